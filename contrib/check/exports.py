@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The library exports exactly public functions, without symbol versions; a component exports
+exactly its descriptor."""
+import glob
+import os
+import re
+import subprocess
+
+import common
+
+
+def exported(path):
+    """(name, kind) of each dynamic symbol a file defines."""
+    out = subprocess.run(["nm", "-D", "--defined-only", "--with-symbol-versions", path],
+                         check=True, capture_output=True, text=True).stdout
+    return [(line.split()[-1], line.split()[-2]) for line in out.splitlines()]
+
+
+def check_library(path):
+    names = exported(path)
+    violations = [] if names else ["%s: exports nothing" % os.path.basename(path)]
+    for name, kind in names:
+        if "@" in name:
+            violations.append("libpmix: versioned symbol %s" % name)
+        elif not re.fullmatch(r"PMIx_\w+", name) or kind != "T":
+            violations.append("libpmix: exports %s (%s), not a public function" % (name, kind))
+    return violations
+
+
+def check_component(path):
+    stem = os.path.basename(path)[:-len(".so")]
+    wanted = "px_%s_component" % stem.removeprefix("pmix_")
+    names = [name for name, _ in exported(path)]
+    if names == [wanted]:
+        return []
+    return ["%s: exports %s instead of %s" % (stem, " ".join(names) or "nothing", wanted)]
+
+
+def check(_root, build):
+    violations = check_library(os.path.join(build, "core", "libpmix.so.2"))
+    for path in sorted(glob.glob(os.path.join(build, "core", "pmix", "*.so"))):
+        violations += check_component(path)
+    return violations
+
+
+def make(root, build, output, source):
+    common.write(root, "x.c", source)
+    output = os.path.join(build, "core", output)
+    os.makedirs(os.path.dirname(output), exist_ok=True)
+    subprocess.run([*os.environ.get("CC", "cc").split(), "-shared", "-fPIC", "-o", output,
+                    os.path.join(root, "x.c")], check=True)
+
+
+def sample(root, build):
+    make(root, build, "libpmix.so.2",
+         "void PMIx_Good(void) {}\nvoid px_secret(void) {}\nint PMIx_data = 1;\n")
+    make(root, build, "pmix/pmix_ptl_good.so", "const int px_ptl_good_component = 1;\n")
+    make(root, build, "pmix/pmix_ptl_chatty.so",
+         "const int px_ptl_chatty_component = 1;\nvoid helper(void) {}\n")
+    make(root, build, "pmix/pmix_ptl_mute.so", "static const int x = 1;\n"
+         "__attribute__((visibility(\"hidden\"))) int f(void) { return x; }\n")
+    return ["px_secret (T)", "PMIx_data (D)", "pmix_ptl_chatty: ", "pmix_ptl_mute: "]
+
+
+if __name__ == "__main__":
+    common.main(check, sample)

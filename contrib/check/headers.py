@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each header compiles alone and twice, as gnu11; the public ones also as C++17."""
+import concurrent.futures
+import os
+import shutil
+import subprocess
+
+import common
+
+TREES = ("core", "frameworks", "components", "include", "contrib", "test/lib")
+
+
+def compilers():
+    c = os.environ.get("CC", "cc").split()
+    likely = c[-1].replace("clang", "clang++").replace("gcc", "g++").replace("cc", "c++")
+    cxx = next(n for n in (likely, "c++", "g++", "clang++", None) if n is None or shutil.which(n))
+    return c, cxx
+
+
+def compile_alone(command, root, build, header):
+    name = header.removeprefix("include/")
+    result = subprocess.run(
+        [*command, "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+         *("-I" + os.path.join(top, folder) for top in (root, build)
+           for folder in ("", "include", "test/lib")), "-"],
+        input='#include "%s"\n#include "%s"\n' % (name, name), capture_output=True, text=True)
+    if result.returncode == 0:
+        return None
+    reason = next((line for line in result.stderr.splitlines() if "error" in line), "?")
+    return "%s: does not compile alone with %s: %s" % (header, " ".join(command[1:]), reason)
+
+
+def check(root, build):
+    c, cxx = compilers()
+    jobs = []
+    for header in common.files(root, ".h", under=TREES):
+        jobs.append((c + ["-std=gnu11", "-x", "c"], root, build, header))
+        if os.path.dirname(header) == "include":
+            if cxx is None:
+                return ["no C++ compiler found"]
+            jobs.append(([cxx, "-std=c++17", "-x", "c++"], root, build, header))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [v for v in pool.map(lambda job: compile_alone(*job), jobs) if v]
+
+
+def sample(root, _build):
+    common.write(root, "include/good.h", "#ifndef G\n#define G\nstruct good { int a; };\n#endif\n")
+    common.write(root, "include/keyword.h", "int class(int);\n")
+    common.write(root, "core/base/needy.h", "size_t needy(void);\n")
+    common.write(root, "core/base/unguarded.h", "struct twice { int a; };\n")
+    common.write(root, "core/base/fine.h", '#include "good.h"\nstruct good *fine(void);\n')
+    return ["include/keyword.h", "core/base/needy.h", "core/base/unguarded.h"]
+
+
+if __name__ == "__main__":
+    common.main(check, sample)

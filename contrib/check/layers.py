@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who may include whom: the rules of docs/architecture.md, section 3."""
+import os
+import re
+
+import common
+
+PUBLIC = {"include"}
+VENDOR = PUBLIC | {"include/tenon"}
+BASE = PUBLIC | {"core/base"}
+TYPES = BASE | {"core/types"}
+WIRE = TYPES | {"core/wire"}
+FRAMEWORKS = TYPES | VENDOR | {"frameworks"}
+RT = FRAMEWORKS | {"core/rt"}
+MODEL = RT | WIRE | {"core/model"}
+NOTIFY = MODEL | {"core/notify"}
+CLIENT = NOTIFY | {"core/client"}
+SERVER = NOTIFY | {"core/server"}
+TOOL = CLIENT | SERVER | {"core/tool"}
+
+# Room -> the rooms its files may include. A component's room is its own folder.
+ALLOWED = {
+    "include": PUBLIC,
+    "include/tenon": VENDOR,
+    "core/base": BASE,
+    "core/types": TYPES,
+    "core/wire": WIRE,
+    "frameworks": FRAMEWORKS,
+    "core/rt": RT,
+    "core/model": MODEL,
+    "core/notify": NOTIFY,
+    "core/client": CLIENT,
+    "core/server": SERVER,
+    "core/tool": TOOL,
+    "components": WIRE | VENDOR,
+    "contrib/component-template": WIRE | VENDOR,
+    "contrib/examples": PUBLIC,
+    "contrib/tools": PUBLIC,
+}
+# Libraries that stay inside some rooms; all others may use what the system has.
+LIBRARIES = {
+    r"event2/|evutil": {"core/rt"},
+    r"ltdl\.h": {"core/rt"},
+    r"zlib\.h": {"core/wire"},
+    r"check\.h": set(),
+}
+
+
+def room_of(path):
+    """The room a file stands in, and what to call it: include, core/rt, components/ptl/tcp"""
+    parts = path.split("/")[:-1]
+    if parts[:1] == ["components"]:
+        return "components", "/".join(parts[:3])
+    if parts[:2] == ["include", "tenon"]:
+        return "include/tenon", "include/tenon"
+    if parts[:1] in (["include"], ["frameworks"]):
+        return parts[0], parts[0]
+    return "/".join(parts[:2]), "/".join(parts[:2])
+
+
+def find(tops, path, name, quoted):
+    """The file of the project an include names, or None if it is not one of ours."""
+    here = [os.path.join(os.path.dirname(path), name)] if quoted else []
+    for candidate in here + [name, os.path.join("include", name)]:
+        found = os.path.normpath(candidate)
+        if any(os.path.isfile(os.path.join(top, found)) for top in tops):
+            return found
+    return None
+
+
+def judge(tops, path, line, name, quoted):
+    """Why an include is wrong, or None."""
+    room, place = room_of(path)
+    where = "%s:%d: " % (path, line)
+    target = find(tops, path, name, quoted)
+    if target is None:
+        if quoted:
+            return where + "no such file: %s" % name
+        for pattern, rooms in LIBRARIES.items():
+            if re.match(pattern, name) and room not in rooms:
+                return where + "%s does not use <%s>" % (room, name)
+        return None
+    target_room, target_place = room_of(target)
+    if target_place == place or target_room in ALLOWED[room]:
+        return None
+    return where + "%s must not include %s" % (place, target)
+
+
+def check(root, build):
+    violations = []
+    for path in common.files(root, ".c", ".h", ".def"):
+        room, _ = room_of(path)
+        if path.startswith("test/"):
+            continue
+        if room not in ALLOWED:
+            violations.append("%s: no rule for this folder" % path)
+            continue
+        for number, line in enumerate(common.read(root, path).splitlines(), 1):
+            m = re.match(r'\s*#\s*include\s*([<"])([^>"]+)', line)
+            why = m and judge((root, build), path, number, m.group(2), m.group(1) == '"')
+            if why:
+                violations.append(why)
+    return violations
+
+
+def sample(root, _build):
+    for header in ("include/pmix.h", "include/tenon/host.h", "core/base/a.h", "core/rt/loop.h",
+                   "core/server/s.h", "core/wire/w.h", "components/ptl/tcp/tcp.h"):
+        common.write(root, header, "")
+    bad = {
+        "core/base/up.c": '#include "core/rt/loop.h"',
+        "core/client/peer.c": '#include "core/server/s.h"',
+        "core/rt/skip.c": '# include "core/wire/w.h"',
+        "components/ptl/usock/core.c": '#include "core/rt/loop.h"',
+        "components/ptl/usock/cousin.c": '#include "components/ptl/tcp/tcp.h"',
+        "components/ptl/usock/event.c": "#include <event2/event.h>",
+        "contrib/tools/t.c": '#include "core/base/a.h"',
+        "contrib/examples/e.c": "#include <tenon/host.h>",
+        "include/pub.h": '#include "tenon/host.h"',
+        "core/base/gone.c": '#include "core/base/gone.h"',
+        "attic/x.c": "",
+    }
+    for path, text in bad.items():
+        common.write(root, path, text + "\n")
+    common.write(root, "components/ptl/tcp/ok.c",
+                 '#include <stdio.h>\n#include "tcp.h"\n#include "tenon/host.h"\n'
+                 '#include "core/wire/w.h"\n')
+    common.write(root, "core/server/ok.c", '#include "core/rt/loop.h"\n')
+    common.write(root, "contrib/tools/ok.c", "#include <pmix.h>\n")
+    return [path + ":" for path in bad]
+
+
+if __name__ == "__main__":
+    common.main(check, sample)

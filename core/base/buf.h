@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A growable byte buffer. Growth is geometric; a failed growth leaves it unchanged. */
+#ifndef PX_BASE_BUF_H
+#define PX_BASE_BUF_H
+
+#include "core/base/attr.h"
+#include "pmix_common.h"
+
+#include <stdint.h>
+
+typedef struct px_buf {
+    uint8_t *data; /* plain malloc memory */
+    size_t len;
+    size_t cap;
+} px_buf;
+
+/* Makes room for more bytes behind len. */
+pmix_status_t px_buf_reserve(px_buf *buf, size_t more);
+/* bytes must not point into buf; n == 0 does nothing. */
+pmix_status_t px_buf_add(px_buf *buf, const void *bytes, size_t n);
+void px_buf_consume(px_buf *buf, size_t n); /* drops the first n bytes */
+/* Moves the content out, leaving an empty buffer. */
+px_buf px_buf_take(px_buf *buf);
+void px_buf_cleanup(px_buf *buf); /* frees and zeroes */
+
+#endif

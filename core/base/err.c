@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Errors with a text. A new text is composed aside before it replaces the old one, so
+ * that the old one may be among the arguments, and nothing here allocates: these
+ * functions report running out of memory too. */
+#include "core/base/err.h"
+
+#include "core/base/str.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Running out of files or processes has PMIX_ERR_SYS_LIMITS_*, but only the launch path
+ * knows that a launch is what failed; here all exhaustion but that of memory is one. */
+static const struct {
+    int errnum;
+    pmix_status_t status;
+} status_of[] = {
+    {EINVAL, PMIX_ERR_BAD_PARAM},
+    {EBADF, PMIX_ERR_BAD_PARAM},
+    {EFAULT, PMIX_ERR_BAD_PARAM},
+    {E2BIG, PMIX_ERR_BAD_PARAM},
+    {EISDIR, PMIX_ERR_BAD_PARAM},
+    {ELOOP, PMIX_ERR_BAD_PARAM},
+    {EMSGSIZE, PMIX_ERR_BAD_PARAM},
+    {ENAMETOOLONG, PMIX_ERR_BAD_PARAM},
+    {ENOENT, PMIX_ERR_NOT_FOUND},
+    {ENOTDIR, PMIX_ERR_NOT_FOUND}, /* a parent is a file: nothing can be there */
+    {ENODEV, PMIX_ERR_NOT_FOUND},
+    {ENXIO, PMIX_ERR_NOT_FOUND},
+    {ESRCH, PMIX_ERR_NOT_FOUND},
+    {EACCES, PMIX_ERR_NO_PERMISSIONS},
+    {EPERM, PMIX_ERR_NO_PERMISSIONS},
+    {EROFS, PMIX_ERR_NO_PERMISSIONS},
+    {ENOMEM, PMIX_ERR_NOMEM},
+    {EDQUOT, PMIX_ERR_OUT_OF_RESOURCE},
+    {EFBIG, PMIX_ERR_OUT_OF_RESOURCE},
+    {EMFILE, PMIX_ERR_OUT_OF_RESOURCE},
+    {ENFILE, PMIX_ERR_OUT_OF_RESOURCE},
+    {ENOBUFS, PMIX_ERR_OUT_OF_RESOURCE},
+    {ENOSPC, PMIX_ERR_OUT_OF_RESOURCE},
+    {EEXIST, PMIX_ERR_EXISTS},
+    {ENOTEMPTY, PMIX_ERR_EXISTS}, /* POSIX lets rmdir use either of the two */
+    {EADDRINUSE, PMIX_ERR_RESOURCE_BUSY},
+    {EBUSY, PMIX_ERR_RESOURCE_BUSY},
+    {ETXTBSY, PMIX_ERR_RESOURCE_BUSY},
+    {EAGAIN, PMIX_ERR_WOULD_BLOCK},
+    {EWOULDBLOCK, PMIX_ERR_WOULD_BLOCK},
+    {EINPROGRESS, PMIX_ERR_WOULD_BLOCK},
+    {ETIMEDOUT, PMIX_ERR_TIMEOUT},
+    {EAFNOSUPPORT, PMIX_ERR_NOT_SUPPORTED},
+    {ENOSYS, PMIX_ERR_NOT_SUPPORTED},
+    {ENOTSUP, PMIX_ERR_NOT_SUPPORTED},
+    {EOPNOTSUPP, PMIX_ERR_NOT_SUPPORTED},
+    {EPROTONOSUPPORT, PMIX_ERR_NOT_SUPPORTED},
+    {ECONNABORTED, PMIX_ERR_UNREACH},
+    {ECONNREFUSED, PMIX_ERR_UNREACH},
+    {ECONNRESET, PMIX_ERR_UNREACH},
+    {EHOSTUNREACH, PMIX_ERR_UNREACH},
+    {ENETDOWN, PMIX_ERR_UNREACH},
+    {ENETUNREACH, PMIX_ERR_UNREACH},
+    {ENOTCONN, PMIX_ERR_UNREACH},
+    {EPIPE, PMIX_ERR_UNREACH},
+};
+
+pmix_status_t px_status_of_errno(int errnum)
+{
+    for (size_t i = 0; i < PX_COUNT(status_of); i++) {
+        if (status_of[i].errnum == errnum)
+            return status_of[i].status;
+    }
+    return PMIX_ERROR;
+}
+
+/* Composes fmt into text[size], cut if it must be; returns the length. */
+static size_t compose(char *text, size_t size, const char *fmt, va_list args)
+{
+    int len = vsnprintf(text, size, fmt, args);
+
+    if (len < 0) {
+        text[0] = '\0';
+        return 0;
+    }
+    return (size_t)len < size ? (size_t)len : size - 1;
+}
+
+pmix_status_t px_err_set(struct px_err *err, pmix_status_t status, const char *fmt, ...)
+{
+    char text[sizeof(err->text)];
+    va_list args;
+
+    if (!err)
+        return status;
+    va_start(args, fmt);
+    compose(text, sizeof(text), fmt, args);
+    va_end(args);
+    err->status = status;
+    px_str_copy(err->text, sizeof(err->text), text);
+    return status;
+}
+
+pmix_status_t px_err_errno(struct px_err *err, const char *fmt, ...)
+{
+    const int errnum = errno;
+    const pmix_status_t status = px_status_of_errno(errnum);
+    char text[sizeof(err->text)];
+    va_list args;
+
+    if (!err)
+        return status;
+    va_start(args, fmt);
+    size_t len = compose(text, sizeof(text), fmt, args);
+    va_end(args);
+    errno = errnum;
+    snprintf(text + len, sizeof(text) - len, ": %m"); /* strerror is not thread-safe */
+    err->status = status;
+    px_str_copy(err->text, sizeof(err->text), text);
+    errno = errnum;
+    return status;
+}
+
+pmix_status_t px_err_prefix(struct px_err *err, const char *fmt, ...)
+{
+    char text[sizeof(err->text)];
+    va_list args;
+
+    if (!err)
+        return PMIX_ERROR;
+    va_start(args, fmt);
+    size_t len = compose(text, sizeof(text), fmt, args);
+    va_end(args);
+    px_str_copy(text + len, sizeof(text) - len, ": ");
+    len = strlen(text);
+    px_str_copy(text + len, sizeof(text) - len, err->text);
+    px_str_copy(err->text, sizeof(err->text), text);
+    return err->status;
+}

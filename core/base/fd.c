@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* File descriptors. Whole transfers wait in poll, never in read or write, so that a
+ * deadline holds on a blocking descriptor too. Closing what a child must not have does
+ * without close_range where kernels (before 5.9) lack it or sandboxes refuse it. */
+#include "core/base/fd.h"
+
+#include "core/base/clock.h"
+#include "core/base/err.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+/* The kernel's default ceiling of RLIMIT_NOFILE; trying so many closes takes 0.1 s. */
+enum { MAX_FD = 1 << 20 };
+
+pmix_status_t px_fd_nonblock(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+        return px_status_of_errno(errno);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_fd_cloexec(int fd)
+{
+    int flags = fcntl(fd, F_GETFD);
+
+    if (flags < 0 || fcntl(fd, F_SETFD, flags | FD_CLOEXEC) < 0)
+        return px_status_of_errno(errno);
+    return PMIX_SUCCESS;
+}
+
+/* Waits until fd is ready or broken; the transfer that follows finds out which. */
+static pmix_status_t await(int fd, short events, uint64_t deadline_ms)
+{
+    for (;;) {
+        struct pollfd wanted = {.fd = fd, .events = events};
+        uint64_t now = px_clock_ms();
+        uint64_t left = deadline_ms > now ? deadline_ms - now : 0;
+        int timeout = !deadline_ms ? -1 : left < INT_MAX ? (int)left : INT_MAX;
+
+        int n = poll(&wanted, 1, timeout);
+        if (n > 0)
+            return PMIX_SUCCESS;
+        if (n < 0 && errno != EINTR)
+            return px_status_of_errno(errno);
+        if (n == 0 && px_clock_ms() >= deadline_ms)
+            return PMIX_ERR_TIMEOUT;
+    }
+}
+
+/* A pipe has no MSG_NOSIGNAL, and a library may not touch its host's handlers: hold
+ * SIGPIPE back in this thread, and swallow the one we have raised. */
+ssize_t px_fd_write(int fd, const void *bytes, size_t n)
+{
+    sigset_t sigpipe;
+    sigset_t mask_was;
+    sigset_t pending_was;
+
+    sigemptyset(&sigpipe);
+    sigaddset(&sigpipe, SIGPIPE);
+    sigpending(&pending_was);
+    pthread_sigmask(SIG_BLOCK, &sigpipe, &mask_was);
+
+    ssize_t done = write(fd, bytes, n);
+
+    int errnum = errno;
+    if (done < 0 && errnum == EPIPE && !sigismember(&pending_was, SIGPIPE)) {
+        while (sigtimedwait(&sigpipe, NULL, &(struct timespec){0}) < 0 &&
+               errno == EINTR)
+            ;
+    }
+    pthread_sigmask(SIG_SETMASK, &mask_was, NULL);
+    errno = errnum;
+    return done;
+}
+
+/* One part, to a descriptor that poll called ready. Against a deadline it is no more
+ * than a ready pipe is sure to take: a blocking write would wait until all fits. */
+static ssize_t write_part(int fd, bool is_socket, const void *bytes, size_t n,
+                          bool timed)
+{
+    if (is_socket)
+        return send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return px_fd_write(fd, bytes, timed && n > PIPE_BUF ? PIPE_BUF : n);
+}
+
+static bool is_transient(int errnum)
+{
+    return errnum == EINTR || errnum == EAGAIN;
+}
+
+pmix_status_t px_fd_write_all(int fd, const void *bytes, size_t n, uint64_t deadline_ms)
+{
+    const uint8_t *from = bytes;
+    struct stat st;
+    bool is_socket = fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+
+    while (n > 0) {
+        pmix_status_t rc = await(fd, POLLOUT, deadline_ms);
+        if (rc)
+            return rc;
+        ssize_t done = write_part(fd, is_socket, from, n, deadline_ms != 0);
+        if (done < 0 && !is_transient(errno))
+            return px_status_of_errno(errno);
+        if (done > 0) {
+            from += done;
+            n -= (size_t)done;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_fd_read_all(int fd, void *bytes, size_t n, uint64_t deadline_ms)
+{
+    uint8_t *to = bytes;
+
+    while (n > 0) {
+        pmix_status_t rc = await(fd, POLLIN, deadline_ms);
+        if (rc)
+            return rc;
+        ssize_t done = read(fd, to, n);
+        if (done == 0)
+            return PMIX_ERR_UNREACH;
+        if (done < 0 && !is_transient(errno))
+            return px_status_of_errno(errno);
+        if (done > 0) {
+            to += done;
+            n -= (size_t)done;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+/* What getdents64 writes; libc's readdir would allocate. */
+struct dirent_head {
+    uint64_t ino;
+    int64_t off;
+    uint16_t reclen;
+    uint8_t type;
+    char name[];
+};
+
+/* -1 for "." and "..". */
+static int fd_of_name(const char *name)
+{
+    int fd = 0;
+
+    if (*name == '.')
+        return -1;
+    for (; *name; name++)
+        fd = fd * 10 + (*name - '0');
+    return fd;
+}
+
+/* procfs finds its place by descriptor number, so closing while listing skips none. */
+static bool close_listed(int from)
+{
+    char entries[1024];
+    long n;
+    int dir = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return false;
+
+    while ((n = syscall(SYS_getdents64, dir, entries, sizeof(entries))) > 0) {
+        uint16_t reclen;
+
+        for (const char *at = entries; at < entries + n; at += reclen) {
+            int fd = fd_of_name(at + offsetof(struct dirent_head, name));
+
+            memcpy(&reclen, at + offsetof(struct dirent_head, reclen), sizeof(reclen));
+            if (fd >= from && fd != dir)
+                close(fd);
+        }
+    }
+    close(dir);
+    return n == 0;
+}
+
+void px_fd_close_from(int from)
+{
+    struct rlimit limit;
+
+    if (from < 0)
+        from = 0;
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, (unsigned)from, UINT_MAX, 0) == 0)
+        return;
+#endif
+    if (close_listed(from))
+        return;
+    /* The hard limit: what was opened before the soft one was lowered is still open. */
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_max > MAX_FD)
+        limit.rlim_max = MAX_FD;
+    for (int fd = from; fd < (int)limit.rlim_max; fd++)
+        close(fd);
+}

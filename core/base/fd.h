@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* File descriptors: flags, whole transfers, closing what a child must not have. */
+#ifndef PX_BASE_FD_H
+#define PX_BASE_FD_H
+
+#include "core/base/attr.h"
+#include "pmix_common.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+pmix_status_t px_fd_nonblock(int fd);
+pmix_status_t px_fd_cloexec(int fd);
+/* As write(2), but a reader that has gone is EPIPE alone, without a SIGPIPE. */
+ssize_t px_fd_write(int fd, const void *bytes, size_t n);
+/* Whole transfers on a blocking or non-blocking fd, until deadline_ms of px_clock_ms()
+ * (0: no deadline); what is ready is moved even after it. PMIX_ERR_TIMEOUT;
+ * PMIX_ERR_UNREACH at EOF or when the reader is gone, without a SIGPIPE; or errno's
+ * status. How much was moved before a failure is not told: give up the fd. */
+pmix_status_t px_fd_write_all(int fd, const void *bytes, size_t n,
+                              uint64_t deadline_ms);
+pmix_status_t px_fd_read_all(int fd, void *bytes, size_t n, uint64_t deadline_ms);
+/* Async-signal-safe: closes every fd >= from (close_range, else /proc, else a loop). */
+void px_fd_close_from(int from);
+
+#endif

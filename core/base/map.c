@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Hash map: open addressing, linear probing, a power of two of slots, at most 3/4 of
+ * them in use or dead. Keys come from clients, so the hash is keyed (SipHash-1-3): a
+ * client that could choose colliding keys would turn every look-up into a scan. What
+ * keys it is the table's own address, which ASLR hides: a new table hashes anew. */
+#include "core/base/map.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { MIN_SLOTS = 16 };
+
+/* A slot is live if it has a value, dead if it had one and probing must go on past it,
+ * and empty otherwise; calloc gives empty slots. */
+struct px_map_slot {
+    uint64_t hash;
+    char *key; /* key_len bytes and a NUL */
+    size_t key_len;
+    void *value;
+    bool dead;
+};
+
+static uint64_t rotl(uint64_t x, int bits)
+{
+    return (x << bits) | (x >> (64 - bits));
+}
+
+static void sip_round(uint64_t v[4])
+{
+    v[0] += v[1];
+    v[2] += v[3];
+    v[1] = rotl(v[1], 13) ^ v[0];
+    v[3] = rotl(v[3], 16) ^ v[2];
+    v[0] = rotl(v[0], 32);
+    v[2] += v[1];
+    v[0] += v[3];
+    v[1] = rotl(v[1], 17) ^ v[2];
+    v[3] = rotl(v[3], 21) ^ v[0];
+    v[2] = rotl(v[2], 32);
+}
+
+/* The constants are SipHash's. */
+static uint64_t hash_of(const struct px_map_slot *table, const void *key, size_t len)
+{
+    const uint64_t secret = (uintptr_t)table;
+    uint64_t v[4] = {
+        secret ^ 0x736f6d6570736575,
+        0x646f72616e646f6d,
+        secret ^ 0x6c7967656e657261,
+        0x7465646279746573,
+    };
+    const uint8_t *bytes = key;
+    uint64_t word;
+
+    for (size_t left = len; left >= sizeof(word); left -= sizeof(word)) {
+        memcpy(&word, bytes, sizeof(word));
+        bytes += sizeof(word);
+        v[3] ^= word;
+        sip_round(v);
+        v[0] ^= word;
+    }
+    word = (uint64_t)len << 56;
+    for (size_t i = 0; i < len % sizeof(word); i++)
+        word |= (uint64_t)bytes[i] << (8 * i);
+    v[3] ^= word;
+    sip_round(v);
+    v[0] ^= word;
+    v[2] ^= 0xff;
+    sip_round(v);
+    sip_round(v);
+    sip_round(v);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+static bool has_key(const struct px_map_slot *slot, uint64_t hash, const void *key,
+                    size_t key_len)
+{
+    return slot->value && slot->hash == hash && slot->key_len == key_len &&
+           (key_len == 0 || memcmp(slot->key, key, key_len) == 0);
+}
+
+/* The live slot of key, or NULL. Ends, as a quarter of the slots is always empty. */
+static struct px_map_slot *find(const struct px_map *map, const void *key,
+                                size_t key_len)
+{
+    if (map->n_used == 0)
+        return NULL;
+
+    const uint64_t hash = hash_of(map->slots, key, key_len);
+    const size_t mask = map->n_slots - 1;
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+        struct px_map_slot *slot = &map->slots[i];
+
+        if (has_key(slot, hash, key, key_len))
+            return slot;
+        if (!slot->value && !slot->dead)
+            return NULL;
+    }
+}
+
+/* Puts the content into the first slot that is not live; true if that one was dead. */
+static bool place(struct px_map_slot *slots, size_t n_slots,
+                  const struct px_map_slot *content)
+{
+    size_t i = content->hash & (n_slots - 1);
+
+    while (slots[i].value)
+        i = (i + 1) & (n_slots - 1);
+    bool was_dead = slots[i].dead;
+    slots[i] = *content;
+    return was_dead;
+}
+
+/* A new table, at most half full and without the dead, so maybe a smaller one. */
+static pmix_status_t rebuild(struct px_map *map)
+{
+    size_t n_slots = MIN_SLOTS;
+    while (n_slots / 2 < map->n_used + 1)
+        n_slots *= 2;
+    struct px_map_slot *slots = calloc(n_slots, sizeof(*slots));
+    if (!slots)
+        return PMIX_ERR_NOMEM;
+
+    for (size_t i = 0; i < map->n_slots; i++) {
+        struct px_map_slot content = map->slots[i];
+
+        if (!content.value)
+            continue;
+        content.hash = hash_of(slots, content.key, content.key_len);
+        place(slots, n_slots, &content);
+    }
+    free(map->slots);
+    map->slots = slots;
+    map->n_slots = n_slots;
+    map->n_dead = 0;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t add(struct px_map *map, const void *key, size_t key_len,
+                         void *value)
+{
+    PX_AUTOFREE char *copy = malloc(key_len + 1);
+    if (!copy)
+        return PMIX_ERR_NOMEM;
+    if (key_len)
+        memcpy(copy, key, key_len);
+    copy[key_len] = '\0';
+    if (map->n_used + map->n_dead >= map->n_slots / 4 * 3) {
+        pmix_status_t rc = rebuild(map);
+        if (rc)
+            return rc;
+    }
+
+    const struct px_map_slot content = {
+        .hash = hash_of(map->slots, key, key_len),
+        .key = px_take(&copy),
+        .key_len = key_len,
+        .value = value,
+    };
+    map->n_dead -= place(map->slots, map->n_slots, &content);
+    map->n_used++;
+    return PMIX_SUCCESS;
+}
+
+void *px_map_get(const struct px_map *map, const void *key, size_t key_len)
+{
+    const struct px_map_slot *slot = find(map, key, key_len);
+
+    return slot ? slot->value : NULL;
+}
+
+pmix_status_t px_map_put(struct px_map *map, const void *key, size_t key_len,
+                         void *value, void **old)
+{
+    if (!value)
+        return PMIX_ERR_BAD_PARAM;
+    struct px_map_slot *slot = find(map, key, key_len);
+    void *was = slot ? slot->value : NULL;
+    if (slot) {
+        slot->value = value;
+    } else {
+        pmix_status_t rc = add(map, key, key_len, value);
+        if (rc)
+            return rc;
+    }
+    if (old)
+        *old = was;
+    return PMIX_SUCCESS;
+}
+
+/* A dead slot before an empty one only sends probes to their end: make it empty too. */
+static void sweep_back(struct px_map *map, size_t from)
+{
+    const size_t mask = map->n_slots - 1;
+    const struct px_map_slot *next = &map->slots[(from + 1) & mask];
+
+    if (next->value || next->dead)
+        return;
+    for (size_t i = from; map->slots[i].dead; i = (i - 1) & mask) {
+        map->slots[i].dead = false;
+        map->n_dead--;
+    }
+}
+
+void *px_map_remove(struct px_map *map, const void *key, size_t key_len)
+{
+    struct px_map_slot *slot = find(map, key, key_len);
+    if (!slot)
+        return NULL;
+
+    void *value = slot->value;
+    free(slot->key);
+    *slot = (struct px_map_slot){.dead = true};
+    map->n_used--;
+    map->n_dead++;
+    sweep_back(map, (size_t)(slot - map->slots));
+    return value;
+}
+
+void *px_map_next(const struct px_map *map, size_t *pos, const void **key,
+                  size_t *key_len)
+{
+    while (*pos < map->n_slots) {
+        const struct px_map_slot *slot = &map->slots[(*pos)++];
+
+        if (!slot->value)
+            continue;
+        if (key)
+            *key = slot->key;
+        if (key_len)
+            *key_len = slot->key_len;
+        return slot->value;
+    }
+    return NULL;
+}
+
+void px_map_fini(struct px_map *map)
+{
+    for (size_t i = 0; i < map->n_slots; i++)
+        free(map->slots[i].key);
+    free(map->slots);
+    *map = (struct px_map){0};
+}
+
+void *px_map_sget(const struct px_map *map, const char *key)
+{
+    return px_map_get(map, key, strlen(key));
+}
+
+pmix_status_t px_map_sput(struct px_map *map, const char *key, void *value, void **old)
+{
+    return px_map_put(map, key, strlen(key), value, old);
+}
+
+void *px_map_sremove(struct px_map *map, const char *key)
+{
+    return px_map_remove(map, key, strlen(key));
+}

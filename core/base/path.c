@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Paths: joining, private directories, finding programs. */
+#include "core/base/path.h"
+
+#include "core/base/env.h"
+#include "core/base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What execvp searches when there is no PATH; not the current directory. */
+#define DEFAULT_PATH "/bin:/usr/bin"
+
+char *px_path_join(const char *dir, const char *name)
+{
+    if (!dir || !*dir)
+        return strdup(name);
+
+    size_t len = strlen(dir);
+    while (len && dir[len - 1] == '/')
+        len--;
+    while (*name == '/')
+        name++;
+    return px_strf("%.*s/%s", (int)len, dir, name);
+}
+
+pmix_status_t px_path_private_dir(const char *parent, const char *prefix, char **out,
+                                  struct px_err *err)
+{
+    if (strchr(prefix, '/'))
+        return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                          "cannot make a directory %s* in %s: the prefix has a slash",
+                          prefix, parent);
+    PX_AUTOFREE char *start = px_path_join(parent, prefix);
+    PX_AUTOFREE char *path = start ? px_strf("%sXXXXXX", start) : NULL;
+    if (!path)
+        return px_err_set(err, PMIX_ERR_NOMEM,
+                          "cannot make a directory in %s: no memory", parent);
+    if (!mkdtemp(path)) /* 0700, and fails rather than take over what is there */
+        return px_err_errno(err, "cannot make a directory in %s", parent);
+    *out = px_take(&path);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t check_program(const char *path, struct px_err *err)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return px_err_errno(err, "cannot run %s", path);
+    if (S_ISDIR(st.st_mode))
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
+                          "cannot run %s: it is a directory", path);
+    if (!S_ISREG(st.st_mode))
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
+                          "cannot run %s: it is not a regular file", path);
+    if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0)
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
+                          "cannot run %s: it is not executable", path);
+    return PMIX_SUCCESS;
+}
+
+/* "dir/name", a relative or empty dir counting from cwd; malloc'd. */
+static char *candidate(const char *cwd, const char *dir, const char *name)
+{
+    if (*dir == '/')
+        return px_path_join(dir, name);
+    PX_AUTOFREE char *full = px_path_join(cwd, dir);
+    return full ? px_path_join(full, name) : NULL;
+}
+
+/* A name with a slash is a path, and PATH has no say. */
+static pmix_status_t find_at(const char *name, const char *cwd, char **out,
+                             struct px_err *err)
+{
+    PX_AUTOFREE char *path = *name == '/' ? strdup(name) : px_path_join(cwd, name);
+    if (!path)
+        return px_err_set(err, PMIX_ERR_NOMEM, "cannot run %s: no memory", name);
+    pmix_status_t rc = check_program(path, err);
+    if (rc)
+        return rc;
+    *out = px_take(&path);
+    return PMIX_SUCCESS;
+}
+
+/* Like execvp, goes on past what cannot be run, but reports that if nothing can. */
+static pmix_status_t find_in(const char *search, const char *name, const char *cwd,
+                             char **out, struct px_err *err)
+{
+    struct px_err refusal = {.status = PMIX_SUCCESS};
+    PX_AUTO(px_strv) dirs = px_strv_split(search, ':', true);
+    if (!dirs)
+        return px_err_set(err, PMIX_ERR_NOMEM, "cannot run %s: no memory", name);
+
+    for (size_t i = 0; dirs[i]; i++) {
+        struct px_err why;
+        PX_AUTOFREE char *path = candidate(cwd, dirs[i], name);
+        if (!path)
+            return px_err_set(err, PMIX_ERR_NOMEM, "cannot run %s: no memory", name);
+        pmix_status_t rc = check_program(path, &why);
+        if (rc == PMIX_SUCCESS) {
+            *out = px_take(&path);
+            return PMIX_SUCCESS;
+        }
+        if (rc != PMIX_ERR_NOT_FOUND && !refusal.status)
+            refusal = why;
+    }
+    if (refusal.status)
+        return px_err_set(err, refusal.status, "%s", refusal.text);
+    return px_err_set(err, PMIX_ERR_NOT_FOUND, "cannot run %s: not found in %s", name,
+                      search);
+}
+
+pmix_status_t px_path_find_program(const char *name, char *const *env, const char *cwd,
+                                   char **out, struct px_err *err)
+{
+    if (!*name)
+        return px_err_set(err, PMIX_ERR_NOT_FOUND,
+                          "cannot run a program without a name");
+    if (!cwd)
+        cwd = ".";
+    if (strchr(name, '/'))
+        return find_at(name, cwd, out, err);
+    const char *search = px_env_get(env, "PATH");
+    return find_in(search ? search : DEFAULT_PATH, name, cwd, out, err);
+}

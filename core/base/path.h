@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Paths: joining, private directories. */
+#ifndef PX_BASE_PATH_H
+#define PX_BASE_PATH_H
+
+#include "core/base/err.h"
+
+/* "dir/name" with one slash between, even if name begins with one; just name if dir is
+ * NULL or "". malloc'd; NULL when out of memory. */
+char *px_path_join(const char *dir, const char *name);
+/* Makes a fresh 0700 directory "<parent>/<prefix>XXXXXX"; *out is malloc'd. The prefix
+ * may not have a slash. */
+pmix_status_t px_path_private_dir(const char *parent, const char *prefix, char **out,
+                                  struct px_err *err);
+/* Finds an executable as execvp would, with PATH from env and relative to cwd (NULL:
+ * this process's); malloc'd. PMIX_ERR_NOT_FOUND, or PMIX_ERR_NO_PERMISSIONS if all
+ * there is by that name is not executable or a directory; err says which. The exec may
+ * still fail. */
+pmix_status_t px_path_find_program(const char *name, char *const *env, const char *cwd,
+                                   char **out, struct px_err *err);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* NULL-terminated string vectors. There is no stored capacity: these are argv and
+ * environ, which other code allocates and frees too. */
+#include "core/base/strv.h"
+
+#include <string.h>
+
+size_t px_strv_count(char *const *v)
+{
+    size_t n = 0;
+
+    while (v && v[n])
+        n++;
+    return n;
+}
+
+static pmix_status_t insert_at(char ***v, size_t at, size_t n, const char *s)
+{
+    PX_AUTOFREE char *copy = strdup(s); /* first, as s may be one of *v */
+    if (!copy)
+        return PMIX_ERR_NOMEM;
+    char **grown = reallocarray(*v, n + 2, sizeof(*grown));
+    if (!grown)
+        return PMIX_ERR_NOMEM;
+    memmove(grown + at + 1, grown + at, (n - at) * sizeof(*grown));
+    grown[at] = px_take(&copy);
+    grown[n + 1] = NULL;
+    *v = grown;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_strv_append(char ***v, const char *s)
+{
+    size_t n = px_strv_count(*v);
+
+    return insert_at(v, n, n, s);
+}
+
+pmix_status_t px_strv_prepend(char ***v, const char *s)
+{
+    return insert_at(v, 0, px_strv_count(*v), s);
+}
+
+pmix_status_t px_strv_append_unique(char ***v, const char *s)
+{
+    return px_strv_has(*v, s) ? PMIX_SUCCESS : px_strv_append(v, s);
+}
+
+bool px_strv_has(char *const *v, const char *s)
+{
+    for (size_t i = 0; v && v[i]; i++) {
+        if (strcmp(v[i], s) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const char *field_end(const char *s, char sep)
+{
+    while (*s && *s != sep)
+        s++;
+    return s;
+}
+
+/* Counted first, so that no vector is regrown: a node list may have 100,000 names. */
+static size_t count_fields(const char *s, char sep, bool keep_empty)
+{
+    size_t n = 0;
+
+    for (;;) {
+        const char *end = field_end(s, sep);
+
+        n += keep_empty || end > s;
+        if (!*end)
+            return n;
+        s = end + 1;
+    }
+}
+
+char **px_strv_split(const char *s, int sep, bool keep_empty)
+{
+    size_t n = s ? count_fields(s, (char)sep, keep_empty) : 0;
+    if (n == 0)
+        return NULL;
+    PX_AUTO(px_strv) v = calloc(n + 1, sizeof(*v));
+    if (!v)
+        return NULL;
+
+    for (size_t i = 0; i < n;) {
+        const char *end = field_end(s, (char)sep);
+
+        if (keep_empty || end > s) {
+            v[i] = strndup(s, (size_t)(end - s));
+            if (!v[i++])
+                return NULL;
+        }
+        s = end + 1;
+    }
+    return px_take(&v);
+}
+
+char *px_strv_join(char *const *v, int sep)
+{
+    size_t size = 1;
+    for (size_t i = 0; v && v[i]; i++)
+        size += strlen(v[i]) + (i > 0);
+    char *joined = malloc(size);
+    if (!joined)
+        return NULL;
+
+    char *to = joined;
+    for (size_t i = 0; v && v[i]; i++) {
+        size_t len = strlen(v[i]);
+
+        if (i > 0)
+            *to++ = (char)sep;
+        memcpy(to, v[i], len);
+        to += len;
+    }
+    *to = '\0';
+    return joined;
+}
+
+char **px_strv_dup(char *const *v)
+{
+    if (!v)
+        return NULL;
+    size_t n = px_strv_count(v);
+    PX_AUTO(px_strv) copy = calloc(n + 1, sizeof(*copy));
+    if (!copy)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = strdup(v[i]);
+        if (!copy[i])
+            return NULL;
+    }
+    return px_take(&copy);
+}
+
+void px_strv_free(char **v)
+{
+    for (size_t i = 0; v && v[i]; i++)
+        free(v[i]);
+    free(v);
+}
+
+void px_strv_cleanup(px_strv *v)
+{
+    px_strv_free(*v);
+    *v = NULL;
+}

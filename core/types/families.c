@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public life of structures, PMIx_<Type>_construct/create/destruct/free: for every
+ * type the same four names of what the table does, and a few conveniences that only
+ * some have. */
+#include "core/types/type.h"
+#include "pmix_common.h"
+
+#include <string.h>
+
+/* free and release give back the contents and the container. */
+#define FAMILY_WITHOUT_CREATE(Type, c_type, ID)                \
+    PX_EXPORT void PMIx_##Type##_construct(c_type *obj)        \
+    {                                                          \
+        px_type_construct(PMIX_##ID, obj);                     \
+    }                                                          \
+    PX_EXPORT void PMIx_##Type##_destruct(c_type *obj)         \
+    {                                                          \
+        px_type_destruct(PMIX_##ID, obj);                      \
+        px_type_construct(PMIX_##ID, obj);                     \
+    }                                                          \
+    PX_EXPORT void PMIx_##Type##_free(c_type *array, size_t n) \
+    {                                                          \
+        px_type_free_array(PMIX_##ID, array, n);               \
+    }
+
+#define FAMILY(Type, c_type, ID)                     \
+    FAMILY_WITHOUT_CREATE(Type, c_type, ID)          \
+    PX_EXPORT c_type *PMIx_##Type##_create(size_t n) \
+    {                                                \
+        return px_type_create_array(PMIX_##ID, n);   \
+    }
+
+FAMILY(App, pmix_app_t, APP)
+FAMILY(Byte_object, pmix_byte_object_t, BYTE_OBJECT)
+FAMILY_WITHOUT_CREATE(Coord, pmix_coord_t, COORD)
+FAMILY(Device, pmix_device_t, DEVICE)
+FAMILY(Device_distance, pmix_device_distance_t, DEVICE_DIST)
+FAMILY(Disk_stats, pmix_disk_stats_t, DISK_STATS)
+FAMILY(Endpoint, pmix_endpoint_t, ENDPOINT)
+FAMILY(Envar, pmix_envar_t, ENVAR)
+FAMILY(Geometry, pmix_geometry_t, GEOMETRY)
+FAMILY(Info, pmix_info_t, INFO)
+FAMILY(Net_stats, pmix_net_stats_t, NET_STATS)
+FAMILY(Node_pid, pmix_node_pid_t, NODE_PID)
+FAMILY(Node_stats, pmix_node_stats_t, NODE_STATS)
+FAMILY(Pdata, pmix_pdata_t, PDATA)
+FAMILY(Proc, pmix_proc_t, PROC)
+FAMILY(Proc_info, pmix_proc_info_t, PROC_INFO)
+FAMILY(Proc_stats, pmix_proc_stats_t, PROC_STATS)
+FAMILY(Query, pmix_query_t, QUERY)
+FAMILY(Regattr, pmix_regattr_t, REGATTR)
+FAMILY(Resource_unit, pmix_resource_unit_t, RESOURCE_UNIT)
+FAMILY(Value, pmix_value_t, VALUE)
+
+PX_EXPORT void PMIx_App_release(pmix_app_t *app)
+{
+    PMIx_App_free(app, 1);
+}
+
+PX_EXPORT void PMIx_Query_release(pmix_query_t *query)
+{
+    PMIx_Query_free(query, 1);
+}
+
+/* -- members that are arrays: what was there before is not released ---------------- */
+
+PX_EXPORT void PMIx_App_info_create(pmix_app_t *app, size_t n)
+{
+    if (!app)
+        return;
+    app->info = PMIx_Info_create(n);
+    app->ninfo = app->info ? n : 0;
+}
+
+PX_EXPORT void PMIx_Query_qualifiers_create(pmix_query_t *query, size_t n)
+{
+    if (!query)
+        return;
+    query->qualifiers = PMIx_Info_create(n);
+    query->nqual = query->qualifiers ? n : 0;
+}
+
+/* n coordinates of so many dimensions each, all zero. */
+PX_EXPORT pmix_coord_t *PMIx_Coord_create(size_t dims, size_t n)
+{
+    pmix_coord_t *coords = px_type_create_array(PMIX_COORD, n);
+
+    for (size_t i = 0; coords && dims && i < n; i++) {
+        coords[i].coord = calloc(dims, sizeof(*coords[i].coord));
+        if (!coords[i].coord) {
+            PMIx_Coord_free(coords, n);
+            return NULL;
+        }
+        coords[i].dims = dims;
+    }
+    return coords;
+}
+
+/* -- loading and copying: *dst is overwritten, not released; empty if memory is out  */
+
+/* Takes bytes, which are malloc memory. */
+PX_EXPORT void PMIx_Byte_object_load(pmix_byte_object_t *dst, char *bytes, size_t n)
+{
+    if (dst)
+        *dst = (pmix_byte_object_t){.bytes = bytes, .size = bytes ? n : 0};
+}
+
+PX_EXPORT void PMIx_Envar_load(pmix_envar_t *dst, char *name, char *value,
+                               char separator)
+{
+    const pmix_envar_t src = {.envar = name, .value = value, .separator = separator};
+
+    if (dst && px_type_copy(PMIX_ENVAR, dst, &src))
+        PMIx_Envar_construct(dst);
+}
+
+/* Adds to what is there, so *dst must be constructed; what is NULL stays as it was. */
+PX_EXPORT void PMIx_Regattr_load(pmix_regattr_t *dst, const char *name, const char *key,
+                                 pmix_data_type_t type, const char *description)
+{
+    if (!dst)
+        return;
+    if (name) {
+        free(dst->name);
+        dst->name = strdup(name);
+    }
+    if (key)
+        PMIx_Load_key(dst->string, key);
+    dst->type = type;
+    if (description)
+        PMIx_Argv_append_nosize(&dst->description, description);
+}
+
+PX_EXPORT void PMIx_Regattr_xfer(pmix_regattr_t *dst, const pmix_regattr_t *src)
+{
+    if (dst && (!src || px_type_copy(PMIX_REGATTR, dst, src)))
+        PMIx_Regattr_construct(dst);
+}
+
+PX_EXPORT void PMIx_Pdata_load(pmix_pdata_t *dst, const pmix_proc_t *proc,
+                               const char *key, const void *data, pmix_data_type_t type)
+{
+    pmix_pdata_t src;
+
+    PMIx_Pdata_construct(&src);
+    if (proc)
+        src.proc = *proc;
+    PMIx_Load_key(src.key, key);
+    px_value_borrow(&src.value, data, type); /* undefined if the type is unknown */
+    PMIx_Pdata_xfer(dst, &src);
+}
+
+PX_EXPORT void PMIx_Pdata_xfer(pmix_pdata_t *dst, pmix_pdata_t *src)
+{
+    if (dst && (!src || px_type_copy(PMIX_PDATA, dst, src)))
+        PMIx_Pdata_construct(dst);
+}

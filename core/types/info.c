@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pmix_info_t: a key, a value, and flags; arrays of it as requests carry them. */
+#include "core/types/walk.h"
+#include "pmix_common.h"
+
+const pmix_info_t *px_info_find(const pmix_info_t *info, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (PMIx_Check_key(info[i].key, key))
+            return &info[i];
+    }
+    return NULL;
+}
+
+bool px_info_flag(const pmix_info_t *info, size_t n, const char *key)
+{
+    const pmix_info_t *found = px_info_find(info, n, key);
+
+    return found && px_value_truth(&found->value);
+}
+
+uint32_t px_info_u32(const pmix_info_t *info, size_t n, const char *key, uint32_t def)
+{
+    const pmix_info_t *found = px_info_find(info, n, key);
+    uint32_t value;
+
+    return found && px_value_to_u32(&found->value, &value) ? value : def;
+}
+
+const char *px_info_str(const pmix_info_t *info, size_t n, const char *key)
+{
+    const pmix_info_t *found = px_info_find(info, n, key);
+
+    return found ? px_value_string(&found->value) : NULL;
+}
+
+/* -- growing arrays ---------------------------------------------------------------- */
+
+static pmix_status_t reserve(px_infos *l, size_t more)
+{
+    enum { MIN_CAP = 8 };
+    size_t cap = l->cap ? l->cap : MIN_CAP;
+
+    if (more <= l->cap - l->n)
+        return PMIX_SUCCESS;
+    if (more > SIZE_MAX / 2 - l->n)
+        return PMIX_ERR_NOMEM;
+    while (cap < l->n + more)
+        cap *= 2;
+    pmix_info_t *grown = reallocarray(l->v, cap, sizeof(*grown));
+    if (!grown)
+        return PMIX_ERR_NOMEM;
+    l->v = grown;
+    l->cap = cap;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_infos_add(px_infos *l, const char *key, const void *data,
+                           pmix_data_type_t type)
+{
+    pmix_status_t rc = reserve(l, 1);
+
+    if (!rc)
+        rc = PMIx_Info_load(&l->v[l->n], key, data, type);
+    if (!rc)
+        l->n++;
+    return rc;
+}
+
+pmix_status_t px_infos_add_value(px_infos *l, const char *key,
+                                 const pmix_value_t *value)
+{
+    pmix_status_t rc = px_infos_add(l, key, NULL, PMIX_UNDEF);
+
+    if (rc)
+        return rc;
+    rc = px_type_copy(PMIX_VALUE, &l->v[l->n - 1].value, value);
+    if (rc)
+        l->n--;
+    return rc;
+}
+
+pmix_status_t px_infos_add_copy(px_infos *l, const pmix_info_t *info, size_t n)
+{
+    pmix_status_t rc = reserve(l, n);
+    size_t had = l->n;
+
+    for (size_t i = 0; !rc && i < n; i++) {
+        rc = px_type_copy(PMIX_INFO, &l->v[l->n], &info[i]);
+        if (!rc)
+            l->n++;
+    }
+    while (rc && l->n > had)
+        PMIx_Info_destruct(&l->v[--l->n]);
+    return rc;
+}
+
+pmix_status_t px_infos_add_array(px_infos *l, const char *key, px_infos *members)
+{
+    pmix_data_array_t *array = malloc(sizeof(*array));
+
+    if (!array)
+        return PMIX_ERR_NOMEM;
+    pmix_status_t rc = px_infos_add(l, key, NULL, PMIX_DATA_ARRAY);
+    if (rc) {
+        free(array);
+        return rc;
+    }
+    if (members->n == 0)
+        px_infos_cleanup(members); /* an empty array has no memory */
+    *array = (pmix_data_array_t){
+        .type = PMIX_INFO, .size = members->n, .array = members->v};
+    *members = (px_infos){0};
+    l->v[l->n - 1].value.data.darray = array;
+    return PMIX_SUCCESS;
+}
+
+void px_infos_cleanup(px_infos *l)
+{
+    px_type_free_array(PMIX_INFO, l->v, l->n);
+    *l = (px_infos){0};
+}
+
+/* -- public ------------------------------------------------------------------------ */
+
+/* On failure *info is constructed: many callers do not look. */
+PX_EXPORT pmix_status_t PMIx_Info_load(pmix_info_t *info, const char *key,
+                                       const void *data, pmix_data_type_t type)
+{
+    if (!info)
+        return PMIX_ERR_BAD_PARAM;
+    PMIx_Info_construct(info);
+    if (!key || strnlen(key, sizeof(info->key)) == sizeof(info->key))
+        return PMIX_ERR_BAD_PARAM;
+    pmix_status_t rc = PMIx_Value_load(&info->value, data, type);
+    if (!rc)
+        PMIx_Load_key(info->key, key);
+    return rc;
+}
+
+PX_EXPORT pmix_status_t PMIx_Info_xfer(pmix_info_t *dst, const pmix_info_t *src)
+{
+    if (!dst || !src)
+        return PMIX_ERR_BAD_PARAM;
+    if (src->flags & PMIX_INFO_PERSISTENT) {
+        *dst = *src;
+        return PMIX_SUCCESS;
+    }
+    return px_type_copy(PMIX_INFO, dst, src);
+}
+
+PX_EXPORT pmix_status_t PMIx_Info_get_size(const pmix_info_t *info, size_t *size)
+{
+    if (!info || !size)
+        return PMIX_ERR_BAD_PARAM;
+    pmix_status_t rc = PMIx_Value_get_size(&info->value, size);
+    if (!rc)
+        *size += sizeof(*info) - sizeof(info->value);
+    return rc;
+}
+
+PX_EXPORT pmix_boolean_t PMIx_Info_true(const pmix_info_t *info)
+{
+    return info ? PMIx_Value_true(&info->value) : PMIX_NON_BOOL;
+}
+
+#define SETS(verb, flag)                               \
+    PX_EXPORT void PMIx_Info_##verb(pmix_info_t *info) \
+    {                                                  \
+        if (info)                                      \
+            info->flags |= (flag);                     \
+    }
+SETS(persistent, PMIX_INFO_PERSISTENT)
+SETS(processed, PMIX_INFO_REQD_PROCESSED)
+SETS(qualifier, PMIX_INFO_QUALIFIER)
+SETS(required, PMIX_INFO_REQD)
+SETS(set_end, PMIX_INFO_ARRAY_END)
+
+PX_EXPORT void PMIx_Info_optional(pmix_info_t *info)
+{
+    if (info)
+        info->flags &= ~(pmix_info_directives_t)PMIX_INFO_REQD;
+}
+
+#define ASKS(question, flag)                                     \
+    PX_EXPORT bool PMIx_Info_##question(const pmix_info_t *info) \
+    {                                                            \
+        return info && (info->flags & (flag));                   \
+    }
+ASKS(is_end, PMIX_INFO_ARRAY_END)
+ASKS(is_persistent, PMIX_INFO_PERSISTENT)
+ASKS(is_qualifier, PMIX_INFO_QUALIFIER)
+ASKS(is_required, PMIX_INFO_REQD)
+ASKS(was_processed, PMIX_INFO_REQD_PROCESSED)
+
+PX_EXPORT bool PMIx_Info_is_optional(const pmix_info_t *info)
+{
+    return info && !PMIx_Info_is_required(info);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of the values of enumerated types. Programs and their users know these texts
+ * from the reference implementation; for what it has no name for, the text is in its
+ * manner. */
+#include "core/types/names.h"
+
+#include "core/base/str.h"
+#include "core/types/type.h"
+#include "pmix_common.h"
+
+#include <string.h>
+
+static const struct px_name alloc_directives[] = {
+    {PMIX_ALLOC_NEW, "NEW"},
+    {PMIX_ALLOC_EXTEND, "EXTEND"},
+    {PMIX_ALLOC_RELEASE, "RELEASE"},
+    {PMIX_ALLOC_REAQUIRE, "REACQUIRE"},
+    {PMIX_ALLOC_REQ_CANCEL, "CANCEL REQUEST"},
+};
+
+static const struct px_name alloc_inheritances[] = {
+    {PMIX_ALLOC_INHERIT_NONE, "NONE"},
+    {PMIX_ALLOC_INHERIT_CHILD, "CHILD"},
+    {PMIX_ALLOC_INHERIT_DEFAULT, "DEFAULT"},
+    {PMIX_ALLOC_INHERIT_CHILD_DEFAULT, "CHILD DEFAULT"},
+};
+
+static const struct px_name block_directives[] = {
+    {PMIX_RESOURCE_BLOCK_DEFINE, "DEFINE"},
+    {PMIX_RESOURCE_BLOCK_EXTEND, "EXTEND"},
+    {PMIX_RESOURCE_BLOCK_REMOVE, "REMOVE"},
+    {PMIX_RESOURCE_BLOCK_DELETE, "DELETE"},
+};
+
+static const struct px_name ranges[] = {
+    {PMIX_RANGE_UNDEF, "UNDEFINED"},
+    {PMIX_RANGE_RM, "INTENDED FOR HOST RESOURCE MANAGER ONLY"},
+    {PMIX_RANGE_LOCAL, "AVAIL ON LOCAL NODE ONLY"},
+    {PMIX_RANGE_NAMESPACE, "AVAIL TO PROCESSES IN SAME JOB ONLY"},
+    {PMIX_RANGE_SESSION, "AVAIL TO PROCESSES IN SAME ALLOCATION ONLY"},
+    {PMIX_RANGE_GLOBAL, "AVAIL TO ANYONE WITH AUTHORIZATION"},
+    {PMIX_RANGE_CUSTOM, "AVAIL AS SPECIFIED IN DIRECTIVES"},
+    {PMIX_RANGE_PROC_LOCAL, "AVAIL ON LOCAL PROC ONLY"},
+    {PMIX_RANGE_INVALID, "INVALID"},
+};
+
+static const struct px_name scopes[] = {
+    {PMIX_SCOPE_UNDEF, "UNDEFINED"},
+    {PMIX_LOCAL, "SHARE ON LOCAL NODE ONLY"},
+    {PMIX_REMOTE, "SHARE ON REMOTE NODES ONLY"},
+    {PMIX_GLOBAL, "SHARE ACROSS ALL NODES"},
+    {PMIX_INTERNAL, "STORE INTERNALLY"},
+    {PMIX_DEL_LOCAL, "DELETE ON LOCAL NODE ONLY"},
+    {PMIX_DEL_REMOTE, "DELETE ON REMOTE NODES ONLY"},
+    {PMIX_DEL_GLOBAL, "DELETE ACROSS ALL NODES"},
+    {PMIX_DEL_INTERNAL, "DELETE INTERNALLY"},
+};
+
+static const struct px_name persistences[] = {
+    {PMIX_PERSIST_INDEF, "INDEFINITE"},
+    {PMIX_PERSIST_FIRST_READ, "DELETE ON FIRST ACCESS"},
+    {PMIX_PERSIST_PROC, "RETAIN UNTIL PUBLISHING PROCESS TERMINATES"},
+    {PMIX_PERSIST_APP, "RETAIN UNTIL APPLICATION OF PUBLISHING PROCESS TERMINATES"},
+    {PMIX_PERSIST_SESSION, "RETAIN UNTIL ALLOCATION OF PUBLISHING PROCESS TERMINATES"},
+    {PMIX_PERSIST_INVALID, "INVALID"},
+};
+
+static const struct px_name proc_states[] = {
+    {PMIX_PROC_STATE_UNDEF, "UNDEFINED"},
+    {PMIX_PROC_STATE_PREPPED, "PREPPED FOR LAUNCH"},
+    {PMIX_PROC_STATE_LAUNCH_UNDERWAY, "LAUNCH UNDERWAY"},
+    {PMIX_PROC_STATE_RESTART, "PROC READY FOR RESTART"},
+    {PMIX_PROC_STATE_TERMINATE, "PROC MARKED FOR TERMINATION"},
+    {PMIX_PROC_STATE_RUNNING, "PROC EXECUTING"},
+    {PMIX_PROC_STATE_CONNECTED, "PROC HAS CONNECTED TO LOCAL PMIX SERVER"},
+    {PMIX_PROC_STATE_UNTERMINATED, "PROC HAS NOT TERMINATED"},
+    {PMIX_PROC_STATE_TERMINATED, "PROC HAS TERMINATED"},
+    {PMIX_PROC_STATE_ERROR, "PROC ERROR"},
+    {PMIX_PROC_STATE_KILLED_BY_CMD, "PROC KILLED BY CMD"},
+    {PMIX_PROC_STATE_ABORTED, "PROC ABNORMALLY ABORTED"},
+    {PMIX_PROC_STATE_FAILED_TO_START, "PROC FAILED TO START"},
+    {PMIX_PROC_STATE_ABORTED_BY_SIG, "PROC ABORTED BY SIGNAL"},
+    {PMIX_PROC_STATE_TERM_WO_SYNC, "PROC TERMINATED WITHOUT CALLING PMIx_Finalize"},
+    {PMIX_PROC_STATE_COMM_FAILED, "PROC LOST COMMUNICATION"},
+    {PMIX_PROC_STATE_SENSOR_BOUND_EXCEEDED, "PROC SENSOR BOUND EXCEEDED"},
+    {PMIX_PROC_STATE_CALLED_ABORT, "PROC CALLED PMIx_Abort"},
+    {PMIX_PROC_STATE_HEARTBEAT_FAILED, "PROC FAILED TO REPORT HEARTBEAT"},
+    {PMIX_PROC_STATE_MIGRATING, "PROC WAITING TO MIGRATE"},
+    {PMIX_PROC_STATE_CANNOT_RESTART, "PROC CANNOT BE RESTARTED"},
+    {PMIX_PROC_STATE_TERM_NON_ZERO, "PROC TERMINATED WITH NON-ZERO STATUS"},
+    {PMIX_PROC_STATE_FAILED_TO_LAUNCH, "PROC FAILED TO LAUNCH"},
+};
+
+static const struct px_name job_states[] = {
+    {PMIX_JOB_STATE_UNDEF, "UNDEFINED"},
+    {PMIX_JOB_STATE_PREPPED, "PREPPED FOR LAUNCH"},
+    {PMIX_JOB_STATE_LAUNCH_UNDERWAY, "LAUNCHING"},
+    {PMIX_JOB_STATE_RUNNING, "RUNNING"},
+    {PMIX_JOB_STATE_SUSPENDED, "SUSPENDED"},
+    {PMIX_JOB_STATE_CONNECTED, "CONNECTED"},
+    {PMIX_JOB_STATE_UNTERMINATED, "UNTERMINATED"},
+    {PMIX_JOB_STATE_TERMINATED, "TERMINATED"},
+    {PMIX_JOB_STATE_TERMINATED_WITH_ERROR, "TERMINATED WITH ERROR"},
+};
+
+static const struct px_name link_states[] = {
+    {PMIX_LINK_DOWN, "INACTIVE"},
+    {PMIX_LINK_UP, "ACTIVE"},
+};
+
+static const struct px_name device_types[] = {
+    {PMIX_DEVTYPE_BLOCK, "BLOCK"},     {PMIX_DEVTYPE_GPU, "GPU"},
+    {PMIX_DEVTYPE_NETWORK, "NETWORK"}, {PMIX_DEVTYPE_OPENFABRICS, "OPENFABRICS"},
+    {PMIX_DEVTYPE_DMA, "DMA"},         {PMIX_DEVTYPE_COPROC, "COPROCESSOR"},
+    {PMIX_DEVTYPE_MEMORY, "MEMORY"},   {PMIX_DEVTYPE_CORE, "CORE"},
+    {PMIX_DEVTYPE_HWT, "HWT"},         {PMIX_DEVTYPE_CPU, "CPU"},
+    {PMIX_DEVTYPE_NODE, "NODE"},
+};
+
+/* Known by number only: internal to the reference implementation, or newer than what
+ * this library handles. All others are named by the registry. */
+static const struct px_name unhandled_types[] = {
+    {PMIX_BUFFER, "PMIX_BUFFER"},
+    {PMIX_KVAL, "PMIX_KVAL"},
+    {PMIX_REGEX2, "PMIX_REGEX2"},
+    {PMIX_ALLOC_INHERIT, "PMIX_ALLOC_INHERIT"},
+};
+
+static const struct px_name special_ranks[] = {
+    {PMIX_RANK_UNDEF, "UNDEF"},           {PMIX_RANK_WILDCARD, "WILDCARD"},
+    {PMIX_RANK_LOCAL_NODE, "LOCAL_NODE"}, {PMIX_RANK_LOCAL_PEERS, "LOCAL_PEERS"},
+    {PMIX_RANK_INVALID, "INVALID"},
+};
+
+static const struct px_name comparisons[] = {
+    {PMIX_EQUAL, "EQUAL"},
+    {PMIX_VALUE1_GREATER, "VALUE1 GREATER"},
+    {PMIX_VALUE2_GREATER, "VALUE2 GREATER"},
+    {PMIX_VALUE_TYPE_DIFFERENT, "DIFFERENT TYPES"},
+    {PMIX_VALUE_INCOMPATIBLE_OBJECTS, "INCOMPATIBLE OBJECTS"},
+    {PMIX_VALUE_COMPARISON_NOT_AVAIL, "COMPARISON NOT AVAILABLE"},
+};
+
+static const struct px_name group_operations[] = {
+    {PMIX_GROUP_CONSTRUCT, "CONSTRUCT"},
+    {PMIX_GROUP_DESTRUCT, "DESTRUCT"},
+    {PMIX_GROUP_NONE, "NONE"},
+    {PMIX_GROUP_CANCEL, "CANCEL"},
+};
+
+/* Every set of channels has its own text, as the caller gets memory that never
+ * changes. */
+static const char *const channel_sets[] = {
+    "NONE",
+    "STDIN ",
+    "STDOUT ",
+    "STDIN STDOUT ",
+    "STDERR ",
+    "STDIN STDERR ",
+    "STDOUT STDERR ",
+    "STDIN STDOUT STDERR ",
+    "STDDIAG ",
+    "STDIN STDDIAG ",
+    "STDOUT STDDIAG ",
+    "STDIN STDOUT STDDIAG ",
+    "STDERR STDDIAG ",
+    "STDIN STDERR STDDIAG ",
+    "STDOUT STDERR STDDIAG ",
+    "STDIN STDOUT STDERR STDDIAG ",
+};
+
+const char *px_name_find(const struct px_name *table, size_t n, int64_t value)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (table[i].value == value)
+            return table[i].name;
+    }
+    return NULL;
+}
+
+static const char *type_name(int64_t value)
+{
+    const struct px_type *t = value > PMIX_UNDEF && value <= UINT16_MAX
+                                  ? px_type_find(value)
+                                  : NULL;
+
+    return t ? t->name
+             : px_name_find(unhandled_types, PX_COUNT(unhandled_types), value);
+}
+
+#define FIND_IN(table, value) px_name_find(table, PX_COUNT(table), value)
+
+const char *px_name_of(pmix_data_type_t type, int64_t value)
+{
+    switch (type) {
+    case PMIX_ALLOC_DIRECTIVE:
+        return FIND_IN(alloc_directives, value);
+    case PMIX_ALLOC_INHERIT:
+        return FIND_IN(alloc_inheritances, value);
+    case PMIX_RESBLOCK_DIRECTIVE:
+        return FIND_IN(block_directives, value);
+    case PMIX_DATA_RANGE:
+        return FIND_IN(ranges, value);
+    case PMIX_SCOPE:
+        return FIND_IN(scopes, value);
+    case PMIX_PERSIST:
+        return FIND_IN(persistences, value);
+    case PMIX_PROC_STATE:
+        return FIND_IN(proc_states, value);
+    case PMIX_JOB_STATE:
+        return FIND_IN(job_states, value);
+    case PMIX_LINK_STATE:
+        return FIND_IN(link_states, value);
+    case PMIX_DEVTYPE:
+        return FIND_IN(device_types, value);
+    case PMIX_PROC_RANK:
+        return FIND_IN(special_ranks, value);
+    case PMIX_DATA_TYPE:
+        return type_name(value);
+    case PMIX_IOF_CHANNEL:
+        return channel_sets[value & (PX_COUNT(channel_sets) - 1)];
+    case PMIX_STATUS:
+        return px_status_name(value);
+    default:
+        return NULL;
+    }
+}
+
+static const char *name_or(const char *name, const char *fallback)
+{
+    return name ? name : fallback;
+}
+
+/* PMIx_<Enumeration>_string for an enumeration that is a data type. */
+#define STRING_OF_TYPE(Enumeration, c_type, TYPE, fallback)                \
+    PX_EXPORT const char *PMIx_##Enumeration##_string(c_type value)        \
+    {                                                                      \
+        return name_or(px_name_of(PMIX_##TYPE, (int64_t)value), fallback); \
+    }
+/* The same for one that no value can hold. */
+#define STRING_OF_TABLE(Enumeration, c_type, table, fallback)       \
+    PX_EXPORT const char *PMIx_##Enumeration##_string(c_type value) \
+    {                                                               \
+        return name_or(FIND_IN(table, (int64_t)value), fallback);   \
+    }
+
+STRING_OF_TYPE(Alloc_directive, pmix_alloc_directive_t, ALLOC_DIRECTIVE, "UNSPECIFIED")
+STRING_OF_TYPE(Alloc_inheritance, pmix_alloc_inheritance_t, ALLOC_INHERIT,
+               "UNSPECIFIED")
+STRING_OF_TYPE(Data_range, pmix_data_range_t, DATA_RANGE, "UNKNOWN")
+STRING_OF_TYPE(Data_type, pmix_data_type_t, DATA_TYPE, "NOT INITIALIZED")
+STRING_OF_TYPE(Device_type, pmix_device_type_t, DEVTYPE, "UNKNOWN")
+STRING_OF_TYPE(Error, pmix_status_t, STATUS, "ERROR STRING NOT FOUND")
+STRING_OF_TYPE(IOF_channel, pmix_iof_channel_t, IOF_CHANNEL, "NONE")
+STRING_OF_TYPE(Job_state, pmix_job_state_t, JOB_STATE, "UNKNOWN")
+STRING_OF_TYPE(Link_state, pmix_link_state_t, LINK_STATE, "UNKNOWN")
+STRING_OF_TYPE(Persistence, pmix_persistence_t, PERSIST, "UNKNOWN PERSISTENCE")
+STRING_OF_TYPE(Proc_state, pmix_proc_state_t, PROC_STATE, "UNKNOWN STATE")
+STRING_OF_TYPE(Resource_block_directive, pmix_resource_block_directive_t,
+               RESBLOCK_DIRECTIVE, "UNSPECIFIED")
+STRING_OF_TYPE(Scope, pmix_scope_t, SCOPE, "UNKNOWN SCOPE")
+STRING_OF_TABLE(Group_operation, pmix_group_operation_t, group_operations, "UNKNOWN")
+STRING_OF_TABLE(Value_comparison, pmix_value_cmp_t, comparisons, "UNKNOWN VALUE")
+
+PX_EXPORT char *PMIx_Info_directives_string(pmix_info_directives_t directives)
+{
+    if (directives &
+        PMIX_INFO_QUALIFIER) /* says it all: a qualifier is never optional */
+        return strdup("QUALIFIER");
+    return px_strf("%s%s%s", directives & PMIX_INFO_REQD ? "REQUIRED" : "OPTIONAL",
+                   directives & PMIX_INFO_REQD_PROCESSED ? ":PROCESSED" : "",
+                   directives & PMIX_INFO_ARRAY_END ? ":END" : "");
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How the walkers reach what the table describes. Private to core/types. Pointers and
+ * counts are read by memcpy, as the table knows their place but not the C type they
+ * point to. */
+#ifndef PX_TYPES_WALK_H
+#define PX_TYPES_WALK_H
+
+#include "core/base/strv.h"
+#include "core/types/type.h"
+
+#include <string.h>
+
+static inline const void *px_at(const void *obj, size_t offset)
+{
+    return (const char *)obj + offset;
+}
+
+static inline void *px_at_mut(void *obj, size_t offset)
+{
+    return (char *)obj + offset;
+}
+
+static inline void *px_load_ptr(const void *at)
+{
+    void *p;
+
+    memcpy(&p, at, sizeof(p));
+    return p;
+}
+
+static inline void px_store_ptr(void *at, const void *p)
+{
+    memcpy(at, &p, sizeof(p));
+}
+
+/* All fields, those that never travel included. */
+static inline size_t px_type_fields(const struct px_type *t)
+{
+    return (size_t)t->n_fields + t->n_local;
+}
+
+/* The elements behind a field that is not PX_ONE, and how many there are. */
+static inline void *px_field_elements(const struct px_field *f, const void *obj)
+{
+    return px_load_ptr(px_at(obj, f->offset));
+}
+
+static inline size_t px_field_count(const struct px_field *f, const void *obj)
+{
+    void *elements = px_field_elements(f, obj);
+    size_t n;
+
+    if (f->many != PX_COUNTED)
+        return px_strv_count(elements);
+    memcpy(&n, px_at(obj, f->count_offset), sizeof(n));
+    return elements ? n : 0;
+}
+
+/* pmix_cpuset_t and pmix_topology_t have one shape: the name of a source and a handle
+ * that only that source understands. */
+struct px_opaque {
+    char *source;
+    void *handle;
+};
+
+static inline struct px_opaque px_load_opaque(const void *at)
+{
+    struct px_opaque o;
+
+    _Static_assert(sizeof(o) == sizeof(pmix_cpuset_t) &&
+                       offsetof(struct px_opaque, handle) ==
+                           offsetof(pmix_cpuset_t, bitmap),
+                   "pmix_cpuset_t");
+    _Static_assert(sizeof(o) == sizeof(pmix_topology_t) &&
+                       offsetof(struct px_opaque, handle) ==
+                           offsetof(pmix_topology_t, topology),
+                   "pmix_topology_t");
+    memcpy(&o, at, sizeof(o));
+    return o;
+}
+
+/* Bytes that count: none behind a NULL pointer, whatever the size says. */
+static inline size_t px_bytes_len(const pmix_byte_object_t *bo)
+{
+    return bo->bytes ? bo->size : 0;
+}
+
+static inline size_t px_dbuf_len(const pmix_data_buffer_t *b)
+{
+    return b->base_ptr ? b->bytes_used : 0;
+}
+
+/* Elements that count: none behind a NULL pointer or of a type that stores nothing. */
+static inline size_t px_darray_len(const pmix_data_array_t *a)
+{
+    return a->array && a->type != PMIX_UNDEF ? a->size : 0;
+}
+
+/* The type of what a value holds; NULL if a value may not hold it. */
+static inline const struct px_type *px_value_type(const pmix_value_t *v)
+{
+    const struct px_type *t = px_type_find(v->type);
+
+    return t && t->in_value != PX_VALUE_NO ? t : NULL;
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The dialects: two number encodings, and which data types each dialect knows. A row says only
+ * what it adds to, or takes from, the row before it; the sets are spelled out below. */
+#include "core/wire/codec.h"
+
+#include <string.h>
+
+/* Bits of type numbers lo..hi that fall into word w (64 numbers a word). */
+#define BELOW(n, w)                       \
+    ((n) <= 64 * (w)         ? 0          \
+     : (n) >= 64 * ((w) + 1) ? UINT64_MAX \
+                             : (UINT64_C(1) << ((n) % 64)) - 1)
+#define SPAN(lo, hi, w) (BELOW((hi) + 1, w) & ~BELOW(lo, w))
+
+/* COMPRESSED_STRING has a number in v21 and v3, but their readers refuse it inside a value,
+ * which is the only place it occurs: treating it as unknown makes the packer send plain text. */
+#define TYPES_V21(w) \
+    (SPAN(PMIX_UNDEF, 44, w) & ~SPAN(PMIX_COMPRESSED_STRING, PMIX_COMPRESSED_STRING, w))
+#define TYPES_V3(w) (TYPES_V21(w) | SPAN(PMIX_IOF_CHANNEL, PMIX_ENVAR, w))
+#define TYPES_V4(w)                                                          \
+    (TYPES_V3(w) | SPAN(PMIX_COMPRESSED_STRING, PMIX_COMPRESSED_STRING, w) | \
+     SPAN(PMIX_COORD, PMIX_COMPRESSED_BYTE_OBJECT, w))
+#define TYPES_V41(w) (TYPES_V4(w) | SPAN(PMIX_PROC_NSPACE, PMIX_STOR_ACCESS_TYPE, w))
+#define TYPES_V51(w)                                               \
+    ((TYPES_V41(w) & ~SPAN(PMIX_PROC_STATS, PMIX_NODE_STATS, w)) | \
+     SPAN(PMIX_DEVICE, PMIX_RESOURCE_UNIT, w))
+#define TYPES_V61(w) (TYPES_V51(w) | SPAN(PMIX_NODE_PID, PMIX_NODE_PID, w))
+
+#define ROW(name, encoding, types) \
+    {                              \
+        name, encoding,            \
+        {                          \
+            types(0), types(1)     \
+        }                          \
+    }
+
+static const struct px_dialect dialects[] = {
+    ROW("v41", PX_ENC_FLEX, TYPES_V41), /* first: it is the default */
+    ROW("v3", PX_ENC_FIXED, TYPES_V3),   ROW("v4", PX_ENC_FLEX, TYPES_V4),
+    ROW("v51", PX_ENC_FLEX, TYPES_V51),  ROW("v61", PX_ENC_FLEX, TYPES_V61),
+    ROW("v21", PX_ENC_FIXED, TYPES_V21),
+};
+
+const struct px_codec px_codec_default = {.dialect = &dialects[0], .described = false};
+
+const struct px_dialect *px_dialect_find(const char *name)
+{
+    for (size_t i = 0; name && i < PX_COUNT(dialects); i++)
+        if (strcmp(dialects[i].name, name) == 0)
+            return &dialects[i];
+    return NULL;
+}
+
+bool px_dialect_knows(const struct px_dialect *d, pmix_data_type_t id)
+{
+    return id / 64u < PX_COUNT(d->types) && (d->types[id / 64u] >> (id % 64u) & 1u);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Integers on the wire; see number.h. */
+#include "core/wire/number.h"
+
+#include <limits.h>
+
+/* How one kind of storage travels. Tags name the sender's native width. */
+struct shape {
+    uint8_t memory_b; /* 0: no integer */
+    uint8_t wire_b;   /* width in the fixed encoding */
+    bool signed_flex; /* zigzag */
+    bool signed_fixed;
+    uint8_t tag_flex, tag_fixed; /* type number, 0: untagged */
+};
+
+#define PLAIN(b, is_signed)                                   \
+    {                                                         \
+        .memory_b = b, .wire_b = b, .signed_flex = is_signed, \
+        .signed_fixed = is_signed                             \
+    }
+
+/* An unsigned int is sent as if it were an int, a quirk of every release. */
+static const struct shape shapes[] = {
+    [PX_INT16] = PLAIN(2, true),
+    [PX_INT32] = PLAIN(4, true),
+    [PX_INT64] = PLAIN(8, true),
+    [PX_UINT16] = PLAIN(2, false),
+    [PX_UINT32] = PLAIN(4, false),
+    [PX_UINT64] = PLAIN(8, false),
+    [PX_INT] = {sizeof(int), 4, true, true, 0, PMIX_INT32},
+    [PX_UINT] = {sizeof(unsigned), 4, true, true, 0, PMIX_INT32},
+    [PX_SIZE] = {sizeof(size_t), 8, false, false, 0, PMIX_UINT64},
+    [PX_PID] = {sizeof(pid_t), 4, false, false, PMIX_UINT32, PMIX_UINT32},
+    [PX_TIME] = {sizeof(time_t), 8, false, false, 0, 0},
+};
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+/* The value in 64 bits, its sign extended if it is a signed one. */
+static uint64_t load(const void *src, unsigned width, bool is_signed)
+{
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+
+    switch (width) {
+    case 2:
+        memcpy(&u16, src, 2);
+        return is_signed ? (uint64_t)(int64_t)(int16_t)u16 : u16;
+    case 4:
+        memcpy(&u32, src, 4);
+        return is_signed ? (uint64_t)(int64_t)(int32_t)u32 : u32;
+    default:
+        memcpy(&u64, src, 8);
+        return u64;
+    }
+}
+
+static void put_back(void *dst, unsigned width, uint64_t bits)
+{
+    uint16_t u16 = (uint16_t)bits;
+    uint32_t u32 = (uint32_t)bits;
+
+    switch (width) {
+    case 2:
+        memcpy(dst, &u16, 2);
+        break;
+    case 4:
+        memcpy(dst, &u32, 4);
+        break;
+    default:
+        memcpy(dst, &bits, 8);
+        break;
+    }
+}
+
+/* ---- writing ----------------------------------------------------------------------------- */
+
+uint8_t *px_put_room(px_writer *w, size_t n)
+{
+    if (w->status)
+        return NULL;
+    if (w->buf.cap - w->buf.len < n) {
+        pmix_status_t rc = px_buf_reserve(&w->buf, n);
+
+        if (rc) {
+            w->status = rc;
+            return NULL;
+        }
+    }
+    return w->buf.data + w->buf.len;
+}
+
+void px_put_raw(px_writer *w, const void *bytes, size_t n)
+{
+    uint8_t *to = n ? px_put_room(w, n) : NULL;
+
+    if (to) {
+        memcpy(to, bytes, n);
+        w->buf.len += n;
+    }
+}
+
+void px_put_byte(px_writer *w, uint8_t byte)
+{
+    px_put_raw(w, &byte, 1);
+}
+
+static size_t encode_flex(uint8_t *out, uint64_t v)
+{
+    size_t n = 0;
+
+    while (v > 0x7f && n < PX_FLEX_MAX_B - 1) {
+        out[n++] = (uint8_t)(v | 0x80);
+        v >>= 7;
+    }
+    out[n++] = (uint8_t)v;
+    return n;
+}
+
+static size_t encode_fixed(uint8_t *out, uint64_t v, unsigned width)
+{
+    for (unsigned i = 0; i < width; i++)
+        out[i] = (uint8_t)(v >> 8 * (width - 1 - i));
+    return width;
+}
+
+static uint64_t zigzag(uint64_t v)
+{
+    return v << 1 ^ (v >> 63 ? UINT64_MAX : 0);
+}
+
+void px_put_numbers(px_writer *w, enum px_store kind, const void *src, size_t n)
+{
+    const struct shape *s = &shapes[kind];
+    bool flex = w->codec.dialect->encoding == PX_ENC_FLEX;
+    uint8_t tag = flex ? s->tag_flex : s->tag_fixed;
+    const char *at = src;
+    uint8_t *to;
+
+    if (tag && (to = px_put_room(w, 2)))
+        w->buf.len += flex ? encode_flex(to, tag) : encode_fixed(to, tag, 2);
+    for (; n; n--, at += s->memory_b) {
+        to = px_put_room(w, PX_FLEX_MAX_B);
+        if (!to)
+            return;
+        if (flex) {
+            uint64_t v = load(at, s->memory_b, s->signed_flex);
+
+            w->buf.len += encode_flex(to, s->signed_flex ? zigzag(v) : v);
+        } else {
+            uint64_t v = load(at, s->memory_b, s->signed_fixed);
+
+            w->buf.len += encode_fixed(to, v, s->wire_b);
+        }
+    }
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+pmix_status_t px_get_byte(px_reader *r, uint8_t *byte)
+{
+    if (r->pos == r->end)
+        return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
+    *byte = *r->pos++;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t decode_flex(px_reader *r, uint64_t *out)
+{
+    uint64_t v = 0;
+
+    for (unsigned i = 0; r->pos < r->end; i++) {
+        uint8_t byte = *r->pos++;
+
+        if (i ==
+            PX_FLEX_MAX_B - 1) { /* all eight bits are data, it is always the last */
+            *out = v | (uint64_t)byte << 56;
+            return PMIX_SUCCESS;
+        }
+        v |= (uint64_t)(byte & 0x7f) << 7 * i;
+        if (!(byte & 0x80)) {
+            *out = v;
+            return PMIX_SUCCESS;
+        }
+    }
+    return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
+}
+
+static pmix_status_t decode_fixed(px_reader *r, unsigned width, bool is_signed,
+                                  uint64_t *out)
+{
+    const uint8_t *at = px_get_raw(r, width);
+    uint64_t v = 0;
+
+    if (!at)
+        return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
+    for (unsigned i = 0; i < width; i++)
+        v = v << 8 | at[i];
+    if (is_signed && width < 8 && v >> (8 * width - 1))
+        v |= UINT64_MAX << 8 * width;
+    *out = v;
+    return PMIX_SUCCESS;
+}
+
+/* One untagged number of the given width as 64 bits, sign extended; *negative tells
+ * -1 from 2^64-1. */
+static pmix_status_t get_bits(px_reader *r, unsigned width, bool is_signed,
+                              uint64_t *out, bool *negative)
+{
+    pmix_status_t rc;
+
+    if (width == 1 || r->codec.dialect->encoding == PX_ENC_FIXED) {
+        rc = decode_fixed(r, width, is_signed, out);
+    } else {
+        rc = decode_flex(r, out);
+        if (is_signed)
+            *out = *out >> 1 ^ (*out & 1 ? UINT64_MAX : 0);
+    }
+    *negative = !rc && is_signed && *out >> 63;
+    return rc;
+}
+
+/* How the numbers at hand are written: as the type demands, or as a tag before them says. */
+struct coding {
+    uint8_t width;
+    bool is_signed;
+};
+
+static pmix_status_t get_tag(px_reader *r, struct coding *coding)
+{
+    static const struct coding by_tag[] = {
+        [PMIX_INT8] = {1, true},    [PMIX_INT16] = {2, true},
+        [PMIX_INT32] = {4, true},   [PMIX_INT64] = {8, true},
+        [PMIX_UINT8] = {1, false},  [PMIX_UINT16] = {2, false},
+        [PMIX_UINT32] = {4, false}, [PMIX_UINT64] = {8, false},
+    };
+    pmix_data_type_t tag;
+    pmix_status_t rc = px_get_type(r, &tag);
+
+    if (rc)
+        return rc;
+    if (tag >= PX_COUNT(by_tag) || !by_tag[tag].width)
+        return PMIX_ERR_UNPACK_FAILURE;
+    *coding = by_tag[tag];
+    return PMIX_SUCCESS;
+}
+
+/* Does the value fit the store? An unsigned int or a pid may come as either sign of 32 bits. */
+static bool fits(const struct shape *s, enum px_store kind, bool is_signed, uint64_t v,
+                 bool negative)
+{
+    unsigned bits = 8u * s->memory_b;
+    bool either = kind == PX_UINT || kind == PX_PID;
+
+    if (negative) /* ~v is -v - 1 */
+        return (is_signed || either) && ~v >> (bits - 1) == 0;
+    if (is_signed && !either)
+        return v >> (bits - 1) == 0;
+    return bits == 64 || v >> bits == 0;
+}
+
+bool px_is_number(enum px_store kind)
+{
+    return kind < PX_COUNT(shapes) && shapes[kind].memory_b;
+}
+
+pmix_status_t px_get_numbers(px_reader *r, enum px_store kind, void *dst, size_t n)
+{
+    const struct shape *s = &shapes[kind];
+    bool flex = r->codec.dialect->encoding == PX_ENC_FLEX;
+    bool is_signed = flex ? s->signed_flex : s->signed_fixed;
+    struct coding coding = {s->wire_b, is_signed};
+    pmix_status_t rc = PMIX_SUCCESS;
+    char *to = dst;
+
+    if (flex ? s->tag_flex : s->tag_fixed)
+        rc = get_tag(r, &coding);
+    for (; !rc && n; n--, to += s->memory_b) {
+        bool negative = false;
+        uint64_t v = 0;
+
+        rc = get_bits(r, coding.width, coding.is_signed, &v, &negative);
+        if (rc)
+            break;
+        if (!fits(s, kind, is_signed, v, negative))
+            return PMIX_ERR_UNPACK_FAILURE;
+        put_back(to, s->memory_b, v);
+    }
+    return rc;
+}
+
+pmix_status_t px_get_type(px_reader *r, pmix_data_type_t *type)
+{
+    return px_get_number(r, PX_UINT16, type);
+}
+
+pmix_status_t px_get_size(px_reader *r, size_t *n)
+{
+    return px_get_number(r, PX_SIZE, n);
+}
+
+pmix_status_t px_get_i32(px_reader *r, int32_t *n)
+{
+    return px_get_number(r, PX_INT32, n);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What travels as text: floating point numbers and node or process maps ("regex"). */
+#include "core/wire/codec_impl.h"
+
+#include "core/base/str.h"
+
+#include <errno.h>
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+
+/* ---- floating point ------------------------------------------------------------------------ */
+
+/* The sender's locale must not decide between "1.5" and "1,5". The C locale is a constant
+ * inside libc: newlocale gives it without allocating. */
+static locale_t c_locale(void)
+{
+    return newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+void px_put_real(px_writer *w, double v)
+{
+    char text[DBL_MAX_10_EXP + 16]; /* sign, digits, point, 6 decimals */
+    locale_t c = c_locale();
+    locale_t old;
+
+    if (!c) {
+        px_writer_fail(w, PMIX_ERR_NOMEM);
+        return;
+    }
+    old = uselocale(c);
+    snprintf(text, sizeof(text), "%f", v);
+    uselocale(old);
+    freelocale(c);
+    px_put_string(w, text);
+}
+
+/* Too large a text is an error, not infinity; "inf" and "nan" are fine. */
+pmix_status_t px_get_real(px_reader *r, enum px_store kind, void *dst)
+{
+    const char *text;
+    size_t len;
+    char *end = NULL;
+    double wide = 0;
+    float narrow = 0;
+    int saved = errno;
+    bool overflow;
+    locale_t c;
+    pmix_status_t rc = px_get_text(r, &text, &len);
+
+    if (rc)
+        return rc;
+    if (!text || !len)
+        return PMIX_ERR_UNPACK_FAILURE;
+    c = c_locale();
+    if (!c)
+        return PMIX_ERR_NOMEM;
+    errno = 0;
+    if (kind == PX_FLOAT)
+        narrow = strtof_l(text, &end, c);
+    else
+        wide = strtod_l(text, &end, c);
+    overflow = errno == ERANGE && (isinf(narrow) || isinf(wide));
+    errno = saved;
+    freelocale(c);
+    if (*end || overflow)
+        return PMIX_ERR_UNPACK_FAILURE;
+    if (kind == PX_FLOAT)
+        memcpy(dst, &narrow, sizeof(narrow));
+    else
+        memcpy(dst, &wide, sizeof(wide));
+    return PMIX_SUCCESS;
+}
+
+/* ---- maps ---------------------------------------------------------------------------------- */
+
+/* "blob:" NUL "component=zlib:" NUL "size=<n>:" NUL, then n bytes. */
+static const char blob_head[] = "blob:\0component=zlib:\0size=";
+
+size_t px_regex_len(const char *bytes, size_t max)
+{
+    const size_t head = sizeof(blob_head) - 1;
+    const char *nul;
+    size_t n = 0, at;
+
+    if (max < head || memcmp(bytes, blob_head, head) != 0) {
+        nul = memchr(bytes, '\0', max);
+        return nul ? (size_t)(nul - bytes) + 1 : 0;
+    }
+    for (at = head; at < max && bytes[at] >= '0' && bytes[at] <= '9'; at++) {
+        if (n > max) /* n is already beyond what there is: no overflow below */
+            return 0;
+        n = n * 10 + (size_t)(bytes[at] - '0');
+    }
+    if (at == head || max - at < 2 || bytes[at] != ':' || bytes[at + 1] != '\0')
+        return 0;
+    at += 2;
+    return n <= max - at ? at + n : 0;
+}
+
+size_t px_regex_extent(const char *regex)
+{
+    static const char *const parts[] = {"blob:", "component=zlib:"};
+    const char *at = regex;
+
+    for (size_t i = 0; i < PX_COUNT(parts); i++) {
+        if (strcmp(at, parts[i]) != 0)
+            return strlen(regex) + 1;
+        at += strlen(at) + 1;
+    }
+    if (!px_str_starts(at, "size="))
+        return strlen(regex) + 1;
+    return (size_t)(at - regex) + strlen(at) + 1 +
+           strtoul(at + strlen("size="), NULL, 10);
+}
+
+void px_put_regex(px_writer *w, const pmix_byte_object_t *regex)
+{
+    const char *bytes = regex->bytes ? regex->bytes : "";
+    size_t size = regex->bytes ? regex->size : 1;
+    size_t len = px_regex_len(bytes, size);
+
+    /* A length that is not what the text itself says would shift all that follows. Text whose
+     * NUL was not counted gets one. */
+    if (len == size) {
+        px_put_raw(w, bytes, len);
+    } else if (len == 0 && !memchr(bytes, '\0', size)) {
+        px_put_raw(w, bytes, size);
+        px_put_byte(w, 0);
+    } else {
+        px_writer_fail(w, PMIX_ERR_BAD_PARAM);
+    }
+}
+
+pmix_status_t px_get_regex(px_reader *r, pmix_byte_object_t *regex)
+{
+    size_t len = px_regex_len((const char *)r->pos, px_left(r));
+    pmix_status_t rc;
+
+    if (!len)
+        return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
+    rc = px_dup_bytes(px_get_raw(r, len), len, &regex->bytes);
+    if (!rc)
+        regex->size = len;
+    return rc;
+}

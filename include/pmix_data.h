@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Functions on data: make, fill, copy and free each type; pack and unpack buffers. */
+#ifndef PMIX_DATA_H
+#define PMIX_DATA_H
+
+#include "pmix_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * All functions here may be called from any thread, before PMIx_Init too, and never
+ * wait for anything; two threads must not work on one object at a time. Only
+ * PMIx_Data_pack, _unpack and _embed look at the library's state, to learn what a peer
+ * understands.
+ *
+ * Memory comes from malloc, so users may free() the strings and arrays they take out.
+ *
+ * Families, for a type T:
+ *   construct(T *)     sets a T to PMIX_T_STATIC_INIT; what it held before is forgotten
+ *   destruct(T *)      frees what the T holds and constructs it again; not the T itself
+ *   create(n)          an array of n constructed T; NULL if n is 0 or memory is short
+ *   free(T *, n)       destructs n elements and frees the array itself
+ * Destruct and free accept NULL.
+ *
+ * Source: PMIx Standard 5.0, ch. Data Structures and Types, which has the families and
+ * what loads and tests objects as macros; the draft after it makes them functions. What
+ * is marked (+) stands in neither, but in the libraries of the field; so do the
+ * families of node pids, devices, resource units and statistics.
+ */
+
+/* -- Processes ------------------------------------------------------------------- */
+
+/** Family of pmix_proc_t: see the top of this file. */
+void PMIx_Proc_construct(pmix_proc_t *proc);
+void PMIx_Proc_destruct(pmix_proc_t *proc);
+pmix_proc_t *PMIx_Proc_create(size_t n);
+void PMIx_Proc_free(pmix_proc_t *procs, size_t n);
+
+/**
+ * Set @p proc to a namespace and a rank (+).
+ *
+ * @param nspace  copied, cut to PMIX_MAX_NSLEN bytes; NULL leaves the namespace empty
+ */
+void PMIx_Proc_load(pmix_proc_t *proc, const char *nspace, pmix_rank_t rank);
+
+/** Family of pmix_proc_info_t: see the top of this file. */
+void PMIx_Proc_info_construct(pmix_proc_info_t *pinfo);
+void PMIx_Proc_info_destruct(pmix_proc_info_t *pinfo);
+pmix_proc_info_t *PMIx_Proc_info_create(size_t n);
+void PMIx_Proc_info_free(pmix_proc_info_t *pinfos, size_t n);
+
+/** Family of pmix_node_pid_t: see the top of this file. */
+void PMIx_Node_pid_construct(pmix_node_pid_t *npid);
+void PMIx_Node_pid_destruct(pmix_node_pid_t *npid);
+pmix_node_pid_t *PMIx_Node_pid_create(size_t n);
+void PMIx_Node_pid_free(pmix_node_pid_t *npids, size_t n);
+
+/* -- Values ---------------------------------------------------------------------- */
+
+/** Family of pmix_value_t: see the top of this file. */
+void PMIx_Value_construct(pmix_value_t *val);
+void PMIx_Value_destruct(pmix_value_t *val);
+pmix_value_t *PMIx_Value_create(size_t n);
+void PMIx_Value_free(pmix_value_t *vals, size_t n);
+
+/**
+ * Fill @p val with a copy of @p data.
+ *
+ * @param val   overwritten; what it held is not freed
+ * @param data  address of an object of the type: a bool * for PMIX_BOOL, and so on. For
+ *              PMIX_STRING the char * itself; for PMIX_POINTER the address to store.
+ *              NULL gives an empty value, and true for PMIX_BOOL. Stays the caller's
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM if val is NULL; PMIX_ERR_NOMEM;
+ *         PMIX_ERR_UNKNOWN_DATA_TYPE. On error val is of type PMIX_UNDEF.
+ *
+ * PMIx Standard 5.0, ch. Data Structures and Types.
+ */
+pmix_status_t PMIx_Value_load(pmix_value_t *val, const void *data,
+                              pmix_data_type_t type);
+
+/**
+ * Copy the content of @p val out.
+ *
+ * @param val   unchanged
+ * @param data  *data is NULL: receives a malloc'd copy, which the caller frees.
+ *              *data is not NULL: types of fixed size are copied to where it points.
+ *              Strings and byte objects always come as a new copy
+ * @param size  receives the size of the content in bytes
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument; PMIX_ERR_NOMEM;
+ *         PMIX_ERR_UNKNOWN_DATA_TYPE. On error *data is unchanged.
+ *
+ * PMIx Standard 5.0, ch. Data Structures and Types.
+ */
+pmix_status_t PMIx_Value_unload(pmix_value_t *val, void **data, size_t *size);
+
+/**
+ * Copy a value with all it points to.
+ *
+ * @param dest  overwritten; what it held is not freed
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument; PMIX_ERR_NOMEM;
+ *         PMIX_ERR_UNKNOWN_DATA_TYPE. On error dest is of type PMIX_UNDEF.
+ *
+ * PMIx Standard 5.0, ch. Data Structures and Types.
+ */
+pmix_status_t PMIx_Value_xfer(pmix_value_t *dest, const pmix_value_t *src);
+
+/**
+ * Compare two values of the same type (+).
+ *
+ * @return PMIX_EQUAL, PMIX_VALUE1_GREATER, PMIX_VALUE2_GREATER;
+ *         PMIX_VALUE_TYPE_DIFFERENT; PMIX_VALUE_INCOMPATIBLE_OBJECTS for types without
+ *         an order whose contents differ; PMIX_VALUE_COMPARISON_NOT_AVAIL for types
+ *         that cannot be compared
+ */
+pmix_value_cmp_t PMIx_Value_compare(pmix_value_t *val1, pmix_value_t *val2);
+
+/**
+ * Size of a value in memory, with all it points to.
+ *
+ * @param size  receives bytes
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_UNKNOWN_DATA_TYPE
+ *
+ * PMIx Standard, draft after 5.0, ch. Data Structures and Types.
+ */
+pmix_status_t PMIx_Value_get_size(const pmix_value_t *val, size_t *size);
+
+/**
+ * Convert a numeric value to another numeric type.
+ *
+ * @param dest  address of an object of @p type; unchanged on error
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM if either type is not a number;
+ *         PMIX_ERR_LOST_PRECISION if the number does not fit; PMIX_ERR_CHANGE_SIGN if
+ *         it is negative and the type is not signed
+ *
+ * PMIx Standard, draft after 5.0, ch. Data Structures and Types.
+ */
+pmix_status_t PMIx_Value_get_number(const pmix_value_t *val, void *dest,
+                                    pmix_data_type_t type);
+
+/**
+ * Read a value as a truth value (+).
+ *
+ * A value without type counts as true; strings are read as words and numbers.
+ *
+ * @return PMIX_BOOL_TRUE (which is 0), PMIX_BOOL_FALSE or PMIX_NON_BOOL
+ */
+pmix_boolean_t PMIx_Value_true(const pmix_value_t *val);
+
+/* -- Infos ----------------------------------------------------------------------- */
+
+/**
+ * Family of pmix_info_t: see the top of this file.
+ *
+ * Destruct and free leave the value alone where PMIX_INFO_PERSISTENT is set.
+ */
+void PMIx_Info_construct(pmix_info_t *info);
+void PMIx_Info_destruct(pmix_info_t *info);
+pmix_info_t *PMIx_Info_create(size_t n);
+void PMIx_Info_free(pmix_info_t *infos, size_t n);
+
+/**
+ * Fill @p info with a key and a copy of @p data, flags cleared.
+ *
+ * @param info  overwritten; what it held is not freed
+ * @param key   copied; at most PMIX_MAX_KEYLEN bytes
+ * @param data  as for PMIx_Value_load
+ * @return as PMIx_Value_load; PMIX_ERR_BAD_PARAM also for a NULL or overlong key
+ *
+ * PMIx Standard 5.0, ch. Data Structures and Types.
+ */
+pmix_status_t PMIx_Info_load(pmix_info_t *info, const char *key, const void *data,
+                             pmix_data_type_t type);
+
+/**
+ * Copy an info: key, flags and value. Of a persistent one the value is shared, not
+ * copied.
+ *
+ * @param dest  overwritten; what it held is not freed
+ * @return as PMIx_Value_xfer
+ *
+ * PMIx Standard 5.0, ch. Data Structures and Types.
+ */
+pmix_status_t PMIx_Info_xfer(pmix_info_t *dest, const pmix_info_t *src);
+
+/**
+ * Size of an info in memory, with all its value points to.
+ *
+ * @param size  receives bytes
+ * @return as PMIx_Value_get_size
+ *
+ * PMIx Standard, draft after 5.0, ch. Data Structures and Types.
+ */
+pmix_status_t PMIx_Info_get_size(const pmix_info_t *info, size_t *size);
+
+/** Truth of an info's value: see PMIx_Value_true. An info without a value is true. */
+pmix_boolean_t PMIx_Info_true(const pmix_info_t *info);
+
+/**
+ * Set or read the flags of an info.
+ *
+ * required: the request fails if the attribute cannot be honoured. optional: takes that
+ * back. processed: marks a required attribute as honoured. qualifier: qualifies the
+ * first info of its array. persistent: the value is not freed with the info. end: last
+ * of an array of unknown length; its setter is (+).
+ */
+void PMIx_Info_required(pmix_info_t *info);
+void PMIx_Info_optional(pmix_info_t *info);
+void PMIx_Info_processed(pmix_info_t *info);
+void PMIx_Info_qualifier(pmix_info_t *info);
+void PMIx_Info_persistent(pmix_info_t *info);
+void PMIx_Info_set_end(pmix_info_t *info);
+bool PMIx_Info_is_required(const pmix_info_t *info);
+bool PMIx_Info_is_optional(const pmix_info_t *info);
+bool PMIx_Info_was_processed(const pmix_info_t *info);
+bool PMIx_Info_is_qualifier(const pmix_info_t *info);
+bool PMIx_Info_is_persistent(const pmix_info_t *info);
+bool PMIx_Info_is_end(const pmix_info_t *info);
+
+/* -- Lists of infos, for arrays whose length is not known beforehand -------------- */
+
+/**
+ * Start and release a list of infos.
+ *
+ * @return start: an opaque list, empty; NULL if memory is short
+ *
+ * PMIx Standard 5.0, ch. Data Structures and Types.
+ */
+void *PMIx_Info_list_start(void);
+void PMIx_Info_list_release(void *list);
+
+/**
+ * Append, or prepend, an info made from its parts.
+ *
+ * @param list  from PMIx_Info_list_start
+ * @param key, data, type  as for PMIx_Info_load; copied
+ * @return as PMIx_Info_load; the list is unchanged on error
+ */
+pmix_status_t PMIx_Info_list_add(void *list, const char *key, const void *data,
+                                 pmix_data_type_t type);
+pmix_status_t PMIx_Info_list_prepend(void *list, const char *key, const void *data,
+                                     pmix_data_type_t type);
+
+/** Append an info made of a key and a copy of a value (+). Returns as _list_add. */
+pmix_status_t PMIx_Info_list_add_value(void *list, const char *key,
+                                       const pmix_value_t *value);
+
+/** Append a copy of an info. Returns as _list_add. */
+pmix_status_t PMIx_Info_list_xfer(void *list, const pmix_info_t *info);
+
+/**
+ * Append an info without copying what its value points to (+).
+ *
+ * That stays the caller's and must outlive the list; the entry is marked persistent, so
+ * that neither the list nor an array converted from it frees it. Returns as _list_add.
+ */
+pmix_status_t PMIx_Info_list_insert(void *list, pmix_info_t *info);
+
+/**
+ * As the functions without "_unique", but where the list already has the key, the entry
+ * is replaced if @p overwrite is true and kept if not (+). Returns as _list_add.
+ */
+pmix_status_t PMIx_Info_list_add_unique(void *list, const char *key, const void *data,
+                                        pmix_data_type_t type, bool overwrite);
+pmix_status_t PMIx_Info_list_add_value_unique(void *list, const char *key,
+                                              const pmix_value_t *value,
+                                              bool overwrite);
+pmix_status_t PMIx_Info_list_xfer_unique(void *list, const pmix_info_t *info,
+                                         bool overwrite);
+
+/**
+ * Copy a list into an array of pmix_info_t.
+ *
+ * @param list   unchanged
+ * @param array  overwritten; the caller destructs it
+ * @return PMIX_SUCCESS; PMIX_ERR_EMPTY if the list is empty, array then constructed;
+ *         PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM
+ */
+pmix_status_t PMIx_Info_list_convert(void *list, pmix_data_array_t *array);
+
+/** Number of entries; 0 for NULL (+). */
+size_t PMIx_Info_list_get_size(void *list);
+
+/**
+ * Walk a list.
+ *
+ * @param prev  NULL for the first entry, else what @p next received before
+ * @param next  receives the place to go on from; NULL after the last entry
+ * @return the entry, which stays the list's; NULL if there is none
+ */
+pmix_info_t *PMIx_Info_list_get_info(void *list, void *prev, void **next);
+
+/* -- Published data -------------------------------------------------------------- */
+
+/** Family of pmix_pdata_t: see the top of this file. */
+void PMIx_Pdata_construct(pmix_pdata_t *pdata);
+void PMIx_Pdata_destruct(pmix_pdata_t *pdata);
+pmix_pdata_t *PMIx_Pdata_create(size_t n);
+void PMIx_Pdata_free(pmix_pdata_t *pdata, size_t n);
+
+/**
+ * Fill @p dest with publisher, key and a copy of @p data, as PMIx_Info_load does.
+ *
+ * If that fails, the value is left of type PMIX_UNDEF.
+ */
+void PMIx_Pdata_load(pmix_pdata_t *dest, const pmix_proc_t *proc, const char *key,
+                     const void *data, pmix_data_type_t type);
+
+/** Copy published data; dest is overwritten. If that fails, its value is PMIX_UNDEF. */
+void PMIx_Pdata_xfer(pmix_pdata_t *dest, pmix_pdata_t *src);
+
+/* -- Applications and queries ---------------------------------------------------- */
+
+/** Family of pmix_app_t: see the top of this file. */
+void PMIx_App_construct(pmix_app_t *app);
+void PMIx_App_destruct(pmix_app_t *app);
+pmix_app_t *PMIx_App_create(size_t n);
+void PMIx_App_free(pmix_app_t *apps, size_t n);
+
+/** Destruct one application and free it. */
+void PMIx_App_release(pmix_app_t *app);
+
+/** Give @p app an array of @p n constructed infos; on failure its info is NULL. */
+void PMIx_App_info_create(pmix_app_t *app, size_t n);
+
+/** Family of pmix_query_t: see the top of this file. */
+void PMIx_Query_construct(pmix_query_t *query);
+void PMIx_Query_destruct(pmix_query_t *query);
+pmix_query_t *PMIx_Query_create(size_t n);
+void PMIx_Query_free(pmix_query_t *queries, size_t n);
+
+/** Destruct one query and free it. */
+void PMIx_Query_release(pmix_query_t *query);
+
+/** Give @p query @p n constructed qualifiers; on failure its qualifiers are NULL. */
+void PMIx_Query_qualifiers_create(pmix_query_t *query, size_t n);
+
+/** Family of pmix_regattr_t: see the top of this file. */
+void PMIx_Regattr_construct(pmix_regattr_t *attr);
+void PMIx_Regattr_destruct(pmix_regattr_t *attr);
+pmix_regattr_t *PMIx_Regattr_create(size_t n);
+void PMIx_Regattr_free(pmix_regattr_t *attrs, size_t n);
+
+/**
+ * Fill an attribute's description.
+ *
+ * @param attr         overwritten
+ * @param name         e.g. "PMIX_TIMEOUT"; copied
+ * @param key          e.g. "pmix.timeout"; copied
+ * @param description  one line; copied, appended to the lines
+ */
+void PMIx_Regattr_load(pmix_regattr_t *attr, const char *name, const char *key,
+                       pmix_data_type_t type, const char *description);
+
+/** Copy an attribute's description; dest is overwritten. */
+void PMIx_Regattr_xfer(pmix_regattr_t *dest, const pmix_regattr_t *src);
+
+/* -- Byte objects, arrays, environment variables ---------------------------------- */
+
+/** Family of pmix_byte_object_t: see the top of this file. */
+void PMIx_Byte_object_construct(pmix_byte_object_t *bo);
+void PMIx_Byte_object_destruct(pmix_byte_object_t *bo);
+pmix_byte_object_t *PMIx_Byte_object_create(size_t n);
+void PMIx_Byte_object_free(pmix_byte_object_t *bos, size_t n);
+
+/** Let @p bo hold @p size bytes of @p data. No copy: @p bo owns data from now on. */
+void PMIx_Byte_object_load(pmix_byte_object_t *bo, char *data, size_t size);
+
+/**
+ * Set up a data array.
+ *
+ * init gives an empty array of the type. construct and create make room for @p n
+ * constructed elements; where memory is short or the type is unknown, array is NULL and
+ * size 0, and create returns NULL. destruct frees the elements and what they hold, free
+ * also the pmix_data_array_t itself.
+ *
+ * PMIx Standard 5.0, ch. Data Structures and Types.
+ */
+void PMIx_Data_array_init(pmix_data_array_t *darray, pmix_data_type_t type);
+void PMIx_Data_array_construct(pmix_data_array_t *darray, size_t n,
+                               pmix_data_type_t type);
+void PMIx_Data_array_destruct(pmix_data_array_t *darray);
+pmix_data_array_t *PMIx_Data_array_create(size_t n, pmix_data_type_t type);
+void PMIx_Data_array_free(pmix_data_array_t *darray);
+
+/** Family of pmix_envar_t: see the top of this file. */
+void PMIx_Envar_construct(pmix_envar_t *envar);
+void PMIx_Envar_destruct(pmix_envar_t *envar);
+pmix_envar_t *PMIx_Envar_create(size_t n);
+void PMIx_Envar_free(pmix_envar_t *envars, size_t n);
+
+/** Fill @p envar, overwriting it, with copies of @p name and @p value. */
+void PMIx_Envar_load(pmix_envar_t *envar, char *name, char *value, char separator);
+
+/* -- Hardware and fabric --------------------------------------------------------- */
+
+/** Family of pmix_coord_t. create: @p n of them with room for @p dims numbers each. */
+void PMIx_Coord_construct(pmix_coord_t *coord);
+void PMIx_Coord_destruct(pmix_coord_t *coord);
+pmix_coord_t *PMIx_Coord_create(size_t dims, size_t n);
+void PMIx_Coord_free(pmix_coord_t *coords, size_t n);
+
+/** Family of pmix_geometry_t: see the top of this file. */
+void PMIx_Geometry_construct(pmix_geometry_t *geometry);
+void PMIx_Geometry_destruct(pmix_geometry_t *geometry);
+pmix_geometry_t *PMIx_Geometry_create(size_t n);
+void PMIx_Geometry_free(pmix_geometry_t *geometries, size_t n);
+
+/** Family of pmix_device_t: see the top of this file. */
+void PMIx_Device_construct(pmix_device_t *device);
+void PMIx_Device_destruct(pmix_device_t *device);
+pmix_device_t *PMIx_Device_create(size_t n);
+void PMIx_Device_free(pmix_device_t *devices, size_t n);
+
+/** Family of pmix_device_distance_t: see the top of this file. */
+void PMIx_Device_distance_construct(pmix_device_distance_t *dist);
+void PMIx_Device_distance_destruct(pmix_device_distance_t *dist);
+pmix_device_distance_t *PMIx_Device_distance_create(size_t n);
+void PMIx_Device_distance_free(pmix_device_distance_t *dists, size_t n);
+
+/** Family of pmix_endpoint_t: see the top of this file. */
+void PMIx_Endpoint_construct(pmix_endpoint_t *endpoint);
+void PMIx_Endpoint_destruct(pmix_endpoint_t *endpoint);
+pmix_endpoint_t *PMIx_Endpoint_create(size_t n);
+void PMIx_Endpoint_free(pmix_endpoint_t *endpoints, size_t n);
+
+/** Family of pmix_resource_unit_t: see the top of this file. */
+void PMIx_Resource_unit_construct(pmix_resource_unit_t *unit);
+void PMIx_Resource_unit_destruct(pmix_resource_unit_t *unit);
+pmix_resource_unit_t *PMIx_Resource_unit_create(size_t n);
+void PMIx_Resource_unit_free(pmix_resource_unit_t *units, size_t n);
+
+/* -- Resource usage (dropped by others in 6.1; kept for programs built before) ----- */
+
+/** Family of pmix_proc_stats_t: see the top of this file. */
+void PMIx_Proc_stats_construct(pmix_proc_stats_t *stats);
+void PMIx_Proc_stats_destruct(pmix_proc_stats_t *stats);
+pmix_proc_stats_t *PMIx_Proc_stats_create(size_t n);
+void PMIx_Proc_stats_free(pmix_proc_stats_t *stats, size_t n);
+
+/** Family of pmix_disk_stats_t: see the top of this file. */
+void PMIx_Disk_stats_construct(pmix_disk_stats_t *stats);
+void PMIx_Disk_stats_destruct(pmix_disk_stats_t *stats);
+pmix_disk_stats_t *PMIx_Disk_stats_create(size_t n);
+void PMIx_Disk_stats_free(pmix_disk_stats_t *stats, size_t n);
+
+/** Family of pmix_net_stats_t: see the top of this file. */
+void PMIx_Net_stats_construct(pmix_net_stats_t *stats);
+void PMIx_Net_stats_destruct(pmix_net_stats_t *stats);
+pmix_net_stats_t *PMIx_Net_stats_create(size_t n);
+void PMIx_Net_stats_free(pmix_net_stats_t *stats, size_t n);
+
+/** Family of pmix_node_stats_t: see the top of this file. */
+void PMIx_Node_stats_construct(pmix_node_stats_t *stats);
+void PMIx_Node_stats_destruct(pmix_node_stats_t *stats);
+pmix_node_stats_t *PMIx_Node_stats_create(size_t n);
+void PMIx_Node_stats_free(pmix_node_stats_t *stats, size_t n);
+
+/* -- Packing and unpacking ------------------------------------------------------- */
+
+/** Family of pmix_data_buffer_t; create makes one, release destructs and frees it. */
+void PMIx_Data_buffer_construct(pmix_data_buffer_t *buffer);
+void PMIx_Data_buffer_destruct(pmix_data_buffer_t *buffer);
+pmix_data_buffer_t *PMIx_Data_buffer_create(void);
+void PMIx_Data_buffer_release(pmix_data_buffer_t *buffer);
+
+/**
+ * Let @p buffer hold packed bytes received, ready to be unpacked.
+ *
+ * What the buffer held is freed. No copy: the buffer owns @p bytes, malloc'd, from now
+ * on.
+ */
+void PMIx_Data_buffer_load(pmix_data_buffer_t *buffer, char *bytes, size_t size);
+
+/**
+ * Take the bytes not yet unpacked out of @p buffer, which is empty afterwards.
+ *
+ * @param bytes  receives malloc'd bytes, which the caller frees; NULL if there are none
+ * @param size   receives their number
+ */
+void PMIx_Data_buffer_unload(pmix_data_buffer_t *buffer, char **bytes, size_t *size);
+
+/**
+ * Append @p num_vals values to a buffer, in the form @p target understands.
+ *
+ * @param target    who will unpack; NULL for this process's server, or itself if it has
+ *                  none
+ * @param buffer    grows as needed; unchanged on error
+ * @param src       array of values of @p type; for PMIX_STRING an array of char *
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_UNKNOWN_DATA_TYPE;
+ *         PMIX_ERR_PACK_FAILURE; PMIX_ERR_NOMEM; PMIX_ERR_INIT before initialization
+ *
+ * PMIx Standard 5.0, ch. Data Packing and Unpacking.
+ */
+pmix_status_t PMIx_Data_pack(const pmix_proc_t *target, pmix_data_buffer_t *buffer,
+                             void *src, int32_t num_vals, pmix_data_type_t type);
+
+/**
+ * Take the next values out of a buffer.
+ *
+ * @param source          who packed; NULL as for PMIx_Data_pack
+ * @param dest            room for *max_num_values values; what they point to is
+ *                        malloc'd and the caller's
+ * @param max_num_values  in: room in dest; out: values unpacked
+ * @return PMIX_SUCCESS; PMIX_ERR_UNPACK_INADEQUATE_SPACE if more values are there than
+ *         room, dest then holds as many as fit; PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER
+ *         at the end; PMIX_ERR_TYPE_MISMATCH, after which another type may be tried;
+ *         PMIX_ERR_UNPACK_FAILURE; PMIX_ERR_UNKNOWN_DATA_TYPE; PMIX_ERR_BAD_PARAM;
+ *         PMIX_ERR_NOMEM; PMIX_ERR_INIT before initialization
+ *
+ * PMIx Standard 5.0, ch. Data Packing and Unpacking.
+ */
+pmix_status_t PMIx_Data_unpack(const pmix_proc_t *source, pmix_data_buffer_t *buffer,
+                               void *dest, int32_t *max_num_values,
+                               pmix_data_type_t type);
+
+/**
+ * Copy one object of any type with all it points to.
+ *
+ * @param dest  receives a malloc'd copy, which the caller frees with the type's free
+ * @param src   address of the object; for PMIX_STRING the char * itself
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_UNKNOWN_DATA_TYPE; PMIX_ERR_NOMEM
+ *
+ * PMIx Standard 5.0, ch. Data Packing and Unpacking.
+ */
+pmix_status_t PMIx_Data_copy(void **dest, void *src, pmix_data_type_t type);
+
+/**
+ * Append what is not yet unpacked in @p src to @p dest; src is unchanged.
+ *
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM
+ *
+ * PMIx Standard 5.0, ch. Data Packing and Unpacking.
+ */
+pmix_status_t PMIx_Data_copy_payload(pmix_data_buffer_t *dest, pmix_data_buffer_t *src);
+
+/**
+ * Write an object as text.
+ *
+ * @param output  receives a malloc'd string, which the caller frees
+ * @param prefix  begins each line; NULL for none
+ * @param src     address of the object; for PMIX_STRING the char * itself
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_UNKNOWN_DATA_TYPE; PMIX_ERR_NOMEM
+ *
+ * PMIx Standard 5.0, ch. Data Packing and Unpacking.
+ */
+pmix_status_t PMIx_Data_print(char **output, char *prefix, void *src,
+                              pmix_data_type_t type);
+
+/**
+ * Let an empty buffer take over the bytes of a payload, which is constructed again.
+ *
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
+ *
+ * PMIx Standard 5.0, ch. Data Packing and Unpacking.
+ */
+pmix_status_t PMIx_Data_load(pmix_data_buffer_t *buffer, pmix_byte_object_t *payload);
+
+/**
+ * Move the bytes not yet unpacked into @p payload, which the caller destructs.
+ *
+ * The buffer is empty afterwards.
+ *
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM
+ *
+ * PMIx Standard 5.0, ch. Data Packing and Unpacking.
+ */
+pmix_status_t PMIx_Data_unload(pmix_data_buffer_t *buffer, pmix_byte_object_t *payload);
+
+/**
+ * Replace the content of a buffer by a copy of a payload; the payload stays the
+ * caller's.
+ *
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM
+ *
+ * PMIx Standard 5.0, ch. Data Packing and Unpacking.
+ */
+pmix_status_t PMIx_Data_embed(pmix_data_buffer_t *buffer,
+                              const pmix_byte_object_t *payload);
+
+/**
+ * Compress, or expand, bytes without loss.
+ *
+ * @param inbytes   size bytes; stay the caller's
+ * @param outbytes  receives malloc'd bytes, which the caller frees
+ * @param nbytes    receives their number
+ * @return true if it was done; false, with nothing allocated, if the input is too small
+ *         to gain, cannot be expanded, or memory or the means are missing
+ *
+ * PMIx Standard 5.0, ch. Data Packing and Unpacking.
+ */
+bool PMIx_Data_compress(const uint8_t *inbytes, size_t size, uint8_t **outbytes,
+                        size_t *nbytes);
+bool PMIx_Data_decompress(const uint8_t *inbytes, size_t size, uint8_t **outbytes,
+                          size_t *nbytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

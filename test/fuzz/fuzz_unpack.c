@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Any bytes read as any operation in any dialect: no harm is done, and what could be read can be
+ * written and read again to the same bytes.
+ *
+ * Input: dialect and buffer form, operation, type number, then the message. */
+#include "fuzz.h"
+#include "core/wire/codec.h"
+#include "core/wire/ops.h"
+#include "wire_test.h"
+
+#include <string.h>
+
+enum { HEAD_B = 3, MAX_N = 4 };
+
+enum operation {
+    VALUES,
+    ARRAY,
+    KVALS,
+    INFOS,
+    PROCS,
+    VIEWS,
+    USERS,
+    INFLATE,
+    N_OPERATIONS
+};
+
+/* ---- properties ------------------------------------------------------------------------------ */
+
+static void write_values(px_writer *w, struct px_codec codec, const void *values,
+                         int32_t n, pmix_data_type_t type)
+{
+    px_writer_init(w, codec);
+    px_pack(w, values, n, type);
+    FUZZ_MUST(w->status == PMIX_SUCCESS);
+}
+
+/* What was read is written, and must be read and written the same again. Zeros follow it, as many
+ * as there were bytes: a row of pointers claims more than it takes. */
+static void comes_back(struct px_codec codec, const void *values, int32_t n,
+                       pmix_data_type_t type, size_t zeros)
+{
+    PX_AUTO(px_writer) first, second;
+    char *back = calloc(MAX_N, px_type_find(type)->size);
+    int32_t n_back = MAX_N;
+    px_reader r;
+
+    write_values(&first, codec, values, n, type);
+    size_t len = first.buf.len;
+    FUZZ_MUST(back && px_buf_reserve(&first.buf, zeros) == PMIX_SUCCESS);
+    memset(first.buf.data + len, 0, zeros);
+    px_reader_init(&r, codec, first.buf.data, len + zeros);
+    FUZZ_MUST(px_unpack(&r, back, &n_back, type) == PMIX_SUCCESS);
+    FUZZ_MUST(n_back == n);
+    FUZZ_MUST(r.pos == first.buf.data + len);
+    write_values(&second, codec, back, n, type);
+    FUZZ_MUST(second.buf.len == len &&
+              memcmp(second.buf.data, first.buf.data, len) == 0);
+    px_type_free_array(type, back, (size_t)n);
+}
+
+/* ---- operations ------------------------------------------------------------------------------- */
+
+static void read_values(px_reader *r, pmix_data_type_t type)
+{
+    const struct px_type *t = px_type_find(type);
+    const uint8_t *start = r->pos;
+    size_t len = (size_t)(r->end - r->pos);
+    int32_t n = MAX_N;
+
+    if (!t || !t->size)
+        return;
+    char *values = malloc(MAX_N * t->size);
+    FUZZ_MUST(values);
+    memset(values, 0xa5, MAX_N * t->size);
+    if (px_unpack(r, values, &n, type)) {
+        FUZZ_MUST(r->pos == start);
+        free(values);
+        return;
+    }
+    comes_back(r->codec, values, n, type, len);
+    char *text = n ? px_type_print(type, values) : NULL;
+    free(text);
+    px_type_free_array(type, values, (size_t)n);
+}
+
+static void read_array(px_reader *r, pmix_data_type_t type)
+{
+    int32_t n;
+    void *array;
+
+    if (px_unpack_peek(r, &n) || px_unpack_array(r, &array, (size_t)n, type))
+        return;
+    px_type_free_array(type, array, (size_t)n);
+}
+
+static void read_kvals(px_reader *r)
+{
+    struct px_kval kv;
+
+    while (px_unpack_kval(r, &kv) == PMIX_SUCCESS) {
+        PX_AUTO(px_writer) w;
+
+        px_writer_init(&w, r->codec);
+        px_pack_kval(&w, kv.key, &kv.value);
+        FUZZ_MUST(w.status == PMIX_SUCCESS);
+        px_value_inflate(&kv.value);
+        px_kval_fini(&kv);
+    }
+}
+
+static void read_infos(px_reader *r)
+{
+    pmix_info_t *info;
+    size_t n;
+
+    if (px_unpack_infos(r, &info, &n) == PMIX_SUCCESS)
+        px_type_free_array(PMIX_INFO, info, n);
+}
+
+static void read_procs(px_reader *r)
+{
+    pmix_proc_t *procs;
+    size_t n;
+
+    if (px_unpack_procs(r, &procs, &n) == PMIX_SUCCESS)
+        free(procs);
+}
+
+static void read_views(px_reader r)
+{
+    px_reader inside;
+
+    while (px_unpack_view(&r, &inside, PMIX_BUFFER) == PMIX_SUCCESS ||
+           px_unpack_view(&r, &inside, PMIX_BYTE_OBJECT) == PMIX_SUCCESS) {
+        FUZZ_MUST(inside.end <= r.pos);
+        read_kvals(&inside);
+    }
+}
+
+static void read_as_user(const uint8_t *bytes, size_t n, pmix_data_type_t type)
+{
+    const struct px_type *t = px_type_find(type);
+    pmix_byte_object_t payload = {(char *)(uintptr_t)bytes, n};
+    pmix_data_buffer_t buffer = {0};
+    int32_t max = MAX_N;
+
+    if (!t || !t->size || PMIx_Data_embed(&buffer, &payload))
+        return;
+    char *values = calloc(MAX_N, t->size);
+    pmix_status_t rc = PMIx_Data_unpack(NULL, &buffer, values, &max, type);
+    if (rc == PMIX_SUCCESS || rc == PMIX_ERR_UNPACK_INADEQUATE_SPACE)
+        /* a user's regex is a string */
+        px_type_free_array(type == PMIX_REGEX ? PMIX_STRING : type, values,
+                           (size_t)max);
+    else
+        free(values);
+    free(buffer.base_ptr);
+}
+
+static void inflate(const uint8_t *bytes, size_t n)
+{
+    pmix_value_t v = {.type = PMIX_COMPRESSED_STRING};
+
+    v.data.bo.bytes = n ? malloc(n) : NULL;
+    v.data.bo.size = n;
+    if (n)
+        memcpy(v.data.bo.bytes, bytes, n);
+    px_value_inflate(&v);
+    px_type_destruct(PMIX_VALUE, &v);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    px_reader r;
+
+    if (size < HEAD_B)
+        return 0;
+    struct px_codec codec = codec_of(all_dialects[data[0] / 2 % n_dialects],
+                                     data[0] & 1);
+    pmix_data_type_t type = data[2];
+    px_reader_init(&r, codec, data + HEAD_B, size - HEAD_B);
+    switch (data[1] % N_OPERATIONS) {
+    case VALUES:
+        read_values(&r, type);
+        break;
+    case ARRAY:
+        read_array(&r, type);
+        break;
+    case KVALS:
+        read_kvals(&r);
+        break;
+    case INFOS:
+        read_infos(&r);
+        break;
+    case PROCS:
+        read_procs(&r);
+        break;
+    case VIEWS:
+        read_views(r);
+        break;
+    case USERS:
+        read_as_user(data + HEAD_B, size - HEAD_B, type);
+        break;
+    default:
+        inflate(data + HEAD_B, size - HEAD_B);
+        break;
+    }
+    return 0;
+}
+
+/* ---- seeds ------------------------------------------------------------------------------------- */
+
+/* An object of a type, packed as the operation wants it. */
+static void pack_seed(px_writer *w, struct gen *g, enum operation op,
+                      pmix_data_type_t type)
+{
+    const struct px_type *t = px_type_find(type);
+    char *objects = calloc(2, t->size);
+
+    gen_object(g, type, objects);
+    gen_object(g, type, objects + t->size);
+    if (op == KVALS || op == VIEWS)
+        px_pack_kval(w, "key", (pmix_value_t *)(void *)objects);
+    else if (op == INFOS)
+        px_pack_infos(w, (pmix_info_t *)(void *)objects, 2);
+    else if (op == PROCS)
+        px_pack_procs(w, (pmix_proc_t *)(void *)objects, 2);
+    else
+        px_pack(w, objects, type == PMIX_POINTER ? 1 : 2, type);
+    px_type_free_array(type, objects, 2);
+}
+
+bool fuzz_seed(unsigned i, px_buf *out)
+{
+    static const pmix_data_type_t fixed[N_OPERATIONS] = {[KVALS] = PMIX_VALUE,
+                                                         [VIEWS] = PMIX_VALUE,
+                                                         [INFOS] = PMIX_INFO,
+                                                         [PROCS] = PMIX_PROC};
+    enum { N_TYPES = 74 };
+    unsigned dialect = i % (2 * (unsigned)n_dialects),
+             rest = i / (2 * (unsigned)n_dialects);
+    enum operation op = (enum operation)(rest / N_TYPES);
+    pmix_data_type_t type = (pmix_data_type_t)(rest % N_TYPES);
+    struct px_codec codec = codec_of(all_dialects[dialect / 2], dialect & 1);
+    struct gen g = {.state = i, .dialect = codec.dialect};
+    uint8_t head[HEAD_B] = {(uint8_t)dialect, (uint8_t)op, (uint8_t)type};
+    if (op >= INFLATE)
+        return false;
+    PX_AUTO(px_writer) w;
+    px_writer_init(&w, codec);
+    if (fixed[op])
+        type = fixed[op];
+    if (gen_can(&g, type))
+        pack_seed(&w, &g, op, type);
+    px_buf_add(out, head, sizeof(head));
+    if (op == VIEWS) {
+        PX_AUTO(px_writer) outer;
+
+        px_writer_init(&outer, codec);
+        px_pack_buffer(&outer, &w.buf);
+        px_buf_add(out, outer.buf.data, outer.buf.len);
+    } else {
+        px_buf_add(out, w.buf.data, w.buf.len);
+    }
+    return true;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The allocator of a test executable: glibc's, with a counter in front. Being defined
+ * in the executable, it also serves what libc itself (strdup, vasprintf) and other
+ * libraries allocate, which the linker's --wrap would not reach. Sanitizers have an
+ * allocator of their own, so there this one is left out. */
+#include "alloc_fail.h"
+
+#include "core/base/attr.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#endif
+
+static atomic_bool counting;
+static atomic_uint n_allocs;
+static atomic_uint fail_at;
+static atomic_bool has_failed;
+static atomic_int balance;
+
+void px_alloc_fail_at(unsigned nth)
+{
+    n_allocs = 0;
+    fail_at = nth;
+    has_failed = false;
+    balance = 0;
+    counting = true;
+}
+
+unsigned px_alloc_count(void)
+{
+    return n_allocs;
+}
+
+int px_alloc_balance(void)
+{
+    return balance;
+}
+
+bool px_alloc_fail_end(void)
+{
+    counting = false;
+    return has_failed;
+}
+
+bool px_alloc_can_fail(void)
+{
+    void *(*volatile alloc)(
+        size_t) = malloc; /* not inlined: others may have replaced it */
+
+    px_alloc_fail_at(1);
+    free(alloc(1));
+    return px_alloc_fail_end();
+}
+
+#if defined(__GLIBC__) && !defined(SANITIZED)
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t n, size_t size);
+extern void *__libc_realloc(void *p, size_t size);
+extern void __libc_free(void *p);
+
+static bool must_fail(void)
+{
+    if (!counting || ++n_allocs != fail_at)
+        return false;
+    has_failed = true;
+    errno = ENOMEM;
+    return true;
+}
+
+static void *count_new(void *p)
+{
+    if (counting && p)
+        balance++;
+    return p;
+}
+
+PX_EXPORT void *malloc(size_t size)
+{
+    return must_fail() ? NULL : count_new(__libc_malloc(size));
+}
+
+PX_EXPORT void *calloc(size_t n, size_t size)
+{
+    return must_fail() ? NULL : count_new(__libc_calloc(n, size));
+}
+
+PX_EXPORT void *realloc(void *p, size_t size)
+{
+    if (must_fail())
+        return NULL;
+    return p ? __libc_realloc(p, size) : count_new(__libc_realloc(NULL, size));
+}
+
+PX_EXPORT void *reallocarray(void *p, size_t n, size_t size)
+{
+    if (size && n > SIZE_MAX / size) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return realloc(p, n * size);
+}
+
+PX_EXPORT void free(void *p)
+{
+    if (counting && p)
+        balance--;
+    __libc_free(p);
+}
+
+#endif

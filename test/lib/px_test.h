@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every Check executable shares: a main made from the list of its tests. Each test
+ * is a test case of its own, so that CK_RUN_CASE=<its name> runs one alone; CK_FORK=no
+ * keeps them in one process, for a debugger. */
+#ifndef PX_TEST_H
+#define PX_TEST_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Runs the NULL-terminated tests, each between setup and teardown (either may be NULL)
+ * and in a process of its own. Returns what main should. */
+static inline int px_test_run(const char *suite_name, SFun setup, SFun teardown,
+                              const TTest *const *tests)
+{
+    Suite *suite = suite_create(suite_name);
+
+    for (; *tests; tests++) {
+        TCase *tcase = tcase_create((*tests)->name);
+
+        tcase_add_checked_fixture(tcase, setup, teardown);
+        tcase_add_test(tcase, *tests);
+        suite_add_tcase(suite, tcase);
+    }
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* PX_TEST_MAIN("base/buf", first_test, second_test) at the end of the file. */
+#define PX_TEST_MAIN(suite_name, ...) \
+    PX_TEST_MAIN_WITH(suite_name, NULL, NULL, __VA_ARGS__)
+
+#define PX_TEST_MAIN_WITH(suite_name, setup, teardown, ...)     \
+    int main(void)                                              \
+    {                                                           \
+        const TTest *const tests[] = {__VA_ARGS__, NULL};       \
+                                                                \
+        return px_test_run(suite_name, setup, teardown, tests); \
+    }
+
+/* First in a test that needs what not every machine or build has. */
+#define PX_TEST_NEEDS(condition, what)                         \
+    do {                                                       \
+        if (!(condition)) {                                    \
+            printf("SKIP %s: needs %s\n", tcase_name(), what); \
+            return;                                            \
+        }                                                      \
+    } while (0)
+
+#endif

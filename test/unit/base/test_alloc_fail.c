@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The allocation failure injector: a dead one would make other tests pass idly. */
+#include "alloc_fail.h"
+#include "px_test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NEED_INJECTOR() PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator")
+
+START_TEST(every_function_of_the_allocator_can_fail)
+{
+    NEED_INJECTOR();
+    void *volatile p[4];
+    char *volatile old = malloc(1);
+    size_t volatile n = 10;
+
+    px_alloc_fail_at(1);
+    p[0] = malloc(n);
+    px_alloc_fail_at(1);
+    p[1] = calloc(n, n);
+    px_alloc_fail_at(1);
+    p[2] = realloc(old, n);
+    px_alloc_fail_at(1);
+    p[3] = reallocarray(old, n, n);
+    px_alloc_fail_end();
+
+    for (int i = 0; i < 4; i++)
+        ck_assert_ptr_null(p[i]);
+    free(old);
+}
+END_TEST
+
+START_TEST(allocations_within_libc_fail_too)
+{
+    char *text = NULL;
+
+    NEED_INJECTOR();
+    px_alloc_fail_at(1);
+    char *volatile copy = strdup("text");
+    px_alloc_fail_at(1);
+    int len = asprintf(&text, "%d", 1);
+    px_alloc_fail_end();
+
+    ck_assert_ptr_null(copy);
+    ck_assert_int_eq(len, -1);
+}
+END_TEST
+
+START_TEST(only_the_nth_fails_and_sets_errno)
+{
+    /* A compiler that knows malloc may take it that errno stays as it is. */
+    void *(*volatile take)(size_t) = malloc;
+
+    NEED_INJECTOR();
+    errno = 0;
+    px_alloc_fail_at(2);
+    void *volatile first = take(1);
+    int errno_before = errno;
+    void *volatile second = take(1);
+    int errno_after = errno;
+    void *volatile third = take(1);
+    bool failed = px_alloc_fail_end();
+
+    ck_assert_ptr_nonnull(first);
+    ck_assert_int_eq(errno_before, 0);
+    ck_assert_ptr_null(second);
+    ck_assert_int_eq(errno_after, ENOMEM);
+    ck_assert_ptr_nonnull(third);
+    ck_assert(failed);
+    ck_assert_uint_eq(px_alloc_count(), 3);
+    free(first);
+    free(third);
+}
+END_TEST
+
+START_TEST(zero_counts_without_failing)
+{
+    NEED_INJECTOR();
+    px_alloc_fail_at(0);
+    void *volatile p = malloc(1);
+    bool failed = px_alloc_fail_end();
+
+    ck_assert_ptr_nonnull(p);
+    ck_assert(!failed);
+    ck_assert_uint_eq(px_alloc_count(), 1);
+    free(p);
+}
+END_TEST
+
+START_TEST(the_balance_is_what_was_allocated_and_not_freed)
+{
+    NEED_INJECTOR();
+    px_alloc_fail_at(3);
+    void *volatile kept = malloc(1);
+    void *volatile freed = calloc(1, 1);
+    void *volatile failed = realloc(kept, 100);
+    kept = realloc(kept, 200);
+    free(freed);
+    free(NULL);
+    px_alloc_fail_end();
+
+    ck_assert_ptr_null(failed);
+    ck_assert_int_eq(px_alloc_balance(), 1);
+    free(kept);
+    ck_assert_int_eq(px_alloc_balance(), 1);
+}
+END_TEST
+
+START_TEST(nothing_is_counted_or_fails_after_the_end)
+{
+    NEED_INJECTOR();
+    px_alloc_fail_at(1);
+    bool failed = px_alloc_fail_end();
+    void *volatile p = malloc(1);
+
+    ck_assert(!failed);
+    ck_assert_ptr_nonnull(p);
+    ck_assert_uint_eq(px_alloc_count(), 0);
+    free(p);
+}
+END_TEST
+
+PX_TEST_MAIN("test/alloc_fail", every_function_of_the_allocator_can_fail,
+             allocations_within_libc_fail_too, only_the_nth_fails_and_sets_errno,
+             zero_counts_without_failing,
+             the_balance_is_what_was_allocated_and_not_freed,
+             nothing_is_counted_or_fails_after_the_end)

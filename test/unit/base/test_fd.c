@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Descriptors: whole transfers that end in time, and every way to close the rest. */
+#include "core/base/clock.h"
+#include "core/base/fd.h"
+#include "px_test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum { BIG = 1 << 20 }; /* more than any pipe or socket buffers by default */
+
+/* Two connected ends: [0] to read from, [1] to write to. */
+static void make_pipe(int ends[2])
+{
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+}
+
+static void make_sockets(int ends[2])
+{
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+}
+
+static void close_both(const int ends[2])
+{
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static uint8_t *make_pattern(void)
+{
+    uint8_t *bytes = malloc(BIG);
+
+    for (size_t i = 0; i < BIG; i++)
+        bytes[i] = (uint8_t)(i * 31 >> 3);
+    return bytes;
+}
+
+START_TEST(nonblock_and_cloexec_set_their_flag_and_keep_others)
+{
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(fcntl(ends[1], F_SETFL, O_APPEND), 0);
+    ck_assert_int_eq(px_fd_nonblock(ends[1]), PMIX_SUCCESS);
+    ck_assert_int_eq(px_fd_cloexec(ends[1]), PMIX_SUCCESS);
+
+    int flags = fcntl(ends[1], F_GETFL);
+    ck_assert_int_ne(flags & O_NONBLOCK, 0);
+    ck_assert_int_ne(flags & O_APPEND, 0);
+    ck_assert_int_eq(fcntl(ends[1], F_GETFD), FD_CLOEXEC);
+    close_both(ends);
+}
+END_TEST
+
+START_TEST(a_descriptor_that_is_not_open_is_a_bad_parameter)
+{
+    char byte = 0;
+
+    ck_assert_int_eq(px_fd_nonblock(-1), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_fd_cloexec(-1), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_fd_write_all(1 << 19, &byte, 1, 0), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_fd_read_all(1 << 19, &byte, 1, 0), PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+struct sender {
+    int fd;
+    const uint8_t *bytes;
+    uint64_t deadline_ms;
+    pmix_status_t rc;
+};
+
+static void *send_all(void *arg)
+{
+    struct sender *sender = arg;
+
+    sender->rc = px_fd_write_all(sender->fd, sender->bytes, BIG, sender->deadline_ms);
+    return NULL;
+}
+
+/* One thread writes and this one reads, which takes many partial transfers. */
+static void assert_transfers(const int ends[2], uint64_t deadline_ms)
+{
+    PX_AUTOFREE uint8_t *bytes = make_pattern();
+    PX_AUTOFREE uint8_t *got = calloc(1, BIG);
+    struct sender sender = {ends[1], bytes, deadline_ms, PMIX_ERROR};
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, send_all, &sender), 0);
+    pmix_status_t rc = px_fd_read_all(ends[0], got, BIG, deadline_ms);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+
+    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    ck_assert_int_eq(sender.rc, PMIX_SUCCESS);
+    ck_assert_int_eq(memcmp(got, bytes, BIG), 0);
+}
+
+START_TEST(transfers_are_whole_on_blocking_and_nonblocking_descriptors)
+{
+    void (*const make[])(int *) = {make_pipe, make_sockets};
+
+    for (size_t i = 0; i < PX_COUNT(make); i++) {
+        int ends[2];
+
+        make[i](ends);
+        assert_transfers(ends, 0);
+        assert_transfers(ends, px_clock_ms() + 60000);
+        px_fd_nonblock(ends[0]);
+        px_fd_nonblock(ends[1]);
+        assert_transfers(ends, 0);
+        assert_transfers(ends, px_clock_ms() + 60000);
+        close_both(ends);
+    }
+}
+END_TEST
+
+START_TEST(nothing_to_transfer_succeeds_at_once)
+{
+    int ends[2];
+
+    make_pipe(ends);
+    ck_assert_int_eq(px_fd_read_all(ends[0], NULL, 0, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(px_fd_write_all(ends[1], NULL, 0, 0), PMIX_SUCCESS);
+    close_both(ends);
+}
+END_TEST
+
+START_TEST(reading_stops_at_the_deadline)
+{
+    char got[4];
+    int ends[2];
+
+    make_sockets(ends);
+    ck_assert_int_eq(px_fd_write_all(ends[1], "abc", 3, 0), PMIX_SUCCESS);
+    uint64_t deadline = px_clock_ms() + 5;
+
+    ck_assert_int_eq(px_fd_read_all(ends[0], got, 4, deadline), PMIX_ERR_TIMEOUT);
+    ck_assert_uint_ge(px_clock_ms(), deadline);
+    close_both(ends);
+}
+END_TEST
+
+START_TEST(writing_stops_at_the_deadline_even_on_a_blocking_descriptor)
+{
+    void (*const make[])(int *) = {make_pipe, make_sockets};
+    PX_AUTOFREE uint8_t *bytes = make_pattern();
+
+    for (size_t i = 0; i < PX_COUNT(make); i++) {
+        int ends[2];
+
+        make[i](ends);
+        ck_assert_int_eq(px_fd_write_all(ends[1], bytes, BIG, px_clock_ms() + 5),
+                         PMIX_ERR_TIMEOUT);
+        close_both(ends);
+    }
+}
+END_TEST
+
+START_TEST(what_is_ready_is_moved_even_after_the_deadline)
+{
+    char got[3];
+    int ends[2];
+
+    make_pipe(ends);
+    ck_assert_int_eq(px_fd_write_all(ends[1], "abc", 3, 1), PMIX_SUCCESS);
+    ck_assert_int_eq(px_fd_read_all(ends[0], got, 3, 1), PMIX_SUCCESS);
+    ck_assert_mem_eq(got, "abc", 3);
+    ck_assert_int_eq(px_fd_read_all(ends[0], got, 1, 1), PMIX_ERR_TIMEOUT);
+    close_both(ends);
+}
+END_TEST
+
+START_TEST(end_of_file_before_all_is_read_is_unreach)
+{
+    void (*const make[])(int *) = {make_pipe, make_sockets};
+
+    for (size_t i = 0; i < PX_COUNT(make); i++) {
+        char got[4];
+        int ends[2];
+
+        make[i](ends);
+        ck_assert_int_eq(px_fd_write_all(ends[1], "abc", 3, 0), PMIX_SUCCESS);
+        close(ends[1]);
+        ck_assert_int_eq(px_fd_read_all(ends[0], got, 4, 0), PMIX_ERR_UNREACH);
+        close(ends[0]);
+    }
+}
+END_TEST
+
+/* In fork mode a SIGPIPE would end the test as a failure. */
+START_TEST(writing_to_a_closed_end_is_unreach_and_raises_no_signal)
+{
+    void (*const make[])(int *) = {make_pipe, make_sockets};
+    sigset_t pending;
+    sigset_t mask;
+
+    for (size_t i = 0; i < PX_COUNT(make); i++) {
+        int ends[2];
+
+        make[i](ends);
+        close(ends[0]);
+        ck_assert_int_eq(px_fd_write_all(ends[1], "abc", 3, 0), PMIX_ERR_UNREACH);
+        close(ends[1]);
+    }
+    ck_assert_int_eq(sigpending(&pending), 0);
+    ck_assert_int_eq(sigismember(&pending, SIGPIPE), 0);
+    ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, NULL, &mask), 0);
+    ck_assert_int_eq(sigismember(&mask, SIGPIPE), 0);
+}
+END_TEST
+
+START_TEST(a_sigpipe_that_was_pending_before_stays_pending)
+{
+    sigset_t sigpipe;
+    sigset_t pending;
+    int ends[2];
+
+    sigemptyset(&sigpipe);
+    sigaddset(&sigpipe, SIGPIPE);
+    ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, &sigpipe, NULL), 0);
+    ck_assert_int_eq(raise(SIGPIPE), 0);
+    make_pipe(ends);
+    close(ends[0]);
+    ck_assert_int_eq(px_fd_write_all(ends[1], "abc", 3, 0), PMIX_ERR_UNREACH);
+    close(ends[1]);
+
+    ck_assert_int_eq(sigpending(&pending), 0);
+    ck_assert_int_eq(sigismember(&pending, SIGPIPE), 1);
+    sigtimedwait(&sigpipe, NULL, &(struct timespec){0});
+}
+END_TEST
+
+static void on_alarm(int signum PX_UNUSED)
+{
+}
+
+START_TEST(signals_do_not_cut_a_transfer_short)
+{
+    struct sigaction action = {.sa_handler = on_alarm}; /* no SA_RESTART */
+    struct itimerval often = {{0, 200}, {0, 200}};
+    struct itimerval never = {{0, 0}, {0, 0}};
+    int ends[2];
+
+    ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+    make_pipe(ends);
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
+    assert_transfers(ends, 0);
+    assert_transfers(ends, px_clock_ms() + 60000);
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
+    close_both(ends);
+}
+END_TEST
+
+/* -- close_from: each way of doing it, forced by refusing the better ones ---------- */
+
+/* Makes one system call fail in this process and its children. */
+static bool refuse_syscall(unsigned number, unsigned errnum)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | errnum),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {PX_COUNT(filter), filter};
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+enum { FIRST = 10, LAST = 300 };
+
+static bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
+/* In a child, as is its purpose: what close_from leaves of descriptors 3 to LAST, asked
+ * to close from FIRST, after setup. 0 is right; 77 means setup could not be done. */
+static int close_from_in_child(bool (*setup)(void))
+{
+    int status = 0;
+    pid_t child = fork();
+
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        for (int fd = 3; fd <= LAST; fd += fd < 100 ? 1 : 7) /* with gaps */
+            dup2(STDERR_FILENO, fd);
+        if (setup && !setup())
+            _exit(77);
+        px_fd_close_from(FIRST);
+        for (int fd = 0; fd <= LAST; fd++) {
+            if (is_open(fd) != (fd < FIRST))
+                _exit(1);
+        }
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool refuse_close_range(void)
+{
+    return refuse_syscall(SYS_close_range, ENOSYS);
+}
+
+static bool refuse_close_range_and_listing(void)
+{
+    return refuse_syscall(SYS_close_range, EPERM) &&
+           refuse_syscall(SYS_getdents64, EPERM);
+}
+
+/* The table is full for all new descriptors, those above the limit still being open. */
+static bool refuse_close_range_and_lower_the_limit(void)
+{
+    struct rlimit limit;
+
+    if (!refuse_close_range() || getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return false;
+    limit.rlim_cur = 3;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+START_TEST(close_from_closes_all_from_there_and_none_below)
+{
+    ck_assert_int_eq(close_from_in_child(NULL), 0);
+}
+END_TEST
+
+START_TEST(close_from_works_on_a_kernel_without_close_range)
+{
+    int result = close_from_in_child(refuse_close_range);
+
+    PX_TEST_NEEDS(result != 77, "seccomp");
+    ck_assert_int_eq(result, 0);
+}
+END_TEST
+
+START_TEST(close_from_works_without_a_usable_proc)
+{
+    int result = close_from_in_child(refuse_close_range_and_listing);
+
+    PX_TEST_NEEDS(result != 77, "seccomp");
+    ck_assert_int_eq(result, 0);
+}
+END_TEST
+
+START_TEST(close_from_works_when_no_descriptor_is_left_to_list_them)
+{
+    int result = close_from_in_child(refuse_close_range_and_lower_the_limit);
+
+    PX_TEST_NEEDS(result != 77, "seccomp");
+    ck_assert_int_eq(result, 0);
+}
+END_TEST
+
+START_TEST(close_from_a_negative_number_closes_all)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        px_fd_close_from(-5);
+        _exit(is_open(0) || is_open(1) || is_open(2));
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+PX_TEST_MAIN("base/fd", nonblock_and_cloexec_set_their_flag_and_keep_others,
+             a_descriptor_that_is_not_open_is_a_bad_parameter,
+             transfers_are_whole_on_blocking_and_nonblocking_descriptors,
+             nothing_to_transfer_succeeds_at_once, reading_stops_at_the_deadline,
+             writing_stops_at_the_deadline_even_on_a_blocking_descriptor,
+             what_is_ready_is_moved_even_after_the_deadline,
+             end_of_file_before_all_is_read_is_unreach,
+             writing_to_a_closed_end_is_unreach_and_raises_no_signal,
+             a_sigpipe_that_was_pending_before_stays_pending,
+             signals_do_not_cut_a_transfer_short,
+             close_from_closes_all_from_there_and_none_below,
+             close_from_works_on_a_kernel_without_close_range,
+             close_from_works_without_a_usable_proc,
+             close_from_works_when_no_descriptor_is_left_to_list_them,
+             close_from_a_negative_number_closes_all)

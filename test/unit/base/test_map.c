@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The hash map: against a model, under churn, without memory. */
+#include "alloc_fail.h"
+#include "core/base/map.h"
+#include "px_test.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define NEED_INJECTOR() PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator")
+
+/* Values are never looked into, so any distinct addresses do. */
+static char values[4096];
+
+START_TEST(an_all_zero_map_is_empty)
+{
+    struct px_map map = {0};
+    size_t pos = 0;
+
+    ck_assert_ptr_null(px_map_sget(&map, "a"));
+    ck_assert_ptr_null(px_map_sremove(&map, "a"));
+    ck_assert_ptr_null(px_map_next(&map, &pos, NULL, NULL));
+    px_map_fini(&map);
+}
+END_TEST
+
+START_TEST(what_was_put_is_found_until_removed)
+{
+    struct px_map map = {0};
+
+    ck_assert_int_eq(px_map_sput(&map, "a", &values[1], NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(px_map_sput(&map, "b", &values[2], NULL), PMIX_SUCCESS);
+
+    ck_assert_ptr_eq(px_map_sget(&map, "a"), &values[1]);
+    ck_assert_ptr_eq(px_map_sget(&map, "b"), &values[2]);
+    ck_assert_ptr_eq(px_map_sremove(&map, "a"), &values[1]);
+    ck_assert_ptr_null(px_map_sget(&map, "a"));
+    ck_assert_ptr_null(px_map_sremove(&map, "a"));
+    ck_assert_ptr_eq(px_map_sget(&map, "b"), &values[2]);
+    px_map_fini(&map);
+}
+END_TEST
+
+START_TEST(keys_are_copied)
+{
+    struct px_map map = {0};
+    char key[] = "abc";
+
+    ck_assert_int_eq(px_map_sput(&map, key, &values[1], NULL), PMIX_SUCCESS);
+    key[0] = 'x';
+
+    ck_assert_ptr_eq(px_map_sget(&map, "abc"), &values[1]);
+    ck_assert_ptr_null(px_map_sget(&map, "xbc"));
+    px_map_fini(&map);
+}
+END_TEST
+
+START_TEST(keys_are_bytes_of_any_value_and_length)
+{
+    struct px_map map = {0};
+    char keys[40] = {0};
+
+    for (size_t len = 0; len < sizeof(keys); len++)
+        ck_assert_int_eq(px_map_put(&map, keys, len, &values[len], NULL), PMIX_SUCCESS);
+
+    for (size_t len = 0; len < sizeof(keys); len++)
+        ck_assert_ptr_eq(px_map_get(&map, keys, len), &values[len]);
+    ck_assert_ptr_eq(px_map_get(&map, NULL, 0), &values[0]);
+    px_map_fini(&map);
+}
+END_TEST
+
+START_TEST(replacing_hands_the_old_value_back)
+{
+    struct px_map map = {0};
+    void *old = &values[9];
+
+    ck_assert_int_eq(px_map_sput(&map, "a", &values[1], &old), PMIX_SUCCESS);
+    ck_assert_ptr_null(old);
+    ck_assert_int_eq(px_map_sput(&map, "a", &values[2], &old), PMIX_SUCCESS);
+
+    ck_assert_ptr_eq(old, &values[1]);
+    ck_assert_ptr_eq(px_map_sget(&map, "a"), &values[2]);
+    ck_assert_uint_eq(map.n_used, 1);
+    px_map_fini(&map);
+}
+END_TEST
+
+START_TEST(a_null_value_is_refused_and_changes_nothing)
+{
+    struct px_map map = {0};
+    void *old = &values[9];
+
+    ck_assert_int_eq(px_map_sput(&map, "a", &values[1], NULL), PMIX_SUCCESS);
+
+    ck_assert_int_eq(px_map_sput(&map, "a", NULL, &old), PMIX_ERR_BAD_PARAM);
+    ck_assert_ptr_eq(old, &values[9]);
+    ck_assert_ptr_eq(px_map_sget(&map, "a"), &values[1]);
+    px_map_fini(&map);
+}
+END_TEST
+
+START_TEST(iteration_meets_every_element_once_with_its_key)
+{
+    struct px_map map = {0};
+    bool met[500] = {false};
+    const void *key;
+    size_t key_len;
+    size_t pos = 0;
+    size_t n = 0;
+
+    for (unsigned i = 0; i < PX_COUNT(met); i++)
+        ck_assert_int_eq(px_map_put(&map, &i, sizeof(i), &values[i], NULL),
+                         PMIX_SUCCESS);
+
+    for (char *value; (value = px_map_next(&map, &pos, &key, &key_len)); n++) {
+        unsigned i;
+
+        ck_assert_uint_eq(key_len, sizeof(i));
+        memcpy(&i, key, sizeof(i));
+        ck_assert_ptr_eq(value, &values[i]);
+        ck_assert(!met[i]);
+        met[i] = true;
+    }
+    ck_assert_uint_eq(n, PX_COUNT(met));
+    ck_assert_ptr_null(px_map_next(&map, &pos, &key, &key_len));
+    px_map_fini(&map);
+}
+END_TEST
+
+START_TEST(iteration_gives_keys_that_are_terminated)
+{
+    struct px_map map = {0};
+    const void *key = NULL;
+    size_t pos = 0;
+
+    ck_assert_int_eq(px_map_put(&map, "abcdef", 3, &values[1], NULL), PMIX_SUCCESS);
+    ck_assert_ptr_nonnull(px_map_next(&map, &pos, &key, NULL));
+
+    ck_assert_str_eq((const char *)key, "abc");
+    px_map_fini(&map);
+}
+END_TEST
+
+START_TEST(the_current_element_may_be_removed_while_iterating)
+{
+    struct px_map map = {0};
+    const void *key;
+    size_t key_len;
+    size_t pos = 0;
+    size_t n = 0;
+
+    for (unsigned i = 0; i < 1000; i++)
+        ck_assert_int_eq(px_map_put(&map, &i, sizeof(i), &values[i], NULL),
+                         PMIX_SUCCESS);
+
+    for (void *value; (value = px_map_next(&map, &pos, &key, &key_len)); n++)
+        ck_assert_ptr_eq(px_map_remove(&map, key, key_len), value);
+
+    ck_assert_uint_eq(n, 1000);
+    ck_assert_uint_eq(map.n_used, 0);
+    px_map_fini(&map);
+}
+END_TEST
+
+START_TEST(constant_churn_does_not_grow_the_table)
+{
+    struct px_map map = {0};
+    enum { LIVE = 10 };
+
+    for (unsigned i = 0; i < 100000; i++) {
+        unsigned gone = i - LIVE;
+
+        ck_assert_int_eq(px_map_put(&map, &i, sizeof(i), &values[1], NULL),
+                         PMIX_SUCCESS);
+        if (i >= LIVE)
+            ck_assert_ptr_nonnull(px_map_remove(&map, &gone, sizeof(gone)));
+    }
+
+    ck_assert_uint_eq(map.n_used, LIVE);
+    ck_assert_uint_le(map.n_slots, 64);
+    px_map_fini(&map);
+}
+END_TEST
+
+START_TEST(removing_and_putting_back_does_not_rebuild_the_table)
+{
+    struct px_map map = {0};
+    enum { N = 11 }; /* one short of what 16 slots take */
+
+    for (unsigned i = 0; i < N; i++)
+        ck_assert_int_eq(px_map_put(&map, &i, sizeof(i), &values[i], NULL),
+                         PMIX_SUCCESS);
+    const struct px_map_slot *slots = map.slots;
+    for (unsigned round = 0; round < 1000; round++) {
+        unsigned i = round % N;
+
+        ck_assert_ptr_eq(px_map_remove(&map, &i, sizeof(i)), &values[i]);
+        ck_assert_int_eq(px_map_put(&map, &i, sizeof(i), &values[i], NULL),
+                         PMIX_SUCCESS);
+    }
+
+    ck_assert_ptr_eq(map.slots, slots);
+    ck_assert_uint_eq(map.n_slots, 16);
+    px_map_fini(&map);
+}
+END_TEST
+
+START_TEST(a_quarter_of_the_slots_stays_empty)
+{
+    struct px_map map = {0};
+
+    for (unsigned i = 0; i < 3000; i++) {
+        unsigned gone = i / 2;
+
+        ck_assert_int_eq(px_map_put(&map, &i, sizeof(i), &values[1], NULL),
+                         PMIX_SUCCESS);
+        if (i % 3 == 0)
+            px_map_remove(&map, &gone, sizeof(gone));
+        if ((map.n_used + map.n_dead) * 4 > map.n_slots * 3)
+            ck_abort_msg("%zu used and %zu dead of %zu", map.n_used, map.n_dead,
+                         map.n_slots);
+    }
+    px_map_fini(&map);
+}
+END_TEST
+
+/* The longest probe shows whether the hash spreads keys that differ in few bits. */
+START_TEST(similar_keys_spread_over_the_table)
+{
+    struct px_map map = {0};
+    char key[64];
+    size_t run = 0;
+    size_t longest = 0;
+
+    for (unsigned i = 0; i < 48000; i++) {
+        snprintf(key, sizeof(key), "job-%u.rank", i);
+        ck_assert_int_eq(px_map_sput(&map, key, &values[1], NULL), PMIX_SUCCESS);
+    }
+    size_t pos = 0;
+    for (size_t before = 0; px_map_next(&map, &pos, NULL, NULL); before = pos) {
+        run = pos == before + 1 ? run + 1 : 1;
+        longest = run > longest ? run : longest;
+    }
+
+    ck_assert_uint_eq(map.n_slots, 65536);
+    ck_assert_uint_lt(longest, 500); /* about 150 for an ideal hash at this load */
+    px_map_fini(&map);
+}
+END_TEST
+
+/* A plain array is the model that a long random history is compared with. */
+START_TEST(a_random_history_gives_what_a_plain_array_gives)
+{
+    struct px_map map = {0};
+    void *model[997] = {NULL};
+    uint32_t random = 12345;
+    size_t n_used = 0;
+
+    for (unsigned step = 0; step < 100000; step++) {
+        random = random * 1664525 + 1013904223;
+        /* Phases of mostly adding and mostly removing take the table up and down. */
+        unsigned add_percent = step / 10000 % 2 ? 30 : 70;
+        unsigned i = (random >> 8) % PX_COUNT(model);
+        void *was = NULL;
+
+        if ((random >> 20) % 100 < add_percent) {
+            void *value = &values[step % sizeof(values)];
+
+            ck_assert_int_eq(px_map_put(&map, &i, sizeof(i), value, &was),
+                             PMIX_SUCCESS);
+            ck_assert(was == model[i]);
+            n_used += !model[i];
+            model[i] = value;
+        } else {
+            ck_assert(px_map_remove(&map, &i, sizeof(i)) == model[i]);
+            n_used -= model[i] != NULL;
+            model[i] = NULL;
+        }
+        ck_assert(map.n_used == n_used);
+    }
+    for (unsigned i = 0; i < PX_COUNT(model); i++)
+        ck_assert_ptr_eq(px_map_get(&map, &i, sizeof(i)), model[i]);
+    px_map_fini(&map);
+}
+END_TEST
+
+START_TEST(fini_leaves_an_empty_map_that_can_be_used_again)
+{
+    struct px_map map = {0};
+
+    ck_assert_int_eq(px_map_sput(&map, "a", &values[1], NULL), PMIX_SUCCESS);
+    px_map_fini(&map);
+    ck_assert_ptr_null(px_map_sget(&map, "a"));
+    ck_assert_int_eq(px_map_sput(&map, "b", &values[2], NULL), PMIX_SUCCESS);
+    ck_assert_ptr_eq(px_map_sget(&map, "b"), &values[2]);
+    px_map_fini(&map);
+}
+END_TEST
+
+START_TEST(put_without_memory_changes_nothing)
+{
+    NEED_INJECTOR();
+    for (unsigned n_before = 0; n_before < 30; n_before++) {
+        struct px_map map = {0};
+        void *old = &values[9];
+        pmix_status_t rc;
+
+        for (unsigned i = 0; i < n_before; i++)
+            px_map_put(&map, &i, sizeof(i), &values[i], NULL);
+        for (unsigned nth = 1;; nth++) {
+            struct px_map before = map;
+            px_alloc_fail_at(nth);
+            rc = px_map_sput(&map, "new", &values[100], &old);
+            if (!px_alloc_fail_end())
+                break;
+            ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
+            ck_assert_int_eq(px_alloc_balance(), 0);
+            ck_assert_ptr_eq(old, &values[9]);
+            ck_assert_mem_eq(&map, &before, sizeof(map));
+        }
+        ck_assert_int_eq(rc, PMIX_SUCCESS);
+        ck_assert_ptr_eq(px_map_sget(&map, "new"), &values[100]);
+        for (unsigned i = 0; i < n_before; i++)
+            ck_assert_ptr_eq(px_map_get(&map, &i, sizeof(i)), &values[i]);
+        px_map_fini(&map);
+    }
+}
+END_TEST
+
+START_TEST(looking_up_replacing_and_removing_allocate_nothing)
+{
+    struct px_map map = {0};
+
+    NEED_INJECTOR();
+    ck_assert_int_eq(px_map_sput(&map, "a", &values[1], NULL), PMIX_SUCCESS);
+    px_alloc_fail_at(0);
+    px_map_sget(&map, "a");
+    px_map_sput(&map, "a", &values[2], NULL);
+    px_map_sremove(&map, "a");
+    px_alloc_fail_end();
+
+    ck_assert_uint_eq(px_alloc_count(), 0);
+    px_map_fini(&map);
+}
+END_TEST
+
+PX_TEST_MAIN("base/map", an_all_zero_map_is_empty, what_was_put_is_found_until_removed,
+             keys_are_copied, keys_are_bytes_of_any_value_and_length,
+             replacing_hands_the_old_value_back,
+             a_null_value_is_refused_and_changes_nothing,
+             iteration_meets_every_element_once_with_its_key,
+             iteration_gives_keys_that_are_terminated,
+             the_current_element_may_be_removed_while_iterating,
+             constant_churn_does_not_grow_the_table,
+             removing_and_putting_back_does_not_rebuild_the_table,
+             a_quarter_of_the_slots_stays_empty, similar_keys_spread_over_the_table,
+             a_random_history_gives_what_a_plain_array_gives,
+             fini_leaves_an_empty_map_that_can_be_used_again,
+             put_without_memory_changes_nothing,
+             looking_up_replacing_and_removing_allocate_nothing)

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* String vectors and environments by their public names. */
+#include "alloc_fail.h"
+#include "core/base/strv.h"
+#include "px_test.h"
+
+#include <string.h>
+
+static void assert_split(const char *s, bool keep_empty, const char *expected)
+{
+    PX_AUTO(px_strv) argv = PMIx_Argv_split_inter(s, ',', keep_empty);
+    PX_AUTOFREE char *joined = PMIx_Argv_join(argv, '|');
+
+    ck_assert_str_eq(joined, expected);
+}
+
+START_TEST(vectors_grow_at_both_ends)
+{
+    PX_AUTO(px_strv) argv = NULL;
+
+    ck_assert_int_eq(PMIx_Argv_append_nosize(&argv, "b"), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Argv_append_nosize(&argv, "b"), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Argv_prepend_nosize(&argv, "a"), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Argv_append_unique_nosize(&argv, "b"), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Argv_append_unique_nosize(&argv, "c"), PMIX_SUCCESS);
+
+    PX_AUTOFREE char *joined = PMIx_Argv_join(argv, ' ');
+    ck_assert_str_eq(joined, "a b b c");
+    ck_assert_int_eq(PMIx_Argv_count(argv), 4);
+}
+END_TEST
+
+START_TEST(splitting_leaves_out_or_keeps_empty_parts)
+{
+    assert_split("a,,b,", false, "a|b");
+    assert_split("a,,b,", true, "a||b");
+    assert_split(",a", true, "|a");
+    assert_split("abc", true, "abc");
+
+    PX_AUTO(px_strv) plain = PMIx_Argv_split("a,,b", ',');
+    PX_AUTO(px_strv) all = PMIx_Argv_split_with_empty("a,,b", ',');
+    ck_assert_int_eq(PMIx_Argv_count(plain), 2);
+    ck_assert_int_eq(PMIx_Argv_count(all), 3);
+}
+END_TEST
+
+START_TEST(splitting_nothing_gives_null)
+{
+    ck_assert_ptr_null(PMIx_Argv_split("", ','));
+    ck_assert_ptr_null(PMIx_Argv_split(NULL, ','));
+    ck_assert_ptr_null(PMIx_Argv_split(",,", ','));
+    ck_assert_ptr_null(PMIx_Argv_split_with_empty("", ','));
+    ck_assert_ptr_null(PMIx_Argv_split_with_empty(NULL, ','));
+}
+END_TEST
+
+START_TEST(null_is_an_empty_vector)
+{
+    PX_AUTOFREE char *joined = PMIx_Argv_join(NULL, ',');
+
+    ck_assert_str_eq(joined, "");
+    ck_assert_int_eq(PMIx_Argv_count(NULL), 0);
+    ck_assert_ptr_null(PMIx_Argv_copy(NULL));
+    PMIx_Argv_free(NULL);
+}
+END_TEST
+
+START_TEST(null_arguments_are_bad_parameters)
+{
+    char **argv = NULL;
+
+    ck_assert_int_eq(PMIx_Argv_append_nosize(NULL, "a"), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Argv_append_nosize(&argv, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Argv_prepend_nosize(&argv, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Argv_append_unique_nosize(&argv, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Setenv(NULL, "x", true, &argv), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Setenv("", "x", true, &argv), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Setenv("A=B", "x", true, &argv), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Setenv("A", "x", true, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_ptr_null(argv);
+}
+END_TEST
+
+START_TEST(copies_share_nothing)
+{
+    PX_AUTO(px_strv) argv = PMIx_Argv_split("a,b", ',');
+    PX_AUTO(px_strv) copy = PMIx_Argv_copy(argv);
+
+    ck_assert_ptr_ne(copy[1], argv[1]);
+    ck_assert_str_eq(copy[1], "b");
+    ck_assert_ptr_null(copy[2]);
+}
+END_TEST
+
+START_TEST(variables_are_set_and_only_overwritten_when_asked)
+{
+    PX_AUTO(px_strv) env = NULL;
+
+    ck_assert_int_eq(PMIx_Setenv("A", "1", false, &env), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Setenv("A", "2", false, &env), PMIX_ERR_EXISTS);
+    ck_assert_str_eq(env[0], "A=1");
+    ck_assert_int_eq(PMIx_Setenv("A", "2", true, &env), PMIX_SUCCESS);
+    ck_assert_str_eq(env[0], "A=2");
+    ck_assert_int_eq(PMIx_Setenv("B", NULL, true, &env), PMIX_SUCCESS);
+    ck_assert_str_eq(env[1], "B=");
+    ck_assert_ptr_null(env[2]);
+}
+END_TEST
+
+START_TEST(the_processs_own_environment_is_libcs_to_change)
+{
+    ck_assert_int_eq(PMIx_Setenv("TENON_TEST", "1", false, &environ), PMIX_SUCCESS);
+    ck_assert_str_eq(getenv("TENON_TEST"), "1");
+    ck_assert_int_eq(PMIx_Setenv("TENON_TEST", "2", false, &environ), PMIX_ERR_EXISTS);
+    ck_assert_int_eq(PMIx_Setenv("TENON_TEST", NULL, true, &environ), PMIX_SUCCESS);
+    ck_assert_ptr_null(getenv("TENON_TEST"));
+}
+END_TEST
+
+START_TEST(want_of_memory_is_want_of_resources)
+{
+    PX_AUTO(px_strv) argv = NULL;
+
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    px_alloc_fail_at(1);
+    pmix_status_t rc = PMIx_Argv_append_nosize(&argv, "a");
+    ck_assert(px_alloc_fail_end());
+    ck_assert_int_eq(rc, PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_ptr_null(argv);
+}
+END_TEST
+
+PX_TEST_MAIN("types/argv", vectors_grow_at_both_ends,
+             splitting_leaves_out_or_keeps_empty_parts, splitting_nothing_gives_null,
+             null_is_an_empty_vector, null_arguments_are_bad_parameters,
+             copies_share_nothing, variables_are_set_and_only_overwritten_when_asked,
+             the_processs_own_environment_is_libcs_to_change,
+             want_of_memory_is_want_of_resources)

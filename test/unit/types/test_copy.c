@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies are equal, deep, and leave nothing behind when they fail. */
+#include "alloc_fail.h"
+#include "px_test.h"
+#include "sample.h"
+
+#include <string.h>
+
+START_TEST(a_copy_equals_what_was_copied)
+{
+    for (pmix_data_type_t id = 0; sample_type(&id); id++) {
+        for (unsigned seed = 0; seed < SAMPLE_SEEDS; seed++) {
+            union sample original, copy;
+
+            sample_fill(id, &original, seed);
+            ck_assert_int_eq(px_type_copy(id, &copy, &original), PMIX_SUCCESS);
+            ck_assert_msg(px_type_compare(id, &copy, &original) == 0, "type %u seed %u",
+                          id, seed);
+            px_type_destruct(id, &original);
+            px_type_destruct(id, &copy);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_copy_shares_no_memory_with_what_was_copied)
+{
+    for (pmix_data_type_t id = 0; sample_type(&id); id++) {
+        for (unsigned seed = 0; seed < SAMPLE_SEEDS; seed++) {
+            union sample original, copy;
+
+            sample_fill(id, &original, seed);
+            char *before = px_type_print(id, &original);
+            ck_assert_int_eq(px_type_copy(id, &copy, &original), PMIX_SUCCESS);
+            px_type_destruct(id, &original);
+            char *after = px_type_print(id, &copy);
+
+            ck_assert_str_eq(before, after);
+            px_type_destruct(id, &copy);
+            free(before);
+            free(after);
+        }
+    }
+}
+END_TEST
+
+START_TEST(arrays_are_copied_element_by_element)
+{
+    char *words[] = {TEXT("one"), NULL, TEXT("three")};
+    void *copy = NULL;
+
+    ck_assert_int_eq(px_type_copy_array(PMIX_STRING, &copy, words, 3), PMIX_SUCCESS);
+
+    char **copied = copy;
+    ck_assert_str_eq(copied[0], "one");
+    ck_assert_ptr_ne(copied[0], words[0]);
+    ck_assert_ptr_null(copied[1]);
+    ck_assert_str_eq(copied[2], "three");
+    px_type_free_array(PMIX_STRING, copy, 3);
+}
+END_TEST
+
+START_TEST(an_array_of_no_elements_is_null)
+{
+    void *copy = &copy;
+
+    ck_assert_int_eq(px_type_copy_array(PMIX_INFO, &copy, NULL, 0), PMIX_SUCCESS);
+    ck_assert_ptr_null(copy);
+}
+END_TEST
+
+START_TEST(unknown_types_are_refused_and_change_nothing)
+{
+    static const pmix_data_type_t unknown[] = {26, 28, 29, 44, 74, UINT16_MAX};
+    int original = 1, copy = 2;
+    void *array = &copy;
+
+    for (size_t i = 0; i < PX_COUNT(unknown); i++) {
+        ck_assert_int_eq(px_type_copy(unknown[i], &copy, &original),
+                         PMIX_ERR_UNKNOWN_DATA_TYPE);
+        ck_assert_int_eq(px_type_copy_array(unknown[i], &array, &original, 1),
+                         PMIX_ERR_UNKNOWN_DATA_TYPE);
+    }
+    ck_assert_int_eq(copy, 2);
+    ck_assert_ptr_eq(array, &copy);
+}
+END_TEST
+
+START_TEST(a_value_of_a_type_no_value_holds_is_refused_wherever_it_is)
+{
+    pmix_info_t infos[2];
+    pmix_data_array_t array = {PMIX_INFO, 2, infos}, copy;
+
+    PMIx_Info_load(&infos[0], "key", "text", PMIX_STRING);
+    PMIx_Info_construct(&infos[1]);
+    infos[1].value.type = PMIX_APP;
+
+    ck_assert_int_eq(px_type_copy(PMIX_DATA_ARRAY, &copy, &array),
+                     PMIX_ERR_UNKNOWN_DATA_TYPE);
+    ck_assert_ptr_null(copy.array);
+    ck_assert_uint_eq(copy.size, 0);
+    PMIx_Info_destruct(&infos[0]);
+}
+END_TEST
+
+START_TEST(a_handle_of_another_library_cannot_be_copied)
+{
+    pmix_cpuset_t with = {TEXT("hwloc"), TEXT("bitmap")},
+                  without = {TEXT("hwloc"), NULL};
+    pmix_topology_t topology = {TEXT("hwloc"), TEXT("topology")}, copied;
+    pmix_cpuset_t copy;
+
+    ck_assert_int_eq(px_type_copy(PMIX_PROC_CPUSET, &copy, &with),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(px_type_copy(PMIX_TOPO, &copied, &topology),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(px_type_copy(PMIX_PROC_CPUSET, &copy, &without), PMIX_SUCCESS);
+    ck_assert_str_eq(copy.source, "hwloc");
+    px_type_destruct(PMIX_PROC_CPUSET, &copy);
+}
+END_TEST
+
+START_TEST(a_size_without_memory_is_nothing)
+{
+    pmix_byte_object_t bytes = {NULL, 7}, bytes_copy;
+    pmix_data_array_t array = {PMIX_INFO, 7, NULL}, array_copy;
+    pmix_app_t app = {.ninfo = 7}, app_copy;
+
+    ck_assert_int_eq(px_type_copy(PMIX_BYTE_OBJECT, &bytes_copy, &bytes), PMIX_SUCCESS);
+    ck_assert_uint_eq(bytes_copy.size, 0);
+    ck_assert_int_eq(px_type_copy(PMIX_DATA_ARRAY, &array_copy, &array), PMIX_SUCCESS);
+    ck_assert_uint_eq(array_copy.size, 0);
+    ck_assert_uint_eq(array_copy.type, PMIX_INFO);
+    ck_assert_int_eq(px_type_copy(PMIX_APP, &app_copy, &app), PMIX_SUCCESS);
+    ck_assert_uint_eq(app_copy.ninfo, 0);
+}
+END_TEST
+
+START_TEST(a_buffer_is_copied_with_its_reading_position)
+{
+    char packed[] = "abcdef";
+    pmix_data_buffer_t original = {packed, packed + 6, packed + 2, 7, 6}, copy;
+
+    ck_assert_int_eq(px_type_copy(PMIX_DATA_BUFFER, &copy, &original), PMIX_SUCCESS);
+    ck_assert_ptr_ne(copy.base_ptr, packed);
+    ck_assert_int_eq(copy.unpack_ptr - copy.base_ptr, 2);
+    ck_assert_int_eq(copy.pack_ptr - copy.base_ptr, 6);
+    ck_assert_uint_eq(copy.bytes_used, 6);
+    PMIx_Data_buffer_destruct(&copy);
+}
+END_TEST
+
+START_TEST(the_copy_of_a_persistent_info_owns_its_value)
+{
+    pmix_info_t lent = {.key = "key",
+                        .flags = PMIX_INFO_PERSISTENT | PMIX_INFO_REQD,
+                        .value = {PMIX_STRING, {.string = TEXT("not malloc'd")}}},
+                copy;
+
+    ck_assert_int_eq(px_type_copy(PMIX_INFO, &copy, &lent), PMIX_SUCCESS);
+    ck_assert_uint_eq(copy.flags, PMIX_INFO_REQD);
+    ck_assert_ptr_ne(copy.value.data.string, lent.value.data.string);
+    px_type_destruct(PMIX_INFO, &copy);
+}
+END_TEST
+
+START_TEST(any_allocation_may_fail)
+{
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+
+    for (pmix_data_type_t id = 0; sample_type(&id); id++) {
+        union sample original, copy, zero;
+        pmix_status_t rc;
+
+        memset(&zero, 0, sizeof(zero));
+        sample_fill(id, &original, 3);
+        for (unsigned nth = 1;; nth++) {
+            memset(&copy, 0, sizeof(copy));
+            px_alloc_fail_at(nth);
+            rc = px_type_copy(id, &copy, &original);
+            if (!px_alloc_fail_end())
+                break;
+            ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
+            ck_assert_int_eq(px_type_size(id, &copy), px_type_size(id, &zero));
+        }
+        ck_assert_int_eq(rc, PMIX_SUCCESS);
+        px_type_destruct(id, &copy);
+        px_type_destruct(id, &original);
+    }
+}
+END_TEST
+
+PX_TEST_MAIN("types/copy", a_copy_equals_what_was_copied,
+             a_copy_shares_no_memory_with_what_was_copied,
+             arrays_are_copied_element_by_element, an_array_of_no_elements_is_null,
+             unknown_types_are_refused_and_change_nothing,
+             a_value_of_a_type_no_value_holds_is_refused_wherever_it_is,
+             a_handle_of_another_library_cannot_be_copied,
+             a_size_without_memory_is_nothing,
+             a_buffer_is_copied_with_its_reading_position,
+             the_copy_of_a_persistent_info_owns_its_value, any_allocation_may_fail)

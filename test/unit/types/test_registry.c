@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table itself: complete, in the sizes of the public structures, in wire order. */
+#include "core/types/type.h"
+#include "px_test.h"
+
+#include <string.h>
+
+#define ROW(ID, c_type)           \
+    {                             \
+        PMIX_##ID, sizeof(c_type) \
+    }
+
+static const struct {
+    pmix_data_type_t id;
+    size_t size;
+} sizes[] = {
+    ROW(BOOL, bool),
+    ROW(BYTE, uint8_t),
+    ROW(STRING, char *),
+    ROW(SIZE, size_t),
+    ROW(PID, pid_t),
+    ROW(INT, int),
+    ROW(INT8, int8_t),
+    ROW(INT16, int16_t),
+    ROW(INT32, int32_t),
+    ROW(INT64, int64_t),
+    ROW(UINT, unsigned),
+    ROW(UINT8, uint8_t),
+    ROW(UINT16, uint16_t),
+    ROW(UINT32, uint32_t),
+    ROW(UINT64, uint64_t),
+    ROW(FLOAT, float),
+    ROW(DOUBLE, double),
+    ROW(TIMEVAL, struct timeval),
+    ROW(TIME, time_t),
+    ROW(STATUS, pmix_status_t),
+    ROW(VALUE, pmix_value_t),
+    ROW(PROC, pmix_proc_t),
+    ROW(APP, pmix_app_t),
+    ROW(INFO, pmix_info_t),
+    ROW(PDATA, pmix_pdata_t),
+    ROW(BYTE_OBJECT, pmix_byte_object_t),
+    ROW(PERSIST, pmix_persistence_t),
+    ROW(POINTER, void *),
+    ROW(SCOPE, pmix_scope_t),
+    ROW(DATA_RANGE, pmix_data_range_t),
+    ROW(COMMAND, uint8_t),
+    ROW(INFO_DIRECTIVES, pmix_info_directives_t),
+    ROW(DATA_TYPE, pmix_data_type_t),
+    ROW(PROC_STATE, pmix_proc_state_t),
+    ROW(PROC_INFO, pmix_proc_info_t),
+    ROW(DATA_ARRAY, pmix_data_array_t),
+    ROW(PROC_RANK, pmix_rank_t),
+    ROW(QUERY, pmix_query_t),
+    ROW(COMPRESSED_STRING, pmix_byte_object_t),
+    ROW(ALLOC_DIRECTIVE, pmix_alloc_directive_t),
+    ROW(IOF_CHANNEL, pmix_iof_channel_t),
+    ROW(ENVAR, pmix_envar_t),
+    ROW(COORD, pmix_coord_t),
+    ROW(REGATTR, pmix_regattr_t),
+    ROW(REGEX, pmix_byte_object_t),
+    ROW(JOB_STATE, pmix_job_state_t),
+    ROW(LINK_STATE, pmix_link_state_t),
+    ROW(PROC_CPUSET, pmix_cpuset_t),
+    ROW(GEOMETRY, pmix_geometry_t),
+    ROW(DEVICE_DIST, pmix_device_distance_t),
+    ROW(ENDPOINT, pmix_endpoint_t),
+    ROW(TOPO, pmix_topology_t),
+    ROW(DEVTYPE, pmix_device_type_t),
+    ROW(LOCTYPE, pmix_locality_t),
+    ROW(COMPRESSED_BYTE_OBJECT, pmix_byte_object_t),
+    ROW(PROC_NSPACE, pmix_nspace_t),
+    ROW(PROC_STATS, pmix_proc_stats_t),
+    ROW(DISK_STATS, pmix_disk_stats_t),
+    ROW(NET_STATS, pmix_net_stats_t),
+    ROW(NODE_STATS, pmix_node_stats_t),
+    ROW(DATA_BUFFER, pmix_data_buffer_t),
+    ROW(STOR_MEDIUM, pmix_storage_medium_t),
+    ROW(STOR_ACCESS, pmix_storage_accessibility_t),
+    ROW(STOR_PERSIST, pmix_storage_persistence_t),
+    ROW(STOR_ACCESS_TYPE, pmix_storage_access_type_t),
+    ROW(DEVICE, pmix_device_t),
+    ROW(RESBLOCK_DIRECTIVE, pmix_resource_block_directive_t),
+    ROW(RESOURCE_UNIT, pmix_resource_unit_t),
+    ROW(NODE_PID, pmix_node_pid_t),
+};
+
+/* Members in the order in which they travel; those after the bar do not. */
+static const struct {
+    pmix_data_type_t id;
+    const char *members;
+} orders[] = {
+    {PMIX_PROC, "nspace rank"},
+    {PMIX_APP, "cmd argv env cwd maxprocs info"},
+    {PMIX_INFO, "key flags value"},
+    {PMIX_PDATA, "proc key value"},
+    {PMIX_PROC_INFO, "proc hostname executable_name pid state | exit_code"},
+    {PMIX_QUERY, "keys qualifiers"},
+    {PMIX_ENVAR, "envar value separator"},
+    {PMIX_COORD, "view coord"},
+    {PMIX_REGATTR, "name string type description"},
+    {PMIX_GEOMETRY, "fabric uuid osname coordinates"},
+    {PMIX_DEVICE_DIST, "uuid osname type mindist maxdist"},
+    {PMIX_ENDPOINT, "uuid osname endpt"},
+    {PMIX_PROC_STATS, "node proc pid cmd state time priority num_threads pss vsize rss "
+                      "processor sample_time | percent_cpu peak_vsize"},
+    {PMIX_DISK_STATS, "disk num_reads_completed num_reads_merged num_sectors_read "
+                      "milliseconds_reading num_writes_completed num_writes_merged "
+                      "num_sectors_written milliseconds_writing num_ios_in_progress "
+                      "milliseconds_io weighted_milliseconds_io"},
+    {PMIX_NET_STATS, "net_interface num_bytes_recvd num_packets_recvd num_recv_errs "
+                     "num_bytes_sent num_packets_sent num_send_errs"},
+    {PMIX_NODE_STATS, "node la la5 la15 total_mem free_mem buffers cached swap_cached "
+                      "swap_total swap_free mapped sample_time diskstats netstats"},
+    {PMIX_DEVICE, "uuid osname type"},
+    {PMIX_RESOURCE_UNIT, "type count"},
+    {PMIX_NODE_PID, "hostname nodeid pid"},
+};
+
+START_TEST(sizes_equal_those_of_the_public_types)
+{
+    for (size_t i = 0; i < PX_COUNT(sizes); i++) {
+        const struct px_type *t = px_type_find(sizes[i].id);
+
+        ck_assert_ptr_nonnull(t);
+        ck_assert_uint_eq(t->id, sizes[i].id);
+        ck_assert_uint_eq(t->size, sizes[i].size);
+    }
+}
+END_TEST
+
+START_TEST(every_number_to_73_has_a_row_except_holes_and_deprecated_ones)
+{
+    for (pmix_data_type_t id = 0; id <= 73; id++) {
+        bool absent = id == 26 || id == 28 || id == 29 || id == 44;
+
+        ck_assert_msg(!px_type_find(id) == absent, "type %u", id);
+    }
+}
+END_TEST
+
+START_TEST(numbers_beyond_the_table_have_no_type)
+{
+    static const pmix_data_type_t beyond[] = {74,  75,  76,  255,
+                                              256, 500, 501, UINT16_MAX};
+
+    for (size_t i = 0; i < PX_COUNT(beyond); i++)
+        ck_assert_ptr_null(px_type_find(beyond[i]));
+}
+END_TEST
+
+START_TEST(undef_stores_nothing_and_a_value_may_be_it)
+{
+    const struct px_type *t = px_type_find(PMIX_UNDEF);
+
+    ck_assert_uint_eq(t->store, PX_NONE);
+    ck_assert_uint_eq(t->size, 0);
+    ck_assert_uint_eq(t->in_value, PX_VALUE_INLINE);
+}
+END_TEST
+
+START_TEST(structures_travel_in_the_order_of_the_protocol)
+{
+    for (size_t i = 0; i < PX_COUNT(orders); i++) {
+        const struct px_type *t = px_type_find(orders[i].id);
+        char members[512] = "";
+
+        for (int f = 0; f < t->n_fields + t->n_local; f++) {
+            if (f)
+                strcat(members, f == t->n_fields ? " | " : " ");
+            strcat(members, t->fields[f].name);
+        }
+        ck_assert_str_eq(members, orders[i].members);
+    }
+}
+END_TEST
+
+START_TEST(only_structures_have_fields)
+{
+    size_t n_structures = 0;
+
+    for (pmix_data_type_t id = 0; id <= 73; id++) {
+        const struct px_type *t = px_type_find(id);
+
+        if (t && t->store == PX_STRUCT) {
+            ck_assert_uint_gt(t->n_fields, 0);
+            n_structures++;
+        } else if (t) {
+            ck_assert_ptr_null(t->fields);
+        }
+    }
+    ck_assert_uint_eq(n_structures, PX_COUNT(orders));
+}
+END_TEST
+
+static bool owns_memory(const struct px_field *f)
+{
+    return f->many != PX_ONE || (f->store != PX_KEY && !px_type_find(f->type)->flat);
+}
+
+START_TEST(a_structure_is_flat_when_all_its_members_are)
+{
+    for (size_t i = 0; i < PX_COUNT(orders); i++) {
+        const struct px_type *t = px_type_find(orders[i].id);
+        bool flat = true;
+
+        for (int f = 0; f < t->n_fields + t->n_local; f++) {
+            flat = flat && !owns_memory(&t->fields[f]);
+            ck_assert(f < t->n_fields || !owns_memory(&t->fields[f]));
+        }
+        ck_assert_msg(t->flat == flat, "%s", t->name);
+    }
+}
+END_TEST
+
+/* A count and an empty key take one byte, as does a length of zero. */
+START_TEST(least_size_on_the_wire_is_the_sum_of_the_members)
+{
+    for (size_t i = 0; i < PX_COUNT(orders); i++) {
+        const struct px_type *t = px_type_find(orders[i].id);
+        unsigned least = 0;
+
+        for (int f = 0; f < t->n_fields; f++)
+            least += t->fields[f].many == PX_ONE
+                         ? px_type_find(t->fields[f].type)->min_wire
+                         : 1;
+        ck_assert_msg(t->min_wire == least, "%s: %u", t->name, least);
+    }
+}
+END_TEST
+
+static const pmix_data_type_t by_pointer[] = {
+    PMIX_PROC,       PMIX_PROC_INFO,     PMIX_DATA_ARRAY,  PMIX_COORD,
+    PMIX_REGATTR,    PMIX_PROC_CPUSET,   PMIX_GEOMETRY,    PMIX_DEVICE_DIST,
+    PMIX_ENDPOINT,   PMIX_TOPO,          PMIX_PROC_NSPACE, PMIX_PROC_STATS,
+    PMIX_DISK_STATS, PMIX_NET_STATS,     PMIX_NODE_STATS,  PMIX_DATA_BUFFER,
+    PMIX_DEVICE,     PMIX_RESOURCE_UNIT, PMIX_NODE_PID,
+};
+
+static const pmix_data_type_t in_no_value[] = {
+    PMIX_VALUE,           PMIX_APP,       PMIX_INFO,
+    PMIX_PDATA,           PMIX_QUERY,     PMIX_COMMAND,
+    PMIX_INFO_DIRECTIVES, PMIX_DATA_TYPE, PMIX_IOF_CHANNEL,
+};
+
+static bool is_among(pmix_data_type_t id, const pmix_data_type_t *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (list[i] == id)
+            return true;
+    }
+    return false;
+}
+
+START_TEST(the_table_tells_what_a_value_holds_and_how)
+{
+    for (pmix_data_type_t id = 0; id <= 73; id++) {
+        const struct px_type *t = px_type_find(id);
+
+        if (!t)
+            continue;
+        if (is_among(id, by_pointer, PX_COUNT(by_pointer)))
+            ck_assert_msg(t->in_value == PX_VALUE_POINTER, "%s", t->name);
+        else if (is_among(id, in_no_value, PX_COUNT(in_no_value)))
+            ck_assert_msg(t->in_value == PX_VALUE_NO, "%s", t->name);
+        else
+            ck_assert_msg(t->in_value == PX_VALUE_INLINE &&
+                              t->size <= sizeof(((pmix_value_t *)0)->data),
+                          "%s", t->name);
+    }
+}
+END_TEST
+
+PX_TEST_MAIN("types/registry", sizes_equal_those_of_the_public_types,
+             every_number_to_73_has_a_row_except_holes_and_deprecated_ones,
+             numbers_beyond_the_table_have_no_type,
+             undef_stores_nothing_and_a_value_may_be_it,
+             structures_travel_in_the_order_of_the_protocol,
+             only_structures_have_fields, a_structure_is_flat_when_all_its_members_are,
+             least_size_on_the_wire_is_the_sum_of_the_members,
+             the_table_tells_what_a_value_holds_and_how)

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values: loading, unloading, comparing, converting, judging their truth. */
+#include "alloc_fail.h"
+#include "px_test.h"
+#include "sample.h"
+
+#include <string.h>
+
+/* What PMIx_Value_load wants for an object: the string or pointer itself, else its
+ * address. */
+static const void *load_form(const struct px_type *t, const void *obj)
+{
+    const void *p;
+
+    if (t->store != PX_STRING && t->store != PX_POINTER)
+        return obj;
+    memcpy(&p, obj, sizeof(p));
+    return p;
+}
+
+START_TEST(a_loaded_value_holds_an_equal_object_of_its_own)
+{
+    for (pmix_data_type_t id = 0; sample_type(&id); id++) {
+        const struct px_type *t = px_type_find(id);
+
+        for (unsigned seed = 0; seed < SAMPLE_SEEDS && t->in_value != PX_VALUE_NO;
+             seed++) {
+            union sample object;
+            pmix_value_t value;
+
+            if (t->store == PX_REGEX) /* given as a text: a test of its own, below */
+                break;
+            sample_fill(id, &object, seed);
+            const void *data = load_form(t, &object);
+            ck_assert_int_eq(PMIx_Value_load(&value, data, id), PMIX_SUCCESS);
+            ck_assert_uint_eq(value.type, id);
+            if (data && t->size) {
+                ck_assert_ptr_ne(px_value_payload(&value), &object);
+                ck_assert_int_eq(px_type_compare(id, px_value_payload(&value), &object),
+                                 0);
+            }
+            PMIx_Value_destruct(&value);
+            px_type_destruct(id, &object);
+        }
+    }
+}
+END_TEST
+
+START_TEST(a_regex_is_loaded_from_its_text)
+{
+    const char *text = "pmix[n[1:1-3]]";
+    pmix_value_t value;
+
+    ck_assert_int_eq(PMIx_Value_load(&value, text, PMIX_REGEX), PMIX_SUCCESS);
+    ck_assert_uint_eq(value.data.bo.size, strlen(text) + 1);
+    ck_assert_str_eq(value.data.bo.bytes, text);
+    ck_assert_ptr_ne(value.data.bo.bytes, text);
+    PMIx_Value_destruct(&value);
+}
+END_TEST
+
+START_TEST(no_data_gives_a_true_flag_and_else_nothing)
+{
+    pmix_value_t value;
+
+    ck_assert_int_eq(PMIx_Value_load(&value, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    ck_assert(value.data.flag);
+    ck_assert_int_eq(PMIx_Value_load(&value, NULL, PMIX_STRING), PMIX_SUCCESS);
+    ck_assert_ptr_null(value.data.string);
+    ck_assert_int_eq(PMIx_Value_load(&value, NULL, PMIX_PROC), PMIX_SUCCESS);
+    ck_assert_ptr_null(value.data.proc);
+    ck_assert_int_eq(PMIx_Value_load(&value, NULL, PMIX_UINT64), PMIX_SUCCESS);
+    ck_assert_uint_eq(value.data.uint64, 0);
+}
+END_TEST
+
+START_TEST(a_namespace_may_be_loaded_from_a_short_string)
+{
+    char *exact = strdup("job"); /* on the heap, where a sanitizer sees over-reading */
+    pmix_value_t value;
+
+    ck_assert_int_eq(PMIx_Value_load(&value, exact, PMIX_PROC_NSPACE), PMIX_SUCCESS);
+    ck_assert_str_eq(*value.data.nspace, "job");
+    PMIx_Value_destruct(&value);
+    free(exact);
+}
+END_TEST
+
+START_TEST(types_no_value_holds_are_refused_and_leave_it_undefined)
+{
+    for (unsigned id = 0; id < 600; id++) {
+        const struct px_type *t = px_type_find((pmix_data_type_t)id);
+        pmix_value_t value = {.type = PMIX_STRING},
+                     source = {.type = (pmix_data_type_t)id};
+        pmix_info_t object = {0};
+
+        if (t && t->in_value != PX_VALUE_NO)
+            continue;
+        ck_assert_int_eq(PMIx_Value_load(&value, &object, (pmix_data_type_t)id),
+                         PMIX_ERR_UNKNOWN_DATA_TYPE);
+        ck_assert_uint_eq(value.type, PMIX_UNDEF);
+        ck_assert_int_eq(PMIx_Value_xfer(&value, &source), PMIX_ERR_UNKNOWN_DATA_TYPE);
+        ck_assert_uint_eq(value.type, PMIX_UNDEF);
+        ck_assert_ptr_null(px_value_payload(&source));
+    }
+}
+END_TEST
+
+START_TEST(null_arguments_are_bad_parameters)
+{
+    pmix_value_t value = {0};
+    void *data = NULL;
+    size_t size;
+
+    ck_assert_int_eq(PMIx_Value_load(NULL, "x", PMIX_STRING), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Value_xfer(NULL, &value), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Value_xfer(&value, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Value_unload(NULL, &data, &size), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Value_unload(&value, NULL, &size), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Value_unload(&value, &data, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Value_get_size(NULL, &size), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Value_get_number(NULL, &size, PMIX_SIZE), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Value_compare(NULL, &value), PMIX_VALUE_COMPARISON_NOT_AVAIL);
+    ck_assert_int_eq(PMIx_Value_true(NULL), PMIX_NON_BOOL);
+    PMIx_Value_destruct(NULL);
+    PMIx_Value_free(NULL, 2);
+}
+END_TEST
+
+START_TEST(a_borrowing_value_points_to_the_data)
+{
+    pmix_proc_t proc = {"job", 1};
+    pmix_byte_object_t bytes = {TEXT("abc"), 3};
+    pmix_value_t value;
+
+    ck_assert_int_eq(px_value_borrow(&value, &proc, PMIX_PROC), PMIX_SUCCESS);
+    ck_assert_ptr_eq(value.data.proc, &proc);
+    ck_assert_int_eq(px_value_borrow(&value, "text", PMIX_STRING), PMIX_SUCCESS);
+    ck_assert_str_eq(px_value_string(&value), "text");
+    ck_assert_int_eq(px_value_borrow(&value, &bytes, PMIX_BYTE_OBJECT), PMIX_SUCCESS);
+    ck_assert_ptr_eq(value.data.bo.bytes, bytes.bytes);
+    ck_assert_int_eq(px_value_borrow(&value, &bytes, PMIX_APP),
+                     PMIX_ERR_UNKNOWN_DATA_TYPE);
+    ck_assert_uint_eq(value.type, PMIX_UNDEF);
+}
+END_TEST
+
+START_TEST(unloading_into_memory_of_its_own_gives_an_equal_object)
+{
+    for (pmix_data_type_t id = 0; sample_type(&id); id++) {
+        const struct px_type *t = px_type_find(id);
+        bool as_object = t->in_value != PX_VALUE_NO && t->size &&
+                         t->store != PX_STRING && t->store != PX_BYTES &&
+                         t->store != PX_REGEX && t->store != PX_POINTER;
+
+        for (unsigned seed = 0; seed < SAMPLE_SEEDS && as_object; seed++) {
+            union sample object;
+            pmix_value_t value;
+            void *data = NULL;
+            size_t size = 0;
+
+            sample_fill(id, &object, seed);
+            ck_assert_int_eq(PMIx_Value_load(&value, &object, id), PMIX_SUCCESS);
+            ck_assert_int_eq(PMIx_Value_unload(&value, &data, &size), PMIX_SUCCESS);
+            ck_assert_uint_eq(size, t->size);
+            ck_assert_int_eq(px_type_compare(id, data, &object), 0);
+            px_type_free_array(id, data, 1);
+            PMIx_Value_destruct(&value);
+            px_type_destruct(id, &object);
+        }
+    }
+}
+END_TEST
+
+START_TEST(plain_data_is_unloaded_to_where_the_caller_wants_it)
+{
+    uint32_t number = 0;
+    pmix_proc_t proc = {0}, loaded = {"job", 4};
+    void *to_number = &number, *to_proc = &proc;
+    pmix_value_t value = {PMIX_UINT32, {.uint32 = 1234}}, with_proc = {PMIX_PROC, {0}};
+    size_t size;
+
+    ck_assert_int_eq(PMIx_Value_unload(&value, &to_number, &size), PMIX_SUCCESS);
+    ck_assert_uint_eq(number, 1234);
+    ck_assert_uint_eq(size, 4);
+    with_proc.data.proc = &loaded;
+    ck_assert_int_eq(PMIx_Value_unload(&with_proc, &to_proc, &size), PMIX_SUCCESS);
+    ck_assert_ptr_eq(to_proc, &proc);
+    ck_assert_uint_eq(proc.rank, 4);
+}
+END_TEST
+
+START_TEST(strings_and_bytes_are_unloaded_without_their_object)
+{
+    pmix_value_t string = {PMIX_STRING, {.string = TEXT("hello")}};
+    pmix_value_t bytes = {PMIX_BYTE_OBJECT, {.bo = {TEXT("abc"), 3}}};
+    pmix_value_t pointer = {PMIX_POINTER, {.ptr = &string}};
+    char elsewhere[] = "elsewhere";
+    void *data = elsewhere; /* is never written to */
+    size_t size;
+
+    ck_assert_int_eq(PMIx_Value_unload(&string, &data, &size), PMIX_SUCCESS);
+    ck_assert_str_eq(data, "hello");
+    ck_assert_uint_eq(size, 5);
+    ck_assert_ptr_ne(data, string.data.string);
+    free(data);
+    ck_assert_int_eq(PMIx_Value_unload(&bytes, &data, &size), PMIX_SUCCESS);
+    ck_assert_mem_eq(data, "abc", 3);
+    ck_assert_uint_eq(size, 3);
+    free(data);
+    ck_assert_int_eq(PMIx_Value_unload(&pointer, &data, &size), PMIX_SUCCESS);
+    ck_assert_ptr_eq(data, &string);
+    ck_assert_str_eq(elsewhere, "elsewhere");
+}
+END_TEST
+
+START_TEST(a_value_that_holds_nothing_cannot_be_unloaded)
+{
+    pmix_value_t undefined = {0}, nowhere = {PMIX_PROC, {0}}, unknown = {.type = 29};
+    void *data = &data;
+    size_t size = 77;
+
+    ck_assert_int_eq(PMIx_Value_unload(&undefined, &data, &size),
+                     PMIX_ERR_UNKNOWN_DATA_TYPE);
+    ck_assert_int_eq(PMIx_Value_unload(&unknown, &data, &size),
+                     PMIX_ERR_UNKNOWN_DATA_TYPE);
+    ck_assert_int_eq(PMIx_Value_unload(&nowhere, &data, &size), PMIX_ERR_EMPTY);
+    ck_assert_ptr_eq(data, &data);
+    ck_assert_uint_eq(size, 77);
+}
+END_TEST
+
+START_TEST(integers_of_different_types_compare)
+{
+    pmix_value_t rank = {PMIX_PROC_RANK, {.rank = 5}},
+                 five = {PMIX_INT, {.integer = 5}};
+    pmix_value_t minus = {PMIX_INT8, {.int8 = -1}},
+                 most = {PMIX_UINT64, {.uint64 = UINT64_MAX}};
+    pmix_value_t real = {PMIX_DOUBLE, {.dval = 5}},
+                 text = {PMIX_STRING, {.string = TEXT("5")}};
+
+    ck_assert_int_eq(PMIx_Value_compare(&rank, &five), PMIX_EQUAL);
+    ck_assert_int_eq(PMIx_Value_compare(&minus, &most), PMIX_VALUE2_GREATER);
+    ck_assert_int_eq(PMIx_Value_compare(&most, &minus), PMIX_VALUE1_GREATER);
+    ck_assert_int_eq(PMIx_Value_compare(&real, &five), PMIX_VALUE_TYPE_DIFFERENT);
+    ck_assert_int_eq(PMIx_Value_compare(&text, &five), PMIX_VALUE_TYPE_DIFFERENT);
+}
+END_TEST
+
+START_TEST(values_of_one_type_compare_by_content)
+{
+    pmix_value_t a = {PMIX_STRING, {.string = TEXT("a")}};
+    pmix_value_t b = {PMIX_STRING, {.string = TEXT("b")}}, none = {PMIX_STRING, {0}};
+    pmix_value_t app = {.type = PMIX_APP};
+
+    ck_assert_int_eq(PMIx_Value_compare(&a, &a), PMIX_EQUAL);
+    ck_assert_int_eq(PMIx_Value_compare(&a, &b), PMIX_VALUE2_GREATER);
+    ck_assert_int_eq(PMIx_Value_compare(&b, &a), PMIX_VALUE1_GREATER);
+    ck_assert_int_eq(PMIx_Value_compare(&a, &none), PMIX_VALUE1_GREATER);
+    ck_assert_int_eq(PMIx_Value_compare(&app, &app), PMIX_VALUE_COMPARISON_NOT_AVAIL);
+}
+END_TEST
+
+START_TEST(size_is_that_of_the_value_and_of_its_data)
+{
+    pmix_value_t number = {PMIX_INT32, {.int32 = 1}};
+    pmix_value_t string = {PMIX_STRING, {.string = TEXT("abc")}};
+    pmix_value_t bytes = {PMIX_BYTE_OBJECT, {.bo = {TEXT("abc"), 3}}}, undefined = {0};
+    size_t size;
+
+    ck_assert_int_eq(PMIx_Value_get_size(&number, &size), PMIX_SUCCESS);
+    ck_assert_uint_eq(size, sizeof(pmix_value_t) + 4);
+    ck_assert_int_eq(PMIx_Value_get_size(&string, &size), PMIX_SUCCESS);
+    ck_assert_uint_eq(size, sizeof(pmix_value_t) + 4);
+    ck_assert_int_eq(PMIx_Value_get_size(&bytes, &size), PMIX_SUCCESS);
+    ck_assert_uint_eq(size, sizeof(pmix_value_t) + sizeof(pmix_byte_object_t) + 3);
+    ck_assert_int_eq(PMIx_Value_get_size(&undefined, &size),
+                     PMIX_ERR_UNKNOWN_DATA_TYPE);
+}
+END_TEST
+
+START_TEST(readers_convert_whatever_integer_type_the_host_used)
+{
+    pmix_value_t values[] = {
+        {PMIX_UINT8, {.uint8 = 7}},    {PMIX_INT, {.integer = 7}},
+        {PMIX_SIZE, {.size = 7}},      {PMIX_PID, {.pid = 7}},
+        {PMIX_PROC_RANK, {.rank = 7}}, {PMIX_UINT64, {.uint64 = 7}}};
+
+    for (size_t i = 0; i < PX_COUNT(values); i++) {
+        uint64_t u64 = 0;
+        uint32_t u32 = 0;
+        int64_t i64 = 0;
+
+        ck_assert(px_value_to_u64(&values[i], &u64) && u64 == 7);
+        ck_assert(px_value_to_u32(&values[i], &u32) && u32 == 7);
+        ck_assert(px_value_to_i64(&values[i], &i64) && i64 == 7);
+    }
+}
+END_TEST
+
+START_TEST(readers_refuse_what_does_not_fit_or_is_no_integer)
+{
+    pmix_value_t negative = {PMIX_INT, {.integer = -1}};
+    pmix_value_t big = {PMIX_UINT64, {.uint64 = UINT64_MAX}},
+                 real = {PMIX_DOUBLE, {.dval = 1}};
+    pmix_value_t text = {PMIX_STRING, {.string = TEXT("1")}}, undefined = {0};
+    pmix_value_t flag = {PMIX_BOOL, {.flag = true}};
+    uint64_t u64 = 5;
+    uint32_t u32 = 5;
+    int64_t i64 = 5;
+
+    ck_assert(!px_value_to_u64(&negative, &u64) && !px_value_to_u32(&big, &u32));
+    ck_assert(!px_value_to_i64(&big, &i64) && !px_value_to_u64(&real, &u64));
+    ck_assert(!px_value_to_u64(&text, &u64) && !px_value_to_u64(&undefined, &u64));
+    ck_assert(!px_value_to_u64(&flag, &u64));
+    ck_assert(u64 == 5 && u32 == 5 && i64 == 5);
+    ck_assert(px_value_to_i64(&negative, &i64) && i64 == -1);
+}
+END_TEST
+
+START_TEST(numbers_are_fetched_in_the_type_asked_for)
+{
+    pmix_value_t value = {PMIX_INT32, {.int32 = 1234}};
+    pmix_value_t text = {PMIX_STRING, {.string = TEXT("1234")}};
+    int16_t i16 = 0;
+    int8_t i8 = 1;
+    bool flag = false;
+
+    ck_assert_int_eq(PMIx_Value_get_number(&value, &i16, PMIX_INT16), PMIX_SUCCESS);
+    ck_assert_int_eq(i16, 1234);
+    ck_assert_int_eq(PMIx_Value_get_number(&value, &i8, PMIX_INT8),
+                     PMIX_ERR_LOST_PRECISION);
+    ck_assert_int_eq(i8, 1);
+    ck_assert_int_eq(PMIx_Value_get_number(&text, &i16, PMIX_INT16),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Value_get_number(&value, &flag, PMIX_BOOL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_Value_get_number(&value, &i16, 29), PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+START_TEST(words_and_numbers_in_strings_have_a_truth)
+{
+    static const struct {
+        const char *text;
+        pmix_boolean_t truth;
+    } cases[] = {
+        {"true", PMIX_BOOL_TRUE},  {"YES", PMIX_BOOL_TRUE},
+        {"1", PMIX_BOOL_TRUE},     {"007", PMIX_BOOL_TRUE},
+        {"", PMIX_BOOL_TRUE},      {"  ", PMIX_BOOL_TRUE},
+        {" true", PMIX_BOOL_TRUE}, {"y", PMIX_BOOL_TRUE},
+        {NULL, PMIX_BOOL_TRUE},    {"false", PMIX_BOOL_FALSE},
+        {"no", PMIX_BOOL_FALSE},   {"0", PMIX_BOOL_FALSE},
+        {"00", PMIX_BOOL_FALSE},   {"disable", PMIX_BOOL_FALSE},
+        {"maybe", PMIX_NON_BOOL},  {"truest", PMIX_NON_BOOL},
+        {"-1", PMIX_NON_BOOL},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(cases); i++) {
+        pmix_value_t value = {PMIX_STRING, {.string = TEXT(cases[i].text)}};
+
+        ck_assert_msg(PMIx_Value_true(&value) == cases[i].truth, "%s", cases[i].text);
+        ck_assert(px_value_truth(&value) == (cases[i].truth == PMIX_BOOL_TRUE));
+    }
+}
+END_TEST
+
+START_TEST(truth_of_other_types_is_presence_flag_or_being_non_zero)
+{
+    pmix_value_t undefined = {0}, off = {PMIX_BOOL, {.flag = false}};
+    pmix_value_t zero = {PMIX_INT, {.integer = 0}}, minus = {PMIX_INT, {.integer = -1}};
+    pmix_value_t half = {PMIX_DOUBLE, {.dval = 0.5}}, proc = {PMIX_PROC, {0}};
+
+    ck_assert(px_value_truth(&undefined) && !px_value_truth(&off));
+    ck_assert(!px_value_truth(&zero) && px_value_truth(&minus) &&
+              px_value_truth(&half));
+    ck_assert(!px_value_truth(&proc));
+    ck_assert_int_eq(PMIx_Value_true(&undefined), PMIX_BOOL_TRUE);
+    ck_assert_int_eq(PMIx_Value_true(&minus), PMIX_NON_BOOL);
+}
+END_TEST
+
+START_TEST(loading_survives_any_failed_allocation)
+{
+    pmix_envar_t envar = {TEXT("NAME"), TEXT("value"), ':'};
+    pmix_value_t value;
+    pmix_status_t rc;
+
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    for (unsigned nth = 1;; nth++) {
+        px_alloc_fail_at(nth);
+        rc = PMIx_Value_load(&value, &envar, PMIX_ENVAR);
+        if (!px_alloc_fail_end())
+            break;
+        ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
+        ck_assert_uint_eq(value.type, PMIX_UNDEF);
+    }
+    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    PMIx_Value_destruct(&value);
+}
+END_TEST
+
+PX_TEST_MAIN("types/value", a_loaded_value_holds_an_equal_object_of_its_own,
+             a_regex_is_loaded_from_its_text,
+             no_data_gives_a_true_flag_and_else_nothing,
+             a_namespace_may_be_loaded_from_a_short_string,
+             types_no_value_holds_are_refused_and_leave_it_undefined,
+             null_arguments_are_bad_parameters, a_borrowing_value_points_to_the_data,
+             unloading_into_memory_of_its_own_gives_an_equal_object,
+             plain_data_is_unloaded_to_where_the_caller_wants_it,
+             strings_and_bytes_are_unloaded_without_their_object,
+             a_value_that_holds_nothing_cannot_be_unloaded,
+             integers_of_different_types_compare, values_of_one_type_compare_by_content,
+             size_is_that_of_the_value_and_of_its_data,
+             readers_convert_whatever_integer_type_the_host_used,
+             readers_refuse_what_does_not_fit_or_is_no_integer,
+             numbers_are_fetched_in_the_type_asked_for,
+             words_and_numbers_in_strings_have_a_truth,
+             truth_of_other_types_is_presence_flag_or_being_non_zero,
+             loading_survives_any_failed_allocation)

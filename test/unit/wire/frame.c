@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/wire/frame.h"
+#include "px_test.h"
+
+#include <string.h>
+
+START_TEST(the_header_is_big_endian)
+{
+    uint8_t out[PX_FRAME_HEADER_B];
+    struct px_frame f = {.pindex = 1, .tag = 101, .nbytes = 0x010203};
+
+    memset(out, 0xff, sizeof(out));
+    px_frame_encode(out, &f);
+
+    ck_assert_mem_eq(out, "\0\0\0\1\0\0\0\x65\0\1\2\3\0\0\0\0", sizeof(out));
+}
+END_TEST
+
+START_TEST(a_header_reads_back)
+{
+    uint8_t out[PX_FRAME_HEADER_B];
+    struct px_frame back,
+        f = {.pindex = -1, .tag = UINT32_MAX, .nbytes = PX_MAX_FRAME_B};
+
+    px_frame_encode(out, &f);
+
+    ck_assert_int_eq(px_frame_decode(out, &back), PMIX_SUCCESS);
+    ck_assert_int_eq(back.pindex, -1);
+    ck_assert_uint_eq(back.tag, UINT32_MAX);
+    ck_assert_uint_eq(back.nbytes, PX_MAX_FRAME_B);
+}
+END_TEST
+
+START_TEST(padding_is_ignored)
+{
+    struct px_frame f;
+
+    ck_assert_int_eq(
+        px_frame_decode((const uint8_t *)"\0\0\0\0\0\0\0\1\0\0\0\0garb", &f),
+        PMIX_SUCCESS);
+    ck_assert_uint_eq(f.tag, PX_TAG_HEARTBEAT);
+    ck_assert_uint_eq(f.nbytes, 0);
+}
+END_TEST
+
+START_TEST(a_payload_beyond_the_limit_is_refused)
+{
+    uint8_t out[PX_FRAME_HEADER_B];
+    struct px_frame back, f = {.nbytes = PX_MAX_FRAME_B + 1};
+
+    px_frame_encode(out, &f);
+    ck_assert_int_eq(px_frame_decode(out, &back), PMIX_ERR_BAD_PARAM);
+    memset(out, 0xff, sizeof(out));
+    ck_assert_int_eq(px_frame_decode(out, &back), PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+PX_TEST_MAIN("wire/frame", the_header_is_big_endian, a_header_reads_back,
+             padding_is_ignored, a_payload_beyond_the_limit_is_refused)

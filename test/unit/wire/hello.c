@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The connect message, with every recorded quirk. */
+#include "alloc_fail.h"
+#include "core/wire/hello.h"
+#include "px_test.h"
+#include "wire_test.h"
+
+#include <string.h>
+
+/* A client of 4.2.2 and one of 3.2.5, rank 0 of job-ns, uid and gid 0. */
+#define HEAD(nbytes)   "ff ff ff ff ff ff ff ff " nbytes " 00 00 00 00 00 00 00 "
+#define NATIVE         "6e 61 74 69 76 65 00 00 00 00 08 00 00 00 00 00 00 00 00 "
+#define JOB_NS_0       "6a 6f 62 2d 6e 73 00 00 00 00 00 "
+#define VERSION_4_2_2  "34 2e 32 2e 32 72 63 32 00 "
+#define V41_PLAIN_HASH "76 34 31 00 01 68 61 73 68 00 "
+#define BODY_4_2_2     NATIVE "00 " JOB_NS_0 VERSION_4_2_2 V41_PLAIN_HASH
+#define BODY_3_2_5 \
+    NATIVE "00 " JOB_NS_0 "33 2e 32 2e 35 61 31 00 \"v3\" 00 01 \"hash\" 00"
+
+static struct px_hello hello;
+static struct px_err err;
+
+static pmix_status_t decode(const char *text)
+{
+    PX_AUTO(px_buf) b = bytes_of(text);
+
+    px_hello_fini(&hello);
+    return px_hello_decode(b.data, b.len, &hello, &err);
+}
+
+static void teardown(void)
+{
+    px_hello_fini(&hello);
+}
+
+START_TEST(reads_the_message_of_4_2_2_with_its_stray_byte)
+{
+    PX_AUTO(px_buf) b = bytes_of(HEAD("33") BODY_4_2_2 "00");
+    size_t len;
+
+    ck_assert_int_eq(px_hello_header(b.data, &len), PMIX_SUCCESS);
+    ck_assert_uint_eq(len, 51);
+    ck_assert_uint_eq(len, b.len - PX_HELLO_HEADER_B);
+    ck_assert_int_eq(px_hello_decode(b.data + PX_HELLO_HEADER_B, len, &hello, &err),
+                     PMIX_SUCCESS);
+    ck_assert_str_eq(hello.psec, "native");
+    ck_assert_uint_eq(hello.cred_len, 8);
+    ck_assert_mem_eq(hello.cred, "\0\0\0\0\0\0\0\0", 8);
+    ck_assert_uint_eq(hello.flag, PX_FLAG_CLIENT);
+    ck_assert(!hello.has_ids && hello.has_proc);
+    ck_assert_str_eq(hello.proc.nspace, "job-ns");
+    ck_assert_uint_eq(hello.proc.rank, 0);
+    ck_assert_str_eq(hello.version_text, "4.2.2rc2");
+    ck_assert_uint_eq(hello.version.major, 4);
+    ck_assert_uint_eq(hello.version.minor, 2);
+    ck_assert_uint_eq(hello.version.release, 2);
+    ck_assert_str_eq(hello.dialect, "v41");
+    ck_assert(!hello.described);
+    ck_assert_str_eq(hello.gds, "hash");
+    ck_assert_ptr_null(hello.blob);
+    ck_assert_uint_eq(hello.blob_len, 0);
+}
+END_TEST
+
+START_TEST(reads_the_message_of_3_2_5)
+{
+    PX_AUTO(px_buf) b = bytes_of(HEAD("30") BODY_3_2_5);
+    size_t len;
+
+    ck_assert_int_eq(px_hello_header(b.data, &len), PMIX_SUCCESS);
+    ck_assert_uint_eq(len, 48);
+    ck_assert_uint_eq(len, b.len - PX_HELLO_HEADER_B);
+    ck_assert_int_eq(px_hello_decode(b.data + PX_HELLO_HEADER_B, len, &hello, &err),
+                     PMIX_SUCCESS);
+    ck_assert_str_eq(hello.dialect, "v3");
+    ck_assert_uint_eq(hello.version.major, 3);
+    ck_assert_uint_eq(hello.version.release, 5);
+    ck_assert_ptr_null(hello.blob);
+}
+END_TEST
+
+START_TEST(writes_the_message_of_4_2_2_but_for_the_stray_byte)
+{
+    PX_AUTO(px_buf) expected = bytes_of(HEAD("32") BODY_4_2_2);
+    PX_AUTO(px_buf) out = {0};
+    uint8_t cred[8] = {0};
+    struct px_hello h = {.psec = "native",
+                         .cred = cred,
+                         .cred_len = sizeof(cred),
+                         .proc = {"job-ns", 0},
+                         .version_text = "4.2.2rc2",
+                         .dialect = "v41",
+                         .gds = "hash"};
+
+    ck_assert_int_eq(px_hello_encode(&h, &out), PMIX_SUCCESS);
+    ck_assert_uint_eq(out.len, expected.len);
+    ck_assert_mem_eq(out.data, expected.data, expected.len);
+}
+END_TEST
+
+/* One message of each role, filled as the role demands. */
+static struct px_hello hello_of_role(uint8_t flag)
+{
+    static uint8_t cred[3] = {1, 2, 3}, blob[4] = {2, 1, 2, 0};
+
+    return (struct px_hello){.psec = "munge",
+                             .cred = cred,
+                             .cred_len = sizeof(cred),
+                             .flag = flag,
+                             .uid = 1000,
+                             .gid = 0xfffffffe,
+                             .proc = {"ns", PMIX_RANK_WILDCARD},
+                             .version_text = "6.1.0",
+                             .dialect = "v61",
+                             .described = true,
+                             .gds = "hash",
+                             .blob = blob,
+                             .blob_len = sizeof(blob)};
+}
+
+START_TEST(every_role_reads_back_with_its_own_fields)
+{
+    static const struct {
+        bool ids, proc;
+    } roles[PX_FLAG_MAX] = {{0, 1}, {1, 0}, {1, 0}, {1, 0}, {1, 1}, {1, 1},
+                            {1, 0}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+
+    for (uint8_t flag = 0; flag < PX_FLAG_MAX; flag++) {
+        PX_AUTO(px_buf) out = {0};
+        struct px_hello h = hello_of_role(flag);
+        size_t len;
+
+        ck_assert_int_eq(px_hello_encode(&h, &out), PMIX_SUCCESS);
+        ck_assert_int_eq(px_hello_header(out.data, &len), PMIX_SUCCESS);
+        ck_assert_uint_eq(len, out.len - PX_HELLO_HEADER_B);
+        px_hello_fini(&hello);
+        ck_assert_int_eq(
+            px_hello_decode(out.data + PX_HELLO_HEADER_B, len, &hello, &err),
+            PMIX_SUCCESS);
+        ck_assert_uint_eq(hello.flag, flag);
+        ck_assert_uint_eq(hello.has_ids, roles[flag].ids);
+        ck_assert_uint_eq(hello.uid, roles[flag].ids ? 1000 : 0);
+        ck_assert_uint_eq(hello.gid, roles[flag].ids ? 0xfffffffe : 0);
+        ck_assert_uint_eq(hello.has_proc, roles[flag].proc);
+        ck_assert_str_eq(hello.proc.nspace, roles[flag].proc ? "ns" : "");
+        ck_assert(hello.described);
+        ck_assert_uint_eq(hello.blob_len, 4);
+        ck_assert_mem_eq(hello.blob, h.blob, 4);
+    }
+}
+END_TEST
+
+START_TEST(keeps_infos_and_what_trails_them)
+{
+    ck_assert_int_eq(decode(BODY_4_2_2 "02 00 00"), PMIX_SUCCESS);
+    ck_assert_uint_eq(hello.blob_len, 3);
+}
+END_TEST
+
+START_TEST(cut_anywhere_it_is_refused_with_a_text)
+{
+    PX_AUTO(px_buf) whole = bytes_of(BODY_4_2_2);
+
+    for (size_t len = 0; len < whole.len; len++) {
+        uint8_t *part = malloc(len ? len : 1);
+
+        memcpy(part, whole.data, len);
+        err.text[0] = '\0';
+        ck_assert_int_lt(px_hello_decode(part, len, &hello, &err), 0);
+        ck_assert_str_ne(err.text, "");
+        ck_assert_ptr_null(hello.cred);
+        free(part);
+    }
+}
+END_TEST
+
+START_TEST(a_message_of_2_0_is_refused_by_name)
+{
+    ck_assert_int_eq(decode(NATIVE "00 " JOB_NS_0 "\"2.0.3\" 00"),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_ptr_nonnull(strstr(err.text, "2.0.3"));
+    ck_assert_ptr_nonnull(strstr(err.text, "dialect"));
+}
+END_TEST
+
+START_TEST(a_header_of_something_else_is_refused)
+{
+    static const char *const headers[] = {
+        "00 00 00 00 ff ff ff ff 33 00 00 00 00 00 00 00", /* a frame */
+        "ff ff ff ff 00 00 00 00 33 00 00 00 00 00 00 00",
+        "\"GET / HTTP/1.1\" 0d 0a",
+        HEAD("ff") /* fine; the next is too long */,
+        "ff ff ff ff ff ff ff ff 01 00 01 00 00 00 00 00",
+        "ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff ff",
+    };
+
+    for (size_t i = 0; i < PX_COUNT(headers); i++) {
+        PX_AUTO(px_buf) b = bytes_of(headers[i]);
+        size_t len;
+
+        ck_assert_uint_eq(b.len, PX_HELLO_HEADER_B);
+        ck_assert_int_eq(px_hello_header(b.data, &len),
+                         i == 3 ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM);
+    }
+}
+END_TEST
+
+START_TEST(a_credential_beyond_the_message_is_refused)
+{
+    ck_assert_int_eq(decode("\"native\" 00 ff ff ff ff 00 00 00"), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(decode("\"native\" 00 00 00 00 04 00 00 00"), PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+START_TEST(no_credential_is_fine)
+{
+    ck_assert_int_eq(
+        decode("\"none\" 00 00 00 00 00 00 " JOB_NS_0 VERSION_4_2_2 V41_PLAIN_HASH),
+        PMIX_SUCCESS);
+    ck_assert_ptr_null(hello.cred);
+    ck_assert_uint_eq(hello.cred_len, 0);
+}
+END_TEST
+
+START_TEST(unknown_roles_and_buffer_types_are_refused)
+{
+    ck_assert_int_eq(decode(NATIVE "0b " JOB_NS_0 VERSION_4_2_2 V41_PLAIN_HASH),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_ptr_nonnull(strstr(err.text, "11"));
+    ck_assert_int_eq(
+        decode(NATIVE "00 " JOB_NS_0 VERSION_4_2_2 "\"v41\" 00 03 \"hash\" 00"),
+        PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+START_TEST(fields_too_long_to_keep_are_refused)
+{
+    PX_AUTO(px_buf) b = bytes_of(NATIVE "00 ");
+    char ns[PMIX_MAX_NSLEN + 2];
+
+    memset(ns, 'n', sizeof(ns) - 1);
+    ns[sizeof(ns) - 1] = '\0';
+    px_buf_add(&b, ns, sizeof(ns));
+    ck_assert_int_eq(px_hello_decode(b.data, b.len, &hello, &err), PMIX_ERR_BAD_PARAM);
+    ck_assert_ptr_nonnull(strstr(err.text, "namespace"));
+    ck_assert_int_eq(
+        decode("\"a security module with a very long name\" 00 00 00 00 00"),
+        PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(decode(NATIVE "00 " JOB_NS_0 VERSION_4_2_2
+                                   "\"a dialect of its own\" 00 01 \"hash\" 00"),
+                     PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+START_TEST(a_message_too_large_is_not_written)
+{
+    PX_AUTO(px_buf) out = {0};
+    struct px_hello h = hello_of_role(PX_FLAG_CLIENT);
+
+    h.blob_len = PX_MAX_HANDSHAKE_B;
+    h.blob = calloc(1, h.blob_len);
+    ck_assert_int_eq(px_hello_encode(&h, &out), PMIX_ERR_BAD_PARAM);
+    ck_assert_uint_eq(out.len, 0);
+    free(h.blob);
+    h = hello_of_role(PX_FLAG_MAX);
+    ck_assert_int_eq(px_hello_encode(&h, &out), PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+START_TEST(want_of_memory_is_reported)
+{
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_AUTO(px_buf) b = bytes_of(BODY_4_2_2 "02 00");
+
+    for (unsigned nth = 1;; nth++) {
+        px_alloc_fail_at(nth);
+        pmix_status_t rc = px_hello_decode(b.data, b.len, &hello, &err);
+        if (!px_alloc_fail_end())
+            break;
+        ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
+    }
+    ck_assert_uint_eq(hello.blob_len, 2);
+}
+END_TEST
+
+START_TEST(versions_are_read_up_to_their_suffix)
+{
+    static const struct {
+        const char *text;
+        struct px_version v;
+    } rows[] = {
+        {"4.2.2rc2", {4, 2, 2}}, {"6.1.0", {6, 1, 0}},   {"v3.2.5", {3, 2, 5}},
+        {"3.2.5a1", {3, 2, 5}},  {"5.0", {5, 0, 0}},     {"7", {7, 0, 0}},
+        {"", {0, 0, 0}},         {"unknown", {0, 0, 0}}, {"5.x.3", {5, 0, 0}},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_version v = {9, 9, 9};
+
+        px_version_parse(rows[i].text, &v);
+        ck_assert_msg(memcmp(&v, &rows[i].v, sizeof(v)) == 0, "%s", rows[i].text);
+    }
+}
+END_TEST
+
+PX_TEST_MAIN_WITH(
+    "wire/hello", NULL, teardown, reads_the_message_of_4_2_2_with_its_stray_byte,
+    reads_the_message_of_3_2_5, writes_the_message_of_4_2_2_but_for_the_stray_byte,
+    every_role_reads_back_with_its_own_fields, keeps_infos_and_what_trails_them,
+    cut_anywhere_it_is_refused_with_a_text, a_message_of_2_0_is_refused_by_name,
+    a_header_of_something_else_is_refused, a_credential_beyond_the_message_is_refused,
+    no_credential_is_fine, unknown_roles_and_buffer_types_are_refused,
+    fields_too_long_to_keep_are_refused, a_message_too_large_is_not_written,
+    want_of_memory_is_reported, versions_are_read_up_to_their_suffix)

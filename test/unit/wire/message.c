@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts payloads are made of, as seen in live traffic. */
+#include "core/wire/codec.h"
+#include "px_test.h"
+#include "wire_test.h"
+
+#include <string.h>
+
+#define PAST_END PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER
+
+static px_writer w;
+static px_buf message;
+static px_reader r;
+
+static void begin_writing(const char *dialect, bool described)
+{
+    px_writer_cleanup(&w);
+    px_writer_init(&w, codec_of(dialect, described));
+}
+
+static void begin_reading(const char *dialect, bool described, const char *text)
+{
+    px_buf_cleanup(&message);
+    message = bytes_of(text);
+    px_reader_init(&r, codec_of(dialect, described), message.data, message.len);
+}
+
+static void teardown(void)
+{
+    px_writer_cleanup(&w);
+    px_buf_cleanup(&message);
+}
+
+static void wrote(const char *text)
+{
+    PX_AUTO(px_buf) expected = bytes_of(text);
+
+    ck_assert_int_eq(w.status, PMIX_SUCCESS);
+    ck_assert_uint_eq(w.buf.len, expected.len);
+    ck_assert_mem_eq(w.buf.data, expected.data, expected.len);
+}
+
+static const pmix_proc_t everyone = {"job-ns", PMIX_RANK_WILDCARD};
+static const pmix_info_t collect = {.key = "pmix.collect",
+                                    .value = {.type = PMIX_BOOL, .data.flag = true}};
+
+START_TEST(a_command_has_the_recorded_forms)
+{
+    static const struct {
+        const char *dialect;
+        bool described;
+        const char *bytes;
+    } rows[] = {
+        {"v41", false, "02 00"},
+        {"v41", true, "09 02 22 00"},
+        {"v3", false, "00 00 00 01 00"},
+        {"v3", true, "00 09 00 00 00 01 00 22 00"},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        uint8_t op = 9;
+
+        begin_writing(rows[i].dialect, rows[i].described);
+        px_pack_op(&w, 0);
+        wrote(rows[i].bytes);
+        begin_reading(rows[i].dialect, rows[i].described, rows[i].bytes);
+        ck_assert_int_eq(px_unpack_u8(&r, &op, PMIX_COMMAND), PMIX_SUCCESS);
+        ck_assert_uint_eq(op, 0);
+    }
+}
+END_TEST
+
+#define V3_FENCE                                               \
+    "00 00 00 01 03"                                           \
+    "00 00 00 01 00 0f 00 00 00 00 00 00 00 01"                \
+    "00 00 00 01 00 00 00 07 6a 6f 62 2d 6e 73 00 ff ff ff fe" \
+    "00 00 00 01 00 0f 00 00 00 00 00 00 00 01"                \
+    "00 00 00 01 00 00 00 0d \"pmix.collect\" 00 00 00 00 00 00 01 01"
+
+START_TEST(a_fence_of_3_2_is_written_as_recorded)
+{
+    begin_writing("v3", false);
+    px_pack_op(&w, 3);
+    px_pack_procs(&w, &everyone, 1);
+    px_pack_infos(&w, &collect, 1);
+    wrote(V3_FENCE);
+}
+END_TEST
+
+START_TEST(a_fence_of_3_2_is_read_as_recorded)
+{
+    pmix_proc_t *procs;
+    pmix_info_t *info;
+    size_t n_procs, n_info;
+    uint8_t op;
+
+    begin_reading("v3", false, V3_FENCE);
+
+    ck_assert_int_eq(px_unpack_u8(&r, &op, PMIX_COMMAND), PMIX_SUCCESS);
+    ck_assert_int_eq(px_unpack_procs(&r, &procs, &n_procs), PMIX_SUCCESS);
+    ck_assert_int_eq(px_unpack_infos(&r, &info, &n_info), PMIX_SUCCESS);
+    ck_assert(px_reader_done(&r));
+    ck_assert_uint_eq(n_procs, 1);
+    ck_assert(px_proc_same(procs, &everyone));
+    ck_assert_uint_eq(n_info, 1);
+    ck_assert(px_info_flag(info, n_info, "pmix.collect"));
+    free(procs);
+    px_type_free_array(PMIX_INFO, info, n_info);
+}
+END_TEST
+
+START_TEST(empty_lists_are_a_size_alone)
+{
+    pmix_info_t *info = (pmix_info_t *)&w;
+    size_t n = 9;
+
+    begin_writing("v41", false);
+    px_pack_infos(&w, NULL, 0);
+    px_pack_procs(&w, NULL, 0);
+    wrote("02 00 02 00");
+    begin_reading("v41", false, "02 00 02 00");
+    ck_assert_int_eq(px_unpack_infos(&r, &info, &n), PMIX_SUCCESS);
+    ck_assert_ptr_null(info);
+    ck_assert_uint_eq(n, 0);
+}
+END_TEST
+
+START_TEST(a_list_must_hold_what_its_size_says)
+{
+    pmix_info_t *info;
+    size_t n;
+
+    begin_reading("v41", false, "02 02 02 04 6b 00 00 0e 07"); /* 2, then one */
+    ck_assert_int_eq(px_unpack_infos(&r, &info, &n), PMIX_ERR_UNPACK_FAILURE);
+    ck_assert_ptr_eq(r.pos, message.data);
+    begin_reading("v41", false, "02 01");
+    ck_assert_int_eq(px_unpack_infos(&r, &info, &n), PAST_END);
+    begin_reading("v41", false, "02 ff ff ff ff ff ff ff ff ff 02 00");
+    ck_assert_int_lt(px_unpack_infos(&r, &info, &n), 0);
+}
+END_TEST
+
+START_TEST(an_event_notification_is_written_as_recorded)
+{
+    pmix_proc_t source = {"job-ns", 0};
+    pmix_info_t internal = {.key = "pmix.srvr.internal.notify",
+                            .value = {.type = PMIX_BOOL, .data.flag = true}};
+
+    begin_writing("v41", false);
+    px_pack_op(&w, 12);
+    px_pack_status(&w, -7);
+    px_pack(&w, &source, 1, PMIX_PROC);
+    px_pack_infos(&w, &internal, 1);
+    px_pack_u8(&w, 3, PMIX_DATA_RANGE);
+    wrote("02 0c 02 0d 02 0e \"job-ns\" 00 00 02 01"
+          "02 34 \"pmix.srvr.internal.notify\" 00 00 01 01 02 03");
+}
+END_TEST
+
+START_TEST(short_forms_write_what_they_read)
+{
+    size_t size;
+    pmix_status_t status;
+    pmix_rank_t rank;
+    uint32_t u32;
+    uint8_t scope;
+    char *str;
+    pmix_byte_object_t bo;
+
+    begin_writing("v41", true);
+    px_pack_size(&w, 300);
+    px_pack_status(&w, PMIX_ERR_NOT_FOUND);
+    px_pack_rank(&w, PMIX_RANK_WILDCARD);
+    px_pack_u32(&w, 77);
+    px_pack_u8(&w, PMIX_REMOTE, PMIX_SCOPE);
+    px_pack_str(&w, NULL);
+    px_pack_str(&w, "text");
+    px_pack_bytes(&w, "\1\2", 2);
+    px_pack_bytes(&w, NULL, 0);
+    ck_assert_int_eq(w.status, PMIX_SUCCESS);
+    px_reader_init(&r, w.codec, w.buf.data, w.buf.len);
+
+    ck_assert_int_eq(px_unpack_size(&r, &size), PMIX_SUCCESS);
+    ck_assert_uint_eq(size, 300);
+    ck_assert_int_eq(px_unpack_status(&r, &status), PMIX_SUCCESS);
+    ck_assert_int_eq(status, PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(px_unpack_rank(&r, &rank), PMIX_SUCCESS);
+    ck_assert_uint_eq(rank, PMIX_RANK_WILDCARD);
+    ck_assert_int_eq(px_unpack1(&r, &u32, PMIX_UINT32), PMIX_SUCCESS);
+    ck_assert_uint_eq(u32, 77);
+    ck_assert_int_eq(px_unpack_u8(&r, &scope, PMIX_SCOPE), PMIX_SUCCESS);
+    ck_assert_uint_eq(scope, PMIX_REMOTE);
+    ck_assert_int_eq(px_unpack_str(&r, &str), PMIX_SUCCESS);
+    ck_assert_ptr_null(str);
+    ck_assert_int_eq(px_unpack_str(&r, &str), PMIX_SUCCESS);
+    ck_assert_str_eq(str, "text");
+    free(str);
+    ck_assert_int_eq(px_unpack_bytes(&r, &bo), PMIX_SUCCESS);
+    ck_assert_uint_eq(bo.size, 2);
+    free(bo.bytes);
+    ck_assert_int_eq(px_unpack_bytes(&r, &bo), PMIX_SUCCESS);
+    ck_assert_ptr_null(bo.bytes);
+    ck_assert(px_reader_done(&r));
+}
+END_TEST
+
+START_TEST(bytes_that_are_missing_are_not_packed)
+{
+    begin_writing("v41", false);
+    px_pack_bytes(&w, NULL, 3);
+    ck_assert_int_eq(w.status, PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+/* ---- key-value pairs ------------------------------------------------------------------------ */
+
+START_TEST(a_key_value_pair_has_the_recorded_forms)
+{
+    static const struct {
+        const char *dialect, *key;
+        pmix_value_t value;
+        const char *bytes;
+    } rows[] = {
+        {"v3",
+         "key2",
+         {.type = PMIX_UINT32, .data.uint32 = 77},
+         "00 00 00 01 00 00 00 05 6b 65 79 32 00 00 0e 00 00 00 4d"},
+        {"v41",
+         "key1",
+         {.type = PMIX_STRING, .data.string = (char *)"val"},
+         "02 0a \"key1\" 00 03 08 \"val\" 00"},
+        {"v41",
+         "pmix.job.size",
+         {.type = PMIX_UINT32, .data.uint32 = 2},
+         "02 1c \"pmix.job.size\" 00 0e 02"},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_kval kv;
+
+        begin_writing(rows[i].dialect, false);
+        px_pack_kval(&w, rows[i].key, &rows[i].value);
+        wrote(rows[i].bytes);
+        begin_reading(rows[i].dialect, false, rows[i].bytes);
+        ck_assert_int_eq(px_unpack_kval(&r, &kv), PMIX_SUCCESS);
+        ck_assert_str_eq(kv.key, rows[i].key);
+        ck_assert_int_eq(px_type_compare(PMIX_VALUE, &kv.value, &rows[i].value), 0);
+        px_kval_fini(&kv);
+        ck_assert_ptr_null(kv.key);
+    }
+}
+END_TEST
+
+START_TEST(a_list_of_pairs_ends_with_the_message)
+{
+    struct px_kval kv;
+    int n = 0;
+
+    begin_reading("v41", false, "02 04 61 00 0e 01 02 04 62 00 0e 02");
+    while (!px_reader_done(&r)) {
+        ck_assert_int_eq(px_unpack_kval(&r, &kv), PMIX_SUCCESS);
+        ck_assert_uint_eq(kv.value.data.uint32, ++n);
+        px_kval_fini(&kv);
+    }
+    ck_assert_int_eq(n, 2);
+    ck_assert_int_eq(px_unpack_kval(&r, &kv), PAST_END);
+}
+END_TEST
+
+START_TEST(a_pair_without_a_usable_key_is_refused)
+{
+    struct px_kval kv;
+    char key[PMIX_MAX_KEYLEN + 2];
+    pmix_value_t value = {.type = PMIX_BOOL};
+
+    begin_reading("v41", false, "02 00 0e 07");
+    ck_assert_int_eq(px_unpack_kval(&r, &kv), PMIX_ERR_UNPACK_FAILURE);
+    ck_assert_ptr_eq(r.pos, message.data);
+
+    memset(key, 'k', sizeof(key));
+    key[sizeof(key) - 1] = '\0';
+    begin_writing("v41", false);
+    px_pack_kval(&w, key, &value);
+    px_reader_init(&r, w.codec, w.buf.data, w.buf.len);
+    ck_assert_int_eq(px_unpack_kval(&r, &kv), PMIX_ERR_UNPACK_FAILURE);
+
+    begin_writing("v41", false);
+    px_pack_kval(&w, NULL, &value);
+    ck_assert_int_eq(w.status, PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+START_TEST(a_pair_with_a_damaged_value_leaves_nothing)
+{
+    struct px_kval kv;
+
+    begin_reading("v41", false, "02 04 6b 00 03 08 \"vals\"");
+    ck_assert_int_eq(px_unpack_kval(&r, &kv), PMIX_ERR_UNPACK_FAILURE);
+    ck_assert_ptr_null(kv.key);
+    ck_assert_ptr_eq(r.pos, message.data);
+}
+END_TEST
+
+/* ---- buffers in buffers ---------------------------------------------------------------------- */
+
+START_TEST(a_commit_of_two_scopes_is_written_as_recorded)
+{
+    pmix_value_t value = {.type = PMIX_STRING, .data.string = (char *)"val"};
+    PX_AUTO(px_writer) body;
+
+    px_writer_init(&body, px_codec_default);
+    px_pack_kval(&body, "key1", &value);
+    begin_writing("v41", false);
+    px_pack_op(&w, 2);
+    px_pack_u8(&w, PMIX_LOCAL, PMIX_SCOPE);
+    px_pack_buffer(&w, &body.buf);
+    wrote("02 02 02 01 02 01 0d 02 0a \"key1\" 00 03 08 \"val\" 00");
+}
+END_TEST
+
+START_TEST(a_buffer_of_3_2_has_the_recorded_head)
+{
+    uint8_t zeros[42] = {0};
+    px_buf body = {zeros, sizeof(zeros), sizeof(zeros)};
+
+    begin_writing("v3", false);
+    px_pack_buffer(&w, &body);
+    ck_assert_mem_eq(w.buf.data + 4, "\x01\x00\x0f\x00\x00\x00\x00\x00\x00\x00\x2a",
+                     11);
+    ck_assert_uint_eq(w.buf.len, 4 + 11 + 42);
+}
+END_TEST
+
+START_TEST(a_buffer_is_read_in_its_own_form)
+{
+    px_reader inside;
+    uint8_t op;
+
+    /* described inside undescribed, and the other way round */
+    begin_reading("v41", false, "02 02 04 09 02 22 05");
+    ck_assert_int_eq(px_unpack_view(&r, &inside, PMIX_BUFFER), PMIX_SUCCESS);
+    ck_assert(px_reader_done(&r));
+    ck_assert_int_eq(px_unpack_u8(&inside, &op, PMIX_COMMAND), PMIX_SUCCESS);
+    ck_assert_uint_eq(op, 5);
+    ck_assert(px_reader_done(&inside));
+
+    begin_reading("v41", true, "09 02 1a 01 02 02 05");
+    ck_assert_int_eq(px_unpack_view(&r, &inside, PMIX_BUFFER), PMIX_SUCCESS);
+    ck_assert_int_eq(px_unpack_u8(&inside, &op, PMIX_COMMAND), PMIX_SUCCESS);
+}
+END_TEST
+
+START_TEST(a_buffer_of_an_unknown_form_is_refused)
+{
+    px_reader inside;
+
+    begin_reading("v41", false, "02 03 01 00");
+    ck_assert_int_eq(px_unpack_view(&r, &inside, PMIX_BUFFER), PMIX_ERR_UNPACK_FAILURE);
+    ck_assert_ptr_eq(r.pos, message.data);
+}
+END_TEST
+
+START_TEST(a_view_copies_nothing_and_stays_inside)
+{
+    px_reader inside;
+
+    begin_reading("v41", false, "02 03 02 0e 07 02 0e");
+    ck_assert_int_eq(px_unpack_view(&r, &inside, PMIX_BYTE_OBJECT), PMIX_SUCCESS);
+    ck_assert_ptr_eq(inside.pos, message.data + 2);
+    ck_assert_ptr_eq(inside.end, message.data + 5);
+    ck_assert_ptr_eq(r.pos, message.data + 5);
+
+    begin_reading("v41", false, "02 08 02 0e 07");
+    ck_assert_int_eq(px_unpack_view(&r, &inside, PMIX_BYTE_OBJECT), PAST_END);
+    begin_reading("v41", false, "04 01 00 01 00");
+    ck_assert_int_eq(px_unpack_view(&r, &inside, PMIX_BYTE_OBJECT),
+                     PMIX_ERR_UNPACK_INADEQUATE_SPACE);
+    ck_assert_int_eq(px_unpack_view(&r, &inside, PMIX_STRING), PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+START_TEST(a_fence_contribution_is_read_as_recorded)
+{
+    px_reader server, rank;
+    struct px_kval kv;
+    pmix_rank_t rel;
+    uint8_t info;
+
+    begin_reading("v41", false,
+                  "02 13 02 01 02 0f 02 00 02 0a \"key1\" 00 03 08 \"val\" 00");
+
+    ck_assert_int_eq(px_unpack_view(&r, &server, PMIX_BYTE_OBJECT), PMIX_SUCCESS);
+    ck_assert_int_eq(px_unpack_u8(&server, &info, PMIX_BYTE), PMIX_SUCCESS);
+    ck_assert_uint_eq(info, 1);
+    ck_assert_int_eq(px_unpack_view(&server, &rank, PMIX_BYTE_OBJECT), PMIX_SUCCESS);
+    ck_assert_int_eq(px_unpack_rank(&rank, &rel), PMIX_SUCCESS);
+    ck_assert_int_eq(px_unpack_kval(&rank, &kv), PMIX_SUCCESS);
+    ck_assert_str_eq(kv.value.data.string, "val");
+    ck_assert(px_reader_done(&rank) && px_reader_done(&server) && px_reader_done(&r));
+    px_kval_fini(&kv);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH(
+    "wire/message", NULL, teardown, a_command_has_the_recorded_forms,
+    a_fence_of_3_2_is_written_as_recorded, a_fence_of_3_2_is_read_as_recorded,
+    empty_lists_are_a_size_alone, a_list_must_hold_what_its_size_says,
+    an_event_notification_is_written_as_recorded, short_forms_write_what_they_read,
+    bytes_that_are_missing_are_not_packed, a_key_value_pair_has_the_recorded_forms,
+    a_list_of_pairs_ends_with_the_message, a_pair_without_a_usable_key_is_refused,
+    a_pair_with_a_damaged_value_leaves_nothing,
+    a_commit_of_two_scopes_is_written_as_recorded,
+    a_buffer_of_3_2_has_the_recorded_head, a_buffer_is_read_in_its_own_form,
+    a_buffer_of_an_unknown_form_is_refused, a_view_copies_nothing_and_stays_inside,
+    a_fence_contribution_is_read_as_recorded)

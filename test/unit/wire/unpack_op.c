@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts and tags of operations, and what a failed one leaves: the reader where it stood. */
+#include "core/wire/codec.h"
+#include "px_test.h"
+#include "wire_test.h"
+
+#include <string.h>
+
+#define PAST_END PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER
+
+static px_buf message;
+static px_reader r;
+
+static void begin(const char *dialect, bool described, const char *text)
+{
+    px_buf_cleanup(&message);
+    message = bytes_of(text);
+    px_reader_init(&r, codec_of(dialect, described), message.data, message.len);
+}
+
+static void teardown(void)
+{
+    px_buf_cleanup(&message);
+}
+
+START_TEST(reads_up_to_as_many_values_as_there_is_room_for)
+{
+    uint32_t v[4] = {9, 9, 9, 9};
+    int32_t n = 4;
+
+    begin("v41", false, "06 01 02 ac 02");
+
+    ck_assert_int_eq(px_unpack(&r, v, &n, PMIX_UINT32), PMIX_SUCCESS);
+    ck_assert_int_eq(n, 3);
+    ck_assert_uint_eq(v[2], 300);
+    ck_assert_uint_eq(v[3], 9);
+    ck_assert(px_reader_done(&r));
+}
+END_TEST
+
+START_TEST(refuses_more_values_than_there_is_room_for)
+{
+    uint32_t v[2];
+    int32_t n = 2;
+
+    begin("v41", false, "06 01 02 ac 02");
+
+    ck_assert_int_eq(px_unpack(&r, v, &n, PMIX_UINT32),
+                     PMIX_ERR_UNPACK_INADEQUATE_SPACE);
+    ck_assert_ptr_eq(r.pos, message.data);
+    ck_assert_int_eq(px_unpack1(&r, v, PMIX_UINT32), PMIX_ERR_UNPACK_INADEQUATE_SPACE);
+}
+END_TEST
+
+START_TEST(accepts_an_operation_of_no_values_except_where_one_is_needed)
+{
+    uint32_t v;
+    int32_t n = 1;
+
+    begin("v41", false, "00");
+    ck_assert_int_eq(px_unpack1(&r, &v, PMIX_UINT32), PMIX_ERR_UNPACK_FAILURE);
+    ck_assert_ptr_eq(r.pos, message.data);
+    ck_assert_int_eq(px_unpack(&r, &v, &n, PMIX_UINT32), PMIX_SUCCESS);
+    ck_assert_int_eq(n, 0);
+}
+END_TEST
+
+START_TEST(refuses_a_negative_count)
+{
+    uint32_t v;
+    int32_t n = 1;
+
+    begin("v41", false, "01 01");
+    ck_assert_int_eq(px_unpack(&r, &v, &n, PMIX_UINT32), PMIX_ERR_UNPACK_FAILURE);
+    ck_assert_int_eq(px_unpack_peek(&r, &n), PMIX_ERR_UNPACK_FAILURE);
+    begin("v3", false, "ff ff ff ff 00 00 00 00");
+    ck_assert_int_eq(px_unpack1(&r, &v, PMIX_UINT32), PMIX_ERR_UNPACK_FAILURE);
+}
+END_TEST
+
+START_TEST(tells_the_end_of_the_message)
+{
+    uint8_t op;
+    int32_t n;
+
+    begin("v41", false, "");
+
+    ck_assert(px_reader_done(&r));
+    ck_assert_int_eq(px_unpack1(&r, &op, PMIX_COMMAND), PAST_END);
+    ck_assert_int_eq(px_unpack_peek(&r, &n), PAST_END);
+    px_reader_init(&r, px_codec_default, NULL, 0);
+    ck_assert(px_reader_done(&r));
+    ck_assert_int_eq(px_unpack1(&r, &op, PMIX_COMMAND), PAST_END);
+}
+END_TEST
+
+START_TEST(peeks_at_the_next_count_without_taking_it)
+{
+    int32_t n;
+
+    begin("v41", true, "09 06 0e 01 02 03");
+    ck_assert_int_eq(px_unpack_peek(&r, &n), PMIX_SUCCESS);
+    ck_assert_int_eq(n, 3);
+    ck_assert_ptr_eq(r.pos, message.data);
+}
+END_TEST
+
+START_TEST(a_wrong_tag_is_a_mismatch)
+{
+    uint8_t op;
+
+    begin("v41", true, "09 02 23 00"); /* another type than asked for */
+    ck_assert_int_eq(px_unpack1(&r, &op, PMIX_COMMAND), PMIX_ERR_PACK_MISMATCH);
+    ck_assert_ptr_eq(r.pos, message.data);
+    begin("v41", true, "0a 02 22 00"); /* a count that is no INT32 */
+    ck_assert_int_eq(px_unpack1(&r, &op, PMIX_COMMAND), PMIX_ERR_PACK_MISMATCH);
+    begin("v3", true, "00 09 00 00 00 01 00 23 00");
+    ck_assert_int_eq(px_unpack1(&r, &op, PMIX_COMMAND), PMIX_ERR_PACK_MISMATCH);
+}
+END_TEST
+
+START_TEST(an_array_has_exactly_the_announced_number)
+{
+    void *array;
+
+    begin("v41", false, "06 01 02 ac 02");
+    ck_assert_int_eq(px_unpack_array(&r, &array, 2, PMIX_UINT32),
+                     PMIX_ERR_UNPACK_INADEQUATE_SPACE);
+    ck_assert_int_eq(px_unpack_array(&r, &array, 4, PMIX_UINT32),
+                     PMIX_ERR_UNPACK_FAILURE);
+    ck_assert_ptr_null(array);
+    ck_assert_int_eq(px_unpack_array(&r, &array, 3, PMIX_UINT32), PMIX_SUCCESS);
+    ck_assert_uint_eq(((uint32_t *)array)[2], 300);
+    ck_assert(px_reader_done(&r));
+    free(array);
+}
+END_TEST
+
+START_TEST(an_operation_of_no_type_is_refused)
+{
+    void *array;
+    int32_t n = 1;
+
+    begin("v41", false, "02 00");
+    ck_assert_int_eq(px_unpack_array(&r, &array, 1, PMIX_UNDEF),
+                     PMIX_ERR_UNKNOWN_DATA_TYPE);
+    ck_assert_int_eq(px_unpack(&r, &array, &n, PMIX_UNDEF), PMIX_ERR_UNKNOWN_DATA_TYPE);
+}
+END_TEST
+
+START_TEST(an_array_of_none_reads_nothing)
+{
+    void *array = &array;
+
+    begin("v41", false, "06 01 02 ac 02");
+    ck_assert_int_eq(px_unpack_array(&r, &array, 0, PMIX_UINT32), PMIX_SUCCESS);
+    ck_assert_ptr_null(array);
+    ck_assert_ptr_eq(r.pos, message.data);
+}
+END_TEST
+
+START_TEST(bare_values_have_no_count)
+{
+    pmix_proc_t proc;
+
+    begin("v41", true, "06 6e 73 00 03 00");
+    ck_assert_int_eq(px_unpack_bare(&r, &proc, PMIX_PROC), PMIX_SUCCESS);
+    ck_assert_str_eq(proc.nspace, "ns");
+    ck_assert_uint_eq(proc.rank, 3);
+    const uint8_t *at = r.pos;
+    ck_assert_int_eq(px_unpack_bare(&r, &proc, PMIX_PROC), PAST_END);
+    ck_assert_ptr_eq(r.pos, at);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("wire/unpack_op", NULL, teardown,
+                  reads_up_to_as_many_values_as_there_is_room_for,
+                  refuses_more_values_than_there_is_room_for,
+                  accepts_an_operation_of_no_values_except_where_one_is_needed,
+                  refuses_a_negative_count, tells_the_end_of_the_message,
+                  peeks_at_the_next_count_without_taking_it, a_wrong_tag_is_a_mismatch,
+                  an_array_has_exactly_the_announced_number,
+                  an_array_of_none_reads_nothing, an_operation_of_no_type_is_refused,
+                  bare_values_have_no_count)
