@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ptl/tcp: TCP over loopback, "tcp4://127.0.0.1:4711"; what foreign PMIx libraries speak.
+ * It listens on loopback only. TCP itself says nothing about the peer, but both sockets
+ * are this machine's, so the kernel knows whose the other one is. */
+#include "tenon/ptl.h"
+
+#include "core/base/clock.h"
+#include "core/base/err.h"
+#include "core/base/str.h"
+#include "owner.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define SCHEME_4 "tcp4://"
+#define SCHEME_6 "tcp6://"
+
+enum { PRIORITY = 50 };
+
+struct conf {
+    int64_t port_min;
+    int64_t port_max;
+    bool remote;
+    int64_t attest; /* enum px_owner_source */
+};
+
+struct tcp {
+    const struct px_host *host;
+    struct conf conf;
+    struct px_owner owner;
+    bool can_attest; /* owner is open */
+};
+
+static const struct px_param_name attest_names[] = {
+    {"auto", PX_OWNER_AUTO},
+    {"sock_diag", PX_OWNER_SOCK_DIAG},
+    {"proc", PX_OWNER_PROC},
+    {NULL, 0},
+};
+
+static const struct px_param params[] = {
+    PX_PARAM_INT(struct conf, port_min, "0", 0, 65535,
+                 "Lowest port to listen on; 0: the system chooses"),
+    PX_PARAM_INT(struct conf, port_max, "0", 0, 65535,
+                 "Highest port to listen on; 0: only port_min"),
+    PX_PARAM_BOOL(
+        struct conf, remote, "false",
+        "Connect to servers on other machines too, who then see no proof of who "
+        "connects"),
+    PX_PARAM_ENUM(
+        struct conf, attest, "auto", attest_names,
+        "How to learn whose the other end of a connection is: from sock_diag, "
+        "from /proc/net/tcp, or from the first of these that works"),
+    PX_PARAM_END,
+};
+
+/* An address of either family. */
+struct address {
+    socklen_t len;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } sa;
+};
+
+/* ---- life ------------------------------------------------------------------------ */
+
+static pmix_status_t tcp_open(const struct px_host *host, const void *conf, void **self)
+{
+    const struct conf *c = conf;
+
+    if (c->port_max != 0 && (c->port_min == 0 || c->port_max < c->port_min)) {
+        host->log(
+            host, PX_LOG_ERROR,
+            "ptl_tcp_port_min %d and ptl_tcp_port_max %d are not a range of ports",
+            (int)c->port_min, (int)c->port_max);
+        return PMIX_ERR_BAD_PARAM;
+    }
+    struct tcp *t = calloc(1, sizeof(*t));
+    if (!t)
+        return PMIX_ERR_NOMEM;
+    t->host = host;
+    t->conf = *c;
+    t->owner.netlink = -1;
+    *self = t;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t tcp_query(void *self PX_UNUSED, struct px_query *answer)
+{
+    answer->priority = PRIORITY;
+    return PMIX_SUCCESS;
+}
+
+static void tcp_close(void *self)
+{
+    struct tcp *t = self;
+
+    if (!t)
+        return;
+    px_owner_close(&t->owner);
+    free(t);
+}
+
+/* ---- addresses ------------------------------------------------------------------- */
+
+static bool tcp_handles(void *self PX_UNUSED, const char *address)
+{
+    return px_str_starts(address, SCHEME_4) || px_str_starts(address, SCHEME_6);
+}
+
+/* Splits "host:port"; the brackets that an IPv6 host may have are dropped. */
+static bool split(const char *s, char *host, size_t size, in_port_t *port)
+{
+    uint64_t number;
+    const char *colon = strrchr(s, ':');
+
+    if (!colon || !px_str_to_u64(colon + 1, 1, UINT16_MAX, &number))
+        return false;
+    size_t len = (size_t)(colon - s);
+    if (len >= 2 && s[0] == '[' && s[len - 1] == ']') {
+        s++;
+        len -= 2;
+    }
+    if (len >= size)
+        return false;
+    memcpy(host, s, len);
+    host[len] = '\0';
+    *port = htons((uint16_t)number);
+    return true;
+}
+
+static bool parse(const char *text, struct address *a)
+{
+    char host[INET6_ADDRSTRLEN];
+    in_port_t port;
+
+    if (!tcp_handles(NULL, text) ||
+        !split(text + strlen(SCHEME_4), host, sizeof(host), &port))
+        return false;
+    *a = (struct address){0};
+    if (px_str_starts(text, SCHEME_4)) {
+        a->len = sizeof(a->sa.v4);
+        a->sa.v4.sin_family = AF_INET;
+        a->sa.v4.sin_port = port;
+        return inet_pton(AF_INET, host, &a->sa.v4.sin_addr) == 1;
+    }
+    a->len = sizeof(a->sa.v6);
+    a->sa.v6.sin6_family = AF_INET6;
+    a->sa.v6.sin6_port = port;
+    return inet_pton(AF_INET6, host, &a->sa.v6.sin6_addr) == 1;
+}
+
+static bool is_loopback(const struct address *a)
+{
+    if (a->sa.any.sa_family == AF_INET)
+        return ntohl(a->sa.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    return IN6_IS_ADDR_LOOPBACK(&a->sa.v6.sin6_addr);
+}
+
+/* Requests and answers are small and somebody waits for each. Only speed is lost if the
+ * system refuses. */
+static void send_at_once(int fd)
+{
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+}
+
+/* ---- the server's end ------------------------------------------------------------ */
+
+static int bind_one(in_port_t port)
+{
+    struct sockaddr_in sa = {.sin_family = AF_INET,
+                             .sin_port = htons(port),
+                             .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    PX_AUTOCLOSE int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                                 0);
+
+    if (fd < 0)
+        return -1;
+    /* A port that was asked for may have connections of an earlier server in TIME_WAIT. */
+    if (port && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) < 0)
+        return -1;
+    if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(fd, SOMAXCONN) < 0)
+        return -1;
+    return px_take_fd(&fd);
+}
+
+/* The first port of the range that is free. */
+static pmix_status_t bind_any(const struct tcp *t, int *fd)
+{
+    const int64_t last = t->conf.port_max ? t->conf.port_max : t->conf.port_min;
+    struct px_err err;
+
+    for (int64_t port = t->conf.port_min; port <= last; port++) {
+        *fd = bind_one((in_port_t)port);
+        if (*fd >= 0)
+            return PMIX_SUCCESS;
+        if (errno != EADDRINUSE && errno != EACCES)
+            break;
+    }
+    pmix_status_t rc = px_err_errno(&err, "cannot listen on 127.0.0.1, port %d to %d",
+                                    (int)t->conf.port_min, (int)last);
+    t->host->log(t->host, PX_LOG_WARN, "%s", err.text);
+    return rc;
+}
+
+/* Without a way to learn who connects, everybody would be refused: better not to listen. */
+static pmix_status_t find_attester(struct tcp *t, const struct sockaddr_in *listener)
+{
+    if (t->can_attest)
+        return PMIX_SUCCESS;
+    t->can_attest = px_owner_open(&t->owner, t->conf.attest, listener);
+    if (!t->can_attest) {
+        t->host->log(t->host, PX_LOG_WARN,
+                     "not listening: neither sock_diag nor /proc/net/tcp tells whose a "
+                     "connection is");
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    if (t->owner.source == PX_OWNER_PROC)
+        t->host->log(t->host, PX_LOG_INFO, "owners of connections: from /proc/net/tcp");
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t tcp_listen(void *self, const char *dir PX_UNUSED, int *fd,
+                                char *address, size_t size)
+{
+    struct tcp *t = self;
+    struct sockaddr_in bound;
+    socklen_t len = sizeof(bound);
+    PX_AUTOCLOSE int s = -1;
+
+    if (size < sizeof(SCHEME_4 "127.0.0.1:65535"))
+        return PMIX_ERR_BAD_PARAM;
+    pmix_status_t rc = bind_any(t, &s);
+    if (rc)
+        return rc;
+    if (getsockname(s, (struct sockaddr *)&bound, &len) < 0)
+        return px_status_of_errno(errno);
+    rc = find_attester(t, &bound);
+    if (rc)
+        return rc;
+    snprintf(address, size, SCHEME_4 "127.0.0.1:%d", ntohs(bound.sin_port));
+    *fd = px_take_fd(&s);
+    return PMIX_SUCCESS;
+}
+
+static void tcp_unlisten(void *self PX_UNUSED, int fd, const char *address PX_UNUSED)
+{
+    close(fd);
+}
+
+/* What is local to us is remote to the peer. */
+static void attest(struct tcp *t, int fd, const struct address *from,
+                   struct px_ptl_peer *peer)
+{
+    struct px_owner_pair theirs = {.local = from->sa.v4};
+    socklen_t len = sizeof(theirs.remote);
+
+    *peer = (struct px_ptl_peer){0};
+    if (t->can_attest && getsockname(fd, (struct sockaddr *)&theirs.remote, &len) == 0)
+        peer->has_uid = px_owner_find(&t->owner, &theirs, &peer->uid);
+}
+
+static pmix_status_t tcp_accept(void *self, int listen_fd, int *fd,
+                                struct px_ptl_peer *peer)
+{
+    for (;;) {
+        struct address from = {.len = sizeof(from.sa)};
+        PX_AUTOCLOSE int conn = accept4(listen_fd, &from.sa.any, &from.len,
+                                        SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+        if (conn < 0 && (errno == EINTR || errno == ECONNABORTED))
+            continue; /* it gave up while waiting; there may be others behind it */
+        if (conn < 0)
+            return px_status_of_errno(errno);
+        if (from.sa.any.sa_family != AF_INET || !is_loopback(&from))
+            continue; /* routing that lets others in is no reason to answer them */
+        send_at_once(conn);
+        attest(self, conn, &from, peer);
+        *fd = px_take_fd(&conn);
+        return PMIX_SUCCESS;
+    }
+}
+
+/* ---- the client's end ------------------------------------------------------------ */
+
+/* Waits for a connect under way and says how it ended. */
+static pmix_status_t await(int fd, uint64_t deadline_ms)
+{
+    int error = 0;
+    socklen_t len = sizeof(error);
+
+    for (;;) {
+        struct pollfd wanted = {.fd = fd, .events = POLLOUT};
+        uint64_t now = px_clock_ms();
+        uint64_t left = deadline_ms > now ? deadline_ms - now : 0;
+
+        int n = poll(&wanted, 1, left < INT_MAX ? (int)left : INT_MAX);
+        if (n > 0)
+            break;
+        if (n < 0 && errno != EINTR)
+            return px_status_of_errno(errno);
+        if (px_clock_ms() >= deadline_ms)
+            return PMIX_ERR_TIMEOUT;
+    }
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+        error = errno;
+    return error ? px_status_of_errno(error) : PMIX_SUCCESS;
+}
+
+/* Nobody listens on a port of the range the system chooses from, and it happens to choose
+ * just that one for our end: TCP then connects the socket to itself. */
+static bool is_own_echo(int fd)
+{
+    struct address ours = {.len = sizeof(ours.sa)};
+    struct address theirs = {.len = sizeof(theirs.sa)};
+
+    return getsockname(fd, &ours.sa.any, &ours.len) == 0 &&
+           getpeername(fd, &theirs.sa.any, &theirs.len) == 0 &&
+           ours.len == theirs.len && memcmp(&ours.sa, &theirs.sa, ours.len) == 0;
+}
+
+static pmix_status_t tcp_connect(void *self, const char *address, uint64_t timeout_ms,
+                                 int *fd)
+{
+    const uint64_t deadline_ms = px_clock_ms() + timeout_ms;
+    const struct tcp *t = self;
+    struct address to;
+
+    if (!parse(address, &to))
+        return PMIX_ERR_BAD_PARAM;
+    if (!t->conf.remote && !is_loopback(&to)) {
+        t->host->log(t->host, PX_LOG_WARN,
+                     "not connecting to %s, which is not on this machine; "
+                     "ptl_tcp_remote=true permits it",
+                     address);
+        return PMIX_ERR_NO_PERMISSIONS;
+    }
+    PX_AUTOCLOSE int s = socket(to.sa.any.sa_family,
+                                SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (s < 0)
+        return px_status_of_errno(errno);
+    if (connect(s, &to.sa.any, to.len) < 0) {
+        if (errno != EINPROGRESS && errno != EINTR)
+            return px_status_of_errno(errno);
+        pmix_status_t rc = await(s, deadline_ms);
+        if (rc)
+            return rc;
+    }
+    if (is_own_echo(s))
+        return PMIX_ERR_UNREACH;
+    send_at_once(s);
+    *fd = px_take_fd(&s);
+    return PMIX_SUCCESS;
+}
+
+static const struct px_ptl_ops ops = {
+    .listen = tcp_listen,
+    .unlisten = tcp_unlisten,
+    .accept = tcp_accept,
+    .handles = tcp_handles,
+    .connect = tcp_connect,
+};
+
+PX_COMPONENT(ptl, tcp) = {
+    PX_COMPONENT_HEAD(ptl, PTL, tcp),
+    .version = "1.0",
+    .params = params,
+    .conf_size = sizeof(struct conf),
+    .open = tcp_open,
+    .query = tcp_query,
+    .close = tcp_close,
+    .ops = &ops,
+};

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ptl/usock: Unix sockets, "usock://<path>". The socket is a file in the server's private
+ * directory, so strangers do not get as far as connecting, and SO_PEERCRED tells who did:
+ * user, group and process. */
+#include "tenon/ptl.h"
+
+#include "core/base/clock.h"
+#include "core/base/err.h"
+#include "core/base/fd.h"
+#include "core/base/path.h"
+#include "core/base/str.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#define SCHEME    "usock://"
+#define FILE_NAME "server.sock"
+
+enum {
+    PRIORITY = 80, /* above tcp: cheaper, and it attests more */
+    LONGEST_PATH = sizeof(((struct sockaddr_un *)0)->sun_path) - 1,
+};
+
+struct usock {
+    const struct px_host *host;
+};
+
+/* ---- life ------------------------------------------------------------------------ */
+
+static pmix_status_t usock_open(const struct px_host *host, const void *conf PX_UNUSED,
+                                void **self)
+{
+    struct usock *u = malloc(sizeof(*u));
+    if (!u)
+        return PMIX_ERR_NOMEM;
+
+    u->host = host;
+    *self = u;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t usock_query(void *self PX_UNUSED, struct px_query *answer)
+{
+    answer->priority = PRIORITY;
+    return PMIX_SUCCESS;
+}
+
+/* ---- addresses ------------------------------------------------------------------- */
+
+static bool usock_handles(void *self PX_UNUSED, const char *address)
+{
+    return px_str_starts(address, SCHEME);
+}
+
+/* A relative path would mean something else to every reader. */
+static bool parse(const char *address, struct sockaddr_un *sa)
+{
+    *sa = (struct sockaddr_un){.sun_family = AF_UNIX};
+    return px_str_starts(address, SCHEME "/") &&
+           px_str_copy(sa->sun_path, sizeof(sa->sun_path), address + strlen(SCHEME));
+}
+
+/* Where the socket goes, or in the log why it cannot go there. */
+static pmix_status_t place(const struct usock *u, const char *dir, size_t address_size,
+                           struct sockaddr_un *sa)
+{
+    size_t longest = LONGEST_PATH;
+
+    if (!dir) /* the core has told why there is none */
+        return PMIX_ERR_NOT_AVAILABLE;
+    if (address_size < sizeof(SCHEME) + longest)
+        longest = address_size > sizeof(SCHEME) ? address_size - sizeof(SCHEME) : 0;
+
+    PX_AUTOFREE char *path = px_path_join(dir, FILE_NAME);
+    if (!path)
+        return PMIX_ERR_NOMEM;
+    if (strlen(path) > longest) {
+        u->host->log(
+            u->host, PX_LOG_WARN,
+            "cannot listen at %s: a socket's path may have %zu bytes, this one "
+            "has %zu; a shorter TMPDIR helps",
+            path, longest, strlen(path));
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (path[0] != '/' || strchr(path, ';')) { /* in a URI, ; would end the address */
+        u->host->log(u->host, PX_LOG_WARN,
+                     "cannot listen at %s: the path must be absolute and have no ;",
+                     path);
+        return PMIX_ERR_BAD_PARAM;
+    }
+    *sa = (struct sockaddr_un){.sun_family = AF_UNIX};
+    px_str_copy(sa->sun_path, sizeof(sa->sun_path), path);
+    return PMIX_SUCCESS;
+}
+
+/* ---- the server's end ------------------------------------------------------------ */
+
+static pmix_status_t cannot_listen(const struct usock *u, const struct sockaddr_un *sa)
+{
+    struct px_err err;
+    pmix_status_t rc = px_err_errno(&err, "cannot listen at %s", sa->sun_path);
+
+    u->host->log(u->host, PX_LOG_WARN, "%s", err.text);
+    return rc;
+}
+
+static pmix_status_t usock_listen(void *self, const char *dir, int *fd, char *address,
+                                  size_t size)
+{
+    const struct usock *u = self;
+    struct sockaddr_un sa;
+    pmix_status_t rc = place(u, dir, size, &sa);
+    if (rc)
+        return rc;
+
+    PX_AUTOCLOSE int s = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (s < 0)
+        return cannot_listen(u, &sa);
+    /* On the socket before it has a name: the file never has more, whatever the umask. */
+    if (fchmod(s, 0600) < 0 || bind(s, (struct sockaddr *)&sa, sizeof(sa)) < 0)
+        return cannot_listen(u, &sa);
+    if (listen(s, SOMAXCONN) < 0) {
+        rc = cannot_listen(u, &sa);
+        unlink(sa.sun_path);
+        return rc;
+    }
+    snprintf(address, size, SCHEME "%s", sa.sun_path);
+    *fd = px_take_fd(&s);
+    return PMIX_SUCCESS;
+}
+
+static void usock_unlisten(void *self PX_UNUSED, int fd, const char *address)
+{
+    struct sockaddr_un sa;
+
+    if (parse(address, &sa))
+        unlink(sa.sun_path); /* if it is gone already, all the better */
+    close(fd);
+}
+
+/* pid 0: a process of another pid namespace, which has no number here. */
+static void attest(int fd, struct px_ptl_peer *peer)
+{
+    struct ucred cred;
+    socklen_t len = sizeof(cred);
+
+    *peer = (struct px_ptl_peer){0};
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 || len != sizeof(cred))
+        return;
+    *peer = (struct px_ptl_peer){
+        .has_uid = cred.uid != (uid_t)-1,
+        .has_gid = cred.gid != (gid_t)-1,
+        .has_pid = cred.pid > 0,
+        .uid = cred.uid,
+        .gid = cred.gid,
+        .pid = cred.pid,
+    };
+}
+
+static pmix_status_t usock_accept(void *self PX_UNUSED, int listen_fd, int *fd,
+                                  struct px_ptl_peer *peer)
+{
+    int conn;
+
+    do { /* ECONNABORTED: it gave up while waiting; there may be others behind it */
+        conn = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    } while (conn < 0 && (errno == EINTR || errno == ECONNABORTED));
+    if (conn < 0)
+        return px_status_of_errno(errno);
+    attest(conn, peer);
+    *fd = conn;
+    return PMIX_SUCCESS;
+}
+
+/* ---- the client's end ------------------------------------------------------------ */
+
+static bool set_send_timeout(int fd, uint64_t ms)
+{
+    struct timeval tv = {.tv_sec = (time_t)(ms / 1000),
+                         .tv_usec = (suseconds_t)(ms % 1000 * 1000)};
+
+    return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)) == 0;
+}
+
+/* A full backlog makes a non-blocking connect fail with EAGAIN, and there is nothing to
+ * poll for; a blocking one waits in line, for as long as SO_SNDTIMEO says. */
+static pmix_status_t connect_until(int fd, const struct sockaddr_un *sa,
+                                   uint64_t deadline_ms)
+{
+    for (;;) {
+        uint64_t now = px_clock_ms();
+
+        if (!set_send_timeout(fd, deadline_ms > now ? deadline_ms - now : 1))
+            return px_status_of_errno(errno);
+        if (connect(fd, (const struct sockaddr *)sa, sizeof(*sa)) == 0)
+            break;
+        if (errno == EAGAIN || (errno == EINTR && px_clock_ms() >= deadline_ms))
+            return PMIX_ERR_TIMEOUT;
+        if (errno != EINTR)
+            return px_status_of_errno(errno);
+    }
+    return set_send_timeout(fd, 0) ? px_fd_nonblock(fd) : px_status_of_errno(errno);
+}
+
+static pmix_status_t usock_connect(void *self PX_UNUSED, const char *address,
+                                   uint64_t timeout_ms, int *fd)
+{
+    const uint64_t deadline_ms = px_clock_ms() + timeout_ms;
+    struct sockaddr_un sa;
+
+    if (!parse(address, &sa))
+        return PMIX_ERR_BAD_PARAM;
+    PX_AUTOCLOSE int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (s < 0)
+        return px_status_of_errno(errno);
+    pmix_status_t rc = connect_until(s, &sa, deadline_ms);
+    if (!rc)
+        *fd = px_take_fd(&s);
+    return rc;
+}
+
+static const struct px_ptl_ops ops = {
+    .listen = usock_listen,
+    .unlisten = usock_unlisten,
+    .accept = usock_accept,
+    .handles = usock_handles,
+    .connect = usock_connect,
+};
+
+PX_COMPONENT(ptl, usock) = {
+    PX_COMPONENT_HEAD(ptl, PTL, usock),
+    .version = "1.0",
+    .open = usock_open,
+    .query = usock_query,
+    .close = free,
+    .ops = &ops,
+};

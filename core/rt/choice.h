@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which components of a framework the user wants: the parameter named after the
+ * framework, "a,b" for these in this order, "^a" for all but this one. */
+#ifndef PX_RT_CHOICE_H
+#define PX_RT_CHOICE_H
+
+#include "core/base/strv.h"
+#include "core/rt/loader.h"
+#include "core/rt/param.h"
+
+typedef struct px_choice { /* all zero lets everything in */
+    px_strv names;
+    bool exclude;      /* all but names */
+    const char *text;  /* as given; NULL if it was not */
+    const char *where; /* it was given */
+} px_choice;
+
+/* text and where are borrowed from params. */
+pmix_status_t px_choice_parse(const struct px_params *params, const char *framework,
+                              px_choice *choice, struct px_err *err);
+void px_choice_cleanup(px_choice *choice);
+/* PMIX_ERR_BAD_PARAM if it asks for a component that the catalog does not have. */
+pmix_status_t px_choice_check(const px_choice *choice, const px_catalog *catalog,
+                              enum px_framework_id framework, struct px_err *err);
+/* *rank is the place of name in the list that asks for it, 0 if there is no such
+ * list. */
+bool px_choice_lets_in(const px_choice *choice, const char *name, size_t *rank);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loader: what is there, and getting one of it into memory, checked before it is
+ * used. */
+#include "core/rt/loader.h"
+
+#include "core/base/str.h"
+#include "core/base/strv.h"
+#include "core/rt/log.h"
+#include "core/rt/param_impl.h"
+#include "core/rt/trust.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <ltdl.h>
+#include <string.h>
+
+#define FILE_PREFIX "pmix_"
+#define FILE_SUFFIX ".so"
+
+/* ---- what is there --------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    const struct px_found *x = a;
+    const struct px_found *y = b;
+
+    if (x->framework != y->framework)
+        return x->framework < y->framework ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static const struct px_found *find(const struct px_catalog *c,
+                                   const struct px_found *key)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        if (compare(&c->v[i], key) == 0)
+            return &c->v[i];
+    }
+    return NULL;
+}
+
+/* Takes key's name and file over if it is the first of its name. */
+static pmix_status_t add(struct px_catalog *c, struct px_found *key)
+{
+    const struct px_found *first = find(c, key);
+
+    if (first) {
+        px_log(PX_LOG_INFO, "loader", "%s is not used: %s comes first",
+               key->file ? key->file : "a built-in component",
+               first->file ? first->file : "the built-in component of the same name");
+        return PMIX_SUCCESS;
+    }
+    struct px_found *v = reallocarray(c->v, c->n + 1, sizeof(*v));
+    if (!v)
+        return PMIX_ERR_NOMEM;
+    c->v = v;
+    c->v[c->n++] = *key;
+    *key = (struct px_found){0};
+    return PMIX_SUCCESS;
+}
+
+static void px_found_cleanup(px_found *f)
+{
+    free(f->name);
+    free(f->file);
+}
+
+static pmix_status_t add_builtin(struct px_catalog *c,
+                                 const struct px_component *component)
+{
+    PX_AUTO(px_found) f = {.component = component};
+
+    f.framework = px_framework_find(component->framework, strlen(component->framework));
+    if (f.framework == PX_FW_COUNT)
+        return PMIX_SUCCESS;
+    f.name = strdup(component->name);
+    return f.name ? add(c, &f) : PMIX_ERR_NOMEM;
+}
+
+/* Files with other names are none of ours. */
+static pmix_status_t add_file(struct px_catalog *c, const char *dir,
+                              const char *file_name)
+{
+    const size_t suffix = strlen(FILE_SUFFIX);
+    size_t len = strlen(file_name);
+
+    if (!px_str_starts(file_name, FILE_PREFIX) || len < suffix ||
+        strcmp(file_name + len - suffix, FILE_SUFFIX) != 0)
+        return PMIX_SUCCESS;
+    const char *framework = file_name + strlen(FILE_PREFIX);
+    const char *bar = strchr(framework, '_');
+    if (!bar || bar + 1 >= file_name + len - suffix)
+        return PMIX_SUCCESS;
+
+    PX_AUTO(px_found) f = {0};
+    f.framework = px_framework_find(framework, (size_t)(bar - framework));
+    if (f.framework == PX_FW_COUNT)
+        return PMIX_SUCCESS;
+    f.name = strndup(bar + 1, (size_t)(file_name + len - suffix - (bar + 1)));
+    f.file = px_strf("%s/%s", dir, file_name);
+    return f.name && f.file ? add(c, &f) : PMIX_ERR_NOMEM;
+}
+
+static pmix_status_t list_folder(struct px_catalog *c, const char *dir)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    const struct dirent *entry;
+    DIR *d = opendir(dir);
+
+    if (!d && errno == ENOMEM)
+        return PMIX_ERR_NOMEM;
+    if (!d) {
+        px_log(PX_LOG_WARN, "loader", "cannot read component folder %s: %m", dir);
+        return PMIX_SUCCESS;
+    }
+    while (!rc && (entry = readdir(d)))
+        rc = add_file(c, dir, entry->d_name);
+    closedir(d);
+    return rc;
+}
+
+static pmix_status_t add_folder(struct px_catalog *c, const char *dir)
+{
+    PX_AUTOFREE char *real = NULL;
+    struct px_err why = {0};
+
+    if (!px_is_guarded())
+        return list_folder(c, dir);
+    pmix_status_t rc = px_trust(dir, &real, &why);
+    if (rc == PMIX_ERR_NOMEM)
+        return rc;
+    if (!rc)
+        return list_folder(c, real);
+    px_log(PX_LOG_WARN, "loader", "component folder not used: %s", why.text);
+    return PMIX_SUCCESS;
+}
+
+static char *own_folder(void)
+{
+    PX_AUTOFREE char *file = px_library_file();
+    char *slash = file ? strrchr(file, '/') : NULL;
+
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    return px_strf("%s/pmix", file);
+}
+
+static pmix_status_t add_path(struct px_catalog *c, const char *path,
+                              struct px_err *err)
+{
+    PX_AUTOFREE char *own = path ? NULL : own_folder();
+    PX_AUTO(px_strv) dirs = px_strv_split(path ? path : own ? own : "", ':', false);
+
+    for (size_t i = 0; dirs && dirs[i]; i++) {
+        if (dirs[i][0] != '/')
+            return px_err_set(
+                err, PMIX_ERR_BAD_PARAM,
+                "mca_base_component_path: \"%s\": expected absolute paths", dirs[i]);
+        if (add_folder(c, dirs[i]))
+            return px_err_set(err, PMIX_ERR_NOMEM,
+                              "cannot list components: out of memory");
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_catalog_fill(struct px_catalog *catalog, const char *path,
+                              struct px_err *err)
+{
+    for (const struct px_component *const *b = px_builtin_components; *b; b++) {
+        if (add_builtin(catalog, *b))
+            return px_err_set(err, PMIX_ERR_NOMEM,
+                              "cannot list components: out of memory");
+    }
+    pmix_status_t rc = add_path(catalog, path, err);
+    if (!rc && catalog->n)
+        qsort(catalog->v, catalog->n, sizeof(*catalog->v), compare);
+    return rc;
+}
+
+void px_catalog_cleanup(struct px_catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->n; i++)
+        px_found_cleanup(&catalog->v[i]);
+    free(catalog->v);
+    *catalog = (struct px_catalog){0};
+}
+
+size_t px_catalog_part(const px_catalog *catalog, enum px_framework_id id,
+                       const struct px_found **first)
+{
+    size_t from = 0;
+
+    while (from < catalog->n && catalog->v[from].framework < id)
+        from++;
+    size_t to = from;
+    while (to < catalog->n && catalog->v[to].framework == id)
+        to++;
+    *first = catalog->v + from;
+    return to - from;
+}
+
+void px_catalog_list(const px_catalog *catalog, enum px_framework_id id, char *text,
+                     size_t size)
+{
+    const struct px_found *f;
+    size_t n = px_catalog_part(catalog, id, &f);
+    size_t len = 0;
+
+    px_str_copy(text, size, n ? "" : "none");
+    for (size_t i = 0; i < n && len < size; i++) {
+        px_str_copy(text + len, size - len, i ? ", " : "");
+        len = strlen(text);
+        px_str_copy(text + len, size - len, f[i].name);
+        len = strlen(text);
+    }
+}
+
+/* ---- into memory ----------------------------------------------------------------- */
+
+/* libltdl tries several ways and forgets why they failed ("file not found"): ask
+ * again. */
+static pmix_status_t why_not(const char *file, struct px_err *err)
+{
+    void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+    const char *text = handle ? lt_dlerror() : dlerror();
+
+    px_err_set(err, PMIX_ERR_NOT_FOUND, "component cannot be loaded: %s",
+               text ? text : file);
+    if (handle)
+        dlclose(handle);
+    return PMIX_ERR_NOT_FOUND;
+}
+
+static lt_dlhandle open_file(const char *file)
+{
+    lt_dlhandle handle = NULL;
+    lt_dladvise advise;
+
+    if (lt_dladvise_init(&advise))
+        return NULL;
+    if (!lt_dladvise_local(&advise))
+        handle = lt_dlopenadvise(file, advise);
+    lt_dladvise_destroy(&advise);
+    return handle;
+}
+
+/* Its descriptor has one name only, made of those in the file's name. */
+static pmix_status_t find_descriptor(const struct px_found *f, lt_dlhandle handle,
+                                     const struct px_component **out,
+                                     struct px_err *err)
+{
+    PX_AUTOFREE char *symbol = px_strf("px_%s_%s_component",
+                                       px_frameworks[f->framework].name, f->name);
+
+    if (!symbol)
+        return px_err_set(err, PMIX_ERR_NOMEM, "%s: out of memory", f->file);
+    *out = lt_dlsym(handle, symbol);
+    if (!*out)
+        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "component %s has no symbol %s",
+                          f->file, symbol);
+    return PMIX_SUCCESS;
+}
+
+/* Its parameters must lie within the configuration that is allocated for them. */
+static bool params_fit(const struct px_component *c)
+{
+    for (const struct px_param *p = c->params; p && p->kind != PX_PARAM_KIND_END; p++) {
+        size_t size = px_param_size(p->kind);
+
+        if (!p->name || size == 0 || p->offset > c->conf_size ||
+            size > c->conf_size - p->offset)
+            return false;
+    }
+    return true;
+}
+
+/* Reads no member before those in front of it have said that it is there. */
+static pmix_status_t check(const struct px_found *f, const struct px_component *c,
+                           struct px_component *copy, struct px_err *err)
+{
+    const struct px_framework *fw = &px_frameworks[f->framework];
+    const size_t least = offsetof(struct px_component, ops) + sizeof(c->ops);
+    const pmix_status_t no = PMIX_ERR_NOT_SUPPORTED;
+    const char *file = f->file ? f->file : f->name;
+
+    if (c->abi != PX_COMPONENT_ABI)
+        return px_err_set(err, no, "component %s has component ABI %u, wanted %u", file,
+                          c->abi, PX_COMPONENT_ABI);
+    if (c->size < least)
+        return px_err_set(err, no,
+                          "component %s has a descriptor of %u bytes, wanted %zu", file,
+                          c->size, least);
+    *copy = (struct px_component){0};
+    memcpy(copy, c, c->size < sizeof(*copy) ? c->size : sizeof(*copy));
+    if (!copy->framework || !copy->name || strcmp(copy->framework, fw->name) != 0 ||
+        strcmp(copy->name, f->name) != 0)
+        return px_err_set(err, no,
+                          "component %s calls itself %.32s/%.64s, wanted %s/%s", file,
+                          copy->framework ? copy->framework : "?",
+                          copy->name ? copy->name : "?", fw->name, f->name);
+    if (copy->framework_abi != fw->abi)
+        return px_err_set(err, no, "component %s has %s ABI %u, wanted %u", file,
+                          fw->name, copy->framework_abi, fw->abi);
+    if (!copy->open || !copy->query || !copy->ops)
+        return px_err_set(err, no, "component %s lacks open, query or ops", file);
+    if (!params_fit(copy))
+        return px_err_set(
+            err, no, "component %s has parameters outside its configuration", file);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t load_file(const struct px_found *f, struct px_loaded *out,
+                               struct px_err *err)
+{
+    const struct px_component *descriptor;
+    PX_AUTOFREE char *real = NULL;
+
+    pmix_status_t rc = px_is_guarded() ? px_trust(f->file, &real, err) : PMIX_SUCCESS;
+    if (rc)
+        return rc == PMIX_ERR_NO_PERMISSIONS
+                   ? px_err_prefix(err, "component not loaded")
+                   : rc;
+    if (lt_dlinit()) {
+        lt_dlexit(); /* it has counted this attempt, and would crash on the next one */
+        return px_err_set(err, PMIX_ERR_NOMEM, "cannot load components: out of memory");
+    }
+    out->handle = open_file(real ? real : f->file);
+    rc = out->handle ? find_descriptor(f, out->handle, &descriptor, err)
+                     : why_not(f->file, err);
+    if (!rc)
+        rc = check(f, descriptor, &out->component, err);
+    if (!rc)
+        return PMIX_SUCCESS;
+    if (out->handle)
+        lt_dlclose(out->handle);
+    lt_dlexit();
+    out->handle = NULL;
+    return rc;
+}
+
+pmix_status_t px_loader_load(const struct px_found *found, struct px_loaded *out,
+                             struct px_err *err)
+{
+    *out = (struct px_loaded){0};
+    return found->file ? load_file(found, out, err)
+                       : check(found, found->component, &out->component, err);
+}
+
+void px_loader_unload(struct px_loaded *loaded)
+{
+    if (!loaded->handle)
+        return;
+    lt_dlclose(loaded->handle);
+    lt_dlexit(); /* each load has begun with lt_dlinit, which counts */
+    loaded->handle = NULL;
+}

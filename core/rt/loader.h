@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds components, in folders and in the library itself, and loads them through
+ * libltdl. Only under the process lock: libltdl is not made for threads. */
+#ifndef PX_RT_LOADER_H
+#define PX_RT_LOADER_H
+
+#include "core/base/err.h"
+#include "frameworks/framework.h"
+#include "tenon/component.h"
+
+typedef struct px_found {
+    enum px_framework_id framework;
+    char *name;
+    char *file;                           /* NULL: built in */
+    const struct px_component *component; /* if built in */
+} px_found;
+
+typedef struct px_catalog { /* sorted by framework and name, each name once */
+    struct px_found *v;
+    size_t n;
+} px_catalog;
+
+/* The table of components linked into the library, ending in NULL; made by the
+ * build. */
+extern const struct px_component *const px_builtin_components[];
+
+/* Lists the built-in components and the files pmix_<framework>_<name>.so in the folders
+ * of path; of equals the first. Loads nothing. NULL: pmix/ beside the library. A folder
+ * that cannot be read, or that is not to be trusted, is skipped with a warning; one
+ * that is not absolute is PMIX_ERR_BAD_PARAM. */
+pmix_status_t px_catalog_fill(struct px_catalog *catalog, const char *path,
+                              struct px_err *err);
+void px_catalog_cleanup(struct px_catalog *catalog);
+/* The components of one framework: how many, and the first. */
+size_t px_catalog_part(const struct px_catalog *catalog, enum px_framework_id framework,
+                       const struct px_found **first);
+/* Their names for a message, "tcp, usock" or "none", cut to size. */
+void px_catalog_list(const struct px_catalog *catalog, enum px_framework_id framework,
+                     char *text, size_t size);
+
+struct px_loaded {
+    struct px_component component; /* a copy, as far as both sides know it */
+    void *handle;                  /* NULL: built in */
+};
+
+/* Loads and checks. err is one line that names the file, what it holds and what was
+ * wanted: PMIX_ERR_NOT_FOUND if it cannot be loaded, PMIX_ERR_NOT_SUPPORTED if it does
+ * not fit, PMIX_ERR_NO_PERMISSIONS if it is not to be trusted. */
+pmix_status_t px_loader_load(const struct px_found *found, struct px_loaded *out,
+                             struct px_err *err);
+void px_loader_unload(struct px_loaded *loaded);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loop and its mailbox, over a libevent base without locks.
+ *
+ * Exactly one thread at a time runs the base: the loop's own thread or, with external
+ * progress, whoever holds the turn. All others reach it through the mailbox, a
+ * lock-free stack with an eventfd that is written only when the stack was empty, so
+ * that a burst of messages costs one wake-up. */
+#include "core/rt/loop_impl.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+
+static uintptr_t self(void)
+{
+    return (uintptr_t)pthread_self();
+}
+
+bool px_loop_is_current(const struct px_loop *loop)
+{
+    /* Relaxed: the only value that matters is the one this thread has written
+     * itself. */
+    return loop && atomic_load_explicit(&loop->owner, memory_order_relaxed) == self();
+}
+
+void px_loop_assert(const struct px_loop *loop)
+{
+    assert(px_loop_is_current(loop));
+    (void)loop;
+}
+
+/* ---- mailbox --------------------------------------------------------------------- */
+
+void px_post(struct px_loop *loop, struct px_msg *msg)
+{
+    struct px_msg *newest = atomic_load_explicit(&loop->inbox, memory_order_relaxed);
+    const uint64_t one = 1;
+
+    /* As soon as the message is in, it may run and bring about px_loop_destroy, while
+     * this thread has the eventfd still to write: destroy waits for posting to reach
+     * 0. */
+    atomic_fetch_add_explicit(&loop->posting, 1, memory_order_relaxed);
+    do {
+        msg->next = newest;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &loop->inbox, &newest, msg, memory_order_release, memory_order_relaxed));
+    /* Fails only if 2^64 wake-ups are pending, and one is enough. */
+    if (!newest)
+        (void)!write(loop->wake_fd, &one, sizeof(one));
+    atomic_fetch_sub_explicit(&loop->posting, 1, memory_order_release);
+}
+
+/* Runs what is in the mailbox now, in the order posted; what that posts in turn is left
+ * for the next pass, so that messages cannot starve sockets and timers. False if it was
+ * empty. */
+static PX_LOOP_ONLY bool run_mail(struct px_loop *loop)
+{
+    struct px_msg *newest = atomic_exchange_explicit(&loop->inbox, NULL,
+                                                     memory_order_acquire);
+    struct px_msg *oldest = NULL;
+    bool any = newest != NULL;
+
+    while (newest) {
+        struct px_msg *next = newest->next;
+
+        newest->next = oldest;
+        oldest = newest;
+        newest = next;
+    }
+    while (oldest) {
+        struct px_msg *msg = oldest;
+
+        oldest = msg->next; /* run may free msg */
+        msg->next = NULL;
+        msg->run(msg);
+    }
+    return any;
+}
+
+static void on_mail(evutil_socket_t fd, short what PX_UNUSED, void *arg)
+{
+    uint64_t n;
+
+    px_loop_assert(arg);
+    /* Emptied before the inbox is: a message that comes in between costs a wake-up for
+     * nothing, in the other order it would be forgotten. */
+    (void)!read(fd, &n, sizeof(n));
+    run_mail(arg);
+}
+
+/* ---- running --------------------------------------------------------------------- */
+
+static void enter(struct px_loop *loop) PX_ASSERTS_LOOP
+{
+    atomic_store_explicit(&loop->owner, self(), memory_order_relaxed);
+}
+
+static void leave(struct px_loop *loop)
+{
+    atomic_store_explicit(&loop->owner, 0, memory_order_relaxed);
+}
+
+static void *thread_main(void *arg)
+{
+    struct px_loop *loop = arg;
+
+    enter(loop);
+    event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY);
+    leave(loop);
+    return NULL;
+}
+
+/* The turn is taken; turn_lock is not held. */
+static void take_turn(struct px_loop *loop, int flags)
+{
+    enter(loop);
+    event_base_loop(loop->base, flags);
+    leave(loop);
+
+    pthread_mutex_lock(&loop->turn_lock);
+    loop->pumping = false;
+    pthread_cond_broadcast(&loop->turn_over);
+    pthread_mutex_unlock(&loop->turn_lock);
+}
+
+void px_loop_pump(struct px_loop *loop)
+{
+    if (!loop->external)
+        return;
+    pthread_mutex_lock(&loop->turn_lock);
+    bool mine =
+        !loop->pumping; /* else somebody sees to it already, perhaps this thread */
+    loop->pumping = true;
+    pthread_mutex_unlock(&loop->turn_lock);
+    if (mine)
+        take_turn(loop, EVLOOP_NONBLOCK |
+                            EVLOOP_ONCE); /* alone, it goes on while any fd is ready */
+}
+
+void px_loop_help(struct px_loop *loop, const _Atomic int *state, int until)
+{
+    pthread_mutex_lock(&loop->turn_lock);
+    while (atomic_load_explicit(state, memory_order_acquire) != until) {
+        if (loop->pumping) {
+            pthread_cond_wait(&loop->turn_over, &loop->turn_lock);
+            continue;
+        }
+        loop->pumping = true;
+        pthread_mutex_unlock(&loop->turn_lock);
+        take_turn(loop, EVLOOP_ONCE);
+        pthread_mutex_lock(&loop->turn_lock);
+    }
+    pthread_mutex_unlock(&loop->turn_lock);
+}
+
+/* ---- life ------------------------------------------------------------------------ */
+
+/* Signals are the host's: none may choose the loop's thread to run its handler in.
+ * Those that report a fault of this very thread stay, or crash handlers would not
+ * work. */
+static pmix_status_t start_thread(struct px_loop *loop)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    sigset_t all, before;
+
+    sigfillset(&all);
+    for (size_t i = 0; i < PX_COUNT(faults); i++)
+        sigdelset(&all, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int errnum = pthread_create(&loop->thread, NULL, thread_main, loop);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (errnum)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    pthread_setname_np(loop->thread, "tenon-loop");
+    return PMIX_SUCCESS;
+}
+
+static struct event_base *base_create(void)
+{
+    struct event_config *config = event_config_new();
+
+    if (!config)
+        return NULL;
+    event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
+    event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
+    struct event_base *base = event_base_new_with_config(config);
+    event_config_free(config);
+    return base;
+}
+
+static void free_loop(struct px_loop *loop)
+{
+    if (loop->base) {
+        if (event_initialized(&loop->mail))
+            event_del(&loop->mail);
+        event_base_free(loop->base);
+    }
+    if (loop->wake_fd >= 0)
+        close(loop->wake_fd);
+    pthread_cond_destroy(&loop->turn_over);
+    pthread_mutex_destroy(&loop->turn_lock);
+    free(loop);
+}
+
+static pmix_status_t set_up(struct px_loop *loop)
+{
+    loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (loop->wake_fd < 0)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    loop->base = base_create();
+    if (!loop->base)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    if (event_assign(&loop->mail, loop->base, loop->wake_fd, EV_READ | EV_PERSIST,
+                     on_mail, loop) ||
+        event_add(&loop->mail, NULL))
+        return PMIX_ERR_NOMEM;
+    return loop->external ? PMIX_SUCCESS : start_thread(loop);
+}
+
+pmix_status_t px_loop_create(bool external, struct px_loop **out)
+{
+    struct px_loop *loop = calloc(1, sizeof(*loop));
+
+    if (!loop)
+        return PMIX_ERR_NOMEM;
+    loop->external = external;
+    pthread_mutex_init(&loop->turn_lock, NULL);
+    pthread_cond_init(&loop->turn_over, NULL);
+    px_children_init(&loop->children);
+    pmix_status_t rc = set_up(loop);
+    if (rc) {
+        free_loop(loop);
+        return rc;
+    }
+    *out = loop;
+    return PMIX_SUCCESS;
+}
+
+struct stop {
+    struct px_msg msg;
+    struct px_loop *loop;
+};
+
+static void on_stop(struct px_msg *msg)
+{
+    event_base_loopbreak(PX_CONTAINER_OF(msg, struct stop, msg)->loop->base);
+}
+
+static void end_thread(struct px_loop *loop)
+{
+    struct stop stop = {.msg = {.run = on_stop}, .loop = loop};
+
+    px_post(loop, &stop.msg);
+    pthread_join(loop->thread, NULL);
+}
+
+/* With external progress a thread may still be in its last pass of px_loop_pump. */
+static void await_turn(struct px_loop *loop)
+{
+    pthread_mutex_lock(&loop->turn_lock);
+    while (loop->pumping)
+        pthread_cond_wait(&loop->turn_over, &loop->turn_lock);
+    pthread_mutex_unlock(&loop->turn_lock);
+}
+
+void px_loop_destroy(struct px_loop *loop)
+{
+    if (!loop)
+        return;
+    assert(!px_loop_is_current(loop));
+    if (loop->external)
+        await_turn(loop);
+    else
+        end_thread(loop);
+
+    enter(loop);
+    do {
+        while (run_mail(loop))
+            ;
+        sched_yield();
+    } while (atomic_load_explicit(&loop->posting, memory_order_acquire) ||
+             atomic_load_explicit(&loop->inbox, memory_order_relaxed));
+    px_children_fini(&loop->children);
+    leave(loop);
+    free_loop(loop);
+}
+
+void px_loop_abandon(struct px_loop *loop)
+{
+    /* libevent must not be asked to clean up: the epoll set is still shared with the
+     * parent. */
+    close(loop->wake_fd);
+}

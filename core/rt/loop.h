@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The event loop: the one thread that owns all mutable state, and the mailbox into
+ * it. */
+#ifndef PX_RT_LOOP_H
+#define PX_RT_LOOP_H
+
+#include "core/base/attr.h"
+#include "pmix_common.h"
+#include "tenon/host.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct px_loop;
+
+/* external: no thread is started; progress comes from px_loop_pump (PMIx_Progress) and
+ * from whoever waits in px_call. */
+pmix_status_t px_loop_create(bool external, struct px_loop **loop);
+/* Runs what is still in the mailbox, ends the thread, frees. Not on the loop thread. */
+void px_loop_destroy(struct px_loop *loop);
+/* False for NULL. */
+bool px_loop_is_current(const struct px_loop *loop);
+/* For the first line of a function that something other than a direct call leads to. */
+void px_loop_assert(const struct px_loop *loop) PX_ASSERTS_LOOP;
+/* One pass without blocking; for external progress. Any thread, one at a time. */
+void px_loop_pump(struct px_loop *loop);
+
+/* A message into the loop: embed it, set run, post it. Posted messages run in order.
+ * Any thread, the loop's own too (it then runs on a later pass, never inside the
+ * caller). */
+struct px_msg {
+    struct px_msg *next;
+    void (*run)(struct px_msg *msg);
+};
+void px_post(struct px_loop *loop, struct px_msg *msg);
+
+/* In a forked child, where the loop's thread does not exist: closes what can be closed
+ * without disturbing the parent. The memory must stay. */
+void px_loop_abandon(struct px_loop *loop);
+
+/* Watches, timers and children as in tenon/host.h; loop thread only. Watches and timers
+ * must be freed before the loop is destroyed, and may be freed inside their own
+ * callback. A watch that is both readable and writable gets two calls. */
+struct px_watch *px_watch_create(struct px_loop *loop, int fd, unsigned events,
+                                 px_watch_fn fn, void *arg);
+void px_watch_set(struct px_watch *watch, unsigned events);
+void px_watch_free(struct px_watch *watch);
+
+struct px_timer *px_timer_create(struct px_loop *loop, px_timer_fn fn, void *arg);
+void px_timer_set(struct px_timer *timer, uint64_t in_ms);
+void px_timer_clear(struct px_timer *timer);
+void px_timer_free(struct px_timer *timer);
+
+/* PMIX_ERR_NOT_FOUND if pid is no child of this process, PMIX_ERR_EXISTS if it is
+ * watched. The call comes from the loop, never from inside px_child_watch. If somebody
+ * else has reaped the child (or SIGCHLD is ignored), its wait_status reads "exited with
+ * 255". A forgotten child is still reaped. */
+pmix_status_t px_child_watch(struct px_loop *loop, pid_t pid, px_child_fn fn,
+                             void *arg);
+void px_child_forget(struct px_loop *loop, pid_t pid);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the loop share: loop.c, watch.c, child.c, call.c. Nobody else
+ * includes it, except their unit tests. */
+#ifndef PX_RT_LOOP_IMPL_H
+#define PX_RT_LOOP_IMPL_H
+
+#include "core/base/list.h"
+#include "core/rt/loop.h"
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct px_children {
+    struct px_list list;   /* of struct child, in child.c */
+    struct px_timer *poll; /* for those without a pidfd; made when first needed */
+    bool no_pidfd;         /* tests set it to force the fallback */
+};
+
+struct px_loop {
+    struct event_base *base;
+    bool external;
+    pthread_t thread; /* unless external */
+
+    /* Who runs the loop: its pthread_self(), or 0 while nobody does. */
+    _Atomic(uintptr_t) owner;
+
+    /* The mailbox: newest first, turned round by the reader. */
+    _Atomic(struct px_msg *) inbox;
+    atomic_uint posting; /* px_post calls that may still touch this structure */
+    int wake_fd;         /* an eventfd, written when the inbox was empty */
+    struct event mail;
+
+    /* External progress: whose turn it is to run the loop. */
+    pthread_mutex_t turn_lock;
+    pthread_cond_t turn_over;
+    bool pumping;
+
+    struct px_children children;
+};
+
+/* External progress: runs the loop, or waits while another thread does, until *state
+ * reaches until. Only the loop may set it. */
+void px_loop_help(struct px_loop *loop, const _Atomic int *state, int until);
+
+void px_children_init(struct px_children *children);
+/* Forgets all; those that have ended already are reaped without a call. */
+void px_children_fini(struct px_children *children);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which components serve: opened, asked for their priority, put in order, per
+ * framework. */
+#ifndef PX_RT_SELECT_H
+#define PX_RT_SELECT_H
+
+#include "core/base/err.h"
+#include "core/rt/loop.h"
+#include "core/rt/param.h"
+#include "tenon/component.h"
+
+struct px_selection;
+
+/* path: folders to search, separated by colons; NULL: pmix/ beside the library. quiet:
+ * components that cannot be loaded and were not asked for are no reason to warn. params
+ * and loop must outlive it. No function here runs on the loop thread; each calls the
+ * loop itself. */
+pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop,
+                                  const char *path, bool quiet,
+                                  struct px_selection **out, struct px_err *err);
+void px_selection_destroy(struct px_selection *s);
+
+/* Opens the frameworks that any of roles needs and that are not open. On failure those
+ * that were open before stay open, and no other. */
+pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
+                                struct px_err *err);
+/* Closes the frameworks that none of roles needs. */
+void px_selection_close(struct px_selection *s, unsigned roles);
+
+/* Best first. Any thread. */
+const struct px_module *px_selection_modules(const struct px_selection *s,
+                                             const char *framework, size_t *n);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of frameworks. The contract of each is in frameworks/<name>/README.md. */
+#include "frameworks/framework.h"
+
+#include "tenon/gds.h"
+#include "tenon/pfexec.h"
+#include "tenon/psec.h"
+#include "tenon/ptl.h"
+
+#include <string.h>
+
+#define EVERY_ROLE (PX_ROLE_CLIENT | PX_ROLE_SERVER | PX_ROLE_TOOL)
+
+/* gds and ptl keep many: which of them serves is settled per namespace or peer. */
+const struct px_framework px_frameworks[PX_FW_COUNT] = {
+    [PX_FW_PTL] = {"ptl", PX_PTL_ABI, EVERY_ROLE, .many = true, .required = true},
+    [PX_FW_GDS] = {"gds", PX_GDS_ABI, EVERY_ROLE, .many = true, .required = true},
+    [PX_FW_PSEC] = {"psec", PX_PSEC_ABI, EVERY_ROLE, .many = true, .required = true},
+    [PX_FW_PFEXEC] = {"pfexec", PX_PFEXEC_ABI, PX_ROLE_SERVER, .many = false,
+                      .required = false},
+};
+
+enum px_framework_id px_framework_find(const char *s, size_t len)
+{
+    enum px_framework_id id = 0;
+
+    while (id < PX_FW_COUNT && (strlen(px_frameworks[id].name) != len ||
+                                memcmp(px_frameworks[id].name, s, len) != 0))
+        id++;
+    return id;
+}

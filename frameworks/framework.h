@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The frameworks: what kinds of components there are, and which roles need them. */
+#ifndef PX_FRAMEWORKS_FRAMEWORK_H
+#define PX_FRAMEWORKS_FRAMEWORK_H
+
+#include "core/base/attr.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum px_framework_id { PX_FW_PTL, PX_FW_GDS, PX_FW_PSEC, PX_FW_PFEXEC, PX_FW_COUNT };
+
+struct px_framework {
+    const char *name;
+    uint32_t abi;   /* PX_<FRAMEWORK>_ABI of include/tenon/<framework>.h */
+    unsigned roles; /* enum px_role, or-ed: who opens it */
+    bool many;      /* keeps every component that answers, not only the best */
+    bool required;  /* no role can start without one */
+};
+
+extern const struct px_framework px_frameworks[PX_FW_COUNT];
+
+/* The framework whose name is s[0..len), or PX_FW_COUNT. */
+enum px_framework_id px_framework_find(const char *s, size_t len);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of the ptl suite share: a listener, and connections to it. */
+#ifndef PX_CONTRACT_PTL_H
+#define PX_CONTRACT_PTL_H
+
+#include "contract.h"
+#include "core/base/attr.h"
+#include "process.h"
+#include "tenon/ptl.h"
+
+enum {
+    SOON_MS = 2000, /* for what takes microseconds on a machine that is not busy */
+    LATE_MS = 20000,
+    FIRST_PORT = 40000,
+};
+
+struct listener {
+    int fd;
+    char address[256];
+};
+
+const struct px_ptl_ops *ptl_ops(void);
+pmix_status_t ptl_try_listen(const char *dir, struct listener *l);
+pmix_status_t ptl_try_connect(const char *address, uint64_t timeout_ms, int *fd);
+pmix_status_t ptl_try_accept(const struct listener *l, int *fd,
+                             struct px_ptl_peer *peer);
+/* These succeed; accept waits for a connection. */
+struct listener ptl_listen(void);
+void ptl_unlisten(struct listener *l);
+int ptl_connect(const struct listener *l);
+int ptl_accept(const struct listener *l, struct px_ptl_peer *peer);
+void ptl_send_text(int fd, const char *text);
+void ptl_expect_text(int fd, const char *text);
+
+/* Append the tests of contract_ptl_net.c and contract_ptl_peer.c; return how many. */
+size_t ptl_net_tests(const TTest **tests);
+size_t ptl_peer_tests(const TTest **tests);
+
+#endif

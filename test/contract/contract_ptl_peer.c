@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The contract of ptl: what the kernel attests about who connects. Better nothing than
+ * something wrong. */
+#include "contract_ptl.h"
+
+#include "core/base/clock.h"
+#include "core/base/fd.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+enum { N_IDLE = 50, TRIES = 20 };
+
+/* Connects as somebody else and lives until it may go; exits with 1 if it is kept out. */
+struct stranger {
+    struct listener *listener;
+    int go; /* read end */
+    bool hangs_up;
+    int hung_up; /* write end: told once it has */
+};
+
+static int be_stranger(void *arg)
+{
+    const struct stranger *s = arg;
+    int fd = -1;
+
+    process_become_other();
+    if (ptl_ops()->connect(contract.self, s->listener->address, SOON_MS, &fd))
+        return 1;
+    if (s->hangs_up)
+        close(fd);
+    if (write(s->hung_up, "", 1) != 1)
+        return 2;
+    return read(s->go, &(char){0}, 1) < 0 ? 3 : 0;
+}
+
+struct visit {
+    pid_t pid;
+    int go, told; /* our ends */
+    bool is_in;
+};
+
+static struct visit send_stranger(struct listener *l, bool hangs_up)
+{
+    int go[2];
+    int told[2];
+
+    ck_assert_int_eq(pipe(go), 0);
+    ck_assert_int_eq(pipe(told), 0);
+    struct stranger s = {
+        .listener = l, .go = go[0], .hangs_up = hangs_up, .hung_up = told[1]};
+    struct visit v = {
+        .pid = process_fork(be_stranger, &s), .go = go[1], .told = told[0]};
+    close(go[0]);
+    close(told[1]);
+    v.is_in = px_fd_read_all(v.told, &(char){0}, 1, px_clock_ms() + LATE_MS) == 0;
+    return v;
+}
+
+/* One that was not let in has said so by its exit status. */
+static void end_visit(const struct visit *v)
+{
+    if (v->is_in)
+        ck_assert_int_eq(write(v->go, "", 1), 1);
+    ck_assert_int_eq(process_wait(v->pid, LATE_MS), v->is_in ? 0 : 1);
+    close(v->go);
+    close(v->told);
+}
+
+START_TEST(attests_this_process)
+{
+    struct px_ptl_peer peer;
+    struct listener l = ptl_listen();
+    int client = ptl_connect(&l);
+    int server = ptl_accept(&l, &peer);
+
+    ck_assert(peer.has_uid);
+    ck_assert_uint_eq(peer.uid, geteuid());
+    ck_assert(!peer.has_gid || peer.gid == getegid());
+    ck_assert(!peer.has_pid || peer.pid == getpid());
+    close(client);
+    close(server);
+    ptl_unlisten(&l);
+}
+END_TEST
+
+/* Kept out by the file system, or let in under its own name. */
+START_TEST(attests_another_user)
+{
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    struct px_ptl_peer peer;
+    struct listener l = ptl_listen();
+
+    struct visit v = send_stranger(&l, false);
+    if (v.is_in) {
+        int server = ptl_accept(&l, &peer);
+        ck_assert(peer.has_uid);
+        ck_assert_uint_eq(peer.uid, OTHER_UID);
+        ck_assert(!peer.has_gid || peer.gid == OTHER_UID);
+        ck_assert(!peer.has_pid || peer.pid == v.pid);
+        close(server);
+    }
+    end_visit(&v);
+    ptl_unlisten(&l);
+}
+END_TEST
+
+/* A server that is not root: sees that root connects. */
+static int serve_root(void *arg)
+{
+    struct px_ptl_peer peer;
+    int address_to = *(int *)arg;
+
+    process_become_other();
+    struct listener l = ptl_listen();
+    if (write(address_to, l.address, sizeof(l.address)) != sizeof(l.address))
+        return 1;
+    int server = ptl_accept(&l, &peer);
+    bool is_right = peer.has_uid && peer.uid == 0 && (!peer.has_gid || peer.gid == 0) &&
+                    (!peer.has_pid || peer.pid == getppid());
+    close(server);
+    ptl_unlisten(&l);
+    return is_right ? 0 : 2;
+}
+
+START_TEST(attests_without_being_root)
+{
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    struct listener l = {.fd = -1};
+    int ends[2];
+
+    ck_assert_int_eq(chown(contract.dir, OTHER_UID, OTHER_UID), 0);
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t server = process_fork(serve_root, &ends[1]);
+    ck_assert_int_eq(
+        px_fd_read_all(ends[0], l.address, sizeof(l.address), px_clock_ms() + LATE_MS),
+        PMIX_SUCCESS);
+    int client = ptl_connect(&l);
+
+    ck_assert_int_eq(process_wait(server, LATE_MS), 0);
+    close(client);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+/* The kernel answers root for a socket that nobody has any more. */
+START_TEST(who_has_hung_up_is_not_taken_for_root)
+{
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    struct listener l = ptl_listen();
+
+    for (int i = 0; i < TRIES; i++) {
+        struct px_ptl_peer peer;
+        int server;
+        struct visit v = send_stranger(&l, true);
+
+        if (ptl_try_accept(&l, &server, &peer) == PMIX_SUCCESS) {
+            ck_assert(!peer.has_uid || peer.uid == OTHER_UID);
+            close(server);
+        }
+        end_visit(&v);
+    }
+    ptl_unlisten(&l);
+}
+END_TEST
+
+START_TEST(silent_connections_hold_up_nobody)
+{
+    int clients[N_IDLE];
+    int servers[N_IDLE];
+    struct px_ptl_peer peer;
+    struct listener l = ptl_listen();
+    uint64_t start_ms = px_clock_ms();
+
+    for (int i = 0; i < N_IDLE; i++)
+        clients[i] = ptl_connect(&l);
+    for (int i = 0; i < N_IDLE; i++) {
+        servers[i] = ptl_accept(&l, &peer);
+        ck_assert(peer.has_uid && peer.uid == geteuid());
+    }
+    ck_assert_uint_lt(px_clock_ms() - start_ms, SOON_MS);
+    for (int i = 0; i < N_IDLE; i++) {
+        close(clients[i]);
+        close(servers[i]);
+    }
+    ptl_unlisten(&l);
+}
+END_TEST
+
+/* Gone without a farewell, the worst way to leave a queue. */
+START_TEST(who_was_reset_does_not_disturb_who_comes_after)
+{
+    const struct linger at_once = {.l_onoff = 1};
+    struct px_ptl_peer peer;
+    struct listener l = ptl_listen();
+    int gone = ptl_connect(&l);
+    int client = ptl_connect(&l);
+    bool has_come = false;
+
+    setsockopt(gone, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    close(gone);
+    ck_assert_int_eq(px_fd_write_all(client, "x", 1, px_clock_ms() + SOON_MS), 0);
+
+    for (int i = 0; i < 2 && !has_come; i++) {
+        char c = 0;
+        int server = ptl_accept(&l, &peer);
+
+        has_come = px_fd_read_all(server, &c, 1, px_clock_ms() + SOON_MS) == 0 &&
+                   c == 'x';
+        ck_assert(!has_come || (peer.has_uid && peer.uid == geteuid()));
+        close(server);
+    }
+    ck_assert(has_come);
+    close(client);
+    ptl_unlisten(&l);
+}
+END_TEST
+
+/* Asking who it is may need a descriptor that is not to be had. */
+START_TEST(attests_nothing_wrong_with_the_last_descriptor)
+{
+    struct px_ptl_peer peer;
+    struct listener l = ptl_listen();
+    int client = ptl_connect(&l);
+    int server;
+
+    process_limit_fds(1);
+    pmix_status_t rc = ptl_try_accept(&l, &server, &peer);
+    process_limit_fds(SIZE_MAX);
+
+    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    ck_assert(!peer.has_uid || peer.uid == geteuid());
+    close(client);
+    close(server);
+    ptl_unlisten(&l);
+}
+END_TEST
+
+size_t ptl_peer_tests(const TTest **tests)
+{
+    const TTest *const own[] = {
+        attests_this_process,
+        attests_another_user,
+        attests_without_being_root,
+        who_has_hung_up_is_not_taken_for_root,
+        silent_connections_hold_up_nobody,
+        who_was_reset_does_not_disturb_who_comes_after,
+        attests_nothing_wrong_with_the_last_descriptor,
+    };
+
+    memcpy(tests, own, sizeof(own));
+    return PX_COUNT(own);
+}

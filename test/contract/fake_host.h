@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The host of a component under test: a poll loop without threads that runs when the test says
+ * so, and that knows what has been asked of it and not given back. */
+#ifndef PX_FAKE_HOST_H
+#define PX_FAKE_HOST_H
+
+#include "core/base/list.h"
+#include "tenon/host.h"
+
+#include <stdbool.h>
+
+struct fake_host {
+    struct px_host host; /* first: its functions get here from it */
+    struct px_list watches, timers, children;
+    int child_fails;    /* what host.child answers, if not 0 */
+    char last_log[512]; /* the last line */
+};
+
+void fake_host_init(struct fake_host *h);
+void fake_host_fini(struct fake_host *h);
+/* Runs until done(arg), at most so long; returns what done said last. done NULL: all that
+ * time. */
+bool fake_host_run(struct fake_host *h, uint64_t timeout_ms, bool (*done)(void *arg),
+                   void *arg);
+/* Watches, timers and children that the component still has. */
+size_t fake_host_held(const struct fake_host *h);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a fake component of the tests offers instead of the ops of its framework: its
+ * inside. */
+#ifndef RT_FAKE_H
+#define RT_FAKE_H
+
+#include "tenon/component.h"
+
+struct fake_state {
+    const struct px_host *host;
+    int64_t level;
+    const char *label;
+    unsigned roles_at_open;
+};
+
+struct fake_ops {
+    const struct fake_state *(*state)(void *self);
+};
+
+#endif

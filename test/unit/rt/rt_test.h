@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the tests of core/rt share: work done on the loop, scratch files, captured
+ * stderr. */
+#ifndef RT_TEST_H
+#define RT_TEST_H
+
+#include "core/base/attr.h"
+#include "core/rt/call.h"
+#include "px_test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+
+/* ---- the loop -------------------------------------------------------------------- */
+
+struct rt_job {
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+static inline void rt_on_job(struct px_call *call, void *args)
+{
+    struct rt_job *job = args;
+
+    job->fn(job->arg);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* Runs fn(arg) on the loop and waits. */
+static inline void rt_on_loop(struct px_loop *loop, void (*fn)(void *arg), void *arg)
+{
+    struct rt_job job = {fn, arg};
+
+    ck_assert_int_eq(px_call(loop, rt_on_job, &job), PMIX_SUCCESS);
+}
+
+static inline struct px_loop *rt_loop(bool external)
+{
+    struct px_loop *loop = NULL;
+
+    ck_assert_int_eq(px_loop_create(external, &loop), PMIX_SUCCESS);
+    return loop;
+}
+
+/* Runs an external loop until *count has reached n; Check's time limit is the other way
+ * out. */
+static inline void rt_pump_until(struct px_loop *loop, const int *count, int n)
+{
+    while (*count < n) {
+        px_loop_pump(loop);
+        sched_yield();
+    }
+}
+
+static inline int rt_count_fds(void)
+{
+    int n = 0;
+    DIR *d = opendir("/proc/self/fd");
+
+    ck_assert_ptr_nonnull(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+/* Threads of ours, by name: sanitizers have threads too. */
+static inline int rt_count_threads(void)
+{
+    const struct dirent *entry;
+    int n = 0;
+    DIR *d = opendir("/proc/self/task");
+
+    ck_assert_ptr_nonnull(d);
+    while ((entry = readdir(d))) {
+        char path[300];
+        char name[32] = "";
+
+        snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
+        FILE *f = fopen(path, "r");
+        if (f && fgets(name, sizeof(name), f))
+            n += strcmp(name, "tenon-loop\n") == 0;
+        if (f)
+            fclose(f);
+    }
+    closedir(d);
+    return n;
+}
+
+/* A thread that has been joined stays in /proc for a moment. */
+static inline void rt_await_threads(int n)
+{
+    while (rt_count_threads() != n)
+        sched_yield();
+}
+
+/* ---- files ----------------------------------------------------------------------- */
+
+/* A fresh 0700 folder; what is in it is removed with it. Paths are shorter than
+ * rt_path. */
+typedef char rt_path[256];
+
+static inline void rt_make_dir(rt_path dir)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    snprintf(dir, sizeof(rt_path), "%.100s/tenon-rt-XXXXXX",
+             tmp && *tmp ? tmp : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+}
+
+static inline void rt_join(rt_path out, const char *dir, const char *name)
+{
+    ck_assert_int_lt(snprintf(out, sizeof(rt_path), "%s/%s", dir, name),
+                     (int)sizeof(rt_path));
+}
+
+static inline void rt_remove_dir(const char *dir)
+{
+    const struct dirent *entry;
+    DIR *d = opendir(dir);
+
+    ck_assert_ptr_nonnull(d);
+    while ((entry = readdir(d))) {
+        rt_path path;
+
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        rt_join(path, dir, entry->d_name);
+        if (unlink(path) < 0)
+            rt_remove_dir(path);
+    }
+    closedir(d);
+    ck_assert_int_eq(rmdir(dir), 0);
+}
+
+static inline void rt_write(const char *dir, const char *name, const char *text)
+{
+    rt_path path;
+
+    rt_join(path, dir, name);
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_ge(fputs(text, f), 0);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+/* The whole file, malloc'd. */
+static inline char *rt_read(const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = fopen(path, "r");
+
+    ck_assert_ptr_nonnull(f);
+    if (getdelim(&text, &size, '\0', f) < 0) {
+        free(text);
+        text = strdup("");
+    }
+    fclose(f);
+    return text;
+}
+
+/* An executable copy; to must not exist. */
+static inline void rt_copy(const char *from, const char *to)
+{
+    struct stat st;
+    int in = open(from, O_RDONLY | O_CLOEXEC);
+
+    ck_assert_msg(in >= 0 && fstat(in, &st) == 0, "cannot read %s", from);
+    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+    ck_assert_int_ge(out, 0);
+    for (off_t done = 0; done < st.st_size;)
+        ck_assert_int_gt(sendfile(out, in, &done, (size_t)(st.st_size - done)), 0);
+    close(in);
+    close(out);
+}
+
+/* ---- stderr ---------------------------------------------------------------------- */
+
+struct rt_capture {
+    FILE *file;
+    int saved;
+};
+
+static inline struct rt_capture rt_capture_begin(void)
+{
+    struct rt_capture c = {tmpfile(), dup(STDERR_FILENO)};
+
+    ck_assert_ptr_nonnull(c.file);
+    ck_assert_int_ge(dup2(fileno(c.file), STDERR_FILENO), 0);
+    return c;
+}
+
+/* What was written to stderr meanwhile, malloc'd. */
+static inline char *rt_capture_end(struct rt_capture *c)
+{
+    char *text = NULL;
+    size_t size = 0;
+
+    dup2(c->saved, STDERR_FILENO);
+    close(c->saved);
+    rewind(c->file);
+    if (getdelim(&text, &size, '\0', c->file) < 0) {
+        free(text);
+        text = strdup("");
+    }
+    fclose(c->file);
+    return text;
+}
+
+static inline int rt_count(const char *text, const char *part)
+{
+    int n = 0;
+
+    for (; (text = strstr(text, part)); text += strlen(part))
+        n++;
+    return n;
+}
+
+#define rt_assert_has(text, part) \
+    ck_assert_msg(strstr(text, part) != NULL, "\"%s\" is not in \"%s\"", part, text)
+
+#endif

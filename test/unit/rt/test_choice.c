@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/rt/choice.h"
+#include "core/rt/param_impl.h"
+#include "rt_test.h"
+
+static struct px_params *params;
+static px_choice choice;
+static struct px_err err;
+static struct px_found found[] = {
+    {.framework = PX_FW_PTL, .name = (char *)"tcp"},
+    {.framework = PX_FW_PTL, .name = (char *)"usock"},
+    {.framework = PX_FW_GDS, .name = (char *)"hash"},
+};
+static const px_catalog catalog = {found, PX_COUNT(found)};
+
+static void set_up(void)
+{
+    const struct px_param_origin nowhere = {0};
+
+    ck_assert_int_eq(px_params_create_from(&nowhere, &params, &err), PMIX_SUCCESS);
+}
+
+static void tear_down(void)
+{
+    px_choice_cleanup(&choice);
+    px_params_destroy(params);
+}
+
+static pmix_status_t choose(const char *text)
+{
+    px_choice_cleanup(&choice);
+    choice = (px_choice){0};
+    ck_assert_int_eq(px_params_set(params, "ptl", text, PX_SOURCE_ENV, "environment"),
+                     PMIX_SUCCESS);
+    pmix_status_t rc = px_choice_parse(params, "ptl", &choice, &err);
+    return rc ? rc : px_choice_check(&choice, &catalog, PX_FW_PTL, &err);
+}
+
+START_TEST(without_a_choice_all_are_let_in)
+{
+    static const char *const blank[] = {"", "  ", ",", "^"};
+    size_t rank = 9;
+
+    ck_assert_int_eq(px_choice_parse(params, "ptl", &choice, &err), PMIX_SUCCESS);
+    ck_assert(px_choice_lets_in(&choice, "tcp", &rank));
+    ck_assert_uint_eq(rank, 0);
+    for (size_t i = 0; i < PX_COUNT(blank); i++) {
+        ck_assert_int_eq(choose(blank[i]), PMIX_SUCCESS);
+        ck_assert(px_choice_lets_in(&choice, "tcp", &rank));
+    }
+}
+END_TEST
+
+START_TEST(a_list_lets_in_what_it_names_in_its_order)
+{
+    size_t rank;
+
+    ck_assert_int_eq(choose(" usock , tcp"), PMIX_SUCCESS);
+    ck_assert(px_choice_lets_in(&choice, "usock", &rank));
+    ck_assert_uint_eq(rank, 0);
+    ck_assert(px_choice_lets_in(&choice, "tcp", &rank));
+    ck_assert_uint_eq(rank, 1);
+    ck_assert(!px_choice_lets_in(&choice, "sim", &rank));
+}
+END_TEST
+
+START_TEST(a_caret_lets_in_all_but_what_it_names)
+{
+    size_t rank;
+
+    ck_assert_int_eq(choose("^tcp,sim"), PMIX_SUCCESS);
+    ck_assert(!px_choice_lets_in(&choice, "tcp", &rank));
+    ck_assert(!px_choice_lets_in(&choice, "sim", &rank));
+    ck_assert(px_choice_lets_in(&choice, "usock", &rank));
+}
+END_TEST
+
+START_TEST(asking_for_what_does_not_exist_is_an_error_that_tells_what_does)
+{
+    ck_assert_int_eq(choose("tcp,usok"), PMIX_ERR_BAD_PARAM);
+    ck_assert_str_eq(err.text,
+                     "unknown component usok for framework ptl, known: tcp, usock "
+                     "(from environment)");
+    ck_assert_int_eq(choose("hash"), PMIX_ERR_BAD_PARAM); /* is of another framework */
+}
+END_TEST
+
+START_TEST(including_and_excluding_do_not_mix)
+{
+    ck_assert_int_eq(choose("tcp,^usock"), PMIX_ERR_BAD_PARAM);
+    rt_assert_has(err.text, "environment: ptl = \"tcp,^usock\"");
+    ck_assert_int_eq(choose("^tcp,^usock"), PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("rt/choice", set_up, tear_down, without_a_choice_all_are_let_in,
+                  a_list_lets_in_what_it_names_in_its_order,
+                  a_caret_lets_in_all_but_what_it_names,
+                  asking_for_what_does_not_exist_is_an_error_that_tells_what_does,
+                  including_and_excluding_do_not_mix)

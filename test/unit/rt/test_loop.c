@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/rt/loop_impl.h"
+#include "alloc_fail.h"
+#include "rt_test.h"
+
+#include <semaphore.h>
+#include <signal.h>
+
+struct note {
+    struct px_msg msg;
+    struct px_loop *loop;
+    int number;
+    int thread;
+};
+
+/* Written on the loop only; read when the loop is at rest. */
+static int seen[20000];
+static int n_seen;
+static bool seen_on_loop;
+
+static void on_note(struct px_msg *msg)
+{
+    const struct note *note = PX_CONTAINER_OF(msg, struct note, msg);
+
+    seen_on_loop = px_loop_is_current(note->loop);
+    seen[n_seen++] = note->number;
+}
+
+static void do_nothing(void *arg PX_UNUSED)
+{
+}
+
+START_TEST(messages_run_in_the_order_posted)
+{
+    static struct note notes[1000];
+    struct px_loop *loop = rt_loop(false);
+
+    for (int i = 0; i < 1000; i++) {
+        notes[i] = (struct note){.msg.run = on_note, .loop = loop, .number = i};
+        px_post(loop, &notes[i].msg);
+    }
+    rt_on_loop(loop, do_nothing, NULL);
+
+    ck_assert_int_eq(n_seen, 1000);
+    for (int i = 0; i < 1000; i++)
+        ck_assert_int_eq(seen[i], i);
+    ck_assert(seen_on_loop);
+    px_loop_destroy(loop);
+}
+END_TEST
+
+enum { POSTERS = 8, EACH = 2000 };
+
+static struct note crowd[POSTERS][EACH];
+
+static void *post_all(void *arg)
+{
+    struct note *notes = arg;
+
+    for (int i = 0; i < EACH; i++)
+        px_post(notes[i].loop, &notes[i].msg);
+    return NULL;
+}
+
+START_TEST(messages_of_many_threads_keep_their_order_and_none_is_lost)
+{
+    struct px_loop *loop = rt_loop(false);
+    pthread_t threads[POSTERS];
+    int next[POSTERS] = {0};
+
+    for (int t = 0; t < POSTERS; t++) {
+        for (int i = 0; i < EACH; i++)
+            crowd[t][i] = (struct note){
+                .msg.run = on_note, .loop = loop, .number = t * EACH + i};
+        ck_assert_int_eq(pthread_create(&threads[t], NULL, post_all, crowd[t]), 0);
+    }
+    for (int t = 0; t < POSTERS; t++)
+        pthread_join(threads[t], NULL);
+    rt_on_loop(loop, do_nothing, NULL);
+
+    ck_assert_int_eq(n_seen, POSTERS * EACH);
+    for (int i = 0; i < n_seen; i++)
+        ck_assert_int_eq(seen[i] % EACH, next[seen[i] / EACH]++);
+    px_loop_destroy(loop);
+}
+END_TEST
+
+static struct note second;
+static int n_seen_inside_first;
+
+static void on_first(struct px_msg *msg)
+{
+    struct note *first = PX_CONTAINER_OF(msg, struct note, msg);
+
+    second = (struct note){.msg.run = on_note, .loop = first->loop, .number = 2};
+    px_post(first->loop, &second.msg);
+    n_seen_inside_first = n_seen;
+}
+
+START_TEST(a_message_posted_on_the_loop_runs_on_a_later_pass)
+{
+    struct px_loop *loop = rt_loop(true);
+    struct note first = {.msg.run = on_first, .loop = loop};
+
+    px_post(loop, &first.msg);
+    px_loop_pump(loop);
+    ck_assert_int_eq(n_seen_inside_first, 0);
+    rt_pump_until(loop, &n_seen, 1);
+
+    ck_assert_int_eq(seen[0], 2);
+    px_loop_destroy(loop);
+}
+END_TEST
+
+START_TEST(destroy_runs_what_is_in_the_mailbox_and_what_that_posts)
+{
+    for (int external = 0; external < 2; external++) {
+        struct px_loop *loop = rt_loop(external);
+        struct note first = {.msg.run = on_first, .loop = loop};
+        struct note last = {.msg.run = on_note, .loop = loop, .number = 1};
+
+        n_seen = 0;
+        px_post(loop, &first.msg);
+        px_post(loop, &last.msg);
+        px_loop_destroy(loop);
+
+        ck_assert_int_eq(n_seen, 2);
+        /* A thread of the loop's own may have run the first before the last was
+         * posted. */
+        ck_assert(!external || (seen[0] == 1 && seen[1] == 2));
+    }
+}
+END_TEST
+
+START_TEST(a_burst_wakes_the_loop_once)
+{
+    struct px_loop *loop = rt_loop(true);
+    struct note notes[10];
+    uint64_t wakes = 0;
+
+    for (int i = 0; i < 10; i++) {
+        notes[i] = (struct note){.msg.run = on_note, .loop = loop, .number = i};
+        px_post(loop, &notes[i].msg);
+    }
+    ck_assert_int_eq(read(loop->wake_fd, &wakes, sizeof(wakes)), (int)sizeof(wakes));
+
+    ck_assert_uint_eq(wakes, 1);
+    px_loop_destroy(loop);
+    ck_assert_int_eq(n_seen, 10);
+}
+END_TEST
+
+static sigset_t mask_on_loop;
+static char name_on_loop[16];
+
+static void look_around(void *arg PX_UNUSED)
+{
+    pthread_sigmask(SIG_SETMASK, NULL, &mask_on_loop);
+    pthread_getname_np(pthread_self(), name_on_loop, sizeof(name_on_loop));
+}
+
+START_TEST(the_thread_is_named_and_takes_no_signal_but_its_own_faults)
+{
+    static const int host_signals[] = {SIGTERM, SIGINT,  SIGCHLD,
+                                       SIGALRM, SIGUSR1, SIGPIPE};
+    struct px_loop *loop = rt_loop(false);
+    sigset_t own;
+
+    rt_on_loop(loop, look_around, NULL);
+    pthread_sigmask(SIG_SETMASK, NULL, &own);
+
+    ck_assert_str_eq(name_on_loop, "tenon-loop");
+    for (size_t i = 0; i < PX_COUNT(host_signals); i++) {
+        ck_assert_int_eq(sigismember(&mask_on_loop, host_signals[i]), 1);
+        ck_assert_int_eq(sigismember(&own, host_signals[i]), 0);
+    }
+    ck_assert_int_eq(sigismember(&mask_on_loop, SIGSEGV), 0);
+    px_loop_destroy(loop);
+}
+END_TEST
+
+START_TEST(only_the_loop_thread_is_current)
+{
+    struct px_loop *loop = rt_loop(false);
+    struct note note = {.msg.run = on_note, .loop = loop};
+
+    px_post(loop, &note.msg);
+    rt_on_loop(loop, do_nothing, NULL);
+
+    ck_assert(seen_on_loop);
+    ck_assert(!px_loop_is_current(loop));
+    ck_assert(!px_loop_is_current(NULL));
+    px_loop_destroy(loop);
+}
+END_TEST
+
+START_TEST(external_progress_starts_no_thread_and_runs_only_when_pumped)
+{
+    struct px_loop *loop = rt_loop(true);
+    struct note note = {.msg.run = on_note, .loop = loop};
+
+    ck_assert_int_eq(rt_count_threads(), 0);
+    px_post(loop, &note.msg);
+    ck_assert_int_eq(n_seen, 0);
+    px_loop_pump(loop);
+
+    ck_assert_int_eq(n_seen, 1);
+    ck_assert(seen_on_loop);
+    ck_assert(!px_loop_is_current(loop));
+    px_loop_destroy(loop);
+}
+END_TEST
+
+static void *pump_once(void *arg)
+{
+    px_loop_pump(arg);
+    return NULL;
+}
+
+START_TEST(any_thread_may_pump)
+{
+    struct px_loop *loop = rt_loop(true);
+    struct note note = {.msg.run = on_note, .loop = loop};
+    pthread_t thread;
+
+    px_post(loop, &note.msg);
+    ck_assert_int_eq(pthread_create(&thread, NULL, pump_once, loop), 0);
+    pthread_join(thread, NULL);
+
+    ck_assert_int_eq(n_seen, 1);
+    ck_assert(seen_on_loop);
+    px_loop_destroy(loop);
+}
+END_TEST
+
+static void on_pump_again(struct px_msg *msg)
+{
+    struct note *note = PX_CONTAINER_OF(msg, struct note, msg);
+
+    second = (struct note){.msg.run = on_note, .loop = note->loop};
+    px_post(note->loop, &second.msg);
+    px_loop_pump(note->loop);
+    n_seen_inside_first = n_seen;
+}
+
+START_TEST(pumping_from_within_a_callback_does_nothing)
+{
+    struct px_loop *loop = rt_loop(true);
+    struct note note = {.msg.run = on_pump_again, .loop = loop};
+
+    px_post(loop, &note.msg);
+    px_loop_pump(loop);
+
+    ck_assert_int_eq(n_seen_inside_first, 0);
+    rt_pump_until(loop, &n_seen, 1);
+    px_loop_destroy(loop);
+}
+END_TEST
+
+START_TEST(pumping_a_loop_with_a_thread_does_nothing)
+{
+    struct px_loop *loop = rt_loop(false);
+
+    px_loop_pump(loop);
+    ck_assert(!px_loop_is_current(loop));
+    px_loop_destroy(loop);
+}
+END_TEST
+
+static sem_t ran;
+
+static void on_last(struct px_msg *msg PX_UNUSED)
+{
+    sem_post(&ran);
+}
+
+static void *post_one(void *arg)
+{
+    struct note *note = arg;
+
+    px_post(note->loop, &note->msg);
+    return NULL;
+}
+
+START_TEST(a_post_may_end_in_the_destruction_of_the_loop)
+{
+    sem_init(&ran, 0, 0);
+    for (int i = 0; i < 300; i++) {
+        struct px_loop *loop = rt_loop(false);
+        struct note note = {.msg.run = on_last, .loop = loop};
+        pthread_t thread;
+
+        ck_assert_int_eq(pthread_create(&thread, NULL, post_one, &note), 0);
+        while (sem_wait(&ran) < 0)
+            ;
+        px_loop_destroy(loop); /* post_one may not have returned yet */
+        pthread_join(thread, NULL);
+    }
+}
+END_TEST
+
+START_TEST(a_hundred_loops_leave_no_descriptor_and_no_thread)
+{
+    int fds = rt_count_fds();
+
+    for (int i = 0; i < 100; i++)
+        px_loop_destroy(rt_loop(i % 2));
+
+    ck_assert_int_eq(rt_count_fds(), fds);
+    rt_await_threads(0);
+    px_loop_destroy(NULL);
+}
+END_TEST
+
+START_TEST(running_out_of_memory_is_an_error)
+{
+    int fds = rt_count_fds();
+
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    for (unsigned nth = 1;; nth++) {
+        struct px_loop *loop = NULL;
+        struct rt_capture c = rt_capture_begin(); /* libevent says so, too */
+
+        px_alloc_fail_at(nth);
+        pmix_status_t rc = px_loop_create(false, &loop);
+        bool failed = px_alloc_fail_end();
+        free(rt_capture_end(&c));
+        ck_assert_int_eq(rc == PMIX_SUCCESS, loop != NULL);
+        px_loop_destroy(loop);
+        if (!failed)
+            break;
+    }
+    rt_await_threads(0);
+    ck_assert_int_eq(rt_count_fds(), fds);
+}
+END_TEST
+
+PX_TEST_MAIN("rt/loop", running_out_of_memory_is_an_error,
+             messages_run_in_the_order_posted,
+             messages_of_many_threads_keep_their_order_and_none_is_lost,
+             a_message_posted_on_the_loop_runs_on_a_later_pass,
+             destroy_runs_what_is_in_the_mailbox_and_what_that_posts,
+             a_burst_wakes_the_loop_once,
+             the_thread_is_named_and_takes_no_signal_but_its_own_faults,
+             only_the_loop_thread_is_current,
+             external_progress_starts_no_thread_and_runs_only_when_pumped,
+             any_thread_may_pump, pumping_from_within_a_callback_does_nothing,
+             pumping_a_loop_with_a_thread_does_nothing,
+             a_post_may_end_in_the_destruction_of_the_loop,
+             a_hundred_loops_leave_no_descriptor_and_no_thread)

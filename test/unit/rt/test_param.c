@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/rt/param_impl.h"
+#include "alloc_fail.h"
+#include "fake_files.h"
+
+#include <sys/statvfs.h>
+
+struct conf {
+    int64_t port;
+    bool fast;
+    const char *label;
+};
+
+static const struct px_param table[] = {
+    PX_PARAM_INT(struct conf, port, "80", 1, 65535, "A port"),
+    PX_PARAM_BOOL(struct conf, fast, "true", "Whether to hurry"),
+    PX_PARAM_STRING(struct conf, label, NULL, "A text"),
+    PX_PARAM_END,
+};
+
+static rt_path etc, home;
+static struct px_params *params;
+static struct px_err err;
+
+static void set_up(void)
+{
+    rt_path dot;
+
+    rt_make_dir(etc);
+    rt_make_dir(home);
+    rt_join(dot, home, ".pmix");
+    ck_assert_int_eq(mkdir(dot, 0700), 0);
+}
+
+static void tear_down(void)
+{
+    px_params_destroy(params);
+    rt_remove_dir(etc);
+    rt_remove_dir(home);
+}
+
+static pmix_status_t create(char *const *env, bool guarded)
+{
+    const struct px_param_origin origin = {etc, home, env, guarded};
+
+    px_params_destroy(params);
+    params = NULL;
+    return px_params_create_from(&origin, &params, &err);
+}
+
+static void assert_port(int64_t port)
+{
+    struct conf conf = {0};
+
+    ck_assert_msg(px_params_parse(params, "ptl_x_", table, &conf, &err) == PMIX_SUCCESS,
+                  "%s", err.text);
+    ck_assert_int_eq(conf.port, port);
+}
+
+START_TEST(without_any_setting_the_defaults_hold)
+{
+    struct conf conf = {.label = NULL};
+
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_parse(params, "ptl_x_", table, &conf, &err),
+                     PMIX_SUCCESS);
+
+    ck_assert_int_eq(conf.port, 80);
+    ck_assert(conf.fast);
+    ck_assert_ptr_null(conf.label);
+    ck_assert_ptr_null(px_params_text(params, "ptl_x_port", NULL, NULL));
+}
+END_TEST
+
+START_TEST(each_source_overrules_the_weaker_ones)
+{
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_port=3", NULL};
+
+    rt_write(etc, "pmix-mca-params.conf", "ptl_x_port = 1\n");
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    assert_port(1);
+    rt_write(home, ".pmix/mca-params.conf", "ptl_x_port = 2\n");
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    assert_port(2);
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    assert_port(3);
+    ck_assert_int_eq(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"),
+                     PMIX_SUCCESS);
+    assert_port(4);
+    rt_write(etc, "pmix-mca-params-override.conf", "ptl_x_port = 5\n");
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    assert_port(5);
+    ck_assert_int_eq(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"),
+                     PMIX_SUCCESS);
+    assert_port(5);
+}
+END_TEST
+
+START_TEST(the_winner_knows_where_it_came_from)
+{
+    enum px_param_source source;
+    const char *where;
+    rt_path wanted;
+
+    rt_write(etc, "pmix-mca-params-override.conf", "# site\nptl_x_port = 5\n");
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"),
+                     PMIX_SUCCESS);
+
+    ck_assert_str_eq(px_params_text(params, "ptl_x_port", &source, &where), "5");
+    ck_assert_int_eq(source, PX_SOURCE_OVERRIDE_FILE);
+    ck_assert_int_gt(
+        snprintf(wanted, sizeof(wanted), "%.200s/pmix-mca-params-override.conf:2", etc),
+        0);
+    ck_assert_str_eq(where, wanted);
+}
+END_TEST
+
+START_TEST(a_bad_value_is_an_error_that_names_place_name_value_and_what_was_expected)
+{
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_port=banana", NULL};
+    struct conf conf;
+
+    rt_write(etc, "pmix-mca-params.conf", "\nptl_x_fast = maybe\n");
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_parse(params, "ptl_x_", table, &conf, &err),
+                     PMIX_ERR_BAD_PARAM);
+    rt_assert_has(
+        err.text,
+        "pmix-mca-params.conf:2: ptl_x_fast = \"maybe\": expected true or false");
+
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_parse(params, "ptl_x_", table, &conf, &err),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_str_eq(
+        err.text, "environment: PMIX_MCA_ptl_x_port = \"banana\": expected an integer "
+                  "from 1 to 65535");
+}
+END_TEST
+
+START_TEST(a_bad_value_that_is_overruled_does_no_harm)
+{
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_port=9", NULL};
+
+    rt_write(etc, "pmix-mca-params.conf", "ptl_x_port = banana\n");
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    assert_port(9);
+}
+END_TEST
+
+START_TEST(a_malformed_file_fails_the_whole)
+{
+    rt_write(home, ".pmix/mca-params.conf", "garbage\n");
+
+    ck_assert_int_eq(create(NULL, false), PMIX_ERR_BAD_PARAM);
+    ck_assert_ptr_null(params);
+    rt_assert_has(err.text, ".pmix/mca-params.conf:1:");
+}
+END_TEST
+
+START_TEST(strings_stay_valid_when_they_are_overruled_later)
+{
+    struct conf conf = {0};
+
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_set(params, "ptl_x_label", "one", PX_SOURCE_ARG, "x"),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_parse(params, "ptl_x_", table, &conf, &err),
+                     PMIX_SUCCESS);
+    for (int i = 0; i < 100; i++)
+        ck_assert_int_eq(
+            px_params_set(params, "ptl_x_label", "two", PX_SOURCE_ARG, "x"),
+            PMIX_SUCCESS);
+
+    ck_assert_str_eq(conf.label, "one");
+    ck_assert_str_eq(px_params_text(params, "ptl_x_label", NULL, NULL), "two");
+}
+END_TEST
+
+START_TEST(a_name_that_cannot_be_is_refused)
+{
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_set(params, "", "1", PX_SOURCE_ARG, "x"),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_params_set(params, "a b", "1", PX_SOURCE_ARG, "x"),
+                     PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+static char *warnings(void)
+{
+    struct rt_capture c = rt_capture_begin();
+
+    px_params_warn_unknown(params);
+    return rt_capture_end(&c);
+}
+
+START_TEST(an_unknown_name_is_reported_once_with_the_nearest_known)
+{
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_prot=9", (char *)"PMIX_MCA_ptl_zzzzzzzzzz=1",
+                   NULL};
+
+    rt_write(etc, "pmix-mca-params.conf", "ptl_x_prot = 8\n");
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_judge(params, "ptl_"), PMIX_SUCCESS);
+    assert_port(80);
+    char *text = warnings();
+    char *again = warnings();
+
+    ck_assert_int_eq(rt_count(text, "\n"), 2);
+    rt_assert_has(
+        text, "environment: unknown parameter ptl_x_prot; did you mean ptl_x_port?");
+    rt_assert_has(text, "unknown parameter ptl_zzzzzzzzzz\n");
+    ck_assert_str_eq(again, "");
+    free(text);
+    free(again);
+}
+END_TEST
+
+START_TEST(a_misspelt_name_of_the_core_is_reported)
+{
+    char *env[] = {(char *)"PMIX_MCA_mca_base_verbos=3", NULL};
+
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    char *text = warnings();
+
+    rt_assert_has(text, "unknown parameter mca_base_verbos");
+    free(text);
+}
+END_TEST
+
+START_TEST(names_that_are_not_ours_to_judge_are_no_reason_to_warn)
+{
+    char *env[] = {(char *)"PMIX_MCA_pcompress_base_silence_warning=1",
+                   (char *)"PMIX_MCA_mca_base_param_files=none",
+                   (char *)"PMIX_MCA_mca_base_suppress_deprecation_warning=1",
+                   (char *)"PMIX_MCA_ptl_base_max_msg_size=10",
+                   (char *)"PMIX_MCA_gds_base_verbose=10",
+                   (char *)"PMIX_MCA_ptl_tcp_if_include=lo",
+                   (char *)"PMIX_MCA_ptl_y_own=1", /* of a component not opened here */
+                   (char *)"PMIX_MCA_ptl=x",
+                   NULL};
+
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_judge(params, "ptl_"), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_judge(params, "gds_"), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_pardon(params, "ptl_y_"), PMIX_SUCCESS);
+    char *text = warnings();
+
+    ck_assert_str_eq(text, "");
+    free(text);
+}
+END_TEST
+
+START_TEST(a_guarded_process_ignores_a_user_file_that_others_own_or_can_change)
+{
+    rt_path dot;
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    rt_write(home, ".pmix/mca-params.conf", "ptl_x_port = 2\n");
+    ck_assert_int_eq(create(NULL, true), PMIX_SUCCESS);
+    assert_port(2); /* root's own is fine */
+    rt_join(dot, home, ".pmix");
+    ck_assert_int_eq(chown(dot, 4711, 4711), 0);
+    struct rt_capture c = rt_capture_begin();
+    pmix_status_t rc = create(NULL, true);
+    char *text = rt_capture_end(&c);
+
+    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    assert_port(80);
+    rt_assert_has(text, "belongs to uid 4711");
+    free(text);
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    assert_port(2);
+}
+END_TEST
+
+START_TEST(a_setuid_program_heeds_neither_environment_nor_home)
+{
+    static const struct {
+        mode_t mode;
+        const char *said;
+    } cases[] = {{0755, "setuid 0, environment 1, home 2\n"},
+                 {04755, "setuid 1, environment none, home none\n"}};
+    struct statvfs fs;
+    rt_path probe;
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    PX_TEST_NEEDS(statvfs(etc, &fs) == 0 && !(fs.f_flag & ST_NOSUID),
+                  "setuid programs in TMPDIR");
+    rt_write(home, ".pmix/mca-params.conf", "probe_home = 2\n");
+    setenv("HOME", home, 1);
+    setenv("PMIX_MCA_probe_env", "1", 1);
+    ck_assert_int_eq(chmod(etc, 0755), 0);
+    rt_join(probe, etc, "probe");
+    rt_copy(RT_MODULES "/setuid_probe", probe);
+    ck_assert_int_eq(chown(probe, 4711, 4711), 0);
+    for (size_t i = 0; i < PX_COUNT(cases); i++) {
+        char line[128] = "";
+
+        ck_assert_int_eq(chmod(probe, cases[i].mode), 0);
+        FILE *f = popen(probe, "r"); /* exec sets AT_SECURE */
+        ck_assert_ptr_nonnull(f);
+        ck_assert_ptr_nonnull(fgets(line, sizeof(line), f));
+        ck_assert_int_eq(pclose(f), 0);
+        ck_assert_str_eq(line, cases[i].said);
+    }
+}
+END_TEST
+
+START_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
+{
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_port=9", NULL};
+    pmix_status_t rc;
+
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    rt_write(etc, "pmix-mca-params.conf", "a = 1\nb = 2\n");
+    for (unsigned nth = 1;; nth++) {
+        px_alloc_fail_at(nth);
+        rc = create(env, true);
+        if (!px_alloc_fail_end())
+            break;
+        ck_assert(rc == PMIX_ERR_NOMEM || rc == PMIX_SUCCESS);
+        if (rc)
+            ck_assert_ptr_null(params);
+        else
+            assert_port(9);
+    }
+    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    assert_port(9);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH(
+    "rt/param", set_up, tear_down, without_any_setting_the_defaults_hold,
+    each_source_overrules_the_weaker_ones, the_winner_knows_where_it_came_from,
+    a_bad_value_is_an_error_that_names_place_name_value_and_what_was_expected,
+    a_bad_value_that_is_overruled_does_no_harm, a_malformed_file_fails_the_whole,
+    strings_stay_valid_when_they_are_overruled_later, a_name_that_cannot_be_is_refused,
+    an_unknown_name_is_reported_once_with_the_nearest_known,
+    a_misspelt_name_of_the_core_is_reported,
+    names_that_are_not_ours_to_judge_are_no_reason_to_warn,
+    a_guarded_process_ignores_a_user_file_that_others_own_or_can_change,
+    a_setuid_program_heeds_neither_environment_nor_home,
+    running_out_of_memory_is_an_error_or_does_no_harm)

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/rt/call.h"
+#include "core/rt/param.h"
+#include "core/rt/process.h"
+#include "alloc_fail.h"
+#include "fake.h"
+#include "fake_files.h"
+
+#include <sys/wait.h>
+
+static rt_path dir;
+static struct px_err err;
+
+static void set_up(void)
+{
+    rt_make_dir(dir);
+    rt_install_all(dir);
+    setenv("PMIX_MCA_mca_base_component_path", dir, 1);
+    setenv("HOME", dir, 1);
+    unsetenv("PMIX_HOSTNAME");
+}
+
+static void tear_down(void)
+{
+    rt_remove_dir(dir);
+}
+
+static pmix_status_t acquire_with(enum px_role role, const pmix_info_t *info, size_t n)
+{
+    px_process_lock();
+    pmix_status_t rc = px_process_acquire(role, info, n, &err);
+    px_process_unlock();
+    return rc;
+}
+
+static pmix_status_t acquire(enum px_role role)
+{
+    return acquire_with(role, NULL, 0);
+}
+
+static void release(enum px_role role)
+{
+    px_process_lock();
+    px_process_release(role);
+    px_process_unlock();
+}
+
+static size_t count(const char *framework)
+{
+    size_t n;
+
+    px_modules(framework, &n);
+    return n;
+}
+
+static void assert_nothing_is_left(void)
+{
+    ck_assert_uint_eq(px_process.users, 0);
+    ck_assert_uint_eq(px_process.roles, 0);
+    ck_assert_ptr_null(px_process.loop);
+    ck_assert_ptr_null(px_process.params);
+    ck_assert_ptr_null(px_process.selection);
+    ck_assert_uint_eq(count("ptl"), 0);
+}
+
+START_TEST(acquiring_starts_the_machine_and_releasing_ends_it)
+{
+    int fds = rt_count_fds();
+
+    ck_assert_msg(acquire(PX_ROLE_CLIENT) == PMIX_SUCCESS, "%s", err.text);
+    ck_assert_int_eq(rt_count_threads(), 1);
+    ck_assert_uint_eq(count("ptl"), 1);
+    ck_assert_ptr_nonnull(px_module_find("ptl", "a"));
+    ck_assert_ptr_null(px_module_find("ptl", "b"));
+    ck_assert_ptr_null(px_module_find("nonesuch", "a"));
+    release(PX_ROLE_CLIENT);
+
+    assert_nothing_is_left();
+    rt_await_threads(0);
+    ck_assert_int_eq(rt_count_fds(), fds);
+}
+END_TEST
+
+START_TEST(a_hundred_times_leaves_no_descriptor_and_no_thread)
+{
+    int fds = rt_count_fds();
+
+    for (int i = 0; i < 100; i++) {
+        ck_assert_msg(acquire(PX_ROLE_SERVER) == PMIX_SUCCESS, "%s", err.text);
+        release(PX_ROLE_SERVER);
+    }
+    ck_assert_int_eq(rt_count_fds(), fds);
+    rt_await_threads(0);
+}
+END_TEST
+
+START_TEST(a_process_may_be_client_and_server_and_end_either_first)
+{
+    static const enum px_role orders[][2] = {{PX_ROLE_CLIENT, PX_ROLE_SERVER},
+                                             {PX_ROLE_SERVER, PX_ROLE_CLIENT}};
+
+    for (size_t i = 0; i < PX_COUNT(orders); i++) {
+        ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+        struct px_loop *loop = px_process.loop;
+        ck_assert_int_eq(acquire(PX_ROLE_SERVER), PMIX_SUCCESS);
+        ck_assert_ptr_eq(px_process.loop, loop);
+        ck_assert_uint_eq(px_process.roles, PX_ROLE_CLIENT | PX_ROLE_SERVER);
+        ck_assert_uint_eq(count("pfexec"), 1);
+
+        release(orders[i][0]);
+        ck_assert_ptr_eq(px_process.loop, loop);
+        ck_assert_uint_eq(px_process.roles, orders[i][1]);
+        ck_assert_uint_eq(count("pfexec"), orders[i][1] == PX_ROLE_SERVER);
+        ck_assert_uint_eq(count("ptl"), 1);
+        release(orders[i][1]);
+        assert_nothing_is_left();
+    }
+}
+END_TEST
+
+START_TEST(a_role_ends_with_its_last_user)
+{
+    ck_assert_int_eq(acquire(PX_ROLE_TOOL), PMIX_SUCCESS);
+    ck_assert_int_eq(acquire(PX_ROLE_TOOL), PMIX_SUCCESS);
+    release(PX_ROLE_TOOL);
+    ck_assert_uint_eq(px_process.roles, PX_ROLE_TOOL);
+    ck_assert_ptr_nonnull(px_process.loop);
+    release(PX_ROLE_TOOL);
+    assert_nothing_is_left();
+}
+END_TEST
+
+START_TEST(a_failed_acquire_leaves_nothing_and_another_may_follow)
+{
+    static const struct {
+        const char *name, *value, *said;
+        pmix_status_t status;
+    } cases[] = {
+        {"PMIX_MCA_mca_base_verbose", "loud", "PMIX_MCA_mca_base_verbose = \"loud\"",
+         PMIX_ERR_BAD_PARAM},
+        {"PMIX_MCA_mca_base_component_path", "pmix",
+         "environment: mca_base_component_path", PMIX_ERR_BAD_PARAM},
+        {"PMIX_MCA_ptl", "nonesuch", "unknown component nonesuch", PMIX_ERR_BAD_PARAM},
+        {"PMIX_MCA_gds", "^a", "no component is left for framework gds",
+         PMIX_ERR_NOT_FOUND},
+    };
+    int fds = rt_count_fds();
+
+    for (size_t i = 0; i < PX_COUNT(cases); i++) {
+        setenv(cases[i].name, cases[i].value, 1);
+        ck_assert_int_eq(acquire(PX_ROLE_CLIENT), cases[i].status);
+        rt_assert_has(err.text, cases[i].said);
+        assert_nothing_is_left();
+        unsetenv(cases[i].name);
+        setenv("PMIX_MCA_mca_base_component_path", dir, 1);
+    }
+    ck_assert_int_eq(rt_count_fds(), fds);
+    rt_await_threads(0);
+    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    release(PX_ROLE_CLIENT);
+}
+END_TEST
+
+START_TEST(a_role_that_cannot_start_does_not_disturb_one_that_has)
+{
+    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    ck_assert_int_eq(
+        px_params_set(px_process.params, "pfexec", "nonesuch", PX_SOURCE_ARG, "x"),
+        PMIX_SUCCESS);
+    ck_assert_int_eq(acquire(PX_ROLE_SERVER), PMIX_ERR_BAD_PARAM);
+    ck_assert_uint_eq(px_process.roles, PX_ROLE_CLIENT);
+    ck_assert_uint_eq(px_process.users, 1);
+    ck_assert_uint_eq(count("ptl"), 1);
+    release(PX_ROLE_CLIENT);
+    assert_nothing_is_left();
+}
+END_TEST
+
+START_TEST(external_progress_starts_no_thread)
+{
+    pmix_info_t info = {.value.type = PMIX_BOOL, .value.data.flag = true};
+
+    strcpy(info.key, PMIX_EXTERNAL_PROGRESS);
+    ck_assert_msg(acquire_with(PX_ROLE_CLIENT, &info, 1) == PMIX_SUCCESS, "%s",
+                  err.text);
+    ck_assert_int_eq(rt_count_threads(), 0);
+    release(PX_ROLE_CLIENT);
+}
+END_TEST
+
+START_TEST(the_level_of_messages_is_a_parameter)
+{
+    setenv("PMIX_MCA_mca_base_verbose", "3", 1);
+    struct rt_capture c = rt_capture_begin();
+    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    release(PX_ROLE_CLIENT);
+    char *text = rt_capture_end(&c);
+
+    rt_assert_has(text, "] ptl/a: opened with level 3\n");
+    rt_assert_has(text, "component ptl/a selected, priority 50");
+    ck_assert_int_eq(atomic_load(&px_process.log_level), PX_LOG_WARN);
+    free(text);
+}
+END_TEST
+
+START_TEST(load_errors_can_be_switched_off)
+{
+    rt_write(dir, "pmix_ptl_broken.so", "no ELF");
+    setenv("PMIX_MCA_mca_base_component_show_load_errors", "none", 1);
+    struct rt_capture c = rt_capture_begin();
+    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    release(PX_ROLE_CLIENT);
+    char *text = rt_capture_end(&c);
+
+    ck_assert_str_eq(text, "");
+    free(text);
+}
+END_TEST
+
+START_TEST(an_unknown_parameter_is_reported_once_however_many_roles)
+{
+    setenv("PMIX_MCA_mca_base_verbos", "3", 1);
+    struct rt_capture c = rt_capture_begin();
+    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    ck_assert_int_eq(acquire(PX_ROLE_SERVER), PMIX_SUCCESS);
+    release(PX_ROLE_CLIENT);
+    release(PX_ROLE_SERVER);
+    char *text = rt_capture_end(&c);
+
+    ck_assert_int_eq(rt_count(text, "\n"), 1);
+    rt_assert_has(text, "mca_base_verbos; did you mean mca_base_verbose?");
+    free(text);
+}
+END_TEST
+
+START_TEST(the_launchers_name_of_the_node_wins)
+{
+    setenv("PMIX_HOSTNAME", "node42", 1);
+    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    ck_assert_str_eq(px_process.host, "node42");
+    release(PX_ROLE_CLIENT);
+}
+END_TEST
+
+static pmix_status_t nested;
+
+static void acquire_nested(void *arg PX_UNUSED)
+{
+    nested = px_process_acquire(PX_ROLE_TOOL, NULL, 0, &err);
+}
+
+START_TEST(acquiring_from_the_loop_is_refused)
+{
+    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    rt_on_loop(px_process.loop, acquire_nested, NULL);
+    ck_assert_int_eq(nested, PMIX_ERR_WOULD_BLOCK);
+    release(PX_ROLE_CLIENT);
+    assert_nothing_is_left();
+}
+END_TEST
+
+/* The thread sanitizer forbids what these tests are about: threads after such a
+ * fork. */
+#if defined(__SANITIZE_THREAD__)
+#define CAN_FORK false
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CAN_FORK false
+#endif
+#endif
+#ifndef CAN_FORK
+#define CAN_FORK true
+#endif
+
+static void do_nothing(void *arg PX_UNUSED)
+{
+}
+
+/* In the forked child: 0 if all is well, else the number of the step that was not. */
+static int live_anew(const struct px_loop *of_parent)
+{
+    if (!px_process.loop || px_process.loop != of_parent)
+        return 1;
+    px_process_lock();
+    if (px_process.users || px_process.loop || atomic_load(&px_process.init_count))
+        return 2;
+    if (px_process_acquire(PX_ROLE_CLIENT, NULL, 0, &err) ||
+        px_process.loop == of_parent)
+        return 3;
+    px_process_unlock();
+    rt_on_loop(px_process.loop, do_nothing, NULL);
+    release(PX_ROLE_CLIENT);
+    return px_process.users == 0 && !px_process.loop ? 0 : 4;
+}
+
+static int run_in_child(int (*fn)(const struct px_loop *), const struct px_loop *arg)
+{
+    int status;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0)
+        _exit(fn(arg));
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+START_TEST(a_forked_child_gets_a_machine_of_its_own)
+{
+    PX_TEST_NEEDS(CAN_FORK, "a build without the thread sanitizer");
+    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    atomic_store(&px_process.init_count, 1);
+
+    ck_assert_int_eq(run_in_child(live_anew, px_process.loop), 0);
+
+    rt_on_loop(px_process.loop, do_nothing, NULL); /* the parent's still works */
+    atomic_store(&px_process.init_count, 0);
+    release(PX_ROLE_CLIENT);
+}
+END_TEST
+
+START_TEST(a_child_forked_while_the_lock_was_held_can_take_it)
+{
+    PX_TEST_NEEDS(CAN_FORK, "a build without the thread sanitizer");
+    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    px_process_lock();
+    int failed_step = run_in_child(live_anew, px_process.loop);
+    px_process_unlock();
+
+    ck_assert_int_eq(failed_step, 0);
+    release(PX_ROLE_CLIENT);
+}
+END_TEST
+
+START_TEST(running_out_of_memory_leaves_nothing)
+{
+    pmix_status_t rc;
+
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    for (unsigned nth = 1;; nth++) {
+        struct rt_capture c = rt_capture_begin();
+
+        px_process_lock();
+        px_alloc_fail_at(nth);
+        rc = px_process_acquire(PX_ROLE_SERVER, NULL, 0, &err);
+        bool failed = px_alloc_fail_end();
+        px_process_unlock();
+        free(rt_capture_end(&c));
+        if (!rc)
+            release(PX_ROLE_SERVER);
+        assert_nothing_is_left();
+        if (!failed)
+            break;
+    }
+    ck_assert_int_eq(rc, PMIX_SUCCESS);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("rt/process", set_up, tear_down,
+                  acquiring_starts_the_machine_and_releasing_ends_it,
+                  a_hundred_times_leaves_no_descriptor_and_no_thread,
+                  a_process_may_be_client_and_server_and_end_either_first,
+                  a_role_ends_with_its_last_user,
+                  a_failed_acquire_leaves_nothing_and_another_may_follow,
+                  a_role_that_cannot_start_does_not_disturb_one_that_has,
+                  external_progress_starts_no_thread,
+                  the_level_of_messages_is_a_parameter, load_errors_can_be_switched_off,
+                  an_unknown_parameter_is_reported_once_however_many_roles,
+                  the_launchers_name_of_the_node_wins,
+                  acquiring_from_the_loop_is_refused,
+                  a_forked_child_gets_a_machine_of_its_own,
+                  a_child_forked_while_the_lock_was_held_can_take_it,
+                  running_out_of_memory_leaves_nothing)
