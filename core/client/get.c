@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Get: what this process knows first, then its server. */
+#include "core/client/client.h"
+
+#include <string.h>
+
+struct get_op {
+    struct px_api api;
+    pmix_proc_t proc;
+    char *key; /* NULL: everything; borrowed when blocking, owned when not */
+    const pmix_info_t *info;
+    size_t n_info;
+    pmix_value_t *value; /* the result */
+    bool in_place;       /* value is the caller's storage */
+    pmix_value_cbfunc_t cb;
+    void *cbdata;
+};
+
+/* On its way to the server. The operation may time out first; the answer is stored all the
+ * same. */
+struct asked {
+    struct get_op *op;
+    struct px_timer *timer;
+};
+
+static pmix_status_t find_here(struct get_op *op)
+{
+    struct px_nspace *ns = px_nspace_find(px_process.model, op->proc.nspace);
+    struct px_lookup l;
+    pmix_value_t v;
+    pmix_status_t rc;
+
+    if (!ns)
+        return PMIX_ERR_NOT_FOUND;
+    if (op->key) {
+        px_lookup_init(&l, op->key, op->proc.rank, op->info, op->n_info);
+        l.want_local = l.want_remote = true;
+        rc = px_lookup_find(px_process.model, ns, &l, &v);
+    } else {
+        rc = px_client_get_all(ns, op->proc.rank, &v);
+    }
+    if (rc)
+        return rc;
+    rc = px_value_inflate(&v);
+    if (!rc && !op->in_place) {
+        op->value = malloc(sizeof *op->value);
+        if (!op->value)
+            rc = PMIX_ERR_NOMEM;
+    }
+    if (rc) {
+        px_type_destruct(PMIX_VALUE, &v);
+        return rc;
+    }
+    *op->value = v;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t store_pairs(struct px_nspace *ns, pmix_rank_t rank, px_reader *r)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    while (!rc && !px_reader_done(r)) {
+        struct px_kval kv = {0};
+
+        rc = px_unpack_kval(r, &kv);
+        if (!rc)
+            rc = px_store_put(ns, PX_GDS_REMOTE, rank, kv.key, &kv.value);
+        px_kval_fini(&kv);
+    }
+    return rc;
+}
+
+pmix_status_t px_client_store_rank(px_reader *r)
+{
+    struct px_nspace *ns = NULL;
+    pmix_proc_t proc;
+    pmix_status_t rc = px_unpack1(r, &proc, PMIX_PROC);
+
+    if (!rc)
+        rc = px_nspace_get(px_process.model, proc.nspace, &ns);
+    if (rc)
+        return rc;
+    return proc.rank == PMIX_RANK_WILDCARD ? px_jobinfo_unpack(px_process.model, ns, r)
+                                           : store_pairs(ns, proc.rank, r);
+}
+
+pmix_status_t px_client_store_job(px_reader *r)
+{
+    PX_AUTOFREE char *name = NULL;
+    struct px_nspace *ns = NULL;
+    pmix_status_t rc = px_unpack_str(r, &name);
+
+    if (!rc && (!name || !name[0] || strlen(name) > PMIX_MAX_NSLEN))
+        rc = PMIX_ERR_UNPACK_FAILURE;
+    if (!rc)
+        rc = px_nspace_get(px_process.model, name, &ns);
+    return rc ? rc : px_jobinfo_unpack(px_process.model, ns, r);
+}
+
+static pmix_status_t read_reply(px_reader *reply)
+{
+    pmix_status_t answer, rc = px_unpack_status(reply, &answer);
+
+    if (rc || answer)
+        return rc ? rc : answer;
+    while (!rc && !px_reader_done(reply)) {
+        px_reader part;
+
+        rc = px_unpack_view(reply, &part, PMIX_BYTE_OBJECT);
+        if (!rc)
+            rc = px_client_store_rank(&part);
+    }
+    return rc;
+}
+
+static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct asked *a = arg;
+
+    if (!status)
+        status = read_reply(reply);
+    if (a->op) {
+        /* Who asks for everything gets what there is, should nothing come from the server. */
+        if (!status || (status == PMIX_ERR_NOT_FOUND && !a->op->key))
+            status = find_here(a->op);
+        px_api_done(&a->op->api, status);
+    }
+    px_timer_free(a->timer);
+    free(a);
+}
+
+static void on_deadline(void *arg)
+{
+    struct asked *a = arg;
+    struct get_op *op = a->op;
+
+    a->op = NULL;
+    px_api_done(&op->api, PMIX_ERR_TIMEOUT);
+}
+
+static pmix_status_t ask(struct get_op *op)
+{
+    uint32_t seconds = px_info_u32(op->info, op->n_info, PMIX_TIMEOUT, 0);
+    struct px_uplink *up = &px_process.model->uplink;
+    struct asked *a = calloc(1, sizeof *a);
+    px_writer w;
+    pmix_status_t rc;
+
+    if (!a)
+        return PMIX_ERR_NOMEM;
+    a->op = op;
+    if (seconds) {
+        a->timer = px_timer_create(px_process.loop, on_deadline, a);
+        if (!a->timer) {
+            free(a);
+            return PMIX_ERR_NOMEM;
+        }
+        px_timer_set(a->timer, seconds * 1000ull);
+    }
+    px_uplink_begin(up, &w, PX_OP_GET);
+    px_pack_str(&w, op->proc.nspace);
+    px_pack_rank(&w, op->proc.rank);
+    px_pack_infos(&w, op->info, op->n_info);
+    if (op->key) /* left out: everything */
+        px_pack_str(&w, op->key);
+    rc = px_uplink_request(up, &w, on_reply, a);
+    px_writer_cleanup(&w);
+    if (rc) {
+        px_timer_free(a->timer);
+        free(a);
+    }
+    return rc;
+}
+
+/* A server would only ask itself, and through its host perhaps the very caller that waits here. */
+static bool nobody_to_ask(void)
+{
+    const struct px_model *m = px_process.model;
+
+    return m->standalone || px_proc_same(&m->uplink.server, &m->self);
+}
+
+/* What the server told at the start is all there is for the job as a whole and for ourselves. */
+static bool all_known(const struct get_op *op)
+{
+    const struct px_model *m = px_process.model;
+
+    return strcmp(op->proc.nspace, m->self.nspace) == 0 &&
+           (op->proc.rank == PMIX_RANK_WILDCARD || op->proc.rank == m->self.rank);
+}
+
+static void on_get(struct px_api *api)
+{
+    struct get_op *op = PX_CONTAINER_OF(api, struct get_op, api);
+    struct px_nspace *ns = px_nspace_find(px_process.model, op->proc.nspace);
+    bool stays_here = nobody_to_ask() || all_known(op) || (ns && ns->hosted) ||
+                      px_info_flag(op->info, op->n_info, PMIX_OPTIONAL);
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    if (ns && !stays_here && px_info_flag(op->info, op->n_info, PMIX_GET_REFRESH_CACHE))
+        px_store_clear(ns, PX_GDS_REMOTE, op->proc.rank);
+    if (op->key || stays_here) /* everything of a peer: only the server has it */
+        rc = find_here(op);
+    if (rc == PMIX_ERR_NOT_FOUND && !stays_here) {
+        rc = ask(op);
+        if (!rc)
+            return;
+    }
+    px_api_done(api, rc);
+}
+
+static void finish_get(struct px_api *api)
+{
+    struct get_op *op = PX_CONTAINER_OF(api, struct get_op, api);
+
+    op->cb(api->status, api->status ? NULL : op->value, op->cbdata);
+    if (op->value)
+        px_type_free_array(PMIX_VALUE, op->value, 1);
+    free(op->key);
+}
+
+/* proc NULL is this process; an empty namespace is our own. */
+static pmix_status_t check(struct get_op *op, const pmix_proc_t *proc, const char *key,
+                           const pmix_info_t *info, size_t n_info)
+{
+    if (!px_initialized())
+        return PMIX_ERR_INIT;
+    if (n_info && !info)
+        return PMIX_ERR_BAD_PARAM;
+    if (key && (strnlen(key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN || !key[0]))
+        return PMIX_ERR_BAD_PARAM;
+    op->proc = px_process.model->self;
+    if (proc && proc->nspace[0])
+        px_proc_set(&op->proc, proc->nspace, proc->rank);
+    else if (proc)
+        op->proc.rank = proc->rank;
+    op->info = info;
+    op->n_info = n_info;
+    return PMIX_SUCCESS;
+}
+
+PX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
+                                 const pmix_info_t info[], size_t ninfo,
+                                 pmix_value_t **val)
+{
+    struct get_op op = {.api = {.start = on_get}, .key = (char *)key};
+    pmix_status_t rc = check(&op, proc, key, info, ninfo);
+
+    if (rc)
+        return rc;
+    if (!val)
+        return PMIX_ERR_BAD_PARAM;
+    if (px_info_flag(info, ninfo, PMIX_GET_STATIC_VALUES)) {
+        if (!*val)
+            return PMIX_ERR_BAD_PARAM;
+        op.in_place = true;
+        op.value = *val;
+    }
+    rc = px_api_wait(&op.api);
+    if (!rc)
+        *val = op.value;
+    else if (!op.in_place)
+        *val = NULL;
+    return rc;
+}
+
+PX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],
+                                    const pmix_info_t info[], size_t ninfo,
+                                    pmix_value_cbfunc_t cbfunc, void *cbdata)
+{
+    struct get_op op = {
+        .api = {.start = on_get, .finish = finish_get}, .cb = cbfunc, .cbdata = cbdata};
+    pmix_status_t rc = check(&op, proc, key, info, ninfo);
+
+    if (rc)
+        return rc;
+    if (!cbfunc)
+        return PMIX_ERR_BAD_PARAM;
+    op.key = key ? strdup(key) : NULL; /* callers pass keys from their stack */
+    if (key && !op.key)
+        return PMIX_ERR_NOMEM;
+    rc = px_api_post(&op.api, sizeof op);
+    if (rc)
+        free(op.key);
+    return rc;
+}

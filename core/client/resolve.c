@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who runs where: answered from what is known of the jobs. */
+#include "core/base/ranges.h"
+#include "core/base/strv.h"
+#include "core/client/client.h"
+
+#include <string.h>
+
+struct resolve_op {
+    struct px_api api;
+    const char *node;
+    const char *nspace;
+    pmix_proc_t *procs;
+    size_t n_procs;
+    char *nodes;
+};
+
+static pmix_status_t add_peers(struct resolve_op *op, const struct px_nspace *ns)
+{
+    PX_AUTOFREE uint32_t *ranks = NULL;
+    struct px_lookup l;
+    pmix_value_t v;
+    pmix_proc_t *grown;
+    size_t n = 0;
+    pmix_status_t rc;
+
+    px_lookup_init(&l, PMIX_LOCAL_PEERS, PMIX_RANK_WILDCARD, NULL, 0);
+    l.realm = PX_REALM_NODE;
+    l.hostname = op->node;
+    rc = px_lookup_find(px_process.model, ns, &l, &v);
+    if (rc)
+        return rc;
+    rc = px_ranges_parse(px_value_string(&v) ? px_value_string(&v) : "", PX_MAX_RANKS,
+                         &ranks, &n);
+    px_type_destruct(PMIX_VALUE, &v);
+    if (rc || n == 0)
+        return rc;
+    grown = reallocarray(op->procs, op->n_procs + n, sizeof *grown);
+    if (!grown)
+        return PMIX_ERR_NOMEM;
+    op->procs = grown;
+    for (size_t i = 0; i < n; i++)
+        px_proc_set(&op->procs[op->n_procs++], ns->name, ranks[i]);
+    return PMIX_SUCCESS;
+}
+
+/* nspace NULL: all that are known. A namespace that is not on that node adds nothing. */
+static void on_resolve_peers(struct px_api *api)
+{
+    struct resolve_op *op = PX_CONTAINER_OF(api, struct resolve_op, api);
+    struct px_model *m = px_process.model;
+    struct px_nspace *ns = op->nspace ? px_nspace_find(m, op->nspace) : NULL;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+    size_t pos = 0;
+
+    if (op->nspace) {
+        if (ns)
+            rc = add_peers(op, ns);
+    } else {
+        while ((ns = px_map_next(&m->nspaces, &pos, NULL, NULL))) {
+            pmix_status_t one = add_peers(op, ns);
+
+            if (rc == PMIX_ERR_NOT_FOUND || one == PMIX_ERR_NOMEM)
+                rc = one;
+        }
+    }
+    px_api_done(api, rc);
+}
+
+PX_EXPORT pmix_status_t PMIx_Resolve_peers(const char *nodename,
+                                           const pmix_nspace_t nspace,
+                                           pmix_proc_t **procs, size_t *nprocs)
+{
+    struct resolve_op op = {.api = {.start = on_resolve_peers}, .node = nodename};
+    pmix_status_t rc;
+
+    if (!px_initialized())
+        return PMIX_ERR_INIT;
+    if (!procs || !nprocs)
+        return PMIX_ERR_BAD_PARAM;
+    op.nspace = nspace && nspace[0] ? nspace : NULL;
+    *procs = NULL;
+    *nprocs = 0;
+    rc = px_api_wait(&op.api);
+    if (rc) {
+        free(op.procs);
+        return rc;
+    }
+    *procs = op.procs;
+    *nprocs = op.n_procs;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t add_names(char ***all, const char *list)
+{
+    PX_AUTO(px_strv) names = px_strv_split(list, ',', false);
+    pmix_status_t rc = !names && strspn(list, ",") != strlen(list) ? PMIX_ERR_NOMEM
+                                                                   : PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && names && names[i]; i++)
+        rc = px_strv_append_unique(all, names[i]);
+    return rc;
+}
+
+static pmix_status_t add_nodes(struct resolve_op *op, const struct px_nspace *ns)
+{
+    PX_AUTO(px_strv) all = NULL;
+    struct px_lookup l;
+    pmix_value_t v;
+    char *joined;
+    pmix_status_t rc;
+
+    px_lookup_init(&l, PMIX_NODE_LIST, PMIX_RANK_WILDCARD, NULL, 0);
+    rc = px_lookup_find(px_process.model, ns, &l, &v);
+    if (rc)
+        return rc;
+    if (op->nodes)
+        rc = add_names(&all, op->nodes);
+    if (!rc && px_value_string(&v))
+        rc = add_names(&all, px_value_string(&v));
+    px_type_destruct(PMIX_VALUE, &v);
+    if (rc)
+        return rc;
+    joined = px_strv_join(all, ',');
+    if (!joined)
+        return PMIX_ERR_NOMEM;
+    free(op->nodes);
+    op->nodes = joined;
+    return PMIX_SUCCESS;
+}
+
+static void on_resolve_nodes(struct px_api *api)
+{
+    struct resolve_op *op = PX_CONTAINER_OF(api, struct resolve_op, api);
+    struct px_model *m = px_process.model;
+    struct px_nspace *ns = op->nspace ? px_nspace_find(m, op->nspace) : NULL;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+    size_t pos = 0;
+
+    if (op->nspace) {
+        if (ns)
+            rc = add_nodes(op, ns);
+    } else {
+        while ((ns = px_map_next(&m->nspaces, &pos, NULL, NULL))) {
+            pmix_status_t one = add_nodes(op, ns);
+
+            if (rc == PMIX_ERR_NOT_FOUND || one == PMIX_ERR_NOMEM)
+                rc = one;
+        }
+    }
+    px_api_done(api, rc);
+}
+
+PX_EXPORT pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char **nodelist)
+{
+    struct resolve_op op = {.api = {.start = on_resolve_nodes}};
+    pmix_status_t rc;
+
+    if (!px_initialized())
+        return PMIX_ERR_INIT;
+    if (!nodelist)
+        return PMIX_ERR_BAD_PARAM;
+    op.nspace = nspace && nspace[0] ? nspace : NULL;
+    *nodelist = NULL;
+    rc = px_api_wait(&op.api);
+    if (rc)
+        free(op.nodes);
+    else
+        *nodelist = op.nodes;
+    return rc;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One mechanism for every API call: blocking ones wait for the same operation that the others
+ * leave behind. */
+#include "core/model/api.h"
+
+#include <string.h>
+
+/* What comes too late, while the last role ends, finds no model any more. */
+static void start(struct px_api *op)
+{
+    if (px_process.model)
+        op->start(op);
+    else
+        px_api_done(op, PMIX_ERR_INIT);
+}
+
+static void on_call(struct px_call *call, void *args)
+{
+    struct px_api *op = args;
+
+    op->call = call;
+    start(op);
+}
+
+static void on_msg(struct px_msg *msg)
+{
+    start(PX_CONTAINER_OF(msg, struct px_api, msg));
+}
+
+pmix_status_t px_api_wait(struct px_api *op)
+{
+    if (!px_initialized())
+        return PMIX_ERR_INIT;
+    return px_call(px_process.loop, on_call, op);
+}
+
+pmix_status_t px_api_post(const struct px_api *op, size_t size)
+{
+    struct px_api *copy;
+
+    if (!px_initialized())
+        return PMIX_ERR_INIT;
+    copy = malloc(size);
+    if (!copy)
+        return PMIX_ERR_NOMEM;
+    memcpy(copy, op, size);
+    copy->call = NULL;
+    copy->msg.run = on_msg;
+    if (!px_process_post(&copy->msg)) {
+        free(copy);
+        return PMIX_ERR_INIT;
+    }
+    return PMIX_SUCCESS;
+}
+
+void px_api_done(struct px_api *op, pmix_status_t status)
+{
+    op->status = status;
+    if (op->call) {
+        px_call_done(op->call, status);
+        return;
+    }
+    if (op->finish)
+        op->finish(op);
+    free(op);
+}
+
+void px_api_request(struct px_api *op, px_writer *w, px_reply_fn reply)
+{
+    pmix_status_t rc = px_uplink_request(&px_process.model->uplink, w, reply, op);
+
+    px_writer_cleanup(w);
+    if (rc)
+        px_api_done(op, rc);
+}
+
+void px_api_status_reply(void *op, pmix_status_t status, px_reader *reply)
+{
+    pmix_status_t answer = status;
+
+    if (!status) {
+        status = px_unpack_status(reply, &answer);
+        if (status)
+            answer = status;
+    }
+    px_api_done(op, answer);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The frame of every API call, blocking or not. */
+#ifndef PX_MODEL_API_H
+#define PX_MODEL_API_H
+
+#include "core/model/nspace.h"
+#include "core/model/uplink.h"
+#include "core/rt/call.h"
+#include "core/rt/process.h"
+
+/* True once PMIx_Init or PMIx_server_init has succeeded and before the last finalize; not
+ * in a child forked in between. Any thread. */
+static inline bool px_initialized(void)
+{
+    return atomic_load(&px_process.init_count) > 0 && px_process_is_mine();
+}
+
+/* One API call under way, blocking or not; the first member of each call's own structure. */
+struct px_api {
+    struct px_msg msg;
+    struct px_call *call; /* somebody waits; NULL: finish tells */
+    void (*start)(
+        struct px_api *op); /* on the loop; leads to px_api_done, now or later */
+    void (*finish)(
+        struct px_api *op); /* not blocking: hands the result to the user's callback */
+    pmix_status_t status;
+};
+
+/* Runs op, which lives on the caller's stack, and waits. PMIX_ERR_INIT before init,
+ * PMIX_ERR_WOULD_BLOCK on the loop thread, else the status of px_api_done. */
+pmix_status_t px_api_wait(struct px_api *op);
+/* Copies op (size bytes) and runs it later; the copy is freed after finish. PMIX_ERR_INIT,
+ * PMIX_ERR_NOMEM. */
+pmix_status_t px_api_post(const struct px_api *op, size_t size);
+void px_api_done(struct px_api *op, pmix_status_t status);
+
+/* Sends w for op. If that fails op is done with the status. reply runs with op as argument. */
+void px_api_request(struct px_api *op, px_writer *w, px_reply_fn reply);
+/* The reply whose whole content is a status. */
+void px_api_status_reply(void *op, pmix_status_t status, px_reader *reply);
+
+#endif

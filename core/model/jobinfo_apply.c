@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the stage into a namespace: the map, the node table, then the values. Everything that
+ * can be refused is done on the side first. */
+#include <string.h>
+
+#include "core/base/str.h"
+#include "core/base/strv.h"
+#include "core/model/jobinfo_impl.h"
+
+/* What the namespace is going to be. */
+struct plan {
+    struct px_procmap *map; /* NULL: keeps the one it has */
+    char **names;           /* of the node table */
+    uint32_t n_names, cap_names;
+    uint32_t n_mapped;     /* rows that belong to the map */
+    bool same_rows;        /* the rows it has stay what they are */
+    struct px_map by_name; /* -> row + 1 */
+    struct px_map by_id;   /* likewise */
+    uint32_t *row_of;      /* by staged node */
+    uint32_t this_node;
+};
+
+static void plan_fini(struct plan *p)
+{
+    px_procmap_destroy(p->map);
+    for (uint32_t i = 0; i < p->n_names; i++)
+        free(p->names[i]);
+    free(p->names);
+    free(p->row_of);
+    px_map_fini(&p->by_name);
+    px_map_fini(&p->by_id);
+}
+
+static pmix_status_t no_memory(struct px_stage *s)
+{
+    return px_err_set(s->err, PMIX_ERR_NOMEM, "out of memory");
+}
+
+/* ---- the map -------------------------------------------------------------------------------- */
+
+/* Names of the job's nodes in their order: the node list if there is one, for the arrays of a
+ * server need not be in order, then whoever is missing there. */
+static pmix_status_t collect_names(struct px_stage *s, struct px_map *index,
+                                   char ***names, size_t *n)
+{
+    for (size_t i = 0; i < s->n_entries; i++) {
+        const struct px_stage_entry *e = &s->entries[i];
+        const char *list = px_value_string(&e->value);
+        if (e->table == PX_GDS_JOB && e->rank == PMIX_RANK_WILDCARD && list &&
+            strcmp(e->key, PMIX_NODE_LIST) == 0) {
+            px_strv_free(*names);
+            *names = NULL;
+            pmix_status_t rc = px_map_expand_nodes(list, names, NULL);
+            if (rc)
+                return rc;
+        }
+    }
+    *n = px_strv_count(*names);
+    for (size_t i = 0; i < *n; i++)
+        if (px_map_sput(index, (*names)[i], (void *)(i + 1), NULL))
+            return PMIX_ERR_NOMEM;
+    return PMIX_SUCCESS;
+}
+
+/* The index of a name, added if need be; there is room in names. */
+static pmix_status_t name_index(struct px_map *index, char **names, size_t *n,
+                                const char *name, size_t *at)
+{
+    *at = (size_t)px_map_sget(index, name);
+    if (*at == 0) {
+        names[*n] = strdup(name);
+        names[*n + 1] = NULL;
+        if (!names[*n] || px_map_sput(index, name, (void *)(*n + 1), NULL))
+            return PMIX_ERR_NOMEM;
+        *at = ++*n;
+    }
+    --*at;
+    return PMIX_SUCCESS;
+}
+
+/* names[] and the ranks of each from the staged nodes; *n 0 if no node has any. */
+static pmix_status_t collect_ranks(struct px_stage *s, struct px_map *index,
+                                   char ***names, const char ***ranks, size_t *n)
+{
+    pmix_status_t rc = collect_names(s, index, names, n);
+    size_t cap = *n + s->n_nodes + 1;
+    bool any = false;
+
+    if (rc)
+        return rc;
+    char **more = reallocarray(*names, cap, sizeof(**names));
+    if (more)
+        *names = more;
+    *ranks = calloc(cap, sizeof(**ranks));
+    if (!more || !*ranks)
+        return PMIX_ERR_NOMEM;
+    more[*n] = NULL;
+    for (size_t i = 0; !rc && i < s->n_nodes; i++) {
+        const struct px_stage_node *node = &s->nodes[i];
+        size_t at;
+        if (!node->name || !node->ranks)
+            continue;
+        rc = name_index(index, *names, n, node->name, &at);
+        if (!rc)
+            (*ranks)[at] = node->ranks;
+        any = true;
+    }
+    if (!any)
+        *n = 0;
+    return rc;
+}
+
+static uint32_t mapped_ranks(const struct px_procmap *map)
+{
+    return map && map->n_ranks > 0 ? map->first[map->n_nodes] : 0;
+}
+
+/* As given, now or before; 0: not at all. */
+static uint32_t given_job_size(const struct px_stage *s, const struct px_nspace *ns)
+{
+    const pmix_value_t *given = px_store_find(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD,
+                                              PMIX_JOB_SIZE);
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < s->n_entries; i++)
+        if (s->entries[i].table == PX_GDS_JOB &&
+            s->entries[i].rank == PMIX_RANK_WILDCARD &&
+            strcmp(s->entries[i].key, PMIX_JOB_SIZE) == 0)
+            given = &s->entries[i].value;
+    return given && px_value_to_u32(given, &n) ? n : 0;
+}
+
+/* Lists of ranks by node make a map, if they agree and cover the job. If not, *out stays as
+ * it is: what was given is then all there is. */
+static pmix_status_t map_from_lists(struct px_stage *s, const struct px_nspace *ns,
+                                    struct px_procmap **out)
+{
+    struct px_map index = {0};
+    PX_AUTO(px_strv) names = NULL;
+    PX_AUTOFREE const char **ranks = NULL;
+    struct px_procmap *map = NULL;
+    size_t n = 0;
+    pmix_status_t rc = collect_ranks(s, &index, &names, &ranks, &n);
+
+    px_map_fini(&index);
+    if (!rc && n > 0)
+        rc = px_procmap_from_lists(names, ranks, n, &map, NULL);
+    if (map && mapped_ranks(map) >= given_job_size(s, ns) &&
+        mapped_ranks(map) >= mapped_ranks(ns->map))
+        *out = map;
+    else
+        px_procmap_destroy(map);
+    return rc == PMIX_ERR_NOMEM ? no_memory(s) : PMIX_SUCCESS;
+}
+
+static pmix_status_t plan_map(struct px_stage *s, const struct px_nspace *ns,
+                              bool rebuild, struct plan *p)
+{
+    if (s->node_map || s->proc_map)
+        return px_procmap_create(s->node_map, s->proc_map, &p->map, s->err);
+    return rebuild ? map_from_lists(s, ns, &p->map) : PMIX_SUCCESS;
+}
+
+/* ---- the node table ------------------------------------------------------------------------- */
+
+static pmix_status_t index_row(struct px_map *map, const void *key, size_t len,
+                               uint32_t row)
+{
+    if (px_map_get(map, key, len))
+        return PMIX_SUCCESS; /* the first one of a name counts */
+    return px_map_put(map, key, len, (void *)((uintptr_t)row + 1), NULL);
+}
+
+static pmix_status_t add_row(struct plan *p, const char *name)
+{
+    char *copy = NULL;
+
+    if (p->n_names == p->cap_names) {
+        uint32_t cap = p->cap_names * 2 + 8;
+        char **names = reallocarray(p->names, cap, sizeof(*names));
+        if (!names)
+            return PMIX_ERR_NOMEM;
+        p->names = names;
+        p->cap_names = cap;
+    }
+    if (name) {
+        copy = strdup(name);
+        if (!copy || index_row(&p->by_name, name, strlen(name), p->n_names)) {
+            free(copy);
+            return PMIX_ERR_NOMEM;
+        }
+    }
+    p->names[p->n_names++] = copy;
+    return PMIX_SUCCESS;
+}
+
+static bool same_nodes(const struct px_procmap *a, const struct px_procmap *b)
+{
+    if (!a || a->n_nodes != b->n_nodes)
+        return false;
+    for (uint32_t i = 0; i < a->n_nodes; i++)
+        if (strcmp(a->nodes[i], b->nodes[i]) != 0)
+            return false;
+    return true;
+}
+
+/* The rows that are there before the staged nodes come. */
+static pmix_status_t plan_rows(struct px_nspace *ns, struct plan *p)
+{
+    p->same_rows = !p->map || same_nodes(ns->map, p->map);
+    p->n_mapped = p->map ? p->map->n_nodes : ns->map ? ns->map->n_nodes : 0;
+    uint32_t n = p->same_rows ? ns->n_nodes : p->n_mapped;
+    char *const *names = p->same_rows ? ns->node_names : p->map->nodes;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const pmix_value_t *v = p->same_rows
+                                    ? px_store_find(ns, PX_GDS_NODE, i, PMIX_NODEID)
+                                    : NULL;
+        uint32_t id;
+        if (add_row(p, names[i]))
+            return PMIX_ERR_NOMEM;
+        if (v && px_value_to_u32(v, &id) && index_row(&p->by_id, &id, sizeof(id), i))
+            return PMIX_ERR_NOMEM;
+    }
+    return PMIX_SUCCESS;
+}
+
+static uint32_t find_row(const struct px_map *map, const void *key, size_t len)
+{
+    return (uint32_t)((uintptr_t)px_map_get(map, key, len) - 1); /* none: UINT32_MAX */
+}
+
+static uint32_t row_of_id(const struct plan *p, uint32_t id)
+{
+    uint32_t row = find_row(&p->by_id, &id, sizeof(id));
+
+    return row == UINT32_MAX && id < p->n_mapped ? id : row;
+}
+
+/* Nodes with a name make rows and tell their ids; those with an id alone come after them. */
+static pmix_status_t plan_nodes(const struct px_stage *s, struct plan *p)
+{
+    p->row_of = malloc((s->n_nodes + 1) * sizeof(*p->row_of));
+    if (!p->row_of)
+        return PMIX_ERR_NOMEM;
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        const struct px_stage_node *node = &s->nodes[i];
+        p->row_of[i] = UINT32_MAX;
+        if (!node->name)
+            continue;
+        p->row_of[i] = find_row(&p->by_name, node->name, strlen(node->name));
+        if (p->row_of[i] == UINT32_MAX) {
+            p->row_of[i] = p->n_names;
+            if (add_row(p, node->name))
+                return PMIX_ERR_NOMEM;
+        }
+        if (node->id != UINT32_MAX &&
+            index_row(&p->by_id, &node->id, sizeof(node->id), p->row_of[i]))
+            return PMIX_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        const struct px_stage_node *node = &s->nodes[i];
+        if (node->name || node->is_this || node->id == UINT32_MAX)
+            continue;
+        p->row_of[i] = row_of_id(p, node->id);
+        if (p->row_of[i] == UINT32_MAX) {
+            p->row_of[i] = p->n_names;
+            if (add_row(p, NULL) ||
+                index_row(&p->by_id, &node->id, sizeof(node->id), p->n_names - 1))
+                return PMIX_ERR_NOMEM;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+/* ---- this node ------------------------------------------------------------------------------ */
+
+static bool is_alias(const struct px_stage *s, const struct plan *p, const char *host,
+                     uint32_t *row)
+{
+    for (size_t i = 0; i < s->n_entries; i++) {
+        const struct px_stage_entry *e = &s->entries[i];
+        if (e->table != PX_GDS_NODE || strcmp(e->key, PMIX_HOSTNAME_ALIASES) != 0)
+            continue;
+        PX_AUTO(px_strv) names = px_strv_split(px_value_string(&e->value), ',', false);
+        if (px_strv_has(names, host) && p->row_of[e->rank] != UINT32_MAX) {
+            *row = p->row_of[e->rank];
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t row_of_host(const struct px_stage *s, const struct plan *p,
+                            const char *host)
+{
+    uint32_t row = find_row(&p->by_name, host, strlen(host));
+
+    if (!host[0] || row != UINT32_MAX)
+        return host[0] ? row : UINT32_MAX;
+    if (is_alias(s, p, host, &row))
+        return row;
+    for (uint32_t i = 0; i < p->n_names; i++)
+        if (p->names[i] && px_same_host(p->names[i], host))
+            return i;
+    return UINT32_MAX;
+}
+
+/* A process knows best by its own rank; a server by its host's name, or by what the host says
+ * of the node without naming it. */
+static uint32_t find_this(const struct px_stage *s, const struct px_model *m,
+                          const struct px_nspace *ns, const struct plan *p)
+{
+    const struct px_procmap *map = p->map ? p->map : ns->map;
+    const struct px_stage_node *lone = NULL;
+    uint32_t row;
+
+    if (ns == m->own && map && m->self.rank < map->n_ranks &&
+        map->node_of[m->self.rank] != UINT32_MAX)
+        return map->node_of[m->self.rank];
+    for (size_t i = 0; i < s->n_nodes; i++)
+        if (s->nodes[i].is_this &&
+            (!lone || s->nodes[i].name || s->nodes[i].id != UINT32_MAX))
+            lone = &s->nodes[i];
+    if (lone && lone->name)
+        return find_row(&p->by_name, lone->name, strlen(lone->name));
+    row = row_of_host(s, p, m->hostname);
+    if (row == UINT32_MAX && m->own && m->own != ns &&
+        m->own->this_node < m->own->n_nodes && m->own->node_names[m->own->this_node])
+        row = row_of_host(s, p, m->own->node_names[m->own->this_node]);
+    if (row == UINT32_MAX && lone && lone->id != UINT32_MAX)
+        row = row_of_id(p, lone->id);
+    if (row == UINT32_MAX && p->n_names == 1)
+        row = 0;
+    return row == UINT32_MAX && p->same_rows ? ns->this_node : row;
+}
+
+static pmix_status_t plan_this(const struct px_stage *s, const struct px_model *m,
+                               const struct px_nspace *ns, struct plan *p)
+{
+    p->this_node = find_this(s, m, ns, p);
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        if (!s->nodes[i].is_this || p->row_of[i] != UINT32_MAX)
+            continue;
+        if (p->this_node ==
+            UINT32_MAX) { /* not among the job's nodes, yet it has values */
+            p->this_node = p->n_names;
+            if (add_row(p, m->hostname[0] ? m->hostname : NULL))
+                return PMIX_ERR_NOMEM;
+        }
+        p->row_of[i] = p->this_node;
+    }
+    return PMIX_SUCCESS;
+}
+
+/* ---- taking effect -------------------------------------------------------------------------- */
+
+static void take_plan(struct px_nspace *ns, struct plan *p)
+{
+    if (!p->same_rows)
+        for (uint32_t i = 0; i < ns->n_nodes; i++)
+            px_store_clear(ns, PX_GDS_NODE, i);
+    if (p->map) {
+        px_procmap_destroy(ns->map);
+        ns->map = px_take(&p->map);
+    }
+    /* The plan's destruction frees the old names. */
+    char **names = ns->node_names;
+    uint32_t n = ns->n_nodes;
+    ns->node_names = p->names;
+    ns->n_nodes = p->n_names;
+    p->names = names;
+    p->n_names = n;
+    ns->this_node = p->this_node;
+}
+
+/* What the map says anyway is not kept once more for every rank. */
+static bool follows(const struct px_nspace *ns, const struct px_stage_entry *e)
+{
+    pmix_value_t fact;
+    bool same;
+
+    if (px_rank_fact(ns, e->rank, e->key, &fact) != PMIX_SUCCESS)
+        return false;
+    same = fact.type == e->value.type &&
+           px_type_compare(PMIX_VALUE, &fact, &e->value) == 0;
+    px_type_destruct(PMIX_VALUE, &fact);
+    return same && !px_store_find(ns, PX_GDS_JOB, e->rank, e->key);
+}
+
+static pmix_status_t store(struct px_nspace *ns, const struct plan *p,
+                           const struct px_stage_entry *e)
+{
+    switch (e->table) {
+    case PX_GDS_NODE:
+        return px_store_put(ns, PX_GDS_NODE, p->row_of[e->rank], e->key, &e->value);
+    case PX_GDS_SESSION:
+        return px_store_put(
+            ns, PX_GDS_SESSION,
+            px_session_row(e->rank == PMIX_RANK_INVALID ? ns->session : e->rank),
+            e->key, &e->value);
+    case PX_GDS_JOB:
+        if (e->rank != PMIX_RANK_WILDCARD && follows(ns, e))
+            return PMIX_SUCCESS;
+        return px_store_put(ns, PX_GDS_JOB, e->rank, e->key, &e->value);
+    default:
+        return px_store_put(ns, e->table, e->rank, e->key, &e->value);
+    }
+}
+
+static bool is_rank_entry(const struct px_stage_entry *e)
+{
+    return e->table == PX_GDS_JOB && e->rank != PMIX_RANK_WILDCARD;
+}
+
+/* Ranks last: what follows for them depends on the rest. */
+static pmix_status_t store_all(const struct px_stage *s, struct px_nspace *ns,
+                               const struct plan *p)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < s->n_entries; i++)
+        if (!is_rank_entry(&s->entries[i]))
+            rc = store(ns, p, &s->entries[i]);
+    for (size_t i = 0; !rc && i < s->n_entries; i++)
+        if (is_rank_entry(&s->entries[i]))
+            rc = store(ns, p, &s->entries[i]);
+    return rc;
+}
+
+static void set_job_size(const struct px_stage *s, struct px_nspace *ns)
+{
+    uint32_t given = given_job_size(s, ns);
+
+    if (given > 0)
+        ns->job_size = given;
+    else if (mapped_ranks(ns->map) > 0)
+        ns->job_size = mapped_ranks(ns->map);
+}
+
+pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
+                             struct px_nspace *ns, bool rebuild_map)
+{
+    __attribute__((cleanup(plan_fini))) struct plan p = {0};
+    pmix_status_t rc = plan_map(s, ns, rebuild_map, &p);
+
+    if (rc)
+        return rc;
+    rc = plan_rows(ns, &p);
+    if (!rc)
+        rc = plan_nodes(s, &p);
+    if (!rc)
+        rc = plan_this(s, m, ns, &p);
+    if (rc)
+        return no_memory(s);
+
+    take_plan(ns, &p);
+    if (s->has_session)
+        ns->session = s->session;
+    if (s->many_apps)
+        ns->many_apps = true;
+    set_job_size(s, ns);
+    rc = store_all(s, ns, &p);
+    return rc ? px_err_set(s->err, rc, "the datastore refuses job information") : rc;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The answer to a client's first request. Maps do not travel: what follows from them is spelled
+ * out, since the libraries at the other end compute nothing. */
+#include <string.h>
+
+#include "core/model/jobinfo_impl.h"
+#include "pmix_version.h"
+
+#define TEXT_OF(x) #x
+#define TEXT(x)    TEXT_OF(x)
+#define IMITATED \
+    TEXT(PMIX_VERSION_MAJOR) "." TEXT(PMIX_VERSION_MINOR) "." TEXT(PMIX_VERSION_RELEASE)
+
+/* ---- members of one array or blob ----------------------------------------------------------- */
+
+/* Infos whose values are borrowed from the store or from facts. */
+struct members {
+    px_writer *w;
+    pmix_info_t *v;
+    size_t n, cap;
+    const char *but;       /* a key that is left out; NULL: none */
+    pmix_value_t facts[8]; /* owned */
+    size_t n_facts;
+};
+
+static void members_reset(struct members *l)
+{
+    for (size_t i = 0; i < l->n_facts; i++)
+        px_type_destruct(PMIX_VALUE, &l->facts[i]);
+    l->n = l->n_facts = 0;
+    l->but = NULL;
+}
+
+static void members_cleanup(struct members *l)
+{
+    members_reset(l);
+    free(l->v);
+}
+
+static pmix_status_t fail(px_writer *w, pmix_status_t rc)
+{
+    if (!w->status)
+        w->status = rc;
+    return w->status;
+}
+
+/* What the peer's dialect has no type for is left out; it would spoil the whole answer. */
+static bool can_pack(const px_writer *w, const pmix_value_t *value)
+{
+    px_writer trial;
+    bool ok = px_dialect_knows(w->codec.dialect, value->type);
+
+    if (!ok || value->type != PMIX_DATA_ARRAY)
+        return ok;
+    px_writer_init(&trial, w->codec);
+    px_pack(&trial, value, 1, PMIX_VALUE);
+    ok = trial.status != PMIX_ERR_UNKNOWN_DATA_TYPE;
+    px_writer_cleanup(&trial);
+    return ok;
+}
+
+/* In dialects without namespaces they are strings. */
+static void adapt(const px_writer *w, pmix_value_t *value)
+{
+    if (value->type != PMIX_PROC_NSPACE ||
+        px_dialect_knows(w->codec.dialect, PMIX_PROC_NSPACE))
+        return;
+    value->type = PMIX_STRING;
+    value->data.string = value->data.nspace ? value->data.nspace[0] : NULL;
+}
+
+static pmix_status_t members_add(struct members *l, const char *key,
+                                 const pmix_value_t *value)
+{
+    pmix_value_t v = *value;
+
+    adapt(l->w, &v);
+    if ((l->but && strcmp(key, l->but) == 0) || !can_pack(l->w, &v))
+        return PMIX_SUCCESS;
+    if (l->n == l->cap) {
+        size_t cap = l->cap * 2 + 16;
+        pmix_info_t *more = reallocarray(l->v, cap, sizeof(*more));
+        if (!more)
+            return fail(l->w, PMIX_ERR_NOMEM);
+        l->v = more;
+        l->cap = cap;
+    }
+    pmix_info_t *info = &l->v[l->n++];
+    memset(info, 0, sizeof(*info));
+    strncpy(info->key, key, PMIX_MAX_KEYLEN);
+    info->value = v;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t add_u32(struct members *l, const char *key, uint32_t n,
+                             pmix_data_type_t type)
+{
+    pmix_value_t v;
+
+    memset(&v, 0, sizeof(v));
+    v.type = type;
+    if (type == PMIX_PROC_RANK)
+        v.data.rank = n;
+    else
+        v.data.uint32 = n;
+    return members_add(l, key, &v);
+}
+
+static pmix_status_t on_stored(void *arg, pmix_rank_t rank PX_UNUSED, const char *key,
+                               const pmix_value_t *value)
+{
+    return members_add(arg, key, value);
+}
+
+/* A fact that may be there or not; taken. */
+static void add_fact(struct members *l, const char *key, pmix_status_t rc,
+                     pmix_value_t *fact)
+{
+    if (rc == PMIX_SUCCESS) {
+        l->facts[l->n_facts++] = *fact;
+        members_add(l, key, fact);
+    } else if (rc != PMIX_ERR_NOT_FOUND) {
+        fail(l->w, rc);
+    }
+}
+
+static void walk(struct members *l, const struct px_nspace *ns, enum px_gds_table table,
+                 pmix_rank_t rank, px_gds_walk_fn fn, void *arg)
+{
+    pmix_status_t rc = px_store_walk(ns, table, rank, fn, arg);
+
+    if (rc)
+        fail(l->w, rc);
+}
+
+/* ---- writing them --------------------------------------------------------------------------- */
+
+static void write_array(struct members *l, const char *key)
+{
+    pmix_data_array_t array = {.type = PMIX_INFO, .size = l->n, .array = l->v};
+    pmix_value_t v;
+
+    memset(&v, 0, sizeof(v));
+    v.type = PMIX_DATA_ARRAY;
+    v.data.darray = &array;
+    px_pack_kval(l->w, key, &v);
+}
+
+static void write_pairs(struct members *l, px_writer *w)
+{
+    for (size_t i = 0; i < l->n; i++)
+        px_pack_kval(w, l->v[i].key, &l->v[i].value);
+}
+
+static void write_blob(struct members *l, pmix_rank_t rank)
+{
+    PX_AUTO(px_writer) body;
+    pmix_value_t v;
+
+    px_writer_init(&body, l->w->codec);
+    px_pack_rank(&body, rank);
+    write_pairs(l, &body);
+    if (body.status) {
+        fail(l->w, body.status);
+        return;
+    }
+    memset(&v, 0, sizeof(v));
+    v.type = PMIX_BYTE_OBJECT;
+    v.data.bo.bytes = (char *)body.buf.data;
+    v.data.bo.size = body.buf.len;
+    px_pack_kval(l->w, PMIX_PROC_BLOB, &v);
+}
+
+/* ---- levels --------------------------------------------------------------------------------- */
+
+static void pack_job(struct members *l, const struct px_nspace *ns)
+{
+    pmix_value_t fact;
+
+    for (const char *const *key = px_job_facts; *key; key++)
+        if (!px_store_find(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, *key)) {
+            pmix_status_t rc = px_job_fact(ns, *key, &fact);
+            add_fact(l, *key, rc, &fact);
+        }
+    walk(l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, on_stored, l);
+    if (!px_store_find(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_BFROPS_MODULE)) {
+        fact = (pmix_value_t){.type = PMIX_STRING,
+                              .data.string = (char *)(uintptr_t)IMITATED};
+        members_add(l, PMIX_BFROPS_MODULE, &fact);
+    }
+    write_pairs(l, l->w);
+    members_reset(l);
+}
+
+/* Rows of a table one after the other: the walk brings them in order. */
+struct rows {
+    struct members *l;
+    const char *array_key, *id_key;
+    pmix_rank_t row, but; /* but: a row that is passed over */
+    bool open;
+    bool lone_too; /* each member as a pair of its own besides */
+};
+
+static void end_row(struct rows *rows)
+{
+    if (!rows->open)
+        return;
+    write_array(rows->l, rows->array_key);
+    if (rows->lone_too && rows->l->n > 0) {
+        struct members pairs = *rows->l;
+        pairs.v++; /* not the id */
+        pairs.n--;
+        write_pairs(&pairs, rows->l->w);
+    }
+    members_reset(rows->l);
+    rows->open = false;
+}
+
+static pmix_status_t on_row(void *arg, pmix_rank_t row, const char *key,
+                            const pmix_value_t *value)
+{
+    struct rows *rows = arg;
+
+    if (row == rows->but)
+        return PMIX_SUCCESS;
+    if (rows->open && rows->row != row)
+        end_row(rows);
+    if (!rows->open) {
+        rows->open = true;
+        rows->row = row;
+        add_u32(rows->l, rows->id_key, row == PMIX_RANK_WILDCARD ? UINT32_MAX : row,
+                PMIX_UINT32);
+        rows->l->but = rows->id_key;
+    }
+    return members_add(rows->l, key, value);
+}
+
+/* The job's own session first, for whoever takes the first one for that. Libraries of the fixed
+ * encoding know its values alone, not in an array. */
+static void pack_sessions(struct members *l, const struct px_nspace *ns)
+{
+    pmix_rank_t own = px_session_row(ns->session);
+    struct rows rows = {.l = l,
+                        .array_key = PMIX_SESSION_INFO_ARRAY,
+                        .id_key = PMIX_SESSION_ID,
+                        .but = PMIX_RANK_INVALID};
+
+    rows.lone_too = l->w->codec.dialect->encoding == PX_ENC_FIXED;
+    walk(l, ns, PX_GDS_SESSION, own, on_row, &rows);
+    end_row(&rows);
+    rows.lone_too = false;
+    rows.but = own;
+    walk(l, ns, PX_GDS_SESSION, PMIX_RANK_UNDEF, on_row, &rows);
+    end_row(&rows);
+}
+
+static void pack_node(struct members *l, const struct px_nspace *ns, uint32_t node)
+{
+    pmix_value_t fact;
+
+    for (const char *const *key = px_node_facts; *key; key++) {
+        bool is_name = key == px_node_facts ||
+                       key == px_node_facts + 1; /* these lead */
+        if (!is_name && px_store_find(ns, PX_GDS_NODE, node, *key))
+            continue;
+        pmix_status_t rc = px_node_fact(ns, node, *key, &fact);
+        add_fact(l, *key, rc, &fact);
+    }
+    l->but = PMIX_NODEID;
+    walk(l, ns, PX_GDS_NODE, node, on_stored, l);
+    if (l->n > 0)
+        write_array(l, PMIX_NODE_INFO_ARRAY);
+    members_reset(l);
+}
+
+static void pack_apps(struct members *l, const struct px_nspace *ns)
+{
+    struct rows rows = {.l = l,
+                        .array_key = PMIX_APP_INFO_ARRAY,
+                        .id_key = PMIX_APPNUM,
+                        .but = PMIX_RANK_INVALID};
+
+    walk(l, ns, PX_GDS_APP, PMIX_RANK_UNDEF, on_row, &rows);
+    end_row(&rows);
+}
+
+static void pack_rank(struct members *l, const struct px_nspace *ns, pmix_rank_t rank,
+                      bool as_arrays)
+{
+    size_t n_before;
+    pmix_value_t fact;
+
+    if (as_arrays)
+        add_u32(l, PMIX_RANK, rank, PMIX_PROC_RANK);
+    n_before = l->n;
+    for (const char *const *key = px_rank_facts; *key; key++)
+        if (!px_store_find(ns, PX_GDS_JOB, rank, *key)) {
+            pmix_status_t rc = px_rank_fact(ns, rank, *key, &fact);
+            add_fact(l, *key, rc, &fact);
+        }
+    l->but = PMIX_RANK;
+    walk(l, ns, PX_GDS_JOB, rank, on_stored, l);
+    if (l->n > n_before && as_arrays)
+        write_array(l, PMIX_PROC_INFO_ARRAY);
+    else if (l->n > n_before)
+        write_blob(l, rank);
+    members_reset(l);
+}
+
+/* Ranks that the map does not have, but the host gave values of. */
+struct extras {
+    struct members *l;
+    const struct px_nspace *ns;
+    pmix_rank_t next; /* ranks below are done */
+    bool as_arrays;
+};
+
+static pmix_status_t on_extra(void *arg, pmix_rank_t rank, const char *key PX_UNUSED,
+                              const pmix_value_t *value PX_UNUSED)
+{
+    struct extras *x = arg;
+
+    if (rank < x->next || rank >= PMIX_RANK_VALID)
+        return PMIX_SUCCESS;
+    pack_rank(x->l, x->ns, rank, x->as_arrays);
+    x->next = rank + 1;
+    return x->l->w->status;
+}
+
+void px_jobinfo_pack(const struct px_model *m PX_UNUSED, const struct px_nspace *ns,
+                     px_writer *w, bool as_arrays)
+{
+    __attribute__((cleanup(members_cleanup))) struct members l = {.w = w};
+    uint32_t n_ranks = ns->map ? ns->map->n_ranks : 0;
+    struct extras x = {.l = &l, .ns = ns, .next = n_ranks, .as_arrays = as_arrays};
+
+    pack_job(&l, ns);
+    pack_sessions(&l, ns);
+    for (uint32_t node = 0; !w->status && node < ns->n_nodes; node++)
+        pack_node(&l, ns, node);
+    pack_apps(&l, ns);
+    for (pmix_rank_t rank = 0; !w->status && rank < n_ranks; rank++)
+        pack_rank(&l, ns, rank, as_arrays);
+    walk(&l, ns, PX_GDS_JOB, PMIX_RANK_UNDEF, on_extra, &x);
+}

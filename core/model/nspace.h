@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Namespaces: what this process knows of a job. The same object serves a client (filled from
+ * its server's answer) and a server (filled by its host). Loop thread only. */
+#ifndef PX_MODEL_NSPACE_H
+#define PX_MODEL_NSPACE_H
+
+#include "core/base/list.h"
+#include "core/base/map.h"
+#include "core/model/procmap.h"
+#include "core/model/uplink.h"
+#include "core/types/type.h"
+#include "core/wire/codec.h"
+#include "tenon/gds.h"
+
+struct px_nspace {
+    char name[PMIX_MAX_NSLEN + 1];
+    const struct px_module *gds;
+    struct px_gds_ns *store;
+    struct px_procmap *map; /* NULL if the host gave none */
+    bool complete;          /* job info has been registered, or received */
+    bool no_data;           /* registered with PMIX_REGISTER_NODATA */
+    bool hosted;            /* this process serves it: its data are the clients' own */
+    uint32_t job_size;      /* 0: unknown */
+    uint32_t n_local;       /* local clients the host announced */
+    uint32_t n_nodes; /* rows in the node table: those of the map first, in its order */
+    char **node_names; /* of the node table, by index; a name may be NULL */
+    uint32_t
+        this_node; /* row of the node this process is on; UINT32_MAX: none is known */
+    uint32_t session;      /* id of the job's session; UINT32_MAX: the default one */
+    bool many_apps;        /* more than application 0 */
+    struct px_list locals; /* server: struct px_local, registered clients */
+};
+
+struct px_model {
+    struct px_map nspaces;
+    struct px_uplink uplink; /* this process's way to its server */
+    pmix_proc_t self;
+    struct px_nspace *own; /* self's namespace; NULL until known */
+    bool standalone;       /* a singleton: there is no server to ask */
+    px_writer put_local,
+        put_remote; /* put and not yet committed, as the server wants it */
+    char hostname[256];
+    uint32_t appnum; /* of self */
+    /* A process that is a server too speaks for itself once it is no client any more; NULL
+     * elsewhere. */
+    void (*client_left)(struct px_model *model);
+};
+
+/* With the name of this node that the process has. */
+pmix_status_t px_model_create(struct px_model **model);
+void px_model_destroy(struct px_model *model);
+struct px_nspace *px_nspace_find(const struct px_model *m, const char *name);
+/* Finds or makes. */
+pmix_status_t px_nspace_get(struct px_model *m, const char *name,
+                            struct px_nspace **ns);
+/* Whoever filled locals must have emptied it. NULL is fine. */
+void px_nspace_remove(struct px_model *m, struct px_nspace *ns);
+
+/* Table access through the namespace's datastore. */
+pmix_status_t px_store_put(struct px_nspace *ns, enum px_gds_table table,
+                           pmix_rank_t rank, const char *key,
+                           const pmix_value_t *value);
+const pmix_value_t *px_store_find(const struct px_nspace *ns, enum px_gds_table table,
+                                  pmix_rank_t rank, const char *key);
+pmix_status_t px_store_walk(const struct px_nspace *ns, enum px_gds_table table,
+                            pmix_rank_t rank, px_gds_walk_fn fn, void *arg);
+/* PMIX_RANK_UNDEF: of every rank. */
+void px_store_clear(struct px_nspace *ns, enum px_gds_table table, pmix_rank_t rank);
+
+#endif

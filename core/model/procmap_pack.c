@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Node and process maps, the other way: from lists to the compact forms, and out of the forms
+ * that come with a length. The output is what other implementations parse, and what hosts
+ * compare, so it follows theirs to the letter wherever theirs keeps the order of the nodes. */
+#include "core/model/procmap.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/buf.h"
+#include "core/base/ranges.h"
+#include "core/base/str.h"
+#include "core/types/type.h"
+#include "core/wire/codec.h"
+
+/* ---- nodes ---------------------------------------------------------------------------------- */
+
+#define MAX_NUMBER_DIGITS 9 /* longer ones do not fit the int that other parsers use */
+
+/* A node name taken apart: prefix, number, suffix. */
+struct name {
+    const char *text;
+    size_t len;
+    size_t prefix_len, n_digits; /* n_digits 0: has no number, stands for itself */
+    uint32_t number;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Only names of letters and digits alone are taken apart. */
+static struct name name_split(const char *text, size_t len)
+{
+    struct name name = {.text = text, .len = len};
+    size_t i = 0;
+    size_t digits;
+
+    while (i < len && is_letter(text[i]))
+        i++;
+    digits = i;
+    for (; i < len && is_digit(text[i]) && i - digits < MAX_NUMBER_DIGITS; i++)
+        name.number = name.number * 10 + (uint32_t)(text[i] - '0');
+    if (i < len && is_digit(text[i]))
+        return name;
+    name.prefix_len = digits;
+    name.n_digits = i - digits;
+    for (; i < len; i++)
+        if (!is_letter(text[i]) && !is_digit(text[i]))
+            name.n_digits = 0;
+    return name;
+}
+
+/* True if both differ in their number at most. */
+static bool name_alike(const struct name *a, const struct name *b)
+{
+    size_t head = a->prefix_len;
+    size_t tail = head + a->n_digits;
+
+    return a->n_digits > 0 && a->n_digits == b->n_digits &&
+           a->prefix_len == b->prefix_len && a->len == b->len &&
+           memcmp(a->text, b->text, head) == 0 &&
+           memcmp(a->text + tail, b->text + tail, a->len - tail) == 0;
+}
+
+struct packer {
+    px_buf out;
+    struct name first; /* of the group being collected */
+    uint32_t *numbers; /* of that group, in order; none: there is no group yet */
+    size_t n, cap;
+};
+
+static void packer_cleanup(struct packer *p)
+{
+    px_buf_cleanup(&p->out);
+    free(p->numbers);
+}
+
+static pmix_status_t add_text(px_buf *out, const char *text, size_t len)
+{
+    return px_buf_add(out, text, len);
+}
+
+/* Writes the group collected so far, with a comma behind it. */
+static pmix_status_t flush_group(struct packer *p)
+{
+    const struct name *f = &p->first;
+    size_t tail = f->prefix_len + f->n_digits;
+    char width[16];
+
+    if (p->n == 0)
+        return PMIX_SUCCESS;
+    if (f->n_digits == 0) {
+        p->n = 0;
+        pmix_status_t rc = add_text(&p->out, f->text, f->len);
+        return rc ? rc : add_text(&p->out, ",", 1);
+    }
+    PX_AUTOFREE char *ranges = px_ranges_format(p->numbers, p->n);
+    if (!ranges)
+        return PMIX_ERR_NOMEM;
+    p->n = 0;
+    int len = snprintf(width, sizeof(width), "[%zu:", f->n_digits);
+    pmix_status_t rc = add_text(&p->out, f->text, f->prefix_len);
+    if (!rc)
+        rc = add_text(&p->out, width, (size_t)len);
+    if (!rc)
+        rc = add_text(&p->out, ranges, strlen(ranges));
+    if (!rc)
+        rc = add_text(&p->out, "]", 1);
+    if (!rc)
+        rc = add_text(&p->out, f->text + tail, f->len - tail);
+    return rc ? rc : add_text(&p->out, ",", 1);
+}
+
+/* A name may join only the group right before it: the order of nodes has a meaning. */
+static pmix_status_t add_name(struct packer *p, const struct name *name)
+{
+    if (p->n > 0 && !name_alike(&p->first, name)) {
+        pmix_status_t rc = flush_group(p);
+        if (rc)
+            return rc;
+    }
+    if (p->n == p->cap) {
+        size_t cap = p->cap * 2 + 16;
+        uint32_t *numbers = reallocarray(p->numbers, cap, sizeof(*numbers));
+        if (!numbers)
+            return PMIX_ERR_NOMEM;
+        p->numbers = numbers;
+        p->cap = cap;
+    }
+    if (p->n == 0)
+        p->first = *name;
+    p->numbers[p->n++] = name->number;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t pack_names(struct packer *p, const char *list)
+{
+    pmix_status_t rc = add_text(&p->out, "pmix[", 5);
+
+    while (!rc && *list) {
+        size_t len = strcspn(list, ",");
+        struct name name = name_split(list, len);
+        if (len > 0)
+            rc = add_name(p, &name);
+        list += len + (list[len] == ',' ? 1 : 0);
+    }
+    if (!rc)
+        rc = flush_group(p);
+    return rc ? rc : px_buf_add(&p->out, "", 1);
+}
+
+static pmix_status_t raw(const char *list, char **out)
+{
+    char *text = px_strf("raw:%s", list);
+
+    if (!text)
+        return PMIX_ERR_NOMEM;
+    *out = text;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_map_pack_nodes(const char *list, char **out)
+{
+    __attribute__((cleanup(packer_cleanup))) struct packer p = {0};
+
+    if (!list || !out)
+        return PMIX_ERR_BAD_PARAM;
+    pmix_status_t rc = pack_names(&p, list);
+    if (rc)
+        return rc;
+    char *last = (char *)p.out.data + p.out.len - 2;
+    if (*last != ',') /* there was no name at all */
+        return raw(list, out);
+    *last = ']';
+    *out = (char *)px_buf_take(&p.out).data;
+    return PMIX_SUCCESS;
+}
+
+/* ---- ranks ---------------------------------------------------------------------------------- */
+
+static pmix_status_t pack_field(px_buf *out, const char *text, size_t len)
+{
+    PX_AUTOFREE char *field = strndup(text, len);
+    PX_AUTOFREE uint32_t *ranks = NULL;
+    size_t n = 0;
+
+    if (!field)
+        return PMIX_ERR_NOMEM;
+    pmix_status_t rc = px_ranges_parse(field, PX_MAX_RANKS, &ranks, &n);
+    if (rc)
+        return rc;
+    PX_AUTOFREE char *packed = px_ranges_format(ranks, n);
+    return packed ? px_buf_add(out, packed, strlen(packed)) : PMIX_ERR_NOMEM;
+}
+
+pmix_status_t px_map_pack_ranks(const char *list, char **out)
+{
+    PX_AUTO(px_buf) text = {0};
+    pmix_status_t rc;
+
+    if (!list || !out)
+        return PMIX_ERR_BAD_PARAM;
+    rc = px_buf_add(&text, "pmix[", 5);
+    for (const char *s = list; !rc && *s;) {
+        size_t len = strcspn(s, ";");
+        rc = pack_field(&text, s, len);
+        s += len;
+        if (!rc && *s) {
+            rc = px_buf_add(&text, ";", 1);
+            s++;
+        }
+    }
+    if (!rc)
+        rc = px_buf_add(&text, "]", 2);
+    if (rc == PMIX_ERR_NOMEM)
+        return rc;
+    /* What is no list of ranks passes through as it is: the host may parse its own form. */
+    if (rc || text.len - 1 > strlen(list))
+        return raw(list, out);
+    *out = (char *)px_buf_take(&text).data;
+    return PMIX_SUCCESS;
+}
+
+/* ---- forms with a length -------------------------------------------------------------------- */
+
+static const char blob_head[] =
+    "blob:\0component=zlib:\0size="; /* then "<n>:", NUL, n bytes */
+
+static bool is_blob(const char *bytes, size_t n)
+{
+    return n >= 5 && memcmp(bytes, blob_head, 5) == 0;
+}
+
+static pmix_status_t blob_text(const char *bytes, size_t n, char **text,
+                               struct px_err *err)
+{
+    size_t head = sizeof(blob_head) - 1;
+    const char *colon;
+    uint64_t size = 0;
+
+    if (n <= head || memcmp(bytes, blob_head, head) != 0)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM, "cannot read a compressed map");
+    bytes += head;
+    n -= head;
+    for (colon = bytes; colon < bytes + n && is_digit(*colon) && size <= n; colon++)
+        size = size * 10 + (uint64_t)(*colon - '0');
+    if (colon == bytes || (size_t)(bytes + n - colon) < 2 || colon[0] != ':' ||
+        colon[1] != '\0')
+        return px_err_set(err, PMIX_ERR_BAD_PARAM, "cannot read a compressed map");
+    n -= (size_t)(colon - bytes) + 2;
+    if (size > n)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM, "a compressed map is cut short");
+
+    /* The bytes are a compressed string as in any value; the codec knows how, and how far. */
+    pmix_value_t v = {.type = PMIX_COMPRESSED_STRING};
+    v.data.bo.bytes = malloc(size + 1);
+    if (!v.data.bo.bytes)
+        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+    memcpy(v.data.bo.bytes, colon + 2, size);
+    v.data.bo.size = size;
+    pmix_status_t rc = px_value_inflate(&v);
+    if (!rc && v.type == PMIX_STRING && v.data.string)
+        *text = px_take(&v.data.string);
+    else
+        rc = px_err_set(err, rc ? rc : PMIX_ERR_BAD_PARAM,
+                        "cannot inflate a compressed map");
+    px_type_destruct(PMIX_VALUE, &v);
+    return rc;
+}
+
+pmix_status_t px_map_text(const void *bytes, size_t n, char **text, struct px_err *err)
+{
+    if (n > 0 && is_blob(bytes, n))
+        return blob_text(bytes, n, text, err);
+    char *copy = n > 0 ? strndup(bytes, n) : strdup("");
+    if (!copy)
+        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+    *text = copy;
+    return PMIX_SUCCESS;
+}

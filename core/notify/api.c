@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The event calls of the API, for every role. */
+#include "core/model/api.h"
+#include "core/notify/notify_impl.h"
+#include "pmix.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* How default handlers are told of on the wire when the last of them goes. */
+#define DEFAULT_CODE INT_MIN
+
+/* ---- codes the server has been told of ---------------------------------------------------------- */
+
+struct code_count {
+    pmix_status_t code;
+    size_t n;
+};
+
+void px_notify_codes_fini(struct px_notify *n)
+{
+    struct code_count *c;
+    size_t pos = 0;
+
+    while ((c = px_map_next(&n->codes, &pos, NULL, NULL)))
+        free(c);
+    px_map_fini(&n->codes);
+}
+
+/* True if this is the first handler for the code. */
+static bool code_added(struct px_notify *n, pmix_status_t code)
+{
+    struct code_count *c = px_map_get(&n->codes, &code, sizeof code);
+
+    if (c) {
+        c->n++;
+        return false;
+    }
+    c = calloc(1, sizeof *c);
+    if (!c)
+        return true;
+    c->code = code;
+    c->n = 1;
+    if (px_map_put(&n->codes, &code, sizeof code, c, NULL))
+        free(c);
+    return true;
+}
+
+/* True if that was the last handler for the code. */
+static bool code_dropped(struct px_notify *n, pmix_status_t code)
+{
+    struct code_count *c = px_map_get(&n->codes, &code, sizeof code);
+
+    if (!c || --c->n > 0)
+        return false;
+    px_map_remove(&n->codes, &code, sizeof code);
+    free(c);
+    return true;
+}
+
+/* A server's own handlers see what passes through it; only clients have somebody to tell. */
+static bool has_server(void)
+{
+    return px_process.model->uplink.send && !px_process.server;
+}
+
+/* ---- register -------------------------------------------------------------------------------- */
+
+struct register_op {
+    struct px_api api;
+    const pmix_status_t *codes;
+    size_t n_codes;
+    const pmix_info_t *info;
+    size_t n_info;
+    pmix_notification_fn_t fn;
+    size_t id;
+    pmix_hdlr_reg_cbfunc_t cb;
+    void *cbdata;
+};
+
+static void registered(struct register_op *op, pmix_status_t status)
+{
+    struct px_notify *n = px_process.notify;
+    struct px_handler *h = px_handlers_find(&n->handlers, op->id);
+
+    if (h && !status)
+        px_notify_replay(n, h);
+    px_api_done(&op->api, status);
+}
+
+/* A server that can not be told keeps the handler from remote events only; it stays. */
+static void on_server_told(void *arg, pmix_status_t status PX_UNUSED,
+                           px_reader *r PX_UNUSED)
+{
+    registered(arg, PMIX_SUCCESS);
+}
+
+static pmix_status_t tell_server(struct register_op *op, const pmix_status_t *codes,
+                                 size_t n)
+{
+    struct px_uplink *up = &px_process.model->uplink;
+    px_writer w;
+    pmix_status_t rc;
+
+    px_uplink_begin(up, &w, PX_OP_REGEVENTS);
+    px_pack_size(&w, n);
+    if (n > 0)
+        px_pack(&w, codes, (int32_t)n, PMIX_STATUS);
+    px_pack_infos(&w, op->info, op->n_info);
+    rc = px_uplink_request(up, &w, on_server_told, op);
+    px_writer_cleanup(&w);
+    return rc;
+}
+
+static void on_register(struct px_api *api)
+{
+    struct register_op *op = PX_CONTAINER_OF(api, struct register_op, api);
+    struct px_notify *n = px_process.notify;
+    struct px_handler *h = NULL;
+    PX_AUTOFREE pmix_status_t *fresh = NULL;
+    size_t n_fresh = 0;
+    bool news;
+    pmix_status_t rc = px_handlers_add(&n->handlers, op->codes, op->n_codes, op->info,
+                                       op->n_info, op->fn, &h);
+
+    if (!rc) {
+        fresh = malloc((op->n_codes + 1) * sizeof *fresh);
+        if (!fresh) {
+            px_handlers_remove(&n->handlers, h);
+            rc = PMIX_ERR_NOMEM;
+        }
+    }
+    if (rc) {
+        px_api_done(api, rc);
+        return;
+    }
+    op->id = h->id;
+    for (size_t i = 0; i < op->n_codes; i++)
+        if (code_added(n, op->codes[i]))
+            fresh[n_fresh++] = op->codes[i];
+    news = op->n_codes == 0 ? code_added(n, DEFAULT_CODE) : n_fresh > 0;
+    if (!news || !has_server() || tell_server(op, fresh, n_fresh))
+        registered(op, PMIX_SUCCESS);
+}
+
+static void finish_register(struct px_api *api)
+{
+    struct register_op *op = PX_CONTAINER_OF(api, struct register_op, api);
+
+    if (op->cb)
+        op->cb(api->status, op->id, op->cbdata);
+    free((void *)op->codes);
+}
+
+static pmix_status_t register_nb(const struct register_op *op)
+{
+    struct register_op copy = *op;
+    pmix_status_t rc;
+
+    /* Callers keep infos until the callback, but often not the codes. */
+    copy.api.finish = finish_register;
+    if (op->n_codes > 0) {
+        pmix_status_t *codes = malloc(op->n_codes * sizeof *codes);
+
+        if (!codes)
+            return PMIX_ERR_NOMEM;
+        memcpy(codes, op->codes, op->n_codes * sizeof *codes);
+        copy.codes = codes;
+    }
+    rc = px_api_post(&copy.api, sizeof copy);
+    if (rc)
+        free((void *)copy.codes);
+    return rc;
+}
+
+PX_EXPORT pmix_status_t PMIx_Register_event_handler(
+    pmix_status_t codes[], size_t ncodes, pmix_info_t info[], size_t ninfo,
+    pmix_notification_fn_t evhdlr, pmix_hdlr_reg_cbfunc_t cbfunc, void *cbdata)
+{
+    struct register_op op = {.api = {.start = on_register},
+                             .codes = codes,
+                             .n_codes = ncodes,
+                             .info = info,
+                             .n_info = ninfo,
+                             .fn = evhdlr,
+                             .cb = cbfunc,
+                             .cbdata = cbdata};
+    pmix_status_t rc;
+
+    if (!px_initialized())
+        return PMIX_ERR_INIT;
+    if (!evhdlr || (ncodes && !codes) || ncodes > INT32_MAX || (ninfo && !info))
+        return PMIX_ERR_BAD_PARAM;
+    if (!codes)
+        op.n_codes = 0;
+    if (cbfunc)
+        return register_nb(&op);
+    rc = px_api_wait(&op.api);
+    return rc ? rc : (pmix_status_t)op.id;
+}
+
+/* ---- deregister ------------------------------------------------------------------------------ */
+
+struct deregister_op {
+    struct px_api api;
+    size_t id;
+    pmix_op_cbfunc_t cb;
+    void *cbdata;
+};
+
+/* No reply is made to this message. */
+static void untell_server(const pmix_status_t *codes, size_t n)
+{
+    struct px_uplink *up = &px_process.model->uplink;
+    px_writer w;
+
+    px_uplink_begin(up, &w, PX_OP_DEREGEVENTS);
+    for (size_t i = 0; i < n; i++)
+        px_pack_status(&w, codes[i]);
+    (void)px_uplink_request(up, &w, NULL, NULL);
+    px_writer_cleanup(&w);
+}
+
+void px_notify_retire(struct px_notify *n, struct px_handler *h)
+{
+    PX_AUTOFREE pmix_status_t *gone = malloc((h->n_codes + 1) * sizeof *gone);
+    size_t n_gone = 0;
+
+    /* Without memory the server goes on to tell what is not wanted, which does no harm. */
+    for (size_t i = 0; gone && i < h->n_codes; i++)
+        if (code_dropped(n, h->codes[i]))
+            gone[n_gone++] = h->codes[i];
+    if (gone && h->n_codes == 0 && code_dropped(n, DEFAULT_CODE))
+        gone[n_gone++] = DEFAULT_CODE;
+    px_handlers_remove(&n->handlers, h);
+    if (n_gone > 0 && has_server())
+        untell_server(gone, n_gone);
+}
+
+static void on_deregister(struct px_api *api)
+{
+    struct deregister_op *op = PX_CONTAINER_OF(api, struct deregister_op, api);
+    struct px_handler *h = px_handlers_find(&px_process.notify->handlers, op->id);
+
+    if (h)
+        px_notify_retire(px_process.notify, h);
+    px_api_done(api, h ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+}
+
+static void finish_deregister(struct px_api *api)
+{
+    struct deregister_op *op = PX_CONTAINER_OF(api, struct deregister_op, api);
+
+    if (op->cb)
+        op->cb(api->status, op->cbdata);
+}
+
+PX_EXPORT pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref,
+                                                      pmix_op_cbfunc_t cbfunc,
+                                                      void *cbdata)
+{
+    struct deregister_op op = {.api = {.start = on_deregister},
+                               .id = evhdlr_ref,
+                               .cb = cbfunc,
+                               .cbdata = cbdata};
+
+    if (!cbfunc)
+        return px_api_wait(&op.api);
+    op.api.finish = finish_deregister;
+    return px_api_post(&op.api, sizeof op);
+}
+
+/* ---- notify ------------------------------------------------------------------------------------ */
+
+struct notify_op {
+    struct px_api api;
+    pmix_status_t code;
+    pmix_proc_t source;
+    pmix_data_range_t range;
+    const pmix_info_t *info;
+    size_t n_info;
+    pmix_op_cbfunc_t cb;
+    void *cbdata;
+};
+
+static void status_reply(void *arg, pmix_status_t status, px_reader *r)
+{
+    px_api_status_reply(arg, status, r);
+}
+
+static void on_notify(struct px_api *api)
+{
+    struct notify_op *op = PX_CONTAINER_OF(api, struct notify_op, api);
+    struct px_notify *n = px_process.notify;
+    const pmix_proc_t *self = &px_process.model->self;
+    px_writer w;
+
+    if (n->hooks.own_event) {
+        n->hooks.own_event(n->hooks.ctx, op->code, &op->source, op->range, op->info,
+                           op->n_info);
+        px_api_done(api, PMIX_SUCCESS);
+        return;
+    }
+    if (px_range_includes(op->range, &op->source, op->info, op->n_info, self)) {
+        pmix_status_t rc = px_notify_deliver(n, op->code, &op->source, op->range,
+                                             op->info, op->n_info);
+        if (rc) {
+            px_api_done(api, rc);
+            return;
+        }
+    }
+    if (op->range == PMIX_RANGE_PROC_LOCAL || px_process.model->standalone) {
+        px_api_done(api, PMIX_SUCCESS);
+        return;
+    }
+    px_uplink_begin(&px_process.model->uplink, &w, PX_OP_NOTIFY);
+    px_pack_status(&w, op->code);
+    px_pack_u8(&w, op->range, PMIX_DATA_RANGE);
+    px_pack_infos(&w, op->info, op->n_info);
+    px_api_request(api, &w, status_reply);
+}
+
+static void finish_notify(struct px_api *api)
+{
+    struct notify_op *op = PX_CONTAINER_OF(api, struct notify_op, api);
+
+    if (op->cb)
+        op->cb(api->status, op->cbdata);
+}
+
+PX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status,
+                                          const pmix_proc_t *source,
+                                          pmix_data_range_t range,
+                                          const pmix_info_t info[], size_t ninfo,
+                                          pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct notify_op op = {.api = {.start = on_notify},
+                           .code = status,
+                           .range = range,
+                           .info = info,
+                           .n_info = ninfo,
+                           .cb = cbfunc,
+                           .cbdata = cbdata};
+
+    if (!px_initialized())
+        return PMIX_ERR_INIT;
+    if ((ninfo && !info) ||
+        (range > PMIX_RANGE_PROC_LOCAL && range != PMIX_RANGE_INVALID))
+        return PMIX_ERR_BAD_PARAM;
+    op.source = source ? *source : px_process.model->self;
+    if (!cbfunc)
+        return px_api_wait(&op.api);
+    op.api.finish = finish_notify;
+    return px_api_post(&op.api, sizeof op);
+}

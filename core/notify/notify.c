@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Delivery: each event runs down its own chain of handlers, one at a time, however long they take
+ * and whatever thread they answer from. */
+#include "core/notify/notify.h"
+
+#include "core/model/nspace.h"
+#include "core/notify/handlers.h"
+#include "core/notify/notify_impl.h"
+#include "core/rt/log.h"
+
+#include <string.h>
+
+/* Events nobody wanted yet, for handlers that register late; the oldest go first. */
+#define MAX_UNHEARD 64
+
+struct event {
+    struct px_list link;
+    pmix_status_t code;
+    pmix_proc_t source;
+    pmix_data_range_t range;
+    px_infos infos;
+};
+
+/* An event on its way down the handlers. */
+struct chain {
+    struct px_msg msg;
+    struct px_list link; /* in px_notify.chains */
+    struct px_notify *owner;
+    struct event *event;
+    size_t *ids; /* who wanted it when it came, in order */
+    size_t n_ids, pos;
+    px_infos given;   /* what the present handler was given */
+    px_infos results; /* of those before */
+    px_infos answer;  /* of the present one, from its thread */
+    pmix_status_t status;
+};
+
+static void event_free(struct event *e)
+{
+    if (!e)
+        return;
+    px_infos_cleanup(&e->infos);
+    free(e);
+}
+
+static void chain_free(struct chain *c)
+{
+    px_list_remove(&c->link);
+    event_free(c->event);
+    free(c->ids);
+    px_infos_cleanup(&c->given);
+    px_infos_cleanup(&c->results);
+    px_infos_cleanup(&c->answer);
+    free(c);
+}
+
+pmix_status_t px_notify_create(struct px_notify **out)
+{
+    struct px_notify *n = calloc(1, sizeof *n);
+
+    if (!n)
+        return PMIX_ERR_NOMEM;
+    px_handlers_init(&n->handlers);
+    px_list_init(&n->chains);
+    px_list_init(&n->unheard);
+    *out = n;
+    return PMIX_SUCCESS;
+}
+
+void px_notify_destroy(struct px_notify *n)
+{
+    if (!n)
+        return;
+    /* A handler that has not answered may still hold its chain: detached, freed when it does. */
+    PX_LIST_EACH (&n->chains, struct chain, c, link) {
+        px_list_remove(&c->link);
+        c->owner = NULL;
+    }
+    PX_LIST_EACH (&n->unheard, struct event, e, link) {
+        px_list_remove(&e->link);
+        event_free(e);
+    }
+    px_handlers_fini(&n->handlers);
+    px_notify_codes_fini(n);
+    free(n);
+}
+
+void px_notify_set_hooks(struct px_notify *n, const struct px_notify_hooks *hooks)
+{
+    n->hooks = hooks ? *hooks : (struct px_notify_hooks){0};
+}
+
+bool px_range_includes(pmix_data_range_t range, const pmix_proc_t *source,
+                       const pmix_info_t *info, size_t n_info, const pmix_proc_t *proc)
+{
+    const pmix_info_t *custom = px_info_find(info, n_info, PMIX_EVENT_CUSTOM_RANGE);
+
+    if (custom) {
+        const pmix_proc_t *procs;
+        size_t n;
+        bool in = false;
+
+        if (px_value_borrow_procs(&custom->value, &procs, &n))
+            return false;
+        for (size_t i = 0; i < n && !in; i++)
+            in = px_proc_match(&procs[i], proc);
+        return in;
+    }
+    switch (range) {
+    case PMIX_RANGE_RM:
+    case PMIX_RANGE_CUSTOM: /* without saying whom */
+    case PMIX_RANGE_INVALID:
+        return false;
+    case PMIX_RANGE_NAMESPACE:
+        return strcmp(source->nspace, proc->nspace) == 0;
+    case PMIX_RANGE_PROC_LOCAL:
+        return px_proc_same(source, proc);
+    default:
+        return true;
+    }
+}
+
+/* Handlers for affected procs want events that name one of them, or none at all. */
+static bool affects(const pmix_proc_t *affected, size_t n_affected,
+                    const pmix_info_t *info, size_t n_info)
+{
+    const pmix_info_t *i = px_info_find(info, n_info, PMIX_EVENT_AFFECTED_PROC);
+    const pmix_proc_t *procs;
+    size_t n;
+    bool hit = false;
+
+    if (!i)
+        i = px_info_find(info, n_info, PMIX_EVENT_AFFECTED_PROCS);
+    if (n_affected == 0 || !i || px_value_borrow_procs(&i->value, &procs, &n))
+        return true;
+    for (size_t a = 0; a < n_affected && !hit; a++)
+        for (size_t p = 0; p < n && !hit; p++)
+            hit = px_proc_match(&affected[a], &procs[p]);
+    return hit;
+}
+
+bool px_event_wanted(const pmix_status_t *codes, size_t n_codes,
+                     const pmix_proc_t *affected, size_t n_affected, pmix_status_t code,
+                     const pmix_info_t *info, size_t n_info)
+{
+    bool named = n_codes == 0 && !px_info_flag(info, n_info, PMIX_EVENT_NON_DEFAULT);
+
+    for (size_t i = 0; i < n_codes && !named; i++)
+        named = codes[i] == code;
+    return named && affects(affected, n_affected, info, n_info);
+}
+
+static bool handler_wants(const struct px_handler *h, const struct event *e)
+{
+    if (!px_event_wanted(h->codes, h->n_codes, h->affected, h->n_affected, e->code,
+                         e->infos.v, e->infos.n))
+        return false;
+    for (size_t i = 0; i < h->n_sources; i++)
+        if (px_proc_match(&h->sources[i], &e->source))
+            return true;
+    return h->n_sources == 0 &&
+           (h->range == PMIX_RANGE_UNDEF ||
+            px_range_includes(h->range, &px_process.model->self, NULL, 0, &e->source));
+}
+
+/* ---- the chain ------------------------------------------------------------------------------ */
+
+static void chain_step(struct chain *c);
+
+static void on_answer(struct px_msg *msg)
+{
+    struct chain *c = PX_CONTAINER_OF(msg, struct chain, msg);
+
+    if (!c->owner) {
+        chain_free(c);
+        return;
+    }
+    if (px_infos_add_copy(&c->results, c->answer.v, c->answer.n))
+        px_log(PX_LOG_WARN, "event", "results of a handler dropped: out of memory");
+    px_infos_cleanup(&c->answer);
+    if (c->status == PMIX_EVENT_ACTION_COMPLETE)
+        chain_free(c);
+    else
+        chain_step(c);
+}
+
+/* From the handler, in any thread. */
+static void handler_done(pmix_status_t status, pmix_info_t *results, size_t n,
+                         pmix_op_cbfunc_t cb, void *thiscbdata,
+                         void *notification_cbdata)
+{
+    struct chain *c = notification_cbdata;
+    pmix_status_t rc = px_infos_add_copy(&c->answer, results, n);
+
+    if (cb)
+        cb(rc, thiscbdata);
+    c->status = status;
+    c->msg.run = on_answer;
+    if (!px_process_post(&c->msg))
+        chain_free(c);
+}
+
+static pmix_status_t prepare(struct chain *c, const struct px_handler *h)
+{
+    pmix_status_t rc;
+
+    px_infos_cleanup(&c->given);
+    rc = px_infos_add_copy(&c->given, c->event->infos.v, c->event->infos.n);
+    if (!rc && h->name)
+        rc = px_infos_add(&c->given, PMIX_EVENT_HDLR_NAME, h->name, PMIX_STRING);
+    if (!rc && h->has_object)
+        rc = px_infos_add(&c->given, PMIX_EVENT_RETURN_OBJECT, h->object, PMIX_POINTER);
+    return rc;
+}
+
+static void chain_step(struct chain *c)
+{
+    struct px_handlers *all = &c->owner->handlers;
+
+    while (c->pos < c->n_ids) {
+        struct px_handler *h = px_handlers_find(all, c->ids[c->pos++]);
+        pmix_notification_fn_t fn;
+        size_t id;
+
+        if (!h) /* deregistered meanwhile */
+            continue;
+        if (prepare(c, h)) {
+            px_log(PX_LOG_ERROR, "event", "event %s not delivered: out of memory",
+                   PMIx_Error_string(c->event->code));
+            continue;
+        }
+        fn = h->fn;
+        id = h->id;
+        if (h->oneshot)
+            px_notify_retire(c->owner, h);
+        fn(id, c->event->code, &c->event->source, c->given.v, c->given.n, c->results.v,
+           c->results.n, handler_done, c);
+        return;
+    }
+    chain_free(c);
+}
+
+static void on_start(struct px_msg *msg)
+{
+    struct chain *c = PX_CONTAINER_OF(msg, struct chain, msg);
+
+    if (c->owner)
+        chain_step(c);
+    else
+        chain_free(c);
+}
+
+static pmix_status_t add_id(struct chain *c, size_t id)
+{
+    size_t *grown = reallocarray(c->ids, c->n_ids + 1, sizeof *grown);
+
+    if (!grown)
+        return PMIX_ERR_NOMEM;
+    c->ids = grown;
+    c->ids[c->n_ids++] = id;
+    return PMIX_SUCCESS;
+}
+
+/* Takes e. only: the one handler asked for, or all that want it. Never runs one inside the call:
+ * the caller may be a handler itself. */
+static pmix_status_t start_chain(struct px_notify *n, struct event *e,
+                                 const struct px_handler *only)
+{
+    struct chain *c = calloc(1, sizeof *c);
+    pmix_status_t rc = c ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    struct px_handler *h = NULL;
+
+    if (rc) {
+        event_free(e);
+        return rc;
+    }
+    c->owner = n;
+    c->event = e;
+    px_list_append(&n->chains, &c->link);
+    for (size_t after = SIZE_MAX; !rc && (h = px_handlers_next(&n->handlers, after));
+         after = h->id)
+        if (only ? h == only : handler_wants(h, e))
+            rc = add_id(c, h->id);
+    if (rc) {
+        chain_free(c);
+        return rc;
+    }
+    c->msg.run = on_start;
+    px_post(px_process.loop, &c->msg);
+    return PMIX_SUCCESS;
+}
+
+static bool anybody_wants(struct px_notify *n, const struct event *e)
+{
+    struct px_handler *h;
+
+    for (size_t after = SIZE_MAX; (h = px_handlers_next(&n->handlers, after));
+         after = h->id)
+        if (handler_wants(h, e))
+            return true;
+    return false;
+}
+
+static void keep_unheard(struct px_notify *n, struct event *e)
+{
+    if (px_info_flag(e->infos.v, e->infos.n, PMIX_EVENT_DO_NOT_CACHE)) {
+        event_free(e);
+        return;
+    }
+    px_list_append(&n->unheard, &e->link);
+    if (++n->n_unheard > MAX_UNHEARD) {
+        struct event *oldest = PX_CONTAINER_OF(n->unheard.next, struct event, link);
+
+        px_list_remove(&oldest->link);
+        event_free(oldest);
+        n->n_unheard--;
+    }
+}
+
+pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
+                                const pmix_proc_t *source, pmix_data_range_t range,
+                                const pmix_info_t *info, size_t n_info)
+{
+    struct event *e = calloc(1, sizeof *e);
+
+    if (!e)
+        return PMIX_ERR_NOMEM;
+    e->code = code;
+    e->source = *source;
+    e->range = range;
+    if (px_infos_add_copy(&e->infos, info, n_info)) {
+        event_free(e);
+        return PMIX_ERR_NOMEM;
+    }
+    if (anybody_wants(n, e))
+        return start_chain(n, e, NULL);
+    keep_unheard(n, e);
+    return PMIX_SUCCESS;
+}
+
+void px_notify_replay(struct px_notify *n, const struct px_handler *h)
+{
+    if (h->n_codes == 0) /* old news are for those who asked for them by name */
+        return;
+    PX_LIST_EACH (&n->unheard, struct event, e, link) {
+        if (!handler_wants(h, e))
+            continue;
+        px_list_remove(&e->link);
+        n->n_unheard--;
+        (void)start_chain(n, e, h);
+    }
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a plan to running processes. Either all of them run, or none is left. */
+#include "core/server/embedded.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/err.h"
+#include "core/base/fd.h"
+#include "core/base/strv.h"
+#include "core/rt/log.h"
+#include "frameworks/pfexec/pfexec.h"
+
+static pmix_status_t register_job(struct px_job *job, struct px_err *err)
+{
+    struct px_server *srv = job->host->server;
+    PX_AUTO(px_infos) infos = {0};
+    pmix_status_t rc = px_job_describe(job, &infos);
+
+    if (rc)
+        return px_err_set(err, rc, "cannot describe the job: %s",
+                          PMIx_Error_string(rc));
+    rc = px_server_add_nspace(srv, job->proc.nspace, job->n_tasks, infos.v, infos.n,
+                              err);
+    for (uint32_t r = 0; !rc && r < job->n_tasks; r++) {
+        pmix_proc_t proc = job->proc;
+
+        proc.rank = r;
+        rc = px_server_add_client(srv, &proc, geteuid(), getegid(), NULL);
+        if (rc)
+            px_err_set(err, rc, "cannot register rank %u: %s", r,
+                       PMIx_Error_string(rc));
+    }
+    return rc;
+}
+
+/* ---- one process ------------------------------------------------------------------------ */
+
+/* A pipe whose read end, the only one of the two that is ours alone, does not block. */
+static pmix_status_t open_pipe(int *read_end, int *write_end, struct px_err *err)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return px_err_errno(err, "cannot make a pipe");
+    *read_end = ends[0];
+    *write_end = ends[1];
+    return px_fd_nonblock(ends[0]);
+}
+
+static pmix_status_t open_output(struct px_task *task, int which, int *write_end,
+                                 struct px_err *err)
+{
+    static void (*const ended[])(void *arg) = {px_job_stdout_ended,
+                                               px_job_stderr_ended};
+    PX_AUTOCLOSE int read_end = -1;
+    pmix_status_t rc = open_pipe(&read_end, write_end, err);
+
+    if (rc)
+        return rc;
+    rc = px_stream_open(&task->job->host->output, which + STDOUT_FILENO, read_end,
+                        ended[which], task, &task->streams[which]);
+    if (rc)
+        return px_err_set(err, rc, "cannot read from a pipe: %s",
+                          PMIx_Error_string(rc));
+    (void)px_take_fd(&read_end);
+    task->job->n_streams += task->streams[which] != NULL;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t make_env(const struct px_task *task, char ***env,
+                              struct px_err *err)
+{
+    pmix_proc_t proc = task->job->proc;
+    pmix_status_t rc;
+
+    proc.rank = task->rank;
+    *env = px_strv_dup(task->job->plan.apps[task->app].env);
+    rc = px_server_child_env(task->job->host->server, &proc, env);
+    return rc ? px_err_set(err, rc, "cannot make an environment: %s",
+                           PMIx_Error_string(rc))
+              : PMIX_SUCCESS;
+}
+
+static pmix_status_t exec_task(struct px_task *task, const struct px_pfexec_spec *spec,
+                               struct px_err *err)
+{
+    const struct px_module *m = task->job->host->pfexec;
+    char why[sizeof(err->text)] = "";
+    pmix_status_t rc = px_pfexec_ops(m)->spawn(m->self, spec, &task->pid, why,
+                                               sizeof(why));
+
+    if (rc) {
+        px_err_set(err, rc, "%s", why);
+        return rc == PMIX_ERR_NOT_FOUND         ? PMIX_ERR_JOB_EXE_NOT_FOUND
+               : rc == PMIX_ERR_NO_PERMISSIONS  ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
+               : rc == PMIX_ERR_OUT_OF_RESOURCE ? PMIX_ERR_JOB_INSUFFICIENT_RESOURCES
+                                                : PMIX_ERR_JOB_FAILED_TO_LAUNCH;
+    }
+    task->running = true;
+    task->job->n_running++;
+    px_log(PX_LOG_INFO, "spawn", "rank %u of %s is %s, pid %ld", task->rank,
+           task->job->proc.nspace, spec->program, (long)task->pid);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t start_task(struct px_task *task, struct px_err *err)
+{
+    struct px_job *job = task->job;
+    const struct px_app_plan *app = &job->plan.apps[task->app];
+    PX_AUTO(px_strv) env = NULL;
+    PX_AUTOCLOSE int in = -1;
+    PX_AUTOCLOSE int out = -1;
+    PX_AUTOCLOSE int errors = -1;
+    pmix_status_t rc = make_env(task, &env, err);
+
+    if (!rc)
+        rc = open_output(task, 0, &out, err);
+    if (!rc)
+        rc = open_output(task, 1, &errors, err);
+    if (!rc && task->rank == job->plan.stdin_rank)
+        rc = px_input_open(px_process.loop, &job->input, &in, err);
+    if (rc)
+        return rc;
+    struct px_pfexec_spec spec = {.program = app->program,
+                                  .argv = app->argv,
+                                  .env = env,
+                                  .cwd = app->cwd,
+                                  .fds = {in, out, errors},
+                                  .on_exit = px_job_task_ended,
+                                  .arg = task};
+    rc = exec_task(task, &spec, err);
+    if (in == STDIN_FILENO)
+        (void)px_take_fd(&in); /* it is not ours to close */
+    return rc;
+}
+
+/* ---- the job ------------------------------------------------------------------------------ */
+
+static pmix_status_t start_job(struct px_job *job, struct px_err *err)
+{
+    pmix_status_t rc = register_job(job, err);
+
+    for (uint32_t r = 0; !rc && r < job->n_tasks; r++)
+        rc = start_task(&job->tasks[r], err);
+    if (!rc)
+        job->stage = PX_JOB_RUNNING;
+    return rc;
+}
+
+static pmix_status_t refuse(const struct px_err *err, pmix_status_t status)
+{
+    px_log(PX_LOG_ERROR, "spawn", "%s", err->text);
+    return status;
+}
+
+static const pmix_proc_t *parent_of(const pmix_proc_t *proc, const pmix_info_t *info,
+                                    size_t n)
+{
+    const pmix_info_t *parent = px_info_find(info, n, PMIX_PARENT_ID);
+
+    return parent && parent->value.type == PMIX_PROC && parent->value.data.proc
+               ? parent->value.data.proc
+               : proc;
+}
+
+pmix_status_t px_embedded_spawn(const pmix_proc_t *proc, const pmix_info_t job_info[],
+                                size_t n_info, const pmix_app_t apps[], size_t n_apps,
+                                pmix_spawn_cbfunc_t cb, void *cbdata)
+{
+    struct px_embedded *host = px_embedded_host();
+    const pmix_proc_t *parent = parent_of(proc, job_info, n_info);
+    const struct px_task *task = px_task_find(host, parent);
+    struct px_spawn_request request = {.info = job_info,
+                                       .n_info = n_info,
+                                       .apps = apps,
+                                       .n_apps = n_apps,
+                                       .parent = task ? &task->job->plan.apps[task->app]
+                                                      : NULL};
+    struct px_err err = {0};
+    PX_AUTO(px_plan) plan = {0};
+    struct px_job *job;
+
+    if (!host->pfexec || host->stopping)
+        return host->stopping ? PMIX_ERR_NOT_AVAILABLE : PMIX_ERR_NOT_SUPPORTED;
+    if (!apps || n_apps == 0)
+        return PMIX_ERR_BAD_PARAM;
+    pmix_status_t rc = px_plan_make(&plan, &request, &err);
+    if (rc)
+        return refuse(&err, rc);
+    /* Our stdin is for the jobs of the program that has it. */
+    if (!px_proc_same(proc, &host->server->proc))
+        plan.stdin_rank = PMIX_RANK_UNDEF;
+    rc = px_job_create(host, parent, &plan, &job);
+    if (rc)
+        return rc;
+    rc = start_job(job, &err);
+    if (rc)
+        px_job_abandon(job, refuse(&err, rc), cb, cbdata);
+    else
+        cb(PMIX_SUCCESS, job->proc.nspace, cbdata);
+    return PMIX_SUCCESS;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PMIx_server_init and _finalize: the role's state made and unmade in order. */
+#include "core/model/nspace.h"
+#include "core/notify/notify.h"
+#include "core/notify/roles.h"
+#include "core/rt/call.h"
+#include "core/rt/log.h"
+#include "core/rt/param.h"
+#include "core/server/upcall.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct conf {
+    uint64_t handshake_timeout, finalize_timeout;
+};
+
+static const struct px_param params[] = {
+    PX_PARAM_DURATION(struct conf, handshake_timeout, "5s", 1, 3600000,
+                      "How long a process that connects may take to say who it is"),
+    /* Clients give up after two seconds themselves. */
+    PX_PARAM_DURATION(struct conf, finalize_timeout, "1500ms", 1, 3600000,
+                      "How long a client that finalizes waits for the host to agree"),
+    PX_PARAM_END,
+};
+
+struct start {
+    struct conf conf;
+    const pmix_server_module_t *module;
+    const pmix_info_t *info;
+    size_t n_info;
+    struct px_err err;
+};
+
+static char *pick_dir(const struct start *a, const char *key, const char *env)
+{
+    const char *names[] = {env, "TMPDIR", "TEMP", "TMP"};
+    const char *dir = px_info_str(a->info, a->n_info, key);
+
+    for (size_t i = 0; !dir && i < PX_COUNT(names); i++) {
+        dir = getenv(names[i]);
+        if (dir && dir[0] != '/')
+            dir = NULL;
+    }
+    return strdup(dir ? dir : "/tmp");
+}
+
+static void name_self(struct px_server *srv, const struct start *a)
+{
+    const char *nspace = px_info_str(a->info, a->n_info, PMIX_SERVER_NSPACE);
+    char made[64];
+
+    /* No dots: older clients take the first one for the end of the name. */
+    snprintf(made, sizeof made, "tenon-%ld", (long)getpid());
+    px_proc_set(&srv->proc, nspace ? nspace : made,
+                px_info_u32(a->info, a->n_info, PMIX_SERVER_RANK, 0));
+}
+
+/* Our own API calls: posted, so that the handler never runs inside the call. */
+struct own_request {
+    struct px_msg msg;
+    uint32_t tag;
+    px_buf payload;
+};
+
+static void on_own_request(struct px_msg *msg)
+{
+    struct own_request *r = PX_CONTAINER_OF(msg, struct own_request, msg);
+    struct px_server *srv = px_process.server;
+
+    if (srv && !srv->stopping)
+        px_server_dispatch(srv, srv->self, r->tag, r->payload.data, r->payload.len);
+    px_buf_cleanup(&r->payload);
+    free(r);
+}
+
+static pmix_status_t own_send(void *ctx PX_UNUSED, uint32_t tag, px_buf *payload)
+{
+    struct own_request *r = calloc(1, sizeof *r);
+
+    if (!r) {
+        px_buf_cleanup(payload);
+        return PMIX_ERR_NOMEM;
+    }
+    r->msg.run = on_own_request;
+    r->tag = tag;
+    r->payload = px_buf_take(payload);
+    px_post(px_process.loop, &r->msg);
+    return PMIX_SUCCESS;
+}
+
+static void on_own_event(void *ctx, pmix_status_t code, const pmix_proc_t *source,
+                         pmix_data_range_t range, const pmix_info_t *info,
+                         size_t n_info)
+{
+    px_server_event(ctx, code, source, range, info, n_info);
+}
+
+/* The server is a process of the model like any other: its calls go round to itself. */
+static pmix_status_t speak_for_self(struct px_model *m, const pmix_proc_t *self)
+{
+    pmix_status_t rc = px_nspace_get(m, self->nspace, &m->own);
+
+    if (rc)
+        return rc;
+    m->self = *self;
+    m->standalone = false;
+    px_writer_cleanup(&m->put_local);
+    px_writer_cleanup(&m->put_remote);
+    px_writer_init(&m->put_local, px_codec_default);
+    px_writer_init(&m->put_remote, px_codec_default);
+    m->uplink.send = own_send;
+    m->uplink.codec = px_codec_default;
+    m->uplink.server = *self;
+    return PMIX_SUCCESS;
+}
+
+static void on_client_left(struct px_model *m)
+{
+    if (speak_for_self(m, &px_process.server->proc))
+        px_log(PX_LOG_ERROR, "server",
+               "cannot speak for itself any more: out of memory");
+}
+
+/* A process that is a client of somebody already stays that client as long as it likes. */
+static pmix_status_t join_model(struct px_server *srv)
+{
+    struct px_model *m = px_process.model;
+    struct px_notify_hooks hooks = {.own_event = on_own_event, .ctx = srv};
+    pmix_status_t rc = m->own ? PMIX_SUCCESS : speak_for_self(m, &srv->proc);
+
+    if (rc)
+        return rc;
+    m->client_left = on_client_left;
+    px_notify_set_hooks(px_process.notify, &hooks);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t make_self(struct px_server *srv)
+{
+    struct px_peer *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return PMIX_ERR_NOMEM;
+    p->refs = 1;
+    p->server = srv;
+    p->proc = srv->proc;
+    p->uid = geteuid();
+    p->gid = getegid();
+    p->pid = getpid();
+    p->codec = px_codec_default;
+    srv->self = p;
+    return PMIX_SUCCESS;
+}
+
+static void server_free(struct px_server *srv)
+{
+    px_embedded_destroy(srv);
+    px_server_events_destroy(srv);
+    px_peer_unref(srv->self);
+    free(srv->tmpdir);
+    free(srv->system_tmpdir);
+    free(srv);
+}
+
+static pmix_status_t fill(struct px_server *srv, struct start *a)
+{
+    pmix_status_t rc;
+
+    srv->tmpdir = pick_dir(a, PMIX_SERVER_TMPDIR, "PMIX_SERVER_TMPDIR");
+    srv->system_tmpdir = pick_dir(a, PMIX_SYSTEM_TMPDIR, "PMIX_SYSTEM_TMPDIR");
+    if (!srv->tmpdir || !srv->system_tmpdir)
+        return PMIX_ERR_NOMEM;
+    name_self(srv, a);
+    rc = make_self(srv);
+    if (!rc)
+        rc = px_server_events_create(srv);
+    if (rc)
+        return rc;
+    srv->conf.handshake_timeout = a->conf.handshake_timeout;
+    srv->conf.finalize_timeout = a->conf.finalize_timeout;
+    srv->embedded_host = !a->module;
+    if (a->module)
+        memcpy(&srv->module, a->module, PX_MODULE_SLOTS_B);
+    else
+        rc = px_embedded_create(srv, &a->err);
+    return rc ? rc : px_server_listen(srv, &a->err);
+}
+
+static void on_start(struct px_call *call, void *args)
+{
+    struct start *a = args;
+    struct px_server *srv = calloc(1, sizeof *srv);
+    pmix_status_t rc = srv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+
+    if (srv) {
+        px_list_init(&srv->peers);
+        px_list_init(&srv->handshakes);
+        px_list_init(&srv->collectives);
+        px_list_init(&srv->upcalls);
+        px_list_init(&srv->dmodex);
+        px_process.server = srv;
+        rc = fill(srv, a);
+        if (!rc)
+            rc = join_model(srv);
+    }
+    if (rc && srv) {
+        px_server_unlisten(srv);
+        server_free(srv);
+        px_process.server = NULL;
+    }
+    px_call_done(call, rc);
+}
+
+static void on_stop(struct px_call *call, void *args PX_UNUSED)
+{
+    struct px_server *srv = px_process.server;
+    struct px_model *m = px_process.model;
+
+    srv->stopping = true;
+    px_server_unlisten(srv);
+    px_handshakes_stop(srv);
+    px_upcalls_stop(srv);
+    px_get_stop(srv);
+    px_collect_stop(srv);
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
+        px_server_peer_lost(srv, p, PMIX_SUCCESS);
+    m->client_left = NULL;
+    if (m->uplink.send == own_send)
+        px_uplink_fail(&m->uplink, PMIX_ERR_LOST_CONNECTION);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* The jobs go with the server, even if the process goes on as a client of another. */
+static void forget_jobs(struct px_model *m)
+{
+    struct px_nspace *ns;
+    size_t it = 0;
+
+    while ((ns = px_map_next(&m->nspaces, &it, NULL, NULL))) {
+        PX_LIST_EACH (&ns->locals, struct px_local, l, link) {
+            px_list_remove(&l->link);
+            free(l);
+        }
+        if (ns->hosted && ns != m->own)
+            px_nspace_remove(m, ns);
+    }
+}
+
+/* A second pass: what the first has posted, replies to ourselves and answers to the host, has
+ * run by now. */
+static void on_free(struct px_call *call, void *args PX_UNUSED)
+{
+    struct px_server *srv = px_process.server;
+
+    px_notify_set_hooks(px_process.notify, NULL);
+    forget_jobs(px_process.model);
+    px_process.server = NULL;
+    server_free(srv);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+static pmix_status_t server_begin(struct start *a)
+{
+    pmix_status_t rc = px_role_begin(PX_ROLE_SERVER, a->info, a->n_info, &a->err);
+
+    if (rc)
+        return rc;
+    rc = px_params_parse(px_process.params, "server_", params, &a->conf, &a->err);
+    if (!rc)
+        rc = px_call(px_process.loop, on_start, a);
+    if (rc)
+        px_role_end(PX_ROLE_SERVER);
+    return rc;
+}
+
+PX_EXPORT pmix_status_t PMIx_server_init(pmix_server_module_t *module,
+                                         pmix_info_t info[], size_t ninfo)
+{
+    struct start a = {.module = module, .info = info, .n_info = ninfo};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (ninfo && !info)
+        return PMIX_ERR_BAD_PARAM;
+    if (px_process_on_loop())
+        return PMIX_ERR_WOULD_BLOCK;
+    px_process_lock();
+    if (px_process.server)
+        px_process.server->refs++;
+    else
+        rc = server_begin(&a);
+    if (!rc)
+        atomic_fetch_add(&px_process.init_count, 1);
+    px_process_unlock();
+    if (rc)
+        px_log(PX_LOG_ERROR, "server", "cannot start: %s",
+               a.err.text[0] ? a.err.text : PMIx_Error_string(rc));
+    return rc;
+}
+
+PX_EXPORT pmix_status_t PMIx_server_finalize(void)
+{
+    if (px_process_on_loop())
+        return PMIX_ERR_WOULD_BLOCK;
+    px_process_lock();
+    if (!px_process.server) {
+        px_process_unlock();
+        return PMIX_ERR_INIT;
+    }
+    atomic_fetch_sub(&px_process.init_count, 1);
+    if (px_process.server->refs > 0) {
+        px_process.server->refs--;
+    } else {
+        /* Those who came by PMIx_Init have no other life than the server's. */
+        atomic_fetch_sub(&px_process.init_count, px_process.guests);
+        px_process.guests = 0;
+        px_embedded_end_jobs(px_process.server);
+        (void)px_call(px_process.loop, on_stop, NULL);
+        (void)px_call(px_process.loop, on_free, NULL);
+        px_role_end(PX_ROLE_SERVER);
+    }
+    px_process_unlock();
+    return PMIX_SUCCESS;
+}

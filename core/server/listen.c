@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Listeners: every selected transport offers an address; connections go to the handshake. */
+#include "core/base/path.h"
+#include "core/base/str.h"
+#include "core/rt/log.h"
+#include "core/server/server.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_ACCEPTS_PER_TURN 32
+#define PAUSE_MS             100
+
+static const struct px_ptl_ops *ops_of(const struct px_module *m)
+{
+    return m->component->ops;
+}
+
+static void on_pause_over(void *arg)
+{
+    struct px_listener *l = arg;
+
+    px_watch_set(l->watch, PX_READABLE);
+}
+
+/* Out of descriptors: a silent stranger makes room, the others wait in the backlog. Without a
+ * pause the loop would spin, as the listener stays ready. */
+static void pause_listening(struct px_listener *l)
+{
+    px_log(PX_LOG_WARN, "server",
+           "cannot accept a connection: out of file descriptors");
+    (void)px_handshake_evict(l->server);
+    px_watch_set(l->watch, 0);
+    px_timer_set(l->pause, PAUSE_MS);
+}
+
+static void on_connection(void *arg, int fd, unsigned events PX_UNUSED)
+{
+    struct px_listener *l = arg;
+
+    for (int i = 0; i < MAX_ACCEPTS_PER_TURN; i++) {
+        struct px_ptl_peer who = {0};
+        int conn = -1;
+        pmix_status_t rc = ops_of(l->ptl)->accept(l->ptl->self, fd, &conn, &who);
+
+        if (rc == PMIX_ERR_WOULD_BLOCK)
+            return;
+        if (rc == PMIX_ERR_OUT_OF_RESOURCE) {
+            pause_listening(l);
+            return;
+        }
+        if (rc)
+            continue;
+        px_handshake_start(l->server, conn, &who);
+    }
+}
+
+static pmix_status_t listen_on(struct px_server *srv, const struct px_module *ptl,
+                               struct px_err *err)
+{
+    struct px_listener *l = &srv->listeners[srv->n_listeners];
+
+    *l = (struct px_listener){.ptl = ptl, .fd = -1, .server = srv};
+    pmix_status_t rc = ops_of(ptl)->listen(ptl->self, srv->dir, &l->fd, l->address,
+                                           sizeof l->address);
+    if (rc)
+        return px_err_set(err, rc, "ptl/%s cannot listen: %s", ptl->component->name,
+                          PMIx_Error_string(rc));
+    l->watch = px_watch_create(px_process.loop, l->fd, PX_READABLE, on_connection, l);
+    l->pause = px_timer_create(px_process.loop, on_pause_over, l);
+    if (!l->watch || !l->pause) {
+        px_watch_free(l->watch);
+        px_timer_free(l->pause);
+        ops_of(ptl)->unlisten(ptl->self, l->fd, l->address);
+        return px_err_set(err, PMIX_ERR_NOMEM, "ptl/%s: out of memory",
+                          ptl->component->name);
+    }
+    srv->n_listeners++;
+    return PMIX_SUCCESS;
+}
+
+/* Foreign libraries know tcp only; ours takes the best, if the server says so beside. */
+static void set_uris(struct px_server *srv)
+{
+    const char *common = srv->listeners[0].address;
+
+    for (size_t i = 0; i < srv->n_listeners; i++)
+        if (px_str_starts(srv->listeners[i].address, "tcp"))
+            common = srv->listeners[i].address;
+    snprintf(srv->uri, sizeof srv->uri, "%s.%u;%s", srv->proc.nspace, srv->proc.rank,
+             common);
+    srv->own_uri[0] = '\0';
+    if (strcmp(common, srv->listeners[0].address) != 0)
+        snprintf(srv->own_uri, sizeof srv->own_uri, "%s;%s", srv->uri,
+                 srv->listeners[0].address);
+}
+
+/* A server directory that the host named but nobody made yet is no reason to fail: transports
+ * that need files then stay out. */
+static void make_dir(struct px_server *srv)
+{
+    struct px_err err = {0};
+
+    if (px_path_private_dir(srv->tmpdir, "pmix-server.", &srv->dir, &err))
+        px_log(PX_LOG_INFO, "server", "no private directory: %s", err.text);
+}
+
+pmix_status_t px_server_listen(struct px_server *srv, struct px_err *err)
+{
+    size_t n;
+    const struct px_module *ptls = px_modules("ptl", &n);
+    struct px_err last = {.status = PMIX_ERR_NOT_FOUND,
+                          .text = "no transport is selected"};
+
+    make_dir(srv);
+    for (size_t i = 0; i < n && srv->n_listeners < PX_MAX_LISTENERS; i++)
+        if (listen_on(srv, &ptls[i], &last))
+            px_log(PX_LOG_INFO, "server", "%s", last.text);
+    if (srv->n_listeners == 0)
+        return px_err_set(err, last.status, "%s", last.text);
+    set_uris(srv);
+    return PMIX_SUCCESS;
+}
+
+void px_server_unlisten(struct px_server *srv)
+{
+    for (size_t i = 0; i < srv->n_listeners; i++) {
+        struct px_listener *l = &srv->listeners[i];
+
+        px_watch_free(l->watch);
+        px_timer_free(l->pause);
+        ops_of(l->ptl)->unlisten(l->ptl->self, l->fd, l->address);
+    }
+    srv->n_listeners = 0;
+    if (srv->dir && rmdir(srv->dir) != 0)
+        px_log(PX_LOG_WARN, "server", "cannot remove %s: %m", srv->dir);
+    free(srv->dir);
+    srv->dir = NULL;
+}

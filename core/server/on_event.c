@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events between processes: who registered for what, who is told, what is kept for those who
+ * register later. */
+#include "core/base/clock.h"
+#include "core/notify/handlers.h"
+#include "core/notify/notify.h"
+#include "core/rt/log.h"
+#include "core/server/upcall.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define MAX_CACHED    256   /* events kept, the oldest go first */
+#define CACHE_MS      60000 /* and not longer than this */
+#define MAX_CODES     4096
+#define MAX_INTERESTS 4096 /* registrations of one peer */
+#define MAX_AFFECTED  1024 /* processes that one of them names */
+
+/* Hosts and servers know by it that an event has passed a server already. */
+#define SERVER_MARK "pmix.srvr.internal.notify"
+
+/* What a peer has registered for: px_peer.events. */
+struct interests {
+    struct px_list list;
+    size_t n;
+};
+
+/* One REGEVENTS of a peer. */
+struct interest {
+    struct px_list link; /* in interests.list */
+    pmix_status_t *codes;
+    size_t n_codes; /* 0: default handlers */
+    pmix_proc_t *affected;
+    size_t n_affected;
+};
+
+/* An event on its way to peers; all borrowed. */
+struct news {
+    pmix_status_t code;
+    const pmix_proc_t *source;
+    uid_t uid; /* of the source; root's reach everybody */
+    pmix_data_range_t range;
+    const pmix_info_t *info;
+    size_t n;
+};
+
+struct cached {
+    struct px_list link;
+    uint64_t at_ms;
+    struct news news; /* of the two below */
+    pmix_proc_t source;
+    px_infos infos;
+};
+
+struct events {
+    struct px_list cache;
+    size_t n_cached;
+};
+
+static void interest_free(struct interest *i)
+{
+    free(i->codes);
+    free(i->affected);
+    free(i);
+}
+
+static void interest_drop(struct interests *all, struct interest *i)
+{
+    px_list_remove(&i->link);
+    all->n--;
+    interest_free(i);
+}
+
+static void cached_free(struct events *ev, struct cached *c)
+{
+    px_list_remove(&c->link);
+    ev->n_cached--;
+    px_infos_cleanup(&c->infos);
+    free(c);
+}
+
+pmix_status_t px_server_events_create(struct px_server *srv)
+{
+    struct events *ev = calloc(1, sizeof *ev);
+
+    if (!ev)
+        return PMIX_ERR_NOMEM;
+    px_list_init(&ev->cache);
+    srv->events = ev;
+    return PMIX_SUCCESS;
+}
+
+void px_server_events_destroy(struct px_server *srv)
+{
+    struct events *ev = srv->events;
+
+    if (!ev)
+        return;
+    PX_LIST_EACH (&ev->cache, struct cached, c, link)
+        cached_free(ev, c);
+    free(ev);
+    srv->events = NULL;
+}
+
+void px_server_events_peer_gone(struct px_server *srv PX_UNUSED, struct px_peer *peer)
+{
+    struct interests *all = peer->events;
+
+    if (!all)
+        return;
+    PX_LIST_EACH (&all->list, struct interest, i, link)
+        interest_drop(all, i);
+    free(all);
+    peer->events = NULL;
+}
+
+/* ---- telling ------------------------------------------------------------------------------------ */
+
+static bool is_wanted(const struct interest *i, const struct news *e)
+{
+    return px_event_wanted(i->codes, i->n_codes, i->affected, i->n_affected, e->code,
+                           e->info, e->n);
+}
+
+static bool peer_wants(const struct px_peer *peer, const struct news *e)
+{
+    const struct interests *all = peer->events;
+
+    if (!all)
+        return false;
+    PX_LIST_EACH (&all->list, struct interest, i, link) {
+        if (is_wanted(i, e))
+            return true;
+    }
+    return false;
+}
+
+/* Not the source itself, which tells its own handlers. */
+static bool may_reach(const struct news *e, const struct px_peer *peer)
+{
+    return !px_proc_same(&peer->proc, e->source) && px_user_may(e->uid, peer->uid) &&
+           px_range_includes(e->range, e->source, e->info, e->n, &peer->proc);
+}
+
+static void send_event(struct px_peer *peer, const struct news *e)
+{
+    px_writer w;
+
+    px_writer_init(&w, peer->codec);
+    px_pack_op(&w, PX_OP_NOTIFY);
+    px_pack_status(&w, e->code);
+    px_pack(&w, e->source, 1, PMIX_PROC);
+    px_pack_infos(&w, e->info, e->n);
+    px_pack_u8(&w, e->range, PMIX_DATA_RANGE);
+    if (w.status)
+        px_log(PX_LOG_WARN, "server", "event %s can not be told to %s.%u: %s",
+               PMIx_Error_string(e->code), peer->proc.nspace, peer->proc.rank,
+               PMIx_Error_string(w.status));
+    px_peer_send(peer, PX_TAG_NOTIFY, &w);
+}
+
+static void tell_peers(struct px_server *srv, const struct news *e)
+{
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
+        if (!p->finalized && peer_wants(p, e) && may_reach(e, p))
+            send_event(p, e);
+    }
+}
+
+/* Late registrants miss what there is no memory for; everybody else has it. */
+static void cache(struct px_server *srv, const struct news *e)
+{
+    struct events *ev = srv->events;
+    struct cached *c;
+
+    if (e->range == PMIX_RANGE_PROC_LOCAL ||
+        px_info_flag(e->info, e->n, PMIX_EVENT_DO_NOT_CACHE))
+        return;
+    c = calloc(1, sizeof *c);
+    if (!c)
+        return;
+    if (px_infos_add_copy(&c->infos, e->info, e->n)) {
+        px_infos_cleanup(&c->infos);
+        free(c);
+        return;
+    }
+    c->at_ms = px_clock_ms();
+    c->source = *e->source;
+    c->news = *e;
+    c->news.source = &c->source;
+    c->news.info = c->infos.v;
+    px_list_append(&ev->cache, &c->link);
+    if (++ev->n_cached > MAX_CACHED)
+        cached_free(ev, PX_CONTAINER_OF(ev->cache.next, struct cached, link));
+}
+
+static void spread(struct px_server *srv, const struct news *plain)
+{
+    PX_AUTO(px_infos) marked = {0};
+    struct news e = *plain;
+
+    if (px_infos_add_copy(&marked, e.info, e.n) ||
+        px_infos_add(&marked, SERVER_MARK, NULL, PMIX_BOOL)) {
+        px_log(PX_LOG_ERROR, "server", "event %s dropped: out of memory",
+               PMIx_Error_string(e.code));
+        return;
+    }
+    e.info = marked.v;
+    e.n = marked.n;
+    cache(srv, &e);
+    tell_peers(srv, &e);
+    if (px_notify_deliver(px_process.notify, e.code, e.source, e.range, plain->info,
+                          plain->n))
+        px_log(PX_LOG_ERROR, "server", "event %s not delivered here: out of memory",
+               PMIx_Error_string(e.code));
+}
+
+void px_server_event(struct px_server *srv, pmix_status_t code,
+                     const pmix_proc_t *source, pmix_data_range_t range,
+                     const pmix_info_t *info, size_t n)
+{
+    struct news e = {.code = code,
+                     .source = source ? source : &srv->proc,
+                     .range = range,
+                     .info = info,
+                     .n = n};
+
+    spread(srv, &e);
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+/* Old news for a new registration: not what an earlier one of this peer has brought it. And only
+ * what was asked for by name: old news of all kinds would reach programs whose default handlers
+ * end them. */
+static void replay(struct px_server *srv, struct px_peer *peer,
+                   const struct interest *fresh)
+{
+    struct events *ev = srv->events;
+    struct interests *all = peer->events;
+    uint64_t now = px_clock_ms();
+
+    if (fresh->n_codes == 0)
+        return;
+    PX_LIST_EACH (&ev->cache, struct cached, c, link) {
+        bool had = false;
+
+        if (now - c->at_ms > CACHE_MS) {
+            cached_free(ev, c);
+            continue;
+        }
+        PX_LIST_EACH (&all->list, struct interest, i, link)
+            had |= i != fresh && is_wanted(i, &c->news);
+        if (!had && is_wanted(fresh, &c->news) && may_reach(&c->news, peer))
+            send_event(peer, &c->news);
+    }
+}
+
+static pmix_status_t read_interest(px_reader *in, struct interest *i, px_infos *infos)
+{
+    const pmix_info_t *about;
+    pmix_status_t rc = px_unpack_size(in, &i->n_codes);
+
+    if (!rc && i->n_codes > MAX_CODES)
+        rc = PMIX_ERR_BAD_PARAM;
+    if (!rc)
+        rc = px_unpack_array(in, (void **)&i->codes, i->n_codes, PMIX_STATUS);
+    if (!rc)
+        rc = px_unpack_infos(in, &infos->v, &infos->n);
+    infos->cap = infos->n;
+    if (rc)
+        return rc;
+    about = px_info_find(infos->v, infos->n, PMIX_EVENT_AFFECTED_PROC);
+    if (!about)
+        about = px_info_find(infos->v, infos->n, PMIX_EVENT_AFFECTED_PROCS);
+    if (!about)
+        return PMIX_SUCCESS;
+    rc = px_value_procs(&about->value, &i->affected, &i->n_affected);
+    return !rc && i->n_affected > MAX_AFFECTED ? PMIX_ERR_BAD_PARAM : rc;
+}
+
+static pmix_status_t add_interest(struct px_peer *peer, struct interest *i)
+{
+    struct interests *all = peer->events;
+
+    if (!all) {
+        all = malloc(sizeof *all);
+        if (!all)
+            return PMIX_ERR_NOMEM;
+        px_list_init(&all->list);
+        all->n = 0;
+        peer->events = all;
+    }
+    if (all->n == MAX_INTERESTS)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    px_list_append(&all->list, &i->link);
+    all->n++;
+    return PMIX_SUCCESS;
+}
+
+/* The answer, then what the peer has missed. The interest may have gone while the host was asked:
+ * it counts if it is still listed. */
+static void registered(struct px_req *req, pmix_status_t status)
+{
+    struct px_peer *peer = req->peer;
+    const struct interest *fresh = req->state;
+    bool listed = false;
+
+    px_peer_ref(peer);
+    px_req_done(req, status);
+    if (peer->events) {
+        PX_LIST_EACH (&((struct interests *)peer->events)->list, struct interest, i,
+                      link)
+            listed |= i == fresh;
+    }
+    if (listed)
+        replay(peer->server, peer, fresh);
+    px_peer_unref(peer);
+}
+
+/* A host that produces no such events is no obstacle to those that clients send. */
+static void on_host_registered(void *arg, const struct px_upcall *answer)
+{
+    registered(arg, answer->status == PMIX_ERR_NOT_SUPPORTED ? PMIX_SUCCESS
+                                                             : answer->status);
+}
+
+/* The host produces system events only; it is told of interest in those. */
+static pmix_status_t tell_host(struct px_server *srv, struct px_req *req,
+                               const struct interest *i, px_infos *infos)
+{
+    struct px_upcall *u;
+    pmix_status_t *codes;
+    size_t n = 0;
+
+    if (!srv->module.register_events)
+        return PMIX_SUCCESS;
+    u = px_upcall_for(req, on_host_registered);
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    if (px_buf_reserve(&u->blob, (i->n_codes + 1) * sizeof *codes)) {
+        px_upcall_drop(u);
+        return PMIX_ERR_NOMEM;
+    }
+    codes = (pmix_status_t *)u->blob.data;
+    for (size_t c = 0; c < i->n_codes; c++)
+        if (PMIX_SYSTEM_EVENT(i->codes[c]))
+            codes[n++] = i->codes[c];
+    if (n == 0) {
+        px_upcall_drop(u);
+        return PMIX_SUCCESS;
+    }
+    u->args = *infos;
+    *infos = (px_infos){0};
+    px_upcall_returned(u, srv->module.register_events(codes, n, u->args.v, u->args.n,
+                                                      px_upcall_op_cb, u));
+    return PX_DEFERRED;
+}
+
+static pmix_status_t on_regevents(struct px_server *srv, struct px_req *req)
+{
+    struct px_peer *peer = req->peer;
+    struct interest *i = calloc(1, sizeof *i);
+    PX_AUTO(px_infos) infos = {0};
+    pmix_status_t rc = i ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+
+    if (!rc)
+        rc = read_interest(&req->in, i, &infos);
+    if (!rc)
+        rc = add_interest(peer, i);
+    if (rc) {
+        if (i)
+            interest_free(i);
+        return rc;
+    }
+    req->state = i;
+    rc = tell_host(srv, req, i, &infos);
+    if (rc == PX_DEFERRED)
+        return rc;
+    if (rc) {
+        interest_drop(peer->events, i);
+        return rc;
+    }
+    registered(req, PMIX_SUCCESS);
+    return PX_DEFERRED;
+}
+
+static void drop_code(struct interests *all, pmix_status_t code)
+{
+    PX_LIST_EACH (&all->list, struct interest, i, link) {
+        size_t kept = 0;
+
+        if (i->n_codes == 0) {
+            if (code == INT_MAX ||
+                code == INT_MIN) /* both are used for default handlers */
+                interest_drop(all, i);
+            continue;
+        }
+        for (size_t c = 0; c < i->n_codes; c++)
+            if (i->codes[c] != code)
+                i->codes[kept++] = i->codes[c];
+        i->n_codes = kept;
+        if (kept == 0)
+            interest_drop(all, i);
+    }
+}
+
+static pmix_status_t on_deregevents(struct px_server *srv PX_UNUSED, struct px_req *req)
+{
+    pmix_status_t code;
+
+    while (req->peer->events && !px_reader_done(&req->in)) {
+        if (px_unpack_status(&req->in, &code))
+            break;
+        drop_code(req->peer->events, code);
+    }
+    px_req_drop(req); /* this one command is not answered */
+    return PX_DEFERRED;
+}
+
+static bool host_should_know(const struct px_server *srv, pmix_data_range_t range,
+                             const px_infos *infos)
+{
+    return srv->module.notify_event && range != PMIX_RANGE_LOCAL &&
+           range != PMIX_RANGE_PROC_LOCAL &&
+           !px_info_flag(infos->v, infos->n, PMIX_EVENT_STAYS_LOCAL);
+}
+
+static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
+{
+    struct px_upcall *u;
+    pmix_status_t code;
+    uint8_t range;
+    px_infos infos = {0};
+    pmix_status_t rc = px_unpack_status(&req->in, &code);
+
+    if (!rc)
+        rc = px_unpack_u8(&req->in, &range, PMIX_DATA_RANGE);
+    if (!rc)
+        rc = px_unpack_infos(&req->in, &infos.v, &infos.n);
+    infos.cap = infos.n;
+    if (!rc && range > PMIX_RANGE_PROC_LOCAL)
+        rc = PMIX_ERR_BAD_PARAM;
+    if (rc) {
+        px_infos_cleanup(&infos);
+        return rc;
+    }
+    const struct news e = {.code = code,
+                           .source = &req->peer->proc,
+                           .uid = req->peer->uid,
+                           .range = range,
+                           .info = infos.v,
+                           .n = infos.n};
+    spread(srv, &e);
+    if (!host_should_know(srv, range, &infos)) {
+        px_infos_cleanup(&infos);
+        return PMIX_SUCCESS;
+    }
+    u = px_upcall_for(req, px_upcall_reply_status);
+    if (!u || px_infos_add(&infos, SERVER_MARK, NULL, PMIX_BOOL)) {
+        px_infos_cleanup(&infos);
+        px_upcall_drop(u);
+        return PMIX_ERR_NOMEM;
+    }
+    u->args = infos;
+    px_upcall_returned(u, srv->module.notify_event(code, &u->proc, range, u->args.v,
+                                                   u->args.n, px_upcall_op_cb, u));
+    return PX_DEFERRED;
+}
+
+const struct px_rpc px_rpcs_event[] = {
+    {PX_OP_NOTIFY, on_notify},
+    {PX_OP_REGEVENTS, on_regevents},
+    {PX_OP_DEREGEVENTS, on_deregevents},
+    {0},
+};

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A client's own life: job info, commit, abort, finalize. */
+#include "core/model/jobinfo.h"
+#include "core/rt/log.h"
+#include "core/server/upcall.h"
+
+static pmix_status_t on_req(struct px_server *srv PX_UNUSED, struct px_req *req)
+{
+    struct px_nspace *ns = px_nspace_find(px_process.model, req->peer->proc.nspace);
+    px_writer w;
+
+    if (!ns)
+        return PMIX_ERR_NOT_FOUND;
+    px_writer_init(&w, req->peer->codec);
+    px_pack_str(&w, ns->name);
+    px_jobinfo_pack(px_process.model, ns, &w, false);
+    px_req_reply(req, &w);
+    return PX_DEFERRED;
+}
+
+struct commit {
+    struct px_nspace *ns;
+    pmix_rank_t rank;
+    uint8_t scope;
+};
+
+static pmix_status_t store_committed(const struct commit *c, const struct px_kval *kv)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (c->scope == PMIX_LOCAL || c->scope == PMIX_GLOBAL)
+        rc = px_store_put(c->ns, PX_GDS_LOCAL, c->rank, kv->key, &kv->value);
+    if (!rc && (c->scope == PMIX_REMOTE || c->scope == PMIX_GLOBAL))
+        rc = px_store_put(c->ns, PX_GDS_REMOTE, c->rank, kv->key, &kv->value);
+    return rc;
+}
+
+/* With c NULL only checks, so that a damaged commit changes nothing. */
+static pmix_status_t read_kvals(px_reader r, const struct commit *c)
+{
+    while (!px_reader_done(&r)) {
+        struct px_kval kv = {0};
+        pmix_status_t rc = px_unpack_kval(&r, &kv);
+
+        if (!rc && !kv.key[0])
+            rc = PMIX_ERR_BAD_PARAM;
+        if (!rc && c)
+            rc = store_committed(c, &kv);
+        px_kval_fini(&kv);
+        if (rc)
+            return rc;
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t read_commit(px_reader r, struct commit *c, bool store)
+{
+    while (!px_reader_done(&r)) {
+        px_reader values;
+        pmix_status_t rc = px_unpack_u8(&r, &c->scope, PMIX_SCOPE);
+
+        if (!rc)
+            rc = px_unpack_view(&r, &values, PMIX_BUFFER);
+        if (rc)
+            return rc;
+        if (c->scope != PMIX_LOCAL && c->scope != PMIX_REMOTE &&
+            c->scope != PMIX_GLOBAL)
+            return PMIX_ERR_BAD_PARAM;
+        rc = read_kvals(values, store ? c : NULL);
+        if (rc)
+            return rc;
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
+{
+    struct commit c = {.rank = req->peer->proc.rank};
+    pmix_status_t rc = px_nspace_get(px_process.model, req->peer->proc.nspace, &c.ns);
+
+    if (rc)
+        return rc;
+    rc = read_commit(req->in, &c, false);
+    if (!rc)
+        rc = read_commit(req->in, &c, true);
+    if (rc)
+        return rc;
+    if (req->peer->local)
+        req->peer->local->committed = true;
+    px_get_data_arrived(srv, c.ns, c.rank);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t on_abort(struct px_server *srv, struct px_req *req)
+{
+    struct px_upcall *u;
+    pmix_status_t flag, rc;
+    void *object = req->peer->local ? req->peer->local->object : NULL;
+
+    if (!srv->module.abort)
+        return PMIX_ERR_NOT_SUPPORTED;
+    u = px_upcall_for(req, px_upcall_reply_status);
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    rc = px_unpack_status(&req->in, &flag);
+    if (!rc)
+        rc = px_unpack_str(&req->in, &u->str);
+    if (!rc)
+        rc = px_unpack_procs(&req->in, &u->procs, &u->n_procs);
+    if (!rc)
+        rc = px_peer_may_all(req->peer, u->procs, u->n_procs);
+    if (rc) {
+        px_upcall_drop(u);
+        return rc;
+    }
+    px_upcall_returned(u, srv->module.abort(&u->proc, object, flag, u->str, u->procs,
+                                            u->n_procs, px_upcall_op_cb, u));
+    return PX_DEFERRED;
+}
+
+struct finalizing {
+    struct px_req *req; /* NULL once answered */
+    struct px_timer *timer;
+    bool host_pending;
+};
+
+static void finalizing_answer(struct finalizing *f)
+{
+    struct px_req *req = f->req;
+
+    f->req = NULL;
+    px_timer_free(f->timer);
+    f->timer = NULL;
+    if (req)
+        px_req_done(req, PMIX_SUCCESS);
+    if (!f->host_pending)
+        free(f);
+}
+
+static void on_finalize_slow(void *arg)
+{
+    finalizing_answer(arg);
+}
+
+static void on_host_finalized(void *arg, const struct px_upcall *answer PX_UNUSED)
+{
+    struct finalizing *f = arg;
+
+    f->host_pending = false;
+    finalizing_answer(f);
+}
+
+static pmix_status_t ask_host(struct px_server *srv, struct px_req *req, void *object)
+{
+    struct finalizing *f = calloc(1, sizeof *f);
+    struct px_upcall *u = px_upcall_new(on_host_finalized, f);
+
+    if (f)
+        f->timer = px_timer_create(px_process.loop, on_finalize_slow, f);
+    if (!f || !u || !f->timer) {
+        px_upcall_drop(u);
+        if (f)
+            px_timer_free(f->timer);
+        free(f);
+        return PMIX_SUCCESS; /* the client is leaving whatever we can still tell the host */
+    }
+    f->req = req;
+    f->host_pending = true;
+    px_timer_set(f->timer, srv->conf.finalize_timeout);
+    u->proc = req->peer->proc;
+    px_upcall_returned(
+        u, srv->module.client_finalized(&u->proc, object, px_upcall_op_cb, u));
+    return PX_DEFERRED;
+}
+
+/* A rank has finalized when the last of its connections has. */
+static pmix_status_t on_finalize(struct px_server *srv, struct px_req *req)
+{
+    struct px_peer *peer = req->peer;
+    struct px_local *local = peer->local;
+
+    if (peer->finalized)
+        return PMIX_SUCCESS;
+    if (px_peer_retire(peer)) {
+        local->finalized = true;
+        local->connected = false;
+        px_get_rank_gone(srv, &peer->proc); /* no more will come: waiters are told */
+    }
+    px_server_events_peer_gone(srv, peer);
+    px_collect_peer_gone(srv, peer);
+    if (!local || !local->finalized || !srv->module.client_finalized)
+        return PMIX_SUCCESS;
+    return ask_host(srv, req, local->object);
+}
+
+const struct px_rpc px_rpcs_job[] = {
+    {PX_OP_REQ, on_req},
+    {PX_OP_COMMIT, on_commit},
+    {PX_OP_ABORT, on_abort},
+    {PX_OP_FINALIZE, on_finalize},
+    {0},
+};

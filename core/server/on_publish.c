@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Publish, lookup, unpublish: passed to the host with the caller's user id added. */
+#include "core/server/upcall.h"
+
+/* Values larger or more numerous than any sane lookup are refused before they cost memory. */
+#define MAX_LOOKUP_KEYS 65536u
+
+/* UINT32 uid first: what the client claims is ignored, the connection's is known. */
+static pmix_status_t skip_claimed_uid(px_reader *in)
+{
+    uint32_t uid;
+
+    return px_unpack1(in, &uid, PMIX_UINT32);
+}
+
+static void drop_key(px_infos *infos, const char *key)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < infos->n; i++) {
+        if (PMIx_Check_key(infos->v[i].key, key))
+            px_type_destruct(PMIX_INFO, &infos->v[i]);
+        else
+            infos->v[kept++] = infos->v[i];
+    }
+    infos->n = kept;
+}
+
+/* With the user the connection proves, not one that the client names. */
+static pmix_status_t read_infos(struct px_req *req, px_infos *out)
+{
+    uint32_t uid = req->peer->uid;
+    pmix_status_t rc = px_unpack_infos(&req->in, &out->v, &out->n);
+
+    out->cap = out->n;
+    if (rc)
+        return rc;
+    drop_key(out, PMIX_USERID);
+    return px_infos_add(out, PMIX_USERID, &uid, PMIX_UINT32);
+}
+
+static pmix_status_t read_keys(px_reader *in, char ***keys)
+{
+    size_t n;
+    pmix_status_t rc = px_unpack_size(in, &n);
+
+    if (!rc && n > MAX_LOOKUP_KEYS)
+        rc = PMIX_ERR_BAD_PARAM;
+    if (rc || n == 0)
+        return rc;
+    *keys = calloc(n + 1, sizeof **keys);
+    if (!*keys)
+        return PMIX_ERR_NOMEM;
+    for (size_t i = 0; !rc && i < n; i++) {
+        rc = px_unpack_str(in, &(*keys)[i]);
+        if (!rc && !(*keys)[i]) /* would end the list early */
+            rc = PMIX_ERR_BAD_PARAM;
+    }
+    return rc;
+}
+
+static pmix_status_t on_publish(struct px_server *srv, struct px_req *req)
+{
+    struct px_upcall *u;
+    pmix_status_t rc;
+
+    if (!srv->module.publish)
+        return PMIX_ERR_NOT_SUPPORTED;
+    u = px_upcall_for(req, px_upcall_reply_status);
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    rc = skip_claimed_uid(&req->in);
+    if (!rc)
+        rc = read_infos(req, &u->args);
+    if (rc) {
+        px_upcall_drop(u);
+        return rc;
+    }
+    px_upcall_returned(
+        u, srv->module.publish(&u->proc, u->args.v, u->args.n, px_upcall_op_cb, u));
+    return PX_DEFERRED;
+}
+
+static void on_found(void *arg, const struct px_upcall *answer)
+{
+    struct px_req *req = arg;
+    px_writer w;
+
+    px_reply_begin(req, &w, answer->status);
+    if (!answer->status || answer->n_pdata > 0) {
+        px_pack_size(&w, answer->n_pdata);
+        if (answer->n_pdata > 0)
+            px_pack(&w, answer->pdata, (int32_t)answer->n_pdata, PMIX_PDATA);
+    }
+    px_req_reply(req, &w);
+}
+
+static pmix_status_t on_lookup(struct px_server *srv, struct px_req *req)
+{
+    struct px_upcall *u;
+    pmix_status_t rc;
+
+    if (!srv->module.lookup)
+        return PMIX_ERR_NOT_SUPPORTED;
+    u = px_upcall_for(req, on_found);
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    rc = skip_claimed_uid(&req->in);
+    if (!rc)
+        rc = read_keys(&req->in, &u->strv);
+    if (!rc)
+        rc = read_infos(req, &u->args);
+    if (!rc && !u->strv)
+        rc = PMIX_ERR_BAD_PARAM;
+    if (rc) {
+        px_upcall_drop(u);
+        return rc;
+    }
+    px_upcall_returned(u, srv->module.lookup(&u->proc, u->strv, u->args.v, u->args.n,
+                                             px_upcall_lookup_cb, u));
+    return PX_DEFERRED;
+}
+
+static pmix_status_t on_unpublish(struct px_server *srv, struct px_req *req)
+{
+    struct px_upcall *u;
+    pmix_status_t rc;
+
+    if (!srv->module.unpublish)
+        return PMIX_ERR_NOT_SUPPORTED;
+    u = px_upcall_for(req, px_upcall_reply_status);
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    rc = skip_claimed_uid(&req->in);
+    if (!rc)
+        rc = read_keys(&req->in, &u->strv); /* none: everything the caller published */
+    if (!rc)
+        rc = read_infos(req, &u->args);
+    if (rc) {
+        px_upcall_drop(u);
+        return rc;
+    }
+    px_upcall_returned(u, srv->module.unpublish(&u->proc, u->strv, u->args.v, u->args.n,
+                                                px_upcall_op_cb, u));
+    return PX_DEFERRED;
+}
+
+const struct px_rpc px_rpcs_publish[] = {
+    {PX_OP_PUBLISH, on_publish},
+    {PX_OP_LOOKUP, on_lookup},
+    {PX_OP_UNPUBLISH, on_unpublish},
+    {0},
+};

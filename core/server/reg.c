@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the host tells: namespaces and clients come and go. The public functions wait when they
+ * are given no callback, also on the loop thread, where hosts call from inside upcalls. */
+#include "core/model/jobinfo.h"
+#include "core/rt/call.h"
+#include "core/rt/log.h"
+#include "core/server/collective.h"
+
+#include <string.h>
+
+struct reg {
+    struct px_msg msg;
+    pmix_status_t (*run)(struct px_server *srv, const struct reg *r);
+    pmix_proc_t proc;
+    int n_local;
+    const pmix_info_t *info; /* the host keeps it until its callback has run */
+    size_t n_info;
+    uid_t uid;
+    gid_t gid;
+    void *object;
+    pmix_op_cbfunc_t cb;
+    void *cbdata;
+};
+
+/* ---- on the loop ---------------------------------------------------------------------------- */
+
+pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
+                                   uint32_t n_local, const pmix_info_t *info, size_t n,
+                                   struct px_err *err)
+{
+    bool is_new = !px_nspace_find(px_process.model, nspace);
+    struct px_nspace *ns = NULL;
+    pmix_status_t rc = px_nspace_get(px_process.model, nspace, &ns);
+
+    if (rc)
+        return px_err_set(err, rc, "cannot register namespace %s", nspace);
+    if (px_info_flag(info, n, PMIX_REGISTER_NODATA)) {
+        ns->no_data = true;
+    } else {
+        rc = px_jobinfo_register(px_process.model, ns, info, n, err);
+        if (rc) {
+            if (is_new)
+                px_nspace_remove(px_process.model, ns);
+            return rc;
+        }
+    }
+    ns->n_local = n_local;
+    ns->complete = ns->hosted = true;
+    (void)srv;
+    return PMIX_SUCCESS;
+}
+
+static void local_free(struct px_server *srv, struct px_local *local)
+{
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
+        if (p->local == local)
+            p->local = NULL;
+    px_list_remove(&local->link);
+    free(local);
+}
+
+void px_server_drop_nspace(struct px_server *srv, const char *nspace)
+{
+    struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
+
+    if (!ns)
+        return;
+    px_get_nspace_gone(srv, ns);
+    px_collect_nspace_gone(srv, ns);
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
+        if (strcmp(p->proc.nspace, ns->name) == 0)
+            px_server_peer_lost(srv, p, PMIX_SUCCESS); /* the host knows */
+    }
+    PX_LIST_EACH (&ns->locals, struct px_local, l, link)
+        local_free(srv, l);
+    if (ns !=
+        px_process.model->own) /* which is this process's, whoever registered it */
+        px_nspace_remove(px_process.model, ns);
+}
+
+pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *proc,
+                                   uid_t uid, gid_t gid, void *object)
+{
+    struct px_nspace *ns;
+    struct px_local *local = px_local_find(srv, proc);
+    pmix_status_t rc;
+
+    if (!local) {
+        /* Hosts register clients before their namespace, too. */
+        rc = px_nspace_get(px_process.model, proc->nspace, &ns);
+        if (rc)
+            return rc;
+        local = calloc(1, sizeof *local);
+        if (!local)
+            return PMIX_ERR_NOMEM;
+        ns->hosted = true;
+        local->ns = ns;
+        local->rank = proc->rank;
+        px_list_append(&ns->locals, &local->link);
+    }
+    local->uid = uid;
+    local->gid = gid;
+    local->object = object;
+    return PMIX_SUCCESS;
+}
+
+static void drop_client(struct px_server *srv, const pmix_proc_t *proc)
+{
+    struct px_local *local = px_local_find(srv, proc);
+
+    if (!local)
+        return;
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
+        if (p->local == local)
+            px_server_peer_lost(srv, p, PMIX_SUCCESS);
+    }
+    px_get_rank_gone(srv, proc);
+    px_collect_local_gone(srv, local);
+    if (local->ns->n_local > 0)
+        local->ns->n_local--;
+    local_free(srv, local);
+}
+
+void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc)
+{
+    struct px_local *local = px_local_find(srv, proc);
+
+    if (!local)
+        return;
+    if (!local->finalized)
+        local->lost = true;
+    px_get_rank_gone(srv, proc);
+    px_collect_check(srv);
+}
+
+/* ---- the public functions ---------------------------------------------------------------------- */
+
+static pmix_status_t run_add_nspace(struct px_server *srv, const struct reg *r)
+{
+    struct px_err err = {0};
+    pmix_status_t rc = px_server_add_nspace(srv, r->proc.nspace, (uint32_t)r->n_local,
+                                            r->info, r->n_info, &err);
+
+    if (rc)
+        px_log(PX_LOG_ERROR, "server", "namespace %s not registered: %s",
+               r->proc.nspace, err.text);
+    return rc;
+}
+
+static pmix_status_t run_drop_nspace(struct px_server *srv, const struct reg *r)
+{
+    px_server_drop_nspace(srv, r->proc.nspace);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t run_add_client(struct px_server *srv, const struct reg *r)
+{
+    return px_server_add_client(srv, &r->proc, r->uid, r->gid, r->object);
+}
+
+static pmix_status_t run_drop_client(struct px_server *srv, const struct reg *r)
+{
+    drop_client(srv, &r->proc);
+    return PMIX_SUCCESS;
+}
+
+static void on_reg(struct px_msg *msg)
+{
+    struct reg *r = PX_CONTAINER_OF(msg, struct reg, msg);
+    pmix_status_t rc = px_process.server ? r->run(px_process.server, r) : PMIX_ERR_INIT;
+
+    r->cb(rc, r->cbdata);
+    free(r);
+}
+
+static void on_reg_call(struct px_call *call, void *args)
+{
+    const struct reg *r = args;
+
+    px_call_done(call,
+                 px_process.server ? r->run(px_process.server, r) : PMIX_ERR_INIT);
+}
+
+static pmix_status_t submit(struct reg *r)
+{
+    struct reg *heap;
+
+    if (!px_server_here())
+        return PMIX_ERR_INIT;
+    if (!r->cb)
+        return px_process_on_loop() ? r->run(px_process.server, r)
+                                    : px_call(px_process.loop, on_reg_call, r);
+    heap = malloc(sizeof *heap);
+    if (!heap)
+        return PMIX_ERR_NOMEM;
+    *heap = *r;
+    heap->msg.run = on_reg;
+    if (!px_process_post(&heap->msg)) {
+        free(heap);
+        return PMIX_ERR_INIT;
+    }
+    return PMIX_SUCCESS;
+}
+
+static bool nspace_ok(const char *nspace)
+{
+    return nspace && nspace[0] && strnlen(nspace, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
+}
+
+PX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
+                                                    int nlocalprocs, pmix_info_t info[],
+                                                    size_t ninfo,
+                                                    pmix_op_cbfunc_t cbfunc,
+                                                    void *cbdata)
+{
+    struct reg r = {.run = run_add_nspace,
+                    .n_local = nlocalprocs > 0 ? nlocalprocs : 0,
+                    .info = info,
+                    .n_info = ninfo,
+                    .cb = cbfunc,
+                    .cbdata = cbdata};
+
+    if (!nspace_ok(nspace) || (ninfo && !info))
+        return PMIX_ERR_BAD_PARAM;
+    px_proc_set(&r.proc, nspace, PMIX_RANK_UNDEF);
+    return submit(&r);
+}
+
+PX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace,
+                                             pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct reg r = {.run = run_drop_nspace, .cb = cbfunc, .cbdata = cbdata};
+    pmix_status_t rc = PMIX_ERR_BAD_PARAM;
+
+    if (nspace_ok(nspace)) {
+        px_proc_set(&r.proc, nspace, PMIX_RANK_UNDEF);
+        rc = submit(&r);
+    }
+    if (rc && cbfunc)
+        cbfunc(rc, cbdata);
+}
+
+PX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid,
+                                                    gid_t gid, void *server_object,
+                                                    pmix_op_cbfunc_t cbfunc,
+                                                    void *cbdata)
+{
+    struct reg r = {.run = run_add_client,
+                    .uid = uid,
+                    .gid = gid,
+                    .object = server_object,
+                    .cb = cbfunc,
+                    .cbdata = cbdata};
+
+    if (!proc || !nspace_ok(proc->nspace) || proc->rank >= PMIX_RANK_VALID)
+        return PMIX_ERR_BAD_PARAM;
+    r.proc = *proc;
+    return submit(&r);
+}
+
+PX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t *proc,
+                                             pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct reg r = {.run = run_drop_client, .cb = cbfunc, .cbdata = cbdata};
+    pmix_status_t rc = PMIX_ERR_BAD_PARAM;
+
+    if (proc && nspace_ok(proc->nspace)) {
+        r.proc = *proc;
+        rc = submit(&r);
+    }
+    if (rc && cbfunc)
+        cbfunc(rc, cbdata);
+}

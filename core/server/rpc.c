@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests: from a frame to the handler in a table, and exactly one reply back. */
+#include "core/rt/log.h"
+#include "core/server/server.h"
+
+static const struct px_rpc *const tables[] = {
+    px_rpcs_job,     px_rpcs_get,   px_rpcs_collect,
+    px_rpcs_publish, px_rpcs_event, px_rpcs_host,
+};
+
+static const struct px_rpc *find_rpc(uint8_t op)
+{
+    for (size_t t = 0; t < PX_COUNT(tables); t++)
+        for (const struct px_rpc *rpc = tables[t]; rpc->handler; rpc++)
+            if (rpc->op == op)
+                return rpc;
+    return NULL;
+}
+
+void px_peer_ref(struct px_peer *p)
+{
+    p->refs++;
+}
+
+void px_peer_unref(struct px_peer *p)
+{
+    if (!p || --p->refs > 0)
+        return;
+    free(p);
+}
+
+void px_req_drop(struct px_req *req)
+{
+    px_buf_cleanup(&req->reply);
+    px_peer_unref(req->peer);
+    free(req);
+}
+
+static void on_own_reply(struct px_msg *msg)
+{
+    struct px_req *req = PX_CONTAINER_OF(msg, struct px_req, msg);
+
+    if (px_process.model)
+        (void)px_uplink_reply(&px_process.model->uplink, req->tag, req->reply.data,
+                              req->reply.len);
+    px_req_drop(req);
+}
+
+/* The user's callback must not run inside whatever loop the reply is made in: it goes through
+ * the mailbox like the answers of a host's threads. */
+static void reply_to_self(struct px_req *req, px_writer *w)
+{
+    req->reply = px_buf_take(&w->buf);
+    req->msg.run = on_own_reply;
+    px_post(px_process.loop, &req->msg);
+}
+
+void px_reply_begin(const struct px_req *req, px_writer *w, pmix_status_t status)
+{
+    px_writer_init(w, req->peer->codec);
+    px_pack_status(w, status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status);
+}
+
+/* What was packed so far is useless: a status says why. */
+static void pack_instead(const struct px_req *req, px_writer *w, pmix_status_t why)
+{
+    px_log(PX_LOG_WARN, "server", "cannot reply to command %u of %s.%u: %s", req->op,
+           req->peer->proc.nspace, req->peer->proc.rank, PMIx_Error_string(why));
+    px_writer_cleanup(w);
+    px_reply_begin(req, w, why);
+}
+
+/* Somebody waits for this reply, perhaps for ever: if not even a status can be sent, the end
+ * of the connection tells. */
+static void reply_to_client(const struct px_req *req, px_writer *w)
+{
+    struct px_conn *conn = req->peer->conn;
+    pmix_status_t rc = px_conn_send(conn, 0, req->tag, &w->buf);
+
+    if (!rc || rc == PMIX_ERR_LOST_CONNECTION)
+        return;
+    pack_instead(req, w, rc);
+    rc = px_conn_send(conn, 0, req->tag, &w->buf);
+    if (rc)
+        px_conn_fail(conn, rc);
+}
+
+void px_req_reply(struct px_req *req, px_writer *w)
+{
+    struct px_peer *peer = req->peer;
+
+    if (w->status)
+        pack_instead(req, w, w->status);
+    if (peer == peer->server->self) {
+        reply_to_self(req, w);
+        px_writer_cleanup(w);
+        return;
+    }
+    if (peer->conn)
+        reply_to_client(req, w);
+    px_writer_cleanup(w);
+    px_req_drop(req);
+}
+
+void px_req_done(struct px_req *req, pmix_status_t status)
+{
+    px_writer w;
+
+    px_reply_begin(req, &w, status);
+    px_req_reply(req, &w);
+}
+
+void px_peer_send(struct px_peer *p, uint32_t tag, px_writer *w)
+{
+    if (!w->status && p->conn)
+        (void)px_conn_send(p->conn, 0, tag, &w->buf);
+    px_writer_cleanup(w);
+}
+
+/* Not even the request could be made. */
+static void refuse(struct px_peer *peer, uint32_t tag, pmix_status_t why)
+{
+    struct px_req req = {.peer = peer, .tag = tag};
+    px_writer w;
+
+    px_reply_begin(&req, &w, why);
+    if (peer == peer->server->self)
+        (void)px_uplink_reply(&px_process.model->uplink, tag, w.buf.data, w.buf.len);
+    else if (peer->conn)
+        reply_to_client(&req, &w);
+    px_writer_cleanup(&w);
+}
+
+static pmix_status_t handle(struct px_server *srv, struct px_req *req)
+{
+    const struct px_peer *peer = req->peer;
+    pmix_status_t rc = px_unpack_u8(&req->in, &req->op, PMIX_COMMAND);
+
+    if (rc) {
+        px_log(PX_LOG_WARN, "server", "message of %s.%u without a command",
+               peer->proc.nspace, peer->proc.rank);
+        return PMIX_ERR_BAD_PARAM;
+    }
+    /* After its goodbye a client has nothing to ask; what needs no answer gets none. */
+    if (peer->finalized && req->op != PX_OP_FINALIZE && req->op != PX_OP_DEREGEVENTS)
+        return PMIX_ERR_INIT;
+    const struct px_rpc *rpc = find_rpc(req->op);
+    return rpc ? rpc->handler(srv, req) : PMIX_ERR_NOT_SUPPORTED;
+}
+
+void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
+                        const uint8_t *payload, size_t n)
+{
+    struct px_req *req;
+
+    if (tag < PX_TAG_DYNAMIC) /* heartbeats and the like ask for nothing */
+        return;
+    req = calloc(1, sizeof *req);
+    if (!req) {
+        refuse(peer, tag, PMIX_ERR_NOMEM);
+        return;
+    }
+    px_peer_ref(peer);
+    req->peer = peer;
+    req->tag = tag;
+    px_reader_init(&req->in, peer->codec, payload, n);
+    pmix_status_t rc = handle(srv, req);
+    if (rc != PX_DEFERRED)
+        px_req_done(req, rc);
+}
+
+struct px_local *px_local_find(struct px_server *srv PX_UNUSED, const pmix_proc_t *proc)
+{
+    struct px_nspace *ns = px_nspace_find(px_process.model, proc->nspace);
+
+    if (!ns)
+        return NULL;
+    PX_LIST_EACH (&ns->locals, struct px_local, l, link)
+        if (l->rank == proc->rank)
+            return l;
+    return NULL;
+}
+
+struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc)
+{
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
+        if (!p->gone && px_proc_same(&p->proc, proc))
+            return p;
+    return NULL;
+}
+
+bool px_peer_retire(struct px_peer *p)
+{
+    if (p->finalized || !p->local)
+        return false;
+    p->finalized = true;
+    return --p->local->n_peers == 0;
+}
+
+void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_status_t why)
+{
+    bool last;
+
+    if (peer->gone)
+        return;
+    peer->gone = true;
+    px_conn_destroy(peer->conn);
+    peer->conn = NULL;
+    px_list_remove(&peer->link);
+    last = px_peer_retire(peer);
+    if (last && why)
+        peer->local->lost = true;
+    px_server_events_peer_gone(srv, peer);
+    px_get_peer_gone(srv, peer);
+    if (last)
+        px_get_rank_gone(srv, &peer->proc);
+    px_collect_peer_gone(srv, peer);
+    if (last && why && !srv->stopping) {
+        px_log(PX_LOG_INFO, "server", "%s.%u lost its connection (%s)",
+               peer->proc.nspace, peer->proc.rank, PMIx_Error_string(why));
+        px_server_event(srv, PMIX_ERR_LOST_CONNECTION, &peer->proc,
+                        PMIX_RANGE_PROC_LOCAL, NULL, 0);
+    }
+    peer->local = NULL; /* may be gone before the peer is */
+    px_peer_unref(peer);
+}

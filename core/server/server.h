@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The server role: listeners, peers, requests. Everything here is for the loop thread only. */
+#ifndef PX_SERVER_SERVER_H
+#define PX_SERVER_SERVER_H
+
+#include "core/base/list.h"
+#include "core/base/map.h"
+#include "core/model/conn.h"
+#include "core/model/nspace.h"
+#include "core/model/uplink.h"
+#include "core/rt/process.h"
+#include "pmix_server.h"
+#include "tenon/ptl.h"
+
+#define PX_MODULE_SLOTS_B \
+    224 /* the 28 slots every release since 4.0 has: read no further */
+
+struct px_listener {
+    const struct px_module *ptl;
+    int fd;
+    char address[256];
+    struct px_watch *watch;
+    struct px_timer *pause; /* out of descriptors: when to accept again */
+    struct px_server *server;
+};
+#define PX_MAX_LISTENERS 4
+
+/* A client the host has announced. Lives in px_nspace.locals. */
+struct px_local {
+    struct px_list link;
+    struct px_nspace *ns;
+    pmix_rank_t rank;
+    uid_t uid;
+    gid_t gid;
+    void *object;     /* the host's, passed back in upcalls */
+    unsigned n_peers; /* connections that have neither finalized nor gone */
+    bool connected;   /* the host has been told */
+    bool finalized;   /* by the last of its connections */
+    bool committed;   /* at least one commit has arrived */
+    bool lost;        /* its last connection broke before it finalized */
+};
+
+/* One connection. A rank may hold several (fork, re-init). The server's own API calls come from a
+ * peer without a connection, server->self. */
+struct px_peer {
+    struct px_list link;
+    unsigned refs;
+    struct px_server *server;
+    struct px_conn *conn;   /* NULL: gone, or the server itself */
+    struct px_local *local; /* NULL for the server itself, and once deregistered */
+    pmix_proc_t proc;
+    uid_t uid;
+    gid_t gid;
+    pid_t pid; /* 0 unless the kernel told */
+    struct px_codec codec;
+    struct px_version version;
+    uint32_t pindex;
+    bool finalized;
+    bool gone;
+    void *events; /* owned by on_event.c: what the peer registered */
+};
+
+/* One request of a peer. Handlers return a status, which is then the reply, or PX_DEFERRED and see
+ * to it that px_req_done or px_req_reply is called exactly once later. */
+struct px_req {
+    struct px_peer *peer; /* referenced */
+    uint32_t tag;
+    uint8_t op;
+    px_reader in;        /* after the command byte; valid during the handler only */
+    struct px_list link; /* free for the handler's queue */
+    void *state;         /* free for the handler */
+    struct px_msg msg;   /* carries the reply to a request of our own */
+    px_buf reply;
+};
+#define PX_DEFERRED ((pmix_status_t)1)
+
+struct px_rpc {
+    uint8_t op;
+    pmix_status_t (*handler)(struct px_server *srv, struct px_req *req);
+};
+
+/* Replies with a status (PMIX_OPERATION_SUCCEEDED travels as 0) and ends the request. */
+void px_req_done(struct px_req *req, pmix_status_t status);
+/* Ends a request that gets no answer. */
+void px_req_drop(struct px_req *req);
+/* Starts a reply in the peer's codec, status packed first. */
+void px_reply_begin(const struct px_req *req, px_writer *w, pmix_status_t status);
+/* Sends w (a packing error becomes a status reply) and ends the request. */
+void px_req_reply(struct px_req *req, px_writer *w);
+
+void px_peer_ref(struct px_peer *p);
+void px_peer_unref(struct px_peer *p);
+/* The peer takes no part any more, orderly or not. True if no other connection of its rank is
+ * left that does. */
+bool px_peer_retire(struct px_peer *p);
+/* Unsolicited frame to a peer (events); dropped if it is gone. To the server itself it goes through
+ * on_own_frame. */
+void px_peer_send(struct px_peer *p, uint32_t tag, px_writer *w);
+
+struct px_embedded;
+struct px_collective;
+
+struct px_server {
+    pmix_server_module_t module; /* NULL slots where the host has none */
+    bool embedded_host;          /* no module was given: we answer ourselves */
+    struct px_embedded *embedded;
+    pmix_proc_t proc; /* our own name */
+    char *tmpdir, *system_tmpdir,
+        *dir; /* dir: our private one, made by us; may be NULL */
+    struct px_listener listeners[PX_MAX_LISTENERS];
+    size_t n_listeners;
+    char uri[768]; /* the one foreign clients use */
+    char own_uri
+        [1280]; /* for our clients: "<uri>;<faster address>", "" if there is none */
+    struct px_list peers;
+    uint32_t next_pindex;
+    struct px_list handshakes; /* connections that have not said who they are */
+    unsigned n_handshakes;
+    struct px_list collectives;
+    struct px_list upcalls; /* asked of the host, not answered yet */
+    struct px_list dmodex;  /* requests that wait for data */
+    struct px_peer *self;   /* for our own API calls */
+    void *events;           /* owned by on_event.c: cache, host registrations */
+    bool stopping;
+    unsigned refs;         /* further PMIx_server_init calls */
+    struct px_msg recheck; /* owned by on_collect.c */
+    bool recheck_posted;
+    struct {
+        uint64_t handshake_timeout, finalize_timeout; /* ms */
+    } conf;
+};
+
+/* NULL before init, after finalize, and in a forked child. Any thread. */
+static inline struct px_server *px_server_here(void)
+{
+    return px_process.server && px_process_is_mine() ? px_process.server : NULL;
+}
+
+struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc);
+/* First live connection of a proc; NULL. */
+struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc);
+
+/* ---- authority.c: who may do what to whom ---------------------------------------------------- */
+
+/* May somebody of this user act on, or tell something to, somebody of that one? */
+bool px_user_may(uid_t user, uid_t other);
+/* May the peer read of the processes of that namespace, or act on them? Of one that has no
+ * clients here, nor a user that the host named, only the host can tell: true. */
+bool px_peer_may(const struct px_peer *peer, const char *nspace);
+/* PMIX_SUCCESS, or PMIX_ERR_NO_PERMISSIONS. */
+pmix_status_t px_peer_may_all(const struct px_peer *peer, const pmix_proc_t *procs,
+                              size_t n);
+
+/* ---- rooms of the server, one table or hook each ----------------------------------------- */
+
+extern const struct px_rpc px_rpcs_job[]; /* on_job.c: req finalize abort commit */
+extern const struct px_rpc px_rpcs_get[]; /* on_get.c */
+extern const struct px_rpc
+    px_rpcs_collect[]; /* on_collect.c: fence connect disconnect */
+extern const struct px_rpc
+    px_rpcs_publish[]; /* on_publish.c: publish lookup unpublish */
+extern const struct px_rpc
+    px_rpcs_event[]; /* on_event.c: notify regevents deregevents */
+extern const struct px_rpc
+    px_rpcs_host[]; /* on_host.c: spawn query log job_control ... */
+
+/* on_event.c */
+pmix_status_t px_server_events_create(struct px_server *srv);
+void px_server_events_destroy(struct px_server *srv);
+void px_server_events_peer_gone(struct px_server *srv, struct px_peer *peer);
+/* Delivers to every local peer that wants it and to this process's own handlers; never to the
+ * host. source NULL: this server. Called by PMIx_Notify_event of a server, by the loss of a
+ * client, by the embedded host. */
+void px_server_event(struct px_server *srv, pmix_status_t code,
+                     const pmix_proc_t *source, pmix_data_range_t range,
+                     const pmix_info_t *info, size_t n);
+
+/* on_collect.c */
+void px_collect_peer_gone(struct px_server *srv, struct px_peer *peer);
+/* A rank is about to be deregistered. */
+void px_collect_local_gone(struct px_server *srv, const struct px_local *local);
+/* Ranks have left: collectives that wait for nobody else any more end, a little later. */
+void px_collect_check(struct px_server *srv);
+void px_collect_nspace_gone(struct px_server *srv, struct px_nspace *ns);
+void px_collect_stop(struct px_server *srv);
+
+/* on_get.c: data of this rank has arrived, or never will */
+void px_get_data_arrived(struct px_server *srv, struct px_nspace *ns, pmix_rank_t rank);
+void px_get_rank_gone(struct px_server *srv, const pmix_proc_t *proc);
+void px_get_nspace_gone(struct px_server *srv, struct px_nspace *ns);
+void px_get_peer_gone(struct px_server *srv, struct px_peer *peer);
+void px_get_stop(struct px_server *srv);
+
+/* rpc.c */
+void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
+                        const uint8_t *payload, size_t n);
+/* Connection lost or finalized and closed: everything that waits for this peer is told. why
+ * PMIX_SUCCESS: on purpose, which is nothing to report. */
+void px_server_peer_lost(struct px_server *srv, struct px_peer *peer,
+                         pmix_status_t why);
+
+/* listen.c, handshake.c */
+pmix_status_t px_server_listen(struct px_server *srv, struct px_err *err);
+void px_server_unlisten(struct px_server *srv);
+void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer *who);
+void px_handshakes_stop(struct px_server *srv);
+/* Ends the one that has been silent longest among those of the user with most. False: there are
+ * none. */
+bool px_handshake_evict(struct px_server *srv);
+
+/* reg.c, setup.c: what the public functions of the same names do, for the
+ * embedded host */
+pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
+                                   uint32_t n_local, const pmix_info_t *info, size_t n,
+                                   struct px_err *err);
+void px_server_drop_nspace(struct px_server *srv, const char *nspace);
+pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *proc,
+                                   uid_t uid, gid_t gid, void *object);
+/* A local process is known to have ended, connected or not: what waits for it is told. */
+void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc);
+pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc,
+                                  char ***env);
+
+/* embedded.c: the host of last resort. Fills module with functions of its own. */
+pmix_status_t px_embedded_create(struct px_server *srv, struct px_err *err);
+/* Ends every process it started: TERM, grace, KILL. Blocks up to the grace period; not on the
+ * loop thread. */
+void px_embedded_end_jobs(struct px_server *srv);
+void px_embedded_destroy(struct px_server *srv);
+
+#endif

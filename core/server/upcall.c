@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Answers of the host: copied in whatever thread they come, delivered on the loop. */
+#include "core/server/upcall.h"
+
+#include "core/base/str.h"
+#include "core/base/strv.h"
+
+struct px_upcall *px_upcall_new(px_upcall_fn fn, void *arg)
+{
+    struct px_upcall *u = calloc(1, sizeof *u);
+
+    if (!u)
+        return NULL;
+    u->fn = fn;
+    u->arg = arg;
+    px_list_append(&px_process.server->upcalls, &u->link);
+    return u;
+}
+
+struct px_upcall *px_upcall_for(struct px_req *req, px_upcall_fn fn)
+{
+    struct px_upcall *u = px_upcall_new(fn, req);
+
+    if (u)
+        u->proc = req->peer->proc;
+    return u;
+}
+
+static void release_now(struct px_upcall *u)
+{
+    pmix_release_cbfunc_t release = u->release;
+
+    u->release = NULL;
+    if (release)
+        release(u->release_data);
+}
+
+void px_upcall_drop(struct px_upcall *u)
+{
+    if (!u)
+        return;
+    px_list_remove(&u->link);
+    px_infos_cleanup(&u->infos);
+    px_infos_cleanup(&u->args);
+    px_infos_cleanup(&u->args2);
+    px_type_free_array(PMIX_PDATA, u->pdata, u->n_pdata);
+    px_buf_cleanup(&u->bytes);
+    free(u->procs);
+    px_strv_free(u->strv);
+    free(u->str);
+    px_type_free_array(PMIX_APP, u->apps, u->n_apps);
+    px_type_free_array(PMIX_QUERY, u->queries, u->n_queries);
+    px_buf_cleanup(&u->blob);
+    release_now(u);
+    free(u);
+}
+
+static void on_answer(struct px_msg *msg)
+{
+    struct px_upcall *u = PX_CONTAINER_OF(msg, struct px_upcall, msg);
+
+    release_now(u);
+    if (!u->orphan)
+        u->fn(u->arg, u);
+    px_upcall_drop(u);
+}
+
+/* Some hosts call back and return an error, too: the first answer counts. */
+static bool is_first_answer(struct px_upcall *u)
+{
+    return !atomic_exchange(&u->is_answered, true);
+}
+
+static void answered(struct px_upcall *u, pmix_status_t status)
+{
+    u->status = status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
+    u->msg.run = on_answer;
+    if (!px_process_post(&u->msg))
+        px_upcall_drop(u); /* a host that answers after the end */
+}
+
+void px_upcall_returned(struct px_upcall *u, pmix_status_t rc)
+{
+    if (rc != PMIX_SUCCESS && is_first_answer(u))
+        answered(u, rc);
+}
+
+void px_upcalls_stop(struct px_server *srv)
+{
+    while (!px_list_empty(&srv->upcalls)) {
+        struct px_upcall *u = PX_CONTAINER_OF(srv->upcalls.next, struct px_upcall,
+                                              link);
+        /* Not u itself: the host may be writing its answer into that right now. */
+        const struct px_upcall lost = {.status = PMIX_ERR_LOST_CONNECTION};
+
+        px_list_remove(&u->link); /* stays allocated: the host may still hold it */
+        u->orphan = true;
+        u->fn(u->arg, &lost);
+    }
+}
+
+void px_upcall_op_cb(pmix_status_t status, void *cbdata)
+{
+    if (is_first_answer(cbdata))
+        answered(cbdata, status);
+}
+
+void px_upcall_info_cb(pmix_status_t status, pmix_info_t *info, size_t n, void *cbdata,
+                       pmix_release_cbfunc_t release, void *release_data)
+{
+    struct px_upcall *u = cbdata;
+    bool counts = is_first_answer(u);
+
+    if (counts && px_infos_add_copy(&u->infos, info, info ? n : 0))
+        status = PMIX_ERR_NOMEM;
+    if (counts) {
+        u->release = release;
+        u->release_data = release_data;
+        answered(u, status);
+    } else if (release) {
+        release(release_data);
+    }
+}
+
+void px_upcall_lookup_cb(pmix_status_t status, pmix_pdata_t *pdata, size_t n,
+                         void *cbdata)
+{
+    struct px_upcall *u = cbdata;
+
+    if (!is_first_answer(u))
+        return;
+    if (!pdata)
+        n = 0;
+    if (n > 0 && px_type_copy_array(PMIX_PDATA, (void **)&u->pdata, pdata, n))
+        status = PMIX_ERR_NOMEM;
+    else
+        u->n_pdata = n;
+    answered(u, status);
+}
+
+void px_upcall_spawn_cb(pmix_status_t status, char *nspace, void *cbdata)
+{
+    struct px_upcall *u = cbdata;
+
+    if (!is_first_answer(u))
+        return;
+    px_str_copy(u->nspace, sizeof u->nspace, nspace);
+    answered(u, status);
+}
+
+void px_upcall_modex_cb(pmix_status_t status, const char *data, size_t n, void *cbdata,
+                        pmix_release_cbfunc_t release, void *release_data)
+{
+    struct px_upcall *u = cbdata;
+    bool counts = is_first_answer(u);
+
+    if (counts && data && px_buf_add(&u->bytes, data, n))
+        status = PMIX_ERR_NOMEM;
+    if (counts) {
+        u->release = release;
+        u->release_data = release_data;
+        answered(u, status);
+    } else if (release) {
+        release(release_data);
+    }
+}
+
+void px_upcall_reply_status(void *arg, const struct px_upcall *answer)
+{
+    px_req_done(arg, answer->status);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Upcalls: what is handed to the host and how its answer comes back, from any thread, inside the
+ * upcall or never. One object serves every shape of callback the host module has. */
+#ifndef PX_SERVER_UPCALL_H
+#define PX_SERVER_UPCALL_H
+
+#include "core/server/server.h"
+
+struct px_upcall;
+
+/* Runs on the loop, once, with the host's answer (see the members below), or with
+ * PMIX_ERR_LOST_CONNECTION and nothing else when the server stops first. */
+typedef void (*px_upcall_fn)(void *arg, const struct px_upcall *answer);
+
+struct px_upcall {
+    struct px_msg msg;
+    struct px_list link; /* outstanding */
+    px_upcall_fn fn;
+    void *arg;
+    bool orphan; /* the server stopped: nobody listens any more */
+    atomic_bool is_answered;
+    /* the host's answer */
+    pmix_status_t status;
+    px_infos infos;
+    pmix_pdata_t *pdata;
+    size_t n_pdata;
+    char nspace[PMIX_MAX_NSLEN + 1];
+    px_buf bytes;
+    /* The host's, called on the loop: hosts answer with a lock held that it takes too. */
+    pmix_release_cbfunc_t release;
+    void *release_data;
+    /* what the host may read until it answers; freed with the object */
+    pmix_proc_t proc;
+    px_infos args;
+    px_infos args2;
+    pmix_proc_t *procs;
+    size_t n_procs;
+    char **strv;
+    char *str;
+    pmix_app_t *apps;
+    size_t n_apps;
+    pmix_query_t *queries;
+    size_t n_queries;
+    px_buf blob;
+};
+
+struct px_upcall *px_upcall_new(px_upcall_fn fn, void *arg);
+/* On behalf of a request, which is fn's argument; proc is who made it. */
+struct px_upcall *px_upcall_for(struct px_req *req, px_upcall_fn fn);
+/* Never handed out after all. NULL is fine. */
+void px_upcall_drop(struct px_upcall *u);
+/* The host function's return value: anything but PMIX_SUCCESS means that no callback comes, and
+ * is itself the answer (PMIX_OPERATION_SUCCEEDED: PMIX_SUCCESS). */
+void px_upcall_returned(struct px_upcall *u, pmix_status_t rc);
+/* Server stops: everything outstanding is answered, late answers of the host are swallowed. */
+void px_upcalls_stop(struct px_server *srv);
+
+/* Callbacks to hand out, cbdata is the upcall. Any thread. */
+void px_upcall_op_cb(pmix_status_t status, void *cbdata);
+void px_upcall_info_cb(pmix_status_t status, pmix_info_t *info, size_t n, void *cbdata,
+                       pmix_release_cbfunc_t release, void *release_data);
+void px_upcall_lookup_cb(pmix_status_t status, pmix_pdata_t *pdata, size_t n,
+                         void *cbdata);
+void px_upcall_spawn_cb(pmix_status_t status, char *nspace, void *cbdata);
+void px_upcall_modex_cb(pmix_status_t status, const char *data, size_t n, void *cbdata,
+                        pmix_release_cbfunc_t release, void *release_data);
+
+/* The most common answer: its status is the reply. arg is the request. */
+void px_upcall_reply_status(void *arg, const struct px_upcall *answer);
+
+#endif

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model_test.h"
+
+#include "core/base/str.h"
+#include "core/rt/process.h"
+#include "core/model/nspace.h"
+
+#include <string.h>
+
+/* ---- what the core would give ------------------------------------------------------ */
+
+extern const struct px_component px_gds_hash_component;
+
+struct px_process px_process;
+
+const struct px_module *px_modules(const char *framework, size_t *n)
+{
+    static const struct px_module hash = {.component = &px_gds_hash_component};
+
+    ck_assert_str_eq(framework, "gds");
+    *n = 1;
+    return &hash;
+}
+
+struct px_model *model_make(const char *host, const char *name, pmix_rank_t rank)
+{
+    struct px_model *m = NULL;
+
+    px_str_copy(px_process.host, sizeof(px_process.host), host);
+    ck_assert_int_eq(px_model_create(&m), PMIX_SUCCESS);
+    if (rank != PMIX_RANK_UNDEF) {
+        px_proc_set(&m->self, name, rank);
+        m->own = nspace_of(m, name);
+    }
+    return m;
+}
+
+struct px_nspace *nspace_of(struct px_model *m, const char *name)
+{
+    struct px_nspace *ns = NULL;
+
+    ck_assert_int_eq(px_nspace_get(m, name, &ns), PMIX_SUCCESS);
+    return ns;
+}
+
+/* ---- lists ------------------------------------------------------------------------- */
+
+void add_str(px_infos *l, const char *key, const char *s)
+{
+    ck_assert_int_eq(px_infos_add(l, key, s, PMIX_STRING), PMIX_SUCCESS);
+}
+
+void add_num(px_infos *l, const char *key, uint32_t n, pmix_data_type_t type)
+{
+    uint16_t n16 = (uint16_t)n;
+    uint64_t n64 = n;
+    const void *at = type == PMIX_UINT16   ? (const void *)&n16
+                     : type == PMIX_UINT64 ? (const void *)&n64
+                                           : (const void *)&n;
+
+    ck_assert_int_eq(px_infos_add(l, key, at, type), PMIX_SUCCESS);
+}
+
+void add_flag(px_infos *l, const char *key, bool flag)
+{
+    ck_assert_int_eq(px_infos_add(l, key, &flag, PMIX_BOOL), PMIX_SUCCESS);
+}
+
+void add_regex(px_infos *l, const char *key, const char *text)
+{
+    pmix_value_t v = {.type = PMIX_REGEX};
+
+    v.data.bo.bytes = (char *)(uintptr_t)text;
+    v.data.bo.size = strlen(text) + 1;
+    ck_assert_int_eq(px_infos_add_value(l, key, &v), PMIX_SUCCESS);
+}
+
+void add_array(px_infos *l, const char *key, px_infos *members)
+{
+    ck_assert_int_eq(px_infos_add_array(l, key, members), PMIX_SUCCESS);
+}
+
+void add_proc(px_infos *l, pmix_rank_t rank, px_infos *members)
+{
+    px_infos all = {0};
+
+    add_num(&all, PMIX_RANK, rank, PMIX_PROC_RANK);
+    if (members)
+        ck_assert_int_eq(px_infos_add_copy(&all, members->v, members->n), PMIX_SUCCESS);
+    add_array(l, PMIX_PROC_DATA, &all);
+    if (members)
+        px_infos_cleanup(members);
+}
+
+/* ---- recorded hosts ------------------------------------------------------------------ */
+
+static void mpirun_proc(px_infos *l, pmix_rank_t rank)
+{
+    px_infos p = {0};
+
+    add_str(&p, PMIX_LOCALITY_STRING, "(null)");
+    add_num(&p, PMIX_GLOBAL_RANK, rank + 1, PMIX_PROC_RANK);
+    add_num(&p, PMIX_LOCAL_RANK, rank, PMIX_UINT16);
+    add_num(&p, PMIX_NODE_RANK, rank + 1, PMIX_UINT16);
+    add_num(&p, PMIX_NODEID, 0, PMIX_UINT32);
+    add_str(&p, PMIX_HOSTNAME, "vm");
+    add_proc(l, rank, &p);
+}
+
+void mpirun_job(px_infos *l)
+{
+    add_str(l, PMIX_SERVER_NSPACE, "[20313,0]");
+    add_num(l, PMIX_SERVER_RANK, 0, PMIX_UINT32);
+    add_str(l, PMIX_JOBID, "[20313,2]");
+    add_num(l, PMIX_NPROC_OFFSET, 1, PMIX_UINT32);
+    add_str(l, PMIX_NODE_MAP, "pmix[vm]");
+    add_str(l, PMIX_PROC_MAP, "raw:0,1");
+    add_num(l, PMIX_NODEID, 0, PMIX_UINT32);
+    add_num(l, PMIX_NODE_SIZE, 3, PMIX_UINT32);
+    add_num(l, PMIX_NUM_NODES, 1, PMIX_UINT32);
+    add_num(l, PMIX_UNIV_SIZE, 2, PMIX_UINT32);
+    add_num(l, PMIX_JOB_SIZE, 2, PMIX_UINT32);
+    add_num(l, PMIX_JOB_NUM_APPS, 1, PMIX_UINT32);
+    add_num(l, PMIX_LOCAL_SIZE, 2, PMIX_UINT32);
+    add_num(l, PMIX_MAX_PROCS, 2, PMIX_UINT32);
+    add_str(l, PMIX_TOPOLOGY_SIGNATURE, "1N:1S:1L3:2L2:2L1:2C:2H:x86_64:le");
+    add_num(l, PMIX_AVAIL_PHYS_MEMORY, 8192, PMIX_UINT64);
+    add_str(l, PMIX_MAPBY, "BYCORE:OVERSUBSCRIBE");
+    add_str(l, PMIX_RANKBY, "SLOT");
+    add_str(l, PMIX_BINDTO, "NONE:IF-SUPPORTED:OVERLOAD-ALLOWED");
+    add_str(l, PMIX_LOCAL_PEERS, "0,1");
+    add_num(l, PMIX_LOCALLDR, 0, PMIX_PROC_RANK);
+    mpirun_proc(l, 0);
+    mpirun_proc(l, 1);
+}
+
+static void slurm_proc(px_infos *l, pmix_rank_t rank, uint32_t node)
+{
+    static const uint32_t node_of[] = {0, 0, 0, 1};
+    static const uint32_t local_of[] = {0, 1, 2, 0};
+    px_infos p = {0};
+
+    add_num(&p, PMIX_APPNUM, 0, PMIX_INT);
+    add_num(&p, PMIX_APPLDR, 0, PMIX_INT);
+    add_num(&p, PMIX_GLOBAL_RANK, rank, PMIX_UINT32);
+    add_num(&p, PMIX_APP_RANK, rank, PMIX_UINT32);
+    if (node_of[rank] == node) { /* only of its own ranks */
+        add_num(&p, PMIX_LOCAL_RANK, local_of[rank], PMIX_UINT16);
+        add_num(&p, PMIX_NODE_RANK, local_of[rank], PMIX_UINT16);
+    }
+    add_str(&p, PMIX_HOSTNAME, node_of[rank] ? "n1" : "n0");
+    add_num(&p, PMIX_NODEID, node, PMIX_UINT32); /* sic: of every rank */
+    add_proc(l, rank, &p);
+}
+
+void slurm_job(px_infos *l, uint32_t node)
+{
+    PX_AUTOFREE char *tmpdir = px_strf("/tmp/slurm/tmp.n%u", node);
+    PX_AUTOFREE char *nsdir = px_strf("%s/spmix_appdir_0_1.0", tmpdir);
+
+    add_flag(l, PMIX_SPAWNED, false);
+    add_str(l, PMIX_TMPDIR, tmpdir);
+    add_str(l, PMIX_NSDIR, nsdir);
+    add_flag(l, PMIX_TDIR_RMCLEAN, true);
+    add_str(l, PMIX_JOBID, "1.0");
+    add_num(l, PMIX_NODEID, node, PMIX_UINT32);
+    for (pmix_rank_t rank = 0; rank < 4; rank++)
+        slurm_proc(l, rank, node);
+    add_num(l, PMIX_UNIV_SIZE, 4, PMIX_UINT32);
+    add_num(l, PMIX_JOB_SIZE, 4, PMIX_UINT32);
+    add_num(l, PMIX_LOCAL_SIZE, node ? 1 : 3, PMIX_UINT32);
+    add_num(l, PMIX_NODE_SIZE, node ? 1 : 3, PMIX_UINT32);
+    add_num(l, PMIX_MAX_PROCS, 4, PMIX_UINT32);
+    add_str(l, PMIX_LOCAL_TOPO, "<?xml version=\"1.0\"?>");
+    add_str(l, PMIX_NODE_MAP, "pmix[n[1:0-1]]");
+    add_str(l, PMIX_PROC_MAP, "raw:0,1,2;3");
+    add_str(l, PMIX_ANL_MAP, "(vector,(0,1,3),(1,1,1))");
+    add_str(l, PMIX_LOCAL_PEERS, node ? "3" : "0,1,2");
+    add_num(l, PMIX_LOCALLDR, node ? 3 : 0, PMIX_UINT32);
+}
+
+void must_register(struct px_model *m, struct px_nspace *ns, px_infos *l)
+{
+    struct px_err err = {0};
+
+    ck_assert_msg(px_jobinfo_register(m, ns, l->v, l->n, &err) == PMIX_SUCCESS, "%s",
+                  err.text);
+    px_infos_cleanup(l);
+}
+
+/* ---- answers --------------------------------------------------------------------------- */
+
+pmix_status_t get(const struct px_model *m, const struct px_nspace *ns,
+                  pmix_rank_t rank, const char *key, const px_infos *info,
+                  pmix_value_t *out)
+{
+    struct px_lookup l;
+
+    px_lookup_init(&l, key, rank, info ? info->v : NULL, info ? info->n : 0);
+    l.want_local = l.want_remote = true;
+    return px_lookup_find(m, ns, &l, out);
+}
+
+static pmix_value_t must_get(const struct px_model *m, const struct px_nspace *ns,
+                             pmix_rank_t rank, const char *key, pmix_data_type_t type)
+{
+    pmix_value_t v;
+
+    ck_assert_msg(get(m, ns, rank, key, NULL, &v) == PMIX_SUCCESS, "no %s of rank %d",
+                  key, (int)rank);
+    ck_assert_msg(v.type == type, "%s of rank %d has type %d", key, (int)rank, v.type);
+    return v;
+}
+
+void assert_num(const struct px_model *m, const struct px_nspace *ns, pmix_rank_t rank,
+                const char *key, pmix_data_type_t type, uint32_t n)
+{
+    pmix_value_t v = must_get(m, ns, rank, key, type);
+    uint32_t found = ~n;
+
+    ck_assert(px_value_to_u32(&v, &found));
+    ck_assert_msg(found == n, "%s of rank %d is %u, not %u", key, (int)rank, found, n);
+}
+
+void assert_str(const struct px_model *m, const struct px_nspace *ns, pmix_rank_t rank,
+                const char *key, const char *s)
+{
+    pmix_value_t v = must_get(m, ns, rank, key, PMIX_STRING);
+
+    ck_assert_msg(strcmp(v.data.string, s) == 0, "%s of rank %d is '%s', not '%s'", key,
+                  (int)rank, v.data.string, s);
+    px_type_destruct(PMIX_VALUE, &v);
+}
+
+void assert_flag(const struct px_model *m, const struct px_nspace *ns, pmix_rank_t rank,
+                 const char *key, bool flag)
+{
+    pmix_value_t v = must_get(m, ns, rank, key, PMIX_BOOL);
+
+    ck_assert_int_eq(v.data.flag, flag);
+}
+
+void assert_none(const struct px_model *m, const struct px_nspace *ns, pmix_rank_t rank,
+                 const char *key)
+{
+    pmix_value_t v;
+
+    ck_assert_msg(get(m, ns, rank, key, NULL, &v) == PMIX_ERR_NOT_FOUND,
+                  "%s of rank %d", key, (int)rank);
+}
+
+/* ---- servers and clients --------------------------------------------------------- */
+
+struct px_codec codec(const char *dialect, bool described)
+{
+    return (struct px_codec){.dialect = px_dialect_find(dialect),
+                             .described = described};
+}
+
+px_buf pack_answer(const struct px_model *m, const struct px_nspace *ns,
+                   struct px_codec c, bool as_arrays)
+{
+    px_writer w;
+
+    px_writer_init(&w, c);
+    px_jobinfo_pack(m, ns, &w, as_arrays);
+    ck_assert_int_eq(w.status, PMIX_SUCCESS);
+    return px_buf_take(&w.buf);
+}
+
+pmix_status_t read_answer(struct px_model *m, struct px_nspace *ns, struct px_codec c,
+                          const px_buf *bytes)
+{
+    px_reader r;
+
+    px_reader_init(&r, c, bytes->data, bytes->len);
+    return px_jobinfo_unpack(m, ns, &r);
+}
+
+/* A client of rank `rank` on `host`, told by a server that was told l. */
+struct px_model *client_of(px_infos *l, const char *server_host, const char *host,
+                           pmix_rank_t rank, struct px_codec c, bool as_arrays)
+{
+    struct px_model *server = model_make(server_host, "", PMIX_RANK_UNDEF);
+    struct px_model *client = model_make(host, JOB, rank);
+    struct px_nspace *ns = nspace_of(server, JOB);
+
+    must_register(server, ns, l);
+    PX_AUTO(px_buf) bytes = pack_answer(server, ns, c, as_arrays);
+    ck_assert_int_eq(read_answer(client, client->own, c, &bytes), PMIX_SUCCESS);
+    px_model_destroy(server);
+    return client;
+}
+
+void assert_mpirun_gets(const struct px_model *m, const struct px_nspace *ns)
+{
+    for (pmix_rank_t r = 0; r < 2; r++) {
+        assert_num(m, ns, r, PMIX_APPNUM, PMIX_UINT32, 0);
+        assert_num(m, ns, r, PMIX_NODEID, PMIX_UINT32, 0);
+        assert_str(m, ns, r, PMIX_HOSTNAME, "vm");
+        assert_num(m, ns, r, PMIX_LOCAL_RANK, PMIX_UINT16, r);
+        assert_num(m, ns, r, PMIX_NODE_RANK, PMIX_UINT16, r + 1);
+        assert_str(m, ns, r, PMIX_LOCALITY_STRING, "(null)");
+        assert_num(m, ns, r, PMIX_GLOBAL_RANK, PMIX_PROC_RANK, r + 1);
+        assert_none(m, ns, r, PMIX_CPUSET);
+    }
+    assert_num(m, ns, ALL, PMIX_MAX_PROCS, PMIX_UINT32, 2);
+    assert_num(m, ns, ALL, PMIX_JOB_SIZE, PMIX_UINT32, 2);
+    assert_num(m, ns, ALL, PMIX_LOCAL_SIZE, PMIX_UINT32, 2);
+    assert_num(m, ns, ALL, PMIX_NUM_NODES, PMIX_UINT32, 1);
+    assert_num(m, ns, ALL, PMIX_UNIV_SIZE, PMIX_UINT32, 2);
+    assert_num(m, ns, ALL, PMIX_NODE_SIZE, PMIX_UINT32, 3);
+    assert_num(m, ns, ALL, PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64, 8192);
+    assert_str(m, ns, ALL, PMIX_LOCAL_PEERS, "0,1");
+    assert_num(m, ns, ALL, PMIX_LOCALLDR, PMIX_PROC_RANK, 0);
+    assert_str(m, ns, ALL, PMIX_MAPBY, "BYCORE:OVERSUBSCRIBE");
+    assert_str(m, ns, ALL, PMIX_NODE_LIST, "vm");
+    assert_num(m, ns, ALL, PMIX_SERVER_RANK, PMIX_PROC_RANK, 0);
+    assert_none(m, ns, ALL, "pmix.dbg.init");
+    assert_none(m, ns, ALL, PMIX_TMPDIR);
+    assert_none(m, ns, ALL, PMIX_NSDIR);
+    assert_none(m, ns, ALL, PMIX_PROCDIR);
+    assert_none(m, ns, ALL, PMIX_TDIR_RMCLEAN);
+    assert_none(m, ns, ALL, PMIX_NODE_MAP);
+    assert_none(m, ns, 2, PMIX_HOSTNAME);
+}
+
+void assert_slurm_gets(const struct px_model *m, const struct px_nspace *ns,
+                       uint32_t node)
+{
+    static const uint32_t local_of[] = {0, 1, 2, 0};
+
+    for (pmix_rank_t r = 0; r < 4; r++) {
+        assert_num(m, ns, r, PMIX_APPNUM, PMIX_INT, 0);
+        assert_num(m, ns, r, PMIX_NODEID, PMIX_UINT32, node);
+        assert_str(m, ns, r, PMIX_HOSTNAME, r == 3 ? "n1" : "n0");
+        assert_num(m, ns, r, PMIX_LOCAL_RANK, PMIX_UINT16, local_of[r]);
+        assert_num(m, ns, r, PMIX_NODE_RANK, PMIX_UINT16, local_of[r]);
+        assert_num(m, ns, r, PMIX_APPLDR, PMIX_PROC_RANK, 0);
+        assert_num(m, ns, r, PMIX_APP_RANK, PMIX_PROC_RANK, r);
+        assert_none(m, ns, r, PMIX_LOCALITY_STRING);
+    }
+    assert_num(m, ns, ALL, PMIX_MAX_PROCS, PMIX_UINT32, 4);
+    assert_num(m, ns, ALL, PMIX_JOB_SIZE, PMIX_UINT32, 4);
+    assert_num(m, ns, ALL, PMIX_LOCAL_SIZE, PMIX_UINT32, node ? 1 : 3);
+    assert_num(m, ns, ALL, PMIX_NUM_NODES, PMIX_UINT32, 2);
+    assert_num(m, ns, ALL, PMIX_UNIV_SIZE, PMIX_UINT32, 4);
+    assert_str(m, ns, ALL, PMIX_TMPDIR,
+               node ? "/tmp/slurm/tmp.n1" : "/tmp/slurm/tmp.n0");
+    assert_str(m, ns, ALL, PMIX_NSDIR,
+               node ? "/tmp/slurm/tmp.n1/spmix_appdir_0_1.0"
+                    : "/tmp/slurm/tmp.n0/spmix_appdir_0_1.0");
+    assert_flag(m, ns, ALL, PMIX_TDIR_RMCLEAN, true);
+    assert_flag(m, ns, ALL, PMIX_SPAWNED, false);
+    assert_str(m, ns, ALL, PMIX_LOCAL_PEERS, node ? "3" : "0,1,2");
+    assert_num(m, ns, ALL, PMIX_LOCALLDR, PMIX_PROC_RANK, node ? 3 : 0);
+    assert_str(m, ns, ALL, PMIX_LOCAL_TOPO, "<?xml version=\"1.0\"?>");
+    assert_str(m, ns, ALL, PMIX_ANL_MAP, "(vector,(0,1,3),(1,1,1))");
+    assert_none(m, ns, ALL, PMIX_PROCDIR);
+    assert_none(m, ns, ALL, PMIX_MAPBY);
+    assert_none(m, ns, 0, PMIX_CPUSET);
+}
+
+/* Two nodes, two applications and a session, all in arrays. */
+void realms_job(px_infos *l)
+{
+    px_infos a = {0};
+
+    add_num(&a, PMIX_JOB_SIZE, 4, PMIX_UINT32);
+    add_str(&a, PMIX_JOBID, "j");
+    add_array(l, PMIX_JOB_INFO_ARRAY, &a);
+    add_num(&a, PMIX_SESSION_ID, 77, PMIX_UINT32);
+    add_num(&a, PMIX_UNIV_SIZE, 64, PMIX_UINT32);
+    add_array(l, PMIX_SESSION_INFO_ARRAY, &a);
+    add_num(&a, PMIX_APPNUM, 0, PMIX_UINT32);
+    add_num(&a, PMIX_APP_SIZE, 3, PMIX_UINT32);
+    add_array(l, PMIX_APP_INFO_ARRAY, &a);
+    add_num(&a, PMIX_APPNUM, 1, PMIX_UINT32);
+    add_num(&a, PMIX_APP_SIZE, 1, PMIX_UINT32);
+    add_num(&a, PMIX_APPLDR, 3, PMIX_INT);
+    add_array(l, PMIX_APP_INFO_ARRAY, &a);
+    add_str(&a, PMIX_HOSTNAME, "n1");
+    add_num(&a, PMIX_NODEID, 11, PMIX_UINT32);
+    add_str(&a, PMIX_HOSTNAME_ALIASES, "node-one,one.cluster");
+    add_num(&a, PMIX_AVAIL_PHYS_MEMORY, 1000, PMIX_UINT64);
+    add_array(l, PMIX_NODE_INFO_ARRAY, &a);
+    add_num(&a, PMIX_NODEID, 0, PMIX_UINT32);
+    add_num(&a, PMIX_AVAIL_PHYS_MEMORY, 2000, PMIX_UINT64);
+    add_array(l, PMIX_NODE_INFO_ARRAY, &a);
+    add_str(l, PMIX_NODE_MAP, "n0,n1");
+    add_str(l, PMIX_PROC_MAP, "0,1;2,3");
+    for (pmix_rank_t r = 0; r < 4; r++) {
+        add_num(&a, PMIX_APPNUM, r == 3, PMIX_UINT32);
+        add_proc(l, r, &a);
+    }
+}
+
+/* Packs pairs as a server would. */
+void put_str(px_writer *w, const char *key, const char *s)
+{
+    pmix_value_t v = {.type = PMIX_STRING, .data.string = (char *)(uintptr_t)s};
+
+    px_pack_kval(w, key, &v);
+}
+
+void put_num(px_writer *w, const char *key, pmix_data_type_t type, uint32_t n)
+{
+    px_infos l = {0};
+
+    add_num(&l, key, n, type);
+    px_pack_kval(w, key, &l.v[0].value);
+    px_infos_cleanup(&l);
+}
+
+void put_array(px_writer *w, const char *key, px_infos *members)
+{
+    px_infos l = {0};
+
+    add_array(&l, key, members);
+    px_pack_kval(w, key, &l.v[0].value);
+    px_infos_cleanup(&l);
+}
+
+void put_blob(px_writer *w, const char *key, px_writer *body)
+{
+    pmix_value_t v = {.type = PMIX_BYTE_OBJECT};
+
+    v.data.bo.bytes = (char *)body->buf.data;
+    v.data.bo.size = body->buf.len;
+    px_pack_kval(w, key, &v);
+    px_writer_cleanup(body);
+}
+
+struct px_model *client_of_bytes(px_writer *w, const char *host, pmix_rank_t rank)
+{
+    struct px_model *m = model_make(host, JOB, rank);
+
+    ck_assert_int_eq(w->status, PMIX_SUCCESS);
+    ck_assert_int_eq(read_answer(m, m->own, w->codec, &w->buf), PMIX_SUCCESS);
+    px_writer_cleanup(w);
+    return m;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which of the tables, realms and facts answers a Get. */
+#include "model_test.h"
+
+#include <string.h>
+
+static struct px_model *model;
+static struct px_nspace *ns;
+static px_infos q;
+
+static void setup(void)
+{
+    px_infos l = {0};
+
+    model = model_make("n1", "job", 3);
+    ns = model->own;
+    slurm_job(&l, 1);
+    must_register(model, ns, &l);
+}
+
+static void teardown(void)
+{
+    px_infos_cleanup(&q);
+    px_model_destroy(model);
+}
+
+static void put(enum px_gds_table table, pmix_rank_t rank, const char *key,
+                const char *s)
+{
+    pmix_value_t v = {.type = PMIX_STRING, .data.string = (char *)(uintptr_t)s};
+
+    ck_assert_int_eq(px_store_put(ns, table, rank, key, &v), PMIX_SUCCESS);
+}
+
+static void assert_found(const struct px_lookup *l, const char *s)
+{
+    pmix_value_t v;
+
+    ck_assert_int_eq(px_lookup_find(model, ns, l, &v), PMIX_SUCCESS);
+    ck_assert_int_eq(v.type, PMIX_STRING);
+    ck_assert_str_eq(v.data.string, s);
+    px_type_destruct(PMIX_VALUE, &v);
+}
+
+static void assert_missing(const struct px_lookup *l)
+{
+    pmix_value_t v;
+
+    ck_assert_int_eq(px_lookup_find(model, ns, l, &v), PMIX_ERR_NOT_FOUND);
+}
+
+START_TEST(own_values_come_before_the_hosts_and_those_before_what_others_put)
+{
+    struct px_lookup l;
+
+    put(PX_GDS_REMOTE, 1, "k", "remote");
+    px_lookup_init(&l, "k", 1, NULL, 0);
+    assert_missing(&l);
+    l.want_remote = true;
+    assert_found(&l, "remote");
+    put(PX_GDS_LOCAL, 1, "k", "local");
+    assert_found(&l, "remote");
+    l.want_local = true;
+    assert_found(&l, "local");
+    put(PX_GDS_JOB, 1, "k", "host");
+    assert_found(&l, "host");
+    put(PX_GDS_INTERNAL, 1, "k", "own");
+    assert_found(&l, "own");
+    l.skip_internal = true;
+    assert_found(&l, "host");
+}
+END_TEST
+
+START_TEST(what_a_program_put_is_found_before_what_would_follow)
+{
+    put(PX_GDS_REMOTE, 0, PMIX_LOCALITY_STRING, "here");
+    assert_str(model, ns, 0, PMIX_LOCALITY_STRING, "here");
+    assert_str(model, ns, 0, PMIX_HOSTNAME, "n0");
+    put(PX_GDS_REMOTE, 0, PMIX_HOSTNAME, "as-put");
+    assert_str(model, ns, 0, PMIX_HOSTNAME, "as-put");
+}
+END_TEST
+
+START_TEST(node_keys_without_a_node_are_of_this_node)
+{
+    assert_str(model, ns, ALL, PMIX_LOCAL_PEERS, "3");
+    assert_num(model, ns, ALL, PMIX_NODEID, PMIX_UINT32, 1);
+    add_flag(&q, PMIX_NODE_INFO, true);
+    pmix_value_t v;
+    ck_assert_int_eq(get(model, ns, ALL, PMIX_LOCAL_SIZE, &q, &v), PMIX_SUCCESS);
+    ck_assert_uint_eq(v.data.uint32, 1);
+}
+END_TEST
+
+static void assert_of_node(const char *peers, uint32_t size)
+{
+    pmix_value_t v;
+
+    ck_assert_int_eq(get(model, ns, ALL, PMIX_LOCAL_PEERS, &q, &v), PMIX_SUCCESS);
+    ck_assert_str_eq(v.data.string, peers);
+    px_type_destruct(PMIX_VALUE, &v);
+    ck_assert_int_eq(get(model, ns, ALL, PMIX_LOCAL_SIZE, &q, &v), PMIX_SUCCESS);
+    ck_assert_uint_eq(v.data.uint32, size);
+}
+
+START_TEST(a_node_is_named_by_host_name_or_id)
+{
+    add_flag(&q, PMIX_NODE_INFO, true);
+    add_str(&q, PMIX_HOSTNAME, "n0");
+    assert_of_node("0,1,2", 3);
+    px_infos_cleanup(&q);
+
+    add_str(&q, PMIX_HOSTNAME, "n0"); /* the name alone says that a node is meant */
+    assert_of_node("0,1,2", 3);
+    px_infos_cleanup(&q);
+
+    add_str(&q, PMIX_HOSTNAME, "n0.cluster.org");
+    assert_of_node("0,1,2", 3);
+    px_infos_cleanup(&q);
+
+    add_num(&q, PMIX_NODEID, 0, PMIX_INT);
+    assert_of_node("0,1,2", 3);
+    px_infos_cleanup(&q);
+
+    add_num(&q, PMIX_NODEID, 1, PMIX_UINT32);
+    assert_of_node("3", 1);
+    px_infos_cleanup(&q);
+}
+END_TEST
+
+START_TEST(an_unknown_node_has_nothing)
+{
+    pmix_value_t v;
+
+    add_flag(&q, PMIX_NODE_INFO, true);
+    add_str(&q, PMIX_HOSTNAME, "n7");
+    ck_assert_int_eq(get(model, ns, ALL, PMIX_LOCAL_PEERS, &q, &v), PMIX_ERR_NOT_FOUND);
+    px_infos_cleanup(&q);
+    add_num(&q, PMIX_NODEID, 7, PMIX_UINT32);
+    ck_assert_int_eq(get(model, ns, ALL, PMIX_LOCAL_PEERS, &q, &v), PMIX_ERR_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(keys_of_a_rank_are_answered_in_the_node_realm_too)
+{
+    pmix_value_t v;
+
+    add_flag(&q, PMIX_NODE_INFO, true);
+    ck_assert_int_eq(get(model, ns, 0, PMIX_HOSTNAME, &q, &v), PMIX_SUCCESS);
+    ck_assert_str_eq(v.data.string, "n0");
+    px_type_destruct(PMIX_VALUE, &v);
+    ck_assert_int_eq(get(model, ns, ALL, PMIX_HOSTNAME, &q, &v), PMIX_SUCCESS);
+    ck_assert_str_eq(v.data.string, "n1");
+    px_type_destruct(PMIX_VALUE, &v);
+}
+END_TEST
+
+START_TEST(an_application_is_ones_own_unless_named)
+{
+    pmix_value_t v;
+
+    put(PX_GDS_APP, 0, PMIX_WDIR, "/zero");
+    put(PX_GDS_APP, 1, PMIX_WDIR, "/one");
+    assert_str(model, ns, ALL, PMIX_WDIR, "/zero");
+    model->appnum = 1;
+    assert_str(model, ns, ALL, PMIX_WDIR, "/one");
+    add_flag(&q, PMIX_APP_INFO, true);
+    add_num(&q, PMIX_APPNUM, 0, PMIX_UINT32);
+    ck_assert_int_eq(get(model, ns, ALL, PMIX_WDIR, &q, &v), PMIX_SUCCESS);
+    ck_assert_str_eq(v.data.string, "/zero");
+    px_type_destruct(PMIX_VALUE, &v);
+}
+END_TEST
+
+START_TEST(session_values_are_found_by_any_rank)
+{
+    pmix_value_t v;
+
+    assert_num(model, ns, ALL, PMIX_UNIV_SIZE, PMIX_UINT32, 4);
+    assert_num(model, ns, 1, PMIX_UNIV_SIZE, PMIX_UINT32, 4);
+    add_flag(&q, PMIX_SESSION_INFO, true);
+    ck_assert_int_eq(get(model, ns, ALL, PMIX_UNIV_SIZE, &q, &v), PMIX_SUCCESS);
+    ck_assert_int_eq(get(model, ns, ALL, PMIX_NUM_NODES, &q, &v), PMIX_SUCCESS);
+    ck_assert_uint_eq(v.data.uint32, 2);
+    add_num(&q, PMIX_SESSION_ID, 5, PMIX_UINT32);
+    ck_assert_int_eq(get(model, ns, ALL, PMIX_UNIV_SIZE, &q, &v), PMIX_ERR_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(keys_of_the_job_are_not_those_of_a_rank)
+{
+    assert_none(model, ns, 1, PMIX_JOB_SIZE);
+    assert_none(model, ns, 1, PMIX_LOCAL_PEERS);
+    assert_none(model, ns, ALL, PMIX_LOCAL_RANK);
+}
+END_TEST
+
+START_TEST(an_undefined_rank_means_whoever_has_the_key)
+{
+    put(PX_GDS_REMOTE, 3, "port", "1234");
+    assert_str(model, ns, PMIX_RANK_UNDEF, "port", "1234");
+    assert_num(model, ns, PMIX_RANK_UNDEF, PMIX_JOB_SIZE, PMIX_UINT32, 4);
+    assert_str(model, ns, PMIX_RANK_UNDEF, PMIX_LOCAL_PEERS, "3");
+    assert_none(model, ns, PMIX_RANK_UNDEF, "no.such.key");
+}
+END_TEST
+
+START_TEST(other_special_ranks_have_only_what_the_job_has)
+{
+    assert_none(model, ns, PMIX_RANK_LOCAL_NODE, PMIX_HOSTNAME "x");
+    assert_num(model, ns, PMIX_RANK_LOCAL_NODE, PMIX_JOB_SIZE, PMIX_UINT32, 4);
+}
+END_TEST
+
+START_TEST(qualifiers_choose_the_realm)
+{
+    static const struct {
+        const char *info, *key;
+        enum px_realm realm;
+    } rows[] = {
+        {PMIX_NODE_INFO, "k", PX_REALM_NODE},
+        {PMIX_APP_INFO, "k", PX_REALM_APP},
+        {PMIX_SESSION_INFO, "k", PX_REALM_SESSION},
+        {PMIX_JOB_INFO, "k", PX_REALM_DEFAULT},
+        {PMIX_OPTIONAL, PMIX_LOCAL_PEERS, PX_REALM_DEFAULT},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_lookup l;
+        pmix_value_t none = {.type = PMIX_UNDEF}; /* counts as true */
+        ck_assert_int_eq(px_infos_add_value(&q, rows[i].info, &none), PMIX_SUCCESS);
+        px_lookup_init(&l, rows[i].key, 0, q.v, q.n);
+        ck_assert_int_eq(l.realm, rows[i].realm);
+        ck_assert_ptr_null(l.hostname);
+        ck_assert_uint_eq(l.node_id, UINT32_MAX);
+        ck_assert_uint_eq(l.app, UINT32_MAX);
+        ck_assert_uint_eq(l.session, UINT32_MAX);
+        px_infos_cleanup(&q);
+    }
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("model/lookup", setup, teardown,
+                  own_values_come_before_the_hosts_and_those_before_what_others_put,
+                  what_a_program_put_is_found_before_what_would_follow,
+                  node_keys_without_a_node_are_of_this_node,
+                  a_node_is_named_by_host_name_or_id, an_unknown_node_has_nothing,
+                  keys_of_a_rank_are_answered_in_the_node_realm_too,
+                  an_application_is_ones_own_unless_named,
+                  session_values_are_found_by_any_rank,
+                  keys_of_the_job_are_not_those_of_a_rank,
+                  an_undefined_rank_means_whoever_has_the_key,
+                  other_special_ranks_have_only_what_the_job_has,
+                  qualifiers_choose_the_realm)

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/model/nspace.h"
+#include "model_test.h"
+
+#include <string.h>
+
+static struct px_model *model;
+
+static void setup(void)
+{
+    model = model_make("here", "", PMIX_RANK_UNDEF);
+}
+
+static void teardown(void)
+{
+    px_model_destroy(model);
+}
+
+START_TEST(a_new_model_knows_its_host_and_nobody_else)
+{
+    ck_assert_str_eq(model->hostname, "here");
+    ck_assert_ptr_null(model->own);
+    ck_assert_uint_eq(model->self.rank, PMIX_RANK_UNDEF);
+    ck_assert_ptr_null(px_nspace_find(model, "job"));
+}
+END_TEST
+
+START_TEST(getting_a_namespace_twice_gives_the_same)
+{
+    struct px_nspace *ns = nspace_of(model, "job");
+
+    ck_assert_ptr_eq(nspace_of(model, "job"), ns);
+    ck_assert_ptr_eq(px_nspace_find(model, "job"), ns);
+    ck_assert_ptr_ne(nspace_of(model, "job2"), ns);
+    ck_assert_str_eq(ns->name, "job");
+    ck_assert(!ns->complete);
+    ck_assert(px_list_empty(&ns->locals));
+    ck_assert_uint_eq(ns->this_node, UINT32_MAX);
+}
+END_TEST
+
+START_TEST(names_are_not_empty_and_not_too_long)
+{
+    char name[PMIX_MAX_NSLEN + 2];
+    struct px_nspace *ns = NULL;
+
+    memset(name, 'n', sizeof(name));
+    name[PMIX_MAX_NSLEN + 1] = '\0';
+    ck_assert_int_eq(px_nspace_get(model, name, &ns), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_nspace_get(model, "", &ns), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_nspace_get(model, NULL, &ns), PMIX_ERR_BAD_PARAM);
+    ck_assert_ptr_null(ns);
+    name[PMIX_MAX_NSLEN] = '\0';
+    ck_assert_int_eq(px_nspace_get(model, name, &ns), PMIX_SUCCESS);
+    ck_assert_str_eq(ns->name, name);
+}
+END_TEST
+
+START_TEST(a_removed_namespace_is_gone_with_its_data)
+{
+    struct px_nspace *ns = nspace_of(model, "job");
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 7};
+
+    model->own = ns;
+    ck_assert_int_eq(px_store_put(ns, PX_GDS_JOB, 0, "k", &v), PMIX_SUCCESS);
+    px_nspace_remove(model, ns);
+    px_nspace_remove(model, NULL);
+
+    ck_assert_ptr_null(px_nspace_find(model, "job"));
+    ck_assert_ptr_null(model->own);
+    ck_assert_ptr_null(px_store_find(nspace_of(model, "job"), PX_GDS_JOB, 0, "k"));
+}
+END_TEST
+
+static pmix_status_t count(void *arg, pmix_rank_t rank PX_UNUSED,
+                           const char *key PX_UNUSED,
+                           const pmix_value_t *value PX_UNUSED)
+{
+    ++*(int *)arg;
+    return PMIX_SUCCESS;
+}
+
+START_TEST(tables_are_apart_by_kind_and_rank)
+{
+    struct px_nspace *ns = nspace_of(model, "job");
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 7};
+    int n = 0;
+
+    ck_assert_int_eq(px_store_put(ns, PX_GDS_LOCAL, 1, "k", &v), PMIX_SUCCESS);
+    v.data.uint32 = 8;
+    ck_assert_int_eq(px_store_put(ns, PX_GDS_REMOTE, 1, "k", &v), PMIX_SUCCESS);
+
+    ck_assert_uint_eq(px_store_find(ns, PX_GDS_LOCAL, 1, "k")->data.uint32, 7);
+    ck_assert_uint_eq(px_store_find(ns, PX_GDS_REMOTE, 1, "k")->data.uint32, 8);
+    ck_assert_ptr_null(px_store_find(ns, PX_GDS_LOCAL, 2, "k"));
+    ck_assert_ptr_null(px_store_find(ns, PX_GDS_JOB, 1, "k"));
+    ck_assert_int_eq(px_store_walk(ns, PX_GDS_LOCAL, PMIX_RANK_UNDEF, count, &n),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(n, 1);
+    px_store_clear(ns, PX_GDS_LOCAL, 1);
+    ck_assert_ptr_null(px_store_find(ns, PX_GDS_LOCAL, 1, "k"));
+}
+END_TEST
+
+START_TEST(a_model_goes_with_all_its_namespaces)
+{
+    pmix_value_t v = {.type = PMIX_STRING, .data.string = (char *)(uintptr_t) "text"};
+
+    for (int i = 0; i < 100; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "job%d", i);
+        ck_assert_int_eq(
+            px_store_put(nspace_of(model, name), PX_GDS_INTERNAL, 0, "k", &v),
+            PMIX_SUCCESS);
+    }
+    px_model_destroy(model); /* leaks are the sanitizer's to find */
+    px_model_destroy(NULL);
+    model = NULL;
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("model/nspace", setup, teardown,
+                  a_new_model_knows_its_host_and_nobody_else,
+                  getting_a_namespace_twice_gives_the_same,
+                  names_are_not_empty_and_not_too_long,
+                  a_removed_namespace_is_gone_with_its_data,
+                  tables_are_apart_by_kind_and_rank,
+                  a_model_goes_with_all_its_namespaces)

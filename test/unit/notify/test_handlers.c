@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The order of event handlers. */
+#include "core/notify/handlers.h"
+#include "px_test.h"
+
+#include <string.h>
+
+static struct px_handlers all;
+
+static void setup(void)
+{
+    memset(&all, 0, sizeof all);
+    px_handlers_init(&all);
+}
+
+static void teardown(void)
+{
+    px_handlers_fini(&all);
+}
+
+static void handler(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
+                    const pmix_proc_t *source PX_UNUSED, pmix_info_t info[] PX_UNUSED,
+                    size_t n_info PX_UNUSED, pmix_info_t *results PX_UNUSED,
+                    size_t n_results PX_UNUSED,
+                    pmix_event_notification_cbfunc_fn_t cb PX_UNUSED,
+                    void *cbdata PX_UNUSED)
+{
+}
+
+/* Adds a handler of n codes with a name and up to one placing directive. */
+static pmix_status_t add(const char *name, size_t n_codes, const char *key,
+                         const char *value)
+{
+    static const pmix_status_t codes[] = {-1, -2, -3};
+    PX_AUTO(px_infos) infos = {0};
+    struct px_handler *h;
+
+    ck_assert_int_eq(px_infos_add(&infos, PMIX_EVENT_HDLR_NAME, name, PMIX_STRING), 0);
+    if (key)
+        ck_assert_int_eq(
+            px_infos_add(&infos, key, value, value ? PMIX_STRING : PMIX_BOOL), 0);
+    return px_handlers_add(&all, codes, n_codes, infos.v, infos.n, handler, &h);
+}
+
+/* Names in calling order, joined by blanks. */
+static const char *order(void)
+{
+    static char text[256];
+    struct px_handler *h;
+
+    text[0] = '\0';
+    for (size_t after = SIZE_MAX; (h = px_handlers_next(&all, after)); after = h->id) {
+        strcat(text, text[0] ? " " : "");
+        strcat(text, h->name);
+    }
+    return text;
+}
+
+START_TEST(calls_those_of_one_code_before_several_before_default)
+{
+    ck_assert_int_eq(add("default", 0, NULL, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(add("multi", 2, NULL, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(add("single", 1, NULL, NULL), PMIX_SUCCESS);
+
+    ck_assert_str_eq(order(), "single multi default");
+}
+END_TEST
+
+START_TEST(latest_comes_first_unless_appended)
+{
+    ck_assert_int_eq(add("a", 1, NULL, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(add("b", 1, NULL, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(add("c", 1, PMIX_EVENT_HDLR_APPEND, NULL), PMIX_SUCCESS);
+
+    ck_assert_str_eq(order(), "b a c");
+}
+END_TEST
+
+START_TEST(first_and_last_bracket_everything_and_are_unique)
+{
+    ck_assert_int_eq(add("last", 1, PMIX_EVENT_HDLR_LAST, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(add("default", 0, NULL, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(add("first", 0, PMIX_EVENT_HDLR_FIRST, NULL), PMIX_SUCCESS);
+
+    ck_assert_int_eq(add("x", 1, PMIX_EVENT_HDLR_FIRST, NULL),
+                     PMIX_ERR_EVENT_REGISTRATION);
+    ck_assert_int_eq(add("y", 1, PMIX_EVENT_HDLR_LAST, NULL),
+                     PMIX_ERR_EVENT_REGISTRATION);
+    ck_assert_str_eq(order(), "first default last");
+}
+END_TEST
+
+START_TEST(edges_of_a_category_stay_at_its_edges)
+{
+    ck_assert_int_eq(add("head", 1, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, NULL),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(add("tail", 1, PMIX_EVENT_HDLR_LAST_IN_CATEGORY, NULL),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(add("a", 1, NULL, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(add("b", 1, PMIX_EVENT_HDLR_APPEND, NULL), PMIX_SUCCESS);
+
+    ck_assert_str_eq(order(), "head a b tail");
+    ck_assert_int_eq(add("x", 1, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, NULL),
+                     PMIX_ERR_EVENT_REGISTRATION);
+}
+END_TEST
+
+START_TEST(places_before_and_after_a_named_one)
+{
+    ck_assert_int_eq(add("a", 2, NULL, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(add("b", 2, PMIX_EVENT_HDLR_BEFORE, "a"), PMIX_SUCCESS);
+    ck_assert_int_eq(add("c", 2, PMIX_EVENT_HDLR_AFTER, "a"), PMIX_SUCCESS);
+
+    ck_assert_str_eq(order(), "b a c");
+}
+END_TEST
+
+START_TEST(a_place_beside_nobody_is_refused_and_changes_nothing)
+{
+    ck_assert_int_eq(add("a", 1, NULL, NULL), PMIX_SUCCESS);
+
+    ck_assert_int_eq(add("b", 1, PMIX_EVENT_HDLR_BEFORE, "nobody"),
+                     PMIX_ERR_EVENT_REGISTRATION);
+
+    ck_assert_str_eq(order(), "a");
+}
+END_TEST
+
+START_TEST(a_removed_handler_is_found_no_more)
+{
+    ck_assert_int_eq(add("a", 1, NULL, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(add("f", 1, PMIX_EVENT_HDLR_FIRST, NULL), PMIX_SUCCESS);
+
+    px_handlers_remove(&all, px_handlers_find(&all, 1));
+    px_handlers_remove(&all, px_handlers_find(&all, 0));
+
+    ck_assert_ptr_null(px_handlers_find(&all, 0));
+    ck_assert_ptr_null(px_handlers_find(&all, 1));
+    ck_assert_str_eq(order(), "");
+}
+END_TEST
+
+START_TEST(reads_procs_from_one_and_from_an_array)
+{
+    pmix_proc_t two[2], *procs = NULL;
+    size_t n = 0;
+    pmix_data_array_t array = {.type = PMIX_PROC, .size = 2, .array = two};
+    pmix_value_t v = {.type = PMIX_DATA_ARRAY, .data.darray = &array};
+
+    px_proc_set(&two[0], "ns", 1);
+    px_proc_set(&two[1], "ns", 2);
+    ck_assert_int_eq(px_value_procs(&v, &procs, &n), PMIX_SUCCESS);
+    ck_assert_uint_eq(n, 2);
+    ck_assert(px_proc_same(&procs[1], &two[1]));
+    free(procs);
+
+    v = (pmix_value_t){.type = PMIX_PROC, .data.proc = &two[0]};
+    ck_assert_int_eq(px_value_procs(&v, &procs, &n), PMIX_SUCCESS);
+    ck_assert_uint_eq(n, 1);
+    free(procs);
+
+    v = (pmix_value_t){.type = PMIX_UINT32};
+    ck_assert_int_eq(px_value_procs(&v, &procs, &n), PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("notify/handlers", setup, teardown,
+                  calls_those_of_one_code_before_several_before_default,
+                  latest_comes_first_unless_appended,
+                  first_and_last_bracket_everything_and_are_unique,
+                  edges_of_a_category_stay_at_its_edges,
+                  places_before_and_after_a_named_one,
+                  a_place_beside_nobody_is_refused_and_changes_nothing,
+                  a_removed_handler_is_found_no_more,
+                  reads_procs_from_one_and_from_an_array)

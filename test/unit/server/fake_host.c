@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fake_host.h"
+
+#include "core/base/str.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <string.h>
+
+#define MAX_CALLS 4096
+
+struct fake_host host;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t called = PTHREAD_COND_INITIALIZER;
+static const char *calls[MAX_CALLS];
+static unsigned n_calls;
+
+/* One answer that is due. */
+struct due {
+    struct due *next;
+    void (*give)(struct due *d, pmix_status_t status);
+    union {
+        pmix_op_cbfunc_t op;
+        pmix_info_cbfunc_t info;
+        pmix_lookup_cbfunc_t lookup;
+        pmix_spawn_cbfunc_t spawn;
+        pmix_modex_cbfunc_t modex;
+    } cb;
+    void *cbdata;
+    const pmix_proc_t *proc; /* the library's: must live until the answer */
+    pmix_proc_t was;
+    pthread_t thread;
+};
+static struct due *held, *threads;
+
+/* ---- answers ----------------------------------------------------------------------- */
+
+static void release(void *data PX_UNUSED)
+{
+    __atomic_add_fetch(&host.released, 1, __ATOMIC_RELAXED);
+}
+
+static void give_op(struct due *d, pmix_status_t status)
+{
+    d->cb.op(status, d->cbdata);
+}
+
+static void give_info(struct due *d, pmix_status_t status)
+{
+    d->cb.info(status, host.infos.v, host.infos.n, d->cbdata, release, NULL);
+}
+
+static void give_lookup(struct due *d, pmix_status_t status)
+{
+    d->cb.lookup(status, host.pdata, host.n_pdata, d->cbdata);
+}
+
+static void give_spawn(struct due *d, pmix_status_t status)
+{
+    pmix_nspace_t name;
+
+    px_str_copy(name, sizeof(name), host.nspace);
+    d->cb.spawn(status, name, d->cbdata);
+}
+
+static void give_modex(struct due *d, pmix_status_t status)
+{
+    d->cb.modex(status, host.bytes, host.n_bytes, d->cbdata, release, NULL);
+}
+
+static void give(struct due *d, pmix_status_t status)
+{
+    host.args_lived = !d->proc || px_proc_same(d->proc, &d->was);
+    d->give(d, status);
+}
+
+static void *give_in_thread(void *arg)
+{
+    give(arg, host.status);
+    return NULL;
+}
+
+/* Whoever waits for the call may look at the record now, and answer it if it is held. */
+static void tell(void)
+{
+    pthread_mutex_lock(&lock);
+    ck_assert_uint_lt(n_calls, MAX_CALLS);
+    calls[n_calls++] = host.name;
+    pthread_cond_broadcast(&called);
+    pthread_mutex_unlock(&lock);
+}
+
+static void arrived(const char *name, const pmix_proc_t *proc)
+{
+    host.name = name;
+    if (proc)
+        host.proc = *proc;
+}
+
+static pmix_status_t answer_as(enum host_how how, const struct due *due)
+{
+    struct due *d = calloc(1, sizeof(*d));
+
+    *d = *due;
+    if (d->proc)
+        d->was = *d->proc;
+    if (host.within)
+        host.within();
+    if (how == HOST_HELD) {
+        pthread_mutex_lock(&lock);
+        for (struct due **end = &held;; end = &(*end)->next) {
+            if (!*end) {
+                *end = d;
+                break;
+            }
+        }
+        pthread_mutex_unlock(&lock);
+    }
+    tell();
+    switch (how) {
+    case HOST_THREAD:
+        d->next = threads;
+        threads = d;
+        ck_assert_int_eq(pthread_create(&d->thread, NULL, give_in_thread, d), 0);
+        return PMIX_SUCCESS;
+    case HOST_HELD:
+        return PMIX_SUCCESS;
+    case HOST_INSIDE:
+    case HOST_BOTH:
+        give(d, host.status);
+        break;
+    default:
+        break;
+    }
+    free(d);
+    return how == HOST_INSIDE ? PMIX_SUCCESS
+           : how == HOST_DONE ? PMIX_OPERATION_SUCCEEDED
+           : how == HOST_BOTH ? PMIX_ERROR
+                              : host.status;
+}
+
+static pmix_status_t answer(const struct due *due)
+{
+    return answer_as(host.how, due);
+}
+
+bool host_answer(pmix_status_t status)
+{
+    pthread_mutex_lock(&lock);
+    struct due *d = held;
+    if (d)
+        held = d->next;
+    pthread_mutex_unlock(&lock);
+    if (!d)
+        return false;
+    give(d, status);
+    free(d);
+    return true;
+}
+
+/* ---- records ----------------------------------------------------------------------- */
+
+static void record_infos(px_infos *to, const pmix_info_t *info, size_t n)
+{
+    px_infos_cleanup(to);
+    ck_assert_int_eq(px_infos_add_copy(to, info, n), PMIX_SUCCESS);
+}
+
+static void record_procs(const pmix_proc_t *procs, size_t n)
+{
+    ck_assert_uint_le(n, PX_COUNT(host.procs));
+    host.n_procs = n;
+    for (size_t i = 0; i < n; i++)
+        host.procs[i] = procs[i];
+}
+
+static void record_keys(char *const *keys)
+{
+    for (host.n_keys = 0; keys && keys[host.n_keys]; host.n_keys++) {
+        ck_assert_uint_lt(host.n_keys, PX_COUNT(host.keys));
+        px_str_copy(host.keys[host.n_keys], sizeof(host.keys[0]), keys[host.n_keys]);
+    }
+}
+
+static unsigned count(const char *name)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < n_calls; i++)
+        n += strcmp(calls[i], name) == 0;
+    return n;
+}
+
+unsigned host_calls(const char *name)
+{
+    pthread_mutex_lock(&lock);
+    unsigned n = count(name);
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+void host_await(const char *name, unsigned n)
+{
+    pthread_mutex_lock(&lock);
+    while (count(name) < n)
+        pthread_cond_wait(&called, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+void host_done(void)
+{
+    while (host_answer(PMIX_SUCCESS))
+        ;
+    while (threads) {
+        struct due *d = threads;
+
+        threads = d->next;
+        pthread_join(d->thread, NULL);
+        free(d);
+    }
+    px_infos_cleanup(&host.given);
+    px_infos_cleanup(&host.given_data);
+    px_infos_cleanup(&host.infos);
+    free(host.data);
+    host.data = NULL;
+}
+
+/* ---- slots ------------------------------------------------------------------------- */
+
+#define DUE(kind, function, on)                                                    \
+    &(struct due)                                                                  \
+    {                                                                              \
+        .give = give_##kind, .cb.kind = (function), .cbdata = cbdata, .proc = (on) \
+    }
+
+static pmix_status_t client_connected(const pmix_proc_t *proc, void *object,
+                                      pmix_op_cbfunc_t cb, void *cbdata PX_UNUSED)
+{
+    ck_assert(!cb); /* hosts of this slot do not call back */
+    host.object = object;
+    arrived("client_connected", proc);
+    tell();
+    return host.how_connected == HOST_DONE    ? PMIX_OPERATION_SUCCEEDED
+           : host.how_connected == HOST_ERROR ? host.status
+                                              : PMIX_SUCCESS;
+}
+
+static pmix_status_t client_connected2(const pmix_proc_t *proc, void *object,
+                                       pmix_info_t info[], size_t n,
+                                       pmix_op_cbfunc_t cb, void *cbdata)
+{
+    host.object = object;
+    record_infos(&host.given, info, n);
+    arrived("client_connected2", proc);
+    return answer_as(host.how_connected, DUE(op, cb, proc));
+}
+
+static pmix_status_t client_finalized(const pmix_proc_t *proc, void *object,
+                                      pmix_op_cbfunc_t cb, void *cbdata)
+{
+    host.object = object;
+    arrived("client_finalized", proc);
+    return answer(DUE(op, cb, proc));
+}
+
+static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
+                              const char msg[], pmix_proc_t procs[], size_t n,
+                              pmix_op_cbfunc_t cb, void *cbdata)
+{
+    host.object = object;
+    host.code = status;
+    px_str_copy(host.text, sizeof(host.text), msg);
+    record_procs(procs, n);
+    arrived("abort", proc);
+    return answer(DUE(op, cb, proc));
+}
+
+static pmix_status_t fence_nb(const pmix_proc_t procs[], size_t n_procs,
+                              const pmix_info_t info[], size_t n, char *data,
+                              size_t n_data, pmix_modex_cbfunc_t cb, void *cbdata)
+{
+    record_procs(procs, n_procs);
+    record_infos(&host.given, info, n);
+    free(host.data);
+    host.data = data;
+    host.n_data = n_data;
+    arrived("fence_nb", NULL);
+    return answer(DUE(modex, cb, procs));
+}
+
+static pmix_status_t direct_modex(const pmix_proc_t *proc, const pmix_info_t info[],
+                                  size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
+{
+    record_infos(&host.given, info, n);
+    arrived("direct_modex", proc);
+    return answer(DUE(modex, cb, proc));
+}
+
+static pmix_status_t on_publish(const pmix_proc_t *proc, const pmix_info_t info[],
+                                size_t n, pmix_op_cbfunc_t cb, void *cbdata)
+{
+    record_infos(&host.given, info, n);
+    arrived("publish", proc);
+    return answer(DUE(op, cb, proc));
+}
+
+static pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys,
+                               const pmix_info_t info[], size_t n,
+                               pmix_lookup_cbfunc_t cb, void *cbdata)
+{
+    record_keys(keys);
+    record_infos(&host.given, info, n);
+    arrived("lookup", proc);
+    return answer(DUE(lookup, cb, proc));
+}
+
+static pmix_status_t on_unpublish(const pmix_proc_t *proc, char **keys,
+                                  const pmix_info_t info[], size_t n,
+                                  pmix_op_cbfunc_t cb, void *cbdata)
+{
+    record_keys(keys);
+    record_infos(&host.given, info, n);
+    arrived("unpublish", proc);
+    return answer(DUE(op, cb, proc));
+}
+
+static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t info[],
+                              size_t n, const pmix_app_t apps[], size_t n_apps,
+                              pmix_spawn_cbfunc_t cb, void *cbdata)
+{
+    record_infos(&host.given, info, n);
+    px_str_copy(host.text, sizeof(host.text), n_apps ? apps[0].cmd : "");
+    host.code = (int)n_apps;
+    arrived("spawn", proc);
+    return answer(DUE(spawn, cb, proc));
+}
+
+static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
+                                const pmix_info_t info[], size_t n, pmix_op_cbfunc_t cb,
+                                void *cbdata)
+{
+    record_procs(procs, n_procs);
+    record_infos(&host.given, info, n);
+    arrived("connect", NULL);
+    return answer(DUE(op, cb, procs));
+}
+
+static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t n_procs,
+                                   const pmix_info_t info[], size_t n,
+                                   pmix_op_cbfunc_t cb, void *cbdata)
+{
+    record_procs(procs, n_procs);
+    record_infos(&host.given, info, n);
+    arrived("disconnect", NULL);
+    return answer(DUE(op, cb, procs));
+}
+
+static pmix_status_t register_events(pmix_status_t *codes, size_t n_codes,
+                                     const pmix_info_t info[], size_t n,
+                                     pmix_op_cbfunc_t cb, void *cbdata)
+{
+    host.code = n_codes ? codes[0] : 0;
+    host.n_keys = n_codes;
+    record_infos(&host.given, info, n);
+    arrived("register_events", NULL);
+    return answer(DUE(op, cb, NULL));
+}
+
+static pmix_status_t deregister_events(pmix_status_t *codes PX_UNUSED,
+                                       size_t n_codes PX_UNUSED, pmix_op_cbfunc_t cb,
+                                       void *cbdata)
+{
+    arrived("deregister_events", NULL);
+    return answer(DUE(op, cb, NULL));
+}
+
+static pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t *source,
+                                  pmix_data_range_t range, pmix_info_t info[], size_t n,
+                                  pmix_op_cbfunc_t cb, void *cbdata)
+{
+    host.code = code;
+    host.n_keys = range;
+    record_infos(&host.given, info, n);
+    arrived("notify_event", source);
+    return answer(DUE(op, cb, source));
+}
+
+static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t *queries, size_t n,
+                              pmix_info_cbfunc_t cb, void *cbdata)
+{
+    host.code = (int)n;
+    record_keys(n ? queries[0].keys : NULL);
+    arrived("query", proc);
+    return answer(DUE(info, cb, proc));
+}
+
+static void on_log(const pmix_proc_t *client, const pmix_info_t data[], size_t n_data,
+                   const pmix_info_t directives[], size_t n, pmix_op_cbfunc_t cb,
+                   void *cbdata)
+{
+    record_infos(&host.given_data, data, n_data);
+    record_infos(&host.given, directives, n);
+    arrived("log", client);
+    (void)answer(DUE(op, cb, client));
+}
+
+static pmix_status_t on_allocate(const pmix_proc_t *client,
+                                 pmix_alloc_directive_t directive,
+                                 const pmix_info_t data[], size_t n,
+                                 pmix_info_cbfunc_t cb, void *cbdata)
+{
+    host.code = directive;
+    record_infos(&host.given, data, n);
+    arrived("allocate", client);
+    return answer(DUE(info, cb, client));
+}
+
+static pmix_status_t job_control(const pmix_proc_t *requestor,
+                                 const pmix_proc_t targets[], size_t n_targets,
+                                 const pmix_info_t directives[], size_t n,
+                                 pmix_info_cbfunc_t cb, void *cbdata)
+{
+    record_procs(targets, n_targets);
+    record_infos(&host.given, directives, n);
+    arrived("job_control", requestor);
+    return answer(DUE(info, cb, requestor));
+}
+
+const pmix_server_module_t host_module = {
+    .client_connected = client_connected,
+    .client_finalized = client_finalized,
+    .abort = on_abort,
+    .fence_nb = fence_nb,
+    .direct_modex = direct_modex,
+    .publish = on_publish,
+    .lookup = on_lookup,
+    .unpublish = on_unpublish,
+    .spawn = on_spawn,
+    .connect = on_connect,
+    .disconnect = on_disconnect,
+    .register_events = register_events,
+    .deregister_events = deregister_events,
+    .notify_event = notify_event,
+    .query = on_query,
+    .log = on_log,
+    .allocate = on_allocate,
+    .job_control = job_control,
+    .client_connected2 = client_connected2,
+};

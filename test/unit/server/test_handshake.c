@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who gets in, who does not, and that neither delays anybody else. */
+#include "fake_host.h"
+#include "px_test.h"
+#include "raw.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+static void setup(void)
+{
+    raw_server_start(&host_module, 2);
+}
+
+START_TEST(a_registered_rank_of_the_right_user_gets_in)
+{
+    close(raw_client(0));
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(strangers_are_refused_with_the_reason)
+{
+    static const struct {
+        const char *nspace;
+        pmix_rank_t rank;
+        pmix_status_t status;
+    } rows[] = {
+        {"nojob", 0, PMIX_ERR_NOT_FOUND},
+        {"job", 7, PMIX_ERR_NOT_FOUND},
+    };
+    int fd;
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_hello h = raw_hello(rows[i].nspace, rows[i].rank);
+
+        ck_assert_int_eq(raw_connect(&h, &fd), rows[i].status);
+    }
+    close(raw_client(1));
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(a_claimed_identity_must_be_the_real_one)
+{
+    uint32_t ids[2] = {geteuid() + 1, getegid()};
+    struct px_hello h = raw_hello("job", 0);
+    int fd;
+
+    h.cred = (uint8_t *)ids;
+    ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_INVALID_CRED);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(what_we_do_not_speak_is_refused)
+{
+    int fd;
+    struct px_hello h = raw_hello("job", 0);
+
+    strcpy(h.dialect, "v12");
+    ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_NOT_SUPPORTED);
+    h = raw_hello("job", 0);
+    strcpy(h.gds, "ds21");
+    ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_NOT_SUPPORTED);
+    h = raw_hello("job", 0);
+    strcpy(h.psec, "nosuch");
+    ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_NOT_SUPPORTED);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(garbage_and_giant_lengths_are_cut_off)
+{
+    uint8_t junk[64];
+    char c;
+    int fd = raw_socket();
+
+    memset(junk, 0x5a, sizeof junk);
+    ck_assert_int_eq(write(fd, junk, sizeof junk), (ssize_t)sizeof junk);
+    ck_assert_int_le(recv(fd, &c, 1, 0), 0);
+    close(fd);
+
+    fd = raw_socket();
+    memset(junk, 0xff, sizeof junk);
+    ck_assert_int_eq(write(fd, junk, PX_HELLO_HEADER_B), PX_HELLO_HEADER_B);
+    ck_assert_int_le(recv(fd, &c, 1, 0), 0);
+    close(fd);
+    close(raw_client(0));
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(silent_connections_keep_nobody_out)
+{
+    enum { N = 300 };
+    int idle[N];
+
+    for (int i = 0; i < N; i++)
+        idle[i] = raw_socket();
+    close(raw_client(0));
+    for (int i = 0; i < N; i++)
+        close(idle[i]);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(a_rank_may_connect_twice)
+{
+    int one = raw_client(0), two = raw_client(0);
+    px_writer w;
+
+    raw_begin(&w, PX_OP_COMMIT);
+    ck_assert_int_eq(raw_request(one, &w, NULL), PMIX_SUCCESS);
+    close(one);
+    raw_begin(&w, PX_OP_COMMIT);
+    ck_assert_int_eq(raw_request(two, &w, NULL), PMIX_SUCCESS);
+    close(two);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(a_rank_may_not_have_connections_without_end)
+{
+    struct px_hello h = raw_hello("job", 0);
+    int fd[100], n = 0;
+    pmix_status_t rc;
+
+    while (n < 100 && (rc = raw_connect(&h, &fd[n])) == PMIX_SUCCESS)
+        n++;
+    ck_assert_int_eq(rc, PMIX_ERR_OUT_OF_RESOURCE);
+    close(raw_client(1)); /* another rank is not concerned */
+    raw_server_stop();
+    while (n > 0)
+        close(fd[--n]);
+}
+END_TEST
+
+START_TEST(a_silent_connection_ends_after_its_time)
+{
+    raw_server_stop();
+    setenv("PMIX_MCA_server_handshake_timeout", "20ms", 1);
+    setup();
+    int fd = raw_socket();
+    ck_assert(raw_closed(fd));
+    raw_server_stop();
+    close(fd);
+}
+END_TEST
+
+START_TEST(who_opens_connections_without_end_crowds_out_himself)
+{
+    enum { N = 140 };
+    int greedy[N];
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    raw_add_job("theirs", 1, 0, 4711);
+    int patient = raw_socket_as(4711);
+    for (int i = 0; i < N; i++)
+        greedy[i] = raw_socket();
+    raw_on_loop(NULL, NULL);
+    struct px_hello h = raw_hello("theirs", 0);
+    uint32_t ids[] = {4711, getegid()};
+    h.cred = (uint8_t *)ids;
+    ck_assert_int_eq(raw_say_hello(patient, &h), PMIX_SUCCESS);
+    ck_assert(raw_closed(greedy[0]));
+    raw_server_stop();
+    close(patient);
+    for (int i = 0; i < N; i++)
+        close(greedy[i]);
+}
+END_TEST
+
+/* ---- the host has a say -------------------------------------------------------------------- */
+
+START_TEST(a_host_that_refuses_is_asked_again_each_time)
+{
+    pmix_server_module_t older = host_module;
+    int fd;
+
+    older.client_connected2 = NULL;
+    for (int i = 0; i < 2; i++) {
+        struct px_hello h = raw_hello("job", 0);
+
+        host.how_connected = HOST_ERROR;
+        host.status = PMIX_ERR_NO_PERMISSIONS;
+        ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_NO_PERMISSIONS);
+        ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_NO_PERMISSIONS);
+        host.how_connected = HOST_DONE;
+        host.status = PMIX_SUCCESS;
+        ck_assert_int_eq(raw_connect(&h, &fd), PMIX_SUCCESS);
+        ck_assert_uint_eq(host_calls(i ? "client_connected" : "client_connected2"), 3);
+        raw_server_stop();
+        close(fd);
+        if (i == 0)
+            raw_server_start(&older, 2);
+    }
+}
+END_TEST
+
+START_TEST(a_refusal_that_comes_later_closes_the_connection)
+{
+    int fd;
+
+    for (int i = 0; i < 2; i++) {
+        host.how_connected = i ? HOST_THREAD : HOST_INSIDE;
+        host.status = PMIX_ERR_NO_PERMISSIONS;
+        fd = raw_client(0);
+        ck_assert(raw_closed(fd));
+        close(fd);
+    }
+    host.status = PMIX_SUCCESS;
+    fd = raw_client(0);
+    ck_assert_int_eq(raw_commit(fd, "key", 1), PMIX_SUCCESS);
+    raw_server_stop();
+    close(fd);
+}
+END_TEST
+
+START_TEST(a_client_need_not_wait_for_a_slow_host)
+{
+    host.how_connected = HOST_HELD;
+    int fd = raw_client(0);
+    ck_assert_int_eq(raw_commit(fd, "key", 1), PMIX_SUCCESS);
+    ck_assert(host_answer(PMIX_SUCCESS));
+    ck_assert(host.args_lived);
+    ck_assert_int_eq(raw_commit(fd, "key", 2), PMIX_SUCCESS);
+    close(fd);
+    raw_await_gone(0);
+    fd = raw_client(1);
+    raw_server_stop(); /* this one is never answered in its time */
+    close(fd);
+}
+END_TEST
+
+static void deregister_it(void)
+{
+    pmix_proc_t p = host.proc;
+
+    PMIx_server_deregister_client(&p, NULL, NULL);
+}
+
+START_TEST(a_host_may_deregister_the_very_client_that_connects)
+{
+    struct px_hello h = raw_hello("job", 0);
+    int fd;
+
+    host.within = deregister_it;
+    ck_assert_int_ne(raw_connect(&h, &fd), PMIX_SUCCESS);
+    host.within = NULL;
+    close(raw_client(1));
+    raw_server_stop();
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("server/handshake", setup, host_done,
+                  a_registered_rank_of_the_right_user_gets_in,
+                  strangers_are_refused_with_the_reason,
+                  a_claimed_identity_must_be_the_real_one,
+                  what_we_do_not_speak_is_refused,
+                  garbage_and_giant_lengths_are_cut_off,
+                  silent_connections_keep_nobody_out, a_rank_may_connect_twice,
+                  a_rank_may_not_have_connections_without_end,
+                  a_silent_connection_ends_after_its_time,
+                  who_opens_connections_without_end_crowds_out_himself,
+                  a_host_that_refuses_is_asked_again_each_time,
+                  a_refusal_that_comes_later_closes_the_connection,
+                  a_client_need_not_wait_for_a_slow_host,
+                  a_host_may_deregister_the_very_client_that_connects)

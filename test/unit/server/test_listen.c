@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Addresses that a server offers, and what becomes of it without descriptors. */
+#include "core/base/str.h"
+#include "fake_host.h"
+#include "px_test.h"
+#include "raw.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+
+START_TEST(the_common_address_is_tcp_and_a_faster_one_stands_beside_it)
+{
+    raw_server_start(&host_module, 1);
+    const struct px_server *srv = px_process.server;
+    const char *tcp = strchr(srv->uri, ';');
+
+    ck_assert(px_str_starts(tcp, ";tcp4://127.0.0.1:"));
+    ck_assert(px_str_starts(srv->own_uri, srv->uri));
+    ck_assert(px_str_starts(srv->own_uri + strlen(srv->uri), ";usock://"));
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(one_transport_alone_is_the_common_one)
+{
+    setenv("PMIX_MCA_ptl", "usock", 1);
+    raw_server_start(&host_module, 1);
+    ck_assert_ptr_nonnull(strstr(px_process.server->uri, ";usock://"));
+    ck_assert_str_eq(px_process.server->own_uri, "");
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(the_private_directory_is_the_servers_and_goes_with_it)
+{
+    struct stat st;
+
+    raw_server_start(&host_module, 1);
+    char *dir = strdup(px_process.server->dir);
+    ck_assert_int_eq(stat(dir, &st), 0);
+    ck_assert_uint_eq(st.st_mode & 0777, 0700);
+    raw_server_stop();
+    ck_assert_int_ne(stat(dir, &st), 0);
+    free(dir);
+}
+END_TEST
+
+START_TEST(a_directory_that_is_not_there_leaves_tcp)
+{
+    setenv("PMIX_SERVER_TMPDIR", "/nonexistent/place", 1);
+    raw_server_start(&host_module, 1);
+    ck_assert_ptr_nonnull(strstr(px_process.server->uri, ";tcp4://"));
+    ck_assert_str_eq(px_process.server->own_uri, "");
+    close(raw_client(0));
+    raw_server_stop();
+}
+END_TEST
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+START_TEST(out_of_descriptors_it_waits_without_spinning_and_then_goes_on)
+{
+    struct rlimit limit = {.rlim_cur = 64, .rlim_max = 64};
+    int fill[64], n = 0, waiting;
+
+    raw_server_start(&host_module, 2);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    waiting = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    while ((fill[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        n++;
+
+    raw_connect_socket(waiting); /* the kernel accepts, the server cannot */
+    double before = cpu_seconds();
+    struct timespec half = {.tv_nsec = 400 * 1000 * 1000};
+    nanosleep(&half, NULL); /* time in which it must not be busy */
+    ck_assert(cpu_seconds() - before < 0.2);
+
+    while (n > 0)
+        close(fill[--n]);
+    struct px_hello h = raw_hello("job", 0);
+    ck_assert_int_eq(raw_say_hello(waiting, &h), PMIX_SUCCESS);
+    close(raw_client(1));
+    raw_server_stop();
+    close(waiting);
+}
+END_TEST
+
+START_TEST(out_of_descriptors_silent_strangers_make_room)
+{
+    struct rlimit limit = {.rlim_cur = 64, .rlim_max = 64};
+    int fill[64], silent[8], n = 0;
+
+    raw_server_start(&host_module, 2);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    for (size_t i = 0; i < PX_COUNT(silent); i++)
+        silent[i] = raw_socket();
+    raw_on_loop(NULL, NULL);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    while ((fill[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        n++;
+
+    raw_connect_socket(fd);
+    struct px_hello h = raw_hello("job", 0);
+    ck_assert_int_eq(raw_say_hello(fd, &h), PMIX_SUCCESS);
+    ck_assert(raw_closed(silent[0])); /* the one that was silent longest */
+
+    while (n > 0)
+        close(fill[--n]);
+    raw_server_stop();
+    close(fd);
+    for (size_t i = 0; i < PX_COUNT(silent); i++)
+        close(silent[i]);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("server/listen", NULL, host_done,
+                  the_common_address_is_tcp_and_a_faster_one_stands_beside_it,
+                  one_transport_alone_is_the_common_one,
+                  the_private_directory_is_the_servers_and_goes_with_it,
+                  a_directory_that_is_not_there_leaves_tcp,
+                  out_of_descriptors_it_waits_without_spinning_and_then_goes_on,
+                  out_of_descriptors_silent_strangers_make_room)

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Namespaces and clients come and go, in the order hosts like, whoever waits for them. */
+#include "core/base/str.h"
+#include "core/server/server.h"
+#include "fake_host.h"
+#include "px_test.h"
+#include "raw.h"
+
+#include <semaphore.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static sem_t told;
+static pmix_status_t told_status;
+
+static void setup(void)
+{
+    sem_init(&told, 0, 0);
+    raw_server_start(&host_module, 2);
+}
+
+static void teardown(void)
+{
+    host_done();
+}
+
+static void on_told(pmix_status_t status, void *cbdata)
+{
+    ck_assert_ptr_eq(cbdata, &told);
+    told_status = status;
+    sem_post(&told);
+}
+
+static pmix_status_t await_told(void)
+{
+    sem_wait(&told);
+    return told_status;
+}
+
+static pmix_proc_t proc(const char *nspace, pmix_rank_t rank)
+{
+    pmix_proc_t p;
+
+    px_proc_set(&p, nspace, rank);
+    return p;
+}
+
+static pmix_status_t connects(const char *nspace, pmix_rank_t rank)
+{
+    struct px_hello h = raw_hello(nspace, rank);
+    int fd;
+    pmix_status_t rc = raw_connect(&h, &fd);
+
+    if (!rc)
+        close(fd);
+    return rc;
+}
+
+START_TEST(all_four_work_with_and_without_a_callback)
+{
+    pmix_proc_t p = proc("more", 0);
+
+    ck_assert_int_eq(PMIx_server_register_nspace(p.nspace, 1, NULL, 0, on_told, &told),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(await_told(), PMIX_SUCCESS);
+    ck_assert_int_eq(
+        PMIx_server_register_client(&p, geteuid(), getegid(), NULL, on_told, &told),
+        PMIX_SUCCESS);
+    ck_assert_int_eq(await_told(), PMIX_SUCCESS);
+    ck_assert_int_eq(connects("more", 0), PMIX_SUCCESS);
+
+    PMIx_server_deregister_client(&p, on_told, &told);
+    ck_assert_int_eq(await_told(), PMIX_SUCCESS);
+    ck_assert_int_eq(connects("more", 0), PMIX_ERR_NOT_FOUND);
+    PMIx_server_deregister_nspace(p.nspace, on_told, &told);
+    ck_assert_int_eq(await_told(), PMIX_SUCCESS);
+
+    raw_add_job("more", 1, 0, geteuid()); /* these are without */
+    ck_assert_int_eq(connects("more", 0), PMIX_SUCCESS);
+    PMIx_server_deregister_client(&p, NULL, NULL);
+    PMIx_server_deregister_nspace(p.nspace, NULL, NULL);
+    ck_assert_int_eq(connects("more", 0), PMIX_ERR_NOT_FOUND);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(what_is_not_known_is_deregistered_with_success)
+{
+    pmix_proc_t p = proc("nobody", 3);
+
+    PMIx_server_deregister_client(&p, on_told, &told);
+    ck_assert_int_eq(await_told(), PMIX_SUCCESS);
+    PMIx_server_deregister_nspace(p.nspace, on_told, &told);
+    ck_assert_int_eq(await_told(), PMIX_SUCCESS);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(bad_names_and_ranks_are_refused)
+{
+    char longer[PMIX_MAX_NSLEN + 2];
+    pmix_nspace_t empty = "";
+    pmix_proc_t p = proc("job", PMIX_RANK_VALID);
+
+    memset(longer, 'n', sizeof(longer));
+    longer[sizeof(longer) - 1] = '\0';
+    ck_assert_int_eq(PMIx_server_register_nspace(longer, 1, NULL, 0, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_register_nspace(empty, 1, NULL, 0, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_register_client(&p, 0, 0, NULL, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    p.rank = PMIX_RANK_WILDCARD;
+    ck_assert_int_eq(PMIx_server_register_client(&p, 0, 0, NULL, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    memset(p.nspace, 'n', sizeof(p.nspace)); /* no end */
+    p.rank = 0;
+    ck_assert_int_eq(PMIx_server_register_client(&p, 0, 0, NULL, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    PMIx_server_deregister_client(&p, on_told, &told);
+    ck_assert_int_eq(await_told(), PMIX_ERR_BAD_PARAM);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(a_number_of_local_processes_may_be_unknown)
+{
+    pmix_proc_t p = proc("vague", 0);
+
+    ck_assert_int_eq(PMIx_server_register_nspace(p.nspace, -1, NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(a_bad_map_leaves_no_new_namespace_and_the_old_one_as_it_was)
+{
+    PX_AUTO(px_infos) infos = {0};
+    pmix_nspace_t news = "news", job = "job";
+
+    ck_assert_int_eq(px_infos_add(&infos, PMIX_NODE_MAP, "pmix[n[1:", PMIX_STRING), 0);
+    ck_assert_int_lt(PMIx_server_register_nspace(news, 1, infos.v, infos.n, NULL, NULL),
+                     0);
+    ck_assert_ptr_null(px_nspace_find(px_process.model, "news"));
+    ck_assert_int_lt(PMIx_server_register_nspace(job, 1, infos.v, infos.n, NULL, NULL),
+                     0);
+    ck_assert_uint_eq(px_nspace_find(px_process.model, "job")->n_local, 2);
+    ck_assert_int_eq(connects("job", 1), PMIX_SUCCESS);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(a_client_may_be_registered_before_its_namespace_and_again)
+{
+    pmix_proc_t p = proc("early", 0);
+
+    ck_assert_int_eq(
+        PMIx_server_register_client(&p, geteuid() + 1, getegid(), NULL, NULL, NULL),
+        PMIX_SUCCESS);
+    ck_assert_int_eq(connects("early", 0), PMIX_ERR_INVALID_CRED);
+    ck_assert_int_eq(
+        PMIx_server_register_client(&p, geteuid(), getegid(), NULL, NULL, NULL),
+        PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_server_register_nspace(p.nspace, 1, NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(connects("early", 0), PMIX_SUCCESS);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(the_hosts_object_comes_back_in_upcalls)
+{
+    int fd = raw_client(1);
+
+    host_await("client_connected2", 1);
+    ck_assert_ptr_eq(host.object, raw_object(1));
+    ck_assert_uint_eq(host.proc.rank, 1);
+    ck_assert_int_eq(raw_finalize(fd), PMIX_SUCCESS);
+    host_await("client_finalized", 1);
+    ck_assert_ptr_eq(host.object, raw_object(1));
+    raw_server_stop();
+    close(fd);
+}
+END_TEST
+
+/* ---- what waits for them ------------------------------------------------------------------- */
+
+static void park_get(int fd, uint32_t tag, pmix_rank_t rank)
+{
+    px_writer w;
+
+    raw_get(&w, "job", rank, "colour", NULL);
+    raw_send(fd, tag, &w);
+    ck_assert(raw_quiet(fd));
+}
+
+START_TEST(deregistering_a_client_closes_its_connection_and_frees_who_waits_for_it)
+{
+    int reader = raw_client(0), owner = raw_client(1);
+    pmix_proc_t p = proc("job", 1);
+
+    park_get(reader, 300, 1);
+    raw_fence(reader, 301, false);
+    ck_assert(raw_quiet(reader));
+    host.how = HOST_ERROR;
+    host.status = PMIX_ERR_NOT_SUPPORTED;
+    PMIx_server_deregister_client(&p, NULL, NULL);
+
+    ck_assert_int_eq(raw_status(reader, 300), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(raw_status(reader, 301), PMIX_ERR_LOST_CONNECTION);
+    ck_assert(raw_closed(owner));
+    raw_server_stop();
+    close(reader);
+    close(owner);
+}
+END_TEST
+
+START_TEST(deregistering_a_client_that_never_came_frees_who_waits_for_it)
+{
+    int reader = raw_client(0);
+    pmix_proc_t p = proc("job", 1);
+
+    park_get(reader, 300, 1);
+    raw_fence(reader, 301, false);
+    ck_assert(raw_quiet(reader));
+    host.how = HOST_ERROR;
+    host.status = PMIX_ERR_NOT_SUPPORTED;
+    PMIx_server_deregister_client(&p, NULL, NULL);
+
+    ck_assert_int_eq(raw_status(reader, 300), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(raw_status(reader, 301), PMIX_ERR_LOST_CONNECTION);
+    raw_server_stop();
+    close(reader);
+}
+END_TEST
+
+static void end_rank_1(void *arg PX_UNUSED)
+{
+    pmix_proc_t p = proc("job", 1), unknown = proc("job", 9);
+
+    px_server_client_ended(px_process.server, &unknown);
+    px_server_client_ended(px_process.server, &p);
+}
+
+START_TEST(a_process_that_ended_before_it_connected_is_waited_for_no_more)
+{
+    int reader = raw_client(0);
+
+    park_get(reader, 300, 1);
+    raw_fence(reader, 301, false);
+    ck_assert(raw_quiet(reader));
+    raw_on_loop(end_rank_1, NULL);
+
+    ck_assert_int_eq(raw_status(reader, 300), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(raw_status(reader, 301), PMIX_ERR_LOST_CONNECTION);
+    raw_server_stop();
+    close(reader);
+}
+END_TEST
+
+START_TEST(deregistering_a_namespace_drops_its_clients_and_its_data)
+{
+    int one = raw_client(0), two = raw_client(1);
+    pmix_nspace_t job = "job";
+    px_writer w;
+
+    ck_assert_int_eq(raw_commit(one, "colour", 1), PMIX_SUCCESS);
+    PMIx_server_deregister_nspace(job, NULL, NULL);
+    ck_assert(raw_closed(one));
+    ck_assert(raw_closed(two));
+    ck_assert_ptr_null(px_nspace_find(px_process.model, "job"));
+    close(one);
+    close(two);
+
+    raw_add_job("job", 2, 0, geteuid());
+    two = raw_client(1);
+    raw_get(&w, "job", 0, "colour", PMIX_IMMEDIATE);
+    ck_assert_int_eq(raw_request(two, &w, NULL), PMIX_ERR_NOT_FOUND);
+    raw_server_stop();
+    close(two);
+}
+END_TEST
+
+START_TEST(a_lost_rank_is_an_event_only_if_nobody_announced_it)
+{
+    int one = raw_client(0);
+    pmix_nspace_t job = "job";
+
+    PMIx_server_deregister_nspace(job, NULL, NULL);
+    ck_assert(raw_closed(one));
+    raw_on_loop(NULL, NULL);
+    ck_assert_uint_eq(host_calls("notify_event"), 0);
+    raw_server_stop();
+    close(one);
+}
+END_TEST
+
+START_TEST(the_servers_own_namespace_may_be_registered_and_deregistered)
+{
+    pmix_proc_t self = px_process.model->self, p = self;
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 1};
+    int fd;
+
+    p.rank = 7;
+    ck_assert_int_eq(PMIx_server_register_nspace(self.nspace, 1, NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(
+        PMIx_server_register_client(&p, geteuid(), getegid(), NULL, NULL, NULL),
+        PMIX_SUCCESS);
+    fd = raw_client_of(self.nspace, 7);
+    PMIx_server_deregister_nspace(self.nspace, NULL, NULL);
+
+    ck_assert(raw_closed(fd));
+    ck_assert_int_eq(connects(self.nspace, 7), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(PMIx_Put(PMIX_GLOBAL, "still", &v), PMIX_SUCCESS);
+    raw_server_stop();
+    close(fd);
+}
+END_TEST
+
+/* ---- where from ------------------------------------------------------------------------------ */
+
+static pmix_status_t from_within;
+
+static void register_more(void)
+{
+    pmix_nspace_t more = "more";
+
+    from_within = PMIx_server_register_nspace(more, 0, NULL, 0, NULL, NULL);
+}
+
+START_TEST(a_host_may_register_from_within_an_upcall)
+{
+    int fd = raw_client(0);
+
+    host.within = register_more;
+    ck_assert_int_eq(raw_finalize(fd), PMIX_SUCCESS);
+    ck_assert_int_eq(from_within, PMIX_SUCCESS);
+    ck_assert_ptr_nonnull(px_nspace_find(px_process.model, "more"));
+    raw_server_stop();
+    close(fd);
+}
+END_TEST
+
+static int call_all_in_child(void)
+{
+    pmix_proc_t p = proc("job", 0);
+
+    if (PMIx_server_register_nspace(p.nspace, 1, NULL, 0, NULL, NULL) != PMIX_ERR_INIT)
+        return 1;
+    if (PMIx_server_register_nspace(p.nspace, 1, NULL, 0, on_told, &told) !=
+        PMIX_ERR_INIT)
+        return 2;
+    if (PMIx_server_register_client(&p, 0, 0, NULL, NULL, NULL) != PMIX_ERR_INIT)
+        return 3;
+    PMIx_server_deregister_client(&p, NULL, NULL);
+    PMIx_server_deregister_nspace(p.nspace, on_told, &told);
+    return await_told() == PMIX_ERR_INIT ? 0 : 4;
+}
+
+START_TEST(a_forked_child_of_a_server_is_none)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(call_all_in_child());
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    ck_assert_int_eq(connects("job", 0), PMIX_SUCCESS);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(after_the_end_there_is_nothing_to_register_with)
+{
+    pmix_proc_t p = proc("job", 0);
+
+    raw_server_stop();
+    ck_assert_int_eq(PMIx_server_register_nspace(p.nspace, 1, NULL, 0, NULL, NULL),
+                     PMIX_ERR_INIT);
+    PMIx_server_deregister_client(&p, on_told, &told);
+    ck_assert_int_eq(await_told(), PMIX_ERR_INIT);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH(
+    "server/reg", setup, teardown, all_four_work_with_and_without_a_callback,
+    what_is_not_known_is_deregistered_with_success, bad_names_and_ranks_are_refused,
+    a_number_of_local_processes_may_be_unknown,
+    a_bad_map_leaves_no_new_namespace_and_the_old_one_as_it_was,
+    a_client_may_be_registered_before_its_namespace_and_again,
+    the_hosts_object_comes_back_in_upcalls,
+    deregistering_a_client_closes_its_connection_and_frees_who_waits_for_it,
+    deregistering_a_client_that_never_came_frees_who_waits_for_it,
+    a_process_that_ended_before_it_connected_is_waited_for_no_more,
+    deregistering_a_namespace_drops_its_clients_and_its_data,
+    a_lost_rank_is_an_event_only_if_nobody_announced_it,
+    the_servers_own_namespace_may_be_registered_and_deregistered,
+    a_host_may_register_from_within_an_upcall, a_forked_child_of_a_server_is_none,
+    after_the_end_there_is_nothing_to_register_with)
