@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pmixrun: starts a job on this node and stays with it to its end. All of the work is done by
+ * the library; here it is asked to, and what it tells is passed on to the user. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <pmix_server.h>
+
+#include "pmixrun_news.h"
+#include "pmixrun_options.h"
+#include "pmixrun_orphans.h"
+
+enum {
+    GRACE_MS =
+        2000, /* between a signal that was passed on, or the end of time, and KILL */
+    LAST_MS =
+        2000, /* and from there to giving up: the output cannot be written, perhaps */
+};
+
+/* How far the job has been urged to end. */
+enum urge { NOT, ASKED, KILLED, GIVEN_UP };
+
+struct run {
+    const struct options *options;
+    int signal_fd;
+    pmix_nspace_t job;
+    enum urge urge;
+    int64_t deadline_ms; /* of the time limit or the urge; INT64_MAX: none */
+    int status;          /* exit status */
+    bool failed;         /* status is that of the first process that failed */
+    bool over;
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- preparations ------------------------------------------------------------------------- */
+
+/* Else one of them would be the next file that is opened, and the job's output go there. */
+static void fill_streams(void)
+{
+    int fd;
+
+    do {
+        fd = open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Open MPI 4 runs each process as a job of its own under a launcher that it does not know,
+ * unless the part of it that does so is left out. */
+static void befriend_programs(void)
+{
+    (void)setenv("OMPI_MCA_schizo", "^orte", 0);
+}
+
+/* Signals are read from a descriptor, along with what the library tells. */
+static int catch_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN); /* our own lines may find nobody to read them */
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int spawn_failed(pmix_status_t rc)
+{
+    switch (rc) { /* why, the library has said */
+    case PMIX_ERR_JOB_EXE_NOT_FOUND:
+        return EXIT_NOT_FOUND;
+    case PMIX_ERR_JOB_APP_NOT_EXECUTABLE:
+    case PMIX_ERR_JOB_FAILED_TO_LAUNCH:
+        return EXIT_NOT_EXECUTABLE;
+    default:
+        return EXIT_LAUNCH;
+    }
+}
+
+static pmix_status_t spawn(struct run *run)
+{
+    const struct options *o = run->options;
+    pmix_app_t *apps = PMIx_App_create(o->n_programs);
+    pmix_info_t info;
+    bool yes = true;
+    pmix_status_t rc;
+
+    if (!apps || PMIx_Info_load(&info, PMIX_FWD_STDIN, &yes, PMIX_BOOL))
+        return PMIX_ERR_NOMEM;
+    /* What they hold is borrowed: there is nothing to free but the array. */
+    for (size_t i = 0; i < o->n_programs; i++) {
+        apps[i].cmd = o->programs[i].argv[0];
+        apps[i].argv = o->programs[i].argv;
+        apps[i].env = o->env;
+        apps[i].cwd = (char *)o->dir;
+        apps[i].maxprocs = o->programs[i].n;
+    }
+    rc = PMIx_Spawn(&info, 1, apps, o->n_programs, run->job);
+    PMIx_Info_destruct(&info);
+    free(apps);
+    return rc;
+}
+
+/* ---- the end of a job ------------------------------------------------------------------------ */
+
+/* To all processes of all jobs. */
+static void control(const char *directive, int signum)
+{
+    pmix_info_t info, *results = NULL;
+    size_t n_results = 0;
+    bool yes = true;
+    pmix_status_t rc = signum ? PMIx_Info_load(&info, directive, &signum, PMIX_INT)
+                              : PMIx_Info_load(&info, directive, &yes, PMIX_BOOL);
+
+    if (!rc)
+        rc = PMIx_Job_control(NULL, 0, &info, 1, &results, &n_results);
+    if (rc)
+        fprintf(stderr, "pmixrun: cannot end the job: %s\n", PMIx_Error_string(rc));
+    PMIx_Info_free(results, n_results);
+    PMIx_Info_destruct(&info);
+}
+
+/* One step further than before. */
+static void urge(struct run *run, const char *directive, int signum)
+{
+    switch (run->urge) {
+    case NOT:
+        run->urge = ASKED;
+        run->deadline_ms = now_ms() + GRACE_MS;
+        control(directive, signum);
+        break;
+    case ASKED:
+        run->urge = KILLED;
+        run->deadline_ms = now_ms() + LAST_MS;
+        control(PMIX_JOB_CTRL_KILL, 0);
+        break;
+    default:
+        run->urge = GIVEN_UP;
+        run->over = true;
+    }
+}
+
+static void on_signals(struct run *run)
+{
+    struct signalfd_siginfo s;
+
+    while (read(run->signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
+        if (run->options->verbose)
+            fprintf(stderr, "pmixrun: signal %u (%s)\n", s.ssi_signo,
+                    strsignal((int)s.ssi_signo));
+        if (run->urge == NOT)
+            run->status = EXIT_SIGNAL + (int)s.ssi_signo;
+        urge(run, PMIX_JOB_CTRL_SIGNAL, (int)s.ssi_signo);
+    }
+}
+
+static void on_deadline(struct run *run)
+{
+    if (run->urge == NOT) {
+        fprintf(stderr, "pmixrun: job ended after %d seconds, its time limit\n",
+                run->options->timeout_s);
+        run->status = EXIT_TIMEOUT;
+    }
+    urge(run, PMIX_JOB_CTRL_TERMINATE, 0);
+}
+
+/* ---- news ---------------------------------------------------------------------------------------- */
+
+static void on_failure(struct run *run, const struct news *n)
+{
+    bool child = !PMIx_Check_nspace(n->job, run->job);
+
+    if (run->urge == NOT) { /* else it is no wonder */
+        fprintf(stderr, "pmixrun: rank %u%s%s (host %s, pid %ld) %s\n", n->rank,
+                child ? " of " : "", child ? n->job : "", n->host, (long)n->pid,
+                n->text);
+        if (!run->failed)
+            run->status = n->exit_code;
+    }
+    run->failed = true;
+    if (child) /* its own job is ended by the library, that of its parent by us */
+        control(PMIX_JOB_CTRL_TERMINATE, 0);
+}
+
+/* Jobs that processes have started count as well. */
+static bool jobs_left(void)
+{
+    char key[] = PMIX_QUERY_NAMESPACES, *keys[] = {key, NULL};
+    pmix_query_t query = {.keys = keys};
+    pmix_info_t *info = NULL;
+    size_t n = 0;
+    bool left = PMIx_Query_info(&query, 1, &info, &n) == PMIX_SUCCESS && n == 1 &&
+                info[0].value.type == PMIX_STRING && info[0].value.data.string &&
+                info[0].value.data.string[0];
+
+    PMIx_Info_free(info, n);
+    return left;
+}
+
+static void on_end(struct run *run, const struct news *n)
+{
+    if (run->options->verbose)
+        fprintf(stderr, "pmixrun: job %s has ended, status %d\n", n->job, n->exit_code);
+    if (n->exit_code && !run->failed && run->urge == NOT) {
+        run->failed = true; /* not by any of its processes: the library has said why */
+        run->status = n->exit_code;
+    }
+    run->over = !jobs_left();
+}
+
+static void on_news(struct run *run)
+{
+    struct news *n;
+
+    while ((n = news_next())) {
+        if (n->is_end)
+            on_end(run, n);
+        else
+            on_failure(run, n);
+        free(n);
+    }
+}
+
+static void stay(struct run *run)
+{
+    struct pollfd fds[] = {{.fd = run->signal_fd, .events = POLLIN},
+                           {.fd = news_fd(), .events = POLLIN}};
+
+    if (run->options->timeout_s)
+        run->deadline_ms = now_ms() + run->options->timeout_s * 1000;
+    while (!run->over) {
+        int64_t left = run->deadline_ms - now_ms();
+        int wait = run->deadline_ms == INT64_MAX ? -1 : left > 0 ? (int)left : 0;
+
+        if (poll(fds, 2, wait) < 0 && errno != EINTR)
+            break;
+        on_signals(run);
+        on_news(run);
+        if (!run->over && now_ms() >= run->deadline_ms)
+            on_deadline(run);
+    }
+}
+
+static int run_job(const struct options *o, int signal_fd)
+{
+    struct run run = {.options = o, .signal_fd = signal_fd, .deadline_ms = INT64_MAX};
+    pmix_status_t rc = news_subscribe();
+
+    if (rc) {
+        fprintf(stderr, "pmixrun: cannot watch the job: %s\n", PMIx_Error_string(rc));
+        return EXIT_LAUNCH;
+    }
+    rc = spawn(&run);
+    if (rc)
+        return spawn_failed(rc);
+    if (o->verbose)
+        fprintf(stderr, "pmixrun: job %s has started\n", run.job);
+    stay(&run);
+    return run.status;
+}
+
+static int launch(const struct options *o)
+{
+    int signal_fd = catch_signals(), status;
+
+    if (signal_fd < 0) {
+        perror("pmixrun: signalfd");
+        return EXIT_LAUNCH;
+    }
+    if (PMIx_server_init(NULL, NULL, 0) != PMIX_SUCCESS) /* it has said why */
+        return EXIT_LAUNCH;
+    status = run_job(o, signal_fd);
+    PMIx_server_finalize();
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    int status;
+
+    fill_streams();
+    options_parse(&options, argc, argv);
+    befriend_programs();
+    orphans_adopt();
+    status = launch(&options);
+    orphans_end();
+    options_free(&options);
+    return status;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options are read by hand: getopt would take those of the program for ours, or need them told
+ * apart in ways that differ between systems. */
+#include "pmixrun_options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#define MAX_TIMEOUT_S (INT_MAX / 1000)
+
+static const char help[] =
+    "usage: pmixrun [OPTIONS] PROGRAM [ARGS] [: [-n M] PROGRAM2 [ARGS]]...\n"
+    "Run processes of one or more programs on this node, as one PMIx job.\n"
+    "\n"
+    "  -n N               processes of the program; default 1\n"
+    "  --mca NAME VALUE   set a parameter of the library, here and in the processes\n"
+    "  -x VAR[=VALUE]     set an environment variable, or demand that it is set\n"
+    "  --wdir DIR         directory to run in\n"
+    "  --timeout SECONDS  end the job after this time, with status 124\n"
+    "  --verbose          tell what is done\n"
+    "  --help             print this\n"
+    "  --version          print the version\n"
+    "\n"
+    "Output comes out in whole lines. Input goes to rank 0. SIGINT, SIGTERM and SIGHUP go to all\n"
+    "processes and end the job; a second one kills it. When a process fails, the others are\n"
+    "ended too. The exit status is that of the first process that failed, 128 plus the number of\n"
+    "the signal if it was killed, 126 if the program cannot be run, 127 if it is not found, 2 if\n"
+    "the command line is wrong.\n";
+
+static void __attribute__((noreturn, format(printf, 1, 2))) usage(const char *fmt, ...)
+{
+    va_list args;
+
+    fputs("pmixrun: ", stderr);
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    fputs("; see pmixrun --help\n", stderr);
+    exit(EXIT_USAGE);
+}
+
+static void *grow(void *array, size_t n, size_t size)
+{
+    array = reallocarray(array, n, size);
+    if (array)
+        return array;
+    fputs("pmixrun: out of memory\n", stderr);
+    exit(EXIT_LAUNCH);
+}
+
+static int number(const char *option, const char *text, int max)
+{
+    char *end;
+    long value;
+
+    errno = 0;
+    value = strtol(text, &end, 10);
+    if (errno || end == text || *end || value < 1 || value > max)
+        usage("%s \"%s\": a number from 1 to %d is needed", option, text, max);
+    return (int)value;
+}
+
+/* The next argument, which belongs to the option before it. */
+static char *argument(char ***at, const char *option)
+{
+    char *arg = *++*at;
+
+    if (!arg)
+        usage("%s needs an argument", option);
+    return arg;
+}
+
+static void set_parameter(const char *name, const char *value)
+{
+    char variable[256];
+
+    if (!*name || strchr(name, '='))
+        usage("--mca \"%s\" is not the name of a parameter", name);
+    if (snprintf(variable, sizeof(variable), "PMIX_MCA_%s", name) >=
+        (int)sizeof(variable))
+        usage("--mca \"%s\": too long a name", name);
+    if (setenv(variable, value, 1) == 0)
+        return;
+    perror("pmixrun: --mca");
+    exit(EXIT_LAUNCH);
+}
+
+static size_t count(char **v)
+{
+    size_t n = 0;
+
+    while (v && v[n])
+        n++;
+    return n;
+}
+
+static void export_variable(struct options *o, char *text)
+{
+    size_t n = count(o->env);
+
+    if (!*text || *text == '=')
+        usage("-x \"%s\" is not a variable", text);
+    if (!strchr(text, '=')) { /* the processes have all of our environment */
+        if (!getenv(text))
+            usage("-x %s: no such variable is set", text);
+        return;
+    }
+    o->env = grow(o->env, n + 2, sizeof(*o->env));
+    o->env[n] = text;
+    o->env[n + 1] = NULL;
+}
+
+static void parse_general(struct options *o, char ***at)
+{
+    char *option = **at;
+
+    if (strcmp(option, "--mca") == 0) {
+        char *name = argument(at, option);
+
+        set_parameter(name, argument(at, option));
+    } else if (strcmp(option, "-x") == 0) {
+        export_variable(o, argument(at, option));
+    } else if (strcmp(option, "--wdir") == 0) {
+        o->dir = argument(at, option);
+    } else if (strcmp(option, "--timeout") == 0) {
+        o->timeout_s = number(option, argument(at, option), MAX_TIMEOUT_S);
+    } else if (strcmp(option, "--verbose") == 0) {
+        o->verbose = true;
+    } else if (strcmp(option, "--help") == 0) {
+        fputs(help, stdout);
+        exit(EXIT_SUCCESS);
+    } else if (strcmp(option, "--version") == 0) {
+        printf("pmixrun, %s\n", PMIx_Get_version());
+        exit(EXIT_SUCCESS);
+    } else {
+        usage("unknown option %s", option);
+    }
+}
+
+/* One program and its options; leaves *at at the colon or the end. */
+static void parse_program(struct options *o, char ***at)
+{
+    struct program *p;
+
+    o->programs = grow(o->programs, o->n_programs + 1, sizeof(*o->programs));
+    p = &o->programs[o->n_programs++];
+    p->n = 1;
+    for (; **at && (**at)[0] == '-' && (**at)[1]; ++*at) {
+        if (strcmp(**at, "--") == 0) {
+            ++*at;
+            break;
+        }
+        if (strcmp(**at, "-n") == 0)
+            p->n = number("-n", argument(at, "-n"), INT_MAX);
+        else if (o->n_programs == 1)
+            parse_general(o, at);
+        else
+            usage("option %s after \":\"; only -n can stand there", **at);
+    }
+    if (!**at || strcmp(**at, ":") == 0)
+        usage("no program is named");
+    p->argv = *at;
+    while (**at && strcmp(**at, ":") != 0)
+        ++*at;
+}
+
+void options_parse(struct options *o, int argc, char **argv)
+{
+    char **at = argv + (argc > 0);
+
+    *o = (struct options){0};
+    for (;;) {
+        parse_program(o, &at);
+        if (!*at)
+            return;
+        *at++ = NULL; /* ends the argv before the colon */
+    }
+}
+
+void options_free(struct options *o)
+{
+    free(o->programs);
+    free(o->env);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line of pmixrun. */
+#ifndef PMIXRUN_OPTIONS_H
+#define PMIXRUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Exit statuses, as shells and timeout(1) have them. */
+enum {
+    EXIT_LAUNCH = 1,
+    EXIT_USAGE = 2,
+    EXIT_TIMEOUT = 124,
+    EXIT_NOT_EXECUTABLE = 126,
+    EXIT_NOT_FOUND = 127,
+    EXIT_SIGNAL = 128, /* plus its number */
+};
+
+/* What stands between two colons. Everything points into argv. */
+struct program {
+    int n;
+    char **argv; /* NULL-terminated */
+};
+
+struct options {
+    struct program *programs;
+    size_t n_programs;
+    char **env;      /* "NAME=VALUE" of -x, NULL-terminated */
+    const char *dir; /* NULL: where we are */
+    int timeout_s;   /* 0: none */
+    bool verbose;
+};
+
+/* Sets the parameters of --mca in this process's environment. Ends the program with one line if
+ * something is wrong, and for --help and --version. */
+void options_parse(struct options *o, int argc, char **argv);
+void options_free(struct options *o);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A process of a job may start others and end before them, even make daemons of them. As a
+ * "subreaper" this process becomes their parent, and sees to it that nothing outlives the job. */
+#include "pmixrun_orphans.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MAX_OLD =
+        64, /* who replaces himself by pmixrun (exec) hardly has more children running */
+    NAP_MS = 2,
+    PATIENCE_MS = 2000, /* one in a dead file system cannot be killed */
+};
+
+static pid_t old[MAX_OLD];
+static int n_old;
+
+/* The kernel gives orphans to the process, and lists them with its first thread; that is also
+ * where children of threads that have ended are. */
+static FILE *open_children(void)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/task/%ld/children", (long)getpid());
+    return fopen(path, "re");
+}
+
+void orphans_adopt(void)
+{
+    FILE *list = open_children();
+    int pid;
+
+    while (list && n_old < MAX_OLD && fscanf(list, "%d", &pid) == 1)
+        old[n_old++] = pid;
+    if (list)
+        fclose(list);
+    /* Fails on no kernel since 3.4; without it, orphans are init's as ever. */
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+static bool is_old(pid_t pid)
+{
+    for (int i = 0; i < n_old; i++)
+        if (old[i] == pid)
+            return true;
+    return false;
+}
+
+/* False if there are none. */
+static bool kill_all(void)
+{
+    FILE *list = open_children();
+    bool any = false;
+    int pid;
+
+    while (list && fscanf(list, "%d", &pid) == 1) {
+        if (is_old(pid))
+            continue;
+        any = true;
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, WNOHANG); /* mostly on a later round */
+    }
+    if (list)
+        fclose(list);
+    return any;
+}
+
+void orphans_end(void)
+{
+    const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
+
+    /* What each had started is ours by the next round. */
+    for (int ms = 0; kill_all() && ms < PATIENCE_MS; ms += NAP_MS)
+        nanosleep(&nap, NULL);
+}

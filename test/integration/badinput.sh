@@ -1,0 +1,204 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Bad input: what a user types wrongly, components that are none, and strangers at the server's
+# door. Each gets one clear line and changes nothing; nothing is left behind.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/lib.sh"
+suite_begin badinput "$@"
+
+# ---- the command line -----------------------------------------------------------------------
+
+# refused REGEX ARGS...: pmixrun says one line, which matches, and fails
+refused() {
+    local rc=0 regex=$1
+    shift
+    run 30 "$PMIXRUN" "$@" >"$OUT" 2>"$ERR" || rc=$?
+    [[ $rc != @(0|124|134|139) ]] || fail "exit status $rc"
+    same 1 "$(wc -l <"$ERR")" "lines on stderr: $(head -3 "$ERR")"
+    lines 1 "$regex" "$ERR"
+    same 0 "$(wc -c <"$OUT")" "bytes on stdout"
+}
+
+not_executable() {
+    echo 'not a program' >"$TMP/plain"
+    chmod 644 "$TMP/plain"
+    refused "$TMP/plain: it is not executable" -n 2 "$TMP/plain"
+    refused "$TMP: it is a directory" -n 2 "$TMP"
+    chmod 755 "$TMP/plain"
+    refused "$TMP/plain: Exec format error" -n 2 "$TMP/plain"
+}
+
+partly_missing() { # none of a job that cannot start whole is left running
+    refused 'no-such-program' -n 2 sleep 20 : -n 1 "$TMP/no-such-program"
+}
+
+# ---- components -------------------------------------------------------------------------------
+
+# A folder with all components, and one more.
+component_folder() {
+    mkdir -p "$TMPDIR/pmix"
+    cp "$LIBDIR"/pmix/pmix_*.so "$TMPDIR/pmix/"
+    chmod 755 "$TMPDIR/pmix"
+    WITH=(--mca mca_base_component_path "$TMPDIR/pmix")
+}
+
+# Nobody asked for it: a warning, and the job runs. Asked for, it is an error.
+bad_component() { # bad_component NAME REGEX
+    refused "$2" "${WITH[@]}" --mca ptl "$1" -n 1 true
+    run 30 "$PMIXRUN" "${WITH[@]}" -n 1 true >"$OUT" 2>"$ERR" || fail "exit status $? when not asked for"
+    same 1 "$(wc -l <"$ERR")" "lines on stderr: $(head -3 "$ERR")"
+    lines 1 "$2" "$ERR"
+    rm -r "$TMPDIR/pmix"
+}
+
+not_elf() {
+    component_folder
+    echo 'no shared object' >"$TMPDIR/pmix/pmix_ptl_text.so"
+    bad_component text "$TMPDIR/pmix/pmix_ptl_text.so: (invalid ELF header|file too short)"
+}
+
+empty_file() {
+    component_folder
+    : >"$TMPDIR/pmix/pmix_ptl_empty.so"
+    bad_component empty "$TMPDIR/pmix/pmix_ptl_empty.so: file too short"
+}
+
+no_symbol() {
+    component_folder
+    cp "$LIBDIR/pmix/pmix_gds_hash.so" "$TMPDIR/pmix/pmix_ptl_other.so"
+    bad_component other 'pmix_ptl_other.so has no symbol px_ptl_other_component'
+}
+
+wrong_abi() { # wrong_abi DEFINITION REGEX
+    component_folder
+    "${COMPILER[@]}" -std=gnu11 -D_GNU_SOURCE -shared -fPIC -I"$SOURCE/include" \
+        -I"$BUILD/include" "-D$1" -o "$TMPDIR/pmix/pmix_ptl_later.so" "$HERE/host/wrong_abi.c" ||
+        fail "cannot compile host/wrong_abi.c"
+    bad_component later "pmix_ptl_later.so has $2 99, wanted [0-9]+"
+}
+
+need_loaded_components() {
+    [ -n "$(find "$LIBDIR/pmix" -name 'pmix_ptl_*.so' 2>/dev/null)" ] || skip "all components are built in"
+}
+component_case() { need_loaded_components; "$@"; }
+
+# ---- strangers ----------------------------------------------------------------------------------
+
+PYTHON=/usr/bin/python3 # rather than one that other users cannot run
+[ -x $PYTHON ] || PYTHON=$(command -v python3 || true)
+
+stop_server() { # ends well on its own, when asked
+    kill -TERM "$SERVER"
+    await "$SERVER" 15
+    same 143 "$RC" "exit status of the server"
+}
+
+# A job whose one rank only tells its environment.
+start_server() {
+    ENVIRON=$TMPDIR/environ
+    start "$PMIXRUN" -n 1 sh -c 'cat /proc/$$/environ >"$0.new" && mv "$0.new" "$0" && exec sleep 300' "$ENVIRON"
+    SERVER=$PID
+    until_true 10 eval 'test -s "$ENVIRON" || ! kill -0 "$SERVER"' || true
+    [ -s "$ENVIRON" ] || fail "the server does not start"
+    chmod 644 "$ENVIRON"
+    cp "$HERE/stranger.py" "$TMP/stranger.py"
+    chmod 755 "$TMP/stranger.py"
+}
+
+stranger() { # stranger ATTACK [LAUNCHER...]
+    local attack=$1
+    shift
+    timeout -k 5 60 "$@" "$PYTHON" "$TMP/stranger.py" "$ENVIRON" "$attack"
+}
+
+# A client of our own library, in the place of the rank.
+still_serves() {
+    local vars=() v
+    kill -0 "$SERVER" 2>/dev/null || fail "the server has ended"
+    stranger good_client || fail "a good client is not welcome any more"
+    while IFS= read -r -d '' v; do
+        case $v in PMIX_* | TENON_*) vars+=("$v") ;; esac
+    done <"$ENVIRON"
+    run 30 env "${vars[@]}" "$PROGRAMS/exchange" >"$OUT.client" 2>"$ERR.client" ||
+        fail "a client of ours is not served any more: $(head -1 "$ERR.client")"
+}
+
+attack() { # attack NAME MIN_LINES MAX_LINES REGEX [LAUNCHER...]
+    local name=$1 min=$2 max=$3 regex=$4 n
+    shift 4
+    [ -n "$PYTHON" ] || skip "no python3"
+    start_server
+    still_serves
+    lines 0 . "$ERR"
+    stranger "$name" "$@" || fail "$name: not answered as it should be"
+    until_true 5 eval '[ "$(wc -l <"$ERR")" -ge "$min" ]' || true
+    n=$(wc -l <"$ERR")
+    ((n >= min && n <= max)) || fail "$n lines are logged, not $min to $max: $(head -1 "$ERR")"
+    lines "$n" "$regex" "$ERR"
+    still_serves
+    stop_server
+    rm -f "$ENVIRON"
+}
+
+as_nobody() { # as_nobody NAME MIN MAX REGEX
+    is_root || skip "only root can become another user"
+    has setpriv || skip "no setpriv"
+    attack "$@" setpriv --reuid 65534 --regid 65534 --clear-groups
+}
+
+R='connection refused: '
+t program_not_found refused 'no-such-program: .*(not found|No such file)' -n 2 no-such-program
+t program_not_found_by_path refused "$TMP/no-such: .*(not found|No such file)" -n 2 "$TMP/no-such"
+t program_not_executable not_executable
+t program_missing_in_a_part partly_missing
+t no_program refused '[Pp]rogram'
+t no_program_after_options refused '[Pp]rogram' -n 2
+t no_program_after_a_colon refused '[Pp]rogram' -n 1 true :
+t count_0 refused '-n.*0' -n 0 true
+t count_negative refused '-n.*-1' -n -1 true
+t count_no_number refused '-n.*x' -n x true
+t count_with_a_tail refused '-n.*2x' -n 2x true
+t count_too_large refused '-n.*99999999999' -n 99999999999 true
+t count_missing refused '-n' -n
+t option_unknown refused '--frobnicate' --frobnicate true
+t option_short_unknown refused '-Z' -Z true
+t mca_value_missing refused '--mca' --mca ptl
+t mca_unknown_component refused 'unknown component nonesuch for framework ptl, known: .*tcp.*usock' --mca ptl nonesuch -n 1 true
+t mca_bad_list refused 'ptl' --mca ptl 'tcp,^usock' -n 1 true
+t mca_bad_value refused 'ptl_tcp_port_min.*many' --mca ptl_tcp_port_min many -n 1 true
+t mca_component_path_relative refused 'mca_base_component_path.*here' --mca mca_base_component_path here -n 1 true
+t wdir_missing refused '/no/such/folder' --wdir /no/such/folder -n 1 true
+t timeout_no_number refused '--timeout.*soon' --timeout soon true
+t export_without_a_name refused '-x' -x =value true
+t component_not_an_ELF component_case not_elf
+t component_empty component_case empty_file
+t component_without_descriptor component_case no_symbol
+t component_with_wrong_component_ABI component_case wrong_abi WRONG_COMPONENT_ABI=99 'component ABI'
+t component_with_wrong_framework_ABI component_case wrong_abi WRONG_PTL_ABI=99 'ptl ABI'
+t stranger_with_wrong_namespace attack wrong_nspace 1 1 "${R}nobodys-job\.0 .*no such namespace"
+t stranger_with_empty_namespace attack empty_nspace 1 1 "$R"
+t stranger_with_long_namespace attack long_nspace 1 1 "$R"
+t stranger_with_wrong_rank attack wrong_rank 1 1 "$R.*\.4711 .*no such rank"
+t stranger_with_wild_rank attack wild_rank 1 1 "$R"
+t stranger_with_wrong_uid as_nobody wrong_uid 2 2 "$R.*uid 65534, expected 0"
+t stranger_before_a_closed_door as_nobody closed_door 0 0 .
+t stranger_with_false_credential attack lying_credential 1 1 "$R.*credential"
+t stranger_with_unknown_security attack wrong_module 1 1 "$R.*open-sesame"
+t stranger_with_unknown_dialect attack wrong_dialect 1 1 "$R.*v99"
+t stranger_with_unknown_role attack wrong_role 1 1 "$R"
+t stranger_with_garbage attack garbage 2 2 "$R"
+t stranger_with_http attack text 1 1 "$R"
+t stranger_with_giant_length attack giant_length 1 1 "$R"
+t stranger_with_no_length attack zero_length 1 1 "$R"
+t stranger_with_giant_credential attack giant_credential 1 1 "$R"
+t stranger_with_unterminated_text attack unterminated 1 1 "$R"
+t stranger_who_hangs_up attack cut_short 0 4 'connection'
+t stranger_one_byte_at_a_time attack one_byte_at_a_time 0 0 .
+t stranger_who_says_nothing attack says_nothing 1 1 'connection dropped'
+t stranger_five_hundred_times attack half_open 0 500 'connection'
+t client_with_giant_frame attack giant_frame 0 1 .
+t client_with_unknown_request attack unknown_request 0 1 .
+t client_with_random_requests attack random_requests 0 200 .
+t client_with_cut_requests attack cut_requests 0 200 .
+t client_with_empty_request attack empty_request 0 1 .
+suite_end

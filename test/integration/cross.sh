@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Headers, libraries and servers crossed: client programs compiled with Debian's headers and with
+# ours, each run on Debian's library and on ours, each under our server and under Debian's.
+. "$(dirname "$0")/lib.sh"
+suite_begin cross "$@"
+
+CLIENTS="exchange direct publish events limits resolve"
+RANKS=3
+DEBIAN_DIR=$(dirname "${DEBIAN_LIB:-/nowhere/x}")
+# The foreign library has leaks of its own, and its notify crashes when it is answered later.
+export HOST_NOTIFY_AT_ONCE=1
+NO_LEAK_CHECK=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+
+build_with_debian_headers() {
+    local c
+    for c in $CLIENTS abort; do
+        compile_debian "$c" "$HERE/clients/$c.c" || die "cannot compile clients/$c.c with Debian's headers"
+    done
+    compile_debian minihost "$HERE/host/minihost.c" "$HERE/host/host.c" ||
+        die "cannot compile host/minihost.c with Debian's headers"
+}
+
+program() { # program HEADERS NAME
+    case $1 in debian) echo "$TMP/bin/$2" ;; ours) echo "$PROGRAMS/$2" ;; esac
+}
+folder() { case $1 in debian) echo "$DEBIAN_DIR" ;; ours) echo "$LIBDIR" ;; esac; }
+library() { case $1 in debian) echo "$DEBIAN_LIB" ;; ours) echo "$OUR_LIB" ;; esac; }
+
+# launch SERVER LIBRARY PROGRAM ARGS...: a job of RANKS. The server is pmixrun, or our small host
+# on either library.
+launch() {
+    local server=$1 lib
+    lib=$(folder "$2")
+    shift 2
+    case $server in
+        pmixrun) run 60 "$PMIXRUN" -n $RANKS -x "LD_LIBRARY_PATH=$lib" "$@" ;;
+        host_on_*)
+            HOST_CLIENT_LIBRARY=$lib LD_LIBRARY_PATH=$(folder "${server#host_on_}") \
+                run 60 "$TMP/bin/minihost" $RANKS "$@"
+            ;;
+    esac
+}
+
+server_used() {
+    case $1 in
+        pmixrun) echo 1 pmixrun "$OUR_LIB" ;;
+        host_on_*) echo 1 minihost "$(library "${1#host_on_}")" ;;
+    esac
+}
+
+pair() { # pair SERVER HEADERS LIBRARY
+    local server=$1 headers=$2 lib=$3 c
+    need_debian_headers
+    case $server/$lib in
+        pmixrun/ours) export STRICT=1 ;;
+        *debian*) export ASAN_OPTIONS=$NO_LEAK_CHECK ;;
+    esac
+    for c in $CLIENTS; do
+        launch "$server" "$lib" "$(program "$headers" "$c")" >"$OUT" 2>"$ERR" ||
+            fail "$c: exit status $?: $(tail -1 "$ERR")"
+        lines $RANKS "^OK $c [0-9]+\$" "$OUT"
+    done
+    # shellcheck disable=SC2046
+    used $(server_used "$server") $((6 * RANKS)) '[a-z]*' "$(library "$lib")"
+    case $server in host_on_debian) rm -rf "$TMPDIR"/pmix_dstor_* "$TMPDIR"/ompi.* ;; esac
+}
+
+aborts() { # aborts HEADERS LIBRARY
+    need_debian_headers
+    [ "$2" = ours ] || export ASAN_OPTIONS=$NO_LEAK_CHECK
+    rc_of 17 launch pmixrun "$2" "$(program "$1" abort)" 1 17 >"$OUT" 2>"$ERR"
+    lines $RANKS '^up [0-2] pid' "$OUT"
+    grep -q 'so the test wanted' "$ERR" || fail "the message of the abort is not shown"
+}
+
+# Debian's own launcher as the server.
+mpirun() { # mpirun HEADERS LIBRARY
+    local c
+    need_debian_headers
+    has mpirun.openmpi || skip "Debian's openmpi-bin is not installed"
+    export ASAN_OPTIONS=$NO_LEAK_CHECK
+    for c in exchange direct limits resolve; do
+        run 60 mpirun.openmpi -n 2 -x "LD_LIBRARY_PATH=$(folder "$2")" "$(program "$1" "$c")" \
+            >"$OUT" 2>"$ERR" || fail "$c: exit status $?: $(grep -m 1 ': rank' "$ERR")"
+        lines 2 "^OK $c [0-9]+\$" "$OUT"
+    done
+    used 1 'mpirun*' "$DEBIAN_LIB" 8 '[a-z]*' "$(library "$2")"
+}
+
+if [ -f "$DEBIAN_INCLUDE/pmix.h" ] && [ -f "$DEBIAN_LIB" ]; then build_with_debian_headers; fi
+for headers in debian ours; do
+    for lib in debian ours; do
+        t "pmixrun_with_a_client_of_${headers}_headers_on_${lib}_library" pair pmixrun $headers $lib
+        t "abort_of_a_client_of_${headers}_headers_on_${lib}_library" aborts $headers $lib
+    done
+    t "debian_server_with_a_client_of_${headers}_headers_on_our_library" pair host_on_debian $headers ours
+    t "debian_mpirun_with_a_client_of_${headers}_headers_on_our_library" mpirun $headers ours
+done
+t debian_server_with_a_client_of_our_headers_on_debian_library pair host_on_debian ours debian
+t host_of_debian_headers_on_our_library_with_our_clients pair host_on_ours debian ours
+t host_of_debian_headers_on_our_library_with_debian_clients pair host_on_ours debian debian
+suite_end

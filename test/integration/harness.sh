@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Do these tests notice what they are there to notice? Each case here runs a small suite with one
+# thing wrong, and looks whether lib.sh says so.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/lib.sh"
+suite_begin harness "$@"
+
+# suite REGEX STATUS BODY: runs a suite of one case that does BODY
+suite() {
+    local rc=0
+    printf '%s\n' ". '$HERE/lib.sh'" 'suite_begin inner "$@"' "body() { $3" '}' 't inner body' \
+        suite_end >"$TMP/inner.sh"
+    TENON_PRIVATE_SHM='' run 60 bash "$TMP/inner.sh" >"$OUT" 2>"$ERR" || rc=$?
+    lines 1 "$1" "$OUT"
+    same "$2" "$rc" "exit status of the suite"
+    rm -f /dev/shm/tenon-harness.*
+    same 1 "$(grep -cE '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$OUT")" "lines that sum up"
+}
+
+fails() { suite "^FAIL inner: .*$1" 1 "$2"; }
+
+
+good() { suite '^PASS inner' 0 "run 5 true"; }
+skipped_only() { suite '^SKIP inner: why' 1 'skip why'; }
+a_job() { suite '^PASS inner' 0 'run 30 "$PMIXRUN" -n 2 "$PROGRAMS/exchange" && used 1 pmixrun "$OUR_LIB" 2 exchange "$OUR_LIB"'; }
+
+t good_case_passes good
+t good_job_passes a_job
+t skipping_alone_is_no_success skipped_only
+t failed_command_is_a_failure fails 'exit status 1' 'false; true'
+t missing_program_is_a_failure fails 'exit status 127' 'run 5 /no/such/program; true'
+t failure_in_a_pipe_is_a_failure fails 'exit status 3' '(exit 3) | cat; true'
+t deadline_is_a_failure fails 'exit status 124' 'run 1 sleep 20'
+t deadline_in_the_background_is_a_failure fails 'still running after 1 s' 'start sleep 20; await $PID 1'
+t wrong_status_is_a_failure fails 'exit status 1, expected 0' 'rc_of 0 false'
+t missing_line_is_a_failure fails '0 lines match' 'echo a >"$OUT"; lines 1 "^b" "$OUT"'
+t process_left_is_a_failure fails 'left behind: process [0-9]+ .sleep 50' 'start sleep 50'
+t daemon_left_is_a_failure fails 'left behind: process [0-9]+ .sleep 50' 'run 5 sh -c "setsid sleep 50 & true"'
+t file_left_is_a_failure fails 'left behind: .*/forgotten' 'touch "$TMPDIR/forgotten"'
+t shared_memory_left_is_a_failure fails 'left behind: /dev/shm/tenon' 'touch /dev/shm/tenon-harness.$$'
+t socket_left_is_a_failure fails 'left behind: process' 'start "$PMIXRUN" sleep 50; sleep 0.5'
+t library_of_another_place_is_a_failure fails 'used .*, not /' 'run 30 "$PMIXRUN" "$PROGRAMS/exchange"; used 1 pmixrun "$OUR_LIB" 1 exchange /bin/sh'
+t library_not_used_is_a_failure fails '0 processes of exchange used' 'run 30 "$PMIXRUN" true; used 1 pmixrun "$OUR_LIB" 1 exchange "$OUR_LIB"'
+t library_nobody_asked_for_is_a_failure fails 'was not expected' 'run 30 "$PMIXRUN" "$PROGRAMS/exchange"; used 1 exchange "$OUR_LIB"'
+suite_end

@@ -1,0 +1,298 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# How pmixrun treats programs, whether they use PMIx or not: exit status, streams, signals,
+# environment, several programs, and its own end.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/lib.sh"
+suite_begin launcher "$@"
+pr() { run 60 "$PMIXRUN" "$@"; }
+
+# ---- exit status ----------------------------------------------------------------------------
+
+all_well() {
+    pr -n 4 true
+    pr true
+}
+
+exit_code() { # the first failed rank's; a rank that waits is ended
+    rc_of 3 pr -n 3 sh -c 'if [ "$PMIX_RANK" = 1 ]; then exit 3; fi; sleep 30' 2>"$ERR"
+    grep -Eq 'rank 1\b' "$ERR" || fail "no line names rank 1"
+    lines 1 'rank' "$ERR"
+}
+
+killed_by_signal() { # killed_by_signal NAME NUMBER
+    rc_of $((128 + $2)) pr -n 2 sh -c "if [ \$PMIX_RANK = 1 ]; then kill -$1 \$\$; fi; sleep 30" 2>"$ERR"
+    grep -Eq "rank 1\b.*(signal $2|SIG$1)" "$ERR" || fail "no line names rank 1 and signal $2"
+    grep -Fq "$(hostname)" "$ERR" || fail "the line does not name the host"
+}
+
+exits_after_others_are_gone() {
+    rc_of 5 pr -n 3 sh -c 'if [ "$PMIX_RANK" = 2 ]; then sleep 0.3; exit 5; fi' 2>"$ERR"
+}
+
+no_finalize() { # some leave without a word while others still want to talk
+    local rc=0
+    STRICT=1 pr -n 2 "$PROGRAMS/stay" leave >"$OUT" 2>"$ERR" || rc=$?
+    lines 2 '^up [01] pid' "$OUT"
+    [ $rc -lt 124 ] || fail "exit status $rc"
+}
+
+# ---- stdin ------------------------------------------------------------------------------------
+
+input() { seq -f %029.0f 10000 >"$TMP/input"; } # 300,000 bytes
+
+check_stdin() { # of three ranks
+    local sum
+    sum=$(PMIX_RANK=0 "$PROGRAMS/stdin" <"$TMP/input")
+    same 1 "$(grep -Fxc "$sum" "$OUT")" "lines that tell of all the input"
+    lines 1 '^rank 1 read 0 bytes, sum 0$' "$OUT"
+    lines 1 '^rank 2 read 0 bytes, sum 0$' "$OUT"
+}
+
+stdin_file() { input; pr -n 3 "$PROGRAMS/stdin" <"$TMP/input" >"$OUT"; check_stdin; }
+stdin_pipe() { input; (sleep 0.2; cat "$TMP/input") | pr -n 3 "$PROGRAMS/stdin" >"$OUT"; check_stdin; }
+stdin_null() { pr -n 2 "$PROGRAMS/stdin" </dev/null >"$OUT"; lines 2 'read 0 bytes, sum 0$' "$OUT"; }
+stdin_closed() { pr -n 2 true <&-; }
+stdin_unread() { # nobody reads it, and it does not end: no reason to wait
+    local started=$SECONDS
+    input
+    pr -n 2 true <"$TMP/input"
+    pr -n 2 true < <(cat "$TMP/input"; exec sleep 10)
+    [ $((SECONDS - started)) -lt 8 ] || fail "it waited for the end of its input"
+}
+
+# ---- stdout and stderr ------------------------------------------------------------------------
+
+stdout_whole() {
+    local r n=20000
+    pr -n 4 "$PROGRAMS/lines" $n >"$OUT" 2>"$ERR"
+    same $((4 * n)) "$(wc -l <"$OUT")" "lines of output"
+    for r in 0 1 2 3; do
+        # in order, every one, none cut or mixed
+        grep "^rank $r line " "$OUT" | cmp -s - <(PMIX_RANK=$r "$PROGRAMS/lines" $n 2>/dev/null) ||
+            fail "the lines of rank $r are not as it wrote them"
+    done
+    lines 12 '^rank [0-3] error [0-2]$' "$ERR"
+    same 12 "$(wc -l <"$ERR")" "lines on stderr"
+}
+
+slow_reader() {
+    local n=5000
+    pr -n 4 "$PROGRAMS/lines" $n 2>"$ERR" | (sleep 1; cat) >"$OUT"
+    same $((4 * n)) "$(wc -l <"$OUT")" "lines of output"
+}
+
+no_newline_at_the_end() {
+    pr -n 1 printf 'first\nlast' >"$OUT"
+    same 1 "$(grep -c '^last' "$OUT")" "last lines"
+    pr -n 2 sh -c 'printf "part $PMIX_RANK"; printf "error $PMIX_RANK" >&2' >"$OUT" 2>"$ERR"
+    same 2 "$(grep -o 'part [01]' "$OUT" | wc -l)" "parts of lines"
+    same 2 "$(grep -o 'error [01]' "$ERR" | wc -l)" "parts of lines on stderr"
+}
+
+long_line() {
+    pr -n 2 sh -c 'head -c 1000000 /dev/zero | tr "\0" "$PMIX_RANK"; echo' >"$OUT"
+    same 2000002 "$(wc -c <"$OUT")" "bytes of output"
+}
+
+reader_goes_away() { # as in pmixrun ... | head
+    local rc=0
+    (pr -n 2 "$PROGRAMS/lines" 20000 2>"$ERR" || echo $? >"$TMP/rc") | head -n 1 >"$OUT"
+    rc=$(cat "$TMP/rc" 2>/dev/null || echo 0)
+    [ "$rc" != 124 ] || fail "it hangs when nobody reads its output"
+}
+
+stdout_full() { # a full disk is told, not ignored
+    [ -c /dev/full ] || skip "no /dev/full"
+    local rc=0
+    pr -n 2 "$PROGRAMS/lines" 100 >/dev/full 2>"$ERR" || rc=$?
+    [[ $rc != @(0|124) ]] || fail "exit status $rc"
+    grep -q 'No space left' "$ERR" || fail "no line says why"
+}
+
+# ---- environment --------------------------------------------------------------------------------
+
+export_variable() {
+    HIDDEN='a b=c;"q"' pr -n 2 -x HIDDEN sh -c 'echo "$PMIX_RANK:$HIDDEN"' >"$OUT"
+    lines 2 '^[01]:a b=c;"q"$' "$OUT"
+    pr -n 2 -x SHOWN=1=2 -x OTHER= sh -c 'echo "$SHOWN/${OTHER-unset}/"' >"$OUT"
+    lines 2 '^1=2//$' "$OUT"
+}
+
+wdir() {
+    mkdir "$TMPDIR/d"
+    pr -n 2 --wdir "$TMPDIR/d" pwd >"$OUT"
+    lines 2 "^$TMPDIR/d\$" "$OUT"
+    rmdir "$TMPDIR/d"
+}
+
+relative_program() {
+    printf '#!/bin/sh\necho here\n' >"$TMP/here.sh"
+    chmod +x "$TMP/here.sh"
+    (cd "$TMP" && pr -n 2 ./here.sh) >"$OUT"
+    lines 2 '^here$' "$OUT"
+    PATH=$TMP:$PATH pr -n 2 here.sh >"$OUT"
+    lines 2 '^here$' "$OUT"
+}
+
+mca_reaches_ranks() {
+    pr -n 2 --mca mca_base_verbose error sh -c 'echo "$PMIX_MCA_mca_base_verbose"' >"$OUT"
+    lines 2 '^error$' "$OUT"
+}
+
+# ---- several programs ----------------------------------------------------------------------------
+
+mpmd() {
+    pr -n 1 sh -c 'echo "one $PMIX_RANK $0"' a : -n 2 sh -c 'echo "two $PMIX_RANK $0"' b : \
+        sh -c 'echo "three $PMIX_RANK"' >"$OUT"
+    lines 1 '^one 0 a$' "$OUT"
+    lines 2 '^two [12] b$' "$OUT"
+    lines 1 '^three 3$' "$OUT"
+}
+
+mpmd_is_one_job() {
+    STRICT=1 pr -n 2 "$PROGRAMS/exchange" : -n 1 "$PROGRAMS/exchange" : -n 3 "$PROGRAMS/exchange" >"$OUT"
+    lines 6 '^OK exchange [0-5]$' "$OUT"
+}
+
+mpmd_status() {
+    rc_of 4 pr -n 1 sh -c 'sleep 30' : -n 1 sh -c 'exit 4' 2>"$ERR"
+    grep -Eq 'rank 1\b' "$ERR" || fail "no line names rank 1"
+}
+
+# ---- its own end ----------------------------------------------------------------------------------
+
+timeout_ends_it() {
+    local started=$SECONDS
+    rc_of 124 pr --timeout 1 -n 3 sh -c 'sleep 30' 2>"$ERR"
+    [ $((SECONDS - started)) -lt 10 ] || fail "it took $((SECONDS - started)) s"
+    lines 1 'time|second' "$ERR"
+    pr --timeout 30 -n 2 true
+}
+
+signal_is_passed_on() { # signal_is_passed_on NAME NUMBER
+    start "$PMIXRUN" -n 3 "$PROGRAMS/stay"
+    until_true 10 eval '[ "$(grep -c "^up" "$OUT")" = 3 ]' || fail "the ranks do not start"
+    kill "-$1" "$PID"
+    await "$PID" 15
+    same $((128 + $2)) "$RC" "exit status after SIG$1"
+}
+
+ranks_see_the_signal() { # ranks_see_the_signal NAME
+    start "$PMIXRUN" -n 2 sh -c "trap 'echo got $1; exit 0' $1; echo up; while :; do sleep 0.05; done"
+    until_true 10 eval '[ "$(grep -c "^up" "$OUT")" = 2 ]' || fail "the ranks do not start"
+    kill "-$1" "$PID"
+    await "$PID" 15
+    lines 2 "^got $1\$" "$OUT"
+}
+
+killed_itself() {
+    start "$PMIXRUN" -n 4 "$@"
+    until_true 10 eval '[ "$(grep -c "^up" "$OUT")" = 4 ]' || fail "the ranks do not start"
+    kill -9 "$PID"
+    await "$PID" 5
+    until_true 15 eval '[ -z "$(leftover_pids)" ]' || fail "ranks survive pmixrun"
+    # Nobody is left to remove what it made; what that may be is its private folder alone.
+    same '' "$(find "$TMPDIR" -mindepth 1 -maxdepth 1 ! -name 'pmix-server.*')" "files left"
+    rm -rf "$TMPDIR"/pmix-server.*
+}
+
+nested() {
+    pr -n 2 "$PMIXRUN" -n 2 "$PROGRAMS/exchange" >"$OUT" 2>"$ERR"
+    lines 4 '^OK exchange [01]$' "$OUT"
+    STRICT=1 pr -n 2 sh -c '"$@" && exec "$0"' "$PROGRAMS/exchange" "$PMIXRUN" -n 3 "$PROGRAMS/direct" >"$OUT"
+    lines 2 '^OK exchange [01]$' "$OUT"
+    lines 6 '^OK direct [0-2]$' "$OUT"
+}
+
+side_by_side() {
+    local pids=() i rc=0
+    for i in 1 2 3 4; do
+        pr -n 3 "$PROGRAMS/direct" >"$OUT.$i" 2>>"$ERR" &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i" || rc=$?; done
+    same 0 $rc "exit status"
+    for i in 1 2 3 4; do lines 3 '^OK direct [0-2]$' "$OUT.$i"; done
+}
+
+no_file_descriptors_leak() { # a rank has its three streams and nothing of the launcher's
+    # ls reports on itself: the three, the folder that it reads, and the linker's record
+    pr -n 2 ls /proc/self/fd </dev/null >"$OUT"
+    lines 10 '^[0-4]$' "$OUT"
+    lines 10 '^' "$OUT"
+}
+
+unprivileged() {
+    is_root || skip "not root: every case here runs unprivileged"
+    has setpriv || skip "no setpriv"
+    runuser_reads "$PMIXRUN" || skip "the build folder is not readable by others"
+    local dir=$TMPDIR/nobody
+    mkdir -m 777 "$dir"
+    TMPDIR=$dir HOME=$dir run 60 setpriv --reuid 65534 --regid 65534 \
+        --clear-groups "$PMIXRUN" -n 3 "$PROGRAMS/exchange" >"$OUT" 2>"$ERR"
+    lines 3 '^OK exchange' "$OUT"
+    rmdir "$dir"
+}
+runuser_reads() { setpriv --reuid 65534 --regid 65534 --clear-groups test -r "$1"; }
+
+# ---- what it says -----------------------------------------------------------------------------------
+
+help_and_version() {
+    pr --help >"$OUT"
+    local option
+    for option in -n --mca -x --wdir --timeout --verbose --help --version; do
+        grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
+    done
+    pr --version >"$OUT"
+    lines 1 'Tenon' "$OUT"
+    same 1 "$(wc -l <"$OUT")" "lines of --version"
+}
+
+verbose() {
+    pr --verbose -n 2 true >"$OUT" 2>"$ERR"
+    [ -s "$ERR" ] || fail "--verbose says nothing"
+    same 0 "$(wc -c <"$OUT")" "bytes on stdout"
+    pr -n 2 true >"$OUT" 2>"$ERR"
+    same 0 "$(cat "$OUT" "$ERR" | wc -c)" "bytes said without --verbose"
+}
+
+t all_well_is_status_0 all_well
+t exit_status_of_the_first_failed_rank exit_code
+t killed_by_SEGV_is_139 killed_by_signal SEGV 11
+t killed_by_KILL_is_137 killed_by_signal KILL 9
+t killed_by_TERM_is_143 killed_by_signal TERM 15
+t failure_after_others_ended exits_after_others_are_gone
+t rank_leaves_without_finalize no_finalize
+t stdin_of_300_kB_from_a_file_to_rank_0 stdin_file
+t stdin_of_300_kB_from_a_pipe_to_rank_0 stdin_pipe
+t stdin_empty stdin_null
+t stdin_closed stdin_closed
+t stdin_that_nobody_reads stdin_unread
+t stdout_of_80000_lines_is_whole stdout_whole
+t stdout_to_a_slow_reader slow_reader
+t stdout_without_a_newline_at_the_end no_newline_at_the_end
+t stdout_with_a_line_of_a_million_bytes long_line
+t stdout_whose_reader_goes_away reader_goes_away
+t stdout_on_a_full_disk stdout_full
+t variables_are_exported export_variable
+t working_directory wdir
+t program_is_found_by_path_and_PATH relative_program
+t mca_parameters_reach_the_ranks mca_reaches_ranks
+t several_programs mpmd
+t several_programs_are_one_job mpmd_is_one_job
+t several_programs_one_fails mpmd_status
+t timeout_ends_the_job_with_124 timeout_ends_it
+t SIGINT_is_130 signal_is_passed_on INT 2
+t SIGTERM_is_143 signal_is_passed_on TERM 15
+t ranks_see_SIGINT ranks_see_the_signal INT
+t ranks_see_SIGTERM ranks_see_the_signal TERM
+t killed_launcher_leaves_no_client killed_itself "$PROGRAMS/stay"
+t killed_launcher_leaves_no_other_program killed_itself sh -c 'echo up; exec sleep 100'
+t pmixrun_under_pmixrun nested
+t four_jobs_side_by_side side_by_side
+t ranks_inherit_no_descriptors no_file_descriptors_leak
+t runs_unprivileged unprivileged
+t help_and_version help_and_version
+t verbose_and_silent verbose
+suite_end

@@ -1,0 +1,333 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034
+# SPDX-License-Identifier: BSD-3-Clause
+# Sourced by the scripts of this folder. Runs cases one by one, each with deadlines and a TMPDIR of
+# its own, and after each looks for what must not be there: processes, files, sockets, shared
+# memory. What libpmix a process used is read from the dynamic linker's own record.
+#
+#   suite_begin NAME "$@"    arguments: [-k] keeps the logs; globs select cases
+#   t CASE FUNCTION ARGS...  runs FUNCTION in a subshell: fails where it calls fail, or a command
+#                            fails; PASS, FAIL or SKIP is one line
+#   suite_end                "N passed, N failed, N skipped" and the exit status
+set -euo pipefail
+
+: "${TENON_BUILD:?run by meson test, or set TENON_BUILD to the build folder}"
+SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+BUILD=$(cd "$TENON_BUILD" && pwd)
+HERE=$SOURCE/test/integration
+LIBDIR=$BUILD/core
+PROGRAMS=$BUILD/test/integration
+PMIXRUN=$BUILD/contrib/tools/pmixrun
+MODEX=$BUILD/contrib/examples/modex
+SANITIZE=${TENON_SANITIZE:-}
+read -ra COMPILER <<<"${CC:-cc}"
+MULTIARCH=$("${COMPILER[@]}" -print-multiarch 2>/dev/null || true)
+[ -n "$MULTIARCH" ] || MULTIARCH=$(uname -m)-linux-gnu
+DEBIAN_LIB=$(readlink -f "/usr/lib/$MULTIARCH/libpmix.so.2" 2>/dev/null || true)
+DEBIAN_INCLUDE=/usr/lib/$MULTIARCH/pmix2/include
+OUR_LIB=$(readlink -f "$LIBDIR/libpmix.so.2" || true)
+N_PASS=0 N_FAIL=0 N_SKIP=0 N_CASE=0 KEEP=0 ONLY=() TMP=''
+
+# For a sanitized build: what our own programs must be compiled with.
+SANITIZE_FLAGS=()
+[ -z "$SANITIZE" ] || SANITIZE_FLAGS=("-fsanitize=$SANITIZE" -fno-omit-frame-pointer)
+
+say() { printf '%s\n' "$*"; }
+die() { say "FAIL setup: $*"; say "$N_PASS passed, $((N_FAIL + 1)) failed, $N_SKIP skipped"; exit 1; }
+fail() { printf '%s\n' "$*" >"$REASON"; exit 1; } # inside a case only
+skip() { printf '%s\n' "$*" >"$REASON"; exit 77; } # inside a case only
+
+# ---- the machine ------------------------------------------------------------------------------
+
+is_root() { [ "$(id -u)" = 0 ]; }
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# Shared memory of other programs on this machine must not be taken for ours: where that is
+# allowed, the script goes on in a mount namespace with a /dev/shm of its own.
+private_shm() {
+    [ -z "${TENON_PRIVATE_SHM:-}" ] || return 0
+    export TENON_PRIVATE_SHM=no
+    if is_root && unshare -m --propagation private -- mount -t tmpfs tmpfs /dev/shm 2>/dev/null; then
+        export TENON_PRIVATE_SHM=yes
+        # shellcheck disable=SC2016
+        exec unshare -m --propagation private -- \
+            sh -c 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm && exec "$@"' sh bash "$0" "$@"
+    fi
+}
+
+cleanup() {
+    local rc=$?
+    trap - EXIT
+    set +e
+    [ -z "${MARK:-}" ] || end_leftovers
+    if [ -n "$TMP" ]; then
+        if [ "$KEEP" = 1 ]; then say "# logs in $TMP"; else rm -rf "$TMP"; fi
+    fi
+    exit "$rc"
+}
+
+suite_begin() {
+    local v
+    NAME=$1
+    shift
+    private_shm "$@"
+    while [ $# -gt 0 ]; do
+        case $1 in
+            -k) KEEP=1 ;;
+            -*) say "usage: $NAME.sh [-k] [CASE_GLOB...]"; exit 2 ;;
+            *) ONLY+=("$1") ;;
+        esac
+        shift
+    done
+    # A rank's environment, when this runs inside some job, is none of ours.
+    for v in $(compgen -e | grep -E '^(PMIX_|TENON_SERVER_URI|OMPI_|SLURM|LD_)' || true); do
+        unset "$v"
+    done
+    [ -f "$OUR_LIB" ] || die "no library at $LIBDIR"
+    [ -x "$PMIXRUN" ] || die "no pmixrun at $PMIXRUN"
+    TMP=$(mktemp -d "${TMPDIR:-/tmp}/tn.XXXXXX") # short: a socket's path has 107 bytes
+    chmod 755 "$TMP"
+    mkdir -p "$TMP/bin" "$TMP/log"
+    trap cleanup EXIT
+    trap 'exit 130' INT TERM
+    export LC_ALL=C
+    # Debian's Open MPI on one machine, also as root and in a container.
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_btl_tcp_if_include=lo
+    export OMPI_MCA_btl=self,vader,tcp OMPI_MCA_pml=ob1
+    export OMPI_MCA_btl_vader_single_copy_mechanism=none
+    export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+    export OMPI_MCA_mpi_yield_when_idle=1
+}
+
+suite_end() {
+    say "# $NAME: $SECONDS s"
+    say "$N_PASS passed, $N_FAIL failed, $N_SKIP skipped"
+    [ $N_FAIL = 0 ] && [ $N_PASS -gt 0 ]
+}
+
+# ---- running things -----------------------------------------------------------------------------
+
+# Signals back to normal: a background command of a script would start with SIGINT ignored.
+in_case() {
+    exec env --default-signal=INT,QUIT,PIPE "TENON_TEST_MARK=$MARK" LD_DEBUG=libs \
+        LD_DEBUG_OUTPUT="$RECORD/ld" "$@"
+}
+
+# run SECONDS COMMAND...: in the foreground, with a deadline
+run() {
+    local seconds=$1
+    shift
+    (in_case timeout -k 5 "$seconds" "$@")
+}
+
+# start COMMAND...: in the background; PID is the command's own, await it. Standard streams: IN
+# (default /dev/null), OUT, ERR.
+start() {
+    (in_case "$@") <"${IN:-/dev/null}" >"$OUT" 2>"$ERR" &
+    PID=$!
+}
+
+# await PID SECONDS: its exit status in RC; past the deadline it is killed and the case fails
+await() {
+    local end=$((SECONDS + $2))
+    while kill -0 "$1" 2>/dev/null; do
+        if [ $SECONDS -gt "$end" ]; then
+            kill -9 "$1" 2>/dev/null || true
+            fail "still running after $2 s"
+        fi
+        sleep 0.02
+    done
+    RC=0
+    wait "$1" || RC=$?
+}
+
+# until_true SECONDS COMMAND...
+until_true() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -le "$end" ] || return 1
+        sleep 0.02
+    done
+}
+
+# rc_of WANTED COMMAND...
+rc_of() {
+    local want=$1 rc=0
+    shift
+    "$@" || rc=$?
+    [ "$rc" = "$want" ] || fail "exit status $rc, expected $want"
+}
+
+# lines COUNT REGEX FILE
+lines() {
+    local n
+    n=$(grep -cE -- "$2" "$3" || true)
+    [ "$n" = "$1" ] || fail "$n lines match '$2', expected $1"
+}
+
+same() { # same WANTED GOT WHAT
+    [ "$1" = "$2" ] || fail "$3: '$2', expected '$1'"
+}
+
+# ---- what libpmix was it ------------------------------------------------------------------------
+
+# From the linker's records: "PROGRAM FILE" for each process and each libpmix it initialised. A
+# process that was started, then became another program, counts as what it was in the end.
+loaded_libs() {
+    local record program lib
+    for record in "$RECORD"/ld.*; do
+        [ -e "$record" ] || continue
+        program=$(sed -n 's/.*initialize program: //p' "$record" | tail -1)
+        while read -r lib; do
+            printf '%s %s\n' "${program##*/}" "$lib"
+        done < <(sed -n 's/.*calling init: \([^ ]*libpmix\.so[^ ]*\).*/\1/p' "$record" | sort -u)
+    done
+}
+
+file_id() { stat -Lc %d:%i "$1" 2>/dev/null || echo gone; }
+
+# used COUNT PROGRAM FILE [COUNT PROGRAM FILE]...: at least COUNT processes of PROGRAM (a glob)
+# used the libpmix FILE, none of them used another, and no other program used any
+used() {
+    local table program lib want got i seen=()
+    local spec=("$@")
+    table=$(loaded_libs)
+    while read -r program lib; do
+        [ -n "$program" ] || continue
+        got=''
+        for ((i = 0; i < ${#spec[@]}; i += 3)); do
+            # shellcheck disable=SC2053
+            [[ $program == ${spec[i + 1]} ]] || continue
+            want=${spec[i + 2]} got=$i
+            [ "$(file_id "$lib")" = "$(file_id "$want")" ] || fail "$program used $lib, not $want"
+            seen[i]=$((${seen[i]:-0} + 1))
+            break
+        done
+        [ -n "$got" ] || fail "$program used $lib, and was not expected to use any"
+    done <<<"$table"
+    for ((i = 0; i < ${#spec[@]}; i += 3)); do
+        [ "${seen[i]:-0}" -ge "${spec[i]}" ] ||
+            fail "${seen[i]:-0} processes of ${spec[i + 1]} used libpmix, expected ${spec[i]}"
+    done
+}
+
+# ---- what is left behind --------------------------------------------------------------------------
+
+leftover_pids() {
+    grep -lzxF "TENON_TEST_MARK=$MARK" /proc/[0-9]*/environ 2>/dev/null |
+        sed 's#/proc/\([0-9]*\)/.*#\1#' || true
+}
+
+end_leftovers() {
+    local pid
+    for pid in $(leftover_pids); do kill -9 "$pid" 2>/dev/null || true; done
+}
+
+shm_files() {
+    if [ "${TENON_PRIVATE_SHM:-}" = yes ]; then
+        find /dev/shm -mindepth 1
+    else
+        find /dev/shm -mindepth 1 -user "$(id -un)" \( -name '*pmix*' -o -name '*tenon*' \)
+    fi 2>/dev/null | sort
+}
+
+# What is left, in words; nothing when nothing is. Processes have a moment to go.
+leftovers() {
+    local pid i what=''
+    for i in 1 2 3 4 5 6 7 8 9 10; do
+        [ -n "$(leftover_pids)" ] || break
+        sleep 0.1
+    done
+    for pid in $(leftover_pids); do
+        what+=" process $pid ($(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | cut -c1-80))"
+    done
+    for i in $(find "$TMPDIR" -mindepth 1 2>/dev/null | head -5); do what+=" $i"; done
+    for i in $(comm -13 "$TMP/shm" <(shm_files)); do what+=" $i"; done
+    for i in $(sed -n "s#.* \($TMPDIR/.*\)#\1#p" /proc/net/unix | sort -u | head -5); do
+        what+=" socket $i"
+    done
+    [ -z "$what" ] || printf 'left behind:%s\n' "$what"
+}
+
+nothing_left() { # inside a case, between two runs
+    local what
+    what=$(leftovers)
+    [ -z "$what" ] || fail "$what"
+}
+
+# ---- cases ----------------------------------------------------------------------------------------
+
+selected() {
+    local glob
+    [ ${#ONLY[@]} -gt 0 ] || return 0
+    for glob in "${ONLY[@]}"; do
+        # shellcheck disable=SC2053
+        [[ $1 != $glob ]] || return 0
+    done
+    return 1
+}
+
+show_logs() {
+    local f
+    for f in "$LOG" "$OUT" "$ERR"; do
+        [ -s "$f" ] || continue
+        say "    --- ${f##*/}"
+        tail -n 25 "$f" | cut -c1-300 | sed 's/^/    | /'
+    done
+}
+
+t() {
+    local name=$1 rc=0 why started=$SECONDS
+    shift
+    selected "$name" || return 0
+    N_CASE=$((N_CASE + 1))
+    MARK=$TMP/$N_CASE
+    LOG=$TMP/log/$N_CASE.log REASON=$TMP/log/$N_CASE.reason
+    OUT=$TMP/log/$N_CASE.out ERR=$TMP/log/$N_CASE.err
+    RECORD=$TMP/log/$N_CASE.ld
+    export TMPDIR=$TMP/$N_CASE
+    mkdir -p "$TMPDIR" "$RECORD"
+    chmod 1777 "$TMPDIR" "$RECORD"
+    : >"$REASON"
+    shm_files >"$TMP/shm"
+    set +e
+    (set -euo pipefail; trap - EXIT; ulimit -c 0; cd "$TMP"; "$@") >"$LOG" 2>&1 </dev/null
+    rc=$?
+    set -e
+    why=$(head -1 "$REASON")
+    if [ $rc = 0 ]; then
+        why=$(leftovers)
+        [ -z "$why" ] || rc=1
+    fi
+    end_leftovers
+    [ -n "$why" ] || why="exit status $rc: $(tail -1 "$LOG" | cut -c1-200)"
+    case $rc in
+        0) say "PASS $name ($((SECONDS - started)) s)"; N_PASS=$((N_PASS + 1)) ;;
+        77) say "SKIP $name: $why"; N_SKIP=$((N_SKIP + 1)) ;;
+        *)
+            say "FAIL $name: $why"
+            N_FAIL=$((N_FAIL + 1))
+            show_logs
+            ;;
+    esac
+    [ $KEEP = 1 ] || rm -rf "$TMPDIR" "$RECORD"
+}
+
+# ---- compiling at run time ------------------------------------------------------------------------
+
+need_debian_lib() { [ -f "$DEBIAN_LIB" ] || skip "Debian's libpmix2 is not installed"; }
+need_debian_headers() {
+    need_debian_lib
+    [ -f "$DEBIAN_INCLUDE/pmix.h" ] || skip "Debian's libpmix-dev is not installed"
+}
+
+# compile_debian NAME SOURCES...: against Debian's headers and library. No search path is recorded:
+# LD_LIBRARY_PATH decides which library it gets.
+compile_debian() {
+    local name=$1
+    shift
+    "${COMPILER[@]}" -std=gnu11 -D_GNU_SOURCE -O1 -g -w "${SANITIZE_FLAGS[@]}" \
+        -I"$DEBIAN_INCLUDE" -o "$TMP/bin/$name" "$@" "$DEBIAN_LIB" -lpthread
+}

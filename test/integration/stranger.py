@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""stranger.py ENVIRONMENT ATTACK: connects to a server as nobody should, or as a client does.
+ENVIRONMENT is a file with the environment of a rank, NUL-terminated as in /proc/PID/environ.
+Exit status 0 when the server's answer is the one that the attack should get."""
+import os
+import socket
+import struct
+import sys
+import time
+
+TIMEOUT_S = 15
+NATIVE, V41, NON_DESC = b"native", b"v41", 1
+
+
+def environment(path):
+    with open(path, "rb") as f:
+        pairs = [e.partition(b"=") for e in f.read().split(b"\0") if e]
+    return {name.decode(): value.decode() for name, _, value in pairs}
+
+
+class Target:
+    """Where the server is, and who the rank is whose environment this was."""
+
+    def __init__(self, env):
+        self.nspace, self.rank = env["PMIX_NAMESPACE"], int(env["PMIX_RANK"])
+        self.tcp = env["PMIX_SERVER_URI41"].split(";")[1]
+        own = env.get("TENON_SERVER_URI", "").split(";")
+        self.addresses = [self.tcp] + own[2:]
+
+    def connect(self, address=None):
+        address = address or self.tcp
+        scheme, rest = address.split("://")
+        if scheme == "usock":
+            s = socket.socket(socket.AF_UNIX)
+        else:
+            host, port = rest.rsplit(":", 1)
+            s, rest = socket.socket(), (host, int(port))
+        s.settimeout(TIMEOUT_S)
+        s.connect(rest)
+        return s
+
+    def hello(self, nspace=None, rank=None, flag=0, cred=None, module=NATIVE, dialect=V41,
+              gds=b"hash", tail=b""):
+        """The connect message of wire section 2.2, with the header in host order."""
+        if cred is None:
+            cred = struct.pack("=II", os.geteuid(), os.getegid())
+        body = module + b"\0" + struct.pack(">I", len(cred)) + cred + bytes([flag])
+        if flag:
+            body += struct.pack(">II", os.geteuid(), os.getegid())
+        body += (self.nspace if nspace is None else nspace).encode() + b"\0"
+        body += struct.pack(">I", self.rank if rank is None else rank)
+        body += b"4.2.9\0" + dialect + b"\0" + bytes([NON_DESC]) + gds + b"\0" + tail
+        return header(len(body)) + body
+
+
+def header(length):
+    return struct.pack("=iIII", -1, 0xFFFFFFFF, length, 0)
+
+
+def receive(s, n):
+    """n bytes, or fewer at the end of the stream."""
+    got = b""
+    try:
+        while len(got) < n:
+            more = s.recv(n - len(got))
+            if not more:
+                break
+            got += more
+    except ConnectionResetError:
+        pass
+    return got
+
+
+def welcomed(s):
+    answer = receive(s, 8)
+    return len(answer) == 8 and struct.unpack(">i", answer[:4])[0] == 0
+
+
+def refused(s):
+    """A negative status, or nothing at all, and then the end."""
+    answer = receive(s, 8)
+    if len(answer) == 4:
+        return struct.unpack(">i", answer)[0] < 0
+    return answer == b""
+
+
+def send(s, data):
+    try:
+        s.sendall(data)
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # refused before it had listened to all of it: the answer tells
+
+
+def sent(target, data, address=None):
+    s = target.connect(address)
+    send(s, data)
+    return s
+
+
+def on_each_address(target, data, wanted):
+    return all(wanted(sent(target, data, a)) for a in target.addresses)
+
+
+# ---- attacks: each returns whether the answer was right --------------------------------------
+
+
+def good_client(target):
+    return on_each_address(target, target.hello(), welcomed)
+
+
+def wrong_nspace(target):
+    return refused(sent(target, target.hello(nspace="nobodys-job")))
+
+
+def empty_nspace(target):
+    return refused(sent(target, target.hello(nspace="")))
+
+
+def long_nspace(target):
+    return refused(sent(target, target.hello(nspace="n" * 5000)))
+
+
+def wrong_rank(target):
+    return refused(sent(target, target.hello(rank=4711)))
+
+
+def wild_rank(target):
+    return refused(sent(target, target.hello(rank=0xFFFFFFFE)))
+
+
+def wrong_uid(target):
+    """Run as another user: that the credential claims to be root changes nothing."""
+    claim = struct.pack("=II", 0, 0)
+    return all(refused(sent(target, target.hello(cred=c))) for c in (None, claim))
+
+
+def closed_door(target):
+    """Run as another user: the socket's folder is closed to it."""
+    for address in target.addresses:
+        if address.startswith("usock"):
+            try:
+                target.connect(address)
+            except PermissionError:
+                return True
+    return False
+
+
+def lying_credential(target):
+    return refused(sent(target, target.hello(cred=struct.pack("=II", 4711, 4711))))
+
+
+def wrong_module(target):
+    return refused(sent(target, target.hello(module=b"open-sesame")))
+
+
+def wrong_dialect(target):
+    return refused(sent(target, target.hello(dialect=b"v99")))
+
+
+def wrong_role(target):
+    return refused(sent(target, target.hello(flag=77)))
+
+
+def garbage(target):
+    return on_each_address(target, os.urandom(20000), refused)
+
+
+def text(target):
+    return refused(sent(target, b"GET / HTTP/1.0\r\n\r\n" * 10))
+
+
+def giant_length(target):
+    return refused(sent(target, header(0xFFFFFFF0) + b"x" * 1000))
+
+
+def zero_length(target):
+    return refused(sent(target, header(0)))
+
+
+def giant_credential(target):
+    body = NATIVE + b"\0" + struct.pack(">I", 0xFFFFFFF0) + b"c" * 50
+    return refused(sent(target, header(len(body)) + body))
+
+
+def unterminated(target):
+    body = b"n" * 100
+    return refused(sent(target, header(len(body)) + body))
+
+
+def cut_short(target):
+    """Hangs up in the middle."""
+    data = target.hello()
+    for n in (1, 16, 20, len(data) - 1):
+        sent(target, data[:n]).close()
+    return True
+
+
+def one_byte_at_a_time(target):
+    s = target.connect()
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for byte in target.hello():
+        s.sendall(bytes([byte]))
+        time.sleep(0.005)
+    return welcomed(s)
+
+
+def says_nothing(target):
+    """A connection on which nothing comes is closed after a while."""
+    return receive(target.connect(), 1) == b""
+
+
+def half_open(target):
+    """Five hundred silent strangers keep nobody waiting."""
+    strangers = [target.connect() for _ in range(500)]
+    start = time.monotonic()
+    good = welcomed(sent(target, target.hello()))
+    took = time.monotonic() - start
+    for s in strangers:
+        s.close()
+    if took > 1:
+        print("the good client waited %.2f s" % took)
+    return good and took <= 1
+
+
+# After a proper handshake: frames of a 16-byte header in network order, index, tag, length, pad.
+
+
+def joined(target, data):
+    """Whether the server ends a proper client's connection for what it sends."""
+    s = sent(target, target.hello())
+    if not welcomed(s):
+        return False
+    send(s, data)
+    s.settimeout(TIMEOUT_S)
+    while True:
+        try:
+            if not s.recv(65536):
+                return True
+        except ConnectionResetError:
+            return True
+        except socket.timeout:
+            return False
+
+
+def giant_frame(target):
+    return joined(target, struct.pack(">IIII", 1, 200, 0xFFFFFFF0, 0) + b"x" * 1000)
+
+
+def request(payload, tag=200):
+    return struct.pack(">IIII", 1, tag, len(payload), 0) + payload
+
+
+def answered_or_ended(target, data):
+    """Nonsense in a request: an error for an answer is right, and so is the end."""
+    s = sent(target, target.hello())
+    if not welcomed(s):
+        return False
+    send(s, data)
+    s.settimeout(0.05)
+    try:
+        s.recv(65536)
+    except (ConnectionResetError, socket.timeout):
+        pass
+    return True
+
+
+def command(op):
+    """One packed command of dialect v41: a count of one, and the byte."""
+    return bytes([2, op])
+
+
+def unknown_request(target):
+    return answered_or_ended(target, request(command(0xFE) + b"x" * 40))
+
+
+def random_requests(target):
+    return all(answered_or_ended(target, request(command(op) + os.urandom(60)))
+               for op in range(0, 50) for _ in range(3))
+
+
+def cut_requests(target):
+    """Commands without what belongs to them."""
+    return all(answered_or_ended(target, request(command(op)[:n]))
+               for op in range(0, 50) for n in (1, 2))
+
+
+def empty_request(target):
+    return answered_or_ended(target, request(b""))
+
+
+def main():
+    target = Target(environment(sys.argv[1]))
+    if not globals()[sys.argv[2]](target):
+        sys.exit("stranger.py: %s: not the answer that it should get" % sys.argv[2])
+
+
+if __name__ == "__main__":
+    main()
