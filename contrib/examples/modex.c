@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The exchange with which parallel programs begin: each process puts what the others need to
- * reach it, all meet, and each gets what every other has put. Prints a line per rank. */
+/* The exchange with which parallel programs begin: each process puts what the others
+ * need to reach it, all meet, and each gets what every other has put. Prints a line per
+ * rank. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How processes find each other that know nothing but a name: rank 0 publishes under it where it
- * can be reached, the others wait for that. */
+/* How processes find each other that know nothing but a name: rank 0 publishes under it
+ * where it can be reached, the others wait for that. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

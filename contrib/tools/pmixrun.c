@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmixrun: starts a job on this node and stays with it to its end. All of the work is done by
- * the library; here it is asked to, and what it tells is passed on to the user. */
+/* pmixrun: starts a job on this node and stays with it to its end. All of the work is
+ * done by the library; here it is asked to, and what it tells is passed on to the
+ * user. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,12 +20,9 @@
 #include "pmixrun_options.h"
 #include "pmixrun_orphans.h"
 
-enum {
-    GRACE_MS =
-        2000, /* between a signal that was passed on, or the end of time, and KILL */
-    LAST_MS =
-        2000, /* and from there to giving up: the output cannot be written, perhaps */
-};
+/* Between a signal that was passed on, or the end of time, and KILL; and from there to
+ * giving up: perhaps nobody reads the output. */
+enum { GRACE_MS = 2000, LAST_MS = 1000 };
 
 /* How far the job has been urged to end. */
 enum urge { NOT, ASKED, KILLED, GIVEN_UP };
@@ -48,9 +46,10 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* ---- preparations ------------------------------------------------------------------------- */
+/* ---- preparations ---------------------------------------------------------------- */
 
-/* Else one of them would be the next file that is opened, and the job's output go there. */
+/* Else one of them would be the next file that is opened, and the job's output go
+ * there. */
 static void fill_streams(void)
 {
     int fd;
@@ -62,22 +61,27 @@ static void fill_streams(void)
         close(fd);
 }
 
-/* Open MPI 4 runs each process as a job of its own under a launcher that it does not know,
- * unless the part of it that does so is left out. */
+/* Open MPI 4 runs each process as a job of its own under a launcher that it does not
+ * know, unless the part of it that does so is left out. */
 static void befriend_programs(void)
 {
     (void)setenv("OMPI_MCA_schizo", "^orte", 0);
 }
 
-/* Signals are read from a descriptor, along with what the library tells. */
+/* Signals are read from a descriptor, along with what the library tells. One that is
+ * ignored, as after nohup, stays so. */
 static int catch_signals(void)
 {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     sigset_t set;
 
     sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        struct sigaction was;
+
+        if (sigaction(signals[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+            sigaddset(&set, signals[i]);
+    }
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN); /* our own lines may find nobody to read them */
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -120,7 +124,7 @@ static pmix_status_t spawn(struct run *run)
     return rc;
 }
 
-/* ---- the end of a job ------------------------------------------------------------------------ */
+/* ---- the end of a job ------------------------------------------------------------ */
 
 /* To all processes of all jobs. */
 static void control(const char *directive, int signum)
@@ -183,7 +187,7 @@ static void on_deadline(struct run *run)
     urge(run, PMIX_JOB_CTRL_TERMINATE, 0);
 }
 
-/* ---- news ---------------------------------------------------------------------------------------- */
+/* ---- news ------------------------------------------------------------------------ */
 
 static void on_failure(struct run *run, const struct news *n)
 {

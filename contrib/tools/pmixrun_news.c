@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events become a queue. An event handler must not block, so nothing is printed there. */
+/* Events become a queue. An event handler must not block, so nothing is printed
+ * there. */
 #include "pmixrun_news.h"
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the library tells in its own thread, kept until the main thread has time for it. */
+/* What the library tells in its own thread, kept until the main thread has time for
+ * it. */
 #ifndef PMIXRUN_NEWS_H
 #define PMIXRUN_NEWS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options are read by hand: getopt would take those of the program for ours, or need them told
- * apart in ways that differ between systems. */
+/* Options are read by hand: getopt would take those of the program for ours, or need
+ * them told apart in ways that differ between systems. */
 #include "pmixrun_options.h"
 
 #include <errno.h>
@@ -27,11 +27,12 @@ static const char help[] =
     "  --help             print this\n"
     "  --version          print the version\n"
     "\n"
-    "Output comes out in whole lines. Input goes to rank 0. SIGINT, SIGTERM and SIGHUP go to all\n"
-    "processes and end the job; a second one kills it. When a process fails, the others are\n"
-    "ended too. The exit status is that of the first process that failed, 128 plus the number of\n"
-    "the signal if it was killed, 126 if the program cannot be run, 127 if it is not found, 2 if\n"
-    "the command line is wrong.\n";
+    "Output comes out in whole lines. Input goes to rank 0. SIGINT, SIGTERM and\n"
+    "SIGHUP go to all processes and end the job; a second one kills it. When a\n"
+    "process fails, the others are ended too. The exit status is that of the first\n"
+    "process that failed, 128 plus the number of the signal if it was killed, 126 if\n"
+    "the program cannot be run, 127 if it is not found, 2 if the command line is\n"
+    "wrong.\n";
 
 static void __attribute__((noreturn, format(printf, 1, 2))) usage(const char *fmt, ...)
 {

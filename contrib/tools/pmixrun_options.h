@@ -31,8 +31,8 @@ struct options {
     bool verbose;
 };
 
-/* Sets the parameters of --mca in this process's environment. Ends the program with one line if
- * something is wrong, and for --help and --version. */
+/* Sets the parameters of --mca in this process's environment. Ends the program with one
+ * line if something is wrong, and for --help and --version. */
 void options_parse(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
 

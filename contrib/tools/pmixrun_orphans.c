@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process of a job may start others and end before them, even make daemons of them. As a
- * "subreaper" this process becomes their parent, and sees to it that nothing outlives the job. */
+/* A process of a job may start others and end before them, even make daemons of them.
+ * As a "subreaper" this process becomes their parent, and sees to it that nothing
+ * outlives the job. */
 #include "pmixrun_orphans.h"
 
 #include <signal.h>
@@ -13,8 +14,7 @@
 #include <unistd.h>
 
 enum {
-    MAX_OLD =
-        64, /* who replaces himself by pmixrun (exec) hardly has more children running */
+    MAX_OLD = 64, /* children before exec of pmixrun: hardly anybody has more */
     NAP_MS = 2,
     PATIENCE_MS = 2000, /* one in a dead file system cannot be killed */
 };
@@ -22,8 +22,8 @@ enum {
 static pid_t old[MAX_OLD];
 static int n_old;
 
-/* The kernel gives orphans to the process, and lists them with its first thread; that is also
- * where children of threads that have ended are. */
+/* The kernel gives orphans to the process, and lists them with its first thread; that
+ * is also where children of threads that have ended are. */
 static FILE *open_children(void)
 {
     char path[64];

@@ -84,12 +84,24 @@ static void started(struct connecting *c, pmix_status_t rc)
         px_call_done(call, rc);
 }
 
+/* A server that cannot tell says why, in place of the name. */
+static pmix_status_t read_job_info(px_reader *reply)
+{
+    px_reader again = *reply;
+    pmix_status_t why, rc = px_client_store_job(reply);
+
+    if (rc && px_unpack_status(&again, &why) == PMIX_SUCCESS &&
+        px_reader_done(&again) && why < 0)
+        return why;
+    return rc;
+}
+
 static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct connecting *c = arg;
 
     if (!status)
-        status = px_client_store_job(reply);
+        status = read_job_info(reply);
     if (status)
         px_err_set(&c->err, status, "cannot read the job's information: %s",
                    PMIx_Error_string(status));

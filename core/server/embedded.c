@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The host of last resort. To the rest of the server it is a host like any other: a module of
- * functions, on one node, with what this folder's embedded_*.c know how to do. */
+/* The host of last resort. To the rest of the server it is a host like any other: a
+ * module of functions, on one node, with what this folder's embedded_*.c know how to
+ * do. */
 #include "core/server/embedded.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "core/rt/param.h"
 
 /* For processes that no signal ends, and readers that do not read what is left. */
-#define PATIENCE_MS 3000
+#define PATIENCE_MS 1000
 
 struct conf {
     uint64_t grace;
@@ -28,7 +29,7 @@ struct px_embedded *px_embedded_host(void)
     return px_process.server->embedded;
 }
 
-/* ---- the simple functions of the module ------------------------------------------------ */
+/* ---- the simple functions of the module ------------------------------------------ */
 
 static pmix_status_t host_connected(const pmix_proc_t *proc, void *object PX_UNUSED,
                                     pmix_info_t info[] PX_UNUSED, size_t n PX_UNUSED,
@@ -143,7 +144,7 @@ static const pmix_server_module_t module = {
     .job_control = px_embedded_control,
 };
 
-/* ---- life -------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------ */
 
 /* Output that can not be written is a failure of whoever's it is. */
 static void on_output_broken(void *arg, pmix_status_t status PX_UNUSED)
@@ -156,6 +157,13 @@ static void on_output_broken(void *arg, pmix_status_t status PX_UNUSED)
 
     PX_LIST_EACH (&host->jobs, struct px_job, job, link)
         px_job_fail(job, &failure);
+}
+
+struct px_output *px_embedded_output(struct px_embedded *host)
+{
+    if (!host->output.loop)
+        px_output_init(&host->output, px_process.loop, on_output_broken, host);
+    return &host->output;
 }
 
 pmix_status_t px_embedded_create(struct px_server *srv, struct px_err *err)
@@ -179,7 +187,6 @@ pmix_status_t px_embedded_create(struct px_server *srv, struct px_err *err)
         host->pfexec = NULL;
     px_list_init(&host->jobs);
     px_pubs_init(&host->pubs, px_process.loop);
-    px_output_init(&host->output, px_process.loop, on_output_broken, host);
     srv->embedded = host;
     srv->module = module;
     return PMIX_SUCCESS;
@@ -213,12 +220,24 @@ static void on_deadline(void *arg)
 {
     struct px_embedded *host = arg;
 
-    PX_LIST_EACH (&host->jobs, struct px_job, job, link)
-        if (job->stage != PX_JOB_ENDED)
-            px_log(PX_LOG_WARN, "spawn",
-                   "job %s left with %u processes that do not end", job->proc.nspace,
-                   job->n_running);
+    PX_LIST_EACH (&host->jobs, struct px_job, job, link) {
+        if (job->n_running > 0)
+            px_log(PX_LOG_WARN, "spawn", "%u processes of job %s do not end",
+                   job->n_running, job->proc.nspace);
+        else if (job->stage != PX_JOB_ENDED)
+            px_log(PX_LOG_WARN, "spawn", "the last output of job %s is lost",
+                   job->proc.nspace);
+    }
     stop_waiting(host);
+}
+
+/* How long the end of all jobs may take: until KILL, and a little more. */
+static uint64_t time_to_end(const struct px_embedded *host)
+{
+    PX_LIST_EACH (&host->jobs, struct px_job, job, link)
+        if (job->n_running > 0)
+            return host->grace_ms + PATIENCE_MS;
+    return PATIENCE_MS;
 }
 
 static void on_end_jobs(struct px_call *call, void *args)
@@ -233,7 +252,7 @@ static void on_end_jobs(struct px_call *call, void *args)
     host->waiter = call;
     host->deadline = px_timer_create(px_process.loop, on_deadline, host);
     if (host->deadline)
-        px_timer_set(host->deadline, host->grace_ms + PATIENCE_MS);
+        px_timer_set(host->deadline, time_to_end(host));
     PX_LIST_EACH (&host->jobs, struct px_job, job, link)
         px_job_end(job, PMIX_ERR_JOB_KILLED_BY_CMD);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The host of last resort: jobs on this one node, started, watched and ended by the library
- * itself. What its files share; everything is for the loop thread only. */
+/* The host of last resort: jobs on this one node, started, watched and ended by the
+ * library itself. What its files share; everything is for the loop thread only. */
 #ifndef PX_SERVER_EMBEDDED_H
 #define PX_SERVER_EMBEDDED_H
 
@@ -23,8 +23,7 @@ struct px_embedded {
     unsigned n_jobs;   /* started so far: makes the name of the next */
     uint32_t n_ranks;  /* started so far: the next one's rank in the session */
     bool stopping;
-    struct px_call
-        *waiter; /* PMIx_server_finalize, while it waits for the jobs to end */
+    struct px_call *waiter;    /* PMIx_server_finalize, until the jobs have ended */
     struct px_timer *deadline; /* of its patience */
 };
 
@@ -44,9 +43,8 @@ struct px_spawn_request {
     size_t n_info;
     const pmix_app_t *apps;
     size_t n_apps;
-    const struct px_app_plan
-        *parent; /* leaves its environment and directory to the new job;
-                                       * NULL: this process does */
+    /* Whose environment and directory the new job inherits; NULL: this process's. */
+    const struct px_app_plan *parent;
 };
 
 typedef struct px_plan {
@@ -74,7 +72,7 @@ struct px_task {
 struct px_failure {
     pmix_status_t status; /* PMIX_SUCCESS: nothing */
     pmix_rank_t rank;     /* PMIX_RANK_UNDEF: nobody in particular */
-    int exit_code;        /* never 0 */
+    int exit_code;        /* not 0 if there is a failure */
     char text[512];       /* "killed by signal 9 (Killed)" */
 };
 
@@ -113,11 +111,14 @@ struct px_job {
 
 /* embedded.c */
 struct px_embedded *px_embedded_host(void);
+/* Made when first needed: a host that starts nothing leaves its stdout and stderr
+ * alone. */
+struct px_output *px_embedded_output(struct px_embedded *host);
 /* A job has ended or is gone: who waits for that may have waited enough. */
 void px_embedded_check_idle(struct px_embedded *host);
 
-/* embedded_env.c: base is a malloc'd environment to be changed as infos ask for. */
-pmix_status_t px_env_direct(char ***base, const pmix_info_t *info, size_t n,
+/* embedded_env.c: changes a malloc'd environment as infos ask for. */
+pmix_status_t px_env_direct(char ***env, const pmix_info_t *info, size_t n,
                             struct px_err *err);
 
 /* embedded_plan.c: all that can be found wrong with a request is found here. */
@@ -146,19 +147,21 @@ void px_job_stderr_ended(void *arg);
 /* To those that still run. */
 void px_task_signal(struct px_task *task, int signum);
 void px_job_signal(struct px_job *job, int signum);
-/* Asks it to end (TERM), and makes it (KILL) when it does not; its children too. verdict counts
- * if nothing has gone wrong before. */
+/* Asks it to end (TERM), and makes it (KILL) when it does not; its children too.
+ * verdict counts if nothing has gone wrong before. */
 void px_job_end(struct px_job *job, pmix_status_t verdict);
 void px_job_kill(struct px_job *job, pmix_status_t verdict);
-/* Something has gone wrong: tells, and ends the job. Only the first failure of a job counts. */
+/* Something has gone wrong: tells, and ends the job. Only the first failure of a job
+ * counts. */
 void px_job_fail(struct px_job *job, const struct px_failure *failure);
 /* A launch has failed: ends what was started, unnoticed, then answers. */
 void px_job_abandon(struct px_job *job, pmix_status_t status, pmix_spawn_cbfunc_t cb,
                     void *cbdata);
-/* Writes no more of what it has to say. */
+/* What it still has to say is not written. */
 void px_job_silence(struct px_job *job);
 
-/* embedded_report.c: events for this process's own handlers, the end for the parent too. */
+/* embedded_report.c: events for this process's own handlers, the end for the parent
+ * too. */
 void px_job_report_failure(const struct px_job *job);
 void px_job_report_end(const struct px_job *job);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Abort, job control and queries. All processes here are of one user, who may do with them what
- * the system would let them do anyway. */
+/* Abort, job control and queries. All processes here are of one user, who may do with
+ * them what the system would let them do anyway. */
 #include "core/server/embedded.h"
 
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include "core/base/strv.h"
 #include "core/model/nspace.h"
 
-/* ---- abort ------------------------------------------------------------------------------ */
+/* ---- abort ----------------------------------------------------------------------- */
 
 static void abort_job(struct px_job *job, const struct px_failure *own,
                       const pmix_proc_t *proc)
@@ -25,7 +25,8 @@ static void abort_job(struct px_job *job, const struct px_failure *own,
     px_job_fail(job, &f);
 }
 
-/* A process without its peers is no use in a job: to abort some is to abort their job. */
+/* A process without its peers is no use in a job: to abort some is to abort their
+ * job. */
 pmix_status_t px_embedded_abort(const pmix_proc_t *proc, void *object PX_UNUSED,
                                 int status, const char msg[], pmix_proc_t procs[],
                                 size_t n, pmix_op_cbfunc_t cb PX_UNUSED,
@@ -48,10 +49,11 @@ pmix_status_t px_embedded_abort(const pmix_proc_t *proc, void *object PX_UNUSED,
         abort_job(job, &f, proc);
         n_known++;
     }
-    return n_known > 0 ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_NOT_FOUND;
+    /* Else they were started by somebody else, whose business it is. */
+    return n_known > 0 ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_NOT_SUPPORTED;
 }
 
-/* ---- job control -------------------------------------------------------------------------- */
+/* ---- job control ----------------------------------------------------------------- */
 
 enum action { SIGNAL, TERMINATE, KILL };
 
@@ -134,7 +136,7 @@ pmix_status_t px_embedded_control(const pmix_proc_t *requestor,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* ---- queries -------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------- */
 
 static pmix_status_t list_jobs(const struct px_embedded *host, px_infos *out)
 {

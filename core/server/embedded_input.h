@@ -8,8 +8,8 @@
 
 struct px_input;
 
-/* *fd is what the new process gets as its stdin; *input, which may be NULL, what keeps it going
- * meanwhile. The caller closes *fd after the start unless it is 0. */
+/* *fd is what the new process gets as its stdin; *input, which may be NULL, what keeps
+ * it going meanwhile. The caller closes *fd after the start unless it is 0. */
 pmix_status_t px_input_open(struct px_loop *loop, struct px_input **input, int *fd,
                             struct px_err *err);
 /* The process has ended, or was never started. NULL is fine. */

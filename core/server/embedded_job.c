@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a job: how its processes end, what follows from that, and when all is over. */
+/* The life of a job: how its processes end, what follows from that, and when all is
+ * over. */
 #include "core/server/embedded.h"
 
 #include <signal.h>
@@ -12,16 +13,15 @@
 #include "frameworks/pfexec/pfexec.h"
 
 enum {
-    SUSPICION_MS =
-        200, /* from losing a dying process's connection to learning how it died */
-    LINGER_MS = 500, /* for output of processes that those we started left behind */
-    DROP_MS = 1000,  /* until an ended job is forgotten */
+    SUSPICION_MS = 200, /* for learning how a process died whose connection broke */
+    LINGER_MS = 500,    /* for output of processes that those we started left behind */
+    DROP_MS = 1000,     /* until an ended job is forgotten */
 };
 
 static void on_timer(void *arg);
 static void on_suspicion(void *arg);
 
-/* ---- making and finding ------------------------------------------------------------- */
+/* ---- making and finding ---------------------------------------------------------- */
 
 static pmix_status_t add_tasks(struct px_job *job)
 {
@@ -126,7 +126,7 @@ struct px_task *px_task_find(const struct px_embedded *host, const pmix_proc_t *
     return job && proc->rank < job->n_tasks ? &job->tasks[proc->rank] : NULL;
 }
 
-/* ---- ending it ---------------------------------------------------------------------- */
+/* ---- ending it ------------------------------------------------------------------- */
 
 void px_task_signal(struct px_task *task, int signum)
 {
@@ -235,7 +235,7 @@ static void on_timer(void *arg)
     }
 }
 
-/* ---- failures ----------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------- */
 
 static pmix_status_t verdict_of(pmix_status_t failure)
 {
@@ -264,8 +264,8 @@ static void settle(struct px_job *job, const struct px_failure *failure)
     px_job_end(job, verdict_of(failure->status));
 }
 
-/* A process other than this one has broken its connection and has not ended yet, as far as we
- * have been told. */
+/* A process other than this one has broken its connection and has not ended yet, as far
+ * as we have been told. */
 static bool another_is_dying(const struct px_job *job, pmix_rank_t rank)
 {
     const struct px_nspace *ns = px_nspace_find(px_process.model, job->proc.nspace);
@@ -279,8 +279,9 @@ static bool another_is_dying(const struct px_job *job, pmix_rank_t rank)
     return false;
 }
 
-/* When a process dies, its connections break a little before we learn of its end. Others may
- * fail over that and be gone first; but it is the dying one that has to be named. */
+/* When a process dies, its connections break a little before we learn of its end.
+ * Others may fail over that and be gone first; but it is the dying one that has to be
+ * named. */
 void px_job_fail(struct px_job *job, const struct px_failure *failure)
 {
     if (job->failure.status || job->stage == PX_JOB_ENDED)
@@ -324,7 +325,7 @@ static struct px_failure judge(const struct px_task *task)
     return f;
 }
 
-/* ---- reports of processes --------------------------------------------------------------- */
+/* ---- reports of processes -------------------------------------------------------- */
 
 static void last_task_ended(struct px_job *job)
 {

@@ -72,7 +72,8 @@ static uint32_t node_size(const struct px_job *job)
     return n;
 }
 
-/* Room for as many as there are CPUs, and for those that are there whatever the CPUs. */
+/* Room for as many as there are CPUs, and for those that are there whatever the
+ * CPUs. */
 static uint32_t universe_size(const struct px_job *job)
 {
     long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines in a buffer of fixed size: when it is full of what nobody has taken yet, its source is
- * not read any more, which is all the back-pressure that is needed. */
+/* Lines in a buffer of fixed size: when it is full of what nobody has taken yet, its
+ * source is not read any more, which is all the back-pressure that is needed. */
 #include "core/server/embedded_lines.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes of one output stream, cut where lines end: what several processes write goes to one
- * place, and no line may be torn by another's. No I/O here; embedded_output.c does that. */
+/* The bytes of one output stream, cut where lines end: what several processes write
+ * goes to one place, and no line may be torn by another's. No I/O here;
+ * embedded_output.c does that. */
 #ifndef PX_SERVER_EMBEDDED_LINES_H
 #define PX_SERVER_EMBEDDED_LINES_H
 

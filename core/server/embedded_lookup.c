@@ -44,7 +44,8 @@ static void waiter_free(struct waiter *w)
     free(w);
 }
 
-/* Copies of what is there. Entries for one reader are gone by then: nobody gets them twice. */
+/* Copies of what is there. Entries for one reader are gone by then: nobody gets them
+ * twice. */
 static pmix_status_t gather(struct px_pubs *p, const struct waiter *w,
                             pmix_pdata_t *found, size_t *n)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From the pipes of processes to our own stdout and stderr.
  *
- * Those two are shared with whoever started us, so they must not be made non-blocking; and the
- * loop must not block in them, be it for a reader that sleeps or a terminal that was stopped. A
- * pipe or terminal is therefore opened anew through /proc, which gives a file description of our
- * own, non-blocking. Where that is not allowed (the terminal of another user), it is asked before
- * each write whether there is room, and no more is written than PIPE_BUF, which then fits unless
- * another process comes between. Sockets are non-blocking call by call. Regular files and the
- * likes of /dev/null are always ready. */
+ * Those two are shared with whoever started us, so they must not be made non-blocking;
+ * and the loop must not block in them, be it for a reader that sleeps or a terminal
+ * that was stopped. A pipe or terminal is therefore opened anew through /proc, which
+ * gives a file description of our own, non-blocking. Where that is not allowed (the
+ * terminal of another user), it is asked before each write whether there is room, and
+ * no more is written than PIPE_BUF, which then fits unless another process comes
+ * between. Sockets are non-blocking call by call. Regular files and the likes of
+ * /dev/null are always ready. */
 #include "core/server/embedded_output.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ struct px_stream {
 
 static void on_writable(void *arg, int fd, unsigned events);
 
-/* ---- sinks ------------------------------------------------------------------------ */
+/* ---- sinks ----------------------------------------------------------------------- */
 
 static int open_anew(int fd)
 {
@@ -127,7 +128,7 @@ static ssize_t sink_write(const struct px_sink *sink, const uint8_t *bytes, size
     return px_fd_write(sink->fd, bytes, n < PIPE_BUF ? n : PIPE_BUF);
 }
 
-/* ---- streams ---------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------- */
 
 static void stream_free(struct px_stream *s)
 {
@@ -149,7 +150,8 @@ static void stream_end(struct px_stream *s)
     px_lines_end(&s->lines);
 }
 
-/* Reads what there is room for, once; with finish all of what is left that finds room. */
+/* Reads what there is room for, once; with finish all of what is left that finds
+ * room. */
 static void stream_fill(struct px_stream *s)
 {
     do {
@@ -176,8 +178,8 @@ static void stream_fill(struct px_stream *s)
     } while (s->finish);
 }
 
-/* Lines that are ready wait for their turn, a full buffer is not read into. True if the stream
- * has come to its end and is gone: the owner then knows. */
+/* Lines that are ready wait for their turn, a full buffer is not read into. True if the
+ * stream has come to its end and is gone: the owner then knows. */
 static bool stream_settle(struct px_stream *s)
 {
     void (*done)(void *arg) = s->done;
@@ -197,22 +199,21 @@ static bool stream_settle(struct px_stream *s)
     return true;
 }
 
-/* The reader has gone, or the disk is full. Those who write to us learn it as they would without
- * us between: by SIGPIPE. */
+/* The reader has gone, or the disk is full. Those who write to us learn it as they
+ * would without us between: by SIGPIPE. */
 static void sink_break(struct px_sink *sink, int errnum)
 {
     struct px_output *o = sink->output;
-    pmix_status_t status = px_status_of_errno(errnum);
 
     sink->broken = true;
     px_watch_free(sink->watch);
     sink->watch = NULL;
-    errno = errnum;
-    if (errnum != EPIPE)
+    if (errnum != EPIPE) {
+        errno = errnum;
         px_log(PX_LOG_ERROR, "output", "cannot write to %s: %m", sink->name);
-    if (errnum !=
-        EPIPE) /* before their streams end: those must not pass for complete */
-        o->on_broken(o->arg, status);
+        /* Before the streams end, which must not pass for complete. */
+        o->on_broken(o->arg, px_status_of_errno(errnum));
+    }
     while (!px_list_empty(&sink->streams)) {
         struct px_stream *s = PX_CONTAINER_OF(sink->streams.next, struct px_stream,
                                               link);

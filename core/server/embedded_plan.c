@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A request to spawn, checked and worked out. Nothing has been started when it is refused. */
+/* A request to spawn, checked and worked out. Nothing has been started when it is
+ * refused. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -11,7 +12,8 @@
 
 extern char **environ;
 
-/* A request may demand what it asks for (PMIX_INFO_REQD); other attributes are then refused. */
+/* A request may demand what it asks for (PMIX_INFO_REQD); other attributes are then
+ * refused. */
 static const char *const understood[] = {
     PMIX_WDIR,
     PMIX_HOST,
@@ -45,7 +47,7 @@ static pmix_status_t check_demands(const pmix_info_t *info, size_t n,
     return PMIX_SUCCESS;
 }
 
-/* ---- where ------------------------------------------------------------------------ */
+/* ---- where ----------------------------------------------------------------------- */
 
 /* name: as far as len; "host:slots" and the name without its domain will do. */
 static bool is_here(const char *name, size_t len)
@@ -97,7 +99,7 @@ static pmix_status_t check_cwd(const char *cwd, const char *program, struct px_e
     return PMIX_SUCCESS;
 }
 
-/* ---- one application ---------------------------------------------------------------- */
+/* ---- one application ------------------------------------------------------------- */
 
 static pmix_status_t out_of_memory(struct px_err *err)
 {
@@ -190,7 +192,7 @@ static pmix_status_t plan_app(struct px_app_plan *plan, const pmix_app_t *app,
     return rc ? rc : find_program(plan, name, err);
 }
 
-/* ---- the job ------------------------------------------------------------------------ */
+/* ---- the job --------------------------------------------------------------------- */
 
 static pmix_status_t choose_stdin(px_plan *plan, const pmix_info_t *info, size_t n,
                                   struct px_err *err)

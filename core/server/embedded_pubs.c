@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store behind publish and lookup. A range says who may see an entry, seen from its owner,
- * and in a lookup whose entries are wanted, seen from who asks; other users see nothing. */
+/* The store behind publish and lookup. A range says who may see an entry, seen from its
+ * owner, and in a lookup whose entries are wanted, seen from who asks; other users see
+ * nothing. */
 #include "core/server/embedded_pubs_impl.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "core/base/strv.h"
 #include "core/notify/handlers.h"
 
-/* ---- scopes ----------------------------------------------------------------------- */
+/* ---- scopes ---------------------------------------------------------------------- */
 
 void px_pub_scope_fini(struct px_pub_scope *s)
 {
@@ -62,7 +63,7 @@ bool px_pub_visible(const struct px_pub *pub, const struct px_pub_scope *to)
     return includes(&pub->scope, to) && includes(to, &pub->scope);
 }
 
-/* ---- entries ---------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------- */
 
 void px_pubs_init(struct px_pubs *p, struct px_loop *loop)
 {
@@ -166,7 +167,7 @@ static pmix_status_t collect(struct px_pubs *p, const pmix_proc_t *owner,
                : PMIX_SUCCESS;
 }
 
-/* ---- publish, unpublish, ends ------------------------------------------------------ */
+/* ---- publish, unpublish, ends ---------------------------------------------------- */
 
 pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
                               const pmix_info_t *info, size_t n)

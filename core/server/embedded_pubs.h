@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What processes have published, and who waits for what to be published. Loop thread only. */
+/* What processes have published, and who waits for what to be published. Loop thread
+ * only. */
 #ifndef PX_SERVER_EMBEDDED_PUBS_H
 #define PX_SERVER_EMBEDDED_PUBS_H
 
@@ -24,8 +25,8 @@ void px_pubs_init(struct px_pubs *p, struct px_loop *loop);
 /* Who waits is answered with PMIX_ERR_LOST_CONNECTION. */
 void px_pubs_fini(struct px_pubs *p);
 
-/* These take what a host's functions of these names get (pmix_server.h), PMIX_USERID among the
- * infos. All or nothing. */
+/* These take what a host's functions of these names get (pmix_server.h), PMIX_USERID
+ * among the infos. All or nothing. */
 pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
                               const pmix_info_t *info, size_t n);
 /* PMIX_SUCCESS, and cb has been called or will be; or an error, and it will not. */

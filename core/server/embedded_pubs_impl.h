@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the store share: embedded_pubs.c (entries) and embedded_lookup.c (who asks). */
+/* What the files of the store share: embedded_pubs.c (entries) and embedded_lookup.c
+ * (who asks). */
 #ifndef PX_SERVER_EMBEDDED_PUBS_IMPL_H
 #define PX_SERVER_EMBEDDED_PUBS_IMPL_H
 
@@ -31,8 +32,8 @@ void px_pub_remove(struct px_pubs *p, struct px_pub *pub);
 
 /* Something was published: answers those for whom it was the last missing piece. */
 void px_pubs_satisfy(struct px_pubs *p);
-/* Answers the lookups of one job, or with proc of one process, or with neither of all, in the
- * way of a lost connection. */
+/* Answers the lookups of one job, or with proc of one process, or with neither of all,
+ * in the way of a lost connection. */
 void px_pubs_give_up(struct px_pubs *p, const char *nspace, const pmix_proc_t *proc);
 
 #endif

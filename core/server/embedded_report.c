@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events about jobs. The program whose library this is hears of everything; of the rest, only
- * the parent that asked to be told when its job ends. */
+/* Events about jobs. The program whose library this is hears of everything; of the
+ * rest, only the parent that asked to be told when its job ends. */
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
 #include "core/server/embedded.h"

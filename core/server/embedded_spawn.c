@@ -3,8 +3,6 @@
 #include "core/server/embedded.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/base/err.h"
 #include "core/base/fd.h"
@@ -35,7 +33,7 @@ static pmix_status_t register_job(struct px_job *job, struct px_err *err)
     return rc;
 }
 
-/* ---- one process ------------------------------------------------------------------------ */
+/* ---- one process ----------------------------------------------------------------- */
 
 /* A pipe whose read end, the only one of the two that is ours alone, does not block. */
 static pmix_status_t open_pipe(int *read_end, int *write_end, struct px_err *err)
@@ -59,8 +57,8 @@ static pmix_status_t open_output(struct px_task *task, int which, int *write_end
 
     if (rc)
         return rc;
-    rc = px_stream_open(&task->job->host->output, which + STDOUT_FILENO, read_end,
-                        ended[which], task, &task->streams[which]);
+    rc = px_stream_open(px_embedded_output(task->job->host), which + STDOUT_FILENO,
+                        read_end, ended[which], task, &task->streams[which]);
     if (rc)
         return px_err_set(err, rc, "cannot read from a pipe: %s",
                           PMIx_Error_string(rc));
@@ -105,38 +103,59 @@ static pmix_status_t exec_task(struct px_task *task, const struct px_pfexec_spec
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t start_task(struct px_task *task, struct px_err *err)
+/* What a process is started with, its own to close. */
+struct ends {
+    char **env;
+    int in, out, errors;
+};
+
+static pmix_status_t prepare(struct px_task *task, struct ends *ends,
+                             struct px_err *err)
 {
     struct px_job *job = task->job;
-    const struct px_app_plan *app = &job->plan.apps[task->app];
-    PX_AUTO(px_strv) env = NULL;
-    PX_AUTOCLOSE int in = -1;
-    PX_AUTOCLOSE int out = -1;
-    PX_AUTOCLOSE int errors = -1;
-    pmix_status_t rc = make_env(task, &env, err);
+    pmix_status_t rc = make_env(task, &ends->env, err);
 
     if (!rc)
-        rc = open_output(task, 0, &out, err);
+        rc = open_output(task, 0, &ends->out, err);
     if (!rc)
-        rc = open_output(task, 1, &errors, err);
+        rc = open_output(task, 1, &ends->errors, err);
     if (!rc && task->rank == job->plan.stdin_rank)
-        rc = px_input_open(px_process.loop, &job->input, &in, err);
+        rc = px_input_open(px_process.loop, &job->input, &ends->in, err);
     if (rc)
-        return rc;
-    struct px_pfexec_spec spec = {.program = app->program,
-                                  .argv = app->argv,
-                                  .env = env,
-                                  .cwd = app->cwd,
-                                  .fds = {in, out, errors},
-                                  .on_exit = px_job_task_ended,
-                                  .arg = task};
-    rc = exec_task(task, &spec, err);
-    if (in == STDIN_FILENO)
-        (void)px_take_fd(&in); /* it is not ours to close */
+        px_err_prefix(err, "cannot run %s", job->plan.apps[task->app].program);
     return rc;
 }
 
-/* ---- the job ------------------------------------------------------------------------------ */
+static void ends_close(struct ends *ends)
+{
+    px_strv_free(ends->env);
+    if (ends->in != STDIN_FILENO) /* else it is not ours to close */
+        px_autoclose(&ends->in);
+    px_autoclose(&ends->out);
+    px_autoclose(&ends->errors);
+}
+
+static pmix_status_t start_task(struct px_task *task, struct px_err *err)
+{
+    const struct px_app_plan *app = &task->job->plan.apps[task->app];
+    struct ends ends = {.in = -1, .out = -1, .errors = -1};
+    pmix_status_t rc = prepare(task, &ends, err);
+
+    if (!rc) {
+        struct px_pfexec_spec spec = {.program = app->program,
+                                      .argv = app->argv,
+                                      .env = ends.env,
+                                      .cwd = app->cwd,
+                                      .fds = {ends.in, ends.out, ends.errors},
+                                      .on_exit = px_job_task_ended,
+                                      .arg = task};
+        rc = exec_task(task, &spec, err);
+    }
+    ends_close(&ends);
+    return rc;
+}
+
+/* ---- the job --------------------------------------------------------------------- */
 
 static pmix_status_t start_job(struct px_job *job, struct px_err *err)
 {

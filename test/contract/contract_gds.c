@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of gds: what is stored is found, by table, rank and key. How it is walked and cleared
- * is in contract_gds_walk.c. */
+/* The contract of gds: what is stored is found, by table, rank and key. How it is
+ * walked and cleared is in contract_gds_walk.c. */
 #include "contract_gds.h"
 
 #include "alloc_fail.h"

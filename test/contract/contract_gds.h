@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two parts of the gds suite share: a namespace to store to, and short ways to do
- * so. Values are numbers where nothing else is said. */
+/* What the two parts of the gds suite share: a namespace to store to, and short ways to
+ * do so. Values are numbers where nothing else is said. */
 #ifndef PX_CONTRACT_GDS_H
 #define PX_CONTRACT_GDS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The contract of pfexec: what a child gets from its parent and what it does not. How a
- * start fails is in contract_pfexec_fail.c, how children end in contract_pfexec_life.c. */
+ * start fails is in contract_pfexec_fail.c, how children end in
+ * contract_pfexec_life.c. */
 #include "contract_pfexec.h"
 
 #include "core/base/str.h"
@@ -211,8 +212,8 @@ START_TEST(streams_stay_the_callers)
 }
 END_TEST
 
-/* In a process that has its pipes at 0, 1 and 2, and gives them to a child in the order given.
- * By its result only, as nobody would read a message. */
+/* In a process that has its pipes at 0, 1 and 2, and gives them to a child in the order
+ * given. By its result only, as nobody would read a message. */
 static int give_in_order(void *arg)
 {
     const int *order = arg;

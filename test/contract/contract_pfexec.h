@@ -10,7 +10,7 @@
 #include "tenon/pfexec.h"
 
 enum {
-    SOON_MS = 3000, /* for what takes a millisecond on a machine that is not busy */
+    SOON_MS = 5000, /* for what takes a millisecond on a machine that is not busy */
     LATE_MS = 20000,
     NOT_ENDED = -1,
 };
@@ -42,7 +42,8 @@ char *job_output(struct job *job);
 /* True if no child, live or dead, is left of this process. */
 bool has_no_children(void);
 
-/* Append the tests of contract_pfexec_fail.c and contract_pfexec_life.c; return how many. */
+/* Append the tests of contract_pfexec_fail.c and contract_pfexec_life.c; return how
+ * many. */
 size_t pfexec_fail_tests(const TTest **tests);
 size_t pfexec_life_tests(const TTest **tests);
 

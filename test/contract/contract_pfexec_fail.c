@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of pfexec: how a start fails, what is said about it, and that nothing is left. */
+/* The contract of pfexec: how a start fails, what is said about it, and that nothing is
+ * left. */
 #include "contract_pfexec.h"
 
 #include "alloc_fail.h"
@@ -136,7 +137,8 @@ static int start_without_processes(void *arg PX_UNUSED)
         return 1;
     if (job_try_spawn(&job) != PMIX_ERR_OUT_OF_RESOURCE)
         return 2;
-    if (strcmp(job.why, "cannot fork: Resource temporarily unavailable") != 0)
+    if (strcmp(job.why, "cannot run /bin/true: cannot fork: "
+                        "Resource temporarily unavailable") != 0)
         return 3;
     return !has_no_children();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of pfexec: how children are signalled, how they end and who hears of it. */
+/* The contract of pfexec: how children are signalled, how they end and who hears of
+ * it. */
 #include "contract_pfexec.h"
 
 #include "core/base/clock.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of psec: a credential proves who made it, and nothing else is accepted. */
+/* The contract of psec: a credential proves who made it, and nothing else is
+ * accepted. */
 #include "alloc_fail.h"
 #include "contract.h"
 #include "core/base/attr.h"

@@ -9,7 +9,7 @@
 #include "tenon/ptl.h"
 
 enum {
-    SOON_MS = 2000, /* for what takes microseconds on a machine that is not busy */
+    SOON_MS = 5000, /* for what takes microseconds on a machine that is not busy */
     LATE_MS = 20000,
     FIRST_PORT = 40000,
 };

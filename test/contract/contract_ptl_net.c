@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of ptl: connections that do not come about, and networks and their ports. */
+/* The contract of ptl: connections that do not come about, and networks and their
+ * ports. */
 #include "contract_ptl.h"
 
 #include "core/base/clock.h"
@@ -18,8 +19,8 @@ enum {
 
 /* ---- what goes wrong ------------------------------------------------------------- */
 
-/* In a network where the system has two ports to give out: one is taken, the other is the
- * one just vacated, and a careless transport reaches itself. */
+/* In a network where the system has two ports to give out: one is taken, the other is
+ * the one just vacated, and a careless transport reaches itself. */
 START_TEST(connecting_where_nobody_listens_fails_at_once)
 {
     bool has_network = process_own_network(FIRST_PORT);
@@ -43,8 +44,8 @@ START_TEST(connecting_where_nobody_listens_fails_at_once)
 }
 END_TEST
 
-/* Takes all places in the queue of a server that accepts nothing; how many there are differs.
- * Returns how long the one took that found none. */
+/* Takes all places in the queue of a server that accepts nothing; how many there are
+ * differs. Returns how long the one took that found none. */
 static size_t fill_queue(const struct listener *l, int *fds, uint64_t *took_ms)
 {
     size_t n = 0;
@@ -164,7 +165,7 @@ START_TEST(running_out_of_descriptors_is_said_and_passes)
 }
 END_TEST
 
-/* ---- what goes over networks ------------------------------------------------------- */
+/* ---- what goes over networks ----------------------------------------------------- */
 
 /* Addresses that are documentation's, and so nobody's. */
 START_TEST(other_machines_are_refused_unless_permitted)

@@ -12,7 +12,8 @@
 
 enum { N_IDLE = 50, TRIES = 20 };
 
-/* Connects as somebody else and lives until it may go; exits with 1 if it is kept out. */
+/* Connects as somebody else and lives until it may go; exits with 1 if it is kept
+ * out. */
 struct stranger {
     struct listener *listener;
     int go; /* read end */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fake host's loop. Each pass polls the watched descriptors, fires timers that are due and
- * asks after each child; callbacks may change any of these, so at most one runs per search. */
+/* The fake host's loop. Each pass polls the watched descriptors, fires timers that are
+ * due and asks after each child; callbacks may change any of these, so at most one runs
+ * per search. */
 #include "fake_host.h"
 
 #include "core/base/clock.h"
@@ -253,7 +254,8 @@ static bool has_no_child(void *arg)
     return px_list_empty(&h->children);
 }
 
-/* Forgotten children are still reaped; one that does not end is a failure of the test. */
+/* Forgotten children are still reaped; one that does not end is a failure of the
+ * test. */
 void fake_host_fini(struct fake_host *h)
 {
     ck_assert_msg(fake_host_run(h, 5000, has_no_child, h), "a child has not ended");

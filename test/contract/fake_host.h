@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The host of a component under test: a poll loop without threads that runs when the test says
- * so, and that knows what has been asked of it and not given back. */
+/* The host of a component under test: a poll loop without threads that runs when the
+ * test says so, and that knows what has been asked of it and not given back. */
 #ifndef PX_FAKE_HOST_H
 #define PX_FAKE_HOST_H
 
@@ -18,8 +18,8 @@ struct fake_host {
 
 void fake_host_init(struct fake_host *h);
 void fake_host_fini(struct fake_host *h);
-/* Runs until done(arg), at most so long; returns what done said last. done NULL: all that
- * time. */
+/* Runs until done(arg), at most so long; returns what done said last. done NULL: all
+ * that time. */
 bool fake_host_run(struct fake_host *h, uint64_t timeout_ms, bool (*done)(void *arg),
                    void *arg);
 /* Watches, timers and children that the component still has. */

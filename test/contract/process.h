@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests do to their own process, to others and to files. Whatever fails, fails the test;
- * whatever waits, waits for so long and no longer. */
+/* What tests do to their own process, to others and to files. Whatever fails, fails the
+ * test; whatever waits, waits for so long and no longer. */
 #ifndef PX_CONTRACT_PROCESS_H
 #define PX_CONTRACT_PROCESS_H
 
@@ -13,7 +13,8 @@ enum { OTHER_UID = 65534 }; /* somebody who is not root, for tests that root run
 
 /* Open descriptors of this process. */
 size_t process_count_fds(void);
-/* Lets this process open n descriptors more, and no more; SIZE_MAX: as many as before. */
+/* Lets this process open n descriptors more, and no more; SIZE_MAX: as many as
+ * before. */
 void process_limit_fds(size_t n);
 void process_pause(uint64_t ms);
 
@@ -23,8 +24,9 @@ pid_t process_fork(int (*run)(void *arg), void *arg);
 int process_wait(pid_t pid, uint64_t timeout_ms);
 /* For root: becomes another user, for good. */
 void process_become_other(void);
-/* For root: moves this process into a network of its own, with loopback only, in which the
- * system gives out the ports first and first + 1. False if that is not to be had. */
+/* For root: moves this process into a network of its own, with loopback only, in which
+ * the system gives out the ports first and first + 1. False if that is not to be
+ * had. */
 bool process_own_network(unsigned first);
 
 /* The whole file, with a NUL behind it, in malloc memory. size may be NULL. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gds/hash: the datastore in this process's own heap, and the form of it that foreign
- * libraries know by name. Per namespace and table there is a shelf for each rank: a map from
- * key to entry for finding, and a list of entries in the order they came for walking. */
+ * libraries know by name. Per namespace and table there is a shelf for each rank: a map
+ * from key to entry for finding, and a list of entries in the order they came for
+ * walking. */
 #include "tenon/gds.h"
 
 #include "core/base/list.h"

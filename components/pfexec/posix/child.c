@@ -63,9 +63,9 @@ static bool set_streams(const struct px_child_plan *plan)
     return true;
 }
 
-/* Handlers would be reset by exec, but what the parent ignores stays ignored. The kernel
- * refuses some signals, which have no other disposition anyway. Unblocking comes last: a
- * signal sent meanwhile now acts as the program would have it. */
+/* Handlers would be reset by exec, but what the parent ignores stays ignored. The
+ * kernel refuses some signals, which have no other disposition anyway. Unblocking comes
+ * last: a signal sent meanwhile now acts as the program would have it. */
 static void reset_signals(void)
 {
     const struct sigaction by_default = {.sa_handler = SIG_DFL};

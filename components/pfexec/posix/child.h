@@ -28,9 +28,9 @@ struct px_child_plan {
     int report;  /* write end, close-on-exec */
 };
 
-/* In the new process, all signals blocked: becomes the program or reports and exits. Calls
- * nothing that is not async-signal-safe, as other threads of the parent may have held any
- * lock when it forked. */
+/* In the new process, all signals blocked: becomes the program or reports and exits.
+ * Calls nothing that is not async-signal-safe, as other threads of the parent may have
+ * held any lock when it forked. */
 PX_NORETURN void px_child_run(const struct px_child_plan *plan);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pfexec/posix: processes by fork and exec. The child reports through a pipe that exec
- * closes: end of file means that the program runs, anything else says what went wrong. */
+ * closes: end of file means that the program runs, anything else says what went
+ * wrong. */
 #include "tenon/pfexec.h"
 
 #include "child.h"
@@ -70,7 +71,8 @@ static pmix_status_t pfexec_query(void *self PX_UNUSED, struct px_query *answer)
 }
 
 /* The child and what else is in its group. Its pid is nobody else's, as process or as
- * group, until it is reaped. Both, as it may have left its group, or not made it yet. */
+ * group, until it is reaped. Both, as it may have left its group, or not made it
+ * yet. */
 static void kill_now(pid_t pid)
 {
     kill(-pid, SIGKILL);
@@ -181,7 +183,8 @@ static pmix_status_t describe(const struct px_pfexec_spec *spec,
     return px_err_errno(err, "cannot run " NAME, spec->program);
 }
 
-/* Forks with all signals blocked, so that no handler of the parent runs in the child. */
+/* Forks with all signals blocked, so that no handler of the parent runs in the
+ * child. */
 static pid_t fork_child(const struct px_child_plan *plan)
 {
     sigset_t all;
@@ -227,8 +230,8 @@ static pmix_status_t launch(const struct px_pfexec_spec *spec, pid_t *pid, int *
     return PMIX_SUCCESS; /* closes our write end: the child's is the last */
 }
 
-/* PMIX_SUCCESS once the program runs. A child that was killed before it ran looks the same
- * from here, and is reported as ended soon after. */
+/* PMIX_SUCCESS once the program runs. A child that was killed before it ran looks the
+ * same from here, and is reported as ended soon after. */
 static pmix_status_t await_exec(const struct posix *p,
                                 const struct px_pfexec_spec *spec, int report,
                                 struct px_err *err)
@@ -261,7 +264,7 @@ static pmix_status_t start(struct posix *p, const struct px_pfexec_spec *spec,
 
     pmix_status_t rc = launch(spec, &c->pid, &report, err);
     if (rc)
-        return rc;
+        return px_err_prefix(err, "cannot run " NAME, spec->program);
     rc = await_exec(p, spec, report, err);
     if (!rc) {
         rc = p->host->child(p->host, c->pid, on_end, c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* psec/native: the effective user and group id, as every PMIx library of the field sends them: four
- * bytes each, in host order. Alone it is a mere claim; it counts because the server compares it with
- * what the kernel attests about the connection. */
+/* psec/native: the effective user and group id, as every PMIx library of the field
+ * sends them: four bytes each, in host order. Alone it is a mere claim; it counts
+ * because the server compares it with what the kernel attests about the connection. */
 #include "tenon/psec.h"
 
 #include "core/base/attr.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who owns a TCP socket.
  *
- * The kernel gives uid 0 to a socket that no process holds any more: an orphan whose owner
- * closed it, or what is left in TIME_WAIT. Believing that would let anybody connect, claim
- * to be root, and close. So only an established socket that still has an inode counts. */
+ * The kernel gives uid 0 to a socket that no process holds any more: an orphan whose
+ * owner closed it, or what is left in TIME_WAIT. Believing that would let anybody
+ * connect, claim to be root, and close. So only an established socket that still has an
+ * inode counts. */
 #include "owner.h"
 
 #include "core/base/attr.h"
@@ -19,7 +20,8 @@
 enum {
     /* Answers to a question that was given up may come first. */
     MAX_STALE_ANSWERS = 16,
-    /* While the table is being read, entries move; one that stays is met the next time. */
+    /* While the table is being read, entries move; one that stays is met the next
+     * time. */
     MAX_PASSES = 2,
 };
 
@@ -88,9 +90,9 @@ static bool receive_answer(const struct px_owner *o, struct inet_diag_msg *found
     return false;
 }
 
-/* For want of that connection the kernel may offer a listener on the same port: its state
- * tells. The ports are compared, the addresses not: those of an IPv6 socket that talks to
- * an IPv4 one come in another form. */
+/* For want of that connection the kernel may offer a listener on the same port: its
+ * state tells. The ports are compared, the addresses not: those of an IPv6 socket that
+ * talks to an IPv4 one come in another form. */
 static bool ask_diag(struct px_owner *o, const struct px_owner_pair *pair,
                      uint8_t state, uid_t *uid)
 {
@@ -108,8 +110,8 @@ static bool ask_diag(struct px_owner *o, const struct px_owner_pair *pair,
 
 /* ---- /proc/net/tcp --------------------------------------------------------------- */
 
-/* A row: "  3: 0100007F:8F98 0100007F:894F 01 tx:rx tr:when retrnsmt uid timeout inode".
- * Addresses are printed as the number they are in memory. */
+/* A row: "  3: 0100007F:8F98 0100007F:894F 01 tx:rx tr:when retrnsmt uid timeout
+ * inode". Addresses are printed as the number they are in memory. */
 static bool read_row(const char *row, const char *wanted, uid_t *uid)
 {
     unsigned owner;

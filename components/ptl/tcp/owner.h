@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who owns a TCP socket of this machine: asked of the kernel through sock_diag, or read in
- * /proc/net/tcp where there is none. */
+/* Who owns a TCP socket of this machine: asked of the kernel through sock_diag, or read
+ * in /proc/net/tcp where there is none. */
 #ifndef PX_PTL_TCP_OWNER_H
 #define PX_PTL_TCP_OWNER_H
 
@@ -22,8 +22,8 @@ struct px_owner_pair {
     struct sockaddr_in local, remote;
 };
 
-/* Settles what PX_OWNER_AUTO means here by asking for a socket that does exist: listener,
- * a listening one. False if the source that was asked for does not work. */
+/* Settles what PX_OWNER_AUTO means here by asking for a socket that does exist:
+ * listener, a listening one. False if the source that was asked for does not work. */
 bool px_owner_open(struct px_owner *o, enum px_owner_source source,
                    const struct sockaddr_in *listener);
 void px_owner_close(struct px_owner *o);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ptl/tcp: TCP over loopback, "tcp4://127.0.0.1:4711"; what foreign PMIx libraries speak.
- * It listens on loopback only. TCP itself says nothing about the peer, but both sockets
- * are this machine's, so the kernel knows whose the other one is. */
+/* ptl/tcp: TCP over loopback, "tcp4://127.0.0.1:4711"; what foreign PMIx libraries
+ * speak. It listens on loopback only. TCP itself says nothing about the peer, but both
+ * sockets are this machine's, so the kernel knows whose the other one is. */
 #include "tenon/ptl.h"
 
 #include "core/base/clock.h"
@@ -184,7 +184,8 @@ static int bind_one(in_port_t port)
 
     if (fd < 0)
         return -1;
-    /* A port that was asked for may have connections of an earlier server in TIME_WAIT. */
+    /* A port that was asked for may have connections of an earlier server in
+     * TIME_WAIT. */
     if (port && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) < 0)
         return -1;
     if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(fd, SOMAXCONN) < 0)
@@ -211,7 +212,8 @@ static pmix_status_t bind_any(const struct tcp *t, int *fd)
     return rc;
 }
 
-/* Without a way to learn who connects, everybody would be refused: better not to listen. */
+/* Without a way to learn who connects, everybody would be refused: better not to
+ * listen. */
 static pmix_status_t find_attester(struct tcp *t, const struct sockaddr_in *listener)
 {
     if (t->can_attest)
@@ -315,8 +317,8 @@ static pmix_status_t await(int fd, uint64_t deadline_ms)
     return error ? px_status_of_errno(error) : PMIX_SUCCESS;
 }
 
-/* Nobody listens on a port of the range the system chooses from, and it happens to choose
- * just that one for our end: TCP then connects the socket to itself. */
+/* Nobody listens on a port of the range the system chooses from, and it happens to
+ * choose just that one for our end: TCP then connects the socket to itself. */
 static bool is_own_echo(int fd)
 {
     struct address ours = {.len = sizeof(ours.sa)};

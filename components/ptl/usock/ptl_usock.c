@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ptl/usock: Unix sockets, "usock://<path>". The socket is a file in the server's private
- * directory, so strangers do not get as far as connecting, and SO_PEERCRED tells who did:
- * user, group and process. */
+/* ptl/usock: Unix sockets, "usock://<path>". The socket is a file in the server's
+ * private directory, so strangers do not get as far as connecting, and SO_PEERCRED
+ * tells who did: user, group and process. */
 #include "tenon/ptl.h"
 
 #include "core/base/clock.h"
@@ -121,7 +121,8 @@ static pmix_status_t usock_listen(void *self, const char *dir, int *fd, char *ad
     PX_AUTOCLOSE int s = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (s < 0)
         return cannot_listen(u, &sa);
-    /* On the socket before it has a name: the file never has more, whatever the umask. */
+    /* On the socket before it has a name: the file never has more, whatever the
+     * umask. */
     if (fchmod(s, 0600) < 0 || bind(s, (struct sockaddr *)&sa, sizeof(sa)) < 0)
         return cannot_listen(u, &sa);
     if (listen(s, SOMAXCONN) < 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs of a server that is its own host, started by itself: what is refused, what is passed on,
- * how they end. */
+/* Jobs of a server that is its own host, started by itself: what is refused, what is
+ * passed on, how they end. */
 #include "core/server/embedded.h"
 
 #include <fcntl.h>
@@ -154,7 +154,7 @@ static int count_jobs(bool *known)
     return n;
 }
 
-/* ---- refused ------------------------------------------------------------------------------ */
+/* ---- refused --------------------------------------------------------------------- */
 
 static pmix_status_t try_app(const char *program, const char *cwd, int n,
                              const char *key, const char *value)
@@ -248,7 +248,7 @@ START_TEST(all_are_started_or_none)
 }
 END_TEST
 
-/* ---- passed on ------------------------------------------------------------------------------ */
+/* ---- passed on ------------------------------------------------------------------- */
 
 static void add_envar(px_infos *l, const char *key, const char *name, const char *value)
 {
@@ -320,7 +320,7 @@ START_TEST(a_job_is_described_as_launchers_do)
 }
 END_TEST
 
-/* ---- ends -------------------------------------------------------------------------------------- */
+/* ---- ends ------------------------------------------------------------------------ */
 
 START_TEST(the_first_failure_is_told_and_ends_the_job)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Our stdin for another process: handed over as it is, except a terminal, which is read for it. */
+/* Our stdin for another process: handed over as it is, except a terminal, which is read
+ * for it. */
 #include "core/server/embedded_input.h"
 
 #include <fcntl.h>
@@ -45,7 +46,8 @@ static void close_input(void)
     px_loop_destroy(loop);
 }
 
-/* A terminal of which this process is in the foreground, as its stdin. */
+/* A terminal of which this process is in the foreground, as its stdin. Not the test's
+ * own process, which leads a group and so cannot begin a session. */
 static int open_terminal(void)
 {
     int slave;
@@ -60,6 +62,15 @@ static int open_terminal(void)
     ck_assert_int_eq(dup2(slave, STDIN_FILENO), STDIN_FILENO);
     close(slave);
     return open_input();
+}
+
+static void run_in_child(void (*body)(void))
+{
+    pid_t pid = check_fork();
+
+    if (pid == 0)
+        body();
+    check_waitpid_and_exit(pid);
 }
 
 static void type(const char *text)
@@ -110,7 +121,7 @@ START_TEST(no_stdin_is_none)
 }
 END_TEST
 
-START_TEST(what_is_typed_comes_through_the_pipe)
+static void typing(void)
 {
     int fd = open_terminal();
 
@@ -123,9 +134,14 @@ START_TEST(what_is_typed_comes_through_the_pipe)
     close_input();
     close(fd);
 }
+
+START_TEST(what_is_typed_comes_through_the_pipe)
+{
+    run_in_child(typing);
+}
 END_TEST
 
-START_TEST(the_end_of_what_is_typed_is_the_end_of_the_pipe)
+static void ending(void)
 {
     int fd = open_terminal();
     char c;
@@ -136,9 +152,14 @@ START_TEST(the_end_of_what_is_typed_is_the_end_of_the_pipe)
     close_input();
     close(fd);
 }
+
+START_TEST(the_end_of_what_is_typed_is_the_end_of_the_pipe)
+{
+    run_in_child(ending);
+}
 END_TEST
 
-START_TEST(who_does_not_read_ends_nothing)
+static void not_reading(void)
 {
     int fd = open_terminal();
     char line[200];
@@ -153,6 +174,11 @@ START_TEST(who_does_not_read_ends_nothing)
     type(line); /* finds nobody: not a reason to die of SIGPIPE */
     usleep(50000);
     close_input();
+}
+
+START_TEST(who_does_not_read_ends_nothing)
+{
+    run_in_child(not_reading);
 }
 END_TEST
 
@@ -172,7 +198,7 @@ static pid_t take_foreground(void)
     return pid;
 }
 
-START_TEST(in_the_background_nothing_is_read)
+static void background(void)
 {
     int fd = open_terminal();
     pid_t other = take_foreground();
@@ -185,6 +211,11 @@ START_TEST(in_the_background_nothing_is_read)
     waitpid(other, NULL, 0);
     close_input();
     close(fd);
+}
+
+START_TEST(in_the_background_nothing_is_read)
+{
+    run_in_child(background);
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines of one stream: only whole ones go on, unless they are longer than anybody's patience. */
+/* Lines of one stream: only whole ones go on, unless they are longer than anybody's
+ * patience. */
 #include "core/server/embedded_lines.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store behind publish and lookup: who sees what, how long it stays, who waits for it. */
+/* The store behind publish and lookup: who sees what, how long it stays, who waits for
+ * it. */
 #include "core/server/embedded_pubs.h"
 
 #include <stdio.h>
@@ -88,8 +89,8 @@ static pmix_status_t publish(const pmix_proc_t *who, struct how how, const char 
     return rc;
 }
 
-/* keys: separated by commas. Returns what was answered at once; PMIX_OPERATION_IN_PROGRESS if
- * nothing was. */
+/* keys: separated by commas. Returns what was answered at once;
+ * PMIX_OPERATION_IN_PROGRESS if nothing was. */
 static pmix_status_t lookup(const pmix_proc_t *who, struct how how, const char *keys)
 {
     px_infos l = infos_of(&how);

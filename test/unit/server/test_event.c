@@ -93,7 +93,6 @@ END_TEST
 
 START_TEST(who_names_affected_processes_hears_of_those_only)
 {
-    PX_AUTO(px_infos) about = {0};
     int source = raw_client(0), fd = raw_client(1);
     pmix_status_t code = CODE;
     pmix_proc_t p;

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fake_server.h"
+
+#include "core/base/fd.h"
+#include "core/base/str.h"
+#include "core/wire/frame.h"
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+
+struct fake fake = {.listener = -1};
+
+static pthread_t thread;
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static void *run(void *arg PX_UNUSED)
+{
+    if (fake.script)
+        fake.script();
+    else
+        fake_serve();
+    return NULL;
+}
+
+static int listen_on_loopback(uint16_t *port)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET,
+                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(a);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    ck_assert_int_eq(listen(fd, 8), 0);
+    ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+    *port = ntohs(a.sin_port);
+    return fd;
+}
+
+void fake_start(void)
+{
+    static const char *const uris[] = {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4",
+                                       "PMIX_SERVER_URI3", "PMIX_SERVER_URI21",
+                                       "TENON_SERVER_URI"};
+    uint16_t port;
+
+    if (!fake.codec.dialect)
+        fake.codec.dialect = px_codec_default.dialect;
+    if (!fake.nspace)
+        fake.nspace = "job";
+    fake.listener = listen_on_loopback(&port);
+    PX_AUTOFREE char *uri = px_strf("server.0;tcp4://127.0.0.1:%u", port);
+    for (size_t i = 0; i < PX_COUNT(uris); i++)
+        unsetenv(uris[i]);
+    setenv(fake.uri_variable ? fake.uri_variable : "PMIX_SERVER_URI41", uri, 1);
+    setenv("PMIX_NAMESPACE", fake.nspace, 1);
+    setenv("PMIX_RANK", "0", 1);
+    setenv("PMIX_HOSTNAME", "here", 1);
+    setenv("PMIX_SECURITY_MODE", "native", 1);
+    setenv("PMIX_VERSION", "4.2.9", 1);
+    setenv("PMIX_BFROP_BUFFER_TYPE",
+           fake.codec.described ? "PMIX_BFROP_BUFFER_FULLY_DESC"
+                                : "PMIX_BFROP_BUFFER_NON_DESC",
+           1);
+    ck_assert_int_eq(pthread_create(&thread, NULL, run, NULL), 0);
+}
+
+void fake_stop(void)
+{
+    pthread_join(thread, NULL);
+    px_hello_fini(&fake.hello);
+    close(fake.listener);
+}
+
+/* ---- the connect message ------------------------------------------------------------------------ */
+
+int fake_accept_mute(void)
+{
+    int fd = accept4(fake.listener, NULL, NULL, SOCK_CLOEXEC);
+
+    ck_assert_int_ge(fd, 0);
+    return fd;
+}
+
+int fake_accept(void)
+{
+    uint8_t header[PX_HELLO_HEADER_B], body[4096];
+    int fd = fake_accept_mute();
+    size_t n;
+
+    ck_assert_int_eq(px_fd_read_all(fd, header, sizeof(header), 0), PMIX_SUCCESS);
+    ck_assert_int_eq(px_hello_header(header, &n), PMIX_SUCCESS);
+    ck_assert_uint_le(n, sizeof(body));
+    ck_assert_int_eq(px_fd_read_all(fd, body, n, 0), PMIX_SUCCESS);
+    px_hello_fini(&fake.hello);
+    ck_assert_int_eq(px_hello_decode(body, n, &fake.hello, NULL), PMIX_SUCCESS);
+    return fd;
+}
+
+void fake_say(int fd, const void *bytes, size_t n)
+{
+    (void)px_fd_write_all(fd, bytes, n, 0); /* the client may be gone */
+}
+
+void fake_words(int fd, pmix_status_t status, int index)
+{
+    uint32_t words[] = {htonl((uint32_t)status), htonl((uint32_t)index)};
+
+    fake_say(fd, words, index < 0 ? sizeof(words[0]) : sizeof(words));
+}
+
+/* ---- frames ---------------------------------------------------------------------------------------- */
+
+bool fake_next(int fd, struct fake_req *req)
+{
+    uint8_t header[PX_FRAME_HEADER_B];
+    struct px_frame f;
+
+    px_buf_cleanup(&req->payload);
+    if (px_fd_read_all(fd, header, sizeof(header), 0))
+        return false;
+    ck_assert_int_eq(px_frame_decode(header, &f), PMIX_SUCCESS);
+    ck_assert_int_eq(f.pindex, 7); /* what we called it */
+    ck_assert_int_eq(px_buf_reserve(&req->payload, f.nbytes + 1), PMIX_SUCCESS);
+    req->payload.len = f.nbytes;
+    if (px_fd_read_all(fd, req->payload.data, f.nbytes, 0)) {
+        px_buf_cleanup(&req->payload);
+        return false;
+    }
+    req->tag = f.tag;
+    px_reader_init(&req->in, fake.codec, req->payload.data, req->payload.len);
+    ck_assert_int_eq(px_unpack_u8(&req->in, &req->op, PMIX_COMMAND), PMIX_SUCCESS);
+    ck_assert_uint_lt(req->op, PX_OP_MAX);
+    __atomic_add_fetch(&fake.n_ops[req->op], 1, __ATOMIC_SEQ_CST);
+    return true;
+}
+
+px_writer fake_begin(void)
+{
+    px_writer w;
+
+    px_writer_init(&w, fake.codec);
+    return w;
+}
+
+void fake_reply(int fd, uint32_t tag, px_writer *w)
+{
+    PX_AUTO(px_buf) frame = {0};
+    uint8_t header[PX_FRAME_HEADER_B];
+    struct px_frame f = {.tag = tag, .nbytes = (uint32_t)w->buf.len};
+
+    ck_assert_int_eq(w->status, PMIX_SUCCESS);
+    px_frame_encode(header, &f);
+    ck_assert_int_eq(px_buf_add(&frame, header, sizeof(header)), PMIX_SUCCESS);
+    ck_assert_int_eq(px_buf_add(&frame, w->buf.data, w->buf.len), PMIX_SUCCESS);
+    fake_say(fd, frame.data, frame.len);
+    px_writer_cleanup(w);
+}
+
+void fake_status(int fd, uint32_t tag, pmix_status_t status)
+{
+    px_writer w = fake_begin();
+
+    px_pack_status(&w, status);
+    fake_reply(fd, tag, &w);
+}
+
+void fake_event(int fd, pmix_status_t code, const px_infos *infos)
+{
+    px_writer w = fake_begin();
+    pmix_proc_t source;
+
+    px_proc_set(&source, fake.nspace, 1);
+    px_pack_op(&w, PX_OP_NOTIFY);
+    px_pack_status(&w, code);
+    px_pack(&w, &source, 1, PMIX_PROC);
+    px_pack_infos(&w, infos ? infos->v : NULL, infos ? infos->n : 0);
+    fake_reply(fd, PX_TAG_NOTIFY, &w);
+}
+
+/* ---- serving ---------------------------------------------------------------------------------------- */
+
+static void put_u32(px_writer *w, const char *key, uint32_t n)
+{
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = n};
+
+    px_pack_kval(w, key, &v);
+}
+
+static void put_array(px_writer *w, const char *key, px_infos *members)
+{
+    PX_AUTO(px_infos) one = {0};
+
+    ck_assert_int_eq(px_infos_add_array(&one, key, members), PMIX_SUCCESS);
+    px_pack_kval(w, key, &one.v[0].value);
+}
+
+void fake_usual_job_info(px_writer *w)
+{
+    px_infos node = {0};
+    uint32_t two = 2;
+
+    put_u32(w, PMIX_JOB_SIZE, 2);
+    put_u32(w, PMIX_UNIV_SIZE, 2);
+    ck_assert_int_eq(px_infos_add(&node, PMIX_HOSTNAME, "here", PMIX_STRING), 0);
+    ck_assert_int_eq(px_infos_add(&node, PMIX_LOCAL_PEERS, "0,1", PMIX_STRING), 0);
+    ck_assert_int_eq(px_infos_add(&node, PMIX_LOCAL_SIZE, &two, PMIX_UINT32), 0);
+    put_array(w, PMIX_NODE_INFO_ARRAY, &node);
+    for (uint16_t r = 0; r < 2; r++) {
+        pmix_value_t lrank = {.type = PMIX_UINT16, .data.uint16 = r};
+        px_writer body = fake_begin();
+        pmix_value_t blob = {.type = PMIX_BYTE_OBJECT};
+
+        px_pack_rank(&body, r);
+        px_pack_kval(&body, PMIX_LOCAL_RANK, &lrank);
+        blob.data.bo.bytes = (char *)body.buf.data;
+        blob.data.bo.size = body.buf.len;
+        px_pack_kval(w, PMIX_PROC_BLOB, &blob);
+        px_writer_cleanup(&body);
+    }
+}
+
+void fake_answer(int fd, struct fake_req *req)
+{
+    px_writer w;
+
+    switch (req->op) {
+    case PX_OP_REQ:
+        w = fake_begin();
+        px_pack_str(&w, fake.nspace);
+        (fake.job_info ? fake.job_info : fake_usual_job_info)(&w);
+        fake_reply(fd, req->tag, &w);
+        break;
+    case PX_OP_DEREGEVENTS:
+        break;
+    case PX_OP_GET:
+        fake_status(fd, req->tag, PMIX_ERR_NOT_FOUND);
+        break;
+    default:
+        fake_status(fd, req->tag, PMIX_SUCCESS);
+    }
+}
+
+void fake_serve(void)
+{
+    struct fake_req req = {0};
+    int fd = fake_accept();
+
+    fake_words(fd, PMIX_SUCCESS, 7);
+    while (fake_next(fd, &req)) {
+        if (!fake.hook || !fake.hook(fd, &req))
+            fake_answer(fd, &req);
+    }
+    close(fd);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A server made of bytes, in a thread of the test, for clients in the test's own process. The test
+ * says what it does in a script; by default it serves rank 0 of "job", two ranks on one node. */
+#ifndef TEST_FAKE_SERVER_H
+#define TEST_FAKE_SERVER_H
+
+#include "core/types/type.h"
+#include "core/wire/codec.h"
+#include "core/wire/hello.h"
+
+#include <stdbool.h>
+
+struct fake_req {
+    uint32_t tag;
+    uint8_t op;
+    px_reader in; /* after the command */
+    px_buf payload;
+};
+
+struct fake {
+    struct px_codec codec;    /* what it speaks; set before fake_start */
+    const char *uri_variable; /* "PMIX_SERVER_URI41" unless set */
+    const char *nspace;       /* "job" unless set */
+    /* What to do instead of serving. */
+    void (*script)(void);
+    /* Sees each request first; true: has dealt with it. */
+    bool (*hook)(int fd, struct fake_req *req);
+    /* Packs the job's information in place of the usual. */
+    void (*job_info)(px_writer *w);
+    struct px_hello hello; /* the last */
+    unsigned n_ops[PX_OP_MAX];
+    int listener;
+};
+extern struct fake fake;
+
+/* Listens, sets the environment of a client, runs the script (or serves until the client leaves)
+ * in a thread. */
+void fake_start(void);
+/* Waits for the script to end. */
+void fake_stop(void);
+
+/* ---- for scripts and hooks --------------------------------------------------------------------- */
+
+/* The next connection; reads its connect message into fake.hello. */
+int fake_accept(void);
+/* The same, with nothing read. */
+int fake_accept_mute(void);
+void fake_say(int fd, const void *bytes, size_t n);
+/* The words that answer a connect message; index < 0: the status alone. */
+void fake_words(int fd, pmix_status_t status, int index);
+/* False when the client has gone. The request is freed by the next call. */
+bool fake_next(int fd, struct fake_req *req);
+px_writer fake_begin(void);
+void fake_reply(int fd, uint32_t tag, px_writer *w);
+void fake_status(int fd, uint32_t tag, pmix_status_t status);
+void fake_event(int fd, pmix_status_t code, const px_infos *infos);
+/* What every server answers to requests that need no thought. */
+void fake_answer(int fd, struct fake_req *req);
+/* Welcomes one client and serves it until it leaves. */
+void fake_serve(void);
+/* The KVALs of a job of two ranks here. */
+void fake_usual_job_info(px_writer *w);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every public function of client, server and events: with arguments that make no sense, and before
+ * there is anything to call. One table for all. */
+#include "core/types/type.h"
+#include "pmix_server.h"
+#include "px_test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static pmix_proc_t proc, endless_proc;
+static pmix_info_t info;
+static pmix_value_t value = {.type = PMIX_UINT32}, *got;
+static pmix_query_t query;
+static pmix_app_t app, no_app;
+static pmix_pdata_t pdata, no_key, endless_key;
+static pmix_proc_t *procs;
+static pmix_nspace_t nspace = "ns", no_nspace;
+static pmix_status_t code = -1;
+static char *strings[] = {(char *)"key", NULL}, *no_strings[] = {NULL};
+static char long_key[PMIX_MAX_KEYLEN + 2], long_nspace[PMIX_MAX_NSLEN + 2];
+static char *text;
+static char **env;
+static size_t n;
+
+/* ---- callbacks that must not be called ------------------------------------------------------------- */
+
+static void on_op(pmix_status_t status PX_UNUSED, void *cbdata PX_UNUSED)
+{
+    ck_abort_msg("called back after an error");
+}
+
+static void on_value(pmix_status_t status PX_UNUSED, pmix_value_t *v PX_UNUSED,
+                     void *cbdata PX_UNUSED)
+{
+    ck_abort_msg("called back after an error");
+}
+
+static void on_lookup(pmix_status_t status PX_UNUSED, pmix_pdata_t d[] PX_UNUSED,
+                      size_t nd PX_UNUSED, void *cbdata PX_UNUSED)
+{
+    ck_abort_msg("called back after an error");
+}
+
+static void on_spawn(pmix_status_t status PX_UNUSED, pmix_nspace_t ns PX_UNUSED,
+                     void *cbdata PX_UNUSED)
+{
+    ck_abort_msg("called back after an error");
+}
+
+static void on_info(pmix_status_t status PX_UNUSED, pmix_info_t *i PX_UNUSED,
+                    size_t ni PX_UNUSED, void *cbdata PX_UNUSED,
+                    pmix_release_cbfunc_t release PX_UNUSED, void *data PX_UNUSED)
+{
+    ck_abort_msg("called back after an error");
+}
+
+static void on_handler(pmix_status_t status PX_UNUSED, size_t id PX_UNUSED,
+                       void *cbdata PX_UNUSED)
+{
+    ck_abort_msg("called back after an error");
+}
+
+static void on_setup(pmix_status_t status PX_UNUSED, pmix_info_t i[] PX_UNUSED,
+                     size_t ni PX_UNUSED, void *cbdata PX_UNUSED,
+                     pmix_op_cbfunc_t cb PX_UNUSED, void *data PX_UNUSED)
+{
+    ck_abort_msg("called back after an error");
+}
+
+static void on_dmodex(pmix_status_t status PX_UNUSED, char *data PX_UNUSED,
+                      size_t nd PX_UNUSED, void *cbdata PX_UNUSED)
+{
+    ck_abort_msg("called back after an error");
+}
+
+static void on_event(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
+                     const pmix_proc_t *source PX_UNUSED, pmix_info_t i[] PX_UNUSED,
+                     size_t ni PX_UNUSED, pmix_info_t *results PX_UNUSED,
+                     size_t n_results PX_UNUSED,
+                     pmix_event_notification_cbfunc_fn_t cb PX_UNUSED,
+                     void *cbdata PX_UNUSED)
+{
+    ck_abort_msg("called back after an error");
+}
+
+static pmix_status_t told;
+
+static void on_told(pmix_status_t status, void *cbdata PX_UNUSED)
+{
+    told = status;
+}
+
+static pmix_status_t deregister_nspace(const char *ns)
+{
+    told = PMIX_SUCCESS;
+    PMIx_server_deregister_nspace(ns, on_told, NULL);
+    return told;
+}
+
+static pmix_status_t deregister_client(const pmix_proc_t *p)
+{
+    told = PMIX_SUCCESS;
+    PMIx_server_deregister_client(p, on_told, NULL);
+    return told;
+}
+
+/* ---- the tables ---------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define GOOD_CALLS(X)                                                                     \
+    X(PMIx_Finalize(NULL, 0))                                                             \
+    X(PMIx_Abort(1, "no", NULL, 0))                                                       \
+    X(PMIx_Put(PMIX_GLOBAL, "key", &value))                                               \
+    X(PMIx_Commit())                                                                      \
+    X(PMIx_Store_internal(&proc, "key", &value))                                          \
+    X(PMIx_Store_internal(NULL, "key", &value))                                           \
+    X(PMIx_Get(&proc, "key", NULL, 0, &got))                                              \
+    X(PMIx_Get(NULL, NULL, NULL, 0, &got))                                                \
+    X(PMIx_Get_nb(&proc, "key", NULL, 0, on_value, NULL))                                 \
+    X(PMIx_Fence(NULL, 0, NULL, 0))                                                       \
+    X(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, NULL))                                       \
+    X(PMIx_Resolve_peers(NULL, nspace, &procs, &n))                                       \
+    X(PMIx_Resolve_nodes(nspace, &text))                                                  \
+    X(PMIx_Publish(&info, 1))                                                             \
+    X(PMIx_Publish_nb(&info, 1, on_op, NULL))                                             \
+    X(PMIx_Lookup(&pdata, 1, NULL, 0))                                                    \
+    X(PMIx_Lookup_nb(strings, NULL, 0, on_lookup, NULL))                                  \
+    X(PMIx_Unpublish(strings, NULL, 0))                                                   \
+    X(PMIx_Unpublish_nb(strings, NULL, 0, on_op, NULL))                                   \
+    X(PMIx_Spawn(NULL, 0, &app, 1, NULL))                                                 \
+    X(PMIx_Spawn_nb(NULL, 0, &app, 1, on_spawn, NULL))                                    \
+    X(PMIx_Connect(&proc, 1, NULL, 0))                                                    \
+    X(PMIx_Connect_nb(&proc, 1, NULL, 0, on_op, NULL))                                    \
+    X(PMIx_Disconnect(&proc, 1, NULL, 0))                                                 \
+    X(PMIx_Disconnect_nb(&proc, 1, NULL, 0, on_op, NULL))                                 \
+    X(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL))               \
+    X(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, on_handler, NULL))         \
+    X(PMIx_Deregister_event_handler(0, NULL, NULL))                                       \
+    X(PMIx_Deregister_event_handler(0, on_op, NULL))                                      \
+    X(PMIx_Notify_event(code, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL))               \
+    X(PMIx_Notify_event(code, NULL, PMIX_RANGE_LOCAL, NULL, 0, on_op, NULL))              \
+    X(PMIx_Query_info(&query, 1, NULL, NULL))                                             \
+    X(PMIx_Query_info_nb(&query, 1, on_info, NULL))                                       \
+    X(PMIx_Job_control(NULL, 0, &info, 1, NULL, NULL))                                    \
+    X(PMIx_Job_control_nb(NULL, 0, &info, 1, on_info, NULL))                              \
+    X(PMIx_Log(&info, 1, NULL, 0))                                                        \
+    X(PMIx_Log_nb(&info, 1, NULL, 0, on_op, NULL))                                        \
+    X(PMIx_server_finalize())                                                             \
+    X(PMIx_server_register_nspace(nspace, 1, NULL, 0, NULL, NULL))                        \
+    X(PMIx_server_register_nspace(nspace, 1, NULL, 0, on_op, NULL))                       \
+    X(PMIx_server_register_client(&proc, 0, 0, NULL, NULL, NULL))                         \
+    X(PMIx_server_register_client(&proc, 0, 0, NULL, on_op, NULL))                        \
+    X(deregister_nspace(nspace))                                                          \
+    X(deregister_client(&proc))                                                           \
+    X(PMIx_server_setup_fork(&proc, &env))                                                \
+    X(PMIx_server_dmodex_request(&proc, on_dmodex, NULL))                                 \
+    X(PMIx_server_setup_application(nspace, NULL, 0, on_setup, NULL))                     \
+    X(PMIx_server_setup_local_support(nspace, NULL, 0, on_op, NULL))                      \
+    X(PMIx_server_setup_local_support(nspace, NULL, 0, NULL, NULL))
+
+#define BAD_CALLS(X)                                                                      \
+    X(PMIx_Init(NULL, NULL, 1))                                                           \
+    X(PMIx_Abort(1, "no", NULL, 1))                                                       \
+    X(PMIx_Put(PMIX_GLOBAL, NULL, &value))                                                \
+    X(PMIx_Put(PMIX_GLOBAL, "", &value))                                                  \
+    X(PMIx_Put(PMIX_GLOBAL, long_key, &value))                                            \
+    X(PMIx_Put(PMIX_GLOBAL, "key", NULL))                                                 \
+    X(PMIx_Put(0, "key", &value))                                                         \
+    X(PMIx_Put(77, "key", &value))                                                        \
+    X(PMIx_Store_internal(&proc, NULL, &value))                                           \
+    X(PMIx_Store_internal(&proc, "", &value))                                             \
+    X(PMIx_Store_internal(&proc, long_key, &value))                                       \
+    X(PMIx_Store_internal(&proc, "key", NULL))                                            \
+    X(PMIx_Get(&proc, "key", NULL, 0, NULL))                                              \
+    X(PMIx_Get(&proc, "key", NULL, 1, &got))                                              \
+    X(PMIx_Get(&proc, "", NULL, 0, &got))                                                 \
+    X(PMIx_Get(&proc, long_key, NULL, 0, &got))                                           \
+    X(PMIx_Get_nb(&proc, "key", NULL, 0, NULL, NULL))                                     \
+    X(PMIx_Get_nb(&proc, "key", NULL, 1, on_value, NULL))                                 \
+    X(PMIx_Get_nb(&proc, long_key, NULL, 0, on_value, NULL))                              \
+    X(PMIx_Fence(NULL, 1, NULL, 0))                                                       \
+    X(PMIx_Fence(NULL, 0, NULL, 1))                                                       \
+    X(PMIx_Fence_nb(NULL, 1, NULL, 0, on_op, NULL))                                       \
+    X(PMIx_Fence_nb(NULL, 0, NULL, 1, on_op, NULL))                                       \
+    X(PMIx_Resolve_peers(NULL, nspace, NULL, &n))                                         \
+    X(PMIx_Resolve_peers(NULL, nspace, &procs, NULL))                                     \
+    X(PMIx_Resolve_nodes(nspace, NULL))                                                   \
+    X(PMIx_Publish(NULL, 0))                                                              \
+    X(PMIx_Publish(NULL, 1))                                                              \
+    X(PMIx_Publish_nb(NULL, 0, on_op, NULL))                                              \
+    X(PMIx_Publish_nb(NULL, 1, on_op, NULL))                                              \
+    X(PMIx_Lookup(NULL, 0, NULL, 0))                                                      \
+    X(PMIx_Lookup(NULL, 1, NULL, 0))                                                      \
+    X(PMIx_Lookup(&pdata, 0, NULL, 0))                                                    \
+    X(PMIx_Lookup(&pdata, 1, NULL, 1))                                                    \
+    X(PMIx_Lookup(&no_key, 1, NULL, 0))                                                   \
+    X(PMIx_Lookup(&endless_key, 1, NULL, 0))                                              \
+    X(PMIx_Lookup_nb(NULL, NULL, 0, on_lookup, NULL))                                     \
+    X(PMIx_Lookup_nb(no_strings, NULL, 0, on_lookup, NULL))                               \
+    X(PMIx_Lookup_nb(strings, NULL, 0, NULL, NULL))                                       \
+    X(PMIx_Lookup_nb(strings, NULL, 1, on_lookup, NULL))                                  \
+    X(PMIx_Unpublish(strings, NULL, 1))                                                   \
+    X(PMIx_Unpublish_nb(strings, NULL, 1, on_op, NULL))                                   \
+    X(PMIx_Spawn(NULL, 0, NULL, 0, NULL))                                                 \
+    X(PMIx_Spawn(NULL, 0, NULL, 1, NULL))                                                 \
+    X(PMIx_Spawn(NULL, 0, &app, 0, NULL))                                                 \
+    X(PMIx_Spawn(NULL, 1, &app, 1, NULL))                                                 \
+    X(PMIx_Spawn(NULL, 0, &no_app, 1, NULL))                                              \
+    X(PMIx_Spawn_nb(NULL, 0, NULL, 1, on_spawn, NULL))                                    \
+    X(PMIx_Spawn_nb(NULL, 0, &no_app, 1, on_spawn, NULL))                                 \
+    X(PMIx_Connect(NULL, 0, NULL, 0))                                                     \
+    X(PMIx_Connect(NULL, 1, NULL, 0))                                                     \
+    X(PMIx_Connect(&proc, 0, NULL, 0))                                                    \
+    X(PMIx_Connect(&proc, 1, NULL, 1))                                                    \
+    X(PMIx_Connect_nb(NULL, 0, NULL, 0, on_op, NULL))                                     \
+    X(PMIx_Disconnect(NULL, 0, NULL, 0))                                                  \
+    X(PMIx_Disconnect(&proc, 0, NULL, 0))                                                 \
+    X(PMIx_Disconnect_nb(NULL, 1, NULL, 0, on_op, NULL))                                  \
+    X(PMIx_Register_event_handler(&code, 1, NULL, 0, NULL, NULL, NULL))                   \
+    X(PMIx_Register_event_handler(NULL, 1, NULL, 0, on_event, NULL, NULL))                \
+    X(PMIx_Register_event_handler(&code, SIZE_MAX, NULL, 0, on_event, NULL, NULL))        \
+    X(PMIx_Register_event_handler(&code, 1, NULL, 1, on_event, NULL, NULL))               \
+    X(PMIx_Register_event_handler(NULL, 1, NULL, 0, on_event, on_handler, NULL))          \
+    X(PMIx_Notify_event(code, NULL, PMIX_RANGE_LOCAL, NULL, 1, NULL, NULL))               \
+    X(PMIx_Notify_event(code, NULL, PMIX_RANGE_PROC_LOCAL + 1, NULL, 0, NULL, NULL))      \
+    X(PMIx_Notify_event(code, NULL, 200, NULL, 0, on_op, NULL))                           \
+    X(PMIx_Query_info(NULL, 0, NULL, NULL))                                               \
+    X(PMIx_Query_info(NULL, 1, NULL, NULL))                                               \
+    X(PMIx_Query_info(&query, 0, NULL, NULL))                                             \
+    X(PMIx_Query_info_nb(NULL, 1, on_info, NULL))                                         \
+    X(PMIx_Query_info_nb(&query, 0, on_info, NULL))                                       \
+    X(PMIx_Job_control(NULL, 0, NULL, 0, NULL, NULL))                                     \
+    X(PMIx_Job_control(NULL, 1, &info, 1, NULL, NULL))                                    \
+    X(PMIx_Job_control(NULL, 0, NULL, 1, NULL, NULL))                                     \
+    X(PMIx_Job_control_nb(NULL, 1, &info, 1, on_info, NULL))                              \
+    X(PMIx_Job_control_nb(NULL, 0, &info, 0, on_info, NULL))                              \
+    X(PMIx_Log(NULL, 0, NULL, 0))                                                         \
+    X(PMIx_Log(NULL, 1, NULL, 0))                                                         \
+    X(PMIx_Log(&info, 1, NULL, 1))                                                        \
+    X(PMIx_Log_nb(NULL, 0, NULL, 0, on_op, NULL))                                         \
+    X(PMIx_Log_nb(&info, 1, NULL, 0, NULL, NULL))                                         \
+    X(PMIx_server_init(NULL, NULL, 1))                                                    \
+    X(PMIx_server_register_nspace(NULL, 1, NULL, 0, NULL, NULL))                          \
+    X(PMIx_server_register_nspace(no_nspace, 1, NULL, 0, NULL, NULL))                     \
+    X(PMIx_server_register_nspace(long_nspace, 1, NULL, 0, NULL, NULL))                   \
+    X(PMIx_server_register_nspace(nspace, 1, NULL, 1, on_op, NULL))                       \
+    X(PMIx_server_register_client(NULL, 0, 0, NULL, NULL, NULL))                          \
+    X(PMIx_server_register_client(&endless_proc, 0, 0, NULL, on_op, NULL))                \
+    X(deregister_nspace(NULL))                                                            \
+    X(deregister_nspace(no_nspace))                                                       \
+    X(deregister_client(NULL))                                                            \
+    X(deregister_client(&endless_proc))                                                   \
+    X(PMIx_server_setup_fork(NULL, &env))                                                 \
+    X(PMIx_server_setup_fork(&proc, NULL))                                                \
+    X(PMIx_server_dmodex_request(NULL, on_dmodex, NULL))                                  \
+    X(PMIx_server_dmodex_request(&proc, NULL, NULL))                                      \
+    X(PMIx_server_setup_application(NULL, NULL, 0, on_setup, NULL))                       \
+    X(PMIx_server_setup_application(nspace, NULL, 0, NULL, NULL))                         \
+    X(PMIx_server_setup_application(nspace, NULL, 1, on_setup, NULL))                     \
+    X(PMIx_server_setup_local_support(NULL, NULL, 0, on_op, NULL))                        \
+    X(PMIx_server_setup_local_support(nspace, NULL, 1, on_op, NULL))                      \
+    X(PMIx_generate_regex(NULL, &text))                                                   \
+    X(PMIx_generate_regex("a,b", NULL))                                                   \
+    X(PMIx_generate_ppn(NULL, &text))                                                     \
+    X(PMIx_generate_ppn("0,1", NULL))
+
+#define EXPECT(call)                                                                      \
+    do {                                                                                  \
+        pmix_status_t rc_ = (call);                                                       \
+        if (rc_ != expected && !(any_error && rc_ < 0)) {                                 \
+            printf("%s: %s, not %s\n", #call, PMIx_Error_string(rc_),                     \
+                   PMIx_Error_string(expected));                                          \
+            n_wrong++;                                                                    \
+        }                                                                                 \
+        n_calls++;                                                                        \
+    } while (0);
+/* clang-format on */
+
+static pmix_status_t expected;
+static bool any_error;
+static int n_wrong, n_calls;
+
+static void setup(void)
+{
+    px_proc_set(&proc, "ns", 0);
+    px_proc_set(&endless_proc, "ns", 0);
+    memset(endless_proc.nspace, 'n', sizeof(endless_proc.nspace));
+    memset(long_key, 'k', sizeof(long_key) - 1);
+    memset(long_nspace, 'n', sizeof(long_nspace) - 1);
+    PMIx_Info_load(&info, "key", NULL, PMIX_BOOL);
+    app.cmd = (char *)"prog";
+    query.keys = strings;
+    PMIx_Load_key(pdata.key, "key");
+    memset(endless_key.key, 'k', sizeof(endless_key.key));
+}
+
+START_TEST(before_init_every_call_says_so)
+{
+    expected = PMIX_ERR_INIT;
+    GOOD_CALLS(EXPECT)
+    ck_assert_int_eq(n_wrong, 0);
+    ck_assert_int_gt(n_calls, 45);
+    ck_assert(!PMIx_Initialized());
+    PMIx_Progress();
+    PMIx_server_deregister_nspace(nspace, NULL, NULL);
+    PMIx_server_deregister_client(&proc, NULL, NULL);
+}
+END_TEST
+
+START_TEST(before_init_nonsense_is_some_error)
+{
+    expected = PMIX_ERR_INIT;
+    any_error = true;
+    BAD_CALLS(EXPECT)
+    ck_assert_int_eq(n_wrong, 0);
+    ck_assert(!PMIx_Initialized());
+}
+END_TEST
+
+START_TEST(nonsense_is_a_bad_parameter_and_changes_nothing)
+{
+    static const pmix_server_module_t nothing;
+    pmix_server_module_t module = nothing;
+
+    ck_assert_int_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    expected = PMIX_ERR_BAD_PARAM;
+    BAD_CALLS(EXPECT)
+    ck_assert_int_eq(n_wrong, 0);
+    ck_assert_int_gt(n_calls, 90);
+    ck_assert_ptr_null(got);
+    ck_assert_ptr_null(env);
+    ck_assert_ptr_null(procs);
+    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    ck_assert(!PMIx_Initialized());
+}
+END_TEST
+
+START_TEST(after_the_end_it_is_as_before_init)
+{
+    static const pmix_server_module_t nothing;
+    pmix_server_module_t module = nothing;
+
+    ck_assert_int_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    expected = PMIX_ERR_INIT;
+    GOOD_CALLS(EXPECT)
+    ck_assert_int_eq(n_wrong, 0);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("client/bad_input", setup, NULL, before_init_every_call_says_so,
+                  before_init_nonsense_is_some_error,
+                  nonsense_is_a_bad_parameter_and_changes_nothing,
+                  after_the_end_it_is_as_before_init)

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events between a client and its server: what the server is told of handlers, and what becomes of
+ * what it sends. */
+#include "core/client/client.h"
+#include "fake_server.h"
+#include "px_test.h"
+
+#include <limits.h>
+#include <semaphore.h>
+#include <string.h>
+
+#define CODE (-701)
+
+static sem_t called, told;
+static pmix_status_t last_code;
+static px_infos last_infos;
+static pmix_proc_t last_source;
+
+/* What the server was last told about codes: "+-701", "-default". */
+static char news[128];
+
+static bool listen_to_codes(int fd, struct fake_req *req)
+{
+    pmix_status_t codes[8];
+    int32_t n = 0;
+    size_t count = 0;
+
+    if (req->op == PX_OP_REGEVENTS) {
+        ck_assert_int_eq(px_unpack_size(&req->in, &count), PMIX_SUCCESS);
+        n = (int32_t)count;
+        if (n)
+            ck_assert_int_eq(px_unpack(&req->in, codes, &n, PMIX_STATUS), PMIX_SUCCESS);
+        strcpy(news, n ? "+" : "+default");
+    } else if (req->op == PX_OP_DEREGEVENTS) {
+        for (; !px_reader_done(&req->in); n++)
+            ck_assert_int_eq(px_unpack_status(&req->in, &codes[n]), PMIX_SUCCESS);
+        strcpy(news, "-");
+    } else {
+        return false;
+    }
+    for (int32_t i = 0; i < n; i++)
+        sprintf(news + strlen(news), codes[i] == INT_MIN ? "default" : " %d", codes[i]);
+    if (req->op == PX_OP_REGEVENTS)
+        fake_status(fd, req->tag, PMIX_SUCCESS);
+    sem_post(&told);
+    return true;
+}
+
+static const char *heard(void)
+{
+    sem_wait(&told);
+    return news;
+}
+
+static void start(void)
+{
+    sem_init(&called, 0, 0);
+    sem_init(&told, 0, 0);
+    if (!fake.hook)
+        fake.hook = listen_to_codes;
+    fake_start();
+    ck_assert_int_eq(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+}
+
+static void stop(void)
+{
+    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    fake_stop();
+    px_infos_cleanup(&last_infos);
+}
+
+static void handler(size_t id PX_UNUSED, pmix_status_t status,
+                    const pmix_proc_t *source, pmix_info_t info[], size_t n,
+                    pmix_info_t *results PX_UNUSED, size_t n_results PX_UNUSED,
+                    pmix_event_notification_cbfunc_fn_t cb, void *cbdata)
+{
+    last_code = status;
+    last_source = *source;
+    px_infos_cleanup(&last_infos);
+    ck_assert_int_eq(px_infos_add_copy(&last_infos, info, n), PMIX_SUCCESS);
+    cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+    sem_post(&called);
+}
+
+static size_t reg(pmix_status_t *codes, size_t n, const char *flag)
+{
+    pmix_info_t info;
+
+    if (flag)
+        PMIx_Info_load(&info, flag, NULL, PMIX_BOOL);
+    int id = PMIx_Register_event_handler(codes, n, flag ? &info : NULL, flag ? 1 : 0,
+                                         handler, NULL, NULL);
+    ck_assert_int_ge(id, 0);
+    return (size_t)id;
+}
+
+static void dereg(size_t id)
+{
+    ck_assert_int_eq(PMIx_Deregister_event_handler(id, NULL, NULL), PMIX_SUCCESS);
+}
+
+START_TEST(the_server_learns_of_the_first_and_the_last_handler_of_a_code)
+{
+    pmix_status_t both[] = {CODE, CODE - 1};
+    size_t one, two, three, all;
+
+    start();
+    one = reg(both, 1, NULL);
+    ck_assert_str_eq(heard(), "+ -701");
+    two = reg(both, 2, NULL);
+    ck_assert_str_eq(heard(), "+ -702");
+    three = reg(both, 2, NULL); /* nothing new */
+    all = reg(NULL, 0, NULL);
+    ck_assert_str_eq(heard(), "+default");
+    dereg(two);
+    dereg(one);
+    dereg(three);
+    ck_assert_str_eq(heard(), "- -701 -702");
+    dereg(all);
+    ck_assert_str_eq(heard(), "-default");
+    stop();
+}
+END_TEST
+
+static bool answer_codes_then_tell(int fd, struct fake_req *req)
+{
+    PX_AUTO(px_infos) infos = {0};
+    bool handled = listen_to_codes(fd, req);
+
+    if (req->op == PX_OP_COMMIT) { /* the test's cue */
+        ck_assert_int_eq(
+            px_infos_add(&infos, "pmix.srvr.internal.notify", NULL, PMIX_BOOL), 0);
+        ck_assert_int_eq(px_infos_add(&infos, "detail", "x", PMIX_STRING), 0);
+        fake_event(fd, CODE, &infos);
+    }
+    return handled;
+}
+
+START_TEST(an_event_reaches_its_handler_without_the_servers_mark)
+{
+    pmix_status_t code = CODE;
+
+    fake.hook = answer_codes_then_tell;
+    start();
+    reg(&code, 1, NULL);
+    ck_assert_int_eq(PMIx_Commit(), PMIX_SUCCESS);
+    sem_wait(&called);
+    ck_assert_int_eq(last_code, CODE);
+    ck_assert_uint_eq(last_source.rank, 1);
+    ck_assert_ptr_nonnull(px_info_find(last_infos.v, last_infos.n, "detail"));
+    ck_assert_ptr_null(
+        px_info_find(last_infos.v, last_infos.n, "pmix.srvr.internal.notify"));
+    stop();
+}
+END_TEST
+
+START_TEST(an_event_without_a_handler_waits_for_one)
+{
+    pmix_status_t code = CODE;
+
+    fake.hook = answer_codes_then_tell;
+    start();
+    ck_assert_int_eq(PMIx_Commit(), PMIX_SUCCESS);
+    reg(&code, 1, NULL);
+    sem_wait(&called);
+    ck_assert_int_eq(last_code, CODE);
+    stop();
+}
+END_TEST
+
+START_TEST(a_handler_for_once_is_given_up_at_the_server_too)
+{
+    pmix_status_t code = CODE;
+
+    fake.hook = answer_codes_then_tell;
+    start();
+    size_t id = reg(&code, 1, PMIX_EVENT_ONESHOT);
+    ck_assert_str_eq(heard(), "+ -701");
+    ck_assert_int_eq(PMIx_Commit(), PMIX_SUCCESS);
+    sem_wait(&called);
+    ck_assert_str_eq(heard(), "- -701");
+    ck_assert_int_eq(PMIx_Deregister_event_handler(id, NULL, NULL), PMIX_ERR_NOT_FOUND);
+    reg(&code, 1, NULL);
+    ck_assert_str_eq(heard(), "+ -701");
+    stop();
+}
+END_TEST
+
+static const char *damaged;
+static size_t n_damaged;
+
+static bool send_damaged(int fd, struct fake_req *req)
+{
+    px_writer w = fake_begin();
+
+    if (req->op == PX_OP_COMMIT) {
+        ck_assert_int_eq(px_buf_add(&w.buf, damaged, n_damaged), PMIX_SUCCESS);
+        fake_reply(fd, PX_TAG_NOTIFY, &w);
+    }
+    px_writer_cleanup(&w);
+    return listen_to_codes(fd, req);
+}
+
+START_TEST(a_damaged_event_is_dropped_and_nothing_else)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+    } rows[] = {
+        {"", 0},
+        {"\x02\x0d", 2},                                  /* another command */
+        {"\x02\x0c\x02\x0d\x02", 5},                      /* no source */
+        {"\x02\x0c\x02\x0d\x02\x02\x00\x00\x02\xff", 10}, /* a count without an end */
+    };
+
+    fake.hook = send_damaged;
+    start();
+    reg(NULL, 0, NULL);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        damaged = rows[i].bytes;
+        n_damaged = rows[i].n;
+        ck_assert_int_eq(PMIx_Commit(), PMIX_SUCCESS);
+    }
+    ck_assert_int_eq(sem_trywait(&called), -1);
+    stop();
+}
+END_TEST
+
+static uint8_t last_range;
+
+static bool take_notify(int fd, struct fake_req *req)
+{
+    pmix_status_t code;
+
+    if (req->op != PX_OP_NOTIFY)
+        return listen_to_codes(fd, req);
+    ck_assert_int_eq(px_unpack_status(&req->in, &code), PMIX_SUCCESS);
+    ck_assert_int_eq(code, CODE);
+    ck_assert_int_eq(px_unpack_u8(&req->in, &last_range, PMIX_DATA_RANGE),
+                     PMIX_SUCCESS);
+    fake_status(fd, req->tag, PMIX_ERR_NO_PERMISSIONS);
+    return true;
+}
+
+START_TEST(an_own_event_goes_to_own_handlers_and_to_the_server)
+{
+    fake.hook = take_notify;
+    start();
+    reg(NULL, 0, NULL);
+    ck_assert_int_eq(
+        PMIx_Notify_event(CODE, NULL, PMIX_RANGE_GLOBAL, NULL, 0, NULL, NULL),
+        PMIX_ERR_NO_PERMISSIONS);
+    ck_assert_uint_eq(last_range, PMIX_RANGE_GLOBAL);
+    sem_wait(&called);
+    ck_assert_int_eq(
+        PMIx_Notify_event(CODE, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL),
+        PMIX_SUCCESS);
+    sem_wait(&called);
+    ck_assert_int_eq(PMIx_Notify_event(CODE, NULL, PMIX_RANGE_RM, NULL, 0, NULL, NULL),
+                     PMIX_ERR_NO_PERMISSIONS);
+    ck_assert_int_eq(sem_trywait(&called), -1);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_NOTIFY], 2);
+    stop();
+}
+END_TEST
+
+PX_TEST_MAIN("client/event_in",
+             the_server_learns_of_the_first_and_the_last_handler_of_a_code,
+             an_event_reaches_its_handler_without_the_servers_mark,
+             an_event_without_a_handler_waits_for_one,
+             a_handler_for_once_is_given_up_at_the_server_too,
+             a_damaged_event_is_dropped_and_nothing_else,
+             an_own_event_goes_to_own_handlers_and_to_the_server)

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a client: with a server that answers, that is silent, that dies; with calls under way;
+ * again and again; beside a server role in the same process. */
+#include "core/base/clock.h"
+#include "core/client/client.h"
+#include "fake_server.h"
+#include "pmix_server.h"
+#include "px_test.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+static sem_t done;
+static pmix_status_t done_status;
+
+static void init(void)
+{
+    ck_assert_int_eq(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+}
+
+static void start(void)
+{
+    sem_init(&done, 0, 0);
+    fake_start();
+    init();
+}
+
+static void finalize(void)
+{
+    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+}
+
+static void stop(void)
+{
+    finalize();
+    fake_stop();
+}
+
+static void on_op(pmix_status_t status, void *cbdata PX_UNUSED)
+{
+    done_status = status;
+    sem_post(&done);
+}
+
+START_TEST(it_says_goodbye_once_and_waits_for_the_answer)
+{
+    start();
+    init();
+    finalize();
+    ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 0);
+    stop();
+    ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 1);
+    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
+}
+END_TEST
+
+START_TEST(a_barrier_comes_first_if_it_was_asked_for)
+{
+    pmix_info_t barrier;
+
+    PMIx_Info_load(&barrier, PMIX_EMBED_BARRIER, NULL, PMIX_BOOL);
+    start();
+    ck_assert_int_eq(PMIx_Finalize(&barrier, 1), PMIX_SUCCESS);
+    fake_stop();
+    ck_assert_uint_eq(fake.n_ops[PX_OP_FENCE], 1);
+}
+END_TEST
+
+/* ---- servers that do not answer -------------------------------------------------------------- */
+
+static bool die_at_goodbye(int fd, struct fake_req *req)
+{
+    if (req->op == PX_OP_FINALIZE)
+        shutdown(fd, SHUT_RDWR);
+    return req->op == PX_OP_FINALIZE;
+}
+
+START_TEST(a_server_that_dies_at_the_goodbye_is_no_obstacle)
+{
+    fake.hook = die_at_goodbye;
+    start();
+    stop();
+}
+END_TEST
+
+static bool ignore_goodbye(int fd PX_UNUSED, struct fake_req *req)
+{
+    return req->op == PX_OP_FINALIZE;
+}
+
+START_TEST(a_silent_server_keeps_it_for_its_time_only)
+{
+    uint64_t began;
+
+    setenv("PMIX_MCA_client_finalize_timeout", "50ms", 1);
+    fake.hook = ignore_goodbye;
+    start();
+    began = px_clock_ms();
+    stop();
+    ck_assert_uint_ge(px_clock_ms() - began, 40);
+}
+END_TEST
+
+static sem_t gone;
+
+static void serve_and_leave(void)
+{
+    struct fake_req req = {0};
+    int fd = fake_accept();
+
+    fake_words(fd, PMIX_SUCCESS, 7);
+    ck_assert(fake_next(fd, &req));
+    fake_answer(fd, &req);
+    px_buf_cleanup(&req.payload);
+    close(fd);
+    sem_post(&gone);
+}
+
+static void on_event(size_t id PX_UNUSED, pmix_status_t status,
+                     const pmix_proc_t *source, pmix_info_t info[] PX_UNUSED,
+                     size_t n PX_UNUSED, pmix_info_t *results PX_UNUSED,
+                     size_t n_results PX_UNUSED, pmix_event_notification_cbfunc_fn_t cb,
+                     void *cbdata)
+{
+    ck_assert_str_eq(source->nspace, "server");
+    cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+    on_op(status, NULL);
+}
+
+START_TEST(the_loss_of_the_server_is_an_event_and_the_end_still_works)
+{
+    pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
+
+    sem_init(&gone, 0, 0);
+    fake.script = serve_and_leave;
+    start();
+    ck_assert_int_ge(
+        PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL), 0);
+    sem_wait(&gone);
+    sem_wait(&done);
+    ck_assert_int_eq(done_status, PMIX_ERR_LOST_CONNECTION);
+    ck_assert(PMIx_Initialized());
+    init(); /* a further reference needs no server */
+    finalize();
+    stop();
+}
+END_TEST
+
+/* ---- calls under way ---------------------------------------------------------------------------- */
+
+static sem_t heard;
+
+static bool hold_all_but_goodbye(int fd, struct fake_req *req)
+{
+    if (req->op == PX_OP_FINALIZE) {
+        fake_status(fd, req->tag, PMIX_SUCCESS);
+    } else if (req->op != PX_OP_REQ) {
+        sem_post(&heard);
+        return true;
+    }
+    return req->op == PX_OP_FINALIZE;
+}
+
+START_TEST(calls_without_an_answer_end_with_the_client)
+{
+    pmix_info_t data;
+
+    sem_init(&heard, 0, 0);
+    fake.hook = hold_all_but_goodbye;
+    start();
+    PMIx_Info_load(&data, "key", NULL, PMIX_BOOL);
+    ck_assert_int_eq(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Publish_nb(&data, 1, on_op, NULL), PMIX_SUCCESS);
+    sem_wait(&heard);
+    sem_wait(&heard);
+    stop();
+    for (int i = 0; i < 2; i++) {
+        sem_wait(&done);
+        ck_assert_int_eq(done_status, PMIX_ERR_UNREACH);
+    }
+}
+END_TEST
+
+static void *fence(void *arg)
+{
+    *(pmix_status_t *)arg = PMIx_Fence(NULL, 0, NULL, 0);
+    return NULL;
+}
+
+START_TEST(a_thread_that_waits_is_let_go)
+{
+    pmix_status_t status = PMIX_SUCCESS;
+    pthread_t thread;
+
+    sem_init(&heard, 0, 0);
+    fake.hook = hold_all_but_goodbye;
+    start();
+    ck_assert_int_eq(pthread_create(&thread, NULL, fence, &status), 0);
+    sem_wait(&heard);
+    stop();
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(status, PMIX_ERR_UNREACH);
+}
+END_TEST
+
+/* ---- event handlers that answer late --------------------------------------------------------------- */
+
+static pmix_event_notification_cbfunc_fn_t late_cb;
+static void *late_cbdata;
+
+static void answer_later(size_t id PX_UNUSED, pmix_status_t status,
+                         const pmix_proc_t *source PX_UNUSED,
+                         pmix_info_t info[] PX_UNUSED, size_t n PX_UNUSED,
+                         pmix_info_t *results PX_UNUSED, size_t n_results PX_UNUSED,
+                         pmix_event_notification_cbfunc_fn_t cb, void *cbdata)
+{
+    late_cb = cb;
+    late_cbdata = cbdata;
+    on_op(status, NULL);
+}
+
+START_TEST(a_handler_may_answer_after_the_end_and_in_the_next_life)
+{
+    for (int again = 0; again < 2; again++) {
+        start();
+        ck_assert_int_ge(
+            PMIx_Register_event_handler(NULL, 0, NULL, 0, answer_later, NULL, NULL), 0);
+        ck_assert_int_eq(
+            PMIx_Notify_event(-700, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL),
+            PMIX_SUCCESS);
+        sem_wait(&done);
+        stop();
+        if (again)
+            start();
+        late_cb(PMIX_SUCCESS, NULL, 0, NULL, NULL, late_cbdata);
+        if (again)
+            stop();
+    }
+}
+END_TEST
+
+static void *answer_now(void *arg PX_UNUSED)
+{
+    late_cb(PMIX_SUCCESS, NULL, 0, NULL, NULL, late_cbdata);
+    return NULL;
+}
+
+START_TEST(a_handler_may_answer_while_the_client_ends)
+{
+    for (int i = 0; i < 30; i++) {
+        pthread_t thread;
+
+        start();
+        ck_assert_int_ge(
+            PMIx_Register_event_handler(NULL, 0, NULL, 0, answer_later, NULL, NULL), 0);
+        ck_assert_int_eq(
+            PMIx_Notify_event(-700, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL),
+            PMIX_SUCCESS);
+        sem_wait(&done);
+        ck_assert_int_eq(pthread_create(&thread, NULL, answer_now, NULL), 0);
+        stop();
+        pthread_join(thread, NULL);
+    }
+}
+END_TEST
+
+/* ---- lives and roles ---------------------------------------------------------------------------------- */
+
+START_TEST(a_client_may_come_back_to_the_same_server)
+{
+    for (unsigned i = 0; i < 5; i++) {
+        start();
+        ck_assert_int_eq(PMIx_Commit(), PMIX_SUCCESS);
+        stop();
+    }
+    ck_assert_uint_eq(fake.n_ops[PX_OP_REQ], 5);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 5);
+}
+END_TEST
+
+static void serve_two(void)
+{
+    fake_serve(); /* the child, then the parent */
+}
+
+static void *serve_parent(void *arg PX_UNUSED)
+{
+    struct fake_req req = {0};
+    int fd = fake_accept();
+
+    fake_words(fd, PMIX_SUCCESS, 7);
+    ck_assert(fake_next(fd, &req));
+    fake_answer(fd, &req);
+    sem_wait(&heard);
+    while (fake_next(fd, &req))
+        fake_answer(fd, &req);
+    close(fd);
+    return NULL;
+}
+
+static void serve_parent_then_child(void)
+{
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, serve_parent, NULL), 0);
+    sem_wait(&gone);
+    serve_two();
+    sem_post(&heard);
+    pthread_join(thread, NULL);
+}
+
+START_TEST(a_forked_child_is_a_client_of_its_own_and_ends_alone)
+{
+    int status;
+
+    sem_init(&gone, 0, 0);
+    sem_init(&heard, 0, 0);
+    fake.script = serve_parent_then_child;
+    start();
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(PMIx_Fence(NULL, 0, NULL, 0) != PMIX_ERR_INIT ||
+              PMIx_Init(NULL, NULL, 0) || PMIx_Commit() || PMIx_Finalize(NULL, 0));
+    sem_post(&gone);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    ck_assert_int_eq(PMIx_Commit(), PMIX_SUCCESS); /* the parent's connection lives */
+    stop();
+}
+END_TEST
+
+static const pmix_server_module_t no_module;
+
+static uint32_t job_size(const char *nspace)
+{
+    pmix_value_t *v = NULL;
+    pmix_proc_t p;
+    uint32_t n = 0;
+
+    px_proc_set(&p, nspace, PMIX_RANK_WILDCARD);
+    if (PMIx_Get(&p, PMIX_JOB_SIZE, NULL, 0, &v) == PMIX_SUCCESS) {
+        ck_assert(px_value_to_u32(v, &n));
+        PMIX_VALUE_RELEASE(v);
+    }
+    return n;
+}
+
+static void host_a_job(void)
+{
+    PX_AUTO(px_infos) infos = {0};
+    pmix_server_module_t module = no_module;
+    pmix_nspace_t hosted = "hosted";
+    uint32_t three = 3;
+
+    ck_assert_int_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(px_infos_add(&infos, PMIX_JOB_SIZE, &three, PMIX_UINT32), 0);
+    ck_assert_int_eq(
+        PMIx_server_register_nspace(hosted, 3, infos.v, infos.n, NULL, NULL),
+        PMIX_SUCCESS);
+}
+
+START_TEST(a_client_may_be_a_server_too_and_either_may_end_first)
+{
+    for (int server_first = 0; server_first < 2; server_first++) {
+        start();
+        host_a_job();
+        ck_assert_uint_eq(job_size("job"), 2);
+        ck_assert_uint_eq(job_size("hosted"), 3);
+        ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0),
+                         PMIX_SUCCESS); /* at its server */
+        if (server_first) {
+            ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+            ck_assert_uint_eq(job_size("hosted"), 0);
+            ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+            stop();
+        } else {
+            pmix_info_t data;
+
+            stop();
+            ck_assert(PMIx_Initialized());
+            ck_assert_uint_eq(job_size("hosted"), 3);
+            PMIx_Info_load(&data, "key", NULL, PMIX_BOOL);
+            ck_assert_int_eq(PMIx_Publish(&data, 1),
+                             PMIX_ERR_NOT_SUPPORTED); /* its own host */
+            ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
+            ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+        }
+        ck_assert(!PMIx_Initialized());
+        ck_assert_ptr_null(px_process.loop);
+    }
+}
+END_TEST
+
+START_TEST(what_a_process_serves_survives_its_own_fences_and_refreshes)
+{
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 5}, *got = NULL;
+    pmix_info_t collect, refresh;
+    pmix_proc_t p;
+
+    start();
+    host_a_job();
+    px_proc_set(&p, "hosted", 1);
+    ck_assert_int_eq(px_store_put(px_nspace_find(px_process.model, "hosted"),
+                                  PX_GDS_REMOTE, 1, "colour", &v),
+                     PMIX_SUCCESS);
+    PMIx_Info_load(&collect, PMIX_COLLECT_DATA, NULL, PMIX_BOOL);
+    PMIx_Info_load(&refresh, PMIX_GET_REFRESH_CACHE, NULL, PMIX_BOOL);
+    ck_assert_int_eq(PMIx_Fence(NULL, 0, &collect, 1), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Get(&p, "colour", &refresh, 1, &got), PMIX_SUCCESS);
+    ck_assert_uint_eq(got->data.uint32, 5);
+    PMIX_VALUE_RELEASE(got);
+    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    stop();
+}
+END_TEST
+
+START_TEST(init_in_a_server_is_a_guest_of_it)
+{
+    pmix_proc_t self;
+
+    host_a_job();
+    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
+    ck_assert(px_proc_same(&self, &px_process.model->self));
+    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
+
+    ck_assert_int_eq(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS); /* and the guest with it */
+    ck_assert(!PMIx_Initialized());
+    ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_server_finalize(), PMIX_ERR_INIT);
+}
+END_TEST
+
+START_TEST(a_server_wants_a_finalize_for_each_init)
+{
+    pmix_server_module_t module = no_module;
+
+    host_a_job();
+    ck_assert_int_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT); /* these are not its */
+    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    ck_assert(PMIx_Initialized());
+    ck_assert_uint_eq(job_size("hosted"), 3);
+    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    ck_assert(!PMIx_Initialized());
+    ck_assert_int_eq(PMIx_server_finalize(), PMIX_ERR_INIT);
+}
+END_TEST
+
+PX_TEST_MAIN("client/finalize", it_says_goodbye_once_and_waits_for_the_answer,
+             a_barrier_comes_first_if_it_was_asked_for,
+             a_server_that_dies_at_the_goodbye_is_no_obstacle,
+             a_silent_server_keeps_it_for_its_time_only,
+             the_loss_of_the_server_is_an_event_and_the_end_still_works,
+             calls_without_an_answer_end_with_the_client, a_thread_that_waits_is_let_go,
+             a_handler_may_answer_after_the_end_and_in_the_next_life,
+             a_handler_may_answer_while_the_client_ends,
+             a_client_may_come_back_to_the_same_server,
+             a_forked_child_is_a_client_of_its_own_and_ends_alone,
+             a_client_may_be_a_server_too_and_either_may_end_first,
+             what_a_process_serves_survives_its_own_fences_and_refreshes,
+             init_in_a_server_is_a_guest_of_it, a_server_wants_a_finalize_for_each_init)

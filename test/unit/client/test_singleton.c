@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A process without a server: everything it can do alone, it can. */
+#include "core/base/str.h"
+#include "core/client/client.h"
+#include "pmix_server.h"
+#include "px_test.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static pmix_proc_t self;
+static sem_t done;
+static pmix_status_t done_status;
+
+static void setup(void)
+{
+    sem_init(&done, 0, 0);
+    unsetenv("PMIX_NAMESPACE");
+    ck_assert_int_eq(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
+}
+
+static void finalize(void)
+{
+    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    ck_assert(!PMIx_Initialized());
+}
+
+static void on_op(pmix_status_t status, void *cbdata)
+{
+    ck_assert_ptr_eq(cbdata, &done);
+    done_status = status;
+    sem_post(&done);
+}
+
+static pmix_status_t await_op(void)
+{
+    sem_wait(&done);
+    return done_status;
+}
+
+static uint32_t get_u32(pmix_rank_t rank, const char *key)
+{
+    pmix_value_t *v = NULL;
+    pmix_proc_t p = self;
+    uint32_t n = UINT32_MAX;
+
+    p.rank = rank;
+    if (PMIx_Get(&p, key, NULL, 0, &v) == PMIX_SUCCESS) {
+        ck_assert(px_value_to_u32(v, &n));
+        PMIX_VALUE_RELEASE(v);
+    }
+    return n;
+}
+
+START_TEST(it_is_rank_0_of_a_job_of_its_own)
+{
+    char pid[32];
+
+    snprintf(pid, sizeof(pid), ".%ld", (long)getpid());
+    ck_assert(px_str_starts(self.nspace, "singleton."));
+    ck_assert_ptr_nonnull(strstr(self.nspace, pid));
+    ck_assert_uint_eq(self.rank, 0);
+    ck_assert(PMIx_Initialized());
+    ck_assert_ptr_nonnull(strstr(PMIx_Get_version(), "Tenon"));
+    finalize();
+}
+END_TEST
+
+START_TEST(what_programs_ask_first_has_an_answer)
+{
+    static const struct {
+        bool of_job;
+        const char *key;
+        uint32_t value;
+    } rows[] = {
+        {true, PMIX_JOB_SIZE, 1},    {true, PMIX_UNIV_SIZE, 1},
+        {true, PMIX_LOCAL_SIZE, 1},  {true, PMIX_NUM_NODES, 1},
+        {false, PMIX_LOCAL_RANK, 0}, {false, PMIX_NODE_RANK, 0},
+        {false, PMIX_NODEID, 0},     {false, PMIX_APPNUM, 0},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        ck_assert_msg(get_u32(rows[i].of_job ? PMIX_RANK_WILDCARD : 0, rows[i].key) ==
+                          rows[i].value,
+                      "%s", rows[i].key);
+    finalize();
+}
+END_TEST
+
+START_TEST(it_can_put_commit_fence_and_get)
+{
+    static const pmix_scope_t scopes[] = {PMIX_LOCAL, PMIX_REMOTE, PMIX_GLOBAL,
+                                          PMIX_INTERNAL};
+    pmix_value_t v = {.type = PMIX_UINT32};
+    char key[8];
+
+    for (uint32_t i = 0; i < PX_COUNT(scopes); i++) {
+        snprintf(key, sizeof(key), "key%u", i);
+        v.data.uint32 = i;
+        ck_assert_int_eq(PMIx_Put(scopes[i], key, &v), PMIX_SUCCESS);
+        v.data.uint32 = i + 10;
+        ck_assert_int_eq(PMIx_Put(scopes[i], key, &v), PMIX_SUCCESS);
+    }
+    ck_assert_int_eq(PMIx_Commit(), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Commit(), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Fence(&self, 1, NULL, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done), PMIX_SUCCESS);
+    ck_assert_int_eq(await_op(), PMIX_SUCCESS);
+    for (uint32_t i = 0; i < PX_COUNT(scopes); i++) {
+        snprintf(key, sizeof(key), "key%u", i);
+        ck_assert_uint_eq(get_u32(0, key), i + 10);
+    }
+    ck_assert_uint_eq(get_u32(0, "nothing"), UINT32_MAX);
+    ck_assert_uint_eq(get_u32(1, "key0"), UINT32_MAX);
+    finalize();
+}
+END_TEST
+
+START_TEST(everything_put_comes_back_without_a_key)
+{
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 5}, *all = NULL;
+    const pmix_info_t *infos;
+
+    ck_assert_int_eq(PMIx_Put(PMIX_GLOBAL, "mine", &v), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Get(NULL, NULL, NULL, 0, &all), PMIX_SUCCESS);
+    ck_assert_int_eq(all->type, PMIX_DATA_ARRAY);
+    infos = all->data.darray->array;
+    ck_assert_uint_eq(px_info_u32(infos, all->data.darray->size, "mine", 0), 5);
+    PMIX_VALUE_RELEASE(all);
+    finalize();
+}
+END_TEST
+
+START_TEST(connect_and_disconnect_with_itself_are_done_at_once)
+{
+    ck_assert_int_eq(PMIx_Connect(&self, 1, NULL, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Disconnect(&self, 1, NULL, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Connect_nb(&self, 1, NULL, 0, on_op, &done), PMIX_SUCCESS);
+    ck_assert_int_eq(await_op(), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Disconnect_nb(&self, 1, NULL, 0, on_op, &done), PMIX_SUCCESS);
+    ck_assert_int_eq(await_op(), PMIX_SUCCESS);
+    finalize();
+}
+END_TEST
+
+START_TEST(it_resolves_itself)
+{
+    pmix_proc_t *procs = NULL;
+    char *nodes = NULL;
+    size_t n = 0;
+    pmix_nspace_t nobody = "nobody";
+
+    ck_assert_int_eq(PMIx_Resolve_peers(NULL, self.nspace, &procs, &n), PMIX_SUCCESS);
+    ck_assert_uint_eq(n, 1);
+    ck_assert(px_proc_same(&procs[0], &self));
+    free(procs);
+    ck_assert_int_eq(PMIx_Resolve_peers(px_process.host, NULL, &procs, &n),
+                     PMIX_SUCCESS);
+    ck_assert_uint_eq(n, 1);
+    free(procs);
+    ck_assert_int_eq(PMIx_Resolve_peers(NULL, nobody, &procs, &n), PMIX_ERR_NOT_FOUND);
+    ck_assert_ptr_null(procs);
+    ck_assert_int_eq(PMIx_Resolve_nodes(self.nspace, &nodes), PMIX_SUCCESS);
+    ck_assert_str_eq(nodes, px_process.host);
+    free(nodes);
+    ck_assert_int_eq(PMIx_Resolve_nodes(NULL, &nodes), PMIX_SUCCESS);
+    free(nodes);
+    ck_assert_int_eq(PMIx_Resolve_nodes(nobody, &nodes), PMIX_ERR_NOT_FOUND);
+    ck_assert_ptr_null(nodes);
+    finalize();
+}
+END_TEST
+
+START_TEST(what_needs_a_server_says_that_there_is_none)
+{
+    char *keys[] = {(char *)"key", NULL};
+    char *argv[] = {(char *)"prog", NULL};
+    pmix_app_t app = {.cmd = argv[0], .argv = argv, .maxprocs = 1};
+    pmix_query_t query = {.keys = keys};
+    pmix_pdata_t pdata = {.key = "key"};
+    pmix_nspace_t nspace = "x";
+    pmix_info_t info, *results = &info;
+    size_t n = 1;
+
+    PMIx_Info_load(&info, "key", NULL, PMIX_BOOL);
+    ck_assert_int_eq(PMIx_Publish(&info, 1), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(PMIx_Publish_nb(&info, 1, on_op, &done), PMIX_SUCCESS);
+    ck_assert_int_eq(await_op(), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(PMIx_Lookup(&pdata, 1, NULL, 0), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(PMIx_Unpublish(keys, NULL, 0), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(PMIx_Unpublish_nb(keys, NULL, 0, on_op, &done), PMIX_SUCCESS);
+    ck_assert_int_eq(await_op(), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(PMIx_Spawn(NULL, 0, &app, 1, nspace), PMIX_ERR_UNREACH);
+    ck_assert_str_eq(nspace, "");
+    ck_assert_int_eq(PMIx_Abort(1, "no", NULL, 0), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(PMIx_Query_info(&query, 1, &results, &n), PMIX_ERR_UNREACH);
+    ck_assert_ptr_null(results);
+    ck_assert_uint_eq(n, 0);
+    ck_assert_int_eq(PMIx_Job_control(NULL, 0, &info, 1, NULL, NULL), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(PMIx_Log(&info, 1, NULL, 0), PMIX_ERR_UNREACH);
+    finalize();
+}
+END_TEST
+
+START_TEST(a_value_may_be_stored_about_anybody)
+{
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 9}, *got = NULL;
+    pmix_proc_t other;
+
+    px_proc_set(&other, "other", 3);
+    ck_assert_int_eq(PMIx_Store_internal(&other, "colour", &v), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Get(&other, "colour", NULL, 0, &got), PMIX_SUCCESS);
+    ck_assert_uint_eq(got->data.uint32, 9);
+    PMIX_VALUE_RELEASE(got);
+    ck_assert_int_eq(PMIx_Store_internal(NULL, "own", &v), PMIX_SUCCESS);
+    ck_assert_uint_eq(get_u32(0, "own"), 9);
+    memset(other.nspace, 'x', sizeof(other.nspace)); /* no end: cut */
+    ck_assert_int_eq(PMIx_Store_internal(&other, "colour", &v), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Get(&other, "colour", NULL, 0, &got), PMIX_SUCCESS);
+    PMIX_VALUE_RELEASE(got);
+    finalize();
+}
+END_TEST
+
+/* ---- life --------------------------------------------------------------------------------------- */
+
+static int n_descriptors(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    int n = 0;
+
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+START_TEST(each_init_wants_its_finalize)
+{
+    pmix_proc_t again;
+
+    ck_assert_int_eq(PMIx_Init(&again, NULL, 0), PMIX_SUCCESS);
+    ck_assert(px_proc_same(&again, &self));
+    ck_assert_int_eq(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+        ck_assert(PMIx_Initialized());
+        ck_assert_uint_eq(get_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
+    }
+    finalize();
+    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
+    ck_assert(!PMIx_Initialized());
+}
+END_TEST
+
+START_TEST(it_may_live_many_times_and_leaves_nothing)
+{
+    int before;
+
+    finalize();
+    before = n_descriptors();
+    for (int i = 0; i < 20; i++) {
+        pmix_value_t v = {.type = PMIX_UINT32};
+
+        ck_assert_int_eq(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
+        ck_assert_uint_eq(get_u32(0, "key"), UINT32_MAX); /* nothing of the last life */
+        ck_assert_int_eq(PMIx_Put(PMIX_GLOBAL, "key", &v), PMIX_SUCCESS);
+        finalize();
+    }
+    ck_assert_int_eq(n_descriptors(), before);
+}
+END_TEST
+
+static void on_value(pmix_status_t status PX_UNUSED, pmix_value_t *value PX_UNUSED,
+                     void *cbdata)
+{
+    pmix_value_t *v = NULL;
+    pmix_status_t *got = cbdata;
+
+    got[0] = PMIx_Get(NULL, PMIX_JOB_SIZE, NULL, 0, &v);
+    got[1] = PMIx_Fence(NULL, 0, NULL, 0);
+    got[2] = PMIx_Init(NULL, NULL, 0);
+    got[3] = PMIx_Finalize(NULL, 0);
+    got[4] = PMIx_server_init(NULL, NULL, 0);
+    sem_post(&done);
+}
+
+START_TEST(a_callback_must_not_block)
+{
+    pmix_status_t got[5] = {0};
+
+    ck_assert_int_eq(PMIx_Get_nb(NULL, PMIX_RANK, NULL, 0, on_value, got),
+                     PMIX_SUCCESS);
+    sem_wait(&done);
+    for (size_t i = 0; i < PX_COUNT(got); i++)
+        ck_assert_int_eq(got[i], PMIX_ERR_WOULD_BLOCK);
+    finalize();
+}
+END_TEST
+
+static void on_event(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
+                     const pmix_proc_t *source PX_UNUSED, pmix_info_t info[] PX_UNUSED,
+                     size_t n PX_UNUSED, pmix_info_t *results PX_UNUSED,
+                     size_t n_results PX_UNUSED, pmix_event_notification_cbfunc_fn_t cb,
+                     void *cbdata)
+{
+    cb(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
+}
+
+static int live_anew(void)
+{
+    pmix_value_t v = {.type = PMIX_UINT32}, *got = NULL;
+    pmix_proc_t child;
+
+    if (PMIx_Initialized())
+        return 1;
+    if (PMIx_Put(PMIX_GLOBAL, "key", &v) != PMIX_ERR_INIT ||
+        PMIx_Commit() != PMIX_ERR_INIT || PMIx_Fence(NULL, 0, NULL, 0) != PMIX_ERR_INIT)
+        return 2;
+    if (PMIx_Get(&self, PMIX_JOB_SIZE, NULL, 0, &got) != PMIX_ERR_INIT ||
+        PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done) != PMIX_ERR_INIT)
+        return 3;
+    if (PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL) !=
+            PMIX_ERR_INIT ||
+        PMIx_Deregister_event_handler(0, NULL, NULL) != PMIX_ERR_INIT ||
+        PMIx_Notify_event(-1, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL) !=
+            PMIX_ERR_INIT)
+        return 4;
+    PMIx_Progress();
+    if (PMIx_Finalize(NULL, 0) != PMIX_ERR_INIT)
+        return 5;
+    if (PMIx_Init(&child, NULL, 0) || PMIx_Put(PMIX_GLOBAL, "key", &v) ||
+        PMIx_Get(&child, "key", NULL, 0, &got))
+        return 6;
+    PMIX_VALUE_RELEASE(got);
+    return PMIx_Finalize(NULL, 0) ? 7 : 0;
+}
+
+static void expect_0(pid_t pid)
+{
+    int status;
+
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+
+START_TEST(a_forked_child_must_init_itself_and_can)
+{
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(live_anew());
+    expect_0(pid);
+    ck_assert_uint_eq(get_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
+    finalize();
+}
+END_TEST
+
+static void fork_here(pmix_status_t status PX_UNUSED, void *cbdata)
+{
+    pid_t *pid = cbdata;
+
+    *pid = fork();
+    if (*pid == 0)
+        _exit(live_anew());
+    sem_post(&done);
+}
+
+START_TEST(so_can_a_child_forked_in_a_callback)
+{
+    pid_t pid = -1;
+
+    ck_assert_int_eq(PMIx_Fence_nb(NULL, 0, NULL, 0, fork_here, &pid), PMIX_SUCCESS);
+    sem_wait(&done);
+    expect_0(pid);
+    finalize();
+}
+END_TEST
+
+START_TEST(where_kernels_do_not_tell_of_a_fork_the_process_id_does)
+{
+    _Atomic uint8_t *stamp = px_process.stamp;
+
+    px_process.stamp = NULL;
+    ck_assert(PMIx_Initialized());
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(live_anew());
+    expect_0(pid);
+    px_process.stamp = stamp;
+    finalize();
+}
+END_TEST
+
+static void *get_many(void *arg PX_UNUSED)
+{
+    for (int i = 0; i < 500; i++)
+        ck_assert_uint_eq(get_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
+    return NULL;
+}
+
+START_TEST(many_threads_may_call_at_once)
+{
+    pthread_t threads[4];
+
+    for (size_t i = 0; i < PX_COUNT(threads); i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, get_many, NULL), 0);
+    for (size_t i = 0; i < PX_COUNT(threads); i++)
+        pthread_join(threads[i], NULL);
+    finalize();
+}
+END_TEST
+
+START_TEST(with_external_progress_it_works_the_same)
+{
+    pmix_info_t external;
+
+    finalize();
+    PMIx_Info_load(&external, PMIX_EXTERNAL_PROGRESS, NULL, PMIX_BOOL);
+    ck_assert_int_eq(PMIx_Init(&self, &external, 1), PMIX_SUCCESS);
+    ck_assert_uint_eq(get_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
+    ck_assert_int_eq(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done), PMIX_SUCCESS);
+    while (sem_trywait(&done))
+        PMIx_Progress();
+    ck_assert_int_eq(done_status, PMIX_SUCCESS);
+    finalize();
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("client/singleton", setup, NULL, it_is_rank_0_of_a_job_of_its_own,
+                  what_programs_ask_first_has_an_answer,
+                  it_can_put_commit_fence_and_get,
+                  everything_put_comes_back_without_a_key,
+                  connect_and_disconnect_with_itself_are_done_at_once,
+                  it_resolves_itself, what_needs_a_server_says_that_there_is_none,
+                  a_value_may_be_stored_about_anybody, each_init_wants_its_finalize,
+                  it_may_live_many_times_and_leaves_nothing, a_callback_must_not_block,
+                  a_forked_child_must_init_itself_and_can,
+                  so_can_a_child_forked_in_a_callback,
+                  where_kernels_do_not_tell_of_a_fork_the_process_id_does,
+                  many_threads_may_call_at_once,
+                  with_external_progress_it_works_the_same)
