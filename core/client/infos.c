@@ -4,6 +4,7 @@
 
 struct infos_op {
     struct px_api api;
+    pmix_data_type_t what_type;
     const void *what; /* queries or target procs */
     size_t n_what;
     const pmix_info_t *info;
@@ -80,12 +81,45 @@ static void release_results(void *cbdata)
     free(op);
 }
 
+static void drop_args(struct infos_op *op)
+{
+    px_type_free_array(op->what_type, (void *)op->what, op->n_what);
+    px_type_free_array(PMIX_INFO, (void *)op->info, op->n_info);
+    px_type_free_array(PMIX_INFO, (void *)op->directives, op->n_directives);
+}
+
+/* Programs free what they passed as soon as the call returns, callback or not. */
+static pmix_status_t post_copy(const struct infos_op *op, pmix_data_type_t what_type)
+{
+    struct infos_op own = *op;
+    void *what = NULL, *info = NULL, *directives = NULL;
+    pmix_status_t rc = px_type_copy_array(what_type, &what, op->what, op->n_what);
+
+    if (!rc)
+        rc = px_type_copy_array(PMIX_INFO, &info, op->info, op->n_info);
+    if (!rc)
+        rc = px_type_copy_array(PMIX_INFO, &directives, op->directives, op->n_directives);
+    own.what = what;
+    own.info = info;
+    own.directives = directives;
+    own.what_type = what_type;
+    own.n_what = what ? op->n_what : 0;
+    own.n_info = info ? op->n_info : 0;
+    own.n_directives = directives ? op->n_directives : 0;
+    if (!rc)
+        rc = px_api_post(&own.api, sizeof(own));
+    if (rc)
+        drop_args(&own);
+    return rc;
+}
+
 /* The user may keep the results until he calls the release function, which outlives the call. */
 static void finish(struct px_api *api)
 {
     struct infos_op *op = PX_CONTAINER_OF(api, struct infos_op, api);
     struct infos_op *kept;
 
+    drop_args(op);
     if (op->op_cb) {
         op->op_cb(api->status, op->cbdata);
         return;
@@ -152,7 +186,7 @@ PX_EXPORT pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueri
 
     if (!rc && nqueries == 0)
         rc = PMIX_ERR_BAD_PARAM;
-    return rc ? rc : px_api_post(&op.api, sizeof op);
+    return rc ? rc : post_copy(&op, PMIX_QUERY);
 }
 
 PX_EXPORT pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
@@ -188,7 +222,7 @@ PX_EXPORT pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[],
 
     if (!rc && ndirs == 0)
         rc = PMIX_ERR_BAD_PARAM;
-    return rc ? rc : px_api_post(&op.api, sizeof op);
+    return rc ? rc : post_copy(&op, PMIX_PROC);
 }
 
 PX_EXPORT pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata,
@@ -221,5 +255,5 @@ PX_EXPORT pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata,
 
     if (!rc && (ndata == 0 || !cbfunc))
         rc = PMIX_ERR_BAD_PARAM;
-    return rc ? rc : px_api_post(&op.api, sizeof op);
+    return rc ? rc : post_copy(&op, PMIX_PROC);
 }
