@@ -210,6 +210,10 @@ void host_await(const char *name, unsigned n)
 
 void host_done(void)
 {
+    host.bytes = NULL; /* a test's, gone by now */
+    host.n_bytes = 0;
+    host.pdata = NULL;
+    host.n_pdata = 0;
     while (host_answer(PMIX_SUCCESS))
         ;
     while (threads) {
