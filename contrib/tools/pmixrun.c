@@ -250,7 +250,7 @@ static void stay(struct run *run)
                            {.fd = news_fd(), .events = POLLIN}};
 
     if (run->options->timeout_s)
-        run->deadline_ms = now_ms() + run->options->timeout_s * 1000;
+        run->deadline_ms = now_ms() + run->options->timeout_s * INT64_C(1000);
     while (!run->over) {
         int64_t left = run->deadline_ms - now_ms();
         int wait = run->deadline_ms == INT64_MAX ? -1 : left > 0 ? (int)left : 0;
