@@ -219,10 +219,59 @@ START_TEST(a_loss_found_while_sending_is_reported_later_and_once)
 }
 END_TEST
 
+static void do_fail(struct px_call *call, void *args PX_UNUSED)
+{
+    px_conn_fail(conn, PMIX_ERR_NOMEM);
+    px_conn_fail(conn, PMIX_ERR_TIMEOUT);
+    ck_assert_int_eq(lost, PMIX_SUCCESS); /* not within */
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+START_TEST(a_connection_given_up_is_reported_later_and_once)
+{
+    ck_assert_int_eq(px_call(loop, do_fail, NULL), PMIX_SUCCESS);
+    sem_wait(&event);
+    ck_assert_int_eq(lost, PMIX_ERR_NOMEM);
+    ck_assert_ptr_null(conn);
+}
+END_TEST
+
+static void do_fail_and_destroy(struct px_call *call, void *args PX_UNUSED)
+{
+    px_conn_fail(conn, PMIX_ERR_NOMEM);
+    px_conn_destroy(conn);
+    conn = NULL;
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+START_TEST(a_connection_given_up_may_be_destroyed_before_it_is_reported)
+{
+    ck_assert_int_eq(px_call(loop, do_fail_and_destroy, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(px_call(loop, do_destroy, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(lost, PMIX_SUCCESS);
+}
+END_TEST
+
+START_TEST(a_payload_no_frame_can_hold_is_refused_and_the_connection_goes_on)
+{
+    struct sending s = {.tag = 1, .n = PX_MAX_FRAME_B + 1};
+    char bytes[PX_FRAME_HEADER_B + 4];
+
+    ck_assert_int_eq(px_call(loop, do_send, &s), PMIX_ERR_OUT_OF_RESOURCE);
+    s.n = 4;
+    ck_assert_int_eq(px_call(loop, do_send, &s), PMIX_SUCCESS);
+    ck_assert_int_eq(read(peer, bytes, sizeof bytes), (ssize_t)sizeof bytes);
+    ck_assert_int_eq(lost, PMIX_SUCCESS);
+}
+END_TEST
+
 PX_TEST_MAIN_WITH("model/conn", setup, teardown, delivers_whole_frames,
                   delivers_an_empty_frame, delivers_a_frame_that_comes_byte_by_byte,
                   delivers_many_frames_in_order,
                   sends_more_than_the_socket_takes_at_once, reports_a_closed_peer_once,
                   a_giant_length_ends_the_connection_at_the_header,
                   may_be_destroyed_while_it_delivers,
-                  a_loss_found_while_sending_is_reported_later_and_once)
+                  a_loss_found_while_sending_is_reported_later_and_once,
+                  a_connection_given_up_is_reported_later_and_once,
+                  a_connection_given_up_may_be_destroyed_before_it_is_reported,
+                  a_payload_no_frame_can_hold_is_refused_and_the_connection_goes_on)

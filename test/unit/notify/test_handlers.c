@@ -161,6 +161,13 @@ START_TEST(reads_procs_from_one_and_from_an_array)
 
     v = (pmix_value_t){.type = PMIX_UINT32};
     ck_assert_int_eq(px_value_procs(&v, &procs, &n), PMIX_ERR_BAD_PARAM);
+    v = (pmix_value_t){.type = PMIX_PROC}; /* users forget to set what they declare */
+    ck_assert_int_eq(px_value_procs(&v, &procs, &n), PMIX_ERR_BAD_PARAM);
+    v = (pmix_value_t){.type = PMIX_DATA_ARRAY};
+    ck_assert_int_eq(px_value_procs(&v, &procs, &n), PMIX_ERR_BAD_PARAM);
+    array.array = NULL;
+    v.data.darray = &array;
+    ck_assert_int_eq(px_value_procs(&v, &procs, &n), PMIX_ERR_BAD_PARAM);
 }
 END_TEST
 

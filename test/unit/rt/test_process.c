@@ -333,6 +333,104 @@ START_TEST(a_child_forked_while_the_lock_was_held_can_take_it)
 }
 END_TEST
 
+struct posted {
+    struct px_msg msg;
+    _Atomic int n;
+};
+
+static void on_posted(struct px_msg *msg)
+{
+    PX_CONTAINER_OF(msg, struct posted, msg)->n++;
+}
+
+START_TEST(
+    posts_from_outside_are_taken_while_the_machine_runs_and_refused_before_and_after)
+{
+    struct posted p = {.msg = {.run = on_posted}};
+
+    ck_assert(!px_process_post(&p.msg));
+    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    ck_assert(px_process_post(&p.msg));
+    rt_on_loop(px_process.loop, do_nothing, NULL);
+    ck_assert_int_eq(p.n, 1);
+    ck_assert(px_process_post(&p.msg)); /* runs before the machine has ended */
+    release(PX_ROLE_CLIENT);
+    ck_assert_int_eq(p.n, 2);
+    ck_assert(!px_process_post(&p.msg));
+    assert_nothing_is_left();
+}
+END_TEST
+
+static _Atomic bool stop_posting;
+
+static void *post_all_the_time(void *arg)
+{
+    struct posted *p = arg;
+    int n = 0;
+
+    while (!stop_posting) {
+        if (px_process_post(&p->msg)) {
+            n++;
+            while (p->n < n)
+                sched_yield();
+        }
+    }
+    return NULL;
+}
+
+START_TEST(posts_may_come_while_machines_start_and_end)
+{
+    struct posted p = {.msg = {.run = on_posted}};
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, post_all_the_time, &p), 0);
+    for (int i = 0; i < 50; i++) {
+        ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+        release(PX_ROLE_CLIENT);
+    }
+    stop_posting = true;
+    pthread_join(thread, NULL);
+    assert_nothing_is_left();
+}
+END_TEST
+
+static int is_mine(const struct px_loop *of_parent PX_UNUSED)
+{
+    if (px_process_is_mine() || px_process_on_loop())
+        return 1;
+    px_process_lock();
+    px_process_unlock();
+    return px_process_is_mine() ? 0 : 2;
+}
+
+static void fork_on_loop(void *arg)
+{
+    *(int *)arg = run_in_child(is_mine, NULL);
+    if (!px_process_on_loop())
+        *(int *)arg = 3;
+}
+
+START_TEST(a_forked_child_knows_that_the_machine_is_not_its_own)
+{
+    int failed_step = -1;
+
+    PX_TEST_NEEDS(CAN_FORK, "a build without the thread sanitizer");
+    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    ck_assert(px_process_is_mine());
+    ck_assert(!px_process_on_loop());
+    ck_assert_int_eq(run_in_child(is_mine, NULL), 0);
+    rt_on_loop(px_process.loop, fork_on_loop, &failed_step);
+    ck_assert_int_eq(failed_step, 0);
+
+    _Atomic uint8_t *stamp = px_process.stamp; /* as where kernels have none */
+    px_process.stamp = NULL;
+    ck_assert(px_process_is_mine());
+    ck_assert_int_eq(run_in_child(is_mine, NULL), 0);
+    px_process.stamp = stamp;
+    release(PX_ROLE_CLIENT);
+}
+END_TEST
+
 START_TEST(running_out_of_memory_leaves_nothing)
 {
     pmix_status_t rc;
@@ -357,18 +455,20 @@ START_TEST(running_out_of_memory_leaves_nothing)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("rt/process", set_up, tear_down,
-                  acquiring_starts_the_machine_and_releasing_ends_it,
-                  a_hundred_times_leaves_no_descriptor_and_no_thread,
-                  a_process_may_be_client_and_server_and_end_either_first,
-                  a_role_ends_with_its_last_user,
-                  a_failed_acquire_leaves_nothing_and_another_may_follow,
-                  a_role_that_cannot_start_does_not_disturb_one_that_has,
-                  external_progress_starts_no_thread,
-                  the_level_of_messages_is_a_parameter, load_errors_can_be_switched_off,
-                  an_unknown_parameter_is_reported_once_however_many_roles,
-                  the_launchers_name_of_the_node_wins,
-                  acquiring_from_the_loop_is_refused,
-                  a_forked_child_gets_a_machine_of_its_own,
-                  a_child_forked_while_the_lock_was_held_can_take_it,
-                  running_out_of_memory_leaves_nothing)
+PX_TEST_MAIN_WITH(
+    "rt/process", set_up, tear_down, acquiring_starts_the_machine_and_releasing_ends_it,
+    a_hundred_times_leaves_no_descriptor_and_no_thread,
+    a_process_may_be_client_and_server_and_end_either_first,
+    a_role_ends_with_its_last_user,
+    a_failed_acquire_leaves_nothing_and_another_may_follow,
+    a_role_that_cannot_start_does_not_disturb_one_that_has,
+    external_progress_starts_no_thread, the_level_of_messages_is_a_parameter,
+    load_errors_can_be_switched_off,
+    an_unknown_parameter_is_reported_once_however_many_roles,
+    the_launchers_name_of_the_node_wins, acquiring_from_the_loop_is_refused,
+    a_forked_child_gets_a_machine_of_its_own,
+    a_child_forked_while_the_lock_was_held_can_take_it,
+    posts_from_outside_are_taken_while_the_machine_runs_and_refused_before_and_after,
+    posts_may_come_while_machines_start_and_end,
+    a_forked_child_knows_that_the_machine_is_not_its_own,
+    running_out_of_memory_leaves_nothing)

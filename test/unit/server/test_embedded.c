@@ -365,6 +365,90 @@ START_TEST(who_does_not_go_when_asked_is_killed)
 }
 END_TEST
 
+static void do_lose_rank_0(struct px_call *call, void *args PX_UNUSED)
+{
+    pmix_proc_t proc;
+
+    px_proc_set(&proc, job, 0);
+    px_local_find(px_process.server, &proc)->lost = true;
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* Rank 0 is about to die, as its broken connection tells, and rank 1 fails over that. */
+static void spawn_a_victim(void)
+{
+    spawn(2, "test $PMIX_RANK = 1 || exec sleep 20; touch up; "
+             "while test ! -e go; do sleep 0.01; done; exit 3");
+    await_file("up");
+    ck_assert_int_eq(px_call(px_process.loop, do_lose_rank_0, NULL), PMIX_SUCCESS);
+    make_file("go");
+    usleep(100000);
+    remove_file("go");
+}
+
+START_TEST(who_dies_first_is_named_not_who_fails_over_that)
+{
+    pmix_proc_t victim;
+
+    spawn_a_victim();
+    px_proc_set(&victim, job, 0);
+    ck_assert_int_eq(control(PMIX_JOB_CTRL_SIGNAL, SIGKILL, &victim), PMIX_SUCCESS);
+    await_end();
+    ck_assert_int_eq(n_failures, 1);
+    ck_assert_uint_eq(culprit.rank, 0);
+    ck_assert_int_eq(exit_code, 137);
+}
+END_TEST
+
+START_TEST(who_is_suspected_of_dying_may_live)
+{
+    spawn_a_victim();
+    await_end();
+    ck_assert_int_eq(n_failures, 1);
+    ck_assert_uint_eq(culprit.rank, 1);
+    ck_assert_int_eq(exit_code, 3);
+}
+END_TEST
+
+static void do_adopt(struct px_call *call, void *args)
+{
+    px_job_find(px_process.server->embedded, job)->parent = *(pmix_proc_t *)args;
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* Two jobs, as if a process of the first had spawned the second, and kills the first. */
+static void spawn_family(bool separate)
+{
+    PX_AUTO(px_infos) infos = {0};
+    pmix_proc_t parent;
+
+    spawn(1, "exec sleep 20");
+    px_proc_set(&parent, job, 0);
+    ck_assert_int_eq(px_infos_add(&infos, PMIX_SPAWN_CHILD_SEP, &separate, PMIX_BOOL),
+                     0);
+    ck_assert_int_eq(spawn_with(&infos, 1, "exec sleep 20"), PMIX_SUCCESS);
+    ck_assert_int_eq(px_call(px_process.loop, do_adopt, &parent), PMIX_SUCCESS);
+    ck_assert_int_eq(control(PMIX_JOB_CTRL_SIGNAL, SIGKILL, &parent), PMIX_SUCCESS);
+    await_end();
+    ck_assert_int_eq(n_failures, 1);
+}
+
+START_TEST(children_end_with_a_parent_that_fails)
+{
+    spawn_family(false);
+    await_end();
+    ck_assert_int_eq(verdict, PMIX_ERR_JOB_KILLED_BY_CMD);
+}
+END_TEST
+
+START_TEST(children_that_are_separate_do_not)
+{
+    spawn_family(true);
+    usleep(500000);
+    ck_assert_int_ne(sem_trywait(&ended), 0);
+}
+END_TEST
+
 START_TEST(a_signal_to_all_reaches_all)
 {
     spawn(2, "trap 'exit 0' USR1; touch up$PMIX_RANK; while :; do sleep 0.02; done");
@@ -497,15 +581,15 @@ START_TEST(queries_tell_what_runs)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("server/embedded", setup, teardown, what_cannot_be_started_is_refused,
-                  this_host_by_its_name_is_fine,
-                  a_demand_that_is_not_understood_is_refused, all_are_started_or_none,
-                  the_environment_is_as_asked_for, a_job_is_described_as_launchers_do,
-                  the_first_failure_is_told_and_ends_the_job, a_signal_is_a_failure,
-                  who_does_not_go_when_asked_is_killed, a_signal_to_all_reaches_all,
-                  a_job_ended_by_order_has_not_failed,
-                  an_order_for_one_job_leaves_others_alone,
-                  orders_that_make_no_sense_are_refused,
-                  finalize_ends_what_is_still_running,
-                  left_behind_processes_do_not_hold_up_the_end,
-                  an_ended_job_is_forgotten_after_a_while, queries_tell_what_runs)
+PX_TEST_MAIN_WITH(
+    "server/embedded", setup, teardown, what_cannot_be_started_is_refused,
+    this_host_by_its_name_is_fine, a_demand_that_is_not_understood_is_refused,
+    all_are_started_or_none, the_environment_is_as_asked_for,
+    a_job_is_described_as_launchers_do, the_first_failure_is_told_and_ends_the_job,
+    a_signal_is_a_failure, who_does_not_go_when_asked_is_killed,
+    a_signal_to_all_reaches_all, who_dies_first_is_named_not_who_fails_over_that,
+    who_is_suspected_of_dying_may_live, children_end_with_a_parent_that_fails,
+    children_that_are_separate_do_not, a_job_ended_by_order_has_not_failed,
+    an_order_for_one_job_leaves_others_alone, orders_that_make_no_sense_are_refused,
+    finalize_ends_what_is_still_running, left_behind_processes_do_not_hold_up_the_end,
+    an_ended_job_is_forgotten_after_a_while, queries_tell_what_runs)
