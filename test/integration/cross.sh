@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 suite_begin cross "$@"
 
-CLIENTS="exchange direct publish events limits resolve"
+CLIENTS="exchange direct publish events limits resolve connect threads"
 RANKS=3
 DEBIAN_DIR=$(dirname "${DEBIAN_LIB:-/nowhere/x}")
 # The foreign library has leaks of its own, and its notify crashes when it is answered later.
@@ -14,7 +14,7 @@ NO_LEAK_CHECK=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 build_with_debian_headers() {
     local c
-    for c in $CLIENTS abort; do
+    for c in $CLIENTS abort again; do
         compile_debian "$c" "$HERE/clients/$c.c" || die "cannot compile clients/$c.c with Debian's headers"
     done
     compile_debian minihost "$HERE/host/minihost.c" "$HERE/host/host.c" ||
@@ -62,7 +62,7 @@ pair() { # pair SERVER HEADERS LIBRARY
         lines $RANKS "^OK $c [0-9]+\$" "$OUT"
     done
     # shellcheck disable=SC2046
-    used $(server_used "$server") $((6 * RANKS)) '[a-z]*' "$(library "$lib")"
+    used $(server_used "$server") $(($(wc -w <<<"$CLIENTS") * RANKS)) '[a-z]*' "$(library "$lib")"
     case $server in host_on_debian) rm -rf "$TMPDIR"/pmix_dstor_* "$TMPDIR"/ompi.* ;; esac
 }
 
@@ -72,6 +72,23 @@ aborts() { # aborts HEADERS LIBRARY
     rc_of 17 launch pmixrun "$2" "$(program "$1" abort)" 1 17 >"$OUT" 2>"$ERR"
     lines $RANKS '^up [0-2] pid' "$OUT"
     grep -q 'so the test wanted' "$ERR" || fail "the message of the abort is not shown"
+}
+
+# Nobody has started it: it is a job of one.
+singleton() { # singleton HEADERS
+    local c
+    [ "$1" = ours ] || need_debian_headers
+    for c in exchange direct resolve again; do
+        STRICT=1 LD_LIBRARY_PATH=$LIBDIR run 30 "$(program "$1" "$c")" >"$OUT" 2>"$ERR" ||
+            fail "$c: exit status $?: $(head -1 "$ERR")"
+        lines 1 "^OK $c 0\$" "$OUT"
+    done
+    used 4 '[a-z]*' "$OUR_LIB"
+}
+
+comes_back() {
+    run 60 "$PMIXRUN" -n $RANKS "$PROGRAMS/again" >"$OUT" 2>"$ERR" || fail "$(head -1 "$ERR")"
+    lines $RANKS '^OK again [0-2]$' "$OUT"
 }
 
 # Debian's own launcher as the server.
@@ -90,14 +107,17 @@ mpirun() { # mpirun HEADERS LIBRARY
 
 if [ -f "$DEBIAN_INCLUDE/pmix.h" ] && [ -f "$DEBIAN_LIB" ]; then build_with_debian_headers; fi
 for headers in debian ours; do
+    whose=${headers/ours/our}
     for lib in debian ours; do
-        t "pmixrun_with_a_client_of_${headers}_headers_on_${lib}_library" pair pmixrun $headers $lib
-        t "abort_of_a_client_of_${headers}_headers_on_${lib}_library" aborts $headers $lib
+        t "pmixrun_with_a_client_of_${whose}_headers_on_${lib/ours/our}_library" pair pmixrun $headers $lib
+        t "abort_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" aborts $headers $lib
     done
-    t "debian_server_with_a_client_of_${headers}_headers_on_our_library" pair host_on_debian $headers ours
-    t "debian_mpirun_with_a_client_of_${headers}_headers_on_our_library" mpirun $headers ours
+    t "debian_server_with_a_client_of_${whose}_headers_on_our_library" pair host_on_debian $headers ours
+    t "singleton_of_${whose}_headers_on_our_library" singleton $headers
+    t "debian_mpirun_with_a_client_of_${whose}_headers_on_our_library" mpirun $headers ours
 done
 t debian_server_with_a_client_of_our_headers_on_debian_library pair host_on_debian ours debian
 t host_of_debian_headers_on_our_library_with_our_clients pair host_on_ours debian ours
 t host_of_debian_headers_on_our_library_with_debian_clients pair host_on_ours debian debian
+t client_inits_again_and_in_a_forked_child comes_back
 suite_end

@@ -23,7 +23,7 @@ exit_code() { # the first failed rank's; a rank that waits is ended
 killed_by_signal() { # killed_by_signal NAME NUMBER
     rc_of $((128 + $2)) pr -n 2 sh -c "if [ \$PMIX_RANK = 1 ]; then kill -$1 \$\$; fi; sleep 30" 2>"$ERR"
     grep -Eq "rank 1\b.*(signal $2|SIG$1)" "$ERR" || fail "no line names rank 1 and signal $2"
-    grep -Fq "$(hostname)" "$ERR" || fail "the line does not name the host"
+    grep -Fq "$(uname -n)" "$ERR" || fail "the line does not name the host"
 }
 
 exits_after_others_are_gone() {
@@ -205,6 +205,18 @@ nested() {
     lines 6 '^OK direct [0-2]$' "$OUT"
 }
 
+spawns() { # a rank starts a second job, whose output comes out here, too
+    pr -n 2 "$PROGRAMS/spawn" 3 >"$OUT" 2>"$ERR"
+    lines 2 '^OK parent [01]$' "$OUT"
+    lines 3 '^OK child [0-2]$' "$OUT"
+    lines 1 'cannot run /no/such/program' "$ERR"
+}
+
+spawned_job_fails() { # and both end
+    rc_of 5 pr -n 2 "$PROGRAMS/spawn" 2 5 >"$OUT" 2>"$ERR"
+    grep -Eq 'rank [01] .*status 5' "$ERR" || fail "no line tells which rank failed"
+}
+
 side_by_side() {
     local pids=() i rc=0
     for i in 1 2 3 4; do
@@ -290,6 +302,8 @@ t ranks_see_SIGTERM ranks_see_the_signal TERM
 t killed_launcher_leaves_no_client killed_itself "$PROGRAMS/stay"
 t killed_launcher_leaves_no_other_program killed_itself sh -c 'echo up; exec sleep 100'
 t pmixrun_under_pmixrun nested
+t ranks_start_another_job spawns
+t other_job_fails spawned_job_fails
 t four_jobs_side_by_side side_by_side
 t ranks_inherit_no_descriptors no_file_descriptors_leak
 t runs_unprivileged unprivileged

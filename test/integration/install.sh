@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What gets installed: it runs from where it was put, and from where it was moved as a whole; a
+# program is built with its headers and its pmix.pc, and finds library and components there.
+. "$(dirname "$0")/lib.sh"
+suite_begin install "$@"
+
+# The installed tree in TREE, its library's folder in TREE_LIB.
+install_tree() {
+    has meson || skip "no meson"
+    meson install -C "$BUILD" --no-rebuild --quiet --destdir "$TMPDIR/first" >"$LOG.install" 2>&1 ||
+        fail "meson install: $(tail -1 "$LOG.install")"
+    TREE=$(dirname "$(dirname "$(find "$TMPDIR/first" -path '*/bin/pmixrun')")")
+    [ -x "$TREE/bin/pmixrun" ] || fail "no bin/pmixrun is installed"
+}
+
+find_library() {
+    TREE_LIB=$(dirname "$(find "$TREE" -name libpmix.so.2)")
+    [ -f "$TREE_LIB/libpmix.so.2" ] || fail "no libpmix.so.2 is installed"
+}
+
+names_and_links() {
+    install_tree
+    find_library
+    [ -L "$TREE_LIB/libpmix.so" ] || fail "libpmix.so is no link"
+    [ "$(file_id "$TREE_LIB/libpmix.so")" = "$(file_id "$TREE_LIB/libpmix.so.2")" ] ||
+        fail "libpmix.so is not libpmix.so.2"
+    readelf -d "$TREE_LIB/libpmix.so.2" | grep -Eq 'SONAME.*\[libpmix\.so\.2\]' || fail "wrong SONAME"
+    rm -r "$TMPDIR/first"
+}
+
+build_client() {
+    local flags
+    has pkg-config || skip "no pkg-config"
+    flags=$(PKG_CONFIG_PATH=$TREE_LIB/pkgconfig pkg-config --define-variable="prefix=$TREE" --cflags --libs pmix)
+    # shellcheck disable=SC2086
+    "${COMPILER[@]}" -std=gnu11 -D_GNU_SOURCE -w "${SANITIZE_FLAGS[@]}" \
+        -o "$TMPDIR/exchange" "$HERE/clients/exchange.c" $flags || fail "a client does not build: $flags"
+}
+
+runs_here() {
+    find_library
+    build_client
+    LD_LIBRARY_PATH=$TREE_LIB run 60 "$TREE/bin/pmixrun" -n 2 "$TMPDIR/exchange" >"$OUT" 2>"$ERR" ||
+        fail "exit status $?: $(head -1 "$ERR")"
+    lines 2 '^OK exchange [01]$' "$OUT"
+    used 1 pmixrun "$TREE_LIB/libpmix.so.2" 2 exchange "$TREE_LIB/libpmix.so.2"
+    rm -f "$RECORD"/* "$TMPDIR/exchange"
+    run 60 "$TREE/bin/pmixrun" -n 2 true # it knows where its own library is
+    used 1 pmixrun "$TREE_LIB/libpmix.so.2"
+    rm -f "$RECORD"/*
+}
+
+# The components it uses are its own: it runs when those of the build folder are not there.
+own_components() {
+    [ -d "$TREE_LIB/pmix" ] || return 0 # all are built in
+    mv "$TREE_LIB/pmix" "$TREE_LIB/away"
+    rc_of 1 run 60 "$TREE/bin/pmixrun" -n 1 true 2>"$ERR"
+    grep -q 'component' "$ERR" || fail "no line tells that components are missing"
+    mv "$TREE_LIB/away" "$TREE_LIB/pmix"
+}
+
+installed_and_moved() {
+    install_tree
+    runs_here
+    mkdir "$TMPDIR/second"
+    mv "$TREE" "$TMPDIR/second/moved"
+    TREE=$TMPDIR/second/moved
+    runs_here
+    own_components
+    rm -r "$TMPDIR/first" "$TMPDIR/second"
+}
+
+t installed_names_and_links names_and_links
+t installed_tree_runs_and_can_be_moved installed_and_moved
+suite_end
