@@ -20,7 +20,7 @@ extern "C" {
  * - An "_nb" function never blocks. PMIX_SUCCESS means the callback will be called,
  *   exactly once; PMIX_OPERATION_SUCCEEDED that the request is done and no callback
  *   will come; anything else is an error, and again no callback. What is passed to it
- *   stays the caller's, and must stay unchanged until the callback is called.
+ *   is copied before it returns, and stays the caller's to free at once.
  * - info[] with its number of elements gives attributes; NULL and 0 give none.
  *   Attributes that are not known are ignored unless they are marked required.
  * - const arguments are borrowed. Results come in memory from malloc, the caller's to

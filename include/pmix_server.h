@@ -319,8 +319,7 @@ pmix_status_t PMIx_server_finalize(void);
  * @param nspace        copied. Known already: its information is replaced or added to
  * @param nlocalprocs   how many of its processes will be clients of this server; 0 for
  *                      none; negative if not known
- * @param info          job, application, node and process information. Must stay until
- *                      the callback
+ * @param info          job, application, node and process information; copied
  * @return PMIX_SUCCESS; PMIX_OPERATION_SUCCEEDED if it was done at once;
  *         PMIX_ERR_BAD_PARAM if maps make no sense, and nothing changes
  *
@@ -399,8 +398,8 @@ pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
  *
  * Never blocks.
  *
- * @param info    the job's maps, PMIX_SETUP_APP_ENVARS, PMIX_ALLOC_FABRIC and others.
- *                Must stay until the callback
+ * @param info    the job's maps, PMIX_SETUP_APP_ENVARS, PMIX_ALLOC_FABRIC and others;
+ *                copied
  * @param cbfunc  must not be NULL; receives what each node passes to
  *                PMIx_server_setup_local_support
  * @return PMIX_SUCCESS, and the callback will come; PMIX_ERR_BAD_PARAM
@@ -415,7 +414,7 @@ pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace,
 /**
  * Prepare this node for a job, before its first local process is started.
  *
- * @param info  what PMIx_server_setup_application gave. Must stay until the callback
+ * @param info  what PMIx_server_setup_application gave; copied
  * @return PMIX_SUCCESS; PMIX_OPERATION_SUCCEEDED if it was done at once;
  *         PMIX_ERR_BAD_PARAM if info was tampered with, and nothing changes
  *

@@ -15,6 +15,12 @@ struct collect_op {
     void *cbdata;
 };
 
+static const struct px_arg args[] = {
+    PX_ARGS(struct collect_op, procs, n_procs, PMIX_PROC),
+    PX_ARGS(struct collect_op, info, n_info, PMIX_INFO),
+    PX_ARGS_END,
+};
+
 /* What the participants had committed before is stale now. Not what this process serves, if it
  * is a server too: that is the data itself. */
 static void forget(const char *nspace)
@@ -128,14 +134,15 @@ static pmix_status_t collect_nb(uint8_t command, const pmix_proc_t *procs,
                                 size_t n_procs, const pmix_info_t *info, size_t n_info,
                                 pmix_op_cbfunc_t cb, void *cbdata)
 {
-    struct collect_op op = {.api = {.start = on_collect, .finish = finish},
-                            .command = command,
-                            .procs = procs,
-                            .n_procs = n_procs,
-                            .info = info,
-                            .n_info = n_info,
-                            .cb = cb,
-                            .cbdata = cbdata};
+    struct collect_op op = {
+        .api = {.start = on_collect, .finish = finish, .args = args},
+        .command = command,
+        .procs = procs,
+        .n_procs = n_procs,
+        .info = info,
+        .n_info = n_info,
+        .cb = cb,
+        .cbdata = cbdata};
     pmix_status_t rc = check(&op);
 
     return rc ? rc : px_api_post(&op.api, sizeof op);

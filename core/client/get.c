@@ -7,13 +7,19 @@
 struct get_op {
     struct px_api api;
     pmix_proc_t proc;
-    char *key; /* NULL: everything; borrowed when blocking, owned when not */
+    const char *key; /* NULL: everything */
     const pmix_info_t *info;
     size_t n_info;
     pmix_value_t *value; /* the result */
     bool in_place;       /* value is the caller's storage */
     pmix_value_cbfunc_t cb;
     void *cbdata;
+};
+
+static const struct px_arg args[] = {
+    PX_ARG(struct get_op, key, PMIX_STRING),
+    PX_ARGS(struct get_op, info, n_info, PMIX_INFO),
+    PX_ARGS_END,
 };
 
 /* On its way to the server. The operation may time out first; the answer is stored all the
@@ -216,7 +222,6 @@ static void finish_get(struct px_api *api)
     op->cb(api->status, api->status ? NULL : op->value, op->cbdata);
     if (op->value)
         px_type_free_array(PMIX_VALUE, op->value, 1);
-    free(op->key);
 }
 
 /* proc NULL is this process; an empty namespace is our own. */
@@ -243,7 +248,7 @@ PX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
                                  const pmix_info_t info[], size_t ninfo,
                                  pmix_value_t **val)
 {
-    struct get_op op = {.api = {.start = on_get}, .key = (char *)key};
+    struct get_op op = {.api = {.start = on_get}, .key = key};
     pmix_status_t rc = check(&op, proc, key, info, ninfo);
 
     if (rc)
@@ -268,19 +273,15 @@ PX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],
                                     const pmix_info_t info[], size_t ninfo,
                                     pmix_value_cbfunc_t cbfunc, void *cbdata)
 {
-    struct get_op op = {
-        .api = {.start = on_get, .finish = finish_get}, .cb = cbfunc, .cbdata = cbdata};
+    struct get_op op = {.api = {.start = on_get, .finish = finish_get, .args = args},
+                        .key = key,
+                        .cb = cbfunc,
+                        .cbdata = cbdata};
     pmix_status_t rc = check(&op, proc, key, info, ninfo);
 
     if (rc)
         return rc;
     if (!cbfunc)
         return PMIX_ERR_BAD_PARAM;
-    op.key = key ? strdup(key) : NULL; /* callers pass keys from their stack */
-    if (key && !op.key)
-        return PMIX_ERR_NOMEM;
-    rc = px_api_post(&op.api, sizeof op);
-    if (rc)
-        free(op.key);
-    return rc;
+    return px_api_post(&op.api, sizeof op);
 }

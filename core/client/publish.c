@@ -8,6 +8,7 @@
 struct publish_op {
     struct px_api api;
     char *const *keys; /* lookup, unpublish */
+    size_t n_keys;
     const pmix_info_t *info;
     size_t n_info;
     pmix_pdata_t *pdata; /* found */
@@ -17,13 +18,17 @@ struct publish_op {
     void *cbdata;
 };
 
-static void pack_keys(px_writer *w, char *const *keys)
-{
-    size_t n = px_strv_count(keys);
+static const struct px_arg args[] = {
+    PX_ARGS(struct publish_op, keys, n_keys, PMIX_STRING),
+    PX_ARGS(struct publish_op, info, n_info, PMIX_INFO),
+    PX_ARGS_END,
+};
 
-    px_pack_size(w, n);
-    for (size_t i = 0; i < n; i++)
-        px_pack_str(w, keys[i]);
+static void pack_keys(px_writer *w, const struct publish_op *op)
+{
+    px_pack_size(w, op->n_keys);
+    for (size_t i = 0; i < op->n_keys; i++)
+        px_pack_str(w, op->keys[i]);
 }
 
 static void send(struct publish_op *op, uint8_t command, px_reply_fn reply)
@@ -33,7 +38,7 @@ static void send(struct publish_op *op, uint8_t command, px_reply_fn reply)
     px_uplink_begin(&px_process.model->uplink, &w, command);
     px_pack_u32(&w, (uint32_t)geteuid());
     if (command != PX_OP_PUBLISH)
-        pack_keys(&w, op->keys);
+        pack_keys(&w, op);
     px_pack_infos(&w, op->info, op->n_info);
     px_api_request(&op->api, &w, reply);
 }
@@ -89,7 +94,6 @@ static void finish(struct px_api *api)
     else if (op->cb)
         op->cb(api->status, op->cbdata);
     px_type_free_array(PMIX_PDATA, op->pdata, op->n_pdata);
-    px_strv_free((char **)op->keys);
 }
 
 static pmix_status_t check(const pmix_info_t *info, size_t n_info)
@@ -113,11 +117,12 @@ PX_EXPORT pmix_status_t PMIx_Publish(const pmix_info_t info[], size_t ninfo)
 PX_EXPORT pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo,
                                         pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct publish_op op = {.api = {.start = on_publish, .finish = finish},
-                            .info = info,
-                            .n_info = ninfo,
-                            .cb = cbfunc,
-                            .cbdata = cbdata};
+    struct publish_op op = {
+        .api = {.start = on_publish, .finish = finish, .args = args},
+        .info = info,
+        .n_info = ninfo,
+        .cb = cbfunc,
+        .cbdata = cbdata};
     pmix_status_t rc = check(info, ninfo);
 
     if (!rc && ninfo == 0)
@@ -164,6 +169,7 @@ PX_EXPORT pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata,
     if (rc)
         return rc;
     op.keys = keys;
+    op.n_keys = ndata;
     rc = px_api_wait(&op.api);
     fill(data, ndata, &op);
     px_type_free_array(PMIX_PDATA, op.pdata, op.n_pdata);
@@ -174,31 +180,28 @@ PX_EXPORT pmix_status_t PMIx_Lookup_nb(char **keys, const pmix_info_t info[],
                                        size_t ninfo, pmix_lookup_cbfunc_t cbfunc,
                                        void *cbdata)
 {
-    struct publish_op op = {.api = {.start = on_lookup, .finish = finish},
+    struct publish_op op = {.api = {.start = on_lookup, .finish = finish, .args = args},
+                            .keys = keys,
+                            .n_keys = px_strv_count(keys),
                             .info = info,
                             .n_info = ninfo,
                             .lookup_cb = cbfunc,
                             .cbdata = cbdata};
     pmix_status_t rc = check(info, ninfo);
 
-    if (!rc && (!keys || !keys[0] || !cbfunc))
+    if (!rc && (!op.n_keys || !cbfunc))
         rc = PMIX_ERR_BAD_PARAM;
-    if (rc)
-        return rc;
-    op.keys = px_strv_dup(keys);
-    if (!op.keys)
-        return PMIX_ERR_NOMEM;
-    rc = px_api_post(&op.api, sizeof op);
-    if (rc)
-        px_strv_free((char **)op.keys);
-    return rc;
+    return rc ? rc : px_api_post(&op.api, sizeof op);
 }
 
 PX_EXPORT pmix_status_t PMIx_Unpublish(char **keys, const pmix_info_t info[],
                                        size_t ninfo)
 {
-    struct publish_op op = {
-        .api = {.start = on_unpublish}, .keys = keys, .info = info, .n_info = ninfo};
+    struct publish_op op = {.api = {.start = on_unpublish},
+                            .keys = keys,
+                            .n_keys = px_strv_count(keys),
+                            .info = info,
+                            .n_info = ninfo};
     pmix_status_t rc = check(info, ninfo);
 
     return rc ? rc : px_api_wait(&op.api);
@@ -208,21 +211,15 @@ PX_EXPORT pmix_status_t PMIx_Unpublish_nb(char **keys, const pmix_info_t info[],
                                           size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                           void *cbdata)
 {
-    struct publish_op op = {.api = {.start = on_unpublish, .finish = finish},
-                            .info = info,
-                            .n_info = ninfo,
-                            .cb = cbfunc,
-                            .cbdata = cbdata};
+    struct publish_op op = {
+        .api = {.start = on_unpublish, .finish = finish, .args = args},
+        .keys = keys,
+        .n_keys = px_strv_count(keys),
+        .info = info,
+        .n_info = ninfo,
+        .cb = cbfunc,
+        .cbdata = cbdata};
     pmix_status_t rc = check(info, ninfo);
 
-    if (!rc && keys) {
-        op.keys = px_strv_dup(keys);
-        if (!op.keys && keys[0])
-            rc = PMIX_ERR_NOMEM;
-    }
-    if (!rc)
-        rc = px_api_post(&op.api, sizeof op);
-    if (rc)
-        px_strv_free((char **)op.keys);
-    return rc;
+    return rc ? rc : px_api_post(&op.api, sizeof op);
 }

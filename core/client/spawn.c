@@ -16,6 +16,12 @@ struct spawn_op {
     void *cbdata;
 };
 
+static const struct px_arg spawn_args[] = {
+    PX_ARGS(struct spawn_op, info, n_info, PMIX_INFO),
+    PX_ARGS(struct spawn_op, apps, n_apps, PMIX_APP),
+    PX_ARGS_END,
+};
+
 static pmix_status_t read_spawned(struct spawn_op *op, px_reader *reply)
 {
     PX_AUTOFREE char *name = NULL;
@@ -99,13 +105,14 @@ PX_EXPORT pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo
                                       const pmix_app_t apps[], size_t napps,
                                       pmix_spawn_cbfunc_t cbfunc, void *cbdata)
 {
-    struct spawn_op op = {.api = {.start = on_spawn, .finish = finish_spawn},
-                          .info = job_info,
-                          .n_info = ninfo,
-                          .apps = apps,
-                          .n_apps = napps,
-                          .cb = cbfunc,
-                          .cbdata = cbdata};
+    struct spawn_op op = {
+        .api = {.start = on_spawn, .finish = finish_spawn, .args = spawn_args},
+        .info = job_info,
+        .n_info = ninfo,
+        .apps = apps,
+        .n_apps = napps,
+        .cb = cbfunc,
+        .cbdata = cbdata};
     pmix_status_t rc = check(job_info, ninfo, apps, napps);
 
     return rc ? rc : px_api_post(&op.api, sizeof op);

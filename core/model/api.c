@@ -37,6 +37,7 @@ pmix_status_t px_api_wait(struct px_api *op)
 pmix_status_t px_api_post(const struct px_api *op, size_t size)
 {
     struct px_api *copy;
+    pmix_status_t rc;
 
     if (!px_initialized())
         return PMIX_ERR_INIT;
@@ -46,11 +47,14 @@ pmix_status_t px_api_post(const struct px_api *op, size_t size)
     memcpy(copy, op, size);
     copy->call = NULL;
     copy->msg.run = on_msg;
-    if (!px_process_post(&copy->msg)) {
-        free(copy);
-        return PMIX_ERR_INIT;
+    rc = px_args_copy(copy, copy->args);
+    if (!rc && !px_process_post(&copy->msg)) {
+        px_args_free(copy, copy->args);
+        rc = PMIX_ERR_INIT;
     }
-    return PMIX_SUCCESS;
+    if (rc)
+        free(copy);
+    return rc;
 }
 
 void px_api_done(struct px_api *op, pmix_status_t status)
@@ -62,6 +66,7 @@ void px_api_done(struct px_api *op, pmix_status_t status)
     }
     if (op->finish)
         op->finish(op);
+    px_args_free(op, op->args);
     free(op);
 }
 

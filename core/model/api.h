@@ -3,6 +3,7 @@
 #ifndef PX_MODEL_API_H
 #define PX_MODEL_API_H
 
+#include "core/model/args.h"
 #include "core/model/nspace.h"
 #include "core/model/uplink.h"
 #include "core/rt/call.h"
@@ -23,14 +24,15 @@ struct px_api {
         struct px_api *op); /* on the loop; leads to px_api_done, now or later */
     void (*finish)(
         struct px_api *op); /* not blocking: hands the result to the user's callback */
+    const struct px_arg *args; /* what it borrows; NULL: nothing */
     pmix_status_t status;
 };
 
 /* Runs op, which lives on the caller's stack, and waits. PMIX_ERR_INIT before init,
  * PMIX_ERR_WOULD_BLOCK on the loop thread, else the status of px_api_done. */
 pmix_status_t px_api_wait(struct px_api *op);
-/* Copies op (size bytes) and runs it later; the copy is freed after finish. PMIX_ERR_INIT,
- * PMIX_ERR_NOMEM. */
+/* Copies op (size bytes) with all that its args name, and runs it later; the copies are freed
+ * after finish, which may take one by setting its pointer to NULL. PMIX_ERR_INIT, PMIX_ERR_NOMEM. */
 pmix_status_t px_api_post(const struct px_api *op, size_t size);
 void px_api_done(struct px_api *op, pmix_status_t status);
 

@@ -78,6 +78,12 @@ struct register_op {
     void *cbdata;
 };
 
+static const struct px_arg register_args[] = {
+    PX_ARGS(struct register_op, codes, n_codes, PMIX_STATUS),
+    PX_ARGS(struct register_op, info, n_info, PMIX_INFO),
+    PX_ARGS_END,
+};
+
 static void registered(struct register_op *op, pmix_status_t status)
 {
     struct px_notify *n = px_process.notify;
@@ -149,42 +155,21 @@ static void finish_register(struct px_api *api)
 
     if (op->cb)
         op->cb(api->status, op->id, op->cbdata);
-    free((void *)op->codes);
-}
-
-static pmix_status_t register_nb(const struct register_op *op)
-{
-    struct register_op copy = *op;
-    pmix_status_t rc;
-
-    /* Callers keep infos until the callback, but often not the codes. */
-    copy.api.finish = finish_register;
-    if (op->n_codes > 0) {
-        pmix_status_t *codes = malloc(op->n_codes * sizeof *codes);
-
-        if (!codes)
-            return PMIX_ERR_NOMEM;
-        memcpy(codes, op->codes, op->n_codes * sizeof *codes);
-        copy.codes = codes;
-    }
-    rc = px_api_post(&copy.api, sizeof copy);
-    if (rc)
-        free((void *)copy.codes);
-    return rc;
 }
 
 PX_EXPORT pmix_status_t PMIx_Register_event_handler(
     pmix_status_t codes[], size_t ncodes, pmix_info_t info[], size_t ninfo,
     pmix_notification_fn_t evhdlr, pmix_hdlr_reg_cbfunc_t cbfunc, void *cbdata)
 {
-    struct register_op op = {.api = {.start = on_register},
-                             .codes = codes,
-                             .n_codes = ncodes,
-                             .info = info,
-                             .n_info = ninfo,
-                             .fn = evhdlr,
-                             .cb = cbfunc,
-                             .cbdata = cbdata};
+    struct register_op op = {
+        .api = {.start = on_register, .finish = finish_register, .args = register_args},
+        .codes = codes,
+        .n_codes = ncodes,
+        .info = info,
+        .n_info = ninfo,
+        .fn = evhdlr,
+        .cb = cbfunc,
+        .cbdata = cbdata};
     pmix_status_t rc;
 
     if (!px_initialized())
@@ -194,7 +179,7 @@ PX_EXPORT pmix_status_t PMIx_Register_event_handler(
     if (!codes)
         op.n_codes = 0;
     if (cbfunc)
-        return register_nb(&op);
+        return px_api_post(&op.api, sizeof op);
     rc = px_api_wait(&op.api);
     return rc ? rc : (pmix_status_t)op.id;
 }
@@ -283,6 +268,11 @@ struct notify_op {
     void *cbdata;
 };
 
+static const struct px_arg notify_args[] = {
+    PX_ARGS(struct notify_op, info, n_info, PMIX_INFO),
+    PX_ARGS_END,
+};
+
 static void status_reply(void *arg, pmix_status_t status, px_reader *r)
 {
     px_api_status_reply(arg, status, r);
@@ -334,13 +324,14 @@ PX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status,
                                           const pmix_info_t info[], size_t ninfo,
                                           pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct notify_op op = {.api = {.start = on_notify},
-                           .code = status,
-                           .range = range,
-                           .info = info,
-                           .n_info = ninfo,
-                           .cb = cbfunc,
-                           .cbdata = cbdata};
+    struct notify_op op = {
+        .api = {.start = on_notify, .finish = finish_notify, .args = notify_args},
+        .code = status,
+        .range = range,
+        .info = info,
+        .n_info = ninfo,
+        .cb = cbfunc,
+        .cbdata = cbdata};
 
     if (!px_initialized())
         return PMIX_ERR_INIT;
@@ -350,6 +341,5 @@ PX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status,
     op.source = source ? *source : px_process.model->self;
     if (!cbfunc)
         return px_api_wait(&op.api);
-    op.api.finish = finish_notify;
     return px_api_post(&op.api, sizeof op);
 }

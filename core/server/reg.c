@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the host tells: namespaces and clients come and go. The public functions wait when they
  * are given no callback, also on the loop thread, where hosts call from inside upcalls. */
+#include "core/model/args.h"
 #include "core/model/jobinfo.h"
 #include "core/rt/call.h"
 #include "core/rt/log.h"
@@ -13,13 +14,18 @@ struct reg {
     pmix_status_t (*run)(struct px_server *srv, const struct reg *r);
     pmix_proc_t proc;
     int n_local;
-    const pmix_info_t *info; /* the host keeps it until its callback has run */
+    const pmix_info_t *info;
     size_t n_info;
     uid_t uid;
     gid_t gid;
     void *object;
     pmix_op_cbfunc_t cb;
     void *cbdata;
+};
+
+static const struct px_arg args[] = {
+    PX_ARGS(struct reg, info, n_info, PMIX_INFO),
+    PX_ARGS_END,
 };
 
 /* ---- on the loop ---------------------------------------------------------------------------- */
@@ -170,6 +176,7 @@ static void on_reg(struct px_msg *msg)
     pmix_status_t rc = px_process.server ? r->run(px_process.server, r) : PMIX_ERR_INIT;
 
     r->cb(rc, r->cbdata);
+    px_args_free(r, args);
     free(r);
 }
 
@@ -184,6 +191,7 @@ static void on_reg_call(struct px_call *call, void *args)
 static pmix_status_t submit(struct reg *r)
 {
     struct reg *heap;
+    pmix_status_t rc;
 
     if (!px_server_here())
         return PMIX_ERR_INIT;
@@ -195,11 +203,14 @@ static pmix_status_t submit(struct reg *r)
         return PMIX_ERR_NOMEM;
     *heap = *r;
     heap->msg.run = on_reg;
-    if (!px_process_post(&heap->msg)) {
-        free(heap);
-        return PMIX_ERR_INIT;
+    rc = px_args_copy(heap, args);
+    if (!rc && !px_process_post(&heap->msg)) {
+        px_args_free(heap, args);
+        rc = PMIX_ERR_INIT;
     }
-    return PMIX_SUCCESS;
+    if (rc)
+        free(heap);
+    return rc;
 }
 
 static bool nspace_ok(const char *nspace)
