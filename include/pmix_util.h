@@ -181,6 +181,10 @@ void PMIx_Multicluster_nspace_construct(pmix_nspace_t target, pmix_nspace_t clus
 void PMIx_Multicluster_nspace_parse(pmix_nspace_t target, pmix_nspace_t cluster,
                                     pmix_nspace_t nspace);
 
+/** Make a fabric empty and unregistered, as PMIX_FABRIC_STATIC_INIT has it. NULL is
+ *  ignored. Any thread, also before init; does not block. */
+void PMIx_Fabric_construct(pmix_fabric_t *fabric);
+
 #ifdef __cplusplus
 }
 #endif

@@ -57,6 +57,13 @@ pmix_status_t px_uplink_request(struct px_uplink *up, px_writer *w, px_reply_fn 
     return rc;
 }
 
+pmix_status_t px_uplink_signal(struct px_uplink *up, uint32_t tag)
+{
+    PX_AUTO(px_buf) empty = {0};
+
+    return up->send ? up->send(up->ctx, tag, &empty) : PMIX_ERR_UNREACH;
+}
+
 pmix_status_t px_uplink_reply(struct px_uplink *up, uint32_t tag,
                               const uint8_t *payload, size_t n)
 {

@@ -30,6 +30,8 @@ void px_uplink_begin(const struct px_uplink *up, px_writer *w, uint8_t op);
  * packing failed; then fn is not called. fn NULL: no reply is expected. */
 pmix_status_t px_uplink_request(struct px_uplink *up, px_writer *w, px_reply_fn fn,
                                 void *arg);
+/* Sends a frame without content under a tag that is no request's; nobody answers. */
+pmix_status_t px_uplink_signal(struct px_uplink *up, uint32_t tag);
 /* A reply has come. PMIX_ERR_NOT_FOUND if nobody waits for the tag. */
 pmix_status_t px_uplink_reply(struct px_uplink *up, uint32_t tag,
                               const uint8_t *payload, size_t n);

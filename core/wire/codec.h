@@ -25,6 +25,10 @@ struct px_codec {
     bool described; /* fully described buffers */
 };
 
+/* The same encoding with every type that any release packs with it: for messages newer than the
+ * dialect, which who knows them at all can read. */
+struct px_codec px_codec_newest(struct px_codec codec);
+
 /* What this library speaks unless told otherwise: v41, not described. */
 extern const struct px_codec px_codec_default;
 
