@@ -6,6 +6,7 @@
 #include "core/rt/call.h"
 #include "core/rt/log.h"
 #include "core/rt/param.h"
+#include "core/server/module.h"
 #include "core/server/upcall.h"
 
 #include <stdio.h>
@@ -181,7 +182,7 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
     srv->conf.finalize_timeout = a->conf.finalize_timeout;
     srv->embedded_host = !a->module;
     if (a->module)
-        memcpy(&srv->module, a->module, PX_MODULE_SLOTS_B);
+        px_module_take(a->module, a->info, a->n_info, &srv->module);
     else
         rc = px_embedded_create(srv, &a->err);
     return rc ? rc : px_server_listen(srv, &a->err);
@@ -274,6 +275,7 @@ static pmix_status_t server_begin(struct start *a)
     return rc;
 }
 
+#undef PMIx_server_init /* the header's, which tells the module's size */
 PX_EXPORT pmix_status_t PMIx_server_init(pmix_server_module_t *module,
                                          pmix_info_t info[], size_t ninfo)
 {

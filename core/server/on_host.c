@@ -1,27 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What only the host can do: spawn, query, log, allocation, job control. Decoded, handed over,
- * its answer packed. */
+/* What only the host can do for a job: spawn, query, log, job control, monitoring. Decoded, handed
+ * over, its answer packed. */
 #include "core/model/jobinfo.h"
 #include "core/server/upcall.h"
 
-static pmix_status_t unpack_list(struct px_req *req, px_infos *out)
-{
-    pmix_status_t rc = px_unpack_infos(&req->in, &out->v, &out->n);
-
-    out->cap = out->n;
-    return rc;
-}
-
-/* STATUS, then infos. */
-static void reply_infos(void *arg, const struct px_upcall *answer)
-{
-    struct px_req *req = arg;
-    px_writer w;
-
-    px_reply_begin(req, &w, answer->status);
-    px_pack_infos(&w, answer->infos.v, answer->infos.n);
-    px_req_reply(req, &w);
-}
+/* ---- spawn --------------------------------------------------------------------------------------- */
 
 /* STATUS, name of the new namespace, and all of its job data if it runs under this server. */
 static void reply_spawned(void *arg, const struct px_upcall *answer)
@@ -52,7 +35,7 @@ static pmix_status_t set_parent(px_infos *infos, const pmix_proc_t *parent)
 
 static pmix_status_t read_spawn(struct px_req *req, struct px_upcall *u)
 {
-    pmix_status_t rc = unpack_list(req, &u->args);
+    pmix_status_t rc = px_upcall_read_infos(req, &u->args);
 
     if (!rc)
         rc = px_unpack_size(&req->in, &u->n_apps);
@@ -65,127 +48,139 @@ static pmix_status_t read_spawn(struct px_req *req, struct px_upcall *u)
     return rc ? rc : set_parent(&u->args, &u->proc);
 }
 
+static pmix_status_t call_spawn(const pmix_server_module_t *m, struct px_upcall *u)
+{
+    return m->spawn(&u->proc, u->args.v, u->args.n, u->apps, u->n_apps,
+                    px_upcall_spawn_cb, u);
+}
+
 static pmix_status_t on_spawn(struct px_server *srv, struct px_req *req)
 {
-    struct px_upcall *u;
-    pmix_status_t rc;
+    static const struct px_pass pass = {read_spawn, call_spawn, reply_spawned};
 
-    if (!srv->module.spawn)
-        return PMIX_ERR_NOT_SUPPORTED;
-    u = px_upcall_for(req, reply_spawned);
-    if (!u)
-        return PMIX_ERR_NOMEM;
-    rc = read_spawn(req, u);
-    if (rc) {
-        px_upcall_drop(u);
-        return rc;
-    }
-    px_upcall_returned(u, srv->module.spawn(&u->proc, u->args.v, u->args.n, u->apps,
-                                            u->n_apps, px_upcall_spawn_cb, u));
-    return PX_DEFERRED;
+    return srv->module.spawn ? px_upcall_pass(srv, req, &pass) : PMIX_ERR_NOT_SUPPORTED;
+}
+
+/* ---- query --------------------------------------------------------------------------------------- */
+
+static pmix_status_t read_query(struct px_req *req, struct px_upcall *u)
+{
+    pmix_status_t rc = px_unpack_size(&req->in, &u->n_queries);
+
+    if (!rc)
+        rc = px_unpack_array(&req->in, (void **)&u->queries, u->n_queries, PMIX_QUERY);
+    if (rc)
+        u->n_queries = 0;
+    return rc;
+}
+
+static pmix_status_t call_query(const pmix_server_module_t *m, struct px_upcall *u)
+{
+    return m->query ? m->query(&u->proc, u->queries, u->n_queries, px_upcall_info_cb, u)
+                    : PMIX_ERR_NOT_SUPPORTED;
 }
 
 static pmix_status_t on_query(struct px_server *srv, struct px_req *req)
 {
-    struct px_upcall *u = px_upcall_for(req, reply_infos);
-    pmix_status_t rc;
+    static const struct px_pass pass = {read_query, call_query, px_upcall_reply_infos};
 
-    if (!u)
-        return PMIX_ERR_NOMEM;
-    rc = px_unpack_size(&req->in, &u->n_queries);
-    if (!rc)
-        rc = px_unpack_array(&req->in, (void **)&u->queries, u->n_queries, PMIX_QUERY);
-    if (rc) {
-        u->n_queries = 0;
-        px_upcall_drop(u);
-        return rc;
-    }
-    rc = srv->module.query ? srv->module.query(&u->proc, u->queries, u->n_queries,
-                                               px_upcall_info_cb, u)
-                           : PMIX_ERR_NOT_SUPPORTED;
-    px_upcall_returned(u, rc);
-    return PX_DEFERRED;
+    return px_upcall_pass(srv, req, &pass);
 }
 
-static pmix_status_t on_alloc(struct px_server *srv, struct px_req *req)
-{
-    struct px_upcall *u = px_upcall_for(req, reply_infos);
-    uint8_t directive;
-    pmix_status_t rc;
+/* ---- job control --------------------------------------------------------------------------------- */
 
-    if (!u)
-        return PMIX_ERR_NOMEM;
-    rc = px_unpack_u8(&req->in, &directive, PMIX_ALLOC_DIRECTIVE);
+static pmix_status_t read_job_control(struct px_req *req, struct px_upcall *u)
+{
+    pmix_status_t rc = px_unpack_procs(&req->in, &u->procs, &u->n_procs);
+
     if (!rc)
-        rc = unpack_list(req, &u->args);
-    if (rc) {
-        px_upcall_drop(u);
-        return rc;
-    }
-    rc = srv->module.allocate ? srv->module.allocate(&u->proc, directive, u->args.v,
-                                                     u->args.n, px_upcall_info_cb, u)
-                              : PMIX_ERR_NOT_SUPPORTED;
-    px_upcall_returned(u, rc);
-    return PX_DEFERRED;
+        rc = px_peer_may_all(req->peer, u->procs, u->n_procs);
+    return rc ? rc : px_upcall_read_infos(req, &u->args);
+}
+
+static pmix_status_t call_job_control(const pmix_server_module_t *m,
+                                      struct px_upcall *u)
+{
+    return m->job_control ? m->job_control(&u->proc, u->procs, u->n_procs, u->args.v,
+                                           u->args.n, px_upcall_info_cb, u)
+                          : PMIX_ERR_NOT_SUPPORTED;
 }
 
 static pmix_status_t on_job_control(struct px_server *srv, struct px_req *req)
 {
-    struct px_upcall *u = px_upcall_for(req, reply_infos);
-    pmix_status_t rc;
+    static const struct px_pass pass = {read_job_control, call_job_control,
+                                        px_upcall_reply_infos};
 
-    if (!u)
-        return PMIX_ERR_NOMEM;
-    rc = px_unpack_procs(&req->in, &u->procs, &u->n_procs);
-    if (!rc)
-        rc = px_peer_may_all(req->peer, u->procs, u->n_procs);
-    if (!rc)
-        rc = unpack_list(req, &u->args);
-    if (rc) {
-        px_upcall_drop(u);
-        return rc;
-    }
-    rc = srv->module.job_control
-             ? srv->module.job_control(&u->proc, u->procs, u->n_procs, u->args.v,
-                                       u->args.n, px_upcall_info_cb, u)
-             : PMIX_ERR_NOT_SUPPORTED;
-    px_upcall_returned(u, rc);
-    return PX_DEFERRED;
+    return px_upcall_pass(srv, req, &pass);
 }
 
-/* The log slot returns nothing: its callback is the only answer. */
-static pmix_status_t on_log(struct px_server *srv, struct px_req *req)
-{
-    struct px_upcall *u;
-    time_t stamp;
-    pmix_status_t rc;
+/* ---- log ----------------------------------------------------------------------------------------- */
 
-    if (!srv->module.log)
-        return PMIX_ERR_NOT_SUPPORTED;
-    u = px_upcall_for(req, px_upcall_reply_status);
-    if (!u)
-        return PMIX_ERR_NOMEM;
-    rc = px_unpack1(&req->in, &stamp, PMIX_TIME);
+static pmix_status_t read_log(struct px_req *req, struct px_upcall *u)
+{
+    time_t stamp;
+    pmix_status_t rc = px_unpack1(&req->in, &stamp, PMIX_TIME);
+
     if (!rc)
-        rc = unpack_list(req, &u->args);
+        rc = px_upcall_read_infos(req, &u->args);
     if (!rc)
-        rc = unpack_list(req, &u->args2);
+        rc = px_upcall_read_infos(req, &u->args2);
     if (!rc && stamp)
         rc = px_infos_add(&u->args2, PMIX_LOG_TIMESTAMP, &stamp, PMIX_TIME);
-    if (rc) {
-        px_upcall_drop(u);
+    return rc;
+}
+
+/* The older slot returns nothing: its callback is the only answer. */
+static pmix_status_t call_log(const pmix_server_module_t *m, struct px_upcall *u)
+{
+    if (m->log2)
+        return m->log2(&u->proc, u->args.v, u->args.n, u->args2.v, u->args2.n,
+                       px_upcall_op_cb, u);
+    m->log(&u->proc, u->args.v, u->args.n, u->args2.v, u->args2.n, px_upcall_op_cb, u);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t on_log(struct px_server *srv, struct px_req *req)
+{
+    static const struct px_pass pass = {read_log, call_log, px_upcall_reply_status};
+
+    return srv->module.log2 || srv->module.log ? px_upcall_pass(srv, req, &pass)
+                                               : PMIX_ERR_NOT_SUPPORTED;
+}
+
+/* ---- monitoring ---------------------------------------------------------------------------------- */
+
+static pmix_status_t read_monitor(struct px_req *req, struct px_upcall *u)
+{
+    pmix_info_t monitor;
+    pmix_status_t rc = px_unpack1(&req->in, &monitor, PMIX_INFO);
+
+    if (rc)
         return rc;
-    }
-    srv->module.log(&u->proc, u->args.v, u->args.n, u->args2.v, u->args2.n,
-                    px_upcall_op_cb, u);
-    return PX_DEFERRED;
+    rc = px_infos_add_copy(&u->args, &monitor, 1);
+    px_type_destruct(PMIX_INFO, &monitor);
+    if (!rc)
+        rc = px_unpack_status(&req->in, &u->code);
+    return rc ? rc : px_upcall_read_infos(req, &u->args2);
+}
+
+static pmix_status_t call_monitor(const pmix_server_module_t *m, struct px_upcall *u)
+{
+    return m->monitor ? m->monitor(&u->proc, u->args.v, u->code, u->args2.v, u->args2.n,
+                                   px_upcall_info_cb, u)
+                      : PMIX_ERR_NOT_SUPPORTED;
+}
+
+static pmix_status_t on_monitor(struct px_server *srv, struct px_req *req)
+{
+    static const struct px_pass pass = {read_monitor, call_monitor,
+                                        px_upcall_reply_infos};
+
+    return px_upcall_pass(srv, req, &pass);
 }
 
 const struct px_rpc px_rpcs_host[] = {
-    {PX_OP_SPAWN, on_spawn},
-    {PX_OP_QUERY, on_query},
-    {PX_OP_LOG, on_log},
-    {PX_OP_ALLOC, on_alloc},
-    {PX_OP_JOB_CONTROL, on_job_control},
-    {0},
+    {PX_OP_SPAWN, on_spawn},     {PX_OP_QUERY, on_query},
+    {PX_OP_LOG, on_log},         {PX_OP_JOB_CONTROL, on_job_control},
+    {PX_OP_MONITOR, on_monitor}, {0},
 };

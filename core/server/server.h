@@ -12,9 +12,6 @@
 #include "pmix_server.h"
 #include "tenon/ptl.h"
 
-#define PX_MODULE_SLOTS_B \
-    224 /* the 28 slots every release since 4.0 has: read no further */
-
 struct px_listener {
     const struct px_module *ptl;
     int fd;
@@ -162,7 +159,9 @@ extern const struct px_rpc
 extern const struct px_rpc
     px_rpcs_event[]; /* on_event.c: notify regevents deregevents */
 extern const struct px_rpc
-    px_rpcs_host[]; /* on_host.c: spawn query log job_control ... */
+    px_rpcs_host[]; /* on_host.c: spawn query log job_control monitor */
+extern const struct px_rpc
+    px_rpcs_system[]; /* on_system.c: allocations, credentials, fabrics ... */
 
 /* on_event.c */
 pmix_status_t px_server_events_create(struct px_server *srv);

@@ -50,6 +50,8 @@ void px_upcall_drop(struct px_upcall *u)
     free(u->str);
     px_type_free_array(PMIX_APP, u->apps, u->n_apps);
     px_type_free_array(PMIX_QUERY, u->queries, u->n_queries);
+    px_type_free_array(PMIX_RESOURCE_UNIT, u->units, u->n_units);
+    px_type_destruct(PMIX_BYTE_OBJECT, &u->object);
     px_buf_cleanup(&u->blob);
     release_now(u);
     free(u);
@@ -83,6 +85,31 @@ void px_upcall_returned(struct px_upcall *u, pmix_status_t rc)
 {
     if (rc != PMIX_SUCCESS && is_first_answer(u))
         answered(u, rc);
+}
+
+pmix_status_t px_upcall_pass(struct px_server *srv, struct px_req *req,
+                             const struct px_pass *pass)
+{
+    struct px_upcall *u = px_upcall_for(req, pass->reply);
+    pmix_status_t rc;
+
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    rc = pass->read(req, u);
+    if (rc) {
+        px_upcall_drop(u);
+        return rc;
+    }
+    px_upcall_returned(u, pass->call(&srv->module, u));
+    return PX_DEFERRED;
+}
+
+pmix_status_t px_upcall_read_infos(struct px_req *req, px_infos *out)
+{
+    pmix_status_t rc = px_unpack_infos(&req->in, &out->v, &out->n);
+
+    out->cap = out->n;
+    return rc;
 }
 
 void px_upcalls_stop(struct px_server *srv)
@@ -148,6 +175,27 @@ void px_upcall_spawn_cb(pmix_status_t status, char *nspace, void *cbdata)
     answered(u, status);
 }
 
+void px_upcall_credential_cb(pmix_status_t status, pmix_byte_object_t *credential,
+                             pmix_info_t info[], size_t n, void *cbdata)
+{
+    struct px_upcall *u = cbdata;
+
+    if (!is_first_answer(u))
+        return;
+    if (credential && credential->bytes &&
+        px_buf_add(&u->bytes, credential->bytes, credential->size))
+        status = PMIX_ERR_NOMEM;
+    if (px_infos_add_copy(&u->infos, info, info ? n : 0))
+        status = PMIX_ERR_NOMEM;
+    answered(u, status);
+}
+
+void px_upcall_validation_cb(pmix_status_t status, pmix_info_t info[], size_t n,
+                             void *cbdata)
+{
+    px_upcall_info_cb(status, info, n, cbdata, NULL, NULL);
+}
+
 void px_upcall_modex_cb(pmix_status_t status, const char *data, size_t n, void *cbdata,
                         pmix_release_cbfunc_t release, void *release_data)
 {
@@ -168,4 +216,14 @@ void px_upcall_modex_cb(pmix_status_t status, const char *data, size_t n, void *
 void px_upcall_reply_status(void *arg, const struct px_upcall *answer)
 {
     px_req_done(arg, answer->status);
+}
+
+void px_upcall_reply_infos(void *arg, const struct px_upcall *answer)
+{
+    struct px_req *req = arg;
+    px_writer w;
+
+    px_reply_begin(req, &w, answer->status);
+    px_pack_infos(&w, answer->infos.v, answer->infos.n);
+    px_req_reply(req, &w);
 }

@@ -41,7 +41,12 @@ struct px_upcall {
     size_t n_apps;
     pmix_query_t *queries;
     size_t n_queries;
+    pmix_resource_unit_t *units;
+    size_t n_units;
     px_buf blob;
+    pmix_byte_object_t object;
+    uint32_t number; /* a directive or a session */
+    pmix_status_t code;
 };
 
 struct px_upcall *px_upcall_new(px_upcall_fn fn, void *arg);
@@ -55,6 +60,18 @@ void px_upcall_returned(struct px_upcall *u, pmix_status_t rc);
 /* Server stops: everything outstanding is answered, late answers of the host are swallowed. */
 void px_upcalls_stop(struct px_server *srv);
 
+/* A request that goes to the host as it comes: read decodes it into the upcall, call hands it to the
+ * slot (PMIX_ERR_NOT_SUPPORTED if that is empty), reply packs the answer. */
+struct px_pass {
+    pmix_status_t (*read)(struct px_req *req, struct px_upcall *u);
+    pmix_status_t (*call)(const pmix_server_module_t *module, struct px_upcall *u);
+    px_upcall_fn reply;
+};
+pmix_status_t px_upcall_pass(struct px_server *srv, struct px_req *req,
+                             const struct px_pass *pass);
+/* Reads infos, for args and args2. */
+pmix_status_t px_upcall_read_infos(struct px_req *req, px_infos *out);
+
 /* Callbacks to hand out, cbdata is the upcall. Any thread. */
 void px_upcall_op_cb(pmix_status_t status, void *cbdata);
 void px_upcall_info_cb(pmix_status_t status, pmix_info_t *info, size_t n, void *cbdata,
@@ -62,10 +79,16 @@ void px_upcall_info_cb(pmix_status_t status, pmix_info_t *info, size_t n, void *
 void px_upcall_lookup_cb(pmix_status_t status, pmix_pdata_t *pdata, size_t n,
                          void *cbdata);
 void px_upcall_spawn_cb(pmix_status_t status, char *nspace, void *cbdata);
+void px_upcall_credential_cb(pmix_status_t status, pmix_byte_object_t *credential,
+                             pmix_info_t info[], size_t n, void *cbdata);
+void px_upcall_validation_cb(pmix_status_t status, pmix_info_t info[], size_t n,
+                             void *cbdata);
 void px_upcall_modex_cb(pmix_status_t status, const char *data, size_t n, void *cbdata,
                         pmix_release_cbfunc_t release, void *release_data);
 
-/* The most common answer: its status is the reply. arg is the request. */
+/* The most common answers; arg is the request. Its status is the reply. */
 void px_upcall_reply_status(void *arg, const struct px_upcall *answer);
+/* Status, then infos. */
+void px_upcall_reply_infos(void *arg, const struct px_upcall *answer);
 
 #endif

@@ -26,6 +26,8 @@ struct due {
         pmix_lookup_cbfunc_t lookup;
         pmix_spawn_cbfunc_t spawn;
         pmix_modex_cbfunc_t modex;
+        pmix_credential_cbfunc_t credential;
+        pmix_validation_cbfunc_t validation;
     } cb;
     void *cbdata;
     const pmix_proc_t *proc; /* the library's: must live until the answer */
@@ -67,6 +69,23 @@ static void give_spawn(struct due *d, pmix_status_t status)
 static void give_modex(struct due *d, pmix_status_t status)
 {
     d->cb.modex(status, host.bytes, host.n_bytes, d->cbdata, release, NULL);
+}
+
+/* Both gone once this returns. */
+static void give_credential(struct due *d, pmix_status_t status)
+{
+    pmix_byte_object_t bo = {.bytes = malloc(host.n_bytes + 1), .size = host.n_bytes};
+
+    if (host.n_bytes)
+        memcpy(bo.bytes, host.bytes, host.n_bytes);
+    d->cb.credential(status, status ? NULL : &bo, host.infos.v, host.infos.n,
+                     d->cbdata);
+    PMIx_Byte_object_destruct(&bo);
+}
+
+static void give_validation(struct due *d, pmix_status_t status)
+{
+    d->cb.validation(status, host.infos.v, host.infos.n, d->cbdata);
 }
 
 static void give(struct due *d, pmix_status_t status)
@@ -431,6 +450,84 @@ static pmix_status_t job_control(const pmix_proc_t *requestor,
     return answer(DUE(info, cb, requestor));
 }
 
+static pmix_status_t on_monitor(const pmix_proc_t *requestor,
+                                const pmix_info_t *monitor, pmix_status_t error,
+                                const pmix_info_t directives[], size_t n,
+                                pmix_info_cbfunc_t cb, void *cbdata)
+{
+    record_infos(&host.given_data, monitor, 1);
+    record_infos(&host.given, directives, n);
+    host.code = error;
+    arrived("monitor", requestor);
+    return answer(DUE(info, cb, requestor));
+}
+
+static pmix_status_t get_credential(const pmix_proc_t *proc,
+                                    const pmix_info_t directives[], size_t n,
+                                    pmix_credential_cbfunc_t cb, void *cbdata)
+{
+    record_infos(&host.given, directives, n);
+    arrived("get_credential", proc);
+    return answer(DUE(credential, cb, proc));
+}
+
+static pmix_status_t validate_credential(const pmix_proc_t *proc,
+                                         const pmix_byte_object_t *cred,
+                                         const pmix_info_t directives[], size_t n,
+                                         pmix_validation_cbfunc_t cb, void *cbdata)
+{
+    px_str_copy(host.text, sizeof(host.text), cred->bytes);
+    host.code = (int)cred->size;
+    record_infos(&host.given, directives, n);
+    arrived("validate_credential", proc);
+    return answer(DUE(validation, cb, proc));
+}
+
+static pmix_status_t on_fabric(const pmix_proc_t *requestor, pmix_fabric_operation_t op,
+                               const pmix_info_t directives[], size_t n,
+                               pmix_info_cbfunc_t cb, void *cbdata)
+{
+    host.code = (int)op;
+    record_infos(&host.given, directives, n);
+    arrived("fabric", requestor);
+    return answer(DUE(info, cb, requestor));
+}
+
+static pmix_status_t session_control(const pmix_proc_t *requestor, uint32_t session,
+                                     const pmix_info_t directives[], size_t n,
+                                     pmix_info_cbfunc_t cb, void *cbdata)
+{
+    host.code = (int)session;
+    record_infos(&host.given, directives, n);
+    arrived("session_control", requestor);
+    return answer(DUE(info, cb, requestor));
+}
+
+static pmix_status_t resource_block(const pmix_proc_t *requestor,
+                                    pmix_resource_block_directive_t directive,
+                                    const char *block,
+                                    const pmix_resource_unit_t *units, size_t n_units,
+                                    const pmix_info_t *info, size_t n,
+                                    pmix_op_cbfunc_t cb, void *cbdata)
+{
+    px_str_copy(host.text, sizeof(host.text), block);
+    host.code = directive;
+    host.n_keys = n_units ? units[n_units - 1].count : 0;
+    record_infos(&host.given, info, n);
+    arrived("resource_block", requestor);
+    return answer(DUE(op, cb, requestor));
+}
+
+pmix_status_t host_log2(const pmix_proc_t *client, const pmix_info_t data[],
+                        size_t n_data, const pmix_info_t directives[], size_t n,
+                        pmix_op_cbfunc_t cb, void *cbdata)
+{
+    record_infos(&host.given_data, data, n_data);
+    record_infos(&host.given, directives, n);
+    arrived("log2", client);
+    return answer(DUE(op, cb, client));
+}
+
 const pmix_server_module_t host_module = {
     .client_connected = client_connected,
     .client_finalized = client_finalized,
@@ -450,5 +547,11 @@ const pmix_server_module_t host_module = {
     .log = on_log,
     .allocate = on_allocate,
     .job_control = job_control,
+    .monitor = on_monitor,
+    .get_credential = get_credential,
+    .validate_credential = validate_credential,
+    .fabric = on_fabric,
     .client_connected2 = client_connected2,
+    .session_control = session_control,
+    .resource_block = resource_block,
 };
