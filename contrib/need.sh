@@ -3,8 +3,8 @@
 # Sourced by quickstart.sh and check.sh: install Debian packages, only those that are missing.
 
 BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config libltdl-dev libevent-dev
-    libhwloc-dev libjansson-dev zlib1g-dev"
-TEST_PACKAGES="check g++ clang libclang-rt-14-dev binutils python3 python3-pmix openmpi-bin
+    libhwloc-dev libjansson-dev zlib1g-dev python3"
+TEST_PACKAGES="check g++ clang libclang-rt-14-dev binutils python3-pmix openmpi-bin
     libopenmpi-dev libpmix-dev libpmix2 strace iproute2 procps"
 
 is_installed() {

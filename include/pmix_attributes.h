@@ -18,7 +18,7 @@
 #define PMIX_KEEPALIVE_PIPE     "PMIX_KEEPALIVE_PIPE"     /* descriptor whose closing ends the process */
 
 /* Empty key */
-#define PMIX_ATTR_UNDEF "pmix.undef" /* no attribute */
+#define PMIX_ATTR_UNDEF "pmix.undef" /* none: no attribute */
 
 /* Initialization and progress */
 #define PMIX_EXTERNAL_PROGRESS       "pmix.evext"         /* bool: the program calls PMIx_Progress; no thread is made */

@@ -59,6 +59,19 @@ char *PMIx_Info_directives_string(pmix_info_directives_t directives);
 pmix_status_t PMIx_Error_code(const char *name);
 
 /**
+ * Key of an attribute's name, and name of a key: "PMIX_TIMEOUT" and "pmix.timeout".
+ *
+ * Where several names share a key, the one in use answers, never one out of use. A key
+ * that later releases use for an attribute is known too.
+ *
+ * @param name, key  case does not matter
+ * @return a constant string; @p name or @p key itself if the dictionary does not have
+ *         it, and so NULL for NULL
+ */
+const char *PMIx_Get_attribute_string(const char *name);
+const char *PMIx_Get_attribute_name(const char *key);
+
+/**
  * Text of an object for people to read, on one or more lines (+).
  *
  * @return a malloc'd string, which the caller frees; NULL if memory is short
