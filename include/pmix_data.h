@@ -457,6 +457,14 @@ void PMIx_Node_stats_destruct(pmix_node_stats_t *stats);
 pmix_node_stats_t *PMIx_Node_stats_create(size_t n);
 void PMIx_Node_stats_free(pmix_node_stats_t *stats, size_t n);
 
+/* -- Lists of nodes and ranks in few bytes ----------------------------------------- */
+
+/** Family of pmix_regex2_t (+): see the top of this file, and PMIx_generate_regex2. */
+void PMIx_Regex2_construct(pmix_regex2_t *regex);
+void PMIx_Regex2_destruct(pmix_regex2_t *regex);
+pmix_regex2_t *PMIx_Regex2_create(size_t n);
+void PMIx_Regex2_free(pmix_regex2_t *regexes, size_t n);
+
 /* -- Packing and unpacking ------------------------------------------------------- */
 
 /** Family of pmix_data_buffer_t; create makes one, release destructs and frees it. */

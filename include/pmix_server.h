@@ -214,6 +214,29 @@ pmix_status_t PMIx_generate_regex(const char *input, char **output);
  */
 pmix_status_t PMIx_generate_ppn(const char *input, char **output);
 
+/**
+ * Write a list in few bytes, and get it back.
+ *
+ * What the items mean does not matter: names separated by commas for PMIX_NODE_MAP,
+ * ranks by node as for PMIx_generate_ppn for PMIX_PROC_MAP. The order is kept. Any
+ * thread, before PMIx_server_init too; never block.
+ *
+ * @param input   the list
+ * @param info    none is defined for these functions; NULL and 0
+ * @param regex   generate: overwritten, receives type "raw" or "compress" and the
+ *                bytes; the caller destructs it. parse: stays the caller's
+ * @param output  receives the list, a string which the caller frees
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, also if the bytes are damaged;
+ *         PMIX_ERR_NOT_SUPPORTED if the type is not known, or an attribute is required;
+ *         PMIX_ERR_NOMEM. On error nothing is set
+ *
+ * Not in the Standard, but in the libraries of the field since 6.1.
+ */
+pmix_status_t PMIx_generate_regex2(const char *input, pmix_info_t info[], size_t ninfo,
+                                   pmix_regex2_t *regex);
+pmix_status_t PMIx_parse_regex2(const pmix_regex2_t *regex, pmix_info_t info[],
+                                size_t ninfo, char **output);
+
 #ifdef __cplusplus
 }
 #endif

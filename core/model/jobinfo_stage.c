@@ -329,6 +329,8 @@ static pmix_status_t map_text(struct px_stage *s, const char *key,
     else if ((value->type == PMIX_REGEX || value->type == PMIX_BYTE_OBJECT) &&
              (value->data.bo.bytes || value->data.bo.size == 0))
         rc = px_map_text(value->data.bo.bytes, value->data.bo.size, &made, s->err);
+    else if (value->type == PMIX_REGEX2)
+        rc = px_regex2_text(value->data.regex2, &made, s->err);
     else
         rc = px_err_set(s->err, PMIX_ERR_BAD_PARAM,
                         "%s is neither a string nor a regex", key);

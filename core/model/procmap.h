@@ -46,5 +46,12 @@ pmix_status_t px_map_expand_nodes(const char *text, char ***names, struct px_err
 /* A map in n bytes, as in a PMIX_REGEX value, as text for the functions above. Only here can
  * the "blob:" form be read: it holds NULs, so that its length has to be known. */
 pmix_status_t px_map_text(const void *bytes, size_t n, char **text, struct px_err *err);
+/* A list out of a compressed string, malloc'd. */
+pmix_status_t px_map_inflate(const void *bytes, size_t n, char **text,
+                             struct px_err *err);
+/* The list of a PMIX_REGEX2 value, malloc'd: PMIX_ERR_BAD_PARAM if it is damaged,
+ * PMIX_ERR_NOT_SUPPORTED if its type is not known. */
+pmix_status_t px_regex2_text(const pmix_regex2_t *regex, char **text,
+                             struct px_err *err);
 
 #endif

@@ -239,6 +239,27 @@ static bool is_blob(const char *bytes, size_t n)
     return n >= 5 && memcmp(bytes, blob_head, 5) == 0;
 }
 
+pmix_status_t px_map_inflate(const void *bytes, size_t n, char **text,
+                             struct px_err *err)
+{
+    /* The bytes are a compressed string as in any value; the codec knows how, and how far. */
+    pmix_value_t v = {.type = PMIX_COMPRESSED_STRING};
+
+    v.data.bo.bytes = malloc(n + 1);
+    if (!v.data.bo.bytes)
+        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+    memcpy(v.data.bo.bytes, bytes, n);
+    v.data.bo.size = n;
+    pmix_status_t rc = px_value_inflate(&v);
+    if (!rc && v.type == PMIX_STRING && v.data.string)
+        *text = px_take(&v.data.string);
+    else
+        rc = px_err_set(err, rc == PMIX_ERR_NOMEM ? rc : PMIX_ERR_BAD_PARAM,
+                        "cannot inflate a compressed map");
+    px_type_destruct(PMIX_VALUE, &v);
+    return rc;
+}
+
 static pmix_status_t blob_text(const char *bytes, size_t n, char **text,
                                struct px_err *err)
 {
@@ -258,22 +279,7 @@ static pmix_status_t blob_text(const char *bytes, size_t n, char **text,
     n -= (size_t)(colon - bytes) + 2;
     if (size > n)
         return px_err_set(err, PMIX_ERR_BAD_PARAM, "a compressed map is cut short");
-
-    /* The bytes are a compressed string as in any value; the codec knows how, and how far. */
-    pmix_value_t v = {.type = PMIX_COMPRESSED_STRING};
-    v.data.bo.bytes = malloc(size + 1);
-    if (!v.data.bo.bytes)
-        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
-    memcpy(v.data.bo.bytes, colon + 2, size);
-    v.data.bo.size = size;
-    pmix_status_t rc = px_value_inflate(&v);
-    if (!rc && v.type == PMIX_STRING && v.data.string)
-        *text = px_take(&v.data.string);
-    else
-        rc = px_err_set(err, rc ? rc : PMIX_ERR_BAD_PARAM,
-                        "cannot inflate a compressed map");
-    px_type_destruct(PMIX_VALUE, &v);
-    return rc;
+    return px_map_inflate(colon + 2, size, text, err);
 }
 
 pmix_status_t px_map_text(const void *bytes, size_t n, char **text, struct px_err *err)

@@ -49,6 +49,7 @@ FAMILY(Proc_info, pmix_proc_info_t, PROC_INFO)
 FAMILY(Proc_stats, pmix_proc_stats_t, PROC_STATS)
 FAMILY(Query, pmix_query_t, QUERY)
 FAMILY(Regattr, pmix_regattr_t, REGATTR)
+FAMILY(Regex2, pmix_regex2_t, REGEX2)
 FAMILY(Resource_unit, pmix_resource_unit_t, RESOURCE_UNIT)
 FAMILY(Value, pmix_value_t, VALUE)
 

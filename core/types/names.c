@@ -22,7 +22,7 @@ static const struct px_name alloc_inheritances[] = {
     {PMIX_ALLOC_INHERIT_NONE, "NONE"},
     {PMIX_ALLOC_INHERIT_CHILD, "CHILD"},
     {PMIX_ALLOC_INHERIT_DEFAULT, "DEFAULT"},
-    {PMIX_ALLOC_INHERIT_CHILD_DEFAULT, "CHILD DEFAULT"},
+    {PMIX_ALLOC_INHERIT_CHILD_DEFAULT, "CHILD_DEFAULT"},
 };
 
 static const struct px_name block_directives[] = {
@@ -117,13 +117,11 @@ static const struct px_name device_types[] = {
     {PMIX_DEVTYPE_NODE, "NODE"},
 };
 
-/* Known by number only: internal to the reference implementation, or newer than what
- * this library handles. All others are named by the registry. */
+/* Known by number only: internal to the reference implementation. All others are named
+ * by the registry. */
 static const struct px_name unhandled_types[] = {
     {PMIX_BUFFER, "PMIX_BUFFER"},
     {PMIX_KVAL, "PMIX_KVAL"},
-    {PMIX_REGEX2, "PMIX_REGEX2"},
-    {PMIX_ALLOC_INHERIT, "PMIX_ALLOC_INHERIT"},
 };
 
 static const struct px_name special_ranks[] = {
@@ -259,7 +257,8 @@ STRING_OF_TYPE(Proc_state, pmix_proc_state_t, PROC_STATE, "UNKNOWN STATE")
 STRING_OF_TYPE(Resource_block_directive, pmix_resource_block_directive_t,
                RESBLOCK_DIRECTIVE, "UNSPECIFIED")
 STRING_OF_TYPE(Scope, pmix_scope_t, SCOPE, "UNKNOWN SCOPE")
-STRING_OF_TABLE(Group_operation, pmix_group_operation_t, group_operations, "UNKNOWN")
+STRING_OF_TABLE(Group_operation, pmix_group_operation_t, group_operations,
+                "UNKNOWN VALUE")
 STRING_OF_TABLE(Value_comparison, pmix_value_cmp_t, comparisons, "UNKNOWN VALUE")
 
 PX_EXPORT char *PMIx_Info_directives_string(pmix_info_directives_t directives)

@@ -24,7 +24,7 @@
 #define TYPES_V51(w)                                               \
     ((TYPES_V41(w) & ~SPAN(PMIX_PROC_STATS, PMIX_NODE_STATS, w)) | \
      SPAN(PMIX_DEVICE, PMIX_RESOURCE_UNIT, w))
-#define TYPES_V61(w) (TYPES_V51(w) | SPAN(PMIX_NODE_PID, PMIX_NODE_PID, w))
+#define TYPES_V61(w) (TYPES_V51(w) | SPAN(PMIX_NODE_PID, PMIX_ALLOC_INHERIT, w))
 
 #define ROW(name, encoding, types) \
     {                              \

@@ -236,7 +236,7 @@ bool fuzz_seed(unsigned i, px_buf *out)
                                                          [VIEWS] = PMIX_VALUE,
                                                          [INFOS] = PMIX_INFO,
                                                          [PROCS] = PMIX_PROC};
-    enum { N_TYPES = 74 };
+    enum { N_TYPES = 76 };
     unsigned dialect = i % (2 * (unsigned)n_dialects),
              rest = i / (2 * (unsigned)n_dialects);
     enum operation op = (enum operation)(rest / N_TYPES);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The map, the table of nodes, and which of them is this one. */
 #include "model_test.h"
+#include "pmix_server.h"
 
 #include <string.h>
 
@@ -106,6 +107,30 @@ START_TEST(registering_again_adds_and_replaces)
 }
 END_TEST
 
+static void add_regex2(px_infos *l, const char *key, const char *list)
+{
+    pmix_regex2_t regex;
+
+    ck_assert_int_eq(PMIx_generate_regex2(list, NULL, 0, &regex), PMIX_SUCCESS);
+    ck_assert_int_eq(px_infos_add(l, key, &regex, PMIX_REGEX2), PMIX_SUCCESS);
+    PMIx_Regex2_destruct(&regex);
+}
+
+START_TEST(maps_may_come_as_regex2)
+{
+    struct px_model *m = model_make("n1", "", PMIX_RANK_UNDEF);
+    struct px_nspace *ns = nspace_of(m, JOB);
+    px_infos l = {0};
+
+    add_regex2(&l, PMIX_NODE_MAP, "n0,n1");
+    add_regex2(&l, PMIX_PROC_MAP, "0,2;1,3");
+    must_register(m, ns, &l);
+    assert_str(m, ns, ALL, PMIX_LOCAL_PEERS, "1,3");
+    assert_str(m, ns, 2, PMIX_HOSTNAME, "n0");
+    px_model_destroy(m);
+}
+END_TEST
+
 START_TEST(node_arrays_out_of_order_follow_the_node_list)
 {
     px_writer w;
@@ -196,7 +221,7 @@ PX_TEST_MAIN("model/jobinfo_apply",
              node_keys_alone_speak_of_this_node_even_outside_the_map,
              short_and_full_host_names_are_the_same_node,
              a_client_knows_its_node_by_its_rank_whatever_its_host_is_called,
-             registering_again_adds_and_replaces,
+             registering_again_adds_and_replaces, maps_may_come_as_regex2,
              node_arrays_out_of_order_follow_the_node_list,
              node_arrays_that_contradict_each_other_are_kept_but_make_no_map,
              arrays_of_some_nodes_make_no_map_of_the_job,

@@ -6,7 +6,7 @@
 
 #include "core/types/type.h"
 
-enum { SAMPLE_SEEDS = 40, SAMPLE_MAX_SIZE = 1024, SAMPLE_MAX_ID = 73 };
+enum { SAMPLE_SEEDS = 40, SAMPLE_MAX_SIZE = 1024, SAMPLE_MAX_ID = 75 };
 
 /* A literal where the public structures want a char * but only read it. */
 #define TEXT(literal) ((char *)(literal))

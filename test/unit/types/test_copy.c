@@ -71,7 +71,7 @@ END_TEST
 
 START_TEST(unknown_types_are_refused_and_change_nothing)
 {
-    static const pmix_data_type_t unknown[] = {26, 28, 29, 44, 74, UINT16_MAX};
+    static const pmix_data_type_t unknown[] = {26, 28, 29, 44, 76, UINT16_MAX};
     int original = 1, copy = 2;
     void *array = &copy;
 

@@ -39,6 +39,7 @@ static const struct {
     FAMILY(Proc_stats, PROC_STATS),
     FAMILY(Query, QUERY),
     FAMILY(Regattr, REGATTR),
+    FAMILY(Regex2, REGEX2),
     FAMILY(Resource_unit, RESOURCE_UNIT),
     FAMILY(Value, VALUE),
 };

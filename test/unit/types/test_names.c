@@ -163,6 +163,8 @@ START_TEST(newer_constants_have_names)
     ck_assert_str_eq(PMIx_Group_operation_string(PMIX_GROUP_CONSTRUCT), "CONSTRUCT");
     ck_assert_str_eq(PMIx_Resource_block_directive_string(PMIX_RESOURCE_BLOCK_DEFINE),
                      "DEFINE");
+    ck_assert_str_eq(PMIx_Alloc_inheritance_string(PMIX_ALLOC_INHERIT_CHILD_DEFAULT),
+                     "CHILD_DEFAULT");
     ck_assert_str_eq(px_name_of(PMIX_ALLOC_INHERIT, PMIX_ALLOC_INHERIT_CHILD), "CHILD");
 }
 END_TEST
@@ -176,14 +178,15 @@ START_TEST(values_without_a_name_say_so)
         ck_assert_str_eq(enumerations[e].own(beyond), enumerations[e].fallback);
     }
     ck_assert_str_eq(PMIx_Group_operation_string((pmix_group_operation_t)99),
-                     "UNKNOWN");
+                     "UNKNOWN VALUE");
+    ck_assert_str_eq(PMIx_Alloc_inheritance_string(99), "UNSPECIFIED");
     ck_assert_str_eq(PMIx_Resource_block_directive_string(99), "UNSPECIFIED");
 }
 END_TEST
 
 START_TEST(types_are_named_as_in_the_table)
 {
-    for (pmix_data_type_t id = 1; id <= 73; id++) {
+    for (pmix_data_type_t id = 1; id <= 75; id++) {
         if (px_type_find(id))
             ck_assert_str_eq(PMIx_Data_type_string(id), px_type_find(id)->name);
     }

@@ -83,6 +83,8 @@ static const struct {
     ROW(RESBLOCK_DIRECTIVE, pmix_resource_block_directive_t),
     ROW(RESOURCE_UNIT, pmix_resource_unit_t),
     ROW(NODE_PID, pmix_node_pid_t),
+    ROW(REGEX2, pmix_regex2_t),
+    ROW(ALLOC_INHERIT, pmix_alloc_inheritance_t),
 };
 
 /* Members in the order in which they travel; those after the bar do not. */
@@ -115,6 +117,7 @@ static const struct {
     {PMIX_DEVICE, "uuid osname type"},
     {PMIX_RESOURCE_UNIT, "type count"},
     {PMIX_NODE_PID, "hostname nodeid pid"},
+    {PMIX_REGEX2, "type bytes"},
 };
 
 START_TEST(sizes_equal_those_of_the_public_types)
@@ -129,9 +132,9 @@ START_TEST(sizes_equal_those_of_the_public_types)
 }
 END_TEST
 
-START_TEST(every_number_to_73_has_a_row_except_holes_and_deprecated_ones)
+START_TEST(every_number_to_75_has_a_row_except_holes_and_deprecated_ones)
 {
-    for (pmix_data_type_t id = 0; id <= 73; id++) {
+    for (pmix_data_type_t id = 0; id <= 75; id++) {
         bool absent = id == 26 || id == 28 || id == 29 || id == 44;
 
         ck_assert_msg(!px_type_find(id) == absent, "type %u", id);
@@ -141,8 +144,7 @@ END_TEST
 
 START_TEST(numbers_beyond_the_table_have_no_type)
 {
-    static const pmix_data_type_t beyond[] = {74,  75,  76,  255,
-                                              256, 500, 501, UINT16_MAX};
+    static const pmix_data_type_t beyond[] = {76, 77, 255, 256, 500, 501, UINT16_MAX};
 
     for (size_t i = 0; i < PX_COUNT(beyond); i++)
         ck_assert_ptr_null(px_type_find(beyond[i]));
@@ -179,7 +181,7 @@ START_TEST(only_structures_have_fields)
 {
     size_t n_structures = 0;
 
-    for (pmix_data_type_t id = 0; id <= 73; id++) {
+    for (pmix_data_type_t id = 0; id <= 75; id++) {
         const struct px_type *t = px_type_find(id);
 
         if (t && t->store == PX_STRUCT) {
@@ -234,7 +236,7 @@ static const pmix_data_type_t by_pointer[] = {
     PMIX_REGATTR,    PMIX_PROC_CPUSET,   PMIX_GEOMETRY,    PMIX_DEVICE_DIST,
     PMIX_ENDPOINT,   PMIX_TOPO,          PMIX_PROC_NSPACE, PMIX_PROC_STATS,
     PMIX_DISK_STATS, PMIX_NET_STATS,     PMIX_NODE_STATS,  PMIX_DATA_BUFFER,
-    PMIX_DEVICE,     PMIX_RESOURCE_UNIT, PMIX_NODE_PID,
+    PMIX_DEVICE,     PMIX_RESOURCE_UNIT, PMIX_NODE_PID,    PMIX_REGEX2,
 };
 
 static const pmix_data_type_t in_no_value[] = {
@@ -254,7 +256,7 @@ static bool is_among(pmix_data_type_t id, const pmix_data_type_t *list, size_t n
 
 START_TEST(the_table_tells_what_a_value_holds_and_how)
 {
-    for (pmix_data_type_t id = 0; id <= 73; id++) {
+    for (pmix_data_type_t id = 0; id <= 75; id++) {
         const struct px_type *t = px_type_find(id);
 
         if (!t)
@@ -272,7 +274,7 @@ START_TEST(the_table_tells_what_a_value_holds_and_how)
 END_TEST
 
 PX_TEST_MAIN("types/registry", sizes_equal_those_of_the_public_types,
-             every_number_to_73_has_a_row_except_holes_and_deprecated_ones,
+             every_number_to_75_has_a_row_except_holes_and_deprecated_ones,
              numbers_beyond_the_table_have_no_type,
              undef_stores_nothing_and_a_value_may_be_it,
              structures_travel_in_the_order_of_the_protocol,

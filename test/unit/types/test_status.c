@@ -40,6 +40,40 @@ START_TEST(every_text_leads_back_to_its_status)
 }
 END_TEST
 
+/* Constants of one header that are a status: a negative number, or another status. */
+static unsigned check_header(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    char line[512], name[128], value[128];
+    unsigned n = 0;
+    int number;
+
+    ck_assert_ptr_nonnull(f);
+    while (fgets(line, sizeof(line), f)) {
+        if (sscanf(line, "#define %127[A-Z0-9_] %127s", name, value) != 2 ||
+            strcmp(name, "PMIX_EXTERNAL_ERR_BASE") == 0)
+            continue;
+        bool is_number = sscanf(value, "(%d)", &number) == 1 && number < 0;
+        if (!is_number && PMIx_Error_code(value) == INT32_MIN)
+            continue;
+        n++;
+        ck_assert_msg(PMIx_Error_code(name) ==
+                          (is_number ? number : PMIx_Error_code(value)),
+                      "%s", name);
+        ck_assert_str_ne(PMIx_Error_string(PMIx_Error_code(name)),
+                         "ERROR STRING NOT FOUND");
+    }
+    fclose(f);
+    return n;
+}
+
+START_TEST(every_status_of_the_headers_has_a_name)
+{
+    ck_assert_uint_ge(check_header(PX_INCLUDE_DIR "/pmix_status.h"), 100);
+    ck_assert_uint_ge(check_header(PX_INCLUDE_DIR "/pmix_deprecated.h"), 40);
+}
+END_TEST
+
 START_TEST(unknown_names_are_the_least_number)
 {
     ck_assert_int_eq(PMIx_Error_code(NULL), INT32_MIN);
@@ -52,4 +86,5 @@ END_TEST
 
 PX_TEST_MAIN("types/status", a_status_is_found_by_its_text,
              a_status_is_found_by_its_constant_and_its_former_one,
-             every_text_leads_back_to_its_status, unknown_names_are_the_least_number)
+             every_text_leads_back_to_its_status,
+             every_status_of_the_headers_has_a_name, unknown_names_are_the_least_number)

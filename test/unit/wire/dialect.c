@@ -55,7 +55,7 @@ START_TEST(knows_the_types_of_its_release)
         {PMIX_PROC_STATS, PMIX_NODE_STATS, "v41", "v4", "v51"},
         {PMIX_DATA_BUFFER, PMIX_STOR_ACCESS_TYPE, "v41", "v4", NULL},
         {PMIX_DEVICE, PMIX_RESOURCE_UNIT, "v51", "v41", NULL},
-        {PMIX_NODE_PID, PMIX_NODE_PID, "v61", "v51", NULL},
+        {PMIX_NODE_PID, PMIX_ALLOC_INHERIT, "v61", "v51", NULL},
     };
 
     for (size_t i = 0; i < PX_COUNT(rows); i++)
@@ -82,7 +82,7 @@ END_TEST
 
 START_TEST(knows_no_number_beyond_its_table)
 {
-    for (unsigned id = PMIX_NODE_PID + 1; id <= UINT16_MAX; id++)
+    for (unsigned id = PMIX_ALLOC_INHERIT + 1; id <= UINT16_MAX; id++)
         ck_assert(!knows("v61", (pmix_data_type_t)id));
 }
 END_TEST
