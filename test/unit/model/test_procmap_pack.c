@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making maps, also against the other implementation if it is installed; and the form that holds
- * NULs. */
+/* Making maps, and the form that holds NULs. */
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/model/procmap.h"
@@ -8,10 +7,8 @@
 #include "pmix_server.h"
 #include "px_test.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 static uint32_t seed = 1;
 
@@ -205,126 +202,6 @@ START_TEST(text_of_known_length_ends_there_or_at_its_nul)
 }
 END_TEST
 
-/* ---- against the incumbent -------------------------------------------------------- */
-
-typedef pmix_status_t (*generate_fn)(const char *list, char **out);
-
-/* Names as clusters have them; plain ones only at the end, and none of digits alone, since
- * the incumbent lets a later name join a group before those, and so changes the order. */
-static void random_nodes(char *list, size_t size)
-{
-    static const char *const forms[] = {"n%u", "node%03u", "r%uc", "x%02uy7", "X%uz"};
-    size_t len = 0;
-    uint32_t n = 1 + random_below(15);
-    uint32_t form = random_below(PX_COUNT(forms));
-    uint32_t number = random_below(120);
-
-    for (uint32_t i = 0; i < n; i++) {
-        len += (size_t)snprintf(list + len, size - len, "%s", i ? "," : "");
-        len += (size_t)snprintf(list + len, size - len, forms[form], number);
-        number = random_below(4) ? number + 1 : random_below(120);
-        if (random_below(6) == 0)
-            form = random_below(PX_COUNT(forms));
-    }
-    if (random_below(4) == 0)
-        snprintf(list + len, size - len, ",login-%u.dom", random_below(3));
-}
-
-/* Without ranges and empty nodes, which the incumbent garbles. */
-static void random_ranks(char *list, size_t size)
-{
-    size_t len = 0;
-    uint32_t rank = random_below(12);
-    uint32_t nodes = 1 + random_below(5);
-
-    for (uint32_t node = 0; node < nodes; node++)
-        for (uint32_t i = 0, n = 1 + random_below(9); i < n; i++) {
-            const char *sep = i ? "," : node ? ";" : "";
-            len += (size_t)snprintf(list + len, size - len, "%s%u", sep, rank);
-            rank += random_below(5) ? 1 : 3;
-        }
-}
-
-static int compare_with(generate_fn theirs,
-                        pmix_status_t (*ours)(const char *, char **),
-                        void (*make)(char *, size_t))
-{
-    int n_bad = 0;
-
-    for (unsigned round = 0; round < 400; round++) {
-        char list[512] = "";
-        char *a = NULL;
-        PX_AUTOFREE char *b = NULL;
-        make(list, sizeof(list));
-        if (theirs(list, &a) || ours(list, &b) || strcmp(a, b) != 0) {
-            printf("%s: %s, we say %s\n", list, a, b);
-            n_bad++;
-        }
-        free(a);
-    }
-    return n_bad;
-}
-
-/* By its whole path: the bare name could find ours. PX_TEST_INCUMBENT names another. */
-static void *load_incumbent(void)
-{
-    static const char *const paths[] = {"/usr/lib/x86_64-linux-gnu/libpmix.so.2",
-                                        "/usr/lib/aarch64-linux-gnu/libpmix.so.2",
-                                        "/usr/lib64/libpmix.so.2",
-                                        "/usr/lib/libpmix.so.2"};
-    const char *named = getenv("PX_TEST_INCUMBENT");
-    void *lib = named ? dlopen(named, RTLD_NOW | RTLD_LOCAL) : NULL;
-    const char *(*version)(void) = NULL;
-
-    for (size_t i = 0; !lib && i < PX_COUNT(paths); i++)
-        lib = dlopen(paths[i], RTLD_NOW | RTLD_LOCAL);
-    if (lib)
-        *(void **)&version = dlsym(lib, "PMIx_Get_version");
-    return version && strstr(version(), "OpenPMIx") ? lib : NULL;
-}
-
-/* In a process of its own: the incumbent starts threads and stays loaded. */
-static int run_incumbent(void *lib)
-{
-    static char module[8192]; /* no upcalls */
-    char dir[] = "/tmp/px-procmap-XXXXXX";
-    pmix_status_t (*init)(void *, pmix_info_t *, size_t);
-    generate_fn regex, ppn;
-
-    if (!mkdtemp(dir))
-        return 2;
-    setenv("TMPDIR", dir, 1);
-    *(void **)&init = dlsym(lib, "PMIx_server_init");
-    *(void **)&regex = dlsym(lib, "PMIx_generate_regex");
-    *(void **)&ppn = dlsym(lib, "PMIx_generate_ppn");
-    int n_bad = 2;
-    if (init && regex && ppn && init(module, NULL, 0) == PMIX_SUCCESS)
-        n_bad = compare_with(regex, px_map_pack_nodes, random_nodes) +
-                        compare_with(ppn, px_map_pack_ranks, random_ranks)
-                    ? 1
-                    : 0;
-    fflush(stdout);
-    PX_AUTOFREE char *command = px_strf("rm -rf %s", dir);
-    if (!command || system(command))
-        n_bad = 2;
-    return n_bad;
-}
-
-START_TEST(random_lists_pack_as_the_incumbent_packs_them)
-{
-    int status = -1;
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        void *lib = load_incumbent();
-        _exit(lib ? run_incumbent(lib) : 77);
-    }
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    PX_TEST_NEEDS(WIFEXITED(status) && WEXITSTATUS(status) != 77, "another libpmix");
-    ck_assert_int_eq(WEXITSTATUS(status), 0);
-}
-END_TEST
-
 PX_TEST_MAIN("model/procmap_pack", node_lists_pack_to_what_other_implementations_print,
              rank_lists_pack_to_what_other_implementations_print,
              packing_keeps_the_order_of_nodes, numbers_too_long_for_an_int_stay_names,
@@ -332,5 +209,4 @@ PX_TEST_MAIN("model/procmap_pack", node_lists_pack_to_what_other_implementations
              packed_maps_read_back_as_the_lists_they_were_made_from,
              a_compressed_map_of_known_length_is_read,
              a_cut_or_spoilt_compressed_map_is_refused,
-             text_of_known_length_ends_there_or_at_its_nul,
-             random_lists_pack_as_the_incumbent_packs_them)
+             text_of_known_length_ends_there_or_at_its_nul)
