@@ -5,13 +5,14 @@ set -euo pipefail
 
 usage() {
     cat <<'END'
-usage: contrib/check.sh [--clang | --sanitize | --all] [--no-install]
+usage: contrib/check.sh [--clang | --sanitize | --fuzz | --all] [--no-install]
 
   (none)        all suites, with gcc, in build/
   --clang       all suites, with clang, in build-clang/
-  --sanitize    unit, contract and integration suites with AddressSanitizer and
+  --sanitize    unit, contract, integration and fuzz suites with AddressSanitizer and
                 UndefinedBehaviorSanitizer, leaks included, in build-asan/
-  --all         the three one after the other, summed up in one line
+  --fuzz        every fuzz target for a minute, all at once, in build-fuzz/
+  --all         the four one after the other, summed up in one line
   --no-install  do not install missing packages
 END
 }
@@ -21,7 +22,8 @@ while [ $# -gt 0 ]; do
     case $1 in
         --clang) PARTS=(clang) ;;
         --sanitize) PARTS=(sanitize) ;;
-        --all) PARTS=(gcc clang sanitize) ;;
+        --fuzz) PARTS=(fuzz) ;;
+        --all) PARTS=(gcc clang sanitize fuzz) ;;
         --no-install) INSTALL=0 ;;
         -h | --help) usage; exit 0 ;;
         *) usage >&2; exit 2 ;;
@@ -36,6 +38,7 @@ cd "$(dirname "$0")/.."
 [ $INSTALL = 0 ] || need_packages $BUILD_PACKAGES $TEST_PACKAGES
 
 PASSED=0 FAILED=0 SKIPPED=0
+TARGETS= # all
 
 # build DIR COMPILER OPTIONS... ; a folder that is there already keeps its other options
 build() {
@@ -46,7 +49,8 @@ build() {
     elif ! grep -qx 'tests = enabled' "$dir/meson-private/cmd_line.txt"; then
         meson configure "$dir" -Dtests=enabled || return
     fi
-    ninja -C "$dir"
+    # shellcheck disable=SC2086
+    ninja -C "$dir" $TARGETS
 }
 
 # run_part NAME DIR "SUITES" "TEST OPTIONS" COMPILER BUILD_OPTIONS...
@@ -71,13 +75,15 @@ run_part() {
 for part in "${PARTS[@]}"; do
     case $part in
         gcc)
-            run_part gcc build "unit contract integration conformance style" "" "${CC:-gcc}" ;;
+            run_part gcc build "unit contract integration conformance fuzz style" "" "${CC:-gcc}" ;;
         clang)
-            run_part clang build-clang "unit contract integration conformance style" "" clang ;;
+            run_part clang build-clang "unit contract integration conformance fuzz style" "" clang ;;
         sanitize)
             ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-                run_part sanitize build-asan "unit contract integration" "-t 4" "${CC:-gcc}" \
+                run_part sanitize build-asan "unit contract integration fuzz" "-t 4" "${CC:-gcc}" \
                 -Db_sanitize=address,undefined -Db_lundef=false ;;
+        fuzz)
+            TARGETS=fuzzers run_part fuzz build-fuzz fuzzing "--num-processes 8" clang -Dfuzz=true ;;
     esac
 done
 
