@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes objects by walking the type table; see gen.h. */
+#include "gen.h"
+
+#include "core/base/strv.h"
+#include "core/wire/ops.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_TEXT = 300, MAX_WILD_TEXT = 6000, MAX_WILD_COUNT = 600, MAX_OBJECTS = 1500 };
+
+uint64_t gen_number(struct gen *g) /* splitmix64 */
+{
+    uint64_t z = g->state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+size_t gen_below(struct gen *g, size_t n)
+{
+    return (size_t)(gen_number(g) % n);
+}
+
+/* Once in n times, if the ends are asked for. */
+static bool is_wild(struct gen *g, size_t n)
+{
+    return g->wild && !gen_below(g, n);
+}
+
+bool gen_can(const struct gen *g, pmix_data_type_t id)
+{
+    const struct px_type *t = px_type_find(id);
+
+    for (const pmix_data_type_t *out = g->leave_out; out && *out; out++)
+        if (*out == id)
+            return false;
+    if (!t || t->store == PX_NONE)
+        return false;
+    return !g->dialect || (t->store != PX_TOPO && px_dialect_knows(g->dialect, id));
+}
+
+/* ---- leaves -------------------------------------------------------------------------------- */
+
+/* Small, huge and odd ones in equal shares: lengths of flexible numbers differ. */
+static uint64_t gen_spread(struct gen *g)
+{
+    static const uint64_t ends[] = {
+        0,          UINT64_MAX, INT64_MAX,           (uint64_t)INT64_MIN,
+        UINT32_MAX, INT32_MAX,  (uint32_t)INT32_MIN, (uint64_t)(int64_t)INT32_MIN,
+        UINT16_MAX, INT16_MAX,  (uint16_t)INT16_MIN, UINT8_MAX,
+        INT8_MAX,   0x80};
+
+    if (is_wild(g, 2))
+        return ends[gen_below(g, PX_COUNT(ends))];
+    return gen_number(g) >> gen_below(g, 64);
+}
+
+static void gen_text(struct gen *g, char *dst, size_t max)
+{
+    size_t n = gen_below(g, 8) ? gen_below(g, 12) : gen_below(g, MAX_TEXT);
+    bool any = is_wild(g, 2);
+
+    if (n > max || is_wild(g, 6))
+        n = max;
+    for (size_t i = 0; i < n; i++)
+        dst[i] = (char)(any ? 1 + gen_below(g, 255) : 'a' + gen_below(g, 26));
+    dst[n] = '\0';
+}
+
+static char *gen_string(struct gen *g)
+{
+    char text[MAX_WILD_TEXT + 1];
+
+    gen_text(g, text, is_wild(g, 20) ? MAX_WILD_TEXT : MAX_TEXT);
+    return strdup(text);
+}
+
+static char *gen_maybe_string(struct gen *g)
+{
+    return gen_below(g, 4) ? gen_string(g) : NULL;
+}
+
+static void gen_bytes(struct gen *g, char **bytes, size_t *size)
+{
+    *size = gen_below(g, 3) ? gen_below(g, 40) : gen_below(g, MAX_TEXT);
+    if (is_wild(g, 20))
+        *size = MAX_WILD_TEXT;
+    *bytes = *size ? malloc(*size) : NULL;
+    for (size_t i = 0; i < *size; i++)
+        (*bytes)[i] = (char)gen_number(g);
+}
+
+static void gen_regex(struct gen *g, pmix_byte_object_t *bo)
+{
+    static const char blob[] =
+        "blob:\0component=zlib:\0size=5:\0\1\0\2\0"; /* and its NUL */
+
+    if (gen_below(g, 2)) {
+        bo->size = sizeof(blob);
+        bo->bytes = malloc(bo->size);
+        memcpy(bo->bytes, blob, bo->size);
+    } else {
+        bo->bytes = gen_string(g);
+        bo->size = strlen(bo->bytes) + 1;
+    }
+}
+
+/* What six decimals hold exactly, in a float too; or what has no decimals. */
+static void gen_real(struct gen *g, enum px_store store, void *obj)
+{
+    const double ends[] = {INFINITY, -INFINITY, NAN,     0.0,  -0.0,
+                           DBL_MAX,  -DBL_MAX,  1.0e300, 1e16, -1.0};
+    double wide = ((int64_t)gen_below(g, 1 << 20) - (1 << 19)) / 64.0;
+    float narrow;
+
+    if (is_wild(g, 2))
+        wide = ends[gen_below(g, PX_COUNT(ends))];
+    narrow = (float)(wide > FLT_MAX && isfinite(wide)    ? FLT_MAX
+                     : wide < -FLT_MAX && isfinite(wide) ? -FLT_MAX
+                                                         : wide);
+    if (store == PX_FLOAT)
+        memcpy(obj, &narrow, sizeof(narrow));
+    else
+        memcpy(obj, &wide, sizeof(wide));
+}
+
+static void gen_dbuf(struct gen *g, pmix_data_buffer_t *b)
+{
+    gen_bytes(g, &b->base_ptr, &b->bytes_used);
+    b->unpack_ptr = b->base_ptr;
+    b->pack_ptr = b->base_ptr ? b->base_ptr + b->bytes_used : NULL;
+    b->bytes_allocated = b->bytes_used;
+}
+
+/* Without the handle, which is another library's: only in memory is there anything to it. */
+static void gen_opaque(struct gen *g, void *obj)
+{
+    char *source = g->dialect ? NULL : gen_maybe_string(g);
+
+    memcpy(obj, &source, sizeof(source));
+}
+
+static void gen_timeval(struct gen *g, struct timeval *tv)
+{
+    tv->tv_sec = (time_t)gen_spread(g);
+    tv->tv_usec = (suseconds_t)gen_spread(g);
+}
+
+/* ---- what holds others ---------------------------------------------------------------------- */
+
+static size_t gen_count(struct gen *g)
+{
+    if (g->depth > 3 || g->n_made > MAX_OBJECTS)
+        return 0;
+    return is_wild(g, 40) ? gen_below(g, MAX_WILD_COUNT) : gen_below(g, 4);
+}
+
+static pmix_data_type_t gen_type(struct gen *g, bool for_value)
+{
+    for (;;) {
+        pmix_data_type_t id = (pmix_data_type_t)(1 + gen_below(g, 80));
+
+        if (gen_can(g, id) && (!for_value || px_type_find(id)->in_value != PX_VALUE_NO))
+            return id;
+    }
+}
+
+void *gen_array(struct gen *g, pmix_data_type_t id, size_t n)
+{
+    const struct px_type *t = px_type_find(id);
+    char *array = n ? calloc(n, t->size) : NULL;
+
+    for (size_t i = 0; i < n; i++)
+        gen_object(g, id, array + i * t->size);
+    return array;
+}
+
+/* Arrays of one array, or of a value that is one, as deep as can be. */
+static void gen_tower(struct gen *g, pmix_data_array_t *a)
+{
+    unsigned levels = g->levels;
+
+    while (levels < PX_MAX_DEPTH) {
+        a->size = 1;
+        if (gen_below(g, 2) && levels + 2 <= PX_MAX_DEPTH) {
+            pmix_value_t *v = calloc(1, sizeof(*v));
+
+            a->type = PMIX_VALUE;
+            a->array = v;
+            v->type = PMIX_DATA_ARRAY;
+            v->data.darray = calloc(1, sizeof(*v->data.darray));
+            a = v->data.darray;
+            levels += 2;
+        } else {
+            a->type = PMIX_DATA_ARRAY;
+            a->array = calloc(1, sizeof(*a));
+            a = a->array;
+            levels++;
+        }
+    }
+    a->type = PMIX_UINT16;
+    a->size = 3;
+    a->array = gen_array(g, a->type, a->size);
+}
+
+static void gen_darray(struct gen *g, pmix_data_array_t *a)
+{
+    if (!gen_below(g, 5))
+        return; /* UNDEF */
+    g->levels++;
+    if (is_wild(g, 20)) {
+        gen_tower(g, a);
+    } else {
+        a->type = gen_type(g, false);
+        a->size = gen_count(g);
+        if (a->type == PMIX_POINTER && a->size) /* else more bytes must follow them */
+            a->size = 1;
+        a->array = gen_array(g, a->type, a->size);
+    }
+    g->levels--;
+}
+
+static void gen_value(struct gen *g, pmix_value_t *v)
+{
+    if (!gen_below(g, 8))
+        return; /* UNDEF */
+    v->type = gen_type(g, true);
+
+    const struct px_type *t = px_type_find(v->type);
+    g->levels++;
+    if (t->in_value == PX_VALUE_INLINE)
+        gen_object(g, t->id, &v->data);
+    else
+        v->data.ptr = gen_array(g, t->id, 1);
+    g->levels--;
+}
+
+static void gen_member(struct gen *g, const struct px_field *f, char *obj)
+{
+    char *member = obj + f->offset;
+    size_t n = gen_count(g);
+
+    if (f->store == PX_KEY) {
+        gen_text(g, member, PMIX_MAX_KEYLEN);
+    } else if (f->many == PX_ONE) {
+        gen_object(g, f->type, member);
+    } else if (f->many == PX_COUNTED) {
+        void *array = gen_array(g, f->type, n);
+        memcpy(member, &array, sizeof(array));
+        memcpy(obj + f->count_offset, &n, sizeof(n));
+    } else {
+        char **v = NULL;
+        while (n--) {
+            PX_AUTOFREE char *s = gen_string(g);
+            px_strv_append(&v, s);
+        }
+        memcpy(member, &v, sizeof(v));
+    }
+}
+
+static void gen_struct(struct gen *g, const struct px_type *t, char *obj)
+{
+    size_t n = t->n_fields + (g->dialect ? 0u : t->n_local);
+
+    for (size_t i = 0; i < n; i++)
+        gen_member(g, &t->fields[i], obj);
+    if (t->id == PMIX_INFO) /* would not own its value */
+        ((pmix_info_t *)(void *)obj)->flags &= ~(
+            pmix_info_directives_t)PMIX_INFO_PERSISTENT;
+}
+
+/* ---- one object of any type ----------------------------------------------------------------- */
+
+static void gen_text_or_bytes(struct gen *g, enum px_store store, void *obj)
+{
+    pmix_byte_object_t *bo = obj;
+    char *string;
+
+    switch (store) {
+    case PX_STRING:
+        string = gen_maybe_string(g);
+        memcpy(obj, &string, sizeof(string));
+        break;
+    case PX_NSPACE:
+        gen_text(g, obj, PMIX_MAX_NSLEN);
+        break;
+    case PX_KEY:
+        gen_text(g, obj, PMIX_MAX_KEYLEN);
+        break;
+    case PX_BYTES:
+        gen_bytes(g, &bo->bytes, &bo->size);
+        break;
+    case PX_REGEX:
+        gen_regex(g, bo);
+        break;
+    case PX_DBUF:
+        gen_dbuf(g, obj);
+        break;
+    default:
+        fprintf(stderr, "gen.c: no generator for storage %d\n", store);
+        abort();
+    }
+}
+
+static bool is_integer(enum px_store store)
+{
+    return store == PX_BYTE1 || (store >= PX_INT16 && store <= PX_TIME);
+}
+
+void gen_object(struct gen *g, pmix_data_type_t id, void *obj)
+{
+    const struct px_type *t = px_type_find(id);
+    enum px_store store = (enum px_store)t->store;
+    uint64_t n = gen_spread(g);
+
+    memset(obj, 0, t->size);
+    g->n_made++;
+    g->depth++;
+    switch (store) {
+    case PX_NONE:
+    case PX_POINTER: /* does not survive the journey */
+        break;
+    case PX_CPUSET:
+    case PX_TOPO:
+        gen_opaque(g, obj);
+        break;
+    case PX_BOOL:
+        *(bool *)obj = n & 1;
+        break;
+    case PX_TIMEVAL:
+        gen_timeval(g, obj);
+        break;
+    case PX_FLOAT:
+    case PX_DOUBLE:
+        gen_real(g, store, obj);
+        break;
+    case PX_VALUE:
+        gen_value(g, obj);
+        break;
+    case PX_DARRAY:
+        gen_darray(g, obj);
+        break;
+    case PX_STRUCT:
+        gen_struct(g, t, obj);
+        break;
+    default:
+        if (is_integer(
+                store)) /* any bits will do, on a little-endian host the low ones */
+            memcpy(obj, &n, t->size);
+        else
+            gen_text_or_bytes(g, store, obj);
+        break;
+    }
+    g->depth--;
+}
