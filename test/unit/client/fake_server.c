@@ -114,16 +114,30 @@ void fake_words(int fd, pmix_status_t status, int index)
 
 /* ---- frames ---------------------------------------------------------------------------------------- */
 
-bool fake_next(int fd, struct fake_req *req)
+static bool next_frame(int fd, struct px_frame *f)
 {
     uint8_t header[PX_FRAME_HEADER_B];
+
+    if (px_fd_read_all(fd, header, sizeof(header), 0))
+        return false;
+    ck_assert_int_eq(px_frame_decode(header, f), PMIX_SUCCESS);
+    ck_assert_int_eq(f->pindex, 7); /* what we called it */
+    return true;
+}
+
+bool fake_next(int fd, struct fake_req *req)
+{
     struct px_frame f;
 
     px_buf_cleanup(&req->payload);
-    if (px_fd_read_all(fd, header, sizeof(header), 0))
-        return false;
-    ck_assert_int_eq(px_frame_decode(header, &f), PMIX_SUCCESS);
-    ck_assert_int_eq(f.pindex, 7); /* what we called it */
+    while (true) {
+        if (!next_frame(fd, &f))
+            return false;
+        if (f.tag != PX_TAG_HEARTBEAT)
+            break;
+        ck_assert_uint_eq(f.nbytes, 0);
+        __atomic_add_fetch(&fake.n_beats, 1, __ATOMIC_SEQ_CST);
+    }
     ck_assert_int_eq(px_buf_reserve(&req->payload, f.nbytes + 1), PMIX_SUCCESS);
     req->payload.len = f.nbytes;
     if (px_fd_read_all(fd, req->payload.data, f.nbytes, 0)) {

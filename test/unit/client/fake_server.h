@@ -29,6 +29,7 @@ struct fake {
     void (*job_info)(px_writer *w);
     struct px_hello hello; /* the last */
     unsigned n_ops[PX_OP_MAX];
+    unsigned n_beats; /* heartbeats, which ask for nothing */
     int listener;
 };
 extern struct fake fake;

@@ -17,11 +17,17 @@ static pmix_pdata_t pdata, no_key, endless_key;
 static pmix_proc_t *procs;
 static pmix_nspace_t nspace = "ns", no_nspace;
 static pmix_status_t code = -1;
+static char text_of_block[] = "block";
+static pmix_server_module_t module;
 static char *strings[] = {(char *)"key", NULL}, *no_strings[] = {NULL};
 static char long_key[PMIX_MAX_KEYLEN + 2], long_nspace[PMIX_MAX_NSLEN + 2];
 static char *text;
 static char **env;
 static size_t n;
+static pmix_fabric_t fabric = PMIX_FABRIC_STATIC_INIT;
+static pmix_resource_unit_t unit;
+static pmix_byte_object_t object, no_object = {.size = 4};
+static char *no_string;
 
 /* ---- callbacks that must not be called ------------------------------------------------------------- */
 
@@ -51,6 +57,19 @@ static void on_spawn(pmix_status_t status PX_UNUSED, pmix_nspace_t ns PX_UNUSED,
 static void on_info(pmix_status_t status PX_UNUSED, pmix_info_t *i PX_UNUSED,
                     size_t ni PX_UNUSED, void *cbdata PX_UNUSED,
                     pmix_release_cbfunc_t release PX_UNUSED, void *data PX_UNUSED)
+{
+    ck_abort_msg("called back after an error");
+}
+
+static void on_credential(pmix_status_t status PX_UNUSED,
+                          pmix_byte_object_t *bo PX_UNUSED, pmix_info_t i[] PX_UNUSED,
+                          size_t ni PX_UNUSED, void *cbdata PX_UNUSED)
+{
+    ck_abort_msg("called back after an error");
+}
+
+static void on_validation(pmix_status_t status PX_UNUSED, pmix_info_t i[] PX_UNUSED,
+                          size_t ni PX_UNUSED, void *cbdata PX_UNUSED)
 {
     ck_abort_msg("called back after an error");
 }
@@ -146,6 +165,24 @@ static pmix_status_t deregister_client(const pmix_proc_t *p)
     X(PMIx_Job_control_nb(NULL, 0, &info, 1, on_info, NULL))                              \
     X(PMIx_Log(&info, 1, NULL, 0))                                                        \
     X(PMIx_Log_nb(&info, 1, NULL, 0, on_op, NULL))                                        \
+    X(PMIx_Allocation_request(PMIX_ALLOC_NEW, &info, 1, NULL, NULL))                      \
+    X(PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, &info, 1, on_info, NULL))                \
+    X(PMIx_Resource_block(1, text_of_block, &unit, 1, &info, 1))                          \
+    X(PMIx_Resource_block_nb(1, text_of_block, &unit, 1, &info, 1, on_op, NULL))          \
+    X(PMIx_Session_control(1, &info, 1, NULL, NULL))                                      \
+    X(PMIx_Session_control(1, &info, 1, on_info, NULL))                                   \
+    X(PMIx_Get_credential(NULL, 0, &object))                                              \
+    X(PMIx_Get_credential_nb(NULL, 0, on_credential, NULL))                               \
+    X(PMIx_Validate_credential(&object, NULL, 0, NULL, NULL))                             \
+    X(PMIx_Validate_credential_nb(&object, NULL, 0, on_validation, NULL))                 \
+    X(PMIx_Process_monitor(&info, code, NULL, 0, NULL, NULL))                             \
+    X(PMIx_Process_monitor_nb(&info, code, NULL, 0, on_info, NULL))                       \
+    X(PMIx_Fabric_register(&fabric, NULL, 0))                                             \
+    X(PMIx_Fabric_register_nb(&fabric, NULL, 0, on_op, NULL))                             \
+    X(PMIx_Fabric_update(&fabric))                                                        \
+    X(PMIx_Fabric_update_nb(&fabric, on_op, NULL))                                        \
+    X(PMIx_Fabric_deregister(&fabric))                                                    \
+    X(PMIx_Fabric_deregister_nb(&fabric, on_op, NULL))                                    \
     X(PMIx_server_finalize())                                                             \
     X(PMIx_server_register_nspace(nspace, 1, NULL, 0, NULL, NULL))                        \
     X(PMIx_server_register_nspace(nspace, 1, NULL, 0, on_op, NULL))                       \
@@ -240,7 +277,40 @@ static pmix_status_t deregister_client(const pmix_proc_t *p)
     X(PMIx_Log(&info, 1, NULL, 1))                                                        \
     X(PMIx_Log_nb(NULL, 0, NULL, 0, on_op, NULL))                                         \
     X(PMIx_Log_nb(&info, 1, NULL, 0, NULL, NULL))                                         \
+    X(PMIx_Allocation_request(PMIX_ALLOC_NEW, NULL, 1, NULL, NULL))                       \
+    X(PMIx_Allocation_request(PMIX_ALLOC_NEW, &info, SIZE_MAX, NULL, NULL))               \
+    X(PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, NULL, 1, on_info, NULL))                 \
+    X(PMIx_Resource_block(1, no_string, &unit, 1, NULL, 0))                               \
+    X(PMIx_Resource_block(1, text_of_block, NULL, 1, NULL, 0))                            \
+    X(PMIx_Resource_block(1, text_of_block, &unit, SIZE_MAX, NULL, 0))                    \
+    X(PMIx_Resource_block(1, text_of_block, &unit, 1, NULL, 1))                           \
+    X(PMIx_Resource_block_nb(1, no_string, NULL, 0, NULL, 0, on_op, NULL))                \
+    X(PMIx_Resource_block_nb(1, text_of_block, NULL, 1, NULL, 0, on_op, NULL))            \
+    X(PMIx_Session_control(1, NULL, 1, NULL, NULL))                                       \
+    X(PMIx_Session_control(1, NULL, 1, on_info, NULL))                                    \
+    X(PMIx_Get_credential(NULL, 0, NULL))                                                 \
+    X(PMIx_Get_credential(NULL, 1, &object))                                              \
+    X(PMIx_Get_credential_nb(NULL, 0, NULL, NULL))                                        \
+    X(PMIx_Get_credential_nb(NULL, 1, on_credential, NULL))                               \
+    X(PMIx_Validate_credential(NULL, NULL, 0, NULL, NULL))                                \
+    X(PMIx_Validate_credential(&no_object, NULL, 0, NULL, NULL))                          \
+    X(PMIx_Validate_credential(&object, NULL, 1, NULL, NULL))                             \
+    X(PMIx_Validate_credential_nb(NULL, NULL, 0, on_validation, NULL))                    \
+    X(PMIx_Validate_credential_nb(&object, NULL, 0, NULL, NULL))                          \
+    X(PMIx_Process_monitor(NULL, code, NULL, 0, NULL, NULL))                              \
+    X(PMIx_Process_monitor(&info, code, NULL, 1, NULL, NULL))                             \
+    X(PMIx_Process_monitor_nb(NULL, code, NULL, 0, on_info, NULL))                        \
+    X(PMIx_Process_monitor_nb(&info, code, NULL, 1, on_info, NULL))                       \
+    X(PMIx_Fabric_register(NULL, NULL, 0))                                                \
+    X(PMIx_Fabric_register(&fabric, NULL, 1))                                             \
+    X(PMIx_Fabric_register_nb(NULL, NULL, 0, on_op, NULL))                                \
+    X(PMIx_Fabric_register_nb(&fabric, NULL, 1, on_op, NULL))                             \
+    X(PMIx_Fabric_update(NULL))                                                           \
+    X(PMIx_Fabric_update_nb(NULL, on_op, NULL))                                           \
+    X(PMIx_Fabric_deregister(NULL))                                                       \
+    X(PMIx_Fabric_deregister_nb(NULL, on_op, NULL))                                       \
     X(PMIx_server_init(NULL, NULL, 1))                                                    \
+    X(PMIx_server_init(&module, NULL, 1))                                                    \
     X(PMIx_server_register_nspace(NULL, 1, NULL, 0, NULL, NULL))                          \
     X(PMIx_server_register_nspace(no_nspace, 1, NULL, 0, NULL, NULL))                     \
     X(PMIx_server_register_nspace(long_nspace, 1, NULL, 0, NULL, NULL))                   \
@@ -303,6 +373,7 @@ START_TEST(before_init_every_call_says_so)
     ck_assert_int_gt(n_calls, 45);
     ck_assert(!PMIx_Initialized());
     PMIx_Progress();
+    PMIx_Heartbeat();
     PMIx_server_deregister_nspace(nspace, NULL, NULL);
     PMIx_server_deregister_client(&proc, NULL, NULL);
 }
@@ -320,9 +391,6 @@ END_TEST
 
 START_TEST(nonsense_is_a_bad_parameter_and_changes_nothing)
 {
-    static const pmix_server_module_t nothing;
-    pmix_server_module_t module = nothing;
-
     ck_assert_int_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
     expected = PMIX_ERR_BAD_PARAM;
     BAD_CALLS(EXPECT)
@@ -338,9 +406,6 @@ END_TEST
 
 START_TEST(after_the_end_it_is_as_before_init)
 {
-    static const pmix_server_module_t nothing;
-    pmix_server_module_t module = nothing;
-
     ck_assert_int_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
     ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
     expected = PMIX_ERR_INIT;

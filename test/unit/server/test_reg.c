@@ -84,6 +84,43 @@ START_TEST(all_four_work_with_and_without_a_callback)
 }
 END_TEST
 
+static struct px_msg busy;
+static sem_t free_again;
+
+static void on_busy(struct px_msg *msg PX_UNUSED)
+{
+    sem_wait(&free_again);
+}
+
+/* The library's thread comes to it long after the host has freed what it passed. */
+START_TEST(infos_may_go_as_soon_as_the_call_returns)
+{
+    pmix_info_t *info = malloc(2 * sizeof(*info));
+    pmix_nspace_t nspace = "soon";
+    pmix_proc_t job = proc("soon", PMIX_RANK_WILDCARD);
+    pmix_value_t *v;
+
+    sem_init(&free_again, 0, 0);
+    busy.run = on_busy;
+    ck_assert(px_process_post(&busy));
+    PMIx_Info_load(&info[0], PMIX_JOB_SIZE, &(uint32_t){1}, PMIX_UINT32);
+    PMIx_Info_load(&info[1], "host.note", "a string of the host's", PMIX_STRING);
+    ck_assert_int_eq(PMIx_server_register_nspace(nspace, 1, info, 2, on_told, &told),
+                     PMIX_SUCCESS);
+    memset(info[1].value.data.string, '?', strlen(info[1].value.data.string));
+    free(info[1].value.data.string);
+    memset(info, 0xa5, 2 * sizeof(*info));
+    free(info);
+    memset(nspace, 0xa5, sizeof(nspace));
+    sem_post(&free_again);
+    ck_assert_int_eq(await_told(), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Get(&job, "host.note", NULL, 0, &v), PMIX_SUCCESS);
+    ck_assert_str_eq(v->data.string, "a string of the host's");
+    PMIX_VALUE_RELEASE(v);
+    raw_server_stop();
+}
+END_TEST
+
 START_TEST(what_is_not_known_is_deregistered_with_success)
 {
     pmix_proc_t p = proc("nobody", 3);
@@ -387,6 +424,7 @@ END_TEST
 
 PX_TEST_MAIN_WITH(
     "server/reg", setup, teardown, all_four_work_with_and_without_a_callback,
+    infos_may_go_as_soon_as_the_call_returns,
     what_is_not_known_is_deregistered_with_success, bad_names_and_ranks_are_refused,
     a_number_of_local_processes_may_be_unknown,
     a_bad_map_leaves_no_new_namespace_and_the_old_one_as_it_was,
