@@ -311,8 +311,9 @@ typedef struct pmix_server_module_4_0_0_t {
  * for 6.0, 256 for 6.1 and this header. Without it, and for any other size below 256,
  * only the first 28 slots are read.
  *
- * PMIx_server_init as this header has it adds it to the infos by itself. Other libraries
- * ignore it.
+ * PMIx_server_init as this header has it adds it to the infos by itself; a caller that
+ * reaches the function in another way (a pointer, another language) has to. Other
+ * libraries ignore it. PMIx_tool_set_server_module has no infos: 28 slots.
  */
 #define TENON_SERVER_MODULE_SIZE "tenon.srv.modsz"
 

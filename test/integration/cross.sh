@@ -14,10 +14,10 @@ NO_LEAK_CHECK=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 build_with_debian_headers() {
     local c
-    for c in $CLIENTS abort again; do
+    for c in $CLIENTS abort again system; do
         compile_debian "$c" "$HERE/clients/$c.c" || die "cannot compile clients/$c.c with Debian's headers"
     done
-    compile_debian minihost "$HERE/host/minihost.c" "$HERE/host/host.c" ||
+    compile_debian minihost "$HERE/host/minihost.c" "$HERE/host/host.c" "$HERE/host/host_system.c" ||
         die "cannot compile host/minihost.c with Debian's headers"
 }
 
@@ -27,8 +27,8 @@ program() { # program HEADERS NAME
 folder() { case $1 in debian) echo "$DEBIAN_DIR" ;; ours) echo "$LIBDIR" ;; esac; }
 library() { case $1 in debian) echo "$DEBIAN_LIB" ;; ours) echo "$OUR_LIB" ;; esac; }
 
-# launch SERVER LIBRARY PROGRAM ARGS...: a job of RANKS. The server is pmixrun, or our small host
-# on either library.
+# launch SERVER LIBRARY PROGRAM ARGS...: a job of RANKS. The server is pmixrun, or our small host on
+# either library: compiled with Debian's headers, or with ours, whose module is longer.
 launch() {
     local server=$1 lib
     lib=$(folder "$2")
@@ -39,13 +39,17 @@ launch() {
             HOST_CLIENT_LIBRARY=$lib LD_LIBRARY_PATH=$(folder "${server#host_on_}") \
                 run 60 "$TMP/bin/minihost" $RANKS "$@"
             ;;
+        our_host_on_*)
+            HOST_CLIENT_LIBRARY=$lib LD_LIBRARY_PATH=$(folder "${server#our_host_on_}") \
+                run 60 "$PROGRAMS/minihost" $RANKS "$@"
+            ;;
     esac
 }
 
 server_used() {
     case $1 in
         pmixrun) echo 1 pmixrun "$OUR_LIB" ;;
-        host_on_*) echo 1 minihost "$(library "${1#host_on_}")" ;;
+        *host_on_*) echo 1 minihost "$(library "${1##*host_on_}")" ;;
     esac
 }
 
@@ -64,6 +68,25 @@ pair() { # pair SERVER HEADERS LIBRARY
     # shellcheck disable=SC2046
     used $(server_used "$server") $(($(wc -w <<<"$CLIENTS") * RANKS)) '[a-z]*' "$(library "$lib")"
     case $server in host_on_debian) rm -rf "$TMPDIR"/pmix_dstor_* "$TMPDIR"/ompi.* ;; esac
+}
+
+# What the host knows of the system around the job; or, with pmixrun, does not. Debian's server
+# refuses to register a fabric with infos.
+system() { # system SERVER HEADERS LIBRARY [PROGRAM]
+    local server=$1 headers=$2 lib=$3 c=${4:-system} how=served
+    [ "$headers$lib" = oursours ] || need_debian_headers
+    case $server/$lib in
+        our_host_on_ours/ours) export STRICT=1 ;;
+        pmixrun/ours) export STRICT=1 how=refused ;;
+        *debian*) export ASAN_OPTIONS=$NO_LEAK_CHECK ;;
+    esac
+    case $server in *_on_debian) how=served-but-fabrics ;; esac
+    launch "$server" "$lib" "$(program "$headers" "$c")" $how >"$OUT" 2>"$ERR" ||
+        fail "exit status $?: $(tail -1 "$ERR")"
+    lines $RANKS "^OK $c [0-9]+\$" "$OUT"
+    # shellcheck disable=SC2046
+    used $(server_used "$server") $RANKS "$c" "$(library "$lib")"
+    case $server in *_on_debian) rm -rf "$TMPDIR"/pmix_dstor_* "$TMPDIR"/ompi.* ;; esac
 }
 
 aborts() { # aborts HEADERS LIBRARY
@@ -119,5 +142,17 @@ done
 t debian_server_with_a_client_of_our_headers_on_debian_library pair host_on_debian ours debian
 t host_of_debian_headers_on_our_library_with_our_clients pair host_on_ours debian ours
 t host_of_debian_headers_on_our_library_with_debian_clients pair host_on_ours debian debian
+for headers in debian ours; do
+    for lib in debian ours; do
+        t "host_of_debian_headers_on_our_library_serves_${headers}_headers_on_${lib}_library" \
+            system host_on_ours $headers $lib
+    done
+    t "debian_server_serves_${headers}_headers_on_our_library" system host_on_debian $headers ours
+    t "host_of_our_headers_on_debian_library_serves_${headers}_headers" system our_host_on_debian $headers ours
+    t "pmixrun_offers_nothing_to_${headers}_headers" system pmixrun $headers ours
+done
+t host_of_our_headers_on_our_library_serves_our_headers system our_host_on_ours ours ours
+t host_of_our_headers_has_the_newer_slots_too system our_host_on_ours ours ours newer
+t pmixrun_offers_nothing_newer system pmixrun ours ours newer
 t client_inits_again_and_in_a_forked_child comes_back
 suite_end

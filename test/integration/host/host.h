@@ -75,6 +75,9 @@ struct host_job {
 /* Every upcall that is implemented; copy it to leave some out. */
 extern const pmix_server_module_t host_module;
 
+/* host_system.c: adds what the small host knows of the system around its jobs. */
+void host_add_system(pmix_server_module_t *module);
+
 /* Starts the thread that answers. */
 void host_answers(enum host_answers how);
 /* Waits until every answer that is due has been given, then ends the thread. */

@@ -24,6 +24,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: minihost N PROGRAM ARGS...\n");
         return 2;
     }
+    host_add_system(&module);
     host_answers(how());
     HOST_GOOD(host_init(&module));
     rc = host_run("minihost", atoi(argv[1]), argv + 2);
