@@ -135,9 +135,24 @@ START_TEST(a_packing_error_is_the_result_and_nothing_is_sent)
 }
 END_TEST
 
+START_TEST(a_signal_is_sent_as_it_is_and_waits_for_nobody)
+{
+    struct px_uplink up = uplink();
+
+    ck_assert_int_eq(px_uplink_signal(&up, PX_TAG_HEARTBEAT), PMIX_SUCCESS);
+    ck_assert_uint_eq(sent_tag, PX_TAG_HEARTBEAT);
+    ck_assert_uint_eq(n_sent, 1);
+    px_uplink_fail(&up, PMIX_ERR_LOST_CONNECTION);
+    ck_assert_int_eq(n_replies, 0);
+    ck_assert_int_eq(px_uplink_signal(&up, PX_TAG_HEARTBEAT), PMIX_ERR_UNREACH);
+    ck_assert_uint_eq(n_sent, 1);
+}
+END_TEST
+
 PX_TEST_MAIN("model/uplink", the_first_request_has_tag_101,
              tags_wrap_into_the_dynamic_range_and_skip_those_in_use,
              a_reply_reaches_its_request_once,
              losing_the_server_fails_what_is_pending_and_what_comes,
              a_request_that_can_not_be_sent_leaves_nothing_pending,
-             a_packing_error_is_the_result_and_nothing_is_sent)
+             a_packing_error_is_the_result_and_nothing_is_sent,
+             a_signal_is_sent_as_it_is_and_waits_for_nobody)

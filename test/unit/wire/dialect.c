@@ -87,8 +87,24 @@ START_TEST(knows_no_number_beyond_its_table)
 }
 END_TEST
 
+START_TEST(what_is_newest_keeps_the_encoding)
+{
+    static const char *const names[] = {"v21", "v3", "v4", "v41", "v51", "v61"};
+
+    for (size_t i = 0; i < PX_COUNT(names); i++) {
+        struct px_codec c = {.dialect = px_dialect_find(names[i]), .described = i % 2};
+        struct px_codec n = px_codec_newest(c);
+        bool flex = c.dialect->encoding == PX_ENC_FLEX;
+
+        ck_assert_int_eq(n.dialect->encoding, c.dialect->encoding);
+        ck_assert_int_eq(n.described, c.described);
+        ck_assert_int_eq(px_dialect_knows(n.dialect, PMIX_RESOURCE_UNIT), flex);
+    }
+}
+END_TEST
+
 PX_TEST_MAIN("wire/dialect", finds_exactly_the_dialects_in_use,
              speaks_v41_undescribed_by_default, takes_two_encodings_only,
              knows_the_types_of_its_release,
              keeps_compressed_strings_from_readers_that_refuse_them,
-             knows_no_number_beyond_its_table)
+             knows_no_number_beyond_its_table, what_is_newest_keeps_the_encoding)
