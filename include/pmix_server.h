@@ -215,6 +215,26 @@ pmix_status_t PMIx_generate_regex(const char *input, char **output);
 pmix_status_t PMIx_generate_ppn(const char *input, char **output);
 
 /**
+ * Tell which attributes the host honours for a function, for those who query
+ * PMIX_QUERY_ATTRIBUTE_SUPPORT. Best done right after PMIx_server_init.
+ *
+ * Blocks, but not on others. Any thread but that of the library's callbacks.
+ *
+ * @param function  slot of the host's module, "publish", or what users call for it,
+ *                  "PMIx_Publish"; copied
+ * @param attrs     names of attributes, "PMIX_RANGE"; NULL-terminated, copied. NULL for
+ *                  none
+ * @return PMIX_SUCCESS; PMIX_ERR_REPEAT_ATTR_REGISTRATION if that was told before;
+ *         PMIX_ERR_BAD_PARAM for an empty name or one with a comma;
+ *         PMIX_ERR_WOULD_BLOCK from within a callback; PMIX_ERR_INIT if there is no
+ *         server; PMIX_ERR_NOMEM. On error nothing changes
+ *
+ * PMIx Standard 5.0, ch. Server-Specific Interfaces, has an array of pmix_regattr_t
+ * for attrs; the libraries of the field have this.
+ */
+pmix_status_t PMIx_Register_attributes(char *function, char *attrs[]);
+
+/**
  * Write a list in few bytes, and get it back.
  *
  * What the items mean does not matter: names separated by commas for PMIX_NODE_MAP,

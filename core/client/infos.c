@@ -20,6 +20,8 @@ static void on_query(struct px_api *api)
     struct query_op *op = PX_CONTAINER_OF(api, struct query_op, ask.api);
     px_writer w;
 
+    if (px_ask_support(&op->ask, op->queries, op->n))
+        return;
     px_uplink_begin(&px_process.model->uplink, &w, PX_OP_QUERY);
     px_pack_size(&w, op->n);
     px_pack(&w, op->queries, (int32_t)op->n, PMIX_QUERY);

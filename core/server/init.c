@@ -158,6 +158,7 @@ static void server_free(struct px_server *srv)
 {
     px_embedded_destroy(srv);
     px_server_events_destroy(srv);
+    px_attributes_destroy(srv);
     px_peer_unref(srv->self);
     free(srv->tmpdir);
     free(srv->system_tmpdir);
@@ -200,6 +201,7 @@ static void on_start(struct px_call *call, void *args)
         px_list_init(&srv->collectives);
         px_list_init(&srv->upcalls);
         px_list_init(&srv->dmodex);
+        px_list_init(&srv->attributes);
         px_process.server = srv;
         rc = fill(srv, a);
         if (!rc)

@@ -69,20 +69,41 @@ static pmix_status_t read_query(struct px_req *req, struct px_upcall *u)
 
     if (!rc)
         rc = px_unpack_array(&req->in, (void **)&u->queries, u->n_queries, PMIX_QUERY);
-    if (rc)
+    if (rc) {
         u->n_queries = 0;
-    return rc;
+        return rc;
+    }
+    return px_attributes_query(req->peer->server, u->queries, &u->n_queries, &u->args);
 }
 
 static pmix_status_t call_query(const pmix_server_module_t *m, struct px_upcall *u)
 {
+    if (u->n_queries == 0) /* all was answered here, be it with nothing */
+        return u->args.n > 0 ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_NOT_FOUND;
     return m->query ? m->query(&u->proc, u->queries, u->n_queries, px_upcall_info_cb, u)
                     : PMIX_ERR_NOT_SUPPORTED;
 }
 
+/* What was known here, then what the host knew. */
+static void reply_query(void *arg, const struct px_upcall *answer)
+{
+    struct px_upcall both = {.status = answer->status};
+    pmix_status_t rc = px_infos_add_copy(&both.infos, answer->args.v, answer->args.n);
+
+    if (!rc)
+        rc = px_infos_add_copy(&both.infos, answer->infos.v, answer->infos.n);
+    if (rc)
+        both.status = rc;
+    else if (answer->args.n > 0 && (answer->status == PMIX_ERR_NOT_SUPPORTED ||
+                                    answer->status == PMIX_ERR_NOT_FOUND))
+        both.status = PMIX_ERR_PARTIAL_SUCCESS;
+    px_upcall_reply_infos(arg, &both);
+    px_infos_cleanup(&both.infos);
+}
+
 static pmix_status_t on_query(struct px_server *srv, struct px_req *req)
 {
-    static const struct px_pass pass = {read_query, call_query, px_upcall_reply_infos};
+    static const struct px_pass pass = {read_query, call_query, reply_query};
 
     return px_upcall_pass(srv, req, &pass);
 }

@@ -114,6 +114,7 @@ struct px_server {
     struct px_list handshakes; /* connections that have not said who they are */
     unsigned n_handshakes;
     struct px_list collectives;
+    struct px_list attributes;
     struct px_list upcalls; /* asked of the host, not answered yet */
     struct px_list dmodex;  /* requests that wait for data */
     struct px_peer *self;   /* for our own API calls */
@@ -162,6 +163,13 @@ extern const struct px_rpc
     px_rpcs_host[]; /* on_host.c: spawn query log job_control monitor */
 extern const struct px_rpc
     px_rpcs_system[]; /* on_system.c: allocations, credentials, fabrics ... */
+
+/* attributes.c, whose list it is: answers of queries what is known of attributes, and takes it out
+ * of them; those left are the host's. PMIX_SUCCESS, also if there was nothing to answer;
+ * PMIX_ERR_NOMEM. */
+pmix_status_t px_attributes_query(const struct px_server *srv, pmix_query_t *queries,
+                                  size_t *n, px_infos *answers);
+void px_attributes_destroy(struct px_server *srv);
 
 /* on_event.c */
 pmix_status_t px_server_events_create(struct px_server *srv);

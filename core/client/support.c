@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queries for what is supported: this library answers for itself, the server for itself and its
+ * host. */
+#include "core/client/ask.h"
+#include "core/model/support.h"
+
+struct support_ask {
+    struct px_ask *ask;
+    px_infos known; /* here */
+};
+
+/* Takes what was known here into the results, before what came with rc from the server. */
+static void finish(struct support_ask *s, pmix_status_t rc)
+{
+    struct px_ask *ask = s->ask;
+    pmix_status_t added = px_infos_add_copy(&s->known, ask->results, ask->n_results);
+
+    if (added)
+        rc = added;
+    else if (rc && s->known.n > ask->n_results)
+        rc = PMIX_ERR_PARTIAL_SUCCESS;
+    px_type_free_array(PMIX_INFO, ask->results, ask->n_results);
+    ask->results = s->known.v;
+    ask->n_results = s->known.n;
+    free(s);
+    px_api_done(&ask->api, rc);
+}
+
+static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct support_ask *s = arg;
+
+    finish(s,
+           status ? status : px_ask_read(reply, &s->ask->results, &s->ask->n_results));
+}
+
+static void send_rest(struct support_ask *s, const pmix_query_t *queries, size_t n)
+{
+    struct px_uplink *up = &px_process.model->uplink;
+    px_writer w;
+
+    px_uplink_begin(up, &w, PX_OP_QUERY);
+    px_pack_size(&w, n);
+    px_pack(&w, queries, (int32_t)n, PMIX_QUERY);
+    pmix_status_t rc = px_uplink_request(up, &w, on_reply, s);
+    px_writer_cleanup(&w);
+    if (rc)
+        finish(s, rc);
+}
+
+static pmix_status_t answer_here(struct support_ask *s, pmix_query_t *queries,
+                                 size_t *n)
+{
+    struct px_support_table tables[PX_N_LEVELS];
+
+    px_support_library(tables);
+    tables[PX_LEVEL_CLIENT].here = true;
+    tables[PX_LEVEL_TOOL].here = true;
+    return px_support_query(tables, queries, n, &s->known);
+}
+
+bool px_ask_support(struct px_ask *ask, const pmix_query_t *queries, size_t n)
+{
+    struct support_ask *s;
+    void *copy = NULL;
+
+    if (!px_support_asked(queries, n))
+        return false;
+    s = calloc(1, sizeof *s);
+    if (!s || px_type_copy_array(PMIX_QUERY, &copy, queries, n)) {
+        free(s);
+        px_api_done(&ask->api, PMIX_ERR_NOMEM);
+        return true;
+    }
+    s->ask = ask;
+    pmix_status_t rc = answer_here(s, copy, &n);
+    if (rc)
+        finish(s, rc);
+    else if (n > 0)
+        send_rest(s, copy, n);
+    else
+        finish(s, s->known.n > 0 ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+    px_type_free_array(PMIX_QUERY, copy, n); /* those taken out hold nothing any more */
+    return true;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Answers of PMIX_QUERY_ATTRIBUTE_SUPPORT, in either form. In the field's, a qualifier like
+ * PMIX_CLIENT_ATTRIBUTES names functions, or none for all; one result per qualifier holds an array
+ * of infos, a function and its attributes each, or the level and its functions. In the Standard's
+ * the query's other keys are functions; one result per function holds an array of infos, a level
+ * and the function's attributes there each, of type PMIX_UNDEF if there are none. */
+#include "core/model/support.h"
+
+#include "core/base/str.h"
+#include "core/base/strv.h"
+#include "core/types/keys.h"
+
+#include <string.h>
+
+static const char *const attribute_keys[PX_N_LEVELS] = {
+    [PX_LEVEL_CLIENT] = PMIX_CLIENT_ATTRIBUTES,
+    [PX_LEVEL_SERVER] = PMIX_SERVER_ATTRIBUTES,
+    [PX_LEVEL_TOOL] = PMIX_TOOL_ATTRIBUTES,
+    [PX_LEVEL_HOST] = PMIX_HOST_ATTRIBUTES,
+};
+static const char *const function_keys[PX_N_LEVELS] = {
+    [PX_LEVEL_CLIENT] = PMIX_CLIENT_FUNCTIONS,
+    [PX_LEVEL_SERVER] = PMIX_SERVER_FUNCTIONS,
+    [PX_LEVEL_TOOL] = PMIX_TOOL_FUNCTIONS,
+    [PX_LEVEL_HOST] = PMIX_HOST_FUNCTIONS,
+};
+
+/* ---- one function's attributes ------------------------------------------------------------- */
+
+static bool is_row_of(const struct px_support *row, const char *function)
+{
+    size_t len = strlen(row->function);
+
+    return strncmp(row->function, function, len) == 0 &&
+           (function[len] == '\0' || strcmp(function + len, "_nb") == 0);
+}
+
+static const struct px_support *find_row(const struct px_support_table *t,
+                                         const char *function)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->rows[i].attributes && is_row_of(&t->rows[i], function))
+            return &t->rows[i];
+    return NULL;
+}
+
+/* Names may be a host's own, which are keys as far as is known. */
+static pmix_status_t describe(pmix_regattr_t *attr, const char *name)
+{
+    const struct px_key *key = px_key_by_name(name);
+
+    PMIx_Regattr_load(attr, name, key ? key->key : name, key ? key->type : PMIX_UNDEF,
+                      key ? key->text : NULL);
+    return attr->name && (!key || attr->description) ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
+static pmix_status_t add_attributes(px_infos *out, const char *key, const char *names)
+{
+    PX_AUTO(px_strv) list = px_strv_split(names, ',', false);
+    pmix_data_array_t array = {.type = PMIX_REGATTR, .size = px_strv_count(list)};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    array.array = PMIx_Regattr_create(array.size);
+    if (!list || !array.array)
+        return PMIX_ERR_NOMEM;
+    for (size_t i = 0; !rc && i < array.size; i++)
+        rc = describe((pmix_regattr_t *)array.array + i, list[i]);
+    if (!rc)
+        rc = px_infos_add(out, key, &array, PMIX_DATA_ARRAY);
+    px_type_free_array(PMIX_REGATTR, array.array, array.size);
+    return rc;
+}
+
+/* ---- the field's form ----------------------------------------------------------------------- */
+
+static pmix_status_t list_functions(const struct px_support_table *t, const char *key,
+                                    px_infos *out)
+{
+    PX_AUTO(px_strv) names = NULL;
+    PX_AUTOFREE char *joined = NULL;
+
+    if (t->functions)
+        return px_infos_add(out, key, t->functions, PMIX_STRING);
+    for (size_t i = 0; i < t->n; i++)
+        if (px_strv_append(&names, t->rows[i].function))
+            return PMIX_ERR_NOMEM;
+    if (!names)
+        return PMIX_SUCCESS;
+    joined = px_strv_join(names, ',');
+    return joined ? px_infos_add(out, key, joined, PMIX_STRING) : PMIX_ERR_NOMEM;
+}
+
+/* which: functions separated by commas; NULL or "all" for all. */
+static pmix_status_t list_attributes(const struct px_support_table *t,
+                                     const char *which, px_infos *out)
+{
+    PX_AUTO(px_strv) names = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (!which || strcmp(which, "all") == 0) {
+        for (size_t i = 0; !rc && i < t->n; i++)
+            if (t->rows[i].attributes)
+                rc = add_attributes(out, t->rows[i].function, t->rows[i].attributes);
+        return rc;
+    }
+    names = px_strv_split(which, ',', false);
+    for (size_t i = 0; !rc && names && names[i]; i++) {
+        const struct px_support *row = find_row(t, names[i]);
+        if (row)
+            rc = add_attributes(out, names[i], row->attributes);
+    }
+    return rc;
+}
+
+static pmix_status_t answer_field(const struct px_support_table *t, enum px_level level,
+                                  const pmix_info_t *qualifier, px_infos *answers)
+{
+    PX_AUTO(px_infos) found = {0};
+    pmix_status_t rc;
+
+    if (PMIx_Check_key(qualifier->key, function_keys[level]))
+        rc = list_functions(t, function_keys[level], &found);
+    else
+        rc = list_attributes(t, px_value_string(&qualifier->value), &found);
+    if (rc || found.n == 0)
+        return rc;
+    return px_infos_add_array(answers, PMIX_QUERY_ATTRIBUTE_SUPPORT, &found);
+}
+
+/* ---- the Standard's form --------------------------------------------------------------------- */
+
+static pmix_status_t answer_standard(const struct px_support_table *t,
+                                     enum px_level level, char *const *functions,
+                                     px_infos *answers)
+{
+    static const pmix_value_t nothing = {.type = PMIX_UNDEF};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (; !rc && *functions; functions++) {
+        PX_AUTO(px_infos) found = {0};
+        const struct px_support *row = find_row(t, *functions);
+
+        rc = row ? add_attributes(&found, attribute_keys[level], row->attributes)
+                 : px_infos_add_value(&found, attribute_keys[level], &nothing);
+        if (!rc)
+            rc = px_infos_add_array(answers, *functions, &found);
+    }
+    return rc;
+}
+
+/* ---- queries --------------------------------------------------------------------------------- */
+
+static bool is_asked(const pmix_query_t *q)
+{
+    return q->keys && q->keys[0] &&
+           strcmp(q->keys[0], PMIX_QUERY_ATTRIBUTE_SUPPORT) == 0;
+}
+
+bool px_support_asked(const pmix_query_t *queries, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_asked(&queries[i]))
+            return true;
+    return false;
+}
+
+/* PX_N_LEVELS: it is about something else. */
+static enum px_level level_of(const pmix_info_t *qualifier)
+{
+    for (int level = 0; level < PX_N_LEVELS; level++)
+        if (PMIx_Check_key(qualifier->key, attribute_keys[level]) ||
+            PMIx_Check_key(qualifier->key, function_keys[level]))
+            return (enum px_level)level;
+    return PX_N_LEVELS;
+}
+
+static bool has_level(const pmix_query_t *q)
+{
+    for (size_t i = 0; i < q->nqual; i++)
+        if (level_of(&q->qualifiers[i]) != PX_N_LEVELS)
+            return true;
+    return false;
+}
+
+/* A query without a level asks for all. */
+static pmix_status_t name_levels(pmix_query_t *q)
+{
+    px_infos all = {.v = q->qualifiers, .n = q->nqual, .cap = q->nqual};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (has_level(q))
+        return PMIX_SUCCESS;
+    for (int level = 0; !rc && level < PX_N_LEVELS; level++) {
+        rc = px_infos_add(&all, attribute_keys[level], NULL, PMIX_BOOL);
+        if (!rc && !q->keys[1])
+            rc = px_infos_add(&all, function_keys[level], NULL, PMIX_BOOL);
+    }
+    q->qualifiers = all.v;
+    q->nqual = all.n;
+    return rc;
+}
+
+/* A level whose value is false is not wanted, and taken out as well. */
+static pmix_status_t answer(const struct px_support_table *t, enum px_level level,
+                            const pmix_query_t *q, const pmix_info_t *qualifier,
+                            px_infos *answers)
+{
+    if (qualifier->value.type == PMIX_BOOL && !qualifier->value.data.flag)
+        return PMIX_SUCCESS;
+    if (q->keys[1] && PMIx_Check_key(qualifier->key, attribute_keys[level]))
+        return answer_standard(t, level, q->keys + 1, answers);
+    return answer_field(t, level, qualifier, answers);
+}
+
+static pmix_status_t answer_query(const struct px_support_table *tables,
+                                  pmix_query_t *q, px_infos *answers)
+{
+    pmix_status_t rc = name_levels(q);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < q->nqual; i++) {
+        pmix_info_t *qualifier = &q->qualifiers[i];
+        enum px_level level = level_of(qualifier);
+        bool here = level != PX_N_LEVELS && tables[level].here;
+
+        if (!rc && here)
+            rc = answer(&tables[level], level, q, qualifier, answers);
+        if (!rc && here)
+            PMIx_Info_destruct(qualifier);
+        else if (kept++ != i) /* an info does not point into itself */
+            q->qualifiers[kept - 1] = *qualifier;
+    }
+    q->nqual = kept;
+    return rc;
+}
+
+pmix_status_t px_support_query(const struct px_support_table tables[PX_N_LEVELS],
+                               pmix_query_t *queries, size_t *n, px_infos *answers)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < *n; i++) {
+        pmix_query_t *q = &queries[i];
+        bool asked = is_asked(q);
+
+        if (!rc && asked)
+            rc = answer_query(tables, q, answers);
+        if (!rc && asked && !has_level(q))
+            px_type_destruct(PMIX_QUERY, q);
+        else
+            queries[kept++] = *q;
+    }
+    *n = kept;
+    return rc;
+}

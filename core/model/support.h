@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PMIX_QUERY_ATTRIBUTE_SUPPORT: which functions there are, and which attributes each honours, told
+ * apart by who does: the client half of the library, its server half, the tools' part, the host. */
+#ifndef PX_MODEL_SUPPORT_H
+#define PX_MODEL_SUPPORT_H
+
+#include "core/types/type.h"
+
+enum px_level {
+    PX_LEVEL_CLIENT,
+    PX_LEVEL_SERVER,
+    PX_LEVEL_TOOL,
+    PX_LEVEL_HOST,
+    PX_N_LEVELS,
+};
+
+struct px_support {
+    const char *function;   /* "PMIx_Get"; what holds for it holds for PMIx_Get_nb */
+    const char *attributes; /* names, separated by commas */
+};
+
+/* Who knows what is supported at which level. */
+struct px_support_table {
+    const struct px_support *rows;
+    size_t n;
+    const char
+        *functions; /* names of all of them, separated by commas; NULL: those of rows */
+    bool here;      /* answered by this process */
+};
+
+/* The functions of each level, from the headers. */
+extern const char *const px_support_functions[PX_N_LEVELS];
+/* What the library itself supports; nothing is here yet, and the host's level is empty. */
+void px_support_library(struct px_support_table tables[PX_N_LEVELS]);
+
+/* Whether any of the queries asks for this. */
+bool px_support_asked(const pmix_query_t *queries, size_t n);
+/* Answers what is asked of the levels that are here, and takes it out of the queries; those left,
+ * *n of them, are for others. Everybody's share of a query that names no level is put into words.
+ * PMIX_SUCCESS, also if there was nothing to answer; PMIX_ERR_NOMEM. */
+pmix_status_t px_support_query(const struct px_support_table tables[PX_N_LEVELS],
+                               pmix_query_t *queries, size_t *n, px_infos *answers);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which attributes this library itself honours. What a host is handed is the host's affair. A row
+ * here is a promise: add a name when the code reads it. */
+#include "core/model/support.h"
+
+#define ROWS(table) .rows = (table), .n = PX_COUNT(table)
+
+static const struct px_support client[] = {
+    {"PMIx_Init", "PMIX_EXTERNAL_PROGRESS"},
+    {"PMIx_Finalize", "PMIX_EMBED_BARRIER"},
+    {"PMIx_Get", "PMIX_TIMEOUT,PMIX_OPTIONAL,PMIX_GET_REFRESH_CACHE,"
+                 "PMIX_GET_STATIC_VALUES,PMIX_SESSION_INFO,PMIX_SESSION_ID,"
+                 "PMIX_APP_INFO,PMIX_APPNUM,PMIX_NODE_INFO,PMIX_HOSTNAME,PMIX_NODEID"},
+    {"PMIx_Register_event_handler",
+     "PMIX_EVENT_HDLR_NAME,PMIX_EVENT_HDLR_FIRST,PMIX_EVENT_HDLR_LAST,"
+     "PMIX_EVENT_HDLR_FIRST_IN_CATEGORY,PMIX_EVENT_HDLR_LAST_IN_CATEGORY,"
+     "PMIX_EVENT_HDLR_BEFORE,PMIX_EVENT_HDLR_AFTER,PMIX_EVENT_HDLR_APPEND,"
+     "PMIX_EVENT_ONESHOT,PMIX_EVENT_RETURN_OBJECT,PMIX_EVENT_CUSTOM_RANGE,"
+     "PMIX_EVENT_AFFECTED_PROC,PMIX_EVENT_AFFECTED_PROCS,PMIX_RANGE"},
+    {"PMIx_Notify_event", "PMIX_EVENT_AFFECTED_PROC,PMIX_EVENT_AFFECTED_PROCS,"
+                          "PMIX_EVENT_CUSTOM_RANGE,PMIX_EVENT_NON_DEFAULT,"
+                          "PMIX_EVENT_DO_NOT_CACHE"},
+    {"PMIx_Query_info", "PMIX_QUERY_ATTRIBUTE_SUPPORT"},
+};
+
+static const struct px_support server[] = {
+    {"PMIx_server_init", "PMIX_SERVER_NSPACE,PMIX_SERVER_RANK,PMIX_SERVER_TMPDIR,"
+                         "PMIX_SYSTEM_TMPDIR,PMIX_EXTERNAL_PROGRESS"},
+    {"PMIx_server_register_nspace", "PMIX_REGISTER_NODATA"},
+    {"PMIx_Get", "PMIX_TIMEOUT,PMIX_IMMEDIATE"},
+    {"PMIx_Fence", "PMIX_TIMEOUT,PMIX_COLLECT_DATA"},
+    {"PMIx_Connect", "PMIX_TIMEOUT"},
+    {"PMIx_Disconnect", "PMIX_TIMEOUT"},
+    {"PMIx_Notify_event", "PMIX_EVENT_AFFECTED_PROC,PMIX_EVENT_AFFECTED_PROCS,"
+                          "PMIX_EVENT_DO_NOT_CACHE,PMIX_EVENT_STAYS_LOCAL"},
+    {"PMIx_Query_info", "PMIX_QUERY_ATTRIBUTE_SUPPORT"},
+};
+
+void px_support_library(struct px_support_table tables[PX_N_LEVELS])
+{
+    static const struct px_support_table library[PX_N_LEVELS] = {
+        [PX_LEVEL_CLIENT] = {ROWS(client)},
+        [PX_LEVEL_SERVER] = {ROWS(server)},
+    };
+
+    for (int level = 0; level < PX_N_LEVELS; level++) {
+        tables[level] = library[level];
+        tables[level].functions = px_support_functions[level];
+    }
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PMIx_Register_attributes, and what the server knows of attributes when it is asked. */
+#include "core/base/strv.h"
+#include "core/model/api.h"
+#include "core/model/support.h"
+#include "core/server/server.h"
+
+#include <string.h>
+
+struct registration {
+    struct px_list link;
+    char *function;
+    char *attributes; /* names, separated by commas; NULL for none */
+};
+
+static void registration_free(struct registration *r)
+{
+    free(r->function);
+    free(r->attributes);
+    free(r);
+}
+
+/* Hosts register the functions of their module; users ask for what they call themselves. */
+static const char *user_function(const char *function)
+{
+    static const struct {
+        const char *slot, *function;
+    } table[] = {
+        {"client_connected", "PMIx_Init"},
+        {"client_connected2", "PMIx_Init"},
+        {"client_finalized", "PMIx_Finalize"},
+        {"abort", "PMIx_Abort"},
+        {"fence_nb", "PMIx_Fence"},
+        {"direct_modex", "PMIx_Get"},
+        {"publish", "PMIx_Publish"},
+        {"lookup", "PMIx_Lookup"},
+        {"unpublish", "PMIx_Unpublish"},
+        {"spawn", "PMIx_Spawn"},
+        {"connect", "PMIx_Connect"},
+        {"disconnect", "PMIx_Disconnect"},
+        {"register_events", "PMIx_Register_event_handler"},
+        {"deregister_events", "PMIx_Deregister_event_handler"},
+        {"notify_event", "PMIx_Notify_event"},
+        {"query", "PMIx_Query_info"},
+        {"tool_connected", "PMIx_tool_init"},
+        {"tool_connected2", "PMIx_tool_init"},
+        {"log", "PMIx_Log"},
+        {"log2", "PMIx_Log"},
+        {"allocate", "PMIx_Allocation_request"},
+        {"job_control", "PMIx_Job_control"},
+        {"monitor", "PMIx_Process_monitor"},
+        {"get_credential", "PMIx_Get_credential"},
+        {"validate_credential", "PMIx_Validate_credential"},
+        {"iof_pull", "PMIx_IOF_pull"},
+        {"push_stdin", "PMIx_IOF_push"},
+        {"group", "PMIx_Group_construct"},
+        {"fabric", "PMIx_Fabric_register"},
+        {"session_control", "PMIx_Session_control"},
+        {"resource_block", "PMIx_Resource_block"},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(table); i++)
+        if (strcmp(table[i].slot, function) == 0)
+            return table[i].function;
+    return function;
+}
+
+/* ---- PMIx_Register_attributes --------------------------------------------------------------- */
+
+struct register_op {
+    struct px_api api;
+    const char *function;
+    char *const *attributes;
+};
+
+static pmix_status_t add(struct px_server *srv, const char *function,
+                         char *const *attributes)
+{
+    struct registration *r;
+
+    PX_LIST_EACH (&srv->attributes, struct registration, old, link)
+        if (strcmp(old->function, function) == 0)
+            return PMIX_ERR_REPEAT_ATTR_REGISTRATION;
+    r = calloc(1, sizeof *r);
+    if (!r)
+        return PMIX_ERR_NOMEM;
+    r->function = strdup(function);
+    if (attributes && attributes[0])
+        r->attributes = px_strv_join(attributes, ',');
+    if (!r->function || (attributes && attributes[0] && !r->attributes)) {
+        registration_free(r);
+        return PMIX_ERR_NOMEM;
+    }
+    px_list_append(&srv->attributes, &r->link);
+    return PMIX_SUCCESS;
+}
+
+static void on_register(struct px_api *api)
+{
+    struct register_op *op = PX_CONTAINER_OF(api, struct register_op, api);
+    struct px_server *srv = px_process.server;
+
+    px_api_done(api, srv ? add(srv, user_function(op->function), op->attributes)
+                         : PMIX_ERR_INIT);
+}
+
+/* An empty name, or one with a comma, could not be told from others in an answer. */
+static bool is_name(const char *name)
+{
+    return name[0] && !strchr(name, ',');
+}
+
+PX_EXPORT pmix_status_t PMIx_Register_attributes(char *function, char *attrs[])
+{
+    struct register_op op = {.api.start = on_register};
+
+    if (!px_server_here())
+        return PMIX_ERR_INIT;
+    if (!function || !is_name(function))
+        return PMIX_ERR_BAD_PARAM;
+    for (char **name = attrs; name && *name; name++)
+        if (!is_name(*name) || strlen(*name) > PMIX_MAX_KEYLEN)
+            return PMIX_ERR_BAD_PARAM;
+    op.function = function;
+    op.attributes = attrs;
+    return px_api_wait(&op.api);
+}
+
+void px_attributes_destroy(struct px_server *srv)
+{
+    PX_LIST_EACH (&srv->attributes, struct registration, r, link) {
+        px_list_remove(&r->link);
+        registration_free(r);
+    }
+}
+
+/* ---- queries --------------------------------------------------------------------------------- */
+
+/* What the host of last resort honours. */
+static const struct px_support embedded[] = {
+    {"PMIx_Spawn", "PMIX_HOST,PMIX_HOSTFILE,PMIX_ADD_HOST,PMIX_ADD_HOSTFILE,PMIX_WDIR,"
+                   "PMIX_FWD_ENVIRONMENT,PMIX_SET_ENVAR,PMIX_ADD_ENVAR,"
+                   "PMIX_UNSET_ENVAR,PMIX_PREPEND_ENVAR,PMIX_APPEND_ENVAR,"
+                   "PMIX_FWD_STDIN,PMIX_FWD_STDOUT,PMIX_FWD_STDERR,PMIX_STDIN_TGT,"
+                   "PMIX_NOTIFY_COMPLETION,PMIX_SPAWN_CHILD_SEP"},
+    {"PMIx_Publish", "PMIX_RANGE,PMIX_PERSISTENCE,PMIX_ACCESS_PERMISSIONS,"
+                     "PMIX_ACCESS_USERIDS,PMIX_ACCESS_GRPIDS"},
+    {"PMIx_Lookup", "PMIX_RANGE,PMIX_WAIT,PMIX_TIMEOUT"},
+    {"PMIx_Unpublish", "PMIX_RANGE"},
+    {"PMIx_Job_control",
+     "PMIX_JOB_CTRL_KILL,PMIX_JOB_CTRL_TERMINATE,PMIX_JOB_CTRL_SIGNAL"},
+    {"PMIx_Query_info",
+     "PMIX_QUERY_NAMESPACES,PMIX_QUERY_PROC_TABLE,PMIX_QUERY_LOCAL_PROC_TABLE"},
+};
+
+/* The host's level in *table, which borrows from the registrations; *rows is to be freed. */
+static pmix_status_t fill_host(const struct px_server *srv, struct px_support **rows,
+                               struct px_support_table *table)
+{
+    size_t n = srv->embedded_host ? PX_COUNT(embedded) : 0;
+
+    PX_LIST_EACH (&srv->attributes, struct registration, r, link)
+        n++;
+    *rows = calloc(n ? n : 1, sizeof **rows);
+    if (!*rows)
+        return PMIX_ERR_NOMEM;
+    table->rows = *rows;
+    PX_LIST_EACH (&srv->attributes, struct registration, r, link)
+        (*rows)[table->n++] = (struct px_support){r->function, r->attributes};
+    for (size_t i = 0; table->n < n; i++)
+        (*rows)[table->n++] = embedded[i];
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_attributes_query(const struct px_server *srv, pmix_query_t *queries,
+                                  size_t *n, px_infos *answers)
+{
+    struct px_support_table tables[PX_N_LEVELS];
+    PX_AUTOFREE struct px_support *rows = NULL;
+
+    if (!px_support_asked(queries, *n))
+        return PMIX_SUCCESS;
+    px_support_library(tables);
+    tables[PX_LEVEL_SERVER].here = true;
+    tables[PX_LEVEL_HOST].here = true;
+    pmix_status_t rc = fill_host(srv, &rows, &tables[PX_LEVEL_HOST]);
+    return rc ? rc : px_support_query(tables, queries, n, answers);
+}

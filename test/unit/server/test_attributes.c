@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a host registers of its attributes, and who gets told. */
+#include "fake_host.h"
+#include "pmix.h"
+#include "px_test.h"
+#include "raw.h"
+
+#include <string.h>
+
+static void setup(void)
+{
+    raw_server_start(&host_module, 2);
+}
+
+static pmix_status_t register_names(const char *function, const char *first,
+                                    const char *second)
+{
+    char *names[] = {(char *)first, (char *)second, NULL};
+
+    return PMIx_Register_attributes((char *)function, first ? names : NULL);
+}
+
+/* The text of what is asked at one level: "function(attribute ...) " each, or the functions. */
+static pmix_status_t ask_server(const char *qualifier, const char *value, char *text,
+                                size_t size)
+{
+    pmix_query_t q = PMIX_QUERY_STATIC_INIT;
+    pmix_info_t *results = NULL;
+    size_t n = 0, len = 0;
+
+    text[0] = '\0';
+    PMIx_Argv_append_nosize(&q.keys, PMIX_QUERY_ATTRIBUTE_SUPPORT);
+    PMIx_Query_qualifiers_create(&q, 1);
+    PMIx_Info_load(&q.qualifiers[0], qualifier, value, PMIX_STRING);
+    pmix_status_t rc = PMIx_Query_info(&q, 1, &results, &n);
+    for (size_t i = 0; i < n; i++) {
+        const pmix_data_array_t *a = results[i].value.data.darray;
+        const pmix_info_t *info = a->array;
+
+        for (size_t k = 0; k < a->size; k++) {
+            if (info[k].value.type == PMIX_STRING) {
+                len += (size_t)snprintf(text + len, size - len, "%s ",
+                                        info[k].value.data.string);
+                continue;
+            }
+            const pmix_data_array_t *attrs = info[k].value.data.darray;
+            len += (size_t)snprintf(text + len, size - len, "%s(", info[k].key);
+            for (size_t m = 0; m < attrs->size; m++)
+                len += (size_t)snprintf(text + len, size - len, "%s ",
+                                        ((pmix_regattr_t *)attrs->array)[m].name);
+            len += (size_t)snprintf(text + len, size - len, ") ");
+        }
+    }
+    PMIx_Query_destruct(&q);
+    PMIx_Info_free(results, n);
+    return rc;
+}
+
+START_TEST(what_was_registered_is_told_under_the_users_name)
+{
+    char text[512];
+
+    ck_assert_int_eq(register_names("publish", "PMIX_RANGE", "example.own"),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(register_names("PMIx_Lookup", NULL, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(register_names("example", "PMIX_TIMEOUT", NULL), PMIX_SUCCESS);
+
+    ck_assert_int_eq(ask_server(PMIX_HOST_FUNCTIONS, "", text, sizeof(text)), 0);
+    ck_assert_str_eq(text, "PMIx_Publish,PMIx_Lookup,example ");
+    ck_assert_int_eq(ask_server(PMIX_HOST_ATTRIBUTES, "all", text, sizeof(text)), 0);
+    ck_assert_str_eq(text,
+                     "PMIx_Publish(PMIX_RANGE example.own ) example(PMIX_TIMEOUT ) ");
+    ck_assert_int_eq(
+        ask_server(PMIX_HOST_ATTRIBUTES, "PMIx_Publish", text, sizeof(text)), 0);
+    ck_assert_str_eq(text, "PMIx_Publish(PMIX_RANGE example.own ) ");
+    ck_assert_uint_eq(host_calls("query"), 0);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(a_function_is_registered_once)
+{
+    ck_assert_int_eq(register_names("lookup", "PMIX_WAIT", NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(register_names("lookup", "PMIX_TIMEOUT", NULL),
+                     PMIX_ERR_REPEAT_ATTR_REGISTRATION);
+    ck_assert_int_eq(register_names("PMIx_Lookup", NULL, NULL),
+                     PMIX_ERR_REPEAT_ATTR_REGISTRATION);
+    char text[512];
+    ck_assert_int_eq(
+        ask_server(PMIX_HOST_ATTRIBUTES, "PMIx_Lookup", text, sizeof(text)), 0);
+    ck_assert_str_eq(text, "PMIx_Lookup(PMIX_WAIT ) ");
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(names_that_are_none_are_refused)
+{
+    char text[512];
+
+    ck_assert_int_eq(register_names(NULL, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(register_names("", NULL, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(register_names("a,b", NULL, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(register_names("spawn", "PMIX_HOST", ""), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(register_names("spawn", "x,y", NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(ask_server(PMIX_HOST_FUNCTIONS, "", text, sizeof(text)),
+                     PMIX_ERR_NOT_FOUND);
+    raw_server_stop();
+    ck_assert_int_eq(register_names("spawn", NULL, NULL), PMIX_ERR_INIT);
+}
+END_TEST
+
+static pmix_status_t within;
+
+static void register_within(void *arg PX_UNUSED)
+{
+    within = register_names("spawn", NULL, NULL);
+}
+
+START_TEST(a_callback_must_not_wait_for_it)
+{
+    raw_on_loop(register_within, NULL);
+    ck_assert_int_eq(within, PMIX_ERR_WOULD_BLOCK);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(the_library_tells_of_itself)
+{
+    char text[4096];
+
+    ck_assert_int_eq(ask_server(PMIX_SERVER_FUNCTIONS, "", text, sizeof(text)), 0);
+    ck_assert_ptr_nonnull(strstr(text, "PMIx_server_register_nspace,"));
+    ck_assert_int_eq(
+        ask_server(PMIX_SERVER_ATTRIBUTES, "PMIx_Fence", text, sizeof(text)), 0);
+    ck_assert_str_eq(text, "PMIx_Fence(PMIX_TIMEOUT PMIX_COLLECT_DATA ) ");
+    ck_assert_int_eq(ask_server(PMIX_CLIENT_FUNCTIONS, "", text, sizeof(text)), 0);
+    ck_assert_ptr_nonnull(strstr(text, "PMIx_Init,"));
+    ck_assert_int_eq(
+        ask_server(PMIX_CLIENT_ATTRIBUTES, "PMIx_Finalize", text, sizeof(text)), 0);
+    ck_assert_str_eq(text, "PMIx_Finalize(PMIX_EMBED_BARRIER ) ");
+    ck_assert_int_eq(ask_server(PMIX_SERVER_ATTRIBUTES, "PMIx_Put", text, sizeof(text)),
+                     PMIX_ERR_NOT_FOUND);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(the_host_of_last_resort_has_attributes_too)
+{
+    char text[1024];
+
+    raw_server_stop();
+    raw_server_start(NULL, 1);
+    ck_assert_int_eq(
+        ask_server(PMIX_HOST_ATTRIBUTES, "PMIx_Lookup", text, sizeof(text)), 0);
+    ck_assert_str_eq(text, "PMIx_Lookup(PMIX_RANGE PMIX_WAIT PMIX_TIMEOUT ) ");
+    raw_server_stop();
+}
+END_TEST
+
+/* Two queries of a client over the wire: one for the host, one for the library. */
+START_TEST(answers_of_library_and_host_come_together)
+{
+    pmix_query_t q[2] = {PMIX_QUERY_STATIC_INIT, PMIX_QUERY_STATIC_INIT};
+    int fd = raw_client(0);
+    PX_AUTO(px_infos) got = {0};
+    px_writer w;
+    px_reader r;
+
+    PMIx_Argv_append_nosize(&q[0].keys, PMIX_QUERY_NAMESPACES);
+    PMIx_Argv_append_nosize(&q[1].keys, PMIX_QUERY_ATTRIBUTE_SUPPORT);
+    PMIx_Query_qualifiers_create(&q[1], 1);
+    PMIx_Info_load(&q[1].qualifiers[0], PMIX_SERVER_FUNCTIONS, NULL, PMIX_BOOL);
+    for (int round = 0; round < 2; round++) {
+        host.status = round ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
+        if (!round)
+            ck_assert_int_eq(
+                px_infos_add(&host.infos, "pmix.qry.ns", "job", PMIX_STRING), 0);
+        raw_begin(&w, PX_OP_QUERY);
+        px_pack_size(&w, 2);
+        px_pack(&w, q, 2, PMIX_QUERY);
+        ck_assert_int_eq(raw_request(fd, &w, &r),
+                         round ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
+        ck_assert_int_eq(px_unpack_infos(&r, &got.v, &got.n), PMIX_SUCCESS);
+        ck_assert_str_eq(got.v[0].key, PMIX_QUERY_ATTRIBUTE_SUPPORT);
+        ck_assert_uint_eq(host.n_keys, 1);
+        if (!round)
+            ck_assert_str_eq(got.v[1].key, PMIX_QUERY_NAMESPACES);
+        px_infos_cleanup(&got);
+        px_infos_cleanup(&host.infos);
+    }
+    PMIx_Query_destruct(&q[0]);
+    PMIx_Query_destruct(&q[1]);
+    raw_server_stop();
+    close(fd);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("server/attributes", setup, host_done,
+                  what_was_registered_is_told_under_the_users_name,
+                  a_function_is_registered_once, names_that_are_none_are_refused,
+                  a_callback_must_not_wait_for_it, the_library_tells_of_itself,
+                  the_host_of_last_resort_has_attributes_too,
+                  answers_of_library_and_host_come_together)
