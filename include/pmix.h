@@ -44,7 +44,9 @@ extern "C" {
  * @param proc  receives the caller's namespace and rank; may be NULL
  * @param info  e.g. PMIX_EXTERNAL_PROGRESS, PMIX_PROGRAMMING_MODEL; stays the caller's
  * @return PMIX_SUCCESS; PMIX_ERR_INVALID_CRED if the server refuses the process;
- *         PMIX_ERR_UNREACH if an environment was given but no server answers
+ *         PMIX_ERR_UNREACH if an environment was given but no server answers;
+ *         PMIX_ERR_INVALID_NAMESPACE, PMIX_ERR_DATA_VALUE_NOT_FOUND and
+ *         PMIX_ERR_BAD_PARAM if namespace or rank in it are none, or not there
  *
  * PMIx Standard 5.0, ch. Client Initialization and Finalization.
  */
@@ -328,8 +330,8 @@ pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs,
  *
  * Waits until all of @p procs have called it.
  *
- * @return PMIX_SUCCESS; PMIX_ERR_INVALID_OPERATION if these are not connected;
- *         PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_TIMEOUT
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if the host does not offer it;
+ *         PMIX_ERR_TIMEOUT; the host's status for what is not connected
  *
  * PMIx Standard 5.0, ch. Process Management.
  */

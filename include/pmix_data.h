@@ -86,10 +86,12 @@ pmix_status_t PMIx_Value_load(pmix_value_t *val, const void *data,
  * @param val   unchanged
  * @param data  *data is NULL: receives a malloc'd copy, which the caller frees.
  *              *data is not NULL: types of fixed size are copied to where it points.
- *              Strings and byte objects always come as a new copy
+ *              Strings, byte objects and what else has memory of its own always come as
+ *              a new copy; a PMIX_POINTER as the pointer itself
  * @param size  receives the size of the content in bytes
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument; PMIX_ERR_NOMEM;
- *         PMIX_ERR_UNKNOWN_DATA_TYPE. On error *data is unchanged.
+ *         PMIX_ERR_UNKNOWN_DATA_TYPE, also of a value without type; PMIX_ERR_EMPTY of
+ *         one that points nowhere. On error *data is unchanged.
  *
  * PMIx Standard 5.0, ch. Data Structures and Types.
  */
@@ -99,6 +101,7 @@ pmix_status_t PMIx_Value_unload(pmix_value_t *val, void **data, size_t *size);
  * Copy a value with all it points to.
  *
  * @param dest  overwritten; what it held is not freed
+ * @param src   unchanged; may not be dest
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument; PMIX_ERR_NOMEM;
  *         PMIX_ERR_UNKNOWN_DATA_TYPE. On error dest is of type PMIX_UNDEF.
  *
@@ -107,20 +110,24 @@ pmix_status_t PMIx_Value_unload(pmix_value_t *val, void **data, size_t *size);
 pmix_status_t PMIx_Value_xfer(pmix_value_t *dest, const pmix_value_t *src);
 
 /**
- * Compare two values of the same type (+).
+ * Compare two values of the same type, or two whole numbers (+).
  *
+ * Every type has an order: that of its members; handles go by their address.
+ *
+ * @param val1, val2  unchanged
  * @return PMIX_EQUAL, PMIX_VALUE1_GREATER, PMIX_VALUE2_GREATER;
- *         PMIX_VALUE_TYPE_DIFFERENT; PMIX_VALUE_INCOMPATIBLE_OBJECTS for types without
- *         an order whose contents differ; PMIX_VALUE_COMPARISON_NOT_AVAIL for types
- *         that cannot be compared
+ *         PMIX_VALUE_TYPE_DIFFERENT; PMIX_VALUE_COMPARISON_NOT_AVAIL if one is NULL or
+ *         of a type that is not known
  */
 pmix_value_cmp_t PMIx_Value_compare(pmix_value_t *val1, pmix_value_t *val2);
 
 /**
  * Size of a value in memory, with all it points to.
  *
+ * @param val   unchanged
  * @param size  receives bytes
- * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_UNKNOWN_DATA_TYPE
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument;
+ *         PMIX_ERR_UNKNOWN_DATA_TYPE, also of a value without type
  *
  * PMIx Standard, draft after 5.0, ch. Data Structures and Types.
  */
@@ -129,6 +136,7 @@ pmix_status_t PMIx_Value_get_size(const pmix_value_t *val, size_t *size);
 /**
  * Convert a numeric value to another numeric type.
  *
+ * @param val   unchanged
  * @param dest  address of an object of @p type; unchanged on error
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM if either type is not a number;
  *         PMIX_ERR_LOST_PRECISION if the number does not fit; PMIX_ERR_CHANGE_SIGN if
@@ -142,7 +150,8 @@ pmix_status_t PMIx_Value_get_number(const pmix_value_t *val, void *dest,
 /**
  * Read a value as a truth value (+).
  *
- * A value without type counts as true; strings are read as words and numbers.
+ * A value without type counts as true; strings are read as words ("yes", "false", "t")
+ * and numbers. All other types but PMIX_BOOL are none.
  *
  * @return PMIX_BOOL_TRUE (which is 0), PMIX_BOOL_FALSE or PMIX_NON_BOOL
  */
@@ -178,6 +187,7 @@ pmix_status_t PMIx_Info_load(pmix_info_t *info, const char *key, const void *dat
  * copied.
  *
  * @param dest  overwritten; what it held is not freed
+ * @param src   unchanged
  * @return as PMIx_Value_xfer
  *
  * PMIx Standard 5.0, ch. Data Structures and Types.
@@ -198,7 +208,7 @@ pmix_status_t PMIx_Info_get_size(const pmix_info_t *info, size_t *size);
 pmix_boolean_t PMIx_Info_true(const pmix_info_t *info);
 
 /**
- * Set or read the flags of an info.
+ * Set or read the flags of an info: the latter returns whether the flag is set.
  *
  * required: the request fails if the attribute cannot be honoured. optional: takes that
  * back. processed: marks a required attribute as honoured. qualifier: qualifies the
@@ -242,24 +252,29 @@ pmix_status_t PMIx_Info_list_add(void *list, const char *key, const void *data,
 pmix_status_t PMIx_Info_list_prepend(void *list, const char *key, const void *data,
                                      pmix_data_type_t type);
 
-/** Append an info made of a key and a copy of a value (+). Returns as _list_add. */
+/**
+ * Append an info made of a key and a copy of a value (+). Returns PMIX_ERR_BAD_PARAM for
+ * a NULL value, else as PMIx_Info_list_add.
+ */
 pmix_status_t PMIx_Info_list_add_value(void *list, const char *key,
                                        const pmix_value_t *value);
 
-/** Append a copy of an info. Returns as _list_add. */
+/** Append a copy of an info to @p list. Returns as PMIx_Info_list_add. */
 pmix_status_t PMIx_Info_list_xfer(void *list, const pmix_info_t *info);
 
 /**
  * Append an info without copying what its value points to (+).
  *
  * That stays the caller's and must outlive the list; the entry is marked persistent, so
- * that neither the list nor an array converted from it frees it. Returns as _list_add.
+ * that neither the list nor an array converted from it frees it. Returns as
+ * PMIx_Info_list_add.
  */
 pmix_status_t PMIx_Info_list_insert(void *list, pmix_info_t *info);
 
 /**
  * As the functions without "_unique", but where the list already has the key, the entry
- * is replaced if @p overwrite is true and kept if not (+). Returns as _list_add.
+ * is replaced if @p overwrite is true and kept if not (+). @p value is copied. Returns
+ * as PMIx_Info_list_add, PMIX_SUCCESS also for an entry that was kept.
  */
 pmix_status_t PMIx_Info_list_add_unique(void *list, const char *key, const void *data,
                                         pmix_data_type_t type, bool overwrite);
@@ -300,14 +315,18 @@ pmix_pdata_t *PMIx_Pdata_create(size_t n);
 void PMIx_Pdata_free(pmix_pdata_t *pdata, size_t n);
 
 /**
- * Fill @p dest with publisher, key and a copy of @p data, as PMIx_Info_load does.
+ * Fill @p dest with publisher @p proc, key and a copy of @p data, as PMIx_Info_load
+ * does.
  *
  * If that fails, the value is left of type PMIX_UNDEF.
  */
 void PMIx_Pdata_load(pmix_pdata_t *dest, const pmix_proc_t *proc, const char *key,
                      const void *data, pmix_data_type_t type);
 
-/** Copy published data; dest is overwritten. If that fails, its value is PMIX_UNDEF. */
+/**
+ * Copy published data from @p src; dest is overwritten. If that fails, its value is
+ * PMIX_UNDEF.
+ */
 void PMIx_Pdata_xfer(pmix_pdata_t *dest, pmix_pdata_t *src);
 
 /* -- Applications and queries ---------------------------------------------------- */
@@ -343,17 +362,21 @@ pmix_regattr_t *PMIx_Regattr_create(size_t n);
 void PMIx_Regattr_free(pmix_regattr_t *attrs, size_t n);
 
 /**
- * Fill an attribute's description.
+ * Fill an attribute's description. What is given as NULL stays as it was.
  *
- * @param attr         overwritten
- * @param name         e.g. "PMIX_TIMEOUT"; copied
+ * @param attr         constructed before; NULL is ignored
+ * @param name         e.g. "PMIX_TIMEOUT"; copied in place of the former
  * @param key          e.g. "pmix.timeout"; copied
+ * @param type         of the attribute's value
  * @param description  one line; copied, appended to the lines
  */
 void PMIx_Regattr_load(pmix_regattr_t *attr, const char *name, const char *key,
                        pmix_data_type_t type, const char *description);
 
-/** Copy an attribute's description; dest is overwritten. */
+/**
+ * Copy an attribute's description from @p src; dest is overwritten, and constructed if
+ * src is NULL or memory is short.
+ */
 void PMIx_Regattr_xfer(pmix_regattr_t *dest, const pmix_regattr_t *src);
 
 /* -- Byte objects, arrays, environment variables ---------------------------------- */
@@ -370,8 +393,8 @@ void PMIx_Byte_object_load(pmix_byte_object_t *bo, char *data, size_t size);
 /**
  * Set up a data array.
  *
- * init gives an empty array of the type. construct and create make room for @p n
- * constructed elements; where memory is short or the type is unknown, array is NULL and
+ * init gives an empty array of the type. construct and create make room in @p darray,
+ * overwriting what it had, for @p n constructed elements; where memory is short or the type is unknown, array is NULL and
  * size 0, and create returns NULL. destruct frees the elements and what they hold, free
  * also the pmix_data_array_t itself.
  *
@@ -390,7 +413,10 @@ void PMIx_Envar_destruct(pmix_envar_t *envar);
 pmix_envar_t *PMIx_Envar_create(size_t n);
 void PMIx_Envar_free(pmix_envar_t *envars, size_t n);
 
-/** Fill @p envar, overwriting it, with copies of @p name and @p value. */
+/**
+ * Fill @p envar, overwriting it, with copies of @p name and @p value. @p separator
+ * stands between parts of the value where others are added to it.
+ */
 void PMIx_Envar_load(pmix_envar_t *envar, char *name, char *value, char separator);
 
 /* -- Hardware and fabric --------------------------------------------------------- */
@@ -474,7 +500,7 @@ pmix_data_buffer_t *PMIx_Data_buffer_create(void);
 void PMIx_Data_buffer_release(pmix_data_buffer_t *buffer);
 
 /**
- * Let @p buffer hold packed bytes received, ready to be unpacked.
+ * Let @p buffer hold @p size packed bytes received, ready to be unpacked.
  *
  * What the buffer held is freed. No copy: the buffer owns @p bytes, malloc'd, from now
  * on.
@@ -548,7 +574,7 @@ pmix_status_t PMIx_Data_copy_payload(pmix_data_buffer_t *dest, pmix_data_buffer_
  *
  * @param output  receives a malloc'd string, which the caller frees
  * @param prefix  begins each line; NULL for none
- * @param src     address of the object; for PMIX_STRING the char * itself
+ * @param src     address of an object of @p type; for PMIX_STRING the char * itself
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_UNKNOWN_DATA_TYPE; PMIX_ERR_NOMEM
  *
  * PMIx Standard 5.0, ch. Data Packing and Unpacking.

@@ -24,7 +24,7 @@ extern "C" {
  */
 
 /**
- * Start the server: listen for clients and, if asked for, tools.
+ * Start the server: listen for clients.
  *
  * Blocks until the server listens. May be called several times; each call wants its own
  * PMIx_server_finalize.
@@ -32,10 +32,11 @@ extern "C" {
  * @param module  copied, as far as TENON_SERVER_MODULE_SIZE says; NULL for a host that
  *                offers nothing
  * @param info    PMIX_SERVER_NSPACE, PMIX_SERVER_RANK, PMIX_SERVER_TMPDIR,
- *                PMIX_SERVER_TOOL_SUPPORT and others
- * @return PMIX_SUCCESS; PMIX_ERR_INIT if the library already has another role or
- *         nothing can be listened on; PMIX_ERR_NO_PERMISSIONS if a directory cannot be
- *         written
+ *                PMIX_SYSTEM_TMPDIR and others
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, also for a parameter of the environment or a
+ *         file; PMIX_ERR_NOT_FOUND if components are missing; PMIX_ERR_WOULD_BLOCK;
+ *         PMIX_ERR_NOMEM; else why nothing can be listened on, PMIX_ERR_NO_PERMISSIONS
+ *         and PMIX_ERR_OUT_OF_RESOURCE among them
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
@@ -72,7 +73,11 @@ static inline pmix_status_t tenon_server_init(pmix_server_module_t *module,
  * Undo one PMIx_server_init; the last one drops all clients and removes what the server
  * made.
  *
- * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no server
+ * Blocks until that is done; the last one, of a server without a host's module, ends
+ * the jobs it started first.
+ *
+ * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no server; PMIX_ERR_WOULD_BLOCK from
+ *         within a callback
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
@@ -81,12 +86,16 @@ pmix_status_t PMIx_server_finalize(void);
 /**
  * Make a job known, before its local processes are started.
  *
+ * Without @p cbfunc it may also be called from within a callback.
+ *
  * @param nspace        copied. Known already: its information is replaced or added to
  * @param nlocalprocs   how many of its processes will be clients of this server; 0 for
  *                      none; negative if not known
  * @param info          job, application, node and process information; copied
- * @return PMIX_SUCCESS; PMIX_OPERATION_SUCCEEDED if it was done at once;
- *         PMIX_ERR_BAD_PARAM if maps make no sense, and nothing changes
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for an empty or overlong name;
+ *         PMIX_ERR_NOMEM; PMIX_ERR_INIT if there is no server. The callback gets, or
+ *         without one it returns too: PMIX_ERR_BAD_PARAM if maps make no sense,
+ *         PMIX_ERR_OUT_OF_RESOURCE if they are beyond all measure; nothing changes then
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
@@ -98,7 +107,8 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocal
  * Forget a job and all its clients; connected ones are dropped, what they asked to be
  * cleaned up is.
  *
- * @param cbfunc  gets PMIX_SUCCESS, also for a job that is not known
+ * @param cbfunc  gets PMIX_SUCCESS, also for a job that is not known;
+ *                PMIX_ERR_BAD_PARAM for a name that cannot be; PMIX_ERR_INIT
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
@@ -111,7 +121,8 @@ void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t 
  * @param proc           copied
  * @param uid, gid       who it will run as; nobody else can connect in its name
  * @param server_object  handed to the host's functions; never touched by the library
- * @return PMIX_SUCCESS; PMIX_OPERATION_SUCCEEDED if it was done at once
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a namespace or rank that names nobody;
+ *         PMIX_ERR_NOMEM; PMIX_ERR_INIT if there is no server
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
@@ -122,7 +133,8 @@ pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid, gi
 /**
  * Forget a local process, and drop it if it is connected.
  *
- * @param cbfunc  gets PMIX_SUCCESS, also for a process that is not known
+ * @param cbfunc  gets PMIX_SUCCESS, also for a process that is not known;
+ *                PMIX_ERR_BAD_PARAM for a name that cannot be; PMIX_ERR_INIT
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
@@ -133,11 +145,13 @@ void PMIx_server_deregister_client(const pmix_proc_t *proc, pmix_op_cbfunc_t cbf
  * Add what a process needs to find this server to the environment it will be started
  * with.
  *
- * Never blocks on others. To be called before fork, not in the child.
+ * Never blocks. Best called before fork: between fork and exec it works only where
+ * malloc does. Variables of a server above this one are taken out.
  *
- * @param proc  the process; must be registered
+ * @param proc  the process; whether it is registered is not looked at
  * @param env   address of a malloc'd, NULL-terminated array; moved as it grows
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_FOUND if the process's namespace is not known
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM; PMIX_ERR_INIT if there is
+ *         no server
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
@@ -150,7 +164,8 @@ pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env);
  *
  * @param proc    copied
  * @param cbfunc  must not be NULL
- * @return PMIX_SUCCESS, and the callback will come; PMIX_ERR_BAD_PARAM
+ * @return PMIX_SUCCESS, and the callback will come; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM;
+ *         PMIX_ERR_INIT if there is no server
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
@@ -161,13 +176,14 @@ pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
 /**
  * Prepare a job where it is launched from: gather environment, fabric keys and ports.
  *
- * Never blocks.
+ * Never blocks. As long as no component contributes to that, what comes is empty.
  *
  * @param info    the job's maps, PMIX_SETUP_APP_ENVARS, PMIX_ALLOC_FABRIC and others;
  *                copied
  * @param cbfunc  must not be NULL; receives what each node passes to
  *                PMIx_server_setup_local_support
- * @return PMIX_SUCCESS, and the callback will come; PMIX_ERR_BAD_PARAM
+ * @return PMIX_SUCCESS, and the callback will come; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM;
+ *         PMIX_ERR_INIT if there is no server
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
@@ -179,9 +195,11 @@ pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace,
 /**
  * Prepare this node for a job, before its first local process is started.
  *
- * @param info  what PMIx_server_setup_application gave; copied
- * @return PMIX_SUCCESS; PMIX_OPERATION_SUCCEEDED if it was done at once;
- *         PMIX_ERR_BAD_PARAM if info was tampered with, and nothing changes
+ * As long as no component contributes to a launch, there is nothing to do. Never blocks.
+ *
+ * @param info  what PMIx_server_setup_application gave
+ * @return PMIX_SUCCESS, also without a callback; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM;
+ *         PMIX_ERR_INIT if there is no server
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
@@ -195,7 +213,7 @@ pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace,
  * @param input   names separated by commas, one for each node of the job, in their
  *                order
  * @param output  receives a NUL-terminated string, which the caller frees
- * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument; PMIX_ERR_NOMEM
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
@@ -206,9 +224,10 @@ pmix_status_t PMIx_generate_regex(const char *input, char **output);
  * blocks.
  *
  * @param input   for each node its ranks, separated by commas, ranges allowed; nodes
- *                separated by semicolons, in the order of PMIX_NODE_MAP
+ *                separated by semicolons, in the order of PMIX_NODE_MAP. What is not
+ *                of that form passes through as it is
  * @param output  receives a NUL-terminated string, which the caller frees
- * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument; PMIX_ERR_NOMEM
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */

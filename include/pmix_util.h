@@ -54,7 +54,8 @@ char *PMIx_Info_directives_string(pmix_info_directives_t directives);
  * Status of a name (+), the inverse of PMIx_Error_string.
  *
  * @param name  with or without the leading "PMIX_"; case does not matter
- * @return the status; INT32_MIN if there is no such name or it is NULL
+ * @return the status, e.g. PMIX_ERR_NOT_FOUND; INT32_MIN if there is no such name or it
+ *         is NULL
  */
 pmix_status_t PMIx_Error_code(const char *name);
 
@@ -85,7 +86,7 @@ char *PMIx_App_string(const pmix_app_t *app);
 /* -- Keys, namespaces, ranks, processes ------------------------------------------- */
 
 /**
- * Copy @p src into a key or a namespace.
+ * Copy @p src into @p key or @p nspace.
  *
  * Cut to fit and always terminated; the rest is filled with zero. NULL gives an empty
  * one.
@@ -93,25 +94,31 @@ char *PMIx_App_string(const pmix_app_t *app);
 void PMIx_Load_key(pmix_key_t key, const char *src);
 void PMIx_Load_nspace(pmix_nspace_t nspace, const char *src);
 
-/** Set a process's namespace and rank; @p nspace as for PMIx_Load_nspace. */
+/** Set namespace and rank of @p proc; @p nspace as for PMIx_Load_nspace. */
 void PMIx_Load_procid(pmix_proc_t *proc, const char *nspace, pmix_rank_t rank);
 
-/** Copy a process's identity. */
+/** Copy a process's identity from @p src to @p dest; nothing if one is NULL. */
 void PMIx_Xfer_procid(pmix_proc_t *dest, const pmix_proc_t *src);
 
-/** Whether two keys are the same; no prefix counts. False if one is NULL. */
+/** Whether @p key1 and @p key2 are the same; no prefix counts. False if one is NULL. */
 bool PMIx_Check_key(const char *key1, const char *key2);
 
 /** Whether a key is reserved by the Standard, i.e. begins with "pmix". */
 bool PMIx_Check_reserved_key(const char *key);
 
-/** Whether two namespaces match: equal, or one of them invalid and so matching all. */
+/**
+ * Whether @p nspace1 and @p nspace2 match: equal, or one of them invalid and so matching
+ * all.
+ */
 bool PMIx_Check_nspace(const char *nspace1, const char *nspace2);
 
-/** Whether two ranks match: equal, or one of them PMIX_RANK_WILDCARD. */
+/** Whether @p rank1 and @p rank2 match: equal, or one of them PMIX_RANK_WILDCARD. */
 bool PMIx_Check_rank(pmix_rank_t rank1, pmix_rank_t rank2);
 
-/** Whether two processes match: by PMIx_Check_nspace and PMIx_Check_rank. */
+/**
+ * Whether @p proc1 and @p proc2 match: by PMIx_Check_nspace and PMIx_Check_rank. False
+ * if one is NULL.
+ */
 bool PMIx_Check_procid(const pmix_proc_t *proc1, const pmix_proc_t *proc2);
 
 /** Whether a namespace is NULL or empty. */
@@ -147,7 +154,7 @@ int PMIx_Argv_count(char **argv);
 char **PMIx_Argv_copy(char **argv);
 
 /**
- * Join the strings with @p delimiter between them.
+ * Join the strings of @p argv with @p delimiter between them.
  *
  * @return a malloc'd string, which the caller frees: empty for an empty array, NULL if
  *         memory is short
@@ -157,8 +164,8 @@ char *PMIx_Argv_join(char **argv, int delimiter);
 /**
  * Cut @p src at each @p delimiter.
  *
- * split leaves empty parts out, split_with_empty keeps them; split_inter (+) does
- * either.
+ * split leaves empty parts out, split_with_empty keeps them, but for one at the end;
+ * split_inter (+) does as @p include_empty says.
  *
  * @return a new array, which the caller frees with PMIx_Argv_free; NULL if there are no
  *         parts or memory is short
@@ -171,7 +178,7 @@ char **PMIx_Argv_split_inter(const char *src, int delimiter, bool include_empty)
  * Set a variable in an environment array.
  *
  * @param name       copied
- * @param value      copied; NULL sets "NAME="
+ * @param value      copied; NULL sets "NAME=", and removes the variable from environ
  * @param overwrite  false leaves an existing variable alone
  * @param env        address of an array of "NAME=value", moved as it grows. The address
  *                   of environ sets the variable in this process
@@ -182,12 +189,12 @@ pmix_status_t PMIx_Setenv(const char *name, const char *value, bool overwrite,
                           char ***env);
 
 /**
- * Put the name of a cluster before a namespace, and take the two apart again. Any thread; do not
- * block.
+ * Put the name of a cluster before a namespace, and take the two apart again. Nothing is
+ * done if one is NULL.
  *
- * @param target   receives "<cluster>:<nspace>", cut to PMIX_MAX_NSLEN characters
- * @param cluster  receives the part before the first colon; empty without one
- * @param nspace   receives the rest
+ * @param target   "<cluster>:<nspace>", received cut to PMIX_MAX_NSLEN characters
+ * @param cluster  receives the part before the first colon; all of it without one
+ * @param nspace   receives the rest; empty without a colon
  */
 void PMIx_Multicluster_nspace_construct(pmix_nspace_t target, pmix_nspace_t cluster,
                                         pmix_nspace_t nspace);
