@@ -32,14 +32,19 @@ static bool is_wild(struct gen *g, size_t n)
     return g->wild && !gen_below(g, n);
 }
 
+static bool is_listed(const pmix_data_type_t *list, pmix_data_type_t id)
+{
+    for (; list && *list; list++)
+        if (*list == id)
+            return true;
+    return false;
+}
+
 bool gen_can(const struct gen *g, pmix_data_type_t id)
 {
     const struct px_type *t = px_type_find(id);
 
-    for (const pmix_data_type_t *out = g->leave_out; out && *out; out++)
-        if (*out == id)
-            return false;
-    if (!t || t->store == PX_NONE)
+    if (!t || t->store == PX_NONE || is_listed(g->leave_out, id))
         return false;
     return !g->dialect || (t->store != PX_TOPO && px_dialect_knows(g->dialect, id));
 }
@@ -165,7 +170,8 @@ static pmix_data_type_t gen_type(struct gen *g, bool for_value)
     for (;;) {
         pmix_data_type_t id = (pmix_data_type_t)(1 + gen_below(g, 80));
 
-        if (gen_can(g, id) && (!for_value || px_type_find(id)->in_value != PX_VALUE_NO))
+        if (gen_can(g, id) && (for_value ? px_type_find(id)->in_value != PX_VALUE_NO
+                                         : !is_listed(g->not_in_array, id)))
             return id;
     }
 }
@@ -183,11 +189,12 @@ void *gen_array(struct gen *g, pmix_data_type_t id, size_t n)
 /* Arrays of one array, or of a value that is one, as deep as can be. */
 static void gen_tower(struct gen *g, pmix_data_array_t *a)
 {
+    bool only_values = is_listed(g->not_in_array, PMIX_DATA_ARRAY);
     unsigned levels = g->levels;
 
-    while (levels < PX_MAX_DEPTH) {
+    while (levels + (only_values ? 2 : 1) <= PX_MAX_DEPTH) {
         a->size = 1;
-        if (gen_below(g, 2) && levels + 2 <= PX_MAX_DEPTH) {
+        if (only_values || (gen_below(g, 2) && levels + 2 <= PX_MAX_DEPTH)) {
             pmix_value_t *v = calloc(1, sizeof(*v));
 
             a->type = PMIX_VALUE;

@@ -11,7 +11,8 @@ struct gen {
      * to an object in memory is made, too. */
     const struct px_dialect *dialect;
     const pmix_data_type_t
-        *leave_out; /* types not to use, ending in UNDEF; may be NULL */
+        *leave_out,    /* types not to use, ending in UNDEF; may be NULL */
+        *not_in_array; /* nor as what a data array holds */
     bool wild; /* more often the ends of what is allowed: lengths, numbers, nesting */
 
     unsigned depth;  /* of objects, so far */
