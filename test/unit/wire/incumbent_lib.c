@@ -61,7 +61,7 @@ static void *open_library(void)
     return handle;
 }
 
-/* A call that its release lacks stays NULL: 4.2.2 has none of the last three as functions. */
+/* A call that its release lacks stays NULL. */
 static bool load(struct incumbent *lib)
 {
     void *handle = open_library();
