@@ -292,6 +292,18 @@ typedef void (*pmix_evhdlr_reg_cbfunc_t)(pmix_status_t status, size_t refid,
 #define PMIX_ENDPOINT_CREATE(m, n) (m) = PMIx_Endpoint_create(n)
 #define PMIX_ENDPOINT_FREE(m, n)   PMIX_THEN_NULL(PMIx_Endpoint_free((m), (n)), m)
 
+#define PMIX_CPUSET_CONSTRUCT(m) PMIx_Cpuset_construct(m)
+#define PMIX_CPUSET_DESTRUCT(m)  PMIx_Cpuset_destruct(m)
+#define PMIX_CPUSET_CREATE(m, n) (m) = PMIx_Cpuset_create(n)
+#define PMIX_CPUSET_FREE(m, n)   PMIX_THEN_NULL(PMIx_Cpuset_free((m), (n)), m)
+
+#define PMIX_TOPOLOGY_CONSTRUCT(m) PMIx_Topology_construct(m)
+#define PMIX_TOPOLOGY_DESTRUCT(m)  PMIx_Topology_destruct(m)
+#define PMIX_TOPOLOGY_CREATE(m, n) (m) = PMIx_Topology_create(n)
+#define PMIX_TOPOLOGY_FREE(m, n)   PMIX_THEN_NULL(PMIx_Topology_free((m), (n)), m)
+
+#define PMIX_FABRIC_CONSTRUCT(m) PMIx_Fabric_construct(m)
+
 #define PMIX_RESOURCE_UNIT_CONSTRUCT(m) PMIx_Resource_unit_construct(m)
 #define PMIX_RESOURCE_UNIT_DESTRUCT(m)  PMIx_Resource_unit_destruct(m)
 #define PMIX_RESOURCE_UNIT_CREATE(m, n) (m) = PMIx_Resource_unit_create(n)
@@ -336,6 +348,12 @@ typedef void (*pmix_evhdlr_reg_cbfunc_t)(pmix_status_t status, size_t refid,
 #define PMIX_NSPACE_INVALID(ns)        PMIx_Nspace_invalid(ns)
 #define PMIX_PROCID_INVALID(m)         PMIx_Procid_invalid(m)
 
+/* Namespaces ns with the name c of their cluster; t has both */
+#define PMIX_MULTICLUSTER_NSPACE_CONSTRUCT(t, c, ns) \
+    PMIx_Multicluster_nspace_construct((t), (c), (ns))
+#define PMIX_MULTICLUSTER_NSPACE_PARSE(t, c, ns) \
+    PMIx_Multicluster_nspace_parse((t), (c), (ns))
+
 /* Arrays of strings: a is the array, pa its address, s a string, c a character. Mind
  * that PMIX_ARGV_APPEND and _PREPEND take the array, but _APPEND_UNIQUE and PMIX_SETENV
  * its address. */
@@ -361,6 +379,30 @@ typedef void (*pmix_evhdlr_reg_cbfunc_t)(pmix_status_t status, size_t refid,
 #define pmix_setenv(nm, v, o, pa)             PMIx_Setenv((nm), (v), (o), (pa))
 
 /* clang-format on */
+
+/* -- Functions of the headers of 4.2 ---------------------------------------------- */
+
+/** As PMIx_Value_true. */
+static inline pmix_boolean_t pmix_check_true(const pmix_value_t *value)
+{
+    return PMIx_Value_true(value);
+}
+
+/* Destruct the n elements of an array that remains the caller's, NULL allowed. Mind that
+ * PMIX_APP_FREE and its kin also free the array. */
+#define PMIX_DEFINE_FREE(name, type, destruct)          \
+    static inline void name(type *array, size_t n)      \
+    {                                                   \
+        for (size_t i = 0; array != NULL && i < n; i++) \
+            destruct(&array[i]);                        \
+    }
+PMIX_DEFINE_FREE(pmix_app_free, pmix_app_t, PMIx_App_destruct)
+PMIX_DEFINE_FREE(pmix_pdata_free, pmix_pdata_t, PMIx_Pdata_destruct)
+PMIX_DEFINE_FREE(pmix_proc_stats_free, pmix_proc_stats_t, PMIx_Proc_stats_destruct)
+PMIX_DEFINE_FREE(pmix_disk_stats_free, pmix_disk_stats_t, PMIx_Disk_stats_destruct)
+PMIX_DEFINE_FREE(pmix_net_stats_free, pmix_net_stats_t, PMIx_Net_stats_destruct)
+PMIX_DEFINE_FREE(pmix_node_stats_free, pmix_node_stats_t, PMIx_Node_stats_destruct)
+#undef PMIX_DEFINE_FREE
 
 #ifdef __cplusplus
 }

@@ -157,13 +157,60 @@ static inline void pmix_inline_query_destruct(pmix_query_t *query)
 
 #define PMIX_INLINE_CREATE(type, n) ((n) > 0 ? (type *)calloc((n), sizeof(type)) : NULL)
 
-#define PMIX_INLINE_FREE(m, n, destruct)                                  \
-    do {                                                                  \
-        for (size_t pmix_i_ = 0; (m) && pmix_i_ < (size_t)(n); pmix_i_++) \
-            destruct(&(m)[pmix_i_]);                                      \
-        free(m);                                                          \
-        (m) = NULL;                                                       \
+#define PMIX_INLINE_FREE(m, n, destruct)                                     \
+    do {                                                                     \
+        for (size_t pmix_n_ = (m) ? (size_t)(n) : 0; pmix_n_ > 0; pmix_n_--) \
+            destruct(&(m)[pmix_n_ - 1]);                                     \
+        free(m);                                                             \
+        (m) = NULL;                                                          \
     } while (0)
+
+/* -- Functions that programs write too ---------------------------------------------- */
+
+/** malloc, calloc and free of the program: what the library gives away is freed so. */
+static inline void *pmix_malloc(size_t size)
+{
+    return malloc(size);
+}
+
+static inline void *pmix_calloc(size_t n, size_t size)
+{
+    return calloc(n, size);
+}
+
+static inline void pmix_free(void *m)
+{
+    free(m);
+}
+
+/** Length of @p s, but no more than @p max; of NULL: 0. Reads no further than that. */
+static inline size_t pmix_inline_length(const char *s, size_t max)
+{
+    const char *end = s ? (const char *)memchr(s, 0, max) : s;
+
+    return end ? (size_t)(end - s) : s ? max : 0;
+}
+
+/** Length of a key, as far as it fits into a pmix_key_t; one more if it does not fit. */
+static inline size_t pmix_keylen(const char *src)
+{
+    return pmix_inline_length(src, PMIX_MAX_KEYLEN + 1);
+}
+
+/** Length of a namespace, in the same way. */
+static inline size_t pmix_nslen(const char *src)
+{
+    return pmix_inline_length(src, PMIX_MAX_NSLEN + 1);
+}
+
+/** Copy up to @p len characters, and end with NUL: @p dest has room for @p len + 1. */
+static inline void pmix_strncpy(char *dest, const char *src, size_t len)
+{
+    len = pmix_inline_length(src, len);
+    if (src)
+        memcpy(dest, src, len);
+    dest[len] = '\0';
+}
 
 /* -- The macros; see pmix_deprecated.h for their parameters ------------------------ */
 
