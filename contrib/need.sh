@@ -4,8 +4,8 @@
 
 BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config libltdl-dev libevent-dev
     libhwloc-dev libjansson-dev zlib1g-dev python3"
-TEST_PACKAGES="check g++ clang libclang-rt-14-dev binutils python3-pmix openmpi-bin
-    libopenmpi-dev libpmix-dev libpmix2 strace iproute2 procps"
+TEST_PACKAGES="check g++ clang libclang-rt-14-dev binutils abigail-tools python3-pmix
+    openmpi-bin libopenmpi-dev libpmix-dev libpmix2 slurm-wlm-basic-plugins strace iproute2 procps"
 
 is_installed() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

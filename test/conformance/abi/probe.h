@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the generated programs of this suite share: each row of a table is a function, and the
+ * program says of each what came of it. C11 and C++17. */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+#include <pmix_server.h>
+#include <pmix_tool.h>
+#include <pmix_version.h>
+
+struct probe {
+    int line; /* of the table */
+    void (*run)(void);
+};
+
+static int probe_line;
+static bool probe_bad;
+
+/* The first thing that is wrong with a row is what is reported of it. */
+static inline void probe_check(bool good, const char *what)
+{
+    if (good || probe_bad)
+        return;
+    probe_bad = true;
+    printf("bad %d %s\n", probe_line, what);
+}
+
+static inline void probe_number(long long got, long long want, const char *what)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text), "%s is %lld, not %lld", what, got, want);
+    probe_check(got == want, text);
+}
+
+static inline void probe_text(const char *got, const char *want, const char *what)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text), "%s is \"%s\", not \"%s\"", what, got ? got : "(null)",
+             want);
+    probe_check(got && strcmp(got, want) == 0, text);
+}
+
+#define CHECK(x)           probe_check((x), "not true: " #x)
+#define CHECK_NUMBER(x, n) probe_number((long long)(x), (n), #x)
+#define CHECK_TEXT(x, s)   probe_text((x), (s), #x)
+
+/* SAME_TYPE: of expressions or types, apart from qualifiers of their own. IS_UNSIGNED_ENUM: as
+ * compilers choose where no enumerator is negative. */
+#ifdef __cplusplus
+#include <type_traits>
+#define SAME_TYPE(a, b)                                        \
+    std::is_same<typename std::remove_cv<__typeof__(a)>::type, \
+                 typename std::remove_cv<__typeof__(b)>::type>::value
+#define IS_UNSIGNED_ENUM(t) \
+    std::is_unsigned<typename std::underlying_type<t>::type>::value
+#else
+#define SAME_TYPE(a, b)     __builtin_types_compatible_p(__typeof__(a), __typeof__(b))
+#define IS_UNSIGNED_ENUM(t) ((t)-1 > (t)0)
+#endif
+
+static inline void probe_exported(void *library, const char *name)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text), "%s is not exported", name);
+    probe_check(dlsym(library, name) != NULL, text);
+}
+
+static inline int probe_all(const struct probe *probes, size_t n)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    for (size_t i = 0; i < n; i++) {
+        probe_line = probes[i].line;
+        probe_bad = false;
+        printf("run %d\n", probe_line);
+        probes[i].run();
+        if (!probe_bad)
+            printf("good %d\n", probe_line);
+    }
+    puts("end");
+    return 0;
+}
+
+#endif
