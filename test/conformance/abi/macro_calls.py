@@ -2,27 +2,6 @@
 """A call for each row of macros.tsv: statements of C11 and C++17 that use the macro and CHECK what
 it has done. They run with AddressSanitizer, so what is not freed is found too."""
 
-HELPERS = r"""
-static inline char *text(const char *s)
-{
-    char *copy = (char *)malloc(strlen(s) + 1);
-
-    if (copy)
-        strcpy(copy, s);
-    return copy;
-}
-
-static inline char **three(void)
-{
-    char **argv = NULL;
-
-    PMIx_Argv_append_nosize(&argv, "a");
-    PMIx_Argv_append_nosize(&argv, "b");
-    PMIx_Argv_append_nosize(&argv, "c");
-    return argv;
-}
-"""
-
 # -- Macros that types have in common: prefix, type, a member, what the member is without content,
 # and a statement that gives {x} something that must be freed
 FAMILIES = [

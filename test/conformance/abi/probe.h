@@ -70,12 +70,36 @@ static inline void probe_text(const char *got, const char *want, const char *wha
 #define IS_UNSIGNED_ENUM(t) ((t)-1 > (t)0)
 #endif
 
-static inline void probe_exported(void *library, const char *name)
+/* Of functions: the program is not linked with the library, which need not have them all. */
+static inline void probe_exported(const char *name)
 {
+    static void *library;
     char text[256];
 
+    if (!library)
+        library = dlopen(getenv("PROBE_LIBRARY"), RTLD_NOW | RTLD_LOCAL);
     snprintf(text, sizeof(text), "%s is not exported", name);
-    probe_check(dlsym(library, name) != NULL, text);
+    probe_check(library && dlsym(library, name), text);
+}
+
+/* For calls of macros: a string, and an array of three, that belong to the caller */
+static inline char *text(const char *s)
+{
+    char *copy = (char *)malloc(strlen(s) + 1);
+
+    if (copy)
+        strcpy(copy, s);
+    return copy;
+}
+
+static inline char **three(void)
+{
+    char **argv = NULL;
+
+    PMIx_Argv_append_nosize(&argv, "a");
+    PMIx_Argv_append_nosize(&argv, "b");
+    PMIx_Argv_append_nosize(&argv, "c");
+    return argv;
 }
 
 static inline int probe_all(const struct probe *probes, size_t n)

@@ -22,7 +22,7 @@ def renamed(declaration, name, new):
 
 def function(row, _build):
     name = row.cells["name"]
-    return ["probe_exported(library(), \"%s\");" % name,
+    return ["probe_exported(\"%s\");" % name,
             "typedef %s;" % renamed(row.cells["prototype"], name, "want"),
             "CHECK(SAME_TYPE(%s, want));" % name]
 
@@ -90,29 +90,10 @@ PROBE = {"functions": function, "constants": constant, "attributes": attribute,
          "structs": struct, "callbacks": callback, "macros": macro}
 
 
-def library():
-    """For functions, which are looked up by name: the program is not linked with the library."""
-    return """
-static inline void *library(void)
-{
-    static void *opened;
-
-    if (!opened)
-        opened = dlopen(getenv("PROBE_LIBRARY"), RTLD_NOW | RTLD_LOCAL);
-    probe_check(opened != NULL, "the library cannot be loaded");
-    return opened;
-}
-"""
-
-
 def source(table, rows, build):
     """The program for some rows of a table, and the rows for which there is none: (row, why).
     Compilers say line N of the table when they mean the code of that row."""
     out = ['#include "probe.h"']
-    if table == "functions":
-        out.append(library())
-    if table == "macros":
-        out.append(macro_calls.HELPERS)
     entries, without = [], []
     for row in rows:
         try:
