@@ -81,10 +81,11 @@ def is_clang(language):
 
 
 def blamed(table, errors):
-    """Row lines that compiler errors name -> the first error of each."""
+    """Row lines that errors of compiler and linker name -> the first error of each."""
     found = {}
     for line in errors.splitlines():
-        match = re.match(r"%s\.tsv:(\d+):(?:\d+:)? (?:fatal )?error: (.*)" % table, line)
+        match = re.match(r"(?:.*/)?%s\.tsv:(\d+):(?:\d+:)? (?:(?:fatal )?error: )?"
+                         r"((?<=error: ).*|undefined reference .*)" % table, line)
         if match:
             found.setdefault(int(match.group(1)), match.group(2))
     return found
@@ -124,11 +125,12 @@ def check_language(suite, table, rows, language, folder):
     text, without = probes.source(table, rows, suite.values)
     bad = {row.line: why for row, why in without}
     errors = compile_program(suite, table, language, text, program)
-    if errors:
-        found = blamed(table, errors)
+    found = blamed(table, errors or "")
+    while found:  # first the compiler's, then the linker's
         bad.update(found)
         text, _ = probes.source(table, [r for r in rows if r.line not in bad], suite.values)
-        errors = compile_program(suite, table, language, text, program) if found else errors
+        errors = compile_program(suite, table, language, text, program)
+        found = blamed(table, errors or "")
     if errors:
         return set(), bad, ["%s: does not compile\n%s" % (language.name, errors[-3000:])]
     good, failed, others = run_program(suite, program, language)
