@@ -22,9 +22,9 @@ def renamed(declaration, name, new):
 
 def function(row, _build):
     name = row.cells["name"]
-    return ["probe_exported(\"%s\");" % name,
-            "typedef %s;" % renamed(row.cells["prototype"], name, "want"),
-            "CHECK(SAME_TYPE(%s, want));" % name]
+    return ["typedef %s;" % renamed(row.cells["prototype"], name, "want"),
+            "CHECK(SAME_TYPE(%s, want));" % name,
+            "probe_exported(\"%s\");" % name]
 
 
 def constant(row, build):
