@@ -22,7 +22,7 @@ import headers  # noqa: E402
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 # Macros allocate and free, so what they leak and overrun is looked for too.
 SANITIZED = ("macros",)
-SECONDS = 120
+SECONDS = 250
 
 
 class Language:
