@@ -109,4 +109,7 @@ bool px_stage_infos(const pmix_value_t *value, const pmix_info_t **infos, size_t
 pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
                              struct px_nspace *ns, bool rebuild_map);
 
+/* lookup.c: whether the job itself has a value of a job-level key. */
+bool px_job_says(const struct px_model *m, const struct px_nspace *ns, const char *key);
+
 #endif

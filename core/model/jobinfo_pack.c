@@ -173,7 +173,8 @@ static void write_blob(struct members *l, pmix_rank_t rank)
 
 /* ---- levels --------------------------------------------------------------------------------- */
 
-static void pack_job(struct members *l, const struct px_nspace *ns)
+static void pack_job(struct members *l, const struct px_model *m,
+                     const struct px_nspace *ns)
 {
     pmix_value_t fact;
 
@@ -187,6 +188,12 @@ static void pack_job(struct members *l, const struct px_nspace *ns)
         fact = (pmix_value_t){.type = PMIX_STRING,
                               .data.string = (char *)(uintptr_t)IMITATED};
         members_add(l, PMIX_BFROPS_MODULE, &fact);
+    }
+    for (size_t i = 0; i < m->resources.n; i++) {
+        const pmix_info_t *r = &m->resources.v[i];
+
+        if (!px_job_says(m, ns, r->key))
+            members_add(l, r->key, &r->value);
     }
     write_pairs(l, l->w);
     members_reset(l);
@@ -327,14 +334,14 @@ static pmix_status_t on_extra(void *arg, pmix_rank_t rank, const char *key PX_UN
     return x->l->w->status;
 }
 
-void px_jobinfo_pack(const struct px_model *m PX_UNUSED, const struct px_nspace *ns,
-                     px_writer *w, bool as_arrays)
+void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_writer *w,
+                     bool as_arrays)
 {
     __attribute__((cleanup(members_cleanup))) struct members l = {.w = w};
     uint32_t n_ranks = ns->map ? ns->map->n_ranks : 0;
     struct extras x = {.l = &l, .ns = ns, .next = n_ranks, .as_arrays = as_arrays};
 
-    pack_job(&l, ns);
+    pack_job(&l, m, ns);
     pack_sessions(&l, ns);
     for (uint32_t node = 0; !w->status && node < ns->n_nodes; node++)
         pack_node(&l, ns, node);

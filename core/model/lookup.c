@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/model/jobinfo_impl.h"
+#include "core/model/resources.h"
 
 void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
                     const pmix_info_t *info, size_t n)
@@ -134,9 +135,9 @@ static pmix_status_t find_session(const struct px_nspace *ns, const struct px_lo
     return give(px_store_find(ns, PX_GDS_SESSION, px_session_row(id), l->key), out);
 }
 
-/* A key of the job as a whole, or of the realm it belongs to. */
-static pmix_status_t find_job(const struct px_model *m, const struct px_nspace *ns,
-                              const struct px_lookup *l, pmix_value_t *out)
+/* A key of the job as a whole, or of the realm it belongs to, as the job itself has it. */
+static pmix_status_t find_own_job(const struct px_model *m, const struct px_nspace *ns,
+                                  const struct px_lookup *l, pmix_value_t *out)
 {
     struct px_lookup job = *l;
     pmix_status_t rc;
@@ -157,6 +158,27 @@ static pmix_status_t find_job(const struct px_model *m, const struct px_nspace *
     default:
         return PMIX_ERR_NOT_FOUND;
     }
+}
+
+/* What the job does not say holds for it as for every other. */
+static pmix_status_t find_job(const struct px_model *m, const struct px_nspace *ns,
+                              const struct px_lookup *l, pmix_value_t *out)
+{
+    pmix_status_t rc = find_own_job(m, ns, l, out);
+
+    return rc == PMIX_ERR_NOT_FOUND ? give(px_resource_find(m, l->key), out) : rc;
+}
+
+bool px_job_says(const struct px_model *m, const struct px_nspace *ns, const char *key)
+{
+    struct px_lookup l;
+    pmix_value_t v;
+
+    px_lookup_init(&l, key, PMIX_RANK_WILDCARD, NULL, 0);
+    if (find_own_job(m, ns, &l, &v))
+        return false;
+    px_type_destruct(PMIX_VALUE, &v);
+    return true;
 }
 
 static pmix_status_t find_rank(const struct px_nspace *ns, const struct px_lookup *l,

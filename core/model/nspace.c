@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "core/base/str.h"
+#include "core/model/group.h"
+#include "core/model/iof.h"
 #include "core/rt/process.h"
 
 /* ---- model ---------------------------------------------------------------------------------- */
@@ -20,6 +22,8 @@ pmix_status_t px_model_create(struct px_model **model)
     px_writer_init(&m->put_local, px_codec_default);
     px_writer_init(&m->put_remote, px_codec_default);
     px_str_copy(m->hostname, sizeof(m->hostname), px_process.host);
+    px_list_init(&m->iofs);
+    px_list_init(&m->groups);
     *model = m;
     return PMIX_SUCCESS;
 }
@@ -50,6 +54,9 @@ void px_model_destroy(struct px_model *model)
     px_map_fini(&model->uplink.pending);
     px_writer_cleanup(&model->put_local);
     px_writer_cleanup(&model->put_remote);
+    px_iofs_fini(model);
+    px_groups_fini(model);
+    px_infos_cleanup(&model->resources);
     free(model);
 }
 

@@ -40,7 +40,11 @@ struct px_model {
     px_writer put_local,
         put_remote; /* put and not yet committed, as the server wants it */
     char hostname[256];
-    uint32_t appnum; /* of self */
+    uint32_t appnum;     /* of self */
+    struct px_list iofs; /* struct px_iof: who here takes forwarded output */
+    size_t last_iof;
+    struct px_list groups; /* struct px_group */
+    px_infos resources;    /* the host's, of every job that does not say otherwise */
     /* A process that is a server too speaks for itself once it is no client any more; NULL
      * elsewhere. */
     void (*client_left)(struct px_model *model);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Forwarded output: the message that carries it, and who in this process takes it. Loop thread
+ * only. */
+#ifndef PX_MODEL_IOF_H
+#define PX_MODEL_IOF_H
+
+#include "core/model/nspace.h"
+#include "pmix_tool.h"
+
+/* One PMIx_IOF_pull of this process; in px_model.iofs. */
+struct px_iof {
+    struct px_list link;
+    size_t id;        /* the user's and the message's name for it; never 0 */
+    size_t server_id; /* the server's, once it has answered */
+    bool registered;  /* it has */
+    pmix_iof_cbfunc_t fn;
+};
+
+/* PMIX_ERR_NOMEM. */
+pmix_status_t px_iof_add(struct px_model *m, pmix_iof_cbfunc_t fn, struct px_iof **iof);
+struct px_iof *px_iof_find(const struct px_model *m, size_t id);
+void px_iof_remove(struct px_iof *iof);
+void px_iofs_fini(struct px_model *m);
+
+/* A piece of a stream; all borrowed. No bytes: its end. */
+struct px_iof_piece {
+    const pmix_proc_t *source;
+    pmix_iof_channel_t channel;
+    const pmix_info_t *info;
+    size_t n_info;
+    const void *bytes;
+    size_t n;
+};
+
+/* What a server sends with PX_TAG_IOF; id is the receiver's for its request. */
+void px_iof_pack(px_writer *w, const struct px_iof_piece *piece, size_t id);
+/* Reads one such message and hands it to whom it is for. PMIX_ERR_NOT_FOUND if that one has
+ * gone; or why it cannot be read. */
+pmix_status_t px_iof_receive(const struct px_model *m, px_reader *r);
+
+#endif
