@@ -5,6 +5,7 @@
 
 #include "pmix_version.h"
 #include "pmix_common.h"
+#include "pmix_groups.h"
 #include "pmix_resources.h"
 
 #ifdef __cplusplus

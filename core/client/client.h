@@ -34,6 +34,8 @@ pmix_status_t px_client_connect(const pmix_proc_t *self, uint64_t timeout_ms,
 /* get.c: KVALs of a get, connect or spawn reply: PROC or nspace first, as each has it. */
 pmix_status_t px_client_store_rank(px_reader *r);
 pmix_status_t px_client_store_job(px_reader *r);
+/* fence.c: as many of those as there are, each a BYTE_OBJECT. */
+pmix_status_t px_client_store_jobs(px_reader *r);
 
 /* get_all.c: every key known of a rank, as a value that holds an array of infos; the caller's to
  * destruct. PMIX_ERR_NOT_FOUND if there is none. */
@@ -42,5 +44,8 @@ pmix_status_t px_client_get_all(const struct px_nspace *ns, pmix_rank_t rank,
 
 /* event_in.c: a notification has come from the server. */
 void px_client_on_notify(px_reader *r);
+
+/* iof.c: output has been forwarded here. */
+void px_client_on_iof(px_reader *r);
 
 #endif

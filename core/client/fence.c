@@ -41,7 +41,7 @@ static void forget_peers(const struct collect_op *op)
     }
 }
 
-static pmix_status_t read_jobs(px_reader *reply)
+pmix_status_t px_client_store_jobs(px_reader *reply)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -67,7 +67,7 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
     }
     /* A fence reply may go on with what another datastore wants: not ours to read. */
     if (!answer && op->command == PX_OP_CONNECT)
-        answer = read_jobs(reply);
+        answer = px_client_store_jobs(reply);
     if (!answer && op->command == PX_OP_FENCE &&
         px_info_flag(op->info, op->n_info, PMIX_COLLECT_DATA))
         forget_peers(op);

@@ -43,6 +43,9 @@ static void on_frame(void *arg PX_UNUSED, const struct px_frame *frame,
     if (frame->tag == PX_TAG_NOTIFY) {
         px_reader_init(&r, up->codec, payload, frame->nbytes);
         px_client_on_notify(&r);
+    } else if (frame->tag == PX_TAG_IOF) {
+        px_reader_init(&r, up->codec, payload, frame->nbytes);
+        px_client_on_iof(&r);
     } else if (frame->tag > PX_TAG_DYNAMIC) {
         if (px_uplink_reply(up, frame->tag, payload, frame->nbytes))
             px_log(PX_LOG_WARN, "client", "reply to a request never made (tag %u)",
