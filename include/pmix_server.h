@@ -207,6 +207,154 @@ pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace,
                                               pmix_info_t info[], size_t ninfo,
                                               pmix_op_cbfunc_t cbfunc, void *cbdata);
 
+/* -- Process sets, resources, job information ------------------------------------- */
+
+/*
+ * The conventions of what follows: PMIX_ERR_INIT while there is no server,
+ * PMIX_ERR_WOULD_BLOCK where a call would wait in a callback, PMIX_ERR_BAD_PARAM for an
+ * array that is NULL though its count is not 0, PMIX_ERR_NOMEM. What a call with a
+ * callback is given it copies.
+ */
+
+/**
+ * Name a set of processes. Local clients that registered for it learn of it by the
+ * event PMIX_PROCESS_SET_DEFINE, with PMIX_PSET_NAME and PMIX_PSET_MEMBERS, and all can
+ * query PMIX_QUERY_NUM_PSETS, PMIX_QUERY_PSET_NAMES and, with the qualifier
+ * PMIX_PSET_NAME, PMIX_QUERY_PSET_MEMBERSHIP.
+ *
+ * Blocks until the set is defined.
+ *
+ * @param members    copied; at least one; ranks may be PMIX_RANK_WILDCARD
+ * @param pset_name  copied; not empty, no longer than PMIX_MAX_NSLEN
+ * @return PMIX_SUCCESS; PMIX_ERR_EXISTS if there is a set of that name, which stays as
+ *         it is
+ *
+ * PMIx Standard 5.0, ch. Process Sets and Groups.
+ */
+pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *members,
+                                             size_t nmembers, const char *pset_name);
+
+/**
+ * Forget the name of a set of processes; local clients learn of it by the event
+ * PMIX_PROCESS_SET_DELETE, with PMIX_PSET_NAME.
+ *
+ * Blocks until the set is forgotten.
+ *
+ * @param pset_name  stays the caller's
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_FOUND if there is no such set
+ *
+ * PMIx Standard 5.0, ch. Process Sets and Groups.
+ */
+pmix_status_t PMIx_server_delete_process_set(char *pset_name);
+
+/**
+ * Tell what holds for every job: it becomes job information of each that was registered
+ * without a value of its own under the key, now or later. With @p cbfunc NULL it
+ * blocks.
+ *
+ * @param info  at least one; replaces what was told before under the same key. Arrays
+ *              that describe one node, application, process and so on
+ *              (PMIX_NODE_INFO_ARRAY ...) are not supported yet
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED, and nothing changes
+ *
+ * PMIx Standard 5.0, ch. Server-Specific Interfaces.
+ */
+pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
+                                             pmix_op_cbfunc_t cbfunc, void *cbdata);
+
+/**
+ * Take back what PMIx_server_register_resources told. Clients keep what they have
+ * received already. With @p cbfunc NULL it blocks.
+ *
+ * @param info  the keys count, not the values
+ * @return PMIX_SUCCESS, also for a key that is not there; PMIX_ERR_NOT_SUPPORTED for
+ *         arrays, and nothing changes
+ *
+ * PMIx Standard 5.0, ch. Server-Specific Interfaces.
+ */
+pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
+                                               pmix_op_cbfunc_t cbfunc, void *cbdata);
+
+/**
+ * Pack what this server knows of the jobs of some processes, for another server.
+ *
+ * Blocks.
+ *
+ * @param procs  at least one; only their namespaces count, each once. Those that are
+ *               not registered here are passed over
+ * @param dbuf   its content is replaced by one PMIX_BYTE_OBJECT for each namespace, in
+ *               the order of their first process, which holds the name (PMIX_STRING)
+ *               and then pairs of key and value; the caller's to destruct
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_FOUND if none is registered; then @p dbuf is as it
+ *         was
+ *
+ * Not in the Standard; OpenPMIx 6.0 has it.
+ */
+pmix_status_t PMIx_server_collect_job_info(pmix_proc_t *procs, size_t nprocs,
+                                           pmix_data_buffer_t *dbuf);
+
+/**
+ * Take an inventory of this node.
+ *
+ * @param cbfunc  must not be NULL
+ * @return PMIX_ERR_NOT_SUPPORTED: there are no components yet that know of resources;
+ *         @p cbfunc is not called
+ *
+ * PMIx Standard 5.0, ch. Server-Specific Interfaces.
+ */
+pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndirs,
+                                            pmix_info_cbfunc_t cbfunc, void *cbdata);
+
+/**
+ * Hand in the inventory of a node.
+ *
+ * @param info  the inventory, not empty
+ * @return PMIX_ERR_NOT_SUPPORTED, as PMIx_server_collect_inventory; @p cbfunc is not
+ *         called
+ *
+ * PMIx Standard 5.0, ch. Server-Specific Interfaces.
+ */
+pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
+                                            pmix_info_t directives[], size_t ndirs,
+                                            pmix_op_cbfunc_t cbfunc, void *cbdata);
+
+/**
+ * Pass on what a process has written to those here who asked for it with PMIx_IOF_pull.
+ * What nobody has asked for is thrown away. With @p cbfunc NULL it blocks until the
+ * bytes are on their way.
+ *
+ * @param source   who wrote
+ * @param channel  the stream
+ * @param bo       the bytes, the caller's; none at the end of the stream
+ * @param info     about the bytes; goes with them
+ * @param cbfunc   gets the status; may be NULL
+ * @return PMIX_SUCCESS, also if nobody wanted it; PMIX_ERR_OUT_OF_RESOURCE if somebody
+ *         reads too slowly, or the piece is too large for one message: he did not get
+ *         it, all others did
+ *
+ * PMIx Standard 5.0, ch. Server-Specific Interfaces.
+ */
+pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
+                                      pmix_iof_channel_t channel,
+                                      const pmix_byte_object_t *bo,
+                                      const pmix_info_t info[], size_t ninfo,
+                                      pmix_op_cbfunc_t cbfunc, void *cbdata);
+
+/**
+ * Make those who feed input to this server pause, or go on.
+ *
+ * @param source   whom; NULL for all
+ * @param channel  PMIX_FWD_STDIN_CHANNEL
+ * @param xoff     whether to pause
+ * @return PMIX_ERR_NOT_SUPPORTED: nobody can be told yet; @p cbfunc is not called
+ *
+ * Not in the Standard; the field's development version has it.
+ */
+pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t *source,
+                                           pmix_iof_channel_t channel, bool xoff,
+                                           const pmix_info_t directives[], size_t ndirs,
+                                           pmix_op_cbfunc_t cbfunc, void *cbdata);
+
 /**
  * Write a list of node names in few bytes, as a value for PMIX_NODE_MAP. Never blocks.
  *

@@ -24,6 +24,9 @@ struct px_collective {
 pmix_status_t px_modex_pack(const struct px_collective *c, px_buf *out);
 pmix_status_t px_modex_unpack(const struct px_collective *c, const px_buf *in);
 
+/* Name and information of a job, as one BYTE_OBJECT. */
+void px_collective_pack_job(const struct px_nspace *ns, px_writer *w);
+
 /* Calls fn for each registered local rank that procs name, each once. */
 typedef void (*px_local_fn)(void *arg, struct px_local *local);
 void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *arg);

@@ -159,6 +159,7 @@ static void server_free(struct px_server *srv)
     px_embedded_destroy(srv);
     px_server_events_destroy(srv);
     px_attributes_destroy(srv);
+    px_psets_destroy(srv);
     px_peer_unref(srv->self);
     free(srv->tmpdir);
     free(srv->system_tmpdir);
@@ -202,6 +203,8 @@ static void on_start(struct px_call *call, void *args)
         px_list_init(&srv->upcalls);
         px_list_init(&srv->dmodex);
         px_list_init(&srv->attributes);
+        px_list_init(&srv->pulls);
+        px_list_init(&srv->psets);
         px_process.server = srv;
         rc = fill(srv, a);
         if (!rc)
@@ -228,6 +231,7 @@ static void on_stop(struct px_call *call, void *args PX_UNUSED)
     px_collect_stop(srv);
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
         px_server_peer_lost(srv, p, PMIX_SUCCESS);
+    px_iof_peer_gone(srv, srv->self);
     m->client_left = NULL;
     if (m->uplink.send == own_send)
         px_uplink_fail(&m->uplink, PMIX_ERR_LOST_CONNECTION);

@@ -168,6 +168,19 @@ static bool all_local(const struct px_collective *c)
     return true;
 }
 
+void px_collective_pack_job(const struct px_nspace *ns, px_writer *w)
+{
+    px_writer body;
+
+    px_writer_init(&body, w->codec);
+    px_pack_str(&body, ns->name);
+    px_jobinfo_pack(px_process.model, ns, &body, true);
+    if (body.status && !w->status)
+        w->status = body.status;
+    px_pack_bytes(w, body.buf.data, body.buf.len);
+    px_writer_cleanup(&body);
+}
+
 /* After a connect of several namespaces each side learns the other's job. */
 static void pack_jobs(const struct px_collective *c, px_writer *w)
 {
@@ -181,19 +194,13 @@ static void pack_jobs(const struct px_collective *c, px_writer *w)
     }
     last = "";
     for (size_t i = 0; n_spaces > 1 && i < c->n_procs; i++) {
-        struct px_nspace *ns = px_nspace_find(px_process.model, c->procs[i].nspace);
-        px_writer body;
+        const struct px_nspace *ns = px_nspace_find(px_process.model,
+                                                    c->procs[i].nspace);
 
         if (strcmp(c->procs[i].nspace, last) == 0 || !ns)
             continue;
         last = c->procs[i].nspace;
-        px_writer_init(&body, w->codec);
-        px_pack_str(&body, ns->name);
-        px_jobinfo_pack(px_process.model, ns, &body, true);
-        if (body.status && !w->status)
-            w->status = body.status;
-        px_pack_bytes(w, body.buf.data, body.buf.len);
-        px_writer_cleanup(&body);
+        px_collective_pack_job(ns, w);
     }
 }
 

@@ -73,7 +73,9 @@ static pmix_status_t read_query(struct px_req *req, struct px_upcall *u)
         u->n_queries = 0;
         return rc;
     }
-    return px_attributes_query(req->peer->server, u->queries, &u->n_queries, &u->args);
+    rc = px_attributes_query(req->peer->server, u->queries, &u->n_queries, &u->args);
+    return rc ? rc
+              : px_psets_query(req->peer->server, u->queries, &u->n_queries, &u->args);
 }
 
 static pmix_status_t call_query(const pmix_server_module_t *m, struct px_upcall *u)

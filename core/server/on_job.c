@@ -187,6 +187,7 @@ static pmix_status_t on_finalize(struct px_server *srv, struct px_req *req)
         px_get_rank_gone(srv, &peer->proc); /* no more will come: waiters are told */
     }
     px_server_events_peer_gone(srv, peer);
+    px_iof_peer_gone(srv, peer);
     px_collect_peer_gone(srv, peer);
     if (!local || !local->finalized || !srv->module.client_finalized)
         return PMIX_SUCCESS;

@@ -13,30 +13,13 @@ static pmix_status_t skip_claimed_uid(px_reader *in)
     return px_unpack1(in, &uid, PMIX_UINT32);
 }
 
-static void drop_key(px_infos *infos, const char *key)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < infos->n; i++) {
-        if (PMIx_Check_key(infos->v[i].key, key))
-            px_type_destruct(PMIX_INFO, &infos->v[i]);
-        else
-            infos->v[kept++] = infos->v[i];
-    }
-    infos->n = kept;
-}
-
 /* With the user the connection proves, not one that the client names. */
 static pmix_status_t read_infos(struct px_req *req, px_infos *out)
 {
-    uint32_t uid = req->peer->uid;
     pmix_status_t rc = px_unpack_infos(&req->in, &out->v, &out->n);
 
     out->cap = out->n;
-    if (rc)
-        return rc;
-    drop_key(out, PMIX_USERID);
-    return px_infos_add(out, PMIX_USERID, &uid, PMIX_UINT32);
+    return rc ? rc : px_infos_set_u32(out, PMIX_USERID, req->peer->uid);
 }
 
 static pmix_status_t read_keys(px_reader *in, char ***keys)

@@ -5,7 +5,7 @@
 
 static const struct px_rpc *const tables[] = {
     px_rpcs_job,   px_rpcs_get,  px_rpcs_collect, px_rpcs_publish,
-    px_rpcs_event, px_rpcs_host, px_rpcs_system,
+    px_rpcs_event, px_rpcs_host, px_rpcs_system,  px_rpcs_iof,
 };
 
 static const struct px_rpc *find_rpc(uint8_t op)
@@ -27,6 +27,25 @@ void px_peer_unref(struct px_peer *p)
     if (!p || --p->refs > 0)
         return;
     free(p);
+}
+
+static void drop_key(px_infos *infos, const char *key)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < infos->n; i++) {
+        if (PMIx_Check_key(infos->v[i].key, key))
+            px_type_destruct(PMIX_INFO, &infos->v[i]);
+        else
+            infos->v[kept++] = infos->v[i];
+    }
+    infos->n = kept;
+}
+
+pmix_status_t px_infos_set_u32(px_infos *infos, const char *key, uint32_t value)
+{
+    drop_key(infos, key);
+    return px_infos_add(infos, key, &value, PMIX_UINT32);
 }
 
 void px_req_drop(struct px_req *req)
@@ -211,6 +230,7 @@ void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_statu
     if (last && why)
         peer->local->lost = true;
     px_server_events_peer_gone(srv, peer);
+    px_iof_peer_gone(srv, peer);
     px_get_peer_gone(srv, peer);
     if (last)
         px_get_rank_gone(srv, &peer->proc);

@@ -119,6 +119,9 @@ struct px_server {
     struct px_list dmodex;  /* requests that wait for data */
     struct px_peer *self;   /* for our own API calls */
     void *events;           /* owned by on_event.c: cache, host registrations */
+    struct px_list pulls;   /* owned by on_iof.c: who wants whose output */
+    size_t last_pull;
+    struct px_list psets; /* owned by psets.c */
     bool stopping;
     unsigned refs;         /* further PMIx_server_init calls */
     struct px_msg recheck; /* owned by on_collect.c */
@@ -163,6 +166,19 @@ extern const struct px_rpc
     px_rpcs_host[]; /* on_host.c: spawn query log job_control monitor */
 extern const struct px_rpc
     px_rpcs_system[]; /* on_system.c: allocations, credentials, fabrics ... */
+extern const struct px_rpc px_rpcs_iof[]; /* on_iof.c: iof_pull iof_dereg iof_push */
+
+/* In place of whatever infos hold under key. */
+pmix_status_t px_infos_set_u32(px_infos *infos, const char *key, uint32_t value);
+
+/* on_iof.c: what the peer had asked to be forwarded ends. */
+void px_iof_peer_gone(struct px_server *srv, struct px_peer *peer);
+
+/* psets.c: answers of queries what is known of process sets, and takes it out of them; those left
+ * are the host's. PMIX_SUCCESS, also if there was nothing to answer; PMIX_ERR_NOMEM. */
+pmix_status_t px_psets_query(const struct px_server *srv, pmix_query_t *queries,
+                             size_t *n, px_infos *answers);
+void px_psets_destroy(struct px_server *srv);
 
 /* attributes.c, whose list it is: answers of queries what is known of attributes, and takes it out
  * of them; those left are the host's. PMIX_SUCCESS, also if there was nothing to answer;

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_CALLS 4096
@@ -528,6 +529,32 @@ pmix_status_t host_log2(const pmix_proc_t *client, const pmix_info_t data[],
     return answer(DUE(op, cb, client));
 }
 
+static pmix_status_t iof_pull(const pmix_proc_t procs[], size_t n_procs,
+                              const pmix_info_t directives[], size_t n,
+                              pmix_iof_channel_t channels, pmix_op_cbfunc_t cb,
+                              void *cbdata)
+{
+    host.code = channels;
+    record_procs(procs, n_procs);
+    record_infos(&host.given, directives, n);
+    arrived("iof_pull", NULL);
+    return answer(DUE(op, cb, procs));
+}
+
+static pmix_status_t push_stdin(const pmix_proc_t *source, const pmix_proc_t targets[],
+                                size_t n_targets, const pmix_info_t directives[],
+                                size_t n, const pmix_byte_object_t *bo,
+                                pmix_op_cbfunc_t cb, void *cbdata)
+{
+    record_procs(targets, n_targets);
+    record_infos(&host.given, directives, n);
+    host.n_data = bo->size;
+    snprintf(host.text, sizeof host.text, "%.*s", (int)bo->size,
+             bo->bytes ? bo->bytes : "");
+    arrived("push_stdin", source);
+    return answer(DUE(op, cb, source));
+}
+
 const pmix_server_module_t host_module = {
     .client_connected = client_connected,
     .client_finalized = client_finalized,
@@ -547,6 +574,8 @@ const pmix_server_module_t host_module = {
     .log = on_log,
     .allocate = on_allocate,
     .job_control = job_control,
+    .iof_pull = iof_pull,
+    .push_stdin = push_stdin,
     .monitor = on_monitor,
     .get_credential = get_credential,
     .validate_credential = validate_credential,

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Forwarding of standard streams: who has asked for whose output, and what the host brings for
+ * them; input on its way to the host. */
+#include "core/model/api.h"
+#include "core/model/iof.h"
+#include "core/rt/log.h"
+#include "core/server/upcall.h"
+
+#define MAX_PULLS 1024 /* of one peer */
+/* A reader so far behind gets no more until it has caught up. */
+#define MAX_UNREAD_B (16u * 1024u * 1024u)
+
+/* One request of a peer to be sent output; in px_server.pulls. */
+struct pull {
+    struct px_list link;
+    struct px_peer *peer; /* borrowed: the pull goes when the peer does */
+    size_t id;            /* ours */
+    size_t peer_id;       /* what the peer calls it */
+    pmix_proc_t *procs;
+    size_t n_procs;
+    pmix_iof_channel_t channels;
+};
+
+static void pull_free(struct pull *p)
+{
+    if (!p)
+        return;
+    px_list_remove(&p->link);
+    free(p->procs);
+    free(p);
+}
+
+static struct pull *find_pull(struct px_server *srv, const struct px_peer *peer,
+                              size_t id)
+{
+    PX_LIST_EACH (&srv->pulls, struct pull, p, link)
+        if (p->peer == peer && p->id == id)
+            return p;
+    return NULL;
+}
+
+static size_t n_pulls(struct px_server *srv, const struct px_peer *peer)
+{
+    size_t n = 0;
+
+    PX_LIST_EACH (&srv->pulls, struct pull, p, link)
+        n += p->peer == peer;
+    return n;
+}
+
+/* ---- pull ----------------------------------------------------------------------------------- */
+
+static pmix_status_t read_user_infos(struct px_req *req, px_infos *out)
+{
+    pmix_status_t rc = px_upcall_read_infos(req, out);
+
+    if (!rc)
+        rc = px_infos_set_u32(out, PMIX_USERID, req->peer->uid);
+    return rc ? rc : px_infos_set_u32(out, PMIX_GRPID, req->peer->gid);
+}
+
+static pmix_status_t read_pull(struct px_req *req, struct pull *p, px_infos *infos)
+{
+    pmix_status_t rc = px_unpack_procs(&req->in, &p->procs, &p->n_procs);
+
+    if (!rc && p->n_procs == 0)
+        rc = PMIX_ERR_BAD_PARAM;
+    if (!rc)
+        rc = px_peer_may_all(req->peer, p->procs, p->n_procs);
+    if (!rc)
+        rc = read_user_infos(req, infos);
+    if (!rc)
+        rc = px_unpack1(&req->in, &p->channels, PMIX_IOF_CHANNEL);
+    if (!rc && p->channels == PMIX_FWD_NO_CHANNELS)
+        rc = PMIX_ERR_BAD_PARAM;
+    if (!rc && (p->channels & PMIX_FWD_STDIN_CHANNEL))
+        rc = PMIX_ERR_NOT_SUPPORTED;      /* input is pushed */
+    if (!rc && !px_reader_done(&req->in)) /* not told by 3.x and 4.0 */
+        rc = px_unpack_size(&req->in, &p->peer_id);
+    return rc;
+}
+
+static void on_host_pulled(void *arg, const struct px_upcall *answer)
+{
+    struct px_req *req = arg;
+    struct px_server *srv = req->peer->server;
+    size_t id = (size_t)(uintptr_t)req->state;
+    px_writer w;
+
+    if (answer->status)
+        pull_free(find_pull(srv, req->peer, id));
+    px_reply_begin(req, &w, answer->status);
+    if (!answer->status)
+        px_pack_size(&w, id);
+    px_req_reply(req, &w);
+}
+
+static pmix_status_t make_pull(struct px_server *srv, struct px_req *req,
+                               px_infos *infos, struct pull **made)
+{
+    struct pull *p = calloc(1, sizeof *p);
+    pmix_status_t rc;
+
+    if (!p)
+        return PMIX_ERR_NOMEM;
+    p->peer = req->peer;
+    p->id = p->peer_id = ++srv->last_pull;
+    rc = read_pull(req, p, infos);
+    if (!rc && n_pulls(srv, req->peer) >= MAX_PULLS)
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc) {
+        pull_free(p);
+        return rc;
+    }
+    *made = p;
+    return PMIX_SUCCESS;
+}
+
+/* Listed before the host is asked: bytes may come before its answer. */
+static pmix_status_t on_pull(struct px_server *srv, struct px_req *req)
+{
+    struct px_upcall *u;
+    struct pull *p = NULL;
+    pmix_status_t rc;
+
+    if (!srv->module.iof_pull)
+        return PMIX_ERR_NOT_SUPPORTED;
+    u = px_upcall_for(req, on_host_pulled);
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    rc = make_pull(srv, req, &u->args, &p);
+    if (!rc)
+        rc = px_type_copy_array(PMIX_PROC, (void **)&u->procs, p->procs, p->n_procs);
+    if (rc) {
+        pull_free(p);
+        px_upcall_drop(u);
+        return rc;
+    }
+    u->n_procs = p->n_procs;
+    px_list_append(&srv->pulls, &p->link);
+    req->state = (void *)(uintptr_t)p->id;
+    px_upcall_returned(u,
+                       srv->module.iof_pull(u->procs, u->n_procs, u->args.v, u->args.n,
+                                            p->channels, px_upcall_op_cb, u));
+    return PX_DEFERRED;
+}
+
+/* ---- the end of it -------------------------------------------------------------------------- */
+
+/* Whatever the host says: nothing is sent any more. */
+static void on_host_stopped(void *arg, const struct px_upcall *answer PX_UNUSED)
+{
+    if (arg)
+        px_req_done(arg, PMIX_SUCCESS);
+}
+
+/* Takes p. req may be NULL: nobody waits. */
+static pmix_status_t stop_pull(struct px_server *srv, struct pull *p,
+                               struct px_req *req, px_infos *infos)
+{
+    struct px_upcall *u = px_upcall_new(on_host_stopped, req);
+    pmix_status_t rc = u ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+
+    if (!rc && infos)
+        rc = px_infos_add_copy(&u->args, infos->v, infos->n);
+    if (!rc)
+        rc = px_infos_add(&u->args, PMIX_IOF_STOP, NULL, PMIX_BOOL);
+    if (!rc) {
+        u->procs = px_take(&p->procs);
+        u->n_procs = p->n_procs;
+    }
+    pull_free(p);
+    if (rc) {
+        px_upcall_drop(u);
+        return rc;
+    }
+    px_upcall_returned(u,
+                       srv->module.iof_pull(u->procs, u->n_procs, u->args.v, u->args.n,
+                                            PMIX_FWD_NO_CHANNELS, px_upcall_op_cb, u));
+    return PX_DEFERRED;
+}
+
+static pmix_status_t on_dereg(struct px_server *srv, struct px_req *req)
+{
+    PX_AUTO(px_infos) infos = {0};
+    struct pull *p;
+    size_t id;
+    pmix_status_t rc;
+
+    if (!srv->module.iof_pull)
+        return PMIX_ERR_NOT_SUPPORTED;
+    rc = read_user_infos(req, &infos);
+    if (!rc)
+        rc = px_unpack_size(&req->in, &id);
+    if (rc)
+        return rc;
+    p = find_pull(srv, req->peer, id);
+    return p ? stop_pull(srv, p, req, &infos) : PMIX_ERR_NOT_FOUND;
+}
+
+static bool stop_one(struct px_server *srv, const struct px_peer *peer)
+{
+    PX_LIST_EACH (&srv->pulls, struct pull, p, link) {
+        if (p->peer != peer)
+            continue;
+        if (srv->stopping)
+            pull_free(p); /* no use in telling the host, which has said so */
+        else
+            (void)stop_pull(srv, p, NULL, NULL);
+        return true;
+    }
+    return false;
+}
+
+/* The host, when it is called, may do what changes the list: look anew after each. */
+void px_iof_peer_gone(struct px_server *srv, struct px_peer *peer)
+{
+    while (stop_one(srv, peer))
+        ;
+}
+
+/* ---- push ----------------------------------------------------------------------------------- */
+
+static pmix_status_t read_push(struct px_req *req, struct px_upcall *u)
+{
+    pmix_status_t rc = px_unpack_procs(&req->in, &u->procs, &u->n_procs);
+
+    if (!rc)
+        rc = px_peer_may_all(req->peer, u->procs, u->n_procs);
+    if (!rc)
+        rc = read_user_infos(req, &u->args);
+    if (!rc && !px_reader_done(&req->in))
+        rc = px_unpack_bytes(&req->in, &u->object);
+    return rc;
+}
+
+static pmix_status_t call_push(const pmix_server_module_t *m, struct px_upcall *u)
+{
+    return m->push_stdin ? m->push_stdin(&u->proc, u->procs, u->n_procs, u->args.v,
+                                         u->args.n, &u->object, px_upcall_op_cb, u)
+                         : PMIX_ERR_NOT_SUPPORTED;
+}
+
+static pmix_status_t on_push(struct px_server *srv, struct px_req *req)
+{
+    static const struct px_pass pass = {read_push, call_push, px_upcall_reply_status};
+
+    return px_upcall_pass(srv, req, &pass);
+}
+
+const struct px_rpc px_rpcs_iof[] = {
+    {PX_OP_IOF_PULL, on_pull},
+    {PX_OP_IOF_PUSH, on_push},
+    {PX_OP_IOF_DEREG, on_dereg},
+    {0},
+};
+
+/* ---- deliver -------------------------------------------------------------------------------- */
+
+/* Who asked for a namespace before it was registered did not yet have to be allowed it. */
+static bool is_wanted(const struct pull *p, const struct px_iof_piece *piece)
+{
+    if (!(p->channels & piece->channel) || p->peer->finalized ||
+        px_proc_same(&p->peer->proc, piece->source) ||
+        !px_peer_may(p->peer, piece->source->nspace))
+        return false;
+    for (size_t i = 0; i < p->n_procs; i++)
+        if (px_proc_match(&p->procs[i], piece->source))
+            return true;
+    return false;
+}
+
+struct own_piece {
+    struct px_msg msg;
+    px_buf payload;
+};
+
+static void on_own_piece(struct px_msg *msg)
+{
+    struct own_piece *own = PX_CONTAINER_OF(msg, struct own_piece, msg);
+    px_reader r;
+
+    px_reader_init(&r, px_codec_default, own->payload.data, own->payload.len);
+    if (px_process.model)
+        (void)px_iof_receive(px_process.model, &r);
+    px_buf_cleanup(&own->payload);
+    free(own);
+}
+
+/* For this process itself; its function must not run in the middle of our lists. */
+static pmix_status_t send_to_self(px_writer *w)
+{
+    struct own_piece *own = calloc(1, sizeof *own);
+
+    if (!own)
+        return PMIX_ERR_NOMEM;
+    own->payload = px_buf_take(&w->buf);
+    own->msg.run = on_own_piece;
+    px_post(px_process.loop, &own->msg);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t send_piece(const struct pull *p, const struct px_iof_piece *piece)
+{
+    struct px_peer *peer = p->peer;
+    pmix_status_t rc;
+    px_writer w;
+
+    if (peer->conn && px_conn_unsent(peer->conn) > MAX_UNREAD_B)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    px_writer_init(&w, peer->codec);
+    px_iof_pack(&w, piece, p->peer_id);
+    rc = w.status;
+    if (!rc && peer == peer->server->self)
+        rc = send_to_self(&w);
+    else if (!rc && peer->conn)
+        rc = px_conn_send(peer->conn, 0, PX_TAG_IOF, &w.buf);
+    px_writer_cleanup(&w);
+    return rc;
+}
+
+/* One that cannot be served keeps nobody else from being served. */
+static pmix_status_t deliver(struct px_server *srv, const struct px_iof_piece *piece)
+{
+    pmix_status_t first = PMIX_SUCCESS;
+
+    PX_LIST_EACH (&srv->pulls, struct pull, p, link) {
+        pmix_status_t rc = is_wanted(p, piece) ? send_piece(p, piece) : PMIX_SUCCESS;
+
+        if (rc && !first)
+            first = rc;
+    }
+    return first;
+}
+
+struct deliver_op {
+    struct px_api api;
+    pmix_proc_t source;
+    pmix_iof_channel_t channel;
+    const pmix_byte_object_t *bytes;
+    const pmix_info_t *info;
+    size_t n_info;
+    pmix_op_cbfunc_t cb;
+    void *cbdata;
+};
+
+static const struct px_arg args[] = {
+    PX_ARG(struct deliver_op, bytes, PMIX_BYTE_OBJECT),
+    PX_ARGS(struct deliver_op, info, n_info, PMIX_INFO),
+    PX_ARGS_END,
+};
+
+static void on_deliver(struct px_api *api)
+{
+    const struct deliver_op *op = PX_CONTAINER_OF(api, struct deliver_op, api);
+    const struct px_iof_piece piece = {.source = &op->source,
+                                       .channel = op->channel,
+                                       .info = op->info,
+                                       .n_info = op->n_info,
+                                       .bytes = op->bytes->bytes,
+                                       .n = op->bytes->size};
+
+    px_api_done(api,
+                px_process.server ? deliver(px_process.server, &piece) : PMIX_ERR_INIT);
+}
+
+static void finish(struct px_api *api)
+{
+    const struct deliver_op *op = PX_CONTAINER_OF(api, struct deliver_op, api);
+
+    op->cb(api->status, op->cbdata);
+}
+
+PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
+                                                pmix_iof_channel_t channel,
+                                                const pmix_byte_object_t *bo,
+                                                const pmix_info_t info[], size_t ninfo,
+                                                pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct deliver_op op = {
+        .api = {.start = on_deliver, .finish = finish, .args = args},
+        .channel = channel,
+        .bytes = bo,
+        .info = info,
+        .n_info = ninfo,
+        .cb = cbfunc,
+        .cbdata = cbdata};
+
+    if (!px_server_here())
+        return PMIX_ERR_INIT;
+    if (!source || channel == PMIX_FWD_NO_CHANNELS || !bo || (bo->size && !bo->bytes) ||
+        (ninfo && !info))
+        return PMIX_ERR_BAD_PARAM;
+    op.source = *source;
+    return cbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
+}
+
+/* No producer of input can be told yet, neither one of this process nor one that is connected. */
+PX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(
+    const pmix_proc_t *source PX_UNUSED, pmix_iof_channel_t channel PX_UNUSED,
+    bool xoff PX_UNUSED, const pmix_info_t directives[], size_t ndirs,
+    pmix_op_cbfunc_t cbfunc PX_UNUSED, void *cbdata PX_UNUSED)
+{
+    if (!px_server_here())
+        return PMIX_ERR_INIT;
+    return ndirs && !directives ? PMIX_ERR_BAD_PARAM : PMIX_ERR_NOT_SUPPORTED;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the host tells of no job in particular, what it collects of jobs, and inventories. */
+#include "fake_host.h"
+#include "px_test.h"
+#include "raw.h"
+
+#include <semaphore.h>
+#include <string.h>
+
+static sem_t done;
+static pmix_status_t done_status, inside_status;
+
+static void setup(void)
+{
+    sem_init(&done, 0, 0);
+    raw_server_start(&host_module, 2);
+}
+
+static pmix_info_t info(const char *key, const char *value)
+{
+    pmix_info_t i;
+
+    PMIx_Info_load(&i, key, value, PMIX_STRING);
+    return i;
+}
+
+/* The value of a string key among the pairs, malloc'd; NULL if it is not there. */
+static char *value_in(px_reader *r, const char *wanted)
+{
+    char *found = NULL;
+
+    while (!px_reader_done(r)) {
+        struct px_kval kv = {0};
+
+        ck_assert_int_eq(px_unpack_kval(r, &kv), PMIX_SUCCESS);
+        if (strcmp(kv.key, wanted) == 0)
+            found = strdup(px_value_string(&kv.value));
+        px_kval_fini(&kv);
+    }
+    return found;
+}
+
+/* As the job information of a client has it. */
+static char *told(int fd, const char *key)
+{
+    PX_AUTOFREE char *name = NULL;
+    px_writer w;
+    px_reader r;
+
+    raw_begin(&w, PX_OP_REQ);
+    raw_send(fd, 500, &w);
+    ck_assert(raw_recv(fd, 500, &r));
+    ck_assert_int_eq(px_unpack_str(&r, &name), PMIX_SUCCESS);
+    return value_in(&r, key);
+}
+
+static void on_done(pmix_status_t status, void *cbdata)
+{
+    pmix_info_t i = info(PMIX_RM_NAME, "rm");
+
+    ck_assert_ptr_eq(cbdata, &done);
+    done_status = status;
+    inside_status = PMIx_server_register_resources(&i, 1, NULL, NULL);
+    PMIx_Info_destruct(&i);
+    sem_post(&done);
+}
+
+START_TEST(jobs_of_before_and_after_have_them)
+{
+    pmix_info_t i = info(PMIX_CLUSTER_ID, "west");
+    int fd = raw_client(0), later;
+    char *value;
+
+    ck_assert_int_eq(PMIx_server_register_resources(&i, 1, NULL, NULL), PMIX_SUCCESS);
+    raw_add_job("later", 1, 0, geteuid());
+    later = raw_client_of("later", 0);
+    value = told(fd, PMIX_CLUSTER_ID);
+    ck_assert_str_eq(value, "west");
+    free(value);
+    value = told(later, PMIX_CLUSTER_ID);
+    ck_assert_str_eq(value, "west");
+    free(value);
+    ck_assert_int_eq(PMIx_server_deregister_resources(&i, 1, NULL, NULL), PMIX_SUCCESS);
+    ck_assert_ptr_null(told(fd, PMIX_CLUSTER_ID));
+    PMIx_Info_destruct(&i);
+    raw_server_stop();
+    close(fd);
+    close(later);
+}
+END_TEST
+
+START_TEST(a_get_finds_what_came_after_the_job_information)
+{
+    pmix_info_t i = info(PMIX_CLUSTER_ID, "west");
+    int fd = raw_client(0);
+    px_writer w;
+
+    raw_get(&w, "job", PMIX_RANK_WILDCARD, PMIX_CLUSTER_ID, NULL);
+    ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(PMIx_server_register_resources(&i, 1, NULL, NULL), PMIX_SUCCESS);
+    raw_get(&w, "job", PMIX_RANK_WILDCARD, PMIX_CLUSTER_ID, NULL);
+    ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_SUCCESS);
+    PMIx_Info_destruct(&i);
+    raw_server_stop();
+    close(fd);
+}
+END_TEST
+
+START_TEST(with_a_callback_nothing_waits_and_all_is_copied)
+{
+    pmix_info_t *i = malloc(sizeof *i);
+    int fd = raw_client(0);
+    char *value;
+
+    *i = info(PMIX_CLUSTER_ID, "west");
+    ck_assert_int_eq(PMIx_server_register_resources(i, 1, on_done, &done),
+                     PMIX_SUCCESS);
+    PMIx_Info_destruct(i);
+    memset(i, 0xee, sizeof *i);
+    free(i);
+    sem_wait(&done);
+    ck_assert_int_eq(done_status, PMIX_SUCCESS);
+    ck_assert_int_eq(inside_status, PMIX_ERR_WOULD_BLOCK);
+    value = told(fd, PMIX_CLUSTER_ID);
+    ck_assert_str_eq(value, "west");
+    free(value);
+    raw_server_stop();
+    close(fd);
+}
+END_TEST
+
+/* ---- collect_job_info ------------------------------------------------------------------------------ */
+
+START_TEST(each_job_is_collected_once_in_order)
+{
+    static const char *const wanted[] = {"second", "job"};
+    pmix_data_buffer_t b;
+    pmix_proc_t procs[5];
+
+    raw_add_job("second", 1, 0, geteuid());
+    px_proc_set(&procs[0], "second", 0);
+    px_proc_set(&procs[1], "nobody", 0);
+    px_proc_set(&procs[2], "job", 1);
+    px_proc_set(&procs[3], "job", 0);
+    px_proc_set(&procs[4], "second", PMIX_RANK_WILDCARD);
+    PMIx_Data_buffer_construct(&b);
+    ck_assert_int_eq(PMIx_server_collect_job_info(procs, 5, &b), PMIX_SUCCESS);
+    for (size_t i = 0; i < PX_COUNT(wanted); i++) {
+        pmix_byte_object_t bytes = {0};
+        pmix_data_buffer_t job;
+        char *name = NULL;
+        int32_t n = 1;
+
+        ck_assert_int_eq(PMIx_Data_unpack(NULL, &b, &bytes, &n, PMIX_BYTE_OBJECT),
+                         PMIX_SUCCESS);
+        PMIx_Data_buffer_construct(&job);
+        ck_assert_int_eq(PMIx_Data_load(&job, &bytes), PMIX_SUCCESS);
+        ck_assert_int_eq(PMIx_Data_unpack(NULL, &job, &name, &n, PMIX_STRING),
+                         PMIX_SUCCESS);
+        ck_assert_str_eq(name, wanted[i]);
+        ck_assert_uint_gt(job.bytes_used, 50);
+        free(name);
+        PMIx_Data_buffer_destruct(&job);
+    }
+    ck_assert_ptr_eq(b.unpack_ptr, b.base_ptr + b.bytes_used);
+    PMIx_Data_buffer_destruct(&b);
+    raw_server_stop();
+}
+END_TEST
+
+static pmix_status_t collect_inside;
+
+static void collect_on_loop(void *arg)
+{
+    pmix_data_buffer_t b = {0};
+
+    collect_inside = PMIx_server_collect_job_info(arg, 1, &b);
+}
+
+START_TEST(nothing_to_collect_leaves_the_buffer)
+{
+    pmix_data_buffer_t b;
+    pmix_proc_t p;
+    uint32_t mark = 7;
+
+    px_proc_set(&p, "nobody", 0);
+    PMIx_Data_buffer_construct(&b);
+    ck_assert_int_eq(PMIx_Data_pack(NULL, &b, &mark, 1, PMIX_UINT32), PMIX_SUCCESS);
+    size_t used = b.bytes_used;
+    ck_assert_int_eq(PMIx_server_collect_job_info(&p, 1, &b), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(PMIx_server_collect_job_info(&p, 0, &b), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_collect_job_info(NULL, 1, &b), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_collect_job_info(&p, 1, NULL), PMIX_ERR_BAD_PARAM);
+    px_proc_set(&p, "job", 0);
+    raw_on_loop(collect_on_loop, &p);
+    ck_assert_int_eq(collect_inside, PMIX_ERR_WOULD_BLOCK);
+    ck_assert_uint_eq(b.bytes_used, used);
+    raw_server_stop();
+    ck_assert_int_eq(PMIx_server_collect_job_info(&p, 1, &b), PMIX_ERR_INIT);
+    PMIx_Data_buffer_destruct(&b);
+}
+END_TEST
+
+/* ---- arguments and states ----------------------------------------------------------------------- */
+
+static void on_inventory(pmix_status_t status PX_UNUSED, pmix_info_t *i PX_UNUSED,
+                         size_t n PX_UNUSED, void *cbdata PX_UNUSED,
+                         pmix_release_cbfunc_t release PX_UNUSED,
+                         void *release_data PX_UNUSED)
+{
+    ck_abort();
+}
+
+static void on_delivered(pmix_status_t status PX_UNUSED, void *cbdata PX_UNUSED)
+{
+    ck_abort();
+}
+
+START_TEST(there_is_no_inventory)
+{
+    pmix_info_t i = info("k", "v");
+
+    ck_assert_int_eq(PMIx_server_collect_inventory(NULL, 0, on_inventory, NULL),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(PMIx_server_collect_inventory(NULL, 0, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_collect_inventory(NULL, 1, on_inventory, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_deliver_inventory(&i, 1, NULL, 0, on_delivered, NULL),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(PMIx_server_deliver_inventory(&i, 1, &i, 1, NULL, NULL),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(PMIx_server_deliver_inventory(NULL, 0, NULL, 0, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_deliver_inventory(&i, 1, NULL, 1, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    raw_server_stop();
+    ck_assert_int_eq(PMIx_server_collect_inventory(NULL, 0, on_inventory, NULL),
+                     PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_server_deliver_inventory(&i, 1, NULL, 0, NULL, NULL),
+                     PMIX_ERR_INIT);
+    PMIx_Info_destruct(&i);
+}
+END_TEST
+
+START_TEST(bad_resources_are_refused)
+{
+    pmix_info_t i = info("", "v"), node = info(PMIX_NODE_INFO_ARRAY, "v");
+
+    ck_assert_int_eq(PMIx_server_register_resources(&i, 1, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_register_resources(NULL, 1, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_register_resources(&i, 0, on_delivered, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_deregister_resources(NULL, 0, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_register_resources(&node, 1, NULL, NULL),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(PMIx_server_deregister_resources(&node, 1, NULL, NULL),
+                     PMIX_ERR_NOT_SUPPORTED);
+    raw_server_stop();
+    ck_assert_int_eq(PMIx_server_register_resources(&i, 1, NULL, NULL), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_server_deregister_resources(&i, 1, NULL, NULL),
+                     PMIX_ERR_INIT);
+    PMIx_Info_destruct(&i);
+    PMIx_Info_destruct(&node);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("server/resources", setup, host_done,
+                  jobs_of_before_and_after_have_them,
+                  a_get_finds_what_came_after_the_job_information,
+                  with_a_callback_nothing_waits_and_all_is_copied,
+                  each_job_is_collected_once_in_order,
+                  nothing_to_collect_leaves_the_buffer, there_is_no_inventory,
+                  bad_resources_are_refused)
