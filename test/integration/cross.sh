@@ -17,6 +17,9 @@ build_with_debian_headers() {
     for c in $CLIENTS abort again system; do
         compile_debian "$c" "$HERE/clients/$c.c" || die "cannot compile clients/$c.c with Debian's headers"
     done
+    compile_debian services "$HERE/clients/services.c" &&
+        compile_debian services_host "$HERE/host/services_host.c" "$HERE/host/host.c" ||
+        die "cannot compile clients/services.c and its host with Debian's headers"
     compile_debian minihost "$HERE/host/minihost.c" "$HERE/host/host.c" "$HERE/host/host_system.c" ||
         die "cannot compile host/minihost.c with Debian's headers"
 }
@@ -109,6 +112,21 @@ singleton() { # singleton HEADERS
     used 4 '[a-z]*' "$OUR_LIB"
 }
 
+# What few hosts offer: forwarding, process sets, values of every job, groups.
+services() { # services SERVER HEADERS LIBRARY
+    local host
+    [ "$1$2$3" = oursoursours ] || need_debian_headers
+    case $1$3 in *debian*) export ASAN_OPTIONS=$NO_LEAK_CHECK ;; esac
+    case $1 in ours) host=$PROGRAMS/services_host ;; debian) host=$TMP/bin/services_host ;; esac
+    HOST_CLIENT_LIBRARY=$(folder "$3") LD_LIBRARY_PATH=$(folder "$1") \
+        run 60 "$host" "$(program "$2" services)" "$1" >"$OUT" 2>"$ERR" ||
+        fail "exit status $?: $(tail -1 "$ERR")"
+    lines 2 '^OK services [01]$' "$OUT"
+    lines 1 '^OK services_host$' "$OUT"
+    used 1 services_host "$(library "$1")" 2 services "$(library "$3")"
+    case $1 in debian) rm -rf "$TMPDIR"/pmix_dstor_* "$TMPDIR"/ompi.* ;; esac
+}
+
 comes_back() {
     run 60 "$PMIXRUN" -n $RANKS "$PROGRAMS/again" >"$OUT" 2>"$ERR" || fail "$(head -1 "$ERR")"
     lines $RANKS '^OK again [0-2]$' "$OUT"
@@ -154,5 +172,10 @@ done
 t host_of_our_headers_on_our_library_serves_our_headers system our_host_on_ours ours ours
 t host_of_our_headers_has_the_newer_slots_too system our_host_on_ours ours ours newer
 t pmixrun_offers_nothing_newer system pmixrun ours ours newer
+t services_of_our_server_for_our_clients services ours ours ours
+t services_of_our_server_for_clients_of_debian_headers services ours debian ours
+t services_of_our_server_for_debian_clients services ours debian debian
+t services_of_debian_server_for_our_clients services debian ours ours
+t services_of_debian_server_for_debian_clients services debian debian debian
 t client_inits_again_and_in_a_forked_child comes_back
 suite_end
