@@ -8,6 +8,7 @@
 #include "pmix_callbacks.h"
 #include "pmix_attributes.h"
 #include "pmix_data.h"
+#include "pmix_topology.h"
 #include "pmix_util.h"
 
 /* Names out of use, and the macros that older programs write instead of functions */

@@ -43,6 +43,7 @@ LIBRARIES = {
     r"event2/|evutil": {"core/rt"},
     r"ltdl\.h": {"core/rt"},
     r"zlib\.h": {"core/wire"},
+    r"hwloc(\.h|/)": {"core/types", "core/rt"},
     r"check\.h": set(),
 }
 

@@ -103,8 +103,10 @@ static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct connecting *c = arg;
 
-    if (!status)
+    if (!status) {
+        reply->trusted = true; /* all of it is the server's own */
         status = read_job_info(reply);
+    }
     if (status)
         px_err_set(&c->err, status, "cannot read the job's information: %s",
                    PMIx_Error_string(status));

@@ -29,6 +29,7 @@ static bool open_blob(const px_reader *outer, const pmix_value_t *value,
         (!value->data.bo.bytes && value->data.bo.size > 0))
         return false;
     px_reader_init(inner, outer->codec, value->data.bo.bytes, value->data.bo.size);
+    inner->trusted = outer->trusted;
     return true;
 }
 

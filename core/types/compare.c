@@ -59,12 +59,12 @@ static int compare_values(const pmix_value_t *a, const pmix_value_t *b)
     return px_type_compare(a->type, px_value_payload(a), px_value_payload(b));
 }
 
-static int compare_opaques(const void *a, const void *b)
+static int compare_opaques(enum px_store store, const void *a, const void *b)
 {
     struct px_opaque left = px_load_opaque(a), right = px_load_opaque(b);
     int order = compare_strings(left.source, right.source);
 
-    return order ? order : compare_addresses(left.handle, right.handle);
+    return order ? order : px_handle_compare(store, &left, &right);
 }
 
 static int compare_times(const struct timeval *a, const struct timeval *b)
@@ -141,7 +141,7 @@ static int compare_objects(const struct px_type *t, const void *a, const void *b
         return compare_times(a, b);
     case PX_CPUSET:
     case PX_TOPO:
-        return compare_opaques(a, b);
+        return compare_opaques((enum px_store)t->store, a, b);
     case PX_STRUCT:
         return t->id == PMIX_INFO ? compare_infos(a, b) : compare_fields(t, a, b);
     default:

@@ -60,15 +60,19 @@ static pmix_status_t copy_dbuf(pmix_data_buffer_t *dst, const pmix_data_buffer_t
 }
 
 /* What hangs on the handle is another library's, which core/types does not know. */
-static pmix_status_t copy_opaque(void *dst, const void *src)
+static pmix_status_t copy_opaque(enum px_store store, void *dst, const void *src)
 {
-    struct px_opaque o = px_load_opaque(src);
+    struct px_opaque from = px_load_opaque(src), to = {0};
 
-    if (o.handle)
-        return PMIX_ERR_NOT_SUPPORTED;
-    if (o.source && !(o.source = strdup(o.source)))
+    if (from.source && !(to.source = strdup(from.source)))
         return PMIX_ERR_NOMEM;
-    memcpy(dst, &o, sizeof(o));
+    pmix_status_t rc = from.handle ? px_handle_dup(store, &from, &to.handle)
+                                   : PMIX_SUCCESS;
+    if (rc) {
+        free(to.source);
+        return rc;
+    }
+    memcpy(dst, &to, sizeof(to));
     return PMIX_SUCCESS;
 }
 
@@ -178,7 +182,7 @@ pmix_status_t px_type_copy(pmix_data_type_t id, void *dst, const void *src)
         return copy_darray(dst, src);
     case PX_CPUSET:
     case PX_TOPO:
-        return copy_opaque(dst, src);
+        return copy_opaque((enum px_store)t->store, dst, src);
     case PX_STRUCT:
         return copy_fields(t, dst, src);
     default:

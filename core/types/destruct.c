@@ -33,6 +33,12 @@ static void destruct_fields(const struct px_type *t, void *obj)
         destruct_field(&t->fields[i], obj);
 }
 
+static void destruct_opaque(enum px_store store, struct px_opaque o)
+{
+    px_handle_free(store, &o);
+    free(o.source);
+}
+
 void px_type_destruct(pmix_data_type_t id, void *obj)
 {
     const struct px_type *t = px_type_find(id);
@@ -60,7 +66,7 @@ void px_type_destruct(pmix_data_type_t id, void *obj)
     }
     case PX_CPUSET:
     case PX_TOPO:
-        free(px_load_opaque(obj).source); /* the handle is not ours to release */
+        destruct_opaque((enum px_store)t->store, px_load_opaque(obj));
         break;
     case PX_STRUCT:
         if (!t->flat)

@@ -159,13 +159,18 @@ static void put_proc(struct text *to, const pmix_proc_t *p)
     put_object(to, px_type_find(PMIX_PROC_RANK), &p->rank);
 }
 
-static void put_opaque(struct text *to, const void *obj)
+/* A set as its list; of a topology, which is pages of XML, only where it is. */
+static void put_opaque(struct text *to, enum px_store store, const void *obj)
 {
     struct px_opaque o = px_load_opaque(obj);
+    PX_AUTOFREE char *list = NULL;
 
     put(to, "{source: ");
     put_quoted(to, o.source, SIZE_MAX);
-    put(to, ", handle: %p}", o.handle);
+    if (store == PX_CPUSET && o.handle && px_handle_text(store, &o, &list) == 0)
+        put(to, ", cpus: %s}", list);
+    else
+        put(to, ", handle: %p}", o.handle);
 }
 
 static void put_flags(struct text *to, pmix_info_directives_t flags)
@@ -243,7 +248,7 @@ static void put_object(struct text *to, const struct px_type *t, const void *obj
         break;
     case PX_CPUSET:
     case PX_TOPO:
-        put_opaque(to, obj);
+        put_opaque(to, (enum px_store)t->store, obj);
         break;
     case PX_STRUCT:
         if (t->id == PMIX_PROC)

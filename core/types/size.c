@@ -65,6 +65,16 @@ static size_t darray_owned(const pmix_data_array_t *a)
     return t ? elements_size(t, a->array, px_darray_len(a)) : 0;
 }
 
+/* What is behind a handle counts as much as its text: that it is large shows there, too. */
+static size_t opaque_size(enum px_store store, struct px_opaque o)
+{
+    PX_AUTOFREE char *text = NULL;
+
+    if (o.handle && px_handle_text(store, &o, &text))
+        return string_size(o.source);
+    return string_size(o.source) + string_size(text);
+}
+
 static size_t owned(const struct px_type *t, const void *obj)
 {
     switch (t->store) {
@@ -83,7 +93,7 @@ static size_t owned(const struct px_type *t, const void *obj)
         return darray_owned(obj);
     case PX_CPUSET:
     case PX_TOPO:
-        return string_size(px_load_opaque(obj).source);
+        return opaque_size((enum px_store)t->store, px_load_opaque(obj));
     case PX_STRUCT:
         return fields_owned(t, obj);
     default:

@@ -40,8 +40,8 @@ enum px_store {
     PX_NSPACE,  /* char[PMIX_MAX_NSLEN + 1], written as a string */
     PX_KEY,     /* char[PMIX_MAX_KEYLEN + 1], written as a string */
     PX_REGEX,   /* pmix_byte_object_t whose bytes are written with no length */
-    PX_CPUSET,  /* pmix_cpuset_t: opaque here; wire form is the hwloc list */
-    PX_TOPO,    /* pmix_topology_t: opaque here; wire form is XML */
+    PX_CPUSET,  /* pmix_cpuset_t: see handle.h; wire form is the hwloc list */
+    PX_TOPO,    /* pmix_topology_t: see handle.h; wire form is XML */
     PX_STRUCT,
 };
 
@@ -91,7 +91,7 @@ void px_type_construct(pmix_data_type_t id, void *obj);
 void *px_type_create_array(pmix_data_type_t id, size_t n);
 /* Deep copy into uninitialised *dst; on failure *dst holds nothing to destroy.
  * PMIX_ERR_NOMEM, PMIX_ERR_UNKNOWN_DATA_TYPE; PMIX_ERR_NOT_SUPPORTED for a cpuset or
- * topology with a handle. A copied info owns its value, so it is not
+ * topology that is not hwloc's. A copied info owns its value, so it is not
  * PMIX_INFO_PERSISTENT. */
 pmix_status_t px_type_copy(pmix_data_type_t id, void *dst, const void *src);
 /* Copies n elements into fresh malloc memory. n == 0 gives NULL; *dst is unchanged on
@@ -103,7 +103,8 @@ pmix_status_t px_type_copy_array(pmix_data_type_t id, void **dst, const void *sr
 void px_type_destruct(pmix_data_type_t id, void *obj);
 /* destructs n elements, then frees the array itself. */
 void px_type_free_array(pmix_data_type_t id, void *array, size_t n);
-/* Total order by content: <0, 0, >0. Opaque types compare by address, NULL is least. */
+/* Total order by content: <0, 0, >0. Addresses and
+ * handles of unknown sources compare by address, NULL is least. */
 int px_type_compare(pmix_data_type_t id, const void *a, const void *b);
 /* Bytes of memory the object takes, itself included. */
 size_t px_type_size(pmix_data_type_t id, const void *obj);

@@ -6,7 +6,7 @@
 #define PX_TYPES_WALK_H
 
 #include "core/base/strv.h"
-#include "core/types/type.h"
+#include "core/types/handle.h"
 
 #include <string.h>
 
@@ -54,29 +54,6 @@ static inline size_t px_field_count(const struct px_field *f, const void *obj)
         return px_strv_count(elements);
     memcpy(&n, px_at(obj, f->count_offset), sizeof(n));
     return elements ? n : 0;
-}
-
-/* pmix_cpuset_t and pmix_topology_t have one shape: the name of a source and a handle
- * that only that source understands. */
-struct px_opaque {
-    char *source;
-    void *handle;
-};
-
-static inline struct px_opaque px_load_opaque(const void *at)
-{
-    struct px_opaque o;
-
-    _Static_assert(sizeof(o) == sizeof(pmix_cpuset_t) &&
-                       offsetof(struct px_opaque, handle) ==
-                           offsetof(pmix_cpuset_t, bitmap),
-                   "pmix_cpuset_t");
-    _Static_assert(sizeof(o) == sizeof(pmix_topology_t) &&
-                       offsetof(struct px_opaque, handle) ==
-                           offsetof(pmix_topology_t, topology),
-                   "pmix_topology_t");
-    memcpy(&o, at, sizeof(o));
-    return o;
 }
 
 /* Bytes that count: none behind a NULL pointer, whatever the size says. */

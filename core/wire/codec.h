@@ -46,8 +46,8 @@ void px_writer_cleanup(px_writer *w);
  * PMIX_ERR_UNKNOWN_DATA_TYPE, but inside a value compressed data is sent plain and a namespace
  * as a string to a dialect that lacks their types. PMIX_ERR_BAD_PARAM for NULL where an object
  * or elements must be, names that do not end, and nesting no reader accepts.
- * PMIX_PROC_CPUSET can only say "unbound" (a NULL bitmap) and PMIX_TOPO nothing: all else is
- * PMIX_ERR_NOT_SUPPORTED, here as in unpacking, as it takes a topology library. */
+ * PMIX_ERR_NOT_SUPPORTED for a cpuset or topology that is not hwloc's, and without hwloc; here as
+ * in unpacking. */
 void px_pack(px_writer *w, const void *src, int32_t n, pmix_data_type_t type);
 /* Values without count or tag, as inside structures. */
 void px_pack_bare(px_writer *w, const void *src, pmix_data_type_t type);
@@ -74,6 +74,9 @@ typedef struct px_reader {
     unsigned depth; /* of values and data arrays, each counts one of PX_MAX_DEPTH */
     size_t
         budget; /* bytes of arrays it may still allocate, at first PX_MAX_DECODED_B */
+    bool
+        trusted; /* it may hold topologies (core/types/handle.h says why that takes trust);
+                   * not so at first, and then they are PMIX_ERR_NOT_SUPPORTED */
 } px_reader;
 
 void px_reader_init(px_reader *r, struct px_codec codec, const void *bytes, size_t n);

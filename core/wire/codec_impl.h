@@ -50,6 +50,14 @@ pmix_status_t px_get_leaf(px_reader *r, void *dst, enum px_store store);
 /* n bytes as fresh memory; NULL for none. */
 pmix_status_t px_dup_bytes(const uint8_t *bytes, size_t n, char **out);
 
+/* ---- handles (handle.c) ------------------------------------------------------------------- */
+
+void px_put_cpuset(px_writer *w, const pmix_cpuset_t *set);
+void px_put_topology(px_writer *w, const pmix_topology_t *topo);
+/* Into zeroed memory; a NULL string leaves it so. */
+pmix_status_t px_get_cpuset(px_reader *r, pmix_cpuset_t *set);
+pmix_status_t px_get_topology(px_reader *r, pmix_topology_t *topo);
+
 /* ---- text forms (text.c) ------------------------------------------------------------------ */
 
 /* FLOAT and DOUBLE travel as "%f" text, always with a point, whatever the locale. */

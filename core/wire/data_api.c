@@ -129,6 +129,7 @@ PX_EXPORT pmix_status_t PMIx_Data_unpack(const pmix_proc_t *source PX_UNUSED,
         return PMIX_ERR_BAD_PARAM;
     px_reader_init(&r, px_codec_default, buffer->unpack_ptr,
                    buffer->bytes_used - unpacked_b(buffer));
+    r.trusted = true; /* by the user, who asks for it by name */
     pmix_status_t rc = unpack_up_to(&r, dest, max_num_values, type);
     if (rc == PMIX_SUCCESS && buffer->base_ptr)
         buffer->unpack_ptr = (char *)(uintptr_t)r.pos;

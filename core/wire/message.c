@@ -136,6 +136,8 @@ static pmix_status_t get_inside(px_reader *r, px_reader *inside, pmix_data_type_
         rc = px_get_view(r, &bytes, &n);
     if (!rc)
         px_reader_init(inside, codec, bytes, n);
+    if (!rc)
+        inside->trusted = r->trusted;
     return rc;
 }
 

@@ -72,16 +72,6 @@ static void put_timeval(px_writer *w, const struct timeval *tv)
     px_put_number(w, PX_INT64, &part[1]);
 }
 
-/* The bitmap belongs to a topology library this room does not know: an unbound process, and
- * nothing else, can be told to the peer from here. */
-static void put_cpuset(px_writer *w, const pmix_cpuset_t *set)
-{
-    if (set->bitmap)
-        px_writer_fail(w, PMIX_ERR_NOT_SUPPORTED);
-    else
-        px_put_string(w, NULL);
-}
-
 /* ---- values and arrays --------------------------------------------------------------------- */
 
 static bool enter(px_writer *w)
@@ -316,7 +306,10 @@ static void put_object(px_writer *w, const void *src, const struct px_type *t,
         put_darray(w, src);
         break;
     case PX_CPUSET:
-        put_cpuset(w, src);
+        px_put_cpuset(w, src);
+        break;
+    case PX_TOPO:
+        px_put_topology(w, src);
         break;
     case PX_STRUCT:
         put_struct(w, src, t);

@@ -146,16 +146,6 @@ pmix_status_t px_get_bytes(px_reader *r, void *dst, size_t n)
     return PMIX_SUCCESS;
 }
 
-/* Only an unbound process can be understood without a topology library. */
-static pmix_status_t get_cpuset(px_reader *r)
-{
-    const char *text;
-    size_t len;
-    pmix_status_t rc = px_get_text(r, &text, &len);
-
-    return rc ? rc : text ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
-}
-
 pmix_status_t px_get_leaf(px_reader *r, void *dst, enum px_store store)
 {
     pmix_byte_object_t *bo = dst;
@@ -187,9 +177,9 @@ pmix_status_t px_get_leaf(px_reader *r, void *dst, enum px_store store)
     case PX_REGEX:
         return px_get_regex(r, dst);
     case PX_CPUSET:
-        return get_cpuset(r);
+        return px_get_cpuset(r, dst);
     case PX_TOPO:
-        return PMIX_ERR_NOT_SUPPORTED;
+        return px_get_topology(r, dst);
     default:
         return px_get_number(r, store, dst);
     }

@@ -12,6 +12,7 @@ void px_reader_init(px_reader *r, struct px_codec codec, const void *bytes, size
     r->end = r->pos + (bytes ? n : 0);
     r->depth = 0;
     r->budget = PX_MAX_DECODED_B;
+    r->trusted = false;
 }
 
 bool px_reader_done(const px_reader *r)

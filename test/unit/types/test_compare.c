@@ -153,7 +153,7 @@ END_TEST
 START_TEST(handles_compare_by_address)
 {
     char handles[2];
-    pmix_cpuset_t a = {TEXT("hwloc"), &handles[0]}, b = {TEXT("hwloc"), &handles[1]};
+    pmix_cpuset_t a = {TEXT("other"), &handles[0]}, b = {TEXT("other"), &handles[1]};
 
     ck_assert_int_lt(px_type_compare(PMIX_PROC_CPUSET, &a, &b), 0);
     ck_assert_int_eq(

@@ -366,18 +366,6 @@ START_TEST(refuses_names_that_do_not_end)
 }
 END_TEST
 
-START_TEST(refuses_what_needs_a_topology_library)
-{
-    pmix_cpuset_t unbound = {0}, bound = {.bitmap = &bound};
-    pmix_topology_t topo = {0};
-
-    ck_assert_int_eq(pack_status("v41", &unbound, 1, PMIX_PROC_CPUSET), PMIX_SUCCESS);
-    ck_assert_int_eq(pack_status("v41", &bound, 1, PMIX_PROC_CPUSET),
-                     PMIX_ERR_NOT_SUPPORTED);
-    ck_assert_int_eq(pack_status("v41", &topo, 1, PMIX_TOPO), PMIX_ERR_NOT_SUPPORTED);
-}
-END_TEST
-
 START_TEST(packs_a_missing_array_as_one_of_no_type)
 {
     PX_AUTO(px_writer) w;
@@ -429,7 +417,6 @@ PX_TEST_MAIN("wire/pack", writes_and_reads_v41_as_recorded,
              describes_each_operation_in_described_buffers,
              keeps_the_first_error_and_goes_quiet, refuses_types_the_peer_does_not_know,
              refuses_a_value_of_a_type_that_is_no_value, refuses_what_points_nowhere,
-             refuses_names_that_do_not_end, refuses_what_needs_a_topology_library,
-             packs_a_missing_array_as_one_of_no_type,
+             refuses_names_that_do_not_end, packs_a_missing_array_as_one_of_no_type,
              refuses_nesting_that_no_reader_would_accept,
              sends_a_namespace_as_a_string_to_peers_that_lack_the_type)

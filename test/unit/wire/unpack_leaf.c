@@ -13,8 +13,6 @@ static union {
     pmix_proc_t proc;
     pmix_byte_object_t bo;
     pmix_data_buffer_t dbuf;
-    pmix_cpuset_t cpuset;
-    pmix_topology_t topo;
     void *ptr;
     char *string;
 } dst;
@@ -107,18 +105,6 @@ START_TEST(an_address_from_elsewhere_is_never_taken_over)
 }
 END_TEST
 
-START_TEST(what_needs_a_topology_library_is_refused)
-{
-    ck_assert_int_eq(read_text("v41", "02 00", &dst, PMIX_PROC_CPUSET), PMIX_SUCCESS);
-    ck_assert_ptr_null(dst.cpuset.bitmap);
-    ck_assert_int_eq(read_text("v41", "02 08 \"0-3\" 00", &dst, PMIX_PROC_CPUSET),
-                     PMIX_ERR_NOT_SUPPORTED);
-    ck_assert_int_eq(read_text("v41", "02 02 00", &dst, PMIX_TOPO),
-                     PMIX_ERR_NOT_SUPPORTED);
-}
-END_TEST
-
 PX_TEST_MAIN("wire/unpack_leaf", a_length_beyond_the_buffer_is_refused,
              an_unterminated_string_is_refused, a_string_ends_at_its_first_NUL,
-             a_name_must_fit_its_array, an_address_from_elsewhere_is_never_taken_over,
-             what_needs_a_topology_library_is_refused)
+             a_name_must_fit_its_array, an_address_from_elsewhere_is_never_taken_over)

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cpusets and topologies of hwloc: copied, compared, given back, read and written. */
+#include "core/types/handle.h"
+#include "px_test.h"
+
+#include <string.h>
+
+#define NEEDS_HWLOC() PX_TEST_NEEDS(px_topo_support_size() && has_hwloc(), "hwloc")
+
+static bool has_hwloc(void)
+{
+    void *set = NULL;
+    struct px_opaque o = {(char *)(uintptr_t) "hwloc", NULL};
+
+    if (px_handle_parse(PX_CPUSET, "0", &set))
+        return false;
+    o.handle = set;
+    px_handle_free(PX_CPUSET, &o);
+    return true;
+}
+
+static pmix_cpuset_t cpuset_of(const char *list)
+{
+    pmix_cpuset_t set = {.source = strdup("hwloc")};
+
+    ck_assert_int_eq(px_handle_parse(PX_CPUSET, list, &set.bitmap), PMIX_SUCCESS);
+    return set;
+}
+
+static pmix_topology_t topology_of(const char *path)
+{
+    pmix_topology_t topo = {.source = strdup("hwloc:2")};
+    static char xml[16384];
+    FILE *f = fopen(path, "re");
+
+    ck_assert_ptr_nonnull(f);
+    xml[fread(xml, 1, sizeof(xml) - 1, f)] = '\0';
+    fclose(f);
+    ck_assert_int_eq(px_handle_parse(PX_TOPO, xml, &topo.topology), PMIX_SUCCESS);
+    return topo;
+}
+
+static char *text_of(enum px_store store, const void *obj)
+{
+    struct px_opaque o = px_load_opaque(obj);
+    char *text = NULL;
+
+    ck_assert_int_eq(px_handle_text(store, &o, &text), PMIX_SUCCESS);
+    return text;
+}
+
+START_TEST(a_source_names_hwloc_in_any_case_and_version)
+{
+    ck_assert(px_source_is_hwloc("hwloc"));
+    ck_assert(px_source_is_hwloc("HWLoc:2.9.0"));
+    ck_assert(!px_source_is_hwloc("hwloc2"));
+    ck_assert(!px_source_is_hwloc("hw"));
+    ck_assert(!px_source_is_hwloc(""));
+    ck_assert(!px_source_is_hwloc(NULL));
+}
+END_TEST
+
+START_TEST(a_list_of_cpus_is_checked)
+{
+    static const char *const good[] = {"",    "0",    "0-3,8", "5-",     "1,0",
+                                       "7-7", "0,4-", "65536", "0-65536"};
+    static const char *const bad[] = {"x",           "-1",   "3-1", "1,",  ",1",
+                                      "1,,2",        "1 ",   " 1",  "0x1", "65537",
+                                      "99999999999", "1--2", "5-,1"};
+
+    for (size_t i = 0; i < PX_COUNT(good); i++)
+        ck_assert_msg(px_cpus_valid(good[i]), "%s", good[i]);
+    for (size_t i = 0; i < PX_COUNT(bad); i++)
+        ck_assert_msg(!px_cpus_valid(bad[i]), "%s", bad[i]);
+}
+END_TEST
+
+START_TEST(a_list_becomes_a_set_and_a_list_again)
+{
+    static const char *const lists[] = {"", "0", "0-3,8", "5-", "65536"};
+
+    NEEDS_HWLOC();
+    for (size_t i = 0; i < PX_COUNT(lists); i++) {
+        pmix_cpuset_t set = cpuset_of(lists[i]);
+        PX_AUTOFREE char *text = text_of(PX_CPUSET, &set);
+
+        ck_assert_str_eq(text, lists[i]);
+        px_type_destruct(PMIX_PROC_CPUSET, &set);
+        ck_assert_ptr_null(set.source);
+        ck_assert_ptr_null(set.bitmap);
+    }
+}
+END_TEST
+
+START_TEST(what_is_no_list_becomes_no_set)
+{
+    void *handle = (void *)(uintptr_t)1;
+
+    NEEDS_HWLOC();
+    ck_assert_int_eq(px_handle_parse(PX_CPUSET, "3-1", &handle), PMIX_ERR_BAD_PARAM);
+    ck_assert_uint_eq((uintptr_t)handle, 1);
+}
+END_TEST
+
+START_TEST(sets_are_copied_and_compared_by_content)
+{
+    pmix_cpuset_t a, b, copy;
+
+    NEEDS_HWLOC();
+    a = cpuset_of("0-3");
+    b = cpuset_of("0-4");
+    ck_assert_int_eq(px_type_copy(PMIX_PROC_CPUSET, &copy, &a), PMIX_SUCCESS);
+    ck_assert_ptr_ne(copy.bitmap, a.bitmap);
+    ck_assert_int_eq(px_type_compare(PMIX_PROC_CPUSET, &a, &copy), 0);
+    ck_assert_int_lt(px_type_compare(PMIX_PROC_CPUSET, &a, &b), 0);
+    ck_assert_int_gt(px_type_compare(PMIX_PROC_CPUSET, &b, &copy), 0);
+    PMIx_Cpuset_destruct(&a);
+    PMIx_Cpuset_destruct(&a); /* empty by now */
+    PMIx_Cpuset_destruct(&b);
+    PMIx_Cpuset_destruct(&copy);
+}
+END_TEST
+
+START_TEST(a_set_prints_its_list_and_counts_its_size)
+{
+    pmix_cpuset_t set;
+
+    NEEDS_HWLOC();
+    set = cpuset_of("0-3,8");
+    PX_AUTOFREE char *text = px_type_print(PMIX_PROC_CPUSET, &set);
+    ck_assert_str_eq(text, "{source: \"hwloc\", cpus: 0-3,8}");
+    ck_assert_uint_eq(px_type_size(PMIX_PROC_CPUSET, &set),
+                      sizeof(set) + sizeof("hwloc") + sizeof("0-3,8"));
+    PMIx_Cpuset_destruct(&set);
+}
+END_TEST
+
+START_TEST(a_set_in_a_value_goes_with_it)
+{
+    pmix_cpuset_t set, *out;
+    pmix_value_t v, copy;
+
+    NEEDS_HWLOC();
+    set = cpuset_of("1,3");
+    ck_assert_int_eq(PMIx_Value_load(&v, &set, PMIX_PROC_CPUSET), PMIX_SUCCESS);
+    PMIx_Cpuset_destruct(&set);
+    ck_assert_int_eq(PMIx_Value_xfer(&copy, &v), PMIX_SUCCESS);
+    PMIx_Value_destruct(&v);
+    out = copy.data.cpuset;
+    PX_AUTOFREE char *text = text_of(PX_CPUSET, out);
+    ck_assert_str_eq(text, "1,3");
+    PMIx_Value_destruct(&copy);
+}
+END_TEST
+
+START_TEST(topologies_are_copied_and_compared_by_content)
+{
+    pmix_topology_t topo, copy;
+
+    NEEDS_HWLOC();
+    topo = topology_of(DEVICES_XML);
+    ck_assert_int_eq(px_type_copy(PMIX_TOPO, &copy, &topo), PMIX_SUCCESS);
+    ck_assert_ptr_ne(copy.topology, topo.topology);
+    ck_assert_int_eq(px_type_compare(PMIX_TOPO, &topo, &copy), 0);
+    ck_assert_uint_gt(px_type_size(PMIX_TOPO, &topo), 1000);
+    PMIx_Topology_destruct(&topo);
+    PX_AUTOFREE char *xml = text_of(PX_TOPO, &copy);
+    ck_assert_ptr_nonnull(strstr(xml, "hfi1_0"));
+    PMIx_Topology_destruct(&copy);
+    PMIx_Topology_destruct(&copy);
+}
+END_TEST
+
+START_TEST(a_topology_that_is_lent_stays_and_its_copy_does_not)
+{
+    pmix_topology_t topo, lent, copy;
+
+    NEEDS_HWLOC();
+    topo = topology_of(DEVICES_XML);
+    px_topo_mark(topo.topology, true);
+    lent = (pmix_topology_t){strdup("hwloc"), topo.topology};
+    ck_assert_int_eq(px_type_copy(PMIX_TOPO, &copy, &lent), PMIX_SUCCESS);
+    PMIx_Topology_destruct(&lent);
+    PMIx_Topology_destruct(&copy); /* a leak otherwise */
+    PX_AUTOFREE char *xml = text_of(PX_TOPO, &topo);
+    ck_assert_ptr_nonnull(strstr(xml, "eth0"));
+    px_topo_mark(topo.topology, false);
+    PMIx_Topology_destruct(&topo);
+}
+END_TEST
+
+START_TEST(xml_that_could_reach_out_is_refused)
+{
+    static const char entities[] =
+        "<?xml version=\"1.0\"?><!DOCTYPE topology [<!ENTITY a "
+        "SYSTEM \"file:///etc/passwd\">]><topology/>";
+    void *t = NULL;
+
+    NEEDS_HWLOC();
+    ck_assert_int_eq(px_handle_parse(PX_TOPO, entities, &t), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_handle_parse(PX_TOPO, "", &t), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_handle_parse(PX_TOPO, "<topology", &t), PMIX_ERR_BAD_PARAM);
+    PX_AUTOFREE char *large = malloc(PX_MAX_TOPO_B + 1);
+    memset(large, ' ', PX_MAX_TOPO_B);
+    large[PX_MAX_TOPO_B] = '\0';
+    ck_assert_int_eq(px_handle_parse(PX_TOPO, large, &t), PMIX_ERR_BAD_PARAM);
+    ck_assert_ptr_null(t);
+}
+END_TEST
+
+START_TEST(handles_of_others_are_only_addresses)
+{
+    char thing[] = "thing";
+    struct px_opaque theirs = {(char *)(uintptr_t) "other", thing};
+    struct px_opaque nobodys = {NULL, thing},
+                     none = {(char *)(uintptr_t) "hwloc", NULL};
+    pmix_cpuset_t set = {strdup("other"), thing};
+    void *copy = NULL;
+    char *text = NULL;
+
+    ck_assert_int_eq(px_handle_dup(PX_CPUSET, &theirs, &copy), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(px_handle_dup(PX_TOPO, &nobodys, &copy), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(px_handle_dup(PX_TOPO, &none, &copy), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_handle_text(PX_TOPO, &theirs, &text), PMIX_ERR_NOT_SUPPORTED);
+    px_handle_free(PX_TOPO, &theirs);
+    px_handle_free(PX_CPUSET, &nobodys);
+    PMIx_Cpuset_destruct(&set);
+    ck_assert_ptr_null(set.bitmap);
+    ck_assert_str_eq(thing, "thing");
+}
+END_TEST
+
+START_TEST(what_a_topology_supports_can_be_carried_over)
+{
+    uint8_t given[PX_TOPO_SUPPORT_MAX] = {1, 0, 1}, got[PX_TOPO_SUPPORT_MAX] = {0};
+    pmix_topology_t topo;
+
+    NEEDS_HWLOC();
+    topo = topology_of(DEVICES_XML);
+    given[px_topo_support_size() - 1] = 1;
+    ck_assert(px_topo_support_set(topo.topology, given));
+    ck_assert(px_topo_support_get(topo.topology, got));
+    ck_assert_mem_eq(given, got, sizeof(got));
+    PMIx_Topology_destruct(&topo);
+}
+END_TEST
+
+PX_TEST_MAIN("types/handle", a_source_names_hwloc_in_any_case_and_version,
+             a_list_of_cpus_is_checked, a_list_becomes_a_set_and_a_list_again,
+             what_is_no_list_becomes_no_set, sets_are_copied_and_compared_by_content,
+             a_set_prints_its_list_and_counts_its_size, a_set_in_a_value_goes_with_it,
+             topologies_are_copied_and_compared_by_content,
+             a_topology_that_is_lent_stays_and_its_copy_does_not,
+             xml_that_could_reach_out_is_refused, handles_of_others_are_only_addresses,
+             what_a_topology_supports_can_be_carried_over)
