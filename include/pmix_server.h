@@ -424,6 +424,41 @@ pmix_status_t PMIx_generate_regex2(const char *input, pmix_info_t info[], size_t
 pmix_status_t PMIx_parse_regex2(const pmix_regex2_t *regex, pmix_info_t info[],
                                 size_t ninfo, char **output);
 
+/**
+ * Where a process is bound, in the words of this node's topology: a value for
+ * PMIX_LOCALITY_STRING. As the functions of pmix_topology.h, which see for the statuses.
+ *
+ * @param cpuset    of hwloc
+ * @param locality  receives the text, which the caller frees; NULL if the bitmap is NULL
+ *                  or full (the process is not bound) or touches nothing of the topology
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NOT_AVAILABLE
+ *
+ * PMIx Standard 5.0, ch. Server-Specific Interfaces.
+ */
+pmix_status_t PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset,
+                                                   char **locality);
+
+/**
+ * The text of a cpuset: a value for PMIX_CPUSET.
+ *
+ * @param cpuset         of hwloc, with a bitmap
+ * @param cpuset_string  receives "hwloc:0-3,8", which the caller frees
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM also without a bitmap;
+ *         PMIX_ERR_NOT_SUPPORTED
+ *
+ * PMIx Standard 5.0, ch. Server-Specific Interfaces.
+ */
+pmix_status_t PMIx_server_generate_cpuset_string(const pmix_cpuset_t *cpuset,
+                                                 char **cpuset_string);
+
+/**
+ * The reverse: a cpuset from its text, as PMIx_Parse_cpuset_string.
+ *
+ * Not in the Standard.
+ */
+pmix_status_t PMIx_server_generate_cpuset(const char *cpuset_string,
+                                          pmix_cpuset_t *cpuset);
+
 #ifdef __cplusplus
 }
 #endif

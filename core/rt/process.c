@@ -7,6 +7,7 @@
 #include "core/rt/call.h"
 #include "core/rt/param.h"
 #include "core/rt/select.h"
+#include "core/rt/topo.h"
 #include "core/types/type.h"
 
 #include <assert.h>
@@ -19,6 +20,7 @@ enum { PID_CHANGING = -1 };
 
 struct px_process px_process = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
+    .topology_lock = PTHREAD_MUTEX_INITIALIZER,
     .log_level = PX_LOG_WARN,
 };
 
@@ -120,6 +122,8 @@ static void leave_parent_behind(bool lock_is_mine)
     px_process.notify = NULL;
     px_process.client = NULL;
     px_process.server = NULL;
+    px_process.topology = NULL;
+    pthread_mutex_init(&px_process.topology_lock, NULL);
     px_process.parents = left;
     atomic_store(&px_process.init_count, 0);
     atomic_store(&px_process.log_level, PX_LOG_WARN);
@@ -190,6 +194,7 @@ static void stop_machine(void)
     px_process.loop = NULL;
     px_params_destroy(px_process.params);
     px_process.params = NULL;
+    px_topo_drop();
     atomic_store(&px_process.log_level, PX_LOG_WARN);
 }
 
@@ -247,6 +252,7 @@ pmix_status_t px_process_acquire(enum px_role role, const pmix_info_t *info,
         return rc;
     }
     px_params_warn_unknown(px_process.params);
+    px_topo_given(info, n_info);
     px_process.users++;
     px_process.roles |= role;
     (*users_of(role))++;

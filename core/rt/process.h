@@ -37,6 +37,8 @@ struct px_process {
     struct px_server *server;    /* NULL unless initialised as server */
     _Atomic unsigned init_count; /* init calls of all roles not yet undone */
     unsigned guests; /* those of PMIx_Init in a process that is server only */
+    pthread_mutex_t topology_lock; /* for the member below and whoever makes it */
+    void *topology;                /* the node's, for topo.h; NULL until asked for */
     struct px_process *parents; /* left behind by a forked child; for leak checkers */
 };
 

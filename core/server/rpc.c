@@ -4,8 +4,8 @@
 #include "core/server/server.h"
 
 static const struct px_rpc *const tables[] = {
-    px_rpcs_job,   px_rpcs_get,  px_rpcs_collect, px_rpcs_publish,
-    px_rpcs_event, px_rpcs_host, px_rpcs_system,  px_rpcs_iof,
+    px_rpcs_job,  px_rpcs_get,    px_rpcs_collect, px_rpcs_publish,  px_rpcs_event,
+    px_rpcs_host, px_rpcs_system, px_rpcs_iof,     px_rpcs_topology,
 };
 
 static const struct px_rpc *find_rpc(uint8_t op)

@@ -166,6 +166,7 @@ extern const struct px_rpc
     px_rpcs_host[]; /* on_host.c: spawn query log job_control monitor */
 extern const struct px_rpc
     px_rpcs_system[]; /* on_system.c: allocations, credentials, fabrics ... */
+extern const struct px_rpc px_rpcs_topology[]; /* topology.c: device distances */
 extern const struct px_rpc px_rpcs_iof[]; /* on_iof.c: iof_pull iof_dereg iof_push */
 
 /* In place of whatever infos hold under key. */

@@ -269,6 +269,23 @@ verbose() {
     same 0 "$(cat "$OUT" "$ERR" | wc -c)" "bytes said without --verbose"
 }
 
+# ---- the node ---------------------------------------------------------------------------------
+
+DEVICES=$HERE/../lib/devices.xml
+
+topology() {
+    HWLOC_XMLFILE=$DEVICES pr -n 2 "$PROGRAMS/topology" >"$OUT"
+    lines 2 '^OK topology [01]$' "$OUT"
+}
+
+no_hwloc() { # a library of its name without any function stands before it
+    mkdir -p "$TMP/fake"
+    ${CC:-cc} -shared -fPIC -Wl,-soname,libhwloc.so.15 -o "$TMP/fake/libhwloc.so.15" -x c /dev/null
+    HWLOC_XMLFILE=$DEVICES pr -n 2 env LD_LIBRARY_PATH="$TMP/fake:${LD_LIBRARY_PATH:-}" \
+        "$PROGRAMS/topology" none >"$OUT"
+    lines 2 '^OK topology [01]$' "$OUT"
+}
+
 t all_well_is_status_0 all_well
 t exit_status_of_the_first_failed_rank exit_code
 t killed_by_SEGV_is_139 killed_by_signal SEGV 11
@@ -309,4 +326,6 @@ t ranks_inherit_no_descriptors no_file_descriptors_leak
 t runs_unprivileged unprivileged
 t help_and_version help_and_version
 t verbose_and_silent verbose
+t ranks_learn_the_topology topology
+t ranks_without_hwloc_ask_the_server_for_distances no_hwloc
 suite_end

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Topology for hosts, who describe their processes with it, and for clients that have no hwloc. */
+#include "core/model/topology.h"
+#include "core/base/str.h"
+#include "core/model/api.h"
+#include "core/model/jobinfo.h"
+#include "core/server/server.h"
+#include "core/types/handle.h"
+
+#include <string.h>
+
+/* ---- for hosts --------------------------------------------------------------------------- */
+
+PX_EXPORT pmix_status_t
+PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset, char **locality)
+{
+    pmix_topology_t node;
+    pmix_status_t rc;
+
+    if (!px_initialized())
+        return PMIX_ERR_INIT;
+    if (!cpuset || !locality)
+        return PMIX_ERR_BAD_PARAM;
+    if (!px_source_is_hwloc(cpuset->source))
+        return PMIX_ERR_NOT_SUPPORTED;
+    rc = px_node_topology(&node);
+    return rc ? rc : px_locality_text(node.topology, cpuset->bitmap, locality);
+}
+
+PX_EXPORT pmix_status_t PMIx_server_generate_cpuset_string(const pmix_cpuset_t *cpuset,
+                                                           char **cpuset_string)
+{
+    PX_AUTOFREE char *list = NULL;
+    struct px_opaque o;
+    char *text;
+
+    if (!px_initialized())
+        return PMIX_ERR_INIT;
+    if (!cpuset || !cpuset_string)
+        return PMIX_ERR_BAD_PARAM;
+    o = px_load_opaque(cpuset);
+    pmix_status_t rc = px_handle_text(PX_CPUSET, &o, &list);
+    if (rc)
+        return rc;
+    text = px_strf("hwloc:%s", list);
+    if (!text)
+        return PMIX_ERR_NOMEM;
+    *cpuset_string = text;
+    return PMIX_SUCCESS;
+}
+
+PX_EXPORT pmix_status_t PMIx_server_generate_cpuset(const char *cpuset_string,
+                                                    pmix_cpuset_t *cpuset)
+{
+    if (!px_initialized())
+        return PMIX_ERR_INIT;
+    if (!cpuset_string || !cpuset)
+        return PMIX_ERR_BAD_PARAM;
+    return px_cpuset_parse(cpuset_string, cpuset);
+}
+
+/* ---- for clients -------------------------------------------------------------------------- */
+
+/* Where a client runs: what the host says of it, else what the kernel does. */
+static pmix_status_t find_binding(const struct px_peer *peer, pmix_cpuset_t *cpuset)
+{
+    struct px_nspace *ns = px_nspace_find(px_process.model, peer->proc.nspace);
+    PX_AUTOFREE char *list = NULL;
+    struct px_lookup l;
+    pmix_value_t v;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    px_lookup_init(&l, PMIX_CPUSET, peer->proc.rank, NULL, 0);
+    if (ns && px_lookup_find(px_process.model, ns, &l, &v) == PMIX_SUCCESS) {
+        if (px_value_string(&v))
+            rc = px_cpuset_parse(px_value_string(&v), cpuset);
+        px_type_destruct(PMIX_VALUE, &v);
+    }
+    if (!rc || !peer->pid)
+        return rc;
+    rc = px_binding_list(peer->pid, &list);
+    return rc ? rc : px_cpuset_parse(list, cpuset);
+}
+
+struct asked {
+    pmix_topology_t
+        topo; /* only this node's own, which is none, is taken: the reader refuses XML */
+    pmix_cpuset_t cpuset;
+    px_infos infos;
+};
+
+static pmix_status_t read_request(struct px_req *req, struct asked *a)
+{
+    pmix_status_t rc = px_unpack1(&req->in, &a->topo, PMIX_TOPO);
+
+    if (!rc)
+        rc = px_unpack1(&req->in, &a->cpuset, PMIX_PROC_CPUSET);
+    if (!rc)
+        rc = px_unpack_infos(&req->in, &a->infos.v, &a->infos.n);
+    return rc;
+}
+
+static pmix_status_t answer(struct px_req *req, struct asked *a)
+{
+    pmix_device_distance_t *found = NULL;
+    pmix_topology_t node;
+    size_t n = 0;
+    px_writer w;
+    pmix_status_t rc = a->cpuset.bitmap ? PMIX_SUCCESS
+                                        : find_binding(req->peer, &a->cpuset);
+
+    if (!rc)
+        rc = px_node_topology(&node);
+    if (!rc)
+        rc = px_distances(&node, &a->cpuset, a->infos.v, a->infos.n, px_process.host,
+                          &found, &n);
+    if (rc)
+        return rc;
+    px_reply_begin(req, &w, PMIX_SUCCESS);
+    px_pack_size(&w, n);
+    px_pack(&w, found, (int32_t)n, PMIX_DEVICE_DIST);
+    px_req_reply(req, &w);
+    px_type_free_array(PMIX_DEVICE_DIST, found, n);
+    return PX_DEFERRED;
+}
+
+/* The first who asks may make the loop wait for the discovery of the topology. A host that minds
+ * gives one to PMIx_server_init, or generates a locality before. */
+static pmix_status_t on_distances(struct px_server *srv PX_UNUSED, struct px_req *req)
+{
+    struct asked a = {0};
+    pmix_status_t rc = read_request(req, &a);
+
+    if (!rc)
+        rc = answer(req, &a);
+    px_type_destruct(PMIX_TOPO, &a.topo);
+    px_type_destruct(PMIX_PROC_CPUSET, &a.cpuset);
+    px_infos_cleanup(&a.infos);
+    return rc;
+}
+
+const struct px_rpc px_rpcs_topology[] = {
+    {PX_OP_DEVICE_DISTANCES, on_distances},
+    {0},
+};

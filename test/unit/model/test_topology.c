@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The node's topology, with what a server has put into the job's information. */
+#include "core/model/topology.h"
+
+#include "core/model/api.h"
+#include "core/model/jobinfo.h"
+#include "core/notify/roles.h"
+#include "core/types/handle.h"
+#include "pmix_deprecated.h"
+#include "px_test.h"
+
+#include <string.h>
+
+static void setup(void)
+{
+    setenv("HWLOC_SYNTHETIC", "package:1 core:3 pu:1", 1);
+}
+
+static void begin(void)
+{
+    struct px_err err = {0};
+
+    px_process_lock();
+    ck_assert_int_eq(px_role_begin(PX_ROLE_CLIENT, NULL, 0, &err), PMIX_SUCCESS);
+    px_process_unlock();
+    px_process.init_count = 1;
+}
+
+static void end(void)
+{
+    px_process_lock();
+    px_process.init_count = 0;
+    px_role_end(PX_ROLE_CLIENT);
+    px_process_unlock();
+}
+
+static bool has_hwloc(void)
+{
+    return px_topo_load(NULL, &(pmix_topology_t){0}) == PMIX_SUCCESS;
+}
+
+struct told {
+    const char *key;
+    char *text;
+};
+
+static void on_told(struct px_call *call, void *args)
+{
+    struct told *t = args;
+    pmix_value_t v = {.type = PMIX_STRING, .data.string = t->text};
+    struct px_model *m = px_process.model;
+    pmix_status_t rc = px_nspace_get(m, "job", &m->own);
+
+    if (!rc)
+        rc = px_store_put(m->own, PX_GDS_JOB, PMIX_RANK_WILDCARD, t->key, &v);
+    px_call_done(call, rc);
+}
+
+static void tell(const char *key, char *text)
+{
+    struct told t = {key, text};
+
+    ck_assert_int_eq(px_call(px_process.loop, on_told, &t), PMIX_SUCCESS);
+}
+
+/* Whether it is the one with devices, which hwloc would not find here. */
+static bool is_the_servers(const pmix_topology_t *topo)
+{
+    struct px_opaque o = px_load_opaque(topo);
+    PX_AUTOFREE char *xml = NULL;
+
+    ck_assert_int_eq(px_handle_text(PX_TOPO, &o, &xml), PMIX_SUCCESS);
+    return strstr(xml, "hfi1_0");
+}
+
+static void check_key(const char *key)
+{
+    PX_AUTOFREE char *xml = calloc(1, 16384);
+    FILE *f = fopen(DEVICES_XML, "re");
+    pmix_topology_t topo = {0};
+
+    ck_assert_uint_gt(fread(xml, 1, 16383, f), 0);
+    fclose(f);
+    begin();
+    tell(key, xml);
+    ck_assert_int_eq(px_node_topology(&topo), PMIX_SUCCESS);
+    ck_assert(is_the_servers(&topo));
+    end();
+}
+
+START_TEST(xml_of_the_server_is_used_whatever_its_key)
+{
+    PX_TEST_NEEDS(has_hwloc(), "hwloc");
+    px_topo_drop();
+    check_key(PMIX_HWLOC_XML_V2);
+    check_key(PMIX_HWLOC_XML_V1);
+    check_key(PMIX_LOCAL_TOPO);
+}
+END_TEST
+
+START_TEST(without_a_server_it_is_discovered)
+{
+    char broken[] = "<topology";
+    pmix_topology_t topo = {0}, again = {0};
+
+    PX_TEST_NEEDS(has_hwloc(), "hwloc");
+    px_topo_drop();
+    begin();
+    ck_assert_int_eq(px_node_topology(&topo), PMIX_SUCCESS);
+    ck_assert(!is_the_servers(&topo));
+    tell(PMIX_HWLOC_XML_V2, broken); /* too late, and no good */
+    ck_assert_int_eq(px_node_topology(&again), PMIX_SUCCESS);
+    ck_assert_ptr_eq(topo.topology, again.topology);
+    end();
+    ck_assert(!px_topo_here(&topo));
+    begin();
+    tell(PMIX_HWLOC_XML_V2, broken);
+    ck_assert_int_eq(px_node_topology(&topo), PMIX_SUCCESS);
+    end();
+}
+END_TEST
+
+START_TEST(without_a_role_there_is_none)
+{
+    pmix_topology_t topo = {0};
+
+    ck_assert_int_eq(px_node_topology(&topo), PMIX_ERR_INIT);
+    ck_assert_ptr_null(topo.topology);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("model/topology", setup, NULL,
+                  xml_of_the_server_is_used_whatever_its_key,
+                  without_a_server_it_is_discovered, without_a_role_there_is_none)
