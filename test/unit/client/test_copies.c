@@ -4,6 +4,7 @@
  * overwritten and freed at once. The server must hear the same. */
 #include "core/base/strv.h"
 #include "core/client/client.h"
+#include "alloc_fail.h"
 #include "fake_server.h"
 #include "px_test.h"
 
@@ -273,13 +274,24 @@ static void finish_call(size_t i)
         ck_assert_int_eq(PMIx_Deregister_event_handler(registered, NULL, NULL), 0);
 }
 
-START_TEST(arguments_may_go_as_soon_as_the_call_returns)
+static void setup(void)
 {
     sem_init(&done, 0, 0);
     sem_init(&free_again, 0, 0);
     fake.hook = hear;
     fake_start();
     ck_assert_int_eq(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+}
+
+static void teardown(void)
+{
+    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    fake_stop();
+    px_buf_cleanup(&heard);
+}
+
+START_TEST(arguments_may_go_as_soon_as_the_call_returns)
+{
     for (size_t i = 0; i < PX_COUNT(calls); i++) {
         struct args a = make_args();
         px_buf wanted;
@@ -298,10 +310,39 @@ START_TEST(arguments_may_go_as_soon_as_the_call_returns)
         ck_assert_mem_eq(heard.data, wanted.data, wanted.len);
         px_buf_cleanup(&wanted);
     }
-    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    fake_stop();
-    px_buf_cleanup(&heard);
 }
 END_TEST
 
-PX_TEST_MAIN("client/copies", arguments_may_go_as_soon_as_the_call_returns)
+/* The library's thread stands still: every allocation is the caller's. */
+static void fail_each_allocation(size_t i, struct args *a)
+{
+    bool failed = true;
+
+    for (unsigned nth = 1; failed; nth++) {
+        px_alloc_fail_at(nth);
+        pmix_status_t rc = calls[i].call(a);
+        int balance = px_alloc_balance();
+        failed = px_alloc_fail_end();
+        ck_assert_int_eq(rc, failed ? PMIX_ERR_NOMEM : PMIX_SUCCESS);
+        if (failed)
+            ck_assert_int_eq(balance, 0);
+    }
+}
+
+START_TEST(without_memory_a_call_keeps_nothing_and_says_so)
+{
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    for (size_t i = 0; i < PX_COUNT(calls); i++) {
+        struct args a = make_args();
+
+        make_busy();
+        fail_each_allocation(i, &a);
+        spoil_args(&a);
+        finish_call(i);
+    }
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("client/copies", setup, teardown,
+                  arguments_may_go_as_soon_as_the_call_returns,
+                  without_memory_a_call_keeps_nothing_and_says_so)
