@@ -17,7 +17,7 @@ mkdir -p "$work/corpus" "$work/seeds"
 cd "$work"
 
 failed=0
-"$fuzzer" -max_total_time="${FUZZ_S:-60}" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 \
+"$fuzzer" -max_total_time="${FUZZ_S:-60}" -rss_limit_mb=2048 -timeout=30 -print_final_stats=1 \
     corpus seeds >log 2>&1 || failed=$?
 grep -E '^stat::|Done' log || true
 if [ $failed != 0 ]; then
