@@ -26,4 +26,4 @@ if [ $failed != 0 ]; then
         [ ! -f "$found" ] || { echo "$found:" && base64 "$found"; }
     done
 fi
-exit $failed
+[ $failed = 0 ] # not its own status: 77 would tell meson that it was skipped
