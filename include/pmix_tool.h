@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* A tool is a client, and may be a server: both interfaces come with this header. */
+/* A tool is a client, and may be a server: both interfaces come with this header. The
+ * conventions of pmix.h hold. */
 
 /**
  * Bytes a process wrote have been forwarded here.

@@ -18,12 +18,12 @@ import re
 
 import common
 
-CONVENTIONAL = {"info", "infos", "ninfo", "cbfunc", "cbdata", "directives", "ndirs"}
+CONVENTIONAL = {"info", "infos", "ninfo", "cbfunc", "directives", "ndirs"}
 TOKEN = re.compile(r'/\*.*?\*/|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*|"(?:[^"\\\n]|\\.)*"', re.S | re.M)
 PROTOTYPE = re.compile(r"^(?!typedef|static|extern|return|#)([a-z][\w ]*?[ *]+)(PMIx_\w+)\(", re.M)
 NAMES_RESULT = re.compile(r"(Whether|Number|Name|Names|Text|Copy|Key|Size|The|An?|Next|Library) ")
 REFERENCE = re.compile(r"\b(?:[Aa]s|[Ll]ike|[Ss]ee)\s+(?:for\s+)?(PMIx_\w+)")
-OTHER_HEADER = re.compile(r"(pmix\w*\.h),? whose conventions|(?:conventions|top) of (pmix\w*\.h)")
+OTHER_HEADER = re.compile(r"(pmix\w*\.h),?\s+whose\s+conventions|(?:conventions|top)\s+of\s+(pmix\w*\.h)")
 
 
 class Function:
@@ -138,7 +138,8 @@ def violations_of(book, f, group):
     elif f.result != "void" and not re.search(r"@return|[Rr]eturns|or NULL", text) \
             and not NAMES_RESULT.match(own):
         found.append("does not say what it returns")
-    own_params = [p for p in f.params if p not in CONVENTIONAL and not is_counted(p, f.params)]
+    own_params = [p for p in f.params if p not in CONVENTIONAL and not p.endswith("cbdata") and
+                  not is_counted(p, f.params)]
     for param in own_params if len(own_params) > 1 else []:
         if not re.search(r"\b%s\b" % re.escape(param), text):
             found.append("does not say what %s is" % param)

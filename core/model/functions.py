@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which functions each part of the library has: what its public headers declare.
+"""Which functions each part of the library has: what its public header declares, and the parts of
+that header, which it includes.
 
-usage: functions.py OUTPUT LEVEL=HEADER[,HEADER...]...
+usage: functions.py OUTPUT DEPFILE LEVEL=HEADER...
        functions.py --self-test
 """
+import os
 import re
 import sys
 
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*$", re.M)
+PART = re.compile(r'^#include "(pmix_\w+\.h)"', re.M)
+NO_PARTS = {"pmix_common.h", "pmix_version.h", "pmix_server.h"}  # shared, or a level of its own
 PROTOTYPE = re.compile(r"^[a-z][\w ]*[ *](PMIx_\w+)\(", re.M)
 
 
@@ -17,6 +21,18 @@ def functions(text):
     """Names of the functions declared, in their order."""
     text = DIRECTIVE.sub("", COMMENT.sub("", text))
     return list(dict.fromkeys(PROTOTYPE.findall(text)))
+
+
+def read_level(header, read):
+    """Its functions, and the paths they were found in."""
+    text = read(header)
+    names, paths = functions(text), [header]
+    for part in PART.findall(text):
+        if part not in NO_PARTS:
+            path = os.path.join(os.path.dirname(header), part)
+            names += functions(read(path))
+            paths.append(path)
+    return names, paths
 
 
 def as_c(levels):
@@ -41,7 +57,18 @@ void PMIx_C(void (*PMIx_cb)(void)); typedef int (*pmix_cb)(void);
 pmix_status_t PMIx_A(const char *a);
     PMIx_Call(1);
 """)
-    return [] if found == ["PMIx_A", "PMIx_B", "PMIx_C"] else ["found %s" % found]
+    wrong = [] if found == ["PMIx_A", "PMIx_B", "PMIx_C"] else ["found %s" % found]
+    tree = {"i/pmix.h": '#include "pmix_common.h"\n#include "pmix_more.h"\nvoid PMIx_A(void);\n',
+            "i/pmix_more.h": "void PMIx_B(void);\n", "i/pmix_common.h": "void PMIx_No(void);\n"}
+    found = read_level("i/pmix.h", tree.get)
+    if found != (["PMIx_A", "PMIx_B"], ["i/pmix.h", "i/pmix_more.h"]):
+        wrong.append("read %s" % (found,))
+    return wrong
+
+
+def read_file(path):
+    with open(path, encoding="ascii") as f:
+        return f.read()
 
 
 def main():
@@ -50,17 +77,17 @@ def main():
         wrong = self_test()
         print("\n".join(wrong), end="")
         sys.exit(1 if wrong else 0)
-    levels = {}
-    for arg in args[1:]:
-        level, _, headers = arg.partition("=")
-        levels[level] = []
-        for header in headers.split(","):
-            with open(header, encoding="ascii") as f:
-                levels[level] += functions(f.read())
-    if len(args) < 2:
+    if len(args) < 3:
         sys.exit(__doc__)
+    levels, paths = {}, []
+    for arg in args[2:]:
+        level, _, header = arg.partition("=")
+        levels[level], found = read_level(header, read_file)
+        paths += found
     with open(args[0], "w", encoding="ascii") as f:
         f.write(as_c(levels))
+    with open(args[1], "w", encoding="utf-8") as f:
+        f.write("%s: %s\n" % (args[0], " ".join(p.replace(" ", "\\ ") for p in paths)))
 
 
 if __name__ == "__main__":
