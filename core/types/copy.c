@@ -184,7 +184,10 @@ pmix_status_t px_type_copy(pmix_data_type_t id, void *dst, const void *src)
     case PX_TOPO:
         return copy_opaque((enum px_store)t->store, dst, src);
     case PX_STRUCT:
-        return copy_fields(t, dst, src);
+        if (!t->flat)
+            return copy_fields(t, dst, src);
+        memcpy(dst, src, t->size);
+        return PMIX_SUCCESS;
     default:
         memcpy(dst, src, t->size);
         return PMIX_SUCCESS;

@@ -48,7 +48,7 @@ enum {
 
 #define N_TRAVELLING(ID, n_local) (PX_COUNT(fields_##ID) - (n_local))
 
-static const struct px_type types[] = {
+const struct px_type px_types[] = {
     [PMIX_UNDEF] = {.id = PMIX_UNDEF,
                     .store = PX_NONE,
                     .in_value = PX_VALUE_INLINE,
@@ -76,9 +76,4 @@ static const struct px_type types[] = {
 #include "core/types/types.def"
 };
 
-const struct px_type *px_type_find(pmix_data_type_t id)
-{
-    if (id >= PX_COUNT(types) || !types[id].name)
-        return NULL;
-    return &types[id];
-}
+const pmix_data_type_t px_n_types = PX_COUNT(px_types);

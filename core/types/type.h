@@ -80,8 +80,15 @@ struct px_type {
     const struct px_field *fields;
 };
 
+/* The rows by number, and how many there are; the holes have no name. */
+extern const struct px_type px_types[];
+extern const pmix_data_type_t px_n_types;
+
 /* NULL if there is no such type (holes, deprecated without support, out of range). */
-const struct px_type *px_type_find(pmix_data_type_t id);
+static inline const struct px_type *px_type_find(pmix_data_type_t id)
+{
+    return id < px_n_types && px_types[id].name ? &px_types[id] : NULL;
+}
 
 /* -- walkers: each works on one object of the given type --------------------------- */
 

@@ -17,7 +17,10 @@ struct px_dialect {
 
 /* v21 v3 v4 v41 v51 v61; NULL for any other name. */
 const struct px_dialect *px_dialect_find(const char *name);
-bool px_dialect_knows(const struct px_dialect *d, pmix_data_type_t id);
+static inline bool px_dialect_knows(const struct px_dialect *d, pmix_data_type_t id)
+{
+    return id / 64u < PX_COUNT(d->types) && (d->types[id / 64u] >> (id % 64u) & 1u);
+}
 
 /* What a connection agreed on. */
 struct px_codec {

@@ -33,6 +33,12 @@ pmix_status_t px_get_elements(px_reader *r, void *array, size_t n,
 /* n elements as fresh memory that grows while they come; n == 0 gives NULL. */
 pmix_status_t px_get_array(px_reader *r, void **out, size_t n, const struct px_type *t);
 
+/* The row of a member that is a structure; of others only the store matters. */
+static inline const struct px_type *px_field_struct(const struct px_field *f)
+{
+    return f->store == PX_STRUCT ? px_type_find(f->type) : NULL;
+}
+
 /* ---- members, bare ------------------------------------------------------------------------ */
 
 void px_put_string(px_writer *w, const char *s);

@@ -51,11 +51,6 @@ const struct px_dialect *px_dialect_find(const char *name)
     return NULL;
 }
 
-bool px_dialect_knows(const struct px_dialect *d, pmix_data_type_t id)
-{
-    return id / 64u < PX_COUNT(d->types) && (d->types[id / 64u] >> (id % 64u) & 1u);
-}
-
 struct px_codec px_codec_newest(struct px_codec codec)
 {
     codec.dialect = px_dialect_find(codec.dialect->encoding == PX_ENC_FLEX ? "v61"

@@ -4,6 +4,8 @@
 
 #include <limits.h>
 
+enum { RUN = 32 }; /* numbers for which room is made at once */
+
 /* How one kind of storage travels. Tags name the sender's native width. */
 struct shape {
     uint8_t memory_b; /* 0: no integer */
@@ -36,8 +38,12 @@ static const struct shape shapes[] = {
 
 /* ---- memory ------------------------------------------------------------------------------ */
 
+/* Where width and sign are constants, these are a few instructions: the loops over many
+ * numbers below are written once and made for each. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* The value in 64 bits, its sign extended if it is a signed one. */
-static uint64_t load(const void *src, unsigned width, bool is_signed)
+INLINE uint64_t load(const void *src, unsigned width, bool is_signed)
 {
     uint16_t u16;
     uint32_t u32;
@@ -56,7 +62,7 @@ static uint64_t load(const void *src, unsigned width, bool is_signed)
     }
 }
 
-static void put_back(void *dst, unsigned width, uint64_t bits)
+INLINE void put_back(void *dst, unsigned width, uint64_t bits)
 {
     uint16_t u16 = (uint16_t)bits;
     uint32_t u32 = (uint32_t)bits;
@@ -76,58 +82,69 @@ static void put_back(void *dst, unsigned width, uint64_t bits)
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
-uint8_t *px_put_room(px_writer *w, size_t n)
+uint8_t *px_put_more_room(px_writer *w, size_t n)
 {
-    if (w->status)
-        return NULL;
-    if (w->buf.cap - w->buf.len < n) {
-        pmix_status_t rc = px_buf_reserve(&w->buf, n);
+    pmix_status_t rc = w->status ? w->status : px_buf_reserve(&w->buf, n);
 
-        if (rc) {
-            w->status = rc;
-            return NULL;
-        }
-    }
-    return w->buf.data + w->buf.len;
+    w->status = rc;
+    return rc ? NULL : w->buf.data + w->buf.len;
 }
 
-void px_put_raw(px_writer *w, const void *bytes, size_t n)
+INLINE uint8_t *encode_flex(uint8_t *out, uint64_t v)
 {
-    uint8_t *to = n ? px_put_room(w, n) : NULL;
+    const uint8_t *last = out + PX_FLEX_MAX_B - 1;
 
-    if (to) {
-        memcpy(to, bytes, n);
-        w->buf.len += n;
-    }
-}
-
-void px_put_byte(px_writer *w, uint8_t byte)
-{
-    px_put_raw(w, &byte, 1);
-}
-
-static size_t encode_flex(uint8_t *out, uint64_t v)
-{
-    size_t n = 0;
-
-    while (v > 0x7f && n < PX_FLEX_MAX_B - 1) {
-        out[n++] = (uint8_t)(v | 0x80);
+    while (v > 0x7f && out < last) {
+        *out++ = (uint8_t)(v | 0x80);
         v >>= 7;
     }
-    out[n++] = (uint8_t)v;
-    return n;
+    *out++ = (uint8_t)v;
+    return out;
 }
 
-static size_t encode_fixed(uint8_t *out, uint64_t v, unsigned width)
+INLINE uint8_t *encode_fixed(uint8_t *out, uint64_t v, unsigned width)
 {
     for (unsigned i = 0; i < width; i++)
         out[i] = (uint8_t)(v >> 8 * (width - 1 - i));
-    return width;
+    return out + width;
 }
 
-static uint64_t zigzag(uint64_t v)
+INLINE uint64_t zigzag(uint64_t v)
 {
     return v << 1 ^ (v >> 63 ? UINT64_MAX : 0);
+}
+
+INLINE uint8_t *flex_run(uint8_t *to, const char *at, size_t n, unsigned width,
+                         bool is_signed)
+{
+    for (; n; n--, at += width) {
+        uint64_t v = load(at, width, is_signed);
+
+        to = encode_flex(to, is_signed ? zigzag(v) : v);
+    }
+    return to;
+}
+
+static uint8_t *put_flex(uint8_t *to, const char *at, size_t n, const struct shape *s)
+{
+    switch (s->memory_b) {
+    case 2:
+        return s->signed_flex ? flex_run(to, at, n, 2, true)
+                              : flex_run(to, at, n, 2, false);
+    case 4:
+        return s->signed_flex ? flex_run(to, at, n, 4, true)
+                              : flex_run(to, at, n, 4, false);
+    default:
+        return s->signed_flex ? flex_run(to, at, n, 8, true)
+                              : flex_run(to, at, n, 8, false);
+    }
+}
+
+static uint8_t *put_fixed(uint8_t *to, const char *at, size_t n, const struct shape *s)
+{
+    for (; n; n--, at += s->memory_b)
+        to = encode_fixed(to, load(at, s->memory_b, s->signed_fixed), s->wire_b);
+    return to;
 }
 
 void px_put_numbers(px_writer *w, enum px_store kind, const void *src, size_t n)
@@ -139,32 +156,23 @@ void px_put_numbers(px_writer *w, enum px_store kind, const void *src, size_t n)
     uint8_t *to;
 
     if (tag && (to = px_put_room(w, 2)))
-        w->buf.len += flex ? encode_flex(to, tag) : encode_fixed(to, tag, 2);
-    for (; n; n--, at += s->memory_b) {
-        to = px_put_room(w, PX_FLEX_MAX_B);
+        w->buf.len +=
+            (size_t)((flex ? encode_flex(to, tag) : encode_fixed(to, tag, 2)) - to);
+    while (n) { /* room for the longest form of a few at a time: most are short */
+        size_t run = n < RUN ? n : RUN;
+
+        to = px_put_room(w, run * PX_FLEX_MAX_B);
         if (!to)
             return;
-        if (flex) {
-            uint64_t v = load(at, s->memory_b, s->signed_flex);
-
-            w->buf.len += encode_flex(to, s->signed_flex ? zigzag(v) : v);
-        } else {
-            uint64_t v = load(at, s->memory_b, s->signed_fixed);
-
-            w->buf.len += encode_fixed(to, v, s->wire_b);
-        }
+        w->buf.len += (size_t)((flex ? put_flex(to, at, run, s)
+                                     : put_fixed(to, at, run, s)) -
+                               to);
+        at += run * s->memory_b;
+        n -= run;
     }
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
-
-pmix_status_t px_get_byte(px_reader *r, uint8_t *byte)
-{
-    if (r->pos == r->end)
-        return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
-    *byte = *r->pos++;
-    return PMIX_SUCCESS;
-}
 
 static pmix_status_t decode_flex(px_reader *r, uint64_t *out)
 {
@@ -260,9 +268,49 @@ static bool fits(const struct shape *s, enum px_store kind, bool is_signed, uint
     return bits == 64 || v >> bits == 0;
 }
 
-bool px_is_number(enum px_store kind)
+/* Untagged numbers in the flexible encoding, as long as none of them can touch the end of the
+ * message and each is as short as those of its width are. Returns how many were read; the first
+ * it did not read is left to the careful way. */
+INLINE size_t get_run(px_reader *r, char *to, size_t n, unsigned width, bool is_signed)
 {
-    return kind < PX_COUNT(shapes) && shapes[kind].memory_b;
+    const unsigned longest = (8 * width + 6) / 7 < 4 ? (8 * width + 6) / 7 : 4;
+    size_t done = 0;
+
+    for (; done < n && px_left(r) >= longest; done++, to += width) {
+        const uint8_t *at = r->pos;
+        uint64_t v = *at & 0x7f;
+        unsigned i = 0;
+
+        while (at[i] & 0x80 && i + 1 < longest) {
+            i++;
+            v |= (uint64_t)(at[i] & 0x7f) << 7 * i;
+        }
+        if (at[i] & 0x80)
+            break;
+        if (is_signed)
+            v = v >> 1 ^ (v & 1 ? UINT64_MAX : 0);
+        if (width == 2 &&
+            (is_signed ? (uint64_t)(int64_t)(int16_t)v : (uint16_t)v) != v)
+            break;
+        put_back(to, width, v);
+        r->pos = at + i + 1;
+    }
+    return done;
+}
+
+static size_t get_short(px_reader *r, char *to, size_t n, const struct shape *s)
+{
+    switch (s->memory_b) {
+    case 2:
+        return s->signed_flex ? get_run(r, to, n, 2, true)
+                              : get_run(r, to, n, 2, false);
+    case 4:
+        return s->signed_flex ? get_run(r, to, n, 4, true)
+                              : get_run(r, to, n, 4, false);
+    default:
+        return s->signed_flex ? get_run(r, to, n, 8, true)
+                              : get_run(r, to, n, 8, false);
+    }
 }
 
 pmix_status_t px_get_numbers(px_reader *r, enum px_store kind, void *dst, size_t n)
@@ -270,37 +318,28 @@ pmix_status_t px_get_numbers(px_reader *r, enum px_store kind, void *dst, size_t
     const struct shape *s = &shapes[kind];
     bool flex = r->codec.dialect->encoding == PX_ENC_FLEX;
     bool is_signed = flex ? s->signed_flex : s->signed_fixed;
+    bool tagged = flex ? s->tag_flex : s->tag_fixed;
     struct coding coding = {s->wire_b, is_signed};
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = tagged ? get_tag(r, &coding) : PMIX_SUCCESS;
     char *to = dst;
 
-    if (flex ? s->tag_flex : s->tag_fixed)
-        rc = get_tag(r, &coding);
-    for (; !rc && n; n--, to += s->memory_b) {
+    while (!rc && n) {
+        size_t done = flex && !tagged ? get_short(r, to, n, s) : 0;
         bool negative = false;
         uint64_t v = 0;
 
+        to += done * s->memory_b;
+        n -= done;
+        if (!n)
+            break;
         rc = get_bits(r, coding.width, coding.is_signed, &v, &negative);
         if (rc)
             break;
         if (!fits(s, kind, is_signed, v, negative))
             return PMIX_ERR_UNPACK_FAILURE;
         put_back(to, s->memory_b, v);
+        to += s->memory_b;
+        n--;
     }
     return rc;
-}
-
-pmix_status_t px_get_type(px_reader *r, pmix_data_type_t *type)
-{
-    return px_get_number(r, PX_UINT16, type);
-}
-
-pmix_status_t px_get_size(px_reader *r, size_t *n)
-{
-    return px_get_number(r, PX_SIZE, n);
-}
-
-pmix_status_t px_get_i32(px_reader *r, int32_t *n)
-{
-    return px_get_number(r, PX_INT32, n);
 }

@@ -25,32 +25,85 @@ static inline void px_writer_fail(px_writer *w, pmix_status_t status)
         w->status = status;
 }
 
+/* What px_put_room does when there is no room yet. */
+uint8_t *px_put_more_room(px_writer *w, size_t n);
+
 /* Room for n more bytes at the end of the buffer, which the caller fills and then adds to
  * buf.len; NULL once the writer has failed. */
-uint8_t *px_put_room(px_writer *w, size_t n);
-void px_put_raw(px_writer *w, const void *bytes, size_t n);
-void px_put_byte(px_writer *w, uint8_t byte);
+static inline uint8_t *px_put_room(px_writer *w, size_t n)
+{
+    if (!w->status && w->buf.cap - w->buf.len >= n)
+        return w->buf.data + w->buf.len;
+    return px_put_more_room(w, n);
+}
+
+static inline void px_put_raw(px_writer *w, const void *bytes, size_t n)
+{
+    uint8_t *to = n ? px_put_room(w, n) : NULL;
+
+    if (to) {
+        memcpy(to, bytes, n);
+        w->buf.len += n;
+    }
+}
+
+static inline void px_put_byte(px_writer *w, uint8_t byte)
+{
+    uint8_t *to = px_put_room(w, 1);
+
+    if (to) {
+        *to = byte;
+        w->buf.len++;
+    }
+}
+
 /* n numbers side by side at src, stored as `kind` says (one of the integer kinds). */
 void px_put_numbers(px_writer *w, enum px_store kind, const void *src, size_t n);
 
+/* Of an untagged kind whose flexible form is v: most numbers inside structures take a byte. */
+static inline void px_put_coded(px_writer *w, enum px_store kind, const void *src,
+                                uint64_t v)
+{
+    if (v < 0x80 && w->codec.dialect->encoding == PX_ENC_FLEX)
+        px_put_byte(w, (uint8_t)v);
+    else
+        px_put_numbers(w, kind, src, 1);
+}
+
+/* Where the kind is a constant, nothing is left of this but what it needs. */
 static inline void px_put_number(px_writer *w, enum px_store kind, const void *src)
 {
-    px_put_numbers(w, kind, src, 1);
+    uint32_t u32;
+    int32_t i32;
+
+    switch (kind) {
+    case PX_UINT32:
+        memcpy(&u32, src, sizeof(u32));
+        px_put_coded(w, kind, src, u32);
+        break;
+    case PX_INT32:
+        memcpy(&i32, src, sizeof(i32));
+        px_put_coded(w, kind, src, i32 < 0 ? UINT64_MAX : (uint64_t)i32 << 1);
+        break;
+    default:
+        px_put_numbers(w, kind, src, 1);
+        break;
+    }
 }
 
 static inline void px_put_type(px_writer *w, pmix_data_type_t type)
 {
-    px_put_number(w, PX_UINT16, &type);
+    px_put_coded(w, PX_UINT16, &type, type);
 }
 
 static inline void px_put_size(px_writer *w, size_t n)
 {
-    px_put_number(w, PX_SIZE, &n);
+    px_put_coded(w, PX_SIZE, &n, n);
 }
 
 static inline void px_put_i32(px_writer *w, int32_t n)
 {
-    px_put_number(w, PX_INT32, &n);
+    px_put_coded(w, PX_INT32, &n, n < 0 ? UINT64_MAX : (uint64_t)n << 1);
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -71,8 +124,19 @@ static inline const uint8_t *px_get_raw(px_reader *r, size_t n)
     return at;
 }
 
-pmix_status_t px_get_byte(px_reader *r, uint8_t *byte);
-bool px_is_number(enum px_store kind);
+static inline pmix_status_t px_get_byte(px_reader *r, uint8_t *byte)
+{
+    if (r->pos == r->end)
+        return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
+    *byte = *r->pos++;
+    return PMIX_SUCCESS;
+}
+
+static inline bool px_is_number(enum px_store kind)
+{
+    return (kind >= PX_INT16 && kind <= PX_TIME);
+}
+
 /* PMIX_ERR_UNPACK_FAILURE if a number does not fit what is stored. */
 pmix_status_t px_get_numbers(px_reader *r, enum px_store kind, void *dst, size_t n);
 
@@ -81,8 +145,44 @@ static inline pmix_status_t px_get_number(px_reader *r, enum px_store kind, void
     return px_get_numbers(r, kind, dst, 1);
 }
 
-pmix_status_t px_get_type(px_reader *r, pmix_data_type_t *type);
-pmix_status_t px_get_size(px_reader *r, size_t *n);
-pmix_status_t px_get_i32(px_reader *r, int32_t *n);
+/* Whether the next number, in the flexible encoding, takes a byte, which is consumed then. */
+static inline bool px_get_coded(px_reader *r, uint8_t *byte)
+{
+    if (r->codec.dialect->encoding != PX_ENC_FLEX || r->pos == r->end ||
+        *r->pos >= 0x80)
+        return false;
+    *byte = *r->pos++;
+    return true;
+}
+
+static inline pmix_status_t px_get_type(px_reader *r, pmix_data_type_t *type)
+{
+    uint8_t byte;
+
+    if (!px_get_coded(r, &byte))
+        return px_get_number(r, PX_UINT16, type);
+    *type = byte;
+    return PMIX_SUCCESS;
+}
+
+static inline pmix_status_t px_get_size(px_reader *r, size_t *n)
+{
+    uint8_t byte;
+
+    if (!px_get_coded(r, &byte))
+        return px_get_number(r, PX_SIZE, n);
+    *n = byte;
+    return PMIX_SUCCESS;
+}
+
+static inline pmix_status_t px_get_i32(px_reader *r, int32_t *n)
+{
+    uint8_t byte;
+
+    if (!px_get_coded(r, &byte))
+        return px_get_number(r, PX_INT32, n);
+    *n = byte >> 1 ^ -(byte & 1);
+    return PMIX_SUCCESS;
+}
 
 #endif

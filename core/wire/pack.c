@@ -34,10 +34,9 @@ static const struct px_type *known_type(px_writer *w, pmix_data_type_t id)
 
 /* ---- leaves -------------------------------------------------------------------------------- */
 
-void px_put_string(px_writer *w, const char *s)
+/* n bytes, the NUL included; none for NULL. */
+static void put_text(px_writer *w, const char *s, size_t n)
 {
-    size_t n = s ? strlen(s) + 1 : 0;
-
     if (n > INT32_MAX) {
         px_writer_fail(w, PMIX_ERR_BAD_PARAM);
         return;
@@ -46,10 +45,17 @@ void px_put_string(px_writer *w, const char *s)
     px_put_raw(w, s, n);
 }
 
+void px_put_string(px_writer *w, const char *s)
+{
+    put_text(w, s, s ? strlen(s) + 1 : 0);
+}
+
 static void put_chars(px_writer *w, const char *s, size_t capacity)
 {
-    if (memchr(s, '\0', capacity))
-        px_put_string(w, s);
+    size_t n = strnlen(s, capacity);
+
+    if (n < capacity)
+        put_text(w, s, n + 1);
     else
         px_writer_fail(w, PMIX_ERR_BAD_PARAM);
 }
@@ -212,6 +218,21 @@ static void put_counted(px_writer *w, const void *array, size_t n,
         put_elements(w, array, n, t);
 }
 
+/* What infos, the most frequent of all, are made of has a short way. */
+static void put_member(px_writer *w, const void *member, const struct px_field *f)
+{
+    enum px_store store = (enum px_store)f->store;
+
+    if (store == PX_KEY)
+        put_chars(w, member, sizeof(pmix_key_t));
+    else if (store == PX_VALUE)
+        put_value(w, member);
+    else if (px_is_number(store))
+        px_put_number(w, store, member);
+    else
+        put_object(w, member, px_field_struct(f), store);
+}
+
 static void put_struct(px_writer *w, const char *src, const struct px_type *t)
 {
     for (const struct px_field *f = t->fields; f < t->fields + t->n_fields; f++) {
@@ -220,7 +241,7 @@ static void put_struct(px_writer *w, const char *src, const struct px_type *t)
 
         switch ((enum px_many)f->many) {
         case PX_ONE:
-            put_object(w, member, px_type_find(f->type), (enum px_store)f->store);
+            put_member(w, member, f);
             break;
         case PX_COUNTED:
             memcpy(&n, src + f->count_offset, sizeof(n));
@@ -276,6 +297,10 @@ static void put_object(px_writer *w, const void *src, const struct px_type *t,
 
     if (w->status)
         return;
+    if (px_is_number(store)) {
+        px_put_number(w, store, src);
+        return;
+    }
     switch (store) {
     case PX_NONE:
         break;
@@ -315,10 +340,7 @@ static void put_object(px_writer *w, const void *src, const struct px_type *t,
         put_struct(w, src, t);
         break;
     default:
-        if (px_is_number(store))
-            px_put_number(w, store, src);
-        else
-            put_bytes_or_text(w, src, store);
+        put_bytes_or_text(w, src, store);
         break;
     }
 }

@@ -19,7 +19,56 @@ static locale_t c_locale(void)
     return newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-void px_put_real(px_writer *w, double v)
+/* The digits of whole numbers below 10^19, from their end backwards. */
+static char *digits(char *end, uint64_t v, int at_least)
+{
+    for (; v || at_least > 0; v /= 10, at_least--)
+        *--end = (char)('0' + v % 10);
+    return end;
+}
+
+/* As "%f" has it, correctly rounded, for numbers of up to 53 bits before the point: the rest is
+ * a multiple of a power of two, and its millionths fit into 128 bits. NULL for all others. */
+static char *millionths(char *end, double v)
+{
+#ifdef __SIZEOF_INT128__
+    double size = fabs(v);
+    int exponent;
+
+    if (!(size < 0x1p53))
+        return NULL;
+    uint64_t whole = (uint64_t)size;
+    double rest = frexp(size - (double)whole,
+                        &exponent); /* rest * 2^exponent, [0.5, 1) */
+    unsigned shift = (unsigned)(53 - exponent);
+    unsigned __int128 scaled = (unsigned __int128)(uint64_t)(rest * 0x1p53) * 1000000u;
+    uint64_t part = 0;
+
+    if (shift < 127) { /* else it is far below half a millionth */
+        unsigned __int128 below = scaled & (((unsigned __int128)1 << shift) - 1);
+        unsigned __int128 half = (unsigned __int128)1 << (shift - 1);
+
+        part = (uint64_t)(scaled >> shift);
+        part += below > half || (below == half && part & 1);
+    }
+    if (part == 1000000) {
+        part = 0;
+        whole++;
+    }
+    *--end = '\0';
+    end = digits(end, part, 6);
+    *--end = '.';
+    end = digits(end, whole, 1);
+    if (signbit(v))
+        *--end = '-';
+    return end;
+#else
+    (void)end;
+    return v ? NULL : NULL;
+#endif
+}
+
+static void put_any_real(px_writer *w, double v)
 {
     char text[DBL_MAX_10_EXP + 16]; /* sign, digits, point, 6 decimals */
     locale_t c = c_locale();
@@ -34,6 +83,44 @@ void px_put_real(px_writer *w, double v)
     uselocale(old);
     freelocale(c);
     px_put_string(w, text);
+}
+
+void px_put_real(px_writer *w, double v)
+{
+    char room[32];
+    char *text = millionths(room + sizeof(room), v);
+
+    if (text)
+        px_put_string(w, text);
+    else
+        put_any_real(w, v);
+}
+
+/* The number in "-123.456": exact, if all its digits together are a whole number that a double
+ * holds and the point is not farther than a power of ten that it holds. */
+static bool short_real(const char *text, size_t len, double *out)
+{
+    static const double tens[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
+    size_t i = text[0] == '-', first = i, point = len;
+    uint64_t v = 0;
+
+    if (FLT_EVAL_METHOD != 0 || len > 17)
+        return false;
+    for (; i < len; i++) {
+        if (text[i] >= '0' && text[i] <= '9')
+            v = v * 10 + (uint64_t)(text[i] - '0');
+        else if (text[i] == '.' && point == len && i > first)
+            point = i;
+        else
+            return false;
+    }
+    size_t decimals = point < len ? len - point - 1 : 0;
+    if (len == first || decimals >= PX_COUNT(tens) || v >> 53)
+        return false;
+    *out = (double)v / tens[decimals];
+    if (first)
+        *out = -*out;
+    return true;
 }
 
 /* Too large a text is an error, not infinity; "inf" and "nan" are fine. */
@@ -53,6 +140,10 @@ pmix_status_t px_get_real(px_reader *r, enum px_store kind, void *dst)
         return rc;
     if (!text || !len)
         return PMIX_ERR_UNPACK_FAILURE;
+    if (kind == PX_DOUBLE && short_real(text, len, &wide)) {
+        memcpy(dst, &wide, sizeof(wide));
+        return PMIX_SUCCESS;
+    }
     c = c_locale();
     if (!c)
         return PMIX_ERR_NOMEM;

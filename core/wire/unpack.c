@@ -38,15 +38,17 @@ pmix_status_t px_get_elements(px_reader *r, void *array, size_t n,
     enum px_store store = (enum px_store)t->store;
     char *at = array;
 
-    if (n)
-        memset(array, 0, n * t->size);
     if (px_is_number(store))
         return px_get_numbers(r, store, array, n);
     if (store == PX_BYTE1)
         return px_get_bytes(r, array, n);
-    if (store == PX_POINTER)
+    if (store == PX_POINTER) {
+        if (n)
+            memset(array, 0, n * t->size);
         return px_get_leaf(r, array, store);
+    }
     for (size_t i = 0; i < n; i++, at += t->size) {
+        memset(at, 0, t->size); /* one at a time: it stays in the processor's cache */
         pmix_status_t rc = get_object(r, at, t, store);
 
         if (rc) {
@@ -259,7 +261,7 @@ static pmix_status_t get_member(px_reader *r, void *member, const struct px_fiel
 {
     if (f->type == PMIX_INFO_DIRECTIVES)
         return get_directives(r, member);
-    return get_object(r, member, px_type_find(f->type), (enum px_store)f->store);
+    return get_object(r, member, px_field_struct(f), (enum px_store)f->store);
 }
 
 static pmix_status_t get_struct(px_reader *r, char *obj, const struct px_type *t)

@@ -131,8 +131,81 @@ START_TEST(takes_any_byte_but_zero_as_true)
 }
 END_TEST
 
-PX_TEST_MAIN("wire/number", reads_the_ends_of_each_range,
-             refuses_a_number_too_large_for_its_type,
+/* Every length a number can have, among others and at the end, in both signs. */
+static uint64_t some_number(int i)
+{
+    uint64_t v = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(i + 1) >> (i * 7) % 64;
+
+    return i % 3 ? v : ~v;
+}
+
+#define RUN_OF(c_type, TYPE)                                                         \
+    do {                                                                             \
+        c_type from_[1000], to_[1000];                                               \
+        for (int i_ = 0; i_ < 1000; i_++)                                            \
+            from_[i_] = (c_type)some_number(i_);                                     \
+        for (int32_t n_ = 0; n_ < 1000; n_ = n_ < 70 ? n_ + 1 : n_ + 111) {          \
+            PX_AUTO(px_writer) w_;                                                   \
+            px_reader r_;                                                            \
+            int32_t got_ = n_;                                                       \
+            px_writer_init(&w_, codec);                                              \
+            px_pack(&w_, from_, n_, PMIX_##TYPE);                                    \
+            px_reader_init(&r_, codec, w_.buf.data, w_.buf.len);                     \
+            ck_assert_int_eq(px_unpack(&r_, to_, &got_, PMIX_##TYPE), PMIX_SUCCESS); \
+            ck_assert_int_eq(got_, n_);                                              \
+            ck_assert(px_reader_done(&r_));                                          \
+            ck_assert_int_eq(memcmp(from_, to_, (size_t)n_ * sizeof(c_type)), 0);    \
+            if (n_ > 0) {                                                            \
+                px_reader_init(&r_, codec, w_.buf.data, w_.buf.len - 1);             \
+                ck_assert_int_eq(px_unpack(&r_, to_, &got_, PMIX_##TYPE),            \
+                                 PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);           \
+            }                                                                        \
+        }                                                                            \
+    } while (0)
+
+START_TEST(runs_of_numbers_of_all_lengths_come_back)
+{
+    static const char *const dialects[] = {"v41", "v3"};
+
+    for (size_t d = 0; d < PX_COUNT(dialects); d++) {
+        struct px_codec codec = {px_dialect_find(dialects[d]), false};
+
+        RUN_OF(int16_t, INT16);
+        RUN_OF(int32_t, INT32);
+        RUN_OF(int64_t, INT64);
+        RUN_OF(uint16_t, UINT16);
+        RUN_OF(uint32_t, UINT32);
+        RUN_OF(uint64_t, UINT64);
+        RUN_OF(int, INT);
+        RUN_OF(unsigned, UINT);
+        RUN_OF(size_t, SIZE);
+        RUN_OF(pid_t, PID);
+    }
+}
+END_TEST
+
+START_TEST(a_number_too_large_is_refused_wherever_it_stands)
+{
+    uint16_t u16[4];
+    uint32_t u32[4];
+    PX_AUTO(px_buf) small = bytes_of("08 01 ff ff 03 80 80 04 01 00 00 00 00 00 00");
+    PX_AUTO(px_buf) large = bytes_of(
+        "08 01 ff ff ff ff 0f 80 80 80 80 10 01 00 00 00 00");
+    int32_t n = 4;
+    px_reader r;
+
+    px_reader_init(&r, px_codec_default, small.data, small.len);
+    ck_assert_int_eq(px_unpack(&r, u16, &n, PMIX_UINT16), PMIX_ERR_UNPACK_FAILURE);
+    px_reader_init(&r, px_codec_default, small.data, small.len);
+    ck_assert_int_eq(px_unpack(&r, u16, &n, PMIX_INT16), PMIX_ERR_UNPACK_FAILURE);
+    px_reader_init(&r, px_codec_default, large.data, large.len);
+    ck_assert_int_eq(px_unpack(&r, u32, &n, PMIX_UINT32), PMIX_ERR_UNPACK_FAILURE);
+}
+END_TEST
+
+PX_TEST_MAIN("wire/number", runs_of_numbers_of_all_lengths_come_back,
+             a_number_too_large_is_refused_wherever_it_stands,
+             reads_the_ends_of_each_range, refuses_a_number_too_large_for_its_type,
              takes_the_ninth_byte_as_the_last_whatever_its_top_bit,
              refuses_a_number_that_does_not_end, accepts_longer_forms_than_needed,
              converts_from_the_native_width_of_another_sender,

@@ -7,6 +7,7 @@
 #include <float.h>
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static pmix_status_t read_one(const char *text, void *dst, pmix_data_type_t type)
@@ -201,7 +202,70 @@ START_TEST(no_map_is_an_empty_one)
 }
 END_TEST
 
+/* Numbers of every size, halves of the last digit and their neighbours among them. */
+static double some_double(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    uint64_t r = *state >> 11;
+    double v = (double)(r & 0xfffff) / (double)(1u << (r >> 20 & 31)) *
+               pow(10, (double)(r >> 25 & 15) - 6);
+    double half = (floor(v * 1e6) + 0.5) / 1e6;
+
+    switch (r >> 29 & 3) {
+    case 0:
+        v = half;
+        break;
+    case 1:
+        v = nextafter(half, r & 1 ? 0 : DBL_MAX);
+        break;
+    case 2:
+        v = (double)(r & 0xffffff) / (1 << 7); /* a tie: seven binary places */
+        break;
+    default:
+        break;
+    }
+    return r & 1u << 31 ? -v : v;
+}
+
+START_TEST(doubles_are_written_as_by_printf_and_read_as_by_strtod)
+{
+    uint64_t state = 4711;
+
+    for (int i = 0; i < 20000; i++) {
+        double v = some_double(&state), read = 0;
+        char expected[400];
+        PX_AUTO(px_writer) w;
+        px_reader r;
+
+        snprintf(expected, sizeof(expected), "%f", v);
+        px_writer_init(&w, px_codec_default);
+        px_pack_bare(&w, &v, PMIX_DOUBLE);
+        px_reader_init(&r, w.codec, w.buf.data, w.buf.len);
+        ck_assert_int_eq(px_unpack_bare(&r, &read, PMIX_DOUBLE), PMIX_SUCCESS);
+        ck_assert_uint_eq(w.buf.len, strlen(expected) + 2);
+        ck_assert_str_eq((char *)w.buf.data + 1, expected);
+        ck_assert(read == strtod(expected, NULL));
+        ck_assert(signbit(read) == signbit(v));
+    }
+}
+END_TEST
+
+START_TEST(what_only_looks_like_a_short_number_is_refused)
+{
+    static const char *const bad[] = {"02 04 \"-\" 00", "02 04 \".\" 00",
+                                      "02 0a \"1.5.\" 00", "02 08 \"1-5\" 00"};
+    double v;
+
+    for (size_t i = 0; i < PX_COUNT(bad); i++)
+        ck_assert_int_eq(read_one(bad[i], &v, PMIX_DOUBLE), PMIX_ERR_UNPACK_FAILURE);
+    ck_assert_int_eq(read_one("02 06 \".5\" 00", &v, PMIX_DOUBLE), PMIX_SUCCESS);
+    ck_assert(v == 0.5);
+}
+END_TEST
+
 PX_TEST_MAIN("wire/text", doubles_keep_six_decimals,
+             doubles_are_written_as_by_printf_and_read_as_by_strtod,
+             what_only_looks_like_a_short_number_is_refused,
              the_largest_double_and_the_odd_ones_travel, the_locale_makes_no_difference,
              text_that_is_no_number_is_refused,
              a_number_too_large_is_refused_not_infinite, a_blob_tells_its_own_length,
