@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every public function of client, server and events: with arguments that make no sense, and before
- * there is anything to call. One table for all. */
-#include "core/types/type.h"
-#include "pmix_server.h"
-#include "px_test.h"
+/* The functions that need the library to be started: good calls, for when it is not, and calls with
+ * arguments that make no sense. */
+#include "rows.h"
 
+#include <check.h>
 #include <stdio.h>
-#include <string.h>
+
+#define PX_UNUSED __attribute__((unused))
 
 static pmix_proc_t proc, endless_proc;
 static pmix_info_t info;
@@ -17,17 +17,15 @@ static pmix_pdata_t pdata, no_key, endless_key;
 static pmix_proc_t *procs;
 static pmix_nspace_t nspace = "ns", no_nspace;
 static pmix_status_t code = -1;
-static char text_of_block[] = "block";
-static pmix_server_module_t module;
 static char *strings[] = {(char *)"key", NULL}, *no_strings[] = {NULL};
 static char long_key[PMIX_MAX_KEYLEN + 2], long_nspace[PMIX_MAX_NSLEN + 2];
-static char *text;
+static char *text, *text_in = (char *)"block";
+static pmix_info_t *results;
+static pmix_byte_object_t bytes, no_bytes = {.size = 4};
+static pmix_resource_unit_t unit;
+static pmix_fabric_t fabric;
 static char **env;
 static size_t n;
-static pmix_fabric_t fabric = PMIX_FABRIC_STATIC_INIT;
-static pmix_resource_unit_t unit;
-static pmix_byte_object_t object, no_object = {.size = 4};
-static char *no_string;
 
 /* ---- callbacks that must not be called ------------------------------------------------------------- */
 
@@ -61,19 +59,6 @@ static void on_info(pmix_status_t status PX_UNUSED, pmix_info_t *i PX_UNUSED,
     ck_abort_msg("called back after an error");
 }
 
-static void on_credential(pmix_status_t status PX_UNUSED,
-                          pmix_byte_object_t *bo PX_UNUSED, pmix_info_t i[] PX_UNUSED,
-                          size_t ni PX_UNUSED, void *cbdata PX_UNUSED)
-{
-    ck_abort_msg("called back after an error");
-}
-
-static void on_validation(pmix_status_t status PX_UNUSED, pmix_info_t i[] PX_UNUSED,
-                          size_t ni PX_UNUSED, void *cbdata PX_UNUSED)
-{
-    ck_abort_msg("called back after an error");
-}
-
 static void on_handler(pmix_status_t status PX_UNUSED, size_t id PX_UNUSED,
                        void *cbdata PX_UNUSED)
 {
@@ -99,6 +84,20 @@ static void on_event(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
                      size_t n_results PX_UNUSED,
                      pmix_event_notification_cbfunc_fn_t cb PX_UNUSED,
                      void *cbdata PX_UNUSED)
+{
+    ck_abort_msg("called back after an error");
+}
+
+static void on_credential(pmix_status_t status PX_UNUSED,
+                          pmix_byte_object_t *credential PX_UNUSED,
+                          pmix_info_t i[] PX_UNUSED, size_t ni PX_UNUSED,
+                          void *cbdata PX_UNUSED)
+{
+    ck_abort_msg("called back after an error");
+}
+
+static void on_validation(pmix_status_t status PX_UNUSED, pmix_info_t i[] PX_UNUSED,
+                          size_t ni PX_UNUSED, void *cbdata PX_UNUSED)
 {
     ck_abort_msg("called back after an error");
 }
@@ -164,25 +163,10 @@ static pmix_status_t deregister_client(const pmix_proc_t *p)
     X(PMIx_Job_control(NULL, 0, &info, 1, NULL, NULL))                                    \
     X(PMIx_Job_control_nb(NULL, 0, &info, 1, on_info, NULL))                              \
     X(PMIx_Log(&info, 1, NULL, 0))                                                        \
-    X(PMIx_Log_nb(&info, 1, NULL, 0, on_op, NULL))                                        \
-    X(PMIx_Allocation_request(PMIX_ALLOC_NEW, &info, 1, NULL, NULL))                      \
-    X(PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, &info, 1, on_info, NULL))                \
-    X(PMIx_Resource_block(1, text_of_block, &unit, 1, &info, 1))                          \
-    X(PMIx_Resource_block_nb(1, text_of_block, &unit, 1, &info, 1, on_op, NULL))          \
-    X(PMIx_Session_control(1, &info, 1, NULL, NULL))                                      \
-    X(PMIx_Session_control(1, &info, 1, on_info, NULL))                                   \
-    X(PMIx_Get_credential(NULL, 0, &object))                                              \
-    X(PMIx_Get_credential_nb(NULL, 0, on_credential, NULL))                               \
-    X(PMIx_Validate_credential(&object, NULL, 0, NULL, NULL))                             \
-    X(PMIx_Validate_credential_nb(&object, NULL, 0, on_validation, NULL))                 \
-    X(PMIx_Process_monitor(&info, code, NULL, 0, NULL, NULL))                             \
-    X(PMIx_Process_monitor_nb(&info, code, NULL, 0, on_info, NULL))                       \
-    X(PMIx_Fabric_register(&fabric, NULL, 0))                                             \
-    X(PMIx_Fabric_register_nb(&fabric, NULL, 0, on_op, NULL))                             \
-    X(PMIx_Fabric_update(&fabric))                                                        \
-    X(PMIx_Fabric_update_nb(&fabric, on_op, NULL))                                        \
-    X(PMIx_Fabric_deregister(&fabric))                                                    \
-    X(PMIx_Fabric_deregister_nb(&fabric, on_op, NULL))                                    \
+    X(PMIx_Log_nb(&info, 1, NULL, 0, on_op, NULL))
+
+/* What only a server may. */
+#define GOOD_SERVER_CALLS(X)                                                              \
     X(PMIx_server_finalize())                                                             \
     X(PMIx_server_register_nspace(nspace, 1, NULL, 0, NULL, NULL))                        \
     X(PMIx_server_register_nspace(nspace, 1, NULL, 0, on_op, NULL))                       \
@@ -277,40 +261,7 @@ static pmix_status_t deregister_client(const pmix_proc_t *p)
     X(PMIx_Log(&info, 1, NULL, 1))                                                        \
     X(PMIx_Log_nb(NULL, 0, NULL, 0, on_op, NULL))                                         \
     X(PMIx_Log_nb(&info, 1, NULL, 0, NULL, NULL))                                         \
-    X(PMIx_Allocation_request(PMIX_ALLOC_NEW, NULL, 1, NULL, NULL))                       \
-    X(PMIx_Allocation_request(PMIX_ALLOC_NEW, &info, SIZE_MAX, NULL, NULL))               \
-    X(PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, NULL, 1, on_info, NULL))                 \
-    X(PMIx_Resource_block(1, no_string, &unit, 1, NULL, 0))                               \
-    X(PMIx_Resource_block(1, text_of_block, NULL, 1, NULL, 0))                            \
-    X(PMIx_Resource_block(1, text_of_block, &unit, SIZE_MAX, NULL, 0))                    \
-    X(PMIx_Resource_block(1, text_of_block, &unit, 1, NULL, 1))                           \
-    X(PMIx_Resource_block_nb(1, no_string, NULL, 0, NULL, 0, on_op, NULL))                \
-    X(PMIx_Resource_block_nb(1, text_of_block, NULL, 1, NULL, 0, on_op, NULL))            \
-    X(PMIx_Session_control(1, NULL, 1, NULL, NULL))                                       \
-    X(PMIx_Session_control(1, NULL, 1, on_info, NULL))                                    \
-    X(PMIx_Get_credential(NULL, 0, NULL))                                                 \
-    X(PMIx_Get_credential(NULL, 1, &object))                                              \
-    X(PMIx_Get_credential_nb(NULL, 0, NULL, NULL))                                        \
-    X(PMIx_Get_credential_nb(NULL, 1, on_credential, NULL))                               \
-    X(PMIx_Validate_credential(NULL, NULL, 0, NULL, NULL))                                \
-    X(PMIx_Validate_credential(&no_object, NULL, 0, NULL, NULL))                          \
-    X(PMIx_Validate_credential(&object, NULL, 1, NULL, NULL))                             \
-    X(PMIx_Validate_credential_nb(NULL, NULL, 0, on_validation, NULL))                    \
-    X(PMIx_Validate_credential_nb(&object, NULL, 0, NULL, NULL))                          \
-    X(PMIx_Process_monitor(NULL, code, NULL, 0, NULL, NULL))                              \
-    X(PMIx_Process_monitor(&info, code, NULL, 1, NULL, NULL))                             \
-    X(PMIx_Process_monitor_nb(NULL, code, NULL, 0, on_info, NULL))                        \
-    X(PMIx_Process_monitor_nb(&info, code, NULL, 1, on_info, NULL))                       \
-    X(PMIx_Fabric_register(NULL, NULL, 0))                                                \
-    X(PMIx_Fabric_register(&fabric, NULL, 1))                                             \
-    X(PMIx_Fabric_register_nb(NULL, NULL, 0, on_op, NULL))                                \
-    X(PMIx_Fabric_register_nb(&fabric, NULL, 1, on_op, NULL))                             \
-    X(PMIx_Fabric_update(NULL))                                                           \
-    X(PMIx_Fabric_update_nb(NULL, on_op, NULL))                                           \
-    X(PMIx_Fabric_deregister(NULL))                                                       \
-    X(PMIx_Fabric_deregister_nb(NULL, on_op, NULL))                                       \
     X(PMIx_server_init(NULL, NULL, 1))                                                    \
-    X(PMIx_server_init(&module, NULL, 1))                                                    \
     X(PMIx_server_register_nspace(NULL, 1, NULL, 0, NULL, NULL))                          \
     X(PMIx_server_register_nspace(no_nspace, 1, NULL, 0, NULL, NULL))                     \
     X(PMIx_server_register_nspace(long_nspace, 1, NULL, 0, NULL, NULL))                   \
@@ -329,32 +280,81 @@ static pmix_status_t deregister_client(const pmix_proc_t *p)
     X(PMIx_server_setup_application(nspace, NULL, 0, NULL, NULL))                         \
     X(PMIx_server_setup_application(nspace, NULL, 1, on_setup, NULL))                     \
     X(PMIx_server_setup_local_support(NULL, NULL, 0, on_op, NULL))                        \
-    X(PMIx_server_setup_local_support(nspace, NULL, 1, on_op, NULL))                      \
-    X(PMIx_generate_regex(NULL, &text))                                                   \
-    X(PMIx_generate_regex("a,b", NULL))                                                   \
-    X(PMIx_generate_ppn(NULL, &text))                                                     \
-    X(PMIx_generate_ppn("0,1", NULL))
+    X(PMIx_server_setup_local_support(nspace, NULL, 1, on_op, NULL))
 
-#define EXPECT(call)                                                                      \
-    do {                                                                                  \
-        pmix_status_t rc_ = (call);                                                       \
-        if (rc_ != expected && !(any_error && rc_ < 0)) {                                 \
-            printf("%s: %s, not %s\n", #call, PMIx_Error_string(rc_),                     \
-                   PMIx_Error_string(expected));                                          \
-            n_wrong++;                                                                    \
-        }                                                                                 \
-        n_calls++;                                                                        \
-    } while (0);
+/* What is asked of the host. */
+#define GOOD_REQUESTS(X)                                                                  \
+    X(PMIx_Allocation_request(PMIX_ALLOC_NEW, &info, 1, &results, &n))                    \
+    X(PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, &info, 1, on_info, NULL))                \
+    X(PMIx_Resource_block(PMIX_RESOURCE_BLOCK_DEFINE, text_in, &unit, 1, NULL, 0))              \
+    X(PMIx_Resource_block_nb(PMIX_RESOURCE_BLOCK_DEFINE, text_in, &unit, 1, NULL, 0, on_op, NULL)) \
+    X(PMIx_Session_control(1, &info, 1, NULL, NULL))                                      \
+    X(PMIx_Session_control(1, &info, 1, on_info, NULL))                                   \
+    X(PMIx_Get_credential(NULL, 0, &bytes))                                               \
+    X(PMIx_Get_credential_nb(NULL, 0, on_credential, NULL))                               \
+    X(PMIx_Validate_credential(&bytes, NULL, 0, &results, &n))                            \
+    X(PMIx_Validate_credential_nb(&bytes, NULL, 0, on_validation, NULL))                  \
+    X(PMIx_Process_monitor(&info, code, NULL, 0, &results, &n))                           \
+    X(PMIx_Process_monitor_nb(&info, code, NULL, 0, on_info, NULL))                       \
+    X(PMIx_Fabric_register(&fabric, NULL, 0))                                             \
+    X(PMIx_Fabric_register_nb(&fabric, NULL, 0, on_op, NULL))                             \
+    X(PMIx_Fabric_update(&fabric))                                                        \
+    X(PMIx_Fabric_update_nb(&fabric, on_op, NULL))                                        \
+    X(PMIx_Fabric_deregister(&fabric))                                                    \
+    X(PMIx_Fabric_deregister_nb(&fabric, on_op, NULL))
+
+#define BAD_REQUESTS(X)                                                                   \
+    X(PMIx_Allocation_request(PMIX_ALLOC_NEW, NULL, 1, &results, &n))                     \
+    X(PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, NULL, 1, on_info, NULL))                 \
+    X(PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, &info, SIZE_MAX, on_info, NULL))         \
+    X(PMIx_Resource_block(PMIX_RESOURCE_BLOCK_DEFINE, NULL, &unit, 1, NULL, 0))                 \
+    X(PMIx_Resource_block(PMIX_RESOURCE_BLOCK_DEFINE, text_in, NULL, 1, NULL, 0))               \
+    X(PMIx_Resource_block(PMIX_RESOURCE_BLOCK_DEFINE, text_in, &unit, 1, NULL, 1))              \
+    X(PMIx_Resource_block(PMIX_RESOURCE_BLOCK_DEFINE, text_in, &unit, SIZE_MAX, NULL, 0))  \
+    X(PMIx_Resource_block_nb(PMIX_RESOURCE_BLOCK_DEFINE, NULL, &unit, 1, NULL, 0, on_op, NULL)) \
+    X(PMIx_Resource_block_nb(PMIX_RESOURCE_BLOCK_DEFINE, text_in, NULL, 1, NULL, 0, on_op, NULL)) \
+    X(PMIx_Resource_block_nb(PMIX_RESOURCE_BLOCK_DEFINE, text_in, &unit, 1, NULL, 1, on_op, NULL)) \
+    X(PMIx_Session_control(1, NULL, 1, NULL, NULL))                                       \
+    X(PMIx_Session_control(1, NULL, 1, on_info, NULL))                                    \
+    X(PMIx_Get_credential(NULL, 1, &bytes))                                               \
+    X(PMIx_Get_credential(NULL, 0, NULL))                                                 \
+    X(PMIx_Get_credential_nb(NULL, 1, on_credential, NULL))                               \
+    X(PMIx_Get_credential_nb(NULL, 0, NULL, NULL))                                        \
+    X(PMIx_Validate_credential(NULL, NULL, 0, &results, &n))                              \
+    X(PMIx_Validate_credential(&no_bytes, NULL, 0, &results, &n))                         \
+    X(PMIx_Validate_credential(&bytes, NULL, 1, &results, &n))                            \
+    X(PMIx_Validate_credential_nb(NULL, NULL, 0, on_validation, NULL))                    \
+    X(PMIx_Validate_credential_nb(&no_bytes, NULL, 0, on_validation, NULL))               \
+    X(PMIx_Validate_credential_nb(&bytes, NULL, 1, on_validation, NULL))                  \
+    X(PMIx_Validate_credential_nb(&bytes, NULL, 0, NULL, NULL))                           \
+    X(PMIx_Process_monitor(NULL, code, NULL, 0, &results, &n))                            \
+    X(PMIx_Process_monitor(&info, code, NULL, 1, &results, &n))                           \
+    X(PMIx_Process_monitor_nb(NULL, code, NULL, 0, on_info, NULL))                        \
+    X(PMIx_Process_monitor_nb(&info, code, NULL, 1, on_info, NULL))                       \
+    X(PMIx_Fabric_register(NULL, NULL, 0))                                                \
+    X(PMIx_Fabric_register(&fabric, NULL, 1))                                             \
+    X(PMIx_Fabric_register_nb(NULL, NULL, 0, on_op, NULL))                                \
+    X(PMIx_Fabric_register_nb(&fabric, NULL, 1, on_op, NULL))                             \
+    X(PMIx_Fabric_update(NULL))                                                           \
+    X(PMIx_Fabric_update_nb(NULL, on_op, NULL))                                           \
+    X(PMIx_Fabric_deregister(NULL))                                                       \
+    X(PMIx_Fabric_deregister_nb(NULL, on_op, NULL))
+
+#define GOOD(call) IS(expected, call)
+#define BAD(call)  row_status(#call, call, expected, any_error);
 /* clang-format on */
 
-static pmix_status_t expected;
-static bool any_error;
-static int n_wrong, n_calls;
-
-static void setup(void)
+static void row_status(const char *text, pmix_status_t got, pmix_status_t expected,
+                       bool any_error)
 {
-    px_proc_set(&proc, "ns", 0);
-    px_proc_set(&endless_proc, "ns", 0);
+    row_number(__FILE__, __LINE__, text, expected,
+               any_error && got < 0 ? expected : got);
+}
+
+void calls_setup(void)
+{
+    PMIx_Load_procid(&proc, "ns", 0);
+    PMIx_Load_procid(&endless_proc, "ns", 0);
     memset(endless_proc.nspace, 'n', sizeof(endless_proc.nspace));
     memset(long_key, 'k', sizeof(long_key) - 1);
     memset(long_nspace, 'n', sizeof(long_nspace) - 1);
@@ -365,56 +365,27 @@ static void setup(void)
     memset(endless_key.key, 'k', sizeof(endless_key.key));
 }
 
-START_TEST(before_init_every_call_says_so)
+void rows_of_good_calls(pmix_status_t expected)
 {
-    expected = PMIX_ERR_INIT;
-    GOOD_CALLS(EXPECT)
-    ck_assert_int_eq(n_wrong, 0);
-    ck_assert_int_gt(n_calls, 45);
-    ck_assert(!PMIx_Initialized());
-    PMIx_Progress();
-    PMIx_Heartbeat();
-    PMIx_server_deregister_nspace(nspace, NULL, NULL);
-    PMIx_server_deregister_client(&proc, NULL, NULL);
+    GOOD_CALLS(GOOD)
+    GOOD_SERVER_CALLS(GOOD)
+    GOOD_REQUESTS(GOOD)
+    RUNS(PMIx_Progress())
+    RUNS(PMIx_Heartbeat())
+    RUNS(PMIx_server_deregister_nspace(nspace, NULL, NULL))
+    RUNS(PMIx_server_deregister_client(&proc, NULL, NULL))
+    SO(PMIx_Initialized() == 0)
 }
-END_TEST
 
-START_TEST(before_init_nonsense_is_some_error)
+void rows_of_server_calls(pmix_status_t expected)
 {
-    expected = PMIX_ERR_INIT;
-    any_error = true;
-    BAD_CALLS(EXPECT)
-    ck_assert_int_eq(n_wrong, 0);
-    ck_assert(!PMIx_Initialized());
+    GOOD_SERVER_CALLS(GOOD)
+    SO(!env)
 }
-END_TEST
 
-START_TEST(nonsense_is_a_bad_parameter_and_changes_nothing)
+void rows_of_bad_calls(pmix_status_t expected, bool any_error)
 {
-    ck_assert_int_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
-    expected = PMIX_ERR_BAD_PARAM;
-    BAD_CALLS(EXPECT)
-    ck_assert_int_eq(n_wrong, 0);
-    ck_assert_int_gt(n_calls, 90);
-    ck_assert_ptr_null(got);
-    ck_assert_ptr_null(env);
-    ck_assert_ptr_null(procs);
-    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
-    ck_assert(!PMIx_Initialized());
+    BAD_CALLS(BAD)
+    BAD_REQUESTS(BAD)
+    SO(!got && !env && !procs && !results)
 }
-END_TEST
-
-START_TEST(after_the_end_it_is_as_before_init)
-{
-    ck_assert_int_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
-    expected = PMIX_ERR_INIT;
-    GOOD_CALLS(EXPECT)
-    ck_assert_int_eq(n_wrong, 0);
-}
-END_TEST
-
-PX_TEST_MAIN_WITH("client/bad_input", setup, NULL, before_init_every_call_says_so,
-                  before_init_nonsense_is_some_error,
-                  nonsense_is_a_bad_parameter_and_changes_nothing,
-                  after_the_end_it_is_as_before_init)

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bad input: walks the tables of rows in each state the library can be in, and then looks for
+ * functions of the library that no row has called. */
+#include "px_test.h"
+#include "rows.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A sanitizer would rather end the process than say that there is not so much memory. */
+const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+const pmix_data_type_t no_types[N_NO_TYPES] = {29, 44, 99, 500, 9999, UINT16_MAX};
+
+/* ---- what has been called: shared by the tests' processes ------------------------------------- */
+
+enum { MAX_FUNCTIONS = 500, MAX_NAME = 64 };
+
+struct function {
+    char name[MAX_NAME];
+    unsigned n_rows;
+};
+
+static struct called {
+    size_t n;
+    struct function functions[MAX_FUNCTIONS];
+} * called;
+
+static unsigned n_rows, n_wrong;
+
+static void note(const char *name, size_t len)
+{
+    struct function *f = called->functions;
+
+    for (; f < called->functions + called->n; f++)
+        if (strncmp(f->name, name, len) == 0 && !f->name[len])
+            break;
+    if (f == called->functions + called->n) {
+        ck_assert_uint_lt(called->n, MAX_FUNCTIONS);
+        ck_assert_uint_lt(len, MAX_NAME);
+        memcpy(f->name, name, len);
+        called->n++;
+    }
+    f->n_rows++;
+}
+
+/* Every function whose name is in the text of the call. */
+static void note_all(const char *call)
+{
+    n_rows++;
+    for (const char *at = call; (at = strstr(at, "PMIx_")) != NULL;) {
+        size_t len = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_");
+
+        if (at[len] == '(')
+            note(at, len);
+        at += len;
+    }
+}
+
+void row_number(const char *file, int line, const char *call, long long expected,
+                long long got)
+{
+    note_all(call);
+    if (got == expected)
+        return;
+    printf("%s:%d: %s: %lld, not %lld\n", file, line, call, got, expected);
+    n_wrong++;
+}
+
+void row_text(const char *file, int line, const char *call, const char *expected,
+              const char *got)
+{
+    note_all(call);
+    if (expected && got ? strcmp(expected, got) == 0 : expected == got)
+        return;
+    printf("%s:%d: %s: %s, not %s\n", file, line, call, got ? got : "NULL",
+           expected ? expected : "NULL");
+    n_wrong++;
+}
+
+void row_freed(const char *file, int line, const char *call, const char *expected,
+               char *got)
+{
+    row_text(file, line, call, expected, got);
+    free(got);
+}
+
+static void rows_hold(unsigned at_least)
+{
+    fflush(stdout);
+    ck_assert_uint_eq(n_wrong, 0);
+    ck_assert_uint_ge(n_rows, at_least);
+}
+
+/* ---- the walk ----------------------------------------------------------------------------------- */
+
+START_TEST(structures)
+{
+    rows_of_life();
+    rows_hold(250);
+}
+END_TEST
+
+START_TEST(values_and_infos)
+{
+    rows_of_values();
+    rows_hold(150);
+}
+END_TEST
+
+START_TEST(names_and_texts)
+{
+    rows_of_names();
+    rows_hold(100);
+}
+END_TEST
+
+START_TEST(buffers)
+{
+    rows_of_buffers();
+    rows_hold(60);
+}
+END_TEST
+
+START_TEST(truncated_and_lying_buffers)
+{
+    rows_of_damaged_buffers();
+    rows_hold(1000);
+}
+END_TEST
+
+START_TEST(before_init_every_call_says_so)
+{
+    rows_of_good_calls(PMIX_ERR_INIT);
+    rows_hold(70);
+    ck_assert(!PMIx_Initialized());
+}
+END_TEST
+
+START_TEST(before_init_nonsense_is_some_error)
+{
+    rows_of_bad_calls(PMIX_ERR_INIT, true);
+    rows_hold(120);
+    ck_assert(!PMIx_Initialized());
+}
+END_TEST
+
+static void start_server(void)
+{
+    static const pmix_server_module_t nothing;
+    pmix_server_module_t module = nothing;
+
+    ck_assert_int_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+}
+
+START_TEST(in_a_server_nonsense_is_a_bad_parameter)
+{
+    start_server();
+    rows_of_bad_calls(PMIX_ERR_BAD_PARAM, false);
+    rows_hold(120);
+    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    ck_assert(!PMIx_Initialized());
+}
+END_TEST
+
+START_TEST(after_the_end_it_is_as_before_init)
+{
+    start_server();
+    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    rows_of_good_calls(PMIX_ERR_INIT);
+    rows_hold(70);
+}
+END_TEST
+
+/* A process that nobody launched. What it may not do is refused; nothing hangs. */
+START_TEST(in_a_client_nonsense_and_what_is_the_servers_are_refused)
+{
+    pmix_proc_t me;
+    pmix_status_t rc = PMIx_Init(&me, NULL, 0);
+
+    ck_assert(rc == PMIX_SUCCESS || rc == PMIX_ERR_UNREACH);
+    rows_of_bad_calls(PMIX_ERR_BAD_PARAM, true);
+    rows_of_server_calls(PMIX_ERR_INIT);
+    rows_hold(120);
+    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+}
+END_TEST
+
+/* ---- who has no row ------------------------------------------------------------------------------ */
+
+/* How many of the names in the lines of `list` ("... T name") no row has called. */
+static unsigned missing(FILE *list, bool say)
+{
+    unsigned n = 0;
+    char line[256], name[MAX_NAME];
+
+    while (fgets(line, sizeof(line), list)) {
+        const char *at = strstr(line, " T PMIx_");
+        bool found = false;
+
+        if (!at || sscanf(at, " T %63s", name) != 1)
+            continue;
+        for (size_t i = 0; i < called->n && !found; i++)
+            found = strcmp(called->functions[i].name, name) == 0;
+        if (!found && say)
+            printf("no row for %s\n", name);
+        n += !found;
+    }
+    fflush(stdout);
+    return n;
+}
+
+START_TEST(a_function_without_a_row_is_found)
+{
+    char text[] = "0000 T PMIx_Never_called\n0000 T PMIx_Initialized\n";
+    FILE *list = fmemopen(text, sizeof(text) - 1, "r");
+
+    IS(0, PMIx_Initialized())
+    ck_assert_ptr_nonnull(list);
+    ck_assert_uint_eq(missing(list, false), 1);
+    fclose(list);
+}
+END_TEST
+
+START_TEST(every_exported_function_has_a_row)
+{
+    const char *library = getenv("PX_TEST_LIBPMIX");
+    char command[4096];
+
+    PX_TEST_NEEDS(library && !getenv("CK_RUN_CASE"),
+                  "PX_TEST_LIBPMIX, and all the tests");
+    snprintf(command, sizeof(command), "nm -D --defined-only '%s'", library);
+    FILE *list = popen(command, "r");
+    ck_assert_ptr_nonnull(list);
+    unsigned n = missing(list, true);
+    ck_assert_int_eq(pclose(list), 0);
+    ck_assert_uint_eq(n, 0);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        structures,
+        values_and_infos,
+        names_and_texts,
+        buffers,
+        truncated_and_lying_buffers,
+        before_init_every_call_says_so,
+        before_init_nonsense_is_some_error,
+        in_a_server_nonsense_is_a_bad_parameter,
+        after_the_end_it_is_as_before_init,
+        in_a_client_nonsense_and_what_is_the_servers_are_refused,
+        a_function_without_a_row_is_found,
+        every_exported_function_has_a_row,
+        NULL};
+
+    called = mmap(NULL, sizeof(*called), PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (called == MAP_FAILED)
+        return EXIT_FAILURE;
+    return px_test_run("conformance/badinput", calls_setup, NULL, tests);
+}
