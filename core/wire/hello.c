@@ -174,7 +174,7 @@ static pmix_status_t take_bytes(struct cursor *c, uint8_t **out, size_t n,
 
 static pmix_status_t take_security(struct cursor *c, struct px_hello *h)
 {
-    uint32_t n;
+    uint32_t n = 0;
     pmix_status_t rc = take_text(c, h->psec, sizeof(h->psec), "security module");
 
     if (!rc)
