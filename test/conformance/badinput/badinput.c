@@ -137,6 +137,7 @@ END_TEST
 START_TEST(before_init_every_call_says_so)
 {
     rows_of_good_calls(PMIX_ERR_INIT);
+    rows_of_good_groups(PMIX_ERR_INIT);
     rows_hold(70);
     ck_assert(!PMIx_Initialized());
 }
@@ -145,6 +146,7 @@ END_TEST
 START_TEST(before_init_nonsense_is_some_error)
 {
     rows_of_bad_calls(PMIX_ERR_INIT, true);
+    rows_of_bad_groups(PMIX_ERR_INIT, true);
     rows_hold(120);
     ck_assert(!PMIx_Initialized());
 }
@@ -162,6 +164,7 @@ START_TEST(in_a_server_nonsense_is_a_bad_parameter)
 {
     start_server();
     rows_of_bad_calls(PMIX_ERR_BAD_PARAM, false);
+    rows_of_bad_groups(PMIX_ERR_BAD_PARAM, false);
     rows_hold(120);
     ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
     ck_assert(!PMIx_Initialized());
@@ -173,6 +176,7 @@ START_TEST(after_the_end_it_is_as_before_init)
     start_server();
     ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
     rows_of_good_calls(PMIX_ERR_INIT);
+    rows_of_good_groups(PMIX_ERR_INIT);
     rows_hold(70);
 }
 END_TEST
@@ -185,7 +189,9 @@ START_TEST(in_a_client_nonsense_and_what_is_the_servers_are_refused)
 
     ck_assert(rc == PMIX_SUCCESS || rc == PMIX_ERR_UNREACH);
     rows_of_bad_calls(PMIX_ERR_BAD_PARAM, true);
+    rows_of_bad_groups(PMIX_ERR_BAD_PARAM, true);
     rows_of_server_calls(PMIX_ERR_INIT);
+    rows_of_server_groups(PMIX_ERR_INIT);
     rows_hold(120);
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
 }

@@ -17,6 +17,13 @@
 #define IS(expected, call)                                                  \
     row_number(__FILE__, __LINE__, #call, (long long)(uintptr_t)(expected), \
                (long long)(uintptr_t)(call));
+/* A call whose status may be any error, where more than one thing is wrong. */
+#define STATUS(call, expected, any_error)                        \
+    do {                                                         \
+        pmix_status_t got_ = (call);                             \
+        row_number(__FILE__, __LINE__, #call, expected,          \
+                   (any_error) && got_ < 0 ? (expected) : got_); \
+    } while (0);
 /* A call that answers nothing: it comes back. */
 #define RUNS(call)                                   \
     do {                                             \
@@ -54,5 +61,9 @@ void rows_of_server_calls(pmix_status_t expected);
 /* any_error: whatever is negative will do, as two things are wrong at once. */
 void rows_of_bad_calls(pmix_status_t expected, bool any_error);
 void calls_setup(void);
+/* calls_groups.c: the same for groups, streams and what hosts say. */
+void rows_of_good_groups(pmix_status_t expected);
+void rows_of_server_groups(pmix_status_t expected);
+void rows_of_bad_groups(pmix_status_t expected, bool any_error);
 
 #endif
