@@ -3,7 +3,7 @@
 """Which functions each part of the library has: what its public header declares, and the parts of
 that header, which it includes.
 
-usage: functions.py OUTPUT DEPFILE LEVEL=HEADER...
+usage: functions.py OUTPUT DEPFILE LEVEL=HEADER[,HEADER...]...
        functions.py --self-test
 """
 import os
@@ -81,9 +81,12 @@ def main():
         sys.exit(__doc__)
     levels, paths = {}, []
     for arg in args[2:]:
-        level, _, header = arg.partition("=")
-        levels[level], found = read_level(header, read_file)
-        paths += found
+        level, _, headers = arg.partition("=")
+        levels[level] = []
+        for header in headers.split(","):
+            names, found = read_level(header, read_file)
+            levels[level] += names
+            paths += found
     with open(args[0], "w", encoding="ascii") as f:
         f.write(as_c(levels))
     with open(args[1], "w", encoding="utf-8") as f:
