@@ -124,6 +124,10 @@ START_TEST(types_are_those_of_the_values)
 }
 END_TEST
 
+#ifndef REFERENCE_INCLUDEDIR
+#define REFERENCE_INCLUDEDIR ""
+#endif
+
 typedef const char *(*lookup_fn)(const char *);
 
 /* The attributes of one of its headers: names and keys as it defines them. */
@@ -151,10 +155,10 @@ static unsigned compare_header(const char *path, lookup_fn string_of, lookup_fn 
 
 START_TEST(the_dictionary_agrees_with_the_reference_implementation)
 {
-#ifdef REFERENCE_INCLUDEDIR
+    static const char folder[] = REFERENCE_INCLUDEDIR;
     void *lib = reference_open();
 
-    PX_TEST_NEEDS(lib, "an installed OpenPMIx 4.2");
+    PX_TEST_NEEDS(lib && folder[0], "an installed OpenPMIx 4.2 with its headers");
     lookup_fn string_of = (lookup_fn)dlsym(lib, "PMIx_Get_attribute_string");
     lookup_fn name_of = (lookup_fn)dlsym(lib, "PMIx_Get_attribute_name");
     unsigned n = compare_header(REFERENCE_INCLUDEDIR "/pmix_common.h", string_of,
@@ -162,9 +166,6 @@ START_TEST(the_dictionary_agrees_with_the_reference_implementation)
 
     n += compare_header(REFERENCE_INCLUDEDIR "/pmix_deprecated.h", string_of, name_of);
     ck_assert_uint_ge(n, 500);
-#else
-    PX_TEST_NEEDS(false, "the headers of OpenPMIx 4.2");
-#endif
 }
 END_TEST
 
