@@ -137,12 +137,12 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo, pmix_cpuset_t *cpuse
                                      size_t *ndist);
 
 /**
- * PMIx_Compute_distances without waiting for the server. The arguments are done with when
- * it returns.
+ * As PMIx_Compute_distances, without waiting for the server. The arguments are done with
+ * when it returns.
  *
  * @param cbfunc  called on the library's thread with what the blocking form returns and
- *                an array that is the library's until @p release_fn has been called; only
- *                if this returned PMIX_SUCCESS
+ *                an array that is the library's until its release_fn has been called;
+ *                only if this returned PMIX_SUCCESS
  * @return PMIX_SUCCESS: cbfunc will be called; or why it will not
  *
  * PMIx Standard 5.0, ch. Process Management, Process Locality.
