@@ -5,14 +5,16 @@ set -euo pipefail
 
 usage() {
     cat <<'END'
-usage: contrib/check.sh [--clang | --sanitize | --fuzz | --all] [--no-install]
+usage: contrib/check.sh [--clang | --sanitize | --fuzz | --release | --all] [--no-install]
 
   (none)        all suites, with gcc, in build/
   --clang       all suites, with clang, in build-clang/
   --sanitize    unit, contract, integration and fuzz suites with AddressSanitizer and
                 UndefinedBehaviorSanitizer, leaks included, in build-asan/
   --fuzz        every fuzz target for a minute, all at once, in build-fuzz/
-  --all         the four one after the other, summed up in one line
+  --release     the unit suite of a release build (-O3) whose components are all built in,
+                in build-release/
+  --all         all but --release, one after the other, summed up in one line
   --no-install  do not install missing packages
 END
 }
@@ -23,6 +25,7 @@ while [ $# -gt 0 ]; do
         --clang) PARTS=(clang) ;;
         --sanitize) PARTS=(sanitize) ;;
         --fuzz) PARTS=(fuzz) ;;
+        --release) PARTS=(release) ;;
         --all) PARTS=(gcc clang sanitize fuzz) ;;
         --no-install) INSTALL=0 ;;
         -h | --help) usage; exit 0 ;;
@@ -78,6 +81,8 @@ for part in "${PARTS[@]}"; do
             run_part gcc build "unit contract integration conformance fuzz style" "" "${CC:-gcc}" ;;
         clang)
             run_part clang build-clang "unit contract integration conformance fuzz style" "" clang ;;
+        release)
+            run_part release build-release unit "" "${CC:-gcc}" --buildtype=release -Dbuiltin=all ;;
         sanitize)
             ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
                 run_part sanitize build-asan "unit contract integration fuzz" "-t 4" "${CC:-gcc}" \
