@@ -36,7 +36,8 @@ typedef void (*pmix_iof_cbfunc_t)(size_t iofhdlr, pmix_iof_channel_t channel,
  * @param directives  PMIX_IOF_COPY, PMIX_IOF_CACHE_SIZE and others, for the host
  * @param channel     the streams, or-ed: PMIX_FWD_STDOUT_CHANNEL and its like
  * @param cbfunc      receives the bytes as they come, on the library's thread
- * @param regcbfunc   gets the status and the number of this request
+ * @param regcbfunc   gets the status, the number of this request and @p regcbdata; may
+ *                    be NULL
  * @return with @p regcbfunc: PMIX_SUCCESS, and it will be called; or an error. Without:
  *         the number (> 0), or an error (< 0): PMIX_ERR_NOT_SUPPORTED if @p channel
  *         names the input, @p cbfunc is NULL (output to the own streams is not there

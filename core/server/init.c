@@ -252,6 +252,7 @@ static void forget_jobs(struct px_model *m)
         if (ns->hosted && ns != m->own)
             px_nspace_remove(m, ns);
     }
+    px_infos_cleanup(&m->resources);
 }
 
 /* A second pass: what the first has posted, replies to ourselves and answers to the host, has

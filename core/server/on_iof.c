@@ -154,35 +154,36 @@ static void on_host_stopped(void *arg, const struct px_upcall *answer PX_UNUSED)
         px_req_done(arg, PMIX_SUCCESS);
 }
 
-/* Takes p. req may be NULL: nobody waits. */
-static pmix_status_t stop_pull(struct px_server *srv, struct pull *p,
-                               struct px_req *req, px_infos *infos)
+static pmix_status_t call_stop(const pmix_server_module_t *m, struct px_upcall *u)
+{
+    return m->iof_pull(u->procs, u->n_procs, u->args.v, u->args.n, PMIX_FWD_NO_CHANNELS,
+                       px_upcall_op_cb, u);
+}
+
+/* Takes p, also on failure. What the host is to be told, on behalf of a request or of nobody
+ * (NULL). */
+static struct px_upcall *make_stop(struct pull *p, struct px_req *req,
+                                   const px_infos *infos)
 {
     struct px_upcall *u = px_upcall_new(on_host_stopped, req);
-    pmix_status_t rc = u ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
-    if (!rc && infos)
-        rc = px_infos_add_copy(&u->args, infos->v, infos->n);
-    if (!rc)
-        rc = px_infos_add(&u->args, PMIX_IOF_STOP, NULL, PMIX_BOOL);
-    if (!rc) {
+    if (u && (px_infos_add_copy(&u->args, infos->v, infos->n) ||
+              px_infos_add(&u->args, PMIX_IOF_STOP, NULL, PMIX_BOOL))) {
+        px_upcall_drop(u);
+        u = NULL;
+    }
+    if (u) {
         u->procs = px_take(&p->procs);
         u->n_procs = p->n_procs;
     }
     pull_free(p);
-    if (rc) {
-        px_upcall_drop(u);
-        return rc;
-    }
-    px_upcall_returned(u,
-                       srv->module.iof_pull(u->procs, u->n_procs, u->args.v, u->args.n,
-                                            PMIX_FWD_NO_CHANNELS, px_upcall_op_cb, u));
-    return PX_DEFERRED;
+    return u;
 }
 
 static pmix_status_t on_dereg(struct px_server *srv, struct px_req *req)
 {
     PX_AUTO(px_infos) infos = {0};
+    struct px_upcall *u;
     struct pull *p;
     size_t id;
     pmix_status_t rc;
@@ -195,28 +196,45 @@ static pmix_status_t on_dereg(struct px_server *srv, struct px_req *req)
     if (rc)
         return rc;
     p = find_pull(srv, req->peer, id);
-    return p ? stop_pull(srv, p, req, &infos) : PMIX_ERR_NOT_FOUND;
+    if (!p)
+        return PMIX_ERR_NOT_FOUND;
+    u = make_stop(p, req, &infos);
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    px_upcall_returned(u, call_stop(&srv->module, u));
+    return PX_DEFERRED;
 }
 
-static bool stop_one(struct px_server *srv, const struct px_peer *peer)
+static void on_tell_stop(struct px_msg *msg)
 {
+    struct px_upcall *u = PX_CONTAINER_OF(msg, struct px_upcall, msg);
+
+    if (u->orphan || !px_process.server)
+        px_upcall_drop(u);
+    else
+        px_upcall_returned(u, call_stop(&px_process.server->module, u));
+}
+
+/* The host is told later: whoever reports that somebody has gone is in the middle of lists that
+ * the host, when it is called, may change. One that ends its server need not be told. */
+void px_iof_peer_gone(struct px_server *srv, struct px_peer *peer)
+{
+    const px_infos none = {0};
+
     PX_LIST_EACH (&srv->pulls, struct pull, p, link) {
+        struct px_upcall *u = NULL;
+
         if (p->peer != peer)
             continue;
         if (srv->stopping)
-            pull_free(p); /* no use in telling the host, which has said so */
+            pull_free(p);
         else
-            (void)stop_pull(srv, p, NULL, NULL);
-        return true;
+            u = make_stop(p, NULL, &none);
+        if (u) {
+            u->msg.run = on_tell_stop;
+            px_post(px_process.loop, &u->msg);
+        }
     }
-    return false;
-}
-
-/* The host, when it is called, may do what changes the list: look anew after each. */
-void px_iof_peer_gone(struct px_server *srv, struct px_peer *peer)
-{
-    while (stop_one(srv, peer))
-        ;
 }
 
 /* ---- push ----------------------------------------------------------------------------------- */

@@ -271,6 +271,30 @@ START_TEST(one_who_leaves_while_the_host_thinks_is_forgotten)
 }
 END_TEST
 
+static void drop_job(void)
+{
+    static const pmix_nspace_t job = "job";
+
+    PMIx_server_deregister_nspace(job, NULL, NULL);
+}
+
+START_TEST(a_host_may_drop_the_job_while_it_is_told_of_the_end)
+{
+    int lost = raw_client(0), other = raw_client(1);
+
+    (void)pull(lost, PMIX_RANK_WILDCARD, OUT, 1);
+    (void)pull(lost, 2, ERR, 2);
+    (void)pull(other, PMIX_RANK_WILDCARD, OUT, 3);
+    host.within = drop_job;
+    close(lost);
+    host_await("iof_pull", 6); /* the ends of all three */
+    ck_assert(raw_closed(other));
+    ck_assert_int_eq(deliver(2, OUT, "late"), PMIX_SUCCESS);
+    raw_server_stop();
+    close(other);
+}
+END_TEST
+
 START_TEST(requests_have_a_limit)
 {
     int fd = raw_client(0);
@@ -523,7 +547,8 @@ PX_TEST_MAIN_WITH(
     nobody_stops_the_requests_of_another, what_a_process_wrote_does_not_come_back_to_it,
     no_bytes_are_the_end_and_are_told, a_host_that_refuses_ends_the_request,
     bytes_come_before_the_host_has_agreed, whoever_leaves_asks_no_more,
-    one_who_leaves_while_the_host_thinks_is_forgotten, requests_have_a_limit,
+    one_who_leaves_while_the_host_thinks_is_forgotten,
+    a_host_may_drop_the_job_while_it_is_told_of_the_end, requests_have_a_limit,
     a_reader_too_slow_misses_what_others_get, output_of_other_users_is_not_to_be_had,
     damaged_requests_are_refused, a_host_without_the_slots_supports_nothing,
     input_is_the_hosts_to_pass_on, the_server_process_may_ask_too,
