@@ -51,10 +51,10 @@ END_TEST
 
 START_TEST(out_of_memory_keeps_the_old_members)
 {
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     struct px_model *m = model_make("n0", JOB, 0);
     pmix_proc_t procs[2] = {member(0), member(1)};
 
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     ck_assert_int_eq(px_group_put(m, "sea", procs, 2), PMIX_SUCCESS);
     for (unsigned nth = 1; nth <= 2; nth++) {
         px_alloc_fail_at(nth);

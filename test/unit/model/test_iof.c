@@ -138,11 +138,11 @@ END_TEST
 
 START_TEST(out_of_memory_adds_nobody)
 {
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     struct px_model *m = model_make("n0", JOB, 0);
     struct px_iof *iof = NULL;
     pmix_status_t rc;
 
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     px_alloc_fail_at(1);
     rc = px_iof_add(m, on_bytes, &iof);
     ck_assert(px_alloc_fail_end());

@@ -131,12 +131,12 @@ END_TEST
 
 START_TEST(out_of_memory_changes_nothing)
 {
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     struct px_nspace *ns;
     struct px_model *m = server_with_job(&ns);
     PX_AUTO(px_infos) l = {0};
     unsigned nth = 1;
 
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     ck_assert_int_eq(set(m, CLUSTER, "west"), PMIX_SUCCESS);
     add_str(&l, PMIX_RM_NAME, "rm");
     for (;; nth++) {
