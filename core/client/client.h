@@ -4,6 +4,7 @@
 #ifndef PX_CLIENT_CLIENT_H
 #define PX_CLIENT_CLIENT_H
 
+#include "core/client/link.h"
 #include "core/model/api.h"
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
@@ -16,20 +17,45 @@ struct px_client_conf {
     uint64_t connect_timeout, finalize_timeout; /* ms */
 };
 
-/* What only a process connected to a server by a socket has. */
+/* What a process has that is a client or a tool, and no server alone. The counts and the role belong
+ * to whoever holds the process lock, the rest to the loop. */
 struct px_client {
-    struct px_conn *conn;
-    unsigned refs;   /* further PMIx_Init calls */
-    uint32_t pindex; /* what the server calls us */
+    struct px_list links;    /* of struct px_link */
+    struct px_link *primary; /* the model's uplink is its; NULL: no server */
+    unsigned inits, tool_inits;
+    enum px_role role; /* of the one who came first */
     struct px_client_conf conf;
 };
 
-/* connect.c: finds the server in the environment, connects and shakes hands in the caller's
- * thread, within timeout_ms for each of the two. *fd is connected and non-blocking; codec, server
- * and version go into *up. */
-pmix_status_t px_client_connect(const pmix_proc_t *self, uint64_t timeout_ms,
-                                struct px_uplink *up, int *fd, uint32_t *pindex,
-                                struct px_err *err);
+/* ---- init.c: the process lock is held, the caller is not the loop --------------------------- */
+
+/* One way from a contact to being connected. */
+struct px_start {
+    struct px_contact contact;
+    bool primary; /* the server is to be the primary one */
+    struct px_call *call;
+    struct px_timer *timer;
+    struct px_err err;
+};
+
+/* The role and px_process.client, without any server; and their end, with all connections. */
+pmix_status_t px_client_begin(enum px_role role, const pmix_info_t *info, size_t n_info,
+                              struct px_err *err);
+void px_client_end(void);
+/* Takes the made contact: the connection joins the others. The first time, the process gets its
+ * name from the contact, and its job's information from the server. */
+pmix_status_t px_client_start(struct px_start *s);
+/* The same without a server. */
+pmix_status_t px_client_start_alone(struct px_start *s);
+/* Says goodbye to every server. */
+void px_client_leave_all(void);
+/* The name that the environment gives; *given false if none. */
+pmix_status_t px_client_identity(pmix_proc_t *self, bool *given, struct px_err *err);
+/* A name of one's own, unique on this node as long as the process lives. */
+void px_client_name_self(pmix_proc_t *self, const char *kind);
+/* Fills servers with up to n of those connected, the primary one first; returns how many there
+ * are. */
+size_t px_client_servers(pmix_proc_t *servers, size_t n);
 
 /* get.c: KVALs of a get, connect or spawn reply: PROC or nspace first, as each has it. */
 pmix_status_t px_client_store_rank(px_reader *r);

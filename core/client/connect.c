@@ -10,6 +10,7 @@
 #include "tenon/psec.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <string.h>
 
 #define OUR_VERSION   "4.2.9" /* what servers adapt their answers to */
@@ -52,13 +53,7 @@ static const char *faster_address(const char *uri_text)
     return transport_for(own + n + 1) ? own + n + 1 : NULL;
 }
 
-struct where {
-    struct px_uri uri;
-    const char *faster; /* address to try first, or NULL */
-};
-
-static pmix_status_t find_server(struct px_uplink *up, struct where *at,
-                                 struct px_err *err)
+pmix_status_t px_contact_from_environment(struct px_contact *c, struct px_err *err)
 {
     const char *type = getenv("PMIX_BFROP_BUFFER_TYPE");
     const char *version = getenv("PMIX_VERSION");
@@ -69,15 +64,15 @@ static pmix_status_t find_server(struct px_uplink *up, struct where *at,
 
         if (!text)
             continue;
-        rc = px_uri_parse(text, &at->uri);
+        rc = px_uri_parse(text, &c->uri);
         if (rc)
             return px_err_set(err, rc, "%s: \"%s\" is not a server address",
                               uri_vars[i].name, text);
-        up->codec.dialect = px_dialect_find(uri_vars[i].dialect);
-        up->codec.described = type && strcmp(type, "PMIX_BFROP_BUFFER_FULLY_DESC") == 0;
-        up->server = at->uri.server;
-        px_version_parse(version ? version : "", &up->server_version);
-        at->faster = faster_address(text);
+        c->codec.dialect = px_dialect_find(uri_vars[i].dialect);
+        c->codec.described = type && strcmp(type, "PMIX_BFROP_BUFFER_FULLY_DESC") == 0;
+        px_version_parse(version ? version : "", &c->version);
+        c->faster = faster_address(text);
+        c->from_environment = true;
         return PMIX_SUCCESS;
     }
     return px_err_set(
@@ -85,10 +80,15 @@ static pmix_status_t find_server(struct px_uplink *up, struct where *at,
         "PMIX_NAMESPACE is set, but no PMIX_SERVER_URI41, URI4, URI3 or URI21");
 }
 
-/* Our best module that the server named; without a list, our best. */
-static const struct px_module *pick_psec(void)
+/* A tool finds servers that say nothing of their security. */
+static const char *security_modes(const struct px_contact *c)
 {
-    const char *modes = getenv("PMIX_SECURITY_MODE");
+    return c->from_environment ? getenv("PMIX_SECURITY_MODE") : NULL;
+}
+
+/* Our best module that the server named; without a list, our best. */
+static const struct px_module *pick_psec(const char *modes)
+{
     PX_AUTO(px_strv) names = modes ? px_strv_split(modes, ',', false) : NULL;
     size_t n;
     const struct px_module *m = px_modules("psec", &n);
@@ -99,14 +99,56 @@ static const struct px_module *pick_psec(void)
     return NULL;
 }
 
-static pmix_status_t make_hello(const pmix_proc_t *self, const struct px_uplink *up,
-                                px_buf *out, struct px_err *err)
+/* The command line, for those who list tools; without it, they see less. */
+static pmix_status_t add_command(px_infos *infos)
 {
-    const struct px_module *psec = pick_psec();
-    struct px_hello hello = {.flag = PX_FLAG_CLIENT,
-                             .has_proc = true,
-                             .proc = *self,
-                             .described = up->codec.described};
+    char text[4096];
+    PX_AUTOCLOSE int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+    if (n <= 0)
+        return PMIX_SUCCESS;
+    text[n] = '\0';
+    for (ssize_t i = 0; i + 1 < n; i++)
+        if (!text[i])
+            text[i] = ' ';
+    return px_infos_add(infos, PMIX_CMD_LINE, text, PMIX_STRING);
+}
+
+/* What tools tell of themselves beyond their name. */
+static pmix_status_t describe(const struct px_contact *c, struct px_hello *hello)
+{
+    PX_AUTO(px_infos) infos = {0};
+    pid_t pid = getpid();
+    px_writer w;
+    pmix_status_t rc;
+
+    if (c->flag == PX_FLAG_CLIENT)
+        return PMIX_SUCCESS;
+    hello->uid = geteuid();
+    hello->gid = getegid();
+    rc = px_infos_add(&infos, PMIX_PROC_PID, &pid, PMIX_PID);
+    if (!rc)
+        rc = add_command(&infos);
+    if (rc)
+        return rc;
+    px_writer_init(&w, c->codec);
+    px_pack_infos(&w, infos.v, infos.n);
+    rc = w.status;
+    if (!rc) {
+        hello->blob_len = w.buf.len;
+        hello->blob = px_buf_take(&w.buf).data;
+    }
+    px_writer_cleanup(&w);
+    return rc;
+}
+
+static pmix_status_t make_hello(const struct px_contact *c, px_buf *out,
+                                struct px_err *err)
+{
+    const struct px_module *psec = pick_psec(security_modes(c));
+    struct px_hello hello = {
+        .flag = c->flag, .proc = c->self, .described = c->codec.described};
     const struct px_psec_ops *ops;
     pmix_status_t rc;
 
@@ -114,13 +156,15 @@ static pmix_status_t make_hello(const pmix_proc_t *self, const struct px_uplink 
         return px_err_set(
             err, PMIX_ERR_NOT_SUPPORTED,
             "no security module of the server's list (PMIX_SECURITY_MODE=%s)",
-            getenv("PMIX_SECURITY_MODE"));
+            security_modes(c));
     ops = psec->component->ops;
     px_str_copy(hello.psec, sizeof hello.psec, psec->component->name);
     px_str_copy(hello.version_text, sizeof hello.version_text, OUR_VERSION);
-    px_str_copy(hello.dialect, sizeof hello.dialect, up->codec.dialect->name);
+    px_str_copy(hello.dialect, sizeof hello.dialect, c->codec.dialect->name);
     px_str_copy(hello.gds, sizeof hello.gds, OUR_DATASTORE);
     rc = ops->create(psec->self, &hello.cred, &hello.cred_len);
+    if (!rc)
+        rc = describe(c, &hello);
     if (!rc)
         rc = px_hello_encode(&hello, out);
     px_hello_fini(&hello);
@@ -137,19 +181,20 @@ static pmix_status_t read_word(int fd, uint32_t *word, uint64_t deadline)
     return rc;
 }
 
-static pmix_status_t shake(int fd, const px_buf *hello, uint64_t timeout_ms,
-                           uint32_t *pindex, struct px_err *err)
+static pmix_status_t broken_off(struct px_err *err, pmix_status_t why)
 {
-    uint64_t deadline = px_clock_ms() + timeout_ms;
-    uint32_t word = 0;
-    pmix_status_t rc = px_fd_write_all(fd, hello->data, hello->len, deadline);
+    return px_err_set(err, why == PMIX_ERR_TIMEOUT ? why : PMIX_ERR_UNREACH,
+                      "the server did not complete the handshake: %s",
+                      PMIx_Error_string(why));
+}
 
-    if (!rc)
-        rc = read_word(fd, &word, deadline);
+static pmix_status_t read_status(int fd, uint64_t deadline, struct px_err *err)
+{
+    uint32_t word = 0;
+    pmix_status_t rc = read_word(fd, &word, deadline);
+
     if (rc)
-        return px_err_set(err, rc == PMIX_ERR_TIMEOUT ? rc : PMIX_ERR_UNREACH,
-                          "the server did not complete the handshake: %s",
-                          PMIx_Error_string(rc));
+        return broken_off(err, rc);
     if ((pmix_status_t)word > 0)
         return px_err_set(err, PMIX_ERR_UNREACH,
                           "what answers there is no PMIx server");
@@ -157,10 +202,62 @@ static pmix_status_t shake(int fd, const px_buf *hello, uint64_t timeout_ms,
         return px_err_set(err, (pmix_status_t)word,
                           "the server refused the connection: %s",
                           PMIx_Error_string((pmix_status_t)word));
-    rc = read_word(fd, pindex, deadline);
+    return PMIX_SUCCESS;
+}
+
+/* A namespace that fills all of its field, NUL included, and a rank. */
+static pmix_status_t read_proc(int fd, pmix_proc_t *proc, uint64_t deadline,
+                               struct px_err *err)
+{
+    pmix_proc_t p;
+    pmix_status_t rc = px_fd_read_all(fd, p.nspace, sizeof p.nspace, deadline);
+
+    if (!rc)
+        rc = read_word(fd, &p.rank, deadline);
     if (rc)
-        return px_err_set(err, PMIX_ERR_UNREACH, "the server broke the handshake off");
-    return px_fd_nonblock(fd);
+        return broken_off(err, rc);
+    if (!p.nspace[0] || !memchr(p.nspace, '\0', sizeof p.nspace))
+        return px_err_set(err, PMIX_ERR_UNREACH,
+                          "what answers there is no PMIx server");
+    *proc = p;
+    return PMIX_SUCCESS;
+}
+
+/* What a tool is told after the first status. */
+static pmix_status_t tool_answer(struct px_contact *c, int fd, uint64_t deadline,
+                                 struct px_err *err)
+{
+    pmix_proc_t self = c->self, server;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (c->flag == PX_FLAG_TOOL_NEEDS_ID || c->flag == PX_FLAG_LAUNCHER_NEEDS_ID)
+        rc = read_proc(fd, &self, deadline, err);
+    if (!rc)
+        rc = read_proc(fd, &server, deadline, err);
+    if (!rc)
+        rc = read_status(fd, deadline, err);
+    if (rc)
+        return rc;
+    c->self = self;
+    c->uri.server = server;
+    c->pindex = 0;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t shake(struct px_contact *c, int fd, const px_buf *hello,
+                           uint64_t timeout_ms, struct px_err *err)
+{
+    uint64_t deadline = px_clock_ms() + timeout_ms;
+    pmix_status_t rc = px_fd_write_all(fd, hello->data, hello->len, deadline);
+
+    rc = rc ? broken_off(err, rc) : read_status(fd, deadline, err);
+    if (rc)
+        return rc;
+    if (c->flag != PX_FLAG_CLIENT)
+        rc = tool_answer(c, fd, deadline, err);
+    else if (read_word(fd, &c->pindex, deadline))
+        rc = px_err_set(err, PMIX_ERR_UNREACH, "the server broke the handshake off");
+    return rc ? rc : px_fd_nonblock(fd);
 }
 
 static pmix_status_t reach(const char *address, uint64_t timeout_ms, int *fd,
@@ -181,33 +278,29 @@ static pmix_status_t reach(const char *address, uint64_t timeout_ms, int *fd,
 }
 
 /* The faster one may be out of our sight, in a container for example. */
-static pmix_status_t reach_any(const struct where *at, uint64_t timeout_ms, int *fd,
+static pmix_status_t reach_any(const struct px_contact *c, uint64_t timeout_ms, int *fd,
                                struct px_err *err)
 {
-    if (at->faster) {
-        if (reach(at->faster, timeout_ms, fd, err) == PMIX_SUCCESS)
+    if (c->faster) {
+        if (reach(c->faster, timeout_ms, fd, err) == PMIX_SUCCESS)
             return PMIX_SUCCESS;
         px_log(PX_LOG_INFO, "client", "%s", err->text);
     }
-    return reach(at->uri.address, timeout_ms, fd, err);
+    return reach(c->uri.address, timeout_ms, fd, err);
 }
 
-pmix_status_t px_client_connect(const pmix_proc_t *self, uint64_t timeout_ms,
-                                struct px_uplink *up, int *fd, uint32_t *pindex,
-                                struct px_err *err)
+pmix_status_t px_contact_make(struct px_contact *c, uint64_t timeout_ms,
+                              struct px_err *err)
 {
-    struct where at;
     PX_AUTOCLOSE int conn = -1;
     PX_AUTO(px_buf) hello = {0};
-    pmix_status_t rc = find_server(up, &at, err);
+    pmix_status_t rc = make_hello(c, &hello, err);
 
     if (!rc)
-        rc = make_hello(self, up, &hello, err);
+        rc = reach_any(c, timeout_ms, &conn, err);
     if (!rc)
-        rc = reach_any(&at, timeout_ms, &conn, err);
+        rc = shake(c, conn, &hello, timeout_ms, err);
     if (!rc)
-        rc = shake(conn, &hello, timeout_ms, pindex, err);
-    if (!rc)
-        *fd = px_take_fd(&conn);
+        c->fd = px_take_fd(&conn);
     return rc;
 }

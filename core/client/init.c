@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Init and _Finalize: connecting to a server, or being a singleton without one. */
+/* PMIx_Init and _Finalize: connecting to a server, or being a singleton without one; and what a
+ * tool, which is a client with more ways to servers, begins and ends in the same way. */
 #include "core/base/str.h"
 #include "core/client/client.h"
-#include "core/model/conn.h"
-#include "core/notify/notify.h"
+#include "core/client/link.h"
 #include "core/notify/roles.h"
 #include "core/rt/log.h"
 #include "core/rt/param.h"
@@ -22,61 +22,9 @@ static const struct px_param params[] = {
     PX_PARAM_END,
 };
 
-struct connecting {
-    pmix_proc_t self;
-    struct px_uplink up; /* codec, server, version */
-    int fd;
-    uint32_t pindex;
-    struct px_call *call;
-    struct px_timer *timer;
-    struct px_err err;
-};
-
-/* ---- the connection ------------------------------------------------------------------------- */
-
-static void on_frame(void *arg PX_UNUSED, const struct px_frame *frame,
-                     const uint8_t *payload)
-{
-    struct px_uplink *up = &px_process.model->uplink;
-    px_reader r;
-
-    if (frame->tag == PX_TAG_NOTIFY) {
-        px_reader_init(&r, up->codec, payload, frame->nbytes);
-        px_client_on_notify(&r);
-    } else if (frame->tag == PX_TAG_IOF) {
-        px_reader_init(&r, up->codec, payload, frame->nbytes);
-        px_client_on_iof(&r);
-    } else if (frame->tag > PX_TAG_DYNAMIC) {
-        if (px_uplink_reply(up, frame->tag, payload, frame->nbytes))
-            px_log(PX_LOG_WARN, "client", "reply to a request never made (tag %u)",
-                   frame->tag);
-    }
-}
-
-static void on_lost(void *arg PX_UNUSED, pmix_status_t why PX_UNUSED)
-{
-    struct px_model *m = px_process.model;
-    pmix_proc_t server = m->uplink.server;
-
-    px_conn_destroy(px_process.client->conn);
-    px_process.client->conn = NULL;
-    px_uplink_fail(&m->uplink, PMIX_ERR_LOST_CONNECTION);
-    (void)px_notify_deliver(px_process.notify, PMIX_ERR_LOST_CONNECTION, &server,
-                            PMIX_RANGE_PROC_LOCAL, NULL, 0);
-}
-
-static const struct px_conn_ops conn_ops = {.on_frame = on_frame, .on_lost = on_lost};
-
-static pmix_status_t send_frame(void *ctx, uint32_t tag, px_buf *payload)
-{
-    struct px_client *c = ctx;
-
-    return px_conn_send(c->conn, (int32_t)c->pindex, tag, payload);
-}
-
 /* ---- starting ------------------------------------------------------------------------------- */
 
-static void started(struct connecting *c, pmix_status_t rc)
+static void started(struct px_start *c, pmix_status_t rc)
 {
     struct px_call *call = c->call;
 
@@ -99,29 +47,41 @@ static pmix_status_t read_job_info(px_reader *reply)
     return rc;
 }
 
+static pmix_status_t be_job_of_one(struct px_err *err);
+
+/* A server need not know anything of a tool; the tool still does. */
+static pmix_status_t do_without(struct px_start *c, pmix_status_t why)
+{
+    px_log(PX_LOG_INFO, "tool", "the server tells nothing of this tool's job: %s",
+           PMIx_Error_string(why));
+    return be_job_of_one(&c->err);
+}
+
 static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
 {
-    struct connecting *c = arg;
+    struct px_start *c = arg;
+    pmix_status_t why = status;
 
     if (!status) {
         reply->trusted = true; /* all of it is the server's own */
-        status = read_job_info(reply);
+        why = read_job_info(reply);
     }
-    if (status)
-        px_err_set(&c->err, status, "cannot read the job's information: %s",
-                   PMIx_Error_string(status));
-    started(c, status);
+    if (why && !status && c->contact.flag != PX_FLAG_CLIENT)
+        why = do_without(c, why);
+    if (why)
+        px_err_set(&c->err, why, "cannot read the job's information: %s",
+                   PMIx_Error_string(why));
+    started(c, why);
 }
 
 /* The connection goes, and with it the request: on_job_info reports. */
 static void on_no_answer(void *arg)
 {
-    struct connecting *c = arg;
+    struct px_start *c = arg;
+    struct px_link *link = px_link_find(&c->contact.uri.server);
 
-    px_conn_destroy(px_process.client->conn);
-    px_process.client->conn = NULL;
-    px_uplink_fail(&px_process.model->uplink, PMIX_ERR_TIMEOUT);
-    (void)c;
+    if (link)
+        px_link_close(link, PMIX_ERR_TIMEOUT);
 }
 
 static pmix_status_t set_self(const pmix_proc_t *self)
@@ -132,44 +92,63 @@ static pmix_status_t set_self(const pmix_proc_t *self)
     return px_nspace_get(m, self->nspace, &m->own);
 }
 
-static pmix_status_t start(struct connecting *c)
+/* Writers of what is put, before anybody can say in which form it should be. */
+static void prepare_puts(struct px_codec codec)
 {
-    struct px_uplink *up = &px_process.model->uplink;
-    struct px_client *client = px_process.client;
-    px_writer w;
-    pmix_status_t rc = set_self(&c->self);
+    struct px_model *m = px_process.model;
 
-    if (!rc)
-        rc = px_conn_create(px_process.loop, c->fd, &conn_ops, NULL, &client->conn);
-    if (rc)
-        return rc;
-    c->fd = -1;
-    client->pindex = c->pindex;
-    up->send = send_frame;
-    up->ctx = client;
-    up->codec = c->up.codec;
-    up->server = c->up.server;
-    up->server_version = c->up.server_version;
+    if (m->put_local.codec.dialect)
+        return;
+    px_writer_init(&m->put_local, codec);
+    px_writer_init(&m->put_remote, codec);
+}
+
+static pmix_status_t ask_for_job(struct px_start *c, struct px_link *link)
+{
+    struct px_uplink *up = px_link_uplink(link);
+    pmix_status_t rc;
+    px_writer w;
+
     c->timer = px_timer_create(px_process.loop, on_no_answer, c);
     if (!c->timer)
         return PMIX_ERR_NOMEM;
-    px_timer_set(c->timer, client->conf.connect_timeout);
-    px_writer_init(&px_process.model->put_local, up->codec);
-    px_writer_init(&px_process.model->put_remote, up->codec);
+    px_timer_set(c->timer, px_process.client->conf.connect_timeout);
     px_uplink_begin(up, &w, PX_OP_REQ);
     rc = px_uplink_request(up, &w, on_job_info, c);
     px_writer_cleanup(&w);
     return rc;
 }
 
+/* *done: there was nothing to ask. */
+static pmix_status_t start(struct px_start *c, bool *done)
+{
+    struct px_model *m = px_process.model;
+    struct px_link *link;
+    pmix_status_t rc = m->own ? PMIX_SUCCESS : set_self(&c->contact.self);
+
+    if (!rc)
+        rc = px_link_open(&c->contact, &link);
+    if (rc)
+        return rc;
+    prepare_puts(c->contact.codec);
+    rc = c->primary ? px_link_make_primary(link) : PMIX_SUCCESS;
+    *done = m->own->complete;
+    if (!rc && !*done)
+        rc = ask_for_job(c, link);
+    if (rc)
+        px_link_close(link, rc);
+    return rc;
+}
+
 static void on_start(struct px_call *call, void *args)
 {
-    struct connecting *c = args;
+    struct px_start *c = args;
+    bool done = false;
     pmix_status_t rc;
 
     c->call = call;
-    rc = start(c);
-    if (rc)
+    rc = start(c, &done);
+    if (rc || done)
         started(c, rc);
 }
 
@@ -180,72 +159,115 @@ static pmix_status_t put_job_u32(struct px_nspace *ns, const char *key, uint32_t
     return px_store_put(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, key, &v);
 }
 
-/* A job of one on one node: what such a program asks for first must have an answer. */
-static void on_start_alone(struct px_call *call, void *args)
+/* On one node: what such a program asks for first must have an answer. */
+static pmix_status_t be_job_of_one(struct px_err *err)
 {
-    struct connecting *c = args;
     struct px_model *m = px_process.model;
     PX_AUTO(px_infos) infos = {0};
     uint32_t one = 1;
-    pmix_status_t rc = set_self(&c->self);
+    pmix_status_t rc = px_infos_add(&infos, PMIX_NODE_MAP, m->hostname, PMIX_STRING);
 
-    m->standalone = true;
-    px_writer_init(&m->put_local, px_codec_default);
-    px_writer_init(&m->put_remote, px_codec_default);
-    m->uplink.codec = px_codec_default;
-    if (!rc)
-        rc = px_infos_add(&infos, PMIX_NODE_MAP, m->hostname, PMIX_STRING);
     if (!rc)
         rc = px_infos_add(&infos, PMIX_PROC_MAP, "0", PMIX_STRING);
     if (!rc)
         rc = px_infos_add(&infos, PMIX_JOB_SIZE, &one, PMIX_UINT32);
     if (!rc)
-        rc = px_jobinfo_register(m, m->own, infos.v, infos.n, &c->err);
+        rc = px_jobinfo_register(m, m->own, infos.v, infos.n, err);
     if (!rc)
         rc = put_job_u32(m->own, PMIX_UNIV_SIZE, 1);
+    return rc;
+}
+
+static void on_start_alone(struct px_call *call, void *args)
+{
+    struct px_start *c = args;
+    struct px_model *m = px_process.model;
+    pmix_status_t rc = set_self(&c->contact.self);
+
+    m->standalone = true;
+    prepare_puts(px_codec_default);
+    m->uplink.codec = px_codec_default;
+    if (!rc)
+        rc = be_job_of_one(&c->err);
     px_call_done(call, rc);
 }
 
 static void on_stop(struct px_call *call, void *args PX_UNUSED)
 {
-    struct px_client *c = px_process.client;
     struct px_model *m = px_process.model;
 
-    px_conn_destroy(c->conn);
-    c->conn = NULL;
-    if (m->uplink.ctx == c)
-        px_uplink_fail(&m->uplink, PMIX_ERR_UNREACH);
+    PX_LIST_EACH (&px_process.client->links, struct px_link, l, link)
+        px_link_close(l, PMIX_ERR_UNREACH);
     if (m->client_left)
         m->client_left(m);
     px_call_done(call, PMIX_SUCCESS);
 }
 
-static void stop(void)
+void px_client_end(void)
 {
+    enum px_role role = px_process.client->role;
+
     (void)px_call(px_process.loop, on_stop, NULL);
     free(px_process.client);
     px_process.client = NULL;
-    px_role_end(PX_ROLE_CLIENT);
+    px_role_end(role);
+}
+
+pmix_status_t px_client_begin(enum px_role role, const pmix_info_t *info, size_t n_info,
+                              struct px_err *err)
+{
+    pmix_status_t rc = px_role_begin(role, info, n_info, err);
+
+    if (rc)
+        return rc;
+    px_process.client = calloc(1, sizeof *px_process.client);
+    if (!px_process.client) {
+        px_role_end(role);
+        return PMIX_ERR_NOMEM;
+    }
+    px_process.client->role = role;
+    px_list_init(&px_process.client->links);
+    rc = px_params_parse(px_process.params, "client_", params, &px_process.client->conf,
+                         err);
+    if (rc)
+        px_client_end();
+    return rc;
+}
+
+pmix_status_t px_client_start(struct px_start *c)
+{
+    pmix_status_t rc = px_call(px_process.loop, on_start, c);
+
+    if (c->contact.fd >= 0)
+        close(c->contact.fd);
+    c->contact.fd = -1;
+    return rc;
+}
+
+pmix_status_t px_client_start_alone(struct px_start *c)
+{
+    return px_call(px_process.loop, on_start_alone, c);
+}
+
+void px_client_leave_all(void)
+{
+    pmix_proc_t any;
+
+    while (px_client_servers(&any, 1))
+        (void)px_link_leave(&any);
 }
 
 /* ---- who we are ------------------------------------------------------------------------------- */
 
-static pmix_status_t read_identity(pmix_proc_t *self, bool *alone, struct px_err *err)
+pmix_status_t px_client_identity(pmix_proc_t *self, bool *given, struct px_err *err)
 {
     const char *nspace = getenv("PMIX_NAMESPACE");
     const char *rank = getenv("PMIX_RANK");
     uint64_t n;
 
-    *alone = !nspace;
-    if (*alone) {
-        char name[PMIX_MAX_NSLEN + 1];
-        char host[128] = "localhost";
-
-        gethostname(host, sizeof host - 1);
-        snprintf(name, sizeof name, "singleton.%s.%ld", host, (long)getpid());
-        px_proc_set(self, name, 0);
+    *given = nspace;
+    if (!nspace)
         return PMIX_SUCCESS;
-    }
     if (!nspace[0] || strlen(nspace) > PMIX_MAX_NSLEN)
         return px_err_set(err, PMIX_ERR_INVALID_NAMESPACE,
                           "PMIX_NAMESPACE is no namespace: \"%s\"", nspace);
@@ -259,47 +281,51 @@ static pmix_status_t read_identity(pmix_proc_t *self, bool *alone, struct px_err
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t connect_and_start(struct connecting *c)
+void px_client_name_self(pmix_proc_t *self, const char *kind)
 {
-    pmix_status_t rc = px_client_connect(&c->self,
-                                         px_process.client->conf.connect_timeout,
-                                         &c->up, &c->fd, &c->pindex, &c->err);
+    char name[PMIX_MAX_NSLEN + 1];
+    char host[128] = "localhost";
+
+    gethostname(host, sizeof host - 1);
+    snprintf(name, sizeof name, "%s.%s.%ld", kind, host, (long)getpid());
+    px_proc_set(self, name, 0);
+}
+
+static pmix_status_t connect_and_start(struct px_start *c)
+{
+    pmix_status_t rc = px_contact_from_environment(&c->contact, &c->err);
 
     if (!rc)
-        rc = px_call(px_process.loop, on_start, c);
-    if (c->fd >= 0)
-        close(c->fd);
-    return rc;
+        rc = px_contact_make(&c->contact, px_process.client->conf.connect_timeout,
+                             &c->err);
+    return rc ? rc : px_client_start(c);
 }
 
 static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
-                                  struct connecting *c)
+                                  struct px_start *c)
 {
-    bool alone;
-    pmix_status_t rc = read_identity(&c->self, &alone, &c->err);
+    bool given;
+    pmix_status_t rc = px_client_identity(&c->contact.self, &given, &c->err);
 
-    if (rc)
-        return rc;
-    rc = px_role_begin(PX_ROLE_CLIENT, info, n_info, &c->err);
-    if (rc)
-        return rc;
-    px_process.client = calloc(1, sizeof *px_process.client);
-    if (!px_process.client) {
-        px_role_end(PX_ROLE_CLIENT);
-        return PMIX_ERR_NOMEM;
-    }
-    rc = px_params_parse(px_process.params, "client_", params, &px_process.client->conf,
-                         &c->err);
     if (!rc)
-        rc = alone ? px_call(px_process.loop, on_start_alone, c) : connect_and_start(c);
+        rc = px_client_begin(PX_ROLE_CLIENT, info, n_info, &c->err);
     if (rc)
-        stop();
+        return rc;
+    if (given) {
+        rc = connect_and_start(c);
+    } else {
+        px_client_name_self(&c->contact.self, "singleton");
+        rc = px_client_start_alone(c);
+    }
+    if (rc)
+        px_client_end();
     return rc;
 }
 
 PX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
 {
-    struct connecting c = {.fd = -1};
+    struct px_start c = {.contact = {.fd = -1, .flag = PX_FLAG_CLIENT},
+                         .primary = true};
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (ninfo && !info)
@@ -307,13 +333,13 @@ PX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t 
     if (px_process_on_loop())
         return PMIX_ERR_WOULD_BLOCK;
     px_process_lock();
-    if (px_process.client)
-        px_process.client->refs++;
-    else if (px_process.server)
+    if (!px_process.client && px_process.server)
         px_process.guests++;
-    else
+    else if (!px_process.client)
         rc = client_begin(info, ninfo, &c);
     if (!rc) {
+        if (px_process.client)
+            px_process.client->inits++;
         atomic_fetch_add(&px_process.init_count, 1);
         if (proc)
             *proc = px_process.model->self;
@@ -327,76 +353,31 @@ PX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t 
 
 /* ---- ending ----------------------------------------------------------------------------------- */
 
-struct goodbye {
-    struct px_call *call;
-    struct px_timer *timer;
-};
-
-static void goodbye_end(struct goodbye *g)
-{
-    struct px_call *call = g->call;
-
-    px_timer_free(g->timer);
-    g->call = NULL;
-    if (call)
-        px_call_done(call, PMIX_SUCCESS);
-}
-
-static void on_goodbye_reply(void *arg, pmix_status_t status PX_UNUSED,
-                             px_reader *r PX_UNUSED)
-{
-    goodbye_end(arg);
-}
-
-/* No answer: the request is given up with the connection, which then reports to the above. */
-static void on_goodbye_slow(void *arg PX_UNUSED)
-{
-    px_conn_destroy(px_process.client->conn);
-    px_process.client->conn = NULL;
-    px_uplink_fail(&px_process.model->uplink, PMIX_ERR_TIMEOUT);
-}
-
-static void on_goodbye(struct px_call *call, void *args)
-{
-    struct goodbye *g = args;
-    struct px_uplink *up = &px_process.model->uplink;
-    px_writer w;
-
-    g->call = call;
-    g->timer = px_timer_create(px_process.loop, on_goodbye_slow, g);
-    px_uplink_begin(up, &w, PX_OP_FINALIZE);
-    if (!g->timer || px_uplink_request(up, &w, on_goodbye_reply, g))
-        goodbye_end(g);
-    else
-        px_timer_set(g->timer, px_process.client->conf.finalize_timeout);
-    px_writer_cleanup(&w);
-}
-
 static void client_end(const pmix_info_t *info, size_t n_info)
 {
-    struct goodbye g = {0};
-
-    if (!px_process.model->standalone) {
-        if (px_info_flag(info, n_info, PMIX_EMBED_BARRIER))
-            (void)PMIx_Fence(NULL, 0, NULL, 0);
-        (void)px_call(px_process.loop, on_goodbye, &g);
-    }
-    atomic_fetch_sub(&px_process.init_count, 1);
-    stop();
+    if (px_client_servers(NULL, 0) && px_info_flag(info, n_info, PMIX_EMBED_BARRIER))
+        (void)PMIx_Fence(NULL, 0, NULL, 0);
+    px_client_leave_all();
 }
 
 PX_EXPORT pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
 {
+    struct px_client *c;
     pmix_status_t rc = PMIX_SUCCESS;
+    bool last;
 
     if (px_process_on_loop())
         return PMIX_ERR_WOULD_BLOCK;
     px_process_lock();
-    if (px_process.client && px_process.client->refs > 0) {
-        px_process.client->refs--;
+    c = px_process.client;
+    if (c && c->inits > 0) {
+        last = c->inits == 1 && c->tool_inits == 0;
+        if (last)
+            client_end(info, ninfo);
+        c->inits--;
         atomic_fetch_sub(&px_process.init_count, 1);
-    } else if (px_process.client) {
-        client_end(info, ninfo);
+        if (last)
+            px_client_end();
     } else if (px_process.guests > 0) {
         px_process.guests--;
         atomic_fetch_sub(&px_process.init_count, 1);

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections to servers, and which of them the API speaks to. */
+#include "core/client/link.h"
+
+#include "core/client/client.h"
+#include "core/notify/notify.h"
+#include "core/rt/log.h"
+
+#include <string.h>
+
+/* ---- frames ----------------------------------------------------------------------------------- */
+
+struct px_uplink *px_link_uplink(struct px_link *link)
+{
+    return px_process.client->primary == link ? &px_process.model->uplink : &link->up;
+}
+
+static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *payload)
+{
+    struct px_uplink *up = px_link_uplink(arg);
+    px_reader r;
+
+    if (frame->tag == PX_TAG_NOTIFY) {
+        px_reader_init(&r, up->codec, payload, frame->nbytes);
+        px_client_on_notify(&r);
+    } else if (frame->tag == PX_TAG_IOF) {
+        px_reader_init(&r, up->codec, payload, frame->nbytes);
+        px_client_on_iof(&r);
+    } else if (frame->tag > PX_TAG_DYNAMIC) {
+        if (px_uplink_reply(up, frame->tag, payload, frame->nbytes))
+            px_log(PX_LOG_WARN, "client", "reply to a request never made (tag %u)",
+                   frame->tag);
+    }
+}
+
+static void on_lost(void *arg, pmix_status_t why PX_UNUSED)
+{
+    struct px_link *link = arg;
+    pmix_proc_t server = link->server;
+
+    px_link_close(link, PMIX_ERR_LOST_CONNECTION);
+    (void)px_notify_deliver(px_process.notify, PMIX_ERR_LOST_CONNECTION, &server,
+                            PMIX_RANGE_PROC_LOCAL, NULL, 0);
+}
+
+static const struct px_conn_ops conn_ops = {.on_frame = on_frame, .on_lost = on_lost};
+
+static pmix_status_t send_frame(void *ctx, uint32_t tag, px_buf *payload)
+{
+    struct px_link *link = ctx;
+
+    return px_conn_send(link->conn, (int32_t)link->pindex, tag, payload);
+}
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+pmix_status_t px_link_open(struct px_contact *c, struct px_link **out)
+{
+    struct px_link *link = calloc(1, sizeof *link);
+    pmix_status_t rc;
+
+    if (!link)
+        return PMIX_ERR_NOMEM;
+    rc = px_conn_create(px_process.loop, c->fd, &conn_ops, link, &link->conn);
+    if (rc) {
+        free(link);
+        return rc;
+    }
+    c->fd = -1;
+    link->server = c->uri.server;
+    link->pindex = c->pindex;
+    link->up = (struct px_uplink){.send = send_frame,
+                                  .ctx = link,
+                                  .codec = c->codec,
+                                  .server = c->uri.server,
+                                  .server_version = c->version};
+    px_list_append(&px_process.client->links, &link->link);
+    *out = link;
+    return PMIX_SUCCESS;
+}
+
+void px_link_close(struct px_link *link, pmix_status_t why)
+{
+    struct px_client *client = px_process.client;
+    struct px_uplink up;
+
+    px_conn_destroy(link->conn);
+    if (client->primary == link)
+        (void)px_link_make_primary(NULL);
+    px_list_remove(&link->link);
+    /* Last, and out of everybody's sight: what fails may start something new. */
+    up = link->up;
+    free(link);
+    px_uplink_fail(&up, why);
+}
+
+struct px_link *px_link_find(const pmix_proc_t *server)
+{
+    PX_LIST_EACH (&px_process.client->links, struct px_link, l, link)
+        if (px_proc_match(&l->server, server))
+            return l;
+    return NULL;
+}
+
+/* What has been put is packed already, as the server then was to read it. */
+static pmix_status_t adopt_codec(struct px_model *m, struct px_codec codec)
+{
+    if (m->put_local.codec.dialect == codec.dialect &&
+        m->put_local.codec.described == codec.described)
+        return PMIX_SUCCESS;
+    if (m->put_local.buf.len || m->put_remote.buf.len)
+        return PMIX_ERR_NOT_SUPPORTED;
+    px_writer_cleanup(&m->put_local);
+    px_writer_cleanup(&m->put_remote);
+    px_writer_init(&m->put_local, codec);
+    px_writer_init(&m->put_remote, codec);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_link_make_primary(struct px_link *link)
+{
+    struct px_client *client = px_process.client;
+    struct px_model *m = px_process.model;
+    pmix_status_t rc;
+
+    if (client->primary == link)
+        return PMIX_SUCCESS;
+    rc = link ? adopt_codec(m, link->up.codec) : PMIX_SUCCESS;
+    if (rc)
+        return rc;
+    if (client->primary) {
+        client->primary->up = m->uplink;
+        m->uplink = (struct px_uplink){.codec = m->put_local.codec};
+    } else if (m->uplink.send) { /* a server's way to itself */
+        px_uplink_fail(&m->uplink, PMIX_ERR_LOST_CONNECTION);
+    }
+    client->primary = link;
+    if (!link)
+        return PMIX_SUCCESS;
+    m->uplink = link->up;
+    link->up = (struct px_uplink){0};
+    m->standalone = false;
+    return PMIX_SUCCESS;
+}
+
+/* ---- leaving ------------------------------------------------------------------------------------ */
+
+struct goodbye {
+    const pmix_proc_t *server;
+    struct px_call *call;
+    struct px_timer *timer;
+};
+
+/* Found anew each time: the connection may have been lost meanwhile. */
+static void shut(struct goodbye *g)
+{
+    struct px_link *link = px_link_find(g->server);
+
+    if (link)
+        px_link_close(link, PMIX_ERR_UNREACH);
+}
+
+static void goodbye_end(struct goodbye *g)
+{
+    struct px_call *call = g->call;
+
+    px_timer_free(g->timer);
+    g->timer = NULL;
+    g->call = NULL;
+    if (!call)
+        return;
+    shut(g);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+static void on_goodbye_reply(void *arg, pmix_status_t status PX_UNUSED,
+                             px_reader *r PX_UNUSED)
+{
+    goodbye_end(arg);
+}
+
+/* No answer: the request is given up with the connection, which then reports to the above. */
+static void on_goodbye_slow(void *arg)
+{
+    shut(arg);
+}
+
+static void on_goodbye(struct px_call *call, void *args)
+{
+    struct goodbye *g = args;
+    struct px_link *link = px_link_find(g->server);
+    px_writer w;
+
+    if (!link) {
+        px_call_done(call, PMIX_ERR_NOT_FOUND);
+        return;
+    }
+    g->call = call;
+    g->timer = px_timer_create(px_process.loop, on_goodbye_slow, g);
+    px_uplink_begin(px_link_uplink(link), &w, PX_OP_FINALIZE);
+    if (!g->timer || px_uplink_request(px_link_uplink(link), &w, on_goodbye_reply, g))
+        goodbye_end(g);
+    else
+        px_timer_set(g->timer, px_process.client->conf.finalize_timeout);
+    px_writer_cleanup(&w);
+}
+
+pmix_status_t px_link_leave(const pmix_proc_t *server)
+{
+    struct goodbye g = {.server = server};
+
+    return px_call(px_process.loop, on_goodbye, &g);
+}
+
+/* ---- which there are ------------------------------------------------------------------------------ */
+
+struct listing {
+    pmix_proc_t *servers;
+    size_t room, n;
+};
+
+static void list_one(struct listing *l, const struct px_link *link)
+{
+    if (l->n < l->room)
+        l->servers[l->n] = link->server;
+    l->n++;
+}
+
+static void on_list(struct px_call *call, void *args)
+{
+    struct px_client *c = px_process.client;
+    struct listing *all = args;
+
+    if (c->primary)
+        list_one(all, c->primary);
+    PX_LIST_EACH (&c->links, struct px_link, l, link)
+        if (l != c->primary)
+            list_one(all, l);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+size_t px_client_servers(pmix_proc_t *servers, size_t n)
+{
+    struct listing all = {.servers = servers, .room = n};
+
+    (void)px_call(px_process.loop, on_list, &all);
+    return all.n;
+}
