@@ -90,6 +90,20 @@ const char *PMIx_Get_version(void);
 void PMIx_Progress(void);
 
 /**
+ * Stop the library's own thread: from now on the program drives progress itself, by
+ * PMIx_Progress; calls that wait see to it meanwhile. What was due before is worked off
+ * first. Waits for that; without effect from within a callback, before initialization, and
+ * where no thread runs.
+ *
+ * @param info   PMIX_PROGRESS_THREAD_NAME: only if the thread is called so ("tenon-loop");
+ *               PMIX_PROGRESS_THREAD_FLUSH is true in any case. The caller's
+ * @param ninfo  elements of @p info
+ *
+ * Not in the PMIx Standard.
+ */
+void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo);
+
+/**
  * Ask the host to abort processes.
  *
  * Blocks until the host has taken the order; the caller itself is not ended here, and

@@ -17,6 +17,22 @@
 extern "C" {
 #endif
 
+/* -- Functions out of use --------------------------------------------------------- */
+
+/**
+ * Connect a tool to another server, which becomes the primary one: as
+ * PMIx_tool_attach_to_server with PMIX_PRIMARY_SERVER, which new programs call.
+ *
+ * @param proc   receives the tool's name; may be NULL
+ * @param info   which server, as for PMIx_tool_init; the caller's
+ * @param ninfo  elements of @p info
+ * @return as PMIx_tool_attach_to_server
+ *
+ * PMIx Standard 5.0, app. Deprecated; until 3.0: ch. Tools.
+ */
+pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc, pmix_info_t info[],
+                                          size_t ninfo);
+
 /* -- Status codes out of use ------------------------------------------------------ */
 
 #define PMIX_ERR_SILENT                    (-2)

@@ -85,6 +85,154 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
                             pmix_byte_object_t *bo, const pmix_info_t directives[],
                             size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
+/* -- Life ------------------------------------------------------------------------- */
+
+/**
+ * Begin to be a tool, and by default connect to a server.
+ *
+ * Every call needs its own PMIx_tool_finalize; the first one does the work. A later one
+ * looks for a server again if there is none. Any thread, but not from within a callback;
+ * blocks while it connects, at most as long as PMIX_TIMEOUT says.
+ *
+ * The server is, in this order: the one that PMIX_TOOL_ATTACHMENT_FILE,
+ * PMIX_SERVER_URI or PMIX_TCP_URI ("file:" and a path is a file there, too),
+ * PMIX_SERVER_PIDINFO, PMIX_SERVER_NSPACE, PMIX_CONNECT_TO_SYSTEM, _TO_SCHEDULER or
+ * _TO_SYS_CONTROLLER names, and no other; with PMIX_CONNECT_SYSTEM_FIRST the system's;
+ * those of PMIX_CONNECTION_ORDER, of which the last may forbid others; the one in the
+ * environment (PMIX_SERVER_URI41 and so on, then PMIX_LAUNCHER_RNDZ_URI); the first that
+ * lets us in of those with a rendezvous file below PMIX_SERVER_TMPDIR or
+ * PMIX_SYSTEM_TMPDIR. Files that are symbolic links, or not this user's or root's, are
+ * not believed. A server that was named is tried again PMIX_CONNECT_MAX_RETRIES times
+ * (default 1) after PMIX_CONNECT_RETRY_DELAY seconds (default 10 ms), and with
+ * PMIX_WAIT_FOR_CONNECTION until PMIX_TIMEOUT.
+ *
+ * The name is PMIX_TOOL_NSPACE with PMIX_TOOL_RANK (default 0), else PMIX_NAMESPACE with
+ * PMIX_RANK of the environment, else what the server gives, else one of the tool's own.
+ *
+ * @param proc   receives the tool's name; may be NULL
+ * @param info   what was named above; PMIX_TOOL_DO_NOT_CONNECT: no server;
+ *               PMIX_TOOL_CONNECT_OPTIONAL: none if none can be reached; PMIX_LAUNCHER:
+ *               the tool starts jobs. The caller's, good until this returns
+ * @param ninfo  elements of @p info
+ * @return PMIX_SUCCESS; PMIX_ERR_UNREACH: no server; PMIX_ERR_TIMEOUT; PMIX_ERR_BAD_PARAM
+ *         for what contradicts itself; PMIX_ERR_WOULD_BLOCK from within a callback;
+ *         PMIX_ERR_NOMEM. On error nothing has begun
+ *
+ * PMIx Standard 5.0, ch. Tools and Debuggers.
+ */
+pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo);
+
+/**
+ * End what PMIx_tool_init began: the last call says goodbye to every server.
+ *
+ * Any thread, but not from within a callback; blocks until the servers have answered, a
+ * few seconds for each at most.
+ *
+ * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool; PMIX_ERR_WOULD_BLOCK
+ *
+ * PMIx Standard 5.0, ch. Tools and Debuggers.
+ */
+pmix_status_t PMIx_tool_finalize(void);
+
+/* -- Servers ---------------------------------------------------------------------- */
+
+/**
+ * Connect to another server, found as PMIx_tool_init finds one.
+ *
+ * Servers that are connected already are passed over, unless just that one is named,
+ * which is success. The tool keeps its name. The new server becomes the primary one, to
+ * which all other calls go, if there is no other or with PMIX_PRIMARY_SERVER. Any
+ * thread, but not from within a callback; blocks while it connects.
+ *
+ * @param proc    receives the tool's name; may be NULL
+ * @param server  receives the server's name; may be NULL
+ * @param info    as for PMIx_tool_init, and PMIX_PRIMARY_SERVER; the caller's
+ * @param ninfo   elements of @p info
+ * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool; PMIX_ERR_UNREACH: no new
+ *         server; PMIX_ERR_TIMEOUT; PMIX_ERR_BAD_PARAM; PMIX_ERR_WOULD_BLOCK;
+ *         PMIX_ERR_NOT_SUPPORTED if values were put and not committed that the new
+ *         primary server could not read; PMIX_ERR_NOMEM
+ *
+ * PMIx Standard 5.0, ch. Tools and Debuggers.
+ */
+pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc, pmix_proc_t *server,
+                                         pmix_info_t info[], size_t ninfo);
+
+/**
+ * Leave a server. If it was the primary one, calls that need a server return
+ * PMIX_ERR_UNREACH until another one is primary.
+ *
+ * What waits for that server's answer fails. Any thread, but not from within a callback;
+ * blocks until the server has said goodbye, a few seconds at most.
+ *
+ * @param server  its name; PMIX_RANK_WILDCARD: any of that namespace
+ * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool; PMIX_ERR_NOT_FOUND if there
+ *         is no connection to it; PMIX_ERR_BAD_PARAM; PMIX_ERR_WOULD_BLOCK
+ *
+ * PMIx Standard 5.0, ch. Tools and Debuggers.
+ */
+pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server);
+
+/**
+ * Name the servers the tool is connected to, the primary one first if there is one, then
+ * in the order they were attached. Any thread, but not from within a callback.
+ *
+ * @param servers   receives an array the caller frees with PMIX_PROC_FREE; NULL on error
+ * @param nservers  receives its elements; 0 on error
+ * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool, with nothing written;
+ *         PMIX_ERR_UNREACH if there is no server; PMIX_ERR_BAD_PARAM;
+ *         PMIX_ERR_WOULD_BLOCK; PMIX_ERR_NOMEM
+ *
+ * PMIx Standard 5.0, ch. Tools and Debuggers.
+ */
+pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *nservers);
+
+/**
+ * Make a server the primary one: all calls go there from now on. What waits for another
+ * server's answer still gets it. Event handlers that were registered stay with the
+ * server that was primary then.
+ *
+ * Any thread, but not from within a callback; blocks only to wait for the connection.
+ *
+ * @param server  its name; PMIX_RANK_WILDCARD: any of that namespace
+ * @param info    PMIX_WAIT_FOR_CONNECTION: until another thread has attached it, at most
+ *                PMIX_TIMEOUT seconds (0 or absent: for ever). The caller's
+ * @param ninfo   elements of @p info
+ * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool, or no longer; PMIX_ERR_UNREACH
+ *         if it is not connected; PMIX_ERR_TIMEOUT; PMIX_ERR_BAD_PARAM;
+ *         PMIX_ERR_WOULD_BLOCK; PMIX_ERR_NOT_SUPPORTED if values were put and not
+ *         committed that this server could not read; PMIX_ERR_NOMEM
+ *
+ * PMIx Standard 5.0, ch. Tools and Debuggers.
+ */
+pmix_status_t PMIx_tool_set_server(const pmix_proc_t *server, pmix_info_t info[],
+                                   size_t ninfo);
+
+/**
+ * Whether there is a primary server. Any thread, also within callbacks; never fails.
+ *
+ * @return false also if there is no tool
+ *
+ * Not in the PMIx Standard.
+ */
+bool PMIx_tool_is_connected(void);
+
+/**
+ * Make the tool a server for processes that it starts itself, until PMIx_tool_finalize.
+ *
+ * They are registered with the PMIx_server_ functions; the server bears the tool's name.
+ * A tool without a server above it is then its own: its calls go to @p module. Any
+ * thread, but not from within a callback; does not block for long.
+ *
+ * @param module  the functions that serve, as for PMIx_server_init; copied
+ * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool, or the process is a server
+ *         already; PMIX_ERR_BAD_PARAM; PMIX_ERR_WOULD_BLOCK; else what PMIx_server_init
+ *         returns
+ *
+ * Not in the PMIx Standard.
+ */
+pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t *module);
+
 #ifdef __cplusplus
 }
 #endif

@@ -403,3 +403,23 @@ PX_EXPORT void PMIx_Progress(void)
     if (px_initialized())
         px_loop_pump(px_process.loop);
 }
+
+/* Newer releases have a key of its own, older ones share one. */
+static bool is_for_our_thread(const pmix_info_t *info, size_t n_info)
+{
+    const char *name = px_info_str(info, n_info, "pmix.pthrdnm");
+
+    if (!name)
+        name = px_info_str(info, n_info, PMIX_PROGRESS_THREAD_NAME);
+    return !name || strcmp(name, PX_LOOP_THREAD_NAME) == 0;
+}
+
+PX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo)
+{
+    if ((ninfo && !info) || px_process_on_loop() || !is_for_our_thread(info, ninfo))
+        return;
+    px_process_lock();
+    if (px_initialized())
+        px_loop_stop_thread(px_process.loop);
+    px_process_unlock();
+}

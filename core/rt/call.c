@@ -8,6 +8,7 @@
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 enum { WAITING, ASLEEP, DONE };
 
@@ -26,15 +27,22 @@ static void on_call(struct px_msg *msg)
     call->fn(call, call->args);
 }
 
-static void await_done(_Atomic int *state)
+/* The loop's thread may be stopped while somebody waits for it: then he takes its part. */
+static void await_done(struct px_loop *loop, _Atomic int *state)
 {
+    static const struct timespec look_up = {.tv_sec = 1};
     int was = WAITING;
 
     if (!atomic_compare_exchange_strong_explicit(
             state, &was, ASLEEP, memory_order_acquire, memory_order_acquire))
         return; /* done already */
-    while (atomic_load_explicit(state, memory_order_acquire) != DONE)
-        syscall(SYS_futex, state, FUTEX_WAIT_PRIVATE, ASLEEP, NULL, NULL, 0);
+    while (atomic_load_explicit(state, memory_order_acquire) != DONE) {
+        if (loop->external) {
+            px_loop_help(loop, state, DONE);
+            return;
+        }
+        syscall(SYS_futex, state, FUTEX_WAIT_PRIVATE, ASLEEP, &look_up, NULL, 0);
+    }
 }
 
 pmix_status_t px_call(struct px_loop *loop, px_call_fn fn, void *args)
@@ -49,7 +57,7 @@ pmix_status_t px_call(struct px_loop *loop, px_call_fn fn, void *args)
     if (loop->external)
         px_loop_help(loop, &call.state, DONE);
     else
-        await_done(&call.state);
+        await_done(loop, &call.state);
     return call.status;
 }
 

@@ -173,7 +173,7 @@ static pmix_status_t start_thread(struct px_loop *loop)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (errnum)
         return PMIX_ERR_OUT_OF_RESOURCE;
-    pthread_setname_np(loop->thread, "tenon-loop");
+    pthread_setname_np(loop->thread, PX_LOOP_THREAD_NAME);
     return PMIX_SUCCESS;
 }
 
@@ -254,6 +254,14 @@ static void end_thread(struct px_loop *loop)
 
     px_post(loop, &stop.msg);
     pthread_join(loop->thread, NULL);
+}
+
+void px_loop_stop_thread(struct px_loop *loop)
+{
+    if (loop->external)
+        return;
+    end_thread(loop);
+    atomic_store(&loop->external, true);
 }
 
 /* With external progress a thread may still be in its last pass of px_loop_pump. */

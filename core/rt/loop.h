@@ -18,6 +18,11 @@ struct px_loop;
 pmix_status_t px_loop_create(bool external, struct px_loop **loop);
 /* Runs what is still in the mailbox, ends the thread, frees. Not on the loop thread. */
 void px_loop_destroy(struct px_loop *loop);
+/* Ends the loop's own thread, after what has been posted before; progress is external from then
+ * on, also for those who wait already. Nothing if there is no thread. Not on the loop thread; one
+ * call at a time. */
+void px_loop_stop_thread(struct px_loop *loop);
+#define PX_LOOP_THREAD_NAME "tenon-loop"
 /* False for NULL. */
 bool px_loop_is_current(const struct px_loop *loop);
 /* For the first line of a function that something other than a direct call leads to. */

@@ -20,8 +20,8 @@ struct px_children {
 
 struct px_loop {
     struct event_base *base;
-    bool external;
-    pthread_t thread; /* unless external */
+    atomic_bool external; /* becomes true only */
+    pthread_t thread;     /* unless external */
 
     /* Who runs the loop: its pthread_self(), or 0 while nobody does. */
     _Atomic(uintptr_t) owner;

@@ -124,6 +124,7 @@ static void leave_parent_behind(bool lock_is_mine)
     px_process.server = NULL;
     px_process.topology = NULL;
     pthread_mutex_init(&px_process.topology_lock, NULL);
+    px_process.tool = NULL;
     px_process.parents = left;
     atomic_store(&px_process.init_count, 0);
     atomic_store(&px_process.log_level, PX_LOG_WARN);

@@ -16,6 +16,7 @@ struct px_model;
 struct px_notify;
 struct px_client;
 struct px_server;
+struct px_tool;
 
 struct px_process {
     pthread_mutex_t lock; /* held during init and finalize of any role, nowhere else */
@@ -35,10 +36,12 @@ struct px_process {
     struct px_notify *notify;
     struct px_client *client;    /* NULL unless initialised; a server has one too */
     struct px_server *server;    /* NULL unless initialised as server */
+    struct px_tool *tool;        /* NULL unless initialised as tool */
     _Atomic unsigned init_count; /* init calls of all roles not yet undone */
-    unsigned guests; /* those of PMIx_Init in a process that is server only */
     pthread_mutex_t topology_lock; /* for the member below and whoever makes it */
     void *topology;                /* the node's, for topo.h; NULL until asked for */
+    unsigned
+        guests; /* those of PMIx_Init and PMIx_tool_init in a process that is server only */
     struct px_process *parents; /* left behind by a forked child; for leak checkers */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_server_init and _finalize: the role's state made and unmade in order. */
 #include "core/model/nspace.h"
+#include "core/model/rendezvous.h"
 #include "core/notify/notify.h"
 #include "core/notify/roles.h"
 #include "core/rt/call.h"
@@ -32,19 +33,6 @@ struct start {
     size_t n_info;
     struct px_err err;
 };
-
-static char *pick_dir(const struct start *a, const char *key, const char *env)
-{
-    const char *names[] = {env, "TMPDIR", "TEMP", "TMP"};
-    const char *dir = px_info_str(a->info, a->n_info, key);
-
-    for (size_t i = 0; !dir && i < PX_COUNT(names); i++) {
-        dir = getenv(names[i]);
-        if (dir && dir[0] != '/')
-            dir = NULL;
-    }
-    return strdup(dir ? dir : "/tmp");
-}
 
 static void name_self(struct px_server *srv, const struct start *a)
 {
@@ -170,8 +158,10 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
 {
     pmix_status_t rc;
 
-    srv->tmpdir = pick_dir(a, PMIX_SERVER_TMPDIR, "PMIX_SERVER_TMPDIR");
-    srv->system_tmpdir = pick_dir(a, PMIX_SYSTEM_TMPDIR, "PMIX_SYSTEM_TMPDIR");
+    srv->tmpdir = px_rendezvous_dir(a->info, a->n_info, PMIX_SERVER_TMPDIR,
+                                    "PMIX_SERVER_TMPDIR");
+    srv->system_tmpdir = px_rendezvous_dir(a->info, a->n_info, PMIX_SYSTEM_TMPDIR,
+                                           "PMIX_SYSTEM_TMPDIR");
     if (!srv->tmpdir || !srv->system_tmpdir)
         return PMIX_ERR_NOMEM;
     name_self(srv, a);

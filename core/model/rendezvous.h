@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rendezvous files: where servers write down how tools reach them. One item a line: the URI, the
+ * version of the server's library, its process id, uid:gid, the date. Blocking file access: not for
+ * the loop, except when a server starts or ends. */
+#ifndef PX_MODEL_RENDEZVOUS_H
+#define PX_MODEL_RENDEZVOUS_H
+
+#include "core/base/err.h"
+#include "core/types/type.h"
+#include "core/wire/hello.h"
+
+#include <sys/types.h>
+
+struct px_rendezvous {
+    struct px_uri uri;
+    struct px_version version; /* all 0: the file does not tell */
+    pid_t pid;                 /* 0: the file does not tell */
+};
+
+/* The folder for a server's files: what info says under key, else the variable env, else TMPDIR,
+ * TEMP, TMP (absolute paths only), else /tmp. malloc'd; NULL when out of memory. */
+char *px_rendezvous_dir(const pmix_info_t *info, size_t n_info, const char *key,
+                        const char *env);
+
+/* Reads one. Only a regular file of one name, owned by this user or root and no longer than a
+ * few lines, is believed. PMIX_ERR_NOT_FOUND, PMIX_ERR_NO_PERMISSIONS, PMIX_ERR_BAD_PARAM if
+ * its content makes no sense; err says which and why. */
+pmix_status_t px_rendezvous_read(const char *path, struct px_rendezvous *r,
+                                 struct px_err *err);
+
+/* Looks for files in dir and its folders, those that can be entered, to a depth of 8 and within
+ * 65536 entries: name alone, or with prefix, all that begin with it. Calls found for each with its
+ * path until that returns true, which is then the result. Symbolic links are not followed. */
+typedef bool (*px_rendezvous_fn)(void *arg, const char *path);
+bool px_rendezvous_search(const char *dir, const char *name, bool prefix,
+                          px_rendezvous_fn found, void *arg);
+
+#endif

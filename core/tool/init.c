@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PMIx_tool_init and _finalize; and how a tool becomes a server for others. */
+#include "core/base/fd.h"
+#include "core/base/str.h"
+#include "core/notify/notify.h"
+#include "core/rt/log.h"
+#include "core/tool/tool.h"
+
+#include <string.h>
+
+/* ---- who we are --------------------------------------------------------------------------------- */
+
+static pmix_status_t name_from(const pmix_info_t *info, size_t n_info,
+                               struct px_seek *seek, struct px_err *err)
+{
+    const char *nspace = px_info_str(info, n_info, PMIX_TOOL_NSPACE);
+    bool has_rank = px_info_find(info, n_info, PMIX_TOOL_RANK) != NULL;
+    uint32_t rank = px_info_u32(info, n_info, PMIX_TOOL_RANK, 0);
+
+    if (has_rank && !nspace)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                          "PMIX_TOOL_RANK without PMIX_TOOL_NSPACE");
+    if (!nspace) {
+        pmix_status_t rc = px_client_identity(&seek->contact->self, &seek->inherited,
+                                              err);
+
+        seek->has_name = seek->inherited;
+        return rc;
+    }
+    if (!nspace[0] || strlen(nspace) > PMIX_MAX_NSLEN || rank > PMIX_RANK_VALID)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                          "PMIX_TOOL_NSPACE or PMIX_TOOL_RANK is no name");
+    px_proc_set(&seek->contact->self, nspace, rank);
+    seek->has_name = true;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t go_alone(struct px_start *s, bool has_name)
+{
+    if (!has_name)
+        px_client_name_self(&s->contact.self, "tool");
+    return px_client_start_alone(s);
+}
+
+/* ---- whoever started us ---------------------------------------------------------------------------- */
+
+static void on_keepalive(void *arg PX_UNUSED, int fd, unsigned events PX_UNUSED)
+{
+    struct px_tool *tool = px_process.tool;
+    char byte;
+
+    if (read(fd, &byte, 1) != 0)
+        return; /* nothing is said there that means anything */
+    px_watch_free(tool->keepalive);
+    tool->keepalive = NULL;
+    close(fd);
+    (void)px_notify_deliver(px_process.notify, PMIX_EVENT_JOB_END,
+                            &px_process.model->self, PMIX_RANGE_PROC_LOCAL, NULL, 0);
+}
+
+static void on_watch_keepalive(struct px_call *call, void *args)
+{
+    const uint64_t *fd = args;
+    struct px_tool *tool = px_process.tool;
+
+    if (!tool->keepalive)
+        tool->keepalive = px_watch_create(px_process.loop, (int)*fd, PX_READABLE,
+                                          on_keepalive, NULL);
+    px_call_done(call, tool->keepalive ? PMIX_SUCCESS : PMIX_ERR_NOMEM);
+}
+
+/* A pipe whose other end is the initiator's: that it closes is the news. */
+static void watch_keepalive(void)
+{
+    const char *text = getenv(PMIX_KEEPALIVE_PIPE);
+    uint64_t fd;
+
+    if (!text || !px_str_to_u64(text, 0, INT32_MAX, &fd))
+        return;
+    if (px_fd_cloexec((int)fd) || px_fd_nonblock((int)fd) ||
+        px_call(px_process.loop, on_watch_keepalive, &fd))
+        px_log(PX_LOG_WARN, "tool", PMIX_KEEPALIVE_PIPE "=%s cannot be watched", text);
+}
+
+/* An initiator wants its launcher connected to itself, too; the first server stays primary. */
+static pmix_status_t call_back(struct px_err *err)
+{
+    struct px_start s = {.contact = {.fd = -1}};
+    const char *uri = getenv(PMIX_LAUNCHER_RNDZ_URI);
+    PX_AUTO(px_infos) infos = {0};
+    pmix_status_t rc;
+
+    if (!uri)
+        return PMIX_SUCCESS;
+    rc = px_infos_add(&infos, PMIX_SERVER_URI, uri, PMIX_STRING);
+    if (!rc)
+        rc = px_tool_attach(infos.v, infos.n, true, &s);
+    if (rc)
+        return px_err_set(err, rc, PMIX_LAUNCHER_RNDZ_URI ": %s", s.err.text);
+    return PMIX_SUCCESS;
+}
+
+/* ---- init ------------------------------------------------------------------------------------------- */
+
+static pmix_status_t make_state(void)
+{
+    if (px_process.tool)
+        return PMIX_SUCCESS;
+    px_process.tool = calloc(1, sizeof *px_process.tool);
+    if (!px_process.tool)
+        return PMIX_ERR_NOMEM;
+    px_list_init(&px_process.tool->waiters);
+    return PMIX_SUCCESS;
+}
+
+static void on_drop(struct px_call *call, void *args PX_UNUSED)
+{
+    px_tool_wake(PMIX_ERR_INIT);
+    px_watch_free(px_process.tool->keepalive);
+    free(px_process.tool);
+    px_process.tool = NULL;
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+static bool may_do_without(pmix_status_t rc, const pmix_info_t *info, size_t n_info)
+{
+    return (rc == PMIX_ERR_UNREACH || rc == PMIX_ERR_TIMEOUT) &&
+           px_info_flag(info, n_info, PMIX_TOOL_CONNECT_OPTIONAL);
+}
+
+static pmix_status_t connect_first(const pmix_info_t *info, size_t n_info,
+                                   struct px_seek *seek, struct px_start *s)
+{
+    pmix_status_t rc;
+
+    if (px_info_flag(info, n_info, PMIX_TOOL_DO_NOT_CONNECT))
+        return go_alone(s, seek->has_name);
+    s->primary = true;
+    rc = px_tool_seek(seek, &s->err);
+    if (!rc)
+        rc = px_client_start(s);
+    if (may_do_without(rc, info, n_info)) {
+        px_log(PX_LOG_INFO, "tool", "going on without a server: %s", s->err.text);
+        return go_alone(s, seek->has_name);
+    }
+    if (!rc)
+        rc = call_back(&s->err);
+    return rc;
+}
+
+static pmix_status_t tool_begin(const pmix_info_t *info, size_t n_info,
+                                struct px_start *s)
+{
+    struct px_seek seek = {.info = info, .n_info = n_info, .contact = &s->contact};
+    pmix_status_t rc = name_from(info, n_info, &seek, &s->err);
+
+    if (!rc)
+        rc = px_client_begin(PX_ROLE_TOOL, info, n_info, &s->err);
+    if (rc)
+        return rc;
+    rc = make_state();
+    if (!rc)
+        rc = connect_first(info, n_info, &seek, s);
+    if (!rc) {
+        watch_keepalive();
+        return rc;
+    }
+    if (px_process.tool)
+        (void)px_call(px_process.loop, on_drop, NULL);
+    px_client_end();
+    return rc;
+}
+
+/* A client, or a tool once more: without a server it looks for one again. */
+static pmix_status_t tool_again(const pmix_info_t *info, size_t n_info,
+                                struct px_start *s)
+{
+    pmix_status_t rc = make_state();
+
+    if (rc || px_info_flag(info, n_info, PMIX_TOOL_DO_NOT_CONNECT) ||
+        px_client_servers(NULL, 0))
+        return rc;
+    rc = px_tool_attach(info, n_info, true, s);
+    if (may_do_without(rc, info, n_info))
+        rc = PMIX_SUCCESS;
+    if (rc && px_process.client->tool_inits == 0)
+        (void)px_call(px_process.loop, on_drop, NULL);
+    return rc;
+}
+
+PX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[],
+                                       size_t ninfo)
+{
+    struct px_start s = {.contact = {.fd = -1}};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (ninfo && !info)
+        return PMIX_ERR_BAD_PARAM;
+    if (px_process_on_loop())
+        return PMIX_ERR_WOULD_BLOCK;
+    px_process_lock();
+    if (px_process.client)
+        rc = tool_again(info, ninfo, &s);
+    else if (px_process.server) /* speaks for itself: there is nobody above it */
+        px_process.guests++;
+    else
+        rc = tool_begin(info, ninfo, &s);
+    if (!rc) {
+        atomic_fetch_add(&px_process.init_count, 1);
+        if (px_process.client)
+            px_process.client->tool_inits++;
+        if (proc)
+            *proc = px_process.model->self;
+    }
+    px_process_unlock();
+    if (rc)
+        px_log(PX_LOG_ERROR, "tool", "PMIx_tool_init: %s",
+               s.err.text[0] ? s.err.text : PMIx_Error_string(rc));
+    return rc;
+}
+
+/* ---- finalize ------------------------------------------------------------------------------------------ */
+
+/* Of the last tool of the process that is a server for its sake. Without the lock, which the
+ * server's own end takes. */
+static void stop_serving(void)
+{
+    bool serves;
+
+    px_process_lock();
+    serves = px_process.tool && px_process.tool->serves &&
+             px_process.client->tool_inits == 1;
+    if (serves)
+        px_process.tool->serves = false;
+    px_process_unlock();
+    if (serves)
+        (void)PMIx_server_finalize();
+}
+
+static void tool_end(struct px_client *c)
+{
+    bool last = c->inits == 0;
+
+    (void)px_call(px_process.loop, on_drop, NULL);
+    if (last)
+        px_client_leave_all();
+    c->tool_inits = 0;
+    atomic_fetch_sub(&px_process.init_count, 1);
+    if (last)
+        px_client_end();
+}
+
+PX_EXPORT pmix_status_t PMIx_tool_finalize(void)
+{
+    struct px_client *c;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (px_process_on_loop())
+        return PMIX_ERR_WOULD_BLOCK;
+    stop_serving();
+    px_process_lock();
+    c = px_process.client;
+    if (c && c->tool_inits > 1) {
+        c->tool_inits--;
+        atomic_fetch_sub(&px_process.init_count, 1);
+    } else if (c && c->tool_inits == 1) {
+        tool_end(c);
+    } else if (!c && px_process.guests > 0) {
+        px_process.guests--;
+        atomic_fetch_sub(&px_process.init_count, 1);
+    } else {
+        rc = PMIX_ERR_INIT;
+    }
+    px_process_unlock();
+    return rc;
+}
+
+/* ---- serving others --------------------------------------------------------------------------------------- */
+
+static void on_serving(struct px_call *call, void *args PX_UNUSED)
+{
+    struct px_model *m = px_process.model;
+
+    /* Its calls go to its own functions as long as there is no server above. */
+    if (!px_process.client->primary && m->client_left)
+        m->client_left(m);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* The server bears the tool's name. */
+static pmix_status_t serve(pmix_server_module_t *module, const pmix_proc_t *self)
+{
+    PX_AUTO(px_infos) infos = {0};
+    pmix_status_t rc = px_infos_add(&infos, PMIX_SERVER_NSPACE, self->nspace,
+                                    PMIX_STRING);
+
+    if (!rc)
+        rc = px_infos_add(&infos, PMIX_SERVER_RANK, &self->rank, PMIX_PROC_RANK);
+    return rc ? rc : PMIx_server_init(module, infos.v, infos.n);
+}
+
+PX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t *module)
+{
+    pmix_proc_t self;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (px_process_on_loop())
+        return PMIX_ERR_WOULD_BLOCK;
+    px_process_lock();
+    if (!px_process.tool || px_process.server)
+        rc = PMIX_ERR_INIT;
+    else if (!module)
+        rc = PMIX_ERR_BAD_PARAM;
+    if (!rc) {
+        self = px_process.model->self;
+        px_process.tool->serves = true;
+    }
+    px_process_unlock();
+    if (rc)
+        return rc;
+    rc = serve(module, &self);
+    px_process_lock();
+    if (rc && px_process.tool)
+        px_process.tool->serves = false;
+    if (!rc && px_process.client)
+        (void)px_call(px_process.loop, on_serving, NULL);
+    px_process_unlock();
+    return rc;
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finding a server: one that was named, by address, file, process id or namespace, or any that lets
+ * us in. The order of preference is the Standard's. */
+#include "core/base/clock.h"
+#include "core/base/str.h"
+#include "core/base/strv.h"
+#include "core/model/rendezvous.h"
+#include "core/tool/tool.h"
+
+#include <string.h>
+#include <time.h>
+
+#define DELAY_MS      10   /* between two attempts, where nobody said how long */
+#define STRANGER_MS   5000 /* for each server that nobody asked for by name */
+#define DEFAULT_TRIES 2
+
+struct seek {
+    const struct px_seek *what;
+    struct px_contact *contact;
+    struct px_err *err;
+    const char *host;
+    uint64_t deadline_ms; /* UINT64_MAX: none */
+    bool anybody;         /* passes over servers that are connected already */
+    pmix_status_t found;  /* what the search has come to */
+};
+
+static const char *text_of(const struct seek *s, const char *key)
+{
+    return px_info_str(s->what->info, s->what->n_info, key);
+}
+
+static bool flag_of(const struct seek *s, const char *key)
+{
+    return px_info_flag(s->what->info, s->what->n_info, key);
+}
+
+/* ---- one server ----------------------------------------------------------------------------------- */
+
+static bool connected(const struct seek *s, const pmix_proc_t *server)
+{
+    for (size_t i = 0; i < s->what->n_have; i++)
+        if (px_proc_same(&s->what->have[i], server))
+            return true;
+    return false;
+}
+
+/* Ours is its newest dialect, unless it tells that it is older. */
+static const char *dialect_for(const struct px_version *v)
+{
+    if (v->major == 0 || v->major > 4 || (v->major == 4 && v->minor > 0))
+        return "v41";
+    return v->major == 4 ? "v4" : "v3";
+}
+
+static uint8_t role(const struct seek *s)
+{
+    bool launcher = flag_of(s, PMIX_LAUNCHER);
+
+    if (!s->what->has_name)
+        return launcher ? PX_FLAG_LAUNCHER_NEEDS_ID : PX_FLAG_TOOL_NEEDS_ID;
+    if (s->what->inherited && s->contact->from_environment)
+        return launcher ? PX_FLAG_LAUNCHER_CLIENT : PX_FLAG_TOOL_CLIENT;
+    return launcher ? PX_FLAG_LAUNCHER_HAS_ID : PX_FLAG_TOOL_HAS_ID;
+}
+
+static uint64_t time_left(const struct seek *s, uint64_t at_most)
+{
+    uint64_t now = px_clock_ms();
+
+    if (s->deadline_ms == UINT64_MAX)
+        return at_most;
+    if (s->deadline_ms <= now)
+        return 0;
+    return s->deadline_ms - now < at_most ? s->deadline_ms - now : at_most;
+}
+
+/* The contact has its address. */
+static pmix_status_t dial(struct seek *s)
+{
+    struct px_contact *c = s->contact;
+    uint64_t patience = px_process.client->conf.connect_timeout;
+    pmix_status_t rc;
+
+    if (connected(s, &c->uri.server))
+        return PMIX_ERR_EXISTS;
+    if (s->anybody && patience > STRANGER_MS)
+        patience = STRANGER_MS;
+    c->flag = role(s);
+    rc = px_contact_make(c, time_left(s, patience), s->err);
+    if (rc || !connected(s, &c->uri.server))
+        return rc;
+    close(c->fd); /* it has another name than its address says */
+    c->fd = -1;
+    return PMIX_ERR_EXISTS;
+}
+
+static pmix_status_t dial_uri(struct seek *s, const struct px_uri *uri,
+                              const struct px_version *version)
+{
+    struct px_contact *c = s->contact;
+
+    c->uri = *uri;
+    c->version = *version;
+    c->faster = NULL;
+    c->from_environment = false;
+    c->codec = (struct px_codec){.dialect = px_dialect_find(dialect_for(version))};
+    return dial(s);
+}
+
+/* "nspace.rank;tcp4://...", maybe behind a list of variables that it would be given in. */
+static pmix_status_t by_uri(struct seek *s, const char *text)
+{
+    const char *rest = strchr(text, ';');
+    struct px_version unknown = {0};
+    struct px_uri uri;
+
+    if (rest && strchr(rest + 1, ';'))
+        text = rest + 1;
+    if (px_uri_parse(text, &uri))
+        return px_err_set(s->err, PMIX_ERR_BAD_PARAM, "\"%s\" is not a server address",
+                          text);
+    if (text_of(s, PMIX_TCP_URI) && !px_str_starts(uri.address, "tcp"))
+        return px_err_set(s->err, PMIX_ERR_UNREACH, "\"%s\" is not an address for TCP",
+                          text);
+    return dial_uri(s, &uri, &unknown);
+}
+
+static pmix_status_t by_file(struct seek *s, const char *path)
+{
+    struct px_rendezvous r;
+    pmix_status_t rc = px_rendezvous_read(path, &r, s->err);
+
+    return rc ? PMIX_ERR_UNREACH : dial_uri(s, &r.uri, &r.version);
+}
+
+static pmix_status_t by_uri_or_file(struct seek *s, const char *text)
+{
+    static const char scheme[] = "file:";
+
+    return px_str_starts(text, scheme) ? by_file(s, text + strlen(scheme))
+                                       : by_uri(s, text);
+}
+
+/* ---- files of a name --------------------------------------------------------------------------------- */
+
+static bool try_file(void *arg, const char *path)
+{
+    struct seek *s = arg;
+
+    s->found = by_file(s, path);
+    if (s->found == PMIX_ERR_EXISTS)
+        return !s->anybody;
+    return !s->found || time_left(s, 1) == 0;
+}
+
+static pmix_status_t search(struct seek *s, const char *name, bool prefix,
+                            bool system_only)
+{
+    const struct px_seek *w = s->what;
+    PX_AUTOFREE char *server = px_rendezvous_dir(w->info, w->n_info, PMIX_SERVER_TMPDIR,
+                                                 "PMIX_SERVER_TMPDIR");
+    PX_AUTOFREE char *system = px_rendezvous_dir(w->info, w->n_info, PMIX_SYSTEM_TMPDIR,
+                                                 "PMIX_SYSTEM_TMPDIR");
+
+    if (!server || !system)
+        return PMIX_ERR_NOMEM;
+    s->found = px_err_set(s->err, PMIX_ERR_UNREACH, "no file %s%s in %s", name,
+                          prefix ? "..." : "", system);
+    if (!system_only && px_rendezvous_search(server, name, prefix, try_file, s))
+        return s->found;
+    if (system_only || strcmp(server, system) != 0)
+        px_rendezvous_search(system, name, prefix, try_file, s);
+    return s->found;
+}
+
+/* pmix.<host>.tool.<what>: of a process id, or of a namespace */
+static pmix_status_t by_tool_name(struct seek *s, const char *what)
+{
+    PX_AUTOFREE char *name = px_strf("pmix.%s.tool.%s", s->host, what);
+
+    return name ? search(s, name, false, false) : PMIX_ERR_NOMEM;
+}
+
+/* pmix.<kind>.<host>: there is one per node */
+static pmix_status_t by_kind(struct seek *s, const char *kind)
+{
+    PX_AUTOFREE char *name = px_strf("pmix.%s.%s", kind, s->host);
+
+    return name ? search(s, name, false, true) : PMIX_ERR_NOMEM;
+}
+
+static pmix_status_t any(struct seek *s)
+{
+    PX_AUTOFREE char *name = px_strf("pmix.%s.tool", s->host);
+
+    if (!name)
+        return PMIX_ERR_NOMEM;
+    s->anybody = true;
+    return search(s, name, true, false);
+}
+
+/* ---- patience ------------------------------------------------------------------------------------------ */
+
+typedef pmix_status_t (*way_fn)(struct seek *s, const char *arg);
+
+static void pause_ms(uint64_t ms)
+{
+    struct timespec t = {.tv_sec = (time_t)(ms / 1000),
+                         .tv_nsec = (long)(ms % 1000) * 1000000};
+
+    while (nanosleep(&t, &t))
+        ;
+}
+
+/* A server that was asked for may be about to start. */
+static pmix_status_t insist(struct seek *s, way_fn way, const char *arg)
+{
+    const struct px_seek *w = s->what;
+    uint64_t tries = 1ull + px_info_u32(w->info, w->n_info, PMIX_CONNECT_MAX_RETRIES,
+                                        DEFAULT_TRIES - 1);
+    uint64_t delay = 1000ull *
+                     px_info_u32(w->info, w->n_info, PMIX_CONNECT_RETRY_DELAY, 0);
+    pmix_status_t rc;
+
+    if (flag_of(s, PMIX_WAIT_FOR_CONNECTION) && s->deadline_ms != UINT64_MAX)
+        tries = UINT64_MAX;
+    for (;;) {
+        rc = way(s, arg);
+        if (!rc || rc == PMIX_ERR_EXISTS || rc == PMIX_ERR_BAD_PARAM || --tries == 0)
+            return rc;
+        pause_ms(time_left(s, delay ? delay : DELAY_MS));
+        if (time_left(s, 1) == 0)
+            return px_err_set(s->err, PMIX_ERR_TIMEOUT,
+                              "no server within the time set");
+    }
+}
+
+/* ---- the order --------------------------------------------------------------------------------------------- */
+
+/* Servers of a kind, by attribute: names and keys may stand in PMIX_CONNECTION_ORDER. */
+static const struct {
+    const char *name, *key, *kind;
+    bool only;
+} kinds[] = {
+    {"PMIX_CONNECT_TO_SYSTEM", PMIX_CONNECT_TO_SYSTEM, "sys", true},
+    {"PMIX_CONNECT_TO_SCHEDULER", PMIX_CONNECT_TO_SCHEDULER, "sched", true},
+    {"PMIX_CONNECT_TO_SYS_CONTROLLER", PMIX_CONNECT_TO_SYS_CONTROLLER, "sysctrlr",
+     true},
+    {"PMIX_CONNECT_SYSTEM_FIRST", PMIX_CONNECT_SYSTEM_FIRST, "sys", false},
+};
+
+/* A server that was named leaves no choice. *named false: none was. */
+static pmix_status_t the_named_one(struct seek *s, bool *named)
+{
+    const struct px_seek *w = s->what;
+    const char *file = text_of(s, PMIX_TOOL_ATTACHMENT_FILE);
+    const char *uri = text_of(s, PMIX_SERVER_URI), *tcp = text_of(s, PMIX_TCP_URI);
+    const char *nspace = text_of(s, PMIX_SERVER_NSPACE);
+    uint32_t pid = px_info_u32(w->info, w->n_info, PMIX_SERVER_PIDINFO, 0);
+
+    *named = true;
+    if (uri && tcp)
+        return px_err_set(s->err, PMIX_ERR_BAD_PARAM,
+                          "PMIX_SERVER_URI and PMIX_TCP_URI contradict each other");
+    if (file)
+        return insist(s, by_file, file);
+    if (uri || tcp)
+        return insist(s, by_uri_or_file, uri ? uri : tcp);
+    if (pid) {
+        PX_AUTOFREE char *text = px_strf("%u", pid);
+
+        return text ? insist(s, by_tool_name, text) : PMIX_ERR_NOMEM;
+    }
+    if (nspace)
+        return insist(s, by_tool_name, nspace);
+    for (size_t i = 0; i < PX_COUNT(kinds); i++)
+        if (kinds[i].only && flag_of(s, kinds[i].key))
+            return insist(s, by_kind, kinds[i].kind);
+    *named = false;
+    return PMIX_ERR_UNREACH;
+}
+
+/* Those of the list, until one lets us in. *last: there is nothing to go on with. */
+static pmix_status_t in_order(struct seek *s, const char *list, bool *last)
+{
+    PX_AUTO(px_strv) names = px_strv_split(list, ',', false);
+    pmix_status_t rc = PMIX_ERR_UNREACH;
+
+    for (size_t n = 0; names && names[n]; n++) {
+        size_t i = 0;
+
+        while (i < PX_COUNT(kinds) && strcmp(names[n], kinds[i].name) != 0 &&
+               strcmp(names[n], kinds[i].key) != 0)
+            i++;
+        if (i == PX_COUNT(kinds)) {
+            *last = true;
+            return px_err_set(s->err, PMIX_ERR_BAD_PARAM,
+                              "PMIX_CONNECTION_ORDER: unknown \"%s\"", names[n]);
+        }
+        rc = insist(s, by_kind, kinds[i].kind);
+        if (!rc)
+            return rc;
+        *last = kinds[i].only && !names[n + 1];
+    }
+    return rc;
+}
+
+/* *named false: there is none, or it is connected already. */
+static pmix_status_t the_environments(struct seek *s, bool *named)
+{
+    const char *launcher = getenv(PMIX_LAUNCHER_RNDZ_URI);
+    pmix_status_t rc = px_contact_from_environment(s->contact, s->err);
+
+    *named = s->contact->from_environment;
+    if (*named)
+        rc = dial(s);
+    if (*named && rc != PMIX_ERR_EXISTS)
+        return rc;
+    *named = launcher != NULL;
+    if (launcher)
+        rc = insist(s, by_uri_or_file, launcher);
+    if (rc == PMIX_ERR_EXISTS)
+        *named = false;
+    return rc;
+}
+
+/* Servers that are connected already do not count. */
+static pmix_status_t some(struct seek *s)
+{
+    const char *order = text_of(s, PMIX_CONNECTION_ORDER);
+    bool last = false, named;
+    pmix_status_t rc = PMIX_ERR_UNREACH;
+
+    if (flag_of(s, PMIX_CONNECT_SYSTEM_FIRST))
+        rc = by_kind(s, "sys");
+    if (rc && order)
+        rc = in_order(s, order, &last);
+    if (!rc || last)
+        return rc;
+    rc = the_environments(s, &named);
+    return named ? rc : any(s);
+}
+
+pmix_status_t px_tool_seek(const struct px_seek *what, struct px_err *err)
+{
+    uint32_t seconds = px_info_u32(what->info, what->n_info, PMIX_TIMEOUT, 0);
+    struct px_err own = {0};
+    struct seek s = {
+        .what = what,
+        .contact = what->contact,
+        .err = err ? err : &own,
+        .host = px_info_str(what->info, what->n_info, PMIX_SERVER_HOSTNAME),
+        .deadline_ms = UINT64_MAX};
+    bool named;
+    pmix_status_t rc;
+
+    if (!s.host)
+        s.host = px_process.host;
+    if (seconds)
+        s.deadline_ms = px_clock_ms() + seconds * 1000ull;
+    rc = the_named_one(&s, &named);
+    if (!named)
+        rc = some(&s);
+    switch (rc) {
+    case PMIX_SUCCESS:
+    case PMIX_ERR_BAD_PARAM:
+    case PMIX_ERR_NOMEM:
+    case PMIX_ERR_TIMEOUT:
+        return rc;
+    case PMIX_ERR_EXISTS:
+        return named ? rc
+                     : px_err_set(s.err, PMIX_ERR_UNREACH,
+                                  "no server but those connected already");
+    default: /* refused, not found, not to be trusted: err says which */
+        return PMIX_ERR_UNREACH;
+    }
+}

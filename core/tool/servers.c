@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The servers of a tool: connecting to another one, leaving one, choosing the primary one. */
+#include "core/rt/log.h"
+#include "core/tool/tool.h"
+
+#include <string.h>
+
+/* ---- one more ----------------------------------------------------------------------------------- */
+
+pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_name,
+                             struct px_start *s)
+{
+    size_t n = px_client_servers(NULL, 0);
+    PX_AUTOFREE pmix_proc_t *have = calloc(n + 1, sizeof *have);
+    struct px_seek seek = {.info = info,
+                           .n_info = n_info,
+                           .has_name = has_name,
+                           .have = have,
+                           .contact = &s->contact};
+    pmix_status_t rc;
+    size_t now;
+
+    if (!have)
+        return PMIX_ERR_NOMEM;
+    now = px_client_servers(have, n); /* may have become fewer */
+    seek.n_have = now < n ? now : n;
+    s->primary = now == 0 || px_info_flag(info, n_info, PMIX_PRIMARY_SERVER);
+    s->contact.self = px_process.model->self;
+    rc = px_tool_seek(&seek, &s->err);
+    if (rc == PMIX_ERR_EXISTS)
+        return PMIX_SUCCESS;
+    return rc ? rc : px_client_start(s);
+}
+
+static void on_arrival(struct px_call *call, void *args PX_UNUSED)
+{
+    px_tool_wake(PMIX_SUCCESS);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+PX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc,
+                                                   pmix_proc_t *server,
+                                                   pmix_info_t info[], size_t ninfo)
+{
+    struct px_start s = {.contact = {.fd = -1}};
+    pmix_status_t rc;
+
+    if (px_process_on_loop())
+        return PMIX_ERR_WOULD_BLOCK;
+    px_process_lock();
+    if (!px_process.tool) {
+        rc = PMIX_ERR_INIT;
+    } else if (ninfo && !info) {
+        rc = PMIX_ERR_BAD_PARAM;
+    } else {
+        rc = px_tool_attach(info, ninfo, true, &s);
+        if (!rc)
+            (void)px_call(px_process.loop, on_arrival, NULL);
+        if (!rc && proc)
+            *proc = px_process.model->self;
+        if (!rc && server)
+            *server = s.contact.uri.server;
+    }
+    px_process_unlock();
+    if (rc && s.err.text[0])
+        px_log(PX_LOG_INFO, "tool", "PMIx_tool_attach_to_server: %s", s.err.text);
+    return rc;
+}
+
+/* From when a tool had one server: the new one is the one that counts. */
+PX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc,
+                                                    pmix_info_t info[], size_t ninfo)
+{
+    PX_AUTO(px_infos) more = {0};
+    bool yes = true;
+    pmix_status_t rc;
+
+    if (ninfo && !info)
+        return px_process.tool ? PMIX_ERR_BAD_PARAM : PMIX_ERR_INIT;
+    rc = px_infos_add_copy(&more, info, ninfo);
+    if (!rc)
+        rc = px_infos_add(&more, PMIX_PRIMARY_SERVER, &yes, PMIX_BOOL);
+    return rc ? rc : PMIx_tool_attach_to_server(proc, NULL, more.v, more.n);
+}
+
+PX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server)
+{
+    pmix_status_t rc;
+
+    if (px_process_on_loop())
+        return PMIX_ERR_WOULD_BLOCK;
+    px_process_lock();
+    if (!px_process.tool)
+        rc = PMIX_ERR_INIT;
+    else
+        rc = server ? px_link_leave(server) : PMIX_ERR_BAD_PARAM;
+    px_process_unlock();
+    return rc;
+}
+
+/* ---- which there are ------------------------------------------------------------------------------- */
+
+PX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *nservers)
+{
+    pmix_proc_t *list = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t n = 0, room;
+
+    if (px_process_on_loop())
+        return PMIX_ERR_WOULD_BLOCK;
+    px_process_lock();
+    if (!px_process.tool)
+        rc = PMIX_ERR_INIT;
+    else if (!servers || !nservers)
+        rc = PMIX_ERR_BAD_PARAM;
+    else if ((room = px_client_servers(NULL, 0)) == 0)
+        rc = PMIX_ERR_UNREACH;
+    else if (!(list = px_type_create_array(PMIX_PROC, room)))
+        rc = PMIX_ERR_NOMEM;
+    else if ((n = px_client_servers(list, room)) == 0)
+        rc = PMIX_ERR_UNREACH;
+    px_process_unlock();
+    if (rc) {
+        free(list);
+        list = NULL;
+    }
+    if (servers && nservers && rc != PMIX_ERR_INIT) {
+        *servers = list;
+        *nservers = n;
+    }
+    return rc;
+}
+
+struct connected_op {
+    struct px_api api;
+    bool yes;
+};
+
+static bool has_primary(void)
+{
+    return px_process.tool && px_process.client && px_process.client->primary;
+}
+
+static void on_connected(struct px_api *api)
+{
+    PX_CONTAINER_OF(api, struct connected_op, api)->yes = has_primary();
+    px_api_done(api, PMIX_SUCCESS);
+}
+
+PX_EXPORT bool PMIx_tool_is_connected(void)
+{
+    struct connected_op op = {.api = {.start = on_connected}};
+
+    if (px_process_on_loop())
+        return has_primary();
+    return px_api_wait(&op.api) == PMIX_SUCCESS && op.yes;
+}
+
+/* ---- the primary one ---------------------------------------------------------------------------------- */
+
+struct set_op {
+    struct px_api api;
+    struct px_list link; /* in px_tool.waiters */
+    const pmix_proc_t *server;
+    struct px_timer *timer;
+    bool wait;
+    uint32_t seconds; /* 0: for ever */
+};
+
+static void set_end(struct set_op *op, pmix_status_t status)
+{
+    px_list_remove(&op->link);
+    px_timer_free(op->timer);
+    op->timer = NULL;
+    px_api_done(&op->api, status);
+}
+
+static void on_set_late(void *arg)
+{
+    set_end(arg, PMIX_ERR_TIMEOUT);
+}
+
+static void wait_for_server(struct set_op *op)
+{
+    px_list_append(&px_process.tool->waiters, &op->link);
+    if (!op->seconds)
+        return;
+    op->timer = px_timer_create(px_process.loop, on_set_late, op);
+    if (op->timer)
+        px_timer_set(op->timer, op->seconds * 1000ull);
+    else
+        set_end(op, PMIX_ERR_NOMEM);
+}
+
+static void on_set(struct px_api *api)
+{
+    struct set_op *op = PX_CONTAINER_OF(api, struct set_op, api);
+    struct px_link *link;
+
+    if (!px_process.tool) {
+        px_api_done(api, PMIX_ERR_INIT);
+        return;
+    }
+    link = px_link_find(op->server);
+    if (link)
+        px_api_done(api, px_link_make_primary(link));
+    else if (op->wait)
+        wait_for_server(op);
+    else
+        px_api_done(api, PMIX_ERR_UNREACH);
+}
+
+void px_tool_wake(pmix_status_t status)
+{
+    PX_LIST_EACH (&px_process.tool->waiters, struct set_op, op, link) {
+        struct px_link *link = px_link_find(op->server);
+
+        if (status)
+            set_end(op, status);
+        else if (link)
+            set_end(op, px_link_make_primary(link));
+    }
+}
+
+PX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t *server,
+                                             pmix_info_t info[], size_t ninfo)
+{
+    struct set_op op = {.api = {.start = on_set}, .server = server};
+
+    if (!px_initialized())
+        return PMIX_ERR_INIT;
+    if (!server || (ninfo && !info))
+        return PMIX_ERR_BAD_PARAM;
+    op.wait = px_info_flag(info, ninfo, PMIX_WAIT_FOR_CONNECTION);
+    op.seconds = px_info_u32(info, ninfo, PMIX_TIMEOUT, 0);
+    return px_api_wait(&op.api);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tool role: a client that looks for its servers itself, and may have several. All it says to
+ * them, the client's code says. */
+#ifndef PX_TOOL_TOOL_H
+#define PX_TOOL_TOOL_H
+
+#include "core/client/client.h"
+#include "pmix_tool.h"
+
+/* What a tool has beyond a client. The process lock guards serves, the loop has the rest. */
+struct px_tool {
+    struct px_list waiters;     /* calls that wait for a connection: servers.c */
+    struct px_watch *keepalive; /* of a pipe that ends with whoever started us */
+    bool serves;                /* PMIx_tool_set_server_module made it a server */
+};
+
+/* ---- seek.c: in the caller's thread --------------------------------------------------------- */
+
+/* Finds the server that info asks for, connects and shakes hands. contact->self is our name, if
+ * it has a name already, and the name the server has given us after. PMIX_ERR_EXISTS: we are
+ * connected to contact->uri.server, of the ones in have. PMIX_ERR_BAD_PARAM: info contradicts
+ * itself; PMIX_ERR_TIMEOUT; PMIX_ERR_NOMEM; PMIX_ERR_UNREACH: all else, err says what. */
+struct px_seek {
+    const pmix_info_t *info;
+    size_t n_info;
+    bool has_name;
+    bool inherited; /* the name is the environment's */
+    const pmix_proc_t *have;
+    size_t n_have;
+    struct px_contact *contact;
+};
+pmix_status_t px_tool_seek(const struct px_seek *what, struct px_err *err);
+
+/* ---- servers.c: the process lock is held -------------------------------------------------------- */
+
+/* Connects to the server that info asks for; the first one becomes primary. */
+pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_name,
+                             struct px_start *start);
+/* On the loop: a server has been connected, or none will be any more (status). */
+void px_tool_wake(pmix_status_t status);
+
+#endif
