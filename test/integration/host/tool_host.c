@@ -70,8 +70,8 @@ static pmix_status_t query(pmix_proc_t *proc, pmix_query_t *queries, size_t n,
     (void)n;
     snprintf(found->key, sizeof(found->key), "%s", PMIX_QUERY_NAMESPACES);
     found->value.type = PMIX_STRING;
-    found->value.data.string = strdup(getenv("TOOL_HOST_JOBS") ? getenv("TOOL_HOST_JOBS")
-                                                               : "job-a,job-b");
+    found->value.data.string = strdup(
+        getenv("TOOL_HOST_JOBS") ? getenv("TOOL_HOST_JOBS") : "job-a,job-b");
     cb(PMIX_SUCCESS, found, 1, cbdata, NULL, NULL);
     return PMIX_SUCCESS;
 }

@@ -85,11 +85,14 @@ int fake_accept_mute(void)
     return fd;
 }
 
-int fake_accept(void)
+int fake_accept_hello(void)
 {
-    uint8_t header[PX_HELLO_HEADER_B], body[4096];
-    int fd = fake_accept_mute();
+    uint8_t header[PX_HELLO_HEADER_B], body[8192];
+    int fd = accept4(fake.listener, NULL, NULL, SOCK_CLOEXEC);
     size_t n;
+
+    if (fd < 0)
+        return -1;
 
     ck_assert_int_eq(px_fd_read_all(fd, header, sizeof(header), 0), PMIX_SUCCESS);
     ck_assert_int_eq(px_hello_header(header, &n), PMIX_SUCCESS);
@@ -97,6 +100,14 @@ int fake_accept(void)
     ck_assert_int_eq(px_fd_read_all(fd, body, n, 0), PMIX_SUCCESS);
     px_hello_fini(&fake.hello);
     ck_assert_int_eq(px_hello_decode(body, n, &fake.hello, NULL), PMIX_SUCCESS);
+    return fd;
+}
+
+int fake_accept(void)
+{
+    int fd = fake_accept_hello();
+
+    ck_assert_int_ge(fd, 0);
     return fd;
 }
 
@@ -112,6 +123,27 @@ void fake_words(int fd, pmix_status_t status, int index)
     fake_say(fd, words, index < 0 ? sizeof(words[0]) : sizeof(words));
 }
 
+void fake_tool_words(int fd, pmix_status_t status, const pmix_proc_t *tool,
+                     const char *server)
+{
+    PX_AUTO(px_buf) out = {0};
+    uint32_t word = htonl((uint32_t)status);
+    pmix_proc_t me;
+
+    ck_assert_int_eq(px_buf_add(&out, &word, sizeof(word)), PMIX_SUCCESS);
+    if (tool) {
+        word = htonl(tool->rank);
+        px_buf_add(&out, tool->nspace, sizeof(tool->nspace));
+        px_buf_add(&out, &word, sizeof(word));
+    }
+    px_proc_set(&me, server, 0);
+    word = 0;
+    px_buf_add(&out, me.nspace, sizeof(me.nspace));
+    px_buf_add(&out, &word, sizeof(word));
+    px_buf_add(&out, &word, sizeof(word));
+    fake_say(fd, out.data, out.len);
+}
+
 /* ---- frames ---------------------------------------------------------------------------------------- */
 
 static bool next_frame(int fd, struct px_frame *f)
@@ -121,7 +153,8 @@ static bool next_frame(int fd, struct px_frame *f)
     if (px_fd_read_all(fd, header, sizeof(header), 0))
         return false;
     ck_assert_int_eq(px_frame_decode(header, f), PMIX_SUCCESS);
-    ck_assert_int_eq(f->pindex, 7); /* what we called it */
+    /* what we called it; tools have no number */
+    ck_assert_int_eq(f->pindex, fake.hello.flag == PX_FLAG_CLIENT ? 7 : 0);
     return true;
 }
 
@@ -258,15 +291,21 @@ void fake_answer(int fd, struct fake_req *req)
     }
 }
 
-void fake_serve(void)
+void fake_serve_on(int fd)
 {
     struct fake_req req = {0};
-    int fd = fake_accept();
 
-    fake_words(fd, PMIX_SUCCESS, 7);
     while (fake_next(fd, &req)) {
         if (!fake.hook || !fake.hook(fd, &req))
             fake_answer(fd, &req);
     }
     close(fd);
+}
+
+void fake_serve(void)
+{
+    int fd = fake_accept();
+
+    fake_words(fd, PMIX_SUCCESS, 7);
+    fake_serve_on(fd);
 }

@@ -44,11 +44,16 @@ void fake_stop(void);
 
 /* The next connection; reads its connect message into fake.hello. */
 int fake_accept(void);
-/* The same, with nothing read. */
+/* The same; -1 when the listener has been shut. */
+int fake_accept_hello(void);
+/* The next connection, with nothing read. */
 int fake_accept_mute(void);
 void fake_say(int fd, const void *bytes, size_t n);
 /* The words that answer a connect message; index < 0: the status alone. */
 void fake_words(int fd, pmix_status_t status, int index);
+/* What a tool is told: status; its name (NULL: it has one); the server's, and a status again. */
+void fake_tool_words(int fd, pmix_status_t status, const pmix_proc_t *tool,
+                     const char *server);
 /* False when the client has gone. The request is freed by the next call. */
 bool fake_next(int fd, struct fake_req *req);
 px_writer fake_begin(void);
@@ -59,6 +64,8 @@ void fake_event(int fd, pmix_status_t code, const px_infos *infos);
 void fake_answer(int fd, struct fake_req *req);
 /* Welcomes one client and serves it until it leaves. */
 void fake_serve(void);
+/* Until it leaves, one that has been welcomed; closes. */
+void fake_serve_on(int fd);
 /* The KVALs of a job of two ranks here. */
 void fake_usual_job_info(px_writer *w);
 

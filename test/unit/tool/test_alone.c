@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A tool without a server: what it is called, what it can do, what it is told. */
+#include "core/base/str.h"
+#include "core/rt/process.h"
+#include "core/types/type.h"
+#include "px_test.h"
+#include "tool_server.h"
+
+#include <fcntl.h>
+#include <semaphore.h>
+#include <string.h>
+#include <unistd.h>
+
+static pmix_proc_t self;
+static px_infos infos;
+
+static void setup(void)
+{
+    tool_dir_make();
+    unsetenv("PMIX_NAMESPACE");
+    unsetenv("PMIX_RANK");
+    unsetenv(PMIX_LAUNCHER_RNDZ_URI);
+    unsetenv(PMIX_KEEPALIVE_PIPE);
+}
+
+static void teardown(void)
+{
+    px_infos_cleanup(&infos);
+    tool_dir_remove();
+}
+
+static void add(const char *key, const void *data, pmix_data_type_t type)
+{
+    ck_assert_int_eq(px_infos_add(&infos, key, data, type), PMIX_SUCCESS);
+}
+
+static void add_yes(const char *key)
+{
+    add(key, &(bool){true}, PMIX_BOOL);
+}
+
+static pmix_status_t init(void)
+{
+    return PMIx_tool_init(&self, infos.v, infos.n);
+}
+
+static void assert_nothing_is_left(void)
+{
+    ck_assert(!PMIx_Initialized());
+    ck_assert(!PMIx_tool_is_connected());
+    ck_assert_ptr_null(px_process.loop);
+    ck_assert_ptr_null(px_process.client);
+    ck_assert_ptr_null(px_process.tool);
+    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_INIT);
+}
+
+static void init_alone(void)
+{
+    add_yes(PMIX_TOOL_DO_NOT_CONNECT);
+    ck_assert_int_eq(init(), PMIX_SUCCESS);
+}
+
+static void finalize(void)
+{
+    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_SUCCESS);
+    assert_nothing_is_left();
+}
+
+/* ---- names ------------------------------------------------------------------------------------- */
+
+START_TEST(a_tool_that_does_not_connect_names_itself)
+{
+    char pid[32];
+
+    init_alone();
+    snprintf(pid, sizeof(pid), ".%ld", (long)getpid());
+    ck_assert_ptr_nonnull(strstr(self.nspace, pid));
+    ck_assert_uint_eq(self.rank, 0);
+    ck_assert(PMIx_Initialized());
+    ck_assert(!PMIx_tool_is_connected());
+    finalize();
+}
+END_TEST
+
+START_TEST(the_name_it_asks_for_is_its_own)
+{
+    uint32_t rank = 5;
+
+    add(PMIX_TOOL_NSPACE, "mine", PMIX_STRING);
+    add(PMIX_TOOL_RANK, &rank, PMIX_UINT32);
+    init_alone();
+    ck_assert_str_eq(self.nspace, "mine");
+    ck_assert_uint_eq(self.rank, 5);
+    finalize();
+}
+END_TEST
+
+START_TEST(the_default_rank_is_0)
+{
+    add(PMIX_TOOL_NSPACE, "mine", PMIX_STRING);
+    init_alone();
+    ck_assert_uint_eq(self.rank, 0);
+    finalize();
+}
+END_TEST
+
+START_TEST(the_environment_names_a_tool_that_was_started)
+{
+    setenv("PMIX_NAMESPACE", "job", 1);
+    setenv("PMIX_RANK", "7", 1);
+    init_alone();
+    ck_assert_str_eq(self.nspace, "job");
+    ck_assert_uint_eq(self.rank, 7);
+    finalize();
+}
+END_TEST
+
+START_TEST(a_rank_needs_a_namespace)
+{
+    uint32_t rank = 5;
+
+    add_yes(PMIX_TOOL_DO_NOT_CONNECT);
+    add(PMIX_TOOL_RANK, &rank, PMIX_UINT32);
+    ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
+    assert_nothing_is_left();
+}
+END_TEST
+
+START_TEST(bad_names_are_refused)
+{
+    char longer[PMIX_MAX_NSLEN + 2];
+
+    memset(longer, 'x', sizeof(longer) - 1);
+    longer[sizeof(longer) - 1] = '\0';
+    add_yes(PMIX_TOOL_DO_NOT_CONNECT);
+    add(PMIX_TOOL_NSPACE, longer, PMIX_STRING);
+    ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
+    infos.v[1].value.data.string[0] = '\0';
+    ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
+    px_infos_cleanup(&infos);
+    setenv("PMIX_NAMESPACE", "job", 1);
+    ck_assert_int_eq(init(), PMIX_ERR_DATA_VALUE_NOT_FOUND);
+    setenv("PMIX_RANK", "-1", 1);
+    ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
+    assert_nothing_is_left();
+}
+END_TEST
+
+/* ---- calls ------------------------------------------------------------------------------------------ */
+
+static uint32_t get_u32(const char *key)
+{
+    pmix_proc_t job = self;
+    pmix_value_t *v = NULL;
+    uint32_t n = UINT32_MAX;
+
+    job.rank = PMIX_RANK_WILDCARD;
+    ck_assert_int_eq(PMIx_Get(&job, key, NULL, 0, &v), PMIX_SUCCESS);
+    ck_assert(px_value_to_u32(v, &n));
+    PMIX_VALUE_RELEASE(v);
+    return n;
+}
+
+START_TEST(what_needs_no_server_works)
+{
+    pmix_value_t v = {.type = PMIX_STRING, .data.string = (char[]){"there"}},
+                 *got = NULL;
+
+    init_alone();
+    ck_assert_uint_eq(get_u32(PMIX_JOB_SIZE), 1);
+    ck_assert_int_eq(PMIx_Put(PMIX_GLOBAL, "key", &v), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Commit(), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Get(&self, "key", NULL, 0, &got), PMIX_SUCCESS);
+    ck_assert_str_eq(got->data.string, "there");
+    PMIX_VALUE_RELEASE(got);
+    finalize();
+}
+END_TEST
+
+START_TEST(what_needs_a_server_is_unreachable_at_once)
+{
+    pmix_app_t app = {.cmd = (char[]){"x"}};
+    char nspace[PMIX_MAX_NSLEN + 1];
+    pmix_info_t *results = NULL;
+    pmix_proc_t other, *servers = &other;
+    pmix_value_t *v = NULL;
+    pmix_query_t q;
+    size_t n = 7;
+
+    init_alone();
+    px_type_construct(PMIX_QUERY, &q);
+    ck_assert_int_eq(PMIx_Argv_append_nosize(&q.keys, PMIX_QUERY_NAMESPACES), 0);
+    ck_assert_int_eq(PMIx_Query_info(&q, 1, &results, &n), PMIX_ERR_UNREACH);
+    px_type_destruct(PMIX_QUERY, &q);
+    ck_assert_int_eq(PMIx_Spawn(NULL, 0, &app, 1, nspace), PMIX_ERR_UNREACH);
+    px_proc_set(&other, "other", 0);
+    ck_assert_int_eq(PMIx_Get(&other, "key", NULL, 0, &v), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(PMIx_tool_get_servers(&servers, &n), PMIX_ERR_UNREACH);
+    ck_assert_ptr_null(servers);
+    ck_assert_uint_eq(n, 0);
+    ck_assert_int_eq(PMIx_tool_disconnect(&other), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(PMIx_tool_set_server(&other, NULL, 0), PMIX_ERR_UNREACH);
+    finalize();
+}
+END_TEST
+
+START_TEST(before_init_there_is_no_tool)
+{
+    pmix_server_module_t module = {0};
+    pmix_proc_t p = {0}, *servers = &p;
+    size_t n = 7;
+
+    ck_assert_int_eq(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_tool_attach_to_server(NULL, NULL, NULL, 1), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_tool_connect_to_server(NULL, NULL, 0), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_tool_connect_to_server(NULL, NULL, 1), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_tool_disconnect(&p), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_tool_get_servers(&servers, &n), PMIX_ERR_INIT);
+    ck_assert_ptr_eq(servers, &p);
+    ck_assert_uint_eq(n, 7);
+    ck_assert_int_eq(PMIx_tool_set_server(&p, NULL, 0), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_tool_set_server_module(&module), PMIX_ERR_INIT);
+    ck_assert(!PMIx_tool_is_connected());
+    assert_nothing_is_left();
+}
+END_TEST
+
+START_TEST(a_client_is_no_tool)
+{
+    pmix_proc_t p = {0};
+
+    ck_assert_int_eq(PMIx_Init(&p, NULL, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_tool_disconnect(&p), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_tool_set_server(&p, NULL, 0), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    assert_nothing_is_left();
+}
+END_TEST
+
+START_TEST(bad_arguments_change_nothing)
+{
+    pmix_proc_t *servers;
+    size_t n;
+
+    ck_assert_int_eq(PMIx_tool_init(&self, NULL, 1), PMIX_ERR_BAD_PARAM);
+    assert_nothing_is_left();
+    init_alone();
+    ck_assert_int_eq(PMIx_tool_attach_to_server(NULL, NULL, NULL, 1),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_tool_connect_to_server(NULL, NULL, 1), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_tool_disconnect(NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_tool_get_servers(NULL, &n), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_tool_get_servers(&servers, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_tool_set_server(NULL, NULL, 0), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_tool_set_server(&self, NULL, 1), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_tool_set_server_module(NULL), PMIX_ERR_BAD_PARAM);
+    finalize();
+}
+END_TEST
+
+/* ---- life ---------------------------------------------------------------------------------------------- */
+
+START_TEST(each_init_needs_a_finalize)
+{
+    pmix_proc_t again = {0}, client = {0};
+
+    init_alone();
+    ck_assert_int_eq(PMIx_tool_init(&again, infos.v, infos.n), PMIX_SUCCESS);
+    ck_assert(px_proc_same(&again, &self));
+    ck_assert_int_eq(PMIx_Init(&client, NULL, 0), PMIX_SUCCESS);
+    ck_assert(px_proc_same(&client, &self));
+    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_INIT);
+    ck_assert_uint_eq(get_u32(PMIX_JOB_SIZE), 1);
+    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    assert_nothing_is_left();
+}
+END_TEST
+
+START_TEST(it_may_begin_and_end_many_times)
+{
+    init_alone();
+    finalize();
+    for (int i = 0; i < 20; i++) {
+        ck_assert_int_eq(init(), PMIX_SUCCESS);
+        finalize();
+    }
+}
+END_TEST
+
+START_TEST(a_tool_in_a_server_is_the_server)
+{
+    pmix_server_module_t module = {0};
+
+    ck_assert_int_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_init(&self, NULL, 0), PMIX_SUCCESS);
+    ck_assert_ptr_nonnull(strstr(self.nspace, "tenon-"));
+    ck_assert_int_eq(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    assert_nothing_is_left();
+}
+END_TEST
+
+static sem_t heard;
+
+static void on_event(size_t id PX_UNUSED, pmix_status_t code,
+                     const pmix_proc_t *source PX_UNUSED, pmix_info_t *info PX_UNUSED,
+                     size_t n PX_UNUSED, pmix_info_t *results PX_UNUSED,
+                     size_t n_results PX_UNUSED, pmix_event_notification_cbfunc_fn_t cb,
+                     void *cbdata)
+{
+    ck_assert_int_eq(code, PMIX_EVENT_JOB_END);
+    ck_assert_int_eq(PMIx_tool_init(&self, NULL, 0), PMIX_ERR_WOULD_BLOCK);
+    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_WOULD_BLOCK);
+    ck_assert_int_eq(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0),
+                     PMIX_ERR_WOULD_BLOCK);
+    ck_assert_int_eq(PMIx_tool_disconnect(&self), PMIX_ERR_WOULD_BLOCK);
+    ck_assert_int_eq(PMIx_tool_set_server(&self, NULL, 0), PMIX_ERR_WOULD_BLOCK);
+    ck_assert(!PMIx_tool_is_connected());
+    PMIx_Progress_thread_stop(NULL, 0); /* without effect here */
+    cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+    sem_post(&heard);
+}
+
+START_TEST(the_end_of_whoever_started_it_is_an_event)
+{
+    pmix_status_t code = PMIX_EVENT_JOB_END;
+    char text[16];
+    int fds[2];
+
+    ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+    snprintf(text, sizeof(text), "%d", fds[0]);
+    setenv(PMIX_KEEPALIVE_PIPE, text, 1);
+    sem_init(&heard, 0, 0);
+    init_alone();
+    ck_assert_int_ge(
+        PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL), 0);
+    ck_assert_int_eq(write(fds[1], "x", 1), 1); /* means nothing */
+    ck_assert_int_eq(sem_trywait(&heard), -1);
+    close(fds[1]);
+    sem_wait(&heard);
+    finalize();
+}
+END_TEST
+
+/* ---- serving -------------------------------------------------------------------------------------------- */
+
+static int n_queries;
+
+static pmix_status_t answer_query(pmix_proc_t *proc, pmix_query_t *queries PX_UNUSED,
+                                  size_t n PX_UNUSED, pmix_info_cbfunc_t cb,
+                                  void *cbdata)
+{
+    ck_assert_str_eq(proc->nspace, "mine");
+    n_queries++;
+    cb(PMIX_ERR_NOT_FOUND, NULL, 0, cbdata, NULL, NULL);
+    return PMIX_SUCCESS;
+}
+
+START_TEST(a_tool_alone_with_a_module_is_its_own_server)
+{
+    static const pmix_nspace_t kids = "kids";
+    pmix_server_module_t *module = calloc(1, 224); /* no more than the oldest have */
+    pmix_info_t *results = NULL;
+    pmix_query_t q;
+    size_t n = 0;
+
+    module->query = answer_query;
+    add(PMIX_TOOL_NSPACE, "mine", PMIX_STRING);
+    init_alone();
+    ck_assert_int_eq(PMIx_tool_set_server_module(module), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_set_server_module(module), PMIX_ERR_INIT);
+    free(module);
+    ck_assert_int_eq(PMIx_server_register_nspace(kids, 1, NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+    px_type_construct(PMIX_QUERY, &q);
+    ck_assert_int_eq(PMIx_Argv_append_nosize(&q.keys, PMIX_QUERY_NAMESPACES), 0);
+    ck_assert_int_eq(PMIx_Query_info(&q, 1, &results, &n), PMIX_ERR_NOT_FOUND);
+    px_type_destruct(PMIX_QUERY, &q);
+    ck_assert_int_eq(n_queries, 1);
+    finalize();
+    ck_assert_ptr_null(px_process.server);
+}
+END_TEST
+
+/* ---- the thread ------------------------------------------------------------------------------------------- */
+
+static int n_threads(void)
+{
+    char line[128];
+    int n = -1;
+    FILE *f = fopen("/proc/self/status", "re");
+
+    while (fgets(line, sizeof(line), f))
+        if (sscanf(line, "Threads: %d", &n) == 1)
+            break;
+    fclose(f);
+    return n;
+}
+
+START_TEST(the_progress_thread_can_be_stopped)
+{
+    pmix_info_t named;
+
+    PMIx_Progress_thread_stop(NULL, 0); /* before init: nothing */
+    init_alone();
+    ck_assert_int_eq(n_threads(), 2);
+    PMIx_Info_load(&named, PMIX_PROGRESS_THREAD_NAME, "other", PMIX_STRING);
+    PMIx_Progress_thread_stop(&named, 1);
+    PMIx_Progress_thread_stop(NULL, 1);
+    ck_assert_int_eq(n_threads(), 2);
+    PMIx_Info_destruct(&named);
+    PMIx_Info_load(&named, PMIX_PROGRESS_THREAD_NAME, "tenon-loop", PMIX_STRING);
+    PMIx_Progress_thread_stop(&named, 1);
+    PMIx_Info_destruct(&named);
+    ck_assert_int_eq(n_threads(), 1);
+    PMIx_Progress_thread_stop(NULL, 0); /* once more: nothing */
+    ck_assert_uint_eq(get_u32(PMIX_JOB_SIZE), 1);
+    PMIx_Progress();
+    finalize();
+}
+END_TEST
+
+PX_TEST_MAIN_WITH(
+    "tool/alone", setup, teardown, a_tool_that_does_not_connect_names_itself,
+    the_name_it_asks_for_is_its_own, the_default_rank_is_0,
+    the_environment_names_a_tool_that_was_started, a_rank_needs_a_namespace,
+    bad_names_are_refused, what_needs_no_server_works,
+    what_needs_a_server_is_unreachable_at_once, before_init_there_is_no_tool,
+    a_client_is_no_tool, bad_arguments_change_nothing, each_init_needs_a_finalize,
+    it_may_begin_and_end_many_times, a_tool_in_a_server_is_the_server,
+    the_end_of_whoever_started_it_is_an_event,
+    a_tool_alone_with_a_module_is_its_own_server, the_progress_thread_can_be_stopped)

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Several servers: which one is asked, what becomes of the others, and of what waits. */
+#include "core/base/clock.h"
+#include "core/base/str.h"
+#include "core/base/strv.h"
+#include "core/rt/process.h"
+#include "core/types/type.h"
+#include "px_test.h"
+#include "tool_server.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static pmix_proc_t self;
+static sem_t heard;
+static pmix_proc_t lost;
+
+static void setup(void)
+{
+    tool_dir_make();
+    tool_server_start();
+    sem_init(&heard, 0, 0);
+}
+
+static void teardown(void)
+{
+    tool_server_stop();
+    tool_dir_remove();
+}
+
+static pmix_status_t attach(const char *name, bool primary, pmix_proc_t *server)
+{
+    PX_AUTOFREE char *uri = tool_server_uri(name);
+    PX_AUTO(px_infos) infos = {0};
+
+    ck_assert_int_eq(px_infos_add(&infos, PMIX_SERVER_URI, uri, PMIX_STRING), 0);
+    if (primary)
+        ck_assert_int_eq(px_infos_add(&infos, PMIX_PRIMARY_SERVER, &primary, PMIX_BOOL),
+                         0);
+    if (!PMIx_Initialized())
+        return PMIx_tool_init(&self, infos.v, infos.n);
+    return PMIx_tool_attach_to_server(NULL, server, infos.v, infos.n);
+}
+
+static void begin(void)
+{
+    ck_assert_int_eq(attach("server-1", false, NULL), PMIX_SUCCESS);
+    ck_assert_str_eq(self.nspace, "given");
+    ck_assert_uint_eq(self.rank, 3);
+    ck_assert(PMIx_tool_is_connected());
+}
+
+static void end(void)
+{
+    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_SUCCESS);
+    ck_assert(!PMIx_Initialized());
+    ck_assert_ptr_null(px_process.tool);
+}
+
+static pmix_proc_t server(const char *name)
+{
+    pmix_proc_t p;
+
+    px_proc_set(&p, name, 0);
+    return p;
+}
+
+/* Names, in order, with commas between. */
+static void servers_are(const char *names)
+{
+    PX_AUTO(px_strv) wanted = px_strv_split(names, ',', false);
+    pmix_proc_t *list = NULL;
+    size_t n = 0;
+
+    ck_assert_int_eq(PMIx_tool_get_servers(&list, &n), PMIX_SUCCESS);
+    ck_assert_uint_eq(n, px_strv_count(wanted));
+    for (size_t i = 0; i < n; i++)
+        ck_assert_str_eq(list[i].nspace, wanted[i]);
+    PMIX_PROC_FREE(list, n);
+}
+
+/* A request that every server answers. */
+static pmix_status_t ask(void)
+{
+    pmix_info_t data;
+    pmix_status_t rc;
+
+    PMIx_Info_load(&data, PMIX_LOG_STDERR, "x", PMIX_STRING);
+    rc = PMIx_Log(&data, 1, NULL, 0);
+    PMIx_Info_destruct(&data);
+    return rc;
+}
+
+START_TEST(the_first_server_is_primary_and_others_follow)
+{
+    pmix_proc_t second = {0};
+
+    begin();
+    servers_are("server-1");
+    ck_assert_int_eq(attach("server-2", false, &second), PMIX_SUCCESS);
+    ck_assert_str_eq(second.nspace, "server-2");
+    ck_assert_int_eq(fake.hello.flag, PX_FLAG_TOOL_HAS_ID);
+    ck_assert_str_eq(fake.hello.proc.nspace, "given");
+    servers_are("server-1,server-2");
+    ck_assert_int_eq(attach("server-3", true, NULL), PMIX_SUCCESS);
+    servers_are("server-3,server-1,server-2");
+    ck_assert_int_eq(ask(), PMIX_SUCCESS);
+    end();
+    ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 3);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_REQ], 1);
+}
+END_TEST
+
+START_TEST(a_server_that_is_connected_is_not_connected_again)
+{
+    pmix_proc_t same = {0};
+
+    begin();
+    ck_assert_int_eq(attach("server-1", false, &same), PMIX_SUCCESS);
+    ck_assert_str_eq(same.nspace, "server-1");
+    ck_assert_int_eq(tool_server.accepted, 1);
+    /* One whose address has another name than it has itself is known when it says so. */
+    tool_server.same_name = true;
+    ck_assert_int_eq(attach("alias", false, &same), PMIX_SUCCESS);
+    ck_assert_str_eq(same.nspace, "server-1");
+    servers_are("server-1");
+    end();
+}
+END_TEST
+
+START_TEST(the_deprecated_call_makes_it_primary)
+{
+    PX_AUTOFREE char *uri = tool_server_uri("server-2");
+    pmix_info_t info;
+
+    begin();
+    PMIx_Info_load(&info, PMIX_SERVER_URI, uri, PMIX_STRING);
+    ck_assert_int_eq(PMIx_tool_connect_to_server(NULL, &info, 1), PMIX_SUCCESS);
+    PMIx_Info_destruct(&info);
+    servers_are("server-2,server-1");
+    end();
+}
+END_TEST
+
+START_TEST(leaving_the_primary_one_leaves_none)
+{
+    pmix_proc_t first = server("server-1"), second = server("server-2");
+
+    begin();
+    ck_assert_int_eq(attach("server-2", false, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_disconnect(&first), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_disconnect(&first), PMIX_ERR_NOT_FOUND);
+    ck_assert(!PMIx_tool_is_connected());
+    servers_are("server-2");
+    ck_assert_int_eq(ask(), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(PMIx_tool_set_server(&first, NULL, 0), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(PMIx_tool_set_server(&second, NULL, 0), PMIX_SUCCESS);
+    ck_assert(PMIx_tool_is_connected());
+    ck_assert_int_eq(ask(), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_disconnect(&second), PMIX_SUCCESS);
+    /* With none left, the next one is primary again. */
+    ck_assert_int_eq(attach("server-3", false, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(ask(), PMIX_SUCCESS);
+    end();
+}
+END_TEST
+
+static void on_lost(size_t id PX_UNUSED, pmix_status_t code, const pmix_proc_t *source,
+                    pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
+                    pmix_info_t *results PX_UNUSED, size_t n_results PX_UNUSED,
+                    pmix_event_notification_cbfunc_fn_t cb, void *cbdata)
+{
+    ck_assert_int_eq(code, PMIX_ERR_LOST_CONNECTION);
+    lost = *source;
+    cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+    sem_post(&heard);
+}
+
+START_TEST(the_loss_of_a_server_is_an_event)
+{
+    pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
+
+    begin();
+    ck_assert_int_eq(attach("server-2", false, NULL), PMIX_SUCCESS);
+    ck_assert_int_ge(
+        PMIx_Register_event_handler(&code, 1, NULL, 0, on_lost, NULL, NULL), 0);
+    shutdown(tool_server.fds[2], SHUT_RDWR);
+    sem_wait(&heard);
+    ck_assert_str_eq(lost.nspace, "server-2");
+    servers_are("server-1");
+    ck_assert_int_eq(ask(), PMIX_SUCCESS);
+    shutdown(tool_server.fds[1], SHUT_RDWR);
+    sem_wait(&heard);
+    ck_assert_str_eq(lost.nspace, "server-1");
+    ck_assert(!PMIx_tool_is_connected());
+    ck_assert_int_eq(ask(), PMIX_ERR_UNREACH);
+    /* A further init looks for a server again. */
+    ck_assert_int_eq(PMIx_tool_init(&self, NULL, 0), PMIX_ERR_UNREACH);
+    end();
+}
+END_TEST
+
+/* ---- waiting ------------------------------------------------------------------------------------- */
+
+static pmix_status_t waited;
+static int wait_seconds;
+
+static void *wait_for_second(void *arg PX_UNUSED)
+{
+    PX_AUTO(px_infos) infos = {0};
+    pmix_proc_t second = server("server-2");
+    bool yes = true;
+
+    px_infos_add(&infos, PMIX_WAIT_FOR_CONNECTION, &yes, PMIX_BOOL);
+    if (wait_seconds)
+        px_infos_add(&infos, PMIX_TIMEOUT, &wait_seconds, PMIX_INT);
+    waited = PMIx_tool_set_server(&second, infos.v, infos.n);
+    return NULL;
+}
+
+START_TEST(the_primary_one_may_be_waited_for)
+{
+    pthread_t thread;
+
+    begin();
+    ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_second, NULL), 0);
+    ck_assert_int_eq(attach("server-2", false, NULL), PMIX_SUCCESS);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(waited, PMIX_SUCCESS);
+    servers_are("server-2,server-1");
+    end();
+}
+END_TEST
+
+START_TEST(waiting_ends_with_its_time)
+{
+    uint64_t began = px_clock_ms();
+
+    wait_seconds = 1;
+    begin();
+    wait_for_second(NULL);
+    ck_assert_int_eq(waited, PMIX_ERR_TIMEOUT);
+    ck_assert_uint_ge(px_clock_ms() - began, 1000);
+    servers_are("server-1");
+    end();
+}
+END_TEST
+
+START_TEST(a_server_that_answers_no_goodbye_is_left_all_the_same)
+{
+    pmix_proc_t first = server("server-1");
+    uint64_t began;
+
+    setenv("PMIX_MCA_client_finalize_timeout", "200ms", 1);
+    begin();
+    ck_assert_int_eq(attach("server-2", false, NULL), PMIX_SUCCESS);
+    fake.hook = NULL;
+    began = px_clock_ms();
+    shutdown(tool_server.fds[1], SHUT_RD); /* hears nothing more, and says nothing */
+    (void)PMIx_tool_disconnect(&first);
+    ck_assert_uint_lt(px_clock_ms() - began, 5000);
+    servers_are("server-2");
+    end();
+}
+END_TEST
+
+static sem_t asked;
+
+static bool swallow(int fd PX_UNUSED, struct fake_req *req)
+{
+    if (req->op != PX_OP_LOG)
+        return false;
+    sem_post(&asked);
+    return true;
+}
+
+static pmix_status_t asked_status;
+
+static void *ask_in_vain(void *arg PX_UNUSED)
+{
+    asked_status = ask();
+    return NULL;
+}
+
+START_TEST(what_waits_for_a_server_that_is_left_fails)
+{
+    pmix_proc_t first = server("server-1");
+    pthread_t thread;
+
+    sem_init(&asked, 0, 0);
+    fake.hook = swallow;
+    begin();
+    ck_assert_int_eq(attach("server-2", true, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_set_server(&first, NULL, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(pthread_create(&thread, NULL, ask_in_vain, NULL), 0);
+    sem_wait(&asked);
+    /* The choice of another server does not disturb it, the loss of its own does. */
+    pmix_proc_t second = server("server-2");
+    ck_assert_int_eq(PMIx_tool_set_server(&second, NULL, 0), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_disconnect(&first), PMIX_SUCCESS);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(asked_status, PMIX_ERR_UNREACH);
+    end();
+}
+END_TEST
+
+START_TEST(stopping_the_thread_leaves_nobody_waiting)
+{
+    pthread_t thread;
+
+    sem_init(&asked, 0, 0);
+    fake.hook = swallow;
+    begin();
+    ck_assert_int_eq(pthread_create(&thread, NULL, ask_in_vain, NULL), 0);
+    sem_wait(&asked);
+    PMIx_Progress_thread_stop(NULL, 0);
+    shutdown(tool_server.fds[1], SHUT_RDWR); /* only who drives progress can see it */
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(asked_status, PMIX_ERR_LOST_CONNECTION);
+    end();
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("tool/servers", setup, teardown,
+                  the_first_server_is_primary_and_others_follow,
+                  a_server_that_is_connected_is_not_connected_again,
+                  the_deprecated_call_makes_it_primary,
+                  leaving_the_primary_one_leaves_none, the_loss_of_a_server_is_an_event,
+                  the_primary_one_may_be_waited_for, waiting_ends_with_its_time,
+                  a_server_that_answers_no_goodbye_is_left_all_the_same,
+                  what_waits_for_a_server_that_is_left_fails,
+                  stopping_the_thread_leaves_nobody_waiting)
