@@ -1,0 +1,189 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Tools and servers, whole programs: a tool of ours at Debian's server in each way there is to find
+# it, and with its files stale or not to be believed. Debian's own tool at Debian's server proves
+# the test.
+. "$(dirname "$0")/lib.sh"
+suite_begin tool "$@"
+
+DEBIAN_DIR=$(dirname "${DEBIAN_LIB:-/nowhere/x}")
+HOST=$(uname -n)
+
+if [ -f "$DEBIAN_INCLUDE/pmix.h" ] && [ -f "$DEBIAN_LIB" ]; then
+    compile_debian tool_host "$HERE/host/tool_host.c" || die "cannot compile host/tool_host.c"
+    compile_debian tool_debian "$HERE/clients/tool.c" || die "cannot compile clients/tool.c"
+fi
+
+# serve LIBRARY NAME ATTRIBUTE...: a server, its words to come through "tell NAME WORD"
+serve() {
+    local library=$1 name=$2 program=$TMP/bin/tool_host
+    shift 2
+    SERVER_OUT=$TMPDIR/$name.out
+    mkfifo "$TMPDIR/$name.in"
+    case $library in
+        debian) export LD_LIBRARY_PATH=$DEBIAN_DIR ;;
+        ours) program=$PROGRAMS/tool_host LD_LIBRARY_PATH=$LIBDIR ;;
+    esac
+    TOOL_HOST_JOBS=jobs-of-$name ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 in_case_at "$TMPDIR/$name.in" \
+        "$SERVER_OUT" "$program" "$name" "$@"
+    SERVER_PID=$PID
+    unset LD_LIBRARY_PATH
+    exec {SERVER_FD}>"$TMPDIR/$name.in"
+    until_true 20 grep -q '^ready' "$SERVER_OUT" || fail "the server $name is not ready: $(cat "$SERVER_OUT")"
+}
+
+in_case_at() { # INPUT OUTPUT COMMAND...
+    local in=$1 out=$2
+    shift 2
+    (in_case "$@") <"$in" >"$out" 2>&1 &
+    PID=$!
+}
+
+# The servers end when their input does; what they must not leave is looked for by the harness.
+close_server() { # FD PID NAME
+    eval "exec $1>&-"
+    await "$2" 20
+    same 0 "$RC" "exit status of the server $3"
+    rm -f "$TMPDIR/$3.in" "$TMPDIR/$3.out"
+    rm -rf "$TMPDIR"/pmix_dstor_*
+}
+end_server() { close_server "$SERVER_FD" "$SERVER_PID" "$1"; }
+
+# tool LIBRARY WAY [VALUE]
+tool() {
+    local library=$1 program=$PROGRAMS/tool dir=$LIBDIR
+    shift
+    [ "$library" = ours ] || program=$TMP/bin/tool_debian dir=$DEBIAN_DIR
+    LD_LIBRARY_PATH=$dir run 60 "$program" "$@" >"$OUT" 2>"$ERR"
+}
+
+uri_of() { head -1 "$TMPDIR/pmix.$HOST.tool.$1"; }
+
+sees() { # SERVER NAME
+    lines 1 "^INIT SUCCESS $2 " "$OUT"
+    lines 1 "^SERVERS SUCCESS 1 $1\$" "$OUT"
+    lines 1 "^QUERY SUCCESS jobs-of-$1\$" "$OUT"
+    lines 1 '^OK tool$' "$OUT"
+}
+
+every_way() { # TOOL'S LIBRARY, SERVER'S LIBRARY
+    need_debian_headers
+    serve "$2" serving tool system session
+    tool "$1" uri "$(uri_of serving)" || fail "by uri: $(cat "$ERR")"
+    sees serving given-1
+    tool "$1" file "$TMPDIR/pmix.$HOST.tool.serving" || fail "by file: $(cat "$ERR")"
+    sees serving given-2
+    tool "$1" pid "$(sed -n 's/^ready.* \([0-9]*\)$/\1/p' "$SERVER_OUT")" || fail "by pid: $(cat "$ERR")"
+    sees serving given-3
+    tool "$1" nspace serving || fail "by namespace: $(cat "$ERR")"
+    sees serving given-4
+    tool "$1" system || fail "by system: $(cat "$ERR")"
+    sees serving given-5
+    tool "$1" any || fail "by search: $(cat "$ERR")"
+    sees serving given-6
+    PMIX_NAMESPACE=mine PMIX_RANK=4 tool "$1" uri "$(uri_of serving)" || fail "with a name: $(cat "$ERR")"
+    sees serving mine
+    TOOL_ACTS=1 tool "$1" any || fail "acting: $(cat "$ERR")"
+    lines 1 '^CONTROL SUCCESS$' "$OUT"
+    lines 1 '^SPAWN SUCCESS spawned$' "$OUT"
+    lines 1 '^NOTIFY SUCCESS$' "$OUT"
+    lines 1 '^spawn program 1$' "$SERVER_OUT"
+    lines 8 "^uid of-tool $(id -u)\$" "$SERVER_OUT"
+    end_server serving
+}
+
+events() {
+    local out pid
+    need_debian_headers
+    serve "$2" serving tool
+    OUT=$TMP/log/events.out TOOL_WAITS=-145 LD_LIBRARY_PATH=$LIBDIR start "$PROGRAMS/tool" any
+    out=$TMP/log/events.out pid=$PID
+    until_true 20 grep -q LISTENING "$out" || fail "the tool does not listen: $(cat "$out")"
+    echo event >&"$SERVER_FD"
+    await "$pid" 30
+    same 0 "$RC" "exit status of the tool: $(cat "$out")"
+    lines 1 '^EVENT -145 ' "$out"
+    end_server serving
+}
+
+lost() {
+    local out pid
+    need_debian_headers
+    serve "$2" serving tool
+    OUT=$TMP/log/lost.out TOOL_WAITS=-61 LD_LIBRARY_PATH=$LIBDIR start "$PROGRAMS/tool" any
+    out=$TMP/log/lost.out pid=$PID
+    until_true 20 grep -q LISTENING "$out" || fail "the tool does not listen: $(cat "$out")"
+    echo die >&"$SERVER_FD"
+    await "$pid" 30
+    same 0 "$RC" "exit status of the tool: $(cat "$out")"
+    lines 1 '^EVENT -61 serving$' "$out"
+    # What it left behind leads nowhere, and nobody waits for it.
+    tool ours any && fail "a dead server was found"
+    lines 1 '^INIT UNREACHABLE' "$OUT"
+    tool ours optional || fail "optional: $(cat "$ERR")"
+    lines 1 '^INIT SUCCESS tool\.' "$OUT"
+    lines 1 '^SERVERS UNREACHABLE 0' "$OUT"
+    await "$SERVER_PID" 5
+    rm -rf "${TMPDIR:?}"/*
+}
+
+two() {
+    local first first_fd first_pid
+    need_debian_headers
+    serve "$2" one tool
+    first=$(uri_of one) first_fd=$SERVER_FD first_pid=$SERVER_PID
+    serve "$3" two tool
+    TOOL_SECOND=$(uri_of two) tool "$1" uri "$first" || fail "exit status $?: $(cat "$ERR")"
+    lines 1 '^SECOND two$' "$OUT"
+    lines 2 '^QUERY SUCCESS jobs-of-one$' "$OUT"
+    lines 1 '^QUERY SUCCESS jobs-of-two$' "$OUT"
+    lines 2 '^SERVERS SUCCESS 1 one$' "$OUT"
+    # The name stays, wherever it came from.
+    lines 1 '^tool given-1 0$' "$TMPDIR/two.out"
+    lines 1 '^OK tool$' "$OUT"
+    end_server two
+    close_server "$first_fd" "$first_pid" one
+}
+
+refused() {
+    need_debian_headers
+    serve "$2" serving tool refuse
+    tool "$1" any && fail "a refused tool is connected"
+    lines 1 '^INIT UNREACHABLE' "$OUT"
+    end_server serving
+}
+
+# The server's owner is a plain user, and so is the tool.
+unprivileged() {
+    need_debian_headers
+    is_root || skip "needs root, to be somebody else"
+    has setpriv || skip "needs setpriv"
+    chmod 1777 "$TMPDIR"
+    chmod 755 "$TMP/bin"
+    [ -r "$LIBDIR/libpmix.so.2" ] && setpriv --reuid 12345 --regid 12345 --clear-groups test -r "$LIBDIR/libpmix.so.2" ||
+        skip "another user cannot read the build folder"
+    mkfifo -m 666 "$TMPDIR/serving.in"
+    LD_LIBRARY_PATH=$(lib_of "$2") TOOL_HOST_JOBS=jobs-of-serving in_case_at "$TMPDIR/serving.in" \
+        "$TMPDIR/serving.out" setpriv --reuid 12345 --regid 12345 --clear-groups "$(host_of "$2")" serving tool
+    SERVER_PID=$PID
+    exec {SERVER_FD}>"$TMPDIR/serving.in"
+    until_true 20 grep -q '^ready' "$TMPDIR/serving.out" || fail "not ready: $(cat "$TMPDIR/serving.out")"
+    LD_LIBRARY_PATH=$LIBDIR run 60 setpriv --reuid 12345 --regid 12345 --clear-groups \
+        "$PROGRAMS/tool" any >"$OUT" 2>"$ERR" || fail "the same user: $(cat "$ERR")"
+    sees serving given-1
+    # Another one does not even believe the file.
+    LD_LIBRARY_PATH=$LIBDIR run 60 setpriv --reuid 12346 --regid 12346 --clear-groups \
+        "$PROGRAMS/tool" any >"$OUT" 2>"$ERR" && fail "a file of another user was believed"
+    lines 1 '^INIT UNREACHABLE' "$OUT"
+    end_server serving
+}
+lib_of() { [ "$1" = ours ] && echo "$LIBDIR" || echo "$DEBIAN_DIR"; }
+host_of() { [ "$1" = ours ] && echo "$PROGRAMS/tool_host" || echo "$TMP/bin/tool_host"; }
+
+t every-way-of-debian every_way debian debian
+t every-way-at-debian every_way ours debian
+t events-at-debian events ours debian
+t loss-of-debian lost ours debian
+t two-debian two ours debian debian
+t unprivileged-at-debian unprivileged ours debian
+suite_end
