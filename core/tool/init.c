@@ -287,7 +287,8 @@ static void on_serving(struct px_call *call, void *args PX_UNUSED)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* The server bears the tool's name. */
+/* The server bears the tool's name. Not by the header's macro, which tells the size of the module as
+ * we know it: how much of one the caller has, nothing here says (adr/0006). */
 static pmix_status_t serve(pmix_server_module_t *module, const pmix_proc_t *self)
 {
     PX_AUTO(px_infos) infos = {0};
@@ -296,7 +297,7 @@ static pmix_status_t serve(pmix_server_module_t *module, const pmix_proc_t *self
 
     if (!rc)
         rc = px_infos_add(&infos, PMIX_SERVER_RANK, &self->rank, PMIX_PROC_RANK);
-    return rc ? rc : PMIx_server_init(module, infos.v, infos.n);
+    return rc ? rc : (PMIx_server_init)(module, infos.v, infos.n);
 }
 
 PX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t *module)

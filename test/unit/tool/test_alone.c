@@ -364,16 +364,17 @@ static pmix_status_t answer_query(pmix_proc_t *proc, pmix_query_t *queries PX_UN
 START_TEST(a_tool_alone_with_a_module_is_its_own_server)
 {
     static const pmix_nspace_t kids = "kids";
-    pmix_server_module_t *module = calloc(1, 224); /* no more than the oldest have */
+    const pmix_server_query_fn_t fn = answer_query;
+    char *module = calloc(1, 224); /* no more than the oldest have */
     pmix_info_t *results = NULL;
     pmix_query_t q;
     size_t n = 0;
 
-    module->query = answer_query;
+    memcpy(module + offsetof(pmix_server_module_t, query), &fn, sizeof(fn));
     add(PMIX_TOOL_NSPACE, "mine", PMIX_STRING);
     init_alone();
-    ck_assert_int_eq(PMIx_tool_set_server_module(module), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_tool_set_server_module(module), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_tool_set_server_module((void *)module), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_set_server_module((void *)module), PMIX_ERR_INIT);
     free(module);
     ck_assert_int_eq(PMIx_server_register_nspace(kids, 1, NULL, 0, NULL, NULL),
                      PMIX_SUCCESS);
