@@ -44,8 +44,8 @@ void fake_stop(void);
 
 /* The next connection; reads its connect message into fake.hello. */
 int fake_accept(void);
-/* The same; -1 when the listener has been shut. */
-int fake_accept_hello(void);
+/* Reads a connect message into fake.hello. */
+void fake_hear_hello(int fd);
 /* The next connection, with nothing read. */
 int fake_accept_mute(void);
 void fake_say(int fd, const void *bytes, size_t n);

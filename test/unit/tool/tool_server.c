@@ -56,20 +56,15 @@ static void serve_all(void)
     int n = 0;
 
     for (;;) {
-        int fd;
+        int fd = accept4(fake.listener, NULL, NULL, SOCK_CLOEXEC);
 
-        if (tool_server.mute) {
-            fd = accept(fake.listener, NULL, NULL);
-            if (fd < 0)
-                break;
-            tool_server.fds[++tool_server.accepted] = fd;
-            continue;
-        }
-        fd = fake_accept_hello();
         if (fd < 0)
             break;
         ck_assert_int_lt(tool_server.accepted, 15);
         tool_server.fds[++tool_server.accepted] = fd;
+        if (tool_server.mute)
+            continue;
+        fake_hear_hello(fd);
         if (tool_server.refuse) {
             fake_words(fd, tool_server.refuse, -1);
             close(fd);
