@@ -3,9 +3,8 @@
  * and what the kernel attests, answered. A silent stranger costs one slot for a few seconds and
  * nobody any time. */
 #include "core/rt/log.h"
+#include "core/server/tool.h"
 #include "core/server/upcall.h"
-#include "core/wire/hello.h"
-#include "tenon/psec.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -106,9 +105,6 @@ static unsigned n_connections(struct px_server *srv, const struct px_local *loca
 static pmix_status_t check_hello(struct handshake *h, const struct px_hello *hello,
                                  struct px_local **local, struct px_err *err)
 {
-    if (hello->flag != PX_FLAG_CLIENT && hello->flag != PX_FLAG_SINGLETON)
-        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "role %u is not served",
-                          hello->flag);
     if (!px_nspace_find(px_process.model, hello->proc.nspace))
         return px_err_set(err, PMIX_ERR_NOT_FOUND, "no such namespace");
     *local = px_local_find(h->server, &hello->proc);
@@ -129,26 +125,23 @@ static pmix_status_t check_hello(struct handshake *h, const struct px_hello *hel
     return PMIX_SUCCESS;
 }
 
-static struct px_peer *make_peer(struct handshake *h, const struct px_hello *hello,
-                                 struct px_local *local)
+struct px_peer *px_peer_create(struct px_server *srv, int fd,
+                               const struct px_ptl_peer *who,
+                               const struct px_hello *hello)
 {
-    struct px_server *srv = h->server;
     struct px_peer *p = calloc(1, sizeof *p);
 
     if (!p)
         return NULL;
     p->refs = 1;
     p->server = srv;
-    p->local = local;
     p->proc = hello->proc;
-    p->uid = local->uid;
-    p->gid = local->gid;
-    p->pid = h->who.has_pid ? h->who.pid : 0;
+    p->pid = who->has_pid ? who->pid : 0;
     p->codec.dialect = px_dialect_find(hello->dialect);
     p->codec.described = hello->described;
     p->version = hello->version;
     p->pindex = ++srv->next_pindex;
-    if (px_conn_create(px_process.loop, h->fd, &conn_ops, p, &p->conn)) {
+    if (px_conn_create(px_process.loop, fd, &conn_ops, p, &p->conn)) {
         free(p);
         return NULL;
     }
@@ -215,11 +208,14 @@ static void welcome(struct handshake *h, const struct px_hello *hello,
 
     px_watch_free(h->watch);
     h->watch = NULL;
-    peer = make_peer(h, hello, local);
+    peer = px_peer_create(srv, h->fd, &h->who, hello);
     if (!peer) {
         answer(h->fd, PMIX_ERR_NOMEM, NULL);
         return;
     }
+    peer->local = local;
+    peer->uid = local->uid;
+    peer->gid = local->gid;
     px_peer_ref(peer); /* the host may deregister it from within */
     px_list_append(&srv->peers, &peer->link);
     local->n_peers++;
@@ -240,13 +236,21 @@ static void handshake_whole(struct handshake *h)
     struct px_err err = {0};
     pmix_status_t rc = px_hello_decode(h->body, h->body_len, &hello, &err);
 
+    bool is_tool = !rc && px_tool_is(&hello);
+
     if (!rc)
-        rc = check_hello(h, &hello, &local, &err);
+        rc = is_tool ? px_tool_check(h->server, &hello, &h->who, &err)
+                     : check_hello(h, &hello, &local, &err);
     if (rc) {
         px_log(PX_LOG_WARN, "server", "connection refused: %s.%u (uid %ld): %s",
                hello.proc.nspace[0] ? hello.proc.nspace : "unknown", hello.proc.rank,
                h->who.has_uid ? (long)h->who.uid : -1L, err.text);
         answer(h->fd, rc, NULL);
+    } else if (is_tool) {
+        px_watch_free(h->watch);
+        h->watch = NULL;
+        px_tool_visit(h->server, h->fd, &h->who, &hello);
+        h->fd = -1;
     } else {
         welcome(h, &hello, local);
     }

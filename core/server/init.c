@@ -8,6 +8,7 @@
 #include "core/rt/log.h"
 #include "core/rt/param.h"
 #include "core/server/module.h"
+#include "core/server/tool.h"
 #include "core/server/upcall.h"
 
 #include <stdio.h>
@@ -165,6 +166,9 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
     if (!srv->tmpdir || !srv->system_tmpdir)
         return PMIX_ERR_NOMEM;
     name_self(srv, a);
+    srv->tools = px_info_flag(a->info, a->n_info, PMIX_SERVER_TOOL_SUPPORT);
+    srv->tools_foreign = px_info_flag(a->info, a->n_info,
+                                      PMIX_SERVER_ALLOW_FOREIGN_TOOLS);
     rc = make_self(srv);
     if (!rc)
         rc = px_server_events_create(srv);
@@ -177,7 +181,9 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
         px_module_take(a->module, a->info, a->n_info, &srv->module);
     else
         rc = px_embedded_create(srv, &a->err);
-    return rc ? rc : px_server_listen(srv, &a->err);
+    if (!rc)
+        rc = px_server_listen(srv, &a->err);
+    return rc ? rc : px_contact_files_write(srv, a->info, a->n_info);
 }
 
 static void on_start(struct px_call *call, void *args)
@@ -195,12 +201,14 @@ static void on_start(struct px_call *call, void *args)
         px_list_init(&srv->attributes);
         px_list_init(&srv->pulls);
         px_list_init(&srv->psets);
+        px_list_init(&srv->contact_files);
         px_process.server = srv;
         rc = fill(srv, a);
         if (!rc)
             rc = join_model(srv);
     }
     if (rc && srv) {
+        px_contact_files_remove(srv);
         px_server_unlisten(srv);
         server_free(srv);
         px_process.server = NULL;
@@ -214,6 +222,7 @@ static void on_stop(struct px_call *call, void *args PX_UNUSED)
     struct px_model *m = px_process.model;
 
     srv->stopping = true;
+    px_contact_files_remove(srv);
     px_server_unlisten(srv);
     px_handshakes_stop(srv);
     px_upcalls_stop(srv);

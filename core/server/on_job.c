@@ -9,11 +9,12 @@ static pmix_status_t on_req(struct px_server *srv PX_UNUSED, struct px_req *req)
     struct px_nspace *ns = px_nspace_find(px_process.model, req->peer->proc.nspace);
     px_writer w;
 
-    if (!ns)
+    if (!ns && !req->peer->tool)
         return PMIX_ERR_NOT_FOUND;
     px_writer_init(&w, req->peer->codec);
-    px_pack_str(&w, ns->name);
-    px_jobinfo_pack(px_process.model, ns, &w, false);
+    px_pack_str(&w, req->peer->proc.nspace);
+    if (ns) /* a tool may have a name and no job */
+        px_jobinfo_pack(px_process.model, ns, &w, false);
     px_req_reply(req, &w);
     return PX_DEFERRED;
 }
@@ -76,7 +77,12 @@ static pmix_status_t read_commit(px_reader r, struct commit *c, bool store)
 static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
 {
     struct commit c = {.rank = req->peer->proc.rank};
-    pmix_status_t rc = px_nspace_get(px_process.model, req->peer->proc.nspace, &c.ns);
+    pmix_status_t rc;
+
+    /* Nobody could ask for it, and no job would end that it could go with. */
+    if (req->peer->tool)
+        return PMIX_ERR_NOT_SUPPORTED;
+    rc = px_nspace_get(px_process.model, req->peer->proc.nspace, &c.ns);
 
     if (rc)
         return rc;

@@ -210,10 +210,10 @@ struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc)
 
 bool px_peer_retire(struct px_peer *p)
 {
-    if (p->finalized || !p->local)
+    if (p->finalized || (!p->local && !p->tool))
         return false;
     p->finalized = true;
-    return --p->local->n_peers == 0;
+    return p->local && --p->local->n_peers == 0;
 }
 
 void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_status_t why)
@@ -241,6 +241,9 @@ void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_statu
         px_server_event(srv, PMIX_ERR_LOST_CONNECTION, &peer->proc,
                         PMIX_RANGE_PROC_LOCAL, NULL, 0);
     }
+    if (peer->tool && !srv->stopping) /* hosts hear of its end however it came */
+        px_server_event(srv, PMIX_ERR_LOST_CONNECTION, &peer->proc,
+                        PMIX_RANGE_PROC_LOCAL, NULL, 0);
     peer->local = NULL; /* may be gone before the peer is */
     px_peer_unref(peer);
 }

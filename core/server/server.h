@@ -22,6 +22,8 @@ struct px_listener {
 };
 #define PX_MAX_LISTENERS 4
 
+#define PX_IMITATED_VERSION "4.2.9" /* what peers adapt to */
+
 /* A client the host has announced. Lives in px_nspace.locals. */
 struct px_local {
     struct px_list link;
@@ -54,6 +56,7 @@ struct px_peer {
     uint32_t pindex;
     bool finalized;
     bool gone;
+    bool tool;    /* has no struct px_local */
     void *events; /* owned by on_event.c: what the peer registered */
 };
 
@@ -109,6 +112,9 @@ struct px_server {
     char uri[768]; /* the one foreign clients use */
     char own_uri
         [1280]; /* for our clients: "<uri>;<faster address>", "" if there is none */
+    bool tools, tools_foreign;    /* may connect; those of other users, too */
+    unsigned n_visits, n_named;   /* owned by tool.c */
+    struct px_list contact_files; /* owned by contact.c */
     struct px_list peers;
     uint32_t next_pindex;
     struct px_list handshakes; /* connections that have not said who they are */

@@ -7,10 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What we claim to be towards libraries that adapt to their peer's release. */
-#define IMITATED_VERSION "4.2.9"
-
-/* An outer server's variables would lead the child to the wrong place. */
 static void drop_foreign(char **env)
 {
     static const char *const prefixes[] = {"PMIX_SERVER_URI", "PMIX_DSTORE_",
@@ -69,7 +65,7 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
         {"PMIX_SERVER_TMPDIR", srv->tmpdir},
         {"PMIX_SYSTEM_TMPDIR", srv->system_tmpdir},
         {"PMIX_HOSTNAME", px_process.model->hostname},
-        {"PMIX_VERSION", IMITATED_VERSION},
+        {"PMIX_VERSION", PX_IMITATED_VERSION},
     };
     drop_foreign(*env);
     for (size_t i = 0; !rc && i < PX_COUNT(vars); i++)

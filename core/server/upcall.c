@@ -175,6 +175,19 @@ void px_upcall_spawn_cb(pmix_status_t status, char *nspace, void *cbdata)
     answered(u, status);
 }
 
+void px_upcall_tool_cb(pmix_status_t status, pmix_proc_t *proc, void *cbdata)
+{
+    struct px_upcall *u = cbdata;
+
+    if (!is_first_answer(u))
+        return;
+    if (proc) {
+        px_str_copy(u->nspace, sizeof u->nspace, proc->nspace);
+        u->number = proc->rank;
+    }
+    answered(u, status);
+}
+
 void px_upcall_credential_cb(pmix_status_t status, pmix_byte_object_t *credential,
                              pmix_info_t info[], size_t n, void *cbdata)
 {

@@ -79,6 +79,8 @@ void px_upcall_info_cb(pmix_status_t status, pmix_info_t *info, size_t n, void *
 void px_upcall_lookup_cb(pmix_status_t status, pmix_pdata_t *pdata, size_t n,
                          void *cbdata);
 void px_upcall_spawn_cb(pmix_status_t status, char *nspace, void *cbdata);
+/* The name goes to nspace and number. */
+void px_upcall_tool_cb(pmix_status_t status, pmix_proc_t *proc, void *cbdata);
 void px_upcall_credential_cb(pmix_status_t status, pmix_byte_object_t *credential,
                              pmix_info_t info[], size_t n, void *cbdata);
 void px_upcall_validation_cb(pmix_status_t status, pmix_info_t info[], size_t n,

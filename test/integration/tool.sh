@@ -180,10 +180,69 @@ unprivileged() {
 lib_of() { [ "$1" = ours ] && echo "$LIBDIR" || echo "$DEBIAN_DIR"; }
 host_of() { [ "$1" = ours ] && echo "$PROGRAMS/tool_host" || echo "$TMP/bin/tool_host"; }
 
+# Tools of other users, at a server of ours that allows them, or does not. Its files are then for
+# all to read; our own tools believe only those of root.
+foreign() { # ATTRIBUTE STATUS
+    is_root || skip "needs root, to be somebody else"
+    has setpriv || skip "needs setpriv"
+    setpriv --reuid 12345 --regid 12345 --clear-groups test -r "$LIBDIR/libpmix.so.2" ||
+        skip "another user cannot read the build folder"
+    serve ours serving tool "$1"
+    same "$3" "$(stat -c %a "$TMPDIR/pmix.$HOST.tool.serving")" "mode of the file"
+    LD_LIBRARY_PATH=$LIBDIR run 60 setpriv --reuid 12345 --regid 12345 --clear-groups \
+        "$PROGRAMS/tool" uri "$(uri_of serving)" >"$OUT" 2>"$ERR" || true
+    lines 1 "^INIT $2" "$OUT"
+    [ "$2" != SUCCESS ] || lines 1 '^uid of-tool 12345$' "$SERVER_OUT"
+    end_server serving
+}
+
+# Without being asked to, a server admits no tools and writes no files.
+closed() {
+    local uri
+    serve ours serving
+    [ -z "$(find "$TMPDIR" -name 'pmix.*')" ] || fail "it wrote files: $(ls "$TMPDIR")"
+    end_server serving
+}
+
+# The file of a server that was killed is in the way of nobody.
+stale() {
+    serve ours serving tool system
+    echo die >&"$SERVER_FD"
+    await "$SERVER_PID" 10
+    eval "exec $SERVER_FD>&-"
+    rm -f "$TMPDIR"/serving.*
+    [ -f "$TMPDIR/pmix.sys.$HOST" ] || fail "it wrote no file"
+    serve ours serving tool system
+    tool ours system || fail "exit status $?: $(cat "$ERR")"
+    sees serving given-1
+    # But that of one who lives stays his.
+    local fd=$SERVER_FD pid=$SERVER_PID
+    serve ours other tool system
+    tool ours system || fail "exit status $?: $(cat "$ERR")"
+    lines 1 '^SERVERS SUCCESS 1 serving$' "$OUT"
+    end_server other
+    [ -f "$TMPDIR/pmix.sys.$HOST" ] || fail "another server's file was removed"
+    close_server "$fd" "$pid" serving
+    rm -rf "$TMPDIR"/pmix.*.tool.* "$TMPDIR"/pmix-server.* # of the one that was killed
+}
+
 t every-way-of-debian every_way debian debian
 t every-way-at-debian every_way ours debian
 t events-at-debian events ours debian
 t loss-of-debian lost ours debian
 t two-debian two ours debian debian
 t unprivileged-at-debian unprivileged ours debian
+t every-way-at-ours every_way ours ours
+t every-way-of-debian-at-ours every_way debian ours
+t events-at-ours events ours ours
+t loss-of-ours lost ours ours
+t two-of-each two ours debian ours
+t two-ours two ours ours ours
+t two-ours-for-debian two debian ours ours
+t refused-by-ours refused ours ours
+t unprivileged-at-ours unprivileged ours ours
+t foreign-allowed foreign foreign SUCCESS 644
+t foreign-refused foreign domestic UNREACHABLE 600
+t closed-to-tools closed
+t stale-files stale
 suite_end
