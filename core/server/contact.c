@@ -20,6 +20,7 @@ struct px_contact_file {
     struct px_list link;
     dev_t device;
     ino_t inode;
+    struct timespec written; /* inodes are used again */
     char path[];
 };
 
@@ -88,6 +89,7 @@ static pmix_status_t write_file(struct px_server *srv, const char *path)
     }
     f->device = st.st_dev;
     f->inode = st.st_ino;
+    f->written = st.st_mtim;
     strcpy(f->path, path); /* as long as was made for it */
     px_list_append(&srv->contact_files, &f->link);
     return PMIX_SUCCESS;
@@ -128,13 +130,19 @@ pmix_status_t px_contact_files_write(struct px_server *srv, const pmix_info_t *i
     return rc;
 }
 
+static bool is_still_ours(const struct px_contact_file *f)
+{
+    struct stat st;
+
+    return lstat(f->path, &st) == 0 && st.st_dev == f->device &&
+           st.st_ino == f->inode && st.st_mtim.tv_sec == f->written.tv_sec &&
+           st.st_mtim.tv_nsec == f->written.tv_nsec;
+}
+
 void px_contact_files_remove(struct px_server *srv)
 {
     PX_LIST_EACH (&srv->contact_files, struct px_contact_file, f, link) {
-        struct stat st;
-
-        if (lstat(f->path, &st) == 0 && st.st_dev == f->device &&
-            st.st_ino == f->inode && unlink(f->path) < 0)
+        if (is_still_ours(f) && unlink(f->path) < 0)
             px_log(PX_LOG_WARN, "server", "cannot remove %s: %m", f->path);
         px_list_remove(&f->link);
         free(f);
