@@ -34,10 +34,10 @@ struct px_process {
     struct px_selection *selection; /* opened components per framework */
     struct px_model *model;
     struct px_notify *notify;
-    struct px_client *client;    /* NULL unless initialised; a server has one too */
-    struct px_server *server;    /* NULL unless initialised as server */
-    struct px_tool *tool;        /* NULL unless initialised as tool */
-    _Atomic unsigned init_count; /* init calls of all roles not yet undone */
+    struct px_client *client;      /* NULL unless initialised; a server has one too */
+    struct px_server *server;      /* NULL unless initialised as server */
+    struct px_tool *tool;          /* NULL unless initialised as tool */
+    _Atomic unsigned init_count;   /* init calls of all roles not yet undone */
     pthread_mutex_t topology_lock; /* for the member below and whoever makes it */
     void *topology;                /* the node's, for topo.h; NULL until asked for */
     unsigned
