@@ -14,6 +14,11 @@ static char *attrs[] = {(char *)"pmix.some", NULL}, *bad_attrs[] = {(char *)"", 
 static char name[] = "set", nothing[] = "", long_name[PMIX_MAX_NSLEN + 2];
 static char *function = (char *)"PMIx_Get";
 static size_t n;
+static pmix_topology_t topo;
+static pmix_cpuset_t cpuset;
+static pmix_locality_t locality;
+static pmix_device_distance_t *distances;
+static char *text;
 
 static void on_op(pmix_status_t status, void *cbdata)
 {
@@ -32,6 +37,17 @@ static void on_info(pmix_status_t status, pmix_info_t *i, size_t ni, void *cbdat
     on_op(status, cbdata);
 }
 
+static void on_distances(pmix_status_t status, pmix_device_distance_t *dist,
+                         size_t ndist, void *cbdata, pmix_release_cbfunc_t release,
+                         void *data)
+{
+    (void)dist;
+    (void)ndist;
+    (void)release;
+    (void)data;
+    on_op(status, cbdata);
+}
+
 static void on_iof(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
                    pmix_byte_object_t *payload, pmix_info_t i[], size_t ni)
 {
@@ -45,6 +61,15 @@ static void on_iof(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
 
 /* clang-format off */
 #define GOOD_GROUPS(X)                                                                    \
+    X(PMIx_Load_topology(&topo)) \
+    X(PMIx_Get_cpuset(&cpuset, PMIX_CPUBIND_PROCESS)) \
+    X(PMIx_Parse_cpuset_string("0", &cpuset)) \
+    X(PMIx_Get_relative_locality("a", "b", &locality)) \
+    X(PMIx_Compute_distances(&topo, &cpuset, NULL, 0, &distances, &n)) \
+    X(PMIx_Compute_distances_nb(&topo, &cpuset, NULL, 0, on_distances, NULL)) \
+    X(PMIx_server_generate_cpuset("0", &cpuset)) \
+    X(PMIx_server_generate_cpuset_string(&cpuset, &text)) \
+    X(PMIx_server_generate_locality_string(&cpuset, &text)) \
     X(PMIx_Group_construct("g", &proc, 1, NULL, 0, &results, &n))                         \
     X(PMIx_Group_construct_nb("g", &proc, 1, NULL, 0, on_info, NULL))                     \
     X(PMIx_Group_invite("g", &proc, 1, NULL, 0, &results, &n))                            \
@@ -76,6 +101,25 @@ static void on_iof(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
     X(PMIx_server_deregister_resources(&info, 1, NULL, NULL))
 
 #define BAD_GROUPS(X)                                                                     \
+    X(PMIx_Load_topology(NULL)) \
+    X(PMIx_Get_cpuset(NULL, PMIX_CPUBIND_PROCESS)) \
+    X(PMIx_Get_cpuset(&cpuset, 77)) \
+    X(PMIx_Parse_cpuset_string(NULL, &cpuset)) \
+    X(PMIx_Parse_cpuset_string("0", NULL)) \
+    X(PMIx_Get_relative_locality(NULL, "b", &locality)) \
+    X(PMIx_Get_relative_locality("a", NULL, &locality)) \
+    X(PMIx_Get_relative_locality("a", "b", NULL)) \
+    X(PMIx_Compute_distances(&topo, &cpuset, NULL, 0, NULL, &n)) \
+    X(PMIx_Compute_distances(&topo, &cpuset, NULL, 0, &distances, NULL)) \
+    X(PMIx_Compute_distances(&topo, &cpuset, NULL, 1, &distances, &n)) \
+    X(PMIx_Compute_distances_nb(&topo, &cpuset, NULL, 0, NULL, NULL)) \
+    X(PMIx_Compute_distances_nb(&topo, &cpuset, NULL, 1, on_distances, NULL)) \
+    X(PMIx_server_generate_cpuset(NULL, &cpuset)) \
+    X(PMIx_server_generate_cpuset("0", NULL)) \
+    X(PMIx_server_generate_cpuset_string(NULL, &text)) \
+    X(PMIx_server_generate_cpuset_string(&cpuset, NULL)) \
+    X(PMIx_server_generate_locality_string(NULL, &text)) \
+    X(PMIx_server_generate_locality_string(&cpuset, NULL)) \
     X(PMIx_Group_construct(NULL, &proc, 1, NULL, 0, &results, &n))                        \
     X(PMIx_Group_construct("", &proc, 1, NULL, 0, &results, &n))                          \
     X(PMIx_Group_construct(long_name, &proc, 1, NULL, 0, &results, &n))                   \
@@ -169,5 +213,5 @@ void rows_of_bad_groups(pmix_status_t expected, bool any_error)
 {
     memset(long_name, 'g', sizeof(long_name) - 1);
     BAD_GROUPS(BAD)
-    SO(!results && !buffer.base_ptr)
+    SO(!results && !buffer.base_ptr && !distances && !text && !cpuset.bitmap)
 }

@@ -37,6 +37,7 @@ static void families(void)
 {
     FAMILY(App, pmix_app_t)
     FAMILY(Byte_object, pmix_byte_object_t)
+    FAMILY(Cpuset, pmix_cpuset_t)
     FAMILY(Device, pmix_device_t)
     FAMILY(Device_distance, pmix_device_distance_t)
     FAMILY(Disk_stats, pmix_disk_stats_t)
@@ -55,6 +56,7 @@ static void families(void)
     FAMILY(Regattr, pmix_regattr_t)
     FAMILY(Regex2, pmix_regex2_t)
     FAMILY(Resource_unit, pmix_resource_unit_t)
+    FAMILY(Topology, pmix_topology_t)
     FAMILY(Value, pmix_value_t)
 }
 
