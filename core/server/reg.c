@@ -188,13 +188,16 @@ static void on_reg_call(struct px_call *call, void *args)
                  px_process.server ? r->run(px_process.server, r) : PMIX_ERR_INIT);
 }
 
-static pmix_status_t submit(struct reg *r)
+/* sound: whether the arguments are. That there is no server is said first. */
+static pmix_status_t submit(struct reg *r, bool sound)
 {
     struct reg *heap;
     pmix_status_t rc;
 
     if (!px_server_here())
         return PMIX_ERR_INIT;
+    if (!sound)
+        return PMIX_ERR_BAD_PARAM;
     if (!r->cb)
         return px_process_on_loop() ? r->run(px_process.server, r)
                                     : px_call(px_process.loop, on_reg_call, r);
@@ -213,9 +216,21 @@ static pmix_status_t submit(struct reg *r)
     return rc;
 }
 
-static bool nspace_ok(const char *nspace)
+/* False if nspace names none. */
+static bool set_nspace(struct reg *r, const char *nspace)
 {
-    return nspace && nspace[0] && strnlen(nspace, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
+    if (!nspace || !nspace[0] || strnlen(nspace, PMIX_MAX_NSLEN + 1) > PMIX_MAX_NSLEN)
+        return false;
+    px_proc_set(&r->proc, nspace, PMIX_RANK_UNDEF);
+    return true;
+}
+
+static bool set_proc(struct reg *r, const pmix_proc_t *proc)
+{
+    if (!proc || !set_nspace(r, proc->nspace))
+        return false;
+    r->proc.rank = proc->rank;
+    return true;
 }
 
 PX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
@@ -231,22 +246,15 @@ PX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
                     .cb = cbfunc,
                     .cbdata = cbdata};
 
-    if (!nspace_ok(nspace) || (ninfo && !info))
-        return PMIX_ERR_BAD_PARAM;
-    px_proc_set(&r.proc, nspace, PMIX_RANK_UNDEF);
-    return submit(&r);
+    return submit(&r, set_nspace(&r, nspace) && (ninfo == 0 || info));
 }
 
 PX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace,
                                              pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     struct reg r = {.run = run_drop_nspace, .cb = cbfunc, .cbdata = cbdata};
-    pmix_status_t rc = PMIX_ERR_BAD_PARAM;
+    pmix_status_t rc = submit(&r, set_nspace(&r, nspace));
 
-    if (nspace_ok(nspace)) {
-        px_proc_set(&r.proc, nspace, PMIX_RANK_UNDEF);
-        rc = submit(&r);
-    }
     if (rc && cbfunc)
         cbfunc(rc, cbdata);
 }
@@ -263,22 +271,15 @@ PX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid
                     .cb = cbfunc,
                     .cbdata = cbdata};
 
-    if (!proc || !nspace_ok(proc->nspace) || proc->rank >= PMIX_RANK_VALID)
-        return PMIX_ERR_BAD_PARAM;
-    r.proc = *proc;
-    return submit(&r);
+    return submit(&r, set_proc(&r, proc) && proc->rank < PMIX_RANK_VALID);
 }
 
 PX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t *proc,
                                              pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     struct reg r = {.run = run_drop_client, .cb = cbfunc, .cbdata = cbdata};
-    pmix_status_t rc = PMIX_ERR_BAD_PARAM;
+    pmix_status_t rc = submit(&r, set_proc(&r, proc));
 
-    if (proc && nspace_ok(proc->nspace)) {
-        r.proc = *proc;
-        rc = submit(&r);
-    }
     if (rc && cbfunc)
         cbfunc(rc, cbdata);
 }

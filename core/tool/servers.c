@@ -67,17 +67,31 @@ PX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc,
     return rc;
 }
 
+/* sound: whether the arguments are. That this is no tool is said first. */
+static pmix_status_t check(bool sound)
+{
+    bool is_tool;
+
+    if (px_process_on_loop())
+        return PMIX_ERR_WOULD_BLOCK;
+    px_process_lock();
+    is_tool = px_process.tool;
+    px_process_unlock();
+    if (!is_tool)
+        return PMIX_ERR_INIT;
+    return sound ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+}
+
 /* From when a tool had one server: the new one is the one that counts. */
 PX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc,
                                                     pmix_info_t info[], size_t ninfo)
 {
     PX_AUTO(px_infos) more = {0};
     bool yes = true;
-    pmix_status_t rc;
+    pmix_status_t rc = check(ninfo == 0 || info);
 
-    if (ninfo && !info)
-        return px_process.tool ? PMIX_ERR_BAD_PARAM : PMIX_ERR_INIT;
-    rc = px_infos_add_copy(&more, info, ninfo);
+    if (!rc)
+        rc = px_infos_add_copy(&more, info, ninfo);
     if (!rc)
         rc = px_infos_add(&more, PMIX_PRIMARY_SERVER, &yes, PMIX_BOOL);
     return rc ? rc : PMIx_tool_attach_to_server(proc, NULL, more.v, more.n);
@@ -226,11 +240,10 @@ PX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t *server,
                                              pmix_info_t info[], size_t ninfo)
 {
     struct set_op op = {.api = {.start = on_set}, .server = server};
+    pmix_status_t rc = check(server && (ninfo == 0 || info));
 
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    if (!server || (ninfo && !info))
-        return PMIX_ERR_BAD_PARAM;
+    if (rc)
+        return rc;
     op.wait = px_info_flag(info, ninfo, PMIX_WAIT_FOR_CONNECTION);
     op.seconds = px_info_u32(info, ninfo, PMIX_TIMEOUT, 0);
     return px_api_wait(&op.api);
