@@ -138,16 +138,21 @@ START_TEST(before_init_every_call_says_so)
 {
     rows_of_good_calls(PMIX_ERR_INIT);
     rows_of_good_groups(PMIX_ERR_INIT);
-    rows_hold(70);
+    rows_of_good_tools(PMIX_ERR_INIT);
+    rows_hold(80);
     ck_assert(!PMIx_Initialized());
 }
 END_TEST
 
-START_TEST(before_init_nonsense_is_some_error)
+/* Two things are wrong at once: that it is too early is said first. */
+START_TEST(before_init_every_bad_call_says_so)
 {
-    rows_of_bad_calls(PMIX_ERR_INIT, true);
-    rows_of_bad_groups(PMIX_ERR_INIT, true);
-    rows_hold(120);
+    rows_of_bad_calls(PMIX_ERR_INIT);
+    rows_of_bad_server_calls(PMIX_ERR_INIT);
+    rows_of_bad_groups(PMIX_ERR_INIT);
+    rows_of_bad_server_groups(PMIX_ERR_INIT);
+    rows_of_bad_tools(PMIX_ERR_INIT);
+    rows_hold(220);
     ck_assert(!PMIx_Initialized());
 }
 END_TEST
@@ -160,12 +165,17 @@ static void start_server(void)
     ck_assert_int_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
 }
 
+/* And a server is no tool. */
 START_TEST(in_a_server_nonsense_is_a_bad_parameter)
 {
     start_server();
-    rows_of_bad_calls(PMIX_ERR_BAD_PARAM, false);
-    rows_of_bad_groups(PMIX_ERR_BAD_PARAM, false);
-    rows_hold(120);
+    rows_of_bad_calls(PMIX_ERR_BAD_PARAM);
+    rows_of_bad_server_calls(PMIX_ERR_BAD_PARAM);
+    rows_of_bad_groups(PMIX_ERR_BAD_PARAM);
+    rows_of_bad_server_groups(PMIX_ERR_BAD_PARAM);
+    rows_of_good_tools(PMIX_ERR_INIT);
+    rows_of_bad_tools(PMIX_ERR_INIT);
+    rows_hold(220);
     ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
     ck_assert(!PMIx_Initialized());
 }
@@ -177,23 +187,50 @@ START_TEST(after_the_end_it_is_as_before_init)
     ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
     rows_of_good_calls(PMIX_ERR_INIT);
     rows_of_good_groups(PMIX_ERR_INIT);
-    rows_hold(70);
+    rows_of_good_tools(PMIX_ERR_INIT);
+    rows_hold(80);
 }
 END_TEST
 
+static void refuse_what_is_the_servers(void)
+{
+    rows_of_server_calls(PMIX_ERR_INIT);
+    rows_of_bad_server_calls(PMIX_ERR_INIT);
+    rows_of_server_groups(PMIX_ERR_INIT);
+    rows_of_bad_server_groups(PMIX_ERR_INIT);
+}
+
 /* A process that nobody launched. What it may not do is refused; nothing hangs. */
-START_TEST(in_a_client_nonsense_and_what_is_the_servers_are_refused)
+START_TEST(in_a_client_nonsense_and_what_is_of_others_are_refused)
 {
     pmix_proc_t me;
-    pmix_status_t rc = PMIx_Init(&me, NULL, 0);
 
-    ck_assert(rc == PMIX_SUCCESS || rc == PMIX_ERR_UNREACH);
-    rows_of_bad_calls(PMIX_ERR_BAD_PARAM, true);
-    rows_of_bad_groups(PMIX_ERR_BAD_PARAM, true);
-    rows_of_server_calls(PMIX_ERR_INIT);
-    rows_of_server_groups(PMIX_ERR_INIT);
-    rows_hold(120);
+    ck_assert_int_eq(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    rows_of_bad_calls(PMIX_ERR_BAD_PARAM);
+    rows_of_bad_groups(PMIX_ERR_BAD_PARAM);
+    refuse_what_is_the_servers();
+    rows_of_good_tools(PMIX_ERR_INIT);
+    rows_of_bad_tools(PMIX_ERR_INIT);
+    rows_hold(220);
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    ck_assert(!PMIx_Initialized());
+}
+END_TEST
+
+START_TEST(in_a_tool_nonsense_and_what_is_the_servers_are_refused)
+{
+    pmix_info_t alone;
+
+    PMIx_Info_load(&alone, PMIX_TOOL_DO_NOT_CONNECT, NULL, PMIX_BOOL);
+    ck_assert_int_eq(PMIx_tool_init(NULL, &alone, 1), PMIX_SUCCESS);
+    rows_of_bad_calls(PMIX_ERR_BAD_PARAM);
+    rows_of_bad_groups(PMIX_ERR_BAD_PARAM);
+    rows_of_bad_tools(PMIX_ERR_BAD_PARAM);
+    refuse_what_is_the_servers();
+    rows_hold(220);
+    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_SUCCESS);
+    rows_of_good_tools(PMIX_ERR_INIT);
+    ck_assert(!PMIx_Initialized());
 }
 END_TEST
 
@@ -258,10 +295,11 @@ int main(void)
         buffers,
         truncated_and_lying_buffers,
         before_init_every_call_says_so,
-        before_init_nonsense_is_some_error,
+        before_init_every_bad_call_says_so,
         in_a_server_nonsense_is_a_bad_parameter,
         after_the_end_it_is_as_before_init,
-        in_a_client_nonsense_and_what_is_the_servers_are_refused,
+        in_a_client_nonsense_and_what_is_of_others_are_refused,
+        in_a_tool_nonsense_and_what_is_the_servers_are_refused,
         a_function_without_a_row_is_found,
         every_exported_function_has_a_row,
         NULL};

@@ -17,13 +17,6 @@
 #define IS(expected, call)                                                  \
     row_number(__FILE__, __LINE__, #call, (long long)(uintptr_t)(expected), \
                (long long)(uintptr_t)(call));
-/* A call whose status may be any error, where more than one thing is wrong. */
-#define STATUS(call, expected, any_error)                        \
-    do {                                                         \
-        pmix_status_t got_ = (call);                             \
-        row_number(__FILE__, __LINE__, #call, expected,          \
-                   (any_error) && got_ < 0 ? (expected) : got_); \
-    } while (0);
 /* A call that answers nothing: it comes back. */
 #define RUNS(call)                                   \
     do {                                             \
@@ -55,15 +48,19 @@ void rows_of_names(void);   /* names.c: processes, keys, argv, texts */
 void rows_of_buffers(void); /* buffers.c: PMIx_Data_* */
 void rows_of_damaged_buffers(void);
 
-/* calls.c: those that need it. In a good call nothing is wrong but the time. */
+/* calls.c: those that need it. In a good call nothing is wrong but the time, or the role. */
 void rows_of_good_calls(pmix_status_t expected);
 void rows_of_server_calls(pmix_status_t expected);
-/* any_error: whatever is negative will do, as two things are wrong at once. */
-void rows_of_bad_calls(pmix_status_t expected, bool any_error);
+void rows_of_bad_calls(pmix_status_t expected);
+void rows_of_bad_server_calls(pmix_status_t expected);
 void calls_setup(void);
 /* calls_groups.c: the same for groups, streams and what hosts say. */
 void rows_of_good_groups(pmix_status_t expected);
 void rows_of_server_groups(pmix_status_t expected);
-void rows_of_bad_groups(pmix_status_t expected, bool any_error);
+void rows_of_bad_groups(pmix_status_t expected);
+void rows_of_bad_server_groups(pmix_status_t expected);
+/* calls_tools.c: the same for tools. */
+void rows_of_good_tools(pmix_status_t expected);
+void rows_of_bad_tools(pmix_status_t expected);
 
 #endif
