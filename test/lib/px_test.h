@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Check gives a test 4 s: too few on a busy machine. Seconds; meson gives them all 90. */
+enum { PX_TEST_TIMEOUT = 30 };
+
 /* Runs the NULL-terminated tests, each between setup and teardown (either may be NULL)
  * and in a process of its own. Returns what main should. */
 static inline int px_test_run(const char *suite_name, SFun setup, SFun teardown,
@@ -19,6 +22,8 @@ static inline int px_test_run(const char *suite_name, SFun setup, SFun teardown,
     for (; *tests; tests++) {
         TCase *tcase = tcase_create((*tests)->name);
 
+        if (!getenv("CK_DEFAULT_TIMEOUT"))
+            tcase_set_timeout(tcase, PX_TEST_TIMEOUT);
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, *tests);
         suite_add_tcase(suite, tcase);
