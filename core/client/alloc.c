@@ -35,7 +35,7 @@ PX_EXPORT pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive
                           .directive = directive,
                           .info = info,
                           .n_info = ninfo};
-    pmix_status_t rc = px_ask_check(NULL, 0, info, ninfo);
+    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     return rc ? rc : px_ask_wait(&op.ask, results, nresults);
 }
@@ -52,7 +52,7 @@ PX_EXPORT pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t direct
         .directive = directive,
         .info = info,
         .n_info = ninfo};
-    pmix_status_t rc = px_ask_check(NULL, 0, info, ninfo);
+    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     return rc ? rc : px_api_post(&op.ask.api, sizeof op);
 }
@@ -125,7 +125,7 @@ static struct block_op make_block_op(pmix_resource_block_directive_t directive,
 
 static pmix_status_t check_block(const struct block_op *op)
 {
-    pmix_status_t rc = px_ask_check(op->units, op->n_units, op->info, op->n_info);
+    pmix_status_t rc = px_api_check(op->units, op->n_units, op->info, op->n_info);
 
     return !rc && !op->block ? PMIX_ERR_BAD_PARAM : rc;
 }
@@ -192,7 +192,7 @@ PX_EXPORT pmix_status_t PMIx_Session_control(uint32_t sessionID,
                             .session = sessionID,
                             .info = info,
                             .n_info = ninfo};
-    pmix_status_t rc = px_ask_check(NULL, 0, info, ninfo);
+    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     if (rc)
         return rc;

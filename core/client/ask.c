@@ -63,14 +63,3 @@ void px_ask_finish(struct px_api *api)
     if (ask->cb)
         ask->cb(PMIX_ERR_NOMEM, NULL, 0, ask->cbdata, NULL, NULL);
 }
-
-pmix_status_t px_ask_check(const void *what, size_t n_what, const pmix_info_t *info,
-                           size_t n_info)
-{
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    return (n_what && !what) || n_what > INT32_MAX || (n_info && !info) ||
-                   n_info > INT32_MAX
-               ? PMIX_ERR_BAD_PARAM
-               : PMIX_SUCCESS;
-}

@@ -28,8 +28,4 @@ void px_ask_finish(struct px_api *api);
 /* support.c: takes over the call, and is true, if some query asks for supported attributes. */
 bool px_ask_support(struct px_ask *ask, const pmix_query_t *queries, size_t n);
 
-/* Arrays that are NULL, or longer than a message can say. PMIX_ERR_INIT, PMIX_ERR_BAD_PARAM. */
-pmix_status_t px_ask_check(const void *what, size_t n_what, const pmix_info_t *info,
-                           size_t n_info);
-
 #endif

@@ -74,7 +74,7 @@ PX_EXPORT pmix_status_t PMIx_Get_credential(const pmix_info_t info[], size_t nin
                                             pmix_byte_object_t *credential)
 {
     struct make_op op = {.api = {.start = on_make}, .info = info, .n_info = ninfo};
-    pmix_status_t rc = px_ask_check(NULL, 0, info, ninfo);
+    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     if (!rc && !credential)
         rc = PMIX_ERR_BAD_PARAM;
@@ -97,7 +97,7 @@ PX_EXPORT pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t 
         .n_info = ninfo,
         .cb = cbfunc,
         .cbdata = cbdata};
-    pmix_status_t rc = px_ask_check(NULL, 0, info, ninfo);
+    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     if (!rc && !cbfunc)
         rc = PMIX_ERR_BAD_PARAM;
@@ -143,7 +143,7 @@ static void finish_check(struct px_api *api)
 static pmix_status_t check_cred(const pmix_byte_object_t *cred, const pmix_info_t *info,
                                 size_t n_info)
 {
-    pmix_status_t rc = px_ask_check(NULL, 0, info, n_info);
+    pmix_status_t rc = px_api_check(NULL, 0, info, n_info);
 
     return !rc && (!cred || (cred->size && !cred->bytes)) ? PMIX_ERR_BAD_PARAM : rc;
 }

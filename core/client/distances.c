@@ -98,7 +98,8 @@ static void on_start(struct px_api *api)
 
 /* ---- the calls -------------------------------------------------------------------------- */
 
-/* What can be done in this thread: everything, or the request. */
+/* What can be done in this thread: everything, or the request. Which it is must not depend on
+ * anything that has to be waited for. */
 static pmix_status_t prepare(const pmix_topology_t *topo, const pmix_cpuset_t *cpuset,
                              const pmix_info_t *info, size_t n_info,
                              struct distances_op *op)
@@ -114,13 +115,6 @@ static pmix_status_t prepare(const pmix_topology_t *topo, const pmix_cpuset_t *c
     return rc;
 }
 
-static pmix_status_t check(const pmix_info_t *info, size_t n_info)
-{
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    return n_info && !info ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
-}
-
 PX_EXPORT pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo,
                                                pmix_cpuset_t *cpuset,
                                                pmix_info_t info[], size_t ninfo,
@@ -128,7 +122,7 @@ PX_EXPORT pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo,
                                                size_t *ndist)
 {
     struct distances_op op = {.api = {.start = on_start}};
-    pmix_status_t rc = check(info, ninfo);
+    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     if (!rc && (!distances || !ndist))
         rc = PMIX_ERR_BAD_PARAM;
@@ -176,7 +170,7 @@ PX_EXPORT pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo,
 {
     struct distances_op op = {
         .api = {.start = on_start, .finish = finish}, .cb = cbfunc, .cbdata = cbdata};
-    pmix_status_t rc = check(info, ninfo);
+    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     if (!rc && !cbfunc)
         rc = PMIX_ERR_BAD_PARAM;

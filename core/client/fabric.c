@@ -78,7 +78,7 @@ static void finish(struct px_api *api)
 
 static pmix_status_t check(const struct fabric_op *op)
 {
-    pmix_status_t rc = px_ask_check(NULL, 0, op->info, op->n_info);
+    pmix_status_t rc = px_api_check(NULL, 0, op->info, op->n_info);
 
     return !rc && !op->fabric ? PMIX_ERR_BAD_PARAM : rc;
 }

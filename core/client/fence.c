@@ -106,14 +106,9 @@ static void finish(struct px_api *api)
 static pmix_status_t check(const struct collect_op *op)
 {
     bool needs_procs = op->command != PX_OP_FENCE;
+    pmix_status_t rc = px_api_check(op->procs, op->n_procs, op->info, op->n_info);
 
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    if ((op->n_procs && !op->procs) || (op->n_info && !op->info))
-        return PMIX_ERR_BAD_PARAM;
-    if (needs_procs && op->n_procs == 0)
-        return PMIX_ERR_BAD_PARAM;
-    return PMIX_SUCCESS;
+    return !rc && needs_procs && op->n_procs == 0 ? PMIX_ERR_BAD_PARAM : rc;
 }
 
 static pmix_status_t collect(uint8_t command, const pmix_proc_t *procs, size_t n_procs,

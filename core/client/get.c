@@ -228,10 +228,10 @@ static void finish_get(struct px_api *api)
 static pmix_status_t check(struct get_op *op, const pmix_proc_t *proc, const char *key,
                            const pmix_info_t *info, size_t n_info)
 {
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    if (n_info && !info)
-        return PMIX_ERR_BAD_PARAM;
+    pmix_status_t rc = px_api_check(NULL, 0, info, n_info);
+
+    if (rc)
+        return rc;
     if (key && (strnlen(key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN || !key[0]))
         return PMIX_ERR_BAD_PARAM;
     op->proc = px_process.model->self;

@@ -208,7 +208,7 @@ static void on_join(struct px_api *api)
 
 static pmix_status_t set_name(struct group_op *op, const char *grp)
 {
-    pmix_status_t rc = px_ask_check(op->procs, op->n_procs, op->info, op->n_info);
+    pmix_status_t rc = px_api_check(op->procs, op->n_procs, op->info, op->n_info);
 
     if (!rc && (!grp || !grp[0] || !px_str_copy(op->name, sizeof op->name, grp)))
         rc = PMIX_ERR_BAD_PARAM;

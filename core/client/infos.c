@@ -33,7 +33,7 @@ PX_EXPORT pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
 {
     struct query_op op = {
         .ask.api = {.start = on_query}, .queries = queries, .n = nqueries};
-    pmix_status_t rc = px_ask_check(queries, nqueries, NULL, 0);
+    pmix_status_t rc = px_api_check(queries, nqueries, NULL, 0);
 
     if (!rc && nqueries == 0)
         rc = PMIX_ERR_BAD_PARAM;
@@ -49,7 +49,7 @@ PX_EXPORT pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueri
                 .cbdata = cbdata},
         .queries = queries,
         .n = nqueries};
-    pmix_status_t rc = px_ask_check(queries, nqueries, NULL, 0);
+    pmix_status_t rc = px_api_check(queries, nqueries, NULL, 0);
 
     if (!rc && nqueries == 0)
         rc = PMIX_ERR_BAD_PARAM;
@@ -92,7 +92,7 @@ PX_EXPORT pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t nta
                             .n_targets = ntargets,
                             .info = directives,
                             .n_info = ndirs};
-    pmix_status_t rc = px_ask_check(targets, ntargets, directives, ndirs);
+    pmix_status_t rc = px_api_check(targets, ntargets, directives, ndirs);
 
     if (!rc && ndirs == 0)
         rc = PMIX_ERR_BAD_PARAM;
@@ -114,7 +114,7 @@ PX_EXPORT pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[],
                             .n_targets = ntargets,
                             .info = directives,
                             .n_info = ndirs};
-    pmix_status_t rc = px_ask_check(targets, ntargets, directives, ndirs);
+    pmix_status_t rc = px_api_check(targets, ntargets, directives, ndirs);
 
     if (!rc && ndirs == 0)
         rc = PMIX_ERR_BAD_PARAM;
@@ -162,7 +162,7 @@ static void finish_log(struct px_api *api)
 static pmix_status_t check_log(const pmix_info_t *data, size_t n_data,
                                const pmix_info_t *directives, size_t n_directives)
 {
-    pmix_status_t rc = px_ask_check(data, n_data, directives, n_directives);
+    pmix_status_t rc = px_api_check(data, n_data, directives, n_directives);
 
     return !rc && n_data == 0 ? PMIX_ERR_BAD_PARAM : rc;
 }

@@ -37,14 +37,6 @@ static void finish(struct px_api *api)
         op->cb(api->status, op->cbdata);
 }
 
-static pmix_status_t check(const struct iof_op *op)
-{
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    return (op->n_procs && !op->procs) || (op->n_info && !op->info) ? PMIX_ERR_BAD_PARAM
-                                                                    : PMIX_SUCCESS;
-}
-
 /* ---- pull ----------------------------------------------------------------------------------- */
 
 static pmix_status_t read_pulled(struct px_iof *iof, px_reader *reply)
@@ -114,7 +106,7 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
                         .fn = cbfunc,
                         .reg_cb = regcbfunc,
                         .cbdata = regcbdata};
-    pmix_status_t rc = check(&op);
+    pmix_status_t rc = px_api_check(op.procs, op.n_procs, op.info, op.n_info);
 
     if (!rc && (nprocs == 0 || channel == PMIX_FWD_NO_CHANNELS))
         rc = PMIX_ERR_BAD_PARAM;
@@ -167,7 +159,7 @@ PX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
                         .n_info = ndirs,
                         .cb = cbfunc,
                         .cbdata = cbdata};
-    pmix_status_t rc = check(&op);
+    pmix_status_t rc = px_api_check(op.procs, op.n_procs, op.info, op.n_info);
 
     return rc ? rc : wait_or_post(&op);
 }
@@ -200,7 +192,7 @@ PX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntarge
                         .bytes = bo,
                         .cb = cbfunc,
                         .cbdata = cbdata};
-    pmix_status_t rc = check(&op);
+    pmix_status_t rc = px_api_check(op.procs, op.n_procs, op.info, op.n_info);
 
     if (rc)
         return rc;

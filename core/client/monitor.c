@@ -43,7 +43,7 @@ static pmix_status_t beat(void)
 static pmix_status_t check(const pmix_info_t *monitor, const pmix_info_t *directives,
                            size_t n)
 {
-    pmix_status_t rc = px_ask_check(NULL, 0, directives, n);
+    pmix_status_t rc = px_api_check(NULL, 0, directives, n);
 
     return !rc && !monitor ? PMIX_ERR_BAD_PARAM : rc;
 }

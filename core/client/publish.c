@@ -96,18 +96,11 @@ static void finish(struct px_api *api)
     px_type_free_array(PMIX_PDATA, op->pdata, op->n_pdata);
 }
 
-static pmix_status_t check(const pmix_info_t *info, size_t n_info)
-{
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    return n_info && !info ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
-}
-
 PX_EXPORT pmix_status_t PMIx_Publish(const pmix_info_t info[], size_t ninfo)
 {
     struct publish_op op = {
         .api = {.start = on_publish}, .info = info, .n_info = ninfo};
-    pmix_status_t rc = check(info, ninfo);
+    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     if (!rc && ninfo == 0)
         rc = PMIX_ERR_BAD_PARAM;
@@ -123,7 +116,7 @@ PX_EXPORT pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo,
         .n_info = ninfo,
         .cb = cbfunc,
         .cbdata = cbdata};
-    pmix_status_t rc = check(info, ninfo);
+    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     if (!rc && ninfo == 0)
         rc = PMIX_ERR_BAD_PARAM;
@@ -159,7 +152,7 @@ PX_EXPORT pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata,
 {
     struct publish_op op = {.api = {.start = on_lookup}, .info = info, .n_info = ninfo};
     PX_AUTO(px_strv) keys = NULL;
-    pmix_status_t rc = check(info, ninfo);
+    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     if (!rc && (!data || ndata == 0))
         rc = PMIX_ERR_BAD_PARAM;
@@ -187,7 +180,7 @@ PX_EXPORT pmix_status_t PMIx_Lookup_nb(char **keys, const pmix_info_t info[],
                             .n_info = ninfo,
                             .lookup_cb = cbfunc,
                             .cbdata = cbdata};
-    pmix_status_t rc = check(info, ninfo);
+    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     if (!rc && (!op.n_keys || !cbfunc))
         rc = PMIX_ERR_BAD_PARAM;
@@ -202,7 +195,7 @@ PX_EXPORT pmix_status_t PMIx_Unpublish(char **keys, const pmix_info_t info[],
                             .n_keys = px_strv_count(keys),
                             .info = info,
                             .n_info = ninfo};
-    pmix_status_t rc = check(info, ninfo);
+    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     return rc ? rc : px_api_wait(&op.api);
 }
@@ -219,7 +212,7 @@ PX_EXPORT pmix_status_t PMIx_Unpublish_nb(char **keys, const pmix_info_t info[],
         .n_info = ninfo,
         .cb = cbfunc,
         .cbdata = cbdata};
-    pmix_status_t rc = check(info, ninfo);
+    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     return rc ? rc : px_api_post(&op.api, sizeof op);
 }

@@ -72,9 +72,11 @@ static void finish_spawn(struct px_api *api)
 static pmix_status_t check(const pmix_info_t *info, size_t n_info,
                            const pmix_app_t *apps, size_t n_apps)
 {
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    if (!apps || n_apps == 0 || n_apps > INT32_MAX || (n_info && !info))
+    pmix_status_t rc = px_api_check(apps, n_apps, info, n_info);
+
+    if (rc)
+        return rc;
+    if (n_apps == 0)
         return PMIX_ERR_BAD_PARAM;
     for (size_t i = 0; i < n_apps; i++)
         if (!apps[i].cmd && !(apps[i].argv && apps[i].argv[0]))
@@ -146,10 +148,7 @@ PX_EXPORT pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t pro
                           .msg = msg,
                           .procs = procs,
                           .n_procs = nprocs};
+    pmix_status_t rc = px_api_check(procs, nprocs, NULL, 0);
 
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    if (nprocs && !procs)
-        return PMIX_ERR_BAD_PARAM;
-    return px_api_wait(&op.api);
+    return rc ? rc : px_api_wait(&op.api);
 }

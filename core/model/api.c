@@ -27,6 +27,20 @@ static void on_msg(struct px_msg *msg)
     start(PX_CONTAINER_OF(msg, struct px_api, msg));
 }
 
+static bool is_sound(const void *array, size_t n)
+{
+    return n == 0 || (array && n <= INT32_MAX);
+}
+
+pmix_status_t px_api_check(const void *what, size_t n_what, const pmix_info_t *info,
+                           size_t n_info)
+{
+    if (!px_initialized())
+        return PMIX_ERR_INIT;
+    return is_sound(what, n_what) && is_sound(info, n_info) ? PMIX_SUCCESS
+                                                            : PMIX_ERR_BAD_PARAM;
+}
+
 pmix_status_t px_api_wait(struct px_api *op)
 {
     if (!px_initialized())

@@ -16,6 +16,11 @@ static inline bool px_initialized(void)
     return atomic_load(&px_process.init_count) > 0 && px_process_is_mine();
 }
 
+/* What most calls refuse: any before init, and arrays that are NULL or longer than a message can
+ * say. PMIX_ERR_INIT, PMIX_ERR_BAD_PARAM. */
+pmix_status_t px_api_check(const void *what, size_t n_what, const pmix_info_t *info,
+                           size_t n_info);
+
 /* One API call under way, blocking or not; the first member of each call's own structure. */
 struct px_api {
     struct px_msg msg;

@@ -170,11 +170,11 @@ PX_EXPORT pmix_status_t PMIx_Register_event_handler(
         .fn = evhdlr,
         .cb = cbfunc,
         .cbdata = cbdata};
-    pmix_status_t rc;
+    pmix_status_t rc = px_api_check(codes, ncodes, info, ninfo);
 
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    if (!evhdlr || (ncodes && !codes) || ncodes > INT32_MAX || (ninfo && !info))
+    if (rc)
+        return rc;
+    if (!evhdlr)
         return PMIX_ERR_BAD_PARAM;
     if (!codes)
         op.n_codes = 0;
@@ -333,10 +333,11 @@ PX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status,
         .cb = cbfunc,
         .cbdata = cbdata};
 
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    if ((ninfo && !info) ||
-        (range > PMIX_RANGE_PROC_LOCAL && range != PMIX_RANGE_INVALID))
+    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
+
+    if (rc)
+        return rc;
+    if (range > PMIX_RANGE_PROC_LOCAL && range != PMIX_RANGE_INVALID)
         return PMIX_ERR_BAD_PARAM;
     op.source = source ? *source : px_process.model->self;
     if (!cbfunc)

@@ -209,6 +209,12 @@ static pmix_status_t deregister_client(const pmix_proc_t *p)
     X(PMIx_Resolve_peers(NULL, nspace, &procs, NULL))                                     \
     X(PMIx_Resolve_nodes(nspace, NULL))                                                   \
     X(PMIx_Publish(NULL, 0))                                                              \
+    X(PMIx_Publish(&info, SIZE_MAX))                                                      \
+    X(PMIx_Fence(&proc, SIZE_MAX, NULL, 0))                                               \
+    X(PMIx_Get(&proc, "key", &info, SIZE_MAX, &got))                                      \
+    X(PMIx_Abort(1, "no", &proc, SIZE_MAX))                                               \
+    X(PMIx_Spawn(&info, SIZE_MAX, &app, 1, NULL))                                         \
+    X(PMIx_Notify_event(code, NULL, PMIX_RANGE_LOCAL, &info, SIZE_MAX, NULL, NULL))       \
     X(PMIx_Publish(NULL, 1))                                                              \
     X(PMIx_Publish_nb(NULL, 0, on_op, NULL))                                              \
     X(PMIx_Publish_nb(NULL, 1, on_op, NULL))                                              \

@@ -158,6 +158,9 @@ static void on_iof(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
     X(PMIx_IOF_pull(NULL, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_iof, NULL, NULL))       \
     X(PMIx_IOF_pull(&proc, 1, NULL, 1, PMIX_FWD_STDOUT_CHANNEL, on_iof, NULL, NULL))      \
     X(PMIx_IOF_pull(&proc, 1, NULL, 0, PMIX_FWD_NO_CHANNELS, on_iof, NULL, NULL))         \
+    X(PMIx_IOF_pull(&proc, SIZE_MAX, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_iof, NULL, NULL)) \
+    X(PMIx_IOF_push(&proc, SIZE_MAX, &bytes, NULL, 0, on_op, NULL))                       \
+    X(PMIx_IOF_deregister(0, &info, SIZE_MAX, on_op, NULL))                               \
     X(PMIx_IOF_push(NULL, 1, &bytes, NULL, 0, on_op, NULL))                               \
     X(PMIx_IOF_push(&proc, 1, NULL, NULL, 0, on_op, NULL))                                \
     X(PMIx_IOF_push(&proc, 1, &no_bytes, NULL, 0, on_op, NULL))                           \
