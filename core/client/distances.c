@@ -104,9 +104,8 @@ static pmix_status_t prepare(const pmix_topology_t *topo, const pmix_cpuset_t *c
                              const pmix_info_t *info, size_t n_info,
                              struct distances_op *op)
 {
-    op->outcome = compute(topo, cpuset, info, n_info, op);
-    if (op->outcome != PMIX_ERR_NOT_SUPPORTED || topo || px_process.server)
-        return op->outcome;
+    if (topo || px_process.server || px_topo_possible())
+        return op->outcome = compute(topo, cpuset, info, n_info, op);
     /* The codec is settled once and for all while the process is initialised. */
     px_writer_init(&op->request, px_process.model->uplink.codec);
     pmix_status_t rc = pack_request(cpuset, info, n_info, &op->request);

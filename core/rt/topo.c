@@ -142,6 +142,13 @@ static pmix_status_t discover(const struct px_hwloc *h, void **topology)
     return PMIX_SUCCESS;
 }
 
+bool px_topo_possible(void)
+{
+    struct px_hwloc h;
+
+    return px_hwloc_open(&h);
+}
+
 static pmix_status_t make(const struct px_topo_hints *hints)
 {
     struct px_hwloc h;

@@ -15,6 +15,8 @@ struct px_topo_hints {
     const char *xml; /* of our own server: it is parsed */
 };
 
+/* Whether there can be one: hwloc is installed. */
+bool px_topo_possible(void);
 /* Whether there is one already; *topo borrows it then. */
 bool px_topo_here(pmix_topology_t *topo);
 /* Makes it if there is none: from the hints, which may be NULL, or by discovery. *topo borrows it.

@@ -8,8 +8,21 @@
 #include "fake_server.h"
 #include "px_test.h"
 
+#include <dlfcn.h>
 #include <semaphore.h>
 #include <string.h>
+
+/* In place of the C library's: hwloc is not installed, so that distances are asked of the
+ * server. */
+void *dlopen(const char *file, int mode)
+{
+    void *(*real)(const char *, int);
+
+    if (file && strstr(file, "hwloc"))
+        return NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+    return real(file, mode);
+}
 
 /* ---- arguments of every kind ------------------------------------------------------------------------- */
 
@@ -151,6 +164,16 @@ static void on_info(pmix_status_t status PX_UNUSED, pmix_info_t *v PX_UNUSED,
     sem_post(&done);
 }
 
+static void on_distances(pmix_status_t status PX_UNUSED,
+                         pmix_device_distance_t *dist PX_UNUSED, size_t n PX_UNUSED,
+                         void *cbdata PX_UNUSED, pmix_release_cbfunc_t release,
+                         void *data)
+{
+    if (release)
+        release(data);
+    sem_post(&done);
+}
+
 static void on_credential(pmix_status_t status PX_UNUSED,
                           pmix_byte_object_t *bo PX_UNUSED, pmix_info_t v[] PX_UNUSED,
                           size_t n PX_UNUSED, void *cbdata PX_UNUSED)
@@ -212,21 +235,33 @@ CALL(make, PMIx_Get_credential_nb(a->info, N, on_credential, NULL))
 CALL(validate, PMIx_Validate_credential_nb(a->object, a->info, N, on_validation, NULL))
 CALL(monitor, PMIx_Process_monitor_nb(a->monitor, -5, a->info, N, on_info, NULL))
 CALL(fabric_register, PMIx_Fabric_register_nb(&fabric, a->info, N, on_op, NULL))
+CALL(distances, PMIx_Compute_distances_nb(NULL, NULL, a->info, N, on_distances, NULL))
 
 static const struct {
     pmix_status_t (*call)(struct args *a);
     uint8_t op;
 } calls[] = {
-    {fence, PX_OP_FENCE},         {join, PX_OP_CONNECT},
-    {part, PX_OP_DISCONNECT},     {publish, PX_OP_PUBLISH},
-    {look_up, PX_OP_LOOKUP},      {unpublish, PX_OP_UNPUBLISH},
-    {spawn, PX_OP_SPAWN},         {get, PX_OP_GET},
-    {query, PX_OP_QUERY},         {control, PX_OP_JOB_CONTROL},
-    {report, PX_OP_LOG},          {notify, PX_OP_NOTIFY},
-    {handle, PX_OP_REGEVENTS},    {allocate, PX_OP_ALLOC},
-    {block, PX_OP_RESBLK},        {session, PX_OP_SESSION_CTRL},
-    {make, PX_OP_GET_CREDENTIAL}, {validate, PX_OP_VALIDATE_CRED},
-    {monitor, PX_OP_MONITOR},     {fabric_register, PX_OP_FABRIC_REGISTER},
+    {fence, PX_OP_FENCE},
+    {join, PX_OP_CONNECT},
+    {part, PX_OP_DISCONNECT},
+    {publish, PX_OP_PUBLISH},
+    {look_up, PX_OP_LOOKUP},
+    {unpublish, PX_OP_UNPUBLISH},
+    {spawn, PX_OP_SPAWN},
+    {get, PX_OP_GET},
+    {query, PX_OP_QUERY},
+    {control, PX_OP_JOB_CONTROL},
+    {report, PX_OP_LOG},
+    {notify, PX_OP_NOTIFY},
+    {handle, PX_OP_REGEVENTS},
+    {allocate, PX_OP_ALLOC},
+    {block, PX_OP_RESBLK},
+    {session, PX_OP_SESSION_CTRL},
+    {make, PX_OP_GET_CREDENTIAL},
+    {validate, PX_OP_VALIDATE_CRED},
+    {monitor, PX_OP_MONITOR},
+    {fabric_register, PX_OP_FABRIC_REGISTER},
+    {distances, PX_OP_DEVICE_DISTANCES},
 };
 
 /* ---- the server, and a busy thread ------------------------------------------------------------------- */
