@@ -40,7 +40,9 @@ extern "C" {
  * Connect to the local server that started this process, or become a singleton.
  *
  * May be called several times; each call wants its own PMIx_Finalize, and all but the
- * first only return the identity. Blocks until the server has answered.
+ * first only return the identity. So does every call in a process that is a tool or a
+ * server already; the last PMIx_server_finalize of a server undoes those, too. Blocks
+ * until the server has answered.
  *
  * @param proc  receives the caller's namespace and rank; may be NULL
  * @param info  e.g. PMIX_EXTERNAL_PROGRESS, PMIX_PROGRAMMING_MODEL; stays the caller's

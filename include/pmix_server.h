@@ -27,7 +27,11 @@ extern "C" {
  * Start the server: listen for clients.
  *
  * Blocks until the server listens. May be called several times; each call wants its own
- * PMIx_server_finalize.
+ * PMIx_server_finalize, and the arguments of all but the first are ignored.
+ *
+ * A client or a tool may become a server, too: it keeps its own name and the server its
+ * calls go to, and has a second name as a server. A process that begins as a server is a
+ * client of itself: PMIx_Init and PMIx_tool_init return the server's name.
  *
  * @param module  copied, as far as TENON_SERVER_MODULE_SIZE says; NULL for a host that
  *                offers nothing

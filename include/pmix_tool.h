@@ -91,7 +91,9 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
  * Begin to be a tool, and by default connect to a server.
  *
  * Every call needs its own PMIx_tool_finalize; the first one does the work. A later one
- * looks for a server again if there is none. Any thread, but not from within a callback;
+ * looks for a server again if there is none. So does the first one in a client, which
+ * becomes a tool and keeps its name and its server. A process that is a server, and no
+ * client before, only gets its name and is no tool: nobody is above it. Any thread, but not from within a callback;
  * blocks while it connects, at most as long as PMIX_TIMEOUT says.
  *
  * The server is, in this order: the one that PMIX_TOOL_ATTACHMENT_FILE,
