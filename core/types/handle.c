@@ -182,9 +182,9 @@ static pmix_status_t parse_cpus(const struct px_hwloc *h, const char *list, void
     parsed = h->bitmap_alloc();
     if (!parsed)
         return PMIX_ERR_NOMEM;
-    if (h->bitmap_list_sscanf(parsed, list)) {
+    if (h->bitmap_list_sscanf(parsed, list)) { /* nothing is wrong with the list */
         h->bitmap_free(parsed);
-        return PMIX_ERR_BAD_PARAM;
+        return PMIX_ERR_NOMEM;
     }
     *set = parsed;
     return PMIX_SUCCESS;

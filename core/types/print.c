@@ -165,9 +165,12 @@ static void put_opaque(struct text *to, enum px_store store, const void *obj)
     struct px_opaque o = px_load_opaque(obj);
     PX_AUTOFREE char *list = NULL;
 
+    if (store == PX_CPUSET && o.handle &&
+        px_handle_text(store, &o, &list) == PMIX_ERR_NOMEM)
+        to->failed = true;
     put(to, "{source: ");
     put_quoted(to, o.source, SIZE_MAX);
-    if (store == PX_CPUSET && o.handle && px_handle_text(store, &o, &list) == 0)
+    if (list)
         put(to, ", cpus: %s}", list);
     else
         put(to, ", handle: %p}", o.handle);
