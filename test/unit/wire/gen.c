@@ -3,6 +3,7 @@
 #include "gen.h"
 
 #include "core/base/strv.h"
+#include "core/types/handle.h"
 #include "core/wire/ops.h"
 
 #include <float.h>
@@ -46,7 +47,7 @@ bool gen_can(const struct gen *g, pmix_data_type_t id)
 
     if (!t || t->store == PX_NONE || is_listed(g->leave_out, id))
         return false;
-    return !g->dialect || (t->store != PX_TOPO && px_dialect_knows(g->dialect, id));
+    return !g->dialect || px_dialect_knows(g->dialect, id);
 }
 
 /* ---- leaves -------------------------------------------------------------------------------- */
@@ -142,12 +143,39 @@ static void gen_dbuf(struct gen *g, pmix_data_buffer_t *b)
     b->bytes_allocated = b->bytes_used;
 }
 
-/* Without the handle, which is another library's: only in memory is there anything to it. */
-static void gen_opaque(struct gen *g, void *obj)
+/* A list of CPUs in order, perhaps of all from some on. */
+static void gen_cpus(struct gen *g, char *list, size_t size)
 {
-    char *source = g->dialect ? NULL : gen_maybe_string(g);
+    const size_t gap = is_wild(g, 4) ? 9000 : 70;
+    size_t n = gen_below(g, 5), cpu = 0, len = 0;
 
-    memcpy(obj, &source, sizeof(source));
+    list[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        size_t first = cpu + gen_below(g, gap);
+
+        cpu = first + gen_below(g, gap);
+        len += (size_t)snprintf(list + len, size - len, "%s%zu-%zu", i ? "," : "",
+                                first, cpu);
+        cpu += 2;
+    }
+    if (!gen_below(g, 6))
+        snprintf(list + len, size - len, "%s%zu-", n ? "," : "", cpu);
+}
+
+/* A set of hwloc where that is installed, or none. The handle of a topology is its address, which
+ * no copy has, and what is of no known source does not travel. */
+static void gen_opaque(struct gen *g, enum px_store store, void *obj)
+{
+    struct px_opaque o = {0};
+    char list[128];
+
+    gen_cpus(g, list, sizeof(list));
+    if (store == PX_CPUSET && gen_below(g, 4) &&
+        px_handle_parse(store, list, &o.handle) == PMIX_SUCCESS)
+        o.source = strdup("hwloc");
+    else if (!g->dialect)
+        o.source = gen_maybe_string(g);
+    memcpy(obj, &o, sizeof(o));
 }
 
 static void gen_timeval(struct gen *g, struct timeval *tv)
@@ -334,7 +362,7 @@ void gen_object(struct gen *g, pmix_data_type_t id, void *obj)
         break;
     case PX_CPUSET:
     case PX_TOPO:
-        gen_opaque(g, obj);
+        gen_opaque(g, store, obj);
         break;
     case PX_BOOL:
         *(bool *)obj = n & 1;

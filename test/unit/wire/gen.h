@@ -22,8 +22,7 @@ struct gen {
 
 uint64_t gen_number(struct gen *g);
 size_t gen_below(struct gen *g, size_t n);
-/* False for types left out, and for those that cannot be packed: unknown to the dialect, or
- * opaque here. */
+/* False for types left out, and for those that the dialect does not know. */
 bool gen_can(const struct gen *g, pmix_data_type_t id);
 /* Fills *obj, whatever was there: NULLs, empty lists and nested arrays among it. Aborts for a
  * type stored in a way it has not learned. */

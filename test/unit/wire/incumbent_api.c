@@ -155,7 +155,7 @@ static bool prints_alike(const struct incumbent *lib, struct px_codec codec PX_U
     static const pmix_data_type_t not_printed[] = {
         PMIX_TIME, /* a year beyond four digits has no text */
         PMIX_REGEX, PMIX_DATA_BUFFER, PMIX_NODE_STATS, PMIX_PROC_CPUSET, /* as ever */
-        PMIX_UNDEF,
+        PMIX_TOPO,  PMIX_UNDEF,
     };
     static const pmix_data_type_t not_printed_alone[] = {
         PMIX_APP,        /* succeeds with nothing */
