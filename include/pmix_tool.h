@@ -110,6 +110,8 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
  *
  * The name is PMIX_TOOL_NSPACE with PMIX_TOOL_RANK (default 0), else PMIX_NAMESPACE with
  * PMIX_RANK of the environment, else what the server gives, else one of the tool's own.
+ * With PMIX_TOOL_DO_NOT_CONNECT the Standard would leave the tool without a name; one is
+ * made up all the same, as calls that work alone need it.
  *
  * @param proc   receives the tool's name; may be NULL
  * @param info   what was named above; PMIX_TOOL_DO_NOT_CONNECT: no server;
