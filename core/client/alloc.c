@@ -27,14 +27,20 @@ static void on_alloc(struct px_api *api)
     px_ask_send(&op->ask, &w);
 }
 
+static struct alloc_op make_alloc_op(pmix_alloc_directive_t directive,
+                                     const pmix_info_t *info, size_t n_info)
+{
+    return (struct alloc_op){.ask.api = {.start = on_alloc, .args = alloc_args},
+                             .directive = directive,
+                             .info = info,
+                             .n_info = n_info};
+}
+
 PX_EXPORT pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive,
                                                 pmix_info_t *info, size_t ninfo,
                                                 pmix_info_t **results, size_t *nresults)
 {
-    struct alloc_op op = {.ask.api = {.start = on_alloc},
-                          .directive = directive,
-                          .info = info,
-                          .n_info = ninfo};
+    struct alloc_op op = make_alloc_op(directive, info, ninfo);
     pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     return rc ? rc : px_ask_wait(&op.ask, results, nresults);
@@ -45,16 +51,10 @@ PX_EXPORT pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t direct
                                                    pmix_info_cbfunc_t cbfunc,
                                                    void *cbdata)
 {
-    struct alloc_op op = {
-        .ask = {.api = {.start = on_alloc, .finish = px_ask_finish, .args = alloc_args},
-                .cb = cbfunc,
-                .cbdata = cbdata},
-        .directive = directive,
-        .info = info,
-        .n_info = ninfo};
+    struct alloc_op op = make_alloc_op(directive, info, ninfo);
     pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
-    return rc ? rc : px_api_post(&op.ask.api, sizeof op);
+    return rc ? rc : px_ask_post(&op.ask, sizeof op, cbfunc, cbdata);
 }
 
 /* ---- resource blocks -------------------------------------------------------------------------------- */
@@ -67,8 +67,6 @@ struct block_op {
     size_t n_units;
     const pmix_info_t *info;
     size_t n_info;
-    pmix_op_cbfunc_t cb;
-    void *cbdata;
 };
 
 static const struct px_arg block_args[] = {
@@ -100,27 +98,18 @@ static void on_block(struct px_api *api)
     px_api_request(api, &w, px_api_status_reply);
 }
 
-static void finish_block(struct px_api *api)
-{
-    struct block_op *op = PX_CONTAINER_OF(api, struct block_op, api);
-
-    if (op->cb)
-        op->cb(api->status, op->cbdata);
-}
-
 static struct block_op make_block_op(pmix_resource_block_directive_t directive,
                                      const char *block,
                                      const pmix_resource_unit_t *units, size_t n_units,
                                      const pmix_info_t *info, size_t n_info)
 {
-    return (struct block_op){
-        .api = {.start = on_block, .finish = finish_block, .args = block_args},
-        .directive = directive,
-        .block = block,
-        .units = units,
-        .n_units = n_units,
-        .info = info,
-        .n_info = n_info};
+    return (struct block_op){.api = {.start = on_block, .args = block_args},
+                             .directive = directive,
+                             .block = block,
+                             .units = units,
+                             .n_units = n_units,
+                             .info = info,
+                             .n_info = n_info};
 }
 
 static pmix_status_t check_block(const struct block_op *op)
@@ -150,8 +139,8 @@ PX_EXPORT pmix_status_t PMIx_Resource_block_nb(
     struct block_op op = make_block_op(directive, block, units, nunits, info, ninfo);
     pmix_status_t rc = check_block(&op);
 
-    op.cb = cbfunc;
-    op.cbdata = cbdata;
+    op.api.cb = cbfunc;
+    op.api.cbdata = cbdata;
     return rc ? rc : px_api_post(&op.api, sizeof op);
 }
 
@@ -184,11 +173,7 @@ PX_EXPORT pmix_status_t PMIx_Session_control(uint32_t sessionID,
                                              const pmix_info_t info[], size_t ninfo,
                                              pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    struct session_op op = {.ask = {.api = {.start = on_session,
-                                            .finish = px_ask_finish,
-                                            .args = session_args},
-                                    .cb = cbfunc,
-                                    .cbdata = cbdata},
+    struct session_op op = {.ask.api = {.start = on_session, .args = session_args},
                             .session = sessionID,
                             .info = info,
                             .n_info = ninfo};
@@ -197,7 +182,7 @@ PX_EXPORT pmix_status_t PMIx_Session_control(uint32_t sessionID,
     if (rc)
         return rc;
     if (cbfunc)
-        return px_api_post(&op.ask.api, sizeof op);
+        return px_ask_post(&op.ask, sizeof op, cbfunc, cbdata);
     rc = px_ask_wait(&op.ask, NULL, NULL);
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }

@@ -47,7 +47,7 @@ static void release_results(void *cbdata)
     px_type_free_array(PMIX_DATA_ARRAY, kept, 1);
 }
 
-void px_ask_finish(struct px_api *api)
+static void finish(struct px_api *api)
 {
     struct px_ask *ask = PX_CONTAINER_OF(api, struct px_ask, api);
     pmix_data_array_t *kept = ask->cb ? malloc(sizeof *kept) : NULL;
@@ -55,11 +55,20 @@ void px_ask_finish(struct px_api *api)
     if (kept) {
         *kept = (pmix_data_array_t){
             .type = PMIX_INFO, .size = ask->n_results, .array = ask->results};
-        ask->cb(api->status, ask->results, ask->n_results, ask->cbdata, release_results,
+        ask->cb(api->status, ask->results, ask->n_results, api->cbdata, release_results,
                 kept);
         return;
     }
     px_type_free_array(PMIX_INFO, ask->results, ask->n_results);
     if (ask->cb)
-        ask->cb(PMIX_ERR_NOMEM, NULL, 0, ask->cbdata, NULL, NULL);
+        ask->cb(PMIX_ERR_NOMEM, NULL, 0, api->cbdata, NULL, NULL);
+}
+
+pmix_status_t px_ask_post(struct px_ask *ask, size_t size, pmix_info_cbfunc_t cb,
+                          void *cbdata)
+{
+    ask->cb = cb;
+    ask->api.cbdata = cbdata;
+    ask->api.finish = finish;
+    return px_api_post(&ask->api, size);
 }

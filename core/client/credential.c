@@ -12,7 +12,6 @@ struct make_op {
     pmix_info_t *about;
     size_t n_about;
     pmix_credential_cbfunc_t cb;
-    void *cbdata;
 };
 
 static const struct px_arg make_args[] = {
@@ -66,7 +65,7 @@ static void finish_make(struct px_api *api)
     struct make_op *op = PX_CONTAINER_OF(api, struct make_op, api);
 
     op->cb(api->status, api->status ? NULL : &op->made, op->about, op->n_about,
-           op->cbdata);
+           api->cbdata);
     drop_made(op);
 }
 
@@ -91,12 +90,13 @@ PX_EXPORT pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t 
                                                pmix_credential_cbfunc_t cbfunc,
                                                void *cbdata)
 {
-    struct make_op op = {
-        .api = {.start = on_make, .finish = finish_make, .args = make_args},
-        .info = info,
-        .n_info = ninfo,
-        .cb = cbfunc,
-        .cbdata = cbdata};
+    struct make_op op = {.api = {.start = on_make,
+                                 .finish = finish_make,
+                                 .args = make_args,
+                                 .cbdata = cbdata},
+                         .info = info,
+                         .n_info = ninfo,
+                         .cb = cbfunc};
     pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     if (!rc && !cbfunc)
@@ -136,7 +136,7 @@ static void finish_check(struct px_api *api)
 {
     struct check_op *op = PX_CONTAINER_OF(api, struct check_op, ask.api);
 
-    op->cb(api->status, op->ask.results, op->ask.n_results, op->ask.cbdata);
+    op->cb(api->status, op->ask.results, op->ask.n_results, api->cbdata);
     px_type_free_array(PMIX_INFO, op->ask.results, op->ask.n_results);
 }
 
@@ -166,13 +166,14 @@ PX_EXPORT pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t *cr
                                                     pmix_validation_cbfunc_t cbfunc,
                                                     void *cbdata)
 {
-    struct check_op op = {
-        .ask = {.api = {.start = on_check, .finish = finish_check, .args = check_args},
-                .cbdata = cbdata},
-        .cred = cred,
-        .info = info,
-        .n_info = ninfo,
-        .cb = cbfunc};
+    struct check_op op = {.ask.api = {.start = on_check,
+                                      .finish = finish_check,
+                                      .args = check_args,
+                                      .cbdata = cbdata},
+                          .cred = cred,
+                          .info = info,
+                          .n_info = ninfo,
+                          .cb = cbfunc};
     pmix_status_t rc = check_cred(cred, info, ninfo);
 
     if (!rc && !cbfunc)

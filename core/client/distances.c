@@ -12,7 +12,6 @@ struct distances_op {
     pmix_device_distance_t *found;
     size_t n;
     pmix_device_dist_cbfunc_t cb;
-    void *cbdata;
 };
 
 static pmix_status_t own_binding(pmix_cpuset_t *cpuset)
@@ -154,10 +153,10 @@ static void finish(struct px_api *api)
     px_writer_cleanup(&op->request);
     if (kept) {
         *kept = *op;
-        op->cb(api->status, op->found, op->n, op->cbdata, release, kept);
+        op->cb(api->status, op->found, op->n, api->cbdata, release, kept);
         return;
     }
-    op->cb(op->found ? PMIX_ERR_NOMEM : api->status, NULL, 0, op->cbdata, NULL, NULL);
+    op->cb(op->found ? PMIX_ERR_NOMEM : api->status, NULL, 0, api->cbdata, NULL, NULL);
     px_type_free_array(PMIX_DEVICE_DIST, op->found, op->n);
 }
 
@@ -168,7 +167,7 @@ PX_EXPORT pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo,
                                                   void *cbdata)
 {
     struct distances_op op = {
-        .api = {.start = on_start, .finish = finish}, .cb = cbfunc, .cbdata = cbdata};
+        .api = {.start = on_start, .finish = finish, .cbdata = cbdata}, .cb = cbfunc};
     pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     if (!rc && !cbfunc)

@@ -8,7 +8,6 @@ struct fabric_op {
     const pmix_info_t *info;
     size_t n_info;
     bool is_update;
-    pmix_op_cbfunc_t cb;
 };
 
 static const struct px_arg args[] = {
@@ -68,14 +67,6 @@ static void on_fabric(struct px_api *api)
     px_api_request(api, &w, on_told);
 }
 
-static void finish(struct px_api *api)
-{
-    struct fabric_op *op = PX_CONTAINER_OF(api, struct fabric_op, ask.api);
-
-    if (op->cb)
-        op->cb(api->status, op->ask.cbdata);
-}
-
 static pmix_status_t check(const struct fabric_op *op)
 {
     pmix_status_t rc = px_api_check(NULL, 0, op->info, op->n_info);
@@ -95,9 +86,8 @@ static pmix_status_t post(struct fabric_op *op, pmix_op_cbfunc_t cb, void *cbdat
 {
     pmix_status_t rc = check(op);
 
-    op->ask.api = (struct px_api){.start = on_fabric, .finish = finish, .args = args};
-    op->cb = cb;
-    op->ask.cbdata = cbdata;
+    op->ask.api = (struct px_api){
+        .start = on_fabric, .args = args, .cb = cb, .cbdata = cbdata};
     return rc ? rc : px_api_post(&op->ask.api, sizeof *op);
 }
 

@@ -11,8 +11,6 @@ struct collect_op {
     size_t n_procs;
     const pmix_info_t *info;
     size_t n_info;
-    pmix_op_cbfunc_t cb;
-    void *cbdata;
 };
 
 static const struct px_arg args[] = {
@@ -58,13 +56,8 @@ pmix_status_t px_client_store_jobs(px_reader *reply)
 static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct collect_op *op = arg;
-    pmix_status_t answer = status;
+    pmix_status_t answer = px_api_answer(status, reply);
 
-    if (!status) {
-        status = px_unpack_status(reply, &answer);
-        if (status)
-            answer = status;
-    }
     /* A fence reply may go on with what another datastore wants: not ours to read. */
     if (!answer && op->command == PX_OP_CONNECT)
         answer = px_client_store_jobs(reply);
@@ -95,14 +88,6 @@ static void on_collect(struct px_api *api)
     px_api_request(api, &w, on_reply);
 }
 
-static void finish(struct px_api *api)
-{
-    struct collect_op *op = PX_CONTAINER_OF(api, struct collect_op, api);
-
-    if (op->cb)
-        op->cb(api->status, op->cbdata);
-}
-
 static pmix_status_t check(const struct collect_op *op)
 {
     bool needs_procs = op->command != PX_OP_FENCE;
@@ -111,73 +96,68 @@ static pmix_status_t check(const struct collect_op *op)
     return !rc && needs_procs && op->n_procs == 0 ? PMIX_ERR_BAD_PARAM : rc;
 }
 
-static pmix_status_t collect(uint8_t command, const pmix_proc_t *procs, size_t n_procs,
-                             const pmix_info_t *info, size_t n_info)
+static struct collect_op make(uint8_t command, const pmix_proc_t *procs, size_t n_procs,
+                              const pmix_info_t *info, size_t n_info)
 {
-    struct collect_op op = {.api = {.start = on_collect},
-                            .command = command,
-                            .procs = procs,
-                            .n_procs = n_procs,
-                            .info = info,
-                            .n_info = n_info};
+    return (struct collect_op){.api = {.start = on_collect, .args = args},
+                               .command = command,
+                               .procs = procs,
+                               .n_procs = n_procs,
+                               .info = info,
+                               .n_info = n_info};
+}
+
+static pmix_status_t do_and_wait(struct collect_op op)
+{
     pmix_status_t rc = check(&op);
 
     return rc ? rc : px_api_wait(&op.api);
 }
 
-static pmix_status_t collect_nb(uint8_t command, const pmix_proc_t *procs,
-                                size_t n_procs, const pmix_info_t *info, size_t n_info,
-                                pmix_op_cbfunc_t cb, void *cbdata)
+static pmix_status_t post(struct collect_op op, pmix_op_cbfunc_t cb, void *cbdata)
 {
-    struct collect_op op = {
-        .api = {.start = on_collect, .finish = finish, .args = args},
-        .command = command,
-        .procs = procs,
-        .n_procs = n_procs,
-        .info = info,
-        .n_info = n_info,
-        .cb = cb,
-        .cbdata = cbdata};
     pmix_status_t rc = check(&op);
 
+    op.api.cb = cb;
+    op.api.cbdata = cbdata;
     return rc ? rc : px_api_post(&op.api, sizeof op);
 }
 
 PX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
                                    const pmix_info_t info[], size_t ninfo)
 {
-    return collect(PX_OP_FENCE, procs, nprocs, info, ninfo);
+    return do_and_wait(make(PX_OP_FENCE, procs, nprocs, info, ninfo));
 }
 
 PX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
                                       const pmix_info_t info[], size_t ninfo,
                                       pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    return collect_nb(PX_OP_FENCE, procs, nprocs, info, ninfo, cbfunc, cbdata);
+    return post(make(PX_OP_FENCE, procs, nprocs, info, ninfo), cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs,
                                      const pmix_info_t info[], size_t ninfo)
 {
-    return collect(PX_OP_CONNECT, procs, nprocs, info, ninfo);
+    return do_and_wait(make(PX_OP_CONNECT, procs, nprocs, info, ninfo));
 }
 
 PX_EXPORT pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs,
                                         const pmix_info_t info[], size_t ninfo,
                                         pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    return collect_nb(PX_OP_CONNECT, procs, nprocs, info, ninfo, cbfunc, cbdata);
+    return post(make(PX_OP_CONNECT, procs, nprocs, info, ninfo), cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs,
                                         const pmix_info_t info[], size_t ninfo)
 {
-    return collect(PX_OP_DISCONNECT, procs, nprocs, info, ninfo);
+    return do_and_wait(make(PX_OP_DISCONNECT, procs, nprocs, info, ninfo));
 }
 
 PX_EXPORT pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t procs[], size_t nprocs,
                                            const pmix_info_t info[], size_t ninfo,
                                            pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    return collect_nb(PX_OP_DISCONNECT, procs, nprocs, info, ninfo, cbfunc, cbdata);
+    return post(make(PX_OP_DISCONNECT, procs, nprocs, info, ninfo), cbfunc, cbdata);
 }

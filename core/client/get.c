@@ -13,7 +13,6 @@ struct get_op {
     pmix_value_t *value; /* the result */
     bool in_place;       /* value is the caller's storage */
     pmix_value_cbfunc_t cb;
-    void *cbdata;
 };
 
 static const struct px_arg args[] = {
@@ -219,7 +218,7 @@ static void finish_get(struct px_api *api)
 {
     struct get_op *op = PX_CONTAINER_OF(api, struct get_op, api);
 
-    op->cb(api->status, api->status ? NULL : op->value, op->cbdata);
+    op->cb(api->status, api->status ? NULL : op->value, api->cbdata);
     if (op->value)
         px_type_free_array(PMIX_VALUE, op->value, 1);
 }
@@ -273,10 +272,10 @@ PX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],
                                     const pmix_info_t info[], size_t ninfo,
                                     pmix_value_cbfunc_t cbfunc, void *cbdata)
 {
-    struct get_op op = {.api = {.start = on_get, .finish = finish_get, .args = args},
-                        .key = key,
-                        .cb = cbfunc,
-                        .cbdata = cbdata};
+    struct get_op op = {
+        .api = {.start = on_get, .finish = finish_get, .args = args, .cbdata = cbdata},
+        .key = key,
+        .cb = cbfunc};
     pmix_status_t rc = check(&op, proc, key, info, ninfo);
 
     if (rc)

@@ -14,7 +14,6 @@ struct group_op {
     const pmix_info_t *info;
     size_t n_info;
     bool accept;
-    pmix_op_cbfunc_t op_cb;
 };
 
 static const struct px_arg args[] = {
@@ -144,10 +143,8 @@ static void on_construct(struct px_api *api)
 static void on_left(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct group_op *op = arg;
-    pmix_status_t answer = status;
+    pmix_status_t answer = px_api_answer(status, reply);
 
-    if (!status && px_unpack_status(reply, &answer))
-        answer = PMIX_ERR_UNPACK_FAILURE;
     if (!answer)
         px_group_remove(px_group_find(px_process.model, op->name));
     px_api_done(&op->ask.api, answer);
@@ -206,41 +203,38 @@ static void on_join(struct px_api *api)
 
 /* ---- the public functions ------------------------------------------------------------------- */
 
-static pmix_status_t set_name(struct group_op *op, const char *grp)
+/* Fills op in. PMIX_ERR_INIT, PMIX_ERR_BAD_PARAM; whoever constructs or invites names processes. */
+static pmix_status_t make(struct group_op *op, void (*start)(struct px_api *api),
+                          const char *grp, const pmix_proc_t *procs, size_t n_procs,
+                          const pmix_info_t *info, size_t n_info)
 {
-    pmix_status_t rc = px_api_check(op->procs, op->n_procs, op->info, op->n_info);
+    bool wants_procs = start == on_construct || start == on_invite;
+    pmix_status_t rc = px_api_check(procs, n_procs, info, n_info);
 
-    if (!rc && (!grp || !grp[0] || !px_str_copy(op->name, sizeof op->name, grp)))
-        rc = PMIX_ERR_BAD_PARAM;
-    return rc;
+    *op = (struct group_op){.ask.api = {.start = start, .args = args},
+                            .procs = procs,
+                            .n_procs = n_procs,
+                            .info = info,
+                            .n_info = n_info};
+    if (rc)
+        return rc;
+    return grp && grp[0] && px_str_copy(op->name, sizeof op->name, grp) &&
+                   !(wants_procs && n_procs == 0)
+               ? PMIX_SUCCESS
+               : PMIX_ERR_BAD_PARAM;
 }
 
-/* Those who must name processes, and those whose answer would reach nobody, are refused. */
-static pmix_status_t post(struct group_op *op, const char *grp, bool wants_procs)
+/* Both refuse an answer that would reach nobody. */
+static pmix_status_t post_ask(struct group_op *op, pmix_info_cbfunc_t cb, void *cbdata)
 {
-    pmix_status_t rc = set_name(op, grp);
-
-    if (!rc && ((wants_procs && op->n_procs == 0) || (!op->ask.cb && !op->op_cb)))
-        rc = PMIX_ERR_BAD_PARAM;
-    op->ask.api.args = args;
-    return rc ? rc : px_api_post(&op->ask.api, sizeof *op);
+    return cb ? px_ask_post(&op->ask, sizeof *op, cb, cbdata) : PMIX_ERR_BAD_PARAM;
 }
 
-static pmix_status_t wait_for(struct group_op *op, const char *grp, bool wants_procs,
-                              pmix_info_t **results, size_t *n)
+static pmix_status_t post(struct group_op *op, pmix_op_cbfunc_t cb, void *cbdata)
 {
-    pmix_status_t rc = set_name(op, grp);
-
-    if (!rc && wants_procs && op->n_procs == 0)
-        rc = PMIX_ERR_BAD_PARAM;
-    return rc ? rc : px_ask_wait(&op->ask, results, n);
-}
-
-static void finish_op(struct px_api *api)
-{
-    struct group_op *op = PX_CONTAINER_OF(api, struct group_op, ask.api);
-
-    op->op_cb(api->status, op->ask.cbdata);
+    op->ask.api.cb = cb;
+    op->ask.api.cbdata = cbdata;
+    return cb ? px_api_post(&op->ask.api, sizeof *op) : PMIX_ERR_BAD_PARAM;
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_construct(const char grp[],
@@ -249,13 +243,10 @@ PX_EXPORT pmix_status_t PMIx_Group_construct(const char grp[],
                                              size_t ndirs, pmix_info_t **results,
                                              size_t *nresults)
 {
-    struct group_op op = {.ask.api = {.start = on_construct},
-                          .procs = procs,
-                          .n_procs = nprocs,
-                          .info = directives,
-                          .n_info = ndirs};
+    struct group_op op;
+    pmix_status_t rc = make(&op, on_construct, grp, procs, nprocs, directives, ndirs);
 
-    return wait_for(&op, grp, true, results, nresults);
+    return rc ? rc : px_ask_wait(&op.ask, results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_construct_nb(const char grp[],
@@ -265,26 +256,20 @@ PX_EXPORT pmix_status_t PMIx_Group_construct_nb(const char grp[],
                                                 size_t ndirs, pmix_info_cbfunc_t cbfunc,
                                                 void *cbdata)
 {
-    struct group_op op = {
-        .ask = {.api = {.start = on_construct, .finish = px_ask_finish},
-                .cb = cbfunc,
-                .cbdata = cbdata},
-        .procs = procs,
-        .n_procs = nprocs,
-        .info = directives,
-        .n_info = ndirs};
+    struct group_op op;
+    pmix_status_t rc = make(&op, on_construct, grp, procs, nprocs, directives, ndirs);
 
-    return post(&op, grp, true);
+    return rc ? rc : post_ask(&op, cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_destruct(const char grp[],
                                             const pmix_info_t directives[],
                                             size_t ndirs)
 {
-    struct group_op op = {
-        .ask.api = {.start = on_destruct}, .info = directives, .n_info = ndirs};
+    struct group_op op;
+    pmix_status_t rc = make(&op, on_destruct, grp, NULL, 0, directives, ndirs);
 
-    return wait_for(&op, grp, false, NULL, NULL);
+    return rc ? rc : px_api_wait(&op.ask.api);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_destruct_nb(const char grp[],
@@ -292,22 +277,19 @@ PX_EXPORT pmix_status_t PMIx_Group_destruct_nb(const char grp[],
                                                size_t ndirs, pmix_op_cbfunc_t cbfunc,
                                                void *cbdata)
 {
-    struct group_op op = {
-        .ask = {.api = {.start = on_destruct, .finish = finish_op}, .cbdata = cbdata},
-        .info = directives,
-        .n_info = ndirs,
-        .op_cb = cbfunc};
+    struct group_op op;
+    pmix_status_t rc = make(&op, on_destruct, grp, NULL, 0, directives, ndirs);
 
-    return post(&op, grp, false);
+    return rc ? rc : post(&op, cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_leave(const char grp[],
                                          const pmix_info_t directives[], size_t ndirs)
 {
-    struct group_op op = {
-        .ask.api = {.start = on_leave}, .info = directives, .n_info = ndirs};
+    struct group_op op;
+    pmix_status_t rc = make(&op, on_leave, grp, NULL, 0, directives, ndirs);
 
-    return wait_for(&op, grp, false, NULL, NULL);
+    return rc ? rc : px_api_wait(&op.ask.api);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_leave_nb(const char grp[],
@@ -315,13 +297,10 @@ PX_EXPORT pmix_status_t PMIx_Group_leave_nb(const char grp[],
                                             size_t ndirs, pmix_op_cbfunc_t cbfunc,
                                             void *cbdata)
 {
-    struct group_op op = {
-        .ask = {.api = {.start = on_leave, .finish = finish_op}, .cbdata = cbdata},
-        .info = directives,
-        .n_info = ndirs,
-        .op_cb = cbfunc};
+    struct group_op op;
+    pmix_status_t rc = make(&op, on_leave, grp, NULL, 0, directives, ndirs);
 
-    return post(&op, grp, false);
+    return rc ? rc : post(&op, cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t procs[],
@@ -329,13 +308,10 @@ PX_EXPORT pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t pr
                                           size_t ndirs, pmix_info_t **results,
                                           size_t *nresults)
 {
-    struct group_op op = {.ask.api = {.start = on_invite},
-                          .procs = procs,
-                          .n_procs = nprocs,
-                          .info = directives,
-                          .n_info = ndirs};
+    struct group_op op;
+    pmix_status_t rc = make(&op, on_invite, grp, procs, nprocs, directives, ndirs);
 
-    return wait_for(&op, grp, true, results, nresults);
+    return rc ? rc : px_ask_wait(&op.ask, results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_invite_nb(const char grp[],
@@ -344,20 +320,20 @@ PX_EXPORT pmix_status_t PMIx_Group_invite_nb(const char grp[],
                                              size_t ndirs, pmix_info_cbfunc_t cbfunc,
                                              void *cbdata)
 {
-    struct group_op op = {.ask = {.api = {.start = on_invite, .finish = px_ask_finish},
-                                  .cb = cbfunc,
-                                  .cbdata = cbdata},
-                          .procs = procs,
-                          .n_procs = nprocs,
-                          .info = directives,
-                          .n_info = ndirs};
+    struct group_op op;
+    pmix_status_t rc = make(&op, on_invite, grp, procs, nprocs, directives, ndirs);
 
-    return post(&op, grp, true);
+    return rc ? rc : post_ask(&op, cbfunc, cbdata);
 }
 
-static bool is_option(pmix_group_opt_t opt)
+static pmix_status_t make_join(struct group_op *op, const char *grp,
+                               const pmix_proc_t *leader, pmix_group_opt_t opt,
+                               const pmix_info_t *info, size_t n_info)
 {
-    return opt == PMIX_GROUP_ACCEPT || opt == PMIX_GROUP_DECLINE;
+    pmix_status_t rc = make(op, on_join, grp, leader, leader ? 1 : 0, info, n_info);
+
+    op->accept = opt == PMIX_GROUP_ACCEPT;
+    return !rc && !op->accept && opt != PMIX_GROUP_DECLINE ? PMIX_ERR_BAD_PARAM : rc;
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t *leader,
@@ -365,16 +341,10 @@ PX_EXPORT pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t *lea
                                         const pmix_info_t directives[], size_t ndirs,
                                         pmix_info_t **results, size_t *nresults)
 {
-    struct group_op op = {.ask.api = {.start = on_join},
-                          .procs = leader,
-                          .n_procs = leader ? 1 : 0,
-                          .info = directives,
-                          .n_info = ndirs,
-                          .accept = opt == PMIX_GROUP_ACCEPT};
+    struct group_op op;
+    pmix_status_t rc = make_join(&op, grp, leader, opt, directives, ndirs);
 
-    if (px_initialized() && !is_option(opt))
-        return PMIX_ERR_BAD_PARAM;
-    return wait_for(&op, grp, false, results, nresults);
+    return rc ? rc : px_ask_wait(&op.ask, results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *leader,
@@ -382,16 +352,8 @@ PX_EXPORT pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *
                                            const pmix_info_t directives[], size_t ndirs,
                                            pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    struct group_op op = {.ask = {.api = {.start = on_join, .finish = px_ask_finish},
-                                  .cb = cbfunc,
-                                  .cbdata = cbdata},
-                          .procs = leader,
-                          .n_procs = leader ? 1 : 0,
-                          .info = directives,
-                          .n_info = ndirs,
-                          .accept = opt == PMIX_GROUP_ACCEPT};
+    struct group_op op;
+    pmix_status_t rc = make_join(&op, grp, leader, opt, directives, ndirs);
 
-    if (px_initialized() && !is_option(opt))
-        return PMIX_ERR_BAD_PARAM;
-    return post(&op, grp, false);
+    return rc ? rc : post_ask(&op, cbfunc, cbdata);
 }

@@ -28,32 +28,35 @@ static void on_query(struct px_api *api)
     px_ask_send(&op->ask, &w);
 }
 
+static struct query_op make_query(const pmix_query_t *queries, size_t n)
+{
+    return (struct query_op){
+        .ask.api = {.start = on_query, .args = query_args}, .queries = queries, .n = n};
+}
+
+static pmix_status_t check_query(const pmix_query_t *queries, size_t n)
+{
+    pmix_status_t rc = px_api_check(queries, n, NULL, 0);
+
+    return !rc && n == 0 ? PMIX_ERR_BAD_PARAM : rc;
+}
+
 PX_EXPORT pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
                                         pmix_info_t **results, size_t *nresults)
 {
-    struct query_op op = {
-        .ask.api = {.start = on_query}, .queries = queries, .n = nqueries};
-    pmix_status_t rc = px_api_check(queries, nqueries, NULL, 0);
+    struct query_op op = make_query(queries, nqueries);
+    pmix_status_t rc = check_query(queries, nqueries);
 
-    if (!rc && nqueries == 0)
-        rc = PMIX_ERR_BAD_PARAM;
     return rc ? rc : px_ask_wait(&op.ask, results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
                                            pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    struct query_op op = {
-        .ask = {.api = {.start = on_query, .finish = px_ask_finish, .args = query_args},
-                .cb = cbfunc,
-                .cbdata = cbdata},
-        .queries = queries,
-        .n = nqueries};
-    pmix_status_t rc = px_api_check(queries, nqueries, NULL, 0);
+    struct query_op op = make_query(queries, nqueries);
+    pmix_status_t rc = check_query(queries, nqueries);
 
-    if (!rc && nqueries == 0)
-        rc = PMIX_ERR_BAD_PARAM;
-    return rc ? rc : px_api_post(&op.ask.api, sizeof op);
+    return rc ? rc : px_ask_post(&op.ask, sizeof op, cbfunc, cbdata);
 }
 
 /* ---- job control --------------------------------------------------------------------------------- */
@@ -83,19 +86,31 @@ static void on_job_control(struct px_api *api)
     px_ask_send(&op->ask, &w);
 }
 
+static struct control_op make_control(const pmix_proc_t *targets, size_t n_targets,
+                                      const pmix_info_t *info, size_t n_info)
+{
+    return (struct control_op){
+        .ask.api = {.start = on_job_control, .args = control_args},
+        .targets = targets,
+        .n_targets = n_targets,
+        .info = info,
+        .n_info = n_info};
+}
+
+static pmix_status_t check_control(const struct control_op *op)
+{
+    pmix_status_t rc = px_api_check(op->targets, op->n_targets, op->info, op->n_info);
+
+    return !rc && op->n_info == 0 ? PMIX_ERR_BAD_PARAM : rc;
+}
+
 PX_EXPORT pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
                                          const pmix_info_t directives[], size_t ndirs,
                                          pmix_info_t **results, size_t *nresults)
 {
-    struct control_op op = {.ask.api = {.start = on_job_control},
-                            .targets = targets,
-                            .n_targets = ntargets,
-                            .info = directives,
-                            .n_info = ndirs};
-    pmix_status_t rc = px_api_check(targets, ntargets, directives, ndirs);
+    struct control_op op = make_control(targets, ntargets, directives, ndirs);
+    pmix_status_t rc = check_control(&op);
 
-    if (!rc && ndirs == 0)
-        rc = PMIX_ERR_BAD_PARAM;
     return rc ? rc : px_ask_wait(&op.ask, results, nresults);
 }
 
@@ -105,20 +120,10 @@ PX_EXPORT pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[],
                                             size_t ndirs, pmix_info_cbfunc_t cbfunc,
                                             void *cbdata)
 {
-    struct control_op op = {.ask = {.api = {.start = on_job_control,
-                                            .finish = px_ask_finish,
-                                            .args = control_args},
-                                    .cb = cbfunc,
-                                    .cbdata = cbdata},
-                            .targets = targets,
-                            .n_targets = ntargets,
-                            .info = directives,
-                            .n_info = ndirs};
-    pmix_status_t rc = px_api_check(targets, ntargets, directives, ndirs);
+    struct control_op op = make_control(targets, ntargets, directives, ndirs);
+    pmix_status_t rc = check_control(&op);
 
-    if (!rc && ndirs == 0)
-        rc = PMIX_ERR_BAD_PARAM;
-    return rc ? rc : px_api_post(&op.ask.api, sizeof op);
+    return rc ? rc : px_ask_post(&op.ask, sizeof op, cbfunc, cbdata);
 }
 
 /* ---- log ------------------------------------------------------------------------------------------ */
@@ -129,8 +134,6 @@ struct log_op {
     size_t n_data;
     const pmix_info_t *directives;
     size_t n_directives;
-    pmix_op_cbfunc_t cb;
-    void *cbdata;
 };
 
 static const struct px_arg log_args[] = {
@@ -152,30 +155,29 @@ static void on_log(struct px_api *api)
     px_api_request(api, &w, px_api_status_reply);
 }
 
-static void finish_log(struct px_api *api)
+static struct log_op make_log(const pmix_info_t *data, size_t n_data,
+                              const pmix_info_t *directives, size_t n_directives)
 {
-    struct log_op *op = PX_CONTAINER_OF(api, struct log_op, api);
-
-    op->cb(api->status, op->cbdata);
+    return (struct log_op){.api = {.start = on_log, .args = log_args},
+                           .data = data,
+                           .n_data = n_data,
+                           .directives = directives,
+                           .n_directives = n_directives};
 }
 
-static pmix_status_t check_log(const pmix_info_t *data, size_t n_data,
-                               const pmix_info_t *directives, size_t n_directives)
+static pmix_status_t check_log(const struct log_op *op)
 {
-    pmix_status_t rc = px_api_check(data, n_data, directives, n_directives);
+    pmix_status_t rc = px_api_check(op->data, op->n_data, op->directives,
+                                    op->n_directives);
 
-    return !rc && n_data == 0 ? PMIX_ERR_BAD_PARAM : rc;
+    return !rc && op->n_data == 0 ? PMIX_ERR_BAD_PARAM : rc;
 }
 
 PX_EXPORT pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata,
                                  const pmix_info_t directives[], size_t ndirs)
 {
-    struct log_op op = {.api = {.start = on_log},
-                        .data = data,
-                        .n_data = ndata,
-                        .directives = directives,
-                        .n_directives = ndirs};
-    pmix_status_t rc = check_log(data, ndata, directives, ndirs);
+    struct log_op op = make_log(data, ndata, directives, ndirs);
+    pmix_status_t rc = check_log(&op);
 
     return rc ? rc : px_api_wait(&op.api);
 }
@@ -184,17 +186,12 @@ PX_EXPORT pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata,
                                     const pmix_info_t directives[], size_t ndirs,
                                     pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct log_op op = {
-        .api = {.start = on_log, .finish = finish_log, .args = log_args},
-        .data = data,
-        .n_data = ndata,
-        .directives = directives,
-        .n_directives = ndirs,
-        .cb = cbfunc,
-        .cbdata = cbdata};
-    pmix_status_t rc = check_log(data, ndata, directives, ndirs);
+    struct log_op op = make_log(data, ndata, directives, ndirs);
+    pmix_status_t rc = check_log(&op);
 
     if (!rc && !cbfunc)
         rc = PMIX_ERR_BAD_PARAM;
+    op.api.cb = cbfunc;
+    op.api.cbdata = cbdata;
     return rc ? rc : px_api_post(&op.api, sizeof op);
 }

@@ -16,8 +16,6 @@ struct iof_op {
     pmix_iof_cbfunc_t fn;
     size_t id;
     pmix_hdlr_reg_cbfunc_t reg_cb;
-    pmix_op_cbfunc_t cb;
-    void *cbdata;
 };
 
 static const struct px_arg args[] = {
@@ -26,16 +24,6 @@ static const struct px_arg args[] = {
     PX_ARG(struct iof_op, bytes, PMIX_BYTE_OBJECT),
     PX_ARGS_END,
 };
-
-static void finish(struct px_api *api)
-{
-    struct iof_op *op = PX_CONTAINER_OF(api, struct iof_op, api);
-
-    if (op->reg_cb)
-        op->reg_cb(api->status, op->id, op->cbdata);
-    else if (op->cb)
-        op->cb(api->status, op->cbdata);
-}
 
 /* ---- pull ----------------------------------------------------------------------------------- */
 
@@ -62,6 +50,13 @@ static void on_pulled(void *arg, pmix_status_t status, px_reader *reply)
     if (status)
         px_iof_remove(iof);
     px_api_done(&op->api, status);
+}
+
+static void finish_pull(struct px_api *api)
+{
+    struct iof_op *op = PX_CONTAINER_OF(api, struct iof_op, api);
+
+    op->reg_cb(api->status, op->id, api->cbdata);
 }
 
 /* The handler is in place before the server may send the first bytes, which is before it
@@ -97,15 +92,17 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
                                       pmix_iof_cbfunc_t cbfunc,
                                       pmix_hdlr_reg_cbfunc_t regcbfunc, void *regcbdata)
 {
-    struct iof_op op = {.api = {.start = on_pull, .finish = finish, .args = args},
+    struct iof_op op = {.api = {.start = on_pull,
+                                .finish = finish_pull,
+                                .args = args,
+                                .cbdata = regcbdata},
                         .procs = procs,
                         .n_procs = nprocs,
                         .info = directives,
                         .n_info = ndirs,
                         .channels = channel,
                         .fn = cbfunc,
-                        .reg_cb = regcbfunc,
-                        .cbdata = regcbdata};
+                        .reg_cb = regcbfunc};
     pmix_status_t rc = px_api_check(op.procs, op.n_procs, op.info, op.n_info);
 
     if (!rc && (nprocs == 0 || channel == PMIX_FWD_NO_CHANNELS))
@@ -145,7 +142,7 @@ static pmix_status_t wait_or_post(const struct iof_op *op)
 {
     struct iof_op mine = *op;
 
-    return op->cb ? px_api_post(&mine.api, sizeof mine) : px_api_wait(&mine.api);
+    return op->api.cb ? px_api_post(&mine.api, sizeof mine) : px_api_wait(&mine.api);
 }
 
 PX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
@@ -153,12 +150,11 @@ PX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
                                             size_t ndirs, pmix_op_cbfunc_t cbfunc,
                                             void *cbdata)
 {
-    struct iof_op op = {.api = {.start = on_deregister, .finish = finish, .args = args},
-                        .id = iofhdlr,
-                        .info = directives,
-                        .n_info = ndirs,
-                        .cb = cbfunc,
-                        .cbdata = cbdata};
+    struct iof_op op = {
+        .api = {.start = on_deregister, .args = args, .cb = cbfunc, .cbdata = cbdata},
+        .id = iofhdlr,
+        .info = directives,
+        .n_info = ndirs};
     pmix_status_t rc = px_api_check(op.procs, op.n_procs, op.info, op.n_info);
 
     return rc ? rc : wait_or_post(&op);
@@ -184,14 +180,13 @@ PX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntarge
                                       const pmix_info_t directives[], size_t ndirs,
                                       pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct iof_op op = {.api = {.start = on_push, .finish = finish, .args = args},
-                        .procs = targets,
-                        .n_procs = ntargets,
-                        .info = directives,
-                        .n_info = ndirs,
-                        .bytes = bo,
-                        .cb = cbfunc,
-                        .cbdata = cbdata};
+    struct iof_op op = {
+        .api = {.start = on_push, .args = args, .cb = cbfunc, .cbdata = cbdata},
+        .procs = targets,
+        .n_procs = ntargets,
+        .info = directives,
+        .n_info = ndirs,
+        .bytes = bo};
     pmix_status_t rc = px_api_check(op.procs, op.n_procs, op.info, op.n_info);
 
     if (rc)

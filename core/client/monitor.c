@@ -40,12 +40,21 @@ static pmix_status_t beat(void)
     return px_api_post(&op, sizeof op);
 }
 
-static pmix_status_t check(const pmix_info_t *monitor, const pmix_info_t *directives,
-                           size_t n)
+static struct monitor_op make(const pmix_info_t *monitor, pmix_status_t error,
+                              const pmix_info_t *directives, size_t n)
 {
-    pmix_status_t rc = px_api_check(NULL, 0, directives, n);
+    return (struct monitor_op){.ask.api = {.start = on_monitor, .args = args},
+                               .monitor = monitor,
+                               .error = error,
+                               .directives = directives,
+                               .n_directives = n};
+}
 
-    return !rc && !monitor ? PMIX_ERR_BAD_PARAM : rc;
+static pmix_status_t check(const struct monitor_op *op)
+{
+    pmix_status_t rc = px_api_check(NULL, 0, op->directives, op->n_directives);
+
+    return !rc && !op->monitor ? PMIX_ERR_BAD_PARAM : rc;
 }
 
 static bool is_heartbeat(const pmix_info_t *monitor)
@@ -59,12 +68,8 @@ PX_EXPORT pmix_status_t PMIx_Process_monitor(const pmix_info_t *monitor,
                                              size_t ndirs, pmix_info_t **results,
                                              size_t *nresults)
 {
-    struct monitor_op op = {.ask.api = {.start = on_monitor},
-                            .monitor = monitor,
-                            .error = error,
-                            .directives = directives,
-                            .n_directives = ndirs};
-    pmix_status_t rc = check(monitor, directives, ndirs);
+    struct monitor_op op = make(monitor, error, directives, ndirs);
+    pmix_status_t rc = check(&op);
 
     if (!rc && is_heartbeat(monitor))
         op.ask.api.start = on_heartbeat;
@@ -77,21 +82,14 @@ PX_EXPORT pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t *monitor,
                                                 size_t ndirs, pmix_info_cbfunc_t cbfunc,
                                                 void *cbdata)
 {
-    struct monitor_op op = {
-        .ask = {.api = {.start = on_monitor, .finish = px_ask_finish, .args = args},
-                .cb = cbfunc,
-                .cbdata = cbdata},
-        .monitor = monitor,
-        .error = error,
-        .directives = directives,
-        .n_directives = ndirs};
-    pmix_status_t rc = check(monitor, directives, ndirs);
+    struct monitor_op op = make(monitor, error, directives, ndirs);
+    pmix_status_t rc = check(&op);
 
     if (!rc && is_heartbeat(monitor)) {
         rc = beat();
         return rc ? rc : PMIX_OPERATION_SUCCEEDED;
     }
-    return rc ? rc : px_api_post(&op.ask.api, sizeof op);
+    return rc ? rc : px_ask_post(&op.ask, sizeof op, cbfunc, cbdata);
 }
 
 PX_EXPORT void PMIx_Heartbeat(void)

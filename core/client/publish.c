@@ -13,9 +13,7 @@ struct publish_op {
     size_t n_info;
     pmix_pdata_t *pdata; /* found */
     size_t n_pdata;
-    pmix_op_cbfunc_t cb;
     pmix_lookup_cbfunc_t lookup_cb;
-    void *cbdata;
 };
 
 static const struct px_arg args[] = {
@@ -85,25 +83,27 @@ static void on_lookup(struct px_api *api)
     send(PX_CONTAINER_OF(api, struct publish_op, api), PX_OP_LOOKUP, on_found);
 }
 
-static void finish(struct px_api *api)
+static void finish_lookup(struct px_api *api)
 {
     struct publish_op *op = PX_CONTAINER_OF(api, struct publish_op, api);
 
-    if (op->lookup_cb)
-        op->lookup_cb(api->status, op->pdata, op->n_pdata, op->cbdata);
-    else if (op->cb)
-        op->cb(api->status, op->cbdata);
+    op->lookup_cb(api->status, op->pdata, op->n_pdata, api->cbdata);
     px_type_free_array(PMIX_PDATA, op->pdata, op->n_pdata);
+}
+
+static pmix_status_t check_publish(const pmix_info_t *info, size_t n_info)
+{
+    pmix_status_t rc = px_api_check(NULL, 0, info, n_info);
+
+    return !rc && n_info == 0 ? PMIX_ERR_BAD_PARAM : rc;
 }
 
 PX_EXPORT pmix_status_t PMIx_Publish(const pmix_info_t info[], size_t ninfo)
 {
     struct publish_op op = {
         .api = {.start = on_publish}, .info = info, .n_info = ninfo};
-    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
+    pmix_status_t rc = check_publish(info, ninfo);
 
-    if (!rc && ninfo == 0)
-        rc = PMIX_ERR_BAD_PARAM;
     return rc ? rc : px_api_wait(&op.api);
 }
 
@@ -111,15 +111,11 @@ PX_EXPORT pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo,
                                         pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     struct publish_op op = {
-        .api = {.start = on_publish, .finish = finish, .args = args},
+        .api = {.start = on_publish, .args = args, .cb = cbfunc, .cbdata = cbdata},
         .info = info,
-        .n_info = ninfo,
-        .cb = cbfunc,
-        .cbdata = cbdata};
-    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
+        .n_info = ninfo};
+    pmix_status_t rc = check_publish(info, ninfo);
 
-    if (!rc && ninfo == 0)
-        rc = PMIX_ERR_BAD_PARAM;
     return rc ? rc : px_api_post(&op.api, sizeof op);
 }
 
@@ -173,13 +169,15 @@ PX_EXPORT pmix_status_t PMIx_Lookup_nb(char **keys, const pmix_info_t info[],
                                        size_t ninfo, pmix_lookup_cbfunc_t cbfunc,
                                        void *cbdata)
 {
-    struct publish_op op = {.api = {.start = on_lookup, .finish = finish, .args = args},
+    struct publish_op op = {.api = {.start = on_lookup,
+                                    .finish = finish_lookup,
+                                    .args = args,
+                                    .cbdata = cbdata},
                             .keys = keys,
                             .n_keys = px_strv_count(keys),
                             .info = info,
                             .n_info = ninfo,
-                            .lookup_cb = cbfunc,
-                            .cbdata = cbdata};
+                            .lookup_cb = cbfunc};
     pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     if (!rc && (!op.n_keys || !cbfunc))
@@ -187,14 +185,20 @@ PX_EXPORT pmix_status_t PMIx_Lookup_nb(char **keys, const pmix_info_t info[],
     return rc ? rc : px_api_post(&op.api, sizeof op);
 }
 
+static struct publish_op make_unpublish(char **keys, const pmix_info_t *info,
+                                        size_t n_info)
+{
+    return (struct publish_op){.api = {.start = on_unpublish, .args = args},
+                               .keys = keys,
+                               .n_keys = px_strv_count(keys),
+                               .info = info,
+                               .n_info = n_info};
+}
+
 PX_EXPORT pmix_status_t PMIx_Unpublish(char **keys, const pmix_info_t info[],
                                        size_t ninfo)
 {
-    struct publish_op op = {.api = {.start = on_unpublish},
-                            .keys = keys,
-                            .n_keys = px_strv_count(keys),
-                            .info = info,
-                            .n_info = ninfo};
+    struct publish_op op = make_unpublish(keys, info, ninfo);
     pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
     return rc ? rc : px_api_wait(&op.api);
@@ -204,15 +208,10 @@ PX_EXPORT pmix_status_t PMIx_Unpublish_nb(char **keys, const pmix_info_t info[],
                                           size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                           void *cbdata)
 {
-    struct publish_op op = {
-        .api = {.start = on_unpublish, .finish = finish, .args = args},
-        .keys = keys,
-        .n_keys = px_strv_count(keys),
-        .info = info,
-        .n_info = ninfo,
-        .cb = cbfunc,
-        .cbdata = cbdata};
+    struct publish_op op = make_unpublish(keys, info, ninfo);
     pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
+    op.api.cb = cbfunc;
+    op.api.cbdata = cbdata;
     return rc ? rc : px_api_post(&op.api, sizeof op);
 }

@@ -13,7 +13,6 @@ struct spawn_op {
     size_t n_apps;
     char nspace[PMIX_MAX_NSLEN + 1];
     pmix_spawn_cbfunc_t cb;
-    void *cbdata;
 };
 
 static const struct px_arg spawn_args[] = {
@@ -66,20 +65,30 @@ static void finish_spawn(struct px_api *api)
     struct spawn_op *op = PX_CONTAINER_OF(api, struct spawn_op, api);
 
     if (op->cb)
-        op->cb(api->status, op->nspace, op->cbdata);
+        op->cb(api->status, op->nspace, api->cbdata);
 }
 
-static pmix_status_t check(const pmix_info_t *info, size_t n_info,
-                           const pmix_app_t *apps, size_t n_apps)
+static struct spawn_op make(const pmix_info_t *info, size_t n_info,
+                            const pmix_app_t *apps, size_t n_apps)
 {
-    pmix_status_t rc = px_api_check(apps, n_apps, info, n_info);
+    return (struct spawn_op){
+        .api = {.start = on_spawn, .finish = finish_spawn, .args = spawn_args},
+        .info = info,
+        .n_info = n_info,
+        .apps = apps,
+        .n_apps = n_apps};
+}
+
+static pmix_status_t check(const struct spawn_op *op)
+{
+    pmix_status_t rc = px_api_check(op->apps, op->n_apps, op->info, op->n_info);
 
     if (rc)
         return rc;
-    if (n_apps == 0)
+    if (op->n_apps == 0)
         return PMIX_ERR_BAD_PARAM;
-    for (size_t i = 0; i < n_apps; i++)
-        if (!apps[i].cmd && !(apps[i].argv && apps[i].argv[0]))
+    for (size_t i = 0; i < op->n_apps; i++)
+        if (!op->apps[i].cmd && !(op->apps[i].argv && op->apps[i].argv[0]))
             return PMIX_ERR_BAD_PARAM;
     return PMIX_SUCCESS;
 }
@@ -88,12 +97,8 @@ PX_EXPORT pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo,
                                    const pmix_app_t apps[], size_t napps,
                                    pmix_nspace_t nspace)
 {
-    struct spawn_op op = {.api = {.start = on_spawn},
-                          .info = job_info,
-                          .n_info = ninfo,
-                          .apps = apps,
-                          .n_apps = napps};
-    pmix_status_t rc = check(job_info, ninfo, apps, napps);
+    struct spawn_op op = make(job_info, ninfo, apps, napps);
+    pmix_status_t rc = check(&op);
 
     if (rc)
         return rc;
@@ -107,16 +112,11 @@ PX_EXPORT pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo
                                       const pmix_app_t apps[], size_t napps,
                                       pmix_spawn_cbfunc_t cbfunc, void *cbdata)
 {
-    struct spawn_op op = {
-        .api = {.start = on_spawn, .finish = finish_spawn, .args = spawn_args},
-        .info = job_info,
-        .n_info = ninfo,
-        .apps = apps,
-        .n_apps = napps,
-        .cb = cbfunc,
-        .cbdata = cbdata};
-    pmix_status_t rc = check(job_info, ninfo, apps, napps);
+    struct spawn_op op = make(job_info, ninfo, apps, napps);
+    pmix_status_t rc = check(&op);
 
+    op.cb = cbfunc;
+    op.api.cbdata = cbdata;
     return rc ? rc : px_api_post(&op.api, sizeof op);
 }
 

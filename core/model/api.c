@@ -80,6 +80,8 @@ void px_api_done(struct px_api *op, pmix_status_t status)
     }
     if (op->finish)
         op->finish(op);
+    else if (op->cb)
+        op->cb(status, op->cbdata);
     px_args_free(op, op->args);
     free(op);
 }
@@ -93,14 +95,16 @@ void px_api_request(struct px_api *op, px_writer *w, px_reply_fn reply)
         px_api_done(op, rc);
 }
 
+pmix_status_t px_api_answer(pmix_status_t status, px_reader *reply)
+{
+    pmix_status_t answer;
+
+    if (!status)
+        status = px_unpack_status(reply, &answer);
+    return status ? status : answer;
+}
+
 void px_api_status_reply(void *op, pmix_status_t status, px_reader *reply)
 {
-    pmix_status_t answer = status;
-
-    if (!status) {
-        status = px_unpack_status(reply, &answer);
-        if (status)
-            answer = status;
-    }
-    px_api_done(op, answer);
+    px_api_done(op, px_api_answer(status, reply));
 }

@@ -29,6 +29,9 @@ struct px_api {
         struct px_api *op); /* on the loop; leads to px_api_done, now or later */
     void (*finish)(
         struct px_api *op); /* not blocking: hands the result to the user's callback */
+    pmix_op_cbfunc_t
+        cb;       /* without a finish: the user's, whose only result is a status */
+    void *cbdata; /* the user's, for that or for what finish calls */
     const struct px_arg *args; /* what it borrows; NULL: nothing */
     pmix_status_t status;
 };
@@ -43,6 +46,9 @@ void px_api_done(struct px_api *op, pmix_status_t status);
 
 /* Sends w for op. If that fails op is done with the status. reply runs with op as argument. */
 void px_api_request(struct px_api *op, px_writer *w, px_reply_fn reply);
+/* For replies that begin with a status: the server's, unless it cannot be read or there is no reply
+ * (status). */
+pmix_status_t px_api_answer(pmix_status_t status, px_reader *reply);
 /* The reply whose whole content is a status. */
 void px_api_status_reply(void *op, pmix_status_t status, px_reader *reply);
 

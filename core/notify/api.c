@@ -75,7 +75,6 @@ struct register_op {
     pmix_notification_fn_t fn;
     size_t id;
     pmix_hdlr_reg_cbfunc_t cb;
-    void *cbdata;
 };
 
 static const struct px_arg register_args[] = {
@@ -154,22 +153,23 @@ static void finish_register(struct px_api *api)
     struct register_op *op = PX_CONTAINER_OF(api, struct register_op, api);
 
     if (op->cb)
-        op->cb(api->status, op->id, op->cbdata);
+        op->cb(api->status, op->id, api->cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Register_event_handler(
     pmix_status_t codes[], size_t ncodes, pmix_info_t info[], size_t ninfo,
     pmix_notification_fn_t evhdlr, pmix_hdlr_reg_cbfunc_t cbfunc, void *cbdata)
 {
-    struct register_op op = {
-        .api = {.start = on_register, .finish = finish_register, .args = register_args},
-        .codes = codes,
-        .n_codes = ncodes,
-        .info = info,
-        .n_info = ninfo,
-        .fn = evhdlr,
-        .cb = cbfunc,
-        .cbdata = cbdata};
+    struct register_op op = {.api = {.start = on_register,
+                                     .finish = finish_register,
+                                     .args = register_args,
+                                     .cbdata = cbdata},
+                             .codes = codes,
+                             .n_codes = ncodes,
+                             .info = info,
+                             .n_info = ninfo,
+                             .fn = evhdlr,
+                             .cb = cbfunc};
     pmix_status_t rc = px_api_check(codes, ncodes, info, ninfo);
 
     if (rc)
@@ -189,8 +189,6 @@ PX_EXPORT pmix_status_t PMIx_Register_event_handler(
 struct deregister_op {
     struct px_api api;
     size_t id;
-    pmix_op_cbfunc_t cb;
-    void *cbdata;
 };
 
 /* No reply is made to this message. */
@@ -232,27 +230,15 @@ static void on_deregister(struct px_api *api)
     px_api_done(api, h ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
 }
 
-static void finish_deregister(struct px_api *api)
-{
-    struct deregister_op *op = PX_CONTAINER_OF(api, struct deregister_op, api);
-
-    if (op->cb)
-        op->cb(api->status, op->cbdata);
-}
-
 PX_EXPORT pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref,
                                                       pmix_op_cbfunc_t cbfunc,
                                                       void *cbdata)
 {
-    struct deregister_op op = {.api = {.start = on_deregister},
-                               .id = evhdlr_ref,
-                               .cb = cbfunc,
-                               .cbdata = cbdata};
+    struct deregister_op op = {
+        .api = {.start = on_deregister, .cb = cbfunc, .cbdata = cbdata},
+        .id = evhdlr_ref};
 
-    if (!cbfunc)
-        return px_api_wait(&op.api);
-    op.api.finish = finish_deregister;
-    return px_api_post(&op.api, sizeof op);
+    return cbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
 }
 
 /* ---- notify ------------------------------------------------------------------------------------ */
@@ -264,19 +250,12 @@ struct notify_op {
     pmix_data_range_t range;
     const pmix_info_t *info;
     size_t n_info;
-    pmix_op_cbfunc_t cb;
-    void *cbdata;
 };
 
 static const struct px_arg notify_args[] = {
     PX_ARGS(struct notify_op, info, n_info, PMIX_INFO),
     PX_ARGS_END,
 };
-
-static void status_reply(void *arg, pmix_status_t status, px_reader *r)
-{
-    px_api_status_reply(arg, status, r);
-}
 
 static void on_notify(struct px_api *api)
 {
@@ -307,15 +286,7 @@ static void on_notify(struct px_api *api)
     px_pack_status(&w, op->code);
     px_pack_u8(&w, op->range, PMIX_DATA_RANGE);
     px_pack_infos(&w, op->info, op->n_info);
-    px_api_request(api, &w, status_reply);
-}
-
-static void finish_notify(struct px_api *api)
-{
-    struct notify_op *op = PX_CONTAINER_OF(api, struct notify_op, api);
-
-    if (op->cb)
-        op->cb(api->status, op->cbdata);
+    px_api_request(api, &w, px_api_status_reply);
 }
 
 PX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status,
@@ -324,14 +295,14 @@ PX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status,
                                           const pmix_info_t info[], size_t ninfo,
                                           pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct notify_op op = {
-        .api = {.start = on_notify, .finish = finish_notify, .args = notify_args},
-        .code = status,
-        .range = range,
-        .info = info,
-        .n_info = ninfo,
-        .cb = cbfunc,
-        .cbdata = cbdata};
+    struct notify_op op = {.api = {.start = on_notify,
+                                   .args = notify_args,
+                                   .cb = cbfunc,
+                                   .cbdata = cbdata},
+                           .code = status,
+                           .range = range,
+                           .info = info,
+                           .n_info = ninfo};
 
     pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
 
