@@ -358,8 +358,6 @@ struct deliver_op {
     const pmix_byte_object_t *bytes;
     const pmix_info_t *info;
     size_t n_info;
-    pmix_op_cbfunc_t cb;
-    void *cbdata;
 };
 
 static const struct px_arg args[] = {
@@ -382,13 +380,6 @@ static void on_deliver(struct px_api *api)
                 px_process.server ? deliver(px_process.server, &piece) : PMIX_ERR_INIT);
 }
 
-static void finish(struct px_api *api)
-{
-    const struct deliver_op *op = PX_CONTAINER_OF(api, struct deliver_op, api);
-
-    op->cb(api->status, op->cbdata);
-}
-
 PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
                                                 pmix_iof_channel_t channel,
                                                 const pmix_byte_object_t *bo,
@@ -396,13 +387,11 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
                                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     struct deliver_op op = {
-        .api = {.start = on_deliver, .finish = finish, .args = args},
+        .api = {.start = on_deliver, .args = args, .cb = cbfunc, .cbdata = cbdata},
         .channel = channel,
         .bytes = bo,
         .info = info,
-        .n_info = ninfo,
-        .cb = cbfunc,
-        .cbdata = cbdata};
+        .n_info = ninfo};
 
     if (!px_server_here())
         return PMIX_ERR_INIT;

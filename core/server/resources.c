@@ -12,8 +12,6 @@ struct resources_op {
     pmix_status_t (*run)(struct px_model *m, const pmix_info_t *info, size_t n);
     const pmix_info_t *info;
     size_t n_info;
-    pmix_op_cbfunc_t cb;
-    void *cbdata;
 };
 
 static const struct px_arg args[] = {
@@ -29,25 +27,16 @@ static void on_resources(struct px_api *api)
                                        : PMIX_ERR_INIT);
 }
 
-static void finish(struct px_api *api)
-{
-    const struct resources_op *op = PX_CONTAINER_OF(api, struct resources_op, api);
-
-    op->cb(api->status, op->cbdata);
-}
-
 static pmix_status_t submit(pmix_status_t (*run)(struct px_model *m,
                                                  const pmix_info_t *info, size_t n),
                             const pmix_info_t *info, size_t n, pmix_op_cbfunc_t cb,
                             void *cbdata)
 {
     struct resources_op op = {
-        .api = {.start = on_resources, .finish = finish, .args = args},
+        .api = {.start = on_resources, .args = args, .cb = cb, .cbdata = cbdata},
         .run = run,
         .info = info,
-        .n_info = n,
-        .cb = cb,
-        .cbdata = cbdata};
+        .n_info = n};
 
     if (!px_server_here())
         return PMIX_ERR_INIT;
