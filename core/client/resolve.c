@@ -9,11 +9,35 @@
 struct resolve_op {
     struct px_api api;
     const char *node;
-    const char *nspace;
+    const char *nspace; /* NULL: all that are known */
+    pmix_status_t (*add)(struct resolve_op *op, const struct px_nspace *ns);
     pmix_proc_t *procs;
     size_t n_procs;
     char *nodes;
 };
+
+/* A namespace that add finds nothing of adds nothing. */
+static void on_resolve(struct px_api *api)
+{
+    struct resolve_op *op = PX_CONTAINER_OF(api, struct resolve_op, api);
+    struct px_model *m = px_process.model;
+    struct px_nspace *ns = op->nspace ? px_nspace_find(m, op->nspace) : NULL;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+    size_t pos = 0;
+
+    if (op->nspace) {
+        if (ns)
+            rc = op->add(op, ns);
+    } else {
+        while ((ns = px_map_next(&m->nspaces, &pos, NULL, NULL))) {
+            pmix_status_t one = op->add(op, ns);
+
+            if (rc == PMIX_ERR_NOT_FOUND || one == PMIX_ERR_NOMEM)
+                rc = one;
+        }
+    }
+    px_api_done(api, rc);
+}
 
 static pmix_status_t add_peers(struct resolve_op *op, const struct px_nspace *ns)
 {
@@ -44,34 +68,12 @@ static pmix_status_t add_peers(struct resolve_op *op, const struct px_nspace *ns
     return PMIX_SUCCESS;
 }
 
-/* nspace NULL: all that are known. A namespace that is not on that node adds nothing. */
-static void on_resolve_peers(struct px_api *api)
-{
-    struct resolve_op *op = PX_CONTAINER_OF(api, struct resolve_op, api);
-    struct px_model *m = px_process.model;
-    struct px_nspace *ns = op->nspace ? px_nspace_find(m, op->nspace) : NULL;
-    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
-    size_t pos = 0;
-
-    if (op->nspace) {
-        if (ns)
-            rc = add_peers(op, ns);
-    } else {
-        while ((ns = px_map_next(&m->nspaces, &pos, NULL, NULL))) {
-            pmix_status_t one = add_peers(op, ns);
-
-            if (rc == PMIX_ERR_NOT_FOUND || one == PMIX_ERR_NOMEM)
-                rc = one;
-        }
-    }
-    px_api_done(api, rc);
-}
-
 PX_EXPORT pmix_status_t PMIx_Resolve_peers(const char *nodename,
                                            const pmix_nspace_t nspace,
                                            pmix_proc_t **procs, size_t *nprocs)
 {
-    struct resolve_op op = {.api = {.start = on_resolve_peers}, .node = nodename};
+    struct resolve_op op = {
+        .api = {.start = on_resolve}, .node = nodename, .add = add_peers};
     pmix_status_t rc;
 
     if (!px_initialized())
@@ -129,31 +131,9 @@ static pmix_status_t add_nodes(struct resolve_op *op, const struct px_nspace *ns
     return PMIX_SUCCESS;
 }
 
-static void on_resolve_nodes(struct px_api *api)
-{
-    struct resolve_op *op = PX_CONTAINER_OF(api, struct resolve_op, api);
-    struct px_model *m = px_process.model;
-    struct px_nspace *ns = op->nspace ? px_nspace_find(m, op->nspace) : NULL;
-    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
-    size_t pos = 0;
-
-    if (op->nspace) {
-        if (ns)
-            rc = add_nodes(op, ns);
-    } else {
-        while ((ns = px_map_next(&m->nspaces, &pos, NULL, NULL))) {
-            pmix_status_t one = add_nodes(op, ns);
-
-            if (rc == PMIX_ERR_NOT_FOUND || one == PMIX_ERR_NOMEM)
-                rc = one;
-        }
-    }
-    px_api_done(api, rc);
-}
-
 PX_EXPORT pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char **nodelist)
 {
-    struct resolve_op op = {.api = {.start = on_resolve_nodes}};
+    struct resolve_op op = {.api = {.start = on_resolve}, .add = add_nodes};
     pmix_status_t rc;
 
     if (!px_initialized())
