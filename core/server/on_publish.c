@@ -16,9 +16,8 @@ static pmix_status_t skip_claimed_uid(px_reader *in)
 /* With the user the connection proves, not one that the client names. */
 static pmix_status_t read_infos(struct px_req *req, px_infos *out)
 {
-    pmix_status_t rc = px_unpack_infos(&req->in, &out->v, &out->n);
+    pmix_status_t rc = px_upcall_read_infos(req, out);
 
-    out->cap = out->n;
     return rc ? rc : px_infos_set_u32(out, PMIX_USERID, req->peer->uid);
 }
 
@@ -42,29 +41,67 @@ static pmix_status_t read_keys(px_reader *in, char ***keys)
     return rc;
 }
 
-static pmix_status_t on_publish(struct px_server *srv, struct px_req *req)
+static pmix_status_t read_publish(struct px_req *req, struct px_upcall *u)
 {
-    struct px_upcall *u;
-    pmix_status_t rc;
+    pmix_status_t rc = skip_claimed_uid(&req->in);
 
-    if (!srv->module.publish)
-        return PMIX_ERR_NOT_SUPPORTED;
-    u = px_upcall_for(req, px_upcall_reply_status);
-    if (!u)
-        return PMIX_ERR_NOMEM;
-    rc = skip_claimed_uid(&req->in);
-    if (!rc)
-        rc = read_infos(req, &u->args);
-    if (rc) {
-        px_upcall_drop(u);
-        return rc;
-    }
-    px_upcall_returned(
-        u, srv->module.publish(&u->proc, u->args.v, u->args.n, px_upcall_op_cb, u));
-    return PX_DEFERRED;
+    return rc ? rc : read_infos(req, &u->args);
 }
 
-static void on_found(void *arg, const struct px_upcall *answer)
+static pmix_status_t call_publish(const pmix_server_module_t *m, struct px_upcall *u)
+{
+    return m->publish ? m->publish(&u->proc, u->args.v, u->args.n, px_upcall_op_cb, u)
+                      : PMIX_ERR_NOT_SUPPORTED;
+}
+
+static pmix_status_t on_publish(struct px_server *srv, struct px_req *req)
+{
+    static const struct px_pass pass = {read_publish, call_publish,
+                                        px_upcall_reply_status};
+
+    return px_upcall_pass(srv, req, &pass);
+}
+
+/* No keys: everything the caller published. */
+static pmix_status_t read_unpublish(struct px_req *req, struct px_upcall *u)
+{
+    pmix_status_t rc = skip_claimed_uid(&req->in);
+
+    if (!rc)
+        rc = read_keys(&req->in, &u->strv);
+    return rc ? rc : read_infos(req, &u->args);
+}
+
+static pmix_status_t call_unpublish(const pmix_server_module_t *m, struct px_upcall *u)
+{
+    return m->unpublish ? m->unpublish(&u->proc, u->strv, u->args.v, u->args.n,
+                                       px_upcall_op_cb, u)
+                        : PMIX_ERR_NOT_SUPPORTED;
+}
+
+static pmix_status_t on_unpublish(struct px_server *srv, struct px_req *req)
+{
+    static const struct px_pass pass = {read_unpublish, call_unpublish,
+                                        px_upcall_reply_status};
+
+    return px_upcall_pass(srv, req, &pass);
+}
+
+static pmix_status_t read_lookup(struct px_req *req, struct px_upcall *u)
+{
+    pmix_status_t rc = read_unpublish(req, u);
+
+    return !rc && !u->strv ? PMIX_ERR_BAD_PARAM : rc;
+}
+
+static pmix_status_t call_lookup(const pmix_server_module_t *m, struct px_upcall *u)
+{
+    return m->lookup ? m->lookup(&u->proc, u->strv, u->args.v, u->args.n,
+                                 px_upcall_lookup_cb, u)
+                     : PMIX_ERR_NOT_SUPPORTED;
+}
+
+static void reply_found(void *arg, const struct px_upcall *answer)
 {
     struct px_req *req = arg;
     px_writer w;
@@ -80,52 +117,9 @@ static void on_found(void *arg, const struct px_upcall *answer)
 
 static pmix_status_t on_lookup(struct px_server *srv, struct px_req *req)
 {
-    struct px_upcall *u;
-    pmix_status_t rc;
+    static const struct px_pass pass = {read_lookup, call_lookup, reply_found};
 
-    if (!srv->module.lookup)
-        return PMIX_ERR_NOT_SUPPORTED;
-    u = px_upcall_for(req, on_found);
-    if (!u)
-        return PMIX_ERR_NOMEM;
-    rc = skip_claimed_uid(&req->in);
-    if (!rc)
-        rc = read_keys(&req->in, &u->strv);
-    if (!rc)
-        rc = read_infos(req, &u->args);
-    if (!rc && !u->strv)
-        rc = PMIX_ERR_BAD_PARAM;
-    if (rc) {
-        px_upcall_drop(u);
-        return rc;
-    }
-    px_upcall_returned(u, srv->module.lookup(&u->proc, u->strv, u->args.v, u->args.n,
-                                             px_upcall_lookup_cb, u));
-    return PX_DEFERRED;
-}
-
-static pmix_status_t on_unpublish(struct px_server *srv, struct px_req *req)
-{
-    struct px_upcall *u;
-    pmix_status_t rc;
-
-    if (!srv->module.unpublish)
-        return PMIX_ERR_NOT_SUPPORTED;
-    u = px_upcall_for(req, px_upcall_reply_status);
-    if (!u)
-        return PMIX_ERR_NOMEM;
-    rc = skip_claimed_uid(&req->in);
-    if (!rc)
-        rc = read_keys(&req->in, &u->strv); /* none: everything the caller published */
-    if (!rc)
-        rc = read_infos(req, &u->args);
-    if (rc) {
-        px_upcall_drop(u);
-        return rc;
-    }
-    px_upcall_returned(u, srv->module.unpublish(&u->proc, u->strv, u->args.v, u->args.n,
-                                                px_upcall_op_cb, u));
-    return PX_DEFERRED;
+    return px_upcall_pass(srv, req, &pass);
 }
 
 const struct px_rpc px_rpcs_publish[] = {
