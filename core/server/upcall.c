@@ -81,6 +81,19 @@ static void answered(struct px_upcall *u, pmix_status_t status)
         px_upcall_drop(u); /* a host that answers after the end */
 }
 
+/* counts: this is the first answer. */
+static void answered_releasing(struct px_upcall *u, bool counts, pmix_status_t status,
+                               pmix_release_cbfunc_t release, void *release_data)
+{
+    if (counts) {
+        u->release = release;
+        u->release_data = release_data;
+        answered(u, status);
+    } else if (release) {
+        release(release_data);
+    }
+}
+
 void px_upcall_returned(struct px_upcall *u, pmix_status_t rc)
 {
     if (rc != PMIX_SUCCESS && is_first_answer(u))
@@ -140,13 +153,7 @@ void px_upcall_info_cb(pmix_status_t status, pmix_info_t *info, size_t n, void *
 
     if (counts && px_infos_add_copy(&u->infos, info, info ? n : 0))
         status = PMIX_ERR_NOMEM;
-    if (counts) {
-        u->release = release;
-        u->release_data = release_data;
-        answered(u, status);
-    } else if (release) {
-        release(release_data);
-    }
+    answered_releasing(u, counts, status, release, release_data);
 }
 
 void px_upcall_lookup_cb(pmix_status_t status, pmix_pdata_t *pdata, size_t n,
@@ -217,13 +224,7 @@ void px_upcall_modex_cb(pmix_status_t status, const char *data, size_t n, void *
 
     if (counts && data && px_buf_add(&u->bytes, data, n))
         status = PMIX_ERR_NOMEM;
-    if (counts) {
-        u->release = release;
-        u->release_data = release_data;
-        answered(u, status);
-    } else if (release) {
-        release(release_data);
-    }
+    answered_releasing(u, counts, status, release, release_data);
 }
 
 void px_upcall_reply_status(void *arg, const struct px_upcall *answer)
