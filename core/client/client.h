@@ -57,8 +57,7 @@ void px_client_name_self(pmix_proc_t *self, const char *kind);
  * are. */
 size_t px_client_servers(pmix_proc_t *servers, size_t n);
 
-/* get.c: KVALs of a get, connect or spawn reply: PROC or nspace first, as each has it. */
-pmix_status_t px_client_store_rank(px_reader *r);
+/* get.c: KVALs of a job in a reply, its name first. */
 pmix_status_t px_client_store_job(px_reader *r);
 /* fence.c: as many of those as there are, each a BYTE_OBJECT. */
 pmix_status_t px_client_store_jobs(px_reader *r);

@@ -60,22 +60,7 @@ static pmix_status_t find_here(struct get_op *op)
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t store_pairs(struct px_nspace *ns, pmix_rank_t rank, px_reader *r)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    while (!rc && !px_reader_done(r)) {
-        struct px_kval kv = {0};
-
-        rc = px_unpack_kval(r, &kv);
-        if (!rc)
-            rc = px_store_put(ns, PX_GDS_REMOTE, rank, kv.key, &kv.value);
-        px_kval_fini(&kv);
-    }
-    return rc;
-}
-
-pmix_status_t px_client_store_rank(px_reader *r)
+static pmix_status_t store_rank(px_reader *r)
 {
     struct px_nspace *ns = NULL;
     pmix_proc_t proc;
@@ -83,10 +68,7 @@ pmix_status_t px_client_store_rank(px_reader *r)
 
     if (!rc)
         rc = px_nspace_get(px_process.model, proc.nspace, &ns);
-    if (rc)
-        return rc;
-    return proc.rank == PMIX_RANK_WILDCARD ? px_jobinfo_unpack(px_process.model, ns, r)
-                                           : store_pairs(ns, proc.rank, r);
+    return rc ? rc : px_jobinfo_unpack_rank(px_process.model, ns, proc.rank, r);
 }
 
 pmix_status_t px_client_store_job(px_reader *r)
@@ -113,7 +95,7 @@ static pmix_status_t read_reply(px_reader *reply)
 
         rc = px_unpack_view(reply, &part, PMIX_BYTE_OBJECT);
         if (!rc)
-            rc = px_client_store_rank(&part);
+            rc = store_rank(&part);
     }
     return rc;
 }

@@ -141,3 +141,21 @@ pmix_status_t px_jobinfo_unpack(struct px_model *m, struct px_nspace *ns, px_rea
     }
     return rc;
 }
+
+pmix_status_t px_jobinfo_unpack_rank(struct px_model *m, struct px_nspace *ns,
+                                     pmix_rank_t rank, px_reader *r)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (rank == PMIX_RANK_WILDCARD)
+        return px_jobinfo_unpack(m, ns, r);
+    while (!rc && !px_reader_done(r)) {
+        struct px_kval kv = {0};
+
+        rc = px_unpack_kval(r, &kv);
+        if (!rc)
+            rc = px_store_put(ns, PX_GDS_REMOTE, rank, kv.key, &kv.value);
+        px_kval_fini(&kv);
+    }
+    return rc;
+}

@@ -41,21 +41,6 @@ struct fetch {
     pmix_proc_t proc;
 };
 
-static pmix_status_t store_pairs(struct px_nspace *ns, pmix_rank_t rank, px_reader *r)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    while (!rc && !px_reader_done(r)) {
-        struct px_kval kv = {0};
-
-        rc = px_unpack_kval(r, &kv);
-        if (!rc)
-            rc = px_store_put(ns, PX_GDS_REMOTE, rank, kv.key, &kv.value);
-        px_kval_fini(&kv);
-    }
-    return rc;
-}
-
 static pmix_status_t store_fetched(const pmix_proc_t *proc, const px_buf *bytes)
 {
     struct px_nspace *ns = NULL;
@@ -65,9 +50,7 @@ static pmix_status_t store_fetched(const pmix_proc_t *proc, const px_buf *bytes)
     if (rc)
         return rc;
     px_reader_init(&r, px_codec_default, bytes->data, bytes->len);
-    return proc->rank == PMIX_RANK_WILDCARD
-               ? px_jobinfo_unpack(px_process.model, ns, &r)
-               : store_pairs(ns, proc->rank, &r);
+    return px_jobinfo_unpack_rank(px_process.model, ns, proc->rank, &r);
 }
 
 static bool waits_for(const struct px_want *w, const pmix_proc_t *proc)
