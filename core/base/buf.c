@@ -39,16 +39,6 @@ pmix_status_t px_buf_add(px_buf *buf, const void *bytes, size_t n)
     return PMIX_SUCCESS;
 }
 
-void px_buf_consume(px_buf *buf, size_t n)
-{
-    if (n >= buf->len) {
-        buf->len = 0;
-        return;
-    }
-    memmove(buf->data, buf->data + n, buf->len - n);
-    buf->len -= n;
-}
-
 px_buf px_buf_take(px_buf *buf)
 {
     px_buf taken = *buf;

@@ -18,7 +18,6 @@ typedef struct px_buf {
 pmix_status_t px_buf_reserve(px_buf *buf, size_t more);
 /* bytes must not point into buf; n == 0 does nothing. */
 pmix_status_t px_buf_add(px_buf *buf, const void *bytes, size_t n);
-void px_buf_consume(px_buf *buf, size_t n); /* drops the first n bytes */
 /* Moves the content out, leaving an empty buffer. */
 px_buf px_buf_take(px_buf *buf);
 void px_buf_cleanup(px_buf *buf); /* frees and zeroes */

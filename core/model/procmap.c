@@ -351,14 +351,6 @@ void px_procmap_destroy(struct px_procmap *map)
     free(map);
 }
 
-uint32_t px_procmap_find_node(const struct px_procmap *map, const char *name)
-{
-    for (uint32_t i = 0; name && i < map->n_nodes; i++)
-        if (strcmp(map->nodes[i], name) == 0)
-            return i;
-    return UINT32_MAX;
-}
-
 char *px_procmap_peers(const struct px_procmap *map, uint32_t node)
 {
     PX_AUTO(px_buf) text = {0};

@@ -33,8 +33,6 @@ pmix_status_t px_procmap_from_lists(char *const *nodes, const char *const *ranks
                                     size_t n, struct px_procmap **map,
                                     struct px_err *err);
 void px_procmap_destroy(struct px_procmap *map); /* NULL is fine */
-uint32_t px_procmap_find_node(const struct px_procmap *map,
-                              const char *name); /* UINT32_MAX */
 /* "0,1,5" of the ranks on a node; malloc'd. */
 char *px_procmap_peers(const struct px_procmap *map, uint32_t node);
 

@@ -157,8 +157,6 @@ void px_job_fail(struct px_job *job, const struct px_failure *failure);
 /* A launch has failed: ends what was started, unnoticed, then answers. */
 void px_job_abandon(struct px_job *job, pmix_status_t status, pmix_spawn_cbfunc_t cb,
                     void *cbdata);
-/* What it still has to say is not written. */
-void px_job_silence(struct px_job *job);
 
 /* embedded_report.c: events for this process's own handlers, the end for the parent
  * too. */

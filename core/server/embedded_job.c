@@ -85,7 +85,8 @@ static const struct px_pfexec_ops *pfexec(const struct px_job *job)
     return px_pfexec_ops(job->host->pfexec);
 }
 
-void px_job_silence(struct px_job *job)
+/* What it still has to say is not written. */
+static void silence(struct px_job *job)
 {
     for (uint32_t r = 0; r < job->n_tasks; r++) {
         for (int i = 0; i < 2; i++) {
@@ -98,7 +99,7 @@ void px_job_silence(struct px_job *job)
 
 void px_job_free(struct px_job *job)
 {
-    px_job_silence(job);
+    silence(job);
     for (uint32_t r = 0; r < job->n_tasks; r++)
         if (job->tasks[r].running)
             pfexec(job)->forget(job->host->pfexec->self, job->tasks[r].pid);
@@ -182,7 +183,7 @@ void px_job_abandon(struct px_job *job, pmix_status_t status, pmix_spawn_cbfunc_
     job->launch_status = status;
     job->launch_cb = cb;
     job->launch_cbdata = cbdata;
-    px_job_silence(job);
+    silence(job);
     px_job_kill(job, status);
     if (job->n_running > 0)
         return;

@@ -96,8 +96,6 @@ bool px_reader_done(const px_reader *r);
 pmix_status_t px_unpack(px_reader *r, void *dst, int32_t *n, pmix_data_type_t type);
 pmix_status_t px_unpack1(px_reader *r, void *dst, pmix_data_type_t type);
 pmix_status_t px_unpack_bare(px_reader *r, void *dst, pmix_data_type_t type);
-/* Count of the next operation, not consumed. */
-pmix_status_t px_unpack_peek(const px_reader *r, int32_t *n);
 
 pmix_status_t px_unpack_u8(px_reader *r, uint8_t *v, pmix_data_type_t type);
 pmix_status_t px_unpack_size(px_reader *r, size_t *v);

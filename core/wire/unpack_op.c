@@ -64,13 +64,6 @@ pmix_status_t px_get_head1(px_reader *r, pmix_data_type_t type)
                     : PMIX_ERR_UNPACK_FAILURE;
 }
 
-pmix_status_t px_unpack_peek(const px_reader *r, int32_t *n)
-{
-    px_reader ahead = *r;
-
-    return get_count(&ahead, n);
-}
-
 static pmix_status_t unpack_some(px_reader *r, void *dst, int32_t *n,
                                  pmix_data_type_t type)
 {

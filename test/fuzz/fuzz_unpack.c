@@ -4,7 +4,7 @@
  *
  * Input: buffer form (odd: described), operation, type number, then the message. */
 #include "fuzz.h"
-#include "core/wire/codec.h"
+#include "core/wire/codec_impl.h"
 #include "core/wire/ops.h"
 #include "wire_test.h"
 
@@ -85,10 +85,11 @@ static void read_values(px_reader *r, pmix_data_type_t type)
 
 static void read_array(px_reader *r, pmix_data_type_t type)
 {
+    px_reader ahead = *r;
     int32_t n;
     void *array;
 
-    if (px_unpack_peek(r, &n) || px_unpack_array(r, &array, (size_t)n, type))
+    if (px_get_head(&ahead, &n, type) || px_unpack_array(r, &array, (size_t)n, type))
         return;
     px_type_free_array(type, array, (size_t)n);
 }

@@ -89,35 +89,6 @@ START_TEST(a_size_that_overflows_is_out_of_memory)
 }
 END_TEST
 
-START_TEST(consume_drops_from_the_front)
-{
-    PX_AUTO(px_buf) buf = {0};
-
-    ck_assert_int_eq(px_buf_add(&buf, "abcdef", 6), PMIX_SUCCESS);
-    px_buf_consume(&buf, 0);
-    ck_assert_uint_eq(buf.len, 6);
-    px_buf_consume(&buf, 4);
-
-    ck_assert_uint_eq(buf.len, 2);
-    ck_assert_mem_eq(buf.data, "ef", 2);
-}
-END_TEST
-
-START_TEST(consuming_more_than_there_is_leaves_an_empty_buffer)
-{
-    PX_AUTO(px_buf) buf = {0};
-
-    px_buf_consume(&buf, 1);
-    ck_assert_uint_eq(buf.len, 0);
-    ck_assert_int_eq(px_buf_add(&buf, "abc", 3), PMIX_SUCCESS);
-    px_buf_consume(&buf, 4);
-
-    ck_assert_uint_eq(buf.len, 0);
-    ck_assert_int_eq(px_buf_add(&buf, "d", 1), PMIX_SUCCESS);
-    ck_assert_mem_eq(buf.data, "d", 1);
-}
-END_TEST
-
 START_TEST(take_moves_the_content_out)
 {
     px_buf buf = {0};
@@ -172,7 +143,5 @@ PX_TEST_MAIN("base/buf", an_all_zero_buffer_is_empty_and_can_be_added_to,
              keeps_all_bytes_in_order_over_many_growths, growth_is_geometric,
              adding_nothing_allocates_nothing_and_accepts_null,
              what_was_reserved_is_added_without_moving,
-             a_size_that_overflows_is_out_of_memory, consume_drops_from_the_front,
-             consuming_more_than_there_is_leaves_an_empty_buffer,
-             take_moves_the_content_out, cleanup_may_be_repeated,
-             a_failed_growth_leaves_the_buffer_unchanged)
+             a_size_that_overflows_is_out_of_memory, take_moves_the_content_out,
+             cleanup_may_be_repeated, a_failed_growth_leaves_the_buffer_unchanged)

@@ -72,7 +72,6 @@ START_TEST(refuses_a_negative_count)
 
     begin("v41", false, "01 01");
     ck_assert_int_eq(px_unpack(&r, &v, &n, PMIX_UINT32), PMIX_ERR_UNPACK_FAILURE);
-    ck_assert_int_eq(px_unpack_peek(&r, &n), PMIX_ERR_UNPACK_FAILURE);
     begin("v3", false, "ff ff ff ff 00 00 00 00");
     ck_assert_int_eq(px_unpack1(&r, &v, PMIX_UINT32), PMIX_ERR_UNPACK_FAILURE);
 }
@@ -81,27 +80,14 @@ END_TEST
 START_TEST(tells_the_end_of_the_message)
 {
     uint8_t op;
-    int32_t n;
 
     begin("v41", false, "");
 
     ck_assert(px_reader_done(&r));
     ck_assert_int_eq(px_unpack1(&r, &op, PMIX_COMMAND), PAST_END);
-    ck_assert_int_eq(px_unpack_peek(&r, &n), PAST_END);
     px_reader_init(&r, px_codec_default, NULL, 0);
     ck_assert(px_reader_done(&r));
     ck_assert_int_eq(px_unpack1(&r, &op, PMIX_COMMAND), PAST_END);
-}
-END_TEST
-
-START_TEST(peeks_at_the_next_count_without_taking_it)
-{
-    int32_t n;
-
-    begin("v41", true, "09 06 0e 01 02 03");
-    ck_assert_int_eq(px_unpack_peek(&r, &n), PMIX_SUCCESS);
-    ck_assert_int_eq(n, 3);
-    ck_assert_ptr_eq(r.pos, message.data);
 }
 END_TEST
 
@@ -178,7 +164,6 @@ PX_TEST_MAIN_WITH("wire/unpack_op", NULL, teardown,
                   refuses_more_values_than_there_is_room_for,
                   accepts_an_operation_of_no_values_except_where_one_is_needed,
                   refuses_a_negative_count, tells_the_end_of_the_message,
-                  peeks_at_the_next_count_without_taking_it, a_wrong_tag_is_a_mismatch,
-                  an_array_has_exactly_the_announced_number,
+                  a_wrong_tag_is_a_mismatch, an_array_has_exactly_the_announced_number,
                   an_array_of_none_reads_nothing, an_operation_of_no_type_is_refused,
                   bare_values_have_no_count)
