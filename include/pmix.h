@@ -58,8 +58,11 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo);
 /**
  * Undo one PMIx_Init; the last one leaves the server.
  *
+ * Blocks until the server has said goodbye, a few seconds at most. That it does not, or
+ * that the barrier fails, is no error: the process is on its own then all the same.
+ *
  * @param info  PMIX_EMBED_BARRIER waits for all processes of the namespace first
- * @return PMIX_SUCCESS; PMIX_ERR_TIMEOUT
+ * @return PMIX_SUCCESS; PMIX_ERR_INIT for one call too many
  *
  * PMIx Standard 5.0, ch. Client Initialization and Finalization.
  */
@@ -126,13 +129,15 @@ pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[],
 /* -- Data exchange --------------------------------------------------------------- */
 
 /**
- * Note a key and value for others to read. Never blocks; nothing is sent before
+ * Note a key and value for others to read. Waits for no server: nothing is sent before
  * PMIx_Commit.
  *
  * @param scope  who may read it
  * @param key    at most PMIX_MAX_KEYLEN bytes; a second Put replaces the first
  * @param val    copied
- * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, also for a scope that is none;
+ *         PMIX_ERR_UNKNOWN_DATA_TYPE or PMIX_ERR_NOT_SUPPORTED for a value that cannot
+ *         be sent to the server. On error what was put before is as it was
  *
  * PMIx Standard 5.0, ch. Data Access and Sharing.
  */
@@ -144,16 +149,16 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t *val);
  * Local processes may read it once this returns, others after a fence that collects
  * data or when they ask for it.
  *
- * @return PMIX_SUCCESS, also where there is no server or nothing to send
+ * @return PMIX_SUCCESS, also for a singleton, or where there is nothing to send
  *
  * PMIx Standard 5.0, ch. Data Access and Sharing.
  */
 pmix_status_t PMIx_Commit(void);
 
 /**
- * Note a key and value about a process for this process alone. Never blocks.
+ * Note a key and value about a process for this process alone. Waits for no server.
  *
- * @param proc  whom the value describes
+ * @param proc  whom the value describes; NULL: the caller
  * @param key   at most PMIX_MAX_KEYLEN bytes
  * @param val   copied
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
@@ -166,18 +171,30 @@ pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char key[],
 /**
  * Get the value @p proc has published, or its job has, under @p key.
  *
- * Looks in memory shared with the local server first; asks the server only on a miss.
+ * Looks at what this process has been told first; asks the server only on a miss.
  * May block. PMIX_OPTIONAL keeps it within this process, PMIX_IMMEDIATE within what the
  * server has now.
  *
- * @param proc  NULL: the caller. Rank PMIX_RANK_WILDCARD or _UNDEF: data of the job
+ * @param proc  NULL: the caller. Rank PMIX_RANK_WILDCARD: data of the job;
+ *              PMIX_RANK_UNDEF: of whoever has published the key, else of the job
  * @param key   NULL: all that @p proc has published, as an array of infos
  * @param val   receives a value the caller frees with PMIX_VALUE_RELEASE; NULL on
- *              error. With PMIX_GET_STATIC_VALUES the caller provides *val, with
- *              PMIX_GET_POINTER_VALUES *val points into the library and is not freed
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_FOUND if no such key exists;
- *         PMIX_ERR_EXISTS_OUTSIDE_SCOPE if it does but not for the caller;
- *         PMIX_ERR_TIMEOUT; PMIX_ERR_WOULD_BLOCK
+ *              error. With PMIX_GET_STATIC_VALUES the caller provides *val.
+ *              PMIX_GET_POINTER_VALUES has no effect: it is the caller's all the same
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_FOUND if there is no such key, or not for the
+ *         caller; PMIX_ERR_TIMEOUT; PMIX_ERR_WOULD_BLOCK. Other servers tell those two
+ *         apart, by PMIX_ERR_EXISTS_OUTSIDE_SCOPE
+ *
+ * For example, how many processes there are:
+ *
+ *     pmix_proc_t job;
+ *     pmix_value_t *size;
+ *
+ *     PMIx_Load_procid(&job, my_nspace, PMIX_RANK_WILDCARD);
+ *     if (PMIx_Get(&job, PMIX_JOB_SIZE, NULL, 0, &size) == PMIX_SUCCESS) {
+ *         printf("%u\n", size->data.uint32);
+ *         PMIX_VALUE_RELEASE(size);
+ *     }
  *
  * PMIx Standard 5.0, ch. Data Access and Sharing.
  */
@@ -187,8 +204,9 @@ pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
 /**
  * As PMIx_Get, without waiting.
  *
- * @param cbfunc  receives the status and a value that stays the library's
- * @return PMIX_SUCCESS, and the callback will come; or an error of PMIx_Get
+ * @param cbfunc  must not be NULL; receives the status and a value that stays the
+ *                library's
+ * @return PMIX_SUCCESS, and the callback will come; or PMIX_ERR_BAD_PARAM and its like
  *
  * PMIx Standard 5.0, ch. Data Access and Sharing.
  */
@@ -245,8 +263,9 @@ pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char **nodelist);
 /**
  * Publish keys and values for processes that need not be known.
  *
- * @param info  the data, and directives among it: PMIX_RANGE (default: the session),
- *              PMIX_PERSISTENCE (default: the application). Copied before this returns
+ * @param info  the data, at least one, and directives among it: PMIX_RANGE (default:
+ *              the session), PMIX_PERSISTENCE (default: the application). Copied before
+ *              this returns
  * @return PMIX_SUCCESS; PMIX_ERR_DUPLICATE_KEY, and nothing is published, if a key is
  *         there in an overlapping range; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_TIMEOUT
  *
@@ -276,8 +295,8 @@ pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata, const pmix_info_t i
 /**
  * As PMIx_Lookup, without waiting.
  *
- * @param keys    NULL-terminated
- * @param cbfunc  receives what was found; the data stays the library's
+ * @param keys    NULL-terminated, at least one
+ * @param cbfunc  must not be NULL; receives what was found; the data stays the library's
  */
 pmix_status_t PMIx_Lookup_nb(char **keys, const pmix_info_t info[], size_t ninfo,
                              pmix_lookup_cbfunc_t cbfunc, void *cbdata);
@@ -391,8 +410,8 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
  *
  * @param evhdlr_ref  the handler's number
  * @param cbfunc      gets the status; may be NULL
- * @return PMIX_SUCCESS; PMIX_OPERATION_SUCCEEDED if it was done at once, and cbfunc is
- *         not called; PMIX_ERR_NOT_FOUND if there is no such handler
+ * @return with @p cbfunc: PMIX_SUCCESS, and it will be called, with PMIX_ERR_NOT_FOUND
+ *         if there is no such handler. Without: that status
  *
  * PMIx Standard 5.0, ch. Event Notification.
  */
@@ -408,74 +427,14 @@ pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t 
  *                PMIX_EVENT_CUSTOM_RANGE
  * @param info    handed to the handlers
  * @param cbfunc  gets the status once the event was passed on, not once it was handled
- * @return PMIX_SUCCESS; PMIX_OPERATION_SUCCEEDED if it was done at once, and cbfunc is
- *         not called; PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_NOT_SUPPORTED
+ * @return with @p cbfunc: PMIX_SUCCESS, and it will be called; or an error. Without: the
+ *         status, be it the host's reason not to pass it on
  *
  * PMIx Standard 5.0, ch. Event Notification.
  */
 pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
                                 pmix_data_range_t range, const pmix_info_t info[],
                                 size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata);
-
-/* -- Queries, job control, logging ------------------------------------------------ */
-
-/**
- * Ask the library, the server and the host what they know.
- *
- * @param queries  keys and what narrows them
- * @param results  receives an array the caller frees with PMIX_INFO_FREE
- * @return PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS if some keys were answered;
- *         PMIX_ERR_NOT_FOUND if none was; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_TIMEOUT
- *
- * PMIx Standard 5.0, ch. Query Operations.
- */
-pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
-                              pmix_info_t **results, size_t *nresults);
-
-/** As PMIx_Query_info, without waiting: @p cbfunc gets status and results. */
-pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
-                                 pmix_info_cbfunc_t cbfunc, void *cbdata);
-
-/**
- * Ask the host to act on processes, or register what is to be cleaned up after the
- * caller.
- *
- * @param targets     whom; NULL and 0 for all processes of the caller's namespace
- * @param directives  PMIX_JOB_CTRL_... what to do; PMIX_REGISTER_CLEANUP and its kin
- * @param results     receives an array the caller frees with PMIX_INFO_FREE; may be
- *                    NULL
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NO_PERMISSIONS;
- *         PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES; PMIX_ERR_TIMEOUT. On error nothing
- *         was done
- *
- * PMIx Standard 5.0, ch. Job Management and Reporting.
- */
-pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
-                               const pmix_info_t directives[], size_t ndirs,
-                               pmix_info_t **results, size_t *nresults);
-
-/** As PMIx_Job_control, without waiting: @p cbfunc gets status and results. */
-pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
-                                  const pmix_info_t directives[], size_t ndirs,
-                                  pmix_info_cbfunc_t cbfunc, void *cbdata);
-
-/**
- * Log data to the places its keys name.
- *
- * @param data        PMIX_LOG_STDERR, PMIX_LOG_SYSLOG and so on, with what to log
- * @param directives  PMIX_LOG_ONCE, PMIX_LOG_TIMESTAMP and others
- * @return PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS; PMIX_ERR_NOT_AVAILABLE if a place
- *         cannot be reached now; PMIX_ERR_NOT_SUPPORTED if nobody serves it
- *
- * PMIx Standard 5.0, ch. Job Management and Reporting.
- */
-pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata,
-                       const pmix_info_t directives[], size_t ndirs);
-
-/** As PMIx_Log, without waiting: @p cbfunc gets its status. */
-pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata,
-                          const pmix_info_t directives[], size_t ndirs,
-                          pmix_op_cbfunc_t cbfunc, void *cbdata);
 
 #ifdef __cplusplus
 }

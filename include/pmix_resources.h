@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process may ask of the system around its job: resources, sessions, credentials,
- * monitoring, fabrics. Part of pmix.h, whose conventions hold. */
+/* What a process may ask of the system around its job: what it knows, job control, logging,
+ * resources, sessions, credentials, monitoring, fabrics. Part of pmix.h, whose conventions
+ * hold. */
 #ifndef PMIX_RESOURCES_H
 #define PMIX_RESOURCES_H
 
@@ -9,6 +10,68 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* -- Queries, job control, logging ------------------------------------------------ */
+
+/**
+ * Ask the library, the server and the host what they know.
+ *
+ * @param queries  at least one: keys and what narrows them
+ * @param results  receives an array the caller frees with PMIX_INFO_FREE
+ * @return PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS if some keys were answered;
+ *         PMIX_ERR_NOT_FOUND if none was; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_TIMEOUT
+ *
+ * PMIx Standard 5.0, ch. Query Operations.
+ */
+pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
+                              pmix_info_t **results, size_t *nresults);
+
+/** As PMIx_Query_info, without waiting: @p cbfunc gets status and results. */
+pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
+                                 pmix_info_cbfunc_t cbfunc, void *cbdata);
+
+/**
+ * Ask the host to act on processes, or register what is to be cleaned up after the
+ * caller.
+ *
+ * @param targets     whom; NULL and 0 for all processes of the caller's namespace
+ * @param directives  at least one: PMIX_JOB_CTRL_... what to do; PMIX_REGISTER_CLEANUP
+ *                    and its kin
+ * @param results     receives an array the caller frees with PMIX_INFO_FREE; may be
+ *                    NULL
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NO_PERMISSIONS;
+ *         PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES; PMIX_ERR_TIMEOUT. On error nothing
+ *         was done
+ *
+ * PMIx Standard 5.0, ch. Job Management and Reporting.
+ */
+pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
+                               const pmix_info_t directives[], size_t ndirs,
+                               pmix_info_t **results, size_t *nresults);
+
+/** As PMIx_Job_control, without waiting: @p cbfunc gets status and results. */
+pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
+                                  const pmix_info_t directives[], size_t ndirs,
+                                  pmix_info_cbfunc_t cbfunc, void *cbdata);
+
+/**
+ * Log data to the places its keys name.
+ *
+ * @param data        at least one: PMIX_LOG_STDERR, PMIX_LOG_SYSLOG and so on, with what
+ *                    to log
+ * @param directives  PMIX_LOG_ONCE, PMIX_LOG_TIMESTAMP and others
+ * @return PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS; PMIX_ERR_NOT_AVAILABLE if a place
+ *         cannot be reached now; PMIX_ERR_NOT_SUPPORTED if nobody serves it
+ *
+ * PMIx Standard 5.0, ch. Job Management and Reporting.
+ */
+pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata,
+                       const pmix_info_t directives[], size_t ndirs);
+
+/** As PMIx_Log, without waiting: @p cbfunc, which must not be NULL, gets its status. */
+pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata,
+                          const pmix_info_t directives[], size_t ndirs,
+                          pmix_op_cbfunc_t cbfunc, void *cbdata);
 
 /* -- Allocations, resource blocks, sessions ------------------------------------------ */
 
