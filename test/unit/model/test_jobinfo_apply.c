@@ -131,18 +131,22 @@ START_TEST(maps_may_come_as_regex2)
 }
 END_TEST
 
+static void put_node(px_writer *w, const char *name, const char *ranks)
+{
+    px_infos node = {0};
+
+    add_str(&node, PMIX_HOSTNAME, name);
+    add_str(&node, PMIX_LOCAL_PEERS, ranks);
+    put_array(w, PMIX_NODE_INFO_ARRAY, &node);
+}
+
 START_TEST(node_arrays_out_of_order_follow_the_node_list)
 {
     px_writer w;
-    px_infos a = {0};
 
     px_writer_init(&w, px_codec_default);
-    add_str(&a, PMIX_HOSTNAME, "n1");
-    add_str(&a, PMIX_LOCAL_PEERS, "2-3");
-    put_array(&w, PMIX_NODE_INFO_ARRAY, &a);
-    add_str(&a, PMIX_HOSTNAME, "n0");
-    add_str(&a, PMIX_LOCAL_PEERS, "0,1");
-    put_array(&w, PMIX_NODE_INFO_ARRAY, &a);
+    put_node(&w, "n1", "2-3");
+    put_node(&w, "n0", "0,1");
     put_str(&w, PMIX_NODE_LIST, "n0,n1");
     struct px_model *m = client_of_bytes(&w, "n1", 2);
 
@@ -156,15 +160,10 @@ END_TEST
 START_TEST(node_arrays_that_contradict_each_other_are_kept_but_make_no_map)
 {
     px_writer w;
-    px_infos a = {0};
 
     px_writer_init(&w, px_codec_default);
-    add_str(&a, PMIX_HOSTNAME, "n1");
-    add_str(&a, PMIX_LOCAL_PEERS, "0,1");
-    put_array(&w, PMIX_NODE_INFO_ARRAY, &a);
-    add_str(&a, PMIX_HOSTNAME, "n0");
-    add_str(&a, PMIX_LOCAL_PEERS, "0,1");
-    put_array(&w, PMIX_NODE_INFO_ARRAY, &a);
+    put_node(&w, "n1", "0,1");
+    put_node(&w, "n0", "0,1");
     struct px_model *m = client_of_bytes(&w, "n1", 0);
 
     ck_assert_ptr_null(m->own->map);
@@ -177,13 +176,10 @@ END_TEST
 START_TEST(arrays_of_some_nodes_make_no_map_of_the_job)
 {
     px_writer w;
-    px_infos a = {0};
 
     px_writer_init(&w, px_codec_default);
     put_num(&w, PMIX_JOB_SIZE, PMIX_UINT32, 4);
-    add_str(&a, PMIX_HOSTNAME, "n1");
-    add_str(&a, PMIX_LOCAL_PEERS, "0,1");
-    put_array(&w, PMIX_NODE_INFO_ARRAY, &a);
+    put_node(&w, "n1", "0,1");
     struct px_model *m = client_of_bytes(&w, "n1", 0);
 
     ck_assert_ptr_null(m->own->map);
@@ -196,16 +192,13 @@ END_TEST
 START_TEST(nodes_nobody_listed_are_found_by_name_all_the_same)
 {
     px_writer w;
-    px_infos a = {0};
 
     px_writer_init(&w, px_codec_default);
     for (int i = 0; i < 50; i++) {
         char name[16], ranks[16];
         snprintf(name, sizeof(name), "n%d", i);
         snprintf(ranks, sizeof(ranks), "%d", i);
-        add_str(&a, PMIX_HOSTNAME, name);
-        add_str(&a, PMIX_LOCAL_PEERS, ranks);
-        put_array(&w, PMIX_NODE_INFO_ARRAY, &a);
+        put_node(&w, name, ranks);
     }
     struct px_model *m = client_of_bytes(&w, "n7", 7);
 
