@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Objects of every type to try the walkers on: made from the table, the same for the
- * same seed, with NULL members, empty arrays and nested ones among them. */
+/* Objects of every type to try the walkers on: made by ../wire/gen.c, the same for the
+ * same seed. */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 

@@ -69,7 +69,7 @@ static uint64_t gen_spread(struct gen *g)
 static void gen_text(struct gen *g, char *dst, size_t max)
 {
     size_t n = gen_below(g, 8) ? gen_below(g, 12) : gen_below(g, MAX_TEXT);
-    bool any = is_wild(g, 2);
+    bool any = is_wild(g, 2) || (!g->dialect && gen_below(g, 2));
 
     if (n > max || is_wild(g, 6))
         n = max;
@@ -138,9 +138,11 @@ static void gen_real(struct gen *g, enum px_store store, void *obj)
 static void gen_dbuf(struct gen *g, pmix_data_buffer_t *b)
 {
     gen_bytes(g, &b->base_ptr, &b->bytes_used);
-    b->unpack_ptr = b->base_ptr;
-    b->pack_ptr = b->base_ptr ? b->base_ptr + b->bytes_used : NULL;
     b->bytes_allocated = b->bytes_used;
+    if (!b->base_ptr)
+        return;
+    b->pack_ptr = b->base_ptr + b->bytes_used;
+    b->unpack_ptr = b->base_ptr + (g->dialect ? 0 : gen_below(g, b->bytes_used));
 }
 
 /* A list of CPUs in order, perhaps of all from some on. */
@@ -176,6 +178,14 @@ static void gen_opaque(struct gen *g, enum px_store store, void *obj)
     else if (!g->dialect)
         o.source = gen_maybe_string(g);
     memcpy(obj, &o, sizeof(o));
+}
+
+/* To something that stays, as it does not survive a journey. */
+static void gen_pointer(struct gen *g, void *obj)
+{
+    const void *p = !g->dialect && gen_below(g, 2) ? "pointed to" : NULL;
+
+    memcpy(obj, &p, sizeof(p));
 }
 
 static void gen_timeval(struct gen *g, struct timeval *tv)
@@ -253,7 +263,8 @@ static void gen_darray(struct gen *g, pmix_data_array_t *a)
     } else {
         a->type = gen_type(g, false);
         a->size = gen_count(g);
-        if (a->type == PMIX_POINTER && a->size) /* else more bytes must follow them */
+        if (g->dialect && a->type == PMIX_POINTER &&
+            a->size) /* else more bytes must follow them */
             a->size = 1;
         a->array = gen_array(g, a->type, a->size);
     }
@@ -270,7 +281,7 @@ static void gen_value(struct gen *g, pmix_value_t *v)
     g->levels++;
     if (t->in_value == PX_VALUE_INLINE)
         gen_object(g, t->id, &v->data);
-    else
+    else if (g->dialect || gen_below(g, 4))
         v->data.ptr = gen_array(g, t->id, 1);
     g->levels--;
 }
@@ -358,7 +369,9 @@ void gen_object(struct gen *g, pmix_data_type_t id, void *obj)
     g->depth++;
     switch (store) {
     case PX_NONE:
-    case PX_POINTER: /* does not survive the journey */
+        break;
+    case PX_POINTER:
+        gen_pointer(g, obj);
         break;
     case PX_CPUSET:
     case PX_TOPO:
