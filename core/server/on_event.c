@@ -352,6 +352,10 @@ static pmix_status_t tell_host(struct px_server *srv, struct px_req *req,
     }
     u->args = *infos;
     *infos = (px_infos){0};
+    if (px_infos_set_user(&u->args, req->peer)) {
+        px_upcall_drop(u);
+        return PMIX_ERR_NOMEM;
+    }
     px_upcall_returned(u, srv->module.register_events(codes, n, u->args.v, u->args.n,
                                                       px_upcall_op_cb, u));
     return PX_DEFERRED;

@@ -21,16 +21,22 @@ static void reply_spawned(void *arg, const struct px_upcall *answer)
     px_req_reply(req, &w);
 }
 
-/* Whatever the client claimed: who asks is the parent. */
-static pmix_status_t set_parent(px_infos *infos, const pmix_proc_t *parent)
+/* Whatever the client claimed: who asks is the parent, and is what his connection is. */
+static pmix_status_t set_requestor(px_infos *infos, const struct px_peer *peer)
 {
-    for (size_t i = 0; i < infos->n; i++) {
-        if (PMIx_Check_key(infos->v[i].key, PMIX_PARENT_ID)) {
-            px_type_destruct(PMIX_VALUE, &infos->v[i].value);
-            return PMIx_Value_load(&infos->v[i].value, parent, PMIX_PROC);
-        }
-    }
-    return px_infos_add(infos, PMIX_PARENT_ID, parent, PMIX_PROC);
+    pmix_status_t rc = px_infos_set_user(infos, peer);
+
+    if (!rc)
+        rc = px_infos_set(infos, PMIX_PARENT_ID, &peer->proc, PMIX_PROC);
+    if (!rc)
+        rc = px_infos_set(infos, PMIX_SPAWNED, NULL, PMIX_BOOL);
+    if (rc)
+        return rc;
+    px_infos_drop(infos, PMIX_REQUESTOR_IS_TOOL);
+    px_infos_drop(infos, PMIX_REQUESTOR_IS_CLIENT);
+    return px_infos_add(infos,
+                        peer->tool ? PMIX_REQUESTOR_IS_TOOL : PMIX_REQUESTOR_IS_CLIENT,
+                        NULL, PMIX_BOOL);
 }
 
 static pmix_status_t read_spawn(struct px_req *req, struct px_upcall *u)
@@ -45,7 +51,7 @@ static pmix_status_t read_spawn(struct px_req *req, struct px_upcall *u)
         u->n_apps = 0;
     if (!rc && u->n_apps == 0)
         rc = PMIX_ERR_BAD_PARAM;
-    return rc ? rc : set_parent(&u->args, &u->proc);
+    return rc ? rc : set_requestor(&u->args, req->peer);
 }
 
 static pmix_status_t call_spawn(const pmix_server_module_t *m, struct px_upcall *u)
@@ -63,6 +69,16 @@ static pmix_status_t on_spawn(struct px_server *srv, struct px_req *req)
 
 /* ---- query --------------------------------------------------------------------------------------- */
 
+static pmix_status_t set_query_user(pmix_query_t *q, const struct px_peer *peer)
+{
+    px_infos l = {.v = q->qualifiers, .n = q->nqual, .cap = q->nqual};
+    pmix_status_t rc = px_infos_set_user(&l, peer);
+
+    q->qualifiers = l.v;
+    q->nqual = l.n;
+    return rc;
+}
+
 static pmix_status_t read_query(struct px_req *req, struct px_upcall *u)
 {
     pmix_status_t rc = px_unpack_size(&req->in, &u->n_queries);
@@ -74,8 +90,11 @@ static pmix_status_t read_query(struct px_req *req, struct px_upcall *u)
         return rc;
     }
     rc = px_attributes_query(req->peer->server, u->queries, &u->n_queries, &u->args);
-    return rc ? rc
-              : px_psets_query(req->peer->server, u->queries, &u->n_queries, &u->args);
+    if (!rc)
+        rc = px_psets_query(req->peer->server, u->queries, &u->n_queries, &u->args);
+    for (size_t i = 0; !rc && i < u->n_queries; i++)
+        rc = set_query_user(&u->queries[i], req->peer);
+    return rc;
 }
 
 static pmix_status_t call_query(const pmix_server_module_t *m, struct px_upcall *u)
@@ -118,7 +137,7 @@ static pmix_status_t read_job_control(struct px_req *req, struct px_upcall *u)
 
     if (!rc)
         rc = px_peer_may_all(req->peer, u->procs, u->n_procs);
-    return rc ? rc : px_upcall_read_infos(req, &u->args);
+    return rc ? rc : px_upcall_read_user_infos(req, &u->args);
 }
 
 static pmix_status_t call_job_control(const pmix_server_module_t *m,
@@ -147,7 +166,7 @@ static pmix_status_t read_log(struct px_req *req, struct px_upcall *u)
     if (!rc)
         rc = px_upcall_read_infos(req, &u->args);
     if (!rc)
-        rc = px_upcall_read_infos(req, &u->args2);
+        rc = px_upcall_read_user_infos(req, &u->args2);
     if (!rc && stamp)
         rc = px_infos_add(&u->args2, PMIX_LOG_TIMESTAMP, &stamp, PMIX_TIME);
     return rc;
@@ -184,7 +203,7 @@ static pmix_status_t read_monitor(struct px_req *req, struct px_upcall *u)
     px_type_destruct(PMIX_INFO, &monitor);
     if (!rc)
         rc = px_unpack_status(&req->in, &u->code);
-    return rc ? rc : px_upcall_read_infos(req, &u->args2);
+    return rc ? rc : px_upcall_read_user_infos(req, &u->args2);
 }
 
 static pmix_status_t call_monitor(const pmix_server_module_t *m, struct px_upcall *u)

@@ -50,15 +50,6 @@ static size_t n_pulls(struct px_server *srv, const struct px_peer *peer)
 
 /* ---- pull ----------------------------------------------------------------------------------- */
 
-static pmix_status_t read_user_infos(struct px_req *req, px_infos *out)
-{
-    pmix_status_t rc = px_upcall_read_infos(req, out);
-
-    if (!rc)
-        rc = px_infos_set_u32(out, PMIX_USERID, req->peer->uid);
-    return rc ? rc : px_infos_set_u32(out, PMIX_GRPID, req->peer->gid);
-}
-
 static pmix_status_t read_pull(struct px_req *req, struct pull *p, px_infos *infos)
 {
     pmix_status_t rc = px_unpack_procs(&req->in, &p->procs, &p->n_procs);
@@ -68,7 +59,7 @@ static pmix_status_t read_pull(struct px_req *req, struct pull *p, px_infos *inf
     if (!rc)
         rc = px_peer_may_all(req->peer, p->procs, p->n_procs);
     if (!rc)
-        rc = read_user_infos(req, infos);
+        rc = px_upcall_read_user_infos(req, infos);
     if (!rc)
         rc = px_unpack1(&req->in, &p->channels, PMIX_IOF_CHANNEL);
     if (!rc && p->channels == PMIX_FWD_NO_CHANNELS)
@@ -190,7 +181,7 @@ static pmix_status_t on_dereg(struct px_server *srv, struct px_req *req)
 
     if (!srv->module.iof_pull)
         return PMIX_ERR_NOT_SUPPORTED;
-    rc = read_user_infos(req, &infos);
+    rc = px_upcall_read_user_infos(req, &infos);
     if (!rc)
         rc = px_unpack_size(&req->in, &id);
     if (rc)
@@ -246,7 +237,7 @@ static pmix_status_t read_push(struct px_req *req, struct px_upcall *u)
     if (!rc)
         rc = px_peer_may_all(req->peer, u->procs, u->n_procs);
     if (!rc)
-        rc = read_user_infos(req, &u->args);
+        rc = px_upcall_read_user_infos(req, &u->args);
     if (!rc && !px_reader_done(&req->in))
         rc = px_unpack_bytes(&req->in, &u->object);
     return rc;

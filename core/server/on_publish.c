@@ -13,14 +13,6 @@ static pmix_status_t skip_claimed_uid(px_reader *in)
     return px_unpack1(in, &uid, PMIX_UINT32);
 }
 
-/* With the user the connection proves, not one that the client names. */
-static pmix_status_t read_infos(struct px_req *req, px_infos *out)
-{
-    pmix_status_t rc = px_upcall_read_infos(req, out);
-
-    return rc ? rc : px_infos_set_u32(out, PMIX_USERID, req->peer->uid);
-}
-
 static pmix_status_t read_keys(px_reader *in, char ***keys)
 {
     size_t n;
@@ -45,7 +37,7 @@ static pmix_status_t read_publish(struct px_req *req, struct px_upcall *u)
 {
     pmix_status_t rc = skip_claimed_uid(&req->in);
 
-    return rc ? rc : read_infos(req, &u->args);
+    return rc ? rc : px_upcall_read_user_infos(req, &u->args);
 }
 
 static pmix_status_t call_publish(const pmix_server_module_t *m, struct px_upcall *u)
@@ -69,7 +61,7 @@ static pmix_status_t read_unpublish(struct px_req *req, struct px_upcall *u)
 
     if (!rc)
         rc = read_keys(&req->in, &u->strv);
-    return rc ? rc : read_infos(req, &u->args);
+    return rc ? rc : px_upcall_read_user_infos(req, &u->args);
 }
 
 static pmix_status_t call_unpublish(const pmix_server_module_t *m, struct px_upcall *u)

@@ -13,7 +13,7 @@ static pmix_status_t read_alloc(struct px_req *req, struct px_upcall *u)
     if (rc)
         return rc;
     u->number = directive;
-    return px_upcall_read_infos(req, &u->args);
+    return px_upcall_read_user_infos(req, &u->args);
 }
 
 static pmix_status_t call_alloc(const pmix_server_module_t *m, struct px_upcall *u)
@@ -52,7 +52,7 @@ static pmix_status_t read_block(struct px_req *req, struct px_upcall *u)
         return rc;
     }
     u->number = directive;
-    return u->str ? px_upcall_read_infos(req, &u->args) : PMIX_ERR_BAD_PARAM;
+    return u->str ? px_upcall_read_user_infos(req, &u->args) : PMIX_ERR_BAD_PARAM;
 }
 
 static pmix_status_t call_block(const pmix_server_module_t *m, struct px_upcall *u)
@@ -77,7 +77,7 @@ static pmix_status_t read_session(struct px_req *req, struct px_upcall *u)
 {
     pmix_status_t rc = px_unpack1(&req->in, &u->number, PMIX_UINT32);
 
-    return rc ? rc : px_upcall_read_infos(req, &u->args);
+    return rc ? rc : px_upcall_read_user_infos(req, &u->args);
 }
 
 static pmix_status_t call_session(const pmix_server_module_t *m, struct px_upcall *u)
@@ -99,7 +99,7 @@ static pmix_status_t on_session(struct px_server *srv, struct px_req *req)
 
 static pmix_status_t read_get_cred(struct px_req *req, struct px_upcall *u)
 {
-    return px_upcall_read_infos(req, &u->args);
+    return px_upcall_read_user_infos(req, &u->args);
 }
 
 static pmix_status_t call_get_cred(const pmix_server_module_t *m, struct px_upcall *u)
@@ -134,7 +134,7 @@ static pmix_status_t read_validate(struct px_req *req, struct px_upcall *u)
 {
     pmix_status_t rc = px_unpack_bytes(&req->in, &u->object);
 
-    return rc ? rc : px_upcall_read_infos(req, &u->args);
+    return rc ? rc : px_upcall_read_user_infos(req, &u->args);
 }
 
 static pmix_status_t call_validate(const pmix_server_module_t *m, struct px_upcall *u)
@@ -158,7 +158,7 @@ static pmix_status_t on_validate(struct px_server *srv, struct px_req *req)
 static pmix_status_t read_register(struct px_req *req, struct px_upcall *u)
 {
     u->number = PMIX_FABRIC_REQUEST_INFO;
-    return px_upcall_read_infos(req, &u->args);
+    return px_upcall_read_user_infos(req, &u->args);
 }
 
 static pmix_status_t read_update(struct px_req *req, struct px_upcall *u)
@@ -167,7 +167,9 @@ static pmix_status_t read_update(struct px_req *req, struct px_upcall *u)
     pmix_status_t rc = px_unpack_size(&req->in, &index);
 
     u->number = PMIX_FABRIC_UPDATE_INFO;
-    return rc ? rc : px_infos_add(&u->args, PMIX_FABRIC_INDEX, &index, PMIX_SIZE);
+    if (!rc)
+        rc = px_infos_add(&u->args, PMIX_FABRIC_INDEX, &index, PMIX_SIZE);
+    return rc ? rc : px_infos_set_user(&u->args, req->peer);
 }
 
 static pmix_status_t call_fabric(const pmix_server_module_t *m, struct px_upcall *u)

@@ -29,7 +29,7 @@ void px_peer_unref(struct px_peer *p)
     free(p);
 }
 
-static void drop_key(px_infos *infos, const char *key)
+void px_infos_drop(px_infos *infos, const char *key)
 {
     size_t kept = 0;
 
@@ -42,10 +42,23 @@ static void drop_key(px_infos *infos, const char *key)
     infos->n = kept;
 }
 
-pmix_status_t px_infos_set_u32(px_infos *infos, const char *key, uint32_t value)
+pmix_status_t px_infos_set(px_infos *infos, const char *key, const void *data,
+                           pmix_data_type_t type)
 {
-    drop_key(infos, key);
-    return px_infos_add(infos, key, &value, PMIX_UINT32);
+    px_infos_drop(infos, key);
+    return px_infos_add(infos, key, data, type);
+}
+
+pmix_status_t px_infos_set_user(px_infos *infos, const struct px_peer *peer)
+{
+    pmix_status_t rc = px_infos_set(infos, PMIX_USERID, &peer->uid, PMIX_UINT32);
+
+    if (rc)
+        return rc;
+    if (peer->gid != (gid_t)-1)
+        return px_infos_set(infos, PMIX_GRPID, &peer->gid, PMIX_UINT32);
+    px_infos_drop(infos, PMIX_GRPID); /* nobody tells, so nobody claims */
+    return PMIX_SUCCESS;
 }
 
 void px_req_drop(struct px_req *req)

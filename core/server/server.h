@@ -175,8 +175,12 @@ extern const struct px_rpc
 extern const struct px_rpc px_rpcs_topology[]; /* topology.c: device distances */
 extern const struct px_rpc px_rpcs_iof[]; /* on_iof.c: iof_pull iof_dereg iof_push */
 
+void px_infos_drop(px_infos *infos, const char *key);
 /* In place of whatever infos hold under key. */
-pmix_status_t px_infos_set_u32(px_infos *infos, const char *key, uint32_t value);
+pmix_status_t px_infos_set(px_infos *infos, const char *key, const void *data,
+                           pmix_data_type_t type);
+/* The user that the connection proves, whatever was claimed; hosts decide by it. */
+pmix_status_t px_infos_set_user(px_infos *infos, const struct px_peer *peer);
 
 /* on_iof.c: what the peer had asked to be forwarded ends. */
 void px_iof_peer_gone(struct px_server *srv, struct px_peer *peer);

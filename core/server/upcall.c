@@ -125,6 +125,13 @@ pmix_status_t px_upcall_read_infos(struct px_req *req, px_infos *out)
     return rc;
 }
 
+pmix_status_t px_upcall_read_user_infos(struct px_req *req, px_infos *out)
+{
+    pmix_status_t rc = px_upcall_read_infos(req, out);
+
+    return rc ? rc : px_infos_set_user(out, req->peer);
+}
+
 void px_upcalls_stop(struct px_server *srv)
 {
     while (!px_list_empty(&srv->upcalls)) {

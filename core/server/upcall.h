@@ -71,6 +71,8 @@ pmix_status_t px_upcall_pass(struct px_server *srv, struct px_req *req,
                              const struct px_pass *pass);
 /* Reads infos, for args and args2. */
 pmix_status_t px_upcall_read_infos(struct px_req *req, px_infos *out);
+/* The same, with the user that the connection proves instead of one that was claimed. */
+pmix_status_t px_upcall_read_user_infos(struct px_req *req, px_infos *out);
 
 /* Callbacks to hand out, cbdata is the upcall. Any thread. */
 void px_upcall_op_cb(pmix_status_t status, void *cbdata);

@@ -415,6 +415,8 @@ static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t *queries, size_t n
 {
     host.code = (int)n;
     record_keys(n ? queries[0].keys : NULL);
+    record_infos(&host.given, n ? queries[0].qualifiers : NULL,
+                 n ? queries[0].nqual : 0);
     arrived("query", proc);
     return answer(DUE(info, cb, proc));
 }
