@@ -25,6 +25,25 @@ static const char *const function_keys[PX_N_LEVELS] = {
     [PX_LEVEL_HOST] = PMIX_HOST_FUNCTIONS,
 };
 
+/* What one request may ask for, many times what there is: else a few bytes that repeat the same
+ * names would cost gigabytes. */
+#define MAX_ITEMS  16384u
+#define LIST_ITEMS 256u /* the functions of a level, about */
+
+/* The answers, and how many more items (attributes, or functions in a list) they may hold. */
+struct answers {
+    px_infos *infos;
+    size_t left;
+};
+
+static pmix_status_t spend(struct answers *a, size_t n)
+{
+    if (n > a->left)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    a->left -= n;
+    return PMIX_SUCCESS;
+}
+
 /* ---- one function's attributes ------------------------------------------------------------- */
 
 static bool is_row_of(const struct px_support *row, const char *function)
@@ -54,12 +73,15 @@ static pmix_status_t describe(pmix_regattr_t *attr, const char *name)
     return attr->name && (!key || attr->description) ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
-static pmix_status_t add_attributes(px_infos *out, const char *key, const char *names)
+static pmix_status_t add_attributes(struct answers *a, px_infos *out, const char *key,
+                                    const char *names)
 {
     PX_AUTO(px_strv) list = px_strv_split(names, ',', false);
     pmix_data_array_t array = {.type = PMIX_REGATTR, .size = px_strv_count(list)};
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = spend(a, array.size);
 
+    if (rc)
+        return rc;
     array.array = PMIx_Regattr_create(array.size);
     if (!list || !array.array)
         return PMIX_ERR_NOMEM;
@@ -74,11 +96,14 @@ static pmix_status_t add_attributes(px_infos *out, const char *key, const char *
 /* ---- the field's form ----------------------------------------------------------------------- */
 
 static pmix_status_t list_functions(const struct px_support_table *t, const char *key,
-                                    px_infos *out)
+                                    struct answers *a, px_infos *out)
 {
     PX_AUTO(px_strv) names = NULL;
     PX_AUTOFREE char *joined = NULL;
+    pmix_status_t rc = spend(a, LIST_ITEMS + t->n);
 
+    if (rc)
+        return rc;
     if (t->functions)
         return px_infos_add(out, key, t->functions, PMIX_STRING);
     for (size_t i = 0; i < t->n; i++)
@@ -92,7 +117,8 @@ static pmix_status_t list_functions(const struct px_support_table *t, const char
 
 /* which: functions separated by commas; NULL or "all" for all. */
 static pmix_status_t list_attributes(const struct px_support_table *t,
-                                     const char *which, px_infos *out)
+                                     const char *which, struct answers *a,
+                                     px_infos *out)
 {
     PX_AUTO(px_strv) names = NULL;
     pmix_status_t rc = PMIX_SUCCESS;
@@ -100,38 +126,41 @@ static pmix_status_t list_attributes(const struct px_support_table *t,
     if (!which || strcmp(which, "all") == 0) {
         for (size_t i = 0; !rc && i < t->n; i++)
             if (t->rows[i].attributes)
-                rc = add_attributes(out, t->rows[i].function, t->rows[i].attributes);
+                rc = add_attributes(a, out, t->rows[i].function, t->rows[i].attributes);
         return rc;
     }
     names = px_strv_split(which, ',', false);
     for (size_t i = 0; !rc && names && names[i]; i++) {
-        const struct px_support *row = find_row(t, names[i]);
+        const struct px_support *row;
+
+        rc = spend(a, 1);
+        row = rc ? NULL : find_row(t, names[i]);
         if (row)
-            rc = add_attributes(out, names[i], row->attributes);
+            rc = add_attributes(a, out, names[i], row->attributes);
     }
     return rc;
 }
 
 static pmix_status_t answer_field(const struct px_support_table *t, enum px_level level,
-                                  const pmix_info_t *qualifier, px_infos *answers)
+                                  const pmix_info_t *qualifier, struct answers *a)
 {
     PX_AUTO(px_infos) found = {0};
     pmix_status_t rc;
 
     if (PMIx_Check_key(qualifier->key, function_keys[level]))
-        rc = list_functions(t, function_keys[level], &found);
+        rc = list_functions(t, function_keys[level], a, &found);
     else
-        rc = list_attributes(t, px_value_string(&qualifier->value), &found);
+        rc = list_attributes(t, px_value_string(&qualifier->value), a, &found);
     if (rc || found.n == 0)
         return rc;
-    return px_infos_add_array(answers, PMIX_QUERY_ATTRIBUTE_SUPPORT, &found);
+    return px_infos_add_array(a->infos, PMIX_QUERY_ATTRIBUTE_SUPPORT, &found);
 }
 
 /* ---- the Standard's form --------------------------------------------------------------------- */
 
 static pmix_status_t answer_standard(const struct px_support_table *t,
                                      enum px_level level, char *const *functions,
-                                     px_infos *answers)
+                                     struct answers *a)
 {
     static const pmix_value_t nothing = {.type = PMIX_UNDEF};
     pmix_status_t rc = PMIX_SUCCESS;
@@ -140,10 +169,13 @@ static pmix_status_t answer_standard(const struct px_support_table *t,
         PX_AUTO(px_infos) found = {0};
         const struct px_support *row = find_row(t, *functions);
 
-        rc = row ? add_attributes(&found, attribute_keys[level], row->attributes)
+        rc = spend(a, 1);
+        if (rc)
+            break;
+        rc = row ? add_attributes(a, &found, attribute_keys[level], row->attributes)
                  : px_infos_add_value(&found, attribute_keys[level], &nothing);
         if (!rc)
-            rc = px_infos_add_array(answers, *functions, &found);
+            rc = px_infos_add_array(a->infos, *functions, &found);
     }
     return rc;
 }
@@ -203,17 +235,17 @@ static pmix_status_t name_levels(pmix_query_t *q)
 /* A level whose value is false is not wanted, and taken out as well. */
 static pmix_status_t answer(const struct px_support_table *t, enum px_level level,
                             const pmix_query_t *q, const pmix_info_t *qualifier,
-                            px_infos *answers)
+                            struct answers *a)
 {
     if (qualifier->value.type == PMIX_BOOL && !qualifier->value.data.flag)
         return PMIX_SUCCESS;
     if (q->keys[1] && PMIx_Check_key(qualifier->key, attribute_keys[level]))
-        return answer_standard(t, level, q->keys + 1, answers);
-    return answer_field(t, level, qualifier, answers);
+        return answer_standard(t, level, q->keys + 1, a);
+    return answer_field(t, level, qualifier, a);
 }
 
 static pmix_status_t answer_query(const struct px_support_table *tables,
-                                  pmix_query_t *q, px_infos *answers)
+                                  pmix_query_t *q, struct answers *a)
 {
     pmix_status_t rc = name_levels(q);
     size_t kept = 0;
@@ -224,7 +256,7 @@ static pmix_status_t answer_query(const struct px_support_table *tables,
         bool here = level != PX_N_LEVELS && tables[level].here;
 
         if (!rc && here)
-            rc = answer(&tables[level], level, q, qualifier, answers);
+            rc = answer(&tables[level], level, q, qualifier, a);
         if (!rc && here)
             PMIx_Info_destruct(qualifier);
         else if (kept++ != i) /* an info does not point into itself */
@@ -237,6 +269,7 @@ static pmix_status_t answer_query(const struct px_support_table *tables,
 pmix_status_t px_support_query(const struct px_support_table tables[PX_N_LEVELS],
                                pmix_query_t *queries, size_t *n, px_infos *answers)
 {
+    struct answers a = {.infos = answers, .left = MAX_ITEMS};
     pmix_status_t rc = PMIX_SUCCESS;
     size_t kept = 0;
 
@@ -245,7 +278,7 @@ pmix_status_t px_support_query(const struct px_support_table tables[PX_N_LEVELS]
         bool asked = is_asked(q);
 
         if (!rc && asked)
-            rc = answer_query(tables, q, answers);
+            rc = answer_query(tables, q, &a);
         if (!rc && asked && !has_level(q))
             px_type_destruct(PMIX_QUERY, q);
         else

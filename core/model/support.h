@@ -37,7 +37,8 @@ void px_support_library(struct px_support_table tables[PX_N_LEVELS]);
 bool px_support_asked(const pmix_query_t *queries, size_t n);
 /* Answers what is asked of the levels that are here, and takes it out of the queries; those left,
  * *n of them, are for others. Everybody's share of a query that names no level is put into words.
- * PMIX_SUCCESS, also if there was nothing to answer; PMIX_ERR_NOMEM. */
+ * PMIX_SUCCESS, also if there was nothing to answer; PMIX_ERR_NOMEM; PMIX_ERR_OUT_OF_RESOURCE: the
+ * same is asked too often for one request. */
 pmix_status_t px_support_query(const struct px_support_table tables[PX_N_LEVELS],
                                pmix_query_t *queries, size_t *n, px_infos *answers);
 

@@ -164,54 +164,76 @@ PX_EXPORT pmix_status_t PMIx_server_delete_process_set(char *pset_name)
 
 /* ---- queries -------------------------------------------------------------------------------- */
 
-static pmix_status_t tell_names(const struct px_server *srv, px_infos *answers)
+/* What has no room in a reply need not be made: else a few bytes that repeat the same key would
+ * cost gigabytes. */
+struct answers {
+    px_infos *infos;
+    size_t left_b;
+};
+
+static pmix_status_t spend(struct answers *a, size_t n)
+{
+    n += sizeof(pmix_info_t);
+    if (n > a->left_b)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    a->left_b -= n;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t tell_names(const struct px_server *srv, struct answers *a)
 {
     PX_AUTO(px_strv) names = NULL;
-    pmix_status_t rc = PMIX_SUCCESS;
+    size_t len = 0;
+
+    PX_LIST_EACH (&srv->psets, struct pset, s, link)
+        len += strlen(s->name) + 1;
+    pmix_status_t rc = spend(a, len);
 
     PX_LIST_EACH (&srv->psets, struct pset, s, link)
         if (!rc)
             rc = px_strv_append(&names, s->name);
     return rc ? rc
-              : add_array(answers, PMIX_QUERY_PSET_NAMES, names, px_strv_count(names),
+              : add_array(a->infos, PMIX_QUERY_PSET_NAMES, names, px_strv_count(names),
                           PMIX_STRING);
 }
 
-static pmix_status_t tell_number(const struct px_server *srv, px_infos *answers)
+static pmix_status_t tell_number(const struct px_server *srv, struct answers *a)
 {
+    pmix_status_t rc = spend(a, 0);
     size_t n = 0;
 
     PX_LIST_EACH (&srv->psets, struct pset, s, link)
         n++;
-    return px_infos_add(answers, PMIX_QUERY_NUM_PSETS, &n, PMIX_SIZE);
+    return rc ? rc : px_infos_add(a->infos, PMIX_QUERY_NUM_PSETS, &n, PMIX_SIZE);
 }
 
 static pmix_status_t tell_members(const struct px_server *srv, const pmix_query_t *q,
-                                  px_infos *answers)
+                                  struct answers *a)
 {
     const char *name = px_info_str(q->qualifiers, q->nqual, PMIX_PSET_NAME);
     const struct pset *s = name ? find_pset(srv, name) : NULL;
+    pmix_status_t rc = s ? spend(a, s->n_procs * sizeof *s->procs) : PMIX_ERR_NOT_FOUND;
 
-    return s ? add_array(answers, PMIX_QUERY_PSET_MEMBERSHIP, s->procs, s->n_procs,
-                         PMIX_PROC)
-             : PMIX_ERR_NOT_FOUND;
+    return rc ? rc
+              : add_array(a->infos, PMIX_QUERY_PSET_MEMBERSHIP, s->procs, s->n_procs,
+                          PMIX_PROC);
 }
 
 /* PMIX_ERR_NOT_FOUND: nothing that is known here. */
 static pmix_status_t answer_key(const struct px_server *srv, const pmix_query_t *q,
-                                const char *key, px_infos *answers)
+                                const char *key, struct answers *a)
 {
     if (strcmp(key, PMIX_QUERY_NUM_PSETS) == 0)
-        return tell_number(srv, answers);
+        return tell_number(srv, a);
     if (strcmp(key, PMIX_QUERY_PSET_NAMES) == 0)
-        return tell_names(srv, answers);
+        return tell_names(srv, a);
     if (strcmp(key, PMIX_QUERY_PSET_MEMBERSHIP) == 0)
-        return tell_members(srv, q, answers);
+        return tell_members(srv, q, a);
     return PMIX_ERR_NOT_FOUND;
 }
 
 static pmix_status_t answer_query(const struct px_server *srv, pmix_query_t *q,
-                                  px_infos *answers)
+                                  struct answers *a)
 {
     size_t kept = 0;
     pmix_status_t rc = PMIX_SUCCESS;
@@ -220,7 +242,7 @@ static pmix_status_t answer_query(const struct px_server *srv, pmix_query_t *q,
         char *key = q->keys[i];
 
         if (!rc || rc == PMIX_ERR_NOT_FOUND)
-            rc = answer_key(srv, q, key, answers);
+            rc = answer_key(srv, q, key, a);
         if (!rc)
             free(key);
         else
@@ -234,6 +256,7 @@ static pmix_status_t answer_query(const struct px_server *srv, pmix_query_t *q,
 pmix_status_t px_psets_query(const struct px_server *srv, pmix_query_t *queries,
                              size_t *n, px_infos *answers)
 {
+    struct answers a = {.infos = answers, .left_b = 2ull * PX_MAX_FRAME_B};
     size_t kept = 0;
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -242,7 +265,7 @@ pmix_status_t px_psets_query(const struct px_server *srv, pmix_query_t *queries,
         bool asked = q->keys && q->keys[0];
 
         if (!rc)
-            rc = answer_query(srv, q, answers);
+            rc = answer_query(srv, q, &a);
         if (asked && !q->keys[0])
             px_type_destruct(PMIX_QUERY, q);
         else

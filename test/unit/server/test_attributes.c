@@ -195,9 +195,53 @@ START_TEST(answers_of_library_and_host_come_together)
 }
 END_TEST
 
+/* So many keys behind the first, so many qualifiers, all the same. */
+static pmix_status_t ask_again_and_again(int fd, size_t n_keys, const char *qualifier,
+                                         const char *value, size_t n_qualifiers)
+{
+    pmix_query_t q = PMIX_QUERY_STATIC_INIT;
+    px_writer w;
+
+    PMIx_Argv_append_nosize(&q.keys, PMIX_QUERY_ATTRIBUTE_SUPPORT);
+    for (size_t i = 0; i < n_keys; i++)
+        PMIx_Argv_append_nosize(&q.keys, "PMIx_Get");
+    PMIx_Query_qualifiers_create(&q, n_qualifiers);
+    for (size_t i = 0; i < n_qualifiers; i++)
+        PMIx_Info_load(&q.qualifiers[i], qualifier, value, PMIX_STRING);
+    raw_begin(&w, PX_OP_QUERY);
+    px_pack_size(&w, 1);
+    px_pack(&w, &q, 1, PMIX_QUERY);
+    PMIx_Query_destruct(&q);
+    return raw_request(fd, &w, NULL);
+}
+
+START_TEST(nobody_asks_for_the_same_without_end)
+{
+    enum { N = 20000 };
+    char *names = calloc(N, sizeof("PMIx_Get,"));
+    int fd = raw_client(0);
+
+    for (size_t i = 0; i < N; i++)
+        strcpy(names + i * strlen("PMIx_Get,"), "PMIx_Get,");
+    ck_assert_int_eq(ask_again_and_again(fd, 0, PMIX_SERVER_ATTRIBUTES, names, 1),
+                     PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_int_eq(ask_again_and_again(fd, 0, PMIX_SERVER_FUNCTIONS, NULL, N),
+                     PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_int_eq(ask_again_and_again(fd, 500, PMIX_SERVER_ATTRIBUTES, NULL, 500),
+                     PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_int_eq(ask_again_and_again(fd, 2, PMIX_SERVER_ATTRIBUTES, NULL, 2),
+                     PMIX_SUCCESS);
+    ck_assert_uint_eq(host_calls("query"), 0);
+    free(names);
+    raw_server_stop();
+    close(fd);
+}
+END_TEST
+
 PX_TEST_MAIN_WITH("server/attributes", setup, host_done,
                   what_was_registered_is_told_under_the_users_name,
                   a_function_is_registered_once, names_that_are_none_are_refused,
                   a_callback_must_not_wait_for_it, the_library_tells_of_itself,
                   the_host_of_last_resort_has_attributes_too,
-                  answers_of_library_and_host_come_together)
+                  answers_of_library_and_host_come_together,
+                  nobody_asks_for_the_same_without_end)

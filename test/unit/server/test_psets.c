@@ -149,6 +149,39 @@ START_TEST(what_is_not_known_here_is_the_hosts_to_answer)
 }
 END_TEST
 
+/* A few bytes each time, megabytes in the answer. */
+START_TEST(nobody_asks_for_more_than_a_reply_holds)
+{
+    enum { N_MEMBERS = 4000, N_KEYS = 2000 };
+    pmix_proc_t *members = calloc(N_MEMBERS, sizeof(*members));
+    char **keys = calloc(N_KEYS + 1, sizeof(*keys));
+    int fd = raw_client(0);
+    PX_AUTO(px_infos) l = {0};
+    pmix_query_t q = {.keys = keys};
+    pmix_info_t of;
+    px_writer w;
+
+    for (size_t i = 0; i < N_MEMBERS; i++)
+        members[i] = rank((pmix_rank_t)i);
+    ck_assert_int_eq(PMIx_server_define_process_set(members, N_MEMBERS, "all"), 0);
+    for (size_t i = 0; i < N_KEYS; i++)
+        keys[i] = (char *)(uintptr_t)PMIX_QUERY_PSET_MEMBERSHIP;
+    PMIx_Info_load(&of, PMIX_PSET_NAME, "all", PMIX_STRING);
+    q.qualifiers = &of;
+    q.nqual = 1;
+    raw_begin(&w, PX_OP_QUERY);
+    px_pack_size(&w, 1);
+    px_pack(&w, &q, 1, PMIX_QUERY);
+    ck_assert_int_eq(send_query(fd, &w, &l), PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_uint_eq(how_many(fd), 1);
+    PMIx_Info_destruct(&of);
+    free(members);
+    free(keys);
+    raw_server_stop();
+    close(fd);
+}
+END_TEST
+
 /* Name of the set that the next event of that code is about; members in *n. */
 static char *next_set(int fd, pmix_status_t wanted, size_t *n)
 {
@@ -254,6 +287,7 @@ END_TEST
 PX_TEST_MAIN_WITH("server/psets", setup, host_done,
                   queries_are_answered_without_the_host,
                   what_is_not_known_here_is_the_hosts_to_answer,
+                  nobody_asks_for_more_than_a_reply_holds,
                   clients_that_want_to_know_are_told,
                   a_set_stays_as_it_was_defined_until_it_is_deleted,
                   bad_arguments_and_states_change_nothing)
