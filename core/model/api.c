@@ -45,7 +45,7 @@ pmix_status_t px_api_wait(struct px_api *op)
 {
     if (!px_initialized())
         return PMIX_ERR_INIT;
-    return px_call(px_process.loop, on_call, op);
+    return px_process_call(on_call, op);
 }
 
 pmix_status_t px_api_post(const struct px_api *op, size_t size)

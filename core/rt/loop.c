@@ -264,13 +264,50 @@ void px_loop_stop_thread(struct px_loop *loop)
     atomic_store(&loop->external, true);
 }
 
-/* With external progress a thread may still be in its last pass of px_loop_pump. */
-static void await_turn(struct px_loop *loop)
+void px_loop_hold(struct px_loop *loop)
+{
+    atomic_fetch_add_explicit(&loop->held, 1, memory_order_relaxed);
+}
+
+void px_loop_let_go(struct px_loop *loop)
+{
+    atomic_fetch_sub_explicit(&loop->held, 1, memory_order_release);
+}
+
+/* With external progress a thread may still be in its last pass of px_loop_pump. None begins
+ * another one. */
+static void take_last_turn(struct px_loop *loop)
 {
     pthread_mutex_lock(&loop->turn_lock);
     while (loop->pumping)
         pthread_cond_wait(&loop->turn_over, &loop->turn_lock);
+    loop->pumping = true;
     pthread_mutex_unlock(&loop->turn_lock);
+}
+
+/* Those who wait for a turn look whether they still need one. */
+static void wake_helpers(struct px_loop *loop)
+{
+    pthread_mutex_lock(&loop->turn_lock);
+    pthread_cond_broadcast(&loop->turn_over);
+    pthread_mutex_unlock(&loop->turn_lock);
+}
+
+/* What came while the loop was ended. Whoever still waits for an answer gets it here, and may not
+ * have left px_call yet. */
+static void run_rest(struct px_loop *loop)
+{
+    enter(loop);
+    do {
+        while (run_mail(loop))
+            ;
+        wake_helpers(loop);
+        sched_yield();
+    } while (atomic_load_explicit(&loop->posting, memory_order_acquire) ||
+             atomic_load_explicit(&loop->inbox, memory_order_relaxed) ||
+             atomic_load_explicit(&loop->held, memory_order_acquire));
+    px_children_fini(&loop->children);
+    leave(loop);
 }
 
 void px_loop_destroy(struct px_loop *loop)
@@ -279,19 +316,10 @@ void px_loop_destroy(struct px_loop *loop)
         return;
     assert(!px_loop_is_current(loop));
     if (loop->external)
-        await_turn(loop);
+        take_last_turn(loop);
     else
         end_thread(loop);
-
-    enter(loop);
-    do {
-        while (run_mail(loop))
-            ;
-        sched_yield();
-    } while (atomic_load_explicit(&loop->posting, memory_order_acquire) ||
-             atomic_load_explicit(&loop->inbox, memory_order_relaxed));
-    px_children_fini(&loop->children);
-    leave(loop);
+    run_rest(loop);
     free_loop(loop);
 }
 

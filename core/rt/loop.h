@@ -16,8 +16,13 @@ struct px_loop;
 /* external: no thread is started; progress comes from px_loop_pump (PMIx_Progress) and
  * from whoever waits in px_call. */
 pmix_status_t px_loop_create(bool external, struct px_loop **loop);
-/* Runs what is still in the mailbox, ends the thread, frees. Not on the loop thread. */
+/* Runs what is still in the mailbox, ends the thread, frees, as soon as nobody holds it. Not on the
+ * loop thread. */
 void px_loop_destroy(struct px_loop *loop);
+/* For whoever waits in px_call while another thread may destroy the loop: it is not freed before it
+ * is let go. Any thread. */
+void px_loop_hold(struct px_loop *loop);
+void px_loop_let_go(struct px_loop *loop);
 /* Ends the loop's own thread, after what has been posted before; progress is external from then
  * on, also for those who wait already. Nothing if there is no thread. Not on the loop thread; one
  * call at a time. */

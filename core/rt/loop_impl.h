@@ -29,6 +29,7 @@ struct px_loop {
     /* The mailbox: newest first, turned round by the reader. */
     _Atomic(struct px_msg *) inbox;
     atomic_uint posting; /* px_post calls that may still touch this structure */
+    atomic_uint held;    /* px_loop_hold calls not yet undone */
     int wake_fd;         /* an eventfd, written when the inbox was empty */
     struct event mail;
 

@@ -292,6 +292,31 @@ bool px_process_post(struct px_msg *msg)
     return open;
 }
 
+static struct px_loop *hold_loop(void)
+{
+    struct px_loop *loop = NULL;
+
+    atomic_fetch_add(&px_process.posters, 1);
+    if (atomic_load(&px_process.open))
+        loop = px_process.loop;
+    if (loop)
+        px_loop_hold(loop);
+    atomic_fetch_sub(&px_process.posters, 1);
+    return loop;
+}
+
+pmix_status_t px_process_call(px_call_fn fn, void *args)
+{
+    struct px_loop *loop = hold_loop();
+    pmix_status_t rc;
+
+    if (!loop)
+        return PMIX_ERR_INIT;
+    rc = px_call(loop, fn, args);
+    px_loop_let_go(loop);
+    return rc;
+}
+
 /* ---- components ------------------------------------------------------------------ */
 
 const struct px_module *px_modules(const char *framework, size_t *n)

@@ -4,6 +4,7 @@
 #define PX_RT_PROCESS_H
 
 #include "core/base/err.h"
+#include "core/rt/call.h"
 #include "core/rt/loop.h"
 #include "tenon/component.h"
 
@@ -78,6 +79,11 @@ bool px_process_on_loop(void);
  * caller's. For what may come at any time: answers of hosts and event handlers. Any
  * thread. */
 bool px_process_post(struct px_msg *msg);
+
+/* px_call of an API function, which another thread may be about to take the loop from: the
+ * machine stays until it has returned. PMIX_ERR_INIT: it is stopping or has stopped; else as
+ * px_call. */
+pmix_status_t px_process_call(px_call_fn fn, void *args);
 
 /* Selected components of a framework, best first; count in *n. Any thread; valid until
  * the role that opened the framework is released. */

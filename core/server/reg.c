@@ -200,7 +200,7 @@ static pmix_status_t submit(struct reg *r, bool sound)
         return PMIX_ERR_BAD_PARAM;
     if (!r->cb)
         return px_process_on_loop() ? r->run(px_process.server, r)
-                                    : px_call(px_process.loop, on_reg_call, r);
+                                    : px_process_call(on_reg_call, r);
     heap = malloc(sizeof *heap);
     if (!heap)
         return PMIX_ERR_NOMEM;

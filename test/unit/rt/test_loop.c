@@ -299,6 +299,41 @@ START_TEST(a_post_may_end_in_the_destruction_of_the_loop)
 }
 END_TEST
 
+struct destroyer {
+    struct px_loop *loop;
+    atomic_bool done;
+};
+
+static void *destroy_it(void *arg)
+{
+    struct destroyer *d = arg;
+
+    px_loop_destroy(d->loop);
+    atomic_store(&d->done, true);
+    return NULL;
+}
+
+START_TEST(a_loop_that_is_held_is_destroyed_later)
+{
+    for (int external = 0; external < 2; external++) {
+        struct destroyer d = {.loop = rt_loop(external)};
+        struct note last = {.msg.run = on_note, .loop = d.loop};
+        pthread_t thread;
+
+        n_seen = 0;
+        px_loop_hold(d.loop);
+        ck_assert_int_eq(pthread_create(&thread, NULL, destroy_it, &d), 0);
+        px_post(d.loop, &last.msg);
+        usleep(50000);
+        ck_assert(!atomic_load(&d.done));
+        px_loop_let_go(d.loop);
+        pthread_join(thread, NULL);
+        ck_assert(atomic_load(&d.done));
+        ck_assert_int_eq(n_seen, 1);
+    }
+}
+END_TEST
+
 START_TEST(a_hundred_loops_leave_no_descriptor_and_no_thread)
 {
     int fds = rt_count_fds();
@@ -347,4 +382,5 @@ PX_TEST_MAIN("rt/loop", running_out_of_memory_is_an_error,
              any_thread_may_pump, pumping_from_within_a_callback_does_nothing,
              pumping_a_loop_with_a_thread_does_nothing,
              a_post_may_end_in_the_destruction_of_the_loop,
+             a_loop_that_is_held_is_destroyed_later,
              a_hundred_loops_leave_no_descriptor_and_no_thread)
