@@ -7,6 +7,7 @@
 #include "core/tool/tool.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- who we are --------------------------------------------------------------------------------- */
 
@@ -51,9 +52,10 @@ static void on_keepalive(void *arg PX_UNUSED, int fd, unsigned events PX_UNUSED)
 
     if (read(fd, &byte, 1) != 0)
         return; /* nothing is said there that means anything */
+    /* It stays open: the environment goes on naming it, and a later tool of this process must not
+     * take what bears its number by then for the pipe. */
     px_watch_free(tool->keepalive);
     tool->keepalive = NULL;
-    close(fd);
     (void)px_notify_deliver(px_process.notify, PMIX_EVENT_JOB_END,
                             &px_process.model->self, PMIX_RANGE_PROC_LOCAL, NULL, 0);
 }
@@ -72,13 +74,14 @@ static void on_watch_keepalive(struct px_call *call, void *args)
 /* A pipe whose other end is the initiator's: that it closes is the news. */
 static void watch_keepalive(void)
 {
-    const char *text = getenv(PMIX_KEEPALIVE_PIPE);
+    const char *text = secure_getenv(PMIX_KEEPALIVE_PIPE);
+    struct stat st;
     uint64_t fd;
 
     if (!text || !px_str_to_u64(text, 0, INT32_MAX, &fd))
         return;
-    if (px_fd_cloexec((int)fd) || px_fd_nonblock((int)fd) ||
-        px_call(px_process.loop, on_watch_keepalive, &fd))
+    if (fstat((int)fd, &st) || !S_ISFIFO(st.st_mode) || px_fd_cloexec((int)fd) ||
+        px_fd_nonblock((int)fd) || px_call(px_process.loop, on_watch_keepalive, &fd))
         px_log(PX_LOG_WARN, "tool", PMIX_KEEPALIVE_PIPE "=%s cannot be watched", text);
 }
 

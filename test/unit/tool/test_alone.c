@@ -344,6 +344,27 @@ START_TEST(the_end_of_whoever_started_it_is_an_event)
     close(fds[1]);
     sem_wait(&heard);
     finalize();
+    /* The next tool hears of it, too: what has that number is still the pipe. */
+    ck_assert_int_eq(fcntl(fds[0], F_GETFD), FD_CLOEXEC);
+    init_alone();
+    ck_assert_int_ge(
+        PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL), 0);
+    finalize();
+}
+END_TEST
+
+START_TEST(what_is_no_pipe_is_left_alone)
+{
+    char text[16];
+    int fd = open("/dev/null", O_RDONLY); /* not close-on-exec: somebody else's */
+
+    snprintf(text, sizeof(text), "%d", fd);
+    setenv(PMIX_KEEPALIVE_PIPE, text, 1);
+    init_alone();
+    ck_assert_int_eq(fcntl(fd, F_GETFD), 0);
+    ck_assert_int_eq(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+    finalize();
+    close(fd);
 }
 END_TEST
 
@@ -434,5 +455,5 @@ PX_TEST_MAIN_WITH(
     what_needs_a_server_is_unreachable_at_once, before_init_there_is_no_tool,
     a_client_is_no_tool, bad_arguments_change_nothing, each_init_needs_a_finalize,
     it_may_begin_and_end_many_times, a_tool_in_a_server_is_the_server,
-    the_end_of_whoever_started_it_is_an_event,
+    the_end_of_whoever_started_it_is_an_event, what_is_no_pipe_is_left_alone,
     a_tool_alone_with_a_module_is_its_own_server, the_progress_thread_can_be_stopped)
