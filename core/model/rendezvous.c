@@ -24,7 +24,7 @@ char *px_rendezvous_dir(const pmix_info_t *info, size_t n_info, const char *key,
     const char *dir = px_info_str(info, n_info, key);
 
     for (size_t i = 0; !dir && i < PX_COUNT(names); i++) {
-        dir = getenv(names[i]);
+        dir = secure_getenv(names[i]);
         if (dir && dir[0] != '/')
             dir = NULL;
     }

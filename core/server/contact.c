@@ -123,7 +123,7 @@ pmix_status_t px_contact_files_write(struct px_server *srv, const pmix_info_t *i
     if (!rc && px_info_flag(info, n_info, PMIX_SERVER_SYSTEM_SUPPORT))
         rc = write_named(srv, srv->system_tmpdir, px_strf("pmix.sys.%s", host));
     if (!extra)
-        extra = getenv(PMIX_LAUNCHER_RNDZ_FILE);
+        extra = secure_getenv(PMIX_LAUNCHER_RNDZ_FILE);
     if (!rc && extra)
         rc = strchr(extra, '/') ? write_file(srv, extra)
                                 : write_named(srv, ".", strdup(extra));
