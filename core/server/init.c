@@ -73,7 +73,7 @@ static pmix_status_t own_send(void *ctx PX_UNUSED, uint32_t tag, px_buf *payload
         return PMIX_ERR_NOMEM;
     }
     r->msg.run = on_own_request;
-    r->tag = tag;
+    r->tag = px_process.server->last_own_tag = tag;
     r->payload = px_buf_take(payload);
     px_post(px_process.loop, &r->msg);
     return PMIX_SUCCESS;
@@ -100,6 +100,8 @@ static pmix_status_t speak_for_self(struct px_model *m, const pmix_proc_t *self)
     px_writer_init(&m->put_local, px_codec_default);
     px_writer_init(&m->put_remote, px_codec_default);
     m->uplink.send = own_send;
+    m->uplink.ctx = px_process.server;
+    m->uplink.last_tag = px_process.server->last_own_tag; /* answers may still come */
     m->uplink.codec = px_codec_default;
     m->uplink.server = *self;
     return PMIX_SUCCESS;

@@ -68,13 +68,21 @@ void px_req_drop(struct px_req *req)
     free(req);
 }
 
+/* Since the request was made the process may have become the client of another server, which
+ * counts its own requests: an answer must not be taken for one of those. */
+static void answer_self(const struct px_server *srv, uint32_t tag, const px_buf *reply)
+{
+    struct px_model *m = px_process.model;
+
+    if (m && m->uplink.ctx == srv)
+        (void)px_uplink_reply(&m->uplink, tag, reply->data, reply->len);
+}
+
 static void on_own_reply(struct px_msg *msg)
 {
     struct px_req *req = PX_CONTAINER_OF(msg, struct px_req, msg);
 
-    if (px_process.model)
-        (void)px_uplink_reply(&px_process.model->uplink, req->tag, req->reply.data,
-                              req->reply.len);
+    answer_self(req->peer->server, req->tag, &req->reply);
     px_req_drop(req);
 }
 
@@ -157,7 +165,7 @@ static void refuse(struct px_peer *peer, uint32_t tag, pmix_status_t why)
 
     px_reply_begin(&req, &w, why);
     if (peer == peer->server->self)
-        (void)px_uplink_reply(&px_process.model->uplink, tag, w.buf.data, w.buf.len);
+        answer_self(peer->server, tag, &w.buf);
     else if (peer->conn)
         reply_to_client(&req, &w);
     px_writer_cleanup(&w);

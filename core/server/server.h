@@ -124,6 +124,7 @@ struct px_server {
     struct px_list upcalls; /* asked of the host, not answered yet */
     struct px_list dmodex;  /* requests that wait for data */
     struct px_peer *self;   /* for our own API calls */
+    uint32_t last_own_tag;  /* of one of those */
     void *events;           /* owned by on_event.c: cache, host registrations */
     struct px_list pulls;   /* owned by on_iof.c: who wants whose output */
     size_t last_pull;

@@ -324,6 +324,67 @@ START_TEST(stopping_the_thread_leaves_nobody_waiting)
 }
 END_TEST
 
+static pmix_info_cbfunc_t held_cb;
+static void *held_data[4];
+static int n_held;
+
+static pmix_status_t hold_query(pmix_proc_t *proc PX_UNUSED,
+                                pmix_query_t *queries PX_UNUSED, size_t n PX_UNUSED,
+                                pmix_info_cbfunc_t cb, void *cbdata)
+{
+    held_cb = cb;
+    held_data[n_held++] = cbdata;
+    sem_post(&heard);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t own_answer;
+
+static void on_own_answer(pmix_status_t status, pmix_info_t *info PX_UNUSED,
+                          size_t n PX_UNUSED, void *cbdata PX_UNUSED,
+                          pmix_release_cbfunc_t release, void *release_data)
+{
+    own_answer = status;
+    if (release)
+        release(release_data);
+    sem_post(&heard);
+}
+
+/* Both count their requests from the same number. */
+START_TEST(a_late_answer_to_itself_is_none_of_another_server)
+{
+    pmix_server_module_t module = {.query = hold_query};
+    char *keys[] = {(char *)(uintptr_t)PMIX_QUERY_NAMESPACES, NULL};
+    pmix_query_t q = {.keys = keys};
+    pmix_proc_t first = server("server-1");
+    PX_AUTO(px_infos) alone = {0};
+    pthread_t thread;
+
+    sem_init(&asked, 0, 0);
+    fake.hook = swallow;
+    ck_assert_int_eq(px_infos_add(&alone, PMIX_TOOL_DO_NOT_CONNECT, NULL, PMIX_BOOL),
+                     0);
+    ck_assert_int_eq(PMIx_tool_init(&self, alone.v, alone.n), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_set_server_module(&module), PMIX_SUCCESS);
+    for (size_t i = 0; i < PX_COUNT(held_data); i++) {
+        ck_assert_int_eq(PMIx_Query_info_nb(&q, 1, on_own_answer, NULL), PMIX_SUCCESS);
+        sem_wait(&heard);
+    }
+    ck_assert_int_eq(attach("server-1", true, NULL), PMIX_SUCCESS);
+    for (size_t i = 0; i < PX_COUNT(held_data); i++)
+        sem_wait(&heard);
+    ck_assert_int_eq(own_answer, PMIX_ERR_LOST_CONNECTION);
+    ck_assert_int_eq(pthread_create(&thread, NULL, ask_in_vain, NULL), 0);
+    sem_wait(&asked);
+    for (int i = 0; i < n_held; i++)
+        held_cb(PMIX_ERR_EXISTS, NULL, 0, held_data[i], NULL, NULL);
+    ck_assert_int_eq(PMIx_tool_disconnect(&first), PMIX_SUCCESS);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(asked_status, PMIX_ERR_UNREACH);
+    end();
+}
+END_TEST
+
 PX_TEST_MAIN_WITH("tool/servers", setup, teardown,
                   the_first_server_is_primary_and_others_follow,
                   a_server_that_is_connected_is_not_connected_again,
@@ -332,4 +393,5 @@ PX_TEST_MAIN_WITH("tool/servers", setup, teardown,
                   the_primary_one_may_be_waited_for, waiting_ends_with_its_time,
                   a_server_that_answers_no_goodbye_is_left_all_the_same,
                   what_waits_for_a_server_that_is_left_fails,
-                  stopping_the_thread_leaves_nobody_waiting)
+                  stopping_the_thread_leaves_nobody_waiting,
+                  a_late_answer_to_itself_is_none_of_another_server)
