@@ -146,7 +146,7 @@ pmix_status_t px_link_make_primary(struct px_link *link)
 /* ---- leaving ------------------------------------------------------------------------------------ */
 
 struct goodbye {
-    const pmix_proc_t *server;
+    pmix_proc_t server; /* found: asked for may be any of a namespace */
     struct px_call *call;
     struct px_timer *timer;
 };
@@ -154,7 +154,7 @@ struct goodbye {
 /* Found anew each time: the connection may have been lost meanwhile. */
 static void shut(struct goodbye *g)
 {
-    struct px_link *link = px_link_find(g->server);
+    struct px_link *link = px_link_find(&g->server);
 
     if (link)
         px_link_close(link, PMIX_ERR_UNREACH);
@@ -188,7 +188,7 @@ static void on_goodbye_slow(void *arg)
 static void on_goodbye(struct px_call *call, void *args)
 {
     struct goodbye *g = args;
-    struct px_link *link = px_link_find(g->server);
+    struct px_link *link = px_link_find(&g->server);
     px_writer w;
 
     if (!link) {
@@ -196,6 +196,7 @@ static void on_goodbye(struct px_call *call, void *args)
         return;
     }
     g->call = call;
+    g->server = link->server;
     g->timer = px_timer_create(px_process.loop, on_goodbye_slow, g);
     px_uplink_begin(px_link_uplink(link), &w, PX_OP_FINALIZE);
     if (!g->timer || px_uplink_request(px_link_uplink(link), &w, on_goodbye_reply, g))
@@ -207,7 +208,7 @@ static void on_goodbye(struct px_call *call, void *args)
 
 pmix_status_t px_link_leave(const pmix_proc_t *server)
 {
-    struct goodbye g = {.server = server};
+    struct goodbye g = {.server = *server};
 
     return px_call(px_process.loop, on_goodbye, &g);
 }

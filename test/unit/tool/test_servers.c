@@ -3,6 +3,7 @@
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/client/client.h"
 #include "core/rt/process.h"
 #include "core/types/type.h"
 #include "px_test.h"
@@ -324,6 +325,36 @@ START_TEST(stopping_the_thread_leaves_nobody_waiting)
 }
 END_TEST
 
+static bool hang_up(int fd, struct fake_req *req)
+{
+    if (req->op != PX_OP_FINALIZE)
+        return false;
+    shutdown(fd, SHUT_RDWR);
+    return true;
+}
+
+/* "server-1" twice over: whichever is left is left, and no other. */
+START_TEST(any_server_of_a_name_is_one_server)
+{
+    pmix_proc_t any = {.rank = PMIX_RANK_WILDCARD}, *list = NULL;
+    size_t n = 0;
+
+    begin();
+    ck_assert_int_eq(attach("server-2", false, NULL), PMIX_SUCCESS);
+    PX_LIST_EACH (&px_process.client->links, struct px_link, l, link) {
+        if (strcmp(l->server.nspace, "server-2") == 0)
+            px_proc_set(&l->server, "server-1", 1);
+    }
+    px_proc_set(&any, "server-1", PMIX_RANK_WILDCARD);
+    fake.hook = hang_up;
+    ck_assert_int_eq(PMIx_tool_disconnect(&any), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_get_servers(&list, &n), PMIX_SUCCESS);
+    ck_assert_uint_eq(n, 1);
+    PMIx_Proc_free(list, n);
+    end();
+}
+END_TEST
+
 static pmix_info_cbfunc_t held_cb;
 static void *held_data[4];
 static int n_held;
@@ -394,4 +425,5 @@ PX_TEST_MAIN_WITH("tool/servers", setup, teardown,
                   a_server_that_answers_no_goodbye_is_left_all_the_same,
                   what_waits_for_a_server_that_is_left_fails,
                   stopping_the_thread_leaves_nobody_waiting,
+                  any_server_of_a_name_is_one_server,
                   a_late_answer_to_itself_is_none_of_another_server)
