@@ -5,6 +5,9 @@
 #include "core/base/strv.h"
 #include "core/rt/loop.h"
 #include "core/server/embedded_pubs_impl.h"
+#include "core/wire/ops.h"
+
+#define MAX_ANSWER_B PX_MAX_FRAME_B /* what has no room in a reply need not be copied */
 
 struct waiter {
     struct px_list link;
@@ -44,17 +47,22 @@ static void waiter_free(struct waiter *w)
     free(w);
 }
 
-/* Copies of what is there. Entries for one reader are gone by then: nobody gets them
+/* Copies of what is there, of a key as often as it is asked for. Entries for one reader are gone by then: nobody gets them
  * twice. */
 static pmix_status_t gather(struct px_pubs *p, const struct waiter *w,
                             pmix_pdata_t *found, size_t *n)
 {
+    size_t room_b = MAX_ANSWER_B;
+
     for (char **key = w->keys; *key; key++) {
         struct px_pub *pub = find(p, &w->scope, *key);
         pmix_pdata_t *to = &found[*n];
 
         if (!pub)
             continue;
+        if (pub->size_b > room_b)
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        room_b -= pub->size_b;
         to->proc = pub->scope.proc;
         memcpy(to->key, pub->key, sizeof(to->key));
         if (px_type_copy(PMIX_VALUE, &to->value, &pub->value))
@@ -76,8 +84,13 @@ static void answer(struct px_pubs *p, struct waiter *w)
     pmix_pdata_t *found = calloc(n_keys, sizeof(*found));
     pmix_status_t rc = found ? gather(p, w, found, &n) : PMIX_ERR_NOMEM;
 
-    if (!rc && n < n_keys)
+    if (rc) {
+        px_type_free_array(PMIX_PDATA, found, n);
+        found = NULL;
+        n = 0;
+    } else if (n < n_keys) {
         rc = n > 0 ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_ERR_NOT_FOUND;
+    }
     w->cb(rc, n > 0 ? found : NULL, n, w->cbdata);
     px_type_free_array(PMIX_PDATA, found, n);
     waiter_free(w);

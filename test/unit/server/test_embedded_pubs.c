@@ -403,6 +403,32 @@ START_TEST(a_lookup_gives_up_at_its_deadline)
 }
 END_TEST
 
+START_TEST(the_same_value_is_not_copied_without_end)
+{
+    enum { VALUE_B = 1 << 20, N = 40 };
+    char *value = malloc(VALUE_B), *keys[N + 1] = {NULL};
+    px_infos l = infos_of(&(struct how){.range = PMIX_RANGE_SESSION});
+
+    memset(value, 'x', VALUE_B);
+    value[VALUE_B - 1] = '\0';
+    ck_assert_int_eq(px_infos_add(&l, "big", value, PMIX_STRING), 0);
+    ck_assert_int_eq(px_pubs_publish(&pubs, &a0, l.v, l.n), PMIX_SUCCESS);
+    for (size_t i = 0; i < N; i++)
+        keys[i] = (char *)(uintptr_t) "big";
+    ck_assert_int_eq(px_pubs_lookup(&pubs, &a1, keys, l.v, 1, on_found, NULL),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(answer, PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_uint_eq(n_found, 0);
+    keys[3] = NULL;
+    ck_assert_int_eq(px_pubs_lookup(&pubs, &a1, keys, l.v, 1, on_found, NULL),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(answer, PMIX_SUCCESS);
+    ck_assert_uint_eq(n_found, 3);
+    px_infos_cleanup(&l);
+    free(value);
+}
+END_TEST
+
 PX_TEST_MAIN_WITH(
     "server/embedded_pubs", setup, teardown, what_was_published_is_found_with_its_owner,
     a_key_is_published_once, ranges_that_do_not_meet_may_share_a_key,
@@ -413,4 +439,5 @@ PX_TEST_MAIN_WITH(
     persistence_says_what_stays, only_the_owner_takes_back,
     a_lookup_waits_for_all_it_wants, a_lookup_waits_for_as_many_as_it_says,
     of_several_that_wait_one_gets_what_is_read_once, the_wait_of_a_process_ends_with_it,
-    no_key_is_no_lookup, there_is_a_limit, a_lookup_gives_up_at_its_deadline)
+    no_key_is_no_lookup, there_is_a_limit, a_lookup_gives_up_at_its_deadline,
+    the_same_value_is_not_copied_without_end)
