@@ -265,9 +265,11 @@ static void name_it(const struct visit *v, pmix_proc_t *name)
 {
     char made[PMIX_MAX_NSLEN + 1];
 
-    snprintf(made, sizeof made, "tool-%u-of-%.200s", ++v->srv->n_named,
-             v->srv->proc.nspace);
-    px_proc_set(name, made, 0);
+    do {
+        snprintf(made, sizeof made, "tool-%u-of-%.200s", ++v->srv->n_named,
+                 v->srv->proc.nspace);
+        px_proc_set(name, made, 0);
+    } while (px_peer_find(v->srv, name) || px_nspace_find(px_process.model, made));
 }
 
 void px_tool_visit(struct px_server *srv, int fd, const struct px_ptl_peer *who,

@@ -53,10 +53,9 @@ static struct px_hello tool_hello(uint8_t flag, const char *nspace)
     return h;
 }
 
-static pmix_status_t say(const struct px_hello *h, pmix_proc_t *name)
+static pmix_status_t say_on(int fd, const struct px_hello *h, pmix_proc_t *name)
 {
     PX_AUTO(px_buf) out = {0};
-    PX_AUTOCLOSE int fd = raw_socket();
     uint64_t deadline = px_clock_ms() + 5000;
     uint32_t word;
 
@@ -69,6 +68,13 @@ static pmix_status_t say(const struct px_hello *h, pmix_proc_t *name)
             px_fd_read_all(fd, name->nspace, sizeof(name->nspace), deadline),
             PMIX_SUCCESS);
     return (pmix_status_t)ntohl(word);
+}
+
+static pmix_status_t say(const struct px_hello *h, pmix_proc_t *name)
+{
+    PX_AUTOCLOSE int fd = raw_socket();
+
+    return say_on(fd, h, name);
 }
 
 /* The status; *name is the first that the server says: the tool's, if it has none, or its own. */
@@ -116,6 +122,21 @@ START_TEST(our_own_host_names_each_tool)
     ck_assert_int_eq(knock(PX_FLAG_TOOL_HAS_ID, "mine", &third), PMIX_SUCCESS);
     ck_assert_str_eq(third.nspace, "srv");
     ck_assert_int_eq(knock(PX_FLAG_TOOL_LEGACY, "", &third), PMIX_ERR_NOT_SUPPORTED);
+    PMIx_server_finalize();
+}
+END_TEST
+
+START_TEST(a_name_that_somebody_has_is_given_to_nobody)
+{
+    struct px_hello h = tool_hello(PX_FLAG_TOOL_HAS_ID, "tool-1-of-srv");
+    pmix_proc_t name;
+
+    start(NULL, true);
+    raw_add_job("tool-2-of-srv", 1, 0, geteuid());
+    PX_AUTOCLOSE int fd = raw_socket();
+    ck_assert_int_eq(say_on(fd, &h, &name), PMIX_SUCCESS);
+    ck_assert_int_eq(knock(PX_FLAG_TOOL_NEEDS_ID, "", &name), PMIX_SUCCESS);
+    ck_assert_str_eq(name.nspace, "tool-3-of-srv");
     PMIx_server_finalize();
 }
 END_TEST
@@ -195,6 +216,7 @@ END_TEST
 
 PX_TEST_MAIN_WITH("server/tool", setup, teardown, without_support_there_are_no_tools,
                   a_host_without_a_word_on_tools_has_none, our_own_host_names_each_tool,
+                  a_name_that_somebody_has_is_given_to_nobody,
                   nobody_takes_a_name_that_is_not_his,
                   what_the_kernel_does_not_confirm_is_refused,
                   its_files_tell_the_way_while_it_lives,
