@@ -3,6 +3,11 @@
 #include "core/rt/log.h"
 #include "core/server/server.h"
 
+/* Requests that wait for others, or for a host that is slow, cost memory that their client chooses:
+ * what it sends, and about REQUEST_B for each. */
+#define MAX_PENDING_B (256u * 1024u * 1024u)
+#define REQUEST_B     1024u
+
 static const struct px_rpc *const tables[] = {
     px_rpcs_job,  px_rpcs_get,    px_rpcs_collect, px_rpcs_publish,  px_rpcs_event,
     px_rpcs_host, px_rpcs_system, px_rpcs_iof,     px_rpcs_topology,
@@ -64,6 +69,7 @@ pmix_status_t px_infos_set_user(px_infos *infos, const struct px_peer *peer)
 void px_req_drop(struct px_req *req)
 {
     px_buf_cleanup(&req->reply);
+    req->peer->pending_b -= req->weight_b;
     px_peer_unref(req->peer);
     free(req);
 }
@@ -191,10 +197,15 @@ static pmix_status_t handle(struct px_server *srv, struct px_req *req)
 void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
                         const uint8_t *payload, size_t n)
 {
+    size_t weight_b = n + REQUEST_B;
     struct px_req *req;
 
     if (tag < PX_TAG_DYNAMIC) /* heartbeats and the like ask for nothing */
         return;
+    if (peer->pending_b + weight_b > MAX_PENDING_B && peer != srv->self) {
+        refuse(peer, tag, PMIX_ERR_OUT_OF_RESOURCE);
+        return;
+    }
     req = calloc(1, sizeof *req);
     if (!req) {
         refuse(peer, tag, PMIX_ERR_NOMEM);
@@ -203,6 +214,8 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
     px_peer_ref(peer);
     req->peer = peer;
     req->tag = tag;
+    req->weight_b = weight_b;
+    peer->pending_b += weight_b;
     px_reader_init(&req->in, peer->codec, payload, n);
     pmix_status_t rc = handle(srv, req);
     if (rc != PX_DEFERRED)

@@ -56,8 +56,9 @@ struct px_peer {
     uint32_t pindex;
     bool finalized;
     bool gone;
-    bool tool;    /* has no struct px_local */
-    void *events; /* owned by on_event.c: what the peer registered */
+    bool tool;        /* has no struct px_local */
+    void *events;     /* owned by on_event.c: what the peer registered */
+    size_t pending_b; /* what its unanswered requests may cost */
 };
 
 /* One request of a peer. Handlers return a status, which is then the reply, or PX_DEFERRED and see
@@ -66,6 +67,7 @@ struct px_req {
     struct px_peer *peer; /* referenced */
     uint32_t tag;
     uint8_t op;
+    size_t weight_b;     /* its share of the peer's pending_b */
     px_reader in;        /* after the command byte; valid during the handler only */
     struct px_list link; /* free for the handler's queue */
     void *state;         /* free for the handler */

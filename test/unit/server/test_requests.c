@@ -111,6 +111,51 @@ START_TEST(a_waiting_get_ends_when_its_owner_dies)
 }
 END_TEST
 
+/* One that costs the server what the filler does. */
+static void get_colour(px_writer *w, const char *filler)
+{
+    pmix_info_t info;
+
+    raw_begin(w, PX_OP_GET);
+    px_pack_str(w, "job");
+    px_pack_rank(w, 1);
+    PMIx_Info_load(&info, "filler", filler, PMIX_STRING);
+    px_pack_infos(w, &info, 1);
+    px_pack_str(w, "colour");
+    PMIx_Info_destruct(&info);
+}
+
+START_TEST(what_one_client_waits_for_is_bounded)
+{
+    enum { BEFORE_B = 255 << 20, EACH_B = 400 << 10, N = 2 };
+    char *filler = malloc(EACH_B + 1);
+    int reader = raw_client(0), owner = raw_client(1);
+    pmix_proc_t proc;
+    px_writer w;
+
+    px_proc_set(&proc, "job", 0);
+    px_peer_find(px_process.server, &proc)->pending_b += BEFORE_B;
+    memset(filler, 'x', EACH_B);
+    filler[EACH_B] = '\0';
+    for (unsigned i = 0; i <= N; i++) {
+        get_colour(&w, filler);
+        raw_send(reader, 600 + i, &w);
+    }
+    ck_assert_int_eq(raw_status(reader, 600 + N), PMIX_ERR_OUT_OF_RESOURCE);
+    raw_begin(&w, 200); /* there is room for small ones */
+    ck_assert_int_eq(raw_request(reader, &w, NULL), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(raw_commit(owner, "colour", 7), PMIX_SUCCESS);
+    for (unsigned i = 0; i < N; i++)
+        ck_assert_int_eq(raw_status(reader, 600 + i), PMIX_SUCCESS);
+    get_colour(&w, filler);
+    ck_assert_int_eq(raw_request(reader, &w, NULL), PMIX_SUCCESS);
+    free(filler);
+    raw_server_stop();
+    close(reader);
+    close(owner);
+}
+END_TEST
+
 START_TEST(a_damaged_commit_changes_nothing)
 {
     int reader = raw_client(0), owner = raw_client(1);
@@ -268,6 +313,7 @@ PX_TEST_MAIN_WITH("server/requests", setup, NULL, an_unknown_command_is_answered
                   job_information_begins_with_the_name, a_get_waits_for_the_commit,
                   what_can_not_come_is_not_found_at_once,
                   a_waiting_get_ends_when_its_owner_dies,
+                  what_one_client_waits_for_is_bounded,
                   a_damaged_commit_changes_nothing, a_fence_ends_when_the_last_has_come,
                   a_fence_ends_with_an_error_when_one_dies,
                   a_fence_of_others_is_refused,
