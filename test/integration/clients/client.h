@@ -7,6 +7,7 @@
 #define TEST_CLIENT_H
 
 #include <pmix.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static inline void sleep_ms(int ms)
     nanosleep(&t, NULL);
 }
 
-static inline bool wait_for(volatile int *flag, double seconds)
+static inline bool wait_for(atomic_int *flag, double seconds)
 {
     double end = now_s() + seconds;
 

@@ -2,7 +2,7 @@
 /* connect: all ranks of a job connect, by wildcard and one by one, and disconnect. */
 #include "client.h"
 
-static volatile int done;
+static atomic_int done;
 static pmix_status_t result;
 
 static void on_done(pmix_status_t status, void *arg)

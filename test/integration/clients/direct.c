@@ -3,7 +3,7 @@
  * subsets; a get that comes before its put. */
 #include "client.h"
 
-static volatile int answered;
+static atomic_int answered;
 static pmix_status_t answer;
 static uint32_t answer_value;
 

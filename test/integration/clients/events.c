@@ -8,8 +8,8 @@
 #define EVENT_ONE  (PMIX_EXTERNAL_ERR_BASE - 12)
 #define EVENT_DONE (PMIX_EXTERNAL_ERR_BASE - 13)
 
-static volatile int n_all, n_first, n_one, n_done, wrong_order;
-static volatile uint32_t payload;
+static atomic_int n_all, n_first, n_one, n_done, wrong_order;
+static _Atomic uint32_t payload;
 static pmix_proc_t source;
 
 #define HANDLER_ARGS                                                              \
@@ -50,7 +50,7 @@ static void on_one_or_done(HANDLER_ARGS)
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
 }
 
-static volatile int registered;
+static atomic_int registered;
 static pmix_status_t register_status;
 static size_t register_id;
 

@@ -5,7 +5,7 @@
 #define FROM_HOST (PMIX_EXTERNAL_ERR_BASE - 21)
 #define TO_HOST   (PMIX_EXTERNAL_ERR_BASE - 22)
 
-static volatile int heard, registered;
+static atomic_int heard, registered;
 static pmix_proc_t speaker;
 
 static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *from,

@@ -4,7 +4,7 @@
 #include "client.h"
 
 static pmix_info_t how;
-static volatile int done;
+static atomic_int done;
 static pmix_status_t result;
 
 static void on_done(pmix_status_t status, void *arg)

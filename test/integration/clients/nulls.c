@@ -3,7 +3,7 @@
  * the rest is refused in so many words. */
 #include "client.h"
 
-static volatile int done;
+static atomic_int done;
 static pmix_status_t result;
 
 static void on_done(pmix_status_t status, void *arg)

@@ -3,7 +3,7 @@
  * unpublish. */
 #include "client.h"
 
-static volatile int answered;
+static atomic_int answered;
 static pmix_status_t answer;
 
 static void on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t n, void *arg)

@@ -7,7 +7,7 @@
 
 #include <pmix_tool.h>
 
-static volatile int n_pieces, bad_piece, told_late, registered, answered;
+static atomic_int n_pieces, bad_piece, told_late, registered, answered;
 static char text[64];
 static size_t handler, set_size, piece_id;
 static pmix_status_t status_of;

@@ -6,7 +6,7 @@
 
 #include <pmix_tool.h>
 
-static volatile int heard;
+static atomic_int heard;
 
 static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source,
                      pmix_info_t info[], size_t ninfo, pmix_info_t results[],
