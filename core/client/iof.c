@@ -73,6 +73,7 @@ static void on_pull(struct px_api *api)
         return;
     }
     op->id = iof->id;
+    iof->server = px_process.model->uplink.server;
     px_uplink_begin(&px_process.model->uplink, &w, PX_OP_IOF_PULL);
     px_pack_procs(&w, op->procs, op->n_procs);
     px_pack_infos(&w, op->info, op->n_info);
@@ -120,22 +121,45 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
 
 /* ---- deregister ----------------------------------------------------------------------------- */
 
+/* NULL: it has gone, and with it what was asked of it. */
+static struct px_uplink *uplink_to(const pmix_proc_t *server)
+{
+    struct px_uplink *up = &px_process.model->uplink;
+    struct px_link *link;
+
+    if (px_proc_same(&up->server, server))
+        return up;
+    link = px_process.client ? px_link_find(server) : NULL;
+    return link ? px_link_uplink(link) : NULL;
+}
+
 /* What still arrives is thrown away from now on. */
 static void on_deregister(struct px_api *api)
 {
     struct iof_op *op = PX_CONTAINER_OF(api, struct iof_op, api);
     struct px_iof *iof = px_iof_find(px_process.model, op->id);
+    struct px_uplink *up;
+    pmix_status_t rc;
     px_writer w;
 
     if (!iof || !iof->registered) {
         px_api_done(api, PMIX_ERR_NOT_FOUND);
         return;
     }
-    px_uplink_begin(&px_process.model->uplink, &w, PX_OP_IOF_DEREG);
+    up = uplink_to(&iof->server);
+    if (!up) {
+        px_iof_remove(iof);
+        px_api_done(api, PMIX_SUCCESS);
+        return;
+    }
+    px_uplink_begin(up, &w, PX_OP_IOF_DEREG);
     px_pack_infos(&w, op->info, op->n_info);
     px_pack_size(&w, iof->server_id);
     px_iof_remove(iof);
-    px_api_request(api, &w, px_api_status_reply);
+    rc = px_uplink_request(up, &w, px_api_status_reply, api);
+    px_writer_cleanup(&w);
+    if (rc)
+        px_api_done(api, rc);
 }
 
 static pmix_status_t wait_or_post(const struct iof_op *op)

@@ -10,9 +10,10 @@
 /* One PMIx_IOF_pull of this process; in px_model.iofs. */
 struct px_iof {
     struct px_list link;
-    size_t id;        /* the user's and the message's name for it; never 0 */
-    size_t server_id; /* the server's, once it has answered */
-    bool registered;  /* it has */
+    size_t id;          /* the user's and the message's name for it; never 0 */
+    pmix_proc_t server; /* who was asked; a tool may ask another one next */
+    size_t server_id;   /* the server's, once it has answered */
+    bool registered;    /* it has */
     pmix_iof_cbfunc_t fn;
 };
 

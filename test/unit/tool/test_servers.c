@@ -355,6 +355,50 @@ START_TEST(any_server_of_a_name_is_one_server)
 }
 END_TEST
 
+static int stopped_at;
+
+static bool note_stop(int fd, struct fake_req *req)
+{
+    if (req->op == PX_OP_IOF_DEREG)
+        stopped_at = fd;
+    if (req->op != PX_OP_IOF_DEREG && req->op != PX_OP_IOF_PULL)
+        return false;
+    fake_status(fd, req->tag, PMIX_SUCCESS);
+    return true;
+}
+
+static void on_output(size_t id PX_UNUSED, pmix_iof_channel_t channel PX_UNUSED,
+                      pmix_proc_t *from PX_UNUSED, pmix_byte_object_t *bytes PX_UNUSED,
+                      pmix_info_t info[] PX_UNUSED, size_t n PX_UNUSED)
+{
+}
+
+/* Each server numbers what it is asked for itself. */
+START_TEST(forwarding_is_stopped_where_it_was_asked_for)
+{
+    pmix_proc_t first = server("server-1");
+    int id[2];
+
+    fake.hook = note_stop;
+    begin();
+    for (int i = 0; i < 2; i++) {
+        id[i] = PMIx_IOF_pull(&self, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output,
+                              NULL, NULL);
+        ck_assert_int_gt(id[i], 0);
+    }
+    ck_assert_int_eq(attach("server-2", true, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_IOF_deregister((size_t)id[0], NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(stopped_at, tool_server.fds[1]);
+    stopped_at = -1;
+    ck_assert_int_eq(PMIx_tool_disconnect(&first), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_IOF_deregister((size_t)id[1], NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(stopped_at, -1);
+    end();
+}
+END_TEST
+
 static pmix_info_cbfunc_t held_cb;
 static void *held_data[4];
 static int n_held;
@@ -426,4 +470,5 @@ PX_TEST_MAIN_WITH("tool/servers", setup, teardown,
                   what_waits_for_a_server_that_is_left_fails,
                   stopping_the_thread_leaves_nobody_waiting,
                   any_server_of_a_name_is_one_server,
+                  forwarding_is_stopped_where_it_was_asked_for,
                   a_late_answer_to_itself_is_none_of_another_server)
