@@ -84,6 +84,19 @@ void px_server_drop_nspace(struct px_server *srv, const char *nspace)
         px_nspace_remove(px_process.model, ns);
 }
 
+/* Tools chose their names before this one was known to be somebody's. */
+static void end_impostors(struct px_server *srv, const pmix_proc_t *proc, uid_t uid)
+{
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
+        if (!p->tool || px_user_may(p->uid, uid) ||
+            strcmp(p->proc.nspace, proc->nspace) != 0)
+            continue;
+        px_log(PX_LOG_WARN, "server", "tool of uid %u cut off: it is called %s.%u",
+               (unsigned)p->uid, p->proc.nspace, p->proc.rank);
+        px_server_peer_lost(srv, p, PMIX_SUCCESS);
+    }
+}
+
 pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *proc,
                                    uid_t uid, gid_t gid, void *object)
 {
@@ -107,6 +120,7 @@ pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *pro
     local->uid = uid;
     local->gid = gid;
     local->object = object;
+    end_impostors(srv, proc, uid);
     return PMIX_SUCCESS;
 }
 

@@ -185,8 +185,13 @@ static void on_host_answer(void *arg, const struct px_upcall *host)
 
     if (!host->status && !v->hello.has_proc)
         px_proc_set(&name, host->nspace, (pmix_rank_t)host->number);
-    if (host->status || v->srv->stopping)
-        turn_away(v, host->status ? host->status : PMIX_ERR_LOST_CONNECTION);
+    pmix_status_t rc = host->status;
+
+    /* The host may have registered the very name while it was asked. */
+    if (!rc && v->hello.has_proc)
+        rc = check_name(v->srv, &v->hello, v->who.uid, NULL);
+    if (rc || v->srv->stopping)
+        turn_away(v, rc ? rc : PMIX_ERR_LOST_CONNECTION);
     else if (!name.nspace[0])
         turn_away(v, PMIX_ERR_NOT_FOUND); /* a host that gives no name has none */
     else

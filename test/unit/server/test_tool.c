@@ -141,6 +141,50 @@ START_TEST(a_name_that_somebody_has_is_given_to_nobody)
 }
 END_TEST
 
+static const pmix_nspace_t mine = "mine";
+
+static void register_mine(void)
+{
+    pmix_proc_t proc;
+
+    px_proc_set(&proc, mine, 0);
+    ck_assert_int_eq(PMIx_server_register_nspace(mine, 1, NULL, 0, NULL, NULL), 0);
+    ck_assert_int_eq(
+        PMIx_server_register_client(&proc, geteuid() + 1, getegid(), NULL, NULL, NULL),
+        0);
+}
+
+static pmix_status_t register_and_admit(pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
+                                        pmix_tool_connection_cbfunc_t cb, void *cbdata)
+{
+    register_mine();
+    cb(PMIX_SUCCESS, NULL, cbdata);
+    return PMIX_SUCCESS;
+}
+
+/* Names of jobs can be guessed, and claimed before there is the job. */
+START_TEST(who_has_a_name_before_its_owner_loses_it)
+{
+    struct px_hello h = tool_hello(PX_FLAG_TOOL_HAS_ID, mine);
+    pmix_server_module_t module = {.tool_connected2 = register_and_admit};
+    char rest[8]; /* of the welcome */
+    PX_AUTOCLOSE int fd = -1;
+    pmix_proc_t name;
+
+    start(NULL, true);
+    fd = raw_socket();
+    ck_assert_int_eq(say_on(fd, &h, &name), PMIX_SUCCESS);
+    ck_assert_int_eq(px_fd_read_all(fd, rest, sizeof(rest), px_clock_ms() + 5000), 0);
+    register_mine();
+    ck_assert(raw_closed(fd));
+    PMIx_server_finalize();
+
+    start(&module, true);
+    ck_assert_int_eq(knock(PX_FLAG_TOOL_HAS_ID, mine, &name), PMIX_ERR_NO_PERMISSIONS);
+    PMIx_server_finalize();
+}
+END_TEST
+
 START_TEST(nobody_takes_a_name_that_is_not_his)
 {
     pmix_proc_t name;
@@ -217,6 +261,7 @@ END_TEST
 PX_TEST_MAIN_WITH("server/tool", setup, teardown, without_support_there_are_no_tools,
                   a_host_without_a_word_on_tools_has_none, our_own_host_names_each_tool,
                   a_name_that_somebody_has_is_given_to_nobody,
+                  who_has_a_name_before_its_owner_loses_it,
                   nobody_takes_a_name_that_is_not_his,
                   what_the_kernel_does_not_confirm_is_refused,
                   its_files_tell_the_way_while_it_lives,
