@@ -10,7 +10,6 @@
 #define PX_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define PX_EXPORT            __attribute__((visibility("default")))
 #define PX_UNUSED            __attribute__((unused))
-#define PX_MUST_USE          __attribute__((warn_unused_result))
 #define PX_NORETURN          __attribute__((noreturn))
 
 /* Functions that must run on the loop thread. clang checks it at compile time. */
