@@ -88,8 +88,7 @@ void px_server_drop_nspace(struct px_server *srv, const char *nspace)
 static void end_impostors(struct px_server *srv, const pmix_proc_t *proc, uid_t uid)
 {
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
-        if (!p->tool || px_user_may(p->uid, uid) ||
-            strcmp(p->proc.nspace, proc->nspace) != 0)
+        if (!p->tool || p->uid == uid || strcmp(p->proc.nspace, proc->nspace) != 0)
             continue;
         px_log(PX_LOG_WARN, "server", "tool of uid %u cut off: it is called %s.%u",
                (unsigned)p->uid, p->proc.nspace, p->proc.rank);
