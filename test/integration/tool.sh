@@ -8,6 +8,8 @@ suite_begin tool "$@"
 
 DEBIAN_DIR=$(dirname "${DEBIAN_LIB:-/nowhere/x}")
 HOST=$(uname -n)
+# The foreign library has leaks of its own.
+NO_LEAK_CHECK=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 if [ -f "$DEBIAN_INCLUDE/pmix.h" ] && [ -f "$DEBIAN_LIB" ]; then
     compile_debian tool_host "$HERE/host/tool_host.c" || die "cannot compile host/tool_host.c"
@@ -24,7 +26,7 @@ serve() {
         debian) export LD_LIBRARY_PATH=$DEBIAN_DIR ;;
         ours) program=$PROGRAMS/tool_host LD_LIBRARY_PATH=$LIBDIR ;;
     esac
-    TOOL_HOST_JOBS=jobs-of-$name ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 in_case_at "$TMPDIR/$name.in" \
+    TOOL_HOST_JOBS=jobs-of-$name ASAN_OPTIONS=$NO_LEAK_CHECK in_case_at "$TMPDIR/$name.in" \
         "$SERVER_OUT" "$program" "$name" "$@"
     SERVER_PID=$PID
     unset LD_LIBRARY_PATH
@@ -53,8 +55,9 @@ end_server() { close_server "$SERVER_FD" "$SERVER_PID" "$1"; }
 tool() {
     local library=$1 program=$PROGRAMS/tool dir=$LIBDIR
     shift
-    [ "$library" = ours ] || program=$TMP/bin/tool_debian dir=$DEBIAN_DIR
-    LD_LIBRARY_PATH=$dir run 60 "$program" "$@" >"$OUT" 2>"$ERR"
+    local options=${ASAN_OPTIONS:-}
+    [ "$library" = ours ] || program=$TMP/bin/tool_debian dir=$DEBIAN_DIR options=$NO_LEAK_CHECK
+    ASAN_OPTIONS=$options LD_LIBRARY_PATH=$dir run 60 "$program" "$@" >"$OUT" 2>"$ERR"
 }
 
 uri_of() { head -1 "$TMPDIR/pmix.$HOST.tool.$1"; }
@@ -163,7 +166,7 @@ unprivileged() {
     [ -r "$LIBDIR/libpmix.so.2" ] && setpriv --reuid 12345 --regid 12345 --clear-groups test -r "$LIBDIR/libpmix.so.2" ||
         skip "another user cannot read the build folder"
     mkfifo -m 666 "$TMPDIR/serving.in"
-    LD_LIBRARY_PATH=$(lib_of "$2") TOOL_HOST_JOBS=jobs-of-serving in_case_at "$TMPDIR/serving.in" \
+    LD_LIBRARY_PATH=$(lib_of "$2") TOOL_HOST_JOBS=jobs-of-serving ASAN_OPTIONS=$NO_LEAK_CHECK in_case_at "$TMPDIR/serving.in" \
         "$TMPDIR/serving.out" setpriv --reuid 12345 --regid 12345 --clear-groups "$(host_of "$2")" serving tool
     SERVER_PID=$PID
     exec {SERVER_FD}>"$TMPDIR/serving.in"
