@@ -33,6 +33,7 @@ ALLOWED = {
     "core/client": CLIENT,
     "core/server": SERVER,
     "core/tool": TOOL,
+    "core": TOOL,
     "components": WIRE | VENDOR,
     "contrib/component-template": WIRE | VENDOR,
     "contrib/examples": PUBLIC,

@@ -290,7 +290,8 @@ static int launch(const struct options *o)
         perror("pmixrun: signalfd");
         return EXIT_LAUNCH;
     }
-    if (PMIx_server_init(NULL, NULL, 0) != PMIX_SUCCESS) /* it has said why */
+    if (PMIx_server_init(NULL, o->params, o->n_params) !=
+        PMIX_SUCCESS) /* it has said why */
         return EXIT_LAUNCH;
     status = run_job(o, signal_fd);
     PMIx_server_finalize();

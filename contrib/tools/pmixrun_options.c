@@ -20,6 +20,7 @@ static const char help[] =
     "\n"
     "  -n N               processes of the program; default 1\n"
     "  --mca NAME VALUE   set a parameter of the library, here and in the processes\n"
+    "  --tune FILE        read parameters from FILE, here and in the processes\n"
     "  -x VAR[=VALUE]     set an environment variable, or demand that it is set\n"
     "  --wdir DIR         directory to run in\n"
     "  --timeout SECONDS  end the job after this time, with status 124\n"
@@ -77,21 +78,6 @@ static char *argument(char ***at, const char *option)
     return arg;
 }
 
-static void set_parameter(const char *name, const char *value)
-{
-    char variable[256];
-
-    if (!*name || strchr(name, '='))
-        usage("--mca \"%s\" is not the name of a parameter", name);
-    if (snprintf(variable, sizeof(variable), "PMIX_MCA_%s", name) >=
-        (int)sizeof(variable))
-        usage("--mca \"%s\": too long a name", name);
-    if (setenv(variable, value, 1) == 0)
-        return;
-    perror("pmixrun: --mca");
-    exit(EXIT_LAUNCH);
-}
-
 static size_t count(char **v)
 {
     size_t n = 0;
@@ -101,10 +87,59 @@ static size_t count(char **v)
     return n;
 }
 
-static void export_variable(struct options *o, char *text)
+/* Into the environment of the processes, not ours. */
+static void add_variable(struct options *o, char *text)
 {
     size_t n = count(o->env);
 
+    o->env = grow(o->env, n + 2, sizeof(*o->env));
+    o->env[n] = text;
+    o->env[n + 1] = NULL;
+}
+
+static void set_parameter(struct options *o, const char *name, const char *value)
+{
+    char *variable = NULL;
+    char key[256];
+
+    if (!*name || strchr(name, '='))
+        usage("--mca \"%s\" is not the name of a parameter", name);
+    if (snprintf(key, sizeof(key), "PMIX_MCA_%s", name) >= (int)sizeof(key))
+        usage("--mca \"%s\": too long a name", name);
+    o->params = grow(o->params, o->n_params + 1, sizeof(*o->params));
+    if (asprintf(&variable, "%s=%s", key, value) < 0 ||
+        PMIx_Info_load(&o->params[o->n_params], key, value, PMIX_STRING)) {
+        fputs("pmixrun: out of memory\n", stderr);
+        exit(EXIT_LAUNCH);
+    }
+    o->n_params++;
+    o->owned = grow(o->owned, o->n_params, sizeof(*o->owned));
+    o->owned[o->n_params - 1] = variable;
+    add_variable(o, variable);
+}
+
+/* Several files add up. */
+static void add_tune_file(struct options *o, const char *file)
+{
+    const char *before = o->tune_files ? o->tune_files
+                                       : getenv("PMIX_MCA_mca_base_tune_files");
+    char *path = realpath(file, NULL);
+    char *all = NULL;
+
+    if (!path)
+        usage("--tune %s: %s", file, strerror(errno));
+    if (asprintf(&all, "%s%s%s", before ? before : "", before ? ":" : "", path) < 0) {
+        fputs("pmixrun: out of memory\n", stderr);
+        exit(EXIT_LAUNCH);
+    }
+    set_parameter(o, "mca_base_tune_files", all);
+    free(o->tune_files);
+    o->tune_files = all;
+    free(path);
+}
+
+static void export_variable(struct options *o, char *text)
+{
     if (!*text || *text == '=')
         usage("-x \"%s\" is not a variable", text);
     if (!strchr(text, '=')) { /* the processes have all of our environment */
@@ -112,9 +147,7 @@ static void export_variable(struct options *o, char *text)
             usage("-x %s: no such variable is set", text);
         return;
     }
-    o->env = grow(o->env, n + 2, sizeof(*o->env));
-    o->env[n] = text;
-    o->env[n + 1] = NULL;
+    add_variable(o, text);
 }
 
 static void parse_general(struct options *o, char ***at)
@@ -124,7 +157,9 @@ static void parse_general(struct options *o, char ***at)
     if (strcmp(option, "--mca") == 0) {
         char *name = argument(at, option);
 
-        set_parameter(name, argument(at, option));
+        set_parameter(o, name, argument(at, option));
+    } else if (strcmp(option, "--tune") == 0) {
+        add_tune_file(o, argument(at, option));
     } else if (strcmp(option, "-x") == 0) {
         export_variable(o, argument(at, option));
     } else if (strcmp(option, "--wdir") == 0) {
@@ -186,6 +221,13 @@ void options_parse(struct options *o, int argc, char **argv)
 
 void options_free(struct options *o)
 {
+    for (size_t i = 0; i < o->n_params; i++) {
+        PMIx_Info_destruct(&o->params[i]);
+        free(o->owned[i]);
+    }
+    free(o->params);
+    free(o->owned);
+    free(o->tune_files);
     free(o->programs);
     free(o->env);
 }

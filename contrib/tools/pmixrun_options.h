@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <pmix.h>
+
 /* Exit statuses, as shells and timeout(1) have them. */
 enum {
     EXIT_LAUNCH = 1,
@@ -25,13 +27,17 @@ struct program {
 struct options {
     struct program *programs;
     size_t n_programs;
-    char **env;      /* "NAME=VALUE" of -x, NULL-terminated */
-    const char *dir; /* NULL: where we are */
-    int timeout_s;   /* 0: none */
+    char **env;          /* "NAME=VALUE" of -x, NULL-terminated */
+    pmix_info_t *params; /* of --mca and --tune, for PMIx_server_init */
+    char **owned;        /* the same as variables of env */
+    size_t n_params;
+    char *tune_files; /* of --tune so far, separated by colons; or NULL */
+    const char *dir;  /* NULL: where we are */
+    int timeout_s;    /* 0: none */
     bool verbose;
 };
 
-/* Sets the parameters of --mca in this process's environment. Ends the program with one
+/* Ends the program with one
  * line if something is wrong, and for --help and --version. */
 void options_parse(struct options *o, int argc, char **argv);
 void options_free(struct options *o);

@@ -13,6 +13,8 @@
 #include "core/rt/process.h"
 #include "pmix.h"
 
+extern const struct px_param px_client_params[]; /* client_* */
+
 struct px_client_conf {
     uint64_t connect_timeout, finalize_timeout; /* ms */
 };

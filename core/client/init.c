@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct px_param params[] = {
+const struct px_param px_client_params[] = {
     /* Long, because a server busy with a large launch answers late; finite, because nothing
      * hangs. */
     PX_PARAM_DURATION(struct px_client_conf, connect_timeout, "60s", 1, 3600000,
@@ -227,8 +227,8 @@ pmix_status_t px_client_begin(enum px_role role, const pmix_info_t *info, size_t
     }
     px_process.client->role = role;
     px_list_init(&px_process.client->links);
-    rc = px_params_parse(px_process.params, "client_", params, &px_process.client->conf,
-                         err);
+    rc = px_params_parse(px_process.params, "client_", px_client_params,
+                         &px_process.client->conf, err);
     if (rc)
         px_client_end();
     return rc;

@@ -3,32 +3,64 @@
 #include "core/rt/choice.h"
 
 #include "core/base/str.h"
+#include "core/rt/param_impl.h"
 
 #include <string.h>
 
-pmix_status_t px_choice_parse(const struct px_params *params, const char *framework,
-                              px_choice *c, struct px_err *err)
+static pmix_status_t no_memory(struct px_err *err)
 {
-    c->text = px_params_text(params, framework, NULL, &c->where);
-    if (!c->text)
-        return PMIX_SUCCESS;
-    PX_AUTOFREE char *copy = strdup(c->text);
+    return px_err_set(err, PMIX_ERR_NOMEM, "cannot select components: out of memory");
+}
+
+/* PMIX_ERR_BAD_PARAM if one list both includes and excludes. */
+static pmix_status_t split(const char *text, px_choice *c)
+{
+    PX_AUTOFREE char *copy = strdup(text);
+
     if (!copy)
-        return px_err_set(err, PMIX_ERR_NOMEM,
-                          "cannot select components: out of memory");
+        return PMIX_ERR_NOMEM;
     char *rest = px_str_trim(copy);
     c->exclude = *rest == '^';
     rest += c->exclude;
     for (char *name; (name = strsep(&rest, ","));) {
         name = px_str_trim(name);
         if (*name == '^')
-            return px_err_set(
-                err, PMIX_ERR_BAD_PARAM,
-                "%s: %s = \"%.80s\": a ^ stands at the beginning, for the whole list",
-                c->where, framework, c->text);
+            return PMIX_ERR_BAD_PARAM;
         if (*name && px_strv_append(&c->names, name))
-            return px_err_set(err, PMIX_ERR_NOMEM,
-                              "cannot select components: out of memory");
+            return PMIX_ERR_NOMEM;
+    }
+    return PMIX_SUCCESS;
+}
+
+static void take_back(px_choice *c)
+{
+    px_choice_cleanup(c);
+    *c = (px_choice){0};
+}
+
+pmix_status_t px_choice_parse(struct px_params *params, const char *framework,
+                              px_choice *c, struct px_err *err)
+{
+    PX_AUTO(px_history) h = {0};
+
+    if (px_params_history(params, framework, &h))
+        return no_memory(err);
+    for (size_t i = 0; i < h.n; i++) {
+        const struct px_setting *s = h.v[i].setting;
+        pmix_status_t rc = split(s->value, c);
+        if (!rc) {
+            c->text = s->value;
+            c->where = s->where;
+            return PMIX_SUCCESS;
+        }
+        take_back(c);
+        if (rc == PMIX_ERR_NOMEM)
+            return no_memory(err);
+        px_params_complain(
+            params, PX_PARAM_WRONG,
+            "%s: %s%s = \"%.80s\": expected a list to use, \"a,b\", or one "
+            "to leave out, \"^a,b\", not both",
+            s->where, s->source == PX_SOURCE_ENV ? "PMIX_MCA_" : "", s->name, s->value);
     }
     return PMIX_SUCCESS;
 }
@@ -59,18 +91,29 @@ static bool is_known(const px_catalog *catalog, enum px_framework_id id,
 /* To exclude what is not there is no mistake: one list may serve several
  * installations. */
 pmix_status_t px_choice_check(const px_choice *c, const px_catalog *catalog,
-                              enum px_framework_id id, struct px_err *err)
+                              enum px_framework_id id, struct px_params *params,
+                              struct px_err *err)
 {
+    const char *framework = px_frameworks[id].name;
+    size_t n_known = 0;
     char known[200];
 
-    for (size_t i = 0; !c->exclude && c->names && c->names[i]; i++) {
+    if (c->exclude || !c->names)
+        return PMIX_SUCCESS;
+    px_catalog_list(catalog, id, known, sizeof(known));
+    for (size_t i = 0; c->names[i]; i++)
+        n_known += is_known(catalog, id, c->names[i]);
+    for (size_t i = 0; c->names[i]; i++) {
         if (is_known(catalog, id, c->names[i]))
             continue;
-        px_catalog_list(catalog, id, known, sizeof(known));
-        return px_err_set(
-            err, PMIX_ERR_BAD_PARAM,
-            "unknown component %.64s for framework %s, known: %s (from %s)",
-            c->names[i], px_frameworks[id].name, known, c->where);
+        if (n_known == 0)
+            return px_err_set(
+                err, PMIX_ERR_BAD_PARAM,
+                "unknown component %.64s for framework %s, known: %s (from %s)",
+                c->names[i], framework, known, c->where);
+        px_params_complain(params, PX_PARAM_WRONG,
+                           "%s: %s = \"%.80s\": unknown component %.64s, known: %s",
+                           c->where, framework, c->text, c->names[i], known);
     }
     return PMIX_SUCCESS;
 }

@@ -15,13 +15,16 @@ typedef struct px_choice { /* all zero lets everything in */
     const char *where; /* it was given */
 } px_choice;
 
-/* text and where are borrowed from params. */
-pmix_status_t px_choice_parse(const struct px_params *params, const char *framework,
+/* text and where are borrowed from params. A list that both includes and excludes is a
+ * problem of theirs, and the next weaker one counts. PMIX_ERR_NOMEM. */
+pmix_status_t px_choice_parse(struct px_params *params, const char *framework,
                               px_choice *choice, struct px_err *err);
 void px_choice_cleanup(px_choice *choice);
-/* PMIX_ERR_BAD_PARAM if it asks for a component that the catalog does not have. */
+/* A component asked for that the catalog does not have is a problem of params;
+ * PMIX_ERR_BAD_PARAM if it has none of them. */
 pmix_status_t px_choice_check(const px_choice *choice, const px_catalog *catalog,
-                              enum px_framework_id framework, struct px_err *err);
+                              enum px_framework_id framework, struct px_params *params,
+                              struct px_err *err);
 /* *rank is the place of name in the list that asks for it, 0 if there is no such
  * list. */
 bool px_choice_lets_in(const px_choice *choice, const char *name, size_t *rank);

@@ -147,33 +147,49 @@ static char *own_folder(void)
     return px_strf("%s/pmix", file);
 }
 
-static pmix_status_t add_path(struct px_catalog *c, const char *path,
+/* Folders that nobody has to have. */
+static pmix_status_t add_own_folders(struct px_catalog *c, const char *home)
+{
+    PX_AUTOFREE char *users = home ? px_strf("%s/.pmix/components", home) : NULL;
+    PX_AUTOFREE char *own = own_folder();
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (home && !users)
+        return PMIX_ERR_NOMEM;
+    if (users && access(users, F_OK) == 0)
+        rc = add_folder(c, users);
+    if (!rc && own && access(own, F_OK) == 0)
+        rc = add_folder(c, own);
+    return rc;
+}
+
+static pmix_status_t add_path(struct px_catalog *c, const char *path, const char *home,
                               struct px_err *err)
 {
-    PX_AUTOFREE char *own = path ? NULL : own_folder();
-    PX_AUTO(px_strv) dirs = px_strv_split(path ? path : own ? own : "", ':', false);
+    PX_AUTO(px_strv) dirs = path ? px_strv_split(path, ':', false) : NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    for (size_t i = 0; dirs && dirs[i]; i++) {
+    for (size_t i = 0; dirs && dirs[i] && !rc; i++) {
         if (dirs[i][0] != '/')
             return px_err_set(
                 err, PMIX_ERR_BAD_PARAM,
                 "mca_base_component_path: \"%s\": expected absolute paths", dirs[i]);
-        if (add_folder(c, dirs[i]))
-            return px_err_set(err, PMIX_ERR_NOMEM,
-                              "cannot list components: out of memory");
+        rc = add_folder(c, dirs[i]);
     }
-    return PMIX_SUCCESS;
+    if (!rc)
+        rc = add_own_folders(c, home);
+    return rc ? px_err_set(err, rc, "cannot list components: out of memory") : rc;
 }
 
 pmix_status_t px_catalog_fill(struct px_catalog *catalog, const char *path,
-                              struct px_err *err)
+                              const char *home, struct px_err *err)
 {
     for (const struct px_component *const *b = px_builtin_components; *b; b++) {
         if (add_builtin(catalog, *b))
             return px_err_set(err, PMIX_ERR_NOMEM,
                               "cannot list components: out of memory");
     }
-    pmix_status_t rc = add_path(catalog, path, err);
+    pmix_status_t rc = add_path(catalog, path, home, err);
     if (!rc && catalog->n)
         qsort(catalog->v, catalog->n, sizeof(*catalog->v), compare);
     return rc;

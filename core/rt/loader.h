@@ -25,11 +25,12 @@ typedef struct px_catalog { /* sorted by framework and name, each name once */
 extern const struct px_component *const px_builtin_components[];
 
 /* Lists the built-in components and the files pmix_<framework>_<name>.so in the folders
- * of path; of equals the first. Loads nothing. NULL: pmix/ beside the library. A folder
+ * of path, of ~/.pmix/components and of pmix/ beside the library; of equals the first.
+ * Loads nothing. path and home may be NULL. A folder
  * that cannot be read, or that is not to be trusted, is skipped with a warning; one
  * that is not absolute is PMIX_ERR_BAD_PARAM. */
 pmix_status_t px_catalog_fill(struct px_catalog *catalog, const char *path,
-                              struct px_err *err);
+                              const char *home, struct px_err *err);
 void px_catalog_cleanup(struct px_catalog *catalog);
 /* The components of one framework: how many, and the first. */
 size_t px_catalog_part(const struct px_catalog *catalog, enum px_framework_id framework,

@@ -44,8 +44,15 @@ size_t px_param_size(enum px_param_kind kind)
     case PX_PARAM_KIND_SIZE:
     case PX_PARAM_KIND_DURATION:
         return sizeof(uint64_t);
+    case PX_PARAM_KIND_UINT:
+        return sizeof(uint64_t);
     case PX_PARAM_KIND_STRING:
+    case PX_PARAM_KIND_PATH:
         return sizeof(const char *);
+    case PX_PARAM_KIND_LIST:
+        return sizeof(const char *const *);
+    case PX_PARAM_KIND_VERSION:
+        return sizeof(struct px_param_version);
     case PX_PARAM_KIND_END:
         break;
     }
@@ -87,6 +94,34 @@ static bool from_quantity(const struct px_param *param, const struct unit *units
     return true;
 }
 
+/* One to three numbers with dots between them; those that are missing are 0. */
+static bool from_version(const char *text, struct px_param_version *out)
+{
+    uint16_t parts[3] = {0};
+
+    for (size_t i = 0; i < PX_COUNT(parts); i++) {
+        size_t len = strspn(text, "0123456789");
+        char digits[8];
+        uint64_t n;
+
+        if (len == 0 || len >= sizeof(digits))
+            return false;
+        memcpy(digits, text, len);
+        digits[len] = '\0';
+        if (!px_str_to_u64(digits, 0, UINT16_MAX, &n))
+            return false;
+        parts[i] = (uint16_t)n;
+        text += len;
+        if (*text == '\0') {
+            *out = (struct px_param_version){parts[0], parts[1], parts[2]};
+            return true;
+        }
+        if (*text++ != '.')
+            return false;
+    }
+    return false;
+}
+
 bool px_param_from_text(const struct px_param *param, const char *text, void *member)
 {
     int64_t number;
@@ -105,9 +140,19 @@ bool px_param_from_text(const struct px_param *param, const char *text, void *me
         return from_quantity(param, duration_units, text, member);
     case PX_PARAM_KIND_ENUM:
         return from_name(param->names, text, member);
+    case PX_PARAM_KIND_UINT:
+        return px_str_to_u64(text, (uint64_t)param->min, (uint64_t)param->max, member);
+    case PX_PARAM_KIND_PATH:
+        if (text[0] != '/')
+            return false;
+        *(const char **)member = text;
+        return true;
     case PX_PARAM_KIND_STRING:
         *(const char **)member = text;
         return true;
+    case PX_PARAM_KIND_VERSION:
+        return from_version(text, member);
+    case PX_PARAM_KIND_LIST:
     case PX_PARAM_KIND_END:
         break;
     }
@@ -147,9 +192,36 @@ void px_param_expected(const struct px_param *param, char *text, size_t size)
     case PX_PARAM_KIND_ENUM:
         list_names(param->names, text, size);
         break;
+    case PX_PARAM_KIND_UINT:
+        snprintf(text, size, "an integer from %" PRId64 " to %" PRId64, param->min,
+                 param->max);
+        break;
+    case PX_PARAM_KIND_PATH:
+        snprintf(text, size, "an absolute path");
+        break;
+    case PX_PARAM_KIND_VERSION:
+        snprintf(text, size, "a version such as 1, 1.2 or 1.2.3");
+        break;
+    case PX_PARAM_KIND_LIST:
+        snprintf(text, size, "a list such as a, b, c");
+        break;
     case PX_PARAM_KIND_STRING:
     case PX_PARAM_KIND_END:
         snprintf(text, size, "a text");
         break;
     }
+}
+
+const char *px_param_kind_name(enum px_param_kind kind)
+{
+    static const char *const names[] = {
+        [PX_PARAM_KIND_END] = "none",        [PX_PARAM_KIND_BOOL] = "bool",
+        [PX_PARAM_KIND_INT] = "integer",     [PX_PARAM_KIND_UINT] = "unsigned",
+        [PX_PARAM_KIND_SIZE] = "size",       [PX_PARAM_KIND_DURATION] = "duration",
+        [PX_PARAM_KIND_ENUM] = "choice",     [PX_PARAM_KIND_STRING] = "text",
+        [PX_PARAM_KIND_LIST] = "list",       [PX_PARAM_KIND_PATH] = "path",
+        [PX_PARAM_KIND_VERSION] = "version",
+    };
+
+    return (size_t)kind < PX_COUNT(names) ? names[kind] : "none";
 }

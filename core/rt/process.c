@@ -30,6 +30,7 @@ struct core_conf {
     const char *component_path;
     const char *component_show_load_errors;
     int64_t verbose;
+    const char *user_param_file, *param_files, *tune_files; /* read before, by name */
 };
 
 static const struct px_param_name levels[] = {
@@ -38,7 +39,7 @@ static const struct px_param_name levels[] = {
     {"3", PX_LOG_DEBUG},   {"debug", PX_LOG_DEBUG}, {NULL, 0},
 };
 
-static const struct px_param core_params[] = {
+const struct px_param px_mca_base_params[] = {
     PX_PARAM_STRING(
         struct core_conf, component_path, NULL,
         "Folders searched for components, separated by colons; default: pmix/ beside "
@@ -48,7 +49,14 @@ static const struct px_param core_params[] = {
         "\"none\" or false: say nothing of components that cannot be loaded, unless "
         "they were asked for"),
     PX_PARAM_ENUM(struct core_conf, verbose, "warn", levels,
-                  "Least serious messages to print"),
+                  "Least serious messages to print", .level = 1),
+    PX_PARAM_STRING(struct core_conf, user_param_file, NULL,
+                    "The user's parameter file, if it is not ~/.pmix/mca-params.conf"),
+    PX_PARAM_STRING(struct core_conf, param_files, NULL,
+                    "Further parameter files, separated by colons", .level = 1),
+    PX_PARAM_STRING(struct core_conf, tune_files, NULL,
+                    "Parameter files that are stronger than the environment, separated "
+                    "by colons; pmixrun --tune sets it"),
     PX_PARAM_END,
 };
 
@@ -199,16 +207,43 @@ static void stop_machine(void)
     atomic_store(&px_process.log_level, PX_LOG_WARN);
 }
 
-/* What it has made on failure, stop_machine removes. */
-static pmix_status_t start_machine(bool external, struct px_err *err)
+static const char *name_of(enum px_role role)
 {
+    return role == PX_ROLE_CLIENT   ? "info of PMIx_Init"
+           : role == PX_ROLE_SERVER ? "info of PMIx_server_init"
+                                    : "info of PMIx_tool_init";
+}
+
+/* Every name of the core is known, and looked at, whatever this process uses of it. */
+static pmix_status_t read_params(enum px_role role, const pmix_info_t *info,
+                                 size_t n_info, struct px_err *err)
+{
+    pmix_status_t rc = px_params_create(info, n_info, name_of(role), &px_process.params,
+                                        err);
+
+    for (const struct px_param_set *s = px_core_params; !rc && s->prefix; s++) {
+        rc = px_params_declare(px_process.params, "core", s->prefix, s->table);
+        if (rc)
+            px_err_set(err, rc, "cannot read parameters: out of memory");
+        else
+            rc = px_params_check(px_process.params, s->prefix, s->table, err);
+    }
+    return rc;
+}
+
+/* What it has made on failure, stop_machine removes. */
+static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
+                                   size_t n_info, struct px_err *err)
+{
+    const bool external = px_info_flag(info, n_info, PMIX_EXTERNAL_PROGRESS);
     struct core_conf conf = {0};
 
     set_host();
-    pmix_status_t rc = px_params_create(&px_process.params, err);
+    pmix_status_t rc = read_params(role, info, n_info, err);
     if (rc)
         return rc;
-    rc = px_params_parse(px_process.params, "mca_base_", core_params, &conf, err);
+    rc = px_params_parse(px_process.params, "mca_base_", px_mca_base_params, &conf,
+                         err);
     if (rc)
         return rc;
     atomic_store(&px_process.log_level, (int)conf.verbose);
@@ -234,6 +269,28 @@ static unsigned *users_of(enum px_role role)
                                                            : 2];
 }
 
+/* They were parsed when the first role began. */
+static pmix_status_t refuse_late_params(enum px_role role, const pmix_info_t *info,
+                                        size_t n_info, struct px_err *err)
+{
+    for (size_t i = 0; i < n_info; i++) {
+        if (px_str_starts(info[i].key, "PMIX_MCA_"))
+            return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                              "%s: %.64s: the library runs already, and parameters are "
+                              "read when it starts",
+                              name_of(role), info[i].key);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Tells what is wrong with the parameters, also of components that are not used. */
+static pmix_status_t settle(struct px_err *err)
+{
+    if (px_process.selection && px_selection_declare_rest(px_process.selection))
+        return px_err_set(err, PMIX_ERR_NOMEM, "cannot read parameters: out of memory");
+    return px_params_settle(px_process.params, err);
+}
+
 pmix_status_t px_process_acquire(enum px_role role, const pmix_info_t *info,
                                  size_t n_info, struct px_err *err)
 {
@@ -244,15 +301,23 @@ pmix_status_t px_process_acquire(enum px_role role, const pmix_info_t *info,
         return px_err_set(err, PMIX_ERR_WOULD_BLOCK,
                           "not possible from within a callback");
     if (!px_process.users)
-        rc = start_machine(px_info_flag(info, n_info, PMIX_EXTERNAL_PROGRESS), err);
+        rc = start_machine(role, info, n_info, err);
+    else
+        rc = refuse_late_params(role, info, n_info, err);
     if (!rc)
         rc = px_selection_open(px_process.selection, px_process.roles | role, err);
+    if (px_process.params && rc != PMIX_ERR_NOMEM) {
+        pmix_status_t settled = settle(rc ? NULL : err);
+        if (!rc && settled) {
+            px_selection_close(px_process.selection, px_process.roles);
+            rc = settled;
+        }
+    }
     if (rc) {
         if (!px_process.users)
             stop_machine();
         return rc;
     }
-    px_params_warn_unknown(px_process.params);
     px_topo_given(info, n_info);
     px_process.users++;
     px_process.roles |= role;

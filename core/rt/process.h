@@ -6,6 +6,7 @@
 #include "core/base/err.h"
 #include "core/rt/call.h"
 #include "core/rt/loop.h"
+#include "core/rt/param.h"
 #include "tenon/component.h"
 
 #include <pthread.h>
@@ -47,6 +48,8 @@ struct px_process {
 };
 
 extern struct px_process px_process;
+
+extern const struct px_param px_mca_base_params[]; /* mca_base_* */
 
 /* Takes the lock; every init and finalize goes through these two. In a forked child the
  * first call leaves what was the parent's behind, init_count and all, so that the child

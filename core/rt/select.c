@@ -75,6 +75,17 @@ static pmix_status_t configure(struct px_selection *s, struct plug *p,
                      : PMIX_SUCCESS;
 }
 
+static pmix_status_t declare(struct px_params *params, const struct px_found *found,
+                             const struct px_component *c)
+{
+    const char *framework = px_frameworks[found->framework].name;
+    PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, found->name);
+    PX_AUTOFREE char *owner = px_strf("%s/%s", framework, found->name);
+
+    return prefix && owner ? px_params_declare(params, owner, prefix, c->params)
+                           : PMIX_ERR_NOMEM;
+}
+
 /* What keeps the others from being used? Out of memory and bad settings do; a component
  * that cannot be loaded does not, unless it was asked for. */
 static pmix_status_t skip_unloadable(const struct px_selection *s,
@@ -111,21 +122,14 @@ static pmix_status_t load_plug(struct px_selection *s, struct slot *slot,
         return rc ? px_err_set(err, rc, "%s", why.text) : PMIX_SUCCESS;
     }
     px_host_init(&p->host, s->loop, framework, found->name);
-    rc = configure(s, p, prefix, err);
+    rc = declare(s->params, found, &p->loaded.component);
+    rc = rc ? no_memory(err) : configure(s, p, prefix, err);
     if (rc) {
         free_plug(p);
         return rc;
     }
     slot->plugs[slot->n++] = p; /* load_framework has made room */
     return PMIX_SUCCESS;
-}
-
-static pmix_status_t pardon(struct px_params *params, const struct px_found *f)
-{
-    PX_AUTOFREE char *prefix = px_strf("%s_%s_", px_frameworks[f->framework].name,
-                                       f->name);
-
-    return prefix ? px_params_pardon(params, prefix) : PMIX_ERR_NOMEM;
 }
 
 static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id id,
@@ -139,12 +143,9 @@ static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id
     PX_AUTO(px_choice) c = {0};
     pmix_status_t rc = px_choice_parse(s->params, fw->name, &c, err);
     if (!rc)
-        rc = px_choice_check(&c, &s->catalog, id, err);
+        rc = px_choice_check(&c, &s->catalog, id, s->params, err);
     if (rc)
         return rc;
-    PX_AUTOFREE char *prefix = px_strf("%s_", fw->name);
-    if (!prefix || px_params_judge(s->params, prefix))
-        return no_memory(err);
     size_t n = px_catalog_part(&s->catalog, id, &f);
     slot->plugs = calloc(n + 1, sizeof(struct plug *));
     slot->modules = calloc(n + 1, sizeof(*slot->modules));
@@ -154,8 +155,6 @@ static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id
     for (size_t i = 0; i < n && !rc; i++) {
         if (px_choice_lets_in(&c, f[i].name, &rank))
             rc = load_plug(s, slot, &f[i], rank, err);
-        else if (pardon(s->params, &f[i]))
-            rc = no_memory(err);
     }
     if (!rc && !slot->n && fw->required && c.text)
         return px_err_set(
@@ -375,6 +374,78 @@ void px_selection_close(struct px_selection *s, unsigned roles)
     unload_chosen(&r);
 }
 
+/* Those that are used have declared theirs. */
+static bool is_loaded(const struct px_selection *s, const struct px_found *f)
+{
+    const struct slot *slot = &s->slots[f->framework];
+
+    for (size_t i = 0; i < slot->n; i++) {
+        if (slot->plugs[i]->found == f)
+            return true;
+    }
+    return false;
+}
+
+/* Nobody wants to be told that a component which was left out does not load. */
+static pmix_status_t ask(struct px_selection *s, const struct px_found *f,
+                         const char *prefix)
+{
+    struct px_loaded loaded;
+
+    if (px_loader_load(f, &loaded, NULL))
+        return px_params_pardon(s->params, prefix);
+    pmix_status_t rc = declare(s->params, f, &loaded.component);
+    if (!rc && loaded.component.params)
+        rc = px_params_check(s->params, prefix, loaded.component.params, NULL);
+    px_loader_unload(&loaded);
+    return rc;
+}
+
+/* What the user has excluded is not to be touched. */
+static pmix_status_t declare_unused(struct px_selection *s, const struct px_found *f)
+{
+    const char *framework = px_frameworks[f->framework].name;
+    PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, f->name);
+    PX_AUTO(px_choice) c = {0};
+
+    if (!prefix)
+        return PMIX_ERR_NOMEM;
+    if (is_loaded(s, f) || !px_params_has(s->params, prefix))
+        return PMIX_SUCCESS;
+    if (px_choice_parse(s->params, framework, &c, NULL))
+        return PMIX_ERR_NOMEM;
+    if (c.exclude && px_strv_has(c.names, f->name))
+        return px_params_pardon(s->params, prefix);
+    return ask(s, f, prefix);
+}
+
+pmix_status_t px_selection_declare_rest(struct px_selection *s)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < s->catalog.n && rc != PMIX_ERR_NOMEM; i++)
+        rc = declare_unused(s, &s->catalog.v[i]);
+    return rc == PMIX_ERR_NOMEM ? rc : PMIX_SUCCESS;
+}
+
+/* "ptl" and the like choose components. */
+static pmix_status_t declare_frameworks(struct px_params *params)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (int id = 0; id < PX_FW_COUNT && !rc; id++) {
+        const struct px_param table[] = {
+            {.name = px_frameworks[id].name,
+             .kind = PX_PARAM_KIND_STRING,
+             .help = "Components to use, in this order; or, after ^, to leave out",
+             .level = 1},
+            PX_PARAM_END,
+        };
+        rc = px_params_declare(params, "core", "", table);
+    }
+    return rc;
+}
+
 pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop,
                                   const char *path, bool quiet,
                                   struct px_selection **out, struct px_err *err)
@@ -386,7 +457,11 @@ pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop
     s->params = params;
     s->loop = loop;
     s->quiet = quiet;
-    pmix_status_t rc = px_catalog_fill(&s->catalog, path, err);
+    pmix_status_t rc = declare_frameworks(params);
+    if (rc)
+        no_memory(err);
+    else
+        rc = px_catalog_fill(&s->catalog, path, px_params_home(params), err);
     if (rc) {
         px_catalog_cleanup(&s->catalog);
         free(s);

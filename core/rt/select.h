@@ -11,7 +11,7 @@
 
 struct px_selection;
 
-/* path: folders to search, separated by colons; NULL: pmix/ beside the library. quiet:
+/* path: folders to search first, separated by colons, or NULL. quiet:
  * components that cannot be loaded and were not asked for are no reason to warn. params
  * and loop must outlive it. No function here runs on the loop thread; each calls the
  * loop itself. */
@@ -24,6 +24,9 @@ void px_selection_destroy(struct px_selection *s);
  * that were open before stay open, and no other. */
 pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
                                 struct px_err *err);
+/* For settings of components that are not in use: finds out whether there are such
+ * parameters, and whether the values fit. PMIX_ERR_NOMEM. */
+pmix_status_t px_selection_declare_rest(struct px_selection *s);
 /* Closes the frameworks that none of roles needs. */
 void px_selection_close(struct px_selection *s, unsigned roles);
 

@@ -16,7 +16,7 @@ struct conf {
     uint64_t grace;
 };
 
-static const struct px_param params[] = {
+const struct px_param px_embedded_params[] = {
     PX_PARAM_DURATION(
         struct conf, grace, "2s", 0, 3600000,
         "How long processes of a job that has to end may take over it before "
@@ -174,7 +174,7 @@ pmix_status_t px_embedded_create(struct px_server *srv, struct px_err *err)
 
     if (!host)
         return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
-    pmix_status_t rc = px_params_parse(px_process.params, "embedded_", params, &conf,
+    pmix_status_t rc = px_params_parse(px_process.params, "embedded_", px_embedded_params, &conf,
                                        err);
     if (rc) {
         free(host);

@@ -10,6 +10,8 @@
 #include "core/server/embedded_pubs.h"
 #include "core/server/server.h"
 
+extern const struct px_param px_embedded_params[]; /* embedded_* */
+
 /* Processes of one job: a typing error must not bring the node down. */
 #define PX_MAX_TASKS 16384u
 

@@ -18,7 +18,7 @@ struct conf {
     uint64_t handshake_timeout, finalize_timeout;
 };
 
-static const struct px_param params[] = {
+const struct px_param px_server_params[] = {
     PX_PARAM_DURATION(struct conf, handshake_timeout, "5s", 1, 3600000,
                       "How long a process that connects may take to say who it is"),
     /* Clients give up after two seconds themselves. */
@@ -275,7 +275,8 @@ static pmix_status_t server_begin(struct start *a)
 
     if (rc)
         return rc;
-    rc = px_params_parse(px_process.params, "server_", params, &a->conf, &a->err);
+    rc = px_params_parse(px_process.params, "server_", px_server_params, &a->conf,
+                         &a->err);
     if (!rc)
         rc = px_call(px_process.loop, on_start, a);
     if (rc)

@@ -12,6 +12,8 @@
 #include "pmix_server.h"
 #include "tenon/ptl.h"
 
+extern const struct px_param px_server_params[]; /* server_* */
+
 struct px_listener {
     const struct px_module *ptl;
     int fd;

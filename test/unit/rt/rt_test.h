@@ -6,6 +6,7 @@
 
 #include "core/base/attr.h"
 #include "core/rt/call.h"
+#include "core/rt/param_impl.h"
 #include "px_test.h"
 
 #include <dirent.h>
@@ -16,6 +17,22 @@
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+
+/* ---- parameters ------------------------------------------------------------------ */
+
+/* Exactly these lines, in the order found. */
+static inline void rt_assert_problems(struct px_params *p, const char *wanted)
+{
+    char text[4096] = "";
+
+    px_params_look_for_unknown(p);
+    for (size_t i = 0; i < p->n_problems; i++) {
+        size_t len = strlen(text);
+        ck_assert_int_gt(
+            snprintf(text + len, sizeof(text) - len, "%s\n", p->problems[i].text), 0);
+    }
+    ck_assert_str_eq(text, wanted);
+}
 
 /* ---- the loop -------------------------------------------------------------------- */
 

@@ -18,7 +18,7 @@ int main(void)
     struct px_params *params;
     struct px_err err;
 
-    if (px_params_create(&params, &err)) {
+    if (px_params_create(NULL, 0, "", &params, &err)) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
     }

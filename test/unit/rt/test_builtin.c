@@ -53,7 +53,7 @@ START_TEST(built_in_components_take_the_same_path_and_come_first)
     rt_make_dir(dir);
     rt_write(dir, "pmix_ptl_a.so", "");
     rt_write(dir, "pmix_ptl_b.so", "");
-    ck_assert_int_eq(px_catalog_fill(&catalog, dir, &err), PMIX_SUCCESS);
+    ck_assert_int_eq(px_catalog_fill(&catalog, dir, NULL, &err), PMIX_SUCCESS);
     ck_assert_uint_eq(px_catalog_part(&catalog, PX_FW_GDS, &f), 1);
     ck_assert_str_eq(f[0].name, "inside");
     ck_assert_uint_eq(px_catalog_part(&catalog, PX_FW_PTL, &f), 3);

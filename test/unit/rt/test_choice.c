@@ -15,9 +15,13 @@ static const px_catalog catalog = {found, PX_COUNT(found)};
 
 static void set_up(void)
 {
-    const struct px_param_origin nowhere = {0};
+    static const struct px_param table[] = {
+        {.name = "ptl", .kind = PX_PARAM_KIND_STRING},
+        PX_PARAM_END,
+    };
 
-    ck_assert_int_eq(px_params_create_from(&nowhere, &params, &err), PMIX_SUCCESS);
+    ck_assert_ptr_nonnull(params = px_params_empty(NULL));
+    ck_assert_int_eq(px_params_declare(params, "core", "", table), PMIX_SUCCESS);
 }
 
 static void tear_down(void)
@@ -33,7 +37,7 @@ static pmix_status_t choose(const char *text)
     ck_assert_int_eq(px_params_set(params, "ptl", text, PX_SOURCE_ENV, "environment"),
                      PMIX_SUCCESS);
     pmix_status_t rc = px_choice_parse(params, "ptl", &choice, &err);
-    return rc ? rc : px_choice_check(&choice, &catalog, PX_FW_PTL, &err);
+    return rc ? rc : px_choice_check(&choice, &catalog, PX_FW_PTL, params, &err);
 }
 
 START_TEST(without_a_choice_all_are_let_in)
@@ -77,19 +81,41 @@ END_TEST
 
 START_TEST(asking_for_what_does_not_exist_is_an_error_that_tells_what_does)
 {
-    ck_assert_int_eq(choose("tcp,usok"), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(choose("usok"), PMIX_ERR_BAD_PARAM);
     ck_assert_str_eq(err.text,
                      "unknown component usok for framework ptl, known: tcp, usock "
                      "(from environment)");
     ck_assert_int_eq(choose("hash"), PMIX_ERR_BAD_PARAM); /* is of another framework */
+    rt_assert_problems(params, "");
 }
 END_TEST
 
-START_TEST(including_and_excluding_do_not_mix)
+START_TEST(the_rest_of_a_list_is_used_without_what_does_not_exist)
 {
-    ck_assert_int_eq(choose("tcp,^usock"), PMIX_ERR_BAD_PARAM);
-    rt_assert_has(err.text, "environment: ptl = \"tcp,^usock\"");
-    ck_assert_int_eq(choose("^tcp,^usock"), PMIX_ERR_BAD_PARAM);
+    size_t rank;
+
+    ck_assert_int_eq(choose("usok,tcp"), PMIX_SUCCESS);
+    ck_assert(px_choice_lets_in(&choice, "tcp", &rank));
+    rt_assert_problems(params,
+                       "environment: ptl = \"usok,tcp\": unknown component usok, "
+                       "known: tcp, usock\n");
+}
+END_TEST
+
+START_TEST(including_and_excluding_do_not_mix_and_the_next_weaker_list_counts)
+{
+    size_t rank;
+
+    ck_assert_int_eq(
+        px_params_set(params, "ptl", "tcp", PX_SOURCE_USER_FILE, "/h/x.conf:1"),
+        PMIX_SUCCESS);
+    ck_assert_int_eq(choose("tcp,^usock"), PMIX_SUCCESS);
+    ck_assert(px_choice_lets_in(&choice, "tcp", &rank));
+    ck_assert(!px_choice_lets_in(&choice, "usock", &rank));
+    ck_assert_str_eq(choice.where, "/h/x.conf:1");
+    rt_assert_problems(params,
+                       "environment: PMIX_MCA_ptl = \"tcp,^usock\": expected a list to "
+                       "use, \"a,b\", or one to leave out, \"^a,b\", not both\n");
 }
 END_TEST
 
@@ -97,4 +123,5 @@ PX_TEST_MAIN_WITH("rt/choice", set_up, tear_down, without_a_choice_all_are_let_i
                   a_list_lets_in_what_it_names_in_its_order,
                   a_caret_lets_in_all_but_what_it_names,
                   asking_for_what_does_not_exist_is_an_error_that_tells_what_does,
-                  including_and_excluding_do_not_mix)
+                  the_rest_of_a_list_is_used_without_what_does_not_exist,
+                  including_and_excluding_do_not_mix_and_the_next_weaker_list_counts)

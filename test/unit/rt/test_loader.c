@@ -6,6 +6,7 @@
 #include "fake_files.h"
 
 static rt_path dir, other;
+static const char *home;
 static px_catalog catalog;
 static struct px_err err;
 
@@ -25,7 +26,7 @@ static void tear_down(void)
 static void fill(const char *path)
 {
     px_catalog_cleanup(&catalog);
-    ck_assert_msg(px_catalog_fill(&catalog, path, &err) == PMIX_SUCCESS, "%s",
+    ck_assert_msg(px_catalog_fill(&catalog, path, home, &err) == PMIX_SUCCESS, "%s",
                   err.text);
 }
 
@@ -82,6 +83,30 @@ START_TEST(of_equal_names_the_first_folder_counts)
 }
 END_TEST
 
+START_TEST(the_users_own_components_come_after_those_of_the_path)
+{
+    rt_path dot, components, wanted;
+
+    rt_join(dot, other, ".pmix");
+    rt_join(components, dot, "components");
+    ck_assert_int_eq(mkdir(dot, 0700) | mkdir(components, 0700), 0);
+    rt_write(dir, "pmix_ptl_a.so", "");
+    rt_write(components, "pmix_ptl_a.so", "");
+    rt_write(components, "pmix_ptl_b.so", "");
+    home = other;
+    fill(dir);
+
+    ck_assert_uint_eq(catalog.n, 2);
+    rt_join(wanted, dir, "pmix_ptl_a.so");
+    ck_assert_str_eq(catalog.v[0].file, wanted);
+    rt_join(wanted, components, "pmix_ptl_b.so");
+    ck_assert_str_eq(catalog.v[1].file, wanted);
+    home = dir; /* has none, which is fine */
+    fill(NULL);
+    ck_assert_uint_eq(catalog.n, 0);
+}
+END_TEST
+
 START_TEST(a_folder_that_cannot_be_read_is_skipped_with_a_warning)
 {
     rt_path both;
@@ -101,7 +126,7 @@ END_TEST
 
 START_TEST(a_relative_folder_is_an_error)
 {
-    ck_assert_int_eq(px_catalog_fill(&catalog, "pmix", &err), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_catalog_fill(&catalog, "pmix", home, &err), PMIX_ERR_BAD_PARAM);
     rt_assert_has(err.text,
                   "mca_base_component_path: \"pmix\": expected absolute paths");
 }
@@ -238,6 +263,7 @@ END_TEST
 PX_TEST_MAIN_WITH("rt/loader", set_up, tear_down,
                   the_catalog_lists_files_of_known_frameworks_by_name_and_no_others,
                   of_equal_names_the_first_folder_counts,
+                  the_users_own_components_come_after_those_of_the_path,
                   a_folder_that_cannot_be_read_is_skipped_with_a_warning,
                   a_relative_folder_is_an_error,
                   root_uses_no_folder_that_others_can_change,

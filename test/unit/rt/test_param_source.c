@@ -25,7 +25,13 @@ static void tear_down(void)
 static pmix_status_t read_file(const char *text, bool guarded)
 {
     rt_write(dir, "x.conf", text);
-    return px_params_read_file(params, file, PX_SOURCE_USER_FILE, guarded, &err);
+    return px_params_read_file(params, file, PX_SOURCE_USER_FILE, false, guarded);
+}
+
+/* What was complained of last, "" if nothing was. */
+static const char *problem(void)
+{
+    return params->n_problems ? params->problems[params->n_problems - 1].text : "";
 }
 
 static void assert_value(const char *name, const char *value)
@@ -87,15 +93,35 @@ START_TEST(a_value_may_be_empty_and_may_have_equals_signs)
 }
 END_TEST
 
-START_TEST(the_last_of_equal_names_counts)
+START_TEST(of_equal_names_the_last_counts_and_another_value_is_a_problem)
 {
-    ck_assert_int_eq(read_file("a = 1\na = 2\n", false), PMIX_SUCCESS);
+    ck_assert_int_eq(read_file("a = 1\na = 1\n", false), PMIX_SUCCESS);
+    ck_assert_str_eq(problem(), "");
+    ck_assert_int_eq(read_file("a = 1\n\na = 2\n", false), PMIX_SUCCESS);
 
     assert_value("a", "2");
+    rt_assert_has(problem(), "x.conf:3: a = \"2\": was \"1\" at ");
+    rt_assert_has(problem(), "x.conf:1; the last counts");
 }
 END_TEST
 
-START_TEST(a_malformed_line_is_an_error_that_names_file_line_and_text)
+START_TEST(a_backslash_at_the_end_continues_a_line)
+{
+    ck_assert_int_eq(
+        read_file("a = one, \\\n  two\nb = 2\n# c = 1 \\\nd = 4\ne = 5\\", false),
+        PMIX_SUCCESS);
+
+    assert_value("a", "one,    two");
+    assert_value("b", "2");
+    assert_value("d", "4"); /* comments are not continued */
+    assert_value("e", "5\\");
+    ck_assert_int_eq(read_file("a = \\\n\\\r\n1\nbad\n", false), PMIX_SUCCESS);
+    assert_value("a", "1");
+    rt_assert_has(problem(), "x.conf:4: \"bad\"");
+}
+END_TEST
+
+START_TEST(a_malformed_line_is_a_problem_that_names_file_line_and_text)
 {
     static const char *const bad[] = {"a = 1\nno equals sign\n",
                                       "# x\nname",
@@ -103,19 +129,26 @@ START_TEST(a_malformed_line_is_an_error_that_names_file_line_and_text)
                                       "\nna me = 1",
                                       "\na = \"open",
                                       "\na = 'x' y",
-                                      "\nb\xc3\xa4 = 1"};
+                                      "\nb\xc3\xa4 = 1",
+                                      "\n[section]",
+                                      "\ninclude \"x",
+                                      "\ninclude ''"};
 
     for (size_t i = 0; i < PX_COUNT(bad); i++) {
-        ck_assert_int_eq(read_file(bad[i], false), PMIX_ERR_BAD_PARAM);
-        rt_assert_has(err.text, "x.conf:2: \"");
-        ck_assert_ptr_null(strchr(err.text, '\n'));
+        size_t before = params->n_problems;
+
+        ck_assert_int_eq(read_file(bad[i], false), PMIX_SUCCESS);
+        ck_assert_uint_eq(params->n_problems, before + 1);
+        rt_assert_has(problem(), "x.conf:2: \"");
+        ck_assert_ptr_null(strchr(problem(), '\n'));
     }
+    assert_value("a", "1"); /* the good lines count */
     read_file("just words", false);
-    rt_assert_has(err.text, "x.conf:1: \"just words\": expected name = value");
+    rt_assert_has(problem(), "x.conf:1: \"just words\": expected name = value");
 }
 END_TEST
 
-START_TEST(a_file_that_is_not_text_is_an_error)
+START_TEST(a_file_that_is_not_text_is_a_problem)
 {
     FILE *f = fopen(file, "w");
 
@@ -123,26 +156,84 @@ START_TEST(a_file_that_is_not_text_is_an_error)
     ck_assert_int_eq(fwrite("a = 1\0b", 1, 7, f), 7);
     fclose(f);
 
-    ck_assert_int_eq(px_params_read_file(params, file, PX_SOURCE_ENV, false, &err),
-                     PMIX_ERR_BAD_PARAM);
-    rt_assert_has(err.text, "not a text file");
+    ck_assert_int_eq(px_params_read_file(params, file, PX_SOURCE_ENV, false, false),
+                     PMIX_SUCCESS);
+    rt_assert_has(problem(), "x.conf not read: it is not a text file");
+    ck_assert_ptr_null(px_params_text(params, "a", NULL, NULL));
 }
 END_TEST
 
-START_TEST(an_absent_file_is_no_matter)
+START_TEST(a_file_that_is_too_large_is_not_read)
 {
-    struct rt_capture c = rt_capture_begin();
+    ck_assert_int_eq(read_file("a = 1\n", false), PMIX_SUCCESS);
+    ck_assert_int_eq(truncate(file, (1 << 20) + 1), 0);
+    ck_assert_int_eq(px_params_read_file(params, file, PX_SOURCE_ENV, false, false),
+                     PMIX_SUCCESS);
+    rt_assert_has(problem(), "x.conf not read: it has more than 1 MiB");
+}
+END_TEST
 
-    pmix_status_t rc = px_params_read_file(params, file, PX_SOURCE_USER_FILE, false,
-                                           &err);
-    pmix_status_t guarded = px_params_read_file(params, file, PX_SOURCE_USER_FILE, true,
-                                                &err);
-    char *text = rt_capture_end(&c);
+START_TEST(a_file_may_include_others_beside_it)
+{
+    enum px_param_source source;
+    const char *where;
 
-    ck_assert_int_eq(rc, PMIX_SUCCESS);
-    ck_assert_int_eq(guarded, PMIX_SUCCESS);
-    ck_assert_str_eq(text, "");
-    free(text);
+    rt_write(dir, "y.conf", "b = 2\n");
+    ck_assert_int_eq(
+        read_file("a = 1\ninclude y.conf # more\nb = 3\ninclude = 5\n", false),
+        PMIX_SUCCESS);
+
+    ck_assert_str_eq(px_params_text(params, "b", &source, &where), "3");
+    ck_assert_int_eq(source, PX_SOURCE_USER_FILE);
+    rt_assert_has(where, "x.conf:3");
+    assert_value("include", "5");
+    ck_assert_str_eq(problem(), ""); /* two files may differ */
+    ck_assert_int_eq(read_file("include \"y.conf\"\n", false), PMIX_SUCCESS);
+    px_params_text(params, "b", NULL, &where);
+    rt_assert_has(where, "y.conf:1");
+}
+END_TEST
+
+START_TEST(an_include_that_does_not_work_is_a_problem)
+{
+    rt_path include;
+
+    ck_assert_int_eq(read_file("a = 1\ninclude nonesuch.conf\n", false), PMIX_SUCCESS);
+    rt_assert_has(problem(), "x.conf:2: parameter file ");
+    rt_assert_has(problem(), "nonesuch.conf not read: No such file or directory");
+    ck_assert_int_eq(read_file("include x.conf\na = 2\n", false), PMIX_SUCCESS);
+    rt_assert_has(problem(), "x.conf:1: parameter file ");
+    rt_assert_has(problem(), "x.conf not read: it includes itself");
+    assert_value("a", "2");
+    for (int i = 0; i < 20; i++) {
+        char name[16], next[32];
+        snprintf(name, sizeof(name), "%d.conf", i);
+        snprintf(next, sizeof(next), "include %d.conf\n", i + 1);
+        rt_write(dir, name, next);
+    }
+    ck_assert_int_gt(snprintf(include, sizeof(include), "include %.200s/0.conf", dir),
+                     0);
+    ck_assert_int_eq(read_file(include, false), PMIX_SUCCESS);
+    rt_assert_has(problem(), "files include each other too deeply");
+}
+END_TEST
+
+START_TEST(an_absent_file_matters_only_if_it_was_asked_for)
+{
+    ck_assert_int_eq(
+        px_params_read_file(params, file, PX_SOURCE_USER_FILE, false, false),
+        PMIX_SUCCESS);
+    ck_assert_int_eq(
+        px_params_read_file(params, file, PX_SOURCE_USER_FILE, false, true),
+        PMIX_SUCCESS);
+    ck_assert_str_eq(problem(), "");
+    for (int guarded = 0; guarded < 2; guarded++) {
+        ck_assert_int_eq(
+            px_params_read_file(params, file, PX_SOURCE_NAMED_FILE, true, guarded),
+            PMIX_SUCCESS);
+        rt_assert_has(problem(), "x.conf not read: No such file or directory");
+        params->n_problems = 0;
+    }
 }
 END_TEST
 
@@ -154,15 +245,11 @@ START_TEST(what_is_no_regular_file_is_not_read_and_does_not_hang)
     ck_assert_int_eq(mkfifo(fifo, 0600), 0);
     const char *const odd[] = {fifo, dir, "/dev/zero"};
     for (size_t i = 0; i < PX_COUNT(odd); i++) {
-        struct rt_capture c = rt_capture_begin();
-        pmix_status_t rc = px_params_read_file(params, odd[i], PX_SOURCE_USER_FILE,
-                                               false, &err);
-        char *text = rt_capture_end(&c);
-
-        ck_assert_int_eq(rc, PMIX_SUCCESS);
-        rt_assert_has(text, odd[i]);
-        ck_assert_int_eq(rt_count(text, "\n"), 1);
-        free(text);
+        ck_assert_int_eq(
+            px_params_read_file(params, odd[i], PX_SOURCE_USER_FILE, false, false),
+            PMIX_SUCCESS);
+        ck_assert_uint_eq(params->n_problems, i + 1);
+        rt_assert_has(problem(), odd[i]);
     }
 }
 END_TEST
@@ -173,14 +260,33 @@ START_TEST(a_guarded_process_does_not_read_what_others_can_write)
     assert_value("a", "1");
 
     ck_assert_int_eq(chmod(file, 0666), 0);
-    struct rt_capture c = rt_capture_begin();
-    pmix_status_t rc = read_file("a = 2\n", true);
-    char *text = rt_capture_end(&c);
-
-    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    ck_assert_int_eq(read_file("a = 2\n", true), PMIX_SUCCESS);
     assert_value("a", "1");
-    rt_assert_has(text, "writable by everybody");
-    free(text);
+    rt_assert_has(problem(), "writable by everybody");
+}
+END_TEST
+
+START_TEST(info_gives_what_has_the_prefix)
+{
+    pmix_info_t info[4];
+    enum px_param_source source;
+    const char *where;
+    int number = 3;
+
+    ck_assert_int_eq(PMIx_Info_load(&info[0], "PMIX_MCA_ptl", "tcp", PMIX_STRING), 0);
+    ck_assert_int_eq(PMIx_Info_load(&info[1], "PMIX_MCA_n", &number, PMIX_INT), 0);
+    ck_assert_int_eq(PMIx_Info_load(&info[2], "PMIX_MCA_x y", "1", PMIX_STRING), 0);
+    ck_assert_int_eq(PMIx_Info_load(&info[3], PMIX_TIMEOUT, &number, PMIX_INT), 0);
+    ck_assert_int_eq(px_params_read_info(params, info, PX_COUNT(info), "info"),
+                     PMIX_SUCCESS);
+
+    ck_assert_str_eq(px_params_text(params, "ptl", &source, &where), "tcp");
+    ck_assert_int_eq(source, PX_SOURCE_ARG);
+    ck_assert_str_eq(where, "info");
+    ck_assert_uint_eq(params->n_problems, 2);
+    ck_assert_str_eq(params->problems[0].text, "info: PMIX_MCA_n: expected a string");
+    for (size_t i = 0; i < PX_COUNT(info); i++)
+        PMIx_Info_destruct(&info[i]);
 }
 END_TEST
 
@@ -211,9 +317,15 @@ PX_TEST_MAIN_WITH("rt/param_source", set_up, tear_down,
                   comments_blank_lines_and_windows_line_ends_are_nothing,
                   quotes_keep_white_space_and_comment_signs,
                   a_value_may_be_empty_and_may_have_equals_signs,
-                  the_last_of_equal_names_counts,
-                  a_malformed_line_is_an_error_that_names_file_line_and_text,
-                  a_file_that_is_not_text_is_an_error, an_absent_file_is_no_matter,
+                  of_equal_names_the_last_counts_and_another_value_is_a_problem,
+                  a_backslash_at_the_end_continues_a_line,
+                  a_malformed_line_is_a_problem_that_names_file_line_and_text,
+                  a_file_that_is_not_text_is_a_problem,
+                  a_file_that_is_too_large_is_not_read,
+                  a_file_may_include_others_beside_it,
+                  an_include_that_does_not_work_is_a_problem,
+                  an_absent_file_matters_only_if_it_was_asked_for,
                   what_is_no_regular_file_is_not_read_and_does_not_hang,
                   a_guarded_process_does_not_read_what_others_can_write,
-                  the_environment_gives_what_has_the_prefix)
+                  the_environment_gives_what_has_the_prefix,
+                  info_gives_what_has_the_prefix)

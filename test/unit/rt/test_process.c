@@ -136,7 +136,7 @@ START_TEST(a_failed_acquire_leaves_nothing_and_another_may_follow)
         const char *name, *value, *said;
         pmix_status_t status;
     } cases[] = {
-        {"PMIX_MCA_mca_base_verbose", "loud", "PMIX_MCA_mca_base_verbose = \"loud\"",
+        {"PMIX_MCA_mca_base_strict", "error", "PMIX_MCA_mca_base_verbos = \"loud\"",
          PMIX_ERR_BAD_PARAM},
         {"PMIX_MCA_mca_base_component_path", "pmix",
          "environment: mca_base_component_path", PMIX_ERR_BAD_PARAM},
@@ -146,6 +146,7 @@ START_TEST(a_failed_acquire_leaves_nothing_and_another_may_follow)
     };
     int fds = rt_count_fds();
 
+    setenv("PMIX_MCA_mca_base_verbos", "loud", 1);
     for (size_t i = 0; i < PX_COUNT(cases); i++) {
         setenv(cases[i].name, cases[i].value, 1);
         ck_assert_int_eq(acquire(PX_ROLE_CLIENT), cases[i].status);
@@ -153,6 +154,7 @@ START_TEST(a_failed_acquire_leaves_nothing_and_another_may_follow)
         assert_nothing_is_left();
         unsetenv(cases[i].name);
         setenv("PMIX_MCA_mca_base_component_path", dir, 1);
+        unsetenv("PMIX_MCA_mca_base_verbos");
     }
     ck_assert_int_eq(rt_count_fds(), fds);
     rt_await_threads(0);
@@ -228,7 +230,7 @@ START_TEST(an_unknown_parameter_is_reported_once_however_many_roles)
     char *text = rt_capture_end(&c);
 
     ck_assert_int_eq(rt_count(text, "\n"), 1);
-    rt_assert_has(text, "mca_base_verbos; did you mean mca_base_verbose?");
+    rt_assert_has(text, "mca_base_verbos = \"3\"; did you mean mca_base_verbose?");
     free(text);
 }
 END_TEST

@@ -131,18 +131,15 @@ START_TEST(parameters_reach_the_component)
 }
 END_TEST
 
-START_TEST(a_bad_parameter_fails_and_leaves_nothing_open)
+START_TEST(a_bad_parameter_is_a_problem_and_the_default_is_used)
 {
     set("gds_a_level", "10");
-    set("ptl_a_trace", trace);
-    ck_assert_int_eq(open_roles(PX_ROLE_CLIENT), PMIX_ERR_BAD_PARAM);
-
-    rt_assert_has(err.text,
-                  "--mca: gds_a_level = \"10\": expected an integer from 1 to 9");
-    assert_modules("ptl", "");
-    ck_assert_int_eq(access(trace, F_OK), -1);
-    set("gds_a_level", "9");
     assert_open(PX_ROLE_CLIENT);
+
+    ck_assert_int_eq(state_of("gds")->level, 3);
+    rt_assert_problems(params,
+                       "--mca: gds_a_level = \"10\": expected an integer from 1 "
+                       "to 9; using the default, 3\n");
 }
 END_TEST
 
@@ -200,7 +197,7 @@ END_TEST
 
 START_TEST(an_unknown_component_fails_and_tells_what_is_known)
 {
-    set("ptl", "a,nonesuch");
+    set("ptl", "nonesuch");
     ck_assert_int_eq(open_roles(PX_ROLE_CLIENT), PMIX_ERR_BAD_PARAM);
     ck_assert_str_eq(
         err.text,
@@ -318,21 +315,36 @@ START_TEST(a_failure_leaves_what_was_open_before)
 }
 END_TEST
 
-START_TEST(components_that_are_not_open_keep_their_parameters_unjudged)
+START_TEST(parameters_of_components_that_are_not_in_use_are_known_too)
 {
     rt_install(dir, "ptl_b");
     set("ptl", "a");
-    set("ptl_b_whatever", "1");
-    set("pfexec_a_whatever", "1"); /* a client does not open pfexec */
-    set("ptl_a_whatever", "1");
+    set("ptl_b_level", "3");
+    set("ptl_b_levle", "3");
+    set("ptl_b_priority", "much");
+    set("pfexec_a_level", "4"); /* a client does not open pfexec */
     assert_open(PX_ROLE_CLIENT);
-    struct rt_capture c = rt_capture_begin();
-    px_params_warn_unknown(params);
-    char *text = rt_capture_end(&c);
+    ck_assert_int_eq(px_selection_declare_rest(selection), PMIX_SUCCESS);
 
-    ck_assert_int_eq(rt_count(text, "\n"), 1);
-    rt_assert_has(text, "--mca: unknown parameter ptl_a_whatever");
-    free(text);
+    rt_assert_problems(
+        params, "--mca: ptl_b_priority = \"much\": expected an integer from 0 to "
+                "1000; using the default, 50\n"
+                "--mca: unknown parameter ptl_b_levle = \"3\"; did you mean "
+                "ptl_b_level or ptl_a_level?\n");
+}
+END_TEST
+
+START_TEST(what_is_excluded_or_does_not_load_cannot_be_asked)
+{
+    rt_write(dir, "pmix_ptl_broken.so", "no ELF");
+    rt_install(dir, "ptl_b");
+    set("ptl", "^b,broken");
+    set("ptl_b_whatever", "1");
+    set("ptl_broken_whatever", "1");
+    assert_open(PX_ROLE_CLIENT);
+    ck_assert_int_eq(px_selection_declare_rest(selection), PMIX_SUCCESS);
+
+    rt_assert_problems(params, "");
 }
 END_TEST
 
@@ -366,7 +378,7 @@ PX_TEST_MAIN_WITH("rt/select", set_up, tear_down,
                   components_learn_their_roles_and_see_new_ones,
                   closing_ends_what_no_role_needs_any_more_in_reverse_order,
                   parameters_reach_the_component,
-                  a_bad_parameter_fails_and_leaves_nothing_open,
+                  a_bad_parameter_is_a_problem_and_the_default_is_used,
                   higher_priority_comes_first_and_equals_by_name,
                   a_framework_that_picks_one_closes_the_others,
                   a_list_asks_for_components_in_its_own_order,
@@ -378,5 +390,6 @@ PX_TEST_MAIN_WITH("rt/select", set_up, tear_down,
                   a_component_that_does_not_open_is_skipped_unless_it_was_asked_for,
                   a_required_framework_without_a_component_fails_and_others_close_again,
                   a_failure_leaves_what_was_open_before,
-                  components_that_are_not_open_keep_their_parameters_unjudged,
+                  parameters_of_components_that_are_not_in_use_are_known_too,
+                  what_is_excluded_or_does_not_load_cannot_be_asked,
                   running_out_of_memory_is_an_error_or_does_no_harm)
