@@ -122,3 +122,32 @@ void px_choice_cleanup(px_choice *c)
 {
     px_strv_free(c->names);
 }
+
+pmix_status_t px_choice_declare(struct px_params *params)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (int id = 0; id < PX_FW_COUNT && !rc; id++) {
+        const struct px_param table[] = {
+            {.name = px_frameworks[id].name,
+             .kind = PX_PARAM_KIND_STRING,
+             .help = "Components to use, in this order; or, after ^, to leave out",
+             .level = 1},
+            PX_PARAM_END,
+        };
+        rc = px_params_declare(params, "core", "", table);
+    }
+    return rc;
+}
+
+pmix_status_t px_choice_declare_of(struct px_params *params,
+                                   const struct px_found *found,
+                                   const struct px_param *table)
+{
+    const char *framework = px_frameworks[found->framework].name;
+    PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, found->name);
+    PX_AUTOFREE char *owner = px_strf("%s/%s", framework, found->name);
+
+    return prefix && owner ? px_params_declare(params, owner, prefix, table)
+                           : PMIX_ERR_NOMEM;
+}

@@ -29,4 +29,13 @@ pmix_status_t px_choice_check(const px_choice *choice, const px_catalog *catalog
  * list. */
 bool px_choice_lets_in(const px_choice *choice, const char *name, size_t *rank);
 
+/* Makes the parameters known that hold such choices, one for each framework.
+ * PMIX_ERR_NOMEM. */
+pmix_status_t px_choice_declare(struct px_params *params);
+/* Makes those of a component known. Texts of table, which may be NULL, are borrowed as
+ * px_params_declare says. PMIX_ERR_NOMEM. */
+pmix_status_t px_choice_declare_of(struct px_params *params,
+                                   const struct px_found *found,
+                                   const struct px_param *table);
+
 #endif

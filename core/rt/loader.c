@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <ltdl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define FILE_PREFIX "pmix_"
 #define FILE_SUFFIX ".so"
@@ -40,16 +41,48 @@ static const struct px_found *find(const struct px_catalog *c,
     return NULL;
 }
 
+static pmix_status_t leave_out(struct px_catalog *c, enum px_log_level level,
+                               const char *file, const char *why)
+{
+    struct px_left_out *v = reallocarray(c->left_out, c->n_left_out + 1, sizeof(*v));
+
+    if (!v)
+        return PMIX_ERR_NOMEM;
+    c->left_out = v;
+    v[c->n_left_out] = (struct px_left_out){strdup(file), strdup(why)};
+    if (!v[c->n_left_out].file || !v[c->n_left_out].why) {
+        free(v[c->n_left_out].file);
+        free(v[c->n_left_out].why);
+        return PMIX_ERR_NOMEM;
+    }
+    c->n_left_out++;
+    px_log(level, "loader", "%s is not used: %s", file, why);
+    return PMIX_SUCCESS;
+}
+
+/* The same folder twice on the path hides nothing. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
 /* Takes key's name and file over if it is the first of its name. */
 static pmix_status_t add(struct px_catalog *c, struct px_found *key)
 {
     const struct px_found *first = find(c, key);
 
-    if (first) {
-        px_log(PX_LOG_INFO, "loader", "%s is not used: %s comes first",
-               key->file ? key->file : "a built-in component",
-               first->file ? first->file : "the built-in component of the same name");
+    if (first && is_same_file(first->file, key->file))
         return PMIX_SUCCESS;
+    if (first) {
+        PX_AUTOFREE char *why = px_strf(
+            "%s comes first",
+            first->file ? first->file : "the built-in component of the same name");
+        return why ? leave_out(c, PX_LOG_INFO,
+                               key->file ? key->file : "a built-in component", why)
+                   : PMIX_ERR_NOMEM;
     }
     struct px_found *v = reallocarray(c->v, c->n + 1, sizeof(*v));
     if (!v)
@@ -110,10 +143,8 @@ static pmix_status_t list_folder(struct px_catalog *c, const char *dir)
 
     if (!d && errno == ENOMEM)
         return PMIX_ERR_NOMEM;
-    if (!d) {
-        px_log(PX_LOG_WARN, "loader", "cannot read component folder %s: %m", dir);
-        return PMIX_SUCCESS;
-    }
+    if (!d)
+        return leave_out(c, PX_LOG_WARN, dir, strerror(errno));
     while (!rc && (entry = readdir(d)))
         rc = add_file(c, dir, entry->d_name);
     closedir(d);
@@ -132,8 +163,7 @@ static pmix_status_t add_folder(struct px_catalog *c, const char *dir)
         return rc;
     if (!rc)
         return list_folder(c, real);
-    px_log(PX_LOG_WARN, "loader", "component folder not used: %s", why.text);
-    return PMIX_SUCCESS;
+    return leave_out(c, PX_LOG_WARN, dir, why.text);
 }
 
 static char *own_folder(void)
@@ -199,6 +229,11 @@ void px_catalog_cleanup(struct px_catalog *catalog)
 {
     for (size_t i = 0; i < catalog->n; i++)
         px_found_cleanup(&catalog->v[i]);
+    for (size_t i = 0; i < catalog->n_left_out; i++) {
+        free(catalog->left_out[i].file);
+        free(catalog->left_out[i].why);
+    }
+    free(catalog->left_out);
     free(catalog->v);
     *catalog = (struct px_catalog){0};
 }

@@ -15,9 +15,17 @@ typedef struct px_found {
     const struct px_component *component; /* if built in */
 } px_found;
 
+/* A folder or a component that is not used, for all to know who ask. */
+struct px_left_out {
+    char *file;
+    char *why;
+};
+
 typedef struct px_catalog { /* sorted by framework and name, each name once */
     struct px_found *v;
     size_t n;
+    struct px_left_out *left_out; /* in the order found */
+    size_t n_left_out;
 } px_catalog;
 
 /* The table of components linked into the library, ending in NULL; made by the

@@ -354,14 +354,16 @@ static pmix_status_t parse_one(struct px_params *p, const struct px_param *param
     return PMIX_SUCCESS;
 }
 
+union any_value {
+    int64_t number;
+    const void *text;
+    struct px_param_version version;
+};
+
 static pmix_status_t parse(struct px_params *p, const char *prefix,
                            const struct px_param *table, void *conf, struct px_err *err)
 {
-    union {
-        int64_t number;
-        const void *text;
-        struct px_param_version version;
-    } unused;
+    union any_value unused;
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (; table->kind != PX_PARAM_KIND_END && !rc; table++) {
@@ -387,6 +389,32 @@ pmix_status_t px_params_check(struct px_params *p, const char *prefix,
                               const struct px_param *table, struct px_err *err)
 {
     return parse(p, prefix, table, NULL, err);
+}
+
+pmix_status_t px_params_check_core(struct px_params *p, struct px_err *err)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (const struct px_param_set *s = px_core_params; !rc && s->prefix; s++) {
+        rc = px_params_declare(p, "core", s->prefix, s->table);
+        if (rc)
+            px_err_set(err, rc, "cannot read parameters: out of memory");
+        else
+            rc = px_params_check(p, s->prefix, s->table, err);
+    }
+    return rc;
+}
+
+bool px_params_fits(const struct px_params *p, const struct px_param *param,
+                    const char *text)
+{
+    union any_value unused;
+
+    if (param->kind == PX_PARAM_KIND_LIST)
+        return true;
+    if (param->kind == PX_PARAM_KIND_PATH && px_str_starts(text, "~/"))
+        return p->home != NULL;
+    return px_param_from_text(param, text, &unused);
 }
 
 /* ---- life ------------------------------------------------------------------------ */
@@ -426,6 +454,10 @@ void px_params_destroy(struct px_params *p)
         px_strv_free(p->kept[i]);
     for (size_t i = 0; i < p->n_problems; i++)
         free(p->problems[i].text);
+    for (size_t i = 0; i < p->n_files; i++)
+        free(p->files[i].path);
+    free(p->files);
+    free(p->sysconfdir);
     free(p->kept);
     free(p->problems);
     px_strv_free(p->hidden);

@@ -65,6 +65,9 @@ pmix_status_t px_params_parse(struct px_params *p, const char *prefix,
 /* Only looks whether the values fit. */
 pmix_status_t px_params_check(struct px_params *p, const char *prefix,
                               const struct px_param *table, struct px_err *err);
+/* Declares the tables of px_core_params and looks whether the values fit, whatever this
+ * process uses of them. PMIX_ERR_NOMEM; PMIX_ERR_BAD_PARAM as px_params_parse. */
+pmix_status_t px_params_check_core(struct px_params *p, struct px_err *err);
 /* NULL: this process must not care for its user's files. */
 const char *px_params_home(const struct px_params *p);
 /* Does anything set a name that begins so? */

@@ -35,6 +35,13 @@ struct px_problem {
     bool told;
 };
 
+/* One that was looked for. Its number is its place here, from 1. */
+struct px_param_file {
+    char *path;
+    enum px_param_source source;
+    bool read;
+};
+
 struct px_params {
     struct px_setting *first, **end;
     struct px_setting **unseen; /* from here on names were not looked at */
@@ -48,7 +55,9 @@ struct px_params {
     size_t n_kept;
     struct px_problem *problems;
     size_t n_problems;
-    unsigned n_files;
+    struct px_param_file *files;
+    size_t n_files;
+    char *sysconfdir; /* or NULL */
     bool one_of_many; /* other processes have the same settings and tell of them */
 };
 
@@ -75,6 +84,9 @@ typedef struct px_history {
 pmix_status_t px_params_history(const struct px_params *p, const char *name,
                                 px_history *out);
 void px_history_cleanup(px_history *h);
+/* Is text a value for param? */
+bool px_params_fits(const struct px_params *p, const struct px_param *param,
+                    const char *text);
 
 /* ---- what is wrong (param_report.c) ---------------------------------------------- */
 

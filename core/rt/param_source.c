@@ -128,12 +128,28 @@ static bool is_being_read(const struct reading *r)
     return false;
 }
 
+/* PMIX_ERR_NOMEM. */
+static pmix_status_t remember_file(const struct reading *r, bool read)
+{
+    struct px_params *p = r->params;
+    struct px_param_file *v = reallocarray(p->files, p->n_files + 1, sizeof(*v));
+
+    if (!v)
+        return PMIX_ERR_NOMEM;
+    p->files = v;
+    char *path = strdup(r->path);
+    if (!path)
+        return PMIX_ERR_NOMEM;
+    p->files[p->n_files++] = (struct px_param_file){path, r->source, read};
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t read_lines(struct reading *r, char *text)
 {
     struct px_param_text lines = {.rest = text, .line = 1};
     struct px_param_line line;
-    unsigned file = ++r->params->n_files;
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = remember_file(r, true);
+    unsigned file = (unsigned)r->params->n_files;
 
     while (!rc && px_param_next_line(&lines, &line))
         rc = take_line(r, file, &line);
@@ -174,12 +190,12 @@ static pmix_status_t read_one(struct reading *r, const char *asked_at)
     if (!at || resolve(r, at, &real))
         return PMIX_ERR_NOMEM;
     if (!real)
-        return PMIX_SUCCESS;
+        return remember_file(r, false);
     PX_AUTOFREE char *text = read_text(r, real, &len);
     if (!text && errno == ENOMEM)
         return PMIX_ERR_NOMEM;
     if (!text && !r->needed && (errno == ENOENT || errno == ENOTDIR))
-        return PMIX_SUCCESS;
+        return remember_file(r, false);
     if (!text)
         wrong = reason(errno);
     else if (is_being_read(r))
@@ -192,7 +208,7 @@ static pmix_status_t read_one(struct reading *r, const char *asked_at)
         return read_lines(r, text);
     px_params_complain(r->params, PX_PARAM_WRONG, "%sparameter file %s not read: %s",
                        at, r->path, wrong);
-    return PMIX_SUCCESS;
+    return remember_file(r, false);
 }
 
 pmix_status_t px_params_read_file(struct px_params *p, const char *path,
@@ -348,9 +364,11 @@ pmix_status_t px_params_create_from(const struct px_param_origin *origin,
 {
     struct px_params *p = px_params_empty(origin->home);
 
-    if (p)
+    if (p) {
         p->one_of_many = origin->one_of_many;
-    if (!p || read_all(p, origin)) {
+        p->sysconfdir = origin->sysconfdir ? strdup(origin->sysconfdir) : NULL;
+    }
+    if (!p || (origin->sysconfdir && !p->sysconfdir) || read_all(p, origin)) {
         px_params_destroy(p);
         return px_err_set(err, PMIX_ERR_NOMEM, "cannot read parameters: out of memory");
     }

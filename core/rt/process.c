@@ -214,21 +214,13 @@ static const char *name_of(enum px_role role)
                                     : "info of PMIx_tool_init";
 }
 
-/* Every name of the core is known, and looked at, whatever this process uses of it. */
 static pmix_status_t read_params(enum px_role role, const pmix_info_t *info,
                                  size_t n_info, struct px_err *err)
 {
     pmix_status_t rc = px_params_create(info, n_info, name_of(role), &px_process.params,
                                         err);
 
-    for (const struct px_param_set *s = px_core_params; !rc && s->prefix; s++) {
-        rc = px_params_declare(px_process.params, "core", s->prefix, s->table);
-        if (rc)
-            px_err_set(err, rc, "cannot read parameters: out of memory");
-        else
-            rc = px_params_check(px_process.params, s->prefix, s->table, err);
-    }
-    return rc;
+    return rc ? rc : px_params_check_core(px_process.params, err);
 }
 
 /* What it has made on failure, stop_machine removes. */

@@ -75,17 +75,6 @@ static pmix_status_t configure(struct px_selection *s, struct plug *p,
                      : PMIX_SUCCESS;
 }
 
-static pmix_status_t declare(struct px_params *params, const struct px_found *found,
-                             const struct px_component *c)
-{
-    const char *framework = px_frameworks[found->framework].name;
-    PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, found->name);
-    PX_AUTOFREE char *owner = px_strf("%s/%s", framework, found->name);
-
-    return prefix && owner ? px_params_declare(params, owner, prefix, c->params)
-                           : PMIX_ERR_NOMEM;
-}
-
 /* What keeps the others from being used? Out of memory and bad settings do; a component
  * that cannot be loaded does not, unless it was asked for. */
 static pmix_status_t skip_unloadable(const struct px_selection *s,
@@ -122,7 +111,7 @@ static pmix_status_t load_plug(struct px_selection *s, struct slot *slot,
         return rc ? px_err_set(err, rc, "%s", why.text) : PMIX_SUCCESS;
     }
     px_host_init(&p->host, s->loop, framework, found->name);
-    rc = declare(s->params, found, &p->loaded.component);
+    rc = px_choice_declare_of(s->params, found, p->loaded.component.params);
     rc = rc ? no_memory(err) : configure(s, p, prefix, err);
     if (rc) {
         free_plug(p);
@@ -394,7 +383,7 @@ static pmix_status_t ask(struct px_selection *s, const struct px_found *f,
 
     if (px_loader_load(f, &loaded, NULL))
         return px_params_pardon(s->params, prefix);
-    pmix_status_t rc = declare(s->params, f, &loaded.component);
+    pmix_status_t rc = px_choice_declare_of(s->params, f, loaded.component.params);
     if (!rc && loaded.component.params)
         rc = px_params_check(s->params, prefix, loaded.component.params, NULL);
     px_loader_unload(&loaded);
@@ -428,24 +417,6 @@ pmix_status_t px_selection_declare_rest(struct px_selection *s)
     return rc == PMIX_ERR_NOMEM ? rc : PMIX_SUCCESS;
 }
 
-/* "ptl" and the like choose components. */
-static pmix_status_t declare_frameworks(struct px_params *params)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (int id = 0; id < PX_FW_COUNT && !rc; id++) {
-        const struct px_param table[] = {
-            {.name = px_frameworks[id].name,
-             .kind = PX_PARAM_KIND_STRING,
-             .help = "Components to use, in this order; or, after ^, to leave out",
-             .level = 1},
-            PX_PARAM_END,
-        };
-        rc = px_params_declare(params, "core", "", table);
-    }
-    return rc;
-}
-
 pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop,
                                   const char *path, bool quiet,
                                   struct px_selection **out, struct px_err *err)
@@ -457,7 +428,7 @@ pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop
     s->params = params;
     s->loop = loop;
     s->quiet = quiet;
-    pmix_status_t rc = declare_frameworks(params);
+    pmix_status_t rc = px_choice_declare(params);
     if (rc)
         no_memory(err);
     else

@@ -4,9 +4,6 @@
  * this check and the use of the real path gives them nothing. */
 #include "core/rt/trust.h"
 
-#include "core/rt/process.h"
-
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -20,15 +17,6 @@ bool px_is_setuid(void)
 bool px_is_guarded(void)
 {
     return geteuid() == 0 || px_is_setuid();
-}
-
-char *px_library_file(void)
-{
-    Dl_info info;
-
-    if (!dladdr(&px_process, &info) || !info.dli_fname)
-        return NULL;
-    return realpath(info.dli_fname, NULL);
 }
 
 /* Whoever can replace the library needs no other way in. */
