@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Looks at everything as the library itself would when it starts, but opens no component. */
+#include "contrib/tools/pmix_info/info.h"
+
+#include "core/base/str.h"
+#include "core/rt/process.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* ---- memory -------------------------------------------------------------------------- */
+
+void *need(void *p)
+{
+    if (p)
+        return p;
+    fputs("pmix_info: out of memory\n", stderr);
+    exit(EXIT_TROUBLE);
+}
+
+char *need_text(const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list args;
+
+    va_start(args, fmt);
+    int n = vasprintf(&text, fmt, args);
+    va_end(args);
+    return need(n < 0 ? NULL : text);
+}
+
+static void need_success(pmix_status_t rc, const struct px_err *err)
+{
+    if (!rc)
+        return;
+    fprintf(stderr, "pmix_info: %s\n",
+            err && err->text[0] ? err->text : "out of memory");
+    exit(EXIT_TROUBLE);
+}
+
+/* ---- one parameter ------------------------------------------------------------------- */
+
+static enum px_framework_id framework_called(const char *name)
+{
+    return px_framework_find(name, strlen(name));
+}
+
+/* A list of components may contradict itself; what counts then, the choice knows. */
+static void look_at_choice(struct px_params *params, struct parameter *p)
+{
+    PX_AUTO(px_choice) choice = {0};
+
+    need_success(px_choice_parse(params, p->declared->name, &choice, NULL), NULL);
+    for (size_t i = 0; i < p->history.n; i++) {
+        if (p->history.v[i].setting->value == choice.text)
+            p->used = i;
+        p->history.v[i].fits = choice.text && i >= p->used;
+    }
+}
+
+/* Its values, strongest first, and which of them counts. */
+static void look_at_values(struct px_params *params, struct parameter *p)
+{
+    const struct px_declared *d = p->declared;
+
+    need_success(px_params_history(params, d->name, &p->history), NULL);
+    p->used = p->history.n;
+    for (size_t i = p->history.n; i-- > 0;) {
+        struct px_past *past = &p->history.v[i];
+        past->fits = px_params_fits(params, &d->param, past->setting->value);
+        p->used = past->fits ? i : p->used;
+    }
+    if (framework_called(d->name) != PX_FW_COUNT && strcmp(d->owner, "core") == 0) {
+        p->used = p->history.n;
+        look_at_choice(params, p);
+    }
+}
+
+const char *parameter_value(const struct parameter *p)
+{
+    return p->used < p->history.n ? p->history.v[p->used].setting->value
+                                  : p->declared->param.def;
+}
+
+const char *parameter_source(const struct parameter *p)
+{
+    return p->used < p->history.n ? p->history.v[p->used].setting->where : "default";
+}
+
+int parameter_level(const struct parameter *p)
+{
+    return p->declared->param.level ? p->declared->param.level : 2;
+}
+
+const char *parameter_fate(const struct parameter *p, size_t i)
+{
+    return i == p->used ? "used" : p->history.v[i].fits ? "overruled" : "does not fit";
+}
+
+bool parameter_wanted(const struct parameter *p, const struct options *o)
+{
+    return parameter_level(p) <= o->level &&
+           options_want(o, p->framework, p->component);
+}
+
+const char *source_name(enum px_param_source source)
+{
+    static const char *const names[] = {
+        [PX_SOURCE_DEFAULT] = "default",
+        [PX_SOURCE_SYSTEM_FILE] = "system file",
+        [PX_SOURCE_USER_FILE] = "user file",
+        [PX_SOURCE_NAMED_FILE] = "named file",
+        [PX_SOURCE_ENV] = "environment",
+        [PX_SOURCE_TUNE_FILE] = "tune file",
+        [PX_SOURCE_ARG] = "argument",
+        [PX_SOURCE_OVERRIDE_FILE] = "override file",
+    };
+
+    return names[source];
+}
+
+const char *severity_name(enum px_param_severity severity)
+{
+    return severity == PX_PARAM_WRONG ? "wrong"
+           : severity == PX_PARAM_ODD ? "odd"
+                                      : "note";
+}
+
+/* ---- components ---------------------------------------------------------------------- */
+
+const char *component_state(const struct component *c)
+{
+    return c->probe.why ? "failed" : c->left_out ? "excluded" : "ok";
+}
+
+/* Whoever excludes a component knows why. */
+static bool is_excluded(const struct info *info, const struct px_found *f)
+{
+    PX_AUTO(px_choice) c = {0};
+
+    need_success(
+        px_choice_parse(info->params, px_frameworks[f->framework].name, &c, NULL),
+        NULL);
+    return c.exclude && px_strv_has(c.names, f->name);
+}
+
+static char *who_leaves_out(struct px_params *params, const struct px_found *f)
+{
+    const char *framework = px_frameworks[f->framework].name;
+    size_t rank;
+
+    PX_AUTO(px_choice) c = {0};
+    need_success(px_choice_parse(params, framework, &c, NULL), NULL);
+    return px_choice_lets_in(&c, f->name, &rank)
+               ? NULL
+               : need_text("%s = %s (%s)", framework, c.text, c.where);
+}
+
+static void look_at_component(struct info *info, struct component *c)
+{
+    const char *framework = px_frameworks[c->found->framework].name;
+    PX_AUTOFREE char *prefix = need_text("%s_%s_", framework, c->found->name);
+    struct px_err err = {0};
+
+    c->left_out = who_leaves_out(info->params, c->found);
+    probe_component(c->found, &c->probe);
+    if (c->probe.why) {
+        need_success(px_params_pardon(info->params, prefix), &err);
+        return;
+    }
+    need_success(px_choice_declare_of(info->params, c->found, c->probe.params), &err);
+    if (px_params_check(info->params, prefix, c->probe.params, &err))
+        px_params_complain(info->params, PX_PARAM_WRONG, "%s: %s",
+                           c->found->file ? c->found->file : c->found->name, err.text);
+}
+
+/* Those of folders that can be used, if one of the list cannot. */
+static void fill_catalog(struct info *info)
+{
+    struct parameter p = {
+        .declared = px_map_sget(&info->params->declared, "mca_base_component_path"),
+    };
+    const char *home = px_params_home(info->params);
+    struct px_err err = {0};
+
+    look_at_values(info->params, &p);
+    if (px_catalog_fill(&info->catalog, parameter_value(&p), home, &err)) {
+        px_params_complain(info->params, PX_PARAM_WRONG, "%s: %s", parameter_source(&p),
+                           err.text);
+        px_catalog_cleanup(&info->catalog);
+        need_success(px_catalog_fill(&info->catalog, NULL, home, &err), &err);
+    }
+    px_history_cleanup(&p.history);
+}
+
+static void look_at_choices(struct info *info)
+{
+    for (int id = 0; id < PX_FW_COUNT; id++) {
+        PX_AUTO(px_choice) c = {0};
+        struct px_err err = {0};
+
+        need_success(px_choice_parse(info->params, px_frameworks[id].name, &c, &err),
+                     &err);
+        if (px_choice_check(&c, &info->catalog, (enum px_framework_id)id, info->params,
+                            &err))
+            px_params_complain(info->params, PX_PARAM_WRONG, "%s", err.text);
+    }
+}
+
+static void look_at_components(struct info *info)
+{
+    fill_catalog(info);
+    look_at_choices(info);
+    info->n_components = info->catalog.n;
+    info->components = need(calloc(info->catalog.n + 1, sizeof(*info->components)));
+    for (size_t i = 0; i < info->n_components; i++) {
+        info->components[i].found = &info->catalog.v[i];
+        look_at_component(info, &info->components[i]);
+    }
+}
+
+/* ---- parameters ---------------------------------------------------------------------- */
+
+/* "ptl/tcp" is ptl tcp; "mca_base_" is mca base; "server_" is core server. */
+static void name_group(struct parameter *p)
+{
+    const struct px_declared *d = p->declared;
+    const char *slash = strchr(d->owner, '/');
+    const struct px_param_set *s = px_core_params;
+
+    if (slash) {
+        p->framework = need(strndup(d->owner, (size_t)(slash - d->owner)));
+        p->component = need(strdup(slash + 1));
+        return;
+    }
+    if (framework_called(d->name) != PX_FW_COUNT) {
+        p->framework = need(strdup(d->name));
+        p->component = need(strdup("base"));
+        return;
+    }
+    while (s->prefix && !px_str_starts(d->name, s->prefix))
+        s++;
+    const char *prefix = s->prefix ? s->prefix : "other_";
+    const char *bar = strchr(prefix, '_');
+    const char *rest = bar[1] ? bar + 1 : prefix;
+    p->framework = bar[1] ? need(strndup(prefix, (size_t)(bar - prefix)))
+                          : need(strdup("core"));
+    p->component = need(strndup(rest, strlen(rest) - 1));
+}
+
+static int rank_of(const struct parameter *p)
+{
+    return strcmp(p->framework, "mca") == 0    ? 0
+           : strcmp(p->framework, "core") == 0 ? 1
+                                               : 2;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct parameter *x = a, *y = b;
+    bool x_base = strcmp(x->component, "base") == 0;
+    bool y_base = strcmp(y->component, "base") == 0;
+    int order = rank_of(x) - rank_of(y);
+
+    if (!order)
+        order = strcmp(x->framework, y->framework);
+    if (!order)
+        order = y_base - x_base;
+    if (!order)
+        order = strcmp(x->component, y->component);
+    return order ? order : strcmp(x->declared->name, y->declared->name);
+}
+
+static void look_at_parameters(struct info *info)
+{
+    const struct px_declared *d;
+
+    for (size_t pos = 0; px_map_next(&info->params->declared, &pos, NULL, NULL);)
+        info->n_parameters++;
+    info->parameters = need(calloc(info->n_parameters + 1, sizeof(*info->parameters)));
+    struct parameter *p = info->parameters;
+    for (size_t pos = 0; (d = px_map_next(&info->params->declared, &pos, NULL, NULL));
+         p++) {
+        p->declared = d;
+        name_group(p);
+        look_at_values(info->params, p);
+    }
+    qsort(info->parameters, info->n_parameters, sizeof(*info->parameters), compare);
+}
+
+/* ---- what is wrong ------------------------------------------------------------------- */
+
+static void add_problem(struct info *info, enum px_param_severity severity, char *text)
+{
+    info->problems = need(
+        reallocarray(info->problems, info->n_problems + 1, sizeof(*info->problems)));
+    info->problems[info->n_problems++] = (struct problem){severity, text};
+}
+
+static void add_component_problem(struct info *info, const struct component *c)
+{
+    const char *file = c->found->file ? c->found->file : c->found->name;
+    const char *why = c->probe.why;
+    bool names_it = strstr(why, file) != NULL;
+
+    add_problem(info, is_excluded(info, c->found) ? PX_PARAM_NOTE : PX_PARAM_WRONG,
+                need_text("%s%s%s", names_it ? "" : file, names_it ? "" : ": ", why));
+}
+
+static int by_severity(const void *a, const void *b)
+{
+    const struct problem *x = a, *y = b;
+
+    return x->severity != y->severity ? (int)x->severity - (int)y->severity
+                                      : strcmp(x->text, y->text);
+}
+
+static void look_at_problems(struct info *info)
+{
+    const struct px_params *p = info->params;
+
+    px_params_look_for_unknown(info->params);
+    for (size_t i = 0; i < p->n_problems; i++)
+        add_problem(info, p->problems[i].severity, need(strdup(p->problems[i].text)));
+    for (size_t i = 0; i < info->n_components; i++) {
+        if (info->components[i].probe.why)
+            add_component_problem(info, &info->components[i]);
+    }
+    for (size_t i = 0; i < info->catalog.n_left_out; i++) {
+        const struct px_left_out *l = &info->catalog.left_out[i];
+        add_problem(info, PX_PARAM_ODD,
+                    need_text("%s is not used: %s", l->file, l->why));
+    }
+    for (size_t i = 0; i < N_PLACES; i++) {
+        if (!info->places[i].path)
+            add_problem(info, PX_PARAM_WRONG,
+                        need_text("%s: cannot be found from where this program is",
+                                  info->places[i].name));
+    }
+    if (info->n_problems)
+        qsort(info->problems, info->n_problems, sizeof(*info->problems), by_severity);
+}
+
+bool info_is_well(const struct info *info)
+{
+    for (size_t i = 0; i < info->n_problems; i++) {
+        if (info->problems[i].severity != PX_PARAM_NOTE)
+            return false;
+    }
+    return true;
+}
+
+/* ---- the whole ----------------------------------------------------------------------- */
+
+void info_gather(struct info *info, bool deep)
+{
+    struct px_err err = {0};
+
+    *info = (struct info){0};
+    atomic_store(&px_process.log_level,
+                 PX_LOG_ERROR); /* all of it is reported anyway */
+    need_success(px_params_create(NULL, 0, "pmix_info", &info->params, &err), &err);
+    places_find(info->places, info->params->sysconfdir);
+    if (!deep)
+        return;
+    need_success(px_params_check_core(info->params, &err), &err);
+    need_success(px_choice_declare(info->params), &err);
+    look_at_components(info);
+    look_at_parameters(info);
+    look_at_problems(info);
+}
+
+void info_free(struct info *info)
+{
+    for (size_t i = 0; i < info->n_problems; i++)
+        free(info->problems[i].text);
+    for (size_t i = 0; i < info->n_parameters; i++) {
+        free(info->parameters[i].framework);
+        free(info->parameters[i].component);
+        px_history_cleanup(&info->parameters[i].history);
+    }
+    for (size_t i = 0; i < info->n_components; i++) {
+        probe_free(&info->components[i].probe);
+        free(info->components[i].left_out);
+    }
+    for (size_t i = 0; i < N_PLACES; i++)
+        free(info->places[i].path);
+    free(info->problems);
+    free(info->parameters);
+    free(info->components);
+    px_catalog_cleanup(&info->catalog);
+    px_params_destroy(info->params);
+}

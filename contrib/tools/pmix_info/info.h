@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pmix_info: what it knows of the library's configuration (gather.c, probe.c, place.c), and
+ * the ways to print that (pretty.c, parsable.c, json.c). It has the core linked into it, and
+ * is the only tool that may look inside; out of memory ends it. */
+#ifndef PMIX_INFO_INFO_H
+#define PMIX_INFO_INFO_H
+
+#include "core/rt/choice.h"
+#include "core/rt/loader.h"
+#include "core/rt/param_impl.h"
+
+#include <stdio.h>
+
+enum { EXIT_TROUBLE = 1, EXIT_USAGE = 2, MAX_LEVEL = 9 };
+
+enum section {
+    SECTION_VERSION = 1,
+    SECTION_PATHS = 2,
+    SECTION_FILES = 4,
+    SECTION_FRAMEWORKS = 8, /* and components */
+    SECTION_PARAMS = 16,
+    SECTION_PROBLEMS = 32,
+    SECTION_SYNONYMS = 64,
+
+    SECTIONS_SUMMARY = SECTION_VERSION | SECTION_PATHS | SECTION_FILES |
+                       SECTION_FRAMEWORKS | SECTION_PROBLEMS,
+    SECTIONS_ALL = SECTIONS_SUMMARY | SECTION_PARAMS | SECTION_SYNONYMS,
+};
+
+enum format { FORMAT_PRETTY, FORMAT_PARSABLE, FORMAT_JSON };
+
+struct wanted { /* of --param; NULL: all */
+    char *framework;
+    char *component;
+};
+
+struct options {
+    unsigned sections;
+    enum format format;
+    bool check;
+    bool source;
+    int level;             /* the highest to show */
+    const char *path;      /* which; "all" */
+    struct wanted *wanted; /* all, if there is none */
+    size_t n_wanted;
+};
+
+/* Ends the program if it is wrong, or asks for help. */
+void options_parse(struct options *o, int argc, char **argv);
+void options_free(struct options *o);
+/* One line, and the end. */
+void PX_NORETURN usage(const char *fmt, ...) PX_PRINTF(1, 2);
+bool options_want(const struct options *o, const char *framework,
+                  const char *component);
+
+/* ---- where things are (place.c) --------------------------------------------------- */
+
+struct place {
+    const char *name; /* "bindir" */
+    char *path;       /* or NULL: not known */
+};
+
+enum { N_PLACES = 6 };
+
+/* The names, ending in NULL. */
+extern const char *const place_names[N_PLACES + 1];
+void places_find(struct place places[N_PLACES], const char *sysconfdir);
+
+/* ---- a component, loaded elsewhere (probe.c) --------------------------------------- */
+
+struct probe {
+    char *why; /* it does not load; NULL: it does */
+    char *version;
+    struct px_param *params; /* a copy of its table; NULL if it does not load */
+};
+
+/* Loads it in a process of its own, so that nothing in it can do harm here. */
+void probe_component(const struct px_found *found, struct probe *out);
+void probe_free(struct probe *p);
+
+/* ---- the whole (gather.c) ---------------------------------------------------------- */
+
+struct component {
+    const struct px_found *found;
+    struct probe probe;
+    char *left_out; /* "ptl = ^tcp (environment)"; NULL: it may be used */
+};
+
+struct parameter {
+    const struct px_declared *declared;
+    char *framework, *component; /* ptl tcp, ptl base, mca base, core server */
+    px_history history;          /* strongest first */
+    size_t used;                 /* of these; history.n: the default */
+};
+
+struct problem {
+    enum px_param_severity severity;
+    char *text;
+};
+
+struct info {
+    struct px_params *params;
+    px_catalog catalog;
+    struct place places[N_PLACES];
+    struct component *components;
+    size_t n_components;
+    struct parameter *parameters; /* sorted */
+    size_t n_parameters;
+    struct problem *problems;
+    size_t n_problems;
+};
+
+/* deep: look at components and parameters, too. */
+void info_gather(struct info *info, bool deep);
+void info_free(struct info *info);
+/* Notes are none that anybody has to act on. */
+bool info_is_well(const struct info *info);
+
+const char *source_name(enum px_param_source source);
+const char *severity_name(enum px_param_severity severity);
+/* "ok", "failed" or "excluded". */
+const char *component_state(const struct component *c);
+/* In effect; NULL: unset. */
+const char *parameter_value(const struct parameter *p);
+const char *parameter_source(const struct parameter *p);
+int parameter_level(const struct parameter *p);
+/* "used", "overruled" or "does not fit". */
+const char *parameter_fate(const struct parameter *p, size_t i);
+/* Does o ask for it? */
+bool parameter_wanted(const struct parameter *p, const struct options *o);
+
+/* p, unless it is NULL. */
+void *need(void *p);
+char *need_text(const char *fmt, ...) PX_PRINTF(1, 2);
+
+/* ---- output ------------------------------------------------------------------------- */
+
+void print_pretty(const struct info *info, const struct options *o);
+void print_parsable(const struct info *info, const struct options *o);
+void print_json(const struct info *info, const struct options *o);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line. */
+#include "contrib/tools/pmix_info/info.h"
+
+#include "core/base/str.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: pmix_info [OPTIONS]\n"
+    "Tell how the PMIx library is configured: its version and folders, components,\n"
+    "parameters, where their values come from, and what is wrong with them.\n"
+    "\n"
+    "What to tell (without any of these: a summary):\n"
+    "  -a, --all          everything\n"
+    "  --param FRAMEWORK COMPONENT\n"
+    "                     parameters of a component, each may be \"all\"; also\n"
+    "                     FRAMEWORK:COMPONENT, or FRAMEWORK alone; may be repeated\n"
+    "  --level N          parameters up to this level only, from 1 (users) to 9\n"
+    "                     (developers); default 9\n"
+    "  --source           with each parameter, who set it and what was overruled,\n"
+    "                     strongest first\n"
+    "  --path NAME        a folder: prefix, bindir, libdir, includedir, sysconfdir,\n"
+    "                     pkglibdir (of components) or all\n"
+    "  --check            only what is wrong with configuration and components\n"
+    "  -V, --version      the version\n"
+    "  -h, --help         this\n"
+    "\n"
+    "How (default: for people):\n"
+    "  --parsable         a fact a line, fields separated by colons; --parseable too\n"
+    "  --json             as one JSON object\n"
+    "\n"
+    "The exit status is 0; 1 if --check finds something; 2 if the command line is\n"
+    "wrong. Components are loaded in processes of their own and never opened.\n";
+
+void usage(const char *fmt, ...)
+{
+    va_list args;
+
+    fputs("pmix_info: ", stderr);
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    fputs("; see pmix_info --help\n", stderr);
+    exit(EXIT_USAGE);
+}
+
+static const char *argument(char ***at)
+{
+    const char *option = **at;
+
+    if (!(*at)[1])
+        usage("%s needs an argument", option);
+    return *++*at;
+}
+
+static int level(const char *text)
+{
+    uint64_t n;
+
+    if (!px_str_to_u64(text, 1, MAX_LEVEL, &n))
+        usage("--level \"%s\": a number from 1 to %d is needed", text, MAX_LEVEL);
+    return (int)n;
+}
+
+static const char *path_name(const char *text)
+{
+    for (const char *const *name = place_names; *name; name++) {
+        if (strcmp(*name, text) == 0)
+            return text;
+    }
+    if (strcmp(text, "all") != 0)
+        usage("--path \"%s\": no such path", text);
+    return text;
+}
+
+static char *unless_all(const char *text, size_t len)
+{
+    return len == 3 && memcmp(text, "all", 3) == 0 ? NULL : need(strndup(text, len));
+}
+
+/* "ptl tcp", "ptl:tcp" or "ptl". */
+static void add_wanted(struct options *o, char ***at)
+{
+    const char *first = argument(at);
+    const char *colon = strchr(first, ':');
+    const char *second = colon ? colon + 1 : "all";
+    struct wanted *w;
+
+    if (!colon && (*at)[1] && (*at)[1][0] != '-')
+        second = *++*at;
+    o->wanted = need(reallocarray(o->wanted, o->n_wanted + 1, sizeof(*o->wanted)));
+    w = &o->wanted[o->n_wanted++];
+    w->framework = unless_all(first, colon ? (size_t)(colon - first) : strlen(first));
+    w->component = unless_all(second, strlen(second));
+    o->sections |= SECTION_PARAMS;
+}
+
+/* True if option is one of those that say how. */
+static bool parse_format(struct options *o, const char *option)
+{
+    enum format format = FORMAT_PRETTY;
+
+    if (strcmp(option, "--json") == 0)
+        format = FORMAT_JSON;
+    else if (strcmp(option, "--parsable") == 0 || strcmp(option, "--parseable") == 0)
+        format = FORMAT_PARSABLE;
+    else
+        return false;
+    if (o->format != FORMAT_PRETTY && o->format != format)
+        usage("--json and --parsable exclude each other");
+    o->format = format;
+    return true;
+}
+
+static void parse_one(struct options *o, char ***at)
+{
+    const char *option = **at;
+
+    if (strcmp(option, "-a") == 0 || strcmp(option, "--all") == 0) {
+        o->sections |= SECTIONS_ALL;
+    } else if (strcmp(option, "--param") == 0) {
+        add_wanted(o, at);
+    } else if (strcmp(option, "--level") == 0) {
+        o->level = level(argument(at));
+    } else if (strcmp(option, "--source") == 0) {
+        o->source = true;
+        o->sections |= SECTION_PARAMS;
+    } else if (strcmp(option, "--path") == 0) {
+        o->path = path_name(argument(at));
+        o->sections |= SECTION_PATHS;
+    } else if (strcmp(option, "--check") == 0) {
+        o->check = true;
+        o->sections |= SECTION_PROBLEMS;
+    } else if (strcmp(option, "-V") == 0 || strcmp(option, "--version") == 0) {
+        o->sections |= SECTION_VERSION;
+    } else if (strcmp(option, "-h") == 0 || strcmp(option, "--help") == 0) {
+        fputs(help, stdout);
+        exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_SUCCESS);
+    } else if (!parse_format(o, option)) {
+        usage(option[0] == '-' ? "unknown option %s" : "unexpected argument %s",
+              option);
+    }
+}
+
+void options_parse(struct options *o, int argc, char **argv)
+{
+    *o = (struct options){.level = MAX_LEVEL, .path = "all"};
+    for (char **at = argv + (argc > 0); *at; at++)
+        parse_one(o, &at);
+    if (!o->sections)
+        o->sections = SECTIONS_SUMMARY;
+}
+
+void options_free(struct options *o)
+{
+    for (size_t i = 0; i < o->n_wanted; i++) {
+        free(o->wanted[i].framework);
+        free(o->wanted[i].component);
+    }
+    free(o->wanted);
+}
+
+bool options_want(const struct options *o, const char *framework, const char *component)
+{
+    for (size_t i = 0; i < o->n_wanted; i++) {
+        const struct wanted *w = &o->wanted[i];
+
+        if ((!w->framework || strcmp(w->framework, framework) == 0) &&
+            (!w->component || strcmp(w->component, component) == 0))
+            return true;
+    }
+    return o->n_wanted == 0;
+}
