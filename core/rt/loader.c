@@ -156,6 +156,8 @@ static pmix_status_t add_folder(struct px_catalog *c, const char *dir)
     PX_AUTOFREE char *real = NULL;
     struct px_err why = {0};
 
+    if (access(dir, F_OK))
+        return leave_out(c, PX_LOG_WARN, dir, strerror(errno));
     if (!px_is_guarded())
         return list_folder(c, dir);
     pmix_status_t rc = px_trust(dir, &real, &why);

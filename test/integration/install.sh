@@ -60,13 +60,30 @@ own_components() {
     mv "$TREE_LIB/away" "$TREE_LIB/pmix"
 }
 
+# So does it tell of them: what belongs to it, in the folder it is in now.
+tells_of_itself() {
+    local info=$TREE/bin/pmix_info
+    export HOME=$TMPDIR PMIX_SYSCONFDIR=$TMPDIR
+    same "$(readlink -f "$TREE_LIB")" "$(run 60 "$info" --path libdir)" "libdir"
+    same "$(readlink -f "$TREE")" "$(run 60 "$info" --path prefix)" "prefix"
+    rc_of 0 run 60 "$info" --check >"$OUT"
+    lines 1 '^configuration and components are all right$' "$OUT"
+    run 60 "$info" --parsable >"$OUT"
+    [ ! -d "$TREE_LIB/pmix" ] ||
+        lines "$(find "$TREE_LIB/pmix" -name 'pmix_*.so' | wc -l)" \
+            "^component:.*:file:$(readlink -f "$TREE_LIB")/pmix/pmix_" "$OUT"
+    rm -f "$RECORD"/*
+}
+
 installed_and_moved() {
     install_tree
     runs_here
+    tells_of_itself
     mkdir "$TMPDIR/second"
     mv "$TREE" "$TMPDIR/second/moved"
     TREE=$TMPDIR/second/moved
     runs_here
+    tells_of_itself
     own_components
     rm -r "$TMPDIR/first" "$TMPDIR/second"
 }

@@ -11,7 +11,7 @@ static struct px_found found[] = {
     {.framework = PX_FW_PTL, .name = (char *)"usock"},
     {.framework = PX_FW_GDS, .name = (char *)"hash"},
 };
-static const px_catalog catalog = {found, PX_COUNT(found)};
+static const px_catalog catalog = {.v = found, .n = PX_COUNT(found)};
 
 static void set_up(void)
 {
