@@ -5,6 +5,8 @@
 #include "fake.h"
 #include "fake_files.h"
 
+#include <errno.h>
+
 static rt_path dir, other;
 static const char *home;
 static px_catalog catalog;
@@ -80,6 +82,23 @@ START_TEST(of_equal_names_the_first_folder_counts)
     ck_assert_str_eq(catalog.v[0].file, wanted);
     rt_assert_has(text, "comes first");
     free(text);
+    ck_assert_uint_eq(catalog.n_left_out, 1);
+    rt_join(wanted, other, "pmix_ptl_a.so");
+    ck_assert_str_eq(catalog.left_out[0].file, wanted);
+    rt_assert_has(catalog.left_out[0].why, dir);
+}
+END_TEST
+
+START_TEST(the_same_folder_twice_hides_nothing)
+{
+    rt_path both;
+
+    rt_write(dir, "pmix_ptl_a.so", "");
+    ck_assert_int_gt(snprintf(both, sizeof(both), "%.100s:%.100s", dir, dir), 0);
+    fill(both);
+
+    ck_assert_uint_eq(catalog.n, 1);
+    ck_assert_uint_eq(catalog.n_left_out, 0);
 }
 END_TEST
 
@@ -121,6 +140,9 @@ START_TEST(a_folder_that_cannot_be_read_is_skipped_with_a_warning)
     rt_assert_has(text, "/nowhere/at/all");
     ck_assert_int_eq(rt_count(text, "\n"), 1);
     free(text);
+    ck_assert_uint_eq(catalog.n_left_out, 1);
+    ck_assert_str_eq(catalog.left_out[0].file, "/nowhere/at/all");
+    ck_assert_str_eq(catalog.left_out[0].why, strerror(ENOENT));
 }
 END_TEST
 
@@ -263,6 +285,7 @@ END_TEST
 PX_TEST_MAIN_WITH("rt/loader", set_up, tear_down,
                   the_catalog_lists_files_of_known_frameworks_by_name_and_no_others,
                   of_equal_names_the_first_folder_counts,
+                  the_same_folder_twice_hides_nothing,
                   the_users_own_components_come_after_those_of_the_path,
                   a_folder_that_cannot_be_read_is_skipped_with_a_warning,
                   a_relative_folder_is_an_error,

@@ -205,6 +205,42 @@ START_TEST(lists_paths_counts_and_versions_are_parsed)
 }
 END_TEST
 
+START_TEST(whether_a_text_fits_can_be_asked)
+{
+    static const struct px_param list = {.kind = PX_PARAM_KIND_LIST};
+    static const struct px_param path = {.kind = PX_PARAM_KIND_PATH};
+    static const struct px_param number = {.kind = PX_PARAM_KIND_INT, .max = 9};
+    const struct px_param_origin nobody = {0};
+
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ck_assert(px_params_fits(params, &list, "a, b"));
+    ck_assert(px_params_fits(params, &number, "9"));
+    ck_assert(!px_params_fits(params, &number, "10"));
+    ck_assert(px_params_fits(params, &path, "/x"));
+    ck_assert(!px_params_fits(params, &path, "x"));
+    ck_assert(px_params_fits(params, &path, "~/x"));
+    px_params_destroy(params);
+    ck_assert_int_eq(px_params_create_from(&nobody, &params, &err), PMIX_SUCCESS);
+    ck_assert(!px_params_fits(params, &path, "~/x")); /* whose? */
+}
+END_TEST
+
+START_TEST(every_table_of_the_core_is_checked)
+{
+    char *env[] = {(char *)"PMIX_MCA_client_connect_timeout=soon",
+                   (char *)"PMIX_MCA_server_handshake_timeout=5s", NULL};
+
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_check_core(params, &err), PMIX_SUCCESS);
+    px_params_look_for_unknown(params);
+    rt_assert_problems(
+        params, "environment: PMIX_MCA_client_connect_timeout = \"soon\": expected "
+                "a duration such as 250ms, 5s, 2m or 1h, from 1 to 3600000 ms; using "
+                "the default, 60s\n");
+    ck_assert_str_eq(params->sysconfdir, etc);
+}
+END_TEST
+
 START_TEST(an_old_name_works_and_the_new_one_is_told)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_number=7", NULL};
@@ -477,6 +513,7 @@ PX_TEST_MAIN_WITH("rt/param", set_up, tear_down, without_any_setting_the_default
                   a_bad_value_is_a_problem_and_the_next_weaker_one_is_used,
                   a_bad_value_that_is_overruled_is_told_all_the_same,
                   lists_paths_counts_and_versions_are_parsed,
+                  whether_a_text_fits_can_be_asked, every_table_of_the_core_is_checked,
                   an_old_name_works_and_the_new_one_is_told,
                   files_may_be_named_and_tuned_with,
                   the_override_file_says_so_to_who_tried_to_beat_it,

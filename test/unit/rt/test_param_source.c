@@ -218,6 +218,41 @@ START_TEST(an_include_that_does_not_work_is_a_problem)
 }
 END_TEST
 
+static void assert_file(size_t i, const char *name, bool read)
+{
+    rt_path wanted;
+
+    rt_join(wanted, dir, name);
+    ck_assert_uint_lt(i, params->n_files);
+    ck_assert_str_eq(params->files[i].path, wanted);
+    ck_assert_int_eq(params->files[i].source, PX_SOURCE_USER_FILE);
+    ck_assert_int_eq(params->files[i].read, read);
+}
+
+START_TEST(each_file_that_was_looked_for_is_remembered)
+{
+    rt_path gone;
+
+    rt_join(gone, dir, "gone.conf");
+    rt_write(dir, "y.conf", "b = 1\n");
+    ck_assert_int_eq(
+        px_params_read_file(params, gone, PX_SOURCE_USER_FILE, false, false),
+        PMIX_SUCCESS);
+    ck_assert_int_eq(read_file("include y.conf\na = 1\ninclude z.conf\n", false),
+                     PMIX_SUCCESS);
+
+    ck_assert_uint_eq(params->n_files, 4);
+    assert_file(0, "gone.conf", false);
+    assert_file(1, "x.conf", true);
+    assert_file(2, "y.conf", true);
+    assert_file(3, "z.conf", false);
+    const struct px_setting *a = px_map_sget(&params->by_name, "a");
+    const struct px_setting *b = px_map_sget(&params->by_name, "b");
+    ck_assert_uint_eq(a->file, 2); /* from 1 */
+    ck_assert_uint_eq(b->file, 3);
+}
+END_TEST
+
 START_TEST(an_absent_file_matters_only_if_it_was_asked_for)
 {
     ck_assert_int_eq(
@@ -324,6 +359,7 @@ PX_TEST_MAIN_WITH("rt/param_source", set_up, tear_down,
                   a_file_that_is_too_large_is_not_read,
                   a_file_may_include_others_beside_it,
                   an_include_that_does_not_work_is_a_problem,
+                  each_file_that_was_looked_for_is_remembered,
                   an_absent_file_matters_only_if_it_was_asked_for,
                   what_is_no_regular_file_is_not_read_and_does_not_hang,
                   a_guarded_process_does_not_read_what_others_can_write,
