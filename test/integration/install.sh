@@ -63,7 +63,7 @@ own_components() {
 # So does it tell of them: what belongs to it, in the folder it is in now.
 tells_of_itself() {
     local info=$TREE/bin/pmix_info
-    export HOME=$TMPDIR PMIX_SYSCONFDIR=$TMPDIR
+    local -x HOME=$TMPDIR PMIX_SYSCONFDIR=$TMPDIR
     same "$(readlink -f "$TREE_LIB")" "$(run 60 "$info" --path libdir)" "libdir"
     same "$(readlink -f "$TREE")" "$(run 60 "$info" --path prefix)" "prefix"
     rc_of 0 run 60 "$info" --check >"$OUT"
