@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import resource
 import shlex
 import shutil
 import signal
@@ -380,13 +381,14 @@ class Harmless(Case):
 
     @unittest.skipIf(SANITIZED, "all is slow")
     def test_takes_less_than_50_ms(self):
+        clock = time.monotonic
+        if os.getloadavg()[0] > os.cpu_count():  # others use the machine: count what it uses itself
+            clock = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
         best = 1.0
-        for _ in range(50):  # others may use the machine
-            start = time.monotonic()
+        for _ in range(20):
+            start = clock()
             self.run_info("--all")
-            best = min(best, time.monotonic() - start)
-            if best < 0.05:
-                break
+            best = min(best, clock() - start)
         self.assertLess(best, 0.05)
 
 

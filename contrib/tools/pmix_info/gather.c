@@ -163,7 +163,7 @@ static void look_at_component(struct info *info, struct component *c)
     struct px_err err = {0};
 
     c->left_out = who_leaves_out(info->params, c->found);
-    probe_component(c->found, &c->probe);
+    probe_finish(&c->probe);
     if (c->probe.why) {
         need_success(px_params_pardon(info->params, prefix), &err);
         return;
@@ -215,8 +215,10 @@ static void look_at_components(struct info *info)
     info->components = need(calloc(info->catalog.n + 1, sizeof(*info->components)));
     for (size_t i = 0; i < info->n_components; i++) {
         info->components[i].found = &info->catalog.v[i];
-        look_at_component(info, &info->components[i]);
+        probe_start(&info->catalog.v[i], &info->components[i].probe);
     }
+    for (size_t i = 0; i < info->n_components; i++)
+        look_at_component(info, &info->components[i]);
 }
 
 /* ---- parameters ---------------------------------------------------------------------- */

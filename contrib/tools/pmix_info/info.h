@@ -72,10 +72,14 @@ struct probe {
     char *why; /* it does not load; NULL: it does */
     char *version;
     struct px_param *params; /* a copy of its table; NULL if it does not load */
+    pid_t pid;               /* of the process that loads it */
+    int fd;                  /* it answers here; -1: it has */
 };
 
-/* Loads it in a process of its own, so that nothing in it can do harm here. */
-void probe_component(const struct px_found *found, struct probe *out);
+/* Loads it in a process of its own, so that nothing in it can do harm here. Several may be
+ * started before the first is finished. */
+void probe_start(const struct px_found *found, struct probe *out);
+void probe_finish(struct probe *p); /* waits for it */
 void probe_free(struct probe *p);
 
 /* ---- the whole (gather.c) ---------------------------------------------------------- */

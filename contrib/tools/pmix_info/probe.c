@@ -175,7 +175,8 @@ void probe_free(struct probe *p)
     free(p->why);
     free(p->version);
     free_params(p->params);
-    *p = (struct probe){0};
+    p->why = p->version = NULL;
+    p->params = NULL;
 }
 
 /* False if the answer is not whole. */
@@ -261,29 +262,39 @@ static char *last_words(pid_t pid, bool in_time)
                      WEXITSTATUS(status));
 }
 
-void probe_component(const struct px_found *found, struct probe *out)
+void probe_start(const struct px_found *found, struct probe *out)
 {
-    struct answer a = {0};
     int fds[2];
 
-    *out = (struct probe){0};
+    *out = (struct probe){.pid = -1, .fd = -1};
     fflush(NULL);
     if (pipe2(fds, O_CLOEXEC)) {
         out->why = need_text("it was not loaded: pipe: %s", strerror(errno));
         return;
     }
-    pid_t pid = fork();
-    if (pid == 0) {
+    out->pid = fork();
+    if (out->pid == 0) {
         close(fds[0]);
         run_child(found, fds[1]);
     }
+    if (out->pid < 0)
+        out->why = need_text("it was not loaded: fork: %s", strerror(errno));
     close(fds[1]);
-    bool in_time = pid < 0 || listen_to(fds[0], &a);
-    close(fds[0]);
-    PX_AUTOFREE char *words = pid < 0 ? need_text("it was not loaded: fork: %s",
-                                                  strerror(errno))
-                                      : last_words(pid, in_time);
-    if (!read_answer(&a, out))
-        out->why = px_take(&words);
-    free(a.bytes);
+    out->fd = fds[0];
+}
+
+void probe_finish(struct probe *p)
+{
+    struct answer a = {0};
+
+    if (p->pid > 0) {
+        bool in_time = listen_to(p->fd, &a);
+        PX_AUTOFREE char *words = last_words(p->pid, in_time);
+        if (!read_answer(&a, p))
+            p->why = px_take(&words);
+        free(a.bytes);
+    }
+    if (p->fd >= 0)
+        close(p->fd);
+    p->fd = -1;
 }
