@@ -7,22 +7,10 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- settings -------------------------------------------------------------------- */
-
-bool px_param_is_name(const char *name)
-{
-    if (!*name)
-        return false;
-    for (; *name; name++) {
-        if (!isalnum((unsigned char)*name) && !strchr("_-.", *name))
-            return false;
-    }
-    return true;
-}
 
 static void free_setting(struct px_setting *s)
 {

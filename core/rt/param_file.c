@@ -14,6 +14,17 @@
 #include <ctype.h>
 #include <string.h>
 
+bool px_param_is_name(const char *name)
+{
+    if (!*name)
+        return false;
+    for (; *name; name++) {
+        if (!isalnum((unsigned char)*name) && !strchr("_-.", *name))
+            return false;
+    }
+    return true;
+}
+
 /* Ends the value at its closing quote; false if there is none, or more than a comment
  * after it. */
 static bool unquote(char **value)

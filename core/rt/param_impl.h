@@ -61,7 +61,6 @@ struct px_params {
     bool one_of_many; /* other processes have the same settings and tell of them */
 };
 
-bool px_param_is_name(const char *name);
 /* Nothing in it. home: what ~ in paths stands for, or NULL. */
 struct px_params *px_params_empty(const char *home);
 /* As px_params_set, from the file of this number. */
@@ -141,6 +140,7 @@ struct px_param_line {
     char shown[64];       /* the line itself, perhaps cut */
 };
 
+bool px_param_is_name(const char *name);
 /* False at the end. Blank lines and comments are passed over. */
 bool px_param_next_line(struct px_param_text *text, struct px_param_line *out);
 
