@@ -59,6 +59,9 @@ void px_client_name_self(pmix_proc_t *self, const char *kind);
  * are. */
 size_t px_client_servers(pmix_proc_t *servers, size_t n);
 
+/* connect.c: the address that it will try first; NULL if the environment has none. */
+const char *px_client_address(void);
+
 /* get.c: KVALs of a job in a reply, its name first. */
 pmix_status_t px_client_store_job(px_reader *r);
 /* fence.c: as many of those as there are, each a BYTE_OBJECT. */

@@ -40,9 +40,19 @@ static const struct px_module *transport_for(const char *address)
     return NULL;
 }
 
+/* NULL if there is none. */
+static const char *server_uri(size_t *i)
+{
+    for (*i = 0; *i < PX_COUNT(uri_vars); ++*i) {
+        const char *text = getenv(uri_vars[*i].name);
+        if (text)
+            return text;
+    }
+    return NULL;
+}
+
 /* A server of ours names a faster address beside the common one. It counts only if it comes with
- * the very URI that is in force: an outer server's variable may still be in the environment. NULL
- * if there is none that we can use. */
+ * the very URI that is in force: an outer server's variable may still be in the environment. */
 static const char *faster_address(const char *uri_text)
 {
     const char *own = getenv("TENON_SERVER_URI");
@@ -50,7 +60,17 @@ static const char *faster_address(const char *uri_text)
 
     if (!own || strncmp(own, uri_text, n) != 0 || own[n] != ';')
         return NULL;
-    return transport_for(own + n + 1) ? own + n + 1 : NULL;
+    return own + n + 1;
+}
+
+const char *px_client_address(void)
+{
+    size_t i;
+    const char *text = server_uri(&i);
+    const char *faster = text ? faster_address(text) : NULL;
+    const char *common = text ? strchr(text, ';') : NULL;
+
+    return faster ? faster : common ? common + 1 : NULL;
 }
 
 pmix_status_t px_contact_from_environment(struct px_contact *c, struct px_err *err)
@@ -58,26 +78,23 @@ pmix_status_t px_contact_from_environment(struct px_contact *c, struct px_err *e
     const char *type = getenv("PMIX_BFROP_BUFFER_TYPE");
     const char *version = getenv("PMIX_VERSION");
 
-    for (size_t i = 0; i < PX_COUNT(uri_vars); i++) {
-        const char *text = getenv(uri_vars[i].name);
-        pmix_status_t rc;
+    size_t i;
+    const char *text = server_uri(&i);
 
-        if (!text)
-            continue;
-        rc = px_uri_parse(text, &c->uri);
-        if (rc)
-            return px_err_set(err, rc, "%s: \"%s\" is not a server address",
-                              uri_vars[i].name, text);
-        c->codec.dialect = px_dialect_find(uri_vars[i].dialect);
-        c->codec.described = type && strcmp(type, "PMIX_BFROP_BUFFER_FULLY_DESC") == 0;
-        px_version_parse(version ? version : "", &c->version);
-        c->faster = faster_address(text);
-        c->from_environment = true;
-        return PMIX_SUCCESS;
-    }
-    return px_err_set(
-        err, PMIX_ERR_UNREACH,
-        "PMIX_NAMESPACE is set, but no PMIX_SERVER_URI41, URI4, URI3 or URI21");
+    if (!text)
+        return px_err_set(
+            err, PMIX_ERR_UNREACH,
+            "PMIX_NAMESPACE is set, but no PMIX_SERVER_URI41, URI4, URI3 or URI21");
+    pmix_status_t rc = px_uri_parse(text, &c->uri);
+    if (rc)
+        return px_err_set(err, rc, "%s: \"%s\" is not a server address",
+                          uri_vars[i].name, text);
+    c->codec.dialect = px_dialect_find(uri_vars[i].dialect);
+    c->codec.described = type && strcmp(type, "PMIX_BFROP_BUFFER_FULLY_DESC") == 0;
+    px_version_parse(version ? version : "", &c->version);
+    c->faster = faster_address(text);
+    c->from_environment = true;
+    return PMIX_SUCCESS;
 }
 
 /* A tool finds servers that say nothing of their security. */
@@ -265,8 +282,12 @@ static pmix_status_t reach(const char *address, uint64_t timeout_ms, int *fd,
 {
     const struct px_module *ptl = transport_for(address);
     const struct px_ptl_ops *ops;
-    pmix_status_t rc;
+    pmix_status_t rc = ptl ? PMIX_SUCCESS : px_modules_rest(err);
 
+    if (rc)
+        return rc;
+    if (!ptl)
+        ptl = transport_for(address);
     if (!ptl)
         return px_err_set(err, PMIX_ERR_UNREACH, "no selected transport handles %s",
                           address);

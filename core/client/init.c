@@ -307,8 +307,11 @@ static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
     bool given;
     pmix_status_t rc = px_client_identity(&c->contact.self, &given, &c->err);
 
-    if (!rc)
-        rc = px_client_begin(PX_ROLE_CLIENT, info, n_info, &c->err);
+    if (rc)
+        return rc;
+    px_process.server_address = given ? px_client_address() : "";
+    rc = px_client_begin(PX_ROLE_CLIENT, info, n_info, &c->err);
+    px_process.server_address = NULL;
     if (rc)
         return rc;
     if (given) {

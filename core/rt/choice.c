@@ -75,6 +75,27 @@ bool px_choice_lets_in(const px_choice *c, const char *name, size_t *rank)
     return c->names[*rank] != NULL;
 }
 
+/* A transport is called as its addresses begin: "tcp" serves "tcp4://...". */
+static bool serves(const char *name, const char *address)
+{
+    return px_str_starts(address, name);
+}
+
+bool px_choice_can_wait(const px_choice *c, const px_catalog *catalog,
+                        enum px_framework_id id, const char *address, const char *name)
+{
+    const struct px_found *f;
+    size_t n = px_catalog_part(catalog, id, &f);
+    bool is_told = address && !address[0];
+    size_t rank;
+
+    if (id != PX_FW_PTL || !address || (c->names && !c->exclude))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        is_told |= px_choice_lets_in(c, f[i].name, &rank) && serves(f[i].name, address);
+    return is_told && !serves(name, address);
+}
+
 static bool is_known(const px_catalog *catalog, enum px_framework_id id,
                      const char *name)
 {

@@ -62,16 +62,11 @@ static bool take_value(char **value)
     return true;
 }
 
-static bool is_comment(const char *line)
-{
-    line += strspn(line, " \t\r\v\f");
-    return *line == '#';
-}
-
 /* Cuts the first line off, with those that continue it. */
 static char *next_line(struct px_param_text *t, unsigned long *number)
 {
     char *line = t->rest;
+    char *first = line; /* not white */
     char *to = line;
     char *from = line;
 
@@ -91,7 +86,8 @@ static char *next_line(struct px_param_text *t, unsigned long *number)
             return line;
         }
         *to = '\0';
-        if (is_comment(line))
+        first += strspn(first, " \t\r\v\f");
+        if (*first == '#')
             return line;
         to[-1] = ' ';
         from = next;

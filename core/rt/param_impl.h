@@ -59,6 +59,7 @@ struct px_params {
     size_t n_files;
     char *sysconfdir; /* or NULL */
     bool one_of_many; /* other processes have the same settings and tell of them */
+    unsigned n_tried; /* files, read or not */
 };
 
 /* Nothing in it. home: what ~ in paths stands for, or NULL. */

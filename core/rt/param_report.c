@@ -41,6 +41,12 @@ static bool is_kept(const struct px_params *p, const char *text)
     return false;
 }
 
+/* There is a limit to what anybody reads: the last line stands for all others. */
+static bool is_full(const struct px_params *p)
+{
+    return p->n_problems > PX_PARAM_MAX_PROBLEMS;
+}
+
 /* Out of memory loses the line, which is the least of the troubles then. */
 void px_params_complain(struct px_params *p, enum px_param_severity severity,
                         const char *fmt, ...)
@@ -48,13 +54,18 @@ void px_params_complain(struct px_params *p, enum px_param_severity severity,
     char text[512];
     va_list args;
 
+    if (is_full(p)) {
+        struct px_problem *last = &p->problems[PX_PARAM_MAX_PROBLEMS];
+        last->severity = severity < last->severity ? severity : last->severity;
+        return;
+    }
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
+    if (is_kept(p, text))
+        return;
     if (p->n_problems == PX_PARAM_MAX_PROBLEMS)
         snprintf(text, sizeof(text), "more is wrong with the parameters");
-    if (p->n_problems > PX_PARAM_MAX_PROBLEMS || is_kept(p, text))
-        return;
     struct px_problem *v = reallocarray(p->problems, p->n_problems + 1, sizeof(*v));
     if (!v)
         return;
@@ -161,7 +172,10 @@ static void judge(struct px_params *p, const struct px_setting *s)
         judge_foreign(p, s, foreign);
         return;
     }
-    say_nearest(p, s->name, nearest, sizeof(nearest));
+    if (is_full(p))
+        nearest[0] = '\0'; /* costs, and nobody would read it */
+    else
+        say_nearest(p, s->name, nearest, sizeof(nearest));
     px_params_complain(p, PX_PARAM_WRONG, "%s: unknown parameter %s%s = \"%.80s\"%s",
                        s->where, env, s->name, s->value, nearest);
 }
@@ -170,9 +184,15 @@ static void judge(struct px_params *p, const struct px_setting *s)
 static void judge_override(struct px_params *p, const struct px_setting *s)
 {
     PX_AUTO(px_history) h = {0};
+    const struct px_setting *newest = px_map_sget(&p->by_name, s->name);
 
-    if (s->source != PX_SOURCE_OVERRIDE_FILE || px_params_history(p, s->name, &h) ||
-        h.n < 2 || h.v[0].setting != s)
+    if (s->source != PX_SOURCE_OVERRIDE_FILE)
+        return;
+    while (newest && newest->source != s->source)
+        newest = newest->older;
+    /* Of a name that is there many times, not each asks for all. */
+    if (newest != s || px_params_history(p, s->name, &h) || h.n < 2 ||
+        h.v[0].setting != s)
         return;
     for (size_t i = 1; i < h.n; i++) {
         const struct px_setting *beaten = h.v[i].setting;
@@ -222,7 +242,7 @@ pmix_status_t px_params_settle(struct px_params *p, struct px_err *err)
         if (problem->told)
             continue;
         problem->told = true;
-        if (is_fatal && !fatal)
+        if (is_fatal && !fatal && err)
             fatal = problem; /* whoever gets err tells it */
         else if (conf.strict != STRICT_OFF)
             px_log(level_of(p, problem, conf.strict), "param", "%s", problem->text);

@@ -14,7 +14,7 @@
 
 #define ENV_PREFIX "PMIX_MCA_"
 
-enum { FILE_MAX = 1 << 20, MAX_DEPTH = 16 };
+enum { FILE_MAX = 1 << 20, MAX_DEPTH = 16, MAX_FILES = 1000 };
 
 /* ---- files ----------------------------------------------------------------------- */
 
@@ -33,19 +33,43 @@ struct reading {
 
 static pmix_status_t read_one(struct reading *r, const char *asked_at);
 
-/* The whole of a regular file, malloc'd and terminated; NULL and errno otherwise.
- * O_NONBLOCK because somebody may have put a FIFO there. */
+static bool is_being_read(const struct reading *r)
+{
+    for (const struct reading *by = r->by; by; by = by->by) {
+        if (by->dev == r->dev && by->ino == r->ino)
+            return true;
+    }
+    return false;
+}
+
+/* O_NONBLOCK because somebody may have put a FIFO there. */
+static int open_text(const char *path)
+{
+    int fd;
+
+    do
+        fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* The whole of a regular file, malloc'd and terminated; NULL and errno otherwise: EDEADLK for
+ * one that is being read already. */
 static char *read_text(struct reading *r, const char *path, size_t *len)
 {
     struct stat st;
 
-    PX_AUTOCLOSE int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    PX_AUTOCLOSE int fd = open_text(path);
     if (fd < 0 || fstat(fd, &st) < 0)
         return NULL;
     r->dev = st.st_dev;
     r->ino = st.st_ino;
     if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX) {
         errno = S_ISREG(st.st_mode) ? EFBIG : S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+        return NULL;
+    }
+    if (is_being_read(r)) {
+        errno = EDEADLK;
         return NULL;
     }
     PX_AUTOFREE char *text = malloc((size_t)st.st_size + 1);
@@ -68,6 +92,8 @@ static char *read_text(struct reading *r, const char *path, size_t *len)
 static const char *reason(int errnum)
 {
     switch (errnum) {
+    case EDEADLK:
+        return "it includes itself";
     case EFBIG:
         return "it has more than 1 MiB";
     case EINVAL:
@@ -117,15 +143,6 @@ static pmix_status_t take_line(struct reading *r, unsigned file,
     if (line->include)
         return read_included(r, line->include, where);
     return px_params_add(r->params, line->name, line->value, r->source, file, where);
-}
-
-static bool is_being_read(const struct reading *r)
-{
-    for (const struct reading *by = r->by; by; by = by->by) {
-        if (by->dev == r->dev && by->ino == r->ino)
-            return true;
-    }
-    return false;
 }
 
 /* PMIX_ERR_NOMEM. */
@@ -187,6 +204,12 @@ static pmix_status_t read_one(struct reading *r, const char *asked_at)
     const char *wrong = NULL;
     size_t len = 0;
 
+    if (r->params->n_tried++ >= MAX_FILES) {
+        px_params_complain(r->params, PX_PARAM_WRONG,
+                           "more than %d parameter files: the others are not read",
+                           MAX_FILES);
+        return PMIX_SUCCESS;
+    }
     if (!at || resolve(r, at, &real))
         return PMIX_ERR_NOMEM;
     if (!real)
@@ -198,8 +221,6 @@ static pmix_status_t read_one(struct reading *r, const char *asked_at)
         return remember_file(r, false);
     if (!text)
         wrong = reason(errno);
-    else if (is_being_read(r))
-        wrong = "it includes itself";
     else if (r->depth > MAX_DEPTH)
         wrong = "files include each other too deeply";
     else if (memchr(text, '\0', len))

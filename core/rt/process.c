@@ -297,7 +297,9 @@ pmix_status_t px_process_acquire(enum px_role role, const pmix_info_t *info,
     else
         rc = refuse_late_params(role, info, n_info, err);
     if (!rc)
-        rc = px_selection_open(px_process.selection, px_process.roles | role, err);
+        rc = px_selection_open_for(
+            px_process.selection, px_process.roles | role,
+            role == PX_ROLE_CLIENT ? px_process.server_address : NULL, err);
     if (px_process.params && rc != PMIX_ERR_NOMEM) {
         pmix_status_t settled = settle(rc ? NULL : err);
         if (!rc && settled) {
@@ -382,6 +384,11 @@ const struct px_module *px_modules(const char *framework, size_t *n)
     return px_process.selection
                ? px_selection_modules(px_process.selection, framework, n)
                : NULL;
+}
+
+pmix_status_t px_modules_rest(struct px_err *err)
+{
+    return px_selection_open(px_process.selection, px_process.roles, err);
 }
 
 const struct px_module *px_module_find(const char *framework, const char *name)

@@ -34,6 +34,7 @@ struct px_process {
     atomic_uint posters; /* calls of it that may be doing so */
     struct px_params *params;
     struct px_selection *selection; /* opened components per framework */
+    const char *server_address; /* of a client that begins: see px_selection_open_for */
     struct px_model *model;
     struct px_notify *notify;
     struct px_client *client;      /* NULL unless initialised; a server has one too */
@@ -91,6 +92,9 @@ pmix_status_t px_process_call(px_call_fn fn, void *args);
 /* Selected components of a framework, best first; count in *n. Any thread; valid until
  * the role that opened the framework is released. */
 const struct px_module *px_modules(const char *framework, size_t *n);
+/* Opens also those which a client that begins did not seem to need. The lock must be
+ * held. */
+pmix_status_t px_modules_rest(struct px_err *err);
 /* By component name; NULL if it is not selected. */
 const struct px_module *px_module_find(const char *framework, const char *name);
 

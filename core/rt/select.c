@@ -30,6 +30,8 @@ struct plug {
 struct slot { /* of one framework */
     bool in_use;
     bool requested; /* the components are those of an include list */
+    bool partial;   /* some were left for later */
+    bool *tried;    /* of the catalog's part */
     struct plug **plugs;
     size_t n;
     struct px_module *modules;
@@ -121,8 +123,18 @@ static pmix_status_t load_plug(struct px_selection *s, struct slot *slot,
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t make_room(struct slot *slot, size_t n)
+{
+    if (slot->plugs)
+        return PMIX_SUCCESS; /* for those left for later, too */
+    slot->plugs = calloc(n + 1, sizeof(struct plug *));
+    slot->modules = calloc(n + 1, sizeof(*slot->modules));
+    slot->tried = calloc(n + 1, sizeof(*slot->tried));
+    return slot->plugs && slot->modules && slot->tried ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
 static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id id,
-                                    struct px_err *err)
+                                    const char *address, struct px_err *err)
 {
     const struct px_framework *fw = &px_frameworks[id];
     struct slot *slot = &s->slots[id];
@@ -136,16 +148,20 @@ static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id
     if (rc)
         return rc;
     size_t n = px_catalog_part(&s->catalog, id, &f);
-    slot->plugs = calloc(n + 1, sizeof(struct plug *));
-    slot->modules = calloc(n + 1, sizeof(*slot->modules));
-    if (!slot->plugs || !slot->modules)
+    if (make_room(slot, n))
         return no_memory(err);
     slot->requested = c.names && !c.exclude;
+    slot->partial = false;
     for (size_t i = 0; i < n && !rc; i++) {
-        if (px_choice_lets_in(&c, f[i].name, &rank))
+        if (slot->tried[i] || !px_choice_lets_in(&c, f[i].name, &rank))
+            continue;
+        slot->tried[i] = !px_choice_can_wait(&c, &s->catalog, id, address, f[i].name);
+        if (slot->tried[i])
             rc = load_plug(s, slot, &f[i], rank, err);
+        else
+            slot->partial = true;
     }
-    if (!rc && !slot->n && fw->required && c.text)
+    if (!rc && !slot->n && !slot->partial && fw->required && c.text)
         return px_err_set(
             err, PMIX_ERR_NOT_FOUND,
             "no component is left for framework %s: %s = \"%.80s\" (from %s)", fw->name,
@@ -240,11 +256,14 @@ static PX_LOOP_ONLY pmix_status_t open_slot(struct px_selection *s,
     pmix_status_t rc = PMIX_SUCCESS;
     char known[200];
 
-    for (size_t i = 0; i < slot->n && !rc; i++)
-        rc = open_plug(slot, slot->plugs[i], err);
+    for (size_t i = 0; i < slot->n && !rc; i++) {
+        if (!slot->plugs[i]->is_open)
+            rc = open_plug(slot, slot->plugs[i], err);
+    }
     if (rc)
         return rc;
     qsort(slot->plugs, slot->n, sizeof(struct plug *), compare_plugs);
+    slot->n_modules = 0;
     for (size_t i = 0; i < slot->n; i++) {
         struct plug *p = slot->plugs[i];
 
@@ -257,7 +276,7 @@ static PX_LOOP_ONLY pmix_status_t open_slot(struct px_selection *s,
             close_plug(p);
         }
     }
-    if (!slot->n_modules && fw->required) {
+    if (!slot->n_modules && !slot->partial && fw->required) {
         px_catalog_list(&s->catalog, id, known, sizeof(known));
         return px_err_set(err, PMIX_ERR_NOT_FOUND,
                           "no component for framework %s can be used, known: %s",
@@ -327,20 +346,22 @@ static void unload_chosen(const struct request *r)
             free_plug(slot->plugs[i]);
         free(slot->plugs);
         free(slot->modules);
+        free(slot->tried);
         *slot = (struct slot){0};
     }
 }
 
-pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
-                                struct px_err *err)
+pmix_status_t px_selection_open_for(struct px_selection *s, unsigned roles,
+                                    const char *address, struct px_err *err)
 {
     struct request r = {.s = s, .roles = roles, .err = err};
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (int id = 0; id < PX_FW_COUNT && !rc; id++) {
-        r.chosen[id] = !s->slots[id].in_use && (px_frameworks[id].roles & roles);
+        r.chosen[id] = (!s->slots[id].in_use || (s->slots[id].partial && !address)) &&
+                       (px_frameworks[id].roles & roles);
         if (r.chosen[id])
-            rc = load_framework(s, id, err);
+            rc = load_framework(s, id, address, err);
     }
     if (!rc)
         rc = px_call(s->loop, on_open, &r);
@@ -351,6 +372,12 @@ pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
     for (int id = 0; id < PX_FW_COUNT; id++)
         unload_closed(&s->slots[id]);
     return PMIX_SUCCESS;
+}
+
+pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
+                                struct px_err *err)
+{
+    return px_selection_open_for(s, roles, NULL, err);
 }
 
 void px_selection_close(struct px_selection *s, unsigned roles)

@@ -24,6 +24,11 @@ void px_selection_destroy(struct px_selection *s);
  * that were open before stay open, and no other. */
 pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
                                 struct px_err *err);
+/* The same for a client that wants to reach address, NULL if anywhere, "" if nowhere: of
+ * the transports only those whose names say that they serve it, if there are such, unless
+ * somebody asked for others. The rest waits for the next call without address. */
+pmix_status_t px_selection_open_for(struct px_selection *s, unsigned roles,
+                                    const char *address, struct px_err *err);
 /* For settings of components that are not in use: finds out whether there are such
  * parameters, and whether the values fit. PMIX_ERR_NOMEM. */
 pmix_status_t px_selection_declare_rest(struct px_selection *s);

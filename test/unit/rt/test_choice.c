@@ -119,9 +119,32 @@ START_TEST(including_and_excluding_do_not_mix_and_the_next_weaker_list_counts)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("rt/choice", set_up, tear_down, without_a_choice_all_are_let_in,
-                  a_list_lets_in_what_it_names_in_its_order,
-                  a_caret_lets_in_all_but_what_it_names,
-                  asking_for_what_does_not_exist_is_an_error_that_tells_what_does,
-                  the_rest_of_a_list_is_used_without_what_does_not_exist,
-                  including_and_excluding_do_not_mix_and_the_next_weaker_list_counts)
+static bool can_wait(const char *address, const char *name)
+{
+    return px_choice_can_wait(&choice, &catalog, PX_FW_PTL, address, name);
+}
+
+START_TEST(a_transport_waits_if_another_ones_name_says_that_it_serves_the_address)
+{
+    ck_assert(!can_wait("tcp4://127.0.0.1:1", "tcp"));
+    ck_assert(can_wait("tcp4://127.0.0.1:1", "usock"));
+    ck_assert(can_wait("usock:///tmp/x", "tcp"));
+    ck_assert(!can_wait("usock:///tmp/x", "usock"));
+    ck_assert(can_wait("", "tcp")); /* nowhere to go */
+    ck_assert(!can_wait(NULL, "tcp"));
+    ck_assert(!can_wait("carrier-pigeon://loft", "tcp")); /* who knows */
+    ck_assert(!px_choice_can_wait(&choice, &catalog, PX_FW_GDS, "tcp4://x", "hash"));
+    ck_assert_int_eq(choose("^tcp"), PMIX_SUCCESS);
+    ck_assert(!can_wait("tcp4://127.0.0.1:1", "usock"));
+    ck_assert_int_eq(choose("tcp,usock"), PMIX_SUCCESS); /* asked for */
+    ck_assert(!can_wait("tcp4://127.0.0.1:1", "usock"));
+}
+END_TEST
+
+PX_TEST_MAIN_WITH(
+    "rt/choice", set_up, tear_down, without_a_choice_all_are_let_in,
+    a_list_lets_in_what_it_names_in_its_order, a_caret_lets_in_all_but_what_it_names,
+    asking_for_what_does_not_exist_is_an_error_that_tells_what_does,
+    the_rest_of_a_list_is_used_without_what_does_not_exist,
+    including_and_excluding_do_not_mix_and_the_next_weaker_list_counts,
+    a_transport_waits_if_another_ones_name_says_that_it_serves_the_address)

@@ -303,6 +303,61 @@ START_TEST(a_required_framework_without_a_component_fails_and_others_close_again
 }
 END_TEST
 
+START_TEST(a_client_opens_the_transport_of_its_address_and_the_rest_when_it_is_wanted)
+{
+    rt_install(dir, "ptl_b");
+    set("ptl_a_trace", trace);
+    ck_assert_int_eq(px_selection_create(params, loop, dir, false, &selection, &err),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(
+        px_selection_open_for(selection, PX_ROLE_CLIENT, "b4://here", &err),
+        PMIX_SUCCESS);
+    assert_modules("ptl", "b");
+    assert_modules("gds", "a");
+    ck_assert_int_eq(
+        px_selection_open_for(selection, PX_ROLE_CLIENT, "b4://here", &err),
+        PMIX_SUCCESS);
+    assert_modules("ptl", "b");
+    assert_open(PX_ROLE_CLIENT | PX_ROLE_SERVER);
+    assert_modules("ptl", "a b");
+    px_selection_close(selection, 0);
+    assert_modules("ptl", "");
+    ck_assert_int_eq(px_selection_open_for(selection, PX_ROLE_CLIENT, "", &err),
+                     PMIX_SUCCESS);
+    assert_modules("ptl", "");
+    assert_open(PX_ROLE_CLIENT);
+    assert_modules("ptl", "a b");
+    px_selection_destroy(selection);
+    selection = NULL;
+
+    char *text = rt_read(trace);
+    ck_assert_str_eq(text, "open ptl/a\nclose ptl/a\nopen ptl/a\nclose ptl/a\n");
+    free(text);
+}
+END_TEST
+
+START_TEST(a_transport_that_does_not_load_is_tried_once)
+{
+    rt_write(dir, "pmix_ptl_broken.so", "no ELF");
+    struct rt_capture c = rt_capture_begin();
+    ck_assert_int_eq(px_selection_create(params, loop, dir, false, &selection, &err),
+                     PMIX_SUCCESS);
+    pmix_status_t rc = px_selection_open_for(selection, PX_ROLE_CLIENT, "broken://x",
+                                             &err);
+    size_t n;
+    px_selection_modules(selection, "ptl", &n);
+    pmix_status_t rest = px_selection_open(selection, PX_ROLE_CLIENT, &err);
+    char *text = rt_capture_end(&c);
+
+    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    ck_assert_uint_eq(n, 0);
+    ck_assert_int_eq(rest, PMIX_SUCCESS);
+    assert_modules("ptl", "a");
+    ck_assert_int_eq(rt_count(text, "pmix_ptl_broken.so"), 1);
+    free(text);
+}
+END_TEST
+
 START_TEST(a_failure_leaves_what_was_open_before)
 {
     assert_open(PX_ROLE_CLIENT);
@@ -373,23 +428,23 @@ START_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("rt/select", set_up, tear_down,
-                  a_role_opens_the_frameworks_it_needs_and_no_others,
-                  components_learn_their_roles_and_see_new_ones,
-                  closing_ends_what_no_role_needs_any_more_in_reverse_order,
-                  parameters_reach_the_component,
-                  a_bad_parameter_is_a_problem_and_the_default_is_used,
-                  higher_priority_comes_first_and_equals_by_name,
-                  a_framework_that_picks_one_closes_the_others,
-                  a_list_asks_for_components_in_its_own_order,
-                  what_is_excluded_is_not_even_loaded,
-                  an_unknown_component_fails_and_tells_what_is_known,
-                  a_broken_file_nobody_asked_for_warns_once_and_is_skipped,
-                  load_errors_may_be_silenced, a_broken_file_that_was_asked_for_fails,
-                  a_component_that_declines_gives_way_and_its_reason_is_told,
-                  a_component_that_does_not_open_is_skipped_unless_it_was_asked_for,
-                  a_required_framework_without_a_component_fails_and_others_close_again,
-                  a_failure_leaves_what_was_open_before,
-                  parameters_of_components_that_are_not_in_use_are_known_too,
-                  what_is_excluded_or_does_not_load_cannot_be_asked,
-                  running_out_of_memory_is_an_error_or_does_no_harm)
+PX_TEST_MAIN_WITH(
+    "rt/select", set_up, tear_down, a_role_opens_the_frameworks_it_needs_and_no_others,
+    components_learn_their_roles_and_see_new_ones,
+    closing_ends_what_no_role_needs_any_more_in_reverse_order,
+    parameters_reach_the_component,
+    a_bad_parameter_is_a_problem_and_the_default_is_used,
+    higher_priority_comes_first_and_equals_by_name,
+    a_framework_that_picks_one_closes_the_others,
+    a_list_asks_for_components_in_its_own_order, what_is_excluded_is_not_even_loaded,
+    an_unknown_component_fails_and_tells_what_is_known,
+    a_broken_file_nobody_asked_for_warns_once_and_is_skipped,
+    load_errors_may_be_silenced, a_broken_file_that_was_asked_for_fails,
+    a_component_that_declines_gives_way_and_its_reason_is_told,
+    a_component_that_does_not_open_is_skipped_unless_it_was_asked_for,
+    a_required_framework_without_a_component_fails_and_others_close_again,
+    a_client_opens_the_transport_of_its_address_and_the_rest_when_it_is_wanted,
+    a_transport_that_does_not_load_is_tried_once, a_failure_leaves_what_was_open_before,
+    parameters_of_components_that_are_not_in_use_are_known_too,
+    what_is_excluded_or_does_not_load_cannot_be_asked,
+    running_out_of_memory_is_an_error_or_does_no_harm)
