@@ -182,7 +182,7 @@ static void judge_all(struct px_params *params)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     PX_AUTOFREE char *text = malloc(size + 1);
-    struct px_params *params = px_params_empty("/home/user");
+    struct px_params *params = px_params_empty("/h");
     unsigned long lines = 1, last = 0;
     struct px_param_line line;
 
