@@ -4,6 +4,7 @@
 
 #include "tenon/gds.h"
 #include "tenon/pfexec.h"
+#include "tenon/pnet.h"
 #include "tenon/psec.h"
 #include "tenon/ptl.h"
 
@@ -18,6 +19,8 @@ const struct px_framework px_frameworks[PX_FW_COUNT] = {
     [PX_FW_PSEC] = {"psec", PX_PSEC_ABI, EVERY_ROLE, .many = true, .required = true},
     [PX_FW_PFEXEC] = {"pfexec", PX_PFEXEC_ABI, PX_ROLE_SERVER, .many = false,
                       .required = false},
+    [PX_FW_PNET] = {"pnet", PX_PNET_ABI, PX_ROLE_SERVER, .many = true,
+                    .required = false},
 };
 
 enum px_framework_id px_framework_find(const char *s, size_t len)

@@ -8,7 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum px_framework_id { PX_FW_PTL, PX_FW_GDS, PX_FW_PSEC, PX_FW_PFEXEC, PX_FW_COUNT };
+enum px_framework_id {
+    PX_FW_PTL,
+    PX_FW_GDS,
+    PX_FW_PSEC,
+    PX_FW_PFEXEC,
+    PX_FW_PNET,
+    PX_FW_COUNT
+};
 
 struct px_framework {
     const char *name;

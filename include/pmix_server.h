@@ -180,7 +180,9 @@ pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
 /**
  * Prepare a job where it is launched from: gather environment, fabric keys and ports.
  *
- * Never blocks. As long as no component contributes to that, what comes is empty.
+ * Never blocks. What comes holds what the fabric components of this server contribute
+ * to the launch; it is empty if there are none, or they have nothing to say. A component
+ * that cannot do its part fails the launch with its status.
  *
  * @param info    the job's maps, PMIX_SETUP_APP_ENVARS, PMIX_ALLOC_FABRIC and others;
  *                copied
@@ -199,10 +201,17 @@ pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace,
 /**
  * Prepare this node for a job, before its first local process is started.
  *
- * As long as no component contributes to a launch, there is nothing to do. Never blocks.
+ * Hands each fabric component what that of the same name has contributed, and keeps the
+ * variables it wants for the processes, for PMIx_server_setup_fork. What no component of
+ * this node understands is left out with a line in the log.
  *
- * @param info  what PMIx_server_setup_application gave
- * @return PMIX_SUCCESS, also without a callback; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM;
+ * @param info    what PMIx_server_setup_application gave, perhaps among other things;
+ *                copied
+ * @param cbfunc  gets PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, PMIX_ERR_UNPACK_FAILURE or
+ *                another status of PMIx_Data_unpack for what is no such thing, of which
+ *                nothing is applied; the status of a component that cannot do its part.
+ *                NULL: blocks, and that status is returned
+ * @return PMIX_SUCCESS, and the callback will come; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM;
  *         PMIX_ERR_INIT if there is no server
  *
  * PMIx Standard 5.0, ch. Server-Specific Interfaces.

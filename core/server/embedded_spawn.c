@@ -10,6 +10,16 @@
 #include "core/rt/log.h"
 #include "frameworks/pfexec/pfexec.h"
 
+/* The one node of the job is this one. */
+static pmix_status_t setup_fabric(struct px_server *srv, const char *nspace,
+                                  const px_infos *infos, struct px_err *err)
+{
+    PX_AUTO(px_infos) blob = {0};
+    pmix_status_t rc = px_pnet_contribute(srv, nspace, infos->v, infos->n, &blob, err);
+
+    return rc ? rc : px_pnet_apply(srv, nspace, blob.v, blob.n, err);
+}
+
 static pmix_status_t register_job(struct px_job *job, struct px_err *err)
 {
     struct px_server *srv = job->host->server;
@@ -21,6 +31,8 @@ static pmix_status_t register_job(struct px_job *job, struct px_err *err)
                           PMIx_Error_string(rc));
     rc = px_server_add_nspace(srv, job->proc.nspace, job->n_tasks, infos.v, infos.n,
                               err);
+    if (!rc)
+        rc = setup_fabric(srv, job->proc.nspace, &infos, err);
     for (uint32_t r = 0; !rc && r < job->n_tasks; r++) {
         pmix_proc_t proc = job->proc;
 

@@ -151,6 +151,7 @@ static void server_free(struct px_server *srv)
     px_server_events_destroy(srv);
     px_attributes_destroy(srv);
     px_psets_destroy(srv);
+    px_launch_envs_destroy(&srv->launch_envs);
     px_peer_unref(srv->self);
     free(srv->tmpdir);
     free(srv->system_tmpdir);

@@ -69,6 +69,7 @@ void px_server_drop_nspace(struct px_server *srv, const char *nspace)
 {
     struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
 
+    px_pnet_forget(srv, nspace);
     if (!ns)
         return;
     px_get_nspace_gone(srv, ns);
@@ -172,6 +173,16 @@ static pmix_status_t run_drop_nspace(struct px_server *srv, const struct reg *r)
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t run_local_support(struct px_server *srv, const struct reg *r)
+{
+    struct px_err err = {0};
+    pmix_status_t rc = px_pnet_apply(srv, r->proc.nspace, r->info, r->n_info, &err);
+
+    if (rc)
+        px_log(PX_LOG_ERROR, "server", "%s", err.text);
+    return rc;
+}
+
 static pmix_status_t run_add_client(struct px_server *srv, const struct reg *r)
 {
     return px_server_add_client(srv, &r->proc, r->uid, r->gid, r->object);
@@ -270,6 +281,21 @@ PX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace,
 
     if (rc && cbfunc)
         cbfunc(rc, cbdata);
+}
+
+PX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace,
+                                                        pmix_info_t info[],
+                                                        size_t ninfo,
+                                                        pmix_op_cbfunc_t cbfunc,
+                                                        void *cbdata)
+{
+    struct reg r = {.run = run_local_support,
+                    .info = info,
+                    .n_info = ninfo,
+                    .cb = cbfunc,
+                    .cbdata = cbdata};
+
+    return submit(&r, set_nspace(&r, nspace) && (ninfo == 0 || info));
 }
 
 PX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid,

@@ -9,6 +9,7 @@
 #include "core/model/nspace.h"
 #include "core/model/uplink.h"
 #include "core/rt/process.h"
+#include "core/server/launch_env.h"
 #include "pmix_server.h"
 #include "tenon/ptl.h"
 
@@ -133,6 +134,7 @@ struct px_server {
     struct px_list pulls;   /* owned by on_iof.c: who wants whose output */
     size_t last_pull;
     struct px_list psets; /* owned by psets.c */
+    struct px_launch_envs launch_envs;
     bool stopping;
     unsigned refs;         /* further PMIx_server_init calls */
     struct px_msg recheck; /* owned by on_collect.c */
@@ -259,6 +261,17 @@ pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *pro
 void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc);
 pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc,
                                   char ***env);
+
+/* pnet.c: fabric components and the launch. Each fails with a line in err and then nothing stays,
+ * neither with the components nor with us. */
+/* Appends to out what every node of the job has to be given, if there is anything. */
+pmix_status_t px_pnet_contribute(struct px_server *srv, const char *nspace,
+                                 const pmix_info_t *info, size_t n, px_infos *out,
+                                 struct px_err *err);
+/* info is of px_pnet_contribute on the launching node, among others. */
+pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
+                            const pmix_info_t *info, size_t n, struct px_err *err);
+void px_pnet_forget(struct px_server *srv, const char *nspace);
 
 /* embedded.c: the host of last resort. Fills module with functions of its own. */
 pmix_status_t px_embedded_create(struct px_server *srv, struct px_err *err);

@@ -2,6 +2,8 @@
 /* What a child needs to find us: its environment, and what hosts send along with a launch. */
 #include "core/base/env.h"
 #include "core/base/str.h"
+#include "core/model/args.h"
+#include "core/rt/log.h"
 #include "core/server/server.h"
 
 #include <stdio.h>
@@ -71,7 +73,7 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
     for (size_t i = 0; !rc && i < PX_COUNT(vars); i++)
         if (vars[i].value && vars[i].value[0])
             rc = px_env_set(env, vars[i].name, vars[i].value, true);
-    return rc;
+    return rc ? rc : px_launch_envs_read(&srv->launch_envs, proc, env);
 }
 
 /* In the caller's thread: some hosts call it in the forked child, where no loop runs. All it reads
@@ -85,65 +87,81 @@ PX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***
     return px_server_child_env(px_process.server, proc, env);
 }
 
-/* No fabric component contributes yet, so the launch needs nothing sent along: an empty answer, on
- * the loop as every other. */
+/* ---- what goes along with a launch ----------------------------------------------------------- */
+
 struct setup {
     struct px_msg msg;
-    pmix_setup_application_cbfunc_t app_cb;
-    pmix_op_cbfunc_t op_cb;
+    pmix_nspace_t nspace;
+    const pmix_info_t *info;
+    size_t n_info;
+    px_infos answer; /* until the host is done with it */
+    pmix_setup_application_cbfunc_t cb;
     void *cbdata;
 };
+
+static const struct px_arg args[] = {
+    PX_ARGS(struct setup, info, n_info, PMIX_INFO),
+    PX_ARGS_END,
+};
+
+static void setup_free(struct setup *s)
+{
+    px_args_free(s, args);
+    px_infos_cleanup(&s->answer);
+    free(s);
+}
+
+/* In any thread. */
+static void on_read(pmix_status_t status PX_UNUSED, void *cbdata)
+{
+    setup_free(cbdata);
+}
 
 static void on_setup(struct px_msg *msg)
 {
     struct setup *s = PX_CONTAINER_OF(msg, struct setup, msg);
+    struct px_err err = {0};
+    pmix_status_t rc = PMIX_ERR_INIT;
 
-    if (s->app_cb)
-        s->app_cb(PMIX_SUCCESS, NULL, 0, s->cbdata, NULL, NULL);
-    else
-        s->op_cb(PMIX_SUCCESS, s->cbdata);
-    free(s);
-}
-
-static pmix_status_t post_setup(const struct setup *setup)
-{
-    struct setup *s = malloc(sizeof *s);
-
-    if (!s)
-        return PMIX_ERR_NOMEM;
-    *s = *setup;
-    s->msg.run = on_setup;
-    if (!px_process_post(&s->msg)) {
-        free(s);
-        return PMIX_ERR_INIT;
+    if (px_process.server)
+        rc = px_pnet_contribute(px_process.server, s->nspace, s->info, s->n_info,
+                                &s->answer, &err);
+    if (err.text[0])
+        px_log(PX_LOG_ERROR, "server", "%s", err.text);
+    if (s->answer.n) {
+        s->cb(rc, s->answer.v, s->answer.n, s->cbdata, on_read, s);
+        return;
     }
-    return PMIX_SUCCESS;
+    s->cb(rc, NULL, 0, s->cbdata, NULL, NULL);
+    setup_free(s);
 }
 
 PX_EXPORT pmix_status_t PMIx_server_setup_application(
     const pmix_nspace_t nspace, pmix_info_t info[], size_t ninfo,
     pmix_setup_application_cbfunc_t cbfunc, void *cbdata)
 {
-    struct setup s = {.app_cb = cbfunc, .cbdata = cbdata};
-
     if (!px_server_here())
         return PMIX_ERR_INIT;
-    if (!nspace || !nspace[0] || !cbfunc || (ninfo && !info))
+    if (!nspace || !nspace[0] || strnlen(nspace, PMIX_MAX_NSLEN + 1) > PMIX_MAX_NSLEN ||
+        !cbfunc || (ninfo && !info))
         return PMIX_ERR_BAD_PARAM;
-    return post_setup(&s);
-}
-
-PX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace,
-                                                        pmix_info_t info[],
-                                                        size_t ninfo,
-                                                        pmix_op_cbfunc_t cbfunc,
-                                                        void *cbdata)
-{
-    struct setup s = {.op_cb = cbfunc, .cbdata = cbdata};
-
-    if (!px_server_here())
+    struct setup *s = calloc(1, sizeof *s);
+    if (!s)
+        return PMIX_ERR_NOMEM;
+    *s = (struct setup){.msg.run = on_setup,
+                        .info = info,
+                        .n_info = ninfo,
+                        .cb = cbfunc,
+                        .cbdata = cbdata};
+    px_str_copy(s->nspace, sizeof s->nspace, nspace);
+    pmix_status_t rc = px_args_copy(s, args);
+    if (rc) {
+        free(s);
+        return rc;
+    }
+    if (!px_process_post(&s->msg)) {
+        setup_free(s);
         return PMIX_ERR_INIT;
-    if (!nspace || !nspace[0] || (ninfo && !info))
-        return PMIX_ERR_BAD_PARAM;
-    return cbfunc ? post_setup(&s) : PMIX_SUCCESS;
+    }
+    return PMIX_SUCCESS;
 }
