@@ -14,13 +14,16 @@
 
 /* gds and ptl keep many: which of them serves is settled per namespace or peer. */
 const struct px_framework px_frameworks[PX_FW_COUNT] = {
-    [PX_FW_PTL] = {"ptl", PX_PTL_ABI, EVERY_ROLE, .many = true, .required = true},
-    [PX_FW_GDS] = {"gds", PX_GDS_ABI, EVERY_ROLE, .many = true, .required = true},
-    [PX_FW_PSEC] = {"psec", PX_PSEC_ABI, EVERY_ROLE, .many = true, .required = true},
-    [PX_FW_PFEXEC] = {"pfexec", PX_PFEXEC_ABI, PX_ROLE_SERVER, .many = false,
-                      .required = false},
-    [PX_FW_PNET] = {"pnet", PX_PNET_ABI, PX_ROLE_SERVER, .many = true,
-                    .required = false},
+    [PX_FW_PTL] = {"ptl", PX_PTL_ABI, EVERY_ROLE, sizeof(struct px_ptl_ops),
+                   .many = true, .required = true},
+    [PX_FW_GDS] = {"gds", PX_GDS_ABI, EVERY_ROLE, sizeof(struct px_gds_ops),
+                   .many = true, .required = true},
+    [PX_FW_PSEC] = {"psec", PX_PSEC_ABI, EVERY_ROLE, sizeof(struct px_psec_ops),
+                    .many = true, .required = true},
+    [PX_FW_PFEXEC] = {"pfexec", PX_PFEXEC_ABI, PX_ROLE_SERVER,
+                      sizeof(struct px_pfexec_ops), .many = false, .required = false},
+    [PX_FW_PNET] = {"pnet", PX_PNET_ABI, PX_ROLE_SERVER, sizeof(struct px_pnet_ops),
+                    .many = true, .required = false},
 };
 
 enum px_framework_id px_framework_find(const char *s, size_t len)

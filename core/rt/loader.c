@@ -6,7 +6,6 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/rt/log.h"
-#include "core/rt/param_impl.h"
 #include "core/rt/trust.h"
 
 #include <dirent.h>
@@ -97,6 +96,7 @@ static void px_found_cleanup(px_found *f)
 {
     free(f->name);
     free(f->file);
+    free(f->broken);
 }
 
 static pmix_status_t add_builtin(struct px_catalog *c,
@@ -272,30 +272,29 @@ void px_catalog_list(const px_catalog *catalog, enum px_framework_id id, char *t
 
 /* ---- into memory ----------------------------------------------------------------- */
 
-/* libltdl tries several ways and forgets why they failed ("file not found"): ask
- * again. */
-static pmix_status_t why_not(const char *file, struct px_err *err)
+/* libltdl forgets why something failed, and binds symbols when they are first called, which is late
+ * to learn that one is missing. So first the way that tells, once; then it is there already. */
+static lt_dlhandle open_file(const char *file, struct px_err *err)
 {
-    void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
-    const char *text = handle ? lt_dlerror() : dlerror();
-
-    px_err_set(err, PMIX_ERR_NOT_FOUND, "component cannot be loaded: %s",
-               text ? text : file);
-    if (handle)
-        dlclose(handle);
-    return PMIX_ERR_NOT_FOUND;
-}
-
-static lt_dlhandle open_file(const char *file)
-{
+    void *first = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     lt_dlhandle handle = NULL;
     lt_dladvise advise;
 
-    if (lt_dladvise_init(&advise))
+    if (!first) {
+        const char *text = dlerror();
+
+        px_err_set(err, PMIX_ERR_NOT_FOUND, "component cannot be loaded: %s",
+                   text ? text : file);
         return NULL;
-    if (!lt_dladvise_local(&advise))
-        handle = lt_dlopenadvise(file, advise);
-    lt_dladvise_destroy(&advise);
+    }
+    if (!lt_dladvise_init(&advise)) {
+        if (!lt_dladvise_local(&advise))
+            handle = lt_dlopenadvise(file, advise);
+        lt_dladvise_destroy(&advise);
+    }
+    dlclose(first);
+    if (!handle)
+        px_err_set(err, PMIX_ERR_NOMEM, "%s: out of memory", file);
     return handle;
 }
 
@@ -316,54 +315,6 @@ static pmix_status_t find_descriptor(const struct px_found *f, lt_dlhandle handl
     return PMIX_SUCCESS;
 }
 
-/* Its parameters must lie within the configuration that is allocated for them. */
-static bool params_fit(const struct px_component *c)
-{
-    for (const struct px_param *p = c->params; p && p->kind != PX_PARAM_KIND_END; p++) {
-        size_t size = px_param_size(p->kind);
-
-        if (!p->name || size == 0 || p->offset > c->conf_size ||
-            size > c->conf_size - p->offset)
-            return false;
-    }
-    return true;
-}
-
-/* Reads no member before those in front of it have said that it is there. */
-static pmix_status_t check(const struct px_found *f, const struct px_component *c,
-                           struct px_component *copy, struct px_err *err)
-{
-    const struct px_framework *fw = &px_frameworks[f->framework];
-    const size_t least = offsetof(struct px_component, ops) + sizeof(c->ops);
-    const pmix_status_t no = PMIX_ERR_NOT_SUPPORTED;
-    const char *file = f->file ? f->file : f->name;
-
-    if (c->abi != PX_COMPONENT_ABI)
-        return px_err_set(err, no, "component %s has component ABI %u, wanted %u", file,
-                          c->abi, PX_COMPONENT_ABI);
-    if (c->size < least)
-        return px_err_set(err, no,
-                          "component %s has a descriptor of %u bytes, wanted %zu", file,
-                          c->size, least);
-    *copy = (struct px_component){0};
-    memcpy(copy, c, c->size < sizeof(*copy) ? c->size : sizeof(*copy));
-    if (!copy->framework || !copy->name || strcmp(copy->framework, fw->name) != 0 ||
-        strcmp(copy->name, f->name) != 0)
-        return px_err_set(err, no,
-                          "component %s calls itself %.32s/%.64s, wanted %s/%s", file,
-                          copy->framework ? copy->framework : "?",
-                          copy->name ? copy->name : "?", fw->name, f->name);
-    if (copy->framework_abi != fw->abi)
-        return px_err_set(err, no, "component %s has %s ABI %u, wanted %u", file,
-                          fw->name, copy->framework_abi, fw->abi);
-    if (!copy->open || !copy->query || !copy->ops)
-        return px_err_set(err, no, "component %s lacks open, query or ops", file);
-    if (!params_fit(copy))
-        return px_err_set(
-            err, no, "component %s has parameters outside its configuration", file);
-    return PMIX_SUCCESS;
-}
-
 static pmix_status_t load_file(const struct px_found *f, struct px_loaded *out,
                                struct px_err *err)
 {
@@ -379,11 +330,12 @@ static pmix_status_t load_file(const struct px_found *f, struct px_loaded *out,
         lt_dlexit(); /* it has counted this attempt, and would crash on the next one */
         return px_err_set(err, PMIX_ERR_NOMEM, "cannot load components: out of memory");
     }
-    out->handle = open_file(real ? real : f->file);
+    struct px_err why = {.status = PMIX_ERR_NOT_FOUND};
+    out->handle = open_file(real ? real : f->file, &why);
     rc = out->handle ? find_descriptor(f, out->handle, &descriptor, err)
-                     : why_not(f->file, err);
+                     : px_err_set(err, why.status, "%s", why.text);
     if (!rc)
-        rc = check(f, descriptor, &out->component, err);
+        rc = px_descriptor_take(f, descriptor, out, err);
     if (!rc)
         return PMIX_SUCCESS;
     if (out->handle)
@@ -398,11 +350,12 @@ pmix_status_t px_loader_load(const struct px_found *found, struct px_loaded *out
 {
     *out = (struct px_loaded){0};
     return found->file ? load_file(found, out, err)
-                       : check(found, found->component, &out->component, err);
+                       : px_descriptor_take(found, found->component, out, err);
 }
 
 void px_loader_unload(struct px_loaded *loaded)
 {
+    px_descriptor_release(loaded);
     if (!loaded->handle)
         return;
     lt_dlclose(loaded->handle);

@@ -13,6 +13,7 @@ typedef struct px_found {
     char *name;
     char *file;                           /* NULL: built in */
     const struct px_component *component; /* if built in */
+    char *broken; /* why it did not load: it is not tried again; or NULL */
 } px_found;
 
 /* A folder or a component that is not used, for all to know who ask. */
@@ -49,6 +50,8 @@ void px_catalog_list(const struct px_catalog *catalog, enum px_framework_id fram
 
 struct px_loaded {
     struct px_component component; /* a copy, as far as both sides know it */
+    struct px_param *params;       /* what it points to, if it had to be made: */
+    void *ops;                     /* built with another header */
     void *handle;                  /* NULL: built in */
 };
 
@@ -58,5 +61,11 @@ struct px_loaded {
 pmix_status_t px_loader_load(const struct px_found *found, struct px_loaded *out,
                              struct px_err *err);
 void px_loader_unload(struct px_loaded *loaded);
+
+/* Part of that (descriptor.c): checks what c says of itself, and fills in all but handle. */
+pmix_status_t px_descriptor_take(const struct px_found *found,
+                                 const struct px_component *c, struct px_loaded *out,
+                                 struct px_err *err);
+void px_descriptor_release(struct px_loaded *loaded);
 
 #endif

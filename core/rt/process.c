@@ -13,7 +13,6 @@
 #include <assert.h>
 #include <sched.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
 
 enum { PID_CHANGING = -1 };
@@ -45,9 +44,10 @@ const struct px_param px_mca_base_params[] = {
         "Folders searched for components, separated by colons; default: pmix/ beside "
         "the library"),
     PX_PARAM_STRING(
-        struct core_conf, component_show_load_errors, "all",
-        "\"none\" or false: say nothing of components that cannot be loaded, unless "
-        "they were asked for"),
+        struct core_conf, component_show_load_errors, "none",
+        "Components of which to tell why they are not in use, besides those that were "
+        "asked for: all, none, a list of <framework>[/<component>], or all but those "
+        "after ^"),
     PX_PARAM_ENUM(struct core_conf, verbose, "warn", levels,
                   "Least serious messages to print", .level = 1),
     PX_PARAM_STRING(struct core_conf, user_param_file, NULL,
@@ -59,19 +59,6 @@ const struct px_param px_mca_base_params[] = {
                     "by colons; pmixrun --tune sets it"),
     PX_PARAM_END,
 };
-
-/* A string, not a bool: other implementations take lists of components too, and a job
- * must not fail over those. */
-static bool is_no(const char *text)
-{
-    static const char *const words[] = {"none", "false", "no", "off", "0"};
-
-    for (size_t i = 0; i < PX_COUNT(words); i++) {
-        if (strcasecmp(text, words[i]) == 0)
-            return true;
-    }
-    return false;
-}
 
 /* ---- fork ------------------------------------------------------------------------ */
 
@@ -245,8 +232,8 @@ static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
             err, rc, "cannot start the event loop: out of memory, threads or files");
     atomic_store(&px_process.open, true);
     rc = px_selection_create(px_process.params, px_process.loop, conf.component_path,
-                             is_no(conf.component_show_load_errors),
-                             &px_process.selection, err);
+                             conf.component_show_load_errors, &px_process.selection,
+                             err);
     const char *where;
     if (rc == PMIX_ERR_BAD_PARAM &&
         px_params_text(px_process.params, "mca_base_component_path", NULL, &where))

@@ -12,6 +12,7 @@
 #include "core/rt/loader.h"
 #include "core/rt/log.h"
 #include "core/rt/param_impl.h"
+#include "core/rt/told.h"
 
 #include <string.h>
 
@@ -41,7 +42,7 @@ struct slot { /* of one framework */
 struct px_selection {
     struct px_params *params;
     struct px_loop *loop;
-    bool quiet;
+    px_told told; /* who is told of what is not in use */
     px_catalog catalog;
     unsigned roles;
     struct slot slots[PX_FW_COUNT];
@@ -78,15 +79,21 @@ static pmix_status_t configure(struct px_selection *s, struct plug *p,
 }
 
 /* What keeps the others from being used? Out of memory and bad settings do; a component
- * that cannot be loaded does not, unless it was asked for. */
-static pmix_status_t skip_unloadable(const struct px_selection *s,
-                                     const struct slot *slot, pmix_status_t rc,
+ * that cannot be loaded does not, unless it was asked for. It is not tried again. */
+static pmix_status_t skip_unloadable(struct px_selection *s, const struct slot *slot,
+                                     const struct px_found *found, const char *prefix,
                                      const struct px_err *why)
 {
-    if (rc == PMIX_ERR_NOMEM || slot->requested)
-        return rc;
-    px_log(s->quiet ? PX_LOG_INFO : PX_LOG_WARN, "loader", "%s", why->text);
-    return PMIX_SUCCESS;
+    struct px_found *f = &s->catalog.v[found - s->catalog.v];
+
+    if (why->status == PMIX_ERR_NOMEM)
+        return PMIX_ERR_NOMEM;
+    if (!f->broken)
+        f->broken = strdup(why->text);
+    if (!f->broken || slot->requested)
+        return f->broken ? why->status : PMIX_ERR_NOMEM;
+    px_tell(&s->told, found, false, "%s", why->text);
+    return px_params_pardon(s->params, prefix);
 }
 
 static pmix_status_t load_plug(struct px_selection *s, struct slot *slot,
@@ -104,12 +111,12 @@ static pmix_status_t load_plug(struct px_selection *s, struct slot *slot,
     }
     p->found = found;
     p->rank = rank;
-    pmix_status_t rc = px_loader_load(found, &p->loaded, &why);
+    pmix_status_t rc = found->broken
+                           ? px_err_set(&why, PMIX_ERR_NOT_FOUND, "%s", found->broken)
+                           : px_loader_load(found, &p->loaded, &why);
     if (rc) {
         free(p);
-        rc = skip_unloadable(s, slot, rc, &why);
-        if (!rc && px_params_pardon(s->params, prefix))
-            return no_memory(err);
+        rc = skip_unloadable(s, slot, found, prefix, &why);
         return rc ? px_err_set(err, rc, "%s", why.text) : PMIX_SUCCESS;
     }
     px_host_init(&p->host, s->loop, framework, found->name);
@@ -153,8 +160,14 @@ static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id
     slot->requested = c.names && !c.exclude;
     slot->partial = false;
     for (size_t i = 0; i < n && !rc; i++) {
-        if (slot->tried[i] || !px_choice_lets_in(&c, f[i].name, &rank))
+        if (slot->tried[i])
             continue;
+        if (!px_choice_lets_in(&c, f[i].name, &rank)) {
+            px_tell(&s->told, &f[i], false,
+                    "component %s/%s is left out by %s = \"%.80s\" (from %s)", fw->name,
+                    f[i].name, fw->name, c.text, c.where);
+            continue;
+        }
         slot->tried[i] = !px_choice_can_wait(&c, &s->catalog, id, address, f[i].name);
         if (slot->tried[i])
             rc = load_plug(s, slot, &f[i], rank, err);
@@ -208,7 +221,8 @@ static PX_LOOP_ONLY void close_slot(struct slot *slot)
 
 /* One that was asked for must open. Whether it then has something to offer is its own
  * decision: a list names alternatives, too. */
-static PX_LOOP_ONLY pmix_status_t open_plug(const struct slot *slot, struct plug *p,
+static PX_LOOP_ONLY pmix_status_t open_plug(const struct px_selection *s,
+                                            const struct slot *slot, struct plug *p,
                                             struct px_err *err)
 {
     const struct px_component *c = &p->loaded.component;
@@ -219,8 +233,9 @@ static PX_LOOP_ONLY pmix_status_t open_plug(const struct slot *slot, struct plug
         return px_err_set(err, rc, "component %s/%s cannot be opened (status %d)",
                           c->framework, c->name, rc);
     if (rc) {
-        px_log(PX_LOG_WARN, "loader", "component %s/%s cannot be opened (status %d)",
-               c->framework, c->name, rc);
+        px_tell(&s->told, p->found, false,
+                "component %s/%s cannot be opened (status %d)", c->framework, c->name,
+                rc);
         return PMIX_SUCCESS;
     }
     p->is_open = true;
@@ -228,9 +243,9 @@ static PX_LOOP_ONLY pmix_status_t open_plug(const struct slot *slot, struct plug
     p->priority = answer.priority;
     if (rc) {
         answer.reason[sizeof(answer.reason) - 1] = '\0';
-        px_log(slot->requested ? PX_LOG_WARN : PX_LOG_INFO, "loader",
-               "component %s/%s declines: %s", c->framework, c->name,
-               answer.reason[0] ? answer.reason : "no reason given");
+        px_tell(&s->told, p->found, slot->requested, "component %s/%s declines: %s",
+                c->framework, c->name,
+                answer.reason[0] ? answer.reason : "no reason given");
         close_plug(p);
     }
     return PMIX_SUCCESS;
@@ -258,7 +273,7 @@ static PX_LOOP_ONLY pmix_status_t open_slot(struct px_selection *s,
 
     for (size_t i = 0; i < slot->n && !rc; i++) {
         if (!slot->plugs[i]->is_open)
-            rc = open_plug(slot, slot->plugs[i], err);
+            rc = open_plug(s, slot, slot->plugs[i], err);
     }
     if (rc)
         return rc;
@@ -408,7 +423,7 @@ static pmix_status_t ask(struct px_selection *s, const struct px_found *f,
 {
     struct px_loaded loaded;
 
-    if (px_loader_load(f, &loaded, NULL))
+    if (f->broken || px_loader_load(f, &loaded, NULL))
         return px_params_pardon(s->params, prefix);
     pmix_status_t rc = px_choice_declare_of(s->params, f, loaded.component.params);
     if (!rc && loaded.component.params)
@@ -444,8 +459,15 @@ pmix_status_t px_selection_declare_rest(struct px_selection *s)
     return rc == PMIX_ERR_NOMEM ? rc : PMIX_SUCCESS;
 }
 
+static void free_selection(struct px_selection *s)
+{
+    px_told_cleanup(&s->told);
+    px_catalog_cleanup(&s->catalog);
+    free(s);
+}
+
 pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop,
-                                  const char *path, bool quiet,
+                                  const char *path, const char *show,
                                   struct px_selection **out, struct px_err *err)
 {
     struct px_selection *s = calloc(1, sizeof(*s));
@@ -454,15 +476,15 @@ pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop
         return no_memory(err);
     s->params = params;
     s->loop = loop;
-    s->quiet = quiet;
-    pmix_status_t rc = px_choice_declare(params);
+    pmix_status_t rc = px_told_parse(show, &s->told);
+    if (!rc)
+        rc = px_choice_declare(params);
     if (rc)
         no_memory(err);
     else
         rc = px_catalog_fill(&s->catalog, path, px_params_home(params), err);
     if (rc) {
-        px_catalog_cleanup(&s->catalog);
-        free(s);
+        free_selection(s);
         return rc;
     }
     *out = s;
@@ -474,8 +496,7 @@ void px_selection_destroy(struct px_selection *s)
     if (!s)
         return;
     px_selection_close(s, 0);
-    px_catalog_cleanup(&s->catalog);
-    free(s);
+    free_selection(s);
 }
 
 const struct px_module *px_selection_modules(const struct px_selection *s,

@@ -11,12 +11,11 @@
 
 struct px_selection;
 
-/* path: folders to search first, separated by colons, or NULL. quiet:
- * components that cannot be loaded and were not asked for are no reason to warn. params
- * and loop must outlive it. No function here runs on the loop thread; each calls the
+/* path: folders to search first, separated by colons, or NULL. show: of which components
+ * that nobody asked for to tell why they are not in use (px_told_parse). params and loop must outlive it. No function here runs on the loop thread; each calls the
  * loop itself. */
 pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop,
-                                  const char *path, bool quiet,
+                                  const char *path, const char *show,
                                   struct px_selection **out, struct px_err *err);
 void px_selection_destroy(struct px_selection *s);
 

@@ -19,7 +19,9 @@ struct px_query {
     char reason[256]; /* why it declined, when query does not return PMIX_SUCCESS */
 };
 
-/* Members are only appended; the core reads min(size, its own sizeof). */
+/* What a released header says about layout stays true: members are only appended, here and to
+ * operations and rows of parameters. The core reads what was there when the component was built,
+ * and takes the rest for 0. PX_COMPONENT_HEAD fills in what tells it. */
 struct px_component {
     uint32_t abi;  /* PX_COMPONENT_ABI */
     uint32_t size; /* sizeof(struct px_component) when it was built */
@@ -33,7 +35,9 @@ struct px_component {
     pmix_status_t (*open)(const struct px_host *host, const void *conf, void **self);
     pmix_status_t (*query)(void *self, struct px_query *answer);
     void (*close)(void *self);
-    const void *ops; /* struct px_<framework>_ops */
+    const void *ops;   /* struct px_<framework>_ops */
+    uint32_t ops_size; /* sizeof of that, and of struct px_param, when it was built */
+    uint32_t param_size;
 };
 
 #define PX_COMPONENT(fw, comp)                                                      \
@@ -43,7 +47,8 @@ struct px_component {
 
 #define PX_COMPONENT_HEAD(fw, FW, comp)                                             \
     .abi = PX_COMPONENT_ABI, .size = sizeof(struct px_component), .framework = #fw, \
-    .framework_abi = PX_##FW##_ABI, .name = #comp
+    .framework_abi = PX_##FW##_ABI, .name = #comp,                                  \
+    .ops_size = sizeof(struct px_##fw##_ops), .param_size = sizeof(struct px_param)
 
 /* An opened and selected component, as the core and the frameworks' typed calls see it. */
 struct px_module {

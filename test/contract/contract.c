@@ -5,55 +5,108 @@
 #include "alloc_fail.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
+#include "core/rt/loader.h"
 #include "core/rt/param_impl.h"
 #include "process.h"
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum {
     MAX_PRIORITY = 1000,
-    MAX_TESTS = 100,
     N_LIVES = 100,
+    SETTLED_MS = 20,
 };
 
 struct contract contract;
+static struct px_loaded loaded; /* contract.component is in it */
 
 static struct {
-    const char *file;
+    struct px_found found;
     char **settings; /* NAME=VALUE, up to NULL */
-    const char *framework;
-    uint32_t abi;
+    struct contract_note *note;
 } wanted;
 
 /* ---- loading --------------------------------------------------------------------- */
 
-/* The file's name without directory, "pmix_" and ".so". */
-static char *component_name(void)
+const char *contract_begin(const char *file, char **settings)
 {
-    const char *slash = strrchr(wanted.file, '/');
-    const char *base = slash ? slash + 1 : wanted.file;
+    const char *slash = strrchr(file, '/');
+    const char *base = slash ? slash + 1 : file;
     const size_t prefix = strlen("pmix_");
     size_t len = strlen(base);
+    const char *bar = len > prefix ? strchr(base + prefix, '_') : NULL;
 
-    if (!px_str_starts(base, "pmix_") || len <= prefix + 3 ||
-        strcmp(base + len - 3, ".so") != 0)
-        ck_abort_msg("%s is not named pmix_<framework>_<name>.so", base);
-    return px_strf("%.*s", (int)(len - prefix - 3), base + prefix);
+    if (!px_str_starts(base, "pmix_") || !bar || len < 4 ||
+        strcmp(base + len - 3, ".so") != 0 || bar + 1 >= base + len - 3)
+        return "is not named pmix_<framework>_<name>.so";
+    wanted.found.framework = px_framework_find(base + prefix,
+                                               (size_t)(bar - base) - prefix);
+    if (wanted.found.framework == PX_FW_COUNT)
+        return "is of no framework that is known";
+    wanted.found.name = px_strf("%.*s", (int)(base + len - 3 - (bar + 1)), bar + 1);
+    wanted.found.file = realpath(file, NULL);
+    wanted.settings = settings;
+    wanted.note = mmap(NULL, sizeof(*wanted.note), PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (!wanted.found.file)
+        return strerror(errno);
+    return wanted.found.name && wanted.note != MAP_FAILED ? NULL : "out of memory";
 }
 
-/* What the core would find; NULL if the file does not load. */
-static const struct px_component *load(void)
+void contract_end(void)
 {
-    PX_AUTOFREE char *name = component_name();
-    PX_AUTOFREE char *symbol = px_strf("px_%s_component", name);
-    void *handle = dlopen(wanted.file, RTLD_NOW | RTLD_LOCAL);
+    free(wanted.found.name);
+    free(wanted.found.file);
+    munmap(wanted.note, sizeof(*wanted.note));
+}
+
+enum px_framework_id contract_framework(void)
+{
+    return wanted.found.framework;
+}
+
+struct contract_note *contract_note(void)
+{
+    return wanted.note;
+}
+
+void contract_skip(const char *what)
+{
+    px_str_copy(wanted.note->skipped, sizeof(wanted.note->skipped), what);
+}
+
+static char *symbol_name(void)
+{
+    return px_strf("px_%s_%s_component", px_frameworks[wanted.found.framework].name,
+                   wanted.found.name);
+}
+
+/* As the core does: the descriptor of whatever age, in today's shape. */
+static void load(void)
+{
+    struct px_err err = {0};
+    PX_AUTOFREE char *symbol = symbol_name();
+    void *handle = dlopen(wanted.found.file, RTLD_NOW | RTLD_LOCAL);
 
     if (!handle)
         ck_abort_msg("%s", dlerror());
-    return dlsym(handle, symbol);
+    contract.built = dlsym(handle, symbol);
+    if (!contract.built)
+        ck_abort_msg("has no symbol %s", symbol);
+    loaded = (struct px_loaded){0};
+    if (px_descriptor_take(&wanted.found, contract.built, &loaded, &err))
+        ck_abort_msg("%s", err.text);
+    contract.component = &loaded.component;
+}
+
+static void unload(void)
+{
+    px_descriptor_release(&loaded);
 }
 
 static const struct px_param *find_param(const char *name)
@@ -127,12 +180,11 @@ pmix_status_t contract_reopen(const char *name, const char *value)
     return open_it();
 }
 
-static void setup(void)
+void contract_setup(void)
 {
     const char *tmp = getenv("TMPDIR");
 
-    contract.component = load();
-    ck_assert_ptr_nonnull(contract.component);
+    load();
     contract.conf = malloc(contract.component->conf_size + 1);
     fake_host_init(&contract.host);
     fill_conf();
@@ -142,13 +194,14 @@ static void setup(void)
     ck_assert_int_eq(open_it(), PMIX_SUCCESS);
 }
 
-static void teardown(void)
+void contract_teardown(void)
 {
     contract_close();
     fake_host_fini(&contract.host);
     free(contract.conf);
     process_remove_files(contract.dir);
     free(contract.dir);
+    unload();
 }
 
 /* ---- what every component has to keep to ----------------------------------------- */
@@ -180,9 +233,8 @@ START_TEST(exports_its_descriptor_and_nothing_else)
 {
     size_t size;
     size_t n = 0;
-    PX_AUTOFREE char *name = component_name();
-    PX_AUTOFREE char *symbol = px_strf("px_%s_component", name);
-    PX_AUTOFREE char *file = process_read_file(wanted.file, &size);
+    PX_AUTOFREE char *symbol = symbol_name();
+    PX_AUTOFREE char *file = process_read_file(wanted.found.file, &size);
     const ElfW(Ehdr) *elf = (const void *)file;
     const ElfW(Shdr) *table = dynamic_symbols(elf);
     const ElfW(Shdr) *sections = (const void *)(file + elf->e_shoff);
@@ -199,19 +251,32 @@ START_TEST(exports_its_descriptor_and_nothing_else)
 }
 END_TEST
 
+/* The one without the component open: what does not load is not asked any more. */
+START_TEST(loads_and_fits_this_library)
+{
+    load();
+    unload();
+}
+END_TEST
+
 START_TEST(descriptor_says_what_it_is)
 {
-    const struct px_component *c = contract.component;
-    PX_AUTOFREE char *name = component_name();
-    PX_AUTOFREE char *own_name = px_strf("%s_%s", c->framework, c->name);
+    const struct px_component *c = contract.built;
 
-    ck_assert_uint_eq(c->abi, PX_COMPONENT_ABI);
-    ck_assert_uint_eq(c->size, sizeof(struct px_component));
-    ck_assert_str_eq(c->framework, wanted.framework);
-    ck_assert_uint_eq(c->framework_abi, wanted.abi);
-    ck_assert_str_eq(own_name, name);
-    ck_assert(c->version && *c->version);
-    ck_assert(c->open && c->query && c->close && c->ops);
+    ck_assert_msg(c->version && *c->version, "has no version");
+    ck_assert_msg(c->open && c->query && c->close, "lacks open, query or close");
+}
+END_TEST
+
+/* Operations are pointers to functions, nothing else. */
+START_TEST(every_operation_is_there)
+{
+    const struct px_framework *fw = &px_frameworks[wanted.found.framework];
+    void *const *op = contract.component->ops;
+
+    for (size_t i = 0; i < fw->ops_size / sizeof(*op); i++)
+        ck_assert_msg(op[i], "operation %zu of struct px_%s_ops is NULL", i + 1,
+                      fw->name);
 }
 END_TEST
 
@@ -222,8 +287,10 @@ START_TEST(parameters_are_described_and_fit_the_configuration)
 
     for (const struct px_param *p = c->params; p && p->kind != PX_PARAM_KIND_END; p++) {
         ck_assert_msg(p->help && *p->help, "%s has no help", p->name);
-        ck_assert_msg(p->def || p->kind == PX_PARAM_KIND_STRING, "%s has no default",
-                      p->name);
+        ck_assert_msg(p->def || p->kind == PX_PARAM_KIND_STRING ||
+                          p->kind == PX_PARAM_KIND_LIST ||
+                          p->kind == PX_PARAM_KIND_PATH,
+                      "%s has no default", p->name);
         ck_assert_uint_gt(px_param_size(p->kind), 0);
         ck_assert_uint_le(p->offset + px_param_size(p->kind), c->conf_size);
         ck_assert_uint_eq(strspn(p->name, "abcdefghijklmnopqrstuvwxyz0123456789_"),
@@ -239,7 +306,7 @@ START_TEST(has_a_priority_or_a_reason_against_it)
     struct px_query answer = {.priority = -1};
 
     if (contract.component->query(contract.self, &answer)) {
-        ck_assert_str_ne(answer.reason, "");
+        ck_assert_msg(answer.reason[0], "declines without a reason");
     } else {
         ck_assert_int_ge(answer.priority, 0);
         ck_assert_int_le(answer.priority, MAX_PRIORITY);
@@ -307,43 +374,40 @@ START_TEST(opening_without_memory_fails_and_leaves_nothing)
 }
 END_TEST
 
-static const TTest *const *common_tests(void)
+/* While it is open it may have threads; they keep away from the host, which belongs to
+ * the loop, and end with it. */
+START_TEST(keeps_to_the_loop_thread)
 {
-    static const TTest *tests[8];
+    size_t n_threads = process_count_threads();
+    void *self;
 
-    tests[0] = exports_its_descriptor_and_nothing_else;
-    tests[1] = descriptor_says_what_it_is;
-    tests[2] = parameters_are_described_and_fit_the_configuration;
-    tests[3] = has_a_priority_or_a_reason_against_it;
-    tests[4] = lives_a_hundred_times_and_leaves_nothing;
-    tests[5] = two_of_it_can_be_open;
-    tests[6] = opening_without_memory_fails_and_leaves_nothing;
-    return tests;
+    contract_close();
+    ck_assert_int_eq(open_one(&self), PMIX_SUCCESS);
+    fake_host_run(&contract.host, SETTLED_MS, NULL, NULL);
+    contract.component->close(self);
+    process_pause(SETTLED_MS);
+    ck_assert_msg(process_count_threads() <= n_threads, "leaves threads behind");
+    ck_assert_msg(fake_host_strangers() == 0,
+                  "%u calls of host functions from other threads",
+                  fake_host_strangers());
 }
+END_TEST
 
-int contract_main(int argc, char **argv, const char *framework, uint32_t abi,
-                  const TTest *const *tests)
+size_t contract_common(const TTest **tests)
 {
-    const TTest *all[MAX_TESTS] = {NULL};
-    const TTest *const *sets[] = {common_tests(), tests};
-    size_t n = 0;
+    const TTest *const own[] = {
+        loads_and_fits_this_library,
+        exports_its_descriptor_and_nothing_else,
+        descriptor_says_what_it_is,
+        every_operation_is_there,
+        parameters_are_described_and_fit_the_configuration,
+        has_a_priority_or_a_reason_against_it,
+        lives_a_hundred_times_and_leaves_nothing,
+        two_of_it_can_be_open,
+        opening_without_memory_fails_and_leaves_nothing,
+        keeps_to_the_loop_thread,
+    };
 
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s COMPONENT.so [PARAMETER=VALUE]...\n", argv[0]);
-        return EXIT_FAILURE;
-    }
-    /* Check gives a test 4 s, which a resent packet on a busy machine may exceed. */
-    setenv("CK_DEFAULT_TIMEOUT", "60", 0);
-    wanted.file = argv[1];
-    wanted.settings = argv + 2;
-    wanted.framework = framework;
-    wanted.abi = abi;
-    for (size_t i = 0; i < PX_COUNT(sets); i++) {
-        for (const TTest *const *t = sets[i]; *t; t++) {
-            if (n == MAX_TESTS - 1)
-                abort(); /* better than leaving one out */
-            all[n++] = *t;
-        }
-    }
-    return px_test_run(framework, setup, teardown, all);
+    memcpy(tests, own, sizeof(own));
+    return PX_COUNT(own);
 }

@@ -5,12 +5,14 @@
 #define PX_CONTRACT_H
 
 #include "fake_host.h"
+#include "frameworks/framework.h"
 #include "px_test.h"
 #include "tenon/component.h"
 
 /* The component under test, open; each test has it fresh. */
 extern struct contract {
-    const struct px_component *component;
+    const struct px_component *built;     /* the file's own descriptor */
+    const struct px_component *component; /* as the library sees it */
     struct fake_host host;
     void *conf;
     void *self; /* what open gave */
@@ -18,10 +20,38 @@ extern struct contract {
     char *dir; /* private, empty before each test and removed after it */
 } contract;
 
-/* main of a suite: "contract_<fw> FILE.so [PARAMETER=VALUE]...". Runs the common tests
- * and those given, up to NULL. */
-int contract_main(int argc, char **argv, const char *framework, uint32_t abi,
-                  const TTest *const *tests);
+/* What a rule's own process tells the one that reports. */
+struct contract_note {
+    char skipped[80]; /* what it needs; "" if it ran */
+};
+
+/* Looks at the file's name only. NULL, or what is wrong with it. */
+const char *contract_begin(const char *file, char **settings);
+void contract_end(void);
+enum px_framework_id contract_framework(void);
+struct contract_note *contract_note(void);
+void contract_skip(const char *what);
+
+/* Around each rule but the first common one. */
+void contract_setup(void);
+void contract_teardown(void);
+
+/* The rules of every component and those of each framework: put there, and counted. */
+size_t contract_common(const TTest **tests);
+size_t contract_gds(const TTest **tests);
+size_t contract_pfexec(const TTest **tests);
+size_t contract_pnet(const TTest **tests);
+size_t contract_psec(const TTest **tests);
+size_t contract_ptl(const TTest **tests);
+
+#undef PX_TEST_NEEDS
+#define PX_TEST_NEEDS(condition, what) \
+    do {                               \
+        if (!(condition)) {            \
+            contract_skip(what);       \
+            return;                    \
+        }                              \
+    } while (0)
 
 bool contract_has_param(const char *name);
 /* Closes the component and opens it with this parameter set besides those of the

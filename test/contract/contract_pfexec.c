@@ -320,9 +320,9 @@ START_TEST(has_default_signals_and_an_empty_mask)
 }
 END_TEST
 
-int main(int argc, char **argv)
+size_t contract_pfexec(const TTest **tests)
 {
-    const TTest *tests[64] = {
+    const TTest *const own[] = {
         arguments_arrive_as_they_are,
         the_environment_is_just_the_one_given,
         runs_in_the_directory_given,
@@ -334,11 +334,10 @@ int main(int argc, char **argv)
         leads_a_process_group_of_its_own,
         has_default_signals_and_an_empty_mask,
     };
-    size_t n = 0;
+    size_t n = PX_COUNT(own);
 
-    while (tests[n])
-        n++;
+    memcpy(tests, own, sizeof(own));
     n += pfexec_fail_tests(tests + n);
-    pfexec_life_tests(tests + n);
-    return contract_main(argc, argv, "pfexec", PX_PFEXEC_ABI, tests);
+    n += pfexec_life_tests(tests + n);
+    return n;
 }

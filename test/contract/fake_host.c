@@ -9,6 +9,8 @@
 
 #include <check.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +43,21 @@ struct child {
     void *arg;
 };
 
+/* Some services know neither the host nor the loop, but it is one in each process. */
+static pthread_t loop_thread;
+static atomic_uint n_strangers;
+
+static void notice_thread(void)
+{
+    if (!pthread_equal(loop_thread, pthread_self()))
+        atomic_fetch_add(&n_strangers, 1);
+}
+
+unsigned fake_host_strangers(void)
+{
+    return atomic_load(&n_strangers);
+}
+
 static struct fake_host *fake_of(const struct px_host *host)
 {
     return (struct fake_host *)host;
@@ -63,6 +80,7 @@ host_log(const struct px_host *host, enum px_log_level level, const char *fmt, .
 static struct px_watch *host_watch(const struct px_host *host, int fd, unsigned events,
                                    px_watch_fn fn, void *arg)
 {
+    notice_thread();
     struct px_watch *w = calloc(1, sizeof(*w));
     if (!w)
         return NULL;
@@ -74,11 +92,13 @@ static struct px_watch *host_watch(const struct px_host *host, int fd, unsigned 
 
 static void host_watch_set(struct px_watch *w, unsigned events)
 {
+    notice_thread();
     w->events = events;
 }
 
 static void host_unwatch(struct px_watch *w)
 {
+    notice_thread();
     if (w)
         px_list_remove(&w->link);
     free(w);
@@ -87,6 +107,7 @@ static void host_unwatch(struct px_watch *w)
 static struct px_timer *host_timer(const struct px_host *host, px_timer_fn fn,
                                    void *arg)
 {
+    notice_thread();
     struct px_timer *t = calloc(1, sizeof(*t));
     if (!t)
         return NULL;
@@ -98,16 +119,19 @@ static struct px_timer *host_timer(const struct px_host *host, px_timer_fn fn,
 
 static void host_timer_set(struct px_timer *t, uint64_t in_ms)
 {
+    notice_thread();
     t->due_ms = px_clock_ms() + in_ms;
 }
 
 static void host_timer_clear(struct px_timer *t)
 {
+    notice_thread();
     t->due_ms = 0;
 }
 
 static void host_timer_free(struct px_timer *t)
 {
+    notice_thread();
     if (t)
         px_list_remove(&t->link);
     free(t);
@@ -115,6 +139,7 @@ static void host_timer_free(struct px_timer *t)
 
 static int host_child(const struct px_host *host, pid_t pid, px_child_fn fn, void *arg)
 {
+    notice_thread();
     struct fake_host *h = fake_of(host);
 
     if (h->child_fails)
@@ -129,6 +154,7 @@ static int host_child(const struct px_host *host, pid_t pid, px_child_fn fn, voi
 
 static void host_child_forget(const struct px_host *host, pid_t pid)
 {
+    notice_thread();
     PX_LIST_EACH (&fake_of(host)->children, struct child, c, link) {
         if (c->pid == pid)
             c->fn = NULL;
@@ -242,6 +268,8 @@ void fake_host_init(struct fake_host *h)
                  .child = host_child,
                  .child_forget = host_child_forget},
     };
+    loop_thread = pthread_self();
+    atomic_store(&n_strangers, 0);
     px_list_init(&h->watches);
     px_list_init(&h->timers);
     px_list_init(&h->children);

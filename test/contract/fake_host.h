@@ -22,6 +22,9 @@ void fake_host_fini(struct fake_host *h);
  * that time. */
 bool fake_host_run(struct fake_host *h, uint64_t timeout_ms, bool (*done)(void *arg),
                    void *arg);
+/* How often the host was called from a thread that is not the one of fake_host_init,
+ * whose loop it is. */
+unsigned fake_host_strangers(void);
 /* Watches, timers and children that the component still has. */
 size_t fake_host_held(const struct fake_host *h);
 

@@ -49,6 +49,11 @@ size_t process_count_fds(void)
     return count_entries("/proc/self/fd") - 1; /* one of them was for counting */
 }
 
+size_t process_count_threads(void)
+{
+    return count_entries("/proc/self/task");
+}
+
 /* The limit is on the number itself, so gaps below it are filled first. */
 void process_limit_fds(size_t n)
 {

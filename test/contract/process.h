@@ -13,6 +13,7 @@ enum { OTHER_UID = 65534 }; /* somebody who is not root, for tests that root run
 
 /* Open descriptors of this process. */
 size_t process_count_fds(void);
+size_t process_count_threads(void);
 /* Lets this process open n descriptors more, and no more; SIZE_MAX: as many as
  * before. */
 void process_limit_fds(size_t n);

@@ -34,4 +34,6 @@ PX_COMPONENT(ptl, later) = {
     .open = never_open,
     .query = never_query,
     .ops = &ops,
+    .ops_size = sizeof(ops),
+    .param_size = sizeof(struct px_param),
 };

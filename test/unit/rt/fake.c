@@ -22,6 +22,9 @@
 #ifndef HAS_OPS
 #define HAS_OPS 1
 #endif
+#ifndef ROW_SIZE
+#define ROW_SIZE sizeof(struct row)
+#endif
 #ifndef CONF_SIZE
 #define CONF_SIZE sizeof(struct conf)
 #endif
@@ -40,12 +43,28 @@ struct conf {
     const char *trace;
 };
 
+/* Rows as an older or a later header might have them. */
+#ifdef ROW_ENDS_WITH
+struct row {
+    const char *name;
+    enum px_param_kind kind;
+    size_t offset;
+    const char *def;
+    int64_t min, max;
+    const struct px_param_name *names;
+    const char *help;
+    ROW_ENDS_WITH
+};
+#else
+#define row px_param
+#endif
+
 struct fake {
     struct fake_state state;
     const struct conf *conf;
 };
 
-static const struct px_param params[] = {
+static const struct row params[] = {
     PX_PARAM_INT(struct conf, priority, "50", 0, 1000, "Priority to answer"),
     PX_PARAM_INT(struct conf, level, "3", 1, 9, "A number"),
     PX_PARAM_BOOL(struct conf, fail_open, "false", "Do not open"),
@@ -79,6 +98,10 @@ static pmix_status_t fake_open(const struct px_host *host, const void *conf,
     }
     f->conf = c;
     f->state = (struct fake_state){host, c->level, c->label, host->roles};
+#ifdef CALLS
+    extern void CALLS(void);
+    CALLS();
+#endif
     tell(c, "open");
     host->log(host, PX_LOG_DEBUG, "opened with level %ld", (long)c->level);
     *self = f;
@@ -121,10 +144,12 @@ const struct px_component SYMBOL(FW, NAME) = {
     .framework_abi = FRAMEWORK_ABI,
     .name = STRING(CALLED),
     .version = "1",
-    .params = params,
+    .params = (const void *)params,
     .conf_size = CONF_SIZE,
     .open = fake_open,
     .query = fake_query,
     .close = fake_close,
     .ops = HAS_OPS ? &ops : NULL,
+    .ops_size = sizeof(ops),
+    .param_size = ROW_SIZE,
 };

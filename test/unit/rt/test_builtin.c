@@ -36,7 +36,8 @@ static const struct {
             .name = "future",
             .open = builtin_open,
             .query = builtin_query,
-            .ops = ""},
+            .ops = "",
+            .ops_size = 8},
 };
 
 const struct px_component *const px_builtin_components[] = {&in_gds, &in_ptl,

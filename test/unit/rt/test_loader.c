@@ -4,6 +4,9 @@
 #include "core/rt/process.h"
 #include "fake.h"
 #include "fake_files.h"
+#include "tenon/ptl.h"
+
+#include <dlfcn.h>
 
 #include <errno.h>
 
@@ -37,7 +40,7 @@ START_TEST(the_catalog_lists_files_of_known_frameworks_by_name_and_no_others)
     static const char *const names[] = {"pmix_ptl_usock.so",
                                         "pmix_ptl_a_b.so",
                                         "pmix_gds_hash.so",
-                                        "pmix_pnet_opx.so",
+                                        "pmix_nosuch_opx.so",
                                         "pmix_ptl_.so",
                                         "pmix_ptl.so",
                                         "libpmix.so",
@@ -213,6 +216,8 @@ START_TEST(what_does_not_fit_is_refused_naming_file_found_and_wanted)
          "pmix_ptl_alias.so calls itself ptl/other, wanted ptl/alias"},
         {"ptl_noops", "ptl_noops", "pmix_ptl_noops.so lacks open, query or ops"},
         {"ptl_overrun", "ptl_overrun", "pmix_ptl_overrun.so has parameters outside"},
+        {"ptl_norows", "ptl_norows",
+         "pmix_ptl_norows.so has parameters of 8 bytes each"},
         {"ptl_a", "ptl_renamed",
          "pmix_ptl_renamed.so has no symbol px_ptl_renamed_component"},
     };
@@ -227,6 +232,65 @@ START_TEST(what_does_not_fit_is_refused_naming_file_found_and_wanted)
         rt_remove_dir(dir);
         ck_assert_int_eq(mkdir(dir, 0700), 0);
     }
+}
+END_TEST
+
+START_TEST(rows_of_older_and_later_headers_are_read_with_their_own_length)
+{
+    static const char *const modules[] = {"ptl_oldrows", "ptl_newrows"};
+
+    for (size_t i = 0; i < PX_COUNT(modules); i++) {
+        struct px_loaded loaded;
+        const struct px_param *p;
+
+        ck_assert_msg(load(modules[i], modules[i], &loaded) == PMIX_SUCCESS, "%s",
+                      err.text);
+        p = loaded.component.params;
+        ck_assert_str_eq(p[0].name, "priority");
+        ck_assert_str_eq(p[1].name, "level");
+        ck_assert_int_eq(p[1].max, 9);
+        ck_assert_str_eq(p[5].help, "Where to tell what happens");
+        ck_assert_ptr_null(p[5].old_names);
+        ck_assert_int_eq(p[5].level, 0);
+        ck_assert_int_eq(p[6].kind, PX_PARAM_KIND_END);
+        px_loader_unload(&loaded);
+        rt_remove_dir(dir);
+        ck_assert_int_eq(mkdir(dir, 0700), 0);
+    }
+}
+END_TEST
+
+/* A later framework's operations are NULL to who was built before. */
+START_TEST(operations_it_does_not_know_are_null)
+{
+    struct px_loaded loaded;
+    const struct px_ptl_ops *ops;
+
+    ck_assert_int_eq(load("ptl_a", "ptl_a", &loaded), PMIX_SUCCESS);
+    ops = loaded.component.ops;
+    ck_assert(ops->listen && !ops->unlisten && !ops->connect);
+    ck_assert_uint_eq(loaded.component.ops_size, sizeof(*ops));
+    px_loader_unload(&loaded);
+}
+END_TEST
+
+START_TEST(a_missing_symbol_is_found_when_it_is_loaded)
+{
+    struct px_loaded loaded;
+
+    ck_assert_int_eq(load("ptl_unbound", "ptl_unbound", &loaded), PMIX_ERR_NOT_FOUND);
+    rt_assert_has(err.text, "pmix_ptl_unbound.so");
+    rt_assert_has(err.text, "px_nobody_has_this");
+}
+END_TEST
+
+START_TEST(its_names_are_its_own)
+{
+    struct px_loaded loaded;
+
+    ck_assert_int_eq(load("ptl_a", "ptl_a", &loaded), PMIX_SUCCESS);
+    ck_assert_ptr_null(dlsym(RTLD_DEFAULT, "px_ptl_a_component"));
+    px_loader_unload(&loaded);
 }
 END_TEST
 
@@ -292,6 +356,9 @@ PX_TEST_MAIN_WITH("rt/loader", set_up, tear_down,
                   root_uses_no_folder_that_others_can_change,
                   a_sound_component_is_loaded,
                   what_does_not_fit_is_refused_naming_file_found_and_wanted,
+                  rows_of_older_and_later_headers_are_read_with_their_own_length,
+                  operations_it_does_not_know_are_null,
+                  a_missing_symbol_is_found_when_it_is_loaded, its_names_are_its_own,
                   a_file_that_is_no_elf_is_refused_with_the_reason,
                   root_loads_no_file_that_others_own_or_can_change,
                   frameworks_are_found_by_their_whole_name)

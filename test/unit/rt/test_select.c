@@ -11,7 +11,7 @@ static struct px_loop *loop;
 static struct px_params *params;
 static struct px_selection *selection;
 static struct px_err err;
-static bool quiet;
+static const char *show;
 
 static void set(const char *name, const char *value)
 {
@@ -41,9 +41,8 @@ static void tear_down(void)
 static pmix_status_t open_roles(unsigned roles)
 {
     if (!selection)
-        ck_assert_int_eq(
-            px_selection_create(params, loop, dir, quiet, &selection, &err),
-            PMIX_SUCCESS);
+        ck_assert_int_eq(px_selection_create(params, loop, dir, show, &selection, &err),
+                         PMIX_SUCCESS);
     return px_selection_open(selection, roles, &err);
 }
 
@@ -205,31 +204,100 @@ START_TEST(an_unknown_component_fails_and_tells_what_is_known)
 }
 END_TEST
 
-START_TEST(a_broken_file_nobody_asked_for_warns_once_and_is_skipped)
+/* What is said while the client's frameworks open. */
+static char *said(void)
+{
+    struct rt_capture c = rt_capture_begin();
+
+    assert_open(PX_ROLE_CLIENT);
+    return rt_capture_end(&c);
+}
+
+START_TEST(a_broken_file_nobody_asked_for_is_skipped_without_a_word)
+{
+    rt_write(dir, "pmix_ptl_broken.so", "no ELF");
+    char *text = said();
+
+    ck_assert_str_eq(text, "");
+    assert_modules("ptl", "a");
+    free(text);
+}
+END_TEST
+
+START_TEST(who_asks_is_told_of_every_broken_file_once)
 {
     rt_write(dir, "pmix_ptl_broken.so", "no ELF");
     rt_install(dir, "ptl_oldabi");
-    struct rt_capture c = rt_capture_begin();
-    assert_open(PX_ROLE_CLIENT);
-    char *text = rt_capture_end(&c);
+    set("ptl_broken_whatever", "1");
+    show = "1";
+    char *text = said();
 
     assert_modules("ptl", "a");
     ck_assert_int_eq(rt_count(text, "\n"), 2);
     rt_assert_has(text, "pmix_ptl_broken.so");
     rt_assert_has(text, "ABI 99, wanted 1");
     free(text);
+    struct rt_capture c = rt_capture_begin();
+    ck_assert_int_eq(px_selection_declare_rest(selection), PMIX_SUCCESS);
+    text = rt_capture_end(&c);
+    ck_assert_str_eq(text, "");
+    free(text);
 }
 END_TEST
 
-START_TEST(load_errors_may_be_silenced)
+START_TEST(what_does_not_load_is_not_tried_again)
 {
-    rt_write(dir, "pmix_ptl_broken.so", "no ELF");
-    quiet = true;
-    struct rt_capture c = rt_capture_begin();
-    assert_open(PX_ROLE_CLIENT);
-    char *text = rt_capture_end(&c);
+    rt_path file;
 
-    ck_assert_str_eq(text, "");
+    set("ptl_broken_level", "4");
+    rt_write(dir, "pmix_ptl_broken.so", "no ELF");
+    show = "ptl/broken";
+    free(said());
+    rt_join(file, dir, "pmix_ptl_broken.so");
+    ck_assert_int_eq(unlink(file), 0);
+    rt_install_as(dir, "ptl_b",
+                  "ptl_broken"); /* would load as ptl_b, and be no ptl_broken */
+    px_selection_close(selection, 0);
+    char *text = said();
+    rt_assert_has(text, "file too short");
+    ck_assert_int_eq(px_selection_declare_rest(selection), PMIX_SUCCESS);
+    rt_assert_problems(params, "");
+    free(text);
+}
+END_TEST
+
+START_TEST(one_may_ask_about_some_only)
+{
+    static const struct {
+        const char *show;
+        int lines;
+    } cases[] = {{"all", 2},        {"none", 0},        {"ptl", 2},
+                 {"ptl/oldabi", 1}, {"gds", 0},         {"gds,ptl/broken", 1},
+                 {"^ptl", 0},       {"^ptl/broken", 1}, {"false", 0},
+                 {"yes", 2},        {"pt", 0},          {"ptl/old", 0}};
+
+    rt_write(dir, "pmix_ptl_broken.so", "no ELF");
+    rt_install(dir, "ptl_oldabi");
+    for (size_t i = 0; i < PX_COUNT(cases); i++) {
+        show = cases[i].show;
+        char *text = said();
+        ck_assert_msg(rt_count(text, "\n") == cases[i].lines, "%s: %s", show, text);
+        free(text);
+        px_selection_destroy(selection);
+        selection = NULL;
+    }
+}
+END_TEST
+
+START_TEST(what_is_excluded_is_told_with_its_source)
+{
+    rt_install(dir, "ptl_b");
+    set("ptl", "^b");
+    show = "all";
+    char *text = said();
+
+    rt_assert_has(text, "component ptl/b is left out by ptl = \"^b\" (from --mca)");
+    rt_assert_has(text, "pmix_ptl_b.so)");
     free(text);
 }
 END_TEST
@@ -271,6 +339,7 @@ START_TEST(a_component_that_does_not_open_is_skipped_unless_it_was_asked_for)
 {
     rt_install(dir, "ptl_b");
     set("ptl_a_fail_open", "yes");
+    show = "all";
     struct rt_capture c = rt_capture_begin();
     assert_open(PX_ROLE_CLIENT);
     char *text = rt_capture_end(&c);
@@ -307,7 +376,7 @@ START_TEST(a_client_opens_the_transport_of_its_address_and_the_rest_when_it_is_w
 {
     rt_install(dir, "ptl_b");
     set("ptl_a_trace", trace);
-    ck_assert_int_eq(px_selection_create(params, loop, dir, false, &selection, &err),
+    ck_assert_int_eq(px_selection_create(params, loop, dir, "all", &selection, &err),
                      PMIX_SUCCESS);
     ck_assert_int_eq(
         px_selection_open_for(selection, PX_ROLE_CLIENT, "b4://here", &err),
@@ -340,7 +409,7 @@ START_TEST(a_transport_that_does_not_load_is_tried_once)
 {
     rt_write(dir, "pmix_ptl_broken.so", "no ELF");
     struct rt_capture c = rt_capture_begin();
-    ck_assert_int_eq(px_selection_create(params, loop, dir, false, &selection, &err),
+    ck_assert_int_eq(px_selection_create(params, loop, dir, "all", &selection, &err),
                      PMIX_SUCCESS);
     pmix_status_t rc = px_selection_open_for(selection, PX_ROLE_CLIENT, "broken://x",
                                              &err);
@@ -413,7 +482,7 @@ START_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
         struct rt_capture c = rt_capture_begin();
 
         px_alloc_fail_at(nth);
-        rc = px_selection_create(params, loop, dir, false, &s, &err);
+        rc = px_selection_create(params, loop, dir, "all", &s, &err);
         if (!rc)
             rc = px_selection_open(s, PX_ROLE_SERVER, &err);
         bool failed = px_alloc_fail_end();
@@ -438,8 +507,10 @@ PX_TEST_MAIN_WITH(
     a_framework_that_picks_one_closes_the_others,
     a_list_asks_for_components_in_its_own_order, what_is_excluded_is_not_even_loaded,
     an_unknown_component_fails_and_tells_what_is_known,
-    a_broken_file_nobody_asked_for_warns_once_and_is_skipped,
-    load_errors_may_be_silenced, a_broken_file_that_was_asked_for_fails,
+    a_broken_file_nobody_asked_for_is_skipped_without_a_word,
+    who_asks_is_told_of_every_broken_file_once, what_does_not_load_is_not_tried_again,
+    one_may_ask_about_some_only, what_is_excluded_is_told_with_its_source,
+    a_broken_file_that_was_asked_for_fails,
     a_component_that_declines_gives_way_and_its_reason_is_told,
     a_component_that_does_not_open_is_skipped_unless_it_was_asked_for,
     a_required_framework_without_a_component_fails_and_others_close_again,
