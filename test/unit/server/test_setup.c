@@ -3,6 +3,7 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/server/server.h"
+#include "core/wire/codec.h"
 #include "fake_host.h"
 #include "px_test.h"
 #include "raw.h"
@@ -189,6 +190,51 @@ START_TEST(nothing_need_go_along_with_a_launch)
 }
 END_TEST
 
+/* Bytes of somebody else in place of what a component has contributed. */
+static pmix_status_t support_with(const void *bytes, size_t n)
+{
+    pmix_nspace_t job = "job";
+    pmix_byte_object_t bo = {(char *)bytes, n};
+    pmix_info_t info;
+
+    ck_assert_int_eq(PMIx_Info_load(&info, "tenon.pnet", &bo, PMIX_BYTE_OBJECT), 0);
+    pmix_status_t rc = PMIx_server_setup_local_support(job, &info, 1, NULL, NULL);
+    PMIx_Info_destruct(&info);
+    return rc;
+}
+
+START_TEST(a_blob_that_is_none_is_refused)
+{
+    pmix_nspace_t job = "job";
+    pmix_info_t text;
+    px_writer later, w;
+
+    raw_server_start(&host_module, 1);
+    px_writer_init(&later, px_codec_default);
+    px_pack_u32(&later, 9);
+    ck_assert_int_eq(support_with(later.buf.data, later.buf.len),
+                     PMIX_ERR_UNPACK_FAILURE);
+    px_writer_init(&w, px_codec_default);
+    px_pack_u32(&w, 1);
+    const size_t layout = w.buf.len;
+    px_pack_str(&w, "unknown");
+    px_pack_bytes(&w, "!", 1); /* what its component would refuse */
+    for (size_t n = 0; n < w.buf.len; n++) {
+        pmix_status_t rc = support_with(w.buf.data, n);
+        ck_assert_msg(n == layout ? rc == PMIX_SUCCESS : rc < 0, "%zu bytes: %d", n,
+                      rc);
+    }
+    ck_assert_int_eq(support_with(w.buf.data, w.buf.len), PMIX_SUCCESS);
+    px_writer_cleanup(&later);
+    px_writer_cleanup(&w);
+    ck_assert_int_eq(PMIx_Info_load(&text, "tenon.pnet", "x", PMIX_STRING), 0);
+    ck_assert_int_eq(PMIx_server_setup_local_support(job, &text, 1, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    PMIx_Info_destruct(&text);
+    raw_server_stop();
+}
+END_TEST
+
 START_TEST(without_a_server_nothing_is_set_up)
 {
     pmix_nspace_t job = "job";
@@ -209,5 +255,5 @@ PX_TEST_MAIN_WITH("server/setup", setup, host_done,
                   an_outer_servers_traces_go_and_everything_else_stays,
                   without_a_faster_transport_none_is_named,
                   it_works_in_a_forked_child_where_some_hosts_call_it,
-                  nothing_need_go_along_with_a_launch,
+                  nothing_need_go_along_with_a_launch, a_blob_that_is_none_is_refused,
                   without_a_server_nothing_is_set_up)
