@@ -3,7 +3,7 @@
  * choice lets in, opens them on the loop, asks each for its priority and keeps those
  * that answer, best first. Who asks for a component that does not load gets an error;
  * what nobody asked for may fail with a warning. */
-#include "core/rt/select.h"
+#include "core/rt/select_impl.h"
 
 #include "core/base/str.h"
 #include "core/rt/call.h"
@@ -16,38 +16,6 @@
 
 #include <string.h>
 
-/* A component in use. Its address is what it knows its host by, so it never moves. */
-struct plug {
-    const struct px_found *found;
-    struct px_loaded loaded;
-    void *conf;
-    struct px_host_impl host;
-    bool is_open;
-    void *self;
-    int priority;
-    size_t rank; /* place in the list that asked for it; 0 if there is none */
-};
-
-struct slot { /* of one framework */
-    bool in_use;
-    bool requested; /* the components are those of an include list */
-    bool partial;   /* some were left for later */
-    bool *tried;    /* of the catalog's part */
-    struct plug **plugs;
-    size_t n;
-    struct px_module *modules;
-    size_t n_modules;
-};
-
-struct px_selection {
-    struct px_params *params;
-    struct px_loop *loop;
-    px_told told; /* who is told of what is not in use */
-    px_catalog catalog;
-    unsigned roles;
-    struct slot slots[PX_FW_COUNT];
-};
-
 static pmix_status_t no_memory(struct px_err *err)
 {
     return px_err_set(err, PMIX_ERR_NOMEM, "cannot select components: out of memory");
@@ -56,7 +24,7 @@ static pmix_status_t no_memory(struct px_err *err)
 /* ---- loading: on the thread that holds the process lock -------------------------- */
 
 /* Not open any more, or never was. */
-static void free_plug(struct plug *p)
+static void free_plug(struct px_plug *p)
 {
     if (!p)
         return;
@@ -66,7 +34,7 @@ static void free_plug(struct plug *p)
 }
 
 /* The component's parameters into its configuration. */
-static pmix_status_t configure(struct px_selection *s, struct plug *p,
+static pmix_status_t configure(struct px_selection *s, struct px_plug *p,
                                const char *prefix, struct px_err *err)
 {
     const struct px_component *c = &p->loaded.component;
@@ -80,7 +48,7 @@ static pmix_status_t configure(struct px_selection *s, struct plug *p,
 
 /* What keeps the others from being used? Out of memory and bad settings do; a component
  * that cannot be loaded does not, unless it was asked for. It is not tried again. */
-static pmix_status_t skip_unloadable(struct px_selection *s, const struct slot *slot,
+static pmix_status_t skip_unloadable(struct px_selection *s, const struct px_slot *slot,
                                      const struct px_found *found, const char *prefix,
                                      const struct px_err *why)
 {
@@ -96,7 +64,7 @@ static pmix_status_t skip_unloadable(struct px_selection *s, const struct slot *
     return px_params_pardon(s->params, prefix);
 }
 
-static pmix_status_t load_plug(struct px_selection *s, struct slot *slot,
+static pmix_status_t load_plug(struct px_selection *s, struct px_slot *slot,
                                const struct px_found *found, size_t rank,
                                struct px_err *err)
 {
@@ -104,7 +72,7 @@ static pmix_status_t load_plug(struct px_selection *s, struct slot *slot,
     struct px_err why = {0};
 
     PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, found->name);
-    struct plug *p = calloc(1, sizeof(*p));
+    struct px_plug *p = calloc(1, sizeof(*p));
     if (!prefix || !p) {
         free(p);
         return no_memory(err);
@@ -130,11 +98,11 @@ static pmix_status_t load_plug(struct px_selection *s, struct slot *slot,
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t make_room(struct slot *slot, size_t n)
+static pmix_status_t make_room(struct px_slot *slot, size_t n)
 {
     if (slot->plugs)
         return PMIX_SUCCESS; /* for those left for later, too */
-    slot->plugs = calloc(n + 1, sizeof(struct plug *));
+    slot->plugs = calloc(n + 1, sizeof(struct px_plug *));
     slot->modules = calloc(n + 1, sizeof(*slot->modules));
     slot->tried = calloc(n + 1, sizeof(*slot->tried));
     return slot->plugs && slot->modules && slot->tried ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
@@ -144,7 +112,7 @@ static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id
                                     const char *address, struct px_err *err)
 {
     const struct px_framework *fw = &px_frameworks[id];
-    struct slot *slot = &s->slots[id];
+    struct px_slot *slot = &s->slots[id];
     const struct px_found *f;
     size_t rank;
 
@@ -182,7 +150,7 @@ static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id
     return rc;
 }
 
-static void unload_closed(struct slot *slot)
+static void unload_closed(struct px_slot *slot)
 {
     size_t n = 0;
 
@@ -204,14 +172,14 @@ struct request {
     struct px_err *err;
 };
 
-static PX_LOOP_ONLY void close_plug(struct plug *p)
+static PX_LOOP_ONLY void close_plug(struct px_plug *p)
 {
     if (p->is_open && p->loaded.component.close)
         p->loaded.component.close(p->self);
     p->is_open = false;
 }
 
-static PX_LOOP_ONLY void close_slot(struct slot *slot)
+static PX_LOOP_ONLY void close_slot(struct px_slot *slot)
 {
     slot->in_use = false;
     slot->n_modules = 0;
@@ -222,8 +190,8 @@ static PX_LOOP_ONLY void close_slot(struct slot *slot)
 /* One that was asked for must open. Whether it then has something to offer is its own
  * decision: a list names alternatives, too. */
 static PX_LOOP_ONLY pmix_status_t open_plug(const struct px_selection *s,
-                                            const struct slot *slot, struct plug *p,
-                                            struct px_err *err)
+                                            const struct px_slot *slot,
+                                            struct px_plug *p, struct px_err *err)
 {
     const struct px_component *c = &p->loaded.component;
     struct px_query answer = {0};
@@ -253,8 +221,8 @@ static PX_LOOP_ONLY pmix_status_t open_plug(const struct px_selection *s,
 
 static int compare_plugs(const void *a, const void *b)
 {
-    const struct plug *x = *(struct plug *const *)a;
-    const struct plug *y = *(struct plug *const *)b;
+    const struct px_plug *x = *(struct px_plug *const *)a;
+    const struct px_plug *y = *(struct px_plug *const *)b;
 
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
@@ -267,7 +235,7 @@ static PX_LOOP_ONLY pmix_status_t open_slot(struct px_selection *s,
                                             enum px_framework_id id, struct px_err *err)
 {
     const struct px_framework *fw = &px_frameworks[id];
-    struct slot *slot = &s->slots[id];
+    struct px_slot *slot = &s->slots[id];
     pmix_status_t rc = PMIX_SUCCESS;
     char known[200];
 
@@ -277,10 +245,10 @@ static PX_LOOP_ONLY pmix_status_t open_slot(struct px_selection *s,
     }
     if (rc)
         return rc;
-    qsort(slot->plugs, slot->n, sizeof(struct plug *), compare_plugs);
+    qsort(slot->plugs, slot->n, sizeof(struct px_plug *), compare_plugs);
     slot->n_modules = 0;
     for (size_t i = 0; i < slot->n; i++) {
-        struct plug *p = slot->plugs[i];
+        struct px_plug *p = slot->plugs[i];
 
         if (p->is_open && (fw->many || !slot->n_modules)) {
             slot->modules[slot->n_modules++] = (struct px_module){&p->loaded.component,
@@ -353,7 +321,7 @@ static void on_close(struct px_call *call, void *args)
 static void unload_chosen(const struct request *r)
 {
     for (int id = PX_FW_COUNT; id-- > 0;) {
-        struct slot *slot = &r->s->slots[id];
+        struct px_slot *slot = &r->s->slots[id];
 
         if (!r->chosen[id])
             continue;
@@ -362,7 +330,7 @@ static void unload_chosen(const struct request *r)
         free(slot->plugs);
         free(slot->modules);
         free(slot->tried);
-        *slot = (struct slot){0};
+        *slot = (struct px_slot){0};
     }
 }
 
@@ -403,60 +371,6 @@ void px_selection_close(struct px_selection *s, unsigned roles)
         r.chosen[id] = s->slots[id].in_use && !(px_frameworks[id].roles & roles);
     px_call(s->loop, on_close, &r);
     unload_chosen(&r);
-}
-
-/* Those that are used have declared theirs. */
-static bool is_loaded(const struct px_selection *s, const struct px_found *f)
-{
-    const struct slot *slot = &s->slots[f->framework];
-
-    for (size_t i = 0; i < slot->n; i++) {
-        if (slot->plugs[i]->found == f)
-            return true;
-    }
-    return false;
-}
-
-/* Nobody wants to be told that a component which was left out does not load. */
-static pmix_status_t ask(struct px_selection *s, const struct px_found *f,
-                         const char *prefix)
-{
-    struct px_loaded loaded;
-
-    if (f->broken || px_loader_load(f, &loaded, NULL))
-        return px_params_pardon(s->params, prefix);
-    pmix_status_t rc = px_choice_declare_of(s->params, f, loaded.component.params);
-    if (!rc && loaded.component.params)
-        rc = px_params_check(s->params, prefix, loaded.component.params, NULL);
-    px_loader_unload(&loaded);
-    return rc;
-}
-
-/* What the user has excluded is not to be touched. */
-static pmix_status_t declare_unused(struct px_selection *s, const struct px_found *f)
-{
-    const char *framework = px_frameworks[f->framework].name;
-    PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, f->name);
-    PX_AUTO(px_choice) c = {0};
-
-    if (!prefix)
-        return PMIX_ERR_NOMEM;
-    if (is_loaded(s, f) || !px_params_has(s->params, prefix))
-        return PMIX_SUCCESS;
-    if (px_choice_parse(s->params, framework, &c, NULL))
-        return PMIX_ERR_NOMEM;
-    if (c.exclude && px_strv_has(c.names, f->name))
-        return px_params_pardon(s->params, prefix);
-    return ask(s, f, prefix);
-}
-
-pmix_status_t px_selection_declare_rest(struct px_selection *s)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (size_t i = 0; i < s->catalog.n && rc != PMIX_ERR_NOMEM; i++)
-        rc = declare_unused(s, &s->catalog.v[i]);
-    return rc == PMIX_ERR_NOMEM ? rc : PMIX_SUCCESS;
 }
 
 static void free_selection(struct px_selection *s)
@@ -502,7 +416,7 @@ void px_selection_destroy(struct px_selection *s)
 const struct px_module *px_selection_modules(const struct px_selection *s,
                                              const char *framework, size_t *n)
 {
-    const struct slot *slot;
+    const struct px_slot *slot;
     enum px_framework_id id = px_framework_find(framework, strlen(framework));
 
     *n = 0;
