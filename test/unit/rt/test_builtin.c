@@ -18,9 +18,12 @@ static pmix_status_t builtin_query(void *self PX_UNUSED,
     return PMIX_SUCCESS;
 }
 
+static const struct px_gds_ops gds_ops;
+static const struct px_ptl_ops ptl_ops;
+
 #define BUILTIN(fw, FW, comp)                                                      \
     PX_COMPONENT_HEAD(fw, FW, comp), .open = builtin_open, .query = builtin_query, \
-                                     .ops = ""
+                                     .ops = &fw##_ops
 
 static const struct px_component in_gds = {BUILTIN(gds, GDS, inside)};
 static const struct px_component in_ptl = {BUILTIN(ptl, PTL, a)};
@@ -36,8 +39,8 @@ static const struct {
             .name = "future",
             .open = builtin_open,
             .query = builtin_query,
-            .ops = "",
-            .ops_size = 8},
+            .ops = &ptl_ops,
+            .ops_size = sizeof(ptl_ops)},
 };
 
 const struct px_component *const px_builtin_components[] = {&in_gds, &in_ptl,
