@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* To be preloaded: parameter files come as over a slow network, a byte at a time and with
  * interruptions. At the end the number of reads goes into the file SLOW_READ_LOG. */
+#undef _FORTIFY_SOURCE /* which has a definition of read of its own */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>

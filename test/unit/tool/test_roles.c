@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 static atomic_int n_asked, n_answered, n_passed;
+static void *kept[128];
 
 static void setup(void)
 {
@@ -23,12 +24,15 @@ static void teardown(void)
     tool_dir_remove();
 }
 
-/* A host that never answers. */
+/* A host that never answers, but could: what it was given stays good for it. */
 static pmix_status_t keep_query(pmix_proc_t *proc PX_UNUSED,
                                 pmix_query_t *queries PX_UNUSED, size_t n PX_UNUSED,
-                                pmix_info_cbfunc_t cb PX_UNUSED, void *cbdata PX_UNUSED)
+                                pmix_info_cbfunc_t cb PX_UNUSED, void *cbdata)
 {
-    atomic_fetch_add(&n_passed, 1);
+    int i = atomic_fetch_add(&n_passed, 1);
+
+    ck_assert_int_lt(i, (int)PX_COUNT(kept));
+    kept[i] = cbdata;
     return PMIX_SUCCESS;
 }
 
