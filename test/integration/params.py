@@ -405,9 +405,11 @@ class Files(Place):
         file = self.put("user", (NAME + " = 5s\n") * (10 * 1024 * 1024 // 29))
         r = self.says([self.not_read(file, "it has more than 1 MiB")])
         self.assertLess(r.cpu_s, 2)
-        self.assertLess(r.rss_kb - small, 4096)
+        self.assertLess(r.rss_kb - small, 65536 if SANITIZED else 4096)
 
     def test_a_megabyte_of_settings_takes_no_time(self):
+        if SANITIZED:
+            self.skipTest("checked allocations, a million of them, take a minute")
         line = "a_b = 1\n"
         for source in ("user", "override"):
             for text in (line * (1048576 // len(line)),
@@ -421,7 +423,7 @@ class Files(Place):
                     r = self.run_probe()
                     self.assertEqual(r.status, 0)
                     self.assertLessEqual(len(r.lines), 201)
-                    self.assertLess(r.cpu_s, 10 if SANITIZED else 1)
+                    self.assertLess(r.cpu_s, 1)
 
     def test_includes(self):
         file = self.put("user", "include sub/a.conf # why\n%s = 1s\n" % OTHER)
