@@ -40,6 +40,7 @@ struct px_local {
     bool finalized;   /* by the last of its connections */
     bool committed;   /* at least one commit has arrived */
     bool lost;        /* its last connection broke before it finalized */
+    void *cleanup;    /* owned by cleanup.c */
 };
 
 /* One connection. A rank may hold several (fork, re-init). The server's own API calls come from a
@@ -104,6 +105,8 @@ void px_peer_send(struct px_peer *p, uint32_t tag, px_writer *w);
 
 struct px_embedded;
 struct px_collective;
+struct px_session;
+struct px_cleanup;
 
 struct px_server {
     pmix_server_module_t module; /* NULL slots where the host has none */
@@ -135,6 +138,8 @@ struct px_server {
     size_t last_pull;
     struct px_list psets; /* owned by psets.c */
     struct px_launch_envs launch_envs;
+    struct px_session *session; /* owned by session.c */
+    struct px_cleanup *cleanup; /* owned by cleanup.c */
     bool stopping;
     unsigned refs;         /* further PMIx_server_init calls */
     struct px_msg recheck; /* owned by on_collect.c */
