@@ -268,13 +268,16 @@ START_TEST(descriptor_says_what_it_is)
 }
 END_TEST
 
-/* Operations are pointers to functions, nothing else. */
+/* Operations are pointers to functions, nothing else. Later ones, that its header did not have, are
+ * NULL. */
 START_TEST(every_operation_is_there)
 {
     const struct px_framework *fw = &px_frameworks[wanted.found.framework];
     void *const *op = contract.component->ops;
+    size_t known = contract.built->ops_size < fw->ops_size ? contract.built->ops_size
+                                                           : fw->ops_size;
 
-    for (size_t i = 0; i < fw->ops_size / sizeof(*op); i++)
+    for (size_t i = 0; i < known / sizeof(*op); i++)
         ck_assert_msg(op[i], "operation %zu of struct px_%s_ops is NULL", i + 1,
                       fw->name);
 }

@@ -191,6 +191,7 @@ START_TEST(connects_over_ipv6_loopback)
 {
     struct sockaddr_in6 sa = {.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback};
     socklen_t len = sizeof(sa);
+    struct px_ptl_peer peer;
     char address[64];
     int fd;
 
@@ -205,6 +206,10 @@ START_TEST(connects_over_ipv6_loopback)
         snprintf(address, sizeof(address), i ? "tcp6://::1:%d" : "tcp6://[::1]:%d",
                  ntohs(sa.sin6_port));
         ck_assert_int_eq(ptl_try_connect(address, SOON_MS, &fd), PMIX_SUCCESS);
+        if (ptl_ops()->peer) {
+            ck_assert_int_eq(ptl_ops()->peer(contract.self, fd, &peer), PMIX_SUCCESS);
+            ck_assert(peer.has_uid && peer.uid == geteuid());
+        }
         close(fd);
     }
     close(s);

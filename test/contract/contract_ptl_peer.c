@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of ptl: what the kernel attests about who connects. Better nothing than
- * something wrong. */
+/* The contract of ptl: what the kernel attests about who connects, and about who listens. Better
+ * nothing than something wrong. */
 #include "contract_ptl.h"
 
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 
+#include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -239,6 +241,228 @@ START_TEST(attests_nothing_wrong_with_the_last_descriptor)
 }
 END_TEST
 
+/* ---- who listens ------------------------------------------------------------------ */
+
+/* What the component says of the other end. */
+static struct px_ptl_peer ask_peer(int fd)
+{
+    struct px_ptl_peer peer;
+
+    memset(&peer, 0xff, sizeof(peer)); /* all of it has to be set */
+    ck_assert_int_eq(ptl_ops()->peer(contract.self, fd, &peer), PMIX_SUCCESS);
+    return peer;
+}
+
+#define NEEDS_PEER() \
+    PX_TEST_NEEDS(ptl_ops()->peer, "an operation that its header did not have")
+
+START_TEST(tells_who_listens_before_and_after_it_accepts)
+{
+    NEEDS_PEER();
+    struct listener l = ptl_listen();
+    size_t n_fds = process_count_fds();
+    int client = ptl_connect(&l);
+    struct px_ptl_peer peer = ask_peer(client);
+
+    ck_assert(peer.has_uid && peer.uid == geteuid());
+    ck_assert(!peer.has_gid || peer.gid == getegid());
+    ck_assert(!peer.has_pid || peer.pid == getpid());
+    int server = ptl_accept(&l, &peer);
+    peer = ask_peer(client);
+    ck_assert(peer.has_uid && peer.uid == geteuid());
+    ck_assert_uint_eq(process_count_fds(), n_fds + 2);
+    close(client);
+    close(server);
+    ptl_unlisten(&l);
+}
+END_TEST
+
+/* A server of another user: tells its address, then does as it is bid, a letter each. */
+struct foreign_server {
+    int orders, reports;
+    int others[2]; /* whose ends would keep its orders from ending */
+};
+
+static int be_foreign_server(void *arg)
+{
+    const struct foreign_server *s = arg;
+    struct px_ptl_peer peer;
+    int conn = -1;
+    char order;
+
+    close(s->others[0]);
+    close(s->others[1]);
+    process_become_other();
+    struct listener l = ptl_listen();
+    if (write(s->reports, l.address, sizeof(l.address)) != sizeof(l.address))
+        return 1;
+    while (read(s->orders, &order, 1) == 1) {
+        if (order == 'a')
+            conn = ptl_accept(&l, &peer);
+        else if (order == 'h')
+            close(conn);
+        else
+            ptl_unlisten(&l);
+        if (write(s->reports, &order, 1) != 1)
+            return 2;
+    }
+    return 0;
+}
+
+struct foreigner {
+    pid_t pid;
+    int orders, reports; /* our ends */
+    struct listener listener;
+};
+
+static struct foreigner hire_foreigner(void)
+{
+    int orders[2], reports[2];
+
+    ck_assert_int_eq(chown(contract.dir, OTHER_UID, OTHER_UID), 0);
+    ck_assert_int_eq(pipe(orders), 0);
+    ck_assert_int_eq(pipe(reports), 0);
+    struct foreign_server s = {
+        .orders = orders[0], .reports = reports[1], .others = {orders[1], reports[0]}};
+    struct foreigner f = {.pid = process_fork(be_foreign_server, &s),
+                          .orders = orders[1],
+                          .reports = reports[0],
+                          .listener = {.fd = -1}};
+    close(orders[0]);
+    close(reports[1]);
+    ck_assert_int_eq(px_fd_read_all(f.reports, f.listener.address,
+                                    sizeof(f.listener.address),
+                                    px_clock_ms() + LATE_MS),
+                     PMIX_SUCCESS);
+    return f;
+}
+
+static void order(const struct foreigner *f, char what)
+{
+    char answer = 0;
+
+    ck_assert_int_eq(write(f->orders, &what, 1), 1);
+    ck_assert_int_eq(px_fd_read_all(f->reports, &answer, 1, px_clock_ms() + LATE_MS),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(answer, what);
+}
+
+static void dismiss(const struct foreigner *f)
+{
+    close(f->orders);
+    ck_assert_int_eq(process_wait(f->pid, LATE_MS), 0);
+    close(f->reports);
+}
+
+START_TEST(tells_that_another_user_listens)
+{
+    NEEDS_PEER();
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    struct foreigner f = hire_foreigner();
+    int client = ptl_connect(&f.listener);
+    struct px_ptl_peer peer = ask_peer(client);
+
+    ck_assert(peer.has_uid && peer.uid == OTHER_UID);
+    order(&f, 'a');
+    peer = ask_peer(client);
+    ck_assert(peer.has_uid && peer.uid == OTHER_UID);
+    order(&f, 'h'); /* nobody has that end now: it is not root's */
+    peer = ask_peer(client);
+    ck_assert(!peer.has_uid || peer.uid == OTHER_UID);
+    close(client);
+    order(&f, 'u');
+    dismiss(&f);
+}
+END_TEST
+
+START_TEST(tells_nobody_where_nobody_listens_any_more)
+{
+    NEEDS_PEER();
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    struct foreigner f = hire_foreigner();
+    int client = ptl_connect(&f.listener);
+
+    order(&f, 'u');
+    struct px_ptl_peer peer;
+    pmix_status_t rc = ptl_ops()->peer(contract.self, client, &peer);
+    ck_assert(rc == PMIX_SUCCESS || rc == PMIX_ERR_UNREACH);
+    ck_assert(rc || !peer.has_uid || peer.uid == OTHER_UID);
+    close(client);
+    dismiss(&f);
+}
+END_TEST
+
+/* Who has accepted counts, not who listens there now. */
+START_TEST(who_made_way_is_not_taken_for_his_successor)
+{
+    NEEDS_PEER();
+    if (!contract_has_param("port_min"))
+        return;
+    PX_TEST_NEEDS(process_own_network(FIRST_PORT), "root, for a network of its own");
+    ck_assert_int_eq(contract_reopen("port_min", "5001"), PMIX_SUCCESS);
+    struct foreigner f = hire_foreigner();
+    int client = ptl_connect(&f.listener);
+
+    order(&f, 'a');
+    order(&f, 'u');
+    struct listener l = ptl_listen();
+    ck_assert_str_eq(l.address, f.listener.address);
+    struct px_ptl_peer peer = ask_peer(client);
+    ck_assert(peer.has_uid && peer.uid == OTHER_UID);
+    close(client);
+    ptl_unlisten(&l);
+    dismiss(&f);
+}
+END_TEST
+
+/* Listening on all addresses, those of both families too, is not listening on the one connected to. */
+START_TEST(tells_who_listens_on_every_address)
+{
+    NEEDS_PEER();
+    if (!ptl_ops()->handles(contract.self, "tcp4://127.0.0.1:1"))
+        return;
+    for (int i = 0; i < 2; i++) {
+        struct sockaddr_in6 sa = {.sin6_family = i ? AF_INET6 : AF_INET};
+        socklen_t len = sizeof(sa);
+        char address[64];
+        int fd;
+        int s = socket(sa.sin6_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        PX_TEST_NEEDS(s >= 0 && bind(s, (struct sockaddr *)&sa, len) == 0, "IPv6");
+        ck_assert_int_eq(listen(s, 4), 0);
+        ck_assert_int_eq(getsockname(s, (struct sockaddr *)&sa, &len), 0);
+        snprintf(address, sizeof(address), "tcp4://127.0.0.1:%d", ntohs(sa.sin6_port));
+        ck_assert_int_eq(ptl_try_connect(address, SOON_MS, &fd), PMIX_SUCCESS);
+        struct px_ptl_peer peer = ask_peer(fd);
+        ck_assert(peer.has_uid && peer.uid == geteuid());
+        int server = accept4(s, NULL, NULL, SOCK_CLOEXEC);
+        ck_assert_int_ge(server, 0);
+        peer = ask_peer(fd);
+        ck_assert(peer.has_uid && peer.uid == geteuid());
+        close(server);
+        close(fd);
+        close(s);
+    }
+}
+END_TEST
+
+START_TEST(tells_nothing_wrong_of_a_server_with_the_last_descriptor)
+{
+    NEEDS_PEER();
+    struct listener l = ptl_listen();
+    int client = ptl_connect(&l);
+    struct px_ptl_peer peer;
+
+    process_limit_fds(0);
+    pmix_status_t rc = ptl_ops()->peer(contract.self, client, &peer);
+    process_limit_fds(SIZE_MAX);
+
+    ck_assert(rc || !peer.has_uid || peer.uid == geteuid());
+    close(client);
+    ptl_unlisten(&l);
+}
+END_TEST
+
 size_t ptl_peer_tests(const TTest **tests)
 {
     const TTest *const own[] = {
@@ -249,6 +473,12 @@ size_t ptl_peer_tests(const TTest **tests)
         silent_connections_hold_up_nobody,
         who_was_reset_does_not_disturb_who_comes_after,
         attests_nothing_wrong_with_the_last_descriptor,
+        tells_who_listens_before_and_after_it_accepts,
+        tells_that_another_user_listens,
+        tells_who_listens_on_every_address,
+        tells_nobody_where_nobody_listens_any_more,
+        who_made_way_is_not_taken_for_his_successor,
+        tells_nothing_wrong_of_a_server_with_the_last_descriptor,
     };
 
     memcpy(tests, own, sizeof(own));

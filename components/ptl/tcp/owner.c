@@ -25,6 +25,13 @@ enum {
     MAX_PASSES = 2,
 };
 
+/* A socket as the kernel shows it. inode 0: no process has it. */
+struct entry {
+    unsigned state;
+    uid_t uid;
+    unsigned long inode;
+};
+
 /* ---- sock_diag ------------------------------------------------------------------- */
 
 static int open_netlink(void)
@@ -39,6 +46,19 @@ static int open_netlink(void)
     return px_take_fd(&fd);
 }
 
+static in_port_t port_of(const union px_owner_end *end)
+{
+    return end->any.sa_family == AF_INET6 ? end->v6.sin6_port : end->v4.sin_port;
+}
+
+static void copy_address(const union px_owner_end *end, __be32 to[4])
+{
+    if (end->any.sa_family == AF_INET6)
+        memcpy(to, &end->v6.sin6_addr, sizeof(end->v6.sin6_addr));
+    else
+        to[0] = end->v4.sin_addr.s_addr;
+}
+
 /* Asks for exactly one socket. */
 static bool send_question(struct px_owner *o, const struct px_owner_pair *pair)
 {
@@ -50,16 +70,16 @@ static bool send_question(struct px_owner *o, const struct px_owner_pair *pair)
                  .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                  .nlmsg_flags = NLM_F_REQUEST,
                  .nlmsg_seq = ++o->seq},
-        .body = {.sdiag_family = AF_INET,
+        .body = {.sdiag_family = (uint8_t)pair->local.any.sa_family,
                  .sdiag_protocol = IPPROTO_TCP,
                  .idiag_states = UINT32_MAX,
-                 .id = {.idiag_sport = pair->local.sin_port,
-                        .idiag_dport = pair->remote.sin_port,
-                        .idiag_src = {pair->local.sin_addr.s_addr},
-                        .idiag_dst = {pair->remote.sin_addr.s_addr},
+                 .id = {.idiag_sport = port_of(&pair->local),
+                        .idiag_dport = port_of(&pair->remote),
                         .idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}}},
     };
 
+    copy_address(&pair->local, question.body.id.idiag_src);
+    copy_address(&pair->remote, question.body.id.idiag_dst);
     return send(o->netlink, &question, sizeof(question), MSG_DONTWAIT) ==
            (ssize_t)sizeof(question);
 }
@@ -91,90 +111,117 @@ static bool receive_answer(const struct px_owner *o, struct inet_diag_msg *found
 }
 
 /* For want of that connection the kernel may offer a listener on the same port: its
- * state tells. The ports are compared, the addresses not: those of an IPv6 socket that
- * talks to an IPv4 one come in another form. */
+ * state tells, and that it has no remote one. The ports are compared, the addresses not: those of
+ * an IPv6 socket that talks to an IPv4 one come in another form. */
 static bool ask_diag(struct px_owner *o, const struct px_owner_pair *pair,
-                     uint8_t state, uid_t *uid)
+                     struct entry *e)
 {
     struct inet_diag_msg found;
 
-    if (!send_question(o, pair) || !receive_answer(o, &found))
+    if (!send_question(o, pair) || !receive_answer(o, &found) ||
+        found.id.idiag_sport != port_of(&pair->local) ||
+        found.id.idiag_dport != port_of(&pair->remote))
         return false;
-    if (found.idiag_state != state || found.idiag_inode == 0 ||
-        found.id.idiag_sport != pair->local.sin_port ||
-        found.id.idiag_dport != pair->remote.sin_port)
-        return false;
-    *uid = found.idiag_uid;
+    *e = (struct entry){found.idiag_state, found.idiag_uid, found.idiag_inode};
     return true;
 }
 
 /* ---- /proc/net/tcp --------------------------------------------------------------- */
 
-/* A row: "  3: 0100007F:8F98 0100007F:894F 01 tx:rx tr:when retrnsmt uid timeout
- * inode". Addresses are printed as the number they are in memory. */
-static bool read_row(const char *row, const char *wanted, uid_t *uid)
+/* Addresses are printed as the numbers that they are in memory. An IPv4 one is in an IPv6 socket's
+ * row in that form. */
+static void print_end(char *to, size_t size, const union px_owner_end *end, bool in_v6)
 {
-    unsigned owner;
+    uint32_t n[4] = {0};
+
+    copy_address(end, n);
+    if (!in_v6) {
+        snprintf(to, size, "%08X:%04X", n[0], ntohs(port_of(end)));
+        return;
+    }
+    if (end->any.sa_family == AF_INET && n[0] != INADDR_ANY) {
+        n[3] = n[0];
+        n[2] = htonl(0xffff);
+        n[0] = 0;
+    }
+    snprintf(to, size, "%08X%08X%08X%08X:%04X", n[0], n[1], n[2], n[3],
+             ntohs(port_of(end)));
+}
+
+/* A row: "  3: 0100007F:8F98 0100007F:894F 01 tx:rx tr:when retrnsmt uid timeout
+ * inode". */
+static bool read_row(const char *row, const char *wanted, struct entry *e)
+{
+    unsigned state, owner;
     unsigned long inode;
     const char *at = strstr(row, ": ");
 
     if (!at || strncmp(at + 2, wanted, strlen(wanted)) != 0)
         return false;
-    if (sscanf(at + 2 + strlen(wanted), " %*x:%*x %*x:%*x %*x %u %*d %lu", &owner,
-               &inode) != 2 ||
-        inode == 0)
+    if (sscanf(at + 2 + strlen(wanted), " %x %*x:%*x %*x:%*x %*x %u %*d %lu", &state,
+               &owner, &inode) != 3)
         return false;
-    *uid = owner;
+    *e = (struct entry){state, owner, inode};
     return true;
 }
 
-static bool read_table(const struct px_owner_pair *pair, uint8_t state, uid_t *uid)
+static bool read_table(const char *path, bool v6, const struct px_owner_pair *pair,
+                       struct entry *e)
 {
-    char wanted[64];
-    char row[256];
+    char local[48], remote[48], wanted[100], row[256];
     bool is_found = false;
-    FILE *table = fopen("/proc/net/tcp", "re");
+    FILE *table = fopen(path, "re");
     if (!table)
         return false;
 
-    snprintf(wanted, sizeof(wanted), "%08X:%04X %08X:%04X %02X ",
-             pair->local.sin_addr.s_addr, ntohs(pair->local.sin_port),
-             pair->remote.sin_addr.s_addr, ntohs(pair->remote.sin_port), state);
+    print_end(local, sizeof(local), &pair->local, v6);
+    print_end(remote, sizeof(remote), &pair->remote, v6);
+    snprintf(wanted, sizeof(wanted), "%s %s ", local, remote);
     while (!is_found && fgets(row, sizeof(row), table))
-        is_found = read_row(row, wanted, uid);
+        is_found = read_row(row, wanted, e);
     fclose(table);
     return is_found;
 }
 
+static bool read_tables(const struct px_owner_pair *pair, struct entry *e)
+{
+    bool v6 = pair->local.any.sa_family == AF_INET6;
+
+    for (int pass = 0; pass < MAX_PASSES; pass++)
+        if ((!v6 && read_table("/proc/net/tcp", false, pair, e)) ||
+            read_table("/proc/net/tcp6", true, pair, e))
+            return true;
+    return false;
+}
+
 /* ---- both ------------------------------------------------------------------------ */
 
-static bool find(struct px_owner *o, const struct px_owner_pair *pair, uint8_t state,
-                 uid_t *uid)
+static bool find(struct px_owner *o, const struct px_owner_pair *pair, struct entry *e)
 {
-    bool is_found = false;
+    return o->source == PX_OWNER_SOCK_DIAG ? ask_diag(o, pair, e)
+                                           : read_tables(pair, e);
+}
 
-    if (o->source == PX_OWNER_SOCK_DIAG)
-        return ask_diag(o, pair, state, uid);
-    for (int pass = 0; !is_found && pass < MAX_PASSES; pass++)
-        is_found = read_table(pair, state, uid);
-    return is_found;
+static bool is_there(struct px_owner *o, const struct px_owner_pair *own)
+{
+    struct entry e;
+
+    return find(o, own, &e) && e.inode != 0 &&
+           e.state == (port_of(&own->remote) ? TCP_ESTABLISHED : TCP_LISTEN);
 }
 
 bool px_owner_open(struct px_owner *o, enum px_owner_source source,
-                   const struct sockaddr_in *listener)
+                   const struct px_owner_pair *own)
 {
-    const struct px_owner_pair self = {.local = *listener};
-    uid_t uid;
-
     *o = (struct px_owner){.netlink = -1, .source = PX_OWNER_SOCK_DIAG};
     if (source != PX_OWNER_PROC) {
         o->netlink = open_netlink();
-        if (o->netlink >= 0 && find(o, &self, TCP_LISTEN, &uid))
+        if (o->netlink >= 0 && is_there(o, own))
             return true;
         px_owner_close(o);
     }
     o->source = PX_OWNER_PROC;
-    return source != PX_OWNER_SOCK_DIAG && find(o, &self, TCP_LISTEN, &uid);
+    return source != PX_OWNER_SOCK_DIAG && is_there(o, own);
 }
 
 void px_owner_close(struct px_owner *o)
@@ -184,7 +231,43 @@ void px_owner_close(struct px_owner *o)
     o->netlink = -1;
 }
 
+enum px_owner_state px_owner_look(struct px_owner *o, const struct px_owner_pair *pair,
+                                  uid_t *uid)
+{
+    struct entry e;
+
+    if (!find(o, pair, &e))
+        return PX_OWNER_GONE;
+    if (e.state == TCP_ESTABLISHED && e.inode != 0) {
+        *uid = e.uid;
+        return PX_OWNER_HELD;
+    }
+    /* Orphans are in other states. */
+    return e.state == TCP_ESTABLISHED || e.state == TCP_SYN_RECV ? PX_OWNER_WAITS
+                                                                 : PX_OWNER_GONE;
+}
+
 bool px_owner_find(struct px_owner *o, const struct px_owner_pair *pair, uid_t *uid)
 {
-    return find(o, pair, TCP_ESTABLISHED, uid);
+    return px_owner_look(o, pair, uid) == PX_OWNER_HELD;
+}
+
+bool px_owner_of_listener(struct px_owner *o, const union px_owner_end *at, uid_t *uid)
+{
+    struct px_owner_pair pair = {.local = *at};
+    struct entry e;
+
+    pair.remote.any.sa_family = at->any.sa_family;
+    if (!find(o, &pair, &e)) { /* sock_diag finds those, too */
+        memset(&pair.local, 0, sizeof(pair.local));
+        pair.local.any.sa_family = at->any.sa_family;
+        if (at->any.sa_family == AF_INET6)
+            pair.local.v6.sin6_port = at->v6.sin6_port;
+        else
+            pair.local.v4.sin_port = at->v4.sin_port;
+        if (!find(o, &pair, &e))
+            return false;
+    }
+    *uid = e.uid;
+    return e.state == TCP_LISTEN && e.inode != 0;
 }

@@ -17,17 +17,36 @@ struct px_owner {
     enum px_owner_source source;
 };
 
-/* The ends of a connection as the socket that is sought sees them. */
-struct px_owner_pair {
-    struct sockaddr_in local, remote;
+/* An address of either family. */
+union px_owner_end {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
 };
 
-/* Settles what PX_OWNER_AUTO means here by asking for a socket that does exist:
- * listener, a listening one. False if the source that was asked for does not work. */
+/* The ends of a connection as the socket that is sought sees them, both of one family. A listening
+ * socket has no remote one: only its family counts. */
+struct px_owner_pair {
+    union px_owner_end local, remote;
+};
+
+enum px_owner_state {
+    PX_OWNER_GONE,  /* there is no such connection, or nobody has its socket any more */
+    PX_OWNER_WAITS, /* to be accepted */
+    PX_OWNER_HELD,  /* by a process of *uid */
+};
+
+/* Settles what PX_OWNER_AUTO means here by asking for a socket of this process that does exist:
+ * listening if own has no remote port, else connected. False if the source that was asked for
+ * does not work. */
 bool px_owner_open(struct px_owner *o, enum px_owner_source source,
-                   const struct sockaddr_in *listener);
+                   const struct px_owner_pair *own);
 void px_owner_close(struct px_owner *o);
+enum px_owner_state px_owner_look(struct px_owner *o, const struct px_owner_pair *pair,
+                                  uid_t *uid);
 /* False unless the kernel says who holds the socket of this established connection. */
 bool px_owner_find(struct px_owner *o, const struct px_owner_pair *pair, uid_t *uid);
+/* Whose the socket is that listens there, or everywhere on this port. */
+bool px_owner_of_listener(struct px_owner *o, const union px_owner_end *at, uid_t *uid);
 
 #endif

@@ -17,11 +17,16 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #define SCHEME_4 "tcp4://"
 #define SCHEME_6 "tcp6://"
 
-enum { PRIORITY = 50 };
+enum {
+    PRIORITY = 50,
+    MAX_LOOKS = 20,    /* for who listens */
+    LOOK_NS = 1000000, /* between two of them */
+};
 
 struct conf {
     int64_t port_min;
@@ -60,14 +65,9 @@ static const struct px_param params[] = {
     PX_PARAM_END,
 };
 
-/* An address of either family. */
 struct address {
     socklen_t len;
-    union {
-        struct sockaddr any;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-    } sa;
+    union px_owner_end sa;
 };
 
 /* ---- life ------------------------------------------------------------------------ */
@@ -158,11 +158,11 @@ static bool parse(const char *text, struct address *a)
     return inet_pton(AF_INET6, host, &a->sa.v6.sin6_addr) == 1;
 }
 
-static bool is_loopback(const struct address *a)
+static bool is_loopback(const union px_owner_end *a)
 {
-    if (a->sa.any.sa_family == AF_INET)
-        return ntohl(a->sa.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-    return IN6_IS_ADDR_LOOPBACK(&a->sa.v6.sin6_addr);
+    if (a->any.sa_family == AF_INET)
+        return ntohl(a->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    return IN6_IS_ADDR_LOOPBACK(&a->v6.sin6_addr);
 }
 
 /* Requests and answers are small and somebody waits for each. Only speed is lost if the
@@ -218,7 +218,9 @@ static pmix_status_t find_attester(struct tcp *t, const struct sockaddr_in *list
 {
     if (t->can_attest)
         return PMIX_SUCCESS;
-    t->can_attest = px_owner_open(&t->owner, t->conf.attest, listener);
+    const struct px_owner_pair pair = {.local.v4 = *listener,
+                                       .remote.v4.sin_family = AF_INET};
+    t->can_attest = px_owner_open(&t->owner, t->conf.attest, &pair);
     if (!t->can_attest) {
         t->host->log(t->host, PX_LOG_WARN,
                      "not listening: neither sock_diag nor /proc/net/tcp tells whose a "
@@ -262,11 +264,11 @@ static void tcp_unlisten(void *self PX_UNUSED, int fd, const char *address PX_UN
 static void attest(struct tcp *t, int fd, const struct address *from,
                    struct px_ptl_peer *peer)
 {
-    struct px_owner_pair theirs = {.local = from->sa.v4};
+    struct px_owner_pair theirs = {.local.v4 = from->sa.v4};
     socklen_t len = sizeof(theirs.remote);
 
     *peer = (struct px_ptl_peer){0};
-    if (t->can_attest && getsockname(fd, (struct sockaddr *)&theirs.remote, &len) == 0)
+    if (t->can_attest && getsockname(fd, &theirs.remote.any, &len) == 0)
         peer->has_uid = px_owner_find(&t->owner, &theirs, &peer->uid);
 }
 
@@ -282,7 +284,7 @@ static pmix_status_t tcp_accept(void *self, int listen_fd, int *fd,
             continue; /* it gave up while waiting; there may be others behind it */
         if (conn < 0)
             return px_status_of_errno(errno);
-        if (from.sa.any.sa_family != AF_INET || !is_loopback(&from))
+        if (from.sa.any.sa_family != AF_INET || !is_loopback(&from.sa))
             continue; /* routing that lets others in is no reason to answer them */
         send_at_once(conn);
         attest(self, conn, &from, peer);
@@ -338,7 +340,7 @@ static pmix_status_t tcp_connect(void *self, const char *address, uint64_t timeo
 
     if (!parse(address, &to))
         return PMIX_ERR_BAD_PARAM;
-    if (!t->conf.remote && !is_loopback(&to)) {
+    if (!t->conf.remote && !is_loopback(&to.sa)) {
         t->host->log(t->host, PX_LOG_WARN,
                      "not connecting to %s, which is not on this machine; "
                      "ptl_tcp_remote=true permits it",
@@ -363,12 +365,63 @@ static pmix_status_t tcp_connect(void *self, const char *address, uint64_t timeo
     return PMIX_SUCCESS;
 }
 
+/* Whoever holds the other socket; as long as it waits to be accepted, nobody does, and then it will
+ * be whoever listens. It may be accepted between two questions, by somebody who then makes
+ * way for another listener: so it has to wait after the second one, too. */
+static bool find_server(struct px_owner *o, const struct px_owner_pair *theirs,
+                        uid_t *uid)
+{
+    uid_t listener;
+
+    switch (px_owner_look(o, theirs, uid)) {
+    case PX_OWNER_HELD:
+        return true;
+    case PX_OWNER_WAITS:
+        if (!px_owner_of_listener(o, &theirs->local, &listener) ||
+            px_owner_look(o, theirs, uid) != PX_OWNER_WAITS)
+            return false;
+        *uid = listener;
+        return true;
+    case PX_OWNER_GONE:
+        break;
+    }
+    return false;
+}
+
+/* With a source of its own, as the other one is the loop's. A kernel that is busy may have the other
+ * socket a moment later. */
+static pmix_status_t tcp_peer(void *self, int fd, struct px_ptl_peer *peer)
+{
+    const struct timespec moment = {.tv_nsec = LOOK_NS};
+    const struct tcp *t = self;
+    struct px_owner_pair ours = {0}, theirs;
+    socklen_t len[2] = {sizeof(ours.local), sizeof(ours.remote)};
+    struct px_owner owner;
+
+    *peer = (struct px_ptl_peer){0};
+    if (getsockname(fd, &ours.local.any, &len[0]) < 0 ||
+        getpeername(fd, &ours.remote.any, &len[1]) < 0)
+        return PMIX_ERR_UNREACH; /* it has been broken off */
+    theirs = (struct px_owner_pair){ours.remote, ours.local};
+    bool is_here = is_loopback(&theirs.local);
+    if (px_owner_open(&owner, t->conf.attest, &ours)) {
+        for (int i = 0; i < (is_here ? MAX_LOOKS : 1) && !peer->has_uid; i++) {
+            if (i > 0)
+                nanosleep(&moment, NULL);
+            peer->has_uid = find_server(&owner, &theirs, &peer->uid);
+        }
+        px_owner_close(&owner);
+    }
+    return is_here || peer->has_uid ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
+}
+
 static const struct px_ptl_ops ops = {
     .listen = tcp_listen,
     .unlisten = tcp_unlisten,
     .accept = tcp_accept,
     .handles = tcp_handles,
     .connect = tcp_connect,
+    .peer = tcp_peer,
 };
 
 PX_COMPONENT(ptl, tcp) = {

@@ -144,7 +144,7 @@ static void usock_unlisten(void *self PX_UNUSED, int fd, const char *address)
     close(fd);
 }
 
-/* pid 0: a process of another pid namespace, which has no number here. */
+/* Who is at the other end. pid 0: a process of another pid namespace, which has no number here. */
 static void attest(int fd, struct px_ptl_peer *peer)
 {
     struct ucred cred;
@@ -225,12 +225,20 @@ static pmix_status_t usock_connect(void *self PX_UNUSED, const char *address,
     return rc;
 }
 
+/* Of who called listen: it has accepted us, or will. */
+static pmix_status_t usock_peer(void *self PX_UNUSED, int fd, struct px_ptl_peer *peer)
+{
+    attest(fd, peer);
+    return PMIX_SUCCESS;
+}
+
 static const struct px_ptl_ops ops = {
     .listen = usock_listen,
     .unlisten = usock_unlisten,
     .accept = usock_accept,
     .handles = usock_handles,
     .connect = usock_connect,
+    .peer = usock_peer,
 };
 
 PX_COMPONENT(ptl, usock) = {
