@@ -94,6 +94,8 @@ pmix_status_t px_contact_from_environment(struct px_contact *c, struct px_err *e
     px_version_parse(version ? version : "", &c->version);
     c->faster = faster_address(text);
     c->from_environment = true;
+    c->has_owner =
+        false; /* whoever sets our environment can do with us what he likes */
     return PMIX_SUCCESS;
 }
 
@@ -298,6 +300,29 @@ static pmix_status_t reach(const char *address, uint64_t timeout_ms, int *fd,
               : PMIX_SUCCESS;
 }
 
+/* A port that a server had may be anybody's now, and what we would say there is none of his
+ * business. */
+static pmix_status_t check_owner(const struct px_contact *c, const char *address,
+                                 int fd, struct px_err *err)
+{
+    const struct px_module *ptl = transport_for(address);
+    const struct px_ptl_ops *ops = ptl->component->ops;
+    struct px_ptl_peer peer = {0};
+    pmix_status_t rc = ops->peer ? ops->peer(ptl->self, fd, &peer) : PMIX_SUCCESS;
+
+    if (rc == PMIX_ERR_NOT_SUPPORTED) /* on another machine: that was permitted */
+        return PMIX_SUCCESS;
+    if (rc || !peer.has_uid)
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
+                          "the system does not tell whose the server at %s is",
+                          address);
+    if (peer.uid != c->owner)
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
+                          "what listens at %s is uid %u's, not uid %u's", address,
+                          (unsigned)peer.uid, (unsigned)c->owner);
+    return PMIX_SUCCESS;
+}
+
 /* The faster one may be out of our sight, in a container for example. */
 static pmix_status_t reach_any(const struct px_contact *c, uint64_t timeout_ms, int *fd,
                                struct px_err *err)
@@ -319,6 +344,8 @@ pmix_status_t px_contact_make(struct px_contact *c, uint64_t timeout_ms,
 
     if (!rc)
         rc = reach_any(c, timeout_ms, &conn, err);
+    if (!rc && c->has_owner) /* who has no faster one */
+        rc = check_owner(c, c->uri.address, conn, err);
     if (!rc)
         rc = shake(c, conn, &hello, timeout_ms, err);
     if (!rc)

@@ -16,7 +16,9 @@ struct px_contact {
     struct px_codec codec;
     struct px_version version; /* the server's */
     bool from_environment;     /* its variables tell what the server can do */
-    uint8_t flag;              /* enum px_role_flag: what we are to it */
+    bool has_owner;            /* the kernel must say that the server is owner's */
+    uid_t owner;
+    uint8_t flag;     /* enum px_role_flag: what we are to it */
     pmix_proc_t self; /* our name; the server's gift for PX_FLAG_..._NEEDS_ID */
     int fd;           /* connected and non-blocking, or -1 */
     uint32_t pindex;  /* what the server calls us */

@@ -53,7 +53,7 @@ static pmix_status_t check_file(const struct stat *st, const char *path,
 }
 
 /* Whole, as a string. Never waits: a FIFO opens too, and is then refused. */
-static pmix_status_t slurp(const char *path, char text[MAX_FILE_B + 1],
+static pmix_status_t slurp(const char *path, char text[MAX_FILE_B + 1], uid_t *owner,
                            struct px_err *err)
 {
     PX_AUTOCLOSE int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -71,6 +71,7 @@ static pmix_status_t slurp(const char *path, char text[MAX_FILE_B + 1],
     if (rc)
         return px_err_set(err, rc, "cannot read %s: %s", path, PMIx_Error_string(rc));
     text[st.st_size] = '\0';
+    *owner = st.st_uid;
     return PMIX_SUCCESS;
 }
 
@@ -79,7 +80,7 @@ pmix_status_t px_rendezvous_read(const char *path, struct px_rendezvous *out,
 {
     char text[MAX_FILE_B + 1], *rest = text;
     struct px_rendezvous r = {0};
-    pmix_status_t rc = slurp(path, text, err);
+    pmix_status_t rc = slurp(path, text, &r.owner, err);
     const char *line;
     uint64_t pid;
 
@@ -102,8 +103,7 @@ pmix_status_t px_rendezvous_read(const char *path, struct px_rendezvous *out,
 /* ---- many ------------------------------------------------------------------------------------------- */
 
 struct search {
-    const char *name;
-    size_t name_len;
+    const char *const *names;
     bool prefix;
     unsigned entries;
     px_rendezvous_fn found;
@@ -112,8 +112,10 @@ struct search {
 
 static bool matches(const struct search *s, const char *name)
 {
-    return s->prefix ? strncmp(name, s->name, s->name_len) == 0
-                     : strcmp(name, s->name) == 0;
+    for (const char *const *n = s->names; *n; n++)
+        if (s->prefix ? px_str_starts(name, *n) : strcmp(name, *n) == 0)
+            return true;
+    return false;
 }
 
 /* Takes fd. */
@@ -151,14 +153,10 @@ static bool search_dir(struct search *s, int fd, const char *path, unsigned dept
     return hit;
 }
 
-bool px_rendezvous_search(const char *dir, const char *name, bool prefix,
+bool px_rendezvous_search(const char *dir, const char *const *names, bool prefix,
                           px_rendezvous_fn found, void *arg)
 {
-    struct search s = {.name = name,
-                       .name_len = strlen(name),
-                       .prefix = prefix,
-                       .found = found,
-                       .arg = arg};
+    struct search s = {.names = names, .prefix = prefix, .found = found, .arg = arg};
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
 
     return fd >= 0 && search_dir(&s, fd, dir, 1);

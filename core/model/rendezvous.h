@@ -15,6 +15,7 @@ struct px_rendezvous {
     struct px_uri uri;
     struct px_version version; /* all 0: the file does not tell */
     pid_t pid;                 /* 0: the file does not tell */
+    uid_t owner;               /* the file's: who the server must be, too */
 };
 
 /* The folder for a server's files: what info says under key, else the variable env, else TMPDIR,
@@ -29,10 +30,11 @@ pmix_status_t px_rendezvous_read(const char *path, struct px_rendezvous *r,
                                  struct px_err *err);
 
 /* Looks for files in dir and its folders, those that can be entered, to a depth of 8 and within
- * 65536 entries: name alone, or with prefix, all that begin with it. Calls found for each with its
- * path until that returns true, which is then the result. Symbolic links are not followed. */
+ * 65536 entries: those of one of the names (NULL ends them), or with prefix, all that begin with
+ * one. Calls found for each with its path until that returns true, which is then the result.
+ * Symbolic links are not followed. */
 typedef bool (*px_rendezvous_fn)(void *arg, const char *path);
-bool px_rendezvous_search(const char *dir, const char *name, bool prefix,
+bool px_rendezvous_search(const char *dir, const char *const *names, bool prefix,
                           px_rendezvous_fn found, void *arg);
 
 #endif

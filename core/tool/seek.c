@@ -22,6 +22,7 @@ struct seek {
     uint64_t deadline_ms; /* UINT64_MAX: none */
     bool anybody;         /* passes over servers that are connected already */
     pmix_status_t found;  /* what the search has come to */
+    px_strv tried; /* by anybody: a server has several files, and is asked once */
 };
 
 static const char *text_of(const struct seek *s, const char *key)
@@ -94,8 +95,9 @@ static pmix_status_t dial(struct seek *s)
     return PMIX_ERR_EXISTS;
 }
 
+/* owner: whose the server has to be; NULL: nobody knows. */
 static pmix_status_t dial_uri(struct seek *s, const struct px_uri *uri,
-                              const struct px_version *version)
+                              const struct px_version *version, const uid_t *owner)
 {
     struct px_contact *c = s->contact;
 
@@ -103,6 +105,8 @@ static pmix_status_t dial_uri(struct seek *s, const struct px_uri *uri,
     c->version = *version;
     c->faster = NULL;
     c->from_environment = false;
+    c->has_owner = owner != NULL;
+    c->owner = owner ? *owner : 0;
     c->codec = (struct px_codec){.dialect = px_dialect_find(dialect_for(version))};
     return dial(s);
 }
@@ -122,15 +126,16 @@ static pmix_status_t by_uri(struct seek *s, const char *text)
     if (text_of(s, PMIX_TCP_URI) && !px_str_starts(uri.address, "tcp"))
         return px_err_set(s->err, PMIX_ERR_UNREACH, "\"%s\" is not an address for TCP",
                           text);
-    return dial_uri(s, &uri, &unknown);
+    return dial_uri(s, &uri, &unknown, NULL);
 }
 
+/* The file says whose the server is. Its port may have become somebody else's since. */
 static pmix_status_t by_file(struct seek *s, const char *path)
 {
     struct px_rendezvous r;
     pmix_status_t rc = px_rendezvous_read(path, &r, s->err);
 
-    return rc ? PMIX_ERR_UNREACH : dial_uri(s, &r.uri, &r.version);
+    return rc ? PMIX_ERR_UNREACH : dial_uri(s, &r.uri, &r.version, &r.owner);
 }
 
 static pmix_status_t by_uri_or_file(struct seek *s, const char *text)
@@ -148,55 +153,98 @@ static bool try_file(void *arg, const char *path)
     struct seek *s = arg;
 
     s->found = by_file(s, path);
-    if (s->found == PMIX_ERR_EXISTS)
-        return !s->anybody;
+    return !s->found || s->found == PMIX_ERR_EXISTS || time_left(s, 1) == 0;
+}
+
+/* One that nobody named. */
+static bool try_any_file(void *arg, const char *path)
+{
+    struct seek *s = arg;
+    struct px_rendezvous r;
+    struct px_err err; /* what was refused before says more than what makes no sense */
+
+    if (px_rendezvous_read(path, &r, s->err->text[0] ? &err : s->err))
+        return false;
+    PX_AUTOFREE char *server = px_strf("%u %s", (unsigned)r.owner, r.uri.address);
+    if (server && px_strv_has(s->tried, server))
+        return false;
+    if (!server || px_strv_append(&s->tried, server)) {
+        s->found = PMIX_ERR_NOMEM;
+        return true;
+    }
+    s->found = dial_uri(s, &r.uri, &r.version, &r.owner);
     return !s->found || time_left(s, 1) == 0;
 }
 
-static pmix_status_t search(struct seek *s, const char *name, bool prefix,
-                            bool system_only)
+/* Where servers have their files; NULL when out of memory. */
+static char *server_dir(const struct seek *s)
 {
-    const struct px_seek *w = s->what;
-    PX_AUTOFREE char *server = px_rendezvous_dir(w->info, w->n_info, PMIX_SERVER_TMPDIR,
-                                                 "PMIX_SERVER_TMPDIR");
-    PX_AUTOFREE char *system = px_rendezvous_dir(w->info, w->n_info, PMIX_SYSTEM_TMPDIR,
-                                                 "PMIX_SYSTEM_TMPDIR");
-
-    if (!server || !system)
-        return PMIX_ERR_NOMEM;
-    s->found = px_err_set(s->err, PMIX_ERR_UNREACH, "no file %s%s in %s", name,
-                          prefix ? "..." : "", system);
-    if (!system_only && px_rendezvous_search(server, name, prefix, try_file, s))
-        return s->found;
-    if (system_only || strcmp(server, system) != 0)
-        px_rendezvous_search(system, name, prefix, try_file, s);
-    return s->found;
+    return px_rendezvous_dir(s->what->info, s->what->n_info, PMIX_SERVER_TMPDIR,
+                             "PMIX_SERVER_TMPDIR");
 }
 
-/* pmix.<host>.tool.<what>: of a process id, or of a namespace */
-static pmix_status_t by_tool_name(struct seek *s, const char *what)
+static char *system_dir(const struct seek *s)
 {
-    PX_AUTOFREE char *name = px_strf("pmix.%s.tool.%s", s->host, what);
+    return px_rendezvous_dir(s->what->info, s->what->n_info, PMIX_SYSTEM_TMPDIR,
+                             "PMIX_SYSTEM_TMPDIR");
+}
 
-    return name ? search(s, name, false, false) : PMIX_ERR_NOMEM;
+static pmix_status_t no_file(struct seek *s, const char *name, const char *dir)
+{
+    return px_err_set(s->err, PMIX_ERR_UNREACH, "no file %s in %s", name, dir);
+}
+
+/* pmix.<host>.<what>, or as it was before 6.0, pmix.<host>.tool.<what>: of a process id, or of a
+ * namespace. */
+static pmix_status_t by_name(struct seek *s, const char *what)
+{
+    PX_AUTOFREE char *server = server_dir(s), *system = system_dir(s);
+    PX_AUTOFREE char *name = px_strf("pmix.%s.%s", s->host, what);
+    PX_AUTOFREE char *older = px_strf("pmix.%s.tool.%s", s->host, what);
+    const char *names[] = {name, older, NULL};
+
+    if (!server || !system || !name || !older)
+        return PMIX_ERR_NOMEM;
+    s->found = no_file(s, name, system);
+    if (!px_rendezvous_search(server, names, false, try_file, s) &&
+        strcmp(server, system) != 0)
+        px_rendezvous_search(system, names, false, try_file, s);
+    return s->found;
 }
 
 /* pmix.<kind>.<host>: there is one per node */
 static pmix_status_t by_kind(struct seek *s, const char *kind)
 {
+    PX_AUTOFREE char *system = system_dir(s);
     PX_AUTOFREE char *name = px_strf("pmix.%s.%s", kind, s->host);
+    const char *names[] = {name, NULL};
 
-    return name ? search(s, name, false, true) : PMIX_ERR_NOMEM;
+    if (!system || !name)
+        return PMIX_ERR_NOMEM;
+    s->found = no_file(s, name, system);
+    px_rendezvous_search(system, names, false, try_file, s);
+    return s->found;
 }
 
+/* That of the session comes first; then whoever lets us in. */
 static pmix_status_t any(struct seek *s)
 {
-    PX_AUTOFREE char *name = px_strf("pmix.%s.tool", s->host);
+    PX_AUTOFREE char *server = server_dir(s), *system = system_dir(s);
+    PX_AUTOFREE char *session = px_strf("pmix.sys.%s", s->host);
+    PX_AUTOFREE char *begin = px_strf("pmix.%s.", s->host);
+    const char *sessions[] = {session, NULL}, *all[] = {begin, NULL};
 
-    if (!name)
+    if (!server || !system || !session || !begin)
         return PMIX_ERR_NOMEM;
     s->anybody = true;
-    return search(s, name, true, false);
+    s->found = PMIX_ERR_UNREACH;
+    if (!px_rendezvous_search(server, sessions, false, try_any_file, s) &&
+        !px_rendezvous_search(server, all, true, try_any_file, s) &&
+        strcmp(server, system) != 0)
+        px_rendezvous_search(system, all, true, try_any_file, s);
+    if (s->found == PMIX_ERR_UNREACH && !s->err->text[0])
+        px_err_set(s->err, s->found, "no file %s... in %s", begin, system);
+    return s->found;
 }
 
 /* ---- patience ------------------------------------------------------------------------------------------ */
@@ -269,10 +317,10 @@ static pmix_status_t the_named_one(struct seek *s, bool *named)
     if (pid) {
         PX_AUTOFREE char *text = px_strf("%u", pid);
 
-        return text ? insist(s, by_tool_name, text) : PMIX_ERR_NOMEM;
+        return text ? insist(s, by_name, text) : PMIX_ERR_NOMEM;
     }
     if (nspace)
-        return insist(s, by_tool_name, nspace);
+        return insist(s, by_name, nspace);
     for (size_t i = 0; i < PX_COUNT(kinds); i++)
         if (kinds[i].only && flag_of(s, kinds[i].key))
             return insist(s, by_kind, kinds[i].kind);
@@ -361,6 +409,7 @@ pmix_status_t px_tool_seek(const struct px_seek *what, struct px_err *err)
     rc = the_named_one(&s, &named);
     if (!named)
         rc = some(&s);
+    px_strv_cleanup(&s.tried);
     switch (rc) {
     case PMIX_SUCCESS:
     case PMIX_ERR_BAD_PARAM:

@@ -8,9 +8,13 @@
 #include "px_test.h"
 #include "tool_server.h"
 
+#include <grp.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static pmix_proc_t self;
@@ -117,12 +121,26 @@ START_TEST(by_process_id_and_by_namespace)
 {
     pid_t pid = 4711;
 
+    for (int i = 0; i < 2; i++) {
+        PX_AUTOFREE char *by_pid = strdup(i ? tool_file_name("4711")
+                                            : tool_file_plain("4711"));
+        PX_AUTOFREE char *by_name = strdup(i ? tool_file_name("their.nspace")
+                                             : tool_file_plain("their.nspace"));
+        const char *path = tool_file(by_pid, content("4.2.2"));
+
+        pid = 4711;
+        add(PMIX_SERVER_PIDINFO, &pid, PMIX_PID);
+        finds_it();
+        ck_assert_int_eq(unlink(path), 0);
+        path = tool_file(by_name, content("4.2.2"));
+        add(PMIX_SERVER_NSPACE, "their.nspace", PMIX_STRING);
+        finds_it();
+        ck_assert_int_eq(unlink(path), 0);
+        add(PMIX_SERVER_NSPACE, "their.nspace", PMIX_STRING);
+        fails_with(PMIX_ERR_UNREACH);
+    }
     tool_file(tool_file_name("4711"), content("4.2.2"));
-    add(PMIX_SERVER_PIDINFO, &pid, PMIX_PID);
-    finds_it();
-    tool_file(tool_file_name("their.nspace"), content("4.2.2"));
-    add(PMIX_SERVER_NSPACE, "their.nspace", PMIX_STRING);
-    finds_it();
+    tool_file(tool_file_plain("4711"), content("4.2.2"));
     pid = 471; /* no beginning of a name */
     add(PMIX_SERVER_PIDINFO, &pid, PMIX_PID);
     fails_with(PMIX_ERR_UNREACH);
@@ -153,6 +171,81 @@ START_TEST(by_kind)
         add_yes(rows[i].key);
         fails_with(PMIX_ERR_UNREACH);
     }
+}
+END_TEST
+
+static const char dead[] = "dead.0;tcp4://127.0.0.1:1\n4.2.2\n1\n0:0\n";
+
+/* In the folder of servers: a name of its own, "a", in that of the system. */
+static void make_server_dir(void)
+{
+    PX_AUTOFREE char *folder = px_strf("%s/a", tool_dir);
+
+    ck_assert_int_eq(mkdir(folder, 0700), 0);
+    setenv("PMIX_SERVER_TMPDIR", folder, 1);
+}
+
+static const char *in_server_dir(const char *name)
+{
+    static char path[512];
+
+    snprintf(path, sizeof(path), "a/%s", name);
+    return path;
+}
+
+START_TEST(servers_of_a_kind_are_in_the_folder_of_the_system)
+{
+    PX_AUTOFREE char *elsewhere = px_strf("%s/b", tool_dir);
+
+    make_server_dir();
+    ck_assert_int_eq(mkdir(elsewhere, 0700), 0);
+    setenv("PMIX_SYSTEM_TMPDIR", elsewhere, 1);
+    tool_file(in_server_dir(tool_file_of("sys")), content("4.2.2"));
+    tool_file(in_server_dir(tool_file_of("sched")), content("4.2.2"));
+    add_yes(PMIX_CONNECT_TO_SYSTEM);
+    fails_with(PMIX_ERR_UNREACH);
+    add_yes(PMIX_CONNECT_TO_SCHEDULER);
+    fails_with(PMIX_ERR_UNREACH);
+    /* The attribute is stronger than the environment. */
+    add(PMIX_SYSTEM_TMPDIR, tool_dir, PMIX_STRING);
+    add_yes(PMIX_CONNECT_TO_SCHEDULER);
+    finds_it();
+    /* Asked to come first only, it may be missing. */
+    add_yes(PMIX_CONNECT_SYSTEM_FIRST);
+    finds_it();
+}
+END_TEST
+
+START_TEST(the_session_comes_first_where_nobody_is_named)
+{
+    make_server_dir();
+    tool_file(in_server_dir(tool_file_of("sys")), content("4.2.2"));
+    tool_file(in_server_dir(tool_file_plain("1")), dead);
+    tool_file(tool_file_plain("2"), dead);
+    finds_it();
+    /* Schedulers and system controllers want to be asked for. */
+    tool_file(in_server_dir(tool_file_of("sys")), dead);
+    tool_file(tool_file_of("sched"), content("4.2.2"));
+    tool_file(tool_file_of("sysctrlr"), content("4.2.2"));
+    fails_with(PMIX_ERR_UNREACH);
+    /* Then whoever there is, in both folders. */
+    tool_file(tool_file_plain("3"), content("4.2.2"));
+    finds_it();
+    tool_file(tool_file_plain("3"), dead);
+    tool_file(in_server_dir(tool_file_plain("their.nspace")), content("4.2.2"));
+    finds_it();
+}
+END_TEST
+
+START_TEST(a_server_of_many_files_is_asked_once)
+{
+    tool_file(tool_file_of("sys"), content("4.2.2"));
+    tool_file(tool_file_plain("4711"), content("4.2.2"));
+    tool_file(tool_file_name("4711"), content("4.2.2"));
+    tool_file(tool_file_plain("their.nspace"), content("4.2.2"));
+    tool_server.refuse = PMIX_ERR_NO_PERMISSIONS;
+    fails_with(PMIX_ERR_UNREACH);
+    ck_assert_int_eq(tool_server.accepted, 1);
 }
 END_TEST
 
@@ -352,9 +445,58 @@ START_TEST(a_file_of_somebody_else_is_refused)
 }
 END_TEST
 
+/* Somebody else has the port now; he hears nothing. */
+static int squat(int orders, int reports)
+{
+    struct sockaddr_in sa = {.sin_family = AF_INET,
+                             .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof(sa);
+    char byte;
+    int s, conn;
+
+    if (setgroups(0, NULL) || setresgid(12345, 12345, 12345) ||
+        setresuid(12345, 12345, 12345) ||
+        (s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) < 0 ||
+        bind(s, (struct sockaddr *)&sa, len) || listen(s, 4) ||
+        getsockname(s, (struct sockaddr *)&sa, &len) ||
+        write(reports, &sa.sin_port, sizeof(sa.sin_port)) != sizeof(sa.sin_port))
+        return 2;
+    if (read(orders, &byte, 1) != 1 ||
+        (conn = accept4(s, NULL, NULL, SOCK_CLOEXEC)) < 0)
+        return 3;
+    return read(conn, &byte, 1) > 0; /* until it hangs up */
+}
+
+START_TEST(a_port_that_somebody_else_has_taken_hears_nothing)
+{
+    int orders[2], reports[2], status;
+    in_port_t port = 0;
+    char text[128];
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    ck_assert_int_eq(pipe(orders), 0);
+    ck_assert_int_eq(pipe(reports), 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(squat(orders[0], reports[1]));
+    ck_assert_int_eq(read(reports[0], &port, sizeof(port)), sizeof(port));
+    snprintf(text, sizeof(text), "dead.0;tcp4://127.0.0.1:%d\n4.2.2\n1\n0:0\n",
+             ntohs(port));
+    file_is_refused(tool_file("stale", text));
+    ck_assert_int_eq(write(orders[1], "", 1), 1);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    for (int i = 0; i < 2; i++) {
+        close(orders[i]);
+        close(reports[i]);
+    }
+}
+END_TEST
+
 START_TEST(a_server_that_died_is_not_there)
 {
-    file_is_refused(tool_file("stale", "dead.0;tcp4://127.0.0.1:1\n4.2.2\n1\n0:0\n"));
+    file_is_refused(tool_file("stale", dead));
 }
 END_TEST
 
@@ -461,16 +603,17 @@ START_TEST(retries_are_counted)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("tool/seek", setup, teardown, by_address, by_file,
-                  by_process_id_and_by_namespace, by_kind,
-                  the_last_of_an_order_may_forbid_others, by_searching_all_folders,
-                  by_the_environment, a_launcher_is_connected_to_its_initiator_too,
-                  its_role_follows_from_its_name, it_tells_its_process_id_and_command,
-                  the_version_in_a_file_decides_about_the_dialect,
-                  bad_files_are_refused, a_file_of_somebody_else_is_refused,
-                  a_server_that_died_is_not_there,
-                  addresses_that_make_no_sense_are_bad_parameters,
-                  a_refusal_is_no_connection,
-                  a_server_that_never_answers_costs_the_time_set,
-                  a_server_that_tells_nothing_of_the_job_costs_the_usual_time,
-                  a_file_that_is_not_there_yet_may_be_waited_for, retries_are_counted)
+PX_TEST_MAIN_WITH(
+    "tool/seek", setup, teardown, by_address, by_file, by_process_id_and_by_namespace,
+    by_kind, the_last_of_an_order_may_forbid_others, by_searching_all_folders,
+    servers_of_a_kind_are_in_the_folder_of_the_system,
+    the_session_comes_first_where_nobody_is_named, a_server_of_many_files_is_asked_once,
+    a_port_that_somebody_else_has_taken_hears_nothing, by_the_environment,
+    a_launcher_is_connected_to_its_initiator_too, its_role_follows_from_its_name,
+    it_tells_its_process_id_and_command,
+    the_version_in_a_file_decides_about_the_dialect, bad_files_are_refused,
+    a_file_of_somebody_else_is_refused, a_server_that_died_is_not_there,
+    addresses_that_make_no_sense_are_bad_parameters, a_refusal_is_no_connection,
+    a_server_that_never_answers_costs_the_time_set,
+    a_server_that_tells_nothing_of_the_job_costs_the_usual_time,
+    a_file_that_is_not_there_yet_may_be_waited_for, retries_are_counted)

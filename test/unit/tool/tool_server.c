@@ -147,6 +147,14 @@ static const char *host(void)
     return name;
 }
 
+const char *tool_file_plain(const char *what)
+{
+    static char name[512];
+
+    snprintf(name, sizeof(name), "pmix.%s.%s", host(), what);
+    return name;
+}
+
 const char *tool_file_name(const char *what)
 {
     static char name[512];

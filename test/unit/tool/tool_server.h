@@ -29,7 +29,8 @@ void tool_dir_make(void);
 void tool_dir_remove(void);
 /* Writes a file there, with mode 0600; the path is good until the next call. */
 const char *tool_file(const char *name, const char *text);
-/* pmix.<host>.tool.<what>, pmix.sys.<host>: good until the next call */
+/* pmix.<host>.<what>, pmix.<host>.tool.<what>, pmix.sys.<host>: good until the next call */
+const char *tool_file_plain(const char *what);
 const char *tool_file_name(const char *what);
 const char *tool_file_of(const char *kind);
 
