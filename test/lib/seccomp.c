@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A filter of four instructions. */
+#include "seccomp.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_clone3
+#define SYS_clone3 435
+#endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#ifndef SYS_landlock_create_ruleset
+#define SYS_landlock_create_ruleset 444
+#endif
+
+bool px_test_deny(long number, int errnum)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K,
+                 SECCOMP_RET_ERRNO | ((unsigned int)errnum & SECCOMP_RET_DATA)),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static const struct {
+    const char *name;
+    long number;
+} calls[] = {
+    {"openat2", SYS_openat2},
+    {"statx", SYS_statx},
+    {"pidfd_open", SYS_pidfd_open},
+    {"clone3", SYS_clone3},
+    {"close_range", SYS_close_range},
+    {"landlock_create_ruleset", SYS_landlock_create_ruleset},
+};
+
+static const struct {
+    const char *name;
+    int number;
+} errors[] = {
+    {"ENOSYS", ENOSYS}, {"EPERM", EPERM}, {"EACCES", EACCES}, {"EINVAL", EINVAL}};
+
+static void deny_named(const char *call, const char *error)
+{
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        for (size_t k = 0; k < sizeof(errors) / sizeof(errors[0]); k++)
+            if (!strcmp(calls[i].name, call) && !strcmp(errors[k].name, error) &&
+                px_test_deny(calls[i].number, errors[k].number))
+                return;
+    fprintf(stderr, "PX_TEST_DENY: cannot let %s fail with %s\n", call, error);
+    exit(EXIT_FAILURE);
+}
+
+void px_test_deny_by_env(void)
+{
+    const char *wanted = getenv("PX_TEST_DENY");
+    char call[32], error[32];
+    int n;
+
+    while (wanted && *wanted) {
+        if (sscanf(wanted, "%31[^:,]:%31[^:,]%n", call, error, &n) != 2 ||
+            (wanted[n] && wanted[n] != ',')) {
+            fprintf(stderr, "PX_TEST_DENY: no CALL:ERROR at \"%s\"\n", wanted);
+            exit(EXIT_FAILURE);
+        }
+        deny_named(call, error);
+        wanted += n + (wanted[n] == ',');
+    }
+}
