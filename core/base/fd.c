@@ -152,57 +152,82 @@ struct dirent_head {
     char name[];
 };
 
-/* -1 for "." and "..". */
-static int fd_of_name(const char *name)
+static bool is_dots(const char *name)
 {
+    return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
+}
+
+int px_fd_each_name(int folder, bool (*each)(void *arg, const char *name), void *arg)
+{
+    char entries[4096];
+
+    for (;;) {
+        long n = syscall(SYS_getdents64, folder, entries, sizeof(entries));
+        uint16_t reclen;
+
+        if (n <= 0)
+            return n < 0 ? errno : 0;
+        for (const char *at = entries; at < entries + n; at += reclen) {
+            const char *name = at + offsetof(struct dirent_head, name);
+
+            memcpy(&reclen, at + offsetof(struct dirent_head, reclen), sizeof(reclen));
+            if (!is_dots(name) && !each(arg, name))
+                return 0;
+        }
+    }
+}
+
+struct closing {
+    int from, last, listing;
+};
+
+static bool close_named(void *arg, const char *name)
+{
+    const struct closing *c = arg;
     int fd = 0;
 
-    if (*name == '.')
-        return -1;
     for (; *name; name++)
         fd = fd * 10 + (*name - '0');
-    return fd;
+    if (fd >= c->from && fd <= c->last && fd != c->listing)
+        close(fd);
+    return true;
 }
 
 /* procfs finds its place by descriptor number, so closing while listing skips none. */
-static bool close_listed(int from)
+static bool close_listed(int from, int last)
 {
-    char entries[1024];
-    long n;
     int dir = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         return false;
 
-    while ((n = syscall(SYS_getdents64, dir, entries, sizeof(entries))) > 0) {
-        uint16_t reclen;
-
-        for (const char *at = entries; at < entries + n; at += reclen) {
-            int fd = fd_of_name(at + offsetof(struct dirent_head, name));
-
-            memcpy(&reclen, at + offsetof(struct dirent_head, reclen), sizeof(reclen));
-            if (fd >= from && fd != dir)
-                close(fd);
-        }
-    }
+    struct closing closing = {.from = from, .last = last, .listing = dir};
+    int errnum = px_fd_each_name(dir, close_named, &closing);
     close(dir);
-    return n == 0;
+    return errnum == 0;
 }
 
-void px_fd_close_from(int from)
+void px_fd_close_range(int from, int last)
 {
     struct rlimit limit;
 
     if (from < 0)
         from = 0;
+    if (last < from)
+        return;
 #ifdef SYS_close_range
-    if (syscall(SYS_close_range, (unsigned)from, UINT_MAX, 0) == 0)
+    if (syscall(SYS_close_range, (unsigned)from, (unsigned)last, 0) == 0)
         return;
 #endif
-    if (close_listed(from))
+    if (close_listed(from, last))
         return;
     /* The hard limit: what was opened before the soft one was lowered is still open. */
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_max > MAX_FD)
         limit.rlim_max = MAX_FD;
-    for (int fd = from; fd < (int)limit.rlim_max; fd++)
+    for (int fd = from; fd <= last && fd < (int)limit.rlim_max; fd++)
         close(fd);
+}
+
+void px_fd_close_from(int from)
+{
+    px_fd_close_range(from, INT_MAX);
 }

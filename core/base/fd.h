@@ -6,6 +6,7 @@
 #include "core/base/attr.h"
 #include "pmix_common.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -22,5 +23,10 @@ pmix_status_t px_fd_write_all(int fd, const void *bytes, size_t n,
 pmix_status_t px_fd_read_all(int fd, void *bytes, size_t n, uint64_t deadline_ms);
 /* Async-signal-safe: closes every fd >= from (close_range, else /proc, else a loop). */
 void px_fd_close_from(int from);
+/* The same from there to last, which is closed, too. */
+void px_fd_close_range(int from, int last);
+/* Async-signal-safe: calls each, until it says false, with the names in a folder that is open for
+ * reading, but "." and "..". 0 or an errno. */
+int px_fd_each_name(int folder, bool (*each)(void *arg, const char *name), void *arg);
 
 #endif

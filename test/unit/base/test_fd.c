@@ -3,11 +3,10 @@
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "px_test.h"
+#include "seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -264,21 +264,6 @@ END_TEST
 
 /* -- close_from: each way of doing it, forced by refusing the better ones ---------- */
 
-/* Makes one system call fail in this process and its children. */
-static bool refuse_syscall(unsigned number, unsigned errnum)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | errnum),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {PX_COUNT(filter), filter};
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 enum { FIRST = 10, LAST = 300 };
 
 static bool is_open(int fd)
@@ -312,13 +297,12 @@ static int close_from_in_child(bool (*setup)(void))
 
 static bool refuse_close_range(void)
 {
-    return refuse_syscall(SYS_close_range, ENOSYS);
+    return px_test_deny(SYS_close_range, ENOSYS);
 }
 
 static bool refuse_close_range_and_listing(void)
 {
-    return refuse_syscall(SYS_close_range, EPERM) &&
-           refuse_syscall(SYS_getdents64, EPERM);
+    return px_test_deny(SYS_close_range, EPERM) && px_test_deny(SYS_getdents64, EPERM);
 }
 
 /* The table is full for all new descriptors, those above the limit still being open. */
@@ -365,6 +349,63 @@ START_TEST(close_from_works_when_no_descriptor_is_left_to_list_them)
 }
 END_TEST
 
+START_TEST(close_range_closes_what_is_between_and_no_more)
+{
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    for (int fd = 50; fd < 60; fd++)
+        ck_assert_int_eq(dup2(ends[0], fd), fd);
+    px_fd_close_range(52, 57);
+    for (int fd = 50; fd < 60; fd++)
+        ck_assert_int_eq(is_open(fd), fd < 52 || fd > 57);
+    px_fd_close_range(51, 50);
+    ck_assert(is_open(50) && is_open(51));
+    for (int fd = 50; fd < 60; fd++)
+        close(fd);
+    close_both(ends);
+}
+END_TEST
+
+static bool count(void *arg, const char *name)
+{
+    size_t *n = arg;
+
+    ck_assert(name[0] && strcmp(name, ".") != 0 && strcmp(name, "..") != 0);
+    return ++*n < 300;
+}
+
+START_TEST(each_name_of_a_folder_is_told_until_it_is_enough)
+{
+    char dir[] = "/tmp/fd.XXXXXX";
+    size_t n = 0;
+
+    ck_assert(mkdtemp(dir));
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < 200; i++) {
+            char name[64];
+
+            snprintf(name, sizeof(name), ".%d-%d-%040d", pass, i, 0);
+            ck_assert_int_eq(mknodat(fd, name, S_IFREG | 0600, 0), 0);
+        }
+        n = 0;
+        ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+        ck_assert_int_eq(px_fd_each_name(fd, count, &n), 0);
+        ck_assert_uint_eq(n, pass ? 300 : 200);
+    }
+    for (int i = 0; i < 400; i++) {
+        char name[64];
+
+        snprintf(name, sizeof(name), ".%d-%d-%040d", i / 200, i % 200, 0);
+        ck_assert_int_eq(unlinkat(fd, name, 0), 0);
+    }
+    close(fd);
+    ck_assert_int_eq(px_fd_each_name(fd, count, &n), EBADF);
+    ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
+
 START_TEST(close_from_a_negative_number_closes_all)
 {
     int status = 0;
@@ -390,6 +431,8 @@ PX_TEST_MAIN("base/fd", nonblock_and_cloexec_set_their_flag_and_keep_others,
              writing_to_a_closed_end_is_unreach_and_raises_no_signal,
              a_sigpipe_that_was_pending_before_stays_pending,
              signals_do_not_cut_a_transfer_short,
+             close_range_closes_what_is_between_and_no_more,
+             each_name_of_a_folder_is_told_until_it_is_enough,
              close_from_closes_all_from_there_and_none_below,
              close_from_works_on_a_kernel_without_close_range,
              close_from_works_without_a_usable_proc,
