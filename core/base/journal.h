@@ -21,8 +21,8 @@
 
 enum px_journal_type {
     PX_JOURNAL_NONE = 0, /* the slot is empty again */
-    PX_JOURNAL_HEAD, /* first in the file. x, y: pid and start time of the server; path: boot id,
-                            a space, name of the node */
+    PX_JOURNAL_HEAD, /* first in the file. x, y: pid and start time of the server; path: of
+                            px_journal_whereabouts */
     PX_JOURNAL_ITEM, /* kind, flags (rmtree.h), uid, gid, path; x, y: device and inode with
                             PX_RM_SAME */
     PX_JOURNAL_PROC, /* the scope waits for its end. x, y: pid and start time; flags: below */
@@ -60,9 +60,14 @@ size_t px_journal_encode(const struct px_journal_record *r,
 bool px_journal_next(const uint8_t *bytes, size_t n, size_t *at,
                      struct px_journal_record *r);
 
-/* The start time of a process, in clock ticks since the system started; 0 if there is none. */
+/* The start time of a process, in clock ticks since the system started; 0 if there is none, or it
+ * has ended and nobody has waited for it. */
 uint64_t px_journal_start_time(int64_t pid);
-/* "<boot id> <node>" for HEAD; out has 320 bytes. */
+/* "<boot id>.<pid namespace> <node>" for HEAD, or " <node>" if the system does not tell; out has 320
+ * bytes. */
 void px_journal_whereabouts(const char *node, char *out);
+/* Whether that is where we are: its pids and paths mean what they meant. False also if the system
+ * does not tell. */
+bool px_journal_is_here(const struct px_journal_record *head, const char *node);
 
 #endif

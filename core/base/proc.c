@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading /proc without the C library's help, which allocates and locks. */
+#include "core/base/proc.h"
+
+#include "core/base/attr.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+
+enum {
+    STAT_B = 1024,         /* it is about 330 bytes; the name has at most 64 */
+    MAX_FIELD = UINT8_MAX, /* of the file stat, far more than there are */
+};
+
+/* Fields of /proc/<pid>/stat by their numbers in proc(5). */
+enum { STATE = 3, PGRP = 5, THREADS = 20, START = 22 };
+
+/* "<before><number><after>" */
+static bool compose(const char *before, uint64_t number, const char *after, char *out,
+                    size_t size)
+{
+    char digits[24];
+    size_t n = sizeof(digits), before_n = strlen(before), after_n = strlen(after);
+
+    do {
+        digits[--n] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    size_t digits_n = sizeof(digits) - n;
+    if (before_n + digits_n + after_n >= size)
+        return false;
+    memcpy(out, before, before_n);
+    memcpy(out + before_n, digits + n, digits_n);
+    memcpy(out + before_n + digits_n, after, after_n + 1);
+    return true;
+}
+
+bool px_proc_path(int64_t pid, const char *rest, char *out, size_t size)
+{
+    return pid > 0 && compose("/proc/", (uint64_t)pid, rest, out, size);
+}
+
+bool px_proc_fd_path(int fd, char *out, size_t size)
+{
+    char link[64];
+
+    if (fd < 0 || size == 0 ||
+        !compose("/proc/self/fd/", (uint64_t)fd, "", link, sizeof(link)))
+        return false;
+    ssize_t n = readlink(link, out, size);
+    if (n <= 0 || (size_t)n >= size || out[0] != '/')
+        return false;
+    out[n] = '\0';
+    return true;
+}
+
+bool px_proc_read(const char *path, char *out, size_t size)
+{
+    size_t have = 0;
+    PX_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0)
+        return false;
+    while (have < size) {
+        ssize_t n = read(fd, out + have, size - have);
+
+        if (n == 0) {
+            out[have] = '\0';
+            return true;
+        }
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n > 0)
+            have += (size_t)n;
+    }
+    return false;
+}
+
+/* A number without sign and what ends it; false if there is none. */
+static bool number(const char *s, uint64_t *out)
+{
+    uint64_t n = 0;
+
+    if (!isdigit((unsigned char)*s))
+        return false;
+    for (; isdigit((unsigned char)*s); s++) {
+        if (n > (UINT64_MAX - 9) / 10)
+            return false;
+        n = n * 10 + (uint64_t)(*s - '0');
+    }
+    *out = n;
+    return *s == ' ' || *s == '\n' || *s == '\0';
+}
+
+/* The name may have spaces and brackets, and even look like the rest of the line: but nothing after
+ * it has a bracket. */
+bool px_proc_stat_parse(const char *text, struct px_proc_stat *out)
+{
+    const char *at = strrchr(text, ')');
+    struct px_proc_stat st = {0};
+    uint64_t pgrp = 0, threads = 0;
+
+    if (!at || at[1] != ' ')
+        return false;
+    at += 2;
+    for (int field = STATE; field <= START; field++) {
+        if (field == STATE)
+            st.state = *at;
+        if ((field == PGRP && !number(at, &pgrp)) ||
+            (field == THREADS && !number(at, &threads)) ||
+            (field == START && !number(at, &st.start)))
+            return false;
+        if (field == START)
+            break;
+        at = strchr(at, ' ');
+        if (!at)
+            return false;
+        at++;
+    }
+    if (!isalpha((unsigned char)st.state) || pgrp > INT32_MAX || threads > INT32_MAX)
+        return false;
+    st.pgrp = (int64_t)pgrp;
+    st.threads = (int64_t)threads;
+    *out = st;
+    return true;
+}
+
+bool px_proc_stat(int64_t pid, struct px_proc_stat *out)
+{
+    char path[64], text[STAT_B];
+
+    return px_proc_path(pid, "/stat", path, sizeof(path)) &&
+           px_proc_read(path, text, sizeof(text)) && px_proc_stat_parse(text, out);
+}
+
+bool px_proc_stat_ended(const struct px_proc_stat *st)
+{
+    return (st->state == 'Z' && st->threads <= 1) || st->state == 'X';
+}
+
+bool px_proc_ended(int64_t pid, uint64_t start)
+{
+    struct px_proc_stat st;
+
+    if (pid <= 0 || pid > INT32_MAX)
+        return true;
+    if (!px_proc_stat(pid, &st))
+        /* where /proc is hidden or absent, the kernel still says whether there is one */
+        return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+    if (start && st.start != start)
+        return true;
+    return px_proc_stat_ended(&st);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Processes as /proc tells of them. A pid alone may be somebody else's by now: the start time says
+ * who is meant. No malloc, no stdio, no locks: also for processes made by a bare clone. */
+#ifndef PX_BASE_PROC_H
+#define PX_BASE_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct px_proc_stat {
+    char state; /* as ps(1) shows it */
+    int64_t pgrp;
+    int64_t threads;
+    uint64_t start; /* in clock ticks since the system started */
+};
+
+/* False if there is no such process, or /proc is not to be read. */
+bool px_proc_stat(int64_t pid, struct px_proc_stat *out);
+/* What that file says, terminated; false if it is not what the kernel writes. */
+bool px_proc_stat_parse(const char *text, struct px_proc_stat *out);
+
+/* Nothing is left of it but what a parent may want to know. A leader that has left its threads
+ * behind has not ended. */
+bool px_proc_stat_ended(const struct px_proc_stat *st);
+
+/* Whether the process with that pid and start time (0: whoever has the pid) has ended, even if
+ * nobody has waited for it yet. */
+bool px_proc_ended(int64_t pid, uint64_t start);
+
+/* "/proc/<pid><rest>" to out; false if it does not fit. */
+bool px_proc_path(int64_t pid, const char *rest, char *out, size_t size);
+/* The path of what an open descriptor of ours is of, without links; false if it is not to be had. */
+bool px_proc_fd_path(int fd, char *out, size_t size);
+/* All of a short file to out, terminated; false if it is not there or does not fit. */
+bool px_proc_read(const char *path, char *out, size_t size);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What /proc tells of processes, some of which have names that are meant to be misread. */
+#include "core/base/proc.h"
+#include "px_test.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char rest[] =
+    " S 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 987654 1 2\n";
+
+static bool parses(const char *name, const char *after, struct px_proc_stat *st)
+{
+    char text[512];
+
+    snprintf(text, sizeof(text), "42 (%s)%s", name, after);
+    return px_proc_stat_parse(text, st);
+}
+
+START_TEST(a_name_with_spaces_and_brackets_is_a_name)
+{
+    static const char *const names[] = {"a",   "",      "a b",    ")", ") R 1 2 3",
+                                        "(((", "a) (b", "\n 1 2", "a)"};
+    struct px_proc_stat st;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        memset(&st, 0, sizeof(st));
+        ck_assert_msg(parses(names[i], rest, &st), "%s", names[i]);
+        ck_assert_int_eq(st.state, 'S');
+        ck_assert_int_eq(st.pgrp, 77);
+        ck_assert_int_eq(st.threads, 2);
+        ck_assert_uint_eq(st.start, 987654);
+    }
+}
+END_TEST
+
+START_TEST(what_the_kernel_does_not_write_is_refused)
+{
+    static const char *const wrong[] = {
+        "",
+        " ",
+        " S",
+        " S 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0",
+        " S 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 ",
+        " S 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 x",
+        " S 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 -1",
+        " S 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 99999999999999999999999",
+        " S 1 -7 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 9 1",
+        " S 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 b 0 9 1",
+        " 1 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 9 1",
+        "S 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 9 1"};
+    struct px_proc_stat st = {.start = 5};
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        ck_assert_msg(!parses("a", wrong[i], &st), "%s", wrong[i]);
+    ck_assert(!px_proc_stat_parse("42", &st));
+    ck_assert_uint_eq(st.start, 5);
+}
+END_TEST
+
+START_TEST(the_own_process_is_found_whatever_its_name)
+{
+    struct px_proc_stat st, again;
+
+    ck_assert(px_proc_stat(getpid(), &st));
+    ck_assert_int_eq(prctl(PR_SET_NAME, ") Z 1 2 3 4 ("), 0);
+    ck_assert(px_proc_stat(getpid(), &again));
+    ck_assert_int_eq(again.state, 'R');
+    ck_assert_uint_eq(again.start, st.start);
+    ck_assert_int_eq(again.pgrp, getpgrp());
+}
+END_TEST
+
+static void *stay(void *arg)
+{
+    char byte;
+
+    if (read(*(int *)arg, &byte, 1) < 0)
+        _exit(1);
+    _exit(0);
+}
+
+START_TEST(a_leader_that_has_left_its_threads_behind_has_not_ended)
+{
+    int ends[2], status;
+    struct px_proc_stat st = {0};
+
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_t thread;
+
+        close(ends[1]);
+        if (pthread_create(&thread, NULL, stay, &ends[0]))
+            _exit(1);
+        pthread_exit(NULL);
+    }
+    close(ends[0]);
+    while (px_proc_stat(child, &st) && st.state != 'Z')
+        usleep(1000);
+    ck_assert_int_eq(st.state, 'Z');
+    ck_assert(!px_proc_ended(child, st.start));
+    close(ends[1]);
+    ck_assert_int_eq(waitid(P_PID, (id_t)child, NULL, WEXITED | WNOWAIT), 0);
+    ck_assert(px_proc_ended(child, st.start));
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(a_path_that_does_not_fit_is_refused)
+{
+    char out[16];
+
+    ck_assert(px_proc_path(1234567, "/a", out, sizeof(out)));
+    ck_assert_str_eq(out, "/proc/1234567/a");
+    ck_assert(!px_proc_path(1234567, "/ab", out, sizeof(out)));
+    ck_assert(!px_proc_path(0, "", out, sizeof(out)));
+    ck_assert(!px_proc_path(-1, "", out, sizeof(out)));
+}
+END_TEST
+
+START_TEST(a_file_that_does_not_fit_is_refused)
+{
+    char out[8];
+
+    ck_assert(!px_proc_read("/proc/self/status", out, sizeof(out)));
+    ck_assert(!px_proc_read("/proc/self/nothing", out, sizeof(out)));
+    ck_assert(px_proc_read("/dev/null", out, sizeof(out)));
+    ck_assert_str_eq(out, "");
+}
+END_TEST
+
+START_TEST(the_path_of_a_descriptor_is_without_links)
+{
+    char out[64];
+    int fd = open("/proc/self/../", O_PATH | O_CLOEXEC);
+
+    ck_assert(px_proc_fd_path(fd, out, sizeof(out)));
+    ck_assert_str_eq(out, "/proc");
+    ck_assert(!px_proc_fd_path(fd, out, 5));
+    ck_assert(!px_proc_fd_path(-1, out, sizeof(out)));
+    close(fd);
+    ck_assert(!px_proc_fd_path(fd, out, sizeof(out)));
+}
+END_TEST
+
+PX_TEST_MAIN("base/proc", a_name_with_spaces_and_brackets_is_a_name,
+             what_the_kernel_does_not_write_is_refused,
+             the_own_process_is_found_whatever_its_name,
+             a_leader_that_has_left_its_threads_behind_has_not_ended,
+             a_path_that_does_not_fit_is_refused, a_file_that_does_not_fit_is_refused,
+             the_path_of_a_descriptor_is_without_links)
