@@ -24,7 +24,7 @@ enum px_rm_kind {
 enum px_rm_flag {
     PX_RM_RECURSE = 1,   /* DIR: folders in it, too */
     PX_RM_LEAVE_TOP = 2, /* DIR: but not the folder itself */
-    PX_RM_EMPTY = 4,     /* DIR: only empty folders, recursively; no files */
+    PX_RM_EMPTY = 4,     /* DIR: only folders that are empty; no files */
     PX_RM_ANY_GID = 8,   /* whatever group it has */
     PX_RM_SAME = 16,     /* only if device and inode are those given */
 };

@@ -216,7 +216,7 @@ static void note_folder(struct walk *w, struct folder *f, const char *name,
 {
     size_t n = strlen(name) + 1;
 
-    if (!(w->top->flags & (PX_RM_RECURSE | PX_RM_EMPTY))) {
+    if (!(w->top->flags & PX_RM_RECURSE)) {
         f->stays = true;
     } else if (px_rm_keeps_name(w->run, f->path_len, name)) {
         stays(w, f, name, PX_RM_ASKED, 0);

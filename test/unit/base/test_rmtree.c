@@ -66,7 +66,7 @@ END_TEST
 START_TEST(only_empty_folders_are_removed_if_asked_for)
 {
     px_tree_make("d/a/ d/b/c/ d/b/e/ d/x/y/f d/x/z/ d/l@/etc");
-    rm_dir("d", PX_RM_EMPTY);
+    rm_dir("d", PX_RM_RECURSE | PX_RM_EMPTY);
     px_assert_tree("d", "l@ x/ x/y/ x/y/f");
     rm_assert_said("");
     rm_assert_removed(0, 5);
@@ -76,12 +76,26 @@ END_TEST
 START_TEST(a_tree_of_empty_folders_is_removed_to_the_top_or_to_below_it)
 {
     px_tree_make("d/a/ d/b/c/");
-    rm_dir("d", PX_RM_EMPTY | PX_RM_LEAVE_TOP);
+    rm_dir("d", PX_RM_RECURSE | PX_RM_EMPTY | PX_RM_LEAVE_TOP);
     px_assert_tree("", "d/");
     px_tree_make("d/b/c/");
-    rm_dir("d", PX_RM_EMPTY | PX_RM_RECURSE);
+    rm_dir("d", PX_RM_RECURSE | PX_RM_EMPTY);
     px_assert_tree("", "");
     rm_assert_removed(0, 3);
+}
+END_TEST
+
+START_TEST(an_empty_folder_alone_is_removed_if_asked_for_without_recursion)
+{
+    px_tree_make("d/a/ e/ f/g h/");
+    rm_dir("d", PX_RM_EMPTY);
+    rm_dir("f", PX_RM_EMPTY);
+    rm_dir("h", PX_RM_EMPTY | PX_RM_LEAVE_TOP);
+    px_assert_tree("", "d/ d/a/ e/ f/ f/g h/");
+    rm_dir("e", PX_RM_EMPTY);
+    px_assert_tree("", "d/ d/a/ f/ f/g h/");
+    rm_assert_removed(0, 1);
+    rm_assert_said("");
 }
 END_TEST
 
@@ -440,6 +454,7 @@ PX_TEST_MAIN_WITH(
     with_recursion_all_of_it_is_removed, the_top_is_left_if_asked_for,
     only_empty_folders_are_removed_if_asked_for,
     a_tree_of_empty_folders_is_removed_to_the_top_or_to_below_it,
+    an_empty_folder_alone_is_removed_if_asked_for_without_recursion,
     only_the_folder_that_was_meant_is_removed, only_the_file_that_was_meant_is_removed,
     a_file_is_removed_and_nothing_beside_it,
     a_link_named_as_a_file_is_removed_and_not_what_it_leads_to,
