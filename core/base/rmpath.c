@@ -121,7 +121,7 @@ int px_rm_look(struct px_rm_sys *sys, int at, const char *name, struct px_rm_nod
     return 0;
 }
 
-/* What the kernel calls the mount that fd is in; -1 if it does not say. */
+/* The kernel's number of the mount that fd is in, or minus an errno. */
 static int64_t mount_of(int fd)
 {
     char path[40] = "/proc/self/fdinfo/", text[256], *digit = path + sizeof(path) - 1;
@@ -133,13 +133,13 @@ static int64_t mount_of(int fd)
     memmove(path + strlen(path), digit, strlen(digit) + 1);
     int info = open(path, O_RDONLY | O_CLOEXEC);
     if (info < 0)
-        return -1;
+        return -errno;
     ssize_t n = read(info, text, sizeof(text) - 1);
     close(info);
     text[n > 0 ? n : 0] = '\0';
     const char *found = strstr(text, "mnt_id:");
     if (!found)
-        return -1;
+        return -ENODATA;
     found += strlen("mnt_id:");
     found += strspn(found, " \t");
     int64_t id = 0;
@@ -268,18 +268,29 @@ int px_rm_open_way(struct px_rm_sys *sys, const char *path)
     return fd == -ENOSYS || fd == -EAGAIN ? open_by_names(sys, path) : fd;
 }
 
-/* Two mounts of one file system have the same device, so the mark or the mount's number decides. */
-static bool is_mount(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount, int fd)
+/* -EXDEV if fd is in another mount than at, whose device is dev. Two mounts of one file system have the
+ * same device, so the mark or the mount's number decides. */
+static int check_mount(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount, int fd)
 {
     struct px_rm_node node;
+    int rc = px_rm_look(sys, fd, "", &node);
 
-    if (px_rm_look(sys, fd, "", &node))
-        return true;
-    if (node.dev != dev || node.mount || !sys->no_mount_mark)
-        return node.dev != dev || node.mount;
+    if (rc)
+        return -rc;
+    if (node.dev != dev || node.mount)
+        return -EXDEV;
+    if (!sys->no_mount_mark)
+        return 0;
     if (*mount < 0)
         *mount = mount_of(at);
-    return mount_of(fd) != *mount;
+    if (*mount == -EMFILE || *mount == -ENFILE)
+        return (int)*mount;
+    if (*mount < 0)
+        return 0; /* there is no /proc */
+    int64_t here = mount_of(fd);
+    if (here < 0)
+        return (int)here;
+    return here == *mount ? 0 : -EXDEV;
 }
 
 int px_rm_open_below(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount,
@@ -292,9 +303,9 @@ int px_rm_open_below(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount,
     if (fd != -ENOSYS && fd != -EAGAIN)
         return fd;
     fd = px_rm_open_in(at, name);
-    if (fd >= 0 && is_mount(sys, at, dev, mount, fd)) {
-        close(fd);
-        return -EXDEV;
-    }
-    return fd;
+    int rc = fd < 0 ? 0 : check_mount(sys, at, dev, mount, fd);
+    if (!rc)
+        return fd;
+    close(fd);
+    return rc;
 }

@@ -439,7 +439,8 @@ START_TEST(file_systems_of_the_kernel_are_refused)
                                         "/sys/kernel"};
 
     for (size_t i = 0; i < PX_COUNT(paths); i++) {
-        struct px_rm_item item = {paths[i], PX_RM_DIR, PX_RM_RECURSE, 0, 0};
+        struct px_rm_item item = {paths[i], PX_RM_DIR, PX_RM_EMPTY | PX_RM_LEAVE_TOP, 0,
+                                  0};
 
         rm_run_as(0, &item, 1);
         ck_assert_uint_eq(rm_totals.failed, 1);
