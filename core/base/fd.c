@@ -60,25 +60,29 @@ static pmix_status_t await(int fd, short events, uint64_t deadline_ms)
     }
 }
 
-/* A pipe has no MSG_NOSIGNAL, and a library may not touch its host's handlers: hold
- * SIGPIPE back in this thread, and swallow the one we have raised. */
+/* A pipe has no MSG_NOSIGNAL, nor has a file at its limit (RLIMIT_FSIZE), and a library may
+ * not touch its host's handlers: hold the signals back in this thread, and swallow the one
+ * we have raised. */
 ssize_t px_fd_write(int fd, const void *bytes, size_t n)
 {
-    sigset_t sigpipe;
+    sigset_t ours;
     sigset_t mask_was;
     sigset_t pending_was;
 
-    sigemptyset(&sigpipe);
-    sigaddset(&sigpipe, SIGPIPE);
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGPIPE);
+    sigaddset(&ours, SIGXFSZ);
     sigpending(&pending_was);
-    pthread_sigmask(SIG_BLOCK, &sigpipe, &mask_was);
+    pthread_sigmask(SIG_BLOCK, &ours, &mask_was);
 
     ssize_t done = write(fd, bytes, n);
 
     int errnum = errno;
-    if (done < 0 && errnum == EPIPE && !sigismember(&pending_was, SIGPIPE)) {
-        while (sigtimedwait(&sigpipe, NULL, &(struct timespec){0}) < 0 &&
-               errno == EINTR)
+    int raised = errnum == EPIPE ? SIGPIPE : errnum == EFBIG ? SIGXFSZ : 0;
+    if (done < 0 && raised && !sigismember(&pending_was, raised)) {
+        sigemptyset(&ours);
+        sigaddset(&ours, raised);
+        while (sigtimedwait(&ours, NULL, &(struct timespec){0}) < 0 && errno == EINTR)
             ;
     }
     pthread_sigmask(SIG_SETMASK, &mask_was, NULL);

@@ -2,12 +2,14 @@
 /* Paths: joining, private directories, finding programs. */
 #include "core/base/path.h"
 
+#include "core/base/clock.h"
 #include "core/base/env.h"
 #include "core/base/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
 /* What execvp searches when there is no PATH; not the current directory. */
@@ -42,6 +44,20 @@ pmix_status_t px_path_private_dir(const char *parent, const char *prefix, char *
         return px_err_errno(err, "cannot make a directory in %s", parent);
     *out = px_take(&path);
     return PMIX_SUCCESS;
+}
+
+void px_path_random(char *name, size_t n)
+{
+    static const char chars[64] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789Zz";
+    uint8_t byte;
+
+    for (size_t i = 0; i < n; i++) {
+        /* Early in the life of a machine there may be nothing yet. */
+        if (getrandom(&byte, 1, GRND_NONBLOCK) != 1)
+            byte = (uint8_t)(px_clock_ms() * 31 + (uint64_t)getpid() * 7 + i * 13);
+        name[i] = chars[byte % sizeof(chars)];
+    }
 }
 
 static pmix_status_t check_program(const char *path, struct px_err *err)

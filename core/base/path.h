@@ -12,6 +12,8 @@ char *px_path_join(const char *dir, const char *name);
  * may not have a slash. */
 pmix_status_t px_path_private_dir(const char *parent, const char *prefix, char **out,
                                   struct px_err *err);
+/* Fills name[0..n) with letters and digits that nobody can guess. */
+void px_path_random(char *name, size_t n);
 /* Finds an executable as execvp would, with PATH from env and relative to cwd (NULL:
  * this process's); malloc'd. PMIX_ERR_NOT_FOUND, or PMIX_ERR_NO_PERMISSIONS if all
  * there is by that name is not executable or a directory; err says which. The exec may

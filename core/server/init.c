@@ -8,6 +8,7 @@
 #include "core/rt/log.h"
 #include "core/rt/param.h"
 #include "core/server/module.h"
+#include "core/server/session.h"
 #include "core/server/tool.h"
 #include "core/server/upcall.h"
 
@@ -185,6 +186,8 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
     else
         rc = px_embedded_create(srv, &a->err);
     if (!rc)
+        rc = px_session_begin(srv, a->info, a->n_info, &a->err);
+    if (!rc)
         rc = px_server_listen(srv, &a->err);
     return rc ? rc : px_contact_files_write(srv, a->info, a->n_info);
 }
@@ -213,6 +216,7 @@ static void on_start(struct px_call *call, void *args)
     if (rc && srv) {
         px_contact_files_remove(srv);
         px_server_unlisten(srv);
+        px_session_end(srv, false);
         server_free(srv);
         px_process.server = NULL;
     }
@@ -265,6 +269,7 @@ static void on_free(struct px_call *call, void *args PX_UNUSED)
 
     px_notify_set_hooks(px_process.notify, NULL);
     forget_jobs(px_process.model);
+    px_session_end(srv, srv->cleanup_left);
     px_process.server = NULL;
     server_free(srv);
     px_call_done(call, PMIX_SUCCESS);
@@ -328,6 +333,7 @@ PX_EXPORT pmix_status_t PMIx_server_finalize(void)
         px_process.guests = 0;
         px_embedded_end_jobs(px_process.server);
         (void)px_call(px_process.loop, on_stop, NULL);
+        px_session_sweep(px_process.server); /* takes as long as it takes: not there */
         (void)px_call(px_process.loop, on_free, NULL);
         px_role_end(PX_ROLE_SERVER);
     }

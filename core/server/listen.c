@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Listeners: every selected transport offers an address; connections go to the handshake. */
-#include "core/base/path.h"
 #include "core/base/str.h"
 #include "core/rt/log.h"
 #include "core/server/server.h"
@@ -95,16 +94,6 @@ static void set_uris(struct px_server *srv)
                  srv->listeners[0].address);
 }
 
-/* A server directory that the host named but nobody made yet is no reason to fail: transports
- * that need files then stay out. */
-static void make_dir(struct px_server *srv)
-{
-    struct px_err err = {0};
-
-    if (px_path_private_dir(srv->tmpdir, "pmix-server.", &srv->dir, &err))
-        px_log(PX_LOG_INFO, "server", "no private directory: %s", err.text);
-}
-
 pmix_status_t px_server_listen(struct px_server *srv, struct px_err *err)
 {
     size_t n;
@@ -112,7 +101,6 @@ pmix_status_t px_server_listen(struct px_server *srv, struct px_err *err)
     struct px_err last = {.status = PMIX_ERR_NOT_FOUND,
                           .text = "no transport is selected"};
 
-    make_dir(srv);
     for (size_t i = 0; i < n && srv->n_listeners < PX_MAX_LISTENERS; i++)
         if (listen_on(srv, &ptls[i], &last))
             px_log(PX_LOG_INFO, "server", "%s", last.text);
@@ -132,8 +120,4 @@ void px_server_unlisten(struct px_server *srv)
         ops_of(l->ptl)->unlisten(l->ptl->self, l->fd, l->address);
     }
     srv->n_listeners = 0;
-    if (srv->dir && rmdir(srv->dir) != 0)
-        px_log(PX_LOG_WARN, "server", "cannot remove %s: %m", srv->dir);
-    free(srv->dir);
-    srv->dir = NULL;
 }

@@ -140,6 +140,7 @@ struct px_server {
     struct px_launch_envs launch_envs;
     struct px_session *session; /* owned by session.c */
     struct px_cleanup *cleanup; /* owned by cleanup.c */
+    bool cleanup_left;          /* processes live that something waits for */
     bool stopping;
     unsigned refs;         /* further PMIx_server_init calls */
     struct px_msg recheck; /* owned by on_collect.c */
