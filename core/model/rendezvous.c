@@ -23,6 +23,8 @@ char *px_rendezvous_dir(const pmix_info_t *info, size_t n_info, const char *key,
     const char *names[] = {env, "TMPDIR", "TEMP", "TMP"};
     const char *dir = px_info_str(info, n_info, key);
 
+    if (dir && !*dir)
+        dir = NULL;
     for (size_t i = 0; !dir && i < PX_COUNT(names); i++) {
         dir = secure_getenv(names[i]);
         if (dir && dir[0] != '/')

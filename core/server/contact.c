@@ -1,28 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rendezvous files: written under another name first, so that nobody reads half of one, and removed
- * only if they are still the ones we wrote. */
+/* Which rendezvous files a server has: one for each thing it is told to be, whatever else it is.
+ *
+ * Of system servers, schedulers and system controllers there is one per node: a second one does not
+ * start. Names of sessions and namespaces may be taken without harm, as there are others to be
+ * found by; that is told in the log, and so is a disk that is full. */
+#include "core/server/contact.h"
+
 #include "core/base/fd.h"
-#include "core/base/path.h"
+#include "core/base/clock.h"
 #include "core/base/str.h"
-#include "core/model/rendezvous.h"
 #include "core/rt/log.h"
 #include "core/server/tool.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
-struct px_contact_file {
-    struct px_list link;
-    dev_t device;
-    ino_t inode;
-    struct timespec written; /* inodes are used again */
-    char path[];
+/* pmix.<before><host><after><what> */
+enum what { NOTHING, PID, NSPACE };
+static const struct kind {
+    const char *key, *before, *after;
+    enum what what;
+    bool system;   /* in the folder of the system, not of this server */
+    bool only_one; /* on a node */
+} kinds[] = {
+    {PMIX_SERVER_SYSTEM_SUPPORT, "sys.", "", NOTHING, true, true},
+    {PMIX_SERVER_SCHEDULER, "sched.", "", NOTHING, true, true},
+    {PMIX_SERVER_SYS_CONTROLLER, "sysctrlr.", "", NOTHING, true, true},
+    {PMIX_SERVER_SESSION_SUPPORT, "sys.", "", NOTHING, false, false},
+    {PMIX_SERVER_SESSION_SUPPORT, "", ".tool", NOTHING, false, false},
+    {PMIX_SERVER_TOOL_SUPPORT, "", ".", PID, false, false},
+    {PMIX_SERVER_TOOL_SUPPORT, "", ".", NSPACE, false, false},
+    /* the names that tools of releases 4 to 6 look for */
+    {PMIX_SERVER_TOOL_SUPPORT, "", ".tool.", PID, false, false},
+    {PMIX_SERVER_TOOL_SUPPORT, "", ".tool.", NSPACE, false, false},
 };
+
+/* A launcher's own file. The variable may be meant for a launcher that started this process. */
+static const char *launcher_file(const pmix_info_t *info, size_t n_info)
+{
+    const char *path = px_info_str(info, n_info, PMIX_LAUNCHER_RENDEZVOUS_FILE);
+
+    if (!path)
+        path = secure_getenv(PMIX_LAUNCHER_RNDZ_FILE);
+    if (!path)
+        path = secure_getenv("PMIX_LAUNCHER_RENDEZVOUS_FILE");
+    return path && *path ? path : NULL;
+}
+
+static const char *report_uri(const pmix_info_t *info, size_t n_info)
+{
+    const char *where = px_info_str(info, n_info, PMIX_TCP_REPORT_URI);
+
+    return where && *where ? where : NULL;
+}
+
+/* Whoever tells tools the way wants them to come. */
+bool px_contact_wanted(const pmix_info_t *info, size_t n_info)
+{
+    for (size_t i = 0; i < PX_COUNT(kinds); i++)
+        if (px_info_flag(info, n_info, kinds[i].key))
+            return true;
+    return launcher_file(info, n_info) || report_uri(info, n_info);
+}
 
 static char *content(const struct px_server *srv)
 {
@@ -34,117 +74,128 @@ static char *content(const struct px_server *srv)
                    (long)getpid(), (unsigned)geteuid(), (unsigned)getegid(), date);
 }
 
-/* There is one system server, say, per node: whoever lives keeps the name. */
-static bool is_anothers(const char *path)
+/* NULL: out of memory, or "" if it would be no name. */
+static char *name_of(const struct kind *k, const struct px_server *srv)
 {
-    struct px_rendezvous r;
+    char pid[24];
+    const char *what = k->what == PID ? pid : k->what == NSPACE ? srv->proc.nspace : "";
 
-    return px_rendezvous_read(path, &r, NULL) == PMIX_SUCCESS && r.pid > 0 &&
-           r.pid != getpid() && (kill(r.pid, 0) == 0 || errno == EPERM);
+    snprintf(pid, sizeof(pid), "%ld", (long)getpid());
+    if (strchr(what, '/'))
+        return strdup("");
+    return px_strf("pmix.%s%s%s%s", k->before, px_process.host, k->after, what);
 }
 
-/* The file's identity goes into st. */
-static pmix_status_t write_as(const char *path, const char *text, mode_t mode,
-                              struct stat *st, struct px_err *err)
+static void tell(const char *what, const struct px_err *err, pmix_status_t rc)
 {
-    PX_AUTOFREE char *temporary = px_strf("%s.XXXXXX", path);
-    char *slash = temporary ? strrchr(temporary, '/') : NULL;
-    PX_AUTOCLOSE int fd = -1;
+    px_log(PX_LOG_WARN, "server", "tools will not find us by %s: %s", what,
+           err->text[0] ? err->text : PMIx_Error_string(rc));
+}
+
+static pmix_status_t write_kind(struct px_server *srv, const struct kind *k,
+                                const char *text, struct px_err *err)
+{
+    PX_AUTOFREE char *name = name_of(k, srv);
+    struct px_contact_wish wish = {.dir = k->system ? srv->system_tmpdir : srv->tmpdir,
+                                   .name = name,
+                                   .text = text,
+                                   .well_known = true};
+    struct px_err why = {0};
     pmix_status_t rc;
 
-    if (!slash)
-        return temporary ? PMIX_ERR_BAD_PARAM : PMIX_ERR_NOMEM;
-    slash[1] = '.'; /* no name that anybody looks for */
-    fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0)
-        return px_err_errno(err, "cannot make %s", temporary);
-    rc = px_fd_write_all(fd, text, strlen(text), 0);
+    if (!name)
+        return PMIX_ERR_NOMEM;
+    if (!*name)
+        return PMIX_SUCCESS;
+    rc = px_contact_publish(srv, &wish, &why);
+    if (rc == PMIX_ERR_NOMEM)
+        return rc;
+    if (k->only_one && (rc == PMIX_ERR_EXISTS || rc == PMIX_ERR_NO_PERMISSIONS) &&
+        why.status == rc && why.text[0])
+        return px_err_set(err, rc, "%s", why.text);
     if (rc)
-        px_err_set(err, rc, "cannot write %s: %s", path, PMIx_Error_string(rc));
-    else if (fchmod(fd, mode) < 0 || fstat(fd, st) < 0 || rename(temporary, path) < 0)
-        rc = px_err_errno(err, "cannot make %s", path);
-    if (rc)
-        unlink(temporary);
-    return rc;
-}
-
-static pmix_status_t write_file(struct px_server *srv, const char *path)
-{
-    PX_AUTOFREE char *text = content(srv);
-    struct px_contact_file *f = malloc(sizeof *f + strlen(path) + 1);
-    struct px_err err = {0};
-    struct stat st;
-    pmix_status_t rc = text && f ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
-
-    if (!rc && is_anothers(path))
-        rc = px_err_set(&err, PMIX_ERR_EXISTS, "%s is that of a server that runs",
-                        path);
-    if (!rc)
-        rc = write_as(path, text, srv->tools_foreign ? 0644 : 0600, &st, &err);
-    if (rc) {
-        free(f);
-        px_log(PX_LOG_WARN, "server", "tools will not find us by %s: %s", path,
-               err.text[0] ? err.text : PMIx_Error_string(rc));
-        return rc == PMIX_ERR_NOMEM ? rc : PMIX_SUCCESS;
-    }
-    f->device = st.st_dev;
-    f->inode = st.st_ino;
-    f->written = st.st_mtim;
-    strcpy(f->path, path); /* as long as was made for it */
-    px_list_append(&srv->contact_files, &f->link);
+        tell(name, &why, rc);
     return PMIX_SUCCESS;
 }
 
-/* Takes name. */
-static pmix_status_t write_named(struct px_server *srv, const char *dir, char *name)
+/* At a path that somebody has chosen. */
+static pmix_status_t write_at(struct px_server *srv, const char *path, const char *text)
 {
-    PX_AUTOFREE char *own = name;
-    PX_AUTOFREE char *path = own ? px_path_join(dir, own) : NULL;
+    const char *slash = strrchr(path, '/');
+    PX_AUTOFREE char *dir = slash ? px_strf("%.*s", (int)(slash - path) + 1, path)
+                                  : strdup(".");
+    struct px_contact_wish wish = {
+        .dir = dir, .name = slash ? slash + 1 : path, .text = text};
+    struct px_err why = {0};
+    pmix_status_t rc = dir ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
-    return path ? write_file(srv, path) : PMIX_ERR_NOMEM;
+    if (!rc)
+        rc = px_contact_publish(srv, &wish, &why);
+    if (rc && rc != PMIX_ERR_NOMEM)
+        tell(path, &why, rc);
+    return rc == PMIX_ERR_NOMEM ? rc : PMIX_SUCCESS;
+}
+
+/* To a descriptor that somebody reads; a reader who does not is not waited for. */
+static void report_to(int fd, const char *line)
+{
+    pmix_status_t rc = px_fd_write_all(fd, line, strlen(line), px_clock_ms() + 1000);
+    struct px_err err = {0};
+
+    if (rc)
+        tell("what we write to a descriptor", &err, rc);
+}
+
+/* "-", "+", the number of a descriptor, or a file. */
+static pmix_status_t report(struct px_server *srv, const char *where)
+{
+    bool number = strspn(where, "0123456789") == strlen(where);
+    uint64_t fd = 0;
+    PX_AUTOFREE char *line = px_strf(
+        "%s%s\n",
+        number
+            ? "PMIX_SERVER_URI41:PMIX_SERVER_URI4:PMIX_SERVER_URI3:PMIX_SERVER_URI21;"
+            : "",
+        srv->uri);
+    PX_AUTOFREE char *text = px_strf("%s\nv" PX_IMITATED_VERSION "\n", srv->uri);
+
+    if (!line || !text)
+        return PMIX_ERR_NOMEM;
+    if (strcmp(where, "-") == 0)
+        report_to(STDOUT_FILENO, line);
+    else if (strcmp(where, "+") == 0)
+        report_to(STDERR_FILENO, line);
+    else if (number && px_str_to_u64(where, 0, INT32_MAX, &fd))
+        report_to((int)fd, line);
+    else
+        return write_at(srv, where, text);
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t px_contact_files_write(struct px_server *srv, const pmix_info_t *info,
-                                     size_t n_info)
+                                     size_t n_info, struct px_err *err)
 {
-    const char *host = px_process.host;
-    const char *extra = px_info_str(info, n_info, PMIX_LAUNCHER_RENDEZVOUS_FILE);
-    pmix_status_t rc;
+    const char *launcher = launcher_file(info, n_info),
+               *where = report_uri(info, n_info);
+    PX_AUTOFREE char *text = srv->tools ? content(srv) : NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
 
     if (!srv->tools)
         return PMIX_SUCCESS;
-    rc = write_named(srv, srv->tmpdir,
-                     px_strf("pmix.%s.tool.%ld", host, (long)getpid()));
-    if (!rc && !strchr(srv->proc.nspace, '/'))
-        rc = write_named(srv, srv->tmpdir,
-                         px_strf("pmix.%s.tool.%s", host, srv->proc.nspace));
-    if (!rc && px_info_flag(info, n_info, PMIX_SERVER_SESSION_SUPPORT))
-        rc = write_named(srv, srv->tmpdir, px_strf("pmix.%s.tool", host));
-    if (!rc && px_info_flag(info, n_info, PMIX_SERVER_SYSTEM_SUPPORT))
-        rc = write_named(srv, srv->system_tmpdir, px_strf("pmix.sys.%s", host));
-    if (!extra)
-        extra = secure_getenv(PMIX_LAUNCHER_RNDZ_FILE);
-    if (!rc && extra)
-        rc = strchr(extra, '/') ? write_file(srv, extra)
-                                : write_named(srv, ".", strdup(extra));
+    if (!text)
+        return PMIX_ERR_NOMEM;
+    for (size_t i = 0; !rc && i < PX_COUNT(kinds); i++)
+        if (px_info_flag(info, n_info, kinds[i].key))
+            rc = write_kind(srv, &kinds[i], text, err);
+    if (!rc && launcher)
+        rc = write_at(srv, launcher, text);
+    if (!rc && where)
+        rc = report(srv, where);
     return rc;
-}
-
-static bool is_still_ours(const struct px_contact_file *f)
-{
-    struct stat st;
-
-    return lstat(f->path, &st) == 0 && st.st_dev == f->device &&
-           st.st_ino == f->inode && st.st_mtim.tv_sec == f->written.tv_sec &&
-           st.st_mtim.tv_nsec == f->written.tv_nsec;
 }
 
 void px_contact_files_remove(struct px_server *srv)
 {
-    PX_LIST_EACH (&srv->contact_files, struct px_contact_file, f, link) {
-        if (is_still_ours(f) && unlink(f->path) < 0)
-            px_log(PX_LOG_WARN, "server", "cannot remove %s: %m", f->path);
-        px_list_remove(&f->link);
-        free(f);
-    }
+    PX_LIST_EACH (&srv->contact_files, struct px_contact_file, f, link)
+        px_contact_withdraw(srv, f);
 }

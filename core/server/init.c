@@ -170,7 +170,6 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
     if (!srv->tmpdir || !srv->system_tmpdir)
         return PMIX_ERR_NOMEM;
     name_self(srv, a);
-    srv->tools = px_info_flag(a->info, a->n_info, PMIX_SERVER_TOOL_SUPPORT);
     srv->tools_foreign = px_info_flag(a->info, a->n_info,
                                       PMIX_SERVER_ALLOW_FOREIGN_TOOLS);
     rc = make_self(srv);
@@ -185,11 +184,14 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
         px_module_take(a->module, a->info, a->n_info, &srv->module);
     else
         rc = px_embedded_create(srv, &a->err);
+    srv->tools = px_contact_wanted(a->info, a->n_info) &&
+                 (srv->embedded_host || srv->module.tool_connected2 ||
+                  srv->module.tool_connected); /* else all would be turned away */
     if (!rc)
         rc = px_session_begin(srv, a->info, a->n_info, &a->err);
     if (!rc)
         rc = px_server_listen(srv, &a->err);
-    return rc ? rc : px_contact_files_write(srv, a->info, a->n_info);
+    return rc ? rc : px_contact_files_write(srv, a->info, a->n_info, &a->err);
 }
 
 static void on_start(struct px_call *call, void *args)

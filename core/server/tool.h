@@ -21,10 +21,13 @@ struct px_peer *px_peer_create(struct px_server *srv, int fd,
                                const struct px_ptl_peer *who,
                                const struct px_hello *hello);
 
-/* contact.c: writes the files that info asks for, once the server listens. What cannot be written
- * is told in the log. */
+/* contact.c: does info, or the environment, want tools to find this server? */
+bool px_contact_wanted(const pmix_info_t *info, size_t n_info);
+/* Writes the files that info and the environment ask for, once the server listens, if tools are let
+ * in. PMIX_ERR_EXISTS, PMIX_ERR_NO_PERMISSIONS: a name of which there is one per node is somebody
+ * else's. What else cannot be written is told in the log. */
 pmix_status_t px_contact_files_write(struct px_server *srv, const pmix_info_t *info,
-                                     size_t n_info);
+                                     size_t n_info, struct px_err *err);
 /* Removes those that are still ours. */
 void px_contact_files_remove(struct px_server *srv);
 
