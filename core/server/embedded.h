@@ -10,6 +10,8 @@
 #include "core/server/embedded_pubs.h"
 #include "core/server/server.h"
 
+#include <sys/stat.h>
+
 extern const struct px_param px_embedded_params[]; /* embedded_* */
 
 /* Processes of one job: a typing error must not bring the node down. */
@@ -98,6 +100,8 @@ struct px_job {
     uint32_t first; /* rank in the session of its rank 0 */
     uint32_t n_running, n_streams;
     struct px_input *input;
+    char *dir; /* for scratch files; NULL: none */
+    struct stat dir_is;
     enum px_job_stage stage;
     struct px_timer *timer; /* of the stage */
     /* the first thing that went wrong */
@@ -130,6 +134,13 @@ void px_plan_cleanup(px_plan *plan);
 
 /* embedded_jobinfo.c: what a host tells of a job it registers. */
 pmix_status_t px_job_describe(const struct px_job *job, px_infos *out);
+
+/* embedded_dirs.c: makes folders for the job and its processes, if that can be; their job's end is
+ * theirs. The paths are malloc'd; NULL if there are no folders or no memory. */
+void px_job_dirs_make(struct px_job *job);
+void px_job_dirs_drop(struct px_job *job);
+char *px_job_top_dir(const struct px_job *job);
+char *px_task_dir(const struct px_task *task);
 
 /* embedded_spawn.c: the host module's function. */
 pmix_status_t px_embedded_spawn(const pmix_proc_t *proc, const pmix_info_t job_info[],

@@ -76,6 +76,7 @@ pmix_status_t px_job_create(struct px_embedded *host, const pmix_proc_t *parent,
         return PMIX_ERR_NOMEM;
     }
     host->n_ranks += job->n_tasks;
+    px_job_dirs_make(job);
     *out = job;
     return PMIX_SUCCESS;
 }
@@ -100,6 +101,7 @@ static void silence(struct px_job *job)
 void px_job_free(struct px_job *job)
 {
     silence(job);
+    px_job_dirs_drop(job);
     for (uint32_t r = 0; r < job->n_tasks; r++)
         if (job->tasks[r].running)
             pfexec(job)->forget(job->host->pfexec->self, job->tasks[r].pid);
@@ -198,6 +200,7 @@ static void over(struct px_job *job)
 {
     job->stage = PX_JOB_ENDED;
     px_pubs_job_gone(&job->host->pubs, job->proc.nspace);
+    px_job_dirs_drop(job);
     px_job_report_end(job);
     px_timer_set(job->timer, DROP_MS);
     px_embedded_check_idle(job->host);

@@ -107,6 +107,18 @@ static void add_maps(struct list *l, const struct px_job *job)
         add(l, PMIX_LOCAL_PEERS, ranks, PMIX_STRING);
 }
 
+/* Open MPI, for one, puts all its files there, and leaves them to us. */
+static void add_dirs(struct list *l, const struct px_job *job)
+{
+    bool yes = true;
+
+    if (!job->dir)
+        return;
+    add_made(l, PMIX_TMPDIR, px_job_top_dir(job));
+    add(l, PMIX_NSDIR, job->dir, PMIX_STRING);
+    add(l, PMIX_TDIR_RMCLEAN, &yes, PMIX_BOOL);
+}
+
 static void add_job(struct list *l, const struct px_job *job)
 {
     const struct px_server *srv = job->host->server;
@@ -116,6 +128,7 @@ static void add_job(struct list *l, const struct px_job *job)
     add_rank(l, PMIX_SERVER_RANK, srv->proc.rank);
     add(l, PMIX_JOBID, job->proc.nspace, PMIX_STRING);
     add_maps(l, job);
+    add_dirs(l, job);
     add_u32(l, PMIX_NODEID, 0);
     add_u32(l, PMIX_NODE_SIZE, node_size(job));
     add_u32(l, PMIX_NUM_NODES, 1);
@@ -162,6 +175,8 @@ static void add_task(struct list *l, const struct px_job *job,
     add_u32(&members, PMIX_NODEID, 0);
     add(&members, PMIX_HOSTNAME, px_process.model->hostname, PMIX_STRING);
     add_u32(&members, PMIX_REINCARNATION, 0);
+    if (job->dir)
+        add_made(&members, PMIX_PROCDIR, px_task_dir(task));
     if (is_spawned(job)) {
         add(&members, PMIX_SPAWNED, &yes, PMIX_BOOL);
         add(&members, PMIX_PARENT_ID, &job->parent, PMIX_PROC);

@@ -65,8 +65,8 @@ pmix_status_t px_session_made(struct px_server *srv, const char *path, uint8_t k
                               uint32_t *slot);
 /* It is gone, or was never made. */
 void px_session_unmade(struct px_server *srv, uint32_t slot);
-/* Its time is over before that of the server: is removed in the background. Without a component it
- * stays until the end. */
-void px_session_drop(struct px_server *srv, uint32_t slot);
+/* Removes a folder in srv->dir, with all that is in it, in the background: its time is over before
+ * that of the server. What cannot be removed goes with srv->dir. */
+void px_session_drop(struct px_server *srv, const char *path, const struct stat *st);
 
 #endif

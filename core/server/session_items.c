@@ -15,8 +15,15 @@ struct drop {
     struct px_list link;
     struct px_server *srv;
     uint64_t scope;
-    uint32_t slot;
+    struct px_made what;
 };
+
+static void drop_free(struct drop *d)
+{
+    px_list_remove(&d->link);
+    free(d->what.path);
+    free(d);
+}
 
 /* ---- records ------------------------------------------------------------------------------------ */
 
@@ -46,7 +53,7 @@ void px_session_items_record(struct px_server *srv)
         if (s->made[i].path)
             (void)record_made(srv, &s->made[i], 0, i);
     PX_LIST_EACH (&srv->session->drops, struct drop, d, link)
-        (void)record_made(srv, &s->made[d->slot], d->scope, 0);
+        (void)record_made(srv, &d->what, d->scope, 0);
 }
 
 static pmix_status_t new_slot(struct px_session *s, uint32_t *slot)
@@ -283,10 +290,8 @@ void px_session_items_free(struct px_session *s)
     free(s->made);
     s->made = NULL;
     s->n_made = 0;
-    PX_LIST_EACH (&s->drops, struct drop, d, link) {
-        px_list_remove(&d->link);
-        free(d);
-    }
+    PX_LIST_EACH (&s->drops, struct drop, d, link)
+        drop_free(d);
 }
 
 /* ---- before the end --------------------------------------------------------------------------------- */
@@ -296,9 +301,8 @@ static void drop_over(struct drop *d)
     struct px_journal_record done = {
         .type = PX_JOURNAL_DONE, .scope = d->scope, .path = ""};
 
-    px_list_remove(&d->link);
     (void)px_session_record(d->srv, &done);
-    free(d);
+    drop_free(d);
 }
 
 static void on_dropped(void *arg, pmix_status_t status,
@@ -308,27 +312,28 @@ static void on_dropped(void *arg, pmix_status_t status,
 
     if (!status)
         px_session_count(d->srv->session, totals);
-    /* A server that ends may be reading what was made, on another thread. */
-    if (!status && totals->failed == 0 && !d->srv->stopping)
-        px_session_unmade(d->srv, d->slot);
     drop_over(d);
 }
 
-void px_session_drop(struct px_server *srv, uint32_t slot)
+void px_session_drop(struct px_server *srv, const char *path, const struct stat *st)
 {
     struct px_session *s = srv->session;
     struct drop *d = NULL;
 
-    if (slot >= s->n_made || !s->made[slot].path || !s->cleaner ||
-        !px_session_can_record(srv))
+    if (!s || !s->cleaner || !px_session_can_record(srv))
         return;
     d = calloc(1, sizeof(*d));
     if (!d)
         return;
-    *d = (struct drop){
-        .srv = srv, .scope = PX_SESSION_SCOPE | s->n_drops++, .slot = slot};
+    d->srv = srv;
+    d->scope = PX_SESSION_SCOPE | s->n_drops++;
+    d->what = (struct px_made){.path = strdup(path),
+                               .kind = PX_RM_DIR,
+                               .flags = PX_RM_RECURSE | PX_RM_SAME | PX_RM_ANY_GID,
+                               .device = st->st_dev,
+                               .inode = st->st_ino};
     px_list_append(&s->drops, &d->link);
-    if (record_made(srv, &s->made[slot], d->scope, 0) ||
+    if (!d->what.path || record_made(srv, &d->what, d->scope, 0) ||
         px_session_ops(s)->run(s->cleaner->self, d->scope, on_dropped, d))
         drop_over(d);
 }

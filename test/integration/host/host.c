@@ -534,10 +534,49 @@ static void load_u32(pmix_info_t *info, const char *key, uint32_t n)
     PMIX_INFO_LOAD(info, key, &n, PMIX_UINT32);
 }
 
+static void load_dir(pmix_info_t *info, const char *key, const char *top,
+                     const char *below)
+{
+    char path[512];
+
+    snprintf(path, sizeof path, "%s%s", top, below);
+    PMIX_INFO_LOAD(info, key, path, PMIX_STRING);
+}
+
+/* What a rank is told of its own directory. */
+static void load_rank_dir(pmix_info_t *info, const char *top, int r)
+{
+    pmix_rank_t rank = (pmix_rank_t)r;
+    pmix_data_array_t array;
+    char below[32];
+
+    PMIX_DATA_ARRAY_CONSTRUCT(&array, 2, PMIX_INFO);
+    PMIX_INFO_LOAD((pmix_info_t *)array.array, PMIX_RANK, &rank, PMIX_PROC_RANK);
+    snprintf(below, sizeof below, "/job/%d", r);
+    load_dir((pmix_info_t *)array.array + 1, PMIX_PROCDIR, top, below);
+    PMIX_INFO_LOAD(info, PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
+    PMIX_DATA_ARRAY_DESTRUCT(&array);
+}
+
+/* HOST_DIRS names a directory to tell of, there or not. Returns how many infos it took. */
+static size_t load_dirs(pmix_info_t *info, int n)
+{
+    const char *top = getenv("HOST_DIRS");
+
+    if (!top)
+        return 0;
+    load_dir(&info[0], PMIX_TMPDIR, top, "");
+    load_dir(&info[1], PMIX_NSDIR, top, "/job");
+    for (int r = 0; r < n; r++)
+        load_rank_dir(&info[2 + r], top, r);
+    return 2 + (size_t)n;
+}
+
 static pmix_status_t register_one_node(const char *nspace, int n)
 {
     char ranks[HOST_MAX_RANKS * 4] = "", name[256] = "", *nodes, *ppn;
-    pmix_info_t info[8];
+    pmix_info_t info[8 + 2 + HOST_MAX_RANKS];
+    size_t n_info;
     pmix_status_t rc;
 
     gethostname(name, sizeof name - 1);
@@ -553,8 +592,9 @@ static pmix_status_t register_one_node(const char *nspace, int n)
     PMIX_INFO_LOAD(&info[5], PMIX_LOCAL_PEERS, ranks, PMIX_STRING);
     PMIX_INFO_LOAD(&info[6], PMIX_NODE_MAP, nodes, PMIX_REGEX);
     PMIX_INFO_LOAD(&info[7], PMIX_PROC_MAP, ppn, PMIX_REGEX);
-    rc = host_register_nspace(nspace, n, info, 8);
-    for (int i = 0; i < 8; i++)
+    n_info = 8 + load_dirs(&info[8], n);
+    rc = host_register_nspace(nspace, n, info, n_info);
+    for (size_t i = 0; i < n_info; i++)
         PMIX_INFO_DESTRUCT(&info[i]);
     free(nodes);
     free(ppn);
