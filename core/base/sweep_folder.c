@@ -24,8 +24,8 @@ static bool is_named(const char *path)
     return slash && px_str_starts(slash + 1, PX_JOURNAL_DIR);
 }
 
-/* File systems that no other node has mounted, too. What is not among them may be such a one. */
-static bool is_local(int fd)
+/* What is not among them may be a file system that other nodes have mounted, too. */
+bool px_sweep_is_local(int fd)
 {
     static const uint32_t local[] = {
         0xEF53,     /* ext */
@@ -85,7 +85,7 @@ static int open_folder(struct px_sweep_folder *f, int locked)
     f->fd = openat(way, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (f->fd < 0)
         return errno;
-    f->is_shared = locked < 0 && !is_local(f->fd);
+    f->is_shared = locked < 0 && !px_sweep_is_local(f->fd);
     return lock(f, locked);
 }
 

@@ -84,5 +84,7 @@ struct px_sweep_folder {
  * use, an errno as px_sweep_remains has it. ENOENT: it is not there. */
 int px_sweep_folder_open(struct px_sweep_folder *f, const char *path, int locked);
 void px_sweep_folder_close(struct px_sweep_folder *f);
+/* Whether only this node has the file system; then its locks tell of every server. */
+bool px_sweep_is_local(int fd);
 
 #endif

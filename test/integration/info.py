@@ -39,6 +39,8 @@ SCHEMA = {
                    "level": NUMBER, "help": MAYBE, "old_names": MAYBE, "settings": list},
     "settings": {"name": TEXT, "value": TEXT, "source": TEXT, "where": TEXT, "fate": TEXT},
     "problems": {"severity": TEXT, "text": TEXT},
+    "leftovers": {"kind": TEXT, "path": TEXT, "uid": NUMBER, "age_s": NUMBER, "pid": (int, type(None)),
+                  "things": NUMBER, "living": NUMBER, "note": MAYBE},
     "synonyms": {"name": TEXT, "means": MAYBE, "why_not": MAYBE},
 }
 
@@ -60,8 +62,10 @@ class Case(unittest.TestCase):
         self.top = tempfile.mkdtemp(prefix="tn.")
         self.addCleanup(shutil.rmtree, self.top)
         self.env = {k: v for k, v in os.environ.items() if not re.match("PMIX_|LD_|NO_COLOR", k)}
-        self.env.update(HOME=self.top, PMIX_SYSCONFDIR=os.path.join(self.top, "etc"), LC_ALL="C")
+        self.env.update(HOME=self.top, PMIX_SYSCONFDIR=os.path.join(self.top, "etc"), LC_ALL="C",
+                        TMPDIR=os.path.join(self.top, "tmp"))
         os.makedirs(os.path.join(self.top, "etc"))
+        os.makedirs(os.path.join(self.top, "tmp"))
 
     def run_info(self, *args, want=0, **env):
         p = subprocess.run([INFO, *args], env=dict(self.env, **env), timeout=60, check=False,
@@ -153,11 +157,11 @@ class Options(Case):
         self.assertIn(r":client_connect_timeout:setting:0:value:a\nb\\c:d" + "\n", out)
 
     def test_json(self):
-        self.assertEqual(set(self.json("--all")), set(SCHEMA) - {"settings"})
+        self.assertEqual(set(self.json("--all")), set(SCHEMA) - {"settings", "leftovers"})
         self.assertEqual(set(self.json()), {"version", "paths", "files", "frameworks", "components", "problems"})
         self.assertEqual(set(self.json("--param", "all")), {"parameters"})
         self.assertEqual(set(self.json("--path", "all")), {"paths"})
-        self.assertEqual(self.json("--check"), {"problems": []})
+        self.assertEqual(self.json("--check"), {"problems": [], "leftovers": []})
 
     def test_json_of_bytes_that_are_no_text(self):
         env = {os.fsencode(k): os.fsencode(v) for k, v in self.env.items()}
@@ -355,6 +359,152 @@ class Check(Case):
         os.chmod(path, 0o755)
         os.chmod(path + "/pmix_ptl_a.so", 0o777)
         self.check_finds("pmix_ptl_a.so is writable by everybody", PMIX_MCA_mca_base_component_path=path)
+
+
+class Leftovers(Case):
+    """What --check finds of servers that are no more."""
+
+    def setUp(self):
+        super().setUp()
+        self.tmp = os.path.join(self.top, "tmp")
+
+    def dead_pid(self):
+        p = subprocess.Popen(["true"])
+        p.wait()
+        return p.pid
+
+    def rendezvous(self, name, pid, where="tmp"):
+        return self.write("%s/%s" % (where, name), "server.0;tcp4://127.0.0.1:1\n4.2.9\n%d\n0:0\ntoday\n\n" % pid, 0o600)
+
+    def private(self, name="pmix-server.AbCdEf", where="tmp"):
+        path = os.path.join(self.top, where, name)
+        os.makedirs(path, mode=0o700)
+        return path
+
+    def left(self, *dirs, **env):
+        out = self.run_info("--check", *dirs, want=1, **env)
+        self.assertTrue(out.startswith(WELL))
+        for line in out.splitlines()[1:]:
+            self.assertRegex(line, r"\Aleft: /")
+        return out.splitlines()[1:]
+
+    def nothing_left(self, *dirs, **env):
+        self.assertEqual(self.run_info("--check", *dirs, **env), WELL)
+
+    def test_folder_without_a_journal(self):
+        path = self.private()
+        self.assertEqual(len(self.left()), 1)
+        self.assertRegex(self.left()[0], r"\Aleft: %s: folder of a server that is no more, uid %d, \d+ s old; to "
+                         r"remove: 0, processes that live: 0; it has no journal\Z" % (re.escape(path), os.geteuid()))
+
+    def test_folder_that_is_locked(self):
+        fd = os.open(self.private(), os.O_RDONLY)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        self.nothing_left()
+        fcntl.flock(fd, fcntl.LOCK_UN)
+        self.assertEqual(len(self.left()), 1)
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # looking has left no lock
+        os.close(fd)
+
+    def test_journals_that_are_none(self):
+        path = os.path.join(self.private(), "journal")
+        for content in (b"", b"no journal at all" * 100, b"\x00" * 64, os.urandom(4096)):
+            with open(path, "wb") as f:
+                f.write(content)
+            self.assertRegex(self.left()[0], "its journal is none")
+        os.remove(path)
+        os.symlink("/etc/passwd", path)
+        self.assertRegex(self.left()[0], "its journal cannot be read")
+        os.remove(path)
+        os.mkfifo(path)
+        self.assertRegex(self.left()[0], "its journal is none")
+        os.remove(path)
+        os.link(self.write("tmp/other", "x"), path)
+        self.assertRegex(self.left()[0], "its journal is none")
+        os.remove(path)
+        with open(path, "wb") as f:
+            f.truncate(1 << 40)
+        self.assertRegex(self.left()[0], "its journal is too long to be looked at")
+
+    def test_names_that_are_no_folders(self):
+        self.write("tmp/pmix-server.a", "x")
+        os.symlink("/etc", os.path.join(self.tmp, "pmix-server.b"))
+        os.mkfifo(os.path.join(self.tmp, "pmix.c"))
+        os.symlink(self.rendezvous("elsewhere", self.dead_pid()), os.path.join(self.tmp, "pmix.d"))
+        os.mkdir(os.path.join(self.tmp, "pmix.e"))
+        self.write("tmp/pmix.f", "no address\n")
+        self.write("tmp/pmix.g", "")
+        self.write("tmp/pmix.h", "server.0;tcp4://127.0.0.1:1\n" + "x" * 5000)
+        self.write("tmp/pmix.i", "server.0;tcp4://127.0.0.1:1\n2.0\n")  # of nobody knows which process
+        self.nothing_left()
+
+    def test_rendezvous_files(self):
+        pid = self.dead_pid()
+        path = self.rendezvous("pmix.sys.host", pid)
+        self.rendezvous("pmix.host.1", os.getpid())
+        self.assertRegex(self.left()[0], r"\Aleft: %s: file of the server that was process %d, uid %d, \d+ s old\Z"
+                         % (re.escape(path), pid, os.geteuid()))
+        self.assertEqual(len(self.left()), 1)
+
+    def test_rendezvous_file_that_is_locked(self):
+        path = self.rendezvous("pmix.sys.host", self.dead_pid())
+        fd = os.open(path, os.O_RDWR)
+        lock = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        fcntl.fcntl(fd, 37, lock)  # F_OFD_SETLK
+        self.nothing_left()
+        os.close(fd)
+        self.assertEqual(len(self.left()), 1)
+
+    def test_folders_to_look_into(self):
+        pid = self.dead_pid()
+        path = {name: self.rendezvous("pmix.sys.host", pid, name) for name in ("a", "b", "c", "d", "e", "e/deeper")}
+        env = {n: os.path.join(self.top, d) for n, d in (
+            ("PMIX_SERVER_TMPDIR", "a"), ("PMIX_SYSTEM_TMPDIR", "b"), ("TMPDIR", "c"), ("TEMP", "d"))}
+        found = self.left(self.top + "/e", self.top + "/a", **env)
+        self.assertEqual([re.match("left: (.*?): ", line)[1] for line in found],
+                         [path[n] for n in ("a", "b", "c", "e")])
+        self.assertRegex(self.run_info("--check", "/no/such/folder", want=1),
+                         "(?m)^wrong: cannot look for leftovers in /no/such/folder: No such file")
+        self.nothing_left(TMPDIR="/no/such/folder")
+        self.run_info(self.top, want=2)
+        self.assertRegex(self.err, "unexpected argument " + re.escape(self.top))
+
+    def test_formats(self):
+        pid = self.dead_pid()
+        file = self.rendezvous("pmix.sys.a\nb", pid)
+        os.utime(file, (0, time.time() - 90000))
+        folder = self.private()
+        self.assertRegex(self.left()[1], r"pmix.sys.a\?b: file .*, 25 h old\Z")
+        out = self.run_info("--check", "--parsable", want=1)
+        self.assertRegex(out, r"(?m)^left:folder:%d:\d+:0:0:0:%s$" % (os.geteuid(), re.escape(folder)))
+        self.assertRegex(out, r"(?m)^left:file:%d:9000\d:%d:0:0:%s/pmix.sys.a\\nb$" % (os.geteuid(), pid, self.tmp))
+        got = json.loads(self.run_info("--check", "--json", want=1))
+        self.assertIsNone(conforms("leftovers", got["leftovers"]))
+        self.assertEqual([(g["kind"], g["path"], g["pid"], g["note"]) for g in got["leftovers"]],
+                         [("folder", folder, None, "it has no journal"), ("file", file, pid, None)])
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to be somebody else")
+    def test_users_are_told_of_their_own_and_root_of_all(self):
+        os.chmod(self.top, 0o755)
+        os.chmod(self.tmp, 0o1777)
+        theirs, ours = self.private("pmix-server.theirs"), self.rendezvous("pmix.sys.ours", self.dead_pid())
+        os.chmod(ours, 0o644)
+        os.chown(theirs, 12345, 12345)
+        self.assertEqual(len(self.left()), 2)
+        p = subprocess.run(["setpriv", "--reuid", "12345", "--regid", "12345", "--clear-groups", INFO, "--check"],
+                           env=self.env, check=False, capture_output=True, text=True)
+        if p.returncode in (126, 127):
+            self.skipTest("another user cannot reach the build folder")
+        self.assertEqual(p.returncode, 1, p.stderr)
+        self.assertEqual(re.findall("(?m)^left: (.*?):", p.stdout), [theirs])
+
+    def test_nothing_is_changed(self):
+        self.private()
+        self.rendezvous("pmix.sys.host", self.dead_pid())
+        before = subprocess.run(["ls", "-lai", "--time-style=full-iso", "-R", self.tmp], check=True, capture_output=True).stdout
+        self.left()
+        after = subprocess.run(["ls", "-lai", "--time-style=full-iso", "-R", self.tmp], check=True, capture_output=True).stdout
+        self.assertEqual(before, after)
 
 
 class Harmless(Case):

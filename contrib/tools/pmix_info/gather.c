@@ -292,7 +292,7 @@ static void look_at_parameters(struct info *info)
 
 /* ---- what is wrong ------------------------------------------------------------------- */
 
-static void add_problem(struct info *info, enum px_param_severity severity, char *text)
+void add_problem(struct info *info, enum px_param_severity severity, char *text)
 {
     info->problems = need(
         reallocarray(info->problems, info->n_problems + 1, sizeof(*info->problems)));
@@ -385,8 +385,11 @@ void info_free(struct info *info)
         probe_free(&info->components[i].probe);
         free(info->components[i].left_out);
     }
+    for (size_t i = 0; i < info->n_leftovers; i++)
+        free(info->leftovers[i].path);
     for (size_t i = 0; i < N_PLACES; i++)
         free(info->places[i].path);
+    free(info->leftovers);
     free(info->problems);
     free(info->parameters);
     free(info->components);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmix_info: what it knows of the library's configuration (gather.c, probe.c, place.c), and
- * the ways to print that (pretty.c, parsable.c, json.c). It has the core linked into it, and
+/* pmix_info: what it knows of the library's configuration (gather.c, probe.c, place.c) and of
+ * dead servers (leftover.c), and the ways to print that (pretty.c, parsable.c, json.c). It has the core linked into it, and
  * is the only tool that may look inside; out of memory ends it. */
 #ifndef PMIX_INFO_INFO_H
 #define PMIX_INFO_INFO_H
@@ -43,6 +43,8 @@ struct options {
     const char *path;      /* which; "all" */
     struct wanted *wanted; /* all, if there is none */
     size_t n_wanted;
+    const char **dirs; /* where to look for leftovers, besides the usual places */
+    size_t n_dirs;
 };
 
 /* Ends the program if it is wrong, or asks for help. */
@@ -82,6 +84,27 @@ void probe_start(const struct px_found *found, struct probe *out);
 void probe_finish(struct probe *p); /* waits for it */
 void probe_free(struct probe *p);
 
+/* ---- what dead servers have left (leftover.c) ---------------------------------------- */
+
+enum leftover_kind { LEFT_FOLDER, LEFT_FILE };
+
+struct leftover {
+    enum leftover_kind kind;
+    char *path;
+    uid_t uid;
+    int64_t age_s; /* since it was last written */
+    int64_t pid;   /* that the server had; 0: not known */
+    /* of a folder, as its journal says: */
+    size_t things;    /* that somebody has to remove */
+    size_t living;    /* processes that it waits for */
+    const char *note; /* why that is not all; NULL: it is */
+};
+
+struct info;
+void leftovers_find(struct info *info, const struct options *o);
+const char *leftover_kind_name(enum leftover_kind kind); /* "folder" or "file" */
+char *leftover_text(const struct leftover *l);           /* malloc'd */
+
 /* ---- the whole (gather.c) ---------------------------------------------------------- */
 
 struct component {
@@ -112,11 +135,15 @@ struct info {
     size_t n_parameters;
     struct problem *problems;
     size_t n_problems;
+    struct leftover *leftovers; /* by path */
+    size_t n_leftovers;
 };
 
 /* deep: look at components and parameters, too. */
 void info_gather(struct info *info, bool deep);
 void info_free(struct info *info);
+/* Takes text. */
+void add_problem(struct info *info, enum px_param_severity severity, char *text);
 /* Notes are none that anybody has to act on. */
 bool info_is_well(const struct info *info);
 

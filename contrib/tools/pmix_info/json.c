@@ -195,6 +195,27 @@ static json_t *problems(const struct info *info)
     return v;
 }
 
+static json_t *leftovers(const struct info *info)
+{
+    json_t *v = need(json_array());
+
+    for (size_t i = 0; i < info->n_leftovers; i++) {
+        const struct leftover *l = &info->leftovers[i];
+        json_t *o = need(json_object());
+
+        set(o, "kind", text(leftover_kind_name(l->kind)));
+        set(o, "path", text(l->path));
+        set(o, "uid", json_integer(l->uid));
+        set(o, "age_s", json_integer(l->age_s));
+        set(o, "pid", l->pid ? json_integer(l->pid) : json_null());
+        set(o, "things", json_integer((json_int_t)l->things));
+        set(o, "living", json_integer((json_int_t)l->living));
+        set(o, "note", text(l->note));
+        append(v, o);
+    }
+    return v;
+}
+
 static json_t *synonyms(void)
 {
     const struct px_param_foreign *f;
@@ -229,6 +250,8 @@ void print_json(const struct info *info, const struct options *o)
         set(all, "parameters", parameters(info, o));
     if (o->sections & SECTION_PROBLEMS)
         set(all, "problems", problems(info));
+    if (o->check)
+        set(all, "leftovers", leftovers(info));
     if (o->sections & SECTION_SYNONYMS)
         set(all, "synonyms", synonyms());
     PX_AUTOFREE char *out = need(json_dumps(all, JSON_INDENT(2)));

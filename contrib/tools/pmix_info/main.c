@@ -23,7 +23,8 @@ static int print(const struct info *info, const struct options *o)
         perror("pmix_info: standard output");
         return EXIT_TROUBLE;
     }
-    return o->check && !info_is_well(info) ? EXIT_TROUBLE : EXIT_SUCCESS;
+    return o->check && (!info_is_well(info) || info->n_leftovers) ? EXIT_TROUBLE
+                                                                  : EXIT_SUCCESS;
 }
 
 static bool is(const char *wanted, const char *name)
@@ -66,6 +67,8 @@ int main(int argc, char **argv)
     options_parse(&o, argc, argv);
     info_gather(&info, o.sections & ~(unsigned)(SECTION_VERSION | SECTION_PATHS));
     look_for_wanted(&info, &o);
+    if (o.check)
+        leftovers_find(&info, &o);
     int status = print(&info, &o);
     info_free(&info);
     options_free(&o);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: pmix_info [OPTIONS]\n"
+    "usage: pmix_info [OPTIONS] [--check [DIR]...]\n"
     "Tell how the PMIx library is configured: its version and folders, components,\n"
     "parameters, where their values come from, and what is wrong with them.\n"
     "\n"
@@ -23,7 +23,9 @@ static const char help[] =
     "                     strongest first\n"
     "  --path NAME        a folder: prefix, bindir, libdir, includedir, sysconfdir,\n"
     "                     pkglibdir (of components) or all\n"
-    "  --check            only what is wrong with configuration and components\n"
+    "  --check            only what is wrong with configuration and components, and\n"
+    "                     what dead servers have left in the folders for temporary\n"
+    "                     files and in each DIR\n"
     "  -V, --version      the version\n"
     "  -h, --help         this\n"
     "\n"
@@ -138,9 +140,11 @@ static void parse_one(struct options *o, char ***at)
     } else if (strcmp(option, "-h") == 0 || strcmp(option, "--help") == 0) {
         fputs(help, stdout);
         exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_SUCCESS);
+    } else if (option[0] != '-') {
+        o->dirs = need(reallocarray(o->dirs, o->n_dirs + 1, sizeof(*o->dirs)));
+        o->dirs[o->n_dirs++] = option;
     } else if (!parse_format(o, option)) {
-        usage(option[0] == '-' ? "unknown option %s" : "unexpected argument %s",
-              option);
+        usage("unknown option %s", option);
     }
 }
 
@@ -149,6 +153,8 @@ void options_parse(struct options *o, int argc, char **argv)
     *o = (struct options){.level = MAX_LEVEL, .path = "all"};
     for (char **at = argv + (argc > 0); *at; at++)
         parse_one(o, &at);
+    if (o->n_dirs && !o->check)
+        usage("unexpected argument %s", o->dirs[0]);
     if (!o->sections)
         o->sections = SECTIONS_SUMMARY;
 }
@@ -160,6 +166,7 @@ void options_free(struct options *o)
         free(o->wanted[i].component);
     }
     free(o->wanted);
+    free(o->dirs);
 }
 
 bool options_want(const struct options *o, const char *framework, const char *component)

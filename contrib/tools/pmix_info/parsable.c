@@ -135,6 +135,17 @@ static void print_synonyms(void)
              f->ours ? "means" : "does not apply");
 }
 
+static void print_leftovers(const struct info *info)
+{
+    for (size_t i = 0; i < info->n_leftovers; i++) {
+        const struct leftover *l = &info->leftovers[i];
+
+        line(l->path, "left:%s:%u:%lld:%lld:%zu:%zu", leftover_kind_name(l->kind),
+             (unsigned)l->uid, (long long)l->age_s, (long long)l->pid, l->things,
+             l->living);
+    }
+}
+
 void print_parsable(const struct info *info, const struct options *o)
 {
     if (o->sections & SECTION_VERSION)
@@ -152,6 +163,7 @@ void print_parsable(const struct info *info, const struct options *o)
     for (size_t i = 0; (o->sections & SECTION_PROBLEMS) && i < info->n_problems; i++)
         line(info->problems[i].text, "problem:%s",
              severity_name(info->problems[i].severity));
+    print_leftovers(info);
     if (o->sections & SECTION_SYNONYMS)
         print_synonyms();
 }

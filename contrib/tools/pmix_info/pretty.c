@@ -293,6 +293,20 @@ static void print_problems(const struct info *info, const struct options *o,
     }
 }
 
+static void print_leftovers(const struct info *info, const struct paper *paper)
+{
+    for (size_t i = 0; i < info->n_leftovers; i++) {
+        PX_AUTOFREE char *text = leftover_text(&info->leftovers[i]);
+
+        begin(paper, STYLE_ODD);
+        fputs("left", stdout);
+        end(paper);
+        fputs(": ", stdout);
+        column(text, 0);
+        putchar('\n');
+    }
+}
+
 static void print_synonyms(const struct paper *paper)
 {
     const struct px_param_foreign *f;
@@ -324,4 +338,5 @@ void print_pretty(const struct info *info, const struct options *o)
         print_synonyms(&paper);
     if (o->sections & SECTION_PROBLEMS)
         print_problems(info, o, &paper);
+    print_leftovers(info, &paper);
 }
