@@ -3,6 +3,7 @@
 #include "frameworks/framework.h"
 
 #include "tenon/gds.h"
+#include "tenon/pcleanup.h"
 #include "tenon/pfexec.h"
 #include "tenon/pnet.h"
 #include "tenon/psec.h"
@@ -24,6 +25,8 @@ const struct px_framework px_frameworks[PX_FW_COUNT] = {
                       sizeof(struct px_pfexec_ops), .many = false, .required = false},
     [PX_FW_PNET] = {"pnet", PX_PNET_ABI, PX_ROLE_SERVER, sizeof(struct px_pnet_ops),
                     .many = true, .required = false},
+    [PX_FW_PCLEANUP] = {"pcleanup", PX_PCLEANUP_ABI, PX_ROLE_SERVER,
+                        sizeof(struct px_pcleanup_ops), .many = false, .required = false},
 };
 
 enum px_framework_id px_framework_find(const char *s, size_t len)

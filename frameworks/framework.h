@@ -14,6 +14,7 @@ enum px_framework_id {
     PX_FW_PSEC,
     PX_FW_PFEXEC,
     PX_FW_PNET,
+    PX_FW_PCLEANUP,
     PX_FW_COUNT
 };
 

@@ -32,6 +32,8 @@ static const struct px_param_foreign names[] = {
     SAME("ptl_tcp_handshake_wait_time", "server_handshake_timeout"),
     SAME("ptl_base_connection_wait_time", "client_connect_timeout"),
     SAME("ptl_tcp_connection_wait_time", "client_connect_timeout"),
+    SAME("pmix_debug", "pcleanup_janitor_verbose"), /* also from PMIX_DEBUG */
+    SAME("pmix_debug", "pcleanup_inproc_verbose"),
 
     NOT("mca_base_component_disable_dlopen", "-Dbuiltin= of the build decides"),
     NOT("mca_component_disable_dlopen", "-Dbuiltin= of the build decides"),

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #define ENV_PREFIX "PMIX_MCA_"
+#define ENV_DEBUG  "PMIX_DEBUG="
 
 enum { FILE_MAX = 1 << 20, MAX_DEPTH = 16, MAX_FILES = 1000 };
 
@@ -294,11 +295,24 @@ static pmix_status_t set_or_complain(struct px_params *p, const char *name,
     return PMIX_SUCCESS;
 }
 
+/* A variable that users of OpenPMIx know, and which the Standard's documents name: an ordinary
+ * parameter here. What is no number meant something else. */
+static pmix_status_t read_debug(struct px_params *p, const char *value)
+{
+    uint64_t n;
+
+    if (!px_str_to_u64(value, 0, INT32_MAX, &n))
+        return PMIX_SUCCESS;
+    return px_params_set(p, "pmix_debug", value, PX_SOURCE_ENV, "environment");
+}
+
 pmix_status_t px_params_read_env(struct px_params *p, char *const *env)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (; env && *env && !rc; env++) {
+        if (px_str_starts(*env, ENV_DEBUG))
+            rc = read_debug(p, *env + strlen(ENV_DEBUG));
         if (!px_str_starts(*env, ENV_PREFIX))
             continue;
         const char *name = *env + strlen(ENV_PREFIX);

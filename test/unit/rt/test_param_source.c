@@ -348,6 +348,21 @@ START_TEST(the_environment_gives_what_has_the_prefix)
 }
 END_TEST
 
+START_TEST(a_number_in_PMIX_DEBUG_is_a_parameter_under_several_names)
+{
+    char *env[] = {(char *)"PMIX_MCA_pcleanup_inproc_verbose=1",
+                   (char *)"PMIX_DEBUG=10", NULL};
+    char *text[] = {(char *)"PMIX_DEBUG=all", (char *)"PMIX_DEBUGGER=1", NULL};
+
+    ck_assert_int_eq(px_params_read_env(params, text), PMIX_SUCCESS);
+    ck_assert_ptr_null(px_params_text(params, "pcleanup_janitor_verbose", NULL, NULL));
+    ck_assert_int_eq(px_params_read_env(params, env), PMIX_SUCCESS);
+    assert_value("pcleanup_janitor_verbose", "10");
+    assert_value("pcleanup_inproc_verbose", "1"); /* its own name counts more */
+    ck_assert_uint_eq(params->n_problems, 0);
+}
+END_TEST
+
 PX_TEST_MAIN_WITH("rt/param_source", set_up, tear_down,
                   a_line_sets_a_name_to_a_value_and_its_place_is_known,
                   comments_blank_lines_and_windows_line_ends_are_nothing,
@@ -365,4 +380,5 @@ PX_TEST_MAIN_WITH("rt/param_source", set_up, tear_down,
                   what_is_no_regular_file_is_not_read_and_does_not_hang,
                   a_guarded_process_does_not_read_what_others_can_write,
                   the_environment_gives_what_has_the_prefix,
+                  a_number_in_PMIX_DEBUG_is_a_parameter_under_several_names,
                   info_gives_what_has_the_prefix)
