@@ -26,7 +26,7 @@ static size_t rules_of(enum px_framework_id id, const TTest **rules)
     static size_t (*const suites[PX_FW_COUNT])(const TTest **) = {
         [PX_FW_PTL] = contract_ptl,   [PX_FW_GDS] = contract_gds,
         [PX_FW_PSEC] = contract_psec, [PX_FW_PFEXEC] = contract_pfexec,
-        [PX_FW_PNET] = contract_pnet,
+        [PX_FW_PNET] = contract_pnet, [PX_FW_PCLEANUP] = contract_pcleanup,
     };
     const TTest *all[2 * MAX_RULES];
     size_t n = contract_common(all);

@@ -39,6 +39,7 @@ void contract_teardown(void);
 /* The rules of every component and those of each framework: put there, and counted. */
 size_t contract_common(const TTest **tests);
 size_t contract_gds(const TTest **tests);
+size_t contract_pcleanup(const TTest **tests);
 size_t contract_pfexec(const TTest **tests);
 size_t contract_pnet(const TTest **tests);
 size_t contract_psec(const TTest **tests);

@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The contract of pcleanup: what is removed when the server says so, and what is told about it. What
+ * it does to its host is in contract_pcleanup_life.c, servers that are killed in
+ * contract_pcleanup_kill.c. */
+#include "contract_pcleanup.h"
+
+#include "core/base/clock.h"
+#include "core/base/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define NODE "node"
+
+const struct px_pcleanup_ops *pcleanup_ops(void)
+{
+    return contract.component->ops;
+}
+
+/* ---- a server ---------------------------------------------------------------------- */
+
+struct srv srv_of(void *self, const char *name)
+{
+    struct srv s = {.self = self, .dir = -1, .journal = -1};
+
+    snprintf(s.path, sizeof(s.path), "%s/" PX_JOURNAL_DIR "%s", contract.dir, name);
+    ck_assert_int_eq(pcleanup_ops()->start(self, s.path, NODE), PMIX_SUCCESS);
+    return s;
+}
+
+void srv_make_dir(struct srv *s)
+{
+    ck_assert_int_eq(mkdir(s->path, 0700), 0);
+    s->dir = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_ge(s->dir, 0);
+    ck_assert_int_eq(flock(s->dir, LOCK_EX | LOCK_NB), 0);
+}
+
+void srv_record(struct srv *s, const struct px_journal_record *r)
+{
+    uint8_t bytes[PX_JOURNAL_RECORD_B];
+    size_t len = px_journal_encode(r, bytes);
+
+    ck_assert_uint_gt(len, 0);
+    ck_assert_int_eq(write(s->journal, bytes, len), (ssize_t)len);
+}
+
+void srv_make_journal(struct srv *s)
+{
+    char where[320];
+    struct px_journal_record head = {.type = PX_JOURNAL_HEAD, .x = (uint64_t)getpid()};
+
+    if (s->dir < 0)
+        srv_make_dir(s);
+    if (s->journal >= 0)
+        close(s->journal);
+    (void)unlinkat(s->dir, PX_JOURNAL_NAME, 0);
+    s->journal = openat(s->dir, PX_JOURNAL_NAME,
+                        O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    ck_assert_int_ge(s->journal, 0);
+    px_journal_whereabouts(NODE, where);
+    head.path = where;
+    head.y = px_journal_start_time(getpid());
+    srv_record(s, &head);
+    ck_assert_int_eq(pcleanup_ops()->journal(s->self, s->dir, s->journal),
+                     PMIX_SUCCESS);
+}
+
+struct srv srv_begin(void)
+{
+    struct srv s = srv_of(contract.self, "first1");
+
+    srv_make_journal(&s);
+    return s;
+}
+
+void srv_end(struct srv *s)
+{
+    if (s->journal >= 0)
+        ck_assert_int_eq(unlinkat(s->dir, PX_JOURNAL_NAME, 0), 0);
+    if (s->dir >= 0)
+        ck_assert_int_eq(rmdir(s->path), 0);
+    pcleanup_ops()->finish(s->self, false);
+    if (s->journal >= 0)
+        close(s->journal);
+    if (s->dir >= 0)
+        close(s->dir);
+    s->dir = s->journal = -1;
+}
+
+static uint32_t next_slot(void)
+{
+    static uint32_t slot;
+
+    return ++slot;
+}
+
+void srv_item(struct srv *s, uint64_t scope, const char *path, enum px_rm_kind kind,
+              unsigned flags)
+{
+    const struct px_journal_record r = {
+        .type = PX_JOURNAL_ITEM,
+        .kind = (uint8_t)kind,
+        .flags = (uint16_t)flags,
+        .slot = next_slot(),
+        .scope = scope,
+        .uid = geteuid(),
+        .gid = getegid(),
+        .path = path,
+    };
+
+    srv_record(s, &r);
+}
+
+void srv_proc(struct srv *s, uint64_t scope, pid_t pid, unsigned flags)
+{
+    const struct px_journal_record r = {
+        .type = PX_JOURNAL_PROC,
+        .flags = (uint16_t)flags,
+        .slot = next_slot(),
+        .scope = scope,
+        .x = (uint64_t)pid,
+        .y = px_journal_start_time(pid),
+        .path = "",
+    };
+
+    srv_record(s, &r);
+}
+
+/* ---- files -------------------------------------------------------------------------- */
+
+const char *in_dir(const char *name)
+{
+    static char paths[8][PATH_MAX];
+    static unsigned i;
+    char *path = paths[i++ % PX_COUNT(paths)];
+
+    snprintf(path, PATH_MAX, "%s/%s", contract.dir, name);
+    return path;
+}
+
+const char *make_file(const char *name)
+{
+    const char *path = in_dir(name);
+
+    process_write_file(path, "", 0600);
+    return path;
+}
+
+const char *make_folder(const char *name)
+{
+    const char *path = in_dir(name);
+
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    return path;
+}
+
+const char *make_tree(const char *name, unsigned n)
+{
+    char file[64];
+    const char *path = make_folder(name);
+    PX_AUTOCLOSE int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    ck_assert_int_ge(dir, 0);
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(file, sizeof(file), "file%u", i);
+        int fd = openat(dir, file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        ck_assert_int_ge(fd, 0);
+        close(fd);
+    }
+    return path;
+}
+
+bool is_there(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
+/* ---- answers ------------------------------------------------------------------------ */
+
+void on_done(void *arg, pmix_status_t status, const struct px_pcleanup_totals *totals)
+{
+    struct answer *a = arg;
+
+    a->n++;
+    a->status = status;
+    a->totals = *totals;
+}
+
+static bool has_come(void *arg)
+{
+    return ((struct answer *)arg)->n > 0;
+}
+
+void answer_wait(struct answer *a)
+{
+    ck_assert_msg(fake_host_run(&contract.host, LATE_MS, has_come, a),
+                  "done is not called");
+}
+
+struct answer sweep(struct srv *s, uint64_t scope)
+{
+    struct answer a = {0};
+
+    ck_assert_int_eq(pcleanup_ops()->run(s->self, scope, on_done, &a), PMIX_SUCCESS);
+    ck_assert_uint_eq(a.n, 0);
+    answer_wait(&a);
+    ck_assert_int_eq(a.status, PMIX_SUCCESS);
+    ck_assert_uint_eq(a.n, 1);
+    return a;
+}
+
+/* ---- processes ---------------------------------------------------------------------- */
+
+void adopt_orphans(void)
+{
+    ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+}
+
+bool are_all_gone(uint64_t ms)
+{
+    const uint64_t deadline_ms = px_clock_ms() + ms;
+
+    for (;;) {
+        pid_t r = waitpid(-1, NULL, WNOHANG | __WALL);
+
+        if (r < 0 && errno == ECHILD)
+            return true;
+        if (r == 0 && px_clock_ms() >= deadline_ms)
+            return false;
+        if (r == 0)
+            process_pause(1);
+    }
+}
+
+static bool is_process(const char *pid, const char *name)
+{
+    char path[64], line[512] = "", comm[64] = "", state;
+    long parent;
+    PX_AUTOCLOSE int fd = -1;
+
+    snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || read(fd, line, sizeof(line) - 1) <= 0 ||
+        sscanf(line, "%*d (%63[^)]) %c %ld", comm, &state, &parent) != 3)
+        return false;
+    return state != 'Z' && parent == getpid() && strcmp(comm, name) == 0;
+}
+
+pid_t find_process(const char *name)
+{
+    const struct dirent *entry;
+    pid_t pid = 0;
+    DIR *d = opendir("/proc");
+
+    ck_assert_ptr_nonnull(d);
+    while (!pid && (entry = readdir(d))) {
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+            is_process(entry->d_name, name))
+            pid = (pid_t)strtol(entry->d_name, NULL, 10);
+    }
+    closedir(d);
+    return pid;
+}
+
+/* ---- what is removed ---------------------------------------------------------------- */
+
+START_TEST(removes_what_the_journal_says_of_the_scope_and_nothing_else)
+{
+    struct srv s = srv_begin();
+    const char *file = make_file("file");
+    const char *tree = make_tree("tree", 20);
+    const char *other = make_file("other");
+    const char *stranger = make_file("stranger");
+
+    srv_item(&s, SCOPE, file, PX_RM_FILE, 0);
+    srv_item(&s, SCOPE, tree, PX_RM_DIR, PX_RM_RECURSE);
+    srv_item(&s, SCOPE + 1, other, PX_RM_FILE, 0);
+    sweep(&s, SCOPE);
+    ck_assert(!is_there(file) && !is_there(tree));
+    ck_assert(is_there(other) && is_there(stranger));
+    sweep(&s, SCOPE + 1);
+    ck_assert(!is_there(other));
+    ck_assert(is_there(stranger));
+    srv_end(&s);
+}
+END_TEST
+
+START_TEST(a_scope_of_which_the_journal_says_nothing_is_no_failure)
+{
+    struct srv s = srv_begin();
+    struct answer a = sweep(&s, 12345);
+
+    ck_assert_uint_eq(a.totals.files + a.totals.dirs + a.totals.failed, 0);
+    srv_end(&s);
+}
+END_TEST
+
+START_TEST(a_scope_may_be_run_again)
+{
+    struct srv s = srv_begin();
+
+    srv_item(&s, SCOPE, make_file("file"), PX_RM_FILE, 0);
+    ck_assert_uint_eq(sweep(&s, SCOPE).totals.files, 1);
+    struct answer a = sweep(&s, SCOPE);
+    ck_assert_uint_eq(a.totals.files, 0);
+    ck_assert_uint_eq(a.totals.failed, 0);
+    srv_end(&s);
+}
+END_TEST
+
+START_TEST(totals_say_what_was_removed_and_what_stays)
+{
+    struct srv s = srv_begin();
+    const char *tree = make_tree("tree", 3);
+    const char *kept = in_dir("tree/file1");
+    const char *folder = make_folder("folder");
+
+    srv_item(&s, SCOPE, make_file("file"), PX_RM_FILE, 0);
+    srv_item(&s, SCOPE, in_dir("missing"), PX_RM_FILE, 0);
+    srv_item(&s, SCOPE, tree, PX_RM_DIR, PX_RM_RECURSE);
+    srv_item(&s, SCOPE, kept, PX_RM_KEEP, 0);
+    srv_item(&s, SCOPE, folder, PX_RM_DIR, 0);
+    struct answer a = sweep(&s, SCOPE);
+    ck_assert_uint_eq(a.totals.files, 3);
+    ck_assert_uint_eq(a.totals.dirs, 1);
+    ck_assert_uint_eq(a.totals.kept, 1);
+    ck_assert_uint_eq(a.totals.foreign, 0);
+    ck_assert_uint_eq(a.totals.failed, 0);
+    ck_assert(is_there(kept) && !is_there(folder));
+    ck_assert_int_eq(unlink(kept), 0);
+    ck_assert_int_eq(rmdir(tree), 0);
+    srv_end(&s);
+}
+END_TEST
+
+START_TEST(what_belongs_to_another_stays)
+{
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    struct srv s = srv_begin();
+    const char *tree = make_tree("tree", 3);
+    const char *foreign = in_dir("tree/file1");
+
+    ck_assert_int_eq(lchown(foreign, OTHER_UID, OTHER_UID), 0);
+    srv_item(&s, SCOPE, tree, PX_RM_DIR, PX_RM_RECURSE);
+    struct answer a = sweep(&s, SCOPE);
+    ck_assert_uint_eq(a.totals.files, 2);
+    ck_assert_uint_eq(a.totals.foreign, 1);
+    ck_assert(is_there(foreign));
+    ck_assert_int_eq(unlink(foreign), 0);
+    ck_assert_int_eq(rmdir(tree), 0);
+    srv_end(&s);
+}
+END_TEST
+
+/* The folder it is in is root's alone: the file can be removed only by who may not. */
+START_TEST(roots_rights_are_not_used_for_others)
+{
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    struct srv s = srv_begin();
+    struct px_journal_record r = {.type = PX_JOURNAL_ITEM,
+                                  .kind = PX_RM_FILE,
+                                  .slot = 1,
+                                  .scope = SCOPE,
+                                  .uid = OTHER_UID,
+                                  .gid = OTHER_UID,
+                                  .path = make_file("file")};
+
+    ck_assert_int_eq(lchown(r.path, OTHER_UID, OTHER_UID), 0);
+    srv_record(&s, &r);
+    struct answer a = sweep(&s, SCOPE);
+    ck_assert_uint_eq(a.totals.files, 0);
+    ck_assert(is_there(r.path));
+    ck_assert_int_eq(chmod(contract.dir, 0777), 0);
+    ck_assert_uint_eq(sweep(&s, SCOPE).totals.files, 1);
+    ck_assert(!is_there(r.path));
+    srv_end(&s);
+}
+END_TEST
+
+START_TEST(a_journal_written_anew_counts_from_then_on)
+{
+    struct srv s = srv_begin();
+    const char *before = make_file("before");
+    const char *after = make_file("after");
+
+    srv_item(&s, SCOPE, before, PX_RM_FILE, 0);
+    srv_make_journal(&s);
+    srv_item(&s, SCOPE, after, PX_RM_FILE, 0);
+    sweep(&s, SCOPE);
+    ck_assert(is_there(before));
+    ck_assert(!is_there(after));
+    srv_end(&s);
+}
+END_TEST
+
+START_TEST(what_is_appended_later_counts)
+{
+    struct srv s = srv_begin();
+    const char *file = make_file("file");
+
+    sweep(&s, SCOPE);
+    srv_item(&s, SCOPE, file, PX_RM_FILE, 0);
+    sweep(&s, SCOPE);
+    ck_assert(!is_there(file));
+    srv_end(&s);
+}
+END_TEST
+
+static bool have_all_come(void *arg)
+{
+    const struct answer *a = arg;
+
+    for (int i = 0; i < 500; i++) {
+        if (a[i].n == 0)
+            return false;
+    }
+    return true;
+}
+
+START_TEST(five_hundred_runs_are_all_done)
+{
+    static struct answer a[500];
+    char name[32];
+    struct srv s = srv_begin();
+    size_t n_fds = process_count_fds();
+
+    for (int i = 0; i < 500; i++) {
+        snprintf(name, sizeof(name), "file%d", i);
+        srv_item(&s, 1 + (uint64_t)i, make_file(name), PX_RM_FILE, 0);
+    }
+    for (int i = 0; i < 500; i++)
+        ck_assert_int_eq(pcleanup_ops()->run(s.self, 1 + (uint64_t)i, on_done, &a[i]),
+                         PMIX_SUCCESS);
+    ck_assert(fake_host_run(&contract.host, 50000, have_all_come, a));
+    for (int i = 0; i < 500; i++) {
+        ck_assert_uint_eq(a[i].n, 1);
+        ck_assert_int_eq(a[i].status, PMIX_SUCCESS);
+        ck_assert_uint_eq(a[i].totals.files, 1);
+    }
+    ck_assert_uint_eq(process_count_fds(), n_fds);
+    srv_end(&s);
+}
+END_TEST
+
+/* ---- what is told ------------------------------------------------------------------- */
+
+START_TEST(is_silent_about_what_stays_unless_asked)
+{
+    struct srv s = srv_begin();
+
+    srv_item(&s, SCOPE, make_file("file"), PX_RM_FILE,
+             PX_RM_SAME); /* not the one meant */
+    struct answer a = sweep(&s, SCOPE);
+    fake_host_run(&contract.host, 20, NULL, NULL);
+    ck_assert_uint_eq(a.totals.failed, 1);
+    ck_assert_str_eq(contract.host.last_log, "");
+    ck_assert_int_eq(unlink(in_dir("file")), 0);
+    srv_end(&s);
+}
+END_TEST
+
+static bool has_logged(void *arg PX_UNUSED)
+{
+    return contract.host.last_log[0];
+}
+
+START_TEST(at_verbosity_10_says_what_stays_and_why)
+{
+    PX_TEST_NEEDS(contract_has_param("verbose"), "a parameter verbose");
+    ck_assert_int_eq(contract_reopen("verbose", "10"), PMIX_SUCCESS);
+    struct srv s = srv_begin();
+    const char *name = make_file("a\nb");
+
+    srv_item(&s, SCOPE, name, PX_RM_FILE, PX_RM_SAME);
+    ck_assert_uint_eq(sweep(&s, SCOPE).totals.failed, 1);
+    ck_assert(fake_host_run(&contract.host, LATE_MS, has_logged, NULL));
+    const char *line = contract.host.last_log;
+    ck_assert_msg(px_str_starts(line, "cannot remove /") && strstr(line, "/a?b: "),
+                  "\"%s\"", line);
+    ck_assert_int_eq(unlink(name), 0);
+    srv_end(&s);
+}
+END_TEST
+
+/* ---- what dead servers have left ---------------------------------------------------- */
+
+/* Its folder as a server leaves it that nobody has been able to help. */
+static void leave_behind(struct srv *s)
+{
+    close(s->dir);
+    close(s->journal);
+    s->dir = s->journal = -1;
+}
+
+/* With another copy of the component, that is not told of the journal. */
+static struct srv stranger(const char *name)
+{
+    struct srv s = {.dir = -1, .journal = -1, .self = contract.self};
+    char where[320];
+    struct px_journal_record head = {
+        .type = PX_JOURNAL_HEAD, .x = (uint64_t)getpid(), .y = 1, .path = where};
+
+    snprintf(s.path, sizeof(s.path), "%s/" PX_JOURNAL_DIR "%s", contract.dir, name);
+    srv_make_dir(&s);
+    s.journal = openat(s.dir, PX_JOURNAL_NAME,
+                       O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    ck_assert_int_ge(s.journal, 0);
+    px_journal_whereabouts(NODE, where);
+    srv_record(&s, &head);
+    return s;
+}
+
+static struct answer reclaim(const char *tmpdir)
+{
+    struct answer a = {0};
+
+    ck_assert_int_eq(pcleanup_ops()->reclaim(contract.self, tmpdir, on_done, &a),
+                     PMIX_SUCCESS);
+    ck_assert_uint_eq(a.n, 0);
+    answer_wait(&a);
+    return a;
+}
+
+START_TEST(reclaims_what_a_dead_server_has_left)
+{
+    struct srv s = srv_of(contract.self, "first1");
+    struct srv dead = stranger("dead01");
+    const char *file = make_file("file");
+    const char *made = make_folder("made");
+
+    srv_item(&dead, SCOPE, file, PX_RM_FILE, 0);
+    srv_item(&dead, 0, made, PX_RM_DIR, PX_RM_RECURSE);
+    leave_behind(&dead);
+    struct answer a = reclaim(contract.dir);
+    ck_assert_int_eq(a.status, PMIX_SUCCESS);
+    ck_assert(!is_there(file) && !is_there(made) && !is_there(dead.path));
+    ck_assert_uint_ge(a.totals.files, 1);
+    srv_end(&s);
+}
+END_TEST
+
+START_TEST(leaves_alone_what_a_living_server_has)
+{
+    struct srv s = srv_begin(); /* its own, too */
+    struct srv alive = stranger("alive1");
+    const char *file = make_file("file");
+
+    srv_item(&alive, SCOPE, file, PX_RM_FILE, 0);
+    srv_item(&s, SCOPE, file, PX_RM_FILE, 0);
+    ck_assert_int_eq(reclaim(contract.dir).status, PMIX_SUCCESS);
+    ck_assert(is_there(file) && is_there(alive.path) && is_there(s.path));
+    leave_behind(&alive);
+    ck_assert_int_eq(reclaim(contract.dir).status, PMIX_SUCCESS);
+    ck_assert(!is_there(file) && !is_there(alive.path));
+    srv_end(&s);
+}
+END_TEST
+
+START_TEST(a_tmpdir_that_is_not_there_has_nothing_to_reclaim)
+{
+    struct srv s = srv_of(contract.self, "first1");
+    struct answer a = reclaim(in_dir("missing"));
+
+    ck_assert_uint_eq(a.totals.files + a.totals.dirs, 0);
+    srv_end(&s);
+}
+END_TEST
+
+size_t contract_pcleanup(const TTest **tests)
+{
+    const TTest *const own[] = {
+        removes_what_the_journal_says_of_the_scope_and_nothing_else,
+        a_scope_of_which_the_journal_says_nothing_is_no_failure,
+        a_scope_may_be_run_again,
+        totals_say_what_was_removed_and_what_stays,
+        what_belongs_to_another_stays,
+        roots_rights_are_not_used_for_others,
+        a_journal_written_anew_counts_from_then_on,
+        what_is_appended_later_counts,
+        five_hundred_runs_are_all_done,
+        is_silent_about_what_stays_unless_asked,
+        at_verbosity_10_says_what_stays_and_why,
+        reclaims_what_a_dead_server_has_left,
+        leaves_alone_what_a_living_server_has,
+        a_tmpdir_that_is_not_there_has_nothing_to_reclaim,
+    };
+    size_t n = PX_COUNT(own);
+
+    memcpy(tests, own, sizeof(own));
+    n += pcleanup_life_tests(tests + n);
+    n += pcleanup_kill_tests(tests + n);
+    return n;
+}
