@@ -11,7 +11,6 @@
 #include "core/base/rmtree.h"
 #include "core/base/str.h"
 #include "core/base/sweep_impl.h"
-#include "core/wire/hello.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -181,11 +180,21 @@ static void look_at_folder(struct info *info, int parent, const char *name,
 
 /* ---- rendezvous files ----------------------------------------------------------------- */
 
+/* "nspace.rank;tcp4://..." */
+static bool is_address(const char *line)
+{
+    const char *semicolon = strchr(line, ';');
+
+    return semicolon && memchr(line, '.', (size_t)(semicolon - line)) &&
+           (px_str_starts(semicolon + 1, "tcp4://") ||
+            px_str_starts(semicolon + 1, "tcp6://") ||
+            px_str_starts(semicolon + 1, "usock://"));
+}
+
 /* The process that a rendezvous file names; 0 if it names none; -1 if it is no such file. */
 static int64_t read_pid(int fd, size_t size)
 {
     char text[MAX_FILE_B + 1], *rest = text;
-    struct px_uri uri;
     const char *line;
     uint64_t pid = 0;
 
@@ -193,7 +202,7 @@ static int64_t read_pid(int fd, size_t size)
         return -1;
     text[size] = '\0';
     line = strsep(&rest, "\n");
-    if (px_uri_parse(line, &uri))
+    if (!is_address(line))
         return -1;
     (void)strsep(&rest, "\n"); /* the version */
     line = strsep(&rest, "\n");
