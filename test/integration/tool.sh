@@ -95,6 +95,127 @@ every_way() { # TOOL'S LIBRARY, SERVER'S LIBRARY
     end_server serving
 }
 
+# A server with every file there is, in folders of their own.
+SYSTEM_DIR='' SERVER_DIR='' OF_SYSTEM='' OF_SERVER=''
+serve_all() {
+    SYSTEM_DIR=$TMPDIR/node SERVER_DIR=$TMPDIR/session
+    export PMIX_SYSTEM_TMPDIR=$SYSTEM_DIR PMIX_SERVER_TMPDIR=$SERVER_DIR
+    mkdir "$SYSTEM_DIR"
+    TOOL_HOST_SYSTEM_DIR=$SYSTEM_DIR TOOL_HOST_LAUNCHER_FILE=$TMPDIR/a/b/launcher \
+        serve ours serving tool system session sched ctrlr
+    SERVER_ID=$(sed -n 's/^ready.* \([0-9]*\)$/\1/p' "$SERVER_OUT")
+    OF_SYSTEM="pmix.sys.$HOST pmix.sched.$HOST pmix.sysctrlr.$HOST"
+    OF_SERVER="pmix.sys.$HOST pmix.$HOST.tool"
+    OF_SERVER+=" pmix.$HOST.$SERVER_ID pmix.$HOST.serving pmix.$HOST.tool.$SERVER_ID pmix.$HOST.tool.serving"
+}
+
+# only FILE...: moves the other files away, and back with "only all"
+only() {
+    local dir file
+    for dir in "$SYSTEM_DIR" "$SERVER_DIR"; do
+        for file in "$dir"/.away.*; do
+            [ ! -e "$file" ] || mv "$file" "$dir/${file##*/.away.}"
+        done
+        for file in "$dir"/pmix.*; do
+            [ "$1" != all ] || continue
+            case " $* " in *" ${file#"$TMPDIR"/} "*) ;; *) mv "$file" "$dir/.away.${file##*/}" ;; esac
+        done
+    done
+}
+
+# finds WAY [VALUE]: in PMIx_tool_init; and ours, by PMIx_tool_attach_to_server
+finds() {
+    tool "$TOOL" "$@" || fail "$*: $(cat "$ERR")"
+    lines 1 '^SERVERS SUCCESS 1 serving$' "$OUT"
+    lines 1 '^QUERY SUCCESS jobs-of-serving$' "$OUT"
+    [ "$TOOL" = ours ] || return 0 # 4.2.2 names a server when it has none
+    TOOL_ATTACHES=1 tool "$TOOL" "$@" || fail "$*, later: $(cat "$ERR")"
+    lines 1 '^SERVERS SUCCESS 1 serving$' "$OUT"
+    lines 1 '^OK tool$' "$OUT"
+}
+
+finds_none() {
+    tool "$TOOL" "$@" && fail "$*: a server was found"
+    lines 1 '^INIT UNREACHABLE' "$OUT"
+}
+
+every_file_is_there_and_leads_to_it() {
+    local file
+    TOOL=ours
+    serve_all
+    for file in $OF_SYSTEM; do finds file "$SYSTEM_DIR/$file"; done
+    for file in $OF_SERVER; do finds file "$SERVER_DIR/$file"; done
+    finds file "$TMPDIR/a/b/launcher"
+    finds uri "file:$TMPDIR/a/b/launcher"
+    end_server serving
+    same "" "$(find "$TMPDIR" -mindepth 1 ! -path "$SYSTEM_DIR" | tr '\n' ' ')" "left behind"
+    rmdir "$SYSTEM_DIR"
+}
+
+every_way_needs_one_file() {
+    TOOL=ours
+    serve_all
+    only "node/pmix.sys.$HOST" && finds system && finds first && finds order PMIX_CONNECT_TO_SYSTEM
+    only "node/pmix.sched.$HOST" && finds sched && finds order PMIX_CONNECT_TO_SYSTEM,PMIX_CONNECT_TO_SCHEDULER
+    finds_none any # which does not count as a server for everybody
+    only "node/pmix.sysctrlr.$HOST" && finds ctrlr && finds order pmix.cnct.ctrlr
+    finds_none any
+    only "session/pmix.sys.$HOST" && finds any && finds first && finds_none system
+    only "session/pmix.$HOST.tool" && finds any && finds_none pid "$SERVER_ID"
+    for name in "$HOST" "$HOST.tool"; do
+        only "session/pmix.$name.$SERVER_ID" && finds pid "$SERVER_ID" && finds any && finds_none nspace serving
+        only "session/pmix.$name.serving" && finds nspace serving && finds any && finds_none pid "$SERVER_ID"
+    done
+    only nothing
+    finds_none any
+    finds_none first
+    finds file "$TMPDIR/a/b/launcher"
+    only all
+    end_server serving
+    rmdir "$SYSTEM_DIR"
+}
+
+# Those that it knows the names of, in the folder where it looks.
+debian_finds_ours() {
+    need_debian_headers
+    TOOL=debian
+    serve_all
+    only "node/pmix.sys.$HOST" && finds system && finds first
+    export PMIX_SYSTEM_TMPDIR=$SERVER_DIR # where 4.2 looks for those of sessions, too
+    only "session/pmix.$HOST.tool" && finds any
+    only "session/pmix.$HOST.tool.$SERVER_ID" && finds pid "$SERVER_ID"
+    only "session/pmix.$HOST.tool.serving" && finds nspace serving
+    finds file "$TMPDIR/a/b/launcher"
+    only all
+    end_server serving
+    rmdir "$SYSTEM_DIR"
+}
+
+# The port of a server that is no more is somebody else's now.
+taken_port() {
+    is_root || skip "needs root, to be somebody else"
+    local port
+    OUT=$TMP/log/taken.out start python3 -c '
+import os, socket
+os.setgroups([])
+os.setresgid(12345, 12345, 12345)
+os.setresuid(12345, 12345, 12345)
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+for i in range(2): # it tries again once
+    print(s.accept()[0].recv(100), flush=True)'
+    until_true 20 test -s "$TMP/log/taken.out" || fail "nobody takes a port"
+    port=$(cat "$TMP/log/taken.out")
+    printf 'gone.0;tcp4://127.0.0.1:%s\n4.2.9\n%s\n0:0\n\n' "$port" "$$" >"$TMPDIR/pmix.sys.$HOST"
+    chmod 600 "$TMPDIR/pmix.sys.$HOST"
+    tool ours system && fail "it believes a stranger"
+    lines 1 '^INIT UNREACHABLE' "$OUT"
+    lines 1 "what listens at tcp4://127.0.0.1:$port is uid 12345's, not uid 0's" "$ERR"
+    await "$PID" 10
+    lines 2 "^b''\$" "$TMP/log/taken.out" # not a byte
+    rm "$TMPDIR/pmix.sys.$HOST"
+}
+
 events() {
     local out pid
     need_debian_headers
@@ -207,26 +328,27 @@ closed() {
     end_server serving
 }
 
-# The file of a server that was killed is in the way of nobody.
+# The file of a server that was killed is in the way of nobody, and goes when the next one starts. (The
+# component is one that leaves it there: root's servers do without, others until then.)
 stale() {
+    export PMIX_MCA_pcleanup=inproc
     serve ours serving tool system
+    unset PMIX_MCA_pcleanup
     echo die >&"$SERVER_FD"
     await "$SERVER_PID" 10
     eval "exec $SERVER_FD>&-"
     rm -f "$TMPDIR"/serving.*
-    [ -f "$TMPDIR/pmix.sys.$HOST" ] || fail "it wrote no file"
+    [ -f "$TMPDIR/pmix.sys.$HOST" ] || fail "it left no file"
     serve ours serving tool system
     tool ours system || fail "exit status $?: $(cat "$ERR")"
     sees serving given-1
-    # But that of one who lives stays his.
-    local fd=$SERVER_FD pid=$SERVER_PID
-    serve ours other tool system
+    # But while one lives there is no other.
+    LD_LIBRARY_PATH=$LIBDIR run 20 "$PROGRAMS/tool_host" other tool system >"$OUT" 2>"$ERR" && fail "there are two"
+    lines 1 '^failed ' "$OUT"
+    lines 1 "$TMPDIR/pmix.sys.$HOST is that of a server that runs: pid $SERVER_PID " "$ERR"
     tool ours system || fail "exit status $?: $(cat "$ERR")"
     lines 1 '^SERVERS SUCCESS 1 serving$' "$OUT"
-    end_server other
-    [ -f "$TMPDIR/pmix.sys.$HOST" ] || fail "another server's file was removed"
-    close_server "$fd" "$pid" serving
-    rm -rf "$TMPDIR"/pmix.*.tool.* "$TMPDIR"/pmix-server.* # of the one that was killed
+    end_server serving
 }
 
 t every-way-of-debian every_way debian debian
@@ -248,4 +370,8 @@ t foreign-allowed foreign foreign SUCCESS 644
 t foreign-refused foreign domestic UNREACHABLE 600
 t closed-to-tools closed
 t stale-files stale
+t every-file-of-ours every_file_is_there_and_leads_to_it
+t every-way-needs-one-file every_way_needs_one_file
+t files-of-ours-for-debian debian_finds_ours
+t port-of-somebody-else taken_port
 suite_end

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tool WAY [VALUE]: connects to a server in one of the ways there are, asks, hears, leaves. Prints
- * what it was told, a line each. Ways: uri, file, pid, nspace, system, any, none, optional. Compiles
- * with the headers of release 4.2.2. */
+ * what it was told, a line each. Ways: uri, file, pid, nspace, system, first (the system's server if
+ * there is one), sched, ctrlr, order (a list), any, none, optional. Compiles with the headers of
+ * release 4.2.2. TOOL_ATTACHES: the same, but it first goes without a server, then attaches to one,
+ * and leaves it before it ends. */
 #include "client.h"
 
 #include <pmix_tool.h>
@@ -40,6 +42,14 @@ static size_t way(int argc, char **argv, pmix_info_t *info)
         PMIX_INFO_LOAD(info, PMIX_SERVER_NSPACE, value, PMIX_STRING);
     else if (strcmp(argv[1], "system") == 0)
         PMIX_INFO_LOAD(info, PMIX_CONNECT_TO_SYSTEM, &yes, PMIX_BOOL);
+    else if (strcmp(argv[1], "first") == 0)
+        PMIX_INFO_LOAD(info, PMIX_CONNECT_SYSTEM_FIRST, &yes, PMIX_BOOL);
+    else if (strcmp(argv[1], "sched") == 0)
+        PMIX_INFO_LOAD(info, "pmix.cnct.sched", &yes, PMIX_BOOL);
+    else if (strcmp(argv[1], "ctrlr") == 0)
+        PMIX_INFO_LOAD(info, "pmix.cnct.ctrlr", &yes, PMIX_BOOL);
+    else if (strcmp(argv[1], "order") == 0)
+        PMIX_INFO_LOAD(info, "pmix.cnct.ord", value, PMIX_STRING);
     else if (strcmp(argv[1], "none") == 0)
         PMIX_INFO_LOAD(info, PMIX_TOOL_DO_NOT_CONNECT, &yes, PMIX_BOOL);
     else if (strcmp(argv[1], "optional") == 0)
@@ -136,8 +146,37 @@ static void second(void)
     servers();
 }
 
+static bool has_server(void)
+{
+    pmix_proc_t *list = NULL;
+    size_t n = 0;
+    pmix_status_t rc = PMIx_tool_get_servers(&list, &n);
+
+    if (list)
+        PMIX_PROC_FREE(list, n);
+    return !rc && n > 0;
+}
+
+/* As PMIx_tool_init would have done by itself. */
+static pmix_status_t attach(pmix_info_t *info, size_t n, pmix_proc_t *server)
+{
+    pmix_info_t alone = info_bool(PMIX_TOOL_DO_NOT_CONNECT);
+
+    GOOD(PMIx_tool_init(&me, &alone, 1));
+    CHECK(!has_server());
+    return PMIx_tool_attach_to_server(&me, server, info, n);
+}
+
+static void leave(const pmix_proc_t *server)
+{
+    GOOD(PMIx_tool_disconnect(server));
+    CHECK(!has_server());
+}
+
 int main(int argc, char **argv)
 {
+    bool attaches = getenv("TOOL_ATTACHES") != NULL;
+    pmix_proc_t server;
     pmix_info_t info[1];
     pmix_status_t rc;
     size_t n;
@@ -146,7 +185,7 @@ int main(int argc, char **argv)
     alarm(ALARM_S);
     CHECK(argc > 1);
     n = way(argc, argv, info);
-    rc = PMIx_tool_init(&me, info, n);
+    rc = attaches ? attach(info, n, &server) : PMIx_tool_init(&me, info, n);
     printf("INIT %s %s %u\n", PMIx_Error_string(rc), rc ? "" : me.nspace,
            rc ? 0 : me.rank);
     if (n)
@@ -161,6 +200,8 @@ int main(int argc, char **argv)
         second();
     if (getenv("TOOL_WAITS"))
         hear();
+    if (attaches)
+        leave(&server);
     GOOD(PMIx_tool_finalize());
     printf("OK tool\n");
     return 0;

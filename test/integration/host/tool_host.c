@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tool_host NSPACE [ATTRIBUTE...]: a server that tools may connect to, for any release's headers.
- * ATTRIBUTES: tool, system, session, foreign (allowed), domestic (foreign refused), refuse (the
- * host refuses every tool). Says "ready", then obeys its standard input, a word a line: "event"
+ * ATTRIBUTES: tool, system, session, sched(uler), (system) ctrlr, foreign (allowed), domestic (foreign
+ * refused), refuse (the host refuses every tool). Says "ready", then obeys its standard input, a word a line: "event"
  * sends PMIX_EVENT_JOB_END to whoever wants it; "die" ends it without any cleaning up; end of
  * file ends it well. */
 #include <pmix.h>
@@ -152,6 +152,8 @@ static size_t directives(int argc, char **argv, pmix_info_t *info)
     add_text(info, &n, PMIX_SERVER_NSPACE, argv[1]);
     if (getenv("TOOL_HOST_SYSTEM_DIR"))
         add_text(info, &n, PMIX_SYSTEM_TMPDIR, getenv("TOOL_HOST_SYSTEM_DIR"));
+    if (getenv("TOOL_HOST_LAUNCHER_FILE"))
+        add_text(info, &n, "pmix.tool.lncrnd", getenv("TOOL_HOST_LAUNCHER_FILE"));
     for (int i = 2; i < argc; i++) {
         if (strcmp(argv[i], "tool") == 0)
             add(info, &n, PMIX_SERVER_TOOL_SUPPORT, true);
@@ -159,6 +161,10 @@ static size_t directives(int argc, char **argv, pmix_info_t *info)
             add(info, &n, PMIX_SERVER_SYSTEM_SUPPORT, true);
         else if (strcmp(argv[i], "session") == 0)
             add(info, &n, PMIX_SERVER_SESSION_SUPPORT, true);
+        else if (strcmp(argv[i], "sched") == 0)
+            add(info, &n, "pmix.srv.sched", true);
+        else if (strcmp(argv[i], "ctrlr") == 0)
+            add(info, &n, "pmix.srv.ctrlr", true);
         else if (strcmp(argv[i], "foreign") == 0)
             add(info, &n, "pmix.srvr.ftools", true);
         else if (strcmp(argv[i], "domestic") == 0)
@@ -187,7 +193,7 @@ int main(int argc, char **argv)
                                           .spawn = spawn,
                                           .notify_event = notified,
                                           .register_events = register_events};
-    pmix_info_t info[12];
+    pmix_info_t info[16];
     char line[80];
     size_t n;
     pmix_status_t rc;
