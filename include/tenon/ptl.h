@@ -16,6 +16,8 @@ struct px_ptl_peer {
     uid_t uid;
     gid_t gid;
     pid_t pid;
+    uint64_t
+        inode; /* of its end of the connection, which tells its process; 0: not known */
 };
 
 struct px_ptl_ops {

@@ -74,6 +74,7 @@ static void end_visit(const struct visit *v)
 START_TEST(attests_this_process)
 {
     struct px_ptl_peer peer;
+    struct stat st;
     struct listener l = ptl_listen();
     int client = ptl_connect(&l);
     int server = ptl_accept(&l, &peer);
@@ -82,6 +83,8 @@ START_TEST(attests_this_process)
     ck_assert_uint_eq(peer.uid, geteuid());
     ck_assert(!peer.has_gid || peer.gid == getegid());
     ck_assert(!peer.has_pid || peer.pid == getpid());
+    ck_assert_int_eq(fstat(client, &st), 0);
+    ck_assert(peer.inode == 0 || peer.inode == st.st_ino);
     close(client);
     close(server);
     ptl_unlisten(&l);

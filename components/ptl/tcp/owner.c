@@ -231,6 +231,11 @@ void px_owner_close(struct px_owner *o)
     o->netlink = -1;
 }
 
+static bool is_held(const struct entry *e)
+{
+    return e->state == TCP_ESTABLISHED && e->inode != 0;
+}
+
 enum px_owner_state px_owner_look(struct px_owner *o, const struct px_owner_pair *pair,
                                   uid_t *uid)
 {
@@ -238,7 +243,7 @@ enum px_owner_state px_owner_look(struct px_owner *o, const struct px_owner_pair
 
     if (!find(o, pair, &e))
         return PX_OWNER_GONE;
-    if (e.state == TCP_ESTABLISHED && e.inode != 0) {
+    if (is_held(&e)) {
         *uid = e.uid;
         return PX_OWNER_HELD;
     }
@@ -247,9 +252,16 @@ enum px_owner_state px_owner_look(struct px_owner *o, const struct px_owner_pair
                                                                  : PX_OWNER_GONE;
 }
 
-bool px_owner_find(struct px_owner *o, const struct px_owner_pair *pair, uid_t *uid)
+bool px_owner_find(struct px_owner *o, const struct px_owner_pair *pair, uid_t *uid,
+                   uint64_t *inode)
 {
-    return px_owner_look(o, pair, uid) == PX_OWNER_HELD;
+    struct entry e;
+
+    if (!find(o, pair, &e) || !is_held(&e))
+        return false;
+    *uid = e.uid;
+    *inode = e.inode;
+    return true;
 }
 
 bool px_owner_of_listener(struct px_owner *o, const union px_owner_end *at, uid_t *uid)

@@ -45,7 +45,8 @@ void px_owner_close(struct px_owner *o);
 enum px_owner_state px_owner_look(struct px_owner *o, const struct px_owner_pair *pair,
                                   uid_t *uid);
 /* False unless the kernel says who holds the socket of this established connection. */
-bool px_owner_find(struct px_owner *o, const struct px_owner_pair *pair, uid_t *uid);
+bool px_owner_find(struct px_owner *o, const struct px_owner_pair *pair, uid_t *uid,
+                   uint64_t *inode);
 /* Whose the socket is that listens there, or everywhere on this port. */
 bool px_owner_of_listener(struct px_owner *o, const union px_owner_end *at, uid_t *uid);
 

@@ -269,7 +269,7 @@ static void attest(struct tcp *t, int fd, const struct address *from,
 
     *peer = (struct px_ptl_peer){0};
     if (t->can_attest && getsockname(fd, &theirs.remote.any, &len) == 0)
-        peer->has_uid = px_owner_find(&t->owner, &theirs, &peer->uid);
+        peer->has_uid = px_owner_find(&t->owner, &theirs, &peer->uid, &peer->inode);
 }
 
 static pmix_status_t tcp_accept(void *self, int listen_fd, int *fd,
