@@ -16,7 +16,7 @@ enum {
 };
 
 /* Fields of /proc/<pid>/stat by their numbers in proc(5). */
-enum { STATE = 3, PGRP = 5, THREADS = 20, START = 22 };
+enum { STATE = 3, PARENT = 4, PGRP = 5, THREADS = 20, START = 22 };
 
 /* "<before><number><after>" */
 static bool compose(const char *before, uint64_t number, const char *after, char *out,
@@ -101,7 +101,7 @@ bool px_proc_stat_parse(const char *text, struct px_proc_stat *out)
 {
     const char *at = strrchr(text, ')');
     struct px_proc_stat st = {0};
-    uint64_t pgrp = 0, threads = 0;
+    uint64_t parent = 0, pgrp = 0, threads = 0;
 
     if (!at || at[1] != ' ')
         return false;
@@ -109,7 +109,8 @@ bool px_proc_stat_parse(const char *text, struct px_proc_stat *out)
     for (int field = STATE; field <= START; field++) {
         if (field == STATE)
             st.state = *at;
-        if ((field == PGRP && !number(at, &pgrp)) ||
+        if ((field == PARENT && !number(at, &parent)) ||
+            (field == PGRP && !number(at, &pgrp)) ||
             (field == THREADS && !number(at, &threads)) ||
             (field == START && !number(at, &st.start)))
             return false;
@@ -120,8 +121,10 @@ bool px_proc_stat_parse(const char *text, struct px_proc_stat *out)
             return false;
         at++;
     }
-    if (!isalpha((unsigned char)st.state) || pgrp > INT32_MAX || threads > INT32_MAX)
+    if (!isalpha((unsigned char)st.state) || parent > INT32_MAX || pgrp > INT32_MAX ||
+        threads > INT32_MAX)
         return false;
+    st.parent = (int64_t)parent;
     st.pgrp = (int64_t)pgrp;
     st.threads = (int64_t)threads;
     *out = st;

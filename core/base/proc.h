@@ -10,7 +10,7 @@
 
 struct px_proc_stat {
     char state; /* as ps(1) shows it */
-    int64_t pgrp;
+    int64_t parent, pgrp;
     int64_t threads;
     uint64_t start; /* in clock ticks since the system started */
 };

@@ -71,6 +71,7 @@ START_TEST(the_own_process_is_found_whatever_its_name)
     ck_assert(px_proc_stat(getpid(), &again));
     ck_assert_int_eq(again.state, 'R');
     ck_assert_uint_eq(again.start, st.start);
+    ck_assert_int_eq(again.parent, getppid());
     ck_assert_int_eq(again.pgrp, getpgrp());
 }
 END_TEST
