@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From a plan to running processes. Either all of them run, or none is left. */
+#include "core/server/cleanup.h"
 #include "core/server/embedded.h"
 
 #include <fcntl.h>
@@ -97,6 +98,7 @@ static pmix_status_t exec_task(struct px_task *task, const struct px_pfexec_spec
                                struct px_err *err)
 {
     const struct px_module *m = task->job->host->pfexec;
+    pmix_proc_t proc = task->job->proc;
     char why[sizeof(err->text)] = "";
     pmix_status_t rc = px_pfexec_ops(m)->spawn(m->self, spec, &task->pid, why,
                                                sizeof(why));
@@ -110,6 +112,8 @@ static pmix_status_t exec_task(struct px_task *task, const struct px_pfexec_spec
     }
     task->running = true;
     task->job->n_running++;
+    proc.rank = task->rank;
+    px_cleanup_proc_started(task->job->host->server, &proc, task->pid);
     px_log(PX_LOG_INFO, "spawn", "rank %u of %s is %s, pid %ld", task->rank,
            task->job->proc.nspace, spec->program, (long)task->pid);
     return PMIX_SUCCESS;

@@ -3,6 +3,7 @@
  * and what the kernel attests, answered. A silent stranger costs one slot for a few seconds and
  * nobody any time. */
 #include "core/rt/log.h"
+#include "core/server/cleanup.h"
 #include "core/server/tool.h"
 #include "core/server/upcall.h"
 
@@ -137,6 +138,7 @@ struct px_peer *px_peer_create(struct px_server *srv, int fd,
     p->server = srv;
     p->proc = hello->proc;
     p->pid = who->has_pid ? who->pid : 0;
+    p->inode = who->inode;
     p->codec.dialect = px_dialect_find(hello->dialect);
     p->codec.described = hello->described;
     p->version = hello->version;
@@ -220,6 +222,7 @@ static void welcome(struct handshake *h, const struct px_hello *hello,
     px_list_append(&srv->peers, &peer->link);
     local->n_peers++;
     local->finalized = local->lost = false;
+    px_cleanup_peer_here(srv, peer);
     pmix_status_t rc = tell_host(srv, peer);
     if (!peer->gone)
         answer(h->fd, rc, rc ? NULL : &peer->pindex);

@@ -7,6 +7,7 @@
 #include "core/rt/call.h"
 #include "core/rt/log.h"
 #include "core/rt/param.h"
+#include "core/server/cleanup.h"
 #include "core/server/module.h"
 #include "core/server/session.h"
 #include "core/server/tool.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 
 struct conf {
-    uint64_t handshake_timeout, finalize_timeout;
+    uint64_t handshake_timeout, finalize_timeout, cleanup_timeout;
 };
 
 const struct px_param px_server_params[] = {
@@ -25,6 +26,8 @@ const struct px_param px_server_params[] = {
     /* Clients give up after two seconds themselves. */
     PX_PARAM_DURATION(struct conf, finalize_timeout, "1500ms", 1, 3600000,
                       "How long a client that finalizes waits for the host to agree"),
+    PX_PARAM_DURATION(struct conf, cleanup_timeout, "10s", 0, 3600000,
+                      "How long a server that ends waits for registered clean-up"),
     PX_PARAM_END,
 };
 
@@ -152,6 +155,7 @@ static void server_free(struct px_server *srv)
     px_server_events_destroy(srv);
     px_attributes_destroy(srv);
     px_psets_destroy(srv);
+    px_cleanup_destroy(srv);
     px_launch_envs_destroy(&srv->launch_envs);
     px_peer_unref(srv->self);
     free(srv->tmpdir);
@@ -175,10 +179,13 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
     rc = make_self(srv);
     if (!rc)
         rc = px_server_events_create(srv);
+    if (!rc)
+        rc = px_cleanup_begin(srv);
     if (rc)
         return rc;
     srv->conf.handshake_timeout = a->conf.handshake_timeout;
     srv->conf.finalize_timeout = a->conf.finalize_timeout;
+    srv->conf.cleanup_timeout = a->conf.cleanup_timeout;
     srv->embedded_host = !a->module;
     if (a->module)
         px_module_take(a->module, a->info, a->n_info, &srv->module);
@@ -223,6 +230,17 @@ static void on_start(struct px_call *call, void *args)
         px_process.server = NULL;
     }
     px_call_done(call, rc);
+}
+
+static void on_clean(void *arg, bool left)
+{
+    px_process.server->cleanup_left = left;
+    px_call_done(arg, PMIX_SUCCESS);
+}
+
+static void on_clean_up(struct px_call *call, void *args PX_UNUSED)
+{
+    px_cleanup_finish(px_process.server, on_clean, call);
 }
 
 static void on_stop(struct px_call *call, void *args PX_UNUSED)
@@ -334,6 +352,7 @@ PX_EXPORT pmix_status_t PMIx_server_finalize(void)
         atomic_fetch_sub(&px_process.init_count, px_process.guests);
         px_process.guests = 0;
         px_embedded_end_jobs(px_process.server);
+        (void)px_call(px_process.loop, on_clean_up, NULL);
         (void)px_call(px_process.loop, on_stop, NULL);
         px_session_sweep(px_process.server); /* takes as long as it takes: not there */
         (void)px_call(px_process.loop, on_free, NULL);

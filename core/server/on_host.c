@@ -2,6 +2,7 @@
 /* What only the host can do for a job: spawn, query, log, job control, monitoring. Decoded, handed
  * over, its answer packed. */
 #include "core/model/jobinfo.h"
+#include "core/server/cleanup.h"
 #include "core/server/upcall.h"
 
 /* ---- spawn --------------------------------------------------------------------------------------- */
@@ -92,6 +93,8 @@ static pmix_status_t read_query(struct px_req *req, struct px_upcall *u)
     rc = px_attributes_query(req->peer->server, u->queries, &u->n_queries, &u->args);
     if (!rc)
         rc = px_psets_query(req->peer->server, u->queries, &u->n_queries, &u->args);
+    if (!rc)
+        rc = px_cleanup_query(req->peer->server, u->queries, &u->n_queries, &u->args);
     for (size_t i = 0; !rc && i < u->n_queries; i++)
         rc = set_query_user(&u->queries[i], req->peer);
     return rc;
@@ -131,18 +134,28 @@ static pmix_status_t on_query(struct px_server *srv, struct px_req *req)
 
 /* ---- job control --------------------------------------------------------------------------------- */
 
+/* Clean-up is this server's own affair: the host hears nothing of it. */
 static pmix_status_t read_job_control(struct px_req *req, struct px_upcall *u)
 {
+    bool done = false;
     pmix_status_t rc = px_unpack_procs(&req->in, &u->procs, &u->n_procs);
 
     if (!rc)
         rc = px_peer_may_all(req->peer, u->procs, u->n_procs);
-    return rc ? rc : px_upcall_read_user_infos(req, &u->args);
+    if (!rc)
+        rc = px_upcall_read_infos(req, &u->args);
+    if (!rc)
+        rc = px_cleanup_take(req->peer->server, req->peer, u->procs, u->n_procs,
+                             &u->args, &done);
+    u->number = done;
+    return rc ? rc : px_infos_set_user(&u->args, req->peer);
 }
 
 static pmix_status_t call_job_control(const pmix_server_module_t *m,
                                       struct px_upcall *u)
 {
+    if (u->number)
+        return PMIX_OPERATION_SUCCEEDED;
     return m->job_control ? m->job_control(&u->proc, u->procs, u->n_procs, u->args.v,
                                            u->args.n, px_upcall_info_cb, u)
                           : PMIX_ERR_NOT_SUPPORTED;

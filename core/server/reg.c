@@ -5,6 +5,7 @@
 #include "core/model/jobinfo.h"
 #include "core/rt/call.h"
 #include "core/rt/log.h"
+#include "core/server/cleanup.h"
 #include "core/server/collective.h"
 
 #include <string.h>
@@ -78,6 +79,7 @@ void px_server_drop_nspace(struct px_server *srv, const char *nspace)
         if (strcmp(p->proc.nspace, ns->name) == 0)
             px_server_peer_lost(srv, p, PMIX_SUCCESS); /* the host knows */
     }
+    px_cleanup_nspace_gone(srv, ns->name);
     PX_LIST_EACH (&ns->locals, struct px_local, l, link)
         local_free(srv, l);
     if (ns !=
@@ -136,6 +138,7 @@ static void drop_client(struct px_server *srv, const pmix_proc_t *proc)
     }
     px_get_rank_gone(srv, proc);
     px_collect_local_gone(srv, local);
+    px_cleanup_proc_ended(srv, proc);
     if (local->ns->n_local > 0)
         local->ns->n_local--;
     local_free(srv, local);
@@ -145,6 +148,7 @@ void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc)
 {
     struct px_local *local = px_local_find(srv, proc);
 
+    px_cleanup_proc_ended(srv, proc);
     if (!local)
         return;
     if (!local->finalized)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests: from a frame to the handler in a table, and exactly one reply back. */
 #include "core/rt/log.h"
-#include "core/server/server.h"
+#include "core/server/cleanup.h"
 
 /* Requests that wait for others, or for a host that is slow, cost memory that their client chooses:
  * what it sends, and about REQUEST_B for each. */
@@ -260,6 +260,7 @@ void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_statu
     px_conn_destroy(peer->conn);
     peer->conn = NULL;
     px_list_remove(&peer->link);
+    px_cleanup_peer_gone(srv, peer);
     last = px_peer_retire(peer);
     if (last && why)
         peer->local->lost = true;

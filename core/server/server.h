@@ -61,7 +61,9 @@ struct px_peer {
     bool finalized;
     bool gone;
     bool tool;        /* has no struct px_local */
+    uint64_t inode;   /* of the socket at its end; 0: not known */
     void *events;     /* owned by on_event.c: what the peer registered */
+    void *cleanup;    /* owned by cleanup_watch.c: the process that it is */
     size_t pending_b; /* what its unanswered requests may cost */
 };
 
@@ -146,7 +148,7 @@ struct px_server {
     struct px_msg recheck; /* owned by on_collect.c */
     bool recheck_posted;
     struct {
-        uint64_t handshake_timeout, finalize_timeout; /* ms */
+        uint64_t handshake_timeout, finalize_timeout, cleanup_timeout; /* ms */
     } conf;
 };
 

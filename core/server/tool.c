@@ -5,6 +5,7 @@
 
 #include "core/base/str.h"
 #include "core/rt/log.h"
+#include "core/server/cleanup.h"
 #include "core/server/upcall.h"
 
 #include <arpa/inet.h>
@@ -171,6 +172,7 @@ static void let_in(struct visit *v, const pmix_proc_t *name)
                 : v->who.uid == geteuid() ? getegid()
                                           : (gid_t)-1;
     px_list_append(&v->srv->peers, &peer->link);
+    px_cleanup_peer_here(v->srv, peer);
     answer(v, PMIX_SUCCESS, name);
     v->fd = -1; /* the connection's now */
     visit_end(v);

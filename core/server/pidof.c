@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One walk serves all searches that were there when it began; those that come meanwhile wait for the
+ * next. */
+#include "core/server/pidof.h"
+
+#include "core/base/proc.h"
+#include "core/base/str.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum {
+    STEP_US = 1000, /* of the loop's time at once */
+    PAUSE_MS = 3,   /* for everybody else */
+    CHECK_EVERY = 16,
+    /* Processes come, go and open files while the walk is on. */
+    MAX_PASSES = 2,
+};
+
+struct px_pidof {
+    struct px_timer *timer;
+    struct px_list waiting, active;
+    bool walking;
+    pid_t *pids; /* there when the walk began */
+    size_t n, cap, next;
+    DIR *fds;  /* of a process; NULL: not open */
+    pid_t pid; /* whose these are */
+};
+
+static void close_dir(DIR **dir)
+{
+    if (*dir)
+        closedir(*dir);
+    *dir = NULL;
+}
+
+/* ---- what a process has open -------------------------------------------------------------------- */
+
+static bool is_wanted_user(const struct px_pidof *p, uid_t uid)
+{
+    PX_LIST_EACH (&p->active, struct px_pidof_search, s, link)
+        if (s->uid == uid)
+            return true;
+    /* What may not be dumped belongs to root there, and root may look into it. */
+    return uid == 0 && geteuid() == 0;
+}
+
+static int open_proc(pid_t pid)
+{
+    char path[64];
+
+    return px_proc_path(pid, "", path, sizeof path)
+               ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)
+               : -1;
+}
+
+static DIR *open_dir(int dir, const char *name)
+{
+    PX_AUTOCLOSE int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+    if (d)
+        (void)px_take_fd(&fd);
+    return d;
+}
+
+static bool has_socket(pid_t pid, uint64_t inode);
+
+/* A child that was forked has its parent's sockets, and is looked at before: who has made it is the
+ * oldest ancestor that has it. */
+static void found(struct px_pidof_search *s, pid_t pid)
+{
+    struct px_proc_stat st;
+
+    if (s->pid || !px_proc_stat(pid, &st))
+        return;
+    do {
+        s->pid = pid;
+        s->start = st.start;
+        pid = (pid_t)st.parent;
+    } while (pid > 1 && has_socket(pid, s->inode) && px_proc_stat(pid, &st));
+}
+
+static uint64_t inode_of(int fds, const char *name)
+{
+    char text[64];
+    unsigned long long inode;
+    ssize_t n = readlinkat(fds, name, text, sizeof text - 1);
+
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    return sscanf(text, "socket:[%llu]", &inode) == 1 ? inode : 0;
+}
+
+static bool has_socket(pid_t pid, uint64_t inode)
+{
+    PX_AUTOCLOSE int dir = open_proc(pid);
+    DIR *fds = dir < 0 ? NULL : open_dir(dir, "fd");
+    const struct dirent *entry;
+    bool has = false;
+
+    while (!has && fds && (entry = readdir(fds)))
+        has = inode_of(dirfd(fds), entry->d_name) == inode;
+    close_dir(&fds);
+    return has;
+}
+
+static void look_at(struct px_pidof *p, const char *name)
+{
+    uint64_t inode = inode_of(dirfd(p->fds), name);
+
+    if (inode == 0)
+        return;
+    PX_LIST_EACH (&p->active, struct px_pidof_search, s, link)
+        if (s->inode == inode)
+            found(s, p->pid);
+}
+
+/* ---- whom to look at ---------------------------------------------------------------------------- */
+
+static bool add_pid(struct px_pidof *p, pid_t pid)
+{
+    size_t cap = p->cap ? 2 * p->cap : 256;
+    pid_t *bigger;
+
+    if (p->n == p->cap) {
+        bigger = realloc(p->pids, cap * sizeof *bigger);
+        if (!bigger)
+            return false;
+        p->pids = bigger;
+        p->cap = cap;
+    }
+    p->pids[p->n++] = pid;
+    return true;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* Clients have been started lately, as a rule. */
+static void begin_walk(struct px_pidof *p)
+{
+    DIR *procs = opendir("/proc");
+    const struct dirent *entry;
+    uint64_t pid;
+
+    p->n = p->next = 0;
+    while (procs && (entry = readdir(procs)))
+        if (px_str_to_u64(entry->d_name, 1, INT32_MAX, &pid) && !add_pid(p, (pid_t)pid))
+            break;
+    close_dir(&procs);
+    if (p->n)
+        qsort(p->pids, p->n, sizeof *p->pids, newest_first);
+}
+
+/* ---- the walk ----------------------------------------------------------------------------------- */
+
+static void take_waiting(struct px_pidof *p)
+{
+    PX_LIST_EACH (&p->waiting, struct px_pidof_search, s, link) {
+        px_list_remove(&s->link);
+        px_list_append(&p->active, &s->link);
+    }
+}
+
+/* Each was found, or has been looked for often enough, or has another turn. Callbacks may begin and
+ * cancel searches. */
+static void pass_ends(struct px_pidof *p)
+{
+    struct px_list ended;
+
+    px_list_init(&ended);
+    PX_LIST_EACH (&p->active, struct px_pidof_search, s, link) {
+        s->n_passes++;
+        px_list_remove(&s->link);
+        px_list_append(s->pid || s->n_passes >= MAX_PASSES ? &ended : &p->waiting,
+                       &s->link);
+    }
+    while (!px_list_empty(&ended)) {
+        struct px_pidof_search *s = PX_CONTAINER_OF(ended.next, struct px_pidof_search,
+                                                    link);
+
+        px_list_remove(&s->link);
+        s->fn(s->arg, s->pid, s->start);
+    }
+}
+
+static bool all_found(const struct px_pidof *p)
+{
+    PX_LIST_EACH (&p->active, struct px_pidof_search, s, link)
+        if (!s->pid)
+            return false;
+    return true;
+}
+
+static void enter(struct px_pidof *p, pid_t pid)
+{
+    PX_AUTOCLOSE int dir = open_proc(pid);
+    struct stat st;
+
+    if (dir < 0 || fstat(dir, &st) < 0 || !is_wanted_user(p, st.st_uid))
+        return;
+    p->fds = open_dir(dir, "fd");
+    p->pid = pid;
+}
+
+/* One descriptor, or one process; false at the end of the walk. */
+static bool step(struct px_pidof *p)
+{
+    const struct dirent *entry = p->fds ? readdir(p->fds) : NULL;
+
+    if (entry)
+        look_at(p, entry->d_name);
+    else if (p->fds)
+        close_dir(&p->fds);
+    else if (p->next == p->n || all_found(p))
+        return false;
+    else
+        enter(p, p->pids[p->next++]);
+    return true;
+}
+
+/* Of this thread: on a busy machine a step shall get as far as elsewhere. */
+static uint64_t cpu_us(void)
+{
+    struct timespec t = {0};
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static bool walk_on(struct px_pidof *p)
+{
+    uint64_t until = cpu_us() + STEP_US;
+
+    for (unsigned n = 1;; n++) {
+        if (!step(p))
+            return false;
+        if (n % CHECK_EVERY == 0 && cpu_us() >= until)
+            return true;
+    }
+}
+
+static void walk_a_step(struct px_pidof *p)
+{
+    if (!p->walking) {
+        take_waiting(p);
+        begin_walk(p);
+    }
+    p->walking = !px_list_empty(&p->active) && walk_on(p);
+    if (!p->walking) {
+        close_dir(&p->fds);
+        pass_ends(p);
+    }
+    if (p->walking || !px_list_empty(&p->waiting))
+        px_timer_set(p->timer, PAUSE_MS);
+}
+
+static void on_time(void *arg)
+{
+    walk_a_step(arg);
+}
+
+void px_pidof_hurry(struct px_pidof *p)
+{
+    if (p->walking || !px_list_empty(&p->waiting))
+        walk_a_step(p);
+}
+
+struct px_pidof *px_pidof_create(struct px_loop *loop)
+{
+    struct px_pidof *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    px_list_init(&p->waiting);
+    px_list_init(&p->active);
+    p->timer = px_timer_create(loop, on_time, p);
+    if (p->timer)
+        return p;
+    free(p);
+    return NULL;
+}
+
+void px_pidof_destroy(struct px_pidof *p)
+{
+    if (!p)
+        return;
+    PX_LIST_EACH (&p->waiting, struct px_pidof_search, s, link)
+        px_list_remove(&s->link);
+    PX_LIST_EACH (&p->active, struct px_pidof_search, t, link)
+        px_list_remove(&t->link);
+    close_dir(&p->fds);
+    px_timer_free(p->timer);
+    free(p->pids);
+    free(p);
+}
+
+void px_pidof_begin(struct px_pidof *p, struct px_pidof_search *s)
+{
+    bool idle = !p->walking && px_list_empty(&p->waiting);
+
+    s->pid = 0;
+    s->start = 0;
+    s->n_passes = 0;
+    px_list_append(&p->waiting, &s->link);
+    if (idle)
+        px_timer_set(p->timer, 0);
+}
+
+void px_pidof_cancel(struct px_pidof_search *s)
+{
+    px_list_remove(&s->link);
+}
