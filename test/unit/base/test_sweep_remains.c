@@ -1,0 +1,790 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What dead servers have left: all of it goes, whoever is killed on the way; and what only looks
+ * like it stays as it is, with the processes that are not meant. */
+#include "core/base/attr.h"
+#include "core/base/clock.h"
+#include "core/base/proc.h"
+#include "seccomp.h"
+#include "sweep_fixture.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+static char dir[PATH_MAX]; /* of the server */
+static int journal = -1;
+static struct px_rm_totals totals;
+
+static const struct px_sweep sweep = {
+    .journal = -1, .node = "node", .timeout_ms = 20000};
+
+/* With a head that says it was here. */
+static void begin_journal(void)
+{
+    char here[320];
+
+    px_journal_whereabouts("node", here);
+    append(journal, &(struct px_journal_record){
+                        .type = PX_JOURNAL_HEAD, .x = 1, .y = 1, .path = here});
+}
+
+static void make_server(const char *name)
+{
+    strcpy(dir, in("%s", name));
+    ck_assert_int_eq(mkdir(dir, 0700), 0);
+    journal = open(in("%s/" PX_JOURNAL_NAME, name),
+                   O_CREAT | O_EXCL | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
+    ck_assert_int_ge(journal, 0);
+    begin_journal();
+}
+
+static void setup(void)
+{
+    make_top();
+    make_server("pmix-server.abcdef");
+    totals = (struct px_rm_totals){0};
+}
+
+static void teardown(void)
+{
+    close(journal);
+    remove_top();
+}
+
+static int remains(bool wait)
+{
+    return px_sweep_remains(&sweep, dir, -1, wait, &totals);
+}
+
+static void append_proc(uint64_t scope, uint32_t slot, pid_t pid, uint64_t start,
+                        uint16_t flags)
+{
+    append(journal, &(struct px_journal_record){.type = PX_JOURNAL_PROC,
+                                                .flags = flags,
+                                                .slot = slot,
+                                                .scope = scope,
+                                                .uid = geteuid(),
+                                                .x = (uint64_t)pid,
+                                                .y = start});
+}
+
+static void file_in(uint64_t scope, uint32_t slot, const char *name)
+{
+    make_file(in("%s", name));
+    append_item(journal, scope, slot, PX_RM_FILE, 0, in("%s", name));
+}
+
+/* A child that sleeps, with a group of its own; ended and waited for by end(). */
+static pid_t start_process(void)
+{
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setpgid(0, 0);
+        for (;;)
+            pause();
+    }
+    setpgid(pid, pid);
+    return pid;
+}
+
+/* The signal that ended it; 0 if it lives, and ends only now. */
+static int end(pid_t pid)
+{
+    int status = 0;
+
+    if (waitpid(pid, &status, WNOHANG) == pid)
+        return WIFSIGNALED(status) ? WTERMSIG(status) : -1;
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    return 0;
+}
+
+/* ---- the whole -------------------------------------------------------------------- */
+
+START_TEST(nothing_of_a_dead_server_stays)
+{
+    file_in(0, 0, "contact");
+    file_in(1, 0, "a");
+    file_in(2, 0, "b");
+    make_dir(in("session"));
+    make_dir(in("session/sub"));
+    make_file(in("session/sub/file"));
+    append_item(journal, 0, 1, PX_RM_DIR, PX_RM_RECURSE, in("session"));
+    make_file(in("pmix-server.abcdef/socket"));
+    make_dir(in("pmix-server.abcdef/shm"));
+    make_file(in("pmix-server.abcdef/shm/segment"));
+    ck_assert_int_eq(remains(true), 0);
+    ck_assert(!is_there(dir) && !is_there(in("session")));
+    ck_assert_int_eq(rmdir(top), 0);
+    ck_assert_int_eq(mkdir(top, 0755), 0);
+    ck_assert_uint_eq(totals.files, 7);
+    ck_assert_uint_eq(totals.dirs, 4);
+    ck_assert_uint_eq(totals.kept + totals.foreign + totals.failed, 0);
+    ck_assert_int_eq(remains(true), 0); /* not there any more */
+}
+END_TEST
+
+START_TEST(the_folder_may_stand_in_one_that_was_made_for_it)
+{
+    close(journal);
+    ck_assert_int_eq(unlink(in("pmix-server.abcdef/journal")), 0);
+    ck_assert_int_eq(rmdir(dir), 0);
+    make_dir(in("session"));
+    make_dir(in("session/deeper"));
+    make_server("session/deeper/pmix-server.x");
+    append_item(journal, 0, 0, PX_RM_DIR, PX_RM_RECURSE, in("session"));
+    append_item(journal, 0, 1, PX_RM_DIR, 0, in("session/deeper"));
+    append_item(journal, 0, 2, PX_RM_DIR, PX_RM_RECURSE, dir);
+    append_item(journal, 0, 3, PX_RM_FILE, 0,
+                in("session/deeper/pmix-server.x/journal"));
+    make_file(in("session/deeper/file"));
+    ck_assert_int_eq(remains(false), 0);
+    ck_assert(!is_there(in("session")));
+    ck_assert_uint_eq(totals.kept + totals.foreign + totals.failed, 0);
+}
+END_TEST
+
+START_TEST(what_has_to_stay_in_the_folder_keeps_the_folder_only)
+{
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    make_file(in("pmix-server.abcdef/his"));
+    give(in("pmix-server.abcdef/his"), STRANGER, STRANGER);
+    file_in(0, 0, "contact");
+    ck_assert_int_eq(remains(true), 0);
+    ck_assert(is_there(in("pmix-server.abcdef/his")) && !is_there(in("contact")));
+    ck_assert(!is_there(in("pmix-server.abcdef/journal")));
+    ck_assert_int_eq(remains(true), 0);
+    ck_assert(is_there(in("pmix-server.abcdef/his")));
+}
+END_TEST
+
+START_TEST(without_a_journal_the_folder_goes_alone)
+{
+    if (_i == 1) /* nor has an empty one anything to say */
+        ck_assert_int_eq(ftruncate(journal, 0), 0);
+    file_in(0, 0, "a");
+    if (_i == 0)
+        ck_assert_int_eq(unlink(in("pmix-server.abcdef/journal")), 0);
+    if (_i == 2)
+        ck_assert_int_eq(ftruncate(journal, 5), 0);
+    ck_assert_int_eq(remains(true), 0);
+    ck_assert(!is_there(dir));
+    ck_assert(is_there(in("a")));
+}
+END_TEST
+
+START_TEST(of_another_boot_or_node_only_the_servers_own_goes)
+{
+    char there[320];
+    pid_t pid = start_process();
+
+    px_journal_whereabouts(_i ? "node" : "another", there);
+    there[0] ^= _i ? 1 : 0;
+    ck_assert_int_eq(ftruncate(journal, 0), 0);
+    append(journal, &(struct px_journal_record){
+                        .type = PX_JOURNAL_HEAD, .x = 1, .y = 1, .path = there});
+    append_proc(1, 0, pid, px_journal_start_time(pid), PX_JOURNAL_END);
+    file_in(1, 1, "a");
+    file_in(0, 0, "contact");
+    ck_assert_int_eq(remains(true), 0);
+    ck_assert(!is_there(dir) && !is_there(in("contact")));
+    ck_assert(is_there(in("a")));
+    ck_assert_int_eq(end(pid), 0);
+}
+END_TEST
+
+START_TEST(nothing_stays_open_or_unwaited)
+{
+    size_t open_before = open_descriptors();
+
+    file_in(1, 0, "a");
+    ck_assert_int_eq(remains(true), 0);
+    ck_assert_uint_eq(open_descriptors(), open_before);
+    ck_assert_int_eq(waitpid(-1, NULL, __WALL), -1);
+    ck_assert_int_eq(errno, ECHILD);
+}
+END_TEST
+
+/* ---- processes -------------------------------------------------------------------- */
+
+START_TEST(a_scope_waits_for_its_processes)
+{
+    pid_t pid = start_process();
+
+    append_proc(1, 0, pid, px_journal_start_time(pid), 0);
+    file_in(1, 1, "its");
+    file_in(2, 0, "free");
+    file_in(0, 0, "contact");
+    make_dir(in("session"));
+    append_item(journal, 0, 1, PX_RM_DIR, PX_RM_RECURSE, in("session"));
+    ck_assert_int_eq(remains(false), EBUSY);
+    ck_assert(is_there(in("its")) && is_there(in("session")) && is_there(dir));
+    ck_assert(!is_there(in("free")) && !is_there(in("contact")));
+    make_file(in("free")); /* by somebody else, since */
+    ck_assert_int_eq(remains(false), EBUSY);
+    ck_assert(is_there(in("free")));
+    ck_assert_int_eq(end(pid), 0);
+    ck_assert_int_eq(remains(false), 0);
+    ck_assert(is_there(in("free")));
+    ck_assert(!is_there(in("its")) && !is_there(in("session")) && !is_there(dir));
+}
+END_TEST
+
+static void wait_for_two(void)
+{
+    pid_t first = start_process(), second = start_process();
+
+    append_proc(1, 0, first, px_journal_start_time(first), 0);
+    append_proc(1, 1, second, px_journal_start_time(second), 0);
+    file_in(1, 2, "a");
+    pid_t killer = fork();
+    if (killer == 0) {
+        usleep(150000);
+        kill(first, SIGKILL);
+        usleep(150000);
+        _exit(!is_there(in("a")) || kill(second, SIGKILL) < 0);
+    }
+    uint64_t began = px_clock_ms();
+    ck_assert_int_eq(remains(true), 0);
+    ck_assert_uint_ge(px_clock_ms() - began, 300);
+    ck_assert_uint_lt(px_clock_ms() - began, 10000);
+    ck_assert(!is_there(dir) && !is_there(in("a")));
+    int status;
+    ck_assert_int_eq(waitpid(killer, &status, 0), killer);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(end(first), SIGKILL);
+    ck_assert_int_eq(end(second), SIGKILL);
+}
+
+START_TEST(who_waits_waits_for_the_last_process)
+{
+    wait_for_two();
+}
+END_TEST
+
+START_TEST(who_waits_does_so_without_pidfds)
+{
+    PX_TEST_NEEDS(px_test_deny(SYS_pidfd_open, _i ? EPERM : ENOSYS), "seccomp");
+    wait_for_two();
+}
+END_TEST
+
+START_TEST(more_processes_than_can_be_watched_are_waited_for)
+{
+    enum { N = 80 };
+    pid_t pids[N];
+    int status;
+
+    for (int i = 0; i < N; i++) {
+        pids[i] = start_process();
+        append_proc(1 + (uint64_t)i, 0, pids[i], px_journal_start_time(pids[i]), 0);
+    }
+    pid_t killer = fork();
+    if (killer == 0) {
+        usleep(50000);
+        for (int i = N; i-- > 0;)
+            kill(pids[i], SIGKILL);
+        _exit(0);
+    }
+    ck_assert_int_eq(remains(true), 0);
+    ck_assert_int_eq(waitpid(killer, &status, 0), killer);
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(end(pids[i]), SIGKILL);
+}
+END_TEST
+
+static void deny_new_calls(int errnum)
+{
+    static const unsigned calls[] = {SYS_clone3,     SYS_close_range,
+                                     SYS_pidfd_open, SYS_pidfd_send_signal,
+                                     SYS_openat2,    SYS_landlock_create_ruleset};
+
+    for (size_t i = 0; i < PX_COUNT(calls); i++)
+        ck_assert(px_test_deny(calls[i], errnum));
+}
+
+/* _i 1: only signals by pidfd are denied; 2, 3: all that is new. */
+START_TEST(what_ends_with_the_server_is_killed_and_then_swept)
+{
+    pid_t pid = start_process(), other = start_process();
+
+    if (_i == 1)
+        ck_assert(px_test_deny(SYS_pidfd_send_signal, EPERM));
+    if (_i > 1)
+        deny_new_calls(_i == 2 ? ENOSYS : EPERM);
+    append_proc(1, 0, pid, px_journal_start_time(pid), PX_JOURNAL_END);
+    file_in(1, 1, "its");
+    append_proc(2, 0, other, px_journal_start_time(other), 0);
+    append_item(journal, 2, 1, PX_RM_FILE, 0, in("none"));
+    ck_assert_int_eq(remains(false), EBUSY); /* for the other */
+    ck_assert(!is_there(in("its")));
+    ck_assert_int_eq(end(pid), SIGKILL);
+    ck_assert_int_eq(end(other), 0);
+    ck_assert_int_eq(remains(false), 0);
+}
+END_TEST
+
+/* A leader, and one of its group; both pids. With leave, the leader has ended. */
+static pid_t start_group(pid_t *member, bool leave)
+{
+    int ends[2], status;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    pid_t leader = fork();
+    ck_assert_int_ge(leader, 0);
+    if (leader == 0) {
+        setpgid(0, 0);
+        pid_t pid = fork();
+        if (pid > 0 && write(ends[1], &pid, sizeof(pid)) != sizeof(pid))
+            _exit(1);
+        if (pid > 0 && leave) {
+            pause();
+            _exit(0);
+        }
+        for (;;)
+            pause();
+    }
+    ck_assert_int_eq(read(ends[0], member, sizeof(*member)), sizeof(*member));
+    close(ends[0]);
+    close(ends[1]);
+    append_proc(1, 0, leader, px_journal_start_time(leader), PX_JOURNAL_END);
+    if (leave) {
+        kill(leader, SIGKILL);
+        ck_assert_int_eq(waitpid(leader, &status, 0), leader);
+    }
+    return leader;
+}
+
+START_TEST(its_process_group_ends_with_it)
+{
+    pid_t member, leader = start_group(&member, false);
+
+    ck_assert_int_eq(remains(false), 0);
+    ck_assert_int_eq(end(leader), SIGKILL);
+    ck_assert_int_eq(end(member), SIGKILL);
+}
+END_TEST
+
+START_TEST(its_process_group_ends_even_if_it_has_ended_before)
+{
+    pid_t member;
+
+    start_group(&member, true);
+    ck_assert_int_eq(remains(false), 0);
+    ck_assert_int_eq(end(member), SIGKILL);
+}
+END_TEST
+
+START_TEST(a_group_of_another_user_is_none_of_it)
+{
+    pid_t member;
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    pid_t leader = start_group(&member, true);
+    append(journal, &(struct px_journal_record){.type = PX_JOURNAL_PROC,
+                                                .flags = PX_JOURNAL_END,
+                                                .scope = 1,
+                                                .uid = STRANGER,
+                                                .x = (uint64_t)leader,
+                                                .y = 1});
+    ck_assert_int_eq(remains(false), 0);
+    ck_assert_int_eq(end(member), 0);
+}
+END_TEST
+
+START_TEST(a_group_older_than_its_leader_is_none_of_it)
+{
+    pid_t member;
+    pid_t leader = start_group(&member, true);
+
+    append_proc(1, 0, leader, px_journal_start_time(member) + 1, PX_JOURNAL_END);
+    ck_assert_int_eq(remains(false), 0);
+    ck_assert_int_eq(end(member), 0);
+}
+END_TEST
+
+START_TEST(a_pid_that_is_another_process_now_is_spared)
+{
+    pid_t member, leader = start_group(&member, false);
+    uint64_t start = px_journal_start_time(leader);
+
+    append_proc(1, 0, leader, _i ? start + 1 : start - 1, PX_JOURNAL_END);
+    file_in(1, 1, "a");
+    ck_assert_int_eq(remains(false), 0);
+    ck_assert(!is_there(in("a")));
+    ck_assert_int_eq(end(leader), 0);
+    ck_assert_int_eq(end(member), 0);
+}
+END_TEST
+
+START_TEST(a_process_without_a_start_time_is_not_killed_but_waited_for)
+{
+    pid_t pid = start_process();
+
+    append_proc(1, 0, pid, 0, PX_JOURNAL_END);
+    ck_assert_int_eq(remains(false), EBUSY);
+    ck_assert_int_eq(end(pid), 0);
+    ck_assert_int_eq(remains(false), 0);
+}
+END_TEST
+
+START_TEST(neither_we_nor_the_first_process_are_killed)
+{
+    append_proc(1, 0, getpid(), px_journal_start_time(getpid()), PX_JOURNAL_END);
+    append_proc(2, 0, 1, px_journal_start_time(1), PX_JOURNAL_END);
+    ck_assert_int_eq(remains(false), EBUSY);
+    append_proc(1, 0, 1, 1, 0);
+    append_proc(2, 0, 1, 1, 0);
+    ck_assert_int_eq(remains(false), 0);
+}
+END_TEST
+
+/* ---- locks ------------------------------------------------------------------------- */
+
+START_TEST(a_folder_that_is_locked_is_left_alone)
+{
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    ck_assert_int_eq(flock(lock, LOCK_EX), 0);
+    file_in(0, 0, "a");
+    make_file(in("pmix-server.abcdef/socket"));
+    ck_assert_int_eq(remains(true), EBUSY);
+    ck_assert_int_eq(remains(false), EBUSY);
+    ck_assert(is_there(in("a")) && is_there(in("pmix-server.abcdef/socket")));
+    ck_assert_int_eq(px_sweep_remains(&sweep, dir, lock, true, &totals), 0);
+    ck_assert(!is_there(dir) && !is_there(in("a")));
+    close(lock);
+}
+END_TEST
+
+START_TEST(a_lock_on_another_folder_is_none)
+{
+    make_dir(in("other"));
+    int lock = open(in("other"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    ck_assert_int_eq(flock(lock, LOCK_EX), 0);
+    ck_assert_int_eq(px_sweep_remains(&sweep, dir, lock, true, &totals), EPERM);
+    ck_assert(is_there(dir));
+    close(lock);
+}
+END_TEST
+
+START_TEST(without_locks_the_servers_process_tells)
+{
+    char here[320];
+    pid_t pid = start_process();
+
+    px_journal_whereabouts("node", here);
+    ck_assert_int_eq(ftruncate(journal, 0), 0);
+    append(journal, &(struct px_journal_record){.type = PX_JOURNAL_HEAD,
+                                                .x = (uint64_t)pid,
+                                                .y = px_journal_start_time(pid),
+                                                .path = here});
+    PX_TEST_NEEDS(px_test_deny(SYS_flock, ENOLCK), "seccomp");
+    ck_assert_int_eq(remains(false), EBUSY);
+    ck_assert(is_there(dir));
+    ck_assert_int_eq(end(pid), 0);
+    ck_assert_int_eq(remains(false), 0);
+    ck_assert(!is_there(dir));
+}
+END_TEST
+
+START_TEST(without_locks_nothing_is_known_of_another_node)
+{
+    PX_TEST_NEEDS(px_test_deny(SYS_flock, EBADF), "seccomp");
+    ck_assert_int_eq(ftruncate(journal, 0), 0);
+    append(journal, &(struct px_journal_record){
+                        .type = PX_JOURNAL_HEAD, .x = 1, .y = 1, .path = "x node"});
+    ck_assert_int_eq(remains(false), EBUSY);
+    ck_assert_int_eq(ftruncate(journal, 0), 0);
+    ck_assert_int_eq(remains(false), EBUSY);
+    ck_assert(is_there(dir));
+}
+END_TEST
+
+/* ---- what only looks like it -------------------------------------------------------- */
+
+static void spared(int errnum)
+{
+    ck_assert_int_eq(remains(true), errnum);
+    ck_assert(is_there(dir));
+    ck_assert_uint_eq(totals.files + totals.dirs, 0);
+}
+
+START_TEST(a_folder_that_others_may_enter_is_not_ours)
+{
+    static const mode_t modes[] = {0755, 0701, 0710, 0500, 0777, 01777};
+
+    ck_assert_int_eq(chmod(dir, modes[_i]), 0);
+    spared(EPERM);
+    ck_assert_int_eq(chmod(dir, 0700), 0);
+}
+END_TEST
+
+START_TEST(a_folder_of_another_user_is_not_ours)
+{
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    give(dir, STRANGER, 0);
+    spared(EPERM);
+}
+END_TEST
+
+START_TEST(a_folder_of_another_name_is_not_ours)
+{
+    ck_assert_int_eq(rename(dir, in("pmix-serves.abcdef")), 0);
+    strcpy(dir, in("pmix-serves.abcdef"));
+    spared(EPERM);
+    ck_assert_int_eq(px_sweep_remains(&sweep, "/", -1, true, &totals), EPERM);
+    ck_assert_int_eq(px_sweep_remains(&sweep, "pmix-server.abcdef", -1, true, &totals),
+                     EPERM);
+}
+END_TEST
+
+START_TEST(what_is_no_folder_is_not_ours)
+{
+    make_file(in("pmix-server.file"));
+    strcpy(dir, in("pmix-server.file"));
+    spared(EPERM);
+    ck_assert_int_eq(symlink("pmix-server.abcdef", in("pmix-server.link")), 0);
+    strcpy(dir, in("pmix-server.link"));
+    spared(EPERM);
+    ck_assert_int_eq(symlink(top, in("link")), 0);
+    strcpy(dir, in("link/pmix-server.abcdef"));
+    spared(EPERM);
+    ck_assert(is_there(in("pmix-server.abcdef/journal")));
+}
+END_TEST
+
+START_TEST(a_journal_that_is_no_plain_file_of_ours_is_none)
+{
+    const char *path = in("pmix-server.abcdef/journal");
+
+    ck_assert_int_eq(rename(path, in("moved")), 0);
+    switch (_i) {
+    case 0:
+        ck_assert_int_eq(symlink(in("moved"), path), 0);
+        break;
+    case 1:
+        ck_assert_int_eq(mkfifo(path, 0600), 0);
+        break;
+    case 2:
+        ck_assert_int_eq(link(in("moved"), path), 0);
+        break;
+    case 3:
+        make_dir(path);
+        break;
+    case 4:
+        ck_assert_int_eq(rename(in("moved"), path), 0);
+        ck_assert_int_eq(chmod(path, 0644), 0);
+        break;
+    default:
+        PX_TEST_NEEDS(geteuid() == 0, "root");
+        ck_assert_int_eq(rename(in("moved"), path), 0);
+        give(path, STRANGER, 0);
+    }
+    spared(EPERM);
+}
+END_TEST
+
+START_TEST(a_journal_that_says_what_it_may_not_counts_up_to_there)
+{
+    static const struct px_journal_record wrong[] = {
+        {.type = PX_JOURNAL_ITEM,
+         .kind = PX_RM_FILE,
+         .scope = 1,
+         .path = "/tmp/../etc"},
+        {.type = PX_JOURNAL_ITEM, .kind = PX_RM_FILE, .scope = 1, .path = "etc"},
+        {.type = PX_JOURNAL_ITEM, .kind = 9, .scope = 1, .path = "/tmp/x"},
+        {.type = PX_JOURNAL_NONE, .slot = PX_JOURNAL_MAX_SLOT, .scope = 1},
+        {.type = PX_JOURNAL_PROC, .scope = 1, .x = 1ull << 40},
+        {.type = 77, .scope = 1},
+    };
+
+    file_in(1, 0, "a");
+    append(journal, &wrong[_i]);
+    file_in(1, 1, "b");
+    ck_assert_int_eq(remains(true), 0);
+    ck_assert(!is_there(dir) && !is_there(in("a")) && is_there(in("b")));
+}
+END_TEST
+
+START_TEST(who_is_not_root_removes_nothing_of_others)
+{
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    make_file(in("roots"));
+    append_item_of(journal, 1, 0, in("roots"), 0, 0);
+    append_item_of(journal, 0, 0, in("roots"), 0, 0);
+    give(top, STRANGER, STRANGER);
+    give(dir, STRANGER, STRANGER);
+    give(in("pmix-server.abcdef/journal"), STRANGER, STRANGER);
+    ck_assert_int_eq(setresgid(STRANGER, STRANGER, STRANGER), 0);
+    ck_assert_int_eq(setresuid(STRANGER, STRANGER, STRANGER), 0);
+    ck_assert_int_eq(remains(true), 0);
+    ck_assert(is_there(in("roots")) && !is_there(dir));
+    ck_assert_uint_ge(totals.failed, 2);
+}
+END_TEST
+
+/* ---- killed on the way -------------------------------------------------------------- */
+
+static void make_much(void)
+{
+    for (uint32_t scope = 0; scope < 6; scope++) {
+        make_dir(in("d%u", scope));
+        for (uint32_t i = 0; i < 10; i++)
+            make_file(in("d%u/%u", scope, i));
+        append_item(journal, scope, 0, PX_RM_DIR, PX_RM_RECURSE, in("d%u", scope));
+        char name[16];
+        snprintf(name, sizeof(name), "f%u", scope);
+        file_in(scope, 1, name);
+        make_file(in("pmix-server.abcdef/%u", scope));
+    }
+}
+
+/* For a moment a child of who was killed may still have its lock. */
+static void complete(void)
+{
+    uint64_t until = px_clock_ms() + 5000;
+    int errnum;
+
+    while ((errnum = remains(true)) == EBUSY && px_clock_ms() < until)
+        usleep(1000);
+    ck_assert_int_eq(errnum, 0);
+}
+
+START_TEST(killed_at_any_point_it_is_completed_by_the_next)
+{
+    enum { POINTS = 40 };
+    unsigned killed = 0;
+    uint64_t whole_us = 0;
+
+    for (int point = 0; point <= POINTS; point++) {
+        int status;
+
+        if (point > 0) {
+            close(journal);
+            make_server("pmix-server.abcdef");
+        }
+        make_much();
+        uint64_t began = px_clock_ns();
+        pid_t child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+            setpgid(0, 0);
+            _exit(remains(true));
+        }
+        setpgid(child, child);
+        if (point > 0) { /* the first takes as long as it takes */
+            usleep((useconds_t)(whole_us * (uint64_t)point / POINTS));
+            kill(child, SIGKILL);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        if (point == 0)
+            whole_us = (px_clock_ns() - began) / 1000;
+        killed += WIFSIGNALED(status);
+        ck_assert(WIFSIGNALED(status) || status == 0);
+        complete();
+        ck_assert_msg(rmdir(top) == 0, "point %d: %s is not empty", point, top);
+        ck_assert_int_eq(mkdir(top, 0755), 0);
+    }
+    printf("killed %u of %d\n", killed, POINTS);
+    ck_assert_uint_ge(killed, POINTS / 4);
+}
+END_TEST
+
+/* ---- all of a folder ---------------------------------------------------------------- */
+
+START_TEST(reclaim_finishes_what_dead_servers_left_and_spares_the_rest)
+{
+    make_file(in("file"));
+    append_item(journal, 0, 0, PX_RM_FILE, 0, in("file"));
+    close(journal);
+    make_server("pmix-server.live");
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(flock(lock, LOCK_EX), 0);
+    make_dir(in("pmix-server.open")); /* 0755 */
+    make_dir(in("pmix-other"));
+    make_file(in("pmix-server.file"));
+    ck_assert_int_eq(mkdir(in("pmix-server.bare"), 0700), 0);
+    ck_assert_int_eq(symlink(top, in("link")), 0);
+    /* the administrator may name the folder by a link */
+    ck_assert_int_eq(px_sweep_reclaim(&sweep, in("link"), &totals), 0);
+    ck_assert(!is_there(in("pmix-server.abcdef")) && !is_there(in("file")));
+    ck_assert(!is_there(in("pmix-server.bare")));
+    ck_assert(is_there(in("pmix-server.live/journal")));
+    ck_assert(is_there(in("pmix-server.open")) && is_there(in("pmix-other")) &&
+              is_there(in("pmix-server.file")));
+    close(lock);
+    ck_assert_int_eq(px_sweep_reclaim(&sweep, top, &totals), 0);
+    ck_assert(!is_there(in("pmix-server.live")));
+}
+END_TEST
+
+START_TEST(reclaim_of_many_finds_them_all)
+{
+    enum { N = 150 };
+
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(mkdir(in("pmix-server.%060d", i), 0700), 0);
+    ck_assert_int_eq(px_sweep_reclaim(&sweep, top, &totals), 0);
+    ck_assert_uint_eq(totals.dirs, N + 1);
+    ck_assert_int_eq(rmdir(top), 0);
+    ck_assert_int_eq(mkdir(top, 0755), 0);
+}
+END_TEST
+
+START_TEST(reclaim_where_nothing_is_finds_nothing)
+{
+    ck_assert_int_eq(px_sweep_reclaim(&sweep, in("none"), &totals), 0);
+    make_file(in("file"));
+    ck_assert_int_eq(px_sweep_reclaim(&sweep, in("file"), &totals), ENOTDIR);
+}
+END_TEST
+
+int main(void)
+{
+    const struct px_test_loop tests[] = {
+        {nothing_of_a_dead_server_stays, 1},
+        {the_folder_may_stand_in_one_that_was_made_for_it, 1},
+        {what_has_to_stay_in_the_folder_keeps_the_folder_only, 1},
+        {without_a_journal_the_folder_goes_alone, 3},
+        {of_another_boot_or_node_only_the_servers_own_goes, 2},
+        {nothing_stays_open_or_unwaited, 1},
+        {a_scope_waits_for_its_processes, 1},
+        {who_waits_waits_for_the_last_process, 1},
+        {who_waits_does_so_without_pidfds, 2},
+        {more_processes_than_can_be_watched_are_waited_for, 1},
+        {what_ends_with_the_server_is_killed_and_then_swept, 4},
+        {its_process_group_ends_with_it, 1},
+        {its_process_group_ends_even_if_it_has_ended_before, 1},
+        {a_group_of_another_user_is_none_of_it, 1},
+        {a_group_older_than_its_leader_is_none_of_it, 1},
+        {a_pid_that_is_another_process_now_is_spared, 2},
+        {a_process_without_a_start_time_is_not_killed_but_waited_for, 1},
+        {neither_we_nor_the_first_process_are_killed, 1},
+        {a_folder_that_is_locked_is_left_alone, 1},
+        {a_lock_on_another_folder_is_none, 1},
+        {without_locks_the_servers_process_tells, 1},
+        {without_locks_nothing_is_known_of_another_node, 1},
+        {a_folder_that_others_may_enter_is_not_ours, 6},
+        {a_folder_of_another_user_is_not_ours, 1},
+        {a_folder_of_another_name_is_not_ours, 1},
+        {what_is_no_folder_is_not_ours, 1},
+        {a_journal_that_is_no_plain_file_of_ours_is_none, 6},
+        {a_journal_that_says_what_it_may_not_counts_up_to_there, 6},
+        {who_is_not_root_removes_nothing_of_others, 1},
+        {killed_at_any_point_it_is_completed_by_the_next, 1},
+        {reclaim_finishes_what_dead_servers_left_and_spares_the_rest, 1},
+        {reclaim_of_many_finds_them_all, 1},
+        {reclaim_where_nothing_is_finds_nothing, 1},
+    };
+
+    return run_loops("base/sweep_remains", setup, teardown, tests, PX_COUNT(tests));
+}
