@@ -215,11 +215,11 @@ static bool is_for(const struct px_journal_record *r, uid_t uid, gid_t gid)
     return r->kind == PX_RM_KEEP || (r->uid == uid && r->gid == gid);
 }
 
-/* What one user has there, and what anybody wants kept. */
-static size_t collect(const struct px_sweep_view *view, struct px_sweep_entry *entries,
-                      size_t n, const struct px_journal_record *owner,
-                      const struct px_sweep_pick *pick, struct px_rm_item *items)
+size_t px_sweep_collect(const struct px_sweep_view *view, size_t first, size_t n,
+                        const struct px_journal_record *owner,
+                        const struct px_sweep_pick *pick, struct px_rm_item *items)
 {
+    struct px_sweep_entry *entries = view->entries + first;
     size_t n_items = 0, n_kept = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -270,7 +270,7 @@ int px_sweep_entries(const struct px_sweep *s, const struct px_sweep_view *view,
         px_sweep_view_get(view, &entries[i], &r);
         if (r.kind == PX_RM_KEEP)
             continue;
-        size_t n_items = collect(view, entries, n, &r, pick, items);
+        size_t n_items = px_sweep_collect(view, first, n, &r, pick, items);
         int errnum = n_items ? px_sweep_walk(s, items, n_items, r.uid, r.gid, totals)
                              : 0;
         if (!result)

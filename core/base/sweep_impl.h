@@ -56,6 +56,12 @@ struct px_sweep_pick {
         *spare; /* NULL, or a folder: stays, and items beneath it are passed over */
 };
 
+/* What the owner of one item has among those entries, and what anybody wants kept; items has room for one
+ * more than there are entries. Marks as done what is not to be looked at again. 0 if there is nothing to
+ * remove. */
+size_t px_sweep_collect(const struct px_sweep_view *view, size_t first, size_t n,
+                        const struct px_journal_record *owner,
+                        const struct px_sweep_pick *pick, struct px_rm_item *items);
 /* The n entries from first on, all of one scope, user by user. pick may be NULL. */
 int px_sweep_entries(const struct px_sweep *s, const struct px_sweep_view *view,
                      size_t first, size_t n, const struct px_sweep_pick *pick,

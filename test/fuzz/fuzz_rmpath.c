@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Any text as the paths that a client wants removed, split at commas as registered clean-up is. What
+ * is taken is in normal form, means what the text means, and leads to nothing that is refused. */
+#include "fuzz.h"
+#include "core/base/rmtree.h"
+
+#include <string.h>
+
+/* The same by other means: names on a stack. False if the text is not to be taken. */
+static bool expected(const char *text, char *out)
+{
+    size_t used = 0;
+    char *copy = strdup(text), *rest = copy;
+    bool good = text[0] == '/';
+
+    FUZZ_MUST(copy);
+    out[0] = '\0';
+    for (char *name; good && (name = strsep(&rest, "/"));) {
+        if (!*name || strcmp(name, ".") == 0)
+            continue;
+        used += strlen(name) + 1;
+        good = strcmp(name, "..") != 0 && strlen(name) <= 255 && used <= PX_RM_MAX_PATH;
+        if (good)
+            sprintf(out + strlen(out), "/%s", name);
+    }
+    free(copy);
+    return good && out[0] && strncmp(out, "/proc/", 6) != 0 &&
+           strncmp(out, "/sys/", 5) != 0 && strcmp(out, "/proc") != 0 &&
+           strcmp(out, "/sys") != 0;
+}
+
+static void normal(const char *out)
+{
+    size_t n = strlen(out);
+    char again[PX_RM_MAX_PATH + 1];
+
+    FUZZ_MUST(n > 1 && n <= PX_RM_MAX_PATH && out[0] == '/' && out[n - 1] != '/');
+    FUZZ_MUST(!strstr(out, "//") && !strstr(out, "/./") && !strstr(out, "/../"));
+    FUZZ_MUST(!px_rm_path_check(out, again) && strcmp(out, again) == 0);
+}
+
+static void check(const char *path)
+{
+    char *out = malloc(PX_RM_MAX_PATH + 1), *other = malloc(PX_RM_MAX_PATH + 1);
+
+    FUZZ_MUST(out && other);
+    const char *wrong = px_rm_path_check(path, out);
+    bool good = expected(path, other);
+    FUZZ_MUST(good == !wrong);
+    if (wrong)
+        FUZZ_MUST(wrong[0]);
+    if (good) {
+        FUZZ_MUST(strcmp(out, other) == 0);
+        normal(out);
+    }
+    free(out);
+    free(other);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1), *rest = text, *path;
+
+    FUZZ_MUST(text);
+    if (size)
+        memcpy(text, data, size);
+    text[size] = '\0';
+    while ((path = strsep(&rest, ",")))
+        check(path);
+    free(text);
+    return 0;
+}
+
+bool fuzz_seed(unsigned i, px_buf *out)
+{
+    static const char *const texts[] = {
+        "/tmp/a,/tmp//b/./c/,/dev/shm/x",
+        "/proc/1/root,/sys/kernel,/procs,/sysx/a,/./proc,/tmp/../etc,/..,/...,/.a",
+        "relative,,/,//,///.//.,/tmp/\xff\n\t ,/a/",
+    };
+    static const char name[] = "/0123456789abcdef";
+
+    if (i < 3)
+        return px_buf_add(out, texts[i], strlen(texts[i])) == PMIX_SUCCESS;
+    for (size_t n = 0; i < 5 && n < 242; n++) { /* about as long as may be */
+        const char *at = i == 4 && n < 16 ? name + 1 : name;
+
+        if (px_buf_add(out, at, strlen(at)) != PMIX_SUCCESS ||
+            (i == 4 && n == 0 && px_buf_add(out, "/", 1) != PMIX_SUCCESS))
+            return false;
+    }
+    return i < 5;
+}
