@@ -11,7 +11,10 @@ static pmix_status_t make_answer(const struct px_server *srv, px_infos *answers)
     const struct px_cleanup *c = srv->cleanup;
     const struct px_pcleanup_totals *own = px_session_removed(srv);
     PX_AUTO(px_infos) members = {0};
+    unsigned n_reclaimed = 0;
     uint64_t n_entries = c->n_entries, n_scopes = 0;
+    uint64_t n_reclaiming = px_session_reclaiming(srv, &n_reclaimed);
+    uint64_t n_places = n_reclaimed;
 
     PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
         PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
@@ -20,11 +23,20 @@ static pmix_status_t make_answer(const struct px_server *srv, px_infos *answers)
         const char *key;
         const uint64_t *value;
     } rows[] = {
-        {KEY ".registered", &n_entries},     {KEY ".scopes", &n_scopes},
-        {KEY ".files", &c->totals.files},    {KEY ".dirs", &c->totals.dirs},
-        {KEY ".kept", &c->totals.kept},      {KEY ".foreign", &c->totals.foreign},
-        {KEY ".failed", &c->totals.failed},  {KEY ".reclaimed.files", &own->files},
+        {KEY ".registered", &n_entries},
+        {KEY ".scopes", &n_scopes},
+        {KEY ".files", &c->totals.files},
+        {KEY ".dirs", &c->totals.dirs},
+        {KEY ".kept", &c->totals.kept},
+        {KEY ".foreign", &c->totals.foreign},
+        {KEY ".failed", &c->totals.failed},
+        {KEY ".reclaimed.files", &own->files},
         {KEY ".reclaimed.dirs", &own->dirs},
+        {KEY ".reclaimed.kept", &own->kept},
+        {KEY ".reclaimed.foreign", &own->foreign},
+        {KEY ".reclaimed.failed", &own->failed},
+        {KEY ".reclaimed.places", &n_places},
+        {KEY ".reclaiming", &n_reclaiming},
     };
     pmix_status_t rc = PMIX_SUCCESS;
     for (size_t i = 0; !rc && i < PX_COUNT(rows); i++)

@@ -293,15 +293,26 @@ const struct px_pcleanup_totals *px_session_removed(const struct px_server *srv)
     return &srv->session->removed;
 }
 
+unsigned px_session_reclaiming(const struct px_server *srv, unsigned *done)
+{
+    *done = srv->session->n_reclaimed;
+    return srv->session->n_reclaiming;
+}
+
 static void on_reclaimed(void *arg, pmix_status_t status,
                          const struct px_pcleanup_totals *t)
 {
+    struct px_session *s = arg;
+
+    s->n_reclaiming--;
     if (status) {
-        px_log(PX_LOG_INFO, "cleanup", "leftovers of servers not looked for: %s",
+        s->removed.failed++;
+        px_log(PX_LOG_INFO, "cleanup", "not all that servers have left was removed: %s",
                PMIx_Error_string(status));
         return;
     }
-    px_session_count(arg, t);
+    s->n_reclaimed++;
+    px_session_count(s, t);
     if (t->files + t->dirs > 0)
         px_log(PX_LOG_INFO, "cleanup",
                "removed what killed servers have left: %llu files, %llu directories",
@@ -374,6 +385,7 @@ static void reclaim(struct px_server *srv, char *const *places, size_t n)
             k++;
         if (!places[i] || k < i)
             continue;
+        s->n_reclaiming++;
         pmix_status_t rc = px_session_ops(s)->reclaim(s->cleaner->self, places[i],
                                                       on_reclaimed, s);
         if (rc)

@@ -32,6 +32,8 @@ const struct px_module *px_session_cleaner(const struct px_server *srv);
 
 /* What was removed of dead servers, and by px_session_drop. */
 const struct px_pcleanup_totals *px_session_removed(const struct px_server *srv);
+/* In how many places leftovers of dead servers are still looked for; *done: where they were. */
+unsigned px_session_reclaiming(const struct px_server *srv, unsigned *done);
 
 /* Appends to the journal. PMIX_ERR_NOT_AVAILABLE without one, PMIX_ERR_OUT_OF_RESOURCE if the disk is
  * full; then nothing of it stands there. */

@@ -32,6 +32,8 @@ struct px_session {
     uint32_t n_made;
     struct px_list drops;
     uint64_t n_drops;
+    unsigned n_reclaiming; /* places where leftovers are looked for */
+    unsigned n_reclaimed;  /* and were */
     struct px_pcleanup_totals removed;
     bool swept;
 };
