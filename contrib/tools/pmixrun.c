@@ -16,6 +16,7 @@
 
 #include <pmix_server.h>
 
+#include "pmixrun_clean.h"
 #include "pmixrun_news.h"
 #include "pmixrun_options.h"
 #include "pmixrun_orphans.h"
@@ -305,10 +306,14 @@ int main(int argc, char **argv)
 
     fill_streams();
     options_parse(&options, argc, argv);
-    befriend_programs();
-    orphans_adopt();
-    status = launch(&options);
-    orphans_end();
+    if (options.dirs) {
+        status = clean(&options);
+    } else {
+        befriend_programs();
+        orphans_adopt();
+        status = launch(&options);
+        orphans_end();
+    }
     options_free(&options);
     return status;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <pmix.h>
 
@@ -16,6 +17,7 @@
 
 static const char help[] =
     "usage: pmixrun [OPTIONS] PROGRAM [ARGS] [: [-n M] PROGRAM2 [ARGS]]...\n"
+    "       pmixrun [--mca NAME VALUE] [--tune FILE] [--timeout S] --clean [DIR]...\n"
     "Run processes of one or more programs on this node, as one PMIx job.\n"
     "\n"
     "  -n N               processes of the program; default 1\n"
@@ -24,6 +26,8 @@ static const char help[] =
     "  -x VAR[=VALUE]     set an environment variable, or demand that it is set\n"
     "  --wdir DIR         directory to run in\n"
     "  --timeout SECONDS  end the job after this time, with status 124\n"
+    "  --clean            run nothing: remove what servers of yours that are no more\n"
+    "                     have left in the folders for temporary files or each DIR\n"
     "  --verbose          tell what is done\n"
     "  --help             print this\n"
     "  --version          print the version\n"
@@ -162,10 +166,14 @@ static void parse_general(struct options *o, char ***at)
         add_tune_file(o, argument(at, option));
     } else if (strcmp(option, "-x") == 0) {
         export_variable(o, argument(at, option));
+        o->runs = true;
     } else if (strcmp(option, "--wdir") == 0) {
         o->dir = argument(at, option);
+        o->runs = true;
     } else if (strcmp(option, "--timeout") == 0) {
         o->timeout_s = number(option, argument(at, option), MAX_TIMEOUT_S);
+    } else if (strcmp(option, "--clean") == 0) {
+        o->clean = true;
     } else if (strcmp(option, "--verbose") == 0) {
         o->verbose = true;
     } else if (strcmp(option, "--help") == 0) {
@@ -177,6 +185,32 @@ static void parse_general(struct options *o, char ***at)
     } else {
         usage("unknown option %s", option);
     }
+}
+
+/* Absolute, as a relative one may mean something else to a server. */
+static char *folder(const char *name)
+{
+    char *path = realpath(name, NULL);
+    struct stat st;
+
+    if (!path || stat(path, &st))
+        usage("--clean %s: %s", name, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        usage("--clean %s: %s", name, strerror(ENOTDIR));
+    return path;
+}
+
+/* All the rest of the command line. */
+static void take_dirs(struct options *o, char ***at)
+{
+    size_t n = 0;
+
+    if (o->runs)
+        usage("--clean runs no program, so -n, -x and --wdir have no meaning");
+    o->dirs = grow(NULL, count(*at) + 1, sizeof(*o->dirs));
+    for (; **at; ++*at)
+        o->dirs[n++] = folder(**at);
+    o->dirs[n] = NULL;
 }
 
 /* One program and its options; leaves *at at the colon or the end. */
@@ -192,12 +226,18 @@ static void parse_program(struct options *o, char ***at)
             ++*at;
             break;
         }
-        if (strcmp(**at, "-n") == 0)
+        if (strcmp(**at, "-n") == 0) {
             p->n = number("-n", argument(at, "-n"), INT_MAX);
-        else if (o->n_programs == 1)
+            o->runs = true;
+        } else if (o->n_programs == 1) {
             parse_general(o, at);
-        else
+        } else {
             usage("option %s after \":\"; only -n can stand there", **at);
+        }
+    }
+    if (o->clean) {
+        take_dirs(o, at);
+        return;
     }
     if (!**at || strcmp(**at, ":") == 0)
         usage("no program is named");
@@ -230,4 +270,7 @@ void options_free(struct options *o)
     free(o->tune_files);
     free(o->programs);
     free(o->env);
+    for (size_t i = 0; o->dirs && o->dirs[i]; i++)
+        free(o->dirs[i]);
+    free(o->dirs);
 }

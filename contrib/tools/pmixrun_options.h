@@ -35,6 +35,9 @@ struct options {
     const char *dir;  /* NULL: where we are */
     int timeout_s;    /* 0: none */
     bool verbose;
+    bool runs; /* an option that has a meaning for programs only was given */
+    bool clean;
+    char **dirs; /* of --clean, absolute, NULL-terminated; NULL: a job is to be run */
 };
 
 /* Ends the program with one

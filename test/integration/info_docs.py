@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Documentation of parameters against pmix_info, which tells what the tables say. With --update
+"""Documentation of parameters against pmix_info, which tells what the tables say, and of options. With --update
 the tables of docs/params.md are written anew. Needs TENON_BUILD, the build folder."""
 import json
 import os
@@ -11,12 +11,13 @@ import sys
 BUILD = os.environ["TENON_BUILD"]
 DOCS = os.path.join(os.path.dirname(__file__), "../../docs")
 INFO = os.path.join(BUILD, "contrib/tools/pmix_info")
+PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
 
 
-def run(*args):
+def run(*args, program=INFO):
     env = {k: v for k, v in os.environ.items() if not k.startswith("PMIX_")}
     env.update(HOME="/nonexistent", PMIX_SYSCONFDIR="/nonexistent")
-    return subprocess.run([INFO, *args], env=env, check=True, capture_output=True, text=True).stdout
+    return subprocess.run([program, *args], env=env, check=True, capture_output=True, text=True).stdout
 
 
 def read(name):
@@ -71,10 +72,11 @@ def wrong(told):
     for name, body in (("parameters", parameters(told)), ("synonyms", synonyms(told))):
         if put(text, name, body) != text:
             yield "docs/params.md: the table of %s is not that of pmix_info; run info_docs.py --update" % name
-    page = plain(read("man/pmix_info.1"))
-    options = set(re.findall(r"(?<![\w-])--?[a-zA-Z]+", run("--help")))
-    for option in sorted(options ^ set(re.findall(r"(?<![\w-])--?[a-zA-Z]+", page)) - {"-mca"}):
-        yield "docs/man/pmix_info.1: %s is in either --help or the page" % option
+    for name, program in (("man/pmixrun.1", PMIXRUN), ("man/pmix_info.1", INFO)):
+        page = plain(read(name))
+        options = set(re.findall(r"(?<![\w-])--?[a-zA-Z]+", run("--help", program=program)))
+        for option in sorted(options ^ set(re.findall(r"(?<![\w-])--?[a-zA-Z]+", page)) - {"-mca"}):
+            yield "docs/%s: %s is in either --help or the page" % (name, option)
     for name in told["paths"]:
         if name not in page:
             yield "docs/man/pmix_info.1: no word of %s" % name

@@ -253,7 +253,7 @@ runuser_reads() { setpriv --reuid 65534 --regid 65534 --clear-groups test -r "$1
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --timeout --verbose --help --version; do
+    for option in -n --mca -x --wdir --timeout --clean --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every server finishes at its start what dead ones of the same user have left. So a server is started
+ * for nothing else, and asked until it has done that. */
+#include "pmixrun_clean.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <pmix_server.h>
+
+#define KEY "tenon.cleanup"
+
+enum { NAP_MS = 10, PATIENCE_S = 600 };
+
+struct totals {
+    uint64_t files, dirs, kept, foreign, failed;
+    uint64_t under_way, places; /* folders that are, and were looked into */
+};
+
+/* ---- what the server knows --------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    size_t offset;
+} members[] = {
+    {".files", offsetof(struct totals, files)},
+    {".dirs", offsetof(struct totals, dirs)},
+    {".kept", offsetof(struct totals, kept)},
+    {".foreign", offsetof(struct totals, foreign)},
+    {".failed", offsetof(struct totals, failed)},
+    {".reclaiming", offsetof(struct totals, under_way)},
+    {".places", offsetof(struct totals, places)},
+};
+
+/* "tenon.cleanup.files", and "tenon.cleanup.reclaimed.files" on top of that. */
+static void read_member(const pmix_info_t *i, struct totals *t)
+{
+    const char *dot = strrchr(i->key, '.');
+
+    for (size_t m = 0; dot && m < sizeof(members) / sizeof(members[0]); m++)
+        if (strcmp(dot, members[m].name) == 0 && i->value.type == PMIX_UINT64)
+            *(uint64_t *)((char *)t + members[m].offset) += i->value.data.uint64;
+}
+
+static pmix_status_t ask(struct totals *t)
+{
+    char key[] = KEY, *keys[] = {key, NULL};
+    pmix_query_t query = {.keys = keys};
+    pmix_info_t *info = NULL;
+    size_t n = 0;
+    pmix_status_t rc = PMIx_Query_info(&query, 1, &info, &n);
+
+    if (!rc &&
+        (n != 1 || info[0].value.type != PMIX_DATA_ARRAY ||
+         !info[0].value.data.darray || info[0].value.data.darray->type != PMIX_INFO))
+        rc = PMIX_ERR_NOT_SUPPORTED;
+    for (size_t i = 0; !rc && i < info[0].value.data.darray->size; i++)
+        read_member((pmix_info_t *)info[0].value.data.darray->array + i, t);
+    PMIx_Info_free(info, n);
+    return rc;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Until nothing is under way any more. */
+static pmix_status_t await_end(const struct options *o, struct totals *t)
+{
+    const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
+    int64_t end_ms = now_ms() +
+                     (o->timeout_s ? o->timeout_s : PATIENCE_S) * INT64_C(1000);
+
+    for (;;) {
+        pmix_status_t rc;
+
+        *t = (struct totals){0};
+        rc = ask(t);
+        if (rc || t->under_way == 0)
+            return rc || t->places || t->failed ? rc : PMIX_ERR_NOT_SUPPORTED;
+        if (now_ms() >= end_ms)
+            return PMIX_ERR_TIMEOUT;
+        nanosleep(&nap, NULL);
+    }
+}
+
+/* ---- a server ------------------------------------------------------------------------ */
+
+/* dir NULL: wherever servers have their files. */
+static pmix_status_t start(const struct options *o, const char *dir)
+{
+    size_t n = o->n_params;
+    pmix_info_t *info = PMIx_Info_create(n + 2);
+    pmix_status_t rc = info ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = PMIx_Info_xfer(&info[i], &o->params[i]);
+    if (!rc && dir)
+        rc = PMIx_Info_load(&info[n++], PMIX_SERVER_TMPDIR, dir, PMIX_STRING);
+    if (!rc && dir)
+        rc = PMIx_Info_load(&info[n++], PMIX_SYSTEM_TMPDIR, dir, PMIX_STRING);
+    if (!rc)
+        rc = PMIx_server_init(NULL, info, n);
+    PMIx_Info_free(info, o->n_params + 2);
+    return rc;
+}
+
+/* False, and it is said, if that could not be done at all. */
+static bool clean_one(const struct options *o, const char *dir, struct totals *sum)
+{
+    struct totals t = {0};
+    pmix_status_t rc = start(o, dir), end;
+
+    if (rc) /* it has said why */
+        return false;
+    rc = await_end(o, &t);
+    end = PMIx_server_finalize();
+    if (rc || end) {
+        fprintf(stderr, "pmixrun: cannot clean up%s%s: %s\n", dir ? " in " : "",
+                dir ? dir : "", PMIx_Error_string(rc ? rc : end));
+        return false;
+    }
+    sum->files += t.files;
+    sum->dirs += t.dirs;
+    sum->kept += t.kept;
+    sum->foreign += t.foreign;
+    sum->failed += t.failed;
+    return true;
+}
+
+static void tell(const struct totals *t)
+{
+    printf("pmixrun: removed %llu files and %llu folders; kept %llu, left to others "
+           "%llu, failed %llu\n",
+           (unsigned long long)t->files, (unsigned long long)t->dirs,
+           (unsigned long long)t->kept, (unsigned long long)t->foreign,
+           (unsigned long long)t->failed);
+}
+
+int clean(const struct options *o)
+{
+    struct totals t = {0};
+    size_t done = 0, n = 0;
+
+    do {
+        done += clean_one(o, o->dirs[n], &t);
+        n++;
+    } while (o->dirs[n - 1] && o->dirs[n]);
+    if (done)
+        tell(&t);
+    return done == n && !t.failed ? EXIT_SUCCESS : EXIT_LAUNCH;
+}

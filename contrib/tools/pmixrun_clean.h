@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What servers that are no more have left behind. */
+#ifndef PMIXRUN_CLEAN_H
+#define PMIXRUN_CLEAN_H
+
+#include "pmixrun_options.h"
+
+/* Removes it, in the usual folders or those that the options name, and says how much that was. The exit
+ * status. */
+int clean(const struct options *o);
+
+#endif

@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What is left when a server and its janitor are killed at once: pmix_info --check tells of it, and
+# pmixrun --clean removes it, that and nothing else.
+. "$(dirname "$0")/lib.sh"
+suite_begin clean "$@"
+
+PMIX_INFO=$BUILD/contrib/tools/pmix_info
+OTHER=(setpriv --reuid 12345 --regid 12345 --clear-groups)
+WELL='configuration and components are all right'
+
+# job DIR [COMMAND...]: a job in whose server's folder is DIR, run by COMMAND; a process of it has
+# registered DIR/file and DIR/tree
+job() {
+    local dir=$1
+    shift
+    mkdir -p "$dir/tree/deep"
+    echo data >"$dir/file"
+    echo data >"$dir/tree/deep/file"
+    [ $# = 0 ] || chown -R 12345:12345 "$dir/file" "$dir/tree"
+    PMIX_SERVER_TMPDIR=$dir start "$@" "$PMIXRUN" "$PROGRAMS/keep" "$dir/file" "$dir/tree"
+    JOB=$PID
+    until_true 20 grep -q REGISTERED "$OUT" || fail "the job has not begun: $(cat "$OUT" "$ERR")"
+    JANITOR=$(pgrep -P "$JOB" -x tenon-janitor) || fail "there is no janitor"
+    KEEP=$(pgrep -P "$JOB" -x keep) || fail "there is no process"
+}
+
+# Neither can do the other's work.
+kill_both() {
+    kill -STOP "$JANITOR"
+    kill -9 "$JOB"
+    wait "$JOB" 2>/dev/null || true
+    kill -9 "$JANITOR"
+}
+
+# checks STATUS [DIR...]
+checks() {
+    local want=$1
+    shift
+    rc_of "$want" run 20 "$PMIX_INFO" --check "$@" >"$OUT" 2>"$ERR"
+    lines 1 "^$WELL\$" "$OUT"
+}
+
+# cleans STATUS [ARGUMENT...]
+cleans() {
+    local want=$1
+    shift
+    rc_of "$want" run 60 "$PMIXRUN" --clean "$@" >"$OUT" 2>"$ERR"
+    lines 1 '^pmixrun: removed [0-9]+ files and [0-9]+ folders; kept 0, left to others 0, failed 0$' "$OUT"
+}
+
+gone() {
+    local path
+    for path; do [ ! -e "$path" ] || fail "$path is still there"; done
+}
+
+there() {
+    local path
+    for path; do [ -e "$path" ] || fail "$path is gone"; done
+}
+
+told_and_removed() {
+    local dir=$TMPDIR/session
+    export PMIX_SERVER_TMPDIR=$dir
+    job "$dir"
+    checks 0 # whoever lives has left nothing
+    kill_both
+    checks 1
+    lines 1 "^left: $dir/pmix-server\\..*: folder of the server that was process $JOB, uid $(id -u), .* to remove: [1-9]" "$OUT"
+    lines 1 '^left: ' "$OUT"
+    there "$dir/file" "$dir/tree/deep/file"
+    cleans 0
+    lines 1 '^pmixrun: removed ([3-9]|[1-9][0-9]+) files' "$OUT"
+    gone "$dir/file" "$dir/tree" "$dir"/pmix-server.*
+    ! kill -0 "$KEEP" 2>/dev/null || fail "what should have ended with its server lives"
+    checks 0
+    lines 0 '^left: ' "$OUT"
+    cleans 0
+    lines 1 '^pmixrun: removed 0 files and 0 folders' "$OUT"
+    rmdir "$dir"
+}
+
+in_folders_that_are_named() {
+    local dir
+    for dir in one two; do
+        job "$TMPDIR/$dir"
+        kill_both
+    done
+    checks 0
+    checks 1 "$TMPDIR/one" "$TMPDIR/two"
+    lines 2 '^left: ' "$OUT"
+    cleans 0
+    there "$TMPDIR/one/file" "$TMPDIR/two/file"
+    cd "$TMPDIR"
+    cleans 0 one two
+    gone one/file one/tree two/file two/tree
+    checks 0 one two
+    rmdir one two
+}
+
+who_lives_is_left_alone() {
+    local dir=$TMPDIR/session living
+    export PMIX_SERVER_TMPDIR=$dir
+    job "$dir/living"
+    living=$JOB
+    PMIX_SERVER_TMPDIR=$dir OUT=$TMP/log/stays.out start "$PMIXRUN" "$PROGRAMS/keep" "$dir/mine" "$dir/ours"
+    JOB2=$PID
+    until_true 20 grep -q REGISTERED "$TMP/log/stays.out" || fail "the job has not begun"
+    echo data >"$dir/mine"
+    job "$dir"
+    kill_both
+    cleans 0 "$dir" "$dir/living"
+    gone "$dir/file" "$dir/tree"
+    there "$dir/living/file" "$dir/living/tree/deep/file" "$dir/mine"
+    same 1 "$(find "$dir" -maxdepth 1 -name 'pmix-server.*' | wc -l)" "folders of servers"
+    kill -0 "$living" && kill -0 "$JOB2" || fail "a server has ended"
+    kill -TERM "$living" "$JOB2"
+    await "$living" 20
+    await "$JOB2" 20
+    until_true 5 test ! -e "$dir/mine" || fail "what was registered with the living stays"
+    gone "$dir/living/file" "$dir/living/tree"
+    rmdir "$dir/living" "$dir"
+}
+
+users_clean_up_after_themselves() {
+    local dir=$TMPDIR/session
+    is_root || skip "needs root, to be somebody else"
+    has setpriv || skip "needs setpriv"
+    "${OTHER[@]}" test -r "$LIBDIR/libpmix.so.2" || skip "another user cannot read the build folder"
+    mkdir "$dir"
+    chmod 1777 "$dir"
+    job "$dir" "${OTHER[@]}"
+    kill_both
+    checks 1 "$dir" # root is told
+    lines 1 "^left: $dir/pmix-server\\..* uid 12345, " "$OUT"
+    cleans 0 "$dir" # but does not clean up after others
+    there "$dir/file" "$dir"/pmix-server.*
+    rc_of 0 run 20 "${OTHER[@]}" "$PMIXRUN" --clean "$dir" >"$OUT" 2>"$ERR"
+    gone "$dir/file" "$dir/tree" "$dir"/pmix-server.*
+    checks 0 "$dir"
+    rmdir "$dir"
+}
+
+mistakes() {
+    rc_of 2 run 5 "$PMIXRUN" --clean /no/such/folder 2>"$ERR"
+    lines 1 '^pmixrun: --clean /no/such/folder: No such file or directory; ' "$ERR"
+    rc_of 2 run 5 "$PMIXRUN" --clean /etc/passwd 2>"$ERR"
+    lines 1 '^pmixrun: --clean /etc/passwd: Not a directory; ' "$ERR"
+    rc_of 2 run 5 "$PMIXRUN" -n 2 --clean 2>"$ERR"
+    lines 1 '^pmixrun: --clean runs no program, ' "$ERR"
+    rc_of 2 run 5 "$PMIXRUN" --wdir /tmp --clean 2>"$ERR"
+    rc_of 2 run 5 "$PMIXRUN" -x A=b --clean 2>"$ERR"
+    rc_of 1 run 20 "$PMIXRUN" --mca pcleanup nix --clean >"$OUT" 2>"$ERR"
+    lines 0 removed "$OUT"
+    is_root || return 0
+    rc_of 1 run 20 "$PMIXRUN" --mca pcleanup inproc --clean >"$OUT" 2>"$ERR" # which root has no use for
+    lines 0 removed "$OUT"
+    lines 1 '^pmixrun: cannot clean up: NOT-SUPPORTED$' "$ERR"
+}
+
+t told-and-removed told_and_removed
+t in-folders-that-are-named in_folders_that_are_named
+t who-lives-is-left-alone who_lives_is_left_alone
+t users-after-themselves users_clean_up_after_themselves
+t mistakes mistakes
+suite_end
