@@ -266,8 +266,8 @@ static bool is_new(struct seen *seen, const struct stat *st)
     return true;
 }
 
-/* asked: the user has named it. */
-static void look_at_place(struct info *info, const char *path, bool asked,
+/* asked: the user has named it. Whether it is there. */
+static bool look_at_place(struct info *info, const char *path, bool asked,
                           struct seen *seen)
 {
     DIR *dir = opendir(path);
@@ -278,12 +278,13 @@ static void look_at_place(struct info *info, const char *path, bool asked,
             add_problem(info, asked ? PX_PARAM_WRONG : PX_PARAM_ODD,
                         need_text("cannot look for leftovers in %s: %s", path,
                                   strerror(errno)));
-        return;
+        return false;
     }
     if (fstat(dirfd(dir), &st) == 0 && is_new(seen, &st))
         look_into(info, dir, path);
     else
         closedir(dir);
+    return true;
 }
 
 static int by_path(const void *a, const void *b)
@@ -319,11 +320,12 @@ void leftovers_find(struct info *info, const struct options *o)
     for (size_t i = 0; i < PX_COUNT(own); i++) {
         const char *dir = absolute(own[i]);
         if (dir)
-            look_at_place(info, dir, false, &seen);
+            (void)look_at_place(info, dir, false, &seen);
     }
-    look_at_place(info, common_dir(), false, &seen);
+    if (!look_at_place(info, common_dir(), false, &seen))
+        (void)look_at_place(info, "/tmp", false, &seen);
     for (size_t i = 0; i < o->n_dirs; i++)
-        look_at_place(info, o->dirs[i], true, &seen);
+        (void)look_at_place(info, o->dirs[i], true, &seen);
     if (info->n_leftovers)
         qsort(info->leftovers, info->n_leftovers, sizeof(*info->leftovers), by_path);
 }
