@@ -139,16 +139,34 @@ static bool add_pid(struct px_pidof *p, pid_t pid)
     return true;
 }
 
-static int newest_first(const void *a, const void *b)
+/* The last number that was given to a process: those above are older, from before numbers began anew. */
+static pid_t last_pid(void)
+{
+    char text[128];
+    const char *at;
+    uint64_t pid;
+
+    if (!px_proc_read("/proc/loadavg", text, sizeof text))
+        return INT32_MAX;
+    text[strcspn(text, "\n")] = '\0';
+    at = strrchr(text, ' ');
+    return at && px_str_to_u64(at + 1, 1, INT32_MAX, &pid) ? (pid_t)pid : INT32_MAX;
+}
+
+static int newest_first(const void *a, const void *b, void *last)
 {
     pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+    bool x_is_old = x > *(pid_t *)last, y_is_old = y > *(pid_t *)last;
 
+    if (x_is_old != y_is_old)
+        return x_is_old ? 1 : -1;
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
 /* Clients have been started lately, as a rule. */
 static void begin_walk(struct px_pidof *p)
 {
+    pid_t last = last_pid();
     DIR *procs = opendir("/proc");
     const struct dirent *entry;
     uint64_t pid;
@@ -159,7 +177,7 @@ static void begin_walk(struct px_pidof *p)
             break;
     close_dir(&procs);
     if (p->n)
-        qsort(p->pids, p->n, sizeof *p->pids, newest_first);
+        qsort_r(p->pids, p->n, sizeof *p->pids, newest_first, &last);
 }
 
 /* ---- the walk ----------------------------------------------------------------------------------- */
