@@ -31,19 +31,32 @@ pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
                                  pmix_info_cbfunc_t cbfunc, void *cbdata);
 
 /**
- * Ask the host to act on processes, or register what is to be cleaned up after the
- * caller.
+ * Ask the host to act on processes, or register what is to be cleaned up after them.
+ *
+ * Clean-up is the local server's affair, of which the host hears nothing: files
+ * (PMIX_REGISTER_CLEANUP) and directories (PMIX_REGISTER_CLEANUP_DIR), absolute paths
+ * with commas between, but for what PMIX_CLEANUP_IGNORE names; as the caller's user and
+ * group, and only what is theirs. It is done when a target's processes here have ended:
+ * the caller's own, those of another rank, or with PMIX_RANK_WILDCARD the last local one
+ * of a namespace. What cannot be removed stays, silently. PMIX_CLEANUP_RECURSIVE,
+ * _EMPTY and _LEAVE_TOPDIR are for all directories of the call; of a directory that is
+ * registered twice recursive wins, and so does to leave the top. A caller has at most
+ * 4096 entries of together 1 MiB. If there is more in the call than clean-up, that is
+ * registered first, and stays so if the host fails.
  *
  * @param targets     whom; NULL and 0 for all processes of the caller's namespace
  * @param directives  at least one: PMIX_JOB_CTRL_... what to do; PMIX_REGISTER_CLEANUP
  *                    and its kin
  * @param results     receives an array the caller frees with PMIX_INFO_FREE; may be
  *                    NULL
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NO_PERMISSIONS;
- *         PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES; PMIX_ERR_TIMEOUT. On error nothing
- *         was done
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NO_PERMISSIONS: of another
+ *         user; PMIX_ERR_NOT_FOUND: no such process here; PMIX_ERR_BAD_PARAM: a path that
+ *         is none, a value of the wrong type, directives without a directory;
+ *         PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES: a file to remove that is to be
+ *         ignored; PMIX_ERR_OUT_OF_RESOURCE: too much; PMIX_ERR_TIMEOUT. On error nothing
+ *         of the clean-up was registered
  *
- * PMIx Standard 5.0, ch. Job Management and Reporting.
+ * PMIx Standard 5.0, ch. Job Management and Reporting; RFC 0027.
  */
 pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
                                const pmix_info_t directives[], size_t ndirs,

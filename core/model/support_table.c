@@ -34,6 +34,9 @@ static const struct px_support server[] = {
     {"PMIx_Notify_event", "PMIX_EVENT_AFFECTED_PROC,PMIX_EVENT_AFFECTED_PROCS,"
                           "PMIX_EVENT_DO_NOT_CACHE,PMIX_EVENT_STAYS_LOCAL"},
     {"PMIx_Query_info", "PMIX_QUERY_ATTRIBUTE_SUPPORT"},
+    {"PMIx_Job_control",
+     "PMIX_REGISTER_CLEANUP,PMIX_REGISTER_CLEANUP_DIR,PMIX_CLEANUP_RECURSIVE,"
+     "PMIX_CLEANUP_EMPTY,PMIX_CLEANUP_IGNORE,PMIX_CLEANUP_LEAVE_TOPDIR"},
 };
 
 void px_support_library(struct px_support_table tables[PX_N_LEVELS])

@@ -41,9 +41,9 @@ files_of_the_job() {
     lines 4 '^OK cleanup [0-3]$' "$OUT"
 }
 
-killed_ranks() {
-    rc_of 137 pr -n 2 "$PROGRAMS/cleanup" dir "$TMPDIR/d%r" file "$TMPDIR/d%r/x" tree "$TMPDIR/d%r" ask \
-        file "$TMPDIR/d%r/y" kill 2>"$ERR"
+killed_ranks() { # the first that is ends the other one, wherever that is
+    rc_of 137 pr -n 2 "$PROGRAMS/cleanup" tree "$TMPDIR/d%r" ask dir "$TMPDIR/d%r" file "$TMPDIR/d%r/x" \
+        kill 2>"$ERR"
 }
 
 script() { # its own scope is that of the rank, whose processes all have to end
