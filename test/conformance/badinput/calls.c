@@ -125,6 +125,18 @@ static pmix_status_t deregister_client(const pmix_proc_t *p)
     return told;
 }
 
+/* What a server itself finds wrong with a request for clean-up. */
+static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_t type)
+{
+    pmix_info_t request;
+    pmix_status_t rc;
+
+    PMIx_Info_load(&request, key, data, type);
+    rc = PMIx_Job_control(NULL, 0, &request, 1, NULL, NULL);
+    PMIx_Info_destruct(&request);
+    return rc;
+}
+
 /* ---- the tables ---------------------------------------------------------------------------------------- */
 
 /* clang-format off */
@@ -290,6 +302,20 @@ static pmix_status_t deregister_client(const pmix_proc_t *p)
     X(PMIx_server_setup_local_support(NULL, NULL, 0, on_op, NULL))                        \
     X(PMIx_server_setup_local_support(nspace, NULL, 1, on_op, NULL))
 
+#define BAD_CLEANUP(X)                                                                    \
+    X(clean_up(PMIX_REGISTER_CLEANUP, "relative", PMIX_STRING))                           \
+    X(clean_up(PMIX_REGISTER_CLEANUP, "/tmp/a,", PMIX_STRING))                            \
+    X(clean_up(PMIX_REGISTER_CLEANUP, "/tmp/../etc/a", PMIX_STRING))                      \
+    X(clean_up(PMIX_REGISTER_CLEANUP, &code, PMIX_INT))                                   \
+    X(clean_up(PMIX_REGISTER_CLEANUP, NULL, PMIX_STRING))                                 \
+    X(clean_up(PMIX_REGISTER_CLEANUP_DIR, "/", PMIX_STRING))                              \
+    X(clean_up(PMIX_REGISTER_CLEANUP_DIR, "", PMIX_STRING))                               \
+    X(clean_up(PMIX_REGISTER_CLEANUP_DIR, "/proc/self", PMIX_STRING))                     \
+    X(clean_up(PMIX_CLEANUP_IGNORE, "relative", PMIX_STRING))                             \
+    X(clean_up(PMIX_CLEANUP_RECURSIVE, NULL, PMIX_BOOL))                                  \
+    X(clean_up(PMIX_CLEANUP_EMPTY, NULL, PMIX_BOOL))                                      \
+    X(clean_up(PMIX_CLEANUP_LEAVE_TOPDIR, NULL, PMIX_BOOL))
+
 /* What begins a role looks at its arguments first. */
 #define BAD_STARTS(X)                                                                     \
     X(PMIx_Init(NULL, NULL, 1))                                                           \
@@ -395,6 +421,11 @@ void rows_of_bad_calls(pmix_status_t expected)
     BAD_CALLS(ROW)
     BAD_REQUESTS(ROW)
     SO(!got && !procs && !results)
+}
+
+void rows_of_bad_cleanup(pmix_status_t expected)
+{
+    BAD_CLEANUP(ROW)
 }
 
 void rows_of_bad_server_calls(pmix_status_t expected)
