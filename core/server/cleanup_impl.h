@@ -131,10 +131,10 @@ bool px_cleanup_waits_for(const struct px_cleanup_scope *s,
                           const struct px_cleanup_rank *r);
 /* Forgets an entry: its place in the index, its account. */
 void px_cleanup_entry_free(struct px_cleanup_scope *s, struct px_cleanup_entry *e);
-/* Makes or finds its place, and says what the journal has to say of it. False: nothing to say, as its
- * pid is not known or it stands there already. */
-bool px_cleanup_seat(struct px_cleanup_scope *s, struct px_cleanup_proc *p,
-                     struct px_journal_record *r);
+/* Gives it a place, and says what the journal has to say of it. PMIX_ERR_NOT_FOUND: nothing, as its pid
+ * is not known or it stands there already; PMIX_ERR_NOMEM. */
+pmix_status_t px_cleanup_seat(struct px_cleanup_scope *s, struct px_cleanup_proc *p,
+                              struct px_journal_record *r);
 void px_cleanup_unseat(struct px_cleanup_scope *s, const struct px_cleanup_proc *p);
 /* The record of an entry. */
 struct px_journal_record px_cleanup_item(const struct px_cleanup_scope *s,

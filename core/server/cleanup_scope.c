@@ -249,23 +249,19 @@ static bool is_seated(const struct px_cleanup_scope *s, const struct px_cleanup_
     return false;
 }
 
-bool px_cleanup_seat(struct px_cleanup_scope *s, struct px_cleanup_proc *p,
-                     struct px_journal_record *r)
+pmix_status_t px_cleanup_seat(struct px_cleanup_scope *s, struct px_cleanup_proc *p,
+                              struct px_journal_record *r)
 {
     struct px_cleanup_seat *seat;
 
     if (p->pid == 0 || p->start == 0 || is_seated(s, p))
-        return false;
+        return PMIX_ERR_NOT_FOUND;
     seat = seat_get(s);
-    if (!seat) {
-        px_log(PX_LOG_WARN, "cleanup",
-               "the journal does not say that rank %u of %s is pid %ld: out of memory",
-               p->rank->rank, s->job->nspace, (long)p->pid);
-        return false;
-    }
+    if (!seat)
+        return PMIX_ERR_NOMEM;
     seat->proc = p;
     *r = seat_record(s, seat);
-    return true;
+    return PMIX_SUCCESS;
 }
 
 void px_cleanup_unseat(struct px_cleanup_scope *s, const struct px_cleanup_proc *p)

@@ -9,7 +9,13 @@
 
 #include <time.h>
 
-enum { POLL_MS = 100 };
+enum {
+    POLL_MS = 100,
+    /* Of one rank: a client may have children without end, which connect, too, and its server has other
+     * uses for descriptors. The end of those beyond is not waited for. */
+    MAX_PROCS = 64,
+    MAX_PIDFDS = 16,
+};
 
 /* In clock ticks since the system started, rounded up. */
 static uint64_t ticks_now(void)
@@ -93,8 +99,17 @@ static struct px_cleanup_proc *proc_of_pid(struct px_cleanup_rank *r, pid_t pid)
 static void drop_dead(struct px_cleanup_rank *r)
 {
     PX_LIST_EACH (&r->procs, struct px_cleanup_proc, p, link)
-        if (p->pid && !p->ours && !px_cleanup_lives(p))
+        if (p->pid && !p->ours && !p->watch && !p->polled && !px_cleanup_lives(p))
             px_cleanup_proc_free(p);
+}
+
+static bool has_room(const struct px_cleanup_rank *r)
+{
+    unsigned n = 0;
+
+    PX_LIST_EACH (&r->procs, struct px_cleanup_proc, p, link)
+        n++;
+    return n < MAX_PROCS;
 }
 
 /* ---- their end ---------------------------------------------------------------------------------- */
@@ -152,6 +167,15 @@ static void poll_it(struct px_cleanup_proc *p)
     px_timer_set(c->poll, POLL_MS);
 }
 
+static unsigned n_watched(const struct px_cleanup_rank *r)
+{
+    unsigned n = 0;
+
+    PX_LIST_EACH (&r->procs, struct px_cleanup_proc, p, link)
+        n += p->watch != NULL;
+    return n;
+}
+
 /* By pidfd if there is one, which then is of this very process: it is asked for again. */
 static void watch_pid(struct px_cleanup_proc *p)
 {
@@ -163,6 +187,10 @@ static void watch_pid(struct px_cleanup_proc *p)
     if (!px_cleanup_lives(p) || p->start > p->before) {
         px_cleanup_proc_free(p);
         return;
+    }
+    if (p->pidfd >= 0 && n_watched(p->rank) >= MAX_PIDFDS) {
+        close(p->pidfd);
+        p->pidfd = -1;
     }
     if (p->pidfd >= 0)
         p->watch = px_watch_create(px_process.loop, p->pidfd, PX_READABLE, on_pidfd, p);
@@ -229,9 +257,11 @@ static pmix_status_t seat_rank(struct px_cleanup_scope *s, struct px_cleanup_ran
 
     PX_LIST_EACH (&r->procs, struct px_cleanup_proc, p, link) {
         ask_start(p);
-        if (!px_cleanup_seat(s, p, &record))
+        rc = px_cleanup_seat(s, p, &record);
+        if (rc == PMIX_ERR_NOT_FOUND)
             continue;
-        rc = px_session_record(srv, &record);
+        if (!rc)
+            rc = px_session_record(srv, &record);
         if (!rc)
             continue;
         px_cleanup_unseat(s, p);
@@ -290,7 +320,7 @@ static struct px_cleanup_proc *proc_of_peer(struct px_cleanup_job *job,
         return NULL;
     drop_dead(r);
     p = peer->pid ? proc_of_pid(r, peer->pid) : NULL;
-    if (!p)
+    if (!p && has_room(r))
         p = proc_new(r, peer->pid);
     if (!p)
         return NULL;
@@ -307,9 +337,9 @@ void px_cleanup_peer_here(struct px_server *srv, struct px_peer *peer)
     struct px_cleanup_proc *p = job ? proc_of_peer(job, peer) : NULL;
 
     if (!p) {
-        px_log(PX_LOG_WARN, "cleanup",
-               "the end of %s.%u will not be seen: out of memory", peer->proc.nspace,
-               peer->proc.rank);
+        px_log(PX_LOG_INFO, "cleanup",
+               "the end of a process of %s.%u will not be seen: no room for it",
+               peer->proc.nspace, peer->proc.rank);
         return;
     }
     p->n_conns++;

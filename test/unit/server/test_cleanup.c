@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What may be registered for clean-up, and what not: the rules of RFC 0027, one by one. */
+#include "alloc_fail.h"
 #include "cleaner.h"
 #include "core/base/str.h"
 #include "core/server/session_impl.h"
@@ -686,6 +687,60 @@ START_TEST(a_journal_that_cannot_be_written_leaves_everything_as_it_was)
 }
 END_TEST
 
+struct starved {
+    px_infos infos;
+    pmix_proc_t procs[2];
+    unsigned nth;
+    bool failed;
+    pmix_status_t rc;
+};
+
+static void take_starved(void *arg)
+{
+    struct starved *s = arg;
+    struct px_server *srv = px_process.server;
+    struct px_peer *peer = px_peer_find(srv, &me);
+    bool only;
+
+    px_alloc_fail_at(s->nth);
+    s->rc = px_cleanup_take(srv, peer, s->procs, 2, &s->infos, &only);
+    s->failed = px_alloc_fail_end();
+}
+
+START_TEST(without_memory_nothing_is_registered)
+{
+    int fd = raw_client(0);
+    struct starved s = {.procs = {me, job}, .nth = 1};
+
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    ck_assert_int_eq(ASK(fd, &job, DIRS, "/t/d", FILES, "/t/a"), PMIX_SUCCESS);
+    for (;; s.nth++) {
+        ck_assert_int_eq(px_infos_add(&s.infos, DIRS, "/t/d,/t/e", PMIX_STRING), 0);
+        ck_assert_int_eq(px_infos_add(&s.infos, FILES, "/t/a,/t/b", PMIX_STRING), 0);
+        ck_assert_int_eq(px_infos_add(&s.infos, KEEP, "/t/x", PMIX_STRING), 0);
+        ck_assert_int_eq(
+            px_infos_add(&s.infos, PMIX_CLEANUP_RECURSIVE, NULL, PMIX_BOOL), 0);
+        raw_on_loop(take_starved, &s);
+        px_infos_cleanup(&s.infos);
+        if (!s.rc)
+            break;
+        ck_assert_int_eq(s.rc, PMIX_ERR_NOMEM);
+        ck_assert(s.failed);
+        ck_assert_str_eq(cleaner_scope("job", 0), "");
+        ck_assert_str_eq(cleaner_scope("job", WILD), "/t/d dir; /t/a file");
+        ck_assert_str_eq(cleaner_journal(), "/t/d dir; /t/a file");
+        ck_assert_uint_eq(cleaner_n_entries(), 2);
+    }
+    ck_assert_uint_gt(s.nth, 10);
+    ck_assert_str_eq(cleaner_scope("job", 0), "/t/x keep; /t/d dir recurse; "
+                                              "/t/e dir recurse; /t/a file; /t/b file");
+    ck_assert_str_eq(
+        cleaner_scope("job", WILD),
+        "/t/d dir recurse; /t/a file; /t/x keep; /t/e dir recurse; /t/b file");
+    end(fd);
+}
+END_TEST
+
 START_TEST(totals_are_known_by_query)
 {
     static const struct {
@@ -750,4 +805,4 @@ PX_TEST_MAIN_WITH(
     nor_is_any_host_at_all, the_server_s_own_call_registers_for_its_clients_and_itself,
     without_component_or_group_it_is_not_supported,
     a_journal_that_cannot_be_written_leaves_everything_as_it_was,
-    totals_are_known_by_query)
+    without_memory_nothing_is_registered, totals_are_known_by_query)

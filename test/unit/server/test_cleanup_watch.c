@@ -220,6 +220,45 @@ START_TEST(who_has_never_come_ends_when_the_host_says_so)
 }
 END_TEST
 
+static unsigned n_pidfds(void)
+{
+    char path[64], text[64];
+    unsigned n = 0;
+
+    for (int fd = 0; fd < 1024; fd++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        ssize_t len = readlink(path, text, sizeof text - 1);
+
+        text[len > 0 ? len : 0] = '\0';
+        n += strstr(text, "pidfd") != NULL;
+    }
+    return n;
+}
+
+START_TEST(a_rank_with_children_without_end_takes_few_descriptors)
+{
+    static struct cleaner_client c[70];
+    unsigned before = n_pidfds();
+
+    c[0] = cleaner_client("job", 0);
+    ck_assert_int_eq(CLIENT_ASKS(&c[0], &me, FILES, "/t/a"), PMIX_SUCCESS);
+    for (size_t i = 1; i < PX_COUNT(c); i++) {
+        c[i] = cleaner_client("job", 0);
+        await_pids(i < 64 ? i + 1 : 64);
+        if (i > 10)
+            cleaner_client_disconnects(&c[i]);
+    }
+    ck_assert_uint_le(n_pidfds() - before, 16);
+    for (size_t i = 0; i < PX_COUNT(c); i++) {
+        if (i == 63)
+            nothing_runs(0);
+        cleaner_client_ends(&c[i], 0);
+    }
+    cleaner_await(1);
+    cleaner_stop();
+}
+END_TEST
+
 /* ---- the job's -------------------------------------------------------------------------------- */
 
 START_TEST(the_job_s_waits_for_the_last_local_client)
@@ -496,6 +535,7 @@ PX_TEST_MAIN_WITH("server/cleanup_watch", setup, cleaner_teardown,
                   a_rank_that_connects_again_is_alive_again,
                   who_ends_before_he_is_found_is_waited_for_until_the_host_tells,
                   who_has_never_come_ends_when_the_host_says_so,
+                  a_rank_with_children_without_end_takes_few_descriptors,
                   the_job_s_waits_for_the_last_local_client,
                   clients_that_have_not_come_yet_hold_the_job_s,
                   the_end_of_the_namespace_is_that_of_all_who_are_not_known_to_live,
