@@ -77,27 +77,35 @@ static pmix_status_t slurp(const char *path, char text[MAX_FILE_B + 1], uid_t *o
     return PMIX_SUCCESS;
 }
 
+pmix_status_t px_rendezvous_parse(char *text, struct px_rendezvous *r)
+{
+    const char *line = strsep(&text, "\n");
+    uint64_t pid;
+
+    if (px_uri_parse(line, &r->uri))
+        return PMIX_ERR_BAD_PARAM;
+    line = strsep(&text, "\n"); /* servers of before 4.0 write less */
+    if (line)
+        px_version_parse(line, &r->version);
+    line = strsep(&text, "\n");
+    if (line && px_str_to_u64(line, 1, INT32_MAX, &pid))
+        r->pid = (pid_t)pid;
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t px_rendezvous_read(const char *path, struct px_rendezvous *out,
                                  struct px_err *err)
 {
-    char text[MAX_FILE_B + 1], *rest = text;
+    char text[MAX_FILE_B + 1];
     struct px_rendezvous r = {0};
     pmix_status_t rc = slurp(path, text, &r.owner, err);
-    const char *line;
-    uint64_t pid;
 
     if (rc)
         return rc;
-    line = strsep(&rest, "\n");
-    if (px_uri_parse(line, &r.uri))
-        return px_err_set(err, PMIX_ERR_BAD_PARAM,
-                          "%s does not begin with the address of a server", path);
-    line = strsep(&rest, "\n"); /* servers of before 4.0 write less */
-    if (line)
-        px_version_parse(line, &r.version);
-    line = strsep(&rest, "\n");
-    if (line && px_str_to_u64(line, 1, INT32_MAX, &pid))
-        r.pid = (pid_t)pid;
+    rc = px_rendezvous_parse(text, &r);
+    if (rc)
+        return px_err_set(err, rc, "%s does not begin with the address of a server",
+                          path);
     *out = r;
     return PMIX_SUCCESS;
 }

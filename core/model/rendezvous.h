@@ -29,6 +29,10 @@ char *px_rendezvous_dir(const pmix_info_t *info, size_t n_info, const char *key,
 pmix_status_t px_rendezvous_read(const char *path, struct px_rendezvous *r,
                                  struct px_err *err);
 
+/* What stands in one, which this cuts into pieces. Adds to *r, whose owner it leaves alone.
+ * PMIX_ERR_BAD_PARAM. */
+pmix_status_t px_rendezvous_parse(char *text, struct px_rendezvous *r);
+
 /* Looks for files in dir and its folders, those that can be entered, to a depth of 8 and within
  * 65536 entries: those of one of the names (NULL ends them), or with prefix, all that begin with
  * one. Calls found for each with its path until that returns true, which is then the result.
