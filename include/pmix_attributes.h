@@ -75,7 +75,7 @@
 #define PMIX_WAIT_FOR_CONNECTION       "pmix.wait.conn"      /* bool: wait until the server is connected */
 
 /* Sockets */
-#define PMIX_TCP_REPORT_URI   "pmix.tcp.repuri"    /* char*: write own address: "-" stdout, "+" stderr, or a file */
+#define PMIX_TCP_REPORT_URI   "pmix.tcp.repuri"    /* char*: write own address: "-" stdout, "+" stderr, a descriptor, or a file */
 #define PMIX_TCP_URI          "pmix.tcp.uri"       /* char*: address of the server to connect to, or "file:" and a path */
 #define PMIX_TCP_IF_INCLUDE   "pmix.tcp.ifinclude" /* char*: interfaces to use, separated by commas */
 #define PMIX_TCP_IF_EXCLUDE   "pmix.tcp.ifexclude" /* char*: interfaces not to use, separated by commas */

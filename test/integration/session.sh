@@ -12,16 +12,17 @@ ours() { LD_LIBRARY_PATH=$LIBDIR "$@"; }
 
 # ---- what ranks learn -------------------------------------------------------------------------
 
-made() { # PROGRAM FOLDER-OF-ITS-LIBRARY
-    LD_LIBRARY_PATH=$2 run 60 "$PMIXRUN" -n 3 "$1" make >"$OUT" 2>"$ERR" || fail "$(tail -1 "$ERR")"
+made() { # PROGRAM: with the library that it finds
+    run 60 "$PMIXRUN" -n 3 "$1" make >"$OUT" 2>"$ERR" || fail "$(tail -1 "$ERR")"
     lines 3 '^OK dirs [0-2]$' "$OUT"
     lines 3 "^DIRS [0-2] $TMPDIR/pmix-server\\.[A-Za-z0-9]{6}/jobs/1 .*/jobs/1/[0-2]\$" "$OUT"
 }
-made_by_us() { made "$PROGRAMS/dirs" "$LIBDIR"; }
+made_by_us() { made "$PROGRAMS/dirs"; }
 made_for_debian() {
     need_debian_headers
     compile_debian dirs "$HERE/clients/dirs.c"
-    made "$TMP/bin/dirs" "$(dirname "$DEBIAN_LIB")"
+    made "$TMP/bin/dirs"
+    used 1 pmixrun "$OUR_LIB" 3 dirs "$DEBIAN_LIB"
 }
 
 without_a_folder() { # nowhere to make any: no reason not to run
@@ -37,10 +38,10 @@ told() { # there is nothing by that name
 told_to_debian() {
     need_debian_headers
     compile_debian dirs "$HERE/clients/dirs.c"
-    HOST_DIRS=/nonexistent/session run 60 env "LD_LIBRARY_PATH=$LIBDIR" "$MINIHOST" 2 env \
-        "LD_LIBRARY_PATH=$(dirname "$DEBIAN_LIB")" "$TMP/bin/dirs" told /nonexistent/session \
+    HOST_DIRS=/nonexistent/session run 60 "$MINIHOST" 2 "$TMP/bin/dirs" told /nonexistent/session \
         >"$OUT" 2>"$ERR" || fail "$(tail -1 "$ERR")"
     lines 2 '^OK dirs [01]$' "$OUT"
+    used 1 minihost "$OUR_LIB" 2 dirs "$DEBIAN_LIB"
 }
 told_nothing() {
     ours run 60 "$MINIHOST" 2 "$PROGRAMS/dirs" none >"$OUT" 2>"$ERR" || fail "$(tail -1 "$ERR")"
