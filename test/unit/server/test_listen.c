@@ -105,7 +105,8 @@ START_TEST(out_of_descriptors_silent_strangers_make_room)
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
     for (size_t i = 0; i < PX_COUNT(silent); i++)
         silent[i] = raw_socket();
-    raw_on_loop(NULL, NULL);
+    while (px_process.server->n_handshakes < PX_COUNT(silent))
+        raw_on_loop(NULL, NULL);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     while ((fill[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
         n++;

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A server that is killed between any two system calls that change the file system leaves nothing,
+ * once those who finish its work have had their second. It is traced, and killed after the first,
+ * the second, ... such call, from its start to its end. PX_TEST_STEP=1: after every one. */
+#include "core/base/clock.h"
+#include "core/base/str.h"
+#include "core/rt/process.h"
+#include "core/types/type.h"
+#include "pmix_server.h"
+#include "px_test.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum {
+    NOBODY = 12345,
+    STEP = 5,           /* how many calls further on each server is killed */
+    PATIENCE_MS = 5000, /* on a busy machine */
+    MAX_TRACEES = 64,
+};
+
+static char top[64];
+
+static void setup(void)
+{
+    px_str_copy(top, sizeof(top), "/tmp/tnkilled.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(top));
+    ck_assert_int_eq(chmod(top, 0777), 0);
+    setenv("TMPDIR", top, 1);
+    unsetenv("PMIX_SERVER_TMPDIR");
+    unsetenv("PMIX_SYSTEM_TMPDIR");
+}
+
+static void teardown(void)
+{
+    ck_assert_msg(rmdir(top) == 0, "something is left in %s: %m", top);
+}
+
+/* The first thing found in the folder; NULL: it is empty. */
+static const char *found(void)
+{
+    static char name[256];
+    DIR *dir = opendir(top);
+    struct dirent *e;
+    bool any = false;
+
+    ck_assert_ptr_nonnull(dir);
+    while (!any && (e = readdir(dir)))
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            any = px_str_copy(name, sizeof(name), e->d_name);
+    closedir(dir);
+    return any ? name : NULL;
+}
+
+static void pause_ms(unsigned ms)
+{
+    (void)nanosleep(&(struct timespec){.tv_nsec = (long)ms * 1000000}, NULL);
+}
+
+static uint64_t await_empty(void)
+{
+    uint64_t began = px_clock_ms();
+
+    while (found() && px_clock_ms() < began + PATIENCE_MS)
+        pause_ms(2);
+    return px_clock_ms() - began;
+}
+
+/* ---- the server ---------------------------------------------------------------------------------- */
+
+static void become(uid_t uid)
+{
+    if (uid && (setresgid(uid, uid, uid) || setresuid(uid, uid, uid)))
+        _exit(90);
+}
+
+/* All that there is to make: absent folders, every file, a socket. */
+static void live(void)
+{
+    PX_AUTO(px_infos) infos = {0};
+    PX_AUTOFREE char *own = px_strf("%s/absent/own", top);
+    PX_AUTOFREE char *file = px_strf("%s/new/launcher", top);
+    static const char *const flags[] = {
+        PMIX_SERVER_SYSTEM_SUPPORT, PMIX_SERVER_SESSION_SUPPORT,
+        PMIX_SERVER_TOOL_SUPPORT, PMIX_SERVER_SCHEDULER};
+    bool yes = true;
+
+    for (size_t i = 0; i < PX_COUNT(flags); i++)
+        px_infos_add(&infos, flags[i], &yes, PMIX_BOOL);
+    px_infos_add(&infos, PMIX_SERVER_TMPDIR, own, PMIX_STRING);
+    px_infos_add(&infos, PMIX_LAUNCHER_RENDEZVOUS_FILE, file, PMIX_STRING);
+    if (PMIx_server_init(NULL, infos.v, infos.n))
+        _exit(91);
+    PMIx_server_finalize();
+    _exit(0);
+}
+
+/* ---- tracing ---------------------------------------------------------------------------------------- */
+
+struct tracee {
+    pid_t tid;
+    bool in_change; /* the call it is in changes files */
+    bool own;       /* a thread of the server; else a process that finishes its work */
+};
+
+struct trace {
+    pid_t server;
+    struct tracee tracees[MAX_TRACEES];
+    size_t n;
+    unsigned calls; /* that changed the file system */
+};
+
+static bool is_of_the_server(pid_t server, pid_t tid)
+{
+    PX_AUTOFREE char *path = px_strf("/proc/%d/task/%d", (int)server, (int)tid);
+    struct stat st;
+
+    return stat(path, &st) == 0;
+}
+
+static struct tracee *tracee_of(struct trace *t, pid_t tid)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->tracees[i].tid == tid)
+            return &t->tracees[i];
+    ck_assert_uint_lt(t->n, MAX_TRACEES);
+    t->tracees[t->n] = (struct tracee){.tid = tid,
+                                       .own = is_of_the_server(t->server, tid)};
+    return &t->tracees[t->n++];
+}
+
+static bool changes_files(const struct __ptrace_syscall_info *info)
+{
+    switch (info->entry.nr) {
+    case SYS_openat:
+        return info->entry.args[2] & O_CREAT;
+    case SYS_mkdirat:
+    case SYS_unlinkat:
+    case SYS_linkat:
+    case SYS_symlinkat:
+    case SYS_renameat:
+    case SYS_renameat2:
+    case SYS_write:
+    case SYS_ftruncate:
+    case SYS_fchmod:
+    case SYS_flock:
+    case SYS_bind:
+    case SYS_clone:
+#ifdef SYS_mkdir
+    case SYS_mkdir:
+    case SYS_rmdir:
+    case SYS_unlink:
+    case SYS_link:
+    case SYS_rename:
+#endif
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A call has begun or ended. */
+static void on_call(struct trace *t, struct tracee *who)
+{
+    struct __ptrace_syscall_info info = {0};
+
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, who->tid, sizeof(info), &info) <= 0)
+        return;
+    if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+        who->in_change = changes_files(&info);
+    } else if (info.op == PTRACE_SYSCALL_INFO_EXIT && who->in_change) {
+        who->in_change = false;
+        t->calls++;
+    }
+}
+
+static void let_go(struct trace *t, struct tracee *who)
+{
+    ptrace(PTRACE_DETACH, who->tid, NULL, 0);
+    *who = t->tracees[--t->n];
+}
+
+static void on_stop(struct trace *t, struct tracee *who, int status)
+{
+    int signum = WSTOPSIG(status);
+    unsigned long born;
+
+    if (signum == (SIGTRAP | 0x80))
+        on_call(t, who);
+    else if (status >> 16 && ptrace(PTRACE_GETEVENTMSG, who->tid, NULL, &born) == 0)
+        (void)tracee_of(t, (pid_t)born);
+    if (signum == (SIGTRAP | 0x80) || signum == SIGTRAP || signum == SIGSTOP)
+        signum = 0;
+    ptrace(PTRACE_SYSCALL, who->tid, NULL, signum);
+}
+
+/* Those who finish the server's work must not stay stopped. */
+static void let_all_go(struct trace *t)
+{
+    while (t->n > 0) {
+        struct tracee *last = &t->tracees[t->n - 1];
+
+        if (!last->own && waitpid(last->tid, NULL, __WALL) == last->tid)
+            ptrace(PTRACE_DETACH, last->tid, NULL, 0);
+        t->n--;
+    }
+}
+
+/* False: it came to its end before. */
+static bool kill_after(unsigned calls, uid_t uid)
+{
+    struct trace t = {.server = fork()};
+    int status;
+    pid_t tid;
+
+    if (t.server == 0) {
+        become(uid);
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+            _exit(92);
+        raise(SIGSTOP);
+        live();
+    }
+    ck_assert_int_eq(waitpid(t.server, &status, __WALL), t.server);
+    ck_assert_msg(WIFSTOPPED(status), "status %x", (unsigned)status);
+    ck_assert_int_eq(ptrace(PTRACE_SETOPTIONS, t.server, NULL,
+                            PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE |
+                                PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK),
+                     0);
+    ptrace(PTRACE_SYSCALL, t.server, NULL, 0);
+    while ((tid = waitpid(-1, &status, __WALL)) > 0 &&
+           (tid != t.server || WIFSTOPPED(status))) {
+        struct tracee *who = tracee_of(&t, tid);
+
+        if (!WIFSTOPPED(status))
+            *who = t.tracees[--t.n];
+        else if (!who->own)
+            let_go(&t, who);
+        else if (t.calls < calls)
+            on_stop(&t, who, status);
+        if (t.calls >= calls)
+            kill(t.server, SIGKILL);
+    }
+    let_all_go(&t);
+    if (tid == t.server && WIFEXITED(status)) {
+        ck_assert_int_eq(WEXITSTATUS(status), 0);
+        return false;
+    }
+    ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "status %x",
+                  (unsigned)status);
+    return true;
+}
+
+static unsigned step(void)
+{
+    const char *text = getenv("PX_TEST_STEP");
+    uint64_t n;
+
+    return px_str_to_u64(text, 1, 1000, &n) ? (unsigned)n : STEP;
+}
+
+static bool tracing_works(void)
+{
+    struct __ptrace_syscall_info info;
+    pid_t pid = fork();
+    bool works;
+
+    if (pid == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+            _exit(1);
+        raise(SIGSTOP);
+        _exit(0);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    works = WIFSTOPPED(status) &&
+            ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) > 0;
+    if (WIFSTOPPED(status)) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+    return works;
+}
+
+/* ---- who finishes the work -------------------------------------------------------------------------- */
+
+START_TEST(nothing_is_left_with_the_janitor)
+{
+    unsigned calls = 1 + (unsigned)getpid() % step(), n = 0;
+    uint64_t longest = 0;
+
+    PX_TEST_NEEDS(tracing_works(), "ptrace");
+    setenv("PMIX_MCA_pcleanup", "janitor", 1);
+    for (; kill_after(calls, 0); calls += step(), n++) {
+        uint64_t ms = await_empty();
+
+        longest = ms > longest ? ms : longest;
+        ck_assert_msg(!found(), "killed after %u calls: %s is left", calls, found());
+    }
+    ck_assert_uint_gt(calls, 60);
+    ck_assert(!found());
+    printf("killed at %u of %u calls; gone within %llu ms\n", n, calls,
+           (unsigned long long)longest);
+}
+END_TEST
+
+static void start_another(uid_t uid)
+{
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        become(uid);
+        if (PMIx_server_init(NULL, NULL, 0))
+            _exit(93);
+        for (uint64_t until = px_clock_ms() + PATIENCE_MS; px_clock_ms() < until;) {
+            DIR *dir = opendir(top);
+            struct dirent *e;
+            int n = 0;
+
+            while (dir && (e = readdir(dir)))
+                n++;
+            closedir(dir);
+            if (n == 3) /* its own folder, "." and ".." */
+                break;
+            pause_ms(2);
+        }
+        PMIx_server_finalize();
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x",
+                  (unsigned)status);
+}
+
+START_TEST(nothing_is_left_after_the_next_server_without_it)
+{
+    unsigned calls = 1 + (unsigned)getpid() % step(), n = 0;
+
+    PX_TEST_NEEDS(geteuid() == 0, "root, to be another user");
+    PX_TEST_NEEDS(tracing_works(), "ptrace");
+    setenv("PMIX_MCA_pcleanup", "inproc", 1);
+    for (; kill_after(calls, NOBODY); calls += step(), n++) {
+        if (found())
+            start_another(NOBODY);
+        ck_assert_msg(!found(), "killed after %u calls: %s is left", calls, found());
+    }
+    ck_assert_uint_gt(calls, 60);
+    printf("killed at %u of %u calls\n", n, calls);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("server/killed", setup, teardown, nothing_is_left_with_the_janitor,
+                  nothing_is_left_after_the_next_server_without_it)
