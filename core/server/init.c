@@ -243,6 +243,13 @@ static void on_clean_up(struct px_call *call, void *args PX_UNUSED)
     px_cleanup_finish(px_process.server, on_clean, call);
 }
 
+static void on_settle(struct px_call *call, void *args PX_UNUSED)
+{
+    struct px_server *srv = px_process.server;
+
+    px_session_settle(srv, call, srv->conf.cleanup_timeout);
+}
+
 static void on_stop(struct px_call *call, void *args PX_UNUSED)
 {
     struct px_server *srv = px_process.server;
@@ -354,6 +361,7 @@ PX_EXPORT pmix_status_t PMIx_server_finalize(void)
         px_embedded_end_jobs(px_process.server);
         (void)px_call(px_process.loop, on_clean_up, NULL);
         (void)px_call(px_process.loop, on_stop, NULL);
+        (void)px_call(px_process.loop, on_settle, NULL);
         px_session_sweep(px_process.server); /* takes as long as it takes: not there */
         (void)px_call(px_process.loop, on_free, NULL);
         px_role_end(PX_ROLE_SERVER);

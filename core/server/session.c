@@ -279,46 +279,6 @@ static void tell_finish(struct px_session *s, bool left)
     s->cleaner = NULL;
 }
 
-void px_session_count(struct px_session *s, const struct px_pcleanup_totals *t)
-{
-    s->removed.files += t->files;
-    s->removed.dirs += t->dirs;
-    s->removed.kept += t->kept;
-    s->removed.foreign += t->foreign;
-    s->removed.failed += t->failed;
-}
-
-const struct px_pcleanup_totals *px_session_removed(const struct px_server *srv)
-{
-    return &srv->session->removed;
-}
-
-unsigned px_session_reclaiming(const struct px_server *srv, unsigned *done)
-{
-    *done = srv->session->n_reclaimed;
-    return srv->session->n_reclaiming;
-}
-
-static void on_reclaimed(void *arg, pmix_status_t status,
-                         const struct px_pcleanup_totals *t)
-{
-    struct px_session *s = arg;
-
-    s->n_reclaiming--;
-    if (status) {
-        s->removed.failed++;
-        px_log(PX_LOG_INFO, "cleanup", "not all that servers have left was removed: %s",
-               PMIx_Error_string(status));
-        return;
-    }
-    s->n_reclaimed++;
-    px_session_count(s, t);
-    if (t->files + t->dirs > 0)
-        px_log(PX_LOG_INFO, "cleanup",
-               "removed what killed servers have left: %llu files, %llu directories",
-               (unsigned long long)t->files, (unsigned long long)t->dirs);
-}
-
 static void tell_journal(struct px_session *s)
 {
     pmix_status_t rc;
@@ -374,25 +334,6 @@ static bool try_place(struct px_server *srv, const char *place, struct px_err *e
     return o == MADE;
 }
 
-static void reclaim(struct px_server *srv, char *const *places, size_t n)
-{
-    struct px_session *s = srv->session;
-
-    for (size_t i = 0; s->cleaner && i < n; i++) {
-        size_t k = 0;
-
-        while (places[i] && k < i && (!places[k] || strcmp(places[k], places[i]) != 0))
-            k++;
-        if (!places[i] || k < i)
-            continue;
-        s->n_reclaiming++;
-        pmix_status_t rc = px_session_ops(s)->reclaim(s->cleaner->self, places[i],
-                                                      on_reclaimed, s);
-        if (rc)
-            on_reclaimed(s, rc, NULL);
-    }
-}
-
 pmix_status_t px_session_begin(struct px_server *srv, const pmix_info_t *info, size_t n,
                                struct px_err *err)
 {
@@ -421,7 +362,7 @@ pmix_status_t px_session_begin(struct px_server *srv, const pmix_info_t *info, s
     tell_journal(s);
     if (!places[1])
         places[1] = real_place(srv->system_tmpdir);
-    reclaim(srv, places, PX_COUNT(places));
+    px_session_reclaim(srv, places, PX_COUNT(places));
     for (size_t i = 0; i < PX_COUNT(places); i++)
         free(places[i]);
     return PMIX_SUCCESS;

@@ -6,6 +6,7 @@
 
 #include "core/base/err.h"
 #include "core/base/journal.h"
+#include "core/rt/call.h"
 #include "core/server/server.h"
 #include "tenon/pcleanup.h"
 
@@ -20,7 +21,12 @@ struct px_session; /* of srv->session */
  * px_session_can_record false. PMIX_ERR_NOMEM. */
 pmix_status_t px_session_begin(struct px_server *srv, const pmix_info_t *info, size_t n,
                                struct px_err *err);
-/* Removes what px_session_made and px_session_make_dir know. Blocks; any thread, while nobody else
+/* The server ends: ends the call when leftovers of others are no longer looked for, at the latest
+ * after the time given. */
+void px_session_settle(struct px_server *srv, struct px_call *call,
+                       uint64_t timeout_ms);
+/* Removes what px_session_made and px_session_make_dir know, and all that is in srv->dir but the
+ * journal. Blocks; any thread, while nobody else
  * uses the session. */
 void px_session_sweep(struct px_server *srv);
 /* Sweeps, removes the private folder. left: the journal's scopes still have processes, so the private

@@ -35,6 +35,8 @@ struct px_session {
     unsigned n_reclaiming; /* places where leftovers are looked for */
     unsigned n_reclaimed;  /* and were */
     struct px_pcleanup_totals removed;
+    struct px_call *waiter; /* for the end of that, and its patience */
+    struct px_timer *patience;
     bool swept;
 };
 
@@ -43,8 +45,10 @@ static inline const struct px_pcleanup_ops *px_session_ops(const struct px_sessi
     return s->cleaner->component->ops;
 }
 
-/* session.c */
+/* session_reclaim.c */
 void px_session_count(struct px_session *s, const struct px_pcleanup_totals *t);
+/* Begins to look in these folders; NULL: none, and one that stands there twice counts once. */
+void px_session_reclaim(struct px_server *srv, char *const *places, size_t n);
 
 /* session_items.c */
 void px_session_tell_kept(void *arg, const char *path, enum px_rm_why why, int errnum);

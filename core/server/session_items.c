@@ -255,17 +255,35 @@ void px_session_tell_kept(void *arg PX_UNUSED, const char *path, enum px_rm_why 
                errnum ? strerror(errnum) : "it is not ours");
 }
 
+/* All of the private folder but the journal, for whoever has to go on. */
+static size_t add_folder(const struct px_session *s, const char *dir,
+                         const char *journal, struct px_rm_item *items)
+{
+    const uint8_t flags = PX_RM_RECURSE | PX_RM_LEAVE_TOP | PX_RM_SAME | PX_RM_ANY_GID;
+
+    if (!dir || !journal)
+        return 0;
+    items[0] = (struct px_rm_item){.path = dir,
+                                   .kind = PX_RM_DIR,
+                                   .flags = flags,
+                                   .device = s->device,
+                                   .inode = s->inode};
+    items[1] = (struct px_rm_item){.path = journal, .kind = PX_RM_KEEP};
+    return 2;
+}
+
 void px_session_sweep(struct px_server *srv)
 {
     struct px_session *s = srv->session;
     struct px_rm_totals totals = {0};
-    struct px_rm_item *items;
+    PX_AUTOFREE char *journal = NULL;
+    PX_AUTOFREE struct px_rm_item *items = NULL;
     size_t n = 0;
 
     if (!s)
         return;
     s->swept = true;
-    items = s->n_made ? calloc(s->n_made, sizeof(*items)) : NULL;
+    items = calloc(s->n_made + 2, sizeof(*items));
     for (uint32_t i = 0; items && i < s->n_made; i++) {
         const struct px_made *m = &s->made[i];
 
@@ -276,11 +294,12 @@ void px_session_sweep(struct px_server *srv)
                                              .device = m->device,
                                              .inode = m->inode};
     }
-    if ((s->n_made && !items) ||
-        (n > 0 && px_rm_run(items, n, geteuid(), getegid(), px_session_tell_kept, NULL,
-                            &totals)))
+    journal = srv->dir ? px_path_join(srv->dir, PX_JOURNAL_NAME) : NULL;
+    if (items)
+        n += add_folder(s, srv->dir, journal, items + n);
+    if (!items ||
+        px_rm_run(items, n, geteuid(), getegid(), px_session_tell_kept, NULL, &totals))
         px_log(PX_LOG_WARN, "server", "what was made stays: out of memory");
-    free(items);
 }
 
 void px_session_items_free(struct px_session *s)

@@ -48,6 +48,33 @@ told_nothing() {
     lines 2 '^OK dirs [01]$' "$OUT"
 }
 
+# The launcher is killed while its ranks have put files into their directories.
+killed() {
+    local pid
+    OUT=$OUT DIRS_STAY=1 start "$PMIXRUN" -n 3 "$@" make
+    pid=$PID
+    until_true 20 eval '[ "$(grep -c "^DIRS" "$OUT")" = 3 ]' || fail "the ranks are not up: $(cat "$OUT" "$ERR")"
+    kill -9 "$pid"
+    await "$pid" 5
+    sleep 1
+    same '' "$(find "$TMPDIR" -mindepth 1)" "what is left after a second"
+    same '' "$(leftover_pids)" "processes after a second"
+}
+killed_ours() { killed "$PROGRAMS/dirs"; }
+killed_debian() {
+    need_debian_headers
+    compile_debian dirs "$HERE/clients/dirs.c"
+    killed "$TMP/bin/dirs"
+}
+killed_mpi() { # Open MPI's programs put theirs where they are told to
+    has mpicc.openmpi || skip "Debian's libopenmpi-dev is not installed"
+    printf '%s\n' '#include <mpi.h>' '#include <stdio.h>' '#include <unistd.h>' \
+        'int main(void) { MPI_Init(0, 0); MPI_Barrier(MPI_COMM_WORLD);' \
+        'printf("DIRS\n"); fflush(stdout); sleep(30); MPI_Finalize(); }' >"$TMP/stay.c"
+    mpicc.openmpi -o "$TMP/bin/stay_mpi" "$TMP/stay.c" || fail "cannot compile"
+    killed "$TMP/bin/stay_mpi"
+}
+
 # ---- where the server's own is -----------------------------------------------------------------
 
 place() { # WANTED, then NAME=VALUE...: where the private folder is
@@ -131,6 +158,9 @@ t directories_of_a_host_are_told_there_or_not told
 t directories_that_are_not_there_do_not_harm_debians_clients told_to_debian
 t without_directories_nobody_is_told_of_any told_nothing
 t without_a_faster_transport_they_are_made_too without_a_folder make
+t a_killed_launcher_leaves_no_directory killed_ours
+t nor_under_debians_clients killed_debian
+t nor_under_open_mpis_programs killed_mpi
 t the_private_folder_is_where_the_environment_says precedence
 t servers_side_by_side_leave_nothing many_at_once
 t a_server_has_the_files_of_all_it_is all_kinds

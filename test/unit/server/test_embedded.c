@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "core/base/clock.h"
+#include "core/base/str.h"
 #include "core/model/nspace.h"
 #include "px_test.h"
 
@@ -320,6 +322,51 @@ START_TEST(a_job_is_described_as_launchers_do)
 }
 END_TEST
 
+struct dirs {
+    char *top, *job, *rank;
+};
+
+static void do_find_dirs(struct px_call *call, void *args)
+{
+    struct dirs *d = args;
+    const struct px_job *j = px_job_find(px_process.server->embedded, job);
+
+    d->top = px_job_top_dir(j);
+    d->job = strdup(j->dir);
+    d->rank = px_task_dir(&j->tasks[1]);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+START_TEST(a_job_has_folders_until_it_ends)
+{
+    struct dirs d;
+    struct stat st;
+
+    spawn(2, "while test ! -e go; do sleep 0.01; done");
+    ck_assert_int_eq(px_call(px_process.loop, do_find_dirs, &d), PMIX_SUCCESS);
+    ck_assert(px_str_starts(d.rank, d.job) && px_str_starts(d.job, d.top) &&
+              px_str_starts(d.top, px_process.server->dir));
+    ck_assert_int_eq(lstat(d.rank, &st), 0);
+    ck_assert_uint_eq(st.st_mode & 07777, 0700);
+    for (int i = 0; i < 100; i++) {
+        PX_AUTOFREE char *file = px_strf("%s/%d", i % 2 ? d.job : d.rank, 1000 + i);
+
+        ck_assert_int_eq(mkdir(file, 0700), 0);
+    }
+    make_file("go");
+    await_end();
+    remove_file("go");
+    for (uint64_t until = px_clock_ms() + 5000;
+         lstat(d.job, &st) == 0 && px_clock_ms() < until;)
+        (void)nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    ck_assert_int_ne(lstat(d.job, &st), 0);
+    ck_assert_int_eq(lstat(d.top, &st), 0); /* the next job's will be there */
+    free(d.top);
+    free(d.job);
+    free(d.rank);
+}
+END_TEST
+
 /* ---- ends ------------------------------------------------------------------------ */
 
 START_TEST(the_first_failure_is_told_and_ends_the_job)
@@ -585,11 +632,12 @@ PX_TEST_MAIN_WITH(
     "server/embedded", setup, teardown, what_cannot_be_started_is_refused,
     this_host_by_its_name_is_fine, a_demand_that_is_not_understood_is_refused,
     all_are_started_or_none, the_environment_is_as_asked_for,
-    a_job_is_described_as_launchers_do, the_first_failure_is_told_and_ends_the_job,
-    a_signal_is_a_failure, who_does_not_go_when_asked_is_killed,
-    a_signal_to_all_reaches_all, who_dies_first_is_named_not_who_fails_over_that,
-    who_is_suspected_of_dying_may_live, children_end_with_a_parent_that_fails,
-    children_that_are_separate_do_not, a_job_ended_by_order_has_not_failed,
-    an_order_for_one_job_leaves_others_alone, orders_that_make_no_sense_are_refused,
-    finalize_ends_what_is_still_running, left_behind_processes_do_not_hold_up_the_end,
+    a_job_is_described_as_launchers_do, a_job_has_folders_until_it_ends,
+    the_first_failure_is_told_and_ends_the_job, a_signal_is_a_failure,
+    who_does_not_go_when_asked_is_killed, a_signal_to_all_reaches_all,
+    who_dies_first_is_named_not_who_fails_over_that, who_is_suspected_of_dying_may_live,
+    children_end_with_a_parent_that_fails, children_that_are_separate_do_not,
+    a_job_ended_by_order_has_not_failed, an_order_for_one_job_leaves_others_alone,
+    orders_that_make_no_sense_are_refused, finalize_ends_what_is_still_running,
+    left_behind_processes_do_not_hold_up_the_end,
     an_ended_job_is_forgotten_after_a_while, queries_tell_what_runs)

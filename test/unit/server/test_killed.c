@@ -311,6 +311,7 @@ START_TEST(nothing_is_left_with_the_janitor)
 }
 END_TEST
 
+/* However short its life. */
 static void start_another(uid_t uid)
 {
     pid_t pid = fork();
@@ -320,18 +321,6 @@ static void start_another(uid_t uid)
         become(uid);
         if (PMIx_server_init(NULL, NULL, 0))
             _exit(93);
-        for (uint64_t until = px_clock_ms() + PATIENCE_MS; px_clock_ms() < until;) {
-            DIR *dir = opendir(top);
-            struct dirent *e;
-            int n = 0;
-
-            while (dir && (e = readdir(dir)))
-                n++;
-            closedir(dir);
-            if (n == 3) /* its own folder, "." and ".." */
-                break;
-            pause_ms(2);
-        }
         PMIx_server_finalize();
         _exit(0);
     }
@@ -348,7 +337,8 @@ START_TEST(nothing_is_left_after_the_next_server_without_it)
     PX_TEST_NEEDS(tracing_works(), "ptrace");
     setenv("PMIX_MCA_pcleanup", "inproc", 1);
     for (; kill_after(calls, NOBODY); calls += step(), n++) {
-        if (found())
+        /* A child of the killed one may still be about to end, and holds its lock until then. */
+        for (int i = 0; i < 20 && found(); i++)
             start_another(NOBODY);
         ck_assert_msg(!found(), "killed after %u calls: %s is left", calls, found());
     }

@@ -297,14 +297,15 @@ START_TEST(a_record_that_does_not_fit_the_disk_leaves_no_trace)
 END_TEST
 
 /* On the loop: the component is told of the new one. */
-static void do_compact(void *each)
+static void do_compact(struct px_call *call, void *each)
 {
     px_session_compact(server(), each ? *(void (**)(struct px_server *))each : NULL);
+    px_call_done(call, PMIX_SUCCESS);
 }
 
 static void compact(void (*each)(struct px_server *srv))
 {
-    raw_on_loop(do_compact, each ? &each : NULL);
+    (void)px_call(px_process.loop, do_compact, each ? &each : NULL);
 }
 
 static void keep_one(struct px_server *srv)
