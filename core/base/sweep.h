@@ -57,13 +57,16 @@ int px_sweep_scope(const struct px_sweep *s, uint64_t scope,
  * unless something in it has to stay. Kills what should have ended with it (PX_JOURNAL_END). Then, as
  * their processes end, sweeps the scopes, and at last scope 0 and dir. If the journal is of
  * another boot or node, only scope 0 and dir; without a journal only dir. wait false: scopes whose
- * processes live are left for another time, and so are journal and dir. s->journal is not used.
+ * processes live are left for another time, and so are journal and dir.
  *
- * Nothing happens while somebody holds the lock (BSD, exclusive) on dir; locked is -1, or the caller's
- * descriptor of dir with that lock. Also nothing if the journal is not one: no file, linked elsewhere,
- * another's. 0 (also if dir is not there); EBUSY (the lock, or processes that live); EPERM (not a folder or a
- * journal of ours: name, owner, mode 0700 and 0600, or not the one that is locked), or another
- * errno. May be killed anywhere: whoever calls it next does the rest. */
+ * Nothing happens while somebody holds the lock (BSD, exclusive) on dir. locked is -1, or the caller's
+ * descriptor of dir with that lock: then it counts, and dir may have been moved or removed; s->journal
+ * is used if the journal is not in it any more, and else not. Nothing either if the journal is not one: no
+ * file, linked elsewhere, another's.
+ *
+ * 0 (also if dir is not there); EBUSY (the lock, or processes that live); EPERM (not a folder or a journal of
+ * ours: name, owner, mode 0700 and 0600), or another errno. May be killed anywhere: whoever calls it next
+ * does the rest. */
 int px_sweep_remains(const struct px_sweep *s, const char *dir, int locked, bool wait,
                      struct px_rm_totals *totals);
 

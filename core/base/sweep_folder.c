@@ -49,44 +49,77 @@ bool px_sweep_is_local(int fd)
     return false;
 }
 
-/* A file system may have no locks on folders (NFS): whoever asked judges by other means. */
-static int lock(struct px_sweep_folder *f, int locked)
+static bool is_same(const struct stat *a, const struct stat *b)
 {
-    struct stat st;
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
 
-    if (locked >= 0) {
-        bool same = fstat(locked, &st) == 0 && st.st_dev == f->st.st_dev &&
-                    st.st_ino == f->st.st_ino;
-        return same ? 0 : EPERM;
-    }
-    while (flock(f->fd, LOCK_EX | LOCK_NB) < 0) {
+/* 0 if it is ours or may be; a file system may have no locks on folders (NFS). */
+static int lock(int fd, bool *has_none)
+{
+    while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         if (errno == EWOULDBLOCK)
             return EBUSY;
         if (errno != EINTR) {
-            f->unlocked = true;
-            break;
+            *has_none = true;
+            return 0;
         }
     }
     return 0;
 }
 
-static int open_folder(struct px_sweep_folder *f, int locked)
+static bool is_ours(const struct stat *st)
+{
+    return S_ISDIR(st->st_mode) && st->st_uid == geteuid() &&
+           (st->st_mode & PERMISSIONS) == PRIVATE;
+}
+
+static int open_from(struct px_sweep_folder *f, int at)
+{
+    if (fstat(at, &f->st) < 0)
+        return errno;
+    if (!is_ours(&f->st))
+        return EPERM;
+    f->fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return f->fd < 0 ? errno : 0;
+}
+
+static int open_by_path(struct px_sweep_folder *f)
 {
     struct px_rm_sys sys = {0};
-    PX_AUTOCLOSE int way = px_rm_open_way(&sys, f->path);
 
+    if (!is_named(f->path))
+        return EPERM;
+    PX_AUTOCLOSE int way = px_rm_open_way(&sys, f->path);
     if (way < 0)
         return way == -ELOOP || way == -ENOTDIR ? EPERM : -way;
-    if (fstat(way, &f->st) < 0)
-        return errno;
-    if (!S_ISDIR(f->st.st_mode) || f->st.st_uid != geteuid() ||
-        (f->st.st_mode & PERMISSIONS) != PRIVATE)
-        return EPERM;
-    f->fd = openat(way, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (f->fd < 0)
-        return errno;
-    f->is_shared = locked < 0 && !px_sweep_is_local(f->fd);
-    return lock(f, locked);
+    int errnum = open_from(f, way);
+    if (errnum)
+        return errnum;
+    f->is_shared = !px_sweep_is_local(f->fd);
+    return lock(f->fd, &f->unlocked);
+}
+
+/* Its path may lead elsewhere by now, or nowhere: where others may rename what is ours. */
+static int open_locked(struct px_sweep_folder *f, int locked)
+{
+    struct px_rm_sys sys = {0};
+    struct stat there;
+    bool has_none = false;
+    int errnum = lock(locked, &has_none);
+
+    if (!errnum)
+        errnum = open_from(f, locked);
+    if (errnum)
+        return errnum;
+    PX_AUTOCLOSE int way = px_rm_open_way(&sys, f->path);
+    if (way >= 0 && fstat(way, &there) == 0 && is_same(&there, &f->st))
+        return 0;
+    char now[PX_RM_MAX_PATH + 1];
+    f->is_gone = f->st.st_nlink == 0 || !px_proc_fd_path(f->fd, now, sizeof(now));
+    if (!f->is_gone)
+        px_str_copy(f->path, sizeof(f->path), now);
+    return 0;
 }
 
 static int open_journal(struct px_sweep_folder *f)
@@ -111,13 +144,18 @@ static int open_journal(struct px_sweep_folder *f)
     return 0;
 }
 
-int px_sweep_folder_open(struct px_sweep_folder *f, const char *path, int locked)
+int px_sweep_folder_open(struct px_sweep_folder *f, const struct px_sweep *s,
+                         const char *path, int locked)
 {
     *f = (struct px_sweep_folder){.fd = -1, .journal = -1};
-    if (px_rm_path_check(path, f->path) || !is_named(f->path))
+    if (px_rm_path_check(path, f->path))
         return EPERM;
-    int errnum = open_folder(f, locked);
-    return errnum ? errnum : open_journal(f);
+    int errnum = locked < 0 ? open_by_path(f) : open_locked(f, locked);
+    if (!errnum)
+        errnum = open_journal(f);
+    if (!errnum && f->journal < 0 && locked >= 0 && s->journal >= 0)
+        f->journal = fcntl(s->journal, F_DUPFD_CLOEXEC, 0);
+    return errnum;
 }
 
 void px_sweep_folder_close(struct px_sweep_folder *f)

@@ -78,7 +78,8 @@ void px_sweep_kill(const struct px_journal_record *r);
 /* ---- the folder of a server ------------------------------------------------------- */
 
 struct px_sweep_folder {
-    char path[PX_RM_MAX_PATH + 1];
+    char path[PX_RM_MAX_PATH + 1]; /* where it is now */
+    bool is_gone;                  /* then where it was */
     struct stat st;
     int fd;         /* open for reading, and locked by us or the caller */
     bool unlocked;  /* its file system has no such locks */
@@ -87,8 +88,10 @@ struct px_sweep_folder {
 };
 
 /* Opens both, after which px_sweep_folder_close has to be called; if it is not ours, or in
- * use, an errno as px_sweep_remains has it. ENOENT: it is not there. */
-int px_sweep_folder_open(struct px_sweep_folder *f, const char *path, int locked);
+ * use, an errno as px_sweep_remains has it. ENOENT: it is not there. With locked, s->journal will do if
+ * there is none in the folder any more. */
+int px_sweep_folder_open(struct px_sweep_folder *f, const struct px_sweep *s,
+                         const char *path, int locked);
 void px_sweep_folder_close(struct px_sweep_folder *f);
 /* Whether only this node has the file system; then its locks tell of every server. */
 bool px_sweep_is_local(int fd);

@@ -289,7 +289,7 @@ static int do_remains(struct remains *r, bool wait)
         errnum = sweep_all(r, wait, killed);
     if (!errnum)
         errnum = sweep_own(r, false);
-    return errnum ? errnum : remove_folder(r);
+    return errnum || r->folder.is_gone ? errnum : remove_folder(r);
 }
 
 int px_sweep_remains(const struct px_sweep *s, const char *dir, int locked, bool wait,
@@ -299,7 +299,7 @@ int px_sweep_remains(const struct px_sweep *s, const char *dir, int locked, bool
 
     r.sweep.told = tell;
     r.sweep.arg = &r;
-    int errnum = px_sweep_folder_open(&r.folder, dir, locked);
+    int errnum = px_sweep_folder_open(&r.folder, s, dir, locked);
     if (!errnum) {
         errnum = do_remains(&r, wait);
         px_sweep_view_unload(&r.view);
