@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 enum { USER = 12345, OTHER = 12346 };
@@ -235,6 +236,65 @@ START_TEST(what_is_immutable_stays_and_the_rest_goes)
 }
 END_TEST
 
+START_TEST(what_the_system_refuses_is_told_with_its_errno)
+{
+    static const struct {
+        long call;
+        int errnum;
+        const char *said;
+    } rows[] = {
+        {SYS_unlinkat, EROFS, "FAILED d/s/f EROFS"},
+        {SYS_unlinkat, EIO, "FAILED d/s/f EIO"},
+        {SYS_unlinkat, EBUSY, "d/s/f"},
+        {SYS_getdents64, EIO, "FAILED d EIO"},
+        {SYS_openat, EIO, "FAILED d EIO"},
+        {SYS_mmap, ENOMEM, ""},
+    };
+    struct px_rm_item item = {px_tree_path("d"), PX_RM_DIR, PX_RM_RECURSE, 0, 0};
+
+    px_tree_make("d/s/f");
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        int status;
+        pid_t pid = fork();
+
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+            if (!px_test_deny(rows[i].call, rows[i].errnum))
+                _exit(2);
+            int rc = px_rm_run(&item, 1, geteuid(), getegid(), rm_told, rm_said,
+                               &rm_totals);
+            if (rows[i].call == SYS_mmap)
+                _exit(rc != ENOMEM);
+            _exit(rc || !strstr(rm_said, rows[i].said) || rm_totals.failed != 1);
+        }
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert_msg(status == 0, "%s", rows[i].said);
+    }
+    px_assert_tree("", "d/ d/s/ d/s/f");
+}
+END_TEST
+
+START_TEST(a_file_that_can_not_be_removed_is_told)
+{
+    struct px_rm_item items[] = {{px_tree_path("f"), PX_RM_FILE, 0, 0, 0},
+                                 {px_tree_path("d/g"), PX_RM_FILE, 0, 0, 0}};
+    int status;
+
+    px_tree_make("f d/g");
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        if (!px_test_deny(SYS_unlinkat, EROFS))
+            _exit(2);
+        rm_run_as(0, items, 2);
+        _exit(strcmp(rm_said, "FAILED f EROFS, FAILED d/g EROFS") != 0);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    px_assert_tree("", "d/ d/g f");
+}
+END_TEST
+
 /* ---- mounts ----------------------------------------------------------------------------------- */
 
 /* A mount namespace of this process's own, so that nothing is seen, or left, outside. */
@@ -259,6 +319,9 @@ START_TEST(what_is_mounted_below_the_top_stays_with_its_parents)
     bind_to("file", "d/s/file");
     ck_assert_int_eq(mount("none", px_tree_path("d/other"), "tmpfs", 0, NULL), 0);
     px_tree_make("d/other/f");
+    rm_file("d/s/file");
+    ck_assert(!strcmp(rm_said, "MOUNT d/s/file") ||
+              !strcmp(rm_said, "FAILED d/s/file EBUSY"));
     rm_dir("d", PX_RM_RECURSE);
     ck_assert_uint_eq(rm_totals.failed, 3);
     ck_assert_ptr_nonnull(strstr(rm_said, "MOUNT d/s/bound"));
@@ -333,6 +396,8 @@ PX_TEST_MAIN_WITH(
     what_has_another_group_stays_unless_any_will_do,
     links_of_others_stay_and_own_links_to_others_go, a_hard_link_to_anothers_file_stays,
     what_the_user_may_not_remove_is_told, what_is_immutable_stays_and_the_rest_goes,
+    what_the_system_refuses_is_told_with_its_errno,
+    a_file_that_can_not_be_removed_is_told,
     what_is_mounted_below_the_top_stays_with_its_parents,
     a_folder_bound_into_itself_is_no_endless_way, the_way_to_the_top_may_have_mounts,
     the_root_folder_and_what_the_kernel_mounts_are_refused_by_any_name)
