@@ -543,19 +543,22 @@ static void load_dir(pmix_info_t *info, const char *key, const char *top,
     PMIX_INFO_LOAD(info, key, path, PMIX_STRING);
 }
 
-/* What a rank is told of its own directory. */
+/* What a rank is told of its own directory. By hand, as not every library has the functions that
+ * the macros of a header may call. */
 static void load_rank_dir(pmix_info_t *info, const char *top, int r)
 {
     pmix_rank_t rank = (pmix_rank_t)r;
-    pmix_data_array_t array;
+    pmix_data_array_t array = {.type = PMIX_INFO, .size = 2};
+    pmix_info_t *members;
     char below[32];
 
-    PMIX_DATA_ARRAY_CONSTRUCT(&array, 2, PMIX_INFO);
-    PMIX_INFO_LOAD((pmix_info_t *)array.array, PMIX_RANK, &rank, PMIX_PROC_RANK);
+    PMIX_INFO_CREATE(members, 2);
+    PMIX_INFO_LOAD(&members[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
     snprintf(below, sizeof below, "/job/%d", r);
-    load_dir((pmix_info_t *)array.array + 1, PMIX_PROCDIR, top, below);
+    load_dir(&members[1], PMIX_PROCDIR, top, below);
+    array.array = members;
     PMIX_INFO_LOAD(info, PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
-    PMIX_DATA_ARRAY_DESTRUCT(&array);
+    PMIX_INFO_FREE(members, 2);
 }
 
 /* HOST_DIRS names a directory to tell of, there or not. Returns how many infos it took. */
