@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Somebody exchanges names as fast as he can while removal runs: at each point of a path, and of
+ * a tree below it. He also makes anew what has been removed, so that there is always a race. */
+#include "hostile.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define POINT_S 60 /* more is a failure: somebody hangs */
+
+enum evil { A_LINK, A_FILE, A_FIFO, A_TREE };
+
+/* The attacker exchanges the names good and other; what should be removed is at good, and other
+ * is a link to a place of the canary's, or what evil says. */
+struct point {
+    const char *name;
+    const char *good, *other;
+    const char
+        *below; /* what of good is registered, or looked at afterwards: "" itself */
+    enum evil evil;
+    const char *target;
+    const char *reg;
+    bool leaf;      /* good is a file */
+    bool for_decoy; /* a naive remover loses here */
+};
+
+static const struct point points[] = {
+    {"a file and a link", "top/x", "evil", "", A_LINK, "C/bait/f0", "D:top", true, 0},
+    {"a registered file and a link", "x", "evil", "", A_LINK, "C/bait/f0", "F:x", true,
+     0},
+    {"a folder inside and a link", "top/x", "evil", "", A_LINK, "C/bait", "D:top", 0,
+     true},
+    {"a folder deep inside and a link", "top/a/b/c/x", "evil", "", A_LINK, "C/bait",
+     "D:top", 0, true},
+    {"the top and a link", "top", "evil", "", A_LINK, "C/bait/top", "D:top", 0, true},
+    {"the folder of the top and a link", "way", "evil", "/top", A_LINK, "C/bait",
+     "D:way/top", 0, true},
+    {"the folder above that and a link", "way", "evil", "/way2/top", A_LINK, "C/bait",
+     "D:way/way2/top", 0, true},
+    {"the folder of a file and a link", "way", "evil", "/f0", A_LINK, "C/bait",
+     "F:way/f0", 0, true},
+    {"a folder and a link within the tree", "top/x", "top/y", "", A_LINK, "C/bait",
+     "D:top", 0, true},
+    {"a folder and a link to where he may not", "top/x", "evil", "", A_LINK,
+     "C/mine/top", "D:top", 0, 0},
+    {"the top and a link to a bystander's", "top", "evil", "", A_LINK, "O/top", "D:top",
+     0, 0},
+    {"a folder and a file", "top/x", "evil", "", A_FILE, "", "D:top", 0, 0},
+    {"a folder and a FIFO", "top/x", "evil", "", A_FIFO, "", "D:top", 0, 0},
+    {"the top and a FIFO", "top", "evil", "", A_FIFO, "", "D:top", 0, 0},
+    {"a folder that moves elsewhere", "top/x", "side/x", "", A_TREE, "", "D:top", 0, 0},
+    {"a folder that moves elsewhere, deep", "top/x", "side/a/b/x", "", A_TREE, "",
+     "D:top", 0, 0},
+};
+
+#define N_POINTS (sizeof points / sizeof points[0])
+
+/* Shared with the attacker. */
+struct race {
+    uint64_t swaps, rebuilt;
+    const struct scene *s;
+    const struct point *p;
+};
+
+static void make_parents(const char *path)
+{
+    char part[8192];
+
+    for (const char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
+        snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
+        mkdir(part, 0755);
+    }
+}
+
+/* Made aside and then moved, as what has its name now may be a way into the canary. */
+static void put_good(const struct scene *s, const struct point *p, const char *path)
+{
+    char stage[300], inner[600];
+    int fd;
+
+    snprintf(stage, sizeof stage, "%s/stage", s->home);
+    if (p->leaf) {
+        fd = open(stage, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+        if (fd >= 0)
+            close(fd);
+    } else {
+        snprintf(inner, sizeof inner, "%s%s", stage, p->below);
+        if (strrchr(p->below, '/') != p->below && p->below[0])
+            make_parents(inner);
+        if (p->below[0] && strcmp(p->below, "/f0") != 0)
+            mkdir(stage, 0755);
+        grow(strcmp(p->below, "/f0") ? inner : stage, USER, USER);
+    }
+    rename(stage, path);
+}
+
+static void put_evil(const struct scene *s, const struct point *p, const char *path)
+{
+    int fd;
+
+    switch (p->evil) {
+    case A_LINK:
+        if (symlink(at(s, p->target), path))
+            return;
+        break;
+    case A_FILE:
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (fd >= 0)
+            close(fd);
+        break;
+    case A_FIFO:
+        mkfifo(path, 0644);
+        break;
+    case A_TREE:
+        put_good(s, p, path);
+        break;
+    }
+}
+
+/* -1: nothing there; 1: what should be removed. */
+static int what_is(const struct point *p, const char *path)
+{
+    struct stat st;
+
+    if (lstat(path, &st))
+        return -1;
+    return p->leaf ? S_ISREG(st.st_mode) : S_ISDIR(st.st_mode);
+}
+
+/* Both names are there again; false if the walker was quicker. */
+static void repair(const struct scene *s, const struct point *p)
+{
+    const char *a = at(s, p->good), *b = at(s, p->other);
+    int is_a, is_b;
+
+    make_parents(a);
+    make_parents(b);
+    is_a = what_is(p, a);
+    is_b = what_is(p, b);
+    if (is_a < 0 && is_b < 0) {
+        put_good(s, p, a);
+        put_evil(s, p, b);
+    } else if (is_a < 0) {
+        (is_b == 1 && p->evil != A_TREE ? put_evil : put_good)(s, p, a);
+    } else if (is_b < 0) {
+        (is_a == 1 ? put_evil : put_good)(s, p, b);
+    }
+}
+
+/* Of a folder whose name stays, what is registered in it has to be made anew. */
+static void refill(struct race *race, const char *a, const char *b)
+{
+    char path[600];
+    struct stat st;
+
+    snprintf(path, sizeof path, "%s%s", what_is(race->p, a) == 1 ? a : b,
+             race->p->below);
+    if (lstat(path, &st) == 0)
+        return;
+    make_parents(path);
+    if (strcmp(race->p->below, "/f0") == 0)
+        mknod(path, S_IFREG | 0644, 0);
+    else
+        grow(path, USER, USER);
+    __atomic_add_fetch(&race->rebuilt, 1, __ATOMIC_RELAXED);
+}
+
+static void attack(void *arg)
+{
+    struct race *race = arg;
+    const char *a = strdup(at(race->s, race->p->good));
+    const char *b = strdup(at(race->s, race->p->other));
+
+    for (unsigned n = 0;; n++) {
+        if (n % 32 == 0 && race->p->below[0])
+            refill(race, a, b);
+        if (renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0) {
+            __atomic_add_fetch(&race->swaps, 1, __ATOMIC_RELAXED);
+            continue;
+        }
+        repair(race->s, race->p);
+        __atomic_add_fetch(&race->rebuilt, 1, __ATOMIC_RELAXED);
+    }
+}
+
+/* What the attacker leaves is brought in order: the tree at good, nothing at other. */
+static void settle(void *arg)
+{
+    struct race *race = arg;
+    const char *a = at(race->s, race->p->good), *b = at(race->s, race->p->other);
+
+    repair(race->s, race->p);
+    if (what_is(race->p, a) != 1)
+        renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+    if (what_is(race->p, a) != 1)
+        _exit(1);
+    if (race->p->below[0])
+        refill(race, a, b);
+}
+
+static struct race *begin(struct scene *s, const struct point *p)
+{
+    struct race *race = mmap(NULL, sizeof *race, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (race == MAP_FAILED)
+        die("no memory");
+    *race = (struct race){.s = s, .p = p};
+    /* Where things are moved to: his, but never registered. */
+    make(s, "T:side");
+    reg(s, p->reg);
+    return race;
+}
+
+static void one(struct scene *s, const struct point *p, uint64_t wanted)
+{
+    unsigned least = s->level->no_wait ? 10 : 30, n = 0;
+    struct race *race;
+    double end;
+    pid_t pid;
+
+    if (!case_begin(s, p->name))
+        return;
+    race = begin(s, p);
+    pid = spawn_user(attack, race);
+    end = now_s() + POINT_S;
+    for (; n < least || __atomic_load_n(&race->swaps, __ATOMIC_RELAXED) < wanted; n++) {
+        if (now_s() > end) {
+            bad(s, "%u sweeps, %" PRIu64 " swaps in %d s", n, race->swaps, POINT_S);
+            break;
+        }
+        sweep(s);
+    }
+    end_process(pid, true);
+    stays(s, "side/f0 side/sub/f0 side/sub/deep/f0 side/empty");
+    if (race->rebuilt < 2)
+        bad(s, "nothing was removed while he swapped");
+    /* When he has stopped it goes as it should. */
+    if (end_process(spawn_user(settle, race), false))
+        bad(s, "the scene cannot be brought in order");
+    sweep(s);
+    gone(s, p->leaf ? p->good : strchr(p->reg, ':') + 1);
+    stays(s, "side/f0 side/sub/f0 side/sub/deep/f0");
+    s->n_swaps += race->swaps;
+    if (getenv("HOSTILE_VERBOSE"))
+        printf("# %s: %" PRIu64 " swaps, %" PRIu64 " times made anew, %u sweeps\n",
+               p->name, race->swaps, race->rebuilt, n);
+    munmap(race, sizeof *race);
+    case_end(s);
+}
+
+struct pair {
+    const char *a, *b;
+};
+
+static void exchange(void *arg)
+{
+    const struct pair *names = arg;
+
+    for (;;)
+        renameat2(AT_FDCWD, names->a, AT_FDCWD, names->b, RENAME_EXCHANGE);
+}
+
+pid_t spawn_swapper(struct scene *s, const char *a, const char *b)
+{
+    struct pair names = {at(s, a), at(s, b)};
+
+    return spawn_user(exchange, &names);
+}
+
+void cases_swaps(struct scene *s, uint64_t total)
+{
+    for (size_t i = 0; i < N_POINTS; i++)
+        one(s, &points[i], (total + N_POINTS - 1) / N_POINTS);
+}
+
+/* True when the canary was hurt within the time. */
+static bool is_beaten(struct scene *s, const struct point *p, double seconds)
+{
+    struct race *race;
+    bool hurt = false;
+    double end;
+    pid_t pid;
+    unsigned n = 0;
+
+    case_begin(s, p->name);
+    race = begin(s, p);
+    pid = spawn_user(attack, race);
+    for (end = now_s() + seconds; !hurt && now_s() < end; n++) {
+        s->level->remove(s);
+        hurt = canary_differs(s) != NULL;
+    }
+    end_process(pid, true);
+    printf("# the decoy, %s: %s after %u sweeps\n", p->name, hurt ? "beaten" : "unhurt",
+           n);
+    munmap(race, sizeof *race);
+    forget_regs(s);
+    if (hurt) {
+        wipe(s, s->canary);
+        wipe(s, s->other);
+        canary_make(s);
+        canary_record(s);
+    }
+    return hurt;
+}
+
+void case_decoy(struct scene *s)
+{
+    unsigned tried = 0, beaten = 0;
+
+    for (size_t i = 0; i < N_POINTS; i++) {
+        if (!points[i].for_decoy)
+            continue;
+        tried++;
+        beaten += is_beaten(s, &points[i], 10);
+    }
+    case_begin(s, "a naive remover is beaten");
+    if (beaten != tried)
+        bad(s, "only at %u of %u points: these attacks prove nothing", beaten, tried);
+    case_end(s);
+}
