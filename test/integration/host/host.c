@@ -3,6 +3,7 @@
  * ours. */
 #include "host.h"
 
+#include <grp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -26,6 +27,9 @@ static struct {
     int counts[UP_COUNT];
     int abort_status;
     struct host_job *jobs[MAX_JOBS];
+    bool has_owner;
+    uid_t uid;
+    gid_t gid;
 } host = {.lock = PTHREAD_MUTEX_INITIALIZER,
           .changed = PTHREAD_COND_INITIALIZER,
           .abort_status = -1};
@@ -498,8 +502,16 @@ pmix_status_t host_register_client(const char *nspace, pmix_rank_t rank, void *o
     pmix_proc_t p;
 
     PMIX_LOAD_PROCID(&p, nspace, rank);
-    return finish(
-        &w, PMIx_server_register_client(&p, getuid(), getgid(), object, on_done, &w));
+    return finish(&w, PMIx_server_register_client(
+                          &p, host.has_owner ? host.uid : getuid(),
+                          host.has_owner ? host.gid : getgid(), object, on_done, &w));
+}
+
+void host_owner(uid_t uid, gid_t gid)
+{
+    host.has_owner = true;
+    host.uid = uid;
+    host.gid = gid;
 }
 
 void host_deregister_nspace(const char *nspace)
@@ -679,6 +691,9 @@ void host_start_rank(struct host_job *job, int rank, char *const argv[])
     job->pids[rank] = fork();
     HOST_CHECK(job->pids[rank] >= 0);
     if (job->pids[rank] == 0) {
+        if (host.has_owner &&
+            (setgroups(0, NULL) || setgid(host.gid) || setuid(host.uid)))
+            _exit(126);
         execve(argv[0], argv, env);
         _exit(127);
     }

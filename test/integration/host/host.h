@@ -101,6 +101,10 @@ void host_deregister_nspace(const char *nspace);
 void host_deregister_client(const char *nspace, pmix_rank_t rank);
 pmix_status_t host_setup_local_support(const char *nspace);
 
+/* Clients that are registered from now on are this user's, and ranks that are started become
+ * him: a root host only. */
+void host_owner(uid_t uid, gid_t gid);
+
 /* A job of n ranks, all on this node: registered as hosts do. */
 void host_register_job(struct host_job *job, const char *nspace, int n);
 /* The same, with an object of the host's for each client. */

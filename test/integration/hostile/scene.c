@@ -9,7 +9,6 @@
 #include <linux/fs.h>
 #include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +25,6 @@
 #include <unistd.h>
 
 #define BIG_FOLDER 1000
-
-extern char **environ;
 
 void die(const char *fmt, ...)
 {
@@ -367,22 +364,33 @@ static void unmount_below(const char *path)
     }
 }
 
+/* By fork: where clone3 is forbidden, posix_spawn does not work. */
+static int run_program(const char *const *argv)
+{
+    pid_t pid = fork();
+
+    if (pid < 0)
+        die("cannot fork");
+    if (pid == 0) {
+        execvp(argv[0], (char *const *)argv);
+        _exit(127);
+    }
+    return end_process(pid, false);
+}
+
 void wipe(struct scene *s, const char *path)
 {
-    const char *clear[] = {"chattr", "-R", "-f", "-i", "-a", path, NULL};
-    const char *rm[] = {"rm", "-rf", "--one-file-system", path, NULL};
+    const char *const clear[] = {"chattr", "-R", "-f", "-i", "-a", path, NULL};
+    const char *const rm[] = {"rm", "-rf", "--one-file-system", path, NULL};
     struct stat st;
-    pid_t pid;
 
     if (lstat(path, &st))
         return;
     unmount_below(path);
-    if (s->flagged &&
-        posix_spawnp(&pid, "chattr", NULL, NULL, (char **)clear, environ) == 0)
-        end_process(pid, false);
+    if (s->flagged)
+        run_program(clear); /* what it cannot do rm will tell */
     s->flagged = false;
-    if (posix_spawnp(&pid, "rm", NULL, NULL, (char **)rm, environ) ||
-        end_process(pid, false))
+    if (run_program(rm))
         die("cannot remove %s", path);
 }
 

@@ -3,6 +3,7 @@
  * the system. */
 #include "hostile.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -17,8 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DEPTH        10000
-#define DEPTH_SERVER 3000 /* which gives a walk less time here */
+#define DEPTH 10000
 
 static uint64_t number(const char *name, uint64_t otherwise)
 {
@@ -67,7 +68,8 @@ static void deep(struct scene *s)
     if (!case_begin(s, "thousands of folders deep"))
         return;
     make(s, "T:top");
-    dig_as_user(s, "top/sub", s->level->server ? DEPTH_SERVER : DEPTH);
+    s->timeout_s = 300;
+    dig_as_user(s, "top/sub", (unsigned)number("HOSTILE_DEPTH", DEPTH));
     reg(s, "D:top");
     sweep(s);
     gone(s, "top");
@@ -233,95 +235,147 @@ static void pressed(struct scene *s, const struct pressing *p)
 
 /* ---- against the walker's process ------------------------------------------------------------ */
 
-static void keep_killing(void *unused)
+/* Those of his processes that remove, as long as there are such: he started none of that name. */
+static bool each_walker(bool (*fn)(pid_t pid))
 {
-    (void)unused;
-    for (;;) {
-        kill(-1, SIGKILL);
-        usleep(50);
+    DIR *d = opendir("/proc");
+    bool hit = false;
+
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char path[64], comm[32] = "";
+        int fd;
+
+        if (e->d_name[0] < '1' || e->d_name[0] > '9')
+            continue;
+        snprintf(path, sizeof path, "/proc/%.20s/comm", e->d_name);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        if (read(fd, comm, sizeof comm - 1) > 0 && strncmp(comm, "tenon-", 6) == 0)
+            hit |= fn(atoi(e->d_name));
+        close(fd);
     }
+    if (d)
+        closedir(d);
+    return hit;
 }
 
-static void keep_stopping(void *unused)
+static bool kill_one(pid_t pid)
 {
-    (void)unused;
-    signal(SIGTERM, SIG_IGN);
-    for (;;) {
-        kill(-1, SIGSTOP);
-        kill(-1, SIGTERM);
-        usleep(50);
-    }
+    return kill(pid, SIGKILL) == 0;
 }
 
-/* Tries those who were started after him. Exits with 2 if he got hold of one. */
-static void keep_tracing(void *unused)
+static bool stop_one(pid_t pid)
 {
-    (void)unused;
-    for (;;)
-        for (pid_t pid = getpid() + 1; pid < getpid() + 60; pid++)
-            if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0)
-                _exit(2);
+    return kill(pid, SIGSTOP) == 0;
+}
+
+static bool trace_one(pid_t pid)
+{
+    return ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0;
+}
+
+/* How often he has got at one; and, of tracing, tried. */
+struct hits {
+    unsigned killed, stopped, traced, rounds;
+};
+
+static void keep_killing(void *arg)
+{
+    for (struct hits *hits = arg;; hits->rounds++)
+        hits->killed += each_walker(kill_one);
+}
+
+static void keep_stopping(void *arg)
+{
+    for (struct hits *hits = arg;; hits->rounds++)
+        hits->stopped += each_walker(stop_one);
+}
+
+static void keep_tracing(void *arg)
+{
+    for (struct hits *hits = arg;; hits->rounds++)
+        hits->traced += each_walker(trace_one);
+}
+
+static struct hits *begin_hits(struct scene *s, const char *name)
+{
+    struct hits *hits;
+
+    if (s->level->powers || !case_begin(s, name))
+        return NULL;
+    hits = mmap(NULL, sizeof *hits, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                -1, 0);
+    if (hits == MAP_FAILED)
+        die("no memory");
+    make(s, "T:top B:top/big B:top/bigger T:a T:b");
+    reg(s, "D:top D:a D:b");
+    return hits;
+}
+
+/* Nobody is at it any more: now it goes. */
+static void end_hits(struct scene *s, struct hits *hits)
+{
+    sweep(s);
+    gone(s, "top a b");
+    munmap(hits, sizeof *hits);
+    case_end(s);
 }
 
 static void killed(struct scene *s)
 {
+    struct hits *hits = begin_hits(s, "the attacker kills who removes");
     pid_t pid;
 
-    if (s->level->powers || !case_begin(s, "the attacker kills all of his processes"))
+    if (!hits)
         return;
-    make(s, "T:top B:top/big T:a T:b");
-    reg(s, "D:top D:a D:b");
-    pid = spawn_user(keep_killing, NULL);
-    for (int i = 0; i < (s->level->no_wait ? 2 : 20); i++)
+    pid = spawn_user(keep_killing, hits);
+    for (int i = 0; i < 50 && hits->killed == 0; i++) {
         s->level->remove(s);
+        if (hits->killed == 0)
+            make(s, "T:new B:new/big"), rename(at(s, "new"), at(s, "top"));
+    }
     end_process(pid, true);
-    sweep(s);
-    gone(s, "top a b");
-    case_end(s);
+    if (hits->killed == 0)
+        bad(s, "he has killed nobody in %u rounds", hits->rounds);
+    end_hits(s, hits);
 }
 
 static void stopped(struct scene *s)
 {
+    struct hits *hits = begin_hits(s, "the attacker stops who removes");
     double begin = now_s();
     pid_t pid;
 
-    if (s->level->powers || !case_begin(s, "the attacker stops all of his processes"))
+    if (!hits)
         return;
-    make(s, "T:top B:top/big");
-    reg(s, "D:top");
-    s->timeout_s = 3; /* which the level gives its walk */
-    pid = spawn_user(keep_stopping, NULL);
+    s->timeout_s = 3; /* what a walk gets, where we say so */
+    pid = spawn_user(keep_stopping, hits);
     s->level->remove(s);
     end_process(pid, true);
-    if (now_s() - begin > 20)
+    if (now_s() - begin > 30)
         bad(s, "a stopped walk held everything up for %.1f s", now_s() - begin);
     s->timeout_s = 60;
-    sweep(s);
-    gone(s, "top");
-    case_end(s);
+    end_hits(s, hits);
 }
 
 static void traced(struct scene *s)
 {
-    int how = 0;
+    struct hits *hits = begin_hits(s, "the attacker traces who removes");
     pid_t pid;
 
-    if (s->level->powers || !case_begin(s, "the attacker traces all of his processes"))
+    if (!hits)
         return;
-    make(s, "T:top");
-    reg(s, "D:top");
-    pid = spawn_user(keep_tracing, NULL);
-    for (int i = 0; i < 5; i++) {
+    pid = spawn_user(keep_tracing, hits);
+    for (int i = 0; i < 3; i++) {
         s->level->remove(s);
-        make(s, "T:top");
+        make(s, "T:new");
+        rename(at(s, "new"), at(s, "top"));
     }
-    if (waitpid(pid, &how, WNOHANG) != 0)
-        bad(s, "he got hold of a process, status %x", how);
-    else
-        end_process(pid, true);
-    sweep(s);
-    gone(s, "top");
-    case_end(s);
+    end_process(pid, true);
+    if (hits->traced || hits->rounds == 0)
+        bad(s, "he got hold of %u processes in %u rounds", hits->traced, hits->rounds);
+    end_hits(s, hits);
 }
 
 /* A bomb that takes all the processes its limit gives it. */

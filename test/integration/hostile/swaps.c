@@ -12,7 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define POINT_S 60 /* more is a failure: somebody hangs */
+#define CHAIN    20
+#define SIBLINGS 8
+#define POINT_S  60 /* more is a failure: somebody hangs */
+#define REBUILT  3  /* so often there must have been something to remove, amid swaps */
 
 enum evil { A_LINK, A_FILE, A_FIFO, A_TREE };
 
@@ -26,37 +29,45 @@ struct point {
     enum evil evil;
     const char *target;
     const char *reg;
-    bool leaf;      /* good is a file */
-    bool for_decoy; /* a naive remover loses here */
+    unsigned how;
+};
+
+enum {
+    LEAF = 1,  /* good is a file */
+    DECOY = 2, /* a naive remover loses here */
+    CROWD =
+        4, /* with more beside good: some time goes by between seeing and entering it */
+    DEEP = 8, /* so deep that nobody keeps open all on the way up from its bottom */
 };
 
 static const struct point points[] = {
-    {"a file and a link", "top/x", "evil", "", A_LINK, "C/bait/f0", "D:top", true, 0},
-    {"a registered file and a link", "x", "evil", "", A_LINK, "C/bait/f0", "F:x", true,
-     0},
-    {"a folder inside and a link", "top/x", "evil", "", A_LINK, "C/bait", "D:top", 0,
-     true},
+    {"a file and a link", "top/x", "evil", "", A_LINK, "C/bait/f0", "D:top", LEAF},
+    {"a registered file and a link", "x", "evil", "", A_LINK, "C/bait/f0", "F:x", LEAF},
+    {"a folder inside and a link", "top/x", "evil", "", A_LINK, "C/bait", "D:top",
+     DECOY | CROWD},
     {"a folder deep inside and a link", "top/a/b/c/x", "evil", "", A_LINK, "C/bait",
-     "D:top", 0, true},
-    {"the top and a link", "top", "evil", "", A_LINK, "C/bait/top", "D:top", 0, true},
+     "D:top", DECOY | CROWD},
+    {"the top and a link", "top", "evil", "", A_LINK, "C/bait/top", "D:top", DECOY},
     {"the folder of the top and a link", "way", "evil", "/top", A_LINK, "C/bait",
-     "D:way/top", 0, true},
+     "D:way/top", DECOY},
     {"the folder above that and a link", "way", "evil", "/way2/top", A_LINK, "C/bait",
-     "D:way/way2/top", 0, true},
+     "D:way/way2/top", DECOY},
     {"the folder of a file and a link", "way", "evil", "/f0", A_LINK, "C/bait",
-     "F:way/f0", 0, true},
+     "F:way/f0", DECOY},
     {"a folder and a link within the tree", "top/x", "top/y", "", A_LINK, "C/bait",
-     "D:top", 0, true},
+     "D:top", DECOY | CROWD},
     {"a folder and a link to where he may not", "top/x", "evil", "", A_LINK,
-     "C/mine/top", "D:top", 0, 0},
+     "C/mine/top", "D:top", CROWD},
     {"the top and a link to a bystander's", "top", "evil", "", A_LINK, "O/top", "D:top",
-     0, 0},
-    {"a folder and a file", "top/x", "evil", "", A_FILE, "", "D:top", 0, 0},
-    {"a folder and a FIFO", "top/x", "evil", "", A_FIFO, "", "D:top", 0, 0},
-    {"the top and a FIFO", "top", "evil", "", A_FIFO, "", "D:top", 0, 0},
-    {"a folder that moves elsewhere", "top/x", "side/x", "", A_TREE, "", "D:top", 0, 0},
+     0},
+    {"a folder and a file", "top/x", "evil", "", A_FILE, "", "D:top", CROWD},
+    {"a folder and a FIFO", "top/x", "evil", "", A_FIFO, "", "D:top", CROWD},
+    {"the top and a FIFO", "top", "evil", "", A_FIFO, "", "D:top", 0},
+    {"a folder that moves elsewhere", "top/x", "side/x", "", A_TREE, "", "D:top", 0},
     {"a folder that moves elsewhere, deep", "top/x", "side/a/b/x", "", A_TREE, "",
-     "D:top", 0, 0},
+     "D:top", 0},
+    {"a folder that moves elsewhere while its bottom is worked on", "top/a/b/x",
+     "side/b/x", "", A_TREE, "", "D:top", DEEP},
 };
 
 #define N_POINTS (sizeof points / sizeof points[0])
@@ -78,6 +89,34 @@ static void make_parents(const char *path)
     }
 }
 
+/* A chain of folders below path, with more beside them. */
+static void deepen(const char *path)
+{
+    char part[4096];
+    size_t n = (size_t)snprintf(part, sizeof part, "%s", path);
+
+    for (int i = 0; i < CHAIN; i++) {
+        n += (size_t)snprintf(part + n, sizeof part - n, "/d");
+        mkdir(part, 0755);
+        snprintf(part + n, sizeof part - n, "/e");
+        mkdir(part, 0755);
+        part[n] = '\0';
+    }
+}
+
+/* Folders of the same names beside the one that moves, here and where it goes: who has lost his way
+ * up takes the ones for the others. */
+static void make_siblings(const char *path)
+{
+    char sibling[600];
+
+    for (int i = 0; i < SIBLINGS; i++) {
+        snprintf(sibling, sizeof sibling, "%.*s/s%d", (int)(strrchr(path, '/') - path),
+                 path, i);
+        grow(sibling, USER, USER);
+    }
+}
+
 /* Made aside and then moved, as what has its name now may be a way into the canary. */
 static void put_good(const struct scene *s, const struct point *p, const char *path)
 {
@@ -85,7 +124,7 @@ static void put_good(const struct scene *s, const struct point *p, const char *p
     int fd;
 
     snprintf(stage, sizeof stage, "%s/stage", s->home);
-    if (p->leaf) {
+    if (p->how & LEAF) {
         fd = open(stage, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
         if (fd >= 0)
             close(fd);
@@ -96,6 +135,8 @@ static void put_good(const struct scene *s, const struct point *p, const char *p
         if (p->below[0] && strcmp(p->below, "/f0") != 0)
             mkdir(stage, 0755);
         grow(strcmp(p->below, "/f0") ? inner : stage, USER, USER);
+        if (p->how & DEEP)
+            deepen(stage);
     }
     rename(stage, path);
 }
@@ -130,7 +171,7 @@ static int what_is(const struct point *p, const char *path)
 
     if (lstat(path, &st))
         return -1;
-    return p->leaf ? S_ISREG(st.st_mode) : S_ISDIR(st.st_mode);
+    return p->how & LEAF ? S_ISREG(st.st_mode) : S_ISDIR(st.st_mode);
 }
 
 /* Both names are there again; false if the walker was quicker. */
@@ -141,6 +182,10 @@ static void repair(const struct scene *s, const struct point *p)
 
     make_parents(a);
     make_parents(b);
+    if (p->how & (DEEP | CROWD))
+        make_siblings(a);
+    if (p->how & DEEP)
+        make_siblings(b);
     is_a = what_is(p, a);
     is_b = what_is(p, b);
     if (is_a < 0 && is_b < 0) {
@@ -218,9 +263,14 @@ static struct race *begin(struct scene *s, const struct point *p)
     return race;
 }
 
+static uint64_t count_of(const uint64_t *n)
+{
+    return __atomic_load_n(n, __ATOMIC_RELAXED);
+}
+
 static void one(struct scene *s, const struct point *p, uint64_t wanted)
 {
-    unsigned least = s->level->no_wait ? 10 : 30, n = 0;
+    unsigned least = s->level->no_wait ? 10 : s->level->powers ? 150 : 30, n = 0;
     struct race *race;
     double end;
     pid_t pid;
@@ -230,22 +280,26 @@ static void one(struct scene *s, const struct point *p, uint64_t wanted)
     race = begin(s, p);
     pid = spawn_user(attack, race);
     end = now_s() + POINT_S;
-    for (; n < least || __atomic_load_n(&race->swaps, __ATOMIC_RELAXED) < wanted; n++) {
+    for (; n < least || count_of(&race->swaps) < wanted ||
+           count_of(&race->rebuilt) < REBUILT;
+         n++) {
         if (now_s() > end) {
-            bad(s, "%u sweeps, %" PRIu64 " swaps in %d s", n, race->swaps, POINT_S);
+            bad(s, "%u sweeps, %" PRIu64 " swaps, %" PRIu64 " times made anew in %d s",
+                n, race->swaps, race->rebuilt, POINT_S);
             break;
         }
         sweep(s);
     }
     end_process(pid, true);
     stays(s, "side/f0 side/sub/f0 side/sub/deep/f0 side/empty");
-    if (race->rebuilt < 2)
-        bad(s, "nothing was removed while he swapped");
+    if (p->how & DEEP)
+        stays(s, "side/b/s0/f0 side/b/s1/sub/f0 side/b/s2/f0 side/b/s3/f0 side/b/s4/f0 "
+                 "side/b/s5/f0 side/b/s6/f0 side/b/s7/f0");
     /* When he has stopped it goes as it should. */
     if (end_process(spawn_user(settle, race), false))
         bad(s, "the scene cannot be brought in order");
     sweep(s);
-    gone(s, p->leaf ? p->good : strchr(p->reg, ':') + 1);
+    gone(s, p->how & LEAF ? p->good : strchr(p->reg, ':') + 1);
     stays(s, "side/f0 side/sub/f0 side/sub/deep/f0");
     s->n_swaps += race->swaps;
     if (getenv("HOSTILE_VERBOSE"))
@@ -315,7 +369,7 @@ void case_decoy(struct scene *s)
     unsigned tried = 0, beaten = 0;
 
     for (size_t i = 0; i < N_POINTS; i++) {
-        if (!points[i].for_decoy)
+        if (!(points[i].how & DECOY))
             continue;
         tried++;
         beaten += is_beaten(s, &points[i], 10);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hostile_server: the cases against a server of root, whose clients are the attacker's programs.
+ * Variables as in walker.c. */
+#include "server.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SWAPS  10000
+#define IDLE_S 60
+/* After so long a walk is given up. */
+#define WALK_LIMIT "8s"
+
+char client_path[4096];
+
+/* ---- clients --------------------------------------------------------------------------------- */
+
+void args_begin(struct args *a)
+{
+    *a = (struct args){.v = NULL};
+    args_add(a, client_path, NULL);
+}
+
+void args_add(struct args *a, const char *word, ...)
+{
+    va_list more;
+
+    va_start(more, word);
+    for (; word; word = va_arg(more, const char *)) {
+        a->v = realloc(a->v, (a->n + 2) * sizeof *a->v);
+        if (!a->v || !(a->v[a->n++] = strdup(word)))
+            die("no memory");
+        a->v[a->n] = NULL;
+    }
+    va_end(more);
+}
+
+void args_add_regs(struct args *a, const struct scene *s)
+{
+    static const char *const options[] = {
+        [REG_FILE] = "-F", [REG_DIR] = "-D", [REG_KEEP] = "-K"};
+    bool folders = false;
+
+    for (size_t i = 0; i < s->n_regs; i++) {
+        args_add(a, options[s->regs[i].kind], s->regs[i].path, NULL);
+        folders = folders || s->regs[i].kind == REG_DIR;
+    }
+    if (folders && s->recurse) /* without a folder they would be a mistake */
+        args_add(a, "-r", NULL);
+    if (folders && s->leave_top)
+        args_add(a, "-t", NULL);
+}
+
+void args_end(struct args *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        free(a->v[i]);
+    free(a->v);
+}
+
+int start_client(struct scene *s, uid_t uid, const struct args *a)
+{
+    static unsigned n;
+    struct host_job job;
+    char nspace[32];
+    int rc;
+
+    snprintf(nspace, sizeof nspace, "hostile%u", n++);
+    host_owner(uid, uid);
+    host_register_job(&job, nspace, 1);
+    host_start_rank(&job, 0, a->v);
+    rc = host_wait(&job, 90);
+    if (rc != 0 && rc != 3)
+        bad(s, "the client ended with %d", rc);
+    host_deregister_nspace(nspace);
+    return rc;
+}
+
+int run_client(struct scene *s, uid_t uid, const struct args *a)
+{
+    int rc = start_client(s, uid, a);
+
+    await_idle(s);
+    return rc;
+}
+
+static bool server_remove(struct scene *s)
+{
+    struct args a;
+    int rc;
+
+    args_begin(&a);
+    args_add_regs(&a, s);
+    rc = run_client(s, USER, &a);
+    args_end(&a);
+    return rc == 0;
+}
+
+/* ---- how far it is --------------------------------------------------------------------------- */
+
+static bool is_idle(void)
+{
+    pmix_query_t *query;
+    pmix_info_t *results = NULL;
+    size_t n = 0;
+    bool idle = false, known = false;
+    pmix_status_t rc;
+
+    PMIX_QUERY_CREATE(query, 1);
+    PMIX_ARGV_APPEND(rc, query[0].keys, "tenon.cleanup");
+    HOST_CHECK(rc == PMIX_SUCCESS);
+    HOST_GOOD(PMIx_Query_info(query, 1, &results, &n));
+    PMIX_QUERY_FREE(query, 1);
+    for (size_t i = 0; i < n; i++) {
+        const pmix_data_array_t *all = results[i].value.data.darray;
+
+        if (!PMIX_CHECK_KEY(&results[i], "tenon.cleanup") ||
+            results[i].value.type != PMIX_DATA_ARRAY || all->type != PMIX_INFO)
+            continue;
+        for (size_t k = 0; k < all->size; k++) {
+            const pmix_info_t *info = &((const pmix_info_t *)all->array)[k];
+
+            if (!PMIX_CHECK_KEY(info, "tenon.cleanup.scopes"))
+                continue;
+            known = true;
+            idle = info->value.data.uint64 == 0;
+        }
+    }
+    HOST_CHECK(known);
+    PMIX_INFO_FREE(results, n);
+    return idle;
+}
+
+void await_idle(struct scene *s)
+{
+    double end = now_s() + (s->timeout_s > IDLE_S ? s->timeout_s : IDLE_S);
+
+    while (!is_idle()) {
+        if (now_s() > end) {
+            bad(s, "clean-up is not done after %d s", IDLE_S);
+            return;
+        }
+        usleep(1000);
+    }
+}
+
+bool soon(const struct scene *s, const char *name, bool there)
+{
+    struct stat st;
+
+    for (int i = 0; i < 1000; i++) {
+        if ((lstat(at(s, name), &st) == 0) == there)
+            return true;
+        usleep(10000);
+    }
+    return false;
+}
+
+const struct level server_level = {
+    .name = "server", .server = true, .no_wait = true, .remove = server_remove};
+
+/* ---- the common server ------------------------------------------------------------------------- */
+
+static void use_tmp(const struct scene *s)
+{
+    char tmp[300];
+
+    snprintf(tmp, sizeof tmp, "%s/tmp", s->base);
+    if ((mkdir(tmp, 0755) && access(tmp, F_OK)) || chmod(tmp, 01777) ||
+        setenv("TMPDIR", tmp, 1))
+        die("cannot make %s", tmp);
+}
+
+int main(int argc, char **argv)
+{
+    const char *swaps = getenv("HOSTILE_SWAPS");
+    pmix_server_module_t module = host_module;
+    struct scene s;
+
+    (void)argc;
+    if (!realpath(argv[0], client_path))
+        die("where is this program?");
+    snprintf(strrchr(client_path, '/') + 1, 32, "hostile_client");
+    scene_begin(&s, &server_level);
+    use_tmp(&s);
+    setenv("HOME", "/nonexistent", 1); /* the attacker may not look into root's */
+    setenv("PMIX_MCA_pcleanup_janitor_timeout", WALK_LIMIT, 1);
+    cases_own_servers(&s);
+    host_answers(HOST_AT_ONCE);
+    HOST_GOOD(host_init(&module));
+    cases_requests(&s);
+    cases_rows(&s);
+    cases_special(&s);
+    cases_faulty(&s);
+    cases_swaps(&s, swaps ? strtoull(swaps, NULL, 10) : SWAPS);
+    HOST_GOOD(PMIx_server_finalize());
+    host_stop_answering();
+    return scene_end(&s);
+}
