@@ -25,6 +25,7 @@ struct px_pidof {
     struct px_timer *timer;
     struct px_list waiting, active;
     bool walking;
+    bool is_new; /* a search was begun that nobody has hurried for yet */
     pid_t *pids; /* there when the walk began */
     size_t n, cap, next;
     DIR *fds;  /* of a process; NULL: not open */
@@ -290,8 +291,9 @@ static void on_time(void *arg)
 
 void px_pidof_hurry(struct px_pidof *p)
 {
-    if (p->walking || !px_list_empty(&p->waiting))
+    if (p->is_new)
         walk_a_step(p);
+    p->is_new = false;
 }
 
 struct px_pidof *px_pidof_create(struct px_loop *loop)
@@ -331,6 +333,7 @@ void px_pidof_begin(struct px_pidof *p, struct px_pidof_search *s)
     s->start = 0;
     s->n_passes = 0;
     px_list_append(&p->waiting, &s->link);
+    p->is_new = true;
     if (idle)
         px_timer_set(p->timer, 0);
 }

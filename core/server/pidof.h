@@ -33,8 +33,8 @@ struct px_pidof *px_pidof_create(struct px_loop *loop); /* NULL: out of memory *
 void px_pidof_destroy(struct px_pidof *p);
 /* fn is called once, later, or in px_pidof_hurry. Of several processes that share the socket the oldest is meant. */
 void px_pidof_begin(struct px_pidof *p, struct px_pidof_search *s);
-/* One step at once, not later: who has just been begun, and started lately, is found in it as a rule.
- * Calls back. */
+/* One step at once, not later, if a search was begun since: a process that was started lately is found in
+ * it as a rule. Calls back. */
 void px_pidof_hurry(struct px_pidof *p);
 /* Without an answer. Also fine if it is not under way. */
 void px_pidof_cancel(struct px_pidof_search *s);
