@@ -9,6 +9,7 @@
 #include "core/server/session_impl.h"
 #include "fake_host.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -359,15 +360,46 @@ static void say_status(int to, pmix_status_t rc)
         _exit(3);
 }
 
-/* The child: no assertion of Check is for it. */
-static void PX_NORETURN client_main(const char *nspace, pmix_rank_t rank, int orders,
-                                    int answers)
+static pmix_status_t connect_client(const char *nspace, pmix_rank_t rank, int *fd)
 {
     struct px_hello hello = raw_hello(nspace, rank);
+
+    return raw_connect(&hello, fd);
+}
+
+/* Its answer has the server's name in it. */
+static pmix_status_t connect_tool(const char *nspace, pmix_rank_t rank, int *fd)
+{
+    struct px_hello hello = raw_hello(nspace, rank);
+    PX_AUTO(px_buf) bytes = {0};
+    uint8_t rest[sizeof(pmix_nspace_t) + 2 * sizeof(uint32_t)];
+    uint32_t word;
+    pmix_status_t rc;
+
+    hello.flag = PX_FLAG_TOOL_HAS_ID;
+    hello.uid = geteuid();
+    hello.gid = getegid();
+    *fd = raw_socket();
+    rc = px_hello_encode(&hello, &bytes);
+    if (!rc)
+        rc = px_fd_write_all(*fd, bytes.data, bytes.len, 0);
+    if (!rc)
+        rc = px_fd_read_all(*fd, &word, sizeof word, px_clock_ms() + WAIT_MS);
+    if (!rc)
+        rc = (pmix_status_t)ntohl(word);
+    return rc ? rc : px_fd_read_all(*fd, rest, sizeof rest, px_clock_ms() + WAIT_MS);
+}
+
+typedef pmix_status_t (*connect_fn)(const char *nspace, pmix_rank_t rank, int *fd);
+
+/* The child: no assertion of Check is for it. */
+static void PX_NORETURN client_main(connect_fn connect_as, const pmix_proc_t *name,
+                                    int orders, int answers)
+{
     struct order_head head;
     int fd;
 
-    say_status(answers, raw_connect(&hello, &fd));
+    say_status(answers, connect_as(name->nspace, name->rank, &fd));
     while (read(orders, &head, sizeof head) == sizeof head) {
         px_writer w;
         uint8_t *bytes;
@@ -407,11 +439,14 @@ static pmix_status_t answer_of(const struct cleaner_client *c)
     return rc;
 }
 
-struct cleaner_client cleaner_client(const char *nspace, pmix_rank_t rank)
+static struct cleaner_client start(connect_fn connect_as, const char *nspace,
+                                   pmix_rank_t rank)
 {
     struct cleaner_client c;
+    pmix_proc_t name;
     int orders[2], answers[2];
 
+    px_proc_set(&name, nspace, rank);
     ck_assert_int_eq(pipe2(orders, O_CLOEXEC), 0);
     ck_assert_int_eq(pipe2(answers, O_CLOEXEC), 0);
     c.pid = fork();
@@ -419,7 +454,7 @@ struct cleaner_client cleaner_client(const char *nspace, pmix_rank_t rank)
     if (c.pid == 0) {
         close(orders[1]);
         close(answers[0]);
-        client_main(nspace, rank, orders[0], answers[1]);
+        client_main(connect_as, &name, orders[0], answers[1]);
     }
     close(orders[0]);
     close(answers[1]);
@@ -427,6 +462,22 @@ struct cleaner_client cleaner_client(const char *nspace, pmix_rank_t rank)
     c.answers = answers[0];
     ck_assert_int_eq(answer_of(&c), PMIX_SUCCESS);
     return c;
+}
+
+struct cleaner_client cleaner_client(const char *nspace, pmix_rank_t rank)
+{
+    return start(connect_client, nspace, rank);
+}
+
+static void take_tools(void *arg PX_UNUSED)
+{
+    px_process.server->tools = true;
+}
+
+struct cleaner_client cleaner_tool(const char *nspace)
+{
+    raw_on_loop(take_tools, NULL);
+    return start(connect_tool, nspace, 0);
 }
 
 static void order(const struct cleaner_client *c, enum order what, const px_buf *bytes)

@@ -55,6 +55,8 @@ struct cleaner_client {
 };
 /* A process that has connected as this rank. */
 struct cleaner_client cleaner_client(const char *nspace, pmix_rank_t rank);
+/* A tool of that name, rank 0, at a server without a host; makes it take tools. */
+struct cleaner_client cleaner_tool(const char *nspace);
 /* It sends such a request; target NULL: itself. Returns the answer. */
 pmix_status_t cleaner_client_asks(const struct cleaner_client *c,
                                   const pmix_proc_t *target, const char *const *infos);

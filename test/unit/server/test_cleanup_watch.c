@@ -339,6 +339,53 @@ START_TEST(namespaces_of_one_user_end_apart)
 }
 END_TEST
 
+/* ---- tools -------------------------------------------------------------------------------------- */
+
+START_TEST(a_tool_is_a_process_like_any_other)
+{
+    pmix_proc_t own = {.nspace = "tool", .rank = 0};
+
+    cleaner_stop();
+    cleaner_server(NULL, 1);
+    struct cleaner_client c = cleaner_client("job", 0), tool = cleaner_tool("tool");
+    ck_assert_int_eq(CLIENT_ASKS(&tool, &own, FILES, "/t/own"), PMIX_SUCCESS);
+    ck_assert_int_eq(CLIENT_ASKS(&tool, NULL, FILES, "/t/job"), PMIX_SUCCESS);
+    ck_assert_int_eq(CLIENT_ASKS(&tool, &me, FILES, "/t/a"), PMIX_SUCCESS);
+    ck_assert_str_eq(cleaner_scope("tool", 0), "/t/own file");
+    ck_assert_str_eq(cleaner_scope("tool", WILD), "/t/job file");
+    await_pids(3); /* two scopes wait for it, one for the client */
+    nothing_runs(0);
+    cleaner_client_ends(&tool, SIGKILL);
+    cleaner_await(2);
+    nothing_runs(2);
+    cleaner_client_ends(&c, 0);
+    cleaner_await(3);
+    cleaner_stop();
+}
+END_TEST
+
+START_TEST(tools_of_one_user_share_what_one_may_have)
+{
+    enum { MOST = 4096 };
+    static char list[MOST * 8];
+    pmix_proc_t next = {.nspace = "next", .rank = 0};
+
+    for (size_t i = 0, n = 0; i < MOST; i++)
+        n += (size_t)sprintf(list + n, "%s/t/%zx", i ? "," : "", i);
+    cleaner_stop();
+    cleaner_server(NULL, 1);
+    struct cleaner_client tool = cleaner_tool("tool");
+    ck_assert_int_eq(CLIENT_ASKS(&tool, &job, FILES, list), PMIX_SUCCESS);
+    cleaner_client_ends(&tool, 0);
+    tool = cleaner_tool("next");
+    ck_assert_int_eq(CLIENT_ASKS(&tool, &next, FILES, "/t/one-more"),
+                     PMIX_ERR_OUT_OF_RESOURCE);
+    cleaner_client_ends(&tool, 0);
+    cleaner_stop();
+    ck_assert_uint_ne(cleaner_ran[0], 0);
+}
+END_TEST
+
 /* ---- what follows ------------------------------------------------------------------------------ */
 
 START_TEST(what_comes_while_it_runs_is_for_the_next_run)
@@ -539,7 +586,8 @@ PX_TEST_MAIN_WITH("server/cleanup_watch", setup, cleaner_teardown,
                   the_job_s_waits_for_the_last_local_client,
                   clients_that_have_not_come_yet_hold_the_job_s,
                   the_end_of_the_namespace_is_that_of_all_who_are_not_known_to_live,
-                  namespaces_of_one_user_end_apart,
+                  namespaces_of_one_user_end_apart, a_tool_is_a_process_like_any_other,
+                  tools_of_one_user_share_what_one_may_have,
                   what_comes_while_it_runs_is_for_the_next_run,
                   what_the_component_cannot_do_stays_in_the_journal, totals_add_up,
                   at_its_end_the_server_runs_what_nobody_alive_waits_for,
