@@ -93,7 +93,6 @@ static const struct px_pcleanup_ops ops = {.start = fake_start,
                                            .finish = fake_finish};
 static const struct px_component component = {.name = "noting", .ops = &ops};
 static const struct px_module module = {.component = &component};
-static const struct px_module *real;
 
 static void let_go(void *arg PX_UNUSED)
 {
@@ -144,19 +143,31 @@ void cleaner_teardown(void)
     ck_assert_msg(rmdir(top) == 0, "something is left in %s: %m", top);
 }
 
-static void swap(void *arg)
+static void is_busy(void *arg)
+{
+    unsigned done;
+
+    *(bool *)arg = px_session_reclaiming(px_process.server, &done) > 0;
+}
+
+/* The real one has its goodbye, as it will not be told of the end. */
+static void swap(void *arg PX_UNUSED)
 {
     struct px_session *s = px_process.server->session;
 
-    if (arg)
-        real = s->cleaner;
-    s->cleaner = arg ? &module : real;
+    if (s->cleaner)
+        px_session_ops(s)->finish(s->cleaner->self, false);
+    s->cleaner = &module;
 }
 
 void cleaner_server(const pmix_server_module_t *host_module_or_null, uint32_t n)
 {
+    bool busy = true;
+
     raw_server_start(host_module_or_null, n);
-    raw_on_loop(swap, &real);
+    while (busy)
+        raw_on_loop(is_busy, &busy);
+    raw_on_loop(swap, NULL);
 }
 
 /* A raw client is this process, which lives: what waits for its end has to be left. */

@@ -709,10 +709,13 @@ static void take_starved(void *arg)
 
 START_TEST(without_memory_nothing_is_registered)
 {
-    int fd = raw_client(0);
     struct starved s = {.procs = {me, job}, .nth = 1};
+    int fd;
 
+    cleaner_stop();
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    cleaner_server(&host_module, 2);
+    fd = raw_client(0);
     ck_assert_int_eq(ASK(fd, &job, DIRS, "/t/d", FILES, "/t/a"), PMIX_SUCCESS);
     for (;; s.nth++) {
         ck_assert_int_eq(px_infos_add(&s.infos, DIRS, "/t/d,/t/e", PMIX_STRING), 0);
