@@ -24,6 +24,10 @@ pmix_status_t px_cleanup_take(struct px_server *srv, struct px_peer *peer,
                               const pmix_proc_t *procs, size_t n_procs, px_infos *infos,
                               bool *only);
 
+/* Whose request was taken may die as soon as he has the answer, and must be known by then: calls fn when
+ * it is clear which process he is, or that nobody finds out. A matter of milliseconds, and only of the
+ * first request of one who came by TCP. False: it is clear now, fn is not called. */
+bool px_cleanup_await_known(struct px_peer *peer, void (*fn)(void *arg), void *arg);
 /* A connection of a local process was made: its process, if known, is watched from now on if anything
  * waits for its end. */
 void px_cleanup_peer_here(struct px_server *srv, struct px_peer *peer);

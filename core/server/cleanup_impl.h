@@ -92,6 +92,8 @@ struct px_cleanup_proc {
     int pidfd;
     struct px_watch *watch;
     struct px_pidof_search search;
+    struct px_list
+        waiters; /* requests of it that are answered when the search is over */
 };
 
 struct px_cleanup {

@@ -27,6 +27,37 @@ static uint64_t ticks_now(void)
     return ((uint64_t)t.tv_sec + 1) * hz;
 }
 
+/* ---- who waits to be known -------------------------------------------------------------------- */
+
+struct waiter {
+    struct px_list link;
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+bool px_cleanup_await_known(struct px_peer *peer, void (*fn)(void *arg), void *arg)
+{
+    struct px_cleanup_proc *p = peer->cleanup;
+    struct waiter *w = p && px_list_linked(&p->search.link) ? calloc(1, sizeof *w)
+                                                            : NULL;
+
+    if (!w)
+        return false;
+    w->fn = fn;
+    w->arg = arg;
+    px_list_append(&p->waiters, &w->link);
+    return true;
+}
+
+static void answer_waiters(struct px_cleanup_proc *p)
+{
+    PX_LIST_EACH (&p->waiters, struct waiter, w, link) {
+        px_list_remove(&w->link);
+        w->fn(w->arg);
+        free(w);
+    }
+}
+
 /* ---- making, finding ---------------------------------------------------------------------------- */
 
 static struct px_cleanup_proc *proc_new(struct px_cleanup_rank *r, pid_t pid)
@@ -39,6 +70,7 @@ static struct px_cleanup_proc *proc_new(struct px_cleanup_rank *r, pid_t pid)
     p->pid = pid;
     p->before = ticks_now();
     p->pidfd = -1;
+    px_list_init(&p->waiters);
     px_list_append(&r->procs, &p->link);
     r->seen = r->seen || pid > 0;
     return p;
@@ -74,6 +106,7 @@ void px_cleanup_proc_free(struct px_cleanup_proc *p)
         px_cleanup_unseat(s, p);
     unwatch(p);
     px_list_remove(&p->link);
+    answer_waiters(p);
     free(p);
 }
 
@@ -208,6 +241,7 @@ static void on_found(void *arg, pid_t pid, uint64_t start)
     struct px_cleanup_rank *r = p->rank;
     struct px_cleanup_proc *known = pid ? proc_of_pid(r, pid) : NULL;
 
+    answer_waiters(p);
     if (pid == 0)
         return; /* until its connection ends it lives */
     r->seen = true;

@@ -151,11 +151,24 @@ static pmix_status_t read_job_control(struct px_req *req, struct px_upcall *u)
     return rc ? rc : px_infos_set_user(&u->args, req->peer);
 }
 
+static void on_known(void *arg)
+{
+    px_upcall_info_cb(PMIX_SUCCESS, NULL, 0, arg, NULL, NULL);
+}
+
+static pmix_status_t answer_clean_up(struct px_upcall *u)
+{
+    const struct px_req *req = u->arg;
+
+    return px_cleanup_await_known(req->peer, on_known, u) ? PMIX_SUCCESS
+                                                          : PMIX_OPERATION_SUCCEEDED;
+}
+
 static pmix_status_t call_job_control(const pmix_server_module_t *m,
                                       struct px_upcall *u)
 {
     if (u->number)
-        return PMIX_OPERATION_SUCCEEDED;
+        return answer_clean_up(u);
     return m->job_control ? m->job_control(&u->proc, u->procs, u->n_procs, u->args.v,
                                            u->args.n, px_upcall_info_cb, u)
                           : PMIX_ERR_NOT_SUPPORTED;

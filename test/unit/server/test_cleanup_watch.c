@@ -100,6 +100,54 @@ START_TEST(it_runs_when_the_process_was_killed)
 }
 END_TEST
 
+START_TEST(who_dies_with_the_answer_in_his_hands_is_known)
+{
+    for (size_t i = 1; i <= 20; i++) {
+        struct cleaner_client c = cleaner_client("job", 0);
+
+        ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
+        cleaner_client_ends(&c, SIGKILL);
+        cleaner_await(i);
+    }
+    cleaner_stop();
+}
+END_TEST
+
+static void forget_inodes(void *arg PX_UNUSED)
+{
+    PX_LIST_EACH (&px_process.server->peers, struct px_peer, p, link)
+        ((struct px_cleanup_proc *)p->cleanup)->search.inode = 1; /* nobody's */
+}
+
+START_TEST(who_is_not_found_is_answered_all_the_same)
+{
+    struct cleaner_client c = cleaner_client("job", 0);
+
+    raw_on_loop(forget_inodes, NULL);
+    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
+    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/b"), PMIX_SUCCESS);
+    ck_assert_uint_eq(cleaner_n_entries(), 2);
+    await_pids(0);
+    cleaner_client_ends(&c, 0);
+    nothing_runs(0); /* perhaps it lives */
+    deregister(0);
+    cleaner_await(1);
+    cleaner_stop();
+}
+END_TEST
+
+START_TEST(a_server_that_ends_answers_who_waits_to_be_known)
+{
+    px_writer w = cleaner_request(&me, (const char *const[]){FILES, "/t/a", NULL});
+    int fd = raw_client(0);
+
+    raw_on_loop(forget_inodes, NULL);
+    raw_send(fd, PX_TAG_DYNAMIC + 7, &w);
+    cleaner_stop();
+    close(fd);
+}
+END_TEST
+
 START_TEST(to_finalize_is_not_to_end)
 {
     struct cleaner_client c = cleaner_client("job", 0);
@@ -575,8 +623,11 @@ END_TEST
 
 PX_TEST_MAIN_WITH("server/cleanup_watch", setup, cleaner_teardown,
                   it_runs_when_the_process_has_exited,
-                  it_runs_when_the_process_was_killed, to_finalize_is_not_to_end,
-                  a_lost_connection_is_not_the_end_either,
+                  it_runs_when_the_process_was_killed,
+                  who_dies_with_the_answer_in_his_hands_is_known,
+                  who_is_not_found_is_answered_all_the_same,
+                  a_server_that_ends_answers_who_waits_to_be_known,
+                  to_finalize_is_not_to_end, a_lost_connection_is_not_the_end_either,
                   one_scope_does_not_wait_for_other_ranks,
                   all_processes_of_a_rank_must_have_ended,
                   a_rank_that_connects_again_is_alive_again,
