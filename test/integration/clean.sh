@@ -104,6 +104,30 @@ janitors_leave_nothing() {
     until_true 5 rmdir "$dir" 2>/dev/null || fail "the janitor has left something: $(ls "$dir")"
 }
 
+# Where the file system has no locks, a server is known by its process.
+without_locks() {
+    [ -z "$SANITIZE" ] || skip "a library that is preloaded comes before the sanitizer's"
+    local dir=$TMPDIR/session
+    printf '%s\n' '#include <errno.h>' 'int flock(int fd, int how) { (void)fd, (void)how; errno = ENOLCK; return -1; }' \
+        >"$TMP/bin/no_flock.c"
+    "${COMPILER[@]}" -shared -fPIC -o "$TMP/bin/no_flock.so" "$TMP/bin/no_flock.c"
+    export PMIX_SERVER_TMPDIR=$dir
+    job "$dir"
+    mkdir -m 700 "$dir/pmix-server.abcdef" # of whom nobody knows anything
+    LD_PRELOAD=$TMP/bin/no_flock.so checks 0
+    lines 0 '^left: ' "$OUT"
+    checks 1
+    kill_both
+    LD_PRELOAD=$TMP/bin/no_flock.so checks 1
+    lines 1 "^left: $dir/pmix-server\..*: folder of the server that was process $JOB, " "$OUT"
+    lines 1 '^left: ' "$OUT"
+    LD_PRELOAD=$TMP/bin/no_flock.so cleans 0
+    gone "$dir/file" "$dir/tree"
+    there "$dir/pmix-server.abcdef"
+    cleans 0
+    rmdir "$dir"
+}
+
 in_folders_that_are_named() {
     local dir
     for dir in one two; do
@@ -184,6 +208,7 @@ mistakes() {
 
 t told-and-removed told_and_removed
 t janitors-leave-nothing janitors_leave_nothing
+t without-locks without_locks
 t in-folders-that-are-named in_folders_that_are_named
 t who-lives-is-left-alone who_lives_is_left_alone
 t users-after-themselves users_clean_up_after_themselves
