@@ -19,8 +19,9 @@ struct px_pcleanup_totals {
     uint64_t failed;
 };
 
-/* Once, on the loop, never from within the operation it was given to. status PMIX_SUCCESS also if
- * something could not be removed; else the component could not do it at all. */
+/* Once, on the loop, never from within the operation it was given to, and not any more after finish.
+ * status PMIX_SUCCESS also if something could not be removed; else the component could not do it at
+ * all, and nothing may be taken as removed. */
 typedef void (*px_pcleanup_done_fn)(void *arg, pmix_status_t status,
                                     const struct px_pcleanup_totals *totals);
 

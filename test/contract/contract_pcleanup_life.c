@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-enum { N_FILES = 3000, END_MS = 3000 };
+enum { N_FILES = 1000, END_MS = 5000 };
 
 static pmix_status_t run(struct srv *s, uint64_t scope, struct answer *a)
 {
