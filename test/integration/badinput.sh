@@ -47,8 +47,8 @@ bad_component() { # bad_component NAME REGEX
     refused "$2" "${WITH[@]}" --mca ptl "$1" -n 1 true
     run 30 "$PMIXRUN" "${WITH[@]}" -n 1 true >"$OUT" 2>"$ERR" || fail "exit status $? when not asked for"
     same 0 "$(wc -l <"$ERR")" "lines on stderr: $(head -3 "$ERR")"
-    # What nobody asked for is told to who wants to know.
-    run 30 "$PMIXRUN" "${WITH[@]}" --mca mca_base_component_show_load_errors all -n 1 true >"$OUT" 2>"$ERR" ||
+    # What nobody asked for is told to who wants to know. pcleanup/inproc has its reasons if we are root.
+    run 30 "$PMIXRUN" "${WITH[@]}" --mca mca_base_component_show_load_errors ^pcleanup/inproc -n 1 true >"$OUT" 2>"$ERR" ||
         fail "exit status $? when told of"
     same 1 "$(wc -l <"$ERR")" "lines on stderr: $(head -3 "$ERR")"
     lines 1 "$2" "$ERR"
