@@ -58,6 +58,9 @@ struct px_sweep_teller {
     bool in_vain;
 };
 
+/* In a child that is to live for long, and uses nothing but its stack and constants from now on: unmaps the
+ * parent's shared memory and large parts of its own. */
+void px_sweep_shed(void);
 /* PMIX_SUCCESS for 0; EAGAIN is that there are too many processes. */
 pmix_status_t px_sweep_status(int errnum);
 /* True if the child has ended (*status as from waitpid) or is none of ours. */

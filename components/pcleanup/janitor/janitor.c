@@ -3,6 +3,8 @@
  * A copy of a process with threads: nothing that allocates, locks or formats. */
 #include "janitor.h"
 
+#include "core/base/str.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>
@@ -13,6 +15,7 @@
 enum {
     /* The server thinks a worker has gone once it has reported: so some more than at once. */
     N_WORKERS = 2 * PX_SWEEP_AT_ONCE,
+    NODE_B = 320,  /* the journal takes no longer names */
     POLL_MS = 100, /* between looks at what the kernel does not tell of */
 };
 
@@ -24,7 +27,9 @@ struct worker {
 };
 
 struct janitor {
-    const struct janitor_plan *plan;
+    const struct janitor_plan *plan; /* on our stack, but for its texts */
+    char dir_path[PX_RM_MAX_PATH + 1];
+    char node[NODE_B];
     int server; /* pidfd, or -1 */
     int dir, journal;
     bool gone; /* the server: nothing is started any more */
@@ -53,7 +58,7 @@ static struct px_sweep what_is_swept(const struct janitor *j)
 {
     return (struct px_sweep){
         .journal = j->journal,
-        .node = j->plan->node,
+        .node = j->node,
         .told = j->plan->tells ? px_sweep_tell : NULL,
         .timeout_ms = j->plan->timeout_ms,
     };
@@ -85,7 +90,7 @@ static PX_NORETURN void finish(struct janitor *j)
     s.arg = &teller;
     s.keep = &tell_fd;
     s.n_keep = s.told ? 1 : 0;
-    int rc = px_sweep_remains(&s, j->plan->dir, j->dir, true, &totals);
+    int rc = px_sweep_remains(&s, j->dir_path, j->dir, true, &totals);
     _exit(rc ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
@@ -248,8 +253,11 @@ PX_NORETURN void px_janitor_main(const struct janitor_plan *plan)
     struct janitor j = {.plan = plan, .server = -1, .dir = -1, .journal = -1};
     const int keep[] = {PX_SWEEP_TELL_FD, plan->sock};
 
+    px_str_copy(j.dir_path, sizeof(j.dir_path), plan->dir);
+    px_str_copy(j.node, sizeof(j.node), plan->node);
     px_sweep_detach("tenon-janitor", plan->tells ? keep : keep + 1,
                     plan->tells ? 2 : 1);
+    px_sweep_shed();
     for (int i = 0; i < N_WORKERS; i++)
         j.workers[i].pidfd = -1;
     j.server = px_sweep_pidfd_open(plan->server);

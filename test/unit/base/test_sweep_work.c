@@ -10,8 +10,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -374,6 +376,80 @@ START_TEST(too_many_processes_is_a_lack_of_resources)
 }
 END_TEST
 
+static bool is_mapped(void *at, size_t size)
+{
+    return msync(at, size, MS_ASYNC) == 0 || errno != ENOMEM;
+}
+
+static void *map(size_t size, int flags)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+
+    ck_assert_ptr_ne(p, MAP_FAILED);
+    return p;
+}
+
+START_TEST(a_child_lets_go_of_what_is_large_or_shared)
+{
+    enum { LARGE = 8 << 20, SMALL = 4096 };
+    PX_TEST_NEEDS(px_alloc_can_fail(), "a process without a sanitizer");
+    char *shared = map(SMALL, MAP_SHARED);
+    char *large = map(LARGE, MAP_PRIVATE);
+    void *hole = map(SMALL,
+                     MAP_PRIVATE); /* so that the next does not stand beside it */
+    char *small = map(SMALL, MAP_PRIVATE);
+    int status;
+
+    ck_assert_int_eq(mprotect(hole, SMALL, PROT_NONE), 0);
+    small[0] = 'x';
+    pid_t pid = px_sweep_fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        px_sweep_shed();
+        errno = 0;
+        _exit((is_mapped(shared, SMALL) ? 1 : 0) | (is_mapped(large, LARGE) ? 2 : 0) |
+              (is_mapped(small, SMALL) && small[0] == 'x' ? 0 : 4));
+    }
+    ck_assert_int_eq(waitpid(pid, &status, __WALL), pid);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", status);
+    ck_assert(is_mapped(shared, SMALL) && is_mapped(large, LARGE));
+    munmap(shared, SMALL);
+    munmap(large, LARGE);
+    munmap(small, SMALL);
+    munmap(hole, SMALL);
+}
+END_TEST
+
+static void *shed_in_a_child(void *arg)
+{
+    pid_t *pid = arg;
+
+    *pid = px_sweep_fork();
+    if (*pid == 0) {
+        char text[4096];
+
+        px_sweep_shed();
+        errno = ENOENT;
+        memset(text, 'x', sizeof(text));
+        _exit(open("/", O_RDWR) >= 0 || errno != EISDIR || text[4095] != 'x');
+    }
+    return NULL;
+}
+
+START_TEST(in_a_thread_its_stack_stays)
+{
+    int status;
+    pthread_t thread;
+    pid_t pid;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, shed_in_a_child, &pid), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_ge(pid, 0);
+    ck_assert_int_eq(waitpid(pid, &status, __WALL), pid);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 PX_TEST_MAIN("base/sweep_work", jobs_are_worked_on_in_order_and_only_so_many_at_once,
              what_has_ended_is_taken_once_with_its_result,
              what_was_worked_on_comes_again_before_the_others,
@@ -384,4 +460,5 @@ PX_TEST_MAIN("base/sweep_work", jobs_are_worked_on_in_order_and_only_so_many_at_
              a_reader_that_has_stopped_is_waited_for_once,
              who_is_stopped_is_gone_with_those_it_has_made,
              those_whom_a_killed_worker_leaves_are_ended,
+             a_child_lets_go_of_what_is_large_or_shared, in_a_thread_its_stack_stays,
              too_many_processes_is_a_lack_of_resources)
