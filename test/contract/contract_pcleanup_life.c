@@ -287,8 +287,8 @@ START_TEST(keeps_no_descriptor_of_the_host_open)
     close(before[1]);
     close(after[1]);
     /* fails if it does not end */
-    PX_AUTOFREE char *from_before = process_read_end(before[0], END_MS);
-    PX_AUTOFREE char *from_after = process_read_end(after[0], END_MS);
+    PX_AUTOFREE PX_UNUSED char *from_before = process_read_end(before[0], END_MS);
+    PX_AUTOFREE PX_UNUSED char *from_after = process_read_end(after[0], END_MS);
     close(before[0]);
     close(after[0]);
     answer_wait(&a);
