@@ -351,6 +351,8 @@ pmix_status_t px_session_begin(struct px_server *srv, const pmix_info_t *info, s
     if (!own)
         own = secure_getenv("PMIX_SERVER_TMPDIR");
     s->own_tmpdir = own ? strdup(own) : NULL;
+    if (own && !s->own_tmpdir)
+        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
     for (size_t i = 0; i < PX_COUNT(wanted) && !srv->dir; i++) {
         places[i] = real_place(wanted[i]);
         if (places[i])

@@ -6,7 +6,9 @@
 #include "core/base/path.h"
 #include "core/base/str.h"
 #include "core/model/rendezvous.h"
-#include "core/server/server.h"
+#include "core/server/contact.h"
+#include "core/server/session.h"
+#include "alloc_fail.h"
 #include "fake_host.h"
 #include "px_test.h"
 
@@ -700,6 +702,7 @@ END_TEST
 /* Both at once, n times; prepare puts something there before. Returns how often the first won. */
 static int race(int n, void (*prepare)(void))
 {
+    setenv("PMIX_MCA_pcleanup", "^janitor,inproc", 1); /* which take time to start */
     struct child c[2] = {child_of(PMIX_SERVER_SYSTEM_SUPPORT, 0),
                          child_of(PMIX_SERVER_SYSTEM_SUPPORT, 0)};
     int won[2] = {0};
@@ -916,6 +919,65 @@ START_TEST(root_takes_it_from_a_server_of_another_user_that_runs)
 }
 END_TEST
 
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static void do_publish(struct px_call *call, void *args)
+{
+    struct px_contact_wish *wish = args;
+    struct px_err err = {0};
+
+    px_call_done(call, px_contact_publish(px_process.server, wish, &err));
+}
+
+static void do_withdraw(struct px_call *call, void *args PX_UNUSED)
+{
+    struct px_list *files = &px_process.server->contact_files;
+
+    px_contact_withdraw(px_process.server,
+                        PX_CONTAINER_OF(files->prev, struct px_contact_file, link));
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+START_TEST(without_memory_nothing_is_published)
+{
+    char *dir = path_of(own, "a/b");
+    struct px_contact_wish wish = {.dir = dir, .name = "file", .text = "text"};
+    pmix_status_t rc;
+
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    ck_assert_int_eq(init_as(PMIX_SERVER_SYSTEM_SUPPORT), PMIX_SUCCESS);
+    while (px_process.server->session &&
+           px_session_reclaiming(px_process.server, &(unsigned){0}))
+        (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    unsigned nth = 1;
+    for (;; nth++) {
+        px_alloc_fail_at(nth);
+        rc = px_call(px_process.loop, do_publish, &wish);
+        if (!px_alloc_fail_end())
+            break;
+        ck_assert_msg(rc == PMIX_ERR_NOMEM, "%u: %s", nth, PMIx_Error_string(rc));
+        ck_assert_str_eq(is_there(dir) ? names_in(dir) : "", "");
+    }
+    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    ck_assert_uint_gt(nth, 8);
+    ck_assert_str_eq(names_in(dir), "file ");
+    (void)px_call(px_process.loop, do_withdraw, NULL);
+    for (nth = 1;; nth++) { /* now with its folder */
+        px_alloc_fail_at(nth);
+        rc = px_call(px_process.loop, do_publish, &wish);
+        int kept = px_alloc_balance();
+        if (!px_alloc_fail_end())
+            break;
+        ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
+        ck_assert_int_eq(kept, 0);
+        ck_assert_str_eq(names_in(dir), "");
+    }
+    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    PMIx_server_finalize();
+    ck_assert(!is_there(path_of(own, "a")));
+}
+END_TEST
+
 /* ---- where ------------------------------------------------------------------------------------------------- */
 
 START_TEST(directories_have_their_order)
@@ -978,4 +1040,5 @@ PX_TEST_MAIN_WITH(
     of_two_that_take_it_from_a_squatter_one_has_the_name,
     a_path_that_somebody_chose_is_not_taken_from_another_user,
     others_do_not_get_the_name_of_root,
-    root_takes_it_from_a_server_of_another_user_that_runs, directories_have_their_order)
+    root_takes_it_from_a_server_of_another_user_that_runs,
+    without_memory_nothing_is_published, directories_have_their_order)

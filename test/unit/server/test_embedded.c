@@ -2,6 +2,7 @@
 /* Jobs of a server that is its own host, started by itself: what is refused, what is
  * passed on, how they end. */
 #include "core/server/embedded.h"
+#include "core/server/session.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -342,6 +343,7 @@ START_TEST(a_job_has_folders_until_it_ends)
     struct dirs d;
     struct stat st;
 
+    PX_TEST_NEEDS(px_session_cleaner(px_process.server), "a component of pcleanup");
     spawn(2, "while test ! -e go; do sleep 0.01; done");
     ck_assert_int_eq(px_call(px_process.loop, do_find_dirs, &d), PMIX_SUCCESS);
     ck_assert(px_str_starts(d.rank, d.job) && px_str_starts(d.job, d.top) &&
