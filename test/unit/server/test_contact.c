@@ -11,6 +11,7 @@
 #include "alloc_fail.h"
 #include "fake_host.h"
 #include "px_test.h"
+#include "seccomp.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -22,6 +23,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -919,6 +921,34 @@ START_TEST(root_takes_it_from_a_server_of_another_user_that_runs)
 }
 END_TEST
 
+/* ---- kernels and file systems that can less --------------------------------------------------- */
+
+START_TEST(without_renameat2_names_are_taken_by_links)
+{
+    PX_TEST_NEEDS(px_test_deny(SYS_renameat2, EINVAL), "seccomp");
+    struct child a = child_of(PMIX_SERVER_SYSTEM_SUPPORT, 0);
+    struct child b = child_of(PMIX_SERVER_SYSTEM_SUPPORT, 0);
+    struct px_rendezvous r;
+
+    ck_assert_int_eq(ask(&a, 'i'), PMIX_SUCCESS);
+    ck_assert_int_eq(px_rendezvous_read(system_file(), &r, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(ask(&b, 'i'), PMIX_ERR_EXISTS);
+    ck_assert_int_eq(ask(&a, 'f'), PMIX_SUCCESS);
+    end(&a, 0);
+    end(&b, 0);
+    printf("the first of two has won %d times of 50\n", race(50, NULL));
+}
+END_TEST
+
+START_TEST(without_random_numbers_names_are_made_all_the_same)
+{
+    PX_TEST_NEEDS(px_test_deny(SYS_getrandom, ENOSYS), "seccomp");
+    ck_assert_int_eq(init_as(PMIX_SERVER_SYSTEM_SUPPORT), PMIX_SUCCESS);
+    ck_assert(is_there(system_file()));
+    PMIx_server_finalize();
+}
+END_TEST
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static void do_publish(struct px_call *call, void *args)
@@ -1041,4 +1071,6 @@ PX_TEST_MAIN_WITH(
     a_path_that_somebody_chose_is_not_taken_from_another_user,
     others_do_not_get_the_name_of_root,
     root_takes_it_from_a_server_of_another_user_that_runs,
+    without_renameat2_names_are_taken_by_links,
+    without_random_numbers_names_are_made_all_the_same,
     without_memory_nothing_is_published, directories_have_their_order)

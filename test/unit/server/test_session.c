@@ -9,6 +9,7 @@
 #include "fake_host.h"
 #include "px_test.h"
 #include "raw.h"
+#include "seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static char top[64];
@@ -232,6 +234,36 @@ START_TEST(servers_come_and_go)
         ck_assert(px_session_can_record(server()));
         PMIx_server_finalize();
     }
+}
+END_TEST
+
+static void try_without(long call, int errnum, bool folder)
+{
+    ck_assert(px_test_deny(call, errnum));
+    start(top, false);
+    ck_assert_int_eq(server()->dir != NULL, folder);
+    ck_assert_int_eq(px_session_can_record(server()), folder);
+    ck_assert_ptr_nonnull(strstr(server()->uri, ";tcp4://"));
+    PMIx_server_finalize();
+}
+
+START_TEST(without_locks_there_is_a_folder)
+{
+    PX_TEST_NEEDS(px_test_deny(SYS_personality, ENOSYS), "seccomp");
+    try_without(SYS_flock, ENOLCK, true);
+}
+END_TEST
+
+#ifdef SYS_mkdir
+enum { CALL_MKDIR = SYS_mkdir };
+#else
+enum { CALL_MKDIR = SYS_mkdirat };
+#endif
+
+START_TEST(without_a_folder_there_is_tcp)
+{
+    PX_TEST_NEEDS(px_test_deny(SYS_personality, ENOSYS), "seccomp");
+    try_without(CALL_MKDIR, EROFS, false);
 }
 END_TEST
 
@@ -547,7 +579,8 @@ PX_TEST_MAIN_WITH("server/session", setup, teardown,
                   where_the_directory_is_absent_the_systems_has_the_folder,
                   where_no_directory_is_there_tmp_has_the_folder,
                   a_file_in_place_of_the_directory_is_no_reason_to_fail,
-                  servers_come_and_go, several_records_are_all_there_in_order,
+                  servers_come_and_go, without_locks_there_is_a_folder,
+                  without_a_folder_there_is_tcp, several_records_are_all_there_in_order,
                   a_record_that_does_not_fit_the_disk_leaves_no_trace,
                   a_journal_full_of_what_is_void_is_written_anew,
                   a_journal_that_cannot_be_written_anew_stays,
