@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The folders of dead servers: found wherever they are, left alone while somebody holds their lock;
+ * and what only looks like one stays as it is. */
+#include "core/base/attr.h"
+#include "seccomp.h"
+#include "sweep_server.h"
+
+#include <errno.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+
+/* ---- locks ------------------------------------------------------------------------- */
+
+START_TEST(a_folder_that_is_locked_is_left_alone)
+{
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    ck_assert_int_eq(flock(lock, LOCK_EX), 0);
+    file_in(0, 0, "a");
+    make_file(in("pmix-server.abcdef/socket"));
+    ck_assert_int_eq(remains(true), EBUSY);
+    ck_assert_int_eq(remains(false), EBUSY);
+    ck_assert(is_there(in("a")) && is_there(in("pmix-server.abcdef/socket")));
+    ck_assert_int_eq(px_sweep_remains(&sweep, dir, lock, true, &totals), 0);
+    ck_assert(!is_there(dir) && !is_there(in("a")));
+    close(lock);
+}
+END_TEST
+
+START_TEST(a_descriptor_without_the_lock_is_of_no_use)
+{
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int other = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    ck_assert_int_eq(flock(lock, LOCK_EX), 0);
+    ck_assert_int_eq(px_sweep_remains(&sweep, dir, other, true, &totals), EBUSY);
+    ck_assert(is_there(dir));
+    close(other);
+    other = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* 0755 */
+    ck_assert_int_eq(px_sweep_remains(&sweep, dir, other, true, &totals), EPERM);
+    ck_assert(is_there(dir));
+    close(other);
+    close(lock);
+}
+END_TEST
+
+/* 0: another folder is in its place; 1: none; 2: its place leads elsewhere. */
+START_TEST(a_folder_that_was_moved_is_found_by_its_descriptor)
+{
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    ck_assert_int_eq(flock(lock, LOCK_EX), 0);
+    file_in(1, 0, "a");
+    file_in(0, 0, "contact");
+    ck_assert_int_eq(rename(dir, in("elsewhere")), 0);
+    if (_i == 0) {
+        ck_assert_int_eq(mkdir(dir, 0700), 0);
+        make_file(in("pmix-server.abcdef/canary"));
+    }
+    if (_i == 2)
+        ck_assert_int_eq(symlink("/etc", dir), 0);
+    ck_assert_int_eq(px_sweep_remains(&sweep, dir, lock, true, &totals), 0);
+    ck_assert(!is_there(in("a")) && !is_there(in("contact")));
+    ck_assert(!is_there(in("elsewhere")));
+    ck_assert_int_eq(is_there(in("pmix-server.abcdef/canary")), _i == 0);
+    ck_assert_int_eq(is_there(dir), _i != 1);
+    close(lock);
+}
+END_TEST
+
+/* As those do who tidy up in /tmp. */
+START_TEST(a_folder_that_was_removed_does_not_keep_the_rest)
+{
+    const struct px_sweep s = {.journal = journal, .node = "node", .timeout_ms = 20000};
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    ck_assert_int_eq(flock(lock, LOCK_EX), 0);
+    file_in(1, 0, "a");
+    file_in(0, 0, "contact");
+    ck_assert_int_eq(unlink(in("pmix-server.abcdef/journal")), 0);
+    if (_i)
+        ck_assert_int_eq(rmdir(dir), 0);
+    ck_assert_int_eq(px_sweep_remains(&s, dir, lock, true, &totals), 0);
+    ck_assert(!is_there(in("a")) && !is_there(in("contact")) && !is_there(dir));
+    close(lock);
+}
+END_TEST
+
+START_TEST(without_locks_the_servers_process_tells)
+{
+    char here[320];
+    pid_t pid = start_process();
+
+    px_journal_whereabouts("node", here);
+    ck_assert_int_eq(ftruncate(journal, 0), 0);
+    append(journal, &(struct px_journal_record){.type = PX_JOURNAL_HEAD,
+                                                .x = (uint64_t)pid,
+                                                .y = px_journal_start_time(pid),
+                                                .path = here});
+    PX_TEST_NEEDS(px_test_deny(SYS_flock, ENOLCK), "seccomp");
+    ck_assert_int_eq(remains(false), EBUSY);
+    ck_assert(is_there(dir));
+    ck_assert_int_eq(end(pid), 0);
+    ck_assert_int_eq(remains(false), 0);
+    ck_assert(!is_there(dir));
+}
+END_TEST
+
+START_TEST(without_locks_nothing_is_known_of_another_node)
+{
+    PX_TEST_NEEDS(px_test_deny(SYS_flock, EBADF), "seccomp");
+    ck_assert_int_eq(ftruncate(journal, 0), 0);
+    append(journal, &(struct px_journal_record){
+                        .type = PX_JOURNAL_HEAD, .x = 1, .y = 1, .path = "x node"});
+    ck_assert_int_eq(remains(false), EBUSY);
+    ck_assert_int_eq(ftruncate(journal, 0), 0);
+    ck_assert_int_eq(remains(false), EBUSY);
+    ck_assert(is_there(dir));
+}
+END_TEST
+
+/* ---- what only looks like it -------------------------------------------------------- */
+
+static void spared(int errnum)
+{
+    ck_assert_int_eq(remains(true), errnum);
+    ck_assert(is_there(dir));
+    ck_assert_uint_eq(totals.files + totals.dirs, 0);
+}
+
+START_TEST(a_folder_that_others_may_enter_is_not_ours)
+{
+    static const mode_t modes[] = {0755, 0701, 0710, 0500, 0777, 01777};
+
+    ck_assert_int_eq(chmod(dir, modes[_i]), 0);
+    spared(EPERM);
+    ck_assert_int_eq(chmod(dir, 0700), 0);
+}
+END_TEST
+
+START_TEST(a_folder_of_another_user_is_not_ours)
+{
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    give(dir, STRANGER, 0);
+    spared(EPERM);
+}
+END_TEST
+
+START_TEST(a_folder_of_another_name_is_not_ours)
+{
+    ck_assert_int_eq(rename(dir, in("pmix-serves.abcdef")), 0);
+    strcpy(dir, in("pmix-serves.abcdef"));
+    spared(EPERM);
+    ck_assert_int_eq(px_sweep_remains(&sweep, "/", -1, true, &totals), EPERM);
+    ck_assert_int_eq(px_sweep_remains(&sweep, "pmix-server.abcdef", -1, true, &totals),
+                     EPERM);
+}
+END_TEST
+
+START_TEST(what_is_no_folder_is_not_ours)
+{
+    make_file(in("pmix-server.file"));
+    strcpy(dir, in("pmix-server.file"));
+    spared(EPERM);
+    ck_assert_int_eq(symlink("pmix-server.abcdef", in("pmix-server.link")), 0);
+    strcpy(dir, in("pmix-server.link"));
+    spared(EPERM);
+    ck_assert_int_eq(symlink(top, in("link")), 0);
+    strcpy(dir, in("link/pmix-server.abcdef"));
+    spared(EPERM);
+    ck_assert(is_there(in("pmix-server.abcdef/journal")));
+}
+END_TEST
+
+START_TEST(a_journal_that_is_no_plain_file_of_ours_is_none)
+{
+    const char *path = in("pmix-server.abcdef/journal");
+
+    ck_assert_int_eq(rename(path, in("moved")), 0);
+    switch (_i) {
+    case 0:
+        ck_assert_int_eq(symlink(in("moved"), path), 0);
+        break;
+    case 1:
+        ck_assert_int_eq(mkfifo(path, 0600), 0);
+        break;
+    case 2:
+        ck_assert_int_eq(link(in("moved"), path), 0);
+        break;
+    case 3:
+        make_dir(path);
+        break;
+    case 4:
+        ck_assert_int_eq(rename(in("moved"), path), 0);
+        ck_assert_int_eq(chmod(path, 0644), 0);
+        break;
+    default:
+        PX_TEST_NEEDS(geteuid() == 0, "root");
+        ck_assert_int_eq(rename(in("moved"), path), 0);
+        give(path, STRANGER, 0);
+    }
+    spared(EPERM);
+}
+END_TEST
+
+START_TEST(a_journal_that_says_what_it_may_not_counts_up_to_there)
+{
+    static const struct px_journal_record wrong[] = {
+        {.type = PX_JOURNAL_ITEM,
+         .kind = PX_RM_FILE,
+         .scope = 1,
+         .path = "/tmp/../etc"},
+        {.type = PX_JOURNAL_ITEM, .kind = PX_RM_FILE, .scope = 1, .path = "etc"},
+        {.type = PX_JOURNAL_ITEM, .kind = 9, .scope = 1, .path = "/tmp/x"},
+        {.type = PX_JOURNAL_NONE, .slot = PX_JOURNAL_MAX_SLOT, .scope = 1},
+        {.type = PX_JOURNAL_PROC, .scope = 1, .x = 1ull << 40},
+        {.type = 77, .scope = 1},
+    };
+
+    file_in(1, 0, "a");
+    append(journal, &wrong[_i]);
+    file_in(1, 1, "b");
+    ck_assert_int_eq(remains(true), 0);
+    ck_assert(!is_there(dir) && !is_there(in("a")) && is_there(in("b")));
+}
+END_TEST
+
+START_TEST(who_is_not_root_removes_nothing_of_others)
+{
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    make_file(in("roots"));
+    append_item_of(journal, 1, 0, in("roots"), 0, 0);
+    append_item_of(journal, 0, 0, in("roots"), 0, 0);
+    give(top, STRANGER, STRANGER);
+    give(dir, STRANGER, STRANGER);
+    give(in("pmix-server.abcdef/journal"), STRANGER, STRANGER);
+    ck_assert_int_eq(setresgid(STRANGER, STRANGER, STRANGER), 0);
+    ck_assert_int_eq(setresuid(STRANGER, STRANGER, STRANGER), 0);
+    ck_assert_int_eq(remains(true), 0);
+    ck_assert(is_there(in("roots")) && !is_there(dir));
+    ck_assert_uint_ge(totals.failed, 2);
+}
+END_TEST
+
+/* ---- all of a folder ---------------------------------------------------------------- */
+
+START_TEST(reclaim_finishes_what_dead_servers_left_and_spares_the_rest)
+{
+    make_file(in("file"));
+    append_item(journal, 0, 0, PX_RM_FILE, 0, in("file"));
+    close(journal);
+    make_server("pmix-server.live");
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(flock(lock, LOCK_EX), 0);
+    make_dir(in("pmix-server.open")); /* 0755 */
+    make_dir(in("pmix-other"));
+    make_file(in("pmix-server.file"));
+    ck_assert_int_eq(mkdir(in("pmix-server.bare"), 0700), 0);
+    ck_assert_int_eq(symlink(top, in("link")), 0);
+    /* the administrator may name the folder by a link */
+    ck_assert_int_eq(px_sweep_reclaim(&sweep, in("link"), &totals), 0);
+    ck_assert(!is_there(in("pmix-server.abcdef")) && !is_there(in("file")));
+    ck_assert(!is_there(in("pmix-server.bare")));
+    ck_assert(is_there(in("pmix-server.live/journal")));
+    ck_assert(is_there(in("pmix-server.open")) && is_there(in("pmix-other")) &&
+              is_there(in("pmix-server.file")));
+    close(lock);
+    ck_assert_int_eq(px_sweep_reclaim(&sweep, top, &totals), 0);
+    ck_assert(!is_there(in("pmix-server.live")));
+}
+END_TEST
+
+START_TEST(reclaim_of_many_finds_them_all)
+{
+    enum { N = 150 };
+
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(mkdir(in("pmix-server.%060d", i), 0700), 0);
+    ck_assert_int_eq(px_sweep_reclaim(&sweep, top, &totals), 0);
+    ck_assert_uint_eq(totals.dirs, N + 1);
+    ck_assert_int_eq(rmdir(top), 0);
+    ck_assert_int_eq(mkdir(top, 0755), 0);
+}
+END_TEST
+
+START_TEST(reclaim_where_nothing_is_finds_nothing)
+{
+    ck_assert_int_eq(px_sweep_reclaim(&sweep, in("none"), &totals), 0);
+    make_file(in("file"));
+    ck_assert_int_eq(px_sweep_reclaim(&sweep, in("file"), &totals), ENOTDIR);
+}
+END_TEST
+
+int main(void)
+{
+    const struct px_test_loop tests[] = {
+        {a_folder_that_is_locked_is_left_alone, 1},
+        {a_descriptor_without_the_lock_is_of_no_use, 1},
+        {a_folder_that_was_moved_is_found_by_its_descriptor, 3},
+        {a_folder_that_was_removed_does_not_keep_the_rest, 2},
+        {without_locks_the_servers_process_tells, 1},
+        {without_locks_nothing_is_known_of_another_node, 1},
+        {a_folder_that_others_may_enter_is_not_ours, 6},
+        {a_folder_of_another_user_is_not_ours, 1},
+        {a_folder_of_another_name_is_not_ours, 1},
+        {what_is_no_folder_is_not_ours, 1},
+        {a_journal_that_is_no_plain_file_of_ours_is_none, 6},
+        {a_journal_that_says_what_it_may_not_counts_up_to_there, 6},
+        {who_is_not_root_removes_nothing_of_others, 1},
+        {reclaim_finishes_what_dead_servers_left_and_spares_the_rest, 1},
+        {reclaim_of_many_finds_them_all, 1},
+        {reclaim_where_nothing_is_finds_nothing, 1},
+    };
+
+    return run_loops("base/sweep_folder", setup, teardown, tests, PX_COUNT(tests));
+}
