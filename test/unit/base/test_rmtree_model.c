@@ -53,7 +53,11 @@ static void make_nodes(bool as_root)
                            .dir = one_in(2),
                            .foreign = as_root && one_in(12),
                            .other_group = as_root && one_in(12)};
-        sprintf(n->name, "%.400s/%c%u", nodes[parent].name, n->dir ? 'd' : 'f', i);
+        char last[16];
+
+        snprintf(last, sizeof(last), "/%c%u", n->dir ? 'd' : 'f', i);
+        strcpy(n->name, nodes[parent].name);
+        strcat(n->name, last);
     }
 }
 
