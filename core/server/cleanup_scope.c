@@ -271,27 +271,37 @@ void px_cleanup_unseat(struct px_cleanup_scope *s, const struct px_cleanup_proc 
             seat->proc = NULL;
 }
 
+/* Records of a scope, written several at once. What cannot be written fails the whole journal. */
+struct batch {
+    struct px_server *server;
+    struct px_journal_record records[64];
+    size_t n;
+};
+
+static void batch_write(struct batch *b)
+{
+    if (b->n > 0)
+        (void)px_session_record_all(b->server, b->records, b->n);
+    b->n = 0;
+}
+
+static void batch_add(struct batch *b, struct px_journal_record r)
+{
+    b->records[b->n++] = r;
+    if (b->n == PX_COUNT(b->records))
+        batch_write(b);
+}
+
 static void rewrite_scope(struct px_server *srv, const struct px_cleanup_scope *s)
 {
-    pmix_status_t rc = PMIX_SUCCESS;
+    struct batch b = {.server = srv};
 
-    PX_LIST_EACH (&s->seats, struct px_cleanup_seat, seat, link) {
-        struct px_journal_record r;
-
-        if (rc || !seat->proc)
-            continue;
-        r = seat_record(s, seat);
-        rc = px_session_record(srv, &r);
-    }
-    PX_LIST_EACH (&s->entries, struct px_cleanup_entry, e, link) {
-        struct px_journal_record r = px_cleanup_item(s, e);
-
-        if (!rc)
-            rc = px_session_record(srv, &r);
-    }
-    if (rc)
-        px_log(PX_LOG_WARN, "cleanup", "cannot write the journal anew: %s",
-               PMIx_Error_string(rc));
+    PX_LIST_EACH (&s->seats, struct px_cleanup_seat, seat, link)
+        if (seat->proc)
+            batch_add(&b, seat_record(s, seat));
+    PX_LIST_EACH (&s->entries, struct px_cleanup_entry, e, link)
+        batch_add(&b, px_cleanup_item(s, e));
+    batch_write(&b);
 }
 
 void px_cleanup_rewrite(struct px_server *srv)

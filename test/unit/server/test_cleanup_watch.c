@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -534,6 +535,45 @@ START_TEST(totals_add_up)
 }
 END_TEST
 
+static off_t journal_b(void)
+{
+    char path[4096];
+    struct stat st;
+
+    snprintf(path, sizeof path, "%s/%s", px_process.server->dir, PX_JOURNAL_NAME);
+    ck_assert_int_eq(stat(path, &st), 0);
+    return st.st_size;
+}
+
+START_TEST(a_journal_that_is_written_anew_has_what_is_still_to_do)
+{
+    enum { N = 300 };
+    static char list[N * 128], lasting[1 << 16], pids[64];
+    struct cleaner_client c = cleaner_client("job", 1), d;
+    pmix_proc_t other = {.nspace = "job", .rank = 1};
+    off_t was = 0;
+
+    for (size_t i = 0, n = 0; i < N; i++)
+        n += (size_t)sprintf(list + n, "%s/t/%0100zu", i ? "," : "", i);
+    ck_assert_int_eq(CLIENT_ASKS(&c, &other, FILES, list, PMIX_CLEANUP_IGNORE, "/t/k"),
+                     PMIX_SUCCESS);
+    ck_assert(px_str_copy(lasting, sizeof lasting, cleaner_journal()));
+    ck_assert(px_str_copy(pids, sizeof pids, cleaner_journal_pids()));
+    for (size_t i = 1; journal_b() >= was; i++) {
+        ck_assert_uint_lt(i, PX_COUNT(cleaner_ran));
+        was = journal_b();
+        d = cleaner_client("job", 0);
+        ck_assert_int_eq(CLIENT_ASKS(&d, &me, FILES, list), PMIX_SUCCESS);
+        cleaner_client_ends(&d, 0);
+        cleaner_await(i);
+    }
+    ck_assert_str_eq(cleaner_journal(), lasting);
+    ck_assert_str_eq(cleaner_journal_pids(), pids);
+    cleaner_client_ends(&c, 0);
+    cleaner_stop();
+}
+END_TEST
+
 /* ---- the server's end --------------------------------------------------------------------------- */
 
 START_TEST(at_its_end_the_server_runs_what_nobody_alive_waits_for)
@@ -640,7 +680,8 @@ PX_TEST_MAIN_WITH("server/cleanup_watch", setup, cleaner_teardown,
                   namespaces_of_one_user_end_apart, a_tool_is_a_process_like_any_other,
                   tools_of_one_user_share_what_one_may_have,
                   what_comes_while_it_runs_is_for_the_next_run,
-                  what_the_component_cannot_do_stays_in_the_journal, totals_add_up,
+                  what_the_component_cannot_do_stays_in_the_journal,
+                  a_journal_that_is_written_anew_has_what_is_still_to_do, totals_add_up,
                   at_its_end_the_server_runs_what_nobody_alive_waits_for,
                   it_waits_for_that_no_longer_than_it_was_told,
                   without_pidfds_it_is_noticed_a_little_later,
