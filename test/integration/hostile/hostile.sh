@@ -35,13 +35,17 @@ fallbacks() { # fallbacks ERRNO POWERS
 
 # Where it is confined, or one of many, the walk has not time enough for the depth that the
 # others try.
-shallower() { HOSTILE_DEPTH=3000 program 180 "$@"; }
+shallower() { # shallower DEPTH COMMAND...
+    local depth=$1
+    shift
+    HOSTILE_DEPTH=$depth program 180 "$@"
+}
 
 exec 3>&1
 t 'a naive remover is beaten' program 60 "$WALKER" decoy
-t 'the walker as the user' shallower "$WALKER" user
+t 'the walker as the user' shallower 3000 "$WALKER" user
 t 'the walker with powers of root' program 180 "$WALKER" powers
 t 'the walker as the user, where the kernel is old' fallbacks ENOSYS user
 t 'the walker with powers of root, where calls are forbidden' fallbacks EPERM powers
-t 'a server of root' shallower "$TESTS/hostile_server"
+t 'a server of root' shallower 1000 "$TESTS/hostile_server"
 suite_end

@@ -102,19 +102,9 @@ static bool server_remove(struct scene *s)
 
 /* ---- how far it is --------------------------------------------------------------------------- */
 
-static bool is_idle(void)
+/* How much waits, or is under way: -1 is not told. */
+static int64_t member(const pmix_info_t *results, size_t n, const char *key)
 {
-    pmix_query_t *query;
-    pmix_info_t *results = NULL;
-    size_t n = 0;
-    bool idle = false, known = false;
-    pmix_status_t rc;
-
-    PMIX_QUERY_CREATE(query, 1);
-    PMIX_ARGV_APPEND(rc, query[0].keys, "tenon.cleanup");
-    HOST_CHECK(rc == PMIX_SUCCESS);
-    HOST_GOOD(PMIx_Query_info(query, 1, &results, &n));
-    PMIX_QUERY_FREE(query, 1);
     for (size_t i = 0; i < n; i++) {
         const pmix_data_array_t *all = results[i].value.data.darray;
 
@@ -124,15 +114,31 @@ static bool is_idle(void)
         for (size_t k = 0; k < all->size; k++) {
             const pmix_info_t *info = &((const pmix_info_t *)all->array)[k];
 
-            if (!PMIX_CHECK_KEY(info, "tenon.cleanup.scopes"))
-                continue;
-            known = true;
-            idle = info->value.data.uint64 == 0;
+            if (PMIX_CHECK_KEY(info, key) && info->value.type == PMIX_UINT64)
+                return (int64_t)info->value.data.uint64;
         }
     }
-    HOST_CHECK(known);
+    return -1;
+}
+
+static bool is_idle(void)
+{
+    int64_t scopes, reclaiming;
+    pmix_query_t *query;
+    pmix_info_t *results = NULL;
+    size_t n = 0;
+    pmix_status_t rc;
+
+    PMIX_QUERY_CREATE(query, 1);
+    PMIX_ARGV_APPEND(rc, query[0].keys, "tenon.cleanup");
+    HOST_CHECK(rc == PMIX_SUCCESS);
+    HOST_GOOD(PMIx_Query_info(query, 1, &results, &n));
+    PMIX_QUERY_FREE(query, 1);
+    scopes = member(results, n, "tenon.cleanup.scopes");
+    reclaiming = member(results, n, "tenon.cleanup.reclaiming");
+    HOST_CHECK(scopes >= 0 && reclaiming >= 0);
     PMIX_INFO_FREE(results, n);
-    return idle;
+    return scopes == 0 && reclaiming == 0;
 }
 
 void await_idle(struct scene *s)

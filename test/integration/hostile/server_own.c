@@ -173,6 +173,29 @@ static const char *private_folder(const char *tmp)
 
 /* ---- hostile journals ---------------------------------------------------------------------------- */
 
+static void put_record(int fd, const struct px_journal_record *r)
+{
+    uint8_t out[PX_JOURNAL_RECORD_B];
+    size_t n = px_journal_encode(r, out);
+
+    if (fd < 0 || n == 0 || write(fd, out, n) != (ssize_t)n)
+        die("cannot write a journal");
+}
+
+/* Of a server that is no more, on this node. */
+static int begin_journal(const char *path)
+{
+    struct px_journal_record head = {.type = PX_JOURNAL_HEAD, .x = 999999, .y = 1};
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    char where[320], node[256] = "";
+
+    gethostname(node, sizeof node - 1);
+    px_journal_whereabouts(node, where);
+    head.path = where;
+    put_record(fd, &head);
+    return fd;
+}
+
 /* Names what must stay, in the name of those who could remove it. */
 static void write_journal(struct scene *s, const char *path)
 {
@@ -186,32 +209,22 @@ static void write_journal(struct scene *s, const char *path)
         {"O/top", PX_RM_DIR, OTHER},   {"C/bait", PX_RM_DIR, USER},
         {"d/x", PX_RM_FILE, USER},     {"d/x", PX_RM_FILE, 0},
     };
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    uint8_t out[PX_JOURNAL_RECORD_B];
-    char where[320], node[256] = "";
+    int fd = begin_journal(path);
 
-    gethostname(node, sizeof node - 1);
-    px_journal_whereabouts(node, where);
-    for (size_t i = 0; i <= 2 * (sizeof items / sizeof items[0]); i++) {
+    for (uint32_t i = 0; i < 2 * (sizeof items / sizeof items[0]); i++) {
         struct px_journal_record r = {
-            .type = PX_JOURNAL_HEAD, .x = 999999, .y = 1, .path = where};
-        size_t n;
+            .type = PX_JOURNAL_ITEM,
+            .kind = items[i / 2].kind,
+            .flags = PX_RM_ANY_GID,
+            .slot = i,
+            .scope = i % 2, /* the server's own, and of processes that are gone */
+            .uid = items[i / 2].uid,
+            .gid = items[i / 2].uid,
+            .path = at(s, items[i / 2].name)};
 
-        if (i > 0)
-            r = (struct px_journal_record){
-                .type = PX_JOURNAL_ITEM,
-                .kind = items[(i - 1) / 2].kind,
-                .flags = PX_RM_RECURSE | PX_RM_ANY_GID,
-                .slot = (uint32_t)i,
-                .scope = i % 2, /* the server's own, and of a process that is gone */
-                .uid = items[(i - 1) / 2].uid,
-                .gid = items[(i - 1) / 2].uid,
-                .path = at(s, items[(i - 1) / 2].name)};
-        if (r.type == PX_JOURNAL_ITEM && r.kind == PX_RM_FILE)
-            r.flags = PX_RM_ANY_GID;
-        n = px_journal_encode(&r, out);
-        if (fd < 0 || n == 0 || write(fd, out, n) != (ssize_t)n)
-            die("cannot write %s", path);
+        if (r.kind == PX_RM_DIR)
+            r.flags |= PX_RM_RECURSE;
+        put_record(fd, &r);
     }
     close(fd);
 }
@@ -270,11 +283,12 @@ static void squatted(struct scene *s, const struct squat *q)
         out += sprintf(out, *p == '$' ? folder : "%c", *p);
     make(s, words);
     if (q->has_journal) {
-        const char *journal = at(s, "squat/" PX_JOURNAL_DIR "aBcDeF/journal");
+        char *journal = strdup(at(s, "squat/" PX_JOURNAL_DIR "aBcDeF/journal"));
 
         write_journal(s, journal);
         if (lchown(journal, q->journal_uid, q->journal_uid))
             die("cannot give %s away", journal);
+        free(journal);
     }
     if (q->mode &&
         (lchown(at(s, folder), q->uid, q->uid) || chmod(at(s, folder), q->mode)))
@@ -283,6 +297,34 @@ static void squatted(struct scene *s, const struct squat *q)
     canary_stays(s);
     if (q->uid || !q->mode) /* what is not its own it does not touch */
         stays(s, folder);
+    nobody_left(s);
+    case_end(s);
+}
+
+/* The folders above are left alone for what they are, not because nobody would look. */
+static void not_squatted(struct scene *s)
+{
+    struct px_journal_record r = {.type = PX_JOURNAL_ITEM,
+                                  .kind = PX_RM_DIR,
+                                  .flags = PX_RM_RECURSE,
+                                  .scope = 1,
+                                  .uid = USER,
+                                  .gid = USER};
+    char tmp[300];
+    int fd;
+
+    if (!case_begin(s, "what a server of root has left in earnest"))
+        return;
+    make(s, "d:squat o:squat>0:0 m:squat>1777 T:top");
+    snprintf(tmp, sizeof tmp, "%s", at(s, "squat"));
+    if (mkdir(at(s, "squat/" PX_JOURNAL_DIR "aBcDeF"), 0700))
+        die("cannot make a folder");
+    fd = begin_journal(at(s, "squat/" PX_JOURNAL_DIR "aBcDeF/journal"));
+    r.path = at(s, "top");
+    put_record(fd, &r);
+    close(fd);
+    pass_by(s, 0, tmp);
+    gone(s, "top squat/" PX_JOURNAL_DIR "aBcDeF");
     nobody_left(s);
     case_end(s);
 }
@@ -322,6 +364,8 @@ static void folder_exchanged(struct scene *s)
     kill_server(&own);
     canary_stays(s);
     go(s);
+    soon(s, "top", false);
+    gone(s, "top");
     nobody_left(s);
     pass_by(s, 0, tmp);
     canary_stays(s);
@@ -512,6 +556,7 @@ void cases_own_servers(struct scene *s)
 {
     for (size_t i = 0; i < sizeof squats / sizeof squats[0]; i++)
         squatted(s, &squats[i]);
+    not_squatted(s);
     folder_exchanged(s);
     journal_changed(s, "he appends to the journal of his own server", "appended");
     journal_changed(s, "he cuts the journal of his own server", "cut");
