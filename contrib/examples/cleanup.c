@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a process has its temporary files removed when it is gone, however it ends. Each
+ * rank makes a folder of its own, in which two files are to stay, and a backing file;
+ * the job has a folder in common, which goes when the last rank has. Each rank prints
+ * what it asked for.
+ *
+ *     cleanup [FOLDER]      where to make all that; default: $TMPDIR, or /tmp */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <pmix.h>
+
+#define JOB_FOLDER "cleanup.job.folder"
+
+static pmix_proc_t me, job;
+
+static void check(pmix_status_t rc, const char *what)
+{
+    if (rc == PMIX_SUCCESS)
+        return;
+    fprintf(stderr, "cleanup: rank %u: %s: %s\n", me.rank, what, PMIx_Error_string(rc));
+    exit(EXIT_FAILURE);
+}
+
+static void must(bool good, const char *what)
+{
+    if (good)
+        return;
+    perror(what);
+    exit(EXIT_FAILURE);
+}
+
+/* ---- files ----------------------------------------------------------------------- */
+
+/* The caller frees it. */
+static char *join(const char *a, const char *b)
+{
+    size_t n = strlen(a) + strlen(b) + 1;
+    char *text = malloc(n);
+
+    must(text, a);
+    snprintf(text, n, "%s%s", a, b);
+    return text;
+}
+
+/* A new folder, of a name that nobody can have taken before. */
+static char *make_folder(const char *where)
+{
+    char *path = join(where, "/cleanup.XXXXXX");
+
+    must(mkdtemp(path), path);
+    return path;
+}
+
+static void make_file(const char *folder, const char *name)
+{
+    char *path = join(folder, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    must(fd >= 0 && write(fd, "scratch\n", 8) == 8, path);
+    close(fd);
+    free(path);
+}
+
+/* ---- requests -------------------------------------------------------------------- */
+
+static void tell(const char *when, const pmix_info_t *info)
+{
+    const char *what = PMIX_CHECK_KEY(info, PMIX_REGISTER_CLEANUP)       ? "remove file"
+                       : PMIX_CHECK_KEY(info, PMIX_REGISTER_CLEANUP_DIR) ? "remove tree"
+                       : PMIX_CHECK_KEY(info, PMIX_CLEANUP_IGNORE)       ? "leave"
+                                                                         : NULL;
+
+    if (what)
+        printf("rank %u: when %s has ended: %s %s\n", me.rank, when, what,
+               info->value.data.string);
+}
+
+/* The server takes note and removes nothing yet. who is whose end it waits for: one
+ * process, or all of a job that run on this node. */
+static void request(const pmix_proc_t *who, pmix_info_t *info, size_t n)
+{
+    pmix_info_t *results = NULL;
+    size_t n_results = 0;
+
+    check(PMIx_Job_control(who, 1, info, n, &results, &n_results), "job control");
+    PMIX_INFO_FREE(results, n_results);
+    for (size_t i = 0; i < n; i++) {
+        tell(who == &me ? "it" : "the job", &info[i]);
+        PMIX_INFO_DESTRUCT(&info[i]);
+    }
+}
+
+/* First the request, then what it names: whatever happens in between, nothing is left. */
+static void use_own_folder(const char *where)
+{
+    char *folder = make_folder(where);
+    char *backing = join(folder, ".backing"); /* beside the folder, not in it */
+    char *output = join(folder, "/output.txt");
+    char *contact = join(folder, "/sub/contact.info");
+    char *sub = join(folder, "/sub");
+    bool yes = true;
+    pmix_info_t info[5];
+
+    PMIX_INFO_LOAD(&info[0], PMIX_REGISTER_CLEANUP_DIR, folder, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[1], PMIX_CLEANUP_RECURSIVE, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[2], PMIX_REGISTER_CLEANUP, backing, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[3], PMIX_CLEANUP_IGNORE, output, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[4], PMIX_CLEANUP_IGNORE, contact, PMIX_STRING);
+    request(&me, info, 5);
+
+    must(mkdir(sub, 0700) == 0, sub);
+    make_file(backing, "");
+    make_file(output, "");
+    make_file(contact, "");
+    make_file(folder, "/scratch");
+    make_file(sub, "/scratch");
+    free(sub);
+    free(contact);
+    free(output);
+    free(backing);
+    free(folder);
+}
+
+/* Rank 0 makes it, all learn of it and ask for the same, which is done once. */
+static void use_job_folder(const char *where)
+{
+    pmix_proc_t first = me;
+    pmix_value_t *found = NULL;
+    bool yes = true;
+    pmix_info_t info[2], collect;
+
+    if (me.rank == 0) {
+        char *folder = make_folder(where);
+        pmix_value_t value;
+
+        PMIX_VALUE_LOAD(&value, folder, PMIX_STRING);
+        check(PMIx_Put(PMIX_GLOBAL, JOB_FOLDER, &value), "put");
+        check(PMIx_Commit(), "commit");
+        PMIX_VALUE_DESTRUCT(&value);
+        free(folder);
+    }
+    PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    check(PMIx_Fence(NULL, 0, &collect, 1), "fence");
+    PMIX_INFO_DESTRUCT(&collect);
+    first.rank = 0;
+    check(PMIx_Get(&first, JOB_FOLDER, NULL, 0, &found), "get");
+
+    PMIX_INFO_LOAD(&info[0], PMIX_REGISTER_CLEANUP_DIR, found->data.string,
+                   PMIX_STRING);
+    PMIX_INFO_LOAD(&info[1], PMIX_CLEANUP_RECURSIVE, &yes, PMIX_BOOL);
+    request(&job, info, 2);
+
+    char name[32];
+    snprintf(name, sizeof(name), "/of-rank-%u", me.rank);
+    make_file(found->data.string, name);
+    PMIX_VALUE_RELEASE(found);
+}
+
+int main(int argc, char **argv)
+{
+    const char *where = argc > 1 ? argv[1] : getenv("TMPDIR");
+
+    check(PMIx_Init(&me, NULL, 0), "init");
+    PMIX_LOAD_PROCID(&job, me.nspace, PMIX_RANK_WILDCARD);
+    if (!where || where[0] != '/') /* the server would not know relative to what */
+        where = "/tmp";
+    use_own_folder(where);
+    use_job_folder(where);
+    check(PMIx_Finalize(NULL, 0), "finalize");
+    return EXIT_SUCCESS;
+}
