@@ -5,6 +5,7 @@
 #ifndef PX_BASE_SWEEP_H
 #define PX_BASE_SWEEP_H
 
+#include "core/base/journal.h"
 #include "core/base/rmtree.h"
 
 #include <sys/types.h>
@@ -33,6 +34,10 @@ bool px_sweep_confine(const struct px_rm_item *items, size_t n);
 int px_sweep_pidfd_open(int64_t pid);
 /* The same of the process with that start time; -1 also if it has ended. */
 int px_sweep_pidfd(int64_t pid, uint64_t start);
+
+/* Ends the process that r is about (PROC with END) and its process group, which may be without it by now,
+ * if they are still those. */
+void px_sweep_kill(const struct px_journal_record *r);
 
 struct px_sweep {
     int journal;      /* descriptor, open for reading */

@@ -70,11 +70,6 @@ int px_sweep_entries(const struct px_sweep *s, const struct px_sweep_view *view,
 bool px_sweep_is_in(const char *path, const char *folder);
 void px_sweep_add(struct px_rm_totals *to, const struct px_rm_totals *what);
 
-/* ---- ending processes ------------------------------------------------------------- */
-
-/* The process that r is about and its process group, if they are still those, by SIGKILL. */
-void px_sweep_kill(const struct px_journal_record *r);
-
 /* ---- the folder of a server ------------------------------------------------------- */
 
 struct px_sweep_folder {

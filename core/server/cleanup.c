@@ -195,6 +195,8 @@ pmix_status_t px_cleanup_begin(struct px_server *srv)
     c->server = srv;
     px_list_init(&c->jobs);
     px_list_init(&c->accounts);
+    px_list_init(&c->groups);
+    c->last_id = PX_CLEANUP_GROUPS;
     c->pidof = px_pidof_create(px_process.loop);
     if (!c->pidof) {
         free(c);
@@ -234,6 +236,7 @@ void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg, bool left)
         return;
     }
     c->stopping = true;
+    px_cleanup_groups_end(c);
     c->done = done;
     c->done_arg = arg;
     PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
@@ -259,6 +262,8 @@ void px_cleanup_destroy(struct px_server *srv)
             px_cleanup_scope_free(s);
         px_cleanup_job_free(job);
     }
+    PX_LIST_EACH (&c->groups, struct px_cleanup_group, g, link)
+        free(g);
     px_pidof_destroy(c->pidof);
     px_timer_free(c->poll);
     px_timer_free(c->deadline);

@@ -96,9 +96,21 @@ struct px_cleanup_proc {
         waiters; /* requests of it that are answered when the search is over */
 };
 
+/* The group that a process of ours leads. */
+struct px_cleanup_group {
+    struct px_list link;
+    uint32_t slot;
+    pid_t pid; /* 0: the slot is vacant */
+    uint64_t start;
+};
+/* Scopes of jobs come after it. */
+#define PX_CLEANUP_GROUPS UINT64_C(1)
+
 struct px_cleanup {
     struct px_server *server;
     struct px_list jobs, accounts;
+    struct px_list groups;
+    uint32_t n_groups, look_at; /* places; when to look for vacant ones */
     struct px_pidof *pidof;
     struct px_timer *poll;     /* for processes without a pidfd */
     struct px_timer *deadline; /* of the end */
@@ -151,6 +163,14 @@ void px_cleanup_rewrite(struct px_server *srv);
 /* Runs the scopes whose time has come, and forgets what is needed no more: job, its ranks and scopes
  * may be gone afterwards. */
 void px_cleanup_check(struct px_cleanup_job *job);
+
+/* ---- cleanup_group.c ---------------------------------------------------------------------------- */
+
+/* A process that we have started, and which leads a group: all in it ends with us. */
+pmix_status_t px_cleanup_group_add(struct px_cleanup *c, pid_t pid);
+pmix_status_t px_cleanup_groups_rewrite(struct px_cleanup *c);
+/* Ends what is left in them. */
+void px_cleanup_groups_end(struct px_cleanup *c);
 
 /* ---- cleanup_watch.c ---------------------------------------------------------------------------- */
 

@@ -211,10 +211,8 @@ static struct px_journal_record seat_record(const struct px_cleanup_scope *s,
                                             const struct px_cleanup_seat *seat)
 {
     const struct px_cleanup_proc *p = seat->proc;
-    bool ends = p->ours && !s->who;
 
     return (struct px_journal_record){.type = PX_JOURNAL_PROC,
-                                      .flags = ends ? PX_JOURNAL_END : 0,
                                       .slot = seat->slot,
                                       .scope = s->id,
                                       .uid = geteuid(),
@@ -306,6 +304,12 @@ static void rewrite_scope(struct px_server *srv, const struct px_cleanup_scope *
 
 void px_cleanup_rewrite(struct px_server *srv)
 {
+    pmix_status_t rc = px_cleanup_groups_rewrite(srv->cleanup);
+
+    if (rc)
+        px_log(PX_LOG_WARN, "cleanup",
+               "the journal does not say which processes end with this one: %s",
+               PMIx_Error_string(rc));
     PX_LIST_EACH (&srv->cleanup->jobs, struct px_cleanup_job, job, link)
         PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
             rewrite_scope(srv, s);

@@ -397,22 +397,21 @@ void px_cleanup_peer_gone(struct px_server *srv PX_UNUSED, struct px_peer *peer)
     px_cleanup_check(job);
 }
 
-/* The job's scope holds it, also before anybody has registered anything: if we are killed, it is to
- * end. */
+/* Also before anybody has registered anything: if we are killed, it is to end. */
 static pmix_status_t hold(struct px_cleanup_job *job, pmix_rank_t rank, pid_t pid)
 {
     struct px_cleanup_rank *r = px_cleanup_rank_get(job, rank);
     struct px_cleanup_proc *p = r ? proc_new(r, pid) : NULL;
     struct px_cleanup_scope *s;
+    pmix_status_t rc;
 
     if (!p)
         return PMIX_ERR_NOMEM;
     p->ours = true;
     r->reported = false;
-    if (!px_session_can_record(job->registry->server))
-        return PMIX_SUCCESS;
-    s = px_cleanup_scope_get(job, PMIX_RANK_WILDCARD);
-    return s ? seat_rank(s, r) : PMIX_ERR_NOMEM;
+    rc = px_cleanup_group_add(job->registry, pid);
+    s = px_cleanup_scope_find(job, PMIX_RANK_WILDCARD);
+    return !rc && s && is_awaited(s, r) ? seat_rank(s, r) : rc;
 }
 
 void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid_t pid)

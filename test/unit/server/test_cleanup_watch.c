@@ -656,7 +656,7 @@ START_TEST(who_was_started_here_is_in_the_journal_without_having_asked)
     ck_assert_int_ne(pid, 0);
     raw_on_loop(tell_ended, NULL);
     cleaner_await(1);
-    await_pids(0);
+    await_pids(1); /* of the group that it has led */
     cleaner_stop();
 }
 END_TEST
