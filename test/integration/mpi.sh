@@ -14,7 +14,7 @@ SIZES="2 4 8"
 
 build_programs() {
     local p
-    for p in hello ring coll; do
+    for p in hello ring coll stay; do
         "$MPICC" -O1 -g -Wall -o "$TMP/bin/$p" "$HERE/mpi/$p.c" || die "cannot compile mpi/$p.c"
     done
 }
@@ -84,6 +84,24 @@ d() {
     used 3 'mpirun*' "$DEBIAN_LIB" $((3 * $1)) '[hrc]*' "$OUR_LIB"
 }
 
+# Its processes register their folders for clean-up, which the harness looks for.
+killed() { # killed LIBRARY RANK|SERVER
+    need_mpi
+    [ "$1" = debian ] || need_plain_library
+    local libdir=$LIBDIR victim
+    [ "$1" = ours ] || libdir=$(dirname "$DEBIAN_LIB")
+    start "$PMIXRUN" -n 4 -x "LD_LIBRARY_PATH=$libdir" "$TMP/bin/stay"
+    until_true 30 eval '[ "$(grep -c "^UP" "$OUT")" = 4 ]' || fail "the ranks do not start: $(tail -1 "$ERR")"
+    [ -n "$(find "$TMPDIR" /dev/shm -name '*ompi*' -o -name 'vader_segment*')" ] ||
+        fail "there is nothing that could be left"
+    victim=$PID
+    [ "$2" = SERVER ] || victim=$(sed -n 's/^UP 2 //p' "$OUT")
+    kill -9 "$victim"
+    await "$PID" 20
+    same 137 "$RC" "exit status"
+    until_true 1 eval '[ -z "$(leftovers)" ]' || fail "$(leftovers)"
+}
+
 # What both sides say they speak: with the usock component shut out, only tcp is left, and the
 # other way round our own library prefers usock.
 transports() {
@@ -102,6 +120,10 @@ for n in $SIZES; do
     t "b_pmixrun_with_our_library_over_tcp_$n" b "$n" _tcp
     t "c_mpirun_with_our_library_everywhere_$n" c "$n"
     t "d_mpirun_of_debian_with_our_library_in_ranks_$n" d "$n"
+done
+for lib in debian ours; do
+    t "killed_rank_of_${lib}_library_leaves_nothing" killed $lib RANK
+    t "killed_server_of_${lib}_library_leaves_nothing" killed $lib SERVER
 done
 t our_ranks_are_offered_usock_unless_excluded transports
 suite_end

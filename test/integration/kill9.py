@@ -1,0 +1,344 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""SIGKILL of a server between start and end of a job that registers and creates: a second later,
+or after the next server's start where there is no janitor, nothing is left. meson sets TENON_BUILD.
+Arguments are unittest's: -k PATTERN, -v. KILL_POINTS=1000: that many times with the janitor, and a
+fifth of it in each other way; KILL_SEED: the random numbers begin with that, so the delays of a
+failed run come again."""
+import ctypes
+import os
+import random
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BUILD = os.environ["TENON_BUILD"]
+SANITIZED = bool(os.environ.get("TENON_SANITIZE"))
+POINTS = int(os.environ.get("KILL_POINTS", "10" if SANITIZED else "50"))
+SEED = int(os.environ.get("KILL_SEED", time.time_ns() % 1000000))
+LIMIT_S = 10.0 if SANITIZED else 1.0
+LIVES = 4  # where a whole job takes longer than a quarter of a second, the limit is that many lives
+NOBODY = 12345
+PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
+LITTER = os.path.join(BUILD, "test/integration/litter")
+JOB = ["-n", "2", LITTER, "{point}", ":",
+       "-n", "1", "sh", "-c", 'sleep 300 & "$0"', LITTER]
+NAMED_POINTS = ("start", "init", "asked", "registered", "made", "fenced", "finalized")
+WALL = 0x40000000  # __WALL: also children that send no signal
+PR_SET_CHILD_SUBREAPER = 36
+
+
+# ---- processes ---------------------------------------------------------------------------------
+
+def adopt_orphans():
+    """Whatever a server leaves becomes our child: nothing can hide."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "cannot become a subreaper")
+
+
+def processes():
+    """{pid: (parent, state, name)} of all there are."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open("/proc/%s/stat" % name, "rb") as f:
+                text = f.read()
+        except OSError:
+            continue
+        comm, rest = text.rsplit(b")", 1)
+        state, parent = rest.split()[:2]
+        found[int(name)] = (int(parent), state.decode(),
+                            comm.split(b"(", 1)[1].decode("utf-8", "replace"))
+    return found
+
+
+def descendants():
+    """[(pid, name)] of ours, none of them a zombie: those are reaped."""
+    table = processes()
+    top, found = os.getpid(), []
+    for pid, (parent, state, name) in table.items():
+        above, seen = parent, set()
+        while above != top and above in table and above not in seen:
+            seen.add(above)
+            above = table[above][0]
+        if above != top:
+            continue
+        if state in "ZX":
+            if parent == os.getpid():
+                reap(pid)
+        else:
+            found.append((pid, name))
+    return found
+
+
+def reap(pid):
+    try:
+        os.waitpid(pid, os.WNOHANG | WALL)
+    except ChildProcessError:
+        pass
+
+
+def kill(pid, signum=signal.SIGKILL):
+    try:
+        os.kill(pid, signum)
+    except ProcessLookupError:
+        pass
+
+
+def is_of_library(pid):
+    """Made by the server by a bare clone: it runs the server's own program. Only root can tell."""
+    try:
+        return os.path.samefile("/proc/%d/exe" % pid, PMIXRUN)
+    except OSError:
+        return False
+
+
+# ---- one job -----------------------------------------------------------------------------------
+
+class Job:
+    """A place of its own, a server in it, and what is left there."""
+
+    n = 0
+
+    def __init__(self, uid=0, **env):
+        Job.n += 1
+        self.dir = tempfile.mkdtemp(prefix="tk.", dir="/tmp")
+        self.log = tempfile.NamedTemporaryFile(prefix="tk.log.", dir="/tmp")
+        self.prefix = "tk.%d.%d" % (os.getpid(), Job.n)
+        self.uid = uid if os.geteuid() == 0 else 0
+        os.chmod(self.log.name, 0o666)
+        if self.uid:
+            os.chown(self.dir, self.uid, self.uid)
+        self.env = {k: v for k, v in os.environ.items()
+                    if not re.match("(PMIX_|TENON_SERVER_URI|OMPI_|SLURM|LD_)", k)}
+        self.env.update(env, HOME="/nonexistent", TMPDIR=self.dir, LITTER=self.prefix, LITTER_LOG=self.log.name)
+        self.err = os.path.join("/tmp", self.prefix + ".err")
+        self.server = None
+
+    def start(self, *args):
+        who = {"user": self.uid, "group": self.uid, "extra_groups": []} if self.uid else {}
+        with open(self.err, "ab") as err:
+            self.server = subprocess.Popen([PMIXRUN, *args], env=self.env, cwd="/",
+                                           stdin=subprocess.DEVNULL,
+                                           stdout=subprocess.DEVNULL, stderr=err, **who)
+        return self.server
+
+    def litter(self, point=""):
+        return self.start(*[a.format(point=point) if "{" in a else a for a in JOB])
+
+    def errors(self):
+        with open(self.err, errors="replace") as f:
+            return f.read()
+
+    def left(self):
+        """In words; [] when nothing is."""
+        what = ["process %d (%s)" % p for p in descendants()]
+        for top, folders, files in os.walk(self.dir):
+            what += [os.path.join(top, name) for name in folders + files]
+        what += ["/dev/shm/" + name for name in os.listdir("/dev/shm") if self.is_ours(name)]
+        with open("/proc/net/unix", errors="replace") as f:
+            what += ["socket " + line.split()[-1] for line in f if self.dir in line]
+        return what
+
+    def is_ours(self, name):
+        return os.environ.get("TENON_PRIVATE_SHM") == "yes" or name.startswith(self.prefix)
+
+    def await_nothing(self, since, limit):
+        """(what is left, seconds): after limit, or as soon as nothing is."""
+        while True:
+            what = self.left()
+            seconds = time.monotonic() - since
+            if not what or seconds > limit:
+                return what, seconds
+            time.sleep(0.01)
+
+    def point(self):
+        """The last that a rank has passed."""
+        with open(self.log.name) as f:
+            passed = f.read().split()
+        return passed[-1] if passed else "none"
+
+    def end(self):
+        """Whatever happened, nothing of it stays."""
+        for _ in range(200):
+            left = descendants()
+            if not left:
+                break
+            for pid, _name in left:
+                kill(pid)
+            time.sleep(0.01)
+        if self.server:
+            self.server.wait()
+        shutil.rmtree(self.dir, ignore_errors=True)
+        self.log.close()
+        if os.path.exists(self.err):
+            os.unlink(self.err)
+        for name in os.listdir("/dev/shm"):
+            if name.startswith(self.prefix):
+                path = os.path.join("/dev/shm", name)
+                shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+
+
+# ---- the tests ---------------------------------------------------------------------------------
+
+class Kill(unittest.TestCase):
+    longMessage = False
+
+    def setUp(self):
+        self.random = random.Random("%d %s" % (SEED, self.id()))
+        self.points, self.seconds, self.failures = {}, [], []
+        self.limit = LIMIT_S
+
+    def life(self, **how):
+        """How long the job lives if nobody kills it; it leaves nothing then, either."""
+        lives = []
+        for _ in range(3):
+            job = Job(**how)
+            try:
+                begin = time.monotonic()
+                status = job.litter().wait(timeout=60)
+                lives.append(time.monotonic() - begin)
+                self.assertEqual(status, 0, "exit status %d: %s" % (status, job.errors()))
+                left, _ = job.await_nothing(time.monotonic(), LIMIT_S * LIVES)
+                self.assertEqual(left, [], "left by a job that nobody killed: %s" % left)
+            finally:
+                job.end()
+        self.limit = max(LIMIT_S, LIVES * statistics.median(lives))
+        return statistics.median(lives)
+
+    def note(self, job, delay, left, seconds):
+        point = job.point()
+        self.points[point] = self.points.get(point, 0) + 1
+        self.seconds.append(seconds)
+        if left:
+            self.failures.append("killed after %.4f s (%s): %d left after %.2f s: %s" %
+                                 (delay, point, len(left), seconds, ", ".join(left[:8])))
+
+    def judge(self):
+        n = len(self.seconds)
+        print("\n%s: seed %d, %d points (%s), gone after %.3f s (median), %.3f s (longest), at "
+              "most %.2f s" % (
+            self._testMethodName, SEED, n,
+            ", ".join("%s %d" % p for p in sorted(self.points.items())),
+            statistics.median(self.seconds), max(self.seconds), self.limit), file=sys.stderr)
+        self.assertEqual(self.failures, [], "seed %d: %d of %d points:\n%s" % (
+            SEED, len(self.failures), n, "\n".join(self.failures[:10])))
+
+    def at_random(self, n, kill_it, after, **how):
+        life = self.life(**how)
+        for _ in range(n):
+            delay = self.random.uniform(0, life * 1.05)
+            job = Job(**how)
+            try:
+                job.litter()
+                time.sleep(delay)
+                kill_it(job)
+                job.server.wait()
+                self.note(job, delay, *after(job))
+            finally:
+                job.end()
+        self.judge()
+
+    @staticmethod
+    def kill_server(job):
+        kill(job.server.pid)
+
+    def kill_all_of_it(self, job):
+        """The server and whatever it has made of itself, with none left to notice the others' end."""
+        kill(job.server.pid, signal.SIGSTOP)
+        for _ in range(100):
+            made = [pid for pid, _ in descendants()
+                    if pid != job.server.pid and is_of_library(pid)]
+            if not made:
+                break
+            for pid in made:
+                kill(pid)
+        else:
+            self.fail("it makes ever more processes while it is stopped")
+        kill(job.server.pid)
+
+    def a_second_later(self, job):
+        return job.await_nothing(time.monotonic(), self.limit)
+
+    def after_the_next_start(self, job):
+        """That one lives for less than a second, or for all of it."""
+        begin = time.monotonic()
+        program = self.random.choice((["true"], ["sleep", str(self.limit)]))
+        status = job.start("-n", "1", *program).wait(timeout=60)
+        left, seconds = job.await_nothing(begin, max(self.limit, time.monotonic() - begin + 0.5))
+        if left:
+            left.append("with " + program[0])
+        if status:
+            left.append("the next server: exit status %d: %s" % (status, job.errors()))
+        return left, seconds
+
+
+class WithTheJanitor(Kill):
+    def test_nothing_is_left_a_second_after_the_kill(self):
+        self.at_random(POINTS - POINTS // 2, self.kill_server, self.a_second_later)
+
+    def test_nothing_is_left_a_second_after_the_kill_of_a_plain_users_server(self):
+        if os.geteuid() == 0 and not others_can_run_it():
+            self.skipTest("another user cannot read the build folder")
+        self.at_random(POINTS // 2, self.kill_server, self.a_second_later, uid=NOBODY)
+
+    def test_nothing_is_left_when_a_rank_kills_its_server(self):
+        self.life()
+        for point in NAMED_POINTS:
+            job = Job()
+            try:
+                status = job.litter(point).wait(timeout=60)
+                self.note(job, 0, *self.a_second_later(job))
+                self.assertEqual(status, -signal.SIGKILL, "%s: exit status %d: %s" % (
+                    point, status, job.errors()))
+            finally:
+                job.end()
+        self.judge()
+
+
+class WithoutOne(Kill):
+    def test_nothing_is_left_after_the_next_start_if_all_of_it_is_killed(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to tell the janitor from a rank")
+        self.at_random(max(POINTS // 5, 2), self.kill_all_of_it, self.after_the_next_start)
+
+    def test_nothing_is_left_after_the_next_start_of_an_inproc_server(self):
+        if os.geteuid() == 0 and not others_can_run_it():
+            self.skipTest("another user cannot read the build folder")
+        self.at_random(max(POINTS // 5, 2), self.kill_server, self.after_the_next_start,
+                       uid=NOBODY, PMIX_MCA_pcleanup="inproc")
+
+
+def others_can_run_it():
+    return subprocess.run(["test", "-x", PMIXRUN, "-a", "-x", LITTER], user=NOBODY,
+                          group=NOBODY, extra_groups=[], check=False).returncode == 0
+
+
+def with_private_shm():
+    """What others have in /dev/shm must not be taken for ours: root gets one of its own."""
+    if "TENON_PRIVATE_SHM" in os.environ or os.geteuid() != 0:
+        return
+    os.environ["TENON_PRIVATE_SHM"] = "no"
+    alone = ["unshare", "-m", "--propagation", "private", "--"]
+    if subprocess.run([*alone, "mount", "-t", "tmpfs", "tmpfs", "/dev/shm"], check=False,
+                      stderr=subprocess.DEVNULL).returncode:
+        return
+    os.environ["TENON_PRIVATE_SHM"] = "yes"
+    os.execvp("unshare", [*alone, "sh", "-c",
+                          'mount -t tmpfs -o mode=1777 tmpfs /dev/shm && exec "$@"', "sh",
+                          sys.executable, *sys.argv])
+
+
+if __name__ == "__main__":
+    with_private_shm()
+    adopt_orphans()
+    unittest.main()

@@ -1,0 +1,196 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Registered clean-up, whole programs: the example, foreign clients, hosts that tell of an end and
+# hosts that do not; nobody waits for a removal; a full disk.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/lib.sh"
+suite_begin litter "$@"
+
+EXAMPLE=$BUILD/contrib/examples/cleanup
+DEBIAN_DIR=$(dirname "${DEBIAN_LIB:-/nowhere/x}")
+NO_LEAK_CHECK=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+export LITTER=tenon.litter.$$
+
+# ---- the example -------------------------------------------------------------------------------
+
+# named WHEN WHAT: the paths of which the example has said so
+named() { sed -n "s/^rank [0-9]*: when $1 has ended: $2 //p" "$OUT" | sort; }
+
+# Exactly the files that were to stay are there, with their folders; and one of a stranger.
+example() { # example RANKS
+    local place=$TMPDIR/place tree
+    mkdir "$place"
+    touch "$place/other"
+    run 60 "$PMIXRUN" -n "$1" "$EXAMPLE" "$place" >"$OUT" 2>"$ERR" || fail "$(head -1 "$ERR")"
+    lines $((5 * $1)) '' "$OUT"
+    same "$1" "$(named it 'remove tree' | uniq | wc -l)" "trees of the ranks"
+    same "$1" "$(named it 'remove file' | uniq | wc -l)" "files of the ranks"
+    same $((2 * $1)) "$(named it leave | uniq | wc -l)" "files to leave"
+    same 1 "$(named 'the job' 'remove tree' | uniq | wc -l)" "trees of the job"
+    {
+        echo "$place/other"
+        for tree in $(named it 'remove tree'); do
+            printf '%s\n' "$tree" "$tree/output.txt" "$tree/sub" "$tree/sub/contact.info"
+        done
+    } | sort >"$TMP/wanted"
+    find "$place" -mindepth 1 | sort | cmp -s - "$TMP/wanted" ||
+        fail "not what was to be left: $(find "$place" -mindepth 1 | sort | diff - "$TMP/wanted" | tr '\n' ' ')"
+    rm -rf "$place"
+}
+
+# ---- foreign clients ----------------------------------------------------------------------------
+
+litter_of() { # litter_of HEADERS
+    case $1 in
+        debian)
+            need_debian_headers
+            [ -x "$TMP/bin/litter" ] || compile_debian litter "$HERE/clients/litter.c" ||
+                fail "cannot compile clients/litter.c with Debian's headers"
+            PROGRAM=$TMP/bin/litter LIBRARY=$DEBIAN_LIB CLIENT_LIBDIR=$DEBIAN_DIR
+            export ASAN_OPTIONS=$NO_LEAK_CHECK
+            ;;
+        ours) PROGRAM=$PROGRAMS/litter LIBRARY=$OUR_LIB CLIENT_LIBDIR=$LIBDIR ;;
+    esac
+}
+
+# Whatever they leave is a failure, which the harness sees.
+under_pmixrun() { # under_pmixrun HEADERS
+    litter_of "$1"
+    run 60 "$PMIXRUN" -n 3 -x "LD_LIBRARY_PATH=$CLIENT_LIBDIR" "$PROGRAM" >"$OUT" 2>"$ERR" ||
+        fail "exit status $?: $(tail -1 "$ERR")"
+    lines 3 '^OK litter [0-2]$' "$OUT"
+    used 1 pmixrun "$OUR_LIB" 3 litter "$LIBRARY"
+}
+
+# A rank that dies of it is cleaned up after like any other.
+killed_under_pmixrun() { # killed_under_pmixrun HEADERS
+    litter_of "$1"
+    # shellcheck disable=SC2016
+    rc_of 137 run 60 "$PMIXRUN" -n 2 -x "LD_LIBRARY_PATH=$CLIENT_LIBDIR" -x LITTER_DIES=made \
+        "$PROGRAM" >"$OUT" 2>"$ERR"
+    lines 0 '^OK' "$OUT"
+}
+
+# The host tells of nothing until all is gone: the library sees by itself that they have ended.
+under_host() { # under_host HEADERS TOLD|SILENT
+    litter_of "$1"
+    [ "$2" = TOLD ] || export MINIHOST_UNTIL_GONE=$TMPDIR/tree.0:$TMPDIR/tree.1:$TMPDIR/job:/dev/shm/$LITTER.0
+    HOST_CLIENT_LIBRARY=$CLIENT_LIBDIR LD_LIBRARY_PATH=$LIBDIR PMIX_MCA_ptl=tcp LITTER_ALONE=1 \
+        run 60 "$PROGRAMS/minihost" 2 "$PROGRAM" >"$OUT" 2>"$ERR" ||
+        fail "exit status $?: $(tail -1 "$ERR")"
+    lines 2 '^OK litter [01]$' "$OUT"
+    used 1 minihost "$OUR_LIB" 2 litter "$LIBRARY"
+}
+
+# ---- nobody waits ---------------------------------------------------------------------------------
+
+make_tree() { # make_tree PATH FOLDERS FILES
+    python3 - "$@" <<'END'
+import os, sys
+top, folders, files = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+for i in range(folders):
+    os.makedirs("%s/%d" % (top, i))
+    for j in range(files):
+        open("%s/%d/%d" % (top, i, j), "x").close()
+END
+}
+
+# Processes that run the server's program: what it made of itself by a bare clone.
+made_by_server() {
+    local pid
+    for pid in $(leftover_pids); do
+        [ "$pid" = "$PID" ] || ! [ "/proc/$pid/exe" -ef "$PMIXRUN" ] || echo "$pid"
+    done
+}
+
+done_by() { grep -c "^rank $1 has done" "$OUT" || true; }
+more_than() { [ "$(done_by "$1")" -ge "$2" ]; }
+
+# While whoever removes is stopped nothing can be removed; and nobody notices.
+stopped() {
+    is_root || skip "not root: who removes cannot be told from others"
+    local pids pid rank before
+    make_tree "$TMPDIR/busy" 10 10
+    export BUSY_TREE=$TMPDIR/busy BUSY_GO=$TMP/go BUSY_STOP=$TMP/stop
+    start "$PMIXRUN" -n 3 "$PROGRAMS/busy"
+    until_true 20 grep -q '^registered' "$OUT" || fail "nothing is registered: $(tail -1 "$ERR")"
+    rank=$(sed -n 's/^registered by //p' "$OUT")
+    pids=$(made_by_server)
+    [ -n "$pids" ] || fail "there is nobody who removes"
+    for pid in $pids; do kill -STOP "$pid"; done
+    touch "$BUSY_GO"
+    until_true 20 eval '! kill -0 "$rank" 2>/dev/null' || fail "rank 0 does not end"
+    before=$(done_by 1)
+    until_true 30 more_than 1 $((before + 3)) || fail "rank 1 waits"
+    until_true 30 more_than 2 $((before + 3)) || fail "rank 2 waits"
+    same 111 "$(find "$TMPDIR/busy" | wc -l)" "files and folders while it is stopped"
+    for pid in $pids; do kill -CONT "$pid"; done
+    until_true 20 eval '! [ -e "$TMPDIR/busy" ]' || fail "the tree is not removed"
+    touch "$BUSY_STOP"
+    await "$PID" 30
+    same 0 "$RC" "exit status: $(tail -1 "$ERR")"
+    lines 3 '^OK busy [0-2]$' "$OUT"
+}
+
+# The server's own threads remove nothing of what clients have named.
+traced() {
+    has strace || skip "no strace"
+    strace -o /dev/null -e trace=none true 2>/dev/null || skip "strace is not allowed here"
+    [ -z "$SANITIZE" ] || skip "a sanitized program cannot be traced: leaks are looked for by ptrace"
+    run 120 strace -f -y -qq -o "$TMP/trace" -e trace=unlink,unlinkat,rmdir,clone,clone3 \
+        "$PMIXRUN" -n 2 "$PROGRAMS/litter" >"$OUT" 2>"$ERR" || fail "$(tail -1 "$ERR")"
+    lines 2 '^OK litter [01]$' "$OUT"
+    python3 - "$TMP/trace" >"$TMP/removals" <<'END' || fail "the trace is not understood"
+import re, sys
+server, begun, removals = set(), {}, {True: 0, False: 0}
+for line in open(sys.argv[1], errors="replace"):
+    pid, rest = line.split(None, 1)
+    server = server or {pid}
+    if "unfinished ..." in rest:
+        begun[pid] = rest
+        continue
+    if rest.startswith("<..."):
+        rest = begun.pop(pid, "") + rest
+    born = re.match(r"clone3?\(.*CLONE_THREAD.*= (\d+)", rest, re.S)
+    if born and pid in server:
+        server.add(born[1])
+    if re.match(r"(unlink|unlinkat|rmdir)\(.*(own\.|tree\.|.job[^s]|socket\.|litter).*= 0$", rest.strip(), re.S):
+        removals[pid in server] += 1
+print(removals[True], removals[False])
+END
+    local own other
+    read -r own other <"$TMP/removals"
+    same 0 "$own" "removals by the server's threads"
+    # two ranks: 10 files, 42 entries of trees and 20 in the job's tree; and its top
+    [ "$other" -ge 145 ] || fail "$other removals by others"
+}
+
+# ---- the disk is full ----------------------------------------------------------------------------
+
+full() {
+    is_root || skip "needs root, to mount a small disk"
+    unshare -m --propagation private -- mount -t tmpfs -o size=192k tmpfs "$TMPDIR" 2>/dev/null ||
+        skip "mounting is not allowed here"
+    local took
+    FILL_FILE=/dev/shm/$LITTER run 60 unshare -m --propagation private -- sh -c '
+        mount -t tmpfs -o size=192k,mode=1777 tmpfs "$TMPDIR" && "$@" && left=$(ls -A "$TMPDIR") &&
+        if [ -n "$left" ]; then echo "left: $left" >&2; exit 9; fi' sh \
+        "$PMIXRUN" -n 2 "$PROGRAMS/fill" >"$OUT" 2>"$ERR" || fail "$(tail -1 "$ERR")"
+    lines 2 '^OK fill [01]$' "$OUT"
+    took=$(sed -n 's/^took //p' "$OUT" | sort -n | tail -1)
+    [ "$took" -lt 200 ] || fail "$took of 1,800 bytes found room on a disk of 192 KiB"
+}
+
+for n in 1 4; do
+    t "example_of_$n" example $n
+done
+for headers in ours debian; do
+    t "litter_of_${headers}_under_pmixrun" under_pmixrun $headers
+    t "killed_litter_of_${headers}_under_pmixrun" killed_under_pmixrun $headers
+    t "litter_of_${headers}_under_a_host_that_tells" under_host $headers TOLD
+    t "litter_of_${headers}_under_a_host_that_does_not" under_host $headers SILENT
+done
+t nobody_waits_for_a_removal stopped
+t server_threads_remove_nothing traced
+t full_disk_is_told_and_nothing_else_fails full
+suite_end
