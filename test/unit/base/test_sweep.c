@@ -125,7 +125,7 @@ END_TEST
 
 START_TEST(many_slots_in_any_order_are_all_found)
 {
-    enum { N = 3000 };
+    enum { N = 900 };
 
     make_dir(in("d"));
     for (uint32_t i = 0; i < N; i++) {
@@ -254,8 +254,10 @@ START_TEST(who_is_not_root_refuses_what_is_not_his)
     struct told told = {0};
     const struct px_sweep s = {.journal = journal, .told = on_told, .arg = &told};
 
+    uid_t his = geteuid() == STRANGER ? OTHER_STRANGER + 1 : STRANGER;
+
     file_in(1, 0, "mine");
-    append_item_of(journal, 1, 1, in("his"), STRANGER, STRANGER);
+    append_item_of(journal, 1, 1, in("his"), his, his);
     append_item_of(journal, 1, 2, in("roots"), 0, 0);
     if (geteuid() == 0) {
         give(top, OTHER_STRANGER, OTHER_STRANGER);
