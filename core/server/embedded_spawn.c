@@ -94,15 +94,26 @@ static pmix_status_t make_env(const struct px_task *task, char ***env,
               : PMIX_SUCCESS;
 }
 
+/* Before it can start anything itself: if we are killed, all of that has to be known. */
+static void on_forked(void *arg, pid_t pid)
+{
+    struct px_task *task = arg;
+    pmix_proc_t proc = task->job->proc;
+
+    task->pid = pid;
+    proc.rank = task->rank;
+    px_cleanup_proc_started(task->job->host->server, &proc, pid);
+}
+
 static pmix_status_t exec_task(struct px_task *task, const struct px_pfexec_spec *spec,
                                struct px_err *err)
 {
     const struct px_module *m = task->job->host->pfexec;
-    pmix_proc_t proc = task->job->proc;
     char why[sizeof(err->text)] = "";
-    pmix_status_t rc = px_pfexec_ops(m)->spawn(m->self, spec, &task->pid, why,
-                                               sizeof(why));
+    pid_t pid = 0;
 
+    task->pid = 0;
+    pmix_status_t rc = px_pfexec_ops(m)->spawn(m->self, spec, &pid, why, sizeof(why));
     if (rc) {
         px_err_set(err, rc, "%s", why);
         return rc == PMIX_ERR_NOT_FOUND         ? PMIX_ERR_JOB_EXE_NOT_FOUND
@@ -110,10 +121,10 @@ static pmix_status_t exec_task(struct px_task *task, const struct px_pfexec_spec
                : rc == PMIX_ERR_OUT_OF_RESOURCE ? PMIX_ERR_JOB_INSUFFICIENT_RESOURCES
                                                 : PMIX_ERR_JOB_FAILED_TO_LAUNCH;
     }
+    if (!task->pid) /* the component is older than that call */
+        on_forked(task, pid);
     task->running = true;
     task->job->n_running++;
-    proc.rank = task->rank;
-    px_cleanup_proc_started(task->job->host->server, &proc, task->pid);
     px_log(PX_LOG_INFO, "spawn", "rank %u of %s is %s, pid %ld", task->rank,
            task->job->proc.nspace, spec->program, (long)task->pid);
     return PMIX_SUCCESS;
@@ -164,7 +175,8 @@ static pmix_status_t start_task(struct px_task *task, struct px_err *err)
                                       .cwd = app->cwd,
                                       .fds = {ends.in, ends.out, ends.errors},
                                       .on_exit = px_job_task_ended,
-                                      .arg = task};
+                                      .arg = task,
+                                      .forked = on_forked};
         rc = exec_task(task, &spec, err);
     }
     ends_close(&ends);

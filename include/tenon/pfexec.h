@@ -15,6 +15,9 @@ struct px_pfexec_spec {
     int fds[3];      /* become 0, 1, 2; -1: /dev/null. Stay the caller's. */
     px_child_fn on_exit;
     void *arg;
+    /* Called within spawn once there is a child, which does not run the program before this has
+     * returned, and never if this process ends meanwhile. May be NULL. spawn may fail afterwards. */
+    void (*forked)(void *arg, pid_t pid);
 };
 
 struct px_pfexec_ops {

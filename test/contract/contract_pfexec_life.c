@@ -279,6 +279,45 @@ START_TEST(dies_with_its_parent)
 }
 END_TEST
 
+struct gate {
+    struct job job;
+    const char *file; /* that the program makes */
+    pid_t pid;
+    int n_calls;
+    bool ran;
+};
+
+/* Gives the program time to run, if nothing holds it. */
+static void on_forked(void *arg, pid_t pid)
+{
+    struct gate *g = PX_CONTAINER_OF(arg, struct gate, job);
+
+    g->n_calls++;
+    g->pid = pid;
+    fake_host_run(&contract.host, 100, NULL, NULL);
+    g->ran = access(g->file, F_OK) == 0;
+}
+
+START_TEST(the_program_waits_for_what_is_done_about_its_process)
+{
+    char file[] = "/tmp/pfexec.XXXXXX", script[64];
+
+    close(mkstemp(file));
+    ck_assert_int_eq(unlink(file), 0);
+    snprintf(script, sizeof(script), "echo >%s", file);
+    struct gate g = {.job = job_of_script(script), .file = file};
+    g.job.spec.forked = on_forked;
+
+    job_spawn(&g.job);
+
+    ck_assert_int_eq(job_wait(&g.job), 0);
+    ck_assert_int_eq(g.n_calls, 1);
+    ck_assert_int_eq(g.pid, g.job.pid);
+    ck_assert(!g.ran);
+    ck_assert_int_eq(unlink(file), 0); /* it has run since */
+}
+END_TEST
+
 START_TEST(closing_ends_what_runs)
 {
     struct job job = job_of_script("sleep 60 & echo ready; wait");
@@ -313,6 +352,7 @@ size_t pfexec_life_tests(const TTest **tests)
         a_signal_that_is_none_is_refused,
         who_ends_unseen_can_be_signalled,
         dies_with_its_parent,
+        the_program_waits_for_what_is_done_about_its_process,
         closing_ends_what_runs,
     };
 

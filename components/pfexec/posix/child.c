@@ -37,6 +37,22 @@ static bool bind_to_parent(pid_t parent)
     return true;
 }
 
+/* The end of the pipe instead of a byte: nobody is there any more who would know of us. */
+static void pass_gate(const int gate[2])
+{
+    ssize_t n;
+    char go;
+
+    if (gate[0] < 0)
+        return;
+    close(gate[1]);
+    do {
+        n = read(gate[0], &go, 1);
+    } while (n < 0 && errno == EINTR);
+    if (n != 1)
+        _exit(EXIT_NOT_RUN);
+}
+
 /* Out of the way of the three that are going to be replaced. */
 static int lift(int fd)
 {
@@ -87,6 +103,7 @@ PX_NORETURN void px_child_run(const struct px_child_plan *plan)
         fail(report, PX_CHILD_GROUP);
     if (!bind_to_parent(plan->parent))
         fail(report, PX_CHILD_BOND);
+    pass_gate(plan->gate);
     if (spec->cwd && chdir(spec->cwd) < 0)
         fail(report, PX_CHILD_DIRECTORY);
 

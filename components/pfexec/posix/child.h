@@ -26,6 +26,7 @@ struct px_child_plan {
     pid_t parent;
     int null_fd; /* stands in for fds of -1 */
     int report;  /* write end, close-on-exec */
+    int gate[2]; /* the program runs once a byte has come through; -1: at once */
 };
 
 /* In the new process, all signals blocked: becomes the program or reports and exits.

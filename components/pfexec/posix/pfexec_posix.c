@@ -205,10 +205,13 @@ static pid_t fork_child(const struct px_child_plan *plan)
 static pmix_status_t launch(const struct px_pfexec_spec *spec, pid_t *pid, int *report,
                             struct px_err *err)
 {
-    struct px_child_plan plan = {.spec = spec, .parent = getpid(), .null_fd = -1};
+    struct px_child_plan plan = {
+        .spec = spec, .parent = getpid(), .null_fd = -1, .gate = {-1, -1}};
     PX_AUTOCLOSE int null_fd = -1;
     PX_AUTOCLOSE int read_end = -1;
     PX_AUTOCLOSE int write_end = -1;
+    PX_AUTOCLOSE int gate_out = -1;
+    PX_AUTOCLOSE int gate_in = -1;
     int ends[2];
 
     if (spec->fds[0] < 0 || spec->fds[1] < 0 || spec->fds[2] < 0) {
@@ -220,12 +223,21 @@ static pmix_status_t launch(const struct px_pfexec_spec *spec, pid_t *pid, int *
         return px_err_errno(err, "cannot make a pipe");
     read_end = ends[0];
     write_end = ends[1];
+    if (spec->forked && pipe2(plan.gate, O_CLOEXEC) < 0)
+        return px_err_errno(err, "cannot make a pipe");
+    gate_out = plan.gate[0];
+    gate_in = plan.gate[1];
     plan.null_fd = null_fd;
     plan.report = write_end;
     pid_t made = fork_child(&plan);
     if (made < 0)
         return px_err_errno(err, "cannot fork");
     *pid = made;
+    if (spec->forked) {
+        spec->forked(spec->arg, made);
+        (void)px_fd_write(gate_in, "",
+                          1); /* if it is gone already, its report says so */
+    }
     *report = px_take_fd(&read_end);
     return PMIX_SUCCESS; /* closes our write end: the child's is the last */
 }
