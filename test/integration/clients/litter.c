@@ -153,6 +153,7 @@ static void use_session_folder(const pmix_proc_t *who, const char *key)
     PMIX_VALUE_RELEASE(v);
 }
 
+/* It does not hold our output open: whoever reads that waits for it. */
 static void start_process(void)
 {
     pid_t pid = getenv("LITTER_ALONE") ? getpid() : fork();
@@ -160,6 +161,7 @@ static void start_process(void)
     CHECK(pid >= 0);
     if (pid > 0)
         return;
+    CHECK(freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr));
     execlp("sleep", "sleep", "300", (char *)NULL);
     _exit(127);
 }
