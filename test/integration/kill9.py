@@ -27,10 +27,8 @@ LIVES = 4  # where a whole job takes longer than a quarter of a second, the limi
 NOBODY = 12345
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
 LITTER = os.path.join(BUILD, "test/integration/litter")
-# What a rank puts into the background before the server has written down who the rank is (right after
-# it was started) nobody knows of: so the shell waits for a moment.
 JOB = ["-n", "2", LITTER, "{point}", ":",
-       "-n", "1", "sh", "-c", 'sleep 0.1; sleep 300 >/dev/null 2>&1 & "$0"', LITTER]
+       "-n", "1", "sh", "-c", 'sleep 300 >/dev/null 2>&1 & "$0"', LITTER]
 NAMED_POINTS = ("start", "init", "asked", "registered", "made", "fenced", "finalized")
 WALL = 0x40000000  # __WALL: also children that send no signal
 PR_SET_CHILD_SUBREAPER = 36
