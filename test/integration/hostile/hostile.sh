@@ -34,22 +34,19 @@ WALKER=$TESTS/hostile_walker
 export HOSTILE_SWAPS=$((${HOSTILE_SWAPS:-100000} / 5)) # five programs swap
 
 fallbacks() { # fallbacks ERRNO POWERS
-    HOSTILE_FILES=1000 program 180 "$WALKER" "$2" "${NEWER[@]/%/=$1}"
+    HOSTILE_DEPTH=2000 HOSTILE_FILES=1000 program 180 "$WALKER" "$2" "${NEWER[@]/%/=$1}"
 }
 
-# Where it is confined, or one of many, the walk has not time enough for the depth that the
-# others try.
-shallower() { # shallower DEPTH COMMAND...
-    local depth=$1
-    shift
-    HOSTILE_DEPTH=$depth program 180 "$@"
-}
+# Where it is confined the walk has not time enough for the depth that the others try; and on a
+# server it is cut off after seconds.
+confined() { HOSTILE_DEPTH=2000 program 180 "$WALKER" user; }
+on_server() { HOSTILE_DEPTH=1000 HOSTILE_FILES=20000 program 180 "$TESTS/hostile_server"; }
 
 exec 3>&1
 t 'a naive remover is beaten' program 60 "$WALKER" decoy
-t 'the walker as the user' shallower 3000 "$WALKER" user
+t 'the walker as the user' confined
 t 'the walker with powers of root' program 180 "$WALKER" powers
 t 'the walker as the user, where the kernel is old' fallbacks ENOSYS user
 t 'the walker with powers of root, where calls are forbidden' fallbacks EPERM powers
-t 'a server of root' shallower 1000 "$TESTS/hostile_server"
+t 'a server of root' on_server
 suite_end

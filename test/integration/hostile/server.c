@@ -13,7 +13,7 @@
 #define SWAPS  10000
 #define IDLE_S 60
 /* After so long a walk is given up. */
-#define WALK_LIMIT "8s"
+#define WALK_LIMIT "5s"
 
 char client_path[4096];
 

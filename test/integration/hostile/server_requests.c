@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define MAX_ENTRIES 4096
-#define HELD_UP_S   5 /* less than a walk may hang: WALK_LIMIT */
+#define HELD_UP_S   3 /* less than a walk may hang: WALK_LIMIT */
 
 /* A client with these arguments, and the scene's registrations; refused if wanted so. */
 static void client(struct scene *s, uid_t uid, bool refused, const char *const *words)
