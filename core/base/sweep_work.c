@@ -255,13 +255,19 @@ bool px_sweep_reap_within(pid_t pid, uint64_t ms)
     return true;
 }
 
-/* The group has its number for as long as the child is not reaped. */
+/* The group has its number for as long as the child is not reaped: that it has ended has to be
+ * known before. */
 bool px_sweep_reap_worker(pid_t pid, int *status)
 {
     siginfo_t info = {0};
+    int r;
 
-    if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
-        info.si_pid == pid)
+    do {
+        r = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL);
+    } while (r < 0 && errno == EINTR);
+    if (r == 0 && info.si_pid != pid)
+        return false;
+    if (r == 0)
         kill(-pid, SIGKILL);
     return px_sweep_reap(pid, status);
 }
