@@ -80,7 +80,7 @@ static int look_extended(struct px_rm_sys *sys, int at, const char *name,
                          struct px_rm_node *out)
 {
     const unsigned int mask = STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID |
-                              STATX_INO;
+                              STATX_INO | STATX_CTIME;
     int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
     struct statx st;
 
@@ -95,6 +95,7 @@ static int look_extended(struct px_rm_sys *sys, int at, const char *name,
         .gid = st.stx_gid,
         .mode = st.stx_mode,
         .mount = st.stx_attributes & st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT,
+        .changed_ns = st.stx_ctime.tv_sec * PX_RM_NS_PER_S + st.stx_ctime.tv_nsec,
     };
     return 0;
 }
@@ -117,7 +118,9 @@ int px_rm_look(struct px_rm_sys *sys, int at, const char *name, struct px_rm_nod
                                .ino = st.st_ino,
                                .uid = st.st_uid,
                                .gid = st.st_gid,
-                               .mode = st.st_mode};
+                               .mode = st.st_mode,
+                               .changed_ns = st.st_ctim.tv_sec * PX_RM_NS_PER_S +
+                                             st.st_ctim.tv_nsec};
     return 0;
 }
 

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define PX_RM_NS_PER_S INT64_C(1000000000)
+
 /* What this kernel, or a filter above it, turned out not to have. Begins zeroed. */
 struct px_rm_sys {
     bool no_openat2;
@@ -22,7 +24,8 @@ struct px_rm_node {
     uid_t uid;
     gid_t gid;
     mode_t mode;
-    bool mount; /* something is mounted there */
+    bool mount;         /* something is mounted there */
+    int64_t changed_ns; /* or made, since 1970 */
 };
 
 static inline bool px_rm_is(const struct px_rm_node *node, dev_t dev, ino_t ino)

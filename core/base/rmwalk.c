@@ -10,13 +10,17 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     MAX_OPEN = 8,           /* folders, besides the top */
     MAX_PASSES = 64,        /* over a folder in which things appear */
     MAX_TREE_PASSES = 4096, /* of that kind in a tree */
-    MAX_READS = 1 << 20     /* of one pass */
+    MAX_READS = 1 << 20,    /* of one pass */
+    /* Things that were not there when the walk began, removed in one pass, and in a tree before none is read
+     * twice any more: somebody may make them as fast as they are removed. */
+    MAX_NEW = 1 << 16
 };
 
 /* As getdents64(2) has it. */
@@ -53,6 +57,8 @@ struct walk {
     const struct px_rm_top *top;
     uint64_t n_told; /* before it */
     int64_t mount;
+    int64_t begun_ns; /* since 1970 */
+    unsigned int n_new;
     unsigned int passes;
     unsigned int n_open;
     struct folder *open[MAX_OPEN]; /* the one worked in is the last; not the top */
@@ -201,6 +207,7 @@ static bool remove_entry(struct walk *w, struct folder *f, const char *name)
     }
     if (must_stay(w, f, name, &node))
         return false;
+    w->n_new += node.changed_ns > w->begun_ns;
     if (unlinkat(f->fd, name, 0) == 0)
         w->run->totals->files++;
     else if (errno == EISDIR)
@@ -248,7 +255,8 @@ static void read_folder(struct walk *w, struct folder *f)
     f->next = f->last = run->mem = (char *)(f + 1);
     /* The rest is for what is below. */
     const char *limit = run->mem + (run->end - run->mem) / 2;
-    for (int i = 0; i < MAX_READS; i++) {
+    const unsigned int n_new = w->n_new;
+    for (int i = 0; i < MAX_READS && w->n_new - n_new < MAX_NEW; i++) {
         long n = syscall(SYS_getdents64, f->fd, run->entries, PX_RM_ENTRIES_SIZE);
 
         if (n < 0 && errno == EINTR)
@@ -264,6 +272,8 @@ static void read_folder(struct walk *w, struct folder *f)
             at += e->size;
         }
     }
+    if (w->n_new - n_new >= MAX_NEW)
+        stays(w, f, NULL, PX_RM_FAILED, ENOTEMPTY);
     run->mem = f->last;
 }
 
@@ -272,7 +282,7 @@ static void read_folder(struct walk *w, struct folder *f)
 static bool read_again(struct walk *w, struct folder *f)
 {
     if (f->passes >= MAX_PASSES || w->passes >= MAX_TREE_PASSES ||
-        lseek(f->fd, 0, SEEK_SET) < 0) {
+        w->n_new >= MAX_NEW || lseek(f->fd, 0, SEEK_SET) < 0) {
         stays(w, f, NULL, f->moved ? PX_RM_MOVED : PX_RM_FAILED, ENOTEMPTY);
         return false;
     }
@@ -409,7 +419,10 @@ void px_rm_walk(struct px_rm_run *run, const struct px_rm_top *top)
 {
     struct walk w = {.run = run, .top = top, .n_told = run->n_told, .mount = -1};
     struct folder *f = push(&w, NULL, top->name, top->fd, &top->node);
+    struct timespec now = {0};
 
+    clock_gettime(CLOCK_REALTIME, &now);
+    w.begun_ns = now.tv_sec * PX_RM_NS_PER_S + now.tv_nsec;
     if (f)
         read_folder(&w, f);
     else
