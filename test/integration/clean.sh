@@ -21,7 +21,9 @@ job() {
     PMIX_SERVER_TMPDIR=$dir start "$@" "$PMIXRUN" "$PROGRAMS/keep" "$dir/file" "$dir/tree"
     JOB=$PID
     until_true 20 grep -q REGISTERED "$OUT" || fail "the job has not begun: $(cat "$OUT" "$ERR")"
-    JANITOR=$(pgrep -P "$JOB" -x tenon-janitor) || fail "there is no janitor"
+    # It was made before the job, but nobody has waited for it to run.
+    until_true 20 pgrep -P "$JOB" -x tenon-janitor >/dev/null || fail "there is no janitor"
+    JANITOR=$(pgrep -P "$JOB" -x tenon-janitor)
     KEEP=$(pgrep -P "$JOB" -x keep) || fail "there is no process"
 }
 
