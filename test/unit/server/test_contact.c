@@ -10,6 +10,7 @@
 #include "core/server/session.h"
 #include "alloc_fail.h"
 #include "fake_host.h"
+#include "others.h"
 #include "px_test.h"
 #include "seccomp.h"
 
@@ -27,7 +28,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { NOBODY = 12345, LONG_MS = 15000 };
+enum { NOBODY = PX_TEST_OTHER, LONG_MS = 15000 };
 
 static char top[64], sys[80], own[80]; /* own: the server's */
 
@@ -877,7 +878,7 @@ END_TEST
 
 START_TEST(others_do_not_get_the_name_of_root)
 {
-    PX_TEST_NEEDS(geteuid() == 0, "root");
+    PX_TEST_NEEDS(px_test_others_load_it(), "root, and a build that others can read");
     ck_assert_int_eq(chown(own, NOBODY, NOBODY), 0);
     struct child a = child_of(PMIX_SERVER_SYSTEM_SUPPORT, 0);
     struct child b = child_of(PMIX_SERVER_SYSTEM_SUPPORT, NOBODY);
@@ -904,7 +905,7 @@ START_TEST(root_takes_it_from_a_server_of_another_user_that_runs)
 {
     struct px_rendezvous r;
 
-    PX_TEST_NEEDS(geteuid() == 0, "root");
+    PX_TEST_NEEDS(px_test_others_load_it(), "root, and a build that others can read");
     ck_assert_int_eq(chown(own, NOBODY, NOBODY), 0);
     struct child a = child_of(PMIX_SERVER_SYSTEM_SUPPORT, 0);
     struct child b = child_of(PMIX_SERVER_SYSTEM_SUPPORT, NOBODY);

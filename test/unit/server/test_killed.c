@@ -7,6 +7,7 @@
 #include "core/rt/process.h"
 #include "core/types/type.h"
 #include "pmix_server.h"
+#include "others.h"
 #include "px_test.h"
 
 #include <dirent.h>
@@ -21,7 +22,7 @@
 #include <time.h>
 
 enum {
-    NOBODY = 12345,
+    NOBODY = PX_TEST_OTHER,
     STEP = 5,           /* how many calls further on each server is killed */
     PATIENCE_MS = 5000, /* on a busy machine */
     MAX_TRACEES = 64,
@@ -333,7 +334,7 @@ START_TEST(nothing_is_left_after_the_next_server_without_it)
 {
     unsigned calls = 1 + (unsigned)getpid() % step(), n = 0;
 
-    PX_TEST_NEEDS(geteuid() == 0, "root, to be another user");
+    PX_TEST_NEEDS(px_test_others_load_it(), "root, and a build that others can read");
     PX_TEST_NEEDS(tracing_works(), "ptrace");
     setenv("PMIX_MCA_pcleanup", "inproc", 1);
     for (; kill_after(calls, NOBODY); calls += step(), n++) {
