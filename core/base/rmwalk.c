@@ -20,7 +20,7 @@ enum {
     MAX_READS = 1 << 20,    /* of one pass */
     /* Things that were not there when the walk began, removed in one pass, and in a tree before none is read
      * twice any more: somebody may make them as fast as they are removed. */
-    MAX_NEW = 1 << 16
+    MAX_NEW = 1 << 14
 };
 
 /* As getdents64(2) has it. */
