@@ -127,11 +127,14 @@ pmix_status_t px_handle_text(enum px_store store, const struct px_opaque *o,
     return h.bitmap_list_asprintf(text, o->handle) < 0 ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
 }
 
+/* Without leading zeros: some readers of such lists take them for octal. */
 static bool take_number(const char **at, uint32_t *n)
 {
     const char *start = *at;
 
     *n = 0;
+    if (start[0] == '0' && start[1] >= '0' && start[1] <= '9')
+        return false;
     for (; **at >= '0' && **at <= '9'; ++*at) {
         *n = *n * 10 + (uint32_t)(**at - '0');
         if (*n > PX_MAX_CPU)
@@ -173,16 +176,23 @@ bool px_cpus_valid(const char *list)
     return true;
 }
 
+/* hwloc's own reader is not asked: it takes more for numbers than we do (octal, hexadecimal,
+ * negative ones), so what was checked here could mean something else there. */
 static pmix_status_t parse_cpus(const struct px_hwloc *h, const char *list, void **set)
 {
+    uint32_t first, last;
     hwloc_bitmap_t parsed;
+    int failed = 0;
 
     if (!px_cpus_valid(list))
         return PMIX_ERR_BAD_PARAM;
     parsed = h->bitmap_alloc();
     if (!parsed)
         return PMIX_ERR_NOMEM;
-    if (h->bitmap_list_sscanf(parsed, list)) { /* nothing is wrong with the list */
+    while (!failed && *list && px_cpus_take(&list, &first, &last))
+        failed = h->bitmap_set_range(parsed, first,
+                                     last == UINT32_MAX ? -1 : (int)last);
+    if (failed) {
         h->bitmap_free(parsed);
         return PMIX_ERR_NOMEM;
     }

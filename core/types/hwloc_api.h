@@ -23,7 +23,7 @@
 #define PX_HWLOC_FUNCTIONS(F)                                                               \
     F(bitmap_alloc) F(bitmap_compare) F(bitmap_dup) F(bitmap_free) F(bitmap_intersects)     \
     F(bitmap_isfull) F(bitmap_isincluded) F(bitmap_isset) F(bitmap_iszero) F(bitmap_last)   \
-    F(bitmap_list_asprintf) F(bitmap_list_sscanf) F(bitmap_set) F(bitmap_zero)              \
+    F(bitmap_list_asprintf) F(bitmap_set) F(bitmap_set_range) F(bitmap_zero)                \
     F(free_xmlbuffer) F(get_depth_type) F(get_nbobjs_by_depth) F(get_obj_by_depth)          \
     F(shmem_topology_adopt) F(topology_abi_check) F(topology_destroy) F(topology_dup)       \
     F(topology_export_xmlbuffer) F(topology_get_depth) F(topology_get_support)              \

@@ -46,17 +46,19 @@ static pmix_status_t name_source(char **source)
     return px_dup_bytes((const uint8_t *)made_by, sizeof(made_by), source);
 }
 
-/* A few bytes of text can ask for a long bitmap: it counts like an array. */
+/* A few bytes of text can ask for a long bitmap, and to fill it again and again: both count like
+ * an array. */
 static pmix_status_t charge(px_reader *r, const char *list)
 {
     uint32_t first, last, highest = 0;
-    size_t bytes;
+    size_t bytes = 2 * sizeof(uint64_t);
 
     while (*list && px_cpus_take(&list, &first, &last)) {
         last = last == UINT32_MAX ? first : last;
         highest = last > highest ? last : highest;
+        bytes += (last - first) / 8;
     }
-    bytes = 2 * sizeof(uint64_t) + highest / 8;
+    bytes += highest / 8;
     if (*list || bytes > r->budget)
         return PMIX_ERR_UNPACK_FAILURE;
     r->budget -= bytes;

@@ -64,9 +64,9 @@ START_TEST(a_list_of_cpus_is_checked)
 {
     static const char *const good[] = {"",    "0",    "0-3,8", "5-",     "1,0",
                                        "7-7", "0,4-", "65536", "0-65536"};
-    static const char *const bad[] = {"x",           "-1",   "3-1", "1,",  ",1",
-                                      "1,,2",        "1 ",   " 1",  "0x1", "65537",
-                                      "99999999999", "1--2", "5-,1"};
+    static const char *const bad[] = {
+        "x",     "-1",          "3-1",  "1,",   ",1",    "1,,2", "1 ",   " 1", "0x1",
+        "65537", "99999999999", "1--2", "5-,1", "08-49", "010",  "1-02", "00"};
 
     for (size_t i = 0; i < PX_COUNT(good); i++)
         ck_assert_msg(px_cpus_valid(good[i]), "%s", good[i]);

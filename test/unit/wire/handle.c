@@ -181,10 +181,8 @@ END_TEST
 START_TEST(a_list_that_lies_is_refused)
 {
     static const char *const texts[] = {
-        "02 08 \"3-1\" 00",
-        "02 04 \"x\" 00",
-        "02 16 \"4000000000\" 00",
-        "02 06 \"1,\" 00",
+        "02 08 \"3-1\" 00", "02 04 \"x\" 00",     "02 16 \"4000000000\" 00",
+        "02 06 \"1,\" 00",  "02 0c \"08-49\" 00", /* octal to some: 0, then -49 */
     };
     pmix_cpuset_t set;
 
@@ -204,6 +202,22 @@ START_TEST(long_bitmaps_count_like_arrays)
     px_reader_init(&r, codec_of("v41", false), b.data, b.len);
     r.budget = 8000;
     ck_assert_int_eq(px_unpack1(&r, &set, PMIX_PROC_CPUSET), PMIX_ERR_UNPACK_FAILURE);
+}
+END_TEST
+
+START_TEST(filling_a_bitmap_again_and_again_counts_too)
+{
+    PX_AUTO(px_buf) b = bytes_of("02 24 \"0-65000,0-65000,0\" 00");
+    pmix_cpuset_t set;
+    px_reader r;
+
+    px_reader_init(&r, codec_of("v41", false), b.data, b.len);
+    r.budget = 24000;
+    ck_assert_int_eq(px_unpack1(&r, &set, PMIX_PROC_CPUSET), PMIX_ERR_UNPACK_FAILURE);
+    px_reader_init(&r, codec_of("v41", false), b.data, b.len);
+    r.budget = 25000;
+    ck_assert_int_eq(px_unpack1(&r, &set, PMIX_PROC_CPUSET), PMIX_SUCCESS);
+    px_type_destruct(PMIX_PROC_CPUSET, &set);
 }
 END_TEST
 
@@ -234,4 +248,6 @@ PX_TEST_MAIN("wire/handle", a_cpuset_goes_through_in_every_codec,
              what_a_topology_supports_goes_with_it,
              a_topology_is_taken_from_nobody_who_is_not_trusted,
              a_topology_that_is_cut_short_is_refused, a_list_that_lies_is_refused,
-             long_bitmaps_count_like_arrays, handles_of_others_are_not_packed)
+             long_bitmaps_count_like_arrays,
+             filling_a_bitmap_again_and_again_counts_too,
+             handles_of_others_are_not_packed)
