@@ -41,6 +41,7 @@ cd "$(dirname "$0")/.."
 [ $INSTALL = 0 ] || need_packages $BUILD_PACKAGES $TEST_PACKAGES
 
 PASSED=0 FAILED=0 SKIPPED=0
+FAILURES= # told again at the end: whoever sees only that learns which
 TARGETS= # all
 
 # build DIR COMPILER OPTIONS... ; a folder that is there already keeps its other options
@@ -58,7 +59,8 @@ build() {
 
 # run_part NAME DIR "SUITES" "TEST OPTIONS" COMPILER BUILD_OPTIONS...
 run_part() {
-    local name=$1 dir=$2 suites=$3 options=$4 start=$SECONDS counts="0 1 0" s
+    local name=$1 dir=$2 suites=$3 options=$4 start=$SECONDS s
+    local counts=$'0 1 0\nall: it does not build'
     local args=()
     shift 4
     for s in $suites; do args+=(--suite "$s"); done
@@ -71,6 +73,7 @@ run_part() {
         counts=$(python3 contrib/check/summary.py "$dir/meson-logs/testlog.json")
     fi
     read -r p f k <<<"$counts"
+    [ "$f" = 0 ] || FAILURES+=$(sed "1d; s/^/failed, $name: /" <<<"$counts")$'\n'
     PASSED=$((PASSED + p)) FAILED=$((FAILED + f)) SKIPPED=$((SKIPPED + k))
     echo "== $name: passed $p, failed $f, skipped $k, in $((SECONDS - start)) s"
 }
@@ -92,5 +95,6 @@ for part in "${PARTS[@]}"; do
     esac
 done
 
+printf '%s' "$FAILURES"
 echo "$PASSED passed, $FAILED failed, $SKIPPED skipped"
 [ "$FAILED" = 0 ] && [ "$PASSED" -gt 0 ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sum up a meson testlog.json: "PASSED FAILED SKIPPED" on stdout, and on stderr the logs of
-failed tests and the reasons of skipped ones. Where a test's output counts its own cases, those
+"""Sum up a meson testlog.json: "PASSED FAILED SKIPPED" on stdout and a line for each test that
+failed, and on stderr the logs of these and the reasons of skipped ones. Where a test's output counts its own cases, those
 are counted; any other test counts as one."""
 import json
 import re
@@ -55,7 +55,7 @@ def self_test():
 
 
 def main(path):
-    total = [0, 0, 0]
+    total, failed = [0, 0, 0], []
     try:
         with open(path, encoding="utf-8") as f:
             tests = [json.loads(line) for line in f]
@@ -63,12 +63,16 @@ def main(path):
         tests = []
     if not tests:
         print("-- no test was run", file=sys.stderr)
-        total[1] = 1
+        total[1], failed = 1, ["no test was run"]
     for test in tests:
         counted = count(test)
         tell(test, counted)
+        if counted[1]:
+            failed.append("%s: %s" % (test["name"], test["result"]))
         total = [a + b for a, b in zip(total, counted)]
     print(*total)
+    for line in failed:
+        print(line)
 
 
 if __name__ == "__main__":

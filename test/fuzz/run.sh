@@ -21,7 +21,7 @@ failed=0
     corpus seeds >log 2>&1 || failed=$?
 grep -E '^stat::|Done' log || true
 if [ $failed != 0 ]; then
-    tail -n 100 log
+    grep -v '^#[0-9]' log | tail -n 100 # without the progress
     for found in crash-* leak-* timeout-* oom-*; do
         [ ! -f "$found" ] || { echo "$found:" && base64 "$found"; }
     done
