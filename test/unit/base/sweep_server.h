@@ -3,6 +3,7 @@
 #ifndef PX_SWEEP_SERVER_H
 #define PX_SWEEP_SERVER_H
 
+#include "core/base/clock.h"
 #include "sweep_fixture.h"
 
 #include <signal.h>
@@ -98,6 +99,22 @@ static inline int end(pid_t pid)
     kill(pid, SIGKILL);
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     return 0;
+}
+
+/* The signal that ended it or is about to; 0 if it goes on living. */
+static inline int ended_by(pid_t pid)
+{
+    siginfo_t info;
+
+    for (uint64_t until = px_clock_ms() + 10000; px_clock_ms() < until;) {
+        info.si_pid = 0;
+        ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT),
+                         0);
+        if (info.si_pid == pid)
+            break;
+        usleep(1000);
+    }
+    return end(pid);
 }
 
 #endif

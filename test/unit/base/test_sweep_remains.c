@@ -163,8 +163,8 @@ static void wait_for_two(void)
     int status;
     ck_assert_int_eq(waitpid(killer, &status, 0), killer);
     ck_assert_int_eq(status, 0);
-    ck_assert_int_eq(end(first), SIGKILL);
-    ck_assert_int_eq(end(second), SIGKILL);
+    ck_assert_int_eq(ended_by(first), SIGKILL);
+    ck_assert_int_eq(ended_by(second), SIGKILL);
 }
 
 START_TEST(who_waits_waits_for_the_last_process)
@@ -200,7 +200,7 @@ START_TEST(more_processes_than_can_be_watched_are_waited_for)
     ck_assert_int_eq(remains(true), 0);
     ck_assert_int_eq(waitpid(killer, &status, 0), killer);
     for (int i = 0; i < N; i++)
-        ck_assert_int_eq(end(pids[i]), SIGKILL);
+        ck_assert_int_eq(ended_by(pids[i]), SIGKILL);
 }
 END_TEST
 
@@ -229,7 +229,7 @@ START_TEST(what_ends_with_the_server_is_killed_and_then_swept)
     append_item(journal, 2, 1, PX_RM_FILE, 0, in("none"));
     ck_assert_int_eq(remains(false), EBUSY); /* for the other */
     ck_assert(!is_there(in("its")));
-    ck_assert_int_eq(end(pid), SIGKILL);
+    ck_assert_int_eq(ended_by(pid), SIGKILL);
     ck_assert_int_eq(end(other), 0);
     ck_assert_int_eq(remains(false), 0);
 }
@@ -272,8 +272,8 @@ START_TEST(its_process_group_ends_with_it)
     pid_t member, leader = start_group(&member, false);
 
     ck_assert_int_eq(remains(false), 0);
-    ck_assert_int_eq(end(leader), SIGKILL);
-    ck_assert_int_eq(end(member), SIGKILL);
+    ck_assert_int_eq(ended_by(leader), SIGKILL);
+    ck_assert_int_eq(ended_by(member), SIGKILL);
 }
 END_TEST
 
@@ -283,7 +283,7 @@ START_TEST(its_process_group_ends_even_if_it_has_ended_before)
 
     start_group(&member, true);
     ck_assert_int_eq(remains(false), 0);
-    ck_assert_int_eq(end(member), SIGKILL);
+    ck_assert_int_eq(ended_by(member), SIGKILL);
 }
 END_TEST
 
