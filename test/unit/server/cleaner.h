@@ -7,12 +7,24 @@
 #include "core/server/cleanup_impl.h"
 #include "raw.h"
 
+#define CLEANER_WAIT_MS 10000
+
+#define WILD  PMIX_RANK_WILDCARD
+#define FILES PMIX_REGISTER_CLEANUP
+#define DIRS  PMIX_REGISTER_CLEANUP_DIR
+#define KEEP  PMIX_CLEANUP_IGNORE
+
+/* Ranks 0 and 1 of the job that such a server has, and all of it. */
+extern pmix_proc_t me, other, job;
+
 /* Sets what PX_TEST_MAIN_WITH wants: a folder for the server, which has to be empty at the end. */
 void cleaner_setup(void);
 void cleaner_teardown(void);
 /* A server with our component and the job "job" of n ranks; and its end. */
 void cleaner_server(const pmix_server_module_t *module, uint32_t n);
 void cleaner_stop(void);
+/* The same, and then this connection's unless it is -1. */
+void cleaner_end(int fd);
 
 /* Scopes that were run, in that order; 0 behind the last. */
 extern uint64_t cleaner_ran[64];
@@ -22,6 +34,8 @@ extern bool cleaner_holds;
 /* Waits until n scopes have been run. */
 void cleaner_await(size_t n);
 size_t cleaner_n_ran(void);
+/* Gives it some time to run more than so many, which it must not. */
+void cleaner_runs_nothing(size_t but);
 /* Calls back for what was held. */
 void cleaner_let_go(void);
 
@@ -33,6 +47,8 @@ const char *cleaner_scope(const char *nspace, pmix_rank_t rank);
 const char *cleaner_journal(void);
 /* The same of the processes that are waited for: "pid pid". */
 const char *cleaner_journal_pids(void);
+/* Waits until those are so many. */
+void cleaner_await_pids(size_t n);
 size_t cleaner_n_entries(void);
 uint64_t cleaner_scope_id(const char *nspace, pmix_rank_t rank);
 
@@ -46,6 +62,8 @@ px_writer cleaner_request(const pmix_proc_t *target, const char *const *infos);
 pmix_status_t cleaner_ask(int fd, const pmix_proc_t *target, const char *const *infos);
 #define ASK(fd, target, ...) \
     cleaner_ask(fd, target, (const char *const[]){__VA_ARGS__, NULL})
+/* "/t/0007,/t/0008,...": n numbers from first on, of so many digits; the caller's. */
+char *cleaner_numbered(size_t first, size_t n, size_t digits);
 
 /* ---- processes -------------------------------------------------------------------------------------- */
 

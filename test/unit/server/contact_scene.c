@@ -231,7 +231,7 @@ bool child_has_said(const struct child *c, const char *what)
     return n > 0 && strstr(text, what);
 }
 
-/* ---- races ------------------------------------------------------------------------------------------------ */
+/* ---- races ------------------------------------------------------------------------------ */
 
 int race(int n, void (*prepare)(void))
 {

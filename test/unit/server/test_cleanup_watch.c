@@ -1,65 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When registered clean-up is done: at the death of processes, whatever their connections do. Clients
- * here come by TCP, so that their processes have to be found first. */
+/* When registered clean-up is due: at the death of processes, whatever their connections do. Clients
+ * here come by TCP, so that their processes have to be found first. What follows is in
+ * test_cleanup_run.c. */
 #include "cleaner.h"
-#include "core/base/clock.h"
 #include "core/base/str.h"
 #include "fake_host.h"
 #include "px_test.h"
 #include "seccomp.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-
-#define WILD    PMIX_RANK_WILDCARD
-#define FILES   PMIX_REGISTER_CLEANUP
-#define SOON_MS 300 /* for what must not happen */
-
-static pmix_proc_t me, job;
 
 static void setup(void)
 {
     cleaner_setup();
-    px_proc_set(&me, "job", 0);
-    px_proc_set(&job, "job", WILD);
     cleaner_server(&host_module, 4);
-}
-
-static void sleep_ms(long ms)
-{
-    const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-
-    nanosleep(&t, NULL);
-}
-
-/* Until the journal names as many processes. */
-static void await_pids(size_t n)
-{
-    uint64_t deadline = px_clock_ms() + 10000;
-
-    for (;;) {
-        const char *pids = cleaner_journal_pids();
-        size_t count = pids[0] != '\0';
-
-        for (; *pids; pids++)
-            count += *pids == ' ';
-        if (count == n)
-            return;
-        ck_assert_msg(px_clock_ms() < deadline, "%zu pids in the journal", count);
-        sched_yield();
-    }
-}
-
-static void nothing_runs(size_t but)
-{
-    sleep_ms(SOON_MS);
-    ck_assert_uint_eq(cleaner_n_ran(), but);
 }
 
 static void deregister(pmix_rank_t rank)
@@ -79,7 +37,7 @@ START_TEST(it_runs_when_the_process_has_exited)
     ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
     uint64_t id = cleaner_scope_id("job", 0);
     ck_assert_uint_ne(id, 0);
-    nothing_runs(0);
+    cleaner_runs_nothing(0);
     cleaner_client_ends(&c, 0);
     cleaner_await(1);
     ck_assert_uint_eq(cleaner_ran[0], id);
@@ -94,7 +52,7 @@ START_TEST(it_runs_when_the_process_was_killed)
     struct cleaner_client c = cleaner_client("job", 0);
 
     ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    await_pids(1);
+    cleaner_await_pids(1);
     cleaner_client_ends(&c, SIGKILL);
     cleaner_await(1);
     cleaner_stop();
@@ -128,9 +86,9 @@ START_TEST(who_is_not_found_is_answered_all_the_same)
     ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
     ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/b"), PMIX_SUCCESS);
     ck_assert_uint_eq(cleaner_n_entries(), 2);
-    await_pids(0);
+    cleaner_await_pids(0);
     cleaner_client_ends(&c, 0);
-    nothing_runs(0); /* perhaps it lives */
+    cleaner_runs_nothing(0); /* perhaps it lives */
     deregister(0);
     cleaner_await(1);
     cleaner_stop();
@@ -155,13 +113,13 @@ START_TEST(to_finalize_is_not_to_end)
     char pid[32];
 
     ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    await_pids(1);
+    cleaner_await_pids(1);
     snprintf(pid, sizeof pid, "%ld", (long)c.pid);
     ck_assert_str_eq(cleaner_journal_pids(), pid);
     cleaner_client_finalizes(&c);
     cleaner_client_disconnects(&c);
     raw_await_gone(0);
-    nothing_runs(0);
+    cleaner_runs_nothing(0);
     cleaner_client_ends(&c, 0);
     cleaner_await(1);
     cleaner_stop();
@@ -173,12 +131,12 @@ START_TEST(a_lost_connection_is_not_the_end_either)
     struct cleaner_client c = cleaner_client("job", 0);
 
     ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    await_pids(1);
+    cleaner_await_pids(1);
     cleaner_client_disconnects(&c);
     raw_await_gone(0);
     /* Nor is what the host says, as long as the process is there. */
     deregister(0);
-    nothing_runs(0);
+    cleaner_runs_nothing(0);
     cleaner_client_ends(&c, SIGKILL);
     cleaner_await(1);
     cleaner_stop();
@@ -188,12 +146,11 @@ END_TEST
 START_TEST(one_scope_does_not_wait_for_other_ranks)
 {
     struct cleaner_client c = cleaner_client("job", 0), d = cleaner_client("job", 1);
-    pmix_proc_t other = {.nspace = "job", .rank = 1};
 
     ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
     ck_assert_int_eq(CLIENT_ASKS(&c, &other, FILES, "/t/b"), PMIX_SUCCESS);
     uint64_t own = cleaner_scope_id("job", 0), others = cleaner_scope_id("job", 1);
-    await_pids(2);
+    cleaner_await_pids(2);
     cleaner_client_ends(&d, 0);
     cleaner_await(1);
     ck_assert_uint_eq(cleaner_ran[0], others);
@@ -210,9 +167,9 @@ START_TEST(all_processes_of_a_rank_must_have_ended)
                           child = cleaner_client("job", 0);
 
     ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    await_pids(2);
+    cleaner_await_pids(2);
     cleaner_client_ends(&c, 0);
-    nothing_runs(0);
+    cleaner_runs_nothing(0);
     cleaner_client_ends(&child, 0);
     cleaner_await(1);
     cleaner_stop();
@@ -224,12 +181,12 @@ START_TEST(a_rank_that_connects_again_is_alive_again)
     struct cleaner_client c = cleaner_client("job", 0);
 
     ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    await_pids(1);
+    cleaner_await_pids(1);
     cleaner_client_ends(&c, 0);
     cleaner_await(1);
     c = cleaner_client("job", 0);
     ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    nothing_runs(1);
+    cleaner_runs_nothing(1);
     cleaner_client_ends(&c, 0);
     cleaner_await(2);
     ck_assert_uint_ne(cleaner_ran[0], cleaner_ran[1]);
@@ -248,7 +205,7 @@ START_TEST(who_ends_before_he_is_found_is_waited_for_until_the_host_tells)
     struct cleaner_client d = cleaner_client("job", 1);
     ck_assert_int_eq(CLIENT_ASKS(&d, &me, FILES, "/t/a"), PMIX_SUCCESS);
     cleaner_client_ends(&c, 0);
-    nothing_runs(0);
+    cleaner_runs_nothing(0);
     deregister(0);
     cleaner_await(1);
     cleaner_client_ends(&d, 0);
@@ -261,7 +218,7 @@ START_TEST(who_has_never_come_ends_when_the_host_says_so)
     struct cleaner_client d = cleaner_client("job", 1);
 
     ck_assert_int_eq(CLIENT_ASKS(&d, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    nothing_runs(0);
+    cleaner_runs_nothing(0);
     deregister(0);
     cleaner_await(1);
     cleaner_client_ends(&d, 0);
@@ -293,14 +250,14 @@ START_TEST(a_rank_with_children_without_end_takes_few_descriptors)
     ck_assert_int_eq(CLIENT_ASKS(&c[0], &me, FILES, "/t/a"), PMIX_SUCCESS);
     for (size_t i = 1; i < PX_COUNT(c); i++) {
         c[i] = cleaner_client("job", 0);
-        await_pids(i < 64 ? i + 1 : 64);
+        cleaner_await_pids(i < 64 ? i + 1 : 64);
         if (i > 10)
             cleaner_client_disconnects(&c[i]);
     }
     ck_assert_uint_le(n_pidfds() - before, 16);
     for (size_t i = 0; i < PX_COUNT(c); i++) {
         if (i == 63)
-            nothing_runs(0);
+            cleaner_runs_nothing(0);
         cleaner_client_ends(&c[i], 0);
     }
     cleaner_await(1);
@@ -320,9 +277,9 @@ START_TEST(the_job_s_waits_for_the_last_local_client)
                          PMIX_SUCCESS);
     }
     ck_assert_uint_eq(cleaner_n_entries(), 1);
-    await_pids(4);
+    cleaner_await_pids(4);
     for (pmix_rank_t r = 0; r < 4; r++) {
-        nothing_runs(0);
+        cleaner_runs_nothing(0);
         cleaner_client_ends(&c[r], r == 2 ? SIGKILL : 0);
     }
     cleaner_await(1);
@@ -335,9 +292,9 @@ START_TEST(clients_that_have_not_come_yet_hold_the_job_s)
     struct cleaner_client c = cleaner_client("job", 0);
 
     ck_assert_int_eq(CLIENT_ASKS(&c, NULL, FILES, "/t/a"), PMIX_SUCCESS);
-    await_pids(1);
+    cleaner_await_pids(1);
     cleaner_client_ends(&c, 0);
-    nothing_runs(0);
+    cleaner_runs_nothing(0);
     for (pmix_rank_t r = 1; r < 4; r++) {
         ck_assert_uint_eq(cleaner_n_ran(), 0);
         deregister(r);
@@ -353,9 +310,9 @@ START_TEST(the_end_of_the_namespace_is_that_of_all_who_are_not_known_to_live)
 
     ck_assert_int_eq(CLIENT_ASKS(&c, NULL, FILES, "/t/a"), PMIX_SUCCESS);
     ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/b"), PMIX_SUCCESS);
-    await_pids(2);
+    cleaner_await_pids(2);
     PMIx_server_deregister_nspace(job.nspace, NULL, NULL);
-    nothing_runs(0);
+    cleaner_runs_nothing(0);
     /* A job of the same name is another one. */
     raw_add_job("job", 1, 0, geteuid());
     struct cleaner_client d = cleaner_client("job", 0);
@@ -363,7 +320,7 @@ START_TEST(the_end_of_the_namespace_is_that_of_all_who_are_not_known_to_live)
     ck_assert_uint_eq(cleaner_n_entries(), 3);
     cleaner_client_ends(&c, 0);
     cleaner_await(2);
-    nothing_runs(2);
+    cleaner_runs_nothing(2);
     cleaner_client_ends(&d, 0);
     cleaner_await(3);
     cleaner_stop();
@@ -379,7 +336,7 @@ START_TEST(namespaces_of_one_user_end_apart)
     ck_assert_int_eq(CLIENT_ASKS(&c, &target, FILES, "/t/a"), PMIX_SUCCESS);
     ck_assert_int_eq(CLIENT_ASKS(&c, NULL, FILES, "/t/a"), PMIX_SUCCESS);
     uint64_t id = cleaner_scope_id("second", WILD);
-    await_pids(2);
+    cleaner_await_pids(2);
     cleaner_client_ends(&d, 0);
     cleaner_await(1);
     ck_assert_uint_eq(cleaner_ran[0], id);
@@ -402,11 +359,11 @@ START_TEST(a_tool_is_a_process_like_any_other)
     ck_assert_int_eq(CLIENT_ASKS(&tool, &me, FILES, "/t/a"), PMIX_SUCCESS);
     ck_assert_str_eq(cleaner_scope("tool", 0), "/t/own file");
     ck_assert_str_eq(cleaner_scope("tool", WILD), "/t/job file");
-    await_pids(3); /* two scopes wait for it, one for the client */
-    nothing_runs(0);
+    cleaner_await_pids(3); /* two scopes wait for it, one for the client */
+    cleaner_runs_nothing(0);
     cleaner_client_ends(&tool, SIGKILL);
     cleaner_await(2);
-    nothing_runs(2);
+    cleaner_runs_nothing(2);
     cleaner_client_ends(&c, 0);
     cleaner_await(3);
     cleaner_stop();
@@ -435,185 +392,6 @@ START_TEST(tools_of_one_user_share_what_one_may_have)
 }
 END_TEST
 
-/* ---- what follows ------------------------------------------------------------------------------ */
-
-START_TEST(what_comes_while_it_runs_is_for_the_next_run)
-{
-    struct cleaner_client c = cleaner_client("job", 0);
-
-    cleaner_holds = true;
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    await_pids(1);
-    cleaner_client_ends(&c, 0);
-    cleaner_await(1);
-    c = cleaner_client("job", 0);
-    /* Even the opposite: that run is over for this process. */
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, PMIX_CLEANUP_IGNORE, "/t/a"), PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_journal(), "/t/a file; /t/a keep");
-    cleaner_let_go();
-    ck_assert_str_eq(cleaner_journal(), "/t/a keep");
-    await_pids(1);
-    cleaner_client_ends(&c, 0);
-    cleaner_await(2);
-    cleaner_stop();
-}
-END_TEST
-
-START_TEST(what_the_component_cannot_do_stays_in_the_journal)
-{
-    struct cleaner_client c = cleaner_client("job", 0);
-
-    cleaner_refuses = PMIX_ERR_NOT_AVAILABLE;
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    await_pids(1);
-    cleaner_client_ends(&c, 0);
-    c = cleaner_client("job", 1);
-    cleaner_client_ends(&c, 0); /* by now it was tried */
-    nothing_runs(0);
-    ck_assert_str_eq(cleaner_journal(), "/t/a file");
-    cleaner_refuses = PMIX_SUCCESS;
-    cleaner_status = PMIX_ERR_NOMEM;
-    c = cleaner_client("job", 0);
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/b"), PMIX_SUCCESS);
-    await_pids(2);
-    cleaner_client_ends(&c, 0);
-    cleaner_await(1);
-    raw_on_loop(NULL, NULL);
-    ck_assert_str_eq(cleaner_journal(), "/t/a file; /t/b file");
-    cleaner_stop();
-}
-END_TEST
-
-static void totals_are(uint64_t files, uint64_t dirs, uint64_t failed, uint64_t scopes)
-{
-    char *keys[] = {(char *)"tenon.cleanup", NULL};
-    pmix_query_t q = {.keys = keys};
-    pmix_info_t *got = NULL;
-    size_t n = 0;
-    const struct {
-        const char *key;
-        uint64_t value;
-    } rows[] = {{"tenon.cleanup.files", files},
-                {"tenon.cleanup.dirs", dirs},
-                {"tenon.cleanup.failed", failed},
-                {"tenon.cleanup.scopes", scopes}};
-
-    ck_assert_int_eq(PMIx_Query_info(&q, 1, &got, &n), PMIX_SUCCESS);
-    const pmix_data_array_t *a = got[0].value.data.darray;
-    for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        const pmix_info_t *info = px_info_find(a->array, a->size, rows[i].key);
-        uint64_t value;
-
-        ck_assert_ptr_nonnull(info);
-        ck_assert(px_value_to_u64(&info->value, &value));
-        ck_assert_msg(value == rows[i].value, "%s: %llu", rows[i].key,
-                      (unsigned long long)value);
-    }
-    PMIx_Info_free(got, n);
-}
-
-START_TEST(totals_add_up)
-{
-    struct cleaner_client c = cleaner_client("job", 0);
-
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    totals_are(0, 0, 0, 1);
-    cleaner_holds = true;
-    await_pids(1);
-    cleaner_client_ends(&c, 0);
-    cleaner_await(1);
-    totals_are(0, 0, 0, 1); /* under way */
-    cleaner_let_go();
-    totals_are(3, 2, 5, 0);
-    c = cleaner_client("job", 0);
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    await_pids(1);
-    cleaner_client_ends(&c, 0);
-    cleaner_await(2);
-    totals_are(6, 4, 10, 0);
-    cleaner_stop();
-}
-END_TEST
-
-static off_t journal_b(void)
-{
-    char path[4096];
-    struct stat st;
-
-    snprintf(path, sizeof path, "%s/%s", px_process.server->dir, PX_JOURNAL_NAME);
-    ck_assert_int_eq(stat(path, &st), 0);
-    return st.st_size;
-}
-
-START_TEST(a_journal_that_is_written_anew_has_what_is_still_to_do)
-{
-    enum { N = 300 };
-    static char list[N * 128], lasting[1 << 16], pids[64];
-    struct cleaner_client c = cleaner_client("job", 1), d;
-    pmix_proc_t other = {.nspace = "job", .rank = 1};
-    off_t was = 0;
-
-    for (size_t i = 0, n = 0; i < N; i++)
-        n += (size_t)sprintf(list + n, "%s/t/%0100zu", i ? "," : "", i);
-    ck_assert_int_eq(CLIENT_ASKS(&c, &other, FILES, list, PMIX_CLEANUP_IGNORE, "/t/k"),
-                     PMIX_SUCCESS);
-    ck_assert(px_str_copy(lasting, sizeof lasting, cleaner_journal()));
-    ck_assert(px_str_copy(pids, sizeof pids, cleaner_journal_pids()));
-    for (size_t i = 1; journal_b() >= was; i++) {
-        ck_assert_uint_lt(i, PX_COUNT(cleaner_ran));
-        was = journal_b();
-        d = cleaner_client("job", 0);
-        ck_assert_int_eq(CLIENT_ASKS(&d, &me, FILES, list), PMIX_SUCCESS);
-        cleaner_client_ends(&d, 0);
-        cleaner_await(i);
-    }
-    ck_assert_str_eq(cleaner_journal(), lasting);
-    ck_assert_str_eq(cleaner_journal_pids(), pids);
-    cleaner_client_ends(&c, 0);
-    cleaner_stop();
-}
-END_TEST
-
-/* ---- the server's end --------------------------------------------------------------------------- */
-
-START_TEST(at_its_end_the_server_runs_what_nobody_alive_waits_for)
-{
-    struct cleaner_client c = cleaner_client("job", 0), d = cleaner_client("job", 1);
-    pmix_proc_t third = {.nspace = "job", .rank = 2};
-
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    ck_assert_int_eq(CLIENT_ASKS(&d, &third, FILES, "/t/b"), PMIX_SUCCESS);
-    uint64_t id = cleaner_scope_id("job", 2);
-    await_pids(1);
-    cleaner_stop(); /* which finds the journal left behind, and removes it */
-    ck_assert_uint_eq(cleaner_ran[0], id);
-    ck_assert_uint_eq(cleaner_ran[1], 0);
-    cleaner_client_ends(&c, SIGKILL);
-    cleaner_client_ends(&d, SIGKILL);
-}
-END_TEST
-
-START_TEST(it_waits_for_that_no_longer_than_it_was_told)
-{
-    struct cleaner_client c;
-    uint64_t begin;
-
-    cleaner_stop();
-    setenv("PMIX_MCA_server_cleanup_timeout", "200ms", 1);
-    cleaner_server(&host_module, 1);
-    c = cleaner_client("job", 0);
-    cleaner_holds = true;
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    await_pids(1);
-    cleaner_client_ends(&c, 0);
-    cleaner_await(1);
-    begin = px_clock_ms();
-    cleaner_stop();
-    ck_assert_uint_ge(px_clock_ms() - begin, 200);
-    ck_assert_uint_lt(px_clock_ms() - begin, 5000);
-}
-END_TEST
-
 /* ---- other ways ---------------------------------------------------------------------------------- */
 
 START_TEST(without_pidfds_it_is_noticed_a_little_later)
@@ -625,9 +403,9 @@ START_TEST(without_pidfds_it_is_noticed_a_little_later)
     cleaner_server(&host_module, 1);
     c = cleaner_client("job", 0);
     ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    await_pids(1);
+    cleaner_await_pids(1);
     cleaner_client_disconnects(&c);
-    nothing_runs(0);
+    cleaner_runs_nothing(0);
     cleaner_client_ends(&c, 0);
     cleaner_await(1);
     cleaner_stop();
@@ -649,14 +427,14 @@ START_TEST(who_was_started_here_is_in_the_journal_without_having_asked)
     struct cleaner_client c = cleaner_client("job", 0);
 
     raw_on_loop(tell_started, &c.pid);
-    await_pids(1);
+    cleaner_await_pids(1);
     ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
     pid_t pid = c.pid;
     cleaner_client_ends(&c, 0);
     ck_assert_int_ne(pid, 0);
     raw_on_loop(tell_ended, NULL);
     cleaner_await(1);
-    await_pids(1); /* of the group that it has led */
+    cleaner_await_pids(1); /* of the group that it has led */
     cleaner_stop();
 }
 END_TEST
@@ -679,10 +457,5 @@ PX_TEST_MAIN_WITH("server/cleanup_watch", setup, cleaner_teardown,
                   the_end_of_the_namespace_is_that_of_all_who_are_not_known_to_live,
                   namespaces_of_one_user_end_apart, a_tool_is_a_process_like_any_other,
                   tools_of_one_user_share_what_one_may_have,
-                  what_comes_while_it_runs_is_for_the_next_run,
-                  what_the_component_cannot_do_stays_in_the_journal,
-                  a_journal_that_is_written_anew_has_what_is_still_to_do, totals_add_up,
-                  at_its_end_the_server_runs_what_nobody_alive_waits_for,
-                  it_waits_for_that_no_longer_than_it_was_told,
                   without_pidfds_it_is_noticed_a_little_later,
                   who_was_started_here_is_in_the_journal_without_having_asked)

@@ -193,7 +193,7 @@ START_TEST(with_several_names_only_this_one_is_replaced)
 }
 END_TEST
 
-/* ---- races ------------------------------------------------------------------------------------------------ */
+/* ---- races ------------------------------------------------------------------------------ */
 
 START_TEST(of_two_that_start_at_once_one_has_the_name)
 {
