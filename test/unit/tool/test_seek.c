@@ -1,88 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which server a tool finds, what it says there, and what it does not believe. */
-#include "core/base/clock.h"
+/* Which server a tool finds, and what it says there. */
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/rt/process.h"
-#include "core/types/type.h"
 #include "px_test.h"
-#include "tool_server.h"
+#include "seeker.h"
 
-#include <grp.h>
-#include <netinet/in.h>
-#include <pthread.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-static pmix_proc_t self;
-static px_infos infos;
-
-static void setup(void)
-{
-    tool_dir_make();
-    tool_server_start();
-    unsetenv(PMIX_LAUNCHER_RNDZ_URI);
-}
-
-static void teardown(void)
-{
-    px_infos_cleanup(&infos);
-    tool_server_stop();
-    tool_dir_remove();
-}
-
-static void add(const char *key, const void *data, pmix_data_type_t type)
-{
-    ck_assert_int_eq(px_infos_add(&infos, key, data, type), PMIX_SUCCESS);
-}
-
-static void add_u32(const char *key, uint32_t n)
-{
-    add(key, &n, PMIX_UINT32);
-}
-
-static void add_yes(const char *key)
-{
-    add(key, &(bool){true}, PMIX_BOOL);
-}
-
-/* What a server of this address writes; NULL: no version */
-static const char *content(const char *version)
-{
-    static char text[512];
-    PX_AUTOFREE char *uri = tool_server_uri("server-1");
-
-    snprintf(text, sizeof(text), "%s\n%s\n4711\n0:0\ntoday\n", uri,
-             version ? version : "");
-    if (!version)
-        *(strchr(text, '\n') + 1) = '\0';
-    return text;
-}
-
-static void finds_it(void)
-{
-    ck_assert_int_eq(PMIx_tool_init(&self, infos.v, infos.n), PMIX_SUCCESS);
-    ck_assert(PMIx_tool_is_connected());
-    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_SUCCESS);
-    ck_assert(!PMIx_Initialized());
-    px_infos_cleanup(&infos);
-    ck_assert_int_eq(tool_server.accepted, 1);
-    tool_server.accepted = 0;
-}
-
-static void fails_with(pmix_status_t status)
-{
-    memset(&self, 0x55, sizeof(self));
-    ck_assert_int_eq(PMIx_tool_init(&self, infos.v, infos.n), status);
-    ck_assert_uint_eq(self.rank, 0x55555555); /* as it was */
-    ck_assert(!PMIx_Initialized());
-    ck_assert_ptr_null(px_process.loop);
-    ck_assert_ptr_null(px_process.tool);
-    px_infos_cleanup(&infos);
-}
 
 /* ---- ways ------------------------------------------------------------------------------------------- */
 
@@ -94,8 +20,8 @@ START_TEST(by_address)
 
     add(PMIX_SERVER_URI, uri, PMIX_STRING);
     finds_it();
-    ck_assert_str_eq(self.nspace, "given");
-    ck_assert_uint_eq(self.rank, 3);
+    ck_assert_str_eq(seeker.nspace, "given");
+    ck_assert_uint_eq(seeker.rank, 3);
     add(PMIX_TCP_URI, uri, PMIX_STRING);
     finds_it();
     add(PMIX_SERVER_URI, with_variables, PMIX_STRING);
@@ -316,7 +242,8 @@ START_TEST(a_launcher_is_connected_to_its_initiator_too)
     setenv(PMIX_LAUNCHER_RNDZ_URI, second, 1);
     add_yes(PMIX_LAUNCHER);
     add(PMIX_SERVER_URI, first, PMIX_STRING);
-    ck_assert_int_eq(PMIx_tool_init(&self, infos.v, infos.n), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_init(&seeker, seeker_infos.v, seeker_infos.n),
+                     PMIX_SUCCESS);
     ck_assert_int_eq(PMIx_tool_get_servers(&servers, &n), PMIX_SUCCESS);
     ck_assert_uint_eq(n, 2);
     ck_assert_str_eq(servers[0].nspace, "server-1");
@@ -351,8 +278,8 @@ START_TEST(its_role_follows_from_its_name)
         ck_assert_uint_eq(fake.hello.uid, geteuid());
         ck_assert_uint_eq(fake.hello.gid, getegid());
         ck_assert_str_eq(fake.hello.gds, "hash");
-        ck_assert_str_eq(self.nspace, "given");
-        ck_assert_uint_eq(self.rank, rows[i].nspace ? 0 : 3);
+        ck_assert_str_eq(seeker.nspace, "given");
+        ck_assert_uint_eq(seeker.rank, rows[i].nspace ? 0 : 3);
     }
 }
 END_TEST
@@ -397,223 +324,12 @@ START_TEST(the_version_in_a_file_decides_about_the_dialect)
 }
 END_TEST
 
-/* ---- what it does not believe ------------------------------------------------------------------------------ */
-
-static void file_is_refused(const char *path)
-{
-    add(PMIX_TOOL_ATTACHMENT_FILE, path, PMIX_STRING);
-    fails_with(PMIX_ERR_UNREACH);
-    ck_assert_int_eq(tool_server.accepted, 0);
-}
-
-START_TEST(bad_files_are_refused)
-{
-    PX_AUTOFREE char *good = strdup(tool_file("good", content("4.2.2")));
-    PX_AUTOFREE char *link_path = px_strf("%s/link", tool_dir);
-    PX_AUTOFREE char *fifo = px_strf("%s/fifo", tool_dir);
-    PX_AUTOFREE char *big = malloc(8192);
-
-    file_is_refused("/nowhere/at/all");
-    file_is_refused(tool_dir);
-    file_is_refused(tool_file("empty", ""));
-    file_is_refused(tool_file("garbage", "\x01\xff not an address\n\n\n"));
-    file_is_refused(tool_file("half", "server-1.0;tcp4:"));
-    snprintf(big, 8192, "%s", content("4.2.2"));
-    memset(big + strlen(big), ' ', 8191 - strlen(big));
-    big[8191] = '\0';
-    file_is_refused(tool_file("big", big));
-    ck_assert_int_eq(symlink(good, link_path), 0);
-    file_is_refused(link_path);
-    ck_assert_int_eq(mkfifo(fifo, 0600), 0);
-    file_is_refused(fifo);
-    ck_assert_int_eq(chmod(good, 0622), 0);
-    file_is_refused(good);
-    ck_assert_int_eq(chmod(good, 0600), 0);
-    ck_assert_int_eq(unlink(link_path), 0);
-    ck_assert_int_eq(link(good, link_path), 0);
-    file_is_refused(good);
-}
-END_TEST
-
-START_TEST(a_file_of_somebody_else_is_refused)
-{
-    const char *path = tool_file("theirs", content("4.2.2"));
-
-    PX_TEST_NEEDS(geteuid() == 0, "root");
-    ck_assert_int_eq(chown(path, 12345, 12345), 0);
-    file_is_refused(path);
-}
-END_TEST
-
-/* Somebody else has the port now; he hears nothing. */
-static int squat(int orders, int reports)
-{
-    struct sockaddr_in sa = {.sin_family = AF_INET,
-                             .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t len = sizeof(sa);
-    char byte;
-    int s, conn;
-
-    if (setgroups(0, NULL) || setresgid(12345, 12345, 12345) ||
-        setresuid(12345, 12345, 12345) ||
-        (s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) < 0 ||
-        bind(s, (struct sockaddr *)&sa, len) || listen(s, 4) ||
-        getsockname(s, (struct sockaddr *)&sa, &len) ||
-        write(reports, &sa.sin_port, sizeof(sa.sin_port)) != sizeof(sa.sin_port))
-        return 2;
-    if (read(orders, &byte, 1) != 1 ||
-        (conn = accept4(s, NULL, NULL, SOCK_CLOEXEC)) < 0)
-        return 3;
-    return read(conn, &byte, 1) > 0; /* until it hangs up */
-}
-
-START_TEST(a_port_that_somebody_else_has_taken_hears_nothing)
-{
-    int orders[2], reports[2], status;
-    in_port_t port = 0;
-    char text[128];
-
-    PX_TEST_NEEDS(geteuid() == 0, "root");
-    ck_assert_int_eq(pipe(orders), 0);
-    ck_assert_int_eq(pipe(reports), 0);
-    pid_t pid = fork();
-    if (pid == 0)
-        _exit(squat(orders[0], reports[1]));
-    ck_assert_int_eq(read(reports[0], &port, sizeof(port)), sizeof(port));
-    snprintf(text, sizeof(text), "dead.0;tcp4://127.0.0.1:%d\n4.2.2\n1\n0:0\n",
-             ntohs(port));
-    file_is_refused(tool_file("stale", text));
-    ck_assert_int_eq(write(orders[1], "", 1), 1);
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFEXITED(status));
-    ck_assert_int_eq(WEXITSTATUS(status), 0);
-    for (int i = 0; i < 2; i++) {
-        close(orders[i]);
-        close(reports[i]);
-    }
-}
-END_TEST
-
-START_TEST(a_server_that_died_is_not_there)
-{
-    file_is_refused(tool_file("stale", dead));
-}
-END_TEST
-
-START_TEST(addresses_that_make_no_sense_are_bad_parameters)
-{
-    PX_AUTOFREE char *uri = tool_server_uri("server-1");
-
-    add(PMIX_SERVER_URI, "nonsense", PMIX_STRING);
-    fails_with(PMIX_ERR_BAD_PARAM);
-    add(PMIX_SERVER_URI, uri, PMIX_STRING);
-    add(PMIX_TCP_URI, uri, PMIX_STRING);
-    fails_with(PMIX_ERR_BAD_PARAM);
-    add(PMIX_TCP_URI, "server-1.0;usock:///tmp/x", PMIX_STRING);
-    fails_with(PMIX_ERR_UNREACH);
-}
-END_TEST
-
-START_TEST(a_refusal_is_no_connection)
-{
-    PX_AUTOFREE char *uri = tool_server_uri("server-1");
-
-    tool_server.refuse = PMIX_ERR_NO_PERMISSIONS;
-    add(PMIX_SERVER_URI, uri, PMIX_STRING);
-    fails_with(PMIX_ERR_UNREACH);
-    add(PMIX_SERVER_URI, uri, PMIX_STRING);
-    add_yes(PMIX_TOOL_CONNECT_OPTIONAL);
-    ck_assert_int_eq(PMIx_tool_init(&self, infos.v, infos.n), PMIX_SUCCESS);
-    ck_assert(!PMIx_tool_is_connected());
-    ck_assert_ptr_nonnull(strstr(self.nspace, "tool."));
-    /* It can still connect later, and keeps its name. */
-    tool_server.refuse = PMIX_SUCCESS;
-    ck_assert_int_eq(PMIx_tool_attach_to_server(NULL, NULL, infos.v, 1), PMIX_SUCCESS);
-    ck_assert(PMIx_tool_is_connected());
-    ck_assert_str_eq(fake.hello.proc.nspace, self.nspace);
-    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_SUCCESS);
-}
-END_TEST
-
-/* ---- time ---------------------------------------------------------------------------------------------------- */
-
-START_TEST(a_server_that_never_answers_costs_the_time_set)
-{
-    PX_AUTOFREE char *uri = tool_server_uri("server-1");
-    uint64_t began = px_clock_ms();
-
-    tool_server.mute = true;
-    add(PMIX_SERVER_URI, uri, PMIX_STRING);
-    add_u32(PMIX_TIMEOUT, 1);
-    fails_with(PMIX_ERR_TIMEOUT);
-    ck_assert_uint_ge(px_clock_ms() - began, 900);
-    ck_assert_uint_lt(px_clock_ms() - began, 10000);
-}
-END_TEST
-
-START_TEST(a_server_that_tells_nothing_of_the_job_costs_the_usual_time)
-{
-    PX_AUTOFREE char *uri = tool_server_uri("server-1");
-
-    setenv("PMIX_MCA_client_connect_timeout", "300ms", 1);
-    tool_server.silent = true;
-    add(PMIX_SERVER_URI, uri, PMIX_STRING);
-    fails_with(PMIX_ERR_TIMEOUT);
-}
-END_TEST
-
-static void *appear(void *arg PX_UNUSED)
-{
-    usleep(300000);
-    tool_file("later", content("4.2.2"));
-    return NULL;
-}
-
-START_TEST(a_file_that_is_not_there_yet_may_be_waited_for)
-{
-    PX_AUTOFREE char *path = px_strf("%s/later", tool_dir);
-    pthread_t thread;
-
-    ck_assert_int_eq(pthread_create(&thread, NULL, appear, NULL), 0);
-    add(PMIX_TOOL_ATTACHMENT_FILE, path, PMIX_STRING);
-    add_yes(PMIX_WAIT_FOR_CONNECTION);
-    add_u32(PMIX_TIMEOUT, 20);
-    finds_it();
-    pthread_join(thread, NULL);
-    ck_assert_int_eq(unlink(path), 0);
-    ck_assert_int_eq(pthread_create(&thread, NULL, appear, NULL), 0);
-    add(PMIX_TOOL_ATTACHMENT_FILE, path, PMIX_STRING);
-    add_u32(PMIX_CONNECT_MAX_RETRIES, 20);
-    add_u32(PMIX_CONNECT_RETRY_DELAY, 1);
-    finds_it();
-    pthread_join(thread, NULL);
-}
-END_TEST
-
-START_TEST(retries_are_counted)
-{
-    uint64_t began = px_clock_ms();
-
-    add(PMIX_TOOL_ATTACHMENT_FILE, "/nowhere/at/all", PMIX_STRING);
-    add_u32(PMIX_CONNECT_MAX_RETRIES, 1);
-    add_u32(PMIX_CONNECT_RETRY_DELAY, 1);
-    fails_with(PMIX_ERR_UNREACH);
-    ck_assert_uint_ge(px_clock_ms() - began, 1000);
-    ck_assert_uint_lt(px_clock_ms() - began, 1900);
-}
-END_TEST
-
-PX_TEST_MAIN_WITH(
-    "tool/seek", setup, teardown, by_address, by_file, by_process_id_and_by_namespace,
-    by_kind, the_last_of_an_order_may_forbid_others, by_searching_all_folders,
-    servers_of_a_kind_are_in_the_folder_of_the_system,
-    the_session_comes_first_where_nobody_is_named, a_server_of_many_files_is_asked_once,
-    a_port_that_somebody_else_has_taken_hears_nothing, by_the_environment,
-    a_launcher_is_connected_to_its_initiator_too, its_role_follows_from_its_name,
-    it_tells_its_process_id_and_command,
-    the_version_in_a_file_decides_about_the_dialect, bad_files_are_refused,
-    a_file_of_somebody_else_is_refused, a_server_that_died_is_not_there,
-    addresses_that_make_no_sense_are_bad_parameters, a_refusal_is_no_connection,
-    a_server_that_never_answers_costs_the_time_set,
-    a_server_that_tells_nothing_of_the_job_costs_the_usual_time,
-    a_file_that_is_not_there_yet_may_be_waited_for, retries_are_counted)
+PX_TEST_MAIN_WITH("tool/seek", seeker_setup, seeker_teardown, by_address, by_file,
+                  by_process_id_and_by_namespace, by_kind,
+                  the_last_of_an_order_may_forbid_others, by_searching_all_folders,
+                  servers_of_a_kind_are_in_the_folder_of_the_system,
+                  the_session_comes_first_where_nobody_is_named,
+                  a_server_of_many_files_is_asked_once, by_the_environment,
+                  a_launcher_is_connected_to_its_initiator_too,
+                  its_role_follows_from_its_name, it_tells_its_process_id_and_command,
+                  the_version_in_a_file_decides_about_the_dialect)
