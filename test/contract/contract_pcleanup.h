@@ -26,6 +26,8 @@ const struct px_pcleanup_ops *pcleanup_ops(void);
 /* Started, and nothing made yet. */
 struct srv srv_of(void *self, const char *name);
 void srv_make_dir(struct srv *s);
+/* A journal in it, of this process as if it had started then. */
+void srv_begin_journal(struct srv *s, uint64_t start_time);
 /* Makes the folder, if need be, and a journal; tells of them. */
 void srv_make_journal(struct srv *s);
 /* All of that with contract.self. */
