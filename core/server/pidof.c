@@ -69,21 +69,19 @@ static DIR *open_dir(int dir, const char *name)
     return d;
 }
 
-static bool has_socket(pid_t pid, uint64_t inode);
-
 /* A child that was forked has its parent's sockets, and is looked at before: who has made it is the
- * oldest ancestor that has it. */
+ * oldest ancestor that has it. What that has open is looked at in steps, too: it may be very much. */
 static void found(struct px_pidof_search *s, pid_t pid)
 {
     struct px_proc_stat st;
 
-    if (s->pid || !px_proc_stat(pid, &st))
+    s->above = 0;
+    if (!px_proc_stat(pid, &st))
         return;
-    do {
-        s->pid = pid;
-        s->start = st.start;
-        pid = (pid_t)st.parent;
-    } while (pid > 1 && has_socket(pid, s->inode) && px_proc_stat(pid, &st));
+    s->pid = pid;
+    s->start = st.start;
+    if (st.parent > 1)
+        s->above = (pid_t)st.parent;
 }
 
 static uint64_t inode_of(int fds, const char *name)
@@ -98,19 +96,6 @@ static uint64_t inode_of(int fds, const char *name)
     return sscanf(text, "socket:[%llu]", &inode) == 1 ? inode : 0;
 }
 
-static bool has_socket(pid_t pid, uint64_t inode)
-{
-    PX_AUTOCLOSE int dir = open_proc(pid);
-    DIR *fds = dir < 0 ? NULL : open_dir(dir, "fd");
-    const struct dirent *entry;
-    bool has = false;
-
-    while (!has && fds && (entry = readdir(fds)))
-        has = inode_of(dirfd(fds), entry->d_name) == inode;
-    close_dir(&fds);
-    return has;
-}
-
 static void look_at(struct px_pidof *p, const char *name)
 {
     uint64_t inode = inode_of(dirfd(p->fds), name);
@@ -118,7 +103,7 @@ static void look_at(struct px_pidof *p, const char *name)
     if (inode == 0)
         return;
     PX_LIST_EACH (&p->active, struct px_pidof_search, s, link)
-        if (s->inode == inode)
+        if (s->inode == inode && (!s->pid || s->above == p->pid))
             found(s, p->pid);
 }
 
@@ -216,9 +201,35 @@ static void pass_ends(struct px_pidof *p)
 static bool all_found(const struct px_pidof *p)
 {
     PX_LIST_EACH (&p->active, struct px_pidof_search, s, link)
-        if (!s->pid)
+        if (!s->pid || s->above)
             return false;
     return true;
+}
+
+/* What it has open was looked at, or cannot be. */
+static void leave(struct px_pidof *p, pid_t pid)
+{
+    close_dir(&p->fds);
+    PX_LIST_EACH (&p->active, struct px_pidof_search, s, link)
+        if (s->above == pid)
+            s->above = 0;
+}
+
+/* Looks at an ancestor of who was found; false if there is none to be looked at. */
+static bool climb(struct px_pidof *p)
+{
+    PX_LIST_EACH (&p->active, struct px_pidof_search, s, link) {
+        PX_AUTOCLOSE int dir = s->above ? open_proc(s->above) : -1;
+
+        if (!s->above)
+            continue;
+        p->pid = s->above;
+        p->fds = dir < 0 ? NULL : open_dir(dir, "fd");
+        if (!p->fds)
+            leave(p, p->pid);
+        return true;
+    }
+    return false;
 }
 
 static void enter(struct px_pidof *p, pid_t pid)
@@ -240,7 +251,9 @@ static bool step(struct px_pidof *p)
     if (entry)
         look_at(p, entry->d_name);
     else if (p->fds)
-        close_dir(&p->fds);
+        leave(p, p->pid);
+    else if (climb(p))
+        return true;
     else if (p->next == p->n || all_found(p))
         return false;
     else
@@ -329,7 +342,7 @@ void px_pidof_begin(struct px_pidof *p, struct px_pidof_search *s)
 {
     bool idle = !p->walking && px_list_empty(&p->waiting);
 
-    s->pid = 0;
+    s->pid = s->above = 0;
     s->start = 0;
     s->n_passes = 0;
     px_list_append(&p->waiting, &s->link);

@@ -26,6 +26,7 @@ struct px_pidof_search { /* the caller's, zeroed before its first use */
     unsigned n_passes;
     pid_t pid;
     uint64_t start;
+    pid_t above; /* an ancestor of pid that may have it, too; 0: none */
 };
 
 struct px_pidof *px_pidof_create(struct px_loop *loop); /* NULL: out of memory */

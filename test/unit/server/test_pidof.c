@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finding the process that holds a socket. */
 #include "core/base/clock.h"
+#include "core/base/fd.h"
 #include "core/base/proc.h"
 #include "core/rt/call.h"
 #include "core/server/pidof.h"
@@ -10,9 +11,11 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 static struct px_loop *loop;
 static struct px_pidof *pidof;
@@ -173,6 +176,62 @@ START_TEST(of_those_that_share_it_it_is_the_one_that_made_it)
 }
 END_TEST
 
+/* How much of the loop's time passes between two looks at it. */
+struct look {
+    uint64_t last_us, longest_us;
+};
+
+static struct look look;
+
+static void look_on(struct want *w PX_UNUSED)
+{
+    struct timespec t = {0};
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    uint64_t now_us = (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+    if (look.last_us && now_us - look.last_us > look.longest_us)
+        look.longest_us = now_us - look.last_us;
+    look.last_us = now_us;
+}
+
+START_TEST(who_has_much_open_does_not_hold_up_the_loop)
+{
+    enum { ENOUGH = 10000, MOST = 200000, LONGEST_US = 40000 };
+    struct rlimit limit;
+    int ends[2], to[2], n = 0, fds = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max;
+    if (limit.rlim_cur > MOST)
+        limit.rlim_cur = MOST;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    ck_assert_int_eq(pipe(to), 0);
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        close(to[1]);
+        _exit(read(to[0], &(char){0}, 1) < 0);
+    }
+    while (fcntl(fds, F_DUPFD_CLOEXEC, 0) >= 0)
+        n++;
+    px_fd_close_from((int)limit.rlim_cur - 50); /* room for who searches */
+    PX_TEST_NEEDS(n >= ENOUGH, "so many descriptors");
+    ck_assert_int_ge(dup2(ends[0], fds + n), 0); /* it is met last */
+    close(ends[0]);
+    struct want w = want(fds + n);
+    w.search.arg = &w;
+    on_loop(look_on, NULL);
+    on_loop(begin, &w);
+    while (w.n_answers == 0)
+        on_loop(look_on, NULL);
+    on_loop(look_on, NULL);
+    ck_assert_int_eq(w.pid, getpid());
+    ck_assert_uint_lt(look.longest_us, LONGEST_US);
+    close(to[1]);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+END_TEST
+
 START_TEST(a_socket_that_nobody_has_is_nobody_s)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -300,6 +359,7 @@ END_TEST
 PX_TEST_MAIN_WITH("server/pidof", setup, teardown,
                   it_is_the_process_that_has_the_socket_open,
                   of_those_that_share_it_it_is_the_one_that_made_it,
+                  who_has_much_open_does_not_hold_up_the_loop,
                   a_socket_that_nobody_has_is_nobody_s,
                   a_process_of_another_user_is_found, many_are_found_in_one_walk,
                   an_answer_may_cancel_and_begin_searches,
