@@ -324,17 +324,15 @@ static size_t depth_of(const char *path)
     return n;
 }
 
-/* What is there by that path now stays, even if it is renamed meanwhile. */
+/* What is there by that path now stays, even if it is renamed meanwhile. The way to it may have links:
+ * to what must not be removed they are no danger. */
 static void identify(struct px_rm_run *run, struct px_rm_keep *keep)
 {
-    char way[PX_RM_MAX_PATH + 1];
+    char normal[PX_RM_MAX_PATH + 1];
     struct px_rm_node node;
-    const char *name;
 
-    if (!take_apart(run, keep->path, way, &name))
-        return;
-    PX_AUTOCLOSE int at = px_rm_open_way(&run->sys, way);
-    if (at >= 0 && px_rm_look(&run->sys, at, name, &node) == 0) {
+    if (!px_rm_path_check(keep->path, normal) && strcmp(keep->path, normal) == 0 &&
+        px_rm_look(&run->sys, AT_FDCWD, keep->path, &node) == 0) {
         keep->dev = node.dev;
         keep->ino = node.ino;
     }

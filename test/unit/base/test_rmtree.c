@@ -331,9 +331,19 @@ START_TEST(a_kept_name_that_is_not_there_keeps_nothing)
     px_tree_make("d/a l@d");
     rm_dir_but("d", PX_RM_RECURSE, "d/b");
     px_assert_tree("", "l@");
-    px_tree_make("d/a");
-    rm_dir_but("d", PX_RM_RECURSE, "l/a"); /* a link is not followed to find it */
-    px_assert_tree("", "l@");
+}
+END_TEST
+
+START_TEST(what_is_to_be_kept_is_found_behind_links_too)
+{
+    px_tree_make("d/a d/s/b d/s/c l@d d/to@s");
+    rm_dir_but("d", PX_RM_RECURSE, "l/a");
+    px_assert_tree("", "d/ d/a l@");
+    px_tree_make("d/s/b d/s/c d/to@s");
+    rm_dir_but("d", PX_RM_RECURSE, "l/to/b");
+    px_assert_tree("", "d/ d/s/ d/s/b l@");
+    rm_dir_but("l", PX_RM_RECURSE, "d/no"); /* what is to go is not */
+    px_assert_tree("", "d/ d/s/ d/s/b l@");
 }
 END_TEST
 
@@ -468,7 +478,7 @@ PX_TEST_MAIN_WITH(
     a_kept_top_and_what_is_below_a_kept_folder_stay,
     a_name_that_only_begins_like_a_kept_one_does_not_stay,
     a_kept_file_stays_under_another_name, a_kept_name_that_is_not_there_keeps_nothing,
-    of_many_kept_files_each_stays, files_go_first_and_then_the_deepest_tree,
-    totals_are_added_to_what_was_there, paths_that_are_not_normal_are_refused,
-    relative_paths_and_unknown_kinds_are_refused,
+    what_is_to_be_kept_is_found_behind_links_too, of_many_kept_files_each_stays,
+    files_go_first_and_then_the_deepest_tree, totals_are_added_to_what_was_there,
+    paths_that_are_not_normal_are_refused, relative_paths_and_unknown_kinds_are_refused,
     file_systems_of_the_kernel_are_refused)
