@@ -2,6 +2,7 @@
 /* PMIx_server_init and _finalize: the role's state made and unmade in order. */
 #include "core/model/nspace.h"
 #include "core/model/rendezvous.h"
+#include "core/model/resources.h"
 #include "core/notify/notify.h"
 #include "core/notify/roles.h"
 #include "core/rt/call.h"
@@ -201,6 +202,18 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
     return rc ? rc : px_contact_files_write(srv, a->info, a->n_info, &a->err);
 }
 
+/* Programs ask where the session's folders are, and not every host says so. */
+static pmix_status_t tell_dirs(const struct px_server *srv)
+{
+    PX_AUTO(px_infos) infos = {0};
+    pmix_status_t rc = px_infos_add(&infos, PMIX_SERVER_TMPDIR, srv->tmpdir,
+                                    PMIX_STRING);
+
+    if (!rc)
+        rc = px_infos_add(&infos, PMIX_SYSTEM_TMPDIR, srv->system_tmpdir, PMIX_STRING);
+    return rc ? rc : px_resources_set(px_process.model, infos.v, infos.n);
+}
+
 static void on_start(struct px_call *call, void *args)
 {
     struct start *a = args;
@@ -220,6 +233,8 @@ static void on_start(struct px_call *call, void *args)
         px_process.server = srv;
         rc = fill(srv, a);
         if (!rc)
+            rc = tell_dirs(srv);
+        if (!rc)
             rc = join_model(srv);
     }
     if (rc && srv) {
@@ -228,6 +243,7 @@ static void on_start(struct px_call *call, void *args)
         px_session_end(srv, false);
         server_free(srv);
         px_process.server = NULL;
+        px_infos_cleanup(&px_process.model->resources);
     }
     px_call_done(call, rc);
 }

@@ -79,12 +79,26 @@ static void told(const char *top)
     free(dir);
 }
 
+/* Where the server itself has its files is told by the host or not. */
+static void of_the_server(void)
+{
+    char *server = dir_of(&everyone, PMIX_SERVER_TMPDIR);
+    char *system = dir_of(&everyone, PMIX_SYSTEM_TMPDIR);
+
+    CHECK(getenv("PMIX_SERVER_TMPDIR") && getenv("PMIX_SYSTEM_TMPDIR"));
+    CHECK(strcmp(server, getenv("PMIX_SERVER_TMPDIR")) == 0);
+    CHECK(strcmp(system, getenv("PMIX_SYSTEM_TMPDIR")) == 0);
+    free(server);
+    free(system);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "make";
     pmix_value_t *v = NULL;
 
     begin();
+    of_the_server();
     if (strcmp(what, "make") == 0)
         made();
     else if (strcmp(what, "told") == 0 && argc > 2)

@@ -54,6 +54,30 @@ static char *told(int fd, const char *key)
     return value_in(&r, key);
 }
 
+START_TEST(every_job_is_told_the_folders_of_its_session)
+{
+    pmix_info_t i = info(PMIX_SERVER_TMPDIR, "/the/host/says/so");
+    int fd = raw_client(0);
+    char *value = told(fd, PMIX_SERVER_TMPDIR);
+
+    ck_assert_str_eq(value, px_process.server->tmpdir);
+    free(value);
+    value = told(fd, PMIX_SYSTEM_TMPDIR);
+    ck_assert_str_eq(value, px_process.server->system_tmpdir);
+    free(value);
+    pmix_proc_t job = {.nspace = "job", .rank = PMIX_RANK_WILDCARD};
+    pmix_value_t *found = NULL;
+    ck_assert_int_eq(PMIx_server_register_nspace(job.nspace, 2, &i, 1, NULL, NULL),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Get(&job, PMIX_SERVER_TMPDIR, NULL, 0, &found), PMIX_SUCCESS);
+    ck_assert_str_eq(found->data.string, "/the/host/says/so");
+    PMIx_Value_free(found, 1);
+    PMIx_Info_destruct(&i);
+    raw_server_stop();
+    close(fd);
+}
+END_TEST
+
 static void on_done(pmix_status_t status, void *cbdata)
 {
     pmix_info_t i = info(PMIX_RM_NAME, "rm");
@@ -270,6 +294,7 @@ END_TEST
 
 PX_TEST_MAIN_WITH("server/resources", setup, host_done,
                   jobs_of_before_and_after_have_them,
+                  every_job_is_told_the_folders_of_its_session,
                   a_get_finds_what_came_after_the_job_information,
                   with_a_callback_nothing_waits_and_all_is_copied,
                   each_job_is_collected_once_in_order,
