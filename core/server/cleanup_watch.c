@@ -379,6 +379,7 @@ void px_cleanup_peer_here(struct px_server *srv, struct px_peer *peer)
     p->n_conns++;
     peer->cleanup = p;
     watch_rank(p->rank);
+    px_session_compact(srv, px_cleanup_rewrite);
 }
 
 void px_cleanup_peer_gone(struct px_server *srv PX_UNUSED, struct px_peer *peer)
@@ -423,4 +424,5 @@ void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid
         px_log(PX_LOG_WARN, "cleanup",
                "pid %ld is not in the journal, and would outlive this process: %s",
                (long)pid, PMIx_Error_string(rc));
+    px_session_compact(srv, px_cleanup_rewrite);
 }

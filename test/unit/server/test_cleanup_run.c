@@ -9,6 +9,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void setup(void)
 {
@@ -153,6 +155,39 @@ START_TEST(a_journal_that_is_written_anew_has_what_is_still_to_do)
 }
 END_TEST
 
+/* Comes, and is gone before the next. */
+static void come_and_go(void *arg)
+{
+    struct px_peer peer = {.server = px_process.server, .pid = *(const pid_t *)arg};
+
+    px_proc_set(&peer.proc, "job", 1);
+    px_cleanup_peer_here(px_process.server, &peer);
+    px_cleanup_peer_gone(px_process.server, &peer);
+}
+
+START_TEST(processes_that_come_and_go_do_not_fill_the_journal)
+{
+    enum { N = 1500, RECORD_B = 64 };
+    struct cleaner_client c = cleaner_client("job", 0);
+
+    ck_assert_int_eq(CLIENT_ASKS(&c, &job, FILES, "/t/a"), PMIX_SUCCESS);
+    for (int i = 0; i < N; i++) {
+        pid_t pid = fork();
+
+        if (pid == 0)
+            for (;;)
+                pause();
+        raw_on_loop(come_and_go, &pid);
+        kill(pid, SIGKILL);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    }
+    ck_assert_int_lt(journal_b(), N * RECORD_B * 3 / 4);
+    ck_assert_str_eq(cleaner_journal(), "/t/a file");
+    cleaner_client_ends(&c, 0);
+    cleaner_stop();
+}
+END_TEST
+
 /* ---- the server's end --------------------------------------------------------------------------- */
 
 START_TEST(at_its_end_the_server_runs_what_nobody_alive_waits_for)
@@ -196,6 +231,7 @@ END_TEST
 PX_TEST_MAIN_WITH("server/cleanup_run", setup, cleaner_teardown,
                   what_comes_while_it_runs_is_for_the_next_run,
                   what_the_component_cannot_do_stays_in_the_journal,
-                  a_journal_that_is_written_anew_has_what_is_still_to_do, totals_add_up,
+                  a_journal_that_is_written_anew_has_what_is_still_to_do,
+                  processes_that_come_and_go_do_not_fill_the_journal, totals_add_up,
                   at_its_end_the_server_runs_what_nobody_alive_waits_for,
                   it_waits_for_that_no_longer_than_it_was_told)
