@@ -115,9 +115,18 @@ pmix_status_t px_rendezvous_read(const char *path, struct px_rendezvous *out,
 struct search {
     const char *const *names;
     bool prefix;
-    unsigned entries;
+    unsigned n_trusted,
+        n_others; /* entries of folders below the first, by whose these are */
     px_rendezvous_fn found;
     void *arg;
+};
+
+/* A folder on the way: what is left to be looked at in it. */
+struct place {
+    DIR *dir;
+    const char *path;
+    unsigned depth;
+    unsigned *n_entries; /* NULL: all of them are looked at */
 };
 
 static bool matches(const struct search *s, const char *name)
@@ -128,38 +137,73 @@ static bool matches(const struct search *s, const char *name)
     return false;
 }
 
-/* Takes fd. */
-static bool search_dir(struct search *s, int fd, const char *path, unsigned depth)
+/* False: there are too many entries, or no memory. */
+static bool look_at_files(struct search *s, const struct place *p, bool *hit)
 {
-    DIR *dir = fdopendir(fd);
-    struct dirent *e;
+    const struct dirent *e;
+
+    while (!*hit && (e = readdir(p->dir))) {
+        if (p->n_entries && ++*p->n_entries > MAX_ENTRIES)
+            return false;
+        if (e->d_type == DT_DIR || !matches(s, e->d_name))
+            continue;
+        PX_AUTOFREE char *whole = px_path_join(p->path, e->d_name);
+        if (!whole)
+            return false;
+        *hit = s->found(s->arg, whole);
+    }
+    return !*hit;
+}
+
+static bool search_dir(struct search *s, int fd, const char *path, unsigned depth);
+
+static bool look_into_folders(struct search *s, const struct place *p)
+{
+    const struct dirent *e;
     bool hit = false;
 
-    if (!dir) {
+    while (!hit && (e = readdir(p->dir))) {
+        if ((e->d_type != DT_DIR && e->d_type != DT_UNKNOWN) ||
+            strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        PX_AUTOFREE char *whole = px_path_join(p->path, e->d_name);
+        if (!whole)
+            break;
+        int sub = openat(dirfd(p->dir), e->d_name,
+                         O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (sub >= 0)
+            hit = search_dir(s, sub, whole, p->depth + 1);
+    }
+    return hit;
+}
+
+/* Where nobody else can put anything. */
+static bool is_trusted(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) &&
+           !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* Takes fd. Files first: what others have put into folders beside them must not keep us from them. */
+static bool search_dir(struct search *s, int fd, const char *path, unsigned depth)
+{
+    struct place p = {.path = path, .depth = depth};
+    bool hit = false;
+
+    if (depth > 1)
+        p.n_entries = is_trusted(fd) ? &s->n_trusted : &s->n_others;
+    p.dir = fdopendir(fd);
+    if (!p.dir) {
         close(fd);
         return false;
     }
-    while (!hit && s->entries < MAX_ENTRIES && (e = readdir(dir))) {
-        int sub;
-
-        s->entries++;
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        PX_AUTOFREE char *whole = px_path_join(path, e->d_name);
-        if (!whole)
-            break;
-        if (e->d_type != DT_DIR && matches(s, e->d_name)) {
-            hit = s->found(s->arg, whole);
-            continue;
-        }
-        if ((e->d_type != DT_DIR && e->d_type != DT_UNKNOWN) || depth == MAX_DEPTH)
-            continue;
-        sub = openat(dirfd(dir), e->d_name,
-                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        if (sub >= 0)
-            hit = search_dir(s, sub, whole, depth + 1);
+    if (look_at_files(s, &p, &hit) && depth < MAX_DEPTH) {
+        rewinddir(p.dir);
+        hit = look_into_folders(s, &p);
     }
-    closedir(dir);
+    closedir(p.dir);
     return hit;
 }
 

@@ -33,8 +33,9 @@ pmix_status_t px_rendezvous_read(const char *path, struct px_rendezvous *r,
  * PMIX_ERR_BAD_PARAM. */
 pmix_status_t px_rendezvous_parse(char *text, struct px_rendezvous *r);
 
-/* Looks for files in dir and its folders, those that can be entered, to a depth of 8 and within
- * 65536 entries: those of one of the names (NULL ends them), or with prefix, all that begin with
+/* Looks for files in dir, then in its folders, those that can be entered, to a depth of 8. In all folders
+ * together to which only we or root can write no more than 65536 entries are looked at, and as many in
+ * all others. It is for those of one of the names (NULL ends them), or with prefix, all that begin with
  * one. Calls found for each with its path until that returns true, which is then the result.
  * Symbolic links are not followed. */
 typedef bool (*px_rendezvous_fn)(void *arg, const char *path);
