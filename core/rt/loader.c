@@ -151,12 +151,19 @@ static pmix_status_t list_folder(struct px_catalog *c, const char *dir)
     return rc;
 }
 
+static bool is_there(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0;
+}
+
 static pmix_status_t add_folder(struct px_catalog *c, const char *dir)
 {
     PX_AUTOFREE char *real = NULL;
     struct px_err why = {0};
 
-    if (access(dir, F_OK))
+    if (!is_there(dir))
         return leave_out(c, PX_LOG_WARN, dir, strerror(errno));
     if (!px_is_guarded())
         return list_folder(c, dir);
@@ -188,9 +195,9 @@ static pmix_status_t add_own_folders(struct px_catalog *c, const char *home)
 
     if (home && !users)
         return PMIX_ERR_NOMEM;
-    if (users && access(users, F_OK) == 0)
+    if (users && is_there(users))
         rc = add_folder(c, users);
-    if (!rc && own && access(own, F_OK) == 0)
+    if (!rc && own && is_there(own))
         rc = add_folder(c, own);
     return rc;
 }

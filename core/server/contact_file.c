@@ -382,13 +382,14 @@ static bool have_already(const struct px_server *srv, const char *path)
 static pmix_status_t make_file(struct publication *p)
 {
     PX_AUTOFREE char *path = px_path_join(p->dir, p->wish->name);
-    struct px_contact_file *f = path ? malloc(sizeof(*f) + strlen(path) + 1) : NULL;
+    size_t path_b = path ? strlen(path) + 1 : 0;
+    struct px_contact_file *f = path ? malloc(sizeof(*f) + path_b) : NULL;
 
     if (!f)
         return PMIX_ERR_NOMEM;
     f->fd = -1;
     f->slot = PX_SESSION_NEW;
-    strcpy(f->path, path); /* as long as was made for it */
+    memcpy(f->path, path, path_b);
     p->file = f;
     return PMIX_SUCCESS;
 }

@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -84,16 +83,21 @@ static void found(struct px_pidof_search *s, pid_t pid)
         s->above = (pid_t)st.parent;
 }
 
+/* "socket:[inode]"; 0: it is none. */
 static uint64_t inode_of(int fds, const char *name)
 {
+    static const char begin[] = "socket:[";
     char text[64];
-    unsigned long long inode;
-    ssize_t n = readlinkat(fds, name, text, sizeof text - 1);
+    uint64_t inode;
+    ssize_t n = readlinkat(fds, name, text, sizeof text);
 
-    if (n <= 0)
+    if (n <= 0 || text[n - 1] != ']')
         return 0;
-    text[n] = '\0';
-    return sscanf(text, "socket:[%llu]", &inode) == 1 ? inode : 0;
+    text[n - 1] = '\0';
+    return px_str_starts(text, begin) &&
+                   px_str_to_u64(text + strlen(begin), 1, UINT64_MAX, &inode)
+               ? inode
+               : 0;
 }
 
 static void look_at(struct px_pidof *p, const char *name)
