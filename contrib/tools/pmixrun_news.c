@@ -3,6 +3,7 @@
  * there. */
 #include "pmixrun_news.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,9 +64,9 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source,
         last = &n->next;
         pthread_mutex_unlock(&lock);
     }
-    /* Only a full counter makes this fail. */
-    if (write(wake_fd, &one, sizeof(one)) < 0)
-        perror("pmixrun: eventfd");
+    /* Only a full counter makes this fail, which wakes, too. */
+    while (write(wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+        ;
     if (done)
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }

@@ -33,10 +33,20 @@ void px_loop_assert(const struct px_loop *loop)
 
 /* ---- mailbox --------------------------------------------------------------------- */
 
+/* Fails only if 2^64 wake-ups are pending, and one is enough; or for a moment, where
+ * something between us and the kernel (a tracer, a sandbox) interrupts it. That wake-up
+ * would be the last: the mailbox stays full, and a full one is not told of again. */
+static void wake(const struct px_loop *loop)
+{
+    const uint64_t one = 1;
+
+    while (write(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+        ;
+}
+
 void px_post(struct px_loop *loop, struct px_msg *msg)
 {
     struct px_msg *newest = atomic_load_explicit(&loop->inbox, memory_order_relaxed);
-    const uint64_t one = 1;
 
     /* As soon as the message is in, it may run and bring about px_loop_destroy, while
      * this thread has the eventfd still to write: destroy waits for posting to reach
@@ -46,9 +56,8 @@ void px_post(struct px_loop *loop, struct px_msg *msg)
         msg->next = newest;
     } while (!atomic_compare_exchange_weak_explicit(
         &loop->inbox, &newest, msg, memory_order_release, memory_order_relaxed));
-    /* Fails only if 2^64 wake-ups are pending, and one is enough. */
     if (!newest)
-        (void)!write(loop->wake_fd, &one, sizeof(one));
+        wake(loop);
     atomic_fetch_sub_explicit(&loop->posting, 1, memory_order_release);
 }
 

@@ -3,8 +3,23 @@
 #include "alloc_fail.h"
 #include "rt_test.h"
 
+#include <errno.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/syscall.h>
+
+/* The C library's, but so many times it is interrupted. */
+static atomic_int n_interrupts;
+
+ssize_t write(int fd, const void *bytes, size_t n)
+{
+    if (atomic_load(&n_interrupts) > 0) {
+        atomic_fetch_sub(&n_interrupts, 1);
+        errno = EINTR;
+        return -1;
+    }
+    return syscall(SYS_write, fd, bytes, n);
+}
 
 struct note {
     struct px_msg msg;
@@ -129,6 +144,21 @@ START_TEST(destroy_runs_what_is_in_the_mailbox_and_what_that_posts)
          * posted. */
         ck_assert(!external || (seen[0] == 1 && seen[1] == 2));
     }
+}
+END_TEST
+
+START_TEST(a_message_wakes_the_loop_though_the_wake_up_is_interrupted)
+{
+    struct px_loop *loop = rt_loop(false);
+    struct note note = {.msg.run = on_note, .loop = loop};
+
+    atomic_store(&n_interrupts, 2);
+    px_post(loop, &note.msg);
+    ck_assert_int_eq(atomic_load(&n_interrupts), 0);
+    rt_on_loop(loop, do_nothing, NULL);
+
+    ck_assert_int_eq(n_seen, 1);
+    px_loop_destroy(loop);
 }
 END_TEST
 
@@ -375,6 +405,7 @@ PX_TEST_MAIN("rt/loop", running_out_of_memory_is_an_error,
              messages_of_many_threads_keep_their_order_and_none_is_lost,
              a_message_posted_on_the_loop_runs_on_a_later_pass,
              destroy_runs_what_is_in_the_mailbox_and_what_that_posts,
+             a_message_wakes_the_loop_though_the_wake_up_is_interrupted,
              a_burst_wakes_the_loop_once,
              the_thread_is_named_and_takes_no_signal_but_its_own_faults,
              only_the_loop_thread_is_current,
