@@ -117,7 +117,8 @@ static bool is_right(const struct px_journal_record *r, bool first)
         return false;
     switch (r->type) {
     case PX_JOURNAL_HEAD:
-        return first && !r->kind && !r->flags && !r->slot && !r->scope && is_pid(r->x);
+        return first && !r->kind && !(r->flags & ~PX_JOURNAL_UNLOCKED) && !r->slot &&
+               !r->scope && is_pid(r->x);
     case PX_JOURNAL_ITEM:
         return is_item(r);
     case PX_JOURNAL_PROC:

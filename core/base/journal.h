@@ -22,7 +22,7 @@
 enum px_journal_type {
     PX_JOURNAL_NONE = 0, /* the slot is empty again */
     PX_JOURNAL_HEAD, /* first in the file. x, y: pid and start time of the server; path: of
-                            px_journal_whereabouts */
+                            px_journal_whereabouts; flags: below */
     PX_JOURNAL_ITEM, /* kind, flags (rmtree.h), uid, gid, path; x, y: device and inode with
                             PX_RM_SAME */
     PX_JOURNAL_PROC, /* the scope waits for its end. x, y: pid and start time; flags: below */
@@ -33,6 +33,8 @@ enum px_journal_flag {
     PX_JOURNAL_END =
         1, /* PROC: the server has started it, and it ends with the server: it and its
                            process group are killed */
+    PX_JOURNAL_UNLOCKED =
+        2, /* HEAD: the server could not lock the folder: its process tells whether it lives */
 };
 
 struct px_journal_record {

@@ -96,6 +96,7 @@ static int open_by_path(struct px_sweep_folder *f)
     int errnum = open_from(f, way);
     if (errnum)
         return errnum;
+    f->is_found = true;
     f->is_shared = !px_sweep_is_local(f->fd);
     return lock(f->fd, &f->unlocked);
 }

@@ -79,6 +79,7 @@ struct px_sweep_folder {
     int fd;         /* open for reading, and locked by us or the caller */
     bool unlocked;  /* its file system has no such locks */
     int journal;    /* -1: there is none */
+    bool is_found;  /* by its path: whoever opens it is not its server's own */
     bool is_shared; /* its file system may be that of other nodes, too */
 };
 

@@ -102,6 +102,7 @@ static pmix_status_t begin_journal(struct px_session *s, const char *name)
 {
     char whereabouts[320];
     struct px_journal_record head = {.type = PX_JOURNAL_HEAD,
+                                     .flags = s->unlocked ? PX_JOURNAL_UNLOCKED : 0,
                                      .uid = geteuid(),
                                      .gid = getegid(),
                                      .x = (uint64_t)getpid(),
@@ -180,6 +181,19 @@ static bool is_still_there(const struct px_session *s, const char *dir)
     return lstat(dir, &st) == 0 && st.st_dev == s->device && st.st_ino == s->inode;
 }
 
+/* systemd-tmpfiles, too, leaves alone what is locked. Some file systems have no locks, and a system may
+ * have none left: then the journal says so. False if somebody else has it. */
+static bool lock_it(struct px_session *s)
+{
+    int rc;
+
+    do
+        rc = flock(s->dir_fd, LOCK_EX | LOCK_NB);
+    while (rc < 0 && errno == EINTR);
+    s->unlocked = rc < 0;
+    return rc == 0 || errno != EWOULDBLOCK;
+}
+
 static enum outcome lock_folder(struct px_session *s, const char *dir,
                                 struct px_err *err)
 {
@@ -203,9 +217,7 @@ static enum outcome lock_folder(struct px_session *s, const char *dir,
         px_err_errno(err, "cannot make %s private", dir);
         return NOT_HERE;
     }
-    /* systemd-tmpfiles, too, leaves alone what is locked. Some file systems have no locks; then
-     * nobody else can take it, either. */
-    if (flock(s->dir_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+    if (!lock_it(s))
         return AGAIN;
     return is_still_there(s, dir) ? MADE : AGAIN;
 }

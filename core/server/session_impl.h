@@ -27,6 +27,7 @@ struct px_session {
     char *own_tmpdir;       /* what PMIX_SERVER_TMPDIR says; NULL: nothing */
     uint64_t length, fresh; /* of the journal: now, and after it was written anew */
     bool torn;              /* its end can not be mended */
+    bool unlocked;          /* there was no lock to be had */
     bool missed;            /* a record did not fit while it was written anew */
     struct px_made *made;
     uint32_t n_made;

@@ -130,16 +130,16 @@ static void read_journal(struct leftover *l, int fd, const struct stat *st)
     px_sweep_view_unload(&view);
 }
 
-/* Where locks may not be, or not be seen by all nodes, the process has to do (as for
- * px_sweep_remains). */
-static bool is_process_alive(int journal, bool unlocked)
+/* Where locks may not be, or not be seen by all nodes, or the server has got none, the process has to
+ * do (as for px_sweep_remains). */
+static bool is_process_alive(int journal, bool unlocked, bool shared)
 {
     struct px_sweep_view view;
     bool alive = unlocked;
 
     if (journal < 0 || load(journal, &view))
         return unlocked;
-    if (view.has_head)
+    if (view.has_head && (unlocked || shared || view.head.flags & PX_JOURNAL_UNLOCKED))
         alive = !is_from_here(&view.head) ||
                 !px_proc_ended((int64_t)view.head.x, view.head.y);
     px_sweep_view_unload(&view);
@@ -154,7 +154,7 @@ static bool is_alive(int dir, int journal)
         return true;
     if (!unlocked)
         flock(dir, LOCK_UN);
-    return (unlocked || !px_sweep_is_local(dir)) && is_process_alive(journal, unlocked);
+    return is_process_alive(journal, unlocked, !px_sweep_is_local(dir));
 }
 
 static void look_at_folder(struct info *info, int parent, const char *name,

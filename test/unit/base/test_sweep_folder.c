@@ -86,7 +86,7 @@ START_TEST(a_folder_that_was_removed_does_not_keep_the_rest)
 }
 END_TEST
 
-START_TEST(without_locks_the_servers_process_tells)
+static pid_t start_server(uint16_t flags)
 {
     char here[320];
     pid_t pid = start_process();
@@ -94,15 +94,47 @@ START_TEST(without_locks_the_servers_process_tells)
     px_journal_whereabouts("node", here);
     ck_assert_int_eq(ftruncate(journal, 0), 0);
     append(journal, &(struct px_journal_record){.type = PX_JOURNAL_HEAD,
+                                                .flags = flags,
                                                 .x = (uint64_t)pid,
                                                 .y = px_journal_start_time(pid),
                                                 .path = here});
-    PX_TEST_NEEDS(px_test_deny(SYS_flock, ENOLCK), "seccomp");
+    return pid;
+}
+
+static void its_process_tells(pid_t pid)
+{
     ck_assert_int_eq(remains(false), EBUSY);
     ck_assert(is_there(dir));
     ck_assert_int_eq(end(pid), 0);
     ck_assert_int_eq(remains(false), 0);
     ck_assert(!is_there(dir));
+}
+
+START_TEST(without_locks_the_servers_process_tells)
+{
+    pid_t pid = start_server(0);
+
+    PX_TEST_NEEDS(px_test_deny(SYS_flock, ENOLCK), "seccomp");
+    its_process_tells(pid);
+}
+END_TEST
+
+START_TEST(of_a_server_that_got_no_lock_its_process_tells)
+{
+    its_process_tells(start_server(PX_JOURNAL_UNLOCKED));
+}
+END_TEST
+
+START_TEST(whoever_has_the_descriptor_of_such_a_server_knows_that_it_is_over)
+{
+    pid_t pid = start_server(PX_JOURNAL_UNLOCKED);
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(px_sweep_remains(&sweep, dir, fd, true, &totals), 0);
+    ck_assert(!is_there(dir));
+    ck_assert_int_eq(end(pid), 0);
+    close(fd);
 }
 END_TEST
 
@@ -299,6 +331,8 @@ int main(void)
         {a_folder_that_was_moved_is_found_by_its_descriptor, 3},
         {a_folder_that_was_removed_does_not_keep_the_rest, 2},
         {without_locks_the_servers_process_tells, 1},
+        {of_a_server_that_got_no_lock_its_process_tells, 1},
+        {whoever_has_the_descriptor_of_such_a_server_knows_that_it_is_over, 1},
         {without_locks_nothing_is_known_of_another_node, 1},
         {a_folder_that_others_may_enter_is_not_ours, 6},
         {a_folder_of_another_user_is_not_ours, 1},

@@ -239,15 +239,20 @@ END_TEST
 
 static void try_without(long call, int errnum, bool folder)
 {
+    struct entry e[8];
+
     ck_assert(px_test_deny(call, errnum));
     start(top, false);
+    ck_assert(!folder || journal(e, 8) > 0);
+    ck_assert(!folder ||
+              (e->type == PX_JOURNAL_HEAD && e->flags == PX_JOURNAL_UNLOCKED));
     ck_assert_int_eq(server()->dir != NULL, folder);
     ck_assert_int_eq(px_session_can_record(server()), folder);
     ck_assert_ptr_nonnull(strstr(server()->uri, ";tcp4://"));
     PMIx_server_finalize();
 }
 
-START_TEST(without_locks_there_is_a_folder)
+START_TEST(without_locks_there_is_a_folder_and_its_journal_says_so)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_personality, ENOSYS), "seccomp");
     try_without(SYS_flock, ENOLCK, true);
@@ -579,7 +584,8 @@ PX_TEST_MAIN_WITH("server/session", setup, teardown,
                   where_the_directory_is_absent_the_systems_has_the_folder,
                   where_no_directory_is_there_tmp_has_the_folder,
                   a_file_in_place_of_the_directory_is_no_reason_to_fail,
-                  servers_come_and_go, without_locks_there_is_a_folder,
+                  servers_come_and_go,
+                  without_locks_there_is_a_folder_and_its_journal_says_so,
                   without_a_folder_there_is_tcp, several_records_are_all_there_in_order,
                   a_record_that_does_not_fit_the_disk_leaves_no_trace,
                   a_journal_full_of_what_is_void_is_written_anew,
