@@ -4,6 +4,7 @@
  * outlives the job. */
 #include "pmixrun_orphans.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ enum {
 
 static pid_t old[MAX_OLD];
 static int n_old;
+static bool knows_old; /* else none is killed: it might be one of those */
 
 /* The kernel gives orphans to the process, and lists them with its first thread; that
  * is also where children of threads that have ended are. */
@@ -39,6 +41,7 @@ void orphans_adopt(void)
 
     while (list && n_old < MAX_OLD && fscanf(list, "%d", &pid) == 1)
         old[n_old++] = pid;
+    knows_old = list && feof(list);
     if (list)
         fclose(list);
     /* Fails on no kernel since 3.4; without it, orphans are init's as ever. */
@@ -53,11 +56,11 @@ static bool is_old(pid_t pid)
     return false;
 }
 
-/* False if there are none. */
+/* False if there are none, or none that can be known. */
 static bool kill_all(void)
 {
-    FILE *list = open_children();
-    bool any = false;
+    FILE *list = knows_old ? open_children() : NULL;
+    bool any = knows_old && !list && errno != ENOENT; /* a kernel may have no list */
     int pid;
 
     while (list && fscanf(list, "%d", &pid) == 1) {
@@ -67,6 +70,7 @@ static bool kill_all(void)
         kill(pid, SIGKILL);
         waitpid(pid, NULL, WNOHANG); /* mostly on a later round */
     }
+    any = any || (list && ferror(list));
     if (list)
         fclose(list);
     return any;

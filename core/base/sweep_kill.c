@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-/* Over all processes, as long as something new is found: what is killed may have forked just before. */
+/* Over all processes, as long as something new is found (what is killed may have forked just before),
+ * or something could not be read. */
 enum { MAX_PASSES = 16 };
 
 static bool is_still(int64_t pid, uint64_t start)
@@ -69,7 +70,7 @@ static void kill_process(int64_t pid, uint64_t start, bool with_group)
 
 struct orphans {
     const struct px_journal_record *leader;
-    size_t n; /* killed in this pass */
+    bool again; /* somebody was killed in this pass, or could not be looked at */
 };
 
 static bool is_of_user(int64_t pid, uid_t uid)
@@ -88,13 +89,17 @@ static bool kill_orphan(void *arg, const char *name)
     struct px_proc_stat st;
     int64_t pid;
 
-    if (!px_str_to_i64(name, 2, INT32_MAX, &pid) || pid == getpid() ||
-        !px_proc_stat(pid, &st) || px_proc_stat_ended(&st) ||
-        st.pgrp != (int64_t)leader->x || st.start < leader->y ||
-        !is_of_user(pid, leader->uid))
+    if (!px_str_to_i64(name, 2, INT32_MAX, &pid) || pid == getpid())
+        return true;
+    if (!px_proc_stat(pid, &st)) {
+        orphans->again |= getpgid((pid_t)pid) == (pid_t)leader->x;
+        return true;
+    }
+    if (px_proc_stat_ended(&st) || st.pgrp != (int64_t)leader->x ||
+        st.start < leader->y || !is_of_user(pid, leader->uid))
         return true;
     kill_process(pid, st.start, false);
-    orphans->n++;
+    orphans->again = true;
     return true;
 }
 
@@ -111,7 +116,9 @@ static void kill_orphans(const struct px_journal_record *leader)
         struct orphans orphans = {.leader = leader};
         PX_AUTOCLOSE int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-        if (proc < 0 || px_fd_each_name(proc, kill_orphan, &orphans) || !orphans.n)
+        if (proc < 0 || px_fd_each_name(proc, kill_orphan, &orphans))
+            orphans.again = true; /* for want of a descriptor, perhaps */
+        if (!orphans.again)
             return;
     }
 }
