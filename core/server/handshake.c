@@ -61,13 +61,24 @@ static void on_conn_lost(void *arg, pmix_status_t why)
 static const struct px_conn_ops conn_ops = {.on_frame = on_conn_frame,
                                             .on_lost = on_conn_lost};
 
-/* Both words fit any socket's empty buffer, so this never waits. */
+void px_handshake_answer(int fd, const void *bytes, size_t n)
+{
+    ssize_t sent;
+
+    do
+        sent = send(fd, bytes, n, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if (sent == (ssize_t)n)
+        return;
+    px_log(PX_LOG_DEBUG, "server", "handshake answer not sent: %m");
+    shutdown(fd, SHUT_RDWR);
+}
+
 static void answer(int fd, pmix_status_t status, const uint32_t *index)
 {
     uint32_t words[2] = {htonl((uint32_t)status), index ? htonl(*index) : 0};
 
-    if (send(fd, words, index ? sizeof words : sizeof words[0], MSG_NOSIGNAL) < 0)
-        px_log(PX_LOG_DEBUG, "server", "handshake answer not sent: %m");
+    px_handshake_answer(fd, words, index ? sizeof words : sizeof words[0]);
 }
 
 static pmix_status_t check_credential(const struct handshake *h,

@@ -253,6 +253,9 @@ pmix_status_t px_server_listen(struct px_server *srv, struct px_err *err);
 void px_server_unlisten(struct px_server *srv);
 void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer *who);
 void px_handshakes_stop(struct px_server *srv);
+/* The end of a handshake, which fits any socket's empty buffer, so this never waits. Whoever cannot be
+ * told, and would wait for it, finds the connection closed. */
+void px_handshake_answer(int fd, const void *bytes, size_t n);
 /* Ends the one that has been silent longest among those of the user with most. False: there are
  * none. */
 bool px_handshake_evict(struct px_server *srv);

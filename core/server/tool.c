@@ -123,7 +123,6 @@ static void say_proc(struct words *w, const pmix_proc_t *p)
     say_u32(w, p->rank);
 }
 
-/* Fits any socket's empty buffer, so this never waits. */
 static void answer(const struct visit *v, pmix_status_t status, const pmix_proc_t *name)
 {
     struct words w = {.n = 0};
@@ -135,8 +134,7 @@ static void answer(const struct visit *v, pmix_status_t status, const pmix_proc_
         say_proc(&w, &v->srv->proc);
         say_u32(&w, 0);
     }
-    if (send(v->fd, w.bytes, w.n, MSG_NOSIGNAL) < 0)
-        px_log(PX_LOG_DEBUG, "server", "answer to a tool not sent: %m");
+    px_handshake_answer(v->fd, w.bytes, w.n);
 }
 
 static void visit_end(struct visit *v)

@@ -4,8 +4,31 @@
 #include "px_test.h"
 #include "raw.h"
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+
+/* The C library's, but so many of the server's fail; the raw client's do not wait. */
+static atomic_int n_failures;
+static atomic_int failure;
+
+ssize_t send(int fd, const void *bytes, size_t n, int flags)
+{
+    if (!(flags & MSG_DONTWAIT) && atomic_load(&n_failures) > 0) {
+        atomic_fetch_sub(&n_failures, 1);
+        errno = atomic_load(&failure);
+        return -1;
+    }
+    return syscall(SYS_sendto, fd, bytes, n, flags, NULL, 0);
+}
+
+static void fail_sends(int n, int errnum)
+{
+    atomic_store(&failure, errnum);
+    atomic_store(&n_failures, n);
+}
 
 static void setup(void)
 {
@@ -101,6 +124,29 @@ START_TEST(silent_connections_keep_nobody_out)
     close(raw_client(0));
     for (int i = 0; i < N; i++)
         close(idle[i]);
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(who_cannot_be_answered_finds_the_connection_closed)
+{
+    struct px_hello h = raw_hello("job", 0);
+    int fd;
+
+    fail_sends(1, ENOBUFS);
+    ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(atomic_load(&n_failures), 0);
+    raw_await_gone(0);
+    close(raw_client(0));
+    raw_server_stop();
+}
+END_TEST
+
+START_TEST(an_answer_that_is_interrupted_is_sent_again)
+{
+    fail_sends(3, EINTR);
+    close(raw_client(0));
+    ck_assert_int_eq(atomic_load(&n_failures), 0);
     raw_server_stop();
 }
 END_TEST
@@ -259,7 +305,9 @@ PX_TEST_MAIN_WITH("server/handshake", setup, host_done,
                   a_claimed_identity_must_be_the_real_one,
                   what_we_do_not_speak_is_refused,
                   garbage_and_giant_lengths_are_cut_off,
-                  silent_connections_keep_nobody_out, a_rank_may_connect_twice,
+                  silent_connections_keep_nobody_out,
+                  who_cannot_be_answered_finds_the_connection_closed,
+                  an_answer_that_is_interrupted_is_sent_again, a_rank_may_connect_twice,
                   a_rank_may_not_have_connections_without_end,
                   a_silent_connection_ends_after_its_time,
                   who_opens_connections_without_end_crowds_out_himself,
