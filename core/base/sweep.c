@@ -23,7 +23,8 @@ enum { LAST_GRACE_MS = 2000, POLL_MIN_MS = 1, POLL_MAX_MS = 20 };
 
 /* With each removal Landlock climbs from there to the folder where removal is allowed: in a tree of
  * 10,000 levels that takes ten times as long as the rest. What takes longer than this is taken
- * up again by a child that may remove anywhere. */
+ * up again by a child that may remove anywhere; as is what a child leaves that could not be told
+ * where it may remove. */
 enum { CONFINED_MS = 3000 };
 
 /* What the child writes where its parent sees it, too: also what it did before it was killed. */
@@ -54,6 +55,7 @@ static void walk_in_child(const struct walk *w)
 
     px_sweep_detach("tenon-sweep", s->keep, s->n_keep);
     px_sweep_become(w->uid, w->gid);
+    w->report->confined = !w->anywhere; /* also if it ends while it is about to be */
     w->report->confined = px_sweep_confine(w->anywhere ? NULL : w->items, w->n) &&
                           !w->anywhere;
     prctl(PR_SET_PDEATHSIG, SIGKILL);

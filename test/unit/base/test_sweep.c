@@ -461,6 +461,16 @@ START_TEST(a_scope_is_removed_without_what_is_new)
 }
 END_TEST
 
+START_TEST(what_cannot_be_confined_to_its_folders_is_removed_all_the_same)
+{
+    PX_TEST_NEEDS(px_test_deny(SYS_landlock_add_rule, ENOMEM), "seccomp");
+    file_in(1, 0, "a");
+    ck_assert_int_eq(sweep(1), 0);
+    ck_assert_uint_eq(totals.files, 1);
+    ck_assert_uint_eq(totals.failed, 0);
+}
+END_TEST
+
 START_TEST(without_processes_it_is_an_errno)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_clone3, EAGAIN), "seccomp");
@@ -505,6 +515,7 @@ int main(void)
         {a_file_too_large_to_be_a_journal_is_not_read, 1},
         {a_journal_that_changes_while_it_is_read_harms_nobody, 1},
         {a_scope_is_removed_without_what_is_new, 2},
+        {what_cannot_be_confined_to_its_folders_is_removed_all_the_same, 1},
         {without_processes_it_is_an_errno, 1},
         {without_memory_it_is_an_errno, 1},
     };
