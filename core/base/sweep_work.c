@@ -85,6 +85,12 @@ static bool is_good(const struct px_sweep_news *news, size_t size)
            news->line[size - NEWS_B - 1] == '\0';
 }
 
+bool px_sweep_is_passing(int errnum)
+{
+    return errnum == EINTR || errnum == EAGAIN || errnum == EWOULDBLOCK ||
+           errnum == ENOMEM || errnum == ENOBUFS;
+}
+
 int px_sweep_read(int fd, struct px_sweep_news *news)
 {
     for (;;) {
@@ -95,7 +101,7 @@ int px_sweep_read(int fd, struct px_sweep_news *news)
         if (n == 0)
             return -1;
         if (n < 0 && errno != EINTR)
-            return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
+            return px_sweep_is_passing(errno) ? 0 : -1;
     }
 }
 

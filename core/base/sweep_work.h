@@ -51,6 +51,8 @@ pid_t px_sweep_worker(const struct px_sweep *s, const struct px_sweep_job *job,
 bool px_sweep_send_ended(int news, const struct px_sweep_job *job, int flags);
 /* 1: *news is there; 0: nothing more for now; -1: nothing will ever come. What is malformed is left out. */
 int px_sweep_read(int fd, struct px_sweep_news *news);
+/* Whether what a socket has refused for this reason may succeed a moment later. */
+bool px_sweep_is_passing(int errnum);
 /* A px_rm_told_fn: one line to descriptor 2, a packet socket or any file. It waits a second for a slow
  * reader, but then drops the line. arg: struct px_sweep_teller, zeroed. */
 void px_sweep_tell(void *arg, const char *path, enum px_rm_why why, int errnum);

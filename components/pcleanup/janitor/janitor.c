@@ -105,6 +105,13 @@ static PX_NORETURN void outlive(struct janitor *j)
     _exit(pid < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
+static void nap(void)
+{
+    const struct timespec t = {.tv_nsec = POLL_MS * 1000000L};
+
+    nanosleep(&t, NULL);
+}
+
 /* ---- orders ---------------------------------------------------------------------- */
 
 static void start_worker(struct janitor *j, const struct janitor_order *order)
@@ -183,7 +190,9 @@ static bool take_order(struct janitor *j, bool *over)
     int fds[2] = {-1, -1};
 
     ssize_t n = recvmsg(j->plan->sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    *over = n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
+    *over = n == 0 || (n < 0 && !px_sweep_is_passing(errno));
+    if (n < 0 && (errno == ENOMEM || errno == ENOBUFS))
+        nap(); /* no memory for now: the server lives all the same */
     if (n <= 0)
         return false;
     take_fds(&msg, fds);
@@ -239,13 +248,6 @@ static int what_to_wait_for(struct janitor *j, struct pollfd *fds, nfds_t *n)
             fds[(*n)++] = (struct pollfd){.fd = w->pidfd, .events = POLLIN};
     }
     return timeout;
-}
-
-static void nap(void)
-{
-    const struct timespec t = {.tv_nsec = POLL_MS * 1000000L};
-
-    nanosleep(&t, NULL);
 }
 
 PX_NORETURN void px_janitor_main(const struct janitor_plan *plan)

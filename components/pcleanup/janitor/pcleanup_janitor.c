@@ -260,7 +260,9 @@ static void flush(struct janitor *j)
 
 /* ---- news ------------------------------------------------------------------------ */
 
-static void read_news(struct janitor *j)
+/* reaped: it is no more. Else one that is not listened to any more is ended first, as it would take the end
+ * of the socket for ours. */
+static void read_news(struct janitor *j, bool reaped)
 {
     struct px_sweep_news news;
     int more = 1;
@@ -277,7 +279,9 @@ static void read_news(struct janitor *j)
         if (job)
             px_sweep_queue_end(&j->queue, job, news.errnum, &news.totals);
     }
-    if (more < 0) { /* it is about to end */
+    if (more < 0) {
+        if (!reaped)
+            kill(j->pid, SIGKILL);
         unwatch(j, &j->sock_watch);
         close_fd(&j->sock);
     }
@@ -332,10 +336,10 @@ static void tend(void *arg)
     int status;
 
     if (j->pid && px_sweep_reap(j->pid, &status)) {
-        read_news(j);
+        read_news(j, true);
         on_death(j, status);
     } else if (j->pid) {
-        read_news(j);
+        read_news(j, false);
     }
     if (j->pid && (j->pidfd < 0 || j->sock < 0))
         j->host->timer_set(j->timer, LOOK_MS);
@@ -429,7 +433,7 @@ static void pcleanup_finish(void *self, bool left)
         }
         if (!px_sweep_reap_within(j->pid, END_MS))
             kill_process(j);
-        read_news(j);
+        read_news(j, true);
     }
     drop_all(j);
 }

@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "px_test.h"
+#include "seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 enum { LATE_MS = 10000 };
@@ -151,6 +153,34 @@ START_TEST(a_report_arrives_whole)
     ck_assert_int_eq(px_sweep_read(ends[0], &news), -1);
     ck_assert(!px_sweep_send_ended(ends[0], &job, 0)); /* and no SIGPIPE */
     close(ends[0]);
+}
+END_TEST
+
+/* In a process of its own, as denying is for good. */
+static int read_denied(int errnum)
+{
+    struct px_sweep_news news;
+    int ends[2], status;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        if (px_sweep_socket(ends) || !px_test_deny(SYS_recvfrom, errnum))
+            _exit(77);
+        _exit(px_sweep_read(ends[0], &news) + 1);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    return WEXITSTATUS(status) == 77 ? 77 : WEXITSTATUS(status) - 1;
+}
+
+START_TEST(without_memory_for_now_a_report_may_come_later)
+{
+    PX_TEST_NEEDS(read_denied(EAGAIN) != 77, "seccomp");
+    ck_assert_int_eq(read_denied(EAGAIN), 0);
+    ck_assert_int_eq(read_denied(ENOMEM), 0);
+    ck_assert_int_eq(read_denied(ENOBUFS), 0);
+    ck_assert_int_eq(read_denied(ECONNRESET), -1);
+    ck_assert_int_eq(read_denied(EBADF), -1);
 }
 END_TEST
 
@@ -454,6 +484,7 @@ PX_TEST_MAIN("base/sweep_work", jobs_are_worked_on_in_order_and_only_so_many_at_
              what_has_ended_is_taken_once_with_its_result,
              what_was_worked_on_comes_again_before_the_others,
              without_memory_there_is_no_job, a_report_arrives_whole,
+             without_memory_for_now_a_report_may_come_later,
              what_is_malformed_is_left_out, its_socket_is_no_standard_stream,
              a_line_says_what_stays_and_why, a_long_path_is_cut_but_not_the_reason,
              to_a_file_it_is_a_line_of_text,
