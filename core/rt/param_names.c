@@ -32,6 +32,8 @@ static const struct px_param_foreign names[] = {
     SAME("ptl_tcp_handshake_wait_time", "server_handshake_timeout"),
     SAME("ptl_base_connection_wait_time", "client_connect_timeout"),
     SAME("ptl_tcp_connection_wait_time", "client_connect_timeout"),
+    SAME("ptl_base_report_uri", "server_report_uri"),
+    SAME("ptl_tcp_report_uri", "server_report_uri"),
     SAME("pmix_debug", "pcleanup_janitor_verbose"), /* also from PMIX_DEBUG */
     SAME("pmix_debug", "pcleanup_inproc_verbose"),
 
@@ -54,13 +56,11 @@ static const struct px_param_foreign names[] = {
     NOT("ptl_base_ipv*", "ports are chosen with ptl_tcp_port_min and ptl_tcp_port_max"),
     NOT("ptl_base_max_msg_size", "the limit is a constant of the protocol"),
     NOT("ptl_base_*max_retries", "client_connect_timeout is the limit"),
-    NOT("ptl_base_report_uri", "it is asked for when a tool is initialized"),
     NOT("ptl_tcp_if_*", tcp_is_local),
     NOT("ptl_tcp_remote_connections", tcp_is_local),
     NOT("ptl_tcp_disable_ipv*", tcp_is_local),
     NOT("ptl_tcp_ipv*", "ports are chosen with ptl_tcp_port_min and ptl_tcp_port_max"),
     NOT("ptl_tcp_*max_retries", "client_connect_timeout is the limit"),
-    NOT("ptl_tcp_report_uri", "it is asked for when a tool is initialized"),
     NOT("ptl_tcp_server_uri", "it is asked for when a tool is initialized"),
     NOT("ptl_client_*", no_such_part),
     NOT("ptl_server_*", no_such_part),

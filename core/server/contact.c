@@ -48,20 +48,24 @@ static const char *launcher_file(const pmix_info_t *info, size_t n_info)
     return path && *path ? path : NULL;
 }
 
-static const char *report_uri(const pmix_info_t *info, size_t n_info)
+static const char *report_uri(const struct px_server *srv, const pmix_info_t *info,
+                              size_t n_info)
 {
     const char *where = px_info_str(info, n_info, PMIX_TCP_REPORT_URI);
 
+    if (!where)
+        where = srv->conf.report_uri;
     return where && *where ? where : NULL;
 }
 
 /* Whoever tells tools the way wants them to come. */
-bool px_contact_wanted(const pmix_info_t *info, size_t n_info)
+bool px_contact_wanted(const struct px_server *srv, const pmix_info_t *info,
+                       size_t n_info)
 {
     for (size_t i = 0; i < PX_COUNT(kinds); i++)
         if (px_info_flag(info, n_info, kinds[i].key))
             return true;
-    return launcher_file(info, n_info) || report_uri(info, n_info);
+    return launcher_file(info, n_info) || report_uri(srv, info, n_info);
 }
 
 static char *content(const struct px_server *srv)
@@ -176,7 +180,7 @@ pmix_status_t px_contact_files_write(struct px_server *srv, const pmix_info_t *i
                                      size_t n_info, struct px_err *err)
 {
     const char *launcher = launcher_file(info, n_info),
-               *where = report_uri(info, n_info);
+               *where = report_uri(srv, info, n_info);
     PX_AUTOFREE char *text = srv->tools ? content(srv) : NULL;
     pmix_status_t rc = PMIX_SUCCESS;
 

@@ -19,6 +19,7 @@
 
 struct conf {
     uint64_t handshake_timeout, finalize_timeout, cleanup_timeout;
+    const char *report_uri;
 };
 
 const struct px_param px_server_params[] = {
@@ -29,6 +30,11 @@ const struct px_param px_server_params[] = {
                       "How long a client that finalizes waits for the host to agree"),
     PX_PARAM_DURATION(struct conf, cleanup_timeout, "10s", 0, 3600000,
                       "How long a server that ends waits for registered clean-up"),
+    PX_PARAM_STRING(
+        struct conf, report_uri, NULL,
+        "Where a server tells its address, unless PMIX_TCP_REPORT_URI says: "
+        "\"-\" (standard output), \"+\" (standard error), the number of a "
+        "descriptor, or a file; it then lets tools in"),
     PX_PARAM_END,
 };
 
@@ -187,12 +193,13 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
     srv->conf.handshake_timeout = a->conf.handshake_timeout;
     srv->conf.finalize_timeout = a->conf.finalize_timeout;
     srv->conf.cleanup_timeout = a->conf.cleanup_timeout;
+    srv->conf.report_uri = a->conf.report_uri;
     srv->embedded_host = !a->module;
     if (a->module)
         px_module_take(a->module, a->info, a->n_info, &srv->module);
     else
         rc = px_embedded_create(srv, &a->err);
-    srv->tools = px_contact_wanted(a->info, a->n_info) &&
+    srv->tools = px_contact_wanted(srv, a->info, a->n_info) &&
                  (srv->embedded_host || srv->module.tool_connected2 ||
                   srv->module.tool_connected); /* else all would be turned away */
     if (!rc)

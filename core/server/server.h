@@ -149,6 +149,7 @@ struct px_server {
     bool recheck_posted;
     struct {
         uint64_t handshake_timeout, finalize_timeout, cleanup_timeout; /* ms */
+        const char *report_uri; /* NULL: nobody wants to know */
     } conf;
 };
 

@@ -21,8 +21,9 @@ struct px_peer *px_peer_create(struct px_server *srv, int fd,
                                const struct px_ptl_peer *who,
                                const struct px_hello *hello);
 
-/* contact.c: does info, or the environment, want tools to find this server? */
-bool px_contact_wanted(const pmix_info_t *info, size_t n_info);
+/* contact.c: does info, the environment or a parameter want tools to find this server? */
+bool px_contact_wanted(const struct px_server *srv, const pmix_info_t *info,
+                       size_t n_info);
 /* Writes the files that info and the environment ask for, once the server listens, if tools are let
  * in. PMIX_ERR_EXISTS, PMIX_ERR_NO_PERMISSIONS: a name of which there is one per node is somebody
  * else's. What else cannot be written is told in the log. */

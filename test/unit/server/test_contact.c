@@ -275,6 +275,31 @@ START_TEST(it_reports_its_address_to_a_file)
 }
 END_TEST
 
+START_TEST(a_parameter_of_any_name_can_ask_for_that_too)
+{
+    static const char *const names[] = {"PMIX_MCA_server_report_uri",
+                                        "PMIX_MCA_ptl_base_report_uri",
+                                        "PMIX_MCA_ptl_tcp_report_uri"};
+    PX_AUTOFREE char *other = strdup(path_of(own_dir, "other"));
+    PX_AUTOFREE char *path = strdup(path_of(own_dir, "uri"));
+    const struct wish w = {PMIX_TCP_REPORT_URI, other};
+
+    for (size_t i = 0; i < PX_COUNT(names); i++) {
+        setenv(names[i], path, 1);
+        ck_assert_int_eq(server_init(NULL, NULL, 0), PMIX_SUCCESS);
+        ck_assert(px_process.server->tools);
+        ck_assert(is_there(path));
+        PMIx_server_finalize();
+        ck_assert(!is_there(path));
+        ck_assert_int_eq(server_init(NULL, &w, 1),
+                         PMIX_SUCCESS); /* which comes first */
+        ck_assert(is_there(other) && !is_there(path));
+        PMIx_server_finalize();
+        unsetenv(names[i]);
+    }
+}
+END_TEST
+
 START_TEST(a_descriptor_that_is_none_is_no_reason_to_fail)
 {
     const struct wish w = {PMIX_TCP_REPORT_URI, "987"};
@@ -391,5 +416,6 @@ PX_TEST_MAIN_WITH(
     the_environment_can_ask_for_it_too, a_relative_path_is_of_the_servers_directory,
     an_empty_file_made_for_it_is_replaced_and_then_removed,
     a_device_is_not_replaced_by_a_file, it_reports_its_address_where_it_is_told_to,
-    it_reports_its_address_to_a_file, a_descriptor_that_is_none_is_no_reason_to_fail,
-    without_memory_nothing_is_published, directories_have_their_order)
+    it_reports_its_address_to_a_file, a_parameter_of_any_name_can_ask_for_that_too,
+    a_descriptor_that_is_none_is_no_reason_to_fail, without_memory_nothing_is_published,
+    directories_have_their_order)
