@@ -228,7 +228,8 @@ static void welcome(struct handshake *h, const struct px_hello *hello,
     }
     peer->local = local;
     peer->uid = local->uid;
-    peer->gid = local->gid;
+    /* Hosts may not know it. */
+    peer->gid = local->gid == (gid_t)-1 && h->who.has_gid ? h->who.gid : local->gid;
     px_peer_ref(peer); /* the host may deregister it from within */
     px_list_append(&srv->peers, &peer->link);
     local->n_peers++;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whom a client claims to be never reaches a host, which decides by it. */
+#include "core/base/str.h"
 #include "fake_host.h"
 #include "px_test.h"
 #include "raw.h"
 
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #define CLAIMED 77u
 
@@ -234,6 +237,38 @@ START_TEST(a_group_that_nobody_tells_is_not_claimed_either)
 }
 END_TEST
 
+static int unix_socket(void)
+{
+    static const char scheme[] = "usock://";
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    const char *at = strstr(px_process.server->own_uri, scheme);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    ck_assert_ptr_nonnull(at);
+    ck_assert(px_str_copy(a.sun_path, sizeof a.sun_path, at + strlen(scheme)));
+    ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
+    return fd;
+}
+
+START_TEST(a_group_that_the_host_does_not_know_is_told_by_the_kernel)
+{
+    struct px_hello hello = raw_hello("job", 1);
+    int by_tcp = raw_socket(), fd;
+
+    ck_assert_int_eq(PMIx_server_register_client(&hello.proc, geteuid(), (gid_t)-1,
+                                                 NULL, NULL, NULL),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(raw_say_hello(by_tcp, &hello), PMIX_SUCCESS);
+    ck_assert_uint_eq(px_peer_find(px_process.server, &hello.proc)->gid, (gid_t)-1);
+    close(by_tcp);
+    raw_await_gone(1);
+    fd = unix_socket();
+    ck_assert_int_eq(raw_say_hello(fd, &hello), PMIX_SUCCESS);
+    ck_assert_uint_eq(px_peer_find(px_process.server, &hello.proc)->gid, getegid());
+    close(fd);
+}
+END_TEST
+
 START_TEST(who_spawns_is_the_parent_and_what_it_is)
 {
     pmix_proc_t other;
@@ -264,4 +299,5 @@ END_TEST
 PX_TEST_MAIN_WITH("server/identity", setup, teardown,
                   every_request_bears_the_user_that_the_connection_proves,
                   a_group_that_nobody_tells_is_not_claimed_either,
+                  a_group_that_the_host_does_not_know_is_told_by_the_kernel,
                   who_spawns_is_the_parent_and_what_it_is)
