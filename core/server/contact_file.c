@@ -421,15 +421,26 @@ pmix_status_t px_contact_publish(struct px_server *srv,
     return rc;
 }
 
-/* While it is open no other file can have its inode. The lock goes last. */
+static void tell_stays(void *arg PX_UNUSED, const char *path, enum px_rm_why why,
+                       int errnum)
+{
+    if (why == PX_RM_FAILED)
+        px_log(PX_LOG_WARN, "server", "cannot remove %s: %s", path, strerror(errnum));
+}
+
+/* While it is open no other file can have its inode. The lock goes last. What cannot be removed now is
+ * tried again with all that was made. */
 void px_contact_withdraw(struct px_server *srv, struct px_contact_file *f)
 {
-    struct stat st;
+    const struct px_rm_item item = {.path = f->path,
+                                    .kind = PX_RM_FILE,
+                                    .flags = PX_RM_SAME | PX_RM_ANY_GID,
+                                    .device = f->device,
+                                    .inode = f->inode};
+    struct px_rm_totals totals = {0};
 
-    if (lstat(f->path, &st) == 0 && st.st_dev == f->device && st.st_ino == f->inode &&
-        unlink(f->path) < 0)
-        px_log(PX_LOG_WARN, "server", "cannot remove %s: %m", f->path);
-    else
+    if (!px_rm_run(&item, 1, geteuid(), getegid(), tell_stays, NULL, &totals) &&
+        !totals.failed)
         px_session_unmade(srv, f->slot);
     px_list_remove(&f->link);
     close(f->fd);

@@ -240,6 +240,27 @@ START_TEST(without_random_numbers_names_are_made_all_the_same)
 }
 END_TEST
 
+START_TEST(it_is_not_removed_through_a_link)
+{
+    PX_AUTOFREE char *dir = strdup(path_of(own_dir, "dir"));
+    PX_AUTOFREE char *moved = strdup(path_of(own_dir, "moved"));
+    PX_AUTOFREE char *other = strdup(path_of(own_dir, "other"));
+    PX_AUTOFREE char *ours = strdup(path_of(own_dir, "dir/file"));
+    PX_AUTOFREE char *theirs = strdup(path_of(own_dir, "other/file"));
+    const struct wish w = {PMIX_LAUNCHER_RENDEZVOUS_FILE, ours};
+
+    ck_assert_int_eq(mkdir(dir, 0700) || mkdir(other, 0700), 0);
+    ck_assert_int_eq(server_init(NULL, &w, 1), PMIX_SUCCESS);
+    ck_assert_int_eq(link(ours, theirs), 0);
+    ck_assert_int_eq(rename(dir, moved), 0);
+    ck_assert_int_eq(symlink(other, dir), 0);
+    PMIx_server_finalize();
+    ck_assert(is_there(theirs));
+    ck_assert_int_eq(unlink(theirs) || unlink(dir) || rmdir(other), 0);
+    ck_assert_int_eq(unlink(path_of(own_dir, "moved/file")) || rmdir(moved), 0);
+}
+END_TEST
+
 PX_TEST_MAIN_WITH("server/contact_name", contact_setup, contact_teardown,
                   a_second_of_those_there_is_one_of_does_not_start,
                   one_that_is_stopped_lives, one_that_was_killed_makes_room_at_once,
@@ -252,4 +273,5 @@ PX_TEST_MAIN_WITH("server/contact_name", contact_setup, contact_teardown,
                   of_two_that_start_at_once_one_has_the_name,
                   of_two_that_replace_a_stale_file_one_has_the_name,
                   without_renameat2_names_are_taken_by_links,
-                  without_random_numbers_names_are_made_all_the_same)
+                  without_random_numbers_names_are_made_all_the_same,
+                  it_is_not_removed_through_a_link)
