@@ -190,33 +190,39 @@ static pmix_status_t open_there(char *path, int *fd, char **rest, struct px_err 
     return PMIX_SUCCESS;
 }
 
-/* path is normal; *rest are its names that are not there yet. */
+/* Whether the first n bytes of normal are the folder that PMIX_SERVER_TMPDIR names. */
+static bool is_own_tmpdir(const struct px_session *s, const char *normal, size_t n)
+{
+    char own[PX_RM_MAX_PATH + 1];
+
+    return s->own_tmpdir && !px_rm_path_check(s->own_tmpdir, own) && strlen(own) == n &&
+           memcmp(own, normal, n) == 0;
+}
+
+/* *rest are the names of normal that are not there yet; what is before them is there, without links. */
 static pmix_status_t make_rest(struct px_server *srv, int *fd, const char *there,
-                               char *rest, uint8_t last_flags, mode_t mode,
+                               const char *normal, const char *rest, mode_t mode,
                                struct px_err *err)
 {
     PX_AUTOFREE char *whole = px_path_join(there, rest);
     pmix_status_t rc = whole ? PMIX_SUCCESS
                              : px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
     char *end = whole ? whole + strlen(whole) - strlen(rest) : NULL;
+    const size_t before = end ? (size_t)(end - whole) : 0;
 
     while (!rc && end) {
         end = strchr(end, '/');
         if (end)
             *end = '\0';
-        rc = make_one(srv, fd, whole, end ? PX_RM_EMPTY : last_flags, mode, err);
+        size_t n = (size_t)(rest - normal) + strlen(whole) - before;
+        rc = make_one(srv, fd, whole,
+                      is_own_tmpdir(srv->session, normal, n) ? PX_RM_RECURSE
+                                                             : PX_RM_EMPTY,
+                      mode, err);
         if (end)
             *end++ = '/';
     }
     return rc;
-}
-
-static bool is_own_tmpdir(const struct px_session *s, const char *normal)
-{
-    char own[PX_RM_MAX_PATH + 1];
-
-    return s->own_tmpdir && !px_rm_path_check(s->own_tmpdir, own) &&
-           strcmp(own, normal) == 0;
 }
 
 pmix_status_t px_session_make_dir(struct px_server *srv, const char *path, mode_t mode,
@@ -224,7 +230,6 @@ pmix_status_t px_session_make_dir(struct px_server *srv, const char *path, mode_
 {
     char normal[PX_RM_MAX_PATH + 1];
     const char *wrong = px_rm_path_check(path, normal);
-    uint8_t flags = PX_RM_EMPTY;
     PX_AUTOCLOSE int fd = -1;
     PX_AUTOFREE char *there = NULL;
     char *rest = NULL;
@@ -233,16 +238,15 @@ pmix_status_t px_session_make_dir(struct px_server *srv, const char *path, mode_
     if (wrong)
         return px_err_set(err, PMIX_ERR_BAD_PARAM, "cannot make a directory %s: %s",
                           path, wrong);
-    if (is_own_tmpdir(srv->session, normal))
-        flags = PX_RM_RECURSE;
     rc = open_there(normal, &fd, &rest, err);
     if (rc || !rest)
         return rc;
     rest[-1] = '\0'; /* the slash */
     there = realpath(normal[0] ? normal : "/", NULL);
+    rest[-1] = '/';
     if (!there)
         return px_err_errno(err, "cannot use %s", normal);
-    return make_rest(srv, &fd, there, rest, flags, mode, err);
+    return make_rest(srv, &fd, there, normal, rest, mode, err);
 }
 
 /* ---- removing ------------------------------------------------------------------------------------- */

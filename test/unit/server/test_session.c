@@ -443,6 +443,18 @@ START_TEST(absent_parents_are_made_and_removed)
 }
 END_TEST
 
+START_TEST(the_sessions_own_goes_as_a_whole_as_a_parent_too)
+{
+    start(at("a/b"), false);
+    ck_assert_int_eq(px_session_make_dir(server(), at("a/b/c/d"), 0700, NULL),
+                     PMIX_SUCCESS);
+    touch(at("a/b/file"));
+    touch(at("a/b/c/file"));
+    PMIx_server_finalize();
+    ck_assert(!is_there(at("a")));
+}
+END_TEST
+
 START_TEST(a_parent_with_something_of_others_stays)
 {
     start(at("a/b"), false);
@@ -591,6 +603,7 @@ PX_TEST_MAIN_WITH("server/session", setup, teardown,
                   a_journal_full_of_what_is_void_is_written_anew,
                   a_journal_that_cannot_be_written_anew_stays,
                   absent_parents_are_made_and_removed,
+                  the_sessions_own_goes_as_a_whole_as_a_parent_too,
                   a_parent_with_something_of_others_stays,
                   a_directory_that_was_there_is_not_removed,
                   a_directory_that_took_the_place_of_ours_stays,
