@@ -105,22 +105,57 @@ static pmix_status_t call_back(struct px_err *err)
 
 /* ---- init ------------------------------------------------------------------------------------------- */
 
-static pmix_status_t make_state(void)
+/* Where a server has its files, and whom it lets in: for when the tool becomes one. */
+static pmix_status_t keep_for_server(px_infos *kept, const pmix_info_t *info, size_t n)
 {
-    if (px_process.tool)
+    static const char *const keys[] = {
+        PMIX_SERVER_TMPDIR,         PMIX_SYSTEM_TMPDIR,
+        PMIX_TDIR_RMCLEAN,          PMIX_LAUNCHER_RENDEZVOUS_FILE,
+        PMIX_TCP_REPORT_URI,        PMIX_SERVER_ALLOW_FOREIGN_TOOLS,
+        PMIX_SERVER_TOOL_SUPPORT,   PMIX_SERVER_SESSION_SUPPORT,
+        PMIX_SERVER_SYSTEM_SUPPORT, PMIX_SERVER_SCHEDULER,
+        PMIX_SERVER_SYS_CONTROLLER};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < PX_COUNT(keys); i++) {
+        const pmix_info_t *found = px_info_find(info, n, keys[i]);
+
+        if (found)
+            rc = px_infos_add_copy(kept, found, 1);
+    }
+    return rc;
+}
+
+static void state_free(struct px_tool *tool)
+{
+    px_infos_cleanup(&tool->as_server);
+    free(tool);
+}
+
+static pmix_status_t make_state(const pmix_info_t *info, size_t n_info)
+{
+    struct px_tool *tool = px_process.tool;
+    pmix_status_t rc;
+
+    if (tool)
         return PMIX_SUCCESS;
-    px_process.tool = calloc(1, sizeof *px_process.tool);
-    if (!px_process.tool)
+    tool = calloc(1, sizeof *tool);
+    if (!tool)
         return PMIX_ERR_NOMEM;
-    px_list_init(&px_process.tool->waiters);
-    return PMIX_SUCCESS;
+    px_list_init(&tool->waiters);
+    rc = keep_for_server(&tool->as_server, info, n_info);
+    if (rc)
+        state_free(tool);
+    else
+        px_process.tool = tool;
+    return rc;
 }
 
 static void on_drop(struct px_call *call, void *args PX_UNUSED)
 {
     px_tool_wake(PMIX_ERR_INIT);
     px_watch_free(px_process.tool->keepalive);
-    free(px_process.tool);
+    state_free(px_process.tool);
     px_process.tool = NULL;
     px_call_done(call, PMIX_SUCCESS);
 }
@@ -161,7 +196,7 @@ static pmix_status_t tool_begin(const pmix_info_t *info, size_t n_info,
         rc = px_client_begin(PX_ROLE_TOOL, info, n_info, &s->err);
     if (rc)
         return rc;
-    rc = make_state();
+    rc = make_state(info, n_info);
     if (!rc)
         rc = connect_first(info, n_info, &seek, s);
     if (!rc) {
@@ -178,7 +213,7 @@ static pmix_status_t tool_begin(const pmix_info_t *info, size_t n_info,
 static pmix_status_t tool_again(const pmix_info_t *info, size_t n_info,
                                 struct px_start *s)
 {
-    pmix_status_t rc = make_state();
+    pmix_status_t rc = make_state(info, n_info);
 
     if (rc || px_info_flag(info, n_info, PMIX_TOOL_DO_NOT_CONNECT) ||
         px_client_servers(NULL, 0))
@@ -292,7 +327,8 @@ static void on_serving(struct px_call *call, void *args PX_UNUSED)
 
 /* The server bears the tool's name. Not by the header's macro, which tells the size of the module as
  * we know it: how much of one the caller has, nothing here says (adr/0006). */
-static pmix_status_t serve(pmix_server_module_t *module, const pmix_proc_t *self)
+static pmix_status_t serve(pmix_server_module_t *module, const pmix_proc_t *self,
+                           const px_infos *more)
 {
     PX_AUTO(px_infos) infos = {0};
     pmix_status_t rc = px_infos_add(&infos, PMIX_SERVER_NSPACE, self->nspace,
@@ -300,11 +336,14 @@ static pmix_status_t serve(pmix_server_module_t *module, const pmix_proc_t *self
 
     if (!rc)
         rc = px_infos_add(&infos, PMIX_SERVER_RANK, &self->rank, PMIX_PROC_RANK);
+    if (!rc)
+        rc = px_infos_add_copy(&infos, more->v, more->n);
     return rc ? rc : (PMIx_server_init)(module, infos.v, infos.n);
 }
 
 PX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t *module)
 {
+    PX_AUTO(px_infos) more = {0};
     pmix_proc_t self;
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -315,6 +354,9 @@ PX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t *module
         rc = PMIX_ERR_INIT;
     else if (!module)
         rc = PMIX_ERR_BAD_PARAM;
+    if (!rc)
+        rc = px_infos_add_copy(&more, px_process.tool->as_server.v,
+                               px_process.tool->as_server.n);
     if (!rc) {
         self = px_process.model->self;
         px_process.tool->serves = true;
@@ -322,7 +364,7 @@ PX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t *module
     px_process_unlock();
     if (rc)
         return rc;
-    rc = serve(module, &self);
+    rc = serve(module, &self, &more);
     px_process_lock();
     if (rc && px_process.tool)
         px_process.tool->serves = false;

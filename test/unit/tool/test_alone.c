@@ -409,6 +409,29 @@ START_TEST(a_tool_alone_with_a_module_is_its_own_server)
 }
 END_TEST
 
+static void let_no_tool_in(pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
+                           pmix_tool_connection_cbfunc_t cb, void *cbdata)
+{
+    cb(PMIX_ERR_NO_PERMISSIONS, NULL, cbdata);
+}
+
+START_TEST(a_launcher_has_the_file_that_it_was_told_to_have_when_it_serves)
+{
+    PX_AUTOFREE char *path = px_strf("%s/a/launcher", tool_dir);
+    PX_AUTOFREE char *dir = px_strf("%s/a", tool_dir);
+    pmix_server_module_t module = {.tool_connected = let_no_tool_in};
+
+    add_yes(PMIX_LAUNCHER);
+    add(PMIX_LAUNCHER_RENDEZVOUS_FILE, path, PMIX_STRING);
+    init_alone();
+    ck_assert_int_ne(access(path, F_OK), 0); /* nobody listens yet */
+    ck_assert_int_eq(PMIx_tool_set_server_module(&module), PMIX_SUCCESS);
+    ck_assert_int_eq(access(path, R_OK), 0);
+    finalize();
+    ck_assert_int_ne(access(dir, F_OK), 0);
+}
+END_TEST
+
 /* ---- the thread ------------------------------------------------------------------------------------------- */
 
 static int n_threads(void)
@@ -456,4 +479,6 @@ PX_TEST_MAIN_WITH(
     a_client_is_no_tool, bad_arguments_change_nothing, each_init_needs_a_finalize,
     it_may_begin_and_end_many_times, a_tool_in_a_server_is_the_server,
     the_end_of_whoever_started_it_is_an_event, what_is_no_pipe_is_left_alone,
-    a_tool_alone_with_a_module_is_its_own_server, the_progress_thread_can_be_stopped)
+    a_tool_alone_with_a_module_is_its_own_server,
+    a_launcher_has_the_file_that_it_was_told_to_have_when_it_serves,
+    the_progress_thread_can_be_stopped)
