@@ -14,19 +14,24 @@ static bool rank_ended(const struct px_cleanup_rank *r)
     return px_list_empty(&r->procs) && (r->reported || (r->seen && !r->lost));
 }
 
-/* Clients that have not come yet count, too: their job is not over. */
+/* Clients that have not come yet count, too, and those whom the host has announced by their number only:
+ * their job is not over. */
 static bool job_ended(const struct px_cleanup_job *job)
 {
     const struct px_nspace *ns = px_cleanup_nspace(job);
+    uint32_t n_registered = 0;
 
     PX_LIST_EACH (&job->ranks, struct px_cleanup_rank, r, link)
         if (!rank_ended(r))
             return false;
-    if (ns)
-        PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-            if (!l->cleanup)
-                return false;
-    return true;
+    if (!ns)
+        return true;
+    PX_LIST_EACH (&ns->locals, struct px_local, l, link) {
+        if (!l->cleanup)
+            return false;
+        n_registered++;
+    }
+    return n_registered >= ns->n_local;
 }
 
 /* Nothing is to be removed: it stands there for the processes that end with this one. */

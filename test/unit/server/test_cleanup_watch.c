@@ -304,6 +304,27 @@ START_TEST(clients_that_have_not_come_yet_hold_the_job_s)
 }
 END_TEST
 
+START_TEST(clients_that_were_not_registered_yet_hold_it_too)
+{
+    pmix_proc_t p = {.nspace = "late"};
+    struct cleaner_client c;
+
+    ck_assert_int_eq(PMIx_server_register_nspace(p.nspace, 2, NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+    for (p.rank = 0; p.rank < 2; p.rank++) {
+        cleaner_runs_nothing(0);
+        ck_assert_int_eq(
+            PMIx_server_register_client(&p, geteuid(), getegid(), NULL, NULL, NULL),
+            PMIX_SUCCESS);
+        c = cleaner_client("late", p.rank);
+        ck_assert_int_eq(CLIENT_ASKS(&c, NULL, FILES, "/t/a"), PMIX_SUCCESS);
+        cleaner_client_ends(&c, 0);
+    }
+    cleaner_await(1);
+    cleaner_stop();
+}
+END_TEST
+
 START_TEST(the_end_of_the_namespace_is_that_of_all_who_are_not_known_to_live)
 {
     struct cleaner_client c = cleaner_client("job", 0);
@@ -454,6 +475,7 @@ PX_TEST_MAIN_WITH("server/cleanup_watch", setup, cleaner_teardown,
                   a_rank_with_children_without_end_takes_few_descriptors,
                   the_job_s_waits_for_the_last_local_client,
                   clients_that_have_not_come_yet_hold_the_job_s,
+                  clients_that_were_not_registered_yet_hold_it_too,
                   the_end_of_the_namespace_is_that_of_all_who_are_not_known_to_live,
                   namespaces_of_one_user_end_apart, a_tool_is_a_process_like_any_other,
                   tools_of_one_user_share_what_one_may_have,
