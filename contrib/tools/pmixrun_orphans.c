@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -56,6 +57,26 @@ static bool is_old(pid_t pid)
     return false;
 }
 
+/* Those who clean up after a server, be it ours or one that a rank was: they end when they have done
+ * that, and are given the time for it. */
+static bool is_cleaner(pid_t pid)
+{
+    static const char *const names[] = {"tenon-janitor\n", "tenon-sweep\n"};
+    char path[64], name[32];
+    bool is_one = false;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
+    f = fopen(path, "re");
+    if (!f)
+        return false;
+    if (fgets(name, sizeof(name), f))
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+            is_one = is_one || strcmp(name, names[i]) == 0;
+    fclose(f);
+    return is_one;
+}
+
 /* False if there are none, or none that can be known. */
 static bool kill_all(void)
 {
@@ -67,7 +88,8 @@ static bool kill_all(void)
         if (is_old(pid))
             continue;
         any = true;
-        kill(pid, SIGKILL);
+        if (!is_cleaner(pid))
+            kill(pid, SIGKILL);
         waitpid(pid, NULL, WNOHANG); /* mostly on a later round */
     }
     any = any || (list && ferror(list));

@@ -53,6 +53,25 @@ script() { # its own scope is that of the rank, whose processes all have to end
     lines 2 '^OK cleanup 0$' "$OUT"
 }
 
+in_the_background() { # what a rank has left behind is ended; and then it is its files' turn
+    mkdir "$TMPDIR/d"
+    : >"$TMPDIR/d/f"
+    : >"$TMPDIR/f"
+    pr -n 1 sh -c 'setsid "$1" "$2/f" "$2/d" >"$3" & until grep -qs REGISTERED "$3"; do sleep 0.01; done' \
+        sh "$PROGRAMS/keep" "$TMPDIR" "$OUT" 2>"$ERR" && fail "it has not finalized"
+    [ ! -e "$TMPDIR/f" ] && [ ! -e "$TMPDIR/d" ] || fail "what was to be removed stayed"
+}
+
+in_a_launcher_that_is_killed() { # which was itself a rank: the other one lets its janitor finish
+    mkdir "$TMPDIR/d"
+    (cd "$TMPDIR/d" && seq 5000 | xargs touch)
+    pr -n 1 bash -c 'unset ${!PMIX_*} ${!TENON_*}
+        "$1" -n 2 "$2" "$3/f" "$3/d" >"$4" &
+        until [ "$(grep -cs REGISTERED "$4")" = 2 ]; do sleep 0.01; done
+        kill -9 $!' bash "$PMIXRUN" "$PROGRAMS/keep" "$TMPDIR" "$OUT" 2>"$ERR"
+    [ ! -e "$TMPDIR/d" ] || fail "what was to be removed stayed"
+}
+
 bad_requests() {
     : >"$TMPDIR/a"
     pr -n 1 "$PROGRAMS/cleanup" remove "$TMPDIR/a,relative" refused remove "$TMPDIR/a" ignore "$TMPDIR/a" \
@@ -103,6 +122,8 @@ t pmixrun_own_files own_files
 t pmixrun_files_of_the_job files_of_the_job
 t pmixrun_killed_ranks killed_ranks
 t pmixrun_script script
+t pmixrun_in_the_background in_the_background
+t pmixrun_in_a_launcher_that_is_killed in_a_launcher_that_is_killed
 t pmixrun_bad_requests bad_requests
 t pmixrun_files_of_others_stay files_of_others_stay
 t pmixrun_without_a_process_beside without_a_process_beside
