@@ -509,7 +509,7 @@ pmix_status_t host_register_client(const char *nspace, pmix_rank_t rank, void *o
 
 void host_owner(uid_t uid, gid_t gid)
 {
-    host.has_owner = true;
+    host.has_owner = uid != geteuid() || gid != getegid();
     host.uid = uid;
     host.gid = gid;
 }

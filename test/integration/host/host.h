@@ -102,7 +102,7 @@ void host_deregister_client(const char *nspace, pmix_rank_t rank);
 pmix_status_t host_setup_local_support(const char *nspace);
 
 /* Clients that are registered from now on are this user's, and ranks that are started become
- * him: a root host only. */
+ * him, which only a host of root's can do for others. */
 void host_owner(uid_t uid, gid_t gid);
 
 /* A job of n ranks, all on this node: registered as hosts do. */

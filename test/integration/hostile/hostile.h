@@ -26,9 +26,12 @@ struct scene;
 /* What removes. */
 struct level {
     const char *name;
-    bool powers;  /* it keeps root's powers: the kernel does not help it */
-    bool server;  /* registered through a server, which may have limits of its own */
-    bool no_wait; /* rounds are dear: fewer of them */
+    bool powers;    /* it keeps root's powers: the kernel does not help it */
+    bool server;    /* registered through a server, which may have limits of its own */
+    bool no_wait;   /* rounds are dear: fewer of them */
+    bool own;       /* it is the attacker's own: what he does to it is his affair */
+    bool contained; /* in a user namespace of his */
+    bool janitor;   /* a server that something outlives */
     /* Registers s->regs in one request, and returns when what was registered has been done.
      * False: the request was refused, and nothing may have happened. */
     bool (*remove)(struct scene *s);

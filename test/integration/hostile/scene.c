@@ -446,13 +446,15 @@ bool left_out(struct scene *s)
 
 /* Processes of the attacker may kill or stop "all of his": these are only ours. The first of a
  * pid namespace reaps; the caller goes on as its child. */
-static void isolate(void)
+static void isolate(bool for_container)
 {
     int how;
     pid_t pid;
 
     if (unshare(CLONE_NEWNS | CLONE_NEWPID) ||
-        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        /* the cases mount things outside of it */
+        (for_container && mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL)))
         die("no namespaces of our own");
     pid = fork();
     if (pid > 0)
@@ -488,7 +490,7 @@ void scene_begin(struct scene *s, const struct level *level)
     s->level = level;
     if (geteuid() != 0)
         die("this needs root");
-    isolate();
+    isolate(level->contained);
     own_shm();
     umask(022);
     snprintf(s->base, sizeof s->base, "%s/hostile.XXXXXX", tmp ? tmp : "/tmp");

@@ -270,7 +270,11 @@ static uint64_t count_of(const uint64_t *n)
 
 static void one(struct scene *s, const struct point *p, uint64_t wanted)
 {
-    unsigned least = s->level->no_wait ? 10 : s->level->powers ? 150 : 30, n = 0;
+    unsigned least = s->level->own       ? 3
+                     : s->level->no_wait ? 10
+                     : s->level->powers  ? 150
+                                         : 30;
+    unsigned n = 0;
     struct race *race;
     double end;
     pid_t pid;
