@@ -18,9 +18,9 @@ build_with_debian_headers() {
         compile_debian "$c" "$HERE/clients/$c.c" || die "cannot compile clients/$c.c with Debian's headers"
     done
     compile_debian services "$HERE/clients/services.c" &&
-        compile_debian services_host "$HERE/host/services_host.c" "$HERE/host/host.c" ||
+        compile_debian services_host "$HERE/host/services_host.c" "${HOST_SOURCES[@]}" ||
         die "cannot compile clients/services.c and its host with Debian's headers"
-    compile_debian minihost "$HERE/host/minihost.c" "$HERE/host/host.c" "$HERE/host/host_system.c" ||
+    compile_debian minihost "$HERE"/host/{minihost,host_system}.c "${HOST_SOURCES[@]}" ||
         die "cannot compile host/minihost.c with Debian's headers"
 }
 

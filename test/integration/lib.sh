@@ -323,6 +323,9 @@ need_debian_headers() {
     [ -f "$DEBIAN_INCLUDE/pmix.h" ] || skip "Debian's libpmix-dev is not installed"
 }
 
+# What the programs in host/ share.
+HOST_SOURCES=("$HERE"/host/{host,host_module,scenario}.c)
+
 # compile_debian NAME SOURCES...: against Debian's headers and library. No search path is recorded:
 # LD_LIBRARY_PATH decides which library it gets.
 compile_debian() {

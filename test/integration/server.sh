@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The server API, from a host's side: the scenarios of host/api_server.c on our library, and those
+# The server API, from a host's side: the scenarios of host/api_server*.c on our library, and those
 # that the reference implementation can play too on Debian's, which proves the test itself; and
 # jobs on two "nodes", whose servers are ours, Debian's, or one of each.
 . "$(dirname "$0")/lib.sh"
@@ -19,7 +19,7 @@ build_with_debian_headers() {
         compile_debian "clients/$(basename "$f" .c)" "$f" || die "cannot compile $f with Debian's headers"
     done
     for f in api_server two_nodes; do
-        compile_debian "$f" "$HERE/host/$f.c" "$HERE/host/host.c" ||
+        compile_debian "$f" "$HERE/host/$f"*.c "${HOST_SOURCES[@]}" ||
             die "cannot compile host/$f.c with Debian's headers"
     done
 }

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cleanup_host SCENARIO CLIENTS: a host whose processes register clean-up. Like api_server: without
- * arguments it tells the names of the scenarios; "OK scenario" when all was as it should be. */
-#include "host.h"
+/* cleanup_host SCENARIO CLIENTS: a host whose processes register clean-up (see scenario.h). */
+#include "scenario.h"
 
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SOON_S 8.0 /* for what has to happen */
 #define SAFE_S 0.4 /* for what must not */
 
-static const char *clients, *dir;
+static const char *dir;
 
 /* ---- files ------------------------------------------------------------------------ */
 
@@ -34,30 +32,22 @@ static bool exists(const char *name)
     return lstat(path(name), &st) == 0;
 }
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static void gone_soon(const char *name)
 {
-    double end = now_s() + SOON_S;
+    double end = host_now_s() + SOON_S;
 
     while (exists(name)) {
-        HOST_CHECK(now_s() < end);
+        HOST_CHECK(host_now_s() < end);
         usleep(2000);
     }
 }
 
 static void there_soon(const char *name)
 {
-    double end = now_s() + SOON_S;
+    double end = host_now_s() + SOON_S;
 
     while (!exists(name)) {
-        HOST_CHECK(now_s() < end);
+        HOST_CHECK(host_now_s() < end);
         usleep(2000);
     }
 }
@@ -145,17 +135,31 @@ static void close_server(void)
     HOST_CHECK(n_controls == 0);
 }
 
+/* A server with the job "job", started. */
+static void start(struct host_job *job, int n, char *const argv[])
+{
+    open_server();
+    host_register_job(job, "job", n);
+    host_start_all(job, argv);
+}
+
+/* Removes those two that scenarios use as signs, if they are there; and ends the server. */
+static void close_down(void)
+{
+    (void)unlink(path("now"));
+    (void)unlink(path("end"));
+    close_server();
+}
+
 /* ---- scenarios: the end of one process -------------------------------------------- */
 
 static void finalized(void)
 {
     struct host_job job;
 
-    open_server();
-    host_register_job(&job, "job", 1);
-    host_start_all(&job,
-                   orders("file", "@a", "remove", "@a", "ask", "finalize", "there",
-                          "@a", "file", "@now", "gone", "@now", "there", "@a", NULL));
+    start(&job, 1,
+          orders("file", "@a", "remove", "@a", "ask", "finalize", "there", "@a", "file",
+                 "@now", "gone", "@now", "there", "@a", NULL));
     there_soon("now");
     stays("a");
     unlink(path("now"));
@@ -168,10 +172,9 @@ static void exited(void)
 {
     struct host_job job;
 
-    open_server();
-    host_register_job(&job, "job", 1);
-    host_start_all(&job, orders("file", "@a", "dir", "@d", "file", "@d/x", "remove",
-                                "@a", "tree", "@d", "ask", "exit", NULL));
+    start(&job, 1,
+          orders("file", "@a", "dir", "@d", "file", "@d/x", "remove", "@a", "tree",
+                 "@d", "ask", "exit", NULL));
     HOST_CHECK(host_wait(&job, 20) == 0);
     gone_soon("a");
     gone_soon("d");
@@ -182,47 +185,41 @@ static void killed(void)
 {
     struct host_job job;
 
-    open_server();
-    host_register_job(&job, "job", 1);
-    host_start_all(&job, orders("file", "@a", "remove", "@a", "ask", "file", "@now",
-                                "wait", "@never", NULL));
+    start(&job, 1,
+          orders("file", "@a", "remove", "@a", "ask", "file", "@now", "wait", "@never",
+                 NULL));
     there_soon("now");
     stays("a");
     kill(job.pids[0], SIGKILL);
     HOST_CHECK(host_wait(&job, 20) == 128 + SIGKILL);
     gone_soon("a");
-    unlink(path("now"));
-    close_server();
+    close_down();
 }
 
 static void connection_lost_then_ended(void)
 {
     struct host_job job;
 
-    open_server();
-    host_register_job(&job, "job", 1);
-    host_start_all(&job, orders("file", "@a", "remove", "@a", "ask", "disconnect",
-                                "file", "@now", "wait", "@end", "exit", NULL));
+    start(&job, 1,
+          orders("file", "@a", "remove", "@a", "ask", "disconnect", "file", "@now",
+                 "wait", "@end", "exit", NULL));
     there_soon("now");
     stays("a");
     make("end");
     HOST_CHECK(host_wait(&job, 20) == 0);
     gone_soon("a");
-    unlink(path("now"));
-    unlink(path("end"));
-    close_server();
+    close_down();
 }
 
 static void whole_trees_but_what_is_ignored(void)
 {
     struct host_job job;
 
-    open_server();
-    host_register_job(&job, "job", 1);
-    host_start_all(&job, orders("dir", "@d", "dir", "@d/e", "dir", "@d/f", "file",
-                                "@d/e/keep", "file", "@d/e/x", "file", "@d/f/y", "tree",
-                                "@d", "recursive", "ignore", "@d/e/keep", "ask",
-                                "remove", "@d/e/keep", "refused", "finalize", NULL));
+    start(&job, 1,
+          orders("dir", "@d", "dir", "@d/e", "dir", "@d/f", "file", "@d/e/keep", "file",
+                 "@d/e/x", "file", "@d/f/y", "tree", "@d", "recursive", "ignore",
+                 "@d/e/keep", "ask", "remove", "@d/e/keep", "refused", "finalize",
+                 NULL));
     HOST_CHECK(host_wait(&job, 20) == 0);
     gone_soon("d/f");
     gone_soon("d/e/x");
@@ -298,9 +295,7 @@ static void deregistered_namespace(void)
     make("end");
     HOST_CHECK(host_wait(&job, 20) == 0);
     gone_soon("a");
-    unlink(path("now"));
-    unlink(path("end"));
-    close_server();
+    close_down();
 }
 
 static void two_namespaces_of_one_user(void)
@@ -334,33 +329,28 @@ static void a_script_with_two_programs(void)
 {
     struct host_job job;
 
-    open_server();
-    host_register_job(&job, "job", 1);
-    host_start_all(&job,
-                   shell("$c file $d/a remove $d/a ask finalize && : >$d/between && "
-                         "$c file $d/b remove $d/b ask file $d/now wait $d/end "
-                         "finalize"));
+    start(&job, 1,
+          shell("$c file $d/a remove $d/a ask finalize && : >$d/between && "
+                "$c file $d/b remove $d/b ask file $d/now wait $d/end "
+                "finalize"));
     there_soon("now");
     gone_soon("a"); /* at the end of the first */
     stays("b");
     make("end");
     HOST_CHECK(host_wait(&job, 20) == 0);
     gone_soon("b");
-    unlink(path("now"));
-    unlink(path("end"));
     unlink(path("between"));
-    close_server();
+    close_down();
 }
 
 static void the_host_hears_nothing_of_it(void)
 {
     struct host_job job;
 
-    open_server();
-    host_register_job(&job, "job", 1);
-    host_start_all(&job, orders("file", "@a", "remove", "@a", "tree", "@d", "recursive",
-                                "ask", "pause", "ignore", "@x", "ask", "remove",
-                                "relative", "refused", "finalize", NULL));
+    start(&job, 1,
+          orders("file", "@a", "remove", "@a", "tree", "@d", "recursive", "ask",
+                 "pause", "ignore", "@x", "ask", "remove", "relative", "refused",
+                 "finalize", NULL));
     HOST_CHECK(host_wait(&job, 20) == 0);
     gone_soon("a");
     HOST_CHECK(n_controls == 1 && n_strange == 0);
@@ -434,46 +424,32 @@ static void a_server_that_ends_before_its_clients(void)
 
 /* ---- all of them ------------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    void (*play)(void);
-} scenarios[] = {
-    {"finalized", finalized},
-    {"exited", exited},
-    {"killed", killed},
-    {"connection_lost_then_ended", connection_lost_then_ended},
-    {"whole_trees_but_what_is_ignored", whole_trees_but_what_is_ignored},
-    {"four_ranks_of_a_job", four_ranks_of_a_job},
-    {"a_rank_that_never_comes", a_rank_that_never_comes},
-    {"deregistered_namespace", deregistered_namespace},
-    {"two_namespaces_of_one_user", two_namespaces_of_one_user},
-    {"a_script_with_two_programs", a_script_with_two_programs},
-    {"the_host_hears_nothing_of_it", the_host_hears_nothing_of_it},
-    {"a_host_that_knows_no_job_control", a_host_that_knows_no_job_control},
-    {"the_server_asks_for_it", the_server_asks_for_it},
-    {"a_server_that_ends_before_its_clients", a_server_that_ends_before_its_clients},
+static const struct scenario scenarios[] = {
+    {"finalized", finalized, 0},
+    {"exited", exited, 0},
+    {"killed", killed, 0},
+    {"connection_lost_then_ended", connection_lost_then_ended, 0},
+    {"whole_trees_but_what_is_ignored", whole_trees_but_what_is_ignored, 0},
+    {"four_ranks_of_a_job", four_ranks_of_a_job, 0},
+    {"a_rank_that_never_comes", a_rank_that_never_comes, 0},
+    {"deregistered_namespace", deregistered_namespace, 0},
+    {"two_namespaces_of_one_user", two_namespaces_of_one_user, 0},
+    {"a_script_with_two_programs", a_script_with_two_programs, 0},
+    {"the_host_hears_nothing_of_it", the_host_hears_nothing_of_it, 0},
+    {"a_host_that_knows_no_job_control", a_host_that_knows_no_job_control, 0},
+    {"the_server_asks_for_it", the_server_asks_for_it, 0},
+    {"a_server_that_ends_before_its_clients", a_server_that_ends_before_its_clients, 0},
+    {NULL, NULL, 0},
 };
 
 int main(int argc, char **argv)
 {
-    const size_t n = sizeof scenarios / sizeof scenarios[0];
+    const struct scenario *const lists[] = {scenarios, NULL};
 
-    if (argc < 3) {
-        for (size_t i = 0; i < n; i++)
-            printf("%s\n", scenarios[i].name);
-        return 0;
+    if (argc > 2) {
+        alarm(90);
+        dir = getenv("CLEANUP_DIR");
+        HOST_CHECK(dir);
     }
-    alarm(90);
-    clients = argv[2];
-    dir = getenv("CLEANUP_DIR");
-    HOST_CHECK(dir);
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(scenarios[i].name, argv[1]) != 0)
-            continue;
-        scenarios[i].play();
-        printf("OK %s\n", argv[1]);
-        return 0;
-    }
-    fprintf(stderr, "no scenario %s\n", argv[1]);
-    return 2;
+    return scenario_main(argc, argv, lists);
 }

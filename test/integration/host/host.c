@@ -1,443 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See host.h. Upcalls come on the library's thread; what they answer is queued for
- * ours. */
+/* See host.h: calls that wait, and jobs. What the host answers is in host_module.c. */
 #include "host.h"
 
 #include <grp.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_JOBS      8
-#define MAX_PUBLISHED 64
-#define WAIT_S        20 /* for the library's callbacks */
+#define MAX_JOBS 8
+#define WAIT_S   20 /* for the library's callbacks */
 
 extern char **environ;
 
+static struct host_job *jobs[MAX_JOBS];
 static struct {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    pthread_t thread;
-    bool running, stopping;
-    enum host_answers how;
-    struct reply *first, **last;
-    int counts[UP_COUNT];
-    int abort_status;
-    struct host_job *jobs[MAX_JOBS];
-    bool has_owner;
+    bool is_set;
     uid_t uid;
     gid_t gid;
-} host = {.lock = PTHREAD_MUTEX_INITIALIZER,
-          .changed = PTHREAD_COND_INITIALIZER,
-          .abort_status = -1};
-
-/* ---- answering ------------------------------------------------------------------- */
-
-struct reply {
-    struct reply *next;
-    void (*fn)(void *arg);
-    void *arg;
-};
-
-static void *answer(void *unused)
-{
-    (void)unused;
-    pthread_mutex_lock(&host.lock);
-    for (;;) {
-        struct reply *r = host.first;
-
-        if (!r && host.stopping)
-            break;
-        if (!r) {
-            pthread_cond_wait(&host.changed, &host.lock);
-            continue;
-        }
-        host.first = r->next;
-        if (!host.first)
-            host.last = &host.first;
-        pthread_mutex_unlock(&host.lock);
-        r->fn(r->arg);
-        free(r);
-        pthread_mutex_lock(&host.lock);
-    }
-    pthread_mutex_unlock(&host.lock);
-    return NULL;
-}
-
-void host_answers(enum host_answers how)
-{
-    host.how = how;
-    host.stopping = false;
-    host.last = &host.first;
-    host.running = true;
-    HOST_CHECK(pthread_create(&host.thread, NULL, answer, NULL) == 0);
-}
-
-void host_stop_answering(void)
-{
-    if (!host.running)
-        return;
-    pthread_mutex_lock(&host.lock);
-    host.stopping = true;
-    pthread_cond_signal(&host.changed);
-    pthread_mutex_unlock(&host.lock);
-    pthread_join(host.thread, NULL);
-    host.running = false;
-}
-
-void host_reply(void (*fn)(void *arg), void *arg)
-{
-    struct reply *r;
-
-    if (host.how != HOST_LATER) {
-        fn(arg);
-        return;
-    }
-    r = calloc(1, sizeof *r);
-    HOST_CHECK(r);
-    r->fn = fn;
-    r->arg = arg;
-    pthread_mutex_lock(&host.lock);
-    *host.last = r;
-    host.last = &r->next;
-    pthread_cond_signal(&host.changed);
-    pthread_mutex_unlock(&host.lock);
-}
-
-static void count(enum host_upcall which)
-{
-    __atomic_add_fetch(&host.counts[which], 1, __ATOMIC_SEQ_CST);
-}
-
-int host_count(enum host_upcall which)
-{
-    return __atomic_load_n(&host.counts[which], __ATOMIC_SEQ_CST);
-}
-
-void host_reset_counts(void)
-{
-    for (int i = 0; i < UP_COUNT; i++)
-        __atomic_store_n(&host.counts[i], 0, __ATOMIC_SEQ_CST);
-    host.abort_status = -1;
-}
-
-int host_abort_status(void)
-{
-    return __atomic_load_n(&host.abort_status, __ATOMIC_SEQ_CST);
-}
-
-/* ---- answers of two kinds: a status, or bytes ------------------------------------ */
-
-struct status_answer {
-    pmix_status_t status;
-    pmix_op_cbfunc_t cb;
-    void *cbdata;
-};
-
-static void give_status(void *arg)
-{
-    struct status_answer *a = arg;
-
-    if (a->cb)
-        a->cb(a->status, a->cbdata);
-    free(a);
-}
-
-static pmix_status_t with_status(pmix_status_t status, pmix_op_cbfunc_t cb,
-                                 void *cbdata)
-{
-    struct status_answer *a;
-
-    if (host.how == HOST_AT_ONCE)
-        return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
-    a = calloc(1, sizeof *a);
-    HOST_CHECK(a);
-    *a = (struct status_answer){status, cb, cbdata};
-    host_reply(give_status, a);
-    return PMIX_SUCCESS;
-}
-
-struct data_answer {
-    pmix_status_t status;
-    char *data;
-    size_t n;
-    pmix_modex_cbfunc_t cb;
-    void *cbdata;
-};
-
-static void give_data(void *arg)
-{
-    struct data_answer *a = arg;
-
-    a->cb(a->status, a->data, a->n, a->cbdata, free, a->data);
-    free(a);
-}
-
-static void with_data(pmix_status_t status, const char *data, size_t n,
-                      pmix_modex_cbfunc_t cb, void *cbdata)
-{
-    struct data_answer *a = calloc(1, sizeof *a);
-
-    HOST_CHECK(a);
-    *a = (struct data_answer){status, NULL, n, cb, cbdata};
-    if (n > 0) {
-        a->data = malloc(n);
-        HOST_CHECK(a->data);
-        memcpy(a->data, data, n);
-    }
-    host_reply(give_data, a);
-}
-
-/* ---- upcalls --------------------------------------------------------------------- */
-
-static pmix_status_t on_connected(const pmix_proc_t *proc, void *object,
-                                  pmix_info_t info[], size_t n, pmix_op_cbfunc_t cb,
-                                  void *cbdata)
-{
-    (void)proc, (void)object, (void)info, (void)n;
-    count(UP_CONNECTED);
-    return with_status(PMIX_SUCCESS, cb, cbdata);
-}
-
-static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object,
-                                  pmix_op_cbfunc_t cb, void *cbdata)
-{
-    (void)proc, (void)object;
-    count(UP_FINALIZED);
-    return with_status(PMIX_SUCCESS, cb, cbdata);
-}
-
-/* What resource managers do: end the namespace of the one who asks. */
-static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
-                              const char message[], pmix_proc_t procs[], size_t n,
-                              pmix_op_cbfunc_t cb, void *cbdata)
-{
-    (void)object, (void)procs, (void)n, (void)message;
-    count(UP_ABORT);
-    __atomic_store_n(&host.abort_status, status, __ATOMIC_SEQ_CST);
-    for (int j = 0; j < MAX_JOBS; j++)
-        for (int r = 0; host.jobs[j] && r < host.jobs[j]->size; r++)
-            if (strcmp(host.jobs[j]->nspace, proc->nspace) == 0 &&
-                host.jobs[j]->pids[r] > 0)
-                kill(host.jobs[j]->pids[r], SIGKILL);
-    return with_status(PMIX_SUCCESS, cb, cbdata);
-}
-
-/* One node: what goes round comes back. */
-static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
-                              const pmix_info_t info[], size_t n_info, char *data,
-                              size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
-{
-    (void)procs, (void)n_procs, (void)info, (void)n_info;
-    count(UP_FENCE);
-    with_data(PMIX_SUCCESS, data, n, cb, cbdata);
-    free(
-        data); /* the host's: so it is with every library, whatever the Standard says */
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t on_dmodex(const pmix_proc_t *proc, const pmix_info_t info[],
-                               size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
-{
-    (void)proc, (void)info, (void)n;
-    count(UP_DMODEX);
-    with_data(PMIX_ERR_NOT_FOUND, NULL, 0, cb, cbdata);
-    return PMIX_SUCCESS;
-}
-
-/* Upcalls of several threads' making, and the answering thread, meet here under
- * host.lock. */
-static struct published {
-    bool used;
-    char key[PMIX_MAX_KEYLEN + 1];
-    pmix_value_t value;
-    pmix_proc_t owner;
-} published[MAX_PUBLISHED];
-
-static struct published *find_published(const char *key)
-{
-    for (int i = 0; i < MAX_PUBLISHED; i++)
-        if (published[i].used && strcmp(published[i].key, key) == 0)
-            return &published[i];
-    return NULL;
-}
-
-static void forget_published(struct published *p)
-{
-    PMIX_VALUE_DESTRUCT(&p->value);
-    memset(p, 0, sizeof *p);
-}
-
-static pmix_status_t add_published(const pmix_proc_t *owner, const pmix_info_t *info)
-{
-    if (find_published(info->key))
-        return PMIX_ERR_DUPLICATE_KEY;
-    for (int i = 0; i < MAX_PUBLISHED; i++) {
-        if (published[i].used)
-            continue;
-        published[i].used = true;
-        published[i].owner = *owner;
-        memcpy(published[i].key, info->key, sizeof published[i].key);
-        return PMIx_Value_xfer(&published[i].value, &info->value);
-    }
-    return PMIX_ERR_OUT_OF_RESOURCE;
-}
-
-static pmix_status_t on_publish(const pmix_proc_t *proc, const pmix_info_t info[],
-                                size_t n, pmix_op_cbfunc_t cb, void *cbdata)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    count(UP_PUBLISH);
-    pthread_mutex_lock(&host.lock);
-    for (size_t i = 0; i < n && rc == PMIX_SUCCESS; i++)
-        if (strncmp(info[i].key, "pmix.", 5) != 0)
-            rc = add_published(proc, &info[i]);
-    pthread_mutex_unlock(&host.lock);
-    return with_status(rc, cb, cbdata);
-}
-
-struct lookup_answer {
-    pmix_pdata_t *found;
-    size_t n;
-    pmix_lookup_cbfunc_t cb;
-    void *cbdata;
-};
-
-static void give_lookup(void *arg)
-{
-    struct lookup_answer *a = arg;
-
-    a->cb(a->n ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND, a->found, a->n, a->cbdata);
-    for (size_t i = 0; i < a->n; i++)
-        PMIX_VALUE_DESTRUCT(&a->found[i].value);
-    free(a->found);
-    free(a);
-}
-
-static pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys,
-                               const pmix_info_t info[], size_t n_info,
-                               pmix_lookup_cbfunc_t cb, void *cbdata)
-{
-    struct lookup_answer *a = calloc(1, sizeof *a);
-    size_t n = 0;
-
-    (void)proc, (void)info, (void)n_info;
-    count(UP_LOOKUP);
-    while (keys[n])
-        n++;
-    HOST_CHECK(a);
-    *a = (struct lookup_answer){
-        .found = calloc(n + 1, sizeof(pmix_pdata_t)), .cb = cb, .cbdata = cbdata};
-    HOST_CHECK(a->found);
-    pthread_mutex_lock(&host.lock);
-    for (size_t i = 0; i < n; i++) {
-        const struct published *p = find_published(keys[i]);
-        pmix_pdata_t *to = &a->found[a->n];
-
-        if (!p)
-            continue;
-        to->proc = p->owner;
-        memcpy(to->key, p->key, sizeof to->key);
-        HOST_GOOD(PMIx_Value_xfer(&to->value, &p->value));
-        a->n++;
-    }
-    pthread_mutex_unlock(&host.lock);
-    host_reply(give_lookup, a);
-    return PMIX_SUCCESS;
-}
-
-static bool is_named(char **keys, const char *key)
-{
-    for (int k = 0; keys && keys[k]; k++)
-        if (strcmp(keys[k], key) == 0)
-            return true;
-    return !keys;
-}
-
-static pmix_status_t on_unpublish(const pmix_proc_t *proc, char **keys,
-                                  const pmix_info_t info[], size_t n,
-                                  pmix_op_cbfunc_t cb, void *cbdata)
-{
-    (void)info, (void)n;
-    count(UP_UNPUBLISH);
-    pthread_mutex_lock(&host.lock);
-    for (int i = 0; i < MAX_PUBLISHED; i++)
-        if (published[i].used && PMIX_CHECK_PROCID(&published[i].owner, proc) &&
-            is_named(keys, published[i].key))
-            forget_published(&published[i]);
-    pthread_mutex_unlock(&host.lock);
-    return with_status(PMIX_SUCCESS, cb, cbdata);
-}
-
-static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
-                                const pmix_info_t info[], size_t n, pmix_op_cbfunc_t cb,
-                                void *cbdata)
-{
-    (void)procs, (void)n_procs, (void)info, (void)n;
-    count(UP_CONNECT);
-    return with_status(PMIX_SUCCESS, cb, cbdata);
-}
-
-static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t n_procs,
-                                   const pmix_info_t info[], size_t n,
-                                   pmix_op_cbfunc_t cb, void *cbdata)
-{
-    (void)procs, (void)n_procs, (void)info, (void)n;
-    count(UP_DISCONNECT);
-    return with_status(PMIX_SUCCESS, cb, cbdata);
-}
-
-static pmix_status_t on_register_events(pmix_status_t *codes, size_t n_codes,
-                                        const pmix_info_t info[], size_t n,
-                                        pmix_op_cbfunc_t cb, void *cbdata)
-{
-    (void)codes, (void)n_codes, (void)info, (void)n;
-    count(UP_REGISTER_EVENTS);
-    return with_status(PMIX_SUCCESS, cb, cbdata);
-}
-
-static pmix_status_t on_deregister_events(pmix_status_t *codes, size_t n_codes,
-                                          pmix_op_cbfunc_t cb, void *cbdata)
-{
-    (void)codes, (void)n_codes;
-    count(UP_DEREGISTER_EVENTS);
-    return with_status(PMIX_SUCCESS, cb, cbdata);
-}
-
-static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
-                               pmix_data_range_t range, pmix_info_t info[], size_t n,
-                               pmix_op_cbfunc_t cb, void *cbdata)
-{
-    (void)code, (void)source, (void)range, (void)info, (void)n;
-    count(UP_NOTIFY);
-    if (getenv("HOST_NOTIFY_AT_ONCE"))
-        return PMIX_OPERATION_SUCCEEDED;
-    return with_status(PMIX_SUCCESS, cb, cbdata);
-}
-
-const pmix_server_module_t host_module = {
-    .client_connected2 = on_connected,
-    .client_finalized = on_finalized,
-    .abort = on_abort,
-    .fence_nb = on_fence,
-    .direct_modex = on_dmodex,
-    .publish = on_publish,
-    .lookup = on_lookup,
-    .unpublish = on_unpublish,
-    .connect = on_connect,
-    .disconnect = on_disconnect,
-    .register_events = on_register_events,
-    .deregister_events = on_deregister_events,
-    .notify_event = on_notify,
-};
+} owner;
 
 /* ---- calls that wait ------------------------------------------------------------- */
 
-static double now_s(void)
+double host_now_s(void)
 {
     struct timespec t;
 
@@ -460,14 +46,14 @@ static void on_done(pmix_status_t status, void *arg)
 
 static pmix_status_t finish(struct waiter *w, pmix_status_t rc)
 {
-    double end = now_s() + WAIT_S;
+    double end = host_now_s() + WAIT_S;
 
     if (rc == PMIX_OPERATION_SUCCEEDED)
         return PMIX_SUCCESS;
     if (rc != PMIX_SUCCESS)
         return rc;
     while (!__atomic_load_n(&w->done, __ATOMIC_SEQ_CST)) {
-        HOST_CHECK(now_s() < end);
+        HOST_CHECK(host_now_s() < end);
         usleep(1000);
     }
     return w->status;
@@ -503,15 +89,15 @@ pmix_status_t host_register_client(const char *nspace, pmix_rank_t rank, void *o
 
     PMIX_LOAD_PROCID(&p, nspace, rank);
     return finish(&w, PMIx_server_register_client(
-                          &p, host.has_owner ? host.uid : getuid(),
-                          host.has_owner ? host.gid : getgid(), object, on_done, &w));
+                          &p, owner.is_set ? owner.uid : getuid(),
+                          owner.is_set ? owner.gid : getgid(), object, on_done, &w));
 }
 
 void host_owner(uid_t uid, gid_t gid)
 {
-    host.has_owner = uid != geteuid() || gid != getegid();
-    host.uid = uid;
-    host.gid = gid;
+    owner.is_set = uid != geteuid() || gid != getegid();
+    owner.uid = uid;
+    owner.gid = gid;
 }
 
 void host_deregister_nspace(const char *nspace)
@@ -640,20 +226,20 @@ static void keep_job(struct host_job *job)
     int free_slot = -1;
 
     for (int j = MAX_JOBS; j-- > 0;) {
-        if (host.jobs[j] == job)
+        if (jobs[j] == job)
             return;
-        if (!host.jobs[j])
+        if (!jobs[j])
             free_slot = j;
     }
     HOST_CHECK(free_slot >= 0);
-    host.jobs[free_slot] = job;
+    jobs[free_slot] = job;
 }
 
 static void drop_job(const struct host_job *job)
 {
     for (int j = 0; j < MAX_JOBS; j++)
-        if (host.jobs[j] == job)
-            host.jobs[j] = NULL;
+        if (jobs[j] == job)
+            jobs[j] = NULL;
 }
 
 /* HOST_CLIENT_LIBRARY: the folder of the libpmix for the ranks, if it is to be
@@ -691,8 +277,8 @@ void host_start_rank(struct host_job *job, int rank, char *const argv[])
     job->pids[rank] = fork();
     HOST_CHECK(job->pids[rank] >= 0);
     if (job->pids[rank] == 0) {
-        if (host.has_owner &&
-            (setgroups(0, NULL) || setgid(host.gid) || setuid(host.uid)))
+        if (owner.is_set &&
+            (setgroups(0, NULL) || setgid(owner.gid) || setuid(owner.uid)))
             _exit(126);
         execve(argv[0], argv, env);
         _exit(127);
@@ -730,11 +316,11 @@ static bool reap(struct host_job *job)
 
 int host_wait(struct host_job *job, int seconds)
 {
-    double end = now_s() + seconds;
+    double end = host_now_s() + seconds;
     int worst = 0;
 
     while (!reap(job)) {
-        HOST_CHECK(now_s() < end);
+        HOST_CHECK(host_now_s() < end);
         usleep(2000);
     }
     for (int r = 0; r < job->size; r++)
@@ -755,10 +341,16 @@ int host_run(const char *nspace, int n, char *const argv[])
     return rc;
 }
 
-void host_kill_all(void)
+void host_kill_job(const char *nspace)
 {
     for (int j = 0; j < MAX_JOBS; j++)
-        for (int r = 0; host.jobs[j] && r < host.jobs[j]->size; r++)
-            if (host.jobs[j]->pids[r] > 0)
-                kill(host.jobs[j]->pids[r], SIGKILL);
+        for (int r = 0; jobs[j] && r < jobs[j]->size; r++)
+            if ((!nspace || strcmp(jobs[j]->nspace, nspace) == 0) &&
+                jobs[j]->pids[r] > 0)
+                kill(jobs[j]->pids[r], SIGKILL);
+}
+
+void host_kill_all(void)
+{
+    host_kill_job(NULL);
 }

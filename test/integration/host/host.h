@@ -118,7 +118,10 @@ void host_start_all(struct host_job *job, char *const argv[]);
 int host_wait(struct host_job *job, int seconds);
 /* Registers, runs and deregisters a job; returns the highest exit status. */
 int host_run(const char *nspace, int n, char *const argv[]);
-/* All processes of all jobs that still run. */
+/* All processes of that job that still run; and of all jobs. */
+void host_kill_job(const char *nspace);
 void host_kill_all(void);
+/* A clock. */
+double host_now_s(void);
 
 #endif
