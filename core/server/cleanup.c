@@ -80,16 +80,6 @@ static void scope_done(struct px_cleanup_scope *s)
     px_cleanup_scope_free(s);
 }
 
-static void add_totals(struct px_pcleanup_totals *all,
-                       const struct px_pcleanup_totals *more)
-{
-    all->files += more->files;
-    all->dirs += more->dirs;
-    all->kept += more->kept;
-    all->foreign += more->foreign;
-    all->failed += more->failed;
-}
-
 static void on_ran(void *arg, pmix_status_t status,
                    const struct px_pcleanup_totals *totals)
 {
@@ -99,7 +89,7 @@ static void on_ran(void *arg, pmix_status_t status,
 
     c->n_running--;
     if (totals)
-        add_totals(&c->totals, totals);
+        px_pcleanup_add(&c->totals, totals);
     if (status) {
         px_log(PX_LOG_WARN, "cleanup", "cannot clean up after %s: %s", job->nspace,
                PMIx_Error_string(status));

@@ -5,6 +5,7 @@
 
 #include "core/base/rmtree.h"
 #include "core/server/session.h"
+#include "frameworks/pcleanup/pcleanup.h"
 
 /* Scopes of our own in the journal, besides 0: of folders that go before the server does. */
 #define PX_SESSION_SCOPE (UINT64_C(1) << 63)
@@ -43,11 +44,10 @@ struct px_session {
 
 static inline const struct px_pcleanup_ops *px_session_ops(const struct px_session *s)
 {
-    return s->cleaner->component->ops;
+    return px_pcleanup_ops(s->cleaner);
 }
 
 /* session_reclaim.c */
-void px_session_count(struct px_session *s, const struct px_pcleanup_totals *t);
 /* Begins to look in these folders; NULL: none, and one that stands there twice counts once. */
 void px_session_reclaim(struct px_server *srv, char *const *places, size_t n);
 

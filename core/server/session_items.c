@@ -334,7 +334,7 @@ static void on_dropped(void *arg, pmix_status_t status,
     struct drop *d = arg;
 
     if (!status)
-        px_session_count(d->srv->session, totals);
+        px_pcleanup_add(&d->srv->session->removed, totals);
     drop_over(d);
 }
 

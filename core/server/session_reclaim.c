@@ -6,15 +6,6 @@
 
 #include <string.h>
 
-void px_session_count(struct px_session *s, const struct px_pcleanup_totals *t)
-{
-    s->removed.files += t->files;
-    s->removed.dirs += t->dirs;
-    s->removed.kept += t->kept;
-    s->removed.foreign += t->foreign;
-    s->removed.failed += t->failed;
-}
-
 const struct px_pcleanup_totals *px_session_removed(const struct px_server *srv)
 {
     return &srv->session->removed;
@@ -49,7 +40,7 @@ static void on_reclaimed(void *arg, pmix_status_t status,
                PMIx_Error_string(status));
     } else {
         s->n_reclaimed++;
-        px_session_count(s, t);
+        px_pcleanup_add(&s->removed, t);
         if (t->files + t->dirs > 0)
             px_log(PX_LOG_INFO, "cleanup",
                    "removed what killed servers have left: %llu files, %llu "
