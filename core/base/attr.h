@@ -53,6 +53,13 @@ static inline void px_autoclose(int *fd)
         p_;                           \
     }))
 
+/* Closes it, unless it is -1, which it is then. */
+static inline void px_drop_fd(int *fd)
+{
+    px_autoclose(fd);
+    *fd = -1;
+}
+
 static inline int px_take_fd(int *fd)
 {
     int taken = *fd;

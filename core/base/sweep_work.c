@@ -407,3 +407,14 @@ struct px_sweep_job *px_sweep_queue_take(struct px_sweep_queue *q)
     px_list_remove(&job->link);
     return job;
 }
+
+void px_sweep_queue_deliver(struct px_sweep_queue *q,
+                            void (*tell)(const struct px_sweep_job *job))
+{
+    struct px_sweep_job *job;
+
+    while ((job = px_sweep_queue_take(q))) {
+        tell(job);
+        px_sweep_job_free(job);
+    }
+}

@@ -103,5 +103,9 @@ void px_sweep_queue_end_all(struct px_sweep_queue *q, int errnum);
 /* The first that has ended, which is the caller's now (px_sweep_job_free), or NULL. */
 struct px_sweep_job *px_sweep_queue_take(struct px_sweep_queue *q);
 void px_sweep_job_free(struct px_sweep_job *job);
+/* Takes all that have ended; tell calls done with what the job says, in its owner's types. Both may call
+ * px_sweep_queue_fini. */
+void px_sweep_queue_deliver(struct px_sweep_queue *q,
+                            void (*tell)(const struct px_sweep_job *job));
 
 #endif

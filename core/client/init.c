@@ -238,9 +238,7 @@ pmix_status_t px_client_start(struct px_start *c)
 {
     pmix_status_t rc = px_call(px_process.loop, on_start, c);
 
-    if (c->contact.fd >= 0)
-        close(c->contact.fd);
-    c->contact.fd = -1;
+    px_drop_fd(&c->contact.fd);
     return rc;
 }
 

@@ -59,9 +59,7 @@ static void conn_shut(struct px_conn *c)
 {
     px_watch_free(c->watch);
     c->watch = NULL;
-    if (c->fd >= 0)
-        close(c->fd);
-    c->fd = -1;
+    px_drop_fd(&c->fd);
 }
 
 static void conn_lost(struct px_conn *c, pmix_status_t why)

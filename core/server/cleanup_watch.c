@@ -92,9 +92,7 @@ static void unwatch(struct px_cleanup_proc *p)
 {
     px_watch_free(p->watch);
     p->watch = NULL;
-    if (p->pidfd >= 0)
-        close(p->pidfd);
-    p->pidfd = -1;
+    px_drop_fd(&p->pidfd);
     px_pidof_cancel(&p->search);
 }
 

@@ -34,9 +34,7 @@ static void stop(struct px_input *in)
     px_timer_free(in->timer);
     in->from_watch = in->to_watch = NULL;
     in->timer = NULL;
-    if (in->to >= 0)
-        close(in->to);
-    in->to = -1;
+    px_drop_fd(&in->to);
 }
 
 /* Passes on what was read; true when there is room for more. */

@@ -82,17 +82,10 @@ static pmix_status_t pcleanup_query(void *self PX_UNUSED, struct px_query *answe
     return PMIX_ERR_NOT_SUPPORTED;
 }
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 static void drop_worker(struct inproc *p, struct worker *w)
 {
     p->host->unwatch(w->watch);
-    close_fd(&w->pidfd);
+    px_drop_fd(&w->pidfd);
     *w = (struct worker){.pidfd = -1};
 }
 
@@ -104,9 +97,9 @@ static void drop_all(struct inproc *p)
     p->news_watch = NULL;
     p->host->timer_free(p->timer);
     p->timer = NULL;
-    close_fd(&p->news[0]);
-    close_fd(&p->news[1]);
-    close_fd(&p->journal);
+    px_drop_fd(&p->news[0]);
+    px_drop_fd(&p->news[1]);
+    px_drop_fd(&p->journal);
     free(px_take(&p->node));
     px_sweep_queue_fini(&p->queue);
 }
@@ -199,25 +192,17 @@ static void reap(struct inproc *p)
 }
 
 /* May call finish. */
-static void deliver(struct inproc *p)
+static void tell(const struct px_sweep_job *job)
 {
-    struct px_sweep_job *job;
+    const struct px_pcleanup_totals totals = {
+        .files = job->totals.files,
+        .dirs = job->totals.dirs,
+        .kept = job->totals.kept,
+        .foreign = job->totals.foreign,
+        .failed = job->totals.failed,
+    };
 
-    while ((job = px_sweep_queue_take(&p->queue))) {
-        const struct px_pcleanup_totals totals = {
-            .files = job->totals.files,
-            .dirs = job->totals.dirs,
-            .kept = job->totals.kept,
-            .foreign = job->totals.foreign,
-            .failed = job->totals.failed,
-        };
-        px_pcleanup_done_fn done = (px_pcleanup_done_fn)job->done;
-        void *arg = job->arg;
-        pmix_status_t status = px_sweep_status(job->errnum);
-
-        px_sweep_job_free(job);
-        done(arg, status, &totals);
-    }
+    ((px_pcleanup_done_fn)job->done)(job->arg, px_sweep_status(job->errnum), &totals);
 }
 
 static bool someone_is_unwatched(const struct inproc *p)
@@ -239,7 +224,7 @@ static void tend(void *arg)
     start_jobs(p);
     if (someone_is_unwatched(p))
         p->host->timer_set(p->timer, LOOK_MS);
-    deliver(p);
+    px_sweep_queue_deliver(&p->queue, tell);
 }
 
 /* ---- operations ------------------------------------------------------------------ */
@@ -283,7 +268,7 @@ static pmix_status_t pcleanup_journal(void *self, int dir_fd PX_UNUSED, int jour
     int journal = fcntl(journal_fd, F_DUPFD_CLOEXEC, 3);
     if (journal < 0)
         return px_status_of_errno(errno);
-    close_fd(&p->journal);
+    px_drop_fd(&p->journal);
     p->journal = journal;
     return PMIX_SUCCESS;
 }

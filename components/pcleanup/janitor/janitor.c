@@ -45,13 +45,6 @@ static struct worker *free_slot(struct janitor *j)
     return NULL;
 }
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 /* ---- without the server ---------------------------------------------------------- */
 
 static struct px_sweep what_is_swept(const struct janitor *j)
@@ -71,7 +64,7 @@ static void stop_workers(struct janitor *j)
         struct worker *w = &j->workers[i];
         if (w->pid)
             px_sweep_stop(w->pid);
-        close_fd(&w->pidfd);
+        px_drop_fd(&w->pidfd);
         *w = (struct worker){.pidfd = -1};
     }
 }
@@ -138,8 +131,8 @@ static void start_worker(struct janitor *j, const struct janitor_order *order)
 
 static void take_journal(struct janitor *j, const int fds[2])
 {
-    close_fd(&j->dir);
-    close_fd(&j->journal);
+    px_drop_fd(&j->dir);
+    px_drop_fd(&j->journal);
     j->dir = fds[0];
     j->journal = fds[1];
 }
@@ -199,8 +192,8 @@ static bool take_order(struct janitor *j, bool *over)
     if (n > (ssize_t)offsetof(struct janitor_order, path) &&
         ((const char *)&order)[n - 1] == '\0')
         obey(j, &order, fds);
-    close_fd(&fds[0]);
-    close_fd(&fds[1]);
+    px_drop_fd(&fds[0]);
+    px_drop_fd(&fds[1]);
     return true;
 }
 
@@ -223,7 +216,7 @@ static void look_after(struct janitor *j, struct worker *w)
 
     if (w->pid && px_sweep_reap_worker(w->pid, &status)) {
         w->pid = 0;
-        close_fd(&w->pidfd);
+        px_drop_fd(&w->pidfd);
         w->failed = status != 0;
         w->job.errnum = ECHILD;
     }

@@ -82,13 +82,6 @@ static pmix_status_t pcleanup_query(void *self PX_UNUSED, struct px_query *answe
     return PMIX_SUCCESS;
 }
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 static void unwatch(struct janitor *j, struct px_watch **watch)
 {
     j->host->unwatch(*watch);
@@ -100,16 +93,16 @@ static void drop_process(struct janitor *j)
 {
     unwatch(j, &j->sock_watch);
     unwatch(j, &j->pid_watch);
-    close_fd(&j->sock);
-    close_fd(&j->pidfd);
+    px_drop_fd(&j->sock);
+    px_drop_fd(&j->pidfd);
     j->pid = 0;
 }
 
 static void drop_all(struct janitor *j)
 {
     drop_process(j);
-    close_fd(&j->dir_fd);
-    close_fd(&j->journal_fd);
+    px_drop_fd(&j->dir_fd);
+    px_drop_fd(&j->journal_fd);
     j->host->timer_free(j->timer);
     j->timer = NULL;
     free(px_take(&j->dir));
@@ -283,7 +276,7 @@ static void read_news(struct janitor *j, bool reaped)
         if (!reaped)
             kill(j->pid, SIGKILL);
         unwatch(j, &j->sock_watch);
-        close_fd(&j->sock);
+        px_drop_fd(&j->sock);
     }
 }
 
@@ -308,25 +301,17 @@ static void on_death(struct janitor *j, int status)
 }
 
 /* May call finish. */
-static void deliver(struct janitor *j)
+static void tell(const struct px_sweep_job *job)
 {
-    struct px_sweep_job *job;
+    const struct px_pcleanup_totals totals = {
+        .files = job->totals.files,
+        .dirs = job->totals.dirs,
+        .kept = job->totals.kept,
+        .foreign = job->totals.foreign,
+        .failed = job->totals.failed,
+    };
 
-    while ((job = px_sweep_queue_take(&j->queue))) {
-        const struct px_pcleanup_totals totals = {
-            .files = job->totals.files,
-            .dirs = job->totals.dirs,
-            .kept = job->totals.kept,
-            .foreign = job->totals.foreign,
-            .failed = job->totals.failed,
-        };
-        px_pcleanup_done_fn done = (px_pcleanup_done_fn)job->done;
-        void *arg = job->arg;
-        pmix_status_t status = px_sweep_status(job->errnum);
-
-        px_sweep_job_free(job);
-        done(arg, status, &totals);
-    }
+    ((px_pcleanup_done_fn)job->done)(job->arg, px_sweep_status(job->errnum), &totals);
 }
 
 /* Sees to everything, whatever the reason to look. */
@@ -344,7 +329,7 @@ static void tend(void *arg)
     if (j->pid && (j->pidfd < 0 || j->sock < 0))
         j->host->timer_set(j->timer, LOOK_MS);
     flush(j);
-    deliver(j);
+    px_sweep_queue_deliver(&j->queue, tell);
 }
 
 /* ---- operations ------------------------------------------------------------------ */
@@ -377,8 +362,8 @@ static pmix_status_t pcleanup_journal(void *self, int dir_fd, int journal_fd)
         return PMIX_ERR_INIT;
     if (dir < 0 || journal < 0)
         return px_status_of_errno(errno);
-    close_fd(&j->dir_fd);
-    close_fd(&j->journal_fd);
+    px_drop_fd(&j->dir_fd);
+    px_drop_fd(&j->journal_fd);
     j->dir_fd = px_take_fd(&dir);
     j->journal_fd = px_take_fd(&journal);
     j->journal_unsent = true;

@@ -226,9 +226,7 @@ bool px_owner_open(struct px_owner *o, enum px_owner_source source,
 
 void px_owner_close(struct px_owner *o)
 {
-    if (o->netlink >= 0)
-        close(o->netlink);
-    o->netlink = -1;
+    px_drop_fd(&o->netlink);
 }
 
 static bool is_held(const struct entry *e)
