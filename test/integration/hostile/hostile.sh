@@ -35,7 +35,8 @@ WALKER=$TESTS/hostile_walker
 export HOSTILE_SWAPS=$((${HOSTILE_SWAPS:-100000} / 5)) # five programs swap
 
 fallbacks() { # fallbacks ERRNO POWERS
-    HOSTILE_DEPTH=2000 HOSTILE_FILES=1000 program 180 "$WALKER" "$2" "${NEWER[@]/%/=$1}"
+    HOSTILE_DEPTH=2000 HOSTILE_FILES=1000 HOSTILE_SWEEPS=${HOSTILE_SWEEPS:-15} \
+        program 180 "$WALKER" "$2" "${NEWER[@]/%/=$1}"
 }
 
 # Where it is confined the walk has not time enough for the depth that the others try; and on a

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,13 +269,22 @@ static uint64_t count_of(const uint64_t *n)
     return __atomic_load_n(n, __ATOMIC_RELAXED);
 }
 
+/* So often removal runs at each point, however fast the attacker is. */
+static unsigned sweeps_wanted(const struct scene *s)
+{
+    const char *text = getenv("HOSTILE_SWEEPS");
+    unsigned most = text ? (unsigned)strtoul(text, NULL, 10) : UINT_MAX,
+             n = s->level->own       ? 3
+                 : s->level->no_wait ? 10
+                 : s->level->powers  ? 150
+                                     : 30;
+
+    return n < most ? n : most;
+}
+
 static void one(struct scene *s, const struct point *p, uint64_t wanted)
 {
-    unsigned least = s->level->own       ? 3
-                     : s->level->no_wait ? 10
-                     : s->level->powers  ? 150
-                                         : 30;
-    unsigned n = 0;
+    unsigned least = sweeps_wanted(s), n = 0;
     struct race *race;
     double end;
     pid_t pid;

@@ -3,7 +3,8 @@
  * user: as a server does it, in a process that becomes the user. powers: the walker with all that
  * root may do, so that nothing but itself protects what it should not touch. The system calls named
  * are denied to it, for its fallbacks. Variables: HOSTILE_SWAPS, how many in all; HOSTILE_FILES
- * and HOSTILE_DEPTH of the largest trees; HOSTILE_ONLY, cases with this in their names;
+ * and HOSTILE_DEPTH of the largest trees; HOSTILE_SWEEPS, how often at each point is enough;
+ * HOSTILE_ONLY, cases with this in their names;
  * HOSTILE_VERBOSE. */
 #include "decoy.h"
 #include "hostile.h"
