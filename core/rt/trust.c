@@ -76,6 +76,30 @@ static bool go_up(char *path)
     return true;
 }
 
+/* at, which is cut, and all above it; the first n_strict may not be sticky folders of everybody. */
+static pmix_status_t check_way(const struct check *c, char *at, size_t n_strict,
+                               struct px_err *err)
+{
+    do {
+        pmix_status_t rc = check_one(c, at, n_strict == 0, err);
+        if (rc)
+            return rc;
+        n_strict -= n_strict > 0;
+    } while (go_up(at));
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_trust_to_hold(const char *dir, struct px_err *err)
+{
+    struct check c = {.has_library = false};
+
+    PX_AUTOFREE char *at = realpath(dir, NULL);
+    if (!at)
+        return px_err_errno(err, "%s", dir);
+    c.has_library = stat_library(&c.library);
+    return check_way(&c, at, 0, err);
+}
+
 pmix_status_t px_trust(const char *path, char **out, struct px_err *err)
 {
     struct check c = {.has_library = false};
@@ -92,13 +116,9 @@ pmix_status_t px_trust(const char *path, char **out, struct px_err *err)
     /* In a sticky folder strangers can make a file with a known name, or link to one
      * that is not meant to be read here; a folder they cannot. So a file's own folder
      * must be closed. */
-    size_t n_strict = S_ISDIR(st.st_mode) ? 1 : 2;
-    do {
-        pmix_status_t rc = check_one(&c, at, n_strict == 0, err);
-        if (rc)
-            return rc;
-        n_strict -= n_strict > 0;
-    } while (go_up(at));
+    pmix_status_t rc = check_way(&c, at, S_ISDIR(st.st_mode) ? 1 : 2, err);
+    if (rc)
+        return rc;
     *out = px_take(&real);
     return PMIX_SUCCESS;
 }

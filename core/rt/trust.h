@@ -21,6 +21,10 @@ bool px_is_guarded(void);
  * PMIX_ERR_NOT_FOUND. */
 pmix_status_t px_trust(const char *path, char **real, struct px_err *err);
 
+/* PMIX_SUCCESS if what this process makes in the folder can be moved or replaced by nobody but those:
+ * it, and each folder above it, is theirs, and sticky if others may write to it. The same errors. */
+pmix_status_t px_trust_to_hold(const char *dir, struct px_err *err);
+
 /* The file this library was loaded from, malloc'd; NULL if that cannot be told. */
 char *px_library_file(void);
 

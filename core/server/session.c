@@ -7,6 +7,7 @@
 #include "core/base/path.h"
 #include "core/base/str.h"
 #include "core/rt/log.h"
+#include "core/rt/trust.h"
 #include "core/server/session_impl.h"
 
 #include <errno.h>
@@ -346,6 +347,26 @@ static bool try_place(struct px_server *srv, const char *place, struct px_err *e
     return o == MADE;
 }
 
+/* Whether others could put another folder in the place of ours there. It has to be asked where they
+ * would gain by that: a user to whom the folder belongs has root work elsewhere in his stead. */
+static bool is_safe(const char *place, struct px_err *err)
+{
+    return !px_is_guarded() || !px_trust_to_hold(place, err);
+}
+
+/* Returns which place it is; n: none. If none is safe (in a container nobody knows whose a folder is)
+ * any will do. */
+static size_t find_place(struct px_server *srv, char *const *places, size_t n,
+                         struct px_err *err)
+{
+    for (int any = 0; any < 2; any++)
+        for (size_t i = 0; i < n; i++)
+            if (places[i] && (any || is_safe(places[i], err)) &&
+                try_place(srv, places[i], err))
+                return i;
+    return n;
+}
+
 pmix_status_t px_session_begin(struct px_server *srv, const pmix_info_t *info, size_t n,
                                struct px_err *err)
 {
@@ -354,6 +375,7 @@ pmix_status_t px_session_begin(struct px_server *srv, const pmix_info_t *info, s
     char *places[PX_COUNT(wanted)] = {NULL};
     struct px_err why = {.text = "there is no such directory"};
     struct px_session *s = srv->session = calloc(1, sizeof(*s));
+    size_t found;
 
     if (!s)
         return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
@@ -365,17 +387,16 @@ pmix_status_t px_session_begin(struct px_server *srv, const pmix_info_t *info, s
     s->own_tmpdir = own ? strdup(own) : NULL;
     if (own && !s->own_tmpdir)
         return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
-    for (size_t i = 0; i < PX_COUNT(wanted) && !srv->dir; i++) {
+    for (size_t i = 0; i < PX_COUNT(wanted); i++)
         places[i] = real_place(wanted[i]);
-        if (places[i])
-            (void)try_place(srv, places[i], &why);
-    }
+    found = find_place(srv, places, PX_COUNT(places), &why);
     if (!srv->dir)
         px_log(PX_LOG_INFO, "server", "no private directory: %s", why.text);
     s->fresh = s->length;
     tell_journal(s);
-    if (!places[1])
-        places[1] = real_place(srv->system_tmpdir);
+    /* The last is for want of a better one, and else nobody's business. */
+    if (found < PX_COUNT(places) - 1)
+        free(px_take(&places[PX_COUNT(places) - 1]));
     px_session_reclaim(srv, places, PX_COUNT(places));
     for (size_t i = 0; i < PX_COUNT(places); i++)
         free(places[i]);

@@ -15,9 +15,10 @@
 struct px_session; /* of srv->session */
 
 /* Makes srv->dir in srv->tmpdir, or if that is not there or not writable in srv->system_tmpdir, or in
- * /tmp; absent folders are made later, when something has to go there, as by then the journal tells
- * of them. The component of pcleanup, if there is one, is told before anything is made. Takes the
- * lock, begins the journal. Without a place for a folder: PMIX_SUCCESS, srv->dir NULL, and
+ * /tmp; a server with more rights than its users passes over those in which others could replace it, as
+ * long as one is better. Absent folders are made later, when something has to go there, as by then the
+ * journal tells of them. The component of pcleanup, if there is one, is told before anything is made.
+ * Takes the lock, begins the journal. Without a place for a folder: PMIX_SUCCESS, srv->dir NULL, and
  * px_session_can_record false. PMIX_ERR_NOMEM. */
 pmix_status_t px_session_begin(struct px_server *srv, const pmix_info_t *info, size_t n,
                                struct px_err *err);

@@ -249,7 +249,7 @@ static void fill_disk(const char *path)
 static void serve_without_disk(struct scene *s, const char *tmp)
 {
     struct own own = {.s = s, .uid = who_serves(s), .tmp = tmp};
-    char name[200];
+    char name[200], fill[320];
 
     begin_here(&own);
     reg(s, "F:x");
@@ -257,10 +257,11 @@ static void serve_without_disk(struct scene *s, const char *tmp)
         snprintf(name, sizeof name, "top/%0150d", i);
         reg_path(s, REG_FILE, at(s, name));
     }
-    fill_disk(at(s, "small/fill"));
+    snprintf(fill, sizeof fill, "%s/fill", tmp);
+    fill_disk(fill);
     sweep_refused(s);
     stays(s, "x");
-    unlink(at(s, "small/fill"));
+    unlink(fill);
     forget_regs(s);
     reg(s, "D:top");
     sweep(s);
@@ -277,9 +278,10 @@ static void full_disk(struct scene *s)
 
     if (!case_begin(s, "the disk is full when it has to be written down"))
         return;
-    make(s, "T:top f:x d:small");
-    snprintf(tmp, sizeof tmp, "%s", at(s, "small"));
-    if (mount("hostile", tmp, "tmpfs", 0, "mode=1777,size=256k"))
+    make(s, "T:top f:x");
+    /* Not in a folder of the user's: root's server would pass that over. */
+    snprintf(tmp, sizeof tmp, "%s/small", s->base);
+    if (mkdir(tmp, 0755) || mount("hostile", tmp, "tmpfs", 0, "mode=1777,size=256k"))
         die("no small file system");
     fflush(NULL);
     pid = fork();
@@ -290,6 +292,7 @@ static void full_disk(struct scene *s)
     gone(s, "top");
     stays(s, "x");
     umount2(tmp, MNT_DETACH);
+    rmdir(tmp);
     nobody_left(s);
     case_end(s);
 }
