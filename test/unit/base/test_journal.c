@@ -4,9 +4,12 @@
 #include "core/base/proc.h"
 #include "core/base/rmtree.h"
 #include "px_test.h"
+#include "seccomp.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -274,6 +277,101 @@ START_TEST(whereabouts_are_those_of_this_boot_and_node)
 }
 END_TEST
 
+START_TEST(what_is_of_no_meaning_to_a_type_is_zero)
+{
+    const struct px_journal_record none = {.type = PX_JOURNAL_NONE, .scope = 3},
+                                   done = {.type = PX_JOURNAL_DONE, .scope = 3};
+    struct px_journal_record wrong[] = {head, head, head, head, none,
+                                        none, none, done, done, done};
+
+    wrong[0].kind = PX_RM_FILE;
+    wrong[1].flags = PX_RM_RECURSE;
+    wrong[2].slot = 1;
+    wrong[3].scope = 1;
+    wrong[4].kind = PX_RM_FILE;
+    wrong[5].path = "/tmp/a";
+    wrong[6].flags = PX_JOURNAL_END;
+    wrong[7].path = "/tmp/a";
+    wrong[8].flags = PX_JOURNAL_END;
+    wrong[9].slot = 1;
+    ck_assert(decodes(&head) && decodes(&none) && decodes(&done));
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        ck_assert_msg(!decodes(&wrong[i]), "%zu", i);
+}
+END_TEST
+
+/* Whoever forges a record can give it the right sum, too. */
+static void make_sum_right(uint8_t *bytes, size_t n)
+{
+    uint64_t sum = 0xcbf29ce484222325u;
+
+    for (size_t i = 16; i < n; i++)
+        sum = (sum ^ bytes[i]) * 0x100000001b3u;
+    memcpy(bytes + 8, &sum, sizeof(sum));
+}
+
+START_TEST(behind_a_path_there_is_nothing_but_few_zeros)
+{
+    uint8_t bytes[PX_JOURNAL_RECORD_B] = {0};
+    struct px_journal_record got, r = item;
+
+    r.path = "/tmp/abcd"; /* of 9 bytes: 7 more, of which one terminates it */
+    size_t at = 0, n = px_journal_encode(&r, bytes);
+    make_sum_right(bytes, n);
+    ck_assert(px_journal_next(bytes, n, &at, &got));
+    for (size_t i = n - 6; i < n; i++) {
+        at = 0;
+        bytes[i] = 'x';
+        make_sum_right(bytes, n);
+        ck_assert(!px_journal_next(bytes, n, &at, &got));
+        bytes[i] = 0;
+    }
+    uint32_t longer = (uint32_t)n + 8;
+    memcpy(bytes + 4, &longer, sizeof(longer));
+    make_sum_right(bytes, longer);
+    at = 0;
+    ck_assert(!px_journal_next(bytes, longer, &at, &got));
+    ck_assert_uint_eq(at, 0);
+}
+END_TEST
+
+/* In a process of its own, which can call no more what is denied. */
+static int exit_status_without(long number, bool (*holds)(void))
+{
+    int status;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(!px_test_deny(number, EACCES) ? 2 : !holds());
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static bool says_only_the_node(void)
+{
+    char here[320];
+    const struct px_journal_record r = {.type = PX_JOURNAL_HEAD, .x = 1, .path = here};
+
+    px_journal_whereabouts("node", here);
+    return strcmp(here, " node") == 0 && !px_journal_is_here(&r, "node");
+}
+
+static bool says_no_pid_namespace(void)
+{
+    char here[320];
+
+    px_journal_whereabouts("node", here);
+    return strcspn(here, " ") == 36 && strcmp(here + 36, " node") == 0;
+}
+
+START_TEST(where_the_system_does_not_tell_the_boot_nobody_is_here)
+{
+    ck_assert_int_eq(exit_status_without(SYS_openat, says_only_the_node), 0);
+    ck_assert_int_eq(exit_status_without(SYS_readlink, says_no_pid_namespace), 0);
+}
+END_TEST
+
 PX_TEST_MAIN("base/journal", what_is_encoded_is_decoded,
              the_longest_path_fits_and_a_longer_one_is_refused,
              a_torn_end_is_noticed_wherever_it_is, a_change_of_any_bit_is_noticed,
@@ -282,4 +380,7 @@ PX_TEST_MAIN("base/journal", what_is_encoded_is_decoded,
              a_head_stands_nowhere_but_at_the_beginning,
              reading_from_beyond_the_end_finds_nothing,
              a_start_time_belongs_to_one_process,
-             whereabouts_are_those_of_this_boot_and_node)
+             whereabouts_are_those_of_this_boot_and_node,
+             what_is_of_no_meaning_to_a_type_is_zero,
+             behind_a_path_there_is_nothing_but_few_zeros,
+             where_the_system_does_not_tell_the_boot_nobody_is_here)

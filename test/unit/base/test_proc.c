@@ -2,11 +2,14 @@
 /* What /proc tells of processes, some of which have names that are meant to be misread. */
 #include "core/base/proc.h"
 #include "px_test.h"
+#include "seccomp.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +55,11 @@ START_TEST(what_the_kernel_does_not_write_is_refused)
         " S 1 -7 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 9 1",
         " S 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 b 0 9 1",
         " 1 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 9 1",
+        " S x 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 9 1",
+        " S 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 9x 1",
+        " S 2147483648 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 9 1",
+        " S 1 2147483648 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 9 1",
+        " S 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2147483648 0 9 1",
         "S 1 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 9 1"};
     struct px_proc_stat st = {.start = 5};
 
@@ -150,9 +158,79 @@ START_TEST(the_path_of_a_descriptor_is_without_links)
 }
 END_TEST
 
+START_TEST(nothing_has_to_come_after_the_start_time)
+{
+    static const char *const ends[] = {"", "\n", " "};
+    struct px_proc_stat st;
+    char text[128];
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        snprintf(text, sizeof(text),
+                 " X 2147483647 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 9 0 987654%s",
+                 ends[i]);
+        ck_assert(parses("a", text, &st));
+        ck_assert_uint_eq(st.start, 987654);
+        ck_assert_int_eq(st.parent, INT32_MAX);
+        ck_assert(px_proc_stat_ended(&st)); /* X is dead, whatever it has had */
+    }
+}
+END_TEST
+
+START_TEST(a_number_that_is_no_pid_is_of_nobody)
+{
+    ck_assert(px_proc_ended(0, 0));
+    ck_assert(px_proc_ended(-1, 0));
+    ck_assert(px_proc_ended((int64_t)INT32_MAX + 1, 0));
+    ck_assert(!px_proc_ended(getpid(), 0));
+}
+END_TEST
+
+START_TEST(where_proc_is_hidden_the_kernel_says_who_is_there)
+{
+    int status;
+    pid_t gone = fork();
+
+    if (gone == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(gone, &status, 0), gone);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(!px_test_deny(SYS_openat, EACCES) || px_proc_ended(getppid(), 7) ||
+              !px_proc_ended(gone, 0));
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(a_folder_is_no_short_file)
+{
+    char out[8];
+
+    ck_assert(!px_proc_read("/proc/self", out, sizeof(out)));
+    ck_assert(!px_proc_read("/tmp", out, sizeof(out)));
+}
+END_TEST
+
+START_TEST(what_has_no_path_is_not_told_of)
+{
+    char out[64];
+    int ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert(!px_proc_fd_path(ends[0], out, sizeof(out)));
+    ck_assert(!px_proc_fd_path(0, out, 0));
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
 PX_TEST_MAIN("base/proc", a_name_with_spaces_and_brackets_is_a_name,
              what_the_kernel_does_not_write_is_refused,
              the_own_process_is_found_whatever_its_name,
              a_leader_that_has_left_its_threads_behind_has_not_ended,
              a_path_that_does_not_fit_is_refused, a_file_that_does_not_fit_is_refused,
-             the_path_of_a_descriptor_is_without_links)
+             the_path_of_a_descriptor_is_without_links,
+             nothing_has_to_come_after_the_start_time,
+             a_number_that_is_no_pid_is_of_nobody,
+             where_proc_is_hidden_the_kernel_says_who_is_there,
+             a_folder_is_no_short_file, what_has_no_path_is_not_told_of)
