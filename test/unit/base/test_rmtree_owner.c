@@ -336,6 +336,19 @@ START_TEST(what_is_mounted_below_the_top_stays_with_its_parents)
 }
 END_TEST
 
+START_TEST(a_kept_folder_is_kept_by_any_name)
+{
+    NEED_ROOT();
+    PX_TEST_NEEDS(mounts_are_private(), "a mount namespace");
+    px_tree_make("kept/f d/");
+    bind_to("kept", "d");
+    rm_dir_but("d", PX_RM_RECURSE, "kept");
+    rm_assert_said("ASKED d");
+    px_assert_tree("", "d/ d/f kept/ kept/f");
+    ck_assert_int_eq(umount(px_tree_path("d")), 0);
+}
+END_TEST
+
 START_TEST(a_folder_bound_into_itself_is_no_endless_way)
 {
     NEED_ROOT();
@@ -403,5 +416,6 @@ PX_TEST_MAIN_WITH(
     what_the_system_refuses_is_told_with_its_errno,
     a_file_that_can_not_be_removed_is_told,
     what_is_mounted_below_the_top_stays_with_its_parents,
-    a_folder_bound_into_itself_is_no_endless_way, the_way_to_the_top_may_have_mounts,
+    a_kept_folder_is_kept_by_any_name, a_folder_bound_into_itself_is_no_endless_way,
+    the_way_to_the_top_may_have_mounts,
     the_root_folder_and_what_the_kernel_mounts_are_refused_by_any_name)
