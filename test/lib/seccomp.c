@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #ifndef SYS_openat2
 #define SYS_openat2 437
@@ -41,6 +43,18 @@ bool px_test_deny(long number, int errnum)
 
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+int px_test_in_child(int (*does)(void))
+{
+    int status;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(does());
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
+               ? WEXITSTATUS(status)
+               : -1;
 }
 
 static const struct {

@@ -9,7 +9,11 @@
  * it makes, for good. False if the kernel does not do that. Root or not. */
 bool px_test_deny(long number, int errnum);
 
-/* The same for what the environment variable PX_TEST_DENY has, if it is set: "openat2:ENOSYS,statx:EPERM".
+/* What does() returns, 0 to 255, in a process of its own: what is denied there is not denied here. -1: it
+ * has ended otherwise. */
+int px_test_in_child(int (*does)(void));
+
+/* Denies what the environment variable PX_TEST_DENY has, if it is set: "openat2:ENOSYS,statx:EPERM".
  * For the setup of a suite that is run under each. Ends the process if the variable makes no sense, or
  * nothing can be denied. */
 void px_test_deny_by_env(void);

@@ -12,7 +12,6 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #ifndef SYS_openat2
 #define SYS_openat2 437
@@ -21,21 +20,6 @@
 static void begin(void)
 {
     px_tree_begin("/tmp");
-}
-
-/* In a process of its own, as what is denied is denied for good. */
-static void in_child(void (*does)(void))
-{
-    int status;
-    pid_t child = fork();
-
-    ck_assert_int_ge(child, 0);
-    if (child == 0) {
-        does();
-        _exit(0);
-    }
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert_int_eq(status, 0);
 }
 
 static void deny(long number, int errnum)
@@ -48,40 +32,42 @@ static void deny(long number, int errnum)
 
 /* ---- from the beginning ------------------------------------------------------------------- */
 
-static void remove_without_a_look(void)
+static int remove_without_a_look(void)
 {
     deny(SYS_statx, EIO);
     rm_dir("d", PX_RM_RECURSE);
     rm_assert_said("FAILED d EIO");
     rm_file("f");
     rm_assert_said("FAILED f EIO");
+    return 0;
 }
 
 START_TEST(what_cannot_be_looked_at_stays_and_is_told)
 {
     px_tree_make("d/a d/s/b f");
-    in_child(remove_without_a_look);
+    ck_assert_int_eq(px_test_in_child(remove_without_a_look), 0);
     px_assert_tree("", "d/ d/a d/s/ d/s/b f");
 }
 END_TEST
 
-static void remove_without_a_second_reading(void)
+static int remove_without_a_second_reading(void)
 {
     deny(SYS_lseek, EIO);
     rm_dir("d", PX_RM_RECURSE | PX_RM_LEAVE_TOP);
     rm_assert_said("FAILED d ENOTEMPTY");
     rm_assert_removed(2, 1);
+    return 0;
 }
 
 START_TEST(a_folder_that_cannot_be_read_again_is_told)
 {
     px_tree_make("d/a d/s/b");
-    in_child(remove_without_a_second_reading);
+    ck_assert_int_eq(px_test_in_child(remove_without_a_second_reading), 0);
     px_assert_tree("", "d/");
 }
 END_TEST
 
-static void remove_disturbed(void)
+static int remove_disturbed(void)
 {
     struct px_rm_sys sys = {0};
 
@@ -93,17 +79,18 @@ static void remove_disturbed(void)
     rm_dir("d", PX_RM_RECURSE);
     rm_assert_said("");
     rm_assert_removed(2, 2);
+    return 0;
 }
 
 START_TEST(who_is_disturbed_for_ever_goes_name_by_name)
 {
     px_tree_make("d/a d/s/b l@d");
-    in_child(remove_disturbed);
+    ck_assert_int_eq(px_test_in_child(remove_disturbed), 0);
     px_assert_tree("", "l@");
 }
 END_TEST
 
-static void open_without_openat2(void)
+static int open_without_openat2(void)
 {
     struct px_rm_sys sys = {0};
     char path[300] = "/tmp/";
@@ -113,11 +100,12 @@ static void open_without_openat2(void)
     ck_assert_int_eq(px_rm_open_way(&sys, path), -ENAMETOOLONG);
     path[strlen(path) - 1] = '\0';
     ck_assert_int_eq(px_rm_open_way(&sys, path), -ENOENT);
+    return 0;
 }
 
 START_TEST(a_name_that_is_too_long_is_not_cut)
 {
-    in_child(open_without_openat2);
+    ck_assert_int_eq(px_test_in_child(open_without_openat2), 0);
 }
 END_TEST
 
@@ -138,7 +126,7 @@ static void leave_descriptors(unsigned n)
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
 }
 
-static void open_with_one_descriptor(void)
+static int open_with_one_descriptor(void)
 {
     struct px_rm_sys sys = {0};
     struct px_rm_node node;
@@ -151,16 +139,17 @@ static void open_with_one_descriptor(void)
     ck_assert_int_eq(px_rm_open_below(&sys, at, node.dev, &mount, "s"), -EMFILE);
     leave_descriptors(1); /* as many as before: none was lost */
     ck_assert_int_eq(px_rm_open_below(&sys, at, node.dev, &mount, "s"), -EMFILE);
+    return 0;
 }
 
 START_TEST(a_folder_whose_mount_cannot_be_asked_for_is_not_entered)
 {
     px_tree_make("d/s/");
-    in_child(open_with_one_descriptor);
+    ck_assert_int_eq(px_test_in_child(open_with_one_descriptor), 0);
 }
 END_TEST
 
-static void remove_without_proc(void)
+static int remove_without_proc(void)
 {
     deny_new_calls();
     if (unshare(CLONE_NEWNS) < 0 ||
@@ -176,11 +165,12 @@ static void remove_without_proc(void)
     rm_assert_said("MOUNT d/other");
     rm_assert_removed(2, 1);
     ck_assert(px_tree_has("d/other/f"));
+    return 0;
 }
 
 START_TEST(without_proc_other_file_systems_are_still_known)
 {
-    in_child(remove_without_proc);
+    ck_assert_int_eq(px_test_in_child(remove_without_proc), 0);
 }
 END_TEST
 
@@ -210,11 +200,12 @@ static void deny_from(const char *kept)
                      0);
 }
 
-static void look_no_further(void)
+static int look_no_further(void)
 {
     deny_from("d/s/kept");
     rm_assert_said("ASKED d/s/kept, FAILED d/s/t EIO");
     rm_assert_removed(1, 0); /* d/a, which came first */
+    return 0;
 }
 
 START_TEST(what_is_entered_and_cannot_be_looked_at_stays)
@@ -222,7 +213,7 @@ START_TEST(what_is_entered_and_cannot_be_looked_at_stays)
     px_tree_make("d/a d/s/kept d/s/t/b");
     denied_later = SYS_statx;
     errnum_later = EIO;
-    in_child(look_no_further);
+    ck_assert_int_eq(px_test_in_child(look_no_further), 0);
     px_assert_tree("", "d/ d/s/ d/s/kept d/s/t/ d/s/t/b");
 }
 END_TEST
@@ -230,7 +221,7 @@ END_TEST
 enum { N_FILES = 40 };
 
 /* In whatever order the folder is read. */
-static void look_at_no_more_files(void)
+static int look_at_no_more_files(void)
 {
     deny_from("d/kept");
     ck_assert_uint_eq(rm_totals.files + rm_totals.failed, N_FILES);
@@ -244,6 +235,7 @@ static void look_at_no_more_files(void)
         ck_assert_int_eq(px_tree_has(name), strstr(rm_said, name) != NULL);
     }
     ck_assert_uint_eq(left, rm_totals.failed);
+    return 0;
 }
 
 START_TEST(each_file_goes_or_is_told)
@@ -257,19 +249,20 @@ START_TEST(each_file_goes_or_is_told)
     }
     denied_later = SYS_statx;
     errnum_later = EIO;
-    in_child(look_at_no_more_files);
+    ck_assert_int_eq(px_test_in_child(look_at_no_more_files), 0);
     ck_assert(px_tree_has("d/kept"));
 }
 END_TEST
 
 #define DEEP "d/1/2/3/4/5/6/7/8/9/10/11/12"
 
-static void go_up_no_more(void)
+static int go_up_no_more(void)
 {
     deny_from(DEEP "/kept");
     ck_assert_msg(strncmp(rm_said, "ASKED " DEEP "/kept, MOVED d/", 30) == 0, "%s",
                   rm_said);
     ck_assert_uint_eq(rm_totals.failed, 1);
+    return 0;
 }
 
 /* Only the last few on the way down are still open. */
@@ -281,7 +274,7 @@ START_TEST(who_cannot_go_up_again_says_so_and_ends)
     for (size_t i = 0; i < PX_COUNT(calls); i++) {
         denied_later = calls[i];
         errnum_later = EACCES;
-        in_child(go_up_no_more);
+        ck_assert_int_eq(px_test_in_child(go_up_no_more), 0);
         ck_assert(px_tree_has(DEEP "/kept"));
     }
 }
