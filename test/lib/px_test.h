@@ -12,27 +12,56 @@
 /* Check gives a test 4 s: too few on a busy machine. Seconds; meson gives them all 90. */
 enum { PX_TEST_TIMEOUT = 30 };
 
-/* Runs the NULL-terminated tests, each between setup and teardown (either may be NULL)
- * and in a process of its own. Returns what main should. */
+/* Adds the test n times, each with setup and teardown around it (either may be NULL), in a process of its
+ * own, and with _i counting. */
+static inline void px_test_add(Suite *suite, const TTest *test, int n, SFun setup,
+                               SFun teardown)
+{
+    TCase *tcase = tcase_create(test->name);
+
+    if (!getenv("CK_DEFAULT_TIMEOUT"))
+        tcase_set_timeout(tcase, PX_TEST_TIMEOUT);
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_loop_test(tcase, test, 0, n);
+    suite_add_tcase(suite, tcase);
+}
+
+/* Returns what main should. */
+static inline int px_test_end(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* Runs the NULL-terminated tests. */
 static inline int px_test_run(const char *suite_name, SFun setup, SFun teardown,
                               const TTest *const *tests)
 {
     Suite *suite = suite_create(suite_name);
 
-    for (; *tests; tests++) {
-        TCase *tcase = tcase_create((*tests)->name);
+    for (; *tests; tests++)
+        px_test_add(suite, *tests, 1, setup, teardown);
+    return px_test_end(suite);
+}
 
-        if (!getenv("CK_DEFAULT_TIMEOUT"))
-            tcase_set_timeout(tcase, PX_TEST_TIMEOUT);
-        tcase_add_checked_fixture(tcase, setup, teardown);
-        tcase_add_test(tcase, *tests);
-        suite_add_tcase(suite, tcase);
-    }
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+/* The same of tests of which some are run several times. */
+struct px_test_loop {
+    const TTest *test;
+    int n;
+};
+
+static inline int px_test_run_loops(const char *suite_name, SFun setup, SFun teardown,
+                                    const struct px_test_loop *tests, size_t n)
+{
+    Suite *suite = suite_create(suite_name);
+
+    for (size_t i = 0; i < n; i++)
+        px_test_add(suite, tests[i].test, tests[i].n, setup, teardown);
+    return px_test_end(suite);
 }
 
 /* PX_TEST_MAIN("base/buf", first_test, second_test) at the end of the file. */

@@ -128,30 +128,4 @@ static inline size_t open_descriptors(void)
     return n;
 }
 
-/* A test to be run n times, each in a process of its own, with _i counting. */
-struct px_test_loop {
-    const TTest *test;
-    int n;
-};
-
-static inline int run_loops(const char *suite_name, SFun setup, SFun teardown,
-                            const struct px_test_loop *tests, size_t n)
-{
-    Suite *suite = suite_create(suite_name);
-
-    for (size_t i = 0; i < n; i++) {
-        TCase *tcase = tcase_create(tests[i].test->name);
-
-        tcase_set_timeout(tcase, PX_TEST_TIMEOUT);
-        tcase_add_checked_fixture(tcase, setup, teardown);
-        tcase_add_loop_test(tcase, tests[i].test, 0, tests[i].n);
-        suite_add_tcase(suite, tcase);
-    }
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
 #endif

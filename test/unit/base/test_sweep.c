@@ -520,5 +520,5 @@ int main(void)
         {without_memory_it_is_an_errno, 1},
     };
 
-    return run_loops("base/sweep", setup, teardown, tests, PX_COUNT(tests));
+    return px_test_run_loops("base/sweep", setup, teardown, tests, PX_COUNT(tests));
 }

@@ -479,5 +479,6 @@ int main(void)
         {a_host_that_has_confined_itself_to_the_limit_is_no_obstacle, 1},
     };
 
-    return run_loops("base/sweep_child", make_top, remove_top, tests, PX_COUNT(tests));
+    return px_test_run_loops("base/sweep_child", make_top, remove_top, tests,
+                             PX_COUNT(tests));
 }

@@ -342,5 +342,6 @@ int main(void)
         {what_stays_is_told_but_not_that_the_journal_does, 1},
     };
 
-    return run_loops("base/sweep_faults", setup, teardown, tests, PX_COUNT(tests));
+    return px_test_run_loops("base/sweep_faults", setup, teardown, tests,
+                             PX_COUNT(tests));
 }

@@ -346,5 +346,6 @@ int main(void)
         {reclaim_where_nothing_is_finds_nothing, 1},
     };
 
-    return run_loops("base/sweep_folder", setup, teardown, tests, PX_COUNT(tests));
+    return px_test_run_loops("base/sweep_folder", setup, teardown, tests,
+                             PX_COUNT(tests));
 }

@@ -445,5 +445,6 @@ int main(void)
         {killed_at_any_point_it_is_completed_by_the_next, 1},
     };
 
-    return run_loops("base/sweep_remains", setup, teardown, tests, PX_COUNT(tests));
+    return px_test_run_loops("base/sweep_remains", setup, teardown, tests,
+                             PX_COUNT(tests));
 }

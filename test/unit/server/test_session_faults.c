@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A server whose folder, journal or rendezvous file cannot be made, or is taken from it: it starts all the
+ * same, says so, leaves nothing, and touches nothing of others. */
+#include "core/base/path.h"
+#include "core/base/rmtree.h"
+#include "core/base/str.h"
+#include "core/server/contact.h"
+#include "core/server/session.h"
+#include "fake_host.h"
+#include "px_test.h"
+#include "raw.h"
+#include "seccomp.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+enum { STRANGER = 12345 };
+
+static char top[64];
+
+static void setup(void)
+{
+    px_str_copy(top, sizeof(top), "/tmp/tnfaults.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(top));
+    unsetenv("PMIX_SERVER_TMPDIR");
+    unsetenv("PMIX_SYSTEM_TMPDIR");
+    setenv("TMPDIR", top, 1);
+}
+
+static void teardown(void)
+{
+    host_done();
+    ck_assert_msg(rmdir(top) == 0, "something is left in %s: %m", top);
+}
+
+static const char *at(const char *name)
+{
+    static char paths[8][400];
+    static unsigned n;
+    char *path = paths[n++ % PX_COUNT(paths)];
+
+    snprintf(path, sizeof(paths[0]), "%s/%s", top, name);
+    return path;
+}
+
+static bool is_there(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
+static void touch(const char *path)
+{
+    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+}
+
+static size_t n_in_top(void)
+{
+    size_t n = 0;
+    DIR *d = opendir(top);
+
+    ck_assert_ptr_nonnull(d);
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n - 2;
+}
+
+static void deny(long call, int errnum)
+{
+    ck_assert(px_test_deny(call, errnum));
+}
+
+static void start(void)
+{
+    PX_AUTO(px_infos) infos = {0};
+    bool yes = true;
+
+    ck_assert_int_eq(px_infos_add(&infos, PMIX_SERVER_TMPDIR, top, PMIX_STRING), 0);
+    ck_assert_int_eq(px_infos_add(&infos, PMIX_SYSTEM_TMPDIR, top, PMIX_STRING), 0);
+    ck_assert_int_eq(px_infos_add(&infos, PMIX_SERVER_TOOL_SUPPORT, &yes, PMIX_BOOL),
+                     0);
+    ck_assert_int_eq(
+        PMIx_server_init((pmix_server_module_t *)&host_module, infos.v, infos.n),
+        PMIX_SUCCESS);
+}
+
+static struct px_server *server(void)
+{
+    return px_process.server;
+}
+
+/* ---- the folder --------------------------------------------------------------------------- */
+
+START_TEST(without_room_for_a_journal_there_is_no_folder)
+{
+    struct rlimit none = {0, RLIM_INFINITY}, was;
+
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &was), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    none.rlim_max = was.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+    start();
+    bool has_folder = server()->dir, records = px_session_can_record(server());
+    size_t n = n_in_top();
+    PMIx_server_finalize();
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &was), 0); /* Check writes files, too */
+    ck_assert(!has_folder && !records);
+    ck_assert_uint_eq(n, 0);
+}
+END_TEST
+
+/* Everybody may be elsewhere: /tmp has no such bit. */
+START_TEST(a_folder_that_cannot_be_made_private_is_given_up)
+{
+    ck_assert_int_eq(chmod(top, 02777), 0);
+    deny(SYS_fchmod, EPERM);
+    start();
+    ck_assert_ptr_nonnull(server()->dir);
+    ck_assert_msg(px_str_starts(server()->dir, "/tmp/" PX_JOURNAL_DIR), "%s",
+                  server()->dir);
+    ck_assert_uint_eq(n_in_top(), 0);
+    PMIx_server_finalize();
+}
+END_TEST
+
+/* Whatever the name, somebody is faster. */
+START_TEST(who_never_gets_a_folder_of_his_own_goes_without)
+{
+    static const struct {
+        long call;
+        int errnum;
+    } rows[] = {{SYS_flock, EWOULDBLOCK},
+#ifdef SYS_mkdir
+                {SYS_mkdir, EEXIST}
+#else
+                {SYS_mkdirat, EEXIST}
+#endif
+    };
+
+    deny(rows[_i].call, rows[_i].errnum);
+    start();
+    ck_assert_ptr_null(server()->dir);
+    ck_assert(!px_session_can_record(server()));
+    ck_assert_ptr_nonnull(strstr(server()->uri, ";tcp4://"));
+    PMIx_server_finalize();
+    ck_assert_uint_eq(n_in_top(), 0);
+}
+END_TEST
+
+START_TEST(what_has_taken_the_folders_place_is_left_alone)
+{
+    start();
+    PX_AUTOFREE char *dir = strdup(server()->dir);
+    PX_AUTOFREE char *canary = px_path_join(dir, "canary");
+    ck_assert_int_eq(rename(dir, at("moved")), 0);
+    ck_assert_int_eq(mkdir(dir, 0755), 0); /* else it might be a dead server's */
+    touch(canary);
+    PMIx_server_finalize();
+    ck_assert_int_eq(unlink(canary), 0);
+    ck_assert_int_eq(rmdir(dir), 0);
+    ck_assert_int_eq(unlink(at("moved/" PX_JOURNAL_NAME)), 0);
+    (void)unlink(at("moved/server.sock")); /* of the component, if it is built */
+    ck_assert_int_eq(rmdir(at("moved")), 0);
+}
+END_TEST
+
+START_TEST(what_another_has_in_it_stays_and_the_folder_with_it)
+{
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    start();
+    PX_AUTOFREE char *dir = strdup(server()->dir);
+    PX_AUTOFREE char *strange = px_path_join(dir, "strange");
+    PX_AUTOFREE char *own = px_path_join(dir, "own");
+    touch(strange);
+    touch(own);
+    ck_assert_int_eq(lchown(strange, STRANGER, STRANGER), 0);
+    PMIx_server_finalize();
+    ck_assert(is_there(strange) && !is_there(own));
+    ck_assert_int_eq(unlink(strange), 0);
+    ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
+
+/* ---- the journal ---------------------------------------------------------------------------- */
+
+/* On the loop, which alone has no more the right to. */
+static void compact_without_rename(struct px_call *call, void *arg PX_UNUSED)
+{
+    deny(SYS_renameat, EIO);
+    px_session_compact(server(), NULL);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+START_TEST(a_new_journal_that_cannot_have_the_name_is_dropped)
+{
+    const struct px_journal_record none = {
+        .type = PX_JOURNAL_NONE, .scope = 7, .path = ""};
+    struct stat before, after;
+
+    start();
+    PX_AUTOFREE char *journal = px_path_join(server()->dir, PX_JOURNAL_NAME);
+    PX_AUTOFREE char *fresh = px_path_join(server()->dir, PX_JOURNAL_NAME ".new");
+    for (int i = 0; i < 3000; i++)
+        ck_assert_int_eq(px_session_record(server(), &none), PMIX_SUCCESS);
+    ck_assert_int_eq(stat(journal, &before), 0);
+    (void)px_call(px_process.loop, compact_without_rename, NULL);
+    ck_assert_int_eq(stat(journal, &after), 0);
+    ck_assert(after.st_ino == before.st_ino && after.st_size == before.st_size);
+    ck_assert(!is_there(fresh));
+    ck_assert_int_eq(px_session_record(server(), &none), PMIX_SUCCESS);
+    ck_assert_int_eq(stat(journal, &after), 0);
+    ck_assert_int_gt(after.st_size, before.st_size); /* that one goes on */
+    PMIx_server_finalize();
+}
+END_TEST
+
+START_TEST(a_record_with_a_path_too_long_is_refused)
+{
+    char path[PX_RM_MAX_PATH + 2];
+    struct px_journal_record r[2] = {{.type = PX_JOURNAL_NONE, .path = ""},
+                                     {.type = PX_JOURNAL_ITEM, .path = path}};
+    struct stat before, after;
+
+    memset(path, 'p', sizeof(path) - 1);
+    path[sizeof(path) - 1] = '\0';
+    start();
+    PX_AUTOFREE char *journal = px_path_join(server()->dir, PX_JOURNAL_NAME);
+    ck_assert_int_eq(stat(journal, &before), 0);
+    ck_assert_int_eq(px_session_record_all(server(), r, 2), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(stat(journal, &after), 0);
+    ck_assert_int_eq(after.st_size, before.st_size); /* the good one neither */
+    PMIx_server_finalize();
+}
+END_TEST
+
+START_TEST(a_folder_that_cannot_be_made_is_told_and_not_recorded)
+{
+    struct px_err err = {0};
+    struct stat before, after;
+
+    deny(SYS_mkdirat, EROFS);
+    start();
+    PX_AUTOFREE char *journal = px_path_join(server()->dir, PX_JOURNAL_NAME);
+    ck_assert_int_eq(stat(journal, &before), 0);
+    ck_assert_int_ne(px_session_make_dir(server(), at("a/b"), 0700, &err),
+                     PMIX_SUCCESS);
+    ck_assert_ptr_nonnull(strstr(err.text, at("a")));
+    ck_assert_ptr_nonnull(strstr(err.text, strerror(EROFS)));
+    ck_assert(!is_there(at("a")));
+    ck_assert_int_eq(stat(journal, &after), 0);
+    ck_assert_int_gt(after.st_size, before.st_size); /* its name, and that it is void */
+    uint32_t slot = PX_SESSION_NEW;
+    ck_assert_int_eq(px_session_made(server(), at("x"), PX_RM_FILE, 0, NULL, &slot), 0);
+    ck_assert_int_eq(stat(journal, &before), 0);
+    px_session_unmade(server(), slot + 1); /* of which nothing is known */
+    px_session_unmade(server(), slot);
+    px_session_unmade(server(), slot);
+    ck_assert_int_eq(stat(journal, &after), 0);
+    ck_assert_int_eq(after.st_size - before.st_size, 64); /* once */
+    PMIx_server_finalize();
+}
+END_TEST
+
+/* ---- rendezvous files ----------------------------------------------------------------------- */
+
+static struct px_contact_wish wish = {
+    .dir = top, .name = "wanted", .text = "text\n", .well_known = true};
+
+static pmix_status_t publish(struct px_err *err)
+{
+    *err = (struct px_err){0};
+    return px_contact_publish(server(), &wish, err);
+}
+
+static void published(void)
+{
+    char text[16] = "";
+    int fd = open(at("wanted"), O_RDONLY | O_CLOEXEC);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(read(fd, text, sizeof(text) - 1), (ssize_t)strlen(wish.text));
+    ck_assert_str_eq(text, wish.text);
+    close(fd);
+}
+
+START_TEST(what_cannot_be_finished_is_told_and_leaves_no_file)
+{
+    static const struct {
+        long call;
+        int errnum;
+        const char *said;
+    } rows[] = {{SYS_renameat2, ENOSPC, "cannot make"},
+                {SYS_fchmod, EROFS, "cannot write"}};
+    struct px_err err;
+
+    start();
+    size_t before = n_in_top();
+    deny(rows[_i].call, rows[_i].errnum);
+    ck_assert_int_ne(publish(&err), PMIX_SUCCESS);
+    ck_assert_ptr_nonnull(strstr(err.text, rows[_i].said));
+    ck_assert_ptr_nonnull(strstr(err.text, strerror(rows[_i].errnum)));
+    ck_assert_uint_eq(n_in_top(), before);
+    PMIx_server_finalize();
+}
+END_TEST
+
+START_TEST(where_no_name_can_be_taken_at_once_it_is_linked)
+{
+    static const int errnums[] = {EINVAL, ENOSYS};
+    struct px_err err;
+
+    start();
+    size_t before = n_in_top();
+    deny(SYS_renameat2, errnums[_i]);
+    ck_assert_int_eq(publish(&err), PMIX_SUCCESS);
+    published();
+    ck_assert_uint_eq(n_in_top(), before + 1);
+    PMIx_server_finalize();
+}
+END_TEST
+
+START_TEST(a_file_that_cannot_be_written_has_no_name)
+{
+    struct rlimit none, was;
+    struct px_err err;
+
+    start();
+    size_t before = n_in_top();
+    PX_AUTOFREE char *text = px_strf("%8192s", "x");
+    ck_assert_ptr_nonnull(text);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &was), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    none = was;
+    none.rlim_cur = 4096;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+    wish.text = text;
+    pmix_status_t rc = publish(&err);
+    wish.text = "text\n";
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &was), 0);
+    ck_assert_int_ne(rc, PMIX_SUCCESS);
+    ck_assert_ptr_nonnull(strstr(err.text, "cannot write"));
+    ck_assert_uint_eq(n_in_top(), before);
+    PMIx_server_finalize();
+}
+END_TEST
+
+/* One that root may take the name from, but cannot be removed. */
+START_TEST(a_squatters_full_folder_loses_the_name_and_nothing_else)
+{
+    struct px_err err;
+    char aside[300] = "";
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    start();
+    ck_assert_int_eq(mkdir(at("wanted"), 0755), 0);
+    touch(at("wanted/canary"));
+    ck_assert_int_eq(lchown(at("wanted"), STRANGER, STRANGER), 0);
+    ck_assert_int_eq(publish(&err), PMIX_SUCCESS);
+    published();
+    PMIx_server_finalize();
+    ck_assert(!is_there(at("wanted")));
+    DIR *d = opendir(top);
+    for (const struct dirent *e; (e = readdir(d));)
+        if (px_str_starts(e->d_name, ".pmix."))
+            px_str_copy(aside, sizeof(aside), at(e->d_name));
+    closedir(d);
+    PX_AUTOFREE char *canary = px_path_join(aside, "canary");
+    ck_assert_int_eq(unlink(canary), 0);
+    ck_assert_int_eq(rmdir(aside), 0);
+}
+END_TEST
+
+START_TEST(a_name_that_cannot_be_taken_from_its_squatter_is_given_up)
+{
+    struct px_err err;
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    start();
+    touch(at("wanted"));
+    ck_assert_int_eq(lchown(at("wanted"), STRANGER, STRANGER), 0);
+    size_t before = n_in_top();
+    deny(SYS_renameat, EROFS);
+    ck_assert_int_eq(publish(&err), PMIX_ERR_NO_PERMISSIONS);
+    ck_assert_ptr_nonnull(strstr(err.text, "cannot be replaced"));
+    ck_assert_uint_eq(n_in_top(), before);
+    ck_assert_int_eq(unlink(at("wanted")), 0);
+    PMIx_server_finalize();
+}
+END_TEST
+
+int main(void)
+{
+    const struct px_test_loop tests[] = {
+        {without_room_for_a_journal_there_is_no_folder, 1},
+        {a_folder_that_cannot_be_made_private_is_given_up, 1},
+        {who_never_gets_a_folder_of_his_own_goes_without, 2},
+        {what_has_taken_the_folders_place_is_left_alone, 1},
+        {what_another_has_in_it_stays_and_the_folder_with_it, 1},
+        {a_new_journal_that_cannot_have_the_name_is_dropped, 1},
+        {a_record_with_a_path_too_long_is_refused, 1},
+        {a_folder_that_cannot_be_made_is_told_and_not_recorded, 1},
+        {what_cannot_be_finished_is_told_and_leaves_no_file, 2},
+        {where_no_name_can_be_taken_at_once_it_is_linked, 2},
+        {a_file_that_cannot_be_written_has_no_name, 1},
+        {a_squatters_full_folder_loses_the_name_and_nothing_else, 1},
+        {a_name_that_cannot_be_taken_from_its_squatter_is_given_up, 1},
+    };
+
+    return px_test_run_loops("server/session_faults", setup, teardown, tests,
+                             PX_COUNT(tests));
+}
