@@ -14,8 +14,8 @@
 #include <string.h>
 
 uint64_t cleaner_ran[64];
-pmix_status_t cleaner_refuses, cleaner_status;
-bool cleaner_holds;
+_Atomic pmix_status_t cleaner_refuses, cleaner_status;
+_Atomic bool cleaner_holds;
 pmix_proc_t me, job, other;
 
 /* ---- the component ---------------------------------------------------------------------------------- */

@@ -29,8 +29,8 @@ void cleaner_end(int fd);
 /* Scopes that were run, in that order; 0 behind the last. */
 extern uint64_t cleaner_ran[64];
 /* What run returns, and whether it calls back at once (on the loop), with this status. */
-extern pmix_status_t cleaner_refuses, cleaner_status;
-extern bool cleaner_holds;
+extern _Atomic pmix_status_t cleaner_refuses, cleaner_status;
+extern _Atomic bool cleaner_holds;
 /* Waits until n scopes have been run. */
 void cleaner_await(size_t n);
 size_t cleaner_n_ran(void);
