@@ -75,7 +75,10 @@ ssize_t px_fd_write(int fd, const void *bytes, size_t n)
     sigpending(&pending_was);
     pthread_sigmask(SIG_BLOCK, &ours, &mask_was);
 
-    ssize_t done = write(fd, bytes, n);
+    ssize_t done;
+    do
+        done = write(fd, bytes, n);
+    while (done < 0 && errno == EINTR);
 
     int errnum = errno;
     int raised = errnum == EPIPE ? SIGPIPE : errnum == EFBIG ? SIGXFSZ : 0;

@@ -12,8 +12,8 @@
 
 pmix_status_t px_fd_nonblock(int fd);
 pmix_status_t px_fd_cloexec(int fd);
-/* As write(2), but a reader that has gone is EPIPE alone, without a SIGPIPE, and the limit of
- * a file EFBIG without a SIGXFSZ. */
+/* As write(2), but begun again when it is interrupted; and a reader that has gone is EPIPE alone, without
+ * a SIGPIPE, the limit of a file EFBIG without a SIGXFSZ. */
 ssize_t px_fd_write(int fd, const void *bytes, size_t n);
 /* Whole transfers on a blocking or non-blocking fd, until deadline_ms of px_clock_ms()
  * (0: no deadline); what is ready is moved even after it. PMIX_ERR_TIMEOUT;

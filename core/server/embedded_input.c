@@ -43,8 +43,6 @@ static bool drain(struct px_input *in)
     while (in->len > 0) {
         ssize_t n = px_fd_write(in->to, in->bytes, in->len);
 
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n < 0 && errno == EAGAIN)
             return false;
         if (n < 0) { /* it has closed its stdin */

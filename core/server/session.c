@@ -40,9 +40,7 @@ static pmix_status_t append_bytes(struct px_session *s, const uint8_t *bytes, si
 
     if (s->torn || s->length + n > PX_JOURNAL_MAX_B)
         return PMIX_ERR_OUT_OF_RESOURCE;
-    do
-        done = px_fd_write(s->journal_fd, bytes, n);
-    while (done < 0 && errno == EINTR);
+    done = px_fd_write(s->journal_fd, bytes, n);
     if (done == (ssize_t)n) {
         s->length += n;
         return PMIX_SUCCESS;

@@ -18,6 +18,19 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+/* The C library's, but so many times it is interrupted. */
+static int n_interrupts;
+
+ssize_t write(int fd, const void *bytes, size_t n)
+{
+    if (n_interrupts > 0) {
+        n_interrupts--;
+        errno = EINTR;
+        return -1;
+    }
+    return syscall(SYS_write, fd, bytes, n);
+}
+
 enum { BIG = 1 << 20 }; /* more than any pipe or socket buffers by default */
 
 /* Two connected ends: [0] to read from, [1] to write to. */
@@ -245,6 +258,21 @@ static void on_alarm(int signum PX_UNUSED)
 {
 }
 
+START_TEST(a_write_that_is_interrupted_begins_again)
+{
+    int ends[2];
+    char c = 0;
+
+    make_pipe(ends);
+    n_interrupts = 3;
+    ck_assert_int_eq(px_fd_write(ends[1], "x", 1), 1);
+    ck_assert_int_eq(n_interrupts, 0);
+    ck_assert_int_eq(read(ends[0], &c, 1), 1);
+    ck_assert_int_eq(c, 'x');
+    close_both(ends);
+}
+END_TEST
+
 START_TEST(signals_do_not_cut_a_transfer_short)
 {
     struct sigaction action = {.sa_handler = on_alarm}; /* no SA_RESTART */
@@ -430,6 +458,7 @@ PX_TEST_MAIN("base/fd", nonblock_and_cloexec_set_their_flag_and_keep_others,
              end_of_file_before_all_is_read_is_unreach,
              writing_to_a_closed_end_is_unreach_and_raises_no_signal,
              a_sigpipe_that_was_pending_before_stays_pending,
+             a_write_that_is_interrupted_begins_again,
              signals_do_not_cut_a_transfer_short,
              close_range_closes_what_is_between_and_no_more,
              each_name_of_a_folder_is_told_until_it_is_enough,
