@@ -143,8 +143,11 @@ static pmix_status_t make_one(struct px_server *srv, int *fd, const char *path,
     if (!fresh && errno != EEXIST)
         rc = px_err_errno(err, "cannot make %s", path);
     made = rc ? -1 : openat(*fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (!rc && (made < 0 || fstat(made, &st) < 0))
+    if (!rc && (made < 0 || fstat(made, &st) < 0)) {
         rc = px_err_errno(err, "cannot use %s", path);
+        if (fresh) /* it will not be known any more */
+            (void)unlinkat(*fd, name, AT_REMOVEDIR);
+    }
     if (!rc && fresh && st.st_uid != geteuid())
         rc = px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s became another's", path);
     if (!rc && fresh && record)
@@ -276,10 +279,22 @@ static size_t add_folder(const struct px_session *s, const char *dir,
     return 2;
 }
 
+/* Nobody tries again after us: the journal goes, too. So what stays is tried twice, as it may have been for
+ * want of a descriptor that one of the host's threads had; and told of once. */
+static int remove_all(const struct px_rm_item *items, size_t n)
+{
+    struct px_rm_totals totals = {0};
+    int errnum = px_rm_run(items, n, geteuid(), getegid(), NULL, NULL, &totals);
+
+    if (errnum || totals.failed + totals.foreign == 0)
+        return errnum;
+    return px_rm_run(items, n, geteuid(), getegid(), px_session_tell_kept, NULL,
+                     &totals);
+}
+
 void px_session_sweep(struct px_server *srv)
 {
     struct px_session *s = srv->session;
-    struct px_rm_totals totals = {0};
     PX_AUTOFREE char *journal = NULL;
     PX_AUTOFREE struct px_rm_item *items = NULL;
     size_t n = 0;
@@ -301,8 +316,7 @@ void px_session_sweep(struct px_server *srv)
     journal = srv->dir ? px_path_join(srv->dir, PX_JOURNAL_NAME) : NULL;
     if (items)
         n += add_folder(s, srv->dir, journal, items + n);
-    if (!items ||
-        px_rm_run(items, n, geteuid(), getegid(), px_session_tell_kept, NULL, &totals))
+    if (!items || remove_all(items, n))
         px_log(PX_LOG_WARN, "server", "what was made stays: out of memory");
 }
 

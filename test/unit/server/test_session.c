@@ -20,6 +20,19 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+/* The C library's, but things of that name are removed only at the second attempt. */
+static const char *reluctant;
+
+int unlinkat(int at, const char *name, int flags)
+{
+    if (reluctant && strcmp(name, reluctant) == 0) {
+        reluctant = NULL;
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_unlinkat, at, name, flags);
+}
+
 static char top[64];
 
 static void setup(void)
@@ -443,6 +456,18 @@ START_TEST(absent_parents_are_made_and_removed)
 }
 END_TEST
 
+START_TEST(what_does_not_go_at_once_is_tried_again)
+{
+    start(at("a/b"), false);
+    ck_assert_int_eq(px_session_make_dir(server(), at("a/b"), 0700, NULL),
+                     PMIX_SUCCESS);
+    reluctant = "b";
+    PMIx_server_finalize();
+    ck_assert_ptr_null(reluctant);
+    ck_assert(!is_there(at("a")));
+}
+END_TEST
+
 START_TEST(the_sessions_own_goes_as_a_whole_as_a_parent_too)
 {
     start(at("a/b"), false);
@@ -603,6 +628,7 @@ PX_TEST_MAIN_WITH("server/session", setup, teardown,
                   a_journal_full_of_what_is_void_is_written_anew,
                   a_journal_that_cannot_be_written_anew_stays,
                   absent_parents_are_made_and_removed,
+                  what_does_not_go_at_once_is_tried_again,
                   the_sessions_own_goes_as_a_whole_as_a_parent_too,
                   a_parent_with_something_of_others_stays,
                   a_directory_that_was_there_is_not_removed,
