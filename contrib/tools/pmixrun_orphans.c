@@ -69,7 +69,7 @@ static bool is_cleaner(pid_t pid)
     snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
     f = fopen(path, "re");
     if (!f)
-        return false;
+        return errno != ENOENT; /* perhaps: the next round may tell */
     if (fgets(name, sizeof(name), f))
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
             is_one = is_one || strcmp(name, names[i]) == 0;
