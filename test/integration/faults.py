@@ -2,10 +2,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One system call of a server fails, or of a process that it made of itself: the job ends, with an
 error or without, nothing crashes, nothing hangs, no process is left, and after the next server's start
-no folder of the first. meson sets TENON_BUILD. Every thread and process has its own count of calls, so
-"the third openat" fails in each that gets as far.
-FAULTS=20: that many of all there are; 0: all. FAULT_SEED: which."""
+nothing at all, but for what the call that failed should have removed. Where there is another way (an
+interrupted call, one that the kernel does not have), the job succeeds, and leaves nothing at once.
+meson sets TENON_BUILD.
+Every thread and process has its own count of calls, so "the third openat" fails in each that gets as
+far; what the dynamic linker does before main does not count. This is done with each component of
+pcleanup, with inproc as a plain user; as root in namespaces of its own, so that what else runs on the
+machine does not count.
+FAULTS=20: that many of all there are, of as many kinds (component, call, error) as there can be; 0: all;
+1/3: the first of three parts of them. FAULT_SEED: which. FAULT_LOG: a file for one line about each."""
 import collections
+import concurrent.futures
 import os
 import random
 import re
@@ -19,47 +26,75 @@ import time
 BUILD = os.environ["TENON_BUILD"]
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
 LITTER = os.path.join(BUILD, "test/integration/litter")
-FAULTS = int(os.environ.get("FAULTS", "20"))
+STOP = os.path.join(BUILD, "test/integration/libstop.so")
+FAULTS = os.environ.get("FAULTS", "40")
 SEED = int(os.environ.get("FAULT_SEED", time.time_ns() % 1000000))
+LOG = os.environ.get("FAULT_LOG", "/dev/null")
 SKIP = 77
+NOBODY = 12345
 PATIENCE_S = 60
+TIMEOUT_S = 20
+CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS", "SIGPIPE", "SIGXFSZ")
+# No ENOSPC from write: most that a server writes to is no file.
 ERRORS = {
     "openat": ("EMFILE", "ENOMEM"), "openat2": ("EMFILE", "ENOSYS"), "mkdir": ("ENOSPC",),
-    "mkdirat": ("ENOSPC",), "write": ("ENOSPC", "EINTR"), "pwrite64": ("ENOSPC", "EINTR"),
-    "writev": ("ENOSPC",), "pwritev": ("ENOSPC",), "pread64": ("EIO",), "flock": ("ENOLCK", "EINTR"),
-    "ftruncate": ("EIO",), "unlinkat": ("EBUSY", "EIO"), "unlink": ("EIO",), "rmdir": ("EBUSY",),
-    "clone": ("EAGAIN",), "clone3": ("EAGAIN", "ENOSYS"), "pidfd_open": ("EMFILE", "ENOSYS"),
-    "socketpair": ("EMFILE",), "pipe2": ("EMFILE",), "eventfd2": ("EMFILE",),
-    "epoll_create1": ("EMFILE",), "epoll_ctl": ("ENOSPC",), "timerfd_create": ("EMFILE",),
-    "fcntl": ("EMFILE",), "dup3": ("EMFILE",), "fstat": ("EIO",), "newfstatat": ("EIO",),
-    "statx": ("ENOSYS",), "getdents64": ("EIO",), "mmap": ("ENOMEM",), "prctl": ("EPERM",),
-    "setsid": ("EPERM",), "close_range": ("ENOSYS",), "linkat": ("ENOSPC",), "renameat": ("ENOSPC",),
-    "renameat2": ("EINVAL",), "rename": ("ENOSPC",), "sendmsg": ("ENOBUFS",), "recvmsg": ("EINTR",),
-    "poll": ("EINTR",), "ppoll": ("EINTR",), "wait4": ("EINTR",), "kill": ("EPERM",),
-    "pidfd_send_signal": ("ENOSYS",), "landlock_create_ruleset": ("ENOSYS", "EOPNOTSUPP"),
+    "mkdirat": ("ENOSPC",), "read": ("EINTR", "EIO"), "write": ("EINTR",),
+    "pwrite64": ("ENOSPC", "EINTR"), "writev": ("ENOSPC",), "pwritev": ("ENOSPC",),
+    "pread64": ("EIO", "EINTR"), "flock": ("ENOLCK", "EINTR"), "ftruncate": ("EIO",),
+    "unlinkat": ("EBUSY", "EIO"), "unlink": ("EIO",), "rmdir": ("EBUSY",), "clone": ("EAGAIN",),
+    "clone3": ("EAGAIN", "ENOSYS"), "pidfd_open": ("EMFILE", "ENOSYS"), "socketpair": ("EMFILE",),
+    "socket": ("EMFILE",), "bind": ("ENOSPC",), "listen": ("EADDRINUSE",),
+    "accept4": ("EMFILE", "ECONNABORTED", "EINTR"), "getsockopt": ("ENOBUFS",),
+    "pipe2": ("EMFILE",), "eventfd2": ("EMFILE",), "signalfd4": ("EMFILE",),
+    "epoll_create1": ("EMFILE",), "epoll_ctl": ("ENOSPC",), "epoll_wait": ("EINTR",),
+    "timerfd_create": ("EMFILE",), "fcntl": ("EMFILE",), "dup2": ("EMFILE",), "dup3": ("EMFILE",),
+    "fstat": ("EIO",), "fstatfs": ("EIO",), "newfstatat": ("EIO",), "statx": ("ENOSYS",),
+    "readlink": ("ENOMEM",), "getdents64": ("EIO",), "fchmod": ("EPERM",), "mmap": ("ENOMEM",),
+    "prctl": ("EPERM",), "setsid": ("EPERM",), "setpgid": ("EPERM",), "close_range": ("ENOSYS",),
+    "linkat": ("ENOSPC",), "renameat": ("ENOSPC",), "renameat2": ("EINVAL",), "rename": ("ENOSPC",),
+    "sendto": ("ENOBUFS", "EINTR"), "sendmsg": ("ENOBUFS", "EINTR"), "recvmsg": ("EINTR", "ENOMEM"),
+    "recvfrom": ("EINTR", "ENOMEM"), "poll": ("EINTR", "ENOMEM"), "ppoll": ("EINTR",),
+    "wait4": ("EINTR",), "waitid": ("EINTR",), "clock_nanosleep": ("EINTR",), "kill": ("EPERM",),
+    "pidfd_send_signal": ("ENOSYS",), "getrandom": ("ENOSYS",), "chdir": ("EACCES",),
+    "landlock_create_ruleset": ("ENOSYS", "EOPNOTSUPP"), "landlock_add_rule": ("ENOMEM",),
+    "landlock_restrict_self": ("E2BIG",), "sched_getaffinity": ("EPERM",),
 }
+ANOTHER_WAY = ("EINTR", "ENOSYS", "EOPNOTSUPP")
+# What removing needs: if one of these fails, what it was about may stay. Else nothing does.
+REMOVING = ("openat", "openat2", "newfstatat", "fstat", "statx", "fstatfs", "getdents64", "unlinkat",
+            "prctl")
+# What a call on such a thing never answers; in particular, what the C library need not expect.
+NEVER = {("read", "EINTR"): r"\.so[.\d]*>", ("pread64", "EINTR"): r"\.so[.\d]*>",
+         ("read", "EIO"): "<(anon_inode|pipe|socket)"}
 
 
 class Place:
     """A folder, and all processes that have it in their environment."""
 
-    def __init__(self):
+    def __init__(self, way):
         self.dir = tempfile.mkdtemp(prefix="tf.", dir="/tmp")
         self.trace = tempfile.mktemp(prefix="tf.trace.", dir="/tmp")
+        self.who = {}
+        if way != "janitor" and os.geteuid() == 0:
+            self.who = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+            os.chown(self.dir, NOBODY, NOBODY)
         self.env = {k: v for k, v in os.environ.items()
                     if not re.match("(PMIX_|TENON_SERVER_URI|OMPI_|SLURM|LD_)", k)}
-        self.env.update(TMPDIR=self.dir, LITTER=os.path.basename(self.dir), HOME="/nonexistent")
+        self.env.update(TMPDIR=self.dir, LITTER=os.path.basename(self.dir), HOME="/nonexistent",
+                        PMIX_MCA_pcleanup=way)
+        self.left = []
 
-    def run(self, *command):
+    def run(self, *command, watch=lambda p: None, **env):
         """Exit status, and what was said on stderr."""
         with tempfile.TemporaryFile() as err:
-            p = subprocess.Popen(command, env=self.env, stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.DEVNULL, stderr=err, start_new_session=True)
+            p = subprocess.Popen(command, env={**self.env, **env}, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=err, start_new_session=True,
+                                 **self.who)
+            watch(p)
             try:
                 status = p.wait(timeout=PATIENCE_S)
             except subprocess.TimeoutExpired:
                 status = "hangs"
-            if status == "hangs":
                 for pid in self.processes():
                     kill(pid)
                 p.wait()
@@ -67,8 +102,38 @@ class Place:
             return status, err.read().decode("utf-8", "replace")
 
     def traced(self, *options):
-        return self.run("strace", "-f", "-b", "execve", "-qq", "-o", self.trace, *options, PMIXRUN,
-                        "-n", "2", "--timeout", "20", LITTER)
+        """The same of a job, with strace looking on until all that the server made has ended; or whatever
+        it has made is killed."""
+        command = ["strace", "-f", "-b", "execve", "-y", "-o", self.trace, *options, "-p"]
+        with tempfile.NamedTemporaryFile("r") as said:
+            tracers = []
+
+            def attach(p):
+                os.waitid(os.P_PID, p.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+                tracers.append(subprocess.Popen([*command, str(p.pid)], stderr=said.file))
+                await_not(lambda: os.stat(said.name).st_size == 0)
+                os.kill(p.pid, signal.SIGCONT)
+
+            result = self.run(PMIXRUN, "-n", "2", "--timeout", str(TIMEOUT_S), LITTER,
+                              watch=attach, LD_PRELOAD=STOP,
+                              PMIX_LAUNCHER_RNDZ_FILE=self.dir + "/pmix.folder/of/file")
+            self.left = await_not(self.processes)
+            for pid in self.left:
+                kill(pid)
+            tracers[0].wait(timeout=PATIENCE_S)
+            return result
+
+    def lines(self, pattern):
+        """What strace says, where the pattern is."""
+        with open(self.trace, errors="replace") as f:
+            return [(m, line.strip()) for line in f for m in [re.search(pattern, line)] if m]
+
+    def crashed(self):
+        """The first signal that should not be there, in strace's words."""
+        for m, line in self.lines(r"--- (SIG\w+) |killed by (SIG\w+)"):
+            if (m[1] or m[2]) in CRASHES:
+                return line
+        return None
 
     def processes(self):
         mark, found = b"TMPDIR=" + self.dir.encode(), []
@@ -83,6 +148,10 @@ class Place:
 
     def folders(self):
         return [name for name in os.listdir(self.dir) if name.startswith("pmix")]
+
+    def files(self):
+        return os.listdir(self.dir) + [name for name in os.listdir("/dev/shm")
+                                       if name.startswith(self.env["LITTER"])]
 
     def end(self):
         for pid in self.processes():
@@ -110,6 +179,8 @@ def await_not(condition, seconds=5):
     return condition()
 
 
+# ---- what can fail -----------------------------------------------------------------------------
+
 def known_calls():
     """Of those in ERRORS, what this strace knows."""
     return [call for call in ERRORS if subprocess.run(
@@ -117,63 +188,132 @@ def known_calls():
         stderr=subprocess.DEVNULL).returncode == 0]
 
 
-def all_faults():
-    """[(call, error, nth)] of all that a job does when nothing fails."""
-    place, most = Place(), collections.Counter()
+def never_happens(call, error, line):
+    """line: how strace tells of the call."""
+    return (call, error) in NEVER and re.search(NEVER[call, error], line) is not None
+
+
+def all_ways():
+    """What can be tried: others may not be let into the build folder."""
+    who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    can = subprocess.run(["test", "-x", PMIXRUN, "-a", "-x", LITTER, "-a", "-r", STOP], check=False, **who)
+    return ["janitor"] + (["inproc"] if can.returncode == 0 else [])
+
+
+def all_faults(way):
+    """[(way, call, error, nth)] of all that a job does when nothing fails."""
+    place, most = Place(way), collections.Counter()
     try:
         status, err = place.traced("-e", "trace=" + ",".join(known_calls()))
-        if status:
-            sys.exit("faults: traced, it ends with %s: %s" % (status, err))
-        counts = collections.Counter()
-        with open(place.trace, errors="replace") as f:
-            for line in f:
-                m = re.match(r"(\d+) +(\w+)\(", line)
-                if m and m[2] in ERRORS:
-                    counts[m[1], m[2]] += 1
-        for (_, call), n in counts.items():
-            most[call] = max(most[call], n)
+        if status or place.left or place.crashed() or place.files():
+            sys.exit("faults: traced, it ends with %s, leaves %s: %s" % (
+                status, place.left or place.files(), err))
+        counts, never = collections.Counter(), set()
+        for m, line in place.lines(r"^(\d+) +(\w+)\("):
+            call = m[2]
+            counts[m[1], call] += 1
+            most[call] = max(most[call], counts[m[1], call])
+            never |= {(call, error, counts[m[1], call]) for error in ERRORS[call]
+                      if never_happens(call, error, line)}
     finally:
         place.end()
-    return [(call, error, nth) for call, n in sorted(most.items())
-            for error in ERRORS[call] for nth in range(1, n + 1)]
+    return [(way, call, error, nth) for call, n in sorted(most.items()) for error in ERRORS[call]
+            for nth in range(1, n + 1) if (call, error, nth) not in never]
 
 
-def what_is_wrong(call, error, nth):
-    """"" if all is as it should be."""
-    place = Place()
+def choose(faults):
+    """As FAULTS says: one of each kind, in an order of the seed's, then a second of each ..."""
+    if "/" in FAULTS:
+        part, parts = map(int, FAULTS.split("/"))
+        return faults[part - 1::parts]
+    if int(FAULTS) == 0:
+        return faults
+    dice, kinds = random.Random(SEED), collections.defaultdict(list)
+    for fault in faults:
+        kinds[fault[:-1]].append(fault)
+    for kind in kinds.values():
+        dice.shuffle(kind)
+    order, chosen = list(kinds.values()), []
+    dice.shuffle(order)
+    while order and len(chosen) < int(FAULTS):
+        chosen += [kind.pop() for kind in order]
+        order = [kind for kind in order if kind]
+    return chosen[:int(FAULTS)]
+
+
+# ---- what must hold ----------------------------------------------------------------------------
+
+def what_is_wrong(place, call, error, nth):
+    """(exit status, "" if all is as it should be)."""
+    status, err = place.traced("-e", "trace=" + call,
+                               "-e", "inject=%s:error=%s:when=%d" % (call, error, nth))
+    err = err[-300:]
+    if any(never_happens(call, error, line) for _, line in place.lines("INJECTED")):
+        return "%s, what never happens" % status, ""
+    if status == "hangs" or status in (124, -6, -7, -11, 134, 135, 139) or place.crashed():
+        return status, "%s %s: %s" % (status, place.crashed() or "", err)
+    if place.left:
+        return status, "%d processes are left: %s" % (len(place.left), err)
+    if error in ANOTHER_WAY and status:
+        return status, "the status is %s: %s" % (status, err)
+    if error in ANOTHER_WAY and await_not(place.files, 1):
+        return status, "files are left: %s: %s" % (place.files(), err)
+    following, err = place.run(PMIXRUN, "-n", "1", "true")
+    if following:
+        return status, "the next server's status is %s: %s" % (following, err[-300:])
+    left = place.folders if call in REMOVING else place.files
+    if await_not(place.processes) or await_not(left, 1):
+        return status, "after the next start: %s" % (place.processes() or left())
+    return status, ""
+
+
+def tried(fault):
+    """What is wrong; "" if nothing is."""
+    place = Place(fault[0])
     try:
-        status, err = place.traced("-e", "trace=" + call,
-                                   "-e", "inject=%s:error=%s:when=%d" % (call, error, nth))
-        if status == "hangs" or status in (124, -6, -7, -11, 134, 135, 139):
-            return "%s: %s" % (status, err[-300:])
-        if await_not(place.processes):
-            return "%d processes are left: %s" % (len(place.processes()), err[-300:])
-        status, err = place.run(PMIXRUN, "-n", "1", "true")
-        if status:
-            return "the next server's status is %s: %s" % (status, err[-300:])
-        if await_not(place.processes) or await_not(place.folders, 1):
-            return "after the next start: %s" % (place.processes() or place.folders())
-        return ""
+        begin = time.monotonic()
+        status, wrong = what_is_wrong(place, *fault[1:])
+        with open(LOG, "a") as f:
+            f.write("%s %s %s %d: status %s, %.1f s, left %s%s\n" % (
+                *fault, status, time.monotonic() - begin, place.files(), wrong and " FAIL " + wrong))
+        return wrong
     finally:
         place.end()
+
+
+def alone():
+    """In namespaces of its own: no processes but ours are there to be looked at, and nothing in /dev/shm.
+    A shell is the first process, which waits for what nobody else waits for."""
+    if "FAULTS_ALONE" in os.environ or os.geteuid() != 0:
+        return
+    os.environ["FAULTS_ALONE"] = "1"
+    command = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private",
+               "sh", "-c", '"$@"; exit $?', "sh"]
+    mount = ["sh", "-c", 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm && exec "$@"', "sh"]
+    if subprocess.run([*command, *mount, "true"], check=False, stderr=subprocess.DEVNULL).returncode == 0:
+        os.execvp("unshare", [*command, *mount, sys.executable, *sys.argv])
 
 
 def main():
-    probe = ["strace", "-f", "-b", "execve", "-qq", "-o", "/dev/null", "-e",
+    alone()
+    probe = ["strace", "-f", "-b", "execve", "-y", "-o", "/dev/null", "-e",
              "inject=getppid:error=EPERM:when=1", "true"]
     if not shutil.which("strace") or subprocess.run(probe, check=False,
                                                     stderr=subprocess.DEVNULL).returncode:
         print("SKIP: no strace, or it is not allowed here")
         return SKIP
-    faults = all_faults()
-    chosen = random.Random(SEED).sample(faults, min(FAULTS or len(faults), len(faults)))
-    print("seed %d: %d of %d faults" % (SEED, len(chosen), len(faults)), flush=True)
+    faults = [fault for way in all_ways() for fault in all_faults(way)]
+    chosen = choose(faults)
+    kinds = {fault[:-1] for fault in faults}
+    print("seed %d, %s: %d of %d faults, %d of %d kinds" % (
+        SEED, " and ".join(sorted({way for way, _, _ in kinds})), len(chosen), len(faults),
+        len({fault[:-1] for fault in chosen}), len(kinds)), flush=True)
     failures = 0
-    for fault in chosen:
-        wrong = what_is_wrong(*fault)
-        failures += bool(wrong)
-        if wrong:
-            print("FAIL %s fails with %s, call %d: %s" % (*fault, wrong), flush=True)
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for fault, wrong in zip(chosen, pool.map(tried, chosen)):
+            failures += bool(wrong)
+            if wrong:
+                print("FAIL with %s, %s fails with %s, call %d: %s" % (*fault, wrong), flush=True)
     print("%d of %d failed" % (failures, len(chosen)))
     return failures > 0
 
