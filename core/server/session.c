@@ -435,7 +435,7 @@ void px_session_end(struct px_server *srv, bool left)
         return;
     if (!s->swept)
         px_session_sweep(srv);
-    left = left && s->journal_fd >= 0;
+    left = (left || !s->swept) && s->journal_fd >= 0;
     if (srv->dir && !left)
         remove_folder(s, srv->dir);
     tell_finish(s, left);

@@ -30,8 +30,9 @@ void px_session_settle(struct px_server *srv, struct px_call *call,
  * journal. Blocks; any thread, while nobody else
  * uses the session. */
 void px_session_sweep(struct px_server *srv);
-/* Sweeps, removes the private folder. left: the journal's scopes still have processes, so the private
- * folder and the journal stay, for the component that outlives us or the next server. */
+/* Sweeps, unless that was done, and removes the private folder. left: the journal's scopes still have
+ * processes; then, or if there is no memory to sweep with, the private folder and the journal stay, for the
+ * component that outlives us or the next server. */
 void px_session_end(struct px_server *srv, bool left);
 
 /* The component of pcleanup that works for this server; NULL if there is none. */

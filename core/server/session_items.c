@@ -301,7 +301,6 @@ void px_session_sweep(struct px_server *srv)
 
     if (!s)
         return;
-    s->swept = true;
     items = calloc(s->n_made + 2, sizeof(*items));
     for (uint32_t i = 0; items && i < s->n_made; i++) {
         const struct px_made *m = &s->made[i];
@@ -316,8 +315,9 @@ void px_session_sweep(struct px_server *srv)
     journal = srv->dir ? px_path_join(srv->dir, PX_JOURNAL_NAME) : NULL;
     if (items)
         n += add_folder(s, srv->dir, journal, items + n);
-    if (!items || remove_all(items, n))
-        px_log(PX_LOG_WARN, "server", "what was made stays: out of memory");
+    s->swept = items && !remove_all(items, n);
+    if (!s->swept)
+        px_log(PX_LOG_WARN, "server", "what was made stays for now: out of memory");
 }
 
 void px_session_items_free(struct px_session *s)

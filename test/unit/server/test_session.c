@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a server makes in the file system, and that all of it goes: the private folder, the journal,
  * folders of the session. */
+#include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/path.h"
 #include "core/base/rmtree.h"
@@ -468,6 +469,26 @@ START_TEST(what_does_not_go_at_once_is_tried_again)
 }
 END_TEST
 
+START_TEST(what_there_is_no_memory_to_remove_is_left_to_the_janitor)
+{
+    PX_TEST_NEEDS(px_test_deny(SYS_personality, ENOSYS), "seccomp");
+    start(at("a/b"), false);
+    PX_TEST_NEEDS(px_session_cleaner(server()), "a janitor");
+    ck_assert_int_eq(px_session_make_dir(server(), at("a/b"), 0700, NULL),
+                     PMIX_SUCCESS);
+    ck_assert(px_test_deny(SYS_mmap, ENOMEM));
+    PMIx_server_finalize();
+    for (uint64_t until = px_clock_ms() + 10000;
+         is_there(at("a")) && px_clock_ms() < until;)
+        usleep(1000);
+    ck_assert(!is_there(at("a")));
+    for (uint64_t until = px_clock_ms() + 10000;
+         rmdir(top) < 0 && px_clock_ms() < until;)
+        usleep(1000);
+    ck_assert_int_eq(mkdir(top, 0700), 0);
+}
+END_TEST
+
 START_TEST(the_sessions_own_goes_as_a_whole_as_a_parent_too)
 {
     start(at("a/b"), false);
@@ -629,6 +650,7 @@ PX_TEST_MAIN_WITH("server/session", setup, teardown,
                   a_journal_that_cannot_be_written_anew_stays,
                   absent_parents_are_made_and_removed,
                   what_does_not_go_at_once_is_tried_again,
+                  what_there_is_no_memory_to_remove_is_left_to_the_janitor,
                   the_sessions_own_goes_as_a_whole_as_a_parent_too,
                   a_parent_with_something_of_others_stays,
                   a_directory_that_was_there_is_not_removed,
