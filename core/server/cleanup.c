@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* Scopes of one user: he can hold up what becomes him, and others shall have their turn all the same. */
+enum { AT_ONCE = 2 };
+
 /* ---- their time --------------------------------------------------------------------------------- */
 
 static bool rank_ended(const struct px_cleanup_rank *r)
@@ -80,31 +83,55 @@ static void scope_done(struct px_cleanup_scope *s)
     px_cleanup_scope_free(s);
 }
 
+static uid_t user_of(const struct px_cleanup_scope *s)
+{
+    return PX_CONTAINER_OF(s->entries.next, struct px_cleanup_entry, link)->uid;
+}
+
+static unsigned n_runs_of(const struct px_cleanup *c, uid_t user)
+{
+    unsigned n = 0;
+
+    PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
+        PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
+            n += s->state == PX_CLEANUP_RUNS && user_of(s) == user;
+    return n;
+}
+
+static void scope_failed(struct px_cleanup_scope *s, pmix_status_t status)
+{
+    px_log(PX_LOG_WARN, "cleanup", "cannot clean up after %s: %s", s->job->nspace,
+           PMIx_Error_string(status));
+    s->state = PX_CLEANUP_FAILED;
+}
+
+static void start_next_of(struct px_cleanup *c, uid_t user);
+
 static void on_ran(void *arg, pmix_status_t status,
                    const struct px_pcleanup_totals *totals)
 {
     struct px_cleanup_scope *s = arg;
     struct px_cleanup_job *job = s->job;
     struct px_cleanup *c = job->registry;
+    uid_t user = user_of(s);
 
     c->n_running--;
     if (totals)
         px_pcleanup_add(&c->totals, totals);
-    if (status) {
-        px_log(PX_LOG_WARN, "cleanup", "cannot clean up after %s: %s", job->nspace,
-               PMIx_Error_string(status));
-        s->state = PX_CLEANUP_FAILED;
-    } else {
+    if (status)
+        scope_failed(s, status);
+    else
         scope_done(s);
-    }
     px_cleanup_job_tidy(job);
+    start_next_of(c, user);
     if (!c->stopping)
         px_session_compact(c->server, px_cleanup_rewrite);
     if (c->done && c->n_running == 0)
         finished(c);
 }
 
-static void scope_run(struct px_cleanup_scope *s)
+/* False if nobody can do it. */
+static bool scope_start(struct px_cleanup_scope *s)
 {
     struct px_cleanup *c = s->job->registry;
     const struct px_module *m = px_session_cleaner(c->server);
@@ -113,13 +140,30 @@ static void scope_run(struct px_cleanup_scope *s)
     s->state = PX_CLEANUP_RUNS;
     if (m)
         rc = px_pcleanup_ops(m)->run(m->self, s->id, on_ran, s);
-    if (!rc) {
-        c->n_running++;
-        return;
-    }
-    px_log(PX_LOG_WARN, "cleanup", "cannot clean up after %s: %s", s->job->nspace,
-           PMIx_Error_string(rc));
-    s->state = PX_CLEANUP_FAILED;
+    if (!rc)
+        return true;
+    scope_failed(s, rc);
+    c->n_running--;
+    return false;
+}
+
+static void start_next_of(struct px_cleanup *c, uid_t user)
+{
+    PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
+        PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
+            if (s->state == PX_CLEANUP_DUE && user_of(s) == user && scope_start(s))
+                return;
+}
+
+static void scope_run(struct px_cleanup_scope *s)
+{
+    struct px_cleanup *c = s->job->registry;
+
+    c->n_running++;
+    if (n_runs_of(c, user_of(s)) >= AT_ONCE)
+        s->state = PX_CLEANUP_DUE;
+    else
+        (void)scope_start(s);
 }
 
 static void scope_end(struct px_cleanup_scope *s)

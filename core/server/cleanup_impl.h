@@ -45,6 +45,7 @@ struct px_cleanup_seat {
 
 enum px_cleanup_state {
     PX_CLEANUP_WAITS,  /* for the end of its processes; takes entries */
+    PX_CLEANUP_DUE,    /* for the end of others of its user that run */
     PX_CLEANUP_RUNS,   /* the component removes */
     PX_CLEANUP_FAILED, /* it could not; whoever finds the journal will */
 };
@@ -115,7 +116,7 @@ struct px_cleanup {
     struct px_timer *poll;     /* for processes without a pidfd */
     struct px_timer *deadline; /* of the end */
     uint64_t last_id, last_stamp;
-    size_t n_entries, n_running;
+    size_t n_entries, n_running; /* the latter with those that are due */
     struct px_pcleanup_totals totals;
     bool stopping; /* nothing is taken, nothing started any more */
     void (*done)(void *arg, bool left);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,50 @@ START_TEST(what_comes_while_it_runs_is_for_the_next_run)
     cleaner_await_pids(1);
     cleaner_client_ends(&c, 0);
     cleaner_await(2);
+    cleaner_stop();
+}
+END_TEST
+
+/* A process of that user. */
+static struct cleaner_client client_as(uid_t uid, const char *nspace, pmix_rank_t rank)
+{
+    struct cleaner_client c;
+
+    /* Of this thread, which is the child's. */
+    ck_assert_int_eq(syscall(SYS_setresuid, -1, uid, -1), 0);
+    c = cleaner_client(nspace, rank);
+    ck_assert_int_eq(syscall(SYS_setresuid, -1, 0, -1), 0);
+    return c;
+}
+
+START_TEST(one_user_does_not_have_all_that_runs)
+{
+    enum { HER = 12345, HIM = 12346, N = 4 };
+    pmix_proc_t her = {.nspace = "hers"}, him = {.nspace = "his"};
+    struct cleaner_client c;
+    uint64_t his;
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    raw_add_job(her.nspace, N, 0, HER);
+    raw_add_job(him.nspace, 1, 0, HIM);
+    cleaner_holds = true;
+    for (; her.rank < N; her.rank++) {
+        c = client_as(HER, her.nspace, her.rank);
+        ck_assert_int_eq(CLIENT_ASKS(&c, &her, FILES, "/t/a"), PMIX_SUCCESS);
+        cleaner_client_ends(&c, 0);
+    }
+    cleaner_await(2);
+    c = client_as(HIM, him.nspace, 0);
+    ck_assert_int_eq(CLIENT_ASKS(&c, &him, FILES, "/t/a"), PMIX_SUCCESS);
+    his = cleaner_scope_id(him.nspace, 0);
+    cleaner_client_ends(&c, 0);
+    cleaner_await(3);
+    ck_assert_uint_eq(cleaner_ran[2], his);
+    cleaner_runs_nothing(3); /* two of hers have to wait */
+    ck_assert_uint_eq(cleaner_n_entries(), N + 1);
+    cleaner_holds = false;
+    cleaner_let_go();
+    cleaner_await(N + 1);
     cleaner_stop();
 }
 END_TEST
@@ -230,6 +275,7 @@ END_TEST
 
 PX_TEST_MAIN_WITH("server/cleanup_run", setup, cleaner_teardown,
                   what_comes_while_it_runs_is_for_the_next_run,
+                  one_user_does_not_have_all_that_runs,
                   what_the_component_cannot_do_stays_in_the_journal,
                   a_journal_that_is_written_anew_has_what_is_still_to_do,
                   processes_that_come_and_go_do_not_fill_the_journal, totals_add_up,
