@@ -9,10 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Where to report its address was told to this server; the descriptor of that number is something else to
+ * a child that is a server, too. */
 static void drop_foreign(char **env)
 {
-    static const char *const prefixes[] = {"PMIX_SERVER_URI", "PMIX_DSTORE_",
-                                           "TENON_SERVER_URI"};
+    static const char *const prefixes[] = {"PMIX_SERVER_URI",
+                                           "PMIX_DSTORE_",
+                                           "TENON_SERVER_URI",
+                                           "PMIX_MCA_server_report_uri=",
+                                           "PMIX_MCA_ptl_base_report_uri=",
+                                           "PMIX_MCA_ptl_tcp_report_uri="};
     size_t kept = 0;
 
     for (size_t i = 0; env && env[i]; i++) {

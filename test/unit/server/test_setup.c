@@ -81,10 +81,16 @@ END_TEST
 
 START_TEST(an_outer_servers_traces_go_and_everything_else_stays)
 {
-    static const char *const foreign[] = {
-        "PMIX_SERVER_URI2=x",  "PMIX_SERVER_URI61=x",         "PMIX_SERVER_URI=x",
-        "PMIX_SERVER_URI3=x",  "PMIX_DSTORE_21_BASE_PATH=/x", "TENON_SERVER_URI=x;y",
-        "PMIX_NAMESPACE=outer"};
+    static const char *const foreign[] = {"PMIX_SERVER_URI2=x",
+                                          "PMIX_SERVER_URI61=x",
+                                          "PMIX_SERVER_URI=x",
+                                          "PMIX_SERVER_URI3=x",
+                                          "PMIX_DSTORE_21_BASE_PATH=/x",
+                                          "TENON_SERVER_URI=x;y",
+                                          "PMIX_NAMESPACE=outer",
+                                          "PMIX_MCA_server_report_uri=7",
+                                          "PMIX_MCA_ptl_base_report_uri=7",
+                                          "PMIX_MCA_ptl_tcp_report_uri=7"};
     static const char *const others[] = {"PATH=/bin", "PMIX_MCA_ptl=tcp",
                                          "URI=PMIX_SERVER_URI", "PMIX_SERVER_URi2=x"};
     PX_AUTO(px_strv) env = NULL;
