@@ -78,6 +78,7 @@ static bool limit_descriptors(uid_t uid, pid_t of)
 static void few_descriptors(struct scene *s)
 {
     struct own own = {.s = s, .uid = who_serves(s), .tmp = getenv("TMPDIR")};
+    double end = now_s() + 10;
     pid_t janitor;
 
     if (!s->level->janitor || !case_begin(s, "the janitor has 16 descriptors"))
@@ -85,7 +86,8 @@ static void few_descriptors(struct scene *s)
     make(s, "T:top T:top/sub/deep/x T:top/sub/deep/x/sub/deep/y f:x");
     reg(s, "D:top F:x");
     begin_server(&own);
-    janitor = find_process("tenon-janitor");
+    while ((janitor = find_process("tenon-janitor")) <= 0 && now_s() < end)
+        usleep(1000); /* it gives itself that name */
     if (janitor <= 0 || !limit_descriptors(own.uid, janitor))
         bad(s, "there is no janitor");
     kill_server(&own);
