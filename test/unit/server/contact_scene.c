@@ -70,13 +70,6 @@ char *system_file(void)
     return path_of(sys_dir, "pmix.sys.%s", node_name());
 }
 
-bool is_there(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0;
-}
-
 void put_file(const char *path, const char *text)
 {
     int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);

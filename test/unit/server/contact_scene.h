@@ -6,6 +6,7 @@
 
 #include "core/base/attr.h"
 #include "core/server/contact.h"
+#include "files.h"
 
 /* That of the node, and the server's own. */
 extern char sys_dir[80], own_dir[80];
@@ -21,7 +22,6 @@ const char *node_name(void);
 char *path_of(const char *dir, const char *fmt, ...) PX_PRINTF(2, 3);
 /* That of a server for the whole node. */
 char *system_file(void);
-bool is_there(const char *path);
 void put_file(const char *path, const char *text);
 /* What a server of another library writes, if there is one at that port. */
 char *foreign_text(int port, pid_t pid);

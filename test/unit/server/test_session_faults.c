@@ -10,6 +10,7 @@
 #include "px_test.h"
 #include "raw.h"
 #include "seccomp.h"
+#include "session_scene.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,52 +22,10 @@
 
 enum { STRANGER = 12345 };
 
-static char top[64];
-
-static void setup(void)
-{
-    px_str_copy(top, sizeof(top), "/tmp/tnfaults.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(top));
-    unsetenv("PMIX_SERVER_TMPDIR");
-    unsetenv("PMIX_SYSTEM_TMPDIR");
-    setenv("TMPDIR", top, 1);
-}
-
-static void teardown(void)
-{
-    host_done();
-    ck_assert_msg(rmdir(top) == 0, "something is left in %s: %m", top);
-}
-
-static const char *at(const char *name)
-{
-    static char paths[8][400];
-    static unsigned n;
-    char *path = paths[n++ % PX_COUNT(paths)];
-
-    snprintf(path, sizeof(paths[0]), "%s/%s", top, name);
-    return path;
-}
-
-static bool is_there(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0;
-}
-
-static void touch(const char *path)
-{
-    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-
-    ck_assert_int_ge(fd, 0);
-    close(fd);
-}
-
 static size_t n_in_top(void)
 {
     size_t n = 0;
-    DIR *d = opendir(top);
+    DIR *d = opendir(session_top);
 
     ck_assert_ptr_nonnull(d);
     while (readdir(d))
@@ -85,18 +44,15 @@ static void start(void)
     PX_AUTO(px_infos) infos = {0};
     bool yes = true;
 
-    ck_assert_int_eq(px_infos_add(&infos, PMIX_SERVER_TMPDIR, top, PMIX_STRING), 0);
-    ck_assert_int_eq(px_infos_add(&infos, PMIX_SYSTEM_TMPDIR, top, PMIX_STRING), 0);
+    ck_assert_int_eq(px_infos_add(&infos, PMIX_SERVER_TMPDIR, session_top, PMIX_STRING),
+                     0);
+    ck_assert_int_eq(px_infos_add(&infos, PMIX_SYSTEM_TMPDIR, session_top, PMIX_STRING),
+                     0);
     ck_assert_int_eq(px_infos_add(&infos, PMIX_SERVER_TOOL_SUPPORT, &yes, PMIX_BOOL),
                      0);
     ck_assert_int_eq(
         PMIx_server_init((pmix_server_module_t *)&host_module, infos.v, infos.n),
         PMIX_SUCCESS);
-}
-
-static struct px_server *server(void)
-{
-    return px_process.server;
 }
 
 /* ---- the folder --------------------------------------------------------------------------- */
@@ -122,7 +78,7 @@ END_TEST
 /* Everybody may be elsewhere: /tmp has no such bit. */
 START_TEST(a_folder_that_cannot_be_made_private_is_given_up)
 {
-    ck_assert_int_eq(chmod(top, 02777), 0);
+    ck_assert_int_eq(chmod(session_top, 02777), 0);
     deny(SYS_fchmod, EPERM);
     start();
     ck_assert_ptr_nonnull(server()->dir);
@@ -274,7 +230,7 @@ END_TEST
 /* ---- rendezvous files ----------------------------------------------------------------------- */
 
 static struct px_contact_wish wish = {
-    .dir = top, .name = "wanted", .text = "text\n", .well_known = true};
+    .dir = session_top, .name = "wanted", .text = "text\n", .well_known = true};
 
 static pmix_status_t publish(struct px_err *err)
 {
@@ -369,7 +325,7 @@ START_TEST(a_squatters_full_folder_loses_the_name_and_nothing_else)
     published();
     PMIx_server_finalize();
     ck_assert(!is_there(at("wanted")));
-    DIR *d = opendir(top);
+    DIR *d = opendir(session_top);
     for (const struct dirent *e; (e = readdir(d));)
         if (px_str_starts(e->d_name, ".pmix."))
             px_str_copy(aside, sizeof(aside), at(e->d_name));
@@ -416,6 +372,6 @@ int main(void)
         {a_name_that_cannot_be_taken_from_its_squatter_is_given_up, 1},
     };
 
-    return px_test_run_loops("server/session_faults", setup, teardown, tests,
-                             PX_COUNT(tests));
+    return px_test_run_loops("server/session_faults", session_setup, session_teardown,
+                             tests, PX_COUNT(tests));
 }
