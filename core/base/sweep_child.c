@@ -171,6 +171,7 @@ static void drop_capabilities(void)
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}},
                                   left[PX_COUNT(none)];
 
+    memset(left, 0xff, sizeof(left)); /* until the kernel says what there is */
     must(syscall(SYS_capset, &head, none) == 0);
     must(syscall(SYS_capget, &head, left) == 0);
     for (size_t i = 0; i < PX_COUNT(left); i++)
