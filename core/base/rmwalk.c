@@ -58,6 +58,7 @@ struct walk {
     uint64_t n_told; /* before it */
     int64_t mount;
     int64_t begun_ns; /* since 1970 */
+    bool has_clock;   /* begun_ns is by the file system's clock, too */
     unsigned int n_new;
     unsigned int passes;
     unsigned int n_open;
@@ -184,6 +185,18 @@ static bool must_stay(struct walk *w, struct folder *f, const char *name,
     return true;
 }
 
+/* A file server's clock may be ahead of ours, and then all its files would be new. What time it is there
+ * shows in a folder that has just changed. */
+static void look_at_clock(struct walk *w, const struct folder *f)
+{
+    struct px_rm_node node;
+
+    if (!w->has_clock && px_rm_look(&w->run->sys, f->fd, "", &node) == 0 &&
+        node.changed_ns > w->begun_ns)
+        w->begun_ns = node.changed_ns;
+    w->has_clock = true;
+}
+
 /* Removes what is not a folder. Returns true if it is one. */
 static bool remove_entry(struct walk *w, struct folder *f, const char *name)
 {
@@ -208,9 +221,10 @@ static bool remove_entry(struct walk *w, struct folder *f, const char *name)
     if (must_stay(w, f, name, &node))
         return false;
     w->n_new += node.changed_ns > w->begun_ns;
-    if (unlinkat(f->fd, name, 0) == 0)
+    if (unlinkat(f->fd, name, 0) == 0) {
         w->run->totals->files++;
-    else if (errno == EISDIR)
+        look_at_clock(w, f);
+    } else if (errno == EISDIR)
         f->moved = true;
     else if (errno != ENOENT)
         stays(w, f, name, why_of(w, errno), errno);
