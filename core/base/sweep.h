@@ -75,6 +75,10 @@ int px_sweep_scope(const struct px_sweep *s, uint64_t scope,
 int px_sweep_remains(const struct px_sweep *s, const char *dir, int locked, bool wait,
                      struct px_rm_totals *totals);
 
+/* Whether only this node has the file system; then its locks tell of every server, and what is removed
+ * while somebody has it open is gone. */
+bool px_sweep_is_local(int fd);
+
 /* Calls px_sweep_remains without waiting for each folder PX_JOURNAL_DIR* of this user in tmpdir that
  * nobody holds the lock of; s->journal is not used. 0 also if some are left to others or for later, else
  * the first errno. */

@@ -89,7 +89,5 @@ struct px_sweep_folder {
 int px_sweep_folder_open(struct px_sweep_folder *f, const struct px_sweep *s,
                          const char *path, int locked);
 void px_sweep_folder_close(struct px_sweep_folder *f);
-/* Whether only this node has the file system; then its locks tell of every server. */
-bool px_sweep_is_local(int fd);
 
 #endif

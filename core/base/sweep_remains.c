@@ -228,7 +228,16 @@ static size_t add_ancestors(const struct remains *r, struct px_rm_item *items)
     return n;
 }
 
-/* All in it but the journal first; then that, the folder, and those around it. */
+static void let_go_of_journal(struct remains *r)
+{
+    if (r->folder.journal >= 0)
+        close(r->folder.journal);
+    r->folder.journal = -1;
+    r->can_note = false;
+}
+
+/* All in it but the journal first; then that, the folder, and those around it. NFS keeps what is removed
+ * while it is open, under another name. */
 static int remove_folder(struct remains *r)
 {
     static const char name[] = "/" PX_JOURNAL_NAME;
@@ -251,6 +260,7 @@ static int remove_folder(struct remains *r)
     if (r->folder.journal >= 0)
         errnum = walk_own(r, items, 2);
     if (!errnum) {
+        let_go_of_journal(r);
         n = 1 + add_ancestors(r, items + 1);
         errnum = walk_own(r, items, n);
     }

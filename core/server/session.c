@@ -408,7 +408,7 @@ const struct px_module *px_session_cleaner(const struct px_server *srv)
     return srv->session ? srv->session->cleaner : NULL;
 }
 
-static void remove_folder(const struct px_session *s, const char *dir)
+static void remove_folder(const struct px_session *s, const char *dir, bool last)
 {
     const struct px_rm_item item = {.path = dir,
                                     .kind = PX_RM_DIR,
@@ -422,7 +422,7 @@ static void remove_folder(const struct px_session *s, const char *dir)
         return;
     errnum = px_rm_run(&item, 1, geteuid(), getegid(), px_session_tell_kept, NULL,
                        &totals);
-    if (errnum || is_still_there(s, dir))
+    if (last && (errnum || is_still_there(s, dir)))
         px_log(PX_LOG_WARN, "server", "cannot remove %s%s%s", dir, errnum ? ": " : "",
                errnum ? strerror(errnum) : "");
 }
@@ -437,10 +437,13 @@ void px_session_end(struct px_server *srv, bool left)
         px_session_sweep(srv);
     left = (left || !s->swept) && s->journal_fd >= 0;
     if (srv->dir && !left)
-        remove_folder(s, srv->dir);
+        remove_folder(s, srv->dir, false);
     tell_finish(s, left);
     if (s->journal_fd >= 0)
         close(s->journal_fd);
+    /* NFS has kept a journal that was open, and with it the folder. */
+    if (srv->dir && !left)
+        remove_folder(s, srv->dir, true);
     if (s->dir_fd >= 0)
         close(s->dir_fd);
     px_session_items_free(s);

@@ -84,6 +84,12 @@ static PX_NORETURN void finish(struct janitor *j)
     s.keep = &tell_fd;
     s.n_keep = s.told ? 1 : 0;
     int rc = px_sweep_remains(&s, j->dir_path, j->dir, true, &totals);
+    if (!rc && j->journal >= 0 && !px_sweep_is_local(j->dir)) {
+        /* NFS has kept it, as it is open here */
+        px_drop_fd(&j->journal);
+        s.journal = -1;
+        rc = px_sweep_remains(&s, j->dir_path, j->dir, true, &totals);
+    }
     _exit(rc ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
