@@ -47,6 +47,7 @@ struct scene {
     struct reg *regs;
     size_t n_regs;
     bool recurse, leave_top;
+    bool renames_open;   /* the file system renames what is removed while it is open */
     bool flagged;        /* files have attributes that rm can not overcome */
     const char *missing; /* the machine has not what the case needs */
     bool failed;
@@ -95,6 +96,8 @@ void sweep_refused(struct scene *s);
 pid_t spawn_user(void (*fn)(void *arg), void *arg);
 /* Ends it; its exit status, or 128 + signal. */
 int end_process(pid_t pid, bool kill_it);
+/* Its exit status. */
+int run_program(const char *const *argv);
 void become(uid_t uid, gid_t gid);
 double now_s(void);
 void wipe(struct scene *s, const char *path);
@@ -121,6 +124,7 @@ void faulty_unmount(struct scene *s, pid_t pid);
 void cases_rows(struct scene *s);
 void cases_special(struct scene *s);
 void cases_faulty(struct scene *s);
+void case_disk(struct scene *s);
 /* total: swaps, over all points. */
 void cases_swaps(struct scene *s, uint64_t total);
 /* Exchanges two names for ever. */

@@ -7,6 +7,7 @@
 #include <grp.h>
 #include <inttypes.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -20,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -365,7 +367,7 @@ static void unmount_below(const char *path)
 }
 
 /* By fork: where clone3 is forbidden, posix_spawn does not work. */
-static int run_program(const char *const *argv)
+int run_program(const char *const *argv)
 {
     pid_t pid = fork();
 
@@ -485,6 +487,7 @@ static void own_shm(void)
 void scene_begin(struct scene *s, const struct level *level)
 {
     const char *tmp = getenv("TMPDIR");
+    struct statfs fs;
 
     memset(s, 0, sizeof *s);
     s->level = level;
@@ -499,6 +502,9 @@ void scene_begin(struct scene *s, const struct level *level)
     snprintf(s->home, sizeof s->home, "%s/h", s->base);
     snprintf(s->other, sizeof s->other, "%s/o", s->base);
     snprintf(s->canary, sizeof s->canary, "%s/canary", s->base);
+    if (statfs(s->base, &fs))
+        die("what is %s?", s->base);
+    s->renames_open = fs.f_type == NFS_SUPER_MAGIC || fs.f_type == FUSE_SUPER_MAGIC;
     canary_make(s);
     canary_record(s);
 }

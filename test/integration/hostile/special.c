@@ -530,9 +530,13 @@ static void in_use(struct scene *s)
         die("cannot use %s", dir);
     reg(s, "D:top");
     sweep(s);
-    gone(s, "top");
+    if (!s->renames_open)
+        gone(s, "top");
     if (chdir("/") || close(fd))
         die("cannot go back");
+    if (s->renames_open)
+        sweep(s);
+    gone(s, "top");
     case_end(s);
 }
 

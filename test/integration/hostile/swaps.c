@@ -3,6 +3,7 @@
  * a tree below it. He also makes anew what has been removed, so that there is always a race. */
 #include "hostile.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -217,16 +218,33 @@ static void refill(struct race *race, const char *a, const char *b)
     __atomic_add_fetch(&race->rebuilt, 1, __ATOMIC_RELAXED);
 }
 
+/* Where the file system has no way to exchange two names at once, one is missing for a moment. */
+static bool swap_names(const char *a, const char *b, const char *aside)
+{
+    static bool by_hand;
+
+    if (!by_hand && renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0)
+        return true;
+    by_hand = by_hand || errno == EINVAL || errno == ENOSYS;
+    if (!by_hand || rename(a, aside))
+        return false;
+    if (rename(b, a) == 0)
+        return rename(aside, b) == 0;
+    rename(aside, a);
+    return false;
+}
+
 static void attack(void *arg)
 {
     struct race *race = arg;
     const char *a = strdup(at(race->s, race->p->good));
     const char *b = strdup(at(race->s, race->p->other));
+    const char *aside = strdup(at(race->s, "aside"));
 
     for (unsigned n = 0;; n++) {
         if (n % 32 == 0 && race->p->below[0])
             refill(race, a, b);
-        if (renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0) {
+        if (swap_names(a, b, aside)) {
             __atomic_add_fetch(&race->swaps, 1, __ATOMIC_RELAXED);
             continue;
         }
@@ -243,7 +261,7 @@ static void settle(void *arg)
 
     repair(race->s, race->p);
     if (what_is(race->p, a) != 1)
-        renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+        swap_names(a, b, at(race->s, "aside2"));
     if (what_is(race->p, a) != 1)
         _exit(1);
     if (race->p->below[0])
@@ -324,7 +342,7 @@ static void one(struct scene *s, const struct point *p, uint64_t wanted)
 }
 
 struct pair {
-    const char *a, *b;
+    const char *a, *b, *aside;
 };
 
 static void exchange(void *arg)
@@ -332,12 +350,12 @@ static void exchange(void *arg)
     const struct pair *names = arg;
 
     for (;;)
-        renameat2(AT_FDCWD, names->a, AT_FDCWD, names->b, RENAME_EXCHANGE);
+        swap_names(names->a, names->b, names->aside);
 }
 
 pid_t spawn_swapper(struct scene *s, const char *a, const char *b)
 {
-    struct pair names = {at(s, a), at(s, b)};
+    struct pair names = {at(s, a), at(s, b), at(s, "aside")};
 
     return spawn_user(exchange, &names);
 }

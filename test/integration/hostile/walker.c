@@ -371,6 +371,7 @@ int main(int argc, char **argv)
     cases_rows(&s);
     cases_special(&s);
     cases_faulty(&s);
+    case_disk(&s);
     case_descriptors(&s);
     if (!level.powers) {
         case_processes(&s);
