@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""One system call of a server fails, or of a process that it made of itself: the job ends, with an
-error or without, nothing crashes, nothing hangs, no process is left, and after the next server's start
-nothing at all, but for what the call that failed should have removed. Where there is another way (an
-interrupted call, one that the kernel does not have), the job succeeds, and leaves nothing at once.
+"""One system call of a server fails, or of a process that it made of itself, once or from then on: the
+job ends, with an error or without, nothing crashes, nothing hangs, no process is left, and after the
+next server's start nothing at all, but for what the call that failed should have removed. Where there
+is another way (an interrupted call, one that the kernel does not have), the job succeeds, and leaves
+nothing at once.
 meson sets TENON_BUILD.
 Every thread and process has its own count of calls, so "the third openat" fails in each that gets as
 far; what the dynamic linker does before main does not count. This is done with each component of
@@ -59,6 +60,13 @@ ERRORS = {
     "landlock_create_ruleset": ("ENOSYS", "EOPNOTSUPP"), "landlock_add_rule": ("ENOMEM",),
     "landlock_restrict_self": ("E2BIG",), "sched_getaffinity": ("EPERM",),
 }
+# The same from that call on, which is what a system does that has run out of something.
+FOR_GOOD = ("openat", "openat2", "mkdir", "mkdirat", "flock", "clone", "clone3", "pidfd_open", "socketpair",
+            "socket", "bind", "pipe2", "fcntl", "epoll_ctl", "fstatfs", "statx", "readlink", "getdents64",
+            "unlinkat", "unlink", "mmap", "setpgid", "close_range", "sendmsg", "recvfrom", "recvmsg",
+            "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "renameat2")
+ERRORS = {call: errors + tuple(e + "+" for e in errors if call in FOR_GOOD and e != "EINTR")
+          for call, errors in ERRORS.items()}
 ANOTHER_WAY = ("EINTR", "ENOSYS", "EOPNOTSUPP")
 # What removing needs: if one of these fails, what it was about may stay. Else nothing does.
 REMOVING = ("openat", "openat2", "newfstatat", "fstat", "statx", "fstatfs", "getdents64", "unlinkat",
@@ -246,7 +254,8 @@ def choose(faults):
 def what_is_wrong(place, call, error, nth):
     """(exit status, "" if all is as it should be)."""
     status, err = place.traced("-e", "trace=" + call,
-                               "-e", "inject=%s:error=%s:when=%d" % (call, error, nth))
+                               "-e", "inject=%s:error=%s:when=%d%s" % (
+                                   call, error.rstrip("+"), nth, "+" * error.count("+")))
     err = err[-300:]
     if any(never_happens(call, error, line) for _, line in place.lines("INJECTED")):
         return "%s, what never happens" % status, ""
@@ -254,9 +263,10 @@ def what_is_wrong(place, call, error, nth):
         return status, "%s %s: %s" % (status, place.crashed() or "", err)
     if place.left:
         return status, "%d processes are left: %s" % (len(place.left), err)
-    if error in ANOTHER_WAY and status:
+    another_way = error.rstrip("+") in ANOTHER_WAY
+    if another_way and status:
         return status, "the status is %s: %s" % (status, err)
-    if error in ANOTHER_WAY and await_not(place.files, 1):
+    if another_way and await_not(place.files, 1):
         return status, "files are left: %s: %s" % (place.files(), err)
     following, err = place.run(PMIXRUN, "-n", "1", "true")
     if following:
