@@ -13,9 +13,7 @@ build_with_debian_headers() {
     local f
     mkdir -p "$TMP/bin/clients"
     for f in "$HERE"/clients/*.c; do
-        case ${f##*/} in # of what those headers do not have; no program
-            newer.c | slow_read.c) continue ;;
-        esac
+        [ "${f##*/}" != newer.c ] || continue # of what those headers do not have
         compile_debian "clients/$(basename "$f" .c)" "$f" || die "cannot compile $f with Debian's headers"
     done
     for f in api_server two_nodes; do
