@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a server makes in the file system, and that all of it goes: the private folder, folders of the
  * session. Its journal is in test_session_journal.c. */
+#include "alloc_fail.h"
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/path.h"
@@ -226,6 +227,7 @@ END_TEST
 START_TEST(what_there_is_no_memory_to_remove_is_left_to_the_janitor)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_personality, ENOSYS), "seccomp");
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     session_start(at("a/b"), false);
     PX_TEST_NEEDS(px_session_cleaner(server()), "a janitor");
     ck_assert_int_eq(px_session_make_dir(server(), at("a/b"), 0700, NULL),
