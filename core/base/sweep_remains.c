@@ -228,14 +228,6 @@ static size_t add_ancestors(const struct remains *r, struct px_rm_item *items)
     return n;
 }
 
-static void let_go_of_journal(struct remains *r)
-{
-    if (r->folder.journal >= 0)
-        close(r->folder.journal);
-    r->folder.journal = -1;
-    r->can_note = false;
-}
-
 /* All in it but the journal first; then that, the folder, and those around it. NFS keeps what is removed
  * while it is open, under another name. */
 static int remove_folder(struct remains *r)
@@ -260,7 +252,8 @@ static int remove_folder(struct remains *r)
     if (r->folder.journal >= 0)
         errnum = walk_own(r, items, 2);
     if (!errnum) {
-        let_go_of_journal(r);
+        px_drop_fd(&r->folder.journal);
+        r->can_note = false;
         n = 1 + add_ancestors(r, items + 1);
         errnum = walk_own(r, items, n);
     }

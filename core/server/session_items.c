@@ -315,9 +315,11 @@ void px_session_sweep(struct px_server *srv)
     journal = srv->dir ? px_path_join(srv->dir, PX_JOURNAL_NAME) : NULL;
     if (items)
         n += add_folder(s, srv->dir, journal, items + n);
-    s->swept = items && !remove_all(items, n);
-    if (!s->swept)
-        px_log(PX_LOG_WARN, "server", "what was made stays for now: out of memory");
+    int errnum = items ? remove_all(items, n) : ENOMEM;
+    s->swept = errnum == 0;
+    if (errnum)
+        px_log(PX_LOG_WARN, "server", "cannot remove what was made: %s",
+               strerror(errnum));
 }
 
 void px_session_items_free(struct px_session *s)
