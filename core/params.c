@@ -3,7 +3,7 @@
  * and may not know the rooms above it. */
 #include "core/client/client.h"
 #include "core/rt/process.h"
-#include "core/server/embedded.h"
+#include "core/host/builtin.h"
 #include "core/server/server.h"
 
 const struct px_param_set px_core_params[] = {

@@ -12,11 +12,13 @@ BASE = PUBLIC | {"core/base"}
 TYPES = BASE | {"core/types"}
 WIRE = TYPES | {"core/wire"}
 FRAMEWORKS = TYPES | VENDOR | {"frameworks"}
-RT = FRAMEWORKS | {"core/rt"}
-MODEL = RT | WIRE | {"core/model"}
+RECLAIM = BASE | {"core/reclaim"}
+RT = FRAMEWORKS | {"core/rt", "core/config", "core/plugin", "core/topo"}
+LINK = RT | WIRE | {"core/link"}
+MODEL = LINK | {"core/model"}
 NOTIFY = MODEL | {"core/notify"}
 CLIENT = NOTIFY | {"core/client"}
-SERVER = NOTIFY | {"core/server"}
+SERVER = NOTIFY | RECLAIM | {"core/server", "core/host"}
 TOOL = CLIENT | SERVER | {"core/tool"}
 
 # Room -> the rooms its files may include. A component's room is its own folder.
@@ -24,28 +26,34 @@ ALLOWED = {
     "include": PUBLIC,
     "include/tenon": VENDOR,
     "core/base": BASE,
+    "core/reclaim": RECLAIM,
     "core/types": TYPES,
     "core/wire": WIRE,
     "frameworks": FRAMEWORKS,
     "core/rt": RT,
+    "core/config": RT,
+    "core/plugin": RT,
+    "core/topo": RT,
+    "core/link": LINK,
     "core/model": MODEL,
     "core/notify": NOTIFY,
     "core/client": CLIENT,
     "core/server": SERVER,
+    "core/host": SERVER,
     "core/tool": TOOL,
     "core": TOOL,
-    "components": WIRE | VENDOR,
-    "contrib/component-template": WIRE | VENDOR,
+    "components": WIRE | VENDOR | RECLAIM,
+    "contrib/component-template": RECLAIM | WIRE | VENDOR,
     "contrib/examples": PUBLIC,
     "contrib/tools": PUBLIC,
-    "contrib/tools/pmix_info": RT,  # shows the inside
+    "contrib/tools/pmix_info": RT | RECLAIM,  # shows the inside
 }
 # Libraries that stay inside some rooms; all others may use what the system has.
 LIBRARIES = {
     r"event2/|evutil": {"core/rt"},
-    r"ltdl\.h": {"core/rt"},
+    r"ltdl\.h": {"core/plugin"},
     r"zlib\.h": {"core/wire"},
-    r"hwloc(\.h|/)": {"core/types", "core/rt"},
+    r"hwloc(\.h|/)": {"core/types", "core/topo"},
     r"check\.h": set(),
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the API calls share. They work in every role: all they need is in the model (self, own
- * namespace, uplink), which a server process fills in for itself. */
+ * namespace, channel), which a server process fills in for itself. */
 #ifndef PX_CLIENT_CLIENT_H
 #define PX_CLIENT_CLIENT_H
 
@@ -8,7 +8,7 @@
 #include "core/model/api.h"
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
-#include "core/model/uplink.h"
+#include "core/link/channel.h"
 #include "core/rt/call.h"
 #include "core/rt/process.h"
 #include "pmix.h"
@@ -23,7 +23,7 @@ struct px_client_conf {
  * to whoever holds the process lock, the rest to the loop. */
 struct px_client {
     struct px_list links;    /* of struct px_link */
-    struct px_link *primary; /* the model's uplink is its; NULL: no server */
+    struct px_link *primary; /* the model's channel is its; NULL: no server */
     unsigned inits, tool_inits;
     enum px_role role; /* of the one who came first */
     struct px_client_conf conf;

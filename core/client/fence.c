@@ -79,7 +79,7 @@ static void on_collect(struct px_api *api)
         return;
     }
     px_proc_set(&everyone, m->self.nspace, PMIX_RANK_WILDCARD);
-    px_uplink_begin(&m->uplink, &w, op->command);
+    px_channel_begin(&m->channel, &w, op->command);
     if (op->n_procs > 0)
         px_pack_procs(&w, op->procs, op->n_procs);
     else

@@ -128,7 +128,7 @@ static void on_deadline(void *arg)
 static pmix_status_t ask(struct get_op *op)
 {
     uint32_t seconds = px_info_u32(op->info, op->n_info, PMIX_TIMEOUT, 0);
-    struct px_uplink *up = &px_process.model->uplink;
+    struct px_channel *up = &px_process.model->channel;
     struct asked *a = calloc(1, sizeof *a);
     px_writer w;
     pmix_status_t rc;
@@ -144,13 +144,13 @@ static pmix_status_t ask(struct get_op *op)
         }
         px_timer_set(a->timer, seconds * 1000ull);
     }
-    px_uplink_begin(up, &w, PX_OP_GET);
+    px_channel_begin(up, &w, PX_OP_GET);
     px_pack_str(&w, op->proc.nspace);
     px_pack_rank(&w, op->proc.rank);
     px_pack_infos(&w, op->info, op->n_info);
     if (op->key) /* left out: everything */
         px_pack_str(&w, op->key);
-    rc = px_uplink_request(up, &w, on_reply, a);
+    rc = px_channel_request(up, &w, on_reply, a);
     px_writer_cleanup(&w);
     if (rc) {
         px_timer_free(a->timer);
@@ -164,7 +164,7 @@ static bool nobody_to_ask(void)
 {
     const struct px_model *m = px_process.model;
 
-    return m->standalone || px_proc_same(&m->uplink.server, &m->self);
+    return m->standalone || px_proc_same(&m->channel.server, &m->self);
 }
 
 /* What the server told at the start is all there is for the job as a whole and for ourselves. */

@@ -6,7 +6,7 @@
 #include "core/client/link.h"
 #include "core/notify/roles.h"
 #include "core/rt/log.h"
-#include "core/rt/param.h"
+#include "core/config/param.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -105,7 +105,7 @@ static void prepare_puts(struct px_codec codec)
 
 static pmix_status_t ask_for_job(struct px_start *c, struct px_link *link)
 {
-    struct px_uplink *up = px_link_uplink(link);
+    struct px_channel *up = px_link_uplink(link);
     pmix_status_t rc;
     px_writer w;
 
@@ -113,8 +113,8 @@ static pmix_status_t ask_for_job(struct px_start *c, struct px_link *link)
     if (!c->timer)
         return PMIX_ERR_NOMEM;
     px_timer_set(c->timer, px_process.client->conf.connect_timeout);
-    px_uplink_begin(up, &w, PX_OP_REQ);
-    rc = px_uplink_request(up, &w, on_job_info, c);
+    px_channel_begin(up, &w, PX_OP_REQ);
+    rc = px_channel_request(up, &w, on_job_info, c);
     px_writer_cleanup(&w);
     return rc;
 }
@@ -186,7 +186,7 @@ static void on_start_alone(struct px_call *call, void *args)
 
     m->standalone = true;
     prepare_puts(px_codec_default);
-    m->uplink.codec = px_codec_default;
+    m->channel.codec = px_codec_default;
     if (!rc)
         rc = be_job_of_one(&c->err);
     px_call_done(call, rc);

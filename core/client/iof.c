@@ -73,13 +73,13 @@ static void on_pull(struct px_api *api)
         return;
     }
     op->id = iof->id;
-    iof->server = px_process.model->uplink.server;
-    px_uplink_begin(&px_process.model->uplink, &w, PX_OP_IOF_PULL);
+    iof->server = px_process.model->channel.server;
+    px_channel_begin(&px_process.model->channel, &w, PX_OP_IOF_PULL);
     px_pack_procs(&w, op->procs, op->n_procs);
     px_pack_infos(&w, op->info, op->n_info);
     px_pack(&w, &op->channels, 1, PMIX_IOF_CHANNEL);
     px_pack_size(&w, iof->id);
-    rc = px_uplink_request(&px_process.model->uplink, &w, on_pulled, op);
+    rc = px_channel_request(&px_process.model->channel, &w, on_pulled, op);
     px_writer_cleanup(&w);
     if (rc) {
         px_iof_remove(iof);
@@ -122,9 +122,9 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
 /* ---- deregister ----------------------------------------------------------------------------- */
 
 /* NULL: it has gone, and with it what was asked of it. */
-static struct px_uplink *uplink_to(const pmix_proc_t *server)
+static struct px_channel *uplink_to(const pmix_proc_t *server)
 {
-    struct px_uplink *up = &px_process.model->uplink;
+    struct px_channel *up = &px_process.model->channel;
     struct px_link *link;
 
     if (px_proc_same(&up->server, server))
@@ -138,7 +138,7 @@ static void on_deregister(struct px_api *api)
 {
     struct iof_op *op = PX_CONTAINER_OF(api, struct iof_op, api);
     struct px_iof *iof = px_iof_find(px_process.model, op->id);
-    struct px_uplink *up;
+    struct px_channel *up;
     pmix_status_t rc;
     px_writer w;
 
@@ -152,11 +152,11 @@ static void on_deregister(struct px_api *api)
         px_api_done(api, PMIX_SUCCESS);
         return;
     }
-    px_uplink_begin(up, &w, PX_OP_IOF_DEREG);
+    px_channel_begin(up, &w, PX_OP_IOF_DEREG);
     px_pack_infos(&w, op->info, op->n_info);
     px_pack_size(&w, iof->server_id);
     px_iof_remove(iof);
-    rc = px_uplink_request(up, &w, px_api_status_reply, api);
+    rc = px_channel_request(up, &w, px_api_status_reply, api);
     px_writer_cleanup(&w);
     if (rc)
         px_api_done(api, rc);
@@ -191,7 +191,7 @@ static void on_push(struct px_api *api)
     struct iof_op *op = PX_CONTAINER_OF(api, struct iof_op, api);
     px_writer w;
 
-    px_uplink_begin(&px_process.model->uplink, &w, PX_OP_IOF_PUSH);
+    px_channel_begin(&px_process.model->channel, &w, PX_OP_IOF_PUSH);
     px_pack_procs(&w, op->procs, op->n_procs);
     px_pack_infos(&w, op->info, op->n_info);
     px_pack_bytes(&w, op->bytes ? op->bytes->bytes : NULL,

@@ -10,14 +10,14 @@
 
 /* ---- frames ----------------------------------------------------------------------------------- */
 
-struct px_uplink *px_link_uplink(struct px_link *link)
+struct px_channel *px_link_uplink(struct px_link *link)
 {
-    return px_process.client->primary == link ? &px_process.model->uplink : &link->up;
+    return px_process.client->primary == link ? &px_process.model->channel : &link->up;
 }
 
 static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *payload)
 {
-    struct px_uplink *up = px_link_uplink(arg);
+    struct px_channel *up = px_link_uplink(arg);
     px_reader r;
 
     if (frame->tag == PX_TAG_NOTIFY) {
@@ -27,7 +27,7 @@ static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *pay
         px_reader_init(&r, up->codec, payload, frame->nbytes);
         px_client_on_iof(&r);
     } else if (frame->tag > PX_TAG_DYNAMIC) {
-        if (px_uplink_reply(up, frame->tag, payload, frame->nbytes))
+        if (px_channel_reply(up, frame->tag, payload, frame->nbytes))
             px_log(PX_LOG_WARN, "client", "reply to a request never made (tag %u)",
                    frame->tag);
     }
@@ -69,11 +69,11 @@ pmix_status_t px_link_open(struct px_contact *c, struct px_link **out)
     c->fd = -1;
     link->server = c->uri.server;
     link->pindex = c->pindex;
-    link->up = (struct px_uplink){.send = send_frame,
-                                  .ctx = link,
-                                  .codec = c->codec,
-                                  .server = c->uri.server,
-                                  .server_version = c->version};
+    link->up = (struct px_channel){.send = send_frame,
+                                   .ctx = link,
+                                   .codec = c->codec,
+                                   .server = c->uri.server,
+                                   .server_version = c->version};
     px_list_append(&px_process.client->links, &link->link);
     *out = link;
     return PMIX_SUCCESS;
@@ -82,7 +82,7 @@ pmix_status_t px_link_open(struct px_contact *c, struct px_link **out)
 void px_link_close(struct px_link *link, pmix_status_t why)
 {
     struct px_client *client = px_process.client;
-    struct px_uplink up;
+    struct px_channel up;
 
     px_conn_destroy(link->conn);
     if (client->primary == link)
@@ -91,7 +91,7 @@ void px_link_close(struct px_link *link, pmix_status_t why)
     /* Last, and out of everybody's sight: what fails may start something new. */
     up = link->up;
     free(link);
-    px_uplink_fail(&up, why);
+    px_channel_fail(&up, why);
 }
 
 struct px_link *px_link_find(const pmix_proc_t *server)
@@ -129,16 +129,16 @@ pmix_status_t px_link_make_primary(struct px_link *link)
     if (rc)
         return rc;
     if (client->primary) {
-        client->primary->up = m->uplink;
-        m->uplink = (struct px_uplink){.codec = m->put_local.codec};
-    } else if (m->uplink.send) { /* a server's way to itself */
-        px_uplink_fail(&m->uplink, PMIX_ERR_LOST_CONNECTION);
+        client->primary->up = m->channel;
+        m->channel = (struct px_channel){.codec = m->put_local.codec};
+    } else if (m->channel.send) { /* a server's way to itself */
+        px_channel_fail(&m->channel, PMIX_ERR_LOST_CONNECTION);
     }
     client->primary = link;
     if (!link)
         return PMIX_SUCCESS;
-    m->uplink = link->up;
-    link->up = (struct px_uplink){0};
+    m->channel = link->up;
+    link->up = (struct px_channel){0};
     m->standalone = false;
     return PMIX_SUCCESS;
 }
@@ -198,8 +198,8 @@ static void on_goodbye(struct px_call *call, void *args)
     g->call = call;
     g->server = link->server;
     g->timer = px_timer_create(px_process.loop, on_goodbye_slow, g);
-    px_uplink_begin(px_link_uplink(link), &w, PX_OP_FINALIZE);
-    if (!g->timer || px_uplink_request(px_link_uplink(link), &w, on_goodbye_reply, g))
+    px_channel_begin(px_link_uplink(link), &w, PX_OP_FINALIZE);
+    if (!g->timer || px_channel_request(px_link_uplink(link), &w, on_goodbye_reply, g))
         goodbye_end(g);
     else
         px_timer_set(g->timer, px_process.client->conf.finalize_timeout);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections to servers: a client has one, a tool may have several. One of them is primary: its
- * uplink is the model's, so that every call of the API goes there. */
+ * channel is the model's, so that every call of the API goes there. */
 #ifndef PX_CLIENT_LINK_H
 #define PX_CLIENT_LINK_H
 
 #include "core/base/list.h"
-#include "core/model/conn.h"
-#include "core/model/uplink.h"
+#include "core/link/conn.h"
+#include "core/link/channel.h"
 
 /* How to reach a server, as whom, and what came of it. */
 struct px_contact {
@@ -29,7 +29,7 @@ struct px_link {
     struct px_conn *conn;
     pmix_proc_t server;
     uint32_t pindex;
-    struct px_uplink up; /* unless it is primary: then the model's is its own */
+    struct px_channel up; /* unless it is primary: then the model's is its own */
 };
 
 /* connect.c. In the caller's thread: */
@@ -51,7 +51,7 @@ void px_link_close(struct px_link *link, pmix_status_t why);
 pmix_status_t px_link_make_primary(struct px_link *link);
 /* rank WILDCARD: any of the namespace. NULL. */
 struct px_link *px_link_find(const pmix_proc_t *server);
-struct px_uplink *px_link_uplink(struct px_link *link);
+struct px_channel *px_link_uplink(struct px_link *link);
 
 /* Any thread that holds the process lock: tells the server that we leave, waits for its answer as
  * long as conf.finalize_timeout, closes. PMIX_ERR_NOT_FOUND: there is no such link. */

@@ -109,10 +109,10 @@ static void on_commit(struct px_api *api)
     px_writer w;
 
     if (!m->standalone) { /* else nobody could ever ask */
-        px_uplink_begin(&m->uplink, &w, PX_OP_COMMIT);
+        px_channel_begin(&m->channel, &w, PX_OP_COMMIT);
         pack_scope(&w, PMIX_LOCAL, &m->put_local);
         pack_scope(&w, PMIX_REMOTE, &m->put_remote);
-        rc = px_uplink_request(&m->uplink, &w, px_api_status_reply, api);
+        rc = px_channel_request(&m->channel, &w, px_api_status_reply, api);
         px_writer_cleanup(&w);
         if (rc) { /* not sent: the next commit may have more luck */
             px_api_done(api, rc);

@@ -36,13 +36,13 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
 
 static void send_rest(struct support_ask *s, const pmix_query_t *queries, size_t n)
 {
-    struct px_uplink *up = &px_process.model->uplink;
+    struct px_channel *up = &px_process.model->channel;
     px_writer w;
 
-    px_uplink_begin(up, &w, PX_OP_QUERY);
+    px_channel_begin(up, &w, PX_OP_QUERY);
     px_pack_size(&w, n);
     px_pack(&w, queries, (int32_t)n, PMIX_QUERY);
-    pmix_status_t rc = px_uplink_request(up, &w, on_reply, s);
+    pmix_status_t rc = px_channel_request(up, &w, on_reply, s);
     px_writer_cleanup(&w);
     if (rc)
         finish(s, rc);

@@ -88,7 +88,7 @@ void px_api_done(struct px_api *op, pmix_status_t status)
 
 void px_api_request(struct px_api *op, px_writer *w, px_reply_fn reply)
 {
-    pmix_status_t rc = px_uplink_request(&px_process.model->uplink, w, reply, op);
+    pmix_status_t rc = px_channel_request(&px_process.model->channel, w, reply, op);
 
     px_writer_cleanup(w);
     if (rc)

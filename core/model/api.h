@@ -3,9 +3,9 @@
 #ifndef PX_MODEL_API_H
 #define PX_MODEL_API_H
 
-#include "core/model/args.h"
+#include "core/link/args.h"
 #include "core/model/nspace.h"
-#include "core/model/uplink.h"
+#include "core/link/channel.h"
 #include "core/rt/call.h"
 #include "core/rt/process.h"
 

@@ -18,7 +18,7 @@ pmix_status_t px_model_create(struct px_model **model)
     if (!m)
         return PMIX_ERR_NOMEM;
     px_proc_set(&m->self, "", PMIX_RANK_UNDEF);
-    m->uplink.codec = px_codec_default;
+    m->channel.codec = px_codec_default;
     px_writer_init(&m->put_local, px_codec_default);
     px_writer_init(&m->put_remote, px_codec_default);
     px_str_copy(m->hostname, sizeof(m->hostname), px_process.host);
@@ -51,7 +51,7 @@ void px_model_destroy(struct px_model *model)
     while ((ns = px_map_next(&model->nspaces, &pos, NULL, NULL)))
         nspace_free(ns);
     px_map_fini(&model->nspaces);
-    px_map_fini(&model->uplink.pending);
+    px_map_fini(&model->channel.pending);
     px_writer_cleanup(&model->put_local);
     px_writer_cleanup(&model->put_remote);
     px_iofs_fini(model);

@@ -7,7 +7,7 @@
 #include "core/base/list.h"
 #include "core/base/map.h"
 #include "core/model/procmap.h"
-#include "core/model/uplink.h"
+#include "core/link/channel.h"
 #include "core/types/type.h"
 #include "core/wire/codec.h"
 #include "tenon/gds.h"
@@ -33,7 +33,7 @@ struct px_nspace {
 
 struct px_model {
     struct px_map nspaces;
-    struct px_uplink uplink; /* this process's way to its server */
+    struct px_channel channel; /* this process's way to its server */
     pmix_proc_t self;
     struct px_nspace *own; /* self's namespace; NULL until known */
     bool standalone;       /* a singleton: there is no server to ask */

@@ -3,7 +3,7 @@
 #ifndef PX_MODEL_TOPOLOGY_H
 #define PX_MODEL_TOPOLOGY_H
 
-#include "core/rt/topo.h"
+#include "core/topo/topo.h"
 
 /* *topo borrows it (px_topo_load). Any thread; the first call may take long. Statuses of
  * px_topo_load, and PMIX_ERR_INIT. */

@@ -61,7 +61,7 @@ static bool code_dropped(struct px_notify *n, pmix_status_t code)
 /* A server's own handlers see what passes through it; only clients have somebody to tell. */
 static bool has_server(void)
 {
-    return px_process.model->uplink.send && !px_process.server;
+    return px_process.model->channel.send && !px_process.server;
 }
 
 /* ---- register -------------------------------------------------------------------------------- */
@@ -103,16 +103,16 @@ static void on_server_told(void *arg, pmix_status_t status PX_UNUSED,
 static pmix_status_t tell_server(struct register_op *op, const pmix_status_t *codes,
                                  size_t n)
 {
-    struct px_uplink *up = &px_process.model->uplink;
+    struct px_channel *up = &px_process.model->channel;
     px_writer w;
     pmix_status_t rc;
 
-    px_uplink_begin(up, &w, PX_OP_REGEVENTS);
+    px_channel_begin(up, &w, PX_OP_REGEVENTS);
     px_pack_size(&w, n);
     if (n > 0)
         px_pack(&w, codes, (int32_t)n, PMIX_STATUS);
     px_pack_infos(&w, op->info, op->n_info);
-    rc = px_uplink_request(up, &w, on_server_told, op);
+    rc = px_channel_request(up, &w, on_server_told, op);
     px_writer_cleanup(&w);
     return rc;
 }
@@ -194,13 +194,13 @@ struct deregister_op {
 /* No reply is made to this message. */
 static void untell_server(const pmix_status_t *codes, size_t n)
 {
-    struct px_uplink *up = &px_process.model->uplink;
+    struct px_channel *up = &px_process.model->channel;
     px_writer w;
 
-    px_uplink_begin(up, &w, PX_OP_DEREGEVENTS);
+    px_channel_begin(up, &w, PX_OP_DEREGEVENTS);
     for (size_t i = 0; i < n; i++)
         px_pack_status(&w, codes[i]);
-    (void)px_uplink_request(up, &w, NULL, NULL);
+    (void)px_channel_request(up, &w, NULL, NULL);
     px_writer_cleanup(&w);
 }
 
@@ -282,7 +282,7 @@ static void on_notify(struct px_api *api)
         px_api_done(api, PMIX_SUCCESS);
         return;
     }
-    px_uplink_begin(&px_process.model->uplink, &w, PX_OP_NOTIFY);
+    px_channel_begin(&px_process.model->channel, &w, PX_OP_NOTIFY);
     px_pack_status(&w, op->code);
     px_pack_u8(&w, op->range, PMIX_DATA_RANGE);
     px_pack_infos(&w, op->info, op->n_info);

@@ -29,7 +29,7 @@ bool px_event_wanted(const pmix_status_t *codes, size_t n_codes,
                      const pmix_proc_t *affected, size_t n_affected, pmix_status_t code,
                      const pmix_info_t *info, size_t n_info);
 
-/* How this process tells its server; set by the client role's init (through the uplink), used by
+/* How this process tells its server; set by the client role's init (through the channel), used by
  * PMIx_Register_event_handler, _Deregister_event_handler and PMIx_Notify_event. A server process
  * sets own_event so that its notifications go to its clients. */
 struct px_notify_hooks {

@@ -5,9 +5,9 @@
 
 #include "core/base/str.h"
 #include "core/rt/call.h"
-#include "core/rt/param.h"
-#include "core/rt/select.h"
-#include "core/rt/topo.h"
+#include "core/config/param.h"
+#include "core/plugin/select.h"
+#include "core/topo/topo.h"
 #include "core/types/type.h"
 
 #include <assert.h>

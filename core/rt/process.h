@@ -6,7 +6,7 @@
 #include "core/base/err.h"
 #include "core/rt/call.h"
 #include "core/rt/loop.h"
-#include "core/rt/param.h"
+#include "core/config/param.h"
 #include "tenon/component.h"
 
 #include <pthread.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_server_init and _finalize: the role's state made and unmade in order. */
 #include "core/model/nspace.h"
-#include "core/model/rendezvous.h"
+#include "core/link/rendezvous.h"
 #include "core/model/resources.h"
 #include "core/notify/notify.h"
 #include "core/notify/roles.h"
 #include "core/rt/call.h"
 #include "core/rt/log.h"
-#include "core/rt/param.h"
-#include "core/server/cleanup.h"
+#include "core/config/param.h"
+#include "core/server/cleanup/cleanup.h"
 #include "core/server/module.h"
-#include "core/server/session.h"
-#include "core/server/tool.h"
+#include "core/server/cleanup/session.h"
+#include "core/server/door/tool.h"
 #include "core/server/upcall.h"
 
 #include <stdio.h>
@@ -110,11 +110,11 @@ static pmix_status_t speak_for_self(struct px_model *m, const pmix_proc_t *self)
     px_writer_cleanup(&m->put_remote);
     px_writer_init(&m->put_local, px_codec_default);
     px_writer_init(&m->put_remote, px_codec_default);
-    m->uplink.send = own_send;
-    m->uplink.ctx = px_process.server;
-    m->uplink.last_tag = px_process.server->last_own_tag; /* answers may still come */
-    m->uplink.codec = px_codec_default;
-    m->uplink.server = *self;
+    m->channel.send = own_send;
+    m->channel.ctx = px_process.server;
+    m->channel.last_tag = px_process.server->last_own_tag; /* answers may still come */
+    m->channel.codec = px_codec_default;
+    m->channel.server = *self;
     return PMIX_SUCCESS;
 }
 
@@ -289,8 +289,8 @@ static void on_stop(struct px_call *call, void *args PX_UNUSED)
         px_server_peer_lost(srv, p, PMIX_SUCCESS);
     px_iof_peer_gone(srv, srv->self);
     m->client_left = NULL;
-    if (m->uplink.send == own_send)
-        px_uplink_fail(&m->uplink, PMIX_ERR_LOST_CONNECTION);
+    if (m->channel.send == own_send)
+        px_channel_fail(&m->channel, PMIX_ERR_LOST_CONNECTION);
     px_call_done(call, PMIX_SUCCESS);
 }
 

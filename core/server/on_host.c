@@ -2,7 +2,7 @@
 /* What only the host can do for a job: spawn, query, log, job control, monitoring. Decoded, handed
  * over, its answer packed. */
 #include "core/model/jobinfo.h"
-#include "core/server/cleanup.h"
+#include "core/server/cleanup/cleanup.h"
 #include "core/server/upcall.h"
 
 /* ---- spawn --------------------------------------------------------------------------------------- */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the host tells: namespaces and clients come and go. The public functions wait when they
  * are given no callback, also on the loop thread, where hosts call from inside upcalls. */
-#include "core/model/args.h"
+#include "core/link/args.h"
 #include "core/model/jobinfo.h"
 #include "core/rt/call.h"
 #include "core/rt/log.h"
-#include "core/server/cleanup.h"
-#include "core/server/collective.h"
+#include "core/server/cleanup/cleanup.h"
+#include "core/server/collective/collective.h"
 
 #include <string.h>
 

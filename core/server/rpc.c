@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests: from a frame to the handler in a table, and exactly one reply back. */
 #include "core/rt/log.h"
-#include "core/server/cleanup.h"
+#include "core/server/cleanup/cleanup.h"
 
 /* Requests that wait for others, or for a host that is slow, cost memory that their client chooses:
  * what it sends, and about REQUEST_B for each. */
@@ -80,8 +80,8 @@ static void answer_self(const struct px_server *srv, uint32_t tag, const px_buf 
 {
     struct px_model *m = px_process.model;
 
-    if (m && m->uplink.ctx == srv)
-        (void)px_uplink_reply(&m->uplink, tag, reply->data, reply->len);
+    if (m && m->channel.ctx == srv)
+        (void)px_channel_reply(&m->channel, tag, reply->data, reply->len);
 }
 
 static void on_own_reply(struct px_msg *msg)

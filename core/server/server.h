@@ -5,11 +5,11 @@
 
 #include "core/base/list.h"
 #include "core/base/map.h"
-#include "core/model/conn.h"
+#include "core/link/conn.h"
 #include "core/model/nspace.h"
-#include "core/model/uplink.h"
+#include "core/link/channel.h"
 #include "core/rt/process.h"
-#include "core/server/launch_env.h"
+#include "core/server/launch/launch_env.h"
 #include "pmix_server.h"
 #include "tenon/ptl.h"
 

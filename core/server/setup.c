@@ -2,7 +2,7 @@
 /* What a child needs to find us: its environment, and what hosts send along with a launch. */
 #include "core/base/env.h"
 #include "core/base/str.h"
-#include "core/model/args.h"
+#include "core/link/args.h"
 #include "core/rt/log.h"
 #include "core/server/server.h"
 

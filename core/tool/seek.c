@@ -4,7 +4,7 @@
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
-#include "core/model/rendezvous.h"
+#include "core/link/rendezvous.h"
 #include "core/tool/tool.h"
 
 #include <string.h>

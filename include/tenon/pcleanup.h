@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pcleanup: removes what was registered for removal, when the core says that its time has come, and
  * in any case when the server is gone. The core decides what, for whom and when, and writes it into
- * the server's journal (core/base/journal.h); a component reads it there. Contract in
+ * the server's journal (core/reclaim/journal.h); a component reads it there. Contract in
  * frameworks/pcleanup/README.md. */
 #ifndef TENON_PCLEANUP_H
 #define TENON_PCLEANUP_H

@@ -3,7 +3,7 @@
  * "rm -rf" takes for another like it. They take turns, and who begins changes, so that whatever else the
  * machine does hits both; what counts is the median of the ratios of each turn. In each of the FOLDERs;
  * without one in /tmp and /dev/shm. Exit status 1 if it is above 1.2 in any. */
-#include "core/base/rmtree.h"
+#include "core/reclaim/rmtree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
 #include "alloc_fail.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
-#include "core/rt/loader.h"
-#include "core/rt/param_impl.h"
+#include "core/plugin/loader.h"
+#include "core/config/param_impl.h"
 #include "process.h"
 
 #include <dlfcn.h>

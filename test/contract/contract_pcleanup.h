@@ -6,8 +6,8 @@
 
 #include "contract.h"
 #include "core/base/attr.h"
-#include "core/base/journal.h"
-#include "core/base/rmtree.h"
+#include "core/reclaim/journal.h"
+#include "core/reclaim/rmtree.h"
 #include "process.h"
 #include "tenon/pcleanup.h"
 

@@ -2,8 +2,8 @@
 /* Any infos as a request for clean-up: what is understood is all that was named, each once, in normal
  * form, and nothing is both to be removed and to be kept. Of each info the input has a byte for the key,
  * one for the type, and a text that ends in 0. */
-#include "core/base/rmtree.h"
-#include "core/server/cleanup_read.h"
+#include "core/reclaim/rmtree.h"
+#include "core/server/cleanup/cleanup_read.h"
 #include "fuzz.h"
 
 #include <string.h>

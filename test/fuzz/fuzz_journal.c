@@ -4,7 +4,7 @@
  * a path in normal form, and nothing of it is removed here. */
 #include "fuzz.h"
 #include "core/base/proc.h"
-#include "core/base/sweep_impl.h"
+#include "core/reclaim/sweep_impl.h"
 
 #include <string.h>
 #include <sys/mman.h>

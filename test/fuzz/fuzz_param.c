@@ -5,7 +5,7 @@
  * are. */
 #include "fuzz.h"
 #include "core/rt/log.h"
-#include "core/rt/param_impl.h"
+#include "core/config/param_impl.h"
 
 #include <inttypes.h>
 #include <string.h>

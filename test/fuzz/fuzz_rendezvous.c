@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "core/base/str.h"
-#include "core/model/rendezvous.h"
+#include "core/link/rendezvous.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* Any text as the paths that a client wants removed, split at commas as registered clean-up is. What
  * is taken is in normal form, means what the text means, and leads to nothing that is refused. */
 #include "fuzz.h"
-#include "core/base/rmtree.h"
+#include "core/reclaim/rmtree.h"
 
 #include <string.h>
 

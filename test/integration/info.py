@@ -20,7 +20,7 @@ import unittest
 
 BUILD = os.path.realpath(os.environ["TENON_BUILD"])
 INFO = os.path.join(BUILD, "contrib/tools/pmix_info")
-FAKES = os.path.join(BUILD, "test/unit/rt")
+FAKES = os.path.join(BUILD, "test/unit/plugin")
 CC = shlex.split(os.environ.get("CC", "cc"))
 SANITIZED = bool(os.environ.get("TENON_SANITIZE"))
 WELL = "configuration and components are all right\n"

@@ -47,7 +47,7 @@ class Place(unittest.TestCase):
         cls.probe = os.path.join(cls.root, "param_probe")
         cls.components = os.path.join(cls.root, "components")
         # Copies, for who may not look into the build folder.
-        shutil.copy(os.path.join(BUILD, "test/unit/rt/param_probe"), cls.probe)
+        shutil.copy(os.path.join(BUILD, "test/unit/config/param_probe"), cls.probe)
         os.mkdir(cls.components)
         for so in glob.glob(os.path.join(BUILD, "core/pmix/pmix_*.so")):
             shutil.copy(so, cls.components)

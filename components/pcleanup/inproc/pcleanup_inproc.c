@@ -6,7 +6,7 @@
 
 #include "core/base/err.h"
 #include "core/base/str.h"
-#include "core/base/sweep_work.h"
+#include "core/reclaim/sweep_work.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The janitor process, and how its server talks to it: orders by a packet socket one way, what
- * workers report (core/base/sweep_work.h) the other. */
+ * workers report (core/reclaim/sweep_work.h) the other. */
 #ifndef PX_PCLEANUP_JANITOR_H
 #define PX_PCLEANUP_JANITOR_H
 
-#include "core/base/sweep_work.h"
+#include "core/reclaim/sweep_work.h"
 
 enum janitor_order_type {
     ORDER_JOURNAL =

@@ -4,7 +4,7 @@
 #include "tenon/pcleanup.h"
 
 #include "core/base/err.h"
-#include "core/base/sweep_work.h"
+#include "core/reclaim/sweep_work.h"
 #include "janitor.h"
 
 #include <errno.h>

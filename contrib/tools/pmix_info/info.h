@@ -5,9 +5,9 @@
 #ifndef PMIX_INFO_INFO_H
 #define PMIX_INFO_INFO_H
 
-#include "core/rt/choice.h"
-#include "core/rt/loader.h"
-#include "core/rt/param_impl.h"
+#include "core/plugin/choice.h"
+#include "core/plugin/loader.h"
+#include "core/config/param_impl.h"
 
 #include <stdio.h>
 

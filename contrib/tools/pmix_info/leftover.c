@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What dead servers of this user have left behind; of all users, if it is root who asks. Nothing is
  * changed. Folders that anybody may write to are looked at, so what is found there may be anything,
- * and is believed as little as a server would (core/base/sweep_view.c). */
+ * and is believed as little as a server would (core/reclaim/sweep_view.c). */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "core/base/fd.h"
 #include "core/base/map.h"
 #include "core/base/path.h"
 #include "core/base/proc.h"
-#include "core/base/rmtree.h"
+#include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
-#include "core/base/sweep_impl.h"
+#include "core/reclaim/sweep_impl.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "contrib/tools/pmix_info/info.h"
 
 #include "core/base/str.h"
-#include "core/rt/trust.h"
+#include "core/config/trust.h"
 
 #include <string.h>
 

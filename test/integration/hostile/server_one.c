@@ -2,7 +2,7 @@
 /* A server of a case's own, in a child, and what is left of it. */
 #include "server_one.h"
 
-#include "core/base/journal.h"
+#include "core/reclaim/journal.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /* Folders that others have made where a server makes its own, with journals that name what must stay. */
 #include "server_one.h"
 
-#include "core/base/journal.h"
-#include "core/base/rmtree.h"
+#include "core/reclaim/journal.h"
+#include "core/reclaim/rmtree.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include "decoy.h"
 #include "hostile.h"
 
-#include "core/base/journal.h"
-#include "core/base/sweep.h"
+#include "core/reclaim/journal.h"
+#include "core/reclaim/sweep.h"
 #include "seccomp.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* Topology, binding, locality and distances as programs ask for them; in a process that nobody
  * launched, on a node that a file describes. */
 #include "core/client/client.h"
-#include "core/rt/topo.h"
+#include "core/topo/topo.h"
 #include "core/types/handle.h"
 #include "pmix_server.h"
 #include "px_test.h"

@@ -120,7 +120,7 @@ static void ask_nobody(struct px_api *api)
 {
     px_writer w;
 
-    px_uplink_begin(&px_process.model->uplink, &w, PX_OP_COMMIT);
+    px_channel_begin(&px_process.model->channel, &w, PX_OP_COMMIT);
     px_api_request(api, &w, px_api_status_reply);
 }
 
@@ -129,7 +129,7 @@ START_TEST(a_request_without_a_server_is_unreachable)
     struct px_api op = {.start = ask_nobody};
 
     begin();
-    px_process.model->uplink.codec = px_codec_default;
+    px_process.model->channel.codec = px_codec_default;
     ck_assert_int_eq(px_api_wait(&op), PMIX_ERR_UNREACH);
     end();
 }

@@ -6,7 +6,7 @@
 
 #include "core/base/attr.h"
 #include "core/rt/call.h"
-#include "core/rt/param_impl.h"
+#include "core/config/param_impl.h"
 #include "px_test.h"
 
 #include <dirent.h>

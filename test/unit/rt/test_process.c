@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/rt/call.h"
-#include "core/rt/param.h"
+#include "core/config/param.h"
 #include "core/rt/process.h"
 #include "alloc_fail.h"
-#include "fake.h"
-#include "fake_files.h"
+#include "test/unit/plugin/fake.h"
+#include "test/unit/plugin/fake_files.h"
 
 #include <sys/wait.h>
 

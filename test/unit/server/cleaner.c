@@ -5,7 +5,7 @@
 #include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
-#include "core/server/session_impl.h"
+#include "core/server/cleanup/session_impl.h"
 #include "fake_host.h"
 
 #include <fcntl.h>

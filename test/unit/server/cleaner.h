@@ -4,7 +4,7 @@
 #ifndef TEST_CLEANER_H
 #define TEST_CLEANER_H
 
-#include "core/server/cleanup_impl.h"
+#include "core/server/cleanup/cleanup_impl.h"
 #include "raw.h"
 
 #define CLEANER_WAIT_MS 10000

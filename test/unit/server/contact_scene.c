@@ -5,7 +5,7 @@
 #include "core/base/fd.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
-#include "core/server/session.h"
+#include "core/server/cleanup/session.h"
 #include "px_test.h"
 
 #include <dirent.h>

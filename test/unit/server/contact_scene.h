@@ -5,7 +5,7 @@
 #define TEST_CONTACT_SCENE_H
 
 #include "core/base/attr.h"
-#include "core/server/contact.h"
+#include "core/server/door/rendezvous_publish.h"
 #include "files.h"
 
 /* That of the node, and the server's own. */

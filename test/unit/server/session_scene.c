@@ -2,7 +2,7 @@
 #include "session_scene.h"
 
 #include "core/base/path.h"
-#include "core/base/rmtree.h"
+#include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
 #include "fake_host.h"
 #include "px_test.h"

@@ -4,7 +4,7 @@
 #ifndef TEST_SESSION_SCENE_H
 #define TEST_SESSION_SCENE_H
 
-#include "core/server/session.h"
+#include "core/server/cleanup/session.h"
 #include "files.h"
 
 extern char session_top[64];

@@ -4,7 +4,7 @@
 #include "core/base/fd.h"
 #include "core/base/proc.h"
 #include "core/base/str.h"
-#include "core/server/cleanup_impl.h"
+#include "core/server/cleanup/cleanup_impl.h"
 #include "fake_host.h"
 #include "px_test.h"
 #include "raw.h"

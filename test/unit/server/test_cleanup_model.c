@@ -3,10 +3,10 @@
  * stands in the journal is what the model says. PX_TEST_SEED=<number> makes other requests. */
 #include "alloc_fail.h"
 #include "core/base/fd.h"
-#include "core/base/rmtree.h"
+#include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
-#include "core/server/cleanup.h"
-#include "core/server/session.h"
+#include "core/server/cleanup/cleanup.h"
+#include "core/server/cleanup/session.h"
 #include "fake_host.h"
 #include "px_test.h"
 #include "raw.h"

@@ -3,7 +3,7 @@
 #include "alloc_fail.h"
 #include "cleaner.h"
 #include "core/base/str.h"
-#include "core/server/session_impl.h"
+#include "core/server/cleanup/session_impl.h"
 #include "fake_host.h"
 #include "px_test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fence, connect, disconnect: who is waited for, when the host is asked, and what ends them all. */
-#include "core/server/collective.h"
+#include "core/server/collective/collective.h"
 
 #include "fake_host.h"
 #include "px_test.h"

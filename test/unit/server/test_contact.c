@@ -6,8 +6,8 @@
 #include "alloc_fail.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
-#include "core/model/rendezvous.h"
-#include "core/server/session.h"
+#include "core/link/rendezvous.h"
+#include "core/server/cleanup/session.h"
 #include "fake_host.h"
 #include "px_test.h"
 

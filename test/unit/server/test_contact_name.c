@@ -4,7 +4,7 @@
 #include "contact_scene.h"
 
 #include "core/base/str.h"
-#include "core/model/rendezvous.h"
+#include "core/link/rendezvous.h"
 #include "px_test.h"
 #include "seccomp.h"
 

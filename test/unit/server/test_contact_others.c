@@ -3,7 +3,7 @@
 #include "contact_scene.h"
 
 #include "core/base/clock.h"
-#include "core/model/rendezvous.h"
+#include "core/link/rendezvous.h"
 #include "others.h"
 #include "px_test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Get and direct modex: what is there, what is waited for, what the host is asked. */
 #include "core/base/str.h"
-#include "core/server/want.h"
+#include "core/server/data/pending_get.h"
 #include "fake_host.h"
 #include "px_test.h"
 #include "raw.h"

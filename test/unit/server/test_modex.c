@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What servers give each other when a fence collects data. The other node's server is played by
  * this test: it reads what ours gives its host, and writes what comes back. */
-#include "core/server/collective.h"
+#include "core/server/collective/collective.h"
 
 #include "core/base/str.h"
 #include "fake_host.h"

@@ -4,7 +4,7 @@
 #include "core/base/fd.h"
 #include "core/base/proc.h"
 #include "core/rt/call.h"
-#include "core/server/pidof.h"
+#include "core/server/cleanup/pidof.h"
 #include "px_test.h"
 
 #include <fcntl.h>

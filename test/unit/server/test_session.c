@@ -5,7 +5,7 @@
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/path.h"
-#include "core/base/rmtree.h"
+#include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
 #include "px_test.h"
 #include "seccomp.h"

@@ -2,10 +2,10 @@
 /* A server whose folder, journal or rendezvous file cannot be made, or is taken from it: it starts all the
  * same, says so, leaves nothing, and touches nothing of others. */
 #include "core/base/path.h"
-#include "core/base/rmtree.h"
+#include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
-#include "core/server/contact.h"
-#include "core/server/session.h"
+#include "core/server/door/rendezvous_publish.h"
+#include "core/server/cleanup/session.h"
 #include "fake_host.h"
 #include "px_test.h"
 #include "raw.h"

@@ -2,7 +2,7 @@
 /* The journal of a server: records that are all there or not at all, and what it says of things the server
  * makes. */
 #include "core/base/path.h"
-#include "core/base/rmtree.h"
+#include "core/reclaim/rmtree.h"
 #include "px_test.h"
 #include "session_scene.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where root's server has its private folder: nowhere where a user could put another in its place. */
-#include "core/base/rmtree.h"
+#include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
-#include "core/server/session.h"
+#include "core/server/cleanup/session.h"
 #include "fake_host.h"
 #include "px_test.h"
 #include "tree.h"

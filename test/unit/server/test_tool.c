@@ -7,7 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/str.h"
-#include "core/model/rendezvous.h"
+#include "core/link/rendezvous.h"
 
 #include <arpa/inet.h>
 #include <string.h>

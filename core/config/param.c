@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parameters: all settings that were found, in the order found, and the tables that
+ * give them a meaning. A setting that is overruled stays: its text may have been handed
+ * out, and who asks where a value comes from wants to see what it beat. */
+#include "core/config/param_impl.h"
+
+#include "core/base/str.h"
+#include "core/base/strv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- settings -------------------------------------------------------------------- */
+
+static void free_setting(struct px_setting *s)
+{
+    if (!s)
+        return;
+    free(s->name);
+    free(s->value);
+    free(s->where);
+    free(s);
+}
+
+/* Two values in one file cannot both be meant. */
+static void look_for_twin(struct px_params *p, const struct px_setting *s)
+{
+    const struct px_setting *twin = s->older;
+
+    if (s->file && twin && twin->file == s->file && strcmp(twin->value, s->value) != 0)
+        px_params_complain(p, PX_PARAM_WRONG,
+                           "%s: %s = \"%.80s\": was \"%.80s\" at %s; the last counts",
+                           s->where, s->name, s->value, twin->value, twin->where);
+}
+
+pmix_status_t px_params_add(struct px_params *p, const char *name, const char *value,
+                            enum px_param_source source, unsigned file,
+                            const char *where)
+{
+    if (!px_param_is_name(name))
+        return PMIX_ERR_BAD_PARAM;
+    struct px_setting *s = calloc(1, sizeof(*s));
+    if (!s)
+        return PMIX_ERR_NOMEM;
+    s->name = strdup(name);
+    s->value = strdup(value);
+    s->where = strdup(where);
+    s->source = source;
+    s->file = file;
+    s->number = p->n_settings;
+    s->older = px_map_sget(&p->by_name, name);
+    if (!s->name || !s->value || !s->where || px_map_sput(&p->by_name, name, s, NULL)) {
+        free_setting(s);
+        return PMIX_ERR_NOMEM;
+    }
+    *p->end = s;
+    p->end = &s->next;
+    p->n_settings++;
+    look_for_twin(p, s);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_params_set(struct px_params *p, const char *name, const char *value,
+                            enum px_param_source source, const char *where)
+{
+    return px_params_add(p, name, value, source, 0, where);
+}
+
+bool px_params_has(const struct px_params *p, const char *prefix)
+{
+    for (const struct px_setting *s = p->first; s; s = s->next) {
+        if (px_str_starts(s->name, prefix))
+            return true;
+    }
+    return false;
+}
+
+const char *px_params_home(const struct px_params *p)
+{
+    return p->home;
+}
+
+/* ---- who wins -------------------------------------------------------------------- */
+
+/* The stronger source; of equals the name itself before its synonyms, then the last. */
+static int by_strength(const void *a, const void *b)
+{
+    const struct px_past *x = a;
+    const struct px_past *y = b;
+
+    if (x->setting->source != y->setting->source)
+        return x->setting->source > y->setting->source ? -1 : 1;
+    if (x->synonym != y->synonym)
+        return x->synonym ? 1 : -1;
+    return x->setting->number > y->setting->number ? -1 : 1;
+}
+
+static pmix_status_t add_past(px_history *h, const struct px_params *p,
+                              const char *name, bool synonym)
+{
+    const struct px_setting *s = px_map_sget(&p->by_name, name);
+
+    for (; s; s = s->older) {
+        struct px_past *v = reallocarray(h->v, h->n + 1, sizeof(*v));
+        if (!v)
+            return PMIX_ERR_NOMEM;
+        h->v = v;
+        h->v[h->n++] = (struct px_past){s, synonym, false};
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t add_old_names(px_history *h, const struct px_params *p,
+                                   const char *old_names)
+{
+    PX_AUTO(px_strv) names = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (!old_names)
+        return PMIX_SUCCESS;
+    names = px_strv_split(old_names, ',', false);
+    if (!names)
+        return PMIX_ERR_NOMEM;
+    for (size_t i = 0; names[i] && !rc; i++)
+        rc = add_past(h, p, px_str_trim(names[i]), true);
+    return rc;
+}
+
+pmix_status_t px_params_history(const struct px_params *p, const char *name,
+                                px_history *out)
+{
+    const struct px_declared *d = px_map_sget(&p->declared, name);
+    const struct px_param_foreign *foreign;
+    PX_AUTO(px_history) h = {0};
+
+    pmix_status_t rc = add_past(&h, p, name, false);
+    if (!rc && d)
+        rc = add_old_names(&h, p, d->param.old_names);
+    for (size_t i = 0; !rc && (foreign = px_param_foreign_at(i)); i++) {
+        if (foreign->ours && strcmp(foreign->ours, name) == 0)
+            rc = add_past(&h, p, foreign->name, true);
+    }
+    if (rc)
+        return rc;
+    if (h.n)
+        qsort(h.v, h.n, sizeof(*h.v), by_strength);
+    *out = h;
+    h = (px_history){0};
+    return PMIX_SUCCESS;
+}
+
+void px_history_cleanup(px_history *h)
+{
+    free(h->v);
+}
+
+const char *px_params_text(const struct px_params *p, const char *name,
+                           enum px_param_source *source, const char **where)
+{
+    PX_AUTO(px_history) h = {0};
+
+    if (px_params_history(p, name, &h) || !h.n)
+        return NULL;
+    const struct px_setting *s = h.v[0].setting;
+    if (source)
+        *source = s->source;
+    if (where)
+        *where = s->where;
+    return s->value;
+}
+
+/* ---- tables ---------------------------------------------------------------------- */
+
+static void free_declared(struct px_declared *d)
+{
+    if (!d)
+        return;
+    free(d->name);
+    free(d->owner);
+    free((char *)d->param.old_names);
+    free(d);
+}
+
+static struct px_declared *make_declared(const char *owner, const char *prefix,
+                                         const struct px_param *param)
+{
+    struct px_declared *d = calloc(1, sizeof(*d));
+
+    if (!d)
+        return NULL;
+    d->param = *param;
+    d->name = px_strf("%s%s", prefix, param->name);
+    d->owner = strdup(owner);
+    d->param.old_names = param->old_names ? strdup(param->old_names) : NULL;
+    if (d->name && d->owner && (d->param.old_names || !param->old_names))
+        return d;
+    free_declared(d);
+    return NULL;
+}
+
+static pmix_status_t remember_old_names(struct px_params *p, struct px_declared *d)
+{
+    PX_AUTO(px_strv) names = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (!d->param.old_names)
+        return PMIX_SUCCESS;
+    names = px_strv_split(d->param.old_names, ',', false);
+    if (!names)
+        return PMIX_ERR_NOMEM;
+    for (size_t i = 0; names[i] && !rc; i++)
+        rc = px_map_sput(&p->old, px_str_trim(names[i]), d, NULL);
+    return rc;
+}
+
+static pmix_status_t declare_one(struct px_params *p, const char *owner,
+                                 const char *prefix, const struct px_param *param)
+{
+    PX_AUTOFREE char *name = px_strf("%s%s", prefix, param->name);
+
+    if (!name)
+        return PMIX_ERR_NOMEM;
+    if (px_map_sget(&p->declared, name))
+        return PMIX_SUCCESS;
+    struct px_declared *d = make_declared(owner, prefix, param);
+    if (!d || px_map_sput(&p->declared, name, d, NULL)) {
+        free_declared(d);
+        return PMIX_ERR_NOMEM;
+    }
+    return remember_old_names(p, d);
+}
+
+pmix_status_t px_params_declare(struct px_params *p, const char *owner,
+                                const char *prefix, const struct px_param *table)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (; table && table->kind != PX_PARAM_KIND_END && !rc; table++)
+        rc = declare_one(p, owner, prefix, table);
+    return rc;
+}
+
+/* Keeps what a configuration borrows. */
+static pmix_status_t keep(struct px_params *p, char **vector)
+{
+    char ***v = reallocarray(p->kept, p->n_kept + 1, sizeof(*v));
+
+    if (!v)
+        return PMIX_ERR_NOMEM;
+    p->kept = v;
+    p->kept[p->n_kept++] = vector;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t store_list(struct px_params *p, const char *text, void *member)
+{
+    PX_AUTO(px_strv) words = px_strv_split(text, ',', false);
+    PX_AUTO(px_strv) list = NULL;
+
+    for (size_t i = 0; words && words[i]; i++) {
+        const char *word = px_str_trim(words[i]);
+        if (*word && px_strv_append(&list, word))
+            return PMIX_ERR_NOMEM;
+    }
+    if (!list)
+        list = calloc(1, sizeof(*list));
+    if (!list || keep(p, list))
+        return PMIX_ERR_NOMEM;
+    *(char ***)member = list;
+    list = NULL;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t store_path(struct px_params *p, const char *text, void *member)
+{
+    PX_AUTO(px_strv) one = NULL;
+    PX_AUTOFREE char *path = px_strf("%s%s", p->home, text + 1);
+
+    if (!path || px_strv_append(&one, path) || keep(p, one))
+        return PMIX_ERR_NOMEM;
+    *(const char **)member = one[0];
+    one = NULL;
+    return PMIX_SUCCESS;
+}
+
+/* PMIX_ERR_BAD_PARAM: text is not what param wants. */
+static pmix_status_t store(struct px_params *p, const struct px_param *param,
+                           const char *text, void *member)
+{
+    bool from_home = param->kind == PX_PARAM_KIND_PATH && px_str_starts(text, "~/");
+
+    if (param->kind == PX_PARAM_KIND_LIST)
+        return store_list(p, text, member);
+    if (from_home)
+        return p->home ? store_path(p, text, member) : PMIX_ERR_BAD_PARAM;
+    return px_param_from_text(param, text, member) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+}
+
+static void bad_value(struct px_params *p, const struct px_param *param,
+                      const struct px_setting *s, const char *instead)
+{
+    char expected[256];
+
+    px_param_expected(param, expected, sizeof(expected));
+    px_params_complain(p, PX_PARAM_WRONG, "%s: %s%s = \"%.80s\": expected %s%s",
+                       s->where, s->source == PX_SOURCE_ENV ? "PMIX_MCA_" : "", s->name,
+                       s->value, expected, instead);
+}
+
+/* The strongest value that fits, in the end the default; the others are problems. */
+static pmix_status_t parse_one(struct px_params *p, const struct px_param *param,
+                               const char *name, void *member, struct px_err *err)
+{
+    PX_AUTO(px_history) h = {0};
+    pmix_status_t rc = px_params_history(p, name, &h);
+    char instead[160] = "";
+    size_t used = h.n;
+
+    /* Weakest first: what is there in the end is the strongest. */
+    if (!rc && param->def)
+        rc = store(p, param, param->def, member);
+    if (rc)
+        return px_err_set(err, rc, "parameter %s: %s", name,
+                          rc == PMIX_ERR_NOMEM ? "out of memory"
+                                               : "its default does not fit");
+    for (size_t i = h.n; i-- > 0;) {
+        rc = store(p, param, h.v[i].setting->value, member);
+        if (rc == PMIX_ERR_NOMEM)
+            return px_err_set(err, rc, "parameter %s: out of memory", name);
+        h.v[i].fits = !rc;
+        used = rc ? used : i;
+    }
+    if (used < h.n)
+        snprintf(instead, sizeof(instead), "; using \"%.40s\" of %.80s",
+                 h.v[used].setting->value, h.v[used].setting->where);
+    else if (param->def)
+        snprintf(instead, sizeof(instead), "; using the default, %.80s", param->def);
+    for (size_t i = 0; i < h.n; i++) {
+        if (!h.v[i].fits)
+            bad_value(p, param, h.v[i].setting, i < used ? instead : "");
+    }
+    return PMIX_SUCCESS;
+}
+
+union any_value {
+    int64_t number;
+    const void *text;
+    struct px_param_version version;
+};
+
+static pmix_status_t parse(struct px_params *p, const char *prefix,
+                           const struct px_param *table, void *conf, struct px_err *err)
+{
+    union any_value unused;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (; table->kind != PX_PARAM_KIND_END && !rc; table++) {
+        PX_AUTOFREE char *name = px_strf("%s%s", prefix, table->name);
+        if (!name)
+            return px_err_set(err, PMIX_ERR_NOMEM, "parameters: out of memory");
+        rc = parse_one(p, table, name,
+                       conf ? (void *)((char *)conf + table->offset) : &unused, err);
+    }
+    return rc;
+}
+
+pmix_status_t px_params_parse(struct px_params *p, const char *prefix,
+                              const struct px_param *table, void *conf,
+                              struct px_err *err)
+{
+    if (px_params_declare(p, "core", prefix, table))
+        return px_err_set(err, PMIX_ERR_NOMEM, "parameters: out of memory");
+    return parse(p, prefix, table, conf, err);
+}
+
+pmix_status_t px_params_check(struct px_params *p, const char *prefix,
+                              const struct px_param *table, struct px_err *err)
+{
+    return parse(p, prefix, table, NULL, err);
+}
+
+pmix_status_t px_params_check_core(struct px_params *p, struct px_err *err)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (const struct px_param_set *s = px_core_params; !rc && s->prefix; s++) {
+        rc = px_params_declare(p, "core", s->prefix, s->table);
+        if (rc)
+            px_err_set(err, rc, "cannot read parameters: out of memory");
+        else
+            rc = px_params_check(p, s->prefix, s->table, err);
+    }
+    return rc;
+}
+
+bool px_params_fits(const struct px_params *p, const struct px_param *param,
+                    const char *text)
+{
+    union any_value unused;
+
+    if (param->kind == PX_PARAM_KIND_LIST)
+        return true;
+    if (param->kind == PX_PARAM_KIND_PATH && px_str_starts(text, "~/"))
+        return p->home != NULL;
+    return px_param_from_text(param, text, &unused);
+}
+
+/* ---- life ------------------------------------------------------------------------ */
+
+struct px_params *px_params_empty(const char *home)
+{
+    struct px_params *p = calloc(1, sizeof(*p));
+
+    if (!p)
+        return NULL;
+    p->end = &p->first;
+    p->unseen = &p->first;
+    if (home && !(p->home = strdup(home))) {
+        free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void px_params_destroy(struct px_params *p)
+{
+    struct px_declared *d;
+    size_t pos = 0;
+
+    if (!p)
+        return;
+    for (struct px_setting *s = p->first, *next; s; s = next) {
+        next = s->next;
+        free_setting(s);
+    }
+    while ((d = px_map_next(&p->declared, &pos, NULL, NULL)))
+        free_declared(d);
+    px_map_fini(&p->by_name);
+    px_map_fini(&p->declared);
+    px_map_fini(&p->old);
+    for (size_t i = 0; i < p->n_kept; i++)
+        px_strv_free(p->kept[i]);
+    for (size_t i = 0; i < p->n_problems; i++)
+        free(p->problems[i].text);
+    for (size_t i = 0; i < p->n_files; i++)
+        free(p->files[i].path);
+    free(p->files);
+    free(p->sysconfdir);
+    free(p->kept);
+    free(p->problems);
+    px_strv_free(p->hidden);
+    free(p->home);
+    free(p);
+}

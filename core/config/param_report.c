@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is wrong with the settings: kept as it is found, told once. */
+#include "core/config/param_impl.h"
+
+#include "core/base/str.h"
+#include "core/base/strv.h"
+#include "core/rt/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum strict { STRICT_OFF, STRICT_WARN, STRICT_ERROR };
+
+static const struct px_param_name stricts[] = {
+    {"off", STRICT_OFF},
+    {"warn", STRICT_WARN},
+    {"error", STRICT_ERROR},
+    {NULL, 0},
+};
+
+struct strict_conf {
+    int64_t strict;
+};
+
+const struct px_param px_param_strict[] = {
+    PX_PARAM_ENUM(struct strict_conf, strict, "warn", stricts,
+                  "What comes of wrong parameters: a warning each, failure, or nothing",
+                  .level = 1),
+    PX_PARAM_END,
+};
+
+/* ---- problems -------------------------------------------------------------------- */
+
+static bool is_kept(const struct px_params *p, const char *text)
+{
+    for (size_t i = 0; i < p->n_problems; i++) {
+        if (strcmp(p->problems[i].text, text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* There is a limit to what anybody reads: the last line stands for all others. */
+static bool is_full(const struct px_params *p)
+{
+    return p->n_problems > PX_PARAM_MAX_PROBLEMS;
+}
+
+/* Out of memory loses the line, which is the least of the troubles then. */
+void px_params_complain(struct px_params *p, enum px_param_severity severity,
+                        const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+
+    if (is_full(p)) {
+        struct px_problem *last = &p->problems[PX_PARAM_MAX_PROBLEMS];
+        last->severity = severity < last->severity ? severity : last->severity;
+        return;
+    }
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    if (is_kept(p, text))
+        return;
+    if (p->n_problems == PX_PARAM_MAX_PROBLEMS)
+        snprintf(text, sizeof(text), "more is wrong with the parameters");
+    struct px_problem *v = reallocarray(p->problems, p->n_problems + 1, sizeof(*v));
+    if (!v)
+        return;
+    p->problems = v;
+    char *copy = strdup(text);
+    if (copy)
+        p->problems[p->n_problems++] = (struct px_problem){severity, copy, false};
+}
+
+/* ---- names that nobody declares -------------------------------------------------- */
+
+pmix_status_t px_params_pardon(struct px_params *p, const char *prefix)
+{
+    return px_strv_append_unique(&p->hidden, prefix);
+}
+
+static bool is_hidden(const struct px_params *p, const char *name)
+{
+    for (char *const *prefix = p->hidden; prefix && *prefix; prefix++) {
+        if (px_str_starts(name, *prefix))
+            return true;
+    }
+    return false;
+}
+
+enum { N_NEAR = 3 };
+
+struct near {
+    const char *name;
+    size_t distance;
+};
+
+/* The nearest names that exist, best first; the closer ones push others out. */
+static void offer(struct near near[N_NEAR], const char *name, size_t distance)
+{
+    size_t i = N_NEAR;
+
+    for (; i > 0 &&
+           (!near[i - 1].name || distance < near[i - 1].distance ||
+            (distance == near[i - 1].distance && strcmp(name, near[i - 1].name) < 0));
+         i--) {
+        if (i < N_NEAR)
+            near[i] = near[i - 1];
+    }
+    if (i < N_NEAR)
+        near[i] = (struct near){name, distance};
+}
+
+/* "; did you mean a, b or c?", "" if none is near enough to be what was meant. */
+static void say_nearest(const struct px_params *p, const char *name, char *text,
+                        size_t size)
+{
+    struct near near[N_NEAR] = {{NULL, 0}};
+    const size_t limit = strlen(name) / 3 + 1;
+    const struct px_declared *d;
+    size_t len = 0, n = 0;
+
+    for (size_t pos = 0; (d = px_map_next(&p->declared, &pos, NULL, NULL));) {
+        size_t distance = px_str_distance(d->name, name);
+        if (distance < limit)
+            offer(near, d->name, distance);
+    }
+    while (n < N_NEAR && near[n].name && near[n].distance <= near[0].distance + 1)
+        n++;
+    text[0] = '\0';
+    for (size_t i = 0; i < n && len < size; i++) {
+        bool last = i + 1 == n;
+        len += (size_t)snprintf(text + len, size - len, "%s%s%s",
+                                i == 0 ? "; did you mean "
+                                : last ? " or "
+                                       : ", ",
+                                near[i].name, last ? "?" : "");
+    }
+}
+
+/* Launchers set parameters of all libraries in the environment of their processes. */
+static void judge_foreign(struct px_params *p, const struct px_setting *s,
+                          const struct px_param_foreign *foreign)
+{
+    bool was_meant = s->source != PX_SOURCE_ENV;
+
+    if (foreign->ours)
+        return;
+    px_params_complain(p, was_meant ? PX_PARAM_ODD : PX_PARAM_NOTE,
+                       "%s: %s does not apply: %s", s->where, s->name, foreign->why);
+}
+
+static void judge(struct px_params *p, const struct px_setting *s)
+{
+    const struct px_declared *now = px_map_sget(&p->old, s->name);
+    const char *env = s->source == PX_SOURCE_ENV ? "PMIX_MCA_" : "";
+    const struct px_param_foreign *foreign;
+    char nearest[256];
+
+    if (px_map_sget(&p->declared, s->name) || is_hidden(p, s->name))
+        return;
+    if (now) {
+        px_params_complain(p, PX_PARAM_ODD, "%s: %s%s is called %s now", s->where, env,
+                           s->name, now->name);
+        return;
+    }
+    foreign = px_param_foreign_find(s->name);
+    if (foreign) {
+        judge_foreign(p, s, foreign);
+        return;
+    }
+    if (is_full(p))
+        nearest[0] = '\0'; /* costs, and nobody would read it */
+    else
+        say_nearest(p, s->name, nearest, sizeof(nearest));
+    px_params_complain(p, PX_PARAM_WRONG, "%s: unknown parameter %s%s = \"%.80s\"%s",
+                       s->where, env, s->name, s->value, nearest);
+}
+
+/* The override file has the last word, and says so to who tried to have it. */
+static void judge_override(struct px_params *p, const struct px_setting *s)
+{
+    PX_AUTO(px_history) h = {0};
+    const struct px_setting *newest = px_map_sget(&p->by_name, s->name);
+
+    if (s->source != PX_SOURCE_OVERRIDE_FILE)
+        return;
+    while (newest && newest->source != s->source)
+        newest = newest->older;
+    /* Of a name that is there many times, not each asks for all. */
+    if (newest != s || px_params_history(p, s->name, &h) || h.n < 2 ||
+        h.v[0].setting != s)
+        return;
+    for (size_t i = 1; i < h.n; i++) {
+        const struct px_setting *beaten = h.v[i].setting;
+        if (beaten->source <= PX_SOURCE_SYSTEM_FILE || beaten->source == s->source ||
+            strcmp(beaten->value, s->value) == 0)
+            continue;
+        px_params_complain(p, PX_PARAM_ODD,
+                           "%s: %s = \"%.80s\" overrules \"%.80s\" of %s", s->where,
+                           s->name, s->value, beaten->value, beaten->where);
+        return;
+    }
+}
+
+void px_params_look_for_unknown(struct px_params *p)
+{
+    while (*p->unseen) {
+        judge(p, *p->unseen);
+        judge_override(p, *p->unseen);
+        p->unseen = &(*p->unseen)->next;
+    }
+}
+
+/* ---- telling --------------------------------------------------------------------- */
+
+/* A thousand ranks of a job are not to say the same thousand times. */
+static enum px_log_level level_of(const struct px_params *p,
+                                  const struct px_problem *problem, int64_t strict)
+{
+    if (problem->severity == PX_PARAM_NOTE || p->one_of_many)
+        return PX_LOG_INFO;
+    return problem->severity == PX_PARAM_WRONG && strict == STRICT_ERROR ? PX_LOG_ERROR
+                                                                         : PX_LOG_WARN;
+}
+
+pmix_status_t px_params_settle(struct px_params *p, struct px_err *err)
+{
+    struct strict_conf conf = {STRICT_WARN};
+    const struct px_problem *fatal = NULL;
+
+    px_params_parse(p, "mca_base_", px_param_strict, &conf, NULL);
+    px_params_look_for_unknown(p);
+    for (size_t i = 0; i < p->n_problems; i++) {
+        struct px_problem *problem = &p->problems[i];
+        bool is_fatal = conf.strict == STRICT_ERROR &&
+                        problem->severity == PX_PARAM_WRONG;
+
+        if (problem->told)
+            continue;
+        problem->told = true;
+        if (is_fatal && !fatal && err)
+            fatal = problem; /* whoever gets err tells it */
+        else if (conf.strict != STRICT_OFF)
+            px_log(level_of(p, problem, conf.strict), "param", "%s", problem->text);
+    }
+    return fatal ? px_err_set(err, PMIX_ERR_BAD_PARAM, "%s", fatal->text)
+                 : PMIX_SUCCESS;
+}

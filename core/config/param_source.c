@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where settings come from: parameter files, the environment, info given to an init
+ * function. */
+#include "core/base/str.h"
+#include "core/base/strv.h"
+#include "core/config/config.h"
+#include "core/config/param_impl.h"
+#include "core/config/trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define ENV_PREFIX "PMIX_MCA_"
+#define ENV_DEBUG  "PMIX_DEBUG="
+
+enum { FILE_MAX = 1 << 20, MAX_DEPTH = 16, MAX_FILES = 1000 };
+
+/* ---- files ----------------------------------------------------------------------- */
+
+/* A file being read, and the one that includes it. */
+struct reading {
+    struct px_params *params;
+    const char *path;
+    enum px_param_source source;
+    bool needed;
+    bool guarded;
+    unsigned depth;
+    dev_t dev;
+    ino_t ino;
+    const struct reading *by;
+};
+
+static pmix_status_t read_one(struct reading *r, const char *asked_at);
+
+static bool is_being_read(const struct reading *r)
+{
+    for (const struct reading *by = r->by; by; by = by->by) {
+        if (by->dev == r->dev && by->ino == r->ino)
+            return true;
+    }
+    return false;
+}
+
+/* O_NONBLOCK because somebody may have put a FIFO there. */
+static int open_text(const char *path)
+{
+    int fd;
+
+    do
+        fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* The whole of a regular file, malloc'd and terminated; NULL and errno otherwise: EDEADLK for
+ * one that is being read already. */
+static char *read_text(struct reading *r, const char *path, size_t *len)
+{
+    struct stat st;
+
+    PX_AUTOCLOSE int fd = open_text(path);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return NULL;
+    r->dev = st.st_dev;
+    r->ino = st.st_ino;
+    if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX) {
+        errno = S_ISREG(st.st_mode) ? EFBIG : S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+        return NULL;
+    }
+    if (is_being_read(r)) {
+        errno = EDEADLK;
+        return NULL;
+    }
+    PX_AUTOFREE char *text = malloc((size_t)st.st_size + 1);
+    if (!text)
+        return NULL;
+    for (*len = 0; *len < (size_t)st.st_size;) {
+        ssize_t n = read(fd, text + *len, (size_t)st.st_size - *len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return NULL;
+        if (n == 0)
+            break;
+        *len += (size_t)n;
+    }
+    text[*len] = '\0';
+    return px_take(&text);
+}
+
+static const char *reason(int errnum)
+{
+    switch (errnum) {
+    case EDEADLK:
+        return "it includes itself";
+    case EFBIG:
+        return "it has more than 1 MiB";
+    case EINVAL:
+        return "it is not a regular file";
+    default:
+        return strerror(errnum);
+    }
+}
+
+/* Relative names are relative to the folder of the file that holds them. */
+static char *beside(const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (name[0] == '/' || !slash)
+        return strdup(name);
+    return px_strf("%.*s/%s", (int)(slash - path), path, name);
+}
+
+static pmix_status_t read_included(struct reading *r, const char *name,
+                                   const char *where)
+{
+    PX_AUTOFREE char *path = beside(r->path, name);
+    struct reading inner = *r;
+
+    if (!path)
+        return PMIX_ERR_NOMEM;
+    inner.path = path;
+    inner.by = r;
+    inner.needed = true;
+    inner.depth++;
+    return read_one(&inner, where);
+}
+
+static pmix_status_t take_line(struct reading *r, unsigned file,
+                               const struct px_param_line *line)
+{
+    PX_AUTOFREE char *where = px_strf("%s:%lu", r->path, line->number);
+
+    if (!where)
+        return PMIX_ERR_NOMEM;
+    if (line->wrong) {
+        px_params_complain(r->params, PX_PARAM_WRONG, "%s: \"%s\": %s", where,
+                           line->shown, line->wrong);
+        return PMIX_SUCCESS;
+    }
+    if (line->include)
+        return read_included(r, line->include, where);
+    return px_params_add(r->params, line->name, line->value, r->source, file, where);
+}
+
+/* PMIX_ERR_NOMEM. */
+static pmix_status_t remember_file(const struct reading *r, bool read)
+{
+    struct px_params *p = r->params;
+    struct px_param_file *v = reallocarray(p->files, p->n_files + 1, sizeof(*v));
+
+    if (!v)
+        return PMIX_ERR_NOMEM;
+    p->files = v;
+    char *path = strdup(r->path);
+    if (!path)
+        return PMIX_ERR_NOMEM;
+    p->files[p->n_files++] = (struct px_param_file){path, r->source, read};
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t read_lines(struct reading *r, char *text)
+{
+    struct px_param_text lines = {.rest = text, .line = 1};
+    struct px_param_line line;
+    pmix_status_t rc = remember_file(r, true);
+    unsigned file = (unsigned)r->params->n_files;
+
+    while (!rc && px_param_next_line(&lines, &line))
+        rc = take_line(r, file, &line);
+    return rc;
+}
+
+/* Who reads with more rights than its user believes only files that strangers cannot
+ * change. *out is NULL if this is none of them. */
+static pmix_status_t resolve(const struct reading *r, const char *at, char **out)
+{
+    struct px_err why = {0};
+
+    *out = NULL;
+    if (!r->guarded) {
+        *out = strdup(r->path);
+        return *out ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    }
+    pmix_status_t rc = px_trust(r->path, out, &why);
+    if (rc == PMIX_ERR_NOMEM)
+        return rc;
+    if (rc == PMIX_ERR_NOT_FOUND && r->needed)
+        px_params_complain(r->params, PX_PARAM_WRONG,
+                           "%sparameter file %s not read: %s", at, r->path,
+                           strerror(ENOENT));
+    else if (rc && rc != PMIX_ERR_NOT_FOUND)
+        px_params_complain(r->params, PX_PARAM_WRONG, "%sparameter file not read: %s",
+                           at, why.text);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t read_one(struct reading *r, const char *asked_at)
+{
+    PX_AUTOFREE char *at = asked_at ? px_strf("%s: ", asked_at) : strdup("");
+    PX_AUTOFREE char *real = NULL;
+    const char *wrong = NULL;
+    size_t len = 0;
+
+    if (r->params->n_tried++ >= MAX_FILES) {
+        px_params_complain(r->params, PX_PARAM_WRONG,
+                           "more than %d parameter files: the others are not read",
+                           MAX_FILES);
+        return PMIX_SUCCESS;
+    }
+    if (!at || resolve(r, at, &real))
+        return PMIX_ERR_NOMEM;
+    if (!real)
+        return remember_file(r, false);
+    PX_AUTOFREE char *text = read_text(r, real, &len);
+    if (!text && errno == ENOMEM)
+        return PMIX_ERR_NOMEM;
+    if (!text && !r->needed && (errno == ENOENT || errno == ENOTDIR))
+        return remember_file(r, false);
+    if (!text)
+        wrong = reason(errno);
+    else if (r->depth > MAX_DEPTH)
+        wrong = "files include each other too deeply";
+    else if (memchr(text, '\0', len))
+        wrong = "it is not a text file";
+    if (!wrong)
+        return read_lines(r, text);
+    px_params_complain(r->params, PX_PARAM_WRONG, "%sparameter file %s not read: %s",
+                       at, r->path, wrong);
+    return remember_file(r, false);
+}
+
+pmix_status_t px_params_read_file(struct px_params *p, const char *path,
+                                  enum px_param_source source, bool needed,
+                                  bool guarded)
+{
+    struct reading r = {
+        .params = p,
+        .path = path,
+        .source = source,
+        .needed = needed,
+        .guarded = guarded,
+    };
+
+    return read_one(&r, NULL);
+}
+
+/* The files that parameter name lists, separated by colons. */
+static pmix_status_t read_listed(struct px_params *p, const char *name,
+                                 enum px_param_source source, bool guarded)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    const char *where;
+    const char *text = px_params_text(p, name, NULL, &where);
+
+    if (!text)
+        return PMIX_SUCCESS;
+    PX_AUTO(px_strv) paths = px_strv_split(text, ':', false);
+    for (size_t i = 0; paths && paths[i] && !rc; i++) {
+        struct reading r = {
+            .params = p,
+            .path = paths[i],
+            .source = source,
+            .needed = true,
+            .guarded = guarded,
+        };
+        if (paths[i][0] == '/')
+            rc = read_one(&r, where);
+        else
+            px_params_complain(p, PX_PARAM_WRONG, "%s: %s = \"%.80s\": expected %s",
+                               where, name, paths[i], "absolute paths");
+    }
+    return rc;
+}
+
+/* ---- environment and info -------------------------------------------------------- */
+
+/* A name that no parameter can have is not worth failing for. */
+static pmix_status_t set_or_complain(struct px_params *p, const char *name,
+                                     const char *value, enum px_param_source source,
+                                     const char *where)
+{
+    pmix_status_t rc = px_params_set(p, name, value, source, where);
+
+    if (rc != PMIX_ERR_BAD_PARAM)
+        return rc;
+    px_params_complain(p, PX_PARAM_WRONG,
+                       "%s: \"" ENV_PREFIX
+                       "%.64s\": a name has letters, digits and _ - "
+                       ". only",
+                       where, name);
+    return PMIX_SUCCESS;
+}
+
+/* A variable that users of OpenPMIx know, and which the Standard's documents name: an ordinary
+ * parameter here. What is no number meant something else. */
+static pmix_status_t read_debug(struct px_params *p, const char *value)
+{
+    uint64_t n;
+
+    if (!px_str_to_u64(value, 0, INT32_MAX, &n))
+        return PMIX_SUCCESS;
+    return px_params_set(p, "pmix_debug", value, PX_SOURCE_ENV, "environment");
+}
+
+pmix_status_t px_params_read_env(struct px_params *p, char *const *env)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (; env && *env && !rc; env++) {
+        if (px_str_starts(*env, ENV_DEBUG))
+            rc = read_debug(p, *env + strlen(ENV_DEBUG));
+        if (!px_str_starts(*env, ENV_PREFIX))
+            continue;
+        const char *name = *env + strlen(ENV_PREFIX);
+        const char *equals = strchr(name, '=');
+        if (!equals)
+            continue;
+        PX_AUTOFREE char *copy = strndup(name, (size_t)(equals - name));
+        if (!copy)
+            return PMIX_ERR_NOMEM;
+        rc = set_or_complain(p, copy, equals + 1, PX_SOURCE_ENV, "environment");
+    }
+    return rc;
+}
+
+pmix_status_t px_params_read_info(struct px_params *p, const pmix_info_t *info,
+                                  size_t n_info, const char *where)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < n_info && !rc; i++) {
+        if (!px_str_starts(info[i].key, ENV_PREFIX))
+            continue;
+        const char *name = info[i].key + strlen(ENV_PREFIX);
+        if (info[i].value.type != PMIX_STRING || !info[i].value.data.string)
+            px_params_complain(p, PX_PARAM_WRONG, "%s: %s: expected a string", where,
+                               info[i].key);
+        else
+            rc = set_or_complain(p, name, info[i].value.data.string, PX_SOURCE_ARG,
+                                 where);
+    }
+    return rc;
+}
+
+/* ---- all of them ----------------------------------------------------------------- */
+
+static pmix_status_t read_beneath(struct px_params *p, const char *dir,
+                                  const char *name, enum px_param_source source,
+                                  bool guarded)
+{
+    if (!dir)
+        return PMIX_SUCCESS;
+    PX_AUTOFREE char *path = px_strf("%s/%s", dir, name);
+    return path ? px_params_read_file(p, path, source, false, guarded) : PMIX_ERR_NOMEM;
+}
+
+/* The user's file may stand elsewhere. */
+static pmix_status_t read_user_file(struct px_params *p,
+                                    const struct px_param_origin *from)
+{
+    const char *elsewhere = px_params_text(p, "mca_base_user_param_file", NULL, NULL);
+
+    if (elsewhere)
+        return read_listed(p, "mca_base_user_param_file", PX_SOURCE_USER_FILE,
+                           from->guarded);
+    return read_beneath(p, from->home, ".pmix/mca-params.conf", PX_SOURCE_USER_FILE,
+                        from->guarded);
+}
+
+/* In an order in which each source can name the next; strength is another matter. */
+static pmix_status_t read_all(struct px_params *p, const struct px_param_origin *from)
+{
+    const bool guarded = from->guarded;
+    pmix_status_t rc = px_params_read_env(p, from->env);
+
+    if (!rc)
+        rc = px_params_read_info(p, from->info, from->n_info, from->where);
+    if (!rc)
+        rc = read_beneath(p, from->sysconfdir, "pmix-mca-params.conf",
+                          PX_SOURCE_SYSTEM_FILE, guarded);
+    if (!rc)
+        rc = read_user_file(p, from);
+    if (!rc)
+        rc = read_listed(p, "mca_base_param_files", PX_SOURCE_NAMED_FILE, guarded);
+    if (!rc)
+        rc = read_listed(p, "mca_base_tune_files", PX_SOURCE_TUNE_FILE, guarded);
+    if (!rc)
+        rc = read_beneath(p, from->sysconfdir, "pmix-mca-params-override.conf",
+                          PX_SOURCE_OVERRIDE_FILE, guarded);
+    return rc;
+}
+
+pmix_status_t px_params_create_from(const struct px_param_origin *origin,
+                                    struct px_params **out, struct px_err *err)
+{
+    struct px_params *p = px_params_empty(origin->home);
+
+    if (p) {
+        p->one_of_many = origin->one_of_many;
+        p->sysconfdir = origin->sysconfdir ? strdup(origin->sysconfdir) : NULL;
+    }
+    if (!p || (origin->sysconfdir && !p->sysconfdir) || read_all(p, origin)) {
+        px_params_destroy(p);
+        return px_err_set(err, PMIX_ERR_NOMEM, "cannot read parameters: out of memory");
+    }
+    *out = p;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_params_create(const pmix_info_t *info, size_t n_info,
+                               const char *where, struct px_params **out,
+                               struct px_err *err)
+{
+    bool is_setuid = px_is_setuid();
+    const char *home = is_setuid ? NULL : getenv("HOME");
+    const char *rank = getenv("PMIX_NAMESPACE") ? getenv("PMIX_RANK") : NULL;
+    const char *sysconfdir = is_setuid ? NULL : getenv("PMIX_SYSCONFDIR");
+    struct px_param_origin origin = {
+        .sysconfdir = sysconfdir && sysconfdir[0] == '/' ? sysconfdir : PX_SYSCONFDIR,
+        .home = home && home[0] == '/' ? home : NULL,
+        .env = is_setuid ? NULL : environ,
+        .info = info,
+        .n_info = n_info,
+        .where = where,
+        .guarded = px_is_guarded(),
+        .one_of_many = rank && strcmp(rank, "0") != 0,
+    };
+
+    return px_params_create_from(&origin, out, err);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Trust in files. A path is as good as the weakest folder on it, so all of them are
+ * looked at, upwards from the file; once none can be changed by strangers, time between
+ * this check and the use of the real path gives them nothing. */
+#include "core/config/trust.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+bool px_is_setuid(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
+bool px_is_guarded(void)
+{
+    return geteuid() == 0 || px_is_setuid();
+}
+
+/* Whoever can replace the library needs no other way in. */
+static bool stat_library(struct stat *st)
+{
+    PX_AUTOFREE char *file = px_library_file();
+
+    return file && stat(file, st) == 0;
+}
+
+struct check {
+    struct stat library;
+    bool has_library;
+};
+
+static bool owner_is_fine(const struct check *c, uid_t uid)
+{
+    return uid == 0 || uid == geteuid() || (c->has_library && uid == c->library.st_uid);
+}
+
+static bool group_is_fine(const struct check *c, gid_t gid)
+{
+    return gid == 0 || (c->has_library && gid == c->library.st_gid);
+}
+
+/* sticky_is_enough: strangers may add to such a folder, but not replace what is checked
+ * next. */
+static pmix_status_t check_one(const struct check *c, const char *path,
+                               bool sticky_is_enough, struct px_err *err)
+{
+    struct stat st;
+
+    if (lstat(path, &st) < 0)
+        return px_err_errno(err, "%s", path);
+    if (!owner_is_fine(c, st.st_uid))
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s belongs to uid %ld", path,
+                          (long)st.st_uid);
+    if (sticky_is_enough && (st.st_mode & S_ISVTX))
+        return PMIX_SUCCESS;
+    if (st.st_mode & S_IWOTH)
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is writable by everybody",
+                          path);
+    if ((st.st_mode & S_IWGRP) && !group_is_fine(c, st.st_gid))
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is writable by group %ld",
+                          path, (long)st.st_gid);
+    return PMIX_SUCCESS;
+}
+
+/* Cuts the last name off; false at the root. */
+static bool go_up(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (!slash || path[1] == '\0')
+        return false;
+    slash[slash == path ? 1 : 0] = '\0';
+    return true;
+}
+
+/* at, which is cut, and all above it; the first n_strict may not be sticky folders of everybody. */
+static pmix_status_t check_way(const struct check *c, char *at, size_t n_strict,
+                               struct px_err *err)
+{
+    do {
+        pmix_status_t rc = check_one(c, at, n_strict == 0, err);
+        if (rc)
+            return rc;
+        n_strict -= n_strict > 0;
+    } while (go_up(at));
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_trust_to_hold(const char *dir, struct px_err *err)
+{
+    struct check c = {.has_library = false};
+
+    PX_AUTOFREE char *at = realpath(dir, NULL);
+    if (!at)
+        return px_err_errno(err, "%s", dir);
+    c.has_library = stat_library(&c.library);
+    return check_way(&c, at, 0, err);
+}
+
+pmix_status_t px_trust(const char *path, char **out, struct px_err *err)
+{
+    struct check c = {.has_library = false};
+    struct stat st;
+
+    PX_AUTOFREE char *real = realpath(path, NULL);
+    if (!real || stat(real, &st) < 0)
+        return px_err_errno(err, "%s", path);
+    PX_AUTOFREE char *at = strdup(real);
+    if (!at)
+        return px_err_set(err, PMIX_ERR_NOMEM, "%s: out of memory", path);
+    c.has_library = stat_library(&c.library);
+
+    /* In a sticky folder strangers can make a file with a known name, or link to one
+     * that is not meant to be read here; a folder they cannot. So a file's own folder
+     * must be closed. */
+    pmix_status_t rc = check_way(&c, at, S_ISDIR(st.st_mode) ? 1 : 2, err);
+    if (rc)
+        return rc;
+    *out = px_take(&real);
+    return PMIX_SUCCESS;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What processes write reaches this process's stdout and stderr, whole lines at a time,
+ * nothing lost, nobody blocked. Loop thread only. */
+#ifndef PX_HOST_OUTPUT_H
+#define PX_HOST_OUTPUT_H
+
+#include "core/base/list.h"
+#include "core/rt/loop.h"
+#include "core/host/lines.h"
+
+enum px_sink_kind {
+    PX_SINK_CLOSED,
+    PX_SINK_OWN,    /* non-blocking, and nobody else's: write and see */
+    PX_SINK_SOCKET, /* non-blocking call by call */
+    PX_SINK_SHARED, /* blocking: only as much as is sure not to block */
+    PX_SINK_PLAIN,  /* file or device that is always ready */
+};
+
+struct px_sink {
+    struct px_output *output;
+    const char *name; /* for messages */
+    int fd;
+    bool own_fd;
+    enum px_sink_kind kind;
+    struct px_watch *watch; /* for when there is no room; made when first needed */
+    struct px_list streams; /* px_stream.link */
+    struct px_list queue;   /* px_stream.turn_link: who has lines, next one first */
+    bool broken;            /* nothing can be written any more */
+};
+
+struct px_output {
+    struct px_loop *loop;
+    struct px_sink sinks[2];    /* for stdout and stderr */
+    struct px_sink *sink_of[2]; /* both the first if they are one file */
+    /* A sink has failed for a reason that is not its reader's (status never
+     * PMIX_SUCCESS). */
+    void (*on_broken)(void *arg, pmix_status_t status);
+    void *arg;
+};
+
+struct px_stream;
+
+void px_output_init(struct px_output *o, struct px_loop *loop,
+                    void (*on_broken)(void *arg, pmix_status_t status), void *arg);
+/* All streams must be closed. Idempotent. */
+void px_output_fini(struct px_output *o);
+
+/* Begins to pass on what comes out of fd, a non-blocking pipe, which is taken on
+ * success. which: 1 stdout, 2 stderr. done is called from the loop, once, when the end
+ * has come and all before it has been written; the stream is gone then. *stream is NULL
+ * and fd closed if nothing can be written there any more. */
+pmix_status_t px_stream_open(struct px_output *o, int which, int fd,
+                             void (*done)(void *arg), void *arg,
+                             struct px_stream **stream);
+/* The writer we know of is gone: what is in the pipe now is all that is read, even if
+ * others hold it open. done may be called within. */
+void px_stream_finish(struct px_stream *s);
+/* Ends it at once, with what it holds; done is not called. NULL is fine. */
+void px_stream_close(struct px_stream *s);
+
+#endif

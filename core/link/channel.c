@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests to the server and their replies, matched by tag. */
+#include "core/link/channel.h"
+
+#include "core/wire/ops.h"
+
+struct px_pending {
+    px_reply_fn fn;
+    void *arg;
+};
+
+static uint32_t next_tag(struct px_channel *up)
+{
+    /* Wraps into the dynamic range; a tag still in use (after four billion requests) is
+     * passed over. */
+    do {
+        if (up->last_tag < PX_TAG_DYNAMIC || up->last_tag == UINT32_MAX)
+            up->last_tag = PX_TAG_DYNAMIC;
+        up->last_tag++;
+    } while (px_map_get(&up->pending, &up->last_tag, sizeof up->last_tag));
+    return up->last_tag;
+}
+
+void px_channel_begin(const struct px_channel *up, px_writer *w, uint8_t op)
+{
+    px_writer_init(w, up->codec);
+    px_pack_op(w, op);
+}
+
+pmix_status_t px_channel_request(struct px_channel *up, px_writer *w, px_reply_fn fn,
+                                 void *arg)
+{
+    PX_AUTO(px_buf) payload = px_buf_take(&w->buf);
+
+    if (w->status)
+        return w->status;
+    if (!up->send)
+        return PMIX_ERR_UNREACH;
+    uint32_t tag = next_tag(up);
+    if (!fn)
+        return up->send(up->ctx, tag, &payload);
+
+    struct px_pending *p = malloc(sizeof *p);
+    if (!p)
+        return PMIX_ERR_NOMEM;
+    *p = (struct px_pending){.fn = fn, .arg = arg};
+    pmix_status_t rc = px_map_put(&up->pending, &tag, sizeof tag, p, NULL);
+    if (rc) {
+        free(p);
+        return rc;
+    }
+    rc = up->send(up->ctx, tag, &payload);
+    if (rc) {
+        px_map_remove(&up->pending, &tag, sizeof tag);
+        free(p);
+    }
+    return rc;
+}
+
+pmix_status_t px_channel_signal(struct px_channel *up, uint32_t tag)
+{
+    PX_AUTO(px_buf) empty = {0};
+
+    return up->send ? up->send(up->ctx, tag, &empty) : PMIX_ERR_UNREACH;
+}
+
+pmix_status_t px_channel_reply(struct px_channel *up, uint32_t tag,
+                               const uint8_t *payload, size_t n)
+{
+    px_reader r;
+    struct px_pending *p = px_map_remove(&up->pending, &tag, sizeof tag);
+
+    if (!p)
+        return PMIX_ERR_NOT_FOUND;
+    px_reader_init(&r, up->codec, payload, n);
+    p->fn(p->arg, PMIX_SUCCESS, &r);
+    free(p);
+    return PMIX_SUCCESS;
+}
+
+void px_channel_fail(struct px_channel *up, pmix_status_t why)
+{
+    struct px_map pending = up->pending;
+    struct px_pending *p;
+    size_t pos = 0;
+
+    /* Detached first: a callback may start a new request, which must fail, not be lost. */
+    up->pending = (struct px_map){0};
+    up->send = NULL;
+    up->ctx = NULL;
+    while ((p = px_map_next(&pending, &pos, NULL, NULL))) {
+        p->fn(p->arg, why, NULL);
+        free(p);
+    }
+    px_map_fini(&pending);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading and finding rendezvous files. They lie in folders anybody may write to, so nothing of
+ * them is believed before the kernel has told whose they are. */
+#include "core/link/rendezvous.h"
+
+#include "core/base/fd.h"
+#include "core/base/path.h"
+#include "core/base/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_FILE_B  4096
+#define MAX_DEPTH   8
+#define MAX_ENTRIES 65536
+
+char *px_rendezvous_dir(const pmix_info_t *info, size_t n_info, const char *key,
+                        const char *env)
+{
+    const char *names[] = {env, "TMPDIR", "TEMP", "TMP"};
+    const char *dir = px_info_str(info, n_info, key);
+
+    if (dir && !*dir)
+        dir = NULL;
+    for (size_t i = 0; !dir && i < PX_COUNT(names); i++) {
+        dir = secure_getenv(names[i]);
+        if (dir && dir[0] != '/')
+            dir = NULL;
+    }
+    return strdup(dir ? dir : "/tmp");
+}
+
+/* ---- one file ----------------------------------------------------------------------------------- */
+
+static pmix_status_t check_file(const struct stat *st, const char *path,
+                                struct px_err *err)
+{
+    if (!S_ISREG(st->st_mode))
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is no regular file", path);
+    if (st->st_uid != geteuid() && st->st_uid != 0)
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
+                          "%s belongs to uid %u, neither us nor root", path,
+                          (unsigned)st->st_uid);
+    if (st->st_nlink != 1)
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s has several names", path);
+    if (st->st_mode & (S_IWGRP | S_IWOTH))
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "others may write to %s", path);
+    if (st->st_size > MAX_FILE_B)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                          "%s is too long for a rendezvous file", path);
+    return PMIX_SUCCESS;
+}
+
+/* Whole, as a string. Never waits: a FIFO opens too, and is then refused. */
+static pmix_status_t slurp(const char *path, char text[MAX_FILE_B + 1], uid_t *owner,
+                           struct px_err *err)
+{
+    PX_AUTOCLOSE int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
+    pmix_status_t rc;
+
+    if (fd < 0 && errno == ELOOP)
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is a symbolic link", path);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return px_err_errno(err, "cannot read %s", path);
+    rc = check_file(&st, path, err);
+    if (rc)
+        return rc;
+    rc = px_fd_read_all(fd, text, (size_t)st.st_size, 0);
+    if (rc)
+        return px_err_set(err, rc, "cannot read %s: %s", path, PMIx_Error_string(rc));
+    text[st.st_size] = '\0';
+    *owner = st.st_uid;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_rendezvous_parse(char *text, struct px_rendezvous *r)
+{
+    const char *line = strsep(&text, "\n");
+    uint64_t pid;
+
+    if (px_uri_parse(line, &r->uri))
+        return PMIX_ERR_BAD_PARAM;
+    line = strsep(&text, "\n"); /* servers of before 4.0 write less */
+    if (line)
+        px_version_parse(line, &r->version);
+    line = strsep(&text, "\n");
+    if (line && px_str_to_u64(line, 1, INT32_MAX, &pid))
+        r->pid = (pid_t)pid;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_rendezvous_read(const char *path, struct px_rendezvous *out,
+                                 struct px_err *err)
+{
+    char text[MAX_FILE_B + 1];
+    struct px_rendezvous r = {0};
+    pmix_status_t rc = slurp(path, text, &r.owner, err);
+
+    if (rc)
+        return rc;
+    rc = px_rendezvous_parse(text, &r);
+    if (rc)
+        return px_err_set(err, rc, "%s does not begin with the address of a server",
+                          path);
+    *out = r;
+    return PMIX_SUCCESS;
+}
+
+/* ---- many ------------------------------------------------------------------------------------------- */
+
+struct search {
+    const char *const *names;
+    bool prefix;
+    unsigned n_trusted,
+        n_others; /* entries of folders below the first, by whose these are */
+    px_rendezvous_fn found;
+    void *arg;
+};
+
+/* A folder on the way: what is left to be looked at in it. */
+struct place {
+    DIR *dir;
+    const char *path;
+    unsigned depth;
+    unsigned *n_entries; /* NULL: all of them are looked at */
+};
+
+static bool matches(const struct search *s, const char *name)
+{
+    for (const char *const *n = s->names; *n; n++)
+        if (s->prefix ? px_str_starts(name, *n) : strcmp(name, *n) == 0)
+            return true;
+    return false;
+}
+
+/* False: there are too many entries, or no memory. */
+static bool look_at_files(struct search *s, const struct place *p, bool *hit)
+{
+    const struct dirent *e;
+
+    while (!*hit && (e = readdir(p->dir))) {
+        if (p->n_entries && ++*p->n_entries > MAX_ENTRIES)
+            return false;
+        if (e->d_type == DT_DIR || !matches(s, e->d_name))
+            continue;
+        PX_AUTOFREE char *whole = px_path_join(p->path, e->d_name);
+        if (!whole)
+            return false;
+        *hit = s->found(s->arg, whole);
+    }
+    return !*hit;
+}
+
+static bool search_dir(struct search *s, int fd, const char *path, unsigned depth);
+
+static bool look_into_folders(struct search *s, const struct place *p)
+{
+    const struct dirent *e;
+    bool hit = false;
+
+    while (!hit && (e = readdir(p->dir))) {
+        if ((e->d_type != DT_DIR && e->d_type != DT_UNKNOWN) ||
+            strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        PX_AUTOFREE char *whole = px_path_join(p->path, e->d_name);
+        if (!whole)
+            break;
+        int sub = openat(dirfd(p->dir), e->d_name,
+                         O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (sub >= 0)
+            hit = search_dir(s, sub, whole, p->depth + 1);
+    }
+    return hit;
+}
+
+/* Where nobody else can put anything. */
+static bool is_trusted(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) &&
+           !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* Takes fd. Files first: what others have put into folders beside them must not keep us from them. */
+static bool search_dir(struct search *s, int fd, const char *path, unsigned depth)
+{
+    struct place p = {.path = path, .depth = depth};
+    bool hit = false;
+
+    if (depth > 1)
+        p.n_entries = is_trusted(fd) ? &s->n_trusted : &s->n_others;
+    p.dir = fdopendir(fd);
+    if (!p.dir) {
+        close(fd);
+        return false;
+    }
+    if (look_at_files(s, &p, &hit) && depth < MAX_DEPTH) {
+        rewinddir(p.dir);
+        hit = look_into_folders(s, &p);
+    }
+    closedir(p.dir);
+    return hit;
+}
+
+bool px_rendezvous_search(const char *dir, const char *const *names, bool prefix,
+                          px_rendezvous_fn found, void *arg)
+{
+    struct search s = {.names = names, .prefix = prefix, .found = found, .arg = arg};
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
+
+    return fd >= 0 && search_dir(&s, fd, dir, 1);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The user's choice among components. */
+#include "core/plugin/choice.h"
+
+#include "core/base/str.h"
+#include "core/config/param_impl.h"
+
+#include <string.h>
+
+static pmix_status_t no_memory(struct px_err *err)
+{
+    return px_err_set(err, PMIX_ERR_NOMEM, "cannot select components: out of memory");
+}
+
+/* PMIX_ERR_BAD_PARAM if one list both includes and excludes. */
+static pmix_status_t split(const char *text, px_choice *c)
+{
+    PX_AUTOFREE char *copy = strdup(text);
+
+    if (!copy)
+        return PMIX_ERR_NOMEM;
+    char *rest = px_str_trim(copy);
+    c->exclude = *rest == '^';
+    rest += c->exclude;
+    for (char *name; (name = strsep(&rest, ","));) {
+        name = px_str_trim(name);
+        if (*name == '^')
+            return PMIX_ERR_BAD_PARAM;
+        if (*name && px_strv_append(&c->names, name))
+            return PMIX_ERR_NOMEM;
+    }
+    return PMIX_SUCCESS;
+}
+
+static void take_back(px_choice *c)
+{
+    px_choice_cleanup(c);
+    *c = (px_choice){0};
+}
+
+pmix_status_t px_choice_parse(struct px_params *params, const char *framework,
+                              px_choice *c, struct px_err *err)
+{
+    PX_AUTO(px_history) h = {0};
+
+    if (px_params_history(params, framework, &h))
+        return no_memory(err);
+    for (size_t i = 0; i < h.n; i++) {
+        const struct px_setting *s = h.v[i].setting;
+        pmix_status_t rc = split(s->value, c);
+        if (!rc) {
+            c->text = s->value;
+            c->where = s->where;
+            return PMIX_SUCCESS;
+        }
+        take_back(c);
+        if (rc == PMIX_ERR_NOMEM)
+            return no_memory(err);
+        px_params_complain(
+            params, PX_PARAM_WRONG,
+            "%s: %s%s = \"%.80s\": expected a list to use, \"a,b\", or one "
+            "to leave out, \"^a,b\", not both",
+            s->where, s->source == PX_SOURCE_ENV ? "PMIX_MCA_" : "", s->name, s->value);
+    }
+    return PMIX_SUCCESS;
+}
+
+bool px_choice_lets_in(const px_choice *c, const char *name, size_t *rank)
+{
+    *rank = 0;
+    if (!c->names || c->exclude)
+        return !px_strv_has(c->names, name);
+    while (c->names[*rank] && strcmp(c->names[*rank], name) != 0)
+        ++*rank;
+    return c->names[*rank] != NULL;
+}
+
+/* A transport is called as its addresses begin: "tcp" serves "tcp4://...". */
+static bool serves(const char *name, const char *address)
+{
+    return px_str_starts(address, name);
+}
+
+bool px_choice_can_wait(const px_choice *c, const px_catalog *catalog,
+                        enum px_framework_id id, const char *address, const char *name)
+{
+    const struct px_found *f;
+    size_t n = px_catalog_part(catalog, id, &f);
+    bool is_told = address && !address[0];
+    size_t rank;
+
+    if (id != PX_FW_PTL || !address || (c->names && !c->exclude))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        is_told |= px_choice_lets_in(c, f[i].name, &rank) && serves(f[i].name, address);
+    return is_told && !serves(name, address);
+}
+
+static bool is_known(const px_catalog *catalog, enum px_framework_id id,
+                     const char *name)
+{
+    const struct px_found *f;
+    size_t n = px_catalog_part(catalog, id, &f);
+
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(f[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* To exclude what is not there is no mistake: one list may serve several
+ * installations. */
+pmix_status_t px_choice_check(const px_choice *c, const px_catalog *catalog,
+                              enum px_framework_id id, struct px_params *params,
+                              struct px_err *err)
+{
+    const char *framework = px_frameworks[id].name;
+    size_t n_known = 0;
+    char known[200];
+
+    if (c->exclude || !c->names)
+        return PMIX_SUCCESS;
+    px_catalog_list(catalog, id, known, sizeof(known));
+    for (size_t i = 0; c->names[i]; i++)
+        n_known += is_known(catalog, id, c->names[i]);
+    for (size_t i = 0; c->names[i]; i++) {
+        if (is_known(catalog, id, c->names[i]))
+            continue;
+        if (n_known == 0)
+            return px_err_set(
+                err, PMIX_ERR_BAD_PARAM,
+                "unknown component %.64s for framework %s, known: %s (from %s)",
+                c->names[i], framework, known, c->where);
+        px_params_complain(params, PX_PARAM_WRONG,
+                           "%s: %s = \"%.80s\": unknown component %.64s, known: %s",
+                           c->where, framework, c->text, c->names[i], known);
+    }
+    return PMIX_SUCCESS;
+}
+
+void px_choice_cleanup(px_choice *c)
+{
+    px_strv_free(c->names);
+}
+
+pmix_status_t px_choice_declare(struct px_params *params)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (int id = 0; id < PX_FW_COUNT && !rc; id++) {
+        const struct px_param table[] = {
+            {.name = px_frameworks[id].name,
+             .kind = PX_PARAM_KIND_STRING,
+             .help = "Components to use, in this order; or, after ^, to leave out",
+             .level = 1},
+            PX_PARAM_END,
+        };
+        rc = px_params_declare(params, "core", "", table);
+    }
+    return rc;
+}
+
+pmix_status_t px_choice_declare_of(struct px_params *params,
+                                   const struct px_found *found,
+                                   const struct px_param *table)
+{
+    const char *framework = px_frameworks[found->framework].name;
+    PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, found->name);
+    PX_AUTOFREE char *owner = px_strf("%s/%s", framework, found->name);
+
+    return prefix && owner ? px_params_declare(params, owner, prefix, table)
+                           : PMIX_ERR_NOMEM;
+}

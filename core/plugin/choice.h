@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which components of a framework the user wants: the parameter named after the
+ * framework, "a,b" for these in this order, "^a" for all but this one. */
+#ifndef PX_PLUGIN_CHOICE_H
+#define PX_PLUGIN_CHOICE_H
+
+#include "core/base/strv.h"
+#include "core/plugin/loader.h"
+#include "core/config/param.h"
+
+typedef struct px_choice { /* all zero lets everything in */
+    px_strv names;
+    bool exclude;      /* all but names */
+    const char *text;  /* as given; NULL if it was not */
+    const char *where; /* it was given */
+} px_choice;
+
+/* text and where are borrowed from params. A list that both includes and excludes is a
+ * problem of theirs, and the next weaker one counts. PMIX_ERR_NOMEM. */
+pmix_status_t px_choice_parse(struct px_params *params, const char *framework,
+                              px_choice *choice, struct px_err *err);
+void px_choice_cleanup(px_choice *choice);
+/* A component asked for that the catalog does not have is a problem of params;
+ * PMIX_ERR_BAD_PARAM if it has none of them. */
+pmix_status_t px_choice_check(const px_choice *choice, const px_catalog *catalog,
+                              enum px_framework_id framework, struct px_params *params,
+                              struct px_err *err);
+/* *rank is the place of name in the list that asks for it, 0 if there is no such
+ * list. */
+bool px_choice_lets_in(const px_choice *choice, const char *name, size_t *rank);
+/* Can the component wait until somebody has a use for it? One who wants to reach address,
+ * NULL if anything, "" if nothing, needs the transport whose name says that it does so, if
+ * there is one and nobody asked for others by name. */
+bool px_choice_can_wait(const px_choice *choice, const px_catalog *catalog,
+                        enum px_framework_id framework, const char *address,
+                        const char *name);
+
+/* Makes the parameters known that hold such choices, one for each framework.
+ * PMIX_ERR_NOMEM. */
+pmix_status_t px_choice_declare(struct px_params *params);
+/* Makes those of a component known. Texts of table, which may be NULL, are borrowed as
+ * px_params_declare says. PMIX_ERR_NOMEM. */
+pmix_status_t px_choice_declare_of(struct px_params *params,
+                                   const struct px_found *found,
+                                   const struct px_param *table);
+
+#endif

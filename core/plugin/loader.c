@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loader: what is there, and getting one of it into memory, checked before it is
+ * used. */
+#include "core/plugin/loader.h"
+
+#include "core/base/str.h"
+#include "core/base/strv.h"
+#include "core/rt/log.h"
+#include "core/config/trust.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <ltdl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FILE_PREFIX "pmix_"
+#define FILE_SUFFIX ".so"
+
+/* ---- what is there --------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    const struct px_found *x = a;
+    const struct px_found *y = b;
+
+    if (x->framework != y->framework)
+        return x->framework < y->framework ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static const struct px_found *find(const struct px_catalog *c,
+                                   const struct px_found *key)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        if (compare(&c->v[i], key) == 0)
+            return &c->v[i];
+    }
+    return NULL;
+}
+
+static pmix_status_t leave_out(struct px_catalog *c, enum px_log_level level,
+                               const char *file, const char *why)
+{
+    struct px_left_out *v = reallocarray(c->left_out, c->n_left_out + 1, sizeof(*v));
+
+    if (!v)
+        return PMIX_ERR_NOMEM;
+    c->left_out = v;
+    v[c->n_left_out] = (struct px_left_out){strdup(file), strdup(why)};
+    if (!v[c->n_left_out].file || !v[c->n_left_out].why) {
+        free(v[c->n_left_out].file);
+        free(v[c->n_left_out].why);
+        return PMIX_ERR_NOMEM;
+    }
+    c->n_left_out++;
+    px_log(level, "loader", "%s is not used: %s", file, why);
+    return PMIX_SUCCESS;
+}
+
+/* The same folder twice on the path hides nothing. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+/* Takes key's name and file over if it is the first of its name. */
+static pmix_status_t add(struct px_catalog *c, struct px_found *key)
+{
+    const struct px_found *first = find(c, key);
+
+    if (first && is_same_file(first->file, key->file))
+        return PMIX_SUCCESS;
+    if (first) {
+        PX_AUTOFREE char *why = px_strf(
+            "%s comes first",
+            first->file ? first->file : "the built-in component of the same name");
+        return why ? leave_out(c, PX_LOG_INFO,
+                               key->file ? key->file : "a built-in component", why)
+                   : PMIX_ERR_NOMEM;
+    }
+    struct px_found *v = reallocarray(c->v, c->n + 1, sizeof(*v));
+    if (!v)
+        return PMIX_ERR_NOMEM;
+    c->v = v;
+    c->v[c->n++] = *key;
+    *key = (struct px_found){0};
+    return PMIX_SUCCESS;
+}
+
+static void px_found_cleanup(px_found *f)
+{
+    free(f->name);
+    free(f->file);
+    free(f->broken);
+}
+
+static pmix_status_t add_builtin(struct px_catalog *c,
+                                 const struct px_component *component)
+{
+    PX_AUTO(px_found) f = {.component = component};
+
+    f.framework = px_framework_find(component->framework, strlen(component->framework));
+    if (f.framework == PX_FW_COUNT)
+        return PMIX_SUCCESS;
+    f.name = strdup(component->name);
+    return f.name ? add(c, &f) : PMIX_ERR_NOMEM;
+}
+
+/* Files with other names are none of ours. */
+static pmix_status_t add_file(struct px_catalog *c, const char *dir,
+                              const char *file_name)
+{
+    const size_t suffix = strlen(FILE_SUFFIX);
+    size_t len = strlen(file_name);
+
+    if (!px_str_starts(file_name, FILE_PREFIX) || len < suffix ||
+        strcmp(file_name + len - suffix, FILE_SUFFIX) != 0)
+        return PMIX_SUCCESS;
+    const char *framework = file_name + strlen(FILE_PREFIX);
+    const char *bar = strchr(framework, '_');
+    if (!bar || bar + 1 >= file_name + len - suffix)
+        return PMIX_SUCCESS;
+
+    PX_AUTO(px_found) f = {0};
+    f.framework = px_framework_find(framework, (size_t)(bar - framework));
+    if (f.framework == PX_FW_COUNT)
+        return PMIX_SUCCESS;
+    f.name = strndup(bar + 1, (size_t)(file_name + len - suffix - (bar + 1)));
+    f.file = px_strf("%s/%s", dir, file_name);
+    return f.name && f.file ? add(c, &f) : PMIX_ERR_NOMEM;
+}
+
+static pmix_status_t list_folder(struct px_catalog *c, const char *dir)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    const struct dirent *entry;
+    DIR *d = opendir(dir);
+
+    if (!d && errno == ENOMEM)
+        return PMIX_ERR_NOMEM;
+    if (!d)
+        return leave_out(c, PX_LOG_WARN, dir, strerror(errno));
+    while (!rc && (entry = readdir(d)))
+        rc = add_file(c, dir, entry->d_name);
+    closedir(d);
+    return rc;
+}
+
+static bool is_there(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0;
+}
+
+static pmix_status_t add_folder(struct px_catalog *c, const char *dir)
+{
+    PX_AUTOFREE char *real = NULL;
+    struct px_err why = {0};
+
+    if (!is_there(dir))
+        return leave_out(c, PX_LOG_WARN, dir, strerror(errno));
+    if (!px_is_guarded())
+        return list_folder(c, dir);
+    pmix_status_t rc = px_trust(dir, &real, &why);
+    if (rc == PMIX_ERR_NOMEM)
+        return rc;
+    if (!rc)
+        return list_folder(c, real);
+    return leave_out(c, PX_LOG_WARN, dir, why.text);
+}
+
+static char *own_folder(void)
+{
+    PX_AUTOFREE char *file = px_library_file();
+    char *slash = file ? strrchr(file, '/') : NULL;
+
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    return px_strf("%s/pmix", file);
+}
+
+/* Folders that nobody has to have. */
+static pmix_status_t add_own_folders(struct px_catalog *c, const char *home)
+{
+    PX_AUTOFREE char *users = home ? px_strf("%s/.pmix/components", home) : NULL;
+    PX_AUTOFREE char *own = own_folder();
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (home && !users)
+        return PMIX_ERR_NOMEM;
+    if (users && is_there(users))
+        rc = add_folder(c, users);
+    if (!rc && own && is_there(own))
+        rc = add_folder(c, own);
+    return rc;
+}
+
+static pmix_status_t add_path(struct px_catalog *c, const char *path, const char *home,
+                              struct px_err *err)
+{
+    PX_AUTO(px_strv) dirs = path ? px_strv_split(path, ':', false) : NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; dirs && dirs[i] && !rc; i++) {
+        if (dirs[i][0] != '/')
+            return px_err_set(
+                err, PMIX_ERR_BAD_PARAM,
+                "mca_base_component_path: \"%s\": expected absolute paths", dirs[i]);
+        rc = add_folder(c, dirs[i]);
+    }
+    if (!rc)
+        rc = add_own_folders(c, home);
+    return rc ? px_err_set(err, rc, "cannot list components: out of memory") : rc;
+}
+
+pmix_status_t px_catalog_fill(struct px_catalog *catalog, const char *path,
+                              const char *home, struct px_err *err)
+{
+    for (const struct px_component *const *b = px_builtin_components; *b; b++) {
+        if (add_builtin(catalog, *b))
+            return px_err_set(err, PMIX_ERR_NOMEM,
+                              "cannot list components: out of memory");
+    }
+    pmix_status_t rc = add_path(catalog, path, home, err);
+    if (!rc && catalog->n)
+        qsort(catalog->v, catalog->n, sizeof(*catalog->v), compare);
+    return rc;
+}
+
+void px_catalog_cleanup(struct px_catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->n; i++)
+        px_found_cleanup(&catalog->v[i]);
+    for (size_t i = 0; i < catalog->n_left_out; i++) {
+        free(catalog->left_out[i].file);
+        free(catalog->left_out[i].why);
+    }
+    free(catalog->left_out);
+    free(catalog->v);
+    *catalog = (struct px_catalog){0};
+}
+
+size_t px_catalog_part(const px_catalog *catalog, enum px_framework_id id,
+                       const struct px_found **first)
+{
+    size_t from = 0;
+
+    while (from < catalog->n && catalog->v[from].framework < id)
+        from++;
+    size_t to = from;
+    while (to < catalog->n && catalog->v[to].framework == id)
+        to++;
+    *first = catalog->v + from;
+    return to - from;
+}
+
+void px_catalog_list(const px_catalog *catalog, enum px_framework_id id, char *text,
+                     size_t size)
+{
+    const struct px_found *f;
+    size_t n = px_catalog_part(catalog, id, &f);
+    size_t len = 0;
+
+    px_str_copy(text, size, n ? "" : "none");
+    for (size_t i = 0; i < n && len < size; i++) {
+        px_str_copy(text + len, size - len, i ? ", " : "");
+        len = strlen(text);
+        px_str_copy(text + len, size - len, f[i].name);
+        len = strlen(text);
+    }
+}
+
+/* ---- into memory ----------------------------------------------------------------- */
+
+/* libltdl forgets why something failed, and binds symbols when they are first called, which is late
+ * to learn that one is missing. So first the way that tells, once; then it is there already. */
+static lt_dlhandle open_file(const char *file, struct px_err *err)
+{
+    void *first = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    lt_dlhandle handle = NULL;
+    lt_dladvise advise;
+
+    if (!first) {
+        const char *text = dlerror();
+
+        px_err_set(err, PMIX_ERR_NOT_FOUND, "component cannot be loaded: %s",
+                   text ? text : file);
+        return NULL;
+    }
+    if (!lt_dladvise_init(&advise)) {
+        if (!lt_dladvise_local(&advise))
+            handle = lt_dlopenadvise(file, advise);
+        lt_dladvise_destroy(&advise);
+    }
+    dlclose(first);
+    if (!handle)
+        px_err_set(err, PMIX_ERR_NOMEM, "%s: out of memory", file);
+    return handle;
+}
+
+/* Its descriptor has one name only, made of those in the file's name. */
+static pmix_status_t find_descriptor(const struct px_found *f, lt_dlhandle handle,
+                                     const struct px_component **out,
+                                     struct px_err *err)
+{
+    PX_AUTOFREE char *symbol = px_strf("px_%s_%s_component",
+                                       px_frameworks[f->framework].name, f->name);
+
+    if (!symbol)
+        return px_err_set(err, PMIX_ERR_NOMEM, "%s: out of memory", f->file);
+    *out = lt_dlsym(handle, symbol);
+    if (!*out)
+        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "component %s has no symbol %s",
+                          f->file, symbol);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t load_file(const struct px_found *f, struct px_loaded *out,
+                               struct px_err *err)
+{
+    const struct px_component *descriptor;
+    PX_AUTOFREE char *real = NULL;
+
+    pmix_status_t rc = px_is_guarded() ? px_trust(f->file, &real, err) : PMIX_SUCCESS;
+    if (rc)
+        return rc == PMIX_ERR_NO_PERMISSIONS
+                   ? px_err_prefix(err, "component not loaded")
+                   : rc;
+    if (lt_dlinit()) {
+        lt_dlexit(); /* it has counted this attempt, and would crash on the next one */
+        return px_err_set(err, PMIX_ERR_NOMEM, "cannot load components: out of memory");
+    }
+    struct px_err why = {.status = PMIX_ERR_NOT_FOUND};
+    out->handle = open_file(real ? real : f->file, &why);
+    rc = out->handle ? find_descriptor(f, out->handle, &descriptor, err)
+                     : px_err_set(err, why.status, "%s", why.text);
+    if (!rc)
+        rc = px_descriptor_take(f, descriptor, out, err);
+    if (!rc)
+        return PMIX_SUCCESS;
+    if (out->handle)
+        lt_dlclose(out->handle);
+    lt_dlexit();
+    out->handle = NULL;
+    return rc;
+}
+
+pmix_status_t px_loader_load(const struct px_found *found, struct px_loaded *out,
+                             struct px_err *err)
+{
+    *out = (struct px_loaded){0};
+    return found->file ? load_file(found, out, err)
+                       : px_descriptor_take(found, found->component, out, err);
+}
+
+void px_loader_unload(struct px_loaded *loaded)
+{
+    px_descriptor_release(loaded);
+    if (!loaded->handle)
+        return;
+    lt_dlclose(loaded->handle);
+    lt_dlexit(); /* each load has begun with lt_dlinit, which counts */
+    loaded->handle = NULL;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Selection: for each framework that a role needs, loads the components that the user's
+ * choice lets in, opens them on the loop, asks each for its priority and keeps those
+ * that answer, best first. Who asks for a component that does not load gets an error;
+ * what nobody asked for may fail with a warning. */
+#include "core/plugin/select_impl.h"
+
+#include "core/base/str.h"
+#include "core/rt/call.h"
+#include "core/plugin/choice.h"
+#include "core/plugin/services.h"
+#include "core/plugin/loader.h"
+#include "core/rt/log.h"
+#include "core/config/param_impl.h"
+#include "core/plugin/told.h"
+
+#include <string.h>
+
+static pmix_status_t no_memory(struct px_err *err)
+{
+    return px_err_set(err, PMIX_ERR_NOMEM, "cannot select components: out of memory");
+}
+
+/* ---- loading: on the thread that holds the process lock -------------------------- */
+
+/* Not open any more, or never was. */
+static void free_plug(struct px_plug *p)
+{
+    if (!p)
+        return;
+    px_loader_unload(&p->loaded);
+    free(p->conf);
+    free(p);
+}
+
+/* The component's parameters into its configuration. */
+static pmix_status_t configure(struct px_selection *s, struct px_plug *p,
+                               const char *prefix, struct px_err *err)
+{
+    const struct px_component *c = &p->loaded.component;
+
+    p->conf = calloc(1, c->conf_size ? c->conf_size : 1);
+    if (!p->conf)
+        return no_memory(err);
+    return c->params ? px_params_parse(s->params, prefix, c->params, p->conf, err)
+                     : PMIX_SUCCESS;
+}
+
+/* What keeps the others from being used? Out of memory and bad settings do; a component
+ * that cannot be loaded does not, unless it was asked for. It is not tried again. */
+static pmix_status_t skip_unloadable(struct px_selection *s, const struct px_slot *slot,
+                                     const struct px_found *found, const char *prefix,
+                                     const struct px_err *why)
+{
+    struct px_found *f = &s->catalog.v[found - s->catalog.v];
+
+    if (why->status == PMIX_ERR_NOMEM)
+        return PMIX_ERR_NOMEM;
+    if (!f->broken)
+        f->broken = strdup(why->text);
+    if (!f->broken || slot->requested)
+        return f->broken ? why->status : PMIX_ERR_NOMEM;
+    px_tell(&s->told, found, false, "%s", why->text);
+    return px_params_pardon(s->params, prefix);
+}
+
+static pmix_status_t load_plug(struct px_selection *s, struct px_slot *slot,
+                               const struct px_found *found, size_t rank,
+                               struct px_err *err)
+{
+    const char *framework = px_frameworks[found->framework].name;
+    struct px_err why = {0};
+
+    PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, found->name);
+    struct px_plug *p = calloc(1, sizeof(*p));
+    if (!prefix || !p) {
+        free(p);
+        return no_memory(err);
+    }
+    p->found = found;
+    p->rank = rank;
+    pmix_status_t rc = found->broken
+                           ? px_err_set(&why, PMIX_ERR_NOT_FOUND, "%s", found->broken)
+                           : px_loader_load(found, &p->loaded, &why);
+    if (rc) {
+        free(p);
+        rc = skip_unloadable(s, slot, found, prefix, &why);
+        return rc ? px_err_set(err, rc, "%s", why.text) : PMIX_SUCCESS;
+    }
+    px_host_init(&p->host, s->loop, framework, found->name);
+    rc = px_choice_declare_of(s->params, found, p->loaded.component.params);
+    rc = rc ? no_memory(err) : configure(s, p, prefix, err);
+    if (rc) {
+        free_plug(p);
+        return rc;
+    }
+    slot->plugs[slot->n++] = p; /* load_framework has made room */
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t make_room(struct px_slot *slot, size_t n)
+{
+    if (slot->plugs)
+        return PMIX_SUCCESS; /* for those left for later, too */
+    slot->plugs = calloc(n + 1, sizeof(struct px_plug *));
+    slot->modules = calloc(n + 1, sizeof(*slot->modules));
+    slot->tried = calloc(n + 1, sizeof(*slot->tried));
+    return slot->plugs && slot->modules && slot->tried ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
+static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id id,
+                                    const char *address, struct px_err *err)
+{
+    const struct px_framework *fw = &px_frameworks[id];
+    struct px_slot *slot = &s->slots[id];
+    const struct px_found *f;
+    size_t rank;
+
+    PX_AUTO(px_choice) c = {0};
+    pmix_status_t rc = px_choice_parse(s->params, fw->name, &c, err);
+    if (!rc)
+        rc = px_choice_check(&c, &s->catalog, id, s->params, err);
+    if (rc)
+        return rc;
+    size_t n = px_catalog_part(&s->catalog, id, &f);
+    if (make_room(slot, n))
+        return no_memory(err);
+    slot->requested = c.names && !c.exclude;
+    slot->partial = false;
+    for (size_t i = 0; i < n && !rc; i++) {
+        if (slot->tried[i])
+            continue;
+        if (!px_choice_lets_in(&c, f[i].name, &rank)) {
+            px_tell(&s->told, &f[i], false,
+                    "component %s/%s is left out by %s = \"%.80s\" (from %s)", fw->name,
+                    f[i].name, fw->name, c.text, c.where);
+            continue;
+        }
+        slot->tried[i] = !px_choice_can_wait(&c, &s->catalog, id, address, f[i].name);
+        if (slot->tried[i])
+            rc = load_plug(s, slot, &f[i], rank, err);
+        else
+            slot->partial = true;
+    }
+    if (!rc && !slot->n && !slot->partial && fw->required && c.text)
+        return px_err_set(
+            err, PMIX_ERR_NOT_FOUND,
+            "no component is left for framework %s: %s = \"%.80s\" (from %s)", fw->name,
+            fw->name, c.text, c.where);
+    return rc;
+}
+
+static void unload_closed(struct px_slot *slot)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < slot->n; i++) {
+        if (slot->plugs[i]->is_open)
+            slot->plugs[n++] = slot->plugs[i];
+        else
+            free_plug(slot->plugs[i]);
+    }
+    slot->n = n;
+}
+
+/* ---- opening and closing: on the loop -------------------------------------------- */
+
+struct request {
+    struct px_selection *s;
+    bool chosen[PX_FW_COUNT];
+    unsigned roles; /* of the process, for the components to know */
+    struct px_err *err;
+};
+
+static PX_LOOP_ONLY void close_plug(struct px_plug *p)
+{
+    if (p->is_open && p->loaded.component.close)
+        p->loaded.component.close(p->self);
+    p->is_open = false;
+}
+
+static PX_LOOP_ONLY void close_slot(struct px_slot *slot)
+{
+    slot->in_use = false;
+    slot->n_modules = 0;
+    for (size_t i = slot->n; i-- > 0;)
+        close_plug(slot->plugs[i]);
+}
+
+/* One that was asked for must open. Whether it then has something to offer is its own
+ * decision: a list names alternatives, too. */
+static PX_LOOP_ONLY pmix_status_t open_plug(const struct px_selection *s,
+                                            const struct px_slot *slot,
+                                            struct px_plug *p, struct px_err *err)
+{
+    const struct px_component *c = &p->loaded.component;
+    struct px_query answer = {0};
+
+    pmix_status_t rc = c->open(&p->host.host, p->conf, &p->self);
+    if (rc && slot->requested)
+        return px_err_set(err, rc, "component %s/%s cannot be opened (status %d)",
+                          c->framework, c->name, rc);
+    if (rc) {
+        px_tell(&s->told, p->found, false,
+                "component %s/%s cannot be opened (status %d)", c->framework, c->name,
+                rc);
+        return PMIX_SUCCESS;
+    }
+    p->is_open = true;
+    rc = c->query(p->self, &answer);
+    p->priority = answer.priority;
+    if (rc) {
+        answer.reason[sizeof(answer.reason) - 1] = '\0';
+        px_tell(&s->told, p->found, slot->requested, "component %s/%s declines: %s",
+                c->framework, c->name,
+                answer.reason[0] ? answer.reason : "no reason given");
+        close_plug(p);
+    }
+    return PMIX_SUCCESS;
+}
+
+static int compare_plugs(const void *a, const void *b)
+{
+    const struct px_plug *x = *(struct px_plug *const *)a;
+    const struct px_plug *y = *(struct px_plug *const *)b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->priority != y->priority)
+        return x->priority > y->priority ? -1 : 1;
+    return strcmp(x->found->name, y->found->name);
+}
+
+static PX_LOOP_ONLY pmix_status_t open_slot(struct px_selection *s,
+                                            enum px_framework_id id, struct px_err *err)
+{
+    const struct px_framework *fw = &px_frameworks[id];
+    struct px_slot *slot = &s->slots[id];
+    pmix_status_t rc = PMIX_SUCCESS;
+    char known[200];
+
+    for (size_t i = 0; i < slot->n && !rc; i++) {
+        if (!slot->plugs[i]->is_open)
+            rc = open_plug(s, slot, slot->plugs[i], err);
+    }
+    if (rc)
+        return rc;
+    qsort(slot->plugs, slot->n, sizeof(struct px_plug *), compare_plugs);
+    slot->n_modules = 0;
+    for (size_t i = 0; i < slot->n; i++) {
+        struct px_plug *p = slot->plugs[i];
+
+        if (p->is_open && (fw->many || !slot->n_modules)) {
+            slot->modules[slot->n_modules++] = (struct px_module){&p->loaded.component,
+                                                                  p->self, p->priority};
+            px_log(PX_LOG_DEBUG, "loader", "component %s/%s selected, priority %d",
+                   fw->name, p->found->name, p->priority);
+        } else {
+            close_plug(p);
+        }
+    }
+    if (!slot->n_modules && !slot->partial && fw->required) {
+        px_catalog_list(&s->catalog, id, known, sizeof(known));
+        return px_err_set(err, PMIX_ERR_NOT_FOUND,
+                          "no component for framework %s can be used, known: %s",
+                          fw->name, known);
+    }
+    slot->in_use = true;
+    return PMIX_SUCCESS;
+}
+
+/* Components that were open before see new roles too. */
+static PX_LOOP_ONLY void set_roles(struct px_selection *s, unsigned roles)
+{
+    s->roles = roles;
+    for (int id = 0; id < PX_FW_COUNT; id++) {
+        for (size_t i = 0; i < s->slots[id].n; i++)
+            s->slots[id].plugs[i]->host.host.roles = roles;
+    }
+}
+
+static PX_LOOP_ONLY void close_chosen(const struct request *r)
+{
+    for (int id = PX_FW_COUNT; id-- > 0;) {
+        if (r->chosen[id])
+            close_slot(&r->s->slots[id]);
+    }
+}
+
+static void on_open(struct px_call *call, void *args)
+{
+    struct request *r = args;
+    pmix_status_t rc = PMIX_SUCCESS;
+    unsigned before = r->s->roles;
+
+    px_loop_assert(r->s->loop);
+    set_roles(r->s, r->roles);
+    for (int id = 0; id < PX_FW_COUNT && !rc; id++) {
+        if (r->chosen[id])
+            rc = open_slot(r->s, id, r->err);
+    }
+    if (rc) {
+        close_chosen(r);
+        set_roles(r->s, before);
+    }
+    px_call_done(call, rc);
+}
+
+static void on_close(struct px_call *call, void *args)
+{
+    const struct request *r = args;
+
+    px_loop_assert(r->s->loop);
+    close_chosen(r);
+    set_roles(r->s, r->roles);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* ---- the whole ------------------------------------------------------------------- */
+
+static void unload_chosen(const struct request *r)
+{
+    for (int id = PX_FW_COUNT; id-- > 0;) {
+        struct px_slot *slot = &r->s->slots[id];
+
+        if (!r->chosen[id])
+            continue;
+        for (size_t i = slot->n; i-- > 0;)
+            free_plug(slot->plugs[i]);
+        free(slot->plugs);
+        free(slot->modules);
+        free(slot->tried);
+        *slot = (struct px_slot){0};
+    }
+}
+
+pmix_status_t px_selection_open_for(struct px_selection *s, unsigned roles,
+                                    const char *address, struct px_err *err)
+{
+    struct request r = {.s = s, .roles = roles, .err = err};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (int id = 0; id < PX_FW_COUNT && !rc; id++) {
+        r.chosen[id] = (!s->slots[id].in_use || (s->slots[id].partial && !address)) &&
+                       (px_frameworks[id].roles & roles);
+        if (r.chosen[id])
+            rc = load_framework(s, id, address, err);
+    }
+    if (!rc)
+        rc = px_call(s->loop, on_open, &r);
+    if (rc) {
+        unload_chosen(&r);
+        return rc;
+    }
+    for (int id = 0; id < PX_FW_COUNT; id++)
+        unload_closed(&s->slots[id]);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
+                                struct px_err *err)
+{
+    return px_selection_open_for(s, roles, NULL, err);
+}
+
+void px_selection_close(struct px_selection *s, unsigned roles)
+{
+    struct request r = {.s = s, .roles = roles};
+
+    for (int id = 0; id < PX_FW_COUNT; id++)
+        r.chosen[id] = s->slots[id].in_use && !(px_frameworks[id].roles & roles);
+    px_call(s->loop, on_close, &r);
+    unload_chosen(&r);
+}
+
+static void free_selection(struct px_selection *s)
+{
+    px_told_cleanup(&s->told);
+    px_catalog_cleanup(&s->catalog);
+    free(s);
+}
+
+pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop,
+                                  const char *path, const char *show,
+                                  struct px_selection **out, struct px_err *err)
+{
+    struct px_selection *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return no_memory(err);
+    s->params = params;
+    s->loop = loop;
+    pmix_status_t rc = px_told_parse(show, &s->told);
+    if (!rc)
+        rc = px_choice_declare(params);
+    if (rc)
+        no_memory(err);
+    else
+        rc = px_catalog_fill(&s->catalog, path, px_params_home(params), err);
+    if (rc) {
+        free_selection(s);
+        return rc;
+    }
+    *out = s;
+    return PMIX_SUCCESS;
+}
+
+void px_selection_destroy(struct px_selection *s)
+{
+    if (!s)
+        return;
+    px_selection_close(s, 0);
+    free_selection(s);
+}
+
+const struct px_module *px_selection_modules(const struct px_selection *s,
+                                             const char *framework, size_t *n)
+{
+    const struct px_slot *slot;
+    enum px_framework_id id = px_framework_find(framework, strlen(framework));
+
+    *n = 0;
+    if (id == PX_FW_COUNT)
+        return NULL;
+    slot = &s->slots[id];
+    *n = slot->n_modules;
+    return slot->modules;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who is told of components that are not in use. */
+#include "core/plugin/told.h"
+
+#include "core/base/str.h"
+#include "core/rt/log.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static bool is_one_of(const char *text, const char *const *words)
+{
+    while (*words && strcasecmp(text, *words) != 0)
+        words++;
+    return *words;
+}
+
+pmix_status_t px_told_parse(const char *text, px_told *told)
+{
+    static const char *const none[] = {"none", "false", "no", "off", "0", "", NULL};
+    static const char *const all[] = {"all", "true", "yes", "on", "1", NULL};
+    PX_AUTOFREE char *copy = strdup(text ? text : "none");
+
+    *told = (px_told){0};
+    if (!copy)
+        return PMIX_ERR_NOMEM;
+    char *rest = px_str_trim(copy);
+    if (is_one_of(rest, none))
+        return PMIX_SUCCESS;
+    if (is_one_of(rest, all)) {
+        told->others = true;
+        return PMIX_SUCCESS;
+    }
+    told->others = *rest == '^';
+    rest += told->others;
+    for (char *item; (item = strsep(&rest, ","));) {
+        item = px_str_trim(item);
+        if (*item && px_strv_append(&told->items, item)) {
+            px_told_cleanup(told);
+            return PMIX_ERR_NOMEM;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+void px_told_cleanup(px_told *told)
+{
+    px_strv_free(told->items);
+    *told = (px_told){0};
+}
+
+static bool names(const char *item, const struct px_found *f)
+{
+    const char *framework = px_frameworks[f->framework].name;
+    size_t len = strlen(framework);
+
+    return strncmp(item, framework, len) == 0 &&
+           (!item[len] || (item[len] == '/' && strcmp(item + len + 1, f->name) == 0));
+}
+
+bool px_told_wants(const px_told *told, const struct px_found *f)
+{
+    bool named = false;
+
+    for (char **item = told->items; item && *item; item++)
+        named |= names(*item, f);
+    return named != told->others;
+}
+
+void px_tell(const px_told *told, const struct px_found *f, bool requested,
+             const char *fmt, ...)
+{
+    bool loud = requested || px_told_wants(told, f);
+    char text[1024];
+    va_list args;
+
+    if (!px_log_wants(loud ? PX_LOG_WARN : PX_LOG_INFO))
+        return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    if (f->file && !strstr(text, f->file))
+        px_log(loud ? PX_LOG_WARN : PX_LOG_INFO, "loader", "%s (%s)", text, f->file);
+    else
+        px_log(loud ? PX_LOG_WARN : PX_LOG_INFO, "loader", "%s", text);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Removing files and trees that somebody has named, who may be hostile: no link is followed, no
+ * mount point crossed, nothing touched that is not his (uid and gid), and paths are taken apart
+ * descriptor by descriptor, so that nothing which is renamed meanwhile leads elsewhere.
+ *
+ * It runs as whoever calls it; becoming the user first is the caller's (core/reclaim/sweep.h).
+ * Everything here is for processes made by a bare clone of a threaded one: no malloc, no stdio, no
+ * locks; memory comes from mmap. It blocks on the file system: never on the loop. */
+#ifndef PX_RECLAIM_RMTREE_H
+#define PX_RECLAIM_RMTREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum px_rm_kind {
+    PX_RM_FILE = 1, /* anything but a folder */
+    PX_RM_DIR = 2,  /* what is in a folder, and the folder if that leaves it empty */
+    PX_RM_KEEP =
+        3, /* stays where an item of kind DIR would remove it; a folder with all in it */
+};
+
+enum px_rm_flag {
+    PX_RM_RECURSE = 1,   /* DIR: folders in it, too */
+    PX_RM_LEAVE_TOP = 2, /* DIR: but not the folder itself */
+    PX_RM_EMPTY = 4,     /* DIR: only folders that are empty; no files */
+    PX_RM_ANY_GID = 8,   /* whatever group it has */
+    PX_RM_SAME = 16,     /* only if device and inode are those given */
+};
+
+struct px_rm_item {
+    const char *path; /* absolute, normal (px_rm_path_check) */
+    uint8_t kind;
+    uint8_t flags;
+    uint64_t device, inode; /* with PX_RM_SAME */
+};
+
+/* Why something stays. */
+enum px_rm_why {
+    PX_RM_ASKED = 1, /* of kind KEEP */
+    PX_RM_FOREIGN,   /* of another user or group */
+    PX_RM_MOUNT,     /* a mount point below the top */
+    PX_RM_LINK,      /* the way to it has a symbolic link */
+    PX_RM_REFUSED, /* "/", /proc, /sys, cgroupfs, not the file that was meant (SAME), wrong kind */
+    PX_RM_MOVED,  /* the tree changed under the walk */
+    PX_RM_FAILED, /* the system said no: errnum */
+};
+
+struct px_rm_totals {
+    uint64_t files, dirs; /* removed */
+    uint64_t kept;        /* because asked to */
+    uint64_t foreign;
+    uint64_t failed; /* for all other reasons; what was gone already does not count */
+};
+
+/* For each entry that stays; parents that stay because of it are not told. */
+typedef void (*px_rm_told_fn)(void *arg, const char *path, enum px_rm_why why,
+                              int errnum);
+
+/* Files first, then trees, the deepest path first. Only what has uid and gid as owner is removed.
+ * told may be NULL. Adds to *totals. Returns 0, or an errno if it could not even begin (memory); all
+ * that fails later is counted and told. */
+int px_rm_run(const struct px_rm_item *items, size_t n, uid_t uid, gid_t gid,
+              px_rm_told_fn told, void *arg, struct px_rm_totals *totals);
+
+#define PX_RM_MAX_PATH 4095
+
+/* Checks a path as clients may give it, and writes its normal form, without "." and doubled or
+ * trailing slashes, to out (PX_RM_MAX_PATH + 1 bytes). NULL if it is good, else what is wrong with
+ * it: empty, relative, "..", too long (a name of over 255 bytes, or all of it), "/" itself, in /proc
+ * or /sys. Whether it exists is not asked. */
+const char *px_rm_path_check(const char *path, char *out);
+
+#endif

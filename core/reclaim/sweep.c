@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Removing what stands in a scope: per user a child that becomes that user and walks, while we look
+ * at the clock. */
+#include "core/reclaim/sweep.h"
+
+#include "core/base/clock.h"
+#include "core/reclaim/sweep_impl.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How long a process that was killed may take to end. One that hangs in a file system that does not
+ * answer never does: nobody waits for that. */
+enum { LAST_GRACE_MS = 2000, POLL_MIN_MS = 1, POLL_MAX_MS = 20 };
+
+/* With each removal Landlock climbs from there to the folder where removal is allowed: in a tree of
+ * 10,000 levels that takes ten times as long as the rest. What takes longer than this is taken
+ * up again by a child that may remove anywhere; as is what a child leaves that could not be told
+ * where it may remove. */
+enum { CONFINED_MS = 3000 };
+
+/* What the child writes where its parent sees it, too: also what it did before it was killed. */
+struct report {
+    struct px_rm_totals totals;
+    int errnum;
+    bool confined;
+    bool finished;
+};
+
+/* ---- the child -------------------------------------------------------------------- */
+
+struct walk {
+    const struct px_sweep *sweep;
+    const struct px_rm_item *items;
+    size_t n;
+    uid_t uid;
+    gid_t gid;
+    bool anywhere; /* may remove, as far as Landlock goes */
+    struct report *report;
+    pid_t parent;
+};
+
+/* It ends with its parent: who else would see to it that it ends? */
+static void walk_in_child(const struct walk *w)
+{
+    const struct px_sweep *s = w->sweep;
+
+    px_sweep_detach("tenon-sweep", s->keep, s->n_keep);
+    px_sweep_become(w->uid, w->gid);
+    w->report->confined = !w->anywhere; /* also if it ends while it is about to be */
+    w->report->confined = px_sweep_confine(w->anywhere ? NULL : w->items, w->n) &&
+                          !w->anywhere;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != w->parent)
+        _exit(EXIT_FAILURE);
+    w->report->errnum = px_rm_run(w->items, w->n, w->uid, w->gid, s->told, s->arg,
+                                  &w->report->totals);
+    w->report->finished = true;
+    _exit(EXIT_SUCCESS);
+}
+
+/* ---- the parent ------------------------------------------------------------------- */
+
+static bool has_ended(pid_t pid)
+{
+    pid_t got;
+
+    do {
+        got = waitpid(pid, NULL, __WALL | WNOHANG);
+    } while (got < 0 && errno == EINTR);
+    return got != 0; /* or somebody else has waited for it */
+}
+
+/* Until it ends, or that time has come (0: never). The child is not waited for, so its pid is its own. */
+static bool await_end(pid_t pid, int pidfd, uint64_t deadline_ms)
+{
+    int pause_ms = POLL_MIN_MS;
+
+    for (;;) {
+        if (has_ended(pid))
+            return true;
+        uint64_t now = px_clock_ms();
+        if (deadline_ms && now >= deadline_ms)
+            return false;
+        uint64_t left = deadline_ms ? deadline_ms - now : INT_MAX;
+        if (pidfd < 0 && left > (uint64_t)pause_ms)
+            left = (uint64_t)pause_ms;
+        struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+        poll(&ended, 1, left > INT_MAX ? INT_MAX : (int)left);
+        if (pause_ms < POLL_MAX_MS)
+            pause_ms *= 2;
+    }
+}
+
+static void see_it_through(pid_t pid, const struct walk *w, uint64_t deadline_ms)
+{
+    int pidfd = px_sweep_pidfd_open(pid);
+    uint64_t first_ms = px_clock_ms() + CONFINED_MS;
+
+    if (deadline_ms && deadline_ms < first_ms)
+        first_ms = deadline_ms;
+    bool ended = await_end(pid, pidfd, first_ms);
+    if (!ended && !w->report->confined)
+        ended = await_end(pid, pidfd, deadline_ms);
+    if (!ended) {
+        kill(pid, SIGKILL);
+        await_end(pid, pidfd, px_clock_ms() + LAST_GRACE_MS);
+    }
+    if (pidfd >= 0)
+        close(pidfd);
+}
+
+/* Nobody has looked at them, or not at all of them. */
+static void give_up(const struct px_sweep *s, const struct px_rm_item *items, size_t n,
+                    enum px_rm_why why, int errnum, struct px_rm_totals *totals)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (items[i].kind == PX_RM_KEEP)
+            continue;
+        totals->failed++;
+        if (s->told)
+            s->told(s->arg, items[i].path, why, errnum);
+    }
+}
+
+void px_sweep_add(struct px_rm_totals *to, const struct px_rm_totals *what)
+{
+    to->files += what->files;
+    to->dirs += what->dirs;
+    to->kept += what->kept;
+    to->foreign += what->foreign;
+    to->failed += what->failed;
+}
+
+/* 0 or an errno: no child could be made. */
+static int walk_once(struct walk *w, uint64_t deadline_ms)
+{
+    pid_t child = px_sweep_fork();
+
+    if (child == 0)
+        walk_in_child(w);
+    if (child < 0)
+        return errno;
+    see_it_through(child, w, deadline_ms);
+    return 0;
+}
+
+static int walk(struct walk *w, struct px_rm_totals *totals)
+{
+    const struct px_sweep *s = w->sweep;
+    uint64_t deadline = s->timeout_ms ? px_clock_ms() + s->timeout_ms : 0;
+    int errnum = walk_once(w, deadline);
+
+    if (!errnum && !w->report->finished && w->report->confined &&
+        (!deadline || px_clock_ms() < deadline)) {
+        const struct px_rm_totals removed = {.files = w->report->totals.files,
+                                             .dirs = w->report->totals.dirs};
+
+        *w->report = (struct report){.totals = removed};
+        w->anywhere = true;
+        errnum = walk_once(w, deadline);
+    }
+    px_sweep_add(totals, &w->report->totals);
+    if (!errnum && !w->report->finished)
+        give_up(s, w->items, w->n, PX_RM_FAILED, ETIMEDOUT, totals);
+    return errnum ? errnum : w->report->finished ? w->report->errnum : 0;
+}
+
+int px_sweep_walk(const struct px_sweep *s, const struct px_rm_item *items, size_t n,
+                  uid_t uid, gid_t gid, struct px_rm_totals *totals)
+{
+    struct walk w = {.sweep = s, .items = items, .n = n, .uid = uid, .gid = gid};
+
+    if (geteuid() != 0 && uid != geteuid()) {
+        give_up(s, items, n, PX_RM_REFUSED, EPERM, totals);
+        return 0;
+    }
+    struct report *report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (report == MAP_FAILED)
+        return ENOMEM;
+    w.report = report;
+    w.parent = getpid();
+    int errnum = walk(&w, totals);
+    munmap(report, sizeof(*report));
+    return errnum;
+}
+
+/* ---- user by user ----------------------------------------------------------------- */
+
+bool px_sweep_is_in(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+
+    return strncmp(path, folder, n) == 0 && (!path[n] || path[n] == '/');
+}
+
+static bool is_picked(const struct px_journal_record *r,
+                      const struct px_sweep_pick *pick)
+{
+    if (!pick || r->kind == PX_RM_KEEP)
+        return true;
+    return !(pick->files_only && r->kind != PX_RM_FILE) &&
+           !(pick->spare && px_sweep_is_in(r->path, pick->spare));
+}
+
+static bool is_for(const struct px_journal_record *r, uid_t uid, gid_t gid)
+{
+    return r->kind == PX_RM_KEEP || (r->uid == uid && r->gid == gid);
+}
+
+size_t px_sweep_collect(const struct px_sweep_view *view, size_t first, size_t n,
+                        const struct px_journal_record *owner,
+                        const struct px_sweep_pick *pick, struct px_rm_item *items)
+{
+    struct px_sweep_entry *entries = view->entries + first;
+    size_t n_items = 0, n_kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct px_journal_record r;
+
+        if (entries[i].type != PX_JOURNAL_ITEM)
+            continue;
+        px_sweep_view_get(view, &entries[i], &r);
+        if (!is_for(&r, owner->uid, owner->gid))
+            continue;
+        entries[i].done = r.kind != PX_RM_KEEP;
+        if (!is_picked(&r, pick))
+            continue;
+        n_kept += r.kind == PX_RM_KEEP;
+        items[n_items++] = (struct px_rm_item){.path = r.path,
+                                               .kind = r.kind,
+                                               .flags = (uint8_t)r.flags,
+                                               .device = r.x,
+                                               .inode = r.y};
+    }
+    if (n_items == n_kept)
+        return 0;
+    if (pick && pick->spare)
+        items[n_items++] = (struct px_rm_item){.path = pick->spare, .kind = PX_RM_KEEP};
+    return n_items;
+}
+
+int px_sweep_entries(const struct px_sweep *s, const struct px_sweep_view *view,
+                     size_t first, size_t n, const struct px_sweep_pick *pick,
+                     struct px_rm_totals *totals)
+{
+    struct px_sweep_entry *entries = view->entries + first;
+    size_t size_b = (n + 1) * sizeof(struct px_rm_item);
+    int result = 0;
+
+    if (n == 0)
+        return 0;
+    struct px_rm_item *items = px_sweep_map(size_b);
+    if (!items)
+        return ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        entries[i].done = entries[i].type != PX_JOURNAL_ITEM;
+    for (size_t i = 0; i < n; i++) {
+        struct px_journal_record r;
+
+        if (entries[i].done)
+            continue;
+        px_sweep_view_get(view, &entries[i], &r);
+        if (r.kind == PX_RM_KEEP)
+            continue;
+        size_t n_items = px_sweep_collect(view, first, n, &r, pick, items);
+        int errnum = n_items ? px_sweep_walk(s, items, n_items, r.uid, r.gid, totals)
+                             : 0;
+        if (!result)
+            result = errnum;
+    }
+    px_sweep_unmap(items, size_b);
+    return result;
+}
+
+int px_sweep_scope(const struct px_sweep *s, uint64_t scope,
+                   struct px_rm_totals *totals)
+{
+    struct px_sweep_view view;
+    int errnum = px_sweep_view_load(s->journal, &scope, &view);
+
+    if (errnum)
+        return errnum;
+    errnum = px_sweep_entries(s, &view, 0, view.n, NULL, totals);
+    px_sweep_view_unload(&view);
+    return errnum;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is left to do of a server that is no more. The journal goes last, and a scope that was swept is
+ * noted in it, so that whoever is killed here is followed by another who neither leaves something
+ * nor removes anything twice. */
+#include "core/reclaim/sweep.h"
+
+#include "core/base/attr.h"
+#include "core/base/clock.h"
+#include "core/base/proc.h"
+#include "core/reclaim/sweep_impl.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    GRACE_MS = 2000, /* for what was killed, where nobody waits for processes */
+    MAX_WATCHED = 64,
+    LOOK_AGAIN_MS = 50, /* where not all can be watched */
+    GATHER_MS = 5,      /* ends come in crowds */
+    OWN_SCOPE = 0,
+};
+
+struct remains {
+    struct px_sweep sweep;
+    struct px_sweep_folder folder;
+    struct px_sweep_view view;
+    bool is_here; /* pids of the journal mean something */
+    bool can_note;
+    size_t end_b; /* of the journal */
+    struct px_rm_totals *totals;
+    int errnum; /* the first of scopes that could not be swept */
+    px_rm_told_fn told;
+    void *arg;
+};
+
+/* ---- processes -------------------------------------------------------------------- */
+
+static bool is_alive(const struct remains *r, const struct px_sweep_entry *entry,
+                     struct px_journal_record *record)
+{
+    if (entry->type != PX_JOURNAL_PROC || !r->is_here)
+        return false;
+    px_sweep_view_get(&r->view, entry, record);
+    return !px_proc_ended((int64_t)record->x, record->y);
+}
+
+static bool has_ended(const struct remains *r, size_t first, size_t n)
+{
+    struct px_journal_record record;
+
+    for (size_t i = first; i < first + n; i++) {
+        if (is_alive(r, &r->view.entries[i], &record))
+            return false;
+    }
+    return true;
+}
+
+static bool kill_all(const struct remains *r)
+{
+    bool any = false;
+
+    for (size_t i = 0; r->is_here && i < r->view.n; i++) {
+        struct px_journal_record record;
+
+        if (r->view.entries[i].type != PX_JOURNAL_PROC)
+            continue;
+        px_sweep_view_get(&r->view, &r->view.entries[i], &record);
+        px_sweep_kill(&record);
+        any |= (record.flags & PX_JOURNAL_END) != 0;
+    }
+    return any;
+}
+
+/* Until one of those that are waited for has ended, or it is time to look again. */
+static void await_one(const struct remains *r, uint64_t deadline_ms)
+{
+    struct pollfd watched[MAX_WATCHED];
+    size_t n = 0, alive = 0;
+    uint64_t now = px_clock_ms();
+
+    for (size_t i = 0; i < r->view.n && alive <= MAX_WATCHED; i++) {
+        struct px_journal_record record;
+
+        if (!is_alive(r, &r->view.entries[i], &record))
+            continue;
+        alive++;
+        int fd = n < MAX_WATCHED ? px_sweep_pidfd((int64_t)record.x, record.y) : -1;
+        if (fd >= 0)
+            watched[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    }
+    uint64_t left = deadline_ms > now ? deadline_ms - now : 0;
+    int timeout = n < alive ? LOOK_AGAIN_MS : -1;
+    if (deadline_ms && (timeout < 0 || left < (uint64_t)timeout))
+        timeout = left < INT_MAX ? (int)left : INT_MAX;
+    if (alive)
+        poll(watched, n, timeout);
+    for (size_t i = 0; i < n; i++)
+        close(watched[i].fd);
+    poll(NULL, 0, GATHER_MS);
+}
+
+/* ---- scopes ----------------------------------------------------------------------- */
+
+/* Behind a record that is torn nothing would be seen. */
+static void begin_notes(struct remains *r)
+{
+    r->end_b = r->view.valid_b;
+    r->can_note = r->end_b == r->view.size_b ||
+                  ftruncate(r->folder.journal, (off_t)r->end_b) == 0;
+}
+
+/* So that the next to come does not remove what has come to stand there since. If the disk is full, he
+ * does. */
+static void note_done(struct remains *r, uint64_t scope)
+{
+    uint8_t bytes[PX_JOURNAL_RECORD_B];
+    const struct px_journal_record done = {.type = PX_JOURNAL_DONE, .scope = scope};
+    size_t n = px_journal_encode(&done, bytes);
+
+    if (!r->can_note)
+        return;
+    if (write(r->folder.journal, bytes, n) == (ssize_t)n)
+        r->end_b += n;
+    else
+        r->can_note = ftruncate(r->folder.journal, (off_t)r->end_b) == 0;
+}
+
+static void sweep_one(struct remains *r, size_t first, size_t n)
+{
+    uint64_t scope = r->view.entries[first].scope;
+    int errnum = px_sweep_entries(&r->sweep, &r->view, first, n, NULL, r->totals);
+
+    if (!errnum)
+        note_done(r, scope);
+    else if (!r->errnum)
+        r->errnum = errnum;
+    for (size_t i = first; i < first + n; i++)
+        r->view.entries[i].type = PX_JOURNAL_NONE; /* no more of it */
+}
+
+/* Sweeps the scopes that nobody lives for any more. Whether others are left. */
+static bool sweep_free(struct remains *r)
+{
+    bool left = false;
+
+    for (size_t first = 0, n; first < r->view.n; first += n) {
+        n = px_sweep_view_scope(&r->view, first);
+        if (!has_ended(r, first, n))
+            left = true;
+        else if (r->view.entries[first].scope != OWN_SCOPE &&
+                 r->view.entries[first].type != PX_JOURNAL_NONE)
+            sweep_one(r, first, n);
+    }
+    return left;
+}
+
+static int sweep_all(struct remains *r, bool wait, bool killed)
+{
+    uint64_t deadline = wait ? 0 : px_clock_ms() + (killed ? GRACE_MS : 0);
+
+    while (sweep_free(r)) {
+        if (!wait && px_clock_ms() >= deadline)
+            return EBUSY;
+        await_one(r, deadline);
+    }
+    return r->errnum;
+}
+
+/* ---- the server's own ------------------------------------------------------------- */
+
+/* That we spare our own journal until the end is of no interest to anybody. */
+static void tell(void *arg, const char *path, enum px_rm_why why, int errnum)
+{
+    const struct remains *r = arg;
+
+    if (r->told && why != PX_RM_ASKED)
+        r->told(r->arg, path, why, errnum);
+}
+
+static int sweep_own(struct remains *r, bool files_only)
+{
+    const struct px_sweep_pick pick = {.files_only = files_only,
+                                       .spare = r->folder.path};
+    struct px_rm_totals totals = {0};
+    size_t n = r->view.n && r->view.entries[0].scope == OWN_SCOPE
+                   ? px_sweep_view_scope(&r->view, 0)
+                   : 0;
+    int errnum = px_sweep_entries(&r->sweep, &r->view, 0, n, &pick, &totals);
+
+    totals.kept = 0;
+    px_sweep_add(r->totals, &totals);
+    return errnum;
+}
+
+static int walk_own(struct remains *r, const struct px_rm_item *items, size_t n)
+{
+    struct px_rm_totals totals = {0};
+    int errnum = px_sweep_walk(&r->sweep, items, n, geteuid(), getegid(), &totals);
+
+    totals.kept = 0;
+    px_sweep_add(r->totals, &totals);
+    return errnum;
+}
+
+/* Folders that we have made for ours to stand in. */
+static size_t add_ancestors(const struct remains *r, struct px_rm_item *items)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->view.n && r->view.entries[i].scope == OWN_SCOPE; i++) {
+        struct px_journal_record record;
+
+        if (r->view.entries[i].type != PX_JOURNAL_ITEM)
+            continue;
+        px_sweep_view_get(&r->view, &r->view.entries[i], &record);
+        if (record.kind == PX_RM_DIR && record.uid == geteuid() &&
+            strcmp(record.path, r->folder.path) != 0 &&
+            px_sweep_is_in(r->folder.path, record.path))
+            items[n++] = (struct px_rm_item){.path = record.path,
+                                             .kind = record.kind,
+                                             .flags = (uint8_t)record.flags,
+                                             .device = record.x,
+                                             .inode = record.y};
+    }
+    return n;
+}
+
+/* All in it but the journal first; then that, the folder, and those around it. NFS keeps what is removed
+ * while it is open, under another name. */
+static int remove_folder(struct remains *r)
+{
+    static const char name[] = "/" PX_JOURNAL_NAME;
+    char journal[PX_RM_MAX_PATH + sizeof(name)];
+    size_t n = strlen(r->folder.path),
+           size_b = (r->view.n + 2) * sizeof(struct px_rm_item);
+    struct px_rm_item *items = px_sweep_map(size_b);
+
+    if (!items)
+        return ENOMEM;
+    memcpy(journal, r->folder.path, n);
+    memcpy(journal + n, name, sizeof(name));
+    items[0] = (struct px_rm_item){.path = r->folder.path,
+                                   .kind = PX_RM_DIR,
+                                   .flags = PX_RM_RECURSE | PX_RM_ANY_GID | PX_RM_SAME,
+                                   .device = r->folder.st.st_dev,
+                                   .inode = r->folder.st.st_ino};
+    items[1] = (struct px_rm_item){.path = journal, .kind = PX_RM_KEEP};
+    int errnum = 0;
+    if (r->folder.journal >= 0)
+        errnum = walk_own(r, items, 2);
+    if (!errnum) {
+        px_drop_fd(&r->folder.journal);
+        r->can_note = false;
+        n = 1 + add_ancestors(r, items + 1);
+        errnum = walk_own(r, items, n);
+    }
+    px_sweep_unmap(items, size_b);
+    return errnum;
+}
+
+/* ---- all of it -------------------------------------------------------------------- */
+
+/* A node whose file system others have mounted, too, may have locks of its own only. Then what
+ * another node's server left is that node's, and here a server is known by its process; as is one that
+ * has got no lock where there are some. */
+static bool is_in_use(const struct remains *r)
+{
+    const struct px_sweep_folder *f = &r->folder;
+    bool has_no_lock = r->view.has_head && r->view.head.flags & PX_JOURNAL_UNLOCKED;
+
+    if (f->unlocked || (f->is_shared && r->view.has_head) ||
+        (f->is_found && has_no_lock))
+        return !r->is_here || !px_proc_ended((int64_t)r->view.head.x, r->view.head.y);
+    return false;
+}
+
+static int do_remains(struct remains *r, bool wait)
+{
+    int errnum = r->folder.journal >= 0
+                     ? px_sweep_view_load(r->folder.journal, NULL, &r->view)
+                     : 0;
+
+    if (errnum)
+        return errnum;
+    r->is_here = r->view.has_head && px_journal_is_here(&r->view.head, r->sweep.node);
+    if (is_in_use(r))
+        return EBUSY;
+    if (!r->view.has_head)
+        r->view.n = 0;
+    begin_notes(r);
+    bool killed = kill_all(r);
+    errnum = sweep_own(r, true);
+    if (!errnum && r->is_here)
+        errnum = sweep_all(r, wait, killed);
+    if (!errnum)
+        errnum = sweep_own(r, false);
+    return errnum || r->folder.is_gone ? errnum : remove_folder(r);
+}
+
+int px_sweep_remains(const struct px_sweep *s, const char *dir, int locked, bool wait,
+                     struct px_rm_totals *totals)
+{
+    struct remains r = {.sweep = *s, .totals = totals, .told = s->told, .arg = s->arg};
+
+    r.sweep.told = tell;
+    r.sweep.arg = &r;
+    int errnum = px_sweep_folder_open(&r.folder, s, dir, locked);
+    if (!errnum) {
+        errnum = do_remains(&r, wait);
+        px_sweep_view_unload(&r.view);
+    }
+    px_sweep_folder_close(&r.folder);
+    return errnum == ENOENT ? 0 : errnum;
+}

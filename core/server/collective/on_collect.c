@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fence, connect, disconnect: everybody on this node first, then the host for the other nodes. */
+#include "core/server/collective/collective.h"
+
+#include "core/model/jobinfo.h"
+#include "core/rt/log.h"
+
+#include <string.h>
+
+static int by_proc(const void *a, const void *b)
+{
+    return px_type_compare(PMIX_PROC, a, b);
+}
+
+static void collective_free(struct px_collective *c)
+{
+    px_list_remove(&c->link);
+    px_timer_free(c->timer);
+    if (!c->handed_over)
+        free(c->procs);
+    px_infos_cleanup(&c->infos);
+    free(c);
+}
+
+static bool names(const pmix_proc_t *p, const struct px_local *local)
+{
+    return strcmp(p->nspace, local->ns->name) == 0 &&
+           (p->rank == local->rank || p->rank == PMIX_RANK_WILDCARD ||
+            p->rank == PMIX_RANK_LOCAL_NODE);
+}
+
+static bool has_proc(const struct px_collective *c, const char *nspace,
+                     pmix_rank_t rank)
+{
+    pmix_proc_t p;
+
+    px_proc_set(&p, nspace, rank);
+    return bsearch(&p, c->procs, c->n_procs, sizeof p, by_proc);
+}
+
+static bool takes_part(const struct px_collective *c, const struct px_local *local)
+{
+    const char *nspace = local->ns->name;
+
+    return has_proc(c, nspace, local->rank) ||
+           has_proc(c, nspace, PMIX_RANK_WILDCARD) ||
+           has_proc(c, nspace, PMIX_RANK_LOCAL_NODE);
+}
+
+void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *arg)
+{
+    const char *last = "";
+
+    for (size_t i = 0; i < c->n_procs; i++) {
+        struct px_nspace *ns = NULL;
+
+        if (strcmp(c->procs[i].nspace, last) != 0)
+            ns = px_nspace_find(px_process.model, c->procs[i].nspace);
+        last = c->procs[i].nspace;
+        if (!ns)
+            continue;
+        PX_LIST_EACH (&ns->locals, struct px_local, l, link)
+            if (takes_part(c, l))
+                fn(arg, l);
+    }
+}
+
+static bool has_come(const struct px_collective *c, const pmix_proc_t *proc)
+{
+    PX_LIST_EACH (&c->reqs, struct px_req, r, link)
+        if (px_proc_same(&r->peer->proc, proc))
+            return true;
+    return false;
+}
+
+/* Who is to come, who has come, and who never will. */
+struct census {
+    const struct px_collective *c;
+    size_t n_locals, n_away;
+    size_t missing; /* still awaited */
+    bool lost_some;
+};
+
+static bool is_away(const struct px_local *local)
+{
+    return local->lost || local->finalized;
+}
+
+static void count_local(void *arg, struct px_local *local)
+{
+    struct census *n = arg;
+
+    n->n_locals++;
+    n->n_away += is_away(local);
+}
+
+static void count_missing(void *arg, struct px_local *local)
+{
+    struct census *n = arg;
+    pmix_proc_t proc;
+
+    px_proc_set(&proc, local->ns->name, local->rank);
+    if (has_come(n->c, &proc))
+        return;
+    if (is_away(local))
+        n->lost_some = true;
+    else
+        n->missing++;
+}
+
+static size_t n_registered(const struct px_nspace *ns)
+{
+    size_t n = 0;
+
+    PX_LIST_EACH (&ns->locals, struct px_local, l, link)
+        n++;
+    return n;
+}
+
+static size_t n_requests(const struct px_collective *c)
+{
+    size_t n = 0;
+
+    PX_LIST_EACH (&c->reqs, struct px_req, r, link)
+        n++;
+    return n;
+}
+
+/* Local ranks still awaited, those the host announced but has not registered yet included. */
+static struct census take_census(const struct px_collective *c)
+{
+    struct census n = {.c = c, .lost_some = c->lost_some};
+
+    for (size_t i = 0; i < c->n_procs; i++) {
+        const struct px_nspace *ns = px_nspace_find(px_process.model,
+                                                    c->procs[i].nspace);
+
+        if (ns && c->procs[i].rank == PMIX_RANK_WILDCARD &&
+            ns->n_local > n_registered(ns))
+            n.missing += ns->n_local - n_registered(ns);
+    }
+    /* Most of the time a glance tells that it is too early to compare one by one. */
+    px_collective_locals(c, count_local, &n);
+    if (n.missing == 0 && n_requests(c) + n.n_away < n.n_locals)
+        n.missing = n.n_locals - n_requests(c) - n.n_away;
+    if (n.missing == 0)
+        px_collective_locals(c, count_missing, &n);
+    return n;
+}
+
+/* A lost rank of ours is still of this node: its registration counts, not its connection. */
+static bool is_local(struct px_server *srv, const pmix_proc_t *p)
+{
+    const struct px_nspace *ns = px_nspace_find(px_process.model, p->nspace);
+
+    if (p->rank == PMIX_RANK_LOCAL_NODE)
+        return true;
+    if (p->rank != PMIX_RANK_WILDCARD)
+        return px_local_find(srv, p) != NULL;
+    return ns && ns->job_size > 0 && n_registered(ns) >= ns->job_size;
+}
+
+static bool all_local(const struct px_collective *c)
+{
+    for (size_t i = 0; i < c->n_procs; i++)
+        if (!is_local(c->server, &c->procs[i]))
+            return false;
+    return true;
+}
+
+void px_collective_pack_job(const struct px_nspace *ns, px_writer *w)
+{
+    px_writer body;
+
+    px_writer_init(&body, w->codec);
+    px_pack_str(&body, ns->name);
+    px_jobinfo_pack(px_process.model, ns, &body, true);
+    if (body.status && !w->status)
+        w->status = body.status;
+    px_pack_bytes(w, body.buf.data, body.buf.len);
+    px_writer_cleanup(&body);
+}
+
+/* After a connect of several namespaces each side learns the other's job. */
+static void pack_jobs(const struct px_collective *c, px_writer *w)
+{
+    const char *last = "";
+    size_t n_spaces = 0;
+
+    for (size_t i = 0; i < c->n_procs; i++) {
+        if (strcmp(c->procs[i].nspace, last) != 0)
+            n_spaces++;
+        last = c->procs[i].nspace;
+    }
+    last = "";
+    for (size_t i = 0; n_spaces > 1 && i < c->n_procs; i++) {
+        const struct px_nspace *ns = px_nspace_find(px_process.model,
+                                                    c->procs[i].nspace);
+
+        if (strcmp(c->procs[i].nspace, last) == 0 || !ns)
+            continue;
+        last = c->procs[i].nspace;
+        px_collective_pack_job(ns, w);
+    }
+}
+
+static void answer_all(struct px_collective *c, pmix_status_t status)
+{
+    px_list_remove(&c->link);
+    PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
+        px_writer w;
+
+        px_list_remove(&req->link);
+        px_reply_begin(req, &w, status);
+        if (c->op == PX_OP_CONNECT && !status)
+            pack_jobs(c, &w);
+        px_req_reply(req, &w);
+    }
+    collective_free(c);
+}
+
+static void on_host_answer(void *arg, const struct px_upcall *answer)
+{
+    struct px_collective *c = arg;
+    pmix_status_t status = answer->status;
+
+    if (status == PMIX_ERR_NOT_SUPPORTED && c->lost_some)
+        status = PMIX_ERR_LOST_CONNECTION; /* why the host was asked at all */
+    if (!status && c->op == PX_OP_FENCE && answer->bytes.len > 0) {
+        status = px_modex_unpack(c, &answer->bytes);
+        if (status)
+            px_log(PX_LOG_ERROR, "server", "cannot read the data of a fence: %s",
+                   PMIx_Error_string(status));
+    }
+    answer_all(c, status);
+}
+
+/* Hosts free the data: that is how all of them were written, whatever the Standard says. */
+static pmix_status_t call_fence(struct px_collective *c, struct px_upcall *u)
+{
+    const pmix_server_module_t *m = &c->server->module;
+    px_buf data;
+
+    if (!m->fence_nb)
+        return PMIX_ERR_NOT_SUPPORTED;
+    data = px_buf_take(&u->blob);
+    return m->fence_nb(c->procs, c->n_procs, u->args.v, u->args.n, (char *)data.data,
+                       data.len, px_upcall_modex_cb, u);
+}
+
+static pmix_status_t call_host(struct px_collective *c, struct px_upcall *u)
+{
+    const pmix_server_module_t *m = &c->server->module;
+
+    switch (c->op) {
+    case PX_OP_CONNECT:
+        return m->connect ? m->connect(c->procs, c->n_procs, u->args.v, u->args.n,
+                                       px_upcall_op_cb, u)
+                          : PMIX_ERR_NOT_SUPPORTED;
+    case PX_OP_DISCONNECT:
+        return m->disconnect ? m->disconnect(c->procs, c->n_procs, u->args.v, u->args.n,
+                                             px_upcall_op_cb, u)
+                             : PMIX_ERR_NOT_SUPPORTED;
+    default:
+        return call_fence(c, u);
+    }
+}
+
+static void hand_over(struct px_collective *c)
+{
+    struct px_upcall *u = px_upcall_new(on_host_answer, c);
+    pmix_status_t local = c->lost_some ? PMIX_ERR_LOST_CONNECTION : PMIX_SUCCESS;
+    pmix_status_t rc;
+
+    if (!u) {
+        answer_all(c, PMIX_ERR_NOMEM);
+        return;
+    }
+    rc = px_infos_add_copy(&u->args, c->infos.v, c->infos.n);
+    if (!rc)
+        rc = px_infos_add(&u->args, PMIX_SORTED_PROC_ARRAY, NULL, PMIX_BOOL);
+    if (!rc)
+        rc = px_infos_add(&u->args, PMIX_LOCAL_COLLECTIVE_STATUS, &local, PMIX_STATUS);
+    if (!rc && c->op == PX_OP_FENCE && c->collect)
+        rc = px_modex_pack(c, &u->blob);
+    if (rc) {
+        px_upcall_drop(u);
+        answer_all(c, rc);
+        return;
+    }
+    c->handed_over = true;
+    u->procs = c->procs; /* the host may read them until it answers */
+    u->n_procs = c->n_procs;
+    px_upcall_returned(u, call_host(c, u));
+}
+
+/* Has everybody here who will ever come? Then it goes on, and c may be gone. A fence within the
+ * node needs no host. */
+static bool check_complete(struct px_collective *c)
+{
+    struct census n;
+
+    if (c->handed_over)
+        return false;
+    n = take_census(c);
+    if (n.missing > 0)
+        return false;
+    c->lost_some = n.lost_some;
+    if (c->op == PX_OP_FENCE && all_local(c))
+        answer_all(c, c->lost_some ? PMIX_ERR_LOST_CONNECTION : PMIX_SUCCESS);
+    else
+        hand_over(c);
+    return true;
+}
+
+/* The host, when it is called, may do what changes the list: look anew after each. */
+static bool complete_one(struct px_server *srv)
+{
+    PX_LIST_EACH (&srv->collectives, struct px_collective, c, link) {
+        if (check_complete(c))
+            return true;
+    }
+    return false;
+}
+
+static void on_recheck(struct px_msg *msg)
+{
+    struct px_server *srv = PX_CONTAINER_OF(msg, struct px_server, recheck);
+
+    srv->recheck_posted = false;
+    while (!srv->stopping && complete_one(srv))
+        ;
+}
+
+/* Not at once: whoever reports that somebody has gone is in the middle of its own lists. */
+void px_collect_check(struct px_server *srv)
+{
+    if (srv->recheck_posted || px_list_empty(&srv->collectives))
+        return;
+    srv->recheck_posted = true;
+    srv->recheck.run = on_recheck;
+    px_post(px_process.loop, &srv->recheck);
+}
+
+static void on_deadline(void *arg)
+{
+    struct px_collective *c = arg;
+
+    /* The host still holds it after a hand-over: only those who wait here go. */
+    if (!c->handed_over) {
+        answer_all(c, PMIX_ERR_TIMEOUT);
+        return;
+    }
+    PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
+        px_list_remove(&req->link);
+        px_req_done(req, PMIX_ERR_TIMEOUT);
+    }
+}
+
+static struct px_collective *find(struct px_server *srv, uint8_t op,
+                                  const pmix_proc_t *procs, size_t n,
+                                  const pmix_proc_t *who)
+{
+    PX_LIST_EACH (&srv->collectives, struct px_collective, c, link) {
+        if (c->op != op || c->n_procs != n || c->handed_over || has_come(c, who))
+            continue;
+        size_t same = 0;
+        while (same < n && px_proc_same(&c->procs[same], &procs[same]))
+            same++;
+        if (same == n)
+            return c;
+    }
+    return NULL;
+}
+
+/* Takes procs and infos. */
+static pmix_status_t begin(struct px_server *srv, uint8_t op, pmix_proc_t **procs,
+                           size_t n, px_infos *infos, struct px_collective **out)
+{
+    uint32_t seconds = px_info_u32(infos->v, infos->n, PMIX_TIMEOUT, 0);
+    struct px_collective *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return PMIX_ERR_NOMEM;
+    px_list_init(&c->reqs);
+    c->server = srv;
+    c->op = op;
+    if (seconds) {
+        c->timer = px_timer_create(px_process.loop, on_deadline, c);
+        if (!c->timer) {
+            free(c);
+            return PMIX_ERR_NOMEM;
+        }
+        px_timer_set(c->timer, seconds * 1000ull);
+    }
+    c->procs = px_take(procs);
+    c->n_procs = n;
+    c->collect = px_info_flag(infos->v, infos->n, PMIX_COLLECT_DATA);
+    c->infos = *infos;
+    *infos = (px_infos){0};
+    px_list_append(&srv->collectives, &c->link);
+    *out = c;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t join(struct px_server *srv, struct px_req *req,
+                          pmix_proc_t **procs, size_t n, px_infos *infos)
+{
+    struct px_local *local = req->peer->local;
+    struct px_collective *c;
+    bool named = false;
+
+    for (size_t i = 0; local && i < n; i++)
+        named |= names(&(*procs)[i], local);
+    if (!named)
+        return PMIX_ERR_BAD_PARAM;
+    qsort(*procs, n, sizeof **procs, by_proc);
+    c = find(srv, req->op, *procs, n, &req->peer->proc);
+    if (!c) {
+        pmix_status_t rc = begin(srv, req->op, procs, n, infos, &c);
+        if (rc)
+            return rc;
+    }
+    px_list_append(&c->reqs, &req->link);
+    (void)check_complete(c);
+    return PX_DEFERRED;
+}
+
+static pmix_status_t on_collective(struct px_server *srv, struct px_req *req)
+{
+    PX_AUTOFREE pmix_proc_t *procs = NULL;
+    PX_AUTO(px_infos) infos = {0};
+    size_t n = 0;
+    pmix_status_t rc = px_unpack_procs(&req->in, &procs, &n);
+
+    if (!rc)
+        rc = px_unpack_infos(&req->in, &infos.v, &infos.n);
+    infos.cap = infos.n;
+    if (!rc && n == 0)
+        rc = PMIX_ERR_BAD_PARAM;
+    return rc ? rc : join(srv, req, &procs, n, &infos);
+}
+
+const struct px_rpc px_rpcs_collect[] = {
+    {PX_OP_FENCE, on_collective},
+    {PX_OP_CONNECT, on_collective},
+    {PX_OP_DISCONNECT, on_collective},
+    {0},
+};
+
+static void leave(struct px_collective *c, const struct px_peer *peer)
+{
+    PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
+        if (req->peer != peer)
+            continue;
+        px_list_remove(&req->link);
+        px_req_done(req, PMIX_ERR_LOST_CONNECTION);
+        c->lost_some = true;
+    }
+    /* That somebody was here and left shows in the registration of his rank, too. */
+    if (px_list_empty(&c->reqs) && !c->handed_over)
+        collective_free(c);
+}
+
+void px_collect_peer_gone(struct px_server *srv, struct px_peer *peer)
+{
+    PX_LIST_EACH (&srv->collectives, struct px_collective, c, link)
+        leave(c, peer);
+    px_collect_check(srv);
+}
+
+void px_collect_local_gone(struct px_server *srv, const struct px_local *local)
+{
+    PX_LIST_EACH (&srv->collectives, struct px_collective, c, link)
+        c->lost_some |= takes_part(c, local);
+    px_collect_check(srv);
+}
+
+void px_collect_nspace_gone(struct px_server *srv, struct px_nspace *ns)
+{
+    PX_LIST_EACH (&srv->collectives, struct px_collective, c, link) {
+        for (size_t i = 0; i < c->n_procs; i++) {
+            if (strcmp(c->procs[i].nspace, ns->name) != 0 || c->handed_over)
+                continue;
+            answer_all(c, PMIX_ERR_LOST_CONNECTION);
+            break;
+        }
+    }
+}
+
+void px_collect_stop(struct px_server *srv)
+{
+    PX_LIST_EACH (&srv->collectives, struct px_collective, c, link)
+        answer_all(c, PMIX_ERR_LOST_CONNECTION);
+}

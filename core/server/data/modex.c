@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What servers of a job give each other when a fence collects: packed, and stored. Ranks are
+ * numbered through all namespaces that take part. */
+#include "core/server/collective/collective.h"
+
+#include <string.h>
+
+#define COLLECTED 0x01
+#define KEY_MAP   0x02
+#define MAX_KEYS  65536u
+
+/* Number of the first rank of each namespace, in the order of the sorted list. */
+static uint32_t base_of(const struct px_collective *c, const char *nspace)
+{
+    uint32_t base = 0;
+
+    for (size_t i = 0; i < c->n_procs; i++) {
+        struct px_nspace *ns;
+
+        if (strcmp(c->procs[i].nspace, nspace) == 0)
+            return base;
+        if (i + 1 < c->n_procs &&
+            strcmp(c->procs[i].nspace, c->procs[i + 1].nspace) == 0)
+            continue;
+        ns = px_nspace_find(px_process.model, c->procs[i].nspace);
+        base += ns ? ns->job_size : 0;
+    }
+    return base;
+}
+
+static struct px_nspace *nspace_of(const struct px_collective *c, uint32_t number,
+                                   pmix_rank_t *rank)
+{
+    const char *last = "";
+
+    for (size_t i = 0; i < c->n_procs; i++) {
+        struct px_nspace *ns;
+
+        if (strcmp(c->procs[i].nspace, last) == 0)
+            continue;
+        last = c->procs[i].nspace;
+        ns = px_nspace_find(px_process.model, last);
+        if (!ns)
+            continue;
+        if (number < ns->job_size || ns->job_size == 0) {
+            *rank = number;
+            return number < PMIX_RANK_VALID ? ns : NULL;
+        }
+        number -= ns->job_size;
+    }
+    return NULL;
+}
+
+struct packing {
+    const struct px_collective *c;
+    px_writer w;
+};
+
+static pmix_status_t pack_pair(void *arg, pmix_rank_t rank PX_UNUSED, const char *key,
+                               const pmix_value_t *value)
+{
+    px_writer *w = arg;
+
+    px_pack_kval(w, key, value);
+    return w->status;
+}
+
+static void pack_local(void *arg, struct px_local *local)
+{
+    struct packing *p = arg;
+
+    if (!local->committed)
+        return;
+    PX_AUTO(px_writer) one;
+    px_writer_init(&one, px_codec_default);
+    px_pack_rank(&one, local->rank + base_of(p->c, local->ns->name));
+    (void)px_store_walk(local->ns, PX_GDS_REMOTE, local->rank, pack_pair, &one);
+    if (one.status && !p->w.status)
+        p->w.status = one.status;
+    px_pack_bytes(&p->w, one.buf.data, one.buf.len);
+}
+
+pmix_status_t px_modex_pack(const struct px_collective *c, px_buf *out)
+{
+    struct packing p = {.c = c};
+    PX_AUTO(px_writer) whole;
+
+    px_writer_init(&p.w, px_codec_default);
+    px_pack_u8(&p.w, COLLECTED, PMIX_BYTE);
+    px_collective_locals(c, pack_local, &p);
+    px_writer_init(&whole, px_codec_default);
+    whole.status = p.w.status;
+    px_pack_bytes(&whole, p.w.buf.data, p.w.buf.len);
+    px_writer_cleanup(&p.w);
+    if (!whole.status)
+        *out = px_buf_take(&whole.buf);
+    return whole.status;
+}
+
+static pmix_status_t store(struct px_nspace *ns, pmix_rank_t rank, struct px_kval *kv)
+{
+    pmix_status_t rc = px_store_put(ns, PX_GDS_REMOTE, rank, kv->key, &kv->value);
+
+    px_kval_fini(kv);
+    return rc;
+}
+
+static pmix_status_t unpack_mapped(px_reader *r, char *const *keys, size_t n_keys,
+                                   struct px_nspace *ns, pmix_rank_t rank)
+{
+    struct px_kval kv = {0};
+    uint32_t index;
+    pmix_status_t rc = px_unpack1(r, &index, PMIX_UINT32);
+
+    if (rc)
+        return rc;
+    if (index >= n_keys)
+        return PMIX_ERR_UNPACK_FAILURE;
+    rc = px_unpack1(r, &kv.value, PMIX_VALUE);
+    if (rc)
+        return rc;
+    kv.key = strdup(keys[index]);
+    if (!kv.key) {
+        px_kval_fini(&kv);
+        return PMIX_ERR_NOMEM;
+    }
+    return store(ns, rank, &kv);
+}
+
+/* What our own ranks committed is here first-hand, and may be newer than what comes back. */
+static bool is_ours(const struct px_collective *c, const struct px_nspace *ns,
+                    pmix_rank_t rank)
+{
+    pmix_proc_t proc;
+
+    px_proc_set(&proc, ns->name, rank);
+    return px_local_find(c->server, &proc);
+}
+
+static pmix_status_t unpack_rank(const struct px_collective *c, px_reader *r,
+                                 char *const *keys, size_t n_keys)
+{
+    uint32_t number;
+    pmix_rank_t rank;
+    struct px_nspace *ns;
+    pmix_status_t rc = px_unpack_rank(r, &number);
+
+    if (rc)
+        return rc;
+    ns = nspace_of(c, number, &rank);
+    if (!ns)
+        return PMIX_ERR_UNPACK_FAILURE;
+    if (is_ours(c, ns, rank))
+        return PMIX_SUCCESS;
+    while (!rc && !px_reader_done(r)) {
+        struct px_kval kv = {0};
+
+        if (keys) {
+            rc = unpack_mapped(r, keys, n_keys, ns, rank);
+            continue;
+        }
+        rc = px_unpack_kval(r, &kv);
+        if (!rc)
+            rc = store(ns, rank, &kv);
+    }
+    return rc;
+}
+
+static pmix_status_t unpack_server(const struct px_collective *c, px_reader *r)
+{
+    uint8_t flags;
+    uint32_t n_keys = 0;
+    char **keys = NULL;
+    pmix_status_t rc = px_unpack_u8(r, &flags, PMIX_BYTE);
+
+    if (!rc && (flags & KEY_MAP)) {
+        rc = px_unpack1(r, &n_keys, PMIX_UINT32);
+        if (!rc && n_keys > MAX_KEYS)
+            rc = PMIX_ERR_UNPACK_FAILURE;
+        if (!rc)
+            rc = px_unpack_array(r, (void **)&keys, n_keys, PMIX_STRING);
+    }
+    for (uint32_t i = 0; !rc && i < n_keys; i++)
+        if (!keys[i])
+            rc = PMIX_ERR_UNPACK_FAILURE;
+    while (!rc && !px_reader_done(r)) {
+        px_reader one;
+
+        rc = px_unpack_view(r, &one, PMIX_BYTE_OBJECT);
+        if (!rc)
+            rc = unpack_rank(c, &one, keys, n_keys);
+    }
+    px_type_free_array(PMIX_STRING, keys, n_keys);
+    return rc;
+}
+
+pmix_status_t px_modex_unpack(const struct px_collective *c, const px_buf *in)
+{
+    px_reader r;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    px_reader_init(&r, px_codec_default, in->data, in->len);
+    while (!rc && !px_reader_done(&r)) {
+        px_reader one;
+
+        rc = px_unpack_view(&r, &one, PMIX_BYTE_OBJECT);
+        if (!rc)
+            rc = unpack_server(c, &one);
+    }
+    return rc;
+}

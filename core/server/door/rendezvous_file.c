@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A rendezvous file is written under a name that nobody looks for, locked, and then gets its own
+ * name. The lock on it, not the process id in it, tells that its owner lives: it ends with the
+ * owner, however that ends, and no other process can have been given it meanwhile. A name that is
+ * taken is never written through: what is left over is replaced as a whole, by one starter at a time. */
+#include "core/base/clock.h"
+#include "core/base/fd.h"
+#include "core/base/path.h"
+#include "core/reclaim/rmtree.h"
+#include "core/base/str.h"
+#include "core/link/rendezvous.h"
+#include "core/rt/log.h"
+#include "core/server/door/rendezvous_publish.h"
+#include "core/server/cleanup/session.h"
+#include "tenon/ptl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    PATIENCE_MS = 500, /* with those who start at the same time */
+    PROBE_MS = 200,    /* with a server that has no lock */
+    OWNER_BYTE = 0,    /* locked by who published the file, */
+    STARTER_BYTE = 1,  /* by who is about to replace it */
+};
+
+/* A file on its way. */
+struct publication {
+    struct px_server *srv;
+    const struct px_contact_wish *wish;
+    char *dir; /* without links */
+    int dir_fd;
+    struct px_contact_file *file;
+    char temporary[32];
+    uint32_t temporary_slot;
+};
+
+/* What has the name. */
+enum holder { NOBODY, LIVES, STALE, SQUATTER, NOT_TO_BE_TAKEN, CHANGED };
+
+struct look {
+    struct stat st;
+    int fd; /* of a stale one, for its lock; -1: cannot be locked */
+};
+
+/* ---- locks --------------------------------------------------------------------------------------- */
+
+static bool lock_byte(int fd, off_t byte)
+{
+    struct flock l = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+
+    return fcntl(fd, F_OFD_SETLK, &l) == 0;
+}
+
+/* A lock for reading would meet only one for writing: strangers who may read the file do not
+ * count. */
+static bool is_owned(int fd)
+{
+    struct flock l = {
+        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = OWNER_BYTE, .l_len = 1};
+
+    return fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type == F_WRLCK;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool name_leads_to(const struct publication *p, const char *name,
+                          const struct stat *st)
+{
+    struct stat now;
+
+    return fstatat(p->dir_fd, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+           is_same(&now, st);
+}
+
+/* ---- who has the name ------------------------------------------------------------------------------ */
+
+static bool listens(const char *address)
+{
+    size_t n;
+    const struct px_module *m = px_modules("ptl", &n);
+    struct px_ptl_peer who = {0};
+    bool ours = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct px_ptl_ops *ops = m[i].component->ops;
+        int fd = -1;
+
+        if (!ops->handles(m[i].self, address))
+            continue;
+        if (ops->connect(m[i].self, address, PROBE_MS, &fd))
+            return false;
+        /* The port may have become somebody else's. */
+        ours = !ops->peer || ops->peer(m[i].self, fd, &who) || !who.has_uid ||
+               who.uid == geteuid();
+        close(fd);
+        break;
+    }
+    return ours;
+}
+
+/* Other libraries lock nothing: theirs is left over if its process is gone or does not listen. */
+static bool answers(const struct px_rendezvous *r)
+{
+    if (r->pid > 0 && kill(r->pid, 0) < 0 && errno == ESRCH)
+        return false;
+    return px_str_starts(r->uri.address, "tcp") && listens(r->uri.address);
+}
+
+static enum holder says_who(const struct publication *p, const struct look *l,
+                            struct px_err *err)
+{
+    struct px_rendezvous r = {0};
+    pmix_status_t rc = px_rendezvous_read(p->file->path, &r, NULL);
+
+    if (rc || r.pid == 0)
+        px_err_set(err, PMIX_ERR_EXISTS, "%s is that of a server of uid %u that runs",
+                   p->file->path, (unsigned)l->st.st_uid);
+    else
+        px_err_set(err, PMIX_ERR_EXISTS,
+                   "%s is that of a server that runs: pid %ld of uid %u, %s.%u",
+                   p->file->path, (long)r.pid, (unsigned)l->st.st_uid,
+                   r.uri.server.nspace, r.uri.server.rank);
+    return LIVES;
+}
+
+/* Of another user: only root may take it, and then a lock of his is no defence. */
+static enum holder look_at_others(const struct publication *p, struct look *l,
+                                  struct px_err *err)
+{
+    PX_AUTOCLOSE int fd = -1;
+
+    if (geteuid() == 0 && p->wish->well_known)
+        return SQUATTER;
+    if (!S_ISREG(l->st.st_mode)) {
+        px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
+                   "%s is no regular file, and belongs to uid %u", p->file->path,
+                   (unsigned)l->st.st_uid);
+        return NOT_TO_BE_TAKEN;
+    }
+    fd = openat(p->dir_fd, p->wish->name,
+                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 || is_owned(fd))
+        return says_who(p, l, err);
+    px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
+               "%s is left over and belongs to uid %u, who alone can remove it",
+               p->file->path, (unsigned)l->st.st_uid);
+    return NOT_TO_BE_TAKEN;
+}
+
+static enum holder look_at_own(const struct publication *p, struct look *l,
+                               struct px_err *err)
+{
+    struct px_rendezvous r;
+    struct stat st;
+
+    l->fd = openat(p->dir_fd, p->wish->name,
+                   O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (l->fd < 0)
+        return errno == EACCES ? STALE : CHANGED; /* a mode that servers do not give */
+    if (fstat(l->fd, &st) < 0 || !is_same(&st, &l->st))
+        return CHANGED;
+    if (is_owned(l->fd))
+        return says_who(p, l, err);
+    if (px_rendezvous_read(p->file->path, &r, NULL) == PMIX_SUCCESS && answers(&r))
+        return says_who(p, l, err);
+    return STALE;
+}
+
+static enum holder look_at(const struct publication *p, struct look *l,
+                           struct px_err *err)
+{
+    l->fd = -1;
+    if (fstatat(p->dir_fd, p->wish->name, &l->st, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? NOBODY : CHANGED;
+    if (l->st.st_uid != geteuid())
+        return look_at_others(p, l, err);
+    if (!S_ISREG(l->st.st_mode)) {
+        px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is %s, and is left alone",
+                   p->file->path,
+                   S_ISLNK(l->st.st_mode) ? "a symbolic link" : "no regular file");
+        return NOT_TO_BE_TAKEN;
+    }
+    return look_at_own(p, l, err);
+}
+
+/* ---- taking the name ------------------------------------------------------------------------------- */
+
+/* 0, or an errno; EEXIST if somebody has the name. */
+static int take_free_name(const struct publication *p)
+{
+    if (renameat2(p->dir_fd, p->temporary, p->dir_fd, p->wish->name,
+                  RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    /* Network file systems: for a moment it has two names, and readers look again. */
+    if (linkat(p->dir_fd, p->temporary, p->dir_fd, p->wish->name, 0) < 0)
+        return errno;
+    return unlinkat(p->dir_fd, p->temporary, 0) < 0 ? errno : 0;
+}
+
+/* What cannot be locked is moved out of the way: if that was something else, as somebody was
+ * faster, it gets its name back. */
+static void evict(const struct publication *p, const struct stat *st)
+{
+    char aside[32] = ".pmix.";
+
+    px_path_random(aside + strlen(aside), 12);
+    if (renameat(p->dir_fd, p->wish->name, p->dir_fd, aside) < 0)
+        return;
+    if (!name_leads_to(p, aside, st) &&
+        renameat2(p->dir_fd, aside, p->dir_fd, p->wish->name, RENAME_NOREPLACE) == 0)
+        return;
+    if (unlinkat(p->dir_fd, aside, S_ISDIR(st->st_mode) ? AT_REMOVEDIR : 0) < 0)
+        px_log(PX_LOG_WARN, "server", "%s/%s had the name of our file, and stays: %m",
+               p->dir, aside);
+}
+
+/* True: the name is ours. */
+static bool replace(const struct publication *p, const struct look *l)
+{
+    return name_leads_to(p, p->wish->name, &l->st) &&
+           renameat(p->dir_fd, p->temporary, p->dir_fd, p->wish->name) == 0;
+}
+
+static void pause_ms(unsigned ms)
+{
+    (void)nanosleep(&(struct timespec){.tv_nsec = (long)ms * 1000000}, NULL);
+}
+
+/* One look at who has the name, and what follows from that. PMIX_ERR_WOULD_BLOCK: look again. */
+static pmix_status_t contend(const struct publication *p, bool patient,
+                             struct px_err *err)
+{
+    struct look l;
+    pmix_status_t rc = PMIX_ERR_WOULD_BLOCK;
+
+    switch (look_at(p, &l, err)) {
+    case LIVES:
+        rc = PMIX_ERR_EXISTS;
+        break;
+    case NOT_TO_BE_TAKEN:
+        rc = PMIX_ERR_NO_PERMISSIONS;
+        break;
+    case STALE:
+        if (l.fd >= 0 && lock_byte(l.fd, STARTER_BYTE)) {
+            if (replace(p, &l))
+                rc = PMIX_SUCCESS;
+        } else if (patient) {
+            pause_ms(2); /* another starter has it, or a stranger who reads */
+        } else {
+            evict(p, &l.st);
+        }
+        break;
+    case SQUATTER:
+        evict(p, &l.st);
+        break;
+    case NOBODY:
+    case CHANGED:
+        break;
+    }
+    if (l.fd >= 0)
+        close(l.fd);
+    return rc;
+}
+
+static pmix_status_t take_name(const struct publication *p, struct px_err *err)
+{
+    uint64_t patient_until = px_clock_ms() + PATIENCE_MS;
+    pmix_status_t rc = PMIX_ERR_WOULD_BLOCK;
+
+    while (rc == PMIX_ERR_WOULD_BLOCK) {
+        uint64_t now = px_clock_ms();
+        int errnum = take_free_name(p);
+
+        if (errnum == 0)
+            return PMIX_SUCCESS;
+        errno = errnum;
+        if (errnum != EEXIST)
+            return px_err_errno(err, "cannot make %s", p->file->path);
+        if (now > patient_until + PATIENCE_MS)
+            return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s cannot be replaced",
+                              p->file->path);
+        rc = contend(p, now < patient_until, err);
+    }
+    return rc;
+}
+
+/* ---- the file -------------------------------------------------------------------------------------- */
+
+static pmix_status_t open_dir(struct publication *p, struct px_err *err)
+{
+    mode_t mode = p->srv->tools_foreign ? 0755 : 0700;
+    PX_AUTOFREE char *cwd = p->wish->dir[0] == '/' ? NULL : getcwd(NULL, 0);
+    PX_AUTOFREE char *dir = px_path_join(cwd, p->wish->dir);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (!dir)
+        return PMIX_ERR_NOMEM;
+    p->dir = realpath(dir, NULL);
+    if (!p->dir && errno == ENOENT) {
+        rc = px_session_make_dir(p->srv, dir, mode, err);
+        if (rc)
+            return rc;
+        p->dir = realpath(dir, NULL);
+    }
+    if (p->dir)
+        p->dir_fd = open(p->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return p->dir_fd >= 0 ? PMIX_SUCCESS : px_err_errno(err, "cannot use %s", dir);
+}
+
+/* Written and locked, under a name that nobody looks for. */
+static pmix_status_t write_aside(struct publication *p, struct stat *st,
+                                 struct px_err *err)
+{
+    PX_AUTOFREE char *path = px_path_join(p->dir, p->temporary);
+    struct px_contact_file *f = p->file;
+    pmix_status_t rc = path ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+
+    if (!rc)
+        rc = px_session_made(p->srv, path, PX_RM_FILE, 0, NULL, &p->temporary_slot);
+    if (rc)
+        return px_err_set(err, rc, "cannot note that %s is made: %s", f->path,
+                          PMIx_Error_string(rc));
+    f->fd = openat(p->dir_fd, p->temporary,
+                   O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (f->fd < 0)
+        return px_err_errno(err, "cannot make %s", path);
+    rc = px_fd_write_all(f->fd, p->wish->text, strlen(p->wish->text), 0);
+    if (rc)
+        return px_err_set(err, rc, "cannot write %s: %s", path, PMIx_Error_string(rc));
+    if (fchmod(f->fd, p->srv->tools_foreign ? 0644 : 0600) < 0 || fstat(f->fd, st) < 0)
+        return px_err_errno(err, "cannot write %s", path);
+    if (!lock_byte(f->fd, OWNER_BYTE)) /* some file systems have no locks */
+        px_log(PX_LOG_INFO, "server", "%s cannot be locked: %m", path);
+    f->device = st->st_dev;
+    f->inode = st->st_ino;
+    return PMIX_SUCCESS;
+}
+
+/* Its name stands in the journal, with its identity, before it has it. */
+static pmix_status_t publish(struct publication *p, struct px_err *err)
+{
+    struct px_contact_file *f = p->file;
+    struct stat st;
+    pmix_status_t rc = write_aside(p, &st, err);
+
+    if (!rc) {
+        rc = px_session_made(p->srv, f->path, PX_RM_FILE, 0, &st, &f->slot);
+        if (rc)
+            px_err_set(err, rc, "cannot note that %s is made: %s", f->path,
+                       PMIx_Error_string(rc));
+    }
+    if (!rc)
+        rc = take_name(p, err);
+    if (rc && f->fd >= 0)
+        (void)unlinkat(p->dir_fd, p->temporary, 0);
+    if (rc && f->slot != PX_SESSION_NEW)
+        px_session_unmade(p->srv, f->slot);
+    if (p->temporary_slot != PX_SESSION_NEW)
+        px_session_unmade(p->srv, p->temporary_slot);
+    return rc;
+}
+
+static bool have_already(const struct px_server *srv, const char *path)
+{
+    PX_LIST_EACH (&srv->contact_files, struct px_contact_file, f, link)
+        if (strcmp(f->path, path) == 0)
+            return true;
+    return false;
+}
+
+static pmix_status_t make_file(struct publication *p)
+{
+    PX_AUTOFREE char *path = px_path_join(p->dir, p->wish->name);
+    size_t path_b = path ? strlen(path) + 1 : 0;
+    struct px_contact_file *f = path ? malloc(sizeof(*f) + path_b) : NULL;
+
+    if (!f)
+        return PMIX_ERR_NOMEM;
+    f->fd = -1;
+    f->slot = PX_SESSION_NEW;
+    memcpy(f->path, path, path_b);
+    p->file = f;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_contact_publish(struct px_server *srv,
+                                 const struct px_contact_wish *wish, struct px_err *err)
+{
+    struct publication p = {.srv = srv,
+                            .wish = wish,
+                            .dir_fd = -1,
+                            .temporary = ".pmix.",
+                            .temporary_slot = PX_SESSION_NEW};
+    pmix_status_t rc = open_dir(&p, err);
+
+    px_path_random(p.temporary + strlen(p.temporary), 12);
+    if (!rc)
+        rc = make_file(&p);
+    if (!rc && !have_already(srv, p.file->path)) {
+        rc = publish(&p, err);
+        if (!rc)
+            px_list_append(&srv->contact_files, &px_take(&p.file)->link);
+    }
+    if (p.file && p.file->fd >= 0)
+        close(p.file->fd);
+    free(p.file);
+    free(p.dir);
+    if (p.dir_fd >= 0)
+        close(p.dir_fd);
+    return rc;
+}
+
+static void tell_stays(void *arg PX_UNUSED, const char *path, enum px_rm_why why,
+                       int errnum)
+{
+    if (why == PX_RM_FAILED)
+        px_log(PX_LOG_WARN, "server", "cannot remove %s: %s", path, strerror(errnum));
+}
+
+/* While it is open no other file can have its inode. The lock goes last. What cannot be removed now is
+ * tried again with all that was made. */
+void px_contact_withdraw(struct px_server *srv, struct px_contact_file *f)
+{
+    const struct px_rm_item item = {.path = f->path,
+                                    .kind = PX_RM_FILE,
+                                    .flags = PX_RM_SAME | PX_RM_ANY_GID,
+                                    .device = f->device,
+                                    .inode = f->inode};
+    struct px_rm_totals totals = {0};
+
+    if (!px_rm_run(&item, 1, geteuid(), getegid(), tell_stays, NULL, &totals) &&
+        !totals.failed)
+        px_session_unmade(srv, f->slot);
+    px_list_remove(&f->link);
+    close(f->fd);
+    free(f);
+}

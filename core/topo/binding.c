@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where processes may run. The kernel is asked without hwloc, which would want to know the whole
+ * topology first. */
+#include "core/topo/topo.h"
+
+#include "core/base/ranges.h"
+#include "core/base/str.h"
+#include "core/types/handle.h"
+#include "core/types/hwloc_api.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_CPUS = PX_MAX_CPU };
+
+struct cpus {
+    cpu_set_t *set; /* room for MAX_CPUS, more than kernels have */
+    cpu_set_t *one; /* of the thread asked last */
+    size_t size;
+};
+
+/* Adds the CPUs of a thread. One that has just ended has none. */
+static bool add_thread(struct cpus *c, pid_t tid)
+{
+    CPU_ZERO_S(c->size, c->one);
+    if (sched_getaffinity(tid, c->size, c->one))
+        return errno == ESRCH;
+    CPU_OR_S(c->size, c->set, c->set, c->one);
+    return true;
+}
+
+static bool add_process(struct cpus *c, pid_t pid)
+{
+    char path[64];
+    bool ok = true;
+    uint64_t tid;
+
+    snprintf(path, sizeof(path), "/proc/%ld/task", (long)pid);
+    DIR *dir = opendir(path);
+    if (!dir) /* no /proc: the thread that bears the process's name will do */
+        return add_thread(c, pid);
+    for (struct dirent *e; ok && (e = readdir(dir));) {
+        if (px_str_to_u64(e->d_name, 1, INT32_MAX, &tid))
+            ok = add_thread(c, (pid_t)tid);
+    }
+    closedir(dir);
+    return ok;
+}
+
+static pmix_status_t format(const struct cpus *c, char **list)
+{
+    size_t n = (size_t)CPU_COUNT_S(c->size, c->set), at = 0;
+    PX_AUTOFREE uint32_t *numbers = n ? calloc(n, sizeof(*numbers)) : NULL;
+
+    if (n == 0)
+        return PMIX_ERR_NOT_AVAILABLE;
+    if (!numbers)
+        return PMIX_ERR_NOMEM;
+    for (uint32_t cpu = 0; at < n && cpu < MAX_CPUS; cpu++) {
+        if (CPU_ISSET_S(cpu, c->size, c->set))
+            numbers[at++] = cpu;
+    }
+    *list = px_ranges_format(numbers, at);
+    return *list ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
+pmix_status_t px_binding_list(pid_t pid, char **list)
+{
+    struct cpus c = {.size = CPU_ALLOC_SIZE(MAX_CPUS)};
+    pmix_status_t rc = PMIX_ERR_NOMEM;
+
+    c.set = calloc(1, c.size);
+    c.one = calloc(1, c.size);
+    if (c.set && c.one)
+        rc = (pid ? add_process(&c, pid) : add_thread(&c, 0)) ? format(&c, list)
+                                                              : PMIX_ERR_NOT_AVAILABLE;
+    free(c.set);
+    free(c.one);
+    return rc;
+}
+
+pmix_status_t px_cpuset_parse(const char *text, pmix_cpuset_t *cpuset)
+{
+    const char *colon = strchr(text, ':');
+    PX_AUTOFREE char *source = NULL;
+    void *bitmap;
+
+    if ((colon && !px_source_is_hwloc(text)) ||
+        (cpuset->source && !px_source_is_hwloc(cpuset->source)))
+        return PMIX_ERR_NOT_SUPPORTED;
+    if (!cpuset->source && !(source = strdup(PX_HWLOC_SOURCE)))
+        return PMIX_ERR_NOMEM;
+    pmix_status_t rc = px_handle_parse(PX_CPUSET, colon ? colon + 1 : text, &bitmap);
+    if (rc)
+        return rc;
+    if (source)
+        cpuset->source = px_take(&source);
+    cpuset->bitmap = bitmap;
+    return PMIX_SUCCESS;
+}

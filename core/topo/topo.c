@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The node's topology: made when first asked for, lent to everybody, destroyed with the machine.
+ * Making it takes long, so it is under a lock of its own, in whatever thread asks. */
+#include "core/topo/topo.h"
+
+#include "core/rt/log.h"
+#include "core/rt/process.h"
+#include "core/types/handle.h"
+#include "core/types/hwloc_api.h"
+#include "pmix_deprecated.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What the handle is to those who use it: a structure of the headers we were compiled with. */
+static const char own_source[] = PX_HWLOC_SOURCE ":" HWLOC_VERSION;
+
+static void lend(pmix_topology_t *topo)
+{
+    *topo = (pmix_topology_t){(char *)(uintptr_t)own_source, px_process.topology};
+}
+
+static void keep(void *topology)
+{
+    px_topo_mark(topology, true);
+    px_process.topology = topology;
+}
+
+bool px_topo_here(pmix_topology_t *topo)
+{
+    pthread_mutex_lock(&px_process.topology_lock);
+    bool here = px_process.topology;
+    if (here)
+        lend(topo);
+    pthread_mutex_unlock(&px_process.topology_lock);
+    return here;
+}
+
+void px_topo_drop(void)
+{
+    struct px_opaque o = {(char *)(uintptr_t)own_source, NULL};
+
+    pthread_mutex_lock(&px_process.topology_lock);
+    o.handle = px_take(&px_process.topology);
+    if (o.handle)
+        px_topo_mark(o.handle, false);
+    px_handle_free(PX_TOPO, &o);
+    pthread_mutex_unlock(&px_process.topology_lock);
+}
+
+/* ---- given at init ------------------------------------------------------------------- */
+
+/* PMIX_TOPOLOGY is older than the structure: the bare handle, by its key hwloc's. */
+static bool find_given(const pmix_info_t *info, size_t n, struct px_opaque *o)
+{
+    const pmix_info_t *now = px_info_find(info, n, PMIX_TOPOLOGY2);
+    const pmix_info_t *old = px_info_find(info, n, PMIX_TOPOLOGY);
+
+    if (now && now->value.type == PMIX_TOPO && now->value.data.topo)
+        *o = px_load_opaque(now->value.data.topo);
+    else if (old && old->value.type == PMIX_POINTER)
+        *o = (struct px_opaque){(char *)(uintptr_t)own_source, old->value.data.ptr};
+    else
+        return false;
+    return true;
+}
+
+void px_topo_given(const pmix_info_t *info, size_t n)
+{
+    struct px_opaque o;
+    void *copy = NULL;
+
+    if (!find_given(info, n, &o))
+        return;
+    pmix_status_t rc = px_handle_dup(PX_TOPO, &o, &copy);
+    if (rc) {
+        px_log(PX_LOG_WARN, "topology", "cannot use the topology given: %s",
+               PMIx_Error_string(rc));
+        return;
+    }
+    pthread_mutex_lock(&px_process.topology_lock);
+    if (!px_process.topology)
+        keep(px_take(&copy));
+    pthread_mutex_unlock(&px_process.topology_lock);
+    if (copy) {
+        o.handle = copy;
+        px_handle_free(PX_TOPO, &o);
+    }
+}
+
+/* ---- made here ----------------------------------------------------------------------- */
+
+/* What hwloc maps becomes memory with pointers in it, so the file must be of somebody who could
+ * write to ours anyway. */
+static bool is_trusted(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           (st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & S_IWOTH);
+}
+
+static void *adopt(const struct px_hwloc *h, const struct px_topo_hints *hints)
+{
+    hwloc_topology_t t;
+
+    if (!hints->shmem_file || !hints->shmem_size)
+        return NULL;
+    PX_AUTOCLOSE int fd = open(hints->shmem_file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 || !is_trusted(fd) ||
+        h->shmem_topology_adopt(&t, fd, 0, (void *)(uintptr_t)hints->shmem_addr,
+                                hints->shmem_size, 0)) {
+        px_log(PX_LOG_DEBUG, "topology", "cannot use the shared one in %s",
+               hints->shmem_file);
+        return NULL;
+    }
+    return t;
+}
+
+static void *parse(const struct px_topo_hints *hints)
+{
+    void *t = NULL;
+
+    if (hints->xml && px_handle_parse(PX_TOPO, hints->xml, &t))
+        px_log(PX_LOG_DEBUG, "topology", "cannot read the server's");
+    return t;
+}
+
+static pmix_status_t discover(const struct px_hwloc *h, void **topology)
+{
+    hwloc_topology_t t;
+
+    if (h->topology_init(&t))
+        return PMIX_ERR_NOMEM;
+    if (h->topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) ||
+        h->topology_load(t)) {
+        h->topology_destroy(t);
+        return PMIX_ERR_NOT_AVAILABLE;
+    }
+    *topology = t;
+    return PMIX_SUCCESS;
+}
+
+bool px_topo_possible(void)
+{
+    struct px_hwloc h;
+
+    return px_hwloc_open(&h);
+}
+
+static pmix_status_t make(const struct px_topo_hints *hints)
+{
+    struct px_hwloc h;
+    void *t = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (!px_hwloc_open(&h))
+        return PMIX_ERR_NOT_SUPPORTED;
+    if (hints)
+        t = adopt(&h, hints);
+    if (hints && !t)
+        t = parse(hints);
+    if (!t)
+        rc = discover(&h, &t);
+    if (!rc)
+        keep(t);
+    return rc;
+}
+
+pmix_status_t px_topo_load(const struct px_topo_hints *hints, pmix_topology_t *topo)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    pthread_mutex_lock(&px_process.topology_lock);
+    if (!px_process.topology)
+        rc = make(hints);
+    if (!rc)
+        lend(topo);
+    pthread_mutex_unlock(&px_process.topology_lock);
+    return rc;
+}

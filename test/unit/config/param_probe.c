@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* param_probe [NAME=VALUE...] -- NAME...: PMIx_Init with these parameters as info, then the
+ * value of each NAME and where it comes from, as test/integration/params.py wants to
+ * know. Exit status 0, or 1 if PMIx_Init fails, which then prints its status. */
+#include "core/config/param.h"
+#include "core/rt/process.h"
+#include "pmix.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_INFO = 16 };
+
+static void show(const char *name)
+{
+    const char *where;
+    const char *text = px_params_text(px_process.params, name, NULL, &where);
+
+    if (text)
+        printf("%s = %s (%s)\n", name, text, where);
+    else
+        printf("%s is unset\n", name);
+}
+
+int main(int argc, char **argv)
+{
+    static pmix_info_t info[MAX_INFO];
+    size_t n = 0;
+    int i = 1;
+
+    for (; i < argc && strcmp(argv[i], "--") != 0 && n < MAX_INFO; i++, n++) {
+        char *value = strchr(argv[i], '=');
+        if (!value)
+            return 2;
+        *value++ = '\0';
+        snprintf(info[n].key, sizeof(info[n].key), "PMIX_MCA_%s", argv[i]);
+        info[n].value.type = PMIX_STRING;
+        info[n].value.data.string = value;
+    }
+    pmix_status_t rc = PMIx_Init(NULL, info, n);
+    if (rc) {
+        printf("%s\n", PMIx_Error_string(rc));
+        return 1;
+    }
+    for (i++; i < argc; i++)
+        show(argv[i]);
+    return PMIx_Finalize(NULL, 0) ? 3 : 0;
+}

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/config/param_impl.h"
+#include "alloc_fail.h"
+#include "test/unit/plugin/fake_files.h"
+
+#include <sys/statvfs.h>
+
+struct conf {
+    int64_t port;
+    bool fast;
+    const char *label;
+};
+
+static const struct px_param table[] = {
+    PX_PARAM_INT(struct conf, port, "80", 1, 65535, "A port"),
+    PX_PARAM_BOOL(struct conf, fast, "true", "Whether to hurry"),
+    PX_PARAM_STRING(struct conf, label, NULL, "A text"),
+    PX_PARAM_END,
+};
+
+static rt_path etc, home;
+static struct px_params *params;
+static struct px_err err;
+
+static void set_up(void)
+{
+    rt_path dot;
+
+    rt_make_dir(etc);
+    rt_make_dir(home);
+    rt_join(dot, home, ".pmix");
+    ck_assert_int_eq(mkdir(dot, 0700), 0);
+}
+
+static void tear_down(void)
+{
+    px_params_destroy(params);
+    rt_remove_dir(etc);
+    rt_remove_dir(home);
+}
+
+static pmix_status_t create(char *const *env, bool guarded)
+{
+    const struct px_param_origin origin = {
+        .sysconfdir = etc, .home = home, .env = env, .guarded = guarded};
+
+    px_params_destroy(params);
+    params = NULL;
+    return px_params_create_from(&origin, &params, &err);
+}
+
+static void assert_port(int64_t port)
+{
+    struct conf conf = {0};
+
+    ck_assert_msg(px_params_parse(params, "ptl_x_", table, &conf, &err) == PMIX_SUCCESS,
+                  "%s", err.text);
+    ck_assert_int_eq(conf.port, port);
+}
+
+START_TEST(without_any_setting_the_defaults_hold)
+{
+    struct conf conf = {.label = NULL};
+
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_parse(params, "ptl_x_", table, &conf, &err),
+                     PMIX_SUCCESS);
+
+    ck_assert_int_eq(conf.port, 80);
+    ck_assert(conf.fast);
+    ck_assert_ptr_null(conf.label);
+    ck_assert_ptr_null(px_params_text(params, "ptl_x_port", NULL, NULL));
+}
+END_TEST
+
+START_TEST(each_source_overrules_the_weaker_ones)
+{
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_port=3", NULL};
+
+    rt_write(etc, "pmix-mca-params.conf", "ptl_x_port = 1\n");
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    assert_port(1);
+    rt_write(home, ".pmix/mca-params.conf", "ptl_x_port = 2\n");
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    assert_port(2);
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    assert_port(3);
+    ck_assert_int_eq(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"),
+                     PMIX_SUCCESS);
+    assert_port(4);
+    rt_write(etc, "pmix-mca-params-override.conf", "ptl_x_port = 5\n");
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    assert_port(5);
+    ck_assert_int_eq(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"),
+                     PMIX_SUCCESS);
+    assert_port(5);
+}
+END_TEST
+
+START_TEST(the_winner_knows_where_it_came_from)
+{
+    enum px_param_source source;
+    const char *where;
+    rt_path wanted;
+
+    rt_write(etc, "pmix-mca-params-override.conf", "# site\nptl_x_port = 5\n");
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"),
+                     PMIX_SUCCESS);
+
+    ck_assert_str_eq(px_params_text(params, "ptl_x_port", &source, &where), "5");
+    ck_assert_int_eq(source, PX_SOURCE_OVERRIDE_FILE);
+    ck_assert_int_gt(
+        snprintf(wanted, sizeof(wanted), "%.200s/pmix-mca-params-override.conf:2", etc),
+        0);
+    ck_assert_str_eq(where, wanted);
+}
+END_TEST
+
+START_TEST(a_bad_value_is_a_problem_and_the_next_weaker_one_is_used)
+{
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_port=banana", NULL};
+    struct conf conf = {0};
+    char wanted[1024];
+
+    rt_write(etc, "pmix-mca-params.conf", "\nptl_x_fast = maybe\nptl_x_port = 99\n");
+    rt_write(home, ".pmix/mca-params.conf", "ptl_x_port = 0\n");
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_parse(params, "ptl_x_", table, &conf, &err),
+                     PMIX_SUCCESS);
+
+    ck_assert_int_eq(conf.port, 99);
+    ck_assert(conf.fast);
+    ck_assert_int_gt(
+        snprintf(
+            wanted, sizeof(wanted),
+            "environment: PMIX_MCA_ptl_x_port = \"banana\": expected an integer from "
+            "1 to 65535; using \"99\" of %.100s/pmix-mca-params.conf:3\n"
+            "%.100s/.pmix/mca-params.conf:1: ptl_x_port = \"0\": expected an integer "
+            "from 1 to 65535; using \"99\" of %.100s/pmix-mca-params.conf:3\n"
+            "%.100s/pmix-mca-params.conf:2: ptl_x_fast = \"maybe\": expected true or "
+            "false (or yes, no, on, off, 1, 0); using the default, true\n",
+            etc, home, etc, etc),
+        0);
+    rt_assert_problems(params, wanted);
+}
+END_TEST
+
+START_TEST(a_bad_value_that_is_overruled_is_told_all_the_same)
+{
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_port=9", NULL};
+
+    rt_write(etc, "pmix-mca-params.conf", "ptl_x_port = banana\n");
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    assert_port(9);
+    ck_assert_uint_eq(params->n_problems, 1);
+    rt_assert_has(params->problems[0].text, "expected an integer from 1 to 65535");
+}
+END_TEST
+
+struct more {
+    uint64_t count;
+    const char *const *names;
+    const char *dir;
+    struct px_param_version version;
+};
+
+static const struct px_param more_table[] = {
+    PX_PARAM_UINT(struct more, count, "1", 0, 10, "A count",
+                  .old_names = "ptl_x_number"),
+    PX_PARAM_LIST(struct more, names, "x", "Names", .level = 9),
+    PX_PARAM_PATH(struct more, dir, NULL, "A folder"),
+    PX_PARAM_VERSION(struct more, version, "1.2", "A version"),
+    PX_PARAM_END,
+};
+
+START_TEST(lists_paths_counts_and_versions_are_parsed)
+{
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_names= a, b ,,c",
+                   (char *)"PMIX_MCA_ptl_x_dir=~/x", (char *)"PMIX_MCA_ptl_x_version=5",
+                   (char *)"PMIX_MCA_ptl_x_count=10", NULL};
+    struct more conf = {0};
+    rt_path wanted;
+
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_parse(params, "ptl_x_", more_table, &conf, &err),
+                     PMIX_SUCCESS);
+    ck_assert_str_eq(conf.names[0], "x");
+    ck_assert_ptr_null(conf.names[1]);
+    ck_assert_ptr_null(conf.dir);
+    ck_assert_uint_eq(conf.version.minor, 2);
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_parse(params, "ptl_x_", more_table, &conf, &err),
+                     PMIX_SUCCESS);
+    ck_assert_uint_eq(conf.count, 10);
+    ck_assert_str_eq(conf.names[0], "a");
+    ck_assert_str_eq(conf.names[1], "b");
+    ck_assert_str_eq(conf.names[2], "c");
+    ck_assert_ptr_null(conf.names[3]);
+    rt_join(wanted, home, "x");
+    ck_assert_str_eq(conf.dir, wanted);
+    ck_assert_uint_eq(conf.version.major, 5);
+    ck_assert_uint_eq(conf.version.minor, 0);
+    rt_assert_problems(params, "");
+}
+END_TEST
+
+START_TEST(whether_a_text_fits_can_be_asked)
+{
+    static const struct px_param list = {.kind = PX_PARAM_KIND_LIST};
+    static const struct px_param path = {.kind = PX_PARAM_KIND_PATH};
+    static const struct px_param number = {.kind = PX_PARAM_KIND_INT, .max = 9};
+    const struct px_param_origin nobody = {0};
+
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ck_assert(px_params_fits(params, &list, "a, b"));
+    ck_assert(px_params_fits(params, &number, "9"));
+    ck_assert(!px_params_fits(params, &number, "10"));
+    ck_assert(px_params_fits(params, &path, "/x"));
+    ck_assert(!px_params_fits(params, &path, "x"));
+    ck_assert(px_params_fits(params, &path, "~/x"));
+    px_params_destroy(params);
+    ck_assert_int_eq(px_params_create_from(&nobody, &params, &err), PMIX_SUCCESS);
+    ck_assert(!px_params_fits(params, &path, "~/x")); /* whose? */
+}
+END_TEST
+
+START_TEST(every_table_of_the_core_is_checked)
+{
+    char *env[] = {(char *)"PMIX_MCA_client_connect_timeout=soon",
+                   (char *)"PMIX_MCA_server_handshake_timeout=5s", NULL};
+
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_check_core(params, &err), PMIX_SUCCESS);
+    px_params_look_for_unknown(params);
+    rt_assert_problems(
+        params, "environment: PMIX_MCA_client_connect_timeout = \"soon\": expected "
+                "a duration such as 250ms, 5s, 2m or 1h, from 1 to 3600000 ms; using "
+                "the default, 60s\n");
+    ck_assert_str_eq(params->sysconfdir, etc);
+}
+END_TEST
+
+START_TEST(an_old_name_works_and_the_new_one_is_told)
+{
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_number=7", NULL};
+    struct more conf = {0};
+
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_parse(params, "ptl_x_", more_table, &conf, &err),
+                     PMIX_SUCCESS);
+    ck_assert_uint_eq(conf.count, 7);
+    rt_assert_problems(
+        params, "environment: PMIX_MCA_ptl_x_number is called ptl_x_count now\n");
+    ck_assert_int_eq(
+        px_params_set(params, "ptl_x_count", "8", PX_SOURCE_ENV, "environment"),
+        PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_parse(params, "ptl_x_", more_table, &conf, &err),
+                     PMIX_SUCCESS);
+    ck_assert_uint_eq(conf.count, 8); /* of equal strength */
+}
+END_TEST
+
+START_TEST(files_may_be_named_and_tuned_with)
+{
+    char named[300], tuned[300];
+    char *env[] = {named, tuned, (char *)"PMIX_MCA_ptl_x_fast=no", NULL};
+    enum px_param_source source;
+
+    rt_write(etc, "a.conf", "ptl_x_port = 1\nptl_x_fast = yes\n");
+    rt_write(etc, "b.conf", "ptl_x_port = 2\n");
+    rt_write(etc, "t.conf", "ptl_x_fast = 1\n");
+    rt_write(home, ".pmix/mca-params.conf", "ptl_x_port = 3\n");
+    snprintf(named, sizeof(named),
+             "PMIX_MCA_mca_base_param_files=%.100s/a.conf:%.100s/b.conf", etc, etc);
+    snprintf(tuned, sizeof(tuned), "PMIX_MCA_mca_base_tune_files=%.100s/t.conf:t.conf",
+             etc);
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+
+    ck_assert_str_eq(px_params_text(params, "ptl_x_port", &source, NULL), "2");
+    ck_assert_int_eq(source, PX_SOURCE_NAMED_FILE);
+    ck_assert_str_eq(px_params_text(params, "ptl_x_fast", &source, NULL), "1");
+    ck_assert_int_eq(source, PX_SOURCE_TUNE_FILE);
+    ck_assert_uint_eq(params->n_problems, 1);
+    ck_assert_str_eq(
+        params->problems[0].text,
+        "environment: mca_base_tune_files = \"t.conf\": expected absolute paths");
+}
+END_TEST
+
+START_TEST(the_override_file_says_so_to_who_tried_to_beat_it)
+{
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_port=3", (char *)"PMIX_MCA_ptl_x_fast=no",
+                   NULL};
+    char wanted[512];
+
+    rt_write(etc, "pmix-mca-params.conf", "ptl_x_port = 1\n"); /* its own author's */
+    rt_write(etc, "pmix-mca-params-override.conf", "ptl_x_port = 5\nptl_x_fast = no\n");
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    assert_port(5);
+    ck_assert_int_gt(
+        snprintf(wanted, sizeof(wanted),
+                 "%.200s/pmix-mca-params-override.conf:1: ptl_x_port = \"5\" "
+                 "overrules \"3\" of environment\n",
+                 etc),
+        0);
+    rt_assert_problems(params, wanted);
+}
+END_TEST
+
+START_TEST(strings_stay_valid_when_they_are_overruled_later)
+{
+    struct conf conf = {0};
+
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_set(params, "ptl_x_label", "one", PX_SOURCE_ARG, "x"),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_parse(params, "ptl_x_", table, &conf, &err),
+                     PMIX_SUCCESS);
+    for (int i = 0; i < 100; i++)
+        ck_assert_int_eq(
+            px_params_set(params, "ptl_x_label", "two", PX_SOURCE_ARG, "x"),
+            PMIX_SUCCESS);
+
+    ck_assert_str_eq(conf.label, "one");
+    ck_assert_str_eq(px_params_text(params, "ptl_x_label", NULL, NULL), "two");
+}
+END_TEST
+
+START_TEST(a_name_that_cannot_be_is_refused)
+{
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_set(params, "", "1", PX_SOURCE_ARG, "x"),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_params_set(params, "a b", "1", PX_SOURCE_ARG, "x"),
+                     PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+/* What settling says, and answers. */
+static char *settle(pmix_status_t *rc)
+{
+    struct rt_capture c = rt_capture_begin();
+
+    *rc = px_params_settle(params, &err);
+    return rt_capture_end(&c);
+}
+
+START_TEST(an_unknown_name_is_reported_once_with_the_nearest_known)
+{
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_prot=9", (char *)"PMIX_MCA_ptl_zzzzzzzzzz=1",
+                   NULL};
+    pmix_status_t rc;
+
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    assert_port(80);
+    char *text = settle(&rc);
+    char *again = settle(&rc);
+
+    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    ck_assert_int_eq(rt_count(text, "\n"), 2);
+    rt_assert_has(text,
+                  "environment: unknown parameter PMIX_MCA_ptl_x_prot = \"9\"; did "
+                  "you mean ptl_x_port?");
+    rt_assert_has(text, "unknown parameter PMIX_MCA_ptl_zzzzzzzzzz = \"1\"\n");
+    ck_assert_str_eq(again, "");
+    free(text);
+    free(again);
+}
+END_TEST
+
+START_TEST(strict_decides_what_comes_of_problems)
+{
+    static const struct {
+        const char *strict;
+        pmix_status_t rc;
+        int lines;
+    } cases[] = {{"PMIX_MCA_mca_base_strict=warn", PMIX_SUCCESS, 2},
+                 {"PMIX_MCA_mca_base_strict=off", PMIX_SUCCESS, 0},
+                 {"PMIX_MCA_mca_base_strict=error", PMIX_ERR_BAD_PARAM, 1},
+                 {"PMIX_MCA_mca_base_strict=eror", PMIX_SUCCESS, 3}};
+
+    for (size_t i = 0; i < PX_COUNT(cases); i++) {
+        char *env[] = {(char *)"PMIX_MCA_one=1", (char *)"PMIX_MCA_two=2",
+                       (char *)cases[i].strict, NULL};
+        pmix_status_t rc;
+
+        ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+        char *text = settle(&rc);
+        ck_assert_int_eq(rc, cases[i].rc);
+        ck_assert_int_eq(rt_count(text, "\n"), cases[i].lines);
+        if (rc)
+            ck_assert_str_eq(err.text,
+                             "environment: unknown parameter PMIX_MCA_one = \"1\"");
+        free(text);
+    }
+}
+END_TEST
+
+START_TEST(names_of_other_implementations_work_or_are_told_not_to_apply)
+{
+    char *env[] = {(char *)"PMIX_MCA_pcompress_base_silence_warning=1",
+                   (char *)"PMIX_MCA_gds_base_verbose=10",
+                   (char *)"PMIX_MCA_ptl_y_own=1", /* of a component not opened here */
+                   (char *)"PMIX_MCA_mca_verbose=debug", NULL};
+    pmix_status_t rc;
+
+    rt_write(etc, "pmix-mca-params.conf", "ptl_base_if_include = lo\n");
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_pardon(params, "ptl_y_"), PMIX_SUCCESS);
+    char *text = settle(&rc);
+
+    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    ck_assert_int_eq(rt_count(text, "\n"), 1);
+    rt_assert_has(text, "pmix-mca-params.conf:1: ptl_base_if_include does not apply: ");
+    ck_assert_str_eq(px_params_text(params, "mca_base_verbose", NULL, NULL), "debug");
+    free(text);
+}
+END_TEST
+
+START_TEST(a_problem_is_one_line_whatever_the_value_holds)
+{
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_port=1\n2\033[0m", NULL};
+    pmix_status_t rc;
+
+    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    assert_port(80);
+    char *text = settle(&rc);
+    ck_assert_int_eq(rt_count(text, "\n"), 1);
+    ck_assert_ptr_null(strchr(text, '\033'));
+    free(text);
+}
+END_TEST
+
+START_TEST(a_guarded_process_ignores_a_user_file_that_others_own_or_can_change)
+{
+    rt_path dot;
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    rt_write(home, ".pmix/mca-params.conf", "ptl_x_port = 2\n");
+    ck_assert_int_eq(create(NULL, true), PMIX_SUCCESS);
+    assert_port(2); /* root's own is fine */
+    rt_join(dot, home, ".pmix");
+    ck_assert_int_eq(chown(dot, 4711, 4711), 0);
+    ck_assert_int_eq(create(NULL, true), PMIX_SUCCESS);
+    assert_port(80);
+    ck_assert_uint_eq(params->n_problems, 1);
+    rt_assert_has(params->problems[0].text, "belongs to uid 4711");
+    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    assert_port(2);
+}
+END_TEST
+
+START_TEST(a_setuid_program_heeds_neither_environment_nor_home)
+{
+    static const struct {
+        mode_t mode;
+        const char *said;
+    } cases[] = {{0755, "setuid 0, environment 1, home 2\n"},
+                 {04755, "setuid 1, environment none, home none\n"}};
+    struct statvfs fs;
+    rt_path probe;
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    PX_TEST_NEEDS(statvfs(etc, &fs) == 0 && !(fs.f_flag & ST_NOSUID),
+                  "setuid programs in TMPDIR");
+    rt_write(home, ".pmix/mca-params.conf", "probe_home = 2\n");
+    setenv("HOME", home, 1);
+    setenv("PMIX_MCA_probe_env", "1", 1);
+    ck_assert_int_eq(chmod(etc, 0755), 0);
+    rt_join(probe, etc, "probe");
+    rt_copy(SETUID_PROBE, probe);
+    ck_assert_int_eq(chown(probe, 4711, 4711), 0);
+    for (size_t i = 0; i < PX_COUNT(cases); i++) {
+        char line[128] = "";
+
+        ck_assert_int_eq(chmod(probe, cases[i].mode), 0);
+        FILE *f = popen(probe, "r"); /* exec sets AT_SECURE */
+        ck_assert_ptr_nonnull(f);
+        ck_assert_ptr_nonnull(fgets(line, sizeof(line), f));
+        ck_assert_int_eq(pclose(f), 0);
+        ck_assert_str_eq(line, cases[i].said);
+    }
+}
+END_TEST
+
+START_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
+{
+    char *env[] = {(char *)"PMIX_MCA_ptl_x_port=9", NULL};
+    pmix_status_t rc;
+
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    rt_write(etc, "pmix-mca-params.conf", "a = 1\nb = 2\n");
+    for (unsigned nth = 1;; nth++) {
+        px_alloc_fail_at(nth);
+        rc = create(env, true);
+        if (!px_alloc_fail_end())
+            break;
+        ck_assert(rc == PMIX_ERR_NOMEM || rc == PMIX_SUCCESS);
+        if (rc)
+            ck_assert_ptr_null(params);
+        else
+            assert_port(9);
+    }
+    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    assert_port(9);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("rt/param", set_up, tear_down, without_any_setting_the_defaults_hold,
+                  each_source_overrules_the_weaker_ones,
+                  the_winner_knows_where_it_came_from,
+                  a_bad_value_is_a_problem_and_the_next_weaker_one_is_used,
+                  a_bad_value_that_is_overruled_is_told_all_the_same,
+                  lists_paths_counts_and_versions_are_parsed,
+                  whether_a_text_fits_can_be_asked, every_table_of_the_core_is_checked,
+                  an_old_name_works_and_the_new_one_is_told,
+                  files_may_be_named_and_tuned_with,
+                  the_override_file_says_so_to_who_tried_to_beat_it,
+                  strings_stay_valid_when_they_are_overruled_later,
+                  a_name_that_cannot_be_is_refused,
+                  an_unknown_name_is_reported_once_with_the_nearest_known,
+                  strict_decides_what_comes_of_problems,
+                  names_of_other_implementations_work_or_are_told_not_to_apply,
+                  a_problem_is_one_line_whatever_the_value_holds,
+                  a_guarded_process_ignores_a_user_file_that_others_own_or_can_change,
+                  a_setuid_program_heeds_neither_environment_nor_home,
+                  running_out_of_memory_is_an_error_or_does_no_harm)

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/config/param_impl.h"
+#include "test/unit/rt/rt_test.h"
+
+static rt_path dir;
+static rt_path file;
+static struct px_params *params;
+static struct px_err err;
+
+static void set_up(void)
+{
+    const struct px_param_origin nowhere = {0};
+
+    rt_make_dir(dir);
+    rt_join(file, dir, "x.conf");
+    ck_assert_int_eq(px_params_create_from(&nowhere, &params, &err), PMIX_SUCCESS);
+}
+
+static void tear_down(void)
+{
+    px_params_destroy(params);
+    rt_remove_dir(dir);
+}
+
+static pmix_status_t read_file(const char *text, bool guarded)
+{
+    rt_write(dir, "x.conf", text);
+    return px_params_read_file(params, file, PX_SOURCE_USER_FILE, false, guarded);
+}
+
+/* What was complained of last, "" if nothing was. */
+static const char *problem(void)
+{
+    return params->n_problems ? params->problems[params->n_problems - 1].text : "";
+}
+
+static void assert_value(const char *name, const char *value)
+{
+    const char *text = px_params_text(params, name, NULL, NULL);
+
+    ck_assert_msg(text && strcmp(text, value) == 0, "%s is %s, not %s", name,
+                  text ? text : "unset", value);
+}
+
+START_TEST(a_line_sets_a_name_to_a_value_and_its_place_is_known)
+{
+    enum px_param_source source;
+    const char *where;
+    rt_path wanted;
+
+    ck_assert_int_eq(read_file("a = 1\n\n  b=two  \n", false), PMIX_SUCCESS);
+
+    assert_value("a", "1");
+    ck_assert_str_eq(px_params_text(params, "b", &source, &where), "two");
+    ck_assert_int_eq(source, PX_SOURCE_USER_FILE);
+    ck_assert_int_gt(snprintf(wanted, sizeof(wanted), "%.200s:3", file), 0);
+    ck_assert_str_eq(where, wanted);
+}
+END_TEST
+
+START_TEST(comments_blank_lines_and_windows_line_ends_are_nothing)
+{
+    ck_assert_int_eq(
+        read_file("# a = 1\n\t # x\r\n\r\nb = 2 # two\r\nc = a#b\n#", false),
+        PMIX_SUCCESS);
+
+    ck_assert_ptr_null(px_params_text(params, "a", NULL, NULL));
+    assert_value("b", "2");
+    assert_value("c", "a#b"); /* no white space before it */
+}
+END_TEST
+
+START_TEST(quotes_keep_white_space_and_comment_signs)
+{
+    ck_assert_int_eq(
+        read_file("a = \" x # y \" # z\nb = 'say \"x\"'\nc = \"\"\nd = x\"y\"", false),
+        PMIX_SUCCESS);
+
+    assert_value("a", " x # y ");
+    assert_value("b", "say \"x\"");
+    assert_value("c", "");
+    assert_value("d", "x\"y\"");
+}
+END_TEST
+
+START_TEST(a_value_may_be_empty_and_may_have_equals_signs)
+{
+    ck_assert_int_eq(read_file("a =\nb = x=y=z\nc = # nothing", false), PMIX_SUCCESS);
+
+    assert_value("a", "");
+    assert_value("b", "x=y=z");
+    assert_value("c", "");
+}
+END_TEST
+
+START_TEST(of_equal_names_the_last_counts_and_another_value_is_a_problem)
+{
+    ck_assert_int_eq(read_file("a = 1\na = 1\n", false), PMIX_SUCCESS);
+    ck_assert_str_eq(problem(), "");
+    ck_assert_int_eq(read_file("a = 1\n\na = 2\n", false), PMIX_SUCCESS);
+
+    assert_value("a", "2");
+    rt_assert_has(problem(), "x.conf:3: a = \"2\": was \"1\" at ");
+    rt_assert_has(problem(), "x.conf:1; the last counts");
+}
+END_TEST
+
+START_TEST(a_backslash_at_the_end_continues_a_line)
+{
+    ck_assert_int_eq(
+        read_file("a = one, \\\n  two\nb = 2\n# c = 1 \\\nd = 4\ne = 5\\", false),
+        PMIX_SUCCESS);
+
+    assert_value("a", "one,    two");
+    assert_value("b", "2");
+    assert_value("d", "4"); /* comments are not continued */
+    assert_value("e", "5\\");
+    ck_assert_int_eq(read_file("a = \\\n\\\r\n1\nbad\n", false), PMIX_SUCCESS);
+    assert_value("a", "1");
+    rt_assert_has(problem(), "x.conf:4: \"bad\"");
+}
+END_TEST
+
+START_TEST(a_malformed_line_is_a_problem_that_names_file_line_and_text)
+{
+    static const char *const bad[] = {"a = 1\nno equals sign\n",
+                                      "# x\nname",
+                                      "\n= value",
+                                      "\nna me = 1",
+                                      "\na = \"open",
+                                      "\na = 'x' y",
+                                      "\nb\xc3\xa4 = 1",
+                                      "\n[section]",
+                                      "\ninclude \"x",
+                                      "\ninclude ''"};
+
+    for (size_t i = 0; i < PX_COUNT(bad); i++) {
+        size_t before = params->n_problems;
+
+        ck_assert_int_eq(read_file(bad[i], false), PMIX_SUCCESS);
+        ck_assert_uint_eq(params->n_problems, before + 1);
+        rt_assert_has(problem(), "x.conf:2: \"");
+        ck_assert_ptr_null(strchr(problem(), '\n'));
+    }
+    assert_value("a", "1"); /* the good lines count */
+    read_file("just words", false);
+    rt_assert_has(problem(), "x.conf:1: \"just words\": expected name = value");
+}
+END_TEST
+
+START_TEST(a_file_that_is_not_text_is_a_problem)
+{
+    FILE *f = fopen(file, "w");
+
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(fwrite("a = 1\0b", 1, 7, f), 7);
+    fclose(f);
+
+    ck_assert_int_eq(px_params_read_file(params, file, PX_SOURCE_ENV, false, false),
+                     PMIX_SUCCESS);
+    rt_assert_has(problem(), "x.conf not read: it is not a text file");
+    ck_assert_ptr_null(px_params_text(params, "a", NULL, NULL));
+}
+END_TEST
+
+START_TEST(a_file_that_is_too_large_is_not_read)
+{
+    ck_assert_int_eq(read_file("a = 1\n", false), PMIX_SUCCESS);
+    ck_assert_int_eq(truncate(file, (1 << 20) + 1), 0);
+    ck_assert_int_eq(px_params_read_file(params, file, PX_SOURCE_ENV, false, false),
+                     PMIX_SUCCESS);
+    rt_assert_has(problem(), "x.conf not read: it has more than 1 MiB");
+}
+END_TEST
+
+START_TEST(a_file_may_include_others_beside_it)
+{
+    enum px_param_source source;
+    const char *where;
+
+    rt_write(dir, "y.conf", "b = 2\n");
+    ck_assert_int_eq(
+        read_file("a = 1\ninclude y.conf # more\nb = 3\ninclude = 5\n", false),
+        PMIX_SUCCESS);
+
+    ck_assert_str_eq(px_params_text(params, "b", &source, &where), "3");
+    ck_assert_int_eq(source, PX_SOURCE_USER_FILE);
+    rt_assert_has(where, "x.conf:3");
+    assert_value("include", "5");
+    ck_assert_str_eq(problem(), ""); /* two files may differ */
+    ck_assert_int_eq(read_file("include \"y.conf\"\n", false), PMIX_SUCCESS);
+    px_params_text(params, "b", NULL, &where);
+    rt_assert_has(where, "y.conf:1");
+}
+END_TEST
+
+START_TEST(an_include_that_does_not_work_is_a_problem)
+{
+    rt_path include;
+
+    ck_assert_int_eq(read_file("a = 1\ninclude nonesuch.conf\n", false), PMIX_SUCCESS);
+    rt_assert_has(problem(), "x.conf:2: parameter file ");
+    rt_assert_has(problem(), "nonesuch.conf not read: No such file or directory");
+    ck_assert_int_eq(read_file("include x.conf\na = 2\n", false), PMIX_SUCCESS);
+    rt_assert_has(problem(), "x.conf:1: parameter file ");
+    rt_assert_has(problem(), "x.conf not read: it includes itself");
+    assert_value("a", "2");
+    for (int i = 0; i < 20; i++) {
+        char name[16], next[32];
+        snprintf(name, sizeof(name), "%d.conf", i);
+        snprintf(next, sizeof(next), "include %d.conf\n", i + 1);
+        rt_write(dir, name, next);
+    }
+    ck_assert_int_gt(snprintf(include, sizeof(include), "include %.200s/0.conf", dir),
+                     0);
+    ck_assert_int_eq(read_file(include, false), PMIX_SUCCESS);
+    rt_assert_has(problem(), "files include each other too deeply");
+}
+END_TEST
+
+static void assert_file(size_t i, const char *name, bool read)
+{
+    rt_path wanted;
+
+    rt_join(wanted, dir, name);
+    ck_assert_uint_lt(i, params->n_files);
+    ck_assert_str_eq(params->files[i].path, wanted);
+    ck_assert_int_eq(params->files[i].source, PX_SOURCE_USER_FILE);
+    ck_assert_int_eq(params->files[i].read, read);
+}
+
+START_TEST(each_file_that_was_looked_for_is_remembered)
+{
+    rt_path gone;
+
+    rt_join(gone, dir, "gone.conf");
+    rt_write(dir, "y.conf", "b = 1\n");
+    ck_assert_int_eq(
+        px_params_read_file(params, gone, PX_SOURCE_USER_FILE, false, false),
+        PMIX_SUCCESS);
+    ck_assert_int_eq(read_file("include y.conf\na = 1\ninclude z.conf\n", false),
+                     PMIX_SUCCESS);
+
+    ck_assert_uint_eq(params->n_files, 4);
+    assert_file(0, "gone.conf", false);
+    assert_file(1, "x.conf", true);
+    assert_file(2, "y.conf", true);
+    assert_file(3, "z.conf", false);
+    const struct px_setting *a = px_map_sget(&params->by_name, "a");
+    const struct px_setting *b = px_map_sget(&params->by_name, "b");
+    ck_assert_uint_eq(a->file, 2); /* from 1 */
+    ck_assert_uint_eq(b->file, 3);
+}
+END_TEST
+
+START_TEST(an_absent_file_matters_only_if_it_was_asked_for)
+{
+    ck_assert_int_eq(
+        px_params_read_file(params, file, PX_SOURCE_USER_FILE, false, false),
+        PMIX_SUCCESS);
+    ck_assert_int_eq(
+        px_params_read_file(params, file, PX_SOURCE_USER_FILE, false, true),
+        PMIX_SUCCESS);
+    ck_assert_str_eq(problem(), "");
+    for (int guarded = 0; guarded < 2; guarded++) {
+        ck_assert_int_eq(
+            px_params_read_file(params, file, PX_SOURCE_NAMED_FILE, true, guarded),
+            PMIX_SUCCESS);
+        rt_assert_has(problem(), "x.conf not read: No such file or directory");
+        while (params->n_problems) /* the next one may be the same */
+            free(params->problems[--params->n_problems].text);
+    }
+}
+END_TEST
+
+START_TEST(what_is_no_regular_file_is_not_read_and_does_not_hang)
+{
+    rt_path fifo;
+
+    rt_join(fifo, dir, "fifo");
+    ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+    const char *const odd[] = {fifo, dir, "/dev/zero"};
+    for (size_t i = 0; i < PX_COUNT(odd); i++) {
+        ck_assert_int_eq(
+            px_params_read_file(params, odd[i], PX_SOURCE_USER_FILE, false, false),
+            PMIX_SUCCESS);
+        ck_assert_uint_eq(params->n_problems, i + 1);
+        rt_assert_has(problem(), odd[i]);
+    }
+}
+END_TEST
+
+START_TEST(a_guarded_process_does_not_read_what_others_can_write)
+{
+    ck_assert_int_eq(read_file("a = 1\n", true), PMIX_SUCCESS);
+    assert_value("a", "1");
+
+    ck_assert_int_eq(chmod(file, 0666), 0);
+    ck_assert_int_eq(read_file("a = 2\n", true), PMIX_SUCCESS);
+    assert_value("a", "1");
+    rt_assert_has(problem(), "writable by everybody");
+}
+END_TEST
+
+START_TEST(info_gives_what_has_the_prefix)
+{
+    pmix_info_t info[4];
+    enum px_param_source source;
+    const char *where;
+    int number = 3;
+
+    ck_assert_int_eq(PMIx_Info_load(&info[0], "PMIX_MCA_ptl", "tcp", PMIX_STRING), 0);
+    ck_assert_int_eq(PMIx_Info_load(&info[1], "PMIX_MCA_n", &number, PMIX_INT), 0);
+    ck_assert_int_eq(PMIx_Info_load(&info[2], "PMIX_MCA_x y", "1", PMIX_STRING), 0);
+    ck_assert_int_eq(PMIx_Info_load(&info[3], PMIX_TIMEOUT, &number, PMIX_INT), 0);
+    ck_assert_int_eq(px_params_read_info(params, info, PX_COUNT(info), "info"),
+                     PMIX_SUCCESS);
+
+    ck_assert_str_eq(px_params_text(params, "ptl", &source, &where), "tcp");
+    ck_assert_int_eq(source, PX_SOURCE_ARG);
+    ck_assert_str_eq(where, "info");
+    ck_assert_uint_eq(params->n_problems, 2);
+    ck_assert_str_eq(params->problems[0].text, "info: PMIX_MCA_n: expected a string");
+    for (size_t i = 0; i < PX_COUNT(info); i++)
+        PMIx_Info_destruct(&info[i]);
+}
+END_TEST
+
+START_TEST(the_environment_gives_what_has_the_prefix)
+{
+    char *env[] = {(char *)"PATH=/bin",       (char *)"PMIX_MCA_ptl=tcp",
+                   (char *)"PMIX_MCA_empty=", (char *)"PMIX_MCA_novalue",
+                   (char *)"PMIX_MCA_o dd=1", (char *)"XPMIX_MCA_x=1",
+                   (char *)"PMIX_MCA_a=b=c",  NULL};
+    enum px_param_source source;
+    const char *where;
+
+    ck_assert_int_eq(px_params_read_env(params, env), PMIX_SUCCESS);
+
+    ck_assert_str_eq(px_params_text(params, "ptl", &source, &where), "tcp");
+    ck_assert_int_eq(source, PX_SOURCE_ENV);
+    ck_assert_str_eq(where, "environment");
+    assert_value("empty", "");
+    assert_value("a", "b=c");
+    ck_assert_ptr_null(px_params_text(params, "novalue", NULL, NULL));
+    ck_assert_ptr_null(px_params_text(params, "x", NULL, NULL));
+    ck_assert_int_eq(px_params_read_env(params, NULL), PMIX_SUCCESS);
+}
+END_TEST
+
+START_TEST(a_number_in_PMIX_DEBUG_is_a_parameter_under_several_names)
+{
+    char *env[] = {(char *)"PMIX_MCA_pcleanup_inproc_verbose=1",
+                   (char *)"PMIX_DEBUG=10", NULL};
+    char *text[] = {(char *)"PMIX_DEBUG=all", (char *)"PMIX_DEBUGGER=1", NULL};
+
+    ck_assert_int_eq(px_params_read_env(params, text), PMIX_SUCCESS);
+    ck_assert_ptr_null(px_params_text(params, "pcleanup_janitor_verbose", NULL, NULL));
+    ck_assert_int_eq(px_params_read_env(params, env), PMIX_SUCCESS);
+    assert_value("pcleanup_janitor_verbose", "10");
+    assert_value("pcleanup_inproc_verbose", "1"); /* its own name counts more */
+    ck_assert_uint_eq(params->n_problems, 0);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("rt/param_source", set_up, tear_down,
+                  a_line_sets_a_name_to_a_value_and_its_place_is_known,
+                  comments_blank_lines_and_windows_line_ends_are_nothing,
+                  quotes_keep_white_space_and_comment_signs,
+                  a_value_may_be_empty_and_may_have_equals_signs,
+                  of_equal_names_the_last_counts_and_another_value_is_a_problem,
+                  a_backslash_at_the_end_continues_a_line,
+                  a_malformed_line_is_a_problem_that_names_file_line_and_text,
+                  a_file_that_is_not_text_is_a_problem,
+                  a_file_that_is_too_large_is_not_read,
+                  a_file_may_include_others_beside_it,
+                  an_include_that_does_not_work_is_a_problem,
+                  each_file_that_was_looked_for_is_remembered,
+                  an_absent_file_matters_only_if_it_was_asked_for,
+                  what_is_no_regular_file_is_not_read_and_does_not_hang,
+                  a_guarded_process_does_not_read_what_others_can_write,
+                  the_environment_gives_what_has_the_prefix,
+                  a_number_in_PMIX_DEBUG_is_a_parameter_under_several_names,
+                  info_gives_what_has_the_prefix)

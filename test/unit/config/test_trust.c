@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/config/trust.h"
+#include "test/unit/rt/rt_test.h"
+
+static rt_path dir, sub, file;
+static struct px_err err;
+
+static void set_up(void)
+{
+    rt_make_dir(dir);
+    rt_join(sub, dir, "sub");
+    ck_assert_int_eq(mkdir(sub, 0755), 0);
+    rt_write(sub, "x.so", "x");
+    rt_join(file, sub, "x.so");
+}
+
+static void tear_down(void)
+{
+    rt_remove_dir(dir);
+}
+
+static pmix_status_t check(const char *path)
+{
+    PX_AUTOFREE char *real = NULL;
+    pmix_status_t rc = px_trust(path, &real, &err);
+
+    ck_assert_int_eq(rc == PMIX_SUCCESS, real != NULL);
+    return rc;
+}
+
+START_TEST(a_file_only_its_owner_can_change_is_trusted_and_its_real_path_told)
+{
+    char *real = NULL;
+    char *wanted = realpath(file, NULL);
+
+    ck_assert_int_eq(px_trust(file, &real, &err), PMIX_SUCCESS);
+    ck_assert_str_eq(real, wanted);
+    free(real);
+    free(wanted);
+    ck_assert_int_eq(check(sub), PMIX_SUCCESS);
+}
+END_TEST
+
+START_TEST(what_everybody_can_write_is_not_trusted)
+{
+    const char *const paths[] = {file, sub, dir}; /* itself, its folder, one above */
+
+    for (size_t i = 0; i < PX_COUNT(paths); i++) {
+        struct stat st;
+
+        ck_assert_int_eq(stat(paths[i], &st), 0);
+        ck_assert_int_eq(chmod(paths[i], st.st_mode | S_IWOTH), 0);
+        ck_assert_int_eq(check(file), PMIX_ERR_NO_PERMISSIONS);
+        rt_assert_has(err.text, paths[i]);
+        rt_assert_has(err.text, "writable by everybody");
+        ck_assert_int_eq(chmod(paths[i], st.st_mode), 0);
+        ck_assert_int_eq(check(file), PMIX_SUCCESS);
+    }
+}
+END_TEST
+
+START_TEST(a_sticky_folder_is_fine_above_but_not_as_the_files_own)
+{
+    ck_assert_int_eq(chmod(dir, 01777), 0);
+    ck_assert_int_eq(check(file), PMIX_SUCCESS);
+    ck_assert_int_eq(check(sub), PMIX_SUCCESS);
+    ck_assert_int_eq(check(dir), PMIX_ERR_NO_PERMISSIONS);
+    ck_assert_int_eq(chmod(sub, 01777), 0);
+    ck_assert_int_eq(check(file), PMIX_ERR_NO_PERMISSIONS);
+}
+END_TEST
+
+START_TEST(what_strangers_own_is_not_trusted)
+{
+    const char *const paths[] = {file, sub, dir};
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    for (size_t i = 0; i < PX_COUNT(paths); i++) {
+        ck_assert_int_eq(chown(paths[i], 4711, 0), 0);
+        ck_assert_int_eq(check(file), PMIX_ERR_NO_PERMISSIONS);
+        rt_assert_has(err.text, "belongs to uid 4711");
+        ck_assert_int_eq(chown(paths[i], 0, 0), 0);
+    }
+}
+END_TEST
+
+START_TEST(what_a_group_of_strangers_can_write_is_not_trusted)
+{
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    ck_assert_int_eq(chown(file, 0, 4711), 0);
+    ck_assert_int_eq(check(file), PMIX_SUCCESS);
+    ck_assert_int_eq(chmod(file, 0664), 0);
+    ck_assert_int_eq(check(file), PMIX_ERR_NO_PERMISSIONS);
+    rt_assert_has(err.text, "writable by group 4711");
+    ck_assert_int_eq(chown(file, 0, 0), 0); /* the group of root is root */
+    ck_assert_int_eq(chmod(file, 0664), 0);
+    ck_assert_int_eq(check(file), PMIX_SUCCESS);
+}
+END_TEST
+
+START_TEST(a_link_is_as_good_as_what_it_leads_to)
+{
+    rt_path link;
+
+    rt_join(link, dir, "link");
+    ck_assert_int_eq(symlink(file, link), 0);
+    ck_assert_int_eq(check(link), PMIX_SUCCESS);
+    ck_assert_int_eq(chmod(sub, 0777), 0);
+    ck_assert_int_eq(check(link), PMIX_ERR_NO_PERMISSIONS);
+}
+END_TEST
+
+START_TEST(an_absent_file_is_not_found)
+{
+    rt_path none;
+
+    rt_join(none, dir, "none");
+    ck_assert_int_eq(check(none), PMIX_ERR_NOT_FOUND);
+    rt_assert_has(err.text, "none: No such file");
+}
+END_TEST
+
+START_TEST(the_library_knows_its_own_file)
+{
+    char *own = px_library_file();
+    char *exe = realpath("/proc/self/exe",
+                         NULL); /* here it is part of the test program */
+
+    ck_assert_str_eq(own, exe);
+    free(own);
+    free(exe);
+}
+END_TEST
+
+START_TEST(root_is_guarded_and_a_plain_user_is_not)
+{
+    ck_assert(!px_is_setuid());
+    ck_assert_int_eq(px_is_guarded(), geteuid() == 0);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("rt/trust", set_up, tear_down,
+                  a_file_only_its_owner_can_change_is_trusted_and_its_real_path_told,
+                  what_everybody_can_write_is_not_trusted,
+                  a_sticky_folder_is_fine_above_but_not_as_the_files_own,
+                  what_strangers_own_is_not_trusted,
+                  what_a_group_of_strangers_can_write_is_not_trusted,
+                  a_link_is_as_good_as_what_it_leads_to, an_absent_file_is_not_found,
+                  the_library_knows_its_own_file,
+                  root_is_guarded_and_a_plain_user_is_not)

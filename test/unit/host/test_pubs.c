@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The store behind publish and lookup: who sees what, how long it stays, who waits for
+ * it. */
+#include "core/host/pubs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/strv.h"
+#include "core/rt/call.h"
+#include "px_test.h"
+
+#define ME 4711 /* user id of all but strangers */
+
+static struct px_pubs pubs;
+static pmix_proc_t a0, a1, b0;
+
+/* What the last lookup was told. */
+static int n_answers;
+static pmix_status_t answer;
+static size_t n_found;
+static uint32_t first_value;
+static pmix_proc_t first_owner;
+
+static void setup(void)
+{
+    px_pubs_init(&pubs, NULL);
+    px_proc_set(&a0, "a", 0);
+    px_proc_set(&a1, "a", 1);
+    px_proc_set(&b0, "b", 0);
+    n_answers = 0;
+}
+
+static void teardown(void)
+{
+    px_pubs_fini(&pubs);
+    ck_assert_uint_eq(pubs.n_pubs, 0);
+    ck_assert_uint_eq(pubs.size_b, 0);
+}
+
+static void on_found(pmix_status_t status, pmix_pdata_t data[], size_t n,
+                     void *cbdata PX_UNUSED)
+{
+    n_answers++;
+    answer = status;
+    n_found = n;
+    if (n > 0) {
+        first_value = data[0].value.data.uint32;
+        first_owner = data[0].proc;
+    }
+}
+
+struct how { /* 0: not given */
+    uint32_t uid;
+    pmix_data_range_t range;
+    pmix_persistence_t persistence;
+    bool wait;
+    int wait_for;
+};
+
+static px_infos infos_of(const struct how *how)
+{
+    px_infos l = {0};
+    uint32_t uid = how->uid ? how->uid : ME;
+    bool yes = true;
+
+    ck_assert_int_eq(px_infos_add(&l, PMIX_USERID, &uid, PMIX_UINT32), 0);
+    if (how->range)
+        ck_assert_int_eq(px_infos_add(&l, PMIX_RANGE, &how->range, PMIX_DATA_RANGE), 0);
+    if (how->persistence)
+        ck_assert_int_eq(
+            px_infos_add(&l, PMIX_PERSISTENCE, &how->persistence, PMIX_PERSIST), 0);
+    if (how->wait_for)
+        ck_assert_int_eq(px_infos_add(&l, PMIX_WAIT, &how->wait_for, PMIX_INT), 0);
+    else if (how->wait)
+        ck_assert_int_eq(px_infos_add(&l, PMIX_WAIT, &yes, PMIX_BOOL), 0);
+    return l;
+}
+
+static pmix_status_t publish(const pmix_proc_t *who, struct how how, const char *key,
+                             uint32_t value)
+{
+    px_infos l = infos_of(&how);
+    pmix_status_t rc;
+
+    ck_assert_int_eq(px_infos_add(&l, key, &value, PMIX_UINT32), 0);
+    rc = px_pubs_publish(&pubs, who, l.v, l.n);
+    px_infos_cleanup(&l);
+    return rc;
+}
+
+/* keys: separated by commas. Returns what was answered at once;
+ * PMIX_OPERATION_IN_PROGRESS if nothing was. */
+static pmix_status_t lookup(const pmix_proc_t *who, struct how how, const char *keys)
+{
+    px_infos l = infos_of(&how);
+    PX_AUTO(px_strv) v = px_strv_split(keys, ',', false);
+    int before = n_answers;
+    pmix_status_t rc = px_pubs_lookup(&pubs, who, v, l.v, l.n, on_found, NULL);
+
+    px_infos_cleanup(&l);
+    if (rc)
+        return rc;
+    return n_answers == before ? PMIX_OPERATION_IN_PROGRESS : answer;
+}
+
+static void unpublish(const pmix_proc_t *who, const char *keys)
+{
+    PX_AUTO(px_strv) v = keys ? px_strv_split(keys, ',', false) : NULL;
+
+    ck_assert_int_eq(px_pubs_unpublish(&pubs, who, v, NULL, 0), PMIX_SUCCESS);
+}
+
+#define PLAIN ((struct how){0})
+
+START_TEST(what_was_published_is_found_with_its_owner)
+{
+    ck_assert_int_eq(publish(&a1, PLAIN, "colour", 7), PMIX_SUCCESS);
+    ck_assert_int_eq(lookup(&b0, PLAIN, "colour"), PMIX_SUCCESS);
+    ck_assert_uint_eq(n_found, 1);
+    ck_assert_uint_eq(first_value, 7);
+    ck_assert(px_proc_same(&first_owner, &a1));
+    ck_assert_int_eq(lookup(&b0, PLAIN, "shape"), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(lookup(&b0, PLAIN, "shape,colour"), PMIX_ERR_PARTIAL_SUCCESS);
+    ck_assert_uint_eq(n_found, 1);
+}
+END_TEST
+
+START_TEST(a_key_is_published_once)
+{
+    ck_assert_int_eq(publish(&a0, PLAIN, "colour", 1), PMIX_SUCCESS);
+    ck_assert_int_eq(publish(&a0, PLAIN, "colour", 2), PMIX_ERR_DUPLICATE_KEY);
+    ck_assert_int_eq(publish(&b0, PLAIN, "colour", 3), PMIX_ERR_DUPLICATE_KEY);
+    ck_assert_int_eq(lookup(&b0, PLAIN, "colour"), PMIX_SUCCESS);
+    ck_assert_uint_eq(first_value, 1);
+}
+END_TEST
+
+START_TEST(ranges_that_do_not_meet_may_share_a_key)
+{
+    struct how job = {.range = PMIX_RANGE_NAMESPACE};
+
+    ck_assert_int_eq(publish(&a0, job, "colour", 1), PMIX_SUCCESS);
+    ck_assert_int_eq(publish(&b0, job, "colour", 2), PMIX_SUCCESS);
+    ck_assert_int_eq(publish(&a1, job, "colour", 3), PMIX_ERR_DUPLICATE_KEY);
+    ck_assert_int_eq(publish(&b0, PLAIN, "colour", 3), PMIX_ERR_DUPLICATE_KEY);
+    ck_assert_int_eq(lookup(&b0, PLAIN, "colour"), PMIX_SUCCESS);
+    ck_assert_uint_eq(first_value, 2);
+}
+END_TEST
+
+START_TEST(one_bad_entry_refuses_the_request)
+{
+    px_infos l = infos_of(&(struct how){0});
+    uint32_t value = 1;
+
+    ck_assert_int_eq(publish(&a0, PLAIN, "there", 1), PMIX_SUCCESS);
+    ck_assert_int_eq(px_infos_add(&l, "fresh", &value, PMIX_UINT32), 0);
+    ck_assert_int_eq(px_infos_add(&l, "there", &value, PMIX_UINT32), 0);
+    ck_assert_int_eq(px_pubs_publish(&pubs, &b0, l.v, l.n), PMIX_ERR_DUPLICATE_KEY);
+    ck_assert_int_eq(lookup(&a0, PLAIN, "fresh"), PMIX_ERR_NOT_FOUND);
+    px_infos_cleanup(&l);
+}
+END_TEST
+
+START_TEST(directives_that_make_no_sense_are_refused)
+{
+    ck_assert_int_eq(publish(&a0, (struct how){.persistence = 99}, "key", 1),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(publish(&a0, (struct how){.range = PMIX_RANGE_INVALID}, "key", 1),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_uint_eq(pubs.n_pubs, 0);
+}
+END_TEST
+
+START_TEST(a_key_twice_in_one_request_is_refused)
+{
+    PX_AUTO(px_infos) l = {0};
+    uint32_t value = 1;
+
+    ck_assert_int_eq(px_infos_add(&l, "twice", &value, PMIX_UINT32), 0);
+    ck_assert_int_eq(px_infos_add(&l, "twice", &value, PMIX_UINT32), 0);
+    ck_assert_int_eq(px_pubs_publish(&pubs, &a0, l.v, l.n), PMIX_ERR_DUPLICATE_KEY);
+    ck_assert_uint_eq(pubs.n_pubs, 0);
+}
+END_TEST
+
+START_TEST(directives_alone_are_nothing_to_publish)
+{
+    struct how how = {.range = PMIX_RANGE_NAMESPACE};
+    px_infos l = infos_of(&how);
+
+    ck_assert_int_eq(px_pubs_publish(&pubs, &a0, l.v, l.n), PMIX_ERR_BAD_PARAM);
+    px_infos_cleanup(&l);
+}
+END_TEST
+
+START_TEST(a_range_hides_from_those_outside)
+{
+    publish(&a0, (struct how){.range = PMIX_RANGE_NAMESPACE}, "job", 1);
+    publish(&a0, (struct how){.range = PMIX_RANGE_PROC_LOCAL}, "own", 1);
+    publish(&a0, (struct how){.range = PMIX_RANGE_GLOBAL}, "all", 1);
+    ck_assert_int_eq(lookup(&a1, PLAIN, "job"), PMIX_SUCCESS);
+    ck_assert_int_eq(lookup(&b0, PLAIN, "job"), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(lookup(&a0, PLAIN, "own"), PMIX_SUCCESS);
+    ck_assert_int_eq(lookup(&a1, PLAIN, "own"), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(lookup(&b0, PLAIN, "all"), PMIX_SUCCESS);
+}
+END_TEST
+
+START_TEST(a_lookup_may_narrow_whose_entries_it_wants)
+{
+    publish(&a0, (struct how){.range = PMIX_RANGE_GLOBAL}, "all", 1);
+    ck_assert_int_eq(lookup(&a1, (struct how){.range = PMIX_RANGE_NAMESPACE}, "all"),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(lookup(&b0, (struct how){.range = PMIX_RANGE_NAMESPACE}, "all"),
+                     PMIX_ERR_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(a_custom_range_is_those_named)
+{
+    PX_AUTO(px_infos) l = {0};
+    pmix_data_range_t custom = PMIX_RANGE_CUSTOM;
+    uint32_t uid = ME;
+
+    ck_assert_int_eq(publish(&a0, (struct how){.range = custom}, "few", 1),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_infos_add(&l, PMIX_RANGE, &custom, PMIX_DATA_RANGE), 0);
+    ck_assert_int_eq(px_infos_add(&l, PMIX_USERID, &uid, PMIX_UINT32), 0);
+    ck_assert_int_eq(px_infos_add(&l, PMIX_EVENT_CUSTOM_RANGE, &b0, PMIX_PROC), 0);
+    ck_assert_int_eq(px_infos_add(&l, "few", &uid, PMIX_UINT32), 0);
+    ck_assert_int_eq(px_pubs_publish(&pubs, &a0, l.v, l.n), PMIX_SUCCESS);
+    ck_assert_int_eq(lookup(&b0, PLAIN, "few"), PMIX_SUCCESS);
+    ck_assert_int_eq(lookup(&a1, PLAIN, "few"), PMIX_ERR_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(other_users_see_nothing)
+{
+    struct how stranger = {.uid = ME + 1};
+
+    publish(&a0, (struct how){.range = PMIX_RANGE_GLOBAL}, "colour", 1);
+    ck_assert_int_eq(lookup(&b0, stranger, "colour"), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(publish(&b0, stranger, "colour", 2), PMIX_SUCCESS);
+    ck_assert_int_eq(lookup(&b0, PLAIN, "colour"), PMIX_SUCCESS);
+    ck_assert_uint_eq(first_value, 1);
+}
+END_TEST
+
+START_TEST(first_read_is_the_last)
+{
+    publish(&a0, (struct how){.persistence = PMIX_PERSIST_FIRST_READ}, "once", 1);
+    ck_assert_int_eq(lookup(&a1, PLAIN, "once"), PMIX_SUCCESS);
+    ck_assert_int_eq(lookup(&a1, PLAIN, "once"), PMIX_ERR_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(persistence_says_what_stays)
+{
+    publish(&a0, (struct how){.persistence = PMIX_PERSIST_PROC}, "proc", 1);
+    publish(&a0, (struct how){.persistence = PMIX_PERSIST_APP}, "app", 1);
+    publish(&a0, (struct how){.persistence = PMIX_PERSIST_SESSION}, "session", 1);
+    px_pubs_proc_gone(&pubs, &a1);
+    ck_assert_int_eq(lookup(&b0, PLAIN, "proc,app,session"), PMIX_SUCCESS);
+    px_pubs_proc_gone(&pubs, &a0);
+    ck_assert_int_eq(lookup(&b0, PLAIN, "proc"), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(lookup(&b0, PLAIN, "app,session"), PMIX_SUCCESS);
+    px_pubs_job_gone(&pubs, "a");
+    ck_assert_int_eq(lookup(&b0, PLAIN, "app"), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(lookup(&b0, PLAIN, "session"), PMIX_SUCCESS);
+}
+END_TEST
+
+START_TEST(only_the_owner_takes_back)
+{
+    publish(&a0, PLAIN, "one", 1);
+    publish(&a0, PLAIN, "two", 1);
+    publish(&a0, PLAIN, "three", 1);
+    unpublish(&a1, NULL);
+    unpublish(&a1, "one");
+    ck_assert_int_eq(lookup(&b0, PLAIN, "one,two,three"), PMIX_SUCCESS);
+    unpublish(&a0, "one");
+    ck_assert_int_eq(lookup(&b0, PLAIN, "one"), PMIX_ERR_NOT_FOUND);
+    unpublish(&a0, NULL);
+    ck_assert_int_eq(lookup(&b0, PLAIN, "two,three"), PMIX_ERR_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(a_lookup_waits_for_all_it_wants)
+{
+    publish(&a0, PLAIN, "one", 1);
+    ck_assert_int_eq(lookup(&b0, (struct how){.wait = true}, "one,two"),
+                     PMIX_OPERATION_IN_PROGRESS);
+    publish(&a1, PLAIN, "other", 1);
+    ck_assert_int_eq(n_answers, 0);
+    publish(&a1, PLAIN, "two", 2);
+    ck_assert_int_eq(n_answers, 1);
+    ck_assert_int_eq(answer, PMIX_SUCCESS);
+    ck_assert_uint_eq(n_found, 2);
+}
+END_TEST
+
+START_TEST(a_lookup_waits_for_as_many_as_it_says)
+{
+    ck_assert_int_eq(lookup(&b0, (struct how){.wait_for = 2}, "one,two,three"),
+                     PMIX_OPERATION_IN_PROGRESS);
+    publish(&a0, PLAIN, "three", 3);
+    ck_assert_int_eq(n_answers, 0);
+    publish(&a0, PLAIN, "one", 1);
+    ck_assert_int_eq(n_answers, 1);
+    ck_assert_int_eq(answer, PMIX_ERR_PARTIAL_SUCCESS);
+    ck_assert_uint_eq(n_found, 2);
+    ck_assert_int_eq(lookup(&b0, (struct how){.wait_for = 1}, "three"), PMIX_SUCCESS);
+}
+END_TEST
+
+START_TEST(of_several_that_wait_one_gets_what_is_read_once)
+{
+    struct how wait = {.wait = true};
+
+    lookup(&a1, wait, "once");
+    lookup(&b0, wait, "once");
+    publish(&a0, (struct how){.persistence = PMIX_PERSIST_FIRST_READ}, "once", 1);
+    ck_assert_int_eq(n_answers, 1);
+    publish(&a0, PLAIN, "once", 2);
+    ck_assert_int_eq(n_answers, 2);
+    ck_assert_uint_eq(first_value, 2);
+}
+END_TEST
+
+START_TEST(the_wait_of_a_process_ends_with_it)
+{
+    struct how wait = {.wait = true};
+
+    lookup(&a0, wait, "never");
+    lookup(&a1, wait, "never");
+    lookup(&b0, wait, "never");
+    px_pubs_proc_gone(&pubs, &a1);
+    ck_assert_int_eq(n_answers, 1);
+    ck_assert_int_eq(answer, PMIX_ERR_LOST_CONNECTION);
+    px_pubs_job_gone(&pubs, "a");
+    ck_assert_int_eq(n_answers, 2);
+    px_pubs_fini(&pubs);
+    ck_assert_int_eq(n_answers, 3);
+}
+END_TEST
+
+START_TEST(no_key_is_no_lookup)
+{
+    ck_assert_int_eq(px_pubs_lookup(&pubs, &a0, NULL, NULL, 0, on_found, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(n_answers, 0);
+}
+END_TEST
+
+START_TEST(there_is_a_limit)
+{
+    char key[32];
+
+    for (unsigned i = 0; i < PX_MAX_PUBS; i++) {
+        snprintf(key, sizeof(key), "key %u", i % 64);
+        px_proc_set(&b0, "b",
+                    i / 64); /* not seen by others: no comparison finds a duplicate */
+        ck_assert_int_eq(
+            publish(&b0, (struct how){.range = PMIX_RANGE_PROC_LOCAL}, key, i),
+            PMIX_SUCCESS);
+    }
+    ck_assert_int_eq(publish(&a0, PLAIN, "one more", 1), PMIX_ERR_OUT_OF_RESOURCE);
+}
+END_TEST
+
+static struct px_loop *loop;
+
+static void do_lookup(struct px_call *call, void *args PX_UNUSED)
+{
+    char key[] = "late", *keys[] = {key, NULL};
+    int second = 1;
+    bool yes = true;
+    pmix_info_t info[2];
+
+    PMIx_Info_load(&info[0], PMIX_WAIT, &yes, PMIX_BOOL);
+    PMIx_Info_load(&info[1], PMIX_TIMEOUT, &second, PMIX_INT);
+    px_pubs_init(&pubs, loop);
+    px_call_done(call, px_pubs_lookup(&pubs, &a0, keys, info, 2, on_found, NULL));
+}
+
+static void do_fini(struct px_call *call, void *args PX_UNUSED)
+{
+    px_pubs_fini(&pubs);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+START_TEST(a_lookup_gives_up_at_its_deadline)
+{
+    ck_assert_int_eq(px_loop_create(true, &loop), PMIX_SUCCESS);
+    ck_assert_int_eq(px_call(loop, do_lookup, NULL), PMIX_SUCCESS);
+    while (n_answers == 0)
+        px_loop_pump(loop);
+    ck_assert_int_eq(answer, PMIX_ERR_TIMEOUT);
+    ck_assert_int_eq(px_call(loop, do_fini, NULL), PMIX_SUCCESS);
+    px_loop_destroy(loop);
+}
+END_TEST
+
+START_TEST(the_same_value_is_not_copied_without_end)
+{
+    enum { VALUE_B = 1 << 20, N = 40 };
+    char *value = malloc(VALUE_B), *keys[N + 1] = {NULL};
+    px_infos l = infos_of(&(struct how){.range = PMIX_RANGE_SESSION});
+
+    memset(value, 'x', VALUE_B);
+    value[VALUE_B - 1] = '\0';
+    ck_assert_int_eq(px_infos_add(&l, "big", value, PMIX_STRING), 0);
+    ck_assert_int_eq(px_pubs_publish(&pubs, &a0, l.v, l.n), PMIX_SUCCESS);
+    for (size_t i = 0; i < N; i++)
+        keys[i] = (char *)(uintptr_t) "big";
+    ck_assert_int_eq(px_pubs_lookup(&pubs, &a1, keys, l.v, 1, on_found, NULL),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(answer, PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_uint_eq(n_found, 0);
+    keys[3] = NULL;
+    ck_assert_int_eq(px_pubs_lookup(&pubs, &a1, keys, l.v, 1, on_found, NULL),
+                     PMIX_SUCCESS);
+    ck_assert_int_eq(answer, PMIX_SUCCESS);
+    ck_assert_uint_eq(n_found, 3);
+    px_infos_cleanup(&l);
+    free(value);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH(
+    "server/embedded_pubs", setup, teardown, what_was_published_is_found_with_its_owner,
+    a_key_is_published_once, ranges_that_do_not_meet_may_share_a_key,
+    one_bad_entry_refuses_the_request, directives_that_make_no_sense_are_refused,
+    a_key_twice_in_one_request_is_refused, directives_alone_are_nothing_to_publish,
+    a_range_hides_from_those_outside, a_lookup_may_narrow_whose_entries_it_wants,
+    a_custom_range_is_those_named, other_users_see_nothing, first_read_is_the_last,
+    persistence_says_what_stays, only_the_owner_takes_back,
+    a_lookup_waits_for_all_it_wants, a_lookup_waits_for_as_many_as_it_says,
+    of_several_that_wait_one_gets_what_is_read_once, the_wait_of_a_process_ends_with_it,
+    no_key_is_no_lookup, there_is_a_limit, a_lookup_gives_up_at_its_deadline,
+    the_same_value_is_not_copied_without_end)

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Framed connections over a socket pair, bytes arriving as they please. */
+#include "core/link/conn.h"
+
+#include "core/rt/call.h"
+#include "px_test.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <semaphore.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static struct px_loop *loop;
+static struct px_conn *conn;
+static int peer;
+static sem_t event;
+static struct px_frame last;
+static uint8_t *last_payload;
+static unsigned n_frames;
+static pmix_status_t lost;
+static bool destroy_in_frame;
+
+static void on_frame(void *arg PX_UNUSED, const struct px_frame *f,
+                     const uint8_t *payload)
+{
+    last = *f;
+    free(last_payload);
+    last_payload = malloc(f->nbytes + 1);
+    memcpy(last_payload, payload, f->nbytes);
+    n_frames++;
+    if (destroy_in_frame) {
+        px_conn_destroy(conn);
+        conn = NULL;
+    }
+    sem_post(&event);
+}
+
+static void on_lost(void *arg PX_UNUSED, pmix_status_t why)
+{
+    lost = why;
+    px_conn_destroy(conn);
+    conn = NULL;
+    sem_post(&event);
+}
+
+static const struct px_conn_ops ops = {.on_frame = on_frame, .on_lost = on_lost};
+
+static void do_create(struct px_call *call, void *args)
+{
+    px_call_done(call, px_conn_create(loop, *(int *)args, &ops, NULL, &conn));
+}
+
+static void do_destroy(struct px_call *call, void *args PX_UNUSED)
+{
+    px_conn_destroy(conn);
+    conn = NULL;
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+static void setup(void)
+{
+    int sv[2];
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv), 0);
+    peer = sv[1];
+    ck_assert_int_eq(px_loop_create(false, &loop), PMIX_SUCCESS);
+    sem_init(&event, 0, 0);
+    ck_assert_int_eq(fcntl(sv[0], F_SETFL, O_NONBLOCK), 0);
+    ck_assert_int_eq(px_call(loop, do_create, &sv[0]), PMIX_SUCCESS);
+}
+
+static void teardown(void)
+{
+    px_call(loop, do_destroy, NULL);
+    px_loop_destroy(loop);
+    free(last_payload);
+    close(peer);
+}
+
+static void put(uint32_t tag, const void *payload, uint32_t n)
+{
+    uint8_t header[PX_FRAME_HEADER_B];
+    struct px_frame f = {.pindex = 3, .tag = tag, .nbytes = n};
+
+    px_frame_encode(header, &f);
+    ck_assert_int_eq(write(peer, header, sizeof header), (ssize_t)sizeof header);
+    if (n)
+        ck_assert_int_eq(write(peer, payload, n), (ssize_t)n);
+}
+
+START_TEST(delivers_whole_frames)
+{
+    put(101, "hello", 5);
+    sem_wait(&event);
+
+    ck_assert_uint_eq(last.tag, 101);
+    ck_assert_uint_eq(last.nbytes, 5);
+    ck_assert_mem_eq(last_payload, "hello", 5);
+}
+END_TEST
+
+START_TEST(delivers_an_empty_frame)
+{
+    put(7, NULL, 0);
+    sem_wait(&event);
+
+    ck_assert_uint_eq(last.tag, 7);
+    ck_assert_uint_eq(last.nbytes, 0);
+}
+END_TEST
+
+START_TEST(delivers_a_frame_that_comes_byte_by_byte)
+{
+    uint8_t bytes[PX_FRAME_HEADER_B + 3];
+    struct px_frame f = {.tag = 102, .nbytes = 3};
+
+    px_frame_encode(bytes, &f);
+    memcpy(bytes + PX_FRAME_HEADER_B, "abc", 3);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        ck_assert_int_eq(write(peer, bytes + i, 1), 1);
+    sem_wait(&event);
+
+    ck_assert_uint_eq(n_frames, 1);
+    ck_assert_mem_eq(last_payload, "abc", 3);
+}
+END_TEST
+
+START_TEST(delivers_many_frames_in_order)
+{
+    for (uint32_t i = 0; i < 1000; i++)
+        put(200 + i, &i, sizeof i);
+    for (uint32_t i = 0; i < 1000; i++)
+        sem_wait(&event);
+
+    ck_assert_uint_eq(n_frames, 1000);
+    ck_assert_uint_eq(last.tag, 1199);
+}
+END_TEST
+
+struct sending {
+    uint32_t tag;
+    size_t n;
+};
+
+static void do_send(struct px_call *call, void *args)
+{
+    struct sending *s = args;
+    px_buf body = {.data = calloc(1, s->n), .len = s->n, .cap = s->n};
+
+    memset(body.data, 'x', s->n);
+    px_call_done(call, px_conn_send(conn, 0, s->tag, &body));
+}
+
+START_TEST(sends_more_than_the_socket_takes_at_once)
+{
+    struct sending s = {.tag = 55, .n = 8u << 20};
+    size_t got = 0, want = PX_FRAME_HEADER_B + s.n;
+    char chunk[65536];
+
+    ck_assert_int_eq(px_call(loop, do_send, &s), PMIX_SUCCESS);
+    while (got < want) {
+        ssize_t n = read(peer, chunk, sizeof chunk);
+
+        ck_assert_int_gt(n, 0);
+        got += (size_t)n;
+    }
+
+    ck_assert_uint_eq(got, want);
+}
+END_TEST
+
+START_TEST(reports_a_closed_peer_once)
+{
+    close(peer);
+    peer = -1;
+    sem_wait(&event);
+
+    ck_assert_int_eq(lost, PMIX_ERR_LOST_CONNECTION);
+}
+END_TEST
+
+START_TEST(a_giant_length_ends_the_connection_at_the_header)
+{
+    uint8_t header[PX_FRAME_HEADER_B];
+
+    memset(header, 0xff, sizeof header);
+    ck_assert_int_eq(write(peer, header, sizeof header), (ssize_t)sizeof header);
+    sem_wait(&event);
+
+    ck_assert_int_ne(lost, PMIX_SUCCESS);
+    ck_assert_uint_eq(n_frames, 0);
+}
+END_TEST
+
+START_TEST(may_be_destroyed_while_it_delivers)
+{
+    destroy_in_frame = true;
+    put(1, "a", 1);
+    sem_wait(&event);
+    ck_assert_int_eq(px_call(loop, do_destroy, NULL), PMIX_SUCCESS);
+
+    ck_assert_uint_eq(n_frames, 1);
+    ck_assert_int_eq(lost, PMIX_SUCCESS);
+}
+END_TEST
+
+START_TEST(a_loss_found_while_sending_is_reported_later_and_once)
+{
+    struct sending s = {.tag = 1, .n = 100};
+
+    destroy_in_frame = false;
+    ck_assert_int_eq(shutdown(peer, SHUT_RD), 0);
+    pmix_status_t rc = px_call(loop, do_send, &s);
+    ck_assert_int_eq(rc, PMIX_ERR_LOST_CONNECTION);
+    sem_wait(&event);
+
+    ck_assert_int_eq(lost, PMIX_ERR_LOST_CONNECTION);
+}
+END_TEST
+
+static void do_fail(struct px_call *call, void *args PX_UNUSED)
+{
+    px_conn_fail(conn, PMIX_ERR_NOMEM);
+    px_conn_fail(conn, PMIX_ERR_TIMEOUT);
+    ck_assert_int_eq(lost, PMIX_SUCCESS); /* not within */
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+START_TEST(a_connection_given_up_is_reported_later_and_once)
+{
+    ck_assert_int_eq(px_call(loop, do_fail, NULL), PMIX_SUCCESS);
+    sem_wait(&event);
+    ck_assert_int_eq(lost, PMIX_ERR_NOMEM);
+    ck_assert_ptr_null(conn);
+}
+END_TEST
+
+static void do_fail_and_destroy(struct px_call *call, void *args PX_UNUSED)
+{
+    px_conn_fail(conn, PMIX_ERR_NOMEM);
+    px_conn_destroy(conn);
+    conn = NULL;
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+START_TEST(a_connection_given_up_may_be_destroyed_before_it_is_reported)
+{
+    ck_assert_int_eq(px_call(loop, do_fail_and_destroy, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(px_call(loop, do_destroy, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(lost, PMIX_SUCCESS);
+}
+END_TEST
+
+START_TEST(a_payload_no_frame_can_hold_is_refused_and_the_connection_goes_on)
+{
+    struct sending s = {.tag = 1, .n = PX_MAX_FRAME_B + 1};
+    char bytes[PX_FRAME_HEADER_B + 4];
+
+    ck_assert_int_eq(px_call(loop, do_send, &s), PMIX_ERR_OUT_OF_RESOURCE);
+    s.n = 4;
+    ck_assert_int_eq(px_call(loop, do_send, &s), PMIX_SUCCESS);
+    ck_assert_int_eq(read(peer, bytes, sizeof bytes), (ssize_t)sizeof bytes);
+    ck_assert_int_eq(lost, PMIX_SUCCESS);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("model/conn", setup, teardown, delivers_whole_frames,
+                  delivers_an_empty_frame, delivers_a_frame_that_comes_byte_by_byte,
+                  delivers_many_frames_in_order,
+                  sends_more_than_the_socket_takes_at_once, reports_a_closed_peer_once,
+                  a_giant_length_ends_the_connection_at_the_header,
+                  may_be_destroyed_while_it_delivers,
+                  a_loss_found_while_sending_is_reported_later_and_once,
+                  a_connection_given_up_is_reported_later_and_once,
+                  a_connection_given_up_may_be_destroyed_before_it_is_reported,
+                  a_payload_no_frame_can_hold_is_refused_and_the_connection_goes_on)

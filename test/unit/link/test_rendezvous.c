@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which rendezvous files are found, whatever else others put into the folders they lie in. */
+#include "core/link/rendezvous.h"
+
+#include "core/base/str.h"
+#include "px_test.h"
+#include "tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void setup(void)
+{
+    px_tree_begin(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+}
+
+static char found[512]; /* names below the root, each with a space behind it */
+
+static bool note(void *arg, const char *path)
+{
+    size_t n = strlen(found);
+
+    ck_assert_ptr_eq(arg, found);
+    snprintf(found + n, sizeof found - n, "%s ", path + strlen(px_tree_root()) + 1);
+    return strstr(path, "/last") != NULL;
+}
+
+static bool search(const char *name, bool prefix)
+{
+    const char *const names[] = {name, "other", NULL};
+
+    found[0] = '\0';
+    return px_rendezvous_search(px_tree_root(), names, prefix, note, found);
+}
+
+START_TEST(files_are_found_by_name_or_by_its_begin)
+{
+    px_tree_make("d/pmix.a d/pmix.ab d/pmix l@d");
+    ck_assert(!search("pmix.a", false));
+    ck_assert_str_eq(found, "d/pmix.a ");
+    ck_assert(!search("pmix.a", true));
+    ck_assert_ptr_nonnull(strstr(found, "d/pmix.ab "));
+    ck_assert_uint_eq(strlen(found), strlen("d/pmix.a d/pmix.ab "));
+    ck_assert(!search("pmix.b", true));
+    ck_assert_str_eq(found, "");
+}
+END_TEST
+
+START_TEST(the_search_ends_when_it_was_the_right_one)
+{
+    px_tree_make("d/last d/e/last");
+    ck_assert(search("last", false));
+    ck_assert_str_eq(found, "d/last ");
+}
+END_TEST
+
+START_TEST(files_come_before_what_is_in_folders)
+{
+    px_tree_make("0/a 1/2/a 1/a a z/a");
+    ck_assert(!search("a", false));
+    ck_assert_int_eq(strncmp(found, "a ", 2), 0);
+    ck_assert_ptr_nonnull(strstr(found, "1/a 1/2/a "));
+}
+END_TEST
+
+START_TEST(it_goes_down_eight_folders)
+{
+    px_tree_make("1/2/3/4/5/6/7/a 1/2/3/4/5/6/7/8/a");
+    ck_assert(!search("a", false));
+    ck_assert_str_eq(found, "1/2/3/4/5/6/7/a ");
+}
+END_TEST
+
+/* Whether a search comes to the folder before it comes to the other. */
+static bool is_met_first(const char *name, const char *other)
+{
+    DIR *dir = opendir(px_tree_root());
+    const struct dirent *e = NULL;
+
+    ck_assert_ptr_nonnull(dir);
+    while ((e = readdir(dir)))
+        if (strcmp(e->d_name, name) == 0 || strcmp(e->d_name, other) == 0)
+            break;
+    ck_assert_ptr_nonnull(e);
+    bool first = strcmp(e->d_name, name) == 0;
+    closedir(dir);
+    return first;
+}
+
+/* A folder that is met before the other. */
+static int make_before(const char *other)
+{
+    char name[16];
+
+    for (int i = 0; i < 64; i++) {
+        snprintf(name, sizeof name, "f%d", i);
+        ck_assert_int_eq(mkdir(px_tree_path(name), 0700), 0);
+        if (is_met_first(name, other))
+            return open(px_tree_path(name), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    return -1;
+}
+
+START_TEST(what_others_put_beside_it_does_not_hide_it)
+{
+    enum { TOO_MANY = 65600 };
+    char name[16];
+
+    px_tree_make("own/a");
+    int fd = make_before("own");
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(fchmod(fd, 0777), 0);
+    for (int i = 0; i < TOO_MANY; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        ck_assert_int_eq(mknodat(fd, name, S_IFREG | 0600, 0), 0);
+    }
+    close(fd);
+    ck_assert(!search("a", false));
+    ck_assert_str_eq(found, "own/a ");
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("model/rendezvous", setup, px_tree_end,
+                  files_are_found_by_name_or_by_its_begin,
+                  the_search_ends_when_it_was_the_right_one,
+                  files_come_before_what_is_in_folders, it_goes_down_eight_folders,
+                  what_others_put_beside_it_does_not_hide_it)

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/plugin/choice.h"
+#include "core/config/param_impl.h"
+#include "test/unit/rt/rt_test.h"
+
+static struct px_params *params;
+static px_choice choice;
+static struct px_err err;
+static struct px_found found[] = {
+    {.framework = PX_FW_PTL, .name = (char *)"tcp"},
+    {.framework = PX_FW_PTL, .name = (char *)"usock"},
+    {.framework = PX_FW_GDS, .name = (char *)"hash"},
+};
+static const px_catalog catalog = {.v = found, .n = PX_COUNT(found)};
+
+static void set_up(void)
+{
+    static const struct px_param table[] = {
+        {.name = "ptl", .kind = PX_PARAM_KIND_STRING},
+        PX_PARAM_END,
+    };
+
+    ck_assert_ptr_nonnull(params = px_params_empty(NULL));
+    ck_assert_int_eq(px_params_declare(params, "core", "", table), PMIX_SUCCESS);
+}
+
+static void tear_down(void)
+{
+    px_choice_cleanup(&choice);
+    px_params_destroy(params);
+}
+
+static pmix_status_t choose(const char *text)
+{
+    px_choice_cleanup(&choice);
+    choice = (px_choice){0};
+    ck_assert_int_eq(px_params_set(params, "ptl", text, PX_SOURCE_ENV, "environment"),
+                     PMIX_SUCCESS);
+    pmix_status_t rc = px_choice_parse(params, "ptl", &choice, &err);
+    return rc ? rc : px_choice_check(&choice, &catalog, PX_FW_PTL, params, &err);
+}
+
+START_TEST(without_a_choice_all_are_let_in)
+{
+    static const char *const blank[] = {"", "  ", ",", "^"};
+    size_t rank = 9;
+
+    ck_assert_int_eq(px_choice_parse(params, "ptl", &choice, &err), PMIX_SUCCESS);
+    ck_assert(px_choice_lets_in(&choice, "tcp", &rank));
+    ck_assert_uint_eq(rank, 0);
+    for (size_t i = 0; i < PX_COUNT(blank); i++) {
+        ck_assert_int_eq(choose(blank[i]), PMIX_SUCCESS);
+        ck_assert(px_choice_lets_in(&choice, "tcp", &rank));
+    }
+}
+END_TEST
+
+START_TEST(a_list_lets_in_what_it_names_in_its_order)
+{
+    size_t rank;
+
+    ck_assert_int_eq(choose(" usock , tcp"), PMIX_SUCCESS);
+    ck_assert(px_choice_lets_in(&choice, "usock", &rank));
+    ck_assert_uint_eq(rank, 0);
+    ck_assert(px_choice_lets_in(&choice, "tcp", &rank));
+    ck_assert_uint_eq(rank, 1);
+    ck_assert(!px_choice_lets_in(&choice, "sim", &rank));
+}
+END_TEST
+
+START_TEST(a_caret_lets_in_all_but_what_it_names)
+{
+    size_t rank;
+
+    ck_assert_int_eq(choose("^tcp,sim"), PMIX_SUCCESS);
+    ck_assert(!px_choice_lets_in(&choice, "tcp", &rank));
+    ck_assert(!px_choice_lets_in(&choice, "sim", &rank));
+    ck_assert(px_choice_lets_in(&choice, "usock", &rank));
+}
+END_TEST
+
+START_TEST(asking_for_what_does_not_exist_is_an_error_that_tells_what_does)
+{
+    ck_assert_int_eq(choose("usok"), PMIX_ERR_BAD_PARAM);
+    ck_assert_str_eq(err.text,
+                     "unknown component usok for framework ptl, known: tcp, usock "
+                     "(from environment)");
+    ck_assert_int_eq(choose("hash"), PMIX_ERR_BAD_PARAM); /* is of another framework */
+    rt_assert_problems(params, "");
+}
+END_TEST
+
+START_TEST(the_rest_of_a_list_is_used_without_what_does_not_exist)
+{
+    size_t rank;
+
+    ck_assert_int_eq(choose("usok,tcp"), PMIX_SUCCESS);
+    ck_assert(px_choice_lets_in(&choice, "tcp", &rank));
+    rt_assert_problems(params,
+                       "environment: ptl = \"usok,tcp\": unknown component usok, "
+                       "known: tcp, usock\n");
+}
+END_TEST
+
+START_TEST(including_and_excluding_do_not_mix_and_the_next_weaker_list_counts)
+{
+    size_t rank;
+
+    ck_assert_int_eq(
+        px_params_set(params, "ptl", "tcp", PX_SOURCE_USER_FILE, "/h/x.conf:1"),
+        PMIX_SUCCESS);
+    ck_assert_int_eq(choose("tcp,^usock"), PMIX_SUCCESS);
+    ck_assert(px_choice_lets_in(&choice, "tcp", &rank));
+    ck_assert(!px_choice_lets_in(&choice, "usock", &rank));
+    ck_assert_str_eq(choice.where, "/h/x.conf:1");
+    rt_assert_problems(params,
+                       "environment: PMIX_MCA_ptl = \"tcp,^usock\": expected a list to "
+                       "use, \"a,b\", or one to leave out, \"^a,b\", not both\n");
+}
+END_TEST
+
+static bool can_wait(const char *address, const char *name)
+{
+    return px_choice_can_wait(&choice, &catalog, PX_FW_PTL, address, name);
+}
+
+START_TEST(a_transport_waits_if_another_ones_name_says_that_it_serves_the_address)
+{
+    ck_assert(!can_wait("tcp4://127.0.0.1:1", "tcp"));
+    ck_assert(can_wait("tcp4://127.0.0.1:1", "usock"));
+    ck_assert(can_wait("usock:///tmp/x", "tcp"));
+    ck_assert(!can_wait("usock:///tmp/x", "usock"));
+    ck_assert(can_wait("", "tcp")); /* nowhere to go */
+    ck_assert(!can_wait(NULL, "tcp"));
+    ck_assert(!can_wait("carrier-pigeon://loft", "tcp")); /* who knows */
+    ck_assert(!px_choice_can_wait(&choice, &catalog, PX_FW_GDS, "tcp4://x", "hash"));
+    ck_assert_int_eq(choose("^tcp"), PMIX_SUCCESS);
+    ck_assert(!can_wait("tcp4://127.0.0.1:1", "usock"));
+    ck_assert_int_eq(choose("tcp,usock"), PMIX_SUCCESS); /* asked for */
+    ck_assert(!can_wait("tcp4://127.0.0.1:1", "usock"));
+}
+END_TEST
+
+PX_TEST_MAIN_WITH(
+    "rt/choice", set_up, tear_down, without_a_choice_all_are_let_in,
+    a_list_lets_in_what_it_names_in_its_order, a_caret_lets_in_all_but_what_it_names,
+    asking_for_what_does_not_exist_is_an_error_that_tells_what_does,
+    the_rest_of_a_list_is_used_without_what_does_not_exist,
+    including_and_excluding_do_not_mix_and_the_next_weaker_list_counts,
+    a_transport_waits_if_another_ones_name_says_that_it_serves_the_address)

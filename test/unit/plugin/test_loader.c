@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/plugin/loader.h"
+#include "core/rt/log.h"
+#include "core/rt/process.h"
+#include "fake.h"
+#include "fake_files.h"
+#include "tenon/ptl.h"
+
+#include <dlfcn.h>
+
+#include <errno.h>
+
+static rt_path dir, other;
+static const char *home;
+static px_catalog catalog;
+static struct px_err err;
+
+static void set_up(void)
+{
+    rt_make_dir(dir);
+    rt_make_dir(other);
+}
+
+static void tear_down(void)
+{
+    px_catalog_cleanup(&catalog);
+    rt_remove_dir(dir);
+    rt_remove_dir(other);
+}
+
+static void fill(const char *path)
+{
+    px_catalog_cleanup(&catalog);
+    ck_assert_msg(px_catalog_fill(&catalog, path, home, &err) == PMIX_SUCCESS, "%s",
+                  err.text);
+}
+
+START_TEST(the_catalog_lists_files_of_known_frameworks_by_name_and_no_others)
+{
+    static const char *const names[] = {"pmix_ptl_usock.so",
+                                        "pmix_ptl_a_b.so",
+                                        "pmix_gds_hash.so",
+                                        "pmix_nosuch_opx.so",
+                                        "pmix_ptl_.so",
+                                        "pmix_ptl.so",
+                                        "libpmix.so",
+                                        "pmix_ptl_x.la",
+                                        "xpmix_ptl_y.so",
+                                        "pmix_.so",
+                                        ".so"};
+    char known[64];
+
+    for (size_t i = 0; i < PX_COUNT(names); i++)
+        rt_write(dir, names[i], "");
+    fill(dir);
+
+    ck_assert_uint_eq(catalog.n, 3);
+    px_catalog_list(&catalog, PX_FW_PTL, known, sizeof(known));
+    ck_assert_str_eq(known, "a_b, usock");
+    px_catalog_list(&catalog, PX_FW_GDS, known, sizeof(known));
+    ck_assert_str_eq(known, "hash");
+    px_catalog_list(&catalog, PX_FW_PSEC, known, sizeof(known));
+    ck_assert_str_eq(known, "none");
+    px_catalog_list(&catalog, PX_FW_PTL, known, 6);
+    ck_assert_str_eq(known, "a_b, ");
+}
+END_TEST
+
+START_TEST(of_equal_names_the_first_folder_counts)
+{
+    rt_path both, wanted;
+    struct rt_capture c;
+
+    rt_write(dir, "pmix_ptl_a.so", "");
+    rt_write(other, "pmix_ptl_a.so", "");
+    rt_write(other, "pmix_ptl_b.so", "");
+    ck_assert_int_gt(snprintf(both, sizeof(both), "%.100s:%.100s", dir, other), 0);
+    atomic_store(&px_process.log_level, PX_LOG_INFO);
+    c = rt_capture_begin();
+    fill(both);
+    char *text = rt_capture_end(&c);
+
+    ck_assert_uint_eq(catalog.n, 2);
+    rt_join(wanted, dir, "pmix_ptl_a.so");
+    ck_assert_str_eq(catalog.v[0].file, wanted);
+    rt_assert_has(text, "comes first");
+    free(text);
+    ck_assert_uint_eq(catalog.n_left_out, 1);
+    rt_join(wanted, other, "pmix_ptl_a.so");
+    ck_assert_str_eq(catalog.left_out[0].file, wanted);
+    rt_assert_has(catalog.left_out[0].why, dir);
+}
+END_TEST
+
+START_TEST(the_same_folder_twice_hides_nothing)
+{
+    rt_path both;
+
+    rt_write(dir, "pmix_ptl_a.so", "");
+    ck_assert_int_gt(snprintf(both, sizeof(both), "%.100s:%.100s", dir, dir), 0);
+    fill(both);
+
+    ck_assert_uint_eq(catalog.n, 1);
+    ck_assert_uint_eq(catalog.n_left_out, 0);
+}
+END_TEST
+
+START_TEST(the_users_own_components_come_after_those_of_the_path)
+{
+    rt_path dot, components, wanted;
+
+    rt_join(dot, other, ".pmix");
+    rt_join(components, dot, "components");
+    ck_assert_int_eq(mkdir(dot, 0700) | mkdir(components, 0700), 0);
+    rt_write(dir, "pmix_ptl_a.so", "");
+    rt_write(components, "pmix_ptl_a.so", "");
+    rt_write(components, "pmix_ptl_b.so", "");
+    home = other;
+    fill(dir);
+
+    ck_assert_uint_eq(catalog.n, 2);
+    rt_join(wanted, dir, "pmix_ptl_a.so");
+    ck_assert_str_eq(catalog.v[0].file, wanted);
+    rt_join(wanted, components, "pmix_ptl_b.so");
+    ck_assert_str_eq(catalog.v[1].file, wanted);
+    home = dir; /* has none, which is fine */
+    fill(NULL);
+    ck_assert_uint_eq(catalog.n, 0);
+}
+END_TEST
+
+START_TEST(a_folder_that_cannot_be_read_is_skipped_with_a_warning)
+{
+    rt_path both;
+    struct rt_capture c = rt_capture_begin();
+
+    rt_write(dir, "pmix_ptl_a.so", "");
+    ck_assert_int_gt(snprintf(both, sizeof(both), "/nowhere/at/all:%.100s", dir), 0);
+    fill(both);
+    char *text = rt_capture_end(&c);
+
+    ck_assert_uint_eq(catalog.n, 1);
+    rt_assert_has(text, "/nowhere/at/all");
+    ck_assert_int_eq(rt_count(text, "\n"), 1);
+    free(text);
+    ck_assert_uint_eq(catalog.n_left_out, 1);
+    ck_assert_str_eq(catalog.left_out[0].file, "/nowhere/at/all");
+    ck_assert_str_eq(catalog.left_out[0].why, strerror(ENOENT));
+}
+END_TEST
+
+START_TEST(a_relative_folder_is_an_error)
+{
+    ck_assert_int_eq(px_catalog_fill(&catalog, "pmix", home, &err), PMIX_ERR_BAD_PARAM);
+    rt_assert_has(err.text,
+                  "mca_base_component_path: \"pmix\": expected absolute paths");
+}
+END_TEST
+
+START_TEST(root_uses_no_folder_that_others_can_change)
+{
+    struct rt_capture c;
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    rt_write(dir, "pmix_ptl_a.so", "");
+    ck_assert_int_eq(chmod(dir, 0777), 0);
+    c = rt_capture_begin();
+    fill(dir);
+    char *text = rt_capture_end(&c);
+
+    ck_assert_uint_eq(catalog.n, 0);
+    rt_assert_has(text, "writable by everybody");
+    free(text);
+}
+END_TEST
+
+/* Installs one module under a name and loads it. */
+static pmix_status_t load(const char *module, const char *as, struct px_loaded *loaded)
+{
+    rt_install_as(dir, module, as);
+    fill(dir);
+    ck_assert_uint_eq(catalog.n, 1);
+    pmix_status_t rc = px_loader_load(&catalog.v[0], loaded, &err);
+    if (rc) {
+        ck_assert_ptr_null(loaded->handle);
+        ck_assert_ptr_null(strchr(err.text, '\n'));
+    }
+    return rc;
+}
+
+START_TEST(a_sound_component_is_loaded)
+{
+    struct px_loaded loaded;
+
+    ck_assert_msg(load("ptl_a", "ptl_a", &loaded) == PMIX_SUCCESS, "%s", err.text);
+
+    ck_assert_str_eq(loaded.component.framework, "ptl");
+    ck_assert_str_eq(loaded.component.name, "a");
+    ck_assert_ptr_nonnull(loaded.component.ops);
+    px_loader_unload(&loaded);
+    px_loader_unload(&loaded); /* nothing more to do */
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_refused_naming_file_found_and_wanted)
+{
+    static const struct {
+        const char *module, *as, *said;
+    } cases[] = {
+        {"ptl_oldabi", "ptl_oldabi",
+         "pmix_ptl_oldabi.so has component ABI 99, wanted 1"},
+        {"ptl_oldfw", "ptl_oldfw", "pmix_ptl_oldfw.so has ptl ABI 98, wanted 1"},
+        {"ptl_small", "ptl_small",
+         "pmix_ptl_small.so has a descriptor of 24 bytes, wanted"},
+        {"ptl_alias", "ptl_alias",
+         "pmix_ptl_alias.so calls itself ptl/other, wanted ptl/alias"},
+        {"ptl_noops", "ptl_noops", "pmix_ptl_noops.so lacks open, query or ops"},
+        {"ptl_overrun", "ptl_overrun", "pmix_ptl_overrun.so has parameters outside"},
+        {"ptl_norows", "ptl_norows",
+         "pmix_ptl_norows.so has parameters of 8 bytes each"},
+        {"ptl_a", "ptl_renamed",
+         "pmix_ptl_renamed.so has no symbol px_ptl_renamed_component"},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(cases); i++) {
+        struct px_loaded loaded;
+
+        ck_assert_int_eq(load(cases[i].module, cases[i].as, &loaded),
+                         PMIX_ERR_NOT_SUPPORTED);
+        rt_assert_has(err.text, cases[i].said);
+        rt_assert_has(err.text, dir);
+        rt_remove_dir(dir);
+        ck_assert_int_eq(mkdir(dir, 0700), 0);
+    }
+}
+END_TEST
+
+START_TEST(rows_of_older_and_later_headers_are_read_with_their_own_length)
+{
+    static const char *const modules[] = {"ptl_oldrows", "ptl_newrows"};
+
+    for (size_t i = 0; i < PX_COUNT(modules); i++) {
+        struct px_loaded loaded;
+        const struct px_param *p;
+
+        ck_assert_msg(load(modules[i], modules[i], &loaded) == PMIX_SUCCESS, "%s",
+                      err.text);
+        p = loaded.component.params;
+        ck_assert_str_eq(p[0].name, "priority");
+        ck_assert_str_eq(p[1].name, "level");
+        ck_assert_int_eq(p[1].max, 9);
+        ck_assert_str_eq(p[5].help, "Where to tell what happens");
+        ck_assert_ptr_null(p[5].old_names);
+        ck_assert_int_eq(p[5].level, 0);
+        ck_assert_int_eq(p[6].kind, PX_PARAM_KIND_END);
+        px_loader_unload(&loaded);
+        rt_remove_dir(dir);
+        ck_assert_int_eq(mkdir(dir, 0700), 0);
+    }
+}
+END_TEST
+
+/* A later framework's operations are NULL to who was built before. */
+START_TEST(operations_it_does_not_know_are_null)
+{
+    struct px_loaded loaded;
+    const struct px_ptl_ops *ops;
+
+    ck_assert_int_eq(load("ptl_a", "ptl_a", &loaded), PMIX_SUCCESS);
+    ops = loaded.component.ops;
+    ck_assert(ops->listen && !ops->unlisten && !ops->connect);
+    ck_assert_uint_eq(loaded.component.ops_size, sizeof(*ops));
+    px_loader_unload(&loaded);
+}
+END_TEST
+
+START_TEST(a_missing_symbol_is_found_when_it_is_loaded)
+{
+    struct px_loaded loaded;
+
+    ck_assert_int_eq(load("ptl_unbound", "ptl_unbound", &loaded), PMIX_ERR_NOT_FOUND);
+    rt_assert_has(err.text, "pmix_ptl_unbound.so");
+    rt_assert_has(err.text, "px_nobody_has_this");
+}
+END_TEST
+
+START_TEST(its_names_are_its_own)
+{
+    struct px_loaded loaded;
+
+    ck_assert_int_eq(load("ptl_a", "ptl_a", &loaded), PMIX_SUCCESS);
+    ck_assert_ptr_null(dlsym(RTLD_DEFAULT, "px_ptl_a_component"));
+    px_loader_unload(&loaded);
+}
+END_TEST
+
+START_TEST(a_file_that_is_no_elf_is_refused_with_the_reason)
+{
+    struct px_loaded loaded;
+    rt_path file;
+
+    rt_write(dir, "pmix_ptl_text.so",
+             "This is not a shared object, but long enough to be one: "
+             "64 bytes of ELF header are what the linker wants to see.\n");
+    fill(dir);
+    ck_assert_int_eq(px_loader_load(&catalog.v[0], &loaded, &err), PMIX_ERR_NOT_FOUND);
+
+    rt_join(file, dir, "pmix_ptl_text.so");
+    rt_assert_has(err.text, file);
+    rt_assert_has(err.text, "invalid ELF header");
+}
+END_TEST
+
+START_TEST(root_loads_no_file_that_others_own_or_can_change)
+{
+    struct px_loaded loaded;
+    rt_path file;
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    rt_install(dir, "ptl_a");
+    rt_join(file, dir, "pmix_ptl_a.so");
+    fill(dir);
+    ck_assert_int_eq(chmod(file, 0777), 0);
+    ck_assert_int_eq(px_loader_load(&catalog.v[0], &loaded, &err),
+                     PMIX_ERR_NO_PERMISSIONS);
+    rt_assert_has(err.text, "component not loaded: ");
+    rt_assert_has(err.text, "pmix_ptl_a.so is writable by everybody");
+    ck_assert_int_eq(chmod(file, 0755), 0);
+    ck_assert_int_eq(chown(file, 4711, 4711), 0);
+    ck_assert_int_eq(px_loader_load(&catalog.v[0], &loaded, &err),
+                     PMIX_ERR_NO_PERMISSIONS);
+    rt_assert_has(err.text, "belongs to uid 4711");
+}
+END_TEST
+
+START_TEST(frameworks_are_found_by_their_whole_name)
+{
+    ck_assert_int_eq(px_framework_find("ptl", 3), PX_FW_PTL);
+    ck_assert_int_eq(px_framework_find("pfexec_x", 6), PX_FW_PFEXEC);
+    ck_assert_int_eq(px_framework_find("pt", 2), PX_FW_COUNT);
+    ck_assert_int_eq(px_framework_find("", 0), PX_FW_COUNT);
+    for (int id = 0; id < PX_FW_COUNT; id++)
+        ck_assert_int_eq(
+            px_framework_find(px_frameworks[id].name, strlen(px_frameworks[id].name)),
+            id);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("rt/loader", set_up, tear_down,
+                  the_catalog_lists_files_of_known_frameworks_by_name_and_no_others,
+                  of_equal_names_the_first_folder_counts,
+                  the_same_folder_twice_hides_nothing,
+                  the_users_own_components_come_after_those_of_the_path,
+                  a_folder_that_cannot_be_read_is_skipped_with_a_warning,
+                  a_relative_folder_is_an_error,
+                  root_uses_no_folder_that_others_can_change,
+                  a_sound_component_is_loaded,
+                  what_does_not_fit_is_refused_naming_file_found_and_wanted,
+                  rows_of_older_and_later_headers_are_read_with_their_own_length,
+                  operations_it_does_not_know_are_null,
+                  a_missing_symbol_is_found_when_it_is_loaded, its_names_are_its_own,
+                  a_file_that_is_no_elf_is_refused_with_the_reason,
+                  root_loads_no_file_that_others_own_or_can_change,
+                  frameworks_are_found_by_their_whole_name)

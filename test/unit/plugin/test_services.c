@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/plugin/services.h"
+#include "core/rt/process.h"
+#include "test/unit/rt/rt_test.h"
+
+#include <sys/wait.h>
+
+static struct px_host_impl impl;
+static const struct px_host *const host = &impl.host;
+static int n_ready, n_fired, n_ended;
+static int pipe_fds[2];
+static struct px_watch *watch;
+static struct px_timer *timer;
+static pid_t pid;
+
+static void set_up(void)
+{
+    px_host_init(&impl, rt_loop(true), "ptl", "tcp");
+    ck_assert_int_eq(pipe(pipe_fds), 0);
+}
+
+static void tear_down(void)
+{
+    px_loop_destroy(impl.loop);
+    close(pipe_fds[0]);
+    close(pipe_fds[1]);
+}
+
+static void on_ready(void *arg PX_UNUSED, int fd PX_UNUSED, unsigned events)
+{
+    n_ready += events == PX_READABLE;
+}
+
+static void on_time(void *arg PX_UNUSED)
+{
+    n_fired++;
+}
+
+static void on_end(void *arg PX_UNUSED, pid_t ended, int status)
+{
+    n_ended += ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 4;
+}
+
+START_TEST(a_component_logs_under_its_own_name)
+{
+    struct rt_capture c = rt_capture_begin();
+
+    host->log(host, PX_LOG_WARN, "port %d", 5);
+    host->log(host, PX_LOG_DEBUG, "unseen");
+    char *text = rt_capture_end(&c);
+
+    rt_assert_has(text, "] ptl/tcp: port 5\n");
+    ck_assert_int_eq(rt_count(text, "\n"), 1);
+    free(text);
+}
+END_TEST
+
+static void start_all(void *arg PX_UNUSED)
+{
+    watch = host->watch(host, pipe_fds[0], PX_READABLE, on_ready, NULL);
+    timer = host->timer(host, on_time, NULL);
+    host->timer_set(timer, 1);
+    pid = fork();
+    if (pid == 0)
+        _exit(4);
+    ck_assert_int_eq(host->child(host, pid, on_end, NULL), PMIX_SUCCESS);
+}
+
+static void stop_all(void *arg PX_UNUSED)
+{
+    host->watch_set(watch, 0);
+    host->unwatch(watch);
+    host->timer_clear(timer);
+    host->timer_free(timer);
+    host->child_forget(host, pid);
+}
+
+START_TEST(the_services_are_those_of_the_loop)
+{
+    rt_on_loop(impl.loop, start_all, NULL);
+    ck_assert_int_eq(write(pipe_fds[1], "x", 1), 1);
+    rt_pump_until(impl.loop, &n_ready, 1);
+    rt_pump_until(impl.loop, &n_fired, 1);
+    rt_pump_until(impl.loop, &n_ended, 1);
+    rt_on_loop(impl.loop, stop_all, NULL);
+}
+END_TEST
+
+START_TEST(the_table_says_its_size_and_leaves_nothing_out)
+{
+    ck_assert_uint_eq(host->size, sizeof(struct px_host));
+    ck_assert(host->log && host->watch && host->watch_set && host->unwatch);
+    ck_assert(host->timer && host->timer_set && host->timer_clear && host->timer_free);
+    ck_assert(host->child && host->child_forget);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("rt/host", set_up, tear_down, a_component_logs_under_its_own_name,
+                  the_services_are_those_of_the_loop,
+                  the_table_says_its_size_and_leaves_nothing_out)

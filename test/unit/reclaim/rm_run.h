@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Running px_rm_run over the tree of tree.h, and what it says. For the tests of rmtree.c. */
+#ifndef PX_TEST_RM_RUN_H
+#define PX_TEST_RM_RUN_H
+
+#include "core/reclaim/rmtree.h"
+#include "px_test.h"
+#include "tree.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+static char rm_said[8192]; /* "ASKED a/b, FOREIGN c", in the order told */
+static size_t rm_n_said;
+static struct px_rm_totals rm_totals;
+
+static inline void rm_told(void *arg, const char *path, enum px_rm_why why, int errnum)
+{
+    static const char *const names[] = {"?",    "ASKED",   "FOREIGN", "MOUNT",
+                                        "LINK", "REFUSED", "MOVED",   "FAILED"};
+    size_t skip = strlen(px_tree_root()), len = strlen(rm_said);
+
+    ck_assert_ptr_eq(arg, rm_said);
+    rm_n_said++;
+    if (len > sizeof(rm_said) - PX_RM_MAX_PATH - 64)
+        return;
+    if (strncmp(path, px_tree_root(), skip) == 0)
+        path += skip + (path[skip] == '/');
+    len += (size_t)sprintf(rm_said + len, "%s%s %s", len ? ", " : "", names[why], path);
+    if (why == PX_RM_FAILED)
+        sprintf(rm_said + len, " %s", strerrorname_np(errnum));
+}
+
+/* As a user; 0 is whoever runs the test. */
+static inline void rm_run_as(uid_t uid, const struct px_rm_item *items, size_t n)
+{
+    memset(&rm_totals, 0, sizeof(rm_totals));
+    rm_said[0] = '\0';
+    rm_n_said = 0;
+    ck_assert_int_eq(px_rm_run(items, n, uid ? uid : geteuid(), uid ? uid : getegid(),
+                               rm_told, rm_said, &rm_totals),
+                     0);
+    ck_assert_uint_eq(rm_totals.kept + rm_totals.foreign + rm_totals.failed, rm_n_said);
+}
+
+static inline void rm_dir(const char *name, int flags)
+{
+    struct px_rm_item item = {px_tree_path(name), PX_RM_DIR, (uint8_t)flags, 0, 0};
+
+    rm_run_as(0, &item, 1);
+}
+
+static inline void rm_dir_but(const char *name, int flags, const char *kept)
+{
+    struct px_rm_item items[] = {
+        {px_tree_path(kept), PX_RM_KEEP, 0, 0, 0},
+        {px_tree_path(name), PX_RM_DIR, (uint8_t)flags, 0, 0},
+    };
+
+    rm_run_as(0, items, 2);
+}
+
+static inline void rm_file(const char *name)
+{
+    struct px_rm_item item = {px_tree_path(name), PX_RM_FILE, 0, 0, 0};
+
+    rm_run_as(0, &item, 1);
+}
+
+#define rm_assert_said(text) ck_assert_str_eq(rm_said, text)
+#define rm_assert_removed(n_files, n_dirs)           \
+    do {                                             \
+        ck_assert_uint_eq(rm_totals.files, n_files); \
+        ck_assert_uint_eq(rm_totals.dirs, n_dirs);   \
+    } while (0)
+
+#endif

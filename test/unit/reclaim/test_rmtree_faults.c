@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Removal while the system says no, from the beginning or from some point of the walk on: what is left is
+ * told, nothing is lost, and it ends. */
+#include "core/base/attr.h"
+#include "core/reclaim/rmpath.h"
+#include "rm_run.h"
+#include "seccomp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+
+static void begin(void)
+{
+    px_tree_begin("/tmp");
+}
+
+static void deny(long number, int errnum)
+{
+    if (!px_test_deny(number, errnum)) {
+        printf("SKIP %s: needs seccomp\n", tcase_name());
+        _exit(0);
+    }
+}
+
+/* ---- from the beginning ------------------------------------------------------------------- */
+
+static int remove_without_a_look(void)
+{
+    deny(SYS_statx, EIO);
+    rm_dir("d", PX_RM_RECURSE);
+    rm_assert_said("FAILED d EIO");
+    rm_file("f");
+    rm_assert_said("FAILED f EIO");
+    return 0;
+}
+
+START_TEST(what_cannot_be_looked_at_stays_and_is_told)
+{
+    px_tree_make("d/a d/s/b f");
+    ck_assert_int_eq(px_test_in_child(remove_without_a_look), 0);
+    px_assert_tree("", "d/ d/a d/s/ d/s/b f");
+}
+END_TEST
+
+static int remove_without_a_second_reading(void)
+{
+    deny(SYS_lseek, EIO);
+    rm_dir("d", PX_RM_RECURSE | PX_RM_LEAVE_TOP);
+    rm_assert_said("FAILED d ENOTEMPTY");
+    rm_assert_removed(2, 1);
+    return 0;
+}
+
+START_TEST(a_folder_that_cannot_be_read_again_is_told)
+{
+    px_tree_make("d/a d/s/b");
+    ck_assert_int_eq(px_test_in_child(remove_without_a_second_reading), 0);
+    px_assert_tree("", "d/");
+}
+END_TEST
+
+static int remove_disturbed(void)
+{
+    struct px_rm_sys sys = {0};
+
+    deny(SYS_openat2, EAGAIN);
+    PX_AUTOCLOSE int fd = px_rm_open_way(&sys, px_tree_path("d/s"));
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(px_rm_open_way(&sys, px_tree_path("l/s")), -ELOOP);
+    ck_assert(!sys.no_openat2); /* it is there, and may be of use the next time */
+    rm_dir("d", PX_RM_RECURSE);
+    rm_assert_said("");
+    rm_assert_removed(2, 2);
+    return 0;
+}
+
+START_TEST(who_is_disturbed_for_ever_goes_name_by_name)
+{
+    px_tree_make("d/a d/s/b l@d");
+    ck_assert_int_eq(px_test_in_child(remove_disturbed), 0);
+    px_assert_tree("", "l@");
+}
+END_TEST
+
+static int open_without_openat2(void)
+{
+    struct px_rm_sys sys = {0};
+    char path[300] = "/tmp/";
+
+    deny(SYS_openat2, ENOSYS);
+    memset(path + strlen(path), 'n', 256);
+    ck_assert_int_eq(px_rm_open_way(&sys, path), -ENAMETOOLONG);
+    path[strlen(path) - 1] = '\0';
+    ck_assert_int_eq(px_rm_open_way(&sys, path), -ENOENT);
+    return 0;
+}
+
+START_TEST(a_name_that_is_too_long_is_not_cut)
+{
+    ck_assert_int_eq(px_test_in_child(open_without_openat2), 0);
+}
+END_TEST
+
+/* ---- mounts, for kernels that do not mark them -------------------------------------------- */
+
+static void deny_new_calls(void)
+{
+    deny(SYS_openat2, ENOSYS);
+    deny(SYS_statx, ENOSYS);
+}
+
+/* How many more can be opened. */
+static void leave_descriptors(unsigned n)
+{
+    PX_AUTOCLOSE int next = open("/", O_PATH | O_CLOEXEC);
+    struct rlimit few = {(rlim_t)next + n, (rlim_t)next + n};
+
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+}
+
+static int open_with_one_descriptor(void)
+{
+    struct px_rm_sys sys = {0};
+    struct px_rm_node node;
+    int64_t mount = -1;
+
+    deny_new_calls();
+    PX_AUTOCLOSE int at = px_rm_open_in(AT_FDCWD, px_tree_path("d"));
+    ck_assert_int_eq(px_rm_look(&sys, at, "", &node), 0);
+    leave_descriptors(1);
+    ck_assert_int_eq(px_rm_open_below(&sys, at, node.dev, &mount, "s"), -EMFILE);
+    leave_descriptors(1); /* as many as before: none was lost */
+    ck_assert_int_eq(px_rm_open_below(&sys, at, node.dev, &mount, "s"), -EMFILE);
+    return 0;
+}
+
+START_TEST(a_folder_whose_mount_cannot_be_asked_for_is_not_entered)
+{
+    px_tree_make("d/s/");
+    ck_assert_int_eq(px_test_in_child(open_with_one_descriptor), 0);
+}
+END_TEST
+
+static int remove_without_proc(void)
+{
+    deny_new_calls();
+    if (unshare(CLONE_NEWNS) < 0 ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        umount2("/proc", MNT_DETACH) < 0) {
+        printf("SKIP %s: needs a mount namespace\n", tcase_name());
+        _exit(0);
+    }
+    px_tree_make("d/a d/s/b d/other/");
+    ck_assert_int_eq(mount("none", px_tree_path("d/other"), "tmpfs", 0, NULL), 0);
+    px_tree_make("d/other/f");
+    rm_dir("d", PX_RM_RECURSE);
+    rm_assert_said("MOUNT d/other");
+    rm_assert_removed(2, 1);
+    ck_assert(px_tree_has("d/other/f"));
+    return 0;
+}
+
+START_TEST(without_proc_other_file_systems_are_still_known)
+{
+    ck_assert_int_eq(px_test_in_child(remove_without_proc), 0);
+}
+END_TEST
+
+/* ---- from some point on ------------------------------------------------------------------- */
+
+static long denied_later;
+static int errnum_later;
+
+static void told_and_denied(void *arg, const char *path, enum px_rm_why why, int errnum)
+{
+    if (denied_later)
+        deny(denied_later, errnum_later);
+    denied_later = 0;
+    rm_told(arg, path, why, errnum);
+}
+
+/* From when the kept file is met. */
+static void deny_from(const char *kept)
+{
+    const struct px_rm_item items[] = {
+        {px_tree_path(kept), PX_RM_KEEP, 0, 0, 0},
+        {px_tree_path("d"), PX_RM_DIR, PX_RM_RECURSE, 0, 0},
+    };
+
+    ck_assert_int_eq(px_rm_run(items, PX_COUNT(items), geteuid(), getegid(),
+                               told_and_denied, rm_said, &rm_totals),
+                     0);
+}
+
+static int look_no_further(void)
+{
+    deny_from("d/s/kept");
+    rm_assert_said("ASKED d/s/kept, FAILED d/s/t EIO");
+    rm_assert_removed(1, 0); /* d/a, which came first */
+    return 0;
+}
+
+START_TEST(what_is_entered_and_cannot_be_looked_at_stays)
+{
+    px_tree_make("d/a d/s/kept d/s/t/b");
+    denied_later = SYS_statx;
+    errnum_later = EIO;
+    ck_assert_int_eq(px_test_in_child(look_no_further), 0);
+    px_assert_tree("", "d/ d/s/ d/s/kept d/s/t/ d/s/t/b");
+}
+END_TEST
+
+enum { N_FILES = 40 };
+
+/* In whatever order the folder is read. */
+static int look_at_no_more_files(void)
+{
+    deny_from("d/kept");
+    ck_assert_uint_eq(rm_totals.files + rm_totals.failed, N_FILES);
+    ck_assert_uint_eq(rm_totals.kept, 1);
+    size_t left = 0;
+    for (int i = 0; i < N_FILES; i++) {
+        char name[16];
+
+        snprintf(name, sizeof(name), "d/f%02d", i);
+        left += px_tree_has(name);
+        ck_assert_int_eq(px_tree_has(name), strstr(rm_said, name) != NULL);
+    }
+    ck_assert_uint_eq(left, rm_totals.failed);
+    return 0;
+}
+
+START_TEST(each_file_goes_or_is_told)
+{
+    char name[16];
+
+    px_tree_make("d/kept");
+    for (int i = 0; i < N_FILES; i++) {
+        snprintf(name, sizeof(name), "d/f%02d", i);
+        px_tree_make(name);
+    }
+    denied_later = SYS_statx;
+    errnum_later = EIO;
+    ck_assert_int_eq(px_test_in_child(look_at_no_more_files), 0);
+    ck_assert(px_tree_has("d/kept"));
+}
+END_TEST
+
+#define DEEP "d/1/2/3/4/5/6/7/8/9/10/11/12"
+
+static int go_up_no_more(void)
+{
+    deny_from(DEEP "/kept");
+    ck_assert_msg(strncmp(rm_said, "ASKED " DEEP "/kept, MOVED d/", 30) == 0, "%s",
+                  rm_said);
+    ck_assert_uint_eq(rm_totals.failed, 1);
+    return 0;
+}
+
+/* Only the last few on the way down are still open. */
+START_TEST(who_cannot_go_up_again_says_so_and_ends)
+{
+    static const long calls[] = {SYS_openat, SYS_statx};
+
+    px_tree_make(DEEP "/kept");
+    for (size_t i = 0; i < PX_COUNT(calls); i++) {
+        denied_later = calls[i];
+        errnum_later = EACCES;
+        ck_assert_int_eq(px_test_in_child(go_up_no_more), 0);
+        ck_assert(px_tree_has(DEEP "/kept"));
+    }
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("base/rmtree_faults", begin, px_tree_end,
+                  what_cannot_be_looked_at_stays_and_is_told,
+                  a_folder_that_cannot_be_read_again_is_told,
+                  who_is_disturbed_for_ever_goes_name_by_name,
+                  a_name_that_is_too_long_is_not_cut,
+                  a_folder_whose_mount_cannot_be_asked_for_is_not_entered,
+                  without_proc_other_file_systems_are_still_known,
+                  what_is_entered_and_cannot_be_looked_at_stays,
+                  each_file_goes_or_is_told, who_cannot_go_up_again_says_so_and_ends)

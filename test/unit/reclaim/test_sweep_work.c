@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Jobs in their order, what workers say over their socket, and how they are ended. What
+ * they do is in test/contract/contract_pcleanup*.c. */
+#include "core/reclaim/sweep_work.h"
+
+#include "alloc_fail.h"
+#include "core/base/clock.h"
+#include "core/base/str.h"
+#include "px_test.h"
+#include "seccomp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum { LATE_MS = 10000 };
+
+static void nothing(void)
+{
+}
+
+static struct px_sweep_job *add(struct px_sweep_queue *q, uint64_t scope)
+{
+    struct px_sweep_job *job = px_sweep_queue_add(q, scope, NULL, nothing, NULL);
+
+    ck_assert_ptr_nonnull(job);
+    return job;
+}
+
+/* ---- jobs ------------------------------------------------------------------------ */
+
+START_TEST(jobs_are_worked_on_in_order_and_only_so_many_at_once)
+{
+    struct px_sweep_queue q;
+    struct px_sweep_job *job;
+    uint64_t scope = 0;
+
+    px_sweep_queue_init(&q);
+    for (uint64_t i = 1; i <= PX_SWEEP_AT_ONCE + 2; i++)
+        add(&q, i);
+    while ((job = px_sweep_queue_next(&q))) {
+        ck_assert_uint_eq(job->scope, ++scope);
+        px_sweep_queue_activate(&q, job);
+    }
+    ck_assert_uint_eq(scope, PX_SWEEP_AT_ONCE);
+    job = px_sweep_queue_find(&q, 2);
+    px_sweep_queue_end(&q, job, 0, NULL);
+    ck_assert_uint_eq(px_sweep_queue_next(&q)->scope, PX_SWEEP_AT_ONCE + 1);
+    px_sweep_queue_fini(&q);
+}
+END_TEST
+
+START_TEST(what_has_ended_is_taken_once_with_its_result)
+{
+    struct px_sweep_queue q;
+    const struct px_rm_totals totals = {.files = 3, .failed = 1};
+
+    px_sweep_queue_init(&q);
+    struct px_sweep_job *first = add(&q, 1);
+    struct px_sweep_job *second = add(&q, 2);
+    ck_assert_uint_ne(first->id, second->id);
+    px_sweep_queue_activate(&q, first);
+    ck_assert_ptr_null(px_sweep_queue_find(&q, second->id)); /* nobody works on it */
+    px_sweep_queue_end(&q, first, 0, &totals);
+    px_sweep_queue_end(&q, second, EIO, NULL);
+    ck_assert_ptr_eq(px_sweep_queue_take(&q), first);
+    ck_assert_uint_eq(first->totals.files, 3);
+    ck_assert_uint_eq(first->totals.failed, 1);
+    ck_assert_ptr_eq(px_sweep_queue_take(&q), second);
+    ck_assert_int_eq(second->errnum, EIO);
+    ck_assert_ptr_null(px_sweep_queue_take(&q));
+    ck_assert_uint_eq(q.n_active, 0);
+    px_sweep_job_free(first);
+    px_sweep_job_free(second);
+    px_sweep_queue_fini(&q);
+}
+END_TEST
+
+START_TEST(what_was_worked_on_comes_again_before_the_others)
+{
+    struct px_sweep_queue q;
+    struct px_sweep_job *job;
+
+    px_sweep_queue_init(&q);
+    for (uint64_t i = 1; i <= 3; i++)
+        add(&q, i);
+    px_sweep_queue_activate(&q, px_sweep_queue_next(&q));
+    px_sweep_queue_activate(&q, px_sweep_queue_next(&q));
+    px_sweep_queue_again(&q);
+    for (uint64_t i = 1; i <= 3; i++) {
+        job = px_sweep_queue_next(&q);
+        ck_assert_uint_eq(job->scope, i);
+        px_sweep_queue_activate(&q, job);
+    }
+    px_sweep_queue_end_all(&q, ECONNRESET);
+    for (uint64_t i = 1; i <= 3; i++) {
+        job = px_sweep_queue_take(&q);
+        ck_assert_uint_eq(job->scope, i);
+        ck_assert_int_eq(job->errnum, ECONNRESET);
+        px_sweep_job_free(job);
+    }
+    px_sweep_queue_fini(&q);
+}
+END_TEST
+
+START_TEST(without_memory_there_is_no_job)
+{
+    struct px_sweep_queue q;
+    struct px_sweep_job *job = NULL;
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+
+    px_sweep_queue_init(&q);
+    for (unsigned nth = 1;; nth++) {
+        px_alloc_fail_at(nth);
+        job = px_sweep_queue_add(&q, 0, "/tmp", nothing, NULL);
+        int balance = px_alloc_balance();
+        if (!px_alloc_fail_end())
+            break;
+        ck_assert_ptr_null(job);
+        ck_assert_int_eq(balance, 0);
+        ck_assert_ptr_null(px_sweep_queue_next(&q));
+    }
+    ck_assert_str_eq(job->tmpdir, "/tmp");
+    px_sweep_queue_fini(&q);
+}
+END_TEST
+
+/* ---- news ------------------------------------------------------------------------ */
+
+START_TEST(a_report_arrives_whole)
+{
+    int ends[2];
+    struct px_sweep_news news;
+    const struct px_sweep_job job = {
+        .id = 77, .errnum = ENOMEM, .totals = {1, 2, 3, 4, 5}};
+
+    ck_assert_int_eq(px_sweep_socket(ends), 0);
+    ck_assert_int_eq(px_sweep_read(ends[0], &news), 0);
+    ck_assert(px_sweep_send_ended(ends[1], &job, 0));
+    ck_assert_int_eq(px_sweep_read(ends[0], &news), 1);
+    ck_assert_uint_eq(news.type, PX_SWEEP_ENDED);
+    ck_assert_uint_eq(news.id, 77);
+    ck_assert_int_eq(news.errnum, ENOMEM);
+    ck_assert_mem_eq(&news.totals, &job.totals, sizeof(job.totals));
+    close(ends[1]);
+    ck_assert_int_eq(px_sweep_read(ends[0], &news), -1);
+    ck_assert(!px_sweep_send_ended(ends[0], &job, 0)); /* and no SIGPIPE */
+    close(ends[0]);
+}
+END_TEST
+
+/* In a process of its own, as denying is for good. */
+static int read_denied(int errnum)
+{
+    struct px_sweep_news news;
+    int ends[2], status;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        if (px_sweep_socket(ends) || !px_test_deny(SYS_recvfrom, errnum))
+            _exit(77);
+        _exit(px_sweep_read(ends[0], &news) + 1);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    return WEXITSTATUS(status) == 77 ? 77 : WEXITSTATUS(status) - 1;
+}
+
+START_TEST(without_memory_for_now_a_report_may_come_later)
+{
+    PX_TEST_NEEDS(read_denied(EAGAIN) != 77, "seccomp");
+    ck_assert_int_eq(read_denied(EAGAIN), 0);
+    ck_assert_int_eq(read_denied(ENOMEM), 0);
+    ck_assert_int_eq(read_denied(ENOBUFS), 0);
+    ck_assert_int_eq(read_denied(ECONNRESET), -1);
+    ck_assert_int_eq(read_denied(EBADF), -1);
+}
+END_TEST
+
+START_TEST(what_is_malformed_is_left_out)
+{
+    int ends[2];
+    struct px_sweep_news news = {.type = 99};
+    const struct px_sweep_job job = {.id = 1};
+    const size_t head_b = offsetof(struct px_sweep_news, line);
+
+    ck_assert_int_eq(px_sweep_socket(ends), 0);
+    ck_assert_int_eq(send(ends[1], "x", 1, 0), 1);
+    ck_assert_int_eq(send(ends[1], &news, head_b, 0), (ssize_t)head_b);
+    news.type = PX_SWEEP_LINE; /* without an end */
+    memset(news.line, 'x', sizeof(news.line));
+    ck_assert_int_gt(send(ends[1], &news, sizeof(news), 0), 0);
+    ck_assert_int_gt(send(ends[1], &news, head_b, 0), 0);
+    news.type = PX_SWEEP_ENDED; /* too long */
+    ck_assert_int_gt(send(ends[1], &news, sizeof(news), 0), 0);
+    ck_assert(px_sweep_send_ended(ends[1], &job, 0));
+    ck_assert_int_eq(px_sweep_read(ends[0], &news), 1);
+    ck_assert_uint_eq(news.id, 1);
+    ck_assert_int_eq(px_sweep_read(ends[0], &news), 0);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+START_TEST(its_socket_is_no_standard_stream)
+{
+    int ends[2];
+    int status;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        for (int fd = 0; fd < 3; fd++)
+            close(fd);
+        if (px_sweep_socket(ends))
+            _exit(1);
+        _exit(ends[0] < 3 || ends[1] < 3 || fcntl(0, F_GETFD) >= 0 ||
+              !(fcntl(ends[1], F_GETFD) & FD_CLOEXEC));
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+/* ---- telling --------------------------------------------------------------------- */
+
+/* In a copy of this process with fd as stream 2; its exit status. */
+static int tell_to(int fd, const char *path, enum px_rm_why why, int errnum, int times)
+{
+    struct px_sweep_teller teller = {0};
+    int status;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        signal(SIGPIPE, SIG_IGN); /* as in any worker */
+        dup2(fd, PX_SWEEP_TELL_FD);
+        for (int i = 0; i < times; i++)
+            px_sweep_tell(&teller, path, why, errnum);
+        _exit(teller.in_vain);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+START_TEST(a_line_says_what_stays_and_why)
+{
+    int ends[2];
+    struct px_sweep_news news;
+    static const struct {
+        enum px_rm_why why;
+        int errnum;
+        const char *line;
+    } rows[] = {
+        {PX_RM_FOREIGN, 0, "cannot remove /a?b: of another user or group"},
+        {PX_RM_FAILED, EACCES, "cannot remove /a?b: Permission denied"},
+        {PX_RM_MOUNT, 0, "cannot remove /a?b: a mount point"},
+        {PX_RM_FAILED, 99999, "cannot remove /a?b: the system refuses"},
+    };
+
+    ck_assert_int_eq(px_sweep_socket(ends), 0);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        ck_assert_int_eq(tell_to(ends[1], "/a\nb", rows[i].why, rows[i].errnum, 1), 0);
+        ck_assert_int_eq(px_sweep_read(ends[0], &news), 1);
+        ck_assert_uint_eq(news.type, PX_SWEEP_LINE);
+        ck_assert_str_eq(news.line, rows[i].line);
+    }
+    ck_assert_int_eq(tell_to(ends[1], "/a", PX_RM_ASKED, 0, 1), 0);
+    ck_assert_int_eq(px_sweep_read(ends[0], &news), 0);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+START_TEST(a_long_path_is_cut_but_not_the_reason)
+{
+    int ends[2];
+    struct px_sweep_news news;
+    char path[3 * PX_RM_MAX_PATH];
+
+    memset(path, 'x', sizeof(path) - 1);
+    path[sizeof(path) - 1] = '\0';
+    ck_assert_int_eq(px_sweep_socket(ends), 0);
+    ck_assert_int_eq(tell_to(ends[1], path, PX_RM_FAILED, ENOTEMPTY, 1), 0);
+    ck_assert_int_eq(px_sweep_read(ends[0], &news), 1);
+    ck_assert_uint_gt(strlen(news.line), PX_RM_MAX_PATH);
+    ck_assert_ptr_nonnull(strstr(news.line, "xxx: Directory not empty"));
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+START_TEST(to_a_file_it_is_a_line_of_text)
+{
+    int ends[2];
+    char text[64] = "";
+
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(tell_to(ends[1], "/a", PX_RM_MOVED, 0, 2), 0);
+    ck_assert_int_gt(read(ends[0], text, sizeof(text) - 1), 0);
+    ck_assert(px_str_starts(text, "cannot remove /a: moved meanwhile\ncannot remove"));
+    close(ends[0]);
+    ck_assert_int_eq(tell_to(ends[1], "/a", PX_RM_MOVED, 0, 2), 1); /* nobody reads */
+    close(ends[1]);
+}
+END_TEST
+
+START_TEST(a_reader_that_has_stopped_is_waited_for_once)
+{
+    int ends[2];
+    const uint64_t begin_ms = px_clock_ms();
+
+    ck_assert_int_eq(px_sweep_socket(ends), 0);
+    ck_assert_int_eq(tell_to(ends[1], "/a", PX_RM_MOVED, 0, 10000), 1);
+    ck_assert_uint_lt(px_clock_ms() - begin_ms, LATE_MS);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+/* ---- processes ------------------------------------------------------------------- */
+
+/* A worker that hangs, with a process of its own. */
+static pid_t hanging_worker(int ready)
+{
+    pid_t pid = px_sweep_fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        setsid();
+        pid_t child = px_sweep_fork();
+        if (child > 0 && write(ready, "", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    return pid;
+}
+
+static bool nobody_is_left(void)
+{
+    const uint64_t deadline_ms = px_clock_ms() + LATE_MS;
+    pid_t r;
+
+    while ((r = waitpid(-1, NULL, WNOHANG | __WALL)) >= 0) {
+        if (px_clock_ms() >= deadline_ms)
+            return false;
+    }
+    return errno == ECHILD;
+}
+
+static void begin_hanging(pid_t *pid)
+{
+    int ends[2];
+    char byte;
+
+    ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    ck_assert_int_eq(pipe(ends), 0);
+    *pid = hanging_worker(ends[1]);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+START_TEST(who_is_stopped_is_gone_with_those_it_has_made)
+{
+    pid_t pid;
+    int status;
+
+    begin_hanging(&pid);
+    ck_assert(!px_sweep_reap(pid, &status));
+    ck_assert(!px_sweep_reap_within(pid, 10));
+    px_sweep_stop(pid);
+    ck_assert(nobody_is_left());
+}
+END_TEST
+
+START_TEST(those_whom_a_killed_worker_leaves_are_ended)
+{
+    const uint64_t deadline_ms = px_clock_ms() + LATE_MS;
+    pid_t pid;
+    int status = 0;
+
+    begin_hanging(&pid);
+    kill(pid, SIGKILL);
+    while (!px_sweep_reap_worker(pid, &status))
+        ck_assert_uint_lt(px_clock_ms(), deadline_ms);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    ck_assert(nobody_is_left());
+}
+END_TEST
+
+START_TEST(too_many_processes_is_a_lack_of_resources)
+{
+    ck_assert_int_eq(px_sweep_status(0), PMIX_SUCCESS);
+    ck_assert_int_eq(px_sweep_status(EAGAIN), PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_int_eq(px_sweep_status(ENOMEM), PMIX_ERR_NOMEM);
+}
+END_TEST
+
+static bool is_mapped(void *at, size_t size)
+{
+    return msync(at, size, MS_ASYNC) == 0 || errno != ENOMEM;
+}
+
+static void *map(size_t size, int flags)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+
+    ck_assert_ptr_ne(p, MAP_FAILED);
+    return p;
+}
+
+START_TEST(a_child_lets_go_of_what_is_large_or_shared)
+{
+    enum { LARGE = 8 << 20, SMALL = 4096 };
+    PX_TEST_NEEDS(px_alloc_can_fail(), "a process without a sanitizer");
+    char *shared = map(SMALL, MAP_SHARED);
+    char *large = map(LARGE, MAP_PRIVATE);
+    void *hole = map(SMALL,
+                     MAP_PRIVATE); /* so that the next does not stand beside it */
+    char *small = map(SMALL, MAP_PRIVATE);
+    int status;
+
+    ck_assert_int_eq(mprotect(hole, SMALL, PROT_NONE), 0);
+    small[0] = 'x';
+    pid_t pid = px_sweep_fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        px_sweep_shed();
+        errno = 0;
+        _exit((is_mapped(shared, SMALL) ? 1 : 0) | (is_mapped(large, LARGE) ? 2 : 0) |
+              (is_mapped(small, SMALL) && small[0] == 'x' ? 0 : 4));
+    }
+    ck_assert_int_eq(waitpid(pid, &status, __WALL), pid);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", status);
+    ck_assert(is_mapped(shared, SMALL) && is_mapped(large, LARGE));
+    munmap(shared, SMALL);
+    munmap(large, LARGE);
+    munmap(small, SMALL);
+    munmap(hole, SMALL);
+}
+END_TEST
+
+static void *shed_in_a_child(void *arg)
+{
+    pid_t *pid = arg;
+
+    *pid = px_sweep_fork();
+    if (*pid == 0) {
+        char text[4096];
+
+        px_sweep_shed();
+        errno = ENOENT;
+        memset(text, 'x', sizeof(text));
+        _exit(open("/", O_RDWR) >= 0 || errno != EISDIR || text[4095] != 'x');
+    }
+    return NULL;
+}
+
+START_TEST(in_a_thread_its_stack_stays)
+{
+    int status;
+    pthread_t thread;
+    pid_t pid;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, shed_in_a_child, &pid), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_ge(pid, 0);
+    ck_assert_int_eq(waitpid(pid, &status, __WALL), pid);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+PX_TEST_MAIN("base/sweep_work", jobs_are_worked_on_in_order_and_only_so_many_at_once,
+             what_has_ended_is_taken_once_with_its_result,
+             what_was_worked_on_comes_again_before_the_others,
+             without_memory_there_is_no_job, a_report_arrives_whole,
+             without_memory_for_now_a_report_may_come_later,
+             what_is_malformed_is_left_out, its_socket_is_no_standard_stream,
+             a_line_says_what_stays_and_why, a_long_path_is_cut_but_not_the_reason,
+             to_a_file_it_is_a_line_of_text,
+             a_reader_that_has_stopped_is_waited_for_once,
+             who_is_stopped_is_gone_with_those_it_has_made,
+             those_whom_a_killed_worker_leaves_are_ended,
+             a_child_lets_go_of_what_is_large_or_shared, in_a_thread_its_stack_stays,
+             too_many_processes_is_a_lack_of_resources)

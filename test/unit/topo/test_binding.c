@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where processes and threads may run. */
+#include "core/base/ranges.h"
+#include "core/topo/topo.h"
+#include "core/types/handle.h"
+#include "px_test.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* The CPUs a thread may use, as the C library tells. */
+static size_t count_cpus(pid_t tid)
+{
+    cpu_set_t set;
+
+    ck_assert_int_eq(sched_getaffinity(tid, sizeof(set), &set), 0);
+    return (size_t)CPU_COUNT(&set);
+}
+
+static int first_cpu(void)
+{
+    cpu_set_t set;
+    int cpu = 0;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(set), &set), 0);
+    while (!CPU_ISSET(cpu, &set))
+        cpu++;
+    return cpu;
+}
+
+static void bind_to(int cpu)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof(set), &set), 0);
+}
+
+static size_t list_length(pid_t pid)
+{
+    PX_AUTOFREE char *list = NULL;
+    PX_AUTOFREE uint32_t *cpus = NULL;
+    size_t n = 0;
+
+    ck_assert_int_eq(px_binding_list(pid, &list), PMIX_SUCCESS);
+    ck_assert(px_cpus_valid(list));
+    ck_assert_int_eq(px_ranges_parse(list, 70000, &cpus, &n), PMIX_SUCCESS);
+    return n;
+}
+
+static void *bound_thread(void *arg)
+{
+    size_t *n = arg;
+
+    bind_to(first_cpu());
+    n[0] = list_length(0);
+    n[1] = list_length(getpid());
+    return NULL;
+}
+
+START_TEST(a_thread_has_its_own_binding_and_the_process_that_of_all)
+{
+    size_t n[2], all = count_cpus(0);
+    pthread_t thread;
+
+    ck_assert_uint_eq(list_length(0), all);
+    ck_assert_int_eq(pthread_create(&thread, NULL, bound_thread, n), 0);
+    pthread_join(thread, NULL);
+    ck_assert_uint_eq(n[0], 1);
+    ck_assert_uint_eq(n[1], all);
+}
+END_TEST
+
+START_TEST(another_process_can_be_asked_about)
+{
+    int gate[2];
+    char byte;
+
+    ck_assert_int_eq(pipe(gate), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        bind_to(first_cpu());
+        if (write(gate[1], "x", 1) == 1)
+            pause();
+        _exit(0);
+    }
+    ck_assert_int_eq(read(gate[0], &byte, 1), 1);
+    ck_assert_uint_eq(list_length(pid), 1);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+END_TEST
+
+START_TEST(a_process_that_is_gone_is_not_available)
+{
+    char *list = NULL;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(0);
+    waitpid(pid, NULL, 0);
+    ck_assert_int_eq(px_binding_list(pid, &list), PMIX_ERR_NOT_AVAILABLE);
+    ck_assert_ptr_null(list);
+}
+END_TEST
+
+START_TEST(a_cpuset_is_read_with_its_source_or_without)
+{
+    pmix_cpuset_t a = {0}, b = {.source = strdup("HWLOC")};
+
+    PX_TEST_NEEDS(px_cpuset_parse("hwloc:0-3", &a) == PMIX_SUCCESS, "hwloc");
+    ck_assert_str_eq(a.source, "hwloc");
+    ck_assert_int_eq(px_cpuset_parse("0-3", &b), PMIX_SUCCESS);
+    ck_assert_str_eq(b.source, "HWLOC");
+    free(b.source);
+    b.source = strdup("hwloc");
+    ck_assert_int_eq(px_type_compare(PMIX_PROC_CPUSET, &a, &b), 0);
+    PMIx_Cpuset_destruct(&a);
+    PMIx_Cpuset_destruct(&b);
+}
+END_TEST
+
+START_TEST(what_is_no_cpuset_changes_nothing)
+{
+    char other[] = "other";
+    pmix_cpuset_t a = {0}, b = {other, NULL};
+
+    PX_TEST_NEEDS(px_cpuset_parse("x", &a) != PMIX_ERR_NOT_SUPPORTED, "hwloc");
+    ck_assert_int_eq(px_cpuset_parse("x", &a), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_cpuset_parse("hwloc:3-1", &a), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_cpuset_parse("other:0", &a), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(px_cpuset_parse("0", &b), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_ptr_null(a.source);
+    ck_assert_ptr_null(a.bitmap);
+    ck_assert_ptr_null(b.bitmap);
+}
+END_TEST
+
+PX_TEST_MAIN("rt/binding", a_thread_has_its_own_binding_and_the_process_that_of_all,
+             another_process_can_be_asked_about,
+             a_process_that_is_gone_is_not_available,
+             a_cpuset_is_read_with_its_source_or_without,
+             what_is_no_cpuset_changes_nothing)

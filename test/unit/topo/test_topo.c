@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The node's topology: made once, from the best source there is. */
+#include "core/topo/topo.h"
+#include "core/types/handle.h"
+#include "core/types/hwloc_api.h"
+#include "pmix_deprecated.h"
+#include "px_test.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+static struct px_hwloc h;
+
+static void setup(void)
+{
+    setenv("HWLOC_SYNTHETIC", "package:1 core:3 pu:1", 1);
+}
+
+static unsigned n_cpus(const pmix_topology_t *topo)
+{
+    int depth = h.topology_get_depth(topo->topology);
+
+    return h.get_nbobjs_by_depth(topo->topology, depth - 1);
+}
+
+static char *read_file(const char *path)
+{
+    char *text = calloc(1, 16384);
+    FILE *f = fopen(path, "re");
+
+    ck_assert_ptr_nonnull(f);
+    ck_assert_uint_gt(fread(text, 1, 16383, f), 0);
+    fclose(f);
+    return text;
+}
+
+START_TEST(it_is_made_once_and_lent)
+{
+    pmix_topology_t a = {0}, b = {0};
+
+    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
+    ck_assert(!px_topo_here(&a));
+    ck_assert_int_eq(px_topo_load(NULL, &a), PMIX_SUCCESS);
+    ck_assert_int_eq(px_topo_load(NULL, &b), PMIX_SUCCESS);
+    ck_assert_ptr_eq(a.topology, b.topology);
+    ck_assert_int_eq(strncmp(a.source, "hwloc:2.", 8), 0);
+    ck_assert_uint_eq(n_cpus(&a), 3);
+    ck_assert(px_topo_here(&b));
+    px_topo_drop();
+    ck_assert(!px_topo_here(&b));
+    px_topo_drop();
+}
+END_TEST
+
+static void *load_in_thread(void *arg)
+{
+    ck_assert_int_eq(px_topo_load(NULL, arg), PMIX_SUCCESS);
+    return NULL;
+}
+
+START_TEST(threads_that_ask_at_once_get_the_same)
+{
+    pmix_topology_t topo[4] = {0};
+    pthread_t threads[4];
+
+    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
+    for (size_t i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, load_in_thread, &topo[i]);
+    for (size_t i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 1; i < 4; i++)
+        ck_assert_ptr_eq(topo[i].topology, topo[0].topology);
+    px_topo_drop();
+}
+END_TEST
+
+START_TEST(the_servers_XML_spares_the_discovery)
+{
+    PX_AUTOFREE char *xml = NULL;
+    struct px_topo_hints hints = {0};
+    pmix_topology_t topo = {0};
+
+    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
+    hints.xml = xml = read_file(DEVICES_XML);
+    ck_assert_int_eq(px_topo_load(&hints, &topo), PMIX_SUCCESS);
+    ck_assert_uint_eq(n_cpus(&topo), 8);
+    px_topo_drop();
+}
+END_TEST
+
+START_TEST(bad_hints_are_passed_over)
+{
+    struct px_topo_hints hints = {
+        .shmem_file = "/nonexistent", .shmem_addr = 1, .shmem_size = 1, .xml = "<what"};
+    pmix_topology_t topo = {0};
+
+    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
+    ck_assert_int_eq(px_topo_load(&hints, &topo), PMIX_SUCCESS);
+    ck_assert_uint_eq(n_cpus(&topo), 3);
+    px_topo_drop();
+}
+END_TEST
+
+/* Writes a topology as a server would share it; where in memory it wants to be is in *hints. */
+static void share(void *topology, struct px_topo_hints *hints)
+{
+    int (*get_length)(hwloc_topology_t, size_t *, unsigned long);
+    int (*write_to)(hwloc_topology_t, int, hwloc_uint64_t, void *, size_t,
+                    unsigned long);
+    void *library = dlopen(PX_HWLOC_FILE, RTLD_LAZY);
+    size_t size;
+
+    *(void **)&get_length = dlsym(library, "hwloc_shmem_topology_get_length");
+    *(void **)&write_to = dlsym(library, "hwloc_shmem_topology_write");
+    ck_assert_int_eq(get_length(topology, &size, 0), 0);
+    void *hole = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(hole, MAP_FAILED);
+    munmap(hole, size);
+    int fd = open(hints->shmem_file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write_to(topology, fd, 0, hole, size, 0), 0);
+    close(fd);
+    dlclose(library);
+    hints->shmem_addr = (uintptr_t)hole;
+    hints->shmem_size = size;
+}
+
+START_TEST(a_shared_one_is_mapped_and_can_be_copied)
+{
+    char path[] = "/tmp/px_test_topo_XXXXXX";
+    struct px_topo_hints hints = {.shmem_file = path};
+    PX_AUTOFREE char *xml = NULL;
+    pmix_topology_t topo = {0}, copy = {0};
+    struct px_opaque o = {(char *)(uintptr_t) "hwloc", NULL};
+
+    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
+    close(mkstemp(path));
+    xml = read_file(DEVICES_XML);
+    ck_assert_int_eq(px_handle_parse(PX_TOPO, xml, &o.handle), PMIX_SUCCESS);
+    share(o.handle, &hints);
+    px_handle_free(PX_TOPO, &o);
+    ck_assert_int_eq(px_topo_load(&hints, &topo), PMIX_SUCCESS);
+    ck_assert_uint_eq(n_cpus(&topo), 8);
+    ck_assert_int_eq(px_type_copy(PMIX_TOPO, &copy, &topo), PMIX_SUCCESS);
+    px_topo_drop();
+    ck_assert_uint_eq(n_cpus(&copy), 8);
+    PMIx_Topology_destruct(&copy);
+    chmod(path, 0666); /* anybody could have written pointers into it */
+    ck_assert_int_eq(px_topo_load(&hints, &topo), PMIX_SUCCESS);
+    ck_assert_uint_eq(n_cpus(&topo), 3);
+    px_topo_drop();
+    unlink(path);
+}
+END_TEST
+
+START_TEST(what_init_is_given_is_kept_as_a_copy)
+{
+    PX_AUTOFREE char *xml = NULL;
+    pmix_topology_t given = {.source = strdup("hwloc")}, topo = {0};
+    pmix_info_t info;
+
+    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
+    xml = read_file(DEVICES_XML);
+    ck_assert_int_eq(px_handle_parse(PX_TOPO, xml, &given.topology), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_Info_load(&info, PMIX_TOPOLOGY2, &given, PMIX_TOPO),
+                     PMIX_SUCCESS);
+    px_topo_given(&info, 1);
+    PMIx_Info_destruct(&info);
+    PMIx_Topology_destruct(&given);
+    ck_assert(px_topo_here(&topo));
+    ck_assert_uint_eq(n_cpus(&topo), 8);
+    px_topo_given(NULL, 0);
+    px_topo_drop();
+}
+END_TEST
+
+START_TEST(an_older_host_gives_the_bare_handle)
+{
+    PX_AUTOFREE char *xml = NULL;
+    struct px_opaque o = {(char *)(uintptr_t) "hwloc", NULL};
+    pmix_topology_t topo = {0};
+    pmix_info_t info[2];
+
+    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
+    xml = read_file(DEVICES_XML);
+    ck_assert_int_eq(px_handle_parse(PX_TOPO, xml, &o.handle), PMIX_SUCCESS);
+    PMIx_Info_load(&info[0], PMIX_TOPOLOGY, o.handle, PMIX_POINTER);
+    px_topo_given(info, 1);
+    px_topo_given(info, 1); /* again changes nothing */
+    px_handle_free(PX_TOPO, &o);
+    ck_assert(px_topo_here(&topo));
+    ck_assert_uint_eq(n_cpus(&topo), 8);
+    px_topo_drop();
+    PMIx_Info_load(&info[0], PMIX_TOPOLOGY2, "no topology", PMIX_STRING);
+    PMIx_Info_load(&info[1], PMIX_TOPOLOGY, NULL, PMIX_POINTER);
+    px_topo_given(info, 2);
+    ck_assert(!px_topo_here(&topo));
+    PMIx_Info_destruct(&info[0]);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("rt/topo", setup, NULL, it_is_made_once_and_lent,
+                  threads_that_ask_at_once_get_the_same,
+                  the_servers_XML_spares_the_discovery, bad_hints_are_passed_over,
+                  a_shared_one_is_mapped_and_can_be_copied,
+                  what_init_is_given_is_kept_as_a_copy,
+                  an_older_host_gives_the_bare_handle)
