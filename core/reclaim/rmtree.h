@@ -3,7 +3,7 @@
  * mount point crossed, nothing touched that is not his (uid and gid), and paths are taken apart
  * descriptor by descriptor, so that nothing which is renamed meanwhile leads elsewhere.
  *
- * It runs as whoever calls it; becoming the user first is the caller's (core/reclaim/sweep.h).
+ * It runs as whoever calls it; becoming the user first is the caller's (core/reclaim/reclaim.h).
  * Everything here is for processes made by a bare clone of a threaded one: no malloc, no stdio, no
  * locks; memory comes from mmap. It blocks on the file system: never on the loop. */
 #ifndef PX_RECLAIM_RMTREE_H

@@ -4,7 +4,7 @@
  * a path in normal form, and nothing of it is removed here. */
 #include "fuzz.h"
 #include "core/base/proc.h"
-#include "core/reclaim/sweep_impl.h"
+#include "core/reclaim/reclaim_impl.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -45,26 +45,27 @@ static size_t read_records(const uint8_t *data, size_t size)
     return at;
 }
 
-static void in_order(const struct px_sweep_view *view)
+static void in_order(const struct px_journal_view *view)
 {
     for (size_t i = 0; i < view->n; i++) {
-        const struct px_sweep_entry *e = &view->entries[i];
+        const struct px_journal_entry *e = &view->entries[i];
         struct px_journal_record r;
 
         FUZZ_MUST(e->type == PX_JOURNAL_ITEM || e->type == PX_JOURNAL_PROC);
         FUZZ_MUST(!i || e[-1].scope < e->scope ||
                   (e[-1].scope == e->scope && e[-1].slot < e->slot));
-        px_sweep_view_get(view, e, &r);
+        px_journal_view_get(view, e, &r);
         FUZZ_MUST(r.type == e->type && r.scope == e->scope && r.slot == e->slot);
     }
 }
 
 /* How many items the owner of that entry has, after a look at each. */
-static size_t plan_of(const struct px_sweep_view *view, size_t first, size_t n,
+static size_t plan_of(const struct px_journal_view *view, size_t first, size_t n,
                       const struct px_journal_record *owner,
-                      const struct px_sweep_pick *pick, struct px_rm_item *items)
+                      const struct px_reclaim_pick *pick, struct px_rm_item *items)
 {
-    size_t n_items = px_sweep_collect(view, first, n, owner, pick, items), removed = 0;
+    size_t n_items = px_reclaim_collect(view, first, n, owner, pick, items),
+           removed = 0;
 
     FUZZ_MUST(n_items <= n + 1);
     for (size_t i = 0; i < n_items; i++) {
@@ -72,15 +73,15 @@ static size_t plan_of(const struct px_sweep_view *view, size_t first, size_t n,
         if (items[i].kind == PX_RM_KEEP)
             continue;
         FUZZ_MUST(!pick || (items[i].kind == PX_RM_FILE &&
-                            !px_sweep_is_in(items[i].path, pick->spare)));
+                            !px_reclaim_is_in(items[i].path, pick->spare)));
         removed++;
     }
     FUZZ_MUST(!n_items || removed);
     return removed;
 }
 
-static void plan(const struct px_sweep_view *view, size_t first, size_t n,
-                 const struct px_sweep_pick *pick)
+static void plan(const struct px_journal_view *view, size_t first, size_t n,
+                 const struct px_reclaim_pick *pick)
 {
     size_t wanted = 0, planned = 0;
     struct px_rm_item *items = calloc(n + 1, sizeof(*items));
@@ -91,7 +92,7 @@ static void plan(const struct px_sweep_view *view, size_t first, size_t n,
     for (size_t i = first; i < first + n; i++) {
         struct px_journal_record r;
 
-        px_sweep_view_get(view, &view->entries[i], &r);
+        px_journal_view_get(view, &view->entries[i], &r);
         if (r.type != PX_JOURNAL_ITEM || r.kind == PX_RM_KEEP)
             continue;
         wanted++;
@@ -105,18 +106,18 @@ static void plan(const struct px_sweep_view *view, size_t first, size_t n,
 
 static void judge(const uint8_t *data, size_t size)
 {
-    static const struct px_sweep_pick files = {.files_only = true, .spare = spare};
-    struct px_sweep_view view;
+    static const struct px_reclaim_pick files = {.files_only = true, .spare = spare};
+    struct px_journal_view view;
     struct px_proc_stat st;
     size_t good = read_records(data, size);
     int fd = memfd_create("journal", MFD_CLOEXEC);
 
     FUZZ_MUST(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-    FUZZ_MUST(px_sweep_view_load(fd, NULL, &view) == 0);
+    FUZZ_MUST(px_journal_view_load(fd, NULL, &view) == 0);
     FUZZ_MUST(view.valid_b == good);
     in_order(&view);
     for (size_t first = 0, n; first < view.n; first += n) {
-        n = px_sweep_view_scope(&view, first);
+        n = px_journal_view_scope(&view, first);
         plan(&view, first, n, NULL);
         plan(&view, first, n, &files);
     }
@@ -126,7 +127,7 @@ static void judge(const uint8_t *data, size_t size)
         if (px_proc_stat_parse(view.head.path, &st)) /* a text like any other */
             FUZZ_MUST(st.pgrp >= 0 && st.threads >= 0);
     }
-    px_sweep_view_unload(&view);
+    px_journal_view_unload(&view);
     close(fd);
 }
 

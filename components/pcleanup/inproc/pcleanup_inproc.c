@@ -6,7 +6,7 @@
 
 #include "core/base/err.h"
 #include "core/base/str.h"
-#include "core/reclaim/sweep_work.h"
+#include "core/reclaim/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,8 +40,8 @@ struct inproc {
     int news[2];
     struct px_watch *news_watch;
     struct px_timer *timer;
-    struct worker workers[PX_SWEEP_AT_ONCE];
-    struct px_sweep_queue queue;
+    struct worker workers[PX_RECLAIM_AT_ONCE];
+    struct px_reclaim_queue queue;
 };
 
 static const struct px_param params[] = {
@@ -66,7 +66,7 @@ static pmix_status_t pcleanup_open(const struct px_host *host, const void *conf,
                          .conf = *(const struct conf *)conf,
                          .journal = -1,
                          .news = {-1, -1}};
-    px_sweep_queue_init(&p->queue);
+    px_reclaim_queue_init(&p->queue);
     *self = p;
     return PMIX_SUCCESS;
 }
@@ -91,7 +91,7 @@ static void drop_worker(struct inproc *p, struct worker *w)
 
 static void drop_all(struct inproc *p)
 {
-    for (int i = 0; i < PX_SWEEP_AT_ONCE; i++)
+    for (int i = 0; i < PX_RECLAIM_AT_ONCE; i++)
         drop_worker(p, &p->workers[i]);
     p->host->unwatch(p->news_watch);
     p->news_watch = NULL;
@@ -101,7 +101,7 @@ static void drop_all(struct inproc *p)
     px_drop_fd(&p->news[1]);
     px_drop_fd(&p->journal);
     free(px_take(&p->node));
-    px_sweep_queue_fini(&p->queue);
+    px_reclaim_queue_fini(&p->queue);
 }
 
 /* ---- workers --------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static void on_event(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
 
 static struct worker *find_worker(struct inproc *p, pid_t pid)
 {
-    for (int i = 0; i < PX_SWEEP_AT_ONCE; i++) {
+    for (int i = 0; i < PX_RECLAIM_AT_ONCE; i++) {
         if (p->workers[i].pid == pid)
             return &p->workers[i];
     }
@@ -123,20 +123,21 @@ static struct worker *find_worker(struct inproc *p, pid_t pid)
 }
 
 /* 0 or an errno. That it cannot be watched is no failure: it is looked at now and then. */
-static int start_worker(struct inproc *p, const struct px_sweep_job *job)
+static int start_worker(struct inproc *p, const struct px_reclaim_job *job)
 {
-    const struct px_sweep s = {
+    const struct px_reclaim s = {
         .journal = p->journal,
         .node = p->node,
-        .told = p->conf.verbose >= PX_SWEEP_TELL_LEVEL ? px_sweep_tell : NULL,
+        .told = p->conf.verbose >= PX_WORKER_REPORT_LEVEL ? px_worker_report : NULL,
         .timeout_ms = (uint32_t)p->conf.timeout,
     };
     struct worker *w = find_worker(p, 0);
 
-    pid_t pid = px_sweep_worker(&s, job, p->news[1], false);
+    pid_t pid = px_worker_start(&s, job, p->news[1], false);
     if (pid < 0)
         return errno;
-    *w = (struct worker){.pid = pid, .pidfd = px_sweep_pidfd_open(pid), .id = job->id};
+    *w = (struct worker){
+        .pid = pid, .pidfd = px_reclaim_pidfd_open(pid), .id = job->id};
     if (w->pidfd >= 0)
         w->watch = p->host->watch(p->host, w->pidfd, PX_READABLE, on_event, p);
     return 0;
@@ -145,14 +146,14 @@ static int start_worker(struct inproc *p, const struct px_sweep_job *job)
 /* What fails is told later, by the loop. */
 static void start_jobs(struct inproc *p)
 {
-    struct px_sweep_job *job;
+    struct px_reclaim_job *job;
 
-    while ((job = px_sweep_queue_next(&p->queue))) {
+    while ((job = px_reclaim_queue_next(&p->queue))) {
         int errnum = start_worker(p, job);
         if (errnum)
-            px_sweep_queue_end(&p->queue, job, errnum, NULL);
+            px_reclaim_queue_end(&p->queue, job, errnum, NULL);
         else
-            px_sweep_queue_activate(&p->queue, job);
+            px_reclaim_queue_activate(&p->queue, job);
     }
 }
 
@@ -160,12 +161,12 @@ static void start_jobs(struct inproc *p)
  * left when that is told. */
 static void read_news(struct inproc *p, unsigned most)
 {
-    struct px_sweep_news news;
+    struct px_worker_msg news;
 
-    while (most-- && px_sweep_read(p->news[0], &news) > 0) {
-        struct px_sweep_job *job = px_sweep_queue_find(&p->queue, news.id);
+    while (most-- && px_worker_read(p->news[0], &news) > 0) {
+        struct px_reclaim_job *job = px_reclaim_queue_find(&p->queue, news.id);
 
-        if (news.type == PX_SWEEP_LINE)
+        if (news.type == PX_WORKER_LINE)
             p->host->log(p->host, PX_LOG_WARN, "%s", news.line);
         else if (job) {
             job->totals = news.totals;
@@ -178,21 +179,21 @@ static void reap(struct inproc *p)
 {
     int status;
 
-    for (int i = 0; i < PX_SWEEP_AT_ONCE; i++) {
+    for (int i = 0; i < PX_RECLAIM_AT_ONCE; i++) {
         struct worker *w = &p->workers[i];
 
-        if (!w->pid || !px_sweep_reap_worker(w->pid, &status))
+        if (!w->pid || !px_worker_reap(w->pid, &status))
             continue;
         read_news(p, UINT_MAX);
-        struct px_sweep_job *job = px_sweep_queue_find(&p->queue, w->id);
+        struct px_reclaim_job *job = px_reclaim_queue_find(&p->queue, w->id);
         if (job)
-            px_sweep_queue_end(&p->queue, job, status ? ECHILD : job->errnum, NULL);
+            px_reclaim_queue_end(&p->queue, job, status ? ECHILD : job->errnum, NULL);
         drop_worker(p, w);
     }
 }
 
 /* May call finish. */
-static void tell(const struct px_sweep_job *job)
+static void tell(const struct px_reclaim_job *job)
 {
     const struct px_pcleanup_totals totals = {
         .files = job->totals.files,
@@ -202,12 +203,12 @@ static void tell(const struct px_sweep_job *job)
         .failed = job->totals.failed,
     };
 
-    ((px_pcleanup_done_fn)job->done)(job->arg, px_sweep_status(job->errnum), &totals);
+    ((px_pcleanup_done_fn)job->done)(job->arg, px_reclaim_status(job->errnum), &totals);
 }
 
 static bool someone_is_unwatched(const struct inproc *p)
 {
-    for (int i = 0; i < PX_SWEEP_AT_ONCE; i++) {
+    for (int i = 0; i < PX_RECLAIM_AT_ONCE; i++) {
         if (p->workers[i].pid && !p->workers[i].watch)
             return true;
     }
@@ -224,7 +225,7 @@ static void tend(void *arg)
     start_jobs(p);
     if (someone_is_unwatched(p))
         p->host->timer_set(p->timer, LOOK_MS);
-    px_sweep_queue_deliver(&p->queue, tell);
+    px_reclaim_queue_deliver(&p->queue, tell);
 }
 
 /* ---- operations ------------------------------------------------------------------ */
@@ -235,7 +236,7 @@ static pmix_status_t prepare(struct inproc *p, const char *node)
     p->timer = p->host->timer(p->host, tend, p);
     if (!p->node || !p->timer)
         return PMIX_ERR_NOMEM;
-    int errnum = px_sweep_socket(p->news);
+    int errnum = px_worker_socket(p->news);
     if (errnum)
         return px_status_of_errno(errnum);
     p->news_watch = p->host->watch(p->host, p->news[0], PX_READABLE, on_event, p);
@@ -250,7 +251,7 @@ static pmix_status_t pcleanup_start(void *self, const char *dir, const char *nod
         return PMIX_ERR_EXISTS;
     if (strlen(dir) > PX_RM_MAX_PATH)
         return PMIX_ERR_BAD_PARAM;
-    for (int i = 0; i < PX_SWEEP_AT_ONCE; i++)
+    for (int i = 0; i < PX_RECLAIM_AT_ONCE; i++)
         p->workers[i] = (struct worker){.pidfd = -1};
     p->owner = getpid();
     pmix_status_t rc = prepare(p, node);
@@ -277,7 +278,7 @@ static pmix_status_t pcleanup_journal(void *self, int dir_fd PX_UNUSED, int jour
 static pmix_status_t add(struct inproc *p, uint64_t scope, const char *tmpdir,
                          px_pcleanup_done_fn done, void *arg)
 {
-    if (!px_sweep_queue_add(&p->queue, scope, tmpdir, (void (*)(void))done, arg))
+    if (!px_reclaim_queue_add(&p->queue, scope, tmpdir, (void (*)(void))done, arg))
         return PMIX_ERR_NOMEM;
     p->host->timer_set(p->timer, 0);
     return PMIX_SUCCESS;
@@ -309,9 +310,9 @@ static void pcleanup_finish(void *self, bool left PX_UNUSED)
 
     if (!p->node)
         return;
-    for (int i = 0; i < PX_SWEEP_AT_ONCE; i++) {
+    for (int i = 0; i < PX_RECLAIM_AT_ONCE; i++) {
         if (p->workers[i].pid && p->owner == getpid())
-            px_sweep_stop(p->workers[i].pid);
+            px_worker_stop(p->workers[i].pid);
     }
     read_news(p, NEWS_AT_ONCE);
     drop_all(p);

@@ -14,7 +14,7 @@
 
 enum {
     /* The server thinks a worker has gone once it has reported: so some more than at once. */
-    N_WORKERS = 2 * PX_SWEEP_AT_ONCE,
+    N_WORKERS = 2 * PX_RECLAIM_AT_ONCE,
     NODE_B = 320,  /* the journal takes no longer names */
     POLL_MS = 100, /* between looks at what the kernel does not tell of */
 };
@@ -23,7 +23,7 @@ struct worker {
     pid_t pid; /* 0: none */
     int pidfd;
     bool failed; /* has ended without a report, which is still to be sent */
-    struct px_sweep_job job;
+    struct px_reclaim_job job;
 };
 
 struct janitor {
@@ -47,12 +47,12 @@ static struct worker *free_slot(struct janitor *j)
 
 /* ---- without the server ---------------------------------------------------------- */
 
-static struct px_sweep what_is_swept(const struct janitor *j)
+static struct px_reclaim what_is_swept(const struct janitor *j)
 {
-    return (struct px_sweep){
+    return (struct px_reclaim){
         .journal = j->journal,
         .node = j->node,
-        .told = j->plan->tells ? px_sweep_tell : NULL,
+        .told = j->plan->tells ? px_worker_report : NULL,
         .timeout_ms = j->plan->timeout_ms,
     };
 }
@@ -63,7 +63,7 @@ static void stop_workers(struct janitor *j)
     for (int i = 0; i < N_WORKERS; i++) {
         struct worker *w = &j->workers[i];
         if (w->pid)
-            px_sweep_stop(w->pid);
+            px_worker_stop(w->pid);
         px_drop_fd(&w->pidfd);
         *w = (struct worker){.pidfd = -1};
     }
@@ -73,22 +73,22 @@ static void stop_workers(struct janitor *j)
  * nobody has told us of it. */
 static PX_NORETURN void finish(struct janitor *j)
 {
-    static const int tell_fd = PX_SWEEP_TELL_FD;
-    struct px_sweep_teller teller = {0};
+    static const int tell_fd = PX_WORKER_REPORT_FD;
+    struct px_worker_reporter teller = {0};
     struct px_rm_totals totals = {0};
-    struct px_sweep s = what_is_swept(j);
+    struct px_reclaim s = what_is_swept(j);
 
     stop_workers(j);
     close(j->plan->sock);
     s.arg = &teller;
     s.keep = &tell_fd;
     s.n_keep = s.told ? 1 : 0;
-    int rc = px_sweep_remains(&s, j->dir_path, j->dir, true, &totals);
-    if (!rc && j->journal >= 0 && !px_sweep_is_local(j->dir)) {
+    int rc = px_reclaim_server_dir(&s, j->dir_path, j->dir, true, &totals);
+    if (!rc && j->journal >= 0 && !px_reclaim_is_local(j->dir)) {
         /* NFS has kept it, as it is open here */
         px_drop_fd(&j->journal);
         s.journal = -1;
-        rc = px_sweep_remains(&s, j->dir_path, j->dir, true, &totals);
+        rc = px_reclaim_server_dir(&s, j->dir_path, j->dir, true, &totals);
     }
     _exit(rc ? EXIT_FAILURE : EXIT_SUCCESS);
 }
@@ -98,7 +98,7 @@ static PX_NORETURN void finish(struct janitor *j)
 static PX_NORETURN void outlive(struct janitor *j)
 {
     stop_workers(j);
-    pid_t pid = px_sweep_fork();
+    pid_t pid = px_reclaim_fork();
     if (pid == 0)
         finish(j);
     _exit(pid < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
@@ -115,8 +115,8 @@ static void nap(void)
 
 static void start_worker(struct janitor *j, const struct janitor_order *order)
 {
-    const struct px_sweep s = what_is_swept(j);
-    struct px_sweep_job job = {.id = order->id, .scope = order->scope};
+    const struct px_reclaim s = what_is_swept(j);
+    struct px_reclaim_job job = {.id = order->id, .scope = order->scope};
     struct worker *w = free_slot(j);
 
     if (!w || j->gone) /* then all of it will be done */
@@ -124,7 +124,7 @@ static void start_worker(struct janitor *j, const struct janitor_order *order)
     if (order->type == ORDER_RECLAIM)
         job.tmpdir = (char *)order->path;
     *w = (struct worker){.pidfd = -1, .job = job};
-    w->pid = px_sweep_worker(&s, &job, j->plan->sock, true);
+    w->pid = px_worker_start(&s, &job, j->plan->sock, true);
     w->job.tmpdir = NULL;
     if (w->pid < 0) {
         w->pid = 0;
@@ -132,7 +132,7 @@ static void start_worker(struct janitor *j, const struct janitor_order *order)
         w->job.errnum = errno;
         return;
     }
-    w->pidfd = px_sweep_pidfd_open(w->pid);
+    w->pidfd = px_reclaim_pidfd_open(w->pid);
 }
 
 static void take_journal(struct janitor *j, const int fds[2])
@@ -189,7 +189,7 @@ static bool take_order(struct janitor *j, bool *over)
     int fds[2] = {-1, -1};
 
     ssize_t n = recvmsg(j->plan->sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    *over = n == 0 || (n < 0 && !px_sweep_is_passing(errno));
+    *over = n == 0 || (n < 0 && !px_worker_is_transient(errno));
     if (n < 0 && (errno == ENOMEM || errno == ENOBUFS))
         nap(); /* no memory for now: the server lives all the same */
     if (n <= 0)
@@ -220,13 +220,13 @@ static void look_after(struct janitor *j, struct worker *w)
 {
     int status;
 
-    if (w->pid && px_sweep_reap_worker(w->pid, &status)) {
+    if (w->pid && px_worker_reap(w->pid, &status)) {
         w->pid = 0;
         px_drop_fd(&w->pidfd);
         w->failed = status != 0;
         w->job.errnum = ECHILD;
     }
-    if (w->failed && px_sweep_send_ended(j->plan->sock, &w->job, MSG_DONTWAIT))
+    if (w->failed && px_worker_send_ended(j->plan->sock, &w->job, MSG_DONTWAIT))
         w->failed = false;
 }
 
@@ -252,16 +252,16 @@ static int what_to_wait_for(struct janitor *j, struct pollfd *fds, nfds_t *n)
 PX_NORETURN void px_janitor_main(const struct janitor_plan *plan)
 {
     struct janitor j = {.plan = plan, .server = -1, .dir = -1, .journal = -1};
-    const int keep[] = {PX_SWEEP_TELL_FD, plan->sock};
+    const int keep[] = {PX_WORKER_REPORT_FD, plan->sock};
 
     px_str_copy(j.dir_path, sizeof(j.dir_path), plan->dir);
     px_str_copy(j.node, sizeof(j.node), plan->node);
-    px_sweep_detach("tenon-janitor", plan->tells ? keep : keep + 1,
-                    plan->tells ? 2 : 1);
-    px_sweep_shed();
+    px_reclaim_detach("tenon-janitor", plan->tells ? keep : keep + 1,
+                      plan->tells ? 2 : 1);
+    px_reclaim_drop_mappings();
     for (int i = 0; i < N_WORKERS; i++)
         j.workers[i].pidfd = -1;
-    j.server = px_sweep_pidfd_open(plan->server);
+    j.server = px_reclaim_pidfd_open(plan->server);
     for (;;) {
         struct pollfd fds[2 + N_WORKERS];
         nfds_t n;

@@ -4,7 +4,7 @@
 #include "tenon/pcleanup.h"
 
 #include "core/base/err.h"
-#include "core/reclaim/sweep_work.h"
+#include "core/reclaim/worker.h"
 #include "janitor.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ struct janitor {
     bool journal_unsent;
     struct px_watch *sock_watch, *pid_watch;
     struct px_timer *timer;
-    struct px_sweep_queue queue;
+    struct px_reclaim_queue queue;
 };
 
 static const struct px_param params[] = {
@@ -71,7 +71,7 @@ static pmix_status_t pcleanup_open(const struct px_host *host, const void *conf,
                           .sock = -1,
                           .dir_fd = -1,
                           .journal_fd = -1};
-    px_sweep_queue_init(&j->queue);
+    px_reclaim_queue_init(&j->queue);
     *self = j;
     return PMIX_SUCCESS;
 }
@@ -107,7 +107,7 @@ static void drop_all(struct janitor *j)
     j->timer = NULL;
     free(px_take(&j->dir));
     free(px_take(&j->node));
-    px_sweep_queue_fini(&j->queue);
+    px_reclaim_queue_fini(&j->queue);
     j->n_lives = 0;
     j->journal_unsent = false;
 }
@@ -127,14 +127,14 @@ static pmix_status_t fork_janitor(struct janitor *j, int its_end)
         .dir = j->dir,
         .node = j->node,
         .timeout_ms = (uint32_t)j->conf.timeout,
-        .tells = j->conf.verbose >= PX_SWEEP_TELL_LEVEL,
+        .tells = j->conf.verbose >= PX_WORKER_REPORT_LEVEL,
     };
 
-    pid_t pid = px_sweep_fork();
+    pid_t pid = px_reclaim_fork();
     if (pid == 0)
         px_janitor_main(&plan);
     if (pid < 0)
-        return px_sweep_status(errno);
+        return px_reclaim_status(errno);
     j->pid = pid;
     return PMIX_SUCCESS;
 }
@@ -145,7 +145,7 @@ static void kill_process(struct janitor *j)
     if (!j->pid)
         return;
     kill(j->pid, SIGKILL);
-    (void)px_sweep_reap_within(j->pid, END_MS);
+    (void)px_reclaim_reap_within(j->pid, END_MS);
 }
 
 static pmix_status_t launch(struct janitor *j)
@@ -153,7 +153,7 @@ static pmix_status_t launch(struct janitor *j)
     const struct px_host *host = j->host;
     int ends[2];
 
-    int errnum = px_sweep_socket(ends);
+    int errnum = px_worker_socket(ends);
     if (errnum)
         return px_status_of_errno(errnum);
     j->sock = ends[0];
@@ -161,7 +161,7 @@ static pmix_status_t launch(struct janitor *j)
     pmix_status_t rc = j->sock_watch ? fork_janitor(j, ends[1]) : PMIX_ERR_NOMEM;
     close(ends[1]);
     if (!rc) {
-        j->pidfd = px_sweep_pidfd_open(j->pid);
+        j->pidfd = px_reclaim_pidfd_open(j->pid);
         if (j->pidfd >= 0) {
             j->pid_watch = host->watch(host, j->pidfd, PX_READABLE, on_event, j);
             rc = j->pid_watch ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
@@ -217,7 +217,7 @@ static bool send_journal(struct janitor *j)
     return send_order(j, &order, "", fds, 2);
 }
 
-static bool send_job(struct janitor *j, const struct px_sweep_job *job)
+static bool send_job(struct janitor *j, const struct px_reclaim_job *job)
 {
     struct janitor_order order = {.type = job->tmpdir ? ORDER_RECLAIM : ORDER_SWEEP,
                                   .id = job->id,
@@ -230,7 +230,7 @@ static bool send_job(struct janitor *j, const struct px_sweep_job *job)
  * janitor has room later, or is dead, which will be told. */
 static void flush(struct janitor *j)
 {
-    struct px_sweep_job *job;
+    struct px_reclaim_job *job;
     bool sent = true;
 
     if (j->sock < 0)
@@ -239,10 +239,10 @@ static void flush(struct janitor *j)
         sent = send_journal(j);
         j->journal_unsent = !sent;
     }
-    while (sent && (job = px_sweep_queue_next(&j->queue))) {
+    while (sent && (job = px_reclaim_queue_next(&j->queue))) {
         sent = send_job(j, job);
         if (sent)
-            px_sweep_queue_activate(&j->queue, job);
+            px_reclaim_queue_activate(&j->queue, job);
     }
     bool is_full = !sent && (errno == EAGAIN || errno == EWOULDBLOCK);
     if (!sent && !is_full)
@@ -257,20 +257,20 @@ static void flush(struct janitor *j)
  * of the socket for ours. */
 static void read_news(struct janitor *j, bool reaped)
 {
-    struct px_sweep_news news;
+    struct px_worker_msg news;
     int more = 1;
 
     for (int i = 0; i < NEWS_AT_ONCE && j->sock >= 0; i++) {
-        more = px_sweep_read(j->sock, &news);
+        more = px_worker_read(j->sock, &news);
         if (more <= 0)
             break;
-        if (news.type == PX_SWEEP_LINE) {
+        if (news.type == PX_WORKER_LINE) {
             j->host->log(j->host, PX_LOG_WARN, "%s", news.line);
             continue;
         }
-        struct px_sweep_job *job = px_sweep_queue_find(&j->queue, news.id);
+        struct px_reclaim_job *job = px_reclaim_queue_find(&j->queue, news.id);
         if (job)
-            px_sweep_queue_end(&j->queue, job, news.errnum, &news.totals);
+            px_reclaim_queue_end(&j->queue, job, news.errnum, &news.totals);
     }
     if (more < 0) {
         if (!reaped)
@@ -288,7 +288,7 @@ static void on_death(struct janitor *j, int status)
     pmix_status_t rc = PMIX_ERR_NOT_AVAILABLE;
 
     drop_process(j);
-    px_sweep_queue_again(&j->queue);
+    px_reclaim_queue_again(&j->queue);
     if (j->n_lives < N_LIVES)
         rc = launch(j);
     host->log(host, PX_LOG_WARN, "the janitor, process %ld, %s %d; %s", (long)was,
@@ -297,11 +297,11 @@ static void on_death(struct janitor *j, int status)
               rc ? "what is to be cleaned up is left to the next server"
                  : "another one was started");
     if (rc)
-        px_sweep_queue_end_all(&j->queue, ECONNRESET);
+        px_reclaim_queue_end_all(&j->queue, ECONNRESET);
 }
 
 /* May call finish. */
-static void tell(const struct px_sweep_job *job)
+static void tell(const struct px_reclaim_job *job)
 {
     const struct px_pcleanup_totals totals = {
         .files = job->totals.files,
@@ -311,7 +311,7 @@ static void tell(const struct px_sweep_job *job)
         .failed = job->totals.failed,
     };
 
-    ((px_pcleanup_done_fn)job->done)(job->arg, px_sweep_status(job->errnum), &totals);
+    ((px_pcleanup_done_fn)job->done)(job->arg, px_reclaim_status(job->errnum), &totals);
 }
 
 /* Sees to everything, whatever the reason to look. */
@@ -320,7 +320,7 @@ static void tend(void *arg)
     struct janitor *j = arg;
     int status;
 
-    if (j->pid && px_sweep_reap(j->pid, &status)) {
+    if (j->pid && px_reclaim_reap(j->pid, &status)) {
         read_news(j, true);
         on_death(j, status);
     } else if (j->pid) {
@@ -329,7 +329,7 @@ static void tend(void *arg)
     if (j->pid && (j->pidfd < 0 || j->sock < 0))
         j->host->timer_set(j->timer, LOOK_MS);
     flush(j);
-    px_sweep_queue_deliver(&j->queue, tell);
+    px_reclaim_queue_deliver(&j->queue, tell);
 }
 
 /* ---- operations ------------------------------------------------------------------ */
@@ -376,7 +376,7 @@ static pmix_status_t add(struct janitor *j, uint64_t scope, const char *tmpdir,
 {
     if (!j->pid)
         return PMIX_ERR_NOT_AVAILABLE;
-    if (!px_sweep_queue_add(&j->queue, scope, tmpdir, (void (*)(void))done, arg))
+    if (!px_reclaim_queue_add(&j->queue, scope, tmpdir, (void (*)(void))done, arg))
         return PMIX_ERR_NOMEM;
     flush(j);
     return PMIX_SUCCESS;
@@ -416,7 +416,7 @@ static void pcleanup_finish(void *self, bool left)
             (void)send_order(j, &order, "", NULL, 0);
             shutdown(j->sock, SHUT_WR);
         }
-        if (!px_sweep_reap_within(j->pid, END_MS))
+        if (!px_reclaim_reap_within(j->pid, END_MS))
             kill_process(j);
         read_news(j, true);
     }

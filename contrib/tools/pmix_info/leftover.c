@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What dead servers of this user have left behind; of all users, if it is root who asks. Nothing is
  * changed. Folders that anybody may write to are looked at, so what is found there may be anything,
- * and is believed as little as a server would (core/reclaim/sweep_view.c). */
+ * and is believed as little as a server would (core/reclaim/journal_view.c). */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "core/base/fd.h"
@@ -10,7 +10,7 @@
 #include "core/base/proc.h"
 #include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
-#include "core/reclaim/sweep_impl.h"
+#include "core/reclaim/reclaim_impl.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -59,13 +59,13 @@ static bool is_from_here(const struct px_journal_record *head)
 }
 
 /* 0 or an errno. */
-static int load(int fd, struct px_sweep_view *view)
+static int load(int fd, struct px_journal_view *view)
 {
     struct stat st;
 
     if (fstat(fd, &st) < 0)
         return errno;
-    return st.st_size > MAX_JOURNAL_B ? EFBIG : px_sweep_view_load(fd, NULL, view);
+    return st.st_size > MAX_JOURNAL_B ? EFBIG : px_journal_view_load(fd, NULL, view);
 }
 
 /* A process may be in several scopes. */
@@ -82,7 +82,7 @@ static void count_process(struct leftover *l, struct px_map *seen,
     l->living += !before;
 }
 
-static void count(struct leftover *l, const struct px_sweep_view *view)
+static void count(struct leftover *l, const struct px_journal_view *view)
 {
     bool from_here = is_from_here(&view->head);
     struct px_map seen = {0};
@@ -90,7 +90,7 @@ static void count(struct leftover *l, const struct px_sweep_view *view)
     for (size_t i = 0; i < view->n; i++) {
         struct px_journal_record r;
 
-        px_sweep_view_get(view, &view->entries[i], &r);
+        px_journal_view_get(view, &view->entries[i], &r);
         if (r.type == PX_JOURNAL_ITEM)
             l->things += r.kind != PX_RM_KEEP;
         else if (r.type == PX_JOURNAL_PROC && from_here)
@@ -102,7 +102,7 @@ static void count(struct leftover *l, const struct px_sweep_view *view)
 /* What the folder's journal says, as far as there is one. */
 static void read_journal(struct leftover *l, int fd, const struct stat *st)
 {
-    struct px_sweep_view view;
+    struct px_journal_view view;
     time_t now = time(NULL);
 
     if (!S_ISREG(st->st_mode) || st->st_uid != l->uid || st->st_nlink != 1) {
@@ -127,14 +127,14 @@ static void read_journal(struct leftover *l, int fd, const struct stat *st)
     } else {
         l->note = "its journal is none";
     }
-    px_sweep_view_unload(&view);
+    px_journal_view_unload(&view);
 }
 
 /* Where locks may not be, or not be seen by all nodes, or the server has got none, the process has to
- * do (as for px_sweep_remains). */
+ * do (as for px_reclaim_server_dir). */
 static bool is_process_alive(int journal, bool unlocked, bool shared)
 {
-    struct px_sweep_view view;
+    struct px_journal_view view;
     bool alive = unlocked;
 
     if (journal < 0 || load(journal, &view))
@@ -142,7 +142,7 @@ static bool is_process_alive(int journal, bool unlocked, bool shared)
     if (view.has_head && (unlocked || shared || view.head.flags & PX_JOURNAL_UNLOCKED))
         alive = !is_from_here(&view.head) ||
                 !px_proc_ended((int64_t)view.head.x, view.head.y);
-    px_sweep_view_unload(&view);
+    px_journal_view_unload(&view);
     return alive;
 }
 
@@ -154,7 +154,7 @@ static bool is_alive(int dir, int journal)
         return true;
     if (!unlocked)
         flock(dir, LOCK_UN);
-    return is_process_alive(journal, unlocked, !px_sweep_is_local(dir));
+    return is_process_alive(journal, unlocked, !px_reclaim_is_local(dir));
 }
 
 static void look_at_folder(struct info *info, int parent, const char *name,

@@ -5,7 +5,7 @@
 #include "core/server/cleanup/cleanup_impl.h"
 
 #include "core/base/proc.h"
-#include "core/reclaim/sweep.h"
+#include "core/reclaim/reclaim.h"
 #include "core/rt/log.h"
 
 #include <errno.h>
@@ -120,7 +120,7 @@ void px_cleanup_groups_end(struct px_cleanup *c)
     PX_LIST_EACH (&c->groups, struct px_cleanup_group, g, link) {
         struct px_journal_record r = record_of(g);
 
-        px_sweep_kill(&r);
+        px_reclaim_kill(&r);
         px_list_remove(&g->link);
         free(g);
     }

@@ -4,7 +4,7 @@
 #include "core/server/cleanup/cleanup_impl.h"
 
 #include "core/base/proc.h"
-#include "core/reclaim/sweep.h"
+#include "core/reclaim/reclaim.h"
 #include "core/rt/log.h"
 
 #include <time.h>
@@ -214,7 +214,7 @@ static void watch_pid(struct px_cleanup_proc *p)
 
     if (px_proc_stat(p->pid, &st))
         p->start = st.start;
-    p->pidfd = px_sweep_pidfd_open(p->pid);
+    p->pidfd = px_reclaim_pidfd_open(p->pid);
     if (!px_cleanup_lives(p) || p->start > p->before) {
         px_cleanup_proc_free(p);
         return;

@@ -10,7 +10,7 @@
 #include "hostile.h"
 
 #include "core/reclaim/journal.h"
-#include "core/reclaim/sweep.h"
+#include "core/reclaim/reclaim.h"
 #include "seccomp.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ static bool remove_as_user(struct scene *s)
 {
     char(*paths)[PX_RM_MAX_PATH + 1] = calloc(s->n_regs, sizeof *paths);
     struct px_rm_totals totals = {0};
-    struct px_sweep sweep = {.node = "here", .timeout_ms = s->timeout_s * 1000};
+    struct px_reclaim sweep = {.node = "here", .timeout_ms = s->timeout_s * 1000};
     bool good;
 
     if (!paths)
@@ -92,7 +92,7 @@ static bool remove_as_user(struct scene *s)
     good = normal_forms(s, paths);
     if (good) {
         sweep.journal = journal_of(s, paths);
-        px_sweep_scope(&sweep, SCOPE, &totals);
+        px_reclaim_scope(&sweep, SCOPE, &totals);
         close(sweep.journal);
         s->n_removed += totals.files + totals.dirs;
     }

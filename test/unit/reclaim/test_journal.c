@@ -361,7 +361,7 @@ START_TEST(where_the_system_does_not_tell_the_boot_nobody_is_here)
 }
 END_TEST
 
-PX_TEST_MAIN("base/journal", what_is_encoded_is_decoded,
+PX_TEST_MAIN("reclaim/journal", what_is_encoded_is_decoded,
              the_longest_path_fits_and_a_longer_one_is_refused,
              a_torn_end_is_noticed_wherever_it_is, a_change_of_any_bit_is_noticed,
              an_item_has_a_path_in_normal_form, what_no_server_writes_is_not_read,

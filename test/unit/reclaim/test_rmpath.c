@@ -175,7 +175,7 @@ START_TEST(file_systems_of_the_kernel_are_known)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("base/rmpath", begin, px_tree_end, good_paths_are_made_normal,
+PX_TEST_MAIN_WITH("reclaim/rmpath", begin, px_tree_end, good_paths_are_made_normal,
                   bad_paths_are_refused_and_the_reason_told,
                   the_longest_name_and_the_longest_path_are_good_and_one_more_is_not,
                   the_way_has_no_link_in_it,

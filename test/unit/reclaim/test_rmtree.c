@@ -460,7 +460,7 @@ START_TEST(file_systems_of_the_kernel_are_refused)
 END_TEST
 
 PX_TEST_MAIN_WITH(
-    "base/rmtree", begin, px_tree_end, a_folder_is_removed_with_its_files,
+    "reclaim/rmtree", begin, px_tree_end, a_folder_is_removed_with_its_files,
     without_recursion_folders_in_it_stay_with_all_in_them,
     with_recursion_all_of_it_is_removed, the_top_is_left_if_asked_for,
     only_empty_folders_are_removed_if_asked_for,

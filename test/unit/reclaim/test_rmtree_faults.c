@@ -280,7 +280,7 @@ START_TEST(who_cannot_go_up_again_says_so_and_ends)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("base/rmtree_faults", begin, px_tree_end,
+PX_TEST_MAIN_WITH("reclaim/rmtree_faults", begin, px_tree_end,
                   what_cannot_be_looked_at_stays_and_is_told,
                   a_folder_that_cannot_be_read_again_is_told,
                   who_is_disturbed_for_ever_goes_name_by_name,

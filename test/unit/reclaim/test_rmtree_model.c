@@ -164,5 +164,5 @@ START_TEST(what_is_left_of_a_random_tree_is_what_the_model_says)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("base/rmtree_model", begin, px_tree_end,
+PX_TEST_MAIN_WITH("reclaim/rmtree_model", begin, px_tree_end,
                   what_is_left_of_a_random_tree_is_what_the_model_says)

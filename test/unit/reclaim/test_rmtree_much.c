@@ -305,7 +305,7 @@ START_TEST(nothing_is_asked_of_malloc)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("base/rmtree_much", begin, px_tree_end,
+PX_TEST_MAIN_WITH("reclaim/rmtree_much", begin, px_tree_end,
                   a_tree_is_removed_however_deep_with_few_descriptors,
                   a_path_longer_than_the_system_knows_is_cut_when_told,
                   without_descriptors_what_stays_is_told,

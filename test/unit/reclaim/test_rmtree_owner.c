@@ -407,7 +407,7 @@ START_TEST(the_root_folder_and_what_the_kernel_mounts_are_refused_by_any_name)
 END_TEST
 
 PX_TEST_MAIN_WITH(
-    "base/rmtree_owner", begin, px_tree_end,
+    "reclaim/rmtree_owner", begin, px_tree_end,
     what_is_in_it_of_others_stays_with_its_parents, a_folder_of_another_is_not_entered,
     a_top_of_another_is_left_alone, files_named_are_removed_only_if_they_are_the_users,
     what_has_another_group_stays_unless_any_will_do,

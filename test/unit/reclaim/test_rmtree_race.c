@@ -403,7 +403,7 @@ START_TEST(two_at_once_do_not_complain_of_each_other)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("base/rmtree_race", begin, px_tree_end,
+PX_TEST_MAIN_WITH("reclaim/rmtree_race", begin, px_tree_end,
                   the_decoy_is_beaten_by_swapping_a_middle_name,
                   no_swap_of_a_name_for_a_link_leads_out_of_the_tree,
                   nor_does_one_if_root_removes_for_a_user,

@@ -3,7 +3,7 @@
  * parent shares or frees later would stay for as long as we are there. Only what is surely
  * nobody's but the host's own goes: shared mappings, and large ones without a file, but for our
  * stack and what the C library keeps of this thread. Small ones may be a library's data. */
-#include "core/reclaim/sweep_work.h"
+#include "core/reclaim/worker.h"
 
 #include "core/base/attr.h"
 
@@ -98,7 +98,7 @@ static void read_maps(struct shed *s, int fd)
     }
 }
 
-void px_sweep_shed(void)
+void px_reclaim_drop_mappings(void)
 {
     struct shed s;
     PX_AUTOCLOSE int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);

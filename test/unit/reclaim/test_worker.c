@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Jobs in their order, what workers say over their socket, and how they are ended. What
  * they do is in test/contract/contract_pcleanup*.c. */
-#include "core/reclaim/sweep_work.h"
+#include "core/reclaim/worker.h"
 
 #include "alloc_fail.h"
 #include "core/base/clock.h"
@@ -26,9 +26,9 @@ static void nothing(void)
 {
 }
 
-static struct px_sweep_job *add(struct px_sweep_queue *q, uint64_t scope)
+static struct px_reclaim_job *add(struct px_reclaim_queue *q, uint64_t scope)
 {
-    struct px_sweep_job *job = px_sweep_queue_add(q, scope, NULL, nothing, NULL);
+    struct px_reclaim_job *job = px_reclaim_queue_add(q, scope, NULL, nothing, NULL);
 
     ck_assert_ptr_nonnull(job);
     return job;
@@ -38,97 +38,97 @@ static struct px_sweep_job *add(struct px_sweep_queue *q, uint64_t scope)
 
 START_TEST(jobs_are_worked_on_in_order_and_only_so_many_at_once)
 {
-    struct px_sweep_queue q;
-    struct px_sweep_job *job;
+    struct px_reclaim_queue q;
+    struct px_reclaim_job *job;
     uint64_t scope = 0;
 
-    px_sweep_queue_init(&q);
-    for (uint64_t i = 1; i <= PX_SWEEP_AT_ONCE + 2; i++)
+    px_reclaim_queue_init(&q);
+    for (uint64_t i = 1; i <= PX_RECLAIM_AT_ONCE + 2; i++)
         add(&q, i);
-    while ((job = px_sweep_queue_next(&q))) {
+    while ((job = px_reclaim_queue_next(&q))) {
         ck_assert_uint_eq(job->scope, ++scope);
-        px_sweep_queue_activate(&q, job);
+        px_reclaim_queue_activate(&q, job);
     }
-    ck_assert_uint_eq(scope, PX_SWEEP_AT_ONCE);
-    job = px_sweep_queue_find(&q, 2);
-    px_sweep_queue_end(&q, job, 0, NULL);
-    ck_assert_uint_eq(px_sweep_queue_next(&q)->scope, PX_SWEEP_AT_ONCE + 1);
-    px_sweep_queue_fini(&q);
+    ck_assert_uint_eq(scope, PX_RECLAIM_AT_ONCE);
+    job = px_reclaim_queue_find(&q, 2);
+    px_reclaim_queue_end(&q, job, 0, NULL);
+    ck_assert_uint_eq(px_reclaim_queue_next(&q)->scope, PX_RECLAIM_AT_ONCE + 1);
+    px_reclaim_queue_fini(&q);
 }
 END_TEST
 
 START_TEST(what_has_ended_is_taken_once_with_its_result)
 {
-    struct px_sweep_queue q;
+    struct px_reclaim_queue q;
     const struct px_rm_totals totals = {.files = 3, .failed = 1};
 
-    px_sweep_queue_init(&q);
-    struct px_sweep_job *first = add(&q, 1);
-    struct px_sweep_job *second = add(&q, 2);
+    px_reclaim_queue_init(&q);
+    struct px_reclaim_job *first = add(&q, 1);
+    struct px_reclaim_job *second = add(&q, 2);
     ck_assert_uint_ne(first->id, second->id);
-    px_sweep_queue_activate(&q, first);
-    ck_assert_ptr_null(px_sweep_queue_find(&q, second->id)); /* nobody works on it */
-    px_sweep_queue_end(&q, first, 0, &totals);
-    px_sweep_queue_end(&q, second, EIO, NULL);
-    ck_assert_ptr_eq(px_sweep_queue_take(&q), first);
+    px_reclaim_queue_activate(&q, first);
+    ck_assert_ptr_null(px_reclaim_queue_find(&q, second->id)); /* nobody works on it */
+    px_reclaim_queue_end(&q, first, 0, &totals);
+    px_reclaim_queue_end(&q, second, EIO, NULL);
+    ck_assert_ptr_eq(px_reclaim_queue_take(&q), first);
     ck_assert_uint_eq(first->totals.files, 3);
     ck_assert_uint_eq(first->totals.failed, 1);
-    ck_assert_ptr_eq(px_sweep_queue_take(&q), second);
+    ck_assert_ptr_eq(px_reclaim_queue_take(&q), second);
     ck_assert_int_eq(second->errnum, EIO);
-    ck_assert_ptr_null(px_sweep_queue_take(&q));
+    ck_assert_ptr_null(px_reclaim_queue_take(&q));
     ck_assert_uint_eq(q.n_active, 0);
-    px_sweep_job_free(first);
-    px_sweep_job_free(second);
-    px_sweep_queue_fini(&q);
+    px_reclaim_job_free(first);
+    px_reclaim_job_free(second);
+    px_reclaim_queue_fini(&q);
 }
 END_TEST
 
 START_TEST(what_was_worked_on_comes_again_before_the_others)
 {
-    struct px_sweep_queue q;
-    struct px_sweep_job *job;
+    struct px_reclaim_queue q;
+    struct px_reclaim_job *job;
 
-    px_sweep_queue_init(&q);
+    px_reclaim_queue_init(&q);
     for (uint64_t i = 1; i <= 3; i++)
         add(&q, i);
-    px_sweep_queue_activate(&q, px_sweep_queue_next(&q));
-    px_sweep_queue_activate(&q, px_sweep_queue_next(&q));
-    px_sweep_queue_again(&q);
+    px_reclaim_queue_activate(&q, px_reclaim_queue_next(&q));
+    px_reclaim_queue_activate(&q, px_reclaim_queue_next(&q));
+    px_reclaim_queue_again(&q);
     for (uint64_t i = 1; i <= 3; i++) {
-        job = px_sweep_queue_next(&q);
+        job = px_reclaim_queue_next(&q);
         ck_assert_uint_eq(job->scope, i);
-        px_sweep_queue_activate(&q, job);
+        px_reclaim_queue_activate(&q, job);
     }
-    px_sweep_queue_end_all(&q, ECONNRESET);
+    px_reclaim_queue_end_all(&q, ECONNRESET);
     for (uint64_t i = 1; i <= 3; i++) {
-        job = px_sweep_queue_take(&q);
+        job = px_reclaim_queue_take(&q);
         ck_assert_uint_eq(job->scope, i);
         ck_assert_int_eq(job->errnum, ECONNRESET);
-        px_sweep_job_free(job);
+        px_reclaim_job_free(job);
     }
-    px_sweep_queue_fini(&q);
+    px_reclaim_queue_fini(&q);
 }
 END_TEST
 
 START_TEST(without_memory_there_is_no_job)
 {
-    struct px_sweep_queue q;
-    struct px_sweep_job *job = NULL;
+    struct px_reclaim_queue q;
+    struct px_reclaim_job *job = NULL;
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
 
-    px_sweep_queue_init(&q);
+    px_reclaim_queue_init(&q);
     for (unsigned nth = 1;; nth++) {
         px_alloc_fail_at(nth);
-        job = px_sweep_queue_add(&q, 0, "/tmp", nothing, NULL);
+        job = px_reclaim_queue_add(&q, 0, "/tmp", nothing, NULL);
         int balance = px_alloc_balance();
         if (!px_alloc_fail_end())
             break;
         ck_assert_ptr_null(job);
         ck_assert_int_eq(balance, 0);
-        ck_assert_ptr_null(px_sweep_queue_next(&q));
+        ck_assert_ptr_null(px_reclaim_queue_next(&q));
     }
     ck_assert_str_eq(job->tmpdir, "/tmp");
-    px_sweep_queue_fini(&q);
+    px_reclaim_queue_fini(&q);
 }
 END_TEST
 
@@ -137,21 +137,21 @@ END_TEST
 START_TEST(a_report_arrives_whole)
 {
     int ends[2];
-    struct px_sweep_news news;
-    const struct px_sweep_job job = {
+    struct px_worker_msg news;
+    const struct px_reclaim_job job = {
         .id = 77, .errnum = ENOMEM, .totals = {1, 2, 3, 4, 5}};
 
-    ck_assert_int_eq(px_sweep_socket(ends), 0);
-    ck_assert_int_eq(px_sweep_read(ends[0], &news), 0);
-    ck_assert(px_sweep_send_ended(ends[1], &job, 0));
-    ck_assert_int_eq(px_sweep_read(ends[0], &news), 1);
-    ck_assert_uint_eq(news.type, PX_SWEEP_ENDED);
+    ck_assert_int_eq(px_worker_socket(ends), 0);
+    ck_assert_int_eq(px_worker_read(ends[0], &news), 0);
+    ck_assert(px_worker_send_ended(ends[1], &job, 0));
+    ck_assert_int_eq(px_worker_read(ends[0], &news), 1);
+    ck_assert_uint_eq(news.type, PX_WORKER_ENDED);
     ck_assert_uint_eq(news.id, 77);
     ck_assert_int_eq(news.errnum, ENOMEM);
     ck_assert_mem_eq(&news.totals, &job.totals, sizeof(job.totals));
     close(ends[1]);
-    ck_assert_int_eq(px_sweep_read(ends[0], &news), -1);
-    ck_assert(!px_sweep_send_ended(ends[0], &job, 0)); /* and no SIGPIPE */
+    ck_assert_int_eq(px_worker_read(ends[0], &news), -1);
+    ck_assert(!px_worker_send_ended(ends[0], &job, 0)); /* and no SIGPIPE */
     close(ends[0]);
 }
 END_TEST
@@ -159,15 +159,15 @@ END_TEST
 /* In a process of its own, as denying is for good. */
 static int read_denied(int errnum)
 {
-    struct px_sweep_news news;
+    struct px_worker_msg news;
     int ends[2], status;
     pid_t pid = fork();
 
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
-        if (px_sweep_socket(ends) || !px_test_deny(SYS_recvfrom, errnum))
+        if (px_worker_socket(ends) || !px_test_deny(SYS_recvfrom, errnum))
             _exit(77);
-        _exit(px_sweep_read(ends[0], &news) + 1);
+        _exit(px_worker_read(ends[0], &news) + 1);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     return WEXITSTATUS(status) == 77 ? 77 : WEXITSTATUS(status) - 1;
@@ -187,23 +187,23 @@ END_TEST
 START_TEST(what_is_malformed_is_left_out)
 {
     int ends[2];
-    struct px_sweep_news news = {.type = 99};
-    const struct px_sweep_job job = {.id = 1};
-    const size_t head_b = offsetof(struct px_sweep_news, line);
+    struct px_worker_msg news = {.type = 99};
+    const struct px_reclaim_job job = {.id = 1};
+    const size_t head_b = offsetof(struct px_worker_msg, line);
 
-    ck_assert_int_eq(px_sweep_socket(ends), 0);
+    ck_assert_int_eq(px_worker_socket(ends), 0);
     ck_assert_int_eq(send(ends[1], "x", 1, 0), 1);
     ck_assert_int_eq(send(ends[1], &news, head_b, 0), (ssize_t)head_b);
-    news.type = PX_SWEEP_LINE; /* without an end */
+    news.type = PX_WORKER_LINE; /* without an end */
     memset(news.line, 'x', sizeof(news.line));
     ck_assert_int_gt(send(ends[1], &news, sizeof(news), 0), 0);
     ck_assert_int_gt(send(ends[1], &news, head_b, 0), 0);
-    news.type = PX_SWEEP_ENDED; /* too long */
+    news.type = PX_WORKER_ENDED; /* too long */
     ck_assert_int_gt(send(ends[1], &news, sizeof(news), 0), 0);
-    ck_assert(px_sweep_send_ended(ends[1], &job, 0));
-    ck_assert_int_eq(px_sweep_read(ends[0], &news), 1);
+    ck_assert(px_worker_send_ended(ends[1], &job, 0));
+    ck_assert_int_eq(px_worker_read(ends[0], &news), 1);
     ck_assert_uint_eq(news.id, 1);
-    ck_assert_int_eq(px_sweep_read(ends[0], &news), 0);
+    ck_assert_int_eq(px_worker_read(ends[0], &news), 0);
     close(ends[0]);
     close(ends[1]);
 }
@@ -219,7 +219,7 @@ START_TEST(its_socket_is_no_standard_stream)
     if (pid == 0) {
         for (int fd = 0; fd < 3; fd++)
             close(fd);
-        if (px_sweep_socket(ends))
+        if (px_worker_socket(ends))
             _exit(1);
         _exit(ends[0] < 3 || ends[1] < 3 || fcntl(0, F_GETFD) >= 0 ||
               !(fcntl(ends[1], F_GETFD) & FD_CLOEXEC));
@@ -234,16 +234,16 @@ END_TEST
 /* In a copy of this process with fd as stream 2; its exit status. */
 static int tell_to(int fd, const char *path, enum px_rm_why why, int errnum, int times)
 {
-    struct px_sweep_teller teller = {0};
+    struct px_worker_reporter teller = {0};
     int status;
     pid_t pid = fork();
 
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
         signal(SIGPIPE, SIG_IGN); /* as in any worker */
-        dup2(fd, PX_SWEEP_TELL_FD);
+        dup2(fd, PX_WORKER_REPORT_FD);
         for (int i = 0; i < times; i++)
-            px_sweep_tell(&teller, path, why, errnum);
+            px_worker_report(&teller, path, why, errnum);
         _exit(teller.in_vain);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -254,7 +254,7 @@ static int tell_to(int fd, const char *path, enum px_rm_why why, int errnum, int
 START_TEST(a_line_says_what_stays_and_why)
 {
     int ends[2];
-    struct px_sweep_news news;
+    struct px_worker_msg news;
     static const struct {
         enum px_rm_why why;
         int errnum;
@@ -266,15 +266,15 @@ START_TEST(a_line_says_what_stays_and_why)
         {PX_RM_FAILED, 99999, "cannot remove /a?b: the system refuses"},
     };
 
-    ck_assert_int_eq(px_sweep_socket(ends), 0);
+    ck_assert_int_eq(px_worker_socket(ends), 0);
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         ck_assert_int_eq(tell_to(ends[1], "/a\nb", rows[i].why, rows[i].errnum, 1), 0);
-        ck_assert_int_eq(px_sweep_read(ends[0], &news), 1);
-        ck_assert_uint_eq(news.type, PX_SWEEP_LINE);
+        ck_assert_int_eq(px_worker_read(ends[0], &news), 1);
+        ck_assert_uint_eq(news.type, PX_WORKER_LINE);
         ck_assert_str_eq(news.line, rows[i].line);
     }
     ck_assert_int_eq(tell_to(ends[1], "/a", PX_RM_ASKED, 0, 1), 0);
-    ck_assert_int_eq(px_sweep_read(ends[0], &news), 0);
+    ck_assert_int_eq(px_worker_read(ends[0], &news), 0);
     close(ends[0]);
     close(ends[1]);
 }
@@ -283,14 +283,14 @@ END_TEST
 START_TEST(a_long_path_is_cut_but_not_the_reason)
 {
     int ends[2];
-    struct px_sweep_news news;
+    struct px_worker_msg news;
     char path[3 * PX_RM_MAX_PATH];
 
     memset(path, 'x', sizeof(path) - 1);
     path[sizeof(path) - 1] = '\0';
-    ck_assert_int_eq(px_sweep_socket(ends), 0);
+    ck_assert_int_eq(px_worker_socket(ends), 0);
     ck_assert_int_eq(tell_to(ends[1], path, PX_RM_FAILED, ENOTEMPTY, 1), 0);
-    ck_assert_int_eq(px_sweep_read(ends[0], &news), 1);
+    ck_assert_int_eq(px_worker_read(ends[0], &news), 1);
     ck_assert_uint_gt(strlen(news.line), PX_RM_MAX_PATH);
     ck_assert_ptr_nonnull(strstr(news.line, "xxx: Directory not empty"));
     close(ends[0]);
@@ -318,7 +318,7 @@ START_TEST(a_reader_that_has_stopped_is_waited_for_once)
     int ends[2];
     const uint64_t begin_ms = px_clock_ms();
 
-    ck_assert_int_eq(px_sweep_socket(ends), 0);
+    ck_assert_int_eq(px_worker_socket(ends), 0);
     ck_assert_int_eq(tell_to(ends[1], "/a", PX_RM_MOVED, 0, 10000), 1);
     ck_assert_uint_lt(px_clock_ms() - begin_ms, LATE_MS);
     close(ends[0]);
@@ -331,12 +331,12 @@ END_TEST
 /* A worker that hangs, with a process of its own. */
 static pid_t hanging_worker(int ready)
 {
-    pid_t pid = px_sweep_fork();
+    pid_t pid = px_reclaim_fork();
 
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
         setsid();
-        pid_t child = px_sweep_fork();
+        pid_t child = px_reclaim_fork();
         if (child > 0 && write(ready, "", 1) != 1)
             _exit(1);
         for (;;)
@@ -376,9 +376,9 @@ START_TEST(who_is_stopped_is_gone_with_those_it_has_made)
     int status;
 
     begin_hanging(&pid);
-    ck_assert(!px_sweep_reap(pid, &status));
-    ck_assert(!px_sweep_reap_within(pid, 10));
-    px_sweep_stop(pid);
+    ck_assert(!px_reclaim_reap(pid, &status));
+    ck_assert(!px_reclaim_reap_within(pid, 10));
+    px_worker_stop(pid);
     ck_assert(nobody_is_left());
 }
 END_TEST
@@ -391,7 +391,7 @@ START_TEST(those_whom_a_killed_worker_leaves_are_ended)
 
     begin_hanging(&pid);
     kill(pid, SIGKILL);
-    while (!px_sweep_reap_worker(pid, &status))
+    while (!px_worker_reap(pid, &status))
         ck_assert_uint_lt(px_clock_ms(), deadline_ms);
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     ck_assert(nobody_is_left());
@@ -400,9 +400,9 @@ END_TEST
 
 START_TEST(too_many_processes_is_a_lack_of_resources)
 {
-    ck_assert_int_eq(px_sweep_status(0), PMIX_SUCCESS);
-    ck_assert_int_eq(px_sweep_status(EAGAIN), PMIX_ERR_OUT_OF_RESOURCE);
-    ck_assert_int_eq(px_sweep_status(ENOMEM), PMIX_ERR_NOMEM);
+    ck_assert_int_eq(px_reclaim_status(0), PMIX_SUCCESS);
+    ck_assert_int_eq(px_reclaim_status(EAGAIN), PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_int_eq(px_reclaim_status(ENOMEM), PMIX_ERR_NOMEM);
 }
 END_TEST
 
@@ -432,10 +432,10 @@ START_TEST(a_child_lets_go_of_what_is_large_or_shared)
 
     ck_assert_int_eq(mprotect(hole, SMALL, PROT_NONE), 0);
     small[0] = 'x';
-    pid_t pid = px_sweep_fork();
+    pid_t pid = px_reclaim_fork();
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
-        px_sweep_shed();
+        px_reclaim_drop_mappings();
         errno = 0;
         _exit((is_mapped(shared, SMALL) ? 1 : 0) | (is_mapped(large, LARGE) ? 2 : 0) |
               (is_mapped(small, SMALL) && small[0] == 'x' ? 0 : 4));
@@ -454,11 +454,11 @@ static void *shed_in_a_child(void *arg)
 {
     pid_t *pid = arg;
 
-    *pid = px_sweep_fork();
+    *pid = px_reclaim_fork();
     if (*pid == 0) {
         char text[4096];
 
-        px_sweep_shed();
+        px_reclaim_drop_mappings();
         errno = ENOENT;
         memset(text, 'x', sizeof(text));
         _exit(open("/", O_RDWR) >= 0 || errno != EISDIR || text[4095] != 'x');
@@ -480,7 +480,7 @@ START_TEST(in_a_thread_its_stack_stays)
 }
 END_TEST
 
-PX_TEST_MAIN("base/sweep_work", jobs_are_worked_on_in_order_and_only_so_many_at_once,
+PX_TEST_MAIN("reclaim/worker", jobs_are_worked_on_in_order_and_only_so_many_at_once,
              what_has_ended_is_taken_once_with_its_result,
              what_was_worked_on_comes_again_before_the_others,
              without_memory_there_is_no_job, a_report_arrives_whole,

@@ -2,9 +2,9 @@
 /* Processes of the sweeper where little is to be had: descriptors, devices, /proc, a reader; and whom they
  * do not kill. */
 #include "core/base/attr.h"
-#include "core/reclaim/sweep_work.h"
+#include "core/reclaim/worker.h"
 #include "seccomp.h"
-#include "sweep_server.h"
+#include "server_fixture.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ static struct px_journal_record victim;
 static int kill_without_proc(void)
 {
     deny(SYS_openat, EACCES);
-    px_sweep_kill(&victim);
+    px_reclaim_kill(&victim);
     return 0;
 }
 
@@ -59,7 +59,7 @@ START_TEST(nobody_ends_the_group_that_he_is_in)
         if (fork() == 0) {
             while (kill((pid_t)victim.x, 0) == 0)
                 usleep(1000);
-            px_sweep_kill(&victim);
+            px_reclaim_kill(&victim);
             _exit(write(ends[1], "x", 1) != 1);
         }
         _exit(0);
@@ -82,12 +82,12 @@ static int make_sockets_at_the_limit(void)
 
     close(next);
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-    ck_assert_int_eq(px_sweep_socket(ends), EMFILE);
+    ck_assert_int_eq(px_worker_socket(ends), EMFILE);
     close(0);
     close(1);
     few.rlim_cur = 3; /* room for both, but not where they have to be */
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-    ck_assert_int_eq(px_sweep_socket(ends), EINVAL);
+    ck_assert_int_eq(px_worker_socket(ends), EINVAL);
     ck_assert_int_eq(ends[0], -7);
     ck_assert_uint_eq(open_descriptors(), before - 2);
     return 0;
@@ -101,13 +101,13 @@ END_TEST
 
 static int tell_nobody(void)
 {
-    struct px_sweep_teller teller = {0};
+    struct px_worker_reporter teller = {0};
     int ends[2];
 
-    ck_assert_int_eq(px_sweep_socket(ends), 0);
-    ck_assert_int_eq(dup2(ends[1], PX_SWEEP_TELL_FD), PX_SWEEP_TELL_FD);
+    ck_assert_int_eq(px_worker_socket(ends), 0);
+    ck_assert_int_eq(dup2(ends[1], PX_WORKER_REPORT_FD), PX_WORKER_REPORT_FD);
     close(ends[0]);
-    px_sweep_tell(&teller, "/a", PX_RM_FAILED, EIO);
+    px_worker_report(&teller, "/a", PX_RM_FAILED, EIO);
     return teller.in_vain;
 }
 
@@ -122,14 +122,14 @@ END_TEST
 
 static int tell_of_a_link(void)
 {
-    struct px_sweep_teller teller = {0};
-    struct px_sweep_news news;
+    struct px_worker_reporter teller = {0};
+    struct px_worker_msg news;
     int ends[2];
 
-    ck_assert_int_eq(px_sweep_socket(ends), 0);
-    ck_assert_int_eq(dup2(ends[1], PX_SWEEP_TELL_FD), PX_SWEEP_TELL_FD);
-    px_sweep_tell(&teller, "/a\x7f\x1b[2Jb", PX_RM_LINK, 0);
-    ck_assert_int_eq(px_sweep_read(ends[0], &news), 1);
+    ck_assert_int_eq(px_worker_socket(ends), 0);
+    ck_assert_int_eq(dup2(ends[1], PX_WORKER_REPORT_FD), PX_WORKER_REPORT_FD);
+    px_worker_report(&teller, "/a\x7f\x1b[2Jb", PX_RM_LINK, 0);
+    ck_assert_int_eq(px_worker_read(ends[0], &news), 1);
     return strcmp(news.line, "cannot remove /a??[2Jb: a symbolic link is on the way") !=
            0;
 }
@@ -144,13 +144,13 @@ START_TEST(who_is_no_child_is_not_waited_for)
 {
     int status = 0;
 
-    ck_assert(px_sweep_reap(getppid(), &status));
+    ck_assert(px_reclaim_reap(getppid(), &status));
     ck_assert_int_eq(status, -1);
     status = 0;
-    ck_assert(px_sweep_reap_worker(getppid(), &status));
+    ck_assert(px_worker_reap(getppid(), &status));
     ck_assert_int_eq(status, -1);
     ck_assert_int_eq(kill(getppid(), 0), 0); /* nor killed */
-    px_sweep_job_free(NULL);
+    px_reclaim_job_free(NULL);
 }
 END_TEST
 
@@ -161,7 +161,7 @@ static int detach_without_devices(void)
 
     ck_assert_int_eq(chroot(top), 0);
     close(1);
-    px_sweep_detach("test", NULL, 0);
+    px_reclaim_detach("test", NULL, 0);
     for (int fd = 0; fd < 3; fd++)
         if (fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode) || read(fd, &byte, 1) != -1 ||
             write(fd, "x", 1) != -1)
@@ -177,7 +177,7 @@ START_TEST(without_a_null_device_streams_lead_nowhere)
 END_TEST
 
 PX_TEST_MAIN_WITH(
-    "base/sweep_limits", setup, teardown, where_proc_is_hidden_nobody_is_killed,
+    "reclaim/reclaim_limits", setup, teardown, where_proc_is_hidden_nobody_is_killed,
     nobody_ends_the_group_that_he_is_in, sockets_that_cannot_be_made_cost_nothing,
     a_reader_that_has_gone_is_not_waited_for, what_a_terminal_would_obey_is_not_told,
     who_is_no_child_is_not_waited_for, without_a_null_device_streams_lead_nowhere)

@@ -2,7 +2,7 @@
 /* What a journal says in the end. A server appends to it while it is read, and it may have been
  * written by anybody: so it is copied first, by reads (a mapping of the file could be cut off under
  * us), and then only the copy is looked at. */
-#include "core/reclaim/sweep_impl.h"
+#include "core/reclaim/reclaim_impl.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 /* The shortest record: no journal has more of them than fit. */
 enum { MIN_RECORD_B = 64 };
 
-void *px_sweep_map(size_t size_b)
+void *px_reclaim_map(size_t size_b)
 {
     void *mapped = mmap(NULL, size_b, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -21,7 +21,7 @@ void *px_sweep_map(size_t size_b)
     return mapped == MAP_FAILED ? NULL : mapped;
 }
 
-void px_sweep_unmap(void *mapped, size_t size_b)
+void px_reclaim_unmap(void *mapped, size_t size_b)
 {
     if (mapped)
         munmap(mapped, size_b);
@@ -29,22 +29,23 @@ void px_sweep_unmap(void *mapped, size_t size_b)
 
 /* ---- the order: scope, slot, age ------------------------------------------------- */
 
-static bool is_before(const struct px_sweep_entry *a, const struct px_sweep_entry *b)
+static bool is_before(const struct px_journal_entry *a,
+                      const struct px_journal_entry *b)
 {
     if (a->scope != b->scope)
         return a->scope < b->scope;
     return a->slot != b->slot ? a->slot < b->slot : a->at < b->at;
 }
 
-static void swap(struct px_sweep_entry *a, struct px_sweep_entry *b)
+static void swap(struct px_journal_entry *a, struct px_journal_entry *b)
 {
-    struct px_sweep_entry was = *a;
+    struct px_journal_entry was = *a;
 
     *a = *b;
     *b = was;
 }
 
-static void sift_down(struct px_sweep_entry *heap, size_t root, size_t n)
+static void sift_down(struct px_journal_entry *heap, size_t root, size_t n)
 {
     for (size_t child; (child = 2 * root + 1) < n; root = child) {
         if (child + 1 < n && is_before(&heap[child], &heap[child + 1]))
@@ -56,7 +57,7 @@ static void sift_down(struct px_sweep_entry *heap, size_t root, size_t n)
 }
 
 /* qsort may allocate. */
-static void sort(struct px_sweep_entry *entries, size_t n)
+static void sort(struct px_journal_entry *entries, size_t n)
 {
     for (size_t i = n / 2; i-- > 0;)
         sift_down(entries, i, n);
@@ -67,7 +68,7 @@ static void sort(struct px_sweep_entry *entries, size_t n)
     }
 }
 
-size_t px_sweep_view_scope(const struct px_sweep_view *view, size_t first)
+size_t px_journal_view_scope(const struct px_journal_view *view, size_t first)
 {
     size_t end = first;
 
@@ -77,15 +78,15 @@ size_t px_sweep_view_scope(const struct px_sweep_view *view, size_t first)
 }
 
 /* Keeps the last record of each slot, if it came after the scope was last done and says something. */
-static void keep_last(struct px_sweep_view *view)
+static void keep_last(struct px_journal_view *view)
 {
-    struct px_sweep_entry *all = view->entries;
+    struct px_journal_entry *all = view->entries;
     size_t kept = 0;
 
     for (size_t first = 0, n; first < view->n; first += n) {
         uint64_t void_to = 0; /* offset behind the last DONE */
 
-        n = px_sweep_view_scope(view, first);
+        n = px_journal_view_scope(view, first);
         for (size_t i = first; i < first + n; i++) {
             if (all[i].type == PX_JOURNAL_DONE && all[i].at + 1 > void_to)
                 void_to = all[i].at + 1;
@@ -102,7 +103,7 @@ static void keep_last(struct px_sweep_view *view)
 
 /* ---- reading ---------------------------------------------------------------------- */
 
-static void decode(struct px_sweep_view *view, const uint64_t *only)
+static void decode(struct px_journal_view *view, const uint64_t *only)
 {
     struct px_journal_record r;
 
@@ -112,7 +113,7 @@ static void decode(struct px_sweep_view *view, const uint64_t *only)
             view->has_head = true;
             view->head = r;
         } else if (!only || *only == r.scope) {
-            view->entries[view->n++] = (struct px_sweep_entry){
+            view->entries[view->n++] = (struct px_journal_entry){
                 .scope = r.scope, .at = at, .slot = r.slot, .type = r.type};
         }
     }
@@ -120,7 +121,7 @@ static void decode(struct px_sweep_view *view, const uint64_t *only)
     keep_last(view);
 }
 
-static int read_all(int fd, struct px_sweep_view *view)
+static int read_all(int fd, struct px_journal_view *view)
 {
     while (view->size_b < view->mapped_b) {
         ssize_t n = pread(fd, view->bytes + view->size_b, view->mapped_b - view->size_b,
@@ -136,11 +137,12 @@ static int read_all(int fd, struct px_sweep_view *view)
     return 0;
 }
 
-int px_sweep_view_load(int journal, const uint64_t *only, struct px_sweep_view *view)
+int px_journal_view_load(int journal, const uint64_t *only,
+                         struct px_journal_view *view)
 {
     struct stat st;
 
-    *view = (struct px_sweep_view){0};
+    *view = (struct px_journal_view){0};
     if (fstat(journal, &st) < 0)
         return errno;
     if (!S_ISREG(st.st_mode))
@@ -151,27 +153,28 @@ int px_sweep_view_load(int journal, const uint64_t *only, struct px_sweep_view *
         return 0;
     view->mapped_b = (size_t)st.st_size;
     view->entries_b = (view->mapped_b / MIN_RECORD_B + 1) *
-                      sizeof(struct px_sweep_entry);
-    view->bytes = px_sweep_map(view->mapped_b);
-    view->entries = px_sweep_map(view->entries_b);
+                      sizeof(struct px_journal_entry);
+    view->bytes = px_reclaim_map(view->mapped_b);
+    view->entries = px_reclaim_map(view->entries_b);
     int errnum = view->bytes && view->entries ? read_all(journal, view) : ENOMEM;
     if (errnum) {
-        px_sweep_view_unload(view);
+        px_journal_view_unload(view);
         return errnum;
     }
     decode(view, only);
     return 0;
 }
 
-void px_sweep_view_unload(struct px_sweep_view *view)
+void px_journal_view_unload(struct px_journal_view *view)
 {
-    px_sweep_unmap(view->bytes, view->mapped_b);
-    px_sweep_unmap(view->entries, view->entries_b);
-    *view = (struct px_sweep_view){0};
+    px_reclaim_unmap(view->bytes, view->mapped_b);
+    px_reclaim_unmap(view->entries, view->entries_b);
+    *view = (struct px_journal_view){0};
 }
 
-void px_sweep_view_get(const struct px_sweep_view *view,
-                       const struct px_sweep_entry *entry, struct px_journal_record *r)
+void px_journal_view_get(const struct px_journal_view *view,
+                         const struct px_journal_entry *entry,
+                         struct px_journal_record *r)
 {
     size_t at = entry->at;
 

@@ -2,12 +2,12 @@
 /* What is left to do of a server that is no more. The journal goes last, and a scope that was swept is
  * noted in it, so that whoever is killed here is followed by another who neither leaves something
  * nor removes anything twice. */
-#include "core/reclaim/sweep.h"
+#include "core/reclaim/reclaim.h"
 
 #include "core/base/attr.h"
 #include "core/base/clock.h"
 #include "core/base/proc.h"
-#include "core/reclaim/sweep_impl.h"
+#include "core/reclaim/reclaim_impl.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -24,9 +24,9 @@ enum {
 };
 
 struct remains {
-    struct px_sweep sweep;
-    struct px_sweep_folder folder;
-    struct px_sweep_view view;
+    struct px_reclaim sweep;
+    struct px_server_folder folder;
+    struct px_journal_view view;
     bool is_here; /* pids of the journal mean something */
     bool can_note;
     size_t end_b; /* of the journal */
@@ -38,12 +38,12 @@ struct remains {
 
 /* ---- processes -------------------------------------------------------------------- */
 
-static bool is_alive(const struct remains *r, const struct px_sweep_entry *entry,
+static bool is_alive(const struct remains *r, const struct px_journal_entry *entry,
                      struct px_journal_record *record)
 {
     if (entry->type != PX_JOURNAL_PROC || !r->is_here)
         return false;
-    px_sweep_view_get(&r->view, entry, record);
+    px_journal_view_get(&r->view, entry, record);
     return !px_proc_ended((int64_t)record->x, record->y);
 }
 
@@ -67,8 +67,8 @@ static bool kill_all(const struct remains *r)
 
         if (r->view.entries[i].type != PX_JOURNAL_PROC)
             continue;
-        px_sweep_view_get(&r->view, &r->view.entries[i], &record);
-        px_sweep_kill(&record);
+        px_journal_view_get(&r->view, &r->view.entries[i], &record);
+        px_reclaim_kill(&record);
         any |= (record.flags & PX_JOURNAL_END) != 0;
     }
     return any;
@@ -87,7 +87,7 @@ static void await_one(const struct remains *r, uint64_t deadline_ms)
         if (!is_alive(r, &r->view.entries[i], &record))
             continue;
         alive++;
-        int fd = n < MAX_WATCHED ? px_sweep_pidfd((int64_t)record.x, record.y) : -1;
+        int fd = n < MAX_WATCHED ? px_reclaim_pidfd((int64_t)record.x, record.y) : -1;
         if (fd >= 0)
             watched[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
     }
@@ -128,10 +128,10 @@ static void note_done(struct remains *r, uint64_t scope)
         r->can_note = ftruncate(r->folder.journal, (off_t)r->end_b) == 0;
 }
 
-static void sweep_one(struct remains *r, size_t first, size_t n)
+static void reclaim_one_scope(struct remains *r, size_t first, size_t n)
 {
     uint64_t scope = r->view.entries[first].scope;
-    int errnum = px_sweep_entries(&r->sweep, &r->view, first, n, NULL, r->totals);
+    int errnum = px_reclaim_entries(&r->sweep, &r->view, first, n, NULL, r->totals);
 
     if (!errnum)
         note_done(r, scope);
@@ -142,26 +142,26 @@ static void sweep_one(struct remains *r, size_t first, size_t n)
 }
 
 /* Sweeps the scopes that nobody lives for any more. Whether others are left. */
-static bool sweep_free(struct remains *r)
+static bool reclaim_ended(struct remains *r)
 {
     bool left = false;
 
     for (size_t first = 0, n; first < r->view.n; first += n) {
-        n = px_sweep_view_scope(&r->view, first);
+        n = px_journal_view_scope(&r->view, first);
         if (!has_ended(r, first, n))
             left = true;
         else if (r->view.entries[first].scope != OWN_SCOPE &&
                  r->view.entries[first].type != PX_JOURNAL_NONE)
-            sweep_one(r, first, n);
+            reclaim_one_scope(r, first, n);
     }
     return left;
 }
 
-static int sweep_all(struct remains *r, bool wait, bool killed)
+static int reclaim_scopes(struct remains *r, bool wait, bool killed)
 {
     uint64_t deadline = wait ? 0 : px_clock_ms() + (killed ? GRACE_MS : 0);
 
-    while (sweep_free(r)) {
+    while (reclaim_ended(r)) {
         if (!wait && px_clock_ms() >= deadline)
             return EBUSY;
         await_one(r, deadline);
@@ -180,28 +180,28 @@ static void tell(void *arg, const char *path, enum px_rm_why why, int errnum)
         r->told(r->arg, path, why, errnum);
 }
 
-static int sweep_own(struct remains *r, bool files_only)
+static int reclaim_own(struct remains *r, bool files_only)
 {
-    const struct px_sweep_pick pick = {.files_only = files_only,
-                                       .spare = r->folder.path};
+    const struct px_reclaim_pick pick = {.files_only = files_only,
+                                         .spare = r->folder.path};
     struct px_rm_totals totals = {0};
     size_t n = r->view.n && r->view.entries[0].scope == OWN_SCOPE
-                   ? px_sweep_view_scope(&r->view, 0)
+                   ? px_journal_view_scope(&r->view, 0)
                    : 0;
-    int errnum = px_sweep_entries(&r->sweep, &r->view, 0, n, &pick, &totals);
+    int errnum = px_reclaim_entries(&r->sweep, &r->view, 0, n, &pick, &totals);
 
     totals.kept = 0;
-    px_sweep_add(r->totals, &totals);
+    px_reclaim_add(r->totals, &totals);
     return errnum;
 }
 
 static int walk_own(struct remains *r, const struct px_rm_item *items, size_t n)
 {
     struct px_rm_totals totals = {0};
-    int errnum = px_sweep_walk(&r->sweep, items, n, geteuid(), getegid(), &totals);
+    int errnum = px_reclaim_walk(&r->sweep, items, n, geteuid(), getegid(), &totals);
 
     totals.kept = 0;
-    px_sweep_add(r->totals, &totals);
+    px_reclaim_add(r->totals, &totals);
     return errnum;
 }
 
@@ -215,10 +215,10 @@ static size_t add_ancestors(const struct remains *r, struct px_rm_item *items)
 
         if (r->view.entries[i].type != PX_JOURNAL_ITEM)
             continue;
-        px_sweep_view_get(&r->view, &r->view.entries[i], &record);
+        px_journal_view_get(&r->view, &r->view.entries[i], &record);
         if (record.kind == PX_RM_DIR && record.uid == geteuid() &&
             strcmp(record.path, r->folder.path) != 0 &&
-            px_sweep_is_in(r->folder.path, record.path))
+            px_reclaim_is_in(r->folder.path, record.path))
             items[n++] = (struct px_rm_item){.path = record.path,
                                              .kind = record.kind,
                                              .flags = (uint8_t)record.flags,
@@ -236,7 +236,7 @@ static int remove_folder(struct remains *r)
     char journal[PX_RM_MAX_PATH + sizeof(name)];
     size_t n = strlen(r->folder.path),
            size_b = (r->view.n + 2) * sizeof(struct px_rm_item);
-    struct px_rm_item *items = px_sweep_map(size_b);
+    struct px_rm_item *items = px_reclaim_map(size_b);
 
     if (!items)
         return ENOMEM;
@@ -257,7 +257,7 @@ static int remove_folder(struct remains *r)
         n = 1 + add_ancestors(r, items + 1);
         errnum = walk_own(r, items, n);
     }
-    px_sweep_unmap(items, size_b);
+    px_reclaim_unmap(items, size_b);
     return errnum;
 }
 
@@ -268,7 +268,7 @@ static int remove_folder(struct remains *r)
  * has got no lock where there are some. */
 static bool is_in_use(const struct remains *r)
 {
-    const struct px_sweep_folder *f = &r->folder;
+    const struct px_server_folder *f = &r->folder;
     bool has_no_lock = r->view.has_head && r->view.head.flags & PX_JOURNAL_UNLOCKED;
 
     if (f->unlocked || (f->is_shared && r->view.has_head) ||
@@ -280,7 +280,7 @@ static bool is_in_use(const struct remains *r)
 static int do_remains(struct remains *r, bool wait)
 {
     int errnum = r->folder.journal >= 0
-                     ? px_sweep_view_load(r->folder.journal, NULL, &r->view)
+                     ? px_journal_view_load(r->folder.journal, NULL, &r->view)
                      : 0;
 
     if (errnum)
@@ -292,26 +292,26 @@ static int do_remains(struct remains *r, bool wait)
         r->view.n = 0;
     begin_notes(r);
     bool killed = kill_all(r);
-    errnum = sweep_own(r, true);
+    errnum = reclaim_own(r, true);
     if (!errnum && r->is_here)
-        errnum = sweep_all(r, wait, killed);
+        errnum = reclaim_scopes(r, wait, killed);
     if (!errnum)
-        errnum = sweep_own(r, false);
+        errnum = reclaim_own(r, false);
     return errnum || r->folder.is_gone ? errnum : remove_folder(r);
 }
 
-int px_sweep_remains(const struct px_sweep *s, const char *dir, int locked, bool wait,
-                     struct px_rm_totals *totals)
+int px_reclaim_server_dir(const struct px_reclaim *s, const char *dir, int locked,
+                          bool wait, struct px_rm_totals *totals)
 {
     struct remains r = {.sweep = *s, .totals = totals, .told = s->told, .arg = s->arg};
 
     r.sweep.told = tell;
     r.sweep.arg = &r;
-    int errnum = px_sweep_folder_open(&r.folder, s, dir, locked);
+    int errnum = px_server_folder_open(&r.folder, s, dir, locked);
     if (!errnum) {
         errnum = do_remains(&r, wait);
-        px_sweep_view_unload(&r.view);
+        px_journal_view_unload(&r.view);
     }
-    px_sweep_folder_close(&r.folder);
+    px_server_folder_close(&r.folder);
     return errnum == ENOENT ? 0 : errnum;
 }

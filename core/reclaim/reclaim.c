@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Removing what stands in a scope: per user a child that becomes that user and walks, while we look
  * at the clock. */
-#include "core/reclaim/sweep.h"
+#include "core/reclaim/reclaim.h"
 
 #include "core/base/clock.h"
-#include "core/reclaim/sweep_impl.h"
+#include "core/reclaim/reclaim_impl.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -38,7 +38,7 @@ struct report {
 /* ---- the child -------------------------------------------------------------------- */
 
 struct walk {
-    const struct px_sweep *sweep;
+    const struct px_reclaim *sweep;
     const struct px_rm_item *items;
     size_t n;
     uid_t uid;
@@ -51,12 +51,12 @@ struct walk {
 /* It ends with its parent: who else would see to it that it ends? */
 static void walk_in_child(const struct walk *w)
 {
-    const struct px_sweep *s = w->sweep;
+    const struct px_reclaim *s = w->sweep;
 
-    px_sweep_detach("tenon-sweep", s->keep, s->n_keep);
-    px_sweep_become(w->uid, w->gid);
+    px_reclaim_detach("tenon-sweep", s->keep, s->n_keep);
+    px_drop_privileges(w->uid, w->gid);
     w->report->confined = !w->anywhere; /* also if it ends while it is about to be */
-    w->report->confined = px_sweep_confine(w->anywhere ? NULL : w->items, w->n) &&
+    w->report->confined = px_reclaim_confine(w->anywhere ? NULL : w->items, w->n) &&
                           !w->anywhere;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != w->parent)
@@ -102,7 +102,7 @@ static bool await_end(pid_t pid, int pidfd, uint64_t deadline_ms)
 
 static void see_it_through(pid_t pid, const struct walk *w, uint64_t deadline_ms)
 {
-    int pidfd = px_sweep_pidfd_open(pid);
+    int pidfd = px_reclaim_pidfd_open(pid);
     uint64_t first_ms = px_clock_ms() + CONFINED_MS;
 
     if (deadline_ms && deadline_ms < first_ms)
@@ -119,8 +119,9 @@ static void see_it_through(pid_t pid, const struct walk *w, uint64_t deadline_ms
 }
 
 /* Nobody has looked at them, or not at all of them. */
-static void give_up(const struct px_sweep *s, const struct px_rm_item *items, size_t n,
-                    enum px_rm_why why, int errnum, struct px_rm_totals *totals)
+static void give_up(const struct px_reclaim *s, const struct px_rm_item *items,
+                    size_t n, enum px_rm_why why, int errnum,
+                    struct px_rm_totals *totals)
 {
     for (size_t i = 0; i < n; i++) {
         if (items[i].kind == PX_RM_KEEP)
@@ -131,7 +132,7 @@ static void give_up(const struct px_sweep *s, const struct px_rm_item *items, si
     }
 }
 
-void px_sweep_add(struct px_rm_totals *to, const struct px_rm_totals *what)
+void px_reclaim_add(struct px_rm_totals *to, const struct px_rm_totals *what)
 {
     to->files += what->files;
     to->dirs += what->dirs;
@@ -143,7 +144,7 @@ void px_sweep_add(struct px_rm_totals *to, const struct px_rm_totals *what)
 /* 0 or an errno: no child could be made. */
 static int walk_once(struct walk *w, uint64_t deadline_ms)
 {
-    pid_t child = px_sweep_fork();
+    pid_t child = px_reclaim_fork();
 
     if (child == 0)
         walk_in_child(w);
@@ -155,7 +156,7 @@ static int walk_once(struct walk *w, uint64_t deadline_ms)
 
 static int walk(struct walk *w, struct px_rm_totals *totals)
 {
-    const struct px_sweep *s = w->sweep;
+    const struct px_reclaim *s = w->sweep;
     uint64_t deadline = s->timeout_ms ? px_clock_ms() + s->timeout_ms : 0;
     int errnum = walk_once(w, deadline);
 
@@ -168,14 +169,14 @@ static int walk(struct walk *w, struct px_rm_totals *totals)
         w->anywhere = true;
         errnum = walk_once(w, deadline);
     }
-    px_sweep_add(totals, &w->report->totals);
+    px_reclaim_add(totals, &w->report->totals);
     if (!errnum && !w->report->finished)
         give_up(s, w->items, w->n, PX_RM_FAILED, ETIMEDOUT, totals);
     return errnum ? errnum : w->report->finished ? w->report->errnum : 0;
 }
 
-int px_sweep_walk(const struct px_sweep *s, const struct px_rm_item *items, size_t n,
-                  uid_t uid, gid_t gid, struct px_rm_totals *totals)
+int px_reclaim_walk(const struct px_reclaim *s, const struct px_rm_item *items,
+                    size_t n, uid_t uid, gid_t gid, struct px_rm_totals *totals)
 {
     struct walk w = {.sweep = s, .items = items, .n = n, .uid = uid, .gid = gid};
 
@@ -196,7 +197,7 @@ int px_sweep_walk(const struct px_sweep *s, const struct px_rm_item *items, size
 
 /* ---- user by user ----------------------------------------------------------------- */
 
-bool px_sweep_is_in(const char *path, const char *folder)
+bool px_reclaim_is_in(const char *path, const char *folder)
 {
     size_t n = strlen(folder);
 
@@ -204,12 +205,12 @@ bool px_sweep_is_in(const char *path, const char *folder)
 }
 
 static bool is_picked(const struct px_journal_record *r,
-                      const struct px_sweep_pick *pick)
+                      const struct px_reclaim_pick *pick)
 {
     if (!pick || r->kind == PX_RM_KEEP)
         return true;
     return !(pick->files_only && r->kind != PX_RM_FILE) &&
-           !(pick->spare && px_sweep_is_in(r->path, pick->spare));
+           !(pick->spare && px_reclaim_is_in(r->path, pick->spare));
 }
 
 static bool is_for(const struct px_journal_record *r, uid_t uid, gid_t gid)
@@ -217,11 +218,11 @@ static bool is_for(const struct px_journal_record *r, uid_t uid, gid_t gid)
     return r->kind == PX_RM_KEEP || (r->uid == uid && r->gid == gid);
 }
 
-size_t px_sweep_collect(const struct px_sweep_view *view, size_t first, size_t n,
-                        const struct px_journal_record *owner,
-                        const struct px_sweep_pick *pick, struct px_rm_item *items)
+size_t px_reclaim_collect(const struct px_journal_view *view, size_t first, size_t n,
+                          const struct px_journal_record *owner,
+                          const struct px_reclaim_pick *pick, struct px_rm_item *items)
 {
-    struct px_sweep_entry *entries = view->entries + first;
+    struct px_journal_entry *entries = view->entries + first;
     size_t n_items = 0, n_kept = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -229,7 +230,7 @@ size_t px_sweep_collect(const struct px_sweep_view *view, size_t first, size_t n
 
         if (entries[i].type != PX_JOURNAL_ITEM)
             continue;
-        px_sweep_view_get(view, &entries[i], &r);
+        px_journal_view_get(view, &entries[i], &r);
         if (!is_for(&r, owner->uid, owner->gid))
             continue;
         entries[i].done = r.kind != PX_RM_KEEP;
@@ -249,17 +250,17 @@ size_t px_sweep_collect(const struct px_sweep_view *view, size_t first, size_t n
     return n_items;
 }
 
-int px_sweep_entries(const struct px_sweep *s, const struct px_sweep_view *view,
-                     size_t first, size_t n, const struct px_sweep_pick *pick,
-                     struct px_rm_totals *totals)
+int px_reclaim_entries(const struct px_reclaim *s, const struct px_journal_view *view,
+                       size_t first, size_t n, const struct px_reclaim_pick *pick,
+                       struct px_rm_totals *totals)
 {
-    struct px_sweep_entry *entries = view->entries + first;
+    struct px_journal_entry *entries = view->entries + first;
     size_t size_b = (n + 1) * sizeof(struct px_rm_item);
     int result = 0;
 
     if (n == 0)
         return 0;
-    struct px_rm_item *items = px_sweep_map(size_b);
+    struct px_rm_item *items = px_reclaim_map(size_b);
     if (!items)
         return ENOMEM;
     for (size_t i = 0; i < n; i++)
@@ -269,28 +270,28 @@ int px_sweep_entries(const struct px_sweep *s, const struct px_sweep_view *view,
 
         if (entries[i].done)
             continue;
-        px_sweep_view_get(view, &entries[i], &r);
+        px_journal_view_get(view, &entries[i], &r);
         if (r.kind == PX_RM_KEEP)
             continue;
-        size_t n_items = px_sweep_collect(view, first, n, &r, pick, items);
-        int errnum = n_items ? px_sweep_walk(s, items, n_items, r.uid, r.gid, totals)
+        size_t n_items = px_reclaim_collect(view, first, n, &r, pick, items);
+        int errnum = n_items ? px_reclaim_walk(s, items, n_items, r.uid, r.gid, totals)
                              : 0;
         if (!result)
             result = errnum;
     }
-    px_sweep_unmap(items, size_b);
+    px_reclaim_unmap(items, size_b);
     return result;
 }
 
-int px_sweep_scope(const struct px_sweep *s, uint64_t scope,
-                   struct px_rm_totals *totals)
+int px_reclaim_scope(const struct px_reclaim *s, uint64_t scope,
+                     struct px_rm_totals *totals)
 {
-    struct px_sweep_view view;
-    int errnum = px_sweep_view_load(s->journal, &scope, &view);
+    struct px_journal_view view;
+    int errnum = px_journal_view_load(s->journal, &scope, &view);
 
     if (errnum)
         return errnum;
-    errnum = px_sweep_entries(s, &view, 0, view.n, NULL, totals);
-    px_sweep_view_unload(&view);
+    errnum = px_reclaim_entries(s, &view, 0, view.n, NULL, totals);
+    px_journal_view_unload(&view);
     return errnum;
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of the sweeper share: what a journal says in the end, and a walk as a user. */
-#ifndef PX_RECLAIM_SWEEP_IMPL_H
-#define PX_RECLAIM_SWEEP_IMPL_H
+#ifndef PX_RECLAIM_IMPL_H
+#define PX_RECLAIM_IMPL_H
 
 #include "core/reclaim/journal.h"
-#include "core/reclaim/sweep.h"
+#include "core/reclaim/reclaim.h"
 
 #include <sys/stat.h>
 
 /* Memory of nobody's allocator, zero; NULL if there is none. */
-void *px_sweep_map(size_t size_b);
-void px_sweep_unmap(void *mapped, size_t size_b);
+void *px_reclaim_map(size_t size_b);
+void px_reclaim_unmap(void *mapped, size_t size_b);
 
 /* ---- a journal, read: what it says in the end ------------------------------------- */
 
-struct px_sweep_entry {
+struct px_journal_entry {
     uint64_t scope;
     uint64_t at; /* offset of the record */
     uint32_t slot;
@@ -23,11 +23,11 @@ struct px_sweep_entry {
 };
 
 /* A copy of the file's bytes, which nobody can change while we look. */
-struct px_sweep_view {
+struct px_journal_view {
     uint8_t *bytes;
     size_t size_b, mapped_b;
-    size_t valid_b;                 /* up to the first record that is torn or wrong */
-    struct px_sweep_entry *entries; /* ITEM and PROC, by scope and slot */
+    size_t valid_b;                   /* up to the first record that is torn or wrong */
+    struct px_journal_entry *entries; /* ITEM and PROC, by scope and slot */
     size_t n, entries_b;
     bool has_head;
     struct px_journal_record head;
@@ -35,22 +35,24 @@ struct px_sweep_view {
 
 /* With only, what does not belong to that scope is left out. 0 or an errno; then there is nothing to
  * unload. */
-int px_sweep_view_load(int journal, const uint64_t *only, struct px_sweep_view *view);
-void px_sweep_view_unload(struct px_sweep_view *view);
-void px_sweep_view_get(const struct px_sweep_view *view,
-                       const struct px_sweep_entry *entry, struct px_journal_record *r);
+int px_journal_view_load(int journal, const uint64_t *only,
+                         struct px_journal_view *view);
+void px_journal_view_unload(struct px_journal_view *view);
+void px_journal_view_get(const struct px_journal_view *view,
+                         const struct px_journal_entry *entry,
+                         struct px_journal_record *r);
 /* The entries of the same scope as the first, from there on. */
-size_t px_sweep_view_scope(const struct px_sweep_view *view, size_t first);
+size_t px_journal_view_scope(const struct px_journal_view *view, size_t first);
 
 /* ---- walking as somebody ---------------------------------------------------------- */
 
 /* One child that becomes uid and gid and removes the items. 0 if it was made, whatever became of it: else
  * an errno. */
-int px_sweep_walk(const struct px_sweep *s, const struct px_rm_item *items, size_t n,
-                  uid_t uid, gid_t gid, struct px_rm_totals *totals);
+int px_reclaim_walk(const struct px_reclaim *s, const struct px_rm_item *items,
+                    size_t n, uid_t uid, gid_t gid, struct px_rm_totals *totals);
 
 /* Which of a scope's items. */
-struct px_sweep_pick {
+struct px_reclaim_pick {
     bool files_only;
     const char
         *spare; /* NULL, or a folder: stays, and items beneath it are passed over */
@@ -59,20 +61,20 @@ struct px_sweep_pick {
 /* What the owner of one item has among those entries, and what anybody wants kept; items has room for one
  * more than there are entries. Marks as done what is not to be looked at again. 0 if there is nothing to
  * remove. */
-size_t px_sweep_collect(const struct px_sweep_view *view, size_t first, size_t n,
-                        const struct px_journal_record *owner,
-                        const struct px_sweep_pick *pick, struct px_rm_item *items);
+size_t px_reclaim_collect(const struct px_journal_view *view, size_t first, size_t n,
+                          const struct px_journal_record *owner,
+                          const struct px_reclaim_pick *pick, struct px_rm_item *items);
 /* The n entries from first on, all of one scope, user by user. pick may be NULL. */
-int px_sweep_entries(const struct px_sweep *s, const struct px_sweep_view *view,
-                     size_t first, size_t n, const struct px_sweep_pick *pick,
-                     struct px_rm_totals *totals);
+int px_reclaim_entries(const struct px_reclaim *s, const struct px_journal_view *view,
+                       size_t first, size_t n, const struct px_reclaim_pick *pick,
+                       struct px_rm_totals *totals);
 /* Whether path is folder, or beneath it. */
-bool px_sweep_is_in(const char *path, const char *folder);
-void px_sweep_add(struct px_rm_totals *to, const struct px_rm_totals *what);
+bool px_reclaim_is_in(const char *path, const char *folder);
+void px_reclaim_add(struct px_rm_totals *to, const struct px_rm_totals *what);
 
 /* ---- the folder of a server ------------------------------------------------------- */
 
-struct px_sweep_folder {
+struct px_server_folder {
     char path[PX_RM_MAX_PATH + 1]; /* where it is now */
     bool is_gone;                  /* then where it was */
     struct stat st;
@@ -83,11 +85,11 @@ struct px_sweep_folder {
     bool is_shared; /* its file system may be that of other nodes, too */
 };
 
-/* Opens both, after which px_sweep_folder_close has to be called; if it is not ours, or in
- * use, an errno as px_sweep_remains has it. ENOENT: it is not there. With locked, s->journal will do if
+/* Opens both, after which px_server_folder_close has to be called; if it is not ours, or in
+ * use, an errno as px_reclaim_server_dir has it. ENOENT: it is not there. With locked, s->journal will do if
  * there is none in the folder any more. */
-int px_sweep_folder_open(struct px_sweep_folder *f, const struct px_sweep *s,
-                         const char *path, int locked);
-void px_sweep_folder_close(struct px_sweep_folder *f);
+int px_server_folder_open(struct px_server_folder *f, const struct px_reclaim *s,
+                          const char *path, int locked);
+void px_server_folder_close(struct px_server_folder *f);
 
 #endif

@@ -5,7 +5,7 @@
 #include "core/base/clock.h"
 #include "core/base/proc.h"
 #include "seccomp.h"
-#include "sweep_server.h"
+#include "server_fixture.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
@@ -445,6 +445,6 @@ int main(void)
         {killed_at_any_point_it_is_completed_by_the_next, 1},
     };
 
-    return px_test_run_loops("base/sweep_remains", setup, teardown, tests,
+    return px_test_run_loops("reclaim/server_dir", setup, teardown, tests,
                              PX_COUNT(tests));
 }

@@ -3,7 +3,7 @@
  * one could not do, and what is unclear is left alone. */
 #include "core/base/attr.h"
 #include "seccomp.h"
-#include "sweep_server.h"
+#include "server_fixture.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -59,7 +59,7 @@ START_TEST(a_journal_that_is_too_large_keeps_nobody_from_the_others)
     make_too_large("pmix-server.large2");
     make_server("pmix-server.zzzzzz");
     file_in(1, 0, "a");
-    ck_assert_int_eq(px_sweep_reclaim(&sweep, top, &totals), EFBIG);
+    ck_assert_int_eq(px_reclaim_tmpdir(&sweep, top, &totals), EFBIG);
     ck_assert(is_there(in("pmix-server.large1")) && is_there(in("pmix-server.large2")));
     ck_assert(!is_there(in("pmix-server.abcdef")) && !is_there(dir));
     ck_assert(!is_there(in("a")));
@@ -140,11 +140,11 @@ END_TEST
 
 START_TEST(without_a_limit_of_time_all_is_removed_too)
 {
-    const struct px_sweep s = {.journal = -1, .node = "node"};
+    const struct px_reclaim s = {.journal = -1, .node = "node"};
 
     file_in(0, 0, "contact");
     file_in(1, 0, "a");
-    ck_assert_int_eq(px_sweep_remains(&s, dir, -1, true, &totals), 0);
+    ck_assert_int_eq(px_reclaim_server_dir(&s, dir, -1, true, &totals), 0);
     ck_assert(!is_there(in("contact")) && !is_there(in("a")) && !is_there(dir));
     ck_assert_uint_eq(totals.failed, 0);
 }
@@ -152,10 +152,11 @@ END_TEST
 
 static int sweep_without_landlock(void)
 {
-    const struct px_sweep s = {.journal = journal, .node = "node", .timeout_ms = 20000};
+    const struct px_reclaim s = {
+        .journal = journal, .node = "node", .timeout_ms = 20000};
 
     deny(SYS_landlock_create_ruleset, ENOSYS);
-    return px_sweep_scope(&s, 1, &totals);
+    return px_reclaim_scope(&s, 1, &totals);
 }
 
 START_TEST(without_landlock_all_is_removed_too)
@@ -214,8 +215,8 @@ static int reclaim_without_proc(void)
         umount2("/proc", MNT_DETACH) < 0)
         return ENOSYS;
     ck_assert_int_eq(chdir(top), 0);
-    ck_assert_int_eq(px_sweep_reclaim(&sweep, ".", &totals), EINVAL);
-    return px_sweep_reclaim(&sweep, top, &totals);
+    ck_assert_int_eq(px_reclaim_tmpdir(&sweep, ".", &totals), EINVAL);
+    return px_reclaim_tmpdir(&sweep, top, &totals);
 }
 
 /* Nobody knows whether its processes live, then: only what the server has made is removed. */
@@ -304,13 +305,13 @@ START_TEST(what_stays_is_told_but_not_that_the_journal_does)
     make_file(in("pmix-server.abcdef/own"));
     give(in("pmix-server.abcdef/strange"), STRANGER, 0);
     ck_assert_int_eq(pipe2(ends, O_NONBLOCK), 0);
-    const struct px_sweep s = {.journal = -1,
-                               .node = "node",
-                               .told = tell_path,
-                               .arg = &ends[1],
-                               .keep = &ends[1],
-                               .n_keep = 1};
-    ck_assert_int_eq(px_sweep_remains(&s, dir, -1, true, &totals), 0);
+    const struct px_reclaim s = {.journal = -1,
+                                 .node = "node",
+                                 .told = tell_path,
+                                 .arg = &ends[1],
+                                 .keep = &ends[1],
+                                 .n_keep = 1};
+    ck_assert_int_eq(px_reclaim_server_dir(&s, dir, -1, true, &totals), 0);
     ck_assert_int_gt(read(ends[0], told, sizeof(told) - 1), 0);
     snprintf(expected, sizeof(expected), "%d %s/strange 0\n", PX_RM_FOREIGN, dir);
     ck_assert_ptr_eq(strstr(told, expected), told);
@@ -342,6 +343,6 @@ int main(void)
         {what_stays_is_told_but_not_that_the_journal_does, 1},
     };
 
-    return px_test_run_loops("base/sweep_faults", setup, teardown, tests,
+    return px_test_run_loops("reclaim/reclaim_faults", setup, teardown, tests,
                              PX_COUNT(tests));
 }

@@ -3,8 +3,8 @@
  * and journals that no server has written harm nobody. */
 #include "core/base/attr.h"
 #include "core/base/clock.h"
-#include "core/reclaim/sweep_impl.h"
-#include "sweep_fixture.h"
+#include "core/reclaim/reclaim_impl.h"
+#include "reclaim_fixture.h"
 #include "seccomp.h"
 
 #include <errno.h>
@@ -33,9 +33,10 @@ static void teardown(void)
 
 static int sweep(uint64_t scope)
 {
-    const struct px_sweep s = {.journal = journal, .node = "node", .timeout_ms = 20000};
+    const struct px_reclaim s = {
+        .journal = journal, .node = "node", .timeout_ms = 20000};
 
-    return px_sweep_scope(&s, scope, &totals);
+    return px_reclaim_scope(&s, scope, &totals);
 }
 
 static void end_slot(uint64_t scope, uint32_t slot)
@@ -252,7 +253,7 @@ static void on_told(void *arg, const char *path, enum px_rm_why why, int errnum)
 START_TEST(who_is_not_root_refuses_what_is_not_his)
 {
     struct told told = {0};
-    const struct px_sweep s = {.journal = journal, .told = on_told, .arg = &told};
+    const struct px_reclaim s = {.journal = journal, .told = on_told, .arg = &told};
 
     uid_t his = geteuid() == STRANGER ? OTHER_STRANGER + 1 : STRANGER;
 
@@ -264,7 +265,7 @@ START_TEST(who_is_not_root_refuses_what_is_not_his)
         ck_assert_int_eq(setresgid(OTHER_STRANGER, OTHER_STRANGER, OTHER_STRANGER), 0);
         ck_assert_int_eq(setresuid(OTHER_STRANGER, OTHER_STRANGER, OTHER_STRANGER), 0);
     }
-    ck_assert_int_eq(px_sweep_scope(&s, 1, &totals), 0);
+    ck_assert_int_eq(px_reclaim_scope(&s, 1, &totals), 0);
     ck_assert_uint_ge(totals.failed, 2);
     ck_assert_uint_ge(told.n, 2);
     ck_assert_int_eq(told.why, PX_RM_REFUSED);
@@ -314,7 +315,7 @@ static void stop_walking(void *arg, const char *path, enum px_rm_why why, int er
 
 START_TEST(a_walk_that_does_not_end_is_ended)
 {
-    const struct px_sweep s = {
+    const struct px_reclaim s = {
         .journal = journal, .told = stop_walking, .timeout_ms = 200};
     static const unsigned denied[] = {SYS_getcpu, SYS_pidfd_open};
 
@@ -327,7 +328,7 @@ START_TEST(a_walk_that_does_not_end_is_ended)
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
     if (child == 0) { /* what cannot be removed is told here, too */
-        int errnum = px_sweep_scope(&s, 1, &totals);
+        int errnum = px_reclaim_scope(&s, 1, &totals);
         _exit(errnum);
     }
     int status;
@@ -358,7 +359,7 @@ static void wait_for_freedom(void *arg, const char *path, enum px_rm_why why,
 
 START_TEST(what_landlock_makes_too_slow_is_done_without)
 {
-    const struct px_sweep s = {
+    const struct px_reclaim s = {
         .journal = journal, .told = wait_for_freedom, .timeout_ms = 20000};
 
     PX_TEST_NEEDS(syscall(SYS_landlock_create_ruleset, NULL, 0, 1) > 0, "Landlock");
@@ -368,7 +369,7 @@ START_TEST(what_landlock_makes_too_slow_is_done_without)
     make_file(in("a/tree/kept"));
     append_item(journal, 1, 0, PX_RM_DIR, PX_RM_RECURSE, in("a/tree"));
     append_item(journal, 1, 1, PX_RM_KEEP, 0, in("a/tree/kept"));
-    ck_assert_int_eq(px_sweep_scope(&s, 1, &totals), 0);
+    ck_assert_int_eq(px_reclaim_scope(&s, 1, &totals), 0);
     ck_assert(!is_there(in("outside")));
     ck_assert_uint_eq(totals.kept, 1);
     ck_assert_uint_eq(totals.failed, 0);
@@ -400,11 +401,11 @@ END_TEST
 
 START_TEST(what_is_no_file_is_no_journal)
 {
-    const struct px_sweep s = {.journal = open(top, O_RDONLY | O_CLOEXEC)};
-    const struct px_sweep closed = {.journal = -1};
+    const struct px_reclaim s = {.journal = open(top, O_RDONLY | O_CLOEXEC)};
+    const struct px_reclaim closed = {.journal = -1};
 
-    ck_assert_int_eq(px_sweep_scope(&s, 1, &totals), EPERM);
-    ck_assert_int_eq(px_sweep_scope(&closed, 1, &totals), EBADF);
+    ck_assert_int_eq(px_reclaim_scope(&s, 1, &totals), EPERM);
+    ck_assert_int_eq(px_reclaim_scope(&closed, 1, &totals), EBADF);
     close(s.journal);
 }
 END_TEST
@@ -433,11 +434,11 @@ START_TEST(a_journal_that_changes_while_it_is_read_harms_nobody)
         }
     }
     for (int i = 0; i < 300; i++) {
-        const struct px_sweep s = {.journal = journal};
-        struct px_sweep_view view;
+        const struct px_reclaim s = {.journal = journal};
+        struct px_journal_view view;
 
-        ck_assert_int_eq(px_sweep_view_load(s.journal, NULL, &view), 0);
-        px_sweep_view_unload(&view);
+        ck_assert_int_eq(px_journal_view_load(s.journal, NULL, &view), 0);
+        px_journal_view_unload(&view);
     }
     kill(child, SIGKILL);
     ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -520,5 +521,6 @@ int main(void)
         {without_memory_it_is_an_errno, 1},
     };
 
-    return px_test_run_loops("base/sweep", setup, teardown, tests, PX_COUNT(tests));
+    return px_test_run_loops("reclaim/reclaim", setup, teardown, tests,
+                             PX_COUNT(tests));
 }

@@ -3,7 +3,7 @@
  * and what only looks like one stays as it is. */
 #include "core/base/attr.h"
 #include "seccomp.h"
-#include "sweep_server.h"
+#include "server_fixture.h"
 
 #include <errno.h>
 #include <sys/file.h>
@@ -21,7 +21,7 @@ START_TEST(a_folder_that_is_locked_is_left_alone)
     ck_assert_int_eq(remains(true), EBUSY);
     ck_assert_int_eq(remains(false), EBUSY);
     ck_assert(is_there(in("a")) && is_there(in("pmix-server.abcdef/socket")));
-    ck_assert_int_eq(px_sweep_remains(&sweep, dir, lock, true, &totals), 0);
+    ck_assert_int_eq(px_reclaim_server_dir(&sweep, dir, lock, true, &totals), 0);
     ck_assert(!is_there(dir) && !is_there(in("a")));
     close(lock);
 }
@@ -33,11 +33,11 @@ START_TEST(a_descriptor_without_the_lock_is_of_no_use)
     int other = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     ck_assert_int_eq(flock(lock, LOCK_EX), 0);
-    ck_assert_int_eq(px_sweep_remains(&sweep, dir, other, true, &totals), EBUSY);
+    ck_assert_int_eq(px_reclaim_server_dir(&sweep, dir, other, true, &totals), EBUSY);
     ck_assert(is_there(dir));
     close(other);
     other = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* 0755 */
-    ck_assert_int_eq(px_sweep_remains(&sweep, dir, other, true, &totals), EPERM);
+    ck_assert_int_eq(px_reclaim_server_dir(&sweep, dir, other, true, &totals), EPERM);
     ck_assert(is_there(dir));
     close(other);
     close(lock);
@@ -59,7 +59,7 @@ START_TEST(a_folder_that_was_moved_is_found_by_its_descriptor)
     }
     if (_i == 2)
         ck_assert_int_eq(symlink("/etc", dir), 0);
-    ck_assert_int_eq(px_sweep_remains(&sweep, dir, lock, true, &totals), 0);
+    ck_assert_int_eq(px_reclaim_server_dir(&sweep, dir, lock, true, &totals), 0);
     ck_assert(!is_there(in("a")) && !is_there(in("contact")));
     ck_assert(!is_there(in("elsewhere")));
     ck_assert_int_eq(is_there(in("pmix-server.abcdef/canary")), _i == 0);
@@ -71,7 +71,8 @@ END_TEST
 /* As those do who tidy up in /tmp. */
 START_TEST(a_folder_that_was_removed_does_not_keep_the_rest)
 {
-    const struct px_sweep s = {.journal = journal, .node = "node", .timeout_ms = 20000};
+    const struct px_reclaim s = {
+        .journal = journal, .node = "node", .timeout_ms = 20000};
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     ck_assert_int_eq(flock(lock, LOCK_EX), 0);
@@ -80,7 +81,7 @@ START_TEST(a_folder_that_was_removed_does_not_keep_the_rest)
     ck_assert_int_eq(unlink(in("pmix-server.abcdef/journal")), 0);
     if (_i)
         ck_assert_int_eq(rmdir(dir), 0);
-    ck_assert_int_eq(px_sweep_remains(&s, dir, lock, true, &totals), 0);
+    ck_assert_int_eq(px_reclaim_server_dir(&s, dir, lock, true, &totals), 0);
     ck_assert(!is_there(in("a")) && !is_there(in("contact")) && !is_there(dir));
     close(lock);
 }
@@ -131,7 +132,7 @@ START_TEST(whoever_has_the_descriptor_of_such_a_server_knows_that_it_is_over)
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(px_sweep_remains(&sweep, dir, fd, true, &totals), 0);
+    ck_assert_int_eq(px_reclaim_server_dir(&sweep, dir, fd, true, &totals), 0);
     ck_assert(!is_there(dir));
     ck_assert_int_eq(end(pid), 0);
     close(fd);
@@ -183,9 +184,9 @@ START_TEST(a_folder_of_another_name_is_not_ours)
     ck_assert_int_eq(rename(dir, in("pmix-serves.abcdef")), 0);
     strcpy(dir, in("pmix-serves.abcdef"));
     spared(EPERM);
-    ck_assert_int_eq(px_sweep_remains(&sweep, "/", -1, true, &totals), EPERM);
-    ck_assert_int_eq(px_sweep_remains(&sweep, "pmix-server.abcdef", -1, true, &totals),
-                     EPERM);
+    ck_assert_int_eq(px_reclaim_server_dir(&sweep, "/", -1, true, &totals), EPERM);
+    ck_assert_int_eq(
+        px_reclaim_server_dir(&sweep, "pmix-server.abcdef", -1, true, &totals), EPERM);
 }
 END_TEST
 
@@ -290,14 +291,14 @@ START_TEST(reclaim_finishes_what_dead_servers_left_and_spares_the_rest)
     ck_assert_int_eq(mkdir(in("pmix-server.bare"), 0700), 0);
     ck_assert_int_eq(symlink(top, in("link")), 0);
     /* the administrator may name the folder by a link */
-    ck_assert_int_eq(px_sweep_reclaim(&sweep, in("link"), &totals), 0);
+    ck_assert_int_eq(px_reclaim_tmpdir(&sweep, in("link"), &totals), 0);
     ck_assert(!is_there(in("pmix-server.abcdef")) && !is_there(in("file")));
     ck_assert(!is_there(in("pmix-server.bare")));
     ck_assert(is_there(in("pmix-server.live/journal")));
     ck_assert(is_there(in("pmix-server.open")) && is_there(in("pmix-other")) &&
               is_there(in("pmix-server.file")));
     close(lock);
-    ck_assert_int_eq(px_sweep_reclaim(&sweep, top, &totals), 0);
+    ck_assert_int_eq(px_reclaim_tmpdir(&sweep, top, &totals), 0);
     ck_assert(!is_there(in("pmix-server.live")));
 }
 END_TEST
@@ -308,7 +309,7 @@ START_TEST(reclaim_of_many_finds_them_all)
 
     for (int i = 0; i < N; i++)
         ck_assert_int_eq(mkdir(in("pmix-server.%060d", i), 0700), 0);
-    ck_assert_int_eq(px_sweep_reclaim(&sweep, top, &totals), 0);
+    ck_assert_int_eq(px_reclaim_tmpdir(&sweep, top, &totals), 0);
     ck_assert_uint_eq(totals.dirs, N + 1);
     ck_assert_int_eq(rmdir(top), 0);
     ck_assert_int_eq(mkdir(top, 0755), 0);
@@ -317,9 +318,9 @@ END_TEST
 
 START_TEST(reclaim_where_nothing_is_finds_nothing)
 {
-    ck_assert_int_eq(px_sweep_reclaim(&sweep, in("none"), &totals), 0);
+    ck_assert_int_eq(px_reclaim_tmpdir(&sweep, in("none"), &totals), 0);
     make_file(in("file"));
-    ck_assert_int_eq(px_sweep_reclaim(&sweep, in("file"), &totals), ENOTDIR);
+    ck_assert_int_eq(px_reclaim_tmpdir(&sweep, in("file"), &totals), ENOTDIR);
 }
 END_TEST
 
@@ -346,6 +347,6 @@ int main(void)
         {reclaim_where_nothing_is_finds_nothing, 1},
     };
 
-    return px_test_run_loops("base/sweep_folder", setup, teardown, tests,
+    return px_test_run_loops("reclaim/server_folder", setup, teardown, tests,
                              PX_COUNT(tests));
 }

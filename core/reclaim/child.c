@@ -2,7 +2,7 @@
 /* Making a process that the host does not meet, and making it a user who cannot come back. The ids
  * are set by system calls: the C library would first ask the threads of the process that has been
  * copied, which are not here, and take locks that nobody here will ever let go of. */
-#include "core/reclaim/sweep.h"
+#include "core/reclaim/reclaim.h"
 
 #include "core/base/fd.h"
 
@@ -50,7 +50,7 @@ static pid_t clone_quietly(void)
     return (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
 }
 
-pid_t px_sweep_fork(void)
+pid_t px_reclaim_fork(void)
 {
     sigset_t all, was;
 
@@ -118,7 +118,7 @@ static void null_streams(const int *keep, size_t n)
         close(null);
 }
 
-void px_sweep_detach(const char *name, const int *keep, size_t n)
+void px_reclaim_detach(const char *name, const int *keep, size_t n)
 {
     default_signals();
     setsid();
@@ -178,7 +178,7 @@ static void drop_capabilities(void)
         must(!left[i].effective && !left[i].permitted && !left[i].inheritable);
 }
 
-void px_sweep_become(uid_t uid, gid_t gid)
+void px_drop_privileges(uid_t uid, gid_t gid)
 {
     const uid_t same_uid = (uid_t)-1;
     const gid_t same_gid = (gid_t)-1;

@@ -2,8 +2,8 @@
 /* Doing what a journal says, in processes of their own: per user a child that becomes that user
  * before it touches a path, and walks (rmtree.h). Shared by the components of pcleanup. For
  * processes made by a bare clone: no malloc, no stdio, no locks. Blocks. */
-#ifndef PX_RECLAIM_SWEEP_H
-#define PX_RECLAIM_SWEEP_H
+#ifndef PX_RECLAIM_RECLAIM_H
+#define PX_RECLAIM_RECLAIM_H
 
 #include "core/reclaim/journal.h"
 #include "core/reclaim/rmtree.h"
@@ -14,32 +14,32 @@
  * waitpid(pid, ..., __WALL) sees it: hosts that reap whatever ends do not meet it. In the child
  * all signals are blocked, and only async-signal-safe functions may be called; nothing of the C
  * library that sets ids, which would look for the threads of the parent. -1 and errno. */
-pid_t px_sweep_fork(void);
+pid_t px_reclaim_fork(void);
 
 /* In a child: all signals blocked and with their defaults, own session, "/" as folder, umask 077,
  * descriptors closed but those in keep[0..n) (sorted), 0-2 on /dev/null (each stays if keep has it),
  * named name, not dumpable. */
-void px_sweep_detach(const char *name, const int *keep, size_t n);
+void px_reclaim_detach(const char *name, const int *keep, size_t n);
 
 /* For good: groups, gid, uid, no capabilities (unless uid is root's), no new privileges. The ids are left
  * alone if it is that user already and, for root, that group. Ends the process if any step fails or
  * could be undone. */
-void px_sweep_become(uid_t uid, gid_t gid);
+void px_drop_privileges(uid_t uid, gid_t gid);
 /* After that, where the kernel has Landlock: from now on this process may change nothing in the file
  * system but remove beneath the folders in which the items stand; with NULL, remove anywhere. Ends the
  * process if it cannot be told whether that holds. False if there is no Landlock. */
-bool px_sweep_confine(const struct px_rm_item *items, size_t n);
+bool px_reclaim_confine(const struct px_rm_item *items, size_t n);
 
 /* A descriptor that is readable when the process has ended, whoever it is; -1. */
-int px_sweep_pidfd_open(int64_t pid);
+int px_reclaim_pidfd_open(int64_t pid);
 /* The same of the process with that start time; -1 also if it has ended. */
-int px_sweep_pidfd(int64_t pid, uint64_t start);
+int px_reclaim_pidfd(int64_t pid, uint64_t start);
 
 /* Ends the process that r is about (PROC with END) and its process group, which may be without it by now,
  * if they are still those. */
-void px_sweep_kill(const struct px_journal_record *r);
+void px_reclaim_kill(const struct px_journal_record *r);
 
-struct px_sweep {
+struct px_reclaim {
     int journal;      /* descriptor, open for reading */
     const char *node; /* this node's name */
     px_rm_told_fn
@@ -55,8 +55,8 @@ struct px_sweep {
 /* Removes what stands in the scope, as those it belongs to, and waits for that. Adds to *totals; what a
  * child that was killed has left counts as failed. A process that is not root's refuses what is not
  * its user's. 0 or an errno. */
-int px_sweep_scope(const struct px_sweep *s, uint64_t scope,
-                   struct px_rm_totals *totals);
+int px_reclaim_scope(const struct px_reclaim *s, uint64_t scope,
+                     struct px_rm_totals *totals);
 
 /* What is left to do of a server that is no more; dir is its folder, by path, and gone afterwards
  * unless something in it has to stay. Kills what should have ended with it (PX_JOURNAL_END). Then, as
@@ -72,17 +72,17 @@ int px_sweep_scope(const struct px_sweep *s, uint64_t scope,
  * 0 (also if dir is not there); EBUSY (the lock, or processes that live); EPERM (not a folder or a journal of
  * ours: name, owner, mode 0700 and 0600), or another errno. May be killed anywhere: whoever calls it next
  * does the rest. */
-int px_sweep_remains(const struct px_sweep *s, const char *dir, int locked, bool wait,
-                     struct px_rm_totals *totals);
+int px_reclaim_server_dir(const struct px_reclaim *s, const char *dir, int locked,
+                          bool wait, struct px_rm_totals *totals);
 
 /* Whether only this node has the file system; then its locks tell of every server, and what is removed
  * while somebody has it open is gone. */
-bool px_sweep_is_local(int fd);
+bool px_reclaim_is_local(int fd);
 
-/* Calls px_sweep_remains without waiting for each folder PX_JOURNAL_DIR* of this user in tmpdir that
+/* Calls px_reclaim_server_dir without waiting for each folder PX_JOURNAL_DIR* of this user in tmpdir that
  * nobody holds the lock of; s->journal is not used. 0 also if some are left to others or for later, else
  * the first errno. */
-int px_sweep_reclaim(const struct px_sweep *s, const char *tmpdir,
-                     struct px_rm_totals *totals);
+int px_reclaim_tmpdir(const struct px_reclaim *s, const char *tmpdir,
+                      struct px_rm_totals *totals);
 
 #endif

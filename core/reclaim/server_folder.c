@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The private folder of a server that is no more: whether it is one of ours, and whether its server
  * is really gone. Where many may make folders, anybody can make one that looks like it. */
-#include "core/reclaim/sweep_impl.h"
+#include "core/reclaim/reclaim_impl.h"
 
 #include "core/base/attr.h"
 #include "core/base/fd.h"
@@ -25,7 +25,7 @@ static bool is_named(const char *path)
 }
 
 /* What is not among them may be a file system that other nodes have mounted, too. */
-bool px_sweep_is_local(int fd)
+bool px_reclaim_is_local(int fd)
 {
     static const uint32_t local[] = {
         0xEF53,     /* ext */
@@ -74,7 +74,7 @@ static bool is_ours(const struct stat *st)
            (st->st_mode & PERMISSIONS) == PRIVATE;
 }
 
-static int open_from(struct px_sweep_folder *f, int at)
+static int open_from(struct px_server_folder *f, int at)
 {
     if (fstat(at, &f->st) < 0)
         return errno;
@@ -84,7 +84,7 @@ static int open_from(struct px_sweep_folder *f, int at)
     return f->fd < 0 ? errno : 0;
 }
 
-static int open_by_path(struct px_sweep_folder *f)
+static int open_by_path(struct px_server_folder *f)
 {
     struct px_rm_sys sys = {0};
 
@@ -97,12 +97,12 @@ static int open_by_path(struct px_sweep_folder *f)
     if (errnum)
         return errnum;
     f->is_found = true;
-    f->is_shared = !px_sweep_is_local(f->fd);
+    f->is_shared = !px_reclaim_is_local(f->fd);
     return lock(f->fd, &f->unlocked);
 }
 
 /* Its path may lead elsewhere by now, or nowhere: where others may rename what is ours. */
-static int open_locked(struct px_sweep_folder *f, int locked)
+static int open_locked(struct px_server_folder *f, int locked)
 {
     struct px_rm_sys sys = {0};
     struct stat there;
@@ -123,7 +123,7 @@ static int open_locked(struct px_sweep_folder *f, int locked)
     return 0;
 }
 
-static int open_journal(struct px_sweep_folder *f)
+static int open_journal(struct px_server_folder *f)
 {
     struct stat st;
     PX_AUTOCLOSE int fd = openat(f->fd, PX_JOURNAL_NAME,
@@ -145,10 +145,10 @@ static int open_journal(struct px_sweep_folder *f)
     return 0;
 }
 
-int px_sweep_folder_open(struct px_sweep_folder *f, const struct px_sweep *s,
-                         const char *path, int locked)
+int px_server_folder_open(struct px_server_folder *f, const struct px_reclaim *s,
+                          const char *path, int locked)
 {
-    *f = (struct px_sweep_folder){.fd = -1, .journal = -1};
+    *f = (struct px_server_folder){.fd = -1, .journal = -1};
     if (px_rm_path_check(path, f->path))
         return EPERM;
     int errnum = locked < 0 ? open_by_path(f) : open_locked(f, locked);
@@ -159,7 +159,7 @@ int px_sweep_folder_open(struct px_sweep_folder *f, const struct px_sweep *s,
     return errnum;
 }
 
-void px_sweep_folder_close(struct px_sweep_folder *f)
+void px_server_folder_close(struct px_server_folder *f)
 {
     if (f->journal >= 0)
         close(f->journal);
@@ -171,7 +171,7 @@ void px_sweep_folder_close(struct px_sweep_folder *f)
 /* ---- all of them ------------------------------------------------------------------ */
 
 struct reclaim {
-    const struct px_sweep *sweep;
+    const struct px_reclaim *sweep;
     char path[PX_RM_MAX_PATH + 1]; /* tmpdir, and behind it room for a name */
     size_t n;
     struct px_rm_totals *totals;
@@ -186,14 +186,14 @@ static bool reclaim_one(void *arg, const char *name)
     if (!px_str_starts(name, PX_JOURNAL_DIR) ||
         !px_str_copy(r->path + r->n, sizeof(r->path) - r->n, name))
         return true;
-    int errnum = px_sweep_remains(r->sweep, r->path, -1, false, r->totals);
+    int errnum = px_reclaim_server_dir(r->sweep, r->path, -1, false, r->totals);
     if (errnum && errnum != EBUSY && errnum != EPERM && !r->errnum)
         r->errnum = errnum;
     return true;
 }
 
-int px_sweep_reclaim(const struct px_sweep *s, const char *tmpdir,
-                     struct px_rm_totals *totals)
+int px_reclaim_tmpdir(const struct px_reclaim *s, const char *tmpdir,
+                      struct px_rm_totals *totals)
 {
     struct reclaim r = {.sweep = s, .totals = totals};
     PX_AUTOCLOSE int fd = open(tmpdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

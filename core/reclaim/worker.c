@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Workers and the jobs they do. What runs in a worker is async-signal-safe. */
-#include "core/reclaim/sweep_work.h"
+#include "core/reclaim/worker.h"
 
 #include "core/base/clock.h"
 #include "core/base/err.h"
@@ -22,11 +22,11 @@ enum {
     NAP_US = 500,
 };
 
-#define NEWS_B offsetof(struct px_sweep_news, line) /* without a line */
+#define NEWS_B offsetof(struct px_worker_msg, line) /* without a line */
 
 /* ---- news ------------------------------------------------------------------------ */
 
-int px_sweep_socket(int ends[2])
+int px_worker_socket(int ends[2])
 {
     int made[2];
     int errnum = 0;
@@ -55,7 +55,7 @@ int px_sweep_socket(int ends[2])
     return 0;
 }
 
-static bool send_news(int fd, const struct px_sweep_news *news, size_t size, int flags)
+static bool send_news(int fd, const struct px_worker_msg *news, size_t size, int flags)
 {
     ssize_t n;
 
@@ -65,9 +65,9 @@ static bool send_news(int fd, const struct px_sweep_news *news, size_t size, int
     return n == (ssize_t)size;
 }
 
-bool px_sweep_send_ended(int fd, const struct px_sweep_job *job, int flags)
+bool px_worker_send_ended(int fd, const struct px_reclaim_job *job, int flags)
 {
-    const struct px_sweep_news news = {.type = PX_SWEEP_ENDED,
+    const struct px_worker_msg news = {.type = PX_WORKER_ENDED,
                                        .errnum = job->errnum,
                                        .id = job->id,
                                        .totals = job->totals};
@@ -75,23 +75,23 @@ bool px_sweep_send_ended(int fd, const struct px_sweep_job *job, int flags)
     return send_news(fd, &news, NEWS_B, flags);
 }
 
-static bool is_good(const struct px_sweep_news *news, size_t size)
+static bool is_good(const struct px_worker_msg *news, size_t size)
 {
     if (size < NEWS_B)
         return false;
-    if (news->type == PX_SWEEP_ENDED)
+    if (news->type == PX_WORKER_ENDED)
         return size == NEWS_B;
-    return news->type == PX_SWEEP_LINE && size > NEWS_B &&
+    return news->type == PX_WORKER_LINE && size > NEWS_B &&
            news->line[size - NEWS_B - 1] == '\0';
 }
 
-bool px_sweep_is_passing(int errnum)
+bool px_worker_is_transient(int errnum)
 {
     return errnum == EINTR || errnum == EAGAIN || errnum == EWOULDBLOCK ||
            errnum == ENOMEM || errnum == ENOBUFS;
 }
 
-int px_sweep_read(int fd, struct px_sweep_news *news)
+int px_worker_read(int fd, struct px_worker_msg *news)
 {
     for (;;) {
         ssize_t n = recv(fd, news, sizeof(*news), MSG_DONTWAIT);
@@ -101,7 +101,7 @@ int px_sweep_read(int fd, struct px_sweep_news *news)
         if (n == 0)
             return -1;
         if (n < 0 && errno != EINTR)
-            return px_sweep_is_passing(errno) ? 0 : -1;
+            return px_worker_is_transient(errno) ? 0 : -1;
     }
 }
 
@@ -138,7 +138,7 @@ static const char *reason(enum px_rm_why why, int errnum)
 /* Cuts what is too long, and leaves room for what follows. */
 static size_t append(char *line, size_t at, const char *text, size_t room)
 {
-    for (; *text && at < PX_SWEEP_LINE_B - 1 - room; text++) {
+    for (; *text && at < PX_WORKER_LINE_B - 1 - room; text++) {
         unsigned char c = (unsigned char)*text;
         line[at++] = c < ' ' || c == 0x7f ? '?' : (char)c;
     }
@@ -146,27 +146,27 @@ static size_t append(char *line, size_t at, const char *text, size_t room)
 }
 
 /* Whoever reads descriptor 2 may have stopped: he is waited for once. */
-static bool write_line(const struct px_sweep_news *news, size_t len)
+static bool write_line(const struct px_worker_msg *news, size_t len)
 {
-    struct pollfd wanted = {.fd = PX_SWEEP_TELL_FD, .events = POLLOUT};
+    struct pollfd wanted = {.fd = PX_WORKER_REPORT_FD, .events = POLLOUT};
 
     if (poll(&wanted, 1, TELL_MS) <= 0)
         return false;
-    if (send_news(PX_SWEEP_TELL_FD, news, NEWS_B + len + 1, MSG_DONTWAIT))
+    if (send_news(PX_WORKER_REPORT_FD, news, NEWS_B + len + 1, MSG_DONTWAIT))
         return true;
     if (errno != ENOTSOCK)
         return errno == EPIPE || errno == ECONNRESET; /* nobody to wait for */
-    char text[PX_SWEEP_LINE_B];
+    char text[PX_WORKER_LINE_B];
     memcpy(text, news->line, len);
     text[len] = '\n';
-    return write(PX_SWEEP_TELL_FD, text, len + 1) == (ssize_t)len + 1;
+    return write(PX_WORKER_REPORT_FD, text, len + 1) == (ssize_t)len + 1;
 }
 
-void px_sweep_tell(void *arg, const char *path, enum px_rm_why why, int errnum)
+void px_worker_report(void *arg, const char *path, enum px_rm_why why, int errnum)
 {
     enum { REASON_B = 128 };
-    struct px_sweep_teller *teller = arg;
-    struct px_sweep_news news = {.type = PX_SWEEP_LINE};
+    struct px_worker_reporter *teller = arg;
+    struct px_worker_msg news = {.type = PX_WORKER_LINE};
     const char *text = reason(why, errnum);
     int was = errno;
 
@@ -190,13 +190,13 @@ static void bind_to(pid_t parent)
         _exit(EXIT_FAILURE);
 }
 
-static PX_NORETURN void work(const struct px_sweep *s, const struct px_sweep_job *job,
-                             int news, pid_t parent)
+static PX_NORETURN void work(const struct px_reclaim *s,
+                             const struct px_reclaim_job *job, int news, pid_t parent)
 {
-    static const int tell_fd = PX_SWEEP_TELL_FD;
-    struct px_sweep_teller teller = {0};
-    struct px_sweep mine = *s;
-    struct px_sweep_job result = *job;
+    static const int tell_fd = PX_WORKER_REPORT_FD;
+    struct px_worker_reporter teller = {0};
+    struct px_reclaim mine = *s;
+    struct px_reclaim_job result = *job;
     int keep[] = {news, mine.journal};
     size_t n_keep = mine.journal >= 0 && !job->tmpdir ? 2 : 1;
 
@@ -204,39 +204,39 @@ static PX_NORETURN void work(const struct px_sweep *s, const struct px_sweep_job
         keep[0] = mine.journal;
         keep[1] = news;
     }
-    px_sweep_detach("tenon-sweep", keep, n_keep);
+    px_reclaim_detach("tenon-sweep", keep, n_keep);
     if (parent)
         bind_to(parent);
-    if (mine.told && dup2(news, PX_SWEEP_TELL_FD) < 0)
+    if (mine.told && dup2(news, PX_WORKER_REPORT_FD) < 0)
         mine.told = NULL;
     mine.arg = &teller;
     mine.keep = &tell_fd;
     mine.n_keep = mine.told ? 1 : 0;
     result.totals = (struct px_rm_totals){0};
-    result.errnum = job->tmpdir ? px_sweep_reclaim(&mine, job->tmpdir, &result.totals)
-                                : px_sweep_scope(&mine, job->scope, &result.totals);
-    _exit(!px_sweep_send_ended(news, &result, 0));
+    result.errnum = job->tmpdir ? px_reclaim_tmpdir(&mine, job->tmpdir, &result.totals)
+                                : px_reclaim_scope(&mine, job->scope, &result.totals);
+    _exit(!px_worker_send_ended(news, &result, 0));
 }
 
-pid_t px_sweep_worker(const struct px_sweep *s, const struct px_sweep_job *job,
+pid_t px_worker_start(const struct px_reclaim *s, const struct px_reclaim_job *job,
                       int news, bool bound)
 {
     const pid_t parent = bound ? getpid() : 0;
-    pid_t pid = px_sweep_fork();
+    pid_t pid = px_reclaim_fork();
 
     if (pid == 0)
         work(s, job, news, parent);
     return pid;
 }
 
-pmix_status_t px_sweep_status(int errnum)
+pmix_status_t px_reclaim_status(int errnum)
 {
     if (errnum == EAGAIN)
         return PMIX_ERR_OUT_OF_RESOURCE;
     return errnum ? px_status_of_errno(errnum) : PMIX_SUCCESS;
 }
 
-bool px_sweep_reap(pid_t pid, int *status)
+bool px_reclaim_reap(pid_t pid, int *status)
 {
     pid_t r;
 
@@ -247,13 +247,13 @@ bool px_sweep_reap(pid_t pid, int *status)
     return r != 0;
 }
 
-bool px_sweep_reap_within(pid_t pid, uint64_t ms)
+bool px_reclaim_reap_within(pid_t pid, uint64_t ms)
 {
     const uint64_t deadline_ms = px_clock_ms() + ms;
     const struct timespec nap = {.tv_nsec = NAP_US * 1000L};
     int status;
 
-    while (!px_sweep_reap(pid, &status)) {
+    while (!px_reclaim_reap(pid, &status)) {
         if (px_clock_ms() >= deadline_ms)
             return false;
         nanosleep(&nap, NULL);
@@ -263,7 +263,7 @@ bool px_sweep_reap_within(pid_t pid, uint64_t ms)
 
 /* The group has its number for as long as the child is not reaped: that it has ended has to be
  * known before. */
-bool px_sweep_reap_worker(pid_t pid, int *status)
+bool px_worker_reap(pid_t pid, int *status)
 {
     siginfo_t info = {0};
     int r;
@@ -275,20 +275,20 @@ bool px_sweep_reap_worker(pid_t pid, int *status)
         return false;
     if (r == 0)
         kill(-pid, SIGKILL);
-    return px_sweep_reap(pid, status);
+    return px_reclaim_reap(pid, status);
 }
 
 /* A process with a signal to kill it pending makes no children, so that those it has are in its group. */
-void px_sweep_stop(pid_t pid)
+void px_worker_stop(pid_t pid)
 {
     kill(pid, SIGKILL);
     kill(-pid, SIGKILL);
-    (void)px_sweep_reap_within(pid, STOP_MS);
+    (void)px_reclaim_reap_within(pid, STOP_MS);
 }
 
 /* ---- jobs ------------------------------------------------------------------------ */
 
-void px_sweep_queue_init(struct px_sweep_queue *q)
+void px_reclaim_queue_init(struct px_reclaim_queue *q)
 {
     q->last_id = 0;
     q->n_active = 0;
@@ -297,7 +297,7 @@ void px_sweep_queue_init(struct px_sweep_queue *q)
     px_list_init(&q->ended);
 }
 
-void px_sweep_job_free(struct px_sweep_job *job)
+void px_reclaim_job_free(struct px_reclaim_job *job)
 {
     if (job)
         free(job->tmpdir);
@@ -306,13 +306,13 @@ void px_sweep_job_free(struct px_sweep_job *job)
 
 static void clear(struct px_list *list)
 {
-    PX_LIST_EACH (list, struct px_sweep_job, job, link) {
+    PX_LIST_EACH (list, struct px_reclaim_job, job, link) {
         px_list_remove(&job->link);
-        px_sweep_job_free(job);
+        px_reclaim_job_free(job);
     }
 }
 
-void px_sweep_queue_fini(struct px_sweep_queue *q)
+void px_reclaim_queue_fini(struct px_reclaim_queue *q)
 {
     clear(&q->waiting);
     clear(&q->active);
@@ -320,11 +320,11 @@ void px_sweep_queue_fini(struct px_sweep_queue *q)
     q->n_active = 0;
 }
 
-struct px_sweep_job *px_sweep_queue_add(struct px_sweep_queue *q, uint64_t scope,
-                                        const char *tmpdir, void (*done)(void),
-                                        void *arg)
+struct px_reclaim_job *px_reclaim_queue_add(struct px_reclaim_queue *q, uint64_t scope,
+                                            const char *tmpdir, void (*done)(void),
+                                            void *arg)
 {
-    struct px_sweep_job *job = calloc(1, sizeof(*job));
+    struct px_reclaim_job *job = calloc(1, sizeof(*job));
 
     if (!job)
         return NULL;
@@ -341,21 +341,21 @@ struct px_sweep_job *px_sweep_queue_add(struct px_sweep_queue *q, uint64_t scope
     return job;
 }
 
-struct px_sweep_job *px_sweep_queue_next(const struct px_sweep_queue *q)
+struct px_reclaim_job *px_reclaim_queue_next(const struct px_reclaim_queue *q)
 {
-    if (px_list_empty(&q->waiting) || q->n_active >= PX_SWEEP_AT_ONCE)
+    if (px_list_empty(&q->waiting) || q->n_active >= PX_RECLAIM_AT_ONCE)
         return NULL;
-    return PX_CONTAINER_OF(q->waiting.next, struct px_sweep_job, link);
+    return PX_CONTAINER_OF(q->waiting.next, struct px_reclaim_job, link);
 }
 
-void px_sweep_queue_activate(struct px_sweep_queue *q, struct px_sweep_job *job)
+void px_reclaim_queue_activate(struct px_reclaim_queue *q, struct px_reclaim_job *job)
 {
     px_list_remove(&job->link);
     px_list_append(&q->active, &job->link);
     q->n_active++;
 }
 
-void px_sweep_queue_again(struct px_sweep_queue *q)
+void px_reclaim_queue_again(struct px_reclaim_queue *q)
 {
     while (!px_list_empty(&q->active)) {
         struct px_list *last = q->active.prev;
@@ -365,56 +365,57 @@ void px_sweep_queue_again(struct px_sweep_queue *q)
     q->n_active = 0;
 }
 
-struct px_sweep_job *px_sweep_queue_find(const struct px_sweep_queue *q, uint64_t id)
+struct px_reclaim_job *px_reclaim_queue_find(const struct px_reclaim_queue *q,
+                                             uint64_t id)
 {
-    PX_LIST_EACH (&q->active, struct px_sweep_job, job, link) {
+    PX_LIST_EACH (&q->active, struct px_reclaim_job, job, link) {
         if (job->id == id)
             return job;
     }
     return NULL;
 }
 
-static void end(struct px_sweep_queue *q, struct px_sweep_job *job, int errnum)
+static void end(struct px_reclaim_queue *q, struct px_reclaim_job *job, int errnum)
 {
     px_list_remove(&job->link);
     px_list_append(&q->ended, &job->link);
     job->errnum = errnum;
 }
 
-void px_sweep_queue_end(struct px_sweep_queue *q, struct px_sweep_job *job, int errnum,
-                        const struct px_rm_totals *totals)
+void px_reclaim_queue_end(struct px_reclaim_queue *q, struct px_reclaim_job *job,
+                          int errnum, const struct px_rm_totals *totals)
 {
-    if (px_sweep_queue_find(q, job->id))
+    if (px_reclaim_queue_find(q, job->id))
         q->n_active--;
     end(q, job, errnum);
     if (totals)
         job->totals = *totals;
 }
 
-void px_sweep_queue_end_all(struct px_sweep_queue *q, int errnum)
+void px_reclaim_queue_end_all(struct px_reclaim_queue *q, int errnum)
 {
-    px_sweep_queue_again(q);
-    PX_LIST_EACH (&q->waiting, struct px_sweep_job, job, link)
+    px_reclaim_queue_again(q);
+    PX_LIST_EACH (&q->waiting, struct px_reclaim_job, job, link)
         end(q, job, errnum);
 }
 
-struct px_sweep_job *px_sweep_queue_take(struct px_sweep_queue *q)
+struct px_reclaim_job *px_reclaim_queue_take(struct px_reclaim_queue *q)
 {
     if (px_list_empty(&q->ended))
         return NULL;
-    struct px_sweep_job *job = PX_CONTAINER_OF(q->ended.next, struct px_sweep_job,
-                                               link);
+    struct px_reclaim_job *job = PX_CONTAINER_OF(q->ended.next, struct px_reclaim_job,
+                                                 link);
     px_list_remove(&job->link);
     return job;
 }
 
-void px_sweep_queue_deliver(struct px_sweep_queue *q,
-                            void (*tell)(const struct px_sweep_job *job))
+void px_reclaim_queue_deliver(struct px_reclaim_queue *q,
+                              void (*tell)(const struct px_reclaim_job *job))
 {
-    struct px_sweep_job *job;
+    struct px_reclaim_job *job;
 
-    while ((job = px_sweep_queue_take(q))) {
+    while ((job = px_reclaim_queue_take(q))) {
         tell(job);
-        px_sweep_job_free(job);
+        px_reclaim_job_free(job);
     }
 }

@@ -2,7 +2,7 @@
 /* Children that nobody meets, and that are a user for good; also where kernel or sandbox do not
  * have what is newest. */
 #include "core/base/attr.h"
-#include "sweep_fixture.h"
+#include "reclaim_fixture.h"
 #include "seccomp.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static int in_child(child_fn fn)
 
     messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 700);
     ck_assert_int_ge(messages, 0);
-    pid_t child = px_sweep_fork();
+    pid_t child = px_reclaim_fork();
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         fn();
@@ -63,7 +63,7 @@ static void nobody_meets_it(void)
 
     ck_assert_int_eq(pipe(ends), 0);
     signal(SIGCHLD, on_signal);
-    pid_t child = px_sweep_fork();
+    pid_t child = px_reclaim_fork();
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         close(ends[1]);
@@ -102,7 +102,7 @@ START_TEST(a_host_that_ignores_sigchld_can_still_be_told)
     int status;
 
     signal(SIGCHLD, SIG_IGN);
-    pid_t child = px_sweep_fork();
+    pid_t child = px_reclaim_fork();
     if (child == 0)
         _exit(9);
     ck_assert_int_eq(waitpid(child, &status, __WALL), child);
@@ -113,7 +113,7 @@ END_TEST
 START_TEST(no_process_left_to_make_is_an_errno)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_clone3, EAGAIN), "seccomp");
-    ck_assert_int_eq(px_sweep_fork(), -1);
+    ck_assert_int_eq(px_reclaim_fork(), -1);
     ck_assert_int_eq(errno, EAGAIN);
     sigset_t now;
     ck_assert_int_eq(sigprocmask(SIG_SETMASK, NULL, &now), 0);
@@ -140,7 +140,7 @@ static void look_detached(void)
     sigset_t mask;
     struct sigaction action;
 
-    px_sweep_detach("a-name", keep, 2);
+    px_reclaim_detach("a-name", keep, 2);
     for (int fd = 0; fd < 3; fd++)
         MUST(is_null(fd));
     for (int fd = 3; fd < 1024; fd++)
@@ -187,7 +187,7 @@ static void look_with_stderr(void)
     struct stat before, after;
 
     MUST(fstat(2, &before) == 0);
-    px_sweep_detach("a-name", keep, 2);
+    px_reclaim_detach("a-name", keep, 2);
     MUST(fstat(2, &after) == 0 && before.st_ino == after.st_ino &&
          before.st_dev == after.st_dev);
     MUST(is_null(0) && is_null(1));
@@ -206,7 +206,7 @@ static void look_without_streams(void)
     close(0);
     close(1);
     close(2);
-    px_sweep_detach("a-name", keep, 1);
+    px_reclaim_detach("a-name", keep, 1);
     for (int fd = 0; fd < 3; fd++)
         MUST(is_null(fd));
 }
@@ -237,7 +237,7 @@ static void look_become(void)
     uid_t uids[3];
     gid_t gids[3], groups[64];
 
-    px_sweep_become(STRANGER, OTHER_STRANGER);
+    px_drop_privileges(STRANGER, OTHER_STRANGER);
     MUST(getresuid(&uids[0], &uids[1], &uids[2]) == 0);
     MUST(getresgid(&gids[0], &gids[1], &gids[2]) == 0);
     for (int i = 0; i < 3; i++)
@@ -275,7 +275,7 @@ END_TEST
 
 static void become_stranger(void)
 {
-    px_sweep_become(STRANGER, STRANGER);
+    px_drop_privileges(STRANGER, STRANGER);
 }
 
 START_TEST(a_step_that_fails_ends_the_process)
@@ -306,10 +306,10 @@ static void look_same_user(void)
 {
     MUST(setgroups(0, NULL) == 0 && setresgid(STRANGER, STRANGER, STRANGER) == 0 &&
          setresuid(STRANGER, STRANGER, STRANGER) == 0);
-    px_sweep_become(STRANGER, OTHER_STRANGER);
+    px_drop_privileges(STRANGER, OTHER_STRANGER);
     MUST(geteuid() == STRANGER && getegid() == STRANGER);
     MUST(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
-    px_sweep_become(0, 0);
+    px_drop_privileges(0, 0);
     MUST(false);
 }
 
@@ -322,12 +322,12 @@ END_TEST
 
 static void become_no_one(void)
 {
-    px_sweep_become((uid_t)-1, STRANGER);
+    px_drop_privileges((uid_t)-1, STRANGER);
 }
 
 static void become_no_group(void)
 {
-    px_sweep_become(STRANGER, (gid_t)-1);
+    px_drop_privileges(STRANGER, (gid_t)-1);
 }
 
 START_TEST(ids_that_mean_no_change_are_refused)
@@ -339,9 +339,9 @@ END_TEST
 
 static void look_root(void)
 {
-    px_sweep_become(0, STRANGER);
+    px_drop_privileges(0, STRANGER);
     MUST(geteuid() == 0 && getegid() == STRANGER && getgroups(0, NULL) == 1);
-    px_sweep_become(0, STRANGER);
+    px_drop_privileges(0, STRANGER);
 }
 
 START_TEST(root_may_stay_root_with_another_group)
@@ -372,8 +372,8 @@ static void look_confined(void)
         confined_to(in("c/kept"), PX_RM_KEEP),
     };
 
-    px_sweep_become(geteuid(), getegid());
-    px_sweep_confine(items, PX_COUNT(items));
+    px_drop_privileges(geteuid(), getegid());
+    px_reclaim_confine(items, PX_COUNT(items));
     MUST(unlink(in("a/file")) == 0);
     MUST(unlink(in("b/tree/deep/file")) == 0 && rmdir(in("b/tree/deep")) == 0 &&
          rmdir(in("b/tree")) == 0);
@@ -412,7 +412,7 @@ static void look_not_confined(void)
 {
     const struct px_rm_item items[] = {confined_to(in("a/file"), PX_RM_FILE)};
 
-    px_sweep_confine(items, 1);
+    px_reclaim_confine(items, 1);
     MUST(unlink(in("a/file")) == 0);
 }
 
@@ -442,7 +442,7 @@ static void confine_often(void)
     const struct px_rm_item items[] = {confined_to(in("a/file"), PX_RM_FILE)};
 
     for (int i = 0; i < 20; i++)
-        px_sweep_confine(items, 1);
+        px_reclaim_confine(items, 1);
     MUST(unlink(in("a/file")) == 0);
 }
 
@@ -479,6 +479,6 @@ int main(void)
         {a_host_that_has_confined_itself_to_the_limit_is_no_obstacle, 1},
     };
 
-    return px_test_run_loops("base/sweep_child", make_top, remove_top, tests,
+    return px_test_run_loops("reclaim/child", make_top, remove_top, tests,
                              PX_COUNT(tests));
 }

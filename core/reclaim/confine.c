@@ -2,7 +2,7 @@
 /* A second belt: where the kernel has Landlock, a process that walks may do nothing to the file
  * system but remove, and only beneath the folders its items stand in. Reading is not
  * restricted. What it holds against is a mistake of ours. */
-#include "core/reclaim/sweep.h"
+#include "core/reclaim/reclaim.h"
 
 #include "core/base/attr.h"
 #include "core/reclaim/rmpath.h"
@@ -86,7 +86,7 @@ static void allow(int rules, const struct px_rm_item *items, size_t n)
     }
 }
 
-bool px_sweep_confine(const struct px_rm_item *items, size_t n)
+bool px_reclaim_confine(const struct px_rm_item *items, size_t n)
 {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
                        LANDLOCK_CREATE_RULESET_VERSION);

@@ -2,7 +2,7 @@
 /* Ending what should have ended with its server, and nobody else. A pid says nothing alone: it may be
  * another's by now. With its start time it is one process, for as long as a descriptor of it is open;
  * where there are none, we look twice and are quick. */
-#include "core/reclaim/sweep_impl.h"
+#include "core/reclaim/reclaim_impl.h"
 
 #include "core/base/attr.h"
 #include "core/base/fd.h"
@@ -26,7 +26,7 @@ static bool is_still(int64_t pid, uint64_t start)
     return px_proc_stat(pid, &st) && st.start == start;
 }
 
-int px_sweep_pidfd_open(int64_t pid)
+int px_reclaim_pidfd_open(int64_t pid)
 {
 #ifdef SYS_pidfd_open
     return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
@@ -36,9 +36,9 @@ int px_sweep_pidfd_open(int64_t pid)
 #endif
 }
 
-int px_sweep_pidfd(int64_t pid, uint64_t start)
+int px_reclaim_pidfd(int64_t pid, uint64_t start)
 {
-    PX_AUTOCLOSE int fd = px_sweep_pidfd_open(pid);
+    PX_AUTOCLOSE int fd = px_reclaim_pidfd_open(pid);
 
     return fd >= 0 && !px_proc_ended(pid, start) ? px_take_fd(&fd) : -1;
 }
@@ -56,7 +56,7 @@ static bool send_kill(int pidfd)
 /* with_group: it leads one. Its number is taken as long as it or one of the group is there. */
 static void kill_process(int64_t pid, uint64_t start, bool with_group)
 {
-    PX_AUTOCLOSE int pidfd = px_sweep_pidfd_open(pid);
+    PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(pid);
 
     if (!is_still(pid, start))
         return;
@@ -123,7 +123,7 @@ static void kill_orphans(const struct px_journal_record *leader)
     }
 }
 
-void px_sweep_kill(const struct px_journal_record *r)
+void px_reclaim_kill(const struct px_journal_record *r)
 {
     int64_t pid = (int64_t)r->x;
     struct px_proc_stat st;

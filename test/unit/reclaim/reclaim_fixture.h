@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of the sweeper share: a fresh folder, files in it, journals, and a look at what is
  * left. */
-#ifndef PX_SWEEP_FIXTURE_H
-#define PX_SWEEP_FIXTURE_H
+#ifndef PX_RECLAIM_FIXTURE_H
+#define PX_RECLAIM_FIXTURE_H
 
 #include "core/reclaim/journal.h"
-#include "core/reclaim/sweep.h"
+#include "core/reclaim/reclaim.h"
 #include "px_test.h"
 
 #include <fcntl.h>

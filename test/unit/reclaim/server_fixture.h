@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A server that is no more, for tests: its folder with the journal, and processes that it has had. */
-#ifndef PX_SWEEP_SERVER_H
-#define PX_SWEEP_SERVER_H
+#ifndef PX_SERVER_FIXTURE_H
+#define PX_SERVER_FIXTURE_H
 
 #include "core/base/clock.h"
-#include "sweep_fixture.h"
+#include "reclaim_fixture.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -14,7 +14,7 @@ static char dir[PATH_MAX]; /* of the server */
 static int journal = -1;
 static struct px_rm_totals totals;
 
-static const struct px_sweep sweep = {
+static const struct px_reclaim sweep = {
     .journal = -1, .node = "node", .timeout_ms = 20000};
 
 /* With a head that says it was here. */
@@ -52,7 +52,7 @@ static inline void teardown(void)
 
 static inline int remains(bool wait)
 {
-    return px_sweep_remains(&sweep, dir, -1, wait, &totals);
+    return px_reclaim_server_dir(&sweep, dir, -1, wait, &totals);
 }
 
 static inline void append_proc(uint64_t scope, uint32_t slot, pid_t pid, uint64_t start,
