@@ -45,7 +45,7 @@ static pmix_info_t *some_infos(size_t n)
     pmix_info_t *v = malloc(n * sizeof *v);
 
     for (size_t i = 0; i < n; i++) {
-        char key[16];
+        char key[32];
 
         snprintf(key, sizeof key, "pmix.key%zu", i);
         PMIx_Info_load(&v[i], key, "a value long enough to be found", PMIX_STRING);
