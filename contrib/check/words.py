@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plain words: no statement that begins with a relative pronoun, no pronoun of a person for a
+process, no comment over 88 columns, in comments, messages and documents. What stood when the rule
+came is counted per room and kind in words-allow.txt; a count may only shrink ("words.py --update
+ROOT" lowers the counts and never raises one)."""
+import collections
+import re
+import sys
+
+import common
+
+ALLOW = "contrib/check/words-allow.txt"
+COLUMNS = 88
+TREES = ("core", "components", "frameworks", "include", "contrib", "docs")
+PROSE = (".md", ".1", ".5", ".txt")
+# Put together from parts, so that this file passes.
+RELATIVE = re.compile(r"\b(Wh" r"o|Wh" r"at|Wh" r"oever|Wh" r"atever|Wh" r"ose)\b")
+PERSON = re.compile(r"\b(h" r"e|h" r"im|h" r"is|h" r"imself|some" r"body|no" r"body|any" r"body|"
+                    r"every" r"body|who" r"ever)\b", re.IGNORECASE)
+# A comment or a string; what is neither is skipped one character at a time.
+C_TEXT = re.compile(r"(?P<comment>/\*.*?\*/|//[^\n]*)|"
+                    r"\"(?P<string>(?:\\.|[^\"\\\n])*)\"|'(?:\\.|[^'\\])'", re.DOTALL)
+HASH_TEXT = re.compile(r"(?P<comment>(?<!\S)#[^\n]*)|\"\"\"(?P<string>.*?)\"\"\"", re.DOTALL)
+
+
+def pieces(path, text):
+    """(line, text, is it a comment) of what people read in a file."""
+    if path.endswith(PROSE):
+        yield 1, text, False
+        return
+    pattern = C_TEXT if path.endswith((".c", ".h", ".def")) else HASH_TEXT
+    for m in pattern.finditer(text):
+        words = m.group("comment") or m.group("string")
+        if words:
+            yield text.count("\n", 0, m.start()) + 1, words, bool(m.group("comment"))
+
+
+def is_question(text):
+    """Does the sentence that begins here ask something?"""
+    mark = re.search(r"[.?;](?=\s|$|\))|\*/", text)
+    return bool(mark) and mark.group() == "?"
+
+
+def look(path, text):
+    """(kind, line, what) of all that is wrong in a file."""
+    for line, words, _ in pieces(path, text):
+        for m in RELATIVE.finditer(words):
+            if not is_question(words[m.start():]):
+                yield "relative", line + words.count("\n", 0, m.start()), m.group()
+        for m in PERSON.finditer(words):
+            yield "person", line + words.count("\n", 0, m.start()), m.group()
+    if path.endswith((".c", ".h")):
+        inside = {n for line, words, comment in pieces(path, text) if comment
+                  for n in range(line, line + words.count("\n") + 1)}
+        for number, full in enumerate(text.split("\n"), 1):
+            if number in inside and len(full) > COLUMNS:
+                yield "columns", number, "%d columns" % len(full)
+
+
+def room_of(path):
+    return path.split("/")[0]
+
+
+def measure(root):
+    """(room, kind) -> the lines found."""
+    found = collections.defaultdict(list)
+    for path in common.files(root, ".c", ".h", ".def", ".py", ".sh", "meson.build", *PROSE,
+                             under=TREES):
+        for kind, line, what in look(path, common.read(root, path)):
+            found[room_of(path), kind].append("%s:%d: %s" % (path, line, what))
+    return found
+
+
+def allowances(root):
+    entries = {}
+    for line in common.read(root, ALLOW).splitlines():
+        fields = line.split("#")[0].split()
+        if fields:
+            entries[fields[0], fields[1]] = int(fields[2])
+    return entries
+
+
+def check(root, _build):
+    allowed = allowances(root)
+    violations = []
+    for (room, kind), lines in sorted(measure(root).items()):
+        limit = allowed.get((room, kind), 0)
+        if len(lines) > limit:
+            violations += ["%s: %d of kind \"%s\", %d allowed:" % (room, len(lines), kind, limit)]
+            violations += ["  " + line for line in lines]
+    return violations
+
+
+def update(root):
+    found = measure(root)
+    head = [line for line in common.read(root, ALLOW).splitlines() if line.startswith("#")]
+    rows = ["%s %s %d" % (room, kind, min(limit, len(found[room, kind])))
+            for (room, kind), limit in sorted(allowances(root).items()) if found[room, kind]]
+    common.write(root, ALLOW, "\n".join(head + rows) + "\n")
+
+
+def sample(root, _build):
+    relative, person = "Wh" + "o", "no" + "body"
+    common.write(root, ALLOW, "# counts\ncore person 2\ninclude person 1\n")
+    common.write(root, "core/base/a.c", "/* %s asks is answered. */\n" % relative)
+    common.write(root, "core/rt/a.c", "/* One\n * that %s has. */\n" % person)
+    common.write(root, "core/old/a.c", "/* %s, %s */\n" % (person, person))
+    common.write(root, "core/link/a.h", "int a; /* %s */\n" % ("x" * COLUMNS))
+    common.write(root, "components/ptl/a.c", 'log("%s is here");\n' % person)
+    common.write(root, "docs/a.md", "Text.\n%s comes, goes.\n" % relative)
+    common.write(root, "contrib/check/a.py", "# for %s\n" % person)
+    common.write(root, "include/good.h",
+                 "/* %s is it? The process itself. */\n#define X \"%s\"\n"
+                 "int %s; char c = '\"';\n" % (relative, "y" * COLUMNS, person))
+    return ["core: 1 of kind \"relative\"", "core/base/a.c:1", "core: 3 of kind \"person\"",
+            "core/rt/a.c:2", "core/old/a.c:1", "core: 1 of kind \"columns\"", "core/link/a.h:1",
+            "components: 1", "components/ptl/a.c:1", "docs: 1", "docs/a.md:2", "contrib: 1",
+            "contrib/check/a.py:1"]
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--update"]:
+        update(sys.argv[2])
+    else:
+        common.main(check, sample)
