@@ -21,7 +21,7 @@ static void on_alloc(struct px_api *api)
     struct alloc_op *op = PX_CONTAINER_OF(api, struct alloc_op, ask.api);
     px_writer w;
 
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_ALLOC);
+    px_channel_begin(px_process.channel, &w, PX_OP_ALLOC);
     px_pack_u8(&w, op->directive, PMIX_ALLOC_DIRECTIVE);
     px_pack_infos(&w, op->info, op->n_info);
     px_ask_send(&op->ask, &w);
@@ -82,7 +82,7 @@ static void on_block(struct px_api *api)
     struct block_op *op = PX_CONTAINER_OF(api, struct block_op, api);
     px_writer w;
 
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_RESBLK);
+    px_channel_begin(px_process.channel, &w, PX_OP_RESBLK);
     w.codec = px_codec_newest(w.codec);
     if (!px_dialect_knows(w.codec.dialect, PMIX_RESOURCE_UNIT)) {
         px_writer_cleanup(&w);
@@ -163,7 +163,7 @@ static void on_session(struct px_api *api)
     struct session_op *op = PX_CONTAINER_OF(api, struct session_op, ask.api);
     px_writer w;
 
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_SESSION_CTRL);
+    px_channel_begin(px_process.channel, &w, PX_OP_SESSION_CTRL);
     px_pack_u32(&w, op->session);
     px_pack_infos(&w, op->info, op->n_info);
     px_ask_send(&op->ask, &w);

@@ -5,7 +5,7 @@
 #define PX_CLIENT_CLIENT_H
 
 #include "core/client/link.h"
-#include "core/model/api.h"
+#include "core/link/api.h"
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
 #include "core/link/channel.h"

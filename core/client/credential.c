@@ -55,7 +55,7 @@ static void on_make(struct px_api *api)
     struct make_op *op = PX_CONTAINER_OF(api, struct make_op, api);
     px_writer w;
 
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_GET_CREDENTIAL);
+    px_channel_begin(px_process.channel, &w, PX_OP_GET_CREDENTIAL);
     px_pack_infos(&w, op->info, op->n_info);
     px_api_request(api, &w, on_made);
 }
@@ -125,7 +125,7 @@ static void on_check(struct px_api *api)
     struct check_op *op = PX_CONTAINER_OF(api, struct check_op, ask.api);
     px_writer w;
 
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_VALIDATE_CRED);
+    px_channel_begin(px_process.channel, &w, PX_OP_VALIDATE_CRED);
     px_pack(&w, op->cred, 1, PMIX_BYTE_OBJECT);
     px_pack_infos(&w, op->info, op->n_info);
     px_ask_send(&op->ask, &w);

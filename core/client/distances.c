@@ -80,7 +80,7 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
 static void on_start(struct px_api *api)
 {
     struct distances_op *op = PX_CONTAINER_OF(api, struct distances_op, api);
-    struct px_channel *up = &px_process.model->channel;
+    struct px_channel *up = px_process.channel;
     const px_buf *packed = &op->request.buf;
     px_writer w;
 
@@ -106,7 +106,7 @@ static pmix_status_t prepare(const pmix_topology_t *topo, const pmix_cpuset_t *c
     if (topo || px_process.server || px_topo_possible())
         return op->outcome = compute(topo, cpuset, info, n_info, op);
     /* The codec is settled once and for all while the process is initialised. */
-    px_writer_init(&op->request, px_process.model->channel.codec);
+    px_writer_init(&op->request, px_process.channel->codec);
     pmix_status_t rc = pack_request(cpuset, info, n_info, &op->request);
     if (rc)
         px_writer_cleanup(&op->request);

@@ -58,7 +58,7 @@ static void on_fabric(struct px_api *api)
     struct fabric_op *op = PX_CONTAINER_OF(api, struct fabric_op, ask.api);
     px_writer w;
 
-    px_channel_begin(&px_process.model->channel, &w,
+    px_channel_begin(px_process.channel, &w,
                      op->is_update ? PX_OP_FABRIC_UPDATE : PX_OP_FABRIC_REGISTER);
     if (op->is_update)
         px_pack_size(&w, op->fabric->index);

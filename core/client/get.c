@@ -128,7 +128,7 @@ static void on_deadline(void *arg)
 static pmix_status_t ask(struct get_op *op)
 {
     uint32_t seconds = px_info_u32(op->info, op->n_info, PMIX_TIMEOUT, 0);
-    struct px_channel *up = &px_process.model->channel;
+    struct px_channel *up = px_process.channel;
     struct asked *a = calloc(1, sizeof *a);
     px_writer w;
     pmix_status_t rc;

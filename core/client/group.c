@@ -69,7 +69,7 @@ static pmix_status_t read_context(px_reader *r, const struct px_version *v,
 
 static pmix_status_t read_constructed(px_reader *r, struct constructed *c)
 {
-    const struct px_version *v = &px_process.model->channel.server_version;
+    const struct px_version *v = &px_process.channel->server_version;
     pmix_status_t answer, rc = px_unpack_status(r, &answer);
 
     if (rc || answer)
@@ -123,7 +123,7 @@ static void on_constructed(void *arg, pmix_status_t status, px_reader *reply)
 
 static void begin(const struct group_op *op, px_writer *w, uint8_t command)
 {
-    px_channel_begin(&px_process.model->channel, w, command);
+    px_channel_begin(px_process.channel, w, command);
     px_pack_str(w, op->name);
 }
 
@@ -158,7 +158,7 @@ static void on_destruct(struct px_api *api)
     px_writer w;
 
     begin(op, &w, PX_OP_GROUP_DESTRUCT);
-    if (is_since(&px_process.model->channel.server_version, 4, 2, 4))
+    if (is_since(&px_process.channel->server_version, 4, 2, 4))
         px_pack_procs(&w, g ? g->procs : NULL, g ? g->n_procs : 0);
     px_pack_infos(&w, op->info, op->n_info);
     px_api_request(api, &w, on_left);

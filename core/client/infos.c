@@ -22,7 +22,7 @@ static void on_query(struct px_api *api)
 
     if (px_ask_support(&op->ask, op->queries, op->n))
         return;
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_QUERY);
+    px_channel_begin(px_process.channel, &w, PX_OP_QUERY);
     px_pack_size(&w, op->n);
     px_pack(&w, op->queries, (int32_t)op->n, PMIX_QUERY);
     px_ask_send(&op->ask, &w);
@@ -80,7 +80,7 @@ static void on_job_control(struct px_api *api)
     struct control_op *op = PX_CONTAINER_OF(api, struct control_op, ask.api);
     px_writer w;
 
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_JOB_CONTROL);
+    px_channel_begin(px_process.channel, &w, PX_OP_JOB_CONTROL);
     px_pack_procs(&w, op->targets, op->n_targets);
     px_pack_infos(&w, op->info, op->n_info);
     px_ask_send(&op->ask, &w);
@@ -148,7 +148,7 @@ static void on_log(struct px_api *api)
     time_t stamp = time(NULL);
     px_writer w;
 
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_LOG);
+    px_channel_begin(px_process.channel, &w, PX_OP_LOG);
     px_pack(&w, &stamp, 1, PMIX_TIME);
     px_pack_infos(&w, op->data, op->n_data);
     px_pack_infos(&w, op->directives, op->n_directives);

@@ -73,13 +73,13 @@ static void on_pull(struct px_api *api)
         return;
     }
     op->id = iof->id;
-    iof->server = px_process.model->channel.server;
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_IOF_PULL);
+    iof->server = px_process.channel->server;
+    px_channel_begin(px_process.channel, &w, PX_OP_IOF_PULL);
     px_pack_procs(&w, op->procs, op->n_procs);
     px_pack_infos(&w, op->info, op->n_info);
     px_pack(&w, &op->channels, 1, PMIX_IOF_CHANNEL);
     px_pack_size(&w, iof->id);
-    rc = px_channel_request(&px_process.model->channel, &w, on_pulled, op);
+    rc = px_channel_request(px_process.channel, &w, on_pulled, op);
     px_writer_cleanup(&w);
     if (rc) {
         px_iof_remove(iof);
@@ -124,7 +124,7 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
 /* NULL: it has gone, and with it what was asked of it. */
 static struct px_channel *uplink_to(const pmix_proc_t *server)
 {
-    struct px_channel *up = &px_process.model->channel;
+    struct px_channel *up = px_process.channel;
     struct px_link *link;
 
     if (px_proc_same(&up->server, server))
@@ -191,7 +191,7 @@ static void on_push(struct px_api *api)
     struct iof_op *op = PX_CONTAINER_OF(api, struct iof_op, api);
     px_writer w;
 
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_IOF_PUSH);
+    px_channel_begin(px_process.channel, &w, PX_OP_IOF_PUSH);
     px_pack_procs(&w, op->procs, op->n_procs);
     px_pack_infos(&w, op->info, op->n_info);
     px_pack_bytes(&w, op->bytes ? op->bytes->bytes : NULL,

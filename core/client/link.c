@@ -12,7 +12,7 @@
 
 struct px_channel *px_link_uplink(struct px_link *link)
 {
-    return px_process.client->primary == link ? &px_process.model->channel : &link->up;
+    return px_process.client->primary == link ? px_process.channel : &link->up;
 }
 
 static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *payload)

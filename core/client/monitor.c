@@ -21,7 +21,7 @@ static void on_monitor(struct px_api *api)
     struct monitor_op *op = PX_CONTAINER_OF(api, struct monitor_op, ask.api);
     px_writer w;
 
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_MONITOR);
+    px_channel_begin(px_process.channel, &w, PX_OP_MONITOR);
     px_pack(&w, op->monitor, 1, PMIX_INFO);
     px_pack_status(&w, op->error);
     px_pack_infos(&w, op->directives, op->n_directives);
@@ -30,7 +30,7 @@ static void on_monitor(struct px_api *api)
 
 static void on_heartbeat(struct px_api *api)
 {
-    px_api_done(api, px_channel_signal(&px_process.model->channel, PX_TAG_HEARTBEAT));
+    px_api_done(api, px_channel_signal(px_process.channel, PX_TAG_HEARTBEAT));
 }
 
 static pmix_status_t beat(void)

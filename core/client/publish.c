@@ -33,7 +33,7 @@ static void send(struct publish_op *op, uint8_t command, px_reply_fn reply)
 {
     px_writer w;
 
-    px_channel_begin(&px_process.model->channel, &w, command);
+    px_channel_begin(px_process.channel, &w, command);
     px_pack_u32(&w, (uint32_t)geteuid());
     if (command != PX_OP_PUBLISH)
         pack_keys(&w, op);

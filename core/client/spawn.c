@@ -53,7 +53,7 @@ static void on_spawn(struct px_api *api)
     struct spawn_op *op = PX_CONTAINER_OF(api, struct spawn_op, api);
     px_writer w;
 
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_SPAWN);
+    px_channel_begin(px_process.channel, &w, PX_OP_SPAWN);
     px_pack_infos(&w, op->info, op->n_info);
     px_pack_size(&w, op->n_apps);
     px_pack(&w, op->apps, (int32_t)op->n_apps, PMIX_APP);
@@ -133,7 +133,7 @@ static void on_abort(struct px_api *api)
     struct abort_op *op = PX_CONTAINER_OF(api, struct abort_op, api);
     px_writer w;
 
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_ABORT);
+    px_channel_begin(px_process.channel, &w, PX_OP_ABORT);
     px_pack_status(&w, op->status);
     px_pack_str(&w, op->msg);
     px_pack_procs(&w, op->procs, op->n_procs);

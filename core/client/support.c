@@ -36,7 +36,7 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
 
 static void send_rest(struct support_ask *s, const pmix_query_t *queries, size_t n)
 {
-    struct px_channel *up = &px_process.model->channel;
+    struct px_channel *up = px_process.channel;
     px_writer w;
 
     px_channel_begin(up, &w, PX_OP_QUERY);

@@ -3,7 +3,7 @@
  * into the job's information where the topology is shared, or all of it as XML. */
 #include "core/model/topology.h"
 
-#include "core/model/api.h"
+#include "core/link/api.h"
 #include "core/model/jobinfo.h"
 
 struct hints_op {

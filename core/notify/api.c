@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The event calls of the API, for every role. */
-#include "core/model/api.h"
+#include "core/link/api.h"
+#include "core/model/nspace.h"
 #include "core/notify/notify_impl.h"
 #include "pmix.h"
 
@@ -61,7 +62,7 @@ static bool code_dropped(struct px_notify *n, pmix_status_t code)
 /* A server's own handlers see what passes through it; only clients have somebody to tell. */
 static bool has_server(void)
 {
-    return px_process.model->channel.send && !px_process.server;
+    return px_process.channel->send && !px_process.server;
 }
 
 /* ---- register -------------------------------------------------------------------------------- */
@@ -103,7 +104,7 @@ static void on_server_told(void *arg, pmix_status_t status PX_UNUSED,
 static pmix_status_t tell_server(struct register_op *op, const pmix_status_t *codes,
                                  size_t n)
 {
-    struct px_channel *up = &px_process.model->channel;
+    struct px_channel *up = px_process.channel;
     px_writer w;
     pmix_status_t rc;
 
@@ -194,7 +195,7 @@ struct deregister_op {
 /* No reply is made to this message. */
 static void untell_server(const pmix_status_t *codes, size_t n)
 {
-    struct px_channel *up = &px_process.model->channel;
+    struct px_channel *up = px_process.channel;
     px_writer w;
 
     px_channel_begin(up, &w, PX_OP_DEREGEVENTS);
@@ -282,7 +283,7 @@ static void on_notify(struct px_api *api)
         px_api_done(api, PMIX_SUCCESS);
         return;
     }
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_NOTIFY);
+    px_channel_begin(px_process.channel, &w, PX_OP_NOTIFY);
     px_pack_status(&w, op->code);
     px_pack_u8(&w, op->range, PMIX_DATA_RANGE);
     px_pack_infos(&w, op->info, op->n_info);

@@ -10,15 +10,17 @@ static pmix_status_t begin(void)
 {
     pmix_status_t rc = px_model_create(&px_process.model);
 
-    if (!rc)
-        rc = px_notify_create(&px_process.notify);
-    return rc;
+    if (rc)
+        return rc;
+    px_process.channel = &px_process.model->channel;
+    return px_notify_create(&px_process.notify);
 }
 
 static void end(void)
 {
     px_notify_destroy(px_process.notify);
     px_process.notify = NULL;
+    px_process.channel = NULL;
     px_model_destroy(px_process.model);
     px_process.model = NULL;
 }

@@ -114,6 +114,7 @@ static void leave_parent_behind(bool lock_is_mine)
     px_process.params = NULL;
     px_process.selection = NULL;
     px_process.model = NULL;
+    px_process.channel = NULL;
     px_process.notify = NULL;
     px_process.client = NULL;
     px_process.server = NULL;

@@ -14,6 +14,7 @@
 
 struct px_params;
 struct px_selection;
+struct px_channel;
 struct px_model;
 struct px_notify;
 struct px_client;
@@ -36,6 +37,7 @@ struct px_process {
     struct px_selection *selection; /* opened components per framework */
     const char *server_address; /* of a client that begins: see px_selection_open_for */
     struct px_model *model;
+    struct px_channel *channel; /* of the model: the way to this process's server */
     struct px_notify *notify;
     struct px_client *client;      /* NULL unless initialised; a server has one too */
     struct px_server *server;      /* NULL unless initialised as server */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Forwarding of standard streams: who has asked for whose output, and what the host brings for
  * them; input on its way to the host. */
-#include "core/model/api.h"
+#include "core/link/api.h"
 #include "core/model/iof.h"
 #include "core/rt/log.h"
 #include "core/server/upcall.h"

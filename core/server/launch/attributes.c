@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_Register_attributes, and what the server knows of attributes when it is asked. */
 #include "core/base/strv.h"
-#include "core/model/api.h"
+#include "core/link/api.h"
 #include "core/model/support.h"
 #include "core/server/server.h"
 

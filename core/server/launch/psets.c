@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Process sets: the host names them, clients are told of them and ask about them. */
 #include "core/base/strv.h"
-#include "core/model/api.h"
+#include "core/link/api.h"
 #include "core/server/server.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /* What the host tells of no job in particular, and what it asks of jobs as a whole. */
 #include "core/model/resources.h"
 
-#include "core/model/api.h"
+#include "core/link/api.h"
 #include "core/server/collective/collective.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Topology for hosts, who describe their processes with it, and for clients that have no hwloc. */
 #include "core/model/topology.h"
 #include "core/base/str.h"
-#include "core/model/api.h"
+#include "core/link/api.h"
 #include "core/model/jobinfo.h"
 #include "core/server/server.h"
 #include "core/types/handle.h"

@@ -2,7 +2,7 @@
 /* The node's topology, with what a server has put into the job's information. */
 #include "core/model/topology.h"
 
-#include "core/model/api.h"
+#include "core/link/api.h"
 #include "core/model/jobinfo.h"
 #include "core/notify/roles.h"
 #include "core/types/handle.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The frame of every API call, blocking or not. */
-#ifndef PX_MODEL_API_H
-#define PX_MODEL_API_H
+#ifndef PX_LINK_API_H
+#define PX_LINK_API_H
 
 #include "core/link/args.h"
-#include "core/model/nspace.h"
 #include "core/link/channel.h"
 #include "core/rt/call.h"
 #include "core/rt/process.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The frame of every API call: waited for or left behind, on time or too late. */
-#include "core/model/api.h"
+#include "core/link/api.h"
 
 #include "core/notify/roles.h"
 #include "px_test.h"
@@ -92,26 +92,27 @@ START_TEST(outside_of_init_and_finalize_there_are_no_calls)
 }
 END_TEST
 
-static void take_model_away(struct px_call *call, void *args)
+static void take_channel_away(struct px_call *call, void *args)
 {
-    *(struct px_model **)args = px_process.model;
-    px_process.model = NULL;
+    *(struct px_channel **)args = px_process.channel;
+    px_process.channel = NULL;
     px_call_done(call, PMIX_SUCCESS);
 }
 
 /* As a call finds it that another thread makes while the last role ends. */
 START_TEST(a_call_that_comes_too_late_says_that_there_is_no_library)
 {
-    struct px_model *model = NULL;
+    struct px_channel *channel = NULL;
     int got[2] = {0};
 
     begin();
-    ck_assert_int_eq(px_call(px_process.loop, take_model_away, &model), PMIX_SUCCESS);
+    ck_assert_int_eq(px_call(px_process.loop, take_channel_away, &channel),
+                     PMIX_SUCCESS);
     ck_assert_int_eq(wait_for(PMIX_SUCCESS), PMIX_ERR_INIT);
     ck_assert_int_eq(post(PMIX_SUCCESS, got), PMIX_SUCCESS);
     sem_wait(&finished);
     ck_assert_int_eq(got[1], PMIX_ERR_INIT);
-    px_process.model = model;
+    px_process.channel = channel;
     end();
 }
 END_TEST
@@ -120,7 +121,7 @@ static void ask_nobody(struct px_api *api)
 {
     px_writer w;
 
-    px_channel_begin(&px_process.model->channel, &w, PX_OP_COMMIT);
+    px_channel_begin(px_process.channel, &w, PX_OP_COMMIT);
     px_api_request(api, &w, px_api_status_reply);
 }
 
@@ -129,13 +130,13 @@ START_TEST(a_request_without_a_server_is_unreachable)
     struct px_api op = {.start = ask_nobody};
 
     begin();
-    px_process.model->channel.codec = px_codec_default;
+    px_process.channel->codec = px_codec_default;
     ck_assert_int_eq(px_api_wait(&op), PMIX_ERR_UNREACH);
     end();
 }
 END_TEST
 
-PX_TEST_MAIN("model/api", a_call_returns_the_status_it_ended_with,
+PX_TEST_MAIN("link/api", a_call_returns_the_status_it_ended_with,
              outside_of_init_and_finalize_there_are_no_calls,
              a_call_that_comes_too_late_says_that_there_is_no_library,
              a_request_without_a_server_is_unreachable)

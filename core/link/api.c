@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One mechanism for every API call: blocking ones wait for the same operation that the others
  * leave behind. */
-#include "core/model/api.h"
+#include "core/link/api.h"
 
 #include <string.h>
 
-/* What comes too late, while the last role ends, finds no model any more. */
+/* What comes too late, while the last role ends, finds no channel any more. */
 static void start(struct px_api *op)
 {
-    if (px_process.model)
+    if (px_process.channel)
         op->start(op);
     else
         px_api_done(op, PMIX_ERR_INIT);
@@ -88,7 +88,7 @@ void px_api_done(struct px_api *op, pmix_status_t status)
 
 void px_api_request(struct px_api *op, px_writer *w, px_reply_fn reply)
 {
-    pmix_status_t rc = px_channel_request(&px_process.model->channel, w, reply, op);
+    pmix_status_t rc = px_channel_request(px_process.channel, w, reply, op);
 
     px_writer_cleanup(w);
     if (rc)
