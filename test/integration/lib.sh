@@ -39,6 +39,12 @@ skip() { printf '%s\n' "$*" >"$REASON"; exit 77; } # inside a case only
 
 # ---- the machine ------------------------------------------------------------------------------
 
+# times SHORT LONG: how often to try; the first number, or the second in the long form
+times() {
+    local factor=${PX_TEST_LONG:-0}
+    [ "$factor" = 0 ] && echo "$1" || echo $(($2 * factor))
+}
+
 is_root() { [ "$(id -u)" = 0 ]; }
 has() { command -v "$1" >/dev/null 2>&1; }
 

@@ -51,6 +51,14 @@ bool px_alloc_fail_end(void)
     return has_failed;
 }
 
+bool px_alloc_next(unsigned *nth)
+{
+    if (*nth && !has_failed)
+        return false;
+    px_alloc_fail_at(++*nth);
+    return true;
+}
+
 bool px_alloc_can_fail(void)
 {
     void *(*volatile alloc)(

@@ -3,22 +3,20 @@
  * handled. Link alloc_fail.c into the test executable. To fail each allocation of f in
  * turn:
  *
- *     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
- *     for (unsigned nth = 1;; nth++) {
- *         px_alloc_fail_at(nth);
+ *     PX_TEST_NEEDS_ALLOC;
+ *     for (unsigned nth = 0; px_alloc_next(&nth);) {
  *         rc = f();
- *         if (!px_alloc_fail_end())
- *             break;
- *         ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
- *         ck_assert_int_eq(px_alloc_balance(), 0);
+ *         px_alloc_check(rc);
  *     }
- *     ck_assert_int_eq(rc, PMIX_SUCCESS);
  *
- * Between fail_at and fail_end have only what is tested: Check allocates too. */
+ * The last round is the one in which nothing fails. Between next, or fail_at, and check, or
+ * fail_end, have only what is tested: Check allocates too. */
 #ifndef PX_ALLOC_FAIL_H
 #define PX_ALLOC_FAIL_H
 
 #include <stdbool.h>
+
+#define PX_TEST_NEEDS_ALLOC PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator")
 
 /* False where nothing can fail: sanitizers and valgrind have their own allocator. */
 bool px_alloc_can_fail(void);
@@ -31,5 +29,19 @@ unsigned px_alloc_count(void);
 int px_alloc_balance(void);
 /* Stops counting and failing; true if an allocation was made to fail. */
 bool px_alloc_fail_end(void);
+
+/* Counts nth on, and lets that allocation fail; false if in the last round none has. */
+bool px_alloc_next(unsigned *nth);
+/* Ends the round. An allocation failed: the status must be PMIX_ERR_NOMEM, and all that was
+ * allocated be freed again. None did: the status must be PMIX_SUCCESS. True if one did. */
+#define px_alloc_check(status)                                     \
+    ({                                                             \
+        int rc_ = (status);                                        \
+        int balance_ = px_alloc_balance();                         \
+        bool failed_ = px_alloc_fail_end();                        \
+        ck_assert_int_eq(rc_, failed_ ? PMIX_ERR_NOMEM : 0);       \
+        ck_assert_msg(!failed_ || !balance_, "%d kept", balance_); \
+        failed_;                                                   \
+    })
 
 #endif

@@ -1,68 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What every Check executable shares: a main made from the list of its tests. Each test
  * is a test case of its own, so that CK_RUN_CASE=<its name> runs one alone; CK_FORK=no
- * keeps them in one process, for a debugger. */
+ * keeps them in one process, for a debugger. An executable has a TMPDIR of its own, which
+ * must be empty again when its tests have passed. */
 #ifndef PX_TEST_H
 #define PX_TEST_H
 
+#include "times.h"
+
 #include <check.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Check gives a test 4 s: too few on a busy machine. Seconds; meson gives them all 90. */
-enum { PX_TEST_TIMEOUT = 30 };
+/* The call, or the status, says success. */
+#define ok(call)                                                         \
+    do {                                                                 \
+        int rc_ = (call);                                                \
+        ck_assert_msg(rc_ == 0, "%s: %d, expected success", #call, rc_); \
+    } while (0)
 
-/* Adds the test n times, each with setup and teardown around it (either may be NULL), in a process of its
- * own, and with _i counting. */
-static inline void px_test_add(Suite *suite, const TTest *test, int n, SFun setup,
-                               SFun teardown)
-{
-    TCase *tcase = tcase_create(test->name);
+/* First in a test that needs what not every machine or build has. contrib/check.sh counts
+ * it as skipped, and gives the reason. */
+#define PX_TEST_NEEDS(condition, what)   \
+    do {                                 \
+        if (!(condition)) {              \
+            px_test_skip("needs " what); \
+            return;                      \
+        }                                \
+    } while (0)
 
-    if (!getenv("CK_DEFAULT_TIMEOUT"))
-        tcase_set_timeout(tcase, PX_TEST_TIMEOUT);
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_loop_test(tcase, test, 0, n);
-    suite_add_tcase(suite, tcase);
-}
+#define PX_TEST_NEEDS_ROOT PX_TEST_NEEDS(px_test_is_root(), "root")
+#define PX_TEST_NEEDS_PROC PX_TEST_NEEDS(px_test_has_proc(), "/proc")
 
-/* Returns what main should. */
-static inline int px_test_end(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
+void px_test_skip(const char *why);
+bool px_test_is_root(void);
+bool px_test_has_proc(void);
 
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+/* A folder of this test's own, made at the first call: mode 0755, no symbolic link in its path,
+ * removed after the test with all that is in it. */
+const char *px_test_dir(void);
+/* "folder/name" in it; good until 16 more were asked for. */
+const char *px_test_path(const char *name);
 
-/* Runs the NULL-terminated tests. */
-static inline int px_test_run(const char *suite_name, SFun setup, SFun teardown,
-                              const TTest *const *tests)
-{
-    Suite *suite = suite_create(suite_name);
-
-    for (; *tests; tests++)
-        px_test_add(suite, *tests, 1, setup, teardown);
-    return px_test_end(suite);
-}
-
-/* The same of tests of which some are run several times. */
+/* A test, and how often it runs with _i counting; 0 is once. */
 struct px_test_loop {
     const TTest *test;
     int n;
 };
 
-static inline int px_test_run_loops(const char *suite_name, SFun setup, SFun teardown,
-                                    const struct px_test_loop *tests, size_t n)
-{
-    Suite *suite = suite_create(suite_name);
+/* Runs them, each with setup and teardown around it (either may be NULL) in a process of its own.
+ * Returns what main should. */
+int px_test_run(const char *suite_name, SFun setup, SFun teardown,
+                const TTest *const *tests);
+int px_test_run_loops(const char *suite_name, SFun setup, SFun teardown,
+                      const struct px_test_loop *tests, size_t n);
 
-    for (size_t i = 0; i < n; i++)
-        px_test_add(suite, tests[i].test, tests[i].n, setup, teardown);
-    return px_test_end(suite);
-}
+/* For a main that makes its own suite: add tests, then run them. */
+void px_test_add(Suite *suite, const TTest *test, int n, SFun setup, SFun teardown);
+int px_test_end(Suite *suite);
 
 /* PX_TEST_MAIN("base/buf", first_test, second_test) at the end of the file. */
 #define PX_TEST_MAIN(suite_name, ...) \
@@ -76,13 +73,11 @@ static inline int px_test_run_loops(const char *suite_name, SFun setup, SFun tea
         return px_test_run(suite_name, setup, teardown, tests); \
     }
 
-/* First in a test that needs what not every machine or build has. */
-#define PX_TEST_NEEDS(condition, what)                         \
-    do {                                                       \
-        if (!(condition)) {                                    \
-            printf("SKIP %s: needs %s\n", tcase_name(), what); \
-            return;                                            \
-        }                                                      \
-    } while (0)
+#define PX_TEST_MAIN_LOOPS(suite_name, setup, teardown, rows)       \
+    int main(void)                                                  \
+    {                                                               \
+        return px_test_run_loops(suite_name, setup, teardown, rows, \
+                                 sizeof(rows) / sizeof((rows)[0])); \
+    }
 
 #endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "px_test.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    TEST_TIMEOUT_S =
+        30, /* Check gives 4: too few on a busy machine; meson gives all tests 90 */
+    SETTLED_MS = 2000, /* what still ends in the background has ended by then */
+    STEP_MS = 10,
+    MAX_FDS = 16,
+};
+
+static char suite_dir[PATH_MAX]; /* TMPDIR of the executable */
+static char own_dir[PATH_MAX];   /* of this test */
+
+/* ---- skipping -------------------------------------------------------------------- */
+
+void px_test_skip(const char *why)
+{
+    printf("SKIP %s: %s\n", tcase_name(), why);
+}
+
+bool px_test_is_root(void)
+{
+    return geteuid() == 0;
+}
+
+bool px_test_has_proc(void)
+{
+    return access("/proc/self/stat", R_OK) == 0;
+}
+
+/* ---- folders --------------------------------------------------------------------- */
+
+static int open_up(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st;
+    (void)at;
+    if (type == FTW_D)
+        chmod(path, 0700);
+    else if (type == FTW_DNR && chmod(path, 0700) == 0)
+        nftw(path, open_up, MAX_FDS, FTW_PHYS | FTW_MOUNT);
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st;
+    (void)type;
+    (void)at;
+    remove(path);
+    return 0;
+}
+
+static void remove_tree(const char *dir)
+{
+    if (geteuid() != 0)
+        nftw(dir, open_up, MAX_FDS, FTW_PHYS | FTW_MOUNT);
+    nftw(dir, remove_one, MAX_FDS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+static void make_dir(char *dir, const char *name, mode_t mode)
+{
+    const char *tmp = getenv("TMPDIR");
+    char real[PATH_MAX];
+
+    if (!realpath(tmp && *tmp ? tmp : "/tmp", real) ||
+        snprintf(dir, PATH_MAX, "%s/%s.XXXXXX", real, name) >= PATH_MAX ||
+        !mkdtemp(dir) || chmod(dir, mode)) {
+        perror("cannot make a folder for tests");
+        exit(EXIT_FAILURE);
+    }
+}
+
+const char *px_test_dir(void)
+{
+    if (!own_dir[0])
+        make_dir(own_dir, "own", 0755);
+    return own_dir;
+}
+
+const char *px_test_path(const char *name)
+{
+    static char paths[16][PATH_MAX];
+    static unsigned next;
+    char *path = paths[next++ % 16];
+
+    ck_assert_int_lt(snprintf(path, PATH_MAX, "%s/%s", px_test_dir(), name), PATH_MAX);
+    return path;
+}
+
+static void end_own_dir(void)
+{
+    if (own_dir[0])
+        remove_tree(own_dir);
+    own_dir[0] = '\0';
+}
+
+/* Everyone may write there, as in /tmp: tests become other users. */
+static void begin_suite_dir(void)
+{
+    make_dir(suite_dir, "px", 01777);
+    setenv("TMPDIR", suite_dir, 1);
+}
+
+/* The first entry of the folder, or NULL. */
+static const char *first_left(void)
+{
+    static char name[NAME_MAX + 1];
+    DIR *d = opendir(suite_dir);
+    struct dirent *e;
+
+    name[0] = '\0';
+    while (d && (e = readdir(d)) && !name[0])
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            snprintf(name, sizeof(name), "%s", e->d_name);
+    if (d)
+        closedir(d);
+    return name[0] ? name : NULL;
+}
+
+/* False, and a line, if the tests left something. Janitors may take a moment. */
+static bool end_suite_dir(void)
+{
+    const struct timespec step = {0, STEP_MS * 1000000L};
+    const char *left = first_left();
+
+    for (int ms = 0; left && ms < SETTLED_MS; ms += STEP_MS) {
+        nanosleep(&step, NULL);
+        left = first_left();
+    }
+    if (left)
+        printf("LEFT in the temporary folder: %s\n", left);
+    remove_tree(suite_dir);
+    return !left;
+}
+
+/* ---- running --------------------------------------------------------------------- */
+
+void px_test_add(Suite *suite, const TTest *test, int n, SFun setup, SFun teardown)
+{
+    TCase *tcase = tcase_create(test->name);
+
+    if (!getenv("CK_DEFAULT_TIMEOUT"))
+        tcase_set_timeout(tcase, TEST_TIMEOUT_S);
+    tcase_add_checked_fixture(tcase, NULL, end_own_dir); /* after the teardown */
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_loop_test(tcase, test, 0, n > 0 ? n : 1);
+    suite_add_tcase(suite, tcase);
+}
+
+int px_test_end(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+
+    begin_suite_dir();
+    srunner_run_all(runner, CK_ENV);
+    int n_failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    bool is_clean = end_suite_dir();
+    return n_failed || !is_clean ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int px_test_run(const char *suite_name, SFun setup, SFun teardown,
+                const TTest *const *tests)
+{
+    Suite *suite = suite_create(suite_name);
+
+    for (; *tests; tests++)
+        px_test_add(suite, *tests, 1, setup, teardown);
+    return px_test_end(suite);
+}
+
+int px_test_run_loops(const char *suite_name, SFun setup, SFun teardown,
+                      const struct px_test_loop *tests, size_t n)
+{
+    Suite *suite = suite_create(suite_name);
+
+    for (size_t i = 0; i < n; i++)
+        px_test_add(suite, tests[i].test, tests[i].n, setup, teardown);
+    return px_test_end(suite);
+}
