@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiler attributes and scope-bound cleanup. GNU extensions are confined to this file. */
+/* Compiler attributes and scope-bound cleanup. GNU extensions are confined to this file and vec.h. */
 #ifndef PX_BASE_ATTR_H
 #define PX_BASE_ATTR_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,6 +29,17 @@ extern struct px_loop_cap px_on_loop;
 #define PX_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define PX_CONTAINER_OF(ptr, type, member) \
     ((type *)((char *)(ptr)-offsetof(type, member)))
+
+/* The result of a system call, made again for as long as signals interrupt it:
+ * n = PX_RETRY(read(fd, bytes, size)); */
+#define PX_RETRY(call)                    \
+    (__extension__({                      \
+        __typeof__(call) r_;              \
+        do                                \
+            r_ = (call);                  \
+        while (r_ < 0 && errno == EINTR); \
+        r_;                               \
+    }))
 
 /* PX_AUTO(px_strv) v = {0};  calls px_strv_cleanup(&v) when v leaves scope. */
 #define PX_AUTO(type) __attribute__((cleanup(type##_cleanup))) type

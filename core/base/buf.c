@@ -2,29 +2,14 @@
 /* A growable byte buffer: doubling keeps the cost of many small additions linear. */
 #include "core/base/buf.h"
 
-#include <string.h>
+#include "core/base/vec.h"
 
-enum { MIN_CAP = 64 };
+#include <string.h>
 
 pmix_status_t px_buf_reserve(px_buf *buf, size_t more)
 {
-    if (more <= buf->cap - buf->len)
-        return PMIX_SUCCESS;
-    if (more > SIZE_MAX - buf->len)
-        return PMIX_ERR_NOMEM;
-
-    size_t cap = buf->cap > SIZE_MAX / 2 ? SIZE_MAX : buf->cap * 2;
-    if (cap < buf->len + more)
-        cap = buf->len + more;
-    if (cap < MIN_CAP)
-        cap = MIN_CAP;
-
-    uint8_t *data = realloc(buf->data, cap);
-    if (!data)
-        return PMIX_ERR_NOMEM;
-    buf->data = data;
-    buf->cap = cap;
-    return PMIX_SUCCESS;
+    return px_vec_reserve(&buf->data, buf->len, &buf->cap, more) ? PMIX_SUCCESS
+                                                                 : PMIX_ERR_NOMEM;
 }
 
 pmix_status_t px_buf_add(px_buf *buf, const void *bytes, size_t n)

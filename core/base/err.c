@@ -100,6 +100,17 @@ pmix_status_t px_err_set(struct px_err *err, pmix_status_t status, const char *f
     return status;
 }
 
+pmix_status_t px_err_nomem(struct px_err *err, const char *fmt, ...)
+{
+    char text[sizeof(err->text)];
+    va_list args;
+
+    va_start(args, fmt);
+    compose(text, sizeof(text), fmt, args);
+    va_end(args);
+    return px_err_set(err, PMIX_ERR_NOMEM, "cannot %s: out of memory", text);
+}
+
 pmix_status_t px_err_errno(struct px_err *err, const char *fmt, ...)
 {
     const int errnum = errno;

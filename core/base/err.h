@@ -18,6 +18,8 @@ pmix_status_t px_err_set(struct px_err *err, pmix_status_t status, const char *f
 /* As above with ": strerror(errno)" appended and the status taken from errno, which it
  * keeps. Never PMIX_SUCCESS. */
 pmix_status_t px_err_errno(struct px_err *err, const char *fmt, ...) PX_PRINTF(2, 3);
+/* "cannot <fmt>: out of memory" and PMIX_ERR_NOMEM. */
+pmix_status_t px_err_nomem(struct px_err *err, const char *fmt, ...) PX_PRINTF(2, 3);
 /* Puts "fmt: " before the text. With err == NULL the status is not known: PMIX_ERROR.
  * So where err may be NULL, return the status in hand, not this function's. */
 pmix_status_t px_err_prefix(struct px_err *err, const char *fmt, ...) PX_PRINTF(2, 3);

@@ -75,18 +75,13 @@ ssize_t px_fd_write(int fd, const void *bytes, size_t n)
     sigpending(&pending_was);
     pthread_sigmask(SIG_BLOCK, &ours, &mask_was);
 
-    ssize_t done;
-    do
-        done = write(fd, bytes, n);
-    while (done < 0 && errno == EINTR);
-
+    ssize_t done = PX_RETRY(write(fd, bytes, n));
     int errnum = errno;
     int raised = errnum == EPIPE ? SIGPIPE : errnum == EFBIG ? SIGXFSZ : 0;
     if (done < 0 && raised && !sigismember(&pending_was, raised)) {
         sigemptyset(&ours);
         sigaddset(&ours, raised);
-        while (sigtimedwait(&ours, NULL, &(struct timespec){0}) < 0 && errno == EINTR)
-            ;
+        (void)PX_RETRY(sigtimedwait(&ours, NULL, &(struct timespec){0}));
     }
     pthread_sigmask(SIG_SETMASK, &mask_was, NULL);
     errno = errnum;

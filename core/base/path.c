@@ -38,8 +38,7 @@ pmix_status_t px_path_private_dir(const char *parent, const char *prefix, char *
     PX_AUTOFREE char *start = px_path_join(parent, prefix);
     PX_AUTOFREE char *path = start ? px_strf("%sXXXXXX", start) : NULL;
     if (!path)
-        return px_err_set(err, PMIX_ERR_NOMEM,
-                          "cannot make a directory in %s: no memory", parent);
+        return px_err_nomem(err, "make a directory in %s", parent);
     if (!mkdtemp(path)) /* 0700, and fails rather than take over what is there */
         return px_err_errno(err, "cannot make a directory in %s", parent);
     *out = px_take(&path);
@@ -93,7 +92,7 @@ static pmix_status_t find_at(const char *name, const char *cwd, char **out,
 {
     PX_AUTOFREE char *path = *name == '/' ? strdup(name) : px_path_join(cwd, name);
     if (!path)
-        return px_err_set(err, PMIX_ERR_NOMEM, "cannot run %s: no memory", name);
+        return px_err_nomem(err, "run %s", name);
     pmix_status_t rc = check_program(path, err);
     if (rc)
         return rc;
@@ -108,13 +107,13 @@ static pmix_status_t find_in(const char *search, const char *name, const char *c
     struct px_err refusal = {.status = PMIX_SUCCESS};
     PX_AUTO(px_strv) dirs = px_strv_split(search, ':', true);
     if (!dirs)
-        return px_err_set(err, PMIX_ERR_NOMEM, "cannot run %s: no memory", name);
+        return px_err_nomem(err, "run %s", name);
 
     for (size_t i = 0; dirs[i]; i++) {
         struct px_err why;
         PX_AUTOFREE char *path = candidate(cwd, dirs[i], name);
         if (!path)
-            return px_err_set(err, PMIX_ERR_NOMEM, "cannot run %s: no memory", name);
+            return px_err_nomem(err, "run %s", name);
         pmix_status_t rc = check_program(path, &why);
         if (rc == PMIX_SUCCESS) {
             *out = px_take(&path);

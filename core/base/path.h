@@ -5,9 +5,17 @@
 
 #include "core/base/err.h"
 
+#include <stdbool.h>
+#include <sys/stat.h>
+
 /* "dir/name" with one slash between, even if name begins with one; just name if dir is
  * NULL or "". malloc'd; NULL when out of memory. */
 char *px_path_join(const char *dir, const char *name);
+/* Whether two stats are of one file. */
+static inline bool px_is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
 /* Makes a fresh 0700 directory "<parent>/<prefix>XXXXXX"; *out is malloc'd. The prefix
  * may not have a slash. */
 pmix_status_t px_path_private_dir(const char *parent, const char *prefix, char **out,

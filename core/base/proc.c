@@ -65,16 +65,15 @@ bool px_proc_read(const char *path, char *out, size_t size)
     if (fd < 0)
         return false;
     while (have < size) {
-        ssize_t n = read(fd, out + have, size - have);
+        ssize_t n = PX_RETRY(read(fd, out + have, size - have));
 
         if (n == 0) {
             out[have] = '\0';
             return true;
         }
-        if (n < 0 && errno != EINTR)
+        if (n < 0)
             return false;
-        if (n > 0)
-            have += (size_t)n;
+        have += (size_t)n;
     }
     return false;
 }

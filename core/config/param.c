@@ -6,6 +6,7 @@
 
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/base/vec.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -101,11 +102,10 @@ static pmix_status_t add_past(px_history *h, const struct px_params *p,
     const struct px_setting *s = px_map_sget(&p->by_name, name);
 
     for (; s; s = s->older) {
-        struct px_past *v = reallocarray(h->v, h->n + 1, sizeof(*v));
-        if (!v)
+        struct px_past *past = px_vec_add(&h->v, &h->n, &h->cap);
+        if (!past)
             return PMIX_ERR_NOMEM;
-        h->v = v;
-        h->v[h->n++] = (struct px_past){s, synonym, false};
+        *past = (struct px_past){s, synonym, false};
     }
     return PMIX_SUCCESS;
 }
@@ -243,12 +243,11 @@ pmix_status_t px_params_declare(struct px_params *p, const char *owner,
 /* Keeps what a configuration borrows. */
 static pmix_status_t keep(struct px_params *p, char **vector)
 {
-    char ***v = reallocarray(p->kept, p->n_kept + 1, sizeof(*v));
+    char ***place = px_vec_add(&p->kept, &p->n_kept, &p->cap_kept);
 
-    if (!v)
+    if (!place)
         return PMIX_ERR_NOMEM;
-    p->kept = v;
-    p->kept[p->n_kept++] = vector;
+    *place = vector;
     return PMIX_SUCCESS;
 }
 
@@ -326,7 +325,7 @@ static pmix_status_t parse_one(struct px_params *p, const struct px_param *param
     for (size_t i = h.n; i-- > 0;) {
         rc = store(p, param, h.v[i].setting->value, member);
         if (rc == PMIX_ERR_NOMEM)
-            return px_err_set(err, rc, "parameter %s: out of memory", name);
+            return px_err_nomem(err, "read parameter %s", name);
         h.v[i].fits = !rc;
         used = rc ? used : i;
     }
@@ -357,7 +356,7 @@ static pmix_status_t parse(struct px_params *p, const char *prefix,
     for (; table->kind != PX_PARAM_KIND_END && !rc; table++) {
         PX_AUTOFREE char *name = px_strf("%s%s", prefix, table->name);
         if (!name)
-            return px_err_set(err, PMIX_ERR_NOMEM, "parameters: out of memory");
+            return px_err_nomem(err, "read parameters");
         rc = parse_one(p, table, name,
                        conf ? (void *)((char *)conf + table->offset) : &unused, err);
     }
@@ -369,7 +368,7 @@ pmix_status_t px_params_parse(struct px_params *p, const char *prefix,
                               struct px_err *err)
 {
     if (px_params_declare(p, "core", prefix, table))
-        return px_err_set(err, PMIX_ERR_NOMEM, "parameters: out of memory");
+        return px_err_nomem(err, "read parameters");
     return parse(p, prefix, table, conf, err);
 }
 
@@ -386,7 +385,7 @@ pmix_status_t px_params_check_core(struct px_params *p, struct px_err *err)
     for (const struct px_param_set *s = px_core_params; !rc && s->prefix; s++) {
         rc = px_params_declare(p, "core", s->prefix, s->table);
         if (rc)
-            px_err_set(err, rc, "cannot read parameters: out of memory");
+            px_err_nomem(err, "read parameters");
         else
             rc = px_params_check(p, s->prefix, s->table, err);
     }

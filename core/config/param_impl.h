@@ -52,11 +52,11 @@ struct px_params {
     char **hidden;          /* prefixes, see px_params_pardon */
     char *home;             /* or NULL */
     char ***kept;           /* vectors that configurations borrow */
-    size_t n_kept;
+    size_t n_kept, cap_kept;
     struct px_problem *problems;
-    size_t n_problems;
+    size_t n_problems, cap_problems;
     struct px_param_file *files;
-    size_t n_files;
+    size_t n_files, cap_files;
     char *sysconfdir; /* or NULL */
     bool one_of_many; /* other processes have the same settings and tell of them */
     unsigned n_tried; /* files, read or not */
@@ -77,7 +77,7 @@ struct px_past {
 
 typedef struct px_history {
     struct px_past *v;
-    size_t n;
+    size_t n, cap;
 } px_history;
 
 /* All that was said of a parameter, under whatever name, strongest first. */

@@ -4,6 +4,7 @@
 
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/base/vec.h"
 #include "core/rt/log.h"
 
 #include <stdarg.h>
@@ -66,13 +67,13 @@ void px_params_complain(struct px_params *p, enum px_param_severity severity,
         return;
     if (p->n_problems == PX_PARAM_MAX_PROBLEMS)
         snprintf(text, sizeof(text), "more is wrong with the parameters");
-    struct px_problem *v = reallocarray(p->problems, p->n_problems + 1, sizeof(*v));
-    if (!v)
+    struct px_problem *problem = px_vec_add(&p->problems, &p->n_problems,
+                                            &p->cap_problems);
+    if (!problem)
         return;
-    p->problems = v;
-    char *copy = strdup(text);
-    if (copy)
-        p->problems[p->n_problems++] = (struct px_problem){severity, copy, false};
+    *problem = (struct px_problem){severity, strdup(text), false};
+    if (!problem->text)
+        p->n_problems--;
 }
 
 /* ---- names that nobody declares -------------------------------------------------- */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where settings come from: parameter files, the environment, info given to an init
  * function. */
+#include "core/base/path.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/base/vec.h"
 #include "core/config/config.h"
 #include "core/config/param_impl.h"
 #include "core/config/trust.h"
@@ -27,8 +29,7 @@ struct reading {
     bool needed;
     bool guarded;
     unsigned depth;
-    dev_t dev;
-    ino_t ino;
+    struct stat st;
     const struct reading *by;
 };
 
@@ -37,7 +38,7 @@ static pmix_status_t read_one(struct reading *r, const char *asked_at);
 static bool is_being_read(const struct reading *r)
 {
     for (const struct reading *by = r->by; by; by = by->by) {
-        if (by->dev == r->dev && by->ino == r->ino)
+        if (px_is_same(&by->st, &r->st))
             return true;
     }
     return false;
@@ -46,40 +47,32 @@ static bool is_being_read(const struct reading *r)
 /* O_NONBLOCK because somebody may have put a FIFO there. */
 static int open_text(const char *path)
 {
-    int fd;
-
-    do
-        fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
-    return fd;
+    return PX_RETRY(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
 /* The whole of a regular file, malloc'd and terminated; NULL and errno otherwise: EDEADLK for
  * one that is being read already. */
 static char *read_text(struct reading *r, const char *path, size_t *len)
 {
-    struct stat st;
+    struct stat *st = &r->st;
 
     PX_AUTOCLOSE int fd = open_text(path);
-    if (fd < 0 || fstat(fd, &st) < 0)
+    if (fd < 0 || fstat(fd, st) < 0)
         return NULL;
-    r->dev = st.st_dev;
-    r->ino = st.st_ino;
-    if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX) {
-        errno = S_ISREG(st.st_mode) ? EFBIG : S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+    if (!S_ISREG(st->st_mode) || st->st_size > FILE_MAX) {
+        errno = S_ISREG(st->st_mode) ? EFBIG : S_ISDIR(st->st_mode) ? EISDIR : EINVAL;
         return NULL;
     }
     if (is_being_read(r)) {
         errno = EDEADLK;
         return NULL;
     }
-    PX_AUTOFREE char *text = malloc((size_t)st.st_size + 1);
+    size_t size = (size_t)st->st_size;
+    PX_AUTOFREE char *text = malloc(size + 1);
     if (!text)
         return NULL;
-    for (*len = 0; *len < (size_t)st.st_size;) {
-        ssize_t n = read(fd, text + *len, (size_t)st.st_size - *len);
-        if (n < 0 && errno == EINTR)
-            continue;
+    for (*len = 0; *len < size;) {
+        ssize_t n = PX_RETRY(read(fd, text + *len, size - *len));
         if (n < 0)
             return NULL;
         if (n == 0)
@@ -150,16 +143,15 @@ static pmix_status_t take_line(struct reading *r, unsigned file,
 static pmix_status_t remember_file(const struct reading *r, bool read)
 {
     struct px_params *p = r->params;
-    struct px_param_file *v = reallocarray(p->files, p->n_files + 1, sizeof(*v));
+    struct px_param_file *file = px_vec_add(&p->files, &p->n_files, &p->cap_files);
 
-    if (!v)
+    if (!file)
         return PMIX_ERR_NOMEM;
-    p->files = v;
-    char *path = strdup(r->path);
-    if (!path)
-        return PMIX_ERR_NOMEM;
-    p->files[p->n_files++] = (struct px_param_file){path, r->source, read};
-    return PMIX_SUCCESS;
+    *file = (struct px_param_file){strdup(r->path), r->source, read};
+    if (file->path)
+        return PMIX_SUCCESS;
+    p->n_files--;
+    return PMIX_ERR_NOMEM;
 }
 
 static pmix_status_t read_lines(struct reading *r, char *text)
@@ -405,7 +397,7 @@ pmix_status_t px_params_create_from(const struct px_param_origin *origin,
     }
     if (!p || (origin->sysconfdir && !p->sysconfdir) || read_all(p, origin)) {
         px_params_destroy(p);
-        return px_err_set(err, PMIX_ERR_NOMEM, "cannot read parameters: out of memory");
+        return px_err_nomem(err, "read parameters");
     }
     *out = p;
     return PMIX_SUCCESS;

@@ -110,7 +110,7 @@ pmix_status_t px_trust(const char *path, char **out, struct px_err *err)
         return px_err_errno(err, "%s", path);
     PX_AUTOFREE char *at = strdup(real);
     if (!at)
-        return px_err_set(err, PMIX_ERR_NOMEM, "%s: out of memory", path);
+        return px_err_nomem(err, "check %s", path);
     c.has_library = stat_library(&c.library);
 
     /* In a sticky folder strangers can make a file with a known name, or link to one

@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static pmix_status_t no_memory(struct px_err *err)
-{
-    return px_err_set(err, PMIX_ERR_NOMEM, "cannot select components: out of memory");
-}
-
 /* PMIX_ERR_BAD_PARAM if one list both includes and excludes. */
 static pmix_status_t split(const char *text, px_choice *c)
 {
@@ -44,7 +39,7 @@ pmix_status_t px_choice_parse(struct px_params *params, const char *framework,
     PX_AUTO(px_history) h = {0};
 
     if (px_params_history(params, framework, &h))
-        return no_memory(err);
+        return px_err_nomem(err, "select components");
     for (size_t i = 0; i < h.n; i++) {
         const struct px_setting *s = h.v[i].setting;
         pmix_status_t rc = split(s->value, c);
@@ -55,7 +50,7 @@ pmix_status_t px_choice_parse(struct px_params *params, const char *framework,
         }
         take_back(c);
         if (rc == PMIX_ERR_NOMEM)
-            return no_memory(err);
+            return px_err_nomem(err, "select components");
         px_params_complain(
             params, PX_PARAM_WRONG,
             "%s: %s%s = \"%.80s\": expected a list to use, \"a,b\", or one "

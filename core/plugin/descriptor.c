@@ -49,7 +49,7 @@ static pmix_status_t take_params(const char *file, struct px_loaded *l,
         return PMIX_SUCCESS;
     l->params = calloc(n + 1, sizeof(*l->params)); /* the last one ends it */
     if (!l->params)
-        return px_err_set(err, PMIX_ERR_NOMEM, "%s: out of memory", file);
+        return px_err_nomem(err, "load %s", file);
     size_t known = c->param_size < sizeof(*l->params) ? c->param_size
                                                       : sizeof(*l->params);
     for (size_t i = 0; i < n; i++)
@@ -73,7 +73,7 @@ static pmix_status_t take_ops(const char *file, const struct px_framework *fw,
         return PMIX_SUCCESS;
     l->ops = calloc(1, fw->ops_size);
     if (!l->ops)
-        return px_err_set(err, PMIX_ERR_NOMEM, "%s: out of memory", file);
+        return px_err_nomem(err, "load %s", file);
     memcpy(l->ops, c->ops, c->ops_size);
     c->ops = l->ops;
     c->ops_size = fw->ops_size;

@@ -3,8 +3,10 @@
  * used. */
 #include "core/plugin/loader.h"
 
+#include "core/base/path.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/base/vec.h"
 #include "core/rt/log.h"
 #include "core/config/trust.h"
 
@@ -43,18 +45,18 @@ static const struct px_found *find(const struct px_catalog *c,
 static pmix_status_t leave_out(struct px_catalog *c, enum px_log_level level,
                                const char *file, const char *why)
 {
-    struct px_left_out *v = reallocarray(c->left_out, c->n_left_out + 1, sizeof(*v));
+    struct px_left_out *out = px_vec_add(&c->left_out, &c->n_left_out,
+                                         &c->cap_left_out);
 
-    if (!v)
+    if (!out)
         return PMIX_ERR_NOMEM;
-    c->left_out = v;
-    v[c->n_left_out] = (struct px_left_out){strdup(file), strdup(why)};
-    if (!v[c->n_left_out].file || !v[c->n_left_out].why) {
-        free(v[c->n_left_out].file);
-        free(v[c->n_left_out].why);
+    *out = (struct px_left_out){strdup(file), strdup(why)};
+    if (!out->file || !out->why) {
+        free(out->file);
+        free(out->why);
+        c->n_left_out--;
         return PMIX_ERR_NOMEM;
     }
-    c->n_left_out++;
     px_log(level, "loader", "%s is not used: %s", file, why);
     return PMIX_SUCCESS;
 }
@@ -64,8 +66,7 @@ static bool is_same_file(const char *a, const char *b)
 {
     struct stat x, y;
 
-    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
+    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && px_is_same(&x, &y);
 }
 
 /* Takes key's name and file over if it is the first of its name. */
@@ -83,11 +84,10 @@ static pmix_status_t add(struct px_catalog *c, struct px_found *key)
                                key->file ? key->file : "a built-in component", why)
                    : PMIX_ERR_NOMEM;
     }
-    struct px_found *v = reallocarray(c->v, c->n + 1, sizeof(*v));
-    if (!v)
+    struct px_found *added = px_vec_add(&c->v, &c->n, &c->cap);
+    if (!added)
         return PMIX_ERR_NOMEM;
-    c->v = v;
-    c->v[c->n++] = *key;
+    *added = *key;
     *key = (struct px_found){0};
     return PMIX_SUCCESS;
 }
@@ -217,7 +217,7 @@ static pmix_status_t add_path(struct px_catalog *c, const char *path, const char
     }
     if (!rc)
         rc = add_own_folders(c, home);
-    return rc ? px_err_set(err, rc, "cannot list components: out of memory") : rc;
+    return rc ? px_err_nomem(err, "list components") : rc;
 }
 
 pmix_status_t px_catalog_fill(struct px_catalog *catalog, const char *path,
@@ -225,8 +225,7 @@ pmix_status_t px_catalog_fill(struct px_catalog *catalog, const char *path,
 {
     for (const struct px_component *const *b = px_builtin_components; *b; b++) {
         if (add_builtin(catalog, *b))
-            return px_err_set(err, PMIX_ERR_NOMEM,
-                              "cannot list components: out of memory");
+            return px_err_nomem(err, "list components");
     }
     pmix_status_t rc = add_path(catalog, path, home, err);
     if (!rc && catalog->n)
@@ -301,7 +300,7 @@ static lt_dlhandle open_file(const char *file, struct px_err *err)
     }
     dlclose(first);
     if (!handle)
-        px_err_set(err, PMIX_ERR_NOMEM, "%s: out of memory", file);
+        px_err_nomem(err, "load %s", file);
     return handle;
 }
 
@@ -314,7 +313,7 @@ static pmix_status_t find_descriptor(const struct px_found *f, lt_dlhandle handl
                                        px_frameworks[f->framework].name, f->name);
 
     if (!symbol)
-        return px_err_set(err, PMIX_ERR_NOMEM, "%s: out of memory", f->file);
+        return px_err_nomem(err, "load %s", f->file);
     *out = lt_dlsym(handle, symbol);
     if (!*out)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "component %s has no symbol %s",
@@ -335,7 +334,7 @@ static pmix_status_t load_file(const struct px_found *f, struct px_loaded *out,
                    : rc;
     if (lt_dlinit()) {
         lt_dlexit(); /* it has counted this attempt, and would crash on the next one */
-        return px_err_set(err, PMIX_ERR_NOMEM, "cannot load components: out of memory");
+        return px_err_nomem(err, "load components");
     }
     struct px_err why = {.status = PMIX_ERR_NOT_FOUND};
     out->handle = open_file(real ? real : f->file, &why);

@@ -24,9 +24,9 @@ struct px_left_out {
 
 typedef struct px_catalog { /* sorted by framework and name, each name once */
     struct px_found *v;
-    size_t n;
+    size_t n, cap;
     struct px_left_out *left_out; /* in the order found */
-    size_t n_left_out;
+    size_t n_left_out, cap_left_out;
 } px_catalog;
 
 /* The table of components linked into the library, ending in NULL; made by the

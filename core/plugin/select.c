@@ -18,7 +18,7 @@
 
 static pmix_status_t no_memory(struct px_err *err)
 {
-    return px_err_set(err, PMIX_ERR_NOMEM, "cannot select components: out of memory");
+    return px_err_nomem(err, "select components");
 }
 
 /* ---- loading: on the thread that holds the process lock -------------------------- */

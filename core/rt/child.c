@@ -64,11 +64,8 @@ static PX_LOOP_ONLY void reap(struct child *c)
 {
     struct child was = *c;
     int status = 0;
-    pid_t r;
+    pid_t r = PX_RETRY(waitpid(c->pid, &status, WNOHANG));
 
-    do {
-        r = waitpid(c->pid, &status, WNOHANG);
-    } while (r < 0 && errno == EINTR);
     if (r == 0)
         return;
     if (r < 0) {
@@ -143,12 +140,8 @@ static pmix_status_t observe(struct child *c)
 static bool is_child(pid_t pid)
 {
     siginfo_t info;
-    int r;
 
-    do {
-        r = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
-    } while (r < 0 && errno == EINTR);
-    return r == 0;
+    return PX_RETRY(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT)) == 0;
 }
 
 pmix_status_t px_child_watch(struct px_loop *loop, pid_t pid, px_child_fn fn, void *arg)

@@ -40,8 +40,7 @@ static void wake(const struct px_loop *loop)
 {
     const uint64_t one = 1;
 
-    while (write(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-        ;
+    (void)PX_RETRY(write(loop->wake_fd, &one, sizeof(one)));
 }
 
 void px_post(struct px_loop *loop, struct px_msg *msg)

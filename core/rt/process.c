@@ -267,7 +267,7 @@ static pmix_status_t refuse_late_params(enum px_role role, const pmix_info_t *in
 static pmix_status_t settle(struct px_err *err)
 {
     if (px_process.selection && px_selection_declare_rest(px_process.selection))
-        return px_err_set(err, PMIX_ERR_NOMEM, "cannot read parameters: out of memory");
+        return px_err_nomem(err, "read parameters");
     return px_params_settle(px_process.params, err);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pmix_info_t: a key, a value, and flags; arrays of it as requests carry them. */
+#include "core/base/vec.h"
 #include "core/types/walk.h"
 #include "pmix_common.h"
 
@@ -36,34 +37,16 @@ const char *px_info_str(const pmix_info_t *info, size_t n, const char *key)
 
 /* -- growing arrays ---------------------------------------------------------------- */
 
-static pmix_status_t reserve(px_infos *l, size_t more)
-{
-    enum { MIN_CAP = 8 };
-    size_t cap = l->cap ? l->cap : MIN_CAP;
-
-    if (more <= l->cap - l->n)
-        return PMIX_SUCCESS;
-    if (more > SIZE_MAX / 2 - l->n)
-        return PMIX_ERR_NOMEM;
-    while (cap < l->n + more)
-        cap *= 2;
-    pmix_info_t *grown = reallocarray(l->v, cap, sizeof(*grown));
-    if (!grown)
-        return PMIX_ERR_NOMEM;
-    l->v = grown;
-    l->cap = cap;
-    return PMIX_SUCCESS;
-}
-
 pmix_status_t px_infos_add(px_infos *l, const char *key, const void *data,
                            pmix_data_type_t type)
 {
-    pmix_status_t rc = reserve(l, 1);
+    pmix_info_t *info = px_vec_add(&l->v, &l->n, &l->cap);
 
-    if (!rc)
-        rc = PMIx_Info_load(&l->v[l->n], key, data, type);
-    if (!rc)
-        l->n++;
+    if (!info)
+        return PMIX_ERR_NOMEM;
+    pmix_status_t rc = PMIx_Info_load(info, key, data, type);
+    if (rc)
+        l->n--;
     return rc;
 }
 
@@ -82,9 +65,11 @@ pmix_status_t px_infos_add_value(px_infos *l, const char *key,
 
 pmix_status_t px_infos_add_copy(px_infos *l, const pmix_info_t *info, size_t n)
 {
-    pmix_status_t rc = reserve(l, n);
+    pmix_status_t rc = PMIX_SUCCESS;
     size_t had = l->n;
 
+    if (!px_vec_reserve(&l->v, had, &l->cap, n))
+        return PMIX_ERR_NOMEM;
     for (size_t i = 0; !rc && i < n; i++) {
         rc = px_type_copy(PMIX_INFO, &l->v[l->n], &info[i]);
         if (!rc)

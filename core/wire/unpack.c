@@ -8,6 +8,7 @@
 #include "core/wire/codec_impl.h"
 
 #include "core/base/strv.h"
+#include "core/base/vec.h"
 
 #define GROW_FIRST_B 4096 /* first allocation for an array of unproven length */
 
@@ -115,7 +116,7 @@ pmix_status_t px_get_array(px_reader *r, void **out, size_t n, const struct px_t
 /* A count, then so many strings, as a vector ending in NULL; none gives NULL. */
 static pmix_status_t get_strings(px_reader *r, char ***out, enum px_many many)
 {
-    size_t have = 0, cap = 4;
+    size_t have = 0, cap = 0;
     PX_AUTO(px_strv) v = NULL;
     int32_t n;
     pmix_status_t rc = px_get_number(r, many == PX_STRV_INT ? PX_INT : PX_INT32, &n);
@@ -127,16 +128,9 @@ static pmix_status_t get_strings(px_reader *r, char ***out, enum px_many many)
     if ((size_t)n > px_left(r)) /* each takes a byte at least */
         return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
     while (have < (size_t)n) {
-        if (!v || have + 1 == cap) {
-            char **bigger;
-
-            cap *= 2;
-            bigger = realloc(v, cap * sizeof(*v));
-            if (!bigger)
-                return PMIX_ERR_NOMEM;
-            v = bigger;
-            v[have] = NULL;
-        }
+        if (!px_vec_reserve(&v, have, &cap, 2)) /* it and a NULL */
+            return PMIX_ERR_NOMEM;
+        v[have] = NULL;
         rc = px_get_string(r, &v[have]);
         if (!rc && !v[have]) /* would end the vector early */
             rc = PMIX_ERR_UNPACK_FAILURE;

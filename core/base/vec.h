@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arrays that grow: a malloc'd pointer, a size_t count and a size_t capacity beside each
+ * other in whatever structure they belong to; all zero is empty. */
+#ifndef PX_BASE_VEC_H
+#define PX_BASE_VEC_H
+
+#include "core/base/attr.h"
+
+#include <stdbool.h>
+
+/* struct item *it = px_vec_add(&list->items, &list->n, &list->cap);
+ * The new last element, zeroed and already counted; NULL when out of memory, and nothing
+ * has changed. */
+#define px_vec_add(v, n, cap) \
+    ((__typeof__(*(v)))px_vec_add_of((v), (n), (cap), sizeof(**(v))))
+
+/* if (!px_vec_reserve(&list->items, list->n, &list->cap, more)) return PMIX_ERR_NOMEM;
+ * Makes room for more elements behind those counted; false when out of memory, and nothing
+ * has changed. */
+#define px_vec_reserve(v, n, cap, more) \
+    px_vec_reserve_of((v), (n), (cap), (more), sizeof(**(v)))
+
+/* What the two are made of: v is the address of the pointer, size that of an element. */
+void *px_vec_add_of(void *v, size_t *n, size_t *cap, size_t size);
+bool px_vec_reserve_of(void *v, size_t n, size_t *cap, size_t more, size_t size);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arrays that grow. */
+#include "alloc_fail.h"
+#include "core/base/vec.h"
+#include "px_test.h"
+
+#include <stdint.h>
+
+struct item {
+    char name[3];
+    int number;
+};
+
+START_TEST(elements_are_added_zeroed_and_stay)
+{
+    PX_AUTOFREE struct item *v = NULL;
+    size_t n = 0, cap = 0;
+
+    for (int i = 0; i < 1000; i++) {
+        struct item *it = px_vec_add(&v, &n, &cap);
+
+        ck_assert_ptr_eq(it, &v[i]);
+        ck_assert_int_eq(it->number, 0);
+        ck_assert_int_eq(it->name[0], 0);
+        it->number = i;
+    }
+    ck_assert_uint_eq(n, 1000);
+    for (int i = 0; i < 1000; i++)
+        ck_assert_int_eq(v[i].number, i);
+}
+END_TEST
+
+START_TEST(an_array_that_was_cut_grows_again)
+{
+    PX_AUTOFREE int *v = NULL;
+    size_t n = 0, cap = 0;
+
+    for (size_t cut = 0; cut < 70; cut++) {
+        for (n = cut; n < 200;)
+            *px_vec_add(&v, &n, &cap) = (int)n;
+        for (size_t i = cut; i < n; i++)
+            ck_assert_int_eq(v[i], (int)i);
+    }
+}
+END_TEST
+
+START_TEST(what_was_reserved_is_there)
+{
+    PX_AUTOFREE uint32_t *v = NULL;
+    size_t cap = 0;
+
+    for (uint32_t n = 0; n < 300; n += 7) {
+        ck_assert(px_vec_reserve(&v, n, &cap, 7));
+        for (uint32_t i = n; i < n + 7; i++)
+            v[i] = i;
+    }
+    for (uint32_t i = 0; i < 300; i++)
+        ck_assert_uint_eq(v[i], i);
+    ck_assert(px_vec_reserve(&v, 300, &cap, cap - 300));
+}
+END_TEST
+
+START_TEST(an_array_of_others_grows_too)
+{
+    PX_AUTOFREE int *v = calloc(3, sizeof(*v));
+    size_t n = 3, cap = 3;
+
+    ck_assert_ptr_nonnull(v);
+    v[2] = 7;
+    *px_vec_add(&v, &n, &cap) = 8;
+    ck_assert_int_eq(v[2], 7);
+    ck_assert_int_eq(v[3], 8);
+    ck_assert_uint_eq(cap, 16);
+}
+END_TEST
+
+START_TEST(too_many_are_refused)
+{
+    static const size_t more[] = {SIZE_MAX, SIZE_MAX - 4, SIZE_MAX / 2, SIZE_MAX / 8,
+                                  SIZE_MAX / 16};
+    PX_AUTOFREE uint64_t *v = NULL;
+    size_t n = 0, cap = 0;
+
+    for (int i = 0; i < 4; i++)
+        ck_assert_ptr_nonnull(px_vec_add(&v, &n, &cap));
+    const uint64_t *before = v;
+    for (size_t i = 0; i < PX_COUNT(more); i++)
+        ck_assert(!px_vec_reserve(&v, n, &cap, more[i]));
+    ck_assert_ptr_eq(v, before);
+    ck_assert_uint_eq(cap, 8);
+}
+END_TEST
+
+START_TEST(without_memory_nothing_changes_and_growth_is_rare)
+{
+    PX_AUTOFREE int *v = NULL;
+    size_t n = 0, cap = 0;
+
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    for (int i = 0; i < 16; i++)
+        *px_vec_add(&v, &n, &cap) = i;
+    const int *before = v;
+    px_alloc_fail_at(1);
+    const int *added = px_vec_add(&v, &n, &cap);
+    ck_assert(px_alloc_fail_end());
+    ck_assert_ptr_null(added);
+    ck_assert_ptr_eq(v, before);
+    ck_assert_uint_eq(n, 16);
+
+    px_alloc_fail_at(0);
+    while (n < 1024)
+        *px_vec_add(&v, &n, &cap) = (int)n;
+    px_alloc_fail_end();
+    ck_assert_uint_eq(px_alloc_count(), 6); /* 32, 64, ... 1024 */
+}
+END_TEST
+
+PX_TEST_MAIN("base/vec", elements_are_added_zeroed_and_stay,
+             an_array_that_was_cut_grows_again, what_was_reserved_is_there,
+             an_array_of_others_grows_too, too_many_are_refused,
+             without_memory_nothing_changes_and_growth_is_rare)
