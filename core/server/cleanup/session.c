@@ -265,14 +265,12 @@ static void tell_start(struct px_session *s, const char *dir)
 {
     size_t n;
     const struct px_module *m = px_modules("pcleanup", &n);
-    const struct px_pcleanup_ops *ops;
+    const struct px_pcleanup_ops *ops = n ? px_pcleanup_ops(m) : NULL;
     pmix_status_t rc;
 
     s->cleaner = NULL;
-    /* Only where whoever removes becomes the user first may root's be asked. */
-    if (n == 0 || (geteuid() == 0 && strcmp(m->component->name, "janitor") != 0))
+    if (!ops || (geteuid() == 0 && !(ops->flags & PX_PCLEANUP_OUTLIVES)))
         return;
-    ops = m->component->ops;
     rc = ops->start(m->self, dir, node_name());
     if (rc)
         px_log(PX_LOG_WARN, "cleanup",
