@@ -117,7 +117,7 @@ def check(root, build):
 
 
 def sample(root, _build):
-    for header in ("include/pmix.h", "include/tenon/host.h", "core/base/a.h", "core/rt/loop.h",
+    for header in ("include/pmix.h", "include/tenon/services.h", "core/base/a.h", "core/rt/loop.h",
                    "core/server/s.h", "core/wire/w.h", "components/ptl/tcp/tcp.h"):
         common.write(root, header, "")
     bad = {
@@ -129,15 +129,15 @@ def sample(root, _build):
         "components/ptl/usock/event.c": "#include <event2/event.h>",
         "contrib/tools/t.c": '#include "core/base/a.h"',
         "contrib/tools/pmix_info/t.c": '#include "core/server/s.h"',
-        "contrib/examples/e.c": "#include <tenon/host.h>",
-        "include/pub.h": '#include "tenon/host.h"',
+        "contrib/examples/e.c": "#include <tenon/services.h>",
+        "include/pub.h": '#include "tenon/services.h"',
         "core/base/gone.c": '#include "core/base/gone.h"',
         "attic/x.c": "",
     }
     for path, text in bad.items():
         common.write(root, path, text + "\n")
     common.write(root, "components/ptl/tcp/ok.c",
-                 '#include <stdio.h>\n#include "tcp.h"\n#include "tenon/host.h"\n'
+                 '#include <stdio.h>\n#include "tcp.h"\n#include "tenon/services.h"\n'
                  '#include "core/wire/w.h"\n')
     common.write(root, "core/server/ok.c", '#include "core/rt/loop.h"\n')
     common.write(root, "contrib/tools/ok.c", "#include <pmix.h>\n")

@@ -30,7 +30,7 @@ struct job {
 };
 
 struct hello {
-    const struct px_host *host;
+    const struct px_services *services;
     const struct conf *conf;
     struct job *jobs;
 };
@@ -67,7 +67,7 @@ static pmix_status_t contribute(void *self, const char *nspace, const pmix_info_
     snprintf(token, sizeof(token), "%016llx", (unsigned long long)random);
     token_info.value.type = PMIX_STRING;
     token_info.value.data.string = token; /* add makes a copy */
-    h->host->log(h->host, PX_LOG_DEBUG, "job %s has a token", nspace);
+    h->services->log(h->services, PX_LOG_DEBUG, "job %s has a token", nspace);
     return add(arg, &token_info);
 }
 
@@ -102,14 +102,14 @@ static pmix_status_t envars(void *self, const char *nspace, px_pnet_set_fn set,
                : PMIX_ERR_NOT_FOUND;
 }
 
-static pmix_status_t hello_open(const struct px_host *host, const void *conf,
+static pmix_status_t hello_open(const struct px_services *services, const void *conf,
                                 void **self)
 {
     struct hello *h = calloc(1, sizeof(*h));
 
     if (!h)
         return PMIX_ERR_NOMEM;
-    h->host = host;
+    h->services = services;
     h->conf = conf;
     *self = h;
     return PMIX_SUCCESS;

@@ -284,7 +284,7 @@ static pmix_status_t reach(const char *address, uint64_t timeout_ms, int *fd,
 {
     const struct px_module *ptl = transport_for(address);
     const struct px_ptl_ops *ops;
-    pmix_status_t rc = ptl ? PMIX_SUCCESS : px_modules_rest(err);
+    pmix_status_t rc = ptl ? PMIX_SUCCESS : px_modules_open_deferred(err);
 
     if (rc)
         return rc;

@@ -24,14 +24,15 @@ static void free_setting(struct px_setting *s)
 }
 
 /* Two values in one file cannot both be meant. */
-static void look_for_twin(struct px_params *p, const struct px_setting *s)
+static void warn_duplicate(struct px_params *p, const struct px_setting *s)
 {
-    const struct px_setting *twin = s->older;
+    const struct px_setting *other = s->older;
 
-    if (s->file && twin && twin->file == s->file && strcmp(twin->value, s->value) != 0)
+    if (s->file && other && other->file == s->file &&
+        strcmp(other->value, s->value) != 0)
         px_params_complain(p, PX_PARAM_WRONG,
                            "%s: %s = \"%.80s\": was \"%.80s\" at %s; the last counts",
-                           s->where, s->name, s->value, twin->value, twin->where);
+                           s->where, s->name, s->value, other->value, other->where);
 }
 
 pmix_status_t px_params_add(struct px_params *p, const char *name, const char *value,
@@ -57,7 +58,7 @@ pmix_status_t px_params_add(struct px_params *p, const char *name, const char *v
     *p->end = s;
     p->end = &s->next;
     p->n_settings++;
-    look_for_twin(p, s);
+    warn_duplicate(p, s);
     return PMIX_SUCCESS;
 }
 
@@ -86,8 +87,8 @@ const char *px_params_home(const struct px_params *p)
 /* The stronger source; of equals the name itself before its synonyms, then the last. */
 static int by_strength(const void *a, const void *b)
 {
-    const struct px_past *x = a;
-    const struct px_past *y = b;
+    const struct px_param_candidate *x = a;
+    const struct px_param_candidate *y = b;
 
     if (x->setting->source != y->setting->source)
         return x->setting->source > y->setting->source ? -1 : 1;
@@ -96,21 +97,21 @@ static int by_strength(const void *a, const void *b)
     return x->setting->number > y->setting->number ? -1 : 1;
 }
 
-static pmix_status_t add_past(px_history *h, const struct px_params *p,
-                              const char *name, bool synonym)
+static pmix_status_t add_candidates(px_param_candidates *h, const struct px_params *p,
+                                    const char *name, bool synonym)
 {
     const struct px_setting *s = px_map_sget(&p->by_name, name);
 
     for (; s; s = s->older) {
-        struct px_past *past = px_vec_add(&h->v, &h->n, &h->cap);
-        if (!past)
+        struct px_param_candidate *candidate = px_vec_add(&h->v, &h->n, &h->cap);
+        if (!candidate)
             return PMIX_ERR_NOMEM;
-        *past = (struct px_past){s, synonym, false};
+        *candidate = (struct px_param_candidate){s, synonym, false};
     }
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t add_old_names(px_history *h, const struct px_params *p,
+static pmix_status_t add_old_names(px_param_candidates *h, const struct px_params *p,
                                    const char *old_names)
 {
     PX_AUTO(px_strv) names = NULL;
@@ -122,34 +123,34 @@ static pmix_status_t add_old_names(px_history *h, const struct px_params *p,
     if (!names)
         return PMIX_ERR_NOMEM;
     for (size_t i = 0; names[i] && !rc; i++)
-        rc = add_past(h, p, px_str_trim(names[i]), true);
+        rc = add_candidates(h, p, px_str_trim(names[i]), true);
     return rc;
 }
 
-pmix_status_t px_params_history(const struct px_params *p, const char *name,
-                                px_history *out)
+pmix_status_t px_params_candidates(const struct px_params *p, const char *name,
+                                   px_param_candidates *out)
 {
     const struct px_declared *d = px_map_sget(&p->declared, name);
     const struct px_param_foreign *foreign;
-    PX_AUTO(px_history) h = {0};
+    PX_AUTO(px_param_candidates) h = {0};
 
-    pmix_status_t rc = add_past(&h, p, name, false);
+    pmix_status_t rc = add_candidates(&h, p, name, false);
     if (!rc && d)
         rc = add_old_names(&h, p, d->param.old_names);
     for (size_t i = 0; !rc && (foreign = px_param_foreign_at(i)); i++) {
         if (foreign->ours && strcmp(foreign->ours, name) == 0)
-            rc = add_past(&h, p, foreign->name, true);
+            rc = add_candidates(&h, p, foreign->name, true);
     }
     if (rc)
         return rc;
     if (h.n)
         qsort(h.v, h.n, sizeof(*h.v), by_strength);
     *out = h;
-    h = (px_history){0};
+    h = (px_param_candidates){0};
     return PMIX_SUCCESS;
 }
 
-void px_history_cleanup(px_history *h)
+void px_param_candidates_cleanup(px_param_candidates *h)
 {
     free(h->v);
 }
@@ -157,9 +158,9 @@ void px_history_cleanup(px_history *h)
 const char *px_params_text(const struct px_params *p, const char *name,
                            enum px_param_source *source, const char **where)
 {
-    PX_AUTO(px_history) h = {0};
+    PX_AUTO(px_param_candidates) h = {0};
 
-    if (px_params_history(p, name, &h) || !h.n)
+    if (px_params_candidates(p, name, &h) || !h.n)
         return NULL;
     const struct px_setting *s = h.v[0].setting;
     if (source)
@@ -310,8 +311,8 @@ static void bad_value(struct px_params *p, const struct px_param *param,
 static pmix_status_t parse_one(struct px_params *p, const struct px_param *param,
                                const char *name, void *member, struct px_err *err)
 {
-    PX_AUTO(px_history) h = {0};
-    pmix_status_t rc = px_params_history(p, name, &h);
+    PX_AUTO(px_param_candidates) h = {0};
+    pmix_status_t rc = px_params_candidates(p, name, &h);
     char instead[160] = "";
     size_t used = h.n;
 

@@ -40,7 +40,7 @@ extern const struct px_param px_param_strict[]; /* mca_base_strict */
 
 /* Reads all sources once; info may hold settings, with keys PMIX_MCA_<name>. where names
  * who gave it, "PMIx_Init". PMIX_ERR_NOMEM only: what else is wrong waits for
- * px_params_settle. */
+ * px_params_report. */
 pmix_status_t px_params_create(const pmix_info_t *info, size_t n_info,
                                const char *where, struct px_params **out,
                                struct px_err *err);
@@ -76,6 +76,6 @@ bool px_params_has(const struct px_params *p, const char *prefix);
 /* After everything is opened: looks for names that nobody declares, and tells each problem
  * that was not told yet, as mca_base_strict wants it: "warn" logs it, "off" does not,
  * "error" puts the first into err and answers PMIX_ERR_BAD_PARAM. */
-pmix_status_t px_params_settle(struct px_params *p, struct px_err *err);
+pmix_status_t px_params_report(struct px_params *p, struct px_err *err);
 
 #endif

@@ -32,7 +32,7 @@ struct px_declared {
 struct px_problem {
     enum px_param_severity severity;
     char *text;
-    bool told;
+    bool reported;
 };
 
 /* One that was looked for. Its number is its place here, from 1. */
@@ -49,7 +49,7 @@ struct px_params {
     struct px_map by_name;  /* the last found of each name */
     struct px_map declared; /* struct px_declared */
     struct px_map old;      /* former names of those */
-    char **hidden;          /* prefixes, see px_params_pardon */
+    char **hidden;          /* prefixes, see px_params_ignore_prefix */
     char *home;             /* or NULL */
     char ***kept;           /* vectors that configurations borrow */
     size_t n_kept, cap_kept;
@@ -69,21 +69,21 @@ pmix_status_t px_params_add(struct px_params *p, const char *name, const char *v
                             enum px_param_source source, unsigned file,
                             const char *where);
 
-struct px_past {
+struct px_param_candidate {
     const struct px_setting *setting;
     bool synonym; /* it goes by another name */
     bool fits;
 };
 
-typedef struct px_history {
-    struct px_past *v;
+typedef struct px_param_candidates {
+    struct px_param_candidate *v;
     size_t n, cap;
-} px_history;
+} px_param_candidates;
 
 /* All that was said of a parameter, under whatever name, strongest first. */
-pmix_status_t px_params_history(const struct px_params *p, const char *name,
-                                px_history *out);
-void px_history_cleanup(px_history *h);
+pmix_status_t px_params_candidates(const struct px_params *p, const char *name,
+                                   px_param_candidates *out);
+void px_param_candidates_cleanup(px_param_candidates *h);
 /* Is text a value for param? */
 bool px_params_fits(const struct px_params *p, const struct px_param *param,
                     const char *text);
@@ -92,11 +92,11 @@ bool px_params_fits(const struct px_params *p, const struct px_param *param,
 
 enum { PX_PARAM_MAX_PROBLEMS = 200 };
 
-/* Keeps one line for px_params_settle. The same line is kept once. */
+/* Keeps one line for px_params_report. The same line is kept once. */
 void px_params_complain(struct px_params *p, enum px_param_severity severity,
                         const char *fmt, ...) PX_PRINTF(3, 4);
 /* Names that begin so belong to a component that cannot be asked what it declares. */
-pmix_status_t px_params_pardon(struct px_params *p, const char *prefix);
+pmix_status_t px_params_ignore_prefix(struct px_params *p, const char *prefix);
 /* Looks at names that were not looked at yet. */
 void px_params_look_for_unknown(struct px_params *p);
 
@@ -110,7 +110,7 @@ struct px_param_origin {
     const pmix_info_t *info;
     size_t n_info;
     const char *where; /* info was given */
-    bool guarded;      /* more rights than its user: mistrust files of others */
+    bool privileged;   /* more rights than its user: mistrust files of others */
     bool one_of_many;  /* a rank of a job, not the first */
 };
 
@@ -121,7 +121,7 @@ pmix_status_t px_params_create_from(const struct px_param_origin *origin,
  * kept as a problem. PMIX_ERR_NOMEM only. */
 pmix_status_t px_params_read_file(struct px_params *p, const char *path,
                                   enum px_param_source source, bool needed,
-                                  bool guarded);
+                                  bool privileged);
 pmix_status_t px_params_read_env(struct px_params *p, char *const *env);
 pmix_status_t px_params_read_info(struct px_params *p, const pmix_info_t *info,
                                   size_t n_info, const char *where);

@@ -78,7 +78,7 @@ void px_params_complain(struct px_params *p, enum px_param_severity severity,
 
 /* ---- names that nobody declares -------------------------------------------------- */
 
-pmix_status_t px_params_pardon(struct px_params *p, const char *prefix)
+pmix_status_t px_params_ignore_prefix(struct px_params *p, const char *prefix)
 {
     return px_strv_append_unique(&p->hidden, prefix);
 }
@@ -184,7 +184,7 @@ static void judge(struct px_params *p, const struct px_setting *s)
 /* The override file has the last word, and says so to who tried to have it. */
 static void judge_override(struct px_params *p, const struct px_setting *s)
 {
-    PX_AUTO(px_history) h = {0};
+    PX_AUTO(px_param_candidates) h = {0};
     const struct px_setting *newest = px_map_sget(&p->by_name, s->name);
 
     if (s->source != PX_SOURCE_OVERRIDE_FILE)
@@ -192,7 +192,7 @@ static void judge_override(struct px_params *p, const struct px_setting *s)
     while (newest && newest->source != s->source)
         newest = newest->older;
     /* Of a name that is there many times, not each asks for all. */
-    if (newest != s || px_params_history(p, s->name, &h) || h.n < 2 ||
+    if (newest != s || px_params_candidates(p, s->name, &h) || h.n < 2 ||
         h.v[0].setting != s)
         return;
     for (size_t i = 1; i < h.n; i++) {
@@ -228,7 +228,7 @@ static enum px_log_level level_of(const struct px_params *p,
                                                                          : PX_LOG_WARN;
 }
 
-pmix_status_t px_params_settle(struct px_params *p, struct px_err *err)
+pmix_status_t px_params_report(struct px_params *p, struct px_err *err)
 {
     struct strict_conf conf = {STRICT_WARN};
     const struct px_problem *fatal = NULL;
@@ -240,9 +240,9 @@ pmix_status_t px_params_settle(struct px_params *p, struct px_err *err)
         bool is_fatal = conf.strict == STRICT_ERROR &&
                         problem->severity == PX_PARAM_WRONG;
 
-        if (problem->told)
+        if (problem->reported)
             continue;
-        problem->told = true;
+        problem->reported = true;
         if (is_fatal && !fatal && err)
             fatal = problem; /* whoever gets err tells it */
         else if (conf.strict != STRICT_OFF)

@@ -7,7 +7,7 @@
 #include "core/base/vec.h"
 #include "core/config/config.h"
 #include "core/config/param_impl.h"
-#include "core/config/trust.h"
+#include "core/config/owner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ struct reading {
     const char *path;
     enum px_param_source source;
     bool needed;
-    bool guarded;
+    bool privileged;
     unsigned depth;
     struct stat st;
     const struct reading *by;
@@ -173,11 +173,11 @@ static pmix_status_t resolve(const struct reading *r, const char *at, char **out
     struct px_err why = {0};
 
     *out = NULL;
-    if (!r->guarded) {
+    if (!r->privileged) {
         *out = strdup(r->path);
         return *out ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
     }
-    pmix_status_t rc = px_trust(r->path, out, &why);
+    pmix_status_t rc = px_path_check_owner(r->path, out, &why);
     if (rc == PMIX_ERR_NOMEM)
         return rc;
     if (rc == PMIX_ERR_NOT_FOUND && r->needed)
@@ -227,14 +227,14 @@ static pmix_status_t read_one(struct reading *r, const char *asked_at)
 
 pmix_status_t px_params_read_file(struct px_params *p, const char *path,
                                   enum px_param_source source, bool needed,
-                                  bool guarded)
+                                  bool privileged)
 {
     struct reading r = {
         .params = p,
         .path = path,
         .source = source,
         .needed = needed,
-        .guarded = guarded,
+        .privileged = privileged,
     };
 
     return read_one(&r, NULL);
@@ -242,7 +242,7 @@ pmix_status_t px_params_read_file(struct px_params *p, const char *path,
 
 /* The files that parameter name lists, separated by colons. */
 static pmix_status_t read_listed(struct px_params *p, const char *name,
-                                 enum px_param_source source, bool guarded)
+                                 enum px_param_source source, bool privileged)
 {
     pmix_status_t rc = PMIX_SUCCESS;
     const char *where;
@@ -257,7 +257,7 @@ static pmix_status_t read_listed(struct px_params *p, const char *name,
             .path = paths[i],
             .source = source,
             .needed = true,
-            .guarded = guarded,
+            .privileged = privileged,
         };
         if (paths[i][0] == '/')
             rc = read_one(&r, where);
@@ -342,12 +342,13 @@ pmix_status_t px_params_read_info(struct px_params *p, const pmix_info_t *info,
 
 static pmix_status_t read_beneath(struct px_params *p, const char *dir,
                                   const char *name, enum px_param_source source,
-                                  bool guarded)
+                                  bool privileged)
 {
     if (!dir)
         return PMIX_SUCCESS;
     PX_AUTOFREE char *path = px_strf("%s/%s", dir, name);
-    return path ? px_params_read_file(p, path, source, false, guarded) : PMIX_ERR_NOMEM;
+    return path ? px_params_read_file(p, path, source, false, privileged)
+                : PMIX_ERR_NOMEM;
 }
 
 /* The user's file may stand elsewhere. */
@@ -358,31 +359,31 @@ static pmix_status_t read_user_file(struct px_params *p,
 
     if (elsewhere)
         return read_listed(p, "mca_base_user_param_file", PX_SOURCE_USER_FILE,
-                           from->guarded);
+                           from->privileged);
     return read_beneath(p, from->home, ".pmix/mca-params.conf", PX_SOURCE_USER_FILE,
-                        from->guarded);
+                        from->privileged);
 }
 
 /* In an order in which each source can name the next; strength is another matter. */
 static pmix_status_t read_all(struct px_params *p, const struct px_param_origin *from)
 {
-    const bool guarded = from->guarded;
+    const bool privileged = from->privileged;
     pmix_status_t rc = px_params_read_env(p, from->env);
 
     if (!rc)
         rc = px_params_read_info(p, from->info, from->n_info, from->where);
     if (!rc)
         rc = read_beneath(p, from->sysconfdir, "pmix-mca-params.conf",
-                          PX_SOURCE_SYSTEM_FILE, guarded);
+                          PX_SOURCE_SYSTEM_FILE, privileged);
     if (!rc)
         rc = read_user_file(p, from);
     if (!rc)
-        rc = read_listed(p, "mca_base_param_files", PX_SOURCE_NAMED_FILE, guarded);
+        rc = read_listed(p, "mca_base_param_files", PX_SOURCE_NAMED_FILE, privileged);
     if (!rc)
-        rc = read_listed(p, "mca_base_tune_files", PX_SOURCE_TUNE_FILE, guarded);
+        rc = read_listed(p, "mca_base_tune_files", PX_SOURCE_TUNE_FILE, privileged);
     if (!rc)
         rc = read_beneath(p, from->sysconfdir, "pmix-mca-params-override.conf",
-                          PX_SOURCE_OVERRIDE_FILE, guarded);
+                          PX_SOURCE_OVERRIDE_FILE, privileged);
     return rc;
 }
 
@@ -418,7 +419,7 @@ pmix_status_t px_params_create(const pmix_info_t *info, size_t n_info,
         .info = info,
         .n_info = n_info,
         .where = where,
-        .guarded = px_is_guarded(),
+        .privileged = px_is_privileged(),
         .one_of_many = rank && strcmp(rank, "0") != 0,
     };
 

@@ -36,9 +36,9 @@ static void take_back(px_choice *c)
 pmix_status_t px_choice_parse(struct px_params *params, const char *framework,
                               px_choice *c, struct px_err *err)
 {
-    PX_AUTO(px_history) h = {0};
+    PX_AUTO(px_param_candidates) h = {0};
 
-    if (px_params_history(params, framework, &h))
+    if (px_params_candidates(params, framework, &h))
         return px_err_nomem(err, "select components");
     for (size_t i = 0; i < h.n; i++) {
         const struct px_setting *s = h.v[i].setting;
@@ -60,7 +60,7 @@ pmix_status_t px_choice_parse(struct px_params *params, const char *framework,
     return PMIX_SUCCESS;
 }
 
-bool px_choice_lets_in(const px_choice *c, const char *name, size_t *rank)
+bool px_choice_allows(const px_choice *c, const char *name, size_t *rank)
 {
     *rank = 0;
     if (!c->names || c->exclude)
@@ -87,7 +87,7 @@ bool px_choice_can_wait(const px_choice *c, const px_catalog *catalog,
     if (id != PX_FW_PTL || !address || (c->names && !c->exclude))
         return false;
     for (size_t i = 0; i < n; i++)
-        is_told |= px_choice_lets_in(c, f[i].name, &rank) && serves(f[i].name, address);
+        is_told |= px_choice_allows(c, f[i].name, &rank) && serves(f[i].name, address);
     return is_told && !serves(name, address);
 }
 

@@ -27,7 +27,7 @@ pmix_status_t px_choice_check(const px_choice *choice, const px_catalog *catalog
                               struct px_err *err);
 /* *rank is the place of name in the list that asks for it, 0 if there is no such
  * list. */
-bool px_choice_lets_in(const px_choice *choice, const char *name, size_t *rank);
+bool px_choice_allows(const px_choice *choice, const char *name, size_t *rank);
 /* Can the component wait until somebody has a use for it? One who wants to reach address,
  * NULL if anything, "" if nothing, needs the transport whose name says that it does so, if
  * there is one and nobody asked for others by name. */

@@ -8,7 +8,7 @@
 #include "core/base/strv.h"
 #include "core/base/vec.h"
 #include "core/rt/log.h"
-#include "core/config/trust.h"
+#include "core/config/owner.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -165,9 +165,9 @@ static pmix_status_t add_folder(struct px_catalog *c, const char *dir)
 
     if (!is_there(dir))
         return leave_out(c, PX_LOG_WARN, dir, strerror(errno));
-    if (!px_is_guarded())
+    if (!px_is_privileged())
         return list_folder(c, dir);
-    pmix_status_t rc = px_trust(dir, &real, &why);
+    pmix_status_t rc = px_path_check_owner(dir, &real, &why);
     if (rc == PMIX_ERR_NOMEM)
         return rc;
     if (!rc)
@@ -327,7 +327,8 @@ static pmix_status_t load_file(const struct px_found *f, struct px_loaded *out,
     const struct px_component *descriptor;
     PX_AUTOFREE char *real = NULL;
 
-    pmix_status_t rc = px_is_guarded() ? px_trust(f->file, &real, err) : PMIX_SUCCESS;
+    pmix_status_t rc = px_is_privileged() ? px_path_check_owner(f->file, &real, err)
+                                          : PMIX_SUCCESS;
     if (rc)
         return rc == PMIX_ERR_NO_PERMISSIONS
                    ? px_err_prefix(err, "component not loaded")

@@ -12,7 +12,7 @@
 #include "core/plugin/loader.h"
 #include "core/rt/log.h"
 #include "core/config/param_impl.h"
-#include "core/plugin/told.h"
+#include "core/plugin/load_report.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ static pmix_status_t no_memory(struct px_err *err)
 /* ---- loading: on the thread that holds the process lock -------------------------- */
 
 /* Not open any more, or never was. */
-static void free_plug(struct px_plug *p)
+static void free_component(struct px_loaded_component *p)
 {
     if (!p)
         return;
@@ -34,7 +34,7 @@ static void free_plug(struct px_plug *p)
 }
 
 /* The component's parameters into its configuration. */
-static pmix_status_t configure(struct px_selection *s, struct px_plug *p,
+static pmix_status_t configure(struct px_selection *s, struct px_loaded_component *p,
                                const char *prefix, struct px_err *err)
 {
     const struct px_component *c = &p->loaded.component;
@@ -60,19 +60,19 @@ static pmix_status_t skip_unloadable(struct px_selection *s, const struct px_slo
         f->broken = strdup(why->text);
     if (!f->broken || slot->requested)
         return f->broken ? why->status : PMIX_ERR_NOMEM;
-    px_tell(&s->told, found, false, "%s", why->text);
-    return px_params_pardon(s->params, prefix);
+    px_load_report(&s->report, found, false, "%s", why->text);
+    return px_params_ignore_prefix(s->params, prefix);
 }
 
-static pmix_status_t load_plug(struct px_selection *s, struct px_slot *slot,
-                               const struct px_found *found, size_t rank,
-                               struct px_err *err)
+static pmix_status_t load_component(struct px_selection *s, struct px_slot *slot,
+                                    const struct px_found *found, size_t rank,
+                                    struct px_err *err)
 {
     const char *framework = px_frameworks[found->framework].name;
     struct px_err why = {0};
 
     PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, found->name);
-    struct px_plug *p = calloc(1, sizeof(*p));
+    struct px_loaded_component *p = calloc(1, sizeof(*p));
     if (!prefix || !p) {
         free(p);
         return no_memory(err);
@@ -87,25 +87,26 @@ static pmix_status_t load_plug(struct px_selection *s, struct px_slot *slot,
         rc = skip_unloadable(s, slot, found, prefix, &why);
         return rc ? px_err_set(err, rc, "%s", why.text) : PMIX_SUCCESS;
     }
-    px_host_init(&p->host, s->loop, framework, found->name);
+    px_services_init(&p->services, s->loop, framework, found->name);
     rc = px_choice_declare_of(s->params, found, p->loaded.component.params);
     rc = rc ? no_memory(err) : configure(s, p, prefix, err);
     if (rc) {
-        free_plug(p);
+        free_component(p);
         return rc;
     }
-    slot->plugs[slot->n++] = p; /* load_framework has made room */
+    slot->components[slot->n++] = p; /* load_framework has made room */
     return PMIX_SUCCESS;
 }
 
 static pmix_status_t make_room(struct px_slot *slot, size_t n)
 {
-    if (slot->plugs)
+    if (slot->components)
         return PMIX_SUCCESS; /* for those left for later, too */
-    slot->plugs = calloc(n + 1, sizeof(struct px_plug *));
+    slot->components = calloc(n + 1, sizeof(struct px_loaded_component *));
     slot->modules = calloc(n + 1, sizeof(*slot->modules));
     slot->tried = calloc(n + 1, sizeof(*slot->tried));
-    return slot->plugs && slot->modules && slot->tried ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    return slot->components && slot->modules && slot->tried ? PMIX_SUCCESS
+                                                            : PMIX_ERR_NOMEM;
 }
 
 static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id id,
@@ -130,15 +131,15 @@ static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id
     for (size_t i = 0; i < n && !rc; i++) {
         if (slot->tried[i])
             continue;
-        if (!px_choice_lets_in(&c, f[i].name, &rank)) {
-            px_tell(&s->told, &f[i], false,
-                    "component %s/%s is left out by %s = \"%.80s\" (from %s)", fw->name,
-                    f[i].name, fw->name, c.text, c.where);
+        if (!px_choice_allows(&c, f[i].name, &rank)) {
+            px_load_report(&s->report, &f[i], false,
+                           "component %s/%s is left out by %s = \"%.80s\" (from %s)",
+                           fw->name, f[i].name, fw->name, c.text, c.where);
             continue;
         }
         slot->tried[i] = !px_choice_can_wait(&c, &s->catalog, id, address, f[i].name);
         if (slot->tried[i])
-            rc = load_plug(s, slot, &f[i], rank, err);
+            rc = load_component(s, slot, &f[i], rank, err);
         else
             slot->partial = true;
     }
@@ -155,10 +156,10 @@ static void unload_closed(struct px_slot *slot)
     size_t n = 0;
 
     for (size_t i = 0; i < slot->n; i++) {
-        if (slot->plugs[i]->is_open)
-            slot->plugs[n++] = slot->plugs[i];
+        if (slot->components[i]->is_open)
+            slot->components[n++] = slot->components[i];
         else
-            free_plug(slot->plugs[i]);
+            free_component(slot->components[i]);
     }
     slot->n = n;
 }
@@ -172,7 +173,7 @@ struct request {
     struct px_err *err;
 };
 
-static PX_LOOP_ONLY void close_plug(struct px_plug *p)
+static PX_LOOP_ONLY void close_component(struct px_loaded_component *p)
 {
     if (p->is_open && p->loaded.component.close)
         p->loaded.component.close(p->self);
@@ -184,26 +185,27 @@ static PX_LOOP_ONLY void close_slot(struct px_slot *slot)
     slot->in_use = false;
     slot->n_modules = 0;
     for (size_t i = slot->n; i-- > 0;)
-        close_plug(slot->plugs[i]);
+        close_component(slot->components[i]);
 }
 
 /* One that was asked for must open. Whether it then has something to offer is its own
  * decision: a list names alternatives, too. */
-static PX_LOOP_ONLY pmix_status_t open_plug(const struct px_selection *s,
-                                            const struct px_slot *slot,
-                                            struct px_plug *p, struct px_err *err)
+static PX_LOOP_ONLY pmix_status_t open_component(const struct px_selection *s,
+                                                 const struct px_slot *slot,
+                                                 struct px_loaded_component *p,
+                                                 struct px_err *err)
 {
     const struct px_component *c = &p->loaded.component;
     struct px_query answer = {0};
 
-    pmix_status_t rc = c->open(&p->host.host, p->conf, &p->self);
+    pmix_status_t rc = c->open(&p->services.services, p->conf, &p->self);
     if (rc && slot->requested)
         return px_err_set(err, rc, "component %s/%s cannot be opened (status %d)",
                           c->framework, c->name, rc);
     if (rc) {
-        px_tell(&s->told, p->found, false,
-                "component %s/%s cannot be opened (status %d)", c->framework, c->name,
-                rc);
+        px_load_report(&s->report, p->found, false,
+                       "component %s/%s cannot be opened (status %d)", c->framework,
+                       c->name, rc);
         return PMIX_SUCCESS;
     }
     p->is_open = true;
@@ -211,18 +213,18 @@ static PX_LOOP_ONLY pmix_status_t open_plug(const struct px_selection *s,
     p->priority = answer.priority;
     if (rc) {
         answer.reason[sizeof(answer.reason) - 1] = '\0';
-        px_tell(&s->told, p->found, slot->requested, "component %s/%s declines: %s",
-                c->framework, c->name,
-                answer.reason[0] ? answer.reason : "no reason given");
-        close_plug(p);
+        px_load_report(&s->report, p->found, slot->requested,
+                       "component %s/%s declines: %s", c->framework, c->name,
+                       answer.reason[0] ? answer.reason : "no reason given");
+        close_component(p);
     }
     return PMIX_SUCCESS;
 }
 
-static int compare_plugs(const void *a, const void *b)
+static int compare_components(const void *a, const void *b)
 {
-    const struct px_plug *x = *(struct px_plug *const *)a;
-    const struct px_plug *y = *(struct px_plug *const *)b;
+    const struct px_loaded_component *x = *(struct px_loaded_component *const *)a;
+    const struct px_loaded_component *y = *(struct px_loaded_component *const *)b;
 
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
@@ -240,15 +242,16 @@ static PX_LOOP_ONLY pmix_status_t open_slot(struct px_selection *s,
     char known[200];
 
     for (size_t i = 0; i < slot->n && !rc; i++) {
-        if (!slot->plugs[i]->is_open)
-            rc = open_plug(s, slot, slot->plugs[i], err);
+        if (!slot->components[i]->is_open)
+            rc = open_component(s, slot, slot->components[i], err);
     }
     if (rc)
         return rc;
-    qsort(slot->plugs, slot->n, sizeof(struct px_plug *), compare_plugs);
+    qsort(slot->components, slot->n, sizeof(struct px_loaded_component *),
+          compare_components);
     slot->n_modules = 0;
     for (size_t i = 0; i < slot->n; i++) {
-        struct px_plug *p = slot->plugs[i];
+        struct px_loaded_component *p = slot->components[i];
 
         if (p->is_open && (fw->many || !slot->n_modules)) {
             slot->modules[slot->n_modules++] = (struct px_module){&p->loaded.component,
@@ -256,7 +259,7 @@ static PX_LOOP_ONLY pmix_status_t open_slot(struct px_selection *s,
             px_log(PX_LOG_DEBUG, "loader", "component %s/%s selected, priority %d",
                    fw->name, p->found->name, p->priority);
         } else {
-            close_plug(p);
+            close_component(p);
         }
     }
     if (!slot->n_modules && !slot->partial && fw->required) {
@@ -275,7 +278,7 @@ static PX_LOOP_ONLY void set_roles(struct px_selection *s, unsigned roles)
     s->roles = roles;
     for (int id = 0; id < PX_FW_COUNT; id++) {
         for (size_t i = 0; i < s->slots[id].n; i++)
-            s->slots[id].plugs[i]->host.host.roles = roles;
+            s->slots[id].components[i]->services.services.roles = roles;
     }
 }
 
@@ -326,8 +329,8 @@ static void unload_chosen(const struct request *r)
         if (!r->chosen[id])
             continue;
         for (size_t i = slot->n; i-- > 0;)
-            free_plug(slot->plugs[i]);
-        free(slot->plugs);
+            free_component(slot->components[i]);
+        free(slot->components);
         free(slot->modules);
         free(slot->tried);
         *slot = (struct px_slot){0};
@@ -375,7 +378,7 @@ void px_selection_close(struct px_selection *s, unsigned roles)
 
 static void free_selection(struct px_selection *s)
 {
-    px_told_cleanup(&s->told);
+    px_load_verbosity_cleanup(&s->report);
     px_catalog_cleanup(&s->catalog);
     free(s);
 }
@@ -390,7 +393,7 @@ pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop
         return no_memory(err);
     s->params = params;
     s->loop = loop;
-    pmix_status_t rc = px_told_parse(show, &s->told);
+    pmix_status_t rc = px_load_verbosity_parse(show, &s->report);
     if (!rc)
         rc = px_choice_declare(params);
     if (rc)

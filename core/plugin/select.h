@@ -12,7 +12,7 @@
 struct px_selection;
 
 /* path: folders to search first, separated by colons, or NULL. show: of which components
- * that nobody asked for to tell why they are not in use (px_told_parse). params and loop must outlive it. No function here runs on the loop thread; each calls the
+ * that nobody asked for to tell why they are not in use (px_load_verbosity_parse). params and loop must outlive it. No function here runs on the loop thread; each calls the
  * loop itself. */
 pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop,
                                   const char *path, const char *show,
@@ -30,7 +30,7 @@ pmix_status_t px_selection_open_for(struct px_selection *s, unsigned roles,
                                     const char *address, struct px_err *err);
 /* For settings of components that are not in use: finds out whether there are such
  * parameters, and whether the values fit. PMIX_ERR_NOMEM. */
-pmix_status_t px_selection_declare_rest(struct px_selection *s);
+pmix_status_t px_selection_declare_unused(struct px_selection *s);
 /* Closes the frameworks that none of roles needs. */
 void px_selection_close(struct px_selection *s, unsigned roles);
 

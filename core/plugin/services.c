@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The core's side of tenon/host.h: each service finds the loop and the log prefix from
+/* The core's side of tenon/services.h: each service finds the loop and the log prefix from
  * the component's own table. */
 #include "core/plugin/services.h"
 
@@ -7,60 +7,61 @@
 
 #include <stdio.h>
 
-static struct px_host_impl *impl_of(const struct px_host *host)
+static struct px_services_impl *impl_of(const struct px_services *services)
 {
-    return PX_CONTAINER_OF(host, struct px_host_impl, host);
+    return PX_CONTAINER_OF(services, struct px_services_impl, services);
 }
 
-static void PX_PRINTF(3, 4)
-    host_log(const struct px_host *host, enum px_log_level level, const char *fmt, ...)
+static void PX_PRINTF(3, 4) service_log(const struct px_services *services,
+                                        enum px_log_level level, const char *fmt, ...)
 {
     va_list args;
 
     va_start(args, fmt);
-    px_vlog(level, impl_of(host)->area, fmt, args);
+    px_vlog(level, impl_of(services)->area, fmt, args);
     va_end(args);
 }
 
-static struct px_watch *host_watch(const struct px_host *host, int fd, unsigned events,
-                                   px_watch_fn fn, void *arg)
+static struct px_watch *service_watch(const struct px_services *services, int fd,
+                                      unsigned events, px_watch_fn fn, void *arg)
 {
-    return px_watch_create(impl_of(host)->loop, fd, events, fn, arg);
+    return px_watch_create(impl_of(services)->loop, fd, events, fn, arg);
 }
 
-static struct px_timer *host_timer(const struct px_host *host, px_timer_fn fn,
-                                   void *arg)
+static struct px_timer *service_timer(const struct px_services *services,
+                                      px_timer_fn fn, void *arg)
 {
-    return px_timer_create(impl_of(host)->loop, fn, arg);
+    return px_timer_create(impl_of(services)->loop, fn, arg);
 }
 
-static int host_child(const struct px_host *host, pid_t pid, px_child_fn fn, void *arg)
+static int service_child(const struct px_services *services, pid_t pid, px_child_fn fn,
+                         void *arg)
 {
-    return px_child_watch(impl_of(host)->loop, pid, fn, arg);
+    return px_child_watch(impl_of(services)->loop, pid, fn, arg);
 }
 
-static void host_child_forget(const struct px_host *host, pid_t pid)
+static void service_child_forget(const struct px_services *services, pid_t pid)
 {
-    px_child_forget(impl_of(host)->loop, pid);
+    px_child_forget(impl_of(services)->loop, pid);
 }
 
-void px_host_init(struct px_host_impl *impl, struct px_loop *loop,
-                  const char *framework, const char *component)
+void px_services_init(struct px_services_impl *impl, struct px_loop *loop,
+                      const char *framework, const char *component)
 {
-    *impl = (struct px_host_impl){
-        .host =
+    *impl = (struct px_services_impl){
+        .services =
             {
-                .size = sizeof(struct px_host),
-                .log = host_log,
-                .watch = host_watch,
+                .size = sizeof(struct px_services),
+                .log = service_log,
+                .watch = service_watch,
                 .watch_set = px_watch_set,
                 .unwatch = px_watch_free,
-                .timer = host_timer,
+                .timer = service_timer,
                 .timer_set = px_timer_set,
                 .timer_clear = px_timer_clear,
                 .timer_free = px_timer_free,
-                .child = host_child,
-                .child_forget = host_child_forget,
+                .child = service_child,
+                .child_forget = service_child_forget,
             },
         .loop = loop,
     };

@@ -5,7 +5,7 @@
 #define PX_RT_LOG_H
 
 #include "core/base/attr.h"
-#include "tenon/host.h"
+#include "tenon/services.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

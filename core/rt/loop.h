@@ -6,7 +6,7 @@
 
 #include "core/base/attr.h"
 #include "pmix_common.h"
-#include "tenon/host.h"
+#include "tenon/services.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,7 +48,7 @@ void px_post(struct px_loop *loop, struct px_msg *msg);
  * without disturbing the parent. The memory must stay. */
 void px_loop_abandon(struct px_loop *loop);
 
-/* Watches, timers and children as in tenon/host.h; loop thread only. Watches and timers
+/* Watches, timers and children as in tenon/services.h; loop thread only. Watches and timers
  * must be freed before the loop is destroyed, and may be freed inside their own
  * callback. A watch that is both readable and writable gets two calls. */
 struct px_watch *px_watch_create(struct px_loop *loop, int fd, unsigned events,

@@ -266,9 +266,9 @@ static pmix_status_t refuse_late_params(enum px_role role, const pmix_info_t *in
 /* Tells what is wrong with the parameters, also of components that are not used. */
 static pmix_status_t settle(struct px_err *err)
 {
-    if (px_process.selection && px_selection_declare_rest(px_process.selection))
+    if (px_process.selection && px_selection_declare_unused(px_process.selection))
         return px_err_nomem(err, "read parameters");
-    return px_params_settle(px_process.params, err);
+    return px_params_report(px_process.params, err);
 }
 
 pmix_status_t px_process_acquire(enum px_role role, const pmix_info_t *info,
@@ -374,7 +374,7 @@ const struct px_module *px_modules(const char *framework, size_t *n)
                : NULL;
 }
 
-pmix_status_t px_modules_rest(struct px_err *err)
+pmix_status_t px_modules_open_deferred(struct px_err *err)
 {
     return px_selection_open(px_process.selection, px_process.roles, err);
 }

@@ -96,7 +96,7 @@ pmix_status_t px_process_call(px_call_fn fn, void *args);
 const struct px_module *px_modules(const char *framework, size_t *n);
 /* Opens also those which a client that begins did not seem to need. The lock must be
  * held. */
-pmix_status_t px_modules_rest(struct px_err *err);
+pmix_status_t px_modules_open_deferred(struct px_err *err);
 /* By component name; NULL if it is not selected. */
 const struct px_module *px_module_find(const char *framework, const char *name);
 

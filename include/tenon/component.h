@@ -7,7 +7,7 @@
 #ifndef TENON_COMPONENT_H
 #define TENON_COMPONENT_H
 
-#include "tenon/host.h"
+#include "tenon/services.h"
 #include "tenon/param.h"
 
 #include "pmix_common.h"
@@ -32,7 +32,8 @@ struct px_component {
     const struct px_param *params; /* may be NULL */
     size_t conf_size;
     /* conf stays valid until close. On failure *self is ignored. */
-    pmix_status_t (*open)(const struct px_host *host, const void *conf, void **self);
+    pmix_status_t (*open)(const struct px_services *services, const void *conf,
+                          void **self);
     pmix_status_t (*query)(void *self, struct px_query *answer);
     void (*close)(void *self);
     const void *ops;   /* struct px_<framework>_ops */

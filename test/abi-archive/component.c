@@ -35,7 +35,7 @@ static const struct px_param params[] = {
 };
 
 struct archived {
-    const struct px_host *host;
+    const struct px_services *services;
     const struct conf *conf;
     struct px_timer *timer;
 };
@@ -52,7 +52,7 @@ static pmix_status_t contribute(void *self, const char *nspace, const pmix_info_
     pmix_info_t mine = {.key = "archived.text"};
 
     (void)info, (void)n;
-    a->host->log(a->host, PX_LOG_DEBUG, "job %s", nspace);
+    a->services->log(a->services, PX_LOG_DEBUG, "job %s", nspace);
     mine.value.type = PMIX_STRING;
     mine.value.data.string = (char *)a->conf->text;
     return add(arg, &mine);
@@ -85,20 +85,20 @@ static void forget(void *self, const char *nspace)
     (void)self, (void)nspace;
 }
 
-static pmix_status_t archived_open(const struct px_host *host, const void *conf,
+static pmix_status_t archived_open(const struct px_services *services, const void *conf,
                                    void **self)
 {
     struct archived *a = calloc(1, sizeof(*a));
 
     if (!a)
         return PMIX_ERR_NOMEM;
-    *a = (struct archived){.host = host, .conf = conf};
-    a->timer = host->timer(host, on_timer, a);
+    *a = (struct archived){.services = services, .conf = conf};
+    a->timer = services->timer(services, on_timer, a);
     if (!a->timer) {
         free(a);
         return PMIX_ERR_NOMEM;
     }
-    host->timer_set(a->timer, 1);
+    services->timer_set(a->timer, 1);
     *self = a;
     return PMIX_SUCCESS;
 }
@@ -114,7 +114,7 @@ static void archived_close(void *self)
 {
     struct archived *a = self;
 
-    a->host->timer_free(a->timer);
+    a->services->timer_free(a->timer);
     free(a);
 }
 

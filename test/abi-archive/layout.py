@@ -87,7 +87,7 @@ def self_test(archived, includes):
                ("component.h", "    const char *name;\n", "", True),
                ("param.h", "    PX_PARAM_KIND_BOOL,", "    PX_PARAM_KIND_NEW, PX_PARAM_KIND_BOOL,", True),
                ("pnet.h", "#define PX_PNET_ABI 1u", "#define PX_PNET_ABI 2u", True),
-               ("host.h", "    uint32_t roles;", "    uint32_t more, roles;", True),
+               ("services.h", "    uint32_t roles;", "    uint32_t more, roles;", True),
                ("component.h", "    uint32_t param_size;\n", "    uint32_t param_size;\n    void *more;\n", False)]
     wrong = []
     for header, old, new, bad in changes:

@@ -19,7 +19,7 @@
 #define NOMEM   9 /* takes it for success */
 
 struct bad {
-    const struct px_host *host;
+    const struct px_services *services;
     struct px_timer *timer;
 };
 
@@ -58,13 +58,14 @@ static void forget(void *self, const char *nspace)
 
 static void *call_host(void *arg)
 {
-    const struct px_host *host = arg;
+    const struct px_services *services = arg;
 
-    host->timer_free(NULL);
+    services->timer_free(NULL);
     return NULL;
 }
 
-static pmix_status_t bad_open(const struct px_host *host, const void *conf, void **self)
+static pmix_status_t bad_open(const struct px_services *services, const void *conf,
+                              void **self)
 {
     struct bad *b = malloc(sizeof(*b));
     pthread_t thread;
@@ -72,9 +73,10 @@ static pmix_status_t bad_open(const struct px_host *host, const void *conf, void
     (void)conf;
     if (!b)
         return BAD == NOMEM ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
-    b->host = host;
-    b->timer = BAD == TIMER ? host->timer(host, NULL, NULL) : NULL;
-    if (BAD == THREAD && pthread_create(&thread, NULL, call_host, (void *)host) == 0)
+    b->services = services;
+    b->timer = BAD == TIMER ? services->timer(services, NULL, NULL) : NULL;
+    if (BAD == THREAD &&
+        pthread_create(&thread, NULL, call_host, (void *)services) == 0)
         pthread_join(thread, NULL);
     *self = b;
     return PMIX_SUCCESS;

@@ -6,7 +6,6 @@
 #include "core/base/path.h"
 #include "core/base/str.h"
 #include "core/plugin/loader.h"
-#include "tenon/pcleanup.h"
 #include "core/config/param_impl.h"
 #include "process.h"
 
@@ -269,21 +268,14 @@ START_TEST(descriptor_says_what_it_is)
 }
 END_TEST
 
-/* How much of a framework's operations are pointers to functions. */
-static size_t calls_size(const struct px_framework *fw)
-{
-    return fw == &px_frameworks[PX_FW_PCLEANUP]
-               ? offsetof(struct px_pcleanup_ops, flags)
-               : fw->ops_size;
-}
-
-/* Later ones, that its header did not have, are NULL. */
+/* Operations are pointers to functions, nothing else. Later ones, that its header did not have, are
+ * NULL. */
 START_TEST(every_operation_is_there)
 {
     const struct px_framework *fw = &px_frameworks[wanted.found.framework];
     void *const *op = contract.component->ops;
-    size_t known = contract.built->ops_size < calls_size(fw) ? contract.built->ops_size
-                                                             : calls_size(fw);
+    size_t known = contract.built->ops_size < fw->ops_size ? contract.built->ops_size
+                                                           : fw->ops_size;
 
     for (size_t i = 0; i < known / sizeof(*op); i++)
         ck_assert_msg(op[i], "operation %zu of struct px_%s_ops is NULL", i + 1,

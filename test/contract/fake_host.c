@@ -58,7 +58,7 @@ unsigned fake_host_strangers(void)
     return atomic_load(&n_strangers);
 }
 
-static struct fake_host *fake_of(const struct px_host *host)
+static struct fake_host *fake_of(const struct px_services *host)
 {
     return (struct fake_host *)host;
 }
@@ -66,7 +66,7 @@ static struct fake_host *fake_of(const struct px_host *host)
 /* ---- what the component calls ---------------------------------------------------- */
 
 static void __attribute__((format(printf, 3, 4)))
-host_log(const struct px_host *host, enum px_log_level level, const char *fmt, ...)
+host_log(const struct px_services *host, enum px_log_level level, const char *fmt, ...)
 {
     struct fake_host *h = fake_of(host);
     va_list args;
@@ -77,8 +77,8 @@ host_log(const struct px_host *host, enum px_log_level level, const char *fmt, .
     va_end(args);
 }
 
-static struct px_watch *host_watch(const struct px_host *host, int fd, unsigned events,
-                                   px_watch_fn fn, void *arg)
+static struct px_watch *host_watch(const struct px_services *host, int fd,
+                                   unsigned events, px_watch_fn fn, void *arg)
 {
     notice_thread();
     struct px_watch *w = calloc(1, sizeof(*w));
@@ -104,7 +104,7 @@ static void host_unwatch(struct px_watch *w)
     free(w);
 }
 
-static struct px_timer *host_timer(const struct px_host *host, px_timer_fn fn,
+static struct px_timer *host_timer(const struct px_services *host, px_timer_fn fn,
                                    void *arg)
 {
     notice_thread();
@@ -137,7 +137,8 @@ static void host_timer_free(struct px_timer *t)
     free(t);
 }
 
-static int host_child(const struct px_host *host, pid_t pid, px_child_fn fn, void *arg)
+static int host_child(const struct px_services *host, pid_t pid, px_child_fn fn,
+                      void *arg)
 {
     notice_thread();
     struct fake_host *h = fake_of(host);
@@ -152,7 +153,7 @@ static int host_child(const struct px_host *host, pid_t pid, px_child_fn fn, voi
     return PMIX_SUCCESS;
 }
 
-static void host_child_forget(const struct px_host *host, pid_t pid)
+static void host_child_forget(const struct px_services *host, pid_t pid)
 {
     notice_thread();
     PX_LIST_EACH (&fake_of(host)->children, struct child, c, link) {
@@ -255,7 +256,7 @@ size_t fake_host_held(const struct fake_host *h)
 void fake_host_init(struct fake_host *h)
 {
     *h = (struct fake_host){
-        .host = {.size = sizeof(struct px_host),
+        .host = {.size = sizeof(struct px_services),
                  .roles = PX_ROLE_CLIENT | PX_ROLE_SERVER,
                  .log = host_log,
                  .watch = host_watch,

@@ -5,12 +5,12 @@
 #define PX_FAKE_HOST_H
 
 #include "core/base/list.h"
-#include "tenon/host.h"
+#include "tenon/services.h"
 
 #include <stdbool.h>
 
 struct fake_host {
-    struct px_host host; /* first: its functions get here from it */
+    struct px_services host; /* first: its functions get here from it */
     struct px_list watches, timers, children;
     int child_fails;    /* what host.child answers, if not 0 */
     char last_log[512]; /* the last line */

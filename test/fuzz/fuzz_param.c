@@ -173,9 +173,9 @@ static void judge_all(struct px_params *params)
 
     FUZZ_MUST(px_params_parse(params, "x_", table, &conf, &err) == PMIX_SUCCESS);
     in_range(&conf);
-    pmix_status_t rc = px_params_settle(params, &err);
+    pmix_status_t rc = px_params_report(params, &err);
     FUZZ_MUST(rc == PMIX_SUCCESS || rc == PMIX_ERR_BAD_PARAM);
-    FUZZ_MUST(px_params_settle(params, &err) == PMIX_SUCCESS); /* all is told */
+    FUZZ_MUST(px_params_report(params, &err) == PMIX_SUCCESS); /* all is told */
     FUZZ_MUST(params->n_problems <= PX_PARAM_MAX_PROBLEMS + 1);
 }
 

@@ -38,7 +38,7 @@ struct px_gds_ns {
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static pmix_status_t hash_open(const struct px_host *host PX_UNUSED,
+static pmix_status_t hash_open(const struct px_services *services PX_UNUSED,
                                const void *conf PX_UNUSED, void **self)
 {
     *self = NULL; /* all state is the namespaces' */

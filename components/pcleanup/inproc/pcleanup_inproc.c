@@ -32,7 +32,7 @@ struct worker {
 };
 
 struct inproc {
-    const struct px_host *host;
+    const struct px_services *services;
     struct conf conf;
     char *node;  /* of a server that has started; else NULL */
     pid_t owner; /* who started: a copy made by fork has no say */
@@ -55,14 +55,14 @@ static const struct px_param params[] = {
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static pmix_status_t pcleanup_open(const struct px_host *host, const void *conf,
+static pmix_status_t pcleanup_open(const struct px_services *services, const void *conf,
                                    void **self)
 {
     struct inproc *p = malloc(sizeof(*p));
     if (!p)
         return PMIX_ERR_NOMEM;
 
-    *p = (struct inproc){.host = host,
+    *p = (struct inproc){.services = services,
                          .conf = *(const struct conf *)conf,
                          .journal = -1,
                          .news = {-1, -1}};
@@ -84,7 +84,7 @@ static pmix_status_t pcleanup_query(void *self PX_UNUSED, struct px_query *answe
 
 static void drop_worker(struct inproc *p, struct worker *w)
 {
-    p->host->unwatch(w->watch);
+    p->services->unwatch(w->watch);
     px_drop_fd(&w->pidfd);
     *w = (struct worker){.pidfd = -1};
 }
@@ -93,9 +93,9 @@ static void drop_all(struct inproc *p)
 {
     for (int i = 0; i < PX_RECLAIM_AT_ONCE; i++)
         drop_worker(p, &p->workers[i]);
-    p->host->unwatch(p->news_watch);
+    p->services->unwatch(p->news_watch);
     p->news_watch = NULL;
-    p->host->timer_free(p->timer);
+    p->services->timer_free(p->timer);
     p->timer = NULL;
     px_drop_fd(&p->news[0]);
     px_drop_fd(&p->news[1]);
@@ -139,7 +139,7 @@ static int start_worker(struct inproc *p, const struct px_reclaim_job *job)
     *w = (struct worker){
         .pid = pid, .pidfd = px_reclaim_pidfd_open(pid), .id = job->id};
     if (w->pidfd >= 0)
-        w->watch = p->host->watch(p->host, w->pidfd, PX_READABLE, on_event, p);
+        w->watch = p->services->watch(p->services, w->pidfd, PX_READABLE, on_event, p);
     return 0;
 }
 
@@ -167,7 +167,7 @@ static void read_news(struct inproc *p, unsigned most)
         struct px_reclaim_job *job = px_reclaim_queue_find(&p->queue, news.id);
 
         if (news.type == PX_WORKER_LINE)
-            p->host->log(p->host, PX_LOG_WARN, "%s", news.line);
+            p->services->log(p->services, PX_LOG_WARN, "%s", news.line);
         else if (job) {
             job->totals = news.totals;
             job->errnum = news.errnum;
@@ -224,7 +224,7 @@ static void tend(void *arg)
     reap(p);
     start_jobs(p);
     if (someone_is_unwatched(p))
-        p->host->timer_set(p->timer, LOOK_MS);
+        p->services->timer_set(p->timer, LOOK_MS);
     px_reclaim_queue_deliver(&p->queue, tell);
 }
 
@@ -233,13 +233,14 @@ static void tend(void *arg)
 static pmix_status_t prepare(struct inproc *p, const char *node)
 {
     p->node = strdup(node);
-    p->timer = p->host->timer(p->host, tend, p);
+    p->timer = p->services->timer(p->services, tend, p);
     if (!p->node || !p->timer)
         return PMIX_ERR_NOMEM;
     int errnum = px_worker_socket(p->news);
     if (errnum)
         return px_status_of_errno(errnum);
-    p->news_watch = p->host->watch(p->host, p->news[0], PX_READABLE, on_event, p);
+    p->news_watch = p->services->watch(p->services, p->news[0], PX_READABLE, on_event,
+                                       p);
     return p->news_watch ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
@@ -280,7 +281,7 @@ static pmix_status_t add(struct inproc *p, uint64_t scope, const char *tmpdir,
 {
     if (!px_reclaim_queue_add(&p->queue, scope, tmpdir, (void (*)(void))done, arg))
         return PMIX_ERR_NOMEM;
-    p->host->timer_set(p->timer, 0);
+    p->services->timer_set(p->timer, 0);
     return PMIX_SUCCESS;
 }
 

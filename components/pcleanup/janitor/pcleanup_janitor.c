@@ -29,7 +29,7 @@ struct conf {
 };
 
 struct janitor {
-    const struct px_host *host;
+    const struct px_services *services;
     struct conf conf;
     char *dir, *node; /* of a server that has started; else NULL */
     pid_t owner;      /* who started: a copy made by fork has no say */
@@ -58,14 +58,14 @@ static void tend(void *arg);
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static pmix_status_t pcleanup_open(const struct px_host *host, const void *conf,
+static pmix_status_t pcleanup_open(const struct px_services *services, const void *conf,
                                    void **self)
 {
     struct janitor *j = malloc(sizeof(*j));
     if (!j)
         return PMIX_ERR_NOMEM;
 
-    *j = (struct janitor){.host = host,
+    *j = (struct janitor){.services = services,
                           .conf = *(const struct conf *)conf,
                           .pidfd = -1,
                           .sock = -1,
@@ -84,7 +84,7 @@ static pmix_status_t pcleanup_query(void *self PX_UNUSED, struct px_query *answe
 
 static void unwatch(struct janitor *j, struct px_watch **watch)
 {
-    j->host->unwatch(*watch);
+    j->services->unwatch(*watch);
     *watch = NULL;
 }
 
@@ -103,7 +103,7 @@ static void drop_all(struct janitor *j)
     drop_process(j);
     px_drop_fd(&j->dir_fd);
     px_drop_fd(&j->journal_fd);
-    j->host->timer_free(j->timer);
+    j->services->timer_free(j->timer);
     j->timer = NULL;
     free(px_take(&j->dir));
     free(px_take(&j->node));
@@ -150,23 +150,24 @@ static void kill_process(struct janitor *j)
 
 static pmix_status_t launch(struct janitor *j)
 {
-    const struct px_host *host = j->host;
+    const struct px_services *services = j->services;
     int ends[2];
 
     int errnum = px_worker_socket(ends);
     if (errnum)
         return px_status_of_errno(errnum);
     j->sock = ends[0];
-    j->sock_watch = host->watch(host, j->sock, PX_READABLE, on_event, j);
+    j->sock_watch = services->watch(services, j->sock, PX_READABLE, on_event, j);
     pmix_status_t rc = j->sock_watch ? fork_janitor(j, ends[1]) : PMIX_ERR_NOMEM;
     close(ends[1]);
     if (!rc) {
         j->pidfd = px_reclaim_pidfd_open(j->pid);
         if (j->pidfd >= 0) {
-            j->pid_watch = host->watch(host, j->pidfd, PX_READABLE, on_event, j);
+            j->pid_watch = services->watch(services, j->pidfd, PX_READABLE, on_event,
+                                           j);
             rc = j->pid_watch ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
         } else {
-            host->timer_set(j->timer, LOOK_MS);
+            services->timer_set(j->timer, LOOK_MS);
         }
     }
     if (rc) {
@@ -246,9 +247,9 @@ static void flush(struct janitor *j)
     }
     bool is_full = !sent && (errno == EAGAIN || errno == EWOULDBLOCK);
     if (!sent && !is_full)
-        j->host->timer_set(j->timer, LOOK_MS);
-    j->host->watch_set(j->sock_watch,
-                       is_full ? PX_READABLE | PX_WRITABLE : PX_READABLE);
+        j->services->timer_set(j->timer, LOOK_MS);
+    j->services->watch_set(j->sock_watch,
+                           is_full ? PX_READABLE | PX_WRITABLE : PX_READABLE);
 }
 
 /* ---- news ------------------------------------------------------------------------ */
@@ -265,7 +266,7 @@ static void read_news(struct janitor *j, bool reaped)
         if (more <= 0)
             break;
         if (news.type == PX_WORKER_LINE) {
-            j->host->log(j->host, PX_LOG_WARN, "%s", news.line);
+            j->services->log(j->services, PX_LOG_WARN, "%s", news.line);
             continue;
         }
         struct px_reclaim_job *job = px_reclaim_queue_find(&j->queue, news.id);
@@ -283,7 +284,7 @@ static void read_news(struct janitor *j, bool reaped)
 /* Those it has worked on are done again: what is gone already does not count. */
 static void on_death(struct janitor *j, int status)
 {
-    const struct px_host *host = j->host;
+    const struct px_services *services = j->services;
     const pid_t was = j->pid;
     pmix_status_t rc = PMIX_ERR_NOT_AVAILABLE;
 
@@ -291,11 +292,12 @@ static void on_death(struct janitor *j, int status)
     px_reclaim_queue_again(&j->queue);
     if (j->n_lives < N_LIVES)
         rc = launch(j);
-    host->log(host, PX_LOG_WARN, "the janitor, process %ld, %s %d; %s", (long)was,
-              WIFSIGNALED(status) ? "was killed by signal" : "has ended with",
-              WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-              rc ? "what is to be cleaned up is left to the next server"
-                 : "another one was started");
+    services->log(services, PX_LOG_WARN, "the janitor, process %ld, %s %d; %s",
+                  (long)was,
+                  WIFSIGNALED(status) ? "was killed by signal" : "has ended with",
+                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+                  rc ? "what is to be cleaned up is left to the next server"
+                     : "another one was started");
     if (rc)
         px_reclaim_queue_end_all(&j->queue, ECONNRESET);
 }
@@ -327,7 +329,7 @@ static void tend(void *arg)
         read_news(j, false);
     }
     if (j->pid && (j->pidfd < 0 || j->sock < 0))
-        j->host->timer_set(j->timer, LOOK_MS);
+        j->services->timer_set(j->timer, LOOK_MS);
     flush(j);
     px_reclaim_queue_deliver(&j->queue, tell);
 }
@@ -345,7 +347,7 @@ static pmix_status_t pcleanup_start(void *self, const char *dir, const char *nod
     j->owner = getpid();
     j->dir = strdup(dir);
     j->node = strdup(node);
-    j->timer = j->host->timer(j->host, tend, j);
+    j->timer = j->services->timer(j->services, tend, j);
     pmix_status_t rc = j->dir && j->node && j->timer ? launch(j) : PMIX_ERR_NOMEM;
     if (rc)
         drop_all(j);
@@ -436,7 +438,6 @@ static const struct px_pcleanup_ops ops = {
     .run = pcleanup_run,
     .reclaim = pcleanup_reclaim,
     .finish = pcleanup_finish,
-    .flags = PX_PCLEANUP_OUTLIVES,
 };
 
 PX_COMPONENT(pcleanup, janitor) = {

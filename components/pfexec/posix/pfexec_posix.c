@@ -29,7 +29,7 @@ struct conf {
 };
 
 struct posix {
-    const struct px_host *host;
+    const struct px_services *services;
     struct conf conf;
     struct px_list children;
 };
@@ -51,14 +51,14 @@ static const struct px_param params[] = {
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static pmix_status_t pfexec_open(const struct px_host *host, const void *conf,
+static pmix_status_t pfexec_open(const struct px_services *services, const void *conf,
                                  void **self)
 {
     struct posix *p = malloc(sizeof(*p));
     if (!p)
         return PMIX_ERR_NOMEM;
 
-    *p = (struct posix){.host = host, .conf = *(const struct conf *)conf};
+    *p = (struct posix){.services = services, .conf = *(const struct conf *)conf};
     px_list_init(&p->children);
     *self = p;
     return PMIX_SUCCESS;
@@ -87,7 +87,7 @@ static void pfexec_close(void *self)
         return;
     PX_LIST_EACH (&p->children, struct child, c, link) {
         kill_now(c->pid);
-        p->host->child_forget(p->host, c->pid); /* it is reaped all the same */
+        p->services->child_forget(p->services, c->pid); /* it is reaped all the same */
         free(c);
     }
     free(p);
@@ -141,12 +141,13 @@ static bool reap_within(pid_t pid, uint64_t ms)
  * now; the loop must not hang with it. */
 static void discard(const struct posix *p, pid_t pid)
 {
-    const struct px_host *host = p->host;
+    const struct px_services *services = p->services;
 
     kill_now(pid);
-    if (!reap_within(pid, KILL_MS) && host->child(host, pid, on_end_of_discarded, NULL))
-        host->log(host, PX_LOG_WARN, "cannot watch process %ld, which does not die",
-                  (long)pid);
+    if (!reap_within(pid, KILL_MS) &&
+        services->child(services, pid, on_end_of_discarded, NULL))
+        services->log(services, PX_LOG_WARN,
+                      "cannot watch process %ld, which does not die", (long)pid);
 }
 
 /* ---- starting -------------------------------------------------------------------- */
@@ -279,7 +280,7 @@ static pmix_status_t start(struct posix *p, const struct px_pfexec_spec *spec,
         return px_err_prefix(err, "cannot run " NAME, spec->program);
     rc = await_exec(p, spec, report, err);
     if (!rc) {
-        rc = p->host->child(p->host, c->pid, on_end, c);
+        rc = p->services->child(p->services, c->pid, on_end, c);
         if (rc)
             px_err_set(err, rc, "cannot watch " NAME ": out of memory", spec->program);
     }

@@ -17,7 +17,7 @@ struct claim {
 
 _Static_assert(sizeof(struct claim) == 8, "this structure is what travels");
 
-static pmix_status_t native_open(const struct px_host *host PX_UNUSED,
+static pmix_status_t native_open(const struct px_services *services PX_UNUSED,
                                  const void *conf PX_UNUSED, void **self)
 {
     *self = NULL;

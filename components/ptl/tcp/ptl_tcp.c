@@ -36,7 +36,7 @@ struct conf {
 };
 
 struct tcp {
-    const struct px_host *host;
+    const struct px_services *services;
     struct conf conf;
     struct px_owner owner;
     bool can_attest; /* owner is open */
@@ -72,13 +72,14 @@ struct address {
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static pmix_status_t tcp_open(const struct px_host *host, const void *conf, void **self)
+static pmix_status_t tcp_open(const struct px_services *services, const void *conf,
+                              void **self)
 {
     const struct conf *c = conf;
 
     if (c->port_max != 0 && (c->port_min == 0 || c->port_max < c->port_min)) {
-        host->log(
-            host, PX_LOG_ERROR,
+        services->log(
+            services, PX_LOG_ERROR,
             "ptl_tcp_port_min %d and ptl_tcp_port_max %d are not a range of ports",
             (int)c->port_min, (int)c->port_max);
         return PMIX_ERR_BAD_PARAM;
@@ -86,7 +87,7 @@ static pmix_status_t tcp_open(const struct px_host *host, const void *conf, void
     struct tcp *t = calloc(1, sizeof(*t));
     if (!t)
         return PMIX_ERR_NOMEM;
-    t->host = host;
+    t->services = services;
     t->conf = *c;
     t->owner.netlink = -1;
     *self = t;
@@ -208,7 +209,7 @@ static pmix_status_t bind_any(const struct tcp *t, int *fd)
     }
     pmix_status_t rc = px_err_errno(&err, "cannot listen on 127.0.0.1, port %d to %d",
                                     (int)t->conf.port_min, (int)last);
-    t->host->log(t->host, PX_LOG_WARN, "%s", err.text);
+    t->services->log(t->services, PX_LOG_WARN, "%s", err.text);
     return rc;
 }
 
@@ -222,13 +223,15 @@ static pmix_status_t find_attester(struct tcp *t, const struct sockaddr_in *list
                                        .remote.v4.sin_family = AF_INET};
     t->can_attest = px_owner_open(&t->owner, t->conf.attest, &pair);
     if (!t->can_attest) {
-        t->host->log(t->host, PX_LOG_WARN,
-                     "not listening: neither sock_diag nor /proc/net/tcp tells whose a "
-                     "connection is");
+        t->services->log(
+            t->services, PX_LOG_WARN,
+            "not listening: neither sock_diag nor /proc/net/tcp tells whose a "
+            "connection is");
         return PMIX_ERR_NOT_SUPPORTED;
     }
     if (t->owner.source == PX_OWNER_PROC)
-        t->host->log(t->host, PX_LOG_INFO, "owners of connections: from /proc/net/tcp");
+        t->services->log(t->services, PX_LOG_INFO,
+                         "owners of connections: from /proc/net/tcp");
     return PMIX_SUCCESS;
 }
 
@@ -341,10 +344,10 @@ static pmix_status_t tcp_connect(void *self, const char *address, uint64_t timeo
     if (!parse(address, &to))
         return PMIX_ERR_BAD_PARAM;
     if (!t->conf.remote && !is_loopback(&to.sa)) {
-        t->host->log(t->host, PX_LOG_WARN,
-                     "not connecting to %s, which is not on this machine; "
-                     "ptl_tcp_remote=true permits it",
-                     address);
+        t->services->log(t->services, PX_LOG_WARN,
+                         "not connecting to %s, which is not on this machine; "
+                         "ptl_tcp_remote=true permits it",
+                         address);
         return PMIX_ERR_NO_PERMISSIONS;
     }
     PX_AUTOCLOSE int s = socket(to.sa.any.sa_family,

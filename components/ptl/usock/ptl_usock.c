@@ -27,19 +27,19 @@ enum {
 };
 
 struct usock {
-    const struct px_host *host;
+    const struct px_services *services;
 };
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static pmix_status_t usock_open(const struct px_host *host, const void *conf PX_UNUSED,
-                                void **self)
+static pmix_status_t usock_open(const struct px_services *services,
+                                const void *conf PX_UNUSED, void **self)
 {
     struct usock *u = malloc(sizeof(*u));
     if (!u)
         return PMIX_ERR_NOMEM;
 
-    u->host = host;
+    u->services = services;
     *self = u;
     return PMIX_SUCCESS;
 }
@@ -80,17 +80,17 @@ static pmix_status_t place(const struct usock *u, const char *dir, size_t addres
     if (!path)
         return PMIX_ERR_NOMEM;
     if (strlen(path) > longest) {
-        u->host->log(
-            u->host, PX_LOG_WARN,
+        u->services->log(
+            u->services, PX_LOG_WARN,
             "cannot listen at %s: a socket's path may have %zu bytes, this one "
             "has %zu; a shorter TMPDIR helps",
             path, longest, strlen(path));
         return PMIX_ERR_BAD_PARAM;
     }
     if (path[0] != '/' || strchr(path, ';')) { /* in a URI, ; would end the address */
-        u->host->log(u->host, PX_LOG_WARN,
-                     "cannot listen at %s: the path must be absolute and have no ;",
-                     path);
+        u->services->log(u->services, PX_LOG_WARN,
+                         "cannot listen at %s: the path must be absolute and have no ;",
+                         path);
         return PMIX_ERR_BAD_PARAM;
     }
     *sa = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -105,7 +105,7 @@ static pmix_status_t cannot_listen(const struct usock *u, const struct sockaddr_
     struct px_err err;
     pmix_status_t rc = px_err_errno(&err, "cannot listen at %s", sa->sun_path);
 
-    u->host->log(u->host, PX_LOG_WARN, "%s", err.text);
+    u->services->log(u->services, PX_LOG_WARN, "%s", err.text);
     return rc;
 }
 

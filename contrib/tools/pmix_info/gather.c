@@ -63,10 +63,10 @@ static void look_at_values(struct px_params *params, struct parameter *p)
 {
     const struct px_declared *d = p->declared;
 
-    need_success(px_params_history(params, d->name, &p->history), NULL);
+    need_success(px_params_candidates(params, d->name, &p->history), NULL);
     p->used = p->history.n;
     for (size_t i = p->history.n; i-- > 0;) {
-        struct px_past *past = &p->history.v[i];
+        struct px_param_candidate *past = &p->history.v[i];
         past->fits = px_params_fits(params, &d->param, past->setting->value);
         p->used = past->fits ? i : p->used;
     }
@@ -151,7 +151,7 @@ static char *who_leaves_out(struct px_params *params, const struct px_found *f)
 
     PX_AUTO(px_choice) c = {0};
     need_success(px_choice_parse(params, framework, &c, NULL), NULL);
-    return px_choice_lets_in(&c, f->name, &rank)
+    return px_choice_allows(&c, f->name, &rank)
                ? NULL
                : need_text("%s = %s (%s)", framework, c.text, c.where);
 }
@@ -165,7 +165,7 @@ static void look_at_component(struct info *info, struct component *c)
     c->left_out = who_leaves_out(info->params, c->found);
     probe_finish(&c->probe);
     if (c->probe.why) {
-        need_success(px_params_pardon(info->params, prefix), &err);
+        need_success(px_params_ignore_prefix(info->params, prefix), &err);
         return;
     }
     need_success(px_choice_declare_of(info->params, c->found, c->probe.params), &err);
@@ -190,7 +190,7 @@ static void fill_catalog(struct info *info)
         px_catalog_cleanup(&info->catalog);
         need_success(px_catalog_fill(&info->catalog, NULL, home, &err), &err);
     }
-    px_history_cleanup(&p.history);
+    px_param_candidates_cleanup(&p.history);
 }
 
 static void look_at_choices(struct info *info)
@@ -379,7 +379,7 @@ void info_free(struct info *info)
     for (size_t i = 0; i < info->n_parameters; i++) {
         free(info->parameters[i].framework);
         free(info->parameters[i].component);
-        px_history_cleanup(&info->parameters[i].history);
+        px_param_candidates_cleanup(&info->parameters[i].history);
     }
     for (size_t i = 0; i < info->n_components; i++) {
         probe_free(&info->components[i].probe);

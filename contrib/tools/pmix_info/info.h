@@ -116,7 +116,7 @@ struct component {
 struct parameter {
     const struct px_declared *declared;
     char *framework, *component; /* ptl tcp, ptl base, mca base, core server */
-    px_history history;          /* strongest first */
+    px_param_candidates history; /* strongest first */
     size_t used;                 /* of these; history.n: the default */
 };
 

@@ -4,7 +4,7 @@
 #include "contrib/tools/pmix_info/info.h"
 
 #include "core/base/str.h"
-#include "core/config/trust.h"
+#include "core/config/owner.h"
 
 #include <string.h>
 

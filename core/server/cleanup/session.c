@@ -7,7 +7,7 @@
 #include "core/base/path.h"
 #include "core/base/str.h"
 #include "core/rt/log.h"
-#include "core/config/trust.h"
+#include "core/config/owner.h"
 #include "core/server/cleanup/session_impl.h"
 
 #include <errno.h>
@@ -265,12 +265,14 @@ static void tell_start(struct px_session *s, const char *dir)
 {
     size_t n;
     const struct px_module *m = px_modules("pcleanup", &n);
-    const struct px_pcleanup_ops *ops = n ? px_pcleanup_ops(m) : NULL;
+    const struct px_pcleanup_ops *ops;
     pmix_status_t rc;
 
     s->cleaner = NULL;
-    if (!ops || (geteuid() == 0 && !(ops->flags & PX_PCLEANUP_OUTLIVES)))
+    /* Only where whoever removes becomes the user first may root's be asked. */
+    if (n == 0 || (geteuid() == 0 && strcmp(m->component->name, "janitor") != 0))
         return;
+    ops = m->component->ops;
     rc = ops->start(m->self, dir, node_name());
     if (rc)
         px_log(PX_LOG_WARN, "cleanup",
@@ -347,7 +349,7 @@ static bool try_place(struct px_server *srv, const char *place, struct px_err *e
  * would gain by that: a user to whom the folder belongs has root work elsewhere in his stead. */
 static bool is_safe(const char *place, struct px_err *err)
 {
-    return !px_is_guarded() || !px_trust_to_hold(place, err);
+    return !px_is_privileged() || !px_path_check_holder(place, err);
 }
 
 /* Returns which place it is; n: none. If none is safe (in a container nobody knows whose a folder is)

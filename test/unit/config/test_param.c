@@ -39,10 +39,10 @@ static void tear_down(void)
     rt_remove_dir(home);
 }
 
-static pmix_status_t create(char *const *env, bool guarded)
+static pmix_status_t create(char *const *env, bool privileged)
 {
     const struct px_param_origin origin = {
-        .sysconfdir = etc, .home = home, .env = env, .guarded = guarded};
+        .sysconfdir = etc, .home = home, .env = env, .privileged = privileged};
 
     px_params_destroy(params);
     params = NULL;
@@ -342,7 +342,7 @@ static char *settle(pmix_status_t *rc)
 {
     struct rt_capture c = rt_capture_begin();
 
-    *rc = px_params_settle(params, &err);
+    *rc = px_params_report(params, &err);
     return rt_capture_end(&c);
 }
 
@@ -407,7 +407,7 @@ START_TEST(names_of_other_implementations_work_or_are_told_not_to_apply)
 
     rt_write(etc, "pmix-mca-params.conf", "ptl_base_if_include = lo\n");
     ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
-    ck_assert_int_eq(px_params_pardon(params, "ptl_y_"), PMIX_SUCCESS);
+    ck_assert_int_eq(px_params_ignore_prefix(params, "ptl_y_"), PMIX_SUCCESS);
     char *text = settle(&rc);
 
     ck_assert_int_eq(rc, PMIX_SUCCESS);

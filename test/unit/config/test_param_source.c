@@ -22,10 +22,10 @@ static void tear_down(void)
     rt_remove_dir(dir);
 }
 
-static pmix_status_t read_file(const char *text, bool guarded)
+static pmix_status_t read_file(const char *text, bool privileged)
 {
     rt_write(dir, "x.conf", text);
-    return px_params_read_file(params, file, PX_SOURCE_USER_FILE, false, guarded);
+    return px_params_read_file(params, file, PX_SOURCE_USER_FILE, false, privileged);
 }
 
 /* What was complained of last, "" if nothing was. */
@@ -262,9 +262,9 @@ START_TEST(an_absent_file_matters_only_if_it_was_asked_for)
         px_params_read_file(params, file, PX_SOURCE_USER_FILE, false, true),
         PMIX_SUCCESS);
     ck_assert_str_eq(problem(), "");
-    for (int guarded = 0; guarded < 2; guarded++) {
+    for (int privileged = 0; privileged < 2; privileged++) {
         ck_assert_int_eq(
-            px_params_read_file(params, file, PX_SOURCE_NAMED_FILE, true, guarded),
+            px_params_read_file(params, file, PX_SOURCE_NAMED_FILE, true, privileged),
             PMIX_SUCCESS);
         rt_assert_has(problem(), "x.conf not read: No such file or directory");
         while (params->n_problems) /* the next one may be the same */

@@ -84,7 +84,7 @@ static void tell(const struct conf *conf, const char *what)
     fclose(f);
 }
 
-static pmix_status_t fake_open(const struct px_host *host, const void *conf,
+static pmix_status_t fake_open(const struct px_services *services, const void *conf,
                                void **self)
 {
     const struct conf *c = conf;
@@ -97,13 +97,13 @@ static pmix_status_t fake_open(const struct px_host *host, const void *conf,
         return PMIX_ERR_NOT_AVAILABLE;
     }
     f->conf = c;
-    f->state = (struct fake_state){host, c->level, c->label, host->roles};
+    f->state = (struct fake_state){services, c->level, c->label, services->roles};
 #ifdef CALLS
     extern void CALLS(void);
     CALLS();
 #endif
     tell(c, "open");
-    host->log(host, PX_LOG_DEBUG, "opened with level %ld", (long)c->level);
+    services->log(services, PX_LOG_DEBUG, "opened with level %ld", (long)c->level);
     *self = f;
     return PMIX_SUCCESS;
 }

@@ -7,7 +7,7 @@
 #include "tenon/component.h"
 
 struct fake_state {
-    const struct px_host *host;
+    const struct px_services *services;
     int64_t level;
     const char *label;
     unsigned roles_at_open;

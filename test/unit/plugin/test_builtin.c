@@ -6,7 +6,7 @@
 #include "tenon/gds.h"
 #include "tenon/ptl.h"
 
-static pmix_status_t builtin_open(const struct px_host *host PX_UNUSED,
+static pmix_status_t builtin_open(const struct px_services *services PX_UNUSED,
                                   const void *conf PX_UNUSED, void **self PX_UNUSED)
 {
     return PMIX_SUCCESS;

@@ -92,9 +92,10 @@ START_TEST(components_learn_their_roles_and_see_new_ones)
     assert_open(PX_ROLE_CLIENT);
     ck_assert_uint_eq(state_of("ptl")->roles_at_open, PX_ROLE_CLIENT);
     assert_open(PX_ROLE_CLIENT | PX_ROLE_SERVER);
-    ck_assert_uint_eq(state_of("ptl")->host->roles, PX_ROLE_CLIENT | PX_ROLE_SERVER);
+    ck_assert_uint_eq(state_of("ptl")->services->roles,
+                      PX_ROLE_CLIENT | PX_ROLE_SERVER);
     px_selection_close(selection, PX_ROLE_SERVER);
-    ck_assert_uint_eq(state_of("ptl")->host->roles, PX_ROLE_SERVER);
+    ck_assert_uint_eq(state_of("ptl")->services->roles, PX_ROLE_SERVER);
 }
 END_TEST
 
@@ -238,7 +239,7 @@ START_TEST(who_asks_is_told_of_every_broken_file_once)
     rt_assert_has(text, "ABI 99, wanted 1");
     free(text);
     struct rt_capture c = rt_capture_begin();
-    ck_assert_int_eq(px_selection_declare_rest(selection), PMIX_SUCCESS);
+    ck_assert_int_eq(px_selection_declare_unused(selection), PMIX_SUCCESS);
     text = rt_capture_end(&c);
     ck_assert_str_eq(text, "");
     free(text);
@@ -260,7 +261,7 @@ START_TEST(what_does_not_load_is_not_tried_again)
     px_selection_close(selection, 0);
     char *text = said();
     rt_assert_has(text, "file too short");
-    ck_assert_int_eq(px_selection_declare_rest(selection), PMIX_SUCCESS);
+    ck_assert_int_eq(px_selection_declare_unused(selection), PMIX_SUCCESS);
     rt_assert_problems(params, "");
     free(text);
 }
@@ -435,7 +436,7 @@ START_TEST(a_failure_leaves_what_was_open_before)
 
     assert_modules("ptl", "a");
     assert_modules("pfexec", "");
-    ck_assert_uint_eq(state_of("ptl")->host->roles, PX_ROLE_CLIENT);
+    ck_assert_uint_eq(state_of("ptl")->services->roles, PX_ROLE_CLIENT);
 }
 END_TEST
 
@@ -448,7 +449,7 @@ START_TEST(parameters_of_components_that_are_not_in_use_are_known_too)
     set("ptl_b_priority", "much");
     set("pfexec_a_level", "4"); /* a client does not open pfexec */
     assert_open(PX_ROLE_CLIENT);
-    ck_assert_int_eq(px_selection_declare_rest(selection), PMIX_SUCCESS);
+    ck_assert_int_eq(px_selection_declare_unused(selection), PMIX_SUCCESS);
 
     rt_assert_problems(
         params, "--mca: ptl_b_priority = \"much\": expected an integer from 0 to "
@@ -466,7 +467,7 @@ START_TEST(what_is_excluded_or_does_not_load_cannot_be_asked)
     set("ptl_b_whatever", "1");
     set("ptl_broken_whatever", "1");
     assert_open(PX_ROLE_CLIENT);
-    ck_assert_int_eq(px_selection_declare_rest(selection), PMIX_SUCCESS);
+    ck_assert_int_eq(px_selection_declare_unused(selection), PMIX_SUCCESS);
 
     rt_assert_problems(params, "");
 }

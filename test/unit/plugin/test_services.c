@@ -5,8 +5,8 @@
 
 #include <sys/wait.h>
 
-static struct px_host_impl impl;
-static const struct px_host *const host = &impl.host;
+static struct px_services_impl impl;
+static const struct px_services *const services = &impl.services;
 static int n_ready, n_fired, n_ended;
 static int pipe_fds[2];
 static struct px_watch *watch;
@@ -15,7 +15,7 @@ static pid_t pid;
 
 static void set_up(void)
 {
-    px_host_init(&impl, rt_loop(true), "ptl", "tcp");
+    px_services_init(&impl, rt_loop(true), "ptl", "tcp");
     ck_assert_int_eq(pipe(pipe_fds), 0);
 }
 
@@ -45,8 +45,8 @@ START_TEST(a_component_logs_under_its_own_name)
 {
     struct rt_capture c = rt_capture_begin();
 
-    host->log(host, PX_LOG_WARN, "port %d", 5);
-    host->log(host, PX_LOG_DEBUG, "unseen");
+    services->log(services, PX_LOG_WARN, "port %d", 5);
+    services->log(services, PX_LOG_DEBUG, "unseen");
     char *text = rt_capture_end(&c);
 
     rt_assert_has(text, "] ptl/tcp: port 5\n");
@@ -57,22 +57,22 @@ END_TEST
 
 static void start_all(void *arg PX_UNUSED)
 {
-    watch = host->watch(host, pipe_fds[0], PX_READABLE, on_ready, NULL);
-    timer = host->timer(host, on_time, NULL);
-    host->timer_set(timer, 1);
+    watch = services->watch(services, pipe_fds[0], PX_READABLE, on_ready, NULL);
+    timer = services->timer(services, on_time, NULL);
+    services->timer_set(timer, 1);
     pid = fork();
     if (pid == 0)
         _exit(4);
-    ck_assert_int_eq(host->child(host, pid, on_end, NULL), PMIX_SUCCESS);
+    ck_assert_int_eq(services->child(services, pid, on_end, NULL), PMIX_SUCCESS);
 }
 
 static void stop_all(void *arg PX_UNUSED)
 {
-    host->watch_set(watch, 0);
-    host->unwatch(watch);
-    host->timer_clear(timer);
-    host->timer_free(timer);
-    host->child_forget(host, pid);
+    services->watch_set(watch, 0);
+    services->unwatch(watch);
+    services->timer_clear(timer);
+    services->timer_free(timer);
+    services->child_forget(services, pid);
 }
 
 START_TEST(the_services_are_those_of_the_loop)
@@ -88,13 +88,13 @@ END_TEST
 
 START_TEST(the_table_says_its_size_and_leaves_nothing_out)
 {
-    ck_assert_uint_eq(host->size, sizeof(struct px_host));
-    ck_assert(host->log && host->watch && host->watch_set && host->unwatch);
-    ck_assert(host->timer && host->timer_set && host->timer_clear && host->timer_free);
-    ck_assert(host->child && host->child_forget);
+    ck_assert_uint_eq(services->size, sizeof(struct px_services));
+    ck_assert(services->log && services->watch && services->watch_set && services->unwatch);
+    ck_assert(services->timer && services->timer_set && services->timer_clear && services->timer_free);
+    ck_assert(services->child && services->child_forget);
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("rt/host", set_up, tear_down, a_component_logs_under_its_own_name,
+PX_TEST_MAIN_WITH("plugin/services", set_up, tear_down, a_component_logs_under_its_own_name,
                   the_services_are_those_of_the_loop,
                   the_table_says_its_size_and_leaves_nothing_out)

@@ -2,13 +2,13 @@
 /* What the core offers a component. Members are only appended: check size before using one that
  * is newer than the header you were built with. Every function is for the loop thread only,
  * except log. */
-#ifndef TENON_HOST_H
-#define TENON_HOST_H
+#ifndef TENON_SERVICES_H
+#define TENON_SERVICES_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
-struct px_host;
+struct px_services;
 struct px_watch;
 struct px_timer;
 
@@ -21,22 +21,23 @@ typedef void (*px_timer_fn)(void *arg);
 /* wait_status is as from waitpid. */
 typedef void (*px_child_fn)(void *arg, pid_t pid, int wait_status);
 
-struct px_host {
+struct px_services {
     uint32_t size;  /* of this structure, in bytes */
     uint32_t roles; /* enum px_role of this process, or-ed */
 
     /* One line, without newline. Any thread. */
-    void (*log)(const struct px_host *host, enum px_log_level level, const char *fmt,
-                ...) __attribute__((format(printf, 3, 4)));
+    void (*log)(const struct px_services *services, enum px_log_level level,
+                const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
     /* Calls fn on the loop while fd is ready. NULL when out of memory. The fd stays the caller's
      * and must be unwatched before it is closed. */
-    struct px_watch *(*watch)(const struct px_host *host, int fd, unsigned events,
-                              px_watch_fn fn, void *arg);
+    struct px_watch *(*watch)(const struct px_services *services, int fd,
+                              unsigned events, px_watch_fn fn, void *arg);
     void (*watch_set)(struct px_watch *watch, unsigned events); /* 0 pauses */
     void (*unwatch)(struct px_watch *watch);                    /* NULL is fine */
 
-    struct px_timer *(*timer)(const struct px_host *host, px_timer_fn fn, void *arg);
+    struct px_timer *(*timer)(const struct px_services *services, px_timer_fn fn,
+                              void *arg);
     void (*timer_set)(struct px_timer *timer,
                       uint64_t in_ms); /* fires once; sets anew */
     void (*timer_clear)(struct px_timer *timer);
@@ -44,8 +45,10 @@ struct px_host {
 
     /* Calls fn once when this child of ours has ended, after reaping it (and only it).
      * PMIX_SUCCESS or a negative status. */
-    int (*child)(const struct px_host *host, pid_t pid, px_child_fn fn, void *arg);
-    void (*child_forget)(const struct px_host *host, pid_t pid); /* no call any more */
+    int (*child)(const struct px_services *services, pid_t pid, px_child_fn fn,
+                 void *arg);
+    void (*child_forget)(const struct px_services *services,
+                         pid_t pid); /* no call any more */
 };
 
 #endif

@@ -2,7 +2,7 @@
 /* Trust in files. A path is as good as the weakest folder on it, so all of them are
  * looked at, upwards from the file; once none can be changed by strangers, time between
  * this check and the use of the real path gives them nothing. */
-#include "core/config/trust.h"
+#include "core/config/owner.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ bool px_is_setuid(void)
     return getauxval(AT_SECURE) != 0;
 }
 
-bool px_is_guarded(void)
+bool px_is_privileged(void)
 {
     return geteuid() == 0 || px_is_setuid();
 }
@@ -89,7 +89,7 @@ static pmix_status_t check_way(const struct check *c, char *at, size_t n_strict,
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_trust_to_hold(const char *dir, struct px_err *err)
+pmix_status_t px_path_check_holder(const char *dir, struct px_err *err)
 {
     struct check c = {.has_library = false};
 
@@ -100,7 +100,7 @@ pmix_status_t px_trust_to_hold(const char *dir, struct px_err *err)
     return check_way(&c, at, 0, err);
 }
 
-pmix_status_t px_trust(const char *path, char **out, struct px_err *err)
+pmix_status_t px_path_check_owner(const char *path, char **out, struct px_err *err)
 {
     struct check c = {.has_library = false};
     struct stat st;

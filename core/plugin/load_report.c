@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is told of components that are not in use. */
-#include "core/plugin/told.h"
+/* Reports why components are not in use, at the level the user chose. */
+#include "core/plugin/load_report.h"
 
 #include "core/base/str.h"
 #include "core/rt/log.h"
@@ -16,38 +16,38 @@ static bool is_one_of(const char *text, const char *const *words)
     return *words;
 }
 
-pmix_status_t px_told_parse(const char *text, px_told *told)
+pmix_status_t px_load_verbosity_parse(const char *text, px_load_verbosity *verbosity)
 {
     static const char *const none[] = {"none", "false", "no", "off", "0", "", NULL};
     static const char *const all[] = {"all", "true", "yes", "on", "1", NULL};
     PX_AUTOFREE char *copy = strdup(text ? text : "none");
 
-    *told = (px_told){0};
+    *verbosity = (px_load_verbosity){0};
     if (!copy)
         return PMIX_ERR_NOMEM;
     char *rest = px_str_trim(copy);
     if (is_one_of(rest, none))
         return PMIX_SUCCESS;
     if (is_one_of(rest, all)) {
-        told->others = true;
+        verbosity->others = true;
         return PMIX_SUCCESS;
     }
-    told->others = *rest == '^';
-    rest += told->others;
+    verbosity->others = *rest == '^';
+    rest += verbosity->others;
     for (char *item; (item = strsep(&rest, ","));) {
         item = px_str_trim(item);
-        if (*item && px_strv_append(&told->items, item)) {
-            px_told_cleanup(told);
+        if (*item && px_strv_append(&verbosity->items, item)) {
+            px_load_verbosity_cleanup(verbosity);
             return PMIX_ERR_NOMEM;
         }
     }
     return PMIX_SUCCESS;
 }
 
-void px_told_cleanup(px_told *told)
+void px_load_verbosity_cleanup(px_load_verbosity *verbosity)
 {
-    px_strv_free(told->items);
-    *told = (px_told){0};
+    px_strv_free(verbosity->items);
+    *verbosity = (px_load_verbosity){0};
 }
 
 static bool names(const char *item, const struct px_found *f)
@@ -59,19 +59,20 @@ static bool names(const char *item, const struct px_found *f)
            (!item[len] || (item[len] == '/' && strcmp(item + len + 1, f->name) == 0));
 }
 
-bool px_told_wants(const px_told *told, const struct px_found *f)
+bool px_load_verbosity_wants(const px_load_verbosity *verbosity,
+                             const struct px_found *f)
 {
     bool named = false;
 
-    for (char **item = told->items; item && *item; item++)
+    for (char **item = verbosity->items; item && *item; item++)
         named |= names(*item, f);
-    return named != told->others;
+    return named != verbosity->others;
 }
 
-void px_tell(const px_told *told, const struct px_found *f, bool requested,
-             const char *fmt, ...)
+void px_load_report(const px_load_verbosity *verbosity, const struct px_found *f,
+                    bool requested, const char *fmt, ...)
 {
-    bool loud = requested || px_told_wants(told, f);
+    bool loud = requested || px_load_verbosity_wants(verbosity, f);
     char text[1024];
     va_list args;
 

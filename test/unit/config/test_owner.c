@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/config/trust.h"
+#include "core/config/owner.h"
 #include "test/unit/rt/rt_test.h"
 
 static rt_path dir, sub, file;
@@ -22,7 +22,7 @@ static void tear_down(void)
 static pmix_status_t check(const char *path)
 {
     PX_AUTOFREE char *real = NULL;
-    pmix_status_t rc = px_trust(path, &real, &err);
+    pmix_status_t rc = px_path_check_owner(path, &real, &err);
 
     ck_assert_int_eq(rc == PMIX_SUCCESS, real != NULL);
     return rc;
@@ -33,7 +33,7 @@ START_TEST(a_file_only_its_owner_can_change_is_trusted_and_its_real_path_told)
     char *real = NULL;
     char *wanted = realpath(file, NULL);
 
-    ck_assert_int_eq(px_trust(file, &real, &err), PMIX_SUCCESS);
+    ck_assert_int_eq(px_path_check_owner(file, &real, &err), PMIX_SUCCESS);
     ck_assert_str_eq(real, wanted);
     free(real);
     free(wanted);
@@ -135,7 +135,7 @@ END_TEST
 START_TEST(root_is_guarded_and_a_plain_user_is_not)
 {
     ck_assert(!px_is_setuid());
-    ck_assert_int_eq(px_is_guarded(), geteuid() == 0);
+    ck_assert_int_eq(px_is_privileged(), geteuid() == 0);
 }
 END_TEST
 

@@ -13,7 +13,7 @@ static bool is_loaded(const struct px_selection *s, const struct px_found *f)
     const struct px_slot *slot = &s->slots[f->framework];
 
     for (size_t i = 0; i < slot->n; i++) {
-        if (slot->plugs[i]->found == f)
+        if (slot->components[i]->found == f)
             return true;
     }
     return false;
@@ -26,7 +26,7 @@ static pmix_status_t ask(struct px_selection *s, const struct px_found *f,
     struct px_loaded loaded;
 
     if (f->broken || px_loader_load(f, &loaded, NULL))
-        return px_params_pardon(s->params, prefix);
+        return px_params_ignore_prefix(s->params, prefix);
     pmix_status_t rc = px_choice_declare_of(s->params, f, loaded.component.params);
     if (!rc && loaded.component.params)
         rc = px_params_check(s->params, prefix, loaded.component.params, NULL);
@@ -48,11 +48,11 @@ static pmix_status_t declare_unused(struct px_selection *s, const struct px_foun
     if (px_choice_parse(s->params, framework, &c, NULL))
         return PMIX_ERR_NOMEM;
     if (c.exclude && px_strv_has(c.names, f->name))
-        return px_params_pardon(s->params, prefix);
+        return px_params_ignore_prefix(s->params, prefix);
     return ask(s, f, prefix);
 }
 
-pmix_status_t px_selection_declare_rest(struct px_selection *s)
+pmix_status_t px_selection_declare_unused(struct px_selection *s)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which files a process may believe that has more rights than whoever started it. */
-#ifndef PX_CONFIG_TRUST_H
-#define PX_CONFIG_TRUST_H
+#ifndef PX_CONFIG_OWNER_H
+#define PX_CONFIG_OWNER_H
 
 #include "core/base/err.h"
 
@@ -10,20 +10,20 @@
 /* Started setuid, setgid or with file capabilities: nothing of the user's environment
  * counts. */
 bool px_is_setuid(void);
-/* The above, or root: files are checked with px_trust before they are read or
+/* The above, or root: files are checked with px_path_check_owner before they are read or
  * loaded. */
-bool px_is_guarded(void);
+bool px_is_privileged(void);
 
 /* PMIX_SUCCESS and the real path, malloc'd, if nobody but root, this process's user and
  * the owner of the library can change what is there: the file or folder itself, that
  * which holds it, and everything above. Use the real path: symbolic links that led to
  * it are not checked. PMIX_ERR_NO_PERMISSIONS, and err says who can;
  * PMIX_ERR_NOT_FOUND. */
-pmix_status_t px_trust(const char *path, char **real, struct px_err *err);
+pmix_status_t px_path_check_owner(const char *path, char **real, struct px_err *err);
 
 /* PMIX_SUCCESS if what this process makes in the folder can be moved or replaced by nobody but those:
  * it, and each folder above it, is theirs, and sticky if others may write to it. The same errors. */
-pmix_status_t px_trust_to_hold(const char *dir, struct px_err *err);
+pmix_status_t px_path_check_holder(const char *dir, struct px_err *err);
 
 /* The file this library was loaded from, malloc'd; NULL if that cannot be told. */
 char *px_library_file(void);
