@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From a plan to running processes. Either all of them run, or none is left. */
 #include "core/server/cleanup/cleanup.h"
+#include "core/server/launch/pnet.h"
 #include "core/host/builtin.h"
 
 #include <fcntl.h>

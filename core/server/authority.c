@@ -47,3 +47,15 @@ pmix_status_t px_peer_may_all(const struct px_peer *peer, const pmix_proc_t *pro
     }
     return PMIX_SUCCESS;
 }
+
+pmix_status_t px_infos_set_user(px_infos *infos, const struct px_peer *peer)
+{
+    pmix_status_t rc = px_infos_set(infos, PMIX_USERID, &peer->uid, PMIX_UINT32);
+
+    if (rc)
+        return rc;
+    if (peer->gid != (gid_t)-1)
+        return px_infos_set(infos, PMIX_GRPID, &peer->gid, PMIX_UINT32);
+    px_infos_drop(infos, PMIX_GRPID); /* unknown, so it cannot be claimed */
+    return PMIX_SUCCESS;
+}

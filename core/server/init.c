@@ -11,7 +11,6 @@
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/module.h"
 #include "core/server/cleanup/session.h"
-#include "core/server/door/tool.h"
 #include "core/server/upcall.h"
 
 #include <stdio.h>
@@ -156,18 +155,70 @@ static pmix_status_t make_self(struct px_server *srv)
     return PMIX_SUCCESS;
 }
 
+/* ---- the parts ---------------------------------------------------------------------------- */
+
+static void **state_of(struct px_server *srv, const struct px_server_part *part)
+{
+    return (void **)((char *)&srv->part + part->state_at);
+}
+
+static pmix_status_t part_create(struct px_server *srv,
+                                 const struct px_server_part *part,
+                                 const struct px_server_start *start)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (part->state_b) {
+        *state_of(srv, part) = calloc(1, part->state_b);
+        if (!*state_of(srv, part))
+            return PMIX_ERR_NOMEM;
+    }
+    if (part->create)
+        rc = part->create(srv, start);
+    if (rc && part->state_b)
+        free(px_take(state_of(srv, part)));
+    return rc;
+}
+
+static void part_destroy(struct px_server *srv, const struct px_server_part *part)
+{
+    if (part->destroy)
+        part->destroy(srv);
+    if (part->state_b)
+        free(px_take(state_of(srv, part)));
+}
+
+static void parts_stop(struct px_server *srv)
+{
+    for (size_t i = srv->n_parts; i-- > 0;)
+        if (srv->parts[i]->stop)
+            srv->parts[i]->stop(srv);
+}
+
 static void server_free(struct px_server *srv)
 {
     px_embedded_destroy(srv);
-    px_server_events_destroy(srv);
-    px_attributes_destroy(srv);
-    px_psets_destroy(srv);
-    px_cleanup_destroy(srv);
-    px_launch_envs_destroy(&srv->launch_envs);
+    while (srv->n_parts > 0)
+        part_destroy(srv, srv->parts[--srv->n_parts]);
     px_peer_unref(srv->self);
     free(srv->tmpdir);
     free(srv->system_tmpdir);
     free(srv);
+}
+
+static pmix_status_t create_parts(struct px_server *srv, struct start *a)
+{
+    const struct px_server_start start = {
+        .info = a->info, .n_info = a->n_info, .err = &a->err};
+
+    while (srv->parts[srv->n_parts]) {
+        pmix_status_t rc = part_create(srv, srv->parts[srv->n_parts], &start);
+
+        if (rc)
+            return rc;
+        srv->n_parts++;
+    }
+    return PMIX_SUCCESS;
 }
 
 static pmix_status_t fill(struct px_server *srv, struct start *a)
@@ -181,13 +232,7 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
     if (!srv->tmpdir || !srv->system_tmpdir)
         return PMIX_ERR_NOMEM;
     name_self(srv, a);
-    srv->tools_foreign = px_info_flag(a->info, a->n_info,
-                                      PMIX_SERVER_ALLOW_FOREIGN_TOOLS);
     rc = make_self(srv);
-    if (!rc)
-        rc = px_server_events_create(srv);
-    if (!rc)
-        rc = px_cleanup_begin(srv);
     if (rc)
         return rc;
     srv->conf.handshake_timeout = a->conf.handshake_timeout;
@@ -199,14 +244,7 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
         px_module_take(a->module, a->info, a->n_info, &srv->module);
     else
         rc = px_embedded_create(srv, &a->err);
-    srv->tools = px_contact_wanted(srv, a->info, a->n_info) &&
-                 (srv->embedded_host || srv->module.tool_connected2 ||
-                  srv->module.tool_connected); /* else all would be turned away */
-    if (!rc)
-        rc = px_session_begin(srv, a->info, a->n_info, &a->err);
-    if (!rc)
-        rc = px_server_listen(srv, &a->err);
-    return rc ? rc : px_contact_files_write(srv, a->info, a->n_info, &a->err);
+    return rc ? rc : create_parts(srv, a);
 }
 
 /* Programs ask where the session's folders are, and not every host says so. */
@@ -229,14 +267,9 @@ static void on_start(struct px_call *call, void *args)
 
     if (srv) {
         px_list_init(&srv->peers);
-        px_list_init(&srv->handshakes);
-        px_list_init(&srv->collectives);
         px_list_init(&srv->upcalls);
         px_list_init(&srv->dmodex);
-        px_list_init(&srv->attributes);
-        px_list_init(&srv->pulls);
-        px_list_init(&srv->psets);
-        px_list_init(&srv->contact_files);
+        srv->parts = px_server_parts;
         px_process.server = srv;
         rc = fill(srv, a);
         if (!rc)
@@ -245,9 +278,7 @@ static void on_start(struct px_call *call, void *args)
             rc = join_model(srv);
     }
     if (rc && srv) {
-        px_contact_files_remove(srv);
-        px_server_unlisten(srv);
-        px_session_end(srv, false);
+        parts_stop(srv);
         server_free(srv);
         px_process.server = NULL;
         px_infos_cleanup(&px_process.model->resources);
@@ -279,15 +310,11 @@ static void on_stop(struct px_call *call, void *args PX_UNUSED)
     struct px_model *m = px_process.model;
 
     srv->stopping = true;
-    px_contact_files_remove(srv);
-    px_server_unlisten(srv);
-    px_handshakes_stop(srv);
-    px_upcalls_stop(srv);
-    px_get_stop(srv);
-    px_collect_stop(srv);
+    px_upcalls_stop(srv); /* before the parts free what the answers are for */
+    parts_stop(srv);
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
         px_server_peer_lost(srv, p, PMIX_SUCCESS);
-    px_iof_peer_gone(srv, srv->self);
+    PX_PARTS_NOTIFY(srv, peer_left, srv->self);
     m->client_left = NULL;
     if (m->channel.send == own_send)
         px_channel_fail(&m->channel, PMIX_ERR_LOST_CONNECTION);
@@ -319,9 +346,8 @@ static void on_free(struct px_call *call, void *args PX_UNUSED)
 
     px_notify_set_hooks(px_process.notify, NULL);
     forget_jobs(px_process.model);
-    px_session_end(srv, srv->cleanup_left);
-    px_process.server = NULL;
     server_free(srv);
+    px_process.server = NULL;
     px_call_done(call, PMIX_SUCCESS);
 }
 

@@ -247,8 +247,10 @@ static pmix_status_t on_monitor(struct px_server *srv, struct px_req *req)
     return px_upcall_pass(srv, req, &pass);
 }
 
-const struct px_rpc px_rpcs_host[] = {
+static const struct px_rpc rpcs[] = {
     {PX_OP_SPAWN, on_spawn},     {PX_OP_QUERY, on_query},
     {PX_OP_LOG, on_log},         {PX_OP_JOB_CONTROL, on_job_control},
     {PX_OP_MONITOR, on_monitor}, {0},
 };
+
+const struct px_server_part px_host_part = {.name = "host", .rpcs = rpcs};

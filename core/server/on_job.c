@@ -187,23 +187,18 @@ static pmix_status_t on_finalize(struct px_server *srv, struct px_req *req)
 
     if (peer->finalized)
         return PMIX_SUCCESS;
-    if (px_peer_retire(peer)) {
-        local->finalized = true;
-        local->connected = false;
-        px_get_rank_gone(srv, &peer->proc); /* no more will come: waiters are told */
-    }
-    px_server_events_peer_gone(srv, peer);
-    px_iof_peer_gone(srv, peer);
-    px_collect_peer_gone(srv, peer);
+    (void)px_peer_finalized(srv, peer);
     if (!local || !local->finalized || !srv->module.client_finalized)
         return PMIX_SUCCESS;
     return ask_host(srv, req, local->object);
 }
 
-const struct px_rpc px_rpcs_job[] = {
+static const struct px_rpc rpcs[] = {
     {PX_OP_REQ, on_req},
     {PX_OP_COMMIT, on_commit},
     {PX_OP_ABORT, on_abort},
     {PX_OP_FINALIZE, on_finalize},
     {0},
 };
+
+const struct px_server_part px_job_part = {.name = "job", .rpcs = rpcs};

@@ -195,7 +195,7 @@ static pmix_status_t on_update(struct px_server *srv, struct px_req *req)
     return px_upcall_pass(srv, req, &pass);
 }
 
-const struct px_rpc px_rpcs_system[] = {
+static const struct px_rpc rpcs[] = {
     {PX_OP_ALLOC, on_alloc},
     {PX_OP_RESBLK, on_block},
     {PX_OP_SESSION_CTRL, on_session},
@@ -205,3 +205,5 @@ const struct px_rpc px_rpcs_system[] = {
     {PX_OP_FABRIC_UPDATE, on_update},
     {0},
 };
+
+const struct px_server_part px_system_part = {.name = "system", .rpcs = rpcs};

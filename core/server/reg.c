@@ -5,8 +5,7 @@
 #include "core/model/jobinfo.h"
 #include "core/rt/call.h"
 #include "core/rt/log.h"
-#include "core/server/cleanup/cleanup.h"
-#include "core/server/collective/collective.h"
+#include "core/server/launch/pnet.h"
 
 #include <string.h>
 
@@ -70,16 +69,13 @@ void px_server_drop_nspace(struct px_server *srv, const char *nspace)
 {
     struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
 
-    px_pnet_forget(srv, nspace);
+    PX_PARTS_NOTIFY(srv, nspace_gone, nspace, ns);
     if (!ns)
         return;
-    px_get_nspace_gone(srv, ns);
-    px_collect_nspace_gone(srv, ns);
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
         if (strcmp(p->proc.nspace, ns->name) == 0)
             px_server_peer_lost(srv, p, PMIX_SUCCESS); /* the host knows */
     }
-    px_cleanup_nspace_gone(srv, ns->name);
     PX_LIST_EACH (&ns->locals, struct px_local, l, link)
         local_free(srv, l);
     if (ns !=
@@ -136,9 +132,9 @@ static void drop_client(struct px_server *srv, const pmix_proc_t *proc)
         if (p->local == local)
             px_server_peer_lost(srv, p, PMIX_SUCCESS);
     }
-    px_get_rank_gone(srv, proc);
-    px_collect_local_gone(srv, local);
-    px_cleanup_proc_ended(srv, proc);
+    PX_PARTS_NOTIFY(srv, rank_gone, proc);
+    PX_PARTS_NOTIFY(srv, local_gone, local);
+    PX_PARTS_NOTIFY(srv, proc_ended, proc);
     if (local->ns->n_local > 0)
         local->ns->n_local--;
     local_free(srv, local);
@@ -148,13 +144,12 @@ void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc)
 {
     struct px_local *local = px_local_find(srv, proc);
 
-    px_cleanup_proc_ended(srv, proc);
+    PX_PARTS_NOTIFY(srv, proc_ended, proc);
     if (!local)
         return;
     if (!local->finalized)
         local->lost = true;
-    px_get_rank_gone(srv, proc);
-    px_collect_check(srv);
+    PX_PARTS_NOTIFY(srv, rank_gone, proc);
 }
 
 /* ---- the public functions ---------------------------------------------------------------------- */

@@ -1,69 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests: from a frame to the handler in a table, and exactly one reply back. */
 #include "core/rt/log.h"
-#include "core/server/cleanup/cleanup.h"
+#include "core/server/server.h"
 
 /* Requests that wait for others, or for a host that is slow, cost memory that their client chooses:
  * what it sends, and about REQUEST_B for each. */
 #define MAX_PENDING_B (256u * 1024u * 1024u)
 #define REQUEST_B     1024u
 
-static const struct px_rpc *const tables[] = {
-    px_rpcs_job,  px_rpcs_get,    px_rpcs_collect, px_rpcs_publish,  px_rpcs_event,
-    px_rpcs_host, px_rpcs_system, px_rpcs_iof,     px_rpcs_topology,
-};
-
-static const struct px_rpc *find_rpc(uint8_t op)
+static const struct px_rpc *find_rpc(const struct px_server *srv, uint8_t op)
 {
-    for (size_t t = 0; t < PX_COUNT(tables); t++)
-        for (const struct px_rpc *rpc = tables[t]; rpc->handler; rpc++)
+    for (const struct px_server_part *const *p = srv->parts; *p; p++)
+        for (const struct px_rpc *rpc = (*p)->rpcs; rpc && rpc->handler; rpc++)
             if (rpc->op == op)
                 return rpc;
     return NULL;
-}
-
-void px_peer_ref(struct px_peer *p)
-{
-    p->refs++;
-}
-
-void px_peer_unref(struct px_peer *p)
-{
-    if (!p || --p->refs > 0)
-        return;
-    free(p);
-}
-
-void px_infos_drop(px_infos *infos, const char *key)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < infos->n; i++) {
-        if (PMIx_Check_key(infos->v[i].key, key))
-            px_type_destruct(PMIX_INFO, &infos->v[i]);
-        else
-            infos->v[kept++] = infos->v[i];
-    }
-    infos->n = kept;
-}
-
-pmix_status_t px_infos_set(px_infos *infos, const char *key, const void *data,
-                           pmix_data_type_t type)
-{
-    px_infos_drop(infos, key);
-    return px_infos_add(infos, key, data, type);
-}
-
-pmix_status_t px_infos_set_user(px_infos *infos, const struct px_peer *peer)
-{
-    pmix_status_t rc = px_infos_set(infos, PMIX_USERID, &peer->uid, PMIX_UINT32);
-
-    if (rc)
-        return rc;
-    if (peer->gid != (gid_t)-1)
-        return px_infos_set(infos, PMIX_GRPID, &peer->gid, PMIX_UINT32);
-    px_infos_drop(infos, PMIX_GRPID); /* nobody tells, so nobody claims */
-    return PMIX_SUCCESS;
 }
 
 void px_req_drop(struct px_req *req)
@@ -190,7 +141,7 @@ static pmix_status_t handle(struct px_server *srv, struct px_req *req)
     /* After its goodbye a client has nothing to ask; what needs no answer gets none. */
     if (peer->finalized && req->op != PX_OP_FINALIZE && req->op != PX_OP_DEREGEVENTS)
         return PMIX_ERR_INIT;
-    const struct px_rpc *rpc = find_rpc(req->op);
+    const struct px_rpc *rpc = find_rpc(srv, req->op);
     return rpc ? rpc->handler(srv, req) : PMIX_ERR_NOT_SUPPORTED;
 }
 
@@ -220,65 +171,4 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
     pmix_status_t rc = handle(srv, req);
     if (rc != PX_DEFERRED)
         px_req_done(req, rc);
-}
-
-struct px_local *px_local_find(struct px_server *srv PX_UNUSED, const pmix_proc_t *proc)
-{
-    struct px_nspace *ns = px_nspace_find(px_process.model, proc->nspace);
-
-    if (!ns)
-        return NULL;
-    PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-        if (l->rank == proc->rank)
-            return l;
-    return NULL;
-}
-
-struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc)
-{
-    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
-        if (!p->gone && px_proc_same(&p->proc, proc))
-            return p;
-    return NULL;
-}
-
-bool px_peer_retire(struct px_peer *p)
-{
-    if (p->finalized || (!p->local && !p->tool))
-        return false;
-    p->finalized = true;
-    return p->local && --p->local->n_peers == 0;
-}
-
-void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_status_t why)
-{
-    bool last;
-
-    if (peer->gone)
-        return;
-    peer->gone = true;
-    px_conn_destroy(peer->conn);
-    peer->conn = NULL;
-    px_list_remove(&peer->link);
-    px_cleanup_peer_gone(srv, peer);
-    last = px_peer_retire(peer);
-    if (last && why)
-        peer->local->lost = true;
-    px_server_events_peer_gone(srv, peer);
-    px_iof_peer_gone(srv, peer);
-    px_get_peer_gone(srv, peer);
-    if (last)
-        px_get_rank_gone(srv, &peer->proc);
-    px_collect_peer_gone(srv, peer);
-    if (last && why && !srv->stopping) {
-        px_log(PX_LOG_INFO, "server", "%s.%u lost its connection (%s)",
-               peer->proc.nspace, peer->proc.rank, PMIx_Error_string(why));
-        px_server_event(srv, PMIX_ERR_LOST_CONNECTION, &peer->proc,
-                        PMIX_RANGE_PROC_LOCAL, NULL, 0);
-    }
-    if (peer->tool && !srv->stopping) /* hosts hear of its end however it came */
-        px_server_event(srv, PMIX_ERR_LOST_CONNECTION, &peer->proc,
-                        PMIX_RANGE_PROC_LOCAL, NULL, 0);
-    peer->local = NULL; /* may be gone before the peer is */
-    px_peer_unref(peer);
 }

@@ -9,21 +9,15 @@
 #include "core/model/nspace.h"
 #include "core/link/channel.h"
 #include "core/rt/process.h"
-#include "core/server/launch/launch_env.h"
+#include "core/server/part.h"
 #include "pmix_server.h"
-#include "tenon/ptl.h"
+
+#include <stdlib.h>
+
+struct px_hello;
+struct px_ptl_peer;
 
 extern const struct px_param px_server_params[]; /* server_* */
-
-struct px_listener {
-    const struct px_module *ptl;
-    int fd;
-    char address[256];
-    struct px_watch *watch;
-    struct px_timer *pause; /* out of descriptors: when to accept again */
-    struct px_server *server;
-};
-#define PX_MAX_LISTENERS 4
 
 #define PX_IMITATED_VERSION "4.2.9" /* what peers adapt to */
 
@@ -40,7 +34,7 @@ struct px_local {
     bool finalized;   /* by the last of its connections */
     bool committed;   /* at least one commit has arrived */
     bool lost;        /* its last connection broke before it finalized */
-    void *cleanup;    /* owned by cleanup.c */
+    struct px_cleanup_rank *cleanup;
 };
 
 /* One connection. A rank may hold several (fork, re-init). The server's own API calls come from a
@@ -60,10 +54,10 @@ struct px_peer {
     uint32_t pindex;
     bool finalized;
     bool gone;
-    bool tool;        /* has no struct px_local */
-    uint64_t inode;   /* of the socket at its end; 0: not known */
-    void *events;     /* owned by on_event.c: what the peer registered */
-    void *cleanup;    /* owned by cleanup_watch.c: the process that it is */
+    bool tool;                       /* has no struct px_local */
+    uint64_t inode;                  /* of the socket at its end; 0: not known */
+    struct px_cleanup_proc *cleanup; /* the process that it is */
+    struct px_peer_parts part;
     size_t pending_b; /* what its unanswered requests may cost */
 };
 
@@ -96,17 +90,22 @@ void px_reply_begin(const struct px_req *req, px_writer *w, pmix_status_t status
 /* Sends w (a packing error becomes a status reply) and ends the request. */
 void px_req_reply(struct px_req *req, px_writer *w);
 
-void px_peer_ref(struct px_peer *p);
-void px_peer_unref(struct px_peer *p);
-/* The peer takes no part any more, orderly or not. True if no other connection of its rank is
- * left that does. */
-bool px_peer_retire(struct px_peer *p);
+static inline void px_peer_ref(struct px_peer *p)
+{
+    p->refs++;
+}
+
+static inline void px_peer_unref(struct px_peer *p)
+{
+    if (p && --p->refs == 0)
+        free(p);
+}
+
 /* Unsolicited frame to a peer (events); dropped if it is gone. To the server itself it goes through
  * on_own_frame. */
 void px_peer_send(struct px_peer *p, uint32_t tag, px_writer *w);
 
 struct px_embedded;
-struct px_collective;
 struct px_session;
 struct px_cleanup;
 
@@ -114,42 +113,29 @@ struct px_server {
     pmix_server_module_t module; /* NULL slots where the host has none */
     bool embedded_host;          /* no module was given: we answer ourselves */
     struct px_embedded *embedded;
+    const struct px_server_part *const *parts;
+    size_t n_parts; /* created */
+    struct px_server_parts part;
+    struct px_session *session;
+    struct px_cleanup *cleanup;
     pmix_proc_t proc; /* our own name */
     char *tmpdir, *system_tmpdir,
-        *dir; /* dir: our private one, made by us; may be NULL */
-    struct px_listener listeners[PX_MAX_LISTENERS];
-    size_t n_listeners;
+        *dir;      /* dir: our private one, made by us; may be NULL */
     char uri[768]; /* the one foreign clients use */
     char own_uri
         [1280]; /* for our clients: "<uri>;<faster address>", "" if there is none */
-    bool tools, tools_foreign;    /* may connect; those of other users, too */
-    unsigned n_visits, n_named;   /* owned by tool.c */
-    struct px_list contact_files; /* owned by contact.c */
     struct px_list peers;
     uint32_t next_pindex;
-    struct px_list handshakes; /* connections that have not said who they are */
-    unsigned n_handshakes;
-    struct px_list collectives;
-    struct px_list attributes;
     struct px_list upcalls; /* asked of the host, not answered yet */
     struct px_list dmodex;  /* requests that wait for data */
     struct px_peer *self;   /* for our own API calls */
     uint32_t last_own_tag;  /* of one of those */
-    void *events;           /* owned by on_event.c: cache, host registrations */
-    struct px_list pulls;   /* owned by on_iof.c: who wants whose output */
-    size_t last_pull;
-    struct px_list psets; /* owned by psets.c */
-    struct px_launch_envs launch_envs;
-    struct px_session *session; /* owned by session.c */
-    struct px_cleanup *cleanup; /* owned by cleanup.c */
-    bool cleanup_left;          /* processes live that something waits for */
+    bool cleanup_left;      /* processes live that something waits for */
     bool stopping;
-    unsigned refs;         /* further PMIx_server_init calls */
-    struct px_msg recheck; /* owned by on_collect.c */
-    bool recheck_posted;
+    unsigned refs; /* further PMIx_server_init calls */
     struct {
         uint64_t handshake_timeout, finalize_timeout, cleanup_timeout; /* ms */
-        const char *report_uri; /* NULL: nobody wants to know */
+        const char *report_uri; /* NULL: no report is wanted */
     } conf;
 };
 
@@ -158,10 +144,6 @@ static inline struct px_server *px_server_here(void)
 {
     return px_process.server && px_process_is_mine() ? px_process.server : NULL;
 }
-
-struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc);
-/* First live connection of a proc; NULL. */
-struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc);
 
 /* ---- authority.c: who may do what to whom ---------------------------------------------------- */
 
@@ -174,93 +156,47 @@ bool px_peer_may(const struct px_peer *peer, const char *nspace);
 pmix_status_t px_peer_may_all(const struct px_peer *peer, const pmix_proc_t *procs,
                               size_t n);
 
-/* ---- rooms of the server, one table or hook each ----------------------------------------- */
-
-extern const struct px_rpc px_rpcs_job[]; /* on_job.c: req finalize abort commit */
-extern const struct px_rpc px_rpcs_get[]; /* on_get.c */
-extern const struct px_rpc
-    px_rpcs_collect[]; /* on_collect.c: fence connect disconnect */
-extern const struct px_rpc
-    px_rpcs_publish[]; /* on_publish.c: publish lookup unpublish */
-extern const struct px_rpc
-    px_rpcs_event[]; /* on_event.c: notify regevents deregevents */
-extern const struct px_rpc
-    px_rpcs_host[]; /* on_host.c: spawn query log job_control monitor */
-extern const struct px_rpc
-    px_rpcs_system[]; /* on_system.c: allocations, credentials, fabrics ... */
-extern const struct px_rpc px_rpcs_topology[]; /* topology.c: device distances */
-extern const struct px_rpc px_rpcs_iof[]; /* on_iof.c: iof_pull iof_dereg iof_push */
-
-void px_infos_drop(px_infos *infos, const char *key);
-/* In place of whatever infos hold under key. */
-pmix_status_t px_infos_set(px_infos *infos, const char *key, const void *data,
-                           pmix_data_type_t type);
 /* The user that the connection proves, whatever was claimed; hosts decide by it. */
 pmix_status_t px_infos_set_user(px_infos *infos, const struct px_peer *peer);
 
-/* on_iof.c: what the peer had asked to be forwarded ends. */
-void px_iof_peer_gone(struct px_server *srv, struct px_peer *peer);
+/* ---- peer.c ------------------------------------------------------------------------------ */
 
-/* psets.c: answers of queries what is known of process sets, and takes it out of them; those left
- * are the host's. PMIX_SUCCESS, also if there was nothing to answer; PMIX_ERR_NOMEM. */
-pmix_status_t px_psets_query(const struct px_server *srv, pmix_query_t *queries,
-                             size_t *n, px_infos *answers);
-void px_psets_destroy(struct px_server *srv);
+/* With its connection, in no list yet; fd stays the caller's on failure. */
+struct px_peer *px_peer_create(struct px_server *srv, int fd,
+                               const struct px_ptl_peer *who,
+                               const struct px_hello *hello);
+struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc);
+/* First live connection of a proc; NULL. */
+struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc);
+/* The peer says goodbye. True if no other connection of its rank is left that takes part. */
+bool px_peer_finalized(struct px_server *srv, struct px_peer *peer);
+/* Connection lost or finalized and closed. why PMIX_SUCCESS: on purpose, which is not reported. */
+void px_server_peer_lost(struct px_server *srv, struct px_peer *peer,
+                         pmix_status_t why);
 
-/* attributes.c, whose list it is: answers of queries what is known of attributes, and takes it out
- * of them; those left are the host's. PMIX_SUCCESS, also if there was nothing to answer;
- * PMIX_ERR_NOMEM. */
-pmix_status_t px_attributes_query(const struct px_server *srv, pmix_query_t *queries,
-                                  size_t *n, px_infos *answers);
-void px_attributes_destroy(struct px_server *srv);
+/* ---- event/on_event.c --------------------------------------------------------------------- */
 
-/* on_event.c */
-pmix_status_t px_server_events_create(struct px_server *srv);
-void px_server_events_destroy(struct px_server *srv);
-void px_server_events_peer_gone(struct px_server *srv, struct px_peer *peer);
 /* Delivers to every local peer that wants it and to this process's own handlers; never to the
- * host. source NULL: this server. Called by PMIx_Notify_event of a server, by the loss of a
- * client, by the embedded host. */
+ * host. source NULL: this server. */
 void px_server_event(struct px_server *srv, pmix_status_t code,
                      const pmix_proc_t *source, pmix_data_range_t range,
                      const pmix_info_t *info, size_t n);
 
-/* on_collect.c */
-void px_collect_peer_gone(struct px_server *srv, struct px_peer *peer);
-/* A rank is about to be deregistered. */
-void px_collect_local_gone(struct px_server *srv, const struct px_local *local);
-/* Ranks have left: collectives that wait for nobody else any more end, a little later. */
-void px_collect_check(struct px_server *srv);
-void px_collect_nspace_gone(struct px_server *srv, struct px_nspace *ns);
-void px_collect_stop(struct px_server *srv);
+/* psets.c, attributes.c: answer of queries what is known there, and take it out of them; those left are
+ * the host's. PMIX_SUCCESS, also if there was nothing to answer; PMIX_ERR_NOMEM. */
+pmix_status_t px_psets_query(const struct px_server *srv, pmix_query_t *queries,
+                             size_t *n, px_infos *answers);
+pmix_status_t px_attributes_query(const struct px_server *srv, pmix_query_t *queries,
+                                  size_t *n, px_infos *answers);
 
-/* on_get.c: data of this rank has arrived, or never will */
+/* ---- data --------------------------------------------------------------------------------- */
+
+/* Data of this rank has arrived. */
 void px_get_data_arrived(struct px_server *srv, struct px_nspace *ns, pmix_rank_t rank);
-void px_get_rank_gone(struct px_server *srv, const pmix_proc_t *proc);
-void px_get_nspace_gone(struct px_server *srv, struct px_nspace *ns);
-void px_get_peer_gone(struct px_server *srv, struct px_peer *peer);
-void px_get_stop(struct px_server *srv);
 
 /* rpc.c */
 void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
                         const uint8_t *payload, size_t n);
-/* Connection lost or finalized and closed: everything that waits for this peer is told. why
- * PMIX_SUCCESS: on purpose, which is nothing to report. */
-void px_server_peer_lost(struct px_server *srv, struct px_peer *peer,
-                         pmix_status_t why);
-
-/* listen.c, handshake.c */
-pmix_status_t px_server_listen(struct px_server *srv, struct px_err *err);
-void px_server_unlisten(struct px_server *srv);
-void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer *who);
-void px_handshakes_stop(struct px_server *srv);
-/* The end of a handshake, which fits any socket's empty buffer, so this never waits. Whoever cannot be
- * told, and would wait for it, finds the connection closed. */
-void px_handshake_answer(int fd, const void *bytes, size_t n);
-/* Ends the one that has been silent longest among those of the user with most. False: there are
- * none. */
-bool px_handshake_evict(struct px_server *srv);
-
 /* reg.c, setup.c: what the public functions of the same names do, for the
  * embedded host */
 pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
@@ -273,17 +209,6 @@ pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *pro
 void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc);
 pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc,
                                   char ***env);
-
-/* pnet.c: fabric components and the launch. Each fails with a line in err and then nothing stays,
- * neither with the components nor with us. */
-/* Appends to out what every node of the job has to be given, if there is anything. */
-pmix_status_t px_pnet_contribute(struct px_server *srv, const char *nspace,
-                                 const pmix_info_t *info, size_t n, px_infos *out,
-                                 struct px_err *err);
-/* info is of px_pnet_contribute on the launching node, among others. */
-pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
-                            const pmix_info_t *info, size_t n, struct px_err *err);
-void px_pnet_forget(struct px_server *srv, const char *nspace);
 
 /* embedded.c: the host of last resort. Fills module with functions of its own. */
 pmix_status_t px_embedded_create(struct px_server *srv, struct px_err *err);

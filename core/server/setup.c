@@ -4,7 +4,8 @@
 #include "core/base/str.h"
 #include "core/link/args.h"
 #include "core/rt/log.h"
-#include "core/server/server.h"
+#include "core/server/launch/launch_env.h"
+#include "core/server/launch/pnet.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,7 +80,7 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
     for (size_t i = 0; !rc && i < PX_COUNT(vars); i++)
         if (vars[i].value && vars[i].value[0])
             rc = px_env_set(env, vars[i].name, vars[i].value, true);
-    return rc ? rc : px_launch_envs_read(&srv->launch_envs, proc, env);
+    return rc ? rc : px_launch_envs_read(srv->part.launch_envs, proc, env);
 }
 
 /* In the caller's thread: some hosts call it in the forked child, where no loop runs. All it reads

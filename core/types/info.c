@@ -80,6 +80,26 @@ pmix_status_t px_infos_add_copy(px_infos *l, const pmix_info_t *info, size_t n)
     return rc;
 }
 
+void px_infos_drop(px_infos *l, const char *key)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < l->n; i++) {
+        if (PMIx_Check_key(l->v[i].key, key))
+            px_type_destruct(PMIX_INFO, &l->v[i]);
+        else
+            l->v[kept++] = l->v[i];
+    }
+    l->n = kept;
+}
+
+pmix_status_t px_infos_set(px_infos *l, const char *key, const void *data,
+                           pmix_data_type_t type)
+{
+    px_infos_drop(l, key);
+    return px_infos_add(l, key, data, type);
+}
+
 pmix_status_t px_infos_add_array(px_infos *l, const char *key, px_infos *members)
 {
     pmix_data_array_t *array = malloc(sizeof(*array));

@@ -155,6 +155,10 @@ pmix_status_t px_infos_add(px_infos *l, const char *key, const void *data,
 pmix_status_t px_infos_add_value(px_infos *l, const char *key,
                                  const pmix_value_t *value);
 pmix_status_t px_infos_add_copy(px_infos *l, const pmix_info_t *info, size_t n);
+void px_infos_drop(px_infos *l, const char *key);
+/* In place of whatever the list holds under key. */
+pmix_status_t px_infos_set(px_infos *l, const char *key, const void *data,
+                           pmix_data_type_t type);
 /* Appends to l a DATA_ARRAY of INFO under key; takes the members, whose list is then
  * empty. On failure both are unchanged. */
 pmix_status_t px_infos_add_array(px_infos *l, const char *key, px_infos *members);

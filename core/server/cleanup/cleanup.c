@@ -194,7 +194,7 @@ static void rank_reported(struct px_cleanup_rank *r)
             px_cleanup_proc_free(p);
 }
 
-void px_cleanup_proc_ended(struct px_server *srv, const pmix_proc_t *proc)
+static void proc_ended(struct px_server *srv, const pmix_proc_t *proc)
 {
     struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, proc->nspace);
     struct px_cleanup_rank *r;
@@ -207,7 +207,8 @@ void px_cleanup_proc_ended(struct px_server *srv, const pmix_proc_t *proc)
     px_cleanup_check(job);
 }
 
-void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace)
+static void nspace_gone(struct px_server *srv, const char *nspace,
+                        struct px_nspace *known PX_UNUSED)
 {
     struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, nspace);
     struct px_nspace *ns = job ? px_cleanup_nspace(job) : NULL;
@@ -225,7 +226,8 @@ void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace)
 
 /* ---- life --------------------------------------------------------------------------------------- */
 
-pmix_status_t px_cleanup_begin(struct px_server *srv)
+static pmix_status_t create(struct px_server *srv,
+                            const struct px_server_start *start PX_UNUSED)
 {
     struct px_cleanup *c = calloc(1, sizeof *c);
 
@@ -290,7 +292,7 @@ void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg, bool left)
         finished(c);
 }
 
-void px_cleanup_destroy(struct px_server *srv)
+static void destroy(struct px_server *srv)
 {
     struct px_cleanup *c = srv->cleanup;
 
@@ -309,3 +311,13 @@ void px_cleanup_destroy(struct px_server *srv)
     free(c);
     srv->cleanup = NULL;
 }
+
+const struct px_server_part px_cleanup_part = {
+    .name = "cleanup",
+    .create = create,
+    .destroy = destroy,
+    .peer_here = px_cleanup_peer_here,
+    .peer_gone = px_cleanup_peer_gone,
+    .proc_ended = proc_ended,
+    .nspace_gone = nspace_gone,
+};

@@ -7,12 +7,10 @@
 
 #include "core/server/server.h"
 
-pmix_status_t px_cleanup_begin(struct px_server *srv); /* srv->cleanup */
 /* The server ends: runs what can be run, and calls done with whether scopes are left whose processes
  * live, at the latest after the time that parameter server_cleanup_timeout sets. Not to be called again. */
 void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg, bool left),
                        void *arg);
-void px_cleanup_destroy(struct px_server *srv);
 
 /* Takes from infos what asks for clean-up and registers it, all or nothing. *only: nothing else was
  * asked for. PMIX_SUCCESS also if there was nothing to take. PMIX_ERR_BAD_PARAM: a path (relative,
@@ -35,11 +33,6 @@ void px_cleanup_peer_here(struct px_server *srv, struct px_peer *peer);
 void px_cleanup_peer_gone(struct px_server *srv, struct px_peer *peer);
 /* We have started this process ourselves: it ends with us (PX_JOURNAL_END), and its end will be reported. */
 void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid_t pid);
-/* The host has reported the end: by deregistering the client or the namespace, or, if it is the
- * embedded one, as it saw it. Before the px_local is freed. */
-void px_cleanup_proc_ended(struct px_server *srv, const pmix_proc_t *proc);
-void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace);
-
 /* Answers of queries what is known here ("tenon.cleanup": an array of infos, totals), and takes it out
  * of them, as px_psets_query. */
 pmix_status_t px_cleanup_query(const struct px_server *srv, pmix_query_t *queries,

@@ -365,9 +365,11 @@ static size_t find_place(struct px_server *srv, char *const *places, size_t n,
     return n;
 }
 
-pmix_status_t px_session_begin(struct px_server *srv, const pmix_info_t *info, size_t n,
-                               struct px_err *err)
+static pmix_status_t create(struct px_server *srv, const struct px_server_start *start)
 {
+    const pmix_info_t *info = start->info;
+    size_t n = start->n_info;
+    struct px_err *err = start->err;
     const char *wanted[] = {srv->tmpdir, srv->system_tmpdir, "/tmp"};
     const char *own = px_info_str(info, n, PMIX_SERVER_TMPDIR);
     char *places[PX_COUNT(wanted)] = {NULL};
@@ -427,15 +429,16 @@ static void remove_folder(const struct px_session *s, const char *dir, bool last
                errnum ? strerror(errnum) : "");
 }
 
-void px_session_end(struct px_server *srv, bool left)
+static void destroy(struct px_server *srv)
 {
     struct px_session *s = srv->session;
+    bool left;
 
     if (!s)
         return;
     if (!s->swept)
         px_session_sweep(srv);
-    left = (left || !s->swept) && s->journal_fd >= 0;
+    left = (srv->cleanup_left || !s->swept) && s->journal_fd >= 0;
     if (srv->dir && !left)
         remove_folder(s, srv->dir, false);
     tell_finish(s, left);
@@ -453,3 +456,6 @@ void px_session_end(struct px_server *srv, bool left)
     free(srv->dir);
     srv->dir = NULL;
 }
+
+const struct px_server_part px_session_part = {
+    .name = "session", .create = create, .destroy = destroy};

@@ -14,14 +14,16 @@
 
 struct px_session; /* of srv->session */
 
-/* Makes srv->dir in srv->tmpdir, or if that is not there or not writable in srv->system_tmpdir, or in
- * /tmp; a server with more rights than its users passes over those in which others could replace it, as
- * long as one is better. Absent folders are made later, when something has to go there, as by then the
+/* The part makes srv->dir in srv->tmpdir, or if that is not there or not writable in srv->system_tmpdir,
+ * or in /tmp; a server with more rights than its users passes over those in which others could replace it,
+ * as long as one is better. Absent folders are made later, when something has to go there, as by then the
  * journal tells of them. The component of pcleanup, if there is one, is told before anything is made.
- * Takes the lock, begins the journal. Without a place for a folder: PMIX_SUCCESS, srv->dir NULL, and
- * px_session_can_record false. PMIX_ERR_NOMEM. */
-pmix_status_t px_session_begin(struct px_server *srv, const pmix_info_t *info, size_t n,
-                               struct px_err *err);
+ * Takes the lock, begins the journal. Without a place for a folder: srv->dir is NULL, and
+ * px_session_can_record false.
+ * At the end it sweeps, unless that was done, and removes the private folder. With srv->cleanup_left, or
+ * if there is no memory to sweep with, the private folder and the journal stay, for the component that
+ * outlives us or the next server. */
+
 /* The server ends: ends the call when leftovers of others are no longer looked for, at the latest
  * after the time given. */
 void px_session_settle(struct px_server *srv, struct px_call *call,
@@ -30,11 +32,6 @@ void px_session_settle(struct px_server *srv, struct px_call *call,
  * journal. Blocks; any thread, while nobody else
  * uses the session. */
 void px_session_sweep(struct px_server *srv);
-/* Sweeps, unless that was done, and removes the private folder. left: the journal's scopes still have
- * processes; then, or if there is no memory to sweep with, the private folder and the journal stay, for the
- * component that outlives us or the next server. */
-void px_session_end(struct px_server *srv, bool left);
-
 /* The component of pcleanup that works for this server; NULL if there is none. */
 const struct px_module *px_session_cleaner(const struct px_server *srv);
 

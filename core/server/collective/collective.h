@@ -6,7 +6,7 @@
 #include "core/server/upcall.h"
 
 struct px_collective {
-    struct px_list link; /* in px_server.collectives */
+    struct px_list link;
     struct px_server *server;
     uint8_t op;
     pmix_proc_t *procs; /* sorted; the upcall's to free once handed over */

@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+struct px_collect {
+    struct px_list list; /* of those in progress */
+    struct px_msg recheck;
+    bool recheck_posted;
+};
+
 static int by_proc(const void *a, const void *b)
 {
     return px_type_compare(PMIX_PROC, a, b);
@@ -316,7 +322,7 @@ static bool check_complete(struct px_collective *c)
 /* The host, when it is called, may do what changes the list: look anew after each. */
 static bool complete_one(struct px_server *srv)
 {
-    PX_LIST_EACH (&srv->collectives, struct px_collective, c, link) {
+    PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link) {
         if (check_complete(c))
             return true;
     }
@@ -325,21 +331,25 @@ static bool complete_one(struct px_server *srv)
 
 static void on_recheck(struct px_msg *msg)
 {
-    struct px_server *srv = PX_CONTAINER_OF(msg, struct px_server, recheck);
+    struct px_collect *all = PX_CONTAINER_OF(msg, struct px_collect, recheck);
+    struct px_server *srv = px_process.server;
 
-    srv->recheck_posted = false;
+    all->recheck_posted = false;
     while (!srv->stopping && complete_one(srv))
         ;
 }
 
-/* Not at once: whoever reports that somebody has gone is in the middle of its own lists. */
-void px_collect_check(struct px_server *srv)
+/* Ranks have left: collectives that wait for no other any more end. Not at once: the caller is in the
+ * middle of its own lists. */
+static void check_all_later(struct px_server *srv)
 {
-    if (srv->recheck_posted || px_list_empty(&srv->collectives))
+    struct px_collect *all = srv->part.collect;
+
+    if (all->recheck_posted || px_list_empty(&all->list))
         return;
-    srv->recheck_posted = true;
-    srv->recheck.run = on_recheck;
-    px_post(px_process.loop, &srv->recheck);
+    all->recheck_posted = true;
+    all->recheck.run = on_recheck;
+    px_post(px_process.loop, &all->recheck);
 }
 
 static void on_deadline(void *arg)
@@ -361,7 +371,7 @@ static struct px_collective *find(struct px_server *srv, uint8_t op,
                                   const pmix_proc_t *procs, size_t n,
                                   const pmix_proc_t *who)
 {
-    PX_LIST_EACH (&srv->collectives, struct px_collective, c, link) {
+    PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link) {
         if (c->op != op || c->n_procs != n || c->handed_over || has_come(c, who))
             continue;
         size_t same = 0;
@@ -398,7 +408,7 @@ static pmix_status_t begin(struct px_server *srv, uint8_t op, pmix_proc_t **proc
     c->collect = px_info_flag(infos->v, infos->n, PMIX_COLLECT_DATA);
     c->infos = *infos;
     *infos = (px_infos){0};
-    px_list_append(&srv->collectives, &c->link);
+    px_list_append(&srv->part.collect->list, &c->link);
     *out = c;
     return PMIX_SUCCESS;
 }
@@ -441,7 +451,7 @@ static pmix_status_t on_collective(struct px_server *srv, struct px_req *req)
     return rc ? rc : join(srv, req, &procs, n, &infos);
 }
 
-const struct px_rpc px_rpcs_collect[] = {
+static const struct px_rpc rpcs[] = {
     {PX_OP_FENCE, on_collective},
     {PX_OP_CONNECT, on_collective},
     {PX_OP_DISCONNECT, on_collective},
@@ -462,25 +472,31 @@ static void leave(struct px_collective *c, const struct px_peer *peer)
         collective_free(c);
 }
 
-void px_collect_peer_gone(struct px_server *srv, struct px_peer *peer)
+static void peer_left(struct px_server *srv, struct px_peer *peer)
 {
-    PX_LIST_EACH (&srv->collectives, struct px_collective, c, link)
+    PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link)
         leave(c, peer);
-    px_collect_check(srv);
+    check_all_later(srv);
 }
 
-void px_collect_local_gone(struct px_server *srv, const struct px_local *local)
+static void rank_gone(struct px_server *srv, const pmix_proc_t *proc PX_UNUSED)
 {
-    PX_LIST_EACH (&srv->collectives, struct px_collective, c, link)
+    check_all_later(srv);
+}
+
+static void local_gone(struct px_server *srv, struct px_local *local)
+{
+    PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link)
         c->lost_some |= takes_part(c, local);
-    px_collect_check(srv);
+    check_all_later(srv);
 }
 
-void px_collect_nspace_gone(struct px_server *srv, struct px_nspace *ns)
+static void nspace_gone(struct px_server *srv, const char *nspace,
+                        struct px_nspace *ns PX_UNUSED)
 {
-    PX_LIST_EACH (&srv->collectives, struct px_collective, c, link) {
+    PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link) {
         for (size_t i = 0; i < c->n_procs; i++) {
-            if (strcmp(c->procs[i].nspace, ns->name) != 0 || c->handed_over)
+            if (strcmp(c->procs[i].nspace, nspace) != 0 || c->handed_over)
                 continue;
             answer_all(c, PMIX_ERR_LOST_CONNECTION);
             break;
@@ -488,8 +504,27 @@ void px_collect_nspace_gone(struct px_server *srv, struct px_nspace *ns)
     }
 }
 
-void px_collect_stop(struct px_server *srv)
+static void stop(struct px_server *srv)
 {
-    PX_LIST_EACH (&srv->collectives, struct px_collective, c, link)
+    PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link)
         answer_all(c, PMIX_ERR_LOST_CONNECTION);
 }
+
+static pmix_status_t create(struct px_server *srv,
+                            const struct px_server_start *start PX_UNUSED)
+{
+    px_list_init(&srv->part.collect->list);
+    return PMIX_SUCCESS;
+}
+
+const struct px_server_part px_collect_part = {
+    .name = "collect",
+    .rpcs = rpcs,
+    PX_PART_STATE(collect, struct px_collect),
+    .create = create,
+    .stop = stop,
+    .peer_left = peer_left,
+    .rank_gone = rank_gone,
+    .local_gone = local_gone,
+    .nspace_gone = nspace_gone,
+};

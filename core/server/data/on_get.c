@@ -220,4 +220,13 @@ static pmix_status_t on_get(struct px_server *srv, struct px_req *req)
     return rc;
 }
 
-const struct px_rpc px_rpcs_get[] = {{PX_OP_GET, on_get}, {0}};
+static const struct px_rpc rpcs[] = {{PX_OP_GET, on_get}, {0}};
+
+const struct px_server_part px_get_part = {
+    .name = "get",
+    .rpcs = rpcs,
+    .stop = px_want_stop,
+    .peer_gone = px_want_peer_gone,
+    .rank_gone = px_want_rank_gone,
+    .nspace_gone = px_want_nspace_gone,
+};

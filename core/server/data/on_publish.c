@@ -114,9 +114,11 @@ static pmix_status_t on_lookup(struct px_server *srv, struct px_req *req)
     return px_upcall_pass(srv, req, &pass);
 }
 
-const struct px_rpc px_rpcs_publish[] = {
+static const struct px_rpc rpcs[] = {
     {PX_OP_PUBLISH, on_publish},
     {PX_OP_LOOKUP, on_lookup},
     {PX_OP_UNPUBLISH, on_unpublish},
     {0},
 };
+
+const struct px_server_part px_publish_part = {.name = "publish", .rpcs = rpcs};

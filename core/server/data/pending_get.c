@@ -194,7 +194,7 @@ void px_get_data_arrived(struct px_server *srv, struct px_nspace *ns, pmix_rank_
     }
 }
 
-void px_get_rank_gone(struct px_server *srv, const pmix_proc_t *proc)
+void px_want_rank_gone(struct px_server *srv, const pmix_proc_t *proc)
 {
     PX_LIST_EACH (&srv->dmodex, struct px_want, w, link) {
         if (!w->asked_host && px_proc_same(&w->proc, proc))
@@ -202,14 +202,15 @@ void px_get_rank_gone(struct px_server *srv, const pmix_proc_t *proc)
     }
 }
 
-void px_get_nspace_gone(struct px_server *srv, struct px_nspace *ns)
+void px_want_nspace_gone(struct px_server *srv, const char *nspace,
+                         struct px_nspace *ns PX_UNUSED)
 {
     PX_LIST_EACH (&srv->dmodex, struct px_want, w, link)
-        if (strcmp(w->proc.nspace, ns->name) == 0)
+        if (strcmp(w->proc.nspace, nspace) == 0)
             px_want_end(w, PMIX_ERR_NOT_FOUND);
 }
 
-void px_get_peer_gone(struct px_server *srv, struct px_peer *peer)
+void px_want_peer_gone(struct px_server *srv, struct px_peer *peer)
 {
     PX_LIST_EACH (&srv->dmodex, struct px_want, w, link) {
         if (w->req && w->req->peer == peer)
@@ -217,7 +218,7 @@ void px_get_peer_gone(struct px_server *srv, struct px_peer *peer)
     }
 }
 
-void px_get_stop(struct px_server *srv)
+void px_want_stop(struct px_server *srv)
 {
     PX_LIST_EACH (&srv->dmodex, struct px_want, w, link)
         px_want_end(w, PMIX_ERR_LOST_CONNECTION);

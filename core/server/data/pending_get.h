@@ -37,4 +37,11 @@ void px_want_reply(struct px_req *req, const struct px_nspace *ns,
 bool px_want_is_there(struct px_server *srv, const struct px_nspace *ns,
                       const pmix_proc_t *proc, const char *key);
 
+/* What ends waits: hooks of the part. */
+void px_want_rank_gone(struct px_server *srv, const pmix_proc_t *proc);
+void px_want_nspace_gone(struct px_server *srv, const char *nspace,
+                         struct px_nspace *ns);
+void px_want_peer_gone(struct px_server *srv, struct px_peer *peer);
+void px_want_stop(struct px_server *srv);
+
 #endif

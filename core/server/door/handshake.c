@@ -3,8 +3,7 @@
  * and what the kernel attests, answered. A silent stranger costs one slot for a few seconds and
  * nobody any time. */
 #include "core/rt/log.h"
-#include "core/server/cleanup/cleanup.h"
-#include "core/server/door/tool.h"
+#include "core/server/door/door.h"
 #include "core/server/upcall.h"
 
 #include <arpa/inet.h>
@@ -32,7 +31,7 @@ struct handshake {
 static void handshake_end(struct handshake *h)
 {
     px_list_remove(&h->link);
-    h->server->n_handshakes--;
+    h->server->part.door->n_handshakes--;
     px_watch_free(h->watch);
     px_timer_free(h->timer);
     if (h->fd >= 0)
@@ -41,44 +40,11 @@ static void handshake_end(struct handshake *h)
     free(h);
 }
 
-static void on_conn_frame(void *arg, const struct px_frame *frame,
-                          const uint8_t *payload)
-{
-    struct px_peer *peer = arg;
-
-    px_peer_ref(peer);
-    px_server_dispatch(peer->server, peer, frame->tag, payload, frame->nbytes);
-    px_peer_unref(peer);
-}
-
-static void on_conn_lost(void *arg, pmix_status_t why)
-{
-    struct px_peer *peer = arg;
-
-    px_server_peer_lost(peer->server, peer, why);
-}
-
-static const struct px_conn_ops conn_ops = {.on_frame = on_conn_frame,
-                                            .on_lost = on_conn_lost};
-
-void px_handshake_answer(int fd, const void *bytes, size_t n)
-{
-    ssize_t sent;
-
-    do
-        sent = send(fd, bytes, n, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    if (sent == (ssize_t)n)
-        return;
-    px_log(PX_LOG_DEBUG, "server", "handshake answer not sent: %m");
-    shutdown(fd, SHUT_RDWR);
-}
-
 static void answer(int fd, pmix_status_t status, const uint32_t *index)
 {
     uint32_t words[2] = {htonl((uint32_t)status), index ? htonl(*index) : 0};
 
-    px_handshake_answer(fd, words, index ? sizeof words : sizeof words[0]);
+    px_door_answer(fd, words, index ? sizeof words : sizeof words[0]);
 }
 
 static pmix_status_t check_credential(const struct handshake *h,
@@ -135,30 +101,6 @@ static pmix_status_t check_hello(struct handshake *h, const struct px_hello *hel
         return px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE,
                           "it has %d connections already", MAX_CONNECTIONS);
     return PMIX_SUCCESS;
-}
-
-struct px_peer *px_peer_create(struct px_server *srv, int fd,
-                               const struct px_ptl_peer *who,
-                               const struct px_hello *hello)
-{
-    struct px_peer *p = calloc(1, sizeof *p);
-
-    if (!p)
-        return NULL;
-    p->refs = 1;
-    p->server = srv;
-    p->proc = hello->proc;
-    p->pid = who->has_pid ? who->pid : 0;
-    p->inode = who->inode;
-    p->codec.dialect = px_dialect_find(hello->dialect);
-    p->codec.described = hello->described;
-    p->version = hello->version;
-    p->pindex = ++srv->next_pindex;
-    if (px_conn_create(px_process.loop, fd, &conn_ops, p, &p->conn)) {
-        free(p);
-        return NULL;
-    }
-    return p;
 }
 
 /* The host does not want the process: whoever comes next in its name is asked for again. */
@@ -234,7 +176,7 @@ static void welcome(struct handshake *h, const struct px_hello *hello,
     px_list_append(&srv->peers, &peer->link);
     local->n_peers++;
     local->finalized = local->lost = false;
-    px_cleanup_peer_here(srv, peer);
+    PX_PARTS_NOTIFY(srv, peer_here, peer);
     pmix_status_t rc = tell_host(srv, peer);
     if (!peer->gone)
         answer(h->fd, rc, rc ? NULL : &peer->pindex);
@@ -341,8 +283,8 @@ void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer 
     h->server = srv;
     h->fd = fd;
     h->who = *who;
-    px_list_append(&srv->handshakes, &h->link);
-    srv->n_handshakes++;
+    px_list_append(&srv->part.door->handshakes, &h->link);
+    srv->part.door->n_handshakes++;
     h->watch = px_watch_create(px_process.loop, fd, PX_READABLE, on_bytes, h);
     h->timer = px_timer_create(px_process.loop, on_slow, h);
     if (!h->watch || !h->timer) {
@@ -350,8 +292,8 @@ void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer 
         return;
     }
     px_timer_set(h->timer, srv->conf.handshake_timeout);
-    if (srv->n_handshakes > MAX_HANDSHAKES)
-        (void)px_handshake_evict(srv);
+    if (srv->part.door->n_handshakes > MAX_HANDSHAKES)
+        px_handshake_evict(srv);
 }
 
 static bool same_user(const struct handshake *a, const struct handshake *b)
@@ -363,19 +305,19 @@ static unsigned n_of_user(struct px_server *srv, const struct handshake *h)
 {
     unsigned n = 0;
 
-    PX_LIST_EACH (&srv->handshakes, struct handshake, other, link)
+    PX_LIST_EACH (&srv->part.door->handshakes, struct handshake, other, link)
         n += same_user(other, h);
     return n;
 }
 
-bool px_handshake_evict(struct px_server *srv)
+void px_handshake_evict(struct px_server *srv)
 {
     struct handshake *victim = NULL;
     unsigned most = 0;
 
     /* Whoever opens connections without end crowds out himself. The list is in the order they
      * came. */
-    PX_LIST_EACH (&srv->handshakes, struct handshake, h, link) {
+    PX_LIST_EACH (&srv->part.door->handshakes, struct handshake, h, link) {
         unsigned n = n_of_user(srv, h);
 
         if (n > most) {
@@ -385,11 +327,10 @@ bool px_handshake_evict(struct px_server *srv)
     }
     if (victim)
         handshake_end(victim);
-    return victim != NULL;
 }
 
 void px_handshakes_stop(struct px_server *srv)
 {
-    PX_LIST_EACH (&srv->handshakes, struct handshake, h, link)
+    PX_LIST_EACH (&srv->part.door->handshakes, struct handshake, h, link)
         handshake_end(h);
 }

@@ -2,7 +2,7 @@
 /* Listeners: every selected transport offers an address; connections go to the handshake. */
 #include "core/base/str.h"
 #include "core/rt/log.h"
-#include "core/server/server.h"
+#include "core/server/door/door.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void pause_listening(struct px_listener *l)
 {
     px_log(PX_LOG_WARN, "server",
            "cannot accept a connection: out of file descriptors");
-    (void)px_handshake_evict(l->server);
+    px_handshake_evict(l->server);
     px_watch_set(l->watch, 0);
     px_timer_set(l->pause, PAUSE_MS);
 }
@@ -57,7 +57,7 @@ static void on_connection(void *arg, int fd, unsigned events PX_UNUSED)
 static pmix_status_t listen_on(struct px_server *srv, const struct px_module *ptl,
                                struct px_err *err)
 {
-    struct px_listener *l = &srv->listeners[srv->n_listeners];
+    struct px_listener *l = &srv->part.door->listeners[srv->part.door->n_listeners];
 
     *l = (struct px_listener){.ptl = ptl, .fd = -1, .server = srv};
     pmix_status_t rc = ops_of(ptl)->listen(ptl->self, srv->dir, &l->fd, l->address,
@@ -74,50 +74,85 @@ static pmix_status_t listen_on(struct px_server *srv, const struct px_module *pt
         return px_err_set(err, PMIX_ERR_NOMEM, "ptl/%s: out of memory",
                           ptl->component->name);
     }
-    srv->n_listeners++;
+    srv->part.door->n_listeners++;
     return PMIX_SUCCESS;
 }
 
 /* Foreign libraries know tcp only; ours takes the best, if the server says so beside. */
 static void set_uris(struct px_server *srv)
 {
-    const char *common = srv->listeners[0].address;
+    const char *common = srv->part.door->listeners[0].address;
 
-    for (size_t i = 0; i < srv->n_listeners; i++)
-        if (px_str_starts(srv->listeners[i].address, "tcp"))
-            common = srv->listeners[i].address;
+    for (size_t i = 0; i < srv->part.door->n_listeners; i++)
+        if (px_str_starts(srv->part.door->listeners[i].address, "tcp"))
+            common = srv->part.door->listeners[i].address;
     snprintf(srv->uri, sizeof srv->uri, "%s.%u;%s", srv->proc.nspace, srv->proc.rank,
              common);
     srv->own_uri[0] = '\0';
-    if (strcmp(common, srv->listeners[0].address) != 0)
+    if (strcmp(common, srv->part.door->listeners[0].address) != 0)
         snprintf(srv->own_uri, sizeof srv->own_uri, "%s;%s", srv->uri,
-                 srv->listeners[0].address);
+                 srv->part.door->listeners[0].address);
 }
 
-pmix_status_t px_server_listen(struct px_server *srv, struct px_err *err)
+static pmix_status_t listen_all(struct px_server *srv, struct px_err *err)
 {
     size_t n;
     const struct px_module *ptls = px_modules("ptl", &n);
     struct px_err last = {.status = PMIX_ERR_NOT_FOUND,
                           .text = "no transport is selected"};
 
-    for (size_t i = 0; i < n && srv->n_listeners < PX_MAX_LISTENERS; i++)
+    for (size_t i = 0; i < n && srv->part.door->n_listeners < PX_MAX_LISTENERS; i++)
         if (listen_on(srv, &ptls[i], &last))
             px_log(PX_LOG_INFO, "server", "%s", last.text);
-    if (srv->n_listeners == 0)
+    if (srv->part.door->n_listeners == 0)
         return px_err_set(err, last.status, "%s", last.text);
     set_uris(srv);
     return PMIX_SUCCESS;
 }
 
-void px_server_unlisten(struct px_server *srv)
+static void unlisten(struct px_server *srv)
 {
-    for (size_t i = 0; i < srv->n_listeners; i++) {
-        struct px_listener *l = &srv->listeners[i];
+    for (size_t i = 0; i < srv->part.door->n_listeners; i++) {
+        struct px_listener *l = &srv->part.door->listeners[i];
 
         px_watch_free(l->watch);
         px_timer_free(l->pause);
         ops_of(l->ptl)->unlisten(l->ptl->self, l->fd, l->address);
     }
-    srv->n_listeners = 0;
+    srv->part.door->n_listeners = 0;
 }
+
+/* ---- the part ------------------------------------------------------------------------------ */
+
+static void stop(struct px_server *srv)
+{
+    px_rendezvous_withdraw(srv);
+    unlisten(srv);
+    px_handshakes_stop(srv);
+}
+
+static pmix_status_t create(struct px_server *srv, const struct px_server_start *start)
+{
+    struct px_door *door = srv->part.door;
+
+    px_list_init(&door->handshakes);
+    px_list_init(&door->files);
+    door->tools_foreign = px_info_flag(start->info, start->n_info,
+                                       PMIX_SERVER_ALLOW_FOREIGN_TOOLS);
+    door->tools = px_rendezvous_wanted(srv, start->info, start->n_info) &&
+                  (srv->embedded_host || srv->module.tool_connected2 ||
+                   srv->module.tool_connected); /* else all would be turned away */
+    pmix_status_t rc = listen_all(srv, start->err);
+    if (!rc)
+        rc = px_rendezvous_publish(srv, start->info, start->n_info, start->err);
+    if (rc)
+        stop(srv);
+    return rc;
+}
+
+const struct px_server_part px_door_part = {
+    .name = "door",
+    PX_PART_STATE(door, struct px_door),
+    .create = create,
+    .stop = stop,
+};

@@ -10,7 +10,8 @@
 #include "core/base/str.h"
 #include "core/link/rendezvous.h"
 #include "core/rt/log.h"
-#include "core/server/door/rendezvous_publish.h"
+#include "core/server/door/door.h"
+#include "core/server/door/rendezvous_file.h"
 #include "core/server/cleanup/session.h"
 #include "tenon/ptl.h"
 
@@ -31,10 +32,10 @@ enum {
 /* A file on its way. */
 struct publication {
     struct px_server *srv;
-    const struct px_contact_wish *wish;
+    const struct px_rendezvous_wish *wish;
     char *dir; /* without links */
     int dir_fd;
-    struct px_contact_file *file;
+    struct px_rendezvous_file *file;
     char temporary[32];
     uint32_t temporary_slot;
 };
@@ -299,7 +300,7 @@ static pmix_status_t take_name(const struct publication *p, struct px_err *err)
 
 static pmix_status_t open_dir(struct publication *p, struct px_err *err)
 {
-    mode_t mode = p->srv->tools_foreign ? 0755 : 0700;
+    mode_t mode = p->srv->part.door->tools_foreign ? 0755 : 0700;
     PX_AUTOFREE char *cwd = p->wish->dir[0] == '/' ? NULL : getcwd(NULL, 0);
     PX_AUTOFREE char *dir = px_path_join(cwd, p->wish->dir);
     pmix_status_t rc = PMIX_SUCCESS;
@@ -323,7 +324,7 @@ static pmix_status_t write_aside(struct publication *p, struct stat *st,
                                  struct px_err *err)
 {
     PX_AUTOFREE char *path = px_path_join(p->dir, p->temporary);
-    struct px_contact_file *f = p->file;
+    struct px_rendezvous_file *f = p->file;
     pmix_status_t rc = path ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (!rc)
@@ -338,7 +339,8 @@ static pmix_status_t write_aside(struct publication *p, struct stat *st,
     rc = px_fd_write_all(f->fd, p->wish->text, strlen(p->wish->text), 0);
     if (rc)
         return px_err_set(err, rc, "cannot write %s: %s", path, PMIx_Error_string(rc));
-    if (fchmod(f->fd, p->srv->tools_foreign ? 0644 : 0600) < 0 || fstat(f->fd, st) < 0)
+    if (fchmod(f->fd, p->srv->part.door->tools_foreign ? 0644 : 0600) < 0 ||
+        fstat(f->fd, st) < 0)
         return px_err_errno(err, "cannot write %s", path);
     if (!lock_byte(f->fd, OWNER_BYTE)) /* some file systems have no locks */
         px_log(PX_LOG_INFO, "server", "%s cannot be locked: %m", path);
@@ -350,7 +352,7 @@ static pmix_status_t write_aside(struct publication *p, struct stat *st,
 /* Its name stands in the journal, with its identity, before it has it. */
 static pmix_status_t publish(struct publication *p, struct px_err *err)
 {
-    struct px_contact_file *f = p->file;
+    struct px_rendezvous_file *f = p->file;
     struct stat st;
     pmix_status_t rc = write_aside(p, &st, err);
 
@@ -373,7 +375,7 @@ static pmix_status_t publish(struct publication *p, struct px_err *err)
 
 static bool have_already(const struct px_server *srv, const char *path)
 {
-    PX_LIST_EACH (&srv->contact_files, struct px_contact_file, f, link)
+    PX_LIST_EACH (&srv->part.door->files, struct px_rendezvous_file, f, link)
         if (strcmp(f->path, path) == 0)
             return true;
     return false;
@@ -383,7 +385,7 @@ static pmix_status_t make_file(struct publication *p)
 {
     PX_AUTOFREE char *path = px_path_join(p->dir, p->wish->name);
     size_t path_b = path ? strlen(path) + 1 : 0;
-    struct px_contact_file *f = path ? malloc(sizeof(*f) + path_b) : NULL;
+    struct px_rendezvous_file *f = path ? malloc(sizeof(*f) + path_b) : NULL;
 
     if (!f)
         return PMIX_ERR_NOMEM;
@@ -394,8 +396,9 @@ static pmix_status_t make_file(struct publication *p)
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_contact_publish(struct px_server *srv,
-                                 const struct px_contact_wish *wish, struct px_err *err)
+pmix_status_t px_rendezvous_file_publish(struct px_server *srv,
+                                         const struct px_rendezvous_wish *wish,
+                                         struct px_err *err)
 {
     struct publication p = {.srv = srv,
                             .wish = wish,
@@ -410,7 +413,7 @@ pmix_status_t px_contact_publish(struct px_server *srv,
     if (!rc && !have_already(srv, p.file->path)) {
         rc = publish(&p, err);
         if (!rc)
-            px_list_append(&srv->contact_files, &px_take(&p.file)->link);
+            px_list_append(&srv->part.door->files, &px_take(&p.file)->link);
     }
     if (p.file && p.file->fd >= 0)
         close(p.file->fd);
@@ -430,7 +433,7 @@ static void tell_stays(void *arg PX_UNUSED, const char *path, enum px_rm_why why
 
 /* While it is open no other file can have its inode. The lock goes last. What cannot be removed now is
  * tried again with all that was made. */
-void px_contact_withdraw(struct px_server *srv, struct px_contact_file *f)
+void px_rendezvous_file_withdraw(struct px_server *srv, struct px_rendezvous_file *f)
 {
     const struct px_rm_item item = {.path = f->path,
                                     .kind = PX_RM_FILE,

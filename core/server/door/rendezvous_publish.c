@@ -4,13 +4,13 @@
  * Of system servers, schedulers and system controllers there is one per node: a second one does not
  * start. Names of sessions and namespaces may be taken without harm, as there are others to be
  * found by; that is told in the log, and so is a disk that is full. */
-#include "core/server/door/rendezvous_publish.h"
+#include "core/server/door/rendezvous_file.h"
 
 #include "core/base/fd.h"
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/rt/log.h"
-#include "core/server/door/tool.h"
+#include "core/server/door/door.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -59,8 +59,8 @@ static const char *report_uri(const struct px_server *srv, const pmix_info_t *in
 }
 
 /* Whoever tells tools the way wants them to come. */
-bool px_contact_wanted(const struct px_server *srv, const pmix_info_t *info,
-                       size_t n_info)
+bool px_rendezvous_wanted(const struct px_server *srv, const pmix_info_t *info,
+                          size_t n_info)
 {
     for (size_t i = 0; i < PX_COUNT(kinds); i++)
         if (px_info_flag(info, n_info, kinds[i].key))
@@ -100,10 +100,11 @@ static pmix_status_t write_kind(struct px_server *srv, const struct kind *k,
                                 const char *text, struct px_err *err)
 {
     PX_AUTOFREE char *name = name_of(k, srv);
-    struct px_contact_wish wish = {.dir = k->system ? srv->system_tmpdir : srv->tmpdir,
-                                   .name = name,
-                                   .text = text,
-                                   .well_known = true};
+    struct px_rendezvous_wish wish = {.dir = k->system ? srv->system_tmpdir
+                                                       : srv->tmpdir,
+                                      .name = name,
+                                      .text = text,
+                                      .well_known = true};
     struct px_err why = {0};
     pmix_status_t rc;
 
@@ -111,7 +112,7 @@ static pmix_status_t write_kind(struct px_server *srv, const struct kind *k,
         return PMIX_ERR_NOMEM;
     if (!*name)
         return PMIX_SUCCESS;
-    rc = px_contact_publish(srv, &wish, &why);
+    rc = px_rendezvous_file_publish(srv, &wish, &why);
     if (rc == PMIX_ERR_NOMEM)
         return rc;
     if (k->only_one && (rc == PMIX_ERR_EXISTS || rc == PMIX_ERR_NO_PERMISSIONS) &&
@@ -128,13 +129,13 @@ static pmix_status_t write_at(struct px_server *srv, const char *path, const cha
     const char *slash = strrchr(path, '/');
     PX_AUTOFREE char *dir = slash ? px_strf("%.*s", (int)(slash - path) + 1, path)
                                   : strdup(".");
-    struct px_contact_wish wish = {
+    struct px_rendezvous_wish wish = {
         .dir = dir, .name = slash ? slash + 1 : path, .text = text};
     struct px_err why = {0};
     pmix_status_t rc = dir ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (!rc)
-        rc = px_contact_publish(srv, &wish, &why);
+        rc = px_rendezvous_file_publish(srv, &wish, &why);
     if (rc && rc != PMIX_ERR_NOMEM)
         tell(path, &why, rc);
     return rc == PMIX_ERR_NOMEM ? rc : PMIX_SUCCESS;
@@ -176,15 +177,15 @@ static pmix_status_t report(struct px_server *srv, const char *where)
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_contact_files_write(struct px_server *srv, const pmix_info_t *info,
-                                     size_t n_info, struct px_err *err)
+pmix_status_t px_rendezvous_publish(struct px_server *srv, const pmix_info_t *info,
+                                    size_t n_info, struct px_err *err)
 {
     const char *launcher = launcher_file(info, n_info),
                *where = report_uri(srv, info, n_info);
-    PX_AUTOFREE char *text = srv->tools ? content(srv) : NULL;
+    PX_AUTOFREE char *text = srv->part.door->tools ? content(srv) : NULL;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (!srv->tools)
+    if (!srv->part.door->tools)
         return PMIX_SUCCESS;
     if (!text)
         return PMIX_ERR_NOMEM;
@@ -198,8 +199,8 @@ pmix_status_t px_contact_files_write(struct px_server *srv, const pmix_info_t *i
     return rc;
 }
 
-void px_contact_files_remove(struct px_server *srv)
+void px_rendezvous_withdraw(struct px_server *srv)
 {
-    PX_LIST_EACH (&srv->contact_files, struct px_contact_file, f, link)
-        px_contact_withdraw(srv, f);
+    PX_LIST_EACH (&srv->part.door->files, struct px_rendezvous_file, f, link)
+        px_rendezvous_file_withdraw(srv, f);
 }

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tools that connect: checked against what the kernel attests, shown to the host, who gives them
  * their name or turns them away, answered. */
-#include "core/server/door/tool.h"
+#include "core/server/door/door.h"
 
 #include "core/base/str.h"
 #include "core/rt/log.h"
-#include "core/server/cleanup/cleanup.h"
 #include "core/server/upcall.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #define MAX_VISITS 64 /* whom the host has not answered yet */
 
@@ -63,7 +61,7 @@ static pmix_status_t check_user(const struct px_server *srv,
     if (!who->has_uid || who->uid != hello->uid)
         return px_err_set(err, PMIX_ERR_INVALID_CRED,
                           "the kernel does not confirm its uid");
-    if (who->uid != geteuid() && !srv->tools_foreign)
+    if (who->uid != geteuid() && !srv->part.door->tools_foreign)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
                           "tools of other users are not allowed");
     if (!m)
@@ -80,7 +78,7 @@ pmix_status_t px_tool_check(struct px_server *srv, const struct px_hello *hello,
 {
     pmix_status_t rc;
 
-    if (!srv->tools || hello->flag == PX_FLAG_TOOL_LEGACY ||
+    if (!srv->part.door->tools || hello->flag == PX_FLAG_TOOL_LEGACY ||
         hello->flag == PX_FLAG_LAUNCHER_LEGACY)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "role %u is not served",
                           hello->flag);
@@ -92,7 +90,7 @@ pmix_status_t px_tool_check(struct px_server *srv, const struct px_hello *hello,
     if (!px_dialect_find(hello->dialect))
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "dialect \"%s\" is not spoken",
                           hello->dialect);
-    if (srv->n_visits >= MAX_VISITS)
+    if (srv->part.door->n_visits >= MAX_VISITS)
         return px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE, "too many tools wait");
     return PMIX_SUCCESS;
 }
@@ -134,12 +132,12 @@ static void answer(const struct visit *v, pmix_status_t status, const pmix_proc_
         say_proc(&w, &v->srv->proc);
         say_u32(&w, 0);
     }
-    px_handshake_answer(v->fd, w.bytes, w.n);
+    px_door_answer(v->fd, w.bytes, w.n);
 }
 
 static void visit_end(struct visit *v)
 {
-    v->srv->n_visits--;
+    v->srv->part.door->n_visits--;
     if (v->fd >= 0)
         close(v->fd);
     px_hello_fini(&v->hello);
@@ -170,7 +168,7 @@ static void let_in(struct visit *v, const pmix_proc_t *name)
                 : v->who.uid == geteuid() ? getegid()
                                           : (gid_t)-1;
     px_list_append(&v->srv->peers, &peer->link);
-    px_cleanup_peer_here(v->srv, peer);
+    PX_PARTS_NOTIFY(v->srv, peer_here, peer);
     answer(v, PMIX_SUCCESS, name);
     v->fd = -1; /* the connection's now */
     visit_end(v);
@@ -271,7 +269,7 @@ static void name_it(const struct visit *v, pmix_proc_t *name)
     char made[PMIX_MAX_NSLEN + 1];
 
     do {
-        snprintf(made, sizeof made, "tool-%u-of-%.200s", ++v->srv->n_named,
+        snprintf(made, sizeof made, "tool-%u-of-%.200s", ++v->srv->part.door->n_named,
                  v->srv->proc.nspace);
         px_proc_set(name, made, 0);
     } while (px_peer_find(v->srv, name) || px_nspace_find(px_process.model, made));
@@ -288,7 +286,7 @@ void px_tool_visit(struct px_server *srv, int fd, const struct px_ptl_peer *who,
     }
     *v = (struct visit){.srv = srv, .fd = fd, .hello = *hello, .who = *who};
     *hello = (struct px_hello){0};
-    srv->n_visits++;
+    srv->part.door->n_visits++;
     if (srv->module.tool_connected2 || srv->module.tool_connected) {
         ask_host(v);
     } else if (srv->embedded_host) {

@@ -19,8 +19,8 @@
 /* Hosts and servers know by it that an event has passed a server already. */
 #define SERVER_MARK "pmix.srvr.internal.notify"
 
-/* What a peer has registered for: px_peer.events. */
-struct interests {
+/* What a peer has registered for: px_peer.part.events. */
+struct px_interests {
     struct px_list list;
     size_t n;
 };
@@ -52,7 +52,7 @@ struct cached {
     px_infos infos;
 };
 
-struct events {
+struct px_events {
     struct px_list cache;
     size_t n_cached;
 };
@@ -64,14 +64,14 @@ static void interest_free(struct interest *i)
     free(i);
 }
 
-static void interest_drop(struct interests *all, struct interest *i)
+static void interest_drop(struct px_interests *all, struct interest *i)
 {
     px_list_remove(&i->link);
     all->n--;
     interest_free(i);
 }
 
-static void cached_free(struct events *ev, struct cached *c)
+static void cached_free(struct px_events *ev, struct cached *c)
 {
     px_list_remove(&c->link);
     ev->n_cached--;
@@ -79,39 +79,16 @@ static void cached_free(struct events *ev, struct cached *c)
     free(c);
 }
 
-pmix_status_t px_server_events_create(struct px_server *srv)
+static void peer_left(struct px_server *srv PX_UNUSED, struct px_peer *peer)
 {
-    struct events *ev = calloc(1, sizeof *ev);
-
-    if (!ev)
-        return PMIX_ERR_NOMEM;
-    px_list_init(&ev->cache);
-    srv->events = ev;
-    return PMIX_SUCCESS;
-}
-
-void px_server_events_destroy(struct px_server *srv)
-{
-    struct events *ev = srv->events;
-
-    if (!ev)
-        return;
-    PX_LIST_EACH (&ev->cache, struct cached, c, link)
-        cached_free(ev, c);
-    free(ev);
-    srv->events = NULL;
-}
-
-void px_server_events_peer_gone(struct px_server *srv PX_UNUSED, struct px_peer *peer)
-{
-    struct interests *all = peer->events;
+    struct px_interests *all = peer->part.events;
 
     if (!all)
         return;
     PX_LIST_EACH (&all->list, struct interest, i, link)
         interest_drop(all, i);
     free(all);
-    peer->events = NULL;
+    peer->part.events = NULL;
 }
 
 /* ---- telling ------------------------------------------------------------------------------------ */
@@ -124,7 +101,7 @@ static bool is_wanted(const struct interest *i, const struct news *e)
 
 static bool peer_wants(const struct px_peer *peer, const struct news *e)
 {
-    const struct interests *all = peer->events;
+    const struct px_interests *all = peer->part.events;
 
     if (!all)
         return false;
@@ -170,7 +147,7 @@ static void tell_peers(struct px_server *srv, const struct news *e)
 /* Late registrants miss what there is no memory for; everybody else has it. */
 static void cache(struct px_server *srv, const struct news *e)
 {
-    struct events *ev = srv->events;
+    struct px_events *ev = srv->part.events;
     struct cached *c;
 
     if (e->range == PMIX_RANGE_PROC_LOCAL ||
@@ -236,8 +213,8 @@ void px_server_event(struct px_server *srv, pmix_status_t code,
 static void replay(struct px_server *srv, struct px_peer *peer,
                    const struct interest *fresh)
 {
-    struct events *ev = srv->events;
-    struct interests *all = peer->events;
+    struct px_events *ev = srv->part.events;
+    struct px_interests *all = peer->part.events;
     uint64_t now = px_clock_ms();
 
     if (fresh->n_codes == 0)
@@ -281,7 +258,7 @@ static pmix_status_t read_interest(px_reader *in, struct interest *i, px_infos *
 
 static pmix_status_t add_interest(struct px_peer *peer, struct interest *i)
 {
-    struct interests *all = peer->events;
+    struct px_interests *all = peer->part.events;
 
     if (!all) {
         all = malloc(sizeof *all);
@@ -289,7 +266,7 @@ static pmix_status_t add_interest(struct px_peer *peer, struct interest *i)
             return PMIX_ERR_NOMEM;
         px_list_init(&all->list);
         all->n = 0;
-        peer->events = all;
+        peer->part.events = all;
     }
     if (all->n == MAX_INTERESTS)
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -308,9 +285,9 @@ static void registered(struct px_req *req, pmix_status_t status)
 
     px_peer_ref(peer);
     px_req_done(req, status);
-    if (peer->events) {
-        PX_LIST_EACH (&((struct interests *)peer->events)->list, struct interest, i,
-                      link)
+    if (peer->part.events) {
+        PX_LIST_EACH (&((struct px_interests *)peer->part.events)->list,
+                      struct interest, i, link)
             listed |= i == fresh;
     }
     if (listed)
@@ -382,14 +359,14 @@ static pmix_status_t on_regevents(struct px_server *srv, struct px_req *req)
     if (rc == PX_DEFERRED)
         return rc;
     if (rc) {
-        interest_drop(peer->events, i);
+        interest_drop(peer->part.events, i);
         return rc;
     }
     registered(req, PMIX_SUCCESS);
     return PX_DEFERRED;
 }
 
-static void drop_code(struct interests *all, pmix_status_t code)
+static void drop_code(struct px_interests *all, pmix_status_t code)
 {
     PX_LIST_EACH (&all->list, struct interest, i, link) {
         size_t kept = 0;
@@ -413,10 +390,10 @@ static pmix_status_t on_deregevents(struct px_server *srv PX_UNUSED, struct px_r
 {
     pmix_status_t code;
 
-    while (req->peer->events && !px_reader_done(&req->in)) {
+    while (req->peer->part.events && !px_reader_done(&req->in)) {
         if (px_unpack_status(&req->in, &code))
             break;
-        drop_code(req->peer->events, code);
+        drop_code(req->peer->part.events, code);
     }
     px_req_drop(req); /* this one command is not answered */
     return PX_DEFERRED;
@@ -472,9 +449,49 @@ static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
     return PX_DEFERRED;
 }
 
-const struct px_rpc px_rpcs_event[] = {
+static const struct px_rpc rpcs[] = {
     {PX_OP_NOTIFY, on_notify},
     {PX_OP_REGEVENTS, on_regevents},
     {PX_OP_DEREGEVENTS, on_deregevents},
     {0},
+};
+
+/* Hosts hear of a tool's end however it came. */
+static void peer_gone(struct px_server *srv, struct px_peer *peer)
+{
+    if (peer->tool && !srv->stopping)
+        px_server_event(srv, PMIX_ERR_LOST_CONNECTION, &peer->proc,
+                        PMIX_RANGE_PROC_LOCAL, NULL, 0);
+}
+
+static void rank_lost(struct px_server *srv, const pmix_proc_t *proc)
+{
+    px_server_event(srv, PMIX_ERR_LOST_CONNECTION, proc, PMIX_RANGE_PROC_LOCAL, NULL,
+                    0);
+}
+
+static pmix_status_t create(struct px_server *srv,
+                            const struct px_server_start *start PX_UNUSED)
+{
+    px_list_init(&srv->part.events->cache);
+    return PMIX_SUCCESS;
+}
+
+static void destroy(struct px_server *srv)
+{
+    struct px_events *ev = srv->part.events;
+
+    PX_LIST_EACH (&ev->cache, struct cached, c, link)
+        cached_free(ev, c);
+}
+
+const struct px_server_part px_events_part = {
+    .name = "events",
+    .rpcs = rpcs,
+    PX_PART_STATE(events, struct px_events),
+    .create = create,
+    .destroy = destroy,
+    .peer_left = peer_left,
+    .peer_gone = peer_gone,
+    .rank_lost = rank_lost,
 };

@@ -10,7 +10,12 @@
 /* A reader so far behind gets no more until it has caught up. */
 #define MAX_UNREAD_B (16u * 1024u * 1024u)
 
-/* One request of a peer to be sent output; in px_server.pulls. */
+struct px_pulls {
+    struct px_list list;
+    size_t last_id;
+};
+
+/* One request of a peer to be sent output; in px_pulls.list. */
 struct pull {
     struct px_list link;
     struct px_peer *peer; /* borrowed: the pull goes when the peer does */
@@ -33,7 +38,7 @@ static void pull_free(struct pull *p)
 static struct pull *find_pull(struct px_server *srv, const struct px_peer *peer,
                               size_t id)
 {
-    PX_LIST_EACH (&srv->pulls, struct pull, p, link)
+    PX_LIST_EACH (&srv->part.pulls->list, struct pull, p, link)
         if (p->peer == peer && p->id == id)
             return p;
     return NULL;
@@ -43,7 +48,7 @@ static size_t n_pulls(struct px_server *srv, const struct px_peer *peer)
 {
     size_t n = 0;
 
-    PX_LIST_EACH (&srv->pulls, struct pull, p, link)
+    PX_LIST_EACH (&srv->part.pulls->list, struct pull, p, link)
         n += p->peer == peer;
     return n;
 }
@@ -95,7 +100,7 @@ static pmix_status_t make_pull(struct px_server *srv, struct px_req *req,
     if (!p)
         return PMIX_ERR_NOMEM;
     p->peer = req->peer;
-    p->id = p->peer_id = ++srv->last_pull;
+    p->id = p->peer_id = ++srv->part.pulls->last_id;
     rc = read_pull(req, p, infos);
     if (!rc && n_pulls(srv, req->peer) >= MAX_PULLS)
         rc = PMIX_ERR_OUT_OF_RESOURCE;
@@ -128,7 +133,7 @@ static pmix_status_t on_pull(struct px_server *srv, struct px_req *req)
         return rc;
     }
     u->n_procs = p->n_procs;
-    px_list_append(&srv->pulls, &p->link);
+    px_list_append(&srv->part.pulls->list, &p->link);
     req->state = (void *)(uintptr_t)p->id;
     px_upcall_returned(u,
                        srv->module.iof_pull(u->procs, u->n_procs, u->args.v, u->args.n,
@@ -208,11 +213,11 @@ static void on_tell_stop(struct px_msg *msg)
 
 /* The host is told later: whoever reports that somebody has gone is in the middle of lists that
  * the host, when it is called, may change. One that ends its server need not be told. */
-void px_iof_peer_gone(struct px_server *srv, struct px_peer *peer)
+static void peer_left(struct px_server *srv, struct px_peer *peer)
 {
     const px_infos none = {0};
 
-    PX_LIST_EACH (&srv->pulls, struct pull, p, link) {
+    PX_LIST_EACH (&srv->part.pulls->list, struct pull, p, link) {
         struct px_upcall *u = NULL;
 
         if (p->peer != peer)
@@ -257,11 +262,26 @@ static pmix_status_t on_push(struct px_server *srv, struct px_req *req)
     return px_upcall_pass(srv, req, &pass);
 }
 
-const struct px_rpc px_rpcs_iof[] = {
+static const struct px_rpc rpcs[] = {
     {PX_OP_IOF_PULL, on_pull},
     {PX_OP_IOF_PUSH, on_push},
     {PX_OP_IOF_DEREG, on_dereg},
     {0},
+};
+
+static pmix_status_t create(struct px_server *srv,
+                            const struct px_server_start *start PX_UNUSED)
+{
+    px_list_init(&srv->part.pulls->list);
+    return PMIX_SUCCESS;
+}
+
+const struct px_server_part px_iof_part = {
+    .name = "iof",
+    .rpcs = rpcs,
+    PX_PART_STATE(pulls, struct px_pulls),
+    .create = create,
+    .peer_left = peer_left,
 };
 
 /* ---- deliver -------------------------------------------------------------------------------- */
@@ -333,7 +353,7 @@ static pmix_status_t deliver(struct px_server *srv, const struct px_iof_piece *p
 {
     pmix_status_t first = PMIX_SUCCESS;
 
-    PX_LIST_EACH (&srv->pulls, struct pull, p, link) {
+    PX_LIST_EACH (&srv->part.pulls->list, struct pull, p, link) {
         pmix_status_t rc = is_wanted(p, piece) ? send_piece(p, piece) : PMIX_SUCCESS;
 
         if (rc && !first)

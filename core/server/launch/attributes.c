@@ -7,6 +7,10 @@
 
 #include <string.h>
 
+struct px_attributes {
+    struct px_list list;
+};
+
 struct registration {
     struct px_list link;
     char *function;
@@ -78,7 +82,7 @@ static pmix_status_t add(struct px_server *srv, const char *function,
 {
     struct registration *r;
 
-    PX_LIST_EACH (&srv->attributes, struct registration, old, link)
+    PX_LIST_EACH (&srv->part.attributes->list, struct registration, old, link)
         if (strcmp(old->function, function) == 0)
             return PMIX_ERR_REPEAT_ATTR_REGISTRATION;
     r = calloc(1, sizeof *r);
@@ -91,7 +95,7 @@ static pmix_status_t add(struct px_server *srv, const char *function,
         registration_free(r);
         return PMIX_ERR_NOMEM;
     }
-    px_list_append(&srv->attributes, &r->link);
+    px_list_append(&srv->part.attributes->list, &r->link);
     return PMIX_SUCCESS;
 }
 
@@ -126,9 +130,16 @@ PX_EXPORT pmix_status_t PMIx_Register_attributes(char *function, char *attrs[])
     return px_api_wait(&op.api);
 }
 
-void px_attributes_destroy(struct px_server *srv)
+static pmix_status_t create(struct px_server *srv,
+                            const struct px_server_start *start PX_UNUSED)
 {
-    PX_LIST_EACH (&srv->attributes, struct registration, r, link) {
+    px_list_init(&srv->part.attributes->list);
+    return PMIX_SUCCESS;
+}
+
+static void destroy(struct px_server *srv)
+{
+    PX_LIST_EACH (&srv->part.attributes->list, struct registration, r, link) {
         px_list_remove(&r->link);
         registration_free(r);
     }
@@ -159,13 +170,13 @@ static pmix_status_t fill_host(const struct px_server *srv, struct px_support **
 {
     size_t n = srv->embedded_host ? PX_COUNT(embedded) : 0;
 
-    PX_LIST_EACH (&srv->attributes, struct registration, r, link)
+    PX_LIST_EACH (&srv->part.attributes->list, struct registration, r, link)
         n++;
     *rows = calloc(n ? n : 1, sizeof **rows);
     if (!*rows)
         return PMIX_ERR_NOMEM;
     table->rows = *rows;
-    PX_LIST_EACH (&srv->attributes, struct registration, r, link)
+    PX_LIST_EACH (&srv->part.attributes->list, struct registration, r, link)
         (*rows)[table->n++] = (struct px_support){r->function, r->attributes};
     for (size_t i = 0; table->n < n; i++)
         (*rows)[table->n++] = embedded[i];
@@ -186,3 +197,10 @@ pmix_status_t px_attributes_query(const struct px_server *srv, pmix_query_t *que
     pmix_status_t rc = fill_host(srv, &rows, &tables[PX_LEVEL_HOST]);
     return rc ? rc : px_support_query(tables, queries, n, answers);
 }
+
+const struct px_server_part px_attributes_part = {
+    .name = "attributes",
+    PX_PART_STATE(attributes, struct px_attributes),
+    .create = create,
+    .destroy = destroy,
+};

@@ -2,6 +2,8 @@
 /* What fabric components add to a launch: gathered into one byte object where the job is launched
  * from, and taken apart again on each node. Nothing of it is applied before all of it was read. */
 #include "core/rt/log.h"
+#include "core/server/launch/launch_env.h"
+#include "core/server/launch/pnet.h"
 #include "core/server/server.h"
 #include "core/wire/codec.h"
 #include "frameworks/pnet/pnet.h"
@@ -16,12 +18,12 @@ static const struct px_module *modules(size_t *n)
     return px_modules("pnet", n);
 }
 
-void px_pnet_forget(struct px_server *srv, const char *nspace)
+static void forget(struct px_server *srv, const char *nspace)
 {
     size_t n;
     const struct px_module *m = modules(&n);
 
-    px_launch_envs_forget(&srv->launch_envs, nspace);
+    px_launch_envs_forget(srv->part.launch_envs, nspace);
     for (size_t i = 0; i < n; i++)
         px_pnet_ops(&m[i])->forget(m[i].self, nspace);
 }
@@ -101,7 +103,7 @@ pmix_status_t px_pnet_contribute(struct px_server *srv, const char *nspace,
             px_err_set(err, rc, "cannot add to job %s: out of memory", nspace);
     }
     if (rc)
-        px_pnet_forget(srv, nspace);
+        forget(srv, nspace);
     return rc;
 }
 
@@ -194,7 +196,7 @@ static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
     if (rc)
         px_launch_env_free(env);
     else
-        px_launch_envs_publish(&srv->launch_envs, env);
+        px_launch_envs_publish(srv->part.launch_envs, env);
     return rc;
 }
 
@@ -218,10 +220,28 @@ pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
     } else {
         rc = apply_shares(srv, nspace, m, n_modules, shares, err);
         if (rc)
-            px_pnet_forget(srv, nspace);
+            forget(srv, nspace);
     }
     for (size_t i = 0; i < n_modules; i++)
         PMIx_Info_free(shares[i].info, shares[i].n);
     free(shares);
     return rc;
 }
+
+static void nspace_gone(struct px_server *srv, const char *nspace,
+                        struct px_nspace *ns PX_UNUSED)
+{
+    forget(srv, nspace);
+}
+
+static void destroy(struct px_server *srv)
+{
+    px_launch_envs_destroy(srv->part.launch_envs);
+}
+
+const struct px_server_part px_pnet_part = {
+    .name = "pnet",
+    PX_PART_STATE(launch_envs, struct px_launch_envs),
+    .destroy = destroy,
+    .nspace_gone = nspace_gone,
+};

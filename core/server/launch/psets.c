@@ -6,8 +6,12 @@
 
 #include <string.h>
 
+struct px_psets {
+    struct px_list list;
+};
+
 struct pset {
-    struct px_list link; /* in px_server.psets */
+    struct px_list link; /* in px_psets.list */
     char *name;
     pmix_proc_t *procs;
     size_t n_procs;
@@ -23,15 +27,22 @@ static void pset_free(struct pset *s)
     free(s);
 }
 
-void px_psets_destroy(struct px_server *srv)
+static pmix_status_t create(struct px_server *srv,
+                            const struct px_server_start *start PX_UNUSED)
 {
-    PX_LIST_EACH (&srv->psets, struct pset, s, link)
+    px_list_init(&srv->part.psets->list);
+    return PMIX_SUCCESS;
+}
+
+static void destroy(struct px_server *srv)
+{
+    PX_LIST_EACH (&srv->part.psets->list, struct pset, s, link)
         pset_free(s);
 }
 
 static struct pset *find_pset(const struct px_server *srv, const char *name)
 {
-    PX_LIST_EACH (&srv->psets, struct pset, s, link)
+    PX_LIST_EACH (&srv->part.psets->list, struct pset, s, link)
         if (strcmp(s->name, name) == 0)
             return s;
     return NULL;
@@ -96,7 +107,7 @@ static pmix_status_t define(struct px_server *srv, const struct pset_op *op)
         pset_free(s);
         return rc;
     }
-    px_list_append(&srv->psets, &s->link);
+    px_list_append(&srv->part.psets->list, &s->link);
     px_server_event(srv, PMIX_PROCESS_SET_DEFINE, NULL, PMIX_RANGE_LOCAL, event.v,
                     event.n);
     return PMIX_SUCCESS;
@@ -185,11 +196,11 @@ static pmix_status_t tell_names(const struct px_server *srv, struct answers *a)
     PX_AUTO(px_strv) names = NULL;
     size_t len = 0;
 
-    PX_LIST_EACH (&srv->psets, struct pset, s, link)
+    PX_LIST_EACH (&srv->part.psets->list, struct pset, s, link)
         len += strlen(s->name) + 1;
     pmix_status_t rc = spend(a, len);
 
-    PX_LIST_EACH (&srv->psets, struct pset, s, link)
+    PX_LIST_EACH (&srv->part.psets->list, struct pset, s, link)
         if (!rc)
             rc = px_strv_append(&names, s->name);
     return rc ? rc
@@ -202,7 +213,7 @@ static pmix_status_t tell_number(const struct px_server *srv, struct answers *a)
     pmix_status_t rc = spend(a, 0);
     size_t n = 0;
 
-    PX_LIST_EACH (&srv->psets, struct pset, s, link)
+    PX_LIST_EACH (&srv->part.psets->list, struct pset, s, link)
         n++;
     return rc ? rc : px_infos_add(a->infos, PMIX_QUERY_NUM_PSETS, &n, PMIX_SIZE);
 }
@@ -274,3 +285,10 @@ pmix_status_t px_psets_query(const struct px_server *srv, pmix_query_t *queries,
     *n = kept;
     return rc;
 }
+
+const struct px_server_part px_psets_part = {
+    .name = "psets",
+    PX_PART_STATE(psets, struct px_psets),
+    .create = create,
+    .destroy = destroy,
+};

@@ -139,7 +139,9 @@ static pmix_status_t on_distances(struct px_server *srv PX_UNUSED, struct px_req
     return rc;
 }
 
-const struct px_rpc px_rpcs_topology[] = {
+static const struct px_rpc rpcs[] = {
     {PX_OP_DEVICE_DISTANCES, on_distances},
     {0},
 };
+
+const struct px_server_part px_topology_part = {.name = "topology", .rpcs = rpcs};

@@ -3,6 +3,7 @@
 #include "cleaner.h"
 
 #include "core/base/clock.h"
+#include "core/server/door/door.h"
 #include "core/base/fd.h"
 
 #include <arpa/inet.h>
@@ -135,7 +136,7 @@ struct cleaner_client cleaner_client(const char *nspace, pmix_rank_t rank)
 
 static void take_tools(void *arg PX_UNUSED)
 {
-    px_process.server->tools = true;
+    px_process.server->part.door->tools = true;
 }
 
 struct cleaner_client cleaner_tool(const char *nspace)

@@ -5,7 +5,8 @@
 #define TEST_CONTACT_SCENE_H
 
 #include "core/base/attr.h"
-#include "core/server/door/rendezvous_publish.h"
+#include "core/server/door/door.h"
+#include "core/server/door/rendezvous_file.h"
 #include "files.h"
 
 /* That of the node, and the server's own. */

@@ -64,7 +64,7 @@ static void end_on_loop(void *arg)
     pmix_proc_t proc;
 
     px_proc_set(&proc, "job", 0);
-    px_cleanup_proc_ended(px_process.server, &proc);
+    PX_PARTS_NOTIFY(px_process.server, proc_ended, &proc);
 }
 
 static void rewrite_on_loop(void *arg)

@@ -440,7 +440,7 @@ static void tell_started(void *arg)
 
 static void tell_ended(void *arg PX_UNUSED)
 {
-    px_cleanup_proc_ended(px_process.server, &me);
+    PX_PARTS_NOTIFY(px_process.server, proc_ended, &me);
 }
 
 START_TEST(who_was_started_here_is_in_the_journal_without_having_asked)

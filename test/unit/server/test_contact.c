@@ -136,7 +136,7 @@ START_TEST(a_server_that_would_turn_tools_away_has_no_files)
 
     ck_assert_ptr_null(host_module.tool_connected);
     ck_assert_int_eq(server_init(&host_module, w, 2), PMIX_SUCCESS);
-    ck_assert(!px_process.server->tools);
+    ck_assert(!px_process.server->part.door->tools);
     ck_assert_str_eq(names_in(sys_dir), "");
     ck_assert_str_eq(names_in(own_dir), "");
     PMIx_server_finalize();
@@ -155,7 +155,7 @@ START_TEST(a_launchers_file_is_made_with_the_parents_it_needs)
     ck_assert_int_eq(server_init(NULL, &w, 1), PMIX_SUCCESS);
     ck_assert_int_eq(px_rendezvous_read(path, &r, NULL), PMIX_SUCCESS);
     ck_assert_str_eq(r.uri.server.nspace, "srv");
-    ck_assert(px_process.server->tools);
+    ck_assert(px_process.server->part.door->tools);
     PMIx_server_finalize();
     ck_assert(!is_there(path_of(own_dir, "a")));
 }
@@ -287,7 +287,7 @@ START_TEST(a_parameter_of_any_name_can_ask_for_that_too)
     for (size_t i = 0; i < PX_COUNT(names); i++) {
         setenv(names[i], path, 1);
         ck_assert_int_eq(server_init(NULL, NULL, 0), PMIX_SUCCESS);
-        ck_assert(px_process.server->tools);
+        ck_assert(px_process.server->part.door->tools);
         ck_assert(is_there(path));
         PMIx_server_finalize();
         ck_assert(!is_there(path));
@@ -351,25 +351,26 @@ END_TEST
 
 static void do_publish(struct px_call *call, void *args)
 {
-    struct px_contact_wish *wish = args;
+    struct px_rendezvous_wish *wish = args;
     struct px_err err = {0};
 
-    px_call_done(call, px_contact_publish(px_process.server, wish, &err));
+    px_call_done(call, px_rendezvous_file_publish(px_process.server, wish, &err));
 }
 
 static void do_withdraw(struct px_call *call, void *args PX_UNUSED)
 {
-    struct px_list *files = &px_process.server->contact_files;
+    struct px_list *files = &px_process.server->part.door->files;
 
-    px_contact_withdraw(px_process.server,
-                        PX_CONTAINER_OF(files->prev, struct px_contact_file, link));
+    px_rendezvous_file_withdraw(
+        px_process.server,
+        PX_CONTAINER_OF(files->prev, struct px_rendezvous_file, link));
     px_call_done(call, PMIX_SUCCESS);
 }
 
 START_TEST(without_memory_nothing_is_published)
 {
     char *dir = path_of(own_dir, "a/b");
-    struct px_contact_wish wish = {.dir = dir, .name = "file", .text = "text"};
+    struct px_rendezvous_wish wish = {.dir = dir, .name = "file", .text = "text"};
     pmix_status_t rc;
 
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");

@@ -3,6 +3,7 @@
 #include "core/base/str.h"
 #include "fake_host.h"
 #include "px_test.h"
+#include "core/server/door/door.h"
 #include "raw.h"
 
 #include <fcntl.h>
@@ -105,7 +106,7 @@ START_TEST(out_of_descriptors_silent_strangers_make_room)
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
     for (size_t i = 0; i < PX_COUNT(silent); i++)
         silent[i] = raw_socket();
-    while (px_process.server->n_handshakes < PX_COUNT(silent))
+    while (px_process.server->part.door->n_handshakes < PX_COUNT(silent))
         raw_on_loop(NULL, NULL);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     while ((fill[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)

@@ -4,7 +4,7 @@
 #include "core/base/path.h"
 #include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
-#include "core/server/door/rendezvous_publish.h"
+#include "core/server/door/rendezvous_file.h"
 #include "core/server/cleanup/session.h"
 #include "fake_host.h"
 #include "px_test.h"
@@ -229,13 +229,13 @@ END_TEST
 
 /* ---- rendezvous files ----------------------------------------------------------------------- */
 
-static struct px_contact_wish wish = {
+static struct px_rendezvous_wish wish = {
     .dir = session_top, .name = "wanted", .text = "text\n", .well_known = true};
 
 static pmix_status_t publish(struct px_err *err)
 {
     *err = (struct px_err){0};
-    return px_contact_publish(server(), &wish, err);
+    return px_rendezvous_file_publish(server(), &wish, err);
 }
 
 static void published(void)

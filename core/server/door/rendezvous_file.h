@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One rendezvous file: published at once and whole, and nobody else's while its owner lives. */
-#ifndef PX_SERVER_DOOR_RENDEZVOUS_PUBLISH_H
-#define PX_SERVER_DOOR_RENDEZVOUS_PUBLISH_H
+#ifndef PX_SERVER_DOOR_RENDEZVOUS_FILE_H
+#define PX_SERVER_DOOR_RENDEZVOUS_FILE_H
 
 #include "core/base/err.h"
 #include "core/server/server.h"
 
 #include <sys/stat.h>
 
-struct px_contact_file {
-    struct px_list link; /* of srv->contact_files */
+struct px_rendezvous_file {
+    struct px_list link; /* of srv->part.door->files */
     int fd;              /* holds the lock by which others know that the owner lives */
     dev_t device;
     ino_t inode;
@@ -17,7 +17,7 @@ struct px_contact_file {
     char path[];
 };
 
-struct px_contact_wish {
+struct px_rendezvous_wish {
     const char *dir, *name; /* dir is made if it is absent */
     const char *text;
     bool well_known; /* a name that is ours: root takes it from any other user */
@@ -26,10 +26,10 @@ struct px_contact_wish {
 /* PMIX_SUCCESS, also if we have that file already. PMIX_ERR_EXISTS: its owner lives, and err names
  * him. PMIX_ERR_NO_PERMISSIONS: what is there is another user's, or no file; or any other status
  * of the file system. Blocks for at most a second or so. */
-pmix_status_t px_contact_publish(struct px_server *srv,
-                                 const struct px_contact_wish *wish,
-                                 struct px_err *err);
+pmix_status_t px_rendezvous_file_publish(struct px_server *srv,
+                                         const struct px_rendezvous_wish *wish,
+                                         struct px_err *err);
 /* Removes it if it is still ours; takes f. */
-void px_contact_withdraw(struct px_server *srv, struct px_contact_file *f);
+void px_rendezvous_file_withdraw(struct px_server *srv, struct px_rendezvous_file *f);
 
 #endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A server is made of parts. Each sees to one concern, keeps its own state, serves its requests, and
+ * is notified through its table of what happens to peers, ranks and namespaces. A new capability is
+ * a table, a line in parts.c, and a line here if it keeps state. Loop thread only. */
+#ifndef PX_SERVER_PART_H
+#define PX_SERVER_PART_H
+
+#include "core/base/err.h"
+#include "core/types/type.h"
+
+struct px_server;
+struct px_peer;
+struct px_local;
+struct px_nspace;
+struct px_rpc;
+
+/* What the parts keep for the server; each structure is known to its part alone. */
+struct px_server_parts {
+    struct px_attributes *attributes;
+    struct px_collect *collect;
+    struct px_door *door;
+    struct px_events *events;
+    struct px_launch_envs *launch_envs;
+    struct px_psets *psets;
+    struct px_pulls *pulls;
+};
+
+/* What they keep for a connection; gone after peer_left or peer_gone. */
+struct px_peer_parts {
+    struct px_interests *events;
+};
+
+struct px_server_start {
+    const pmix_info_t *info; /* of PMIx_server_init */
+    size_t n_info;
+    struct px_err *err;
+};
+
+/* All members but the name may be absent. */
+struct px_server_part {
+    const char *name;
+    const struct px_rpc *rpcs; /* the requests it serves */
+
+    /* The state in struct px_server_parts: allocated, zeroed, before create; freed after destroy. */
+    size_t state_at, state_b;
+    /* Fails with a line in err or a status alone; neither stop nor destroy follow. */
+    pmix_status_t (*create)(struct px_server *srv, const struct px_server_start *start);
+    /* The server ends, or its start failed after create. */
+    void (*stop)(struct px_server *srv);
+    void (*destroy)(struct px_server *srv);
+
+    /* A connection was accepted, and is listed. */
+    void (*peer_here)(struct px_server *srv, struct px_peer *peer);
+    /* It takes no part any more: it finalized, or is about to be gone. May come twice. */
+    void (*peer_left)(struct px_server *srv, struct px_peer *peer);
+    /* It is closed, and listed no more. */
+    void (*peer_gone)(struct px_server *srv, struct px_peer *peer);
+    /* No connection of the rank takes part any more, or none will: it finalized, was lost, ended, or
+     * is about to be deregistered. */
+    void (*rank_gone)(struct px_server *srv, const pmix_proc_t *proc);
+    /* Its last connection broke before it finalized; after all of the above. */
+    void (*rank_lost)(struct px_server *srv, const pmix_proc_t *proc);
+    /* The process has ended, says the host: by deregistering it, or, if it is the built-in one, as it
+     * saw it. */
+    void (*proc_ended)(struct px_server *srv, const pmix_proc_t *proc);
+    /* The rank is being deregistered; its connections are closed. */
+    void (*local_gone)(struct px_server *srv, struct px_local *local);
+    /* The namespace is being deregistered; ns is NULL if it is not known. Its connections are closed
+     * afterwards. */
+    void (*nspace_gone)(struct px_server *srv, const char *nspace,
+                        struct px_nspace *ns);
+};
+
+#define PX_PART_STATE(member, type) \
+    .state_at = offsetof(struct px_server_parts, member), .state_b = sizeof(type)
+
+/* Calls a hook of each part that has it, in the order of parts.c. */
+#define PX_PARTS_NOTIFY(srv, hook, ...)                                             \
+    for (const struct px_server_part *const *part_ = (srv)->parts; *part_; part_++) \
+        if ((*part_)->hook)                                                         \
+    (*part_)->hook(srv, ##__VA_ARGS__)
+
+/* In order, NULL at the end. */
+extern const struct px_server_part *const px_server_parts[];
+
+#endif
