@@ -1,49 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Allocations, resource blocks, sessions. */
-#include "core/client/ask.h"
+#include "core/client/info_call.h"
 
 /* ---- allocations --------------------------------------------------------------------------------- */
 
-struct alloc_op {
-    struct px_ask ask;
-    pmix_alloc_directive_t directive;
-    const pmix_info_t *info;
-    size_t n_info;
-};
-
-static const struct px_arg alloc_args[] = {
-    PX_ARGS(struct alloc_op, info, n_info, PMIX_INFO),
-    PX_ARGS_END,
-};
-
-static void on_alloc(struct px_api *api)
+static struct px_info_call make_alloc(pmix_alloc_directive_t directive,
+                                      const pmix_info_t *info, size_t n_info)
 {
-    struct alloc_op *op = PX_CONTAINER_OF(api, struct alloc_op, ask.api);
-    px_writer w;
-
-    px_channel_begin(px_process.channel, &w, PX_OP_ALLOC);
-    px_pack_u8(&w, op->directive, PMIX_ALLOC_DIRECTIVE);
-    px_pack_infos(&w, op->info, op->n_info);
-    px_ask_send(&op->ask, &w);
-}
-
-static struct alloc_op make_alloc_op(pmix_alloc_directive_t directive,
-                                     const pmix_info_t *info, size_t n_info)
-{
-    return (struct alloc_op){.ask.api = {.start = on_alloc, .args = alloc_args},
-                             .directive = directive,
-                             .info = info,
-                             .n_info = n_info};
+    return (struct px_info_call){
+        .api = {
+            .request = &px_request_alloc,
+            .args = {.directive = directive, .info = px_infos_borrow(info, n_info)}}};
 }
 
 PX_EXPORT pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive,
                                                 pmix_info_t *info, size_t ninfo,
                                                 pmix_info_t **results, size_t *nresults)
 {
-    struct alloc_op op = make_alloc_op(directive, info, ninfo);
-    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
+    struct px_info_call c = make_alloc(directive, info, ninfo);
 
-    return rc ? rc : px_ask_wait(&op.ask, results, nresults);
+    return px_info_call_wait(&c, results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive,
@@ -51,72 +27,40 @@ PX_EXPORT pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t direct
                                                    pmix_info_cbfunc_t cbfunc,
                                                    void *cbdata)
 {
-    struct alloc_op op = make_alloc_op(directive, info, ninfo);
-    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
+    struct px_info_call c = make_alloc(directive, info, ninfo);
 
-    return rc ? rc : px_ask_post(&op.ask, sizeof op, cbfunc, cbdata);
+    return px_info_call_post(&c, cbfunc, cbdata);
 }
 
 /* ---- resource blocks -------------------------------------------------------------------------------- */
 
-struct block_op {
-    struct px_api api;
-    pmix_resource_block_directive_t directive;
-    const char *block;
-    const pmix_resource_unit_t *units;
-    size_t n_units;
-    const pmix_info_t *info;
-    size_t n_info;
-};
-
-static const struct px_arg block_args[] = {
-    PX_ARG(struct block_op, block, PMIX_STRING),
-    PX_ARGS(struct block_op, units, n_units, PMIX_RESOURCE_UNIT),
-    PX_ARGS(struct block_op, info, n_info, PMIX_INFO),
-    PX_ARGS_END,
-};
-
 /* The command came with the types it carries, which the dialect of the connection need not have. */
 static void on_block(struct px_api *api)
 {
-    struct block_op *op = PX_CONTAINER_OF(api, struct block_op, api);
+    struct px_codec codec = px_codec_newest(px_process.channel->codec);
     px_writer w;
 
-    px_channel_begin(px_process.channel, &w, PX_OP_RESBLK);
-    w.codec = px_codec_newest(w.codec);
-    if (!px_dialect_knows(w.codec.dialect, PMIX_RESOURCE_UNIT)) {
-        px_writer_cleanup(&w);
+    if (!px_dialect_knows(codec.dialect, PMIX_RESOURCE_UNIT)) {
         px_api_done(api, PMIX_ERR_NOT_SUPPORTED);
         return;
     }
-    px_pack_u8(&w, op->directive, PMIX_RESBLOCK_DIRECTIVE);
-    px_pack_str(&w, op->block);
-    px_pack_size(&w, op->n_units);
-    if (op->n_units > 0)
-        px_pack(&w, op->units, (int32_t)op->n_units, PMIX_RESOURCE_UNIT);
-    px_pack_infos(&w, op->info, op->n_info);
+    px_channel_begin(px_process.channel, &w, PX_OP_RESBLK);
+    w.codec = codec;
+    px_pack_args(&w, &api->args, api->request->args);
     px_api_request(api, &w, px_api_status_reply);
 }
 
-static struct block_op make_block_op(pmix_resource_block_directive_t directive,
-                                     const char *block,
-                                     const pmix_resource_unit_t *units, size_t n_units,
-                                     const pmix_info_t *info, size_t n_info)
+static struct px_api make_block(pmix_resource_block_directive_t directive,
+                                const char *block, const pmix_resource_unit_t *units,
+                                size_t n_units, const pmix_info_t *info, size_t n_info)
 {
-    return (struct block_op){.api = {.start = on_block, .args = block_args},
-                             .directive = directive,
-                             .block = block,
-                             .units = units,
-                             .n_units = n_units,
-                             .info = info,
-                             .n_info = n_info};
-}
-
-static pmix_status_t check_block(const struct block_op *op)
-{
-    pmix_status_t rc = px_api_check(op->units, op->n_units, op->info, op->n_info);
-
-    return !rc && !op->block ? PMIX_ERR_BAD_PARAM : rc;
+    return (struct px_api){.start = on_block,
+                           .request = &px_request_block,
+                           .args = {.directive = directive,
+                                    .text = (char *)block,
+                                    .units = (pmix_resource_unit_t *)units,
+                                    .n_units = n_units,
+                                    .info = px_infos_borrow(info, n_info)}};
 }
 
 PX_EXPORT pmix_status_t PMIx_Resource_block(pmix_resource_block_directive_t directive,
@@ -125,10 +69,9 @@ PX_EXPORT pmix_status_t PMIx_Resource_block(pmix_resource_block_directive_t dire
                                             size_t nunits, const pmix_info_t *info,
                                             size_t ninfo)
 {
-    struct block_op op = make_block_op(directive, block, units, nunits, info, ninfo);
-    pmix_status_t rc = check_block(&op);
+    struct px_api op = make_block(directive, block, units, nunits, info, ninfo);
 
-    return rc ? rc : px_api_wait(&op.api);
+    return px_api_wait(&op);
 }
 
 PX_EXPORT pmix_status_t PMIx_Resource_block_nb(
@@ -136,53 +79,26 @@ PX_EXPORT pmix_status_t PMIx_Resource_block_nb(
     const pmix_resource_unit_t *units, size_t nunits, const pmix_info_t *info,
     size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct block_op op = make_block_op(directive, block, units, nunits, info, ninfo);
-    pmix_status_t rc = check_block(&op);
+    struct px_api op = make_block(directive, block, units, nunits, info, ninfo);
 
-    op.api.cb = cbfunc;
-    op.api.cbdata = cbdata;
-    return rc ? rc : px_api_post(&op.api, sizeof op);
+    op.cb = cbfunc;
+    op.cbdata = cbdata;
+    return px_api_post(&op, sizeof op);
 }
 
 /* ---- sessions ---------------------------------------------------------------------------------------- */
-
-struct session_op {
-    struct px_ask ask;
-    uint32_t session;
-    const pmix_info_t *info;
-    size_t n_info;
-};
-
-static const struct px_arg session_args[] = {
-    PX_ARGS(struct session_op, info, n_info, PMIX_INFO),
-    PX_ARGS_END,
-};
-
-static void on_session(struct px_api *api)
-{
-    struct session_op *op = PX_CONTAINER_OF(api, struct session_op, ask.api);
-    px_writer w;
-
-    px_channel_begin(px_process.channel, &w, PX_OP_SESSION_CTRL);
-    px_pack_u32(&w, op->session);
-    px_pack_infos(&w, op->info, op->n_info);
-    px_ask_send(&op->ask, &w);
-}
 
 PX_EXPORT pmix_status_t PMIx_Session_control(uint32_t sessionID,
                                              const pmix_info_t info[], size_t ninfo,
                                              pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    struct session_op op = {.ask.api = {.start = on_session, .args = session_args},
-                            .session = sessionID,
-                            .info = info,
-                            .n_info = ninfo};
-    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
+    struct px_info_call c = {
+        .api = {.request = &px_request_session,
+                .args = {.number = sessionID, .info = px_infos_borrow(info, ninfo)}}};
+    pmix_status_t rc;
 
-    if (rc)
-        return rc;
     if (cbfunc)
-        return px_ask_post(&op.ask, sizeof op, cbfunc, cbdata);
-    rc = px_ask_wait(&op.ask, NULL, NULL);
+        return px_info_call_post(&c, cbfunc, cbdata);
+    rc = px_info_call_wait(&c, NULL, NULL);
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }

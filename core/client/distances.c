@@ -119,11 +119,12 @@ PX_EXPORT pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo,
                                                pmix_device_distance_t *distances[],
                                                size_t *ndist)
 {
-    struct distances_op op = {.api = {.start = on_start}};
-    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
+    struct distances_op op = {.api = {.start = on_start,
+                                      .request = &px_request_infos,
+                                      .args.info = px_infos_borrow(info, ninfo),
+                                      .invalid = !distances || !ndist}};
+    pmix_status_t rc = px_api_check(&op.api);
 
-    if (!rc && (!distances || !ndist))
-        rc = PMIX_ERR_BAD_PARAM;
     if (!rc)
         rc = prepare(topo, cpuset, info, ninfo, &op);
     if (!rc && op.request.buf.len)
@@ -166,12 +167,15 @@ PX_EXPORT pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo,
                                                   pmix_device_dist_cbfunc_t cbfunc,
                                                   void *cbdata)
 {
-    struct distances_op op = {
-        .api = {.start = on_start, .finish = finish, .cbdata = cbdata}, .cb = cbfunc};
-    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
+    struct distances_op op = {.api = {.start = on_start,
+                                      .finish = finish,
+                                      .request = &px_request_infos,
+                                      .args.info = px_infos_borrow(info, ninfo),
+                                      .invalid = !cbfunc,
+                                      .cbdata = cbdata},
+                              .cb = cbfunc};
+    pmix_status_t rc = px_api_check(&op.api);
 
-    if (!rc && !cbfunc)
-        rc = PMIX_ERR_BAD_PARAM;
     if (!rc)
         rc = prepare(topo, cpuset, info, ninfo, &op);
     if (!rc)

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fabrics: what the host tells of one is kept in the caller's object. */
-#include "core/client/ask.h"
+/* Fabrics: the caller's object keeps the host's description of one. */
+#include "core/client/info_call.h"
 
 struct fabric_op {
-    struct px_ask ask;
+    struct px_info_call call;
     pmix_fabric_t *fabric; /* the caller's, filled in on the loop */
-    const pmix_info_t *info;
-    size_t n_info;
-    bool is_update;
-};
-
-static const struct px_arg args[] = {
-    PX_ARGS(struct fabric_op, info, n_info, PMIX_INFO),
-    PX_ARGS_END,
 };
 
 static void drop_infos(pmix_fabric_t *f)
@@ -22,73 +14,71 @@ static void drop_infos(pmix_fabric_t *f)
     f->ninfo = 0;
 }
 
-/* What stood in a fabric before it was registered is nobody's: perhaps it was never set. */
+static bool is_update(const struct fabric_op *op)
+{
+    return op->call.api.request == &px_request_fabric_update;
+}
+
+/* A fabric that is being registered owns nothing yet: its members were perhaps never set. */
 static void take_results(struct fabric_op *op)
 {
     pmix_fabric_t *f = op->fabric;
-    const pmix_info_t *index = px_info_find(op->ask.results, op->ask.n_results,
+    struct px_info_call *c = &op->call;
+    const pmix_info_t *index = px_info_find(c->results, c->n_results,
                                             PMIX_FABRIC_INDEX);
     uint64_t n;
 
-    if (op->is_update)
+    if (is_update(op))
         drop_infos(f);
-    f->info = op->ask.results;
-    f->ninfo = op->ask.n_results;
+    f->info = c->results;
+    f->ninfo = c->n_results;
     if (index && px_value_to_u64(&index->value, &n))
         f->index = n;
-    op->ask.results = NULL;
-    op->ask.n_results = 0;
 }
 
-static void on_told(void *arg, pmix_status_t status, px_reader *reply)
+static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct fabric_op *op = arg;
 
-    if (!status)
-        status = px_ask_read(reply, &op->ask.results, &op->ask.n_results);
-    if (!status)
+    status = px_info_call_read(&op->call, status, reply);
+    if (status)
+        px_type_free_array(PMIX_INFO, op->call.results, op->call.n_results);
+    else
         take_results(op);
-    else
-        px_type_free_array(PMIX_INFO, op->ask.results, op->ask.n_results);
-    px_api_done(&op->ask.api, status);
+    px_api_done(&op->call.api, status);
 }
 
-static void on_fabric(struct px_api *api)
+/* The index is read on the loop: a registration that is under way sets it. */
+static void on_update(struct px_api *api)
 {
-    struct fabric_op *op = PX_CONTAINER_OF(api, struct fabric_op, ask.api);
-    px_writer w;
-
-    px_channel_begin(px_process.channel, &w,
-                     op->is_update ? PX_OP_FABRIC_UPDATE : PX_OP_FABRIC_REGISTER);
-    if (op->is_update)
-        px_pack_size(&w, op->fabric->index);
-    else
-        px_pack_infos(&w, op->info, op->n_info);
-    px_api_request(api, &w, on_told);
+    api->args.id = PX_CONTAINER_OF(api, struct fabric_op, call.api)->fabric->index;
+    px_api_send(api);
 }
 
-static pmix_status_t check(const struct fabric_op *op)
+static struct fabric_op make_register(pmix_fabric_t *fabric, const pmix_info_t *info,
+                                      size_t n_info)
 {
-    pmix_status_t rc = px_api_check(NULL, 0, op->info, op->n_info);
-
-    return !rc && !op->fabric ? PMIX_ERR_BAD_PARAM : rc;
+    return (struct fabric_op){.call.api = {.reply = on_reply,
+                                           .request = &px_request_fabric_register,
+                                           .args.info = px_infos_borrow(info, n_info),
+                                           .invalid = !fabric},
+                              .fabric = fabric};
 }
 
-static pmix_status_t do_and_wait(struct fabric_op *op)
+static struct fabric_op make_update(pmix_fabric_t *fabric)
 {
-    pmix_status_t rc = check(op);
-
-    op->ask.api.start = on_fabric;
-    return rc ? rc : px_api_wait(&op->ask.api);
+    return (struct fabric_op){.call.api = {.start = on_update,
+                                           .reply = on_reply,
+                                           .request = &px_request_fabric_update,
+                                           .invalid = !fabric},
+                              .fabric = fabric};
 }
 
-static pmix_status_t post(struct fabric_op *op, pmix_op_cbfunc_t cb, void *cbdata)
+static pmix_status_t post(struct fabric_op op, pmix_op_cbfunc_t cb, void *cbdata)
 {
-    pmix_status_t rc = check(op);
-
-    op->ask.api = (struct px_api){
-        .start = on_fabric, .args = args, .cb = cb, .cbdata = cbdata};
-    return rc ? rc : px_api_post(&op->ask.api, sizeof *op);
+    op.call.api.cb = cb;
+    op.call.api.cbdata = cbdata;
+    return px_api_post(&op.call.api, sizeof op);
 }
 
 PX_EXPORT void PMIx_Fabric_construct(pmix_fabric_t *fabric)
@@ -100,39 +90,35 @@ PX_EXPORT void PMIx_Fabric_construct(pmix_fabric_t *fabric)
 PX_EXPORT pmix_status_t PMIx_Fabric_register(pmix_fabric_t *fabric,
                                              const pmix_info_t info[], size_t ninfo)
 {
-    struct fabric_op op = {.fabric = fabric, .info = info, .n_info = ninfo};
+    struct fabric_op op = make_register(fabric, info, ninfo);
 
-    return do_and_wait(&op);
+    return px_api_wait(&op.call.api);
 }
 
 PX_EXPORT pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t *fabric,
                                                 const pmix_info_t info[], size_t ninfo,
                                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct fabric_op op = {.fabric = fabric, .info = info, .n_info = ninfo};
-
-    return post(&op, cbfunc, cbdata);
+    return post(make_register(fabric, info, ninfo), cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Fabric_update(pmix_fabric_t *fabric)
 {
-    struct fabric_op op = {.fabric = fabric, .is_update = true};
+    struct fabric_op op = make_update(fabric);
 
-    return do_and_wait(&op);
+    return px_api_wait(&op.call.api);
 }
 
 PX_EXPORT pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t *fabric,
                                               pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct fabric_op op = {.fabric = fabric, .is_update = true};
-
-    return post(&op, cbfunc, cbdata);
+    return post(make_update(fabric), cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t *fabric)
 {
-    const struct fabric_op op = {.fabric = fabric};
-    pmix_status_t rc = check(&op);
+    const struct px_api op = {.invalid = !fabric};
+    pmix_status_t rc = px_api_check(&op);
 
     if (rc)
         return rc;

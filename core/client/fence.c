@@ -4,21 +4,6 @@
 
 #include <string.h>
 
-struct collect_op {
-    struct px_api api;
-    uint8_t command;
-    const pmix_proc_t *procs;
-    size_t n_procs;
-    const pmix_info_t *info;
-    size_t n_info;
-};
-
-static const struct px_arg args[] = {
-    PX_ARGS(struct collect_op, procs, n_procs, PMIX_PROC),
-    PX_ARGS(struct collect_op, info, n_info, PMIX_INFO),
-    PX_ARGS_END,
-};
-
 /* What the participants had committed before is stale now. Not what this process serves, if it
  * is a server too: that is the data itself. */
 static void forget(const char *nspace)
@@ -29,13 +14,13 @@ static void forget(const char *nspace)
         px_store_clear(ns, PX_GDS_REMOTE, PMIX_RANK_UNDEF);
 }
 
-static void forget_peers(const struct collect_op *op)
+static void forget_peers(const struct px_args *args)
 {
-    if (op->n_procs == 0)
+    if (args->n_procs == 0)
         forget(px_process.model->self.nspace);
-    for (size_t i = 0; i < op->n_procs; i++) {
-        if (i == 0 || strcmp(op->procs[i].nspace, op->procs[i - 1].nspace) != 0)
-            forget(op->procs[i].nspace);
+    for (size_t i = 0; i < args->n_procs; i++) {
+        if (i == 0 || strcmp(args->procs[i].nspace, args->procs[i - 1].nspace) != 0)
+            forget(args->procs[i].nspace);
     }
 }
 
@@ -55,109 +40,99 @@ pmix_status_t px_client_store_jobs(px_reader *reply)
 
 static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
 {
-    struct collect_op *op = arg;
-    pmix_status_t answer = px_api_answer(status, reply);
+    struct px_api *op = arg;
+    const px_infos *info = &op->args.info;
 
+    status = px_api_answer(status, reply);
     /* A fence reply may go on with what another datastore wants: not ours to read. */
-    if (!answer && op->command == PX_OP_CONNECT)
-        answer = px_client_store_jobs(reply);
-    if (!answer && op->command == PX_OP_FENCE &&
-        px_info_flag(op->info, op->n_info, PMIX_COLLECT_DATA))
-        forget_peers(op);
-    px_api_done(&op->api, answer);
+    if (!status && op->request == &px_request_connect)
+        status = px_client_store_jobs(reply);
+    if (!status && op->request == &px_request_fence &&
+        px_info_flag(info->v, info->n, PMIX_COLLECT_DATA))
+        forget_peers(&op->args);
+    px_api_done(op, status);
 }
 
-static void on_collect(struct px_api *api)
+static void on_collect(struct px_api *op)
 {
-    struct collect_op *op = PX_CONTAINER_OF(api, struct collect_op, api);
-    struct px_model *m = px_process.model;
+    const struct px_model *m = px_process.model;
+    struct px_args args = op->args;
     pmix_proc_t everyone;
     px_writer w;
 
-    if (m->standalone) { /* alone, everybody is here */
-        px_api_done(api, PMIX_SUCCESS);
+    if (m->standalone) { /* alone, all participants are here */
+        px_api_done(op, PMIX_SUCCESS);
         return;
     }
     px_proc_set(&everyone, m->self.nspace, PMIX_RANK_WILDCARD);
-    px_channel_begin(&m->channel, &w, op->command);
-    if (op->n_procs > 0)
-        px_pack_procs(&w, op->procs, op->n_procs);
-    else
-        px_pack_procs(&w, &everyone, 1);
-    px_pack_infos(&w, op->info, op->n_info);
-    px_api_request(api, &w, on_reply);
+    if (args.n_procs == 0) {
+        args.procs = &everyone;
+        args.n_procs = 1;
+    }
+    px_channel_begin(px_process.channel, &w, op->request->op);
+    px_pack_args(&w, &args, op->request->args);
+    px_api_request(op, &w, on_reply);
 }
 
-static pmix_status_t check(const struct collect_op *op)
+static struct px_api make(const struct px_request *request, const pmix_proc_t *procs,
+                          size_t n_procs, const pmix_info_t *info, size_t n_info)
 {
-    bool needs_procs = op->command != PX_OP_FENCE;
-    pmix_status_t rc = px_api_check(op->procs, op->n_procs, op->info, op->n_info);
-
-    return !rc && needs_procs && op->n_procs == 0 ? PMIX_ERR_BAD_PARAM : rc;
+    return (struct px_api){.start = on_collect,
+                           .request = request,
+                           .args = {.procs = (pmix_proc_t *)procs,
+                                    .n_procs = n_procs,
+                                    .info = px_infos_borrow(info, n_info)},
+                           .invalid = request != &px_request_fence && n_procs == 0};
 }
 
-static struct collect_op make(uint8_t command, const pmix_proc_t *procs, size_t n_procs,
-                              const pmix_info_t *info, size_t n_info)
+static pmix_status_t do_and_wait(struct px_api op)
 {
-    return (struct collect_op){.api = {.start = on_collect, .args = args},
-                               .command = command,
-                               .procs = procs,
-                               .n_procs = n_procs,
-                               .info = info,
-                               .n_info = n_info};
+    return px_api_wait(&op);
 }
 
-static pmix_status_t do_and_wait(struct collect_op op)
+static pmix_status_t post(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata)
 {
-    pmix_status_t rc = check(&op);
-
-    return rc ? rc : px_api_wait(&op.api);
-}
-
-static pmix_status_t post(struct collect_op op, pmix_op_cbfunc_t cb, void *cbdata)
-{
-    pmix_status_t rc = check(&op);
-
-    op.api.cb = cb;
-    op.api.cbdata = cbdata;
-    return rc ? rc : px_api_post(&op.api, sizeof op);
+    op.cb = cb;
+    op.cbdata = cbdata;
+    return px_api_post(&op, sizeof op);
 }
 
 PX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
                                    const pmix_info_t info[], size_t ninfo)
 {
-    return do_and_wait(make(PX_OP_FENCE, procs, nprocs, info, ninfo));
+    return do_and_wait(make(&px_request_fence, procs, nprocs, info, ninfo));
 }
 
 PX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
                                       const pmix_info_t info[], size_t ninfo,
                                       pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    return post(make(PX_OP_FENCE, procs, nprocs, info, ninfo), cbfunc, cbdata);
+    return post(make(&px_request_fence, procs, nprocs, info, ninfo), cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs,
                                      const pmix_info_t info[], size_t ninfo)
 {
-    return do_and_wait(make(PX_OP_CONNECT, procs, nprocs, info, ninfo));
+    return do_and_wait(make(&px_request_connect, procs, nprocs, info, ninfo));
 }
 
 PX_EXPORT pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs,
                                         const pmix_info_t info[], size_t ninfo,
                                         pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    return post(make(PX_OP_CONNECT, procs, nprocs, info, ninfo), cbfunc, cbdata);
+    return post(make(&px_request_connect, procs, nprocs, info, ninfo), cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs,
                                         const pmix_info_t info[], size_t ninfo)
 {
-    return do_and_wait(make(PX_OP_DISCONNECT, procs, nprocs, info, ninfo));
+    return do_and_wait(make(&px_request_disconnect, procs, nprocs, info, ninfo));
 }
 
 PX_EXPORT pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t procs[], size_t nprocs,
                                            const pmix_info_t info[], size_t ninfo,
                                            pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    return post(make(PX_OP_DISCONNECT, procs, nprocs, info, ninfo), cbfunc, cbdata);
+    return post(make(&px_request_disconnect, procs, nprocs, info, ninfo), cbfunc,
+                cbdata);
 }

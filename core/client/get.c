@@ -7,18 +7,9 @@
 struct get_op {
     struct px_api api;
     pmix_proc_t proc;
-    const char *key; /* NULL: everything */
-    const pmix_info_t *info;
-    size_t n_info;
     pmix_value_t *value; /* the result */
     bool in_place;       /* value is the caller's storage */
     pmix_value_cbfunc_t cb;
-};
-
-static const struct px_arg args[] = {
-    PX_ARG(struct get_op, key, PMIX_STRING),
-    PX_ARGS(struct get_op, info, n_info, PMIX_INFO),
-    PX_ARGS_END,
 };
 
 /* On its way to the server. The operation may time out first; the answer is stored all the
@@ -37,8 +28,9 @@ static pmix_status_t find_here(struct get_op *op)
 
     if (!ns)
         return PMIX_ERR_NOT_FOUND;
-    if (op->key) {
-        px_lookup_init(&l, op->key, op->proc.rank, op->info, op->n_info);
+    if (op->api.args.text) {
+        px_lookup_init(&l, op->api.args.text, op->proc.rank, op->api.args.info.v,
+                       op->api.args.info.n);
         l.want_local = l.want_remote = true;
         rc = px_lookup_find(px_process.model, ns, &l, &v);
     } else {
@@ -108,7 +100,7 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
         status = read_reply(reply);
     if (a->op) {
         /* Who asks for everything gets what there is, should nothing come from the server. */
-        if (!status || (status == PMIX_ERR_NOT_FOUND && !a->op->key))
+        if (!status || (status == PMIX_ERR_NOT_FOUND && !a->op->api.args.text))
             status = find_here(a->op);
         px_api_done(&a->op->api, status);
     }
@@ -127,7 +119,8 @@ static void on_deadline(void *arg)
 
 static pmix_status_t ask(struct get_op *op)
 {
-    uint32_t seconds = px_info_u32(op->info, op->n_info, PMIX_TIMEOUT, 0);
+    uint32_t seconds = px_info_u32(op->api.args.info.v, op->api.args.info.n,
+                                   PMIX_TIMEOUT, 0);
     struct px_channel *up = px_process.channel;
     struct asked *a = calloc(1, sizeof *a);
     px_writer w;
@@ -147,9 +140,9 @@ static pmix_status_t ask(struct get_op *op)
     px_channel_begin(up, &w, PX_OP_GET);
     px_pack_str(&w, op->proc.nspace);
     px_pack_rank(&w, op->proc.rank);
-    px_pack_infos(&w, op->info, op->n_info);
-    if (op->key) /* left out: everything */
-        px_pack_str(&w, op->key);
+    px_pack_infos(&w, op->api.args.info.v, op->api.args.info.n);
+    if (op->api.args.text) /* left out: everything */
+        px_pack_str(&w, op->api.args.text);
     rc = px_channel_request(up, &w, on_reply, a);
     px_writer_cleanup(&w);
     if (rc) {
@@ -181,12 +174,15 @@ static void on_get(struct px_api *api)
     struct get_op *op = PX_CONTAINER_OF(api, struct get_op, api);
     struct px_nspace *ns = px_nspace_find(px_process.model, op->proc.nspace);
     bool stays_here = nobody_to_ask() || all_known(op) || (ns && ns->hosted) ||
-                      px_info_flag(op->info, op->n_info, PMIX_OPTIONAL);
+                      px_info_flag(op->api.args.info.v, op->api.args.info.n,
+                                   PMIX_OPTIONAL);
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
-    if (ns && !stays_here && px_info_flag(op->info, op->n_info, PMIX_GET_REFRESH_CACHE))
+    if (ns && !stays_here &&
+        px_info_flag(op->api.args.info.v, op->api.args.info.n, PMIX_GET_REFRESH_CACHE))
         px_store_clear(ns, PX_GDS_REMOTE, op->proc.rank);
-    if (op->key || stays_here) /* everything of a peer: only the server has it */
+    if (op->api.args.text ||
+        stays_here) /* everything of a peer: only the server has it */
         rc = find_here(op);
     if (rc == PMIX_ERR_NOT_FOUND && !stays_here) {
         rc = ask(op);
@@ -209,8 +205,12 @@ static void finish_get(struct px_api *api)
 static pmix_status_t check(struct get_op *op, const pmix_proc_t *proc, const char *key,
                            const pmix_info_t *info, size_t n_info)
 {
-    pmix_status_t rc = px_api_check(NULL, 0, info, n_info);
+    pmix_status_t rc;
 
+    op->api.request = &px_request_get;
+    op->api.args.text = (char *)key;
+    op->api.args.info = px_infos_borrow(info, n_info);
+    rc = px_api_check(&op->api);
     if (rc)
         return rc;
     if (key && (strnlen(key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN || !key[0]))
@@ -220,8 +220,6 @@ static pmix_status_t check(struct get_op *op, const pmix_proc_t *proc, const cha
         px_proc_set(&op->proc, proc->nspace, proc->rank);
     else if (proc)
         op->proc.rank = proc->rank;
-    op->info = info;
-    op->n_info = n_info;
     return PMIX_SUCCESS;
 }
 
@@ -229,7 +227,7 @@ PX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
                                  const pmix_info_t info[], size_t ninfo,
                                  pmix_value_t **val)
 {
-    struct get_op op = {.api = {.start = on_get}, .key = key};
+    struct get_op op = {.api = {.start = on_get}};
     pmix_status_t rc = check(&op, proc, key, info, ninfo);
 
     if (rc)
@@ -255,9 +253,7 @@ PX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],
                                     pmix_value_cbfunc_t cbfunc, void *cbdata)
 {
     struct get_op op = {
-        .api = {.start = on_get, .finish = finish_get, .args = args, .cbdata = cbdata},
-        .key = key,
-        .cb = cbfunc};
+        .api = {.start = on_get, .finish = finish_get, .cbdata = cbdata}, .cb = cbfunc};
     pmix_status_t rc = check(&op, proc, key, info, ninfo);
 
     if (rc)

@@ -3,24 +3,7 @@
 #include "core/model/group.h"
 
 #include "core/base/str.h"
-#include "core/client/ask.h"
-
-struct group_op {
-    struct px_ask ask;
-    char name[PMIX_MAX_NSLEN + 1];
-    const pmix_proc_t
-        *procs; /* members; of invite who is invited, of join the leader */
-    size_t n_procs;
-    const pmix_info_t *info;
-    size_t n_info;
-    bool accept;
-};
-
-static const struct px_arg args[] = {
-    PX_ARGS(struct group_op, procs, n_procs, PMIX_PROC),
-    PX_ARGS(struct group_op, info, n_info, PMIX_INFO),
-    PX_ARGS_END,
-};
+#include "core/client/info_call.h"
 
 /* ---- construct ------------------------------------------------------------------------------ */
 
@@ -85,8 +68,9 @@ static pmix_status_t read_constructed(px_reader *r, struct constructed *c)
     return is_since(v, 5, 0, 2) ? px_client_store_jobs(r) : PMIX_SUCCESS;
 }
 
-static pmix_status_t take_results(struct group_op *op, struct constructed *c)
+static pmix_status_t take_results(struct px_info_call *call, struct constructed *c)
 {
+    const struct px_args *args = &call->api.args;
     pmix_data_array_t members = {
         .type = PMIX_PROC, .size = c->n_procs, .array = c->procs};
     pmix_status_t rc = PMIX_SUCCESS;
@@ -96,145 +80,134 @@ static pmix_status_t take_results(struct group_op *op, struct constructed *c)
     if (!rc && c->n_procs > 0)
         rc = px_infos_add(&c->infos, PMIX_GROUP_MEMBERSHIP, &members, PMIX_DATA_ARRAY);
     if (!rc && c->n_procs > 0)
-        rc = px_group_put(px_process.model, op->name, c->procs, c->n_procs);
+        rc = px_group_put(px_process.model, args->text, c->procs, c->n_procs);
     else if (!rc)
-        rc = px_group_put(px_process.model, op->name, op->procs, op->n_procs);
+        rc = px_group_put(px_process.model, args->text, args->procs, args->n_procs);
     if (rc)
         return rc;
-    op->ask.results = c->infos.v;
-    op->ask.n_results = c->infos.n;
+    call->results = c->infos.v;
+    call->n_results = c->infos.n;
     c->infos = (px_infos){0};
     return PMIX_SUCCESS;
 }
 
 static void on_constructed(void *arg, pmix_status_t status, px_reader *reply)
 {
-    struct group_op *op = arg;
+    struct px_info_call *call = arg;
     struct constructed c = {.context = SIZE_MAX};
 
     if (!status)
         status = read_constructed(reply, &c);
     if (!status)
-        status = take_results(op, &c);
+        status = take_results(call, &c);
     free(c.procs);
     px_infos_cleanup(&c.infos);
-    px_api_done(&op->ask.api, status);
-}
-
-static void begin(const struct group_op *op, px_writer *w, uint8_t command)
-{
-    px_channel_begin(px_process.channel, w, command);
-    px_pack_str(w, op->name);
-}
-
-static void on_construct(struct px_api *api)
-{
-    struct group_op *op = PX_CONTAINER_OF(api, struct group_op, ask.api);
-    px_writer w;
-
-    begin(op, &w, PX_OP_GROUP_CONSTRUCT);
-    px_pack_procs(&w, op->procs, op->n_procs);
-    px_pack_infos(&w, op->info, op->n_info);
-    px_api_request(api, &w, on_constructed);
+    px_api_done(&call->api, status);
 }
 
 /* ---- destruct and leave --------------------------------------------------------------------- */
 
 static void on_left(void *arg, pmix_status_t status, px_reader *reply)
 {
-    struct group_op *op = arg;
-    pmix_status_t answer = px_api_answer(status, reply);
+    struct px_api *op = arg;
 
-    if (!answer)
-        px_group_remove(px_group_find(px_process.model, op->name));
-    px_api_done(&op->ask.api, answer);
+    status = px_api_answer(status, reply);
+    if (!status)
+        px_group_remove(px_group_find(px_process.model, op->args.text));
+    px_api_done(op, status);
 }
 
-/* Servers up to 4.2.3 know the members; later ones are told them. */
-static void on_destruct(struct px_api *api)
+/* Servers up to 4.2.3 know the members; later ones expect them in the message. */
+static void on_destruct(struct px_api *op)
 {
-    struct group_op *op = PX_CONTAINER_OF(api, struct group_op, ask.api);
-    const struct px_group *g = px_group_find(px_process.model, op->name);
+    const struct px_group *g = px_group_find(px_process.model, op->args.text);
+    bool is_new = is_since(&px_process.channel->server_version, 4, 2, 4);
+    const struct px_request *request = is_new ? &px_request_group_destruct
+                                              : &px_request_group_destruct_old;
+    struct px_args args = op->args;
     px_writer w;
 
-    begin(op, &w, PX_OP_GROUP_DESTRUCT);
-    if (is_since(&px_process.channel->server_version, 4, 2, 4))
-        px_pack_procs(&w, g ? g->procs : NULL, g ? g->n_procs : 0);
-    px_pack_infos(&w, op->info, op->n_info);
-    px_api_request(api, &w, on_left);
-}
-
-static void on_leave(struct px_api *api)
-{
-    struct group_op *op = PX_CONTAINER_OF(api, struct group_op, ask.api);
-    px_writer w;
-
-    begin(op, &w, PX_OP_GROUP_LEAVE);
-    px_pack_infos(&w, op->info, op->n_info);
-    px_api_request(api, &w, on_left);
-}
-
-/* ---- invite and join ------------------------------------------------------------------------ */
-
-/* The field's clients never send these two commands: they do with events what we leave to the
- * server, whichever it is, to refuse. */
-static void on_invite(struct px_api *api)
-{
-    struct group_op *op = PX_CONTAINER_OF(api, struct group_op, ask.api);
-    px_writer w;
-
-    begin(op, &w, PX_OP_GROUP_INVITE);
-    px_pack_procs(&w, op->procs, op->n_procs);
-    px_pack_infos(&w, op->info, op->n_info);
-    px_ask_send(&op->ask, &w);
-}
-
-static void on_join(struct px_api *api)
-{
-    struct group_op *op = PX_CONTAINER_OF(api, struct group_op, ask.api);
-    px_writer w;
-
-    begin(op, &w, PX_OP_GROUP_JOIN);
-    px_pack_procs(&w, op->procs, op->n_procs);
-    px_pack(&w, &op->accept, 1, PMIX_BOOL);
-    px_pack_infos(&w, op->info, op->n_info);
-    px_ask_send(&op->ask, &w);
+    args.procs = g ? g->procs : NULL;
+    args.n_procs = g ? g->n_procs : 0;
+    px_channel_begin(px_process.channel, &w, request->op);
+    px_pack_args(&w, &args, request->args);
+    px_api_request(op, &w, on_left);
 }
 
 /* ---- the public functions ------------------------------------------------------------------- */
 
-/* Fills op in. PMIX_ERR_INIT, PMIX_ERR_BAD_PARAM; whoever constructs or invites names processes. */
-static pmix_status_t make(struct group_op *op, void (*start)(struct px_api *api),
-                          const char *grp, const pmix_proc_t *procs, size_t n_procs,
-                          const pmix_info_t *info, size_t n_info)
+static bool is_name(const char *grp)
 {
-    bool wants_procs = start == on_construct || start == on_invite;
-    pmix_status_t rc = px_api_check(procs, n_procs, info, n_info);
-
-    *op = (struct group_op){.ask.api = {.start = start, .args = args},
-                            .procs = procs,
-                            .n_procs = n_procs,
-                            .info = info,
-                            .n_info = n_info};
-    if (rc)
-        return rc;
-    return grp && grp[0] && px_str_copy(op->name, sizeof op->name, grp) &&
-                   !(wants_procs && n_procs == 0)
-               ? PMIX_SUCCESS
-               : PMIX_ERR_BAD_PARAM;
+    return grp && grp[0] && strnlen(grp, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
 }
 
-/* Both refuse an answer that would reach nobody. */
-static pmix_status_t post_ask(struct group_op *op, pmix_info_cbfunc_t cb, void *cbdata)
+static struct px_info_call make(const struct px_request *request, const char *grp,
+                                const pmix_info_t *info, size_t n_info)
 {
-    return cb ? px_ask_post(&op->ask, sizeof *op, cb, cbdata) : PMIX_ERR_BAD_PARAM;
+    return (struct px_info_call){
+        .api = {.request = request,
+                .args = {.text = (char *)grp, .info = px_infos_borrow(info, n_info)},
+                .invalid = !is_name(grp)}};
 }
 
-static pmix_status_t post(struct group_op *op, pmix_op_cbfunc_t cb, void *cbdata)
+/* Constructing and inviting need processes. The field's clients never send an invitation, nor that
+ * they join: they do with events what we leave to the server, whichever it is, to refuse. */
+static struct px_info_call make_with(const struct px_request *request, const char *grp,
+                                     const pmix_proc_t *procs, size_t n_procs,
+                                     const pmix_info_t *info, size_t n_info)
 {
-    op->ask.api.cb = cb;
-    op->ask.api.cbdata = cbdata;
-    return cb ? px_api_post(&op->ask.api, sizeof *op) : PMIX_ERR_BAD_PARAM;
+    struct px_info_call c = make(request, grp, info, n_info);
+
+    if (request == &px_request_group_construct)
+        c.api.reply = on_constructed;
+    c.api.args.procs = (pmix_proc_t *)procs;
+    c.api.args.n_procs = n_procs;
+    c.api.invalid |= n_procs == 0 && request != &px_request_group_join;
+    return c;
+}
+
+static struct px_info_call make_join(const char *grp, const pmix_proc_t *leader,
+                                     pmix_group_opt_t opt, const pmix_info_t *info,
+                                     size_t n_info)
+{
+    struct px_info_call c = make_with(&px_request_group_join, grp, leader,
+                                      leader ? 1 : 0, info, n_info);
+
+    c.api.args.accept = opt == PMIX_GROUP_ACCEPT;
+    c.api.invalid |= opt != PMIX_GROUP_ACCEPT && opt != PMIX_GROUP_DECLINE;
+    return c;
+}
+
+static struct px_api make_destruct(const char *grp, const pmix_info_t *info, size_t n)
+{
+    struct px_api op = make(&px_request_group_destruct, grp, info, n).api;
+
+    op.start = on_destruct;
+    return op;
+}
+
+static struct px_api make_leave(const char *grp, const pmix_info_t *info, size_t n)
+{
+    struct px_api op = make(&px_request_group_leave, grp, info, n).api;
+
+    op.reply = on_left;
+    return op;
+}
+
+/* Both refuse an answer that has nowhere to go. */
+static pmix_status_t post_infos(struct px_info_call c, pmix_info_cbfunc_t cb,
+                                void *cbdata)
+{
+    c.api.invalid |= !cb;
+    return px_info_call_post(&c, cb, cbdata);
+}
+
+static pmix_status_t post(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata)
+{
+    op.invalid |= !cb;
+    op.cb = cb;
+    op.cbdata = cbdata;
+    return px_api_post(&op, sizeof op);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_construct(const char grp[],
@@ -243,10 +216,10 @@ PX_EXPORT pmix_status_t PMIx_Group_construct(const char grp[],
                                              size_t ndirs, pmix_info_t **results,
                                              size_t *nresults)
 {
-    struct group_op op;
-    pmix_status_t rc = make(&op, on_construct, grp, procs, nprocs, directives, ndirs);
+    struct px_info_call c = make_with(&px_request_group_construct, grp, procs, nprocs,
+                                      directives, ndirs);
 
-    return rc ? rc : px_ask_wait(&op.ask, results, nresults);
+    return px_info_call_wait(&c, results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_construct_nb(const char grp[],
@@ -256,20 +229,19 @@ PX_EXPORT pmix_status_t PMIx_Group_construct_nb(const char grp[],
                                                 size_t ndirs, pmix_info_cbfunc_t cbfunc,
                                                 void *cbdata)
 {
-    struct group_op op;
-    pmix_status_t rc = make(&op, on_construct, grp, procs, nprocs, directives, ndirs);
+    struct px_info_call c = make_with(&px_request_group_construct, grp, procs, nprocs,
+                                      directives, ndirs);
 
-    return rc ? rc : post_ask(&op, cbfunc, cbdata);
+    return post_infos(c, cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_destruct(const char grp[],
                                             const pmix_info_t directives[],
                                             size_t ndirs)
 {
-    struct group_op op;
-    pmix_status_t rc = make(&op, on_destruct, grp, NULL, 0, directives, ndirs);
+    struct px_api op = make_destruct(grp, directives, ndirs);
 
-    return rc ? rc : px_api_wait(&op.ask.api);
+    return px_api_wait(&op);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_destruct_nb(const char grp[],
@@ -277,19 +249,15 @@ PX_EXPORT pmix_status_t PMIx_Group_destruct_nb(const char grp[],
                                                size_t ndirs, pmix_op_cbfunc_t cbfunc,
                                                void *cbdata)
 {
-    struct group_op op;
-    pmix_status_t rc = make(&op, on_destruct, grp, NULL, 0, directives, ndirs);
-
-    return rc ? rc : post(&op, cbfunc, cbdata);
+    return post(make_destruct(grp, directives, ndirs), cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_leave(const char grp[],
                                          const pmix_info_t directives[], size_t ndirs)
 {
-    struct group_op op;
-    pmix_status_t rc = make(&op, on_leave, grp, NULL, 0, directives, ndirs);
+    struct px_api op = make_leave(grp, directives, ndirs);
 
-    return rc ? rc : px_api_wait(&op.ask.api);
+    return px_api_wait(&op);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_leave_nb(const char grp[],
@@ -297,10 +265,7 @@ PX_EXPORT pmix_status_t PMIx_Group_leave_nb(const char grp[],
                                             size_t ndirs, pmix_op_cbfunc_t cbfunc,
                                             void *cbdata)
 {
-    struct group_op op;
-    pmix_status_t rc = make(&op, on_leave, grp, NULL, 0, directives, ndirs);
-
-    return rc ? rc : post(&op, cbfunc, cbdata);
+    return post(make_leave(grp, directives, ndirs), cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t procs[],
@@ -308,10 +273,10 @@ PX_EXPORT pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t pr
                                           size_t ndirs, pmix_info_t **results,
                                           size_t *nresults)
 {
-    struct group_op op;
-    pmix_status_t rc = make(&op, on_invite, grp, procs, nprocs, directives, ndirs);
+    struct px_info_call c = make_with(&px_request_group_invite, grp, procs, nprocs,
+                                      directives, ndirs);
 
-    return rc ? rc : px_ask_wait(&op.ask, results, nresults);
+    return px_info_call_wait(&c, results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_invite_nb(const char grp[],
@@ -320,20 +285,10 @@ PX_EXPORT pmix_status_t PMIx_Group_invite_nb(const char grp[],
                                              size_t ndirs, pmix_info_cbfunc_t cbfunc,
                                              void *cbdata)
 {
-    struct group_op op;
-    pmix_status_t rc = make(&op, on_invite, grp, procs, nprocs, directives, ndirs);
+    struct px_info_call c = make_with(&px_request_group_invite, grp, procs, nprocs,
+                                      directives, ndirs);
 
-    return rc ? rc : post_ask(&op, cbfunc, cbdata);
-}
-
-static pmix_status_t make_join(struct group_op *op, const char *grp,
-                               const pmix_proc_t *leader, pmix_group_opt_t opt,
-                               const pmix_info_t *info, size_t n_info)
-{
-    pmix_status_t rc = make(op, on_join, grp, leader, leader ? 1 : 0, info, n_info);
-
-    op->accept = opt == PMIX_GROUP_ACCEPT;
-    return !rc && !op->accept && opt != PMIX_GROUP_DECLINE ? PMIX_ERR_BAD_PARAM : rc;
+    return post_infos(c, cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t *leader,
@@ -341,10 +296,9 @@ PX_EXPORT pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t *lea
                                         const pmix_info_t directives[], size_t ndirs,
                                         pmix_info_t **results, size_t *nresults)
 {
-    struct group_op op;
-    pmix_status_t rc = make_join(&op, grp, leader, opt, directives, ndirs);
+    struct px_info_call c = make_join(grp, leader, opt, directives, ndirs);
 
-    return rc ? rc : px_ask_wait(&op.ask, results, nresults);
+    return px_info_call_wait(&c, results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *leader,
@@ -352,8 +306,7 @@ PX_EXPORT pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *
                                            const pmix_info_t directives[], size_t ndirs,
                                            pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    struct group_op op;
-    pmix_status_t rc = make_join(&op, grp, leader, opt, directives, ndirs);
+    struct px_info_call c = make_join(grp, leader, opt, directives, ndirs);
 
-    return rc ? rc : post_ask(&op, cbfunc, cbdata);
+    return post_infos(c, cbfunc, cbdata);
 }

@@ -105,7 +105,7 @@ static void prepare_puts(struct px_codec codec)
 
 static pmix_status_t ask_for_job(struct px_start *c, struct px_link *link)
 {
-    struct px_channel *up = px_link_uplink(link);
+    struct px_channel *up = px_link_channel(link);
     pmix_status_t rc;
     px_writer w;
 

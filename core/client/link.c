@@ -10,14 +10,14 @@
 
 /* ---- frames ----------------------------------------------------------------------------------- */
 
-struct px_channel *px_link_uplink(struct px_link *link)
+struct px_channel *px_link_channel(struct px_link *link)
 {
     return px_process.client->primary == link ? px_process.channel : &link->up;
 }
 
 static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *payload)
 {
-    struct px_channel *up = px_link_uplink(arg);
+    struct px_channel *up = px_link_channel(arg);
     px_reader r;
 
     if (frame->tag == PX_TAG_NOTIFY) {
@@ -198,8 +198,8 @@ static void on_goodbye(struct px_call *call, void *args)
     g->call = call;
     g->server = link->server;
     g->timer = px_timer_create(px_process.loop, on_goodbye_slow, g);
-    px_channel_begin(px_link_uplink(link), &w, PX_OP_FINALIZE);
-    if (!g->timer || px_channel_request(px_link_uplink(link), &w, on_goodbye_reply, g))
+    px_channel_begin(px_link_channel(link), &w, PX_OP_FINALIZE);
+    if (!g->timer || px_channel_request(px_link_channel(link), &w, on_goodbye_reply, g))
         goodbye_end(g);
     else
         px_timer_set(g->timer, px_process.client->conf.finalize_timeout);

@@ -51,7 +51,7 @@ void px_link_close(struct px_link *link, pmix_status_t why);
 pmix_status_t px_link_make_primary(struct px_link *link);
 /* rank WILDCARD: any of the namespace. NULL. */
 struct px_link *px_link_find(const pmix_proc_t *server);
-struct px_channel *px_link_uplink(struct px_link *link);
+struct px_channel *px_link_channel(struct px_link *link);
 
 /* Any thread that holds the process lock: tells the server that we leave, waits for its answer as
  * long as conf.finalize_timeout, closes. PMIX_ERR_NOT_FOUND: there is no such link. */

@@ -5,55 +5,14 @@
 
 #include <string.h>
 
-struct publish_op {
+struct lookup_op {
     struct px_api api;
-    char *const *keys; /* lookup, unpublish */
-    size_t n_keys;
-    const pmix_info_t *info;
-    size_t n_info;
-    pmix_pdata_t *pdata; /* found */
-    size_t n_pdata;
-    pmix_lookup_cbfunc_t lookup_cb;
+    pmix_pdata_t *found;
+    size_t n_found;
+    pmix_lookup_cbfunc_t cb;
 };
 
-static const struct px_arg args[] = {
-    PX_ARGS(struct publish_op, keys, n_keys, PMIX_STRING),
-    PX_ARGS(struct publish_op, info, n_info, PMIX_INFO),
-    PX_ARGS_END,
-};
-
-static void pack_keys(px_writer *w, const struct publish_op *op)
-{
-    px_pack_size(w, op->n_keys);
-    for (size_t i = 0; i < op->n_keys; i++)
-        px_pack_str(w, op->keys[i]);
-}
-
-static void send(struct publish_op *op, uint8_t command, px_reply_fn reply)
-{
-    px_writer w;
-
-    px_channel_begin(px_process.channel, &w, command);
-    px_pack_u32(&w, (uint32_t)geteuid());
-    if (command != PX_OP_PUBLISH)
-        pack_keys(&w, op);
-    px_pack_infos(&w, op->info, op->n_info);
-    px_api_request(&op->api, &w, reply);
-}
-
-static void on_publish(struct px_api *api)
-{
-    send(PX_CONTAINER_OF(api, struct publish_op, api), PX_OP_PUBLISH,
-         px_api_status_reply);
-}
-
-static void on_unpublish(struct px_api *api)
-{
-    send(PX_CONTAINER_OF(api, struct publish_op, api), PX_OP_UNPUBLISH,
-         px_api_status_reply);
-}
-
-static pmix_status_t read_found(struct publish_op *op, px_reader *reply)
+static pmix_status_t read_found(struct lookup_op *op, px_reader *reply)
 {
     pmix_status_t answer, rc = px_unpack_status(reply, &answer);
 
@@ -61,71 +20,66 @@ static pmix_status_t read_found(struct publish_op *op, px_reader *reply)
         return rc;
     if (px_reader_done(reply))
         return answer;
-    rc = px_unpack_size(reply, &op->n_pdata);
+    rc = px_unpack_size(reply, &op->n_found);
     if (!rc)
-        rc = px_unpack_array(reply, (void **)&op->pdata, op->n_pdata, PMIX_PDATA);
+        rc = px_unpack_array(reply, (void **)&op->found, op->n_found, PMIX_PDATA);
     if (rc)
-        op->n_pdata = 0;
-    for (size_t i = 0; !rc && i < op->n_pdata; i++)
-        rc = px_value_inflate(&op->pdata[i].value);
+        op->n_found = 0;
+    for (size_t i = 0; !rc && i < op->n_found; i++)
+        rc = px_value_inflate(&op->found[i].value);
     return answer ? answer : rc;
 }
 
 static void on_found(void *arg, pmix_status_t status, px_reader *reply)
 {
-    struct publish_op *op = arg;
+    struct lookup_op *op = arg;
 
     px_api_done(&op->api, status ? status : read_found(op, reply));
 }
 
-static void on_lookup(struct px_api *api)
-{
-    send(PX_CONTAINER_OF(api, struct publish_op, api), PX_OP_LOOKUP, on_found);
-}
-
 static void finish_lookup(struct px_api *api)
 {
-    struct publish_op *op = PX_CONTAINER_OF(api, struct publish_op, api);
+    struct lookup_op *op = PX_CONTAINER_OF(api, struct lookup_op, api);
 
-    op->lookup_cb(api->status, op->pdata, op->n_pdata, api->cbdata);
-    px_type_free_array(PMIX_PDATA, op->pdata, op->n_pdata);
+    op->cb(api->status, op->found, op->n_found, api->cbdata);
+    px_type_free_array(PMIX_PDATA, op->found, op->n_found);
 }
 
-static pmix_status_t check_publish(const pmix_info_t *info, size_t n_info)
+static struct px_api make_publish(const pmix_info_t *info, size_t n_info)
 {
-    pmix_status_t rc = px_api_check(NULL, 0, info, n_info);
-
-    return !rc && n_info == 0 ? PMIX_ERR_BAD_PARAM : rc;
+    return (struct px_api){
+        .request = &px_request_publish,
+        .args = {.number = geteuid(), .info = px_infos_borrow(info, n_info)},
+        .invalid = n_info == 0};
 }
 
 PX_EXPORT pmix_status_t PMIx_Publish(const pmix_info_t info[], size_t ninfo)
 {
-    struct publish_op op = {
-        .api = {.start = on_publish}, .info = info, .n_info = ninfo};
-    pmix_status_t rc = check_publish(info, ninfo);
+    struct px_api op = make_publish(info, ninfo);
 
-    return rc ? rc : px_api_wait(&op.api);
+    return px_api_wait(&op);
+}
+
+static pmix_status_t post(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata)
+{
+    op.cb = cb;
+    op.cbdata = cbdata;
+    return px_api_post(&op, sizeof op);
 }
 
 PX_EXPORT pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo,
                                         pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct publish_op op = {
-        .api = {.start = on_publish, .args = args, .cb = cbfunc, .cbdata = cbdata},
-        .info = info,
-        .n_info = ninfo};
-    pmix_status_t rc = check_publish(info, ninfo);
-
-    return rc ? rc : px_api_post(&op.api, sizeof op);
+    return post(make_publish(info, ninfo), cbfunc, cbdata);
 }
 
 /* Each value moves to the caller's first entry of that key that has none yet; the others stay
  * UNDEF. */
-static void fill(pmix_pdata_t *want, size_t n, struct publish_op *op)
+static void fill(pmix_pdata_t *want, size_t n, struct lookup_op *op)
 {
     for (size_t i = 0; i < n; i++) {
-        for (size_t f = 0; f < op->n_pdata; f++) {
-            pmix_pdata_t *found = &op->pdata[f];
+        for (size_t f = 0; f < op->n_found; f++) {
+            pmix_pdata_t *found = &op->found[f];
 
             if (found->value.type == PMIX_UNDEF ||
                 strncmp(want[i].key, found->key, PMIX_MAX_KEYLEN) != 0)
@@ -143,12 +97,31 @@ static bool key_ok(const char *key)
     return key[0] && strnlen(key, PMIX_MAX_KEYLEN + 1) <= PMIX_MAX_KEYLEN;
 }
 
+static struct px_api make_for_keys(const struct px_request *request, char **keys,
+                                   const pmix_info_t *info, size_t n_info)
+{
+    return (struct px_api){.request = request,
+                           .args = {.number = geteuid(),
+                                    .keys = keys,
+                                    .n_keys = px_strv_count(keys),
+                                    .info = px_infos_borrow(info, n_info)}};
+}
+
+static struct lookup_op make_lookup(char **keys, const pmix_info_t *info, size_t n_info)
+{
+    struct lookup_op op = {
+        .api = make_for_keys(&px_request_lookup, keys, info, n_info)};
+
+    op.api.reply = on_found;
+    return op;
+}
+
 PX_EXPORT pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata,
                                     const pmix_info_t info[], size_t ninfo)
 {
-    struct publish_op op = {.api = {.start = on_lookup}, .info = info, .n_info = ninfo};
     PX_AUTO(px_strv) keys = NULL;
-    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
+    struct lookup_op op;
+    pmix_status_t rc = px_initialized() ? PMIX_SUCCESS : PMIX_ERR_INIT;
 
     if (!rc && (!data || ndata == 0))
         rc = PMIX_ERR_BAD_PARAM;
@@ -157,11 +130,10 @@ PX_EXPORT pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata,
                                  : PMIX_ERR_BAD_PARAM;
     if (rc)
         return rc;
-    op.keys = keys;
-    op.n_keys = ndata;
+    op = make_lookup(keys, info, ninfo);
     rc = px_api_wait(&op.api);
     fill(data, ndata, &op);
-    px_type_free_array(PMIX_PDATA, op.pdata, op.n_pdata);
+    px_type_free_array(PMIX_PDATA, op.found, op.n_found);
     return rc;
 }
 
@@ -169,49 +141,27 @@ PX_EXPORT pmix_status_t PMIx_Lookup_nb(char **keys, const pmix_info_t info[],
                                        size_t ninfo, pmix_lookup_cbfunc_t cbfunc,
                                        void *cbdata)
 {
-    struct publish_op op = {.api = {.start = on_lookup,
-                                    .finish = finish_lookup,
-                                    .args = args,
-                                    .cbdata = cbdata},
-                            .keys = keys,
-                            .n_keys = px_strv_count(keys),
-                            .info = info,
-                            .n_info = ninfo,
-                            .lookup_cb = cbfunc};
-    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
+    struct lookup_op op = make_lookup(keys, info, ninfo);
 
-    if (!rc && (!op.n_keys || !cbfunc))
-        rc = PMIX_ERR_BAD_PARAM;
-    return rc ? rc : px_api_post(&op.api, sizeof op);
-}
-
-static struct publish_op make_unpublish(char **keys, const pmix_info_t *info,
-                                        size_t n_info)
-{
-    return (struct publish_op){.api = {.start = on_unpublish, .args = args},
-                               .keys = keys,
-                               .n_keys = px_strv_count(keys),
-                               .info = info,
-                               .n_info = n_info};
+    op.cb = cbfunc;
+    op.api.finish = finish_lookup;
+    op.api.cbdata = cbdata;
+    op.api.invalid = !cbfunc;
+    return px_api_post(&op.api, sizeof op);
 }
 
 PX_EXPORT pmix_status_t PMIx_Unpublish(char **keys, const pmix_info_t info[],
                                        size_t ninfo)
 {
-    struct publish_op op = make_unpublish(keys, info, ninfo);
-    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
+    struct px_api op = make_for_keys(&px_request_unpublish, keys, info, ninfo);
 
-    return rc ? rc : px_api_wait(&op.api);
+    return px_api_wait(&op);
 }
 
 PX_EXPORT pmix_status_t PMIx_Unpublish_nb(char **keys, const pmix_info_t info[],
                                           size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                           void *cbdata)
 {
-    struct publish_op op = make_unpublish(keys, info, ninfo);
-    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
-
-    op.api.cb = cbfunc;
-    op.api.cbdata = cbdata;
-    return rc ? rc : px_api_post(&op.api, sizeof op);
+    return post(make_for_keys(&px_request_unpublish, keys, info, ninfo), cbfunc,
+                cbdata);
 }

@@ -7,18 +7,8 @@
 
 struct spawn_op {
     struct px_api api;
-    const pmix_info_t *info;
-    size_t n_info;
-    const pmix_app_t *apps;
-    size_t n_apps;
     char nspace[PMIX_MAX_NSLEN + 1];
     pmix_spawn_cbfunc_t cb;
-};
-
-static const struct px_arg spawn_args[] = {
-    PX_ARGS(struct spawn_op, info, n_info, PMIX_INFO),
-    PX_ARGS(struct spawn_op, apps, n_apps, PMIX_APP),
-    PX_ARGS_END,
 };
 
 static pmix_status_t read_spawned(struct spawn_op *op, px_reader *reply)
@@ -48,18 +38,6 @@ static void on_spawned(void *arg, pmix_status_t status, px_reader *reply)
     px_api_done(&op->api, status ? status : read_spawned(op, reply));
 }
 
-static void on_spawn(struct px_api *api)
-{
-    struct spawn_op *op = PX_CONTAINER_OF(api, struct spawn_op, api);
-    px_writer w;
-
-    px_channel_begin(px_process.channel, &w, PX_OP_SPAWN);
-    px_pack_infos(&w, op->info, op->n_info);
-    px_pack_size(&w, op->n_apps);
-    px_pack(&w, op->apps, (int32_t)op->n_apps, PMIX_APP);
-    px_api_request(api, &w, on_spawned);
-}
-
 static void finish_spawn(struct px_api *api)
 {
     struct spawn_op *op = PX_CONTAINER_OF(api, struct spawn_op, api);
@@ -68,29 +46,24 @@ static void finish_spawn(struct px_api *api)
         op->cb(api->status, op->nspace, api->cbdata);
 }
 
+static bool names_a_program(const pmix_app_t *app)
+{
+    return app->cmd || (app->argv && app->argv[0]);
+}
+
 static struct spawn_op make(const pmix_info_t *info, size_t n_info,
                             const pmix_app_t *apps, size_t n_apps)
 {
-    return (struct spawn_op){
-        .api = {.start = on_spawn, .finish = finish_spawn, .args = spawn_args},
-        .info = info,
-        .n_info = n_info,
-        .apps = apps,
-        .n_apps = n_apps};
-}
+    struct spawn_op op = {.api = {.reply = on_spawned,
+                                  .finish = finish_spawn,
+                                  .request = &px_request_spawn,
+                                  .args = {.info = px_infos_borrow(info, n_info),
+                                           .apps = (pmix_app_t *)apps,
+                                           .n_apps = n_apps}}};
 
-static pmix_status_t check(const struct spawn_op *op)
-{
-    pmix_status_t rc = px_api_check(op->apps, op->n_apps, op->info, op->n_info);
-
-    if (rc)
-        return rc;
-    if (op->n_apps == 0)
-        return PMIX_ERR_BAD_PARAM;
-    for (size_t i = 0; i < op->n_apps; i++)
-        if (!op->apps[i].cmd && !(op->apps[i].argv && op->apps[i].argv[0]))
-            return PMIX_ERR_BAD_PARAM;
-    return PMIX_SUCCESS;
+    for (size_t i = 0; apps && i < n_apps; i++)
+        op.api.invalid |= !names_a_program(&apps[i]);
+    return op;
 }
 
 PX_EXPORT pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo,
@@ -98,7 +71,7 @@ PX_EXPORT pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo,
                                    pmix_nspace_t nspace)
 {
     struct spawn_op op = make(job_info, ninfo, apps, napps);
-    pmix_status_t rc = check(&op);
+    pmix_status_t rc = px_api_check(&op.api);
 
     if (rc)
         return rc;
@@ -113,42 +86,19 @@ PX_EXPORT pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo
                                       pmix_spawn_cbfunc_t cbfunc, void *cbdata)
 {
     struct spawn_op op = make(job_info, ninfo, apps, napps);
-    pmix_status_t rc = check(&op);
 
     op.cb = cbfunc;
     op.api.cbdata = cbdata;
-    return rc ? rc : px_api_post(&op.api, sizeof op);
-}
-
-struct abort_op {
-    struct px_api api;
-    int status;
-    const char *msg;
-    const pmix_proc_t *procs;
-    size_t n_procs;
-};
-
-static void on_abort(struct px_api *api)
-{
-    struct abort_op *op = PX_CONTAINER_OF(api, struct abort_op, api);
-    px_writer w;
-
-    px_channel_begin(px_process.channel, &w, PX_OP_ABORT);
-    px_pack_status(&w, op->status);
-    px_pack_str(&w, op->msg);
-    px_pack_procs(&w, op->procs, op->n_procs);
-    px_api_request(api, &w, px_api_status_reply);
+    return px_api_post(&op.api, sizeof op);
 }
 
 PX_EXPORT pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[],
                                    size_t nprocs)
 {
-    struct abort_op op = {.api = {.start = on_abort},
-                          .status = status,
-                          .msg = msg,
-                          .procs = procs,
-                          .n_procs = nprocs};
-    pmix_status_t rc = px_api_check(procs, nprocs, NULL, 0);
+    struct px_api op = {
+        .request = &px_request_abort,
+        .args = {
+            .code = status, .text = (char *)msg, .procs = procs, .n_procs = nprocs}};
 
-    return rc ? rc : px_api_wait(&op.api);
+    return px_api_wait(&op);
 }

@@ -5,13 +5,15 @@
 
 #include <string.h>
 
-/* What comes too late, while the last role ends, finds no channel any more. */
+/* A call that arrives while the last role ends finds no channel any more. */
 static void start(struct px_api *op)
 {
-    if (px_process.channel)
+    if (!px_process.channel)
+        px_api_done(op, PMIX_ERR_INIT);
+    else if (op->start)
         op->start(op);
     else
-        px_api_done(op, PMIX_ERR_INIT);
+        px_api_send(op);
 }
 
 static void on_call(struct px_call *call, void *args)
@@ -27,43 +29,45 @@ static void on_msg(struct px_msg *msg)
     start(PX_CONTAINER_OF(msg, struct px_api, msg));
 }
 
-static bool is_sound(const void *array, size_t n)
-{
-    return n == 0 || (array && n <= INT32_MAX);
-}
-
-pmix_status_t px_api_check(const void *what, size_t n_what, const pmix_info_t *info,
-                           size_t n_info)
+pmix_status_t px_api_check(const struct px_api *op)
 {
     if (!px_initialized())
         return PMIX_ERR_INIT;
-    return is_sound(what, n_what) && is_sound(info, n_info) ? PMIX_SUCCESS
-                                                            : PMIX_ERR_BAD_PARAM;
+    if (op->invalid || (op->request && !px_args_sound(&op->args, op->request->args)))
+        return PMIX_ERR_BAD_PARAM;
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t px_api_wait(struct px_api *op)
 {
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    return px_process_call(on_call, op);
+    pmix_status_t rc = px_api_check(op);
+
+    return rc ? rc : px_process_call(on_call, op);
+}
+
+static void free_args(struct px_api *op)
+{
+    if (op->request)
+        px_args_free(&op->args, op->request->args);
 }
 
 pmix_status_t px_api_post(const struct px_api *op, size_t size)
 {
     struct px_api *copy;
-    pmix_status_t rc;
+    pmix_status_t rc = px_api_check(op);
 
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
+    if (rc)
+        return rc;
     copy = malloc(size);
     if (!copy)
         return PMIX_ERR_NOMEM;
     memcpy(copy, op, size);
     copy->call = NULL;
     copy->msg.run = on_msg;
-    rc = px_args_copy(copy, copy->args);
+    if (copy->request)
+        rc = px_args_copy(&copy->args, copy->request->args);
     if (!rc && !px_process_post(&copy->msg)) {
-        px_args_free(copy, copy->args);
+        free_args(copy);
         rc = PMIX_ERR_INIT;
     }
     if (rc)
@@ -82,8 +86,17 @@ void px_api_done(struct px_api *op, pmix_status_t status)
         op->finish(op);
     else if (op->cb)
         op->cb(status, op->cbdata);
-    px_args_free(op, op->args);
+    free_args(op);
     free(op);
+}
+
+void px_api_send(struct px_api *op)
+{
+    px_writer w;
+
+    px_channel_begin(px_process.channel, &w, op->request->op);
+    px_pack_args(&w, &op->args, op->request->args);
+    px_api_request(op, &w, op->reply ? op->reply : px_api_status_reply);
 }
 
 void px_api_request(struct px_api *op, px_writer *w, px_reply_fn reply)

@@ -3,8 +3,8 @@
 #ifndef PX_LINK_API_H
 #define PX_LINK_API_H
 
-#include "core/link/args.h"
 #include "core/link/channel.h"
+#include "core/link/requests.h"
 #include "core/rt/call.h"
 #include "core/rt/process.h"
 
@@ -15,35 +15,42 @@ static inline bool px_initialized(void)
     return atomic_load(&px_process.init_count) > 0 && px_process_is_mine();
 }
 
-/* What most calls refuse: any before init, and arrays that are NULL or longer than a message can
- * say. PMIX_ERR_INIT, PMIX_ERR_BAD_PARAM. */
-pmix_status_t px_api_check(const void *what, size_t n_what, const pmix_info_t *info,
-                           size_t n_info);
-
-/* One API call under way, blocking or not; the first member of each call's own structure. */
+/* One API call under way, blocking or not; the first member of each call's own structure. What
+ * finish and reply are not given for is done by the frame: a message of a table that is answered
+ * with a status needs neither of the functions. */
 struct px_api {
     struct px_msg msg;
-    struct px_call *call; /* somebody waits; NULL: finish tells */
+    struct px_call *call; /* a thread waits; NULL: posted */
     void (*start)(
-        struct px_api *op); /* on the loop; leads to px_api_done, now or later */
+        struct px_api *op); /* on the loop; leads to px_api_done, now or later.
+                             * NULL: px_api_send */
+    px_reply_fn reply;      /* for px_api_send. NULL: px_api_status_reply */
     void (*finish)(
-        struct px_api *op); /* not blocking: hands the result to the user's callback */
+        struct px_api *op); /* posted: hands the result to the user's callback */
     pmix_op_cbfunc_t
         cb;       /* without a finish: the user's, whose only result is a status */
     void *cbdata; /* the user's, for that or for what finish calls */
-    const struct px_arg *args; /* what it borrows; NULL: nothing */
+    bool invalid; /* the caller's arguments make no sense: PMIX_ERR_BAD_PARAM */
+    const struct px_request *request; /* its table; NULL: borrows nothing */
+    struct px_args args;
     pmix_status_t status;
 };
 
-/* Runs op, which lives on the caller's stack, and waits. PMIX_ERR_INIT before init,
- * PMIX_ERR_WOULD_BLOCK on the loop thread, else the status of px_api_done. */
+/* What px_api_wait and px_api_post check first: PMIX_ERR_INIT before init, PMIX_ERR_BAD_PARAM if op
+ * is invalid or has args that px_args_sound refuses. */
+pmix_status_t px_api_check(const struct px_api *op);
+/* Runs op, which lives on the caller's stack, and waits. PMIX_ERR_WOULD_BLOCK on the loop thread,
+ * else the status of px_api_done. */
 pmix_status_t px_api_wait(struct px_api *op);
-/* Copies op (size bytes) with all that its args name, and runs it later; the copies are freed
- * after finish, which may take one by setting its pointer to NULL. PMIX_ERR_INIT, PMIX_ERR_NOMEM. */
+/* Copies op (size bytes) with its args, and runs it later; the copies are freed after finish.
+ * PMIX_ERR_NOMEM. */
 pmix_status_t px_api_post(const struct px_api *op, size_t size);
 void px_api_done(struct px_api *op, pmix_status_t status);
 
-/* Sends w for op. If that fails op is done with the status. reply runs with op as argument. */
+/* Sends the message that op->request and op->args make. If that fails op is done with the status.
+ * op->reply runs with op as argument. */
+void px_api_send(struct px_api *op);
+/* The same of a message written by hand. */
 void px_api_request(struct px_api *op, px_writer *w, px_reply_fn reply);
 /* For replies that begin with a status: the server's, unless it cannot be read or there is no reply
  * (status). */

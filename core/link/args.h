@@ -1,37 +1,85 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an operation borrows from its caller, as a table, so that whatever outlives the call can be
- * given copies: programs free what they passed as soon as the call returns. */
+/* What requests carry, and tables that say in which order and form. A client packs by a table what
+ * a server unpacks by it; whatever outlives a call is copied by it, as programs free what they
+ * passed as soon as the call returns (adr/0009). */
 #ifndef PX_LINK_ARGS_H
 #define PX_LINK_ARGS_H
 
 #include "core/types/type.h"
+#include "core/wire/codec.h"
 
-#include <stddef.h>
+#include <time.h>
 
-/* One member of an operation that points to the caller's. Never the first member. */
-struct px_arg {
-    size_t at;             /* offset of the pointer; 0 ends the table */
-    size_t count_at;       /* offset of its size_t; 0: one object, or NULL */
-    pmix_data_type_t type; /* of what is pointed to; of a char * itself PMIX_STRING */
+/* Each request has the members that its table lists; the others stay zero. A client borrows all of
+ * it from its caller, a server owns it. */
+struct px_args {
+    px_infos info; /* directives; of a publication what is published */
+    px_infos more; /* directives beside such infos */
+    pmix_proc_t *procs;
+    size_t n_procs;
+    pmix_app_t *apps;
+    size_t n_apps;
+    pmix_query_t *queries;
+    size_t n_queries;
+    pmix_resource_unit_t *units;
+    size_t n_units;
+    pmix_status_t *codes;
+    size_t n_codes;
+    char **keys; /* a server's ends with NULL */
+    size_t n_keys;
+    char *text; /* name of a group, block or key; message of an abort */
+    pmix_byte_object_t bytes;
+    pmix_status_t code;
+    time_t stamp;
+    size_t id;       /* of forwarding, of a fabric */
+    uint32_t number; /* of a session, of a user */
+    pmix_iof_channel_t channels;
+    uint8_t directive; /* of an allocation or a block; a range */
+    bool accept;
 };
 
-#define PX_ARGS(op, member, n_member, of)                \
-    {                                                    \
-        offsetof(op, member), offsetof(op, n_member), of \
-    }
-#define PX_ARG(op, member, of)      \
-    {                               \
-        offsetof(op, member), 0, of \
-    }
-#define PX_ARGS_END \
-    {               \
-        0, 0, 0     \
-    }
+enum px_arg_form {
+    PX_ARG_END,
+    PX_ARG_ONE,  /* an object inside of struct px_args */
+    PX_ARG_SOLE, /* a pointer to exactly one */
+    PX_ARG_MANY, /* their number, then all of them as one operation */
+    PX_ARG_EACH, /* their number, then an operation each; strings only */
+};
 
-/* Each pointer of op becomes one to a copy of op's own. On failure it owns nothing, and they are
- * NULL. A table that is NULL lists nothing. PMIX_ERR_NOMEM, or why a value cannot be copied. */
-pmix_status_t px_args_copy(void *op, const struct px_arg *args);
-/* Frees those copies. */
-void px_args_free(void *op, const struct px_arg *args);
+struct px_arg {
+    uint8_t form; /* enum px_arg_form */
+    bool needed;  /* a request without any is PMIX_ERR_BAD_PARAM, on either side */
+    pmix_data_type_t type;
+    uint16_t at,
+        count_at; /* in struct px_args: the object or pointer, and its size_t */
+};
+
+#define PX_MAX_KEYS 65536u /* what a server takes of PX_ARG_EACH */
+
+/* The caller's infos, for a member that only borrows them. */
+static inline px_infos px_infos_borrow(const pmix_info_t *info, size_t n)
+{
+    return (px_infos){.v = (pmix_info_t *)info, .n = n};
+}
+
+/* ---- a caller's --------------------------------------------------------------------------- */
+
+/* True if what is needed is there, and no array is NULL or longer than a message can say. */
+bool px_args_sound(const struct px_args *args, const struct px_arg *table);
+/* All that the table lists becomes a copy of args' own. On failure it owns nothing.
+ * PMIX_ERR_NOMEM, or why a value cannot be copied. */
+pmix_status_t px_args_copy(struct px_args *args, const struct px_arg *table);
+void px_pack_args(px_writer *w, const struct px_args *args, const struct px_arg *table);
+
+/* ---- one's own ---------------------------------------------------------------------------- */
+
+/* Into zeroed args. PMIX_ERR_BAD_PARAM for what is needed and not there, too many strings, or a
+ * NULL among them; else as px_unpack. On failure args hold what was read before. */
+pmix_status_t px_unpack_args(px_reader *r, struct px_args *args,
+                             const struct px_arg *table);
+/* Frees what the table lists. */
+void px_args_free(struct px_args *args, const struct px_arg *table);
+/* Frees everything. */
+void px_args_cleanup(struct px_args *args);
 
 #endif

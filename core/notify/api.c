@@ -69,19 +69,9 @@ static bool has_server(void)
 
 struct register_op {
     struct px_api api;
-    const pmix_status_t *codes;
-    size_t n_codes;
-    const pmix_info_t *info;
-    size_t n_info;
     pmix_notification_fn_t fn;
     size_t id;
     pmix_hdlr_reg_cbfunc_t cb;
-};
-
-static const struct px_arg register_args[] = {
-    PX_ARGS(struct register_op, codes, n_codes, PMIX_STATUS),
-    PX_ARGS(struct register_op, info, n_info, PMIX_INFO),
-    PX_ARGS_END,
 };
 
 static void registered(struct register_op *op, pmix_status_t status)
@@ -101,18 +91,17 @@ static void on_server_told(void *arg, pmix_status_t status PX_UNUSED,
     registered(arg, PMIX_SUCCESS);
 }
 
-static pmix_status_t tell_server(struct register_op *op, const pmix_status_t *codes,
-                                 size_t n)
+static pmix_status_t tell_server(struct register_op *op, pmix_status_t *codes, size_t n)
 {
+    struct px_args args = op->api.args;
     struct px_channel *up = px_process.channel;
     px_writer w;
     pmix_status_t rc;
 
+    args.codes = codes;
+    args.n_codes = n;
     px_channel_begin(up, &w, PX_OP_REGEVENTS);
-    px_pack_size(&w, n);
-    if (n > 0)
-        px_pack(&w, codes, (int32_t)n, PMIX_STATUS);
-    px_pack_infos(&w, op->info, op->n_info);
+    px_pack_args(&w, &args, px_request_regevents.args);
     rc = px_channel_request(up, &w, on_server_told, op);
     px_writer_cleanup(&w);
     return rc;
@@ -126,11 +115,12 @@ static void on_register(struct px_api *api)
     PX_AUTOFREE pmix_status_t *fresh = NULL;
     size_t n_fresh = 0;
     bool news;
-    pmix_status_t rc = px_handlers_add(&n->handlers, op->codes, op->n_codes, op->info,
-                                       op->n_info, op->fn, &h);
+    const struct px_args *args = &api->args;
+    pmix_status_t rc = px_handlers_add(&n->handlers, args->codes, args->n_codes,
+                                       args->info.v, args->info.n, op->fn, &h);
 
     if (!rc) {
-        fresh = malloc((op->n_codes + 1) * sizeof *fresh);
+        fresh = malloc((args->n_codes + 1) * sizeof *fresh);
         if (!fresh) {
             px_handlers_remove(&n->handlers, h);
             rc = PMIX_ERR_NOMEM;
@@ -141,10 +131,10 @@ static void on_register(struct px_api *api)
         return;
     }
     op->id = h->id;
-    for (size_t i = 0; i < op->n_codes; i++)
-        if (code_added(n, op->codes[i]))
-            fresh[n_fresh++] = op->codes[i];
-    news = op->n_codes == 0 ? code_added(n, DEFAULT_CODE) : n_fresh > 0;
+    for (size_t i = 0; i < args->n_codes; i++)
+        if (code_added(n, args->codes[i]))
+            fresh[n_fresh++] = args->codes[i];
+    news = args->n_codes == 0 ? code_added(n, DEFAULT_CODE) : n_fresh > 0;
     if (!news || !has_server() || tell_server(op, fresh, n_fresh))
         registered(op, PMIX_SUCCESS);
 }
@@ -163,22 +153,16 @@ PX_EXPORT pmix_status_t PMIx_Register_event_handler(
 {
     struct register_op op = {.api = {.start = on_register,
                                      .finish = finish_register,
-                                     .args = register_args,
+                                     .request = &px_request_regevents,
+                                     .args = {.codes = codes,
+                                              .n_codes = codes ? ncodes : 0,
+                                              .info = px_infos_borrow(info, ninfo)},
+                                     .invalid = !evhdlr || (ncodes && !codes),
                                      .cbdata = cbdata},
-                             .codes = codes,
-                             .n_codes = ncodes,
-                             .info = info,
-                             .n_info = ninfo,
                              .fn = evhdlr,
                              .cb = cbfunc};
-    pmix_status_t rc = px_api_check(codes, ncodes, info, ninfo);
+    pmix_status_t rc;
 
-    if (rc)
-        return rc;
-    if (!evhdlr)
-        return PMIX_ERR_BAD_PARAM;
-    if (!codes)
-        op.n_codes = 0;
     if (cbfunc)
         return px_api_post(&op.api, sizeof op);
     rc = px_api_wait(&op.api);
@@ -246,48 +230,27 @@ PX_EXPORT pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref,
 
 struct notify_op {
     struct px_api api;
-    pmix_status_t code;
     pmix_proc_t source;
-    pmix_data_range_t range;
-    const pmix_info_t *info;
-    size_t n_info;
-};
-
-static const struct px_arg notify_args[] = {
-    PX_ARGS(struct notify_op, info, n_info, PMIX_INFO),
-    PX_ARGS_END,
 };
 
 static void on_notify(struct px_api *api)
 {
-    struct notify_op *op = PX_CONTAINER_OF(api, struct notify_op, api);
+    const pmix_proc_t *source = &PX_CONTAINER_OF(api, struct notify_op, api)->source;
     struct px_notify *n = px_process.notify;
-    const pmix_proc_t *self = &px_process.model->self;
-    px_writer w;
+    const struct px_model *m = px_process.model;
+    const px_infos *info = &api->args.info;
+    pmix_data_range_t range = api->args.directive;
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    if (n->hooks.own_event) {
-        n->hooks.own_event(n->hooks.ctx, op->code, &op->source, op->range, op->info,
-                           op->n_info);
-        px_api_done(api, PMIX_SUCCESS);
-        return;
-    }
-    if (px_range_includes(op->range, &op->source, op->info, op->n_info, self)) {
-        pmix_status_t rc = px_notify_deliver(n, op->code, &op->source, op->range,
-                                             op->info, op->n_info);
-        if (rc) {
-            px_api_done(api, rc);
-            return;
-        }
-    }
-    if (op->range == PMIX_RANGE_PROC_LOCAL || px_process.model->standalone) {
-        px_api_done(api, PMIX_SUCCESS);
-        return;
-    }
-    px_channel_begin(px_process.channel, &w, PX_OP_NOTIFY);
-    px_pack_status(&w, op->code);
-    px_pack_u8(&w, op->range, PMIX_DATA_RANGE);
-    px_pack_infos(&w, op->info, op->n_info);
-    px_api_request(api, &w, px_api_status_reply);
+    if (n->hooks.own_event)
+        n->hooks.own_event(n->hooks.ctx, api->args.code, source, range, info->v,
+                           info->n);
+    else if (px_range_includes(range, source, info->v, info->n, &m->self))
+        rc = px_notify_deliver(n, api->args.code, source, range, info->v, info->n);
+    if (rc || n->hooks.own_event || range == PMIX_RANGE_PROC_LOCAL || m->standalone)
+        px_api_done(api, rc);
+    else
+        px_api_send(api);
 }
 
 PX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status,
@@ -296,23 +259,19 @@ PX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status,
                                           const pmix_info_t info[], size_t ninfo,
                                           pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct notify_op op = {.api = {.start = on_notify,
-                                   .args = notify_args,
-                                   .cb = cbfunc,
-                                   .cbdata = cbdata},
-                           .code = status,
-                           .range = range,
-                           .info = info,
-                           .n_info = ninfo};
-
-    pmix_status_t rc = px_api_check(NULL, 0, info, ninfo);
+    struct notify_op op = {
+        .api = {.start = on_notify,
+                .request = &px_request_notify,
+                .args = {.code = status,
+                         .directive = range,
+                         .info = px_infos_borrow(info, ninfo)},
+                .invalid = range > PMIX_RANGE_PROC_LOCAL && range != PMIX_RANGE_INVALID,
+                .cb = cbfunc,
+                .cbdata = cbdata}};
+    pmix_status_t rc = px_api_check(&op.api);
 
     if (rc)
         return rc;
-    if (range > PMIX_RANGE_PROC_LOCAL && range != PMIX_RANGE_INVALID)
-        return PMIX_ERR_BAD_PARAM;
     op.source = source ? *source : px_process.model->self;
-    if (!cbfunc)
-        return px_api_wait(&op.api);
-    return px_api_post(&op.api, sizeof op);
+    return cbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
 }

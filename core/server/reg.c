@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the host tells: namespaces and clients come and go. The public functions wait when they
  * are given no callback, also on the loop thread, where hosts call from inside upcalls. */
-#include "core/link/args.h"
+#include "core/link/api.h"
 #include "core/model/jobinfo.h"
 #include "core/rt/call.h"
 #include "core/rt/log.h"
@@ -10,22 +10,13 @@
 #include <string.h>
 
 struct reg {
-    struct px_msg msg;
+    struct px_api api;
     pmix_status_t (*run)(struct px_server *srv, const struct reg *r);
     pmix_proc_t proc;
     int n_local;
-    const pmix_info_t *info;
-    size_t n_info;
     uid_t uid;
     gid_t gid;
     void *object;
-    pmix_op_cbfunc_t cb;
-    void *cbdata;
-};
-
-static const struct px_arg args[] = {
-    PX_ARGS(struct reg, info, n_info, PMIX_INFO),
-    PX_ARGS_END,
 };
 
 /* ---- on the loop ---------------------------------------------------------------------------- */
@@ -158,7 +149,8 @@ static pmix_status_t run_add_nspace(struct px_server *srv, const struct reg *r)
 {
     struct px_err err = {0};
     pmix_status_t rc = px_server_add_nspace(srv, r->proc.nspace, (uint32_t)r->n_local,
-                                            r->info, r->n_info, &err);
+                                            r->api.args.info.v, r->api.args.info.n,
+                                            &err);
 
     if (rc)
         px_log(PX_LOG_ERROR, "server", "namespace %s not registered: %s",
@@ -175,7 +167,8 @@ static pmix_status_t run_drop_nspace(struct px_server *srv, const struct reg *r)
 static pmix_status_t run_local_support(struct px_server *srv, const struct reg *r)
 {
     struct px_err err = {0};
-    pmix_status_t rc = px_pnet_apply(srv, r->proc.nspace, r->info, r->n_info, &err);
+    pmix_status_t rc = px_pnet_apply(srv, r->proc.nspace, r->api.args.info.v,
+                                     r->api.args.info.n, &err);
 
     if (rc)
         px_log(PX_LOG_ERROR, "server", "%s", err.text);
@@ -193,50 +186,28 @@ static pmix_status_t run_drop_client(struct px_server *srv, const struct reg *r)
     return PMIX_SUCCESS;
 }
 
-static void on_reg(struct px_msg *msg)
+static void on_reg(struct px_api *api)
 {
-    struct reg *r = PX_CONTAINER_OF(msg, struct reg, msg);
-    pmix_status_t rc = px_process.server ? r->run(px_process.server, r) : PMIX_ERR_INIT;
+    const struct reg *r = PX_CONTAINER_OF(api, struct reg, api);
 
-    r->cb(rc, r->cbdata);
-    px_args_free(r, args);
-    free(r);
+    px_api_done(api, px_process.server ? r->run(px_process.server, r) : PMIX_ERR_INIT);
 }
 
-static void on_reg_call(struct px_call *call, void *args)
-{
-    const struct reg *r = args;
-
-    px_call_done(call,
-                 px_process.server ? r->run(px_process.server, r) : PMIX_ERR_INIT);
-}
-
-/* sound: whether the arguments are. That there is no server is said first. */
 static pmix_status_t submit(struct reg *r, bool sound)
 {
-    struct reg *heap;
     pmix_status_t rc;
 
     if (!px_server_here())
         return PMIX_ERR_INIT;
-    if (!sound)
-        return PMIX_ERR_BAD_PARAM;
-    if (!r->cb)
-        return px_process_on_loop() ? r->run(px_process.server, r)
-                                    : px_process_call(on_reg_call, r);
-    heap = malloc(sizeof *heap);
-    if (!heap)
-        return PMIX_ERR_NOMEM;
-    *heap = *r;
-    heap->msg.run = on_reg;
-    rc = px_args_copy(heap, args);
-    if (!rc && !px_process_post(&heap->msg)) {
-        px_args_free(heap, args);
-        rc = PMIX_ERR_INIT;
-    }
-    if (rc)
-        free(heap);
-    return rc;
+    r->api.start = on_reg;
+    r->api.request = &px_request_infos;
+    r->api.invalid = !sound;
+    if (r->api.cb)
+        return px_api_post(&r->api, sizeof *r);
+    if (!px_process_on_loop())
+        return px_api_wait(&r->api);
+    rc = px_api_check(&r->api);
+    return rc ? rc : r->run(px_process.server, r);
 }
 
 /* False if nspace names none. */
@@ -264,18 +235,17 @@ PX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
 {
     struct reg r = {.run = run_add_nspace,
                     .n_local = nlocalprocs > 0 ? nlocalprocs : 0,
-                    .info = info,
-                    .n_info = ninfo,
-                    .cb = cbfunc,
-                    .cbdata = cbdata};
+                    .api = {.args.info = px_infos_borrow(info, ninfo),
+                            .cb = cbfunc,
+                            .cbdata = cbdata}};
 
-    return submit(&r, set_nspace(&r, nspace) && (ninfo == 0 || info));
+    return submit(&r, set_nspace(&r, nspace));
 }
 
 PX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace,
                                              pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct reg r = {.run = run_drop_nspace, .cb = cbfunc, .cbdata = cbdata};
+    struct reg r = {.run = run_drop_nspace, .api = {.cb = cbfunc, .cbdata = cbdata}};
     pmix_status_t rc = submit(&r, set_nspace(&r, nspace));
 
     if (rc && cbfunc)
@@ -289,12 +259,11 @@ PX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspa
                                                         void *cbdata)
 {
     struct reg r = {.run = run_local_support,
-                    .info = info,
-                    .n_info = ninfo,
-                    .cb = cbfunc,
-                    .cbdata = cbdata};
+                    .api = {.args.info = px_infos_borrow(info, ninfo),
+                            .cb = cbfunc,
+                            .cbdata = cbdata}};
 
-    return submit(&r, set_nspace(&r, nspace) && (ninfo == 0 || info));
+    return submit(&r, set_nspace(&r, nspace));
 }
 
 PX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid,
@@ -306,8 +275,7 @@ PX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid
                     .uid = uid,
                     .gid = gid,
                     .object = server_object,
-                    .cb = cbfunc,
-                    .cbdata = cbdata};
+                    .api = {.cb = cbfunc, .cbdata = cbdata}};
 
     return submit(&r, set_proc(&r, proc) && proc->rank < PMIX_RANK_VALID);
 }
@@ -315,7 +283,7 @@ PX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid
 PX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t *proc,
                                              pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct reg r = {.run = run_drop_client, .cb = cbfunc, .cbdata = cbdata};
+    struct reg r = {.run = run_drop_client, .api = {.cb = cbfunc, .cbdata = cbdata}};
     pmix_status_t rc = submit(&r, set_proc(&r, proc));
 
     if (rc && cbfunc)

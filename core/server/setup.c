@@ -2,7 +2,7 @@
 /* What a child needs to find us: its environment, and what hosts send along with a launch. */
 #include "core/base/env.h"
 #include "core/base/str.h"
-#include "core/link/args.h"
+#include "core/link/api.h"
 #include "core/rt/log.h"
 #include "core/server/launch/launch_env.h"
 #include "core/server/launch/pnet.h"
@@ -97,78 +97,65 @@ PX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***
 /* ---- what goes along with a launch ----------------------------------------------------------- */
 
 struct setup {
-    struct px_msg msg;
+    struct px_api api;
     pmix_nspace_t nspace;
-    const pmix_info_t *info;
-    size_t n_info;
-    px_infos answer; /* until the host is done with it */
+    px_infos answer;
     pmix_setup_application_cbfunc_t cb;
-    void *cbdata;
 };
 
-static const struct px_arg args[] = {
-    PX_ARGS(struct setup, info, n_info, PMIX_INFO),
-    PX_ARGS_END,
-};
-
-static void setup_free(struct setup *s)
+static void on_setup(struct px_api *api)
 {
-    px_args_free(s, args);
-    px_infos_cleanup(&s->answer);
-    free(s);
-}
-
-/* In any thread. */
-static void on_read(pmix_status_t status PX_UNUSED, void *cbdata)
-{
-    setup_free(cbdata);
-}
-
-static void on_setup(struct px_msg *msg)
-{
-    struct setup *s = PX_CONTAINER_OF(msg, struct setup, msg);
+    struct setup *s = PX_CONTAINER_OF(api, struct setup, api);
+    const px_infos *info = &api->args.info;
     struct px_err err = {0};
     pmix_status_t rc = PMIX_ERR_INIT;
 
     if (px_process.server)
-        rc = px_pnet_contribute(px_process.server, s->nspace, s->info, s->n_info,
+        rc = px_pnet_contribute(px_process.server, s->nspace, info->v, info->n,
                                 &s->answer, &err);
     if (err.text[0])
         px_log(PX_LOG_ERROR, "server", "%s", err.text);
-    if (s->answer.n) {
-        s->cb(rc, s->answer.v, s->answer.n, s->cbdata, on_read, s);
+    px_api_done(api, rc);
+}
+
+/* The host has read the answer. In any thread. */
+static void on_read(pmix_status_t status PX_UNUSED, void *cbdata)
+{
+    px_infos *answer = cbdata;
+
+    px_infos_cleanup(answer);
+    free(answer);
+}
+
+static void finish_setup(struct px_api *api)
+{
+    struct setup *s = PX_CONTAINER_OF(api, struct setup, api);
+    px_infos *kept = s->answer.n ? malloc(sizeof(*kept)) : NULL;
+
+    if (kept) {
+        *kept = s->answer;
+        s->cb(api->status, kept->v, kept->n, api->cbdata, on_read, kept);
         return;
     }
-    s->cb(rc, NULL, 0, s->cbdata, NULL, NULL);
-    setup_free(s);
+    s->cb(s->answer.n ? PMIX_ERR_NOMEM : api->status, NULL, 0, api->cbdata, NULL, NULL);
+    px_infos_cleanup(&s->answer);
 }
 
 PX_EXPORT pmix_status_t PMIx_server_setup_application(
     const pmix_nspace_t nspace, pmix_info_t info[], size_t ninfo,
     pmix_setup_application_cbfunc_t cbfunc, void *cbdata)
 {
+    struct setup s = {.api = {.start = on_setup,
+                              .finish = finish_setup,
+                              .request = &px_request_infos,
+                              .args.info = px_infos_borrow(info, ninfo),
+                              .cbdata = cbdata},
+                      .cb = cbfunc};
+
     if (!px_server_here())
         return PMIX_ERR_INIT;
-    if (!nspace || !nspace[0] || strnlen(nspace, PMIX_MAX_NSLEN + 1) > PMIX_MAX_NSLEN ||
-        !cbfunc || (ninfo && !info))
+    if (!nspace || !nspace[0] || !px_str_copy(s.nspace, sizeof s.nspace, nspace) ||
+        !cbfunc)
         return PMIX_ERR_BAD_PARAM;
-    struct setup *s = calloc(1, sizeof *s);
-    if (!s)
-        return PMIX_ERR_NOMEM;
-    *s = (struct setup){.msg.run = on_setup,
-                        .info = info,
-                        .n_info = ninfo,
-                        .cb = cbfunc,
-                        .cbdata = cbdata};
-    px_str_copy(s->nspace, sizeof s->nspace, nspace);
-    pmix_status_t rc = px_args_copy(s, args);
-    if (rc) {
-        free(s);
-        return rc;
-    }
-    if (!px_process_post(&s->msg)) {
-        setup_free(s);
-        return PMIX_ERR_INIT;
-    }
-    return PMIX_SUCCESS;
+    return px_api_post(&s.api, sizeof s);
 }

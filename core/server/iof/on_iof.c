@@ -365,27 +365,18 @@ static pmix_status_t deliver(struct px_server *srv, const struct px_iof_piece *p
 struct deliver_op {
     struct px_api api;
     pmix_proc_t source;
-    pmix_iof_channel_t channel;
-    const pmix_byte_object_t *bytes;
-    const pmix_info_t *info;
-    size_t n_info;
-};
-
-static const struct px_arg args[] = {
-    PX_ARG(struct deliver_op, bytes, PMIX_BYTE_OBJECT),
-    PX_ARGS(struct deliver_op, info, n_info, PMIX_INFO),
-    PX_ARGS_END,
 };
 
 static void on_deliver(struct px_api *api)
 {
     const struct deliver_op *op = PX_CONTAINER_OF(api, struct deliver_op, api);
+    const struct px_args *args = &api->args;
     const struct px_iof_piece piece = {.source = &op->source,
-                                       .channel = op->channel,
-                                       .info = op->info,
-                                       .n_info = op->n_info,
-                                       .bytes = op->bytes->bytes,
-                                       .n = op->bytes->size};
+                                       .channel = args->channels,
+                                       .info = args->info.v,
+                                       .n_info = args->info.n,
+                                       .bytes = args->bytes.bytes,
+                                       .n = args->bytes.size};
 
     px_api_done(api,
                 px_process.server ? deliver(px_process.server, &piece) : PMIX_ERR_INIT);
@@ -398,17 +389,18 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
                                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     struct deliver_op op = {
-        .api = {.start = on_deliver, .args = args, .cb = cbfunc, .cbdata = cbdata},
-        .channel = channel,
-        .bytes = bo,
-        .info = info,
-        .n_info = ninfo};
+        .api = {.start = on_deliver,
+                .request = &px_request_iof_push, /* copied alike */
+                .args = {.channels = channel,
+                         .bytes = bo ? *bo : (pmix_byte_object_t){0},
+                         .info = px_infos_borrow(info, ninfo)},
+                .invalid = !source || channel == PMIX_FWD_NO_CHANNELS || !bo,
+                .cb = cbfunc,
+                .cbdata = cbdata}};
+    pmix_status_t rc = px_server_here() ? px_api_check(&op.api) : PMIX_ERR_INIT;
 
-    if (!px_server_here())
-        return PMIX_ERR_INIT;
-    if (!source || channel == PMIX_FWD_NO_CHANNELS || !bo || (bo->size && !bo->bytes) ||
-        (ninfo && !info))
-        return PMIX_ERR_BAD_PARAM;
+    if (rc)
+        return rc;
     op.source = *source;
     return cbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
 }

@@ -10,20 +10,15 @@
 struct resources_op {
     struct px_api api;
     pmix_status_t (*run)(struct px_model *m, const pmix_info_t *info, size_t n);
-    const pmix_info_t *info;
-    size_t n_info;
-};
-
-static const struct px_arg args[] = {
-    PX_ARGS(struct resources_op, info, n_info, PMIX_INFO),
-    PX_ARGS_END,
 };
 
 static void on_resources(struct px_api *api)
 {
     const struct resources_op *op = PX_CONTAINER_OF(api, struct resources_op, api);
 
-    px_api_done(api, px_process.server ? op->run(px_process.model, op->info, op->n_info)
+    const px_infos *info = &api->args.info;
+
+    px_api_done(api, px_process.server ? op->run(px_process.model, info->v, info->n)
                                        : PMIX_ERR_INIT);
 }
 
@@ -32,16 +27,16 @@ static pmix_status_t submit(pmix_status_t (*run)(struct px_model *m,
                             const pmix_info_t *info, size_t n, pmix_op_cbfunc_t cb,
                             void *cbdata)
 {
-    struct resources_op op = {
-        .api = {.start = on_resources, .args = args, .cb = cb, .cbdata = cbdata},
-        .run = run,
-        .info = info,
-        .n_info = n};
+    struct resources_op op = {.api = {.start = on_resources,
+                                      .request = &px_request_infos,
+                                      .args.info = px_infos_borrow(info, n),
+                                      .invalid = n == 0,
+                                      .cb = cb,
+                                      .cbdata = cbdata},
+                              .run = run};
 
     if (!px_server_here())
         return PMIX_ERR_INIT;
-    if (!info || n == 0)
-        return PMIX_ERR_BAD_PARAM;
     return cb ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
 }
 

@@ -1,137 +1,300 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an operation borrows becomes its own: whole, or not at all. */
-#include "core/link/args.h"
+/* Arguments by table: copied whole, or not at all; unpacked as they were packed, or refused. */
+#include "core/link/requests.h"
+#include "core/wire/ops.h"
 
 #include "alloc_fail.h"
 #include "px_test.h"
 
 #include <string.h>
 
-struct op {
-    int first; /* offset 0 names nothing */
-    pmix_proc_t *procs;
-    size_t n_procs;
-    const pmix_info_t *info;
-    size_t n_info;
-    char **keys;
-    size_t n_keys;
-    const char *text;
-    const pmix_byte_object_t *bytes;
-};
-
-static const struct px_arg args[] = {
-    PX_ARGS(struct op, procs, n_procs, PMIX_PROC),
-    PX_ARGS(struct op, info, n_info, PMIX_INFO),
-    PX_ARGS(struct op, keys, n_keys, PMIX_STRING),
-    PX_ARG(struct op, text, PMIX_STRING),
-    PX_ARG(struct op, bytes, PMIX_BYTE_OBJECT),
-    PX_ARGS_END,
+static const struct px_request *const requests[] = {
+    &px_request_abort,          &px_request_fence,
+    &px_request_publish,        &px_request_lookup,
+    &px_request_unpublish,      &px_request_spawn,
+    &px_request_notify,         &px_request_regevents,
+    &px_request_query,          &px_request_log,
+    &px_request_alloc,          &px_request_job_control,
+    &px_request_monitor,        &px_request_get_cred,
+    &px_request_validate_cred,  &px_request_iof_pull,
+    &px_request_iof_push,       &px_request_iof_dereg,
+    &px_request_group_destruct, &px_request_group_destruct_old,
+    &px_request_group_join,     &px_request_fabric_update,
+    &px_request_session,        &px_request_block,
 };
 
 static pmix_proc_t procs[2];
-static pmix_info_t info;
+static pmix_info_t info[2];
 static char *keys[] = {(char *)"one", (char *)"two"};
-static pmix_byte_object_t bytes = {.bytes = (char *)"\1\2\3", .size = 3};
+static pmix_app_t apps[1];
+static pmix_query_t queries[1];
+static pmix_resource_unit_t units[2] = {{.type = 1, .count = 2}, {.type = 3}};
+static pmix_status_t codes[] = {-1, -2, -3};
 
 static void setup(void)
 {
     px_proc_set(&procs[1], "ns", 4);
-    PMIx_Info_load(&info, "key", "value", PMIX_STRING);
+    PMIx_Info_load(&info[0], "key", "value", PMIX_STRING);
+    PMIx_Info_load(&info[1], "more", "text", PMIX_STRING);
 }
 
 static void teardown(void)
 {
-    PMIx_Info_destruct(&info);
+    PMIx_Info_destruct(&info[0]);
+    PMIx_Info_destruct(&info[1]);
 }
 
-static struct op full(void)
+static struct px_args full(void)
 {
-    return (struct op){.procs = procs,
-                       .n_procs = 2,
-                       .info = &info,
-                       .n_info = 1,
-                       .keys = keys,
-                       .n_keys = 2,
-                       .text = "text",
-                       .bytes = &bytes};
+    return (struct px_args){
+        .info = px_infos_borrow(info, 1),
+        .more = px_infos_borrow(&info[1], 1),
+        .procs = procs,
+        .n_procs = 2,
+        .apps = apps,
+        .n_apps = 1,
+        .queries = queries,
+        .n_queries = 1,
+        .units = units,
+        .n_units = 2,
+        .codes = codes,
+        .n_codes = 3,
+        .keys = keys,
+        .n_keys = 2,
+        .text = (char *)"text",
+        .bytes = {.bytes = (char *)"\1\2\3", .size = 3},
+        .code = -7,
+        .stamp = 12345,
+        .id = 99,
+        .number = 5,
+        .channels = PMIX_FWD_STDOUT_CHANNEL,
+        .directive = 1,
+        .accept = true,
+    };
 }
+
+/* ---- copies ----------------------------------------------------------------------------------- */
 
 START_TEST(copies_are_whole_and_ones_own)
 {
-    struct op op = full();
+    struct px_args a = full();
 
-    ck_assert_int_eq(px_args_copy(&op, args), PMIX_SUCCESS);
-    ck_assert(op.procs != procs && px_proc_same(&op.procs[1], &procs[1]));
-    ck_assert_ptr_ne(op.info, &info);
-    ck_assert_ptr_ne(op.info->value.data.string, info.value.data.string);
-    ck_assert_str_eq(op.info->value.data.string, "value");
-    ck_assert_ptr_ne(op.keys[1], keys[1]);
-    ck_assert_str_eq(op.keys[1], "two");
-    ck_assert_str_eq(op.text, "text");
-    ck_assert_ptr_ne(op.bytes->bytes, bytes.bytes);
-    ck_assert_mem_eq(op.bytes->bytes, "\1\2\3", 3);
-    px_args_free(&op, args);
-    ck_assert_ptr_null(op.procs);
-    ck_assert_ptr_null(op.text);
-    px_args_free(&op, args); /* nothing is left */
+    ck_assert_int_eq(px_args_copy(&a, px_request_block.args), PMIX_SUCCESS);
+    ck_assert(a.units != units && a.units[1].type == 3);
+    ck_assert_ptr_ne(a.info.v, info);
+    ck_assert_ptr_ne(a.info.v->value.data.string, info->value.data.string);
+    ck_assert_str_eq(a.info.v->value.data.string, "value");
+    ck_assert_str_eq(a.text, "text");
+    ck_assert_ptr_eq(a.procs, procs); /* not of this request */
+    px_args_free(&a, px_request_block.args);
+    ck_assert_ptr_null(a.units);
+    ck_assert_ptr_null(a.text);
+    px_args_free(&a, px_request_block.args); /* nothing is left */
+
+    a = full();
+    ck_assert_int_eq(px_args_copy(&a, px_request_lookup.args), PMIX_SUCCESS);
+    ck_assert_ptr_ne(a.keys[1], keys[1]);
+    ck_assert_str_eq(a.keys[1], "two");
+    px_args_free(&a, px_request_lookup.args);
+
+    a = full();
+    ck_assert_int_eq(px_args_copy(&a, px_request_iof_push.args), PMIX_SUCCESS);
+    ck_assert(a.procs != procs && px_proc_same(&a.procs[1], &procs[1]));
+    ck_assert_ptr_ne(a.bytes.bytes, full().bytes.bytes);
+    ck_assert_mem_eq(a.bytes.bytes, "\1\2\3", 3);
+    px_args_free(&a, px_request_iof_push.args);
+    ck_assert_ptr_null(a.bytes.bytes);
 }
 END_TEST
 
 START_TEST(what_is_not_given_is_not_copied)
 {
-    struct op op = {.n_procs = 3, .keys = keys, .n_keys = 0};
+    struct px_args a = {.n_procs = 3, .keys = keys};
 
-    ck_assert_int_eq(px_args_copy(&op, args), PMIX_SUCCESS);
-    ck_assert_uint_eq(op.n_procs, 0);
-    ck_assert_ptr_null(op.keys);
-    ck_assert_ptr_null(op.text);
-    ck_assert_ptr_null(op.bytes);
-    px_args_free(&op, args);
-    op = full();
-    ck_assert_int_eq(px_args_copy(&op, NULL), PMIX_SUCCESS);
-    ck_assert_ptr_eq(op.procs, procs);
+    ck_assert_int_eq(px_args_copy(&a, px_request_abort.args), PMIX_SUCCESS);
+    ck_assert_int_eq(px_args_copy(&a, px_request_unpublish.args), PMIX_SUCCESS);
+    ck_assert_uint_eq(a.n_procs, 0);
+    ck_assert_ptr_null(a.keys);
+    ck_assert_ptr_null(a.text);
+    ck_assert_ptr_null(a.info.v);
+    px_args_free(&a, px_request_unpublish.args);
 }
 END_TEST
 
 START_TEST(a_failed_copy_owns_nothing)
 {
-    pmix_info_t odd = {.key = "odd", .value = {.type = 12345}};
-    struct op op = full();
+    const pmix_info_t odd = {.key = "odd", .value = {.type = 12345}};
+    struct px_args a = full();
 
-    op.info = &odd;
-    ck_assert_int_eq(px_args_copy(&op, args), PMIX_ERR_UNKNOWN_DATA_TYPE);
-    ck_assert_ptr_null(op.procs);
-    ck_assert_ptr_null(op.info);
-    ck_assert_ptr_null(op.keys);
-    ck_assert_ptr_null(op.bytes);
+    a.info.v = (pmix_info_t *)&odd;
+    ck_assert_int_eq(px_args_copy(&a, px_request_iof_push.args),
+                     PMIX_ERR_UNKNOWN_DATA_TYPE);
+    ck_assert_ptr_null(a.procs);
+    ck_assert_ptr_null(a.info.v);
+    ck_assert_ptr_null(a.bytes.bytes);
 }
 END_TEST
 
 START_TEST(out_of_memory_owns_nothing_either)
 {
+    bool failed = true;
     unsigned nth;
 
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
-    for (nth = 1;; nth++) {
-        struct op op = full();
+    for (nth = 1; failed; nth++) {
+        struct px_args a = full();
 
         px_alloc_fail_at(nth);
-        pmix_status_t rc = px_args_copy(&op, args);
+        pmix_status_t rc = px_args_copy(&a, px_request_iof_push.args);
         int balance = px_alloc_balance();
-        bool failed = px_alloc_fail_end();
-        if (!failed) {
-            ck_assert_int_eq(rc, PMIX_SUCCESS);
-            px_args_free(&op, args);
-            break;
+        failed = px_alloc_fail_end();
+        ck_assert_int_eq(rc, failed ? PMIX_ERR_NOMEM : PMIX_SUCCESS);
+        if (failed) {
+            ck_assert_int_eq(balance, 0);
+            ck_assert_ptr_null(a.bytes.bytes);
+        } else {
+            px_args_free(&a, px_request_iof_push.args);
         }
-        ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
-        ck_assert_int_eq(balance, 0);
-        ck_assert_ptr_null(op.bytes);
     }
-    ck_assert_uint_ge(nth, 8);
+    ck_assert_uint_ge(nth, 5);
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("model/args", setup, teardown, copies_are_whole_and_ones_own,
-                  what_is_not_given_is_not_copied, a_failed_copy_owns_nothing,
-                  out_of_memory_owns_nothing_either)
+/* ---- messages --------------------------------------------------------------------------------- */
+
+static struct px_codec codec_of(int i)
+{
+    static const char *const dialects[] = {"v21", "v3", "v4", "v41", "v51", "v61"};
+
+    return (struct px_codec){.dialect = px_dialect_find(dialects[i / 2]),
+                             .described = i % 2};
+}
+
+static pmix_status_t pack(const struct px_request *r, struct px_codec codec,
+                          const struct px_args *args, px_buf *out)
+{
+    px_writer w;
+
+    px_writer_init(&w, codec);
+    px_pack_args(&w, args, r->args);
+    pmix_status_t rc = w.status;
+    *out = px_buf_take(&w.buf);
+    px_writer_cleanup(&w);
+    return rc;
+}
+
+/* What is unpacked packs to the same bytes; any less of them is refused. */
+static void goes_round(const struct px_request *r, struct px_codec codec)
+{
+    const struct px_args args = full();
+    PX_AUTO(px_buf) sent = {0};
+
+    if (pack(r, codec, &args, &sent))
+        return; /* a type younger than the dialect */
+    for (size_t n = 0; n <= sent.len; n++) {
+        struct px_args got = {0};
+        PX_AUTO(px_buf) again = {0};
+        px_reader in;
+
+        px_reader_init(&in, codec, sent.data, n);
+        pmix_status_t rc = px_unpack_args(&in, &got, r->args);
+        ck_assert_msg(!rc == (n == sent.len), "command %u, %zu of %zu bytes: %s", r->op,
+                      n, sent.len, PMIx_Error_string(rc));
+        if (!rc) {
+            ck_assert(px_reader_done(&in));
+            ck_assert_int_eq(pack(r, codec, &got, &again), PMIX_SUCCESS);
+            ck_assert_uint_eq(again.len, sent.len);
+            ck_assert_mem_eq(again.data, sent.data, sent.len);
+            ck_assert(px_args_sound(&got, r->args));
+        }
+        px_args_cleanup(&got);
+    }
+}
+
+START_TEST(a_server_reads_what_a_client_writes)
+{
+    for (size_t i = 0; i < PX_COUNT(requests); i++)
+        goes_round(requests[i], codec_of(_i));
+}
+END_TEST
+
+START_TEST(what_is_needed_must_be_there)
+{
+    static const struct px_request *const needing[] = {
+        &px_request_lookup, &px_request_spawn, &px_request_group_leave};
+    const struct px_args nothing = {0};
+
+    for (size_t i = 0; i < PX_COUNT(needing); i++) {
+        struct px_args got = {0};
+        PX_AUTO(px_buf) sent = {0};
+        px_reader in;
+
+        ck_assert(!px_args_sound(&nothing, needing[i]->args));
+        ck_assert_int_eq(pack(needing[i], px_codec_default, &nothing, &sent),
+                         PMIX_SUCCESS);
+        px_reader_init(&in, px_codec_default, sent.data, sent.len);
+        ck_assert_int_eq(px_unpack_args(&in, &got, needing[i]->args),
+                         PMIX_ERR_BAD_PARAM);
+        px_args_cleanup(&got);
+    }
+    ck_assert(!px_args_sound(&nothing, px_request_monitor.args));
+    ck_assert(px_args_sound(&nothing, px_request_unpublish.args));
+}
+END_TEST
+
+START_TEST(arrays_and_bytes_have_an_address_and_a_length)
+{
+    const struct px_args no_procs = {.n_procs = 1}, no_bytes = {.bytes.size = 1};
+    struct px_args endless = full();
+
+    ck_assert(!px_args_sound(&no_procs, px_request_fence.args));
+    ck_assert(!px_args_sound(&no_bytes, px_request_iof_push.args));
+    endless.n_procs = (size_t)INT32_MAX + 1;
+    ck_assert(!px_args_sound(&endless, px_request_fence.args));
+    ck_assert(px_args_sound(&endless, px_request_publish.args));
+}
+END_TEST
+
+static pmix_status_t unpack_keys(size_t n, const char *first)
+{
+    struct px_args got = {0};
+    px_writer w;
+    px_reader in;
+
+    px_writer_init(&w, px_codec_default);
+    px_pack_u32(&w, 0);
+    px_pack_size(&w, n);
+    px_pack_str(&w, first);
+    px_pack_infos(&w, NULL, 0);
+    px_reader_init(&in, px_codec_default, w.buf.data, w.buf.len);
+    pmix_status_t rc = px_unpack_args(&in, &got, px_request_lookup.args);
+    px_args_cleanup(&got);
+    px_writer_cleanup(&w);
+    return rc;
+}
+
+START_TEST(keys_are_no_more_than_a_server_takes_and_none_is_missing)
+{
+    ck_assert_int_eq(unpack_keys(1, "key"), PMIX_SUCCESS);
+    ck_assert_int_eq(unpack_keys(1, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_ne(unpack_keys(2, "key"), PMIX_SUCCESS);
+    ck_assert_int_eq(unpack_keys(PX_MAX_KEYS + 1, "key"), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(unpack_keys(SIZE_MAX, "key"), PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+int main(void)
+{
+    const struct px_test_loop tests[] = {
+        {copies_are_whole_and_ones_own, 1},
+        {what_is_not_given_is_not_copied, 1},
+        {a_failed_copy_owns_nothing, 1},
+        {out_of_memory_owns_nothing_either, 1},
+        {a_server_reads_what_a_client_writes, 12},
+        {what_is_needed_must_be_there, 1},
+        {arrays_and_bytes_have_an_address_and_a_length, 1},
+        {keys_are_no_more_than_a_server_takes_and_none_is_missing, 1},
+    };
+
+    return px_test_run_loops("link/args", setup, teardown, tests, PX_COUNT(tests));
+}
