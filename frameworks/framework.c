@@ -9,6 +9,7 @@
 #include "tenon/psec.h"
 #include "tenon/ptl.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define EVERY_ROLE (PX_ROLE_CLIENT | PX_ROLE_SERVER | PX_ROLE_TOOL)
@@ -18,7 +19,8 @@ const struct px_framework px_frameworks[PX_FW_COUNT] = {
     [PX_FW_PTL] = {"ptl", PX_PTL_ABI, EVERY_ROLE, sizeof(struct px_ptl_ops),
                    .many = true, .required = true},
     [PX_FW_GDS] = {"gds", PX_GDS_ABI, EVERY_ROLE, sizeof(struct px_gds_ops),
-                   .many = true, .required = true},
+                   .many = true, .required = true,
+                   .ops_needed = offsetof(struct px_gds_ops, describe)},
     [PX_FW_PSEC] = {"psec", PX_PSEC_ABI, EVERY_ROLE, sizeof(struct px_psec_ops),
                     .many = true, .required = true},
     [PX_FW_PFEXEC] = {"pfexec", PX_PFEXEC_ABI, PX_ROLE_SERVER,
@@ -26,7 +28,8 @@ const struct px_framework px_frameworks[PX_FW_COUNT] = {
     [PX_FW_PNET] = {"pnet", PX_PNET_ABI, PX_ROLE_SERVER, sizeof(struct px_pnet_ops),
                     .many = true, .required = false},
     [PX_FW_PCLEANUP] = {"pcleanup", PX_PCLEANUP_ABI, PX_ROLE_SERVER,
-                        sizeof(struct px_pcleanup_ops), .many = false, .required = false},
+                        sizeof(struct px_pcleanup_ops), .many = false,
+                        .required = false},
 };
 
 enum px_framework_id px_framework_find(const char *s, size_t len)

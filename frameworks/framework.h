@@ -20,11 +20,12 @@ enum px_framework_id {
 
 struct px_framework {
     const char *name;
-    uint32_t abi;      /* PX_<FRAMEWORK>_ABI of include/tenon/<framework>.h */
-    unsigned roles;    /* enum px_role, or-ed: who opens it */
-    uint32_t ops_size; /* of struct px_<framework>_ops */
-    bool many;         /* keeps every component that answers, not only the best */
-    bool required;     /* no role can start without one */
+    uint32_t abi;        /* PX_<FRAMEWORK>_ABI of include/tenon/<framework>.h */
+    unsigned roles;      /* enum px_role, or-ed: who opens it */
+    uint32_t ops_size;   /* of struct px_<framework>_ops */
+    bool many;           /* keeps every component that answers, not only the best */
+    bool required;       /* no role can start without one */
+    uint32_t ops_needed; /* of ops_size, what no component leaves NULL; 0: all */
 };
 
 extern const struct px_framework px_frameworks[PX_FW_COUNT];

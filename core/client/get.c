@@ -1,55 +1,98 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Get: what this process knows first, then its server. */
+/* Get: what this process knows first, in the caller's thread; then its server. */
 #include "core/client/client.h"
 
 #include <string.h>
 
 struct get_op {
     struct px_api api;
-    pmix_proc_t proc;
+    pmix_proc_t proc; /* no namespace: see name_proc */
+    bool of_self;
     pmix_value_t *value; /* the result */
     bool in_place;       /* value is the caller's storage */
     pmix_value_cbfunc_t cb;
 };
 
-/* On its way to the server. The operation may time out first; the answer is stored all the
- * same. */
+/* On its way to the server. The operation may time out first; the answer is stored all
+ * the same. */
 struct asked {
     struct get_op *op;
     struct px_timer *timer;
 };
 
-static pmix_status_t find_here(struct get_op *op)
+static bool has_flag(const struct get_op *op, const char *key)
+{
+    return px_info_flag(op->api.args.info.v, op->api.args.info.n, key);
+}
+
+/* proc NULL is this process; an empty namespace is our own. */
+static void name_proc(struct get_op *op)
+{
+    const pmix_proc_t *self = &px_process.model->self;
+
+    if (!op->proc.nspace[0])
+        px_proc_set(&op->proc, self->nspace, op->of_self ? self->rank : op->proc.rank);
+}
+
+static pmix_status_t look_up(const struct get_op *op, pmix_value_t *v)
 {
     struct px_nspace *ns = px_nspace_find(px_process.model, op->proc.nspace);
     struct px_lookup l;
-    pmix_value_t v;
-    pmix_status_t rc;
 
     if (!ns)
         return PMIX_ERR_NOT_FOUND;
-    if (op->api.args.text) {
-        px_lookup_init(&l, op->api.args.text, op->proc.rank, op->api.args.info.v,
-                       op->api.args.info.n);
-        l.want_local = l.want_remote = true;
-        rc = px_lookup_find(px_process.model, ns, &l, &v);
-    } else {
-        rc = px_client_get_all(ns, op->proc.rank, &v);
-    }
-    if (rc)
-        return rc;
-    rc = px_value_inflate(&v);
+    if (!op->api.args.text)
+        return px_client_get_all(ns, op->proc.rank, v);
+    px_lookup_init(&l, op->api.args.text, op->proc.rank, op->api.args.info.v,
+                   op->api.args.info.n);
+    l.want_local = l.want_remote = true;
+    return px_lookup_find(px_process.model, ns, &l, v);
+}
+
+/* Takes *v. */
+static pmix_status_t deliver(struct get_op *op, pmix_value_t *v)
+{
+    pmix_status_t rc = px_value_inflate(v);
+
     if (!rc && !op->in_place) {
         op->value = malloc(sizeof *op->value);
         if (!op->value)
             rc = PMIX_ERR_NOMEM;
     }
-    if (rc) {
-        px_type_destruct(PMIX_VALUE, &v);
-        return rc;
+    if (rc)
+        px_type_destruct(PMIX_VALUE, v);
+    else
+        *op->value = *v;
+    return rc;
+}
+
+static pmix_status_t find_here(struct get_op *op)
+{
+    pmix_value_t v;
+    pmix_status_t rc = look_up(op, &v);
+
+    return rc ? rc : deliver(op, &v);
+}
+
+/* In the caller's thread, without a system call. False: the loop has to be asked, which
+ * knows more and is never in the midst of a change. */
+static bool find_at_once(struct get_op *op, pmix_status_t *status)
+{
+    bool found = false;
+    pmix_value_t v;
+
+    if (!op->api.args.text || has_flag(op, PMIX_GET_REFRESH_CACHE) ||
+        !px_gate_enter(&px_process.model_gate))
+        return false;
+    if (px_process.model && !px_process_on_loop()) {
+        name_proc(op);
+        /* Only the loop walks tables, for a key of any rank. */
+        found = op->proc.rank != PMIX_RANK_UNDEF && look_up(op, &v) == PMIX_SUCCESS;
     }
-    *op->value = v;
-    return PMIX_SUCCESS;
+    px_gate_leave(&px_process.model_gate);
+    if (found)
+        *status = deliver(op, &v);
+    return found;
 }
 
 static pmix_status_t store_rank(px_reader *r)
@@ -99,7 +142,7 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
     if (!status)
         status = read_reply(reply);
     if (a->op) {
-        /* Who asks for everything gets what there is, should nothing come from the server. */
+        /* A NULL key returns what is known locally if the server has nothing. */
         if (!status || (status == PMIX_ERR_NOT_FOUND && !a->op->api.args.text))
             status = find_here(a->op);
         px_api_done(&a->op->api, status);
@@ -152,15 +195,17 @@ static pmix_status_t ask(struct get_op *op)
     return rc;
 }
 
-/* A server would only ask itself, and through its host perhaps the very caller that waits here. */
-static bool nobody_to_ask(void)
+/* A server would only ask itself, and through its host perhaps the very caller that
+ * waits here. */
+static bool is_alone(void)
 {
     const struct px_model *m = px_process.model;
 
     return m->standalone || px_proc_same(&m->channel.server, &m->self);
 }
 
-/* What the server told at the start is all there is for the job as a whole and for ourselves. */
+/* What the server told at the start is all there is for the job as a whole and for
+ * ourselves. */
 static bool all_known(const struct get_op *op)
 {
     const struct px_model *m = px_process.model;
@@ -172,14 +217,14 @@ static bool all_known(const struct get_op *op)
 static void on_get(struct px_api *api)
 {
     struct get_op *op = PX_CONTAINER_OF(api, struct get_op, api);
+
+    name_proc(op);
     struct px_nspace *ns = px_nspace_find(px_process.model, op->proc.nspace);
-    bool stays_here = nobody_to_ask() || all_known(op) || (ns && ns->hosted) ||
-                      px_info_flag(op->api.args.info.v, op->api.args.info.n,
-                                   PMIX_OPTIONAL);
+    bool stays_here = is_alone() || all_known(op) || (ns && ns->hosted) ||
+                      has_flag(op, PMIX_OPTIONAL);
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
-    if (ns && !stays_here &&
-        px_info_flag(op->api.args.info.v, op->api.args.info.n, PMIX_GET_REFRESH_CACHE))
+    if (ns && !stays_here && has_flag(op, PMIX_GET_REFRESH_CACHE))
         px_store_clear(ns, PX_GDS_REMOTE, op->proc.rank);
     if (op->api.args.text ||
         stays_here) /* everything of a peer: only the server has it */
@@ -201,7 +246,6 @@ static void finish_get(struct px_api *api)
         px_type_free_array(PMIX_VALUE, op->value, 1);
 }
 
-/* proc NULL is this process; an empty namespace is our own. */
 static pmix_status_t check(struct get_op *op, const pmix_proc_t *proc, const char *key,
                            const pmix_info_t *info, size_t n_info)
 {
@@ -215,11 +259,9 @@ static pmix_status_t check(struct get_op *op, const pmix_proc_t *proc, const cha
         return rc;
     if (key && (strnlen(key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN || !key[0]))
         return PMIX_ERR_BAD_PARAM;
-    op->proc = px_process.model->self;
-    if (proc && proc->nspace[0])
+    op->of_self = !proc;
+    if (proc)
         px_proc_set(&op->proc, proc->nspace, proc->rank);
-    else if (proc)
-        op->proc.rank = proc->rank;
     return PMIX_SUCCESS;
 }
 
@@ -240,7 +282,8 @@ PX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
         op.in_place = true;
         op.value = *val;
     }
-    rc = px_api_wait(&op.api);
+    if (!find_at_once(&op, &rc))
+        rc = px_api_wait(&op.api);
     if (!rc)
         *val = op.value;
     else if (!op.in_place)

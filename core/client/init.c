@@ -84,14 +84,6 @@ static void on_no_answer(void *arg)
         px_link_close(link, PMIX_ERR_TIMEOUT);
 }
 
-static pmix_status_t set_self(const pmix_proc_t *self)
-{
-    struct px_model *m = px_process.model;
-
-    m->self = *self;
-    return px_nspace_get(m, self->nspace, &m->own);
-}
-
 /* Writers of what is put, before anybody can say in which form it should be. */
 static void prepare_puts(struct px_codec codec)
 {
@@ -124,7 +116,7 @@ static pmix_status_t start(struct px_start *c, bool *done)
 {
     struct px_model *m = px_process.model;
     struct px_link *link;
-    pmix_status_t rc = m->own ? PMIX_SUCCESS : set_self(&c->contact.self);
+    pmix_status_t rc = m->own ? PMIX_SUCCESS : px_model_set_self(m, &c->contact.self);
 
     if (!rc)
         rc = px_link_open(&c->contact, &link);
@@ -182,7 +174,7 @@ static void on_start_alone(struct px_call *call, void *args)
 {
     struct px_start *c = args;
     struct px_model *m = px_process.model;
-    pmix_status_t rc = set_self(&c->contact.self);
+    pmix_status_t rc = px_model_set_self(m, &c->contact.self);
 
     m->standalone = true;
     prepare_puts(px_codec_default);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups this process has helped to construct, and who is in them: what a server wants to hear when
- * one is destructed. Loop thread only. */
+/* Groups this process has helped to construct, and who is in them: what a server wants
+ * to hear when one is destructed. Loop thread only. */
 #ifndef PX_MODEL_GROUP_H
 #define PX_MODEL_GROUP_H
 

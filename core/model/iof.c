@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forwarded output: its message, packed and read, and this process's receivers of it. */
+/* Forwarded output: its message, packed and read, and this process's receivers of
+ * it. */
 #include "core/model/iof.h"
 
 pmix_status_t px_iof_add(struct px_model *m, pmix_iof_cbfunc_t fn, struct px_iof **iof)

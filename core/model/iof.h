@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forwarded output: the message that carries it, and who in this process takes it. Loop thread
- * only. */
+/* Forwarded output: the message that carries it, and who in this process takes it. Loop
+ * thread only. */
 #ifndef PX_MODEL_IOF_H
 #define PX_MODEL_IOF_H
 
@@ -35,8 +35,8 @@ struct px_iof_piece {
 
 /* What a server sends with PX_TAG_IOF; id is the receiver's for its request. */
 void px_iof_pack(px_writer *w, const struct px_iof_piece *piece, size_t id);
-/* Reads one such message and hands it to whom it is for. PMIX_ERR_NOT_FOUND if that one has
- * gone; or why it cannot be read. */
+/* Reads one such message and hands it to whom it is for. PMIX_ERR_NOT_FOUND if that one
+ * has gone; or why it cannot be read. */
 pmix_status_t px_iof_receive(const struct px_model *m, px_reader *r);
 
 #endif

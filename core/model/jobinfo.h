@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Job information: from the host's register_nspace into tables, from tables to the answer of a
- * client's first request, and from that answer into a client's tables. */
+/* Job information: from the host's register_nspace into tables, from tables to the
+ * answer of a client's first request, and from that answer into a client's tables. */
 #ifndef PX_MODEL_JOBINFO_H
 #define PX_MODEL_JOBINFO_H
 
 #include "core/model/nspace.h"
 
-/* Host side. Validates everything first: on error the namespace is as before. Understands
- * PMIX_NODE_MAP/PROC_MAP (any form), PMIX_PROC_DATA / PROC_INFO_ARRAY, PMIX_NODE_INFO_ARRAY,
- * PMIX_APP_INFO_ARRAY, PMIX_SESSION_INFO_ARRAY, PMIX_JOB_INFO_ARRAY, lone node-, app- and session-
- * realm keys (this node, app 0, own session), any other key as job level. Derives from the maps what
- * the host did not give: job size, number of nodes, node list, local size and peers, local leader,
- * and per rank host name, node id, local rank, node rank, app number. */
+/* Host side. Validates everything first: on error the namespace is as before.
+ * Understands PMIX_NODE_MAP/PROC_MAP (any form), PMIX_PROC_DATA / PROC_INFO_ARRAY,
+ * PMIX_NODE_INFO_ARRAY, PMIX_APP_INFO_ARRAY, PMIX_SESSION_INFO_ARRAY,
+ * PMIX_JOB_INFO_ARRAY, lone node-, app- and session- realm keys (this node, app 0, own
+ * session), any other key as job level. Derives from the maps what the host did not
+ * give: job size, number of nodes, node list, local size and peers, local leader, and
+ * per rank host name, node id, local rank, node rank, app number. */
 pmix_status_t px_jobinfo_register(struct px_model *m, struct px_nspace *ns,
                                   const pmix_info_t *info, size_t n,
                                   struct px_err *err);
 
-/* KVALs of everything a client gets (wire.md 6.1), after the caller packed the name. With
- * as_arrays, per-rank data are pmix.pdata arrays (get, spawn and connect replies) instead of
- * blobs. */
+/* KVALs of everything a client gets (wire.md 6.1), after the caller packed the name.
+ * With as_arrays, per-rank data are pmix.pdata arrays (get, spawn and connect replies)
+ * instead of blobs. */
 void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_writer *w,
                      bool as_arrays);
 
 /* Client side: KVALs to the end of the reader, in every form older servers use. */
 pmix_status_t px_jobinfo_unpack(struct px_model *m, struct px_nspace *ns, px_reader *r);
-/* What is told of one rank: of PMIX_RANK_WILDCARD that, of another what it has committed. */
+/* What is told of one rank: of PMIX_RANK_WILDCARD that, of another what it has
+ * committed. */
 pmix_status_t px_jobinfo_unpack_rank(struct px_model *m, struct px_nspace *ns,
                                      pmix_rank_t rank, px_reader *r);
 
@@ -41,11 +43,13 @@ struct px_lookup {
     bool skip_internal;
 };
 
-/* Fills realm, hostname, ... from info; defaults otherwise: rank WILDCARD keys that belong to the
- * node or app realm by the dictionary (pmix.local.size, pmix.lpeers, ...) find this node's. */
+/* Fills realm, hostname, ... from info; defaults otherwise: rank WILDCARD keys that
+ * belong to the node or app realm by the dictionary (pmix.local.size, pmix.lpeers, ...)
+ * find this node's. */
 void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
                     const pmix_info_t *info, size_t n);
-/* Copy of the value into *out. PMIX_ERR_NOT_FOUND. Derived facts are computed here. */
+/* Copy of the value into *out. PMIX_ERR_NOT_FOUND. Derived facts are computed here. Any
+ * thread that is inside px_process.model_gate. */
 pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *ns,
                              const struct px_lookup *l, pmix_value_t *out);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the stage into a namespace: the map, the node table, then the values. Everything that
- * can be refused is done on the side first. */
+/* From the stage into a namespace: the map, the node table, then the values. Everything
+ * that can be refused is done on the side first. */
 #include <string.h>
 
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/model/jobinfo_impl.h"
+#include "core/rt/process.h"
 
 /* What the namespace is going to be. */
 struct plan {
@@ -36,10 +37,10 @@ static pmix_status_t no_memory(struct px_stage *s)
     return px_err_set(s->err, PMIX_ERR_NOMEM, "out of memory");
 }
 
-/* ---- the map -------------------------------------------------------------------------------- */
+/* ---- the map --------------------------------------------------------------------- */
 
-/* Names of the job's nodes in their order: the node list if there is one, for the arrays of a
- * server need not be in order, then whoever is missing there. */
+/* Names of the job's nodes in their order: the node list if there is one, for the
+ * arrays of a server need not be in order, then whoever is missing there. */
 static pmix_status_t collect_names(struct px_stage *s, struct px_map *index,
                                    char ***names, size_t *n)
 {
@@ -118,8 +119,7 @@ static uint32_t mapped_ranks(const struct px_procmap *map)
 /* As given, now or before; 0: not at all. */
 static uint32_t given_job_size(const struct px_stage *s, const struct px_nspace *ns)
 {
-    const pmix_value_t *given = px_store_find(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD,
-                                              PMIX_JOB_SIZE);
+    const pmix_value_t *given = NULL;
     uint32_t n = 0;
 
     for (size_t i = 0; i < s->n_entries; i++)
@@ -127,11 +127,14 @@ static uint32_t given_job_size(const struct px_stage *s, const struct px_nspace 
             s->entries[i].rank == PMIX_RANK_WILDCARD &&
             strcmp(s->entries[i].key, PMIX_JOB_SIZE) == 0)
             given = &s->entries[i].value;
-    return given && px_value_to_u32(given, &n) ? n : 0;
+    bool is_number = given ? px_value_to_u32(given, &n)
+                           : px_store_u32(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD,
+                                          PMIX_JOB_SIZE, &n);
+    return is_number ? n : 0;
 }
 
-/* Lists of ranks by node make a map, if they agree and cover the job. If not, *out stays as
- * it is: what was given is then all there is. */
+/* Lists of ranks by node make a map, if they agree and cover the job. If not, *out
+ * stays as it is: what was given is then all there is. */
 static pmix_status_t map_from_lists(struct px_stage *s, const struct px_nspace *ns,
                                     struct px_procmap **out)
 {
@@ -161,7 +164,7 @@ static pmix_status_t plan_map(struct px_stage *s, const struct px_nspace *ns,
     return rebuild ? map_from_lists(s, ns, &p->map) : PMIX_SUCCESS;
 }
 
-/* ---- the node table ------------------------------------------------------------------------- */
+/* ---- the node table -------------------------------------------------------------- */
 
 static pmix_status_t index_row(struct px_map *map, const void *key, size_t len,
                                uint32_t row)
@@ -213,13 +216,11 @@ static pmix_status_t plan_rows(struct px_nspace *ns, struct plan *p)
     char *const *names = p->same_rows ? ns->node_names : p->map->nodes;
 
     for (uint32_t i = 0; i < n; i++) {
-        const pmix_value_t *v = p->same_rows
-                                    ? px_store_find(ns, PX_GDS_NODE, i, PMIX_NODEID)
-                                    : NULL;
         uint32_t id;
         if (add_row(p, names[i]))
             return PMIX_ERR_NOMEM;
-        if (v && px_value_to_u32(v, &id) && index_row(&p->by_id, &id, sizeof(id), i))
+        if (p->same_rows && px_store_u32(ns, PX_GDS_NODE, i, PMIX_NODEID, &id) &&
+            index_row(&p->by_id, &id, sizeof(id), i))
             return PMIX_ERR_NOMEM;
     }
     return PMIX_SUCCESS;
@@ -237,7 +238,8 @@ static uint32_t row_of_id(const struct plan *p, uint32_t id)
     return row == UINT32_MAX && id < p->n_mapped ? id : row;
 }
 
-/* Nodes with a name make rows and tell their ids; those with an id alone come after them. */
+/* Nodes with a name make rows and tell their ids; those with an id alone come after
+ * them. */
 static pmix_status_t plan_nodes(const struct px_stage *s, struct plan *p)
 {
     p->row_of = malloc((s->n_nodes + 1) * sizeof(*p->row_of));
@@ -273,7 +275,7 @@ static pmix_status_t plan_nodes(const struct px_stage *s, struct plan *p)
     return PMIX_SUCCESS;
 }
 
-/* ---- this node ------------------------------------------------------------------------------ */
+/* ---- this node ------------------------------------------------------------------- */
 
 static bool is_alias(const struct px_stage *s, const struct plan *p, const char *host,
                      uint32_t *row)
@@ -306,8 +308,8 @@ static uint32_t row_of_host(const struct px_stage *s, const struct plan *p,
     return UINT32_MAX;
 }
 
-/* A process knows best by its own rank; a server by its host's name, or by what the host says
- * of the node without naming it. */
+/* A process knows best by its own rank; a server by its host's name, or by what the
+ * host says of the node without naming it. */
 static uint32_t find_this(const struct px_stage *s, const struct px_model *m,
                           const struct px_nspace *ns, const struct plan *p)
 {
@@ -353,7 +355,7 @@ static pmix_status_t plan_this(const struct px_stage *s, const struct px_model *
     return PMIX_SUCCESS;
 }
 
-/* ---- taking effect -------------------------------------------------------------------------- */
+/* ---- taking effect --------------------------------------------------------------- */
 
 static void take_plan(struct px_nspace *ns, struct plan *p)
 {
@@ -385,7 +387,7 @@ static bool follows(const struct px_nspace *ns, const struct px_stage_entry *e)
     same = fact.type == e->value.type &&
            px_type_compare(PMIX_VALUE, &fact, &e->value) == 0;
     px_type_destruct(PMIX_VALUE, &fact);
-    return same && !px_store_find(ns, PX_GDS_JOB, e->rank, e->key);
+    return same && !px_store_has(ns, PX_GDS_JOB, e->rank, e->key);
 }
 
 static pmix_status_t store(struct px_nspace *ns, const struct plan *p,
@@ -454,6 +456,7 @@ pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
     if (rc)
         return no_memory(s);
 
+    px_gate_close(&px_process.model_gate);
     take_plan(ns, &p);
     if (s->has_session)
         ns->session = s->session;
@@ -461,5 +464,6 @@ pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
         ns->many_apps = true;
     set_job_size(s, ns);
     rc = store_all(s, ns, &p);
+    px_gate_open(&px_process.model_gate);
     return rc ? px_err_set(s->err, rc, "the datastore refuses job information") : rc;
 }

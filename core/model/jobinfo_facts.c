@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What follows from the maps of a namespace. Computed when asked for, not stored: a million
- * ranks cost what their map costs. */
+/* What follows from the maps of a namespace. Computed when asked for, not stored: a
+ * million ranks cost what their map costs. */
 #include <string.h>
 
 #include "core/base/strv.h"
@@ -52,10 +52,9 @@ static pmix_status_t give_string(pmix_value_t *out, char *s)
 static pmix_status_t give_node_id(const struct px_nspace *ns, uint32_t node,
                                   pmix_value_t *out)
 {
-    const pmix_value_t *given = px_store_find(ns, PX_GDS_NODE, node, PMIX_NODEID);
     uint32_t id;
 
-    if (given && px_value_to_u32(given, &id))
+    if (px_store_u32(ns, PX_GDS_NODE, node, PMIX_NODEID, &id))
         return give_u32(out, id);
     return ns->map && node < ns->map->n_nodes ? give_u32(out, node)
                                               : PMIX_ERR_NOT_FOUND;
@@ -77,7 +76,8 @@ pmix_status_t px_rank_fact(const struct px_nspace *ns, pmix_rank_t rank,
         return give_string(out, strdup(map->nodes[node]));
     if (strcmp(key, PMIX_NODEID) == 0)
         return give_node_id(ns, node, out);
-    /* The rank among all jobs of the node is the host's to know; alone there, it is the same. */
+    /* The rank among all jobs of the node is the host's to know; alone there, it is the
+     * same. */
     if (strcmp(key, PMIX_LOCAL_RANK) == 0 || strcmp(key, PMIX_NODE_RANK) == 0)
         return give_u16(out, map->local_of[rank]);
     return PMIX_ERR_NOT_FOUND;
@@ -128,7 +128,7 @@ pmix_status_t px_job_fact(const struct px_nspace *ns, const char *key,
     return PMIX_ERR_NOT_FOUND;
 }
 
-/* ---- rows ----------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------ */
 
 static bool in_list(const char *list, const char *name)
 {
@@ -155,9 +155,12 @@ uint32_t px_node_by_name(const struct px_nspace *ns, const char *name)
         if (ns->node_names[i] && strcmp(ns->node_names[i], name) == 0)
             return i;
     for (uint32_t i = 0; i < ns->n_nodes; i++) {
-        const pmix_value_t *v = px_store_find(ns, PX_GDS_NODE, i,
-                                              PMIX_HOSTNAME_ALIASES);
-        if (v && in_list(px_value_string(v), name))
+        pmix_value_t v;
+        if (px_store_fetch(ns, PX_GDS_NODE, i, PMIX_HOSTNAME_ALIASES, &v))
+            continue;
+        bool is_alias = in_list(px_value_string(&v), name);
+        px_type_destruct(PMIX_VALUE, &v);
+        if (is_alias)
             return i;
     }
     for (uint32_t i = 0; i < ns->n_nodes; i++)

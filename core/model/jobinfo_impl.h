@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of job information share: the dictionary of its keys, the facts that follow
- * from a map, and the stage on which new information is collected and checked before any of it
- * takes effect. Private to core/model. */
+/* What the parts of job information share: the dictionary of its keys, the facts that
+ * follow from a map, and the stage on which new information is collected and checked
+ * before any of it takes effect. Private to core/model. */
 #ifndef PX_MODEL_JOBINFO_IMPL_H
 #define PX_MODEL_JOBINFO_IMPL_H
 
 #include "core/model/jobinfo.h"
 
-/* ---- dictionary (jobinfo_keys.c) ------------------------------------------------------------ */
+/* ---- dictionary (jobinfo_keys.c) ------------------------------------------------- */
 
 enum px_home { PX_HOME_JOB, PX_HOME_PROC, PX_HOME_NODE, PX_HOME_APP, PX_HOME_SESSION };
 
@@ -24,18 +24,19 @@ extern const size_t px_n_job_keys;
 /* NULL: any other key. */
 const struct px_job_key *px_job_key_find(const char *key);
 enum px_home px_job_key_home(const char *key);
-/* *out borrows from *in: the same value, in the dictionary's type for the key if it fits there;
- * what has no type is true. */
+/* *out borrows from *in: the same value, in the dictionary's type for the key if it
+ * fits there; what has no type is true. */
 void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t *out);
 
-/* ---- derived facts (jobinfo_facts.c) -------------------------------------------------------- */
+/* ---- derived facts (jobinfo_facts.c) --------------------------------------------- */
 
 /* Keys that follow from the maps; NULL ends each list. */
 extern const char *const px_rank_facts[];
 extern const char *const px_node_facts[];
 extern const char *const px_job_facts[];
 
-/* *out is the caller's to destruct. PMIX_ERR_NOT_FOUND: it does not follow from what is known. */
+/* *out is the caller's to destruct. PMIX_ERR_NOT_FOUND: it does not follow from what is
+ * known. */
 pmix_status_t px_rank_fact(const struct px_nspace *ns, pmix_rank_t rank,
                            const char *key, pmix_value_t *out);
 pmix_status_t px_node_fact(const struct px_nspace *ns, uint32_t node, const char *key,
@@ -45,13 +46,15 @@ pmix_status_t px_job_fact(const struct px_nspace *ns, const char *key,
 
 /* "n1" and "n1.cluster" are one host; of two full names, only equal ones. */
 bool px_same_host(const char *a, const char *b);
-/* Rows of the node table; UINT32_MAX if there is none. Names may be aliases the host gave. */
+/* Rows of the node table; UINT32_MAX if there is none. Names may be aliases the host
+ * gave. */
 uint32_t px_node_by_name(const struct px_nspace *ns, const char *name);
 uint32_t px_node_by_id(const struct px_nspace *ns, uint32_t id);
-/* Where the session table keeps a session: the default one (id UINT32_MAX) has a row too. */
+/* Where the session table keeps a session: the default one (id UINT32_MAX) has a row
+ * too. */
 pmix_rank_t px_session_row(uint32_t id);
 
-/* ---- stage (jobinfo_stage.c, jobinfo_apply.c) ----------------------------------------------- */
+/* ---- stage (jobinfo_stage.c, jobinfo_apply.c) ------------------------------------ */
 
 struct px_stage_entry {
     uint8_t table;
@@ -61,7 +64,8 @@ struct px_stage_entry {
     pmix_value_t value; /* borrowed */
 };
 
-/* A node as the information names it; which row that is, is known only when all is there. */
+/* A node as the information names it; which row that is, is known only when all is
+ * there. */
 struct px_stage_node {
     const char *name;  /* borrowed; NULL: not given */
     uint32_t id;       /* UINT32_MAX: not given */
@@ -89,8 +93,8 @@ void px_stage_init(struct px_stage *s, struct px_err *err);
 void px_stage_cleanup(struct px_stage *s);
 /* Keeps *kv until cleanup; taken also on failure. */
 pmix_status_t px_stage_own(struct px_stage *s, struct px_kval *kv);
-/* One pair of the job level, whatever form it has: maps, arrays of a realm, lone keys of a
- * realm. key and value must outlive the stage. */
+/* One pair of the job level, whatever form it has: maps, arrays of a realm, lone keys
+ * of a realm. key and value must outlive the stage. */
 pmix_status_t px_stage_add(struct px_stage *s, const char *key,
                            const pmix_value_t *value);
 /* One pair of one rank or row. */
@@ -104,8 +108,8 @@ pmix_status_t px_stage_node_array(struct px_stage *s, const char *name,
 pmix_status_t px_stage_node_new(struct px_stage *s, const char *name, uint32_t *node);
 /* The infos of an array value; false if it is none. */
 bool px_stage_infos(const pmix_value_t *value, const pmix_info_t **infos, size_t *n);
-/* All or nothing, but for a datastore that runs out of memory half-way. rebuild_map: without
- * maps, the nodes' lists of ranks make one. */
+/* All or nothing, but for a datastore that runs out of memory half-way. rebuild_map:
+ * without maps, the nodes' lists of ranks make one. */
 pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
                              struct px_nspace *ns, bool rebuild_map);
 

@@ -4,8 +4,8 @@
 
 #include "core/model/jobinfo_impl.h"
 
-/* Sorted by the key's text. pmix.appnum keeps the host's type: programs are known that read it
- * as whatever their launcher has always given. */
+/* Sorted by the key's text. pmix.appnum keeps the host's type: programs are known that
+ * read it as whatever their launcher has always given. */
 const struct px_job_key px_job_keys[] = {
     {PMIX_APPLDR, PMIX_PROC_RANK, PX_HOME_APP},
     {PMIX_HOSTNAME_ALIASES, PMIX_STRING, PX_HOME_NODE},
@@ -75,7 +75,8 @@ enum px_home px_job_key_home(const char *key)
     return k ? (enum px_home)k->home : PX_HOME_JOB;
 }
 
-/* Only a number that the narrower type holds; anything else stays what the host gave. */
+/* Only a number that the narrower type holds; anything else stays what the host
+ * gave. */
 static bool to_number(const pmix_value_t *in, pmix_data_type_t type, pmix_value_t *out)
 {
     uint64_t u;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The answer to a client's first request. Maps do not travel: what follows from them is spelled
- * out, since the libraries at the other end compute nothing. */
+/* The answer to a client's first request. Maps do not travel: what follows from them is
+ * spelled out, since the libraries at the other end compute nothing. */
 #include <string.h>
 
 #include "core/model/jobinfo_impl.h"
@@ -11,7 +11,7 @@
 #define IMITATED \
     TEXT(PMIX_VERSION_MAJOR) "." TEXT(PMIX_VERSION_MINOR) "." TEXT(PMIX_VERSION_RELEASE)
 
-/* ---- members of one array or blob ----------------------------------------------------------- */
+/* ---- members of one array or blob ------------------------------------------------ */
 
 /* Infos whose values are borrowed from the store or from facts. */
 struct members {
@@ -44,7 +44,8 @@ static pmix_status_t fail(px_writer *w, pmix_status_t rc)
     return w->status;
 }
 
-/* What the peer's dialect has no type for is left out; it would spoil the whole answer. */
+/* What the peer's dialect has no type for is left out; it would spoil the whole
+ * answer. */
 static bool can_pack(const px_writer *w, const pmix_value_t *value)
 {
     px_writer trial;
@@ -133,7 +134,7 @@ static void walk(struct members *l, const struct px_nspace *ns, enum px_gds_tabl
         fail(l->w, rc);
 }
 
-/* ---- writing them --------------------------------------------------------------------------- */
+/* ---- writing them ---------------------------------------------------------------- */
 
 static void write_array(struct members *l, const char *key)
 {
@@ -171,7 +172,7 @@ static void write_blob(struct members *l, pmix_rank_t rank)
     px_pack_kval(l->w, PMIX_PROC_BLOB, &v);
 }
 
-/* ---- levels --------------------------------------------------------------------------------- */
+/* ---- levels ---------------------------------------------------------------------- */
 
 static void pack_job(struct members *l, const struct px_model *m,
                      const struct px_nspace *ns)
@@ -179,12 +180,12 @@ static void pack_job(struct members *l, const struct px_model *m,
     pmix_value_t fact;
 
     for (const char *const *key = px_job_facts; *key; key++)
-        if (!px_store_find(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, *key)) {
+        if (!px_store_has(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, *key)) {
             pmix_status_t rc = px_job_fact(ns, *key, &fact);
             add_fact(l, *key, rc, &fact);
         }
     walk(l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, on_stored, l);
-    if (!px_store_find(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_BFROPS_MODULE)) {
+    if (!px_store_has(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_BFROPS_MODULE)) {
         fact = (pmix_value_t){.type = PMIX_STRING,
                               .data.string = (char *)(uintptr_t)IMITATED};
         members_add(l, PMIX_BFROPS_MODULE, &fact);
@@ -242,8 +243,8 @@ static pmix_status_t on_row(void *arg, pmix_rank_t row, const char *key,
     return members_add(rows->l, key, value);
 }
 
-/* The job's own session first, for whoever takes the first one for that. Libraries of the fixed
- * encoding know its values alone, not in an array. */
+/* The job's own session first, for whoever takes the first one for that. Libraries of
+ * the fixed encoding know its values alone, not in an array. */
 static void pack_sessions(struct members *l, const struct px_nspace *ns)
 {
     pmix_rank_t own = px_session_row(ns->session);
@@ -268,7 +269,7 @@ static void pack_node(struct members *l, const struct px_nspace *ns, uint32_t no
     for (const char *const *key = px_node_facts; *key; key++) {
         bool is_name = key == px_node_facts ||
                        key == px_node_facts + 1; /* these lead */
-        if (!is_name && px_store_find(ns, PX_GDS_NODE, node, *key))
+        if (!is_name && px_store_has(ns, PX_GDS_NODE, node, *key))
             continue;
         pmix_status_t rc = px_node_fact(ns, node, *key, &fact);
         add_fact(l, *key, rc, &fact);
@@ -301,7 +302,7 @@ static void pack_rank(struct members *l, const struct px_nspace *ns, pmix_rank_t
         add_u32(l, PMIX_RANK, rank, PMIX_PROC_RANK);
     n_before = l->n;
     for (const char *const *key = px_rank_facts; *key; key++)
-        if (!px_store_find(ns, PX_GDS_JOB, rank, *key)) {
+        if (!px_store_has(ns, PX_GDS_JOB, rank, *key)) {
             pmix_status_t rc = px_rank_fact(ns, rank, *key, &fact);
             add_fact(l, *key, rc, &fact);
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The host's PMIx_server_register_nspace: its infos onto the stage, and from there in. */
+/* The host's PMIx_server_register_nspace: its infos onto the stage, and from there
+ * in. */
 #include "core/model/jobinfo_impl.h"
 
 pmix_status_t px_jobinfo_register(struct px_model *m, struct px_nspace *ns,

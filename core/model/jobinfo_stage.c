@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collecting job information in whatever form it comes, from a host or a server. Nothing here
- * touches a namespace: what is wrong with the information is found before any of it counts. */
+/* Collecting job information in whatever form it comes, from a host or a server.
+ * Nothing here touches a namespace: what is wrong with the information is found before
+ * any of it counts. */
 #include "core/model/jobinfo_impl.h"
 
 #include <string.h>
@@ -73,7 +74,7 @@ static pmix_status_t need_infos(struct px_stage *s, const char *key,
     return px_err_set(s->err, PMIX_ERR_BAD_PARAM, "%s is not an array of infos", key);
 }
 
-/* ---- single values -------------------------------------------------------------------------- */
+/* ---- single values --------------------------------------------------------------- */
 
 static pmix_status_t put_entry(struct px_stage *s, enum px_gds_table table,
                                pmix_rank_t rank, const char *key,
@@ -159,7 +160,7 @@ static pmix_status_t put_all(struct px_stage *s, enum px_gds_table table,
     return rc;
 }
 
-/* ---- realms --------------------------------------------------------------------------------- */
+/* ---- realms ---------------------------------------------------------------------- */
 
 static pmix_status_t proc_array(struct px_stage *s, const char *key,
                                 const pmix_value_t *value)
@@ -315,7 +316,7 @@ static pmix_status_t lone_session_key(struct px_stage *s, const char *key,
     return px_stage_put(s, PX_GDS_SESSION, PMIX_RANK_INVALID, key, value);
 }
 
-/* ---- the job level -------------------------------------------------------------------------- */
+/* ---- the job level --------------------------------------------------------------- */
 
 static pmix_status_t map_text(struct px_stage *s, const char *key,
                               const pmix_value_t *value, char **text)

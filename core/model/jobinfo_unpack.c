@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server's answer about a job: KVALs in every form servers have used, onto the stage, and
- * from there in. A server is trusted with what it says, not with how long it says it is. */
+/* A server's answer about a job: KVALs in every form servers have used, onto the stage,
+ * and from there in. A server is trusted with what it says, not with how long it says
+ * it is. */
 #include <string.h>
 
 #include "core/base/str.h"
 #include "core/model/jobinfo_impl.h"
+#include "core/rt/process.h"
 
 /* Reads the next pair; *kv stays the stage's. */
 static pmix_status_t next_pair(struct px_stage *s, px_reader *r, struct px_kval *kv)
@@ -76,8 +78,8 @@ static pmix_status_t map_blob(struct px_stage *s, const px_reader *outer,
     return rc;
 }
 
-/* Servers send the oldest clients each node's array under the name of the node. Other arrays
- * of infos under keys of anybody's invention look different inside. */
+/* Servers send the oldest clients each node's array under the name of the node. Other
+ * arrays of infos under keys of anybody's invention look different inside. */
 static bool is_named_node(const struct px_kval *kv)
 {
     const pmix_info_t *infos;
@@ -116,8 +118,11 @@ static void learn_own_app(struct px_model *m, const struct px_nspace *ns)
     px_lookup_init(&l, PMIX_APPNUM, m->self.rank, NULL, 0);
     if (px_lookup_find(m, ns, &l, &v) != PMIX_SUCCESS)
         return;
-    if (px_value_to_u32(&v, &app))
+    if (px_value_to_u32(&v, &app)) {
+        px_gate_close(&px_process.model_gate);
         m->appnum = app;
+        px_gate_open(&px_process.model_gate);
+    }
     px_type_destruct(PMIX_VALUE, &v);
 }
 
@@ -149,6 +154,7 @@ pmix_status_t px_jobinfo_unpack_rank(struct px_model *m, struct px_nspace *ns,
 
     if (rank == PMIX_RANK_WILDCARD)
         return px_jobinfo_unpack(m, ns, r);
+    px_gate_close(&px_process.model_gate); /* readers see all of it or nothing */
     while (!rc && !px_reader_done(r)) {
         struct px_kval kv = {0};
 
@@ -157,5 +163,6 @@ pmix_status_t px_jobinfo_unpack_rank(struct px_model *m, struct px_nspace *ns,
             rc = px_store_put(ns, PX_GDS_REMOTE, rank, kv.key, &kv.value);
         px_kval_fini(&kv);
     }
+    px_gate_open(&px_process.model_gate);
     return rc;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding a value of a namespace: what was given comes before what follows from the maps. */
+/* Finding a value of a namespace: what was given comes before what follows from the
+ * maps. */
 #include <string.h>
 
 #include "core/model/jobinfo_impl.h"
@@ -27,12 +28,7 @@ void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
         l->realm = PX_REALM_SESSION;
 }
 
-static pmix_status_t give(const pmix_value_t *v, pmix_value_t *out)
-{
-    return v ? px_type_copy(PMIX_VALUE, out, v) : PMIX_ERR_NOT_FOUND;
-}
-
-/* ---- tables --------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------- */
 
 /* The tables that hold values of ranks, first choice first; ends in PX_GDS_N_TABLES. */
 static void choose_tables(const struct px_lookup *l, enum px_gds_table tables[5])
@@ -49,16 +45,16 @@ static void choose_tables(const struct px_lookup *l, enum px_gds_table tables[5]
     tables[n] = PX_GDS_N_TABLES;
 }
 
-static const pmix_value_t *find_given(const struct px_nspace *ns,
-                                      const struct px_lookup *l)
+static pmix_status_t find_given(const struct px_nspace *ns, const struct px_lookup *l,
+                                pmix_value_t *out)
 {
     enum px_gds_table tables[5];
-    const pmix_value_t *v = NULL;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
     choose_tables(l, tables);
-    for (size_t i = 0; !v && tables[i] != PX_GDS_N_TABLES; i++)
-        v = px_store_find(ns, tables[i], l->rank, l->key);
-    return v;
+    for (size_t i = 0; rc == PMIX_ERR_NOT_FOUND && tables[i] != PX_GDS_N_TABLES; i++)
+        rc = px_store_fetch(ns, tables[i], l->rank, l->key, out);
+    return rc;
 }
 
 struct any_rank {
@@ -97,7 +93,7 @@ static pmix_status_t find_any_rank(const struct px_nspace *ns,
     return PMIX_ERR_NOT_FOUND;
 }
 
-/* ---- realms --------------------------------------------------------------------------------- */
+/* ---- realms ---------------------------------------------------------------------- */
 
 static uint32_t which_node(const struct px_nspace *ns, const struct px_lookup *l)
 {
@@ -115,8 +111,8 @@ static pmix_status_t find_node(const struct px_nspace *ns, const struct px_looku
 
     if (node == UINT32_MAX)
         return PMIX_ERR_NOT_FOUND;
-    const pmix_value_t *v = px_store_find(ns, PX_GDS_NODE, node, l->key);
-    return v ? give(v, out) : px_node_fact(ns, node, l->key, out);
+    pmix_status_t rc = px_store_fetch(ns, PX_GDS_NODE, node, l->key, out);
+    return rc == PMIX_ERR_NOT_FOUND ? px_node_fact(ns, node, l->key, out) : rc;
 }
 
 static pmix_status_t find_app(const struct px_model *m, const struct px_nspace *ns,
@@ -124,7 +120,7 @@ static pmix_status_t find_app(const struct px_model *m, const struct px_nspace *
 {
     uint32_t app = l->app != UINT32_MAX ? l->app : ns == m->own ? m->appnum : 0;
 
-    return give(px_store_find(ns, PX_GDS_APP, app, l->key), out);
+    return px_store_fetch(ns, PX_GDS_APP, app, l->key, out);
 }
 
 static pmix_status_t find_session(const struct px_nspace *ns, const struct px_lookup *l,
@@ -132,10 +128,11 @@ static pmix_status_t find_session(const struct px_nspace *ns, const struct px_lo
 {
     uint32_t id = l->session != UINT32_MAX ? l->session : ns->session;
 
-    return give(px_store_find(ns, PX_GDS_SESSION, px_session_row(id), l->key), out);
+    return px_store_fetch(ns, PX_GDS_SESSION, px_session_row(id), l->key, out);
 }
 
-/* A key of the job as a whole, or of the realm it belongs to, as the job itself has it. */
+/* A key of the job as a whole, or of the realm it belongs to, as the job itself has
+ * it. */
 static pmix_status_t find_own_job(const struct px_model *m, const struct px_nspace *ns,
                                   const struct px_lookup *l, pmix_value_t *out)
 {
@@ -143,7 +140,7 @@ static pmix_status_t find_own_job(const struct px_model *m, const struct px_nspa
     pmix_status_t rc;
 
     job.rank = PMIX_RANK_WILDCARD;
-    rc = give(find_given(ns, &job), out);
+    rc = find_given(ns, &job, out);
     if (rc == PMIX_ERR_NOT_FOUND)
         rc = px_job_fact(ns, l->key, out);
     if (rc != PMIX_ERR_NOT_FOUND)
@@ -166,7 +163,10 @@ static pmix_status_t find_job(const struct px_model *m, const struct px_nspace *
 {
     pmix_status_t rc = find_own_job(m, ns, l, out);
 
-    return rc == PMIX_ERR_NOT_FOUND ? give(px_resource_find(m, l->key), out) : rc;
+    if (rc != PMIX_ERR_NOT_FOUND)
+        return rc;
+    const pmix_value_t *v = px_resource_find(m, l->key);
+    return v ? px_type_copy(PMIX_VALUE, out, v) : rc;
 }
 
 bool px_job_says(const struct px_model *m, const struct px_nspace *ns, const char *key)
@@ -184,7 +184,7 @@ bool px_job_says(const struct px_model *m, const struct px_nspace *ns, const cha
 static pmix_status_t find_rank(const struct px_nspace *ns, const struct px_lookup *l,
                                pmix_value_t *out)
 {
-    pmix_status_t rc = give(find_given(ns, l), out);
+    pmix_status_t rc = find_given(ns, l, out);
 
     if (rc == PMIX_ERR_NOT_FOUND)
         rc = px_rank_fact(ns, l->rank, l->key, out);

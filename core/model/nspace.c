@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Namespaces and the model that holds them; their data live in the datastore of each. */
+/* Namespaces and the model that holds them; their data live in the datastore of
+ * each. */
 #include "core/model/nspace.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "core/model/iof.h"
 #include "core/rt/process.h"
 
-/* ---- model ---------------------------------------------------------------------------------- */
+/* ---- model ----------------------------------------------------------------------- */
 
 pmix_status_t px_model_create(struct px_model **model)
 {
@@ -60,7 +61,7 @@ void px_model_destroy(struct px_model *model)
     free(model);
 }
 
-/* ---- namespaces ----------------------------------------------------------------------------- */
+/* ---- namespaces ------------------------------------------------------------------ */
 
 struct px_nspace *px_nspace_find(const struct px_model *m, const char *name)
 {
@@ -104,7 +105,9 @@ pmix_status_t px_nspace_get(struct px_model *m, const char *name,
         pmix_status_t rc = nspace_create(name, &ns);
         if (rc)
             return rc;
+        px_gate_close(&px_process.model_gate);
         rc = px_map_sput(&m->nspaces, ns->name, ns, NULL);
+        px_gate_open(&px_process.model_gate);
         if (rc) {
             nspace_free(ns);
             return rc;
@@ -118,28 +121,66 @@ void px_nspace_remove(struct px_model *m, struct px_nspace *ns)
 {
     if (!ns)
         return;
+    px_gate_close(&px_process.model_gate);
     if (m->own == ns)
         m->own = NULL;
     px_map_sremove(&m->nspaces, ns->name);
-    nspace_free(ns);
+    px_gate_open(&px_process.model_gate);
+    nspace_free(ns); /* no reader can have it any more */
 }
 
-/* ---- tables --------------------------------------------------------------------------------- */
+pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self)
+{
+    struct px_nspace *own;
+    pmix_status_t rc = px_nspace_get(m, self->nspace, &own);
+
+    if (rc)
+        return rc;
+    px_gate_close(&px_process.model_gate);
+    m->self = *self;
+    m->own = own;
+    px_gate_open(&px_process.model_gate);
+    return PMIX_SUCCESS;
+}
+
+/* ---- tables ---------------------------------------------------------------------- */
 
 pmix_status_t px_store_put(struct px_nspace *ns, enum px_gds_table table,
                            pmix_rank_t rank, const char *key, const pmix_value_t *value)
 {
     const struct px_gds_ops *ops = ns->gds->component->ops;
 
-    return ops->store(ns->gds->self, ns->store, table, rank, key, value);
+    px_gate_close(&px_process.model_gate);
+    pmix_status_t rc = ops->store(ns->gds->self, ns->store, table, rank, key, value);
+    px_gate_open(&px_process.model_gate);
+    return rc;
 }
 
-const pmix_value_t *px_store_find(const struct px_nspace *ns, enum px_gds_table table,
-                                  pmix_rank_t rank, const char *key)
+pmix_status_t px_store_fetch(const struct px_nspace *ns, enum px_gds_table table,
+                             pmix_rank_t rank, const char *key, pmix_value_t *out)
 {
     const struct px_gds_ops *ops = ns->gds->component->ops;
 
-    return ops->find(ns->gds->self, ns->store, table, rank, key);
+    return ops->fetch(ns->gds->self, ns->store, table, rank, key, NULL, 0, out);
+}
+
+bool px_store_has(const struct px_nspace *ns, enum px_gds_table table, pmix_rank_t rank,
+                  const char *key)
+{
+    return px_store_fetch(ns, table, rank, key, NULL) == PMIX_SUCCESS;
+}
+
+bool px_store_u32(const struct px_nspace *ns, enum px_gds_table table, pmix_rank_t rank,
+                  const char *key, uint32_t *n)
+{
+    pmix_value_t v;
+    bool is_number;
+
+    if (px_store_fetch(ns, table, rank, key, &v))
+        return false;
+    is_number = px_value_to_u32(&v, n);
+    px_type_destruct(PMIX_VALUE, &v);
+    return is_number;
 }
 
 pmix_status_t px_store_walk(const struct px_nspace *ns, enum px_gds_table table,
@@ -154,5 +195,7 @@ void px_store_clear(struct px_nspace *ns, enum px_gds_table table, pmix_rank_t r
 {
     const struct px_gds_ops *ops = ns->gds->component->ops;
 
+    px_gate_close(&px_process.model_gate);
     ops->clear(ns->gds->self, ns->store, table, rank);
+    px_gate_open(&px_process.model_gate);
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Namespaces: what this process knows of a job. The same object serves a client (filled from
- * its server's answer) and a server (filled by its host). Loop thread only. */
+/* Namespaces: what this process knows of a job. The same object serves a client (filled
+ * from its server's answer) and a server (filled by its host).
+ *
+ * * Loop thread only, but for lookups, which any thread may make inside
+ * px_process.model_gate: the loop closes it while it changes what they read: tables,
+ * and what is marked R below. */
 #ifndef PX_MODEL_NSPACE_H
 #define PX_MODEL_NSPACE_H
 
@@ -16,37 +20,37 @@ struct px_nspace {
     char name[PMIX_MAX_NSLEN + 1];
     const struct px_module *gds;
     struct px_gds_ns *store;
-    struct px_procmap *map; /* NULL if the host gave none */
+    struct px_procmap *map; /* R; NULL if the host gave none */
     bool complete;          /* job info has been registered, or received */
     bool no_data;           /* registered with PMIX_REGISTER_NODATA */
     bool hosted;            /* this process serves it: its data are the clients' own */
-    uint32_t job_size;      /* 0: unknown */
+    uint32_t job_size;      /* R; 0: unknown */
     uint32_t n_local;       /* local clients the host announced */
-    uint32_t n_nodes; /* rows in the node table: those of the map first, in its order */
-    char **node_names; /* of the node table, by index; a name may be NULL */
     uint32_t
-        this_node; /* row of the node this process is on; UINT32_MAX: none is known */
-    uint32_t session;      /* id of the job's session; UINT32_MAX: the default one */
-    bool many_apps;        /* more than application 0 */
+        n_nodes; /* R; rows in the node table: those of the map first, in its order */
+    char **node_names;  /* R; of the node table, by index; a name may be NULL */
+    uint32_t this_node; /* R; row of this process's node; UINT32_MAX: none is known */
+    uint32_t session;   /* R; id of the job's session; UINT32_MAX: the default one */
+    bool many_apps;     /* R; more than application 0 */
     struct px_list locals; /* server: struct px_local, registered clients */
 };
 
 struct px_model {
-    struct px_map nspaces;
+    struct px_map nspaces;     /* R */
     struct px_channel channel; /* this process's way to its server */
-    pmix_proc_t self;
-    struct px_nspace *own; /* self's namespace; NULL until known */
-    bool standalone;       /* a singleton: there is no server to ask */
+    pmix_proc_t self;          /* R */
+    struct px_nspace *own;     /* R; self's namespace; NULL until known */
+    bool standalone;           /* a singleton: there is no server to ask */
     px_writer put_local,
         put_remote; /* put and not yet committed, as the server wants it */
     char hostname[256];
-    uint32_t appnum;     /* of self */
+    uint32_t appnum;     /* R; of self */
     struct px_list iofs; /* struct px_iof: who here takes forwarded output */
     size_t last_iof;
     struct px_list groups; /* struct px_group */
-    px_infos resources;    /* the host's, of every job that does not say otherwise */
-    /* A process that is a server too speaks for itself once it is no client any more; NULL
-     * elsewhere. */
+    px_infos resources;    /* R; the host's, of every job that does not say otherwise */
+    /* A process that is a server too speaks for itself once it is no client any more;
+     * NULL elsewhere. */
     void (*client_left)(struct px_model *model);
 };
 
@@ -57,15 +61,24 @@ struct px_nspace *px_nspace_find(const struct px_model *m, const char *name);
 /* Finds or makes. */
 pmix_status_t px_nspace_get(struct px_model *m, const char *name,
                             struct px_nspace **ns);
-/* Whoever filled locals must have emptied it. NULL is fine. */
+/* This process is self from now on. */
+pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self);
+/* locals must be empty. NULL is fine. */
 void px_nspace_remove(struct px_model *m, struct px_nspace *ns);
 
-/* Table access through the namespace's datastore. */
+/* Table access through the namespace's datastore. Those that change it close the
+ * gate. */
 pmix_status_t px_store_put(struct px_nspace *ns, enum px_gds_table table,
                            pmix_rank_t rank, const char *key,
                            const pmix_value_t *value);
-const pmix_value_t *px_store_find(const struct px_nspace *ns, enum px_gds_table table,
-                                  pmix_rank_t rank, const char *key);
+/* Copies; as fetch of px_gds_ops. Any thread inside the gate. */
+pmix_status_t px_store_fetch(const struct px_nspace *ns, enum px_gds_table table,
+                             pmix_rank_t rank, const char *key, pmix_value_t *out);
+bool px_store_has(const struct px_nspace *ns, enum px_gds_table table, pmix_rank_t rank,
+                  const char *key);
+/* False if there is no number. */
+bool px_store_u32(const struct px_nspace *ns, enum px_gds_table table, pmix_rank_t rank,
+                  const char *key, uint32_t *n);
 pmix_status_t px_store_walk(const struct px_nspace *ns, enum px_gds_table table,
                             pmix_rank_t rank, px_gds_walk_fn fn, void *arg);
 /* PMIX_RANK_UNDEF: of every rank. */

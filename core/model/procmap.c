@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Node and process maps: parsing what hosts pass, and the index from ranks to nodes. A few
- * characters can ask for billions of names or ranks, so every range is counted before it is
- * expanded. */
+/* Node and process maps: parsing what hosts pass, and the index from ranks to nodes. A
+ * few characters can ask for billions of names or ranks, so every range is counted
+ * before it is expanded. */
 #include "core/model/procmap.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 
-/* ---- forms ---------------------------------------------------------------------------------- */
+/* ---- forms ----------------------------------------------------------------------- */
 
 struct body {
     const char *text;
@@ -40,7 +40,7 @@ static pmix_status_t unwrap(const char *text, struct body *out, struct px_err *e
     return PMIX_SUCCESS;
 }
 
-/* ---- node names ----------------------------------------------------------------------------- */
+/* ---- node names ------------------------------------------------------------------ */
 
 struct names {
     char **v; /* ends in NULL once there is one */
@@ -146,7 +146,8 @@ static pmix_status_t add_group(struct names *names, const struct group *g,
     return rc;
 }
 
-/* Length up to the next comma that is not within brackets; SIZE_MAX if they do not match. */
+/* Length up to the next comma that is not within brackets; SIZE_MAX if they do not
+ * match. */
 static size_t item_len(const char *s, size_t len, bool native)
 {
     int depth = 0;
@@ -203,7 +204,7 @@ pmix_status_t px_map_expand_nodes(const char *text, char ***names, struct px_err
     return rc;
 }
 
-/* ---- ranks ---------------------------------------------------------------------------------- */
+/* ---- ranks ----------------------------------------------------------------------- */
 
 /* Appends one node's ranks and closes its range of the array. */
 static pmix_status_t add_ranks(struct px_procmap *map, uint32_t node, const char *text,
@@ -279,7 +280,7 @@ static pmix_status_t index_ranks(struct px_procmap *map, struct px_err *err)
     return PMIX_SUCCESS;
 }
 
-/* ---- maps ----------------------------------------------------------------------------------- */
+/* ---- maps ------------------------------------------------------------------------ */
 
 static pmix_status_t alloc_first(struct px_procmap *map, struct px_err *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which rank runs on which node: parsed from what hosts pass, and made from lists. Immutable
- * once built. wire.md's "regex" forms are the field's own. */
+/* Which rank runs on which node: parsed from what hosts pass, and made from lists.
+ * Immutable once built. wire.md's "regex" forms are the field's own. */
 #ifndef PX_MODEL_PROCMAP_H
 #define PX_MODEL_PROCMAP_H
 
@@ -21,14 +21,14 @@ struct px_procmap {
     uint16_t *local_of; /* by rank: local rank on its node */
 };
 
-/* Either argument NULL or "" is an empty list. Accepts pmix[...], raw:..., and plain lists (comma
- * between names; ';' between nodes, ',' and a-b within). PMIX_ERR_BAD_PARAM on syntax, on a
- * rank named twice, or on more rank fields than nodes; PMIX_ERR_OUT_OF_RESOURCE beyond the
- * limits above. */
+/* Either argument NULL or "" is an empty list. Accepts pmix[...], raw:..., and plain
+ * lists (comma between names; ';' between nodes, ',' and a-b within).
+ * PMIX_ERR_BAD_PARAM on syntax, on a rank named twice, or on more rank fields than
+ * nodes; PMIX_ERR_OUT_OF_RESOURCE beyond the limits above. */
 pmix_status_t px_procmap_create(const char *nodes, const char *ranks,
                                 struct px_procmap **map, struct px_err *err);
-/* The same from lists already taken apart: ranks[i] are those of nodes[i], as "0,3-5" (NULL: none).
- * Both stay the caller's. */
+/* The same from lists already taken apart: ranks[i] are those of nodes[i], as "0,3-5"
+ * (NULL: none). Both stay the caller's. */
 pmix_status_t px_procmap_from_lists(char *const *nodes, const char *const *ranks,
                                     size_t n, struct px_procmap **map,
                                     struct px_err *err);
@@ -41,8 +41,9 @@ pmix_status_t px_map_pack_nodes(const char *list, char **out);
 pmix_status_t px_map_pack_ranks(const char *list, char **out);
 /* Node names of any of the accepted forms, in order; NULL for none. */
 pmix_status_t px_map_expand_nodes(const char *text, char ***names, struct px_err *err);
-/* A map in n bytes, as in a PMIX_REGEX value, as text for the functions above. Only here can
- * the "blob:" form be read: it holds NULs, so that its length has to be known. */
+/* A map in n bytes, as in a PMIX_REGEX value, as text for the functions above. Only
+ * here can the "blob:" form be read: it holds NULs, so that its length has to be
+ * known. */
 pmix_status_t px_map_text(const void *bytes, size_t n, char **text, struct px_err *err);
 /* A list out of a compressed string, malloc'd. */
 pmix_status_t px_map_inflate(const void *bytes, size_t n, char **text,

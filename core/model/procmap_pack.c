@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Node and process maps, the other way: from lists to the compact forms, and out of the forms
- * that come with a length. The output is what other implementations parse, and what hosts
- * compare, so it follows theirs to the letter wherever theirs keeps the order of the nodes. */
+/* Node and process maps, the other way: from lists to the compact forms, and out of the
+ * forms that come with a length. The output is what other implementations parse, and
+ * what hosts compare, so it follows theirs to the letter wherever theirs keeps the
+ * order of the nodes. */
 #include "core/model/procmap.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@
 #include "core/types/type.h"
 #include "core/wire/codec.h"
 
-/* ---- nodes ---------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------- */
 
 #define MAX_NUMBER_DIGITS 9 /* longer ones do not fit the int that other parsers use */
 
@@ -184,7 +185,7 @@ pmix_status_t px_map_pack_nodes(const char *list, char **out)
     return PMIX_SUCCESS;
 }
 
-/* ---- ranks ---------------------------------------------------------------------------------- */
+/* ---- ranks ----------------------------------------------------------------------- */
 
 static pmix_status_t pack_field(px_buf *out, const char *text, size_t len)
 {
@@ -222,14 +223,15 @@ pmix_status_t px_map_pack_ranks(const char *list, char **out)
         rc = px_buf_add(&text, "]", 2);
     if (rc == PMIX_ERR_NOMEM)
         return rc;
-    /* What is no list of ranks passes through as it is: the host may parse its own form. */
+    /* What is no list of ranks passes through as it is: the host may parse its own
+     * form. */
     if (rc || text.len - 1 > strlen(list))
         return raw(list, out);
     *out = (char *)px_buf_take(&text).data;
     return PMIX_SUCCESS;
 }
 
-/* ---- forms with a length -------------------------------------------------------------------- */
+/* ---- forms with a length --------------------------------------------------------- */
 
 static const char blob_head[] =
     "blob:\0component=zlib:\0size="; /* then "<n>:", NUL, n bytes */
@@ -242,7 +244,8 @@ static bool is_blob(const char *bytes, size_t n)
 pmix_status_t px_map_inflate(const void *bytes, size_t n, char **text,
                              struct px_err *err)
 {
-    /* The bytes are a compressed string as in any value; the codec knows how, and how far. */
+    /* The bytes are a compressed string as in any value; the codec knows how, and how
+     * far. */
     pmix_value_t v = {.type = PMIX_COMPRESSED_STRING};
 
     v.data.bo.bytes = malloc(n + 1);

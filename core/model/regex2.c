@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_generate_regex2 and PMIx_parse_regex2: a list as it is ("raw"), or compressed where that
- * is shorter ("compress"). Stateless: any thread, before init too. */
+/* PMIx_generate_regex2 and PMIx_parse_regex2: a list as it is ("raw"), or compressed
+ * where that is shorter ("compress"). Stateless: any thread, before init too. */
 #include "core/model/procmap.h"
 #include "pmix_server.h"
 
@@ -43,7 +43,8 @@ PX_EXPORT pmix_status_t PMIx_generate_regex2(const char *input, pmix_info_t info
     return PMIX_SUCCESS;
 }
 
-/* The bytes may have come from anywhere: they need not end in a NUL, nor be free of others. */
+/* The bytes may have come from anywhere: they need not end in a NUL, nor be free of
+ * others. */
 static pmix_status_t raw_text(const pmix_regex2_t *regex, char **text,
                               struct px_err *err)
 {

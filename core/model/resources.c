@@ -2,6 +2,8 @@
 /* Values that hold for every job, as the host registered them. */
 #include "core/model/resources.h"
 
+#include "core/rt/process.h"
+
 #include <string.h>
 
 /* Their members belong to tables of a job, which this is none of. */
@@ -65,10 +67,19 @@ static pmix_status_t replace(struct px_model *m, const pmix_info_t *info, size_t
         rc = add_last(&next, info, n);
     if (rc)
         return rc;
-    px_infos_cleanup(&m->resources);
+    px_infos old = m->resources;
+    px_gate_close(&px_process.model_gate);
     m->resources = next;
-    next = (px_infos){0};
+    px_gate_open(&px_process.model_gate);
+    next = old; /* freed */
     return PMIX_SUCCESS;
+}
+
+void px_resources_clear(struct px_model *m)
+{
+    px_gate_close(&px_process.model_gate);
+    px_infos_cleanup(&m->resources);
+    px_gate_open(&px_process.model_gate);
 }
 
 pmix_status_t px_resources_set(struct px_model *m, const pmix_info_t *info, size_t n)

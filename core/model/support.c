@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Answers of PMIX_QUERY_ATTRIBUTE_SUPPORT, in either form. In the field's, a qualifier like
- * PMIX_CLIENT_ATTRIBUTES names functions, or none for all; one result per qualifier holds an array
- * of infos, a function and its attributes each, or the level and its functions. In the Standard's
- * the query's other keys are functions; one result per function holds an array of infos, a level
- * and the function's attributes there each, of type PMIX_UNDEF if there are none. */
+/* Answers of PMIX_QUERY_ATTRIBUTE_SUPPORT, in either form. In the field's, a qualifier
+ * like PMIX_CLIENT_ATTRIBUTES names functions, or none for all; one result per
+ * qualifier holds an array of infos, a function and its attributes each, or the level
+ * and its functions. In the Standard's the query's other keys are functions; one result
+ * per function holds an array of infos, a level and the function's attributes there
+ * each, of type PMIX_UNDEF if there are none. */
 #include "core/model/support.h"
 
 #include "core/base/str.h"
@@ -25,12 +26,13 @@ static const char *const function_keys[PX_N_LEVELS] = {
     [PX_LEVEL_HOST] = PMIX_HOST_FUNCTIONS,
 };
 
-/* What one request may ask for, many times what there is: else a few bytes that repeat the same
- * names would cost gigabytes. */
+/* What one request may ask for, many times what there is: else a few bytes that repeat
+ * the same names would cost gigabytes. */
 #define MAX_ITEMS  16384u
 #define LIST_ITEMS 256u /* the functions of a level, about */
 
-/* The answers, and how many more items (attributes, or functions in a list) they may hold. */
+/* The answers, and how many more items (attributes, or functions in a list) they may
+ * hold. */
 struct answers {
     px_infos *infos;
     size_t left;
@@ -44,7 +46,7 @@ static pmix_status_t spend(struct answers *a, size_t n)
     return PMIX_SUCCESS;
 }
 
-/* ---- one function's attributes ------------------------------------------------------------- */
+/* ---- one function's attributes --------------------------------------------------- */
 
 static bool is_row_of(const struct px_support *row, const char *function)
 {
@@ -93,7 +95,7 @@ static pmix_status_t add_attributes(struct answers *a, px_infos *out, const char
     return rc;
 }
 
-/* ---- the field's form ----------------------------------------------------------------------- */
+/* ---- the field's form ------------------------------------------------------------ */
 
 static pmix_status_t list_functions(const struct px_support_table *t, const char *key,
                                     struct answers *a, px_infos *out)
@@ -156,7 +158,7 @@ static pmix_status_t answer_field(const struct px_support_table *t, enum px_leve
     return px_infos_add_array(a->infos, PMIX_QUERY_ATTRIBUTE_SUPPORT, &found);
 }
 
-/* ---- the Standard's form --------------------------------------------------------------------- */
+/* ---- the Standard's form --------------------------------------------------------- */
 
 static pmix_status_t answer_standard(const struct px_support_table *t,
                                      enum px_level level, char *const *functions,
@@ -180,7 +182,7 @@ static pmix_status_t answer_standard(const struct px_support_table *t,
     return rc;
 }
 
-/* ---- queries --------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------- */
 
 static bool is_asked(const pmix_query_t *q)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIX_QUERY_ATTRIBUTE_SUPPORT: which functions there are, and which attributes each honours, told
- * apart by who does: the client half of the library, its server half, the tools' part, the host. */
+/* PMIX_QUERY_ATTRIBUTE_SUPPORT: which functions there are, and which attributes each
+ * honours, told apart by who does: the client half of the library, its server half, the
+ * tools' part, the host. */
 #ifndef PX_MODEL_SUPPORT_H
 #define PX_MODEL_SUPPORT_H
 
@@ -30,15 +31,17 @@ struct px_support_table {
 
 /* The functions of each level, from the headers. */
 extern const char *const px_support_functions[PX_N_LEVELS];
-/* What the library itself supports; nothing is here yet, and the host's level is empty. */
+/* What the library itself supports; nothing is here yet, and the host's level is
+ * empty. */
 void px_support_library(struct px_support_table tables[PX_N_LEVELS]);
 
 /* Whether any of the queries asks for this. */
 bool px_support_asked(const pmix_query_t *queries, size_t n);
-/* Answers what is asked of the levels that are here, and takes it out of the queries; those left,
- * *n of them, are for others. Everybody's share of a query that names no level is put into words.
- * PMIX_SUCCESS, also if there was nothing to answer; PMIX_ERR_NOMEM; PMIX_ERR_OUT_OF_RESOURCE: the
- * same is asked too often for one request. */
+/* Answers what is asked of the levels that are here, and takes it out of the queries;
+ * those left, *n of them, are for others. Everybody's share of a query that names no
+ * level is put into words. PMIX_SUCCESS, also if there was nothing to answer;
+ * PMIX_ERR_NOMEM; PMIX_ERR_OUT_OF_RESOURCE: the same is asked too often for one
+ * request. */
 pmix_status_t px_support_query(const struct px_support_table tables[PX_N_LEVELS],
                                pmix_query_t *queries, size_t *n, px_infos *answers);
 

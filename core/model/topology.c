@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Servers spare their clients the discovery, which all at once are hard on a large node: they put
- * into the job's information where the topology is shared, or all of it as XML. */
+/* Servers spare their clients the discovery, which all at once are hard on a large
+ * node: they put into the job's information where the topology is shared, or all of it
+ * as XML. */
 #include "core/model/topology.h"
 
 #include "core/link/api.h"

@@ -6,13 +6,25 @@
 #include "core/notify/notify.h"
 #include "core/rt/call.h"
 
+static struct px_model *swap_model(struct px_model *model)
+{
+    struct px_model *old = px_process.model;
+
+    px_gate_close(&px_process.model_gate);
+    px_process.model = model;
+    px_gate_open(&px_process.model_gate);
+    return old;
+}
+
 static pmix_status_t begin(void)
 {
-    pmix_status_t rc = px_model_create(&px_process.model);
+    struct px_model *model = NULL;
+    pmix_status_t rc = px_model_create(&model);
 
     if (rc)
         return rc;
-    px_process.channel = &px_process.model->channel;
+    px_process.channel = &model->channel;
+    swap_model(model);
     return px_notify_create(&px_process.notify);
 }
 
@@ -21,8 +33,7 @@ static void end(void)
     px_notify_destroy(px_process.notify);
     px_process.notify = NULL;
     px_process.channel = NULL;
-    px_model_destroy(px_process.model);
-    px_process.model = NULL;
+    px_model_destroy(swap_model(NULL));
 }
 
 static void on_begin(struct px_call *call, void *args PX_UNUSED)

@@ -115,6 +115,7 @@ static void leave_parent_behind(bool lock_is_mine)
     px_process.selection = NULL;
     px_process.model = NULL;
     px_process.channel = NULL;
+    px_process.model_gate = (struct px_gate){0};
     px_process.notify = NULL;
     px_process.client = NULL;
     px_process.server = NULL;

@@ -4,6 +4,7 @@
 #define PX_RT_PROCESS_H
 
 #include "core/base/err.h"
+#include "core/base/gate.h"
 #include "core/rt/call.h"
 #include "core/rt/loop.h"
 #include "core/config/param.h"
@@ -37,6 +38,7 @@ struct px_process {
     struct px_selection *selection; /* opened components per framework */
     const char *server_address; /* of a client that begins: see px_selection_open_for */
     struct px_model *model;
+    struct px_gate model_gate;  /* before readers of the model that are not the loop */
     struct px_channel *channel; /* of the model: the way to this process's server */
     struct px_notify *notify;
     struct px_client *client;      /* NULL unless initialised; a server has one too */

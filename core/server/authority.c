@@ -12,11 +12,9 @@ bool px_user_may(uid_t user, uid_t other)
 /* Whose a job is according to the host; false if it did not say. */
 static bool named_owner(const struct px_nspace *ns, uid_t *owner)
 {
-    const pmix_value_t *v = px_store_find(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD,
-                                          PMIX_USERID);
     uint32_t uid;
 
-    if (!v || !px_value_to_u32(v, &uid))
+    if (!px_store_u32(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_USERID, &uid))
         return false;
     *owner = uid;
     return true;

@@ -99,11 +99,10 @@ static void on_own_event(void *ctx, pmix_status_t code, const pmix_proc_t *sourc
 /* The server is a process of the model like any other: its calls go round to itself. */
 static pmix_status_t speak_for_self(struct px_model *m, const pmix_proc_t *self)
 {
-    pmix_status_t rc = px_nspace_get(m, self->nspace, &m->own);
+    pmix_status_t rc = px_model_set_self(m, self);
 
     if (rc)
         return rc;
-    m->self = *self;
     m->standalone = false;
     px_writer_cleanup(&m->put_local);
     px_writer_cleanup(&m->put_remote);
@@ -281,7 +280,7 @@ static void on_start(struct px_call *call, void *args)
         parts_stop(srv);
         server_free(srv);
         px_process.server = NULL;
-        px_infos_cleanup(&px_process.model->resources);
+        px_resources_clear(px_process.model);
     }
     px_call_done(call, rc);
 }
@@ -335,7 +334,7 @@ static void forget_jobs(struct px_model *m)
         if (ns->hosted && ns != m->own)
             px_nspace_remove(m, ns);
     }
-    px_infos_cleanup(&m->resources);
+    px_resources_clear(m);
 }
 
 /* A second pass: what the first has posted, replies to ourselves and answers to the host, has

@@ -22,17 +22,24 @@ static const char usage[] =
     "\n"
     "Exit status: 0 if no rule failed, 1 if one did, 2 for a wrong command line.\n";
 
+static const struct suite {
+    size_t (*rules)(const TTest **tests);
+    SFun setup, teardown; /* around each of them; may be NULL */
+} suites[PX_FW_COUNT] = {
+    [PX_FW_PTL] = {contract_ptl},
+    [PX_FW_GDS] = {contract_gds, contract_gds_setup, contract_gds_teardown},
+    [PX_FW_PSEC] = {contract_psec},
+    [PX_FW_PFEXEC] = {contract_pfexec},
+    [PX_FW_PNET] = {contract_pnet},
+    [PX_FW_PCLEANUP] = {contract_pcleanup},
+};
+
 static size_t rules_of(enum px_framework_id id, const TTest **rules)
 {
-    static size_t (*const suites[PX_FW_COUNT])(const TTest **) = {
-        [PX_FW_PTL] = contract_ptl,   [PX_FW_GDS] = contract_gds,
-        [PX_FW_PSEC] = contract_psec, [PX_FW_PFEXEC] = contract_pfexec,
-        [PX_FW_PNET] = contract_pnet, [PX_FW_PCLEANUP] = contract_pcleanup,
-    };
     const TTest *all[2 * MAX_RULES];
     size_t n = contract_common(all);
 
-    n += suites[id](all + n);
+    n += suites[id].rules(all + n);
     if (n > MAX_RULES)
         abort(); /* better than leaving one out */
     memcpy(rules, all, n * sizeof(*all));
@@ -62,7 +69,7 @@ static bool report(const char *name, SRunner *runner)
     return !failed;
 }
 
-static bool run(const TTest *rule, bool fixture)
+static bool run(const TTest *rule, bool fixture, const struct suite *own)
 {
     Suite *suite = suite_create("contract");
     TCase *tcase = tcase_create(rule->name);
@@ -70,6 +77,8 @@ static bool run(const TTest *rule, bool fixture)
     contract_skip("");
     if (fixture)
         tcase_add_checked_fixture(tcase, contract_setup, contract_teardown);
+    if (own)
+        tcase_add_checked_fixture(tcase, own->setup, own->teardown);
     tcase_add_test(tcase, rule);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
@@ -82,8 +91,9 @@ static bool run(const TTest *rule, bool fixture)
 static unsigned run_all(void)
 {
     const TTest *rules[MAX_RULES];
+    size_t n_common = contract_common(rules);
     size_t n = rules_of(contract_framework(), rules);
-    unsigned n_failed = !run(rules[0], false);
+    unsigned n_failed = !run(rules[0], false, NULL);
 
     for (size_t i = 1; i < n; i++) {
         if (n_failed && i == 1) { /* it does not load */
@@ -91,7 +101,8 @@ static unsigned run_all(void)
                 printf("skip %s: needs a component that loads\n", rules[i]->name);
             break;
         }
-        n_failed += !run(rules[i], true);
+        n_failed += !run(rules[i], true,
+                         i < n_common ? NULL : &suites[contract_framework()]);
     }
     return n_failed;
 }

@@ -39,6 +39,8 @@ void contract_teardown(void);
 /* The rules of every component and those of each framework: put there, and counted. */
 size_t contract_common(const TTest **tests);
 size_t contract_gds(const TTest **tests);
+void contract_gds_setup(void);
+void contract_gds_teardown(void);
 size_t contract_pcleanup(const TTest **tests);
 size_t contract_pfexec(const TTest **tests);
 size_t contract_pnet(const TTest **tests);

@@ -1,76 +1,106 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of gds: what is stored is found, by table, rank and key. How it is
- * walked and cleared is in contract_gds_walk.c. */
-#include "contract_gds.h"
+/* The contract of gds: what is stored is fetched by table, rank and key, in any thread;
+ * walks keep the order; clearing takes what it should. Each rule has a namespace of its
+ * own; values are numbers where nothing else is said. */
+#include "contract.h"
 
 #include "alloc_fail.h"
 #include "core/base/str.h"
 #include "core/types/type.h"
+#include "seccomp.h"
+#include "tenon/gds.h"
 
+#include <pthread.h>
 #include <string.h>
 
-enum { MANY = 5000 };
+enum { MANY = 5000, READERS = 4, ROUNDS = 20 };
 
-struct px_gds_ns *gds_ns;
+static struct px_gds_ns *ns;
 
-const struct px_gds_ops *gds_ops(void)
+static const struct px_gds_ops *ops(void)
 {
     return contract.component->ops;
 }
 
-struct px_gds_ns *gds_create(const char *nspace)
+static struct px_gds_ns *create(const char *nspace)
 {
     struct px_gds_ns *made = NULL;
 
-    ck_assert_int_eq(gds_ops()->create(contract.self, nspace, &made), PMIX_SUCCESS);
+    ck_assert_int_eq(ops()->create(contract.self, nspace, &made), PMIX_SUCCESS);
     ck_assert_ptr_nonnull(made);
     return made;
 }
 
-void gds_destroy(struct px_gds_ns *n)
+void contract_gds_setup(void)
 {
-    gds_ops()->destroy(contract.self, n);
+    ns = create("job");
 }
 
-pmix_status_t gds_store(enum px_gds_table table, pmix_rank_t rank, const char *key,
-                        const pmix_value_t *value)
+void contract_gds_teardown(void)
 {
-    return gds_ops()->store(contract.self, gds_ns, table, rank, key, value);
+    ops()->destroy(contract.self, ns);
 }
 
-void gds_put(enum px_gds_table table, pmix_rank_t rank, const char *key,
-             uint32_t number)
+static pmix_status_t store(enum px_gds_table table, pmix_rank_t rank, const char *key,
+                           const pmix_value_t *value)
+{
+    return ops()->store(contract.self, ns, table, rank, key, value);
+}
+
+static void put(enum px_gds_table table, pmix_rank_t rank, const char *key,
+                uint32_t number)
 {
     const pmix_value_t value = {.type = PMIX_UINT32, .data.uint32 = number};
 
-    ck_assert_int_eq(gds_store(table, rank, key, &value), PMIX_SUCCESS);
+    ck_assert_int_eq(store(table, rank, key, &value), PMIX_SUCCESS);
 }
 
-void gds_discard(enum px_gds_table table, pmix_rank_t rank, const char *key)
+static void discard(enum px_gds_table table, pmix_rank_t rank, const char *key)
 {
     const pmix_value_t none = {.type = PMIX_UNDEF};
 
-    ck_assert_int_eq(gds_store(table, rank, key, &none), PMIX_SUCCESS);
+    ck_assert_int_eq(store(table, rank, key, &none), PMIX_SUCCESS);
 }
 
-const pmix_value_t *gds_find(enum px_gds_table table, pmix_rank_t rank, const char *key)
+static pmix_status_t fetch(enum px_gds_table table, pmix_rank_t rank, const char *key,
+                           pmix_value_t *out)
 {
-    return gds_ops()->find(contract.self, gds_ns, table, rank, key);
+    return ops()->fetch(contract.self, ns, table, rank, key, NULL, 0, out);
 }
 
 /* -1: there is none. */
-int64_t gds_get(enum px_gds_table table, pmix_rank_t rank, const char *key)
+static int64_t get(enum px_gds_table table, pmix_rank_t rank, const char *key)
 {
-    const pmix_value_t *v = gds_find(table, rank, key);
+    pmix_value_t v;
+    pmix_status_t rc = fetch(table, rank, key, &v);
 
-    if (!v)
+    ck_assert_int_eq(fetch(table, rank, key, NULL), rc); /* only asked for */
+    if (rc == PMIX_ERR_NOT_FOUND)
         return -1;
-    ck_assert_int_eq(v->type, PMIX_UINT32);
-    return v->data.uint32;
+    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    ck_assert_int_eq(v.type, PMIX_UINT32);
+    return v.data.uint32;
 }
 
-pmix_status_t gds_note(void *arg, pmix_rank_t rank, const char *key,
-                       const pmix_value_t *value)
+static void expect_text(enum px_gds_table table, pmix_rank_t rank, const char *key,
+                        const char *text)
+{
+    pmix_value_t v;
+
+    ck_assert_int_eq(fetch(table, rank, key, &v), PMIX_SUCCESS);
+    ck_assert_str_eq(v.data.string, text);
+    px_type_destruct(PMIX_VALUE, &v);
+}
+
+/* "rank/key=value " of each pair a walk gives. */
+struct account {
+    char text[4096];
+    size_t n;
+    size_t stop_at; /* 0: never */
+};
+
+static pmix_status_t note(void *arg, pmix_rank_t rank, const char *key,
+                          const pmix_value_t *value)
 {
     struct account *a = arg;
     size_t len = strlen(a->text);
@@ -86,12 +116,17 @@ pmix_status_t gds_note(void *arg, pmix_rank_t rank, const char *key,
     return PMIX_SUCCESS;
 }
 
-void gds_expect_walk(enum px_gds_table table, pmix_rank_t rank, const char *text)
+static pmix_status_t walk(enum px_gds_table table, pmix_rank_t rank, px_gds_walk_fn fn,
+                          void *arg)
+{
+    return ops()->walk(contract.self, ns, table, rank, fn, arg);
+}
+
+static void expect_walk(enum px_gds_table table, pmix_rank_t rank, const char *text)
 {
     struct account a = {.n = 0};
 
-    ck_assert_int_eq(gds_ops()->walk(contract.self, gds_ns, table, rank, gds_note, &a),
-                     PMIX_SUCCESS);
+    ck_assert_int_eq(walk(table, rank, note, &a), PMIX_SUCCESS);
     ck_assert_str_eq(a.text, text);
 }
 
@@ -99,26 +134,22 @@ void gds_expect_walk(enum px_gds_table table, pmix_rank_t rank, const char *text
 
 START_TEST(finds_what_was_stored)
 {
-    gds_ns = gds_create("job");
-    gds_put(PX_GDS_JOB, 3, "pmix.lrank", 7);
+    put(PX_GDS_JOB, 3, "pmix.lrank", 7);
 
-    ck_assert_int_eq(gds_get(PX_GDS_JOB, 3, "pmix.lrank"), 7);
-    gds_destroy(gds_ns);
+    ck_assert_int_eq(get(PX_GDS_JOB, 3, "pmix.lrank"), 7);
 }
 END_TEST
 
 START_TEST(finds_nothing_that_was_not_stored)
 {
-    gds_ns = gds_create("job");
-    ck_assert_ptr_null(gds_find(PX_GDS_JOB, 3, "a"));
-    gds_put(PX_GDS_JOB, 3, "a", 7);
+    ck_assert_int_eq(get(PX_GDS_JOB, 3, "a"), -1);
+    put(PX_GDS_JOB, 3, "a", 7);
 
-    ck_assert_ptr_null(gds_find(PX_GDS_JOB, 3, "b"));
-    ck_assert_ptr_null(gds_find(PX_GDS_JOB, 3, "A"));
-    ck_assert_ptr_null(gds_find(PX_GDS_JOB, 3, "aa"));
-    ck_assert_ptr_null(gds_find(PX_GDS_JOB, 4, "a"));
-    ck_assert_ptr_null(gds_find(PX_GDS_JOB, PMIX_RANK_WILDCARD, "a"));
-    gds_destroy(gds_ns);
+    ck_assert_int_eq(get(PX_GDS_JOB, 3, "b"), -1);
+    ck_assert_int_eq(get(PX_GDS_JOB, 3, "A"), -1);
+    ck_assert_int_eq(get(PX_GDS_JOB, 3, "aa"), -1);
+    ck_assert_int_eq(get(PX_GDS_JOB, 4, "a"), -1);
+    ck_assert_int_eq(get(PX_GDS_JOB, PMIX_RANK_WILDCARD, "a"), -1);
 }
 END_TEST
 
@@ -126,69 +157,50 @@ START_TEST(a_later_value_replaces_the_earlier)
 {
     const pmix_value_t text = {.type = PMIX_STRING, .data.string = (char *)"text"};
 
-    gds_ns = gds_create("job");
-    gds_put(PX_GDS_LOCAL, 0, "a", 1);
-    gds_put(PX_GDS_LOCAL, 0, "a", 2);
-    ck_assert_int_eq(gds_get(PX_GDS_LOCAL, 0, "a"), 2);
-    ck_assert_int_eq(gds_store(PX_GDS_LOCAL, 0, "a", &text), PMIX_SUCCESS);
-    ck_assert_str_eq(gds_find(PX_GDS_LOCAL, 0, "a")->data.string, "text");
-    gds_destroy(gds_ns);
-}
-END_TEST
-
-START_TEST(a_value_can_be_stored_over_itself)
-{
-    const pmix_value_t text = {.type = PMIX_STRING, .data.string = (char *)"text"};
-
-    gds_ns = gds_create("job");
-    ck_assert_int_eq(gds_store(PX_GDS_LOCAL, 0, "a", &text), PMIX_SUCCESS);
-    ck_assert_int_eq(gds_store(PX_GDS_LOCAL, 0, "a", gds_find(PX_GDS_LOCAL, 0, "a")),
-                     PMIX_SUCCESS);
-    ck_assert_str_eq(gds_find(PX_GDS_LOCAL, 0, "a")->data.string, "text");
-    gds_destroy(gds_ns);
+    put(PX_GDS_LOCAL, 0, "a", 1);
+    put(PX_GDS_LOCAL, 0, "a", 2);
+    ck_assert_int_eq(get(PX_GDS_LOCAL, 0, "a"), 2);
+    ck_assert_int_eq(store(PX_GDS_LOCAL, 0, "a", &text), PMIX_SUCCESS);
+    expect_text(PX_GDS_LOCAL, 0, "a", "text");
 }
 END_TEST
 
 START_TEST(undef_deletes)
 {
-    gds_ns = gds_create("job");
-    gds_discard(PX_GDS_LOCAL, 0, "never there");
-    gds_put(PX_GDS_LOCAL, 0, "a", 1);
-    gds_put(PX_GDS_LOCAL, 0, "b", 2);
+    discard(PX_GDS_LOCAL, 0, "never there");
+    put(PX_GDS_LOCAL, 0, "a", 1);
+    put(PX_GDS_LOCAL, 0, "b", 2);
 
-    gds_discard(PX_GDS_LOCAL, 0, "a");
+    discard(PX_GDS_LOCAL, 0, "a");
 
-    ck_assert_ptr_null(gds_find(PX_GDS_LOCAL, 0, "a"));
-    ck_assert_int_eq(gds_get(PX_GDS_LOCAL, 0, "b"), 2);
-    gds_discard(PX_GDS_LOCAL, 0, "b");
-    gds_expect_walk(PX_GDS_LOCAL, 0, "");
-    gds_expect_walk(PX_GDS_LOCAL, PMIX_RANK_UNDEF, "");
-    gds_destroy(gds_ns);
+    ck_assert_int_eq(get(PX_GDS_LOCAL, 0, "a"), -1);
+    ck_assert_int_eq(get(PX_GDS_LOCAL, 0, "b"), 2);
+    discard(PX_GDS_LOCAL, 0, "b");
+    expect_walk(PX_GDS_LOCAL, 0, "");
+    expect_walk(PX_GDS_LOCAL, PMIX_RANK_UNDEF, "");
 }
 END_TEST
 
 START_TEST(tables_ranks_and_namespaces_are_apart)
 {
-    gds_ns = gds_create("job");
-    struct px_gds_ns *first = gds_ns;
-    struct px_gds_ns *second = gds_create("other job");
+    struct px_gds_ns *first = ns;
+    struct px_gds_ns *second = create("other job");
     for (uint32_t table = 0; table < PX_GDS_N_TABLES; table++) {
-        gds_put(table, 1, "a", 10 * table + 1);
-        gds_put(table, 2, "a", 10 * table + 2);
-        gds_put(table, PMIX_RANK_WILDCARD, "a", 10 * table + 3);
+        put(table, 1, "a", 10 * table + 1);
+        put(table, 2, "a", 10 * table + 2);
+        put(table, PMIX_RANK_WILDCARD, "a", 10 * table + 3);
     }
-    gds_ns = second;
-    gds_put(PX_GDS_JOB, 1, "a", 99);
+    ns = second;
+    put(PX_GDS_JOB, 1, "a", 99);
 
-    ck_assert_int_eq(gds_get(PX_GDS_LOCAL, 1, "a"), -1);
-    gds_destroy(second);
-    gds_ns = first;
+    ck_assert_int_eq(get(PX_GDS_LOCAL, 1, "a"), -1);
+    ops()->destroy(contract.self, second);
+    ns = first;
     for (uint32_t table = 0; table < PX_GDS_N_TABLES; table++) {
-        ck_assert_int_eq(gds_get(table, 1, "a"), 10 * table + 1);
-        ck_assert_int_eq(gds_get(table, 2, "a"), 10 * table + 2);
-        ck_assert_int_eq(gds_get(table, PMIX_RANK_WILDCARD, "a"), 10 * table + 3);
+        ck_assert_int_eq(get(table, 1, "a"), 10 * table + 1);
+        ck_assert_int_eq(get(table, 2, "a"), 10 * table + 2);
+        ck_assert_int_eq(get(table, PMIX_RANK_WILDCARD, "a"), 10 * table + 3);
     }
-    gds_destroy(first);
 }
 END_TEST
 
@@ -197,22 +209,18 @@ START_TEST(nonsense_is_refused_and_stores_nothing)
     const pmix_value_t value = {.type = PMIX_UINT32};
     const pmix_value_t unknown = {.type = 0x7fff};
 
-    gds_ns = gds_create("job");
-    ck_assert_int_eq(gds_store(PX_GDS_N_TABLES, 0, "a", &value), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(gds_store(PX_GDS_JOB, PMIX_RANK_UNDEF, "a", &value),
+    ck_assert_int_eq(store(PX_GDS_N_TABLES, 0, "a", &value), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(store(PX_GDS_JOB, PMIX_RANK_UNDEF, "a", &value),
                      PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(gds_store(PX_GDS_JOB, 0, "", &value), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(gds_store(PX_GDS_JOB, 0, NULL, &value), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(gds_store(PX_GDS_JOB, 0, "a", NULL), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(gds_store(PX_GDS_JOB, 0, "a", &unknown),
-                     PMIX_ERR_UNKNOWN_DATA_TYPE);
-    gds_expect_walk(PX_GDS_JOB, PMIX_RANK_UNDEF, "");
+    ck_assert_int_eq(store(PX_GDS_JOB, 0, "", &value), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(store(PX_GDS_JOB, 0, NULL, &value), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(store(PX_GDS_JOB, 0, "a", NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(store(PX_GDS_JOB, 0, "a", &unknown), PMIX_ERR_UNKNOWN_DATA_TYPE);
+    expect_walk(PX_GDS_JOB, PMIX_RANK_UNDEF, "");
 
-    gds_put(PX_GDS_JOB, 0, "a", 1);
-    ck_assert_int_eq(gds_store(PX_GDS_JOB, 0, "a", &unknown),
-                     PMIX_ERR_UNKNOWN_DATA_TYPE);
-    ck_assert_int_eq(gds_get(PX_GDS_JOB, 0, "a"), 1);
-    gds_destroy(gds_ns);
+    put(PX_GDS_JOB, 0, "a", 1);
+    ck_assert_int_eq(store(PX_GDS_JOB, 0, "a", &unknown), PMIX_ERR_UNKNOWN_DATA_TYPE);
+    ck_assert_int_eq(get(PX_GDS_JOB, 0, "a"), 1);
 }
 END_TEST
 
@@ -239,37 +247,116 @@ static void make_deep(pmix_value_t *value)
 START_TEST(keeps_a_deep_copy)
 {
     char key[] = "key";
-    pmix_value_t value;
-    pmix_value_t same;
+    pmix_value_t value, same, found;
 
     make_deep(&value);
     make_deep(&same);
-    gds_ns = gds_create("job");
-    ck_assert_int_eq(gds_store(PX_GDS_REMOTE, 0, key, &value), PMIX_SUCCESS);
+    ck_assert_int_eq(store(PX_GDS_REMOTE, 0, key, &value), PMIX_SUCCESS);
     px_type_destruct(PMIX_VALUE, &value);
     key[0] = '?';
 
-    const pmix_value_t *found = gds_find(PX_GDS_REMOTE, 0, "key");
-    ck_assert_ptr_nonnull(found);
-    ck_assert_int_eq(px_type_compare(PMIX_VALUE, found, &same), 0);
+    ck_assert_int_eq(fetch(PX_GDS_REMOTE, 0, "key", &found), PMIX_SUCCESS);
+    ck_assert_int_eq(px_type_compare(PMIX_VALUE, &found, &same), 0);
+    discard(PX_GDS_REMOTE, 0, "key"); /* what was fetched is the caller's */
+    ck_assert_int_eq(px_type_compare(PMIX_VALUE, &found, &same), 0);
+    px_type_destruct(PMIX_VALUE, &found);
     px_type_destruct(PMIX_VALUE, &same);
-    gds_destroy(gds_ns);
 }
 END_TEST
 
-START_TEST(what_is_found_stays_until_that_rank_is_stored_to)
-{
-    gds_ns = gds_create("job");
-    gds_put(PX_GDS_JOB, 0, "a", 1);
-    const pmix_value_t *found = gds_find(PX_GDS_JOB, 0, "a");
+/* ---- walking --------------------------------------------------------------------- */
 
-    for (uint32_t rank = 1; rank < MANY; rank++) {
-        gds_put(PX_GDS_JOB, rank, "a", rank);
-        gds_put(PX_GDS_LOCAL, 0, "a", rank);
+START_TEST(walks_a_rank_in_the_order_first_stored)
+{
+    put(PX_GDS_JOB, 0, "zebra", 1);
+    put(PX_GDS_JOB, 1, "other", 9);
+    put(PX_GDS_JOB, 0, "ape", 2);
+    put(PX_GDS_JOB, 0, "mole", 3);
+    put(PX_GDS_JOB, 0, "zebra", 4);
+
+    expect_walk(PX_GDS_JOB, 0, "0/zebra=4 0/ape=2 0/mole=3 ");
+    expect_walk(PX_GDS_JOB, 1, "1/other=9 ");
+    expect_walk(PX_GDS_JOB, 2, "");
+    expect_walk(PX_GDS_LOCAL, 0, "");
+}
+END_TEST
+
+START_TEST(deleted_and_stored_again_comes_last)
+{
+    put(PX_GDS_JOB, 0, "a", 1);
+    put(PX_GDS_JOB, 0, "b", 2);
+    discard(PX_GDS_JOB, 0, "a");
+    put(PX_GDS_JOB, 0, "a", 3);
+
+    expect_walk(PX_GDS_JOB, 0, "0/b=2 0/a=3 ");
+}
+END_TEST
+
+START_TEST(walks_all_ranks_ascending_and_wildcard_last)
+{
+    put(PX_GDS_JOB, PMIX_RANK_WILDCARD, "size", 3);
+    put(PX_GDS_JOB, 2, "b", 2);
+    put(PX_GDS_JOB, 0, "z", 0);
+    put(PX_GDS_JOB, 1000000, "c", 4);
+    put(PX_GDS_JOB, 2, "a", 3);
+    expect_walk(PX_GDS_JOB, PMIX_RANK_UNDEF, "0/z=0 2/b=2 2/a=3 1000000/c=4 */size=3 ");
+
+    put(PX_GDS_JOB, 1, "y", 5);
+    expect_walk(PX_GDS_JOB, PMIX_RANK_UNDEF,
+                "0/z=0 1/y=5 2/b=2 2/a=3 1000000/c=4 */size=3 ");
+    expect_walk(PX_GDS_JOB, PMIX_RANK_WILDCARD, "*/size=3 ");
+}
+END_TEST
+
+START_TEST(a_walk_stops_when_it_is_told_to)
+{
+    struct account one = {.stop_at = 2};
+    struct account all = {.stop_at = 3};
+
+    for (uint32_t i = 0; i < 4; i++) {
+        put(PX_GDS_JOB, i / 2, i % 2 ? "odd" : "even", i);
     }
-    ck_assert_ptr_eq(gds_find(PX_GDS_JOB, 0, "a"), found);
-    ck_assert_uint_eq(found->data.uint32, 1);
-    gds_destroy(gds_ns);
+    ck_assert_int_eq(walk(PX_GDS_JOB, 0, note, &one), PMIX_ERR_EMPTY);
+    ck_assert_str_eq(one.text, "0/even=0 ");
+    ck_assert_int_eq(walk(PX_GDS_JOB, PMIX_RANK_UNDEF, note, &all), PMIX_ERR_EMPTY);
+    ck_assert_str_eq(all.text, "0/even=0 0/odd=1 ");
+    ck_assert_uint_eq(all.n, 3);
+}
+END_TEST
+
+/* ---- clearing -------------------------------------------------------------------- */
+
+START_TEST(clears_one_rank_of_one_table)
+{
+    ops()->clear(contract.self, ns, PX_GDS_LOCAL, 5); /* nothing is there */
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        put(PX_GDS_LOCAL, rank, "a", rank);
+        put(PX_GDS_REMOTE, rank, "a", rank);
+    }
+
+    ops()->clear(contract.self, ns, PX_GDS_LOCAL, 1);
+
+    expect_walk(PX_GDS_LOCAL, PMIX_RANK_UNDEF, "0/a=0 2/a=2 3/a=3 ");
+    expect_walk(PX_GDS_REMOTE, PMIX_RANK_UNDEF, "0/a=0 1/a=1 2/a=2 3/a=3 ");
+    put(PX_GDS_LOCAL, 1, "b", 7);
+    expect_walk(PX_GDS_LOCAL, PMIX_RANK_UNDEF, "0/a=0 1/b=7 2/a=2 3/a=3 ");
+}
+END_TEST
+
+START_TEST(clears_all_ranks_of_one_table)
+{
+    put(PX_GDS_LOCAL, 0, "a", 1);
+    put(PX_GDS_LOCAL, 1, "a", 1);
+    put(PX_GDS_LOCAL, PMIX_RANK_WILDCARD, "a", 1);
+    put(PX_GDS_JOB, 0, "a", 2);
+
+    ops()->clear(contract.self, ns, PX_GDS_LOCAL, PMIX_RANK_UNDEF);
+
+    expect_walk(PX_GDS_LOCAL, PMIX_RANK_UNDEF, "");
+    ck_assert_int_eq(get(PX_GDS_LOCAL, 0, "a"), -1);
+    expect_walk(PX_GDS_JOB, PMIX_RANK_UNDEF, "0/a=2 ");
+    put(PX_GDS_LOCAL, 4, "b", 3);
+    expect_walk(PX_GDS_LOCAL, PMIX_RANK_UNDEF, "4/b=3 ");
 }
 END_TEST
 
@@ -292,20 +379,16 @@ START_TEST(holds_thousands_of_keys)
 {
     uint32_t next = 0;
 
-    gds_ns = gds_create("job");
     for (uint32_t i = 0; i < MANY; i++) {
         PX_AUTOFREE char *key = px_strf("key.%u", i);
-        gds_put(PX_GDS_LOCAL, 0, key, i);
+        put(PX_GDS_LOCAL, 0, key, i);
     }
     for (uint32_t i = 0; i < MANY; i++) {
         PX_AUTOFREE char *key = px_strf("key.%u", i);
-        ck_assert_int_eq(gds_get(PX_GDS_LOCAL, 0, key), i);
+        ck_assert_int_eq(get(PX_GDS_LOCAL, 0, key), i);
     }
-    ck_assert_int_eq(
-        gds_ops()->walk(contract.self, gds_ns, PX_GDS_LOCAL, 0, check_many, &next),
-        PMIX_SUCCESS);
+    ck_assert_int_eq(walk(PX_GDS_LOCAL, 0, check_many, &next), PMIX_SUCCESS);
     ck_assert_uint_eq(next, MANY);
-    gds_destroy(gds_ns);
 }
 END_TEST
 
@@ -326,16 +409,13 @@ START_TEST(holds_thousands_of_ranks)
     const uint32_t n_nodes = 50;
     uint32_t next = 0;
 
-    gds_ns = gds_create("job");
     for (uint32_t node = 0; node < n_nodes; node++) {
         for (uint32_t rank = node; rank < MANY; rank += n_nodes)
-            gds_put(PX_GDS_REMOTE, rank, "a", rank);
+            put(PX_GDS_REMOTE, rank, "a", rank);
     }
-    ck_assert_int_eq(gds_ops()->walk(contract.self, gds_ns, PX_GDS_REMOTE,
-                                     PMIX_RANK_UNDEF, check_ascending, &next),
+    ck_assert_int_eq(walk(PX_GDS_REMOTE, PMIX_RANK_UNDEF, check_ascending, &next),
                      PMIX_SUCCESS);
     ck_assert_uint_eq(next, MANY);
-    gds_destroy(gds_ns);
 }
 END_TEST
 
@@ -346,20 +426,29 @@ static pmix_status_t fill(const pmix_value_t *deep)
         pmix_rank_t rank;
         const char *key;
     } at[] = {{0, "a"}, {0, "b"}, {0, "a"}, {7, "a"}};
-    pmix_status_t rc = gds_ops()->create(contract.self, "job", &gds_ns);
+    struct px_gds_ns *first = ns;
+    pmix_status_t rc = ops()->create(contract.self, "other job", &ns);
 
-    if (rc)
-        return rc;
     for (size_t i = 0; !rc && i < PX_COUNT(at); i++) {
-        const pmix_value_t *before = gds_find(PX_GDS_LOCAL, at[i].rank, at[i].key);
+        pmix_value_t v;
+        pmix_status_t before = fetch(PX_GDS_LOCAL, at[i].rank, at[i].key, NULL);
 
-        rc = gds_store(PX_GDS_LOCAL, at[i].rank, at[i].key, deep);
-        if (rc && gds_find(PX_GDS_LOCAL, at[i].rank, at[i].key) != before)
+        rc = store(PX_GDS_LOCAL, at[i].rank, at[i].key, deep);
+        if (rc && fetch(PX_GDS_LOCAL, at[i].rank, at[i].key, NULL) != before)
             rc = PMIX_ERROR;
-        if (rc && before && px_type_compare(PMIX_VALUE, before, deep) != 0)
+        if (rc && before) /* nothing there, as it should be */
+            break;
+        pmix_status_t fetched = fetch(PX_GDS_LOCAL, at[i].rank, at[i].key, &v);
+        if (!fetched && px_type_compare(PMIX_VALUE, &v, deep) != 0)
             rc = PMIX_ERROR;
+        if (!fetched)
+            px_type_destruct(PMIX_VALUE, &v);
+        if (!rc)
+            rc = fetched;
     }
-    gds_ops()->destroy(contract.self, gds_ns);
+    if (ns != first)
+        ops()->destroy(contract.self, ns);
+    ns = first;
     return rc;
 }
 
@@ -388,9 +477,88 @@ START_TEST(running_out_of_memory_changes_nothing)
 }
 END_TEST
 
+/* ---- many threads ---------------------------------------------------------------- */
+
+static void fetch_all(void *arg)
+{
+    unsigned *n_wrong = arg;
+
+    for (uint32_t rank = 0; rank < MANY; rank += 7) {
+        pmix_value_t v;
+
+        *n_wrong += fetch(PX_GDS_JOB, rank, "a", &v) || v.data.uint32 != rank;
+        *n_wrong += fetch(PX_GDS_JOB, rank, "b", NULL) != PMIX_ERR_NOT_FOUND;
+    }
+}
+
+static void *read_rounds(void *arg)
+{
+    for (int i = 0; i < ROUNDS; i++)
+        fetch_all(arg);
+    return NULL;
+}
+
+START_TEST(many_threads_fetch_while_one_walks)
+{
+    pthread_t threads[READERS];
+    unsigned n_wrong[READERS] = {0};
+
+    for (uint32_t rank = MANY; rank-- > 0;)
+        put(PX_GDS_JOB, rank, "a", rank);
+    for (int i = 0; i < READERS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, read_rounds, &n_wrong[i]),
+                         0);
+    for (int i = 0; i < ROUNDS; i++) {
+        uint32_t next = 0;
+        ck_assert_int_eq(walk(PX_GDS_JOB, PMIX_RANK_UNDEF, check_ascending, &next),
+                         PMIX_SUCCESS);
+        ck_assert_uint_eq(next, MANY);
+    }
+    for (int i = 0; i < READERS; i++) {
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+        ck_assert_uint_eq(n_wrong[i], 0);
+    }
+}
+END_TEST
+
+START_TEST(fetching_takes_no_system_call)
+{
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    unsigned n_wrong = 0;
+
+    for (uint32_t rank = 0; rank < MANY; rank++)
+        put(PX_GDS_JOB, rank, "a", rank);
+    ck_assert_int_eq(px_test_first_call_of(fetch_all, &n_wrong), -1);
+    ck_assert_uint_eq(n_wrong, 0);
+}
+END_TEST
+
+/* ---- peers that read in place ---------------------------------------------------- */
+
+START_TEST(a_peer_attaches_to_what_is_described)
+{
+    pmix_proc_t reader = {.nspace = "job", .rank = 1};
+    struct px_gds_ns *own = ns, *theirs = NULL;
+    pmix_info_t *infos = NULL;
+    size_t n = 0;
+
+    ck_assert_int_eq(!ops()->describe, !ops()->attach);
+    PX_TEST_NEEDS(ops()->describe, "a store that peers read in place");
+    put(PX_GDS_JOB, 1, "a", 7);
+    ck_assert_int_eq(ops()->describe(contract.self, ns, &reader, &infos, &n), 0);
+    ck_assert_int_eq(ops()->attach(contract.self, "job", infos, n, &theirs), 0);
+    px_type_free_array(PMIX_INFO, infos, n);
+    ns = theirs;
+    ck_assert_int_eq(get(PX_GDS_JOB, 1, "a"), 7);
+    expect_walk(PX_GDS_JOB, 1, "1/a=7 ");
+    ops()->destroy(contract.self, theirs);
+    ns = own;
+}
+END_TEST
+
 START_TEST(destroying_nothing_is_fine)
 {
-    gds_destroy(NULL);
+    ops()->destroy(contract.self, NULL);
 }
 END_TEST
 
@@ -400,20 +568,25 @@ size_t contract_gds(const TTest **tests)
         finds_what_was_stored,
         finds_nothing_that_was_not_stored,
         a_later_value_replaces_the_earlier,
-        a_value_can_be_stored_over_itself,
         undef_deletes,
         tables_ranks_and_namespaces_are_apart,
         nonsense_is_refused_and_stores_nothing,
         keeps_a_deep_copy,
-        what_is_found_stays_until_that_rank_is_stored_to,
+        walks_a_rank_in_the_order_first_stored,
+        deleted_and_stored_again_comes_last,
+        walks_all_ranks_ascending_and_wildcard_last,
+        a_walk_stops_when_it_is_told_to,
+        clears_one_rank_of_one_table,
+        clears_all_ranks_of_one_table,
         holds_thousands_of_keys,
         holds_thousands_of_ranks,
         running_out_of_memory_changes_nothing,
+        many_threads_fetch_while_one_walks,
+        fetching_takes_no_system_call,
+        a_peer_attaches_to_what_is_described,
         destroying_nothing_is_fine,
     };
-    size_t n = PX_COUNT(own);
 
     memcpy(tests, own, sizeof(own));
-    n += gds_walk_tests(tests + n);
-    return n;
+    return PX_COUNT(own);
 }

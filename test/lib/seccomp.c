@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +46,54 @@ bool px_test_deny(long number, int errnum)
 
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static struct {
+    void (*does)(void *);
+    void *arg;
+    atomic_long first_call;
+} traced;
+
+static void on_call(int sig, siginfo_t *info, void *context)
+{
+    (void)sig, (void)context;
+    atomic_store(&traced.first_call, info->si_syscall);
+    syscall(SYS_exit, 0);
+}
+
+static void *trace(void *arg)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+    };
+    struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+
+    traced.does(traced.arg); /* a thread's first allocations map memory */
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
+        atomic_store(&traced.first_call, -2);
+        return arg;
+    }
+    traced.does(traced.arg);
+    syscall(SYS_exit, 0); /* an ordinary end makes others before */
+    return arg;
+}
+
+long px_test_first_call_of(void (*does)(void *), void *arg)
+{
+    struct sigaction trap = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO};
+    pthread_t thread;
+
+    traced.does = does;
+    traced.arg = arg;
+    atomic_store(&traced.first_call, -1);
+    if (sigaction(SIGSYS, &trap, NULL) || pthread_create(&thread, NULL, trace, NULL) ||
+        pthread_join(thread, NULL))
+        return -2;
+    return atomic_load(&traced.first_call);
 }
 
 int px_test_in_child(int (*does)(void))

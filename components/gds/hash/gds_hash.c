@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gds/hash: the datastore in this process's own heap, and the form of it that foreign
- * libraries know by name. Per namespace and table there is a shelf for each rank: a map
- * from key to entry for finding, and a list of entries in the order they came for
- * walking. */
+ * libraries know by name. Per namespace and table each rank has a map from key to entry
+ * for finding, and a list of entries in the order they came for walking. Fetching only
+ * reads. */
 #include "tenon/gds.h"
 
 #include "core/base/list.h"
@@ -19,7 +19,7 @@ struct entry {
     char key[];
 };
 
-struct shelf {
+struct rank_table {
     pmix_rank_t rank;
     struct px_map by_key;
     struct px_list in_order;
@@ -27,9 +27,9 @@ struct shelf {
 
 struct table {
     struct px_map by_rank;
-    struct shelf **shelves; /* the same, for walking */
+    struct rank_table **ranks; /* the same, for walking */
     size_t n, cap;
-    bool is_sorted; /* shelves, by rank; data mostly arrives so */
+    bool is_sorted; /* ranks, by rank; data mostly arrives so */
 };
 
 struct px_gds_ns {
@@ -95,51 +95,51 @@ static pmix_status_t entry_replace(struct entry *e, const pmix_value_t *value)
     return PMIX_SUCCESS;
 }
 
-/* ---- shelves --------------------------------------------------------------------- */
+/* ---- ranks --------------------------------------------------------------------- */
 
-static void shelf_free(struct shelf *s)
+static void rank_free(struct rank_table *r)
 {
-    PX_LIST_EACH (&s->in_order, struct entry, e, link)
+    PX_LIST_EACH (&r->in_order, struct entry, e, link)
         entry_free(e);
-    px_map_fini(&s->by_key);
-    free(s);
+    px_map_fini(&r->by_key);
+    free(r);
 }
 
-static pmix_status_t shelf_add(struct shelf *s, const char *key,
-                               const pmix_value_t *value)
+static pmix_status_t rank_add(struct rank_table *r, const char *key,
+                              const pmix_value_t *value)
 {
     struct entry *e;
     pmix_status_t rc = entry_create(key, value, &e);
     if (rc)
         return rc;
 
-    rc = px_map_sput(&s->by_key, key, e, NULL);
+    rc = px_map_sput(&r->by_key, key, e, NULL);
     if (rc) {
         entry_free(e);
         return rc;
     }
-    px_list_append(&s->in_order, &e->link);
+    px_list_append(&r->in_order, &e->link);
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t shelf_create(pmix_rank_t rank, struct shelf **out)
+static pmix_status_t rank_create(pmix_rank_t rank, struct rank_table **out)
 {
-    struct shelf *s = calloc(1, sizeof(*s));
-    if (!s)
+    struct rank_table *r = calloc(1, sizeof(*r));
+    if (!r)
         return PMIX_ERR_NOMEM;
 
-    s->rank = rank;
-    px_list_init(&s->in_order);
-    *out = s;
+    r->rank = rank;
+    px_list_init(&r->in_order);
+    *out = r;
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t shelf_walk(const struct shelf *s, px_gds_walk_fn fn, void *arg)
+static pmix_status_t rank_walk(const struct rank_table *r, px_gds_walk_fn fn, void *arg)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    PX_LIST_EACH (&s->in_order, struct entry, e, link) {
-        rc = fn(arg, s->rank, e->key, &e->value);
+    PX_LIST_EACH (&r->in_order, struct entry, e, link) {
+        rc = fn(arg, r->rank, e->key, &e->value);
         if (rc)
             break;
     }
@@ -148,7 +148,7 @@ static pmix_status_t shelf_walk(const struct shelf *s, px_gds_walk_fn fn, void *
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-static struct shelf *table_find(const struct table *t, pmix_rank_t rank)
+static struct rank_table *table_find(const struct table *t, pmix_rank_t rank)
 {
     return px_map_get(&t->by_rank, &rank, sizeof(rank));
 }
@@ -156,25 +156,26 @@ static struct shelf *table_find(const struct table *t, pmix_rank_t rank)
 static pmix_status_t table_grow(struct table *t)
 {
     size_t cap = t->cap ? 2 * t->cap : 4;
-    struct shelf **shelves = reallocarray(t->shelves, cap, sizeof(struct shelf *));
-    if (!shelves)
+    struct rank_table **ranks = reallocarray(t->ranks, cap,
+                                             sizeof(struct rank_table *));
+    if (!ranks)
         return PMIX_ERR_NOMEM;
 
-    t->shelves = shelves;
+    t->ranks = ranks;
     t->cap = cap;
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t table_add(struct table *t, struct shelf *s)
+static pmix_status_t table_add(struct table *t, struct rank_table *r)
 {
     pmix_status_t rc = t->n == t->cap ? table_grow(t) : PMIX_SUCCESS;
 
     if (!rc)
-        rc = px_map_put(&t->by_rank, &s->rank, sizeof(s->rank), s, NULL);
+        rc = px_map_put(&t->by_rank, &r->rank, sizeof(r->rank), r, NULL);
     if (rc)
         return rc;
-    t->is_sorted = t->n == 0 || (t->is_sorted && t->shelves[t->n - 1]->rank < s->rank);
-    t->shelves[t->n++] = s;
+    t->is_sorted = t->n == 0 || (t->is_sorted && t->ranks[t->n - 1]->rank < r->rank);
+    t->ranks[t->n++] = r;
     return PMIX_SUCCESS;
 }
 
@@ -182,47 +183,47 @@ static pmix_status_t table_add(struct table *t, struct shelf *s)
 static pmix_status_t table_add_first(struct table *t, pmix_rank_t rank, const char *key,
                                      const pmix_value_t *value)
 {
-    struct shelf *s;
-    pmix_status_t rc = shelf_create(rank, &s);
+    struct rank_table *r;
+    pmix_status_t rc = rank_create(rank, &r);
     if (rc)
         return rc;
 
-    rc = shelf_add(s, key, value);
+    rc = rank_add(r, key, value);
     if (!rc)
-        rc = table_add(t, s);
+        rc = table_add(t, r);
     if (rc)
-        shelf_free(s);
+        rank_free(r);
     return rc;
 }
 
 static void table_clear(struct table *t)
 {
     for (size_t i = 0; i < t->n; i++)
-        shelf_free(t->shelves[i]);
-    free(t->shelves);
+        rank_free(t->ranks[i]);
+    free(t->ranks);
     px_map_fini(&t->by_rank);
     *t = (struct table){0};
 }
 
 static void table_remove(struct table *t, pmix_rank_t rank)
 {
-    struct shelf *s = px_map_remove(&t->by_rank, &rank, sizeof(rank));
+    struct rank_table *r = px_map_remove(&t->by_rank, &rank, sizeof(rank));
     size_t i = 0;
-    if (!s)
+    if (!r)
         return;
 
-    while (t->shelves[i] != s)
+    while (t->ranks[i] != r)
         i++;
-    memmove(&t->shelves[i], &t->shelves[i + 1],
-            (t->n - i - 1) * sizeof(struct shelf *));
+    memmove(&t->ranks[i], &t->ranks[i + 1],
+            (t->n - i - 1) * sizeof(struct rank_table *));
     t->n--;
-    shelf_free(s);
+    rank_free(r);
 }
 
 static int compare_ranks(const void *a, const void *b)
 {
-    pmix_rank_t x = (*(struct shelf *const *)a)->rank;
-    pmix_rank_t y = (*(struct shelf *const *)b)->rank;
+    pmix_rank_t x = (*(struct rank_table *const *)a)->rank;
+    pmix_rank_t y = (*(struct rank_table *const *)b)->rank;
 
     return x < y ? -1 : x > y;
 }
@@ -233,10 +234,10 @@ static pmix_status_t table_walk(struct table *t, px_gds_walk_fn fn, void *arg)
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (!t->is_sorted && t->n > 0)
-        qsort(t->shelves, t->n, sizeof(struct shelf *), compare_ranks);
+        qsort(t->ranks, t->n, sizeof(struct rank_table *), compare_ranks);
     t->is_sorted = true;
     for (size_t i = 0; !rc && i < t->n; i++)
-        rc = shelf_walk(t->shelves[i], fn, arg);
+        rc = rank_walk(t->ranks[i], fn, arg);
     return rc;
 }
 
@@ -270,29 +271,32 @@ static pmix_status_t hash_store(void *self PX_UNUSED, struct px_gds_ns *ns,
         return PMIX_ERR_BAD_PARAM;
 
     struct table *t = &ns->tables[table];
-    struct shelf *s = table_find(t, rank);
-    struct entry *e = s ? px_map_sget(&s->by_key, key) : NULL;
+    struct rank_table *r = table_find(t, rank);
+    struct entry *e = r ? px_map_sget(&r->by_key, key) : NULL;
     if (value->type == PMIX_UNDEF) {
         if (e) {
-            px_map_sremove(&s->by_key, key);
+            px_map_sremove(&r->by_key, key);
             entry_free(e);
         }
         return PMIX_SUCCESS;
     }
     if (e)
         return entry_replace(e, value);
-    return s ? shelf_add(s, key, value) : table_add_first(t, rank, key, value);
+    return r ? rank_add(r, key, value) : table_add_first(t, rank, key, value);
 }
 
-static const pmix_value_t *hash_find(void *self PX_UNUSED, struct px_gds_ns *ns,
-                                     enum px_gds_table table, pmix_rank_t rank,
-                                     const char *key)
+static pmix_status_t hash_fetch(void *self PX_UNUSED, struct px_gds_ns *ns,
+                                enum px_gds_table table, pmix_rank_t rank,
+                                const char *key, const pmix_info_t *quals PX_UNUSED,
+                                size_t n_quals PX_UNUSED, pmix_value_t *out)
 {
     if (table >= PX_GDS_N_TABLES || !key)
-        return NULL;
-    const struct shelf *s = table_find(&ns->tables[table], rank);
-    const struct entry *e = s ? px_map_sget(&s->by_key, key) : NULL;
-    return e ? &e->value : NULL;
+        return PMIX_ERR_NOT_FOUND;
+    const struct rank_table *r = table_find(&ns->tables[table], rank);
+    const struct entry *e = r ? px_map_sget(&r->by_key, key) : NULL;
+    if (!e)
+        return PMIX_ERR_NOT_FOUND;
+    return out ? px_type_copy(PMIX_VALUE, out, &e->value) : PMIX_SUCCESS;
 }
 
 static pmix_status_t hash_walk(void *self PX_UNUSED, struct px_gds_ns *ns,
@@ -303,8 +307,8 @@ static pmix_status_t hash_walk(void *self PX_UNUSED, struct px_gds_ns *ns,
         return PMIX_ERR_BAD_PARAM;
     if (rank == PMIX_RANK_UNDEF)
         return table_walk(&ns->tables[table], fn, arg);
-    const struct shelf *s = table_find(&ns->tables[table], rank);
-    return s ? shelf_walk(s, fn, arg) : PMIX_SUCCESS;
+    const struct rank_table *r = table_find(&ns->tables[table], rank);
+    return r ? rank_walk(r, fn, arg) : PMIX_SUCCESS;
 }
 
 static void hash_clear(void *self PX_UNUSED, struct px_gds_ns *ns,
@@ -322,7 +326,7 @@ static const struct px_gds_ops ops = {
     .create = hash_create,
     .destroy = hash_destroy,
     .store = hash_store,
-    .find = hash_find,
+    .fetch = hash_fetch,
     .walk = hash_walk,
     .clear = hash_clear,
 };

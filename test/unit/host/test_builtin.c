@@ -157,10 +157,10 @@ static void do_read_fact(struct px_call *call, void *args)
 {
     struct fact *f = args;
     struct px_nspace *ns = px_nspace_find(px_process.model, embedded_job);
-    const pmix_value_t *v = px_store_find(ns, PX_GDS_JOB, f->rank, f->key);
 
-    px_call_done(call, v && px_value_to_u32(v, &f->value) ? PMIX_SUCCESS
-                                                          : PMIX_ERR_NOT_FOUND);
+    px_call_done(call, px_store_u32(ns, PX_GDS_JOB, f->rank, f->key, &f->value)
+                           ? PMIX_SUCCESS
+                           : PMIX_ERR_NOT_FOUND);
 }
 
 static uint32_t fact(pmix_rank_t rank, const char *key)

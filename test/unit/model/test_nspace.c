@@ -68,7 +68,7 @@ START_TEST(a_removed_namespace_is_gone_with_its_data)
 
     ck_assert_ptr_null(px_nspace_find(model, "job"));
     ck_assert_ptr_null(model->own);
-    ck_assert_ptr_null(px_store_find(nspace_of(model, "job"), PX_GDS_JOB, 0, "k"));
+    ck_assert(!px_store_has(nspace_of(model, "job"), PX_GDS_JOB, 0, "k"));
 }
 END_TEST
 
@@ -84,21 +84,22 @@ START_TEST(tables_are_apart_by_kind_and_rank)
 {
     struct px_nspace *ns = nspace_of(model, "job");
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 7};
+    uint32_t number;
     int n = 0;
 
     ck_assert_int_eq(px_store_put(ns, PX_GDS_LOCAL, 1, "k", &v), PMIX_SUCCESS);
     v.data.uint32 = 8;
     ck_assert_int_eq(px_store_put(ns, PX_GDS_REMOTE, 1, "k", &v), PMIX_SUCCESS);
 
-    ck_assert_uint_eq(px_store_find(ns, PX_GDS_LOCAL, 1, "k")->data.uint32, 7);
-    ck_assert_uint_eq(px_store_find(ns, PX_GDS_REMOTE, 1, "k")->data.uint32, 8);
-    ck_assert_ptr_null(px_store_find(ns, PX_GDS_LOCAL, 2, "k"));
-    ck_assert_ptr_null(px_store_find(ns, PX_GDS_JOB, 1, "k"));
+    ck_assert(px_store_u32(ns, PX_GDS_LOCAL, 1, "k", &number) && number == 7);
+    ck_assert(px_store_u32(ns, PX_GDS_REMOTE, 1, "k", &number) && number == 8);
+    ck_assert(!px_store_has(ns, PX_GDS_LOCAL, 2, "k"));
+    ck_assert(!px_store_has(ns, PX_GDS_JOB, 1, "k"));
     ck_assert_int_eq(px_store_walk(ns, PX_GDS_LOCAL, PMIX_RANK_UNDEF, count, &n),
                      PMIX_SUCCESS);
     ck_assert_int_eq(n, 1);
     px_store_clear(ns, PX_GDS_LOCAL, 1);
-    ck_assert_ptr_null(px_store_find(ns, PX_GDS_LOCAL, 1, "k"));
+    ck_assert(!px_store_has(ns, PX_GDS_LOCAL, 1, "k"));
 }
 END_TEST
 

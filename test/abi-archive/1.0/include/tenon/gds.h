@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gds: the datastore. One object per namespace holds what its ranks and the job have published, in
- * tables. Contract in frameworks/gds/README.md. */
+/* gds: the datastore. One object per namespace holds what its ranks and the job have
+ * published, in tables. Contract in frameworks/gds/README.md. */
 #ifndef TENON_GDS_H
 #define TENON_GDS_H
 
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#define PX_GDS_ABI 1u
+#define PX_GDS_ABI 2u
 
 struct px_gds_ns; /* the component's own */
 
@@ -17,16 +17,18 @@ enum px_gds_table {
     PX_GDS_JOB,      /* given by the host: job level (rank WILDCARD) and per rank */
     PX_GDS_LOCAL,    /* committed for readers on this node */
     PX_GDS_REMOTE,   /* committed for readers on other nodes, or received from them */
-    PX_GDS_NODE, /* node realm: "rank" is the node's index in the namespace's node table */
-    PX_GDS_APP,     /* application realm: "rank" is the application number */
-    PX_GDS_SESSION, /* session realm: "rank" is the session id */
+    PX_GDS_NODE,     /* node realm: "rank" is the index in the table of nodes */
+    PX_GDS_APP,      /* application realm: "rank" is the application number */
+    PX_GDS_SESSION,  /* session realm: "rank" is the session id */
     PX_GDS_N_TABLES,
 };
 
-/* Return anything but PMIX_SUCCESS to stop; the walk then returns that. value is borrowed. */
+/* Return anything but PMIX_SUCCESS to stop; the walk then returns that. value is
+ * borrowed. */
 typedef pmix_status_t (*px_gds_walk_fn)(void *arg, pmix_rank_t rank, const char *key,
                                         const pmix_value_t *value);
 
+/* All but fetch: the loop thread alone. */
 struct px_gds_ops {
     pmix_status_t (*create)(void *self, const char *nspace, struct px_gds_ns **ns);
     void (*destroy)(void *self, struct px_gds_ns *ns);
@@ -34,17 +36,32 @@ struct px_gds_ops {
     pmix_status_t (*store)(void *self, struct px_gds_ns *ns, enum px_gds_table table,
                            pmix_rank_t rank, const char *key,
                            const pmix_value_t *value);
-    /* Borrowed until the next store to that table and rank; NULL if there is none. */
-    const pmix_value_t *(*find)(void *self, struct px_gds_ns *ns,
-                                enum px_gds_table table, pmix_rank_t rank,
-                                const char *key);
-    /* Every pair of a rank in the order first stored; PMIX_RANK_UNDEF: of every rank, ranks
-     * ascending (WILDCARD last). */
+    /* Any thread, several at a time, beside walk and describe; the core keeps it apart
+     * from what changes ns. Without a lock or a system call of its own. *out receives a
+     * copy; out NULL only asks whether there is a value. quals are the qualifiers of
+     * the question. PMIX_ERR_NOT_FOUND; PMIX_ERR_NOMEM. */
+    pmix_status_t (*fetch)(void *self, struct px_gds_ns *ns, enum px_gds_table table,
+                           pmix_rank_t rank, const char *key, const pmix_info_t *quals,
+                           size_t n_quals, pmix_value_t *out);
+    /* Every pair of a rank in the order first stored; PMIX_RANK_UNDEF: of every rank,
+     * ranks ascending (WILDCARD last). */
     pmix_status_t (*walk)(void *self, struct px_gds_ns *ns, enum px_gds_table table,
                           pmix_rank_t rank, px_gds_walk_fn fn, void *arg);
     /* PMIX_RANK_UNDEF: of every rank. */
     void (*clear)(void *self, struct px_gds_ns *ns, enum px_gds_table table,
                   pmix_rank_t rank);
+
+    /* Both NULL: peers read nothing by themselves and are sent all they need, which
+     * every library understands.
+     *
+     * * In a server: what reader, a client that has this component too, must know to
+     * read ns in place; malloc'd infos for its first answer. */
+    pmix_status_t (*describe)(void *self, struct px_gds_ns *ns,
+                              const pmix_proc_t *reader, pmix_info_t **infos,
+                              size_t *n_infos);
+    /* In that client: *ns for the description, for fetch, walk and destroy alone. */
+    pmix_status_t (*attach)(void *self, const char *nspace, const pmix_info_t *infos,
+                            size_t n_infos, struct px_gds_ns **ns);
 };
 
 #endif
