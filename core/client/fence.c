@@ -81,8 +81,7 @@ static struct px_api make(const struct px_request *request, const pmix_proc_t *p
                            .request = request,
                            .args = {.procs = (pmix_proc_t *)procs,
                                     .n_procs = n_procs,
-                                    .info = px_infos_borrow(info, n_info)},
-                           .invalid = request != &px_request_fence && n_procs == 0};
+                                    .info = px_infos_borrow(info, n_info)}};
 }
 
 static pmix_status_t do_and_wait(struct px_api op)

@@ -150,7 +150,7 @@ static struct px_info_call make(const struct px_request *request, const char *gr
                 .invalid = !is_name(grp)}};
 }
 
-/* Constructing and inviting need processes. The field's clients never send an invitation, nor that
+/* The field's clients never send an invitation, nor that
  * they join: they do with events what we leave to the server, whichever it is, to refuse. */
 static struct px_info_call make_with(const struct px_request *request, const char *grp,
                                      const pmix_proc_t *procs, size_t n_procs,
@@ -162,7 +162,6 @@ static struct px_info_call make_with(const struct px_request *request, const cha
         c.api.reply = on_constructed;
     c.api.args.procs = (pmix_proc_t *)procs;
     c.api.args.n_procs = n_procs;
-    c.api.invalid |= n_procs == 0 && request != &px_request_group_join;
     return c;
 }
 

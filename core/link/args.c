@@ -173,6 +173,8 @@ pmix_status_t px_unpack_args(px_reader *r, struct px_args *args,
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (const struct px_arg *a = table; !rc && a->form; a++) {
+        if (a->late && px_reader_done(r))
+            break;
         rc = a->form == PX_ARG_ONE ? px_unpack1(r, member(args, a->at), a->type)
                                    : unpack_array(r, args, a);
         if (!rc && a->needed && !is_given(args, a))

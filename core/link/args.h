@@ -12,7 +12,7 @@
 
 /* Each request has the members that its table lists; the others stay zero. A client borrows all of
  * it from its caller, a server owns it. */
-struct px_args {
+typedef struct px_args {
     px_infos info; /* directives; of a publication what is published */
     px_infos more; /* directives beside such infos */
     pmix_proc_t *procs;
@@ -36,7 +36,7 @@ struct px_args {
     pmix_iof_channel_t channels;
     uint8_t directive; /* of an allocation or a block; a range */
     bool accept;
-};
+} px_args;
 
 enum px_arg_form {
     PX_ARG_END,
@@ -48,6 +48,7 @@ enum px_arg_form {
 
 struct px_arg {
     uint8_t form; /* enum px_arg_form */
+    bool late;    /* older clients end before it; what is absent keeps its value */
     bool needed;  /* a request without any is PMIX_ERR_BAD_PARAM, on either side */
     pmix_data_type_t type;
     uint16_t at,
@@ -73,7 +74,7 @@ void px_pack_args(px_writer *w, const struct px_args *args, const struct px_arg 
 
 /* ---- one's own ---------------------------------------------------------------------------- */
 
-/* Into zeroed args. PMIX_ERR_BAD_PARAM for what is needed and not there, too many strings, or a
+/* Into args that own nothing. PMIX_ERR_BAD_PARAM for what is needed and not there, too many strings, or a
  * NULL among them; else as px_unpack. On failure args hold what was read before. */
 pmix_status_t px_unpack_args(px_reader *r, struct px_args *args,
                              const struct px_arg *table);

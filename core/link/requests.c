@@ -7,29 +7,34 @@
 #include <stddef.h>
 
 #define AT(member) offsetof(struct px_args, member)
-#define ONE(member, of)                             \
-    {                                               \
-        PX_ARG_ONE, false, PMIX_##of, AT(member), 0 \
+#define ONE(member, of)                                    \
+    {                                                      \
+        PX_ARG_ONE, false, false, PMIX_##of, AT(member), 0 \
     }
-#define MANY(member, n, of)                              \
-    {                                                    \
-        PX_ARG_MANY, false, PMIX_##of, AT(member), AT(n) \
+#define LATE(member, of)                                  \
+    {                                                     \
+        PX_ARG_ONE, true, false, PMIX_##of, AT(member), 0 \
     }
-#define MANY_NEEDED(member, n, of)                      \
-    {                                                   \
-        PX_ARG_MANY, true, PMIX_##of, AT(member), AT(n) \
+#define MANY(member, n, of)                                     \
+    {                                                           \
+        PX_ARG_MANY, false, false, PMIX_##of, AT(member), AT(n) \
     }
-#define KEYS(needed)                                           \
+#define MANY_NEEDED(member, n, of)                             \
     {                                                          \
-        PX_ARG_EACH, needed, PMIX_STRING, AT(keys), AT(n_keys) \
+        PX_ARG_MANY, false, true, PMIX_##of, AT(member), AT(n) \
     }
-#define INFOS MANY(info.v, info.n, INFO)
-#define MORE  MANY(more.v, more.n, INFO)
-#define PROCS MANY(procs, n_procs, PROC)
-#define TEXT  ONE(text, STRING)
-#define NAME                                       \
-    {                                              \
-        PX_ARG_ONE, true, PMIX_STRING, AT(text), 0 \
+#define KEYS(needed)                                                  \
+    {                                                                 \
+        PX_ARG_EACH, false, needed, PMIX_STRING, AT(keys), AT(n_keys) \
+    }
+#define INFOS      MANY(info.v, info.n, INFO)
+#define MORE       MANY(more.v, more.n, INFO)
+#define PROCS      MANY(procs, n_procs, PROC)
+#define SOME_PROCS MANY_NEEDED(procs, n_procs, PROC)
+#define TEXT       ONE(text, STRING)
+#define NAME                                              \
+    {                                                     \
+        PX_ARG_ONE, false, true, PMIX_STRING, AT(text), 0 \
     }
 /* Who asks; servers believe their connection instead. */
 #define USER ONE(number, UINT32)
@@ -39,8 +44,8 @@
 
 REQUEST(abort, PX_OP_ABORT, ONE(code, STATUS), TEXT, PROCS);
 REQUEST(fence, PX_OP_FENCE, PROCS, INFOS);
-REQUEST(connect, PX_OP_CONNECT, PROCS, INFOS);
-REQUEST(disconnect, PX_OP_DISCONNECT, PROCS, INFOS);
+REQUEST(connect, PX_OP_CONNECT, SOME_PROCS, INFOS);
+REQUEST(disconnect, PX_OP_DISCONNECT, SOME_PROCS, INFOS);
 REQUEST(publish, PX_OP_PUBLISH, USER, INFOS);
 REQUEST(lookup, PX_OP_LOOKUP, USER, KEYS(true), INFOS);
 REQUEST(unpublish, PX_OP_UNPUBLISH, USER, KEYS(false), INFOS);
@@ -51,19 +56,20 @@ REQUEST(query, PX_OP_QUERY, MANY(queries, n_queries, QUERY));
 REQUEST(log, PX_OP_LOG, ONE(stamp, TIME), INFOS, MORE);
 REQUEST(alloc, PX_OP_ALLOC, ONE(directive, ALLOC_DIRECTIVE), INFOS);
 REQUEST(job_control, PX_OP_JOB_CONTROL, PROCS, INFOS);
-REQUEST(monitor, PX_OP_MONITOR, {PX_ARG_SOLE, true, PMIX_INFO, AT(info.v), AT(info.n)},
+REQUEST(monitor, PX_OP_MONITOR,
+        {PX_ARG_SOLE, false, true, PMIX_INFO, AT(info.v), AT(info.n)},
         ONE(code, STATUS), MORE);
 REQUEST(get_cred, PX_OP_GET_CREDENTIAL, INFOS);
 REQUEST(validate_cred, PX_OP_VALIDATE_CRED, ONE(bytes, BYTE_OBJECT), INFOS);
-REQUEST(iof_pull, PX_OP_IOF_PULL, PROCS, INFOS, ONE(channels, IOF_CHANNEL),
-        ONE(id, SIZE));
-REQUEST(iof_push, PX_OP_IOF_PUSH, PROCS, INFOS, ONE(bytes, BYTE_OBJECT));
+REQUEST(iof_pull, PX_OP_IOF_PULL, SOME_PROCS, INFOS, ONE(channels, IOF_CHANNEL),
+        LATE(id, SIZE));
+REQUEST(iof_push, PX_OP_IOF_PUSH, PROCS, INFOS, LATE(bytes, BYTE_OBJECT));
 REQUEST(iof_dereg, PX_OP_IOF_DEREG, INFOS, ONE(id, SIZE));
-REQUEST(group_construct, PX_OP_GROUP_CONSTRUCT, NAME, PROCS, INFOS);
+REQUEST(group_construct, PX_OP_GROUP_CONSTRUCT, NAME, SOME_PROCS, INFOS);
 REQUEST(group_destruct, PX_OP_GROUP_DESTRUCT, NAME, PROCS, INFOS);
 REQUEST(group_destruct_old, PX_OP_GROUP_DESTRUCT, NAME, INFOS);
 REQUEST(group_leave, PX_OP_GROUP_LEAVE, NAME, INFOS);
-REQUEST(group_invite, PX_OP_GROUP_INVITE, NAME, PROCS, INFOS);
+REQUEST(group_invite, PX_OP_GROUP_INVITE, NAME, SOME_PROCS, INFOS);
 REQUEST(group_join, PX_OP_GROUP_JOIN, NAME, PROCS, ONE(accept, BOOL), INFOS);
 REQUEST(fabric_register, PX_OP_FABRIC_REGISTER, INFOS);
 REQUEST(fabric_update, PX_OP_FABRIC_UPDATE, ONE(id, SIZE));

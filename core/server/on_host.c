@@ -40,30 +40,21 @@ static pmix_status_t set_requestor(px_infos *infos, const struct px_peer *peer)
                         NULL, PMIX_BOOL);
 }
 
-static pmix_status_t read_spawn(struct px_req *req, struct px_upcall *u)
+static pmix_status_t check_spawn(struct px_req *req, struct px_upcall *u)
 {
-    pmix_status_t rc = px_upcall_read_infos(req, &u->args);
-
-    if (!rc)
-        rc = px_unpack_size(&req->in, &u->n_apps);
-    if (!rc)
-        rc = px_unpack_array(&req->in, (void **)&u->apps, u->n_apps, PMIX_APP);
-    if (rc)
-        u->n_apps = 0;
-    if (!rc && u->n_apps == 0)
-        rc = PMIX_ERR_BAD_PARAM;
-    return rc ? rc : set_requestor(&u->args, req->peer);
+    return set_requestor(&u->args.info, req->peer);
 }
 
 static pmix_status_t call_spawn(const pmix_server_module_t *m, struct px_upcall *u)
 {
-    return m->spawn(&u->proc, u->args.v, u->args.n, u->apps, u->n_apps,
-                    px_upcall_spawn_cb, u);
+    return m->spawn(&u->proc, u->args.info.v, u->args.info.n, u->args.apps,
+                    u->args.n_apps, px_upcall_spawn_cb, u);
 }
 
 static pmix_status_t on_spawn(struct px_server *srv, struct px_req *req)
 {
-    static const struct px_pass pass = {read_spawn, call_spawn, reply_spawned};
+    static const struct px_pass pass = {&px_request_spawn, check_spawn, call_spawn,
+                                        reply_spawned};
 
     return srv->module.spawn ? px_upcall_pass(srv, req, &pass) : PMIX_ERR_NOT_SUPPORTED;
 }
@@ -80,31 +71,27 @@ static pmix_status_t set_query_user(pmix_query_t *q, const struct px_peer *peer)
     return rc;
 }
 
-static pmix_status_t read_query(struct px_req *req, struct px_upcall *u)
+static pmix_status_t check_query(struct px_req *req, struct px_upcall *u)
 {
-    pmix_status_t rc = px_unpack_size(&req->in, &u->n_queries);
-
+    pmix_status_t rc = px_attributes_query(req->peer->server, u->args.queries,
+                                           &u->args.n_queries, &u->args.info);
     if (!rc)
-        rc = px_unpack_array(&req->in, (void **)&u->queries, u->n_queries, PMIX_QUERY);
-    if (rc) {
-        u->n_queries = 0;
-        return rc;
-    }
-    rc = px_attributes_query(req->peer->server, u->queries, &u->n_queries, &u->args);
+        rc = px_psets_query(req->peer->server, u->args.queries, &u->args.n_queries,
+                            &u->args.info);
     if (!rc)
-        rc = px_psets_query(req->peer->server, u->queries, &u->n_queries, &u->args);
-    if (!rc)
-        rc = px_cleanup_query(req->peer->server, u->queries, &u->n_queries, &u->args);
-    for (size_t i = 0; !rc && i < u->n_queries; i++)
-        rc = set_query_user(&u->queries[i], req->peer);
+        rc = px_cleanup_query(req->peer->server, u->args.queries, &u->args.n_queries,
+                              &u->args.info);
+    for (size_t i = 0; !rc && i < u->args.n_queries; i++)
+        rc = set_query_user(&u->args.queries[i], req->peer);
     return rc;
 }
 
 static pmix_status_t call_query(const pmix_server_module_t *m, struct px_upcall *u)
 {
-    if (u->n_queries == 0) /* all was answered here, be it with nothing */
-        return u->args.n > 0 ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_NOT_FOUND;
-    return m->query ? m->query(&u->proc, u->queries, u->n_queries, px_upcall_info_cb, u)
+    if (u->args.n_queries == 0) /* all was answered here, be it with nothing */
+        return u->args.info.n > 0 ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_NOT_FOUND;
+    return m->query ? m->query(&u->proc, u->args.queries, u->args.n_queries,
+                               px_upcall_info_cb, u)
                     : PMIX_ERR_NOT_SUPPORTED;
 }
 
@@ -112,14 +99,15 @@ static pmix_status_t call_query(const pmix_server_module_t *m, struct px_upcall 
 static void reply_query(void *arg, const struct px_upcall *answer)
 {
     struct px_upcall both = {.status = answer->status};
-    pmix_status_t rc = px_infos_add_copy(&both.infos, answer->args.v, answer->args.n);
+    pmix_status_t rc = px_infos_add_copy(&both.infos, answer->args.info.v,
+                                         answer->args.info.n);
 
     if (!rc)
         rc = px_infos_add_copy(&both.infos, answer->infos.v, answer->infos.n);
     if (rc)
         both.status = rc;
-    else if (answer->args.n > 0 && (answer->status == PMIX_ERR_NOT_SUPPORTED ||
-                                    answer->status == PMIX_ERR_NOT_FOUND))
+    else if (answer->args.info.n > 0 && (answer->status == PMIX_ERR_NOT_SUPPORTED ||
+                                         answer->status == PMIX_ERR_NOT_FOUND))
         both.status = PMIX_ERR_PARTIAL_SUCCESS;
     px_upcall_reply_infos(arg, &both);
     px_infos_cleanup(&both.infos);
@@ -127,7 +115,8 @@ static void reply_query(void *arg, const struct px_upcall *answer)
 
 static pmix_status_t on_query(struct px_server *srv, struct px_req *req)
 {
-    static const struct px_pass pass = {read_query, call_query, reply_query};
+    static const struct px_pass pass = {&px_request_query, check_query, call_query,
+                                        reply_query};
 
     return px_upcall_pass(srv, req, &pass);
 }
@@ -135,20 +124,14 @@ static pmix_status_t on_query(struct px_server *srv, struct px_req *req)
 /* ---- job control --------------------------------------------------------------------------------- */
 
 /* Clean-up is this server's own affair: the host hears nothing of it. */
-static pmix_status_t read_job_control(struct px_req *req, struct px_upcall *u)
+static pmix_status_t check_job_control(struct px_req *req, struct px_upcall *u)
 {
-    bool done = false;
-    pmix_status_t rc = px_unpack_procs(&req->in, &u->procs, &u->n_procs);
+    pmix_status_t rc = px_peer_may_all(req->peer, u->args.procs, u->args.n_procs);
 
     if (!rc)
-        rc = px_peer_may_all(req->peer, u->procs, u->n_procs);
-    if (!rc)
-        rc = px_upcall_read_infos(req, &u->args);
-    if (!rc)
-        rc = px_cleanup_take(req->peer->server, req->peer, u->procs, u->n_procs,
-                             &u->args, &done);
-    u->number = done;
-    return rc ? rc : px_infos_set_user(&u->args, req->peer);
+        rc = px_cleanup_take(req->peer->server, req->peer, u->args.procs,
+                             u->args.n_procs, &u->args.info, &u->done);
+    return rc ? rc : px_upcall_set_user(req, u);
 }
 
 static void on_known(void *arg)
@@ -167,34 +150,30 @@ static pmix_status_t answer_clean_up(struct px_upcall *u)
 static pmix_status_t call_job_control(const pmix_server_module_t *m,
                                       struct px_upcall *u)
 {
-    if (u->number)
+    if (u->done)
         return answer_clean_up(u);
-    return m->job_control ? m->job_control(&u->proc, u->procs, u->n_procs, u->args.v,
-                                           u->args.n, px_upcall_info_cb, u)
-                          : PMIX_ERR_NOT_SUPPORTED;
+    return m->job_control
+               ? m->job_control(&u->proc, u->args.procs, u->args.n_procs,
+                                u->args.info.v, u->args.info.n, px_upcall_info_cb, u)
+               : PMIX_ERR_NOT_SUPPORTED;
 }
 
 static pmix_status_t on_job_control(struct px_server *srv, struct px_req *req)
 {
-    static const struct px_pass pass = {read_job_control, call_job_control,
-                                        px_upcall_reply_infos};
+    static const struct px_pass pass = {&px_request_job_control, check_job_control,
+                                        call_job_control, px_upcall_reply_infos};
 
     return px_upcall_pass(srv, req, &pass);
 }
 
 /* ---- log ----------------------------------------------------------------------------------------- */
 
-static pmix_status_t read_log(struct px_req *req, struct px_upcall *u)
+static pmix_status_t check_log(struct px_req *req, struct px_upcall *u)
 {
-    time_t stamp;
-    pmix_status_t rc = px_unpack1(&req->in, &stamp, PMIX_TIME);
+    pmix_status_t rc = px_infos_set_user(&u->args.more, req->peer);
 
-    if (!rc)
-        rc = px_upcall_read_infos(req, &u->args);
-    if (!rc)
-        rc = px_upcall_read_user_infos(req, &u->args2);
-    if (!rc && stamp)
-        rc = px_infos_add(&u->args2, PMIX_LOG_TIMESTAMP, &stamp, PMIX_TIME);
+    if (!rc && u->args.stamp)
+        rc = px_infos_add(&u->args.more, PMIX_LOG_TIMESTAMP, &u->args.stamp, PMIX_TIME);
     return rc;
 }
 
@@ -202,15 +181,17 @@ static pmix_status_t read_log(struct px_req *req, struct px_upcall *u)
 static pmix_status_t call_log(const pmix_server_module_t *m, struct px_upcall *u)
 {
     if (m->log2)
-        return m->log2(&u->proc, u->args.v, u->args.n, u->args2.v, u->args2.n,
-                       px_upcall_op_cb, u);
-    m->log(&u->proc, u->args.v, u->args.n, u->args2.v, u->args2.n, px_upcall_op_cb, u);
+        return m->log2(&u->proc, u->args.info.v, u->args.info.n, u->args.more.v,
+                       u->args.more.n, px_upcall_op_cb, u);
+    m->log(&u->proc, u->args.info.v, u->args.info.n, u->args.more.v, u->args.more.n,
+           px_upcall_op_cb, u);
     return PMIX_SUCCESS;
 }
 
 static pmix_status_t on_log(struct px_server *srv, struct px_req *req)
 {
-    static const struct px_pass pass = {read_log, call_log, px_upcall_reply_status};
+    static const struct px_pass pass = {&px_request_log, check_log, call_log,
+                                        px_upcall_reply_status};
 
     return srv->module.log2 || srv->module.log ? px_upcall_pass(srv, req, &pass)
                                                : PMIX_ERR_NOT_SUPPORTED;
@@ -218,31 +199,22 @@ static pmix_status_t on_log(struct px_server *srv, struct px_req *req)
 
 /* ---- monitoring ---------------------------------------------------------------------------------- */
 
-static pmix_status_t read_monitor(struct px_req *req, struct px_upcall *u)
+static pmix_status_t check_monitor(struct px_req *req, struct px_upcall *u)
 {
-    pmix_info_t monitor;
-    pmix_status_t rc = px_unpack1(&req->in, &monitor, PMIX_INFO);
-
-    if (rc)
-        return rc;
-    rc = px_infos_add_copy(&u->args, &monitor, 1);
-    px_type_destruct(PMIX_INFO, &monitor);
-    if (!rc)
-        rc = px_unpack_status(&req->in, &u->code);
-    return rc ? rc : px_upcall_read_user_infos(req, &u->args2);
+    return px_infos_set_user(&u->args.more, req->peer);
 }
 
 static pmix_status_t call_monitor(const pmix_server_module_t *m, struct px_upcall *u)
 {
-    return m->monitor ? m->monitor(&u->proc, u->args.v, u->code, u->args2.v, u->args2.n,
-                                   px_upcall_info_cb, u)
+    return m->monitor ? m->monitor(&u->proc, u->args.info.v, u->args.code,
+                                   u->args.more.v, u->args.more.n, px_upcall_info_cb, u)
                       : PMIX_ERR_NOT_SUPPORTED;
 }
 
 static pmix_status_t on_monitor(struct px_server *srv, struct px_req *req)
 {
-    static const struct px_pass pass = {read_monitor, call_monitor,
-                                        px_upcall_reply_infos};
+    static const struct px_pass pass = {&px_request_monitor, check_monitor,
+                                        call_monitor, px_upcall_reply_infos};
 
     return px_upcall_pass(srv, req, &pass);
 }

@@ -100,7 +100,7 @@ static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
 static pmix_status_t on_abort(struct px_server *srv, struct px_req *req)
 {
     struct px_upcall *u;
-    pmix_status_t flag, rc;
+    pmix_status_t rc;
     void *object = req->peer->local ? req->peer->local->object : NULL;
 
     if (!srv->module.abort)
@@ -108,19 +108,16 @@ static pmix_status_t on_abort(struct px_server *srv, struct px_req *req)
     u = px_upcall_for(req, px_upcall_reply_status);
     if (!u)
         return PMIX_ERR_NOMEM;
-    rc = px_unpack_status(&req->in, &flag);
+    rc = px_unpack_args(&req->in, &u->args, px_request_abort.args);
     if (!rc)
-        rc = px_unpack_str(&req->in, &u->str);
-    if (!rc)
-        rc = px_unpack_procs(&req->in, &u->procs, &u->n_procs);
-    if (!rc)
-        rc = px_peer_may_all(req->peer, u->procs, u->n_procs);
+        rc = px_peer_may_all(req->peer, u->args.procs, u->args.n_procs);
     if (rc) {
         px_upcall_drop(u);
         return rc;
     }
-    px_upcall_returned(u, srv->module.abort(&u->proc, object, flag, u->str, u->procs,
-                                            u->n_procs, px_upcall_op_cb, u));
+    px_upcall_returned(u, srv->module.abort(&u->proc, object, u->args.code,
+                                            u->args.text, u->args.procs,
+                                            u->args.n_procs, px_upcall_op_cb, u));
     return PX_DEFERRED;
 }
 

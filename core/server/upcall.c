@@ -3,7 +3,6 @@
 #include "core/server/upcall.h"
 
 #include "core/base/str.h"
-#include "core/base/strv.h"
 
 struct px_upcall *px_upcall_new(px_upcall_fn fn, void *arg)
 {
@@ -41,17 +40,9 @@ void px_upcall_drop(struct px_upcall *u)
         return;
     px_list_remove(&u->link);
     px_infos_cleanup(&u->infos);
-    px_infos_cleanup(&u->args);
-    px_infos_cleanup(&u->args2);
     px_type_free_array(PMIX_PDATA, u->pdata, u->n_pdata);
     px_buf_cleanup(&u->bytes);
-    free(u->procs);
-    px_strv_free(u->strv);
-    free(u->str);
-    px_type_free_array(PMIX_APP, u->apps, u->n_apps);
-    px_type_free_array(PMIX_QUERY, u->queries, u->n_queries);
-    px_type_free_array(PMIX_RESOURCE_UNIT, u->units, u->n_units);
-    px_type_destruct(PMIX_BYTE_OBJECT, &u->object);
+    px_args_cleanup(&u->args);
     px_buf_cleanup(&u->blob);
     release_now(u);
     free(u);
@@ -108,7 +99,9 @@ pmix_status_t px_upcall_pass(struct px_server *srv, struct px_req *req,
 
     if (!u)
         return PMIX_ERR_NOMEM;
-    rc = pass->read(req, u);
+    rc = px_unpack_args(&req->in, &u->args, pass->request->args);
+    if (!rc)
+        rc = pass->check ? pass->check(req, u) : px_upcall_set_user(req, u);
     if (rc) {
         px_upcall_drop(u);
         return rc;
@@ -117,19 +110,9 @@ pmix_status_t px_upcall_pass(struct px_server *srv, struct px_req *req,
     return PX_DEFERRED;
 }
 
-pmix_status_t px_upcall_read_infos(struct px_req *req, px_infos *out)
+pmix_status_t px_upcall_set_user(struct px_req *req, struct px_upcall *u)
 {
-    pmix_status_t rc = px_unpack_infos(&req->in, &out->v, &out->n);
-
-    out->cap = out->n;
-    return rc;
-}
-
-pmix_status_t px_upcall_read_user_infos(struct px_req *req, px_infos *out)
-{
-    pmix_status_t rc = px_upcall_read_infos(req, out);
-
-    return rc ? rc : px_infos_set_user(out, req->peer);
+    return px_infos_set_user(&u->args.info, req->peer);
 }
 
 void px_upcalls_stop(struct px_server *srv)
@@ -197,7 +180,7 @@ void px_upcall_tool_cb(pmix_status_t status, pmix_proc_t *proc, void *cbdata)
         return;
     if (proc) {
         px_str_copy(u->nspace, sizeof u->nspace, proc->nspace);
-        u->number = proc->rank;
+        u->rank = proc->rank;
     }
     answered(u, status);
 }

@@ -4,6 +4,7 @@
 #ifndef PX_SERVER_UPCALL_H
 #define PX_SERVER_UPCALL_H
 
+#include "core/link/requests.h"
 #include "core/server/server.h"
 
 struct px_upcall;
@@ -25,28 +26,16 @@ struct px_upcall {
     pmix_pdata_t *pdata;
     size_t n_pdata;
     char nspace[PMIX_MAX_NSLEN + 1];
+    pmix_rank_t rank; /* of a tool in that namespace */
     px_buf bytes;
     /* The host's, called on the loop: hosts answer with a lock held that it takes too. */
     pmix_release_cbfunc_t release;
     void *release_data;
     /* what the host may read until it answers; freed with the object */
     pmix_proc_t proc;
-    px_infos args;
-    px_infos args2;
-    pmix_proc_t *procs;
-    size_t n_procs;
-    char **strv;
-    char *str;
-    pmix_app_t *apps;
-    size_t n_apps;
-    pmix_query_t *queries;
-    size_t n_queries;
-    pmix_resource_unit_t *units;
-    size_t n_units;
+    px_args args;
     px_buf blob;
-    pmix_byte_object_t object;
-    uint32_t number; /* a directive or a session */
-    pmix_status_t code;
+    bool done; /* by this server itself: nothing is left for the host */
 };
 
 struct px_upcall *px_upcall_new(px_upcall_fn fn, void *arg);
@@ -60,19 +49,20 @@ void px_upcall_returned(struct px_upcall *u, pmix_status_t rc);
 /* Server stops: everything outstanding is answered, late answers of the host are swallowed. */
 void px_upcalls_stop(struct px_server *srv);
 
-/* A request that goes to the host as it comes: read decodes it into the upcall, call hands it to the
- * slot (PMIX_ERR_NOT_SUPPORTED if that is empty), reply packs the answer. */
+/* A request that goes to the host as it comes: its table decodes it into the upcall, check refuses or
+ * adds to it, call hands it to the slot (PMIX_ERR_NOT_SUPPORTED if that is empty), reply packs the
+ * answer. */
 struct px_pass {
-    pmix_status_t (*read)(struct px_req *req, struct px_upcall *u);
+    const struct px_request *request;
+    /* NULL: px_upcall_set_user */
+    pmix_status_t (*check)(struct px_req *req, struct px_upcall *u);
     pmix_status_t (*call)(const pmix_server_module_t *module, struct px_upcall *u);
     px_upcall_fn reply;
 };
 pmix_status_t px_upcall_pass(struct px_server *srv, struct px_req *req,
                              const struct px_pass *pass);
-/* Reads infos, for args and args2. */
-pmix_status_t px_upcall_read_infos(struct px_req *req, px_infos *out);
-/* The same, with the user that the connection proves instead of one that was claimed. */
-pmix_status_t px_upcall_read_user_infos(struct px_req *req, px_infos *out);
+/* The user that the connection proves, instead of one that was claimed, goes into args.info. */
+pmix_status_t px_upcall_set_user(struct px_req *req, struct px_upcall *u);
 
 /* Callbacks to hand out, cbdata is the upcall. Any thread. */
 void px_upcall_op_cb(pmix_status_t status, void *cbdata);
@@ -81,7 +71,7 @@ void px_upcall_info_cb(pmix_status_t status, pmix_info_t *info, size_t n, void *
 void px_upcall_lookup_cb(pmix_status_t status, pmix_pdata_t *pdata, size_t n,
                          void *cbdata);
 void px_upcall_spawn_cb(pmix_status_t status, char *nspace, void *cbdata);
-/* The name goes to nspace and number. */
+/* The name goes to nspace and rank. */
 void px_upcall_tool_cb(pmix_status_t status, pmix_proc_t *proc, void *cbdata);
 void px_upcall_credential_cb(pmix_status_t status, pmix_byte_object_t *credential,
                              pmix_info_t info[], size_t n, void *cbdata);

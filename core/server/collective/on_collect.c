@@ -250,8 +250,8 @@ static pmix_status_t call_fence(struct px_collective *c, struct px_upcall *u)
     if (!m->fence_nb)
         return PMIX_ERR_NOT_SUPPORTED;
     data = px_buf_take(&u->blob);
-    return m->fence_nb(c->procs, c->n_procs, u->args.v, u->args.n, (char *)data.data,
-                       data.len, px_upcall_modex_cb, u);
+    return m->fence_nb(c->procs, c->n_procs, u->args.info.v, u->args.info.n,
+                       (char *)data.data, data.len, px_upcall_modex_cb, u);
 }
 
 static pmix_status_t call_host(struct px_collective *c, struct px_upcall *u)
@@ -260,12 +260,12 @@ static pmix_status_t call_host(struct px_collective *c, struct px_upcall *u)
 
     switch (c->op) {
     case PX_OP_CONNECT:
-        return m->connect ? m->connect(c->procs, c->n_procs, u->args.v, u->args.n,
-                                       px_upcall_op_cb, u)
+        return m->connect ? m->connect(c->procs, c->n_procs, u->args.info.v,
+                                       u->args.info.n, px_upcall_op_cb, u)
                           : PMIX_ERR_NOT_SUPPORTED;
     case PX_OP_DISCONNECT:
-        return m->disconnect ? m->disconnect(c->procs, c->n_procs, u->args.v, u->args.n,
-                                             px_upcall_op_cb, u)
+        return m->disconnect ? m->disconnect(c->procs, c->n_procs, u->args.info.v,
+                                             u->args.info.n, px_upcall_op_cb, u)
                              : PMIX_ERR_NOT_SUPPORTED;
     default:
         return call_fence(c, u);
@@ -282,11 +282,12 @@ static void hand_over(struct px_collective *c)
         answer_all(c, PMIX_ERR_NOMEM);
         return;
     }
-    rc = px_infos_add_copy(&u->args, c->infos.v, c->infos.n);
+    rc = px_infos_add_copy(&u->args.info, c->infos.v, c->infos.n);
     if (!rc)
-        rc = px_infos_add(&u->args, PMIX_SORTED_PROC_ARRAY, NULL, PMIX_BOOL);
+        rc = px_infos_add(&u->args.info, PMIX_SORTED_PROC_ARRAY, NULL, PMIX_BOOL);
     if (!rc)
-        rc = px_infos_add(&u->args, PMIX_LOCAL_COLLECTIVE_STATUS, &local, PMIX_STATUS);
+        rc = px_infos_add(&u->args.info, PMIX_LOCAL_COLLECTIVE_STATUS, &local,
+                          PMIX_STATUS);
     if (!rc && c->op == PX_OP_FENCE && c->collect)
         rc = px_modex_pack(c, &u->blob);
     if (rc) {
@@ -295,8 +296,8 @@ static void hand_over(struct px_collective *c)
         return;
     }
     c->handed_over = true;
-    u->procs = c->procs; /* the host may read them until it answers */
-    u->n_procs = c->n_procs;
+    u->args.procs = c->procs; /* the host may read them until it answers */
+    u->args.n_procs = c->n_procs;
     px_upcall_returned(u, call_host(c, u));
 }
 
@@ -438,17 +439,12 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req,
 
 static pmix_status_t on_collective(struct px_server *srv, struct px_req *req)
 {
-    PX_AUTOFREE pmix_proc_t *procs = NULL;
-    PX_AUTO(px_infos) infos = {0};
-    size_t n = 0;
-    pmix_status_t rc = px_unpack_procs(&req->in, &procs, &n);
+    PX_AUTO(px_args) args = {0};
+    pmix_status_t rc = px_unpack_args(&req->in, &args, px_request_fence.args);
 
-    if (!rc)
-        rc = px_unpack_infos(&req->in, &infos.v, &infos.n);
-    infos.cap = infos.n;
-    if (!rc && n == 0)
+    if (!rc && args.n_procs == 0)
         rc = PMIX_ERR_BAD_PARAM;
-    return rc ? rc : join(srv, req, &procs, n, &infos);
+    return rc ? rc : join(srv, req, &args.procs, args.n_procs, &args.info);
 }
 
 static const struct px_rpc rpcs[] = {

@@ -106,13 +106,14 @@ static pmix_status_t ask_host(struct px_server *srv, struct px_want *want)
     f->proc = u->proc = want->proc;
     want->asked_host = true;
     if (want->key &&
-        px_infos_add(&u->args, PMIX_REQUIRED_KEY, want->key, PMIX_STRING)) {
+        px_infos_add(&u->args.info, PMIX_REQUIRED_KEY, want->key, PMIX_STRING)) {
         px_upcall_drop(u);
         free(f);
         return PMIX_ERR_NOMEM;
     }
-    px_upcall_returned(u, srv->module.direct_modex(&u->proc, u->args.v, u->args.n,
-                                                   px_upcall_modex_cb, u));
+    px_upcall_returned(u,
+                       srv->module.direct_modex(&u->proc, u->args.info.v,
+                                                u->args.info.n, px_upcall_modex_cb, u));
     return PMIX_SUCCESS;
 }
 

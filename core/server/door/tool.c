@@ -182,7 +182,7 @@ static void on_host_answer(void *arg, const struct px_upcall *host)
     pmix_proc_t name = v->hello.proc;
 
     if (!host->status && !v->hello.has_proc)
-        px_proc_set(&name, host->nspace, (pmix_rank_t)host->number);
+        px_proc_set(&name, host->nspace, host->rank);
     pmix_status_t rc = host->status;
 
     /* The host may have registered the very name while it was asked. */
@@ -249,7 +249,7 @@ static void ask_host(struct visit *v)
 {
     const pmix_server_module_t *m = &v->srv->module;
     struct px_upcall *u = px_upcall_new(on_host_answer, v);
-    pmix_status_t rc = u ? describe(v, &u->args) : PMIX_ERR_NOMEM;
+    pmix_status_t rc = u ? describe(v, &u->args.info) : PMIX_ERR_NOMEM;
 
     if (rc) {
         px_upcall_drop(u);
@@ -257,10 +257,10 @@ static void ask_host(struct visit *v)
         return;
     }
     if (m->tool_connected2)
-        px_upcall_returned(
-            u, m->tool_connected2(u->args.v, u->args.n, px_upcall_tool_cb, u));
+        px_upcall_returned(u, m->tool_connected2(u->args.info.v, u->args.info.n,
+                                                 px_upcall_tool_cb, u));
     else
-        m->tool_connected(u->args.v, u->args.n, px_upcall_tool_cb, u);
+        m->tool_connected(u->args.info.v, u->args.info.n, px_upcall_tool_cb, u);
 }
 
 /* Where nobody else names tools: a job of its own for each. */

@@ -235,18 +235,18 @@ static void replay(struct px_server *srv, struct px_peer *peer,
 
 static pmix_status_t read_interest(px_reader *in, struct interest *i, px_infos *infos)
 {
+    PX_AUTO(px_args) args = {0};
     const pmix_info_t *about;
-    pmix_status_t rc = px_unpack_size(in, &i->n_codes);
+    pmix_status_t rc = px_unpack_args(in, &args, px_request_regevents.args);
 
-    if (!rc && i->n_codes > MAX_CODES)
+    if (!rc && args.n_codes > MAX_CODES)
         rc = PMIX_ERR_BAD_PARAM;
-    if (!rc)
-        rc = px_unpack_array(in, (void **)&i->codes, i->n_codes, PMIX_STATUS);
-    if (!rc)
-        rc = px_unpack_infos(in, &infos->v, &infos->n);
-    infos->cap = infos->n;
     if (rc)
         return rc;
+    i->codes = px_take(&args.codes);
+    i->n_codes = args.n_codes;
+    *infos = args.info;
+    args.info = (px_infos){0};
     about = px_info_find(infos->v, infos->n, PMIX_EVENT_AFFECTED_PROC);
     if (!about)
         about = px_info_find(infos->v, infos->n, PMIX_EVENT_AFFECTED_PROCS);
@@ -327,14 +327,15 @@ static pmix_status_t tell_host(struct px_server *srv, struct px_req *req,
         px_upcall_drop(u);
         return PMIX_SUCCESS;
     }
-    u->args = *infos;
+    u->args.info = *infos;
     *infos = (px_infos){0};
-    if (px_infos_set_user(&u->args, req->peer)) {
+    if (px_infos_set_user(&u->args.info, req->peer)) {
         px_upcall_drop(u);
         return PMIX_ERR_NOMEM;
     }
-    px_upcall_returned(u, srv->module.register_events(codes, n, u->args.v, u->args.n,
-                                                      px_upcall_op_cb, u));
+    px_upcall_returned(u,
+                       srv->module.register_events(codes, n, u->args.info.v,
+                                                   u->args.info.n, px_upcall_op_cb, u));
     return PX_DEFERRED;
 }
 
@@ -409,43 +410,35 @@ static bool host_should_know(const struct px_server *srv, pmix_data_range_t rang
 
 static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
 {
-    struct px_upcall *u;
-    pmix_status_t code;
-    uint8_t range;
-    px_infos infos = {0};
-    pmix_status_t rc = px_unpack_status(&req->in, &code);
+    struct px_upcall *u = px_upcall_for(req, px_upcall_reply_status);
+    struct px_args *args = u ? &u->args : NULL;
+    pmix_status_t rc = u ? px_unpack_args(&req->in, args, px_request_notify.args)
+                         : PMIX_ERR_NOMEM;
 
-    if (!rc)
-        rc = px_unpack_u8(&req->in, &range, PMIX_DATA_RANGE);
-    if (!rc)
-        rc = px_unpack_infos(&req->in, &infos.v, &infos.n);
-    infos.cap = infos.n;
-    if (!rc && range > PMIX_RANGE_PROC_LOCAL)
+    if (!rc && args->directive > PMIX_RANGE_PROC_LOCAL)
         rc = PMIX_ERR_BAD_PARAM;
     if (rc) {
-        px_infos_cleanup(&infos);
+        px_upcall_drop(u);
         return rc;
     }
-    const struct news e = {.code = code,
+    const struct news e = {.code = args->code,
                            .source = &req->peer->proc,
                            .uid = req->peer->uid,
-                           .range = range,
-                           .info = infos.v,
-                           .n = infos.n};
+                           .range = args->directive,
+                           .info = args->info.v,
+                           .n = args->info.n};
     spread(srv, &e);
-    if (!host_should_know(srv, range, &infos)) {
-        px_infos_cleanup(&infos);
+    if (!host_should_know(srv, e.range, &args->info)) {
+        px_upcall_drop(u);
         return PMIX_SUCCESS;
     }
-    u = px_upcall_for(req, px_upcall_reply_status);
-    if (!u || px_infos_add(&infos, SERVER_MARK, NULL, PMIX_BOOL)) {
-        px_infos_cleanup(&infos);
+    if (px_infos_add(&args->info, SERVER_MARK, NULL, PMIX_BOOL)) {
         px_upcall_drop(u);
         return PMIX_ERR_NOMEM;
     }
-    u->args = infos;
-    px_upcall_returned(u, srv->module.notify_event(code, &u->proc, range, u->args.v,
-                                                   u->args.n, px_upcall_op_cb, u));
+    px_upcall_returned(u, srv->module.notify_event(args->code, &u->proc,
+                                                   args->directive, args->info.v,
+                                                   args->info.n, px_upcall_op_cb, u));
     return PX_DEFERRED;
 }
 

@@ -55,25 +55,18 @@ static size_t n_pulls(struct px_server *srv, const struct px_peer *peer)
 
 /* ---- pull ----------------------------------------------------------------------------------- */
 
-static pmix_status_t read_pull(struct px_req *req, struct pull *p, px_infos *infos)
+static pmix_status_t check_pull(struct px_req *req, struct px_upcall *u)
 {
-    pmix_status_t rc = px_unpack_procs(&req->in, &p->procs, &p->n_procs);
+    const struct px_args *args = &u->args;
+    pmix_status_t rc = args->channels == PMIX_FWD_NO_CHANNELS
+                           ? PMIX_ERR_BAD_PARAM
+                           : px_peer_may_all(req->peer, args->procs, args->n_procs);
 
-    if (!rc && p->n_procs == 0)
-        rc = PMIX_ERR_BAD_PARAM;
-    if (!rc)
-        rc = px_peer_may_all(req->peer, p->procs, p->n_procs);
-    if (!rc)
-        rc = px_upcall_read_user_infos(req, infos);
-    if (!rc)
-        rc = px_unpack1(&req->in, &p->channels, PMIX_IOF_CHANNEL);
-    if (!rc && p->channels == PMIX_FWD_NO_CHANNELS)
-        rc = PMIX_ERR_BAD_PARAM;
-    if (!rc && (p->channels & PMIX_FWD_STDIN_CHANNEL))
-        rc = PMIX_ERR_NOT_SUPPORTED;      /* input is pushed */
-    if (!rc && !px_reader_done(&req->in)) /* not told by 3.x and 4.0 */
-        rc = px_unpack_size(&req->in, &p->peer_id);
-    return rc;
+    if (!rc && (args->channels & PMIX_FWD_STDIN_CHANNEL))
+        rc = PMIX_ERR_NOT_SUPPORTED; /* input is pushed */
+    if (!rc && n_pulls(req->peer->server, req->peer) >= MAX_PULLS)
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    return rc ? rc : px_upcall_set_user(req, u);
 }
 
 static void on_host_pulled(void *arg, const struct px_upcall *answer)
@@ -91,32 +84,38 @@ static void on_host_pulled(void *arg, const struct px_upcall *answer)
     px_req_reply(req, &w);
 }
 
+/* Listed before the host is asked: bytes may come before its answer. */
 static pmix_status_t make_pull(struct px_server *srv, struct px_req *req,
-                               px_infos *infos, struct pull **made)
+                               struct px_upcall *u)
 {
-    struct pull *p = calloc(1, sizeof *p);
+    struct pull *p;
     pmix_status_t rc;
 
-    if (!p)
-        return PMIX_ERR_NOMEM;
-    p->peer = req->peer;
-    p->id = p->peer_id = ++srv->part.pulls->last_id;
-    rc = read_pull(req, p, infos);
-    if (!rc && n_pulls(srv, req->peer) >= MAX_PULLS)
-        rc = PMIX_ERR_OUT_OF_RESOURCE;
-    if (rc) {
-        pull_free(p);
+    u->args.id = srv->part.pulls->last_id + 1; /* clients of 3.x and 4.0 have none */
+    rc = px_unpack_args(&req->in, &u->args, px_request_iof_pull.args);
+    if (!rc)
+        rc = check_pull(req, u);
+    if (rc)
         return rc;
+    p = calloc(1, sizeof *p);
+    if (!p || px_type_copy_array(PMIX_PROC, (void **)&p->procs, u->args.procs,
+                                 u->args.n_procs)) {
+        free(p);
+        return PMIX_ERR_NOMEM;
     }
-    *made = p;
+    p->peer = req->peer;
+    p->id = ++srv->part.pulls->last_id;
+    p->peer_id = u->args.id;
+    p->n_procs = u->args.n_procs;
+    p->channels = u->args.channels;
+    px_list_append(&srv->part.pulls->list, &p->link);
+    req->state = (void *)(uintptr_t)p->id;
     return PMIX_SUCCESS;
 }
 
-/* Listed before the host is asked: bytes may come before its answer. */
 static pmix_status_t on_pull(struct px_server *srv, struct px_req *req)
 {
     struct px_upcall *u;
-    struct pull *p = NULL;
     pmix_status_t rc;
 
     if (!srv->module.iof_pull)
@@ -124,20 +123,14 @@ static pmix_status_t on_pull(struct px_server *srv, struct px_req *req)
     u = px_upcall_for(req, on_host_pulled);
     if (!u)
         return PMIX_ERR_NOMEM;
-    rc = make_pull(srv, req, &u->args, &p);
-    if (!rc)
-        rc = px_type_copy_array(PMIX_PROC, (void **)&u->procs, p->procs, p->n_procs);
+    rc = make_pull(srv, req, u);
     if (rc) {
-        pull_free(p);
         px_upcall_drop(u);
         return rc;
     }
-    u->n_procs = p->n_procs;
-    px_list_append(&srv->part.pulls->list, &p->link);
-    req->state = (void *)(uintptr_t)p->id;
-    px_upcall_returned(u,
-                       srv->module.iof_pull(u->procs, u->n_procs, u->args.v, u->args.n,
-                                            p->channels, px_upcall_op_cb, u));
+    px_upcall_returned(u, srv->module.iof_pull(u->args.procs, u->args.n_procs,
+                                               u->args.info.v, u->args.info.n,
+                                               u->args.channels, px_upcall_op_cb, u));
     return PX_DEFERRED;
 }
 
@@ -152,8 +145,8 @@ static void on_host_stopped(void *arg, const struct px_upcall *answer PX_UNUSED)
 
 static pmix_status_t call_stop(const pmix_server_module_t *m, struct px_upcall *u)
 {
-    return m->iof_pull(u->procs, u->n_procs, u->args.v, u->args.n, PMIX_FWD_NO_CHANNELS,
-                       px_upcall_op_cb, u);
+    return m->iof_pull(u->args.procs, u->args.n_procs, u->args.info.v, u->args.info.n,
+                       PMIX_FWD_NO_CHANNELS, px_upcall_op_cb, u);
 }
 
 /* Takes p, also on failure. What the host is to be told, on behalf of a request or of nobody
@@ -163,14 +156,14 @@ static struct px_upcall *make_stop(struct pull *p, struct px_req *req,
 {
     struct px_upcall *u = px_upcall_new(on_host_stopped, req);
 
-    if (u && (px_infos_add_copy(&u->args, infos->v, infos->n) ||
-              px_infos_add(&u->args, PMIX_IOF_STOP, NULL, PMIX_BOOL))) {
+    if (u && (px_infos_add_copy(&u->args.info, infos->v, infos->n) ||
+              px_infos_add(&u->args.info, PMIX_IOF_STOP, NULL, PMIX_BOOL))) {
         px_upcall_drop(u);
         u = NULL;
     }
     if (u) {
-        u->procs = px_take(&p->procs);
-        u->n_procs = p->n_procs;
+        u->args.procs = px_take(&p->procs);
+        u->args.n_procs = p->n_procs;
     }
     pull_free(p);
     return u;
@@ -178,23 +171,22 @@ static struct px_upcall *make_stop(struct pull *p, struct px_req *req,
 
 static pmix_status_t on_dereg(struct px_server *srv, struct px_req *req)
 {
-    PX_AUTO(px_infos) infos = {0};
+    PX_AUTO(px_args) args = {0};
     struct px_upcall *u;
     struct pull *p;
-    size_t id;
     pmix_status_t rc;
 
     if (!srv->module.iof_pull)
         return PMIX_ERR_NOT_SUPPORTED;
-    rc = px_upcall_read_user_infos(req, &infos);
+    rc = px_unpack_args(&req->in, &args, px_request_iof_dereg.args);
     if (!rc)
-        rc = px_unpack_size(&req->in, &id);
+        rc = px_infos_set_user(&args.info, req->peer);
     if (rc)
         return rc;
-    p = find_pull(srv, req->peer, id);
+    p = find_pull(srv, req->peer, args.id);
     if (!p)
         return PMIX_ERR_NOT_FOUND;
-    u = make_stop(p, req, &infos);
+    u = make_stop(p, req, &args.info);
     if (!u)
         return PMIX_ERR_NOMEM;
     px_upcall_returned(u, call_stop(&srv->module, u));
@@ -235,29 +227,25 @@ static void peer_left(struct px_server *srv, struct px_peer *peer)
 
 /* ---- push ----------------------------------------------------------------------------------- */
 
-static pmix_status_t read_push(struct px_req *req, struct px_upcall *u)
+static pmix_status_t check_push(struct px_req *req, struct px_upcall *u)
 {
-    pmix_status_t rc = px_unpack_procs(&req->in, &u->procs, &u->n_procs);
+    pmix_status_t rc = px_peer_may_all(req->peer, u->args.procs, u->args.n_procs);
 
-    if (!rc)
-        rc = px_peer_may_all(req->peer, u->procs, u->n_procs);
-    if (!rc)
-        rc = px_upcall_read_user_infos(req, &u->args);
-    if (!rc && !px_reader_done(&req->in))
-        rc = px_unpack_bytes(&req->in, &u->object);
-    return rc;
+    return rc ? rc : px_upcall_set_user(req, u);
 }
 
 static pmix_status_t call_push(const pmix_server_module_t *m, struct px_upcall *u)
 {
-    return m->push_stdin ? m->push_stdin(&u->proc, u->procs, u->n_procs, u->args.v,
-                                         u->args.n, &u->object, px_upcall_op_cb, u)
-                         : PMIX_ERR_NOT_SUPPORTED;
+    return m->push_stdin
+               ? m->push_stdin(&u->proc, u->args.procs, u->args.n_procs, u->args.info.v,
+                               u->args.info.n, &u->args.bytes, px_upcall_op_cb, u)
+               : PMIX_ERR_NOT_SUPPORTED;
 }
 
 static pmix_status_t on_push(struct px_server *srv, struct px_req *req)
 {
-    static const struct px_pass pass = {read_push, call_push, px_upcall_reply_status};
+    static const struct px_pass pass = {&px_request_iof_push, check_push, call_push,
+                                        px_upcall_reply_status};
 
     return px_upcall_pass(srv, req, &pass);
 }
