@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making a process that the host does not meet, and making it a user who cannot come back. The ids
- * are set by system calls: the C library would first ask the threads of the process that has been
- * copied, which are not here, and take locks that nobody here will ever let go of. */
+/* Making a process that the host does not meet, and making it a user who cannot come
+ * back. The ids are set by system calls: the C library would first ask the threads of
+ * the process that has been copied, which are not here, and take locks that nobody here
+ * will ever let go of. */
 #include "core/reclaim/reclaim.h"
 
 #include "core/base/fd.h"
@@ -36,8 +37,8 @@ enum {
 };
 #endif
 
-/* No exit signal: neither SIGCHLD, nor a wait for whatever ends. Without flags, the arguments of
- * clone, whose order differs between machines, are all zero. */
+/* No exit signal: neither SIGCHLD, nor a wait for whatever ends. Without flags, the
+ * arguments of clone, whose order differs between machines, are all zero. */
 static pid_t clone_quietly(void)
 {
 #ifdef SYS_clone3
@@ -67,7 +68,8 @@ pid_t px_reclaim_fork(void)
     return pid;
 }
 
-/* ---- leaving the host ------------------------------------------------------------- */
+/* ---- leaving the host
+ * ------------------------------------------------------------- */
 
 static void default_signals(void)
 {
@@ -102,8 +104,8 @@ static void close_others(const int *keep, size_t n)
     px_fd_close_from(from);
 }
 
-/* Whoever holds the host's streams keeps its readers waiting for their end; and an empty place below
- * 3 would be taken by what is opened next. */
+/* Whoever holds the host's streams keeps its readers waiting for their end; and an
+ * empty place below 3 would be taken by what is opened next. */
 static void null_streams(const int *keep, size_t n)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -133,7 +135,8 @@ void px_reclaim_detach(const char *name, const int *keep, size_t n)
     prctl(PR_SET_DUMPABLE, 0);
 }
 
-/* ---- becoming the user ------------------------------------------------------------ */
+/* ---- becoming the user
+ * ------------------------------------------------------------ */
 
 static void must(bool good)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A second belt: where the kernel has Landlock, a process that walks may do nothing to the file
- * system but remove, and only beneath the folders its items stand in. Reading is not
- * restricted. What it holds against is a mistake of ours. */
+/* A second belt: where the kernel has Landlock, a process that walks may do nothing to
+ * the file system but remove, and only beneath the folders its items stand in. Reading
+ * is not restricted. What it holds against is a mistake of ours. */
 #include "core/reclaim/reclaim.h"
 
 #include "core/base/attr.h"
@@ -23,9 +23,9 @@ enum { EXIT_NOT_CONFINED = 125 };
 static const uint64_t removal = LANDLOCK_ACCESS_FS_REMOVE_DIR |
                                 LANDLOCK_ACCESS_FS_REMOVE_FILE;
 
-/* All that changes or runs something but removal, of what a kernel of that version knows; but for
- * truncation by path and requests to devices: for their sake it would climb from each folder that is
- * opened, too. */
+/* All that changes or runs something but removal, of what a kernel of that version
+ * knows; but for truncation by path and requests to devices: for their sake it would
+ * climb from each folder that is opened, too. */
 static uint64_t changes(long abi)
 {
     uint64_t rights = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
@@ -59,7 +59,7 @@ static void allow_beneath(int rules, struct px_rm_sys *sys, const char *path, si
 
     memcpy(folder, path, n);
     folder[n] = '\0';
-    PX_AUTOCLOSE int fd = px_rm_open_way(sys, folder);
+    PX_AUTOCLOSE int fd = px_rm_open_way(sys, folder, geteuid());
     if (fd < 0) /* nor will the walker get there */
         return;
     struct landlock_path_beneath_attr rule = {.allowed_access = removal,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Letting go of the memory that a bare clone has of its parent, for one that lives long: what the
- * parent shares or frees later would stay for as long as we are there. Only what is surely
- * nobody's but the host's own goes: shared mappings, and large ones without a file, but for our
- * stack and what the C library keeps of this thread. Small ones may be a library's data. */
+/* Letting go of the memory that a bare clone has of its parent, for one that lives
+ * long: what the parent shares or frees later would stay for as long as we are there.
+ * Only what is surely nobody's but the host's own goes: shared mappings, and large ones
+ * without a file, but for our stack and what the C library keeps of this thread. Small
+ * ones may be a library's data. */
 #include "core/reclaim/worker.h"
 
 #include "core/base/attr.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of the journal: a head of fixed size in the byte order of the machine, and a path. Each
- * carries a checksum, so that a torn end is seen for what it is. */
+/* Records of the journal: a head of fixed size in the byte order of the machine, and a
+ * path. Each carries a checksum, so that a torn end is seen for what it is. */
 #include "core/reclaim/journal.h"
 
 #include "core/base/attr.h"
@@ -77,7 +77,8 @@ size_t px_journal_encode(const struct px_journal_record *r,
     return length;
 }
 
-/* ---- reading what may be anything ------------------------------------------------- */
+/* ---- reading what may be anything
+ * ------------------------------------------------- */
 
 /* The path fills its room but for zeros: fewer than a unit, and at least one. */
 static bool is_terminated(const uint8_t *path, size_t room)
@@ -163,7 +164,8 @@ bool px_journal_next(const uint8_t *bytes, size_t n, size_t *at,
     return true;
 }
 
-/* ---- who and where ---------------------------------------------------------------- */
+/* ---- who and where
+ * ---------------------------------------------------------------- */
 
 uint64_t px_journal_start_time(int64_t pid)
 {
@@ -172,7 +174,8 @@ uint64_t px_journal_start_time(int64_t pid)
     return px_proc_stat(pid, &st) && !px_proc_stat_ended(&st) ? st.start : 0;
 }
 
-/* Pids mean something within a namespace only, which may be gone while the system is not. */
+/* Pids mean something within a namespace only, which may be gone while the system is
+ * not. */
 static size_t add_pid_namespace(char *out, size_t size)
 {
     char link[64];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The journal of a server: what it has made and what it was asked to remove, so that somebody else
- * can do it if the server is killed. A file of records that is only appended to; also the
- * memory of whoever removes (pcleanup components), and what a later server finds.
+/* The journal of a server: what it has made and what it was asked to remove, so that
+ * somebody else can do it if the server is killed. A file of records that is only
+ * appended to; also the memory of whoever removes (pcleanup components), and what a
+ * later server finds.
  *
- * Records stand in slots of scopes: a later one for the same slot replaces the earlier. Scope 0 is
- * the server's own: what it has made. Every other scope is a set of things to remove when its
- * processes have ended. Decoding trusts nothing. No malloc, no locks: also for processes made by
- * a bare clone. */
+ * Records stand in slots of scopes: a later one for the same slot replaces the earlier.
+ * Scope 0 is the server's own: what it has made. Every other scope is a set of things
+ * to remove when its processes have ended. Decoding trusts nothing. No malloc, no
+ * locks: also for processes made by a bare clone. */
 #ifndef PX_RECLAIM_JOURNAL_H
 #define PX_RECLAIM_JOURNAL_H
 
@@ -52,24 +53,26 @@ struct px_journal_record {
 /* What px_journal_encode can need at most. */
 #define PX_JOURNAL_RECORD_B 4224
 
-/* Writes r to out and returns its length, which is a multiple of 8; 0 if the path is too long. */
+/* Writes r to out and returns its length, which is a multiple of 8; 0 if the path is
+ * too long. */
 size_t px_journal_encode(const struct px_journal_record *r,
                          uint8_t out[PX_JOURNAL_RECORD_B]);
 
-/* The record at *at of a journal of n bytes, and moves *at behind it. False at the end, and before
- * whatever is torn or wrong: nothing after it counts. ITEM records that are returned have a
- * path that px_rm_path_check takes, in normal form; slots are below PX_JOURNAL_MAX_SLOT. */
+/* The record at *at of a journal of n bytes, and moves *at behind it. False at the end,
+ * and before whatever is torn or wrong: nothing after it counts. ITEM records that are
+ * returned have a path that px_rm_path_check takes, in normal form; slots are below
+ * PX_JOURNAL_MAX_SLOT. */
 bool px_journal_next(const uint8_t *bytes, size_t n, size_t *at,
                      struct px_journal_record *r);
 
-/* The start time of a process, in clock ticks since the system started; 0 if there is none, or it
- * has ended and nobody has waited for it. */
+/* The start time of a process, in clock ticks since the system started; 0 if there is
+ * none, or it has ended and nobody has waited for it. */
 uint64_t px_journal_start_time(int64_t pid);
-/* "<boot id>.<pid namespace> <node>" for HEAD, or " <node>" if the system does not tell; out has 320
- * bytes. */
+/* "<boot id>.<pid namespace> <node>" for HEAD, or " <node>" if the system does not
+ * tell; out has 320 bytes. */
 void px_journal_whereabouts(const char *node, char *out);
-/* Whether that is where we are: its pids and paths mean what they meant. False also if the system
- * does not tell. */
+/* Whether that is where we are: its pids and paths mean what they meant. False also if
+ * the system does not tell. */
 bool px_journal_is_here(const struct px_journal_record *head, const char *node);
 
 #endif

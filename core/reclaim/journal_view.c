@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a journal says in the end. A server appends to it while it is read, and it may have been
- * written by anybody: so it is copied first, by reads (a mapping of the file could be cut off under
- * us), and then only the copy is looked at. */
+/* What a journal says in the end. A server appends to it while it is read, and it may
+ * have been written by anybody: so it is copied first, by reads (a mapping of the file
+ * could be cut off under us), and then only the copy is looked at. */
 #include "core/reclaim/reclaim_impl.h"
 
 #include <errno.h>
@@ -77,7 +77,8 @@ size_t px_journal_view_scope(const struct px_journal_view *view, size_t first)
     return end - first;
 }
 
-/* Keeps the last record of each slot, if it came after the scope was last done and says something. */
+/* Keeps the last record of each slot, if it came after the scope was last done and says
+ * something. */
 static void keep_last(struct px_journal_view *view)
 {
     struct px_journal_entry *all = view->entries;
@@ -101,7 +102,8 @@ static void keep_last(struct px_journal_view *view)
     view->n = kept;
 }
 
-/* ---- reading ---------------------------------------------------------------------- */
+/* ---- reading
+ * ---------------------------------------------------------------------- */
 
 static void decode(struct px_journal_view *view, const uint64_t *only)
 {

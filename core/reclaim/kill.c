@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ending what should have ended with its server, and nobody else. A pid says nothing alone: it may be
- * another's by now. With its start time it is one process, for as long as a descriptor of it is open;
- * where there are none, we look twice and are quick. */
+/* Ending what should have ended with its server, and nobody else. A pid says nothing
+ * alone: it may be another's by now. With its start time it is one process, for as long
+ * as a descriptor of it is open; where there are none, we look twice and are quick. */
 #include "core/reclaim/reclaim_impl.h"
 
 #include "core/base/attr.h"
@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-/* Over all processes, as long as something new is found (what is killed may have forked just before),
- * or something could not be read. */
+/* Over all processes, as long as something new is found (what is killed may have forked
+ * just before), or something could not be read. */
 enum { MAX_PASSES = 16 };
 
 static bool is_still(int64_t pid, uint64_t start)
@@ -53,7 +53,8 @@ static bool send_kill(int pidfd)
 #endif
 }
 
-/* with_group: it leads one. Its number is taken as long as it or one of the group is there. */
+/* with_group: it leads one. Its number is taken as long as it or one of the group is
+ * there. */
 static void kill_process(int64_t pid, uint64_t start, bool with_group)
 {
     PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(pid);
@@ -66,7 +67,8 @@ static void kill_process(int64_t pid, uint64_t start, bool with_group)
         kill((pid_t)pid, SIGKILL);
 }
 
-/* ---- a group without its leader --------------------------------------------------- */
+/* ---- a group without its leader
+ * --------------------------------------------------- */
 
 struct orphans {
     const struct px_journal_record *leader;
@@ -103,9 +105,9 @@ static bool kill_orphan(void *arg, const char *name)
     return true;
 }
 
-/* The number of a group is not given to a process while the group has members. So those there
- * are the leader's, unless all of it had ended, and another one with that number has led a group,
- * and has left it behind, too: of the same user, then. */
+/* The number of a group is not given to a process while the group has members. So those
+ * there are the leader's, unless all of it had ended, and another one with that number
+ * has led a group, and has left it behind, too: of the same user, then. */
 static void kill_orphans(const struct px_journal_record *leader)
 {
     pid_t group = (pid_t)leader->x;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Removing what stands in a scope: per user a child that becomes that user and walks, while we look
- * at the clock. */
+/* Removing what stands in a scope: per user a child that becomes that user and walks,
+ * while we look at the clock. */
 #include "core/reclaim/reclaim.h"
 
 #include "core/base/clock.h"
@@ -17,17 +17,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How long a process that was killed may take to end. One that hangs in a file system that does not
- * answer never does: nobody waits for that. */
+/* How long a process that was killed may take to end. One that hangs in a file system
+ * that does not answer never does: nobody waits for that. */
 enum { LAST_GRACE_MS = 2000, POLL_MIN_MS = 1, POLL_MAX_MS = 20 };
 
-/* With each removal Landlock climbs from there to the folder where removal is allowed: in a tree of
- * 10,000 levels that takes ten times as long as the rest. What takes longer than this is taken
- * up again by a child that may remove anywhere; as is what a child leaves that could not be told
- * where it may remove. */
+/* With each removal Landlock climbs from there to the folder where removal is allowed:
+ * in a tree of 10,000 levels that takes ten times as long as the rest. What takes
+ * longer than this is taken up again by a child that may remove anywhere; as is what a
+ * child leaves that could not be told where it may remove. */
 enum { CONFINED_MS = 3000 };
 
-/* What the child writes where its parent sees it, too: also what it did before it was killed. */
+/* What the child writes where its parent sees it, too: also what it did before it was
+ * killed. */
 struct report {
     struct px_rm_totals totals;
     int errnum;
@@ -35,7 +36,8 @@ struct report {
     bool finished;
 };
 
-/* ---- the child -------------------------------------------------------------------- */
+/* ---- the child
+ * -------------------------------------------------------------------- */
 
 struct walk {
     const struct px_reclaim *sweep;
@@ -67,7 +69,8 @@ static void walk_in_child(const struct walk *w)
     _exit(EXIT_SUCCESS);
 }
 
-/* ---- the parent ------------------------------------------------------------------- */
+/* ---- the parent
+ * ------------------------------------------------------------------- */
 
 static bool has_ended(pid_t pid)
 {
@@ -79,7 +82,8 @@ static bool has_ended(pid_t pid)
     return got != 0; /* or somebody else has waited for it */
 }
 
-/* Until it ends, or that time has come (0: never). The child is not waited for, so its pid is its own. */
+/* Until it ends, or that time has come (0: never). The child is not waited for, so its
+ * pid is its own. */
 static bool await_end(pid_t pid, int pidfd, uint64_t deadline_ms)
 {
     int pause_ms = POLL_MIN_MS;
@@ -195,7 +199,8 @@ int px_reclaim_walk(const struct px_reclaim *s, const struct px_rm_item *items,
     return errnum;
 }
 
-/* ---- user by user ----------------------------------------------------------------- */
+/* ---- user by user
+ * ----------------------------------------------------------------- */
 
 bool px_reclaim_is_in(const char *path, const char *folder)
 {

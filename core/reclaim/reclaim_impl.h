@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the sweeper share: what a journal says in the end, and a walk as a user. */
+/* What the files of the sweeper share: what a journal says in the end, and a walk as a
+ * user. */
 #ifndef PX_RECLAIM_IMPL_H
 #define PX_RECLAIM_IMPL_H
 
@@ -12,7 +13,8 @@
 void *px_reclaim_map(size_t size_b);
 void px_reclaim_unmap(void *mapped, size_t size_b);
 
-/* ---- a journal, read: what it says in the end ------------------------------------- */
+/* ---- a journal, read: what it says in the end
+ * ------------------------------------- */
 
 struct px_journal_entry {
     uint64_t scope;
@@ -33,8 +35,8 @@ struct px_journal_view {
     struct px_journal_record head;
 };
 
-/* With only, what does not belong to that scope is left out. 0 or an errno; then there is nothing to
- * unload. */
+/* With only, what does not belong to that scope is left out. 0 or an errno; then there
+ * is nothing to unload. */
 int px_journal_view_load(int journal, const uint64_t *only,
                          struct px_journal_view *view);
 void px_journal_view_unload(struct px_journal_view *view);
@@ -44,10 +46,11 @@ void px_journal_view_get(const struct px_journal_view *view,
 /* The entries of the same scope as the first, from there on. */
 size_t px_journal_view_scope(const struct px_journal_view *view, size_t first);
 
-/* ---- walking as somebody ---------------------------------------------------------- */
+/* ---- walking as somebody
+ * ---------------------------------------------------------- */
 
-/* One child that becomes uid and gid and removes the items. 0 if it was made, whatever became of it: else
- * an errno. */
+/* One child that becomes uid and gid and removes the items. 0 if it was made, whatever
+ * became of it: else an errno. */
 int px_reclaim_walk(const struct px_reclaim *s, const struct px_rm_item *items,
                     size_t n, uid_t uid, gid_t gid, struct px_rm_totals *totals);
 
@@ -58,9 +61,9 @@ struct px_reclaim_pick {
         *spare; /* NULL, or a folder: stays, and items beneath it are passed over */
 };
 
-/* What the owner of one item has among those entries, and what anybody wants kept; items has room for one
- * more than there are entries. Marks as done what is not to be looked at again. 0 if there is nothing to
- * remove. */
+/* What the owner of one item has among those entries, and what anybody wants kept;
+ * items has room for one more than there are entries. Marks as done what is not to be
+ * looked at again. 0 if there is nothing to remove. */
 size_t px_reclaim_collect(const struct px_journal_view *view, size_t first, size_t n,
                           const struct px_journal_record *owner,
                           const struct px_reclaim_pick *pick, struct px_rm_item *items);
@@ -72,7 +75,8 @@ int px_reclaim_entries(const struct px_reclaim *s, const struct px_journal_view 
 bool px_reclaim_is_in(const char *path, const char *folder);
 void px_reclaim_add(struct px_rm_totals *to, const struct px_rm_totals *what);
 
-/* ---- the folder of a server ------------------------------------------------------- */
+/* ---- the folder of a server
+ * ------------------------------------------------------- */
 
 struct px_server_folder {
     char path[PX_RM_MAX_PATH + 1]; /* where it is now */
@@ -85,9 +89,9 @@ struct px_server_folder {
     bool is_shared; /* its file system may be that of other nodes, too */
 };
 
-/* Opens both, after which px_server_folder_close has to be called; if it is not ours, or in
- * use, an errno as px_reclaim_server_dir has it. ENOENT: it is not there. With locked, s->journal will do if
- * there is none in the folder any more. */
+/* Opens both, after which px_server_folder_close has to be called; if it is not ours,
+ * or in use, an errno as px_reclaim_server_dir has it. ENOENT: it is not there. With
+ * locked, s->journal will do if there is none in the folder any more. */
 int px_server_folder_open(struct px_server_folder *f, const struct px_reclaim *s,
                           const char *path, int locked);
 void px_server_folder_close(struct px_server_folder *f);

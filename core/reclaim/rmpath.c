@@ -2,11 +2,13 @@
 /* Opening and identifying what is going to be removed. */
 #include "core/reclaim/rmpath.h"
 
-#include "core/reclaim/rmtree.h"
+#include "core/base/attr.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/stat.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -31,7 +33,8 @@ enum {
     MAX_TRIES = 16 /* of a call that somebody's renaming disturbs */
 };
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names
+ * ------------------------------------------------------------------------------------ */
 
 static bool is_in(const char *path, const char *folder)
 {
@@ -40,48 +43,68 @@ static bool is_in(const char *path, const char *folder)
     return strncmp(path, folder, n) == 0 && (path[n] == '/' || !path[n]);
 }
 
+/* What is wrong with a path in normal form, by its text alone. */
+static const char *check_place(const char *normal)
+{
+    if (!*normal)
+        return "it is the root folder";
+    if (is_in(normal, "/proc"))
+        return "it is in /proc";
+    return is_in(normal, "/sys") ? "it is in /sys" : NULL;
+}
+
+/* Appends a name; NULL, or what is wrong with that. */
+static const char *append(char *out, size_t *len, const char *name, size_t n)
+{
+    if (n > MAX_NAME)
+        return "a name in it is longer than 255 bytes";
+    if (*len + 1 + n > PX_RM_MAX_PATH)
+        return "it is longer than 4095 bytes";
+    out[(*len)++] = '/';
+    memcpy(out + *len, name, n);
+    *len += n;
+    out[*len] = '\0';
+    return NULL;
+}
+
+static bool is_dots(const char *name, size_t n, size_t dots)
+{
+    return n == dots && strncmp(name, "..", n) == 0;
+}
+
 const char *px_rm_path_check(const char *path, char *out)
 {
-    size_t len = 0;
+    const char *wrong = NULL;
+    size_t len = 0, n;
 
     *out = '\0';
     if (!path || !*path)
         return "it is empty";
     if (*path != '/')
         return "it is not absolute";
-    for (const char *name = path; *name;) {
-        size_t n = strcspn(name, "/");
-
-        if (n == 2 && name[0] == '.' && name[1] == '.')
-            return "it has a \"..\"";
-        if (n > MAX_NAME)
-            return "a name in it is longer than 255 bytes";
-        if (n && !(n == 1 && *name == '.')) {
-            if (len + 1 + n > PX_RM_MAX_PATH)
-                return "it is longer than 4095 bytes";
-            out[len++] = '/';
-            memcpy(out + len, name, n);
-            len += n;
-        }
-        name += n;
-        name += *name == '/';
+    for (const char *name = path; !wrong; name += n) {
+        name += strspn(name, "/");
+        n = strcspn(name, "/");
+        if (!n)
+            break;
+        if (is_dots(name, n, 2))
+            wrong = "it has a \"..\"";
+        else if (!is_dots(name, n, 1))
+            wrong = append(out, &len, name, n);
     }
-    out[len] = '\0';
-    if (!len)
-        return "it is the root folder";
-    if (is_in(out, "/proc"))
-        return "it is in /proc";
-    return is_in(out, "/sys") ? "it is in /sys" : NULL;
+    return wrong ? wrong : check_place(out);
 }
 
-/* ---- identity --------------------------------------------------------------------------------- */
+/* ---- identity
+ * --------------------------------------------------------------------------------- */
 
 static int look_extended(struct px_rm_sys *sys, int at, const char *name,
                          struct px_rm_node *out)
 {
     const unsigned int mask = STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID |
-                              STATX_INO | STATX_CTIME;
-    int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH);
+                              STATX_INO | STATX_CTIME | STATX_NLINK;
+    int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (*name ? 0 : AT_EMPTY_PATH) |
+                (sys->no_wait ? AT_STATX_DONT_SYNC : 0);
     struct statx st;
 
     if (syscall(SYS_statx, at, name, flags, mask, &st) < 0)
@@ -94,6 +117,7 @@ static int look_extended(struct px_rm_sys *sys, int at, const char *name,
         .uid = st.stx_uid,
         .gid = st.stx_gid,
         .mode = st.stx_mode,
+        .links = st.stx_nlink,
         .mount = st.stx_attributes & st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT,
         .changed_ns = st.stx_ctime.tv_sec * PX_RM_NS_PER_S + st.stx_ctime.tv_nsec,
     };
@@ -119,6 +143,7 @@ int px_rm_look(struct px_rm_sys *sys, int at, const char *name, struct px_rm_nod
                                .uid = st.st_uid,
                                .gid = st.st_gid,
                                .mode = st.st_mode,
+                               .links = st.st_nlink,
                                .changed_ns = st.st_ctim.tv_sec * PX_RM_NS_PER_S +
                                              st.st_ctim.tv_nsec};
     return 0;
@@ -189,7 +214,8 @@ bool px_rm_is_pseudo(int fd)
     return false;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening
+ * ---------------------------------------------------------------------------------- */
 
 /* openat2(2); -ENOSYS also from then on if a filter forbids it. */
 static int open_strictly(struct px_rm_sys *sys, int at, const char *path, int flags,
@@ -234,45 +260,279 @@ int px_rm_open_in(int at, const char *name)
     return open_name(at, name, O_RDONLY);
 }
 
-static int open_by_names(struct px_rm_sys *sys, const char *path)
+/* ---- the way, name by name
+ * -------------------------------------------------------- */
+
+/* A way that is gone from folder to folder. Links are read from the very inode that was
+ * judged, so that nothing which is renamed meanwhile leads elsewhere. */
+struct way {
+    struct px_rm_sys *sys;
+    uid_t client;
+    bool is_ahead; /* looks for the client: must neither wait nor mount anything */
+    int at;        /* the folder reached (O_PATH); or minus an errno: the end */
+    struct px_rm_node node;
+    unsigned n_links;
+    const char *why; /* with -ELOOP */
+    char *rest;      /* in room, behind which there is nothing else */
+    char room[2 * (PX_RM_MAX_PATH + 1)];
+};
+
+enum { MAX_LINKS = 40, WRITE_OTHERS = S_IWGRP | S_IWOTH };
+
+static void arrive(struct way *w, int fd)
 {
-    int at = open_name(AT_FDCWD, "/", O_PATH);
+    int rc = fd < 0 ? 0 : px_rm_look(w->sys, fd, "", &w->node);
 
-    while (at >= 0) {
-        char name[MAX_NAME + 1];
-        struct px_rm_node node;
-
-        path += strspn(path, "/");
-        size_t n = strcspn(path, "/");
-        if (!n)
-            break;
-        if (n > MAX_NAME) {
-            close(at);
-            return -ENAMETOOLONG;
-        }
-        memcpy(name, path, n);
-        name[n] = '\0';
-        path += n;
-        int next = open_name(at, name, O_PATH);
-        if (next == -ENOTDIR && px_rm_look(sys, at, name, &node) == 0 &&
-            S_ISLNK(node.mode))
-            next = -ELOOP;
-        close(at);
-        at = next;
-    }
-    return at;
+    if (rc)
+        close(fd);
+    if (w->at >= 0)
+        close(w->at);
+    w->at = rc ? -rc : fd;
 }
 
-int px_rm_open_way(struct px_rm_sys *sys, const char *path)
+/* path lies ahead, before all else; false if there is no room. */
+static bool go_on(struct way *w, const char *path)
+{
+    size_t n = strlen(path);
+
+    if ((size_t)(w->rest - w->room) < n + 1)
+        return false;
+    *--w->rest = '/';
+    w->rest -= n;
+    memcpy(w->rest, path, n);
+    if (*path == '/')
+        arrive(w, open_name(AT_FDCWD, "/", O_PATH));
+    return true;
+}
+
+static void begin_way(struct way *w, struct px_rm_sys *sys, const char *path,
+                      uid_t client)
+{
+    w->sys = sys;
+    w->client = client;
+    w->is_ahead = sys->no_wait;
+    w->at = -1;
+    w->n_links = 0;
+    w->why = NULL;
+    w->rest = w->room + sizeof(w->room) - 1;
+    *w->rest = '\0';
+    if (!go_on(w, path))
+        w->at = -ENAMETOOLONG;
+}
+
+/* The next name; its length is 0 at the end. */
+static size_t next_name(struct way *w, char name[MAX_NAME + 1])
+{
+    w->rest += strspn(w->rest, "/");
+    size_t n = strcspn(w->rest, "/");
+    size_t copied = n > MAX_NAME ? MAX_NAME : n;
+    memcpy(name, w->rest, copied);
+    name[copied] = '\0';
+    w->rest += n;
+    return n;
+}
+
+/* A link of the administrator's, where only he could have put it. Or one of the
+ * client's own, where no other user could have put it, by another name either. */
+static bool may_follow(const struct way *w, const struct px_rm_node *link)
+{
+    const struct px_rm_node *in = &w->node;
+
+    if (link->uid == 0 && in->uid == 0 && !(in->mode & WRITE_OTHERS))
+        return true;
+    if (link->uid != w->client || link->links != 1 ||
+        (!w->is_ahead && geteuid() != w->client))
+        return false;
+    return in->uid == w->client ||
+           (in->uid == 0 && (!(in->mode & WRITE_OTHERS) || in->mode & S_ISVTX));
+}
+
+/* Its target lies ahead then. */
+static int follow(struct way *w, int link, const struct px_rm_node *node)
+{
+    char target[PX_RM_MAX_PATH + 2];
+
+    if (!may_follow(w, node) || w->n_links++ >= MAX_LINKS) {
+        w->why = w->n_links > MAX_LINKS ? "too many symbolic links are on the way"
+                                        : "a symbolic link is on the way that others "
+                                          "may have put there";
+        return ELOOP;
+    }
+    ssize_t n = readlinkat(link, "", target, sizeof(target) - 1);
+    if (n < 0)
+        return errno;
+    target[n] = '\0';
+    return go_on(w, target) ? 0 : ENAMETOOLONG;
+}
+
+/* To that name in the folder reached. */
+static void go(struct way *w, const char *name)
+{
+    const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+    struct px_rm_node node;
+    int fd = w->is_ahead ? -ENOTDIR : open_name(w->at, name, O_PATH);
+
+    if (fd != -ENOTDIR) {
+        arrive(w, fd);
+        return;
+    }
+    fd = openat(w->at, name, flags);
+    int rc = fd < 0 ? errno : px_rm_look(w->sys, fd, "", &node);
+    if (!rc && S_ISDIR(node.mode)) {
+        arrive(w, fd);
+        return;
+    }
+    if (!rc)
+        rc = S_ISLNK(node.mode) ? follow(w, fd, &node) : ENOTDIR;
+    if (fd >= 0)
+        close(fd);
+    if (rc)
+        arrive(w, -rc);
+}
+
+static int open_by_names(struct px_rm_sys *sys, const char *path, uid_t client)
+{
+    struct way w;
+    char name[MAX_NAME + 1];
+    size_t n;
+
+    begin_way(&w, sys, path, client);
+    while (w.at >= 0 && (n = next_name(&w, name)))
+        if (n > MAX_NAME)
+            arrive(&w, -ENAMETOOLONG);
+        else
+            go(&w, name);
+    return w.at;
+}
+
+int px_rm_open_way(struct px_rm_sys *sys, const char *path, uid_t client)
 {
     int fd = open_strictly(sys, AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC,
                            NO_SYMLINKS | NO_MAGICLINKS);
 
-    return fd == -ENOSYS || fd == -EAGAIN ? open_by_names(sys, path) : fd;
+    return fd == -ENOSYS || fd == -EAGAIN || fd == -ELOOP
+               ? open_by_names(sys, path, client)
+               : fd;
 }
 
-/* -EXDEV if fd is in another mount than at, whose device is dev. Two mounts of one file system have the
- * same device, so the mark or the mount's number decides. */
+/* ---- the way, before it is gone
+ * --------------------------------------------------- */
+
+/* Of the mount that fd is in, by the system's list of them: it may be one whose file
+ * system does not answer. */
+static bool may_wait(int fd)
+{
+    static const char *const local[] = {"ext2",  "ext3",  "ext4",     "xfs",
+                                        "btrfs", "tmpfs", "ramfs",    "overlay",
+                                        "f2fs",  "zfs",   "bcachefs", "rootfs"};
+    const int64_t mount = mount_of(fd);
+    PX_AUTOFREE char *line = NULL;
+    size_t size = 0;
+    bool found = false;
+
+    FILE *f = mount < 0 ? NULL : fopen("/proc/self/mountinfo", "re");
+    while (f && !found && getline(&line, &size, f) > 0) {
+        const char *type = strstr(line, " - ");
+
+        if (!type || strtoll(line, NULL, 10) != mount)
+            continue;
+        for (size_t i = 0; i < PX_COUNT(local) && !found; i++)
+            found = strncmp(type + 3, local[i], strlen(local[i])) == 0 &&
+                    type[3 + strlen(local[i])] == ' ';
+        break;
+    }
+    if (f)
+        fclose(f);
+    return mount >= 0 && !found;
+}
+
+/* Whether what is in the folder reached is for the client to see, and can be seen at
+ * once. */
+static bool may_look(const struct way *w, gid_t gid, dev_t *dev)
+{
+    const struct px_rm_node *node = &w->node;
+    mode_t search = node->uid == w->client ? S_IXUSR
+                    : node->gid == gid     ? S_IXGRP
+                                           : S_IXOTH;
+
+    if (w->at < 0 || (w->client != 0 && !(node->mode & search)))
+        return false;
+    if (node->dev != *dev && may_wait(w->at))
+        return false;
+    *dev = node->dev;
+    return true;
+}
+
+/* Whether there is no name any more that leads elsewhere. */
+static bool is_end(const char *rest)
+{
+    for (size_t n; *(rest += strspn(rest, "/")); rest += n) {
+        n = strcspn(rest, "/");
+        if (!is_dots(rest, n, 1))
+            return false;
+    }
+    return true;
+}
+
+/* One name further; out is the path so far. Only folders are entered: not at the last
+ * name. */
+static const char *resolve_name(struct way *w, const char *name, size_t n, gid_t gid,
+                                dev_t *dev, char *out, size_t *len)
+{
+    const char *was = w->rest;
+    bool is_last = is_end(w->rest);
+
+    if (w->at >= 0 && n <= MAX_NAME && !is_last)
+        go(w, name);
+    if (w->at == -ELOOP)
+        return w->why;
+    if (w->at >= 0 && !may_look(w, gid, dev))
+        arrive(w, -EACCES);
+    if (w->rest != was) { /* a link */
+        *len = *w->rest == '/' ? 0 : *len;
+        out[*len] = '\0';
+        return NULL;
+    }
+    if (is_dots(name, n, 2)) {
+        while (*len && out[--*len] != '/')
+            ;
+        out[*len] = '\0';
+        return NULL;
+    }
+    return is_dots(name, n, 1) ? NULL : append(out, len, name, n);
+}
+
+const char *px_rm_path_resolve(const char *path, uid_t uid, gid_t gid, char *out)
+{
+    struct px_rm_sys sys = {.no_wait = true};
+    const char *wrong = NULL;
+    char name[MAX_NAME + 1];
+    size_t len = 0, n;
+    struct way w;
+    dev_t dev = 0;
+
+    *out = '\0';
+    if (!path || !*path)
+        return "it is empty";
+    if (*path != '/')
+        return "it is not absolute";
+    begin_way(&w, &sys, path, uid);
+    if (w.at == -ENAMETOOLONG)
+        return "it is longer than 4095 bytes";
+    if (!may_look(&w, gid, &dev))
+        arrive(&w, -EACCES);
+    while (!wrong && (n = next_name(&w, name)))
+        wrong = resolve_name(&w, name, n, gid, &dev, out, &len);
+    if (w.at >= 0)
+        close(w.at);
+    return wrong ? wrong : check_place(out);
+}
+
+/* ---- below
+ * ------------------------------------------------------------------------ */
+
+/* -EXDEV if fd is in another mount than at, whose device is dev. Two mounts of one file
+ * system have the same device, so the mark or the mount's number decides. */
 static int check_mount(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount, int fd)
 {
     struct px_rm_node node;

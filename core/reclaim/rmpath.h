@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the removal of trees (rmtree.h) reaches what it looks at: without following a link, by the newest
- * system calls there are, else by older ones to the same effect. Async-signal-safe. */
+/* Paths that clients give, and how the removal of trees (rmtree.h) reaches what they
+ * name: from folder to folder, by the newest system calls there are, else by older ones
+ * to the same effect. Async-signal-safe but for px_rm_path_resolve. */
 #ifndef PX_RECLAIM_RMPATH_H
 #define PX_RECLAIM_RMPATH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#define PX_RM_MAX_PATH 4095
+
+/* Checks a path by its text alone, and writes its normal form, without "." and doubled
+ * or trailing slashes, to out (PX_RM_MAX_PATH + 1 bytes). NULL if it is good, else what
+ * is wrong with it: empty, relative, "..", too long (a name of over 255 bytes, or all
+ * of it), "/" itself, in /proc or /sys. Whether it exists is not asked. */
+const char *px_rm_path_check(const char *path, char *out);
+
+/* The same for a path as a client of that uid and gid gives it, with ".." resolved, and
+ * the symbolic links on the way that px_rm_open_way would follow for that client; the
+ * last name is not followed. NULL, or what is wrong: also a link that is not followed.
+ * What does not exist, is not for the client to see, or is on a file system that may
+ * not answer (of other nodes, or of a user's program) is not looked at: there ".." is
+ * taken off the text, and links are left to the removal. Does not wait, so it may be
+ * called on the loop. Allocates. */
+const char *px_rm_path_resolve(const char *path, uid_t uid, gid_t gid, char *out);
 
 #define PX_RM_NS_PER_S INT64_C(1000000000)
 
@@ -15,6 +33,7 @@ struct px_rm_sys {
     bool no_openat2;
     bool no_statx;
     bool no_mount_mark; /* px_rm_look can not tell mount points */
+    bool no_wait; /* set by the caller: px_rm_look takes what the system has cached */
 };
 
 /* Who and what something is. */
@@ -24,6 +43,7 @@ struct px_rm_node {
     uid_t uid;
     gid_t gid;
     mode_t mode;
+    uint64_t links;
     bool mount;         /* something is mounted there */
     int64_t changed_ns; /* or made, since 1970 */
 };
@@ -38,12 +58,17 @@ int px_rm_look(struct px_rm_sys *sys, int at, const char *name, struct px_rm_nod
 
 /* All give a descriptor (close-on-exec) of a folder, or minus an errno. */
 
-/* One to stand in only (O_PATH). -ELOOP if there is a symbolic link in path, which is absolute. */
-int px_rm_open_way(struct px_rm_sys *sys, const char *path);
+/* One to stand in only (O_PATH). path is absolute. Of symbolic links in it, up to 40
+ * are followed: root's in folders that only root may write to; and, if this process is
+ * the client (else PX_RM_NO_CLIENT), the client's own, with one name only, in folders
+ * of the client's or those of root's where no other user can rename it. -ELOOP at any
+ * other. */
+int px_rm_open_way(struct px_rm_sys *sys, const char *path, uid_t client);
+#define PX_RM_NO_CLIENT ((uid_t)-1)
 /* To read it. -ENOTDIR if it is none, be it a link to one. */
 int px_rm_open_in(int at, const char *name);
-/* The same, but -EXDEV if something is mounted there. at's device is dev; *mount is kept for it from
- * call to call, and is -1 at first. */
+/* The same, but -EXDEV if something is mounted there. at's device is dev; *mount is
+ * kept for it from call to call, and is -1 at first. */
 int px_rm_open_below(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount,
                      const char *name);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run over what somebody has named: in which order, what is kept, and the items themselves. */
+/* A run over what somebody has named: in which order, what is kept, and the items
+ * themselves. */
 #include "core/reclaim/rmtree.h"
 
 #include "core/base/attr.h"
@@ -18,7 +19,8 @@
 /* A path that does not fit is known by the length of what does, and this more. */
 enum { CUT = 2 * (PX_RM_MAX_PATH + 1) };
 
-/* ---- telling ---------------------------------------------------------------------------------- */
+/* ---- telling
+ * ---------------------------------------------------------------------------------- */
 
 size_t px_rm_path_add(struct px_rm_run *run, size_t len, const char *name)
 {
@@ -53,7 +55,8 @@ void px_rm_stays(struct px_rm_run *run, size_t len, const char *name,
     run->told(run->arg, run->path, why, errnum);
 }
 
-/* ---- what stays ------------------------------------------------------------------------------- */
+/* ---- what stays
+ * ------------------------------------------------------------------------------- */
 
 bool px_rm_is_ours(const struct px_rm_run *run, const struct px_rm_node *node,
                    uint8_t flags)
@@ -127,10 +130,12 @@ static bool keeps_top(struct px_rm_run *run, size_t len)
     return found;
 }
 
-/* ---- items ------------------------------------------------------------------------------------ */
+/* ---- items
+ * ------------------------------------------------------------------------------------ */
 
-/* Copies the path to run->path, and gives its last name and what leads there ("/" if nothing does);
- * way has room for a path. False if it is not as px_rm_path_check makes them. */
+/* Copies the path to run->path, and gives its last name and what leads there ("/" if
+ * nothing does); way has room for a path. False if it is not as px_rm_path_check makes
+ * them. */
 static bool take_apart(struct px_rm_run *run, const char *path, char *way,
                        const char **name)
 {
@@ -154,8 +159,8 @@ static bool is_same(const struct px_rm_item *item, const struct px_rm_node *node
            px_rm_is(node, (dev_t)item->device, (ino_t)item->inode);
 }
 
-/* Its owner is asked of the same name in the same folder a moment before it is removed. Who can put
- * another thing there in between could have removed that, too. */
+/* Its owner is asked of the same name in the same folder a moment before it is removed.
+ * Who can put another thing there in between could have removed that, too. */
 static void remove_file(struct px_rm_run *run, const struct px_rm_item *item, int at,
                         size_t len, const char *name)
 {
@@ -249,7 +254,7 @@ static void remove_item(struct px_rm_run *run, const struct px_rm_item *item)
         return;
     }
     size_t len = strlen(run->path);
-    PX_AUTOCLOSE int at = px_rm_open_way(&run->sys, way);
+    PX_AUTOCLOSE int at = px_rm_open_way(&run->sys, way, run->uid);
     if (at == -ENOENT || at == -ENOTDIR)
         return; /* gone */
     if (at < 0)
@@ -260,7 +265,8 @@ static void remove_item(struct px_rm_run *run, const struct px_rm_item *item)
         remove_tree(run, item, at, len, name);
 }
 
-/* ---- the run ---------------------------------------------------------------------------------- */
+/* ---- the run
+ * ---------------------------------------------------------------------------------- */
 
 /* Heap sort: qsort may call malloc. less says whether a comes before b. */
 static void sort(void *base, size_t n, size_t size,
@@ -324,8 +330,8 @@ static size_t depth_of(const char *path)
     return n;
 }
 
-/* What is there by that path now stays, even if it is renamed meanwhile. The way to it may have links:
- * to what must not be removed they are no danger. */
+/* What is there by that path now stays, even if it is renamed meanwhile. The way to it
+ * may have links: to what must not be removed they are no danger. */
 static void identify(struct px_rm_run *run, struct px_rm_keep *keep)
 {
     char normal[PX_RM_MAX_PATH + 1];

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Removing files and trees that somebody has named, who may be hostile: no link is followed, no
- * mount point crossed, nothing touched that is not his (uid and gid), and paths are taken apart
- * descriptor by descriptor, so that nothing which is renamed meanwhile leads elsewhere.
+/* Removing files and trees that a user has named who may be hostile: no link is
+ * followed in a tree, and on the way to it those only that px_rm_open_way allows; no
+ * mount point is crossed, nothing touched that is not that user's (uid and gid), and
+ * paths are taken apart descriptor by descriptor, so that nothing which is renamed
+ * meanwhile leads elsewhere.
  *
- * It runs as whoever calls it; becoming the user first is the caller's (core/reclaim/reclaim.h).
- * Everything here is for processes made by a bare clone of a threaded one: no malloc, no stdio, no
- * locks; memory comes from mmap. It blocks on the file system: never on the loop. */
+ * It runs as whoever calls it; becoming the user first is the caller's
+ * (core/reclaim/reclaim.h). Everything here is for processes made by a bare clone of a
+ * threaded one: no malloc, no stdio, no locks; memory comes from mmap. It blocks on the
+ * file system: never on the loop. */
 #ifndef PX_RECLAIM_RMTREE_H
 #define PX_RECLAIM_RMTREE_H
+
+#include "core/reclaim/rmpath.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,7 +46,7 @@ enum px_rm_why {
     PX_RM_ASKED = 1, /* of kind KEEP */
     PX_RM_FOREIGN,   /* of another user or group */
     PX_RM_MOUNT,     /* a mount point below the top */
-    PX_RM_LINK,      /* the way to it has a symbolic link */
+    PX_RM_LINK,      /* the way to it has a symbolic link that may be others' */
     PX_RM_REFUSED, /* "/", /proc, /sys, cgroupfs, not the file that was meant (SAME), wrong kind */
     PX_RM_MOVED,  /* the tree changed under the walk */
     PX_RM_FAILED, /* the system said no: errnum */
@@ -58,18 +63,10 @@ struct px_rm_totals {
 typedef void (*px_rm_told_fn)(void *arg, const char *path, enum px_rm_why why,
                               int errnum);
 
-/* Files first, then trees, the deepest path first. Only what has uid and gid as owner is removed.
- * told may be NULL. Adds to *totals. Returns 0, or an errno if it could not even begin (memory); all
- * that fails later is counted and told. */
+/* Files first, then trees, the deepest path first. Only what has uid and gid as owner
+ * is removed. told may be NULL. Adds to *totals. Returns 0, or an errno if it could not
+ * even begin (memory); all that fails later is counted and told. */
 int px_rm_run(const struct px_rm_item *items, size_t n, uid_t uid, gid_t gid,
               px_rm_told_fn told, void *arg, struct px_rm_totals *totals);
-
-#define PX_RM_MAX_PATH 4095
-
-/* Checks a path as clients may give it, and writes its normal form, without "." and doubled or
- * trailing slashes, to out (PX_RM_MAX_PATH + 1 bytes). NULL if it is good, else what is wrong with
- * it: empty, relative, "..", too long (a name of over 255 bytes, or all of it), "/" itself, in /proc
- * or /sys. Whether it exists is not asked. */
-const char *px_rm_path_check(const char *path, char *out);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The walk over one tree. Each folder is read once, with what is not a folder removed as it is met, and
- * the names of its folders noted; then those are entered one after the other. So a folder need not
- * stay open while what is below it is done: all but the top and the last few are closed, and opened
- * again through "..", which has to lead to the very folder that was left. */
+/* The walk over one tree. Each folder is read once, with what is not a folder removed
+ * as it is met, and the names of its folders noted; then those are entered one after
+ * the other. So a folder need not stay open while what is below it is done: all but the
+ * top and the last few are closed, and opened again through "..", which has to lead to
+ * the very folder that was left. */
 #include "core/reclaim/rmwalk.h"
 
 #include <errno.h>
@@ -18,8 +19,9 @@ enum {
     MAX_PASSES = 64,        /* over a folder in which things appear */
     MAX_TREE_PASSES = 4096, /* of that kind in a tree */
     MAX_READS = 1 << 20,    /* of one pass */
-    /* Things that were not there when the walk began, removed in one pass, and in a tree before none is read
-     * twice any more: somebody may make them as fast as they are removed. */
+    /* Things that were not there when the walk began, removed in one pass, and in a
+     * tree before none is read twice any more: somebody may make them as fast as they
+     * are removed. */
     MAX_NEW = 1 << 14
 };
 
@@ -34,8 +36,8 @@ struct entry {
 
 enum { TYPE_UNKNOWN = 0, TYPE_DIR = 4 };
 
-/* A folder on the way to the one worked in. Behind it in memory are the names of folders in it, one
- * NUL-terminated after the other. */
+/* A folder on the way to the one worked in. Behind it in memory are the names of
+ * folders in it, one NUL-terminated after the other. */
 struct folder {
     struct folder *up;
     const char *name; /* in the one above */
@@ -65,7 +67,8 @@ struct walk {
     struct folder *open[MAX_OPEN]; /* the one worked in is the last; not the top */
 };
 
-/* ---- folders that are open -------------------------------------------------------------------- */
+/* ---- folders that are open
+ * -------------------------------------------------------------------- */
 
 /* Makes room for a descriptor: all can be closed but the folder worked in. */
 static bool close_oldest(struct walk *w)
@@ -89,7 +92,8 @@ static int open_down(struct walk *w, struct folder *f, const char *name)
     }
 }
 
-/* Opens the folder above f again if it was closed; -1 if it is not above it any more. */
+/* Opens the folder above f again if it was closed; -1 if it is not above it any
+ * more. */
 static int open_up(struct walk *w, struct folder *f)
 {
     struct px_rm_node node;
@@ -150,7 +154,8 @@ static struct folder *pop(struct walk *w, struct folder *f)
     return up;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading
+ * ---------------------------------------------------------------------------------- */
 
 static void stays(struct walk *w, struct folder *f, const char *name,
                   enum px_rm_why why, int errnum)
@@ -185,8 +190,8 @@ static bool must_stay(struct walk *w, struct folder *f, const char *name,
     return true;
 }
 
-/* A file server's clock may be ahead of ours, and then all its files would be new. What time it is there
- * shows in a folder that has just changed. */
+/* A file server's clock may be ahead of ours, and then all its files would be new. What
+ * time it is there shows in a folder that has just changed. */
 static void look_at_clock(struct walk *w, const struct folder *f)
 {
     struct px_rm_node node;
@@ -291,8 +296,8 @@ static void read_folder(struct walk *w, struct folder *f)
     run->mem = f->last;
 }
 
-/* Whether the folder is to be read once more; that is bounded, as somebody may fill it as fast as it is
- * emptied. */
+/* Whether the folder is to be read once more; that is bounded, as somebody may fill it
+ * as fast as it is emptied. */
 static bool read_again(struct walk *w, struct folder *f)
 {
     if (f->passes >= MAX_PASSES || w->passes >= MAX_TREE_PASSES ||
@@ -306,7 +311,8 @@ static bool read_again(struct walk *w, struct folder *f)
     return true;
 }
 
-/* ---- down and up ------------------------------------------------------------------------------ */
+/* ---- down and up
+ * ------------------------------------------------------------------------------ */
 
 /* Removes the folder if it is what that name stands for. 0 or an errno. */
 static int remove_folder(struct walk *w, int at, const char *name, dev_t dev, ino_t ino)
@@ -370,8 +376,9 @@ static struct folder *enter(struct walk *w, struct folder *f, const char *name)
     return below;
 }
 
-/* The way up is lost, as somebody has moved f or what it is in. Begins again at the top, which is still
- * open, unless something was told already that would be told again. */
+/* The way up is lost, as somebody has moved f or what it is in. Begins again at the
+ * top, which is still open, unless something was told already that would be told
+ * again. */
 static struct folder *lost(struct walk *w, struct folder *f)
 {
     bool again = w->run->n_told == w->n_told;

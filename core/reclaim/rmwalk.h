@@ -13,7 +13,8 @@ struct px_rm_keep {
     ino_t ino; /* 0: there is none */
 };
 
-/* A run over many items. Everything it needs is in one piece of memory, used as a stack. */
+/* A run over many items. Everything it needs is in one piece of memory, used as a
+ * stack. */
 struct px_rm_run {
     struct px_rm_sys sys;
     uid_t uid;
@@ -31,15 +32,18 @@ struct px_rm_run {
 
 enum { PX_RM_ENTRIES_SIZE = 256 * 1024 };
 
-/* Writes name behind the first len bytes of run->path. Returns how long that is; of a path too long for it
- * that ends in "...", and a number that is good for further calls only. */
+/* Writes name behind the first len bytes of run->path. Returns how long that is; of a
+ * path too long for it that ends in "...", and a number that is good for further calls
+ * only. */
 size_t px_rm_path_add(struct px_rm_run *run, size_t len, const char *name);
-/* That name stays, in the folder that is the first len bytes of run->path; NULL: the folder. */
+/* That name stays, in the folder that is the first len bytes of run->path; NULL: the
+ * folder. */
 void px_rm_stays(struct px_rm_run *run, size_t len, const char *name,
                  enum px_rm_why why, int errnum);
 bool px_rm_is_ours(const struct px_rm_run *run, const struct px_rm_node *node,
                    uint8_t flags);
-/* Whether name, in the folder that is the first len bytes of run->path, is to be kept. */
+/* Whether name, in the folder that is the first len bytes of run->path, is to be
+ * kept. */
 bool px_rm_keeps_name(struct px_rm_run *run, size_t len, const char *name);
 bool px_rm_keeps_node(const struct px_rm_run *run, const struct px_rm_node *node);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is left to do of a server that is no more. The journal goes last, and a scope that was swept is
- * noted in it, so that whoever is killed here is followed by another who neither leaves something
- * nor removes anything twice. */
+/* What is left to do of a server that is no more. The journal goes last, and a scope
+ * that was swept is noted in it, so that whoever is killed here is followed by another
+ * who neither leaves something nor removes anything twice. */
 #include "core/reclaim/reclaim.h"
 
 #include "core/base/attr.h"
@@ -36,7 +36,8 @@ struct remains {
     void *arg;
 };
 
-/* ---- processes -------------------------------------------------------------------- */
+/* ---- processes
+ * -------------------------------------------------------------------- */
 
 static bool is_alive(const struct remains *r, const struct px_journal_entry *entry,
                      struct px_journal_record *record)
@@ -102,7 +103,8 @@ static void await_one(const struct remains *r, uint64_t deadline_ms)
     poll(NULL, 0, GATHER_MS);
 }
 
-/* ---- scopes ----------------------------------------------------------------------- */
+/* ---- scopes
+ * ----------------------------------------------------------------------- */
 
 /* Behind a record that is torn nothing would be seen. */
 static void begin_notes(struct remains *r)
@@ -112,8 +114,8 @@ static void begin_notes(struct remains *r)
                   ftruncate(r->folder.journal, (off_t)r->end_b) == 0;
 }
 
-/* So that the next to come does not remove what has come to stand there since. If the disk is full, he
- * does. */
+/* So that the next to come does not remove what has come to stand there since. If the
+ * disk is full, he does. */
 static void note_done(struct remains *r, uint64_t scope)
 {
     uint8_t bytes[PX_JOURNAL_RECORD_B];
@@ -169,7 +171,8 @@ static int reclaim_scopes(struct remains *r, bool wait, bool killed)
     return r->errnum;
 }
 
-/* ---- the server's own ------------------------------------------------------------- */
+/* ---- the server's own
+ * ------------------------------------------------------------- */
 
 /* That we spare our own journal until the end is of no interest to anybody. */
 static void tell(void *arg, const char *path, enum px_rm_why why, int errnum)
@@ -228,8 +231,8 @@ static size_t add_ancestors(const struct remains *r, struct px_rm_item *items)
     return n;
 }
 
-/* All in it but the journal first; then that, the folder, and those around it. NFS keeps what is removed
- * while it is open, under another name. */
+/* All in it but the journal first; then that, the folder, and those around it. NFS
+ * keeps what is removed while it is open, under another name. */
 static int remove_folder(struct remains *r)
 {
     static const char name[] = "/" PX_JOURNAL_NAME;
@@ -261,11 +264,12 @@ static int remove_folder(struct remains *r)
     return errnum;
 }
 
-/* ---- all of it -------------------------------------------------------------------- */
+/* ---- all of it
+ * -------------------------------------------------------------------- */
 
-/* A node whose file system others have mounted, too, may have locks of its own only. Then what
- * another node's server left is that node's, and here a server is known by its process; as is one that
- * has got no lock where there are some. */
+/* A node whose file system others have mounted, too, may have locks of its own only.
+ * Then what another node's server left is that node's, and here a server is known by
+ * its process; as is one that has got no lock where there are some. */
 static bool is_in_use(const struct remains *r)
 {
     const struct px_server_folder *f = &r->folder;

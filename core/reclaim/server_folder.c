@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The private folder of a server that is no more: whether it is one of ours, and whether its server
- * is really gone. Where many may make folders, anybody can make one that looks like it. */
+/* The private folder of a server that is no more: whether it is one of ours, and
+ * whether its server is really gone. Where many may make folders, anybody can make one
+ * that looks like it. */
 #include "core/reclaim/reclaim_impl.h"
 
 #include "core/base/attr.h"
@@ -90,7 +91,7 @@ static int open_by_path(struct px_server_folder *f)
 
     if (!is_named(f->path))
         return EPERM;
-    PX_AUTOCLOSE int way = px_rm_open_way(&sys, f->path);
+    PX_AUTOCLOSE int way = px_rm_open_way(&sys, f->path, PX_RM_NO_CLIENT);
     if (way < 0)
         return way == -ELOOP || way == -ENOTDIR ? EPERM : -way;
     int errnum = open_from(f, way);
@@ -101,7 +102,8 @@ static int open_by_path(struct px_server_folder *f)
     return lock(f->fd, &f->unlocked);
 }
 
-/* Its path may lead elsewhere by now, or nowhere: where others may rename what is ours. */
+/* Its path may lead elsewhere by now, or nowhere: where others may rename what is
+ * ours. */
 static int open_locked(struct px_server_folder *f, int locked)
 {
     struct px_rm_sys sys = {0};
@@ -113,7 +115,7 @@ static int open_locked(struct px_server_folder *f, int locked)
         errnum = open_from(f, locked);
     if (errnum)
         return errnum;
-    PX_AUTOCLOSE int way = px_rm_open_way(&sys, f->path);
+    PX_AUTOCLOSE int way = px_rm_open_way(&sys, f->path, PX_RM_NO_CLIENT);
     if (way >= 0 && fstat(way, &there) == 0 && is_same(&there, &f->st))
         return 0;
     char now[PX_RM_MAX_PATH + 1];
@@ -168,7 +170,8 @@ void px_server_folder_close(struct px_server_folder *f)
     f->journal = f->fd = -1;
 }
 
-/* ---- all of them ------------------------------------------------------------------ */
+/* ---- all of them
+ * ------------------------------------------------------------------ */
 
 struct reclaim {
     const struct px_reclaim *sweep;

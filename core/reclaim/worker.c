@@ -261,8 +261,8 @@ bool px_reclaim_reap_within(pid_t pid, uint64_t ms)
     return true;
 }
 
-/* The group has its number for as long as the child is not reaped: that it has ended has to be
- * known before. */
+/* The group has its number for as long as the child is not reaped: that it has ended
+ * has to be known before. */
 bool px_worker_reap(pid_t pid, int *status)
 {
     siginfo_t info = {0};
@@ -278,7 +278,8 @@ bool px_worker_reap(pid_t pid, int *status)
     return px_reclaim_reap(pid, status);
 }
 
-/* A process with a signal to kill it pending makes no children, so that those it has are in its group. */
+/* A process with a signal to kill it pending makes no children, so that those it has
+ * are in its group. */
 void px_worker_stop(pid_t pid)
 {
     kill(pid, SIGKILL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pcleanup/inproc: for hosts that forbid further processes beside them. A child for each run, and
- * nothing that outlives the server: what is left when it is killed is the next server's. Not for
- * root, whose users may expect more. */
+/* pcleanup/inproc: for hosts that forbid further processes beside them. A child for
+ * each run, and nothing that outlives the server: what is left when it is killed is the
+ * next server's. Not for root, whose users may expect more. */
 #include "tenon/pcleanup.h"
 
 #include "core/base/err.h"
@@ -122,7 +122,8 @@ static struct worker *find_worker(struct inproc *p, pid_t pid)
     return NULL;
 }
 
-/* 0 or an errno. That it cannot be watched is no failure: it is looked at now and then. */
+/* 0 or an errno. That it cannot be watched is no failure: it is looked at now and
+ * then. */
 static int start_worker(struct inproc *p, const struct px_reclaim_job *job)
 {
     const struct px_reclaim s = {
@@ -157,8 +158,8 @@ static void start_jobs(struct inproc *p)
     }
 }
 
-/* The report comes before the end. A job has ended with its worker, so that nothing of it is
- * left when that is told. */
+/* The report comes before the end. A job has ended with its worker, so that nothing of
+ * it is left when that is told. */
 static void read_news(struct inproc *p, unsigned most)
 {
     struct px_worker_msg news;

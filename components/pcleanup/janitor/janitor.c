@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The janitor: waits for orders of its server, which it gives to workers, and for the server's end.
- * A copy of a process with threads: nothing that allocates, locks or formats. */
+/* The janitor: waits for orders of its server, which it gives to workers, and for the
+ * server's end. A copy of a process with threads: nothing that allocates, locks or
+ * formats. */
 #include "janitor.h"
 
 #include "core/base/str.h"
@@ -13,7 +14,8 @@
 #include <time.h>
 
 enum {
-    /* The server thinks a worker has gone once it has reported: so some more than at once. */
+    /* The server thinks a worker has gone once it has reported: so some more than at
+     * once. */
     N_WORKERS = 2 * PX_RECLAIM_AT_ONCE,
     NODE_B = 320,  /* the journal takes no longer names */
     POLL_MS = 100, /* between looks at what the kernel does not tell of */
@@ -69,8 +71,8 @@ static void stop_workers(struct janitor *j)
     }
 }
 
-/* Everything of the server goes. Without a journal its folder may not have been made, or
- * nobody has told us of it. */
+/* Everything of the server goes. Without a journal its folder may not have been made,
+ * or nobody has told us of it. */
 static PX_NORETURN void finish(struct janitor *j)
 {
     static const int tell_fd = PX_WORKER_REPORT_FD;
@@ -93,8 +95,8 @@ static PX_NORETURN void finish(struct janitor *j)
     _exit(rc ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
-/* The server's process may live for long, and should not have to wait for us, or to find a zombie:
- * somebody who is no child of it goes on. */
+/* The server's process may live for long, and should not have to wait for us, or to
+ * find a zombie: somebody who is no child of it goes on. */
 static PX_NORETURN void outlive(struct janitor *j)
 {
     stop_workers(j);
@@ -230,7 +232,8 @@ static void look_after(struct janitor *j, struct worker *w)
         w->failed = false;
 }
 
-/* Fills fds, in no order that counts but that the socket comes first. Returns for how long to wait. */
+/* Fills fds, in no order that counts but that the socket comes first. Returns for how
+ * long to wait. */
 static int what_to_wait_for(struct janitor *j, struct pollfd *fds, nfds_t *n)
 {
     int timeout = j->server < 0 ? POLL_MS : -1;

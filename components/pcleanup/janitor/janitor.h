@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The janitor process, and how its server talks to it: orders by a packet socket one way, what
- * workers report (core/reclaim/worker.h) the other. */
+/* The janitor process, and how its server talks to it: orders by a packet socket one
+ * way, what workers report (core/reclaim/worker.h) the other. */
 #ifndef PX_PCLEANUP_JANITOR_H
 #define PX_PCLEANUP_JANITOR_H
 
@@ -31,7 +31,8 @@ struct janitor_plan {
     bool tells; /* what stays, and why */
 };
 
-/* In a process made by px_reclaim_fork. Ends when the server has, and nothing is left to do. */
+/* In a process made by px_reclaim_fork. Ends when the server has, and nothing is left
+ * to do. */
 PX_NORETURN void px_janitor_main(const struct janitor_plan *plan);
 
 #endif

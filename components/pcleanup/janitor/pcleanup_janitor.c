@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pcleanup/janitor: a process of its own removes, and outlives a server that is killed. This is the
- * server's side, which makes the process, gives it orders and takes what it reports. */
+/* pcleanup/janitor: a process of its own removes, and outlives a server that is killed.
+ * This is the server's side, which makes the process, gives it orders and takes what it
+ * reports. */
 #include "tenon/pcleanup.h"
 
 #include "core/base/err.h"
@@ -254,8 +255,8 @@ static void flush(struct janitor *j)
 
 /* ---- news ------------------------------------------------------------------------ */
 
-/* reaped: it is no more. Else one that is not listened to any more is ended first, as it would take the end
- * of the socket for ours. */
+/* reaped: it is no more. Else one that is not listened to any more is ended first, as
+ * it would take the end of the socket for ours. */
 static void read_news(struct janitor *j, bool reaped)
 {
     struct px_worker_msg news;
@@ -404,8 +405,8 @@ static pmix_status_t pcleanup_reclaim(void *self, const char *tmpdir,
     return add(j, 0, tmpdir, done, arg);
 }
 
-/* It ends at once, or has somebody else go on. The end of the socket is for one that does not
- * take orders, which is then killed. */
+/* It ends at once, or has somebody else go on. The end of the socket is for one that
+ * does not take orders, which is then killed. */
 static void pcleanup_finish(void *self, bool left)
 {
     struct janitor *j = self;

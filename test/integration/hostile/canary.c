@@ -174,6 +174,16 @@ void canary_make(const struct scene *s)
     if (mkdir(path, 0755))
         die("cannot make %s", path);
     put(path, "top", USER, USER);
+    /* The attacker's, where no path may lead. */
+    put(s->canary, "locked", USER, USER);
+    snprintf(path, sizeof path, "%s/locked", s->canary);
+    put(path, "top", USER, USER);
+    put(path, "way2", USER, USER);
+    snprintf(path, sizeof path, "%s/locked/way2", s->canary);
+    put(path, "top", USER, USER);
+    snprintf(path, sizeof path, "%s/locked", s->canary);
+    if (lchown(path, 0, 0) || chmod(path, 0700))
+        die("cannot lock %s", path);
     put(s->other, "top", OTHER, OTHER);
     snprintf(path, sizeof path, "%s/f0", s->other);
     if (!grow(path, OTHER, OTHER))

@@ -32,6 +32,7 @@ struct level {
     bool own;       /* it is the attacker's own: what he does to it is his affair */
     bool contained; /* in a user namespace of his */
     bool janitor;   /* a server that something outlives */
+    bool resolves;  /* ".." at registration */
     /* Registers s->regs in one request, and returns when what was registered has been done.
      * False: the request was refused, and nothing may have happened. */
     bool (*remove)(struct scene *s);

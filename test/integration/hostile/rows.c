@@ -14,6 +14,9 @@ enum {
     AS_USER =
         8, /* the kernel's permissions are what is tried here: not with root's powers */
     ON_SERVER = 16, /* says something of requests only */
+    DOTS = 32,      /* is refused where ".." is not resolved */
+    POWERS =
+        64, /* only with root's powers: links of the client's are not followed then */
 };
 
 struct row {
@@ -42,12 +45,8 @@ static const struct row rows[] = {
     {"relative that climbs", "T:top", "D:top F:=../../etc/x", "", "top/f0", REFUSED},
     {"relative to keep", "T:top", "D:top K:=top/f0", "", "top/f0 top/f1", REFUSED},
     {"tilde", "T:top", "D:top D:=~/x", "", "top/f0", REFUSED},
-    {"dot dot at the end", "T:top", "D:top D:top/sub/..", "", "top/f0", REFUSED},
-    {"dot dot inside", "T:top", "D:top D:top/../../canary/bait", "", "top/f0", REFUSED},
-    {"dot dot behind what is not there", "T:top", "D:top F:nothing/../top/f0", "",
-     "top/f0", REFUSED},
-    {"dot dot with slashes", "T:top", "D:top F:top//..//top/f0", "", "top/f0", REFUSED},
-    {"dot dot to keep", "T:top", "D:top K:top/sub/../f0", "", "top/f0 top/f1", REFUSED},
+    {"dot dot to /", "T:top", "D:top D:=/tmp/../..", "", "top/f0", REFUSED},
+    {"dot dot to /proc", "T:top", "D:top D:=/tmp/../proc/self", "", "top/f0", REFUSED},
     {"/proc", "T:top", "D:top D:=/proc", "", "top/f0", REFUSED},
     {"/proc/self", "T:top", "D:top D:=/proc/self", "", "top/f0", REFUSED},
     {"a link of /proc", "T:top", "D:top D:=/proc/self/cwd/top", "", "top/f0", REFUSED},
@@ -61,6 +60,18 @@ static const struct row rows[] = {
      REFUSED},
 
     /* What only looks wrong. */
+    {"dot dot at the end", "T:top f:x", "D:top/sub/..", "top", "x", DOTS},
+    {"dot dot out of his folder", "T:top", "D:top D:top/../../canary/root", "top",
+     "C/root/f0", DOTS},
+    {"dot dot behind what is not there", "T:top", "F:nothing/../top/f0", "top/f0",
+     "top/f1", DOTS},
+    {"dot dot with slashes", "T:top", "F:top//..//top/f0", "top/f0", "top/f1", DOTS},
+    {"dot dot to keep", "T:top", "D:top K:top/sub/../f0", "top/f1 top/sub", "top/f0",
+     DOTS},
+    {"dot dot behind a link of his", "T:top d:a T:a/b l:way>a/b", "F:way/../b/f0",
+     "a/b/f0", "top/f0 a/b/f1", DOTS},
+    {"dot dot behind a link to the canary", "T:top l:way>C/root/sub",
+     "D:top D:way/../f0 F:way/../f0", "top", "C/root/f0", DOTS},
     {"what is not there", "T:top", "F:none D:none F:top/none/x D:top", "top", "", 0},
     {"a name that begins as /proc", "", "D:=/proc-hostile/x D:=/systematic", "", "", 0},
     {"names of dots", "d:... f:.../x d:..x f:..x/y f:x..", "D:... D:..x F:x..",
@@ -114,13 +125,42 @@ static const struct row rows[] = {
     {"a link as a folder", "l:x>C/bait", "D:x", "", "C/bait/f0", 0},
     {"a link as a folder, with a slash", "l:x>C/bait", "D:x/", "", "C/bait/f0", 0},
     {"a link as a folder, with a dot", "l:x>C/bait", "D:x/.", "", "C/bait/f0", 0},
-    {"a link on the way to a file", "l:way>C/bait", "F:way/f0", "", "C/bait/f0 way", 0},
-    {"a link on the way to a folder", "l:way>C/bait", "D:way/sub", "",
-     "C/bait/sub/f0 way", 0},
+    {"a link on the way to a file", "l:way>C/locked", "F:way/f0", "", "C/locked/f0 way",
+     0},
+    {"a link on the way to a folder", "l:way>C/locked", "D:way/sub", "",
+     "C/locked/sub/f0 way", 0},
+    {"a link on the way to a folder of root", "l:way>C/root", "D:way/sub F:way/f0", "",
+     "C/root/sub/f0 C/root/f0 way", 0},
+    {"two links on the way", "d:w l:w/x>C l:w/x2>w l:way>w",
+     "D:way/x/locked/top D:w/x2/x", "", "C/locked/top/f0", 0},
     {"a link on the way to what is his own", "T:real l:way>real", "F:way/f0 D:way/sub",
-     "", "real/f0 real/sub/f0 way", 0},
-    {"two links on the way", "d:w l:w/x>C l:w/x2>w l:way>w", "D:way/x/bait D:w/x2/x",
-     "", "C/bait/f0", 0},
+     "real/f0 real/sub", "real/f1 way", AS_USER},
+    {"a link on the way, with powers", "T:real l:way>real", "F:way/f0 D:way/sub", "",
+     "real/f0 real/sub/f0 way", POWERS},
+    {"links that lead to links", "T:real l:a>real l:b>a d:d l:d/c>b", "F:d/c/f0",
+     "real/f0", "real/f1 a b d/c", AS_USER},
+    {"links on the way in a ring", "T:real l:a>b l:b>a l:c>c", "F:a/f0 D:c/sub", "",
+     "real/f0 a b c", 0},
+    {"a link of his in a place like /tmp", "T:real d:t l:t/way>real o:t>0:0 m:t>1777",
+     "F:t/way/f0", "real/f0", "real/f1 t/way", AS_USER},
+    {"a link of his that has two names", "T:real l:way>real h:way2>way", "F:way2/f0",
+     "", "real/f0 way way2", 0},
+    {"a link of his where another may put it",
+     "T:real d:t l:t/way>real o:t>12346:12346 m:t>777", "F:t/way/f0", "",
+     "real/f0 t/way", 0},
+    {"a link of his where all may put it", "T:real d:t l:t/way>real o:t>0:0 m:t>777",
+     "F:t/way/f0", "", "real/f0 t/way", 0},
+    {"a link of another on the way", "T:real l:way>real o:way>12346:12346", "F:way/f0",
+     "", "real/f0 way", 0},
+    {"a link of root on the way", "T:real d:r l:r/way>real o:r/way>0:0 o:r>0:0",
+     "F:r/way/f0", "real/f0", "real/f1 r/way", 0},
+    {"a link of root in his folder", "T:real l:way>real o:way>0:0", "F:way/f0", "",
+     "real/f0 way", 0},
+    {"a link of root in a place like /tmp",
+     "T:real d:t l:t/way>real o:t/way>0:0 o:t>0:0 m:t>1777", "F:t/way/f0", "",
+     "real/f0 t/way", 0},
+    {"a link of root to what is root's", "d:r l:r/way>C/root o:r/way>0:0 o:r>0:0",
+     "F:r/way/f0 D:r/way/sub", "", "C/root/f0 C/root/sub/f0", 0},
     {"links to the canary at every depth",
      "T:top l:top/r>C/root l:top/sub/b>C/bait l:top/sub/deep/m>C/mine l:top/empty/f>"
      "C/bait/f0 l:top/sub/deep/u>C",
@@ -255,6 +295,7 @@ static const struct row rows[] = {
 static void one(struct scene *s, const struct row *r)
 {
     if ((r->how & AS_USER && s->level->powers) ||
+        (r->how & POWERS && !s->level->powers) ||
         (r->how & ON_SERVER && !s->level->server) || !case_begin(s, r->name))
         return;
     make(s, r->make);
@@ -265,11 +306,13 @@ static void one(struct scene *s, const struct row *r)
     reg(s, r->reg);
     s->recurse = !(r->how & FLAT);
     s->leave_top = r->how & LEAVE;
-    if (r->how & REFUSED)
+    bool refused = r->how & REFUSED || (r->how & DOTS && !s->level->resolves);
+    if (refused)
         sweep_refused(s);
     else
         sweep(s);
-    gone(s, r->gone);
+    if (!refused)
+        gone(s, r->gone);
     stays(s, r->stay);
     case_end(s);
 }

@@ -45,7 +45,9 @@ static uint8_t flags_of(const struct scene *s, const struct reg *r)
 static bool normal_forms(const struct scene *s, char (*out)[PX_RM_MAX_PATH + 1])
 {
     for (size_t i = 0; i < s->n_regs; i++)
-        if (px_rm_path_check(s->regs[i].path, out[i]))
+        if (px_rm_path_check(s->regs[i].path, out[i]) &&
+            (!s->level->resolves ||
+             px_rm_path_resolve(s->regs[i].path, USER, USER, out[i])))
             return false;
     return true;
 }
@@ -359,6 +361,7 @@ int main(int argc, char **argv)
     struct scene s;
 
     level.powers = strcmp(what, "powers") == 0;
+    level.resolves = !level.powers;
     if (level.powers)
         level.remove = remove_with_powers;
     scene_begin(&s, strcmp(what, "decoy") == 0 ? &decoy : &level);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of the sweeper share: a fresh folder, files in it, journals, and a look at what is
- * left. */
+/* What the tests of the sweeper share: a fresh folder, files in it, journals, and a
+ * look at what is left. */
 #ifndef PX_RECLAIM_FIXTURE_H
 #define PX_RECLAIM_FIXTURE_H
 

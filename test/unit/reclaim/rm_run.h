@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Running px_rm_run over the tree of tree.h, and what it says. For the tests of rmtree.c. */
+/* Running px_rm_run over the tree of tree.h, and what it says. For the tests of
+ * rmtree.c. */
 #ifndef PX_TEST_RM_RUN_H
 #define PX_TEST_RM_RUN_H
 

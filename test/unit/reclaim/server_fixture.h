@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server that is no more, for tests: its folder with the journal, and processes that it has had. */
+/* A server that is no more, for tests: its folder with the journal, and processes that
+ * it has had. */
 #ifndef PX_SERVER_FIXTURE_H
 #define PX_SERVER_FIXTURE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Children that nobody meets, and that are a user for good; also where kernel or sandbox do not
- * have what is newest. */
+/* Children that nobody meets, and that are a user for good; also where kernel or
+ * sandbox do not have what is newest. */
 #include "core/base/attr.h"
 #include "reclaim_fixture.h"
 #include "seccomp.h"
@@ -121,7 +121,8 @@ START_TEST(no_process_left_to_make_is_an_errno)
 }
 END_TEST
 
-/* ---- detached --------------------------------------------------------------------- */
+/* ---- detached
+ * --------------------------------------------------------------------- */
 
 enum { KEPT = 300 };
 
@@ -217,7 +218,8 @@ START_TEST(streams_that_were_closed_are_null_too)
 }
 END_TEST
 
-/* ---- the user --------------------------------------------------------------------- */
+/* ---- the user
+ * --------------------------------------------------------------------- */
 
 static bool has_capabilities(void)
 {
@@ -351,7 +353,8 @@ START_TEST(root_may_stay_root_with_another_group)
 }
 END_TEST
 
-/* ---- confined --------------------------------------------------------------------- */
+/* ---- confined
+ * --------------------------------------------------------------------- */
 
 static bool has_landlock(void)
 {

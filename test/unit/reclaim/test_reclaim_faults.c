@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finishing the work of a dead server while the system says no: nothing is done by halves that the next
- * one could not do, and what is unclear is left alone. */
+/* Finishing the work of a dead server while the system says no: nothing is done by
+ * halves that the next one could not do, and what is unclear is left alone. */
 #include "core/base/attr.h"
 #include "seccomp.h"
 #include "server_fixture.h"
@@ -23,7 +23,8 @@ static void deny(long number, int errnum)
     ck_assert(px_test_deny(number, errnum));
 }
 
-/* ---- a journal that cannot be read ------------------------------------------------------ */
+/* ---- a journal that cannot be read
+ * ------------------------------------------------------ */
 
 static int read_nothing(void)
 {
@@ -83,7 +84,8 @@ START_TEST(a_socket_is_no_journal)
 }
 END_TEST
 
-/* ---- a journal that cannot be written --------------------------------------------------- */
+/* ---- a journal that cannot be written
+ * --------------------------------------------------- */
 
 static int write_few_bytes(void)
 {
@@ -115,7 +117,8 @@ START_TEST(a_note_that_has_no_room_is_cut_off_again)
 }
 END_TEST
 
-/* ---- processes that cannot be made ------------------------------------------------------- */
+/* ---- processes that cannot be made
+ * ------------------------------------------------------- */
 
 static int make_no_process(void)
 {
@@ -167,7 +170,8 @@ START_TEST(without_landlock_all_is_removed_too)
 }
 END_TEST
 
-/* ---- where others may have the file system, too ------------------------------------------ */
+/* ---- where others may have the file system, too
+ * ------------------------------------------ */
 
 static int know_no_file_system(void)
 {
@@ -219,7 +223,8 @@ static int reclaim_without_proc(void)
     return px_reclaim_tmpdir(&sweep, top, &totals);
 }
 
-/* Nobody knows whether its processes live, then: only what the server has made is removed. */
+/* Nobody knows whether its processes live, then: only what the server has made is
+ * removed. */
 START_TEST(without_proc_the_servers_own_goes_and_scopes_stay)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
@@ -230,7 +235,8 @@ START_TEST(without_proc_the_servers_own_goes_and_scopes_stay)
 }
 END_TEST
 
-/* ---- the server's own --------------------------------------------------------------------- */
+/* ---- the server's own
+ * --------------------------------------------------------------------- */
 
 START_TEST(what_only_begins_like_the_folder_is_not_in_it)
 {

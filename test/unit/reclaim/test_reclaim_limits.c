@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes of the sweeper where little is to be had: descriptors, devices, /proc, a reader; and whom they
- * do not kill. */
+/* Processes of the sweeper where little is to be had: descriptors, devices, /proc, a
+ * reader; and whom they do not kill. */
 #include "core/base/attr.h"
 #include "core/reclaim/worker.h"
 #include "seccomp.h"
@@ -16,7 +16,8 @@ static void deny(long number, int errnum)
     ck_assert(px_test_deny(number, errnum));
 }
 
-/* ---- killing ------------------------------------------------------------------------------ */
+/* ---- killing
+ * ------------------------------------------------------------------------------ */
 
 static struct px_journal_record victim;
 
@@ -72,7 +73,8 @@ START_TEST(nobody_ends_the_group_that_he_is_in)
 }
 END_TEST
 
-/* ---- workers ------------------------------------------------------------------------------ */
+/* ---- workers
+ * ------------------------------------------------------------------------------ */
 
 static int make_sockets_at_the_limit(void)
 {

@@ -81,26 +81,203 @@ START_TEST(the_longest_name_and_the_longest_path_are_good_and_one_more_is_not)
 }
 END_TEST
 
-START_TEST(the_way_has_no_link_in_it)
+/* A way to a folder of the tree; 0, or minus an errno. */
+static int way(const char *name, uid_t client)
 {
     struct px_rm_sys sys = {0};
     struct px_rm_node node;
     struct stat st;
+    PX_AUTOCLOSE int fd = px_rm_open_way(&sys, px_tree_path(name), client);
 
-    px_tree_make("a/b/ l@a f");
-    PX_AUTOCLOSE int fd = px_rm_open_way(&sys, px_tree_path("a/b"));
-    ck_assert_int_ge(fd, 0);
+    if (fd < 0)
+        return fd;
     ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
-    ck_assert_int_eq(stat(px_tree_path("a/b"), &st), 0);
+    ck_assert_int_eq(stat(px_tree_path(name), &st), 0);
     ck_assert_int_eq(px_rm_look(&sys, fd, "", &node), 0);
     ck_assert(px_rm_is(&node, st.st_dev, st.st_ino));
-    ck_assert_int_eq(px_rm_open_way(&sys, px_tree_path("l/b")), -ELOOP);
-    ck_assert_int_eq(px_rm_open_way(&sys, px_tree_path("l")), -ELOOP);
-    ck_assert_int_eq(px_rm_open_way(&sys, px_tree_path("none/b")), -ENOENT);
-    ck_assert_int_eq(px_rm_open_way(&sys, px_tree_path("f/b")), -ENOTDIR);
-    ck_assert_int_eq(px_rm_open_way(&sys, "/proc/self/root/tmp"), -ELOOP);
-    PX_AUTOCLOSE int top = px_rm_open_way(&sys, "/");
+    return 0;
+}
+
+START_TEST(the_way_leads_there)
+{
+    struct px_rm_sys sys = {0};
+
+    px_tree_make("a/b/ f l@f");
+    ck_assert_int_eq(way("a/b", PX_RM_NO_CLIENT), 0);
+    ck_assert_int_eq(way("none/b", geteuid()), -ENOENT);
+    ck_assert_int_eq(way("f/b", geteuid()), -ENOTDIR);
+    ck_assert_int_eq(way("l", geteuid()), -ENOTDIR);
+    PX_AUTOCLOSE int top = px_rm_open_way(&sys, "/", PX_RM_NO_CLIENT);
     ck_assert_int_ge(top, 0);
+}
+END_TEST
+
+/* All links are ours, in a folder of ours. */
+START_TEST(own_links_are_followed_as_the_system_would)
+{
+    static const char *const good[] = {"l",       "l/b",      "up/b", "a/b/back/l/b",
+                                       "chain/b", "l/../l/b", "abs/b"};
+
+    px_tree_make("a/b/ l@a a/up@. a/b/back@../.. up@a/b/../up chain@l loop@loop "
+                 "to@fro fro@to dead@none");
+    ck_assert_int_eq(symlink(px_tree_path("a"), px_tree_path("abs")), 0);
+    for (size_t i = 0; i < PX_COUNT(good); i++)
+        ck_assert_msg(way(good[i], geteuid()) == 0, "%s", good[i]);
+    ck_assert_int_eq(way("loop", geteuid()), -ELOOP);
+    ck_assert_int_eq(way("to/b", geteuid()), -ELOOP);
+    ck_assert_int_eq(way("dead/b", geteuid()), -ENOENT);
+}
+END_TEST
+
+START_TEST(so_many_links_are_followed_and_no_more)
+{
+    char name[32], target[32];
+
+    px_tree_make("l0/");
+    for (int i = 1; i <= 41; i++) {
+        snprintf(name, sizeof(name), "l%d", i);
+        snprintf(target, sizeof(target), "l%d", i - 1);
+        ck_assert_int_eq(symlink(target, px_tree_path(name)), 0);
+    }
+    ck_assert_int_eq(way("l40", geteuid()), 0);
+    ck_assert_int_eq(way("l41", geteuid()), -ELOOP);
+}
+END_TEST
+
+/* What links of this kind are, and are not, followed for a client, of another uid if we
+ * are root. */
+enum { CLIENT = 4711, OTHER = 4712 };
+static const struct link_row {
+    uid_t link, folder;
+    mode_t mode; /* of the folder */
+    bool twice;  /* the link has another name */
+    bool is_followed;
+} link_rows[] = {
+    {.link = 0, .folder = 0, .mode = 0755, .is_followed = true},
+    {.link = 0, .folder = 0, .mode = 0755, .twice = true, .is_followed = true},
+    {.link = 0, .folder = 0, .mode = 01777},
+    {.link = 0, .folder = 0, .mode = 0775},
+    {.link = 0, .folder = CLIENT, .mode = 0755},
+    {.link = 0, .folder = OTHER, .mode = 0755},
+    {.link = CLIENT, .folder = 0, .mode = 0755, .is_followed = true},
+    {.link = CLIENT, .folder = 0, .mode = 01777, .is_followed = true},
+    {.link = CLIENT, .folder = 0, .mode = 01777, .twice = true},
+    {.link = CLIENT, .folder = 0, .mode = 0777},
+    {.link = CLIENT, .folder = CLIENT, .mode = 0755, .is_followed = true},
+    {.link = CLIENT, .folder = CLIENT, .mode = 0777, .is_followed = true},
+    {.link = CLIENT, .folder = CLIENT, .mode = 0700, .twice = true},
+    {.link = CLIENT, .folder = OTHER, .mode = 01777},
+    {.link = CLIENT, .folder = OTHER, .mode = 0755},
+    {.link = OTHER, .folder = 0, .mode = 01777},
+    {.link = OTHER, .folder = OTHER, .mode = 0777},
+    {.link = OTHER, .folder = CLIENT, .mode = 0755},
+};
+
+static int go_as_client(void)
+{
+    ck_assert_int_eq(setresgid(CLIENT, CLIENT, CLIENT), 0);
+    ck_assert_int_eq(setresuid(CLIENT, CLIENT, CLIENT), 0);
+    return -way("in/l/d", CLIENT);
+}
+
+START_TEST(links_are_followed_where_no_other_user_can_put_them)
+{
+    const struct link_row *row = &link_rows[_i];
+    char out[PX_RM_MAX_PATH + 1];
+
+    PX_TEST_NEEDS_ROOT;
+    px_tree_make("in/l@../there there/d/ twice/");
+    px_tree_chown("in/l", row->link, row->link);
+    px_tree_chown("in", row->folder, row->folder);
+    ck_assert_int_eq(chmod(px_tree_path("in"), row->mode), 0);
+    if (row->twice)
+        ck_assert_int_eq(link(px_tree_path("in/l"), px_tree_path("twice/l")), 0);
+    ck_assert_int_eq(px_test_in_child(go_as_client), row->is_followed ? 0 : ELOOP);
+    /* Who is not the client follows root's only. */
+    ck_assert_int_eq(way("in/l/d", CLIENT),
+                     row->is_followed && row->link == 0 ? 0 : -ELOOP);
+    const char *why = px_rm_path_resolve(px_tree_path("in/l/d"), CLIENT, CLIENT, out);
+    if (row->is_followed) {
+        ck_assert_ptr_null(why);
+        ck_assert_str_eq(out, px_tree_path("there/d"));
+    } else {
+        ck_assert_ptr_nonnull(strstr(why, "symbolic link"));
+    }
+}
+END_TEST
+
+static void assert_resolved(const char *name, const char *expected)
+{
+    char out[PX_RM_MAX_PATH + 1];
+
+    ck_assert_msg(!px_rm_path_resolve(px_tree_path(name), geteuid(), getegid(), out),
+                  "%s", name);
+    ck_assert_str_eq(out, px_tree_path(expected));
+}
+
+START_TEST(a_path_is_resolved_but_for_its_last_name)
+{
+    static const char *const rows[][2] = {
+        {"a/b/c", "a/b/c"},    {"l", "l"},
+        {"l/", "l"},           {"l/./", "l"},
+        {"l/c", "a/b/c"},      {"l/../f", "a/f"},
+        {"l/..", "a"},         {"a/../l", "l"},
+        {"abs/x", "a/x"},      {"a/abs/../y", "y"},
+        {"none/../f", "f"},    {"none/x/l", "none/x/l"},
+        {"f/../x", "x"},       {"dead/x", "none/x"},
+        {"l/l/../x", "a/b/x"}, {"a//./b/./c/", "a/b/c"},
+    };
+
+    px_tree_make("a/b/ f l@a/b dead@none");
+    ck_assert_int_eq(symlink(px_tree_path("a"), px_tree_path("abs")), 0);
+    ck_assert_int_eq(symlink(px_tree_path("a"), px_tree_path("a/abs")), 0);
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        assert_resolved(rows[i][0], rows[i][1]);
+}
+END_TEST
+
+START_TEST(a_path_that_cannot_be_resolved_is_refused_with_the_reason)
+{
+    char out[PX_RM_MAX_PATH + 1], path[3 * PX_RM_MAX_PATH];
+
+    px_tree_make("loop@loop proc@/proc d/ root@/");
+    static const char *const rows[][2] = {{"loop/x", "too many"},
+                                          {"proc/self", "/proc"},
+                                          {"root/proc/1", "/proc"},
+                                          {"root/x/..", "root"},
+                                          {"root/sys/../proc", "/proc"}};
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        const char *why = px_rm_path_resolve(px_tree_path(rows[i][0]), geteuid(),
+                                             getegid(), out);
+        ck_assert_msg(why && strstr(why, rows[i][1]), "%s: %s", rows[i][0], why);
+    }
+    static const char *const bare[][2] = {
+        {NULL, "empty"},    {"", "empty"},       {"a", "absolute"},    {"/..", "root"},
+        {"/../..", "root"}, {"/tmp/..", "root"}, {"/../proc", "/proc"}};
+    for (size_t i = 0; i < PX_COUNT(bare); i++)
+        ck_assert_ptr_nonnull(strstr(
+            px_rm_path_resolve(bare[i][0], geteuid(), getegid(), out), bare[i][1]));
+    memset(path, 'n', sizeof(path));
+    path[0] = '/';
+    path[sizeof(path) - 1] = '\0';
+    ck_assert_ptr_nonnull(px_rm_path_resolve(path, 0, 0, out));
+    path[257] = '\0';
+    ck_assert_ptr_nonnull(strstr(px_rm_path_resolve(path, 0, 0, out), "255"));
+}
+END_TEST
+
+/* Whether there is such a link is not for each client to know. */
+START_TEST(what_a_client_may_not_see_is_not_looked_at_for_it)
+{
+    char out[PX_RM_MAX_PATH + 1];
+
+    PX_TEST_NEEDS_ROOT;
+    px_tree_make("in/l@../there there/d/");
+    px_tree_chown("in/l", OTHER, OTHER);
+    ck_assert_int_eq(chmod(px_tree_path("in"), 0750), 0);
+    ck_assert_ptr_null(px_rm_path_resolve(px_tree_path("in/l/d"), CLIENT, 1, out));
+    ck_assert_str_eq(out, px_tree_path("in/l/d"));
+    ck_assert_ptr_nonnull(px_rm_path_resolve(px_tree_path("in/l/d"), CLIENT, 0, out));
 }
 END_TEST
 
@@ -110,7 +287,7 @@ START_TEST(the_newest_calls_are_used_where_there_are_some)
     struct px_rm_node node;
     const char *denied = getenv("PX_TEST_DENY");
 
-    PX_AUTOCLOSE int fd = px_rm_open_way(&sys, "/");
+    PX_AUTOCLOSE int fd = px_rm_open_way(&sys, "/", geteuid());
     ck_assert_int_eq(px_rm_look(&sys, fd, "", &node), 0);
     ck_assert(!denied || sys.no_openat2 == !!strstr(denied, "openat2"));
     ck_assert(!denied || sys.no_statx == !!strstr(denied, "statx"));
@@ -125,7 +302,7 @@ START_TEST(what_something_is_is_told_of_a_link_itself)
     struct stat st;
 
     px_tree_make("f l@f");
-    PX_AUTOCLOSE int at = px_rm_open_way(&sys, px_tree_root());
+    PX_AUTOCLOSE int at = px_rm_open_way(&sys, px_tree_root(), geteuid());
     ck_assert_int_eq(px_rm_look(&sys, at, "l", &node), 0);
     ck_assert(S_ISLNK(node.mode));
     ck_assert_int_eq(px_rm_look(&sys, at, "f", &node), 0);
@@ -175,11 +352,25 @@ START_TEST(file_systems_of_the_kernel_are_known)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("reclaim/rmpath", begin, px_tree_end, good_paths_are_made_normal,
-                  bad_paths_are_refused_and_the_reason_told,
-                  the_longest_name_and_the_longest_path_are_good_and_one_more_is_not,
-                  the_way_has_no_link_in_it,
-                  the_newest_calls_are_used_where_there_are_some,
-                  what_something_is_is_told_of_a_link_itself,
-                  below_only_a_folder_of_this_mount_is_opened,
-                  file_systems_of_the_kernel_are_known)
+int main(void)
+{
+    const struct px_test_loop tests[] = {
+        {good_paths_are_made_normal, 1},
+        {bad_paths_are_refused_and_the_reason_told, 1},
+        {the_longest_name_and_the_longest_path_are_good_and_one_more_is_not, 1},
+        {the_way_leads_there, 1},
+        {own_links_are_followed_as_the_system_would, 1},
+        {so_many_links_are_followed_and_no_more, 1},
+        {links_are_followed_where_no_other_user_can_put_them, PX_COUNT(link_rows)},
+        {a_path_is_resolved_but_for_its_last_name, 1},
+        {a_path_that_cannot_be_resolved_is_refused_with_the_reason, 1},
+        {what_a_client_may_not_see_is_not_looked_at_for_it, 1},
+        {the_newest_calls_are_used_where_there_are_some, 1},
+        {what_something_is_is_told_of_a_link_itself, 1},
+        {below_only_a_folder_of_this_mount_is_opened, 1},
+        {file_systems_of_the_kernel_are_known, 1},
+    };
+
+    return px_test_run_loops("reclaim/rmpath", begin, px_tree_end, tests,
+                             PX_COUNT(tests));
+}

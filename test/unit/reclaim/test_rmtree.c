@@ -17,7 +17,8 @@ static void begin(void)
     px_test_deny_by_env();
 }
 
-/* ---- flags ------------------------------------------------------------------------------------ */
+/* ---- flags
+ * ------------------------------------------------------------------------------------ */
 
 START_TEST(a_folder_is_removed_with_its_files)
 {
@@ -141,7 +142,8 @@ START_TEST(only_the_file_that_was_meant_is_removed)
 }
 END_TEST
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/* ---- files
+ * ------------------------------------------------------------------------------------ */
 
 START_TEST(a_file_is_removed_and_nothing_beside_it)
 {
@@ -193,16 +195,21 @@ START_TEST(what_is_gone_already_is_not_spoken_of)
 }
 END_TEST
 
-START_TEST(a_link_on_the_way_is_not_followed)
+START_TEST(links_on_the_way_are_followed_but_not_the_last_one)
 {
-    px_tree_make("real/d/f real/g l@real");
-    rm_file("l/g");
-    rm_assert_said("LINK l/g");
-    rm_dir("l/d", PX_RM_RECURSE);
-    rm_assert_said("LINK l/d");
+    px_tree_make("real/d/f real/g l@real bad@bad");
+    rm_file("bad/g");
+    rm_assert_said("LINK bad/g");
+    rm_dir("bad/d", PX_RM_RECURSE);
+    rm_assert_said("LINK bad/d");
     rm_dir("l", PX_RM_RECURSE);
     rm_assert_said("LINK l");
-    px_assert_tree("", "l@ real/ real/d/ real/d/f real/g");
+    px_assert_tree("", "bad@ l@ real/ real/d/ real/d/f real/g");
+    rm_file("l/g");
+    rm_assert_said("");
+    rm_dir("l/d", PX_RM_RECURSE);
+    rm_assert_said("");
+    px_assert_tree("", "bad@ l@ real/");
 }
 END_TEST
 
@@ -272,7 +279,8 @@ START_TEST(names_of_any_bytes_are_removed)
 }
 END_TEST
 
-/* ---- kept ------------------------------------------------------------------------------------- */
+/* ---- kept
+ * ------------------------------------------------------------------------------------- */
 
 START_TEST(a_kept_file_stays_with_its_parents)
 {
@@ -371,7 +379,8 @@ START_TEST(of_many_kept_files_each_stays)
 }
 END_TEST
 
-/* ---- order ------------------------------------------------------------------------------------ */
+/* ---- order
+ * ------------------------------------------------------------------------------------ */
 
 START_TEST(files_go_first_and_then_the_deepest_tree)
 {
@@ -407,7 +416,8 @@ START_TEST(totals_are_added_to_what_was_there)
 }
 END_TEST
 
-/* ---- refused ---------------------------------------------------------------------------------- */
+/* ---- refused
+ * ---------------------------------------------------------------------------------- */
 
 START_TEST(paths_that_are_not_normal_are_refused)
 {
@@ -470,7 +480,8 @@ PX_TEST_MAIN_WITH(
     a_file_is_removed_and_nothing_beside_it,
     a_link_named_as_a_file_is_removed_and_not_what_it_leads_to,
     a_folder_named_as_a_file_is_refused, a_file_named_as_a_folder_is_refused,
-    what_is_gone_already_is_not_spoken_of, a_link_on_the_way_is_not_followed,
+    what_is_gone_already_is_not_spoken_of,
+    links_on_the_way_are_followed_but_not_the_last_one,
     pipes_and_sockets_are_removed_without_being_opened,
     devices_are_removed_without_being_opened,
     a_hard_link_is_removed_and_the_file_lives_on, names_of_any_bytes_are_removed,

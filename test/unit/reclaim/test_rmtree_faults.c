@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Removal while the system says no, from the beginning or from some point of the walk on: what is left is
- * told, nothing is lost, and it ends. */
+/* Removal while the system says no, from the beginning or from some point of the walk
+ * on: what is left is told, nothing is lost, and it ends. */
 #include "core/base/attr.h"
 #include "core/reclaim/rmpath.h"
 #include "rm_run.h"
@@ -30,7 +30,8 @@ static void deny(long number, int errnum)
     }
 }
 
-/* ---- from the beginning ------------------------------------------------------------------- */
+/* ---- from the beginning
+ * ------------------------------------------------------------------- */
 
 static int remove_without_a_look(void)
 {
@@ -72,9 +73,10 @@ static int remove_disturbed(void)
     struct px_rm_sys sys = {0};
 
     deny(SYS_openat2, EAGAIN);
-    PX_AUTOCLOSE int fd = px_rm_open_way(&sys, px_tree_path("d/s"));
+    PX_AUTOCLOSE int fd = px_rm_open_way(&sys, px_tree_path("d/s"), geteuid());
     ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(px_rm_open_way(&sys, px_tree_path("l/s")), -ELOOP);
+    PX_AUTOCLOSE int behind = px_rm_open_way(&sys, px_tree_path("l/s"), geteuid());
+    ck_assert_int_ge(behind, 0);
     ck_assert(!sys.no_openat2); /* it is there, and may be of use the next time */
     rm_dir("d", PX_RM_RECURSE);
     rm_assert_said("");
@@ -97,9 +99,9 @@ static int open_without_openat2(void)
 
     deny(SYS_openat2, ENOSYS);
     memset(path + strlen(path), 'n', 256);
-    ck_assert_int_eq(px_rm_open_way(&sys, path), -ENAMETOOLONG);
+    ck_assert_int_eq(px_rm_open_way(&sys, path, geteuid()), -ENAMETOOLONG);
     path[strlen(path) - 1] = '\0';
-    ck_assert_int_eq(px_rm_open_way(&sys, path), -ENOENT);
+    ck_assert_int_eq(px_rm_open_way(&sys, path, geteuid()), -ENOENT);
     return 0;
 }
 
@@ -109,7 +111,8 @@ START_TEST(a_name_that_is_too_long_is_not_cut)
 }
 END_TEST
 
-/* ---- mounts, for kernels that do not mark them -------------------------------------------- */
+/* ---- mounts, for kernels that do not mark them
+ * -------------------------------------------- */
 
 static void deny_new_calls(void)
 {
@@ -174,7 +177,8 @@ START_TEST(without_proc_other_file_systems_are_still_known)
 }
 END_TEST
 
-/* ---- from some point on ------------------------------------------------------------------- */
+/* ---- from some point on
+ * ------------------------------------------------------------------- */
 
 static long denied_later;
 static int errnum_later;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random trees, owners, kept names and flags: what is left, and what is counted, is what a simple model
- * says that works on a table of names. PX_TEST_SEED=<number> repeats a run. */
+/* Random trees, owners, kept names and flags: what is left, and what is counted, is
+ * what a simple model says that works on a table of names. PX_TEST_SEED=<number>
+ * repeats a run. */
 #include "rm_run.h"
 #include "seccomp.h"
 
@@ -75,7 +76,8 @@ static void make_tree(void)
     }
 }
 
-/* ---- the model -------------------------------------------------------------------------------- */
+/* ---- the model
+ * -------------------------------------------------------------------------------- */
 
 static bool is_foreign(const struct node *n, int flags)
 {
@@ -119,7 +121,8 @@ static void model(unsigned int i, int flags)
     }
 }
 
-/* ---- both ------------------------------------------------------------------------------------- */
+/* ---- both
+ * ------------------------------------------------------------------------------------- */
 
 static void round_with(int flags)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Deep trees, wide ones, and little to do it with. PX_TEST_BIG=10 makes them ten times as large. */
+/* Deep trees, wide ones, and little to do it with. PX_TEST_BIG=10 makes them ten times
+ * as large. */
 #include "rm_run.h"
 #include "seccomp.h"
 
@@ -87,8 +88,8 @@ START_TEST(a_path_longer_than_the_system_knows_is_cut_when_told)
 
     memset(name, 'n', 200);
     make_deep("d/", name, 1000);
-    /* All of it is of another user, as far as the bottom is concerned: nothing can be kept by a
-     * path that long, so descriptors are what runs out. */
+    /* All of it is of another user, as far as the bottom is concerned: nothing can be
+     * kept by a path that long, so descriptors are what runs out. */
     limit(RLIMIT_NOFILE, 3);
     rm_run_as(0, items, 1);
     ck_assert_uint_eq(rm_totals.failed, 1);
@@ -207,8 +208,8 @@ static void make_wide(int n)
     }
 }
 
-/* Removal stops where files appear for ever. These only seem to: their times are those of a file
- * server whose clock is an hour ahead of ours. */
+/* Removal stops where files appear for ever. These only seem to: their times are those
+ * of a file server whose clock is an hour ahead of ours. */
 START_TEST(files_of_a_server_whose_clock_is_ahead_are_all_removed)
 {
     behind_s = 3600;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What belongs to others, what is mounted, and what can not be removed. As some user, and as root in
- * a user's name. */
+/* What belongs to others, what is mounted, and what can not be removed. As some user,
+ * and as root in a user's name. */
 #include "rm_run.h"
 #include "seccomp.h"
 
@@ -73,7 +73,8 @@ static struct report remove_for(uid_t user, bool as_root, const char *name, int 
     return report;
 }
 
-/* ---- others ----------------------------------------------------------------------------------- */
+/* ---- others
+ * ----------------------------------------------------------------------------------- */
 
 START_TEST(what_is_in_it_of_others_stays_with_its_parents)
 {
@@ -188,7 +189,8 @@ START_TEST(a_hard_link_to_anothers_file_stays)
 }
 END_TEST
 
-/* ---- what the system does not let go ----------------------------------------------------------- */
+/* ---- what the system does not let go
+ * ----------------------------------------------------------- */
 
 START_TEST(what_the_user_may_not_remove_is_told)
 {
@@ -295,9 +297,11 @@ START_TEST(a_file_that_can_not_be_removed_is_told)
 }
 END_TEST
 
-/* ---- mounts ----------------------------------------------------------------------------------- */
+/* ---- mounts
+ * ----------------------------------------------------------------------------------- */
 
-/* A mount namespace of this process's own, so that nothing is seen, or left, outside. */
+/* A mount namespace of this process's own, so that nothing is seen, or left,
+ * outside. */
 static bool mounts_are_private(void)
 {
     return unshare(CLONE_NEWNS) == 0 &&

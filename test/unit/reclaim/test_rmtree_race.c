@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Removal while somebody, in a process of his own, swaps parts of the way or of the tree for links to a
- * canary, moves them about, fills them or removes them, too. The canary has the same names, and the same
- * owner, so only not following a link saves it. A decoy that takes care of the last name alone has to
- * lose, else the swapping proves nothing. PX_TEST_BIG=10 swaps ten times as often. */
+/* Removal while somebody, in a process of his own, swaps parts of the way or of the
+ * tree for links to a canary, moves them about, fills them or removes them, too. The
+ * canary has the same names, and the same owner, so only not following a link saves it.
+ * A decoy that takes care of the last name alone has to lose, else the swapping proves
+ * nothing. PX_TEST_BIG=10 swaps ten times as often. */
 #include "rm_run.h"
 #include "seccomp.h"
 
@@ -48,7 +49,8 @@ static unsigned int swaps_wanted(void)
     return N_SWAPS * (big ? (unsigned int)atoi(big) : 1);
 }
 
-/* ---- processes of the user --------------------------------------------------------------------- */
+/* ---- processes of the user
+ * --------------------------------------------------------------------- */
 
 static void become_user(void)
 {
@@ -109,9 +111,11 @@ static void build_both(void)
     ck_assert_uint_gt(strlen(canary), 1000);
 }
 
-/* ---- swapping --------------------------------------------------------------------------------- */
+/* ---- swapping
+ * --------------------------------------------------------------------------------- */
 
-/* Names to be exchanged; the second is a link to that in the canary, unless it has no target. */
+/* Names to be exchanged; the second is a link to that in the canary, unless it has no
+ * target. */
 struct point {
     const char *name, *other, *target;
 };
@@ -185,7 +189,8 @@ static void wipe(void)
     ck_assert(!px_tree_has("a") && !px_tree_has("l"));
 }
 
-/* Removes again and again while p is swapped; false as soon as the canary is not as it was. */
+/* Removes again and again while p is swapped; false as soon as the canary is not as it
+ * was. */
 static bool canary_lives(const struct point *p, remove_fn remove, unsigned int wanted)
 {
     unsigned int rounds = 0;
@@ -212,7 +217,8 @@ static bool canary_lives(const struct point *p, remove_fn remove, unsigned int w
     return true;
 }
 
-/* ---- the decoy -------------------------------------------------------------------------------- */
+/* ---- the decoy
+ * -------------------------------------------------------------------------------- */
 
 static void remove_naively(const char *path)
 {
@@ -247,7 +253,8 @@ START_TEST(the_decoy_is_beaten_by_swapping_a_middle_name)
 }
 END_TEST
 
-/* ---- what is tested --------------------------------------------------------------------------- */
+/* ---- what is tested
+ * --------------------------------------------------------------------------- */
 
 static void run_points(void)
 {
@@ -303,7 +310,8 @@ START_TEST(folders_moved_about_are_removed_where_they_are_met_or_left)
 }
 END_TEST
 
-/* ---- moved away ------------------------------------------------------------------------------- */
+/* ---- moved away
+ * ------------------------------------------------------------------------------- */
 
 /* What stays is told in the middle of the walk: a good time to disturb it. */
 static void move_when_told(void *arg, const char *path, enum px_rm_why why, int errnum)
@@ -332,7 +340,8 @@ START_TEST(when_the_way_back_has_gone_the_tree_is_left)
 }
 END_TEST
 
-/* ---- filled and emptied meanwhile -------------------------------------------------------------- */
+/* ---- filled and emptied meanwhile
+ * -------------------------------------------------------------- */
 
 static void fill(const void *arg)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What dead servers have left: all of it goes, whoever is killed on the way, and of processes those
- * that are meant. */
+/* What dead servers have left: all of it goes, whoever is killed on the way, and of
+ * processes those that are meant. */
 #include "core/base/attr.h"
 #include "core/base/clock.h"
 #include "core/base/proc.h"
@@ -10,7 +10,8 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-/* ---- the whole -------------------------------------------------------------------- */
+/* ---- the whole
+ * -------------------------------------------------------------------- */
 
 START_TEST(nothing_of_a_dead_server_stays)
 {
@@ -116,7 +117,8 @@ START_TEST(nothing_stays_open_or_unwaited)
 }
 END_TEST
 
-/* ---- processes -------------------------------------------------------------------- */
+/* ---- processes
+ * -------------------------------------------------------------------- */
 
 START_TEST(a_scope_waits_for_its_processes)
 {
@@ -351,7 +353,8 @@ START_TEST(neither_we_nor_the_first_process_are_killed)
 }
 END_TEST
 
-/* ---- killed on the way -------------------------------------------------------------- */
+/* ---- killed on the way
+ * -------------------------------------------------------------- */
 
 static void make_much(void)
 {

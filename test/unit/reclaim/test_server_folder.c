@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The folders of dead servers: found wherever they are, left alone while somebody holds their lock;
- * and what only looks like one stays as it is. */
+/* The folders of dead servers: found wherever they are, left alone while somebody holds
+ * their lock; and what only looks like one stays as it is. */
 #include "core/base/attr.h"
 #include "seccomp.h"
 #include "server_fixture.h"
@@ -9,7 +9,8 @@
 #include <sys/file.h>
 #include <sys/syscall.h>
 
-/* ---- locks ------------------------------------------------------------------------- */
+/* ---- locks
+ * ------------------------------------------------------------------------- */
 
 START_TEST(a_folder_that_is_locked_is_left_alone)
 {
@@ -152,7 +153,8 @@ START_TEST(without_locks_nothing_is_known_of_another_node)
 }
 END_TEST
 
-/* ---- what only looks like it -------------------------------------------------------- */
+/* ---- what only looks like it
+ * -------------------------------------------------------- */
 
 static void spared(int errnum)
 {
@@ -275,7 +277,8 @@ START_TEST(who_is_not_root_removes_nothing_of_others)
 }
 END_TEST
 
-/* ---- all of a folder ---------------------------------------------------------------- */
+/* ---- all of a folder
+ * ---------------------------------------------------------------- */
 
 START_TEST(reclaim_finishes_what_dead_servers_left_and_spares_the_rest)
 {
