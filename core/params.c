@@ -9,5 +9,5 @@
 const struct px_param_set px_core_params[] = {
     {"mca_base_", px_mca_base_params}, {"mca_base_", px_param_strict},
     {"client_", px_client_params},     {"server_", px_server_params},
-    {"embedded_", px_embedded_params}, {NULL, NULL},
+    {"embedded_", px_host_builtin_params}, {NULL, NULL},
 };

@@ -95,7 +95,8 @@ static void request(const pmix_proc_t *who, pmix_info_t *info, size_t n)
     }
 }
 
-/* First the request, then what it names: whatever happens in between, nothing is left. */
+/* First the request, then what it names: whatever happens in between, nothing is
+ * left. */
 static void use_own_folder(const char *where)
 {
     char *folder = make_folder(where);

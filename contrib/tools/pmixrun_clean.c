@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every server finishes at its start what dead ones of the same user have left. So a server is started
- * for nothing else, and asked until it has done that. */
+/* Every server finishes at its start what dead ones of the same user have left. So a
+ * server is started for nothing else, and asked until it has done that. */
 #include "pmixrun_clean.h"
 
 #include <stdbool.h>

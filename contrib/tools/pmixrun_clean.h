@@ -5,8 +5,8 @@
 
 #include "pmixrun_options.h"
 
-/* Removes it, in the usual folders or those that the options name, and says how much that was. The exit
- * status. */
+/* Removes it, in the usual folders or those that the options name, and says how much
+ * that was. The exit status. */
 int clean(const struct options *o);
 
 #endif

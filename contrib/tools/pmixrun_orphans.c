@@ -57,8 +57,8 @@ static bool is_old(pid_t pid)
     return false;
 }
 
-/* Those who clean up after a server, be it ours or one that a rank was: they end when they have done
- * that, and are given the time for it. */
+/* Those who clean up after a server, be it ours or one that a rank was: they end when
+ * they have done that, and are given the time for it. */
 static bool is_cleaner(pid_t pid)
 {
     static const char *const names[] = {"tenon-janitor\n", "tenon-sweep\n"};

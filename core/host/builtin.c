@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The host of last resort. To the rest of the server it is a host like any other: a
- * module of functions, on one node, with what this folder's embedded_*.c know how to
- * do. */
+/* The built-in host: jobs on this one node, started, watched and ended by the library
+ * itself. To the server it is a host like any other: a module of functions. All
+ * processes are of one user, who may do with them what the system would let them do
+ * anyway. */
 #include "core/host/builtin.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "core/rt/log.h"
+#include "core/base/strv.h"
 #include "core/config/param.h"
-
-/* For processes that no signal ends, and readers that do not read what is left. */
-#define PATIENCE_MS 1000
+#include "core/host/launch.h"
+#include "core/model/nspace.h"
+#include "core/rt/call.h"
+#include "core/server/host.h"
 
 struct conf {
     uint64_t grace;
 };
 
-const struct px_param px_embedded_params[] = {
+const struct px_param px_host_builtin_params[] = {
     PX_PARAM_DURATION(
         struct conf, grace, "2s", 0, 3600000,
         "How long processes of a job that has to end may take over it before "
@@ -24,19 +28,19 @@ const struct px_param px_embedded_params[] = {
     PX_PARAM_END,
 };
 
-struct px_embedded *px_embedded_host(void)
+static struct px_launcher *launcher(void)
 {
-    return px_process.server->embedded;
+    return &((struct px_host_builtin *)px_server_builtin_self())->launcher;
 }
 
-/* ---- the simple functions of the module ------------------------------------------ */
+/* ---- processes, data, events ----------------------------------------------------- */
 
 static pmix_status_t host_connected(const pmix_proc_t *proc, void *object PX_UNUSED,
                                     pmix_info_t info[] PX_UNUSED, size_t n PX_UNUSED,
                                     pmix_op_cbfunc_t cb PX_UNUSED,
                                     void *cbdata PX_UNUSED)
 {
-    struct px_task *task = px_task_find(px_embedded_host(), proc);
+    struct px_task *task = px_task_find(launcher(), proc);
 
     if (task) {
         task->connected = true;
@@ -49,17 +53,17 @@ static pmix_status_t host_finalized(const pmix_proc_t *proc, void *object PX_UNU
                                     pmix_op_cbfunc_t cb PX_UNUSED,
                                     void *cbdata PX_UNUSED)
 {
-    struct px_embedded *host = px_embedded_host();
-    struct px_task *task = px_task_find(host, proc);
+    struct px_launcher *l = launcher();
+    struct px_task *task = px_task_find(l, proc);
 
     if (task)
         task->finalized = true;
     else /* one that we did not start: its end will not be seen */
-        px_pubs_proc_gone(&host->pubs, proc);
+        px_pubs_proc_gone(l->pubs, proc);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* All nodes there are have come, so all data there is has been collected. */
+/* This is the only node, so all data has been collected. */
 static pmix_status_t host_fence(const pmix_proc_t procs[] PX_UNUSED,
                                 size_t n_procs PX_UNUSED,
                                 const pmix_info_t info[] PX_UNUSED, size_t n PX_UNUSED,
@@ -70,7 +74,7 @@ static pmix_status_t host_fence(const pmix_proc_t procs[] PX_UNUSED,
     return PMIX_SUCCESS;
 }
 
-/* The server asks for what is not on this node. */
+/* The server asks for data that is not on this node. */
 static pmix_status_t host_direct_modex(const pmix_proc_t *proc PX_UNUSED,
                                        const pmix_info_t info[] PX_UNUSED,
                                        size_t n PX_UNUSED,
@@ -84,7 +88,7 @@ static pmix_status_t host_publish(const pmix_proc_t *proc, const pmix_info_t inf
                                   size_t n, pmix_op_cbfunc_t cb PX_UNUSED,
                                   void *cbdata PX_UNUSED)
 {
-    pmix_status_t rc = px_pubs_publish(&px_embedded_host()->pubs, proc, info, n);
+    pmix_status_t rc = px_pubs_publish(launcher()->pubs, proc, info, n);
 
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }
@@ -93,7 +97,7 @@ static pmix_status_t host_lookup(const pmix_proc_t *proc, char **keys,
                                  const pmix_info_t info[], size_t n,
                                  pmix_lookup_cbfunc_t cb, void *cbdata)
 {
-    return px_pubs_lookup(&px_embedded_host()->pubs, proc, keys, info, n, cb, cbdata);
+    return px_pubs_lookup(launcher()->pubs, proc, keys, info, n, cb, cbdata);
 }
 
 static pmix_status_t host_unpublish(const pmix_proc_t *proc, char **keys,
@@ -101,13 +105,12 @@ static pmix_status_t host_unpublish(const pmix_proc_t *proc, char **keys,
                                     pmix_op_cbfunc_t cb PX_UNUSED,
                                     void *cbdata PX_UNUSED)
 {
-    pmix_status_t rc = px_pubs_unpublish(&px_embedded_host()->pubs, proc, keys, info,
-                                         n);
+    pmix_status_t rc = px_pubs_unpublish(launcher()->pubs, proc, keys, info, n);
 
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }
 
-/* Who has come together is on this node, and the server has seen to what follows. */
+/* All participants are on this node, and the server has done what follows. */
 static pmix_status_t host_connect(const pmix_proc_t procs[] PX_UNUSED,
                                   size_t n_procs PX_UNUSED,
                                   const pmix_info_t info[] PX_UNUSED,
@@ -117,7 +120,7 @@ static pmix_status_t host_connect(const pmix_proc_t procs[] PX_UNUSED,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* Nobody beyond this node is to be told. */
+/* There is no process beyond this node to notify. */
 static pmix_status_t host_notify(pmix_status_t code PX_UNUSED,
                                  const pmix_proc_t *source PX_UNUSED,
                                  pmix_data_range_t range PX_UNUSED,
@@ -127,152 +130,325 @@ static pmix_status_t host_notify(pmix_status_t code PX_UNUSED,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-static const pmix_server_module_t module = {
+/* A tool that brings no name gets one: a job of its own for each. */
+static pmix_status_t host_tool_connected(pmix_info_t info[], size_t n,
+                                         pmix_tool_connection_cbfunc_t cb, void *cbdata)
+{
+    struct px_host_builtin *host = px_server_builtin_self();
+    struct px_server *srv = host->launcher.server;
+    const char *nspace = px_info_str(info, n, PMIX_NSPACE);
+    char made[PMIX_MAX_NSLEN + 1];
+    pmix_proc_t name;
+
+    px_proc_set(&name, nspace ? nspace : "", px_info_u32(info, n, PMIX_RANK, 0));
+    while (!nspace && (!name.nspace[0] || px_server_has_peer(srv, &name) ||
+                       px_nspace_find(px_process.model, name.nspace))) {
+        snprintf(made, sizeof(made), "tool-%u-of-%.200s", ++host->n_tools,
+                 px_server_name(srv)->nspace);
+        px_proc_set(&name, made, 0);
+    }
+    cb(PMIX_SUCCESS, &name, cbdata);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t host_spawn(const pmix_proc_t *proc, const pmix_info_t info[],
+                                size_t n_info, const pmix_app_t apps[], size_t n_apps,
+                                pmix_spawn_cbfunc_t cb, void *cbdata)
+{
+    return px_launch(launcher(), proc, info, n_info, apps, n_apps, cb, cbdata);
+}
+
+/* ---- abort ----------------------------------------------------------------------- */
+
+static void abort_job(struct px_launch_job *job, const struct px_failure *own,
+                      const pmix_proc_t *proc)
+{
+    struct px_failure f = *own;
+
+    if (strcmp(job->proc.nspace, proc->nspace) != 0) {
+        f.rank = PMIX_RANK_UNDEF;
+        snprintf(f.text, sizeof(f.text), "aborted by rank %u of %s", proc->rank,
+                 proc->nspace);
+    }
+    px_job_fail(job, &f);
+}
+
+/* A process without its peers is no use in a job: to abort some is to abort their
+ * job. */
+static pmix_status_t host_abort(const pmix_proc_t *proc, void *object PX_UNUSED,
+                                int status, const char msg[], pmix_proc_t procs[],
+                                size_t n, pmix_op_cbfunc_t cb PX_UNUSED,
+                                void *cbdata PX_UNUSED)
+{
+    struct px_launcher *l = launcher();
+    struct px_failure f = {.status = PMIX_ERR_PROC_REQUESTED_ABORT, .rank = proc->rank};
+    bool has_text = msg && *msg;
+    size_t n_known = 0;
+
+    /* An exit status has eight bits; an abort is never a success. */
+    f.exit_code = status & 0xff ? status & 0xff : 1;
+    snprintf(f.text, sizeof(f.text), "called abort with status %d%s%s", status,
+             has_text ? ": " : "", has_text ? msg : "");
+    for (size_t i = 0; i < (n ? n : 1); i++) {
+        struct px_launch_job *job = px_job_find(l, n ? procs[i].nspace : proc->nspace);
+
+        if (!job)
+            continue;
+        abort_job(job, &f, proc);
+        n_known++;
+    }
+    /* Else they were started by another launcher, which has to end them. */
+    return n_known > 0 ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_NOT_SUPPORTED;
+}
+
+/* ---- job control ----------------------------------------------------------------- */
+
+struct order {
+    int signum;
+    bool ends; /* the job has to end by it */
+};
+
+static pmix_status_t read_order(const pmix_info_t *info, size_t n, struct order *order)
+{
+    const pmix_info_t *sig = px_info_find(info, n, PMIX_JOB_CTRL_SIGNAL);
+    int64_t number;
+
+    if (px_info_flag(info, n, PMIX_JOB_CTRL_KILL)) {
+        *order = (struct order){SIGKILL, true};
+    } else if (px_info_flag(info, n, PMIX_JOB_CTRL_TERMINATE)) {
+        *order = (struct order){SIGTERM, true};
+    } else if (sig) {
+        if (!px_value_to_i64(&sig->value, &number) || number < 1 || number >= NSIG)
+            return PMIX_ERR_BAD_PARAM;
+        *order = (struct order){(int)number, false};
+    } else {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    return PMIX_SUCCESS;
+}
+
+static void carry_out(struct px_launch_job *job, const struct order *order)
+{
+    if (order->ends)
+        px_job_end(job, order->signum, PMIX_ERR_JOB_KILLED_BY_CMD);
+    else
+        px_job_signal(job, order->signum);
+}
+
+/* To end one process is to send it a signal; its job takes that as any other end. */
+static void carry_out_for(struct px_launcher *l, const pmix_proc_t *target,
+                          const struct order *order)
+{
+    struct px_task *task = px_task_find(l, target);
+
+    if (!task)
+        carry_out(px_job_find(l, target->nspace), order);
+    else
+        px_task_signal(task, order->signum);
+}
+
+static bool is_known(const struct px_launcher *l, const pmix_proc_t *target)
+{
+    if (target->rank == PMIX_RANK_WILDCARD)
+        return px_job_find(l, target->nspace) != NULL;
+    return px_task_find(l, target) != NULL;
+}
+
+static pmix_status_t host_control(const pmix_proc_t *requestor,
+                                  const pmix_proc_t targets[], size_t n_targets,
+                                  const pmix_info_t directives[], size_t n,
+                                  pmix_info_cbfunc_t cb PX_UNUSED,
+                                  void *cbdata PX_UNUSED)
+{
+    struct px_launcher *l = launcher();
+    bool from_server = px_proc_same(requestor, px_server_name(l->server));
+    struct order order;
+    pmix_status_t rc = read_order(directives, n, &order);
+
+    for (size_t i = 0; !rc && i < n_targets; i++)
+        if (!is_known(l, &targets[i]))
+            rc = PMIX_ERR_NOT_FOUND;
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < n_targets; i++)
+        carry_out_for(l, &targets[i], &order);
+    /* Without targets: the requestor's jobs. */
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
+        if (n_targets == 0 &&
+            (from_server || strcmp(job->proc.nspace, requestor->nspace) == 0))
+            carry_out(job, &order);
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+/* ---- queries --------------------------------------------------------------------- */
+
+static pmix_status_t list_jobs(const struct px_launcher *l, px_infos *out)
+{
+    PX_AUTO(px_strv) names = NULL;
+    PX_AUTOFREE char *text = NULL;
+
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
+        if (job->stage != PX_JOB_ENDED && px_strv_append(&names, job->proc.nspace))
+            return PMIX_ERR_NOMEM;
+    text = px_strv_join(names, ',');
+    return text ? px_infos_add(out, PMIX_QUERY_NAMESPACES, text, PMIX_STRING)
+                : PMIX_ERR_NOMEM;
+}
+
+static pmix_proc_state_t state_of(const struct px_task *task)
+{
+    if (task->running)
+        return task->connected ? PMIX_PROC_STATE_CONNECTED : PMIX_PROC_STATE_RUNNING;
+    return task->wait_status == 0 ? PMIX_PROC_STATE_TERMINATED
+                                  : PMIX_PROC_STATE_ABORTED;
+}
+
+static pmix_status_t list_tasks(const struct px_launcher *l, const char *key,
+                                const pmix_query_t *query, px_infos *out)
+{
+    const char *nspace = px_info_str(query->qualifiers, query->nqual, PMIX_NSPACE);
+    const struct px_launch_job *job = nspace ? px_job_find(l, nspace) : NULL;
+    PX_AUTOFREE pmix_proc_info_t *table = NULL;
+    pmix_data_array_t array = {.type = PMIX_PROC_INFO};
+
+    if (!job)
+        return nspace ? PMIX_ERR_NOT_FOUND : PMIX_ERR_BAD_PARAM;
+    table = calloc(job->n_tasks, sizeof(*table));
+    if (!table)
+        return PMIX_ERR_NOMEM;
+    for (uint32_t r = 0; r < job->n_tasks; r++) {
+        const struct px_task *task = &job->tasks[r];
+        pmix_proc_info_t *row = &table[r];
+
+        px_proc_set(&row->proc, job->proc.nspace, r);
+        row->hostname = px_process.model->hostname; /* borrowed, as all: copied below */
+        row->executable_name = job->plan.apps[task->app].program;
+        row->pid = task->pid;
+        row->exit_code = task->running ? 0 : task->wait_status;
+        row->state = state_of(task);
+    }
+    array.size = job->n_tasks;
+    array.array = table;
+    return px_infos_add(out, key, &array, PMIX_DATA_ARRAY);
+}
+
+static pmix_status_t answer_key(const struct px_launcher *l, const char *key,
+                                const pmix_query_t *query, px_infos *out)
+{
+    if (strcmp(key, PMIX_QUERY_NAMESPACES) == 0)
+        return list_jobs(l, out);
+    if (strcmp(key, PMIX_QUERY_PROC_TABLE) == 0 ||
+        strcmp(key, PMIX_QUERY_LOCAL_PROC_TABLE) == 0)
+        return list_tasks(l, key, query, out);
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+
+static pmix_status_t host_query(pmix_proc_t *requestor PX_UNUSED, pmix_query_t *queries,
+                                size_t n, pmix_info_cbfunc_t cb, void *cbdata)
+{
+    PX_AUTO(px_infos) found = {0};
+    pmix_status_t first = PMIX_SUCCESS;
+
+    for (size_t q = 0; q < n; q++) {
+        for (char **key = queries[q].keys; key && *key; key++) {
+            pmix_status_t rc = answer_key(launcher(), *key, &queries[q], &found);
+
+            if (rc == PMIX_ERR_NOMEM)
+                return rc;
+            if (!first)
+                first = rc;
+        }
+    }
+    if (first && found.n == 0)
+        return first;
+    cb(first ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS, found.v, found.n, cbdata, NULL,
+       NULL);
+    return PMIX_SUCCESS;
+}
+
+static const pmix_server_module_t functions = {
     .client_connected2 = host_connected,
     .client_finalized = host_finalized,
-    .abort = px_embedded_abort,
+    .abort = host_abort,
     .fence_nb = host_fence,
     .direct_modex = host_direct_modex,
     .publish = host_publish,
     .lookup = host_lookup,
     .unpublish = host_unpublish,
-    .spawn = px_embedded_spawn,
+    .spawn = host_spawn,
     .connect = host_connect,
     .disconnect = host_connect,
     .notify_event = host_notify,
-    .query = px_embedded_query,
-    .job_control = px_embedded_control,
+    .query = host_query,
+    .job_control = host_control,
+    .tool_connected2 = host_tool_connected,
 };
 
 /* ---- life ------------------------------------------------------------------------ */
 
-/* Output that can not be written is a failure of whoever's it is. */
-static void on_output_broken(void *arg, pmix_status_t status PX_UNUSED)
+static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t *module,
+                                    void **self, struct px_err *err)
 {
-    struct px_embedded *host = arg;
-    const struct px_failure failure = {.status = PMIX_ERR_IOF_FAILURE,
-                                       .rank = PMIX_RANK_UNDEF,
-                                       .exit_code = 1,
-                                       .text = "its output cannot be written"};
-
-    PX_LIST_EACH (&host->jobs, struct px_job, job, link)
-        px_job_fail(job, &failure);
-}
-
-struct px_output *px_embedded_output(struct px_embedded *host)
-{
-    if (!host->output.loop)
-        px_output_init(&host->output, px_process.loop, on_output_broken, host);
-    return &host->output;
-}
-
-pmix_status_t px_embedded_create(struct px_server *srv, struct px_err *err)
-{
-    struct px_embedded *host = calloc(1, sizeof(*host));
+    struct px_host_builtin *host = calloc(1, sizeof(*host));
     struct conf conf = {0};
     size_t n;
 
     if (!host)
         return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
     pmix_status_t rc = px_params_parse(px_process.params, "embedded_",
-                                       px_embedded_params, &conf, err);
+                                       px_host_builtin_params, &conf, err);
     if (rc) {
         free(host);
         return rc;
     }
-    host->server = srv;
-    host->grace_ms = conf.grace;
-    host->pfexec = px_modules("pfexec", &n);
+    host->launcher = (struct px_launcher){
+        .server = srv, .pubs = &host->pubs, .grace_ms = conf.grace};
+    host->launcher.pfexec = px_modules("pfexec", &n);
     if (n == 0)
-        host->pfexec = NULL;
-    px_list_init(&host->jobs);
+        host->launcher.pfexec = NULL;
+    px_list_init(&host->launcher.jobs);
     px_pubs_init(&host->pubs, px_process.loop);
-    srv->embedded = host;
-    srv->module = module;
+    *module = functions;
+    *self = host;
     return PMIX_SUCCESS;
 }
 
-static bool is_idle(const struct px_embedded *host)
+static void builtin_end_jobs(void *self)
 {
-    PX_LIST_EACH (&host->jobs, struct px_job, job, link)
-        if (job->stage != PX_JOB_ENDED)
-            return false;
-    return true;
+    struct px_host_builtin *host = self;
+
+    (void)px_call(px_process.loop, px_launcher_end_jobs, &host->launcher);
 }
 
-static void stop_waiting(struct px_embedded *host)
+static void builtin_destroy(void *self)
 {
-    struct px_call *waiter = host->waiter;
+    struct px_host_builtin *host = self;
 
-    host->waiter = NULL;
-    px_timer_free(host->deadline);
-    host->deadline = NULL;
-    px_call_done(waiter, PMIX_SUCCESS);
-}
-
-void px_embedded_check_idle(struct px_embedded *host)
-{
-    if (host->waiter && is_idle(host))
-        stop_waiting(host);
-}
-
-static void on_deadline(void *arg)
-{
-    struct px_embedded *host = arg;
-
-    PX_LIST_EACH (&host->jobs, struct px_job, job, link) {
-        if (job->n_running > 0)
-            px_log(PX_LOG_WARN, "spawn", "%u processes of job %s do not end",
-                   job->n_running, job->proc.nspace);
-        else if (job->stage != PX_JOB_ENDED)
-            px_log(PX_LOG_WARN, "spawn", "the last output of job %s is lost",
-                   job->proc.nspace);
-    }
-    stop_waiting(host);
-}
-
-/* How long the end of all jobs may take: until KILL, and a little more. */
-static uint64_t time_to_end(const struct px_embedded *host)
-{
-    PX_LIST_EACH (&host->jobs, struct px_job, job, link)
-        if (job->n_running > 0)
-            return host->grace_ms + PATIENCE_MS;
-    return PATIENCE_MS;
-}
-
-static void on_end_jobs(struct px_call *call, void *args)
-{
-    struct px_embedded *host = args;
-
-    host->stopping = true;
-    if (is_idle(host)) {
-        px_call_done(call, PMIX_SUCCESS);
-        return;
-    }
-    host->waiter = call;
-    host->deadline = px_timer_create(px_process.loop, on_deadline, host);
-    if (host->deadline)
-        px_timer_set(host->deadline, time_to_end(host));
-    PX_LIST_EACH (&host->jobs, struct px_job, job, link)
-        px_job_end(job, PMIX_ERR_JOB_KILLED_BY_CMD);
-}
-
-void px_embedded_end_jobs(struct px_server *srv)
-{
-    if (srv->embedded)
-        (void)px_call(px_process.loop, on_end_jobs, srv->embedded);
-}
-
-void px_embedded_destroy(struct px_server *srv)
-{
-    struct px_embedded *host = srv->embedded;
-
-    if (!host)
-        return;
-    srv->embedded = NULL;
-    PX_LIST_EACH (&host->jobs, struct px_job, job, link)
-        px_job_free(job);
+    px_launcher_fini(&host->launcher);
     px_pubs_fini(&host->pubs);
-    px_output_fini(&host->output);
     free(host);
 }
+
+static const struct px_support support[] = {
+    {"PMIx_Spawn", "PMIX_HOST,PMIX_HOSTFILE,PMIX_ADD_HOST,PMIX_ADD_HOSTFILE,PMIX_WDIR,"
+                   "PMIX_FWD_ENVIRONMENT,PMIX_SET_ENVAR,PMIX_ADD_ENVAR,"
+                   "PMIX_UNSET_ENVAR,PMIX_PREPEND_ENVAR,PMIX_APPEND_ENVAR,"
+                   "PMIX_FWD_STDIN,PMIX_FWD_STDOUT,PMIX_FWD_STDERR,PMIX_STDIN_TGT,"
+                   "PMIX_NOTIFY_COMPLETION,PMIX_SPAWN_CHILD_SEP"},
+    {"PMIx_Publish", "PMIX_RANGE,PMIX_PERSISTENCE,PMIX_ACCESS_PERMISSIONS,"
+                     "PMIX_ACCESS_USERIDS,PMIX_ACCESS_GRPIDS"},
+    {"PMIx_Lookup", "PMIX_RANGE,PMIX_WAIT,PMIX_TIMEOUT"},
+    {"PMIx_Unpublish", "PMIX_RANGE"},
+    {"PMIx_Job_control",
+     "PMIX_JOB_CTRL_KILL,PMIX_JOB_CTRL_TERMINATE,PMIX_JOB_CTRL_SIGNAL"},
+    {"PMIx_Query_info",
+     "PMIX_QUERY_NAMESPACES,PMIX_QUERY_PROC_TABLE,PMIX_QUERY_LOCAL_PROC_TABLE"},
+};
+
+const struct px_builtin_host px_host_builtin = {
+    .create = builtin_create,
+    .end_jobs = builtin_end_jobs,
+    .destroy = builtin_destroy,
+    .support = support,
+    .n_support = PX_COUNT(support),
+};

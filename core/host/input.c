@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whatever stdin is - file, pipe, socket, device - the process can have it itself:
- * nothing is read that it does not read, and its end is seen where it is. Only a
- * terminal cannot be shared so: processes are in groups of their own, and a read from a
- * group in the background stops it. From a terminal, therefore, we read, while we are
- * in the foreground, and pass it on by a pipe. */
+/* A file, pipe, socket or device as stdin is handed to the process itself: nothing is
+ * read that it does not read, and its end is seen where it is. Only a terminal cannot
+ * be shared so: processes are in groups of their own, and a read from a group in the
+ * background stops it. From a terminal, therefore, this process reads while it is in
+ * the foreground, and passes that on by a pipe. */
 #include "core/host/input.h"
 
 #include <errno.h>

@@ -1,29 +1,101 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a job: how its processes end, what follows from that, and when all is
- * over. */
-#include "core/host/builtin.h"
+#include "core/host/job.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "core/base/str.h"
+#include "core/model/nspace.h"
+#include "core/rt/call.h"
 #include "core/rt/log.h"
+#include "core/server/host.h"
 #include "frameworks/pfexec/pfexec.h"
 
+#define TOP "jobs" /* the folder of all jobs */
+
 enum {
-    SUSPICION_MS = 200, /* for learning how a process died whose connection broke */
-    LINGER_MS = 500,    /* for output of processes that those we started left behind */
-    DROP_MS = 1000,     /* until an ended job is forgotten */
+    SUSPICION_MS =
+        200,         /* until it is known how a process died whose connection broke */
+    LINGER_MS = 500, /* for output of processes that those we started left behind */
+    DROP_MS = 1000,  /* until an ended job is forgotten */
+    PATIENCE_MS =
+        1000, /* for processes that no signal ends, and readers that do not read */
 };
 
 static void on_timer(void *arg);
 static void on_suspicion(void *arg);
+static void check_idle(struct px_launcher *l);
+
+/* ---- folders --------------------------------------------------------------------- */
+
+/* A job has a folder for scratch files, and in it one for each process, in the private
+ * folder of the server. They are removed with their job, or with that folder, however
+ * the server ends. */
+char *px_job_top_dir(const struct px_launch_job *job)
+{
+    const char *dir = px_server_dir(job->launcher->server);
+
+    return dir ? px_strf("%s/" TOP, dir) : NULL;
+}
+
+char *px_task_dir(const struct px_task *task)
+{
+    return task->job->dir ? px_strf("%s/%u", task->job->dir, task->rank) : NULL;
+}
+
+static bool make_in(int top, struct px_launch_job *job, const char *name)
+{
+    PX_AUTOCLOSE int dir = -1;
+    char rank[16];
+
+    if (mkdirat(top, name, 0700) < 0)
+        return false;
+    dir = openat(top, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (dir < 0 || fstat(dir, &job->dir_is) < 0)
+        return false;
+    for (uint32_t r = 0; r < job->n_tasks; r++) {
+        snprintf(rank, sizeof(rank), "%u", r);
+        if (mkdirat(dir, rank, 0700) < 0)
+            return false;
+    }
+    return true;
+}
+
+static void drop_dirs(struct px_launch_job *job)
+{
+    if (job->dir && job->dir_is.st_ino)
+        px_server_drop_dir(job->launcher->server, job->dir, &job->dir_is);
+    free(job->dir);
+    job->dir = NULL;
+}
+
+/* Short names: they are in the paths of sockets. */
+static void make_dirs(struct px_launch_job *job)
+{
+    PX_AUTOFREE char *top = px_job_top_dir(job);
+    PX_AUTOCLOSE int fd = -1;
+    char name[16];
+
+    if (!top)
+        return;
+    snprintf(name, sizeof(name), "%u", job->launcher->n_jobs);
+    if (mkdir(top, 0700) == 0 || errno == EEXIST)
+        fd = open(top, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    job->dir = fd >= 0 ? px_strf("%s/%s", top, name) : NULL;
+    if (job->dir && make_in(fd, job, name))
+        return;
+    px_log(PX_LOG_WARN, "spawn", "cannot make directories for job %s: %m",
+           job->proc.nspace);
+    drop_dirs(job);
+}
 
 /* ---- making and finding ---------------------------------------------------------- */
 
-static pmix_status_t add_tasks(struct px_job *job)
+static pmix_status_t add_tasks(struct px_launch_job *job)
 {
     struct px_task *task;
 
@@ -36,75 +108,76 @@ static pmix_status_t add_tasks(struct px_job *job)
             task->job = job;
             task->rank = (pmix_rank_t)(task - job->tasks);
             task->app = a;
+            task->outputs[0].task = task->outputs[1].task = task;
         }
     }
     return PMIX_SUCCESS;
 }
 
-static void name_job(struct px_job *job)
+static void name_job(struct px_launch_job *job)
 {
-    struct px_embedded *host = job->host;
+    struct px_launcher *l = job->launcher;
     char name[PMIX_MAX_NSLEN + 1];
 
-    host->n_jobs++;
-    /* A server whose host has given it a very long name. */
-    if (snprintf(name, sizeof(name), "%s-%u", host->server->proc.nspace,
-                 host->n_jobs) >= (int)sizeof(name))
-        snprintf(name, sizeof(name), "tenon-%ld-%u", (long)getpid(), host->n_jobs);
+    l->n_jobs++;
+    /* The server's own name may be a very long one. */
+    if (snprintf(name, sizeof(name), "%s-%u", px_server_name(l->server)->nspace,
+                 l->n_jobs) >= (int)sizeof(name))
+        snprintf(name, sizeof(name), "tenon-%ld-%u", (long)getpid(), l->n_jobs);
     px_proc_set(&job->proc, name, PMIX_RANK_WILDCARD);
 }
 
-pmix_status_t px_job_create(struct px_embedded *host, const pmix_proc_t *parent,
-                            px_plan *plan, struct px_job **out)
+pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
+                            px_plan *plan, struct px_launch_job **out)
 {
-    struct px_job *job = calloc(1, sizeof(*job));
+    struct px_launch_job *job = calloc(1, sizeof(*job));
 
     if (!job)
         return PMIX_ERR_NOMEM;
-    job->host = host;
+    job->launcher = l;
     job->parent = *parent;
     job->plan = *plan;
     *plan = (px_plan){0};
-    job->first = host->n_ranks;
+    job->first = l->n_ranks;
     job->failure.rank = PMIX_RANK_UNDEF;
     name_job(job);
-    px_list_append(&host->jobs, &job->link);
+    px_list_append(&l->jobs, &job->link);
     job->timer = px_timer_create(px_process.loop, on_timer, job);
     job->suspicion_timer = px_timer_create(px_process.loop, on_suspicion, job);
     if (!job->timer || !job->suspicion_timer || add_tasks(job)) {
         px_job_free(job);
         return PMIX_ERR_NOMEM;
     }
-    host->n_ranks += job->n_tasks;
-    px_job_dirs_make(job);
+    l->n_ranks += job->n_tasks;
+    make_dirs(job);
     *out = job;
     return PMIX_SUCCESS;
 }
 
-static const struct px_pfexec_ops *pfexec(const struct px_job *job)
+static struct px_task_output *output_of(struct px_launch_job *job, uint32_t i)
 {
-    return px_pfexec_ops(job->host->pfexec);
+    return &job->tasks[i / 2].outputs[i % 2];
 }
 
-/* What it still has to say is not written. */
-static void silence(struct px_job *job)
+/* Further output of the job is not written. */
+static void silence(struct px_launch_job *job)
 {
-    for (uint32_t r = 0; r < job->n_tasks; r++) {
-        for (int i = 0; i < 2; i++) {
-            px_stream_close(job->tasks[r].streams[i]);
-            job->tasks[r].streams[i] = NULL;
-        }
+    for (uint32_t i = 0; i < 2 * job->n_tasks; i++) {
+        px_stream_close(output_of(job, i)->stream);
+        output_of(job, i)->stream = NULL;
     }
     job->n_streams = 0;
 }
 
-void px_job_free(struct px_job *job)
+void px_job_free(struct px_launch_job *job)
 {
+    const struct px_module *m = job->launcher->pfexec;
+
     silence(job);
-    px_job_dirs_drop(job);
+    drop_dirs(job);
     for (uint32_t r = 0; r < job->n_tasks; r++)
         if (job->tasks[r].running)
-            pfexec(job)->forget(job->host->pfexec->self, job->tasks[r].pid);
+            px_pfexec_ops(m)->forget(m->self, job->tasks[r].pid);
     px_list_remove(&job->link);
     px_input_close(job->input);
     px_timer_free(job->timer);
@@ -114,128 +187,172 @@ void px_job_free(struct px_job *job)
     free(job);
 }
 
-struct px_job *px_job_find(const struct px_embedded *host, const char *nspace)
+struct px_launch_job *px_job_find(const struct px_launcher *l, const char *nspace)
 {
-    PX_LIST_EACH (&host->jobs, struct px_job, job, link)
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
         if (strcmp(job->proc.nspace, nspace) == 0)
             return job;
     return NULL;
 }
 
-struct px_task *px_task_find(const struct px_embedded *host, const pmix_proc_t *proc)
+struct px_task *px_task_find(const struct px_launcher *l, const pmix_proc_t *proc)
 {
-    struct px_job *job = px_job_find(host, proc->nspace);
+    struct px_launch_job *job = px_job_find(l, proc->nspace);
 
     return job && proc->rank < job->n_tasks ? &job->tasks[proc->rank] : NULL;
+}
+
+/* ---- events ---------------------------------------------------------------------- */
+
+struct fact {
+    const char *key;
+    const void *data; /* NULL: not known */
+    pmix_data_type_t type;
+};
+
+static void report(const struct px_launch_job *job, pmix_status_t code,
+                   const pmix_proc_t *source, pmix_data_range_t range,
+                   const struct fact *facts, size_t n)
+{
+    PX_AUTO(px_infos) infos = {0};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < n; i++)
+        if (facts[i].data)
+            rc = px_infos_add(&infos, facts[i].key, facts[i].data, facts[i].type);
+    if (rc)
+        px_log(PX_LOG_ERROR, "spawn", "cannot report %s of job %s: out of memory",
+               PMIx_Error_string(code), job->proc.nspace);
+    else
+        px_server_event(job->launcher->server, code, source, range, infos.v, infos.n);
+}
+
+/* For this process's own handlers. */
+static void report_failure(const struct px_launch_job *job)
+{
+    const struct px_failure *f = &job->failure;
+    const struct px_task *task = f->rank < job->n_tasks ? &job->tasks[f->rank] : NULL;
+    pmix_proc_t source = job->proc;
+    const struct fact facts[] = {
+        {PMIX_EVENT_AFFECTED_PROC, task ? &source : NULL, PMIX_PROC},
+        {PMIX_HOSTNAME, px_process.model->hostname, PMIX_STRING},
+        {PMIX_PROC_PID, task ? &task->pid : NULL, PMIX_PID},
+        {PMIX_EXIT_CODE, &f->exit_code, PMIX_INT},
+        {PMIX_EVENT_TEXT_MESSAGE, f->text, PMIX_STRING}};
+
+    source.rank = f->rank;
+    report(job, f->status, &source, PMIX_RANGE_PROC_LOCAL, facts, PX_COUNT(facts));
+}
+
+/* For the parent, too, if it asked for that. */
+static void report_end(const struct px_launch_job *job)
+{
+    bool to_parent = job->plan.notify &&
+                     !px_proc_same(&job->parent, px_server_name(job->launcher->server));
+    pmix_proc_t culprit = job->proc;
+    const struct fact facts[] = {
+        {PMIX_NSPACE, job->proc.nspace, PMIX_STRING},
+        {PMIX_JOB_TERM_STATUS, &job->verdict, PMIX_STATUS},
+        {PMIX_EXIT_CODE, &job->failure.exit_code, PMIX_INT},
+        {PMIX_EVENT_AFFECTED_PROC, job->failure.rank < job->n_tasks ? &culprit : NULL,
+         PMIX_PROC},
+        {PMIX_EVENT_CUSTOM_RANGE, to_parent ? &job->parent : NULL, PMIX_PROC}};
+
+    culprit.rank = job->failure.rank;
+    report(job, PMIX_EVENT_JOB_END, NULL,
+           to_parent ? PMIX_RANGE_CUSTOM : PMIX_RANGE_PROC_LOCAL, facts,
+           PX_COUNT(facts));
 }
 
 /* ---- ending it ------------------------------------------------------------------- */
 
 void px_task_signal(struct px_task *task, int signum)
 {
+    const struct px_module *m = task->job->launcher->pfexec;
+
     if (task->running)
-        (void)pfexec(task->job)->signal(task->job->host->pfexec->self, task->pid,
-                                        signum);
+        (void)px_pfexec_ops(m)->signal(m->self, task->pid, signum);
 }
 
-void px_job_signal(struct px_job *job, int signum)
+void px_job_signal(struct px_launch_job *job, int signum)
 {
     for (uint32_t r = 0; r < job->n_tasks; r++)
         px_task_signal(&job->tasks[r], signum);
 }
 
-static bool is_child_of(const struct px_job *job, const struct px_job *parent)
+static bool is_child_of(const struct px_launch_job *job,
+                        const struct px_launch_job *parent)
 {
     return job != parent && !job->plan.detached && job->stage != PX_JOB_ENDED &&
            strcmp(job->parent.nspace, parent->proc.nspace) == 0;
 }
 
-void px_job_kill(struct px_job *job, pmix_status_t verdict)
+void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict)
 {
-    if (job->stage >= PX_JOB_KILL)
+    enum px_job_stage stage = signum == SIGKILL ? PX_JOB_KILL : PX_JOB_TERM;
+
+    if (job->stage >= stage)
         return;
     if (!job->verdict)
         job->verdict = verdict;
-    job->stage = PX_JOB_KILL;
-    px_job_signal(job, SIGKILL);
-    PX_LIST_EACH (&job->host->jobs, struct px_job, child, link)
+    job->stage = stage;
+    px_job_signal(job, signum);
+    if (stage == PX_JOB_TERM) {
+        px_job_signal(job, SIGCONT); /* one that is stopped would not notice */
+        if (job->n_running > 0)
+            px_timer_set(job->timer, job->launcher->grace_ms);
+    }
+    PX_LIST_EACH (&job->launcher->jobs, struct px_launch_job, child, link)
         if (is_child_of(child, job))
-            px_job_kill(child, PMIX_ERR_JOB_KILLED_BY_CMD);
+            px_job_end(child, signum, PMIX_ERR_JOB_KILLED_BY_CMD);
 }
 
-void px_job_end(struct px_job *job, pmix_status_t verdict)
+void px_job_abandon(struct px_launch_job *job, pmix_status_t status,
+                    pmix_spawn_cbfunc_t cb, void *cbdata)
 {
-    if (job->stage >= PX_JOB_TERM)
-        return;
-    if (!job->verdict)
-        job->verdict = verdict;
-    job->stage = PX_JOB_TERM;
-    px_job_signal(job, SIGTERM);
-    px_job_signal(job, SIGCONT); /* one that is stopped would not notice */
-    if (job->n_running > 0)
-        px_timer_set(job->timer, job->host->grace_ms);
-    PX_LIST_EACH (&job->host->jobs, struct px_job, child, link)
-        if (is_child_of(child, job))
-            px_job_end(child, PMIX_ERR_JOB_KILLED_BY_CMD);
-}
+    struct px_launcher *l = job->launcher;
 
-void px_job_abandon(struct px_job *job, pmix_status_t status, pmix_spawn_cbfunc_t cb,
-                    void *cbdata)
-{
     job->launch_status = status;
     job->launch_cb = cb;
     job->launch_cbdata = cbdata;
     silence(job);
-    px_job_kill(job, status);
+    px_job_end(job, SIGKILL, status);
     if (job->n_running > 0)
         return;
-    px_server_drop_nspace(job->host->server, job->proc.nspace);
-    struct px_embedded *host = job->host;
+    px_server_drop_nspace(l->server, job->proc.nspace);
     px_job_free(job);
     cb(status, NULL, cbdata);
-    px_embedded_check_idle(host);
+    check_idle(l);
 }
 
-static void over(struct px_job *job)
+/* Has the last process ended, and is all its output written? */
+static void check_finished(struct px_launch_job *job)
 {
-    job->stage = PX_JOB_ENDED;
-    px_pubs_job_gone(&job->host->pubs, job->proc.nspace);
-    px_job_dirs_drop(job);
-    px_job_report_end(job);
-    px_timer_set(job->timer, DROP_MS);
-    px_embedded_check_idle(job->host);
-}
-
-/* All processes have ended and all they had to say is said? */
-static void check_over(struct px_job *job)
-{
-    if (job->n_running > 0 || job->stage == PX_JOB_ENDED ||
+    if (job->n_running > 0 || job->n_streams > 0 || job->stage == PX_JOB_ENDED ||
         job->stage == PX_JOB_LAUNCHING)
         return;
-    if (job->n_streams == 0)
-        over(job);
-}
-
-/* Who else still holds the pipes is no process of ours. */
-static void stop_listening(struct px_job *job)
-{
-    for (uint32_t r = 0; r < job->n_tasks; r++)
-        for (int i = 0; i < 2; i++)
-            if (job->tasks[r].streams[i])
-                px_stream_finish(job->tasks[r].streams[i]);
+    job->stage = PX_JOB_ENDED;
+    px_pubs_job_gone(job->launcher->pubs, job->proc.nspace);
+    drop_dirs(job);
+    report_end(job);
+    px_timer_set(job->timer, DROP_MS);
+    check_idle(job->launcher);
 }
 
 static void on_timer(void *arg)
 {
-    struct px_job *job = arg;
+    struct px_launch_job *job = arg;
 
     if (job->stage == PX_JOB_ENDED) {
-        px_server_drop_nspace(job->host->server, job->proc.nspace);
+        px_server_drop_nspace(job->launcher->server, job->proc.nspace);
         px_job_free(job);
     } else if (job->n_running == 0) {
-        stop_listening(job);
+        /* Processes that still hold the pipes are none of this job's. */
+        for (uint32_t i = 0; i < 2 * job->n_tasks; i++)
+            if (output_of(job, i)->stream)
+                px_stream_finish(output_of(job, i)->stream);
     } else if (job->stage == PX_JOB_TERM) {
-        px_job_kill(job, PMIX_SUCCESS);
+        px_job_end(job, SIGKILL, PMIX_SUCCESS);
     }
 }
 
@@ -257,40 +374,35 @@ static pmix_status_t verdict_of(pmix_status_t failure)
     }
 }
 
-static void settle(struct px_job *job, const struct px_failure *failure)
+static void settle(struct px_launch_job *job, const struct px_failure *failure)
 {
     bool first = !job->verdict;
 
     job->failure = *failure;
     px_timer_clear(job->suspicion_timer);
-    if (first) /* else it ends because it was told to: no news */
-        px_job_report_failure(job);
-    px_job_end(job, verdict_of(failure->status));
+    if (first) /* else it ends by order, and this follows from that */
+        report_failure(job);
+    px_job_end(job, SIGTERM, verdict_of(failure->status));
 }
 
-/* A process other than this one has broken its connection and has not ended yet, as far
- * as we have been told. */
-static bool another_is_dying(const struct px_job *job, pmix_rank_t rank)
+static bool is_running(void *arg, pmix_rank_t rank)
 {
-    const struct px_nspace *ns = px_nspace_find(px_process.model, job->proc.nspace);
+    const struct px_task *suspect = arg;
+    const struct px_launch_job *job = suspect->job;
 
-    if (!ns)
-        return false;
-    PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-        if (l->lost && l->rank != rank && l->rank < job->n_tasks &&
-            job->tasks[l->rank].running)
-            return true;
-    return false;
+    return rank != suspect->rank && rank < job->n_tasks && job->tasks[rank].running;
 }
 
-/* When a process dies, its connections break a little before we learn of its end.
- * Others may fail over that and be gone first; but it is the dying one that has to be
- * named. */
-void px_job_fail(struct px_job *job, const struct px_failure *failure)
+/* When a process dies, its connections break a little before its end is reported.
+ * Others may fail over that and end first; but the failure to name is that of the dying
+ * one. */
+void px_job_fail(struct px_launch_job *job, const struct px_failure *failure)
 {
     if (job->failure.status || job->stage == PX_JOB_ENDED)
         return;
-    if (failure->rank != PMIX_RANK_UNDEF && another_is_dying(job, failure->rank)) {
+    struct px_task suspect = {.job = job, .rank = failure->rank};
+    if (failure->rank != PMIX_RANK_UNDEF &&
+        px_server_any_lost(job->proc.nspace, is_running, &suspect)) {
         if (!job->suspicion.status) {
             job->suspicion = *failure;
             px_timer_set(job->suspicion_timer, SUSPICION_MS);
@@ -302,7 +414,7 @@ void px_job_fail(struct px_job *job, const struct px_failure *failure)
 
 static void on_suspicion(void *arg)
 {
-    struct px_job *job = arg;
+    struct px_launch_job *job = arg;
 
     settle(job, &job->suspicion);
 }
@@ -331,7 +443,7 @@ static struct px_failure judge(const struct px_task *task)
 
 /* ---- reports of processes -------------------------------------------------------- */
 
-static void last_task_ended(struct px_job *job)
+static void last_task_ended(struct px_launch_job *job)
 {
     px_input_close(job->input);
     job->input = NULL;
@@ -342,13 +454,13 @@ static void last_task_ended(struct px_job *job)
     if (job->suspicion.status && !job->failure.status)
         settle(job, &job->suspicion);
     px_timer_set(job->timer, LINGER_MS);
-    check_over(job);
+    check_finished(job);
 }
 
 void px_job_task_ended(void *arg, pid_t pid, int wait_status)
 {
     struct px_task *task = arg;
-    struct px_job *job = task->job;
+    struct px_launch_job *job = task->job;
     pmix_proc_t proc = job->proc;
 
     proc.rank = task->rank;
@@ -358,27 +470,95 @@ void px_job_task_ended(void *arg, pid_t pid, int wait_status)
     const struct px_failure failure = judge(task);
     px_log(PX_LOG_INFO, "spawn", "rank %u of %s, pid %ld, %s", task->rank, proc.nspace,
            (long)pid, failure.status ? failure.text : "has ended");
-    px_server_client_ended(job->host->server, &proc);
-    px_pubs_proc_gone(&job->host->pubs, &proc);
+    px_server_client_ended(job->launcher->server, &proc);
+    px_pubs_proc_gone(job->launcher->pubs, &proc);
     if (failure.status && !job->launch_status)
         px_job_fail(job, &failure);
     if (job->n_running == 0)
         last_task_ended(job);
 }
 
-static void stream_ended(struct px_task *task, int which)
+void px_job_stream_ended(void *arg)
 {
-    task->streams[which] = NULL;
-    task->job->n_streams--;
-    check_over(task->job);
+    struct px_task_output *o = arg;
+
+    o->stream = NULL;
+    o->task->job->n_streams--;
+    check_finished(o->task->job);
 }
 
-void px_job_stdout_ended(void *arg)
+/* ---- the end of all -------------------------------------------------------------- */
+
+static bool is_idle(const struct px_launcher *l)
 {
-    stream_ended(arg, 0);
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
+        if (job->stage != PX_JOB_ENDED)
+            return false;
+    return true;
 }
 
-void px_job_stderr_ended(void *arg)
+static void stop_waiting(struct px_launcher *l)
 {
-    stream_ended(arg, 1);
+    struct px_call *waiter = l->waiter;
+
+    l->waiter = NULL;
+    px_timer_free(l->deadline);
+    l->deadline = NULL;
+    px_call_done(waiter, PMIX_SUCCESS);
+}
+
+/* A job has ended or is gone: it may be the last that px_launcher_end_jobs waits
+ * for. */
+static void check_idle(struct px_launcher *l)
+{
+    if (l->waiter && is_idle(l))
+        stop_waiting(l);
+}
+
+static void on_deadline(void *arg)
+{
+    struct px_launcher *l = arg;
+
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link) {
+        if (job->n_running > 0)
+            px_log(PX_LOG_WARN, "spawn", "%u processes of job %s do not end",
+                   job->n_running, job->proc.nspace);
+        else if (job->stage != PX_JOB_ENDED)
+            px_log(PX_LOG_WARN, "spawn", "the last output of job %s is lost",
+                   job->proc.nspace);
+    }
+    stop_waiting(l);
+}
+
+/* Until KILL, and a little more. */
+static uint64_t time_to_end(const struct px_launcher *l)
+{
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
+        if (job->n_running > 0)
+            return l->grace_ms + PATIENCE_MS;
+    return PATIENCE_MS;
+}
+
+void px_launcher_end_jobs(struct px_call *call, void *launcher)
+{
+    struct px_launcher *l = launcher;
+
+    l->stopping = true;
+    if (is_idle(l)) {
+        px_call_done(call, PMIX_SUCCESS);
+        return;
+    }
+    l->waiter = call;
+    l->deadline = px_timer_create(px_process.loop, on_deadline, l);
+    if (l->deadline)
+        px_timer_set(l->deadline, time_to_end(l));
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
+        px_job_end(job, SIGTERM, PMIX_ERR_JOB_KILLED_BY_CMD);
+}
+
+void px_launcher_fini(struct px_launcher *l)
+{
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
+        px_job_free(job);
+    px_output_fini(&l->output);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From the pipes of processes to our own stdout and stderr.
  *
- * Those two are shared with whoever started us, so they must not be made non-blocking;
- * and the loop must not block in them, be it for a reader that sleeps or a terminal
- * that was stopped. A pipe or terminal is therefore opened anew through /proc, which
- * gives a file description of our own, non-blocking. Where that is not allowed (the
- * terminal of another user), it is asked before each write whether there is room, and
- * no more is written than PIPE_BUF, which then fits unless another process comes
- * between. Sockets are non-blocking call by call. Regular files and the likes of
+ * Those two are shared with the process that started us, so they must not be made
+ * non-blocking; and the loop must not block in them, be it for a reader that sleeps or
+ * a terminal that was stopped. A pipe or terminal is therefore opened anew through
+ * /proc, which gives a file description of our own, non-blocking. Where that is not
+ * allowed (the terminal of another user), it is asked before each write whether there
+ * is room, and no more is written than PIPE_BUF, which then fits unless another process
+ * comes between. Sockets are non-blocking call by call. Regular files and the likes of
  * /dev/null are always ready. */
 #include "core/host/output.h"
 
@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -24,15 +25,53 @@
 #include "core/base/fd.h"
 #include "core/rt/log.h"
 
+/* ---- lines ----------------------------------------------------------------------- */
+
+/* The bytes of a stream, cut where lines end: no line may be torn by another stream's.
+ * A buffer that is full of what the sink has not taken is not read into, which is all
+ * the back-pressure that is needed. */
+struct lines {
+    uint8_t *bytes; /* PX_LINE_MAX_B of them; pages that are not written cost nothing */
+    size_t len;
+    size_t ready; /* the first so many bytes may go on */
+};
+
+static size_t lines_room(const struct lines *l)
+{
+    return PX_LINE_MAX_B - l->len;
+}
+
+/* n bytes have been put at the end. */
+static void lines_added(struct lines *l, size_t n)
+{
+    const uint8_t *newline = memrchr(l->bytes + l->len, '\n', n);
+
+    l->len += n;
+    if (newline)
+        l->ready = (size_t)(newline - l->bytes) + 1;
+    else if (l->ready == 0 && l->len == PX_LINE_MAX_B)
+        l->ready = l->len;
+}
+
+/* n of the ready bytes have gone on. */
+static void lines_taken(struct lines *l, size_t n)
+{
+    l->len -= n;
+    l->ready -= n;
+    memmove(l->bytes, l->bytes + n, l->len);
+}
+
+/* ---- streams and sinks ------------------------------------------------------------ */
+
 struct px_stream {
     struct px_list link;      /* in px_sink.streams */
     struct px_list turn_link; /* in px_sink.queue */
     struct px_sink *sink;
-    px_lines lines;
+    struct lines lines;
     size_t turn; /* bytes it may still write before it is the next one's turn */
     int fd;      /* -1: the end has come */
     struct px_watch *watch;
-    bool finish; /* after so many bytes more, whoever else may write */
+    bool finish; /* after so many bytes more, even if others still write */
     size_t left;
     void (*done)(void *arg);
     void *arg;
@@ -137,7 +176,7 @@ static void stream_free(struct px_stream *s)
     px_watch_free(s->watch);
     if (s->fd >= 0)
         close(s->fd);
-    px_lines_cleanup(&s->lines);
+    free(s->lines.bytes);
     free(s);
 }
 
@@ -147,7 +186,7 @@ static void stream_end(struct px_stream *s)
     s->watch = NULL;
     close(s->fd);
     s->fd = -1;
-    px_lines_end(&s->lines);
+    s->lines.ready = s->lines.len; /* newline or not */
 }
 
 /* Reads what there is room for, once; with finish all of what is left that finds
@@ -155,8 +194,7 @@ static void stream_end(struct px_stream *s)
 static void stream_fill(struct px_stream *s)
 {
     do {
-        uint8_t *to;
-        size_t room = px_lines_room(&s->lines, &to);
+        size_t room = lines_room(&s->lines);
 
         if (s->finish && s->left == 0) {
             stream_end(s);
@@ -166,14 +204,14 @@ static void stream_fill(struct px_stream *s)
             room = s->left;
         if (room == 0)
             return;
-        ssize_t n = read(s->fd, to, room);
+        ssize_t n = read(s->fd, s->lines.bytes + s->lines.len, room);
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
             return;
         if (n <= 0) {
             stream_end(s);
             return;
         }
-        px_lines_added(&s->lines, (size_t)n);
+        lines_added(&s->lines, (size_t)n);
         s->left -= s->finish ? (size_t)n : 0;
     } while (s->finish);
 }
@@ -184,12 +222,11 @@ static bool stream_settle(struct px_stream *s)
 {
     void (*done)(void *arg) = s->done;
     void *arg = s->arg;
-    uint8_t *to;
 
     if (s->lines.ready > 0 && !px_list_linked(&s->turn_link))
         px_list_append(&s->sink->queue, &s->turn_link);
     if (s->fd >= 0) {
-        px_watch_set(s->watch, px_lines_room(&s->lines, &to) > 0 ? PX_READABLE : 0);
+        px_watch_set(s->watch, lines_room(&s->lines) > 0 ? PX_READABLE : 0);
         return false;
     }
     if (s->lines.len > 0)
@@ -199,8 +236,8 @@ static bool stream_settle(struct px_stream *s)
     return true;
 }
 
-/* The reader has gone, or the disk is full. Those who write to us learn it as they
- * would without us between: by SIGPIPE. */
+/* The reader has gone, or the disk is full. The writers learn it as they would without
+ * us between: by SIGPIPE. */
 static void sink_break(struct px_sink *sink, int errnum)
 {
     struct px_output *o = sink->output;
@@ -252,7 +289,7 @@ static bool serve(struct px_sink *sink, struct px_stream *s)
         sink_break(sink, errno);
         return false;
     }
-    px_lines_taken(&s->lines, (size_t)n);
+    lines_taken(&s->lines, (size_t)n);
     s->turn -= (size_t)n;
     if (s->turn == 0)
         px_list_remove(&s->turn_link); /* settling puts it last if it has more */
@@ -312,7 +349,8 @@ pmix_status_t px_stream_open(struct px_output *o, int which, int fd,
     s->done = done;
     s->arg = arg;
     px_list_append(&sink->streams, &s->link);
-    if (px_lines_init(&s->lines) ||
+    s->lines.bytes = malloc(PX_LINE_MAX_B);
+    if (!s->lines.bytes ||
         !(s->watch = px_watch_create(o->loop, fd, PX_READABLE, on_readable, s))) {
         stream_free(s);
         return PMIX_ERR_NOMEM;

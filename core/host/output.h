@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What processes write reaches this process's stdout and stderr, whole lines at a time,
- * nothing lost, nobody blocked. Loop thread only. */
+/* The output of processes, passed on to this process's stdout and stderr in whole
+ * lines: nothing is lost, and the loop never blocks. Loop thread only. */
 #ifndef PX_HOST_OUTPUT_H
 #define PX_HOST_OUTPUT_H
 
 #include "core/base/list.h"
 #include "core/rt/loop.h"
-#include "core/host/lines.h"
+#include "pmix_common.h"
+
+/* A longer line goes on in pieces, between which lines of others may come. */
+#define PX_LINE_MAX_B 65536u
 
 enum px_sink_kind {
     PX_SINK_CLOSED,
-    PX_SINK_OWN,    /* non-blocking, and nobody else's: write and see */
+    PX_SINK_OWN,    /* non-blocking, and ours alone: write and see */
     PX_SINK_SOCKET, /* non-blocking call by call */
     PX_SINK_SHARED, /* blocking: only as much as is sure not to block */
     PX_SINK_PLAIN,  /* file or device that is always ready */
@@ -24,8 +27,9 @@ struct px_sink {
     enum px_sink_kind kind;
     struct px_watch *watch; /* for when there is no room; made when first needed */
     struct px_list streams; /* px_stream.link */
-    struct px_list queue;   /* px_stream.turn_link: who has lines, next one first */
-    bool broken;            /* nothing can be written any more */
+    struct px_list
+        queue;   /* px_stream.turn_link: those that have lines, the next one first */
+    bool broken; /* nothing can be written any more */
 };
 
 struct px_output {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A request to spawn, checked and worked out. Nothing has been started when it is
- * refused. */
+#include "core/host/plan.h"
+
 #include <string.h>
 #include <sys/stat.h>
 
 #include "core/base/env.h"
 #include "core/base/path.h"
+#include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/model/nspace.h"
-#include "core/host/builtin.h"
+#include "core/rt/process.h"
 
 extern char **environ;
 
@@ -99,6 +100,72 @@ static pmix_status_t check_cwd(const char *cwd, const char *program, struct px_e
     return PMIX_SUCCESS;
 }
 
+/* ---- environment ----------------------------------------------------------------- */
+
+enum how { SET, ADD, PREPEND, APPEND };
+
+static pmix_status_t join(char ***env, const pmix_envar_t *e, enum how how)
+{
+    const char *was = px_env_get(*env, e->envar);
+    const char separator[] = {e->separator, '\0'};
+    PX_AUTOFREE char *joined = NULL;
+
+    if (!was)
+        return px_env_set(env, e->envar, e->value, true);
+    joined = how == PREPEND ? px_strf("%s%s%s", e->value, separator, was)
+                            : px_strf("%s%s%s", was, separator, e->value);
+    return joined ? px_env_set(env, e->envar, joined, true) : PMIX_ERR_NOMEM;
+}
+
+static pmix_status_t change(char ***env, const pmix_envar_t *e, enum how how)
+{
+    if (!e->envar || !e->value)
+        return PMIX_ERR_BAD_PARAM;
+    if (how == PREPEND || how == APPEND)
+        return join(env, e, how);
+    return px_env_set(env, e->envar, e->value, how == SET);
+}
+
+static pmix_status_t unset(char **env, const pmix_value_t *v)
+{
+    const char *name = px_value_string(v);
+
+    if (!name || !*name || strchr(name, '='))
+        return PMIX_ERR_BAD_PARAM;
+    px_env_unset(env, name);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t change_env(char ***env, const pmix_info_t *info, size_t n,
+                                struct px_err *err)
+{
+    static const struct {
+        const char *key;
+        enum how how;
+    } directives[] = {{PMIX_SET_ENVAR, SET},
+                      {PMIX_ADD_ENVAR, ADD},
+                      {PMIX_PREPEND_ENVAR, PREPEND},
+                      {PMIX_APPEND_ENVAR, APPEND}};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < n; i++) {
+        const pmix_value_t *v = &info[i].value;
+
+        if (strcmp(info[i].key, PMIX_UNSET_ENVAR) == 0)
+            rc = unset(*env, v);
+        for (size_t d = 0; !rc && d < PX_COUNT(directives); d++) {
+            if (strcmp(info[i].key, directives[d].key) == 0)
+                rc = v->type == PMIX_ENVAR
+                         ? change(env, &v->data.envar, directives[d].how)
+                         : PMIX_ERR_BAD_PARAM;
+        }
+        if (rc)
+            px_err_set(err, rc, "cannot change the environment: bad value of %s",
+                       info[i].key);
+    }
+    return rc;
+}
+
 /* ---- one application ------------------------------------------------------------- */
 
 static pmix_status_t out_of_memory(struct px_err *err)
@@ -124,8 +191,8 @@ static pmix_status_t make_env(struct px_app_plan *plan, const pmix_app_t *app,
         if (!name || px_env_set(&plan->env, name, equals + 1, true))
             return out_of_memory(err);
     }
-    pmix_status_t rc = px_env_direct(&plan->env, req->info, req->n_info, err);
-    return rc ? rc : px_env_direct(&plan->env, app->info, app->ninfo, err);
+    pmix_status_t rc = change_env(&plan->env, req->info, req->n_info, err);
+    return rc ? rc : change_env(&plan->env, app->info, app->ninfo, err);
 }
 
 static pmix_status_t find_program(struct px_app_plan *plan, const char *name,

@@ -1,30 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store behind publish and lookup. A range says who may see an entry, seen from its
- * owner, and in a lookup whose entries are wanted, seen from who asks; other users see
- * nothing. */
-#include "core/host/pubs_impl.h"
+/* The store behind publish and lookup. The range of an entry says who may see it, seen
+ * from its owner; the range of a lookup says whose entries are wanted, seen from the
+ * process that asks. Other users see nothing. A lookup is answered from what is there,
+ * or waits until enough is. */
+#include "core/host/pubs.h"
 
 #include <string.h>
 
 #include "core/base/strv.h"
 #include "core/notify/handlers.h"
+#include "core/rt/loop.h"
+#include "core/wire/ops.h"
+
+#define MAX_ANSWER_B PX_MAX_FRAME_B /* what has no room in a reply need not be copied */
+
+/* A process and a range: of an entry its owner, of a lookup the process that asks. */
+struct scope {
+    pmix_proc_t proc;
+    uint32_t uid;
+    pmix_data_range_t range;
+    pmix_proc_t *chosen; /* custom range */
+    size_t n_chosen;
+};
+
+struct pub {
+    struct px_list link;
+    struct scope scope;
+    pmix_persistence_t persistence;
+    pmix_key_t key;
+    pmix_value_t value;
+    size_t size_b;
+};
+
+struct waiter {
+    struct px_list link;
+    struct px_pubs *pubs;
+    struct scope scope;
+    char **keys;
+    size_t n_wanted;
+    struct px_timer *timer;
+    pmix_lookup_cbfunc_t cb;
+    void *cbdata;
+};
 
 /* ---- scopes ---------------------------------------------------------------------- */
 
-void px_pub_scope_fini(struct px_pub_scope *s)
+static void scope_fini(struct scope *s)
 {
     free(s->chosen);
     s->chosen = NULL;
 }
 
-pmix_status_t px_pub_scope_init(struct px_pub_scope *s, const pmix_proc_t *proc,
+static pmix_status_t scope_init(struct scope *s, const pmix_proc_t *proc,
                                 const pmix_info_t *info, size_t n)
 {
     const pmix_info_t *chosen = px_info_find(info, n, PMIX_EVENT_CUSTOM_RANGE);
     uint32_t range = px_info_u32(info, n, PMIX_RANGE, PMIX_RANGE_UNDEF);
 
-    *s = (struct px_pub_scope){.proc = *proc,
-                               .uid = px_info_u32(info, n, PMIX_USERID, geteuid())};
+    *s = (struct scope){.proc = *proc,
+                        .uid = px_info_u32(info, n, PMIX_USERID, geteuid())};
     if (range > PMIX_RANGE_PROC_LOCAL)
         return PMIX_ERR_BAD_PARAM;
     s->range = range == PMIX_RANGE_UNDEF ? PMIX_RANGE_SESSION
@@ -36,7 +70,7 @@ pmix_status_t px_pub_scope_init(struct px_pub_scope *s, const pmix_proc_t *proc,
 }
 
 /* On one node, in one session, the wide ranges are all the same. */
-static bool includes(const struct px_pub_scope *s, const struct px_pub_scope *other)
+static bool includes(const struct scope *s, const struct scope *other)
 {
     if (s->uid != other->uid)
         return false;
@@ -58,7 +92,7 @@ static bool includes(const struct px_pub_scope *s, const struct px_pub_scope *ot
     }
 }
 
-bool px_pub_visible(const struct px_pub *pub, const struct px_pub_scope *to)
+static bool is_visible(const struct pub *pub, const struct scope *to)
 {
     return includes(&pub->scope, to) && includes(to, &pub->scope);
 }
@@ -72,14 +106,14 @@ void px_pubs_init(struct px_pubs *p, struct px_loop *loop)
     px_list_init(&p->waiters);
 }
 
-static void pub_free(struct px_pub *pub)
+static void pub_free(struct pub *pub)
 {
-    px_pub_scope_fini(&pub->scope);
+    scope_fini(&pub->scope);
     px_type_destruct(PMIX_VALUE, &pub->value);
     free(pub);
 }
 
-void px_pub_remove(struct px_pubs *p, struct px_pub *pub)
+static void pub_remove(struct px_pubs *p, struct pub *pub)
 {
     px_list_remove(&pub->link);
     p->n_pubs--;
@@ -101,11 +135,11 @@ static bool is_directive(const char *key)
     return false;
 }
 
-/* In both if somebody could see both. */
-static bool has_key(const struct px_list *pubs, const struct px_pub_scope *scope,
+/* Does an entry stand there that some process could see besides one of this scope? */
+static bool has_key(const struct px_list *pubs, const struct scope *scope,
                     const char *key)
 {
-    PX_LIST_EACH (pubs, struct px_pub, pub, link)
+    PX_LIST_EACH (pubs, struct pub, pub, link)
         if (strcmp(pub->key, key) == 0 &&
             (includes(&pub->scope, scope) || includes(scope, &pub->scope)))
             return true;
@@ -113,10 +147,10 @@ static bool has_key(const struct px_list *pubs, const struct px_pub_scope *scope
 }
 
 static pmix_status_t pub_create(const pmix_proc_t *owner, const pmix_info_t *info,
-                                size_t n, const pmix_info_t *data, struct px_pub **out)
+                                size_t n, const pmix_info_t *data, struct pub **out)
 {
     uint32_t persistence = px_info_u32(info, n, PMIX_PERSISTENCE, PMIX_PERSIST_APP);
-    struct px_pub *pub;
+    struct pub *pub;
     pmix_status_t rc;
 
     if (persistence > PMIX_PERSIST_SESSION || !data->key[0])
@@ -124,7 +158,7 @@ static pmix_status_t pub_create(const pmix_proc_t *owner, const pmix_info_t *inf
     pub = calloc(1, sizeof(*pub));
     if (!pub)
         return PMIX_ERR_NOMEM;
-    rc = px_pub_scope_init(&pub->scope, owner, info, n);
+    rc = scope_init(&pub->scope, owner, info, n);
     if (!rc)
         rc = px_type_copy(PMIX_VALUE, &pub->value, &data->value);
     if (rc) {
@@ -143,7 +177,7 @@ static pmix_status_t collect(struct px_pubs *p, const pmix_proc_t *owner,
                              const pmix_info_t *info, size_t n, struct px_pubs *fresh)
 {
     for (size_t i = 0; i < n; i++) {
-        struct px_pub *pub;
+        struct pub *pub;
 
         if (is_directive(info[i].key))
             continue;
@@ -167,6 +201,182 @@ static pmix_status_t collect(struct px_pubs *p, const pmix_proc_t *owner,
                : PMIX_SUCCESS;
 }
 
+/* ---- lookups --------------------------------------------------------------------- */
+
+static struct pub *find(const struct px_pubs *p, const struct scope *asker,
+                        const char *key)
+{
+    PX_LIST_EACH (&p->pubs, struct pub, pub, link)
+        if (strcmp(pub->key, key) == 0 && is_visible(pub, asker))
+            return pub;
+    return NULL;
+}
+
+static size_t count(const struct px_pubs *p, const struct waiter *w)
+{
+    size_t n = 0;
+
+    for (char **key = w->keys; *key; key++)
+        n += find(p, &w->scope, *key) != NULL;
+    return n;
+}
+
+static void waiter_free(struct waiter *w)
+{
+    px_list_remove(&w->link);
+    px_timer_free(w->timer);
+    scope_fini(&w->scope);
+    px_strv_free(w->keys);
+    free(w);
+}
+
+/* Copies what is there, a key as often as it is asked for. Entries for one reader are
+ * then removed: none is read twice. */
+static pmix_status_t gather(struct px_pubs *p, const struct waiter *w,
+                            pmix_pdata_t *found, size_t *n)
+{
+    size_t room_b = MAX_ANSWER_B;
+
+    for (char **key = w->keys; *key; key++) {
+        struct pub *pub = find(p, &w->scope, *key);
+        pmix_pdata_t *to = &found[*n];
+
+        if (!pub)
+            continue;
+        if (pub->size_b > room_b)
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        room_b -= pub->size_b;
+        to->proc = pub->scope.proc;
+        memcpy(to->key, pub->key, sizeof(to->key));
+        if (px_type_copy(PMIX_VALUE, &to->value, &pub->value))
+            return PMIX_ERR_NOMEM;
+        (*n)++;
+    }
+    for (char **key = w->keys; *key; key++) {
+        struct pub *pub = find(p, &w->scope, *key);
+
+        if (pub && pub->persistence == PMIX_PERSIST_FIRST_READ)
+            pub_remove(p, pub);
+    }
+    return PMIX_SUCCESS;
+}
+
+static void answer(struct px_pubs *p, struct waiter *w)
+{
+    size_t n_keys = px_strv_count(w->keys), n = 0;
+    pmix_pdata_t *found = calloc(n_keys, sizeof(*found));
+    pmix_status_t rc = found ? gather(p, w, found, &n) : PMIX_ERR_NOMEM;
+
+    if (rc) {
+        px_type_free_array(PMIX_PDATA, found, n);
+        found = NULL;
+        n = 0;
+    } else if (n < n_keys) {
+        rc = n > 0 ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_ERR_NOT_FOUND;
+    }
+    w->cb(rc, n > 0 ? found : NULL, n, w->cbdata);
+    px_type_free_array(PMIX_PDATA, found, n);
+    waiter_free(w);
+}
+
+static void give_up(struct waiter *w, pmix_status_t status)
+{
+    w->cb(status, NULL, 0, w->cbdata);
+    waiter_free(w);
+}
+
+static void on_deadline(void *arg)
+{
+    give_up(arg, PMIX_ERR_TIMEOUT);
+}
+
+/* PMIX_WAIT says for how many; as a flag, or 0, for all. False: it does not wait. */
+static bool wants_to_wait(const pmix_info_t *info, size_t n, size_t n_keys,
+                          size_t *n_wanted)
+{
+    const pmix_info_t *wait = px_info_find(info, n, PMIX_WAIT);
+    uint32_t many = 0;
+
+    if (!wait || (wait->value.type == PMIX_BOOL && !wait->value.data.flag))
+        return false;
+    if (wait->value.type != PMIX_BOOL)
+        (void)px_value_to_u32(&wait->value, &many);
+    *n_wanted = many == 0 || many > n_keys ? n_keys : many;
+    return true;
+}
+
+static pmix_status_t waiter_create(struct px_pubs *p, const pmix_proc_t *asker,
+                                   char *const *keys, const pmix_info_t *info, size_t n,
+                                   struct waiter **out)
+{
+    struct waiter *w;
+
+    if (!keys || !keys[0])
+        return PMIX_ERR_BAD_PARAM;
+    w = calloc(1, sizeof(*w));
+    if (!w)
+        return PMIX_ERR_NOMEM;
+    w->pubs = p;
+    pmix_status_t rc = scope_init(&w->scope, asker, info, n);
+    if (!rc) {
+        w->keys = px_strv_dup(keys);
+        rc = w->keys ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    }
+    if (rc) {
+        waiter_free(w);
+        return rc;
+    }
+    *out = w;
+    return PMIX_SUCCESS;
+}
+
+/* An entry is new: answers the lookups for which it was the last missing piece. */
+static void answer_satisfied(struct px_pubs *p)
+{
+    PX_LIST_EACH (&p->waiters, struct waiter, w, link)
+        if (count(p, w) >= w->n_wanted)
+            answer(p, w);
+}
+
+/* Ends the lookups of one job, or with proc of one process, or with neither all of
+ * them. */
+static void give_up_of(struct px_pubs *p, const char *nspace, const pmix_proc_t *proc)
+{
+    PX_LIST_EACH (&p->waiters, struct waiter, w, link)
+        if ((!proc || px_proc_same(&w->scope.proc, proc)) &&
+            (!nspace || strcmp(w->scope.proc.nspace, nspace) == 0))
+            give_up(w, PMIX_ERR_LOST_CONNECTION);
+}
+
+pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
+                             char *const *keys, const pmix_info_t *info, size_t n,
+                             pmix_lookup_cbfunc_t cb, void *cbdata)
+{
+    uint32_t seconds = px_info_u32(info, n, PMIX_TIMEOUT, 0);
+    struct waiter *w;
+    pmix_status_t rc = waiter_create(p, asker, keys, info, n, &w);
+
+    if (rc)
+        return rc;
+    w->cb = cb;
+    w->cbdata = cbdata;
+    if (!wants_to_wait(info, n, px_strv_count(keys), &w->n_wanted) ||
+        count(p, w) >= w->n_wanted) {
+        answer(p, w);
+        return PMIX_SUCCESS;
+    }
+    if (seconds) {
+        w->timer = px_timer_create(p->loop, on_deadline, w);
+        if (!w->timer) {
+            waiter_free(w);
+            return PMIX_ERR_NOMEM;
+        }
+        px_timer_set(w->timer, seconds * UINT64_C(1000));
+    }
+    px_list_append(&p->waiters, &w->link);
+    return PMIX_SUCCESS;
+}
+
 /* ---- publish, unpublish, ends ---------------------------------------------------- */
 
 pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
@@ -177,7 +387,7 @@ pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
 
     px_pubs_init(&fresh, NULL);
     rc = collect(p, owner, info, n, &fresh);
-    PX_LIST_EACH (&fresh.pubs, struct px_pub, pub, link) {
+    PX_LIST_EACH (&fresh.pubs, struct pub, pub, link) {
         px_list_remove(&pub->link);
         if (rc) {
             pub_free(pub);
@@ -189,7 +399,7 @@ pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
     }
     if (rc)
         return rc;
-    px_pubs_satisfy(p);
+    answer_satisfied(p);
     return PMIX_SUCCESS;
 }
 
@@ -198,36 +408,36 @@ pmix_status_t px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner,
 {
     uint32_t range = px_info_u32(info, n, PMIX_RANGE, PMIX_RANGE_UNDEF);
 
-    PX_LIST_EACH (&p->pubs, struct px_pub, pub, link)
+    PX_LIST_EACH (&p->pubs, struct pub, pub, link)
         if (px_proc_same(&pub->scope.proc, owner) &&
             (!keys || px_strv_has(keys, pub->key)) &&
             (range == PMIX_RANGE_UNDEF || range == pub->scope.range))
-            px_pub_remove(p, pub);
+            pub_remove(p, pub);
     return PMIX_SUCCESS;
 }
 
 void px_pubs_proc_gone(struct px_pubs *p, const pmix_proc_t *proc)
 {
-    PX_LIST_EACH (&p->pubs, struct px_pub, pub, link)
+    PX_LIST_EACH (&p->pubs, struct pub, pub, link)
         if (pub->persistence == PMIX_PERSIST_PROC &&
             px_proc_same(&pub->scope.proc, proc))
-            px_pub_remove(p, pub);
-    px_pubs_give_up(p, NULL, proc);
+            pub_remove(p, pub);
+    give_up_of(p, NULL, proc);
 }
 
 void px_pubs_job_gone(struct px_pubs *p, const char *nspace)
 {
-    PX_LIST_EACH (&p->pubs, struct px_pub, pub, link)
+    PX_LIST_EACH (&p->pubs, struct pub, pub, link)
         if (strcmp(pub->scope.proc.nspace, nspace) == 0 &&
             pub->persistence != PMIX_PERSIST_SESSION &&
             pub->persistence != PMIX_PERSIST_INDEF)
-            px_pub_remove(p, pub);
-    px_pubs_give_up(p, nspace, NULL);
+            pub_remove(p, pub);
+    give_up_of(p, nspace, NULL);
 }
 
 void px_pubs_fini(struct px_pubs *p)
 {
-    px_pubs_give_up(p, NULL, NULL);
-    PX_LIST_EACH (&p->pubs, struct px_pub, pub, link)
-        px_pub_remove(p, pub);
+    give_up_of(p, NULL, NULL);
+    PX_LIST_EACH (&p->pubs, struct pub, pub, link)
+        pub_remove(p, pub);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What processes have published, and who waits for what to be published. Loop thread
- * only. */
+/* The entries that processes have published, and the lookups that wait for more. Loop
+ * thread only. */
 #ifndef PX_HOST_PUBS_H
 #define PX_HOST_PUBS_H
 
@@ -22,22 +22,22 @@ struct px_pubs {
 };
 
 void px_pubs_init(struct px_pubs *p, struct px_loop *loop);
-/* Who waits is answered with PMIX_ERR_LOST_CONNECTION. */
+/* Lookups that wait are answered with PMIX_ERR_LOST_CONNECTION. */
 void px_pubs_fini(struct px_pubs *p);
 
-/* These take what a host's functions of these names get (pmix_server.h), PMIX_USERID
- * among the infos. All or nothing. */
+/* These take the arguments of a host's functions of these names (pmix_server.h),
+ * PMIX_USERID among the infos. All or nothing. */
 pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
                               const pmix_info_t *info, size_t n);
 /* PMIX_SUCCESS, and cb has been called or will be; or an error, and it will not. */
-pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *who,
+pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
                              char *const *keys, const pmix_info_t *info, size_t n,
                              pmix_lookup_cbfunc_t cb, void *cbdata);
 /* keys NULL: everything of this owner. */
 pmix_status_t px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner,
                                 char *const *keys, const pmix_info_t *info, size_t n);
 
-/* What a process or job does not leave behind goes; its lookups are answered. */
+/* The entries that end with a process or job are removed, and its lookups answered. */
 void px_pubs_proc_gone(struct px_pubs *p, const pmix_proc_t *proc);
 void px_pubs_job_gone(struct px_pubs *p, const char *nspace);
 

@@ -196,7 +196,8 @@ static void parts_stop(struct px_server *srv)
 
 static void server_free(struct px_server *srv)
 {
-    px_embedded_destroy(srv);
+    if (srv->builtin)
+        srv->host->destroy(srv->builtin);
     while (srv->n_parts > 0)
         part_destroy(srv, srv->parts[--srv->n_parts]);
     px_peer_unref(srv->self);
@@ -238,11 +239,11 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
     srv->conf.finalize_timeout = a->conf.finalize_timeout;
     srv->conf.cleanup_timeout = a->conf.cleanup_timeout;
     srv->conf.report_uri = a->conf.report_uri;
-    srv->embedded_host = !a->module;
+    srv->host = a->module ? NULL : &px_host_builtin;
     if (a->module)
         px_module_take(a->module, a->info, a->n_info, &srv->module);
     else
-        rc = px_embedded_create(srv, &a->err);
+        rc = srv->host->create(srv, &srv->module, &srv->builtin, &a->err);
     return rc ? rc : create_parts(srv, a);
 }
 
@@ -406,7 +407,8 @@ PX_EXPORT pmix_status_t PMIx_server_finalize(void)
         /* Those who came by PMIx_Init have no other life than the server's. */
         atomic_fetch_sub(&px_process.init_count, px_process.guests);
         px_process.guests = 0;
-        px_embedded_end_jobs(px_process.server);
+        if (px_process.server->builtin)
+            px_process.server->host->end_jobs(px_process.server->builtin);
         (void)px_call(px_process.loop, on_clean_up, NULL);
         (void)px_call(px_process.loop, on_stop, NULL);
         (void)px_call(px_process.loop, on_settle, NULL);

@@ -9,6 +9,7 @@
 #include "core/model/nspace.h"
 #include "core/link/channel.h"
 #include "core/rt/process.h"
+#include "core/server/host.h"
 #include "core/server/part.h"
 #include "pmix_server.h"
 
@@ -105,14 +106,13 @@ static inline void px_peer_unref(struct px_peer *p)
  * on_own_frame. */
 void px_peer_send(struct px_peer *p, uint32_t tag, px_writer *w);
 
-struct px_embedded;
 struct px_session;
 struct px_cleanup;
 
 struct px_server {
-    pmix_server_module_t module; /* NULL slots where the host has none */
-    bool embedded_host;          /* no module was given: we answer ourselves */
-    struct px_embedded *embedded;
+    pmix_server_module_t module;        /* NULL slots where the host has none */
+    const struct px_builtin_host *host; /* no module was given; else NULL */
+    void *builtin;                      /* its state */
     const struct px_server_part *const *parts;
     size_t n_parts; /* created */
     struct px_server_parts part;
@@ -174,14 +174,6 @@ bool px_peer_finalized(struct px_server *srv, struct px_peer *peer);
 void px_server_peer_lost(struct px_server *srv, struct px_peer *peer,
                          pmix_status_t why);
 
-/* ---- event/on_event.c --------------------------------------------------------------------- */
-
-/* Delivers to every local peer that wants it and to this process's own handlers; never to the
- * host. source NULL: this server. */
-void px_server_event(struct px_server *srv, pmix_status_t code,
-                     const pmix_proc_t *source, pmix_data_range_t range,
-                     const pmix_info_t *info, size_t n);
-
 /* psets.c, attributes.c: answer of queries what is known there, and take it out of them; those left are
  * the host's. PMIX_SUCCESS, also if there was nothing to answer; PMIX_ERR_NOMEM. */
 pmix_status_t px_psets_query(const struct px_server *srv, pmix_query_t *queries,
@@ -197,24 +189,4 @@ void px_get_data_arrived(struct px_server *srv, struct px_nspace *ns, pmix_rank_
 /* rpc.c */
 void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
                         const uint8_t *payload, size_t n);
-/* reg.c, setup.c: what the public functions of the same names do, for the
- * embedded host */
-pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
-                                   uint32_t n_local, const pmix_info_t *info, size_t n,
-                                   struct px_err *err);
-void px_server_drop_nspace(struct px_server *srv, const char *nspace);
-pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *proc,
-                                   uid_t uid, gid_t gid, void *object);
-/* A local process is known to have ended, connected or not: what waits for it is told. */
-void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc);
-pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc,
-                                  char ***env);
-
-/* embedded.c: the host of last resort. Fills module with functions of its own. */
-pmix_status_t px_embedded_create(struct px_server *srv, struct px_err *err);
-/* Ends every process it started: TERM, grace, KILL. Blocks up to the grace period; not on the
- * loop thread. */
-void px_embedded_end_jobs(struct px_server *srv);
-void px_embedded_destroy(struct px_server *srv);
-
 #endif

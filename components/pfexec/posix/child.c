@@ -37,7 +37,8 @@ static bool bind_to_parent(pid_t parent)
     return true;
 }
 
-/* The end of the pipe instead of a byte: nobody is there any more who would know of us. */
+/* The end of the pipe instead of a byte: nobody is there any more who would know of
+ * us. */
 static void pass_gate(const int gate[2])
 {
     ssize_t n;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks at everything as the library itself would when it starts, but opens no component. */
+/* Looks at everything as the library itself would when it starts, but opens no
+ * component. */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "core/base/str.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmix_info: what it knows of the library's configuration (gather.c, probe.c, place.c) and of
- * dead servers (leftover.c), and the ways to print that (pretty.c, parsable.c, json.c). It has the core linked into it, and
- * is the only tool that may look inside; out of memory ends it. */
+/* pmix_info: what it knows of the library's configuration (gather.c, probe.c, place.c)
+ * and of dead servers (leftover.c), and the ways to print that (pretty.c, parsable.c,
+ * json.c). It has the core linked into it, and is the only tool that may look inside;
+ * out of memory ends it. */
 #ifndef PMIX_INFO_INFO_H
 #define PMIX_INFO_INFO_H
 
@@ -78,8 +79,8 @@ struct probe {
     int fd;                  /* it answers here; -1: it has */
 };
 
-/* Loads it in a process of its own, so that nothing in it can do harm here. Several may be
- * started before the first is finished. */
+/* Loads it in a process of its own, so that nothing in it can do harm here. Several may
+ * be started before the first is finished. */
 void probe_start(const struct px_found *found, struct probe *out);
 void probe_finish(struct probe *p); /* waits for it */
 void probe_free(struct probe *p);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What dead servers of this user have left behind; of all users, if it is root who asks. Nothing is
- * changed. Folders that anybody may write to are looked at, so what is found there may be anything,
- * and is believed as little as a server would (core/reclaim/journal_view.c). */
+/* What dead servers of this user have left behind; of all users, if it is root who
+ * asks. Nothing is changed. Folders that anybody may write to are looked at, so what is
+ * found there may be anything, and is believed as little as a server would
+ * (core/reclaim/journal_view.c). */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "core/base/fd.h"
@@ -48,8 +49,8 @@ static struct leftover *add(struct info *info, enum leftover_kind kind,
 
 /* ---- folders -------------------------------------------------------------------------- */
 
-/* Pids of another boot or container mean nothing here. The name of the node does not matter: one
- * machine may play several. */
+/* Pids of another boot or container mean nothing here. The name of the node does not
+ * matter: one machine may play several. */
 static bool is_from_here(const struct px_journal_record *head)
 {
     char here[320];
@@ -130,8 +131,8 @@ static void read_journal(struct leftover *l, int fd, const struct stat *st)
     px_journal_view_unload(&view);
 }
 
-/* Where locks may not be, or not be seen by all nodes, or the server has got none, the process has to
- * do (as for px_reclaim_server_dir). */
+/* Where locks may not be, or not be seen by all nodes, or the server has got none, the
+ * process has to do (as for px_reclaim_server_dir). */
 static bool is_process_alive(int journal, bool unlocked, bool shared)
 {
     struct px_journal_view view;
@@ -191,7 +192,8 @@ static bool is_address(const char *line)
             px_str_starts(semicolon + 1, "usock://"));
 }
 
-/* The process that a rendezvous file names; 0 if it names none; -1 if it is no such file. */
+/* The process that a rendezvous file names; 0 if it names none; -1 if it is no such
+ * file. */
 static int64_t read_pid(int fd, size_t size)
 {
     char text[MAX_FILE_B + 1], *rest = text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmix_info: tells how the library is configured, who configured it so, and what is wrong
- * with that. */
+/* pmix_info: tells how the library is configured, who configured it so, and what is
+ * wrong with that. */
 #include "contrib/tools/pmix_info/info.h"
 
 #include <stdlib.h>

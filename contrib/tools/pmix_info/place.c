@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folders of this installation, which may have been moved as a whole: they are found from
- * where this program is. */
+/* Folders of this installation, which may have been moved as a whole: they are found
+ * from where this program is. */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "core/base/str.h"
@@ -55,8 +55,8 @@ static char *beneath(const char *top, const char *dir)
     return dir[0] == '/' ? need(strdup(dir)) : need_text("%s/%s", top, dir);
 }
 
-/* This program holds the core, but what it tells of is the library that others use: in the
- * build folder that of the build, else the installed one. */
+/* This program holds the core, but what it tells of is the library that others use: in
+ * the build folder that of the build, else the installed one. */
 char *px_library_file(void)
 {
     PX_AUTOFREE char *bindir = own_folder();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For people: aligned columns; on a terminal in colour, unless NO_COLOR is set, and no wider
- * than that. */
+/* For people: aligned columns; on a terminal in colour, unless NO_COLOR is set, and no
+ * wider than that. */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "core/base/str.h"

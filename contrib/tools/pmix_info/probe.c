@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads a component in a forked child, which sends back what its descriptor says. Whatever
- * the code in it does while it is loaded, it does not do it here. */
+/* Loads a component in a forked child, which sends back what its descriptor says.
+ * Whatever the code in it does while it is loaded, it does not do it here. */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "core/base/str.h"

@@ -29,7 +29,6 @@ struct px_door {
     unsigned n_handshakes;
     bool tools, tools_foreign; /* may connect; those of other users, too */
     unsigned n_visits;         /* tools that the host has not answered yet */
-    unsigned n_named;          /* by us, so far */
     struct px_list files;      /* rendezvous files */
 };
 

@@ -140,7 +140,7 @@ static pmix_status_t create(struct px_server *srv, const struct px_server_start 
     door->tools_foreign = px_info_flag(start->info, start->n_info,
                                        PMIX_SERVER_ALLOW_FOREIGN_TOOLS);
     door->tools = px_rendezvous_wanted(srv, start->info, start->n_info) &&
-                  (srv->embedded_host || srv->module.tool_connected2 ||
+                  (srv->module.tool_connected2 ||
                    srv->module.tool_connected); /* else all would be turned away */
     pmix_status_t rc = listen_all(srv, start->err);
     if (!rc)

@@ -263,18 +263,6 @@ static void ask_host(struct visit *v)
         m->tool_connected(u->args.info.v, u->args.info.n, px_upcall_tool_cb, u);
 }
 
-/* Where nobody else names tools: a job of its own for each. */
-static void name_it(const struct visit *v, pmix_proc_t *name)
-{
-    char made[PMIX_MAX_NSLEN + 1];
-
-    do {
-        snprintf(made, sizeof made, "tool-%u-of-%.200s", ++v->srv->part.door->n_named,
-                 v->srv->proc.nspace);
-        px_proc_set(name, made, 0);
-    } while (px_peer_find(v->srv, name) || px_nspace_find(px_process.model, made));
-}
-
 void px_tool_visit(struct px_server *srv, int fd, const struct px_ptl_peer *who,
                    struct px_hello *hello)
 {
@@ -287,15 +275,8 @@ void px_tool_visit(struct px_server *srv, int fd, const struct px_ptl_peer *who,
     *v = (struct visit){.srv = srv, .fd = fd, .hello = *hello, .who = *who};
     *hello = (struct px_hello){0};
     srv->part.door->n_visits++;
-    if (srv->module.tool_connected2 || srv->module.tool_connected) {
+    if (srv->module.tool_connected2 || srv->module.tool_connected)
         ask_host(v);
-    } else if (srv->embedded_host) {
-        pmix_proc_t name = v->hello.proc;
-
-        if (!v->hello.has_proc)
-            name_it(v, &name);
-        let_in(v, &name);
-    } else { /* the host has no say, so there is none to be had */
+    else /* the host has no say, so there is none to be had */
         turn_away(v, PMIX_ERR_NOT_SUPPORTED);
-    }
 }

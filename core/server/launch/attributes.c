@@ -147,28 +147,11 @@ static void destroy(struct px_server *srv)
 
 /* ---- queries --------------------------------------------------------------------------------- */
 
-/* What the host of last resort honours. */
-static const struct px_support embedded[] = {
-    {"PMIx_Spawn", "PMIX_HOST,PMIX_HOSTFILE,PMIX_ADD_HOST,PMIX_ADD_HOSTFILE,PMIX_WDIR,"
-                   "PMIX_FWD_ENVIRONMENT,PMIX_SET_ENVAR,PMIX_ADD_ENVAR,"
-                   "PMIX_UNSET_ENVAR,PMIX_PREPEND_ENVAR,PMIX_APPEND_ENVAR,"
-                   "PMIX_FWD_STDIN,PMIX_FWD_STDOUT,PMIX_FWD_STDERR,PMIX_STDIN_TGT,"
-                   "PMIX_NOTIFY_COMPLETION,PMIX_SPAWN_CHILD_SEP"},
-    {"PMIx_Publish", "PMIX_RANGE,PMIX_PERSISTENCE,PMIX_ACCESS_PERMISSIONS,"
-                     "PMIX_ACCESS_USERIDS,PMIX_ACCESS_GRPIDS"},
-    {"PMIx_Lookup", "PMIX_RANGE,PMIX_WAIT,PMIX_TIMEOUT"},
-    {"PMIx_Unpublish", "PMIX_RANGE"},
-    {"PMIx_Job_control",
-     "PMIX_JOB_CTRL_KILL,PMIX_JOB_CTRL_TERMINATE,PMIX_JOB_CTRL_SIGNAL"},
-    {"PMIx_Query_info",
-     "PMIX_QUERY_NAMESPACES,PMIX_QUERY_PROC_TABLE,PMIX_QUERY_LOCAL_PROC_TABLE"},
-};
-
 /* The host's level in *table, which borrows from the registrations; *rows is to be freed. */
 static pmix_status_t fill_host(const struct px_server *srv, struct px_support **rows,
                                struct px_support_table *table)
 {
-    size_t n = srv->embedded_host ? PX_COUNT(embedded) : 0;
+    size_t n = srv->host ? srv->host->n_support : 0;
 
     PX_LIST_EACH (&srv->part.attributes->list, struct registration, r, link)
         n++;
@@ -179,7 +162,7 @@ static pmix_status_t fill_host(const struct px_server *srv, struct px_support **
     PX_LIST_EACH (&srv->part.attributes->list, struct registration, r, link)
         (*rows)[table->n++] = (struct px_support){r->function, r->attributes};
     for (size_t i = 0; table->n < n; i++)
-        (*rows)[table->n++] = embedded[i];
+        (*rows)[table->n++] = srv->host->support[i];
     return PMIX_SUCCESS;
 }
 

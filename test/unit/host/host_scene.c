@@ -4,13 +4,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "core/model/nspace.h"
 #include "core/host/builtin.h"
-#include "px_test.h"
+#include "core/server/host.h"
 
-struct embedded_told told;
-char embedded_job[PMIX_MAX_NSLEN + 1], embedded_dir[64];
+struct seen seen;
+char job_name[PMIX_MAX_NSLEN + 1];
 
 static void on_event(size_t id PX_UNUSED, pmix_status_t code, const pmix_proc_t *source,
                      pmix_info_t info[], size_t n, pmix_info_t *results PX_UNUSED,
@@ -20,86 +20,97 @@ static void on_event(size_t id PX_UNUSED, pmix_status_t code, const pmix_proc_t 
     const char *message = px_info_str(info, n, PMIX_EVENT_TEXT_MESSAGE);
     const pmix_info_t *status = px_info_find(info, n, PMIX_JOB_TERM_STATUS);
 
-    told.exit_code = (int)px_info_u32(info, n, PMIX_EXIT_CODE, 9999);
+    seen.exit_code = (int)px_info_u32(info, n, PMIX_EXIT_CODE, 9999);
     if (code != PMIX_EVENT_JOB_END) {
-        told.n_failures++;
-        told.failure = code;
-        told.culprit = *source;
-        snprintf(told.text, sizeof(told.text), "%s", message ? message : "");
+        seen.n_failures++;
+        seen.failure = code;
+        seen.culprit = *source;
+        snprintf(seen.text, sizeof(seen.text), "%s", message ? message : "");
     } else {
-        told.verdict = status->value.data.status;
-        sem_post(&told.ended);
+        seen.verdict = status->value.data.status;
+        sem_post(&seen.ended);
     }
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
-void embedded_setup(void)
+void host_setup(void)
 {
     pmix_status_t codes[] = {PMIX_EVENT_JOB_END, PMIX_ERR_PROC_ABORTED_BY_SIG,
                              PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_PROC_REQUESTED_ABORT,
                              PMIX_ERR_PROC_TERM_WO_SYNC};
 
-    snprintf(embedded_dir, sizeof(embedded_dir), "/tmp/tenon-embedded.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(embedded_dir));
     ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
-    sem_init(&told.ended, 0, 0);
+    setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1); /* all of them readable */
+    sem_init(&seen.ended, 0, 0);
     setenv("PMIX_MCA_embedded_grace", "300ms", 1);
-    ck_assert_int_eq(PMIx_server_init(NULL, NULL, 0), PMIX_SUCCESS);
+    ok(PMIx_server_init(NULL, NULL, 0));
     ck_assert_int_ge(PMIx_Register_event_handler(codes, PX_COUNT(codes), NULL, 0,
                                                  on_event, NULL, NULL),
                      0);
 }
 
-void embedded_teardown(void)
+void host_teardown(void)
 {
-    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
-    rmdir(embedded_dir);
+    ok(PMIx_server_finalize());
 }
 
-void await_end(void)
+struct px_launcher *launcher(void)
+{
+    return &((struct px_host_builtin *)px_server_builtin_self())->launcher;
+}
+
+void await_end(pmix_status_t verdict)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_REALTIME, &t);
     t.tv_sec += 10;
-    ck_assert_int_eq(sem_timedwait(&told.ended, &t), 0);
+    ok(sem_timedwait(&seen.ended, &t));
+    ck_assert_int_eq(seen.verdict, verdict);
 }
 
 pmix_status_t spawn_with(const px_infos *infos, int n, const char *script)
 {
     char sh[] = "sh", c[] = "-c", *argv[] = {sh, c, (char *)script, NULL};
-    pmix_app_t app = {.cmd = sh, .argv = argv, .cwd = embedded_dir, .maxprocs = n};
+    pmix_app_t app = {
+        .cmd = sh, .argv = argv, .cwd = (char *)px_test_dir(), .maxprocs = n};
 
-    return PMIx_Spawn(infos ? infos->v : NULL, infos ? infos->n : 0, &app, 1,
-                      embedded_job);
+    return PMIx_Spawn(infos ? infos->v : NULL, infos ? infos->n : 0, &app, 1, job_name);
 }
 
 void spawn(int n, const char *script)
 {
-    ck_assert_int_eq(spawn_with(NULL, n, script), PMIX_SUCCESS);
+    ok(spawn_with(NULL, n, script));
 }
 
-static const char *path_of(const char *name)
+void spawn_sleepers(int n)
 {
-    static char path[256];
+    spawn(n, "exec sleep 20");
+}
 
-    snprintf(path, sizeof(path), "%s/%s", embedded_dir, name);
-    return path;
+pmix_status_t control(const char *directive, int signum, pmix_proc_t *target)
+{
+    bool yes = true;
+    pmix_info_t info;
+
+    ok(PMIx_Info_load(&info, directive, signum ? (void *)&signum : &yes,
+                      signum ? PMIX_INT : PMIX_BOOL));
+    return PMIx_Job_control(target, target ? 1 : 0, &info, 1, NULL, NULL);
 }
 
 bool exists(const char *name)
 {
-    return access(path_of(name), F_OK) == 0;
+    return access(px_test_path(name), F_OK) == 0;
 }
 
 void remove_file(const char *name)
 {
-    ck_assert_int_eq(unlink(path_of(name)), 0);
+    ok(unlink(px_test_path(name)));
 }
 
 void make_file(const char *name)
 {
-    close(open(path_of(name), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    close(open(px_test_path(name), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 }
 
 void await_file(const char *name)
@@ -107,21 +118,4 @@ void await_file(const char *name)
     for (int i = 0; i < 5000 && !exists(name); i++)
         usleep(1000);
     remove_file(name);
-}
-
-static void do_count_jobs(struct px_call *call, void *args)
-{
-    PX_LIST_EACH (&px_process.server->embedded->jobs, struct px_job, j, link)
-        ++*(int *)args;
-    px_call_done(call, px_nspace_find(px_process.model, embedded_job)
-                           ? PMIX_SUCCESS
-                           : PMIX_ERR_NOT_FOUND);
-}
-
-int count_jobs(bool *known)
-{
-    int n = 0;
-
-    *known = px_call(px_process.loop, do_count_jobs, &n) == PMIX_SUCCESS;
-    return n;
 }

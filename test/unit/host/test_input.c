@@ -35,14 +35,14 @@ static int open_input(void)
 {
     int fd = -2;
 
-    ck_assert_int_eq(px_loop_create(false, &loop), PMIX_SUCCESS);
-    ck_assert_int_eq(px_call(loop, do_open, &fd), PMIX_SUCCESS);
+    ok(px_loop_create(false, &loop));
+    ok(px_call(loop, do_open, &fd));
     return fd;
 }
 
 static void close_input(void)
 {
-    ck_assert_int_eq(px_call(loop, do_close, NULL), PMIX_SUCCESS);
+    ok(px_call(loop, do_close, NULL));
     px_loop_destroy(loop);
 }
 
@@ -75,15 +75,14 @@ static void run_in_child(void (*body)(void))
 
 static void type(const char *text)
 {
-    ck_assert_int_eq(px_fd_write_all(master, text, strlen(text), 0), PMIX_SUCCESS);
+    ok(px_fd_write_all(master, text, strlen(text), 0));
 }
 
 static void assert_in(int fd, const char *text)
 {
     char got[256] = "";
 
-    ck_assert_int_eq(px_fd_read_all(fd, got, strlen(text), px_clock_ms() + 5000),
-                     PMIX_SUCCESS);
+    ok(px_fd_read_all(fd, got, strlen(text), px_clock_ms() + 5000));
     ck_assert_str_eq(got, text);
 }
 
@@ -113,9 +112,9 @@ START_TEST(no_stdin_is_none)
                                  O_RDONLY | O_CLOEXEC); /* for the loop's files */
     int fd = -2;
 
-    ck_assert_int_eq(px_loop_create(false, &loop), PMIX_SUCCESS);
+    ok(px_loop_create(false, &loop));
     close(px_take_fd(&zero));
-    ck_assert_int_eq(px_call(loop, do_open, &fd), PMIX_SUCCESS);
+    ok(px_call(loop, do_open, &fd));
     ck_assert_int_eq(fd, -1);
     close_input();
 }
@@ -219,7 +218,7 @@ START_TEST(in_the_background_nothing_is_read)
 }
 END_TEST
 
-PX_TEST_MAIN("server/embedded_input", a_file_is_handed_over_itself, no_stdin_is_none,
+PX_TEST_MAIN("host/input", a_file_is_handed_over_itself, no_stdin_is_none,
              what_is_typed_comes_through_the_pipe,
              the_end_of_what_is_typed_is_the_end_of_the_pipe,
              who_does_not_read_ends_nothing, in_the_background_nothing_is_read)

@@ -56,7 +56,7 @@ static void do_open(struct px_call *call, void *args)
     int ends[2];
 
     ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
-    ck_assert_int_eq(px_fd_nonblock(ends[0]), PMIX_SUCCESS);
+    ok(px_fd_nonblock(ends[0]));
     s->fd = ends[1];
     px_call_done(call,
                  px_stream_open(&output, s->which, ends[0], on_done, NULL, &s->stream));
@@ -81,7 +81,7 @@ static void do_nothing(struct px_call *call, void *args PX_UNUSED)
 
 static void on_loop(px_call_fn fn, void *args)
 {
-    ck_assert_int_eq(px_call(loop, fn, args), PMIX_SUCCESS);
+    ok(px_call(loop, fn, args));
 }
 
 /* fd becomes our stdout, and stderr too. */
@@ -104,10 +104,10 @@ static void start_with_pipe(void)
 
 static void setup(void)
 {
-    ck_assert_int_eq(px_loop_create(false, &loop), PMIX_SUCCESS);
+    ok(px_loop_create(false, &loop));
 }
 
-static void stop(void)
+static void teardown(void)
 {
     on_loop(do_fini, NULL);
     px_loop_destroy(loop);
@@ -123,14 +123,19 @@ static struct source open_source(int which)
 
 static void say(const struct source *s, const char *text)
 {
-    ck_assert_int_eq(px_fd_write_all(s->fd, text, strlen(text), 0), PMIX_SUCCESS);
+    ok(px_fd_write_all(s->fd, text, strlen(text), 0));
+}
+
+static void await_done(int wanted)
+{
+    while (n_done < wanted)
+        usleep(100);
 }
 
 static void end(const struct source *s, int wanted)
 {
     close(s->fd);
-    while (n_done < wanted)
-        usleep(100);
+    await_done(wanted);
 }
 
 static void assert_out(const char *text)
@@ -138,8 +143,7 @@ static void assert_out(const char *text)
     char got[4096] = "";
 
     ck_assert_uint_lt(strlen(text), sizeof(got));
-    ck_assert_int_eq(px_fd_read_all(reader, got, strlen(text), px_clock_ms() + 5000),
-                     PMIX_SUCCESS);
+    ok(px_fd_read_all(reader, got, strlen(text), px_clock_ms() + 5000));
     ck_assert_str_eq(got, text);
 }
 
@@ -168,21 +172,23 @@ START_TEST(lines_of_two_are_not_mixed)
     assert_out("one half, other half\n");
     end(&a, 1);
     end(&b, 2);
-    stop();
 }
 END_TEST
 
-START_TEST(the_last_line_needs_no_newline)
+START_TEST(lines_go_on_when_they_are_whole_and_the_last_one_as_it_is)
 {
     struct source a;
 
     start_with_pipe();
     a = open_source(1);
-    say(&a, "line\nrest");
-    assert_out("line\n");
+    say(&a, "1\n2\n3");
+    assert_out("1\n2\n");
+    assert_nothing_out();
+    say(&a, "\n\nrest");
+    assert_out("3\n\n");
+    assert_nothing_out();
     end(&a, 1);
     assert_out("rest");
-    stop();
 }
 END_TEST
 
@@ -213,31 +219,36 @@ static void check_lines(void)
         ck_assert(which == 1 || which == 2);
         ck_assert_int_eq(number, next[which]++);
     }
-    while (n_done < 2)
-        usleep(100);
+    await_done(2);
     fclose(in);
 }
 
-static void run_slow_reader(void)
+/* A slow one gets its lines while they are written, another one all of them
+ * afterwards. */
+static void run_writers(bool slow)
 {
-    struct source a = open_source(1), b = open_source(2);
+    struct source sources[2] = {open_source(1), open_source(2)};
     pthread_t threads[2];
 
-    pthread_create(&threads[0], NULL, write_lines, &a);
-    pthread_create(&threads[1], NULL, write_lines, &b);
-    usleep(200000);
-    ck_assert_int_eq(n_done, 0);
-    on_loop(do_nothing, NULL); /* the loop has time for others */
-    check_lines();
-    pthread_join(threads[0], NULL);
-    pthread_join(threads[1], NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, write_lines, &sources[i]);
+    if (slow) {
+        usleep(200000);
+        ck_assert_int_eq(n_done, 0);
+        on_loop(do_nothing, NULL); /* the loop has time for others */
+        check_lines();
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    await_done(2);
+    if (!slow)
+        check_lines();
 }
 
 START_TEST(a_slow_reader_loses_nothing_and_blocks_nobody)
 {
     start_with_pipe();
-    run_slow_reader();
-    stop();
+    run_writers(true);
 }
 END_TEST
 
@@ -248,8 +259,7 @@ START_TEST(a_socket_is_as_good_as_a_pipe)
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     reader = ends[0];
     start_with(ends[1]);
-    run_slow_reader();
-    stop();
+    run_writers(true);
 }
 END_TEST
 
@@ -264,8 +274,7 @@ START_TEST(a_description_that_cannot_be_opened_anew_will_do)
         sink->own_fd = false;
         sink->kind = PX_SINK_SHARED;
     }
-    run_slow_reader();
-    stop();
+    run_writers(true);
 }
 END_TEST
 
@@ -273,51 +282,42 @@ START_TEST(our_own_streams_stay_blocking)
 {
     start_with_pipe();
     ck_assert_int_eq(fcntl(STDOUT_FILENO, F_GETFL) & O_NONBLOCK, 0);
-    stop();
+    on_loop(do_fini, NULL);
     ck_assert_int_eq(fcntl(STDOUT_FILENO, F_GETFL) & O_NONBLOCK, 0);
 }
 END_TEST
 
 START_TEST(a_file_takes_all)
 {
-    char name[] = "/tmp/tenon-output.XXXXXX";
-    int fd = mkostemp(name, O_CLOEXEC);
-    pthread_t threads[2];
-    struct source a, b;
+    const char *name = px_test_path("out");
+    int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 
-    ck_assert_int_ge(fd, 0);
     reader = open(name, O_RDONLY | O_CLOEXEC);
-    unlink(name);
     start_with(fd);
-    a = open_source(1);
-    b = open_source(2);
-    pthread_create(&threads[0], NULL, write_lines, &a);
-    pthread_create(&threads[1], NULL, write_lines, &b);
-    pthread_join(threads[0], NULL);
-    pthread_join(threads[1], NULL);
-    while (n_done < 2)
-        usleep(100);
-    check_lines();
-    stop();
+    run_writers(false);
 }
 END_TEST
 
-START_TEST(a_very_long_line_goes_on_in_pieces)
+/* A line that fills the buffer goes on in pieces; behind a shorter one it is not
+ * cut. */
+START_TEST(long_lines_go_on_in_pieces)
 {
+    static const char starts[][6] = {"", "line\n", {'a', '\0', 'b', '\n', '\0'}};
     static char big[3 * PX_LINE_MAX_B + 1], got[sizeof(big)];
     struct source a;
 
     start_with_pipe();
     a = open_source(1);
     ck_assert_int_gt(fcntl(reader, F_SETPIPE_SZ, (int)sizeof(big)), 0);
-    memset(big, 'x', sizeof(big) - 1);
-    big[sizeof(big) - 1] = '\n';
-    ck_assert_int_eq(px_fd_write_all(a.fd, big, sizeof(big), 0), PMIX_SUCCESS);
-    ck_assert_int_eq(px_fd_read_all(reader, got, sizeof(got), px_clock_ms() + 5000),
-                     PMIX_SUCCESS);
-    ck_assert_mem_eq(big, got, sizeof(big));
+    for (size_t i = 0; i < 3; i++) {
+        memset(big, 'x', sizeof(big) - 1);
+        memcpy(big, starts[i], i == 0 ? 0 : 5);
+        big[sizeof(big) - 1] = '\n';
+        ok(px_fd_write_all(a.fd, big, sizeof(big), 0));
+        ok(px_fd_read_all(reader, got, sizeof(got), px_clock_ms() + 5000));
+        ck_assert_mem_eq(big, got, sizeof(big));
+    }
     end(&a, 1);
-    stop();
 }
 END_TEST
 
@@ -330,12 +330,10 @@ START_TEST(finish_takes_what_is_there_and_waits_for_no_more)
     say(&a, "line\nrest");
     on_loop(do_finish, &a);
     assert_out("line\nrest");
-    while (n_done < 1)
-        usleep(100);
+    await_done(1);
     ck_assert_int_lt(px_fd_write(a.fd, "x", 1), 0);
     ck_assert_int_eq(errno, EPIPE);
     close(a.fd);
-    stop();
 }
 END_TEST
 
@@ -348,19 +346,16 @@ START_TEST(finish_does_not_drop_what_a_slow_reader_has_not_read)
     a = open_source(1);
     memset(big, 'x', sizeof(big));
     ck_assert_int_gt(fcntl(a.fd, F_SETPIPE_SZ, (int)sizeof(big)), 0);
-    ck_assert_int_eq(px_fd_write_all(a.fd, big, sizeof(big), 0), PMIX_SUCCESS);
+    ok(px_fd_write_all(a.fd, big, sizeof(big), 0));
     on_loop(do_finish, &a);
     ck_assert_int_eq(n_done, 0);
-    ck_assert_int_eq(px_fd_read_all(reader, got, sizeof(got), px_clock_ms() + 5000),
-                     PMIX_SUCCESS);
-    while (n_done < 1)
-        usleep(100);
+    ok(px_fd_read_all(reader, got, sizeof(got), px_clock_ms() + 5000));
+    await_done(1);
     close(a.fd);
-    stop();
 }
 END_TEST
 
-START_TEST(who_writes_to_a_reader_that_has_gone_is_told)
+START_TEST(a_writer_to_a_reader_that_has_gone_gets_sigpipe)
 {
     struct source a;
 
@@ -368,16 +363,14 @@ START_TEST(who_writes_to_a_reader_that_has_gone_is_told)
     a = open_source(1);
     close(reader);
     say(&a, "line\n");
-    while (n_done < 1)
-        usleep(100);
+    await_done(1);
     ck_assert_int_lt(px_fd_write(a.fd, "x", 1), 0);
     ck_assert_int_eq(n_broken, 0);
     close(a.fd);
-    a = open_source(2); /* later ones are too */
+    a = open_source(2); /* later ones, too */
     ck_assert_ptr_null(a.stream);
     ck_assert_int_lt(px_fd_write(a.fd, "x", 1), 0);
     close(a.fd);
-    stop();
 }
 END_TEST
 
@@ -390,11 +383,9 @@ START_TEST(a_full_disk_is_a_failure)
     start_with(fd);
     a = open_source(1);
     say(&a, "line\n");
-    while (n_done < 1)
-        usleep(100);
+    await_done(1);
     ck_assert_int_eq(n_broken, 1);
     close(a.fd);
-    stop();
 }
 END_TEST
 
@@ -410,18 +401,17 @@ START_TEST(a_closed_stream_is_silent)
     assert_nothing_out();
     ck_assert_int_eq(n_done, 0);
     close(a.fd);
-    stop();
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("server/embedded_output", setup, NULL, lines_of_two_are_not_mixed,
-                  the_last_line_needs_no_newline,
+PX_TEST_MAIN_WITH("host/output", setup, teardown, lines_of_two_are_not_mixed,
+                  lines_go_on_when_they_are_whole_and_the_last_one_as_it_is,
                   a_slow_reader_loses_nothing_and_blocks_nobody,
                   a_socket_is_as_good_as_a_pipe,
                   a_description_that_cannot_be_opened_anew_will_do,
                   our_own_streams_stay_blocking, a_file_takes_all,
-                  a_very_long_line_goes_on_in_pieces,
+                  long_lines_go_on_in_pieces,
                   finish_takes_what_is_there_and_waits_for_no_more,
                   finish_does_not_drop_what_a_slow_reader_has_not_read,
-                  who_writes_to_a_reader_that_has_gone_is_told,
+                  a_writer_to_a_reader_that_has_gone_gets_sigpipe,
                   a_full_disk_is_a_failure, a_closed_stream_is_silent)

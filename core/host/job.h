@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The jobs of the built-in host: their processes, how they end, and what follows from
+ * that. Loop thread only. */
+#ifndef PX_HOST_JOB_H
+#define PX_HOST_JOB_H
+
+#include "core/base/list.h"
+#include "core/host/input.h"
+#include "core/host/output.h"
+#include "core/host/plan.h"
+#include "core/host/pubs.h"
+#include "core/rt/process.h"
+#include "pmix_server.h"
+
+#include <sys/stat.h>
+
+struct px_call;
+struct px_server;
+
+/* All jobs of this node. */
+struct px_launcher {
+    struct px_server *server;
+    const struct px_module *pfexec; /* NULL: nothing can be started */
+    struct px_pubs *pubs;
+    struct px_list jobs;     /* px_launch_job.link, in the order started */
+    struct px_output output; /* opened for the first job */
+    uint64_t grace_ms;       /* between TERM and KILL */
+    unsigned n_jobs;         /* started so far: makes the name of the next */
+    uint32_t n_ranks;        /* started so far: the next one's rank in the session */
+    bool stopping;
+    struct px_call *waiter;    /* of px_launcher_end_jobs */
+    struct px_timer *deadline; /* of its patience */
+};
+
+struct px_task_output {
+    struct px_task *task;
+    struct px_stream *stream; /* NULL: ended */
+};
+
+/* A process of a job. */
+struct px_task {
+    struct px_launch_job *job;
+    pmix_rank_t rank;
+    uint32_t app;
+    pid_t pid; /* 0: not started */
+    int wait_status;
+    bool running;
+    bool connected, finalized;
+    struct px_task_output outputs[2]; /* stdout, stderr */
+};
+
+/* What went wrong with a job, and with which of its processes. */
+struct px_failure {
+    pmix_status_t status; /* PMIX_SUCCESS: nothing */
+    pmix_rank_t rank;     /* PMIX_RANK_UNDEF: none in particular */
+    int exit_code;        /* not 0 if there is a failure */
+    char text[512];       /* "killed by signal 9 (Killed)" */
+};
+
+/* The order matters. */
+enum px_job_stage {
+    PX_JOB_LAUNCHING,
+    PX_JOB_RUNNING,
+    PX_JOB_TERM,  /* was asked to end */
+    PX_JOB_KILL,  /* was killed */
+    PX_JOB_ENDED, /* reported, and kept for queries */
+};
+
+struct px_launch_job {
+    struct px_list link;
+    struct px_launcher *launcher;
+    pmix_proc_t proc;   /* name, rank WILDCARD */
+    pmix_proc_t parent; /* it asked for this job */
+    px_plan plan;
+    struct px_task *tasks;
+    uint32_t n_tasks;
+    uint32_t first; /* rank in the session of its rank 0 */
+    uint32_t n_running, n_streams;
+    struct px_input *input;
+    char *dir; /* for scratch files; NULL: none */
+    struct stat dir_is;
+    enum px_job_stage stage;
+    struct px_timer *timer;      /* of the stage */
+    struct px_failure failure;   /* the first */
+    struct px_failure suspicion; /* perhaps the first; see px_job_fail */
+    struct px_timer *suspicion_timer;
+    pmix_status_t verdict; /* PMIX_SUCCESS: all is well */
+    /* a launch that failed half-way is answered when all is cleared away */
+    pmix_status_t launch_status;
+    pmix_spawn_cbfunc_t launch_cb;
+    void *launch_cbdata;
+};
+
+pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
+                            px_plan *plan, /* takes it */
+                            struct px_launch_job **job);
+void px_job_free(struct px_launch_job *job);
+struct px_launch_job *px_job_find(const struct px_launcher *l, const char *nspace);
+struct px_task *px_task_find(const struct px_launcher *l, const pmix_proc_t *proc);
+/* Folders for scratch files, malloc'd: those of all jobs, that of a process. NULL if
+ * there are none, or no memory. */
+char *px_job_top_dir(const struct px_launch_job *job);
+char *px_task_dir(const struct px_task *task);
+
+/* Reports of a started process. arg is the task, and its px_task_output. */
+void px_job_task_ended(void *arg, pid_t pid, int wait_status);
+void px_job_stream_ended(void *arg);
+
+/* To those that still run. */
+void px_task_signal(struct px_task *task, int signum);
+void px_job_signal(struct px_launch_job *job, int signum);
+/* SIGTERM asks the job to end, and SIGKILL follows when it does not; its children too.
+ * verdict counts if nothing has gone wrong before. */
+void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict);
+/* Something has gone wrong: reports it, and ends the job. Only the first failure of a
+ * job counts. */
+void px_job_fail(struct px_launch_job *job, const struct px_failure *failure);
+/* A launch has failed: ends what was started, without events, then answers. */
+void px_job_abandon(struct px_launch_job *job, pmix_status_t status,
+                    pmix_spawn_cbfunc_t cb, void *cbdata);
+
+/* Ends all jobs; call is done when they have ended, or will not. */
+void px_launcher_end_jobs(struct px_call *call, void *launcher);
+void px_launcher_fini(struct px_launcher *l);
+
+#endif

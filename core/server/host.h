@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between the server and the host inside the library (core/host). The server sees a
+ * module of functions, as any host gives. That host sees this page and nothing else of
+ * the server: on the loop thread, these do what PMIx_server_* do for hosts that have a
+ * thread of their own. */
+#ifndef PX_SERVER_HOST_H
+#define PX_SERVER_HOST_H
+
+#include "core/base/err.h"
+#include "core/model/support.h"
+#include "core/types/type.h"
+#include "pmix_server.h"
+
+#include <sys/stat.h>
+
+struct px_server;
+
+/* ---- given by the host ------------------------------------------------------------ */
+
+struct px_builtin_host {
+    /* Fills module with functions of its own; *self is then
+     * px_server_builtin_self(). */
+    pmix_status_t (*create)(struct px_server *srv, pmix_server_module_t *module,
+                            void **self, struct px_err *err);
+    /* Ends every process it started: TERM, grace, KILL. Blocks up to the grace period;
+     * not on the loop thread. */
+    void (*end_jobs)(void *self);
+    void (*destroy)(void *self);
+    const struct px_support *support; /* attributes it honours */
+    size_t n_support;
+};
+
+extern const struct px_builtin_host px_host_builtin;
+
+/* ---- given by the server ---------------------------------------------------------- */
+
+/* Of the built-in host of this process's server. */
+void *px_server_builtin_self(void);
+const pmix_proc_t *px_server_name(const struct px_server *srv);
+/* Private, made by the server; NULL: it has none. */
+const char *px_server_dir(const struct px_server *srv);
+/* Removes a folder in that one, with all that is in it, in the background. What cannot
+ * be removed goes with px_server_dir(). */
+void px_server_drop_dir(struct px_server *srv, const char *path, const struct stat *st);
+bool px_server_has_peer(struct px_server *srv, const pmix_proc_t *proc);
+
+pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
+                                   uint32_t n_local, const pmix_info_t *info, size_t n,
+                                   struct px_err *err);
+void px_server_drop_nspace(struct px_server *srv, const char *nspace);
+/* What fabric components contribute to a job whose only node is this one. */
+pmix_status_t px_server_setup_fabric(struct px_server *srv, const char *nspace,
+                                     const pmix_info_t *info, size_t n,
+                                     struct px_err *err);
+pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *proc,
+                                   uid_t uid, gid_t gid, void *object);
+/* Adds to a malloc'd environment. */
+pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc,
+                                  char ***env);
+/* A process that the host started itself: it ends with the server, and its end will be
+ * reported. */
+void px_server_client_started(struct px_server *srv, const pmix_proc_t *proc,
+                              pid_t pid);
+/* A local process has ended, connected or not: the requests that wait for it end. */
+void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc);
+/* Has the last connection of a client broken before it finalized? Of those that
+ * count. */
+bool px_server_any_lost(const char *nspace, bool (*counts)(void *arg, pmix_rank_t rank),
+                        void *arg);
+/* Delivers to every local peer that wants it and to this process's own handlers; never
+ * to the host. source NULL: this server. */
+void px_server_event(struct px_server *srv, pmix_status_t code,
+                     const pmix_proc_t *source, pmix_data_range_t range,
+                     const pmix_info_t *info, size_t n);
+
+#endif
