@@ -11,14 +11,18 @@ VENDOR = PUBLIC | {"include/tenon"}
 BASE = PUBLIC | {"core/base"}
 TYPES = BASE | {"core/types"}
 WIRE = TYPES | {"core/wire"}
-FRAMEWORKS = TYPES | VENDOR | {"frameworks"}
+FRAMEWORKS = BASE | VENDOR | {"frameworks"}
 RECLAIM = BASE | {"core/reclaim"}
-RT = FRAMEWORKS | {"core/rt", "core/config", "core/plugin", "core/topo"}
-LINK = RT | WIRE | {"core/link"}
+RT = BASE | VENDOR | {"core/rt"}
+CONFIG = RT | {"core/config"}
+PLUGIN = CONFIG | FRAMEWORKS | {"core/plugin"}
+TOPO = RT | TYPES | {"core/topo"}
+LINK = PLUGIN | TOPO | WIRE | {"core/link"}
 MODEL = LINK | {"core/model"}
 NOTIFY = MODEL | {"core/notify"}
-CLIENT = NOTIFY | {"core/client"}
-SERVER = NOTIFY | RECLAIM | {"core/server"}
+ROLE = NOTIFY | {"core/role"}
+CLIENT = ROLE | {"core/client"}
+SERVER = ROLE | RECLAIM | {"core/server"}
 HOST = NOTIFY | {"core/host", "core/server/host.h"}
 TOOL = CLIENT | SERVER | {"core/tool"}
 
@@ -32,22 +36,22 @@ ALLOWED = {
     "core/wire": WIRE,
     "frameworks": FRAMEWORKS,
     "core/rt": RT,
-    "core/config": RT,
-    "core/plugin": RT,
-    "core/topo": RT,
+    "core/config": CONFIG,
+    "core/plugin": PLUGIN,
+    "core/topo": TOPO,
     "core/link": LINK,
     "core/model": MODEL,
     "core/notify": NOTIFY,
+    "core/role": ROLE,
     "core/client": CLIENT,
     "core/server": SERVER,
     "core/host": HOST,
     "core/tool": TOOL,
-    "core": TOOL | HOST,
     "components": WIRE | VENDOR | RECLAIM,
     "contrib/component-template": RECLAIM | WIRE | VENDOR,
     "contrib/examples": PUBLIC,
     "contrib/tools": PUBLIC,
-    "contrib/tools/pmix_info": RT | RECLAIM,  # shows the inside
+    "contrib/tools/pmix_info": PLUGIN | RECLAIM,  # shows the inside
 }
 # Libraries that stay inside some rooms; all others may use what the system has.
 LIBRARIES = {

@@ -5,6 +5,7 @@
 #define PX_CLIENT_CLIENT_H
 
 #include "core/client/link.h"
+#include "core/config/core_params.h"
 #include "core/link/api.h"
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
@@ -12,12 +13,6 @@
 #include "core/rt/call.h"
 #include "core/rt/process.h"
 #include "pmix.h"
-
-extern const struct px_param px_client_params[]; /* client_* */
-
-struct px_client_conf {
-    uint64_t connect_timeout, finalize_timeout; /* ms */
-};
 
 /* What a process has that is a client or a tool, and no server alone. The counts and the role belong
  * to whoever holds the process lock, the rest to the loop. */

@@ -5,6 +5,7 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/client/client.h"
+#include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/wire/hello.h"
 #include "tenon/psec.h"

@@ -4,23 +4,12 @@
 #include "core/base/str.h"
 #include "core/client/client.h"
 #include "core/client/link.h"
-#include "core/notify/roles.h"
+#include "core/role/role.h"
 #include "core/rt/log.h"
 #include "core/config/param.h"
 
 #include <stdio.h>
 #include <string.h>
-
-const struct px_param px_client_params[] = {
-    /* Long, because a server busy with a large launch answers late; finite, because nothing
-     * hangs. */
-    PX_PARAM_DURATION(struct px_client_conf, connect_timeout, "60s", 1, 3600000,
-                      "How long PMIx_Init waits for each of the server's answers"),
-    /* A server that has nothing more to say must not keep a program from ending. */
-    PX_PARAM_DURATION(struct px_client_conf, finalize_timeout, "5s", 1, 3600000,
-                      "How long PMIx_Finalize waits for the server's goodbye"),
-    PX_PARAM_END,
-};
 
 /* ---- starting ------------------------------------------------------------------------------- */
 

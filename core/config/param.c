@@ -2,6 +2,7 @@
 /* Parameters: all settings that were found, in the order found, and the tables that
  * give them a meaning. A setting that is overruled stays: its text may have been handed
  * out, and who asks where a value comes from wants to see what it beat. */
+#include "core/config/core_params.h"
 #include "core/config/param_impl.h"
 
 #include "core/base/str.h"

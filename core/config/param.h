@@ -28,16 +28,6 @@ enum px_param_severity {
 
 struct px_params; /* every setting found, known or not */
 
-/* A table of the core. */
-struct px_param_set {
-    const char *prefix; /* of the names, "server_" */
-    const struct px_param *table;
-};
-/* Of all rooms, whatever the role of this process, so that no name of ours is unknown; the
- * last has no prefix. */
-extern const struct px_param_set px_core_params[];
-extern const struct px_param px_param_strict[]; /* mca_base_strict */
-
 /* Reads all sources once; info may hold settings, with keys PMIX_MCA_<name>. where names
  * who gave it, "PMIx_Init". PMIX_ERR_NOMEM only: what else is wrong waits for
  * px_params_report. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is wrong with the settings: kept as it is found, told once. */
+#include "core/config/core_params.h"
 #include "core/config/param_impl.h"
 
 #include "core/base/str.h"
@@ -10,26 +11,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-enum strict { STRICT_OFF, STRICT_WARN, STRICT_ERROR };
-
-static const struct px_param_name stricts[] = {
-    {"off", STRICT_OFF},
-    {"warn", STRICT_WARN},
-    {"error", STRICT_ERROR},
-    {NULL, 0},
-};
-
-struct strict_conf {
-    int64_t strict;
-};
-
-const struct px_param px_param_strict[] = {
-    PX_PARAM_ENUM(struct strict_conf, strict, "warn", stricts,
-                  "What comes of wrong parameters: a warning each, failure, or nothing",
-                  .level = 1),
-    PX_PARAM_END,
-};
 
 /* ---- problems -------------------------------------------------------------------- */
 
@@ -224,20 +205,21 @@ static enum px_log_level level_of(const struct px_params *p,
 {
     if (problem->severity == PX_PARAM_NOTE || p->one_of_many)
         return PX_LOG_INFO;
-    return problem->severity == PX_PARAM_WRONG && strict == STRICT_ERROR ? PX_LOG_ERROR
-                                                                         : PX_LOG_WARN;
+    return problem->severity == PX_PARAM_WRONG && strict == PX_STRICT_ERROR
+               ? PX_LOG_ERROR
+               : PX_LOG_WARN;
 }
 
 pmix_status_t px_params_report(struct px_params *p, struct px_err *err)
 {
-    struct strict_conf conf = {STRICT_WARN};
+    struct px_base_conf conf = {.strict = PX_STRICT_WARN};
     const struct px_problem *fatal = NULL;
 
-    px_params_parse(p, "mca_base_", px_param_strict, &conf, NULL);
+    px_params_parse(p, "mca_base_", px_base_params, &conf, NULL);
     px_params_look_for_unknown(p);
     for (size_t i = 0; i < p->n_problems; i++) {
         struct px_problem *problem = &p->problems[i];
-        bool is_fatal = conf.strict == STRICT_ERROR &&
+        bool is_fatal = conf.strict == PX_STRICT_ERROR &&
                         problem->severity == PX_PARAM_WRONG;
 
         if (problem->reported)
@@ -245,7 +227,7 @@ pmix_status_t px_params_report(struct px_params *p, struct px_err *err)
         problem->reported = true;
         if (is_fatal && !fatal && err)
             fatal = problem; /* whoever gets err tells it */
-        else if (conf.strict != STRICT_OFF)
+        else if (conf.strict != PX_STRICT_OFF)
             px_log(level_of(p, problem, conf.strict), "param", "%s", problem->text);
     }
     return fatal ? px_err_set(err, PMIX_ERR_BAD_PARAM, "%s", fatal->text)

@@ -10,23 +10,12 @@
 #include <string.h>
 
 #include "core/base/strv.h"
-#include "core/config/param.h"
+#include "core/config/core_params.h"
 #include "core/host/launch.h"
 #include "core/model/nspace.h"
+#include "core/plugin/select.h"
 #include "core/rt/call.h"
 #include "core/server/host.h"
-
-struct conf {
-    uint64_t grace;
-};
-
-const struct px_param px_host_builtin_params[] = {
-    PX_PARAM_DURATION(
-        struct conf, grace, "2s", 0, 3600000,
-        "How long processes of a job that has to end may take over it before "
-        "they are killed"),
-    PX_PARAM_END,
-};
 
 static struct px_launcher *launcher(void)
 {
@@ -390,7 +379,7 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
                                     void **self, struct px_err *err)
 {
     struct px_host_builtin *host = calloc(1, sizeof(*host));
-    struct conf conf = {0};
+    struct px_host_builtin_conf conf = {0};
     size_t n;
 
     if (!host)

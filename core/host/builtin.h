@@ -6,8 +6,6 @@
 
 #include "core/host/job.h"
 
-extern const struct px_param px_host_builtin_params[]; /* embedded_* */
-
 struct px_host_builtin {
     struct px_launcher launcher;
     struct px_pubs pubs;

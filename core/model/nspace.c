@@ -8,6 +8,7 @@
 #include "core/base/str.h"
 #include "core/model/group.h"
 #include "core/model/iof.h"
+#include "core/plugin/select.h"
 #include "core/rt/process.h"
 
 /* ---- model ----------------------------------------------------------------------- */

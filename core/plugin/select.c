@@ -11,6 +11,7 @@
 #include "core/plugin/services.h"
 #include "core/plugin/loader.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/config/param_impl.h"
 #include "core/plugin/load_report.h"
 
@@ -384,23 +385,29 @@ static void free_selection(struct px_selection *s)
 }
 
 pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop,
-                                  const char *path, const char *show,
+                                  const struct px_base_conf *conf,
                                   struct px_selection **out, struct px_err *err)
 {
     struct px_selection *s = calloc(1, sizeof(*s));
+    const char *where;
 
     if (!s)
         return no_memory(err);
     s->params = params;
     s->loop = loop;
-    pmix_status_t rc = px_load_verbosity_parse(show, &s->report);
+    pmix_status_t rc = px_load_verbosity_parse(conf->component_show_load_errors,
+                                               &s->report);
     if (!rc)
         rc = px_choice_declare(params);
     if (rc)
         no_memory(err);
     else
-        rc = px_catalog_fill(&s->catalog, path, px_params_home(params), err);
+        rc = px_catalog_fill(&s->catalog, conf->component_path, px_params_home(params),
+                             err);
     if (rc) {
+        if (rc == PMIX_ERR_BAD_PARAM &&
+            px_params_text(params, "mca_base_component_path", NULL, &where))
+            px_err_prefix(err, "%s", where);
         free_selection(s);
         return rc;
     }
@@ -428,4 +435,31 @@ const struct px_module *px_selection_modules(const struct px_selection *s,
     slot = &s->slots[id];
     *n = slot->n_modules;
     return slot->modules;
+}
+
+/* ---- of this process ------------------------------------------------------------- */
+
+const struct px_module *px_modules(const char *framework, size_t *n)
+{
+    *n = 0;
+    return px_process.selection
+               ? px_selection_modules(px_process.selection, framework, n)
+               : NULL;
+}
+
+pmix_status_t px_modules_open_deferred(struct px_err *err)
+{
+    return px_selection_open(px_process.selection, px_process.roles, err);
+}
+
+const struct px_module *px_module_find(const char *framework, const char *name)
+{
+    size_t n;
+    const struct px_module *m = px_modules(framework, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(m[i].component->name, name) == 0)
+            return &m[i];
+    }
+    return NULL;
 }

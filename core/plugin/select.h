@@ -6,16 +6,15 @@
 
 #include "core/base/err.h"
 #include "core/rt/loop.h"
-#include "core/config/param.h"
+#include "core/config/core_params.h"
 #include "tenon/component.h"
 
 struct px_selection;
 
-/* path: folders to search first, separated by colons, or NULL. show: of which components
- * that nobody asked for to tell why they are not in use (px_load_verbosity_parse). params and loop must outlive it. No function here runs on the loop thread; each calls the
- * loop itself. */
+/* params and loop must outlive it. No function here runs on the loop thread; each calls the loop
+ * itself. */
 pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop,
-                                  const char *path, const char *show,
+                                  const struct px_base_conf *conf,
                                   struct px_selection **out, struct px_err *err);
 void px_selection_destroy(struct px_selection *s);
 
@@ -37,5 +36,16 @@ void px_selection_close(struct px_selection *s, unsigned roles);
 /* Best first. Any thread. */
 const struct px_module *px_selection_modules(const struct px_selection *s,
                                              const char *framework, size_t *n);
+
+/* ---- of this process --------------------------------------------------------------- */
+
+/* Selected components of a framework, best first; count in *n. Any thread; valid until
+ * the role that opened the framework is released. */
+const struct px_module *px_modules(const char *framework, size_t *n);
+/* Opens also those which a client that begins did not seem to need. The lock must be
+ * held. */
+pmix_status_t px_modules_open_deferred(struct px_err *err);
+/* By component name; NULL if it is not selected. */
+const struct px_module *px_module_find(const char *framework, const char *name);
 
 #endif

@@ -3,6 +3,7 @@
  * the component's own table. */
 #include "core/plugin/services.h"
 
+#include "core/rt/child.h"
 #include "core/rt/log.h"
 
 #include <stdio.h>

@@ -4,6 +4,8 @@
  * The host owns SIGCHLD and its own children, so there is no handler and no
  * waitpid(-1): each of our children has a pidfd, which the loop watches. Where the
  * kernel or a sandbox refuses one, a timer asks for exactly our pids. */
+#include "core/rt/child.h"
+
 #include "core/rt/log.h"
 #include "core/rt/loop_impl.h"
 
@@ -26,11 +28,6 @@ struct child {
     void *arg;
 };
 
-void px_children_init(struct px_children *children)
-{
-    px_list_init(&children->list);
-}
-
 static void free_child(struct child *c)
 {
     px_list_remove(&c->link);
@@ -40,19 +37,19 @@ static void free_child(struct child *c)
     free(c);
 }
 
-void px_children_fini(struct px_children *children)
+/* Those that have ended already are reaped without a call. */
+static void free_all(struct px_loop *loop)
 {
-    PX_LIST_EACH (&children->list, struct child, c, link) {
+    PX_LIST_EACH (&loop->children, struct child, c, link) {
         waitpid(c->pid, NULL, WNOHANG);
         free_child(c);
     }
-    px_timer_free(children->poll);
-    children->poll = NULL;
+    px_timer_free(loop->poll);
 }
 
 static struct child *find(struct px_loop *loop, pid_t pid)
 {
-    PX_LIST_EACH (&loop->children.list, struct child, c, link) {
+    PX_LIST_EACH (&loop->children, struct child, c, link) {
         if (c->pid == pid)
             return c;
     }
@@ -96,20 +93,20 @@ static void on_poll(void *arg)
     bool more = false;
 
     px_loop_assert(loop);
-    PX_LIST_EACH (&loop->children.list, struct child, c, link) {
+    PX_LIST_EACH (&loop->children, struct child, c, link) {
         if (c->pidfd < 0)
             reap(c);
     }
-    PX_LIST_EACH (&loop->children.list, struct child, left, link)
+    PX_LIST_EACH (&loop->children, struct child, left, link)
         more = more || left->pidfd < 0;
     if (more)
-        px_timer_set(loop->children.poll, POLL_MS);
+        px_timer_set(loop->poll, POLL_MS);
 }
 
 static int open_pidfd(const struct px_loop *loop, pid_t pid)
 {
 #ifdef SYS_pidfd_open
-    if (!loop->children.no_pidfd)
+    if (!loop->no_pidfd)
         return (int)syscall(SYS_pidfd_open, pid, 0); /* is close-on-exec */
 #endif
     (void)loop;
@@ -121,18 +118,18 @@ static int open_pidfd(const struct px_loop *loop, pid_t pid)
  * polling. */
 static pmix_status_t observe(struct child *c)
 {
-    struct px_children *all = &c->loop->children;
+    struct px_loop *loop = c->loop;
 
-    c->pidfd = open_pidfd(c->loop, c->pid);
+    c->pidfd = open_pidfd(loop, c->pid);
     if (c->pidfd >= 0) {
-        c->watch = px_watch_create(c->loop, c->pidfd, PX_READABLE, on_pidfd, c);
+        c->watch = px_watch_create(loop, c->pidfd, PX_READABLE, on_pidfd, c);
         return c->watch ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
     }
-    if (!all->poll)
-        all->poll = px_timer_create(c->loop, on_poll, c->loop);
-    if (!all->poll)
+    if (!loop->poll)
+        loop->poll = px_timer_create(loop, on_poll, loop);
+    if (!loop->poll)
         return PMIX_ERR_NOMEM;
-    px_timer_set(all->poll, 0); /* it may have ended already */
+    px_timer_set(loop->poll, 0); /* it may have ended already */
     return PMIX_SUCCESS;
 }
 
@@ -162,7 +159,8 @@ pmix_status_t px_child_watch(struct px_loop *loop, pid_t pid, px_child_fn fn, vo
     if (!c)
         return PMIX_ERR_NOMEM;
     *c = (struct child){.loop = loop, .pid = pid, .pidfd = -1, .fn = fn, .arg = arg};
-    px_list_append(&loop->children.list, &c->link);
+    px_list_append(&loop->children, &c->link);
+    loop->free_children = free_all;
     pmix_status_t rc = observe(c);
     if (rc)
         free_child(c);

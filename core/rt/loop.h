@@ -48,7 +48,7 @@ void px_post(struct px_loop *loop, struct px_msg *msg);
  * without disturbing the parent. The memory must stay. */
 void px_loop_abandon(struct px_loop *loop);
 
-/* Watches, timers and children as in tenon/services.h; loop thread only. Watches and timers
+/* Watches and timers as in tenon/services.h; loop thread only. Watches and timers
  * must be freed before the loop is destroyed, and may be freed inside their own
  * callback. A watch that is both readable and writable gets two calls. */
 struct px_watch *px_watch_create(struct px_loop *loop, int fd, unsigned events,
@@ -60,13 +60,5 @@ struct px_timer *px_timer_create(struct px_loop *loop, px_timer_fn fn, void *arg
 void px_timer_set(struct px_timer *timer, uint64_t in_ms);
 void px_timer_clear(struct px_timer *timer);
 void px_timer_free(struct px_timer *timer);
-
-/* PMIX_ERR_NOT_FOUND if pid is no child of this process, PMIX_ERR_EXISTS if it is
- * watched. The call comes from the loop, never from inside px_child_watch. If somebody
- * else has reaped the child (or SIGCHLD is ignored), its wait_status reads "exited with
- * 255". A forgotten child is still reaped. */
-pmix_status_t px_child_watch(struct px_loop *loop, pid_t pid, px_child_fn fn,
-                             void *arg);
-void px_child_forget(struct px_loop *loop, pid_t pid);
 
 #endif

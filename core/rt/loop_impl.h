@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the loop share: loop.c, watch.c, child.c, call.c. Nobody else
- * includes it, except their unit tests. */
+/* What the files of the loop share: loop.c, child.c, call.c, and their unit tests. */
 #ifndef PX_RT_LOOP_IMPL_H
 #define PX_RT_LOOP_IMPL_H
 
@@ -11,12 +10,6 @@
 #include <event2/event_struct.h>
 #include <pthread.h>
 #include <stdatomic.h>
-
-struct px_children {
-    struct px_list list;   /* of struct child, in child.c */
-    struct px_timer *poll; /* for those without a pidfd; made when first needed */
-    bool no_pidfd;         /* tests set it to force the fallback */
-};
 
 struct px_loop {
     struct event_base *base;
@@ -38,15 +31,15 @@ struct px_loop {
     pthread_cond_t turn_over;
     bool pumping;
 
-    struct px_children children;
+    /* child.c */
+    struct px_list children;
+    void (*free_children)(struct px_loop *loop); /* NULL: there never were any */
+    struct px_timer *poll; /* for those without a pidfd; made when first needed */
+    bool no_pidfd;         /* tests set it to force the fallback */
 };
 
 /* External progress: runs the loop, or waits while another thread does, until *state
  * reaches until. Only the loop may set it. */
 void px_loop_help(struct px_loop *loop, const _Atomic int *state, int until);
-
-void px_children_init(struct px_children *children);
-/* Forgets all; those that have ended already are reaped without a call. */
-void px_children_fini(struct px_children *children);
 
 #endif

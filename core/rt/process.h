@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process: the one writable global of the library, and what starts and ends it. */
+/* The process: the one writable global of the library, and the ways into its loop. */
 #ifndef PX_RT_PROCESS_H
 #define PX_RT_PROCESS_H
 
-#include "core/base/err.h"
 #include "core/base/gate.h"
 #include "core/rt/call.h"
 #include "core/rt/loop.h"
-#include "core/config/param.h"
-#include "tenon/component.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -54,8 +51,6 @@ struct px_process {
 
 extern struct px_process px_process;
 
-extern const struct px_param px_mca_base_params[]; /* mca_base_* */
-
 /* Takes the lock; every init and finalize goes through these two. In a forked child the
  * first call leaves what was the parent's behind, init_count and all, so that the child
  * can start a machine of its own, even if another thread held the lock during the fork.
@@ -64,19 +59,9 @@ extern const struct px_param px_mca_base_params[]; /* mca_base_* */
 void px_process_lock(void);
 void px_process_unlock(void);
 
-/* First user: reads parameters (info may carry PMIX_EXTERNAL_PROGRESS), starts the
- * loop. Each user: opens the frameworks its role needs. The lock must be held. On
- * failure nothing stays. PMIX_ERR_BAD_PARAM: a parameter has a bad value or selects a
- * component that does not exist; PMIX_ERR_NOT_FOUND: a framework is left without a
- * component; PMIX_ERR_WOULD_BLOCK: on the loop thread. Whether to log err is the
- * caller's choice; nothing else logs it. */
-pmix_status_t px_process_acquire(enum px_role role, const pmix_info_t *info,
-                                 size_t n_info, struct px_err *err);
-/* Last user: closes components, stops the loop, frees everything, so that leak checkers
- * are content and a later acquire starts afresh. Other users: closes what only this
- * role needed. The lock must be held. Not on the loop thread. Model, notify, client and
- * server, which others put into px_process, are theirs to take out before. */
-void px_process_release(enum px_role role);
+/* Ends it when the calls on their way have returned. For core/role. */
+pmix_status_t px_process_start_loop(bool external);
+void px_process_end_loop(void);
 
 /* False in a forked child until it starts a machine of its own: the parent's has no thread
  * there. Any thread, no system call. */
@@ -92,14 +77,5 @@ bool px_process_post(struct px_msg *msg);
  * machine stays until it has returned. PMIX_ERR_INIT: it is stopping or has stopped; else as
  * px_call. */
 pmix_status_t px_process_call(px_call_fn fn, void *args);
-
-/* Selected components of a framework, best first; count in *n. Any thread; valid until
- * the role that opened the framework is released. */
-const struct px_module *px_modules(const char *framework, size_t *n);
-/* Opens also those which a client that begins did not seem to need. The lock must be
- * held. */
-pmix_status_t px_modules_open_deferred(struct px_err *err);
-/* By component name; NULL if it is not selected. */
-const struct px_module *px_module_find(const char *framework, const char *name);
 
 #endif

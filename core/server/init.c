@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_server_init and _finalize: the role's state made and unmade in order. */
 #include "core/model/nspace.h"
+#include "core/config/core_params.h"
 #include "core/link/rendezvous.h"
 #include "core/model/resources.h"
 #include "core/notify/notify.h"
-#include "core/notify/roles.h"
+#include "core/role/role.h"
 #include "core/rt/call.h"
 #include "core/rt/log.h"
 #include "core/config/param.h"
@@ -16,29 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
-struct conf {
-    uint64_t handshake_timeout, finalize_timeout, cleanup_timeout;
-    const char *report_uri;
-};
-
-const struct px_param px_server_params[] = {
-    PX_PARAM_DURATION(struct conf, handshake_timeout, "5s", 1, 3600000,
-                      "How long a process that connects may take to say who it is"),
-    /* Clients give up after two seconds themselves. */
-    PX_PARAM_DURATION(struct conf, finalize_timeout, "1500ms", 1, 3600000,
-                      "How long a client that finalizes waits for the host to agree"),
-    PX_PARAM_DURATION(struct conf, cleanup_timeout, "10s", 0, 3600000,
-                      "How long a server that ends waits for registered clean-up"),
-    PX_PARAM_STRING(
-        struct conf, report_uri, NULL,
-        "Where a server tells its address, unless PMIX_TCP_REPORT_URI says: "
-        "\"-\" (standard output), \"+\" (standard error), the number of a "
-        "descriptor, or a file; it then lets tools in"),
-    PX_PARAM_END,
-};
-
 struct start {
-    struct conf conf;
+    struct px_server_conf conf;
     const pmix_server_module_t *module;
     const pmix_info_t *info;
     size_t n_info;

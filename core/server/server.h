@@ -18,8 +18,6 @@
 struct px_hello;
 struct px_ptl_peer;
 
-extern const struct px_param px_server_params[]; /* server_* */
-
 #define PX_IMITATED_VERSION "4.2.9" /* what peers adapt to */
 
 /* A client the host has announced. Lives in px_nspace.locals. */

@@ -3,6 +3,7 @@
 #include "core/base/env.h"
 #include "core/base/str.h"
 #include "core/link/api.h"
+#include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/server/launch/launch_env.h"
 #include "core/server/launch/pnet.h"

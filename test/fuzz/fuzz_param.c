@@ -36,7 +36,6 @@ static const struct px_param table[] = {
 };
 
 /* The core's own tables are not of interest here. */
-const struct px_param_set px_core_params[] = {{NULL, NULL}};
 
 /* Instead of the process's log, which has a room of its own: a line is a line. */
 void px_log(enum px_log_level level, const char *area, const char *fmt, ...)

@@ -4,6 +4,7 @@
 #include "contrib/tools/pmix_info/info.h"
 
 #include "core/base/str.h"
+#include "core/config/core_params.h"
 #include "core/rt/process.h"
 
 #include <stdarg.h>

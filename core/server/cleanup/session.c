@@ -6,6 +6,7 @@
 #include "core/base/fd.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
+#include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/config/owner.h"
 #include "core/server/cleanup/session_impl.h"

@@ -3,6 +3,7 @@
  * and what the kernel attests, answered. A silent stranger costs one slot for a few seconds and
  * nobody any time. */
 #include "core/rt/log.h"
+#include "core/plugin/select.h"
 #include "core/server/door/door.h"
 #include "core/server/upcall.h"
 

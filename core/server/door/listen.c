@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Listeners: every selected transport offers an address; connections go to the handshake. */
 #include "core/base/str.h"
+#include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/server/door/door.h"
 

@@ -6,6 +6,7 @@
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/path.h"
+#include "core/plugin/select.h"
 #include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
 #include "core/link/rendezvous.h"

@@ -4,6 +4,7 @@
 #include "core/server/door/door.h"
 
 #include "core/base/str.h"
+#include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/server/upcall.h"
 

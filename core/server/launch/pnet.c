@@ -2,6 +2,7 @@
 /* What fabric components add to a launch: gathered into one byte object where the job is launched
  * from, and taken apart again on each node. Nothing of it is applied before all of it was read. */
 #include "core/rt/log.h"
+#include "core/plugin/select.h"
 #include "core/server/launch/launch_env.h"
 #include "core/server/launch/pnet.h"
 #include "core/server/server.h"

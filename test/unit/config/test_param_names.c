@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/config/param_impl.h"
+#include "core/config/core_params.h"
 #include "frameworks/framework.h"
 #include "px_test.h"
 

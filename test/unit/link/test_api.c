@@ -2,7 +2,7 @@
 /* The frame of every API call: waited for or left behind, on time or too late. */
 #include "core/link/api.h"
 
-#include "core/notify/roles.h"
+#include "core/role/role.h"
 #include "px_test.h"
 
 #include <semaphore.h>

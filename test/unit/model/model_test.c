@@ -2,6 +2,7 @@
 #include "model_test.h"
 
 #include "core/base/str.h"
+#include "core/plugin/select.h"
 #include "core/rt/process.h"
 #include "core/model/nspace.h"
 

@@ -4,7 +4,7 @@
 
 #include "core/link/api.h"
 #include "core/model/jobinfo.h"
-#include "core/notify/roles.h"
+#include "core/role/role.h"
 #include "core/types/handle.h"
 #include "pmix_deprecated.h"
 #include "px_test.h"

@@ -38,11 +38,18 @@ static void tear_down(void)
     rt_remove_dir(dir);
 }
 
+static pmix_status_t create(struct px_selection **out)
+{
+    const struct px_base_conf conf = {.component_path = dir,
+                                      .component_show_load_errors = show};
+
+    return px_selection_create(params, loop, &conf, out, &err);
+}
+
 static pmix_status_t open_roles(unsigned roles)
 {
     if (!selection)
-        ck_assert_int_eq(px_selection_create(params, loop, dir, show, &selection, &err),
-                         PMIX_SUCCESS);
+        ck_assert_int_eq(create(&selection), PMIX_SUCCESS);
     return px_selection_open(selection, roles, &err);
 }
 
@@ -375,10 +382,10 @@ END_TEST
 
 START_TEST(a_client_opens_the_transport_of_its_address_and_the_rest_when_it_is_wanted)
 {
+    show = "all";
     rt_install(dir, "ptl_b");
     set("ptl_a_trace", trace);
-    ck_assert_int_eq(px_selection_create(params, loop, dir, "all", &selection, &err),
-                     PMIX_SUCCESS);
+    ck_assert_int_eq(create(&selection), PMIX_SUCCESS);
     ck_assert_int_eq(
         px_selection_open_for(selection, PX_ROLE_CLIENT, "b4://here", &err),
         PMIX_SUCCESS);
@@ -408,10 +415,10 @@ END_TEST
 
 START_TEST(a_transport_that_does_not_load_is_tried_once)
 {
+    show = "all";
     rt_write(dir, "pmix_ptl_broken.so", "no ELF");
     struct rt_capture c = rt_capture_begin();
-    ck_assert_int_eq(px_selection_create(params, loop, dir, "all", &selection, &err),
-                     PMIX_SUCCESS);
+    ck_assert_int_eq(create(&selection), PMIX_SUCCESS);
     pmix_status_t rc = px_selection_open_for(selection, PX_ROLE_CLIENT, "broken://x",
                                              &err);
     size_t n;
@@ -479,11 +486,12 @@ START_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
     pmix_status_t rc;
 
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    show = "all";
     for (unsigned nth = 1;; nth++) {
         struct rt_capture c = rt_capture_begin();
 
         px_alloc_fail_at(nth);
-        rc = px_selection_create(params, loop, dir, "all", &s, &err);
+        rc = create(&s);
         if (!rc)
             rc = px_selection_open(s, PX_ROLE_SERVER, &err);
         bool failed = px_alloc_fail_end();

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/rt/child.h"
 #include "core/rt/loop_impl.h"
 #include "rt_test.h"
 
@@ -63,7 +64,7 @@ static void watch_child(void *arg)
 {
     struct scene *s = arg;
 
-    s->loop->children.no_pidfd = s->no_pidfd;
+    s->loop->no_pidfd = s->no_pidfd;
     s->rc = px_child_watch(s->loop, s->pid, on_end, s);
     s->n_ended_inside_watch = s->n_ended;
 }
@@ -197,7 +198,7 @@ static void test_a_forgotten_child_is_reaped_without_a_call(bool no_pidfd)
     rt_on_loop(s.loop, watch_child, &s);
     rt_on_loop(s.loop, forget_child, &s);
     close(gate);
-    while (!px_list_empty(&s.loop->children.list))
+    while (!px_list_empty(&s.loop->children))
         px_loop_pump(s.loop);
 
     ck_assert_int_eq(s.n_ended, 0);
@@ -244,7 +245,7 @@ static void watch_series(void *arg)
 {
     struct scene *s = arg;
 
-    s->loop->children.no_pidfd = s->no_pidfd;
+    s->loop->no_pidfd = s->no_pidfd;
     s->pid = start_dead_child(0);
     ck_assert_int_eq(px_child_watch(s->loop, s->pid, on_end_start_next, s),
                      PMIX_SUCCESS);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/rt/call.h"
+/* How roles of a process begin and end, and what forks do to them. */
+#include "core/role/role.h"
+
 #include "core/config/param.h"
-#include "core/rt/process.h"
+#include "core/plugin/select.h"
 #include "alloc_fail.h"
 #include "test/unit/plugin/fake.h"
 #include "test/unit/plugin/fake_files.h"
@@ -25,23 +27,28 @@ static void tear_down(void)
     rt_remove_dir(dir);
 }
 
-static pmix_status_t acquire_with(enum px_role role, const pmix_info_t *info, size_t n)
+static pmix_status_t begin_with(enum px_role role, const pmix_info_t *info, size_t n)
 {
     px_process_lock();
-    pmix_status_t rc = px_process_acquire(role, info, n, &err);
+    pmix_status_t rc = px_role_begin(role, info, n, &err);
     px_process_unlock();
     return rc;
 }
 
-static pmix_status_t acquire(enum px_role role)
+static pmix_status_t try_begin(enum px_role role)
 {
-    return acquire_with(role, NULL, 0);
+    return begin_with(role, NULL, 0);
 }
 
-static void release(enum px_role role)
+static void begin(enum px_role role)
+{
+    ck_assert_msg(try_begin(role) == PMIX_SUCCESS, "%s", err.text);
+}
+
+static void end(enum px_role role)
 {
     px_process_lock();
-    px_process_release(role);
+    px_role_end(role);
     px_process_unlock();
 }
 
@@ -57,23 +64,25 @@ static void assert_nothing_is_left(void)
 {
     ck_assert_uint_eq(px_process.users, 0);
     ck_assert_uint_eq(px_process.roles, 0);
+    ck_assert_ptr_null(px_process.model);
+    ck_assert_ptr_null(px_process.notify);
     ck_assert_ptr_null(px_process.loop);
     ck_assert_ptr_null(px_process.params);
     ck_assert_ptr_null(px_process.selection);
     ck_assert_uint_eq(count("ptl"), 0);
 }
 
-START_TEST(acquiring_starts_the_machine_and_releasing_ends_it)
+START_TEST(a_role_starts_the_machine_and_its_end_stops_it)
 {
     int fds = rt_count_fds();
 
-    ck_assert_msg(acquire(PX_ROLE_CLIENT) == PMIX_SUCCESS, "%s", err.text);
+    begin(PX_ROLE_CLIENT);
     ck_assert_int_eq(rt_count_threads(), 1);
     ck_assert_uint_eq(count("ptl"), 1);
     ck_assert_ptr_nonnull(px_module_find("ptl", "a"));
     ck_assert_ptr_null(px_module_find("ptl", "b"));
     ck_assert_ptr_null(px_module_find("nonesuch", "a"));
-    release(PX_ROLE_CLIENT);
+    end(PX_ROLE_CLIENT);
 
     assert_nothing_is_left();
     rt_await_threads(0);
@@ -86,8 +95,8 @@ START_TEST(a_hundred_times_leaves_no_descriptor_and_no_thread)
     int fds = rt_count_fds();
 
     for (int i = 0; i < 100; i++) {
-        ck_assert_msg(acquire(PX_ROLE_SERVER) == PMIX_SUCCESS, "%s", err.text);
-        release(PX_ROLE_SERVER);
+        begin(PX_ROLE_SERVER);
+        end(PX_ROLE_SERVER);
     }
     ck_assert_int_eq(rt_count_fds(), fds);
     rt_await_threads(0);
@@ -100,19 +109,25 @@ START_TEST(a_process_may_be_client_and_server_and_end_either_first)
                                              {PX_ROLE_SERVER, PX_ROLE_CLIENT}};
 
     for (size_t i = 0; i < PX_COUNT(orders); i++) {
-        ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+        begin(PX_ROLE_CLIENT);
         struct px_loop *loop = px_process.loop;
-        ck_assert_int_eq(acquire(PX_ROLE_SERVER), PMIX_SUCCESS);
+        struct px_model *model = px_process.model;
+        struct px_notify *notify = px_process.notify;
+        ck_assert_ptr_nonnull(model);
+        ck_assert_ptr_nonnull(notify);
+        begin(PX_ROLE_SERVER);
         ck_assert_ptr_eq(px_process.loop, loop);
         ck_assert_uint_eq(px_process.roles, PX_ROLE_CLIENT | PX_ROLE_SERVER);
         ck_assert_uint_eq(count("pfexec"), 1);
 
-        release(orders[i][0]);
+        end(orders[i][0]);
         ck_assert_ptr_eq(px_process.loop, loop);
+        ck_assert_ptr_eq(px_process.model, model);
+        ck_assert_ptr_eq(px_process.notify, notify);
         ck_assert_uint_eq(px_process.roles, orders[i][1]);
         ck_assert_uint_eq(count("pfexec"), orders[i][1] == PX_ROLE_SERVER);
         ck_assert_uint_eq(count("ptl"), 1);
-        release(orders[i][1]);
+        end(orders[i][1]);
         assert_nothing_is_left();
     }
 }
@@ -120,17 +135,17 @@ END_TEST
 
 START_TEST(a_role_ends_with_its_last_user)
 {
-    ck_assert_int_eq(acquire(PX_ROLE_TOOL), PMIX_SUCCESS);
-    ck_assert_int_eq(acquire(PX_ROLE_TOOL), PMIX_SUCCESS);
-    release(PX_ROLE_TOOL);
+    begin(PX_ROLE_TOOL);
+    begin(PX_ROLE_TOOL);
+    end(PX_ROLE_TOOL);
     ck_assert_uint_eq(px_process.roles, PX_ROLE_TOOL);
     ck_assert_ptr_nonnull(px_process.loop);
-    release(PX_ROLE_TOOL);
+    end(PX_ROLE_TOOL);
     assert_nothing_is_left();
 }
 END_TEST
 
-START_TEST(a_failed_acquire_leaves_nothing_and_another_may_follow)
+START_TEST(a_failed_begin_leaves_nothing_and_another_may_follow)
 {
     static const struct {
         const char *name, *value, *said;
@@ -149,7 +164,7 @@ START_TEST(a_failed_acquire_leaves_nothing_and_another_may_follow)
     setenv("PMIX_MCA_mca_base_verbos", "loud", 1);
     for (size_t i = 0; i < PX_COUNT(cases); i++) {
         setenv(cases[i].name, cases[i].value, 1);
-        ck_assert_int_eq(acquire(PX_ROLE_CLIENT), cases[i].status);
+        ck_assert_int_eq(try_begin(PX_ROLE_CLIENT), cases[i].status);
         rt_assert_has(err.text, cases[i].said);
         assert_nothing_is_left();
         unsetenv(cases[i].name);
@@ -158,22 +173,22 @@ START_TEST(a_failed_acquire_leaves_nothing_and_another_may_follow)
     }
     ck_assert_int_eq(rt_count_fds(), fds);
     rt_await_threads(0);
-    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
-    release(PX_ROLE_CLIENT);
+    begin(PX_ROLE_CLIENT);
+    end(PX_ROLE_CLIENT);
 }
 END_TEST
 
 START_TEST(a_role_that_cannot_start_does_not_disturb_one_that_has)
 {
-    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    begin(PX_ROLE_CLIENT);
     ck_assert_int_eq(
         px_params_set(px_process.params, "pfexec", "nonesuch", PX_SOURCE_ARG, "x"),
         PMIX_SUCCESS);
-    ck_assert_int_eq(acquire(PX_ROLE_SERVER), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(try_begin(PX_ROLE_SERVER), PMIX_ERR_BAD_PARAM);
     ck_assert_uint_eq(px_process.roles, PX_ROLE_CLIENT);
     ck_assert_uint_eq(px_process.users, 1);
     ck_assert_uint_eq(count("ptl"), 1);
-    release(PX_ROLE_CLIENT);
+    end(PX_ROLE_CLIENT);
     assert_nothing_is_left();
 }
 END_TEST
@@ -183,10 +198,9 @@ START_TEST(external_progress_starts_no_thread)
     pmix_info_t info = {.value.type = PMIX_BOOL, .value.data.flag = true};
 
     strcpy(info.key, PMIX_EXTERNAL_PROGRESS);
-    ck_assert_msg(acquire_with(PX_ROLE_CLIENT, &info, 1) == PMIX_SUCCESS, "%s",
-                  err.text);
+    ck_assert_msg(begin_with(PX_ROLE_CLIENT, &info, 1) == PMIX_SUCCESS, "%s", err.text);
     ck_assert_int_eq(rt_count_threads(), 0);
-    release(PX_ROLE_CLIENT);
+    end(PX_ROLE_CLIENT);
 }
 END_TEST
 
@@ -194,8 +208,8 @@ START_TEST(the_level_of_messages_is_a_parameter)
 {
     setenv("PMIX_MCA_mca_base_verbose", "3", 1);
     struct rt_capture c = rt_capture_begin();
-    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
-    release(PX_ROLE_CLIENT);
+    begin(PX_ROLE_CLIENT);
+    end(PX_ROLE_CLIENT);
     char *text = rt_capture_end(&c);
 
     rt_assert_has(text, "] ptl/a: opened with level 3\n");
@@ -210,8 +224,8 @@ START_TEST(load_errors_can_be_switched_off)
     rt_write(dir, "pmix_ptl_broken.so", "no ELF");
     setenv("PMIX_MCA_mca_base_component_show_load_errors", "none", 1);
     struct rt_capture c = rt_capture_begin();
-    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
-    release(PX_ROLE_CLIENT);
+    begin(PX_ROLE_CLIENT);
+    end(PX_ROLE_CLIENT);
     char *text = rt_capture_end(&c);
 
     ck_assert_str_eq(text, "");
@@ -223,10 +237,10 @@ START_TEST(an_unknown_parameter_is_reported_once_however_many_roles)
 {
     setenv("PMIX_MCA_mca_base_verbos", "3", 1);
     struct rt_capture c = rt_capture_begin();
-    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
-    ck_assert_int_eq(acquire(PX_ROLE_SERVER), PMIX_SUCCESS);
-    release(PX_ROLE_CLIENT);
-    release(PX_ROLE_SERVER);
+    begin(PX_ROLE_CLIENT);
+    begin(PX_ROLE_SERVER);
+    end(PX_ROLE_CLIENT);
+    end(PX_ROLE_SERVER);
     char *text = rt_capture_end(&c);
 
     ck_assert_int_eq(rt_count(text, "\n"), 1);
@@ -238,25 +252,25 @@ END_TEST
 START_TEST(the_launchers_name_of_the_node_wins)
 {
     setenv("PMIX_HOSTNAME", "node42", 1);
-    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    begin(PX_ROLE_CLIENT);
     ck_assert_str_eq(px_process.host, "node42");
-    release(PX_ROLE_CLIENT);
+    end(PX_ROLE_CLIENT);
 }
 END_TEST
 
 static pmix_status_t nested;
 
-static void acquire_nested(void *arg PX_UNUSED)
+static void begin_nested(void *arg PX_UNUSED)
 {
-    nested = px_process_acquire(PX_ROLE_TOOL, NULL, 0, &err);
+    nested = px_role_begin(PX_ROLE_TOOL, NULL, 0, &err);
 }
 
-START_TEST(acquiring_from_the_loop_is_refused)
+START_TEST(beginning_on_the_loop_is_refused)
 {
-    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
-    rt_on_loop(px_process.loop, acquire_nested, NULL);
+    begin(PX_ROLE_CLIENT);
+    rt_on_loop(px_process.loop, begin_nested, NULL);
     ck_assert_int_eq(nested, PMIX_ERR_WOULD_BLOCK);
-    release(PX_ROLE_CLIENT);
+    end(PX_ROLE_CLIENT);
     assert_nothing_is_left();
 }
 END_TEST
@@ -286,12 +300,11 @@ static int live_anew(const struct px_loop *of_parent)
     px_process_lock();
     if (px_process.users || px_process.loop || atomic_load(&px_process.init_count))
         return 2;
-    if (px_process_acquire(PX_ROLE_CLIENT, NULL, 0, &err) ||
-        px_process.loop == of_parent)
+    if (px_role_begin(PX_ROLE_CLIENT, NULL, 0, &err) || px_process.loop == of_parent)
         return 3;
     px_process_unlock();
     rt_on_loop(px_process.loop, do_nothing, NULL);
-    release(PX_ROLE_CLIENT);
+    end(PX_ROLE_CLIENT);
     return px_process.users == 0 && !px_process.loop ? 0 : 4;
 }
 
@@ -311,27 +324,27 @@ static int run_in_child(int (*fn)(const struct px_loop *), const struct px_loop 
 START_TEST(a_forked_child_gets_a_machine_of_its_own)
 {
     PX_TEST_NEEDS(CAN_FORK, "a build without the thread sanitizer");
-    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    begin(PX_ROLE_CLIENT);
     atomic_store(&px_process.init_count, 1);
 
     ck_assert_int_eq(run_in_child(live_anew, px_process.loop), 0);
 
     rt_on_loop(px_process.loop, do_nothing, NULL); /* the parent's still works */
     atomic_store(&px_process.init_count, 0);
-    release(PX_ROLE_CLIENT);
+    end(PX_ROLE_CLIENT);
 }
 END_TEST
 
 START_TEST(a_child_forked_while_the_lock_was_held_can_take_it)
 {
     PX_TEST_NEEDS(CAN_FORK, "a build without the thread sanitizer");
-    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    begin(PX_ROLE_CLIENT);
     px_process_lock();
     int failed_step = run_in_child(live_anew, px_process.loop);
     px_process_unlock();
 
     ck_assert_int_eq(failed_step, 0);
-    release(PX_ROLE_CLIENT);
+    end(PX_ROLE_CLIENT);
 }
 END_TEST
 
@@ -351,12 +364,12 @@ START_TEST(
     struct posted p = {.msg = {.run = on_posted}};
 
     ck_assert(!px_process_post(&p.msg));
-    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    begin(PX_ROLE_CLIENT);
     ck_assert(px_process_post(&p.msg));
     rt_on_loop(px_process.loop, do_nothing, NULL);
     ck_assert_int_eq(p.n, 1);
     ck_assert(px_process_post(&p.msg)); /* runs before the machine has ended */
-    release(PX_ROLE_CLIENT);
+    end(PX_ROLE_CLIENT);
     ck_assert_int_eq(p.n, 2);
     ck_assert(!px_process_post(&p.msg));
     assert_nothing_is_left();
@@ -387,8 +400,8 @@ START_TEST(posts_may_come_while_machines_start_and_end)
 
     ck_assert_int_eq(pthread_create(&thread, NULL, post_all_the_time, &p), 0);
     for (int i = 0; i < 50; i++) {
-        ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
-        release(PX_ROLE_CLIENT);
+        begin(PX_ROLE_CLIENT);
+        end(PX_ROLE_CLIENT);
     }
     stop_posting = true;
     pthread_join(thread, NULL);
@@ -417,7 +430,7 @@ START_TEST(a_forked_child_knows_that_the_machine_is_not_its_own)
     int failed_step = -1;
 
     PX_TEST_NEEDS(CAN_FORK, "a build without the thread sanitizer");
-    ck_assert_int_eq(acquire(PX_ROLE_CLIENT), PMIX_SUCCESS);
+    begin(PX_ROLE_CLIENT);
     ck_assert(px_process_is_mine());
     ck_assert(!px_process_on_loop());
     ck_assert_int_eq(run_in_child(is_mine, NULL), 0);
@@ -429,7 +442,7 @@ START_TEST(a_forked_child_knows_that_the_machine_is_not_its_own)
     ck_assert(px_process_is_mine());
     ck_assert_int_eq(run_in_child(is_mine, NULL), 0);
     px_process.stamp = stamp;
-    release(PX_ROLE_CLIENT);
+    end(PX_ROLE_CLIENT);
 }
 END_TEST
 
@@ -443,12 +456,12 @@ START_TEST(running_out_of_memory_leaves_nothing)
 
         px_process_lock();
         px_alloc_fail_at(nth);
-        rc = px_process_acquire(PX_ROLE_SERVER, NULL, 0, &err);
+        rc = px_role_begin(PX_ROLE_SERVER, NULL, 0, &err);
         bool failed = px_alloc_fail_end();
         px_process_unlock();
         free(rt_capture_end(&c));
         if (!rc)
-            release(PX_ROLE_SERVER);
+            end(PX_ROLE_SERVER);
         assert_nothing_is_left();
         if (!failed)
             break;
@@ -458,16 +471,16 @@ START_TEST(running_out_of_memory_leaves_nothing)
 END_TEST
 
 PX_TEST_MAIN_WITH(
-    "rt/process", set_up, tear_down, acquiring_starts_the_machine_and_releasing_ends_it,
+    "role/role", set_up, tear_down, a_role_starts_the_machine_and_its_end_stops_it,
     a_hundred_times_leaves_no_descriptor_and_no_thread,
     a_process_may_be_client_and_server_and_end_either_first,
     a_role_ends_with_its_last_user,
-    a_failed_acquire_leaves_nothing_and_another_may_follow,
+    a_failed_begin_leaves_nothing_and_another_may_follow,
     a_role_that_cannot_start_does_not_disturb_one_that_has,
     external_progress_starts_no_thread, the_level_of_messages_is_a_parameter,
     load_errors_can_be_switched_off,
     an_unknown_parameter_is_reported_once_however_many_roles,
-    the_launchers_name_of_the_node_wins, acquiring_from_the_loop_is_refused,
+    the_launchers_name_of_the_node_wins, beginning_on_the_loop_is_refused,
     a_forked_child_gets_a_machine_of_its_own,
     a_child_forked_while_the_lock_was_held_can_take_it,
     posts_from_outside_are_taken_while_the_machine_runs_and_refused_before_and_after,

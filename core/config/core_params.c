@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The core's own parameters. */
+#include "core/config/core_params.h"
+
+#include "tenon/services.h"
+
+static const struct px_param_name levels[] = {
+    {"0", PX_LOG_ERROR},   {"error", PX_LOG_ERROR}, {"1", PX_LOG_WARN},
+    {"warn", PX_LOG_WARN}, {"2", PX_LOG_INFO},      {"info", PX_LOG_INFO},
+    {"3", PX_LOG_DEBUG},   {"debug", PX_LOG_DEBUG}, {NULL, 0},
+};
+
+static const struct px_param_name stricts[] = {
+    {"off", PX_STRICT_OFF},
+    {"warn", PX_STRICT_WARN},
+    {"error", PX_STRICT_ERROR},
+    {NULL, 0},
+};
+
+const struct px_param px_base_params[] = {
+    PX_PARAM_STRING(
+        struct px_base_conf, component_path, NULL,
+        "Folders searched for components, separated by colons; default: pmix/ beside "
+        "the library"),
+    PX_PARAM_STRING(
+        struct px_base_conf, component_show_load_errors, "none",
+        "Components of which to tell why they are not in use, besides those that were "
+        "asked for: all, none, a list of <framework>[/<component>], or all but those "
+        "after ^"),
+    PX_PARAM_ENUM(struct px_base_conf, verbose, "warn", levels,
+                  "Least serious messages to print", .level = 1),
+    PX_PARAM_ENUM(struct px_base_conf, strict, "warn", stricts,
+                  "What comes of wrong parameters: a warning each, failure, or nothing",
+                  .level = 1),
+    PX_PARAM_STRING(struct px_base_conf, user_param_file, NULL,
+                    "The user's parameter file, if it is not ~/.pmix/mca-params.conf"),
+    PX_PARAM_STRING(struct px_base_conf, param_files, NULL,
+                    "Further parameter files, separated by colons", .level = 1),
+    PX_PARAM_STRING(struct px_base_conf, tune_files, NULL,
+                    "Parameter files that are stronger than the environment, separated "
+                    "by colons; pmixrun --tune sets it"),
+    PX_PARAM_END,
+};
+
+const struct px_param px_client_params[] = {
+    /* Long, because a server busy with a large launch answers late; finite, because nothing
+     * hangs. */
+    PX_PARAM_DURATION(struct px_client_conf, connect_timeout, "60s", 1, 3600000,
+                      "How long PMIx_Init waits for each of the server's answers"),
+    /* A server that has nothing more to say must not keep a program from ending. */
+    PX_PARAM_DURATION(struct px_client_conf, finalize_timeout, "5s", 1, 3600000,
+                      "How long PMIx_Finalize waits for the server's goodbye"),
+    PX_PARAM_END,
+};
+
+const struct px_param px_server_params[] = {
+    PX_PARAM_DURATION(struct px_server_conf, handshake_timeout, "5s", 1, 3600000,
+                      "How long a process that connects may take to say who it is"),
+    /* Clients give up after two seconds themselves. */
+    PX_PARAM_DURATION(struct px_server_conf, finalize_timeout, "1500ms", 1, 3600000,
+                      "How long a client that finalizes waits for the host to agree"),
+    PX_PARAM_DURATION(struct px_server_conf, cleanup_timeout, "10s", 0, 3600000,
+                      "How long a server that ends waits for registered clean-up"),
+    PX_PARAM_STRING(
+        struct px_server_conf, report_uri, NULL,
+        "Where a server tells its address, unless PMIX_TCP_REPORT_URI says: "
+        "\"-\" (standard output), \"+\" (standard error), the number of a "
+        "descriptor, or a file; it then lets tools in"),
+    PX_PARAM_END,
+};
+
+const struct px_param px_host_builtin_params[] = {
+    PX_PARAM_DURATION(
+        struct px_host_builtin_conf, grace, "2s", 0, 3600000,
+        "How long processes of a job that has to end may take over it before "
+        "they are killed"),
+    PX_PARAM_END,
+};
+
+const struct px_param_set px_core_params[] = {
+    {"mca_base_", px_base_params},
+    {"client_", px_client_params},
+    {"server_", px_server_params},
+    {"embedded_", px_host_builtin_params},
+    {NULL, NULL},
+};

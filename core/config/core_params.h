@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parameters of the core itself: one table for each prefix, and the configuration it is
+ * parsed into. They stand together, so that every name is known in every role. */
+#ifndef PX_CONFIG_CORE_PARAMS_H
+#define PX_CONFIG_CORE_PARAMS_H
+
+#include "core/config/param.h"
+
+enum px_strict { PX_STRICT_OFF, PX_STRICT_WARN, PX_STRICT_ERROR };
+
+struct px_base_conf {
+    const char *component_path;
+    const char *component_show_load_errors;
+    int64_t verbose;                                        /* enum px_log_level */
+    int64_t strict;                                         /* enum px_strict */
+    const char *user_param_file, *param_files, *tune_files; /* read before, by name */
+};
+
+struct px_client_conf {
+    uint64_t connect_timeout, finalize_timeout; /* ms */
+};
+
+struct px_server_conf {
+    uint64_t handshake_timeout, finalize_timeout, cleanup_timeout; /* ms */
+    const char *report_uri;
+};
+
+struct px_host_builtin_conf {
+    uint64_t grace; /* ms */
+};
+
+extern const struct px_param px_base_params[];         /* mca_base_* */
+extern const struct px_param px_client_params[];       /* client_* */
+extern const struct px_param px_server_params[];       /* server_* */
+extern const struct px_param px_host_builtin_params[]; /* embedded_* */
+
+/* All of them; the last has no prefix. */
+struct px_param_set {
+    const char *prefix; /* of the names, "server_" */
+    const struct px_param *table;
+};
+extern const struct px_param_set px_core_params[];
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Begins and ends roles: parameters, loop, components, model and event handlers, in this order,
+ * and back. */
+#include "core/role/role.h"
+
+#include "core/base/str.h"
+#include "core/config/core_params.h"
+#include "core/model/nspace.h"
+#include "core/notify/notify.h"
+#include "core/plugin/select.h"
+#include "core/topo/topo.h"
+#include "core/types/type.h"
+
+#include <assert.h>
+
+/* ---- the machine: below the model ------------------------------------------------ */
+
+static void name_node(void)
+{
+    /* What the launcher calls this node, for tests that simulate several. */
+    const char *given = secure_getenv("PMIX_HOSTNAME");
+
+    if (given && *given)
+        px_str_copy(px_process.host, sizeof(px_process.host), given);
+    else if (gethostname(px_process.host, sizeof(px_process.host)))
+        px_process.host[0] = '\0';
+    px_process.host[sizeof(px_process.host) - 1] = '\0';
+}
+
+static void stop_machine(void)
+{
+    px_selection_destroy(px_process.selection);
+    px_process.selection = NULL;
+    px_process_end_loop();
+    px_params_destroy(px_process.params);
+    px_process.params = NULL;
+    px_topo_drop();
+    atomic_store(&px_process.log_level, PX_LOG_WARN);
+}
+
+static const char *name_of(enum px_role role)
+{
+    return role == PX_ROLE_CLIENT   ? "info of PMIx_Init"
+           : role == PX_ROLE_SERVER ? "info of PMIx_server_init"
+                                    : "info of PMIx_tool_init";
+}
+
+/* What it has made on failure, stop_machine removes. */
+static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
+                                   size_t n_info, struct px_err *err)
+{
+    const bool external = px_info_flag(info, n_info, PMIX_EXTERNAL_PROGRESS);
+    struct px_base_conf conf = {0};
+    struct px_params *params;
+
+    name_node();
+    pmix_status_t rc = px_params_create(info, n_info, name_of(role), &params, err);
+    if (rc)
+        return rc;
+    px_process.params = params;
+    rc = px_params_check_core(params, err);
+    if (!rc)
+        rc = px_params_parse(params, "mca_base_", px_base_params, &conf, err);
+    if (rc)
+        return rc;
+    atomic_store(&px_process.log_level, (int)conf.verbose);
+    rc = px_process_start_loop(external);
+    if (rc)
+        return px_err_set(
+            err, rc, "cannot start the event loop: out of memory, threads or files");
+    return px_selection_create(params, px_process.loop, &conf, &px_process.selection,
+                               err);
+}
+
+static unsigned *users_of(enum px_role role)
+{
+    return &px_process.role_users[role == PX_ROLE_CLIENT   ? 0
+                                  : role == PX_ROLE_SERVER ? 1
+                                                           : 2];
+}
+
+/* Parameters are parsed when the first role begins. */
+static pmix_status_t refuse_late_params(enum px_role role, const pmix_info_t *info,
+                                        size_t n_info, struct px_err *err)
+{
+    for (size_t i = 0; i < n_info; i++) {
+        if (px_str_starts(info[i].key, "PMIX_MCA_"))
+            return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                              "%s: %.64s: the library runs already, and parameters are "
+                              "read when it starts",
+                              name_of(role), info[i].key);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Reports what is wrong with the parameters, also of components that are not used. */
+static pmix_status_t report_params(struct px_err *err)
+{
+    if (px_process.selection && px_selection_declare_unused(px_process.selection))
+        return px_err_nomem(err, "read parameters");
+    return px_params_report(px_process.params, err);
+}
+
+static pmix_status_t acquire_machine(enum px_role role, const pmix_info_t *info,
+                                     size_t n_info, struct px_err *err)
+{
+    bool is_first = !px_process.users;
+    pmix_status_t rc = is_first ? start_machine(role, info, n_info, err)
+                                : refuse_late_params(role, info, n_info, err);
+
+    if (!rc)
+        rc = px_selection_open_for(
+            px_process.selection, px_process.roles | role,
+            role == PX_ROLE_CLIENT ? px_process.server_address : NULL, err);
+    if (px_process.params && rc != PMIX_ERR_NOMEM) {
+        pmix_status_t reported = report_params(rc ? NULL : err);
+        if (!rc && reported) {
+            px_selection_close(px_process.selection, px_process.roles);
+            rc = reported;
+        }
+    }
+    if (rc) {
+        if (is_first)
+            stop_machine();
+        return rc;
+    }
+    px_topo_given(info, n_info);
+    px_process.users++;
+    px_process.roles |= role;
+    (*users_of(role))++;
+    return PMIX_SUCCESS;
+}
+
+static void release_machine(enum px_role role)
+{
+    unsigned *of_role = users_of(role);
+
+    assert(*of_role > 0);
+    if (--*of_role == 0)
+        px_process.roles &= ~(unsigned)role;
+    if (--px_process.users == 0)
+        stop_machine();
+    else
+        px_selection_close(px_process.selection, px_process.roles);
+}
+
+/* ---- model and event handlers: on the loop --------------------------------------- */
+
+static struct px_model *swap_model(struct px_model *model)
+{
+    struct px_model *old = px_process.model;
+
+    px_gate_close(&px_process.model_gate);
+    px_process.model = model;
+    px_gate_open(&px_process.model_gate);
+    return old;
+}
+
+static pmix_status_t begin(void)
+{
+    struct px_model *model = NULL;
+    pmix_status_t rc = px_model_create(&model);
+
+    if (rc)
+        return rc;
+    px_process.channel = &model->channel;
+    swap_model(model);
+    return px_notify_create(&px_process.notify);
+}
+
+static void end(void)
+{
+    px_notify_destroy(px_process.notify);
+    px_process.notify = NULL;
+    px_process.channel = NULL;
+    px_model_destroy(swap_model(NULL));
+}
+
+static void on_begin(struct px_call *call, void *args PX_UNUSED)
+{
+    pmix_status_t rc = begin();
+
+    if (rc)
+        end();
+    px_call_done(call, rc);
+}
+
+static void on_end(struct px_call *call, void *args PX_UNUSED)
+{
+    end();
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+pmix_status_t px_role_begin(enum px_role role, const pmix_info_t *info, size_t n_info,
+                            struct px_err *err)
+{
+    if (px_loop_is_current(px_process.loop))
+        return px_err_set(err, PMIX_ERR_WOULD_BLOCK,
+                          "not possible from within a callback");
+    pmix_status_t rc = acquire_machine(role, info, n_info, err);
+    if (rc || px_process.users > 1)
+        return rc;
+    rc = px_call(px_process.loop, on_begin, NULL);
+    if (rc) {
+        release_machine(role);
+        return px_err_nomem(err, "set up the model");
+    }
+    return PMIX_SUCCESS;
+}
+
+void px_role_end(enum px_role role)
+{
+    if (px_process.users == 1)
+        (void)px_call(px_process.loop, on_end, NULL);
+    release_machine(role);
+}
