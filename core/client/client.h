@@ -26,9 +26,9 @@ struct px_client {
 
 /* ---- init.c: the process lock is held, the caller is not the loop --------------------------- */
 
-/* One way from a contact to being connected. */
+/* One way from the address of a server to being connected. */
 struct px_start {
-    struct px_contact contact;
+    struct px_server_addr addr;
     bool primary; /* the server is to be the primary one */
     struct px_call *call;
     struct px_timer *timer;
@@ -39,8 +39,8 @@ struct px_start {
 pmix_status_t px_client_begin(enum px_role role, const pmix_info_t *info, size_t n_info,
                               struct px_err *err);
 void px_client_end(void);
-/* Takes the made contact: the connection joins the others. The first time, the process gets its
- * name from the contact, and its job's information from the server. */
+/* Takes the connection that was made: it joins the others. The first time, the process gets its
+ * name from the address, and its job's information from the server. */
 pmix_status_t px_client_start(struct px_start *s);
 /* The same without a server. */
 pmix_status_t px_client_start_alone(struct px_start *s);
@@ -67,10 +67,8 @@ pmix_status_t px_client_store_jobs(px_reader *r);
 pmix_status_t px_client_get_all(const struct px_nspace *ns, pmix_rank_t rank,
                                 pmix_value_t *out);
 
-/* event_in.c: a notification has come from the server. */
+/* incoming.c: a notification from the server; output that is forwarded here. */
 void px_client_on_notify(px_reader *r);
-
-/* iof.c: output has been forwarded here. */
 void px_client_on_iof(px_reader *r);
 
 #endif

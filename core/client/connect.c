@@ -74,7 +74,7 @@ const char *px_client_address(void)
     return faster ? faster : common ? common + 1 : NULL;
 }
 
-pmix_status_t px_contact_from_environment(struct px_contact *c, struct px_err *err)
+pmix_status_t px_server_addr_from_env(struct px_server_addr *c, struct px_err *err)
 {
     const char *type = getenv("PMIX_BFROP_BUFFER_TYPE");
     const char *version = getenv("PMIX_VERSION");
@@ -101,7 +101,7 @@ pmix_status_t px_contact_from_environment(struct px_contact *c, struct px_err *e
 }
 
 /* A tool finds servers that say nothing of their security. */
-static const char *security_modes(const struct px_contact *c)
+static const char *security_modes(const struct px_server_addr *c)
 {
     return c->from_environment ? getenv("PMIX_SECURITY_MODE") : NULL;
 }
@@ -136,7 +136,7 @@ static pmix_status_t add_command(px_infos *infos)
 }
 
 /* What tools tell of themselves beyond their name. */
-static pmix_status_t describe(const struct px_contact *c, struct px_hello *hello)
+static pmix_status_t describe(const struct px_server_addr *c, struct px_hello *hello)
 {
     PX_AUTO(px_infos) infos = {0};
     pid_t pid = getpid();
@@ -163,7 +163,7 @@ static pmix_status_t describe(const struct px_contact *c, struct px_hello *hello
     return rc;
 }
 
-static pmix_status_t make_hello(const struct px_contact *c, px_buf *out,
+static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
                                 struct px_err *err)
 {
     const struct px_module *psec = pick_psec(security_modes(c));
@@ -244,7 +244,7 @@ static pmix_status_t read_proc(int fd, pmix_proc_t *proc, uint64_t deadline,
 }
 
 /* What a tool is told after the first status. */
-static pmix_status_t tool_answer(struct px_contact *c, int fd, uint64_t deadline,
+static pmix_status_t tool_answer(struct px_server_addr *c, int fd, uint64_t deadline,
                                  struct px_err *err)
 {
     pmix_proc_t self = c->self, server;
@@ -264,7 +264,7 @@ static pmix_status_t tool_answer(struct px_contact *c, int fd, uint64_t deadline
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t shake(struct px_contact *c, int fd, const px_buf *hello,
+static pmix_status_t shake(struct px_server_addr *c, int fd, const px_buf *hello,
                            uint64_t timeout_ms, struct px_err *err)
 {
     uint64_t deadline = px_clock_ms() + timeout_ms;
@@ -303,7 +303,7 @@ static pmix_status_t reach(const char *address, uint64_t timeout_ms, int *fd,
 
 /* A port that a server had may be anybody's now, and what we would say there is none of his
  * business. */
-static pmix_status_t check_owner(const struct px_contact *c, const char *address,
+static pmix_status_t check_owner(const struct px_server_addr *c, const char *address,
                                  int fd, struct px_err *err)
 {
     const struct px_module *ptl = transport_for(address);
@@ -325,8 +325,8 @@ static pmix_status_t check_owner(const struct px_contact *c, const char *address
 }
 
 /* The faster one may be out of our sight, in a container for example. */
-static pmix_status_t reach_any(const struct px_contact *c, uint64_t timeout_ms, int *fd,
-                               struct px_err *err)
+static pmix_status_t reach_any(const struct px_server_addr *c, uint64_t timeout_ms,
+                               int *fd, struct px_err *err)
 {
     if (c->faster) {
         if (reach(c->faster, timeout_ms, fd, err) == PMIX_SUCCESS)
@@ -336,8 +336,8 @@ static pmix_status_t reach_any(const struct px_contact *c, uint64_t timeout_ms, 
     return reach(c->uri.address, timeout_ms, fd, err);
 }
 
-pmix_status_t px_contact_make(struct px_contact *c, uint64_t timeout_ms,
-                              struct px_err *err)
+pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_ms,
+                                     struct px_err *err)
 {
     PX_AUTOCLOSE int conn = -1;
     PX_AUTO(px_buf) hello = {0};

@@ -55,7 +55,7 @@ static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
         reply->trusted = true; /* all of it is the server's own */
         why = read_job_info(reply);
     }
-    if (why && !status && c->contact.flag != PX_FLAG_CLIENT)
+    if (why && !status && c->addr.flag != PX_FLAG_CLIENT)
         why = do_without(c, why);
     if (why)
         px_err_set(&c->err, why, "cannot read the job's information: %s",
@@ -67,7 +67,7 @@ static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
 static void on_no_answer(void *arg)
 {
     struct px_start *c = arg;
-    struct px_link *link = px_link_find(&c->contact.uri.server);
+    struct px_link *link = px_link_find(&c->addr.uri.server);
 
     if (link)
         px_link_close(link, PMIX_ERR_TIMEOUT);
@@ -105,13 +105,13 @@ static pmix_status_t start(struct px_start *c, bool *done)
 {
     struct px_model *m = px_process.model;
     struct px_link *link;
-    pmix_status_t rc = m->own ? PMIX_SUCCESS : px_model_set_self(m, &c->contact.self);
+    pmix_status_t rc = m->own ? PMIX_SUCCESS : px_model_set_self(m, &c->addr.self);
 
     if (!rc)
-        rc = px_link_open(&c->contact, &link);
+        rc = px_link_open(&c->addr, &link);
     if (rc)
         return rc;
-    prepare_puts(c->contact.codec);
+    prepare_puts(c->addr.codec);
     rc = c->primary ? px_link_make_primary(link) : PMIX_SUCCESS;
     *done = m->own->complete;
     if (!rc && !*done)
@@ -163,7 +163,7 @@ static void on_start_alone(struct px_call *call, void *args)
 {
     struct px_start *c = args;
     struct px_model *m = px_process.model;
-    pmix_status_t rc = px_model_set_self(m, &c->contact.self);
+    pmix_status_t rc = px_model_set_self(m, &c->addr.self);
 
     m->standalone = true;
     prepare_puts(px_codec_default);
@@ -219,7 +219,7 @@ pmix_status_t px_client_start(struct px_start *c)
 {
     pmix_status_t rc = px_call(px_process.loop, on_start, c);
 
-    px_drop_fd(&c->contact.fd);
+    px_drop_fd(&c->addr.fd);
     return rc;
 }
 
@@ -272,11 +272,11 @@ void px_client_name_self(pmix_proc_t *self, const char *kind)
 
 static pmix_status_t connect_and_start(struct px_start *c)
 {
-    pmix_status_t rc = px_contact_from_environment(&c->contact, &c->err);
+    pmix_status_t rc = px_server_addr_from_env(&c->addr, &c->err);
 
     if (!rc)
-        rc = px_contact_make(&c->contact, px_process.client->conf.connect_timeout,
-                             &c->err);
+        rc = px_server_addr_connect(&c->addr, px_process.client->conf.connect_timeout,
+                                    &c->err);
     return rc ? rc : px_client_start(c);
 }
 
@@ -284,7 +284,7 @@ static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
                                   struct px_start *c)
 {
     bool given;
-    pmix_status_t rc = px_client_identity(&c->contact.self, &given, &c->err);
+    pmix_status_t rc = px_client_identity(&c->addr.self, &given, &c->err);
 
     if (rc)
         return rc;
@@ -296,7 +296,7 @@ static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
     if (given) {
         rc = connect_and_start(c);
     } else {
-        px_client_name_self(&c->contact.self, "singleton");
+        px_client_name_self(&c->addr.self, "singleton");
         rc = px_client_start_alone(c);
     }
     if (rc)
@@ -306,8 +306,7 @@ static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
 
 PX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
 {
-    struct px_start c = {.contact = {.fd = -1, .flag = PX_FLAG_CLIENT},
-                         .primary = true};
+    struct px_start c = {.addr = {.fd = -1, .flag = PX_FLAG_CLIENT}, .primary = true};
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (ninfo && !info)
@@ -316,7 +315,7 @@ PX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t 
         return PMIX_ERR_WOULD_BLOCK;
     px_process_lock();
     if (!px_process.client && px_process.server)
-        px_process.guests++;
+        px_process.nested_inits++;
     else if (!px_process.client)
         rc = client_begin(info, ninfo, &c);
     if (!rc) {
@@ -360,8 +359,8 @@ PX_EXPORT pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
         atomic_fetch_sub(&px_process.init_count, 1);
         if (last)
             px_client_end();
-    } else if (px_process.guests > 0) {
-        px_process.guests--;
+    } else if (px_process.nested_inits > 0) {
+        px_process.nested_inits--;
         atomic_fetch_sub(&px_process.init_count, 1);
     } else {
         rc = PMIX_ERR_INIT;

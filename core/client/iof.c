@@ -3,7 +3,6 @@
 #include "core/model/iof.h"
 
 #include "core/client/client.h"
-#include "core/rt/log.h"
 
 struct pull_op {
     struct px_api api;
@@ -187,15 +186,4 @@ PX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntarge
     if (!bo && !px_info_flag(directives, ndirs, PMIX_IOF_COMPLETE))
         return PMIX_ERR_BAD_PARAM;
     return wait_or_post(&op);
-}
-
-/* ---- what comes ----------------------------------------------------------------------------- */
-
-void px_client_on_iof(px_reader *r)
-{
-    pmix_status_t rc = px_iof_receive(px_process.model, r);
-
-    if (rc)
-        px_log(rc == PMIX_ERR_NOT_FOUND ? PX_LOG_DEBUG : PX_LOG_WARN, "client",
-               "forwarded output dropped: %s", PMIx_Error_string(rc));
 }

@@ -54,7 +54,7 @@ static pmix_status_t send_frame(void *ctx, uint32_t tag, px_buf *payload)
 
 /* ---- life ------------------------------------------------------------------------------------- */
 
-pmix_status_t px_link_open(struct px_contact *c, struct px_link **out)
+pmix_status_t px_link_open(struct px_server_addr *c, struct px_link **out)
 {
     struct px_link *link = calloc(1, sizeof *link);
     pmix_status_t rc;

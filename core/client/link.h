@@ -9,7 +9,7 @@
 #include "core/link/channel.h"
 
 /* How to reach a server, as whom, and what came of it. */
-struct px_contact {
+struct px_server_addr {
     struct px_uri uri;
     const char
         *faster; /* address to try first, or NULL; borrowed from the environment */
@@ -35,15 +35,15 @@ struct px_link {
 /* connect.c. In the caller's thread: */
 
 /* The server that the environment names. PMIX_ERR_UNREACH: none. */
-pmix_status_t px_contact_from_environment(struct px_contact *c, struct px_err *err);
+pmix_status_t px_server_addr_from_env(struct px_server_addr *c, struct px_err *err);
 /* Connects and shakes hands, within timeout_ms for each of the two. */
-pmix_status_t px_contact_make(struct px_contact *c, uint64_t timeout_ms,
-                              struct px_err *err);
+pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_ms,
+                                     struct px_err *err);
 
 /* link.c. On the loop: */
 
 /* Takes c->fd. The first one becomes no primary by itself. */
-pmix_status_t px_link_open(struct px_contact *c, struct px_link **link);
+pmix_status_t px_link_open(struct px_server_addr *c, struct px_link **link);
 /* Fails what is pending there, closes, frees. */
 void px_link_close(struct px_link *link, pmix_status_t why);
 /* NULL: no server is primary. PMIX_ERR_NOT_SUPPORTED if values were put and not committed that

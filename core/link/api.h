@@ -4,7 +4,7 @@
 #define PX_LINK_API_H
 
 #include "core/link/channel.h"
-#include "core/link/requests.h"
+#include "core/wire/requests.h"
 #include "core/rt/call.h"
 #include "core/rt/process.h"
 

@@ -5,66 +5,6 @@
 #include "core/notify/notify_impl.h"
 #include "pmix.h"
 
-#include <limits.h>
-#include <string.h>
-
-/* How default handlers are told of on the wire when the last of them goes. */
-#define DEFAULT_CODE INT_MIN
-
-/* ---- codes the server has been told of ---------------------------------------------------------- */
-
-struct code_count {
-    pmix_status_t code;
-    size_t n;
-};
-
-void px_notify_codes_fini(struct px_notify *n)
-{
-    struct code_count *c;
-    size_t pos = 0;
-
-    while ((c = px_map_next(&n->codes, &pos, NULL, NULL)))
-        free(c);
-    px_map_fini(&n->codes);
-}
-
-/* True if this is the first handler for the code. */
-static bool code_added(struct px_notify *n, pmix_status_t code)
-{
-    struct code_count *c = px_map_get(&n->codes, &code, sizeof code);
-
-    if (c) {
-        c->n++;
-        return false;
-    }
-    c = calloc(1, sizeof *c);
-    if (!c)
-        return true;
-    c->code = code;
-    c->n = 1;
-    if (px_map_put(&n->codes, &code, sizeof code, c, NULL))
-        free(c);
-    return true;
-}
-
-/* True if that was the last handler for the code. */
-static bool code_dropped(struct px_notify *n, pmix_status_t code)
-{
-    struct code_count *c = px_map_get(&n->codes, &code, sizeof code);
-
-    if (!c || --c->n > 0)
-        return false;
-    px_map_remove(&n->codes, &code, sizeof code);
-    free(c);
-    return true;
-}
-
-/* A server's own handlers see what passes through it; only clients have somebody to tell. */
-static bool has_server(void)
-{
-    return px_process.channel->send && !px_process.server;
-}
-
 /* ---- register -------------------------------------------------------------------------------- */
 
 struct register_op {
@@ -132,10 +72,10 @@ static void on_register(struct px_api *api)
     }
     op->id = h->id;
     for (size_t i = 0; i < args->n_codes; i++)
-        if (code_added(n, args->codes[i]))
+        if (px_notify_code_added(n, args->codes[i]))
             fresh[n_fresh++] = args->codes[i];
-    news = args->n_codes == 0 ? code_added(n, DEFAULT_CODE) : n_fresh > 0;
-    if (!news || !has_server() || tell_server(op, fresh, n_fresh))
+    news = args->n_codes == 0 ? px_notify_code_added(n, PX_DEFAULT_CODE) : n_fresh > 0;
+    if (!news || !px_notify_has_server() || tell_server(op, fresh, n_fresh))
         registered(op, PMIX_SUCCESS);
 }
 
@@ -175,35 +115,6 @@ struct deregister_op {
     struct px_api api;
     size_t id;
 };
-
-/* No reply is made to this message. */
-static void untell_server(const pmix_status_t *codes, size_t n)
-{
-    struct px_channel *up = px_process.channel;
-    px_writer w;
-
-    px_channel_begin(up, &w, PX_OP_DEREGEVENTS);
-    for (size_t i = 0; i < n; i++)
-        px_pack_status(&w, codes[i]);
-    (void)px_channel_request(up, &w, NULL, NULL);
-    px_writer_cleanup(&w);
-}
-
-void px_notify_retire(struct px_notify *n, struct px_handler *h)
-{
-    PX_AUTOFREE pmix_status_t *gone = malloc((h->n_codes + 1) * sizeof *gone);
-    size_t n_gone = 0;
-
-    /* Without memory the server goes on to tell what is not wanted, which does no harm. */
-    for (size_t i = 0; gone && i < h->n_codes; i++)
-        if (code_dropped(n, h->codes[i]))
-            gone[n_gone++] = h->codes[i];
-    if (gone && h->n_codes == 0 && code_dropped(n, DEFAULT_CODE))
-        gone[n_gone++] = DEFAULT_CODE;
-    px_handlers_remove(&n->handlers, h);
-    if (n_gone > 0 && has_server())
-        untell_server(gone, n_gone);
-}
 
 static void on_deregister(struct px_api *api)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Events nobody wanted yet, for handlers that register late; the oldest go first. */
-#define MAX_UNHEARD 64
+#define MAX_CACHED 64
 
 struct event {
     struct px_list link;
@@ -62,7 +62,7 @@ pmix_status_t px_notify_create(struct px_notify **out)
         return PMIX_ERR_NOMEM;
     px_handlers_init(&n->handlers);
     px_list_init(&n->chains);
-    px_list_init(&n->unheard);
+    px_list_init(&n->cached);
     *out = n;
     return PMIX_SUCCESS;
 }
@@ -76,7 +76,7 @@ void px_notify_destroy(struct px_notify *n)
         px_list_remove(&c->link);
         c->owner = NULL;
     }
-    PX_LIST_EACH (&n->unheard, struct event, e, link) {
+    PX_LIST_EACH (&n->cached, struct event, e, link) {
         px_list_remove(&e->link);
         event_free(e);
     }
@@ -301,19 +301,19 @@ static bool anybody_wants(struct px_notify *n, const struct event *e)
     return false;
 }
 
-static void keep_unheard(struct px_notify *n, struct event *e)
+static void cache_event(struct px_notify *n, struct event *e)
 {
     if (px_info_flag(e->infos.v, e->infos.n, PMIX_EVENT_DO_NOT_CACHE)) {
         event_free(e);
         return;
     }
-    px_list_append(&n->unheard, &e->link);
-    if (++n->n_unheard > MAX_UNHEARD) {
-        struct event *oldest = PX_CONTAINER_OF(n->unheard.next, struct event, link);
+    px_list_append(&n->cached, &e->link);
+    if (++n->n_cached > MAX_CACHED) {
+        struct event *oldest = PX_CONTAINER_OF(n->cached.next, struct event, link);
 
         px_list_remove(&oldest->link);
         event_free(oldest);
-        n->n_unheard--;
+        n->n_cached--;
     }
 }
 
@@ -334,7 +334,7 @@ pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
     }
     if (anybody_wants(n, e))
         return start_chain(n, e, NULL);
-    keep_unheard(n, e);
+    cache_event(n, e);
     return PMIX_SUCCESS;
 }
 
@@ -342,11 +342,11 @@ void px_notify_replay(struct px_notify *n, const struct px_handler *h)
 {
     if (h->n_codes == 0) /* old news are for those who asked for them by name */
         return;
-    PX_LIST_EACH (&n->unheard, struct event, e, link) {
+    PX_LIST_EACH (&n->cached, struct event, e, link) {
         if (!handler_wants(h, e))
             continue;
         px_list_remove(&e->link);
-        n->n_unheard--;
+        n->n_cached--;
         (void)start_chain(n, e, h);
     }
 }

@@ -65,7 +65,7 @@ static void leave_parent_behind(void)
     px_process.users = 0;
     memset(px_process.role_users, 0, sizeof(px_process.role_users));
     px_process.roles = 0;
-    px_process.guests = 0;
+    px_process.nested_inits = 0;
     px_process.loop = NULL;
     px_process.params = NULL;
     px_process.selection = NULL;

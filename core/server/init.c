@@ -385,8 +385,8 @@ PX_EXPORT pmix_status_t PMIx_server_finalize(void)
         px_process.server->refs--;
     } else {
         /* Those who came by PMIx_Init have no other life than the server's. */
-        atomic_fetch_sub(&px_process.init_count, px_process.guests);
-        px_process.guests = 0;
+        atomic_fetch_sub(&px_process.init_count, px_process.nested_inits);
+        px_process.nested_inits = 0;
         if (px_process.server->builtin)
             px_process.server->host->end_jobs(px_process.server->builtin);
         (void)px_call(px_process.loop, on_clean_up, NULL);

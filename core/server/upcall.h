@@ -4,7 +4,7 @@
 #ifndef PX_SERVER_UPCALL_H
 #define PX_SERVER_UPCALL_H
 
-#include "core/link/requests.h"
+#include "core/wire/requests.h"
 #include "core/server/server.h"
 
 struct px_upcall;

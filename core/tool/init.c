@@ -12,7 +12,7 @@
 /* ---- who we are --------------------------------------------------------------------------------- */
 
 static pmix_status_t name_from(const pmix_info_t *info, size_t n_info,
-                               struct px_seek *seek, struct px_err *err)
+                               struct px_discovery *d, struct px_err *err)
 {
     const char *nspace = px_info_str(info, n_info, PMIX_TOOL_NSPACE);
     bool has_rank = px_info_find(info, n_info, PMIX_TOOL_RANK) != NULL;
@@ -22,24 +22,23 @@ static pmix_status_t name_from(const pmix_info_t *info, size_t n_info,
         return px_err_set(err, PMIX_ERR_BAD_PARAM,
                           "PMIX_TOOL_RANK without PMIX_TOOL_NSPACE");
     if (!nspace) {
-        pmix_status_t rc = px_client_identity(&seek->contact->self, &seek->inherited,
-                                              err);
+        pmix_status_t rc = px_client_identity(&d->addr->self, &d->inherited, err);
 
-        seek->has_name = seek->inherited;
+        d->has_name = d->inherited;
         return rc;
     }
     if (!nspace[0] || strlen(nspace) > PMIX_MAX_NSLEN || rank > PMIX_RANK_VALID)
         return px_err_set(err, PMIX_ERR_BAD_PARAM,
                           "PMIX_TOOL_NSPACE or PMIX_TOOL_RANK is no name");
-    px_proc_set(&seek->contact->self, nspace, rank);
-    seek->has_name = true;
+    px_proc_set(&d->addr->self, nspace, rank);
+    d->has_name = true;
     return PMIX_SUCCESS;
 }
 
 static pmix_status_t go_alone(struct px_start *s, bool has_name)
 {
     if (!has_name)
-        px_client_name_self(&s->contact.self, "tool");
+        px_client_name_self(&s->addr.self, "tool");
     return px_client_start_alone(s);
 }
 
@@ -88,7 +87,7 @@ static void watch_keepalive(void)
 /* An initiator wants its launcher connected to itself, too; the first server stays primary. */
 static pmix_status_t call_back(struct px_err *err)
 {
-    struct px_start s = {.contact = {.fd = -1}};
+    struct px_start s = {.addr = {.fd = -1}};
     const char *uri = getenv(PMIX_LAUNCHER_RNDZ_URI);
     PX_AUTO(px_infos) infos = {0};
     pmix_status_t rc;
@@ -167,19 +166,19 @@ static bool may_do_without(pmix_status_t rc, const pmix_info_t *info, size_t n_i
 }
 
 static pmix_status_t connect_first(const pmix_info_t *info, size_t n_info,
-                                   struct px_seek *seek, struct px_start *s)
+                                   struct px_discovery *d, struct px_start *s)
 {
     pmix_status_t rc;
 
     if (px_info_flag(info, n_info, PMIX_TOOL_DO_NOT_CONNECT))
-        return go_alone(s, seek->has_name);
+        return go_alone(s, d->has_name);
     s->primary = true;
-    rc = px_tool_seek(seek, &s->err);
+    rc = px_tool_discover(d, &s->err);
     if (!rc)
         rc = px_client_start(s);
     if (may_do_without(rc, info, n_info)) {
         px_log(PX_LOG_INFO, "tool", "going on without a server: %s", s->err.text);
-        return go_alone(s, seek->has_name);
+        return go_alone(s, d->has_name);
     }
     if (!rc)
         rc = call_back(&s->err);
@@ -189,8 +188,8 @@ static pmix_status_t connect_first(const pmix_info_t *info, size_t n_info,
 static pmix_status_t tool_begin(const pmix_info_t *info, size_t n_info,
                                 struct px_start *s)
 {
-    struct px_seek seek = {.info = info, .n_info = n_info, .contact = &s->contact};
-    pmix_status_t rc = name_from(info, n_info, &seek, &s->err);
+    struct px_discovery d = {.info = info, .n_info = n_info, .addr = &s->addr};
+    pmix_status_t rc = name_from(info, n_info, &d, &s->err);
 
     if (!rc)
         rc = px_client_begin(PX_ROLE_TOOL, info, n_info, &s->err);
@@ -198,7 +197,7 @@ static pmix_status_t tool_begin(const pmix_info_t *info, size_t n_info,
         return rc;
     rc = make_state(info, n_info);
     if (!rc)
-        rc = connect_first(info, n_info, &seek, s);
+        rc = connect_first(info, n_info, &d, s);
     if (!rc) {
         watch_keepalive();
         return rc;
@@ -229,7 +228,7 @@ static pmix_status_t tool_again(const pmix_info_t *info, size_t n_info,
 PX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[],
                                        size_t ninfo)
 {
-    struct px_start s = {.contact = {.fd = -1}};
+    struct px_start s = {.addr = {.fd = -1}};
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (ninfo && !info)
@@ -240,7 +239,7 @@ PX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[],
     if (px_process.client)
         rc = tool_again(info, ninfo, &s);
     else if (px_process.server) /* speaks for itself: there is nobody above it */
-        px_process.guests++;
+        px_process.nested_inits++;
     else
         rc = tool_begin(info, ninfo, &s);
     if (!rc) {
@@ -303,8 +302,8 @@ PX_EXPORT pmix_status_t PMIx_tool_finalize(void)
         atomic_fetch_sub(&px_process.init_count, 1);
     } else if (c && c->tool_inits == 1) {
         tool_end(c);
-    } else if (!c && px_process.guests > 0) {
-        px_process.guests--;
+    } else if (!c && px_process.nested_inits > 0) {
+        px_process.nested_inits--;
         atomic_fetch_sub(&px_process.init_count, 1);
     } else {
         rc = PMIX_ERR_INIT;

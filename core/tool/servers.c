@@ -12,21 +12,21 @@ pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_na
 {
     size_t n = px_client_servers(NULL, 0);
     PX_AUTOFREE pmix_proc_t *have = calloc(n + 1, sizeof *have);
-    struct px_seek seek = {.info = info,
-                           .n_info = n_info,
-                           .has_name = has_name,
-                           .have = have,
-                           .contact = &s->contact};
+    struct px_discovery d = {.info = info,
+                             .n_info = n_info,
+                             .has_name = has_name,
+                             .have = have,
+                             .addr = &s->addr};
     pmix_status_t rc;
     size_t now;
 
     if (!have)
         return PMIX_ERR_NOMEM;
     now = px_client_servers(have, n); /* may have become fewer */
-    seek.n_have = now < n ? now : n;
+    d.n_have = now < n ? now : n;
     s->primary = now == 0 || px_info_flag(info, n_info, PMIX_PRIMARY_SERVER);
-    s->contact.self = px_process.model->self;
-    rc = px_tool_seek(&seek, &s->err);
+    s->addr.self = px_process.model->self;
+    rc = px_tool_discover(&d, &s->err);
     if (rc == PMIX_ERR_EXISTS)
         return PMIX_SUCCESS;
     return rc ? rc : px_client_start(s);
@@ -42,7 +42,7 @@ PX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc,
                                                    pmix_proc_t *server,
                                                    pmix_info_t info[], size_t ninfo)
 {
-    struct px_start s = {.contact = {.fd = -1}};
+    struct px_start s = {.addr = {.fd = -1}};
     pmix_status_t rc;
 
     if (px_process_on_loop())
@@ -59,7 +59,7 @@ PX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc,
         if (!rc && proc)
             *proc = px_process.model->self;
         if (!rc && server)
-            *server = s.contact.uri.server;
+            *server = s.addr.uri.server;
     }
     px_process_unlock();
     if (rc && s.err.text[0])

@@ -15,22 +15,22 @@ struct px_tool {
     px_infos as_server;         /* what it was told for that */
 };
 
-/* ---- seek.c: in the caller's thread --------------------------------------------------------- */
+/* ---- discover.c: in the caller's thread --------------------------------------------------------- */
 
-/* Finds the server that info asks for, connects and shakes hands. contact->self is our name, if
+/* Finds the server that info asks for, connects and shakes hands. addr->self is our name, if
  * it has a name already, and the name the server has given us after. PMIX_ERR_EXISTS: we are
- * connected to contact->uri.server, of the ones in have. PMIX_ERR_BAD_PARAM: info contradicts
+ * connected to addr->uri.server, of the ones in have. PMIX_ERR_BAD_PARAM: info contradicts
  * itself; PMIX_ERR_TIMEOUT; PMIX_ERR_NOMEM; PMIX_ERR_UNREACH: all else, err says what. */
-struct px_seek {
+struct px_discovery {
     const pmix_info_t *info;
     size_t n_info;
     bool has_name;
     bool inherited; /* the name is the environment's */
     const pmix_proc_t *have;
     size_t n_have;
-    struct px_contact *contact;
+    struct px_server_addr *addr;
 };
-pmix_status_t px_tool_seek(const struct px_seek *what, struct px_err *err);
+pmix_status_t px_tool_discover(const struct px_discovery *what, struct px_err *err);
 
 /* ---- servers.c: the process lock is held -------------------------------------------------------- */
 

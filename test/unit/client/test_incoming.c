@@ -264,7 +264,7 @@ START_TEST(an_own_event_goes_to_own_handlers_and_to_the_server)
 }
 END_TEST
 
-PX_TEST_MAIN("client/event_in",
+PX_TEST_MAIN("client/incoming",
              the_server_learns_of_the_first_and_the_last_handler_of_a_code,
              an_event_reaches_its_handler_without_the_servers_mark,
              an_event_without_a_handler_waits_for_one,

@@ -14,9 +14,9 @@
 #define STRANGER_MS   5000 /* for each server that nobody asked for by name */
 #define DEFAULT_TRIES 2
 
-struct seek {
-    const struct px_seek *what;
-    struct px_contact *contact;
+struct search {
+    const struct px_discovery *what;
+    struct px_server_addr *addr;
     struct px_err *err;
     const char *host;
     uint64_t deadline_ms; /* UINT64_MAX: none */
@@ -25,19 +25,19 @@ struct seek {
     px_strv tried; /* by anybody: a server has several files, and is asked once */
 };
 
-static const char *text_of(const struct seek *s, const char *key)
+static const char *text_of(const struct search *s, const char *key)
 {
     return px_info_str(s->what->info, s->what->n_info, key);
 }
 
-static bool flag_of(const struct seek *s, const char *key)
+static bool flag_of(const struct search *s, const char *key)
 {
     return px_info_flag(s->what->info, s->what->n_info, key);
 }
 
 /* ---- one server ----------------------------------------------------------------------------------- */
 
-static bool connected(const struct seek *s, const pmix_proc_t *server)
+static bool connected(const struct search *s, const pmix_proc_t *server)
 {
     for (size_t i = 0; i < s->what->n_have; i++)
         if (px_proc_same(&s->what->have[i], server))
@@ -53,18 +53,18 @@ static const char *dialect_for(const struct px_version *v)
     return v->major == 4 ? "v4" : "v3";
 }
 
-static uint8_t role(const struct seek *s)
+static uint8_t role(const struct search *s)
 {
     bool launcher = flag_of(s, PMIX_LAUNCHER);
 
     if (!s->what->has_name)
         return launcher ? PX_FLAG_LAUNCHER_NEEDS_ID : PX_FLAG_TOOL_NEEDS_ID;
-    if (s->what->inherited && s->contact->from_environment)
+    if (s->what->inherited && s->addr->from_environment)
         return launcher ? PX_FLAG_LAUNCHER_CLIENT : PX_FLAG_TOOL_CLIENT;
     return launcher ? PX_FLAG_LAUNCHER_HAS_ID : PX_FLAG_TOOL_HAS_ID;
 }
 
-static uint64_t time_left(const struct seek *s, uint64_t at_most)
+static uint64_t time_left(const struct search *s, uint64_t at_most)
 {
     uint64_t now = px_clock_ms();
 
@@ -75,10 +75,10 @@ static uint64_t time_left(const struct seek *s, uint64_t at_most)
     return s->deadline_ms - now < at_most ? s->deadline_ms - now : at_most;
 }
 
-/* The contact has its address. */
-static pmix_status_t dial(struct seek *s)
+/* The address is complete. */
+static pmix_status_t dial(struct search *s)
 {
-    struct px_contact *c = s->contact;
+    struct px_server_addr *c = s->addr;
     uint64_t patience = px_process.client->conf.connect_timeout;
     pmix_status_t rc;
 
@@ -87,7 +87,7 @@ static pmix_status_t dial(struct seek *s)
     if (s->anybody && patience > STRANGER_MS)
         patience = STRANGER_MS;
     c->flag = role(s);
-    rc = px_contact_make(c, time_left(s, patience), s->err);
+    rc = px_server_addr_connect(c, time_left(s, patience), s->err);
     if (rc || !connected(s, &c->uri.server))
         return rc;
     close(c->fd); /* it has another name than its address says */
@@ -96,10 +96,10 @@ static pmix_status_t dial(struct seek *s)
 }
 
 /* owner: whose the server has to be; NULL: nobody knows. */
-static pmix_status_t dial_uri(struct seek *s, const struct px_uri *uri,
+static pmix_status_t dial_uri(struct search *s, const struct px_uri *uri,
                               const struct px_version *version, const uid_t *owner)
 {
-    struct px_contact *c = s->contact;
+    struct px_server_addr *c = s->addr;
 
     c->uri = *uri;
     c->version = *version;
@@ -112,7 +112,7 @@ static pmix_status_t dial_uri(struct seek *s, const struct px_uri *uri,
 }
 
 /* "nspace.rank;tcp4://...", maybe behind a list of variables that it would be given in. */
-static pmix_status_t by_uri(struct seek *s, const char *text)
+static pmix_status_t by_uri(struct search *s, const char *text)
 {
     const char *rest = strchr(text, ';');
     struct px_version unknown = {0};
@@ -130,7 +130,7 @@ static pmix_status_t by_uri(struct seek *s, const char *text)
 }
 
 /* The file says whose the server is. Its port may have become somebody else's since. */
-static pmix_status_t by_file(struct seek *s, const char *path)
+static pmix_status_t by_file(struct search *s, const char *path)
 {
     struct px_rendezvous r;
     pmix_status_t rc = px_rendezvous_read(path, &r, s->err);
@@ -138,7 +138,7 @@ static pmix_status_t by_file(struct seek *s, const char *path)
     return rc ? PMIX_ERR_UNREACH : dial_uri(s, &r.uri, &r.version, &r.owner);
 }
 
-static pmix_status_t by_uri_or_file(struct seek *s, const char *text)
+static pmix_status_t by_uri_or_file(struct search *s, const char *text)
 {
     static const char scheme[] = "file:";
 
@@ -150,7 +150,7 @@ static pmix_status_t by_uri_or_file(struct seek *s, const char *text)
 
 static bool try_file(void *arg, const char *path)
 {
-    struct seek *s = arg;
+    struct search *s = arg;
 
     s->found = by_file(s, path);
     return !s->found || s->found == PMIX_ERR_EXISTS || time_left(s, 1) == 0;
@@ -159,7 +159,7 @@ static bool try_file(void *arg, const char *path)
 /* One that nobody named. */
 static bool try_any_file(void *arg, const char *path)
 {
-    struct seek *s = arg;
+    struct search *s = arg;
     struct px_rendezvous r;
     struct px_err err; /* what was refused before says more than what makes no sense */
 
@@ -177,26 +177,26 @@ static bool try_any_file(void *arg, const char *path)
 }
 
 /* Where servers have their files; NULL when out of memory. */
-static char *server_dir(const struct seek *s)
+static char *server_dir(const struct search *s)
 {
     return px_rendezvous_dir(s->what->info, s->what->n_info, PMIX_SERVER_TMPDIR,
                              "PMIX_SERVER_TMPDIR");
 }
 
-static char *system_dir(const struct seek *s)
+static char *system_dir(const struct search *s)
 {
     return px_rendezvous_dir(s->what->info, s->what->n_info, PMIX_SYSTEM_TMPDIR,
                              "PMIX_SYSTEM_TMPDIR");
 }
 
-static pmix_status_t no_file(struct seek *s, const char *name, const char *dir)
+static pmix_status_t no_file(struct search *s, const char *name, const char *dir)
 {
     return px_err_set(s->err, PMIX_ERR_UNREACH, "no file %s in %s", name, dir);
 }
 
 /* pmix.<host>.<what>, or as it was before 6.0, pmix.<host>.tool.<what>: of a process id, or of a
  * namespace. */
-static pmix_status_t by_name(struct seek *s, const char *what)
+static pmix_status_t by_name(struct search *s, const char *what)
 {
     PX_AUTOFREE char *server = server_dir(s), *system = system_dir(s);
     PX_AUTOFREE char *name = px_strf("pmix.%s.%s", s->host, what);
@@ -213,7 +213,7 @@ static pmix_status_t by_name(struct seek *s, const char *what)
 }
 
 /* pmix.<kind>.<host>: there is one per node */
-static pmix_status_t by_kind(struct seek *s, const char *kind)
+static pmix_status_t by_kind(struct search *s, const char *kind)
 {
     PX_AUTOFREE char *system = system_dir(s);
     PX_AUTOFREE char *name = px_strf("pmix.%s.%s", kind, s->host);
@@ -227,7 +227,7 @@ static pmix_status_t by_kind(struct seek *s, const char *kind)
 }
 
 /* That of the session comes first; then whoever lets us in. */
-static pmix_status_t any(struct seek *s)
+static pmix_status_t any(struct search *s)
 {
     PX_AUTOFREE char *server = server_dir(s), *system = system_dir(s);
     PX_AUTOFREE char *session = px_strf("pmix.sys.%s", s->host);
@@ -249,7 +249,7 @@ static pmix_status_t any(struct seek *s)
 
 /* ---- patience ------------------------------------------------------------------------------------------ */
 
-typedef pmix_status_t (*way_fn)(struct seek *s, const char *arg);
+typedef pmix_status_t (*way_fn)(struct search *s, const char *arg);
 
 static void pause_ms(uint64_t ms)
 {
@@ -261,9 +261,9 @@ static void pause_ms(uint64_t ms)
 }
 
 /* A server that was asked for may be about to start. */
-static pmix_status_t insist(struct seek *s, way_fn way, const char *arg)
+static pmix_status_t retry(struct search *s, way_fn way, const char *arg)
 {
-    const struct px_seek *w = s->what;
+    const struct px_discovery *w = s->what;
     uint64_t tries = 1ull + px_info_u32(w->info, w->n_info, PMIX_CONNECT_MAX_RETRIES,
                                         DEFAULT_TRIES - 1);
     uint64_t delay = 1000ull *
@@ -298,9 +298,9 @@ static const struct {
 };
 
 /* A server that was named leaves no choice. *named false: none was. */
-static pmix_status_t the_named_one(struct seek *s, bool *named)
+static pmix_status_t the_named_one(struct search *s, bool *named)
 {
-    const struct px_seek *w = s->what;
+    const struct px_discovery *w = s->what;
     const char *file = text_of(s, PMIX_TOOL_ATTACHMENT_FILE);
     const char *uri = text_of(s, PMIX_SERVER_URI), *tcp = text_of(s, PMIX_TCP_URI);
     const char *nspace = text_of(s, PMIX_SERVER_NSPACE);
@@ -311,25 +311,25 @@ static pmix_status_t the_named_one(struct seek *s, bool *named)
         return px_err_set(s->err, PMIX_ERR_BAD_PARAM,
                           "PMIX_SERVER_URI and PMIX_TCP_URI contradict each other");
     if (file)
-        return insist(s, by_file, file);
+        return retry(s, by_file, file);
     if (uri || tcp)
-        return insist(s, by_uri_or_file, uri ? uri : tcp);
+        return retry(s, by_uri_or_file, uri ? uri : tcp);
     if (pid) {
         PX_AUTOFREE char *text = px_strf("%u", pid);
 
-        return text ? insist(s, by_name, text) : PMIX_ERR_NOMEM;
+        return text ? retry(s, by_name, text) : PMIX_ERR_NOMEM;
     }
     if (nspace)
-        return insist(s, by_name, nspace);
+        return retry(s, by_name, nspace);
     for (size_t i = 0; i < PX_COUNT(kinds); i++)
         if (kinds[i].only && flag_of(s, kinds[i].key))
-            return insist(s, by_kind, kinds[i].kind);
+            return retry(s, by_kind, kinds[i].kind);
     *named = false;
     return PMIX_ERR_UNREACH;
 }
 
 /* Those of the list, until one lets us in. *last: there is nothing to go on with. */
-static pmix_status_t in_order(struct seek *s, const char *list, bool *last)
+static pmix_status_t in_order(struct search *s, const char *list, bool *last)
 {
     PX_AUTO(px_strv) names = px_strv_split(list, ',', false);
     pmix_status_t rc = PMIX_ERR_UNREACH;
@@ -345,7 +345,7 @@ static pmix_status_t in_order(struct seek *s, const char *list, bool *last)
             return px_err_set(s->err, PMIX_ERR_BAD_PARAM,
                               "PMIX_CONNECTION_ORDER: unknown \"%s\"", names[n]);
         }
-        rc = insist(s, by_kind, kinds[i].kind);
+        rc = retry(s, by_kind, kinds[i].kind);
         if (!rc)
             return rc;
         *last = kinds[i].only && !names[n + 1];
@@ -354,26 +354,26 @@ static pmix_status_t in_order(struct seek *s, const char *list, bool *last)
 }
 
 /* *named false: there is none, or it is connected already. */
-static pmix_status_t the_environments(struct seek *s, bool *named)
+static pmix_status_t the_environments(struct search *s, bool *named)
 {
     const char *launcher = getenv(PMIX_LAUNCHER_RNDZ_URI);
-    pmix_status_t rc = px_contact_from_environment(s->contact, s->err);
+    pmix_status_t rc = px_server_addr_from_env(s->addr, s->err);
 
-    *named = s->contact->from_environment;
+    *named = s->addr->from_environment;
     if (*named)
         rc = dial(s);
     if (*named && rc != PMIX_ERR_EXISTS)
         return rc;
     *named = launcher != NULL;
     if (launcher)
-        rc = insist(s, by_uri_or_file, launcher);
+        rc = retry(s, by_uri_or_file, launcher);
     if (rc == PMIX_ERR_EXISTS)
         *named = false;
     return rc;
 }
 
 /* Servers that are connected already do not count. */
-static pmix_status_t some(struct seek *s)
+static pmix_status_t some(struct search *s)
 {
     const char *order = text_of(s, PMIX_CONNECTION_ORDER);
     bool last = false, named;
@@ -389,13 +389,13 @@ static pmix_status_t some(struct seek *s)
     return named ? rc : any(s);
 }
 
-pmix_status_t px_tool_seek(const struct px_seek *what, struct px_err *err)
+pmix_status_t px_tool_discover(const struct px_discovery *what, struct px_err *err)
 {
     uint32_t seconds = px_info_u32(what->info, what->n_info, PMIX_TIMEOUT, 0);
     struct px_err own = {0};
-    struct seek s = {
+    struct search s = {
         .what = what,
-        .contact = what->contact,
+        .addr = what->addr,
         .err = err ? err : &own,
         .host = px_info_str(what->info, what->n_info, PMIX_SERVER_HOSTNAME),
         .deadline_ms = UINT64_MAX};

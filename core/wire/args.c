@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Walkers of tables of arguments: checked, copied, packed, unpacked, freed. */
-#include "core/link/args.h"
+#include "core/wire/args.h"
 
 #include <string.h>
 

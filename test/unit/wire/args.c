@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arguments by table: copied whole, or not at all; unpacked as they were packed, or refused. */
-#include "core/link/requests.h"
+#include "core/wire/requests.h"
 #include "core/wire/ops.h"
 
 #include "alloc_fail.h"
@@ -308,5 +308,5 @@ int main(void)
         {keys_are_no_more_than_a_server_takes_and_none_is_missing, 1},
     };
 
-    return px_test_run_loops("link/args", setup, teardown, tests, PX_COUNT(tests));
+    return px_test_run_loops("wire/args", setup, teardown, tests, PX_COUNT(tests));
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A notification from the server: unpacked and given to this process's handlers. */
-#include <string.h>
+/* Frames from the server that answer no request: notifications, for the handlers of this process,
+ * and forwarded output. */
 
 #include "core/client/client.h"
+#include "core/model/iof.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
 
@@ -31,22 +32,9 @@ static pmix_status_t read_event(px_reader *r, struct incoming *e)
         rc = px_unpack_infos(r, &e->infos.v, &e->infos.n);
     e->infos.cap = e->infos.n;
     e->range = PMIX_RANGE_UNDEF;
-    if (!rc && !px_reader_done(r)) /* told by 4.2.1 and later only */
+    if (!rc && !px_reader_done(r)) /* sent by 4.2.1 and later only */
         rc = px_unpack_u8(r, &e->range, PMIX_DATA_RANGE);
     return rc;
-}
-
-static void drop_mark(px_infos *l)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < l->n; i++) {
-        if (strcmp(l->v[i].key, SERVER_MARK) == 0)
-            px_type_destruct(PMIX_INFO, &l->v[i]);
-        else
-            l->v[kept++] = l->v[i];
-    }
-    l->n = kept;
 }
 
 void px_client_on_notify(px_reader *r)
@@ -55,7 +43,7 @@ void px_client_on_notify(px_reader *r)
     pmix_status_t rc = read_event(r, &e);
 
     if (!rc) {
-        drop_mark(&e.infos);
+        px_infos_drop(&e.infos, SERVER_MARK);
         /* The server has chosen us: whatever the range was, we are in it. */
         rc = px_notify_deliver(px_process.notify, e.code, &e.source, e.range, e.infos.v,
                                e.infos.n);
@@ -64,4 +52,13 @@ void px_client_on_notify(px_reader *r)
         px_log(PX_LOG_WARN, "client", "event from the server dropped: %s",
                PMIx_Error_string(rc));
     px_infos_cleanup(&e.infos);
+}
+
+void px_client_on_iof(px_reader *r)
+{
+    pmix_status_t rc = px_iof_receive(px_process.model, r);
+
+    if (rc)
+        px_log(rc == PMIX_ERR_NOT_FOUND ? PX_LOG_DEBUG : PX_LOG_WARN, "client",
+               "forwarded output dropped: %s", PMIx_Error_string(rc));
 }

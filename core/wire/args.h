@@ -2,8 +2,8 @@
 /* What requests carry, and tables that say in which order and form. A client packs by a table what
  * a server unpacks by it; whatever outlives a call is copied by it, as programs free what they
  * passed as soon as the call returns (adr/0009). */
-#ifndef PX_LINK_ARGS_H
-#define PX_LINK_ARGS_H
+#ifndef PX_WIRE_ARGS_H
+#define PX_WIRE_ARGS_H
 
 #include "core/types/type.h"
 #include "core/wire/codec.h"

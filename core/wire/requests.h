@@ -2,10 +2,10 @@
 /* The requests of the protocol whose fields are a plain list: client and server share a table each,
  * so that what a message holds stands once. The others are read and written by hand: commits, gets,
  * device distances, and what ends an interest in events. */
-#ifndef PX_LINK_REQUESTS_H
-#define PX_LINK_REQUESTS_H
+#ifndef PX_WIRE_REQUESTS_H
+#define PX_WIRE_REQUESTS_H
 
-#include "core/link/args.h"
+#include "core/wire/args.h"
 
 struct px_request {
     uint8_t op; /* enum px_op */

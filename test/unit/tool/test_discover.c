@@ -302,7 +302,7 @@ START_TEST(it_tells_its_process_id_and_command)
     ck_assert(px_value_to_u32(&i->value, &pid));
     ck_assert_uint_eq(pid, getpid());
     ck_assert_ptr_nonnull(
-        strstr(px_info_str(told, n, PMIX_CMD_LINE), "test_tool_seek"));
+        strstr(px_info_str(told, n, PMIX_CMD_LINE), "test_tool_discover"));
     px_type_free_array(PMIX_INFO, told, n);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests as tables: a row a field, in the order of the message. */
-#include "core/link/requests.h"
+#include "core/wire/requests.h"
 
 #include "core/wire/ops.h"
 
