@@ -83,9 +83,7 @@ pmix_status_t px_server_addr_from_env(struct px_server_addr *c, struct px_err *e
     const char *text = server_uri(&i);
 
     if (!text)
-        return px_err_set(
-            err, PMIX_ERR_UNREACH,
-            "PMIX_NAMESPACE is set, but no PMIX_SERVER_URI41, URI4, URI3 or URI21");
+        return PMIX_ERR_UNREACH;
     pmix_status_t rc = px_uri_parse(text, &c->uri);
     if (rc)
         return px_err_set(err, rc, "%s: \"%s\" is not a server address",

@@ -274,6 +274,10 @@ static pmix_status_t connect_and_start(struct px_start *c)
 {
     pmix_status_t rc = px_server_addr_from_env(&c->addr, &c->err);
 
+    if (rc && !c->err.text[0])
+        px_err_set(
+            &c->err, rc,
+            "PMIX_NAMESPACE is set, but no PMIX_SERVER_URI41, URI4, URI3 or URI21");
     if (!rc)
         rc = px_server_addr_connect(&c->addr, px_process.client->conf.connect_timeout,
                                     &c->err);

@@ -34,7 +34,7 @@ struct px_link {
 
 /* connect.c. In the caller's thread: */
 
-/* The server that the environment names. PMIX_ERR_UNREACH: none. */
+/* The server that the environment names. PMIX_ERR_UNREACH without a text: none. */
 pmix_status_t px_server_addr_from_env(struct px_server_addr *c, struct px_err *err);
 /* Connects and shakes hands, within timeout_ms for each of the two. */
 pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_ms,

@@ -19,9 +19,10 @@ struct search {
     struct px_server_addr *addr;
     struct px_err *err;
     const char *host;
-    uint64_t deadline_ms; /* UINT64_MAX: none */
-    bool anybody;         /* passes over servers that are connected already */
-    pmix_status_t found;  /* what the search has come to */
+    char *server_dir, *system_dir; /* of rendezvous files */
+    uint64_t deadline_ms;          /* UINT64_MAX: none */
+    bool anybody;                  /* passes over servers that are connected already */
+    pmix_status_t found;           /* what the search has come to */
     px_strv tried; /* by anybody: a server has several files, and is asked once */
 };
 
@@ -176,74 +177,70 @@ static bool try_any_file(void *arg, const char *path)
     return !s->found || time_left(s, 1) == 0;
 }
 
-/* Where servers have their files; NULL when out of memory. */
-static char *server_dir(const struct search *s)
+static pmix_status_t no_file(struct search *s, const char *name, bool system_only)
 {
-    return px_rendezvous_dir(s->what->info, s->what->n_info, PMIX_SERVER_TMPDIR,
-                             "PMIX_SERVER_TMPDIR");
+    if (system_only || strcmp(s->server_dir, s->system_dir) == 0)
+        return px_err_set(s->err, PMIX_ERR_UNREACH, "no file %s in %s or below", name,
+                          s->system_dir);
+    return px_err_set(s->err, PMIX_ERR_UNREACH, "no file %s in %s, in %s or below",
+                      name, s->server_dir, s->system_dir);
 }
 
-static char *system_dir(const struct search *s)
+/* In the folder of servers, then in the one of the system. */
+static bool search_both(struct search *s, const char *const *names, bool prefix,
+                        px_rendezvous_fn found)
 {
-    return px_rendezvous_dir(s->what->info, s->what->n_info, PMIX_SYSTEM_TMPDIR,
-                             "PMIX_SYSTEM_TMPDIR");
-}
-
-static pmix_status_t no_file(struct search *s, const char *name, const char *dir)
-{
-    return px_err_set(s->err, PMIX_ERR_UNREACH, "no file %s in %s", name, dir);
+    return px_rendezvous_search(s->server_dir, names, prefix, found, s) ||
+           (strcmp(s->server_dir, s->system_dir) != 0 &&
+            px_rendezvous_search(s->system_dir, names, prefix, found, s));
 }
 
 /* pmix.<host>.<what>, or as it was before 6.0, pmix.<host>.tool.<what>: of a process id, or of a
  * namespace. */
 static pmix_status_t by_name(struct search *s, const char *what)
 {
-    PX_AUTOFREE char *server = server_dir(s), *system = system_dir(s);
     PX_AUTOFREE char *name = px_strf("pmix.%s.%s", s->host, what);
     PX_AUTOFREE char *older = px_strf("pmix.%s.tool.%s", s->host, what);
     const char *names[] = {name, older, NULL};
 
-    if (!server || !system || !name || !older)
+    if (!name || !older)
         return PMIX_ERR_NOMEM;
-    s->found = no_file(s, name, system);
-    if (!px_rendezvous_search(server, names, false, try_file, s) &&
-        strcmp(server, system) != 0)
-        px_rendezvous_search(system, names, false, try_file, s);
+    s->found = no_file(s, name, false);
+    (void)search_both(s, names, false, try_file);
     return s->found;
 }
 
 /* pmix.<kind>.<host>: there is one per node */
 static pmix_status_t by_kind(struct search *s, const char *kind)
 {
-    PX_AUTOFREE char *system = system_dir(s);
     PX_AUTOFREE char *name = px_strf("pmix.%s.%s", kind, s->host);
     const char *names[] = {name, NULL};
 
-    if (!system || !name)
+    if (!name)
         return PMIX_ERR_NOMEM;
-    s->found = no_file(s, name, system);
-    px_rendezvous_search(system, names, false, try_file, s);
+    s->found = no_file(s, name, true);
+    px_rendezvous_search(s->system_dir, names, false, try_file, s);
     return s->found;
 }
 
-/* That of the session comes first; then whoever lets us in. */
+/* That of the session comes first; then any that lets us in. */
 static pmix_status_t any(struct search *s)
 {
-    PX_AUTOFREE char *server = server_dir(s), *system = system_dir(s);
     PX_AUTOFREE char *session = px_strf("pmix.sys.%s", s->host);
     PX_AUTOFREE char *begin = px_strf("pmix.%s.", s->host);
     const char *sessions[] = {session, NULL}, *all[] = {begin, NULL};
 
-    if (!server || !system || !session || !begin)
+    if (!session || !begin)
         return PMIX_ERR_NOMEM;
     s->anybody = true;
     s->found = PMIX_ERR_UNREACH;
-    if (!px_rendezvous_search(server, sessions, false, try_any_file, s) &&
-        !px_rendezvous_search(server, all, true, try_any_file, s) &&
-        strcmp(server, system) != 0)
-        px_rendezvous_search(system, all, true, try_any_file, s);
-    if (s->found == PMIX_ERR_UNREACH && !s->err->text[0])
-        px_err_set(s->err, s->found, "no file %s... in %s", begin, system);
+    if (!px_rendezvous_search(s->server_dir, sessions, false, try_any_file, s))
+        (void)search_both(s, all, true, try_any_file);
+    if (s->found == PMIX_ERR_UNREACH && !s->err->text[0]) {
+        PX_AUTOFREE char *name = px_strf("%s...", begin);
+
+        no_file(s, name ? name : begin, false);
+    }
     return s->found;
 }
 
@@ -399,16 +396,22 @@ pmix_status_t px_tool_discover(const struct px_discovery *what, struct px_err *e
         .err = err ? err : &own,
         .host = px_info_str(what->info, what->n_info, PMIX_SERVER_HOSTNAME),
         .deadline_ms = UINT64_MAX};
-    bool named;
+    bool named = true;
     pmix_status_t rc;
 
     if (!s.host)
         s.host = px_process.host;
     if (seconds)
         s.deadline_ms = px_clock_ms() + seconds * 1000ull;
-    rc = the_named_one(&s, &named);
+    s.server_dir = px_rendezvous_dir(what->info, what->n_info, PMIX_SERVER_TMPDIR,
+                                     "PMIX_SERVER_TMPDIR");
+    s.system_dir = px_rendezvous_dir(what->info, what->n_info, PMIX_SYSTEM_TMPDIR,
+                                     "PMIX_SYSTEM_TMPDIR");
+    rc = s.server_dir && s.system_dir ? the_named_one(&s, &named) : PMIX_ERR_NOMEM;
     if (!named)
         rc = some(&s);
+    free(s.server_dir);
+    free(s.system_dir);
     px_strv_cleanup(&s.tried);
     switch (rc) {
     case PMIX_SUCCESS:

@@ -14,6 +14,51 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* ---- what it says ------------------------------------------------------------------------------------------- */
+
+/* The message of a tool that finds no server; good until the next call. */
+static const char *complaint(void)
+{
+    static char text[2048];
+    FILE *file = tmpfile();
+    int saved = dup(STDERR_FILENO);
+    size_t n;
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_ge(dup2(fileno(file), STDERR_FILENO), 0);
+    fails_with(PMIX_ERR_UNREACH);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    rewind(file);
+    n = fread(text, 1, sizeof(text) - 1, file);
+    text[n] = '\0';
+    fclose(file);
+    return text;
+}
+
+START_TEST(the_message_says_where_it_has_looked)
+{
+    PX_AUTOFREE char *server = px_strf("%s/servers", tool_dir);
+    PX_AUTOFREE char *system = px_strf("%s/system", tool_dir);
+    const char *said;
+
+    ck_assert_int_eq(mkdir(server, 0700), 0);
+    for (int i = 0; i < 3; i++) { /* any, by process id, by kind */
+        add(PMIX_SERVER_TMPDIR, server, PMIX_STRING);
+        add(PMIX_SYSTEM_TMPDIR, system, PMIX_STRING);
+        if (i == 1)
+            add_u32(PMIX_SERVER_PIDINFO, 4711);
+        else if (i == 2)
+            add_yes(PMIX_CONNECT_TO_SYSTEM);
+        said = complaint();
+        ck_assert_msg(!strstr(said, "PMIX_NAMESPACE"), "%s", said);
+        ck_assert_msg(strstr(said, "PMIx_tool_init: no file pmix."), "%s", said);
+        ck_assert_msg(!strstr(said, server) == (i == 2), "%s", said);
+        ck_assert_msg(strstr(said, system), "%s", said);
+    }
+}
+END_TEST
+
 /* ---- what it does not believe ------------------------------------------------------------------------------ */
 
 static void file_is_refused(const char *path)
@@ -224,8 +269,8 @@ END_TEST
 
 PX_TEST_MAIN_WITH("tool/seek_refused", seeker_setup, seeker_teardown,
                   a_port_that_somebody_else_has_taken_hears_nothing,
-                  bad_files_are_refused, a_file_of_somebody_else_is_refused,
-                  a_server_that_died_is_not_there,
+                  the_message_says_where_it_has_looked, bad_files_are_refused,
+                  a_file_of_somebody_else_is_refused, a_server_that_died_is_not_there,
                   addresses_that_make_no_sense_are_bad_parameters,
                   a_refusal_is_no_connection,
                   a_server_that_never_answers_costs_the_time_set,
