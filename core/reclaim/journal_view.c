@@ -2,6 +2,7 @@
 /* What a journal says in the end. A server appends to it while it is read, and it may
  * have been written by anybody: so it is copied first, by reads (a mapping of the file
  * could be cut off under us), and then only the copy is looked at. */
+#include "core/base/proc.h"
 #include "core/reclaim/reclaim_impl.h"
 
 #include <errno.h>
@@ -182,4 +183,14 @@ void px_journal_view_get(const struct px_journal_view *view,
 
     if (!px_journal_next(view->bytes, view->size_b, &at, r))
         *r = (struct px_journal_record){.path = ""}; /* cannot be: it was read before */
+}
+
+bool px_journal_view_in_use(const struct px_journal_view *view, bool is_here,
+                            bool unlocked, bool shared, bool found)
+{
+    bool has_no_lock = view->has_head && view->head.flags & PX_JOURNAL_UNLOCKED;
+
+    if (!unlocked && !(shared && view->has_head) && !(found && has_no_lock))
+        return false;
+    return !is_here || !px_proc_ended((int64_t)view->head.x, view->head.y);
 }

@@ -46,6 +46,14 @@ void px_journal_view_get(const struct px_journal_view *view,
 /* The entries of the same scope as the first, from there on. */
 size_t px_journal_view_scope(const struct px_journal_view *view, size_t first);
 
+/* Whether the server lives, of whose folder nobody has the lock, as its process does
+ * (is_here: pids of the journal mean something). A node whose file system others have
+ * mounted, too (shared), may have locks of its own only: then what another node's server
+ * left is that node's. Others have no locks (unlocked); or the server got none, which does
+ * not count for its own descriptor (else found). */
+bool px_journal_view_in_use(const struct px_journal_view *view, bool is_here,
+                            bool unlocked, bool shared, bool found);
+
 /* ---- walking as somebody
  * ---------------------------------------------------------- */
 

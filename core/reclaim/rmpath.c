@@ -338,6 +338,8 @@ static bool may_follow(const struct way *w, const struct px_rm_node *link)
 {
     const struct px_rm_node *in = &w->node;
 
+    if (w->sys->no_links)
+        return false;
     if (link->uid == 0 && in->uid == 0 && !(in->mode & WRITE_OTHERS))
         return true;
     if (link->uid != w->client || link->links != 1 ||

@@ -33,6 +33,7 @@ struct px_rm_sys {
     bool no_openat2;
     bool no_statx;
     bool no_mount_mark; /* px_rm_look can not tell mount points */
+    bool no_links;      /* set by the caller: none is followed */
     bool no_wait; /* set by the caller: px_rm_look takes what the system has cached */
 };
 

@@ -267,20 +267,6 @@ static int remove_folder(struct remains *r)
 /* ---- all of it
  * -------------------------------------------------------------------- */
 
-/* A node whose file system others have mounted, too, may have locks of its own only.
- * Then what another node's server left is that node's, and here a server is known by
- * its process; as is one that has got no lock where there are some. */
-static bool is_in_use(const struct remains *r)
-{
-    const struct px_server_folder *f = &r->folder;
-    bool has_no_lock = r->view.has_head && r->view.head.flags & PX_JOURNAL_UNLOCKED;
-
-    if (f->unlocked || (f->is_shared && r->view.has_head) ||
-        (f->is_found && has_no_lock))
-        return !r->is_here || !px_proc_ended((int64_t)r->view.head.x, r->view.head.y);
-    return false;
-}
-
 static int do_remains(struct remains *r, bool wait)
 {
     int errnum = r->folder.journal >= 0
@@ -290,7 +276,8 @@ static int do_remains(struct remains *r, bool wait)
     if (errnum)
         return errnum;
     r->is_here = r->view.has_head && px_journal_is_here(&r->view.head, r->sweep.node);
-    if (is_in_use(r))
+    if (px_journal_view_in_use(&r->view, r->is_here, r->folder.unlocked,
+                               r->folder.is_shared, r->folder.is_found))
         return EBUSY;
     if (!r->view.has_head)
         r->view.n = 0;

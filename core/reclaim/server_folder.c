@@ -87,7 +87,7 @@ static int open_from(struct px_server_folder *f, int at)
 
 static int open_by_path(struct px_server_folder *f)
 {
-    struct px_rm_sys sys = {0};
+    struct px_rm_sys sys = {.no_links = true};
 
     if (!is_named(f->path))
         return EPERM;
@@ -106,7 +106,7 @@ static int open_by_path(struct px_server_folder *f)
  * ours. */
 static int open_locked(struct px_server_folder *f, int locked)
 {
-    struct px_rm_sys sys = {0};
+    struct px_rm_sys sys = {.no_links = true};
     struct stat there;
     bool has_none = false;
     int errnum = lock(locked, &has_none);
