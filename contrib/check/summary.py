@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Sum up a meson testlog.json: "PASSED FAILED SKIPPED" on stdout and a line for each test that
-failed, and on stderr the logs of these and the reasons of skipped ones. Where a test's output counts its own cases, those
-are counted; any other test counts as one."""
+failed, and on stderr the logs of these and the reasons why others were skipped. Where a test's output
+counts its own cases, those are counted; any other test counts as one."""
+import collections
 import json
 import re
 import sys
 
 CHECK = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)\s*$", re.M)
-CHECK_SKIP = re.compile(r"^SKIP (\S+): (.*)$", re.M)
+CASE_SKIP = re.compile(r"^SKIP ([^:]+): (.*)$", re.M)
 SHELL = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped\s*$", re.M)
 
 
@@ -20,7 +21,7 @@ def count(test):
         passed += int(checks) - int(failures) - int(errors)
         failed += int(failures) + int(errors)
     if passed:  # a Check test that skips itself has passed
-        not_run = len(CHECK_SKIP.findall(out))
+        not_run = len(CASE_SKIP.findall(out))
         passed, skipped = passed - not_run, not_run
     for good, bad, not_run in SHELL.findall(out):
         passed, failed, skipped = passed + int(good), failed + int(bad), skipped + int(not_run)
@@ -31,17 +32,30 @@ def count(test):
     return (passed, failed, skipped) if passed + failed + skipped else (1, 0, 0)
 
 
-def tell(test, counted):
-    if counted[1]:
-        log = test.get("stdout", "") + test.get("stderr", "")
-        print("-- %s: %s" % (test["name"], test["result"]), file=sys.stderr)
-        for line in log.splitlines()[-200:]:
-            print("   | " + line, file=sys.stderr)
-    elif counted[2]:
-        log = (test.get("stdout", "") + test.get("stderr", "")).splitlines() or ["no reason given"]
-        reasons = [line for line in log if re.match(r"skip", line, re.I)] or log[-1:]
-        for reason in reasons:
-            print("-- %s: skipped: %s" % (test["name"], reason), file=sys.stderr)
+def reasons(test):
+    """{reason: number of cases} of what was skipped in one test."""
+    lines = (test.get("stdout", "") + test.get("stderr", "")).splitlines()
+    found = collections.Counter(m.group(2) for m in map(CASE_SKIP.match, lines) if m)
+    if not found and count(test)[2]:
+        found[lines[-1] if lines else "no reason given"] = count(test)[2]
+    return found
+
+
+def show_failure(test):
+    log = test.get("stdout", "") + test.get("stderr", "")
+    print("-- %s: %s" % (test["name"], test["result"]), file=sys.stderr)
+    for line in log.splitlines()[-200:]:
+        print("   | " + line, file=sys.stderr)
+
+
+def show_skipped(tests):
+    by_reason = collections.defaultdict(collections.Counter)
+    for test in tests:
+        for reason, n in reasons(test).items():
+            by_reason[reason][test["name"].split(" / ")[-1]] += n
+    for reason, names in sorted(by_reason.items()):
+        print("-- skipped, %s: %s" % (reason, ", ".join(
+            name if n == 1 else "%s (%d)" % (name, n) for name, n in names.items())), file=sys.stderr)
 
 
 def self_test():
@@ -57,6 +71,11 @@ def self_test():
     assert case("OK", "SKIP a: needs b\nSKIP c: d\n100%: Checks: 7, Failures: 0, Errors: 0\n") == (5, 0, 2)
     assert case("OK", "SKIP a: needs b\n3 passed, 0 failed, 1 skipped\n") == (3, 0, 1)
     assert case("OK", "x\n3 passed, 0 failed, 2 skipped\n") == (3, 0, 2)
+    why = {"name": "x", "result": "OK", "stdout": "SKIP a: needs b\nSKIP c: needs b\nSKIP d: no e\n"
+           "100%: Checks: 7, Failures: 0, Errors: 0\n"}
+    assert reasons(why) == {"needs b": 2, "no e": 1}
+    assert reasons({"name": "x", "result": "SKIP", "stdout": "no f\n"}) == {"no f": 1}
+    assert reasons({"name": "x", "result": "OK", "stdout": "fine\n"}) == {}
     assert case("OK", "0 passed, 1 failed, 0 skipped\n") == (0, 1, 0)
 
 
@@ -72,10 +91,11 @@ def main(path):
         total[1], failed = 1, ["no test was run"]
     for test in tests:
         counted = count(test)
-        tell(test, counted)
         if counted[1]:
+            show_failure(test)
             failed.append("%s: %s" % (test["name"], test["result"]))
         total = [a + b for a, b in zip(total, counted)]
+    show_skipped(tests)
     print(*total)
     for line in failed:
         print(line)

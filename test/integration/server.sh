@@ -49,7 +49,7 @@ two_nodes_ours() {
 count_users() {
     local program lib servers=0 ranks=0
     while read -r program lib; do
-        [ "$(file_id "$lib")" = "$(file_id "$1")" ] || continue
+        is_file "$lib" "$1" || continue
         case $program in two_nodes) servers=$((servers + 1)) ;; nodes) ranks=$((ranks + 1)) ;; esac
     done < <(loaded_libs)
     same "$2 $3" "$servers $ranks" "servers and ranks with $1"

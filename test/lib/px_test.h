@@ -31,9 +31,18 @@
         }                                \
     } while (0)
 
+/* Outside of functions: all tests of this executable need it. */
+#define PX_TEST_SUITE_NEEDS(condition, what)       \
+    const char *px_test_missing(void)              \
+    {                                              \
+        return (condition) ? NULL : "needs " what; \
+    }
+
 #define PX_TEST_NEEDS_ROOT PX_TEST_NEEDS(px_test_is_root(), "root")
 #define PX_TEST_NEEDS_PROC PX_TEST_NEEDS(px_test_has_proc(), "/proc")
 
+/* What PX_TEST_SUITE_NEEDS defines; else nothing is missing. */
+const char *px_test_missing(void);
 void px_test_skip(const char *why);
 bool px_test_is_root(void);
 bool px_test_has_proc(void);
