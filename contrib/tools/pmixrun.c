@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmixrun: starts a job on this node and stays with it to its end. All of the work is
- * done by the library; here it is asked to, and what it tells is passed on to the
- * user. */
+/* pmixrun: starts a job on this node and stays with it to its end. The library does the
+ * work; this program asks for it and reports the events to the user. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <pmix_server.h>
@@ -20,9 +18,10 @@
 #include "pmixrun_news.h"
 #include "pmixrun_options.h"
 #include "pmixrun_orphans.h"
+#include "toolkit.h"
 
-/* Between a signal that was passed on, or the end of time, and KILL; and from there to
- * giving up: perhaps nobody reads the output. */
+/* Between a signal that was passed on, or the time limit, and KILL; and from there to giving
+ * up: perhaps the output has no reader. */
 enum { GRACE_MS = 2000, LAST_MS = 1000 };
 
 /* How far the job has been urged to end. */
@@ -36,22 +35,16 @@ struct run {
     int64_t deadline_ms; /* of the time limit or the urge; INT64_MAX: none */
     int status;          /* exit status */
     bool failed;         /* status is that of the first process that failed */
-    bool over;
+    bool finished;
 };
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
+const char tool_name[] = "pmixrun";
 
 /* ---- preparations ---------------------------------------------------------------- */
 
-/* Else one of them would be the next file that is opened, and the job's output go
- * there. */
-static void fill_streams(void)
+/* Opens the standard streams that are closed: else one of them would be the next file that
+ * is opened, and the job's output would go there. */
+static void open_streams(void)
 {
     int fd;
 
@@ -62,14 +55,14 @@ static void fill_streams(void)
         close(fd);
 }
 
-/* Open MPI 4 runs each process as a job of its own under a launcher that it does not
- * know, unless the part of it that does so is left out. */
-static void befriend_programs(void)
+/* Open MPI 4 runs each process as a job of its own under a launcher that it does not know,
+ * unless its component that does so is left out. */
+static void set_ompi_defaults(void)
 {
     (void)setenv("OMPI_MCA_schizo", "^orte", 0);
 }
 
-/* Signals are read from a descriptor, along with what the library tells. One that is
+/* Signals are read from a descriptor, beside the events of the library. One that is
  * ignored, as after nohup, stays so. */
 static int catch_signals(void)
 {
@@ -84,20 +77,20 @@ static int catch_signals(void)
             sigaddset(&set, signals[i]);
     }
     sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN); /* our own lines may find nobody to read them */
+    signal(SIGPIPE, SIG_IGN); /* our own lines may find no reader */
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static int spawn_failed(pmix_status_t rc)
 {
-    switch (rc) { /* why, the library has said */
+    switch (rc) { /* the library has logged the reason */
     case PMIX_ERR_JOB_EXE_NOT_FOUND:
         return EXIT_NOT_FOUND;
     case PMIX_ERR_JOB_APP_NOT_EXECUTABLE:
     case PMIX_ERR_JOB_FAILED_TO_LAUNCH:
         return EXIT_NOT_EXECUTABLE;
     default:
-        return EXIT_LAUNCH;
+        return EXIT_TROUBLE;
     }
 }
 
@@ -139,7 +132,7 @@ static void control(const char *directive, int signum)
     if (!rc)
         rc = PMIx_Job_control(NULL, 0, &info, 1, &results, &n_results);
     if (rc)
-        fprintf(stderr, "pmixrun: cannot end the job: %s\n", PMIx_Error_string(rc));
+        complain("cannot end the job: %s", PMIx_Error_string(rc));
     PMIx_Info_free(results, n_results);
     PMIx_Info_destruct(&info);
 }
@@ -160,7 +153,7 @@ static void urge(struct run *run, const char *directive, int signum)
         break;
     default:
         run->urge = GIVEN_UP;
-        run->over = true;
+        run->finished = true;
     }
 }
 
@@ -170,8 +163,7 @@ static void on_signals(struct run *run)
 
     while (read(run->signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
         if (run->options->verbose)
-            fprintf(stderr, "pmixrun: signal %u (%s)\n", s.ssi_signo,
-                    strsignal((int)s.ssi_signo));
+            complain("signal %u (%s)", s.ssi_signo, strsignal((int)s.ssi_signo));
         if (run->urge == NOT)
             run->status = EXIT_SIGNAL + (int)s.ssi_signo;
         urge(run, PMIX_JOB_CTRL_SIGNAL, (int)s.ssi_signo);
@@ -181,23 +173,21 @@ static void on_signals(struct run *run)
 static void on_deadline(struct run *run)
 {
     if (run->urge == NOT) {
-        fprintf(stderr, "pmixrun: job ended after %d seconds, its time limit\n",
-                run->options->timeout_s);
+        complain("job ended after %d seconds, its time limit", run->options->timeout_s);
         run->status = EXIT_TIMEOUT;
     }
     urge(run, PMIX_JOB_CTRL_TERMINATE, 0);
 }
 
-/* ---- news ------------------------------------------------------------------------ */
+/* ---- events ------------------------------------------------------------------------ */
 
 static void on_failure(struct run *run, const struct news *n)
 {
     bool child = !PMIx_Check_nspace(n->job, run->job);
 
-    if (run->urge == NOT) { /* else it is no wonder */
-        fprintf(stderr, "pmixrun: rank %u%s%s (host %s, pid %ld) %s\n", n->rank,
-                child ? " of " : "", child ? n->job : "", n->host, (long)n->pid,
-                n->text);
+    if (run->urge == NOT) { /* else it was asked to end */
+        complain("rank %u%s%s (host %s, pid %ld) %s", n->rank, child ? " of " : "",
+                 child ? n->job : "", n->host, (long)n->pid, n->text);
         if (!run->failed)
             run->status = n->exit_code;
     }
@@ -224,12 +214,13 @@ static bool jobs_left(void)
 static void on_end(struct run *run, const struct news *n)
 {
     if (run->options->verbose)
-        fprintf(stderr, "pmixrun: job %s has ended, status %d\n", n->job, n->exit_code);
+        complain("job %s has ended, status %d", n->job, n->exit_code);
     if (n->exit_code && !run->failed && run->urge == NOT) {
-        run->failed = true; /* not by any of its processes: the library has said why */
+        run->failed =
+            true; /* not by any of its processes: the library has logged why */
         run->status = n->exit_code;
     }
-    run->over = !jobs_left();
+    run->finished = !jobs_left();
 }
 
 static void on_news(struct run *run)
@@ -245,14 +236,14 @@ static void on_news(struct run *run)
     }
 }
 
-static void stay(struct run *run)
+static void wait_or_kill(struct run *run)
 {
     struct pollfd fds[] = {{.fd = run->signal_fd, .events = POLLIN},
                            {.fd = news_fd(), .events = POLLIN}};
 
     if (run->options->timeout_s)
         run->deadline_ms = now_ms() + run->options->timeout_s * INT64_C(1000);
-    while (!run->over) {
+    while (!run->finished) {
         int64_t left = run->deadline_ms - now_ms();
         int wait = run->deadline_ms == INT64_MAX ? -1 : left > 0 ? (int)left : 0;
 
@@ -260,7 +251,7 @@ static void stay(struct run *run)
             break;
         on_signals(run);
         on_news(run);
-        if (!run->over && now_ms() >= run->deadline_ms)
+        if (!run->finished && now_ms() >= run->deadline_ms)
             on_deadline(run);
     }
 }
@@ -271,15 +262,15 @@ static int run_job(const struct options *o, int signal_fd)
     pmix_status_t rc = news_subscribe();
 
     if (rc) {
-        fprintf(stderr, "pmixrun: cannot watch the job: %s\n", PMIx_Error_string(rc));
-        return EXIT_LAUNCH;
+        complain("cannot watch the job: %s", PMIx_Error_string(rc));
+        return EXIT_TROUBLE;
     }
     rc = spawn(&run);
     if (rc)
         return spawn_failed(rc);
     if (o->verbose)
-        fprintf(stderr, "pmixrun: job %s has started\n", run.job);
-    stay(&run);
+        complain("job %s has started", run.job);
+    wait_or_kill(&run);
     return run.status;
 }
 
@@ -288,12 +279,12 @@ static int launch(const struct options *o)
     int signal_fd = catch_signals(), status;
 
     if (signal_fd < 0) {
-        perror("pmixrun: signalfd");
-        return EXIT_LAUNCH;
+        complain("cannot catch signals: %s", strerror(errno));
+        return EXIT_TROUBLE;
     }
     if (PMIx_server_init(NULL, o->params, o->n_params) !=
-        PMIX_SUCCESS) /* it has said why */
-        return EXIT_LAUNCH;
+        PMIX_SUCCESS) /* it has logged the reason */
+        return EXIT_TROUBLE;
     status = run_job(o, signal_fd);
     PMIx_server_finalize();
     return status;
@@ -304,12 +295,12 @@ int main(int argc, char **argv)
     struct options options;
     int status;
 
-    fill_streams();
+    open_streams();
     options_parse(&options, argc, argv);
     if (options.dirs) {
         status = clean(&options);
     } else {
-        befriend_programs();
+        set_ompi_defaults();
         orphans_adopt();
         status = launch(&options);
         orphans_end();

@@ -2,6 +2,7 @@
 /* Every server finishes at its start what dead ones of the same user have left. So a
  * server is started for nothing else, and asked until it has done that. */
 #include "pmixrun_clean.h"
+#include "toolkit.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,10 +19,10 @@ enum { NAP_MS = 10, PATIENCE_S = 600 };
 
 struct totals {
     uint64_t files, dirs, kept, foreign, failed;
-    uint64_t under_way, places; /* folders that are, and were looked into */
+    uint64_t under_way, places; /* folders: being looked into; done */
 };
 
-/* ---- what the server knows --------------------------------------------------------- */
+/* ---- progress --------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -64,14 +65,6 @@ static pmix_status_t ask(struct totals *t)
     return rc;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Until nothing is under way any more. */
 static pmix_status_t await_end(const struct options *o, struct totals *t)
 {
@@ -94,7 +87,7 @@ static pmix_status_t await_end(const struct options *o, struct totals *t)
 
 /* ---- a server ------------------------------------------------------------------------ */
 
-/* dir NULL: wherever servers have their files. */
+/* dir NULL: the usual folders of servers. */
 static pmix_status_t start(const struct options *o, const char *dir)
 {
     size_t n = o->n_params;
@@ -113,19 +106,19 @@ static pmix_status_t start(const struct options *o, const char *dir)
     return rc;
 }
 
-/* False, and it is said, if that could not be done at all. */
+/* False, with a line, if that could not be done at all. */
 static bool clean_one(const struct options *o, const char *dir, struct totals *sum)
 {
     struct totals t = {0};
     pmix_status_t rc = start(o, dir), end;
 
-    if (rc) /* it has said why */
+    if (rc) /* it has logged the reason */
         return false;
     rc = await_end(o, &t);
     end = PMIx_server_finalize();
     if (rc || end) {
-        fprintf(stderr, "pmixrun: cannot clean up%s%s: %s\n", dir ? " in " : "",
-                dir ? dir : "", PMIx_Error_string(rc ? rc : end));
+        complain("cannot clean up%s%s: %s", dir ? " in " : "", dir ? dir : "",
+                 PMIx_Error_string(rc ? rc : end));
         return false;
     }
     sum->files += t.files;
@@ -136,7 +129,7 @@ static bool clean_one(const struct options *o, const char *dir, struct totals *s
     return true;
 }
 
-static void tell(const struct totals *t)
+static void print_totals(const struct totals *t)
 {
     printf("pmixrun: removed %llu files and %llu folders; kept %llu, left to others "
            "%llu, failed %llu\n",
@@ -155,6 +148,6 @@ int clean(const struct options *o)
         n++;
     } while (o->dirs[n - 1] && o->dirs[n]);
     if (done)
-        tell(&t);
-    return done == n && !t.failed ? EXIT_SUCCESS : EXIT_LAUNCH;
+        print_totals(&t);
+    return done == n && !t.failed ? EXIT_SUCCESS : EXIT_TROUBLE;
 }

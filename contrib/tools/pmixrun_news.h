@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the library tells in its own thread, kept until the main thread has time for
- * it. */
+/* Events that the library reports in its own thread, kept until the main thread has time
+ * for them. */
 #ifndef PMIXRUN_NEWS_H
 #define PMIXRUN_NEWS_H
 
@@ -20,7 +20,7 @@ struct news {
     char text[512]; /* "killed by signal 9 (Killed)" */
 };
 
-/* Has the library tell from now on. */
+/* Events are kept from now on. */
 pmix_status_t news_subscribe(void);
 /* Readable when there are news. */
 int news_fd(void);

@@ -2,10 +2,10 @@
 /* Options are read by hand: getopt would take those of the program for ours, or need
  * them told apart in ways that differ between systems. */
 #include "pmixrun_options.h"
+#include "toolkit.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,49 +39,6 @@ static const char help[] =
     "the program cannot be run, 127 if it is not found, 2 if the command line is\n"
     "wrong.\n";
 
-static void __attribute__((noreturn, format(printf, 1, 2))) usage(const char *fmt, ...)
-{
-    va_list args;
-
-    fputs("pmixrun: ", stderr);
-    va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
-    va_end(args);
-    fputs("; see pmixrun --help\n", stderr);
-    exit(EXIT_USAGE);
-}
-
-static void *grow(void *array, size_t n, size_t size)
-{
-    array = reallocarray(array, n, size);
-    if (array)
-        return array;
-    fputs("pmixrun: out of memory\n", stderr);
-    exit(EXIT_LAUNCH);
-}
-
-static int number(const char *option, const char *text, int max)
-{
-    char *end;
-    long value;
-
-    errno = 0;
-    value = strtol(text, &end, 10);
-    if (errno || end == text || *end || value < 1 || value > max)
-        usage("%s \"%s\": a number from 1 to %d is needed", option, text, max);
-    return (int)value;
-}
-
-/* The next argument, which belongs to the option before it. */
-static char *argument(char ***at, const char *option)
-{
-    char *arg = *++*at;
-
-    if (!arg)
-        usage("%s needs an argument", option);
-    return arg;
-}
-
 static size_t count(char **v)
 {
     size_t n = 0;
@@ -103,7 +60,6 @@ static void add_variable(struct options *o, char *text)
 
 static void set_parameter(struct options *o, const char *name, const char *value)
 {
-    char *variable = NULL;
     char key[256];
 
     if (!*name || strchr(name, '='))
@@ -111,11 +67,9 @@ static void set_parameter(struct options *o, const char *name, const char *value
     if (snprintf(key, sizeof(key), "PMIX_MCA_%s", name) >= (int)sizeof(key))
         usage("--mca \"%s\": too long a name", name);
     o->params = grow(o->params, o->n_params + 1, sizeof(*o->params));
-    if (asprintf(&variable, "%s=%s", key, value) < 0 ||
-        PMIx_Info_load(&o->params[o->n_params], key, value, PMIX_STRING)) {
-        fputs("pmixrun: out of memory\n", stderr);
-        exit(EXIT_LAUNCH);
-    }
+    if (PMIx_Info_load(&o->params[o->n_params], key, value, PMIX_STRING))
+        need(NULL);
+    char *variable = need_text("%s=%s", key, value);
     o->n_params++;
     o->owned = grow(o->owned, o->n_params, sizeof(*o->owned));
     o->owned[o->n_params - 1] = variable;
@@ -128,14 +82,10 @@ static void add_tune_file(struct options *o, const char *file)
     const char *before = o->tune_files ? o->tune_files
                                        : getenv("PMIX_MCA_mca_base_tune_files");
     char *path = realpath(file, NULL);
-    char *all = NULL;
 
     if (!path)
         usage("--tune %s: %s", file, strerror(errno));
-    if (asprintf(&all, "%s%s%s", before ? before : "", before ? ":" : "", path) < 0) {
-        fputs("pmixrun: out of memory\n", stderr);
-        exit(EXIT_LAUNCH);
-    }
+    char *all = need_text("%s%s%s", before ? before : "", before ? ":" : "", path);
     set_parameter(o, "mca_base_tune_files", all);
     free(o->tune_files);
     o->tune_files = all;
@@ -159,29 +109,27 @@ static void parse_general(struct options *o, char ***at)
     char *option = **at;
 
     if (strcmp(option, "--mca") == 0) {
-        char *name = argument(at, option);
+        char *name = argument(at);
 
-        set_parameter(o, name, argument(at, option));
+        set_parameter(o, name, argument(at));
     } else if (strcmp(option, "--tune") == 0) {
-        add_tune_file(o, argument(at, option));
+        add_tune_file(o, argument(at));
     } else if (strcmp(option, "-x") == 0) {
-        export_variable(o, argument(at, option));
+        export_variable(o, argument(at));
         o->runs = true;
     } else if (strcmp(option, "--wdir") == 0) {
-        o->dir = argument(at, option);
+        o->dir = argument(at);
         o->runs = true;
     } else if (strcmp(option, "--timeout") == 0) {
-        o->timeout_s = number(option, argument(at, option), MAX_TIMEOUT_S);
+        o->timeout_s = number(option, argument(at), MAX_TIMEOUT_S);
     } else if (strcmp(option, "--clean") == 0) {
         o->clean = true;
     } else if (strcmp(option, "--verbose") == 0) {
         o->verbose = true;
     } else if (strcmp(option, "--help") == 0) {
-        fputs(help, stdout);
-        exit(EXIT_SUCCESS);
+        print_and_exit(help);
     } else if (strcmp(option, "--version") == 0) {
-        printf("pmixrun, %s\n", PMIx_Get_version());
-        exit(EXIT_SUCCESS);
+        print_and_exit(need_text("pmixrun, %s\n", PMIx_Get_version()));
     } else {
         usage("unknown option %s", option);
     }
@@ -227,7 +175,7 @@ static void parse_program(struct options *o, char ***at)
             break;
         }
         if (strcmp(**at, "-n") == 0) {
-            p->n = number("-n", argument(at, "-n"), INT_MAX);
+            p->n = number("-n", argument(at), INT_MAX);
             o->runs = true;
         } else if (o->n_programs == 1) {
             parse_general(o, at);

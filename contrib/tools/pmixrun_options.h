@@ -8,17 +8,7 @@
 
 #include <pmix.h>
 
-/* Exit statuses, as shells and timeout(1) have them. */
-enum {
-    EXIT_LAUNCH = 1,
-    EXIT_USAGE = 2,
-    EXIT_TIMEOUT = 124,
-    EXIT_NOT_EXECUTABLE = 126,
-    EXIT_NOT_FOUND = 127,
-    EXIT_SIGNAL = 128, /* plus its number */
-};
-
-/* What stands between two colons. Everything points into argv. */
+/* The words between two colons. Everything points into argv. */
 struct program {
     int n;
     char **argv; /* NULL-terminated */
@@ -40,8 +30,7 @@ struct options {
     char **dirs; /* of --clean, absolute, NULL-terminated; NULL: a job is to be run */
 };
 
-/* Ends the program with one
- * line if something is wrong, and for --help and --version. */
+/* Ends the program with one line if something is wrong, and for --help and --version. */
 void options_parse(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process of a job may start others and end before them, even make daemons of them.
- * As a "subreaper" this process becomes their parent, and sees to it that nothing
- * outlives the job. */
+/* A process of a job may start others and end before them, even make daemons of them. As a
+ * "subreaper" this process becomes their parent, and kills what outlives the job. */
 #include "pmixrun_orphans.h"
 
 #include <errno.h>
@@ -16,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    MAX_OLD = 64, /* children before exec of pmixrun: hardly anybody has more */
+    MAX_OLD = 64, /* children before exec of pmixrun: few programs have more */
     NAP_MS = 2,
     PATIENCE_MS = 2000, /* one in a dead file system cannot be killed */
 };
@@ -102,7 +101,7 @@ void orphans_end(void)
 {
     const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
 
-    /* What each had started is ours by the next round. */
+    /* The children of each are ours by the next round. */
     for (int ms = 0; kill_all() && ms < PATIENCE_MS; ms += NAP_MS)
         nanosleep(&nap, NULL);
 }

@@ -3,41 +3,18 @@
  * component. */
 #include "contrib/tools/pmix_info/info.h"
 
+#include "contrib/tools/toolkit.h"
 #include "core/base/str.h"
 #include "core/config/core_params.h"
 #include "core/rt/process.h"
 
-#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
-
-/* ---- memory -------------------------------------------------------------------------- */
-
-void *need(void *p)
-{
-    if (p)
-        return p;
-    fputs("pmix_info: out of memory\n", stderr);
-    exit(EXIT_TROUBLE);
-}
-
-char *need_text(const char *fmt, ...)
-{
-    char *text = NULL;
-    va_list args;
-
-    va_start(args, fmt);
-    int n = vasprintf(&text, fmt, args);
-    va_end(args);
-    return need(n < 0 ? NULL : text);
-}
 
 static void need_success(pmix_status_t rc, const struct px_err *err)
 {
-    if (!rc)
-        return;
-    fprintf(stderr, "pmix_info: %s\n",
-            err && err->text[0] ? err->text : "out of memory");
-    exit(EXIT_TROUBLE);
+    if (rc)
+        fail("%s", err && err->text[0] ? err->text : "out of memory");
 }
 
 /* ---- one parameter ------------------------------------------------------------------- */
@@ -135,7 +112,7 @@ const char *component_state(const struct component *c)
     return c->probe.why ? "failed" : c->left_out ? "excluded" : "ok";
 }
 
-/* Whoever excludes a component knows why. */
+/* By name: then it is known not to load. */
 static bool is_excluded(const struct info *info, const struct px_found *f)
 {
     PX_AUTO(px_choice) c = {0};
@@ -146,7 +123,7 @@ static bool is_excluded(const struct info *info, const struct px_found *f)
     return c.exclude && px_strv_has(c.names, f->name);
 }
 
-static char *who_leaves_out(struct px_params *params, const struct px_found *f)
+static char *excluded_by(struct px_params *params, const struct px_found *f)
 {
     const char *framework = px_frameworks[f->framework].name;
     size_t rank;
@@ -164,7 +141,7 @@ static void look_at_component(struct info *info, struct component *c)
     PX_AUTOFREE char *prefix = need_text("%s_%s_", framework, c->found->name);
     struct px_err err = {0};
 
-    c->left_out = who_leaves_out(info->params, c->found);
+    c->left_out = excluded_by(info->params, c->found);
     probe_finish(&c->probe);
     if (c->probe.why) {
         need_success(px_params_ignore_prefix(info->params, prefix), &err);
@@ -292,12 +269,12 @@ static void look_at_parameters(struct info *info)
     qsort(info->parameters, info->n_parameters, sizeof(*info->parameters), compare);
 }
 
-/* ---- what is wrong ------------------------------------------------------------------- */
+/* ---- problems ------------------------------------------------------------------- */
 
 void add_problem(struct info *info, enum px_param_severity severity, char *text)
 {
-    info->problems = need(
-        reallocarray(info->problems, info->n_problems + 1, sizeof(*info->problems)));
+    info->problems = grow(info->problems, info->n_problems + 1,
+                          sizeof(*info->problems));
     info->problems[info->n_problems++] = (struct problem){severity, text};
 }
 

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pmix_info: what it knows of the library's configuration (gather.c, probe.c, place.c)
- * and of dead servers (leftover.c), and the ways to print that (pretty.c, parsable.c,
- * json.c). It has the core linked into it, and is the only tool that may look inside;
- * out of memory ends it. */
+/* The library's configuration as pmix_info sees it. It has the core linked into it, and is
+ * the only tool that may look inside; out of memory ends it. */
 #ifndef PMIX_INFO_INFO_H
 #define PMIX_INFO_INFO_H
 
+#include "core/config/param_impl.h"
 #include "core/plugin/choice.h"
 #include "core/plugin/loader.h"
-#include "core/config/param_impl.h"
 
-#include <stdio.h>
+/* ---- the command line (options.c) -------------------------------------------------- */
 
-enum { EXIT_TROUBLE = 1, EXIT_USAGE = 2, MAX_LEVEL = 9 };
+enum { MAX_LEVEL = 9 };
 
 enum section {
     SECTION_VERSION = 1,
@@ -22,6 +20,7 @@ enum section {
     SECTION_PARAMS = 16,
     SECTION_PROBLEMS = 32,
     SECTION_SYNONYMS = 64,
+    SECTION_LEFTOVERS = 128, /* of dead servers */
 
     SECTIONS_SUMMARY = SECTION_VERSION | SECTION_PATHS | SECTION_FILES |
                        SECTION_FRAMEWORKS | SECTION_PROBLEMS,
@@ -51,12 +50,10 @@ struct options {
 /* Ends the program if it is wrong, or asks for help. */
 void options_parse(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
-/* One line, and the end. */
-void PX_NORETURN usage(const char *fmt, ...) PX_PRINTF(1, 2);
 bool options_want(const struct options *o, const char *framework,
                   const char *component);
 
-/* ---- where things are (place.c) --------------------------------------------------- */
+/* ---- folders of this installation (place.c) ---------------------------------------- */
 
 struct place {
     const char *name; /* "bindir" */
@@ -69,7 +66,7 @@ enum { N_PLACES = 6 };
 extern const char *const place_names[N_PLACES + 1];
 void places_find(struct place places[N_PLACES], const char *sysconfdir);
 
-/* ---- a component, loaded elsewhere (probe.c) --------------------------------------- */
+/* ---- a component, loaded in a process of its own (probe.c) ------------------------- */
 
 struct probe {
     char *why; /* it does not load; NULL: it does */
@@ -79,32 +76,10 @@ struct probe {
     int fd;                  /* it answers here; -1: it has */
 };
 
-/* Loads it in a process of its own, so that nothing in it can do harm here. Several may
- * be started before the first is finished. */
+/* Several may be started before the first is finished. */
 void probe_start(const struct px_found *found, struct probe *out);
 void probe_finish(struct probe *p); /* waits for it */
 void probe_free(struct probe *p);
-
-/* ---- what dead servers have left (leftover.c) ---------------------------------------- */
-
-enum leftover_kind { LEFT_FOLDER, LEFT_FILE };
-
-struct leftover {
-    enum leftover_kind kind;
-    char *path;
-    uid_t uid;
-    int64_t age_s; /* since it was last written */
-    int64_t pid;   /* that the server had; 0: not known */
-    /* of a folder, as its journal says: */
-    size_t things;    /* that somebody has to remove */
-    size_t living;    /* processes that it waits for */
-    const char *note; /* why that is not all; NULL: it is */
-};
-
-struct info;
-void leftovers_find(struct info *info, const struct options *o);
-const char *leftover_kind_name(enum leftover_kind kind); /* "folder" or "file" */
-char *leftover_text(const struct leftover *l);           /* malloc'd */
 
 /* ---- the whole (gather.c) ---------------------------------------------------------- */
 
@@ -126,6 +101,21 @@ struct problem {
     char *text;
 };
 
+enum leftover_kind { LEFT_FOLDER, LEFT_FILE };
+
+/* Something a dead server has left. */
+struct leftover {
+    enum leftover_kind kind;
+    char *path;
+    uid_t uid;
+    int64_t age_s; /* since it was last written */
+    int64_t pid;   /* of the server; 0: not known */
+    /* of a folder, as its journal says: */
+    size_t things;    /* to remove */
+    size_t living;    /* processes that it waits for */
+    const char *note; /* why that is not all; NULL: it is */
+};
+
 struct info {
     struct px_params *params;
     px_catalog catalog;
@@ -145,7 +135,7 @@ void info_gather(struct info *info, bool deep);
 void info_free(struct info *info);
 /* Takes text. */
 void add_problem(struct info *info, enum px_param_severity severity, char *text);
-/* Notes are none that anybody has to act on. */
+/* There is no problem that calls for action; a note does not. */
 bool info_is_well(const struct info *info);
 
 const char *source_name(enum px_param_source source);
@@ -161,14 +151,9 @@ const char *parameter_fate(const struct parameter *p, size_t i);
 /* Does o ask for it? */
 bool parameter_wanted(const struct parameter *p, const struct options *o);
 
-/* p, unless it is NULL. */
-void *need(void *p);
-char *need_text(const char *fmt, ...) PX_PRINTF(1, 2);
-
-/* ---- output ------------------------------------------------------------------------- */
-
-void print_pretty(const struct info *info, const struct options *o);
-void print_parsable(const struct info *info, const struct options *o);
-void print_json(const struct info *info, const struct options *o);
+/* leftover.c */
+void leftovers_find(struct info *info, const struct options *o);
+const char *leftover_kind_name(enum leftover_kind kind); /* "folder" or "file" */
+char *leftover_text(const struct leftover *l);           /* malloc'd */
 
 #endif

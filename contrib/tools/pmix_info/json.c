@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One object, for programs. Every member is always there; what is not known is null. */
-#include "contrib/tools/pmix_info/info.h"
+#include "contrib/tools/pmix_info/show.h"
 
-#include "core/base/str.h"
-#include "pmix.h"
+#include "contrib/tools/toolkit.h"
+#include "core/base/attr.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
+
+struct state {
+    json_t *all;
+    json_t *things;     /* of the section; borrowed */
+    json_t *components; /* beside its frameworks */
+};
 
 static void set(json_t *object, const char *key, json_t *value)
 {
@@ -33,228 +40,184 @@ static json_t *text(const char *s)
     return need(json_string(copy));
 }
 
-static json_t *versions(void)
+/* The members that are text, in order. */
+static json_t *object_of(const char *const (*members)[2], size_t n)
 {
     json_t *o = need(json_object());
 
-    set(o, "tenon", text(INFO_VERSION));
-    set(o, "library", text(PMIx_Get_version()));
+    for (size_t i = 0; i < n; i++)
+        set(o, members[i][0], text(members[i][1]));
     return o;
 }
 
-static json_t *paths(const struct info *info, const struct options *o)
-{
-    json_t *v = need(json_object());
+#define OBJECT(...)                                  \
+    object_of((const char *const[][2]){__VA_ARGS__}, \
+              sizeof((const char *const[][2]){__VA_ARGS__}) / sizeof(char *[2]))
 
-    for (size_t i = 0; i < N_PLACES; i++) {
-        if (strcmp(o->path, "all") == 0 || strcmp(o->path, info->places[i].name) == 0)
-            set(v, info->places[i].name, text(info->places[i].path));
+static void on_begin(struct page *p)
+{
+    ((struct state *)p->state)->all = need(json_object());
+}
+
+static void on_section(struct page *p, enum section section, int width PX_UNUSED)
+{
+    static const struct {
+        enum section section;
+        const char *name;
+        bool is_object;
+    } rows[] = {
+        {SECTION_VERSION, "version", true},
+        {SECTION_PATHS, "paths", true},
+        {SECTION_FILES, "files", false},
+        {SECTION_FRAMEWORKS, "frameworks", false},
+        {SECTION_PARAMS, "parameters", false},
+        {SECTION_PROBLEMS, "problems", false},
+        {SECTION_LEFTOVERS, "leftovers", false},
+        {SECTION_SYNONYMS, "synonyms", false},
+    };
+    struct state *s = p->state;
+    size_t i = 0;
+
+    while (rows[i].section != section)
+        i++;
+    s->things = rows[i].is_object ? json_object() : json_array();
+    set(s->all, rows[i].name, s->things);
+    if (section == SECTION_FRAMEWORKS) {
+        s->components = json_array();
+        set(s->all, "components", s->components);
+    }
+}
+
+static json_t *things(const struct page *p)
+{
+    return ((const struct state *)p->state)->things;
+}
+
+static void on_pair(struct page *p, enum section section PX_UNUSED, const char *name,
+                    const char *value)
+{
+    set(things(p), name, text(value));
+}
+
+static void on_file(struct page *p, const struct px_param_file *f)
+{
+    json_t *o = OBJECT({"path", f->path}, {"source", source_name(f->source)});
+
+    set(o, "read", json_boolean(f->read));
+    append(things(p), o);
+}
+
+static void on_framework(struct page *p, enum px_framework_id id)
+{
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } roles[] = {
+        {PX_ROLE_CLIENT, "client"}, {PX_ROLE_SERVER, "server"}, {PX_ROLE_TOOL, "tool"}};
+    const struct px_framework *fw = &px_frameworks[id];
+    json_t *o = OBJECT({"name", fw->name}), *v = need(json_array());
+
+    set(o, "abi", json_integer(fw->abi));
+    set(o, "keeps", text(fw->many ? "all" : "best"));
+    set(o, "required", json_boolean(fw->required));
+    for (size_t i = 0; i < PX_COUNT(roles); i++)
+        if (fw->roles & roles[i].bit)
+            append(v, text(roles[i].name));
+    set(o, "roles", v);
+    append(things(p), o);
+}
+
+static void on_component(struct page *p, const struct component *c)
+{
+    append(((struct state *)p->state)->components,
+           OBJECT({"framework", px_frameworks[c->found->framework].name},
+                  {"name", c->found->name}, {"file", c->found->file},
+                  {"version", c->probe.version}, {"state", component_state(c)},
+                  {"reason", c->probe.why ? c->probe.why : c->left_out}));
+}
+
+static json_t *settings(const struct parameter *param)
+{
+    json_t *v = need(json_array());
+
+    for (size_t i = 0; i < param->history.n; i++) {
+        const struct px_setting *s = param->history.v[i].setting;
+
+        append(v, OBJECT({"name", s->name}, {"value", s->value},
+                         {"source", source_name(s->source)}, {"where", s->where},
+                         {"fate", parameter_fate(param, i)}));
     }
     return v;
 }
 
-static json_t *files(const struct info *info)
+static void on_parameter(struct page *p, const struct parameter *param)
 {
-    json_t *v = need(json_array());
-
-    for (size_t i = 0; i < info->params->n_files; i++) {
-        const struct px_param_file *f = &info->params->files[i];
-        json_t *o = need(json_object());
-
-        set(o, "path", text(f->path));
-        set(o, "source", text(source_name(f->source)));
-        set(o, "read", json_boolean(f->read));
-        append(v, o);
-    }
-    return v;
-}
-
-static json_t *roles(unsigned bits)
-{
-    json_t *v = need(json_array());
-
-    if (bits & PX_ROLE_CLIENT)
-        append(v, text("client"));
-    if (bits & PX_ROLE_SERVER)
-        append(v, text("server"));
-    if (bits & PX_ROLE_TOOL)
-        append(v, text("tool"));
-    return v;
-}
-
-static json_t *frameworks(void)
-{
-    json_t *v = need(json_array());
-
-    for (int i = 0; i < PX_FW_COUNT; i++) {
-        const struct px_framework *fw = &px_frameworks[i];
-        json_t *o = need(json_object());
-
-        set(o, "name", text(fw->name));
-        set(o, "abi", json_integer(fw->abi));
-        set(o, "keeps", text(fw->many ? "all" : "best"));
-        set(o, "required", json_boolean(fw->required));
-        set(o, "roles", roles(fw->roles));
-        append(v, o);
-    }
-    return v;
-}
-
-static json_t *components(const struct info *info)
-{
-    json_t *v = need(json_array());
-
-    for (size_t i = 0; i < info->n_components; i++) {
-        const struct component *c = &info->components[i];
-        json_t *o = need(json_object());
-
-        set(o, "framework", text(px_frameworks[c->found->framework].name));
-        set(o, "name", text(c->found->name));
-        set(o, "file", text(c->found->file));
-        set(o, "version", text(c->probe.version));
-        set(o, "state", text(component_state(c)));
-        set(o, "reason", text(c->probe.why ? c->probe.why : c->left_out));
-        append(v, o);
-    }
-    return v;
-}
-
-static json_t *names(const struct px_param_name *n)
-{
-    json_t *v = need(n ? json_array() : json_null());
-
-    for (; n && n->name; n++)
-        append(v, text(n->name));
-    return v;
-}
-
-static json_t *settings(const struct parameter *p)
-{
-    json_t *v = need(json_array());
-
-    for (size_t i = 0; i < p->history.n; i++) {
-        const struct px_setting *s = p->history.v[i].setting;
-        json_t *o = need(json_object());
-
-        set(o, "name", text(s->name));
-        set(o, "value", text(s->value));
-        set(o, "source", text(source_name(s->source)));
-        set(o, "where", text(s->where));
-        set(o, "fate", text(parameter_fate(p, i)));
-        append(v, o);
-    }
-    return v;
-}
-
-static json_t *parameter(const struct parameter *p)
-{
-    const struct px_param *d = &p->declared->param;
-    json_t *o = need(json_object());
+    const struct px_param *d = &param->declared->param;
+    json_t *choices = need(d->names ? json_array() : json_null());
     char expected[256];
 
     px_param_expected(d, expected, sizeof(expected));
-    set(o, "name", text(p->declared->name));
-    set(o, "framework", text(p->framework));
-    set(o, "component", text(p->component));
-    set(o, "type", text(px_param_kind_name(d->kind)));
-    set(o, "expected", text(expected));
-    set(o, "choices", names(d->names));
+    for (const struct px_param_name *n = d->names; n && n->name; n++)
+        append(choices, text(n->name));
+    json_t *o = OBJECT({"name", param->declared->name}, {"framework", param->framework},
+                       {"component", param->component},
+                       {"type", px_param_kind_name(d->kind)}, {"expected", expected});
+    set(o, "choices", choices);
     set(o, "default", text(d->def));
-    set(o, "value", text(parameter_value(p)));
-    set(o, "set_by", text(parameter_source(p)));
-    set(o, "level", json_integer(parameter_level(p)));
+    set(o, "value", text(parameter_value(param)));
+    set(o, "set_by", text(parameter_source(param)));
+    set(o, "level", json_integer(parameter_level(param)));
     set(o, "help", text(d->help));
     set(o, "old_names", text(d->old_names));
-    set(o, "settings", settings(p));
-    return o;
+    set(o, "settings", settings(param));
+    append(things(p), o);
 }
 
-static json_t *parameters(const struct info *info, const struct options *o)
+static void on_problem(struct page *p, const struct problem *problem)
 {
-    json_t *v = need(json_array());
-
-    for (size_t i = 0; i < info->n_parameters; i++) {
-        const struct parameter *p = &info->parameters[i];
-        if (parameter_wanted(p, o))
-            append(v, parameter(p));
-    }
-    return v;
+    append(things(p), OBJECT({"severity", severity_name(problem->severity)},
+                             {"text", problem->text}));
 }
 
-static json_t *problems(const struct info *info)
+static void on_leftover(struct page *p, const struct leftover *l)
 {
-    json_t *v = need(json_array());
+    json_t *o = OBJECT({"kind", leftover_kind_name(l->kind)}, {"path", l->path});
 
-    for (size_t i = 0; i < info->n_problems; i++) {
-        json_t *o = need(json_object());
-
-        set(o, "severity", text(severity_name(info->problems[i].severity)));
-        set(o, "text", text(info->problems[i].text));
-        append(v, o);
-    }
-    return v;
+    set(o, "uid", json_integer(l->uid));
+    set(o, "age_s", json_integer(l->age_s));
+    set(o, "pid", l->pid ? json_integer(l->pid) : json_null());
+    set(o, "things", json_integer((json_int_t)l->things));
+    set(o, "living", json_integer((json_int_t)l->living));
+    set(o, "note", text(l->note));
+    append(things(p), o);
 }
 
-static json_t *leftovers(const struct info *info)
+static void on_synonym(struct page *p, const struct px_param_foreign *f)
 {
-    json_t *v = need(json_array());
-
-    for (size_t i = 0; i < info->n_leftovers; i++) {
-        const struct leftover *l = &info->leftovers[i];
-        json_t *o = need(json_object());
-
-        set(o, "kind", text(leftover_kind_name(l->kind)));
-        set(o, "path", text(l->path));
-        set(o, "uid", json_integer(l->uid));
-        set(o, "age_s", json_integer(l->age_s));
-        set(o, "pid", l->pid ? json_integer(l->pid) : json_null());
-        set(o, "things", json_integer((json_int_t)l->things));
-        set(o, "living", json_integer((json_int_t)l->living));
-        set(o, "note", text(l->note));
-        append(v, o);
-    }
-    return v;
+    append(things(p),
+           OBJECT({"name", f->name}, {"means", f->ours}, {"why_not", f->why}));
 }
 
-static json_t *synonyms(void)
+static void on_end(struct page *p)
 {
-    const struct px_param_foreign *f;
-    json_t *v = need(json_array());
+    struct state *s = p->state;
+    PX_AUTOFREE char *out = need(json_dumps(s->all, JSON_INDENT(2)));
 
-    for (size_t i = 0; (f = px_param_foreign_at(i)); i++) {
-        json_t *o = need(json_object());
-
-        set(o, "name", text(f->name));
-        set(o, "means", text(f->ours));
-        set(o, "why_not", text(f->why));
-        append(v, o);
-    }
-    return v;
-}
-
-void print_json(const struct info *info, const struct options *o)
-{
-    json_t *all = need(json_object());
-
-    if (o->sections & SECTION_VERSION)
-        set(all, "version", versions());
-    if (o->sections & SECTION_PATHS)
-        set(all, "paths", paths(info, o));
-    if (o->sections & SECTION_FILES)
-        set(all, "files", files(info));
-    if (o->sections & SECTION_FRAMEWORKS) {
-        set(all, "frameworks", frameworks());
-        set(all, "components", components(info));
-    }
-    if (o->sections & SECTION_PARAMS)
-        set(all, "parameters", parameters(info, o));
-    if (o->sections & SECTION_PROBLEMS)
-        set(all, "problems", problems(info));
-    if (o->check)
-        set(all, "leftovers", leftovers(info));
-    if (o->sections & SECTION_SYNONYMS)
-        set(all, "synonyms", synonyms());
-    PX_AUTOFREE char *out = need(json_dumps(all, JSON_INDENT(2)));
     puts(out);
-    json_decref(all);
+    json_decref(s->all);
 }
+
+const struct emitter emit_json = {
+    .state_b = sizeof(struct state),
+    .begin = on_begin,
+    .end = on_end,
+    .section = on_section,
+    .pair = on_pair,
+    .file = on_file,
+    .framework = on_framework,
+    .component = on_component,
+    .parameter = on_parameter,
+    .problem = on_problem,
+    .leftover = on_leftover,
+    .synonym = on_synonym,
+};

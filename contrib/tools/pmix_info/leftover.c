@@ -4,6 +4,7 @@
  * found there may be anything, and is believed as little as a server would
  * (core/reclaim/journal_view.c). */
 #include "contrib/tools/pmix_info/info.h"
+#include "contrib/tools/toolkit.h"
 
 #include "core/base/fd.h"
 #include "core/base/map.h"
@@ -16,6 +17,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -37,8 +39,8 @@ static struct leftover *add(struct info *info, enum leftover_kind kind,
     time_t now = time(NULL);
     struct leftover *l;
 
-    info->leftovers = need(
-        reallocarray(info->leftovers, info->n_leftovers + 1, sizeof(*info->leftovers)));
+    info->leftovers = grow(info->leftovers, info->n_leftovers + 1,
+                           sizeof(*info->leftovers));
     l = &info->leftovers[info->n_leftovers++];
     *l = (struct leftover){.kind = kind,
                            .path = need(strdup(path)),

@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pmix_info: tells how the library is configured, who configured it so, and what is
  * wrong with that. */
-#include "contrib/tools/pmix_info/info.h"
+#include "contrib/tools/pmix_info/show.h"
+#include "contrib/tools/toolkit.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-static int print(const struct info *info, const struct options *o)
-{
-    switch (o->format) {
-    case FORMAT_JSON:
-        print_json(info, o);
-        break;
-    case FORMAT_PARSABLE:
-        print_parsable(info, o);
-        break;
-    case FORMAT_PRETTY:
-        print_pretty(info, o);
-        break;
-    }
-    if (fflush(stdout) || ferror(stdout)) {
-        perror("pmix_info: standard output");
-        return EXIT_TROUBLE;
-    }
-    return o->check && (!info_is_well(info) || info->n_leftovers) ? EXIT_TROUBLE
-                                                                  : EXIT_SUCCESS;
-}
+const char tool_name[] = "pmix_info";
 
 static bool is(const char *wanted, const char *name)
 {
@@ -69,7 +53,11 @@ int main(int argc, char **argv)
     look_for_wanted(&info, &o);
     if (o.check)
         leftovers_find(&info, &o);
-    int status = print(&info, &o);
+    show(&info, &o);
+    if (fflush(stdout) || ferror(stdout))
+        fail("standard output: %s", strerror(errno));
+    int status = o.check && (!info_is_well(&info) || info.n_leftovers) ? EXIT_TROUBLE
+                                                                       : EXIT_SUCCESS;
     info_free(&info);
     options_free(&o);
     return status;

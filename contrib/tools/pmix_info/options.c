@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line. */
 #include "contrib/tools/pmix_info/info.h"
 
-#include "core/base/str.h"
+#include "contrib/tools/toolkit.h"
 
-#include <stdarg.h>
+#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char help[] =
@@ -36,36 +36,6 @@ static const char help[] =
     "The exit status is 0; 1 if --check finds something; 2 if the command line is\n"
     "wrong. Components are loaded in processes of their own and never opened.\n";
 
-void usage(const char *fmt, ...)
-{
-    va_list args;
-
-    fputs("pmix_info: ", stderr);
-    va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
-    va_end(args);
-    fputs("; see pmix_info --help\n", stderr);
-    exit(EXIT_USAGE);
-}
-
-static const char *argument(char ***at)
-{
-    const char *option = **at;
-
-    if (!(*at)[1])
-        usage("%s needs an argument", option);
-    return *++*at;
-}
-
-static int level(const char *text)
-{
-    uint64_t n;
-
-    if (!px_str_to_u64(text, 1, MAX_LEVEL, &n))
-        usage("--level \"%s\": a number from 1 to %d is needed", text, MAX_LEVEL);
-    return (int)n;
-}
-
 static const char *path_name(const char *text)
 {
     for (const char *const *name = place_names; *name; name++) {
@@ -92,7 +62,7 @@ static void add_wanted(struct options *o, char ***at)
 
     if (!colon && (*at)[1] && (*at)[1][0] != '-')
         second = *++*at;
-    o->wanted = need(reallocarray(o->wanted, o->n_wanted + 1, sizeof(*o->wanted)));
+    o->wanted = grow(o->wanted, o->n_wanted + 1, sizeof(*o->wanted));
     w = &o->wanted[o->n_wanted++];
     w->framework = unless_all(first, colon ? (size_t)(colon - first) : strlen(first));
     w->component = unless_all(second, strlen(second));
@@ -104,9 +74,9 @@ static bool parse_format(struct options *o, const char *option)
 {
     enum format format = FORMAT_PRETTY;
 
-    if (strcmp(option, "--json") == 0)
+    if (is_option(option, "--json", NULL))
         format = FORMAT_JSON;
-    else if (strcmp(option, "--parsable") == 0 || strcmp(option, "--parseable") == 0)
+    else if (is_option(option, "--parsable", "--parseable"))
         format = FORMAT_PARSABLE;
     else
         return false;
@@ -120,28 +90,27 @@ static void parse_one(struct options *o, char ***at)
 {
     const char *option = **at;
 
-    if (strcmp(option, "-a") == 0 || strcmp(option, "--all") == 0) {
+    if (is_option(option, "-a", "--all")) {
         o->sections |= SECTIONS_ALL;
-    } else if (strcmp(option, "--param") == 0) {
+    } else if (is_option(option, "--param", NULL)) {
         add_wanted(o, at);
-    } else if (strcmp(option, "--level") == 0) {
-        o->level = level(argument(at));
-    } else if (strcmp(option, "--source") == 0) {
+    } else if (is_option(option, "--level", NULL)) {
+        o->level = number(option, argument(at), MAX_LEVEL);
+    } else if (is_option(option, "--source", NULL)) {
         o->source = true;
         o->sections |= SECTION_PARAMS;
-    } else if (strcmp(option, "--path") == 0) {
+    } else if (is_option(option, "--path", NULL)) {
         o->path = path_name(argument(at));
         o->sections |= SECTION_PATHS;
-    } else if (strcmp(option, "--check") == 0) {
+    } else if (is_option(option, "--check", NULL)) {
         o->check = true;
-        o->sections |= SECTION_PROBLEMS;
-    } else if (strcmp(option, "-V") == 0 || strcmp(option, "--version") == 0) {
+        o->sections |= SECTION_PROBLEMS | SECTION_LEFTOVERS;
+    } else if (is_option(option, "-V", "--version")) {
         o->sections |= SECTION_VERSION;
-    } else if (strcmp(option, "-h") == 0 || strcmp(option, "--help") == 0) {
-        fputs(help, stdout);
-        exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_SUCCESS);
+    } else if (is_option(option, "-h", "--help")) {
+        print_and_exit(help);
     } else if (option[0] != '-') {
-        o->dirs = need(reallocarray(o->dirs, o->n_dirs + 1, sizeof(*o->dirs)));
+        o->dirs = grow(o->dirs, o->n_dirs + 1, sizeof(*o->dirs));
         o->dirs[o->n_dirs++] = option;
     } else if (!parse_format(o, option)) {
         usage("unknown option %s", option);

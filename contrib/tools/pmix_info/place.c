@@ -3,9 +3,12 @@
  * from where this program is. */
 #include "contrib/tools/pmix_info/info.h"
 
-#include "core/base/str.h"
+#include "contrib/tools/toolkit.h"
+#include "core/base/attr.h"
 #include "core/config/owner.h"
 
+#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LIBRARY "libpmix.so.2"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For people: aligned columns; on a terminal in colour, unless NO_COLOR is set, and no
  * wider than that. */
-#include "contrib/tools/pmix_info/info.h"
+#include "contrib/tools/pmix_info/show.h"
 
-#include "core/base/str.h"
-#include "pmix.h"
+#include "contrib/tools/toolkit.h"
+#include "core/base/attr.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -14,22 +15,25 @@ enum { WIDE = 1 << 20, NARROWEST = 40, VALUE_COLUMN = 24 };
 struct paper {
     bool colour;
     int width;
+    int name_width;                 /* of the column of names */
+    const struct parameter *before; /* the one that was printed last */
+    bool is_empty;                  /* a framework without components so far */
 };
 
 enum style { STYLE_HEAD, STYLE_NAME, STYLE_BAD, STYLE_ODD };
 
-static struct paper look_at_paper(void)
+static void on_begin(struct page *p)
 {
     const char *no_colour = getenv("NO_COLOR");
-    struct paper paper = {.width = WIDE};
+    struct paper *paper = p->state;
     struct winsize size;
 
+    paper->width = WIDE;
     if (!isatty(STDOUT_FILENO))
-        return paper;
-    paper.colour = !no_colour || !*no_colour;
+        return;
+    paper->colour = !no_colour || !*no_colour;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= NARROWEST)
-        paper.width = size.ws_col;
-    return paper;
+        paper->width = size.ws_col;
 }
 
 static void begin(const struct paper *paper, enum style style)
@@ -59,7 +63,7 @@ static void head(const struct paper *paper, const char *text)
     putchar('\n');
 }
 
-/* What would drive the terminal is not passed on; returns the width. */
+/* Bytes that would drive the terminal are not passed on; returns the width. */
 static int put_tame(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -109,89 +113,97 @@ static void wrap(const struct paper *paper, const char *text, int at, int indent
 
 /* ---- sections -------------------------------------------------------------------------- */
 
-static void print_paths(const struct info *info, const struct options *o,
-                        const struct paper *paper)
+static void end_framework(struct paper *paper)
 {
-    bool alone = o->sections == SECTION_PATHS;
-
-    if (!alone)
-        head(paper, "Folders");
-    for (size_t i = 0; i < N_PLACES; i++) {
-        const struct place *p = &info->places[i];
-
-        if (strcmp(o->path, "all") != 0 && strcmp(o->path, p->name) != 0)
-            continue;
-        if (!alone || strcmp(o->path, "all") == 0) {
-            fputs("  ", stdout);
-            name(paper, p->name, 12);
-        }
-        column(p->path ? p->path : "?", 0);
-        putchar('\n');
-    }
+    if (paper->is_empty)
+        puts("  no components");
+    paper->is_empty = false;
 }
 
-static void print_files(const struct info *info, const struct paper *paper)
+/* Is it all that was asked for? Then it needs no headline. */
+static bool is_alone(const struct page *p, enum section section)
 {
-    head(paper, "Parameter files, weakest first");
-    for (int source = 0; source <= PX_SOURCE_OVERRIDE_FILE; source++) {
-        for (size_t i = 0; i < info->params->n_files; i++) {
-            const struct px_param_file *f = &info->params->files[i];
-
-            if ((int)f->source != source)
-                continue;
-            fputs("  ", stdout);
-            column(source_name(f->source), 15);
-            column(f->read ? "read" : "not read", 10);
-            column(f->path, 0);
-            putchar('\n');
-        }
-    }
+    return (p->o->sections & ~(unsigned)SECTION_LEFTOVERS) == section;
 }
 
-static void print_component(const struct component *c, const struct paper *paper,
-                            int width)
+static void on_section(struct page *p, enum section section, int width)
 {
-    const char *state = component_state(c);
+    static const struct {
+        enum section section;
+        const char *head;
+    } rows[] = {{SECTION_PATHS, "Folders"},
+                {SECTION_FILES, "Parameter files, weakest first"},
+                {SECTION_SYNONYMS, "Names of other implementations"},
+                {SECTION_PROBLEMS, "What is wrong"}};
+    struct paper *paper = p->state;
 
+    end_framework(paper);
+    paper->name_width = width + 2;
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        if (rows[i].section == section && !is_alone(p, section))
+            head(paper, rows[i].head);
+    if (section == SECTION_PROBLEMS && info_is_well(p->info))
+        printf("%sconfiguration and components are all right\n",
+               is_alone(p, section) ? "" : "  ");
+}
+
+static void on_pair(struct page *p, enum section section, const char *what,
+                    const char *value)
+{
+    if (section == SECTION_VERSION) {
+        if (strcmp(what, "library") == 0)
+            printf("pmix_info, %s\n", value);
+        return;
+    }
+    if (!is_alone(p, SECTION_PATHS) || strcmp(p->o->path, "all") == 0) {
+        fputs("  ", stdout);
+        name(p->state, what, 12);
+    }
+    column(value ? value : "?", 0);
+    putchar('\n');
+}
+
+static void on_file(struct page *p PX_UNUSED, const struct px_param_file *f)
+{
     fputs("  ", stdout);
-    name(paper, c->found->name, width);
+    column(source_name(f->source), 15);
+    column(f->read ? "read" : "not read", 10);
+    column(f->path, 0);
+    putchar('\n');
+}
+
+static void on_framework(struct page *p, enum px_framework_id id)
+{
+    struct paper *paper = p->state;
+    PX_AUTOFREE char *title = need_text(
+        "Framework %s, keeps %s", px_frameworks[id].name,
+        px_frameworks[id].many ? "all that answer" : "the best");
+
+    end_framework(paper);
+    head(paper, title);
+    paper->is_empty = true;
+}
+
+static void on_component(struct page *p, const struct component *c)
+{
+    struct paper *paper = p->state;
+    const char *why = c->probe.why ? c->probe.why : c->left_out;
+    int indent = 2 + paper->name_width;
+
+    paper->is_empty = false;
+    fputs("  ", stdout);
+    name(paper, c->found->name, paper->name_width);
     if (c->probe.why)
         begin(paper, STYLE_BAD);
-    column(state, 10);
+    column(component_state(c), 10);
     if (c->probe.why)
         end(paper);
     column(c->probe.version ? c->probe.version : "?", 8);
     column(c->found->file ? c->found->file : "built in", 0);
     putchar('\n');
-    if (c->probe.why || c->left_out) {
-        printf("%*s", 2 + width, "");
-        wrap(paper, c->probe.why ? c->probe.why : c->left_out, 2 + width, 2 + width);
-    }
-}
-
-static void print_components(const struct info *info, const struct paper *paper)
-{
-    int width = 0;
-
-    for (size_t i = 0; i < info->n_components; i++) {
-        int len = (int)strlen(info->components[i].found->name);
-        width = len > width ? len : width;
-    }
-    for (int id = 0; id < PX_FW_COUNT; id++) {
-        PX_AUTOFREE char *title = need_text(
-            "Framework %s, keeps %s", px_frameworks[id].name,
-            px_frameworks[id].many ? "all that answer" : "the best");
-        bool any = false;
-
-        head(paper, title);
-        for (size_t i = 0; i < info->n_components; i++) {
-            if ((int)info->components[i].found->framework != id)
-                continue;
-            any = true;
-            print_component(&info->components[i], paper, width + 2);
-        }
-        if (!any)
-            puts("  no components");
+    if (why) {
+        printf("%*s", indent, "");
+        wrap(paper, why, indent, indent);
     }
 }
 
@@ -211,132 +223,96 @@ static void print_history(const struct parameter *p)
     puts(" (default)");
 }
 
-static void print_parameter(const struct parameter *p, const struct paper *paper,
-                            int width, bool source)
-{
-    const struct px_param *d = &p->declared->param;
-    const char *value = parameter_value(p);
-    char expected[256];
-
-    fputs("  ", stdout);
-    name(paper, p->declared->name, width);
-    column(value ? value : "unset", VALUE_COLUMN);
-    printf("  ");
-    column(px_param_kind_name(d->kind), 10);
-    column(parameter_source(p), 0);
-    putchar('\n');
-    px_param_expected(d, expected, sizeof(expected));
-    PX_AUTOFREE char *text = need_text("%s (level %d; %s)", d->help ? d->help : "?",
-                                       parameter_level(p), expected);
-    fputs("      ", stdout);
-    wrap(paper, text, 6, 6);
-    if (source)
-        print_history(p);
-}
-
 static bool is_same_group(const struct parameter *a, const struct parameter *b)
 {
-    return strcmp(a->framework, b->framework) == 0 &&
+    return a && strcmp(a->framework, b->framework) == 0 &&
            strcmp(a->component, b->component) == 0;
 }
 
-static void print_parameters(const struct info *info, const struct options *o,
-                             const struct paper *paper)
+static void on_parameter(struct page *p, const struct parameter *param)
 {
-    const struct parameter *before = NULL;
-    int width = 0;
+    struct paper *paper = p->state;
+    const struct px_param *d = &param->declared->param;
+    const char *value = parameter_value(param);
+    char expected[256];
 
-    for (size_t i = 0; i < info->n_parameters; i++) {
-        int len = (int)strlen(info->parameters[i].declared->name);
-        if (parameter_wanted(&info->parameters[i], o) && len > width)
-            width = len;
+    if (!is_same_group(paper->before, param)) {
+        PX_AUTOFREE char *title = need_text("Parameters of %s %s", param->framework,
+                                            param->component);
+        head(paper, title);
     }
-    for (size_t i = 0; i < info->n_parameters; i++) {
-        const struct parameter *p = &info->parameters[i];
-
-        if (!parameter_wanted(p, o))
-            continue;
-        if (!before || !is_same_group(before, p)) {
-            PX_AUTOFREE char *title = need_text("Parameters of %s %s", p->framework,
-                                                p->component);
-            head(paper, title);
-        }
-        print_parameter(p, paper, width + 2, o->source);
-        before = p;
-    }
+    paper->before = param;
+    fputs("  ", stdout);
+    name(paper, param->declared->name, paper->name_width);
+    column(value ? value : "unset", VALUE_COLUMN);
+    printf("  ");
+    column(px_param_kind_name(d->kind), 10);
+    column(parameter_source(param), 0);
+    putchar('\n');
+    px_param_expected(d, expected, sizeof(expected));
+    PX_AUTOFREE char *text = need_text("%s (level %d; %s)", d->help ? d->help : "?",
+                                       parameter_level(param), expected);
+    fputs("      ", stdout);
+    wrap(paper, text, 6, 6);
+    if (p->o->source)
+        print_history(param);
 }
 
-static void print_problems(const struct info *info, const struct options *o,
-                           const struct paper *paper)
+static void on_problem(struct page *p, const struct problem *problem)
 {
-    bool alone = o->sections == SECTION_PROBLEMS;
-    bool well = info_is_well(info);
+    bool alone = is_alone(p, SECTION_PROBLEMS);
+    bool note = problem->severity == PX_PARAM_NOTE;
 
-    if (!alone)
-        head(paper, "What is wrong");
-    if (well)
-        printf("%sconfiguration and components are all right\n", alone ? "" : "  ");
-    for (size_t i = 0; i < info->n_problems; i++) {
-        const struct problem *p = &info->problems[i];
-
-        if (p->severity == PX_PARAM_NOTE && alone)
-            continue;
-        fputs(alone ? "" : "  ", stdout);
-        if (p->severity != PX_PARAM_NOTE)
-            begin(paper, p->severity == PX_PARAM_WRONG ? STYLE_BAD : STYLE_ODD);
-        fputs(severity_name(p->severity), stdout);
-        if (p->severity != PX_PARAM_NOTE)
-            end(paper);
-        fputs(": ", stdout);
-        column(p->text, 0);
-        putchar('\n');
-    }
+    if (note && alone)
+        return;
+    fputs(alone ? "" : "  ", stdout);
+    if (!note)
+        begin(p->state, problem->severity == PX_PARAM_WRONG ? STYLE_BAD : STYLE_ODD);
+    fputs(severity_name(problem->severity), stdout);
+    if (!note)
+        end(p->state);
+    fputs(": ", stdout);
+    column(problem->text, 0);
+    putchar('\n');
 }
 
-static void print_leftovers(const struct info *info, const struct paper *paper)
+static void on_leftover(struct page *p, const struct leftover *l)
 {
-    for (size_t i = 0; i < info->n_leftovers; i++) {
-        PX_AUTOFREE char *text = leftover_text(&info->leftovers[i]);
+    PX_AUTOFREE char *text = leftover_text(l);
 
-        begin(paper, STYLE_ODD);
-        fputs("left", stdout);
-        end(paper);
-        fputs(": ", stdout);
-        column(text, 0);
-        putchar('\n');
-    }
+    begin(p->state, STYLE_ODD);
+    fputs("left", stdout);
+    end(p->state);
+    fputs(": ", stdout);
+    column(text, 0);
+    putchar('\n');
 }
 
-static void print_synonyms(const struct paper *paper)
+static void on_synonym(struct page *p, const struct px_param_foreign *f)
 {
-    const struct px_param_foreign *f;
-
-    head(paper, "Names of other implementations");
-    for (size_t i = 0; (f = px_param_foreign_at(i)); i++) {
-        fputs("  ", stdout);
-        name(paper, f->name, 40);
-        printf("%s%s\n",
-               f->ours ? "means " : "does not apply: ", f->ours ? f->ours : f->why);
-    }
+    fputs("  ", stdout);
+    name(p->state, f->name, 40);
+    printf("%s%s\n",
+           f->ours ? "means " : "does not apply: ", f->ours ? f->ours : f->why);
 }
 
-void print_pretty(const struct info *info, const struct options *o)
+static void on_end(struct page *p)
 {
-    struct paper paper = look_at_paper();
-
-    if (o->sections & SECTION_VERSION)
-        printf("pmix_info, %s\n", PMIx_Get_version());
-    if (o->sections & SECTION_PATHS)
-        print_paths(info, o, &paper);
-    if (o->sections & SECTION_FILES)
-        print_files(info, &paper);
-    if (o->sections & SECTION_FRAMEWORKS)
-        print_components(info, &paper);
-    if (o->sections & SECTION_PARAMS)
-        print_parameters(info, o, &paper);
-    if (o->sections & SECTION_SYNONYMS)
-        print_synonyms(&paper);
-    if (o->sections & SECTION_PROBLEMS)
-        print_problems(info, o, &paper);
-    print_leftovers(info, &paper);
+    end_framework(p->state);
 }
+
+const struct emitter emit_pretty = {
+    .for_people = true,
+    .state_b = sizeof(struct paper),
+    .begin = on_begin,
+    .end = on_end,
+    .section = on_section,
+    .pair = on_pair,
+    .file = on_file,
+    .framework = on_framework,
+    .component = on_component,
+    .parameter = on_parameter,
+    .problem = on_problem,
+    .leftover = on_leftover,
+    .synonym = on_synonym,
+};

@@ -3,6 +3,7 @@
  * Whatever the code in it does while it is loaded, it does not do it here. */
 #include "contrib/tools/pmix_info/info.h"
 
+#include "contrib/tools/toolkit.h"
 #include "core/base/str.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

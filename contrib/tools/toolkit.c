@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "toolkit.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void say(const char *fmt, va_list args)
+{
+    fprintf(stderr, "%s: ", tool_name);
+    vfprintf(stderr, fmt, args);
+}
+
+void complain(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    say(fmt, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+void fail(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    say(fmt, args);
+    va_end(args);
+    fputc('\n', stderr);
+    exit(EXIT_TROUBLE);
+}
+
+void usage(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    say(fmt, args);
+    va_end(args);
+    fprintf(stderr, "; see %s --help\n", tool_name);
+    exit(EXIT_USAGE);
+}
+
+void print_and_exit(const char *text)
+{
+    fputs(text, stdout);
+    exit(fflush(stdout) ? EXIT_TROUBLE : EXIT_SUCCESS);
+}
+
+void *need(void *p)
+{
+    if (!p)
+        fail("out of memory");
+    return p;
+}
+
+char *need_text(const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list args;
+
+    va_start(args, fmt);
+    int n = vasprintf(&text, fmt, args);
+    va_end(args);
+    return need(n < 0 ? NULL : text);
+}
+
+void *grow(void *array, size_t n, size_t size)
+{
+    return need(reallocarray(array, n, size));
+}
+
+bool is_option(const char *text, const char *first, const char *second)
+{
+    return strcmp(text, first) == 0 || (second && strcmp(text, second) == 0);
+}
+
+char *argument(char ***at)
+{
+    const char *option = **at;
+
+    if (!(*at)[1])
+        usage("%s needs an argument", option);
+    return *++*at;
+}
+
+int number(const char *option, const char *text, int max)
+{
+    char *end;
+
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno || end == text || *end || value < 1 || value > max)
+        usage("%s \"%s\": a number from 1 to %d is needed", option, text, max);
+    return (int)value;
+}
+
+int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
