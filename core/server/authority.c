@@ -4,6 +4,8 @@
  * beyond that, the host decides. */
 #include "core/server/server.h"
 
+#include <string.h>
+
 bool px_user_may(uid_t user, uid_t other)
 {
     return user == other || user == 0;
@@ -36,14 +38,46 @@ bool px_peer_may(const struct px_peer *peer, const char *nspace)
     return false;
 }
 
-pmix_status_t px_peer_may_all(const struct px_peer *peer, const pmix_proc_t *procs,
-                              size_t n)
+static bool is_member(const struct px_peer *peer, const pmix_proc_t *procs, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (!px_peer_may(peer, procs[i].nspace))
-            return PMIX_ERR_NO_PERMISSIONS;
+    bool member = false;
+
+    for (size_t i = 0; peer->local && i < n; i++)
+        member |= px_proc_match(&procs[i], &peer->proc) ||
+                  (procs[i].rank == PMIX_RANK_LOCAL_NODE &&
+                   strcmp(procs[i].nspace, peer->proc.nspace) == 0);
+    return member;
+}
+
+pmix_status_t px_req_may(const struct px_req *req, const pmix_proc_t *procs, size_t n)
+{
+    switch (req->rpc->reach) {
+    case PX_OWN:
+    case PX_BY_HOST:
+        return PMIX_SUCCESS;
+    case PX_OF_USER:
+        for (size_t i = 0; i < n; i++)
+            if (!px_peer_may(req->peer, procs[i].nspace))
+                return PMIX_ERR_NO_PERMISSIONS;
+        return PMIX_SUCCESS;
+    case PX_MEMBERS:
+        return is_member(req->peer, procs, n) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    default: /* a row that says nothing allows nothing */
+        return PMIX_ERR_NO_PERMISSIONS;
     }
-    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_req_admit(const struct px_req *req)
+{
+    const struct px_peer *peer = req->peer;
+    const struct px_rpc *rpc = req->rpc;
+    uint8_t sender = peer == peer->server->self ? PX_BY_SELF
+                     : peer->tool               ? PX_BY_TOOL
+                                                : PX_BY_CLIENT;
+
+    if (peer->finalized && !(rpc && rpc->senders & PX_BY_LEAVING))
+        return PMIX_ERR_INIT;
+    return rpc && rpc->senders & sender ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
 }
 
 pmix_status_t px_infos_set_user(px_infos *infos, const struct px_peer *peer)

@@ -10,7 +10,6 @@
 #include "core/rt/log.h"
 #include "core/config/param.h"
 #include "core/server/cleanup/cleanup.h"
-#include "core/server/module.h"
 #include "core/server/cleanup/session.h"
 #include "core/server/upcall.h"
 

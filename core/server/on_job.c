@@ -79,9 +79,6 @@ static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
     struct commit c = {.rank = req->peer->proc.rank};
     pmix_status_t rc;
 
-    /* Nobody could ask for it, and no job would end that it could go with. */
-    if (req->peer->tool)
-        return PMIX_ERR_NOT_SUPPORTED;
     rc = px_nspace_get(px_process.model, req->peer->proc.nspace, &c.ns);
 
     if (rc)
@@ -97,29 +94,21 @@ static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t on_abort(struct px_server *srv, struct px_req *req)
+static pmix_status_t call_abort(const pmix_server_module_t *m, struct px_upcall *u)
 {
-    struct px_upcall *u;
-    pmix_status_t rc;
-    void *object = req->peer->local ? req->peer->local->object : NULL;
+    const struct px_req *req = u->arg;
+    const struct px_args *a = &u->args;
 
-    if (!srv->module.abort)
-        return PMIX_ERR_NOT_SUPPORTED;
-    u = px_upcall_for(req, px_upcall_reply_status);
-    if (!u)
-        return PMIX_ERR_NOMEM;
-    rc = px_unpack_args(&req->in, &u->args, px_request_abort.args);
-    if (!rc)
-        rc = px_peer_may_all(req->peer, u->args.procs, u->args.n_procs);
-    if (rc) {
-        px_upcall_drop(u);
-        return rc;
-    }
-    px_upcall_returned(u, srv->module.abort(&u->proc, object, u->args.code,
-                                            u->args.text, u->args.procs,
-                                            u->args.n_procs, px_upcall_op_cb, u));
-    return PX_DEFERRED;
+    return m->abort(&u->proc, req->peer->local ? req->peer->local->object : NULL,
+                    a->code, a->text, a->procs, a->n_procs, px_upcall_op_cb, u);
 }
+
+static const struct px_forward aborting = {
+    .request = &px_request_abort,
+    .slot = PX_SLOT(abort),
+    .call = call_abort,
+    .reply = px_upcall_reply_status,
+};
 
 struct finalizing {
     struct px_req *req; /* NULL once answered */
@@ -184,17 +173,18 @@ static pmix_status_t on_finalize(struct px_server *srv, struct px_req *req)
 
     if (peer->finalized)
         return PMIX_SUCCESS;
-    (void)px_peer_finalized(srv, peer);
+    px_peer_finalized(srv, peer);
     if (!local || !local->finalized || !srv->module.client_finalized)
         return PMIX_SUCCESS;
     return ask_host(srv, req, local->object);
 }
 
 static const struct px_rpc rpcs[] = {
-    {PX_OP_REQ, on_req},
-    {PX_OP_COMMIT, on_commit},
-    {PX_OP_ABORT, on_abort},
-    {PX_OP_FINALIZE, on_finalize},
+    {PX_OP_REQ, PX_BY_ANY, PX_OWN, .handler = on_req},
+    /* A tool has no job with whose end its data could go. */
+    {PX_OP_COMMIT, PX_BY_CLIENT | PX_BY_SELF, PX_OWN, .handler = on_commit},
+    {PX_OP_ABORT, PX_BY_ANY, PX_OF_USER, .forward = &aborting},
+    {PX_OP_FINALIZE, PX_BY_ANY | PX_BY_LEAVING, PX_OWN, .handler = on_finalize},
     {0},
 };
 

@@ -36,10 +36,33 @@ struct px_server_start {
     struct px_err *err;
 };
 
+/* Answers to the queries of one request. Those that have no room in a reply need not be made: else a few
+ * bytes that repeat the same key would cost gigabytes. */
+struct px_answers {
+    px_infos *infos;
+    size_t left_b;
+};
+/* Adds one, whose data take cost_b. PMIX_ERR_OUT_OF_RESOURCE: no room is left; PMIX_ERR_NOMEM. */
+pmix_status_t px_answer(struct px_answers *a, const char *key, const void *data,
+                        pmix_data_type_t type, size_t cost_b);
+
+/* A key of a query; the last row is zero. */
+struct px_query_key {
+    const char *key;
+    /* PMIX_ERR_NOT_FOUND: the host may know; any other error ends the request. */
+    pmix_status_t (*answer)(struct px_server *srv, const pmix_query_t *q,
+                            struct px_answers *a);
+};
+
 /* All members but the name may be absent. */
 struct px_server_part {
     const char *name;
-    const struct px_rpc *rpcs; /* the requests it serves */
+    const struct px_rpc *rpcs; /* the requests it serves; the last row is zero */
+    const struct px_query_key *query_keys; /* and what it answers of queries */
+    /* The same for what is not asked by keys alone: takes out of queries, *n of them, what it
+     * answers. PMIX_SUCCESS, also if there was nothing to answer. */
+    pmix_status_t (*query)(struct px_server *srv, pmix_query_t *queries, size_t *n,
+                           px_infos *answers);
 
     /* The state in struct px_server_parts: allocated, zeroed, before create; freed after destroy. */
     size_t state_at, state_b;

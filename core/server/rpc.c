@@ -1,21 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests: from a frame to the handler in a table, and exactly one reply back. */
+/* Peers and their requests: from a frame to the row of a table, which says who may send it and what is
+ * done; exactly one reply back; and the end of a connection, of which each part is notified. */
 #include "core/rt/log.h"
-#include "core/server/server.h"
+#include "core/server/upcall.h"
+#include "core/wire/hello.h"
+#include "tenon/ptl.h"
 
 /* Requests that wait for others, or for a host that is slow, cost memory that their client chooses:
  * what it sends, and about REQUEST_B for each. */
 #define MAX_PENDING_B (256u * 1024u * 1024u)
 #define REQUEST_B     1024u
 
-static const struct px_rpc *find_rpc(const struct px_server *srv, uint8_t op)
+struct px_local *px_local_find(struct px_server *srv PX_UNUSED, const pmix_proc_t *proc)
 {
-    for (const struct px_server_part *const *p = srv->parts; *p; p++)
-        for (const struct px_rpc *rpc = (*p)->rpcs; rpc && rpc->handler; rpc++)
-            if (rpc->op == op)
-                return rpc;
+    struct px_nspace *ns = px_nspace_find(px_process.model, proc->nspace);
+
+    if (!ns)
+        return NULL;
+    PX_LIST_EACH (&ns->locals, struct px_local, l, link)
+        if (l->rank == proc->rank)
+            return l;
     return NULL;
 }
+
+struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc)
+{
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
+        if (!p->gone && px_proc_same(&p->proc, proc))
+            return p;
+    return NULL;
+}
+
+/* ---- replies ----------------------------------------------------------------------- */
 
 void px_req_drop(struct px_req *req)
 {
@@ -114,8 +130,7 @@ void px_peer_send(struct px_peer *p, uint32_t tag, px_writer *w)
     px_writer_cleanup(w);
 }
 
-/* Not even the request could be made. */
-static void refuse(struct px_peer *peer, uint32_t tag, pmix_status_t why)
+void px_peer_refuse(struct px_peer *peer, uint32_t tag, pmix_status_t why)
 {
     struct px_req req = {.peer = peer, .tag = tag};
     px_writer w;
@@ -128,6 +143,65 @@ static void refuse(struct px_peer *peer, uint32_t tag, pmix_status_t why)
     px_writer_cleanup(&w);
 }
 
+/* ---- the end ----------------------------------------------------------------------- */
+
+/* True if no other connection of its rank is left that takes part. */
+static bool retire(struct px_peer *p)
+{
+    if (p->finalized || (!p->local && !p->tool))
+        return false;
+    p->finalized = true;
+    return p->local && --p->local->n_peers == 0;
+}
+
+void px_peer_finalized(struct px_server *srv, struct px_peer *peer)
+{
+    if (retire(peer)) {
+        peer->local->finalized = true;
+        peer->local->connected = false;
+        PX_PARTS_NOTIFY(srv, rank_gone, &peer->proc);
+    }
+    PX_PARTS_NOTIFY(srv, peer_left, peer);
+}
+
+void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_status_t why)
+{
+    bool last, lost;
+
+    if (peer->gone)
+        return;
+    peer->gone = true;
+    px_conn_destroy(peer->conn);
+    peer->conn = NULL;
+    px_list_remove(&peer->link);
+    last = retire(peer);
+    lost = last && why;
+    if (lost)
+        peer->local->lost = true;
+    PX_PARTS_NOTIFY(srv, peer_left, peer);
+    if (last)
+        PX_PARTS_NOTIFY(srv, rank_gone, &peer->proc);
+    PX_PARTS_NOTIFY(srv, peer_gone, peer);
+    if (lost && !srv->stopping) {
+        px_log(PX_LOG_INFO, "server", "%s.%u lost its connection (%s)",
+               peer->proc.nspace, peer->proc.rank, PMIx_Error_string(why));
+        PX_PARTS_NOTIFY(srv, rank_lost, &peer->proc);
+    }
+    peer->local = NULL; /* may be gone before the peer is */
+    px_peer_unref(peer);
+}
+
+/* ---- requests ---------------------------------------------------------------------- */
+
+static const struct px_rpc *find_rpc(const struct px_server *srv, uint8_t op)
+{
+    for (const struct px_server_part *const *p = srv->parts; *p; p++)
+        for (const struct px_rpc *rpc = (*p)->rpcs; rpc && rpc->senders; rpc++)
+            if (rpc->op == op)
+                return rpc;
+    return NULL;
+}
+
 static pmix_status_t handle(struct px_server *srv, struct px_req *req)
 {
     const struct px_peer *peer = req->peer;
@@ -138,11 +212,11 @@ static pmix_status_t handle(struct px_server *srv, struct px_req *req)
                peer->proc.nspace, peer->proc.rank);
         return PMIX_ERR_BAD_PARAM;
     }
-    /* After its goodbye a client has nothing to ask; what needs no answer gets none. */
-    if (peer->finalized && req->op != PX_OP_FINALIZE && req->op != PX_OP_DEREGEVENTS)
-        return PMIX_ERR_INIT;
-    const struct px_rpc *rpc = find_rpc(srv, req->op);
-    return rpc ? rpc->handler(srv, req) : PMIX_ERR_NOT_SUPPORTED;
+    req->rpc = find_rpc(srv, req->op);
+    rc = px_req_admit(req);
+    if (rc)
+        return rc;
+    return req->rpc->forward ? px_forward(srv, req) : req->rpc->handler(srv, req);
 }
 
 void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
@@ -154,12 +228,12 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
     if (tag < PX_TAG_DYNAMIC) /* heartbeats and the like ask for nothing */
         return;
     if (peer->pending_b + weight_b > MAX_PENDING_B && peer != srv->self) {
-        refuse(peer, tag, PMIX_ERR_OUT_OF_RESOURCE);
+        px_peer_refuse(peer, tag, PMIX_ERR_OUT_OF_RESOURCE);
         return;
     }
     req = calloc(1, sizeof *req);
     if (!req) {
-        refuse(peer, tag, PMIX_ERR_NOMEM);
+        px_peer_refuse(peer, tag, PMIX_ERR_NOMEM);
         return;
     }
     px_peer_ref(peer);
@@ -171,4 +245,50 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
     pmix_status_t rc = handle(srv, req);
     if (rc != PX_DEFERRED)
         px_req_done(req, rc);
+}
+
+/* ---- connections ------------------------------------------------------------------- */
+
+static void on_conn_frame(void *arg, const struct px_frame *frame,
+                          const uint8_t *payload)
+{
+    struct px_peer *peer = arg;
+
+    px_peer_ref(peer);
+    px_server_dispatch(peer->server, peer, frame->tag, payload, frame->nbytes);
+    px_peer_unref(peer);
+}
+
+static void on_conn_lost(void *arg, pmix_status_t why)
+{
+    struct px_peer *peer = arg;
+
+    px_server_peer_lost(peer->server, peer, why);
+}
+
+static const struct px_conn_ops conn_ops = {.on_frame = on_conn_frame,
+                                            .on_lost = on_conn_lost};
+
+struct px_peer *px_peer_create(struct px_server *srv, int fd,
+                               const struct px_ptl_peer *who,
+                               const struct px_hello *hello)
+{
+    struct px_peer *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    p->refs = 1;
+    p->server = srv;
+    p->proc = hello->proc;
+    p->pid = who->has_pid ? who->pid : 0;
+    p->inode = who->inode;
+    p->codec.dialect = px_dialect_find(hello->dialect);
+    p->codec.described = hello->described;
+    p->version = hello->version;
+    p->pindex = ++srv->next_pindex;
+    if (px_conn_create(px_process.loop, fd, &conn_ops, p, &p->conn)) {
+        free(p);
+        return NULL;
+    }
+    return p;
 }

@@ -66,6 +66,7 @@ struct px_req {
     struct px_peer *peer; /* referenced */
     uint32_t tag;
     uint8_t op;
+    const struct px_rpc *rpc;
     size_t weight_b;     /* its share of the peer's pending_b */
     px_reader in;        /* after the command byte; valid during the handler only */
     struct px_list link; /* free for the handler's queue */
@@ -75,19 +76,31 @@ struct px_req {
 };
 #define PX_DEFERRED ((pmix_status_t)1)
 
-struct px_rpc {
-    uint8_t op;
-    pmix_status_t (*handler)(struct px_server *srv, struct px_req *req);
+/* Who may send a request. */
+enum px_senders {
+    PX_BY_CLIENT = 1,
+    PX_BY_TOOL = 2,
+    PX_BY_SELF = 4,    /* calls of this process */
+    PX_BY_LEAVING = 8, /* also after its goodbye */
+    PX_BY_ANY = PX_BY_CLIENT | PX_BY_TOOL | PX_BY_SELF,
 };
 
-/* Replies with a status (PMIX_OPERATION_SUCCEEDED travels as 0) and ends the request. */
-void px_req_done(struct px_req *req, pmix_status_t status);
-/* Ends a request that gets no answer. */
-void px_req_drop(struct px_req *req);
-/* Starts a reply in the peer's codec, status packed first. */
-void px_reply_begin(const struct px_req *req, px_writer *w, pmix_status_t status);
-/* Sends w (a packing error becomes a status reply) and ends the request. */
-void px_req_reply(struct px_req *req, px_writer *w);
+/* Whom it may concern, which px_req_may checks. A server may serve several users. */
+enum px_reach {
+    PX_OWN = 1, /* the sender alone, what is of its user, or what all may have */
+    PX_BY_HOST, /* as the host decides, by the user that the connection proves */
+    PX_OF_USER, /* named processes of the sender's user; root's sender: of any */
+    PX_MEMBERS, /* named processes that the sender is one of */
+};
+
+/* A row of the table that says all of a request: who may send it, whom it may concern, and the
+ * handler, or how it goes to the host. */
+struct px_rpc {
+    uint8_t op;
+    uint8_t senders, reach;
+    pmix_status_t (*handler)(struct px_server *srv, struct px_req *req);
+    const struct px_forward *forward; /* upcall.h */
+};
 
 static inline void px_peer_ref(struct px_peer *p)
 {
@@ -99,10 +112,6 @@ static inline void px_peer_unref(struct px_peer *p)
     if (p && --p->refs == 0)
         free(p);
 }
-
-/* Unsolicited frame to a peer (events); dropped if it is gone. To the server itself it goes through
- * on_own_frame. */
-void px_peer_send(struct px_peer *p, uint32_t tag, px_writer *w);
 
 struct px_session;
 struct px_cleanup;
@@ -143,48 +152,63 @@ static inline struct px_server *px_server_here(void)
     return px_process.server && px_process_is_mine() ? px_process.server : NULL;
 }
 
-/* ---- authority.c: who may do what to whom ---------------------------------------------------- */
+/* ---- authority.c --------------------------------------------------------------------------- */
 
-/* May somebody of this user act on, or tell something to, somebody of that one? */
+/* May a process of this user act on, or send events to, one of that user? */
 bool px_user_may(uid_t user, uid_t other);
-/* May the peer read of the processes of that namespace, or act on them? Of one that has no
- * clients here, nor a user that the host named, only the host can tell: true. */
+/* May the peer read of the processes of that namespace, or act on them? True for one that has no
+ * clients here, nor a user that the host named: only the host can tell. */
 bool px_peer_may(const struct px_peer *peer, const char *nspace);
-/* PMIX_SUCCESS, or PMIX_ERR_NO_PERMISSIONS. */
-pmix_status_t px_peer_may_all(const struct px_peer *peer, const pmix_proc_t *procs,
-                              size_t n);
-
-/* The user that the connection proves, whatever was claimed; hosts decide by it. */
+/* May the sender make the request at all? PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_INIT after its
+ * goodbye. */
+pmix_status_t px_req_admit(const struct px_req *req);
+/* May the request concern these, which it names? PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_BAD_PARAM: its
+ * sender is not among them, and must be. */
+pmix_status_t px_req_may(const struct px_req *req, const pmix_proc_t *procs, size_t n);
+/* Puts the user that the connection proves in place of one that was claimed; hosts decide by it. */
 pmix_status_t px_infos_set_user(px_infos *infos, const struct px_peer *peer);
 
-/* ---- peer.c ------------------------------------------------------------------------------ */
+/* ---- rpc.c ---------------------------------------------------------------------------------- */
+
+struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc);
+/* First live connection of a proc; NULL. */
+struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc);
+/* Replies with a status (PMIX_OPERATION_SUCCEEDED travels as 0) and ends the request. */
+void px_req_done(struct px_req *req, pmix_status_t status);
+/* Replies to what was not even made a request. */
+void px_peer_refuse(struct px_peer *peer, uint32_t tag, pmix_status_t why);
+/* Ends a request that gets no answer. */
+void px_req_drop(struct px_req *req);
+/* Starts a reply in the peer's codec, status packed first. */
+void px_reply_begin(const struct px_req *req, px_writer *w, pmix_status_t status);
+/* Sends w (a packing error becomes a status reply) and ends the request. */
+void px_req_reply(struct px_req *req, px_writer *w);
+/* Unsolicited frame to a peer (events); dropped if it is gone. */
+void px_peer_send(struct px_peer *p, uint32_t tag, px_writer *w);
+/* The peer says goodbye. */
+void px_peer_finalized(struct px_server *srv, struct px_peer *peer);
+/* Connection lost or finalized and closed. why PMIX_SUCCESS: on purpose, which is not reported. */
+void px_server_peer_lost(struct px_server *srv, struct px_peer *peer,
+                         pmix_status_t why);
 
 /* With its connection, in no list yet; fd stays the caller's on failure. */
 struct px_peer *px_peer_create(struct px_server *srv, int fd,
                                const struct px_ptl_peer *who,
                                const struct px_hello *hello);
-struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc);
-/* First live connection of a proc; NULL. */
-struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc);
-/* The peer says goodbye. True if no other connection of its rank is left that takes part. */
-bool px_peer_finalized(struct px_server *srv, struct px_peer *peer);
-/* Connection lost or finalized and closed. why PMIX_SUCCESS: on purpose, which is not reported. */
-void px_server_peer_lost(struct px_server *srv, struct px_peer *peer,
-                         pmix_status_t why);
+void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
+                        const uint8_t *payload, size_t n);
 
-/* psets.c, attributes.c: answer of queries what is known there, and take it out of them; those left are
- * the host's. PMIX_SUCCESS, also if there was nothing to answer; PMIX_ERR_NOMEM. */
-pmix_status_t px_psets_query(const struct px_server *srv, pmix_query_t *queries,
-                             size_t *n, px_infos *answers);
-pmix_status_t px_attributes_query(const struct px_server *srv, pmix_query_t *queries,
-                                  size_t *n, px_infos *answers);
+/* ---- event/on_event.c ------------------------------------------------------------------------ */
 
-/* ---- data --------------------------------------------------------------------------------- */
+/* Delivers to every local peer that wants it and to this process's own handlers; never to the
+ * host. source NULL: this server. */
+void px_server_event(struct px_server *srv, pmix_status_t code,
+                     const pmix_proc_t *source, pmix_data_range_t range,
+                     const pmix_info_t *info, size_t n);
+
+/* ---- data ----------------------------------------------------------------------------------- */
 
 /* Data of this rank has arrived. */
 void px_get_data_arrived(struct px_server *srv, struct px_nspace *ns, pmix_rank_t rank);
 
-/* rpc.c */
-void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
-                        const uint8_t *payload, size_t n);
 #endif

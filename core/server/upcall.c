@@ -4,6 +4,8 @@
 
 #include "core/base/str.h"
 
+#include <string.h>
+
 struct px_upcall *px_upcall_new(px_upcall_fn fn, void *arg)
 {
     struct px_upcall *u = calloc(1, sizeof *u);
@@ -40,6 +42,7 @@ void px_upcall_drop(struct px_upcall *u)
         return;
     px_list_remove(&u->link);
     px_infos_cleanup(&u->infos);
+    px_infos_cleanup(&u->known);
     px_type_free_array(PMIX_PDATA, u->pdata, u->n_pdata);
     px_buf_cleanup(&u->bytes);
     px_args_cleanup(&u->args);
@@ -91,28 +94,45 @@ void px_upcall_returned(struct px_upcall *u, pmix_status_t rc)
         answered(u, rc);
 }
 
-pmix_status_t px_upcall_pass(struct px_server *srv, struct px_req *req,
-                             const struct px_pass *pass)
+pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u)
 {
-    struct px_upcall *u = px_upcall_for(req, pass->reply);
+    return px_infos_set_user(&u->args.info, req->peer);
+}
+
+static bool has_slot(const pmix_server_module_t *m, size_t slot)
+{
+    void (*function)(void);
+
+    if (slot == 0)
+        return true;
+    memcpy(&function, (const char *)m + (slot - 1) * sizeof function, sizeof function);
+    return function;
+}
+
+pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
+{
+    const struct px_forward *f = req->rpc->forward;
+    struct px_upcall *u;
     pmix_status_t rc;
 
+    if (!has_slot(&srv->module, f->slot))
+        return PMIX_ERR_NOT_SUPPORTED;
+    u = px_upcall_for(req, f->reply);
     if (!u)
         return PMIX_ERR_NOMEM;
-    rc = px_unpack_args(&req->in, &u->args, pass->request->args);
+    if (f->newest)
+        req->in.codec = px_codec_newest(req->in.codec);
+    rc = px_unpack_args(&req->in, &u->args, f->request->args);
     if (!rc)
-        rc = pass->check ? pass->check(req, u) : px_upcall_set_user(req, u);
+        rc = px_req_may(req, u->args.procs, u->args.n_procs);
+    if (!rc)
+        rc = f->prepare ? f->prepare(req, u) : px_forward_user(req, u);
     if (rc) {
         px_upcall_drop(u);
         return rc;
     }
-    px_upcall_returned(u, pass->call(&srv->module, u));
+    px_upcall_returned(u, f->call(&srv->module, u));
     return PX_DEFERRED;
-}
-
-pmix_status_t px_upcall_set_user(struct px_req *req, struct px_upcall *u)
-{
-    return px_infos_set_user(&u->args.info, req->peer);
 }
 
 void px_upcalls_stop(struct px_server *srv)
@@ -168,7 +188,7 @@ void px_upcall_spawn_cb(pmix_status_t status, char *nspace, void *cbdata)
 
     if (!is_first_answer(u))
         return;
-    px_str_copy(u->nspace, sizeof u->nspace, nspace);
+    px_str_copy(u->name.nspace, sizeof u->name.nspace, nspace);
     answered(u, status);
 }
 
@@ -178,10 +198,8 @@ void px_upcall_tool_cb(pmix_status_t status, pmix_proc_t *proc, void *cbdata)
 
     if (!is_first_answer(u))
         return;
-    if (proc) {
-        px_str_copy(u->nspace, sizeof u->nspace, proc->nspace);
-        u->rank = proc->rank;
-    }
+    if (proc)
+        px_proc_set(&u->name, proc->nspace, proc->rank);
     answered(u, status);
 }
 
@@ -230,4 +248,59 @@ void px_upcall_reply_infos(void *arg, const struct px_upcall *answer)
     px_reply_begin(req, &w, answer->status);
     px_pack_infos(&w, answer->infos.v, answer->infos.n);
     px_req_reply(req, &w);
+}
+
+/* ---- the module of a host ---------------------------------------------------------- */
+
+/* Slots common to all releases stand at the same offsets; those behind them moved, so that a layout
+ * must be known before any of them is read. Its size names it: no two releases share one. */
+
+typedef void (*slot_fn)(void);
+
+#define SLOT(member) (offsetof(pmix_server_module_t, member) / sizeof(slot_fn))
+#define N_COMMON     28u
+#define N_OURS       (sizeof(pmix_server_module_t) / sizeof(slot_fn))
+
+_Static_assert(sizeof(pmix_server_module_t) % sizeof(slot_fn) == 0 &&
+                   SLOT(client_connected2) + 1 == N_COMMON,
+               "the module is a row of function pointers");
+
+/* What the older layouts have behind the common slots, by our numbers. */
+static const struct {
+    size_t n_slots; /* in all */
+    size_t tail[2];
+} older[] = {
+    {29, {SLOT(session_control)}},                       /* 5.0 */
+    {30, {SLOT(session_control), SLOT(resource_block)}}, /* 6.0 */
+};
+
+static void copy_slots(pmix_server_module_t *out, size_t to,
+                       const pmix_server_module_t *from, size_t at, size_t n)
+{
+    memcpy((slot_fn *)out + to, (const slot_fn *)from + at, n * sizeof(slot_fn));
+}
+
+static size_t slots_told(const pmix_info_t *info, size_t n)
+{
+    const pmix_info_t *size = px_info_find(info, n, TENON_SERVER_MODULE_SIZE);
+    uint64_t bytes;
+
+    if (!size || !px_value_to_u64(&size->value, &bytes))
+        return N_COMMON;
+    bytes /= sizeof(slot_fn);
+    return bytes < N_OURS ? (size_t)bytes : N_OURS;
+}
+
+void px_module_take(const pmix_server_module_t *from, const pmix_info_t *info, size_t n,
+                    pmix_server_module_t *out)
+{
+    size_t n_slots = slots_told(info, n);
+
+    memset(out, 0, sizeof *out);
+    copy_slots(out, 0, from, 0, n_slots < N_COMMON ? n_slots : N_COMMON);
+    if (n_slots == N_OURS)
+        copy_slots(out, N_COMMON, from, N_COMMON, N_OURS - N_COMMON);
+    for (size_t i = 0; i < PX_COUNT(older); i++)
+        for (size_t s = N_COMMON; older[i].n_slots == n_slots && s < n_slots; s++)
+            copy_slots(out, older[i].tail[s - N_COMMON], from, s, 1);
 }

@@ -7,6 +7,17 @@
 #include "core/wire/requests.h"
 #include "core/server/server.h"
 
+/* ---- the module of a host -------------------------------------------------------------------- */
+
+/* Copies the slots that are known to be there into out, each where our own layout has it; the
+ * others are NULL. How much there is says TENON_SERVER_MODULE_SIZE among the infos, which come from
+ * the same caller as the module; without it that are the 28 slots of every release since 4.0, and
+ * nothing behind them is read. Any thread. */
+void px_module_take(const pmix_server_module_t *from, const pmix_info_t *info, size_t n,
+                    pmix_server_module_t *out);
+
+/* ---- calls of it ------------------------------------------------------------------------------ */
+
 struct px_upcall;
 
 /* Runs on the loop, once, with the host's answer (see the members below), or with
@@ -25,17 +36,17 @@ struct px_upcall {
     px_infos infos;
     pmix_pdata_t *pdata;
     size_t n_pdata;
-    char nspace[PMIX_MAX_NSLEN + 1];
-    pmix_rank_t rank; /* of a tool in that namespace */
+    pmix_proc_t name; /* of a tool; of a new job, its namespace */
     px_buf bytes;
     /* The host's, called on the loop: hosts answer with a lock held that it takes too. */
     pmix_release_cbfunc_t release;
     void *release_data;
     /* what the host may read until it answers; freed with the object */
     pmix_proc_t proc;
-    px_args args;
+    struct px_args args;
     px_buf blob;
-    bool done; /* by this server itself: nothing is left for the host */
+    px_infos known; /* of a query: what was answered here */
+    bool done;      /* of job control: all of it was done here */
 };
 
 struct px_upcall *px_upcall_new(px_upcall_fn fn, void *arg);
@@ -49,20 +60,24 @@ void px_upcall_returned(struct px_upcall *u, pmix_status_t rc);
 /* Server stops: everything outstanding is answered, late answers of the host are swallowed. */
 void px_upcalls_stop(struct px_server *srv);
 
-/* A request that goes to the host as it comes: its table decodes it into the upcall, check refuses or
- * adds to it, call hands it to the slot (PMIX_ERR_NOT_SUPPORTED if that is empty), reply packs the
- * answer. */
-struct px_pass {
+/* How a request goes to the host: what it holds, into the upcall; what the server knows better; the
+ * call; the reply that the answer makes. */
+struct px_forward {
     const struct px_request *request;
-    /* NULL: px_upcall_set_user */
-    pmix_status_t (*check)(struct px_req *req, struct px_upcall *u);
+    size_t
+        slot; /* PX_SLOT: where the host has no function PMIX_ERR_NOT_SUPPORTED; 0: call looks */
+    bool newest; /* types younger than most dialects, in a message that is as young */
+    /* NULL: px_forward_user */
+    pmix_status_t (*prepare)(struct px_req *req, struct px_upcall *u);
     pmix_status_t (*call)(const pmix_server_module_t *module, struct px_upcall *u);
     px_upcall_fn reply;
 };
-pmix_status_t px_upcall_pass(struct px_server *srv, struct px_req *req,
-                             const struct px_pass *pass);
-/* The user that the connection proves, instead of one that was claimed, goes into args.info. */
-pmix_status_t px_upcall_set_user(struct px_req *req, struct px_upcall *u);
+#define PX_SLOT(function) \
+    (offsetof(pmix_server_module_t, function) / sizeof(void (*)(void)) + 1)
+
+pmix_status_t px_forward(struct px_server *srv, struct px_req *req);
+/* The user that the connection proves, in place of one that was claimed, among the infos. */
+pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u);
 
 /* Callbacks to hand out, cbdata is the upcall. Any thread. */
 void px_upcall_op_cb(pmix_status_t status, void *cbdata);
@@ -71,7 +86,6 @@ void px_upcall_info_cb(pmix_status_t status, pmix_info_t *info, size_t n, void *
 void px_upcall_lookup_cb(pmix_status_t status, pmix_pdata_t *pdata, size_t n,
                          void *cbdata);
 void px_upcall_spawn_cb(pmix_status_t status, char *nspace, void *cbdata);
-/* The name goes to nspace and rank. */
 void px_upcall_tool_cb(pmix_status_t status, pmix_proc_t *proc, void *cbdata);
 void px_upcall_credential_cb(pmix_status_t status, pmix_byte_object_t *credential,
                              pmix_info_t info[], size_t n, void *cbdata);

@@ -314,6 +314,7 @@ static void destroy(struct px_server *srv)
 
 const struct px_server_part px_cleanup_part = {
     .name = "cleanup",
+    .query_keys = px_cleanup_query_keys,
     .create = create,
     .destroy = destroy,
     .peer_here = px_cleanup_peer_here,

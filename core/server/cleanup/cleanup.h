@@ -33,9 +33,4 @@ void px_cleanup_peer_here(struct px_server *srv, struct px_peer *peer);
 void px_cleanup_peer_gone(struct px_server *srv, struct px_peer *peer);
 /* We have started this process ourselves: it ends with us (PX_JOURNAL_END), and its end will be reported. */
 void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid_t pid);
-/* Answers of queries what is known here ("tenon.cleanup": an array of infos, totals), and takes it out
- * of them, as px_psets_query. */
-pmix_status_t px_cleanup_query(const struct px_server *srv, pmix_query_t *queries,
-                               size_t *n, px_infos *answers);
-
 #endif

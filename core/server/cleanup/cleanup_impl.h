@@ -165,6 +165,11 @@ void px_cleanup_rewrite(struct px_server *srv);
  * may be gone afterwards. */
 void px_cleanup_check(struct px_cleanup_job *job);
 
+/* ---- cleanup_query.c ---------------------------------------------------------------------------- */
+
+/* "tenon.cleanup": an array of infos, totals. */
+extern const struct px_query_key px_cleanup_query_keys[];
+
 /* ---- cleanup_group.c ---------------------------------------------------------------------------- */
 
 /* A process that we have started, and which leads a group: all in it ends with us. */

@@ -2,11 +2,11 @@
 /* Totals of clean-up, by query: how much is registered, what was removed and what was not. */
 #include "core/server/cleanup/cleanup_impl.h"
 
-#include <string.h>
-
 #define KEY "tenon.cleanup"
 
-static pmix_status_t make_answer(const struct px_server *srv, px_infos *answers)
+/* One answer, however often it is asked for. */
+static pmix_status_t answer(struct px_server *srv, const pmix_query_t *q PX_UNUSED,
+                            struct px_answers *a)
 {
     const struct px_cleanup *c = srv->cleanup;
     const struct px_pcleanup_totals *own = px_session_removed(srv);
@@ -39,44 +39,12 @@ static pmix_status_t make_answer(const struct px_server *srv, px_infos *answers)
         {KEY ".reclaiming", &n_reclaiming},
     };
     pmix_status_t rc = PMIX_SUCCESS;
+
+    if (px_info_find(a->infos->v, a->infos->n, KEY))
+        return PMIX_SUCCESS;
     for (size_t i = 0; !rc && i < PX_COUNT(rows); i++)
         rc = px_infos_add(&members, rows[i].key, rows[i].value, PMIX_UINT64);
-    return rc ? rc : px_infos_add_array(answers, KEY, &members);
+    return rc ? rc : px_infos_add_array(a->infos, KEY, &members);
 }
 
-/* One answer, however often it is asked for. */
-static size_t take_key(pmix_query_t *q)
-{
-    size_t kept = 0, taken = 0;
-
-    for (size_t i = 0; q->keys && q->keys[i]; i++) {
-        if (strcmp(q->keys[i], KEY) == 0) {
-            free(q->keys[i]);
-            taken++;
-        } else {
-            q->keys[kept++] = q->keys[i];
-        }
-    }
-    if (taken)
-        q->keys[kept] = NULL;
-    return taken;
-}
-
-pmix_status_t px_cleanup_query(const struct px_server *srv, pmix_query_t *queries,
-                               size_t *n, px_infos *answers)
-{
-    size_t kept = 0, taken = 0;
-
-    for (size_t i = 0; i < *n; i++) {
-        pmix_query_t *q = &queries[i];
-        size_t here = take_key(q);
-
-        taken += here;
-        if (here && !q->keys[0])
-            px_type_destruct(PMIX_QUERY, q);
-        else
-            queries[kept++] = *q;
-    }
-    *n = kept;
-    return taken ? make_answer(srv, answers) : PMIX_SUCCESS;
-}
+const struct px_query_key px_cleanup_query_keys[] = {{KEY, answer}, {0}};

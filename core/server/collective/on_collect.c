@@ -28,13 +28,6 @@ static void collective_free(struct px_collective *c)
     free(c);
 }
 
-static bool names(const pmix_proc_t *p, const struct px_local *local)
-{
-    return strcmp(p->nspace, local->ns->name) == 0 &&
-           (p->rank == local->rank || p->rank == PMIX_RANK_WILDCARD ||
-            p->rank == PMIX_RANK_LOCAL_NODE);
-}
-
 static bool has_proc(const struct px_collective *c, const char *nspace,
                      pmix_rank_t rank)
 {
@@ -384,15 +377,14 @@ static struct px_collective *find(struct px_server *srv, uint8_t op,
     return NULL;
 }
 
-/* Takes procs and infos. */
-static pmix_status_t begin(struct px_server *srv, uint8_t op, pmix_proc_t **procs,
-                           size_t n, px_infos *infos, struct px_collective **out)
+/* Takes the processes and infos. */
+static struct px_collective *begin(struct px_server *srv, uint8_t op, struct px_args *a)
 {
-    uint32_t seconds = px_info_u32(infos->v, infos->n, PMIX_TIMEOUT, 0);
+    uint32_t seconds = px_info_u32(a->info.v, a->info.n, PMIX_TIMEOUT, 0);
     struct px_collective *c = calloc(1, sizeof *c);
 
     if (!c)
-        return PMIX_ERR_NOMEM;
+        return NULL;
     px_list_init(&c->reqs);
     c->server = srv;
     c->op = op;
@@ -400,38 +392,29 @@ static pmix_status_t begin(struct px_server *srv, uint8_t op, pmix_proc_t **proc
         c->timer = px_timer_create(px_process.loop, on_deadline, c);
         if (!c->timer) {
             free(c);
-            return PMIX_ERR_NOMEM;
+            return NULL;
         }
         px_timer_set(c->timer, seconds * 1000ull);
     }
-    c->procs = px_take(procs);
-    c->n_procs = n;
-    c->collect = px_info_flag(infos->v, infos->n, PMIX_COLLECT_DATA);
-    c->infos = *infos;
-    *infos = (px_infos){0};
+    c->procs = px_take(&a->procs);
+    c->n_procs = a->n_procs;
+    c->collect = px_info_flag(a->info.v, a->info.n, PMIX_COLLECT_DATA);
+    c->infos = a->info;
+    a->info = (px_infos){0};
     px_list_append(&srv->part.collect->list, &c->link);
-    *out = c;
-    return PMIX_SUCCESS;
+    return c;
 }
 
-static pmix_status_t join(struct px_server *srv, struct px_req *req,
-                          pmix_proc_t **procs, size_t n, px_infos *infos)
+static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_args *a)
 {
-    struct px_local *local = req->peer->local;
     struct px_collective *c;
-    bool named = false;
 
-    for (size_t i = 0; local && i < n; i++)
-        named |= names(&(*procs)[i], local);
-    if (!named)
-        return PMIX_ERR_BAD_PARAM;
-    qsort(*procs, n, sizeof **procs, by_proc);
-    c = find(srv, req->op, *procs, n, &req->peer->proc);
-    if (!c) {
-        pmix_status_t rc = begin(srv, req->op, procs, n, infos, &c);
-        if (rc)
-            return rc;
-    }
+    qsort(a->procs, a->n_procs, sizeof *a->procs, by_proc);
+    c = find(srv, req->op, a->procs, a->n_procs, &req->peer->proc);
+    if (!c)
+        c = begin(srv, req->op, a);
+    if (!c)
+        return PMIX_ERR_NOMEM;
     px_list_append(&c->reqs, &req->link);
     (void)check_complete(c);
     return PX_DEFERRED;
@@ -442,15 +425,15 @@ static pmix_status_t on_collective(struct px_server *srv, struct px_req *req)
     PX_AUTO(px_args) args = {0};
     pmix_status_t rc = px_unpack_args(&req->in, &args, px_request_fence.args);
 
-    if (!rc && args.n_procs == 0)
-        rc = PMIX_ERR_BAD_PARAM;
-    return rc ? rc : join(srv, req, &args.procs, args.n_procs, &args.info);
+    if (!rc)
+        rc = px_req_may(req, args.procs, args.n_procs);
+    return rc ? rc : join(srv, req, &args);
 }
 
 static const struct px_rpc rpcs[] = {
-    {PX_OP_FENCE, on_collective},
-    {PX_OP_CONNECT, on_collective},
-    {PX_OP_DISCONNECT, on_collective},
+    {PX_OP_FENCE, PX_BY_ANY, PX_MEMBERS, .handler = on_collective},
+    {PX_OP_CONNECT, PX_BY_ANY, PX_MEMBERS, .handler = on_collective},
+    {PX_OP_DISCONNECT, PX_BY_ANY, PX_MEMBERS, .handler = on_collective},
     {0},
 };
 

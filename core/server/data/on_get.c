@@ -181,15 +181,16 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
     struct px_nspace *ns = px_nspace_find(px_process.model, g->nspace);
     pmix_proc_t proc;
 
-    if (!px_peer_may(req->peer, g->nspace))
-        return PMIX_ERR_NO_PERMISSIONS;
     px_proc_set(&proc, g->nspace, g->rank);
+    pmix_status_t rc = px_req_may(req, &proc, 1);
+    if (rc)
+        return rc;
     if (ns && g->rank == PMIX_RANK_UNDEF) {
         proc.rank = find_owner(ns, g->key);
         if (proc.rank == PMIX_RANK_UNDEF)
             return PMIX_ERR_NOT_FOUND;
     }
-    pmix_status_t rc = judge(srv, ns, &proc, g);
+    rc = judge(srv, ns, &proc, g);
     if (rc == PMIX_SUCCESS) {
         px_want_reply(req, ns, &proc);
         return PX_DEFERRED;
@@ -221,7 +222,10 @@ static pmix_status_t on_get(struct px_server *srv, struct px_req *req)
     return rc;
 }
 
-static const struct px_rpc rpcs[] = {{PX_OP_GET, on_get}, {0}};
+static const struct px_rpc rpcs[] = {
+    {PX_OP_GET, PX_BY_ANY, PX_OF_USER, .handler = on_get},
+    {0},
+};
 
 const struct px_server_part px_get_part = {
     .name = "get",

@@ -1,44 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Publish, lookup, unpublish: passed to the host with the caller's user id added. The one
- * that the client claims is ignored. */
+/* Publish, lookup, unpublish: the host's, with the caller's user. */
 #include "core/server/upcall.h"
 
 static pmix_status_t call_publish(const pmix_server_module_t *m, struct px_upcall *u)
 {
-    return m->publish ? m->publish(&u->proc, u->args.info.v, u->args.info.n,
-                                   px_upcall_op_cb, u)
-                      : PMIX_ERR_NOT_SUPPORTED;
-}
-
-static pmix_status_t on_publish(struct px_server *srv, struct px_req *req)
-{
-    static const struct px_pass pass = {&px_request_publish, NULL, call_publish,
-                                        px_upcall_reply_status};
-
-    return px_upcall_pass(srv, req, &pass);
+    return m->publish(&u->proc, u->args.info.v, u->args.info.n, px_upcall_op_cb, u);
 }
 
 /* No keys: everything the caller published. */
 static pmix_status_t call_unpublish(const pmix_server_module_t *m, struct px_upcall *u)
 {
-    return m->unpublish ? m->unpublish(&u->proc, u->args.keys, u->args.info.v,
-                                       u->args.info.n, px_upcall_op_cb, u)
-                        : PMIX_ERR_NOT_SUPPORTED;
-}
-
-static pmix_status_t on_unpublish(struct px_server *srv, struct px_req *req)
-{
-    static const struct px_pass pass = {&px_request_unpublish, NULL, call_unpublish,
-                                        px_upcall_reply_status};
-
-    return px_upcall_pass(srv, req, &pass);
+    return m->unpublish(&u->proc, u->args.keys, u->args.info.v, u->args.info.n,
+                        px_upcall_op_cb, u);
 }
 
 static pmix_status_t call_lookup(const pmix_server_module_t *m, struct px_upcall *u)
 {
-    return m->lookup ? m->lookup(&u->proc, u->args.keys, u->args.info.v, u->args.info.n,
-                                 px_upcall_lookup_cb, u)
-                     : PMIX_ERR_NOT_SUPPORTED;
+    return m->lookup(&u->proc, u->args.keys, u->args.info.v, u->args.info.n,
+                     px_upcall_lookup_cb, u);
 }
 
 static void reply_found(void *arg, const struct px_upcall *answer)
@@ -55,18 +34,23 @@ static void reply_found(void *arg, const struct px_upcall *answer)
     px_req_reply(req, &w);
 }
 
-static pmix_status_t on_lookup(struct px_server *srv, struct px_req *req)
-{
-    static const struct px_pass pass = {&px_request_lookup, NULL, call_lookup,
-                                        reply_found};
-
-    return px_upcall_pass(srv, req, &pass);
-}
+static const struct px_forward publish = {.request = &px_request_publish,
+                                          .slot = PX_SLOT(publish),
+                                          .call = call_publish,
+                                          .reply = px_upcall_reply_status},
+                               lookup = {.request = &px_request_lookup,
+                                         .slot = PX_SLOT(lookup),
+                                         .call = call_lookup,
+                                         .reply = reply_found},
+                               unpublish = {.request = &px_request_unpublish,
+                                            .slot = PX_SLOT(unpublish),
+                                            .call = call_unpublish,
+                                            .reply = px_upcall_reply_status};
 
 static const struct px_rpc rpcs[] = {
-    {PX_OP_PUBLISH, on_publish},
-    {PX_OP_LOOKUP, on_lookup},
-    {PX_OP_UNPUBLISH, on_unpublish},
+    {PX_OP_PUBLISH, PX_BY_ANY, PX_BY_HOST, .forward = &publish},
+    {PX_OP_LOOKUP, PX_BY_ANY, PX_BY_HOST, .forward = &lookup},
+    {PX_OP_UNPUBLISH, PX_BY_ANY, PX_BY_HOST, .forward = &unpublish},
     {0},
 };
 

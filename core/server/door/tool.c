@@ -183,7 +183,7 @@ static void on_host_answer(void *arg, const struct px_upcall *host)
     pmix_proc_t name = v->hello.proc;
 
     if (!host->status && !v->hello.has_proc)
-        px_proc_set(&name, host->nspace, host->rank);
+        name = host->name;
     pmix_status_t rc = host->status;
 
     /* The host may have registered the very name while it was asked. */

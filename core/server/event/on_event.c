@@ -233,27 +233,22 @@ static void replay(struct px_server *srv, struct px_peer *peer,
     }
 }
 
-static pmix_status_t read_interest(px_reader *in, struct interest *i, px_infos *infos)
+/* Takes the codes. */
+static pmix_status_t fill_interest(struct interest *i, struct px_args *a)
 {
-    PX_AUTO(px_args) args = {0};
-    const pmix_info_t *about;
-    pmix_status_t rc = px_unpack_args(in, &args, px_request_regevents.args);
+    const px_infos *l = &a->info;
+    const pmix_info_t *about = px_info_find(l->v, l->n, PMIX_EVENT_AFFECTED_PROC);
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    if (!rc && args.n_codes > MAX_CODES)
-        rc = PMIX_ERR_BAD_PARAM;
-    if (rc)
-        return rc;
-    i->codes = px_take(&args.codes);
-    i->n_codes = args.n_codes;
-    *infos = args.info;
-    args.info = (px_infos){0};
-    about = px_info_find(infos->v, infos->n, PMIX_EVENT_AFFECTED_PROC);
+    i->codes = px_take(&a->codes);
+    i->n_codes = a->n_codes;
     if (!about)
-        about = px_info_find(infos->v, infos->n, PMIX_EVENT_AFFECTED_PROCS);
-    if (!about)
-        return PMIX_SUCCESS;
-    rc = px_value_procs(&about->value, &i->affected, &i->n_affected);
-    return !rc && i->n_affected > MAX_AFFECTED ? PMIX_ERR_BAD_PARAM : rc;
+        about = px_info_find(l->v, l->n, PMIX_EVENT_AFFECTED_PROCS);
+    if (about)
+        rc = px_value_procs(&about->value, &i->affected, &i->n_affected);
+    return !rc && (i->n_codes > MAX_CODES || i->n_affected > MAX_AFFECTED)
+               ? PMIX_ERR_BAD_PARAM
+               : rc;
 }
 
 static pmix_status_t add_interest(struct px_peer *peer, struct interest *i)
@@ -302,69 +297,68 @@ static void on_host_registered(void *arg, const struct px_upcall *answer)
                                                              : answer->status);
 }
 
-/* The host produces system events only; it is told of interest in those. */
+/* The host produces system events only; it hears of interest in those. Takes the infos. */
 static pmix_status_t tell_host(struct px_server *srv, struct px_req *req,
-                               const struct interest *i, px_infos *infos)
+                               const struct interest *i, struct px_args *a)
 {
     struct px_upcall *u;
     pmix_status_t *codes;
     size_t n = 0;
 
-    if (!srv->module.register_events)
+    for (size_t c = 0; c < i->n_codes; c++)
+        n += PMIX_SYSTEM_EVENT(i->codes[c]);
+    if (n == 0 || !srv->module.register_events)
         return PMIX_SUCCESS;
     u = px_upcall_for(req, on_host_registered);
-    if (!u)
-        return PMIX_ERR_NOMEM;
-    if (px_buf_reserve(&u->blob, (i->n_codes + 1) * sizeof *codes)) {
+    codes = u ? calloc(n, sizeof *codes) : NULL;
+    if (!codes || px_infos_set_user(&a->info, req->peer)) {
+        free(codes);
         px_upcall_drop(u);
         return PMIX_ERR_NOMEM;
     }
-    codes = (pmix_status_t *)u->blob.data;
     for (size_t c = 0; c < i->n_codes; c++)
         if (PMIX_SYSTEM_EVENT(i->codes[c]))
-            codes[n++] = i->codes[c];
-    if (n == 0) {
-        px_upcall_drop(u);
-        return PMIX_SUCCESS;
-    }
-    u->args.info = *infos;
-    *infos = (px_infos){0};
-    if (px_infos_set_user(&u->args.info, req->peer)) {
-        px_upcall_drop(u);
-        return PMIX_ERR_NOMEM;
-    }
+            codes[u->args.n_codes++] = i->codes[c];
+    u->args.codes = codes;
+    u->args.info = a->info;
+    a->info = (px_infos){0};
     px_upcall_returned(u,
                        srv->module.register_events(codes, n, u->args.info.v,
                                                    u->args.info.n, px_upcall_op_cb, u));
     return PX_DEFERRED;
 }
 
-static pmix_status_t on_regevents(struct px_server *srv, struct px_req *req)
+static pmix_status_t add_and_tell(struct px_server *srv, struct px_req *req,
+                                  struct px_args *a)
 {
-    struct px_peer *peer = req->peer;
     struct interest *i = calloc(1, sizeof *i);
-    PX_AUTO(px_infos) infos = {0};
-    pmix_status_t rc = i ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    pmix_status_t rc = i ? fill_interest(i, a) : PMIX_ERR_NOMEM;
 
     if (!rc)
-        rc = read_interest(&req->in, i, &infos);
-    if (!rc)
-        rc = add_interest(peer, i);
+        rc = add_interest(req->peer, i);
     if (rc) {
         if (i)
             interest_free(i);
         return rc;
     }
     req->state = i;
-    rc = tell_host(srv, req, i, &infos);
+    rc = tell_host(srv, req, i, a);
     if (rc == PX_DEFERRED)
         return rc;
     if (rc) {
-        interest_drop(peer->part.events, i);
+        interest_drop(req->peer->part.events, i);
         return rc;
     }
     registered(req, PMIX_SUCCESS);
     return PX_DEFERRED;
+}
+
+static pmix_status_t on_regevents(struct px_server *srv, struct px_req *req)
+{
+    PX_AUTO(px_args) args = {0};
+    pmix_status_t rc = px_unpack_args(&req->in, &args, px_request_regevents.args);
+
+    return rc ? rc : add_and_tell(srv, req, &args);
 }
 
 static void drop_code(struct px_interests *all, pmix_status_t code)
@@ -400,52 +394,52 @@ static pmix_status_t on_deregevents(struct px_server *srv PX_UNUSED, struct px_r
     return PX_DEFERRED;
 }
 
-static bool host_should_know(const struct px_server *srv, pmix_data_range_t range,
-                             const px_infos *infos)
+static bool host_should_know(const struct px_server *srv, const struct px_args *a)
 {
-    return srv->module.notify_event && range != PMIX_RANGE_LOCAL &&
-           range != PMIX_RANGE_PROC_LOCAL &&
-           !px_info_flag(infos->v, infos->n, PMIX_EVENT_STAYS_LOCAL);
+    return srv->module.notify_event && a->directive != PMIX_RANGE_LOCAL &&
+           a->directive != PMIX_RANGE_PROC_LOCAL &&
+           !px_info_flag(a->info.v, a->info.n, PMIX_EVENT_STAYS_LOCAL);
 }
 
-static pmix_status_t on_notify(struct px_server *srv, struct px_req *req)
+static pmix_status_t call_notify(const pmix_server_module_t *m, struct px_upcall *u)
 {
-    struct px_upcall *u = px_upcall_for(req, px_upcall_reply_status);
-    struct px_args *args = u ? &u->args : NULL;
-    pmix_status_t rc = u ? px_unpack_args(&req->in, args, px_request_notify.args)
-                         : PMIX_ERR_NOMEM;
+    if (u->done)
+        return PMIX_OPERATION_SUCCEEDED;
+    return m->notify_event(u->args.code, &u->proc, u->args.directive, u->args.info.v,
+                           u->args.info.n, px_upcall_op_cb, u);
+}
 
-    if (!rc && args->directive > PMIX_RANGE_PROC_LOCAL)
-        rc = PMIX_ERR_BAD_PARAM;
-    if (rc) {
-        px_upcall_drop(u);
-        return rc;
-    }
-    const struct news e = {.code = args->code,
+/* What stays here does not go to the host. */
+static pmix_status_t prepare_notify(struct px_req *req, struct px_upcall *u)
+{
+    struct px_args *a = &u->args;
+    const struct news e = {.code = a->code,
                            .source = &req->peer->proc,
                            .uid = req->peer->uid,
-                           .range = args->directive,
-                           .info = args->info.v,
-                           .n = args->info.n};
-    spread(srv, &e);
-    if (!host_should_know(srv, e.range, &args->info)) {
-        px_upcall_drop(u);
-        return PMIX_SUCCESS;
-    }
-    if (px_infos_add(&args->info, SERVER_MARK, NULL, PMIX_BOOL)) {
-        px_upcall_drop(u);
-        return PMIX_ERR_NOMEM;
-    }
-    px_upcall_returned(u, srv->module.notify_event(args->code, &u->proc,
-                                                   args->directive, args->info.v,
-                                                   args->info.n, px_upcall_op_cb, u));
-    return PX_DEFERRED;
+                           .range = a->directive,
+                           .info = a->info.v,
+                           .n = a->info.n};
+
+    if (a->directive > PMIX_RANGE_PROC_LOCAL)
+        return PMIX_ERR_BAD_PARAM;
+    spread(req->peer->server, &e);
+    u->done = !host_should_know(req->peer->server, a);
+    return u->done ? PMIX_SUCCESS
+                   : px_infos_add(&a->info, SERVER_MARK, NULL, PMIX_BOOL);
 }
 
+static const struct px_forward notify = {
+    .request = &px_request_notify,
+    .prepare = prepare_notify,
+    .call = call_notify,
+    .reply = px_upcall_reply_status,
+};
+
 static const struct px_rpc rpcs[] = {
-    {PX_OP_NOTIFY, on_notify},
-    {PX_OP_REGEVENTS, on_regevents},
-    {PX_OP_DEREGEVENTS, on_deregevents},
+    /* It reaches processes of the sender's user. */
+    {PX_OP_NOTIFY, PX_BY_ANY, PX_OWN, .forward = &notify},
+    {PX_OP_REGEVENTS, PX_BY_ANY, PX_OWN, .handler = on_regevents},
+    {PX_OP_DEREGEVENTS, PX_BY_ANY | PX_BY_LEAVING, PX_OWN, .handler = on_deregevents},
     {0},
 };
 

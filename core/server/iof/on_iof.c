@@ -55,18 +55,21 @@ static size_t n_pulls(struct px_server *srv, const struct px_peer *peer)
 
 /* ---- pull ----------------------------------------------------------------------------------- */
 
-static pmix_status_t check_pull(struct px_req *req, struct px_upcall *u)
+/* Earlier than 4.1 a peer does not say what it calls its request; ours will do then. */
+static pmix_status_t read_pull(struct px_req *req, struct px_args *a, size_t id)
 {
-    const struct px_args *args = &u->args;
-    pmix_status_t rc = args->channels == PMIX_FWD_NO_CHANNELS
-                           ? PMIX_ERR_BAD_PARAM
-                           : px_peer_may_all(req->peer, args->procs, args->n_procs);
+    pmix_status_t rc;
 
-    if (!rc && (args->channels & PMIX_FWD_STDIN_CHANNEL))
-        rc = PMIX_ERR_NOT_SUPPORTED; /* input is pushed */
-    if (!rc && n_pulls(req->peer->server, req->peer) >= MAX_PULLS)
-        rc = PMIX_ERR_OUT_OF_RESOURCE;
-    return rc ? rc : px_upcall_set_user(req, u);
+    a->id = id;
+    rc = px_unpack_args(&req->in, a, px_request_iof_pull.args);
+    if (rc)
+        return rc;
+    if (a->channels == PMIX_FWD_NO_CHANNELS)
+        return PMIX_ERR_BAD_PARAM;
+    if (a->channels & PMIX_FWD_STDIN_CHANNEL)
+        return PMIX_ERR_NOT_SUPPORTED; /* input is pushed */
+    rc = px_req_may(req, a->procs, a->n_procs);
+    return rc ? rc : px_infos_set_user(&a->info, req->peer);
 }
 
 static void on_host_pulled(void *arg, const struct px_upcall *answer)
@@ -84,38 +87,30 @@ static void on_host_pulled(void *arg, const struct px_upcall *answer)
     px_req_reply(req, &w);
 }
 
-/* Listed before the host is asked: bytes may come before its answer. */
-static pmix_status_t make_pull(struct px_server *srv, struct px_req *req,
-                               struct px_upcall *u)
+static struct pull *make_pull(struct px_req *req, const struct px_args *a, size_t id)
 {
-    struct pull *p;
-    pmix_status_t rc;
+    struct pull *p = calloc(1, sizeof *p);
 
-    u->args.id = srv->part.pulls->last_id + 1; /* clients of 3.x and 4.0 have none */
-    rc = px_unpack_args(&req->in, &u->args, px_request_iof_pull.args);
-    if (!rc)
-        rc = check_pull(req, u);
-    if (rc)
-        return rc;
-    p = calloc(1, sizeof *p);
-    if (!p || px_type_copy_array(PMIX_PROC, (void **)&p->procs, u->args.procs,
-                                 u->args.n_procs)) {
+    if (!p)
+        return NULL;
+    if (px_type_copy_array(PMIX_PROC, (void **)&p->procs, a->procs, a->n_procs)) {
         free(p);
-        return PMIX_ERR_NOMEM;
+        return NULL;
     }
     p->peer = req->peer;
-    p->id = ++srv->part.pulls->last_id;
-    p->peer_id = u->args.id;
-    p->n_procs = u->args.n_procs;
-    p->channels = u->args.channels;
-    px_list_append(&srv->part.pulls->list, &p->link);
-    req->state = (void *)(uintptr_t)p->id;
-    return PMIX_SUCCESS;
+    p->id = id;
+    p->peer_id = a->id;
+    p->n_procs = a->n_procs;
+    p->channels = a->channels;
+    return p;
 }
 
+/* Listed before the host is asked: bytes may come before its answer. */
 static pmix_status_t on_pull(struct px_server *srv, struct px_req *req)
 {
+    size_t id = srv->part.pulls->last_id + 1;
     struct px_upcall *u;
+    struct pull *p = NULL;
     pmix_status_t rc;
 
     if (!srv->module.iof_pull)
@@ -123,11 +118,20 @@ static pmix_status_t on_pull(struct px_server *srv, struct px_req *req)
     u = px_upcall_for(req, on_host_pulled);
     if (!u)
         return PMIX_ERR_NOMEM;
-    rc = make_pull(srv, req, u);
+    rc = read_pull(req, &u->args, id);
+    if (!rc && n_pulls(srv, req->peer) >= MAX_PULLS)
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    if (!rc) {
+        p = make_pull(req, &u->args, id);
+        rc = p ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    }
     if (rc) {
         px_upcall_drop(u);
         return rc;
     }
+    srv->part.pulls->last_id = id;
+    px_list_append(&srv->part.pulls->list, &p->link);
+    req->state = (void *)(uintptr_t)id;
     px_upcall_returned(u, srv->module.iof_pull(u->args.procs, u->args.n_procs,
                                                u->args.info.v, u->args.info.n,
                                                u->args.channels, px_upcall_op_cb, u));
@@ -169,11 +173,21 @@ static struct px_upcall *make_stop(struct pull *p, struct px_req *req,
     return u;
 }
 
+static pmix_status_t dereg(struct px_server *srv, struct px_req *req,
+                           const struct px_args *a)
+{
+    struct pull *p = find_pull(srv, req->peer, a->id);
+    struct px_upcall *u = p ? make_stop(p, req, &a->info) : NULL;
+
+    if (!u)
+        return p ? PMIX_ERR_NOMEM : PMIX_ERR_NOT_FOUND;
+    px_upcall_returned(u, call_stop(&srv->module, u));
+    return PX_DEFERRED;
+}
+
 static pmix_status_t on_dereg(struct px_server *srv, struct px_req *req)
 {
     PX_AUTO(px_args) args = {0};
-    struct px_upcall *u;
-    struct pull *p;
     pmix_status_t rc;
 
     if (!srv->module.iof_pull)
@@ -181,16 +195,7 @@ static pmix_status_t on_dereg(struct px_server *srv, struct px_req *req)
     rc = px_unpack_args(&req->in, &args, px_request_iof_dereg.args);
     if (!rc)
         rc = px_infos_set_user(&args.info, req->peer);
-    if (rc)
-        return rc;
-    p = find_pull(srv, req->peer, args.id);
-    if (!p)
-        return PMIX_ERR_NOT_FOUND;
-    u = make_stop(p, req, &args.info);
-    if (!u)
-        return PMIX_ERR_NOMEM;
-    px_upcall_returned(u, call_stop(&srv->module, u));
-    return PX_DEFERRED;
+    return rc ? rc : dereg(srv, req, &args);
 }
 
 static void on_tell_stop(struct px_msg *msg)
@@ -227,33 +232,23 @@ static void peer_left(struct px_server *srv, struct px_peer *peer)
 
 /* ---- push ----------------------------------------------------------------------------------- */
 
-static pmix_status_t check_push(struct px_req *req, struct px_upcall *u)
-{
-    pmix_status_t rc = px_peer_may_all(req->peer, u->args.procs, u->args.n_procs);
-
-    return rc ? rc : px_upcall_set_user(req, u);
-}
-
 static pmix_status_t call_push(const pmix_server_module_t *m, struct px_upcall *u)
 {
-    return m->push_stdin
-               ? m->push_stdin(&u->proc, u->args.procs, u->args.n_procs, u->args.info.v,
-                               u->args.info.n, &u->args.bytes, px_upcall_op_cb, u)
-               : PMIX_ERR_NOT_SUPPORTED;
+    return m->push_stdin(&u->proc, u->args.procs, u->args.n_procs, u->args.info.v,
+                         u->args.info.n, &u->args.bytes, px_upcall_op_cb, u);
 }
 
-static pmix_status_t on_push(struct px_server *srv, struct px_req *req)
-{
-    static const struct px_pass pass = {&px_request_iof_push, check_push, call_push,
-                                        px_upcall_reply_status};
-
-    return px_upcall_pass(srv, req, &pass);
-}
+static const struct px_forward push = {
+    .request = &px_request_iof_push,
+    .slot = PX_SLOT(push_stdin),
+    .call = call_push,
+    .reply = px_upcall_reply_status,
+};
 
 static const struct px_rpc rpcs[] = {
-    {PX_OP_IOF_PULL, on_pull},
-    {PX_OP_IOF_PUSH, on_push},
-    {PX_OP_IOF_DEREG, on_dereg},
+    {PX_OP_IOF_PULL, PX_BY_ANY, PX_OF_USER, .handler = on_pull},
+    {PX_OP_IOF_PUSH, PX_BY_ANY, PX_OF_USER, .forward = &push},
+    {PX_OP_IOF_DEREG, PX_BY_ANY, PX_OWN, .handler = on_dereg},
     {0},
 };
 

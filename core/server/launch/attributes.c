@@ -166,8 +166,8 @@ static pmix_status_t fill_host(const struct px_server *srv, struct px_support **
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_attributes_query(const struct px_server *srv, pmix_query_t *queries,
-                                  size_t *n, px_infos *answers)
+static pmix_status_t query(struct px_server *srv, pmix_query_t *queries, size_t *n,
+                           px_infos *answers)
 {
     struct px_support_table tables[PX_N_LEVELS];
     PX_AUTOFREE struct px_support *rows = NULL;
@@ -183,6 +183,7 @@ pmix_status_t px_attributes_query(const struct px_server *srv, pmix_query_t *que
 
 const struct px_server_part px_attributes_part = {
     .name = "attributes",
+    .query = query,
     PX_PART_STATE(attributes, struct px_attributes),
     .create = create,
     .destroy = destroy,

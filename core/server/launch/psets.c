@@ -48,14 +48,6 @@ static struct pset *find_pset(const struct px_server *srv, const char *name)
     return NULL;
 }
 
-static pmix_status_t add_array(px_infos *l, const char *key, void *array, size_t n,
-                               pmix_data_type_t type)
-{
-    pmix_data_array_t borrowed = {.type = type, .size = n, .array = array};
-
-    return px_infos_add(l, key, &borrowed, PMIX_DATA_ARRAY);
-}
-
 /* ---- define and delete -------------------------------------------------------------------------- */
 
 /* Programs that end themselves in their default handlers are not told. */
@@ -65,8 +57,12 @@ static pmix_status_t make_event(px_infos *l, const struct pset *s, bool with_mem
 
     if (!rc)
         rc = px_infos_add(l, PMIX_PSET_NAME, s->name, PMIX_STRING);
-    if (!rc && with_members)
-        rc = add_array(l, PMIX_PSET_MEMBERS, s->procs, s->n_procs, PMIX_PROC);
+    if (!rc && with_members) {
+        pmix_data_array_t members = {
+            .type = PMIX_PROC, .size = s->n_procs, .array = s->procs};
+
+        rc = px_infos_add(l, PMIX_PSET_MEMBERS, &members, PMIX_DATA_ARRAY);
+    }
     return rc;
 }
 
@@ -175,119 +171,63 @@ PX_EXPORT pmix_status_t PMIx_server_delete_process_set(char *pset_name)
 
 /* ---- queries -------------------------------------------------------------------------------- */
 
-/* What has no room in a reply need not be made: else a few bytes that repeat the same key would
- * cost gigabytes. */
-struct answers {
-    px_infos *infos;
-    size_t left_b;
-};
-
-static pmix_status_t spend(struct answers *a, size_t n)
+static pmix_status_t answer_array(struct px_answers *a, const char *key, void *array,
+                                  size_t n, pmix_data_type_t type, size_t cost_b)
 {
-    n += sizeof(pmix_info_t);
-    if (n > a->left_b)
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    a->left_b -= n;
-    return PMIX_SUCCESS;
+    pmix_data_array_t borrowed = {.type = type, .size = n, .array = array};
+
+    return px_answer(a, key, &borrowed, PMIX_DATA_ARRAY, cost_b);
 }
 
-static pmix_status_t tell_names(const struct px_server *srv, struct answers *a)
+static pmix_status_t answer_names(struct px_server *srv,
+                                  const pmix_query_t *q PX_UNUSED, struct px_answers *a)
 {
     PX_AUTO(px_strv) names = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
     size_t len = 0;
 
-    PX_LIST_EACH (&srv->part.psets->list, struct pset, s, link)
+    PX_LIST_EACH (&srv->part.psets->list, struct pset, s, link) {
         len += strlen(s->name) + 1;
-    pmix_status_t rc = spend(a, len);
-
-    PX_LIST_EACH (&srv->part.psets->list, struct pset, s, link)
         if (!rc)
             rc = px_strv_append(&names, s->name);
+    }
     return rc ? rc
-              : add_array(a->infos, PMIX_QUERY_PSET_NAMES, names, px_strv_count(names),
-                          PMIX_STRING);
+              : answer_array(a, PMIX_QUERY_PSET_NAMES, names, px_strv_count(names),
+                             PMIX_STRING, len);
 }
 
-static pmix_status_t tell_number(const struct px_server *srv, struct answers *a)
+static pmix_status_t answer_number(struct px_server *srv,
+                                   const pmix_query_t *q PX_UNUSED,
+                                   struct px_answers *a)
 {
-    pmix_status_t rc = spend(a, 0);
     size_t n = 0;
 
     PX_LIST_EACH (&srv->part.psets->list, struct pset, s, link)
         n++;
-    return rc ? rc : px_infos_add(a->infos, PMIX_QUERY_NUM_PSETS, &n, PMIX_SIZE);
+    return px_answer(a, PMIX_QUERY_NUM_PSETS, &n, PMIX_SIZE, 0);
 }
 
-static pmix_status_t tell_members(const struct px_server *srv, const pmix_query_t *q,
-                                  struct answers *a)
+static pmix_status_t answer_members(struct px_server *srv, const pmix_query_t *q,
+                                    struct px_answers *a)
 {
     const char *name = px_info_str(q->qualifiers, q->nqual, PMIX_PSET_NAME);
     const struct pset *s = name ? find_pset(srv, name) : NULL;
-    pmix_status_t rc = s ? spend(a, s->n_procs * sizeof *s->procs) : PMIX_ERR_NOT_FOUND;
 
-    return rc ? rc
-              : add_array(a->infos, PMIX_QUERY_PSET_MEMBERSHIP, s->procs, s->n_procs,
-                          PMIX_PROC);
+    return s ? answer_array(a, PMIX_QUERY_PSET_MEMBERSHIP, s->procs, s->n_procs,
+                            PMIX_PROC, s->n_procs * sizeof *s->procs)
+             : PMIX_ERR_NOT_FOUND;
 }
 
-/* PMIX_ERR_NOT_FOUND: nothing that is known here. */
-static pmix_status_t answer_key(const struct px_server *srv, const pmix_query_t *q,
-                                const char *key, struct answers *a)
-{
-    if (strcmp(key, PMIX_QUERY_NUM_PSETS) == 0)
-        return tell_number(srv, a);
-    if (strcmp(key, PMIX_QUERY_PSET_NAMES) == 0)
-        return tell_names(srv, a);
-    if (strcmp(key, PMIX_QUERY_PSET_MEMBERSHIP) == 0)
-        return tell_members(srv, q, a);
-    return PMIX_ERR_NOT_FOUND;
-}
-
-static pmix_status_t answer_query(const struct px_server *srv, pmix_query_t *q,
-                                  struct answers *a)
-{
-    size_t kept = 0;
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (size_t i = 0; q->keys && q->keys[i]; i++) {
-        char *key = q->keys[i];
-
-        if (!rc || rc == PMIX_ERR_NOT_FOUND)
-            rc = answer_key(srv, q, key, a);
-        if (!rc)
-            free(key);
-        else
-            q->keys[kept++] = key;
-    }
-    if (q->keys)
-        q->keys[kept] = NULL;
-    return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
-}
-
-pmix_status_t px_psets_query(const struct px_server *srv, pmix_query_t *queries,
-                             size_t *n, px_infos *answers)
-{
-    struct answers a = {.infos = answers, .left_b = 2ull * PX_MAX_FRAME_B};
-    size_t kept = 0;
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (size_t i = 0; i < *n; i++) {
-        pmix_query_t *q = &queries[i];
-        bool asked = q->keys && q->keys[0];
-
-        if (!rc)
-            rc = answer_query(srv, q, &a);
-        if (asked && !q->keys[0])
-            px_type_destruct(PMIX_QUERY, q);
-        else
-            queries[kept++] = *q;
-    }
-    *n = kept;
-    return rc;
-}
+static const struct px_query_key keys[] = {
+    {PMIX_QUERY_NUM_PSETS, answer_number},
+    {PMIX_QUERY_PSET_NAMES, answer_names},
+    {PMIX_QUERY_PSET_MEMBERSHIP, answer_members},
+    {0},
+};
 
 const struct px_server_part px_psets_part = {
     .name = "psets",
+    .query_keys = keys,
     PX_PART_STATE(psets, struct px_psets),
     .create = create,
     .destroy = destroy,

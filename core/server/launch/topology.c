@@ -140,7 +140,7 @@ static pmix_status_t on_distances(struct px_server *srv PX_UNUSED, struct px_req
 }
 
 static const struct px_rpc rpcs[] = {
-    {PX_OP_DEVICE_DISTANCES, on_distances},
+    {PX_OP_DEVICE_DISTANCES, PX_BY_ANY, PX_OWN, .handler = on_distances},
     {0},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A host's module is read as far as it is known to reach, and not a byte further. */
-#include "core/server/module.h"
+#include "core/server/upcall.h"
 
 #include "core/server/server.h"
 #include "px_test.h"

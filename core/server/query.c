@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PMIx_Query_info: the parts answer the keys they know, the host gets what is left. */
+#include "core/server/upcall.h"
+
+#include <string.h>
+
+pmix_status_t px_answer(struct px_answers *a, const char *key, const void *data,
+                        pmix_data_type_t type, size_t cost_b)
+{
+    cost_b += sizeof(pmix_info_t);
+    if (cost_b > a->left_b)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    a->left_b -= cost_b;
+    return px_infos_add(a->infos, key, data, type);
+}
+
+static const struct px_query_key *find_key(const struct px_server *srv, const char *key)
+{
+    for (const struct px_server_part *const *p = srv->parts; *p; p++)
+        for (const struct px_query_key *k = (*p)->query_keys; k && k->key; k++)
+            if (strcmp(k->key, key) == 0)
+                return k;
+    return NULL;
+}
+
+/* Takes the keys that were answered out of the query. */
+static pmix_status_t answer_keys(struct px_server *srv, pmix_query_t *q,
+                                 struct px_answers *a)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t kept = 0;
+
+    for (size_t i = 0; q->keys && q->keys[i]; i++) {
+        const struct px_query_key *k = rc ? NULL : find_key(srv, q->keys[i]);
+        pmix_status_t one = k ? k->answer(srv, q, a) : PMIX_ERR_NOT_FOUND;
+
+        if (!one)
+            free(q->keys[i]);
+        else
+            q->keys[kept++] = q->keys[i];
+        if (one && one != PMIX_ERR_NOT_FOUND)
+            rc = one;
+    }
+    if (q->keys)
+        q->keys[kept] = NULL;
+    return rc;
+}
+
+static pmix_status_t answer_queries(struct px_server *srv, struct px_args *args,
+                                    px_infos *known)
+{
+    struct px_answers a = {.infos = known, .left_b = 2ull * PX_MAX_FRAME_B};
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t kept = 0;
+
+    for (const struct px_server_part *const *p = srv->parts; !rc && *p; p++)
+        if ((*p)->query)
+            rc = (*p)->query(srv, args->queries, &args->n_queries, known);
+    for (size_t i = 0; i < args->n_queries; i++) {
+        pmix_query_t *q = &args->queries[i];
+        bool asked = q->keys && q->keys[0];
+
+        if (!rc)
+            rc = answer_keys(srv, q, &a);
+        if (asked && !q->keys[0])
+            px_type_destruct(PMIX_QUERY, q);
+        else
+            args->queries[kept++] = *q;
+    }
+    args->n_queries = kept;
+    return rc;
+}
+
+static pmix_status_t set_user(pmix_query_t *q, const struct px_peer *peer)
+{
+    px_infos l = {.v = q->qualifiers, .n = q->nqual, .cap = q->nqual};
+    pmix_status_t rc = px_infos_set_user(&l, peer);
+
+    q->qualifiers = l.v;
+    q->nqual = l.n;
+    return rc;
+}
+
+static pmix_status_t prepare_query(struct px_req *req, struct px_upcall *u)
+{
+    pmix_status_t rc = answer_queries(req->peer->server, &u->args, &u->known);
+
+    for (size_t i = 0; !rc && i < u->args.n_queries; i++)
+        rc = set_user(&u->args.queries[i], req->peer);
+    return rc;
+}
+
+static pmix_status_t call_query(const pmix_server_module_t *m, struct px_upcall *u)
+{
+    if (u->args.n_queries == 0) /* all was answered here, be it with nothing */
+        return u->known.n > 0 ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_NOT_FOUND;
+    return m->query ? m->query(&u->proc, u->args.queries, u->args.n_queries,
+                               px_upcall_info_cb, u)
+                    : PMIX_ERR_NOT_SUPPORTED;
+}
+
+/* What was known here, then what the host knew. */
+static void reply_query(void *arg, const struct px_upcall *answer)
+{
+    struct px_upcall both = {.status = answer->status};
+    pmix_status_t rc = px_infos_add_copy(&both.infos, answer->known.v, answer->known.n);
+
+    if (!rc)
+        rc = px_infos_add_copy(&both.infos, answer->infos.v, answer->infos.n);
+    if (rc)
+        both.status = rc;
+    else if (answer->known.n > 0 && (answer->status == PMIX_ERR_NOT_SUPPORTED ||
+                                     answer->status == PMIX_ERR_NOT_FOUND))
+        both.status = PMIX_ERR_PARTIAL_SUCCESS;
+    px_upcall_reply_infos(arg, &both);
+    px_infos_cleanup(&both.infos);
+}
+
+static const struct px_forward query = {
+    .request = &px_request_query,
+    .prepare = prepare_query,
+    .call = call_query,
+    .reply = reply_query,
+};
+
+static const struct px_rpc rpcs[] = {
+    {PX_OP_QUERY, PX_BY_ANY, PX_BY_HOST, .forward = &query},
+    {0},
+};
+
+const struct px_server_part px_query_part = {.name = "query", .rpcs = rpcs};
