@@ -14,8 +14,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define OUR_VERSION   "4.2.9" /* what servers adapt their answers to */
-#define OUR_DATASTORE "hash"  /* every server since 2.1 can serve it */
+#define OUR_VERSION "4.2.9" /* what servers adapt their answers to */
 
 static const struct {
     const char *name, *dialect;
@@ -165,6 +164,8 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
                                 struct px_err *err)
 {
     const struct px_module *psec = pick_psec(security_modes(c));
+    const struct px_module *gds = px_store_choose(
+        c->from_environment ? getenv("PMIX_GDS_MODULE") : NULL);
     struct px_hello hello = {
         .flag = c->flag, .proc = c->self, .described = c->codec.described};
     const struct px_psec_ops *ops;
@@ -175,11 +176,14 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
             err, PMIX_ERR_NOT_SUPPORTED,
             "no security module of the server's list (PMIX_SECURITY_MODE=%s)",
             security_modes(c));
+    if (!gds)
+        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                          "no datastore that servers can send to");
     ops = psec->component->ops;
     px_str_copy(hello.psec, sizeof hello.psec, psec->component->name);
     px_str_copy(hello.version_text, sizeof hello.version_text, OUR_VERSION);
     px_str_copy(hello.dialect, sizeof hello.dialect, c->codec.dialect->name);
-    px_str_copy(hello.gds, sizeof hello.gds, OUR_DATASTORE);
+    px_str_copy(hello.gds, sizeof hello.gds, gds->component->name);
     rc = ops->create(psec->self, &hello.cred, &hello.cred_len);
     if (!rc)
         rc = describe(c, &hello);

@@ -36,6 +36,8 @@ struct px_lookup {
     const char *key;
     pmix_rank_t rank;
     enum px_realm realm;
+    const pmix_info_t *quals; /* of the question; borrowed */
+    size_t n_quals;
     const char *hostname;         /* node realm; NULL: see node_id */
     uint32_t node_id;             /* UINT32_MAX: this node */
     uint32_t app, session;        /* UINT32_MAX: own */

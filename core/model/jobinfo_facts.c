@@ -156,7 +156,7 @@ uint32_t px_node_by_name(const struct px_nspace *ns, const char *name)
             return i;
     for (uint32_t i = 0; i < ns->n_nodes; i++) {
         pmix_value_t v;
-        if (px_store_fetch(ns, PX_GDS_NODE, i, PMIX_HOSTNAME_ALIASES, &v))
+        if (px_store_fetch(ns, PX_GDS_NODE, i, PMIX_HOSTNAME_ALIASES, NULL, 0, &v))
             continue;
         bool is_alias = in_list(px_value_string(&v), name);
         px_type_destruct(PMIX_VALUE, &v);

@@ -79,7 +79,8 @@ struct px_stage {
     size_t n_entries, cap_entries;
     struct px_stage_node *nodes;
     size_t n_nodes, cap_nodes;
-    struct px_kval *owned; /* what entries borrow from, if nobody else owns it */
+    pmix_value_t description; /* borrowed, see px_store_attach; UNDEF: none */
+    struct px_kval *owned;    /* what entries borrow from, if nobody else owns it */
     size_t n_owned, cap_owned;
     char *node_map, *proc_map; /* as text; NULL: not given */
     uint32_t this_node;        /* index into nodes; UINT32_MAX: no lone node key yet */
@@ -106,8 +107,6 @@ pmix_status_t px_stage_node_array(struct px_stage *s, const char *name,
                                   const pmix_value_t *value);
 /* Takes index of a new node. */
 pmix_status_t px_stage_node_new(struct px_stage *s, const char *name, uint32_t *node);
-/* The infos of an array value; false if it is none. */
-bool px_stage_infos(const pmix_value_t *value, const pmix_info_t **infos, size_t *n);
 /* All or nothing, but for a datastore that runs out of memory half-way. rebuild_map:
  * without maps, the nodes' lists of ranks make one. */
 pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,

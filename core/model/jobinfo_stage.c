@@ -52,24 +52,12 @@ pmix_status_t px_stage_own(struct px_stage *s, struct px_kval *kv)
     return rc;
 }
 
-bool px_stage_infos(const pmix_value_t *value, const pmix_info_t **infos, size_t *n)
-{
-    const pmix_data_array_t *a = value->type == PMIX_DATA_ARRAY ? value->data.darray
-                                                                : NULL;
-
-    if (!a || (a->size > 0 && (a->type != PMIX_INFO || !a->array)))
-        return false;
-    *infos = a->array;
-    *n = a->size;
-    return true;
-}
-
 /* The infos of an array that has to be one. */
 static pmix_status_t need_infos(struct px_stage *s, const char *key,
                                 const pmix_value_t *value, const pmix_info_t **infos,
                                 size_t *n)
 {
-    if (px_stage_infos(value, infos, n))
+    if (px_value_infos(value, infos, n))
         return PMIX_SUCCESS;
     return px_err_set(s->err, PMIX_ERR_BAD_PARAM, "%s is not an array of infos", key);
 }
@@ -117,7 +105,7 @@ static pmix_status_t put_qualified(struct px_stage *s, enum px_gds_table table,
     const pmix_info_t *infos = NULL;
     size_t n = 0;
 
-    if (!px_stage_infos(value, &infos, &n) || n == 0 ||
+    if (!px_value_infos(value, &infos, &n) || n == 0 ||
         strcmp(infos[0].key, PMIX_QUALIFIED_VALUE) == 0)
         return px_err_set(s->err, PMIX_ERR_BAD_PARAM,
                           "a qualified value holds no value");

@@ -86,7 +86,7 @@ static bool is_named_node(const struct px_kval *kv)
     size_t n;
 
     if (px_str_starts(kv->key, "pmix.") || strlen(kv->key) > PX_MAX_NODE_NAME ||
-        !px_stage_infos(&kv->value, &infos, &n) || n == 0)
+        !px_value_infos(&kv->value, &infos, &n) || n == 0)
         return false;
     for (size_t i = 0; i < n; i++)
         if (px_job_key_home(infos[i].key) != PX_HOME_NODE)
@@ -101,6 +101,10 @@ static pmix_status_t add_pair(struct px_stage *s, const px_reader *r,
         return proc_blob(s, r, &kv->value);
     if (strcmp(kv->key, PMIX_MAP_BLOB) == 0)
         return map_blob(s, r, &kv->value);
+    if (strcmp(kv->key, PX_STORE_DESCRIPTION) == 0) {
+        s->description = kv->value;
+        return PMIX_SUCCESS;
+    }
     if (is_named_node(kv))
         return px_stage_node_array(s, kv->key, &kv->value);
     return px_stage_add(s, kv->key, &kv->value);
@@ -141,6 +145,8 @@ pmix_status_t px_jobinfo_unpack(struct px_model *m, struct px_nspace *ns, px_rea
     if (!rc)
         rc = px_stage_apply(&s, m, ns, true);
     if (!rc) {
+        if (s.description.type != PMIX_UNDEF)
+            px_store_attach(ns, &s.description);
         learn_own_app(m, ns);
         ns->complete = true;
     }

@@ -9,7 +9,7 @@
 void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
                     const pmix_info_t *info, size_t n)
 {
-    *l = (struct px_lookup){.key = key, .rank = rank};
+    *l = (struct px_lookup){.key = key, .rank = rank, .quals = info, .n_quals = n};
     l->hostname = px_info_str(info, n, PMIX_HOSTNAME);
     l->node_id = px_info_u32(info, n, PMIX_NODEID, UINT32_MAX);
     l->app = px_info_u32(info, n, PMIX_APPNUM, UINT32_MAX);
@@ -29,6 +29,12 @@ void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
 }
 
 /* ---- tables ---------------------------------------------------------------------- */
+
+static pmix_status_t fetch(const struct px_nspace *ns, const struct px_lookup *l,
+                           enum px_gds_table table, pmix_rank_t row, pmix_value_t *out)
+{
+    return px_store_fetch(ns, table, row, l->key, l->quals, l->n_quals, out);
+}
 
 /* The tables that hold values of ranks, first choice first; ends in PX_GDS_N_TABLES. */
 static void choose_tables(const struct px_lookup *l, enum px_gds_table tables[5])
@@ -53,7 +59,7 @@ static pmix_status_t find_given(const struct px_nspace *ns, const struct px_look
 
     choose_tables(l, tables);
     for (size_t i = 0; rc == PMIX_ERR_NOT_FOUND && tables[i] != PX_GDS_N_TABLES; i++)
-        rc = px_store_fetch(ns, tables[i], l->rank, l->key, out);
+        rc = fetch(ns, l, tables[i], l->rank, out);
     return rc;
 }
 
@@ -111,7 +117,7 @@ static pmix_status_t find_node(const struct px_nspace *ns, const struct px_looku
 
     if (node == UINT32_MAX)
         return PMIX_ERR_NOT_FOUND;
-    pmix_status_t rc = px_store_fetch(ns, PX_GDS_NODE, node, l->key, out);
+    pmix_status_t rc = fetch(ns, l, PX_GDS_NODE, node, out);
     return rc == PMIX_ERR_NOT_FOUND ? px_node_fact(ns, node, l->key, out) : rc;
 }
 
@@ -120,7 +126,7 @@ static pmix_status_t find_app(const struct px_model *m, const struct px_nspace *
 {
     uint32_t app = l->app != UINT32_MAX ? l->app : ns == m->own ? m->appnum : 0;
 
-    return px_store_fetch(ns, PX_GDS_APP, app, l->key, out);
+    return fetch(ns, l, PX_GDS_APP, app, out);
 }
 
 static pmix_status_t find_session(const struct px_nspace *ns, const struct px_lookup *l,
@@ -128,7 +134,7 @@ static pmix_status_t find_session(const struct px_nspace *ns, const struct px_lo
 {
     uint32_t id = l->session != UINT32_MAX ? l->session : ns->session;
 
-    return px_store_fetch(ns, PX_GDS_SESSION, px_session_row(id), l->key, out);
+    return fetch(ns, l, PX_GDS_SESSION, px_session_row(id), out);
 }
 
 /* A key of the job as a whole, or of the realm it belongs to, as the job itself has

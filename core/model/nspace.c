@@ -8,7 +8,6 @@
 #include "core/base/str.h"
 #include "core/model/group.h"
 #include "core/model/iof.h"
-#include "core/plugin/select.h"
 #include "core/rt/process.h"
 
 /* ---- model ----------------------------------------------------------------------- */
@@ -32,10 +31,8 @@ pmix_status_t px_model_create(struct px_model **model)
 
 static void nspace_free(struct px_nspace *ns)
 {
-    const struct px_gds_ops *ops = ns->gds->component->ops;
-
-    if (ns->store)
-        ops->destroy(ns->gds->self, ns->store);
+    px_store_destroy(&ns->store);
+    px_store_destroy(&ns->shared);
     px_procmap_destroy(ns->map);
     for (uint32_t i = 0; i < ns->n_nodes; i++)
         free(ns->node_names[i]); /* not a vector ending in NULL: names may be missing */
@@ -71,22 +68,14 @@ struct px_nspace *px_nspace_find(const struct px_model *m, const char *name)
 
 static pmix_status_t nspace_create(const char *name, struct px_nspace **out)
 {
-    size_t n_modules = 0;
-    const struct px_module *modules = px_modules("gds", &n_modules);
-    struct px_nspace *ns;
+    struct px_nspace *ns = calloc(1, sizeof(*ns));
 
-    if (n_modules == 0)
-        return PMIX_ERR_NOT_AVAILABLE;
-    ns = calloc(1, sizeof(*ns));
     if (!ns)
         return PMIX_ERR_NOMEM;
     px_list_init(&ns->locals);
     ns->this_node = ns->session = UINT32_MAX;
-    ns->gds = &modules[0];
     px_str_copy(ns->name, sizeof(ns->name), name);
-
-    const struct px_gds_ops *ops = ns->gds->component->ops;
-    pmix_status_t rc = ops->create(ns->gds->self, ns->name, &ns->store);
+    pmix_status_t rc = px_store_create(ns->name, &ns->store);
     if (rc)
         free(ns);
     else
@@ -142,61 +131,4 @@ pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self)
     m->own = own;
     px_gate_open(&px_process.model_gate);
     return PMIX_SUCCESS;
-}
-
-/* ---- tables ---------------------------------------------------------------------- */
-
-pmix_status_t px_store_put(struct px_nspace *ns, enum px_gds_table table,
-                           pmix_rank_t rank, const char *key, const pmix_value_t *value)
-{
-    const struct px_gds_ops *ops = ns->gds->component->ops;
-
-    px_gate_close(&px_process.model_gate);
-    pmix_status_t rc = ops->store(ns->gds->self, ns->store, table, rank, key, value);
-    px_gate_open(&px_process.model_gate);
-    return rc;
-}
-
-pmix_status_t px_store_fetch(const struct px_nspace *ns, enum px_gds_table table,
-                             pmix_rank_t rank, const char *key, pmix_value_t *out)
-{
-    const struct px_gds_ops *ops = ns->gds->component->ops;
-
-    return ops->fetch(ns->gds->self, ns->store, table, rank, key, NULL, 0, out);
-}
-
-bool px_store_has(const struct px_nspace *ns, enum px_gds_table table, pmix_rank_t rank,
-                  const char *key)
-{
-    return px_store_fetch(ns, table, rank, key, NULL) == PMIX_SUCCESS;
-}
-
-bool px_store_u32(const struct px_nspace *ns, enum px_gds_table table, pmix_rank_t rank,
-                  const char *key, uint32_t *n)
-{
-    pmix_value_t v;
-    bool is_number;
-
-    if (px_store_fetch(ns, table, rank, key, &v))
-        return false;
-    is_number = px_value_to_u32(&v, n);
-    px_type_destruct(PMIX_VALUE, &v);
-    return is_number;
-}
-
-pmix_status_t px_store_walk(const struct px_nspace *ns, enum px_gds_table table,
-                            pmix_rank_t rank, px_gds_walk_fn fn, void *arg)
-{
-    const struct px_gds_ops *ops = ns->gds->component->ops;
-
-    return ops->walk(ns->gds->self, ns->store, table, rank, fn, arg);
-}
-
-void px_store_clear(struct px_nspace *ns, enum px_gds_table table, pmix_rank_t rank)
-{
-    const struct px_gds_ops *ops = ns->gds->component->ops;
-
-    px_gate_close(&px_process.model_gate);
-    ops->clear(ns->gds->self, ns->store, table, rank);
-    px_gate_open(&px_process.model_gate);
 }

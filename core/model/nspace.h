@@ -11,21 +11,21 @@
 #include "core/base/list.h"
 #include "core/base/map.h"
 #include "core/model/procmap.h"
+#include "core/model/store.h"
 #include "core/link/channel.h"
 #include "core/types/type.h"
 #include "core/wire/codec.h"
-#include "tenon/gds.h"
 
 struct px_nspace {
     char name[PMIX_MAX_NSLEN + 1];
-    const struct px_module *gds;
-    struct px_gds_ns *store;
-    struct px_procmap *map; /* R; NULL if the host gave none */
-    bool complete;          /* job info has been registered, or received */
-    bool no_data;           /* registered with PMIX_REGISTER_NODATA */
-    bool hosted;            /* this process serves it: its data are the clients' own */
-    uint32_t job_size;      /* R; 0: unknown */
-    uint32_t n_local;       /* local clients the host announced */
+    struct px_tables store;
+    struct px_tables shared; /* R; what a server lets this process read in place */
+    struct px_procmap *map;  /* R; NULL if the host gave none */
+    bool complete;           /* job info has been registered, or received */
+    bool no_data;            /* registered with PMIX_REGISTER_NODATA */
+    bool hosted;             /* this process serves it: its data are the clients' own */
+    uint32_t job_size;       /* R; 0: unknown */
+    uint32_t n_local;        /* local clients the host announced */
     uint32_t
         n_nodes; /* R; rows in the node table: those of the map first, in its order */
     char **node_names;  /* R; of the node table, by index; a name may be NULL */
@@ -65,23 +65,5 @@ pmix_status_t px_nspace_get(struct px_model *m, const char *name,
 pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self);
 /* locals must be empty. NULL is fine. */
 void px_nspace_remove(struct px_model *m, struct px_nspace *ns);
-
-/* Table access through the namespace's datastore. Those that change it close the
- * gate. */
-pmix_status_t px_store_put(struct px_nspace *ns, enum px_gds_table table,
-                           pmix_rank_t rank, const char *key,
-                           const pmix_value_t *value);
-/* Copies; as fetch of px_gds_ops. Any thread inside the gate. */
-pmix_status_t px_store_fetch(const struct px_nspace *ns, enum px_gds_table table,
-                             pmix_rank_t rank, const char *key, pmix_value_t *out);
-bool px_store_has(const struct px_nspace *ns, enum px_gds_table table, pmix_rank_t rank,
-                  const char *key);
-/* False if there is no number. */
-bool px_store_u32(const struct px_nspace *ns, enum px_gds_table table, pmix_rank_t rank,
-                  const char *key, uint32_t *n);
-pmix_status_t px_store_walk(const struct px_nspace *ns, enum px_gds_table table,
-                            pmix_rank_t rank, px_gds_walk_fn fn, void *arg);
-/* PMIX_RANK_UNDEF: of every rank. */
-void px_store_clear(struct px_nspace *ns, enum px_gds_table table, pmix_rank_t rank);
 
 #endif

@@ -6,6 +6,7 @@
 #include "core/plugin/select_impl.h"
 
 #include "core/base/str.h"
+#include "core/base/strv.h"
 #include "core/rt/call.h"
 #include "core/plugin/choice.h"
 #include "core/plugin/services.h"
@@ -450,6 +451,18 @@ const struct px_module *px_modules(const char *framework, size_t *n)
 pmix_status_t px_modules_open_deferred(struct px_err *err)
 {
     return px_selection_open(px_process.selection, px_process.roles, err);
+}
+
+char *px_module_names(const char *framework)
+{
+    PX_AUTO(px_strv) names = NULL;
+    size_t n;
+    const struct px_module *m = px_modules(framework, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (px_strv_append(&names, m[i].component->name))
+            return NULL;
+    return px_strv_join(names, ',');
 }
 
 const struct px_module *px_module_find(const char *framework, const char *name)

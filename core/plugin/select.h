@@ -45,6 +45,8 @@ const struct px_module *px_modules(const char *framework, size_t *n);
 /* Opens also those which a client that begins did not seem to need. The lock must be
  * held. */
 pmix_status_t px_modules_open_deferred(struct px_err *err);
+/* Their names, best first and separated by commas; malloc'd. */
+char *px_module_names(const char *framework);
 /* By component name; NULL if it is not selected. */
 const struct px_module *px_module_find(const char *framework, const char *name);
 

@@ -13,8 +13,10 @@ static pmix_status_t on_req(struct px_server *srv PX_UNUSED, struct px_req *req)
         return PMIX_ERR_NOT_FOUND;
     px_writer_init(&w, req->peer->codec);
     px_pack_str(&w, req->peer->proc.nspace);
-    if (ns) /* a tool may have a name and no job */
+    if (ns) { /* a tool may have a name and no job */
         px_jobinfo_pack(px_process.model, ns, &w, false);
+        px_store_describe(ns, req->peer->gds, &req->peer->proc, &w);
+    }
     px_req_reply(req, &w);
     return PX_DEFERRED;
 }

@@ -285,6 +285,7 @@ struct px_peer *px_peer_create(struct px_server *srv, int fd,
     p->codec.dialect = px_dialect_find(hello->dialect);
     p->codec.described = hello->described;
     p->version = hello->version;
+    p->gds = px_store_of_peer(hello->gds);
     p->pindex = ++srv->next_pindex;
     if (px_conn_create(px_process.loop, fd, &conn_ops, p, &p->conn)) {
         free(p);

@@ -45,6 +45,7 @@ struct px_peer {
     struct px_conn *conn;   /* NULL: gone, or the server itself */
     struct px_local *local; /* NULL for the server itself, and once deregistered */
     pmix_proc_t proc;
+    const struct px_module *gds; /* the datastore component it has named */
     uid_t uid;
     gid_t gid;
     pid_t pid; /* 0 unless the kernel told */

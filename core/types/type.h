@@ -134,6 +134,8 @@ bool px_value_to_i64(const pmix_value_t *v, int64_t *out);
 bool px_value_truth(const pmix_value_t *v);
 /* The string of a PMIX_STRING value, else NULL. */
 const char *px_value_string(const pmix_value_t *v);
+/* Borrows the infos of an array; false if the value is none. */
+bool px_value_infos(const pmix_value_t *v, const pmix_info_t **infos, size_t *n);
 
 /* -- info arrays ------------------------------------------------------------------- */
 

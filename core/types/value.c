@@ -73,6 +73,17 @@ const char *px_value_string(const pmix_value_t *v)
     return v->type == PMIX_STRING ? v->data.string : NULL;
 }
 
+bool px_value_infos(const pmix_value_t *v, const pmix_info_t **infos, size_t *n)
+{
+    const pmix_data_array_t *a = v->type == PMIX_DATA_ARRAY ? v->data.darray : NULL;
+
+    if (!a || (a->size > 0 && (a->type != PMIX_INFO || !a->array)))
+        return false;
+    *infos = a->array;
+    *n = a->size;
+    return true;
+}
+
 bool px_value_truth(const pmix_value_t *v)
 {
     static const struct px_number zero = {.kind = PX_UNSIGNED};

@@ -14,7 +14,6 @@
 
 #define MAX_HANDSHAKES      128 /* beyond it somebody has to go: px_handshake_evict */
 #define MAX_CONNECTIONS     64  /* of one rank at a time */
-#define SUPPORTED_DATASTORE "hash"
 
 struct handshake {
     struct px_list link;
@@ -95,7 +94,7 @@ static pmix_status_t check_hello(struct handshake *h, const struct px_hello *hel
     if (!px_dialect_find(hello->dialect))
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "dialect \"%s\" is not spoken",
                           hello->dialect);
-    if (hello->gds[0] && strcmp(hello->gds, SUPPORTED_DATASTORE) != 0)
+    if (!px_store_of_peer(hello->gds))
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "datastore \"%s\" is not served",
                           hello->gds);
     if (n_connections(h->server, *local) >= MAX_CONNECTIONS)

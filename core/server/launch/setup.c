@@ -37,26 +37,15 @@ static void drop_foreign(char **env)
         env[kept] = NULL;
 }
 
-static char *security_modes(void)
-{
-    size_t n;
-    const struct px_module *m = px_modules("psec", &n);
-    PX_AUTO(px_strv) names = NULL;
-
-    for (size_t i = 0; i < n; i++)
-        if (px_strv_append(&names, m[i].component->name))
-            return NULL;
-    return px_strv_join(names, ',');
-}
-
 pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc,
                                   char ***env)
 {
-    PX_AUTOFREE char *modes = security_modes();
+    PX_AUTOFREE char *modes = px_module_names("psec");
+    PX_AUTOFREE char *stores = px_module_names("gds");
     char rank[16];
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (!modes)
+    if (!modes || !stores)
         return PMIX_ERR_NOMEM;
     snprintf(rank, sizeof rank, "%u", proc->rank);
     const struct {
@@ -71,7 +60,7 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
         {"TENON_SERVER_URI", srv->own_uri},
         {"PMIX_SECURITY_MODE", modes},
         {"PMIX_BFROP_BUFFER_TYPE", "PMIX_BFROP_BUFFER_NON_DESC"},
-        {"PMIX_GDS_MODULE", "hash"},
+        {"PMIX_GDS_MODULE", stores},
         {"PMIX_SERVER_TMPDIR", srv->tmpdir},
         {"PMIX_SYSTEM_TMPDIR", srv->system_tmpdir},
         {"PMIX_HOSTNAME", px_process.model->hostname},

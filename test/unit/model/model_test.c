@@ -14,13 +14,14 @@ extern const struct px_component px_gds_hash_component;
 
 struct px_process px_process;
 
+struct px_module model_modules[2] = {{.component = &px_gds_hash_component}};
+size_t n_model_modules = 1;
+
 const struct px_module *px_modules(const char *framework, size_t *n)
 {
-    static const struct px_module hash = {.component = &px_gds_hash_component};
-
     ck_assert_str_eq(framework, "gds");
-    *n = 1;
-    return &hash;
+    *n = n_model_modules;
+    return model_modules;
 }
 
 struct px_model *model_make(const char *host, const char *name, pmix_rank_t rank)

@@ -7,6 +7,10 @@
 #include "core/model/jobinfo.h"
 #include "px_test.h"
 
+/* The datastore's components that were selected: hash, unless a test puts others there. */
+extern struct px_module model_modules[2];
+extern size_t n_model_modules;
+
 /* A process of node `host`: its model, and namespace `name` with rank `rank` as itself
  * (PMIX_RANK_UNDEF: a server, which is nobody there). */
 struct px_model *model_make(const char *host, const char *name, pmix_rank_t rank);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which component of the datastore holds what, and how a server and its reader agree on it. A
+ * component "shared", better than hash, stands for one that peers read in place. */
+#include "model_test.h"
+
+#include "frameworks/gds/gds.h"
+
+#include <string.h>
+
+static const struct px_gds_ops *hash;
+static bool declines, cannot_attach;
+static unsigned n_attached;
+
+static pmix_status_t create(void *self, const char *nspace, struct px_gds_ns **ns)
+{
+    return declines ? PMIX_ERR_NOT_SUPPORTED : hash->create(self, nspace, ns);
+}
+
+/* Both are in one process: an address says where. */
+static pmix_status_t describe(void *self PX_UNUSED, struct px_gds_ns *ns,
+                              const pmix_proc_t *reader, pmix_info_t **infos, size_t *n)
+{
+    px_infos l = {0};
+    uint64_t where = (uintptr_t)ns;
+
+    ck_assert_uint_eq(reader->rank, 2);
+    ck_assert_int_eq(px_infos_add(&l, "where", &where, PMIX_UINT64), PMIX_SUCCESS);
+    *infos = l.v;
+    *n = l.n;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t copy_job(void *arg, pmix_rank_t rank, const char *key,
+                              const pmix_value_t *value)
+{
+    return hash->store(NULL, arg, PX_GDS_JOB, rank, key, value);
+}
+
+static pmix_status_t attach(void *self, const char *nspace, const pmix_info_t *infos,
+                            size_t n, struct px_gds_ns **ns)
+{
+    uint64_t where = 0;
+
+    ck_assert_uint_eq(n, 1);
+    ck_assert_str_eq(infos[0].key, "where");
+    ck_assert(px_value_to_u64(&infos[0].value, &where));
+    if (cannot_attach)
+        return PMIX_ERR_NO_PERMISSIONS;
+    n_attached++;
+    ck_assert_int_eq(hash->create(self, nspace, ns), PMIX_SUCCESS);
+    return hash->walk(self, (struct px_gds_ns *)(uintptr_t)where, PX_GDS_JOB,
+                      PMIX_RANK_UNDEF, copy_job, *ns);
+}
+
+static struct px_component shared_component = {.name = "shared"};
+static struct px_gds_ops shared_ops;
+static const struct px_module *const shared = &model_modules[0], *const by_messages =
+                                                                     &model_modules[1];
+static struct px_model *server, *client;
+static struct px_nspace *job;
+
+static void setup(void)
+{
+    hash = px_gds_ops(&model_modules[0]);
+    shared_ops = *hash;
+    shared_ops.create = create;
+    shared_ops.describe = describe;
+    shared_ops.attach = attach;
+    shared_component.ops = &shared_ops;
+    model_modules[1] = model_modules[0];
+    model_modules[0].component = &shared_component;
+    n_model_modules = 2;
+    server = model_make("n0", JOB, PMIX_RANK_UNDEF);
+    job = nspace_of(server, JOB);
+}
+
+static void teardown(void)
+{
+    px_model_destroy(server);
+    px_model_destroy(client);
+}
+
+static void put(struct px_nspace *ns, pmix_rank_t rank, const char *key, uint32_t n)
+{
+    const pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = n};
+
+    ck_assert_int_eq(px_store_put(ns, PX_GDS_JOB, rank, key, &v), PMIX_SUCCESS);
+}
+
+static uint32_t job_u32(const struct px_nspace *ns, pmix_rank_t rank, const char *key)
+{
+    uint32_t n;
+
+    return px_store_u32(ns, PX_GDS_JOB, rank, key, &n) ? n : 0;
+}
+
+/* Rank 2, told only where the server's data are. */
+static void read_description(const struct px_module *named)
+{
+    PX_AUTO(px_writer) w;
+    pmix_proc_t reader;
+    px_reader r;
+
+    px_proc_set(&reader, JOB, 2);
+    client = model_make("n0", JOB, 2);
+    px_writer_init(&w, px_codec_default);
+    px_store_describe(job, named, &reader, &w);
+    ck_assert_int_eq(w.status, PMIX_SUCCESS);
+    px_reader_init(&r, px_codec_default, w.buf.data, w.buf.len);
+    ck_assert_int_eq(px_jobinfo_unpack(client, client->own, &r), PMIX_SUCCESS);
+}
+
+START_TEST(the_best_component_that_does_not_decline_takes_a_namespace)
+{
+    struct px_nspace *ns;
+
+    ck_assert_ptr_eq(job->store.module, shared);
+    declines = true;
+    ck_assert_ptr_eq(nspace_of(server, "next")->store.module, by_messages);
+    n_model_modules = 1;
+    ck_assert_int_eq(px_nspace_get(server, "none", &ns), PMIX_ERR_NOT_AVAILABLE);
+}
+END_TEST
+
+START_TEST(a_reader_and_its_server_agree_on_a_component)
+{
+    static const struct {
+        const char *names;
+        const struct px_module *chosen, *served;
+    } rows[] = {
+        {"shared", shared, shared},    {"hash", by_messages, by_messages},
+        {"hash,shared", shared, NULL}, /* a peer names one */
+        {"ds21", by_messages, NULL},   {"", by_messages, by_messages},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        ck_assert_ptr_eq(px_store_choose(rows[i].names), rows[i].chosen);
+        ck_assert_ptr_eq(px_store_of_peer(rows[i].names), rows[i].served);
+    }
+    ck_assert_ptr_eq(px_store_choose(NULL), by_messages);
+    n_model_modules = 1; /* shared alone */
+    ck_assert_ptr_null(px_store_choose(NULL));
+    ck_assert_ptr_null(px_store_of_peer(""));
+}
+END_TEST
+
+START_TEST(what_is_described_is_read_in_place)
+{
+    put(job, 2, "a", 7);
+    put(job, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 3);
+    read_description(shared);
+    ck_assert_uint_eq(n_attached, 1);
+    ck_assert_uint_eq(job_u32(client->own, 2, "a"), 7);
+    assert_num(client, client->own, ALL, PMIX_JOB_SIZE, PMIX_UINT32, 3);
+    put(client->own, 2, "a", 8); /* what it keeps itself counts first */
+    ck_assert_uint_eq(job_u32(client->own, 2, "a"), 8);
+    ck_assert_uint_eq(job_u32(client->own, 2, "b"), 0);
+}
+END_TEST
+
+START_TEST(who_cannot_attach_goes_on_with_messages)
+{
+    cannot_attach = true;
+    put(job, 2, "a", 7);
+    read_description(shared);
+    ck_assert_uint_eq(job_u32(client->own, 2, "a"), 0);
+    put(client->own, 2, "a", 8);
+    ck_assert_uint_eq(job_u32(client->own, 2, "a"), 8);
+}
+END_TEST
+
+START_TEST(other_readers_are_told_nothing)
+{
+    put(job, 2, "a", 7);
+    read_description(by_messages);
+    ck_assert_uint_eq(n_attached, 0);
+    ck_assert_uint_eq(job_u32(client->own, 2, "a"), 0);
+}
+END_TEST
+
+START_TEST(strange_descriptions_are_left_alone)
+{
+    const pmix_value_t number = {.type = PMIX_UINT32};
+    PX_AUTO(px_infos) infos = {0};
+    pmix_data_array_t array = {.type = PMIX_INFO};
+    const pmix_value_t whole = {.type = PMIX_DATA_ARRAY, .data.darray = &array};
+
+    px_store_attach(job, &number);
+    px_store_attach(job, &whole); /* of nothing */
+    add_num(&infos, "shared", 1, PMIX_UINT32);
+    array.array = infos.v;
+    array.size = infos.n;
+    px_store_attach(job, &whole);
+    ck_assert_ptr_null(job->shared.ns);
+    ck_assert_uint_eq(n_attached, 0);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("model/store", setup, teardown,
+                  the_best_component_that_does_not_decline_takes_a_namespace,
+                  a_reader_and_its_server_agree_on_a_component,
+                  what_is_described_is_read_in_place,
+                  who_cannot_attach_goes_on_with_messages,
+                  other_readers_are_told_nothing, strange_descriptions_are_left_alone)
