@@ -438,8 +438,12 @@ pmix_status_t px_launch(struct px_launcher *l, const pmix_proc_t *proc,
     PX_AUTO(px_plan) plan = {0};
     struct px_launch_job *job;
 
-    if (!l->pfexec || l->stopping)
-        return l->stopping ? PMIX_ERR_NOT_AVAILABLE : PMIX_ERR_NOT_SUPPORTED;
+    if (l->stopping)
+        return PMIX_ERR_NOT_AVAILABLE;
+    if (!l->pfexec)
+        return refuse(&err, px_err_set(&err, PMIX_ERR_NOT_SUPPORTED,
+                                       "cannot start processes: no component for "
+                                       "framework pfexec can be used"));
     if (!apps || n_apps == 0)
         return PMIX_ERR_BAD_PARAM;
     pmix_status_t rc = px_plan_make(&plan, &request, &err);

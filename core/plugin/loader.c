@@ -32,8 +32,7 @@ static int compare(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static const struct px_found *find(const struct px_catalog *c,
-                                   const struct px_found *key)
+static struct px_found *find(const struct px_catalog *c, const struct px_found *key)
 {
     for (size_t i = 0; i < c->n; i++) {
         if (compare(&c->v[i], key) == 0)
@@ -77,12 +76,8 @@ static pmix_status_t add(struct px_catalog *c, struct px_found *key)
     if (first && is_same_file(first->file, key->file))
         return PMIX_SUCCESS;
     if (first) {
-        PX_AUTOFREE char *why = px_strf(
-            "%s comes first",
-            first->file ? first->file : "the built-in component of the same name");
-        return why ? leave_out(c, PX_LOG_INFO,
-                               key->file ? key->file : "a built-in component", why)
-                   : PMIX_ERR_NOMEM;
+        PX_AUTOFREE char *why = px_strf("%s comes first", first->file);
+        return why ? leave_out(c, PX_LOG_INFO, key->file, why) : PMIX_ERR_NOMEM;
     }
     struct px_found *added = px_vec_add(&c->v, &c->n, &c->cap);
     if (!added)
@@ -99,16 +94,22 @@ static void px_found_cleanup(px_found *f)
     free(f->broken);
 }
 
+/* One that has a file, too, stands by for when that does not load. */
 static pmix_status_t add_builtin(struct px_catalog *c,
                                  const struct px_component *component)
 {
-    PX_AUTO(px_found) f = {.component = component};
+    PX_AUTO(px_found) f = {.component = component, .name = strdup(component->name)};
 
+    if (!f.name)
+        return PMIX_ERR_NOMEM;
     f.framework = px_framework_find(component->framework, strlen(component->framework));
     if (f.framework == PX_FW_COUNT)
         return PMIX_SUCCESS;
-    f.name = strdup(component->name);
-    return f.name ? add(c, &f) : PMIX_ERR_NOMEM;
+    struct px_found *first = find(c, &f);
+    if (!first)
+        return add(c, &f);
+    first->component = component;
+    return PMIX_SUCCESS;
 }
 
 /* Files with other names are none of ours. */
@@ -223,11 +224,11 @@ static pmix_status_t add_path(struct px_catalog *c, const char *path, const char
 pmix_status_t px_catalog_fill(struct px_catalog *catalog, const char *path,
                               const char *home, struct px_err *err)
 {
-    for (const struct px_component *const *b = px_builtin_components; *b; b++) {
-        if (add_builtin(catalog, *b))
-            return px_err_nomem(err, "list components");
-    }
     pmix_status_t rc = add_path(catalog, path, home, err);
+    for (const struct px_component *const *b = px_builtin_components; *b && !rc; b++) {
+        if (add_builtin(catalog, *b))
+            rc = px_err_nomem(err, "list components");
+    }
     if (!rc && catalog->n)
         qsort(catalog->v, catalog->n, sizeof(*catalog->v), compare);
     return rc;
@@ -357,7 +358,16 @@ pmix_status_t px_loader_load(const struct px_found *found, struct px_loaded *out
 {
     *out = (struct px_loaded){0};
     return found->file ? load_file(found, out, err)
-                       : px_descriptor_take(found, found->component, out, err);
+                       : px_loader_load_builtin(found, out, err);
+}
+
+pmix_status_t px_loader_load_builtin(const struct px_found *found,
+                                     struct px_loaded *out, struct px_err *err)
+{
+    const struct px_found inside = {found->framework, found->name, NULL, NULL, NULL};
+
+    *out = (struct px_loaded){0};
+    return px_descriptor_take(&inside, found->component, out, err);
 }
 
 void px_loader_unload(struct px_loaded *loaded)

@@ -11,8 +11,8 @@
 typedef struct px_found {
     enum px_framework_id framework;
     char *name;
-    char *file;                           /* NULL: built in */
-    const struct px_component *component; /* if built in */
+    char *file;                           /* NULL: inside the library only */
+    const struct px_component *component; /* inside the library; NULL: not there */
     char *broken; /* why it did not load: it is not tried again; or NULL */
 } px_found;
 
@@ -33,9 +33,9 @@ typedef struct px_catalog { /* sorted by framework and name, each name once */
  * build. */
 extern const struct px_component *const px_builtin_components[];
 
-/* Lists the built-in components and the files pmix_<framework>_<name>.so in the folders
- * of path, of ~/.pmix/components and of pmix/ beside the library; of equals the first.
- * Loads nothing. path and home may be NULL. A folder
+/* Lists the files pmix_<framework>_<name>.so in the folders of path, of ~/.pmix/components
+ * and of pmix/ beside the library, and then the components inside the library; of equals the
+ * first. Loads nothing. path and home may be NULL. A folder
  * that cannot be read, or that is not to be trusted, is skipped with a warning; one
  * that is not absolute is PMIX_ERR_BAD_PARAM. */
 pmix_status_t px_catalog_fill(struct px_catalog *catalog, const char *path,
@@ -60,6 +60,9 @@ struct px_loaded {
  * not fit, PMIX_ERR_NO_PERMISSIONS if it is not to be trusted. */
 pmix_status_t px_loader_load(const struct px_found *found, struct px_loaded *out,
                              struct px_err *err);
+/* The same for what the library itself has of that name. */
+pmix_status_t px_loader_load_builtin(const struct px_found *found,
+                                     struct px_loaded *out, struct px_err *err);
 void px_loader_unload(struct px_loaded *loaded);
 
 /* Part of that (descriptor.c): checks what c says of itself, and fills in all but handle. */

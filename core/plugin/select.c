@@ -48,20 +48,38 @@ static pmix_status_t configure(struct px_selection *s, struct px_loaded_componen
                      : PMIX_SUCCESS;
 }
 
-/* What keeps the others from being used? Out of memory and bad settings do; a component
- * that cannot be loaded does not, unless it was asked for. It is not tried again. */
+/* Loads a file once: if it does not load, what the library has of that name is used. */
+static pmix_status_t load(struct px_selection *s, const struct px_slot *slot,
+                          const struct px_found *found, struct px_loaded *out,
+                          struct px_err *why)
+{
+    struct px_found *f = &s->catalog.v[found - s->catalog.v];
+
+    if (!f->broken) {
+        pmix_status_t rc = px_loader_load(f, out, why);
+        if (!rc || rc == PMIX_ERR_NOMEM)
+            return rc;
+        f->broken = strdup(why->text);
+        if (!f->broken)
+            return PMIX_ERR_NOMEM;
+        if (!f->file || !f->component)
+            return rc;
+        px_load_report(&s->report, f, slot->requested, "%s; the library's own is used",
+                       why->text);
+    }
+    return f->file && f->component
+               ? px_loader_load_builtin(f, out, why)
+               : px_err_set(why, PMIX_ERR_NOT_FOUND, "%s", f->broken);
+}
+
+/* Out of memory keeps the others from being used; a component that cannot be loaded does not,
+ * unless it was requested. */
 static pmix_status_t skip_unloadable(struct px_selection *s, const struct px_slot *slot,
                                      const struct px_found *found, const char *prefix,
                                      const struct px_err *why)
 {
-    struct px_found *f = &s->catalog.v[found - s->catalog.v];
-
-    if (why->status == PMIX_ERR_NOMEM)
-        return PMIX_ERR_NOMEM;
-    if (!f->broken)
-        f->broken = strdup(why->text);
-    if (!f->broken || slot->requested)
-        return f->broken ? why->status : PMIX_ERR_NOMEM;
+    if (why->status == PMIX_ERR_NOMEM || slot->requested)
+        return why->status;
     px_load_report(&s->report, found, false, "%s", why->text);
     return px_params_ignore_prefix(s->params, prefix);
 }
@@ -81,11 +99,10 @@ static pmix_status_t load_component(struct px_selection *s, struct px_slot *slot
     }
     p->found = found;
     p->rank = rank;
-    pmix_status_t rc = found->broken
-                           ? px_err_set(&why, PMIX_ERR_NOT_FOUND, "%s", found->broken)
-                           : px_loader_load(found, &p->loaded, &why);
+    pmix_status_t rc = load(s, slot, found, &p->loaded, &why);
     if (rc) {
         free(p);
+        why.status = rc;
         rc = skip_unloadable(s, slot, found, prefix, &why);
         return rc ? px_err_set(err, rc, "%s", why.text) : PMIX_SUCCESS;
     }

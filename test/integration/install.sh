@@ -51,13 +51,27 @@ runs_here() {
     rm -f "$RECORD"/*
 }
 
-# The components it uses are its own: it runs when those of the build folder are not there.
+# The components it uses are its own: those of the build folder are not looked for.
 own_components() {
     [ -d "$TREE_LIB/pmix" ] || return 0 # all are built in
     mv "$TREE_LIB/pmix" "$TREE_LIB/away"
     rc_of 1 run 60 "$TREE/bin/pmixrun" -n 1 true 2>"$ERR"
-    grep -q 'component' "$ERR" || fail "no line tells that components are missing"
+    lines 1 'no component for framework pfexec' "$ERR"
     mv "$TREE_LIB/away" "$TREE_LIB/pmix"
+}
+
+# A drop-in is one file: what a process needs is in the library.
+alone() {
+    find_library
+    build_client
+    mkdir "$TMPDIR/alone"
+    cp "$TREE_LIB/libpmix.so.2" "$TMPDIR/alone"
+    run 60 "$TREE/bin/pmixrun" -n 2 env LD_LIBRARY_PATH="$TMPDIR/alone" "$TMPDIR/exchange" >"$OUT" 2>"$ERR" ||
+        fail "exit status $?: $(head -1 "$ERR")"
+    lines 2 '^OK exchange [01]$' "$OUT"
+    same 0 "$(wc -c <"$ERR")" "bytes of messages"
+    used 1 pmixrun "$TREE_LIB/libpmix.so.2" 2 exchange "$TMPDIR/alone/libpmix.so.2"
+    rm -rf "${RECORD:?}"/* "$TMPDIR/exchange" "$TMPDIR/alone"
 }
 
 # So does it tell of them: what belongs to it, in the folder it is in now.
@@ -78,6 +92,7 @@ tells_of_itself() {
 installed_and_moved() {
     install_tree
     runs_here
+    alone
     tells_of_itself
     mkdir "$TMPDIR/second"
     mv "$TREE" "$TMPDIR/second/moved"

@@ -4,6 +4,8 @@
  * happens to it in the file that the parameter trace names. */
 #include "fake.h"
 
+#include "tenon/gds.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -3,7 +3,10 @@
  * the build has made. */
 #include "core/plugin/loader.h"
 #include "test/unit/rt/rt_test.h"
+#include "core/config/param_impl.h"
+#include "core/plugin/select.h"
 #include "tenon/gds.h"
+#include "tenon/psec.h"
 #include "tenon/ptl.h"
 
 static pmix_status_t builtin_open(const struct px_services *services PX_UNUSED,
@@ -19,6 +22,7 @@ static pmix_status_t builtin_query(void *self PX_UNUSED,
 }
 
 static const struct px_gds_ops gds_ops;
+static const struct px_psec_ops psec_ops;
 static const struct px_ptl_ops ptl_ops;
 
 #define BUILTIN(fw, FW, comp)                                                      \
@@ -26,6 +30,7 @@ static const struct px_ptl_ops ptl_ops;
                                      .ops = &fw##_ops
 
 static const struct px_component in_gds = {BUILTIN(gds, GDS, inside)};
+static const struct px_component in_psec = {BUILTIN(psec, PSEC, inside)};
 static const struct px_component in_ptl = {BUILTIN(ptl, PTL, a)};
 /* Built for a later core, whose descriptor has more members. */
 static const struct {
@@ -43,37 +48,85 @@ static const struct {
             .ops_size = sizeof(ptl_ops)},
 };
 
-const struct px_component *const px_builtin_components[] = {&in_gds, &in_ptl,
+const struct px_component *const px_builtin_components[] = {&in_gds, &in_psec, &in_ptl,
                                                             &in_future.now, NULL};
 
-START_TEST(built_in_components_take_the_same_path_and_come_first)
-{
-    const struct px_found *f;
-    px_catalog catalog = {0};
-    struct px_err err = {0};
-    struct px_loaded loaded;
-    rt_path dir;
+static px_catalog catalog;
+static struct px_err err;
+static const struct px_found *ptls;
 
-    rt_make_dir(dir);
+/* The catalog of a folder that has files for two of them, neither of which loads. */
+static void set_up(void)
+{
+    const char *dir = px_test_dir();
+
     rt_write(dir, "pmix_ptl_a.so", "");
     rt_write(dir, "pmix_ptl_b.so", "");
-    ck_assert_int_eq(px_catalog_fill(&catalog, dir, NULL, &err), PMIX_SUCCESS);
-    ck_assert_uint_eq(px_catalog_part(&catalog, PX_FW_GDS, &f), 1);
-    ck_assert_str_eq(f[0].name, "inside");
-    ck_assert_uint_eq(px_catalog_part(&catalog, PX_FW_PTL, &f), 3);
-    ck_assert_str_eq(f[0].name, "a");
-    ck_assert_ptr_null(f[0].file);
-    ck_assert_ptr_nonnull(f[1].file);
-    ck_assert_str_eq(f[2].name, "future");
+    ok(px_catalog_fill(&catalog, dir, NULL, &err));
+    ck_assert_uint_eq(px_catalog_part(&catalog, PX_FW_PTL, &ptls), 3);
+}
 
-    ck_assert_int_eq(px_loader_load(&f[0], &loaded, &err), PMIX_SUCCESS);
+static void tear_down(void)
+{
+    px_catalog_cleanup(&catalog);
+}
+
+START_TEST(a_components_file_wins_over_the_one_inside)
+{
+    const struct px_found *gds;
+    struct px_loaded loaded;
+
+    ck_assert_uint_eq(px_catalog_part(&catalog, PX_FW_GDS, &gds), 1);
+    ck_assert_str_eq(gds->name, "inside");
+    ck_assert_str_eq(ptls[0].name, "a");
+    ck_assert_ptr_nonnull(ptls[0].file);
+    ck_assert_ptr_nonnull(ptls[0].component);
+    ck_assert_ptr_nonnull(ptls[1].file);
+    ck_assert_ptr_null(ptls[1].component);
+    ck_assert_str_eq(ptls[2].name, "future");
+    ck_assert_ptr_null(ptls[2].file);
+    ck_assert_uint_eq(catalog.n_left_out, 0);
+
+    ck_assert_int_eq(px_loader_load(&ptls[0], &loaded, &err), PMIX_ERR_NOT_FOUND);
+    ok(px_loader_load_builtin(&ptls[0], &loaded, &err));
     ck_assert_str_eq(loaded.component.name, "a");
     px_loader_unload(&loaded);
-    ck_assert_msg(px_loader_load(&f[2], &loaded, &err) == PMIX_SUCCESS, "%s", err.text);
+    ok(px_loader_load(&ptls[2], &loaded, &err));
     ck_assert_str_eq(loaded.component.name, "future");
-    px_catalog_cleanup(&catalog);
-    rt_remove_dir(dir);
 }
 END_TEST
 
-PX_TEST_MAIN("rt/builtin", built_in_components_take_the_same_path_and_come_first)
+START_TEST(the_one_inside_serves_where_the_file_does_not_load)
+{
+    static const struct px_param_origin nowhere = {0};
+    struct px_base_conf conf = {.component_path = px_test_dir(),
+                                .component_show_load_errors = "ptl/a"};
+    struct px_selection *s;
+    struct px_params *params;
+    struct px_loop *loop = rt_loop(false);
+    size_t n;
+
+    ok(px_params_create_from(&nowhere, &params, &err));
+    struct rt_capture c = rt_capture_begin();
+    ok(px_selection_create(params, loop, &conf, &s, &err));
+    for (int i = 0; i < 2; i++) {
+        ok(px_selection_open(s, PX_ROLE_CLIENT, &err));
+        const struct px_module *m = px_selection_modules(s, "ptl", &n);
+        ck_assert_uint_eq(n, 2);
+        ck_assert_str_eq(m[0].component->name, "a");
+        ck_assert_str_eq(m[1].component->name, "future");
+        px_selection_close(s, 0);
+    }
+    char *text = rt_capture_end(&c);
+    rt_assert_has(text, "pmix_ptl_a.so");
+    ck_assert_int_eq(rt_count(text, "the library's own is used"), 1);
+    free(text);
+    px_selection_destroy(s);
+    px_loop_destroy(loop);
+    px_params_destroy(params);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("plugin/builtin", set_up, tear_down,
+                  a_components_file_wins_over_the_one_inside,
+                  the_one_inside_serves_where_the_file_does_not_load)
