@@ -52,8 +52,8 @@ JOBS=$(($(nproc) * 2)) # tests wait more than they compute
 
 # ---- the temporary folder -----------------------------------------------------------------
 
-# Tests get a folder of their own, as open as /tmp; it must be empty after each part. What ignores
-# TMPDIR is found by its name and its age.
+# Tests get a folder of their own, as open as /tmp; it must be empty after each part. Files
+# that ignore TMPDIR are found by their names and ages.
 SYSTEM_TMP=${TMPDIR:-/tmp}
 TMPDIR=$(mktemp -d "$SYSTEM_TMP/check.XXXXXX")
 chmod 1777 "$TMPDIR"

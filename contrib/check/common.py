@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the style checks share: walking the tree, reporting, and proving that a check can fail.
+"""Shared by the style checks: walking the tree, reporting, and proving that a check can fail.
 
 Every check is a function check(root, build) that returns a list of violations, each a line of
 text, and a function sample(root, build) that fills an empty tree with at least one violation.

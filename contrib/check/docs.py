@@ -9,7 +9,7 @@ prototypes without an empty one between them), which is its contract:
   with its array.
 - threads and blocking, and the source: chapter of the Standard, RFC, or that it is in neither.
 
-What holds for many is said once: in a comment before them in the same header ("conventions"), which
+A rule for many functions is stated once: in a comment before them in the same header ("conventions"), which
 holds to the end of the file, or in that of another header it refers to; "As PMIx_X" and "Returns as
 PMIx_X" take over what is said there. A "@param" or "@p" without an argument of that name is wrong.
 """

@@ -51,7 +51,7 @@ def small_once(root):
 
 
 def measure(root):
-    """What exceeds the limits: "path" or "path:function" -> lines, and "small-once" -> functions."""
+    """Sizes beyond the limits: "path" or "path:function" -> lines; and "small-once" -> functions."""
     large = {}
     for path in common.files(root, ".c", ".h", under=TREES):
         text = common.read(root, path)

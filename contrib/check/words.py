@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Plain words: no statement that begins with a relative pronoun, no pronoun of a person for a
-process, no comment over 88 columns, in comments, messages and documents. What stood when the rule
-came is counted per room and kind in words-allow.txt; a count may only shrink ("words.py --update
+process, no comment over 88 columns, in comments, messages and documents. Findings that stood
+when the rule came are counted per room and kind in words-allow.txt; a count may only shrink ("words.py --update
 ROOT" lowers the counts and never raises one)."""
 import collections
 import re

@@ -34,7 +34,7 @@ static void must(bool good, const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* ---- files ----------------------------------------------------------------------- */
+/* ---- files ---------------------------------------------------------------------- */
 
 /* The caller frees it. */
 static char *join(const char *a, const char *b)
@@ -47,7 +47,7 @@ static char *join(const char *a, const char *b)
     return text;
 }
 
-/* A new folder, of a name that nobody can have taken before. */
+/* A new folder, of a name that was not taken before. */
 static char *make_folder(const char *where)
 {
     char *path = join(where, "/cleanup.XXXXXX");
@@ -66,7 +66,7 @@ static void make_file(const char *folder, const char *name)
     free(path);
 }
 
-/* ---- requests -------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------- */
 
 static void tell(const char *when, const pmix_info_t *info)
 {

@@ -15,7 +15,7 @@ int main(void)
         fprintf(stderr, "hello: cannot start: %s\n", PMIx_Error_string(rc));
         return EXIT_FAILURE;
     }
-    /* What is true of the job as a whole is asked of no rank in particular. */
+    /* Facts about the job as a whole belong to no rank in particular. */
     PMIX_LOAD_PROCID(&job, me.nspace, PMIX_RANK_WILDCARD);
     rc = PMIx_Get(&job, PMIX_JOB_SIZE, NULL, 0, &size);
     if (rc == PMIX_SUCCESS) {

@@ -51,7 +51,7 @@ int main(void)
 
     if (rc == PMIX_SUCCESS)
         rc = me.rank == 0 ? publish() : look_up(me.rank);
-    if (rc == PMIX_SUCCESS) /* nobody leaves before all have found it */
+    if (rc == PMIX_SUCCESS) /* no process leaves before all have found it */
         rc = PMIx_Fence(NULL, 0, NULL, 0);
     if (rc != PMIX_SUCCESS) {
         fprintf(stderr, "publish: %s\n", PMIx_Error_string(rc));

@@ -20,8 +20,8 @@
 #include "pmixrun_orphans.h"
 #include "toolkit.h"
 
-/* Between a signal that was passed on, or the time limit, and KILL; and from there to giving
- * up: perhaps the output has no reader. */
+/* Between a signal that was passed on, or the time limit, and KILL; and from there to
+ * giving up: perhaps the output has no reader. */
 enum { GRACE_MS = 2000, LAST_MS = 1000 };
 
 /* How far the job has been urged to end. */
@@ -40,10 +40,10 @@ struct run {
 
 const char tool_name[] = "pmixrun";
 
-/* ---- preparations ---------------------------------------------------------------- */
+/* ---- preparations --------------------------------------------------------------- */
 
-/* Opens the standard streams that are closed: else one of them would be the next file that
- * is opened, and the job's output would go there. */
+/* Opens the standard streams that are closed: else one of them would be the next file
+ * that is opened, and the job's output would go there. */
 static void open_streams(void)
 {
     int fd;
@@ -55,8 +55,8 @@ static void open_streams(void)
         close(fd);
 }
 
-/* Open MPI 4 runs each process as a job of its own under a launcher that it does not know,
- * unless its component that does so is left out. */
+/* Open MPI 4 runs each process as a job of its own under a launcher that it does not
+ * know, unless its component that does so is left out. */
 static void set_ompi_defaults(void)
 {
     (void)setenv("OMPI_MCA_schizo", "^orte", 0);
@@ -104,7 +104,7 @@ static pmix_status_t spawn(struct run *run)
 
     if (!apps || PMIx_Info_load(&info, PMIX_FWD_STDIN, &yes, PMIX_BOOL))
         return PMIX_ERR_NOMEM;
-    /* What they hold is borrowed: there is nothing to free but the array. */
+    /* Their members are borrowed: there is nothing to free but the array. */
     for (size_t i = 0; i < o->n_programs; i++) {
         apps[i].cmd = o->programs[i].argv[0];
         apps[i].argv = o->programs[i].argv;
@@ -118,7 +118,7 @@ static pmix_status_t spawn(struct run *run)
     return rc;
 }
 
-/* ---- the end of a job ------------------------------------------------------------ */
+/* ---- the end of a job ----------------------------------------------------------- */
 
 /* To all processes of all jobs. */
 static void control(const char *directive, int signum)
@@ -179,7 +179,7 @@ static void on_deadline(struct run *run)
     urge(run, PMIX_JOB_CTRL_TERMINATE, 0);
 }
 
-/* ---- events ------------------------------------------------------------------------ */
+/* ---- events --------------------------------------------------------------------- */
 
 static void on_failure(struct run *run, const struct news *n)
 {

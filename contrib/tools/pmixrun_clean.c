@@ -22,7 +22,7 @@ struct totals {
     uint64_t under_way, places; /* folders: being looked into; done */
 };
 
-/* ---- progress --------------------------------------------------------- */
+/* ---- progress ------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -85,7 +85,7 @@ static pmix_status_t await_end(const struct options *o, struct totals *t)
     }
 }
 
-/* ---- a server ------------------------------------------------------------------------ */
+/* ---- a server ------------------------------------------------------------------- */
 
 /* dir NULL: the usual folders of servers. */
 static pmix_status_t start(const struct options *o, const char *dir)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What servers that are no more have left behind. */
+/* Removes the leftovers of dead servers. */
 #ifndef PMIXRUN_CLEAN_H
 #define PMIXRUN_CLEAN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events that the library reports in its own thread, kept until the main thread has time
- * for them. */
+/* Events that the library reports in its own thread, kept until the main thread has
+ * time for them. */
 #ifndef PMIXRUN_NEWS_H
 #define PMIXRUN_NEWS_H
 

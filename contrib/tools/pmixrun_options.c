@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options are read by hand: getopt would take those of the program for ours, or need
- * them told apart in ways that differ between systems. */
+/* Options are read by hand: getopt would take those of the program for ours, or need a
+ * separator that differs between systems. */
 #include "pmixrun_options.h"
 #include "toolkit.h"
 
@@ -20,24 +20,23 @@ static const char help[] =
     "       pmixrun [--mca NAME VALUE] [--tune FILE] [--timeout S] --clean [DIR]...\n"
     "Run processes of one or more programs on this node, as one PMIx job.\n"
     "\n"
-    "  -n N               processes of the program; default 1\n"
+    "  -n N               start N processes of the program; default 1\n"
     "  --mca NAME VALUE   set a parameter of the library, here and in the processes\n"
     "  --tune FILE        read parameters from FILE, here and in the processes\n"
-    "  -x VAR[=VALUE]     set an environment variable, or demand that it is set\n"
-    "  --wdir DIR         directory to run in\n"
+    "  -x VAR[=VALUE]     set an environment variable, or require that it is set\n"
+    "  --wdir DIR         run in this folder\n"
     "  --timeout SECONDS  end the job after this time, with status 124\n"
-    "  --clean            run nothing: remove what servers of yours that are no more\n"
-    "                     have left in the folders for temporary files or each DIR\n"
-    "  --verbose          tell what is done\n"
+    "  --clean            run nothing: remove the files that dead servers of yours left\n"
+    "                     in the folders for temporary files, or in each DIR\n"
+    "  --verbose          report each step\n"
     "  --help             print this\n"
     "  --version          print the version\n"
     "\n"
-    "Output comes out in whole lines. Input goes to rank 0. SIGINT, SIGTERM and\n"
-    "SIGHUP go to all processes and end the job; a second one kills it. When a\n"
-    "process fails, the others are ended too. The exit status is that of the first\n"
-    "process that failed, 128 plus the number of the signal if it was killed, 126 if\n"
-    "the program cannot be run, 127 if it is not found, 2 if the command line is\n"
-    "wrong.\n";
+    "Output appears in whole lines. Input goes to rank 0. SIGINT, SIGTERM and SIGHUP\n"
+    "go to all processes and end the job; a second one kills it. When a process\n"
+    "fails, the others are ended, too. The exit status is that of the first process\n"
+    "that failed, 128 plus the number of the signal if it was killed, 126 if the\n"
+    "program cannot be run, 127 if it was not found, 2 if the command line is wrong.\n";
 
 static size_t count(char **v)
 {

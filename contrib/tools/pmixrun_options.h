@@ -30,7 +30,8 @@ struct options {
     char **dirs; /* of --clean, absolute, NULL-terminated; NULL: a job is to be run */
 };
 
-/* Ends the program with one line if something is wrong, and for --help and --version. */
+/* Ends the program with one line if something is wrong, and for --help and
+ * --version. */
 void options_parse(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
 

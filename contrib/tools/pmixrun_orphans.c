@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process of a job may start others and end before them, even make daemons of them. As a
- * "subreaper" this process becomes their parent, and kills what outlives the job. */
+/* A process of a job may start others and end before them, even make daemons of
+ * them. As a "subreaper" this process becomes their parent, and kills what outlives
+ * the job. */
 #include "pmixrun_orphans.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the programs of this folder: messages and exit statuses, arguments, memory that
- * is there or the program ends. Public headers only. */
+/* Shared by the programs of this folder: messages and exit statuses, arguments, memory
+ * that is there or the program ends. Public headers only. */
 #ifndef TENON_TOOLKIT_H
 #define TENON_TOOLKIT_H
 

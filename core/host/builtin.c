@@ -22,7 +22,7 @@ static struct px_launcher *launcher(void)
     return &((struct px_host_builtin *)px_server_builtin_self())->launcher;
 }
 
-/* ---- processes, data, events ----------------------------------------------------- */
+/* ---- processes, data, events ---------------------------------------------------- */
 
 static pmix_status_t host_connected(const pmix_proc_t *proc, void *object PX_UNUSED,
                                     pmix_info_t info[] PX_UNUSED, size_t n PX_UNUSED,
@@ -147,7 +147,7 @@ static pmix_status_t host_spawn(const pmix_proc_t *proc, const pmix_info_t info[
     return px_launch(launcher(), proc, info, n_info, apps, n_apps, cb, cbdata);
 }
 
-/* ---- abort ----------------------------------------------------------------------- */
+/* ---- abort ---------------------------------------------------------------------- */
 
 static void abort_job(struct px_launch_job *job, const struct px_failure *own,
                       const pmix_proc_t *proc)
@@ -190,7 +190,7 @@ static pmix_status_t host_abort(const pmix_proc_t *proc, void *object PX_UNUSED,
     return n_known > 0 ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_NOT_SUPPORTED;
 }
 
-/* ---- job control ----------------------------------------------------------------- */
+/* ---- job control ---------------------------------------------------------------- */
 
 struct order {
     int signum;
@@ -269,7 +269,7 @@ static pmix_status_t host_control(const pmix_proc_t *requestor,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* ---- queries --------------------------------------------------------------------- */
+/* ---- queries -------------------------------------------------------------------- */
 
 static pmix_status_t list_jobs(const struct px_launcher *l, px_infos *out)
 {
@@ -373,7 +373,7 @@ static const pmix_server_module_t functions = {
     .tool_connected2 = host_tool_connected,
 };
 
-/* ---- life ------------------------------------------------------------------------ */
+/* ---- life ----------------------------------------------------------------------- */
 
 static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t *module,
                                     void **self, struct px_err *err)

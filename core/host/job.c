@@ -30,7 +30,7 @@ static void on_timer(void *arg);
 static void on_suspicion(void *arg);
 static void check_idle(struct px_launcher *l);
 
-/* ---- folders --------------------------------------------------------------------- */
+/* ---- folders -------------------------------------------------------------------- */
 
 /* A job has a folder for scratch files, and in it one for each process, in the private
  * folder of the server. They are removed with their job, or with that folder, however
@@ -93,7 +93,7 @@ static void make_dirs(struct px_launch_job *job)
     drop_dirs(job);
 }
 
-/* ---- making and finding ---------------------------------------------------------- */
+/* ---- making and finding --------------------------------------------------------- */
 
 static pmix_status_t add_tasks(struct px_launch_job *job)
 {
@@ -202,7 +202,7 @@ struct px_task *px_task_find(const struct px_launcher *l, const pmix_proc_t *pro
     return job && proc->rank < job->n_tasks ? &job->tasks[proc->rank] : NULL;
 }
 
-/* ---- events ---------------------------------------------------------------------- */
+/* ---- events --------------------------------------------------------------------- */
 
 struct fact {
     const char *key;
@@ -264,7 +264,7 @@ static void report_end(const struct px_launch_job *job)
            PX_COUNT(facts));
 }
 
-/* ---- ending it ------------------------------------------------------------------- */
+/* ---- ending it ------------------------------------------------------------------ */
 
 void px_task_signal(struct px_task *task, int signum)
 {
@@ -356,7 +356,7 @@ static void on_timer(void *arg)
     }
 }
 
-/* ---- failures -------------------------------------------------------------------- */
+/* ---- failures ------------------------------------------------------------------- */
 
 static pmix_status_t verdict_of(pmix_status_t failure)
 {
@@ -441,7 +441,7 @@ static struct px_failure judge(const struct px_task *task)
     return f;
 }
 
-/* ---- reports of processes -------------------------------------------------------- */
+/* ---- reports of processes ------------------------------------------------------- */
 
 static void last_task_ended(struct px_launch_job *job)
 {
@@ -487,7 +487,7 @@ void px_job_stream_ended(void *arg)
     check_finished(o->task->job);
 }
 
-/* ---- the end of all -------------------------------------------------------------- */
+/* ---- the end of all ------------------------------------------------------------- */
 
 static bool is_idle(const struct px_launcher *l)
 {

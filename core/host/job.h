@@ -49,7 +49,7 @@ struct px_task {
     struct px_task_output outputs[2]; /* stdout, stderr */
 };
 
-/* What went wrong with a job, and with which of its processes. */
+/* The failure of a job, and of which of its processes. */
 struct px_failure {
     pmix_status_t status; /* PMIX_SUCCESS: nothing */
     pmix_rank_t rank;     /* PMIX_RANK_UNDEF: none in particular */

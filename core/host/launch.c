@@ -13,7 +13,7 @@
 #include "core/server/host.h"
 #include "frameworks/pfexec/pfexec.h"
 
-/* ---- the description of a job ---------------------------------------------------- */
+/* ---- the description of a job --------------------------------------------------- */
 
 /* All that launchers in the field say of theirs, in a list that remembers that
  * something did not fit. */
@@ -206,7 +206,7 @@ static pmix_status_t describe(const struct px_launch_job *job, px_infos *out)
     return l.status;
 }
 
-/* ---- registration ---------------------------------------------------------------- */
+/* ---- registration --------------------------------------------------------------- */
 
 static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
 {
@@ -233,7 +233,7 @@ static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
     return rc;
 }
 
-/* ---- one process ----------------------------------------------------------------- */
+/* ---- one process ---------------------------------------------------------------- */
 
 /* A pipe whose read end, which is ours alone, does not block. */
 static pmix_status_t open_pipe(int *read_end, int *write_end, struct px_err *err)
@@ -392,7 +392,7 @@ static pmix_status_t start_task(struct px_task *task, struct px_err *err)
     return rc;
 }
 
-/* ---- the job --------------------------------------------------------------------- */
+/* ---- the job -------------------------------------------------------------------- */
 
 static pmix_status_t start_job(struct px_launch_job *job, struct px_err *err)
 {

@@ -25,7 +25,7 @@
 #include "core/base/fd.h"
 #include "core/rt/log.h"
 
-/* ---- lines ----------------------------------------------------------------------- */
+/* ---- lines ---------------------------------------------------------------------- */
 
 /* The bytes of a stream, cut where lines end: no line may be torn by another stream's.
  * A buffer that is full of what the sink has not taken is not read into, which is all
@@ -61,7 +61,7 @@ static void lines_taken(struct lines *l, size_t n)
     memmove(l->bytes, l->bytes + n, l->len);
 }
 
-/* ---- streams and sinks ------------------------------------------------------------ */
+/* ---- streams and sinks ---------------------------------------------------------- */
 
 struct px_stream {
     struct px_list link;      /* in px_sink.streams */
@@ -79,7 +79,7 @@ struct px_stream {
 
 static void on_writable(void *arg, int fd, unsigned events);
 
-/* ---- sinks ----------------------------------------------------------------------- */
+/* ---- sinks ---------------------------------------------------------------------- */
 
 static int open_anew(int fd)
 {
@@ -167,7 +167,7 @@ static ssize_t sink_write(const struct px_sink *sink, const uint8_t *bytes, size
     return px_fd_write(sink->fd, bytes, n < PIPE_BUF ? n : PIPE_BUF);
 }
 
-/* ---- streams --------------------------------------------------------------------- */
+/* ---- streams -------------------------------------------------------------------- */
 
 static void stream_free(struct px_stream *s)
 {

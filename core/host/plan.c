@@ -48,7 +48,7 @@ static pmix_status_t check_demands(const pmix_info_t *info, size_t n,
     return PMIX_SUCCESS;
 }
 
-/* ---- where ----------------------------------------------------------------------- */
+/* ---- where ---------------------------------------------------------------------- */
 
 /* name: as far as len; "host:slots" and the name without its domain will do. */
 static bool is_here(const char *name, size_t len)
@@ -100,7 +100,7 @@ static pmix_status_t check_cwd(const char *cwd, const char *program, struct px_e
     return PMIX_SUCCESS;
 }
 
-/* ---- environment ----------------------------------------------------------------- */
+/* ---- environment ---------------------------------------------------------------- */
 
 enum how { SET, ADD, PREPEND, APPEND };
 
@@ -166,7 +166,7 @@ static pmix_status_t change_env(char ***env, const pmix_info_t *info, size_t n,
     return rc;
 }
 
-/* ---- one application ------------------------------------------------------------- */
+/* ---- one application ------------------------------------------------------------ */
 
 static pmix_status_t out_of_memory(struct px_err *err)
 {
@@ -259,7 +259,7 @@ static pmix_status_t plan_app(struct px_app_plan *plan, const pmix_app_t *app,
     return rc ? rc : find_program(plan, name, err);
 }
 
-/* ---- the job --------------------------------------------------------------------- */
+/* ---- the job -------------------------------------------------------------------- */
 
 static pmix_status_t choose_stdin(px_plan *plan, const pmix_info_t *info, size_t n,
                                   struct px_err *err)

@@ -43,7 +43,7 @@ struct waiter {
     void *cbdata;
 };
 
-/* ---- scopes ---------------------------------------------------------------------- */
+/* ---- scopes --------------------------------------------------------------------- */
 
 static void scope_fini(struct scope *s)
 {
@@ -97,7 +97,7 @@ static bool is_visible(const struct pub *pub, const struct scope *to)
     return includes(&pub->scope, to) && includes(to, &pub->scope);
 }
 
-/* ---- entries --------------------------------------------------------------------- */
+/* ---- entries -------------------------------------------------------------------- */
 
 void px_pubs_init(struct px_pubs *p, struct px_loop *loop)
 {
@@ -201,7 +201,7 @@ static pmix_status_t collect(struct px_pubs *p, const pmix_proc_t *owner,
                : PMIX_SUCCESS;
 }
 
-/* ---- lookups --------------------------------------------------------------------- */
+/* ---- lookups -------------------------------------------------------------------- */
 
 static struct pub *find(const struct px_pubs *p, const struct scope *asker,
                         const char *key)
@@ -377,7 +377,7 @@ pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
     return PMIX_SUCCESS;
 }
 
-/* ---- publish, unpublish, ends ---------------------------------------------------- */
+/* ---- publish, unpublish, ends --------------------------------------------------- */
 
 pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
                               const pmix_info_t *info, size_t n)

@@ -15,7 +15,7 @@
 
 struct px_server;
 
-/* ---- given by the host ------------------------------------------------------------ */
+/* ---- given by the host ---------------------------------------------------------- */
 
 struct px_builtin_host {
     /* Fills module with functions of its own; *self is then
@@ -32,15 +32,15 @@ struct px_builtin_host {
 
 extern const struct px_builtin_host px_host_builtin;
 
-/* ---- given by the server ---------------------------------------------------------- */
+/* ---- given by the server -------------------------------------------------------- */
 
 /* Of the built-in host of this process's server. */
 void *px_server_builtin_self(void);
 const pmix_proc_t *px_server_name(const struct px_server *srv);
 /* Private, made by the server; NULL: it has none. */
 const char *px_server_dir(const struct px_server *srv);
-/* Removes a folder in that one, with all that is in it, in the background. What cannot
- * be removed goes with px_server_dir(). */
+/* Removes a folder in that one, with all that is in it, in the background. The
+ * rest goes with px_server_dir(). */
 void px_server_drop_dir(struct px_server *srv, const char *path, const struct stat *st);
 bool px_server_has_peer(struct px_server *srv, const pmix_proc_t *proc);
 
@@ -48,7 +48,7 @@ pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
                                    uint32_t n_local, const pmix_info_t *info, size_t n,
                                    struct px_err *err);
 void px_server_drop_nspace(struct px_server *srv, const char *nspace);
-/* What fabric components contribute to a job whose only node is this one. */
+/* Adds the contributions of fabric components to a job whose only node is this one. */
 pmix_status_t px_server_setup_fabric(struct px_server *srv, const char *nspace,
                                      const pmix_info_t *info, size_t n,
                                      struct px_err *err);

@@ -120,7 +120,7 @@ class Case(unittest.TestCase):
 class Options(Case):
     def test_summary(self):
         out = self.run_info()
-        for part in ("pmix_info, Tenon ", "Folders", "Parameter files", "Framework ptl", "What is wrong"):
+        for part in ("pmix_info, Tenon ", "Folders", "Parameter files", "Framework ptl", "Problems"):
             self.assertIn(part, out)
         self.assertNotIn("Parameters of", out)
         self.assertNotIn("\033", out)

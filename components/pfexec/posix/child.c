@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a child does between fork and exec: nothing that allocates, locks or formats. */
+/* The child between fork and exec: nothing here allocates, locks or formats. */
 #include "child.h"
 
 #include "core/base/fd.h"
@@ -13,7 +13,7 @@ enum {
     N_STREAMS = 3, /* 0, 1 and 2 */
     REPORT = N_STREAMS,
     EXIT_NOT_RUN =
-        127, /* as the shell has it; the parent knows better from the report */
+        127, /* as in the shell; the parent reads the reason from the report */
 };
 
 static PX_NORETURN void fail(int report, enum px_child_step step)
@@ -27,7 +27,7 @@ static PX_NORETURN void fail(int report, enum px_child_step step)
     _exit(EXIT_NOT_RUN);
 }
 
-/* A parent that died before prctl took effect has left us to somebody else. */
+/* If the parent died before prctl took effect, another process is the parent by now. */
 static bool bind_to_parent(pid_t parent)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
@@ -37,8 +37,7 @@ static bool bind_to_parent(pid_t parent)
     return true;
 }
 
-/* The end of the pipe instead of a byte: nobody is there any more who would know of
- * us. */
+/* End of file instead of a byte: the parent, which should know of us, is gone. */
 static void pass_gate(const int gate[2])
 {
     ssize_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a child does between fork and exec. */
+/* The child between fork and exec. */
 #ifndef PX_PFEXEC_POSIX_CHILD_H
 #define PX_PFEXEC_POSIX_CHILD_H
 
@@ -14,8 +14,8 @@ enum px_child_step {
     PX_CHILD_EXEC,
 };
 
-/* What comes through the report pipe if a step fails; nothing does if all succeed. Less
- * than PIPE_BUF, so whole or not at all. */
+/* Sent through the report pipe if a step fails; nothing is if all succeed. Less than
+ * PIPE_BUF, so whole or not at all. */
 struct px_child_failure {
     enum px_child_step step;
     int errnum;

@@ -38,7 +38,7 @@ struct posix {
 struct child {
     struct px_list link;
     pid_t pid;
-    px_child_fn on_exit; /* NULL: nobody wants to know */
+    px_child_fn on_exit; /* NULL: its end is not reported */
     void *arg;
 };
 
@@ -49,7 +49,7 @@ static const struct px_param params[] = {
     PX_PARAM_END,
 };
 
-/* ---- life ------------------------------------------------------------------------ */
+/* ---- life ----------------------------------------------------------------------- */
 
 static pmix_status_t pfexec_open(const struct px_services *services, const void *conf,
                                  void **self)
@@ -70,9 +70,8 @@ static pmix_status_t pfexec_query(void *self PX_UNUSED, struct px_query *answer)
     return PMIX_SUCCESS;
 }
 
-/* The child and what else is in its group. Its pid is nobody else's, as process or as
- * group, until it is reaped. Both, as it may have left its group, or not made it
- * yet. */
+/* The child and the rest of its group. No other process or group has its pid until it
+ * is reaped. Both calls, as it may have left its group, or not made it yet. */
 static void kill_now(pid_t pid)
 {
     kill(-pid, SIGKILL);
@@ -93,7 +92,7 @@ static void pfexec_close(void *self)
     free(p);
 }
 
-/* ---- children -------------------------------------------------------------------- */
+/* ---- children ------------------------------------------------------------------- */
 
 static struct child *find(struct posix *p, pid_t pid)
 {
@@ -150,7 +149,7 @@ static void discard(const struct posix *p, pid_t pid)
                       "cannot watch process %ld, which does not die", (long)pid);
 }
 
-/* ---- starting -------------------------------------------------------------------- */
+/* ---- starting ------------------------------------------------------------------- */
 
 /* Cut, so that a long name does not push the reason out of the text. */
 #define NAME "%.300s"
@@ -202,7 +201,7 @@ static pid_t fork_child(const struct px_child_plan *plan)
     return pid;
 }
 
-/* Forks; *report is then where the child tells what went wrong. */
+/* Forks; the child reports a failure through *report. */
 static pmix_status_t launch(const struct px_pfexec_spec *spec, pid_t *pid, int *report,
                             struct px_err *err)
 {
@@ -236,8 +235,8 @@ static pmix_status_t launch(const struct px_pfexec_spec *spec, pid_t *pid, int *
     *pid = made;
     if (spec->forked) {
         spec->forked(spec->arg, made);
-        (void)px_fd_write(gate_in, "",
-                          1); /* if it is gone already, its report says so */
+        /* If the child is gone already, its report says so. */
+        (void)px_fd_write(gate_in, "", 1);
     }
     *report = px_take_fd(&read_end);
     return PMIX_SUCCESS; /* closes our write end: the child's is the last */
@@ -295,7 +294,7 @@ static pmix_status_t start(struct posix *p, const struct px_pfexec_spec *spec,
     return PMIX_SUCCESS;
 }
 
-/* ---- operations ------------------------------------------------------------------ */
+/* ---- operations ----------------------------------------------------------------- */
 
 static pmix_status_t pfexec_spawn(void *self, const struct px_pfexec_spec *spec,
                                   pid_t *pid, char *why, size_t why_size)

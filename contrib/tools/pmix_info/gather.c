@@ -17,7 +17,7 @@ static void need_success(pmix_status_t rc, const struct px_err *err)
         fail("%s", err && err->text[0] ? err->text : "out of memory");
 }
 
-/* ---- one parameter ------------------------------------------------------------------- */
+/* ---- one parameter -------------------------------------------------------------- */
 
 static enum px_framework_id framework_called(const char *name)
 {
@@ -105,7 +105,7 @@ const char *severity_name(enum px_param_severity severity)
                                       : "note";
 }
 
-/* ---- components ---------------------------------------------------------------------- */
+/* ---- components ----------------------------------------------------------------- */
 
 const char *component_state(const struct component *c)
 {
@@ -200,7 +200,7 @@ static void look_at_components(struct info *info)
         look_at_component(info, &info->components[i]);
 }
 
-/* ---- parameters ---------------------------------------------------------------------- */
+/* ---- parameters ----------------------------------------------------------------- */
 
 /* "ptl/tcp" is ptl tcp; "mca_base_" is mca base; "server_" is core server. */
 static void name_group(struct parameter *p)
@@ -331,7 +331,7 @@ bool info_is_well(const struct info *info)
     return true;
 }
 
-/* ---- the whole ----------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------ */
 
 void info_gather(struct info *info, bool deep)
 {

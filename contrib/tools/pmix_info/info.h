@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The library's configuration as pmix_info sees it. It has the core linked into it, and is
- * the only tool that may look inside; out of memory ends it. */
+/* The library's configuration as pmix_info sees it. It has the core linked into it, and
+ * is the only tool that may look inside; out of memory ends it. */
 #ifndef PMIX_INFO_INFO_H
 #define PMIX_INFO_INFO_H
 
@@ -8,7 +8,7 @@
 #include "core/plugin/choice.h"
 #include "core/plugin/loader.h"
 
-/* ---- the command line (options.c) -------------------------------------------------- */
+/* ---- the command line (options.c) ----------------------------------------------- */
 
 enum { MAX_LEVEL = 9 };
 
@@ -53,7 +53,7 @@ void options_free(struct options *o);
 bool options_want(const struct options *o, const char *framework,
                   const char *component);
 
-/* ---- folders of this installation (place.c) ---------------------------------------- */
+/* ---- folders of this installation (place.c) ------------------------------------- */
 
 struct place {
     const char *name; /* "bindir" */
@@ -66,7 +66,7 @@ enum { N_PLACES = 6 };
 extern const char *const place_names[N_PLACES + 1];
 void places_find(struct place places[N_PLACES], const char *sysconfdir);
 
-/* ---- a component, loaded in a process of its own (probe.c) ------------------------- */
+/* ---- a component, loaded in a process of its own (probe.c) ---------------------- */
 
 struct probe {
     char *why; /* it does not load; NULL: it does */
@@ -81,7 +81,7 @@ void probe_start(const struct px_found *found, struct probe *out);
 void probe_finish(struct probe *p); /* waits for it */
 void probe_free(struct probe *p);
 
-/* ---- the whole (gather.c) ---------------------------------------------------------- */
+/* ---- the whole (gather.c) ------------------------------------------------------- */
 
 struct component {
     const struct px_found *found;

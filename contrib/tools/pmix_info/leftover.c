@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What dead servers of this user have left behind; of all users, if it is root who
- * asks. Nothing is changed. Folders that anybody may write to are looked at, so what is
+/* Leftovers of dead servers of this user; for root, of all users. Nothing is changed.
+ * Folders that everyone may write to are looked at, so what is
  * found there may be anything, and is believed as little as a server would
  * (core/reclaim/journal_view.c). */
 #include "contrib/tools/pmix_info/info.h"
@@ -26,7 +26,7 @@
 #define MAX_FILE_B    4096        /* as long as a rendezvous file may be */
 #define MAX_JOURNAL_B (64l << 20) /* a longer one takes too long to look at */
 
-/* ---- what is found -------------------------------------------------------------------- */
+/* ---- what is found -------------------------------------------------------------- */
 
 static bool is_our_business(uid_t uid)
 {
@@ -49,7 +49,7 @@ static struct leftover *add(struct info *info, enum leftover_kind kind,
     return l;
 }
 
-/* ---- folders -------------------------------------------------------------------------- */
+/* ---- folders -------------------------------------------------------------------- */
 
 /* Pids of another boot or container mean nothing here. The name of the node does not
  * matter: one machine may play several. */
@@ -181,7 +181,7 @@ static void look_at_folder(struct info *info, int parent, const char *name,
         read_journal(l, journal, &journal_st);
 }
 
-/* ---- rendezvous files ----------------------------------------------------------------- */
+/* ---- rendezvous files ----------------------------------------------------------- */
 
 /* "nspace.rank;tcp4://..." */
 static bool is_address(const char *line)
@@ -237,7 +237,7 @@ static void look_at_file(struct info *info, int parent, const char *name,
         add(info, LEFT_FILE, path, &st)->pid = pid;
 }
 
-/* ---- where ------------------------------------------------------------------------------ */
+/* ---- where ---------------------------------------------------------------------- */
 
 static void look_into(struct info *info, DIR *dir, const char *path)
 {
@@ -304,7 +304,7 @@ static const char *absolute(const char *variable)
     return dir && dir[0] == '/' ? dir : NULL;
 }
 
-/* Where servers have their files if nobody says otherwise. */
+/* The usual folder of servers. */
 static const char *common_dir(void)
 {
     static const char *const variables[] = {"TMPDIR", "TEMP", "TMP"};
@@ -334,7 +334,7 @@ void leftovers_find(struct info *info, const struct options *o)
         qsort(info->leftovers, info->n_leftovers, sizeof(*info->leftovers), by_path);
 }
 
-/* ---- in words ----------------------------------------------------------------------------- */
+/* ---- in words ------------------------------------------------------------------- */
 
 const char *leftover_kind_name(enum leftover_kind kind)
 {

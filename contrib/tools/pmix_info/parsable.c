@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fact a line, for scripts: fields separated by colons, the last of which, free of form,
- * is all the rest of the line. These lines stay as they are; new ones may be added. */
+/* A fact a line, for scripts: fields separated by colons, the last of which, free of
+ * form, is all the rest of the line. These lines stay as they are; new ones may be
+ * added. */
 #include "contrib/tools/pmix_info/show.h"
 
 #include "contrib/tools/toolkit.h"

@@ -111,7 +111,7 @@ static void wrap(const struct paper *paper, const char *text, int at, int indent
     putchar('\n');
 }
 
-/* ---- sections -------------------------------------------------------------------------- */
+/* ---- sections ------------------------------------------------------------------- */
 
 static void end_framework(struct paper *paper)
 {
@@ -134,7 +134,7 @@ static void on_section(struct page *p, enum section section, int width)
     } rows[] = {{SECTION_PATHS, "Folders"},
                 {SECTION_FILES, "Parameter files, weakest first"},
                 {SECTION_SYNONYMS, "Names of other implementations"},
-                {SECTION_PROBLEMS, "What is wrong"}};
+                {SECTION_PROBLEMS, "Problems"}};
     struct paper *paper = p->state;
 
     end_framework(paper);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loads a component in a forked child, which sends back what its descriptor says.
- * Whatever the code in it does while it is loaded, it does not do it here. */
+ * Its code may do anything while it is loaded, but not in this process. */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "contrib/tools/toolkit.h"
@@ -21,7 +21,7 @@ enum { DEADLINE_S = 5, MAX_BYTES = 4 << 20, MAX_ROWS = 10000 };
 
 static const char ok[] = "ok", end[] = "end";
 
-/* ---- child: fields, each "+text" or, for NULL, "-", with NUL behind ----------------- */
+/* ---- child: fields, each "+text" or, for NULL, "-", with NUL behind ------------- */
 
 static void put(FILE *f, const char *text)
 {
@@ -72,7 +72,7 @@ static void put_component(FILE *f, const struct px_component *c)
         put_param(f, &c->params[i]);
 }
 
-/* What it prints is none of what was asked for; that it may crash is known. */
+/* Its own output is not wanted, and a crash leaves no core. */
 static void be_quiet(void)
 {
     const struct rlimit none = {0, 0};
@@ -100,7 +100,7 @@ static void PX_NORETURN run_child(const struct px_found *found, int fd)
     _exit(fflush(f) ? 1 : 0);
 }
 
-/* ---- parent: what the child has written ---------------------------------------------- */
+/* ---- parent: what the child has written ----------------------------------------- */
 
 struct answer {
     char *bytes;
@@ -244,7 +244,7 @@ static bool listen_to(int fd, struct answer *a)
     return true;
 }
 
-/* What became of a child that did not answer. */
+/* The fate of a child that did not answer. */
 static char *last_words(pid_t pid, bool in_time)
 {
     int status = 0;

@@ -13,8 +13,8 @@ struct page {
 };
 
 struct emitter {
-    /* In the order people like: components by framework, the weakest file first, what is
-     * wrong at the end. Else in that of the tables. */
+    /* In the order people like: components by framework, the weakest file first, what
+     * is wrong at the end. Else in that of the tables. */
     bool for_people;
     size_t state_b; /* zeroed */
     void (*begin)(struct page *p);
