@@ -29,6 +29,7 @@ const struct px_framework px_frameworks[PX_FW_COUNT] = {
                     .many = true, .required = false},
     [PX_FW_PCLEANUP] = {"pcleanup", PX_PCLEANUP_ABI, PX_ROLE_SERVER,
                         sizeof(struct px_pcleanup_ops), .many = false,
+                        .ops_needed = offsetof(struct px_pcleanup_ops, flags),
                         .required = false},
 };
 

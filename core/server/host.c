@@ -4,7 +4,6 @@
 
 #include "core/model/nspace.h"
 #include "core/server/cleanup/cleanup.h"
-#include "core/server/cleanup/session.h"
 #include "core/server/launch/pnet.h"
 #include "core/server/server.h"
 
@@ -25,7 +24,7 @@ const char *px_server_dir(const struct px_server *srv)
 
 void px_server_drop_dir(struct px_server *srv, const char *path, const struct stat *st)
 {
-    px_session_drop(srv, path, st);
+    px_cleanup_drop(srv, path, st);
 }
 
 bool px_server_has_peer(struct px_server *srv, const pmix_proc_t *proc)

@@ -2,7 +2,6 @@
 /* PMIx_server_init and _finalize: the role's state made and unmade in order. */
 #include "core/model/nspace.h"
 #include "core/config/core_params.h"
-#include "core/link/rendezvous.h"
 #include "core/model/resources.h"
 #include "core/notify/notify.h"
 #include "core/role/role.h"
@@ -10,7 +9,7 @@
 #include "core/rt/log.h"
 #include "core/config/param.h"
 #include "core/server/cleanup/cleanup.h"
-#include "core/server/cleanup/session.h"
+#include "core/server/cleanup/made.h"
 #include "core/server/upcall.h"
 
 #include <stdio.h>
@@ -204,12 +203,6 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
 {
     pmix_status_t rc;
 
-    srv->tmpdir = px_rendezvous_dir(a->info, a->n_info, PMIX_SERVER_TMPDIR,
-                                    "PMIX_SERVER_TMPDIR");
-    srv->system_tmpdir = px_rendezvous_dir(a->info, a->n_info, PMIX_SYSTEM_TMPDIR,
-                                           "PMIX_SYSTEM_TMPDIR");
-    if (!srv->tmpdir || !srv->system_tmpdir)
-        return PMIX_ERR_NOMEM;
     name_self(srv, a);
     rc = make_self(srv);
     if (rc)
@@ -226,18 +219,6 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
     return rc ? rc : create_parts(srv, a);
 }
 
-/* Programs ask where the session's folders are, and not every host says so. */
-static pmix_status_t tell_dirs(const struct px_server *srv)
-{
-    PX_AUTO(px_infos) infos = {0};
-    pmix_status_t rc = px_infos_add(&infos, PMIX_SERVER_TMPDIR, srv->tmpdir,
-                                    PMIX_STRING);
-
-    if (!rc)
-        rc = px_infos_add(&infos, PMIX_SYSTEM_TMPDIR, srv->system_tmpdir, PMIX_STRING);
-    return rc ? rc : px_resources_set(px_process.model, infos.v, infos.n);
-}
-
 static void on_start(struct px_call *call, void *args)
 {
     struct start *a = args;
@@ -251,8 +232,6 @@ static void on_start(struct px_call *call, void *args)
         srv->parts = px_server_parts;
         px_process.server = srv;
         rc = fill(srv, a);
-        if (!rc)
-            rc = tell_dirs(srv);
         if (!rc)
             rc = join_model(srv);
     }
@@ -391,7 +370,7 @@ PX_EXPORT pmix_status_t PMIx_server_finalize(void)
         (void)px_call(px_process.loop, on_clean_up, NULL);
         (void)px_call(px_process.loop, on_stop, NULL);
         (void)px_call(px_process.loop, on_settle, NULL);
-        px_session_sweep(px_process.server); /* takes as long as it takes: not there */
+        px_made_remove(px_process.server); /* takes as long as it takes: not there */
         (void)px_call(px_process.loop, on_free, NULL);
         px_role_end(PX_ROLE_SERVER);
     }

@@ -3,6 +3,7 @@
  * them (allocations, resource blocks, sessions, credentials, fabrics). */
 #include "core/model/jobinfo.h"
 #include "core/server/cleanup/cleanup.h"
+#include "core/server/cleanup/request.h"
 #include "core/server/upcall.h"
 
 /* ---- spawn --------------------------------------------------------------------------------------- */
@@ -51,33 +52,43 @@ static pmix_status_t call_spawn(const pmix_server_module_t *m, struct px_upcall 
 
 /* ---- job control --------------------------------------------------------------------------------- */
 
-/* Clean-up is this server's own affair, and taken out of what the host gets. */
+/* Clean-up is this server's own affair: the host hears nothing of it. Beside something that is the host's,
+ * it is only checked at first, and registered when the host has agreed: on error nothing is. */
 static pmix_status_t prepare_job_control(struct px_req *req, struct px_upcall *u)
 {
-    pmix_status_t rc = px_cleanup_take(req->peer->server, req->peer, u->args.procs,
-                                       u->args.n_procs, &u->args.info, &u->done);
+    struct px_args *a = &u->args;
+    bool host = false;
+    pmix_status_t rc = px_cleanup_split(&a->info, &a->more, &host);
 
+    u->done = a->more.n > 0 && !host;
+    if (!rc && a->more.n > 0)
+        rc = px_cleanup_register(req->peer->server, req->peer, a->procs, a->n_procs,
+                                 &a->more, host);
     return rc ? rc : px_forward_user(req, u);
-}
-
-static void on_known(void *arg)
-{
-    px_upcall_info_cb(PMIX_SUCCESS, NULL, 0, arg, NULL, NULL);
 }
 
 static pmix_status_t call_job_control(const pmix_server_module_t *m,
                                       struct px_upcall *u)
 {
-    const struct px_req *req = u->arg;
     const struct px_args *a = &u->args;
 
     if (u->done)
-        return px_cleanup_await_known(req->peer, on_known, u)
-                   ? PMIX_SUCCESS
-                   : PMIX_OPERATION_SUCCEEDED;
+        return PMIX_OPERATION_SUCCEEDED;
     return m->job_control ? m->job_control(&u->proc, a->procs, a->n_procs, a->info.v,
                                            a->info.n, px_upcall_info_cb, u)
                           : PMIX_ERR_NOT_SUPPORTED;
+}
+
+static void reply_job_control(void *arg, const struct px_upcall *answer)
+{
+    const struct px_req *req = arg;
+    const struct px_args *a = &answer->args;
+    struct px_upcall both = *answer;
+
+    if (a->more.n > 0 && !answer->done && !both.status)
+        both.status = px_cleanup_register(req->peer->server, req->peer, a->procs,
+                                          a->n_procs, &a->more, false);
+    px_upcall_reply_infos(arg, &both);
 }
 
 /* ---- log and monitoring ---------------------------------------------------------------------------- */
@@ -197,7 +208,8 @@ static pmix_status_t call_update(const pmix_server_module_t *m, struct px_upcall
 
 FORWARD(spawn, .slot = PX_SLOT(spawn), .prepare = prepare_spawn, .call = call_spawn,
         .reply = reply_spawned);
-FORWARD(job_control, .prepare = prepare_job_control, .call = call_job_control, INFOS);
+FORWARD(job_control, .prepare = prepare_job_control, .call = call_job_control,
+        .reply = reply_job_control);
 FORWARD(log, .prepare = prepare_log, .call = call_log, PLAIN);
 FORWARD(monitor, .slot = PX_SLOT(monitor), .prepare = prepare_more,
         .call = call_monitor, INFOS);

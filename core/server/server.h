@@ -33,7 +33,6 @@ struct px_local {
     bool finalized;   /* by the last of its connections */
     bool committed;   /* at least one commit has arrived */
     bool lost;        /* its last connection broke before it finalized */
-    struct px_cleanup_rank *cleanup;
 };
 
 /* One connection. A rank may hold several (fork, re-init). The server's own API calls come from a

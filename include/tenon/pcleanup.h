@@ -25,6 +25,12 @@ struct px_pcleanup_totals {
 typedef void (*px_pcleanup_done_fn)(void *arg, pmix_status_t status,
                                     const struct px_pcleanup_totals *totals);
 
+enum px_pcleanup_flag {
+    /* A process of the component outlives a server that is killed, and removes as the
+     * owner of each thing. A server of root's uses no other component. */
+    PX_PCLEANUP_OUTLIVES = 1,
+};
+
 /* All on the loop thread; none blocks. Every operation must be there. */
 struct px_pcleanup_ops {
     /* A server starts, and has made nothing yet. dir: the path of the folder that it is about to make
@@ -45,6 +51,7 @@ struct px_pcleanup_ops {
      * processes live; who can outlive the server then sees to them. Afterwards start may be called
      * again, by another server. */
     void (*finish)(void *self, bool left);
+    uint64_t flags; /* enum px_pcleanup_flag */
 };
 
 #endif

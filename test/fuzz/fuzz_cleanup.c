@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any infos as a request for clean-up: what is understood is all that was named, each once, in normal
- * form, and nothing is both to be removed and to be kept. Of each info the input has a byte for the key,
+/* Any infos as a request for clean-up: what is understood is all that was named, in normal form, those to
+ * keep first. Of each info the input has a byte for the key,
  * one for the type, and a text that ends in 0. */
+#include "core/reclaim/rmpath.h"
 #include "core/reclaim/rmtree.h"
-#include "core/server/cleanup/cleanup_read.h"
+#include "core/server/cleanup/request.h"
 #include "fuzz.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static const char *const keys[] = {PMIX_REGISTER_CLEANUP,
                                    PMIX_REGISTER_CLEANUP_DIR,
@@ -45,70 +47,72 @@ static void make(px_infos *infos, char *bytes, size_t size)
     }
 }
 
-static unsigned times_wanted(const struct px_cleanup_wants *q, uint8_t kind,
-                             const char *path)
-{
-    unsigned n = 0;
-
-    PX_LIST_EACH (&q->list, struct px_cleanup_want, w, link)
-        n += w->kind == kind && strcmp(w->path, path) == 0;
-    return n;
-}
-
-/* Each that was named is there once. */
-static void check_list(const struct px_cleanup_wants *q, uint8_t kind, const char *list)
+/* How many names there are in a list, and that each is there. */
+static size_t check_list(const struct px_cleanup_request *q, uint8_t kind,
+                         const char *list)
 {
     char name[PX_RM_MAX_PATH + 1], path[PX_RM_MAX_PATH + 1];
+    size_t n_names = 0;
 
-    for (size_t n;; list += n + 1) {
+    for (size_t n; *list; list += n + (list[n] == ',')) {
+        bool found = false;
+
         n = strcspn(list, ",");
+        if (n == 0)
+            continue;
+        n_names++;
         FUZZ_MUST(n <= PX_RM_MAX_PATH);
         memcpy(name, list, n);
         name[n] = '\0';
-        FUZZ_MUST(!px_rm_path_check(name, path));
-        FUZZ_MUST(times_wanted(q, kind, path) == 1);
-        if (list[n] == '\0')
-            return;
+        if (px_rm_path_check(name, path))
+            continue; /* with ".." */
+        PX_LIST_EACH (&q->wants, struct px_cleanup_want, w, link)
+            found = found || (w->kind == kind && strcmp(w->path, path) == 0);
+        FUZZ_MUST(found);
     }
+    return n_names;
 }
 
-static void check_wants(const struct px_cleanup_wants *q)
+static size_t count_wants(const struct px_cleanup_request *q)
 {
     char path[PX_RM_MAX_PATH + 1];
     bool kept_are_over = false;
     size_t n = 0;
 
-    PX_LIST_EACH (&q->list, struct px_cleanup_want, w, link) {
+    PX_LIST_EACH (&q->wants, struct px_cleanup_want, w, link) {
         FUZZ_MUST(!px_rm_path_check(w->path, path) && strcmp(path, w->path) == 0);
-        FUZZ_MUST(times_wanted(q, w->kind, w->path) == 1);
-        FUZZ_MUST(w->kind != PX_RM_FILE || !times_wanted(q, PX_RM_KEEP, w->path));
         FUZZ_MUST(w->kind != PX_RM_KEEP || !kept_are_over);
         kept_are_over = w->kind != PX_RM_KEEP;
         n++;
     }
-    FUZZ_MUST(n == q->n && (!q->flags || q->n_dirs > 0));
+    return n;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct px_cleanup_wants q = {0};
-    px_infos infos = {0}, given = {0};
+    struct px_cleanup_request q;
+    px_infos infos = {0}, taken = {0};
     char *bytes = malloc(size + 1);
+    size_t n = 0, given;
+    bool host;
 
     FUZZ_MUST(bytes);
     if (size)
         memcpy(bytes, data, size);
     bytes[size] = '\0';
     make(&infos, bytes, size);
-    FUZZ_MUST(px_infos_add_copy(&given, infos.v, infos.n) == PMIX_SUCCESS);
-    if (px_cleanup_wants_read(&q, &infos) == PMIX_SUCCESS) {
-        check_wants(&q);
-        for (size_t i = 0; i < given.n; i++)
-            if (kind_of(given.v[i].key))
-                check_list(&q, kind_of(given.v[i].key), given.v[i].value.data.string);
+    given = infos.n;
+    FUZZ_MUST(px_cleanup_split(&infos, &taken, &host) == PMIX_SUCCESS);
+    FUZZ_MUST(!host && infos.n + taken.n == given);
+    if (px_cleanup_request_read(&q, &taken, geteuid(), getegid()) == PMIX_SUCCESS) {
+        for (size_t i = 0; i < taken.n; i++)
+            if (kind_of(taken.v[i].key))
+                n += check_list(&q, kind_of(taken.v[i].key),
+                                taken.v[i].value.data.string);
+        FUZZ_MUST(n == q.n && n == count_wants(&q));
     }
-    px_cleanup_wants_fini(&q);
-    px_infos_cleanup(&given);
+    px_cleanup_request_fini(&q);
+    px_infos_cleanup(&taken);
     px_infos_cleanup(&infos);
     free(bytes);
     return 0;
@@ -116,11 +120,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 bool fuzz_seed(unsigned i, px_buf *out)
 {
-    static const char seeds[][40] = {
-        "\0\0/tmp/a,/tmp/b\0\2\0/tmp/c",
-        "\1\0/tmp/t/\0\3\1y\0\4\1n\0\2\0/tmp/t/x",
-        "\1\0//tmp/./t\0\1\0/tmp/t\0\5\2",
-        "\0\0/tmp/a\0\2\0/tmp//a",
+    static const char seeds[][64] = {
+        "\0\0/nonexistent/a,/nonexistent/b\0\2\0/nonexistent/c",
+        "\1\0/nonexistent/t/\0\3\1y\0\4\1n\0\2\0/nonexistent/t/x",
+        "\1\0//nonexistent/./t\0\1\0/nonexistent/t\0\5\2",
+        "\0\0/nonexistent/a\0\2\0/nonexistent//a",
         "\0\0a\0\0\0/../b",
         "\6\0x\0\3\1y",
     };

@@ -75,7 +75,7 @@ in_a_launcher_that_is_killed() { # which was itself a rank: the other one lets i
 bad_requests() {
     : >"$TMPDIR/a"
     pr -n 1 "$PROGRAMS/cleanup" remove "$TMPDIR/a,relative" refused remove "$TMPDIR/a" ignore "$TMPDIR/a" \
-        refused nspace nobody remove "$TMPDIR/a" refused tree / refused recursive refused finalize >"$OUT"
+        refused nspace nobody remove "$TMPDIR/a" refused tree / refused recursive ask finalize >"$OUT"
     lines 1 '^OK cleanup 0$' "$OUT"
     [ -e "$TMPDIR/a" ] || fail "what was refused was removed"
     rm "$TMPDIR/a"

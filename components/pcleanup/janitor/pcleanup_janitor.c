@@ -439,6 +439,7 @@ static const struct px_pcleanup_ops ops = {
     .run = pcleanup_run,
     .reclaim = pcleanup_reclaim,
     .finish = pcleanup_finish,
+    .flags = PX_PCLEANUP_OUTLIVES,
 };
 
 PX_COMPONENT(pcleanup, janitor) = {

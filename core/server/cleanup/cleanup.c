@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Registered clean-up: when the time of a scope has come, and what follows; its beginning and end. */
-#include "core/server/cleanup/cleanup_impl.h"
+#include "core/server/cleanup/cleanup.h"
 
 #include "core/rt/log.h"
+#include "core/server/cleanup/made.h"
+#include "core/server/cleanup/procs.h"
 #include "frameworks/pcleanup/pcleanup.h"
 
 #include <string.h>
 
-/* Scopes of one user: he can hold up what becomes him, and others shall have their turn all the same. */
+/* Scopes of one user, which processes of that user may hold up: others shall have their turn all the
+ * same. */
 enum { AT_ONCE = 2 };
 
 /* ---- their time --------------------------------------------------------------------------------- */
@@ -17,7 +20,7 @@ static bool rank_ended(const struct px_cleanup_rank *r)
     return px_list_empty(&r->procs) && (r->reported || (r->seen && !r->lost));
 }
 
-/* Clients that have not come yet count, too, and those whom the host has announced by their number only:
+/* Clients that have not come yet count, too, and those that the host has announced by their number only:
  * their job is not over. */
 static bool job_ended(const struct px_cleanup_job *job)
 {
@@ -30,21 +33,29 @@ static bool job_ended(const struct px_cleanup_job *job)
     if (!ns)
         return true;
     PX_LIST_EACH (&ns->locals, struct px_local, l, link) {
-        if (!l->cleanup)
+        if (!px_cleanup_rank_find(job, l->rank))
             return false;
         n_registered++;
     }
     return n_registered >= ns->n_local;
 }
 
-/* Nothing is to be removed: it stands there for the processes that end with this one. */
-static bool any_ours(const struct px_cleanup_job *job)
+static bool any_lives(const struct px_cleanup_scope *s)
 {
-    PX_LIST_EACH (&job->ranks, struct px_cleanup_rank, r, link)
-        PX_LIST_EACH (&r->procs, struct px_cleanup_proc, p, link)
-            if (p->ours)
-                return true;
+    PX_CLEANUP_EACH_PROC(s->job, p)
+    if (px_cleanup_waits_for(s, p->rank) && px_cleanup_proc_lives(p))
+        return true;
     return false;
+}
+
+/* The job's comes last: what it wants ignored counts for its ranks, too. */
+static bool has_turn(const struct px_cleanup_scope *s)
+{
+    PX_LIST_EACH (&s->job->scopes, struct px_cleanup_scope, other, link)
+        if (!s->rank && other->rank &&
+            (other->state == PX_CLEANUP_DUE || other->state == PX_CLEANUP_RUNS))
+            return false;
+    return true;
 }
 
 static bool is_due(const struct px_cleanup_scope *s)
@@ -52,18 +63,59 @@ static bool is_due(const struct px_cleanup_scope *s)
     const struct px_cleanup_job *job = s->job;
 
     if (s->n_entries == 0)
-        return !any_ours(job);
+        return true;
+    if (!has_turn(s))
+        return false;
+    if (job->registry->stopping)
+        return !any_lives(s);
     if (strcmp(job->nspace, job->registry->server->proc.nspace) == 0)
         return false; /* this very process's */
-    return s->who ? rank_ended(s->who) : job_ended(job);
+    return s->rank ? rank_ended(s->rank) : job_ended(job);
 }
 
-static bool any_left(const struct px_cleanup *c)
+/* ---- runs --------------------------------------------------------------------------------------- */
+
+static void scope_done(struct px_cleanup_scope *s)
 {
-    PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
-        PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
-            if (s->n_entries > 0 || any_ours(job))
-                return true;
+    px_cleanup_record_done(s);
+    px_cleanup_scope_free(s);
+}
+
+static uid_t user_of(const struct px_cleanup_scope *s)
+{
+    return PX_CONTAINER_OF(s->entries.next, struct px_cleanup_entry, link)->r.uid;
+}
+
+static unsigned n_runs_of(struct px_cleanup *c, uid_t user)
+{
+    unsigned n = 0;
+
+    PX_CLEANUP_EACH_SCOPE(c, s)
+    n += s->state == PX_CLEANUP_RUNS && user_of(s) == user;
+    return n;
+}
+
+static bool is_own(const struct px_cleanup_scope *s)
+{
+    return s->job == s->job->registry->own;
+}
+
+static void scope_failed(struct px_cleanup_scope *s, pmix_status_t status)
+{
+    if (is_own(s)) { /* its folder goes with the private one */
+        scope_done(s);
+        return;
+    }
+    px_log(PX_LOG_WARN, "cleanup", "cannot clean up after %s: %s", s->job->nspace,
+           PMIx_Error_string(status));
+    s->state = PX_CLEANUP_FAILED;
+}
+
+static bool any_left(struct px_cleanup *c)
+{
+    PX_CLEANUP_EACH_SCOPE(c, s)
+    if (s->n_entries > 0 && !is_own(s))
+        return true;
     return false;
 }
 
@@ -75,34 +127,6 @@ static void finished(struct px_cleanup *c)
     px_timer_free(c->deadline);
     c->deadline = NULL;
     done(c->done_arg, any_left(c));
-}
-
-static void scope_done(struct px_cleanup_scope *s)
-{
-    px_cleanup_record_done(s);
-    px_cleanup_scope_free(s);
-}
-
-static uid_t user_of(const struct px_cleanup_scope *s)
-{
-    return PX_CONTAINER_OF(s->entries.next, struct px_cleanup_entry, link)->uid;
-}
-
-static unsigned n_runs_of(const struct px_cleanup *c, uid_t user)
-{
-    unsigned n = 0;
-
-    PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
-        PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
-            n += s->state == PX_CLEANUP_RUNS && user_of(s) == user;
-    return n;
-}
-
-static void scope_failed(struct px_cleanup_scope *s, pmix_status_t status)
-{
-    px_log(PX_LOG_WARN, "cleanup", "cannot clean up after %s: %s", s->job->nspace,
-           PMIx_Error_string(status));
-    s->state = PX_CLEANUP_FAILED;
 }
 
 static void start_next_of(struct px_cleanup *c, uid_t user);
@@ -117,20 +141,20 @@ static void on_ran(void *arg, pmix_status_t status,
 
     c->n_running--;
     if (totals)
-        px_pcleanup_add(&c->totals, totals);
+        px_pcleanup_add(is_own(s) ? &c->server->session->removed : &c->removed, totals);
     if (status)
         scope_failed(s, status);
     else
         scope_done(s);
-    px_cleanup_job_tidy(job);
+    c->check(job);
     start_next_of(c, user);
     if (!c->stopping)
-        px_session_compact(c->server, px_cleanup_rewrite);
+        px_cleanup_compact(c);
     if (c->done && c->n_running == 0)
         finished(c);
 }
 
-/* False if nobody can do it. */
+/* False if the component cannot do it. */
 static bool scope_start(struct px_cleanup_scope *s)
 {
     struct px_cleanup *c = s->job->registry;
@@ -142,17 +166,16 @@ static bool scope_start(struct px_cleanup_scope *s)
         rc = px_pcleanup_ops(m)->run(m->self, s->id, on_ran, s);
     if (!rc)
         return true;
-    scope_failed(s, rc);
     c->n_running--;
+    scope_failed(s, rc);
     return false;
 }
 
 static void start_next_of(struct px_cleanup *c, uid_t user)
 {
-    PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
-        PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
-            if (s->state == PX_CLEANUP_DUE && user_of(s) == user && scope_start(s))
-                return;
+    PX_CLEANUP_EACH_SCOPE(c, s)
+    if (s->state == PX_CLEANUP_DUE && user_of(s) == user && scope_start(s))
+        return;
 }
 
 static void scope_run(struct px_cleanup_scope *s)
@@ -166,104 +189,208 @@ static void scope_run(struct px_cleanup_scope *s)
         (void)scope_start(s);
 }
 
+static bool has(const struct px_cleanup_scope *s, const struct px_cleanup_entry *e)
+{
+    const struct px_cleanup_entry *other = px_cleanup_find(s->job->registry, e->r.uid,
+                                                           e->r.kind, e->path);
+
+    while (other && (other->scope != s || other->r.gid != e->r.gid))
+        other = other->same;
+    return other;
+}
+
+/* What a process wanted ignored is ignored until its job has ended. */
+static void leave_ignored(const struct px_cleanup_scope *s)
+{
+    struct px_cleanup_scope *all = NULL;
+
+    PX_LIST_EACH (&s->entries, struct px_cleanup_entry, e, link) {
+        struct px_cleanup_entry *copy;
+        pmix_status_t rc;
+
+        if (!s->rank || e->r.kind != PX_RM_KEEP)
+            continue;
+        if (!all)
+            all = px_cleanup_scope_get(s->job, PMIX_RANK_WILDCARD);
+        if (all && has(all, e))
+            continue;
+        rc = all ? px_cleanup_entry_add(all, e->payer, &e->r, &copy) : PMIX_ERR_NOMEM;
+        if (!rc)
+            rc = px_session_record(s->job->registry->server, &copy->r, 1);
+        if (rc)
+            px_log(PX_LOG_WARN, "cleanup", "cannot go on ignoring %s: %s", e->path,
+                   PMIx_Error_string(rc));
+    }
+}
+
 static void scope_end(struct px_cleanup_scope *s)
 {
+    leave_ignored(s);
     if (s->n_entries > 0)
         scope_run(s);
     else
         scope_done(s);
 }
 
-void px_cleanup_check(struct px_cleanup_job *job)
+static void end_due(struct px_cleanup_job *job, bool of_ranks)
 {
-    if (job->registry->stopping)
-        return;
     PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
-        if (s->state == PX_CLEANUP_WAITS && is_due(s))
+        if (!s->rank != of_ranks && s->state == PX_CLEANUP_WAITS && is_due(s))
             scope_end(s);
-    px_cleanup_job_tidy(job);
 }
 
-/* ---- what the host reports ---------------------------------------------------------------------- */
-
-static void rank_reported(struct px_cleanup_rank *r)
+/* Runs the scopes whose time has come, and forgets what is needed no more: the job, its ranks and scopes
+ * may be gone afterwards. */
+static void check(struct px_cleanup_job *job)
 {
-    r->reported = true;
-    PX_LIST_EACH (&r->procs, struct px_cleanup_proc, p, link)
-        if (p->ours)
-            px_cleanup_proc_free(p);
+    const struct px_cleanup *c = job->registry;
+
+    if (job == c->own || (c->stopping && !c->done))
+        return;
+    end_due(job, true);
+    end_due(job, false);
+    if (!px_cleanup_job_is_over(job))
+        return;
+    px_cleanup_procs_free(job);
+    px_cleanup_job_free(job);
+}
+
+/* ---- what happens to processes ------------------------------------------------------------------ */
+
+static void peer_here(struct px_server *srv, struct px_peer *peer)
+{
+    struct px_cleanup_job *job;
+
+    if (!px_cleanup_proc_here(srv->cleanup, peer))
+        px_log(PX_LOG_INFO, "cleanup",
+               "the end of a process of %s.%u will not be seen: no room for it",
+               peer->proc.nspace, peer->proc.rank);
+    job = px_cleanup_job_find(srv->cleanup, peer->proc.nspace);
+    if (job)
+        check(job);
+    px_cleanup_compact(srv->cleanup);
+}
+
+static void peer_gone(struct px_server *srv PX_UNUSED, struct px_peer *peer)
+{
+    const struct px_cleanup_proc *p = peer->cleanup;
+    struct px_cleanup_job *job = p ? p->rank->job : NULL;
+
+    if (!p)
+        return;
+    px_cleanup_proc_left(peer);
+    check(job);
+}
+
+void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid_t pid)
+{
+    pmix_status_t rc = px_cleanup_proc_hold(srv->cleanup, proc, pid);
+
+    if (rc)
+        px_log(PX_LOG_WARN, "cleanup",
+               "cannot note process %ld in the journal; it would outlive this one: %s",
+               (long)pid, PMIx_Error_string(rc));
+    px_cleanup_compact(srv->cleanup);
 }
 
 static void proc_ended(struct px_server *srv, const pmix_proc_t *proc)
 {
     struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, proc->nspace);
-    struct px_cleanup_rank *r;
+    struct px_cleanup_rank *r = job ? px_cleanup_rank_get(job, proc->rank) : NULL;
 
-    if (!job)
-        return;
-    r = px_cleanup_rank_get(job, proc->rank);
     if (r)
-        rank_reported(r);
-    px_cleanup_check(job);
+        px_cleanup_rank_reported(r);
+    if (job)
+        check(job);
 }
 
 static void nspace_gone(struct px_server *srv, const char *nspace,
                         struct px_nspace *known PX_UNUSED)
 {
     struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, nspace);
-    struct px_nspace *ns = job ? px_cleanup_nspace(job) : NULL;
 
     if (!job)
         return;
-    if (ns)
-        PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-            l->cleanup = NULL;
     PX_LIST_EACH (&job->ranks, struct px_cleanup_rank, r, link)
-        rank_reported(r);
+        px_cleanup_rank_reported(r);
     job->gone = true;
-    px_cleanup_check(job);
+    check(job);
 }
+
+void px_cleanup_drop(struct px_server *srv, const char *path, const struct stat *st)
+{
+    struct px_cleanup_scope *s;
+
+    if (px_session_cleaner(srv) && px_session_can_record(srv) &&
+        px_made_scope(srv, path, st, &s) == PMIX_SUCCESS)
+        scope_run(s);
+}
+
+/* ---- totals, by query --------------------------------------------------------------------------- */
+
+#define KEY "tenon.cleanup"
+
+/* An array of infos, once however often it is asked for. */
+static pmix_status_t answer(struct px_server *srv, const pmix_query_t *q PX_UNUSED,
+                            struct px_answers *a)
+{
+    struct px_cleanup *c = srv->cleanup;
+    const struct px_pcleanup_totals *own = &srv->session->removed;
+    PX_AUTO(px_infos) members = {0};
+    unsigned n_reclaimed = 0;
+    uint64_t n_entries = c->n_entries, n_scopes = 0;
+    uint64_t n_reclaiming = px_session_reclaiming(srv, &n_reclaimed);
+    uint64_t n_places = n_reclaimed;
+    const struct {
+        const char *key;
+        const uint64_t *value;
+    } rows[] = {
+        {KEY ".registered", &n_entries},
+        {KEY ".scopes", &n_scopes},
+        {KEY ".files", &c->removed.files},
+        {KEY ".dirs", &c->removed.dirs},
+        {KEY ".kept", &c->removed.kept},
+        {KEY ".foreign", &c->removed.foreign},
+        {KEY ".failed", &c->removed.failed},
+        {KEY ".reclaimed.files", &own->files},
+        {KEY ".reclaimed.dirs", &own->dirs},
+        {KEY ".reclaimed.kept", &own->kept},
+        {KEY ".reclaimed.foreign", &own->foreign},
+        {KEY ".reclaimed.failed", &own->failed},
+        {KEY ".reclaimed.places", &n_places},
+        {KEY ".reclaiming", &n_reclaiming},
+    };
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (px_info_find(a->infos->v, a->infos->n, KEY))
+        return PMIX_SUCCESS;
+    PX_CLEANUP_EACH_SCOPE(c, s)
+    n_scopes += !is_own(s) && s->n_entries > 0 && s->state != PX_CLEANUP_FAILED;
+    for (size_t i = 0; !rc && i < PX_COUNT(rows); i++)
+        rc = px_infos_add(&members, rows[i].key, rows[i].value, PMIX_UINT64);
+    return rc ? rc : px_infos_add_array(a->infos, KEY, &members);
+}
+
+static const struct px_query_key query_keys[] = {{KEY, answer}, {0}};
 
 /* ---- life --------------------------------------------------------------------------------------- */
 
 static pmix_status_t create(struct px_server *srv,
                             const struct px_server_start *start PX_UNUSED)
 {
-    struct px_cleanup *c = calloc(1, sizeof *c);
-
-    if (!c)
+    srv->cleanup = px_registry_create(srv);
+    if (!srv->cleanup)
         return PMIX_ERR_NOMEM;
-    c->server = srv;
-    px_list_init(&c->jobs);
-    px_list_init(&c->accounts);
-    px_list_init(&c->groups);
-    c->last_id = PX_CLEANUP_GROUPS;
-    c->pidof = px_pidof_create(px_process.loop);
-    if (!c->pidof) {
-        free(c);
-        return PMIX_ERR_NOMEM;
-    }
-    srv->cleanup = c;
+    srv->cleanup->check = check;
     return PMIX_SUCCESS;
-}
-
-static bool anybody_lives(const struct px_cleanup_scope *s)
-{
-    PX_LIST_EACH (&s->job->ranks, struct px_cleanup_rank, r, link) {
-        if (!px_cleanup_waits_for(s, r))
-            continue;
-        PX_LIST_EACH (&r->procs, struct px_cleanup_proc, p, link)
-            if (px_cleanup_lives(p))
-                return true;
-    }
-    return false;
 }
 
 static void on_deadline(void *arg)
 {
     struct px_cleanup *c = arg;
 
-    px_log(PX_LOG_WARN, "cleanup", "%zu clean-ups do not end", c->n_running);
+    px_log(PX_LOG_WARN, "cleanup", "cannot wait longer: %zu clean-ups are under way",
+           c->n_running);
     finished(c);
 }
 
@@ -277,13 +404,11 @@ void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg, bool left)
         return;
     }
     c->stopping = true;
-    px_cleanup_groups_end(c);
+    px_cleanup_end_groups(c);
     c->done = done;
     c->done_arg = arg;
     PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
-        PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
-            if (s->state == PX_CLEANUP_WAITS && !anybody_lives(s))
-                scope_end(s);
+        check(job);
     c->deadline = c->n_running > 0 ? px_timer_create(px_process.loop, on_deadline, c)
                                    : NULL;
     if (c->deadline)
@@ -294,31 +419,20 @@ void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg, bool left)
 
 static void destroy(struct px_server *srv)
 {
-    struct px_cleanup *c = srv->cleanup;
-
-    if (!c)
-        return;
-    PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link) {
-        PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
-            px_cleanup_scope_free(s);
-        px_cleanup_job_free(job);
-    }
-    PX_LIST_EACH (&c->groups, struct px_cleanup_group, g, link)
-        free(g);
-    px_pidof_destroy(c->pidof);
-    px_timer_free(c->poll);
-    px_timer_free(c->deadline);
-    free(c);
+    if (srv->cleanup)
+        PX_LIST_EACH (&srv->cleanup->jobs, struct px_cleanup_job, job, link)
+            px_cleanup_procs_free(job);
+    px_registry_destroy(srv->cleanup);
     srv->cleanup = NULL;
 }
 
 const struct px_server_part px_cleanup_part = {
     .name = "cleanup",
-    .query_keys = px_cleanup_query_keys,
+    .query_keys = query_keys,
     .create = create,
     .destroy = destroy,
-    .peer_here = px_cleanup_peer_here,
-    .peer_gone = px_cleanup_peer_gone,
+    .peer_here = peer_here,
+    .peer_gone = peer_gone,
     .proc_ended = proc_ended,
     .nspace_gone = nspace_gone,
 };

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The private folder of a server and the journal in it. Between any two system calls the server
- * may be killed: so whoever finishes its work knows the folder's name before there is a folder, and
- * what else is made stands in the journal before it is made. */
+ * may be killed: so the component that finishes its work knows the folder's name before there is a
+ * folder, and what else is made stands in the journal before it is made. */
+#include "core/server/cleanup/session.h"
+
 #include "core/base/buf.h"
 #include "core/base/fd.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
-#include "core/plugin/select.h"
-#include "core/rt/log.h"
 #include "core/config/owner.h"
-#include "core/server/cleanup/session_impl.h"
+#include "core/link/rendezvous.h"
+#include "core/model/resources.h"
+#include "core/plugin/select.h"
+#include "core/reclaim/rmtree.h"
+#include "core/rt/log.h"
+#include "frameworks/pcleanup/pcleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #define JOURNAL_NEW PX_JOURNAL_NAME ".new"
 
@@ -24,6 +30,64 @@ enum {
     COMPACT_FROM_B = 1 << 16, /* a shorter journal is not worth writing anew */
     COMPACT_RATIO = 4,
 };
+
+/* ---- the directories the host gives ------------------------------------------------------------- */
+
+/* NULL: it is not given, or is no path. */
+static const char *given_dir(const pmix_info_t *info, size_t n, const char *key)
+{
+    const pmix_info_t *i = px_info_find(info, n, key);
+    const char *dir = i ? px_value_string(&i->value) : NULL;
+
+    if (dir && *dir)
+        return dir;
+    if (i)
+        px_log(PX_LOG_WARN, "server", "cannot use attribute %s: %s", key,
+               dir ? "it is empty" : "its value is no string");
+    return NULL;
+}
+
+static char *choose_dir(const char *given, const char *env)
+{
+    return given ? strdup(given) : px_rendezvous_dir(NULL, 0, "", env);
+}
+
+static pmix_status_t choose_dirs(struct px_server *srv, const pmix_info_t *info,
+                                 size_t n)
+{
+    const char *session = given_dir(info, n, PMIX_TMPDIR);
+    const char *server = given_dir(info, n, PMIX_SERVER_TMPDIR);
+
+    srv->tmpdir = choose_dir(server ? server : session, "PMIX_SERVER_TMPDIR");
+    srv->system_tmpdir = choose_dir(given_dir(info, n, PMIX_SYSTEM_TMPDIR),
+                                    "PMIX_SYSTEM_TMPDIR");
+    (void)given_dir(info, n, PMIX_NSDIR);
+    return srv->tmpdir && srv->system_tmpdir ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
+/* Programs ask where they are, and not every host says so. */
+static pmix_status_t publish_dirs(const struct px_server *srv, const pmix_info_t *info,
+                                  size_t n)
+{
+    static const char *const others[] = {PMIX_TMPDIR, PMIX_NSDIR,
+                                         PMIX_LAUNCHER_RENDEZVOUS_FILE};
+    const bool keeps = px_info_flag(info, n, PMIX_TDIR_RMCLEAN);
+    PX_AUTO(px_infos) infos = {0};
+    pmix_status_t rc = px_infos_add(&infos, PMIX_SERVER_TMPDIR, srv->tmpdir,
+                                    PMIX_STRING);
+
+    if (!rc)
+        rc = px_infos_add(&infos, PMIX_SYSTEM_TMPDIR, srv->system_tmpdir, PMIX_STRING);
+    if (!rc && px_info_find(info, n, PMIX_TDIR_RMCLEAN))
+        rc = px_infos_add(&infos, PMIX_TDIR_RMCLEAN, &keeps, PMIX_BOOL);
+    for (size_t i = 0; !rc && i < PX_COUNT(others); i++) {
+        const char *dir = px_info_str(info, n, others[i]);
+
+        if (dir && *dir)
+            rc = px_infos_add(&infos, others[i], dir, PMIX_STRING);
+    }
+    return rc ? rc : px_resources_set(px_process.model, infos.v, infos.n);
+}
 
 /* ---- the journal -------------------------------------------------------------------------------- */
 
@@ -35,15 +99,15 @@ bool px_session_can_record(const struct px_server *srv)
 }
 
 /* One write, so that the end of the server leaves all of it or a torn end. */
-static pmix_status_t append_bytes(struct px_session *s, const uint8_t *bytes, size_t n)
+static pmix_status_t append_bytes(struct px_session *s, const px_buf *bytes)
 {
     ssize_t done;
 
-    if (s->torn || s->length + n > PX_JOURNAL_MAX_B)
+    if (s->torn || s->length + bytes->len > PX_JOURNAL_MAX_B)
         return PMIX_ERR_OUT_OF_RESOURCE;
-    done = px_fd_write(s->journal_fd, bytes, n);
-    if (done == (ssize_t)n) {
-        s->length += n;
+    done = px_fd_write(s->journal_fd, bytes->data, bytes->len);
+    if (done == (ssize_t)bytes->len) {
+        s->length += bytes->len;
         return PMIX_SUCCESS;
     }
     /* Nothing behind a torn record would be seen. */
@@ -52,42 +116,40 @@ static pmix_status_t append_bytes(struct px_session *s, const uint8_t *bytes, si
     return PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-static pmix_status_t append(struct px_session *s, const struct px_journal_record *r,
-                            size_t n_records)
+static pmix_status_t encode(px_buf *out, const struct px_journal_record *r, size_t n)
 {
-    PX_AUTO(px_buf) all = {0};
     uint8_t bytes[PX_JOURNAL_RECORD_B];
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    for (size_t i = 0; i < n_records; i++) {
-        size_t n = px_journal_encode(&r[i], bytes);
+    for (size_t i = 0; !rc && i < n; i++) {
+        size_t len = px_journal_encode(&r[i], bytes);
 
-        if (n == 0)
-            return PMIX_ERR_BAD_PARAM;
-        if (n_records == 1)
-            return append_bytes(s, bytes, n);
-        if (px_buf_add(&all, bytes, n))
-            return PMIX_ERR_NOMEM;
+        rc = len ? px_buf_add(out, bytes, len) : PMIX_ERR_BAD_PARAM;
     }
-    return append_bytes(s, all.data, all.len);
-}
-
-pmix_status_t px_session_record_all(struct px_server *srv,
-                                    const struct px_journal_record *r, size_t n)
-{
-    pmix_status_t rc;
-
-    if (!px_session_can_record(srv))
-        return PMIX_ERR_NOT_AVAILABLE;
-    rc = append(srv->session, r, n);
-    if (rc)
-        srv->session->missed = true;
     return rc;
 }
 
-pmix_status_t px_session_record(struct px_server *srv,
-                                const struct px_journal_record *r)
+static pmix_status_t append(struct px_session *s, const struct px_journal_record *r,
+                            size_t n)
 {
-    return px_session_record_all(srv, r, 1);
+    PX_AUTO(px_buf) bytes = {0};
+    pmix_status_t rc = encode(&bytes, r, n);
+
+    return rc ? rc : append_bytes(s, &bytes);
+}
+
+pmix_status_t px_session_record(struct px_server *srv,
+                                const struct px_journal_record *r, size_t n)
+{
+    struct px_session *s = srv->session;
+
+    if (!px_session_can_record(srv))
+        return PMIX_ERR_NOT_AVAILABLE;
+    if (!s->rewrite)
+        return append(s, r, n);
+    if (s->rewrite->data && encode(s->rewrite, r, n))
+        px_buf_cleanup(s->rewrite); /* then it is not written anew */
+    return PMIX_SUCCESS;
 }
 
 static const char *node_name(void)
@@ -127,45 +189,51 @@ static bool is_worth_it(const struct px_session *s)
 }
 
 /* The new one takes the old one's name when it is whole, and only then. */
-static bool rewrite(struct px_server *srv, void (*each)(struct px_server *srv))
+static bool rewrite(struct px_session *s, const px_buf *bytes)
 {
-    struct px_session *s = srv->session;
-
     (void)unlinkat(s->dir_fd, JOURNAL_NEW, 0);
-    if (begin_journal(s, JOURNAL_NEW))
-        return false;
-    s->missed = false;
-    px_session_items_record(srv);
-    if (each)
-        each(srv);
-    return !s->missed &&
+    return !begin_journal(s, JOURNAL_NEW) && !append_bytes(s, bytes) &&
            renameat(s->dir_fd, JOURNAL_NEW, s->dir_fd, PX_JOURNAL_NAME) == 0;
 }
 
-void px_session_compact(struct px_server *srv, void (*each)(struct px_server *srv))
+/* What the journal has to say; false: out of memory. */
+static bool gather(struct px_server *srv, void (*each)(struct px_server *srv),
+                   px_buf *bytes)
 {
     struct px_session *s = srv->session;
 
+    if (px_buf_reserve(bytes, PX_JOURNAL_RECORD_B))
+        return false;
+    s->rewrite = bytes;
+    each(srv);
+    s->rewrite = NULL;
+    return bytes->data;
+}
+
+bool px_session_compact(struct px_server *srv, void (*each)(struct px_server *srv))
+{
+    struct px_session *s = srv->session;
+    PX_AUTO(px_buf) bytes = {0};
+
     if (!px_session_can_record(srv) || !is_worth_it(s))
-        return;
-    struct px_session was = *s;
-    if (!rewrite(srv, each)) {
+        return false;
+    const struct px_session was = *s;
+    if (!gather(srv, each, &bytes) || !rewrite(s, &bytes)) {
         if (s->journal_fd != was.journal_fd) {
             close(s->journal_fd);
             (void)unlinkat(s->dir_fd, JOURNAL_NEW, 0);
         }
-        s->journal_fd = was.journal_fd;
-        s->length = was.length;
-        s->torn = was.torn;
+        *s = was;
         s->fresh = was.length; /* not again at once */
-        return;
+        return false;
     }
     s->fresh = s->length;
-    if (s->cleaner &&
-        px_session_ops(s)->journal(s->cleaner->self, s->dir_fd, s->journal_fd))
+    if (s->cleaner && px_pcleanup_ops(s->cleaner)
+                          ->journal(s->cleaner->self, s->dir_fd, s->journal_fd))
         px_log(PX_LOG_WARN, "cleanup", "pcleanup/%s does not take the new journal",
                s->cleaner->component->name);
     close(was.journal_fd);
+    return true;
 }
 
 /* ---- the folder --------------------------------------------------------------------------------- */
@@ -260,20 +328,18 @@ static enum outcome make_folder(struct px_session *s, const char *dir,
     return o;
 }
 
-/* ---- who finishes the work ------------------------------------------------------------------------ */
+/* ---- the component that finishes the work -------------------------------------------------------- */
 
-static void tell_start(struct px_session *s, const char *dir)
+static void start_cleaner(struct px_session *s, const char *dir)
 {
     size_t n;
     const struct px_module *m = px_modules("pcleanup", &n);
-    const struct px_pcleanup_ops *ops;
+    const struct px_pcleanup_ops *ops = n ? px_pcleanup_ops(m) : NULL;
     pmix_status_t rc;
 
     s->cleaner = NULL;
-    /* Only where whoever removes becomes the user first may root's be asked. */
-    if (n == 0 || (geteuid() == 0 && strcmp(m->component->name, "janitor") != 0))
+    if (!ops || (geteuid() == 0 && !(ops->flags & PX_PCLEANUP_OUTLIVES)))
         return;
-    ops = m->component->ops;
     rc = ops->start(m->self, dir, node_name());
     if (rc)
         px_log(PX_LOG_WARN, "cleanup",
@@ -284,25 +350,26 @@ static void tell_start(struct px_session *s, const char *dir)
         s->cleaner = m;
 }
 
-static void tell_finish(struct px_session *s, bool left)
+static void finish_cleaner(struct px_session *s, bool left)
 {
     if (s->cleaner)
-        px_session_ops(s)->finish(s->cleaner->self, left);
+        px_pcleanup_ops(s->cleaner)->finish(s->cleaner->self, left);
     s->cleaner = NULL;
 }
 
-static void tell_journal(struct px_session *s)
+static void give_journal(struct px_session *s)
 {
     pmix_status_t rc;
 
     if (!s->cleaner)
         return;
-    rc = px_session_ops(s)->journal(s->cleaner->self, s->dir_fd, s->journal_fd);
+    rc = px_pcleanup_ops(s->cleaner)
+             ->journal(s->cleaner->self, s->dir_fd, s->journal_fd);
     if (!rc)
         return;
     px_log(PX_LOG_WARN, "cleanup", "pcleanup/%s does not take the journal: %s",
            s->cleaner->component->name, PMIx_Error_string(rc));
-    tell_finish(s, true);
+    finish_cleaner(s, true);
 }
 
 /* ---- places ------------------------------------------------------------------------------------------ */
@@ -328,12 +395,12 @@ static enum outcome try_name(struct px_server *srv, const char *place,
         px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
         return NOT_HERE;
     }
-    tell_start(s, dir);
+    start_cleaner(s, dir);
     o = make_folder(s, dir, err);
     if (o == MADE)
         srv->dir = px_take(&dir);
     else
-        tell_finish(s, false);
+        finish_cleaner(s, false);
     return o;
 }
 
@@ -366,49 +433,149 @@ static size_t find_place(struct px_server *srv, char *const *places, size_t n,
     return n;
 }
 
-static pmix_status_t create(struct px_server *srv, const struct px_server_start *start)
+/* ---- what dead servers have left ----------------------------------------------------------------- */
+
+unsigned px_session_reclaiming(const struct px_server *srv, unsigned *done)
 {
-    const pmix_info_t *info = start->info;
-    size_t n = start->n_info;
-    struct px_err *err = start->err;
-    const char *wanted[] = {srv->tmpdir, srv->system_tmpdir, "/tmp"};
+    *done = srv->session->n_reclaimed;
+    return srv->session->n_reclaiming;
+}
+
+static void stop_waiting(void *arg)
+{
+    struct px_session *s = arg;
+    struct px_call *waiter = s->waiter;
+
+    s->waiter = NULL;
+    px_timer_free(s->patience);
+    s->patience = NULL;
+    px_call_done(waiter, PMIX_SUCCESS);
+}
+
+static void on_reclaimed(void *arg, pmix_status_t status,
+                         const struct px_pcleanup_totals *t)
+{
+    struct px_session *s = arg;
+
+    s->n_reclaiming--;
+    if (status) {
+        s->removed.failed++;
+        px_log(PX_LOG_INFO, "cleanup",
+               "cannot remove all that dead servers have left: %s",
+               PMIx_Error_string(status));
+    } else {
+        s->n_reclaimed++;
+        px_pcleanup_add(&s->removed, t);
+        if (t->files + t->dirs > 0)
+            px_log(PX_LOG_INFO, "cleanup",
+                   "removed what dead servers have left: %llu files, %llu "
+                   "directories",
+                   (unsigned long long)t->files, (unsigned long long)t->dirs);
+    }
+    if (s->n_reclaiming == 0 && s->waiter)
+        stop_waiting(s);
+}
+
+void px_session_settle(struct px_server *srv, struct px_call *call, uint64_t timeout_ms)
+{
+    struct px_session *s = srv->session;
+
+    if (s->n_reclaiming == 0) {
+        px_call_done(call, PMIX_SUCCESS);
+        return;
+    }
+    s->waiter = call;
+    s->patience = px_timer_create(px_process.loop, stop_waiting, s);
+    if (s->patience)
+        px_timer_set(s->patience, timeout_ms);
+    else
+        stop_waiting(s);
+}
+
+/* Begins to look in these folders; NULL: none, and one that stands there twice counts once. */
+static void reclaim(struct px_session *s, char *const *places, size_t n)
+{
+    for (size_t i = 0; s->cleaner && i < n; i++) {
+        size_t k = 0;
+
+        while (places[i] && k < i && (!places[k] || strcmp(places[k], places[i]) != 0))
+            k++;
+        if (!places[i] || k < i)
+            continue;
+        s->n_reclaiming++;
+        pmix_status_t rc = px_pcleanup_ops(s->cleaner)
+                               ->reclaim(s->cleaner->self, places[i], on_reclaimed, s);
+        if (rc)
+            on_reclaimed(s, rc, NULL);
+    }
+}
+
+static pmix_status_t begin(struct px_server *srv, const pmix_info_t *info, size_t n)
+{
+    struct px_session *s = srv->session = calloc(1, sizeof *s);
     const char *own = px_info_str(info, n, PMIX_SERVER_TMPDIR);
-    char *places[PX_COUNT(wanted)] = {NULL};
-    struct px_err why = {.text = "there is no such directory"};
-    struct px_session *s = srv->session = calloc(1, sizeof(*s));
-    size_t found;
 
     if (!s)
-        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+        return PMIX_ERR_NOMEM;
     s->dir_fd = s->journal_fd = -1;
-    px_list_init(&s->drops);
     s->keep_dirs = px_info_flag(info, n, PMIX_TDIR_RMCLEAN);
     if (!own)
         own = secure_getenv("PMIX_SERVER_TMPDIR");
     s->own_tmpdir = own ? strdup(own) : NULL;
-    if (own && !s->own_tmpdir)
-        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
-    for (size_t i = 0; i < PX_COUNT(wanted); i++)
-        places[i] = real_place(wanted[i]);
-    found = find_place(srv, places, PX_COUNT(places), &why);
-    if (!srv->dir)
-        px_log(PX_LOG_INFO, "server", "no private directory: %s", why.text);
-    s->fresh = s->length;
-    tell_journal(s);
-    /* The last is for want of a better one, and else nobody's business. */
-    if (found < PX_COUNT(places) - 1)
-        free(px_take(&places[PX_COUNT(places) - 1]));
-    px_session_reclaim(srv, places, PX_COUNT(places));
-    for (size_t i = 0; i < PX_COUNT(places); i++)
-        free(places[i]);
-    return PMIX_SUCCESS;
+    return own && !s->own_tmpdir ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------- */
+static void settle_down(struct px_server *srv)
+{
+    const char *wanted[] = {srv->tmpdir, srv->system_tmpdir, "/tmp"};
+    enum { N = PX_COUNT(wanted) };
+    struct px_err why = {.text = "there is no such directory"};
+    struct px_session *s = srv->session;
+    char *places[N];
+    size_t found;
+
+    for (size_t i = 0; i < N; i++)
+        places[i] = real_place(wanted[i]);
+    found = find_place(srv, places, N, &why);
+    if (!srv->dir)
+        px_log(PX_LOG_INFO, "server", "cannot make a private directory: %s", why.text);
+    s->fresh = s->length;
+    give_journal(s);
+    /* The last is for want of a better one, and else not for us to look into. */
+    if (found < N - 1)
+        free(px_take(&places[N - 1]));
+    reclaim(s, places, N);
+    for (size_t i = 0; i < N; i++)
+        free(places[i]);
+}
+
+pmix_status_t px_session_create(struct px_server *srv,
+                                const struct px_server_start *start)
+{
+    pmix_status_t rc = choose_dirs(srv, start->info, start->n_info);
+
+    if (!rc)
+        rc = publish_dirs(srv, start->info, start->n_info);
+    if (!rc)
+        rc = begin(srv, start->info, start->n_info);
+    if (!rc)
+        settle_down(srv);
+    return rc;
+}
+
+/* ---- the end ------------------------------------------------------------------------------------- */
 
 const struct px_module *px_session_cleaner(const struct px_server *srv)
 {
     return srv->session ? srv->session->cleaner : NULL;
+}
+
+void px_session_log_kept(void *arg PX_UNUSED, const char *path, enum px_rm_why why,
+                         int errnum)
+{
+    if (why != PX_RM_ASKED)
+        px_log(PX_LOG_INFO, "server", "cannot remove %s: %s", path,
+               errnum ? strerror(errnum) : "it is not ours");
 }
 
 static void remove_folder(const struct px_session *s, const char *dir, bool last)
@@ -423,26 +590,23 @@ static void remove_folder(const struct px_session *s, const char *dir, bool last
 
     if (!is_still_there(s, dir))
         return;
-    errnum = px_rm_run(&item, 1, geteuid(), getegid(), px_session_tell_kept, NULL,
+    errnum = px_rm_run(&item, 1, geteuid(), getegid(), px_session_log_kept, NULL,
                        &totals);
     if (last && (errnum || is_still_there(s, dir)))
-        px_log(PX_LOG_WARN, "server", "cannot remove %s%s%s", dir, errnum ? ": " : "",
-               errnum ? strerror(errnum) : "");
+        px_log(PX_LOG_WARN, "server", "cannot remove %s: %s", dir,
+               errnum ? strerror(errnum) : "it is not empty");
 }
 
-static void destroy(struct px_server *srv)
+void px_session_end(struct px_server *srv, bool left)
 {
     struct px_session *s = srv->session;
-    bool left;
 
     if (!s)
         return;
-    if (!s->swept)
-        px_session_sweep(srv);
-    left = (srv->cleanup_left || !s->swept) && s->journal_fd >= 0;
+    left = left && s->journal_fd >= 0;
     if (srv->dir && !left)
         remove_folder(s, srv->dir, false);
-    tell_finish(s, left);
+    finish_cleaner(s, left);
     if (s->journal_fd >= 0)
         close(s->journal_fd);
     /* NFS has kept a journal that was open, and with it the folder. */
@@ -450,13 +614,9 @@ static void destroy(struct px_server *srv)
         remove_folder(s, srv->dir, true);
     if (s->dir_fd >= 0)
         close(s->dir_fd);
-    px_session_items_free(s);
     free(s->own_tmpdir);
     free(s);
     srv->session = NULL;
     free(srv->dir);
     srv->dir = NULL;
 }
-
-const struct px_server_part px_session_part = {
-    .name = "session", .create = create, .destroy = destroy};

@@ -13,7 +13,7 @@
 #include "core/rt/log.h"
 #include "core/server/door/door.h"
 #include "core/server/door/rendezvous_file.h"
-#include "core/server/cleanup/session.h"
+#include "core/server/cleanup/made.h"
 #include "tenon/ptl.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ struct publication {
     int dir_fd;
     struct px_rendezvous_file *file;
     char temporary[32];
-    uint32_t temporary_slot;
+    struct px_cleanup_entry *temporary_made;
 };
 
 /* What has the name. */
@@ -310,7 +310,7 @@ static pmix_status_t open_dir(struct publication *p, struct px_err *err)
         return PMIX_ERR_NOMEM;
     p->dir = realpath(dir, NULL);
     if (!p->dir && errno == ENOENT) {
-        rc = px_session_make_dir(p->srv, dir, mode, err);
+        rc = px_made_dir(p->srv, dir, mode, err);
         if (rc)
             return rc;
         p->dir = realpath(dir, NULL);
@@ -329,10 +329,10 @@ static pmix_status_t write_aside(struct publication *p, struct stat *st,
     pmix_status_t rc = path ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (!rc)
-        rc = px_session_made(p->srv, path, PX_RM_FILE, 0, NULL, &p->temporary_slot);
+        rc = px_made_record(p->srv, path, PX_RM_FILE, 0, NULL, &p->temporary_made);
     if (rc)
-        return px_err_set(err, rc, "cannot note that %s is made: %s", f->path,
-                          PMIx_Error_string(rc));
+        return px_err_set(err, rc, "cannot note in the journal that %s is made: %s",
+                          f->path, PMIx_Error_string(rc));
     f->fd = openat(p->dir_fd, p->temporary,
                    O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (f->fd < 0)
@@ -358,19 +358,18 @@ static pmix_status_t publish(struct publication *p, struct px_err *err)
     pmix_status_t rc = write_aside(p, &st, err);
 
     if (!rc) {
-        rc = px_session_made(p->srv, f->path, PX_RM_FILE, 0, &st, &f->slot);
+        rc = px_made_record(p->srv, f->path, PX_RM_FILE, 0, &st, &f->made);
         if (rc)
-            px_err_set(err, rc, "cannot note that %s is made: %s", f->path,
-                       PMIx_Error_string(rc));
+            px_err_set(err, rc, "cannot note in the journal that %s is made: %s",
+                       f->path, PMIx_Error_string(rc));
     }
     if (!rc)
         rc = take_name(p, err);
     if (rc && f->fd >= 0)
         (void)unlinkat(p->dir_fd, p->temporary, 0);
-    if (rc && f->slot != PX_SESSION_NEW)
-        px_session_unmade(p->srv, f->slot);
-    if (p->temporary_slot != PX_SESSION_NEW)
-        px_session_unmade(p->srv, p->temporary_slot);
+    if (rc)
+        px_made_forget(p->srv, f->made);
+    px_made_forget(p->srv, p->temporary_made);
     return rc;
 }
 
@@ -391,7 +390,7 @@ static pmix_status_t make_file(struct publication *p)
     if (!f)
         return PMIX_ERR_NOMEM;
     f->fd = -1;
-    f->slot = PX_SESSION_NEW;
+    f->made = NULL;
     memcpy(f->path, path, path_b);
     p->file = f;
     return PMIX_SUCCESS;
@@ -401,11 +400,8 @@ pmix_status_t px_rendezvous_file_publish(struct px_server *srv,
                                          const struct px_rendezvous_wish *wish,
                                          struct px_err *err)
 {
-    struct publication p = {.srv = srv,
-                            .wish = wish,
-                            .dir_fd = -1,
-                            .temporary = ".pmix.",
-                            .temporary_slot = PX_SESSION_NEW};
+    struct publication p = {
+        .srv = srv, .wish = wish, .dir_fd = -1, .temporary = ".pmix."};
     pmix_status_t rc = open_dir(&p, err);
 
     px_path_random(p.temporary + strlen(p.temporary), 12);
@@ -445,7 +441,7 @@ void px_rendezvous_file_withdraw(struct px_server *srv, struct px_rendezvous_fil
 
     if (!px_rm_run(&item, 1, geteuid(), getegid(), tell_stays, NULL, &totals) &&
         !totals.failed)
-        px_session_unmade(srv, f->slot);
+        px_made_forget(srv, f->made);
     px_list_remove(&f->link);
     close(f->fd);
     free(f);

@@ -13,7 +13,7 @@ struct px_rendezvous_file {
     int fd;              /* holds the lock by which others know that the owner lives */
     dev_t device;
     ino_t inode;
-    uint32_t slot; /* of px_session_made */
+    struct px_cleanup_entry *made;
     char path[];
 };
 

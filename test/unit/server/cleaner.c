@@ -1,22 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The component, the server, and what they know; clients are in cleaner_client.c. */
+/* The component, the server, what they know, and requests; clients are in cleaner_client.c. */
 #include "cleaner.h"
 
 #include "core/base/clock.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
-#include "core/server/cleanup/session_impl.h"
 #include "fake_host.h"
+#include "frameworks/pcleanup/pcleanup.h"
+#include "px_test.h"
 
 #include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
+#include <stdarg.h>
 #include <string.h>
 
-uint64_t cleaner_ran[64];
 _Atomic pmix_status_t cleaner_refuses, cleaner_status;
 _Atomic bool cleaner_holds;
-pmix_proc_t me, job, other;
+
+static char text[1 << 16];
+
+static void PX_PRINTF(1, 2) say(const char *format, ...)
+{
+    size_t len = strlen(text);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text + len, sizeof text - len, format, args);
+    va_end(args);
+}
+
+static const char *name_of(const struct px_cleanup_scope *s)
+{
+    static char name[300];
+    char rank[16] = "*";
+    bool is_job = strcmp(s->job->nspace, "job") == 0;
+
+    if (s->rank)
+        snprintf(rank, sizeof rank, "%u", s->rank->rank);
+    snprintf(name, sizeof name, "%s%s%s", is_job ? "" : s->job->nspace,
+             is_job ? "" : ".", rank);
+    return name;
+}
 
 /* ---- the component ---------------------------------------------------------------------------------- */
 
@@ -25,8 +49,9 @@ static struct run {
     px_pcleanup_done_fn done;
     void *arg;
     bool is_held;
-} runs[64];
+} runs[1024];
 static _Atomic size_t n_runs;
+static char ran[1 << 13];
 
 static void call_back(struct run *r)
 {
@@ -45,15 +70,18 @@ static void on_run(struct px_msg *msg)
 static pmix_status_t fake_run(void *self PX_UNUSED, uint64_t scope,
                               px_pcleanup_done_fn done, void *arg)
 {
+    const struct px_cleanup_scope *s = arg;
     struct run *r = &runs[n_runs];
 
     if (cleaner_refuses)
         return cleaner_refuses;
     ck_assert_uint_lt(n_runs, PX_COUNT(runs));
+    ck_assert_uint_eq(s->id, scope);
     *r = (struct run){
         .msg.run = on_run, .done = done, .arg = arg, .is_held = cleaner_holds};
-    cleaner_ran[n_runs++] = scope;
-    if (!cleaner_holds)
+    strcat(strcat(ran, n_runs ? " " : ""), name_of(s));
+    n_runs++;
+    if (!r->is_held)
         px_post(px_process.loop, &r->msg);
     return PMIX_SUCCESS;
 }
@@ -102,52 +130,34 @@ void cleaner_let_go(void)
     raw_on_loop(let_go, NULL);
 }
 
-size_t cleaner_n_ran(void)
+static size_t count_runs(void)
 {
-    raw_on_loop(NULL, NULL);
+    if (px_process.server)
+        raw_on_loop(NULL, NULL);
     return n_runs;
 }
 
-void cleaner_await(size_t n)
+const char *cleaner_ran(size_t n)
 {
     uint64_t deadline = px_clock_ms() + CLEANER_WAIT_MS;
 
-    while (cleaner_n_ran() < n) {
+    while (count_runs() < n) {
         ck_assert_msg(px_clock_ms() < deadline, "%zu runs, %zu expected", n_runs, n);
         sched_yield();
     }
-    raw_on_loop(NULL, NULL);
+    (void)count_runs(); /* and they have ended */
+    return ran;
 }
 
 void cleaner_runs_nothing(size_t but)
 {
-    const struct timespec soon = {.tv_nsec = 300000000}; /* for what must not happen */
+    const struct timespec soon = {.tv_nsec = 150000000}; /* for what must not happen */
 
     nanosleep(&soon, NULL);
-    ck_assert_uint_eq(cleaner_n_ran(), but);
+    ck_assert_uint_eq(count_runs(), but);
 }
 
 /* ---- the server ------------------------------------------------------------------------------------- */
-
-static char top[64];
-
-void cleaner_setup(void)
-{
-    px_str_copy(top, sizeof top, "/tmp/tnclean.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(top));
-    unsetenv("PMIX_SERVER_TMPDIR");
-    unsetenv("PMIX_SYSTEM_TMPDIR");
-    setenv("TMPDIR", top, 1);
-    px_proc_set(&me, "job", 0);
-    px_proc_set(&job, "job", WILD);
-    px_proc_set(&other, "job", 1);
-}
-
-void cleaner_teardown(void)
-{
-    host_done();
-    ck_assert_msg(rmdir(top) == 0, "something is left in %s: %m", top);
-}
 
 static void is_busy(void *arg)
 {
@@ -162,11 +172,11 @@ static void swap(void *arg PX_UNUSED)
     struct px_session *s = px_process.server->session;
 
     if (s->cleaner)
-        px_session_ops(s)->finish(s->cleaner->self, false);
+        px_pcleanup_ops(s->cleaner)->finish(s->cleaner->self, false);
     s->cleaner = &module;
 }
 
-void cleaner_server(const pmix_server_module_t *host_module_or_null, uint32_t n)
+static void start(const pmix_server_module_t *host_module_or_null, uint32_t n)
 {
     bool busy = true;
 
@@ -187,125 +197,66 @@ void cleaner_stop(void)
         ck_assert_int_eq(rmdir(dir), 0);
 }
 
-void cleaner_end(int fd)
+void cleaner_restart(const pmix_server_module_t *host_module_or_null, uint32_t n)
 {
     cleaner_stop();
-    if (fd >= 0)
-        close(fd);
+    start(host_module_or_null, n);
 }
 
-/* ---- the registry ----------------------------------------------------------------------------------- */
-
-static char text[1 << 16];
-
-static void say(const char *what)
+void cleaner_setup(void)
 {
-    size_t len = strlen(text);
-
-    snprintf(text + len, sizeof text - len, "%s", what);
+    unsetenv("PMIX_SERVER_TMPDIR");
+    unsetenv("PMIX_SYSTEM_TMPDIR");
+    start(&host_module, 4);
 }
 
-static void say_item(uint8_t kind, unsigned flags, const char *path)
+void cleaner_teardown(void)
 {
-    say(text[0] ? "; " : "");
-    say(path);
-    say(kind == PX_RM_FILE ? " file" : kind == PX_RM_DIR ? " dir" : " keep");
-    say(flags & PX_RM_RECURSE ? " recurse" : "");
-    say(flags & PX_RM_EMPTY ? " empty" : "");
-    say(flags & PX_RM_LEAVE_TOP ? " leave-top" : "");
-}
-
-static struct px_cleanup_scope *scope_of(const pmix_proc_t *p)
-{
-    struct px_cleanup_job *job = px_cleanup_job_find(px_process.server->cleanup,
-                                                     p->nspace);
-
-    return job ? px_cleanup_scope_find(job, p->rank) : NULL;
-}
-
-static void tell_scope(void *arg)
-{
-    struct px_cleanup_scope *s = scope_of(arg);
-
-    text[0] = '\0';
-    if (s)
-        PX_LIST_EACH (&s->entries, struct px_cleanup_entry, e, link)
-            say_item(e->kind, e->flags, e->path);
-}
-
-const char *cleaner_scope(const char *nspace, pmix_rank_t rank)
-{
-    pmix_proc_t p;
-
-    px_proc_set(&p, nspace, rank);
-    raw_on_loop(tell_scope, &p);
-    return text;
-}
-
-static uint64_t found_id;
-
-static void tell_id(void *arg)
-{
-    struct px_cleanup_scope *s = scope_of(arg);
-
-    found_id = s ? s->id : 0;
-}
-
-uint64_t cleaner_scope_id(const char *nspace, pmix_rank_t rank)
-{
-    pmix_proc_t p;
-
-    px_proc_set(&p, nspace, rank);
-    raw_on_loop(tell_id, &p);
-    return found_id;
-}
-
-static void count(void *arg)
-{
-    *(size_t *)arg = px_process.server->cleanup->n_entries;
-}
-
-size_t cleaner_n_entries(void)
-{
-    size_t n = 0;
-
-    raw_on_loop(count, &n);
-    return n;
+    if (px_process.server)
+        cleaner_stop();
+    host_done();
 }
 
 /* ---- the journal ------------------------------------------------------------------------------------ */
 
-static struct slot {
-    struct px_journal_record r;
-    char path[256];
-} slots[8192];
+static struct px_journal_record slots[8192];
+static uint8_t bytes[1 << 23];
+
+static char *journal_path(void)
+{
+    return px_path_join(px_process.server->dir, PX_JOURNAL_NAME);
+}
+
+off_t cleaner_journal_b(void)
+{
+    PX_AUTOFREE char *path = journal_path();
+    struct stat st;
+
+    ck_assert_int_eq(stat(path, &st), 0);
+    return st.st_size;
+}
 
 /* What a record says, in the slots; how many those are then. */
 static size_t note_record(size_t n, const struct px_journal_record *r)
 {
-    size_t i = 0;
+    size_t i = 0, kept = 0;
 
-    if (r->type == PX_JOURNAL_HEAD || r->scope == 0 || r->scope >= PX_SESSION_SCOPE)
+    if (r->type == PX_JOURNAL_HEAD || r->scope == PX_CLEANUP_MADE)
         return n;
-    if (r->type == PX_JOURNAL_DONE) {
-        for (; i < n; i++)
-            if (slots[i].r.scope == r->scope)
-                slots[i].r.type = PX_JOURNAL_NONE;
-        return n;
-    }
-    while (i < n && (slots[i].r.scope != r->scope || slots[i].r.slot != r->slot))
-        i++;
-    ck_assert_uint_lt(i, PX_COUNT(slots));
-    slots[i].r = *r;
-    px_str_copy(slots[i].path, sizeof slots[i].path, r->path);
-    return n + (i == n);
+    for (; i < n; i++)
+        if (slots[i].scope != r->scope ||
+            (r->type != PX_JOURNAL_DONE && slots[i].slot != r->slot))
+            slots[kept++] = slots[i];
+    ck_assert_uint_lt(kept, PX_COUNT(slots));
+    if (r->type == PX_JOURNAL_ITEM || r->type == PX_JOURNAL_PROC)
+        slots[kept++] = *r;
+    return kept;
 }
 
 /* False if the server was seen in the middle of writing a record. */
 static bool try_journal(size_t *n)
 {
-    static uint8_t bytes[1 << 22];
-    PX_AUTOFREE char *path = px_path_join(px_process.server->dir, PX_JOURNAL_NAME);
+    PX_AUTOFREE char *path = journal_path();
     PX_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t len = read(fd, bytes, sizeof bytes);
     struct px_journal_record r;
@@ -317,95 +268,200 @@ static bool try_journal(size_t *n)
     return at == (size_t)len;
 }
 
-/* Slots as they stand at the end. */
-static size_t read_journal(void)
+size_t cleaner_journal(struct px_journal_record **r)
 {
     uint64_t deadline = px_clock_ms() + CLEANER_WAIT_MS;
     size_t n;
 
     while (!try_journal(&n))
         ck_assert_uint_lt(px_clock_ms(), deadline);
+    *r = slots;
     return n;
 }
 
-const char *cleaner_journal(void)
-{
-    size_t n = read_journal();
-
-    text[0] = '\0';
-    for (size_t i = 0; i < n; i++)
-        if (slots[i].r.type == PX_JOURNAL_ITEM)
-            say_item(slots[i].r.kind, slots[i].r.flags, slots[i].path);
-    return text;
-}
-
-const char *cleaner_journal_pids(void)
-{
-    size_t n = read_journal();
-    char number[32];
-
-    text[0] = '\0';
-    for (size_t i = 0; i < n; i++) {
-        if (slots[i].r.type != PX_JOURNAL_PROC)
-            continue;
-        ck_assert_uint_gt(slots[i].r.y, 0);
-        snprintf(number, sizeof number, "%s%llu", text[0] ? " " : "",
-                 (unsigned long long)slots[i].r.x);
-        say(number);
-    }
-    return text;
-}
-
-void cleaner_await_pids(size_t n)
+const char *cleaner_pids(size_t n)
 {
     uint64_t deadline = px_clock_ms() + CLEANER_WAIT_MS;
+    size_t n_pids = n + 1;
 
-    for (;;) {
-        const char *pids = cleaner_journal_pids();
-        size_t count = pids[0] != '\0';
+    while (n_pids != n) {
+        struct px_journal_record *r;
+        size_t n_slots = cleaner_journal(&r);
 
-        for (; *pids; pids++)
-            count += *pids == ' ';
-        if (count == n)
-            return;
-        ck_assert_msg(px_clock_ms() < deadline, "%zu pids in the journal", count);
+        n_pids = 0;
+        text[0] = '\0';
+        for (size_t i = 0; i < n_slots; i++) {
+            if (r[i].type != PX_JOURNAL_PROC)
+                continue;
+            ck_assert_uint_gt(r[i].y, 0);
+            say("%s%llu", n_pids++ ? " " : "", (unsigned long long)r[i].x);
+        }
+        ck_assert_msg(px_clock_ms() < deadline, "%zu pids in the journal", n_pids);
         sched_yield();
     }
+    return text;
+}
+
+/* ---- the registry ----------------------------------------------------------------------------------- */
+
+static size_t n_said;
+
+static void say_entry(const struct px_cleanup_entry *e, const char *before)
+{
+    const struct px_journal_record *r = &e->r;
+
+    say("%s%s %s%s%s%s", before, r->path,
+        r->kind == PX_RM_FILE  ? "file"
+        : r->kind == PX_RM_DIR ? "dir"
+                               : "keep",
+        r->flags & PX_RM_RECURSE ? " recurse" : "",
+        r->flags & PX_RM_EMPTY ? " empty" : "",
+        r->flags & PX_RM_LEAVE_TOP ? " leave-top" : "");
+    n_said++;
+}
+
+static bool is_in_journal(const struct px_cleanup_entry *e,
+                          const struct px_journal_record *r, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (r[i].scope == e->scope->id && r[i].slot == e->r.slot)
+            return r[i].type == e->r.type && r[i].kind == e->r.kind &&
+                   r[i].flags == e->r.flags && r[i].uid == e->r.uid &&
+                   r[i].gid == e->r.gid && strcmp(r[i].path, e->path) == 0;
+    return false;
+}
+
+static void say_registry(void *arg PX_UNUSED)
+{
+    struct px_cleanup *c = px_process.server->cleanup;
+    struct px_journal_record *r;
+    size_t n = cleaner_journal(&r), n_items = 0;
+
+    text[0] = '\0';
+    n_said = 0;
+    PX_CLEANUP_EACH_SCOPE(c, s)
+    {
+        const char *before = ": ";
+
+        if (s->job == c->own || s->n_entries == 0)
+            continue;
+        say("%s%s", text[0] ? " | " : "", name_of(s));
+        PX_LIST_EACH (&s->entries, struct px_cleanup_entry, e, link) {
+            ck_assert_msg(is_in_journal(e, r, n), "not in the journal: %s", e->path);
+            say_entry(e, before);
+            before = ", ";
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        n_items += r[i].type == PX_JOURNAL_ITEM;
+    ck_assert_uint_eq(n_items, n_said);
+    ck_assert_uint_eq(c->n_entries, n_said);
+}
+
+const char *cleaner_registry(void)
+{
+    raw_on_loop(say_registry, NULL);
+    return text;
 }
 
 /* ---- requests --------------------------------------------------------------------------------------- */
 
-char *cleaner_numbered(size_t first, size_t n, size_t digits)
-{
-    char *list = malloc(n * (digits + 16) + 1), *at = list;
+static const struct {
+    const char *word, *key;
+} words[] = {
+    {"f", PMIX_REGISTER_CLEANUP},   {"d", PMIX_REGISTER_CLEANUP_DIR},
+    {"k", PMIX_CLEANUP_IGNORE},     {"recurse", PMIX_CLEANUP_RECURSIVE},
+    {"empty", PMIX_CLEANUP_EMPTY},  {"leave", PMIX_CLEANUP_LEAVE_TOPDIR},
+    {"pause", PMIX_JOB_CTRL_PAUSE}, {"id", PMIX_JOB_CTRL_ID},
+};
 
-    for (size_t i = first; i < first + n; i++)
-        at += sprintf(at, "%s/t/%0*zu", i > first ? "," : "", (int)digits, i);
-    return list;
+static const char *key_of(const char *word)
+{
+    for (size_t i = 0; i < PX_COUNT(words); i++)
+        if (strcmp(word, words[i].word) == 0)
+            return words[i].key;
+    return word;
 }
 
-px_writer cleaner_request(const pmix_proc_t *target, const char *const *infos)
+static void parse_target(char *name, pmix_proc_t *proc)
 {
-    PX_AUTO(px_infos) list = {0};
+    char *rank = strrchr(name, '.');
+
+    if (rank)
+        *rank++ = '\0';
+    else
+        rank = strcmp(name, "job") == 0 ? (char *)"*" : name;
+    px_proc_set(proc, rank > name ? name : "job",
+                *rank == '*' ? PMIX_RANK_WILDCARD : (pmix_rank_t)atol(rank));
+    if (strcmp(name, "job") == 0 || rank == name)
+        px_proc_set(proc, "job", proc->rank);
+}
+
+static void parse_word(char *word, px_infos *infos)
+{
+    char mark = strchr("-~!", *word) ? *word++ : 0, *value = strpbrk(word, "=:");
+    bool is_text = value && *value == '=', yes = mark != '-';
+    int one = 1;
+
+    if (value)
+        *value++ = '\0';
+    const char *type = is_text || !value ? "" : value, *key = key_of(word);
+    if (is_text)
+        ok(px_infos_add(infos, key, value, PMIX_STRING));
+    else if (strcmp(type, "int") == 0)
+        ok(px_infos_add(infos, key, &one, PMIX_INT));
+    else if (strcmp(type, "null") == 0)
+        ok(px_infos_add(infos, key, NULL, PMIX_STRING));
+    else
+        ok(px_infos_add(infos, key, mark == '~' ? NULL : &yes, PMIX_BOOL));
+    if (mark == '~')
+        infos->v[infos->n - 1].value.type = PMIX_UNDEF;
+    if (mark == '!')
+        infos->v[infos->n - 1].flags = PMIX_INFO_REQD;
+}
+
+void cleaner_parse(const char *request, pmix_proc_t *procs, size_t *n_procs,
+                   px_infos *infos)
+{
+    PX_AUTOFREE char *copy = strdup(request);
+    char *rest = copy, *targets = strsep(&rest, " "), *one;
+
+    for (*n_procs = 0; strcmp(targets ? targets : "-", "-") != 0;) {
+        one = strsep(&targets, ",");
+        parse_target(one, &procs[(*n_procs)++]);
+    }
+    while ((one = strsep(&rest, " ")))
+        if (*one)
+            parse_word(one, infos);
+}
+
+px_writer cleaner_request(const char *request)
+{
+    PX_AUTO(px_infos) infos = {0};
+    pmix_proc_t procs[8];
+    size_t n;
     px_writer w;
 
-    for (; infos[0]; infos += 2) {
-        bool yes = infos[1] == YES;
-
-        if (yes || infos[1] == NO)
-            ck_assert_int_eq(px_infos_add(&list, infos[0], &yes, PMIX_BOOL), 0);
-        else
-            ck_assert_int_eq(px_infos_add(&list, infos[0], infos[1], PMIX_STRING), 0);
-    }
+    cleaner_parse(request, procs, &n, &infos);
     raw_begin(&w, PX_OP_JOB_CONTROL);
-    px_pack_procs(&w, target, target ? 1 : 0);
-    px_pack_infos(&w, list.v, list.n);
+    px_pack_procs(&w, procs, n);
+    px_pack_infos(&w, infos.v, infos.n);
     return w;
 }
 
-pmix_status_t cleaner_ask(int fd, const pmix_proc_t *target, const char *const *infos)
+pmix_status_t cleaner_ask(int fd, const char *request)
 {
-    px_writer w = cleaner_request(target, infos);
+    px_writer w = cleaner_request(request);
 
     return raw_request(fd, &w, NULL);
+}
+
+char *cleaner_numbered(const char *begin, size_t first, size_t n, size_t digits)
+{
+    char *list = malloc(strlen(begin) + n * (digits + 16) + 1), *at = list;
+
+    at += sprintf(at, "%s", begin);
+    for (size_t i = first; i < first + n; i++)
+        at += sprintf(at, "%s/t/%0*zu", i > first ? "," : "", (int)digits, i);
+    return list;
 }

@@ -1,88 +1,71 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests of clean-up: a component that only notes what it is asked for, and clients of a server in
- * this process that are processes of their own, so that they can die. */
+/* For tests of clean-up: a component that only notes what it is asked for, requests and the registry as
+ * text, and clients of a server in this process that are processes of their own, so that they can die. */
 #ifndef TEST_CLEANER_H
 #define TEST_CLEANER_H
 
-#include "core/server/cleanup/cleanup_impl.h"
+#include "core/server/cleanup/cleanup.h"
 #include "raw.h"
 
 #define CLEANER_WAIT_MS 10000
 
-#define WILD  PMIX_RANK_WILDCARD
-#define FILES PMIX_REGISTER_CLEANUP
-#define DIRS  PMIX_REGISTER_CLEANUP_DIR
-#define KEEP  PMIX_CLEANUP_IGNORE
-
-/* Ranks 0 and 1 of the job that such a server has, and all of it. */
-extern pmix_proc_t me, other, job;
-
-/* Sets what PX_TEST_MAIN_WITH wants: a folder for the server, which has to be empty at the end. */
+/* For PX_TEST_MAIN_WITH: a server with a fake host, our component and the job "job" of 4 ranks. At the end
+ * it is stopped, and its folder must be empty. */
 void cleaner_setup(void);
 void cleaner_teardown(void);
-/* A server with our component and the job "job" of n ranks; and its end. */
-void cleaner_server(const pmix_server_module_t *module, uint32_t n);
+/* Another server in its place; its end, for good; and what connections to close after that. */
+void cleaner_restart(const pmix_server_module_t *host_module_or_null, uint32_t n);
 void cleaner_stop(void);
-/* The same, and then this connection's unless it is -1. */
-void cleaner_end(int fd);
 
-/* Scopes that were run, in that order; 0 behind the last. */
-extern uint64_t cleaner_ran[64];
 /* What run returns, and whether it calls back at once (on the loop), with this status. */
 extern _Atomic pmix_status_t cleaner_refuses, cleaner_status;
 extern _Atomic bool cleaner_holds;
-/* Waits until n scopes have been run. */
-void cleaner_await(size_t n);
-size_t cleaner_n_ran(void);
-/* Gives it some time to run more than so many, which it must not. */
-void cleaner_runs_nothing(size_t but);
 /* Calls back for what was held. */
 void cleaner_let_go(void);
+/* The scopes that were run, in that order: "0 1 * other.*"; waits until they are so many. */
+const char *cleaner_ran(size_t n);
+/* Gives it some time to run more than so many, which it must not. */
+void cleaner_runs_nothing(size_t but);
 
 /* ---- the registry, as text -------------------------------------------------------------------------- */
 
-/* The entries of the scope of that name: "/a file; /b dir recurse leave-top"; "" if there is none. */
-const char *cleaner_scope(const char *nspace, pmix_rank_t rank);
-/* What the journal says of all scopes that are not done, in the same form. */
-const char *cleaner_journal(void);
-/* The same of the processes that are waited for: "pid pid". */
-const char *cleaner_journal_pids(void);
-/* Waits until those are so many. */
-void cleaner_await_pids(size_t n);
-size_t cleaner_n_entries(void);
-uint64_t cleaner_scope_id(const char *nspace, pmix_rank_t rank);
+/* "0: /a file, /b dir recurse leave-top | *: /c keep": every scope that has entries, of "job"; of others
+ * with their name, "mine.*: ...". The journal must say the same. */
+const char *cleaner_registry(void);
+/* Records of the journal that count, but of what the server has made; the same array each time. */
+size_t cleaner_journal(struct px_journal_record **r);
+/* Waits until so many processes stand in the journal, and returns them: "pid pid". */
+const char *cleaner_pids(size_t n);
+off_t cleaner_journal_b(void);
 
 /* ---- requests --------------------------------------------------------------------------------------- */
 
-/* key, value, key, value ..., NULL: a value of "" + 1 is a directive that is true. */
-#define YES ((const char *)1)
-#define NO  ((const char *)2)
-px_writer cleaner_request(const pmix_proc_t *target, const char *const *infos);
-/* Sends it and returns the answer. target NULL: none. */
-pmix_status_t cleaner_ask(int fd, const pmix_proc_t *target, const char *const *infos);
-#define ASK(fd, target, ...) \
-    cleaner_ask(fd, target, (const char *const[]){__VA_ARGS__, NULL})
-/* "/t/0007,/t/0008,...": n numbers from first on, of so many digits; the caller's. */
-char *cleaner_numbered(size_t first, size_t n, size_t digits);
+/* A request as text: for whom ("0", "0,job", "mine.*", "-" for none), then f=LIST d=LIST k=LIST (to remove, to
+ * keep), recurse, empty, leave, pause, id, or the key of any attribute. Of attributes: "-recurse" is false,
+ * "~recurse" has no value, "!x" is required; "f:int", "f:bool", "f:null" have a value of that type. */
+px_writer cleaner_request(const char *text);
+void cleaner_parse(const char *text, pmix_proc_t *procs, size_t *n_procs,
+                   px_infos *infos);
+/* Sends it and returns the answer. */
+pmix_status_t cleaner_ask(int fd, const char *text);
+/* "0 f=/t/0007,/t/0008,...": n numbers from first on, of so many digits; the caller's. */
+char *cleaner_numbered(const char *begin, size_t first, size_t n, size_t digits);
 
 /* ---- processes -------------------------------------------------------------------------------------- */
 
-struct cleaner_client {
-    pid_t pid;
-    int orders, answers;
-};
-/* A process that has connected as this rank. */
-struct cleaner_client cleaner_client(const char *nspace, pmix_rank_t rank);
-/* A tool of that name, rank 0, at a server without a host; makes it take tools. */
-struct cleaner_client cleaner_tool(const char *nspace);
-/* It sends such a request; target NULL: itself. Returns the answer. */
-pmix_status_t cleaner_client_asks(const struct cleaner_client *c,
-                                  const pmix_proc_t *target, const char *const *infos);
-#define CLIENT_ASKS(c, target, ...) \
-    cleaner_client_asks(c, target, (const char *const[]){__VA_ARGS__, NULL})
-void cleaner_client_finalizes(const struct cleaner_client *c);
-void cleaner_client_disconnects(const struct cleaner_client *c);
-/* It ends, by that signal or, if 0, by itself. */
-void cleaner_client_ends(struct cleaner_client *c, int signum);
+/* Plays what clients do, step by step, separated by ";". Clients have a letter:
+ *   a=0        a process connects as rank 0 of the job; a=mine.0; a=tool.0: as a tool
+ *   a:REQUEST  asks, and the answer is success
+ *   a~  a-     finalizes; closes its connection
+ *   a! a!9     exits; is killed by that signal
+ *   ended 0    the host deregisters rank 0; "ended *" the job
+ *   quiet      nothing is run
+ *   ran 0 *    these scopes have been run, in that order, and no others
+ *   pids 2     so many processes stand in the journal
+ *   has TEXT   the registry, as above
+ *   hold, go   runs do not end until they are let go */
+void cleaner_play(const char *script);
+pid_t cleaner_pid(char client);
+pmix_status_t cleaner_client_asks(char client, const char *request);
 
 #endif

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clients that are processes of their own. */
+/* Clients that are processes of their own, and what they do. */
 #include "cleaner.h"
 
 #include "core/base/clock.h"
 #include "core/server/door/door.h"
 #include "core/base/fd.h"
+#include "core/base/str.h"
+#include "px_test.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 
 enum order { ASK_IT, FINALIZE, DISCONNECT, END };
+
+struct client {
+    pid_t pid;
+    int orders, answers;
+};
 
 struct order_head {
     enum order order;
@@ -94,20 +102,17 @@ static void PX_NORETURN client_main(connect_fn connect_as, const pmix_proc_t *na
     _exit(0);
 }
 
-static pmix_status_t answer_of(const struct cleaner_client *c)
+static pmix_status_t answer_of(const struct client *c)
 {
     pmix_status_t rc;
 
-    ck_assert_int_eq(
-        px_fd_read_all(c->answers, &rc, sizeof rc, px_clock_ms() + CLEANER_WAIT_MS),
-        PMIX_SUCCESS);
+    ok(px_fd_read_all(c->answers, &rc, sizeof rc, px_clock_ms() + CLEANER_WAIT_MS));
     return rc;
 }
 
-static struct cleaner_client start(connect_fn connect_as, const char *nspace,
-                                   pmix_rank_t rank)
+static struct client start(connect_fn connect_as, const char *nspace, pmix_rank_t rank)
 {
-    struct cleaner_client c;
+    struct client c;
     pmix_proc_t name;
     int orders[2], answers[2];
 
@@ -125,13 +130,8 @@ static struct cleaner_client start(connect_fn connect_as, const char *nspace,
     close(answers[1]);
     c.orders = orders[1];
     c.answers = answers[0];
-    ck_assert_int_eq(answer_of(&c), PMIX_SUCCESS);
+    ok(answer_of(&c));
     return c;
-}
-
-struct cleaner_client cleaner_client(const char *nspace, pmix_rank_t rank)
-{
-    return start(connect_client, nspace, rank);
 }
 
 static void take_tools(void *arg PX_UNUSED)
@@ -139,45 +139,53 @@ static void take_tools(void *arg PX_UNUSED)
     px_process.server->part.door->tools = true;
 }
 
-struct cleaner_client cleaner_tool(const char *nspace)
-{
-    raw_on_loop(take_tools, NULL);
-    return start(connect_tool, nspace, 0);
-}
-
-static void order(const struct cleaner_client *c, enum order what, const px_buf *bytes)
+static void order(const struct client *c, enum order what, const px_buf *bytes)
 {
     struct order_head head = {what, bytes ? bytes->len : 0};
 
-    ck_assert_int_eq(px_fd_write_all(c->orders, &head, sizeof head, 0), PMIX_SUCCESS);
+    ok(px_fd_write_all(c->orders, &head, sizeof head, 0));
     if (bytes)
-        ck_assert_int_eq(px_fd_write_all(c->orders, bytes->data, bytes->len, 0),
-                         PMIX_SUCCESS);
+        ok(px_fd_write_all(c->orders, bytes->data, bytes->len, 0));
 }
 
-pmix_status_t cleaner_client_asks(const struct cleaner_client *c,
-                                  const pmix_proc_t *target, const char *const *infos)
+/* ---- scripts ---------------------------------------------------------------------------------------- */
+
+static struct client clients[256];
+
+/* "0", "mine.0", "tool.0" */
+static void connects(struct client *c, const char *as)
 {
-    px_writer w = cleaner_request(target, infos);
+    char name[64];
+    const char *rank = strrchr(as, '.');
+    const bool tool = px_str_starts(as, "tool");
+
+    snprintf(name, sizeof name, "%.*s", rank ? (int)(rank - as) : 3, rank ? as : "job");
+    if (tool)
+        raw_on_loop(take_tools, NULL);
+    *c = start(tool ? connect_tool : connect_client, name,
+               (pmix_rank_t)atol(rank ? rank + 1 : as));
+}
+
+static pmix_status_t asks(const struct client *c, const char *request)
+{
+    px_writer w = cleaner_request(request);
 
     order(c, ASK_IT, &w.buf);
     px_writer_cleanup(&w);
     return answer_of(c);
 }
 
-void cleaner_client_finalizes(const struct cleaner_client *c)
+pid_t cleaner_pid(char client)
 {
-    order(c, FINALIZE, NULL);
-    ck_assert_int_eq(answer_of(c), PMIX_SUCCESS);
+    return clients[(uint8_t)client].pid;
 }
 
-void cleaner_client_disconnects(const struct cleaner_client *c)
+pmix_status_t cleaner_client_asks(char client, const char *request)
 {
-    order(c, DISCONNECT, NULL);
-    ck_assert_int_eq(answer_of(c), PMIX_SUCCESS);
+    return asks(&clients[(uint8_t)client], request);
 }
 
-void cleaner_client_ends(struct cleaner_client *c, int signum)
+static void ends(struct client *c, int signum)
 {
     if (signum)
         kill(c->pid, signum);
@@ -186,4 +194,79 @@ void cleaner_client_ends(struct cleaner_client *c, int signum)
     ck_assert_int_eq(waitpid(c->pid, NULL, 0), c->pid);
     close(c->orders);
     close(c->answers);
+}
+
+static void client_step(struct client *c, const char *step)
+{
+    switch (*step) {
+    case '=':
+        connects(c, step + 1);
+        break;
+    case ':':
+        ck_assert_msg(asks(c, step + 1) == PMIX_SUCCESS, "%s", step);
+        break;
+    case '!':
+        ends(c, atoi(step + 1));
+        break;
+    default:
+        order(c, *step == '~' ? FINALIZE : DISCONNECT, NULL);
+        ok(answer_of(c));
+    }
+}
+
+static void host_reports_end(const char *rank)
+{
+    pmix_proc_t p;
+
+    px_proc_set(&p, "job", (pmix_rank_t)atol(rank));
+    if (*rank == '*')
+        PMIx_server_deregister_nspace(p.nspace, NULL, NULL);
+    else
+        PMIx_server_deregister_client(&p, NULL, NULL);
+}
+
+static size_t count_words(const char *text)
+{
+    size_t n = *text != '\0';
+
+    for (; *text; text++)
+        n += *text == ' ';
+    return n;
+}
+
+static void step(const char *step)
+{
+    static size_t n_ran;
+    const char *rest = step + strcspn(step, " ");
+
+    rest += *rest == ' ';
+    if (strcmp(step, "quiet") == 0) {
+        cleaner_runs_nothing(n_ran);
+    } else if (px_str_starts(step, "ran ")) {
+        n_ran = count_words(rest);
+        ck_assert_str_eq(cleaner_ran(n_ran), rest);
+    } else if (px_str_starts(step, "pids ")) {
+        (void)cleaner_pids((size_t)atol(rest));
+    } else if (px_str_starts(step, "has")) {
+        ck_assert_str_eq(cleaner_registry(), rest);
+    } else if (px_str_starts(step, "ended ")) {
+        host_reports_end(rest);
+    } else if (px_str_starts(step, "gone ")) {
+        raw_await_gone((pmix_rank_t)atol(rest));
+    } else if (strcmp(step, "hold") == 0) {
+        cleaner_holds = true;
+    } else if (strcmp(step, "go") == 0) {
+        cleaner_let_go();
+    } else {
+        client_step(&clients[(uint8_t)*step], step + 1);
+    }
+}
+
+void cleaner_play(const char *script)
+{
+    PX_AUTOFREE char *copy = strdup(script);
+    char *rest = copy, *one;
+
+    while ((one = strsep(&rest, ";")))
+        step(one + strspn(one, " \n"));
 }

@@ -4,12 +4,13 @@
 #ifndef TEST_SESSION_SCENE_H
 #define TEST_SESSION_SCENE_H
 
-#include "core/server/cleanup/session.h"
+#include "core/server/cleanup/made.h"
 #include "files.h"
+#include "raw.h"
 
-extern char session_top[64];
+extern char session_top[256];
 
-/* What PX_TEST_MAIN_WITH wants: the folder, as TMPDIR. */
+/* For PX_TEST_MAIN_WITH: the folder, as TMPDIR; at the end the server is stopped, and nothing is left. */
 void session_setup(void);
 void session_teardown(void);
 /* A path in it, good until eight more are made. */

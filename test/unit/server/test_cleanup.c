@@ -1,206 +1,166 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What may be registered for clean-up, and for whose end: the rules of RFC 0027, one by one. What is
- * refused, and what fails, is in test_cleanup_refused.c. */
+/* What may be registered for clean-up, and for whose end: the rules of RFC 0027 and the habits of
+ * programs, request by request. Requests at random are in test_cleanup_model.c. */
 #include "cleaner.h"
+#include "core/base/str.h"
 #include "fake_host.h"
 #include "px_test.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
+
+enum {
+    BAD = PMIX_ERR_BAD_PARAM,
+    CONFLICT = PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES,
+    FULL = PMIX_ERR_OUT_OF_RESOURCE,
+    UNKNOWN = PMIX_ERR_NOT_FOUND,
+    DENIED = PMIX_ERR_NO_PERMISSIONS,
+    UNABLE = PMIX_ERR_NOT_SUPPORTED,
+};
+
+/* Who asks for what, the answer, and the registry afterwards; NULL: as it was. */
+struct row {
+    pmix_rank_t who;
+    const char *request;
+    int status;
+    const char *after;
+};
+
+static int fds[2] = {-1, -1};
 
 static void setup(void)
 {
     cleaner_setup();
-    cleaner_server(&host_module, 2);
+    for (pmix_rank_t rank = 0; rank < PX_COUNT(fds); rank++)
+        fds[rank] = raw_client(rank);
 }
+
+static void teardown(void)
+{
+    cleaner_teardown();
+    for (size_t i = 0; i < PX_COUNT(fds); i++)
+        close(fds[i]);
+}
+
+static void ask_rows(const struct row *rows, size_t n)
+{
+    static char was[1 << 16];
+
+    px_str_copy(was, sizeof was, cleaner_registry());
+    for (size_t i = 0; i < n; i++) {
+        int rc = cleaner_ask(fds[rows[i].who], rows[i].request);
+        const char *is = cleaner_registry();
+
+        ck_assert_msg(rc == rows[i].status, "%s: %d", rows[i].request, rc);
+        ck_assert_msg(strcmp(is, rows[i].after ? rows[i].after : was) == 0, "%s: %s",
+                      rows[i].request, is);
+        px_str_copy(was, sizeof was, is);
+    }
+}
+
+#define ASK_ROWS(...)                             \
+    do {                                          \
+        const struct row rows_[] = {__VA_ARGS__}; \
+        ask_rows(rows_, PX_COUNT(rows_));         \
+    } while (0)
 
 /* ---- what is taken ------------------------------------------------------------------------- */
 
 START_TEST(several_of_each_in_one_call_and_over_calls_are_all_registered)
 {
-    int fd = raw_client(0);
-
-    ck_assert_int_eq(ASK(fd, &me, FILES, "/t/a,/t/b", DIRS, "/t/d", FILES, "/t/c", DIRS,
-                         "/t/e,/t/f"),
-                     PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", 0),
-                     "/t/a file; /t/b file; /t/d dir; /t/c file; "
-                     "/t/e dir; /t/f dir");
-    ck_assert_int_eq(ASK(fd, &me, FILES, "/t/g", KEEP, "/t/d/x,/t/d/y", KEEP, "/t/d/z"),
-                     PMIX_SUCCESS);
-    ck_assert_uint_eq(cleaner_n_entries(), 10);
-    ck_assert_str_eq(cleaner_journal(),
-                     "/t/a file; /t/b file; /t/d dir; /t/c file; /t/e dir; /t/f dir; "
-                     "/t/d/z keep; /t/d/y keep; /t/d/x keep; /t/g file");
-    cleaner_end(fd);
+    ASK_ROWS({0, "0 f=/t/a,/t/b d=/t/d f=/t/c d=/t/e", 0,
+              "0: /t/a file, /t/b file, /t/d dir, /t/c file, /t/e dir"},
+             {0, "0 f=/t/g k=/t/d/x,/t/d/y k=/t/d/z", 0,
+              "0: /t/a file, /t/b file, /t/d dir, /t/c file, /t/e dir, "
+              "/t/d/z keep, /t/d/y keep, /t/d/x keep, /t/g file"});
 }
 END_TEST
 
-START_TEST(paths_are_normal_before_they_are_compared)
+START_TEST(one_path_is_one_entry_however_it_is_written)
 {
-    int fd = raw_client(0);
-
-    ck_assert_int_eq(ASK(fd, &me, FILES, "/t//a,/t/./a,/t/a", DIRS, "/t/d/,/t/d"),
-                     PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", 0), "/t/a file; /t/d dir");
-    cleaner_end(fd);
-}
-END_TEST
-
-START_TEST(commas_are_split_before_duplicates_are_compared)
-{
-    int fd = raw_client(0);
-
-    ck_assert_int_eq(ASK(fd, &me, FILES, "/t/a,/t/b"), PMIX_SUCCESS);
-    ck_assert_int_eq(ASK(fd, &me, FILES, "/t/b,/t/a,/t/c"), PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", 0), "/t/a file; /t/b file; /t/c file");
-    cleaner_end(fd);
+    ASK_ROWS({0, "0 f=/t//a,/t/./a,/t/a d=/t/d/,/t/d", 0, "0: /t/a file, /t/d dir"},
+             {0, "0 f=/t/a,/t/b f=/t/b", 0, "0: /t/a file, /t/d dir, /t/b file"},
+             /* As a folder it is something else; and what is beneath it, too. */
+             {0, "0 d=/t/a,/t/d/e", 0,
+              "0: /t/a file, /t/d dir, /t/b file, /t/a dir, /t/d/e dir"});
 }
 END_TEST
 
 START_TEST(directives_pertain_to_all_folders_of_their_request)
 {
-    int fd = raw_client(0);
-
-    ck_assert_int_eq(ASK(fd, &me, DIRS, "/t/a", PMIX_CLEANUP_RECURSIVE, YES, DIRS,
-                         "/t/b,/t/c", FILES, "/t/f"),
-                     PMIX_SUCCESS);
-    ck_assert_int_eq(ASK(fd, &me, PMIX_CLEANUP_LEAVE_TOPDIR, YES, DIRS, "/t/d"),
-                     PMIX_SUCCESS);
-    ck_assert_int_eq(ASK(fd, &me, PMIX_CLEANUP_EMPTY, YES, DIRS, "/t/e"), PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", 0),
-                     "/t/a dir recurse; /t/b dir recurse; /t/c dir recurse; /t/f file; "
-                     "/t/d dir leave-top; /t/e dir empty");
-    ck_assert_str_eq(cleaner_journal(),
-                     "/t/a dir recurse; /t/b dir recurse; /t/c dir recurse; /t/f file; "
-                     "/t/d dir leave-top; /t/e dir empty");
-    cleaner_end(fd);
+    ASK_ROWS({0, "0 d=/t/a recurse d=/t/b f=/t/f", 0,
+              "0: /t/a dir recurse, /t/b dir recurse, /t/f file"},
+             {0, "1 leave d=/t/d", 0,
+              "0: /t/a dir recurse, /t/b dir recurse, /t/f file | "
+              "1: /t/d dir leave-top"},
+             {0, "1 empty d=/t/e", 0,
+              "0: /t/a dir recurse, /t/b dir recurse, /t/f file | "
+              "1: /t/d dir leave-top, /t/e dir empty"});
 }
 END_TEST
 
 START_TEST(a_directive_without_a_value_is_true_and_a_false_one_is_not_given)
 {
-    int fd = raw_client(0);
-    PX_AUTO(px_infos) infos = {0};
-    px_writer w;
-
-    ck_assert_int_eq(px_infos_add(&infos, DIRS, "/t/a", PMIX_STRING), 0);
-    ck_assert_int_eq(px_infos_add(&infos, PMIX_CLEANUP_RECURSIVE, NULL, PMIX_BOOL), 0);
-    infos.v[1].value.type = PMIX_UNDEF;
-    raw_begin(&w, PX_OP_JOB_CONTROL);
-    px_pack_procs(&w, &me, 1);
-    px_pack_infos(&w, infos.v, infos.n);
-    ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_SUCCESS);
-    ck_assert_int_eq(ASK(fd, &me, DIRS, "/t/b", PMIX_CLEANUP_RECURSIVE, NO),
-                     PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", 0), "/t/a dir recurse; /t/b dir");
-    /* It is not there, so it does not want a folder either. */
-    ck_assert_int_eq(ASK(fd, &me, FILES, "/t/f", PMIX_CLEANUP_LEAVE_TOPDIR, NO),
-                     PMIX_SUCCESS);
-    cleaner_end(fd);
+    ASK_ROWS({0, "0 d=/t/a ~recurse", 0, "0: /t/a dir recurse"},
+             {0, "0 d=/t/b -recurse", 0, "0: /t/a dir recurse, /t/b dir"});
 }
 END_TEST
 
-START_TEST(the_rfc_s_own_spellings_are_understood)
+START_TEST(the_spellings_of_the_rfc_are_understood)
 {
-    int fd = raw_client(0);
-
-    ck_assert_int_eq(ASK(fd, &me, DIRS, "/t/a", "pmix.cleanup.recurse", YES,
-                         "pmix.cleanup.lvtop", YES, "pmix.cleanup.ignore", "/t/a/x"),
-                     PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", 0),
-                     "/t/a/x keep; /t/a dir recurse leave-top");
-    ck_assert_uint_eq(host_calls("job_control"), 0);
-    cleaner_end(fd);
+    ASK_ROWS(
+        {0,
+         "0 d=/t/a pmix.cleanup.recurse pmix.cleanup.lvtop pmix.cleanup.ignore=/t/a/x",
+         0, "0: /t/a/x keep, /t/a dir recurse leave-top"});
 }
 END_TEST
 
-/* ---- duplicates ----------------------------------------------------------------------------- */
+/* Open MPI and others send such requests, and OpenPMIx takes them. */
+START_TEST(what_says_nothing_does_no_harm)
+{
+    ASK_ROWS({0, "0 recurse", 0, ""}, {0, "0 f=/t/f leave empty", 0, "0: /t/f file"},
+             {0, "0 k=/t/k recurse", 0, "0: /t/f file, /t/k keep"},
+             {0, "0 f= d=, k=,,", 0, NULL},
+             {0, "job f=,/t/a,,/t/b, d=/t/d,", 0,
+              "0: /t/f file, /t/k keep | *: /t/a file, /t/b file, /t/d dir"});
+}
+END_TEST
+
+START_TEST(dots_are_resolved)
+{
+    ASK_ROWS({0, "0 f=/t/x/../a,/t/../t/a,/../t/b d=/t/d/..", 0,
+              "0: /t/a file, /t/b file, /t dir"},
+             {0, "0 k=/t/c/.././a", CONFLICT, NULL}, {0, "0 f=/t/..", BAD, NULL},
+             {0, "0 f=/../proc/1/x", BAD, NULL});
+}
+END_TEST
 
 START_TEST(recursive_wins_and_so_does_leave_top)
 {
-    static const struct {
-        const char *first, *second, *result;
-    } rows[] = {
-        {NULL, PMIX_CLEANUP_RECURSIVE, "/t/d dir recurse"},
-        {PMIX_CLEANUP_RECURSIVE, NULL, "/t/d dir recurse"},
-        {PMIX_CLEANUP_LEAVE_TOPDIR, NULL, "/t/d dir leave-top"},
-        {NULL, PMIX_CLEANUP_LEAVE_TOPDIR, "/t/d dir leave-top"},
-        {PMIX_CLEANUP_LEAVE_TOPDIR, PMIX_CLEANUP_RECURSIVE,
-         "/t/d dir recurse leave-top"},
-        {PMIX_CLEANUP_RECURSIVE, PMIX_CLEANUP_LEAVE_TOPDIR,
-         "/t/d dir recurse leave-top"},
-        {PMIX_CLEANUP_EMPTY, PMIX_CLEANUP_RECURSIVE, "/t/d dir recurse"},
-        {PMIX_CLEANUP_RECURSIVE, PMIX_CLEANUP_EMPTY, "/t/d dir recurse"},
-        {PMIX_CLEANUP_EMPTY, PMIX_CLEANUP_EMPTY, "/t/d dir empty"},
-        {PMIX_CLEANUP_EMPTY, NULL, "/t/d dir"},
+    static const char *const rows[][3] = {
+        {"", "recurse", " recurse"},
+        {"recurse", "", " recurse"},
+        {"leave", "", " leave-top"},
+        {"", "leave", " leave-top"},
+        {"empty", "recurse", " recurse"},
+        {"recurse", "empty", " recurse"},
+        {"empty", "empty", " empty"},
+        {"empty", "", ""},
+        {"leave", "recurse", " recurse leave-top"},
+        {"recurse", "leave", " recurse leave-top"},
     };
+    char first[64], second[64], is[64];
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        int fd = raw_client(0);
-
-        ck_assert_int_eq(ASK(fd, &me, DIRS, "/t/d", rows[i].first, YES), PMIX_SUCCESS);
-        ck_assert_int_eq(ASK(fd, &me, DIRS, "/t/d", rows[i].second, YES), PMIX_SUCCESS);
-        ck_assert_str_eq(cleaner_scope("job", 0), rows[i].result);
-        ck_assert_str_eq(cleaner_journal(), rows[i].result);
-        ck_assert_uint_eq(cleaner_n_entries(), 1);
-        cleaner_end(fd);
-        cleaner_server(&host_module, 2);
+        snprintf(first, sizeof first, "0 d=/t/%zu %s", i, rows[i][0]);
+        snprintf(second, sizeof second, "0 d=/t/%zu %s", i, rows[i][1]);
+        snprintf(is, sizeof is, "/t/%zu dir%s", i, rows[i][2]);
+        ok(cleaner_ask(fds[0], first));
+        ok(cleaner_ask(fds[0], second));
+        const char *found = strstr(cleaner_registry(), is);
+        ck_assert_msg(found && strchr(",", found[strlen(is)]), "%s", is);
     }
-    cleaner_end(-1);
-}
-END_TEST
-
-START_TEST(folders_within_folders_are_not_duplicates)
-{
-    int fd = raw_client(0);
-
-    ck_assert_int_eq(ASK(fd, &me, DIRS, "/t/d,/t/d/e", PMIX_CLEANUP_RECURSIVE, YES),
-                     PMIX_SUCCESS);
-    ck_assert_int_eq(ASK(fd, &me, DIRS, "/t/d/e/f"), PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", 0),
-                     "/t/d dir recurse; /t/d/e dir recurse; /t/d/e/f dir");
-    cleaner_end(fd);
-}
-END_TEST
-
-START_TEST(a_path_may_be_registered_as_file_and_as_folder)
-{
-    int fd = raw_client(0);
-
-    ck_assert_int_eq(ASK(fd, &me, DIRS, "/t/d", FILES, "/t/d"), PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", 0), "/t/d dir; /t/d file");
-    cleaner_end(fd);
-}
-END_TEST
-
-static void become_4711(void *arg)
-{
-    struct px_peer *p = px_peer_find(px_process.server, arg);
-
-    p->uid = 4711;
-}
-
-static void become_4712(void *arg)
-{
-    struct px_peer *p = px_peer_find(px_process.server, arg);
-
-    p->uid = geteuid();
-    p->gid = 4712;
-}
-
-START_TEST(user_and_group_are_kept_per_entry)
-{
-    int fd = raw_client(0);
-
-    ck_assert_int_eq(ASK(fd, NULL, FILES, "/t/a"), PMIX_SUCCESS);
-    raw_on_loop(become_4711, &me);
-    ck_assert_int_eq(ASK(fd, NULL, FILES, "/t/a"), PMIX_SUCCESS);
-    /* Nor does one user's wish to keep it hinder the other's to have his own removed. */
-    raw_on_loop(become_4712, &me);
-    ck_assert_int_eq(ASK(fd, NULL, KEEP, "/t/a"), PMIX_SUCCESS);
-    ck_assert_int_eq(ASK(fd, NULL, KEEP, "/t/a"), PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", WILD), "/t/a file; /t/a file; /t/a keep");
-    cleaner_end(fd);
 }
 END_TEST
 
@@ -208,166 +168,132 @@ END_TEST
 
 START_TEST(to_remove_and_to_ignore_a_file_is_a_conflict_that_changes_nothing)
 {
-    static const struct {
-        const char *first, *second;
-    } rows[] = {{FILES, KEEP}, {KEEP, FILES}};
-
-    for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        int fd = raw_client(0);
-        const char *was = i ? "/t/a keep" : "/t/a file";
-
-        ck_assert_int_eq(
-            ASK(fd, &me, FILES, "/t/b", rows[i].first, "/t/a", rows[i].second, "/t/a"),
-            PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES);
-        ck_assert_str_eq(cleaner_scope("job", 0), "");
-        ck_assert_int_eq(ASK(fd, &me, rows[i].first, "/t/a"), PMIX_SUCCESS);
-        ck_assert_int_eq(
-            ASK(fd, &me, FILES, "/t/b", DIRS, "/t/d", rows[i].second, "/t/c,/t/./a"),
-            PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES);
-        ck_assert_str_eq(cleaner_scope("job", 0), was);
-        ck_assert_str_eq(cleaner_journal(), was);
-        ck_assert_uint_eq(cleaner_n_entries(), 1);
-        /* What the refused request named besides is free. */
-        ck_assert_int_eq(ASK(fd, &me, KEEP, "/t/b"), PMIX_SUCCESS);
-        cleaner_end(fd);
-        cleaner_server(&host_module, 2);
-    }
-    cleaner_end(-1);
+    ASK_ROWS({0, "0 f=/t/b f=/t/a k=/t/a", CONFLICT, ""},
+             {0, "0 f=/t/a", 0, "0: /t/a file"},
+             {0, "0 f=/t/b d=/t/d k=/t/c,/t/./a", CONFLICT, NULL},
+             {0, "0 k=/t/b", 0, "0: /t/a file, /t/b keep"},
+             {0, "0 d=/t/d recurse f=/t/b", CONFLICT, NULL},
+             /* A folder is another thing: all in it stays, and so does the folder. */
+             {0, "0 d=/t/b", 0, "0: /t/a file, /t/b keep, /t/b dir"});
 }
 END_TEST
 
-START_TEST(scopes_do_not_conflict_with_each_other)
+START_TEST(whatever_the_targets_are)
 {
-    int fd = raw_client(0), fd1 = raw_client(1);
-
-    ck_assert_int_eq(ASK(fd, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    ck_assert_int_eq(ASK(fd, &job, KEEP, "/t/a"), PMIX_SUCCESS);
-    ck_assert_int_eq(ASK(fd1, &other, KEEP, "/t/a"), PMIX_SUCCESS);
-    /* But a peer's wish for the whole job does with mine for it. */
-    ck_assert_int_eq(ASK(fd1, NULL, FILES, "/t/a"),
-                     PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES);
-    close(fd1);
-    cleaner_end(fd);
+    ASK_ROWS({0, "0 f=/t/a", 0, "0: /t/a file"}, {0, "job k=/t/a", CONFLICT, NULL},
+             {1, "1 k=/t/a", CONFLICT, NULL}, {1, "0 k=/t/a", CONFLICT, NULL},
+             {1, "- k=/t/b", 0, "0: /t/a file | *: /t/b keep"},
+             {0, "0 f=/t/c,/t/b", CONFLICT, NULL},
+             {0, "1 f=/t/a", 0, "0: /t/a file | *: /t/b keep | 1: /t/a file"});
 }
 END_TEST
 
-START_TEST(the_same_folder_to_remove_and_to_ignore_is_no_conflict)
-{
-    int fd = raw_client(0);
+static uid_t next_uid;
+static gid_t next_gid;
 
-    ck_assert_int_eq(ASK(fd, &me, DIRS, "/t/d", KEEP, "/t/d"), PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", 0), "/t/d keep; /t/d dir");
-    cleaner_end(fd);
+static void become(void *arg)
+{
+    struct px_peer *p = px_peer_find(px_process.server, arg);
+
+    p->uid = next_uid;
+    p->gid = next_gid;
+}
+
+static void ask_as(uid_t uid, gid_t gid)
+{
+    pmix_proc_t me;
+
+    px_proc_set(&me, "job", 0);
+    next_uid = uid;
+    next_gid = gid;
+    raw_on_loop(become, &me);
+}
+
+START_TEST(users_do_not_conflict_and_groups_have_entries_of_their_own)
+{
+    ASK_ROWS({0, "- f=/t/a", 0, "*: /t/a file"});
+    ask_as(4711, getegid());
+    ASK_ROWS({0, "- k=/t/a", 0, "*: /t/a file, /t/a keep"}, {0, "- k=/t/a", 0, NULL});
+    ask_as(geteuid(), 4712);
+    ASK_ROWS({0, "- f=/t/a", 0, "*: /t/a file, /t/a keep, /t/a file"},
+             {0, "- f=/t/a", 0, NULL}, {0, "- k=/t/a", CONFLICT, NULL});
 }
 END_TEST
 
-/* ---- whose end -------------------------------------------------------------------------------- */
+/* ---- whose end ------------------------------------------------------------------------------ */
 
-START_TEST(without_a_target_it_is_the_requestor_s_namespace)
+START_TEST(targets_are_the_process_its_peers_and_its_job)
 {
-    int fd = raw_client(0);
-
-    ck_assert_int_eq(ASK(fd, NULL, FILES, "/t/a"), PMIX_SUCCESS);
-    ck_assert_int_eq(ASK(fd, &job, FILES, "/t/b"), PMIX_SUCCESS);
-    ck_assert_int_eq(ASK(fd, &me, FILES, "/t/c"), PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", WILD), "/t/a file; /t/b file");
-    ck_assert_str_eq(cleaner_scope("job", 0), "/t/c file");
-    cleaner_end(fd);
+    ASK_ROWS(
+        {0, "- f=/t/a", 0, "*: /t/a file"},
+        {0, "job f=/t/b", 0, "*: /t/a file, /t/b file"},
+        {0, "0 f=/t/c", 0, "*: /t/a file, /t/b file | 0: /t/c file"},
+        {0, "1 f=/t/d", 0, "*: /t/a file, /t/b file | 0: /t/c file | 1: /t/d file"},
+        {0, "4 f=/t/a", UNKNOWN, NULL}, {0, "4294967290 f=/t/a", UNKNOWN, NULL},
+        {0, "0,1,0,4 f=/t/e", UNKNOWN, NULL},
+        {0, "0,1,0,job f=/t/a,/t/d", 0,
+         "*: /t/a file, /t/b file, /t/d file | 0: /t/c file, /t/a file, /t/d file "
+         "| 1: /t/d file, /t/a file"});
 }
 END_TEST
 
-START_TEST(another_process_is_a_target_only_of_the_same_user)
+START_TEST(of_other_users_only_theirs_are)
 {
-    int fd = raw_client(0);
-    pmix_proc_t far = other;
-
-    ck_assert_int_eq(ASK(fd, &other, FILES, "/t/a"), PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", 1), "/t/a file");
-    far.rank = 2;
-    ck_assert_int_eq(ASK(fd, &far, FILES, "/t/a"), PMIX_ERR_NOT_FOUND);
-    ck_assert_str_eq(cleaner_scope("job", 2), "");
-    far.rank = PMIX_RANK_LOCAL_PEERS;
-    ck_assert_int_eq(ASK(fd, &far, FILES, "/t/a"), PMIX_ERR_NOT_FOUND);
-    raw_on_loop(become_4711, &me);
-    ck_assert_int_lt(ASK(fd, &other, FILES, "/t/b"), 0);
-    ck_assert_str_eq(cleaner_scope("job", 1), "/t/a file");
-    cleaner_end(fd);
+    ask_as(4711, getegid());
+    ASK_ROWS({0, "1 f=/t/a", DENIED, ""});
 }
 END_TEST
 
-START_TEST(other_namespaces_are_targets_if_their_clients_are_here_and_of_the_same_user)
+START_TEST(other_namespaces_are_if_their_clients_are_here_and_of_the_same_user)
 {
-    int fd = raw_client(0);
-    pmix_proc_t target;
+    static const pmix_nspace_t elsewhere = "elsewhere";
 
     raw_add_job("mine", 1, 0, geteuid());
     raw_add_job("theirs", 1, 0, geteuid() + 1);
-    px_proc_set(&target, "elsewhere", WILD);
-    ck_assert_int_eq(PMIx_server_register_nspace(target.nspace, 0, NULL, 0, NULL, NULL),
-                     PMIX_SUCCESS);
-    px_proc_set(&target, "mine", WILD);
-    ck_assert_int_eq(ASK(fd, &target, FILES, "/t/a"), PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("mine", WILD), "/t/a file");
-    px_proc_set(&target, "elsewhere", WILD);
-    ck_assert_int_eq(ASK(fd, &target, FILES, "/t/a"), PMIX_ERR_NOT_FOUND);
-    px_proc_set(&target, "unheard", WILD);
-    ck_assert_int_eq(ASK(fd, &target, FILES, "/t/a"), PMIX_ERR_NOT_FOUND);
+    ok(PMIx_server_register_nspace(elsewhere, 0, NULL, 0, NULL, NULL));
+    ASK_ROWS({0, "mine.* f=/t/a", 0, "mine.*: /t/a file"},
+             {0, "elsewhere.* f=/t/a", UNKNOWN, NULL},
+             {0, "unheard.* f=/t/a", UNKNOWN, NULL});
     ck_assert_ptr_null(px_nspace_find(px_process.model, "unheard"));
-    px_proc_set(&target, "theirs", WILD);
-    raw_on_loop(become_4711, &me);
-    ck_assert_int_eq(ASK(fd, &target, FILES, "/t/a"), PMIX_ERR_NO_PERMISSIONS);
-    px_proc_set(&target, "mine", WILD);
-    ck_assert_int_eq(ASK(fd, &target, FILES, "/t/b"), PMIX_ERR_NO_PERMISSIONS);
-    ck_assert_uint_eq(cleaner_n_entries(), 1);
-    cleaner_end(fd);
+    ask_as(4711, getegid());
+    ASK_ROWS({0, "theirs.* f=/t/a", DENIED, NULL}, {0, "mine.* f=/t/b", DENIED, NULL});
 }
 END_TEST
 
-static pmix_status_t ask_for(int fd, const pmix_proc_t *procs, size_t n,
-                             const char *file)
+START_TEST(the_server_s_own_call_registers_for_its_clients_and_itself)
 {
-    PX_AUTO(px_infos) infos = {0};
-    px_writer w;
+    static const char *const targets[] = {"job", "1", "-"};
+    char is[600];
 
-    ck_assert_int_eq(px_infos_add(&infos, FILES, file, PMIX_STRING), 0);
-    raw_begin(&w, PX_OP_JOB_CONTROL);
-    px_pack_procs(&w, procs, n);
-    px_pack_infos(&w, infos.v, infos.n);
-    return raw_request(fd, &w, NULL);
-}
+    for (size_t i = 0; i < PX_COUNT(targets); i++) {
+        pmix_proc_t proc[1];
+        PX_AUTO(px_infos) infos = {0};
+        size_t n;
 
-START_TEST(each_of_several_targets_gets_the_entries_or_none_does)
-{
-    int fd = raw_client(0);
-    pmix_proc_t procs[] = {me, other, me, job};
-
-    ck_assert_int_eq(ask_for(fd, procs, 4, "/t/a"), PMIX_SUCCESS);
-    ck_assert_uint_eq(cleaner_n_entries(), 3);
-    ck_assert_str_eq(cleaner_scope("job", 1), "/t/a file");
-    procs[3].rank = 77;
-    ck_assert_int_eq(ask_for(fd, procs, 4, "/t/b"), PMIX_ERR_NOT_FOUND);
-    ck_assert_uint_eq(cleaner_n_entries(), 3);
-    ck_assert_int_eq(ASK(fd, &other, KEEP, "/t/c"), PMIX_SUCCESS);
-    ck_assert_int_eq(ask_for(fd, procs, 3, "/t/c"),
-                     PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES);
-    ck_assert_str_eq(cleaner_scope("job", 0), "/t/a file");
-    ck_assert_str_eq(cleaner_journal(), "/t/a file; /t/a file; /t/a file; /t/c keep");
-    cleaner_end(fd);
+        cleaner_parse(targets[i], proc, &n, &infos);
+        ok(px_infos_add(&infos, PMIX_REGISTER_CLEANUP, "/t/a", PMIX_STRING));
+        ok(PMIx_Job_control(n ? proc : NULL, n, infos.v, infos.n, NULL, NULL));
+    }
+    snprintf(is, sizeof is, "*: /t/a file | 1: /t/a file | %s.*: /t/a file",
+             px_process.server->proc.nspace);
+    ck_assert_str_eq(cleaner_registry(), is);
+    snprintf(is, sizeof is, "%s.*", px_process.server->proc.nspace);
+    (void)cleaner_ran(0);
+    cleaner_stop();
+    ck_assert_str_eq(cleaner_ran(1), is); /* at its end */
 }
 END_TEST
 
-/* ---- strictly local --------------------------------------------------------------------------- */
+/* ---- beside others ---------------------------------------------------------------------------- */
 
 START_TEST(the_host_hears_nothing_of_clean_up)
 {
-    int fd = raw_client(0);
-
     host.how = HOST_INSIDE;
-    ck_assert_int_eq(ASK(fd, &me, FILES, "/t/a", PMIX_JOB_CTRL_ID, "id"), PMIX_SUCCESS);
+    ASK_ROWS({0, "0 f=/t/a id=me", 0, "0: /t/a file"},
+             {0, "0 f=/t/b vendor.option", 0, "0: /t/a file, /t/b file"});
     ck_assert_uint_eq(host_calls("job_control"), 0);
-    ck_assert_int_eq(ASK(fd, &me, FILES, "/t/b", PMIX_JOB_CTRL_PAUSE, YES, DIRS, "/t/d",
-                         PMIX_CLEANUP_RECURSIVE, YES, "pmix.cleanup.ignore", "/t/d/x"),
-                     PMIX_SUCCESS);
+    ASK_ROWS({0, "0 f=/t/c pause d=/t/d recurse pmix.cleanup.ignore=/t/d/x", 0,
+              "0: /t/a file, /t/b file, /t/d/x keep, /t/c file, /t/d dir recurse"});
     ck_assert_uint_eq(host_calls("job_control"), 1);
     ck_assert_ptr_nonnull(
         px_info_find(host.given.v, host.given.n, PMIX_JOB_CTRL_PAUSE));
@@ -375,59 +301,195 @@ START_TEST(the_host_hears_nothing_of_clean_up)
         ck_assert_ptr_null(strstr(host.given.v[i].key, "clean"));
         ck_assert_ptr_null(strstr(host.given.v[i].key, "clnup"));
     }
-    ck_assert_str_eq(cleaner_scope("job", 0),
-                     "/t/a file; /t/d/x keep; /t/b file; /t/d dir recurse");
-    /* A request that is refused here does not get there. */
-    ck_assert_int_eq(ASK(fd, &me, FILES, "b", PMIX_JOB_CTRL_PAUSE, YES),
-                     PMIX_ERR_BAD_PARAM);
+    /* What is refused here does not get there. */
+    ASK_ROWS({0, "0 f=b pause", BAD, NULL}, {0, "0 k=/t/a pause", CONFLICT, NULL});
     ck_assert_uint_eq(host_calls("job_control"), 1);
-    cleaner_end(fd);
 }
 END_TEST
 
-START_TEST(a_host_without_job_control_is_not_needed)
+START_TEST(what_the_host_refuses_registers_nothing)
+{
+    host.how = HOST_INSIDE;
+    host.status = PMIX_ERR_NOT_SUPPORTED;
+    ASK_ROWS({0, "0 f=/t/a pause", UNABLE, ""}, {0, "0 f=/t/a !vendor", UNABLE, ""},
+             {0, "0 f=/t/a vendor", 0, "0: /t/a file"});
+    host.how = HOST_ERROR;
+    host.status = PMIX_ERR_NOMEM;
+    ASK_ROWS({0, "0 f=/t/b pause", PMIX_ERR_NOMEM, NULL});
+    host.how = HOST_DONE;
+    ASK_ROWS({0, "0 f=/t/b pause", 0, "0: /t/a file, /t/b file"});
+}
+END_TEST
+
+static void start_anew(const pmix_server_module_t *module)
+{
+    cleaner_restart(module, 2);
+    close(fds[0]);
+    fds[0] = raw_client(0);
+}
+
+START_TEST(no_host_is_needed)
 {
     pmix_server_module_t module = host_module;
 
     module.job_control = NULL;
-    cleaner_stop();
-    cleaner_server(&module, 2);
-    int fd = raw_client(0);
-    ck_assert_int_eq(ASK(fd, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", 0), "/t/a file");
-    ck_assert_int_eq(ASK(fd, &me, PMIX_JOB_CTRL_PAUSE, YES), PMIX_ERR_NOT_SUPPORTED);
-    cleaner_end(fd);
+    start_anew(&module);
+    ASK_ROWS({0, "0 f=/t/a", 0, "0: /t/a file"}, {0, "0 pause", UNABLE, NULL},
+             {0, "0 f=/t/b pause", UNABLE, NULL});
+    start_anew(NULL);
+    ASK_ROWS({0, "- f=/t/a", 0, "*: /t/a file"});
 }
 END_TEST
 
-START_TEST(nor_is_any_host_at_all)
+/* ---- what is refused ------------------------------------------------------------------------ */
+
+START_TEST(a_bad_path_anywhere_registers_nothing_of_the_request)
 {
-    cleaner_stop();
-    cleaner_server(NULL, 2);
-    int fd = raw_client(0);
-    ck_assert_int_eq(ASK(fd, NULL, FILES, "/t/a"), PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", WILD), "/t/a file");
-    cleaner_end(fd);
+    static const char *const bad[] = {"a",       "./a",   "/",      "//",
+                                      "/.",      "/..",   "t/../a", "/t/a,b",
+                                      "/proc/1", "/proc", "/sys/x"};
+    PX_AUTOFREE char *name = cleaner_numbered("", 0, 1, 255), *request;
+    char path[8193] = "";
+
+    for (const char *kind = "fdk"; *kind; kind++) {
+        for (size_t i = 0; i < PX_COUNT(bad); i++) {
+            request = px_strf("0 f=/t/f %c=%s d=/t/d", *kind, bad[i]);
+            ASK_ROWS({0, request, BAD, ""});
+            free(px_take(&request));
+        }
+        request = px_strf("0 %c=%s0", *kind, name);
+        ASK_ROWS({0, request, BAD, ""});
+        free(px_take(&request));
+        for (size_t n = 0; n < 8190; n += 2)
+            memcpy(path + n, "/p", 3);
+        request = px_strf("0 %c=%s", *kind, path);
+        ASK_ROWS({0, request, BAD, ""});
+        free(px_take(&request));
+    }
+    path[4094] = '\0';
+    request = px_strf("0 f=%s", path);
+    ok(cleaner_ask(fds[0], request));
 }
 END_TEST
 
-START_TEST(the_server_s_own_call_registers_for_its_clients_and_itself)
+START_TEST(values_of_the_wrong_type_register_nothing)
 {
-    pmix_info_t info;
-
-    PMIx_Info_load(&info, FILES, "/t/a", PMIX_STRING);
-    ck_assert_int_eq(PMIx_Job_control(&job, 1, &info, 1, NULL, NULL), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_Job_control(&other, 1, &info, 1, NULL, NULL), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_Job_control(NULL, 0, &info, 1, NULL, NULL), PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_scope("job", WILD), "/t/a file");
-    ck_assert_str_eq(cleaner_scope("job", 1), "/t/a file");
-    ck_assert_str_eq(cleaner_scope(px_process.server->proc.nspace, WILD), "/t/a file");
-    ck_assert_uint_eq(cleaner_n_ran(), 0);
-    PMIx_Info_destruct(&info);
-    cleaner_end(-1);
-    ck_assert_uint_ne(cleaner_ran[0], 0); /* at its end */
+    ASK_ROWS({0, "0 d=/t/d f:bool", BAD, ""}, {0, "0 d=/t/d f:int", BAD, ""},
+             {0, "0 d=/t/d f:null", BAD, ""}, {0, "0 d=/t/d d:bool", BAD, ""},
+             {0, "0 d=/t/d d:null", BAD, ""}, {0, "0 d=/t/d k:int", BAD, ""},
+             {0, "0 d=/t/d pmix.cleanup.ignore:bool", BAD, ""},
+             {0, "0 d=/t/d recurse:int", BAD, ""}, {0, "0 d=/t/d leave=true", BAD, ""},
+             {0, "0 d=/t/d empty:int", BAD, ""},
+             {0, "0 d=/t/d pmix.cleanup.recurse=true", BAD, ""});
 }
 END_TEST
+
+START_TEST(a_client_has_4096_entries_and_a_mebibyte_of_paths)
+{
+    PX_AUTOFREE char *most = cleaner_numbered("0 f=", 0, 4095, 8),
+                     *two = cleaner_numbered("job f=", 5000, 2, 8),
+                     *one = cleaner_numbered("job f=", 5000, 1, 8),
+                     *more = cleaner_numbered("0 f=", 0, 4097, 8),
+                     *longest = cleaner_numbered("1 f=", 0, 4096, 253),
+                     *longer = cleaner_numbered("1 f=", 0, 4096, 254);
+    const struct {
+        pmix_rank_t who;
+        const char *request;
+        int status;
+        size_t n;
+    } rows[] = {
+        {0, more, FULL, 0},      {0, most, 0, 4095},    {0, two, FULL, 4095},
+        {0, one, 0, 4096},       {0, most, 0, 4096},    {0, "0 f=/t/x", FULL, 4096},
+        {1, longer, FULL, 4096}, {1, longest, 0, 8192}, /* others have their own */
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        ck_assert_int_eq(cleaner_ask(fds[rows[i].who], rows[i].request),
+                         rows[i].status);
+        ck_assert_uint_eq(px_process.server->cleanup->n_entries, rows[i].n);
+    }
+}
+END_TEST
+
+START_TEST(what_is_named_too_often_is_refused_before_it_is_all_read)
+{
+    const size_t n = 20000, begin = strlen("0 f=");
+    PX_AUTOFREE char *list = malloc(begin + 5 * n + 1);
+
+    strcpy(list, "0 f=");
+    for (size_t i = 0; i < n; i++)
+        memcpy(list + begin + 5 * i, i + 1 < n ? "/t/a," : "/t/a\0", 6);
+    ASK_ROWS({0, list, FULL, ""});
+    list[begin + 5 * 10000 - 1] = '\0';
+    ASK_ROWS({0, list, 0, "0: /t/a file"});
+}
+END_TEST
+
+static void without_component(void *arg)
+{
+    static const struct px_module *ours;
+    struct px_session *s = px_process.server->session;
+
+    if (arg)
+        ours = s->cleaner;
+    s->cleaner = arg ? NULL : ours;
+}
+
+START_TEST(without_component_or_group_it_is_not_supported)
+{
+    raw_on_loop(without_component, fds);
+    ASK_ROWS({0, "0 f=/t/a", UNABLE, ""});
+    raw_on_loop(without_component, NULL);
+    ask_as(geteuid(), (gid_t)-1);
+    ASK_ROWS({0, "0 f=/t/a", UNABLE, ""});
+}
+END_TEST
+
+struct limited {
+    px_infos infos;
+    pmix_proc_t proc;
+    rlim_t journal_b;
+    pmix_status_t rc;
+};
+
+/* On the loop, as Check writes files, too. */
+static void register_limited(void *arg)
+{
+    struct limited *l = arg;
+    struct px_server *srv = px_process.server;
+    struct rlimit was, small;
+
+    getrlimit(RLIMIT_FSIZE, &was);
+    small = (struct rlimit){l->journal_b, was.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    l->rc = px_cleanup_register(srv, px_peer_find(srv, &l->proc), &l->proc, 1,
+                                &l->infos, false);
+    setrlimit(RLIMIT_FSIZE, &was);
+}
+
+START_TEST(a_journal_that_cannot_be_written_leaves_everything_as_it_was)
+{
+    PX_AUTOFREE char *many = cleaner_numbered("0 d=/t/d recurse f=", 0, 1000, 8),
+                     *keep = cleaner_numbered("0 k=", 0, 1000, 8);
+
+    signal(SIGXFSZ, SIG_IGN);
+    ok(cleaner_ask(fds[0], "0 d=/t/d k=/t/k"));
+    for (rlim_t room = 0; room < 4000; room += 499) {
+        struct limited l = {.journal_b = (rlim_t)cleaner_journal_b() + room};
+        size_t n;
+
+        cleaner_parse(many, &l.proc, &n, &l.infos);
+        raw_on_loop(register_limited, &l);
+        px_infos_cleanup(&l.infos);
+        ck_assert_int_lt(l.rc, 0);
+        ck_assert_str_eq(cleaner_registry(), "0: /t/k keep, /t/d dir");
+    }
+    /* And no trace of it hinders the next. */
+    ok(cleaner_ask(fds[0], keep));
+}
+END_TEST
+
+/* ---- totals ----------------------------------------------------------------------------------- */
 
 START_TEST(totals_are_known_by_query)
 {
@@ -439,15 +501,14 @@ START_TEST(totals_are_known_by_query)
         {"tenon.cleanup.files", 0},           {"tenon.cleanup.failed", 0},
         {"tenon.cleanup.reclaimed.files", 0},
     };
-    int fd = raw_client(0);
     char *keys[] = {(char *)"tenon.cleanup", NULL};
     pmix_query_t q = {.keys = keys};
     pmix_info_t *got = NULL;
     size_t n = 0;
 
-    ck_assert_int_eq(ASK(fd, &me, FILES, "/t/a,/t/b"), PMIX_SUCCESS);
-    ck_assert_int_eq(ASK(fd, NULL, FILES, "/t/a"), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_Query_info(&q, 1, &got, &n), PMIX_SUCCESS);
+    ok(cleaner_ask(fds[0], "0 f=/t/a,/t/b"));
+    ok(cleaner_ask(fds[0], "- f=/t/a"));
+    ok(PMIx_Query_info(&q, 1, &got, &n));
     ck_assert_uint_eq(host_calls("query"), 0);
     ck_assert_uint_eq(n, 1);
     ck_assert_str_eq(got[0].key, "tenon.cleanup");
@@ -463,27 +524,30 @@ START_TEST(totals_are_known_by_query)
         ck_assert_uint_eq(value, rows[i].value);
     }
     PMIx_Info_free(got, n);
-    cleaner_end(fd);
 }
 END_TEST
 
-PX_TEST_MAIN_WITH(
-    "server/cleanup", setup, cleaner_teardown,
-    several_of_each_in_one_call_and_over_calls_are_all_registered,
-    paths_are_normal_before_they_are_compared,
-    commas_are_split_before_duplicates_are_compared,
-    directives_pertain_to_all_folders_of_their_request,
-    a_directive_without_a_value_is_true_and_a_false_one_is_not_given,
-    the_rfc_s_own_spellings_are_understood, recursive_wins_and_so_does_leave_top,
-    folders_within_folders_are_not_duplicates,
-    a_path_may_be_registered_as_file_and_as_folder, user_and_group_are_kept_per_entry,
-    to_remove_and_to_ignore_a_file_is_a_conflict_that_changes_nothing,
-    scopes_do_not_conflict_with_each_other,
-    the_same_folder_to_remove_and_to_ignore_is_no_conflict,
-    without_a_target_it_is_the_requestor_s_namespace,
-    another_process_is_a_target_only_of_the_same_user,
-    other_namespaces_are_targets_if_their_clients_are_here_and_of_the_same_user,
-    each_of_several_targets_gets_the_entries_or_none_does,
-    the_host_hears_nothing_of_clean_up, a_host_without_job_control_is_not_needed,
-    nor_is_any_host_at_all, the_server_s_own_call_registers_for_its_clients_and_itself,
-    totals_are_known_by_query)
+PX_TEST_MAIN_WITH("server/cleanup", setup, teardown,
+                  several_of_each_in_one_call_and_over_calls_are_all_registered,
+                  one_path_is_one_entry_however_it_is_written,
+                  directives_pertain_to_all_folders_of_their_request,
+                  a_directive_without_a_value_is_true_and_a_false_one_is_not_given,
+                  the_spellings_of_the_rfc_are_understood,
+                  what_says_nothing_does_no_harm, dots_are_resolved,
+                  recursive_wins_and_so_does_leave_top,
+                  to_remove_and_to_ignore_a_file_is_a_conflict_that_changes_nothing,
+                  whatever_the_targets_are,
+                  users_do_not_conflict_and_groups_have_entries_of_their_own,
+                  targets_are_the_process_its_peers_and_its_job,
+                  of_other_users_only_theirs_are,
+                  other_namespaces_are_if_their_clients_are_here_and_of_the_same_user,
+                  the_server_s_own_call_registers_for_its_clients_and_itself,
+                  the_host_hears_nothing_of_clean_up,
+                  what_the_host_refuses_registers_nothing, no_host_is_needed,
+                  a_bad_path_anywhere_registers_nothing_of_the_request,
+                  values_of_the_wrong_type_register_nothing,
+                  a_client_has_4096_entries_and_a_mebibyte_of_paths,
+                  what_is_named_too_often_is_refused_before_it_is_all_read,
+                  without_component_or_group_it_is_not_supported,
+                  a_journal_that_cannot_be_written_leaves_everything_as_it_was,
+                  totals_are_known_by_query)

@@ -1,202 +1,327 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What becomes of registered clean-up that is due: runs, the journal, totals, and the server's end. */
+/* When registered clean-up is due: at the death of processes, whatever their connections do; and what follows.
+ * Clients here come by TCP, so that their processes have to be found first. */
 #include "cleaner.h"
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "fake_host.h"
 #include "px_test.h"
+#include "seccomp.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/stat.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-static void setup(void)
+#define SCRIPT_TEST(name, script) \
+    START_TEST(name)              \
+    {                             \
+        PX_TEST_NEEDS_PROC;       \
+        cleaner_play(script);     \
+    }                             \
+    END_TEST
+
+/* ---- own scopes ------------------------------------------------------------------------------- */
+
+SCRIPT_TEST(it_runs_when_the_process_has_exited, "a=0;a:0 f=/t/a;quiet;a!;ran 0;has ")
+
+SCRIPT_TEST(it_runs_when_the_process_was_killed, "a=0;a:0 f=/t/a;pids 1;a!9;ran 0")
+
+START_TEST(a_client_that_dies_with_the_answer_is_known)
 {
-    cleaner_setup();
-    cleaner_server(&host_module, 4);
-}
-
-/* ---- what follows ------------------------------------------------------------------------------ */
-
-START_TEST(what_comes_while_it_runs_is_for_the_next_run)
-{
-    struct cleaner_client c = cleaner_client("job", 0);
-
-    cleaner_holds = true;
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    cleaner_await_pids(1);
-    cleaner_client_ends(&c, 0);
-    cleaner_await(1);
-    c = cleaner_client("job", 0);
-    /* Even the opposite: that run is over for this process. */
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, KEEP, "/t/a"), PMIX_SUCCESS);
-    ck_assert_str_eq(cleaner_journal(), "/t/a file; /t/a keep");
-    cleaner_let_go();
-    ck_assert_str_eq(cleaner_journal(), "/t/a keep");
-    cleaner_await_pids(1);
-    cleaner_client_ends(&c, 0);
-    cleaner_await(2);
-    cleaner_stop();
+    PX_TEST_NEEDS_PROC;
+    for (size_t i = 1; i <= 20; i++) {
+        cleaner_play("a=0;a:0 f=/t/a;a!9");
+        (void)cleaner_ran(i);
+    }
 }
 END_TEST
 
-/* A process of that user. */
-static struct cleaner_client client_as(uid_t uid, const char *nspace, pmix_rank_t rank)
-{
-    struct cleaner_client c;
+SCRIPT_TEST(to_finalize_is_not_to_end,
+            "a=0;a:0 f=/t/a;pids 1;a~;a-;gone 0;quiet;a!;ran 0")
 
+/* Nor is what the host says, as long as the process is there. */
+SCRIPT_TEST(a_lost_connection_is_not_the_end_either,
+            "a=0;a:0 f=/t/a;pids 1;a-;gone 0;ended 0;quiet;a!9;ran 0")
+
+SCRIPT_TEST(one_scope_does_not_wait_for_other_ranks,
+            "a=0;b=1;a:0 f=/t/a;a:1 f=/t/b;pids 2;b!;ran 1;a!;ran 1 0")
+
+SCRIPT_TEST(all_processes_of_a_rank_must_have_ended,
+            "a=0;b=0;a:0 f=/t/a;pids 2;a!;quiet;b!;ran 0")
+
+SCRIPT_TEST(a_rank_that_connects_again_is_alive_again,
+            "a=0;a:0 f=/t/a;a!;ran 0;a=0;a:0 f=/t/a;quiet;a!;ran 0 0")
+
+static void forget_inodes(void *arg PX_UNUSED)
+{
+    PX_LIST_EACH (&px_process.server->peers, struct px_peer, p, link)
+        p->cleanup->inode = 1; /* no socket's */
+}
+
+/* Perhaps it lives: the host has to say. */
+START_TEST(a_client_that_is_not_found_is_answered_all_the_same)
+{
+    PX_TEST_NEEDS_PROC;
+    cleaner_play("a=0");
+    raw_on_loop(forget_inodes, NULL);
+    cleaner_play("a:0 f=/t/a;a:0 f=/t/b;has 0: /t/a file, /t/b file;pids 0;a!;quiet;"
+                 "ended 0;ran 0");
+}
+END_TEST
+
+/* Nothing waited for it when it was there. */
+SCRIPT_TEST(a_client_that_ends_unseen_is_waited_for_until_the_host_reports_it,
+            "a=0;a~;a-;gone 0;b=1;b:0 f=/t/a;a!;quiet;ended 0;ran 0;b!")
+
+SCRIPT_TEST(a_client_that_never_came_ends_when_the_host_says_so,
+            "a=1;a:0 f=/t/a;quiet;ended 0;ran 0;a!")
+
+/* ---- the job's -------------------------------------------------------------------------------- */
+
+SCRIPT_TEST(the_job_s_waits_for_the_last_local_client,
+            "a=0;a:job f=/t/a;b=1;b:- f=/t/a;c=2;c:job f=/t/a;d=3;d:- f=/t/a;"
+            "has *: /t/a file;pids 4;a!;b!;c!9;quiet;d!;ran *")
+
+SCRIPT_TEST(clients_that_have_not_come_yet_hold_the_job_s,
+            "a=0;a:- f=/t/a;pids 1;a!;ended 1;ended 2;quiet;ended 3;ran *")
+
+START_TEST(clients_that_were_not_registered_yet_hold_it_too)
+{
+    pmix_proc_t p = {.nspace = "late"};
+
+    PX_TEST_NEEDS_PROC;
+    ok(PMIx_server_register_nspace(p.nspace, 2, NULL, 0, NULL, NULL));
+    for (p.rank = 0; p.rank < 2; p.rank++) {
+        cleaner_play("quiet");
+        ok(PMIx_server_register_client(&p, geteuid(), getegid(), NULL, NULL, NULL));
+        cleaner_play(p.rank ? "a=late.1;a:- f=/t/a;a!" : "a=late.0;a:- f=/t/a;a!");
+    }
+    ck_assert_str_eq(cleaner_ran(1), "late.*");
+}
+END_TEST
+
+/* A job of the same name is another one. */
+START_TEST(the_end_of_the_namespace_is_that_of_all_that_are_not_known_to_live)
+{
+    PX_TEST_NEEDS_PROC;
+    cleaner_play("a=0;a:- f=/t/a;a:0 f=/t/b;pids 2;ended *;quiet");
+    raw_add_job("job", 1, 0, geteuid());
+    cleaner_play("b=0;b:0 f=/t/b;has *: /t/a file | 0: /t/b file | 0: /t/b file;"
+                 "a!;ran 0 *;quiet;b!;ran 0 * 0");
+}
+END_TEST
+
+START_TEST(namespaces_of_one_user_end_apart)
+{
+    PX_TEST_NEEDS_PROC;
+    raw_add_job("mine", 1, 0, geteuid());
+    cleaner_play("a=0;b=mine.0;a:mine.* f=/t/a;a:- f=/t/a;pids 2;b!;ran mine.*;a!");
+}
+END_TEST
+
+/* ---- what is to be ignored ----------------------------------------------------------------------- */
+
+/* Nothing is lost: what one process wanted ignored is, until its job has ended. */
+SCRIPT_TEST(an_ignore_lasts_as_long_as_its_job,
+            "a=0;b=1;a:0 k=/t/d/x f=/t/a;b:job d=/t/d recurse;b:1 d=/t/e;a!;ran 0;"
+            "has *: /t/d dir recurse, /t/d/x keep | 1: /t/e dir;b!;ran 0 1;"
+            "ended 0;ended 1;ended 2;ended 3;ran 0 1 *;has ")
+
+SCRIPT_TEST(the_job_s_scope_is_there_for_it,
+            "a=0;b=1;a:0 k=/t/x,/t/y;b:0,1 k=/t/x;a!;b:1 d=/t;b!;ran 0 1;"
+            "has *: /t/y keep, /t/x keep;ended *;ran 0 1 *")
+
+/* Then the ranks' scopes have run. */
+SCRIPT_TEST(the_job_s_comes_last,
+            "hold;a=0;b=1;a:0 f=/t/a;b:job k=/t/b;pids 3;ended *;a!;b!;ran 0;quiet;go;"
+            "ran 0 *")
+
+/* ---- tools ---------------------------------------------------------------------------------------- */
+
+START_TEST(a_tool_is_a_process_like_any_other)
+{
+    PX_TEST_NEEDS_PROC;
+    cleaner_restart(NULL, 1);
+    cleaner_play("a=0;t=tool.0;t:tool.0 f=/t/own;t:- f=/t/job;t:0 f=/t/a;"
+                 "has 0: /t/a file | tool.0: /t/own file | tool.*: /t/job file;pids 3;"
+                 "quiet;t!9;ran tool.0 tool.*;quiet;a!;ran tool.0 tool.* 0");
+}
+END_TEST
+
+START_TEST(tools_of_one_user_share_what_one_may_have)
+{
+    PX_AUTOFREE char *list = cleaner_numbered("t=tool.0;t:job f=", 0, 4096, 4);
+
+    PX_TEST_NEEDS_PROC;
+    cleaner_restart(NULL, 1);
+    cleaner_play(list);
+    ck_assert_uint_eq(px_process.server->cleanup->n_entries, 4096);
+    cleaner_play("t!;t=tool2.0");
+    ck_assert_int_eq(cleaner_client_asks('t', "tool2.0 f=/t/more"),
+                     PMIX_ERR_OUT_OF_RESOURCE);
+    cleaner_play("t!");
+}
+END_TEST
+
+/* ---- other ways ------------------------------------------------------------------------------------ */
+
+START_TEST(without_pidfds_it_is_noticed_a_little_later)
+{
+    cleaner_stop();
+    PX_TEST_NEEDS(px_test_deny(SYS_pidfd_open, ENOSYS), "seccomp");
+    cleaner_setup();
+    PX_TEST_NEEDS_PROC;
+    cleaner_play("a=0;a:0 f=/t/a;pids 1;a-;quiet;a!;ran 0");
+}
+END_TEST
+
+static unsigned n_pidfds(void)
+{
+    char path[64], text[64];
+    unsigned n = 0;
+
+    for (int fd = 0; fd < 1024; fd++) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        ssize_t len = readlink(path, text, sizeof text - 1);
+
+        text[len > 0 ? len : 0] = '\0';
+        n += strstr(text, "pidfd") != NULL;
+    }
+    return n;
+}
+
+START_TEST(a_rank_with_children_without_end_takes_few_descriptors)
+{
+    enum { MOST = 64, N = 70, FIRST = 0x80 };
+    unsigned before = n_pidfds();
+    char step[64];
+
+    PX_TEST_NEEDS_PROC;
+    for (int c = FIRST; c < FIRST + N; c++) {
+        snprintf(step, sizeof step, "%c=0", c);
+        cleaner_play(step);
+        if (c == FIRST)
+            cleaner_play("\x80:0 f=/t/a");
+        (void)cleaner_pids(c - FIRST < MOST ? (size_t)(c - FIRST + 1) : MOST);
+        snprintf(step, sizeof step, "%c-", c);
+        if (c - FIRST > 10)
+            cleaner_play(step);
+    }
+    ck_assert_uint_le(n_pidfds() - before, 16);
+    for (int c = FIRST; c < FIRST + N; c++) {
+        if (c == FIRST + MOST - 1)
+            cleaner_runs_nothing(0);
+        snprintf(step, sizeof step, "%c!", c);
+        cleaner_play(step);
+    }
+    (void)cleaner_ran(1);
+}
+END_TEST
+
+/* ---- runs ---------------------------------------------------------------------------------------- */
+
+/* Even the opposite: that run is over for this process. */
+SCRIPT_TEST(what_comes_while_it_runs_is_for_the_next_run,
+            "hold;a=0;a:0 f=/t/a;pids 1;a!;ran 0;a=0;a:0 k=/t/a;"
+            "has 0: /t/a file | 0: /t/a keep;go;has 0: /t/a keep;pids 1;a!;ran 0 0")
+
+static void own_to(uid_t uid)
+{
     /* Of this thread, which is the child's. */
     ck_assert_int_eq(syscall(SYS_setresuid, -1, uid, -1), 0);
-    c = cleaner_client(nspace, rank);
-    ck_assert_int_eq(syscall(SYS_setresuid, -1, 0, -1), 0);
-    return c;
 }
 
 START_TEST(one_user_does_not_have_all_that_runs)
 {
     enum { HER = 12345, HIM = 12346, N = 4 };
-    pmix_proc_t her = {.nspace = "hers"}, him = {.nspace = "his"};
-    struct cleaner_client c;
-    uint64_t his;
+    char script[64];
 
-    PX_TEST_NEEDS(geteuid() == 0, "root");
-    raw_add_job(her.nspace, N, 0, HER);
-    raw_add_job(him.nspace, 1, 0, HIM);
+    PX_TEST_NEEDS_ROOT;
+    PX_TEST_NEEDS_PROC;
+    raw_add_job("hers", N, 0, HER);
+    raw_add_job("his", 1, 0, HIM);
     cleaner_holds = true;
-    for (; her.rank < N; her.rank++) {
-        c = client_as(HER, her.nspace, her.rank);
-        ck_assert_int_eq(CLIENT_ASKS(&c, &her, FILES, "/t/a"), PMIX_SUCCESS);
-        cleaner_client_ends(&c, 0);
+    own_to(HER);
+    for (int i = 0; i < N; i++) {
+        snprintf(script, sizeof script, "a=hers.%d;a:hers.%d f=/t/a;a!", i, i);
+        cleaner_play(script);
     }
-    cleaner_await(2);
-    c = client_as(HIM, him.nspace, 0);
-    ck_assert_int_eq(CLIENT_ASKS(&c, &him, FILES, "/t/a"), PMIX_SUCCESS);
-    his = cleaner_scope_id(him.nspace, 0);
-    cleaner_client_ends(&c, 0);
-    cleaner_await(3);
-    ck_assert_uint_eq(cleaner_ran[2], his);
+    own_to(0);
+    (void)cleaner_ran(2);
+    own_to(HIM);
+    cleaner_play("a=his.0;a:his.0 f=/t/a;a!");
+    own_to(0);
+    ck_assert_str_eq(cleaner_ran(3), "hers.0 hers.1 his.0");
     cleaner_runs_nothing(3); /* two of hers have to wait */
-    ck_assert_uint_eq(cleaner_n_entries(), N + 1);
-    cleaner_holds = false;
     cleaner_let_go();
-    cleaner_await(N + 1);
-    cleaner_stop();
+    (void)cleaner_ran(N + 1);
 }
 END_TEST
 
 START_TEST(what_the_component_cannot_do_stays_in_the_journal)
 {
-    struct cleaner_client c = cleaner_client("job", 0);
-
+    PX_TEST_NEEDS_PROC;
     cleaner_refuses = PMIX_ERR_NOT_AVAILABLE;
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    cleaner_await_pids(1);
-    cleaner_client_ends(&c, 0);
-    c = cleaner_client("job", 1);
-    cleaner_client_ends(&c, 0); /* by now it was tried */
-    cleaner_runs_nothing(0);
-    ck_assert_str_eq(cleaner_journal(), "/t/a file");
+    cleaner_play("a=0;a:0 f=/t/a;pids 1;a!;b=1;b!;quiet;has 0: /t/a file");
     cleaner_refuses = PMIX_SUCCESS;
     cleaner_status = PMIX_ERR_NOMEM;
-    c = cleaner_client("job", 0);
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/b"), PMIX_SUCCESS);
-    cleaner_await_pids(2);
-    cleaner_client_ends(&c, 0);
-    cleaner_await(1);
-    raw_on_loop(NULL, NULL);
-    ck_assert_str_eq(cleaner_journal(), "/t/a file; /t/b file");
-    cleaner_stop();
+    cleaner_play("a=0;a:0 f=/t/b;pids 2;a!;ran 0;has 0: /t/a file | 0: /t/b file");
 }
 END_TEST
 
-static void totals_are(uint64_t files, uint64_t dirs, uint64_t failed, uint64_t scopes)
+static uint64_t total(const char *key)
 {
     char *keys[] = {(char *)"tenon.cleanup", NULL};
     pmix_query_t q = {.keys = keys};
     pmix_info_t *got = NULL;
     size_t n = 0;
-    const struct {
-        const char *key;
-        uint64_t value;
-    } rows[] = {{"tenon.cleanup.files", files},
-                {"tenon.cleanup.dirs", dirs},
-                {"tenon.cleanup.failed", failed},
-                {"tenon.cleanup.scopes", scopes}};
+    uint64_t value;
 
-    ck_assert_int_eq(PMIx_Query_info(&q, 1, &got, &n), PMIX_SUCCESS);
+    ok(PMIx_Query_info(&q, 1, &got, &n));
     const pmix_data_array_t *a = got[0].value.data.darray;
-    for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        const pmix_info_t *info = px_info_find(a->array, a->size, rows[i].key);
-        uint64_t value;
-
-        ck_assert_ptr_nonnull(info);
-        ck_assert(px_value_to_u64(&info->value, &value));
-        ck_assert_msg(value == rows[i].value, "%s: %llu", rows[i].key,
-                      (unsigned long long)value);
-    }
+    ck_assert(px_value_to_u64(&px_info_find(a->array, a->size, key)->value, &value));
     PMIx_Info_free(got, n);
+    return value;
 }
 
 START_TEST(totals_add_up)
 {
-    struct cleaner_client c = cleaner_client("job", 0);
-
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    totals_are(0, 0, 0, 1);
-    cleaner_holds = true;
-    cleaner_await_pids(1);
-    cleaner_client_ends(&c, 0);
-    cleaner_await(1);
-    totals_are(0, 0, 0, 1); /* under way */
-    cleaner_let_go();
-    totals_are(3, 2, 5, 0);
-    c = cleaner_client("job", 0);
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    cleaner_await_pids(1);
-    cleaner_client_ends(&c, 0);
-    cleaner_await(2);
-    totals_are(6, 4, 10, 0);
-    cleaner_stop();
+    PX_TEST_NEEDS_PROC;
+    cleaner_play("a=0;a:0 f=/t/a;hold;pids 1;a!;ran 0");
+    ck_assert_uint_eq(total("tenon.cleanup.scopes"), 1); /* under way */
+    ck_assert_uint_eq(total("tenon.cleanup.files"), 0);
+    cleaner_play("go;a=0;a:0 f=/t/a;pids 1;a!;ran 0 0");
+    ck_assert_uint_eq(total("tenon.cleanup.scopes"), 0);
+    ck_assert_uint_eq(total("tenon.cleanup.files"), 6);
+    ck_assert_uint_eq(total("tenon.cleanup.dirs"), 4);
+    ck_assert_uint_eq(total("tenon.cleanup.failed"), 10);
 }
 END_TEST
 
-static off_t journal_b(void)
-{
-    char path[4096];
-    struct stat st;
-
-    snprintf(path, sizeof path, "%s/%s", px_process.server->dir, PX_JOURNAL_NAME);
-    ck_assert_int_eq(stat(path, &st), 0);
-    return st.st_size;
-}
-
 START_TEST(a_journal_that_is_written_anew_has_what_is_still_to_do)
 {
-    enum { N = 300 };
-    static char list[N * 128], lasting[1 << 16], pids[64];
-    struct cleaner_client c = cleaner_client("job", 1), d;
-    off_t was = 0;
+    PX_AUTOFREE char *lasting = cleaner_numbered("b=1;b:1 k=/t/k f=", 0, 300, 100),
+                     *passing = cleaner_numbered("a=0;a:0 f=", 0, 300, 100);
+    static char was[1 << 16], pids[64];
+    off_t was_b = 0;
 
-    for (size_t i = 0, n = 0; i < N; i++)
-        n += (size_t)sprintf(list + n, "%s/t/%0100zu", i ? "," : "", i);
-    ck_assert_int_eq(CLIENT_ASKS(&c, &other, FILES, list, KEEP, "/t/k"), PMIX_SUCCESS);
-    ck_assert(px_str_copy(lasting, sizeof lasting, cleaner_journal()));
-    ck_assert(px_str_copy(pids, sizeof pids, cleaner_journal_pids()));
-    for (size_t i = 1; journal_b() >= was; i++) {
-        ck_assert_uint_lt(i, PX_COUNT(cleaner_ran));
-        was = journal_b();
-        d = cleaner_client("job", 0);
-        ck_assert_int_eq(CLIENT_ASKS(&d, &me, FILES, list), PMIX_SUCCESS);
-        cleaner_client_ends(&d, 0);
-        cleaner_await(i);
+    PX_TEST_NEEDS_PROC;
+    cleaner_play(lasting);
+    ck_assert(px_str_copy(was, sizeof was, cleaner_registry()));
+    ck_assert(px_str_copy(pids, sizeof pids, cleaner_pids(1)));
+    for (size_t i = 1; cleaner_journal_b() >= was_b; i++) {
+        ck_assert_uint_lt(i, 100);
+        was_b = cleaner_journal_b();
+        cleaner_play(passing);
+        cleaner_play("a!");
+        (void)cleaner_ran(i);
     }
-    ck_assert_str_eq(cleaner_journal(), lasting);
-    ck_assert_str_eq(cleaner_journal_pids(), pids);
-    cleaner_client_ends(&c, 0);
-    cleaner_stop();
+    ck_assert_str_eq(cleaner_registry(), was);
+    ck_assert_str_eq(cleaner_pids(1), pids);
+    cleaner_play("b!");
 }
 END_TEST
 
@@ -206,16 +331,16 @@ static void come_and_go(void *arg)
     struct px_peer peer = {.server = px_process.server, .pid = *(const pid_t *)arg};
 
     px_proc_set(&peer.proc, "job", 1);
-    px_cleanup_peer_here(px_process.server, &peer);
-    px_cleanup_peer_gone(px_process.server, &peer);
+    PX_PARTS_NOTIFY(px_process.server, peer_here, &peer);
+    PX_PARTS_NOTIFY(px_process.server, peer_gone, &peer);
 }
 
 START_TEST(processes_that_come_and_go_do_not_fill_the_journal)
 {
     enum { N = 1500, RECORD_B = 64 };
-    struct cleaner_client c = cleaner_client("job", 0);
 
-    ck_assert_int_eq(CLIENT_ASKS(&c, &job, FILES, "/t/a"), PMIX_SUCCESS);
+    PX_TEST_NEEDS_PROC;
+    cleaner_play("a=0;a:job f=/t/a");
     for (int i = 0; i < N; i++) {
         pid_t pid = fork();
 
@@ -226,46 +351,32 @@ START_TEST(processes_that_come_and_go_do_not_fill_the_journal)
         kill(pid, SIGKILL);
         ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
     }
-    ck_assert_int_lt(journal_b(), N * RECORD_B * 3 / 4);
-    ck_assert_str_eq(cleaner_journal(), "/t/a file");
-    cleaner_client_ends(&c, 0);
-    cleaner_stop();
+    ck_assert_int_lt(cleaner_journal_b(), N * RECORD_B * 3 / 4);
+    cleaner_play("has *: /t/a file;a!");
 }
 END_TEST
 
-/* ---- the server's end --------------------------------------------------------------------------- */
+/* ---- the server's end ------------------------------------------------------------------------------ */
 
-START_TEST(at_its_end_the_server_runs_what_nobody_alive_waits_for)
+START_TEST(at_its_end_the_server_runs_what_nothing_alive_waits_for)
 {
-    struct cleaner_client c = cleaner_client("job", 0), d = cleaner_client("job", 1);
-    pmix_proc_t third = {.nspace = "job", .rank = 2};
-
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    ck_assert_int_eq(CLIENT_ASKS(&d, &third, FILES, "/t/b"), PMIX_SUCCESS);
-    uint64_t id = cleaner_scope_id("job", 2);
-    cleaner_await_pids(1);
+    PX_TEST_NEEDS_PROC;
+    cleaner_play("a=0;b=1;a:0 f=/t/a;b:2 f=/t/b;pids 1");
     cleaner_stop(); /* which finds the journal left behind, and removes it */
-    ck_assert_uint_eq(cleaner_ran[0], id);
-    ck_assert_uint_eq(cleaner_ran[1], 0);
-    cleaner_client_ends(&c, SIGKILL);
-    cleaner_client_ends(&d, SIGKILL);
+    ck_assert_str_eq(cleaner_ran(1), "2");
+    cleaner_play("a!9;b!9");
 }
 END_TEST
 
 START_TEST(it_waits_for_that_no_longer_than_it_was_told)
 {
-    struct cleaner_client c;
     uint64_t begin;
 
+    PX_TEST_NEEDS_PROC;
     cleaner_stop();
     setenv("PMIX_MCA_server_cleanup_timeout", "200ms", 1);
-    cleaner_server(&host_module, 1);
-    c = cleaner_client("job", 0);
-    cleaner_holds = true;
-    ck_assert_int_eq(CLIENT_ASKS(&c, &me, FILES, "/t/a"), PMIX_SUCCESS);
-    cleaner_await_pids(1);
-    cleaner_client_ends(&c, 0);
-    cleaner_await(1);
+    cleaner_setup();
+    cleaner_play("a=0;hold;a:0 f=/t/a;pids 1;a!;ran 0");
     begin = px_clock_ms();
     cleaner_stop();
     ck_assert_uint_ge(px_clock_ms() - begin, 200);
@@ -273,11 +384,27 @@ START_TEST(it_waits_for_that_no_longer_than_it_was_told)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("server/cleanup_run", setup, cleaner_teardown,
-                  what_comes_while_it_runs_is_for_the_next_run,
-                  one_user_does_not_have_all_that_runs,
-                  what_the_component_cannot_do_stays_in_the_journal,
-                  a_journal_that_is_written_anew_has_what_is_still_to_do,
-                  processes_that_come_and_go_do_not_fill_the_journal, totals_add_up,
-                  at_its_end_the_server_runs_what_nobody_alive_waits_for,
-                  it_waits_for_that_no_longer_than_it_was_told)
+PX_TEST_MAIN_WITH(
+    "server/cleanup_run", cleaner_setup, cleaner_teardown,
+    it_runs_when_the_process_has_exited, it_runs_when_the_process_was_killed,
+    a_client_that_dies_with_the_answer_is_known, to_finalize_is_not_to_end,
+    a_lost_connection_is_not_the_end_either, one_scope_does_not_wait_for_other_ranks,
+    all_processes_of_a_rank_must_have_ended, a_rank_that_connects_again_is_alive_again,
+    a_client_that_is_not_found_is_answered_all_the_same,
+    a_client_that_ends_unseen_is_waited_for_until_the_host_reports_it,
+    a_client_that_never_came_ends_when_the_host_says_so,
+    the_job_s_waits_for_the_last_local_client,
+    clients_that_have_not_come_yet_hold_the_job_s,
+    clients_that_were_not_registered_yet_hold_it_too,
+    the_end_of_the_namespace_is_that_of_all_that_are_not_known_to_live,
+    namespaces_of_one_user_end_apart, an_ignore_lasts_as_long_as_its_job,
+    the_job_s_scope_is_there_for_it, the_job_s_comes_last,
+    a_tool_is_a_process_like_any_other, tools_of_one_user_share_what_one_may_have,
+    without_pidfds_it_is_noticed_a_little_later,
+    a_rank_with_children_without_end_takes_few_descriptors,
+    what_comes_while_it_runs_is_for_the_next_run, one_user_does_not_have_all_that_runs,
+    what_the_component_cannot_do_stays_in_the_journal, totals_add_up,
+    a_journal_that_is_written_anew_has_what_is_still_to_do,
+    processes_that_come_and_go_do_not_fill_the_journal,
+    at_its_end_the_server_runs_what_nothing_alive_waits_for,
+    it_waits_for_that_no_longer_than_it_was_told)

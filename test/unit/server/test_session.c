@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a server makes in the file system, and that all of it goes: the private folder, folders of the
- * session. Its journal is in test_session_journal.c. */
+ * session; and its journal: records that are
+ * all there or not at all. */
 #include "alloc_fail.h"
 #include "core/base/clock.h"
 #include "core/base/fd.h"
@@ -15,6 +16,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -41,14 +43,14 @@ START_TEST(the_private_folder_is_private_locked_and_has_a_journal)
     session_start(session_top, false);
     ck_assert_ptr_nonnull(server()->dir);
     ck_assert(px_str_starts(server()->dir, at(PX_JOURNAL_DIR)));
-    ck_assert_int_eq(lstat(server()->dir, &st), 0);
+    ok(lstat(server()->dir, &st));
     ck_assert_uint_eq(st.st_mode & 07777, 0700);
     ck_assert_uint_eq(st.st_uid, geteuid());
     PX_AUTOCLOSE int fd = open(server()->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ck_assert_int_eq(flock(fd, LOCK_EX | LOCK_NB), -1);
     ck_assert_int_eq(errno, EWOULDBLOCK);
     PX_AUTOFREE char *file = px_path_join(server()->dir, PX_JOURNAL_NAME);
-    ck_assert_int_eq(lstat(file, &st), 0);
+    ok(lstat(file, &st));
     ck_assert_uint_eq(st.st_mode & 07777, 0600);
     ck_assert(px_session_can_record(server()));
 
@@ -58,7 +60,7 @@ START_TEST(the_private_folder_is_private_locked_and_has_a_journal)
     ck_assert_uint_eq(e[0].y, px_journal_start_time(getpid()));
     ck_assert_ptr_nonnull(strchr(e[0].path, ' '));
     PMIx_server_finalize();
-    ck_assert_int_eq(flock(fd, LOCK_EX | LOCK_NB), 0);
+    ok(flock(fd, LOCK_EX | LOCK_NB));
 }
 END_TEST
 
@@ -66,11 +68,10 @@ START_TEST(bits_that_folders_inherit_do_not_make_it_less_private)
 {
     struct stat st;
 
-    ck_assert_int_eq(chmod(session_top, 02777), 0);
+    ok(chmod(session_top, 02777));
     session_start(session_top, false);
-    ck_assert_int_eq(lstat(server()->dir, &st), 0);
+    ok(lstat(server()->dir, &st));
     ck_assert_uint_eq(st.st_mode & 07777, 0700);
-    PMIx_server_finalize();
 }
 END_TEST
 
@@ -79,34 +80,33 @@ START_TEST(what_others_put_into_the_private_folder_goes_with_it)
     session_start(session_top, false);
     PX_AUTOFREE char *dir = px_path_join(server()->dir, "sub");
     PX_AUTOFREE char *file = px_path_join(dir, "file");
-    ck_assert_int_eq(mkdir(dir, 0700), 0);
+    ok(mkdir(dir, 0700));
     touch(file);
-    PMIx_server_finalize();
 }
 END_TEST
 
 START_TEST(a_link_in_the_private_folder_is_not_followed)
 {
-    ck_assert_int_eq(mkdir(at("outside"), 0700), 0);
+    ok(mkdir(at("outside"), 0700));
     touch(at("outside/file"));
     session_start(session_top, false);
     PX_AUTOFREE char *link = px_path_join(server()->dir, "link");
-    ck_assert_int_eq(symlink(at("outside"), link), 0);
+    ok(symlink(at("outside"), link));
     PMIx_server_finalize();
-    ck_assert_int_eq(unlink(at("outside/file")), 0);
-    ck_assert_int_eq(rmdir(at("outside")), 0);
+    ok(unlink(at("outside/file")));
+    ok(rmdir(at("outside")));
 }
 END_TEST
 
 START_TEST(its_path_has_no_links)
 {
-    ck_assert_int_eq(mkdir(at("real"), 0700), 0);
-    ck_assert_int_eq(symlink("real", at("link")), 0);
+    ok(mkdir(at("real"), 0700));
+    ok(symlink("real", at("link")));
     session_start(at("link"), false);
     ck_assert(px_str_starts(server()->dir, at("real/" PX_JOURNAL_DIR)));
     PMIx_server_finalize();
-    ck_assert_int_eq(unlink(at("link")), 0);
-    ck_assert_int_eq(rmdir(at("real")), 0);
+    ok(unlink(at("link")));
+    ok(rmdir(at("real")));
 }
 END_TEST
 
@@ -115,7 +115,6 @@ START_TEST(where_the_directory_is_absent_the_systems_has_the_folder)
     session_start(at("absent/deep"), false);
     ck_assert(px_str_starts(server()->dir, at(PX_JOURNAL_DIR)));
     ck_assert(!is_there(at("absent"))); /* nothing has to go there yet */
-    PMIx_server_finalize();
 }
 END_TEST
 
@@ -136,7 +135,7 @@ START_TEST(a_file_in_place_of_the_directory_is_no_reason_to_fail)
     session_start(at("file"), false);
     ck_assert(px_str_starts(server()->dir, at(PX_JOURNAL_DIR)));
     PMIx_server_finalize();
-    ck_assert_int_eq(unlink(at("file")), 0);
+    ok(unlink(at("file")));
 }
 END_TEST
 
@@ -193,9 +192,8 @@ START_TEST(absent_parents_are_made_and_removed)
     struct stat st;
 
     session_start(at("a/b/c"), false);
-    ck_assert_int_eq(px_session_make_dir(server(), at("a/b/c"), 0700, NULL),
-                     PMIX_SUCCESS);
-    ck_assert_int_eq(lstat(at("a/b/c"), &st), 0);
+    ok(px_made_dir(server(), at("a/b/c"), 0700, NULL));
+    ok(lstat(at("a/b/c"), &st));
     ck_assert_uint_eq(st.st_mode & 07777, 0700);
     size_t n = journal(e, 32);
     const struct entry *c = entry_of(e, n, at("a/b/c"));
@@ -205,7 +203,7 @@ START_TEST(absent_parents_are_made_and_removed)
     ck_assert_uint_eq(entry_of(e, n, at("a"))->flags,
                       PX_RM_SAME | PX_RM_EMPTY | PX_RM_ANY_GID);
     touch(at("a/b/c/file")); /* in the session's own folder */
-    ck_assert_int_eq(mkdir(at("a/b/c/dir"), 0700), 0);
+    ok(mkdir(at("a/b/c/dir"), 0700));
     touch(at("a/b/c/dir/file"));
     PMIx_server_finalize();
     ck_assert(!is_there(at("a")));
@@ -215,8 +213,7 @@ END_TEST
 START_TEST(what_does_not_go_at_once_is_tried_again)
 {
     session_start(at("a/b"), false);
-    ck_assert_int_eq(px_session_make_dir(server(), at("a/b"), 0700, NULL),
-                     PMIX_SUCCESS);
+    ok(px_made_dir(server(), at("a/b"), 0700, NULL));
     reluctant = "b";
     PMIx_server_finalize();
     ck_assert_ptr_null(reluctant);
@@ -230,8 +227,7 @@ START_TEST(what_there_is_no_memory_to_remove_is_left_to_the_janitor)
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     session_start(at("a/b"), false);
     PX_TEST_NEEDS(px_session_cleaner(server()), "a janitor");
-    ck_assert_int_eq(px_session_make_dir(server(), at("a/b"), 0700, NULL),
-                     PMIX_SUCCESS);
+    ok(px_made_dir(server(), at("a/b"), 0700, NULL));
     ck_assert(px_test_deny(SYS_mmap, ENOMEM));
     PMIx_server_finalize();
     for (uint64_t until = px_clock_ms() + 10000;
@@ -241,15 +237,14 @@ START_TEST(what_there_is_no_memory_to_remove_is_left_to_the_janitor)
     for (uint64_t until = px_clock_ms() + 10000;
          rmdir(session_top) < 0 && px_clock_ms() < until;)
         usleep(1000);
-    ck_assert_int_eq(mkdir(session_top, 0700), 0);
+    ok(mkdir(session_top, 0700));
 }
 END_TEST
 
 START_TEST(the_sessions_own_goes_as_a_whole_as_a_parent_too)
 {
     session_start(at("a/b"), false);
-    ck_assert_int_eq(px_session_make_dir(server(), at("a/b/c/d"), 0700, NULL),
-                     PMIX_SUCCESS);
+    ok(px_made_dir(server(), at("a/b/c/d"), 0700, NULL));
     touch(at("a/b/file"));
     touch(at("a/b/c/file"));
     PMIx_server_finalize();
@@ -260,44 +255,40 @@ END_TEST
 START_TEST(a_parent_with_something_of_others_stays)
 {
     session_start(at("a/b"), false);
-    ck_assert_int_eq(px_session_make_dir(server(), at("a/b"), 0700, NULL),
-                     PMIX_SUCCESS);
+    ok(px_made_dir(server(), at("a/b"), 0700, NULL));
     touch(at("a/others"));
-    ck_assert_int_eq(mkdir(at("a/empty"), 0700), 0);
+    ok(mkdir(at("a/empty"), 0700));
     PMIx_server_finalize();
     ck_assert(!is_there(at("a/b")));
-    ck_assert_int_eq(unlink(at("a/others")), 0);
-    ck_assert_int_eq(rmdir(at("a/empty")), 0);
-    ck_assert_int_eq(rmdir(at("a")), 0);
+    ok(unlink(at("a/others")));
+    ok(rmdir(at("a/empty")));
+    ok(rmdir(at("a")));
 }
 END_TEST
 
 START_TEST(a_directory_that_was_there_is_not_removed)
 {
-    ck_assert_int_eq(mkdir(at("host"), 0700), 0);
+    ok(mkdir(at("host"), 0700));
     session_start(at("host"), false);
-    ck_assert_int_eq(px_session_make_dir(server(), at("host"), 0700, NULL),
-                     PMIX_SUCCESS);
-    ck_assert_int_eq(px_session_make_dir(server(), at("host/new"), 0700, NULL),
-                     PMIX_SUCCESS);
+    ok(px_made_dir(server(), at("host"), 0700, NULL));
+    ok(px_made_dir(server(), at("host/new"), 0700, NULL));
     PMIx_server_finalize();
     ck_assert(!is_there(at("host/new")));
-    ck_assert_int_eq(rmdir(at("host")), 0);
+    ok(rmdir(at("host")));
 }
 END_TEST
 
 START_TEST(a_directory_that_took_the_place_of_ours_stays)
 {
     session_start(at("made"), false);
-    ck_assert_int_eq(px_session_make_dir(server(), at("made"), 0700, NULL),
-                     PMIX_SUCCESS);
-    ck_assert_int_eq(rename(at("made"), at("moved")), 0);
-    ck_assert_int_eq(mkdir(at("made"), 0700), 0);
+    ok(px_made_dir(server(), at("made"), 0700, NULL));
+    ok(rename(at("made"), at("moved")));
+    ok(mkdir(at("made"), 0700));
     touch(at("made/file"));
     PMIx_server_finalize();
-    ck_assert_int_eq(unlink(at("made/file")), 0);
-    ck_assert_int_eq(rmdir(at("made")), 0);
-    ck_assert_int_eq(rmdir(at("moved")), 0);
+    ok(unlink(at("made/file")));
+    ok(rmdir(at("made")));
+    ok(rmdir(at("moved")));
 }
 END_TEST
 
@@ -306,14 +297,13 @@ START_TEST(with_rmclean_the_host_removes_the_directories)
     struct entry e[32];
 
     session_start(at("made/deep"), true);
-    ck_assert_int_eq(px_session_make_dir(server(), at("made/deep"), 0700, NULL),
-                     PMIX_SUCCESS);
+    ok(px_made_dir(server(), at("made/deep"), 0700, NULL));
     size_t n = journal(e, 32);
     for (size_t i = 0; i < n; i++) /* nor does anybody else if we are killed */
         ck_assert_str_ne(e[i].path, at("made/deep"));
     PMIx_server_finalize();
-    ck_assert_int_eq(rmdir(at("made/deep")), 0);
-    ck_assert_int_eq(rmdir(at("made")), 0);
+    ok(rmdir(at("made/deep")));
+    ok(rmdir(at("made")));
 }
 END_TEST
 
@@ -322,21 +312,18 @@ START_TEST(bad_paths_are_refused)
     struct px_err err = {0};
 
     session_start(session_top, false);
-    ck_assert_int_eq(px_session_make_dir(server(), "relative", 0700, &err),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(px_session_make_dir(server(), at("x/../y"), 0700, &err),
+    ck_assert_int_eq(px_made_dir(server(), "relative", 0700, &err), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_made_dir(server(), at("x/../y"), 0700, &err),
                      PMIX_ERR_BAD_PARAM);
     ck_assert_ptr_nonnull(strstr(err.text, "x/../y"));
     touch(at("file"));
-    ck_assert_int_ne(px_session_make_dir(server(), at("file/dir"), 0700, &err),
-                     PMIX_SUCCESS);
-    ck_assert_int_eq(symlink("nowhere", at("dangling")), 0);
-    ck_assert_int_ne(px_session_make_dir(server(), at("dangling"), 0700, &err),
-                     PMIX_SUCCESS);
+    ck_assert_int_ne(px_made_dir(server(), at("file/dir"), 0700, &err), PMIX_SUCCESS);
+    ok(symlink("nowhere", at("dangling")));
+    ck_assert_int_ne(px_made_dir(server(), at("dangling"), 0700, &err), PMIX_SUCCESS);
     ck_assert(!is_there(at("nowhere")));
     PMIx_server_finalize();
-    ck_assert_int_eq(unlink(at("file")), 0);
-    ck_assert_int_eq(unlink(at("dangling")), 0);
+    ok(unlink(at("file")));
+    ok(unlink(at("dangling")));
 }
 END_TEST
 
@@ -344,17 +331,163 @@ START_TEST(through_a_link_the_real_directory_is_noted)
 {
     struct entry e[32];
 
-    ck_assert_int_eq(mkdir(at("real"), 0700), 0);
-    ck_assert_int_eq(symlink("real", at("link")), 0);
+    ok(mkdir(at("real"), 0700));
+    ok(symlink("real", at("link")));
     session_start(session_top, false);
-    ck_assert_int_eq(px_session_make_dir(server(), at("link/a/b"), 0700, NULL),
-                     PMIX_SUCCESS);
+    ok(px_made_dir(server(), at("link/a/b"), 0700, NULL));
     size_t n = journal(e, 32);
     (void)entry_of(e, n, at("real/a/b"));
     PMIx_server_finalize();
     ck_assert(!is_there(at("real/a")));
-    ck_assert_int_eq(unlink(at("link")), 0);
-    ck_assert_int_eq(rmdir(at("real")), 0);
+    ok(unlink(at("link")));
+    ok(rmdir(at("real")));
+}
+END_TEST
+
+/* ---- records ------------------------------------------------------------------------------------------ */
+
+static struct px_journal_record item(uint64_t scope, uint32_t slot, const char *path)
+{
+    return (struct px_journal_record){.type = PX_JOURNAL_ITEM,
+                                      .kind = PX_RM_FILE,
+                                      .scope = scope,
+                                      .slot = slot,
+                                      .uid = geteuid(),
+                                      .gid = getegid(),
+                                      .path = path};
+}
+
+START_TEST(several_records_are_all_there_in_order)
+{
+    struct px_journal_record r[3] = {item(1, 0, "/a/1"), item(1, 1, "/a/2"),
+                                     item(2, 0, "/a/3")};
+    struct entry e[8];
+
+    session_start(session_top, false);
+    size_t before = journal(e, 8);
+    ok(px_session_record(server(), r, 3));
+    ck_assert_uint_eq(journal(e, 8), before + 3);
+    ck_assert_str_eq(e[before].path, "/a/1");
+    ck_assert_str_eq(e[before + 2].path, "/a/3");
+    ck_assert_uint_eq(e[before + 2].scope, 2);
+}
+END_TEST
+
+START_TEST(a_record_that_does_not_fit_the_disk_leaves_no_trace)
+{
+    struct rlimit was, limit;
+    struct px_journal_record r[40];
+    struct entry e[64];
+    struct stat st;
+
+    for (size_t i = 0; i < PX_COUNT(r); i++)
+        r[i] = item(1, (uint32_t)i, "/some/file/of/somebody");
+    session_start(session_top, false);
+    size_t before = journal(e, 64);
+    PX_AUTOFREE char *path = px_path_join(server()->dir, PX_JOURNAL_NAME);
+    ok(stat(path, &st));
+    ok(getrlimit(RLIMIT_FSIZE, &was));
+    limit = was;
+    limit.rlim_cur = (rlim_t)st.st_size + 100; /* in the middle of the second */
+    (void)setrlimit(RLIMIT_FSIZE, &limit); /* Check writes files, too: no asserts now */
+    pmix_status_t part = px_session_record(server(), r, PX_COUNT(r));
+    limit.rlim_cur = (rlim_t)st.st_size; /* no byte: with a signal, which nobody sees */
+    (void)setrlimit(RLIMIT_FSIZE, &limit);
+    pmix_status_t none = px_session_record(server(), r, 1);
+    (void)setrlimit(RLIMIT_FSIZE, &was);
+    ck_assert_int_eq(part, PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_int_eq(none, PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_uint_eq(journal(e, 64), before);
+    ok(px_session_record(server(), r, PX_COUNT(r)));
+    ck_assert_uint_eq(journal(e, 64), before + PX_COUNT(r));
+}
+END_TEST
+
+/* On the loop: the component is told of the new one. limit: what Check must not meet. */
+static void compact(void *limit)
+{
+    struct rlimit was;
+
+    ok(getrlimit(RLIMIT_FSIZE, &was));
+    if (limit)
+        (void)setrlimit(RLIMIT_FSIZE, limit);
+    px_cleanup_compact(server()->cleanup);
+    (void)setrlimit(RLIMIT_FSIZE, &was);
+}
+
+/* Records that are void, or are not the registry's: those do not stay. */
+static void fill_journal(const struct px_journal_record *r, int n)
+{
+    for (int i = 0; i < n; i++)
+        ok(px_session_record(server(), r, 1));
+}
+
+START_TEST(a_journal_full_of_what_is_void_is_written_anew)
+{
+    const struct px_journal_record r = item(7, 3, "/passing");
+    struct entry e[16];
+    struct px_cleanup_entry *mine = NULL;
+
+    session_start(session_top, false);
+    ok(px_made_record(server(), at("mine"), PX_RM_FILE, 0, NULL, &mine));
+    raw_on_loop(compact, NULL);
+    ck_assert_uint_eq(journal(e, 16), 2); /* not worth it yet */
+    fill_journal(&r, 3000);
+    raw_on_loop(compact, NULL);
+    ck_assert_uint_eq(journal(e, 16), 2);
+    ck_assert_uint_eq(e[0].type, PX_JOURNAL_HEAD);
+    ck_assert_str_eq(e[1].path, at("mine"));
+    ck_assert_uint_eq(e[1].scope, PX_CLEANUP_MADE);
+    ck_assert_uint_eq(e[1].slot, mine->r.slot);
+    ok(px_session_record(server(), &r, 1));
+    ck_assert_uint_eq(journal(e, 16), 3);
+}
+END_TEST
+
+START_TEST(a_journal_that_cannot_be_written_anew_stays)
+{
+    const struct px_journal_record r = item(7, 3, "/passing");
+    struct rlimit limit = {16, RLIM_INFINITY};
+    static struct entry e[4096];
+
+    session_start(session_top, false);
+    fill_journal(&r, 2000);
+    size_t before = journal(e, 4096);
+    raw_on_loop(compact, &limit);
+    ck_assert_uint_eq(journal(e, 4096), before);
+    fill_journal(&r, 1);
+    ck_assert_uint_eq(journal(e, 4096), before + 1);
+}
+END_TEST
+
+/* ---- items -------------------------------------------------------------------------------------------- */
+
+START_TEST(an_item_gets_its_identity_in_the_same_slot)
+{
+    struct entry e[16];
+    struct stat st;
+    struct px_cleanup_entry *slot = NULL, *other = NULL;
+
+    session_start(session_top, false);
+    ok(px_made_record(server(), at("f"), PX_RM_FILE, 0, NULL, &slot));
+    touch(at("f"));
+    ok(lstat(at("f"), &st));
+    uint32_t was = slot->r.slot;
+    ok(px_made_record(server(), at("f"), PX_RM_FILE, 0, &st, &slot));
+    ck_assert_uint_eq(slot->r.slot, was);
+    ok(px_made_record(server(), at("g"), PX_RM_FILE, 0, NULL, &other));
+    ck_assert_ptr_ne(other, slot);
+    uint32_t place = other->r.slot;
+    px_made_forget(server(), other);
+    size_t n = journal(e, 16);
+    ck_assert_uint_eq(entry_of(e, n, at("f"))->flags, PX_RM_SAME | PX_RM_ANY_GID);
+    ck_assert_uint_eq(e[n - 1].type, PX_JOURNAL_NONE);
+    ck_assert_uint_eq(e[n - 1].slot, place);
+    struct px_cleanup_entry *again = NULL;
+    ok(px_made_record(server(), at("h"), PX_RM_FILE, 0, NULL, &again));
+    ck_assert_uint_eq(again->r.slot, place); /* slots are used again */
+    PMIx_server_finalize();
+    ck_assert(!is_there(at("f")));
 }
 END_TEST
 
@@ -376,4 +509,9 @@ PX_TEST_MAIN_WITH("server/session", session_setup, session_teardown,
                   a_directory_that_was_there_is_not_removed,
                   a_directory_that_took_the_place_of_ours_stays,
                   with_rmclean_the_host_removes_the_directories, bad_paths_are_refused,
-                  through_a_link_the_real_directory_is_noted)
+                  through_a_link_the_real_directory_is_noted,
+                  several_records_are_all_there_in_order,
+                  a_record_that_does_not_fit_the_disk_leaves_no_trace,
+                  a_journal_full_of_what_is_void_is_written_anew,
+                  a_journal_that_cannot_be_written_anew_stays,
+                  an_item_gets_its_identity_in_the_same_slot)

@@ -5,7 +5,7 @@
 #include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
 #include "core/server/door/rendezvous_file.h"
-#include "core/server/cleanup/session.h"
+#include "core/server/cleanup/made.h"
 #include "fake_host.h"
 #include "px_test.h"
 #include "raw.h"
@@ -44,15 +44,10 @@ static void start(void)
     PX_AUTO(px_infos) infos = {0};
     bool yes = true;
 
-    ck_assert_int_eq(px_infos_add(&infos, PMIX_SERVER_TMPDIR, session_top, PMIX_STRING),
-                     0);
-    ck_assert_int_eq(px_infos_add(&infos, PMIX_SYSTEM_TMPDIR, session_top, PMIX_STRING),
-                     0);
-    ck_assert_int_eq(px_infos_add(&infos, PMIX_SERVER_TOOL_SUPPORT, &yes, PMIX_BOOL),
-                     0);
-    ck_assert_int_eq(
-        PMIx_server_init((pmix_server_module_t *)&host_module, infos.v, infos.n),
-        PMIX_SUCCESS);
+    ok(px_infos_add(&infos, PMIX_SERVER_TMPDIR, session_top, PMIX_STRING));
+    ok(px_infos_add(&infos, PMIX_SYSTEM_TMPDIR, session_top, PMIX_STRING));
+    ok(px_infos_add(&infos, PMIX_SERVER_TOOL_SUPPORT, &yes, PMIX_BOOL));
+    ok(PMIx_server_init((pmix_server_module_t *)&host_module, infos.v, infos.n));
 }
 
 /* ---- the folder --------------------------------------------------------------------------- */
@@ -61,15 +56,15 @@ START_TEST(without_room_for_a_journal_there_is_no_folder)
 {
     struct rlimit none = {0, RLIM_INFINITY}, was;
 
-    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &was), 0);
+    ok(getrlimit(RLIMIT_FSIZE, &was));
     signal(SIGXFSZ, SIG_IGN);
     none.rlim_max = was.rlim_max;
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+    ok(setrlimit(RLIMIT_FSIZE, &none));
     start();
     bool has_folder = server()->dir, records = px_session_can_record(server());
     size_t n = n_in_top();
     PMIx_server_finalize();
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &was), 0); /* Check writes files, too */
+    ok(setrlimit(RLIMIT_FSIZE, &was)); /* Check writes files, too */
     ck_assert(!has_folder && !records);
     ck_assert_uint_eq(n, 0);
 }
@@ -78,14 +73,13 @@ END_TEST
 /* Everybody may be elsewhere: /tmp has no such bit. */
 START_TEST(a_folder_that_cannot_be_made_private_is_given_up)
 {
-    ck_assert_int_eq(chmod(session_top, 02777), 0);
+    ok(chmod(session_top, 02777));
     deny(SYS_fchmod, EPERM);
     start();
     ck_assert_ptr_nonnull(server()->dir);
     ck_assert_msg(px_str_starts(server()->dir, "/tmp/" PX_JOURNAL_DIR), "%s",
                   server()->dir);
     ck_assert_uint_eq(n_in_top(), 0);
-    PMIx_server_finalize();
 }
 END_TEST
 
@@ -118,15 +112,15 @@ START_TEST(what_has_taken_the_folders_place_is_left_alone)
     start();
     PX_AUTOFREE char *dir = strdup(server()->dir);
     PX_AUTOFREE char *canary = px_path_join(dir, "canary");
-    ck_assert_int_eq(rename(dir, at("moved")), 0);
-    ck_assert_int_eq(mkdir(dir, 0755), 0); /* else it might be a dead server's */
+    ok(rename(dir, at("moved")));
+    ok(mkdir(dir, 0755)); /* else it might be a dead server's */
     touch(canary);
     PMIx_server_finalize();
-    ck_assert_int_eq(unlink(canary), 0);
-    ck_assert_int_eq(rmdir(dir), 0);
-    ck_assert_int_eq(unlink(at("moved/" PX_JOURNAL_NAME)), 0);
+    ok(unlink(canary));
+    ok(rmdir(dir));
+    ok(unlink(at("moved/" PX_JOURNAL_NAME)));
     (void)unlink(at("moved/server.sock")); /* of the component, if it is built */
-    ck_assert_int_eq(rmdir(at("moved")), 0);
+    ok(rmdir(at("moved")));
 }
 END_TEST
 
@@ -139,22 +133,21 @@ START_TEST(what_another_has_in_it_stays_and_the_folder_with_it)
     PX_AUTOFREE char *own = px_path_join(dir, "own");
     touch(strange);
     touch(own);
-    ck_assert_int_eq(lchown(strange, STRANGER, STRANGER), 0);
+    ok(lchown(strange, STRANGER, STRANGER));
     PMIx_server_finalize();
     ck_assert(is_there(strange) && !is_there(own));
-    ck_assert_int_eq(unlink(strange), 0);
-    ck_assert_int_eq(rmdir(dir), 0);
+    ok(unlink(strange));
+    ok(rmdir(dir));
 }
 END_TEST
 
 /* ---- the journal ---------------------------------------------------------------------------- */
 
 /* On the loop, which alone has no more the right to. */
-static void compact_without_rename(struct px_call *call, void *arg PX_UNUSED)
+static void compact_without_rename(void *arg PX_UNUSED)
 {
     deny(SYS_renameat, EIO);
-    px_session_compact(server(), NULL);
-    px_call_done(call, PMIX_SUCCESS);
+    px_cleanup_compact(server()->cleanup);
 }
 
 START_TEST(a_new_journal_that_cannot_have_the_name_is_dropped)
@@ -167,16 +160,15 @@ START_TEST(a_new_journal_that_cannot_have_the_name_is_dropped)
     PX_AUTOFREE char *journal = px_path_join(server()->dir, PX_JOURNAL_NAME);
     PX_AUTOFREE char *fresh = px_path_join(server()->dir, PX_JOURNAL_NAME ".new");
     for (int i = 0; i < 3000; i++)
-        ck_assert_int_eq(px_session_record(server(), &none), PMIX_SUCCESS);
-    ck_assert_int_eq(stat(journal, &before), 0);
-    (void)px_call(px_process.loop, compact_without_rename, NULL);
-    ck_assert_int_eq(stat(journal, &after), 0);
+        ok(px_session_record(server(), &none, 1));
+    ok(stat(journal, &before));
+    raw_on_loop(compact_without_rename, NULL);
+    ok(stat(journal, &after));
     ck_assert(after.st_ino == before.st_ino && after.st_size == before.st_size);
     ck_assert(!is_there(fresh));
-    ck_assert_int_eq(px_session_record(server(), &none), PMIX_SUCCESS);
-    ck_assert_int_eq(stat(journal, &after), 0);
+    ok(px_session_record(server(), &none, 1));
+    ok(stat(journal, &after));
     ck_assert_int_gt(after.st_size, before.st_size); /* that one goes on */
-    PMIx_server_finalize();
 }
 END_TEST
 
@@ -191,11 +183,10 @@ START_TEST(a_record_with_a_path_too_long_is_refused)
     path[sizeof(path) - 1] = '\0';
     start();
     PX_AUTOFREE char *journal = px_path_join(server()->dir, PX_JOURNAL_NAME);
-    ck_assert_int_eq(stat(journal, &before), 0);
-    ck_assert_int_eq(px_session_record_all(server(), r, 2), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(stat(journal, &after), 0);
+    ok(stat(journal, &before));
+    ck_assert_int_eq(px_session_record(server(), r, 2), PMIX_ERR_BAD_PARAM);
+    ok(stat(journal, &after));
     ck_assert_int_eq(after.st_size, before.st_size); /* the good one neither */
-    PMIx_server_finalize();
 }
 END_TEST
 
@@ -207,23 +198,20 @@ START_TEST(a_folder_that_cannot_be_made_is_told_and_not_recorded)
     deny(SYS_mkdirat, EROFS);
     start();
     PX_AUTOFREE char *journal = px_path_join(server()->dir, PX_JOURNAL_NAME);
-    ck_assert_int_eq(stat(journal, &before), 0);
-    ck_assert_int_ne(px_session_make_dir(server(), at("a/b"), 0700, &err),
-                     PMIX_SUCCESS);
+    ok(stat(journal, &before));
+    ck_assert_int_ne(px_made_dir(server(), at("a/b"), 0700, &err), PMIX_SUCCESS);
     ck_assert_ptr_nonnull(strstr(err.text, at("a")));
     ck_assert_ptr_nonnull(strstr(err.text, strerror(EROFS)));
     ck_assert(!is_there(at("a")));
-    ck_assert_int_eq(stat(journal, &after), 0);
+    ok(stat(journal, &after));
     ck_assert_int_gt(after.st_size, before.st_size); /* its name, and that it is void */
-    uint32_t slot = PX_SESSION_NEW;
-    ck_assert_int_eq(px_session_made(server(), at("x"), PX_RM_FILE, 0, NULL, &slot), 0);
-    ck_assert_int_eq(stat(journal, &before), 0);
-    px_session_unmade(server(), slot + 1); /* of which nothing is known */
-    px_session_unmade(server(), slot);
-    px_session_unmade(server(), slot);
-    ck_assert_int_eq(stat(journal, &after), 0);
+    struct px_cleanup_entry *slot = NULL;
+    ok(px_made_record(server(), at("x"), PX_RM_FILE, 0, NULL, &slot));
+    ok(stat(journal, &before));
+    px_made_forget(server(), NULL);
+    px_made_forget(server(), slot);
+    ok(stat(journal, &after));
     ck_assert_int_eq(after.st_size - before.st_size, 64); /* once */
-    PMIx_server_finalize();
 }
 END_TEST
 
@@ -266,7 +254,6 @@ START_TEST(what_cannot_be_finished_is_told_and_leaves_no_file)
     ck_assert_ptr_nonnull(strstr(err.text, rows[_i].said));
     ck_assert_ptr_nonnull(strstr(err.text, strerror(rows[_i].errnum)));
     ck_assert_uint_eq(n_in_top(), before);
-    PMIx_server_finalize();
 }
 END_TEST
 
@@ -278,10 +265,9 @@ START_TEST(where_no_name_can_be_taken_at_once_it_is_linked)
     start();
     size_t before = n_in_top();
     deny(SYS_renameat2, errnums[_i]);
-    ck_assert_int_eq(publish(&err), PMIX_SUCCESS);
+    ok(publish(&err));
     published();
     ck_assert_uint_eq(n_in_top(), before + 1);
-    PMIx_server_finalize();
 }
 END_TEST
 
@@ -294,19 +280,18 @@ START_TEST(a_file_that_cannot_be_written_has_no_name)
     size_t before = n_in_top();
     PX_AUTOFREE char *text = px_strf("%8192s", "x");
     ck_assert_ptr_nonnull(text);
-    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &was), 0);
+    ok(getrlimit(RLIMIT_FSIZE, &was));
     signal(SIGXFSZ, SIG_IGN);
     none = was;
     none.rlim_cur = 4096;
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+    ok(setrlimit(RLIMIT_FSIZE, &none));
     wish.text = text;
     pmix_status_t rc = publish(&err);
     wish.text = "text\n";
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &was), 0);
+    ok(setrlimit(RLIMIT_FSIZE, &was));
     ck_assert_int_ne(rc, PMIX_SUCCESS);
     ck_assert_ptr_nonnull(strstr(err.text, "cannot write"));
     ck_assert_uint_eq(n_in_top(), before);
-    PMIx_server_finalize();
 }
 END_TEST
 
@@ -318,10 +303,10 @@ START_TEST(a_squatters_full_folder_loses_the_name_and_nothing_else)
 
     PX_TEST_NEEDS(geteuid() == 0, "root");
     start();
-    ck_assert_int_eq(mkdir(at("wanted"), 0755), 0);
+    ok(mkdir(at("wanted"), 0755));
     touch(at("wanted/canary"));
-    ck_assert_int_eq(lchown(at("wanted"), STRANGER, STRANGER), 0);
-    ck_assert_int_eq(publish(&err), PMIX_SUCCESS);
+    ok(lchown(at("wanted"), STRANGER, STRANGER));
+    ok(publish(&err));
     published();
     PMIx_server_finalize();
     ck_assert(!is_there(at("wanted")));
@@ -331,8 +316,8 @@ START_TEST(a_squatters_full_folder_loses_the_name_and_nothing_else)
             px_str_copy(aside, sizeof(aside), at(e->d_name));
     closedir(d);
     PX_AUTOFREE char *canary = px_path_join(aside, "canary");
-    ck_assert_int_eq(unlink(canary), 0);
-    ck_assert_int_eq(rmdir(aside), 0);
+    ok(unlink(canary));
+    ok(rmdir(aside));
 }
 END_TEST
 
@@ -343,14 +328,13 @@ START_TEST(a_name_that_cannot_be_taken_from_its_squatter_is_given_up)
     PX_TEST_NEEDS(geteuid() == 0, "root");
     start();
     touch(at("wanted"));
-    ck_assert_int_eq(lchown(at("wanted"), STRANGER, STRANGER), 0);
+    ok(lchown(at("wanted"), STRANGER, STRANGER));
     size_t before = n_in_top();
     deny(SYS_renameat, EROFS);
     ck_assert_int_eq(publish(&err), PMIX_ERR_NO_PERMISSIONS);
     ck_assert_ptr_nonnull(strstr(err.text, "cannot be replaced"));
     ck_assert_uint_eq(n_in_top(), before);
-    ck_assert_int_eq(unlink(at("wanted")), 0);
-    PMIx_server_finalize();
+    ok(unlink(at("wanted")));
 }
 END_TEST
 

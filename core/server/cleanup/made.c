@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a server has made in the file system, known by what it is and not only by its name. */
+#include "core/server/cleanup/made.h"
+
+#include "core/base/path.h"
+#include "core/rt/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- records ------------------------------------------------------------------------------------ */
+
+/* Without a journal only the server itself will remove it. */
+static pmix_status_t record(struct px_server *srv, const struct px_journal_record *r)
+{
+    pmix_status_t rc = px_session_record(srv, r, 1);
+
+    return rc == PMIX_ERR_NOT_AVAILABLE ? PMIX_SUCCESS : rc;
+}
+
+static pmix_status_t record_new(struct px_cleanup_scope *s,
+                                const struct px_journal_record *r,
+                                struct px_cleanup_entry **e)
+{
+    pmix_status_t rc = px_cleanup_entry_add(s, NULL, r, e);
+
+    if (rc)
+        return rc;
+    rc = record(s->job->registry->server, &(*e)->r);
+    if (rc) {
+        px_cleanup_entry_free(*e);
+        *e = NULL;
+    }
+    return rc;
+}
+
+static struct px_journal_record describe(const char *path, uint8_t kind, uint8_t flags,
+                                         const struct stat *identity)
+{
+    struct px_journal_record r = {.type = PX_JOURNAL_ITEM,
+                                  .kind = kind,
+                                  .flags = flags | PX_RM_ANY_GID,
+                                  .uid = geteuid(),
+                                  .gid = getegid(),
+                                  .path = path};
+
+    if (identity) {
+        r.flags |= PX_RM_SAME;
+        r.x = identity->st_dev;
+        r.y = identity->st_ino;
+    }
+    return r;
+}
+
+pmix_status_t px_made_record(struct px_server *srv, const char *path, uint8_t kind,
+                             uint8_t flags, const struct stat *identity,
+                             struct px_cleanup_entry **e)
+{
+    struct px_journal_record r = describe(path, kind, flags, identity);
+    pmix_status_t rc;
+
+    if (!*e)
+        return record_new(srv->cleanup->made, &r, e);
+    r.scope = (*e)->r.scope;
+    r.slot = (*e)->r.slot;
+    r.path = (*e)->path;
+    rc = record(srv, &r);
+    if (!rc)
+        (*e)->r = r;
+    return rc;
+}
+
+void px_made_forget(struct px_server *srv, struct px_cleanup_entry *e)
+{
+    if (!e)
+        return;
+    const struct px_journal_record none = {
+        .type = PX_JOURNAL_NONE, .slot = e->r.slot, .path = ""};
+
+    /* If it cannot be written, the next reader looks for what is not there. */
+    (void)px_session_record(srv, &none, 1);
+    px_cleanup_entry_free(e);
+}
+
+pmix_status_t px_made_scope(struct px_server *srv, const char *path,
+                            const struct stat *st, struct px_cleanup_scope **out)
+{
+    const struct px_journal_record r = describe(path, PX_RM_DIR, PX_RM_RECURSE, st);
+    struct px_cleanup_scope *s = px_cleanup_scope_new(srv->cleanup->own, NULL);
+    struct px_cleanup_entry *e;
+    pmix_status_t rc = s ? record_new(s, &r, &e) : PMIX_ERR_NOMEM;
+
+    if (rc && s)
+        px_cleanup_scope_free(s);
+    if (!rc)
+        *out = s;
+    return rc;
+}
+
+/* ---- folders ------------------------------------------------------------------------------------ */
+
+/* The folder in *fd gets another in it, and *fd then leads to that. */
+static pmix_status_t make_one(struct px_server *srv, int *fd, const char *path,
+                              uint8_t flags, mode_t mode, struct px_err *err)
+{
+    const char *name = strrchr(path, '/') + 1;
+    bool record = !srv->session->keep_dirs, fresh;
+    struct px_cleanup_entry *e = NULL;
+    struct stat st;
+    int made;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (record)
+        rc = px_made_record(srv, path, PX_RM_DIR, PX_RM_EMPTY, NULL, &e);
+    if (rc)
+        return px_err_set(err, rc, "cannot note in the journal that %s is made: %s",
+                          path, PMIx_Error_string(rc));
+    fresh = mkdirat(*fd, name, mode) == 0;
+    if (!fresh && errno != EEXIST)
+        rc = px_err_errno(err, "cannot make %s", path);
+    made = rc ? -1 : openat(*fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (!rc && (made < 0 || fstat(made, &st) < 0)) {
+        rc = px_err_errno(err, "cannot use %s", path);
+        if (fresh) /* it will not be known any more */
+            (void)unlinkat(*fd, name, AT_REMOVEDIR);
+    }
+    if (!rc && fresh && st.st_uid != geteuid())
+        rc = px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s became another's", path);
+    if (!rc && fresh && record)
+        rc = px_made_record(srv, path, PX_RM_DIR, flags, &st, &e);
+    else
+        px_made_forget(srv, e);
+    if (rc) {
+        if (made >= 0)
+            close(made);
+        return rc;
+    }
+    close(*fd);
+    *fd = made;
+    return rc;
+}
+
+/* Opens as much of path as there is: *fd leads to it, *rest to what is missing. */
+static pmix_status_t open_there(char *path, int *fd, char **rest, struct px_err *err)
+{
+    char *at = path + 1;
+
+    *fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (*fd < 0)
+        return px_err_errno(err, "cannot open /");
+    while (at) {
+        char *slash = strchr(at, '/');
+        int next;
+
+        if (slash)
+            *slash = '\0';
+        next = openat(*fd, at, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (slash)
+            *slash = '/';
+        if (next < 0 && errno == ENOENT)
+            break;
+        if (next < 0)
+            return px_err_errno(err, "cannot use %s", path);
+        close(*fd);
+        *fd = next;
+        at = slash ? slash + 1 : NULL;
+    }
+    *rest = at;
+    return PMIX_SUCCESS;
+}
+
+/* Whether the first n bytes of normal are the folder that PMIX_SERVER_TMPDIR names. */
+static bool is_own_tmpdir(const struct px_session *s, const char *normal, size_t n)
+{
+    char own[PX_RM_MAX_PATH + 1];
+
+    return s->own_tmpdir && !px_rm_path_check(s->own_tmpdir, own) && strlen(own) == n &&
+           memcmp(own, normal, n) == 0;
+}
+
+/* *rest are the names of normal that are not there yet; what is before them is there, without links. */
+static pmix_status_t make_rest(struct px_server *srv, int *fd, const char *there,
+                               const char *normal, const char *rest, mode_t mode,
+                               struct px_err *err)
+{
+    PX_AUTOFREE char *whole = px_path_join(there, rest);
+    pmix_status_t rc = whole ? PMIX_SUCCESS
+                             : px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+    char *end = whole ? whole + strlen(whole) - strlen(rest) : NULL;
+    const size_t before = end ? (size_t)(end - whole) : 0;
+
+    while (!rc && end) {
+        end = strchr(end, '/');
+        if (end)
+            *end = '\0';
+        size_t n = (size_t)(rest - normal) + strlen(whole) - before;
+        rc = make_one(srv, fd, whole,
+                      is_own_tmpdir(srv->session, normal, n) ? PX_RM_RECURSE
+                                                             : PX_RM_EMPTY,
+                      mode, err);
+        if (end)
+            *end++ = '/';
+    }
+    return rc;
+}
+
+pmix_status_t px_made_dir(struct px_server *srv, const char *path, mode_t mode,
+                          struct px_err *err)
+{
+    char normal[PX_RM_MAX_PATH + 1];
+    const char *wrong = px_rm_path_check(path, normal);
+    PX_AUTOCLOSE int fd = -1;
+    PX_AUTOFREE char *there = NULL;
+    char *rest = NULL;
+    pmix_status_t rc;
+
+    if (wrong)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM, "cannot make a directory %s: %s",
+                          path, wrong);
+    rc = open_there(normal, &fd, &rest, err);
+    if (rc || !rest)
+        return rc;
+    rest[-1] = '\0'; /* the slash */
+    there = realpath(normal[0] ? normal : "/", NULL);
+    rest[-1] = '/';
+    if (!there)
+        return px_err_errno(err, "cannot use %s", normal);
+    return make_rest(srv, &fd, there, normal, rest, mode, err);
+}
+
+/* ---- removing ----------------------------------------------------------------------------------- */
+
+static struct px_rm_item item_of(const struct px_journal_record *r)
+{
+    return (struct px_rm_item){.path = r->path,
+                               .kind = r->kind,
+                               .flags = (uint8_t)r->flags,
+                               .device = r->x,
+                               .inode = r->y};
+}
+
+/* The journal of the private folder stays, for the component, should it have to go on. */
+static size_t add_folder(const struct px_session *s, const char *dir,
+                         const char *journal, struct px_rm_item *items)
+{
+    const uint8_t flags = PX_RM_RECURSE | PX_RM_LEAVE_TOP | PX_RM_SAME | PX_RM_ANY_GID;
+
+    if (!dir || !journal)
+        return 0;
+    items[0] = (struct px_rm_item){dir, PX_RM_DIR, flags, s->device, s->inode};
+    items[1] = (struct px_rm_item){.path = journal, .kind = PX_RM_KEEP};
+    return 2;
+}
+
+/* This is the last attempt: the journal goes, too. So what stays is tried twice, as it may have been for
+ * want of a descriptor that one of the host's threads had; and logged once. */
+static int remove_all(const struct px_rm_item *items, size_t n)
+{
+    struct px_rm_totals totals = {0};
+    int errnum = px_rm_run(items, n, geteuid(), getegid(), NULL, NULL, &totals);
+
+    if (errnum || totals.failed + totals.foreign == 0)
+        return errnum;
+    return px_rm_run(items, n, geteuid(), getegid(), px_session_log_kept, NULL,
+                     &totals);
+}
+
+void px_made_remove(struct px_server *srv)
+{
+    struct px_session *s = srv->session;
+    PX_AUTOFREE char *journal = NULL;
+    PX_AUTOFREE struct px_rm_item *items = NULL;
+    size_t n = 0;
+
+    if (!s)
+        return;
+    items = calloc(srv->cleanup->made->n_entries + 2, sizeof *items);
+    journal = srv->dir ? px_path_join(srv->dir, PX_JOURNAL_NAME) : NULL;
+    if (items) {
+        PX_LIST_EACH (&srv->cleanup->made->entries, struct px_cleanup_entry, e, link)
+            items[n++] = item_of(&e->r);
+        n += add_folder(s, srv->dir, journal, items + n);
+    }
+    int errnum = items ? remove_all(items, n) : ENOMEM;
+    s->swept = errnum == 0;
+    if (errnum)
+        px_log(PX_LOG_WARN, "server", "cannot remove what was made: %s",
+               strerror(errnum));
+}
+
+static void destroy(struct px_server *srv)
+{
+    if (!srv->session)
+        return;
+    if (!srv->session->swept)
+        px_made_remove(srv);
+    px_session_end(srv, srv->cleanup_left || !srv->session->swept);
+}
+
+const struct px_server_part px_session_part = {
+    .name = "session", .create = px_session_create, .destroy = destroy};

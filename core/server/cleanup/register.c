@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What clients ask to have cleaned up: checked against what is registered, and registered. All of a
+ * request or nothing: it is checked before anything changes, then written to the journal in one piece, and
+ * only then does it count. */
+#include "core/server/cleanup/cleanup.h"
+
+#include "core/base/vec.h"
+#include "core/server/cleanup/procs.h"
+#include "core/server/cleanup/request.h"
+
+#include <string.h>
+
+/* Times the entries: what has to be looked up. */
+#define MAX_LOOKUPS (16u * PX_CLEANUP_MAX_ENTRIES)
+
+/* What a target's scope got: an entry, or other flags for one it had. */
+struct change {
+    struct px_cleanup_entry *entry;
+    uint16_t old_flags;
+    bool is_new;
+};
+
+struct registration {
+    struct px_cleanup *registry;
+    struct px_peer *peer;
+    struct px_cleanup_request request;
+    struct px_cleanup_rank *payer;
+    struct px_cleanup_scope **targets;
+    size_t n_targets;
+    struct change *changes;
+    size_t n_changes, cap_changes;
+};
+
+/* ---- whose end it waits for --------------------------------------------------------------------- */
+
+static pmix_status_t check_job(const struct registration *q, const char *nspace)
+{
+    const struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
+
+    if (strcmp(nspace, q->peer->proc.nspace) == 0)
+        return PMIX_SUCCESS;
+    if (!ns || px_list_empty(&ns->locals))
+        return PMIX_ERR_NOT_FOUND;
+    return px_peer_may(q->peer, nspace) ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS;
+}
+
+static pmix_status_t check_target(const struct registration *q,
+                                  const pmix_proc_t *target)
+{
+    struct px_server *srv = q->registry->server;
+    const struct px_local *local;
+
+    if (target->rank == PMIX_RANK_WILDCARD)
+        return check_job(q, target->nspace);
+    if (px_proc_same(target, &q->peer->proc))
+        return PMIX_SUCCESS;
+    local = px_local_find(srv, target);
+    if (!local)
+        return PMIX_ERR_NOT_FOUND;
+    return q->peer == srv->self || px_user_may(q->peer->uid, local->uid)
+               ? PMIX_SUCCESS
+               : PMIX_ERR_NO_PERMISSIONS;
+}
+
+/* Each once. Its processes are known, and in the journal, before what is to be removed at their end. */
+static pmix_status_t add_target(struct registration *q, const pmix_proc_t *target)
+{
+    struct px_cleanup_job *job = px_cleanup_job_get(q->registry, target->nspace);
+    struct px_cleanup_scope *s = job ? px_cleanup_scope_get(job, target->rank) : NULL;
+
+    if (!s)
+        return PMIX_ERR_NOMEM;
+    if (s->stamp == q->registry->last_stamp)
+        return PMIX_SUCCESS;
+    s->stamp = q->registry->last_stamp;
+    q->targets[q->n_targets++] = s;
+    return px_cleanup_know_procs(s, q->payer);
+}
+
+static pmix_status_t find_targets(struct registration *q, const pmix_proc_t *procs,
+                                  size_t n)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_proc_t own;
+
+    px_proc_set(&own, q->peer->proc.nspace, PMIX_RANK_WILDCARD);
+    if (n == 0) {
+        procs = &own;
+        n = 1;
+    }
+    if (n > MAX_LOOKUPS / (q->request.n ? q->request.n : 1))
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = check_target(q, &procs[i]);
+    if (rc || px_list_empty(&q->request.wants))
+        return rc;
+    q->payer = px_cleanup_payer(q->registry, q->peer);
+    q->targets = q->payer ? calloc(n, sizeof *q->targets) : NULL;
+    q->registry->last_stamp++;
+    rc = q->targets ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = add_target(q, &procs[i]);
+    return rc;
+}
+
+/* ---- what follows for each of them -------------------------------------------------------------- */
+
+static pmix_status_t add_change(struct registration *q, struct px_cleanup_entry *e,
+                                uint16_t old_flags, bool is_new)
+{
+    struct change *change = px_vec_add(&q->changes, &q->n_changes, &q->cap_changes);
+
+    if (!change)
+        return PMIX_ERR_NOMEM;
+    *change = (struct change){e, old_flags, is_new};
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t add_entry(struct registration *q, struct px_cleanup_scope *s,
+                               const struct px_cleanup_want *w)
+{
+    const struct px_journal_record r = {.type = PX_JOURNAL_ITEM,
+                                        .kind = w->kind,
+                                        .flags = w->kind == PX_RM_DIR ? q->request.flags
+                                                                      : 0,
+                                        .uid = q->peer->uid,
+                                        .gid = q->peer->gid,
+                                        .path = w->path};
+    struct px_cleanup_entry *e;
+    pmix_status_t rc;
+
+    if (q->payer->n_paid == PX_CLEANUP_MAX_ENTRIES ||
+        q->payer->paid_b + strlen(w->path) > PX_CLEANUP_MAX_PATH_B)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    rc = px_cleanup_entry_add(s, q->payer, &r, &e);
+    if (rc)
+        return rc;
+    rc = add_change(q, e, 0, true);
+    if (rc)
+        px_cleanup_entry_free(e);
+    return rc;
+}
+
+/* Recursive wins, also over "only empty ones"; to leave the top wins. */
+static uint16_t merge(uint16_t a, uint16_t b)
+{
+    return (uint16_t)(((a | b) & (PX_RM_RECURSE | PX_RM_LEAVE_TOP)) |
+                      (a & b & PX_RM_EMPTY));
+}
+
+/* What one process of a user wants removed none of his may want ignored, whatever it waits for. */
+static pmix_status_t plan_want(struct registration *q, struct px_cleanup_scope *s,
+                               const struct px_cleanup_want *w)
+{
+    struct px_cleanup_entry *e = px_cleanup_find(q->registry, q->peer->uid, w->kind,
+                                                 w->path),
+                            *known = NULL;
+    uint16_t was;
+
+    for (; e; e = e->same) {
+        if (e->scope->state != PX_CLEANUP_WAITS)
+            continue;
+        if (e->r.kind != w->kind)
+            return PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES;
+        if (e->scope == s && e->r.gid == q->peer->gid)
+            known = e;
+    }
+    if (!known)
+        return add_entry(q, s, w);
+    was = known->r.flags;
+    if (w->kind != PX_RM_DIR || merge(was, q->request.flags) == was)
+        return PMIX_SUCCESS;
+    if (add_change(q, known, was, false))
+        return PMIX_ERR_NOMEM;
+    known->r.flags = merge(was, q->request.flags);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t plan(struct registration *q)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < q->n_targets; i++)
+        PX_LIST_EACH (&q->request.wants, struct px_cleanup_want, w, link)
+            if (!rc)
+                rc = plan_want(q, q->targets[i], w);
+    return rc;
+}
+
+static void undo(struct registration *q)
+{
+    while (q->n_changes > 0) {
+        const struct change *change = &q->changes[--q->n_changes];
+
+        change->entry->r.flags = change->old_flags;
+        if (change->is_new)
+            px_cleanup_entry_free(change->entry);
+    }
+}
+
+static pmix_status_t write_down(struct registration *q)
+{
+    PX_AUTOFREE struct px_journal_record *records = NULL;
+
+    if (q->n_changes == 0)
+        return PMIX_SUCCESS;
+    records = calloc(q->n_changes, sizeof *records);
+    if (!records)
+        return PMIX_ERR_NOMEM;
+    for (size_t i = 0; i < q->n_changes; i++)
+        records[i] = q->changes[i].entry->r;
+    return px_session_record(q->registry->server, records, q->n_changes);
+}
+
+/* ---- the way in --------------------------------------------------------------------------------- */
+
+/* Without a group that the kernel or the host tells there is nothing to compare files with. */
+static pmix_status_t is_possible(const struct px_server *srv,
+                                 const struct px_peer *peer)
+{
+    if (!px_session_cleaner(srv) || peer->gid == (gid_t)-1)
+        return PMIX_ERR_NOT_SUPPORTED;
+    return srv->cleanup->stopping || !px_session_can_record(srv)
+               ? PMIX_ERR_NOT_AVAILABLE
+               : PMIX_SUCCESS;
+}
+
+pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
+                                  const pmix_proc_t *procs, size_t n_procs,
+                                  const px_infos *infos, bool only_check)
+{
+    struct registration q = {.registry = srv->cleanup, .peer = peer};
+    pmix_status_t rc = px_cleanup_request_read(&q.request, infos, peer->uid, peer->gid);
+
+    if (!rc)
+        rc = is_possible(srv, peer);
+    if (!rc)
+        rc = find_targets(&q, procs, n_procs);
+    if (!rc)
+        rc = plan(&q);
+    if (!rc && !only_check)
+        rc = write_down(&q);
+    if (rc || only_check)
+        undo(&q);
+    for (size_t i = 0; i < q.n_targets; i++)
+        px_cleanup_watch_procs(q.targets[i]);
+    px_cleanup_request_fini(&q.request);
+    free(q.targets);
+    free(q.changes);
+    /* Scopes may be due, as their processes have ended meanwhile, or have remained without an entry. */
+    if (q.n_targets > 0)
+        PX_LIST_EACH (&srv->cleanup->jobs, struct px_cleanup_job, job, link)
+            srv->cleanup->check(job);
+    return rc;
+}

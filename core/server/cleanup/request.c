@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The attributes of clean-up, and whether they make sense by themselves. The paths come from anybody. */
+#include "core/server/cleanup/request.h"
+
+#include "core/reclaim/rmpath.h"
+
+#include <string.h>
+
+/* Duplicates included, so that reading them takes bounded time. */
+#define MAX_NAMED   16384u
+#define MAX_NAMED_B (4u * 1024u * 1024u)
+
+/* A list of paths, or a directive with its flag. The RFC and the header differ in some names: both are in
+ * use. */
+static const struct row {
+    const char *key;
+    uint8_t kind, flag;
+} rows[] = {
+    {PMIX_REGISTER_CLEANUP, PX_RM_FILE, 0},
+    {PMIX_REGISTER_CLEANUP_DIR, PX_RM_DIR, 0},
+    {PMIX_CLEANUP_IGNORE, PX_RM_KEEP, 0},
+    {"pmix.cleanup.ignore", PX_RM_KEEP, 0},
+    {PMIX_CLEANUP_RECURSIVE, 0, PX_RM_RECURSE},
+    {"pmix.cleanup.recurse", 0, PX_RM_RECURSE},
+    {PMIX_CLEANUP_EMPTY, 0, PX_RM_EMPTY},
+    {PMIX_CLEANUP_LEAVE_TOPDIR, 0, PX_RM_LEAVE_TOP},
+    {"pmix.cleanup.lvtop", 0, PX_RM_LEAVE_TOP},
+};
+
+static const struct row *row_of(const pmix_info_t *info)
+{
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        if (PMIx_Check_key(info->key, rows[i].key))
+            return &rows[i];
+    return NULL;
+}
+
+static bool is_for_host(const pmix_info_t *info)
+{
+    static const char directive[] = "pmix.jctrl.";
+
+    return (info->flags & PMIX_INFO_REQD) ||
+           (strncmp(info->key, directive, strlen(directive)) == 0 &&
+            !PMIx_Check_key(info->key, PMIX_JOB_CTRL_ID));
+}
+
+pmix_status_t px_cleanup_split(px_infos *infos, px_infos *taken, bool *host)
+{
+    size_t kept = 0, n = 0;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    *host = false;
+    for (; !rc && n < infos->n; n++) {
+        pmix_info_t *info = &infos->v[n];
+
+        if (!row_of(info)) {
+            *host = *host || is_for_host(info);
+            infos->v[kept++] = *info;
+            continue;
+        }
+        rc = px_infos_add_copy(taken, info, 1);
+        px_type_destruct(PMIX_INFO, info);
+    }
+    while (n < infos->n)
+        infos->v[kept++] = infos->v[n++];
+    infos->n = kept;
+    return rc;
+}
+
+static pmix_status_t add_want(struct px_cleanup_request *q, uint8_t kind,
+                              const char *path)
+{
+    struct px_cleanup_want *w = calloc(1, sizeof *w + strlen(path) + 1);
+
+    if (!w)
+        return PMIX_ERR_NOMEM;
+    w->kind = kind;
+    memcpy(w->path, path, strlen(path) + 1);
+    /* Those to keep first: who reads half of it must not remove them. */
+    if (kind == PX_RM_KEEP)
+        px_list_prepend(&q->wants, &w->link);
+    else
+        px_list_append(&q->wants, &w->link);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t add_named(struct px_cleanup_request *q, uint8_t kind,
+                               const char *name, size_t len)
+{
+    char raw[PX_RM_MAX_PATH + 1], path[PX_RM_MAX_PATH + 1];
+
+    if (++q->n > MAX_NAMED)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    if (len > PX_RM_MAX_PATH)
+        return PMIX_ERR_BAD_PARAM;
+    memcpy(raw, name, len);
+    raw[len] = '\0';
+    return px_rm_path_resolve(raw, q->uid, q->gid, path) ? PMIX_ERR_BAD_PARAM
+                                                         : add_want(q, kind, path);
+}
+
+/* Separated by commas; empty elements say nothing. */
+static pmix_status_t read_list(struct px_cleanup_request *q, const pmix_value_t *v,
+                               uint8_t kind)
+{
+    const char *at = px_value_string(v);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (!at)
+        return PMIX_ERR_BAD_PARAM;
+    q->named_b += strlen(at);
+    if (q->named_b > MAX_NAMED_B)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    for (size_t len; !rc && *at; at += len + (at[len] == ',')) {
+        len = strcspn(at, ",");
+        if (len > 0)
+            rc = add_named(q, kind, at, len);
+    }
+    return rc;
+}
+
+static pmix_status_t read_directive(struct px_cleanup_request *q, const pmix_value_t *v,
+                                    uint8_t flag)
+{
+    if (v->type != PMIX_BOOL && v->type != PMIX_UNDEF)
+        return PMIX_ERR_BAD_PARAM;
+    if (px_value_truth(v))
+        q->flags |= flag;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_cleanup_request_read(struct px_cleanup_request *q,
+                                      const px_infos *infos, uid_t uid, gid_t gid)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    *q = (struct px_cleanup_request){.uid = uid, .gid = gid};
+    px_list_init(&q->wants);
+    for (size_t i = 0; !rc && i < infos->n; i++) {
+        const struct row *row = row_of(&infos->v[i]);
+        const pmix_value_t *v = &infos->v[i].value;
+
+        if (row)
+            rc = row->flag ? read_directive(q, v, row->flag)
+                           : read_list(q, v, row->kind);
+    }
+    return rc;
+}
+
+void px_cleanup_request_fini(struct px_cleanup_request *q)
+{
+    PX_LIST_EACH (&q->wants, struct px_cleanup_want, w, link)
+        free(w);
+}
