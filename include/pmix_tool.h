@@ -116,7 +116,9 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
  * @param proc   receives the tool's name; may be NULL
  * @param info   what was named above; PMIX_TOOL_DO_NOT_CONNECT: no server;
  *               PMIX_TOOL_CONNECT_OPTIONAL: none if none can be reached; PMIX_LAUNCHER:
- *               the tool starts jobs. The caller's, good until this returns
+ *               the tool starts jobs; PMIX_LAUNCHER_RENDEZVOUS_FILE: a file by which
+ *               others find the tool, from now until it ends; they are refused until
+ *               PMIx_tool_set_server_module. The caller's, good until this returns
  * @param ninfo  elements of @p info
  * @return PMIX_SUCCESS; PMIX_ERR_UNREACH: no server; PMIX_ERR_TIMEOUT; PMIX_ERR_BAD_PARAM
  *         for what contradicts itself; PMIX_ERR_WOULD_BLOCK from within a callback;

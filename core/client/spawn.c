@@ -25,8 +25,8 @@ static pmix_status_t read_spawned(struct spawn_op *op, px_reader *reply)
     if (rc || px_reader_done(reply))
         return rc;
     rc = px_nspace_get(px_process.model, op->nspace, &ns);
-    /* A server process has registered the job itself: the reply tells it nothing. */
-    if (!rc && !px_process.server)
+    /* A process that serves the job has registered it: the reply has nothing new. */
+    if (!rc && !ns->hosted)
         rc = px_jobinfo_unpack(px_process.model, ns, reply);
     return rc;
 }

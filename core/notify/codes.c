@@ -50,7 +50,7 @@ static bool code_dropped(struct px_notify *n, pmix_status_t code)
 
 bool px_notify_has_server(void)
 {
-    return px_process.channel->send && !px_process.server;
+    return px_process.channel->send && !px_process.notify->hooks.own_event;
 }
 
 /* No reply is made to this message. */

@@ -26,7 +26,8 @@ void px_notify_replay(struct px_notify *n, const struct px_handler *h);
 /* Stands for default handlers, on the wire when the last of them goes. */
 #define PX_DEFAULT_CODE INT_MIN
 
-/* A server's own handlers see what passes through it; only clients have a server to ask. */
+/* A server's own handlers see what passes through it; only those that are none, or have left events
+ * to their own server, have one to ask. */
 bool px_notify_has_server(void);
 /* True if this is the first handler for the code. */
 bool px_notify_code_added(struct px_notify *n, pmix_status_t code);

@@ -101,17 +101,29 @@ static void on_client_left(struct px_model *m)
                "cannot speak for itself any more: out of memory");
 }
 
-/* A process that is a client of somebody already stays that client as long as it likes. */
+static void take_events(struct px_server *srv)
+{
+    const struct px_notify_hooks hooks = {.own_event = on_own_event, .ctx = srv};
+
+    px_notify_set_hooks(px_process.notify, &hooks);
+}
+
+void px_server_take_module(struct px_server *srv, const pmix_server_module_t *module)
+{
+    px_module_take(module, NULL, 0, &srv->module);
+    take_events(srv);
+}
+
+/* A process that is a client already stays that client as long as it likes. */
 static pmix_status_t join_model(struct px_server *srv)
 {
     struct px_model *m = px_process.model;
-    struct px_notify_hooks hooks = {.own_event = on_own_event, .ctx = srv};
     pmix_status_t rc = m->own ? PMIX_SUCCESS : speak_for_self(m, &srv->proc);
 
     if (rc)
         return rc;
     m->client_left = on_client_left;
-    px_notify_set_hooks(px_process.notify, &hooks);
+    take_events(srv);
     return PMIX_SUCCESS;
 }
 

@@ -146,6 +146,10 @@ struct px_server {
     } conf;
 };
 
+/* init.c: the module of a tool whose server was started without one, and from now on its events. Of
+ * the 28 slots of every release (adr/0006). */
+void px_server_take_module(struct px_server *srv, const pmix_server_module_t *module);
+
 /* NULL before init, after finalize, and in a forked child. Any thread. */
 static inline struct px_server *px_server_here(void)
 {

@@ -4,6 +4,7 @@
 #include "core/base/str.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
+#include "core/server/server.h"
 #include "core/tool/tool.h"
 
 #include <string.h>
@@ -225,6 +226,116 @@ static pmix_status_t tool_again(const pmix_info_t *info, size_t n_info,
     return rc;
 }
 
+/* ---- serving others --------------------------------------------------------------------------------------- */
+
+static void refuse(pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
+                   pmix_tool_connection_cbfunc_t cb, void *cbdata)
+{
+    cb(PMIX_ERR_NOT_SUPPORTED, NULL, cbdata);
+}
+
+/* Of a launcher that has a rendezvous file and does not serve yet. */
+static const pmix_server_module_t no_module = {.tool_connected = refuse};
+
+/* args: the module of a server that runs already; or NULL. */
+static void on_serving(struct px_call *call, void *args)
+{
+    struct px_model *m = px_process.model;
+
+    if (args)
+        px_server_take_module(px_process.server, args);
+    if (!px_process.tool->has_module) /* events are its own server's, as before */
+        px_notify_set_hooks(px_process.notify, NULL);
+    else if (!px_process.client->primary && m->client_left)
+        m->client_left(m); /* without a server above its calls are its own to answer */
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* The server bears the tool's name. Not by the header's macro, which tells the size of the module as
+ * we know it: how much of one the caller has, nothing here says (adr/0006). */
+static pmix_status_t start_server(const pmix_server_module_t *module,
+                                  const pmix_proc_t *self, const px_infos *more)
+{
+    PX_AUTO(px_infos) infos = {0};
+    pmix_status_t rc = px_infos_add(&infos, PMIX_SERVER_NSPACE, self->nspace,
+                                    PMIX_STRING);
+
+    if (!rc)
+        rc = px_infos_add(&infos, PMIX_SERVER_RANK, &self->rank, PMIX_PROC_RANK);
+    if (!rc)
+        rc = px_infos_add_copy(&infos, more->v, more->n);
+    return rc ? rc
+              : (PMIx_server_init)((pmix_server_module_t *)module, infos.v, infos.n);
+}
+
+/* Without the lock, which the server's own begin takes. module NULL: only listens, and has its
+ * rendezvous file. */
+static pmix_status_t serve(pmix_server_module_t *module)
+{
+    PX_AUTO(px_infos) more = {0};
+    struct px_tool *tool;
+    pmix_proc_t self;
+    bool listens = false;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    px_process_lock();
+    tool = px_process.tool;
+    if (!tool || tool->has_module || (px_process.server && !tool->serves)) {
+        rc = PMIX_ERR_INIT;
+    } else {
+        self = px_process.model->self;
+        listens = tool->serves;
+        rc = px_infos_add_copy(&more, tool->as_server.v, tool->as_server.n);
+    }
+    if (!rc) {
+        tool->serves = true;
+        tool->has_module = module != NULL;
+    }
+    px_process_unlock();
+    if (!rc && !listens)
+        rc = start_server(module ? module : &no_module, &self, &more);
+    px_process_lock();
+    if (rc && rc != PMIX_ERR_INIT && px_process.tool)
+        px_process.tool->serves = px_process.tool->has_module = false;
+    if (!rc && px_process.tool)
+        (void)px_call(px_process.loop, on_serving, listens ? module : NULL);
+    px_process_unlock();
+    return rc;
+}
+
+PX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t *module)
+{
+    bool is_tool;
+
+    if (px_process_on_loop())
+        return PMIX_ERR_WOULD_BLOCK;
+    px_process_lock();
+    is_tool = px_process.tool != NULL;
+    px_process_unlock();
+    if (!is_tool)
+        return PMIX_ERR_INIT;
+    return module ? serve(module) : PMIX_ERR_BAD_PARAM;
+}
+
+/* Whoever started a launcher finds it by this file, which is there when init returns. */
+static pmix_status_t have_file(const pmix_info_t *info, size_t n_info)
+{
+    const pmix_info_t *file = px_info_find(info, n_info, PMIX_LAUNCHER_RENDEZVOUS_FILE);
+    const char *path = px_info_str(info, n_info, PMIX_LAUNCHER_RENDEZVOUS_FILE);
+    pmix_value_t value;
+    pmix_status_t rc;
+
+    if (!path || !*path || px_process.server)
+        return PMIX_SUCCESS;
+    rc = serve(NULL);
+    if (rc)
+        return rc;
+    value = file->value;
+    return PMIx_Store_internal(NULL, PMIX_LAUNCHER_RENDEZVOUS_FILE, &value);
+}
+
+/* ---- the calls ------------------------------------------------------------------------------------------ */
+
 PX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[],
                                        size_t ninfo)
 {
@@ -250,6 +361,11 @@ PX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[],
             *proc = px_process.model->self;
     }
     px_process_unlock();
+    if (!rc) {
+        rc = have_file(info, ninfo);
+        if (rc)
+            (void)PMIx_tool_finalize();
+    }
     if (rc)
         px_log(PX_LOG_ERROR, "tool", "PMIx_tool_init: %s",
                s.err.text[0] ? s.err.text : PMIx_Error_string(rc));
@@ -308,67 +424,6 @@ PX_EXPORT pmix_status_t PMIx_tool_finalize(void)
     } else {
         rc = PMIX_ERR_INIT;
     }
-    px_process_unlock();
-    return rc;
-}
-
-/* ---- serving others --------------------------------------------------------------------------------------- */
-
-static void on_serving(struct px_call *call, void *args PX_UNUSED)
-{
-    struct px_model *m = px_process.model;
-
-    /* Its calls go to its own functions as long as there is no server above. */
-    if (!px_process.client->primary && m->client_left)
-        m->client_left(m);
-    px_call_done(call, PMIX_SUCCESS);
-}
-
-/* The server bears the tool's name. Not by the header's macro, which tells the size of the module as
- * we know it: how much of one the caller has, nothing here says (adr/0006). */
-static pmix_status_t serve(pmix_server_module_t *module, const pmix_proc_t *self,
-                           const px_infos *more)
-{
-    PX_AUTO(px_infos) infos = {0};
-    pmix_status_t rc = px_infos_add(&infos, PMIX_SERVER_NSPACE, self->nspace,
-                                    PMIX_STRING);
-
-    if (!rc)
-        rc = px_infos_add(&infos, PMIX_SERVER_RANK, &self->rank, PMIX_PROC_RANK);
-    if (!rc)
-        rc = px_infos_add_copy(&infos, more->v, more->n);
-    return rc ? rc : (PMIx_server_init)(module, infos.v, infos.n);
-}
-
-PX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t *module)
-{
-    PX_AUTO(px_infos) more = {0};
-    pmix_proc_t self;
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    if (px_process_on_loop())
-        return PMIX_ERR_WOULD_BLOCK;
-    px_process_lock();
-    if (!px_process.tool || px_process.server)
-        rc = PMIX_ERR_INIT;
-    else if (!module)
-        rc = PMIX_ERR_BAD_PARAM;
-    if (!rc)
-        rc = px_infos_add_copy(&more, px_process.tool->as_server.v,
-                               px_process.tool->as_server.n);
-    if (!rc) {
-        self = px_process.model->self;
-        px_process.tool->serves = true;
-    }
-    px_process_unlock();
-    if (rc)
-        return rc;
-    rc = serve(module, &self, &more);
-    px_process_lock();
-    if (rc && px_process.tool)
-        px_process.tool->serves = false;
-    if (!rc && px_process.client)
-        (void)px_call(px_process.loop, on_serving, NULL);
     px_process_unlock();
     return rc;
 }

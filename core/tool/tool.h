@@ -11,7 +11,8 @@
 struct px_tool {
     struct px_list waiters;     /* calls that wait for a connection: servers.c */
     struct px_watch *keepalive; /* of a pipe that ends with whoever started us */
-    bool serves;                /* PMIx_tool_set_server_module made it a server */
+    bool serves;                /* it has become a server, */
+    bool has_module;            /* by PMIx_tool_set_server_module */
     px_infos as_server;         /* what it was told for that */
 };
 

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <semaphore.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static pmix_proc_t self;
@@ -409,26 +410,56 @@ START_TEST(a_tool_alone_with_a_module_is_its_own_server)
 }
 END_TEST
 
-static void let_no_tool_in(pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
-                           pmix_tool_connection_cbfunc_t cb, void *cbdata)
+static void let_in(pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
+                   pmix_tool_connection_cbfunc_t cb, void *cbdata)
 {
-    cb(PMIX_ERR_NO_PERMISSIONS, NULL, cbdata);
+    pmix_proc_t name;
+
+    px_proc_set(&name, "visitor", 0);
+    cb(PMIX_SUCCESS, &name, cbdata);
 }
 
-START_TEST(a_launcher_has_the_file_that_it_was_told_to_have_when_it_serves)
+/* Of a process that looks for the launcher by its file. */
+static pmix_status_t visit(const char *path)
+{
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        px_infos l = {0};
+
+        unsetenv("PMIX_NAMESPACE");
+        if (px_infos_add(&l, PMIX_TOOL_ATTACHMENT_FILE, path, PMIX_STRING))
+            _exit(1);
+        _exit(-PMIx_tool_init(NULL, l.v, l.n));
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    return -WEXITSTATUS(status);
+}
+
+START_TEST(a_launcher_has_the_file_that_it_was_told_to_have)
 {
     PX_AUTOFREE char *path = px_strf("%s/a/launcher", tool_dir);
     PX_AUTOFREE char *dir = px_strf("%s/a", tool_dir);
-    pmix_server_module_t module = {.tool_connected = let_no_tool_in};
+    pmix_server_module_t module = {.tool_connected = let_in};
+    pmix_value_t *v = NULL;
 
     add_yes(PMIX_LAUNCHER);
     add(PMIX_LAUNCHER_RENDEZVOUS_FILE, path, PMIX_STRING);
     init_alone();
-    ck_assert_int_ne(access(path, F_OK), 0); /* nobody listens yet */
-    ck_assert_int_eq(PMIx_tool_set_server_module(&module), PMIX_SUCCESS);
     ck_assert_int_eq(access(path, R_OK), 0);
+    ck_assert_int_eq(PMIx_Get(NULL, PMIX_LAUNCHER_RENDEZVOUS_FILE, NULL, 0, &v),
+                     PMIX_SUCCESS);
+    ck_assert_str_eq(v->data.string, path);
+    PMIX_VALUE_RELEASE(v);
+    ck_assert_int_eq(visit(path), PMIX_ERR_UNREACH); /* it does not serve yet */
+    ck_assert_int_eq(PMIx_tool_set_server_module(&module), PMIX_SUCCESS);
+    ck_assert_int_eq(visit(path), PMIX_SUCCESS);
+    ck_assert_int_eq(PMIx_tool_set_server_module(&module), PMIX_ERR_INIT);
     finalize();
     ck_assert_int_ne(access(dir, F_OK), 0);
+    ck_assert_ptr_null(px_process.server);
 }
 END_TEST
 
@@ -480,5 +511,5 @@ PX_TEST_MAIN_WITH(
     it_may_begin_and_end_many_times, a_tool_in_a_server_is_the_server,
     the_end_of_whoever_started_it_is_an_event, what_is_no_pipe_is_left_alone,
     a_tool_alone_with_a_module_is_its_own_server,
-    a_launcher_has_the_file_that_it_was_told_to_have_when_it_serves,
+    a_launcher_has_the_file_that_it_was_told_to_have,
     the_progress_thread_can_be_stopped)

@@ -114,6 +114,42 @@ START_TEST(the_first_server_is_primary_and_others_follow)
 }
 END_TEST
 
+static void no_event(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
+                     const pmix_proc_t *source PX_UNUSED, pmix_info_t *info PX_UNUSED,
+                     size_t n PX_UNUSED, pmix_info_t *results PX_UNUSED,
+                     size_t n_results PX_UNUSED, pmix_event_notification_cbfunc_fn_t cb,
+                     void *cbdata)
+{
+    cb(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
+}
+
+START_TEST(a_launcher_with_a_file_is_still_a_tool_of_its_server)
+{
+    PX_AUTOFREE char *path = px_strf("%s/launcher", tool_dir);
+    PX_AUTOFREE char *uri = tool_server_uri("server-1");
+    PX_AUTO(px_infos) l = {0};
+    pmix_status_t code = -1234;
+
+    ck_assert_int_eq(px_infos_add(&l, PMIX_SERVER_URI, uri, PMIX_STRING), 0);
+    ck_assert_int_eq(px_infos_add(&l, PMIX_LAUNCHER_RENDEZVOUS_FILE, path, PMIX_STRING),
+                     0);
+    ck_assert_int_eq(PMIx_tool_init(&self, l.v, l.n), PMIX_SUCCESS);
+    ck_assert_int_eq(access(path, R_OK), 0);
+    servers_are("server-1");
+    ck_assert_int_eq(ask(), PMIX_SUCCESS);
+    ck_assert_int_ge(
+        PMIx_Register_event_handler(&code, 1, NULL, 0, no_event, NULL, NULL), 0);
+    ck_assert_int_eq(
+        PMIx_Notify_event(code, NULL, PMIX_RANGE_SESSION, NULL, 0, NULL, NULL),
+        PMIX_SUCCESS);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_LOG], 1);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_REGEVENTS], 1);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_NOTIFY], 1);
+    end();
+    ck_assert_int_ne(access(path, F_OK), 0);
+}
+END_TEST
+
 START_TEST(a_server_that_is_connected_is_not_connected_again)
 {
     pmix_proc_t same = {0};
@@ -462,6 +498,7 @@ END_TEST
 
 PX_TEST_MAIN_WITH("tool/servers", setup, teardown,
                   the_first_server_is_primary_and_others_follow,
+                  a_launcher_with_a_file_is_still_a_tool_of_its_server,
                   a_server_that_is_connected_is_not_connected_again,
                   the_deprecated_call_makes_it_primary,
                   leaving_the_primary_one_leaves_none, the_loss_of_a_server_is_an_event,
