@@ -236,13 +236,6 @@ static void carry_out_for(struct px_launcher *l, const pmix_proc_t *target,
         px_task_signal(task, order->signum);
 }
 
-static bool is_known(const struct px_launcher *l, const pmix_proc_t *target)
-{
-    if (target->rank == PMIX_RANK_WILDCARD)
-        return px_job_find(l, target->nspace) != NULL;
-    return px_task_find(l, target) != NULL;
-}
-
 static pmix_status_t host_control(const pmix_proc_t *requestor,
                                   const pmix_proc_t targets[], size_t n_targets,
                                   const pmix_info_t directives[], size_t n,
@@ -255,7 +248,8 @@ static pmix_status_t host_control(const pmix_proc_t *requestor,
     pmix_status_t rc = read_order(directives, n, &order);
 
     for (size_t i = 0; !rc && i < n_targets; i++)
-        if (!is_known(l, &targets[i]))
+        if (targets[i].rank == PMIX_RANK_WILDCARD ? !px_job_find(l, targets[i].nspace)
+                                                  : !px_task_find(l, &targets[i]))
             rc = PMIX_ERR_NOT_FOUND;
     if (rc)
         return rc;
@@ -284,14 +278,6 @@ static pmix_status_t list_jobs(const struct px_launcher *l, px_infos *out)
                 : PMIX_ERR_NOMEM;
 }
 
-static pmix_proc_state_t state_of(const struct px_task *task)
-{
-    if (task->running)
-        return task->connected ? PMIX_PROC_STATE_CONNECTED : PMIX_PROC_STATE_RUNNING;
-    return task->wait_status == 0 ? PMIX_PROC_STATE_TERMINATED
-                                  : PMIX_PROC_STATE_ABORTED;
-}
-
 static pmix_status_t list_tasks(const struct px_launcher *l, const char *key,
                                 const pmix_query_t *query, px_infos *out)
 {
@@ -314,7 +300,12 @@ static pmix_status_t list_tasks(const struct px_launcher *l, const char *key,
         row->executable_name = job->plan.apps[task->app].program;
         row->pid = task->pid;
         row->exit_code = task->running ? 0 : task->wait_status;
-        row->state = state_of(task);
+        if (task->running)
+            row->state = task->connected ? PMIX_PROC_STATE_CONNECTED
+                                         : PMIX_PROC_STATE_RUNNING;
+        else
+            row->state = task->wait_status == 0 ? PMIX_PROC_STATE_TERMINATED
+                                                : PMIX_PROC_STATE_ABORTED;
     }
     array.size = job->n_tasks;
     array.array = table;

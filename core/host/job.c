@@ -530,18 +530,10 @@ static void on_deadline(void *arg)
     stop_waiting(l);
 }
 
-/* Until KILL, and a little more. */
-static uint64_t time_to_end(const struct px_launcher *l)
-{
-    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
-        if (job->n_running > 0)
-            return l->grace_ms + PATIENCE_MS;
-    return PATIENCE_MS;
-}
-
 void px_launcher_end_jobs(struct px_call *call, void *launcher)
 {
     struct px_launcher *l = launcher;
+    uint64_t wait_ms = PATIENCE_MS;
 
     l->stopping = true;
     if (is_idle(l)) {
@@ -550,10 +542,13 @@ void px_launcher_end_jobs(struct px_call *call, void *launcher)
     }
     l->waiter = call;
     l->deadline = px_timer_create(px_process.loop, on_deadline, l);
-    if (l->deadline)
-        px_timer_set(l->deadline, time_to_end(l));
-    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link) {
+        if (job->n_running > 0) /* until KILL, and a little more */
+            wait_ms = l->grace_ms + PATIENCE_MS;
         px_job_end(job, SIGTERM, PMIX_ERR_JOB_KILLED_BY_CMD);
+    }
+    if (l->deadline)
+        px_timer_set(l->deadline, wait_ms);
 }
 
 void px_launcher_fini(struct px_launcher *l)

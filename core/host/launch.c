@@ -412,21 +412,15 @@ static pmix_status_t refuse(const struct px_err *err, pmix_status_t status)
     return status;
 }
 
-static const pmix_proc_t *parent_of(const pmix_proc_t *proc, const pmix_info_t *info,
-                                    size_t n)
-{
-    const pmix_info_t *parent = px_info_find(info, n, PMIX_PARENT_ID);
-
-    return parent && parent->value.type == PMIX_PROC && parent->value.data.proc
-               ? parent->value.data.proc
-               : proc;
-}
-
 pmix_status_t px_launch(struct px_launcher *l, const pmix_proc_t *proc,
                         const pmix_info_t *info, size_t n_info, const pmix_app_t *apps,
                         size_t n_apps, pmix_spawn_cbfunc_t cb, void *cbdata)
 {
-    const pmix_proc_t *parent = parent_of(proc, info, n_info);
+    const pmix_info_t *given = px_info_find(info, n_info, PMIX_PARENT_ID);
+    const pmix_proc_t *parent = given && given->value.type == PMIX_PROC &&
+                                        given->value.data.proc
+                                    ? given->value.data.proc
+                                    : proc;
     const struct px_task *task = px_task_find(l, parent);
     struct px_spawn_request request = {.info = info,
                                        .n_info = n_info,

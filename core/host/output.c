@@ -81,14 +81,6 @@ static void on_writable(void *arg, int fd, unsigned events);
 
 /* ---- sinks ---------------------------------------------------------------------- */
 
-static int open_anew(int fd)
-{
-    char path[32];
-
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
-
 static void sink_open(struct px_sink *sink, int fd)
 {
     struct stat st;
@@ -102,20 +94,14 @@ static void sink_open(struct px_sink *sink, int fd)
     } else if (!S_ISFIFO(st.st_mode) && !isatty(fd)) {
         sink->kind = PX_SINK_PLAIN;
     } else {
-        int own = open_anew(fd);
+        char path[32];
 
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        int own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         sink->kind = own < 0 ? PX_SINK_SHARED : PX_SINK_OWN;
         sink->own_fd = own >= 0;
         sink->fd = own < 0 ? fd : own;
     }
-}
-
-static bool same_file(int a, int b)
-{
-    struct stat x, y;
-
-    return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
 }
 
 void px_output_init(struct px_output *o, struct px_loop *loop,
@@ -135,7 +121,9 @@ void px_output_init(struct px_output *o, struct px_loop *loop,
         o->sink_of[i] = sink;
     }
     /* Else a line of one could be written into the middle of one of the other. */
-    if (same_file(STDOUT_FILENO, STDERR_FILENO))
+    struct stat out, errors;
+    if (fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &errors) == 0 &&
+        out.st_dev == errors.st_dev && out.st_ino == errors.st_ino)
         o->sink_of[1] = o->sink_of[0];
 }
 

@@ -92,11 +92,6 @@ static bool includes(const struct scope *s, const struct scope *other)
     }
 }
 
-static bool is_visible(const struct pub *pub, const struct scope *to)
-{
-    return includes(&pub->scope, to) && includes(to, &pub->scope);
-}
-
 /* ---- entries -------------------------------------------------------------------- */
 
 void px_pubs_init(struct px_pubs *p, struct px_loop *loop)
@@ -207,7 +202,8 @@ static struct pub *find(const struct px_pubs *p, const struct scope *asker,
                         const char *key)
 {
     PX_LIST_EACH (&p->pubs, struct pub, pub, link)
-        if (strcmp(pub->key, key) == 0 && is_visible(pub, asker))
+        if (strcmp(pub->key, key) == 0 && includes(&pub->scope, asker) &&
+            includes(asker, &pub->scope))
             return pub;
     return NULL;
 }
@@ -330,14 +326,6 @@ static pmix_status_t waiter_create(struct px_pubs *p, const pmix_proc_t *asker,
     return PMIX_SUCCESS;
 }
 
-/* An entry is new: answers the lookups for which it was the last missing piece. */
-static void answer_satisfied(struct px_pubs *p)
-{
-    PX_LIST_EACH (&p->waiters, struct waiter, w, link)
-        if (count(p, w) >= w->n_wanted)
-            answer(p, w);
-}
-
 /* Ends the lookups of one job, or with proc of one process, or with neither all of
  * them. */
 static void give_up_of(struct px_pubs *p, const char *nspace, const pmix_proc_t *proc)
@@ -399,7 +387,10 @@ pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
     }
     if (rc)
         return rc;
-    answer_satisfied(p);
+    /* It may be the last missing piece of a lookup. */
+    PX_LIST_EACH (&p->waiters, struct waiter, w, link)
+        if (count(p, w) >= w->n_wanted)
+            answer(p, w);
     return PMIX_SUCCESS;
 }
 

@@ -223,12 +223,6 @@ static void print_history(const struct parameter *p)
     puts(" (default)");
 }
 
-static bool is_same_group(const struct parameter *a, const struct parameter *b)
-{
-    return a && strcmp(a->framework, b->framework) == 0 &&
-           strcmp(a->component, b->component) == 0;
-}
-
 static void on_parameter(struct page *p, const struct parameter *param)
 {
     struct paper *paper = p->state;
@@ -236,7 +230,8 @@ static void on_parameter(struct page *p, const struct parameter *param)
     const char *value = parameter_value(param);
     char expected[256];
 
-    if (!is_same_group(paper->before, param)) {
+    if (!paper->before || strcmp(paper->before->framework, param->framework) != 0 ||
+        strcmp(paper->before->component, param->component) != 0) {
         PX_AUTOFREE char *title = need_text("Parameters of %s %s", param->framework,
                                             param->component);
         head(paper, title);
