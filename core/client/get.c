@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Get: what this process knows first, in the caller's thread; then its server. */
 #include "core/client/client.h"
+#include "core/model/lookup.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who runs where: answered from what is known of the jobs. */
 #include "core/base/ranges.h"
+#include "core/model/lookup.h"
 #include "core/base/strv.h"
 #include "core/client/client.h"
 
@@ -49,7 +50,7 @@ static pmix_status_t add_peers(struct resolve_op *op, const struct px_nspace *ns
     pmix_status_t rc;
 
     px_lookup_init(&l, PMIX_LOCAL_PEERS, PMIX_RANK_WILDCARD, NULL, 0);
-    l.realm = PX_REALM_NODE;
+    l.realm = PX_KEY_NODE;
     l.hostname = op->node;
     rc = px_lookup_find(px_process.model, ns, &l, &v);
     if (rc)

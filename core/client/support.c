@@ -2,7 +2,7 @@
 /* Queries for what is supported: this library answers for itself, the server for itself and its
  * host. */
 #include "core/client/info_call.h"
-#include "core/model/support.h"
+#include "core/role/support.h"
 
 struct support_call {
     struct px_info_call *call;

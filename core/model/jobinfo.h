@@ -30,29 +30,4 @@ pmix_status_t px_jobinfo_unpack(struct px_model *m, struct px_nspace *ns, px_rea
 pmix_status_t px_jobinfo_unpack_rank(struct px_model *m, struct px_nspace *ns,
                                      pmix_rank_t rank, px_reader *r);
 
-/* What to look up. Realms come from the qualifiers of a Get. */
-enum px_realm { PX_REALM_DEFAULT, PX_REALM_NODE, PX_REALM_APP, PX_REALM_SESSION };
-struct px_lookup {
-    const char *key;
-    pmix_rank_t rank;
-    enum px_realm realm;
-    const pmix_info_t *quals; /* of the question; borrowed */
-    size_t n_quals;
-    const char *hostname;         /* node realm; NULL: see node_id */
-    uint32_t node_id;             /* UINT32_MAX: this node */
-    uint32_t app, session;        /* UINT32_MAX: own */
-    bool want_local, want_remote; /* which committed tables to look in */
-    bool skip_internal;
-};
-
-/* Fills realm, hostname, ... from info; defaults otherwise: rank WILDCARD keys that
- * belong to the node or app realm by the dictionary (pmix.local.size, pmix.lpeers, ...)
- * find this node's. */
-void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
-                    const pmix_info_t *info, size_t n);
-/* Copy of the value into *out. PMIX_ERR_NOT_FOUND. Derived facts are computed here. Any
- * thread that is inside px_process.model_gate. */
-pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *ns,
-                             const struct px_lookup *l, pmix_value_t *out);
-
 #endif

@@ -193,7 +193,7 @@ static void pack_job(struct members *l, const struct px_model *m,
     for (size_t i = 0; i < m->resources.n; i++) {
         const pmix_info_t *r = &m->resources.v[i];
 
-        if (!px_job_says(m, ns, r->key))
+        if (!px_job_has_value(m, ns, r->key))
             members_add(l, r->key, &r->value);
     }
     write_pairs(l, l->w);

@@ -6,6 +6,7 @@
 
 #include "core/link/api.h"
 #include "core/model/jobinfo.h"
+#include "core/model/lookup.h"
 
 struct hints_op {
     struct px_api api;

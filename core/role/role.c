@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Begins and ends roles: parameters, loop, components, model and event handlers, in this order,
- * and back. */
+/* Begins and ends roles: parameters, loop, components, model and event handlers, in
+ * this order, and back. */
 #include "core/role/role.h"
 
 #include "core/base/str.h"

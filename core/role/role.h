@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Begins and ends the roles of this process. The process lock must be held; not on the loop
- * thread. */
+/* Begins and ends the roles of this process. The process lock must be held; not on the
+ * loop thread. */
 #ifndef PX_ROLE_ROLE_H
 #define PX_ROLE_ROLE_H
 
@@ -8,16 +8,17 @@
 #include "core/rt/process.h"
 #include "pmix_common.h"
 
-/* First role: reads parameters, starts the loop (info may carry PMIX_EXTERNAL_PROGRESS), makes
- * the model and the event handlers. Each: opens the frameworks it needs. On failure nothing
- * stays. PMIX_ERR_BAD_PARAM: a parameter has a bad value or selects a component that does not
- * exist; PMIX_ERR_NOT_FOUND: a framework is left without a component; PMIX_ERR_WOULD_BLOCK: on
- * the loop thread. Nothing else logs err. */
+/* First role: reads parameters, starts the loop (info may carry
+ * PMIX_EXTERNAL_PROGRESS), makes the model and the event handlers. Each: opens the
+ * frameworks it needs. On failure nothing stays. PMIX_ERR_BAD_PARAM: a parameter has a
+ * bad value or selects a component that does not exist; PMIX_ERR_NOT_FOUND: a framework
+ * is left without a component; PMIX_ERR_WOULD_BLOCK: on the loop thread. Nothing else
+ * logs err. */
 pmix_status_t px_role_begin(enum px_role role, const pmix_info_t *info, size_t n_info,
                             struct px_err *err);
-/* Last role: closes components, stops the loop, frees everything, so that a later role starts
- * afresh. Others: closes what only this role needed. What clients, servers and tools put into
- * px_process they take out before. */
+/* Last role: closes components, stops the loop, frees everything, so that a later role
+ * starts afresh. Others: closes what only this role needed. What clients, servers and
+ * tools put into px_process they take out before. */
 void px_role_end(enum px_role role);
 
 #endif

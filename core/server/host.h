@@ -7,7 +7,7 @@
 #define PX_SERVER_HOST_H
 
 #include "core/base/err.h"
-#include "core/model/support.h"
+#include "core/role/support.h"
 #include "core/types/type.h"
 #include "pmix_server.h"
 

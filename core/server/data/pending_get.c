@@ -3,6 +3,7 @@
 #include "core/server/data/pending_get.h"
 
 #include "core/model/jobinfo.h"
+#include "core/model/lookup.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* PMIx_Register_attributes, and what the server knows of attributes when it is asked. */
 #include "core/base/strv.h"
 #include "core/link/api.h"
-#include "core/model/support.h"
+#include "core/role/support.h"
 #include "core/server/server.h"
 
 #include <string.h>

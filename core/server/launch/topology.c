@@ -4,6 +4,7 @@
 #include "core/base/str.h"
 #include "core/link/api.h"
 #include "core/model/jobinfo.h"
+#include "core/model/lookup.h"
 #include "core/server/server.h"
 #include "core/types/handle.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model_test.h"
+#include "core/model/lookup.h"
 
 #include "core/base/str.h"
 #include "core/plugin/select.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/model/jobinfo_impl.h"
+#include "core/model/lookup.h"
 #include "model_test.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which of the tables, realms and facts answers a Get. */
 #include "model_test.h"
+#include "core/model/lookup.h"
 
 #include <string.h>
 
@@ -216,13 +217,13 @@ START_TEST(qualifiers_choose_the_realm)
 {
     static const struct {
         const char *info, *key;
-        enum px_realm realm;
+        enum px_key_realm realm;
     } rows[] = {
-        {PMIX_NODE_INFO, "k", PX_REALM_NODE},
-        {PMIX_APP_INFO, "k", PX_REALM_APP},
-        {PMIX_SESSION_INFO, "k", PX_REALM_SESSION},
-        {PMIX_JOB_INFO, "k", PX_REALM_DEFAULT},
-        {PMIX_OPTIONAL, PMIX_LOCAL_PEERS, PX_REALM_DEFAULT},
+        {PMIX_NODE_INFO, "k", PX_KEY_NODE},
+        {PMIX_APP_INFO, "k", PX_KEY_APP},
+        {PMIX_SESSION_INFO, "k", PX_KEY_SESSION},
+        {PMIX_JOB_INFO, "k", PX_KEY_JOB},
+        {PMIX_OPTIONAL, PMIX_LOCAL_PEERS, PX_KEY_JOB},
     };
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {

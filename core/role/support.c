@@ -5,7 +5,7 @@
  * and its functions. In the Standard's the query's other keys are functions; one result
  * per function holds an array of infos, a level and the function's attributes there
  * each, of type PMIX_UNDEF if there are none. */
-#include "core/model/support.h"
+#include "core/role/support.h"
 
 #include "core/base/str.h"
 #include "core/base/strv.h"

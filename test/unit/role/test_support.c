@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Answers to queries for supported attributes, in both forms; and that the tables are true to the
  * dictionary and the headers. */
-#include "core/model/support.h"
+#include "core/role/support.h"
 
 #include "alloc_fail.h"
 #include "core/base/strv.h"
@@ -269,7 +269,7 @@ START_TEST(the_library_names_only_what_there_is)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("model/support", setup, NULL,
+PX_TEST_MAIN_WITH("role/support", setup, NULL,
                   attributes_are_described_as_in_the_dictionary,
                   several_functions_or_all_may_be_asked_for, functions_are_listed,
                   what_nobody_knows_has_no_answer,

@@ -2,8 +2,8 @@
 /* PMIX_QUERY_ATTRIBUTE_SUPPORT: which functions there are, and which attributes each
  * honours, told apart by who does: the client half of the library, its server half, the
  * tools' part, the host. */
-#ifndef PX_MODEL_SUPPORT_H
-#define PX_MODEL_SUPPORT_H
+#ifndef PX_ROLE_SUPPORT_H
+#define PX_ROLE_SUPPORT_H
 
 #include "core/types/type.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which attributes this library itself honours. What a host is handed is the host's
  * affair. A row here is a promise: add a name when the code reads it. */
-#include "core/model/support.h"
+#include "core/role/support.h"
 
 #define ROWS(table) .rows = (table), .n = PX_COUNT(table)
 

@@ -37,7 +37,7 @@ def read_level(header, read):
 
 def as_c(levels):
     lines = ["/* Made by functions.py from the headers; do not edit. */",
-             '#include "core/model/support.h"', "",
+             '#include "core/role/support.h"', "",
              "const char *const px_support_functions[PX_N_LEVELS] = {"]
     for level, names in levels.items():
         parts = ['        "%s"' % (name + ("," if name != names[-1] else "")) for name in names]

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finding a value of a namespace: what was given, and what follows from the maps. */
+#ifndef PX_MODEL_LOOKUP_H
+#define PX_MODEL_LOOKUP_H
+
+#include "core/model/nspace.h"
+
+enum px_key_realm { PX_KEY_JOB, PX_KEY_PROC, PX_KEY_NODE, PX_KEY_APP, PX_KEY_SESSION };
+
+/* What to look up. Realms come from the qualifiers of a Get; PX_KEY_JOB is the
+ * default. */
+struct px_lookup {
+    const char *key;
+    pmix_rank_t rank;
+    enum px_key_realm realm;
+    const pmix_info_t *quals; /* of the question; borrowed */
+    size_t n_quals;
+    const char *hostname;         /* node realm; NULL: see node_id */
+    uint32_t node_id;             /* UINT32_MAX: this node */
+    uint32_t app, session;        /* UINT32_MAX: own */
+    bool want_local, want_remote; /* which committed tables to look in */
+    bool skip_internal;
+};
+
+/* Fills realm, hostname, ... from info; defaults otherwise: rank WILDCARD keys that
+ * belong to the node or app realm by the dictionary (pmix.local.size, pmix.lpeers, ...)
+ * find this node's. */
+void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
+                    const pmix_info_t *info, size_t n);
+/* Copy of the value into *out. PMIX_ERR_NOT_FOUND. Derived facts are computed here. Any
+ * thread that is inside px_process.model_gate. */
+pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *ns,
+                             const struct px_lookup *l, pmix_value_t *out);
+/* Whether the job itself has a value of a job-level key. */
+bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
+                      const char *key);
+
+/* ---- the dictionary (jobinfo_keys.c) --------------------------------------------- */
+
+/* A key with a place of its own. */
+struct px_job_key {
+    const char *key;
+    pmix_data_type_t type; /* UNDEF: as the host gave it */
+    uint8_t realm;         /* enum px_key_realm: the one a lone key belongs to */
+};
+
+extern const struct px_job_key px_job_keys[];
+extern const size_t px_n_job_keys;
+
+/* NULL: any other key. */
+const struct px_job_key *px_job_key_find(const char *key);
+enum px_key_realm px_key_realm(const char *key);
+/* *out borrows from *in: the same value, in the dictionary's type for the key if it
+ * fits there; what has no type is true. */
+void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t *out);
+
+/* ---- what follows from the maps -------------------------------------------------- */
+
+/* Keys that follow from the maps; NULL ends each list. */
+extern const char *const px_rank_facts[];
+extern const char *const px_node_facts[];
+extern const char *const px_job_facts[];
+
+/* *out is the caller's to destruct. PMIX_ERR_NOT_FOUND: it does not follow from what is
+ * known. */
+pmix_status_t px_rank_fact(const struct px_nspace *ns, pmix_rank_t rank,
+                           const char *key, pmix_value_t *out);
+pmix_status_t px_node_fact(const struct px_nspace *ns, uint32_t node, const char *key,
+                           pmix_value_t *out);
+pmix_status_t px_job_fact(const struct px_nspace *ns, const char *key,
+                          pmix_value_t *out);
+
+/* "n1" and "n1.cluster" are one host; of two full names, only equal ones. */
+bool px_same_host(const char *a, const char *b);
+/* Rows of the node table; UINT32_MAX if there is none. Names may be aliases the host
+ * gave. */
+uint32_t px_node_by_name(const struct px_nspace *ns, const char *name);
+uint32_t px_node_by_id(const struct px_nspace *ns, uint32_t id);
+/* Where the session table keeps a session: the default one (id UINT32_MAX) has a row
+ * too. */
+pmix_rank_t px_session_row(uint32_t id);
+
+#endif
