@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#define PX_GDS_ABI 2u
+#define PX_GDS_ABI 1u
 
 struct px_gds_ns; /* the component's own */
 
