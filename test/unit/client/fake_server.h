@@ -8,6 +8,7 @@
 #include "core/wire/codec.h"
 #include "core/wire/hello.h"
 
+#include <semaphore.h>
 #include <stdbool.h>
 
 struct fake_req {
@@ -31,6 +32,7 @@ struct fake {
     unsigned n_ops[PX_OP_MAX];
     unsigned n_beats; /* heartbeats, which ask for nothing */
     int listener;
+    bool runs;
 };
 extern struct fake fake;
 
@@ -39,6 +41,25 @@ extern struct fake fake;
 void fake_start(void);
 /* Waits for the script to end. */
 void fake_stop(void);
+
+/* ---- a client of it, in this process ----------------------------------------------------------- */
+
+/* fake_start and PMIx_Init. */
+void client_begin(void);
+/* PMIx_Finalize and fake_stop, of what has begun and not ended yet: a fixture's end, too. */
+void client_end(void);
+
+/* The callback of calls that do not wait; its cbdata is &done. */
+extern sem_t done;
+extern pmix_status_t done_status;
+void on_op(pmix_status_t status, void *cbdata);
+/* Its status, once it has run. */
+pmix_status_t await_op(void);
+/* rc is the call's own, and with that its callback ran. */
+void finished(pmix_status_t rc, pmix_status_t with);
+
+/* A process of the job. */
+pmix_proc_t rank(pmix_rank_t r);
 
 /* ---- for scripts and hooks --------------------------------------------------------------------- */
 

@@ -13,45 +13,23 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-static sem_t done;
-static pmix_status_t done_status;
-
 static void init(void)
 {
-    ck_assert_int_eq(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
-}
-
-static void start(void)
-{
-    sem_init(&done, 0, 0);
-    fake_start();
-    init();
+    ok(PMIx_Init(NULL, NULL, 0));
 }
 
 static void finalize(void)
 {
-    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-}
-
-static void stop(void)
-{
-    finalize();
-    fake_stop();
-}
-
-static void on_op(pmix_status_t status, void *cbdata PX_UNUSED)
-{
-    done_status = status;
-    sem_post(&done);
+    ok(PMIx_Finalize(NULL, 0));
 }
 
 START_TEST(it_says_goodbye_once_and_waits_for_the_answer)
 {
-    start();
+    client_begin();
     init();
     finalize();
     ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 0);
-    stop();
+    client_end();
     ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 1);
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
 }
@@ -62,8 +40,8 @@ START_TEST(a_barrier_comes_first_if_it_was_asked_for)
     pmix_info_t barrier;
 
     PMIx_Info_load(&barrier, PMIX_EMBED_BARRIER, NULL, PMIX_BOOL);
-    start();
-    ck_assert_int_eq(PMIx_Finalize(&barrier, 1), PMIX_SUCCESS);
+    client_begin();
+    ok(PMIx_Finalize(&barrier, 1));
     fake_stop();
     ck_assert_uint_eq(fake.n_ops[PX_OP_FENCE], 1);
 }
@@ -81,8 +59,7 @@ static bool die_at_goodbye(int fd, struct fake_req *req)
 START_TEST(a_server_that_dies_at_the_goodbye_is_no_obstacle)
 {
     fake.hook = die_at_goodbye;
-    start();
-    stop();
+    client_begin();
 }
 END_TEST
 
@@ -97,9 +74,9 @@ START_TEST(a_silent_server_keeps_it_for_its_time_only)
 
     setenv("PMIX_MCA_client_finalize_timeout", "50ms", 1);
     fake.hook = ignore_goodbye;
-    start();
+    client_begin();
     began = px_clock_ms();
-    stop();
+    client_end();
     ck_assert_uint_ge(px_clock_ms() - began, 40);
 }
 END_TEST
@@ -127,7 +104,7 @@ static void on_event(size_t id PX_UNUSED, pmix_status_t status,
 {
     ck_assert_str_eq(source->nspace, "server");
     cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
-    on_op(status, NULL);
+    on_op(status, &done);
 }
 
 START_TEST(the_loss_of_the_server_is_an_event_and_the_end_still_works)
@@ -136,16 +113,14 @@ START_TEST(the_loss_of_the_server_is_an_event_and_the_end_still_works)
 
     sem_init(&gone, 0, 0);
     fake.script = serve_and_leave;
-    start();
+    client_begin();
     ck_assert_int_ge(
         PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL), 0);
     sem_wait(&gone);
-    sem_wait(&done);
-    ck_assert_int_eq(done_status, PMIX_ERR_LOST_CONNECTION);
+    ck_assert_int_eq(await_op(), PMIX_ERR_LOST_CONNECTION);
     ck_assert(PMIx_Initialized());
     init(); /* a further reference needs no server */
     finalize();
-    stop();
 }
 END_TEST
 
@@ -170,16 +145,15 @@ START_TEST(calls_without_an_answer_end_with_the_client)
 
     sem_init(&heard, 0, 0);
     fake.hook = hold_all_but_goodbye;
-    start();
+    client_begin();
     PMIx_Info_load(&data, "key", NULL, PMIX_BOOL);
-    ck_assert_int_eq(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, NULL), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_Publish_nb(&data, 1, on_op, NULL), PMIX_SUCCESS);
+    ok(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done));
+    ok(PMIx_Publish_nb(&data, 1, on_op, &done));
     sem_wait(&heard);
     sem_wait(&heard);
-    stop();
+    client_end();
     for (int i = 0; i < 2; i++) {
-        sem_wait(&done);
-        ck_assert_int_eq(done_status, PMIX_ERR_UNREACH);
+        ck_assert_int_eq(await_op(), PMIX_ERR_UNREACH);
     }
 }
 END_TEST
@@ -197,10 +171,10 @@ START_TEST(a_thread_that_waits_is_let_go)
 
     sem_init(&heard, 0, 0);
     fake.hook = hold_all_but_goodbye;
-    start();
+    client_begin();
     ck_assert_int_eq(pthread_create(&thread, NULL, fence, &status), 0);
     sem_wait(&heard);
-    stop();
+    client_end();
     pthread_join(thread, NULL);
     ck_assert_int_eq(status, PMIX_ERR_UNREACH);
 }
@@ -219,25 +193,23 @@ static void answer_later(size_t id PX_UNUSED, pmix_status_t status,
 {
     late_cb = cb;
     late_cbdata = cbdata;
-    on_op(status, NULL);
+    on_op(status, &done);
 }
 
 START_TEST(a_handler_may_answer_after_the_end_and_in_the_next_life)
 {
     for (int again = 0; again < 2; again++) {
-        start();
+        client_begin();
         ck_assert_int_ge(
             PMIx_Register_event_handler(NULL, 0, NULL, 0, answer_later, NULL, NULL), 0);
-        ck_assert_int_eq(
-            PMIx_Notify_event(-700, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL),
-            PMIX_SUCCESS);
+        ok(PMIx_Notify_event(-700, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL));
         sem_wait(&done);
-        stop();
+        client_end();
         if (again)
-            start();
+            client_begin();
         late_cb(PMIX_SUCCESS, NULL, 0, NULL, NULL, late_cbdata);
         if (again)
-            stop();
+            client_end();
     }
 }
 END_TEST
@@ -253,15 +225,13 @@ START_TEST(a_handler_may_answer_while_the_client_ends)
     for (int i = 0; i < 30; i++) {
         pthread_t thread;
 
-        start();
+        client_begin();
         ck_assert_int_ge(
             PMIx_Register_event_handler(NULL, 0, NULL, 0, answer_later, NULL, NULL), 0);
-        ck_assert_int_eq(
-            PMIx_Notify_event(-700, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL),
-            PMIX_SUCCESS);
+        ok(PMIx_Notify_event(-700, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL));
         sem_wait(&done);
         ck_assert_int_eq(pthread_create(&thread, NULL, answer_now, NULL), 0);
-        stop();
+        client_end();
         pthread_join(thread, NULL);
     }
 }
@@ -272,9 +242,9 @@ END_TEST
 START_TEST(a_client_may_come_back_to_the_same_server)
 {
     for (unsigned i = 0; i < 5; i++) {
-        start();
-        ck_assert_int_eq(PMIx_Commit(), PMIX_SUCCESS);
-        stop();
+        client_begin();
+        ok(PMIx_Commit());
+        client_end();
     }
     ck_assert_uint_eq(fake.n_ops[PX_OP_REQ], 5);
     ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 5);
@@ -319,7 +289,7 @@ START_TEST(a_forked_child_is_a_client_of_its_own_and_ends_alone)
     sem_init(&gone, 0, 0);
     sem_init(&heard, 0, 0);
     fake.script = serve_parent_then_child;
-    start();
+    client_begin();
     pid_t pid = fork();
     if (pid == 0)
         _exit(PMIx_Fence(NULL, 0, NULL, 0) != PMIX_ERR_INIT ||
@@ -328,8 +298,7 @@ START_TEST(a_forked_child_is_a_client_of_its_own_and_ends_alone)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), 0);
-    ck_assert_int_eq(PMIx_Commit(), PMIX_SUCCESS); /* the parent's connection lives */
-    stop();
+    ok(PMIx_Commit()); /* the parent's connection lives */
 }
 END_TEST
 
@@ -356,38 +325,35 @@ static void host_a_job(void)
     pmix_nspace_t hosted = "hosted";
     uint32_t three = 3;
 
-    ck_assert_int_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
-    ck_assert_int_eq(px_infos_add(&infos, PMIX_JOB_SIZE, &three, PMIX_UINT32), 0);
-    ck_assert_int_eq(
-        PMIx_server_register_nspace(hosted, 3, infos.v, infos.n, NULL, NULL),
-        PMIX_SUCCESS);
+    ok(PMIx_server_init(&module, NULL, 0));
+    ok(px_infos_add(&infos, PMIX_JOB_SIZE, &three, PMIX_UINT32));
+    ok(PMIx_server_register_nspace(hosted, 3, infos.v, infos.n, NULL, NULL));
 }
 
 START_TEST(a_client_may_be_a_server_too_and_either_may_end_first)
 {
     for (int server_first = 0; server_first < 2; server_first++) {
-        start();
+        client_begin();
         host_a_job();
         ck_assert_uint_eq(job_size("job"), 2);
         ck_assert_uint_eq(job_size("hosted"), 3);
-        ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0),
-                         PMIX_SUCCESS); /* at its server */
+        ok(PMIx_Fence(NULL, 0, NULL, 0)); /* at its server */
         if (server_first) {
-            ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+            ok(PMIx_server_finalize());
             ck_assert_uint_eq(job_size("hosted"), 0);
-            ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-            stop();
+            ok(PMIx_Fence(NULL, 0, NULL, 0));
+            client_end();
         } else {
             pmix_info_t data;
 
-            stop();
+            client_end();
             ck_assert(PMIx_Initialized());
             ck_assert_uint_eq(job_size("hosted"), 3);
             PMIx_Info_load(&data, "key", NULL, PMIX_BOOL);
             ck_assert_int_eq(PMIx_Publish(&data, 1),
                              PMIX_ERR_NOT_SUPPORTED); /* its own host */
             ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
-            ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+            ok(PMIx_server_finalize());
         }
         ck_assert(!PMIx_Initialized());
         ck_assert_ptr_null(px_process.loop);
@@ -401,20 +367,18 @@ START_TEST(what_a_process_serves_survives_its_own_fences_and_refreshes)
     pmix_info_t collect, refresh;
     pmix_proc_t p;
 
-    start();
+    client_begin();
     host_a_job();
     px_proc_set(&p, "hosted", 1);
-    ck_assert_int_eq(px_store_put(px_nspace_find(px_process.model, "hosted"),
-                                  PX_GDS_REMOTE, 1, "colour", &v),
-                     PMIX_SUCCESS);
+    ok(px_store_put(px_nspace_find(px_process.model, "hosted"), PX_GDS_REMOTE, 1,
+                    "colour", &v));
     PMIx_Info_load(&collect, PMIX_COLLECT_DATA, NULL, PMIX_BOOL);
     PMIx_Info_load(&refresh, PMIX_GET_REFRESH_CACHE, NULL, PMIX_BOOL);
-    ck_assert_int_eq(PMIx_Fence(NULL, 0, &collect, 1), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_Get(&p, "colour", &refresh, 1, &got), PMIX_SUCCESS);
+    ok(PMIx_Fence(NULL, 0, &collect, 1));
+    ok(PMIx_Get(&p, "colour", &refresh, 1, &got));
     ck_assert_uint_eq(got->data.uint32, 5);
     PMIX_VALUE_RELEASE(got);
-    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
-    stop();
+    ok(PMIx_server_finalize());
 }
 END_TEST
 
@@ -424,13 +388,13 @@ START_TEST(init_in_a_server_is_a_guest_of_it)
 
     host_a_job();
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
-    ck_assert_int_eq(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
+    ok(PMIx_Init(&self, NULL, 0));
     ck_assert(px_proc_same(&self, &px_process.model->self));
-    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    ok(PMIx_Finalize(NULL, 0));
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
 
-    ck_assert_int_eq(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS); /* and the guest with it */
+    ok(PMIx_Init(NULL, NULL, 0));
+    ok(PMIx_server_finalize()); /* and the guest with it */
     ck_assert(!PMIx_Initialized());
     ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_ERR_INIT);
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
@@ -443,27 +407,30 @@ START_TEST(a_server_wants_a_finalize_for_each_init)
     pmix_server_module_t module = no_module;
 
     host_a_job();
-    ck_assert_int_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    ok(PMIx_server_init(&module, NULL, 0));
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT); /* these are not its */
-    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    ok(PMIx_server_finalize());
     ck_assert(PMIx_Initialized());
     ck_assert_uint_eq(job_size("hosted"), 3);
-    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    ok(PMIx_server_finalize());
     ck_assert(!PMIx_Initialized());
     ck_assert_int_eq(PMIx_server_finalize(), PMIX_ERR_INIT);
 }
 END_TEST
 
-PX_TEST_MAIN("client/finalize", it_says_goodbye_once_and_waits_for_the_answer,
-             a_barrier_comes_first_if_it_was_asked_for,
-             a_server_that_dies_at_the_goodbye_is_no_obstacle,
-             a_silent_server_keeps_it_for_its_time_only,
-             the_loss_of_the_server_is_an_event_and_the_end_still_works,
-             calls_without_an_answer_end_with_the_client, a_thread_that_waits_is_let_go,
-             a_handler_may_answer_after_the_end_and_in_the_next_life,
-             a_handler_may_answer_while_the_client_ends,
-             a_client_may_come_back_to_the_same_server,
-             a_forked_child_is_a_client_of_its_own_and_ends_alone,
-             a_client_may_be_a_server_too_and_either_may_end_first,
-             what_a_process_serves_survives_its_own_fences_and_refreshes,
-             init_in_a_server_is_a_guest_of_it, a_server_wants_a_finalize_for_each_init)
+PX_TEST_MAIN_WITH("client/finalize", NULL, client_end,
+                  it_says_goodbye_once_and_waits_for_the_answer,
+                  a_barrier_comes_first_if_it_was_asked_for,
+                  a_server_that_dies_at_the_goodbye_is_no_obstacle,
+                  a_silent_server_keeps_it_for_its_time_only,
+                  the_loss_of_the_server_is_an_event_and_the_end_still_works,
+                  calls_without_an_answer_end_with_the_client,
+                  a_thread_that_waits_is_let_go,
+                  a_handler_may_answer_after_the_end_and_in_the_next_life,
+                  a_handler_may_answer_while_the_client_ends,
+                  a_client_may_come_back_to_the_same_server,
+                  a_forked_child_is_a_client_of_its_own_and_ends_alone,
+                  a_client_may_be_a_server_too_and_either_may_end_first,
+                  what_a_process_serves_survives_its_own_fences_and_refreshes,
+                  init_in_a_server_is_a_guest_of_it,
+                  a_server_wants_a_finalize_for_each_init)

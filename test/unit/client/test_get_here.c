@@ -25,8 +25,8 @@ static bool answer_get(int fd, struct fake_req *req)
 
     if (req->op != PX_OP_GET)
         return false;
-    ck_assert_int_eq(px_unpack_str(&req->in, &nspace), PMIX_SUCCESS);
-    ck_assert_int_eq(px_unpack_rank(&req->in, &r), PMIX_SUCCESS);
+    ok(px_unpack_str(&req->in, &nspace));
+    ok(px_unpack_rank(&req->in, &r));
     px_proc_set(&p, nspace, r);
     px_pack(&body, &p, 1, PMIX_PROC);
     px_pack_kval(&body, "colour", &v);
@@ -40,21 +40,14 @@ static bool answer_get(int fd, struct fake_req *req)
 static void setup(void)
 {
     fake.hook = answer_get;
-    fake_start();
-    ck_assert_int_eq(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
-}
-
-static void teardown(void)
-{
-    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    fake_stop();
+    client_begin();
 }
 
 static void put(const char *key, const char *text)
 {
     pmix_value_t v = {.type = PMIX_STRING, .data.string = (char *)(uintptr_t)text};
 
-    ck_assert_int_eq(PMIx_Put(PMIX_GLOBAL, key, &v), PMIX_SUCCESS);
+    ok(PMIx_Put(PMIX_GLOBAL, key, &v));
 }
 
 static pmix_status_t get(const char *nspace, pmix_rank_t rank, const char *key,
@@ -108,11 +101,11 @@ static void publish(void)
     pmix_value_t *v;
 
     put("committed", "text");
-    ck_assert_int_eq(PMIx_Commit(), PMIX_SUCCESS);
+    ok(PMIx_Commit());
     put("put", "text");
     PMIx_Info_load(&collect, PMIX_COLLECT_DATA, NULL, PMIX_BOOL);
-    ck_assert_int_eq(PMIx_Fence(NULL, 0, &collect, 1), PMIX_SUCCESS);
-    ck_assert_int_eq(get("job", 1, "colour", NULL, &v), PMIX_SUCCESS);
+    ok(PMIx_Fence(NULL, 0, &collect, 1));
+    ok(get("job", 1, "colour", NULL, &v));
     PMIX_VALUE_RELEASE(v);
 }
 
@@ -123,7 +116,7 @@ START_TEST(what_is_known_takes_no_system_call)
     pmix_value_t *v;
 
     publish();
-    ck_assert_int_eq(get("job", q.rank, q.key, q.flag, &v), PMIX_SUCCESS);
+    ok(get("job", q.rank, q.key, q.flag, &v));
     PMIX_VALUE_RELEASE(v);
     ck_assert_int_eq(px_test_first_call_of(ask, &q), -1);
 }
@@ -230,11 +223,11 @@ static void change_all(int round)
     memset(text, 'a' + round % 26, 1 + (size_t)round % (sizeof(text) - 1));
     put("text", text);
     px_proc_set(&p, "other", 0);
-    ck_assert_int_eq(PMIx_Store_internal(&p, "text", &v), PMIX_SUCCESS);
-    ck_assert_int_eq(px_call(px_process.loop, on_change, &v), PMIX_SUCCESS);
+    ok(PMIx_Store_internal(&p, "text", &v));
+    ok(px_call(px_process.loop, on_change, &v));
     PMIx_Info_load(&collect, PMIX_COLLECT_DATA, NULL, PMIX_BOOL);
     if (round % 8 == 0)
-        ck_assert_int_eq(PMIx_Fence(NULL, 0, &collect, 1), PMIX_SUCCESS);
+        ok(PMIx_Fence(NULL, 0, &collect, 1));
 }
 
 START_TEST(readers_in_many_threads_see_whole_values)
@@ -272,11 +265,11 @@ START_TEST(finalize_may_come_while_others_read)
     for (int i = 0; i < 40; i++) {
         pthread_t readers[READERS];
 
-        ck_assert_int_eq(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+        ok(PMIx_Init(NULL, NULL, 0));
         for (int k = 0; k < READERS; k++)
             ck_assert_int_eq(pthread_create(&readers[k], NULL, read_to_the_end, NULL),
                              0);
-        ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+        ok(PMIx_Finalize(NULL, 0));
         for (int k = 0; k < READERS; k++)
             ck_assert_int_eq(pthread_join(readers[k], NULL), 0);
     }
@@ -288,10 +281,10 @@ int main(void)
     Suite *suite = suite_create("client/get_here");
 
     px_test_add(suite, what_is_known_takes_no_system_call, PX_COUNT(known), setup,
-                teardown);
+                client_end);
     px_test_add(suite, a_system_call_would_be_seen, 1, NULL, NULL);
     px_test_add(suite, what_is_not_known_takes_the_loop, 1, NULL, NULL);
-    px_test_add(suite, readers_in_many_threads_see_whole_values, 1, setup, teardown);
+    px_test_add(suite, readers_in_many_threads_see_whole_values, 1, setup, client_end);
     px_test_add(suite, finalize_may_come_while_others_read, 1, NULL, NULL);
     return px_test_end(suite);
 }

@@ -25,7 +25,7 @@ static void on_reply(void *arg PX_UNUSED, pmix_status_t status, px_reader *r)
     n_replies++;
     reply_status = status;
     if (r)
-        ck_assert_int_eq(px_unpack_status(r, &reply_content), PMIX_SUCCESS);
+        ok(px_unpack_status(r, &reply_content));
 }
 
 static struct px_channel channel(void)
@@ -60,7 +60,7 @@ START_TEST(the_first_request_has_tag_101)
 {
     struct px_channel up = channel();
 
-    ck_assert_int_eq(request(&up), PMIX_SUCCESS);
+    ok(request(&up));
     ck_assert_uint_eq(sent_tag, 101);
     px_channel_fail(&up, PMIX_ERR_UNREACH);
 }
@@ -70,9 +70,9 @@ START_TEST(tags_wrap_into_the_dynamic_range_and_skip_those_in_use)
 {
     struct px_channel up = channel();
 
-    ck_assert_int_eq(request(&up), PMIX_SUCCESS); /* 101 stays in use */
+    ok(request(&up)); /* 101 stays in use */
     up.last_tag = UINT32_MAX;
-    ck_assert_int_eq(request(&up), PMIX_SUCCESS);
+    ok(request(&up));
     ck_assert_uint_eq(sent_tag, 102);
     px_channel_fail(&up, PMIX_ERR_UNREACH);
 }
@@ -82,12 +82,12 @@ START_TEST(a_reply_reaches_its_request_once)
 {
     struct px_channel up = channel();
 
-    ck_assert_int_eq(request(&up), PMIX_SUCCESS);
-    ck_assert_int_eq(answer(&up, sent_tag, PMIX_ERR_NOT_FOUND), PMIX_SUCCESS);
+    ok(request(&up));
+    ok(answer(&up, sent_tag, PMIX_ERR_NOT_FOUND));
     ck_assert_int_eq(answer(&up, sent_tag, PMIX_SUCCESS), PMIX_ERR_NOT_FOUND);
 
     ck_assert_int_eq(n_replies, 1);
-    ck_assert_int_eq(reply_status, PMIX_SUCCESS);
+    ok(reply_status);
     ck_assert_int_eq(reply_content, PMIX_ERR_NOT_FOUND);
     px_map_fini(&up.pending);
 }
@@ -97,8 +97,8 @@ START_TEST(losing_the_server_fails_what_is_pending_and_what_comes)
 {
     struct px_channel up = channel();
 
-    ck_assert_int_eq(request(&up), PMIX_SUCCESS);
-    ck_assert_int_eq(request(&up), PMIX_SUCCESS);
+    ok(request(&up));
+    ok(request(&up));
     px_channel_fail(&up, PMIX_ERR_LOST_CONNECTION);
 
     ck_assert_int_eq(n_replies, 2);
@@ -139,7 +139,7 @@ START_TEST(a_signal_is_sent_as_it_is_and_waits_for_nobody)
 {
     struct px_channel up = channel();
 
-    ck_assert_int_eq(px_channel_signal(&up, PX_TAG_HEARTBEAT), PMIX_SUCCESS);
+    ok(px_channel_signal(&up, PX_TAG_HEARTBEAT));
     ck_assert_uint_eq(sent_tag, PX_TAG_HEARTBEAT);
     ck_assert_uint_eq(n_sent, 1);
     px_channel_fail(&up, PMIX_ERR_LOST_CONNECTION);

@@ -27,6 +27,10 @@ static void setup(void)
 
 static void teardown(void)
 {
+    if (PMIx_Initialized())
+        ok(PMIx_tool_finalize());
+    ck_assert(!PMIx_Initialized());
+    ck_assert_ptr_null(px_process.tool);
     tool_server_stop();
     tool_dir_remove();
 }
@@ -36,10 +40,9 @@ static pmix_status_t attach(const char *name, bool primary, pmix_proc_t *server)
     PX_AUTOFREE char *uri = tool_server_uri(name);
     PX_AUTO(px_infos) infos = {0};
 
-    ck_assert_int_eq(px_infos_add(&infos, PMIX_SERVER_URI, uri, PMIX_STRING), 0);
+    ok(px_infos_add(&infos, PMIX_SERVER_URI, uri, PMIX_STRING));
     if (primary)
-        ck_assert_int_eq(px_infos_add(&infos, PMIX_PRIMARY_SERVER, &primary, PMIX_BOOL),
-                         0);
+        ok(px_infos_add(&infos, PMIX_PRIMARY_SERVER, &primary, PMIX_BOOL));
     if (!PMIx_Initialized())
         return PMIx_tool_init(&self, infos.v, infos.n);
     return PMIx_tool_attach_to_server(NULL, server, infos.v, infos.n);
@@ -47,7 +50,7 @@ static pmix_status_t attach(const char *name, bool primary, pmix_proc_t *server)
 
 static void begin(void)
 {
-    ck_assert_int_eq(attach("server-1", false, NULL), PMIX_SUCCESS);
+    ok(attach("server-1", false, NULL));
     ck_assert_str_eq(self.nspace, "given");
     ck_assert_uint_eq(self.rank, 3);
     ck_assert(PMIx_tool_is_connected());
@@ -55,7 +58,7 @@ static void begin(void)
 
 static void end(void)
 {
-    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_SUCCESS);
+    ok(PMIx_tool_finalize());
     ck_assert(!PMIx_Initialized());
     ck_assert_ptr_null(px_process.tool);
 }
@@ -75,7 +78,7 @@ static void servers_are(const char *names)
     pmix_proc_t *list = NULL;
     size_t n = 0;
 
-    ck_assert_int_eq(PMIx_tool_get_servers(&list, &n), PMIX_SUCCESS);
+    ok(PMIx_tool_get_servers(&list, &n));
     ck_assert_uint_eq(n, px_strv_count(wanted));
     for (size_t i = 0; i < n; i++)
         ck_assert_str_eq(list[i].nspace, wanted[i]);
@@ -100,14 +103,14 @@ START_TEST(the_first_server_is_primary_and_others_follow)
 
     begin();
     servers_are("server-1");
-    ck_assert_int_eq(attach("server-2", false, &second), PMIX_SUCCESS);
+    ok(attach("server-2", false, &second));
     ck_assert_str_eq(second.nspace, "server-2");
     ck_assert_int_eq(fake.hello.flag, PX_FLAG_TOOL_HAS_ID);
     ck_assert_str_eq(fake.hello.proc.nspace, "given");
     servers_are("server-1,server-2");
-    ck_assert_int_eq(attach("server-3", true, NULL), PMIX_SUCCESS);
+    ok(attach("server-3", true, NULL));
     servers_are("server-3,server-1,server-2");
-    ck_assert_int_eq(ask(), PMIX_SUCCESS);
+    ok(ask());
     end();
     ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 3);
     ck_assert_uint_eq(fake.n_ops[PX_OP_REQ], 1);
@@ -130,18 +133,15 @@ START_TEST(a_launcher_with_a_file_is_still_a_tool_of_its_server)
     PX_AUTO(px_infos) l = {0};
     pmix_status_t code = -1234;
 
-    ck_assert_int_eq(px_infos_add(&l, PMIX_SERVER_URI, uri, PMIX_STRING), 0);
-    ck_assert_int_eq(px_infos_add(&l, PMIX_LAUNCHER_RENDEZVOUS_FILE, path, PMIX_STRING),
-                     0);
-    ck_assert_int_eq(PMIx_tool_init(&self, l.v, l.n), PMIX_SUCCESS);
+    ok(px_infos_add(&l, PMIX_SERVER_URI, uri, PMIX_STRING));
+    ok(px_infos_add(&l, PMIX_LAUNCHER_RENDEZVOUS_FILE, path, PMIX_STRING));
+    ok(PMIx_tool_init(&self, l.v, l.n));
     ck_assert_int_eq(access(path, R_OK), 0);
     servers_are("server-1");
-    ck_assert_int_eq(ask(), PMIX_SUCCESS);
+    ok(ask());
     ck_assert_int_ge(
         PMIx_Register_event_handler(&code, 1, NULL, 0, no_event, NULL, NULL), 0);
-    ck_assert_int_eq(
-        PMIx_Notify_event(code, NULL, PMIX_RANGE_SESSION, NULL, 0, NULL, NULL),
-        PMIX_SUCCESS);
+    ok(PMIx_Notify_event(code, NULL, PMIX_RANGE_SESSION, NULL, 0, NULL, NULL));
     ck_assert_uint_eq(fake.n_ops[PX_OP_LOG], 1);
     ck_assert_uint_eq(fake.n_ops[PX_OP_REGEVENTS], 1);
     ck_assert_uint_eq(fake.n_ops[PX_OP_NOTIFY], 1);
@@ -155,15 +155,14 @@ START_TEST(a_server_that_is_connected_is_not_connected_again)
     pmix_proc_t same = {0};
 
     begin();
-    ck_assert_int_eq(attach("server-1", false, &same), PMIX_SUCCESS);
+    ok(attach("server-1", false, &same));
     ck_assert_str_eq(same.nspace, "server-1");
     ck_assert_int_eq(tool_server.accepted, 1);
     /* One whose address has another name than it has itself is known when it says so. */
     tool_server.same_name = true;
-    ck_assert_int_eq(attach("alias", false, &same), PMIX_SUCCESS);
+    ok(attach("alias", false, &same));
     ck_assert_str_eq(same.nspace, "server-1");
     servers_are("server-1");
-    end();
 }
 END_TEST
 
@@ -174,10 +173,9 @@ START_TEST(the_deprecated_call_makes_it_primary)
 
     begin();
     PMIx_Info_load(&info, PMIX_SERVER_URI, uri, PMIX_STRING);
-    ck_assert_int_eq(PMIx_tool_connect_to_server(NULL, &info, 1), PMIX_SUCCESS);
+    ok(PMIx_tool_connect_to_server(NULL, &info, 1));
     PMIx_Info_destruct(&info);
     servers_are("server-2,server-1");
-    end();
 }
 END_TEST
 
@@ -186,22 +184,21 @@ START_TEST(leaving_the_primary_one_leaves_none)
     pmix_proc_t first = server("server-1"), second = server("server-2");
 
     begin();
-    ck_assert_int_eq(attach("server-2", false, NULL), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_tool_disconnect(&first), PMIX_SUCCESS);
+    ok(attach("server-2", false, NULL));
+    ok(PMIx_tool_disconnect(&first));
     ck_assert_int_eq(PMIx_tool_disconnect(&first), PMIX_ERR_NOT_FOUND);
     ck_assert(!PMIx_tool_is_connected());
     servers_are("server-2");
     ck_assert_int_eq(ask(), PMIX_ERR_UNREACH);
     ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_ERR_UNREACH);
     ck_assert_int_eq(PMIx_tool_set_server(&first, NULL, 0), PMIX_ERR_UNREACH);
-    ck_assert_int_eq(PMIx_tool_set_server(&second, NULL, 0), PMIX_SUCCESS);
+    ok(PMIx_tool_set_server(&second, NULL, 0));
     ck_assert(PMIx_tool_is_connected());
-    ck_assert_int_eq(ask(), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_tool_disconnect(&second), PMIX_SUCCESS);
+    ok(ask());
+    ok(PMIx_tool_disconnect(&second));
     /* With none left, the next one is primary again. */
-    ck_assert_int_eq(attach("server-3", false, NULL), PMIX_SUCCESS);
-    ck_assert_int_eq(ask(), PMIX_SUCCESS);
-    end();
+    ok(attach("server-3", false, NULL));
+    ok(ask());
 }
 END_TEST
 
@@ -221,14 +218,14 @@ START_TEST(the_loss_of_a_server_is_an_event)
     pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
 
     begin();
-    ck_assert_int_eq(attach("server-2", false, NULL), PMIX_SUCCESS);
+    ok(attach("server-2", false, NULL));
     ck_assert_int_ge(
         PMIx_Register_event_handler(&code, 1, NULL, 0, on_lost, NULL, NULL), 0);
     shutdown(tool_server.fds[2], SHUT_RDWR);
     sem_wait(&heard);
     ck_assert_str_eq(lost.nspace, "server-2");
     servers_are("server-1");
-    ck_assert_int_eq(ask(), PMIX_SUCCESS);
+    ok(ask());
     shutdown(tool_server.fds[1], SHUT_RDWR);
     sem_wait(&heard);
     ck_assert_str_eq(lost.nspace, "server-1");
@@ -236,7 +233,6 @@ START_TEST(the_loss_of_a_server_is_an_event)
     ck_assert_int_eq(ask(), PMIX_ERR_UNREACH);
     /* A further init looks for a server again. */
     ck_assert_int_eq(PMIx_tool_init(&self, NULL, 0), PMIX_ERR_UNREACH);
-    end();
 }
 END_TEST
 
@@ -264,11 +260,10 @@ START_TEST(the_primary_one_may_be_waited_for)
 
     begin();
     ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_second, NULL), 0);
-    ck_assert_int_eq(attach("server-2", false, NULL), PMIX_SUCCESS);
+    ok(attach("server-2", false, NULL));
     pthread_join(thread, NULL);
-    ck_assert_int_eq(waited, PMIX_SUCCESS);
+    ok(waited);
     servers_are("server-2,server-1");
-    end();
 }
 END_TEST
 
@@ -282,7 +277,6 @@ START_TEST(waiting_ends_with_its_time)
     ck_assert_int_eq(waited, PMIX_ERR_TIMEOUT);
     ck_assert_uint_ge(px_clock_ms() - began, 1000);
     servers_are("server-1");
-    end();
 }
 END_TEST
 
@@ -293,14 +287,13 @@ START_TEST(a_server_that_answers_no_goodbye_is_left_all_the_same)
 
     setenv("PMIX_MCA_client_finalize_timeout", "200ms", 1);
     begin();
-    ck_assert_int_eq(attach("server-2", false, NULL), PMIX_SUCCESS);
+    ok(attach("server-2", false, NULL));
     fake.hook = NULL;
     began = px_clock_ms();
     shutdown(tool_server.fds[1], SHUT_RD); /* hears nothing more, and says nothing */
     (void)PMIx_tool_disconnect(&first);
     ck_assert_uint_lt(px_clock_ms() - began, 5000);
     servers_are("server-2");
-    end();
 }
 END_TEST
 
@@ -330,17 +323,16 @@ START_TEST(what_waits_for_a_server_that_is_left_fails)
     sem_init(&asked, 0, 0);
     fake.hook = swallow;
     begin();
-    ck_assert_int_eq(attach("server-2", true, NULL), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_tool_set_server(&first, NULL, 0), PMIX_SUCCESS);
+    ok(attach("server-2", true, NULL));
+    ok(PMIx_tool_set_server(&first, NULL, 0));
     ck_assert_int_eq(pthread_create(&thread, NULL, ask_in_vain, NULL), 0);
     sem_wait(&asked);
     /* The choice of another server does not disturb it, the loss of its own does. */
     pmix_proc_t second = server("server-2");
-    ck_assert_int_eq(PMIx_tool_set_server(&second, NULL, 0), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_tool_disconnect(&first), PMIX_SUCCESS);
+    ok(PMIx_tool_set_server(&second, NULL, 0));
+    ok(PMIx_tool_disconnect(&first));
     pthread_join(thread, NULL);
     ck_assert_int_eq(asked_status, PMIX_ERR_UNREACH);
-    end();
 }
 END_TEST
 
@@ -357,7 +349,6 @@ START_TEST(stopping_the_thread_leaves_nobody_waiting)
     shutdown(tool_server.fds[1], SHUT_RDWR); /* only who drives progress can see it */
     pthread_join(thread, NULL);
     ck_assert_int_eq(asked_status, PMIX_ERR_LOST_CONNECTION);
-    end();
 }
 END_TEST
 
@@ -376,18 +367,17 @@ START_TEST(any_server_of_a_name_is_one_server)
     size_t n = 0;
 
     begin();
-    ck_assert_int_eq(attach("server-2", false, NULL), PMIX_SUCCESS);
+    ok(attach("server-2", false, NULL));
     PX_LIST_EACH (&px_process.client->links, struct px_link, l, link) {
         if (strcmp(l->server.nspace, "server-2") == 0)
             px_proc_set(&l->server, "server-1", 1);
     }
     px_proc_set(&any, "server-1", PMIX_RANK_WILDCARD);
     fake.hook = hang_up;
-    ck_assert_int_eq(PMIx_tool_disconnect(&any), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_tool_get_servers(&list, &n), PMIX_SUCCESS);
+    ok(PMIx_tool_disconnect(&any));
+    ok(PMIx_tool_get_servers(&list, &n));
     ck_assert_uint_eq(n, 1);
     PMIx_Proc_free(list, n);
-    end();
 }
 END_TEST
 
@@ -422,16 +412,13 @@ START_TEST(forwarding_is_stopped_where_it_was_asked_for)
                               NULL, NULL);
         ck_assert_int_gt(id[i], 0);
     }
-    ck_assert_int_eq(attach("server-2", true, NULL), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_IOF_deregister((size_t)id[0], NULL, 0, NULL, NULL),
-                     PMIX_SUCCESS);
+    ok(attach("server-2", true, NULL));
+    ok(PMIx_IOF_deregister((size_t)id[0], NULL, 0, NULL, NULL));
     ck_assert_int_eq(stopped_at, tool_server.fds[1]);
     stopped_at = -1;
-    ck_assert_int_eq(PMIx_tool_disconnect(&first), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_IOF_deregister((size_t)id[1], NULL, 0, NULL, NULL),
-                     PMIX_SUCCESS);
+    ok(PMIx_tool_disconnect(&first));
+    ok(PMIx_IOF_deregister((size_t)id[1], NULL, 0, NULL, NULL));
     ck_assert_int_eq(stopped_at, -1);
-    end();
 }
 END_TEST
 
@@ -473,15 +460,14 @@ START_TEST(a_late_answer_to_itself_is_none_of_another_server)
 
     sem_init(&asked, 0, 0);
     fake.hook = swallow;
-    ck_assert_int_eq(px_infos_add(&alone, PMIX_TOOL_DO_NOT_CONNECT, NULL, PMIX_BOOL),
-                     0);
-    ck_assert_int_eq(PMIx_tool_init(&self, alone.v, alone.n), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_tool_set_server_module(&module), PMIX_SUCCESS);
+    ok(px_infos_add(&alone, PMIX_TOOL_DO_NOT_CONNECT, NULL, PMIX_BOOL));
+    ok(PMIx_tool_init(&self, alone.v, alone.n));
+    ok(PMIx_tool_set_server_module(&module));
     for (size_t i = 0; i < PX_COUNT(held_data); i++) {
-        ck_assert_int_eq(PMIx_Query_info_nb(&q, 1, on_own_answer, NULL), PMIX_SUCCESS);
+        ok(PMIx_Query_info_nb(&q, 1, on_own_answer, NULL));
         sem_wait(&heard);
     }
-    ck_assert_int_eq(attach("server-1", true, NULL), PMIX_SUCCESS);
+    ok(attach("server-1", true, NULL));
     for (size_t i = 0; i < PX_COUNT(held_data); i++)
         sem_wait(&heard);
     ck_assert_int_eq(own_answer, PMIX_ERR_LOST_CONNECTION);
@@ -489,10 +475,9 @@ START_TEST(a_late_answer_to_itself_is_none_of_another_server)
     sem_wait(&asked);
     for (int i = 0; i < n_held; i++)
         held_cb(PMIX_ERR_EXISTS, NULL, 0, held_data[i], NULL, NULL);
-    ck_assert_int_eq(PMIx_tool_disconnect(&first), PMIX_SUCCESS);
+    ok(PMIx_tool_disconnect(&first));
     pthread_join(thread, NULL);
     ck_assert_int_eq(asked_status, PMIX_ERR_UNREACH);
-    end();
 }
 END_TEST
 

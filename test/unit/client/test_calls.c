@@ -1,0 +1,748 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every call that is a request, as a row of one table: what it says to the server, field by field;
+ * what it makes of the answer, blocking or not; and that programs may free what they passed as soon
+ * as a call returns. */
+#include "core/base/strv.h"
+#include "core/client/client.h"
+#include "alloc_fail.h"
+#include "fake_server.h"
+#include "px_test.h"
+
+#include <dlfcn.h>
+#include <semaphore.h>
+#include <string.h>
+
+/* In place of the C library's: hwloc is not installed, so that distances are asked of the
+ * server. */
+void *dlopen(const char *file, int mode)
+{
+    void *(*real)(const char *, int);
+
+    if (file && strstr(file, "hwloc"))
+        return NULL;
+    *(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+    return real(file, mode);
+}
+
+/* ---- arguments of every kind ------------------------------------------------------------------------- */
+
+#define N 3
+
+struct args {
+    pmix_proc_t *procs;
+    pmix_info_t *info, *monitor;
+    pmix_app_t *apps;
+    pmix_query_t *queries;
+    pmix_resource_unit_t *units;
+    pmix_status_t *codes;
+    pmix_byte_object_t *object;
+    char **keys;
+    char *key;
+};
+
+static pmix_info_t *some_infos(size_t n)
+{
+    pmix_info_t *v = malloc(n * sizeof *v);
+
+    for (size_t i = 0; i < n; i++) {
+        char key[32];
+
+        snprintf(key, sizeof key, "pmix.key%zu", i);
+        PMIx_Info_load(&v[i], key, "a value long enough to be found", PMIX_STRING);
+    }
+    return v;
+}
+
+static struct args make_args(void)
+{
+    struct args a = {.procs = calloc(N, sizeof *a.procs),
+                     .info = some_infos(N),
+                     .monitor = some_infos(1),
+                     .apps = calloc(N, sizeof *a.apps),
+                     .queries = calloc(N, sizeof *a.queries),
+                     .units = calloc(N, sizeof *a.units),
+                     .codes = calloc(N, sizeof *a.codes),
+                     .object = calloc(1, sizeof *a.object),
+                     .key = strdup("a.key")};
+
+    for (size_t i = 0; i < N; i++) {
+        px_proc_set(&a.procs[i], "job", (pmix_rank_t)i);
+        a.apps[i].cmd = strdup("program");
+        a.apps[i].info = some_infos(i);
+        a.apps[i].ninfo = i;
+        a.units[i] = (pmix_resource_unit_t){.type = i, .count = 10 * i};
+        a.codes[i] = -1000 - (int)i;
+        ok(px_strv_append(&a.apps[i].argv, "argument"));
+        ok(px_strv_append(&a.queries[i].keys, "pmix.qry.ns"));
+        ok(px_strv_append(&a.keys, "published"));
+    }
+    a.object->bytes = strdup("credential");
+    a.object->size = sizeof("credential");
+    return a;
+}
+
+static void spoil_memory(void *at, size_t n)
+{
+    memset(at, 0xa5, n);
+    free(at);
+}
+
+static void spoil_string(char *s)
+{
+    spoil_memory(s, strlen(s) + 1);
+}
+
+static void spoil_strings(char **v)
+{
+    size_t n = px_strv_count(v);
+
+    for (size_t i = 0; i < n; i++)
+        spoil_string(v[i]);
+    spoil_memory(v, n * sizeof *v);
+}
+
+static void spoil_infos(pmix_info_t *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        spoil_string(v[i].value.data.string);
+    spoil_memory(v, n * sizeof *v);
+}
+
+static void spoil_args(struct args *a)
+{
+    for (size_t i = 0; i < N; i++) {
+        spoil_string(a->apps[i].cmd);
+        spoil_strings(a->apps[i].argv);
+        spoil_infos(a->apps[i].info, i);
+        spoil_strings(a->queries[i].keys);
+    }
+    spoil_string(a->object->bytes);
+    spoil_strings(a->keys);
+    spoil_string(a->key);
+    spoil_infos(a->info, N);
+    spoil_infos(a->monitor, 1);
+    spoil_memory(a->procs, N * sizeof *a->procs);
+    spoil_memory(a->apps, N * sizeof *a->apps);
+    spoil_memory(a->queries, N * sizeof *a->queries);
+    spoil_memory(a->units, N * sizeof *a->units);
+    spoil_memory(a->codes, N * sizeof *a->codes);
+    spoil_memory(a->object, sizeof *a->object);
+}
+
+/* ---- what comes back --------------------------------------------------------------------------------- */
+
+static pmix_info_t *results;
+static size_t n_results;
+static pmix_fabric_t fabric = PMIX_FABRIC_STATIC_INIT;
+
+static void on_value(pmix_status_t status, pmix_value_t *v PX_UNUSED, void *cbdata)
+{
+    on_op(status, cbdata);
+}
+
+static void on_lookup(pmix_status_t status, pmix_pdata_t d[] PX_UNUSED,
+                      size_t n PX_UNUSED, void *cbdata)
+{
+    on_op(status, cbdata);
+}
+
+static void on_spawn(pmix_status_t status, pmix_nspace_t ns PX_UNUSED, void *cbdata)
+{
+    on_op(status, cbdata);
+}
+
+static pmix_release_cbfunc_t give_back;
+static void *given;
+
+/* They are the program's until it gives them back, which is after the call. */
+static void on_info(pmix_status_t status, pmix_info_t *v, size_t n, void *cbdata,
+                    pmix_release_cbfunc_t release, void *data)
+{
+    results = v;
+    n_results = n;
+    give_back = release;
+    given = data;
+    on_op(status, cbdata);
+}
+
+static void on_distances(pmix_status_t status, pmix_device_distance_t *dist PX_UNUSED,
+                         size_t n PX_UNUSED, void *cbdata,
+                         pmix_release_cbfunc_t release, void *data)
+{
+    if (release)
+        release(data);
+    on_op(status, cbdata);
+}
+
+static void on_credential(pmix_status_t status, pmix_byte_object_t *bo, pmix_info_t v[],
+                          size_t n, void *cbdata)
+{
+    ck_assert(!bo == (status != PMIX_SUCCESS));
+    if (bo) {
+        ck_assert_uint_eq(bo->size, 5);
+        ck_assert_mem_eq(bo->bytes, "\0cred", 5);
+    }
+    ck_assert_uint_eq(n, bo ? 2 : 0);
+    ck_assert_ptr_eq(px_info_find(v, n, "pmix.answer"), bo ? v : NULL);
+    on_op(status, cbdata);
+}
+
+static void on_validation(pmix_status_t status, pmix_info_t v[], size_t n, void *cbdata)
+{
+    if (n > 0)
+        ck_assert_str_eq(px_info_str(v, n, "pmix.answer"), "yes");
+    on_op(status, cbdata);
+}
+
+static size_t registered;
+
+static void on_handler(pmix_status_t status, size_t id, void *cbdata)
+{
+    registered = id;
+    on_op(status, cbdata);
+}
+
+static void on_event(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
+                     const pmix_proc_t *source PX_UNUSED, pmix_info_t v[] PX_UNUSED,
+                     size_t n PX_UNUSED, pmix_info_t *r PX_UNUSED, size_t n_r PX_UNUSED,
+                     pmix_event_notification_cbfunc_fn_t cb PX_UNUSED,
+                     void *cbdata PX_UNUSED)
+{
+}
+
+/* ---- the calls --------------------------------------------------------------------------------------- */
+
+#define R &results, &n_results
+#define D &done
+
+/* A call twice, blocking and not, and what it says. */
+#define CALL(name, wait, post, ...)                                           \
+    static pmix_status_t name##_wait(struct args *a PX_UNUSED)                \
+    {                                                                         \
+        return wait;                                                          \
+    }                                                                         \
+    static pmix_status_t name##_post(struct args *a PX_UNUSED)                \
+    {                                                                         \
+        return post;                                                          \
+    }                                                                         \
+    static void name##_says(px_writer *w PX_UNUSED, struct args *a PX_UNUSED) \
+    {                                                                         \
+        __VA_ARGS__;                                                          \
+    }
+
+static void say_units(px_writer *w, const struct args *a)
+{
+    px_pack_size(w, N);
+    px_pack(w, a->units, N, PMIX_RESOURCE_UNIT);
+}
+
+static void say_keys(px_writer *w, const struct args *a)
+{
+    px_pack_u32(w, geteuid());
+    px_pack_size(w, N);
+    for (size_t i = 0; i < N; i++)
+        px_pack_str(w, a->keys[i]);
+}
+
+#define INFOS px_pack_infos(w, a->info, N)
+#define PROCS px_pack_procs(w, a->procs, N)
+#define NONE  PMIX_ERR_NOT_SUPPORTED
+
+CALL(fence, PMIx_Fence(a->procs, N, a->info, N),
+     PMIx_Fence_nb(a->procs, N, a->info, N, on_op, D), PROCS;
+     INFOS)
+CALL(join, PMIx_Connect(a->procs, N, a->info, N),
+     PMIx_Connect_nb(a->procs, N, a->info, N, on_op, D), PROCS;
+     INFOS)
+CALL(part, PMIx_Disconnect(a->procs, N, a->info, N),
+     PMIx_Disconnect_nb(a->procs, N, a->info, N, on_op, D), PROCS;
+     INFOS)
+CALL(publish, PMIx_Publish(a->info, N), PMIx_Publish_nb(a->info, N, on_op, D),
+     px_pack_u32(w, geteuid());
+     INFOS)
+CALL(look_up, NONE, PMIx_Lookup_nb(a->keys, a->info, N, on_lookup, D), say_keys(w, a);
+     INFOS)
+CALL(unpublish, PMIx_Unpublish(a->keys, a->info, N),
+     PMIx_Unpublish_nb(a->keys, a->info, N, on_op, D), say_keys(w, a);
+     INFOS)
+CALL(withdraw, PMIx_Unpublish(NULL, a->info, N),
+     PMIx_Unpublish_nb(NULL, a->info, N, on_op, D), px_pack_u32(w, geteuid());
+     px_pack_size(w, 0); INFOS)
+CALL(spawn, NONE, PMIx_Spawn_nb(a->info, N, a->apps, N, on_spawn, D), INFOS;
+     px_pack_size(w, N); px_pack(w, a->apps, N, PMIX_APP))
+CALL(get, NONE, PMIx_Get_nb(&a->procs[1], a->key, a->info, N, on_value, D),
+     px_pack_str(w, "job");
+     px_pack_rank(w, 1); INFOS; px_pack_str(w, a->key))
+CALL(query, PMIx_Query_info(a->queries, N, R),
+     PMIx_Query_info_nb(a->queries, N, on_info, D), px_pack_size(w, N);
+     px_pack(w, a->queries, N, PMIX_QUERY))
+CALL(control, PMIx_Job_control(a->procs, N, a->info, N, R),
+     PMIx_Job_control_nb(a->procs, N, a->info, N, on_info, D), PROCS;
+     INFOS)
+CALL(report, PMIx_Log(a->info, N, a->monitor, 1),
+     PMIx_Log_nb(a->info, N, a->monitor, 1, on_op, D), INFOS;
+     px_pack_infos(w, a->monitor, 1))
+CALL(notify,
+     PMIx_Notify_event(-1234, &a->procs[0], PMIX_RANGE_SESSION, a->info, N, NULL, NULL),
+     PMIx_Notify_event(-1234, &a->procs[0], PMIX_RANGE_SESSION, a->info, N, on_op, D),
+     px_pack_status(w, -1234);
+     px_pack_u8(w, PMIX_RANGE_SESSION, PMIX_DATA_RANGE); INFOS)
+CALL(handle, NONE,
+     PMIx_Register_event_handler(a->codes, N, a->info, N, on_event, on_handler, D),
+     px_pack_size(w, N);
+     px_pack(w, a->codes, N, PMIX_STATUS); INFOS)
+CALL(allocate, PMIx_Allocation_request(PMIX_ALLOC_EXTEND, a->info, N, R),
+     PMIx_Allocation_request_nb(PMIX_ALLOC_EXTEND, a->info, N, on_info, D),
+     px_pack_u8(w, PMIX_ALLOC_EXTEND, PMIX_ALLOC_DIRECTIVE);
+     INFOS)
+CALL(block, PMIx_Resource_block(2, a->key, a->units, N, a->info, N),
+     PMIx_Resource_block_nb(2, a->key, a->units, N, a->info, N, on_op, D),
+     w->codec = px_codec_newest(w->codec);
+     px_pack_u8(w, 2, PMIX_RESBLOCK_DIRECTIVE); px_pack_str(w, a->key); say_units(w, a);
+     INFOS)
+CALL(session, NONE, PMIx_Session_control(77, a->info, N, on_info, D),
+     px_pack_u32(w, 77);
+     INFOS)
+CALL(make, NONE, PMIx_Get_credential_nb(a->info, N, on_credential, D), INFOS)
+CALL(validate, PMIx_Validate_credential(a->object, a->info, N, R),
+     PMIx_Validate_credential_nb(a->object, a->info, N, on_validation, D),
+     px_pack_bytes(w, a->object->bytes, a->object->size);
+     INFOS)
+CALL(monitor, PMIx_Process_monitor(a->monitor, -5, a->info, N, R),
+     PMIx_Process_monitor_nb(a->monitor, -5, a->info, N, on_info, D),
+     px_pack(w, a->monitor, 1, PMIX_INFO);
+     px_pack_status(w, -5); INFOS)
+CALL(distances, NONE,
+     PMIx_Compute_distances_nb(NULL, NULL, a->info, N, on_distances, D),
+     const pmix_topology_t none = {0};
+     const pmix_cpuset_t here = {0}; px_pack(w, &none, 1, PMIX_TOPO);
+     px_pack(w, &here, 1, PMIX_PROC_CPUSET); INFOS)
+CALL(fabric_register, NONE, PMIx_Fabric_register_nb(&fabric, a->info, N, on_op, D),
+     INFOS)
+CALL(abort_job, PMIx_Abort(3, a->key, a->procs, N), NONE, px_pack_status(w, 3);
+     px_pack_str(w, a->key); PROCS)
+CALL(leave, PMIx_Group_leave(a->key, a->info, N),
+     PMIx_Group_leave_nb(a->key, a->info, N, on_op, D), px_pack_str(w, a->key);
+     INFOS)
+CALL(construct, NONE,
+     PMIx_Group_construct_nb(a->key, a->procs, N, a->info, N, on_info, D),
+     px_pack_str(w, a->key);
+     PROCS; INFOS)
+CALL(destruct, PMIx_Group_destruct(a->key, a->info, N),
+     PMIx_Group_destruct_nb(a->key, a->info, N, on_op, D), px_pack_str(w, a->key);
+     px_pack_procs(w, NULL, 0); INFOS)
+CALL(invite, PMIx_Group_invite(a->key, a->procs, N, a->info, N, R),
+     PMIx_Group_invite_nb(a->key, a->procs, N, a->info, N, on_info, D),
+     px_pack_str(w, a->key);
+     PROCS; INFOS)
+CALL(accept_it, PMIx_Group_join(a->key, a->procs, PMIX_GROUP_ACCEPT, a->info, N, R),
+     PMIx_Group_join_nb(a->key, a->procs, PMIX_GROUP_ACCEPT, a->info, N, on_info, D),
+     px_pack_str(w, a->key);
+     px_pack_procs(w, a->procs, 1); px_pack(w, &(bool){true}, 1, PMIX_BOOL); INFOS)
+CALL(decline, PMIx_Group_join(a->key, NULL, PMIX_GROUP_DECLINE, a->info, N, R),
+     PMIx_Group_join_nb(a->key, NULL, PMIX_GROUP_DECLINE, a->info, N, on_info, D),
+     px_pack_str(w, a->key);
+     px_pack_procs(w, NULL, 0); px_pack(w, &(bool){false}, 1, PMIX_BOOL); INFOS)
+
+/* What a server answers after the status. */
+enum reply { BARE, SOME_INFOS, OTHER };
+
+#define ROW(name, op, reply)                                     \
+    {                                                            \
+        PX_OP_##op, reply, name##_wait, name##_post, name##_says \
+    }
+
+static const struct row {
+    uint8_t op;
+    enum reply reply;
+    pmix_status_t (*wait)(struct args *a);
+    pmix_status_t (*post)(struct args *a);
+    void (*says)(px_writer *w, struct args *a);
+} rows[] = {
+    ROW(fence, FENCE, BARE),
+    ROW(join, CONNECT, BARE),
+    ROW(part, DISCONNECT, BARE),
+    ROW(publish, PUBLISH, BARE),
+    ROW(look_up, LOOKUP, OTHER),
+    ROW(unpublish, UNPUBLISH, BARE),
+    ROW(withdraw, UNPUBLISH, BARE),
+    ROW(spawn, SPAWN, OTHER),
+    ROW(get, GET, OTHER),
+    ROW(query, QUERY, SOME_INFOS),
+    ROW(control, JOB_CONTROL, SOME_INFOS),
+    ROW(report, LOG, BARE),
+    ROW(notify, NOTIFY, BARE),
+    ROW(handle, REGEVENTS, OTHER),
+    ROW(allocate, ALLOC, SOME_INFOS),
+    ROW(block, RESBLK, BARE),
+    ROW(session, SESSION_CTRL, SOME_INFOS),
+    ROW(make, GET_CREDENTIAL, OTHER),
+    ROW(validate, VALIDATE_CRED, SOME_INFOS),
+    ROW(monitor, MONITOR, SOME_INFOS),
+    ROW(distances, DEVICE_DISTANCES, OTHER),
+    ROW(fabric_register, FABRIC_REGISTER, OTHER),
+    ROW(abort_job, ABORT, BARE),
+    ROW(leave, GROUP_LEAVE, BARE),
+    ROW(construct, GROUP_CONSTRUCT, OTHER),
+    ROW(destruct, GROUP_DESTRUCT, BARE),
+    ROW(invite, GROUP_INVITE, SOME_INFOS),
+    ROW(accept_it, GROUP_JOIN, SOME_INFOS),
+    ROW(decline, GROUP_JOIN, SOME_INFOS),
+};
+
+/* ---- the server, and a busy thread ------------------------------------------------------------------- */
+
+static uint8_t heard_op;
+static px_buf heard; /* the last request, after its command */
+static pmix_status_t answer;
+static void (*add)(px_writer *w); /* what stands in the answer after the status */
+static pmix_info_t found[2];
+
+static void add_infos(px_writer *w)
+{
+    px_pack_infos(w, found, PX_COUNT(found));
+}
+
+static void add_credential(px_writer *w)
+{
+    if (answer)
+        return;
+    px_pack_bytes(w, "\0cred", 5);
+    add_infos(w);
+}
+
+static bool hear(int fd, struct fake_req *req)
+{
+    time_t stamp;
+    px_writer w;
+
+    if (req->op == PX_OP_REQ || req->op == PX_OP_FINALIZE ||
+        req->op == PX_OP_DEREGEVENTS)
+        return false;
+    heard_op = req->op;
+    if (req->op == PX_OP_LOG) /* says when, which is never the same */
+        ok(px_unpack1(&req->in, &stamp, PMIX_TIME));
+    px_buf_cleanup(&heard);
+    ok(px_buf_add(&heard, req->in.pos, (size_t)(req->in.end - req->in.pos)));
+    w = fake_begin();
+    px_pack_status(&w, answer);
+    if (add)
+        add(&w);
+    fake_reply(fd, req->tag, &w);
+    return true;
+}
+
+static struct px_msg busy;
+static sem_t free_again;
+
+static void on_busy(struct px_msg *msg PX_UNUSED)
+{
+    sem_wait(&free_again);
+}
+
+static void make_busy(void)
+{
+    busy.run = on_busy;
+    ck_assert(px_process_post(&busy));
+}
+
+static void release_results(void)
+{
+    if (give_back)
+        give_back(given);
+    give_back = NULL;
+    results = NULL;
+    n_results = 0;
+}
+
+static void wait_for(const struct row *row, pmix_status_t wanted)
+{
+    sem_wait(&done);
+    ck_assert_uint_eq(heard_op, row->op);
+    if (row->op == PX_OP_REGEVENTS) /* what the server thinks of it does not matter */
+        ok(PMIx_Deregister_event_handler(registered, NULL, NULL));
+    else
+        ck_assert_int_eq(done_status, wanted);
+}
+
+static void finish_call(const struct row *row)
+{
+    sem_post(&free_again);
+    wait_for(row, PMIX_ERR_NOT_SUPPORTED);
+    release_results();
+}
+
+static void setup(void)
+{
+    size_t index = 3;
+
+    sem_init(&free_again, 0, 0);
+    answer = PMIX_ERR_NOT_SUPPORTED;
+    PMIx_Info_load(&found[0], "pmix.answer", "yes", PMIX_STRING);
+    PMIx_Info_load(&found[1], PMIX_FABRIC_INDEX, &index, PMIX_SIZE);
+    fake.hook = hear;
+    client_begin();
+}
+
+static void teardown(void)
+{
+    client_end();
+    px_buf_cleanup(&heard);
+    PMIx_Info_destruct(&found[0]);
+    PMIx_Info_destruct(&found[1]);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------- */
+
+static void has_said(const struct row *row, struct args *a)
+{
+    px_writer w = fake_begin();
+
+    row->says(&w, a);
+    ok(w.status);
+    ck_assert_uint_eq(heard_op, row->op);
+    ck_assert_uint_eq(heard.len, w.buf.len);
+    ck_assert_mem_eq(heard.data, w.buf.data, heard.len);
+    px_writer_cleanup(&w);
+}
+
+/* These are the caller's. */
+static void has_results(const struct row *row)
+{
+    ck_assert_uint_eq(n_results, row->reply == SOME_INFOS && add ? 2 : 0);
+    if (n_results > 0)
+        ck_assert_str_eq(px_info_str(results, n_results, "pmix.answer"), "yes");
+    else
+        ck_assert_ptr_null(results);
+}
+
+static void call_both_ways(const struct row *row, struct args *a)
+{
+    pmix_status_t rc = row->wait(a);
+
+    if (heard_op) {
+        ck_assert_int_eq(rc, answer);
+        has_said(row, a);
+        has_results(row);
+        px_type_free_array(PMIX_INFO, results, n_results);
+        results = NULL;
+        n_results = 0;
+    }
+    if (row->post(a) != PMIX_SUCCESS)
+        return; /* there is no such form */
+    wait_for(row, answer);
+    if (row->op != PX_OP_REGEVENTS)
+        has_said(row, a);
+    if (row->op != PX_OP_VALIDATE_CRED) /* whose results end with the callback */
+        has_results(row);
+    release_results();
+}
+
+START_TEST(a_call_says_what_it_was_given_and_returns_the_answer)
+{
+    static const pmix_status_t answers[] = {PMIX_SUCCESS, PMIX_ERR_PARTIAL_SUCCESS,
+                                            PMIX_ERR_NOT_SUPPORTED};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct args a = make_args();
+
+        /* A reply of another kind belongs to tests of its own. */
+        for (size_t k = rows[i].reply == OTHER ? 2 : 0; k < PX_COUNT(answers); k++) {
+            heard_op = 0;
+            answer = answers[k];
+            add = rows[i].reply == SOME_INFOS ? add_infos : NULL;
+            call_both_ways(&rows[i], &a);
+        }
+        add = NULL; /* a bare status, as for a command that the server does not know */
+        heard_op = 0;
+        call_both_ways(&rows[i], &a);
+        spoil_args(&a);
+    }
+}
+END_TEST
+
+START_TEST(arguments_may_go_as_soon_as_the_call_returns)
+{
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct args a = make_args();
+        px_buf wanted;
+
+        make_busy();
+        if (rows[i].post(&a)) { /* no such form */
+            sem_post(&free_again);
+            spoil_args(&a);
+            continue;
+        }
+        finish_call(&rows[i]);
+        wanted = px_buf_take(&heard);
+        ck_assert_uint_gt(wanted.len, 20);
+
+        make_busy();
+        ok(rows[i].post(&a));
+        spoil_args(&a);
+        finish_call(&rows[i]);
+        ck_assert_uint_eq(heard.len, wanted.len);
+        ck_assert_mem_eq(heard.data, wanted.data, wanted.len);
+        px_buf_cleanup(&wanted);
+    }
+}
+END_TEST
+
+/* The library's thread stands still: every allocation is the caller's. */
+static void fail_each_allocation(const struct row *row, struct args *a)
+{
+    bool failed = true;
+
+    for (unsigned nth = 1; failed; nth++) {
+        px_alloc_fail_at(nth);
+        pmix_status_t rc = row->post(a);
+        int balance = px_alloc_balance();
+        failed = px_alloc_fail_end();
+        ck_assert_int_eq(rc, failed ? PMIX_ERR_NOMEM : PMIX_SUCCESS);
+        if (failed)
+            ck_assert_int_eq(balance, 0);
+    }
+}
+
+START_TEST(without_memory_a_call_keeps_nothing_and_says_so)
+{
+    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct args a = make_args();
+
+        if (rows[i].op != PX_OP_ABORT) { /* which has the blocking form only */
+            make_busy();
+            fail_each_allocation(&rows[i], &a);
+            finish_call(&rows[i]);
+        }
+        spoil_args(&a);
+    }
+}
+END_TEST
+
+/* ---- what is special --------------------------------------------------------------------------------- */
+
+START_TEST(results_need_no_place)
+{
+    struct args a = make_args();
+
+    add = add_infos;
+    ck_assert_int_eq(PMIx_Job_control(NULL, 0, a.info, N, NULL, NULL), answer);
+    ok(PMIx_Job_control_nb(NULL, 0, a.info, N, NULL, NULL));
+    ok(PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, NULL, 0, NULL, NULL));
+    ck_assert_int_eq(PMIx_Session_control(77, a.info, N, NULL, NULL), answer);
+    answer = PMIX_SUCCESS;
+    ck_assert_int_eq(PMIx_Session_control(77, a.info, N, NULL, NULL),
+                     PMIX_OPERATION_SUCCEEDED);
+    spoil_args(&a);
+}
+END_TEST
+
+START_TEST(heartbeats_ask_for_nothing)
+{
+    pmix_info_t beat;
+
+    answer = PMIX_SUCCESS;
+    PMIx_Info_load(&beat, PMIX_SEND_HEARTBEAT, NULL, PMIX_BOOL);
+    PMIx_Heartbeat();
+    ok(PMIx_Process_monitor(&beat, PMIX_SUCCESS, NULL, 0, NULL, NULL));
+    ck_assert_int_eq(PMIx_Process_monitor_nb(&beat, PMIX_SUCCESS, NULL, 0, on_info, D),
+                     PMIX_OPERATION_SUCCEEDED);
+    ok(PMIx_Log(&found[0], 1, NULL, 0)); /* comes after them */
+    ck_assert_uint_eq(__atomic_load_n(&fake.n_beats, __ATOMIC_SEQ_CST), 3);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_MONITOR], 0);
+}
+END_TEST
+
+START_TEST(an_old_server_cannot_be_asked_for_resource_blocks)
+{
+    client_end();
+    fake.codec.dialect = px_dialect_find("v3");
+    fake.uri_variable = "PMIX_SERVER_URI3";
+    client_begin();
+    ck_assert_int_eq(PMIx_Resource_block(2, (char *)"mine", NULL, 0, found, 1),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_RESBLK], 0);
+}
+END_TEST
+
+START_TEST(a_credential_is_the_callers)
+{
+    pmix_byte_object_t bo;
+
+    add = add_credential;
+    answer = PMIX_SUCCESS;
+    ok(PMIx_Get_credential(found, 1, &bo));
+    ck_assert_uint_eq(bo.size, 5);
+    ck_assert_mem_eq(bo.bytes, "\0cred", 5);
+    free(bo.bytes);
+    finished(PMIx_Get_credential_nb(found, 1, on_credential, D), PMIX_SUCCESS);
+    answer = PMIX_ERR_NO_PERMISSIONS;
+    ck_assert_int_eq(PMIx_Get_credential(found, 1, &bo), PMIX_ERR_NO_PERMISSIONS);
+    ck_assert_ptr_null(bo.bytes);
+    ck_assert_uint_eq(bo.size, 0);
+    answer = PMIX_SUCCESS;
+    add = NULL; /* success without a credential is none */
+    ck_assert_int_lt(PMIx_Get_credential(found, 1, &bo), 0);
+}
+END_TEST
+
+START_TEST(a_fabric_keeps_what_the_host_says)
+{
+    pmix_fabric_t f;
+
+    add = add_infos;
+    answer = PMIX_SUCCESS;
+    PMIx_Fabric_construct(&f);
+    PMIx_Fabric_construct(NULL);
+    ck_assert_uint_eq(f.index, SIZE_MAX);
+    ck_assert_ptr_null(f.info);
+    f.name = (char *)"mine";
+    ok(PMIx_Fabric_register(&f, found, 1));
+    ck_assert_uint_eq(f.index, 3);
+    ck_assert_str_eq(px_info_str(f.info, f.ninfo, "pmix.answer"), "yes");
+    ok(PMIx_Fabric_update(&f));
+    ck_assert_uint_eq(heard_op, PX_OP_FABRIC_UPDATE);
+    PX_AUTO(px_writer) w = fake_begin();
+    px_pack_size(&w, 3);
+    ck_assert_uint_eq(heard.len, w.buf.len);
+    ck_assert_mem_eq(heard.data, w.buf.data, heard.len);
+    ck_assert_uint_eq(f.ninfo, 2);
+    heard_op = 0;
+    ok(PMIx_Fabric_deregister(&f));
+    ck_assert_uint_eq(heard_op, 0); /* the server is not concerned */
+    ck_assert_ptr_null(f.info);
+    ck_assert_uint_eq(f.ninfo, 0);
+    ck_assert_uint_eq(f.index, SIZE_MAX);
+    ck_assert_str_eq(f.name, "mine");
+}
+END_TEST
+
+START_TEST(a_fabric_is_unchanged_by_a_failure)
+{
+    pmix_fabric_t f = PMIX_FABRIC_STATIC_INIT;
+    const pmix_info_t *before;
+
+    add = add_infos;
+    ck_assert_int_eq(PMIx_Fabric_register(&f, NULL, 0), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_ptr_null(f.info);
+    ck_assert_uint_eq(f.index, SIZE_MAX);
+    answer = PMIX_SUCCESS;
+    finished(PMIx_Fabric_register_nb(&f, found, 1, on_op, D), PMIX_SUCCESS);
+    before = f.info;
+    answer = PMIX_ERR_NOT_FOUND;
+    finished(PMIx_Fabric_update_nb(&f, on_op, D), PMIX_ERR_NOT_FOUND);
+    ck_assert_ptr_eq(f.info, before);
+    ck_assert_int_eq(PMIx_Fabric_deregister_nb(&f, on_op, D), PMIX_OPERATION_SUCCEEDED);
+    ck_assert_ptr_null(f.info);
+}
+END_TEST
+
+PX_TEST_MAIN_WITH("client/calls", setup, teardown,
+                  a_call_says_what_it_was_given_and_returns_the_answer,
+                  arguments_may_go_as_soon_as_the_call_returns,
+                  without_memory_a_call_keeps_nothing_and_says_so,
+                  results_need_no_place, heartbeats_ask_for_nothing,
+                  an_old_server_cannot_be_asked_for_resource_blocks,
+                  a_credential_is_the_callers, a_fabric_keeps_what_the_host_says,
+                  a_fabric_is_unchanged_by_a_failure)
