@@ -4,6 +4,7 @@
 #ifndef PX_SERVER_DOOR_DOOR_H
 #define PX_SERVER_DOOR_DOOR_H
 
+#include "core/rt/log_rate.h"
 #include "core/server/server.h"
 #include "core/wire/hello.h"
 #include "tenon/psec.h"
@@ -30,6 +31,7 @@ struct px_door {
     bool tools, tools_foreign; /* may connect; those of other users, too */
     unsigned n_visits;         /* tools that the host has not answered yet */
     struct px_list files;      /* rendezvous files */
+    struct px_log_rate *rate;  /* of lines that strangers cause */
 };
 
 /* The end of a handshake, which fits any socket's empty buffer, so this never waits. A peer that

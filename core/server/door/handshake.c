@@ -28,6 +28,12 @@ struct handshake {
     bool in_body;
 };
 
+/* (uid_t)-1: the kernel does not say. */
+static uid_t uid_of(const struct handshake *h)
+{
+    return h->who.has_uid ? h->who.uid : (uid_t)-1;
+}
+
 static void handshake_end(struct handshake *h)
 {
     px_list_remove(&h->link);
@@ -199,9 +205,10 @@ static void handshake_whole(struct handshake *h)
         rc = is_tool ? px_tool_check(h->server, &hello, &h->who, &err)
                      : check_hello(h, &hello, &local, &err);
     if (rc) {
-        px_log(PX_LOG_WARN, "server", "connection refused: %s.%u (uid %ld): %s",
-               hello.proc.nspace[0] ? hello.proc.nspace : "unknown", hello.proc.rank,
-               h->who.has_uid ? (long)h->who.uid : -1L, err.text);
+        px_log_limited(h->server->part.door->rate, uid_of(h), rc, "server",
+                       "connection refused: %s.%u (uid %ld): %s",
+                       hello.proc.nspace[0] ? hello.proc.nspace : "unknown",
+                       hello.proc.rank, (long)(int32_t)uid_of(h), err.text);
         answer(h->fd, rc, NULL);
     } else if (is_tool) {
         px_watch_free(h->watch);
@@ -219,9 +226,9 @@ static void handshake_whole(struct handshake *h)
 static bool handshake_header(struct handshake *h)
 {
     if (px_hello_header(h->header, &h->body_len) || h->body_len == 0) {
-        px_log(PX_LOG_WARN, "server",
-               "connection refused: not a connect message (uid %ld)",
-               h->who.has_uid ? (long)h->who.uid : -1L);
+        px_log_limited(h->server->part.door->rate, uid_of(h), PMIX_ERR_BAD_PARAM,
+                       "server", "connection refused: not a connect message (uid %ld)",
+                       (long)(int32_t)uid_of(h));
         return false;
     }
     h->body = malloc(h->body_len);
@@ -265,10 +272,10 @@ static void on_slow(void *arg)
 {
     struct handshake *h = arg;
 
-    px_log(PX_LOG_WARN, "server",
-           "connection dropped: nothing useful within %llu ms (uid %ld)",
-           (unsigned long long)h->server->conf.handshake_timeout,
-           h->who.has_uid ? (long)h->who.uid : -1L);
+    px_log_limited(h->server->part.door->rate, uid_of(h), PMIX_ERR_TIMEOUT, "server",
+                   "connection dropped: no connect message within %llu ms (uid %ld)",
+                   (unsigned long long)h->server->conf.handshake_timeout,
+                   (long)(int32_t)uid_of(h));
     handshake_end(h);
 }
 

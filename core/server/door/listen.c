@@ -10,6 +10,7 @@
 
 #define MAX_ACCEPTS_PER_TURN 32
 #define PAUSE_MS             100
+#define LOG_PERIOD_MS        10000
 
 static const struct px_ptl_ops *ops_of(const struct px_module *m)
 {
@@ -27,8 +28,8 @@ static void on_pause_over(void *arg)
  * pause the loop would spin, as the listener stays ready. */
 static void pause_listening(struct px_listener *l)
 {
-    px_log(PX_LOG_WARN, "server",
-           "cannot accept a connection: out of file descriptors");
+    px_log_limited(l->server->part.door->rate, (uid_t)-1, PMIX_ERR_OUT_OF_RESOURCE,
+                   "server", "cannot accept a connection: out of file descriptors");
     px_handshake_evict(l->server);
     px_watch_set(l->watch, 0);
     px_timer_set(l->pause, PAUSE_MS);
@@ -130,19 +131,32 @@ static void stop(struct px_server *srv)
     px_rendezvous_withdraw(srv);
     unlisten(srv);
     px_handshakes_stop(srv);
+    px_log_rate_destroy(px_take(&srv->part.door->rate));
+}
+
+/* Without it all tools would be turned away. */
+static bool names_tools(const struct px_server *srv)
+{
+    return srv->host || srv->module.tool_connected2 || srv->module.tool_connected;
 }
 
 static pmix_status_t create(struct px_server *srv, const struct px_server_start *start)
 {
     struct px_door *door = srv->part.door;
+    bool wanted = px_rendezvous_wanted(srv, start->info, start->n_info);
 
     px_list_init(&door->handshakes);
     px_list_init(&door->files);
+    door->rate = px_log_rate_create(px_process.loop, LOG_PERIOD_MS);
+    if (!door->rate)
+        return PMIX_ERR_NOMEM;
     door->tools_foreign = px_info_flag(start->info, start->n_info,
                                        PMIX_SERVER_ALLOW_FOREIGN_TOOLS);
-    door->tools = px_rendezvous_wanted(srv, start->info, start->n_info) &&
-                  (srv->module.tool_connected2 ||
-                   srv->module.tool_connected); /* else all would be turned away */
+    door->tools = wanted && names_tools(srv);
+    if (wanted && !door->tools)
+        px_log(PX_LOG_WARN, "server",
+               "tools are refused, and no rendezvous file is written: the host's "
+               "module has no tool_connected");
     pmix_status_t rc = listen_all(srv, start->err);
     if (!rc)
         rc = px_rendezvous_publish(srv, start->info, start->n_info, start->err);

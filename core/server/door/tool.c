@@ -5,7 +5,6 @@
 
 #include "core/base/str.h"
 #include "core/plugin/select.h"
-#include "core/rt/log.h"
 #include "core/server/upcall.h"
 
 #include <arpa/inet.h>
@@ -147,8 +146,9 @@ static void visit_end(struct visit *v)
 
 static void turn_away(struct visit *v, pmix_status_t why)
 {
-    px_log(PX_LOG_WARN, "server", "tool of uid %u refused: %s", (unsigned)v->who.uid,
-           PMIx_Error_string(why));
+    px_log_limited(v->srv->part.door->rate, v->who.uid, why, "server",
+                   "tool of uid %u refused: %s", (unsigned)v->who.uid,
+                   PMIx_Error_string(why));
     answer(v, why, NULL);
     visit_end(v);
 }

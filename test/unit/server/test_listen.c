@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Addresses that a server offers, and what becomes of it without descriptors. */
+#include "../rt/rt_test.h"
 #include "core/base/str.h"
 #include "fake_host.h"
 #include "px_test.h"
@@ -126,10 +127,38 @@ START_TEST(out_of_descriptors_silent_strangers_make_room)
 }
 END_TEST
 
+/* Each stranger says something that is no connect message. */
+START_TEST(a_flood_of_garbage_is_logged_in_a_few_lines)
+{
+    enum { N = 500 };
+    static const char garbage[64] = "GET / HTTP/1.0\r\n\r\n";
+    struct rt_capture c = rt_capture_begin();
+    char count[64];
+
+    raw_server_start(&host_module, 1);
+    for (int i = 0; i < N; i++) {
+        int fd = raw_socket();
+
+        ck_assert_int_eq(send(fd, garbage, sizeof garbage, MSG_NOSIGNAL),
+                         sizeof garbage);
+        ck_assert(raw_closed(fd));
+        close(fd);
+    }
+    raw_server_stop();
+    char *text = rt_capture_end(&c);
+    snprintf(count, sizeof count, "%d more like it: uid %u", N - PX_LOG_RATE_LINES,
+             (unsigned)geteuid());
+    rt_assert_has(text, count);
+    ck_assert_int_eq(rt_count(text, "\n"), PX_LOG_RATE_LINES + 1);
+    free(text);
+}
+END_TEST
+
 PX_TEST_MAIN_WITH("server/listen", NULL, host_done,
                   the_common_address_is_tcp_and_a_faster_one_stands_beside_it,
                   one_transport_alone_is_the_common_one,
                   the_private_directory_is_the_servers_and_goes_with_it,
                   a_directory_that_is_not_there_is_no_reason_to_fail,
                   out_of_descriptors_it_waits_without_spinning_and_then_goes_on,
-                  out_of_descriptors_silent_strangers_make_room)
+                  out_of_descriptors_silent_strangers_make_room,
+                  a_flood_of_garbage_is_logged_in_a_few_lines)
