@@ -62,5 +62,7 @@ unsigned host_calls(const char *name);
 bool host_answer(pmix_status_t status);
 /* Answers what is still held, waits for the threads, frees what was recorded. */
 void host_done(void);
+/* raw_teardown, then that: for fixtures. */
+void host_end(void);
 
 #endif

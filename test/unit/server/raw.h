@@ -7,7 +7,7 @@
 #include "core/wire/codec.h"
 #include "core/wire/hello.h"
 
-#include <check.h>
+#include "px_test.h"
 
 /* Starts a server with this module (NULL: its own host) whose job "job" has n ranks, all here. */
 void raw_server_start(const pmix_server_module_t *module, uint32_t n);
@@ -17,6 +17,8 @@ void raw_server_start_part(const pmix_server_module_t *module, uint32_t n_local,
 /* A job in a server that runs; uid is its clients'. */
 void raw_add_job(const char *nspace, uint32_t n_local, uint32_t n_remote, uid_t uid);
 void raw_server_stop(void);
+/* The same, if one runs: for fixtures. Connections may stay open. */
+void raw_teardown(void);
 /* Runs on the server's loop, after all that was posted before. */
 void raw_on_loop(void (*fn)(void *arg), void *arg);
 /* Waits until the server has noticed that no connection of that rank of "job" is left. */

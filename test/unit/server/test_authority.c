@@ -48,12 +48,9 @@ START_TEST(a_job_is_that_of_its_clients_users)
 
     raw_server_start(&host_module, 1);
     raw_add_job("theirs", 2, 0, 10);
-    ck_assert_int_eq(px_infos_add(&infos, PMIX_USERID, &owner, PMIX_UINT32), 0);
-    ck_assert_int_eq(
-        PMIx_server_register_nspace(named, 0, infos.v, infos.n, NULL, NULL),
-        PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_server_register_nspace(unnamed, 0, NULL, 0, NULL, NULL),
-                     PMIX_SUCCESS);
+    ok(px_infos_add(&infos, PMIX_USERID, &owner, PMIX_UINT32));
+    ok(PMIx_server_register_nspace(named, 0, infos.v, infos.n, NULL, NULL));
+    ok(PMIx_server_register_nspace(unnamed, 0, NULL, 0, NULL, NULL));
 
     static const struct {
         uid_t user;
@@ -70,7 +67,6 @@ START_TEST(a_job_is_that_of_its_clients_users)
                       (unsigned)rows[i].user, rows[i].nspace);
     raw_on_loop(ask_self, NULL);
     ck_assert(row.answer);
-    raw_server_stop();
 }
 END_TEST
 
@@ -159,8 +155,6 @@ START_TEST(each_command_has_one_row_or_is_refused)
             ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_ERR_NOT_SUPPORTED);
         }
     }
-    raw_server_stop();
-    close(fd);
 }
 END_TEST
 
@@ -202,7 +196,6 @@ START_TEST(each_sender_may_make_the_requests_of_its_rows)
 {
     raw_server_start(&host_module, 1);
     raw_on_loop(admit_each, NULL);
-    raw_server_stop();
 }
 END_TEST
 
@@ -250,11 +243,10 @@ START_TEST(a_request_concerns_whom_its_row_says)
     raw_add_job("mine", 2, 0, 10);
     raw_add_job("theirs", 1, 0, 11);
     raw_on_loop(reach_each, NULL);
-    raw_server_stop();
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("server/authority", NULL, host_done,
+PX_TEST_MAIN_WITH("server/authority", NULL, host_end,
                   only_root_may_do_something_to_others,
                   a_job_is_that_of_its_clients_users,
                   each_command_has_one_row_or_is_refused,

@@ -45,14 +45,14 @@ START_TEST(a_second_of_those_there_is_one_of_does_not_start)
     for (size_t i = 0; i < PX_COUNT(keys); i++) {
         struct child a = child_of(keys[i], 0), b = child_of(keys[i], 0);
 
-        ck_assert_int_eq(child_ask(&a, 'i'), PMIX_SUCCESS);
+        ok(child_ask(&a, 'i'));
         ck_assert_int_eq(child_ask(&b, 'i'), PMIX_ERR_EXISTS);
         PX_AUTOFREE char *named = px_strf("pid %ld of uid %u, srv.0", (long)a.pid,
                                           (unsigned)geteuid());
         ck_assert(child_has_said(&b, named));
-        ck_assert_int_eq(child_ask(&a, 'f'), PMIX_SUCCESS);
-        ck_assert_int_eq(child_ask(&b, 'i'), PMIX_SUCCESS); /* now it is free */
-        ck_assert_int_eq(child_ask(&b, 'f'), PMIX_SUCCESS);
+        ok(child_ask(&a, 'f'));
+        ok(child_ask(&b, 'i')); /* now it is free */
+        ok(child_ask(&b, 'f'));
         child_end(&a, 0);
         child_end(&b, 0);
     }
@@ -64,11 +64,11 @@ START_TEST(one_that_is_stopped_lives)
     struct child a = child_of(PMIX_SERVER_SYSTEM_SUPPORT, 0);
     struct child b = child_of(PMIX_SERVER_SYSTEM_SUPPORT, 0);
 
-    ck_assert_int_eq(child_ask(&a, 'i'), PMIX_SUCCESS);
+    ok(child_ask(&a, 'i'));
     ck_assert_int_eq(kill(a.pid, SIGSTOP), 0);
     ck_assert_int_eq(child_ask(&b, 'i'), PMIX_ERR_EXISTS);
     ck_assert_int_eq(kill(a.pid, SIGCONT), 0);
-    ck_assert_int_eq(child_ask(&a, 'f'), PMIX_SUCCESS);
+    ok(child_ask(&a, 'f'));
     child_end(&a, 0);
     child_end(&b, 0);
 }
@@ -81,10 +81,10 @@ START_TEST(one_that_was_killed_makes_room_at_once)
     for (int i = 0; i < 5; i++) {
         struct child a = child_of(PMIX_SERVER_SYSTEM_SUPPORT, 0);
 
-        ck_assert_int_eq(child_ask(&a, 'i'), PMIX_SUCCESS);
+        ok(child_ask(&a, 'i'));
         child_end(&a, SIGKILL);
-        ck_assert_int_eq(child_ask(&b, 'i'), PMIX_SUCCESS);
-        ck_assert_int_eq(child_ask(&b, 'f'), PMIX_SUCCESS);
+        ok(child_ask(&b, 'i'));
+        ok(child_ask(&b, 'f'));
     }
     child_end(&b, 0);
     clear_folder(own_dir);
@@ -97,17 +97,15 @@ START_TEST(a_second_session_server_goes_on_without_the_name)
     struct child b = child_of(PMIX_SERVER_SESSION_SUPPORT, 0);
     struct px_rendezvous r;
 
-    ck_assert_int_eq(child_ask(&a, 'i'), PMIX_SUCCESS);
-    ck_assert_int_eq(child_ask(&b, 'i'), PMIX_SUCCESS);
+    ok(child_ask(&a, 'i'));
+    ok(child_ask(&b, 'i'));
     PX_AUTOFREE char *named = px_strf("pid %ld of uid %u", (long)a.pid,
                                       (unsigned)geteuid());
     ck_assert(child_has_said(&b, named));
-    ck_assert_int_eq(child_ask(&b, 'f'), PMIX_SUCCESS);
-    ck_assert_int_eq(
-        px_rendezvous_read(path_of(own_dir, "pmix.%s.tool", node_name()), &r, NULL),
-        PMIX_SUCCESS);
+    ok(child_ask(&b, 'f'));
+    ok(px_rendezvous_read(path_of(own_dir, "pmix.%s.tool", node_name()), &r, NULL));
     ck_assert_int_eq(r.pid, a.pid);
-    ck_assert_int_eq(child_ask(&a, 'f'), PMIX_SUCCESS);
+    ok(child_ask(&a, 'f'));
     child_end(&a, 0);
     child_end(&b, 0);
 }
@@ -120,8 +118,7 @@ START_TEST(a_read_lock_of_a_stranger_is_no_sign_of_life)
     put_file(system_file(), foreign_text(1, dead_pid()));
     PX_AUTOCLOSE int fd = open(system_file(), O_RDONLY | O_CLOEXEC);
     ck_assert_int_eq(fcntl(fd, F_OFD_SETLK, &l), 0);
-    ck_assert_int_eq(init_as(PMIX_SERVER_SYSTEM_SUPPORT), PMIX_SUCCESS);
-    PMIx_server_finalize();
+    ok(init_as(PMIX_SERVER_SYSTEM_SUPPORT));
 }
 END_TEST
 
@@ -148,19 +145,17 @@ START_TEST(one_of_another_library_lives_while_it_answers)
     ck_assert_int_eq(init_as(PMIX_SERVER_SYSTEM_SUPPORT), PMIX_ERR_EXISTS);
     ck_assert(is_there(file));
     close(fd); /* it does not listen any more */
-    ck_assert_int_eq(init_as(PMIX_SERVER_SYSTEM_SUPPORT), PMIX_SUCCESS);
-    PMIx_server_finalize();
+    ok(init_as(PMIX_SERVER_SYSTEM_SUPPORT));
 }
 END_TEST
 
 START_TEST(a_port_that_somebody_else_has_now_is_no_sign_of_life)
 {
-    int port, fd = listener(&port);
+    int port;
 
+    (void)listener(&port);
     put_file(system_file(), foreign_text(port, dead_pid()));
-    ck_assert_int_eq(init_as(PMIX_SERVER_SYSTEM_SUPPORT), PMIX_SUCCESS);
-    PMIx_server_finalize();
-    close(fd);
+    ok(init_as(PMIX_SERVER_SYSTEM_SUPPORT));
 }
 END_TEST
 
@@ -171,7 +166,7 @@ START_TEST(what_makes_no_sense_is_replaced)
 
     for (size_t i = 0; i < PX_COUNT(texts); i++) {
         put_file(system_file(), texts[i]);
-        ck_assert_int_eq(init_as(PMIX_SERVER_SYSTEM_SUPPORT), PMIX_SUCCESS);
+        ok(init_as(PMIX_SERVER_SYSTEM_SUPPORT));
         PMIx_server_finalize();
     }
 }
@@ -183,7 +178,7 @@ START_TEST(with_several_names_only_this_one_is_replaced)
 
     put_file(path_of(own_dir, "precious"), "precious");
     ck_assert_int_eq(link(path_of(own_dir, "precious"), system_file()), 0);
-    ck_assert_int_eq(init_as(PMIX_SERVER_SYSTEM_SUPPORT), PMIX_SUCCESS);
+    ok(init_as(PMIX_SERVER_SYSTEM_SUPPORT));
     PMIx_server_finalize();
     int fd = open(path_of(own_dir, "precious"), O_RDONLY | O_CLOEXEC);
     ck_assert_int_eq(read(fd, text, sizeof(text)), 8);
@@ -221,10 +216,10 @@ START_TEST(without_renameat2_names_are_taken_by_links)
     struct child b = child_of(PMIX_SERVER_SYSTEM_SUPPORT, 0);
     struct px_rendezvous r;
 
-    ck_assert_int_eq(child_ask(&a, 'i'), PMIX_SUCCESS);
-    ck_assert_int_eq(px_rendezvous_read(system_file(), &r, NULL), PMIX_SUCCESS);
+    ok(child_ask(&a, 'i'));
+    ok(px_rendezvous_read(system_file(), &r, NULL));
     ck_assert_int_eq(child_ask(&b, 'i'), PMIX_ERR_EXISTS);
-    ck_assert_int_eq(child_ask(&a, 'f'), PMIX_SUCCESS);
+    ok(child_ask(&a, 'f'));
     child_end(&a, 0);
     child_end(&b, 0);
     printf("the first of two has won %d times of 50\n", race(50, NULL));
@@ -234,14 +229,15 @@ END_TEST
 START_TEST(without_random_numbers_names_are_made_all_the_same)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_getrandom, ENOSYS), "seccomp");
-    ck_assert_int_eq(init_as(PMIX_SERVER_SYSTEM_SUPPORT), PMIX_SUCCESS);
+    ok(init_as(PMIX_SERVER_SYSTEM_SUPPORT));
     ck_assert(is_there(system_file()));
-    PMIx_server_finalize();
 }
 END_TEST
 
-START_TEST(it_is_not_removed_through_a_link)
+/* One's own are followed: who removes the file put them there. */
+START_TEST(it_is_not_removed_through_a_link_of_another_user)
 {
+    PX_TEST_NEEDS_ROOT;
     PX_AUTOFREE char *dir = strdup(path_of(own_dir, "dir"));
     PX_AUTOFREE char *moved = strdup(path_of(own_dir, "moved"));
     PX_AUTOFREE char *other = strdup(path_of(own_dir, "other"));
@@ -250,10 +246,10 @@ START_TEST(it_is_not_removed_through_a_link)
     const struct wish w = {PMIX_LAUNCHER_RENDEZVOUS_FILE, ours};
 
     ck_assert_int_eq(mkdir(dir, 0700) || mkdir(other, 0700), 0);
-    ck_assert_int_eq(server_init(NULL, &w, 1), PMIX_SUCCESS);
+    ok(server_init(NULL, &w, 1));
     ck_assert_int_eq(link(ours, theirs), 0);
     ck_assert_int_eq(rename(dir, moved), 0);
-    ck_assert_int_eq(symlink(other, dir), 0);
+    ck_assert_int_eq(symlink(other, dir) || lchown(dir, 4711, 4711), 0);
     PMIx_server_finalize();
     ck_assert(is_there(theirs));
     ck_assert_int_eq(unlink(theirs) || unlink(dir) || rmdir(other), 0);
@@ -274,4 +270,4 @@ PX_TEST_MAIN_WITH("server/contact_name", contact_setup, contact_teardown,
                   of_two_that_replace_a_stale_file_one_has_the_name,
                   without_renameat2_names_are_taken_by_links,
                   without_random_numbers_names_are_made_all_the_same,
-                  it_is_not_removed_through_a_link)
+                  it_is_not_removed_through_a_link_of_another_user)

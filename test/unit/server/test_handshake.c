@@ -38,7 +38,6 @@ static void setup(void)
 START_TEST(a_registered_rank_of_the_right_user_gets_in)
 {
     close(raw_client(0));
-    raw_server_stop();
 }
 END_TEST
 
@@ -60,7 +59,6 @@ START_TEST(strangers_are_refused_with_the_reason)
         ck_assert_int_eq(raw_connect(&h, &fd), rows[i].status);
     }
     close(raw_client(1));
-    raw_server_stop();
 }
 END_TEST
 
@@ -72,7 +70,6 @@ START_TEST(a_claimed_identity_must_be_the_real_one)
 
     h.cred = (uint8_t *)ids;
     ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_INVALID_CRED);
-    raw_server_stop();
 }
 END_TEST
 
@@ -89,7 +86,6 @@ START_TEST(what_we_do_not_speak_is_refused)
     h = raw_hello("job", 0);
     strcpy(h.psec, "nosuch");
     ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_NOT_SUPPORTED);
-    raw_server_stop();
 }
 END_TEST
 
@@ -110,21 +106,14 @@ START_TEST(garbage_and_giant_lengths_are_cut_off)
     ck_assert_int_le(recv(fd, &c, 1, 0), 0);
     close(fd);
     close(raw_client(0));
-    raw_server_stop();
 }
 END_TEST
 
 START_TEST(silent_connections_keep_nobody_out)
 {
-    enum { N = 300 };
-    int idle[N];
-
-    for (int i = 0; i < N; i++)
-        idle[i] = raw_socket();
+    for (int i = 0; i < 300; i++)
+        (void)raw_socket();
     close(raw_client(0));
-    for (int i = 0; i < N; i++)
-        close(idle[i]);
-    raw_server_stop();
 }
 END_TEST
 
@@ -138,7 +127,6 @@ START_TEST(who_cannot_be_answered_finds_the_connection_closed)
     ck_assert_int_eq(atomic_load(&n_failures), 0);
     raw_await_gone(0);
     close(raw_client(0));
-    raw_server_stop();
 }
 END_TEST
 
@@ -147,7 +135,6 @@ START_TEST(an_answer_that_is_interrupted_is_sent_again)
     fail_sends(3, EINTR);
     close(raw_client(0));
     ck_assert_int_eq(atomic_load(&n_failures), 0);
-    raw_server_stop();
 }
 END_TEST
 
@@ -157,12 +144,10 @@ START_TEST(a_rank_may_connect_twice)
     px_writer w;
 
     raw_begin(&w, PX_OP_COMMIT);
-    ck_assert_int_eq(raw_request(one, &w, NULL), PMIX_SUCCESS);
+    ok(raw_request(one, &w, NULL));
     close(one);
     raw_begin(&w, PX_OP_COMMIT);
-    ck_assert_int_eq(raw_request(two, &w, NULL), PMIX_SUCCESS);
-    close(two);
-    raw_server_stop();
+    ok(raw_request(two, &w, NULL));
 }
 END_TEST
 
@@ -189,8 +174,6 @@ START_TEST(a_silent_connection_ends_after_its_time)
     setup();
     int fd = raw_socket();
     ck_assert(raw_closed(fd));
-    raw_server_stop();
-    close(fd);
 }
 END_TEST
 
@@ -208,12 +191,8 @@ START_TEST(who_opens_connections_without_end_crowds_out_himself)
     struct px_hello h = raw_hello("theirs", 0);
     uint32_t ids[] = {4711, getegid()};
     h.cred = (uint8_t *)ids;
-    ck_assert_int_eq(raw_say_hello(patient, &h), PMIX_SUCCESS);
+    ok(raw_say_hello(patient, &h));
     ck_assert(raw_closed(greedy[0]));
-    raw_server_stop();
-    close(patient);
-    for (int i = 0; i < N; i++)
-        close(greedy[i]);
 }
 END_TEST
 
@@ -234,7 +213,7 @@ START_TEST(a_host_that_refuses_is_asked_again_each_time)
         ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_NO_PERMISSIONS);
         host.how_connected = HOST_DONE;
         host.status = PMIX_SUCCESS;
-        ck_assert_int_eq(raw_connect(&h, &fd), PMIX_SUCCESS);
+        ok(raw_connect(&h, &fd));
         ck_assert_uint_eq(host_calls(i ? "client_connected" : "client_connected2"), 3);
         raw_server_stop();
         close(fd);
@@ -257,9 +236,7 @@ START_TEST(a_refusal_that_comes_later_closes_the_connection)
     }
     host.status = PMIX_SUCCESS;
     fd = raw_client(0);
-    ck_assert_int_eq(raw_commit(fd, "key", 1), PMIX_SUCCESS);
-    raw_server_stop();
-    close(fd);
+    ok(raw_commit(fd, "key", 1));
 }
 END_TEST
 
@@ -267,15 +244,14 @@ START_TEST(a_client_need_not_wait_for_a_slow_host)
 {
     host.how_connected = HOST_HELD;
     int fd = raw_client(0);
-    ck_assert_int_eq(raw_commit(fd, "key", 1), PMIX_SUCCESS);
+    ok(raw_commit(fd, "key", 1));
     ck_assert(host_answer(PMIX_SUCCESS));
     ck_assert(host.args_lived);
-    ck_assert_int_eq(raw_commit(fd, "key", 2), PMIX_SUCCESS);
+    ok(raw_commit(fd, "key", 2));
     close(fd);
     raw_await_gone(0);
     fd = raw_client(1);
     raw_server_stop(); /* this one is never answered in its time */
-    close(fd);
 }
 END_TEST
 
@@ -295,11 +271,10 @@ START_TEST(a_host_may_deregister_the_very_client_that_connects)
     ck_assert_int_ne(raw_connect(&h, &fd), PMIX_SUCCESS);
     host.within = NULL;
     close(raw_client(1));
-    raw_server_stop();
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("server/handshake", setup, host_done,
+PX_TEST_MAIN_WITH("server/handshake", setup, host_end,
                   a_registered_rank_of_the_right_user_gets_in,
                   strangers_are_refused_with_the_reason,
                   a_claimed_identity_must_be_the_real_one,

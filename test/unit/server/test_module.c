@@ -149,9 +149,8 @@ START_TEST(an_old_binary_is_served_without_looking_further)
 {
     pmix_server_module_t *m = good_module(COMMON_B);
 
-    ck_assert_int_eq((PMIx_server_init)(m, NULL, 0), PMIX_SUCCESS);
+    ok((PMIx_server_init)(m, NULL, 0));
     ck_assert_ptr_null(px_process.server->module.log2);
-    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
 }
 END_TEST
 
@@ -161,17 +160,17 @@ START_TEST(our_header_tells_the_size_by_itself)
     pmix_info_t info[2];
 
     m->log2 = log2_slot;
-    ck_assert_int_eq(PMIx_server_init(m, NULL, 0), PMIX_SUCCESS);
+    ok(PMIx_server_init(m, NULL, 0));
     ck_assert_ptr_eq(px_process.server->module.log2, log2_slot);
-    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    ok(PMIx_server_finalize());
     /* The host's own infos get there as well, and stay his. */
     PMIx_Info_load(&info[0], PMIX_SERVER_NSPACE, "mine", PMIX_STRING);
     PMIx_Info_load(&info[1], PMIX_SERVER_RANK, &(pmix_rank_t){7}, PMIX_PROC_RANK);
-    ck_assert_int_eq(PMIx_server_init(m, info, 2), PMIX_SUCCESS);
+    ok(PMIx_server_init(m, info, 2));
     ck_assert_ptr_eq(px_process.server->module.log2, log2_slot);
     ck_assert_str_eq(px_process.server->proc.nspace, "mine");
     ck_assert_uint_eq(px_process.server->proc.rank, 7);
-    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    ok(PMIx_server_finalize());
     ck_assert_str_eq(info[0].value.data.string, "mine");
     PMIx_Info_destruct(&info[0]);
     PMIx_Info_destruct(&info[1]);

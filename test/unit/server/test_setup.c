@@ -63,7 +63,7 @@ START_TEST(a_child_gets_exactly_what_the_protocol_asks_for)
     setenv("PMIX_SERVER_TMPDIR", "/tmp", 1);
     setenv("PMIX_SYSTEM_TMPDIR", "/var/tmp", 1);
     raw_server_start(&host_module, 2);
-    ck_assert_int_eq(PMIx_server_setup_fork(&p, &env), PMIX_SUCCESS);
+    ok(PMIx_server_setup_fork(&p, &env));
 
     for (size_t i = 0; i < PX_COUNT(fixed); i++)
         ck_assert_str_eq(value(env, fixed[i].name), fixed[i].value);
@@ -75,7 +75,6 @@ START_TEST(a_child_gets_exactly_what_the_protocol_asks_for)
     ck_assert_str_eq(value(env, "PMIX_SYSTEM_TMPDIR"), "/var/tmp");
     ck_assert_str_eq(value(env, "PMIX_HOSTNAME"), px_process.host);
     ck_assert_uint_eq(px_strv_count(env), PX_COUNT(fixed) + PX_COUNT(uris) + 4);
-    raw_server_stop();
 }
 END_TEST
 
@@ -97,13 +96,12 @@ START_TEST(an_outer_servers_traces_go_and_everything_else_stays)
     pmix_proc_t p = rank(0);
 
     for (size_t i = 0; i < PX_COUNT(foreign); i++)
-        ck_assert_int_eq(px_strv_append(&env, foreign[i]), PMIX_SUCCESS);
+        ok(px_strv_append(&env, foreign[i]));
     for (size_t i = 0; i < PX_COUNT(others); i++)
-        ck_assert_int_eq(px_strv_append(&env, others[i]), PMIX_SUCCESS);
+        ok(px_strv_append(&env, others[i]));
     raw_server_start(&host_module, 2);
-    ck_assert_int_eq(PMIx_server_setup_fork(&p, &env), PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_server_setup_fork(&p, &env),
-                     PMIX_SUCCESS); /* changes nothing */
+    ok(PMIx_server_setup_fork(&p, &env));
+    ok(PMIx_server_setup_fork(&p, &env)); /* changes nothing */
 
     for (size_t i = 0; i < PX_COUNT(foreign); i++)
         ck_assert_msg(!px_strv_has(env, foreign[i]), "%s", foreign[i]);
@@ -112,7 +110,6 @@ START_TEST(an_outer_servers_traces_go_and_everything_else_stays)
     ck_assert_ptr_null(value(env, "PMIX_SERVER_URI2"));
     ck_assert_ptr_null(value(env, "PMIX_SERVER_URI61"));
     ck_assert_str_eq(value(env, "PMIX_NAMESPACE"), "job");
-    raw_server_stop();
 }
 END_TEST
 
@@ -123,10 +120,9 @@ START_TEST(without_a_faster_transport_none_is_named)
 
     setenv("PMIX_MCA_ptl", "tcp", 1);
     raw_server_start(&host_module, 1);
-    ck_assert_int_eq(PMIx_server_setup_fork(&p, &env), PMIX_SUCCESS);
+    ok(PMIx_server_setup_fork(&p, &env));
     ck_assert_ptr_null(value(env, "TENON_SERVER_URI"));
     ck_assert_ptr_nonnull(value(env, "PMIX_SERVER_URI41"));
-    raw_server_stop();
 }
 END_TEST
 
@@ -145,7 +141,6 @@ START_TEST(it_works_in_a_forked_child_where_some_hosts_call_it)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), 0);
-    raw_server_stop();
 }
 END_TEST
 
@@ -174,16 +169,13 @@ START_TEST(nothing_need_go_along_with_a_launch)
     pmix_nspace_t job = "job", empty = "";
 
     raw_server_start(&host_module, 1);
-    ck_assert_int_eq(PMIx_server_setup_application(job, NULL, 0, on_application, &told),
-                     PMIX_SUCCESS);
+    ok(PMIx_server_setup_application(job, NULL, 0, on_application, &told));
     sem_wait(&told);
-    ck_assert_int_eq(told_status, PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_server_setup_local_support(job, NULL, 0, on_local, &told),
-                     PMIX_SUCCESS);
+    ok(told_status);
+    ok(PMIx_server_setup_local_support(job, NULL, 0, on_local, &told));
     sem_wait(&told);
-    ck_assert_int_eq(told_status, PMIX_SUCCESS);
-    ck_assert_int_eq(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL),
-                     PMIX_SUCCESS);
+    ok(told_status);
+    ok(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL));
 
     ck_assert_int_eq(PMIx_server_setup_application(job, NULL, 0, NULL, NULL),
                      PMIX_ERR_BAD_PARAM);
@@ -192,7 +184,6 @@ START_TEST(nothing_need_go_along_with_a_launch)
         PMIX_ERR_BAD_PARAM);
     ck_assert_int_eq(PMIx_server_setup_local_support(job, NULL, 1, NULL, NULL),
                      PMIX_ERR_BAD_PARAM);
-    raw_server_stop();
 }
 END_TEST
 
@@ -230,14 +221,13 @@ START_TEST(a_blob_that_is_none_is_refused)
         ck_assert_msg(n == layout ? rc == PMIX_SUCCESS : rc < 0, "%zu bytes: %d", n,
                       rc);
     }
-    ck_assert_int_eq(support_with(w.buf.data, w.buf.len), PMIX_SUCCESS);
+    ok(support_with(w.buf.data, w.buf.len));
     px_writer_cleanup(&later);
     px_writer_cleanup(&w);
     ck_assert_int_eq(PMIx_Info_load(&text, "tenon.pnet", "x", PMIX_STRING), 0);
     ck_assert_int_eq(PMIx_server_setup_local_support(job, &text, 1, NULL, NULL),
                      PMIX_ERR_BAD_PARAM);
     PMIx_Info_destruct(&text);
-    raw_server_stop();
 }
 END_TEST
 
@@ -256,7 +246,7 @@ START_TEST(without_a_server_nothing_is_set_up)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("server/setup", setup, host_done,
+PX_TEST_MAIN_WITH("server/setup", setup, host_end,
                   a_child_gets_exactly_what_the_protocol_asks_for,
                   an_outer_servers_traces_go_and_everything_else_stays,
                   without_a_faster_transport_none_is_named,

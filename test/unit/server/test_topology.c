@@ -35,9 +35,9 @@ static void begin(px_writer *w, const char *xml, const char *cpus)
     struct px_opaque topo = {(char *)(uintptr_t) "hwloc", NULL}, set = topo;
 
     if (xml)
-        ck_assert_int_eq(px_handle_parse(PX_TOPO, xml, &topo.handle), PMIX_SUCCESS);
+        ok(px_handle_parse(PX_TOPO, xml, &topo.handle));
     if (cpus)
-        ck_assert_int_eq(px_handle_parse(PX_CPUSET, cpus, &set.handle), PMIX_SUCCESS);
+        ok(px_handle_parse(PX_CPUSET, cpus, &set.handle));
     raw_begin(w, PX_OP_DEVICE_DISTANCES);
     px_pack(w, &topo, 1, PMIX_TOPO);
     px_pack(w, &set, 1, PMIX_PROC_CPUSET);
@@ -55,9 +55,8 @@ static pmix_status_t ask(int fd, px_writer *w, pmix_device_distance_t **found,
     *n = 0;
     if (rc)
         return rc;
-    ck_assert_int_eq(px_unpack_size(&r, n), PMIX_SUCCESS);
-    ck_assert_int_eq(px_unpack_array(&r, (void **)found, *n, PMIX_DEVICE_DIST),
-                     PMIX_SUCCESS);
+    ok(px_unpack_size(&r, n));
+    ok(px_unpack_array(&r, (void **)found, *n, PMIX_DEVICE_DIST));
     ck_assert(px_reader_done(&r));
     return rc;
 }
@@ -75,7 +74,7 @@ START_TEST(a_cpuset_is_measured_in_the_nodes_topology)
     PMIx_Info_load(&info, PMIX_DEVICE_TYPE, &type, PMIX_DEVTYPE);
     begin(&w, NULL, "0");
     px_pack_infos(&w, &info, 1);
-    ck_assert_int_eq(ask(fd, &w, &found, &n), PMIX_SUCCESS);
+    ok(ask(fd, &w, &found, &n));
     ck_assert_uint_eq(n, 2);
     ck_assert_str_eq(found[0].osname, "eth0");
     ck_assert_str_eq(found[1].osname, "ib0");
@@ -108,7 +107,7 @@ START_TEST(where_a_client_runs_is_found_out_if_its_process_is_known)
     raw_on_loop(tell_pids, &self);
     begin(&w, NULL, NULL);
     px_pack_infos(&w, NULL, 0);
-    ck_assert_int_eq(ask(fd, &w, &found, &n), PMIX_SUCCESS);
+    ok(ask(fd, &w, &found, &n));
     ck_assert_uint_eq(n, 5);
     PMIx_Device_distance_free(found, n);
     finish(fd);
@@ -152,7 +151,7 @@ START_TEST(bad_requests_are_answered)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("server/topology", setup, NULL,
+PX_TEST_MAIN_WITH("server/topology", setup, raw_teardown,
                   a_cpuset_is_measured_in_the_nodes_topology,
                   where_a_client_runs_is_found_out_if_its_process_is_known,
                   a_clients_own_topology_is_not_parsed, bad_requests_are_answered)

@@ -16,11 +16,6 @@ static void setup(void)
     raw_server_start(&host_module, 2);
 }
 
-static void teardown(void)
-{
-    host_done();
-}
-
 static void send_publish(int fd, uint32_t tag)
 {
     pmix_info_t info;
@@ -58,8 +53,6 @@ START_TEST(however_the_host_answers_its_status_is_the_reply)
         ck_assert_int_eq(raw_status(fd, 200 + i), rows[i].reply);
         ck_assert(raw_quiet(fd));
     }
-    raw_server_stop();
-    close(fd);
 }
 END_TEST
 
@@ -71,13 +64,11 @@ START_TEST(a_held_answer_keeps_only_its_own_request_waiting)
     send_publish(fd, 200);
     host_await("publish", 1);
     ck_assert(raw_quiet(fd));
-    ck_assert_int_eq(raw_commit(fd, "key", 1), PMIX_SUCCESS);
+    ok(raw_commit(fd, "key", 1));
 
     ck_assert(host_answer(PMIX_ERR_TIMEOUT));
     ck_assert_int_eq(raw_status(fd, 200), PMIX_ERR_TIMEOUT);
     ck_assert(host.args_lived);
-    raw_server_stop();
-    close(fd);
 }
 END_TEST
 
@@ -89,11 +80,9 @@ START_TEST(a_host_that_calls_back_and_returns_an_error_counts_once)
     host.status = PMIX_SUCCESS;
     for (uint32_t i = 0; i < 3; i++) {
         send_publish(fd, 200 + i);
-        ck_assert_int_eq(raw_status(fd, 200 + i), PMIX_SUCCESS);
+        ok(raw_status(fd, 200 + i));
         ck_assert(raw_quiet(fd));
     }
-    raw_server_stop();
-    close(fd);
 }
 END_TEST
 
@@ -110,7 +99,6 @@ START_TEST(a_host_that_never_answers_does_not_keep_the_server_from_ending)
     ck_assert(raw_closed(fd));
     ck_assert(host_answer(PMIX_SUCCESS)); /* the memory was kept for it */
     ck_assert(host.args_lived);
-    close(fd);
 }
 END_TEST
 
@@ -128,8 +116,6 @@ START_TEST(an_answer_for_an_earlier_server_does_not_reach_the_next)
 
     ck_assert(host_answer(PMIX_SUCCESS));
     ck_assert(raw_quiet(fd));
-    raw_server_stop();
-    close(fd);
 }
 END_TEST
 
@@ -146,8 +132,6 @@ START_TEST(an_answer_for_a_client_that_has_gone_is_dropped)
     ck_assert(host_answer(PMIX_SUCCESS));
     ck_assert(host.args_lived);
     ck_assert(raw_quiet(other));
-    raw_server_stop();
-    close(other);
 }
 END_TEST
 
@@ -174,7 +158,6 @@ START_TEST(a_host_may_deregister_the_job_from_within_an_upcall)
         raw_add_job("job", 2, 0, geteuid());
     }
     ck_assert(host_answer(PMIX_SUCCESS));
-    raw_server_stop();
 }
 END_TEST
 
@@ -187,20 +170,18 @@ START_TEST(results_are_copied_and_released_once)
     px_reader r;
 
     host.how = HOST_THREAD;
-    ck_assert_int_eq(px_infos_add(&host.infos, "pmix.test", "value", PMIX_STRING), 0);
+    ok(px_infos_add(&host.infos, "pmix.test", "value", PMIX_STRING));
     raw_begin(&w, PX_OP_JOB_CONTROL);
     px_pack_procs(&w, NULL, 0);
     px_pack_infos(&w, NULL, 0);
-    ck_assert_int_eq(raw_request(fd, &w, &r), PMIX_SUCCESS);
+    ok(raw_request(fd, &w, &r));
 
-    ck_assert_int_eq(px_unpack_infos(&r, &infos, &n), PMIX_SUCCESS);
+    ok(px_unpack_infos(&r, &infos, &n));
     ck_assert_uint_eq(n, 1);
     ck_assert_str_eq(infos[0].value.data.string, "value");
     ck_assert(raw_quiet(fd)); /* released on the loop: hosts may hold a lock it takes */
     ck_assert_uint_eq(host.released, 1);
     px_type_free_array(PMIX_INFO, infos, n);
-    raw_server_stop();
-    close(fd);
 }
 END_TEST
 
@@ -226,7 +207,6 @@ START_TEST(a_call_of_the_server_itself_goes_to_its_host_too)
 
     ck_assert_int_eq(status, PMIX_ERR_DUPLICATE_KEY);
     ck_assert(px_proc_same(&host.proc, &px_process.model->self));
-    raw_server_stop();
 }
 END_TEST
 
@@ -269,7 +249,6 @@ START_TEST(an_answer_may_come_while_the_server_ends)
         close(fd);
         setup();
     }
-    raw_server_stop();
 }
 END_TEST
 
@@ -290,11 +269,10 @@ static void make_and_drop(void *arg PX_UNUSED)
 START_TEST(an_upcall_that_was_dropped_is_never_answered)
 {
     raw_on_loop(make_and_drop, NULL);
-    raw_server_stop();
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("server/upcall", setup, teardown,
+PX_TEST_MAIN_WITH("server/upcall", setup, host_end,
                   however_the_host_answers_its_status_is_the_reply,
                   a_held_answer_keeps_only_its_own_request_waiting,
                   a_host_that_calls_back_and_returns_an_error_counts_once,
