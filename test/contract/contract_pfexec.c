@@ -1,19 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of pfexec: what a child gets from its parent and what it does not. How a
- * start fails is in contract_pfexec_fail.c, how children end in
- * contract_pfexec_life.c. */
-#include "contract_pfexec.h"
+/* The contract of pfexec: what a child gets from its parent and what it does not, how a
+ * start fails and that nothing is left then, how children are signalled and how they end. */
+#include "contract.h"
 
+#include "alloc_fail.h"
+#include "core/base/attr.h"
+#include "core/base/clock.h"
+#include "core/base/fd.h"
 #include "core/base/str.h"
+#include "core/base/strv.h"
+#include "process.h"
+#include "tenon/pfexec.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
-const struct px_pfexec_ops *pfexec_ops(void)
+enum {
+    SOON_MS = 5000, /* for what takes a millisecond on a machine that is not busy */
+    LATE_MS = 20000,
+    NOT_ENDED = -1,
+};
+
+struct job {
+    struct px_pfexec_spec spec; /* the streams are /dev/null unless set */
+    pid_t pid;
+    int wait_status; /* NOT_ENDED until on_exit */
+    int n_exits;
+    char why[512];
+};
+
+static const struct px_pfexec_ops *pfexec_ops(void)
 {
     return contract.component->ops;
 }
@@ -27,7 +49,7 @@ static void on_exit_of_job(void *arg, pid_t pid, int wait_status)
     job->n_exits++;
 }
 
-struct job job_with(const char *program, char *const *argv)
+static struct job job_with(const char *program, char *const *argv)
 {
     static char *const env[] = {(char *)"PATH=/usr/bin:/bin", NULL};
 
@@ -41,7 +63,7 @@ struct job job_with(const char *program, char *const *argv)
     };
 }
 
-struct job job_of_script(const char *script)
+static struct job job_of_script(const char *script)
 {
     static char *argv[4];
 
@@ -51,7 +73,7 @@ struct job job_of_script(const char *script)
     return job_with("/bin/sh", argv);
 }
 
-struct job job_of(const char *program)
+static struct job job_of(const char *program)
 {
     static char *argv[2];
 
@@ -59,7 +81,7 @@ struct job job_of(const char *program)
     return job_with(program, argv);
 }
 
-pmix_status_t job_try_spawn(struct job *job)
+static pmix_status_t job_try_spawn(struct job *job)
 {
     job->pid = 0;
     job->spec.arg = job;
@@ -67,7 +89,7 @@ pmix_status_t job_try_spawn(struct job *job)
                                sizeof(job->why));
 }
 
-void job_spawn(struct job *job)
+static void job_spawn(struct job *job)
 {
     pmix_status_t rc = job_try_spawn(job);
 
@@ -75,16 +97,16 @@ void job_spawn(struct job *job)
     ck_assert_int_gt(job->pid, 0);
 }
 
-int job_pipe_stdout(struct job *job)
+static int job_pipe_stdout(struct job *job)
 {
     int ends[2];
 
-    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    ok(pipe2(ends, O_CLOEXEC));
     job->spec.fds[1] = ends[1];
     return ends[0];
 }
 
-void job_close_stdout(struct job *job)
+static void job_close_stdout(struct job *job)
 {
     close(job->spec.fds[1]);
 }
@@ -94,7 +116,7 @@ static bool has_ended(void *arg)
     return ((struct job *)arg)->n_exits > 0;
 }
 
-int job_wait(struct job *job)
+static int job_wait(struct job *job)
 {
     ck_assert_msg(fake_host_run(&contract.host, LATE_MS, has_ended, job),
                   "a child has not ended");
@@ -102,18 +124,18 @@ int job_wait(struct job *job)
     return job->wait_status;
 }
 
-char *job_output(struct job *job)
+static char *job_output(struct job *job)
 {
     PX_AUTOCLOSE int from = job_pipe_stdout(job);
 
     job_spawn(job);
     job_close_stdout(job);
     char *text = process_read_end(from, LATE_MS);
-    ck_assert_int_eq(job_wait(job), 0);
+    ok(job_wait(job));
     return text;
 }
 
-bool has_no_children(void)
+static bool has_no_children(void)
 {
     return waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD;
 }
@@ -201,7 +223,7 @@ START_TEST(streams_stay_the_callers)
     int in[2];
     struct job job = job_of("/bin/cat");
 
-    ck_assert_int_eq(pipe2(in, O_CLOEXEC | O_NONBLOCK), 0);
+    ok(pipe2(in, O_CLOEXEC | O_NONBLOCK));
     ck_assert_int_eq(write(in[1], "said", 4), 4);
     close(in[1]);
     job.spec.fds[0] = in[0];
@@ -248,7 +270,7 @@ START_TEST(streams_may_stand_where_others_have_to_go)
 
     for (size_t i = 0; i < PX_COUNT(orders); i++) {
         pid_t pid = process_fork(give_in_order, orders[i]);
-        ck_assert_int_eq(process_wait(pid, LATE_MS), 0);
+        ok(process_wait(pid, LATE_MS));
     }
 }
 END_TEST
@@ -270,7 +292,7 @@ START_TEST(starts_where_nothing_is_open)
 {
     pid_t pid = process_fork(start_with_nothing_open, NULL);
 
-    ck_assert_int_eq(process_wait(pid, LATE_MS), 0);
+    ok(process_wait(pid, LATE_MS));
 }
 END_TEST
 
@@ -285,7 +307,7 @@ START_TEST(leads_a_process_group_of_its_own)
     job.spec.env = env;
     job_spawn(&job);
     ck_assert_int_eq(getpgid(job.pid), job.pid); /* from the start */
-    ck_assert_int_eq(job_wait(&job), 0);
+    ok(job_wait(&job));
 }
 END_TEST
 
@@ -320,6 +342,488 @@ START_TEST(has_default_signals_and_an_empty_mask)
 }
 END_TEST
 
+/* ---- how a start fails --- */
+
+/* Nothing of it is left, and nobody hears of it again. */
+static void expect_failure(struct job *job, pmix_status_t status, const char *why)
+{
+    size_t n_fds = process_count_fds();
+
+    ck_assert_int_eq(job_try_spawn(job), status);
+    ck_assert_str_eq(job->why, why);
+    ck_assert_int_eq(job->pid, 0);
+    ck_assert_uint_eq(process_count_fds(), n_fds);
+    ck_assert_uint_eq(fake_host_held(&contract.host), 0);
+    ck_assert(has_no_children());
+    ck_assert_int_eq(job->n_exits, 0);
+}
+
+static void expect_cannot_run(const char *program, pmix_status_t status,
+                              const char *reason)
+{
+    struct job job = job_of(program);
+    PX_AUTOFREE char *why = px_strf("cannot run %s: %s", program, reason);
+
+    expect_failure(&job, status, why);
+}
+
+static const char *in_dir(const char *name)
+{
+    static char paths[4][512];
+    static size_t n;
+    char *path = paths[n++ % PX_COUNT(paths)];
+
+    snprintf(path, sizeof(paths[0]), "%s/%s", contract.dir, name);
+    return path;
+}
+
+START_TEST(a_failure_names_the_program_and_the_reason)
+{
+    PX_AUTOFREE char *why = px_strf(
+        "cannot enter directory %s: No such file or directory", in_dir("missing"));
+    struct job job = job_of("/bin/true");
+
+    expect_cannot_run(in_dir("missing"), PMIX_ERR_NOT_FOUND,
+                      "No such file or directory");
+    process_write_file(in_dir("script"), "#!/no/such/interpreter\n", 0755);
+    expect_cannot_run(in_dir("script"), PMIX_ERR_NOT_FOUND,
+                      "its interpreter does not exist");
+    process_write_file(in_dir("plain"), "#!/bin/sh\n", 0644);
+    expect_cannot_run(in_dir("plain"), PMIX_ERR_NO_PERMISSIONS, "Permission denied");
+    expect_cannot_run(contract.dir, PMIX_ERR_NO_PERMISSIONS, "Permission denied");
+    process_write_file(in_dir("noise"), "\001\002 no program\n", 0755);
+    expect_cannot_run(in_dir("noise"), PMIX_ERROR, "Exec format error");
+    job.spec.cwd = in_dir("missing");
+    expect_failure(&job, PMIX_ERR_NOT_FOUND, why);
+    job = job_of("/bin/true");
+    job.spec.fds[1] = 12345;
+    expect_failure(&job, PMIX_ERR_BAD_PARAM,
+                   "cannot give /bin/true its standard streams: Bad file descriptor");
+}
+END_TEST
+
+START_TEST(a_name_of_any_length_leaves_room_for_the_reason)
+{
+    PX_AUTOFREE char *longer = px_strf("/%03000d", 0);
+    struct job job = job_of(longer);
+
+    ck_assert_int_eq(job_try_spawn(&job), PMIX_ERR_BAD_PARAM);
+    ck_assert_ptr_nonnull(strstr(job.why, ": File name too long"));
+    job.spec.program = NULL;
+    ck_assert_int_eq(job_try_spawn(&job), PMIX_ERR_BAD_PARAM);
+    job = job_of("/bin/true");
+    job.spec.argv = NULL;
+    ck_assert_int_eq(job_try_spawn(&job), PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
+START_TEST(too_many_arguments_are_refused)
+{
+    PX_AUTO(px_strv) argv = NULL;
+    PX_AUTOFREE char *big = px_strf("%0200000d", 0);
+
+    ok(px_strv_append(&argv, big));
+    struct job job = job_with("/bin/true", argv);
+    expect_failure(&job, PMIX_ERR_BAD_PARAM,
+                   "cannot run /bin/true: Argument list too long");
+}
+END_TEST
+
+START_TEST(running_out_of_descriptors_is_an_error)
+{
+    struct job job = job_of("/bin/true");
+
+    for (size_t n = 0; n < 3; n++) {
+        process_limit_fds(n);
+        pmix_status_t rc = job_try_spawn(&job);
+        process_limit_fds(SIZE_MAX);
+        ck_assert_int_eq(rc, PMIX_ERR_OUT_OF_RESOURCE);
+        ck_assert_ptr_nonnull(strstr(job.why, ": Too many open files"));
+        ck_assert(has_no_children());
+    }
+    job_spawn(&job);
+    ok(job_wait(&job));
+}
+END_TEST
+
+static int start_without_processes(void *arg PX_UNUSED)
+{
+    const struct rlimit none = {0, 0};
+    struct job job = job_of("/bin/true");
+
+    if (geteuid() == 0) /* root is not bound by the limit */
+        process_become_other();
+    if (setrlimit(RLIMIT_NPROC, &none) < 0)
+        return 1;
+    if (job_try_spawn(&job) != PMIX_ERR_OUT_OF_RESOURCE)
+        return 2;
+    if (strcmp(job.why, "cannot run /bin/true: cannot fork: "
+                        "Resource temporarily unavailable") != 0)
+        return 3;
+    return !has_no_children();
+}
+
+START_TEST(running_out_of_processes_is_an_error)
+{
+    pid_t pid = process_fork(start_without_processes, NULL);
+
+    ok(process_wait(pid, LATE_MS));
+}
+END_TEST
+
+START_TEST(starting_without_memory_fails)
+{
+    PX_TEST_NEEDS_ALLOC;
+    struct job job = job_of("/bin/true");
+
+    for (unsigned nth = 1;; nth++) {
+        px_alloc_fail_at(nth);
+        pmix_status_t rc = job_try_spawn(&job);
+        bool has_failed = px_alloc_fail_end();
+
+        if (!has_failed) {
+            ok(rc);
+            break;
+        }
+        ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
+        ck_assert_ptr_nonnull(strstr(job.why, "out of memory"));
+        ck_assert_int_eq(px_alloc_balance(), 0);
+        ck_assert(has_no_children());
+    }
+    ok(job_wait(&job));
+}
+END_TEST
+
+START_TEST(a_child_that_cannot_be_watched_is_ended)
+{
+    static char *const argv[] = {(char *)"sleep", (char *)"60", NULL};
+    struct job job = job_with("/bin/sleep", argv);
+
+    contract.host.child_fails = PMIX_ERR_NOMEM;
+    expect_failure(&job, PMIX_ERR_NOMEM, "cannot watch /bin/sleep: out of memory");
+    contract.host.child_fails = 0;
+}
+END_TEST
+
+/* To open a file of which another process holds a write lease, exec has to wait. */
+START_TEST(a_start_that_takes_too_long_is_given_up)
+{
+    const char *program = in_dir("slow");
+    PX_AUTOFREE char *why = px_strf("cannot run %s: not started within 200 ms",
+                                    program);
+    struct job job = job_of(program);
+
+    ck_assert(contract_has_param("start_timeout"));
+    ok(contract_reopen("start_timeout", "200ms"));
+    process_write_file(program, "#!/bin/sh\n", 0755);
+    PX_AUTOCLOSE int fd = open(program, O_RDWR | O_CLOEXEC);
+    signal(SIGIO, SIG_IGN); /* asks to give the lease up */
+    PX_TEST_NEEDS(fcntl(fd, F_SETLEASE, F_WRLCK) == 0, "a file system with leases");
+    uint64_t start_ms = px_clock_ms();
+
+    expect_failure(&job, PMIX_ERR_TIMEOUT, why);
+
+    ck_assert_uint_ge(px_clock_ms() - start_ms, 180);
+    ck_assert_uint_lt(px_clock_ms() - start_ms, SOON_MS);
+}
+END_TEST
+
+enum { N_AT_ONCE = 64, NO_SUCH_PID = 0x3fffffff };
+
+static pmix_status_t send_signal(const struct job *job, int signum)
+{
+    return pfexec_ops()->signal(contract.self, job->pid, signum);
+}
+
+/* Waits until the job has written "ready"; returns the end to read. */
+static int spawn_until_ready(struct job *job)
+{
+    char got[7] = "";
+    int from = job_pipe_stdout(job);
+
+    job_spawn(job);
+    job_close_stdout(job);
+    ok(px_fd_read_all(from, got, 6, px_clock_ms() + LATE_MS));
+    ck_assert_str_eq(got, "ready\n");
+    return from;
+}
+
+/* ---- how they end ---------------------------------------------------------------- */
+
+START_TEST(reports_the_exit_status_or_the_signal)
+{
+    struct job exits = job_of_script("exit 7");
+
+    job_spawn(&exits);
+    int status = job_wait(&exits);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    struct job killed = job_of_script("kill -KILL $$");
+    job_spawn(&killed);
+    status = job_wait(&killed);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+END_TEST
+
+START_TEST(reports_once_and_leaves_no_zombie)
+{
+    struct job job = job_of("/bin/true");
+
+    job_spawn(&job);
+    job_wait(&job);
+    fake_host_run(&contract.host, 50, NULL, NULL);
+    ck_assert_int_eq(job.n_exits, 1);
+    ck_assert(has_no_children());
+    ck_assert_uint_eq(fake_host_held(&contract.host), 0);
+}
+END_TEST
+
+static bool have_all_ended(void *arg)
+{
+    const struct job *jobs = arg;
+    int n = 0;
+
+    for (int i = 0; i < N_AT_ONCE; i++)
+        n += jobs[i].n_exits;
+    return n == N_AT_ONCE;
+}
+
+START_TEST(runs_64_at_once)
+{
+    static struct job jobs[N_AT_ONCE];
+    char script[N_AT_ONCE][32];
+    size_t n_fds = process_count_fds();
+
+    for (int i = 0; i < N_AT_ONCE; i++) {
+        snprintf(script[i], sizeof(script[i]), "sleep 0.2; exit %d", i);
+        jobs[i] = job_of_script(script[i]);
+        job_spawn(&jobs[i]);
+    }
+    ck_assert_uint_eq(process_count_fds(), n_fds);
+    ck_assert(fake_host_run(&contract.host, LATE_MS, have_all_ended, jobs));
+    for (int i = 0; i < N_AT_ONCE; i++) {
+        ck_assert_int_eq(jobs[i].n_exits, 1);
+        ck_assert_int_eq(WEXITSTATUS(jobs[i].wait_status), i);
+    }
+    ck_assert(has_no_children());
+}
+END_TEST
+
+static void start_next(void *arg, pid_t pid PX_UNUSED, int wait_status)
+{
+    struct job *next = arg;
+
+    ck_assert_int_eq(wait_status, 0);
+    job_spawn(next);
+}
+
+START_TEST(a_child_can_be_started_when_one_ends)
+{
+    struct job first = job_of("/bin/true");
+    struct job second = job_of("/bin/true");
+
+    first.spec.on_exit = start_next;
+    first.spec.arg = &second;
+    ok(pfexec_ops()->spawn(contract.self, &first.spec, &first.pid, first.why,
+                           sizeof(first.why)));
+    ok(job_wait(&second));
+}
+END_TEST
+
+START_TEST(a_forgotten_child_is_not_reported_and_leaves_no_zombie)
+{
+    struct job job = job_of_script("sleep 0.1");
+
+    job_spawn(&job);
+    pfexec_ops()->forget(contract.self, job.pid);
+    pfexec_ops()->forget(contract.self, NO_SUCH_PID);
+    ok(send_signal(&job, 0)); /* it is still there */
+
+    uint64_t deadline_ms = px_clock_ms() + LATE_MS;
+    while (fake_host_held(&contract.host) && px_clock_ms() < deadline_ms)
+        fake_host_run(&contract.host, 10, NULL, NULL);
+    ck_assert_int_eq(job.n_exits, 0);
+    ck_assert(has_no_children());
+    ck_assert_int_eq(send_signal(&job, 0), PMIX_ERR_NOT_FOUND);
+}
+END_TEST
+
+/* ---- signals --------------------------------------------------------------------- */
+
+/* The pipe ends when both are gone. */
+START_TEST(a_signal_reaches_the_grandchild_too)
+{
+    struct job job = job_of_script("sleep 60 & echo ready; wait");
+    PX_AUTOCLOSE int from = spawn_until_ready(&job);
+
+    ok(send_signal(&job, SIGTERM));
+
+    int status = job_wait(&job);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    PX_AUTOFREE char *rest = process_read_end(from, LATE_MS);
+    ck_assert_str_eq(rest, "");
+}
+END_TEST
+
+START_TEST(a_signal_can_be_handled)
+{
+    struct job job = job_of_script("trap 'n=x$n' USR1; trap 'echo $n; exit' TERM; "
+                                   "echo ready; while :; do sleep 0.01; done");
+    PX_AUTOCLOSE int from = spawn_until_ready(&job);
+
+    ok(send_signal(&job, SIGUSR1));
+    process_pause(100);
+    ok(send_signal(&job, SIGTERM));
+
+    PX_AUTOFREE char *rest = process_read_end(from, LATE_MS);
+    ck_assert_str_eq(rest, "x\n");
+    job_wait(&job);
+}
+END_TEST
+
+/* Into the group of this process. perl, because the shell cannot. */
+START_TEST(a_signal_reaches_a_child_that_has_left_the_group)
+{
+    static char *argv[] = {(char *)"perl", (char *)"-e", NULL, NULL};
+    PX_AUTOFREE char *code = px_strf(
+        "setpgrp(0, %d) or die; $| = 1; print qq(ready\n); "
+        "sleep 60",
+        getpgrp());
+    struct job job = job_of("/usr/bin/perl");
+
+    PX_TEST_NEEDS(access("/usr/bin/perl", X_OK) == 0, "perl");
+    argv[2] = code;
+    job.spec.argv = argv;
+    PX_AUTOCLOSE int from = spawn_until_ready(&job);
+    ck_assert_int_eq(getpgid(job.pid), getpgrp());
+    ok(send_signal(&job, SIGTERM));
+    int status = job_wait(&job);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+END_TEST
+
+START_TEST(only_own_children_are_signalled)
+{
+    const pid_t pids[] = {NO_SUCH_PID, getppid(), -1, 0};
+    struct job job = job_of("/bin/true");
+
+    job_spawn(&job);
+    job_wait(&job);
+    ck_assert_int_eq(send_signal(&job, SIGKILL), PMIX_ERR_NOT_FOUND);
+    for (size_t i = 0; i < PX_COUNT(pids); i++)
+        ck_assert_int_eq(send_signal(&(struct job){.pid = pids[i]}, 0),
+                         PMIX_ERR_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(a_signal_that_is_none_is_refused)
+{
+    struct job job = job_of_script("sleep 60");
+
+    job_spawn(&job);
+    ck_assert_int_eq(send_signal(&job, 9999), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(send_signal(&job, -1), PMIX_ERR_BAD_PARAM);
+    ok(send_signal(&job, SIGKILL));
+    job_wait(&job);
+}
+END_TEST
+
+/* It has ended and nobody has looked yet: its pid is still its own. */
+START_TEST(a_child_that_ended_unseen_can_be_signalled)
+{
+    struct job job = job_of("/bin/true");
+    siginfo_t info;
+
+    job_spawn(&job);
+    ok(waitid(P_PID, (id_t)job.pid, &info, WEXITED | WNOWAIT));
+    ok(send_signal(&job, SIGTERM));
+    ok(job_wait(&job));
+}
+END_TEST
+
+/* ---- no longer than the parent --------------------------------------------------- */
+
+/* Starts a sleeper, says its pid and waits to be killed. */
+static int start_and_wait(void *arg)
+{
+    struct job job = job_of_script("exec sleep 60");
+
+    if (job_try_spawn(&job) ||
+        write(*(int *)arg, &job.pid, sizeof(job.pid)) != sizeof(job.pid))
+        return 1;
+    process_pause(LATE_MS);
+    return 2;
+}
+
+/* This process inherits the orphan, and so can tell how it ended. */
+START_TEST(dies_with_its_parent)
+{
+    int ends[2];
+    pid_t orphan = 0;
+
+    ok(prctl(PR_SET_CHILD_SUBREAPER, 1));
+    ok(pipe2(ends, O_CLOEXEC));
+    pid_t parent = process_fork(start_and_wait, &ends[1]);
+    ok(px_fd_read_all(ends[0], &orphan, sizeof(orphan), px_clock_ms() + LATE_MS));
+
+    ok(kill(parent, SIGKILL));
+
+    ck_assert_int_eq(process_wait(parent, SOON_MS), 128 + SIGKILL);
+    ck_assert_int_eq(process_wait(orphan, SOON_MS), 128 + SIGKILL);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+struct gate {
+    struct job job;
+    const char *file; /* that the program makes */
+    pid_t pid;
+    int n_calls;
+    bool ran;
+};
+
+/* Gives the program time to run, if nothing holds it. */
+static void on_forked(void *arg, pid_t pid)
+{
+    struct gate *g = PX_CONTAINER_OF(arg, struct gate, job);
+
+    g->n_calls++;
+    g->pid = pid;
+    fake_host_run(&contract.host, 100, NULL, NULL);
+    g->ran = access(g->file, F_OK) == 0;
+}
+
+START_TEST(the_program_waits_until_forked_has_returned)
+{
+    const char *file = in_dir("ran");
+    PX_AUTOFREE char *script = px_strf("echo >%s", file);
+    struct gate g = {.job = job_of_script(script), .file = file};
+    g.job.spec.forked = on_forked;
+
+    job_spawn(&g.job);
+
+    ok(job_wait(&g.job));
+    ck_assert_int_eq(g.n_calls, 1);
+    ck_assert_int_eq(g.pid, g.job.pid);
+    ck_assert(!g.ran);
+    ok(unlink(file)); /* it has run since */
+}
+END_TEST
+
+START_TEST(closing_ends_what_runs)
+{
+    struct job job = job_of_script("sleep 60 & echo ready; wait");
+    PX_AUTOCLOSE int from = spawn_until_ready(&job);
+
+    contract_close();
+
+    PX_AUTOFREE char *rest = process_read_end(from, SOON_MS);
+    ck_assert_str_eq(rest, "");
+    fake_host_run(&contract.host, 50, NULL, NULL);
+    ck_assert_int_eq(job.n_exits, 0);
+}
+END_TEST
+
 size_t contract_pfexec(const TTest **tests)
 {
     const TTest *const own[] = {
@@ -333,11 +837,30 @@ size_t contract_pfexec(const TTest **tests)
         starts_where_nothing_is_open,
         leads_a_process_group_of_its_own,
         has_default_signals_and_an_empty_mask,
+        a_failure_names_the_program_and_the_reason,
+        a_name_of_any_length_leaves_room_for_the_reason,
+        too_many_arguments_are_refused,
+        running_out_of_descriptors_is_an_error,
+        running_out_of_processes_is_an_error,
+        starting_without_memory_fails,
+        a_child_that_cannot_be_watched_is_ended,
+        a_start_that_takes_too_long_is_given_up,
+        reports_the_exit_status_or_the_signal,
+        reports_once_and_leaves_no_zombie,
+        runs_64_at_once,
+        a_child_can_be_started_when_one_ends,
+        a_forgotten_child_is_not_reported_and_leaves_no_zombie,
+        a_signal_reaches_the_grandchild_too,
+        a_signal_can_be_handled,
+        a_signal_reaches_a_child_that_has_left_the_group,
+        only_own_children_are_signalled,
+        a_signal_that_is_none_is_refused,
+        a_child_that_ended_unseen_can_be_signalled,
+        dies_with_its_parent,
+        the_program_waits_until_forked_has_returned,
+        closing_ends_what_runs,
     };
-    size_t n = PX_COUNT(own);
 
     memcpy(tests, own, sizeof(own));
-    n += pfexec_fail_tests(tests + n);
-    n += pfexec_life_tests(tests + n);
-    return n;
+    return PX_COUNT(own);
 }
