@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store behind publish and lookup: who sees what, how long it stays, who waits for
- * it. */
+/* The store behind publish and lookup: which entries are seen, how long they stay, and which
+ * lookups wait. */
 #include "core/host/pubs.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 static struct px_pubs pubs;
 static pmix_proc_t a0, a1, b0;
 
-/* What the last lookup was told. */
+/* The answer of the last lookup. */
 static int n_answers;
 static pmix_status_t answer;
 static size_t n_found;
@@ -136,84 +136,68 @@ START_TEST(a_key_is_published_once)
 }
 END_TEST
 
-START_TEST(ranges_that_do_not_meet_may_share_a_key)
+static pmix_status_t publish_two(const char *first, const char *second)
 {
-    struct how job = {.range = PMIX_RANGE_NAMESPACE};
-
-    ok(publish(&a0, job, "colour", 1));
-    ok(publish(&b0, job, "colour", 2));
-    ck_assert_int_eq(publish(&a1, job, "colour", 3), PMIX_ERR_DUPLICATE_KEY);
-    ck_assert_int_eq(publish(&b0, PLAIN, "colour", 3), PMIX_ERR_DUPLICATE_KEY);
-    ok(lookup(&b0, PLAIN, "colour"));
-    ck_assert_uint_eq(first_value, 2);
-}
-END_TEST
-
-START_TEST(one_bad_entry_refuses_the_request)
-{
-    px_infos l = infos_of(&(struct how){0});
+    PX_AUTO(px_infos) l = infos_of(&(struct how){0});
     uint32_t value = 1;
 
-    ok(publish(&a0, PLAIN, "there", 1));
-    ok(px_infos_add(&l, "fresh", &value, PMIX_UINT32));
-    ok(px_infos_add(&l, "there", &value, PMIX_UINT32));
-    ck_assert_int_eq(px_pubs_publish(&pubs, &b0, l.v, l.n), PMIX_ERR_DUPLICATE_KEY);
-    ck_assert_int_eq(lookup(&a0, PLAIN, "fresh"), PMIX_ERR_NOT_FOUND);
-    px_infos_cleanup(&l);
+    ok(px_infos_add(&l, first, &value, PMIX_UINT32));
+    ok(px_infos_add(&l, second, &value, PMIX_UINT32));
+    return px_pubs_publish(&pubs, &a0, l.v, l.n);
 }
-END_TEST
 
-START_TEST(directives_that_make_no_sense_are_refused)
+START_TEST(a_request_is_refused_as_a_whole)
 {
+    PX_AUTO(px_infos) directives = infos_of(
+        &(struct how){.range = PMIX_RANGE_NAMESPACE});
+
     ck_assert_int_eq(publish(&a0, (struct how){.persistence = 99}, "key", 1),
                      PMIX_ERR_BAD_PARAM);
     ck_assert_int_eq(publish(&a0, (struct how){.range = PMIX_RANGE_INVALID}, "key", 1),
                      PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(publish_two("twice", "twice"), PMIX_ERR_DUPLICATE_KEY);
+    ck_assert_int_eq(px_pubs_publish(&pubs, &a0, directives.v, directives.n),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(px_pubs_lookup(&pubs, &a0, NULL, NULL, 0, on_found, NULL),
+                     PMIX_ERR_BAD_PARAM);
     ck_assert_uint_eq(pubs.n_pubs, 0);
+    ok(publish(&a0, PLAIN, "there", 1));
+    ck_assert_int_eq(publish_two("fresh", "there"), PMIX_ERR_DUPLICATE_KEY);
+    ck_assert_int_eq(lookup(&a0, PLAIN, "fresh"), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(n_answers, 1);
 }
 END_TEST
 
-START_TEST(a_key_twice_in_one_request_is_refused)
+/* a0 publishes; another process looks the key up and publishes it, too. */
+START_TEST(ranges_and_users_say_who_sees_an_entry)
 {
-    PX_AUTO(px_infos) l = {0};
-    uint32_t value = 1;
+    enum { SEEN = PMIX_SUCCESS, UNSEEN = PMIX_ERR_NOT_FOUND };
+    enum { FREE = PMIX_SUCCESS, TAKEN = PMIX_ERR_DUPLICATE_KEY };
+    const struct how any = {0}, job = {.range = PMIX_RANGE_NAMESPACE},
+                     own = {.range = PMIX_RANGE_PROC_LOCAL},
+                     rm = {.range = PMIX_RANGE_RM}, all = {.range = PMIX_RANGE_GLOBAL},
+                     stranger = {.uid = ME + 1};
+    const struct {
+        struct how published;
+        const pmix_proc_t *asker;
+        struct how asked;
+        int lookup, publish;
+    } rows[] = {{job, &a1, any, SEEN, TAKEN},   {job, &b0, any, UNSEEN, TAKEN},
+                {job, &b0, job, UNSEEN, FREE},  {own, &a0, any, SEEN, TAKEN},
+                {own, &a1, any, UNSEEN, TAKEN}, {own, &a1, own, UNSEEN, FREE},
+                {rm, &a0, any, SEEN, TAKEN},    {rm, &a1, any, UNSEEN, TAKEN},
+                {all, &b0, any, SEEN, TAKEN},   {all, &a1, job, SEEN, TAKEN},
+                {all, &b0, job, UNSEEN, TAKEN}, {all, &b0, stranger, UNSEEN, FREE}};
 
-    ok(px_infos_add(&l, "twice", &value, PMIX_UINT32));
-    ok(px_infos_add(&l, "twice", &value, PMIX_UINT32));
-    ck_assert_int_eq(px_pubs_publish(&pubs, &a0, l.v, l.n), PMIX_ERR_DUPLICATE_KEY);
-    ck_assert_uint_eq(pubs.n_pubs, 0);
-}
-END_TEST
-
-START_TEST(directives_alone_are_nothing_to_publish)
-{
-    struct how how = {.range = PMIX_RANGE_NAMESPACE};
-    px_infos l = infos_of(&how);
-
-    ck_assert_int_eq(px_pubs_publish(&pubs, &a0, l.v, l.n), PMIX_ERR_BAD_PARAM);
-    px_infos_cleanup(&l);
-}
-END_TEST
-
-START_TEST(a_range_hides_from_those_outside)
-{
-    publish(&a0, (struct how){.range = PMIX_RANGE_NAMESPACE}, "job", 1);
-    publish(&a0, (struct how){.range = PMIX_RANGE_PROC_LOCAL}, "own", 1);
-    publish(&a0, (struct how){.range = PMIX_RANGE_GLOBAL}, "all", 1);
-    ok(lookup(&a1, PLAIN, "job"));
-    ck_assert_int_eq(lookup(&b0, PLAIN, "job"), PMIX_ERR_NOT_FOUND);
-    ok(lookup(&a0, PLAIN, "own"));
-    ck_assert_int_eq(lookup(&a1, PLAIN, "own"), PMIX_ERR_NOT_FOUND);
-    ok(lookup(&b0, PLAIN, "all"));
-}
-END_TEST
-
-START_TEST(a_lookup_may_narrow_whose_entries_it_wants)
-{
-    publish(&a0, (struct how){.range = PMIX_RANGE_GLOBAL}, "all", 1);
-    ok(lookup(&a1, (struct how){.range = PMIX_RANGE_NAMESPACE}, "all"));
-    ck_assert_int_eq(lookup(&b0, (struct how){.range = PMIX_RANGE_NAMESPACE}, "all"),
-                     PMIX_ERR_NOT_FOUND);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        setup();
+        ok(publish(&a0, rows[i].published, "key", 1));
+        ck_assert_msg(lookup(rows[i].asker, rows[i].asked, "key") == rows[i].lookup &&
+                          publish(rows[i].asker, rows[i].asked, "key", 2) ==
+                              rows[i].publish,
+                      "row %zu", i);
+        teardown();
+    }
 }
 END_TEST
 
@@ -232,18 +216,6 @@ START_TEST(a_custom_range_is_those_named)
     ok(px_pubs_publish(&pubs, &a0, l.v, l.n));
     ok(lookup(&b0, PLAIN, "few"));
     ck_assert_int_eq(lookup(&a1, PLAIN, "few"), PMIX_ERR_NOT_FOUND);
-}
-END_TEST
-
-START_TEST(other_users_see_nothing)
-{
-    struct how stranger = {.uid = ME + 1};
-
-    publish(&a0, (struct how){.range = PMIX_RANGE_GLOBAL}, "colour", 1);
-    ck_assert_int_eq(lookup(&b0, stranger, "colour"), PMIX_ERR_NOT_FOUND);
-    ok(publish(&b0, stranger, "colour", 2));
-    ok(lookup(&b0, PLAIN, "colour"));
-    ck_assert_uint_eq(first_value, 1);
 }
 END_TEST
 
@@ -345,14 +317,6 @@ START_TEST(the_wait_of_a_process_ends_with_it)
 }
 END_TEST
 
-START_TEST(no_key_is_no_lookup)
-{
-    ck_assert_int_eq(px_pubs_lookup(&pubs, &a0, NULL, NULL, 0, on_found, NULL),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(n_answers, 0);
-}
-END_TEST
-
 START_TEST(there_is_a_limit)
 {
     char key[32];
@@ -424,15 +388,14 @@ START_TEST(the_same_value_is_not_copied_without_end)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH(
-    "host/pubs", setup, teardown, what_was_published_is_found_with_its_owner,
-    a_key_is_published_once, ranges_that_do_not_meet_may_share_a_key,
-    one_bad_entry_refuses_the_request, directives_that_make_no_sense_are_refused,
-    a_key_twice_in_one_request_is_refused, directives_alone_are_nothing_to_publish,
-    a_range_hides_from_those_outside, a_lookup_may_narrow_whose_entries_it_wants,
-    a_custom_range_is_those_named, other_users_see_nothing, first_read_is_the_last,
-    persistence_says_what_stays, only_the_owner_takes_back,
-    a_lookup_waits_for_all_it_wants, a_lookup_waits_for_as_many_as_it_says,
-    of_several_that_wait_one_gets_what_is_read_once, the_wait_of_a_process_ends_with_it,
-    no_key_is_no_lookup, there_is_a_limit, a_lookup_gives_up_at_its_deadline,
-    the_same_value_is_not_copied_without_end)
+PX_TEST_MAIN_WITH("host/pubs", setup, teardown,
+                  what_was_published_is_found_with_its_owner, a_key_is_published_once,
+                  a_request_is_refused_as_a_whole,
+                  ranges_and_users_say_who_sees_an_entry, a_custom_range_is_those_named,
+                  first_read_is_the_last, persistence_says_what_stays,
+                  only_the_owner_takes_back, a_lookup_waits_for_all_it_wants,
+                  a_lookup_waits_for_as_many_as_it_says,
+                  of_several_that_wait_one_gets_what_is_read_once,
+                  the_wait_of_a_process_ends_with_it, there_is_a_limit,
+                  a_lookup_gives_up_at_its_deadline,
+                  the_same_value_is_not_copied_without_end)
