@@ -382,6 +382,7 @@ END_TEST
  * the loop, and end with it. */
 START_TEST(keeps_to_the_loop_thread)
 {
+    PX_TEST_NEEDS(px_test_has_proc(), "/proc");
     size_t n_threads = process_count_threads();
     void *self;
 

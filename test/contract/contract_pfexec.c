@@ -111,6 +111,8 @@ static void job_close_stdout(struct job *job)
     close(job->spec.fds[1]);
 }
 
+#define NEEDS_PROC PX_TEST_NEEDS(px_test_has_proc(), "/proc")
+
 static bool has_ended(void *arg)
 {
     return ((struct job *)arg)->n_exits > 0;
@@ -197,6 +199,7 @@ END_TEST
 /* 3 is what ls reads the directory with. */
 START_TEST(has_no_descriptor_above_2)
 {
+    NEEDS_PROC;
     static char *const argv[] = {(char *)"ls", (char *)"/proc/self/fd", NULL};
     struct job job = job_with("/bin/ls", argv);
     int low = dup(0);
@@ -211,6 +214,7 @@ END_TEST
 
 START_TEST(streams_not_given_are_dev_null)
 {
+    NEEDS_PROC;
     struct job job = job_of_script("readlink /proc/$$/fd/0; readlink /proc/$$/fd/2; "
                                    "cat; echo to nobody >&2");
 
@@ -290,6 +294,7 @@ static int start_with_nothing_open(void *arg PX_UNUSED)
 
 START_TEST(starts_where_nothing_is_open)
 {
+    NEEDS_PROC;
     pid_t pid = process_fork(start_with_nothing_open, NULL);
 
     ok(process_wait(pid, LATE_MS));
@@ -298,6 +303,7 @@ END_TEST
 
 START_TEST(leads_a_process_group_of_its_own)
 {
+    NEEDS_PROC;
     struct job job = job_of_script(
         "read pid comm state ppid pgrp rest </proc/$$/stat; "
         "test $$ = $pgrp -a $pid = $pgrp -a $ppid = $PARENT");
@@ -317,6 +323,7 @@ static void on_signal(int signum PX_UNUSED)
 
 START_TEST(has_default_signals_and_an_empty_mask)
 {
+    NEEDS_PROC;
     static char *const argv[] = {(char *)"grep", (char *)"^Sig[BI]",
                                  (char *)"/proc/self/status", NULL};
     struct job job = job_with("/bin/grep", argv);
