@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #define LIBRARY "libpmix.so.2"
 
@@ -40,7 +41,11 @@ static char *folder_of(char *file)
 
 static char *own_folder(void)
 {
-    return folder_of(realpath("/proc/self/exe", NULL));
+    char *file = realpath("/proc/self/exe", NULL);
+
+    if (!file) /* without /proc: the path it was started by */
+        file = realpath((const char *)(uintptr_t)getauxval(AT_EXECFN), NULL);
+    return folder_of(file);
 }
 
 /* Where bin/ is; if this program is not in a folder of that name, where it was meant to
