@@ -106,6 +106,14 @@ static void keep_last(struct px_journal_view *view)
 /* ---- reading
  * ---------------------------------------------------------------------- */
 
+/* What other scopes want kept counts, too, and what makes that void. */
+static bool is_wanted(const struct px_journal_record *r, const uint64_t *only)
+{
+    return !only || *only == r->scope || r->type == PX_JOURNAL_NONE ||
+           r->type == PX_JOURNAL_DONE ||
+           (r->type == PX_JOURNAL_ITEM && r->kind == PX_RM_KEEP);
+}
+
 static void decode(struct px_journal_view *view, const uint64_t *only)
 {
     struct px_journal_record r;
@@ -115,7 +123,7 @@ static void decode(struct px_journal_view *view, const uint64_t *only)
         if (r.type == PX_JOURNAL_HEAD) {
             view->has_head = true;
             view->head = r;
-        } else if (!only || *only == r.scope) {
+        } else if (is_wanted(&r, only)) {
             view->entries[view->n++] = (struct px_journal_entry){
                 .scope = r.scope, .at = at, .slot = r.slot, .type = r.type};
         }

@@ -223,6 +223,24 @@ static bool is_for(const struct px_journal_record *r, uid_t uid, gid_t gid)
     return r->kind == PX_RM_KEEP || (r->uid == uid && r->gid == gid);
 }
 
+/* What other scopes of the same user want kept. */
+static size_t collect_kept(const struct px_journal_view *view, size_t first, size_t n,
+                           uid_t uid, struct px_rm_item *items)
+{
+    size_t n_items = 0;
+
+    for (size_t i = 0; i < view->n; i++) {
+        struct px_journal_record r;
+
+        if ((i >= first && i < first + n) || view->entries[i].type != PX_JOURNAL_ITEM)
+            continue;
+        px_journal_view_get(view, &view->entries[i], &r);
+        if (r.kind == PX_RM_KEEP && r.uid == uid)
+            items[n_items++] = (struct px_rm_item){.path = r.path, .kind = PX_RM_KEEP};
+    }
+    return n_items;
+}
+
 size_t px_reclaim_collect(const struct px_journal_view *view, size_t first, size_t n,
                           const struct px_journal_record *owner,
                           const struct px_reclaim_pick *pick, struct px_rm_item *items)
@@ -250,7 +268,9 @@ size_t px_reclaim_collect(const struct px_journal_view *view, size_t first, size
     }
     if (n_items == n_kept)
         return 0;
-    if (pick && pick->spare)
+    if (!pick)
+        n_items += collect_kept(view, first, n, owner->uid, items + n_items);
+    else if (pick->spare)
         items[n_items++] = (struct px_rm_item){.path = pick->spare, .kind = PX_RM_KEEP};
     return n_items;
 }
@@ -260,7 +280,7 @@ int px_reclaim_entries(const struct px_reclaim *s, const struct px_journal_view 
                        struct px_rm_totals *totals)
 {
     struct px_journal_entry *entries = view->entries + first;
-    size_t size_b = (n + 1) * sizeof(struct px_rm_item);
+    size_t size_b = (view->n + 1) * sizeof(struct px_rm_item);
     int result = 0;
 
     if (n == 0)
@@ -296,7 +316,12 @@ int px_reclaim_scope(const struct px_reclaim *s, uint64_t scope,
 
     if (errnum)
         return errnum;
-    errnum = px_reclaim_entries(s, &view, 0, view.n, NULL, totals);
+    size_t first = 0;
+    while (first < view.n && view.entries[first].scope != scope)
+        first++;
+    errnum = px_reclaim_entries(
+        s, &view, first, first < view.n ? px_journal_view_scope(&view, first) : 0, NULL,
+        totals);
     px_journal_view_unload(&view);
     return errnum;
 }

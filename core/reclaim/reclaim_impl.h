@@ -22,6 +22,7 @@ struct px_journal_entry {
     uint32_t slot;
     uint8_t type;
     bool done; /* free for who goes through them */
+    bool past; /* its scope is done: what it wants kept still counts */
 };
 
 /* A copy of the file's bytes, which nobody can change while we look. */
@@ -35,8 +36,8 @@ struct px_journal_view {
     struct px_journal_record head;
 };
 
-/* With only, what does not belong to that scope is left out. 0 or an errno; then there
- * is nothing to unload. */
+/* With only, what does not belong to that scope is left out, but for what others want
+ * kept. 0 or an errno; then there is nothing to unload. */
 int px_journal_view_load(int journal, const uint64_t *only,
                          struct px_journal_view *view);
 void px_journal_view_unload(struct px_journal_view *view);
@@ -69,8 +70,9 @@ struct px_reclaim_pick {
         *spare; /* NULL, or a folder: stays, and items beneath it are passed over */
 };
 
-/* What the owner of one item has among those entries, and what anybody wants kept;
- * items has room for one more than there are entries. Marks as done what is not to be
+/* What the owner of one item has among those entries, and what anybody wants kept there,
+ * and, without pick, the same user in other scopes; items has room for one more than the
+ * view has entries. Marks as done what is not to be
  * looked at again. 0 if there is nothing to remove. */
 size_t px_reclaim_collect(const struct px_journal_view *view, size_t first, size_t n,
                           const struct px_journal_record *owner,

@@ -139,8 +139,14 @@ static void reclaim_one_scope(struct remains *r, size_t first, size_t n)
         note_done(r, scope);
     else if (!r->errnum)
         r->errnum = errnum;
-    for (size_t i = first; i < first + n; i++)
-        r->view.entries[i].type = PX_JOURNAL_NONE; /* no more of it */
+    for (size_t i = first; i < first + n; i++) {
+        struct px_journal_record record;
+
+        px_journal_view_get(&r->view, &r->view.entries[i], &record);
+        r->view.entries[i].past = true;
+        if (record.kind != PX_RM_KEEP) /* which counts for the scopes that are left */
+            r->view.entries[i].type = PX_JOURNAL_NONE;
+    }
 }
 
 /* Sweeps the scopes that nobody lives for any more. Whether others are left. */
@@ -153,7 +159,7 @@ static bool reclaim_ended(struct remains *r)
         if (!has_ended(r, first, n))
             left = true;
         else if (r->view.entries[first].scope != OWN_SCOPE &&
-                 r->view.entries[first].type != PX_JOURNAL_NONE)
+                 !r->view.entries[first].past)
             reclaim_one_scope(r, first, n);
     }
     return left;

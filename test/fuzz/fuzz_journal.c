@@ -67,7 +67,7 @@ static size_t plan_of(const struct px_journal_view *view, size_t first, size_t n
     size_t n_items = px_reclaim_collect(view, first, n, owner, pick, items),
            removed = 0;
 
-    FUZZ_MUST(n_items <= n + 1);
+    FUZZ_MUST(n_items <= view->n + 1);
     for (size_t i = 0; i < n_items; i++) {
         FUZZ_MUST(items[i].path[0] == '/');
         if (items[i].kind == PX_RM_KEEP)
@@ -84,7 +84,7 @@ static void plan(const struct px_journal_view *view, size_t first, size_t n,
                  const struct px_reclaim_pick *pick)
 {
     size_t wanted = 0, planned = 0;
-    struct px_rm_item *items = calloc(n + 1, sizeof(*items));
+    struct px_rm_item *items = calloc(view->n + 1, sizeof(*items));
 
     FUZZ_MUST(items);
     for (size_t i = first; i < first + n; i++)

@@ -72,6 +72,37 @@ in_a_launcher_that_is_killed() { # which was itself a rank: the other one lets i
     [ ! -e "$TMPDIR/d" ] || fail "what was to be removed stayed"
 }
 
+ignored_across_targets() { # whatever the tree waits for, and what is to stay in it
+    local of_file of_tree
+    for of_file in "rank 0" job; do
+        for of_tree in "rank 0" job; do
+            mkdir "$TMPDIR/d"
+            touch "$TMPDIR/d/kept" "$TMPDIR/d/f"
+            # shellcheck disable=SC2086
+            pr -n 2 sh -c '[ "$PMIX_RANK" = 0 ] || exec "$0" finalize; exec "$0" "$@"' "$PROGRAMS/cleanup" \
+                $of_file ignore "$TMPDIR/d/kept" ask $of_tree tree "$TMPDIR/d" recursive ask finalize >"$OUT"
+            [ -e "$TMPDIR/d/kept" ] || fail "$of_file wanted it ignored, and it was removed with $of_tree"
+            [ ! -e "$TMPDIR/d/f" ] || fail "not removed: $of_file, $of_tree"
+            rm -r "$TMPDIR/d"
+        done
+    done
+}
+
+behind_a_link() { # the last name is never followed; nor are links of others
+    mkdir "$TMPDIR/real"
+    ln -s real "$TMPDIR/link"
+    pr -n 1 "$PROGRAMS/cleanup" file "$TMPDIR/link/a" remove "$TMPDIR/real/../link/./a" ask finalize >"$OUT"
+    [ ! -e "$TMPDIR/real/a" ] || fail "not removed behind a link of ours"
+    if [ "$(id -u)" = 0 ]; then
+        chown -h 12345 "$TMPDIR/link"
+        pr -n 1 "$PROGRAMS/cleanup" file "$TMPDIR/real/a" remove "$TMPDIR/link/a" refused finalize >"$OUT"
+        [ -e "$TMPDIR/real/a" ] || fail "removed behind a link of another user"
+        rm "$TMPDIR/real/a"
+    fi
+    rm "$TMPDIR/link"
+    rmdir "$TMPDIR/real"
+}
+
 bad_requests() {
     : >"$TMPDIR/a"
     pr -n 1 "$PROGRAMS/cleanup" remove "$TMPDIR/a,relative" refused remove "$TMPDIR/a" ignore "$TMPDIR/a" \
@@ -124,6 +155,8 @@ t pmixrun_killed_ranks killed_ranks
 t pmixrun_script script
 t pmixrun_in_the_background in_the_background
 t pmixrun_in_a_launcher_that_is_killed in_a_launcher_that_is_killed
+t pmixrun_ignored_across_targets ignored_across_targets
+t pmixrun_behind_a_link behind_a_link
 t pmixrun_bad_requests bad_requests
 t pmixrun_files_of_others_stay files_of_others_stay
 t pmixrun_without_a_process_beside without_a_process_beside

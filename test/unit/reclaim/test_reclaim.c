@@ -124,6 +124,40 @@ START_TEST(what_is_to_be_kept_is_kept_whoever_asked)
 }
 END_TEST
 
+static void keep(uint64_t scope, uint32_t slot, uid_t uid, const char *name)
+{
+    append(journal, &(struct px_journal_record){.type = PX_JOURNAL_ITEM,
+                                                .kind = PX_RM_KEEP,
+                                                .slot = slot,
+                                                .scope = scope,
+                                                .uid = uid,
+                                                .gid = getegid(),
+                                                .path = in("%s", name)});
+}
+
+START_TEST(what_the_same_user_wants_kept_in_another_scope_is_kept)
+{
+    static const char *const names[] = {"tree/job", "tree/done", "tree/void",
+                                        "tree/other"};
+
+    make_dir(in("tree"));
+    for (size_t i = 0; i < PX_COUNT(names); i++)
+        make_file(in("%s", names[i]));
+    append_item(journal, 2, 0, PX_RM_DIR, PX_RM_RECURSE, in("tree"));
+    keep(3, 0, geteuid(), "tree/job");
+    keep(1, 0, geteuid(), "tree/done");
+    end_scope(1);
+    keep(4, 0, geteuid(), "tree/void");
+    end_slot(4, 0);
+    keep(5, 0, geteuid() + 1, "tree/other");
+    file_in(3, 1, "file"); /* is not of this scope */
+    ok(sweep(2));
+    ck_assert(is_there(in("tree/job")) && is_there(in("file")));
+    ck_assert(!is_there(in("tree/done")) && !is_there(in("tree/void")));
+    ck_assert(!is_there(in("tree/other")));
+}
+END_TEST
+
 START_TEST(many_slots_in_any_order_are_all_found)
 {
     enum { N = 900 };
@@ -502,6 +536,7 @@ int main(void)
         {a_scope_is_removed_and_no_other, 1},
         {the_last_record_of_a_slot_counts, 1},
         {what_is_done_is_void_and_what_comes_after_is_not, 1},
+        {what_the_same_user_wants_kept_in_another_scope_is_kept, 1},
         {what_is_to_be_kept_is_kept_whoever_asked, 1},
         {many_slots_in_any_order_are_all_found, 1},
         {identity_is_compared_where_it_is_given, 1},
