@@ -376,17 +376,23 @@ bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
     return true;
 }
 
-static pmix_status_t find_rank(const struct px_nspace *ns, const struct px_lookup *l,
-                               pmix_value_t *out)
+/* Programs ask for these by their own rank, too. */
+static bool holds_for_each_rank(const char *key)
+{
+    return px_key_realm(key) == PX_KEY_SESSION || strcmp(key, PMIX_NSDIR) == 0 ||
+           strcmp(key, PMIX_LAUNCHER_RENDEZVOUS_FILE) == 0;
+}
+
+static pmix_status_t find_rank(const struct px_model *m, const struct px_nspace *ns,
+                               const struct px_lookup *l, pmix_value_t *out)
 {
     pmix_status_t rc = find_given(ns, l, out);
 
     if (rc == PMIX_ERR_NOT_FOUND)
         rc = px_rank_fact(ns, l->rank, l->key, out);
-    /* Programs ask for the session's values by their own rank. */
-    if (rc == PMIX_ERR_NOT_FOUND && px_key_realm(l->key) == PX_KEY_SESSION)
-        rc = find_session(ns, l, out);
-    return rc;
+    return rc == PMIX_ERR_NOT_FOUND && holds_for_each_rank(l->key)
+               ? find_job(m, ns, l, out)
+               : rc;
 }
 
 static bool names_a_rank(const struct px_lookup *l)
@@ -400,7 +406,7 @@ static pmix_status_t find_default(const struct px_model *m, const struct px_nspa
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
     if (names_a_rank(l))
-        return find_rank(ns, l, out);
+        return find_rank(m, ns, l, out);
     if (l->rank == PMIX_RANK_UNDEF)
         rc = find_any_rank(ns, l, out);
     return rc == PMIX_ERR_NOT_FOUND ? find_job(m, ns, l, out) : rc;
@@ -415,7 +421,7 @@ pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *n
     switch (l->realm) {
     case PX_KEY_NODE:
         /* Host name and the like of a rank are asked for as of a node, too. */
-        rc = own && names_a_rank(l) ? find_rank(ns, l, out) : PMIX_ERR_NOT_FOUND;
+        rc = own && names_a_rank(l) ? find_rank(m, ns, l, out) : PMIX_ERR_NOT_FOUND;
         return rc == PMIX_ERR_NOT_FOUND ? find_node(ns, l, out) : rc;
     case PX_KEY_APP:
         return find_app(m, ns, l, out);

@@ -420,17 +420,16 @@ static bool is_safe(const char *place, struct px_err *err)
     return !px_is_privileged() || !px_path_check_holder(place, err);
 }
 
-/* Returns which place it is; n: none. If none is safe (in a container nobody knows whose a folder is)
- * any will do. */
-static size_t find_place(struct px_server *srv, char *const *places, size_t n,
-                         struct px_err *err)
+/* If none is safe (in a container it may be unknown whose a folder is) any will do. */
+static bool find_place(struct px_server *srv, char *const *places, size_t n,
+                       struct px_err *err)
 {
     for (int any = 0; any < 2; any++)
         for (size_t i = 0; i < n; i++)
             if (places[i] && (any || is_safe(places[i], err)) &&
                 try_place(srv, places[i], err))
-                return i;
-    return n;
+                return true;
+    return false;
 }
 
 /* ---- what dead servers have left ----------------------------------------------------------------- */
@@ -492,7 +491,8 @@ void px_session_settle(struct px_server *srv, struct px_call *call, uint64_t tim
         stop_waiting(s);
 }
 
-/* Begins to look in these folders; NULL: none, and one that stands there twice counts once. */
+/* Begins to look in these folders, /tmp among them: a server whose own were not there had its folder
+ * there. NULL: none, and one that stands there twice counts once. */
 static void reclaim(struct px_session *s, char *const *places, size_t n)
 {
     for (size_t i = 0; s->cleaner && i < n; i++) {
@@ -532,18 +532,13 @@ static void settle_down(struct px_server *srv)
     struct px_err why = {.text = "there is no such directory"};
     struct px_session *s = srv->session;
     char *places[N];
-    size_t found;
 
     for (size_t i = 0; i < N; i++)
         places[i] = real_place(wanted[i]);
-    found = find_place(srv, places, N, &why);
-    if (!srv->dir)
+    if (!find_place(srv, places, N, &why))
         px_log(PX_LOG_INFO, "server", "cannot make a private directory: %s", why.text);
     s->fresh = s->length;
     give_journal(s);
-    /* The last is for want of a better one, and else not for us to look into. */
-    if (found < N - 1)
-        free(px_take(&places[N - 1]));
     reclaim(s, places, N);
     for (size_t i = 0; i < N; i++)
         free(places[i]);

@@ -89,6 +89,7 @@ static void live(void)
     PX_AUTO(px_infos) infos = {0};
     PX_AUTOFREE char *own = px_strf("%s/absent/own", top);
     PX_AUTOFREE char *file = px_strf("%s/new/launcher", top);
+    PX_AUTOFREE char *system = px_strf("%s/system/absent", top);
     static const char *const flags[] = {
         PMIX_SERVER_SYSTEM_SUPPORT, PMIX_SERVER_SESSION_SUPPORT,
         PMIX_SERVER_TOOL_SUPPORT, PMIX_SERVER_SCHEDULER};
@@ -97,6 +98,7 @@ static void live(void)
     for (size_t i = 0; i < PX_COUNT(flags); i++)
         px_infos_add(&infos, flags[i], &yes, PMIX_BOOL);
     px_infos_add(&infos, PMIX_SERVER_TMPDIR, own, PMIX_STRING);
+    px_infos_add(&infos, PMIX_SYSTEM_TMPDIR, system, PMIX_STRING);
     px_infos_add(&infos, PMIX_LAUNCHER_RENDEZVOUS_FILE, file, PMIX_STRING);
     if (PMIx_server_init(NULL, infos.v, infos.n))
         _exit(91);

@@ -8,6 +8,7 @@
 #include "core/base/path.h"
 #include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
+#include "fake_host.h"
 #include "px_test.h"
 #include "seccomp.h"
 #include "session_scene.h"
@@ -184,6 +185,117 @@ START_TEST(without_a_folder_there_is_tcp)
 }
 END_TEST
 
+/* ---- what the host gives ------------------------------------------------------------------------------ */
+
+static void start_with(const px_infos *infos)
+{
+    ok(PMIx_server_init((pmix_server_module_t *)&host_module, infos->v, infos->n));
+}
+
+/* Of the server itself and of a job that says nothing of it: for all ranks, and for one. */
+static void get_is(const char *key, const char *wanted)
+{
+    static const pmix_nspace_t job = "job";
+    pmix_proc_t procs[4];
+
+    px_proc_set(&procs[0], server()->proc.nspace, server()->proc.rank);
+    px_proc_set(&procs[1], server()->proc.nspace, PMIX_RANK_WILDCARD);
+    px_proc_set(&procs[2], job, 0);
+    px_proc_set(&procs[3], job, PMIX_RANK_WILDCARD);
+    for (size_t i = 0; i < PX_COUNT(procs); i++) {
+        pmix_value_t *v = NULL;
+        int rc = PMIx_Get(&procs[i], key, NULL, 0, &v);
+
+        ck_assert_msg(rc == 0, "%s of %s.%u: %d", key, procs[i].nspace, procs[i].rank,
+                      rc);
+        if (v->type == PMIX_BOOL)
+            ck_assert_int_eq(v->data.flag, strcmp(wanted, "true") == 0);
+        else
+            ck_assert_str_eq(v->data.string, wanted);
+        PMIx_Value_free(v, 1);
+    }
+}
+
+START_TEST(programs_learn_which_directories_the_host_gave)
+{
+    static const char *const keys[] = {PMIX_TMPDIR, PMIX_NSDIR, PMIX_SYSTEM_TMPDIR,
+                                       PMIX_LAUNCHER_RENDEZVOUS_FILE};
+    PX_AUTO(px_infos) infos = {0};
+    bool yes = true;
+
+    for (size_t i = 0; i < PX_COUNT(keys); i++)
+        ok(px_infos_add(&infos, keys[i], at(keys[i]), PMIX_STRING));
+    ok(px_infos_add(&infos, PMIX_TDIR_RMCLEAN, &yes, PMIX_BOOL));
+    start_with(&infos);
+    raw_add_job("job", 1, 0, geteuid());
+    for (size_t i = 0; i < PX_COUNT(keys); i++)
+        get_is(keys[i], at(keys[i]));
+    get_is(PMIX_TDIR_RMCLEAN, "true");
+    get_is(PMIX_SERVER_TMPDIR, at(PMIX_TMPDIR)); /* as nothing else is said */
+}
+END_TEST
+
+START_TEST(the_session_s_directory_is_the_server_s_unless_that_has_one)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    ok(mkdir(at("session"), 0700));
+    ok(mkdir(at("server"), 0700));
+    ok(px_infos_add(&infos, PMIX_TMPDIR, at("session"), PMIX_STRING));
+    start_with(&infos);
+    ck_assert(px_str_starts(server()->dir, at("session/" PX_JOURNAL_DIR)));
+    PMIx_server_finalize();
+    ok(px_infos_add(&infos, PMIX_SERVER_TMPDIR, at("server"), PMIX_STRING));
+    start_with(&infos);
+    ck_assert(px_str_starts(server()->dir, at("server/" PX_JOURNAL_DIR)));
+    PMIx_server_finalize();
+    ok(rmdir(at("session")));
+    ok(rmdir(at("server")));
+}
+END_TEST
+
+/* All that this process logs while it starts a server. */
+static const char *log_of_start(const px_infos *infos)
+{
+    static char text[4096];
+    int fds[2], was = dup(STDERR_FILENO);
+
+    ok(pipe2(fds, O_CLOEXEC | O_NONBLOCK));
+    ck_assert_int_ge(dup2(fds[1], STDERR_FILENO), 0);
+    start_with(infos);
+    ck_assert_int_ge(dup2(was, STDERR_FILENO), 0);
+    ssize_t n = read(fds[0], text, sizeof text - 1);
+    text[n > 0 ? n : 0] = '\0';
+    close(was);
+    close(fds[0]);
+    close(fds[1]);
+    return text;
+}
+
+START_TEST(a_directory_that_is_none_gets_a_line)
+{
+    static const char *const keys[] = {PMIX_SERVER_TMPDIR, PMIX_SYSTEM_TMPDIR,
+                                       PMIX_TMPDIR, PMIX_NSDIR};
+    const char *text;
+    int one = 1;
+
+    for (size_t i = 0; i < PX_COUNT(keys); i++) {
+        for (int empty = 0; empty < 2; empty++) {
+            PX_AUTO(px_infos) infos = {0};
+
+            ok(empty ? px_infos_add(&infos, keys[i], "", PMIX_STRING)
+                     : px_infos_add(&infos, keys[i], &one, PMIX_INT));
+            text = log_of_start(&infos);
+            ck_assert_msg(strstr(text, keys[i]) &&
+                              strstr(text, empty ? "it is empty" : "no string"),
+                          "%s", text);
+            ck_assert(px_str_starts(server()->dir, at(PX_JOURNAL_DIR)));
+            PMIx_server_finalize();
+        }
+    }
+}
+END_TEST
+
 /* ---- folders ------------------------------------------------------------------------------------------ */
 
 START_TEST(absent_parents_are_made_and_removed)
@@ -304,6 +416,44 @@ START_TEST(with_rmclean_the_host_removes_the_directories)
     PMIx_server_finalize();
     ok(rmdir(at("made/deep")));
     ok(rmdir(at("made")));
+}
+END_TEST
+
+/* Rendezvous files in directories of every kind, none of which is there. */
+static void start_with_files(void)
+{
+    static const char *const flags[] = {PMIX_SERVER_SYSTEM_SUPPORT,
+                                        PMIX_SERVER_SESSION_SUPPORT,
+                                        PMIX_SERVER_TOOL_SUPPORT};
+    PX_AUTO(px_infos) infos = {0};
+    bool yes = true;
+
+    for (size_t i = 0; i < PX_COUNT(flags); i++)
+        ok(px_infos_add(&infos, flags[i], &yes, PMIX_BOOL));
+    ok(px_infos_add(&infos, PMIX_SERVER_TMPDIR, at("a/server/x"), PMIX_STRING));
+    ok(px_infos_add(&infos, PMIX_SYSTEM_TMPDIR, at("a/system/x"), PMIX_STRING));
+    ok(px_infos_add(&infos, PMIX_LAUNCHER_RENDEZVOUS_FILE, at("a/launcher/x/file"),
+                    PMIX_STRING));
+    ok(PMIx_server_init(NULL, infos.v, infos.n));
+}
+
+START_TEST(what_is_above_goes_when_it_is_empty)
+{
+    start_with_files();
+    ck_assert(is_there(at("a/server/x")));
+    ck_assert(is_there(at("a/system/x")));
+    ck_assert(is_there(at("a/launcher/x/file")));
+    PMIx_server_finalize();
+    ck_assert(!is_there(at("a")));
+    start_with_files();
+    touch(at("a/system/x/others"));
+    touch(at("a/launcher/others"));
+    PMIx_server_finalize();
+    ck_assert(!is_there(at("a/server")) && !is_there(at("a/launcher/x")));
+    ok(unlink(at("a/launcher/others")));
+    ok(unlink(at("a/system/x/others")));
+    ok(rmdir(at("a/launcher")) || rmdir(at("a/system/x")) || rmdir(at("a/system")) ||
+       rmdir(at("a")));
 }
 END_TEST
 
@@ -492,6 +642,9 @@ START_TEST(an_item_gets_its_identity_in_the_same_slot)
 END_TEST
 
 PX_TEST_MAIN_WITH("server/session", session_setup, session_teardown,
+                  programs_learn_which_directories_the_host_gave,
+                  the_session_s_directory_is_the_server_s_unless_that_has_one,
+                  a_directory_that_is_none_gets_a_line,
                   the_private_folder_is_private_locked_and_has_a_journal,
                   bits_that_folders_inherit_do_not_make_it_less_private,
                   what_others_put_into_the_private_folder_goes_with_it,
@@ -508,7 +661,8 @@ PX_TEST_MAIN_WITH("server/session", session_setup, session_teardown,
                   a_parent_with_something_of_others_stays,
                   a_directory_that_was_there_is_not_removed,
                   a_directory_that_took_the_place_of_ours_stays,
-                  with_rmclean_the_host_removes_the_directories, bad_paths_are_refused,
+                  with_rmclean_the_host_removes_the_directories,
+                  what_is_above_goes_when_it_is_empty, bad_paths_are_refused,
                   through_a_link_the_real_directory_is_noted,
                   several_records_are_all_there_in_order,
                   a_record_that_does_not_fit_the_disk_leaves_no_trace,
