@@ -17,9 +17,7 @@ PX_EXPORT pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive
                                                 pmix_info_t *info, size_t ninfo,
                                                 pmix_info_t **results, size_t *nresults)
 {
-    struct px_info_call c = make_alloc(directive, info, ninfo);
-
-    return px_info_call_wait(&c, results, nresults);
+    return px_info_call_wait(make_alloc(directive, info, ninfo), results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive,
@@ -27,9 +25,7 @@ PX_EXPORT pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t direct
                                                    pmix_info_cbfunc_t cbfunc,
                                                    void *cbdata)
 {
-    struct px_info_call c = make_alloc(directive, info, ninfo);
-
-    return px_info_call_post(&c, cbfunc, cbdata);
+    return px_info_call_post(make_alloc(directive, info, ninfo), cbfunc, cbdata);
 }
 
 /* ---- resource blocks -------------------------------------------------------------------------------- */
@@ -69,9 +65,7 @@ PX_EXPORT pmix_status_t PMIx_Resource_block(pmix_resource_block_directive_t dire
                                             size_t nunits, const pmix_info_t *info,
                                             size_t ninfo)
 {
-    struct px_api op = make_block(directive, block, units, nunits, info, ninfo);
-
-    return px_api_wait(&op);
+    return px_api_call(make_block(directive, block, units, nunits, info, ninfo));
 }
 
 PX_EXPORT pmix_status_t PMIx_Resource_block_nb(
@@ -79,11 +73,8 @@ PX_EXPORT pmix_status_t PMIx_Resource_block_nb(
     const pmix_resource_unit_t *units, size_t nunits, const pmix_info_t *info,
     size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct px_api op = make_block(directive, block, units, nunits, info, ninfo);
-
-    op.cb = cbfunc;
-    op.cbdata = cbdata;
-    return px_api_post(&op, sizeof op);
+    return px_api_call_nb(make_block(directive, block, units, nunits, info, ninfo),
+                          cbfunc, cbdata);
 }
 
 /* ---- sessions ---------------------------------------------------------------------------------------- */
@@ -98,7 +89,7 @@ PX_EXPORT pmix_status_t PMIx_Session_control(uint32_t sessionID,
     pmix_status_t rc;
 
     if (cbfunc)
-        return px_info_call_post(&c, cbfunc, cbdata);
-    rc = px_info_call_wait(&c, NULL, NULL);
+        return px_info_call_post(c, cbfunc, cbdata);
+    rc = px_info_call_wait(c, NULL, NULL);
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }

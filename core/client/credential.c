@@ -117,7 +117,7 @@ PX_EXPORT pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t *cred,
 {
     struct check_op op = make_check(cred, info, ninfo);
 
-    return px_info_call_wait(&op.call, results, nresults);
+    return px_info_call_wait(op.call, results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t *cred,

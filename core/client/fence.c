@@ -84,54 +84,44 @@ static struct px_api make(const struct px_request *request, const pmix_proc_t *p
                                     .info = px_infos_borrow(info, n_info)}};
 }
 
-static pmix_status_t do_and_wait(struct px_api op)
-{
-    return px_api_wait(&op);
-}
-
-static pmix_status_t post(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata)
-{
-    op.cb = cb;
-    op.cbdata = cbdata;
-    return px_api_post(&op, sizeof op);
-}
-
 PX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
                                    const pmix_info_t info[], size_t ninfo)
 {
-    return do_and_wait(make(&px_request_fence, procs, nprocs, info, ninfo));
+    return px_api_call(make(&px_request_fence, procs, nprocs, info, ninfo));
 }
 
 PX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
                                       const pmix_info_t info[], size_t ninfo,
                                       pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    return post(make(&px_request_fence, procs, nprocs, info, ninfo), cbfunc, cbdata);
+    return px_api_call_nb(make(&px_request_fence, procs, nprocs, info, ninfo), cbfunc,
+                          cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs,
                                      const pmix_info_t info[], size_t ninfo)
 {
-    return do_and_wait(make(&px_request_connect, procs, nprocs, info, ninfo));
+    return px_api_call(make(&px_request_connect, procs, nprocs, info, ninfo));
 }
 
 PX_EXPORT pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs,
                                         const pmix_info_t info[], size_t ninfo,
                                         pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    return post(make(&px_request_connect, procs, nprocs, info, ninfo), cbfunc, cbdata);
+    return px_api_call_nb(make(&px_request_connect, procs, nprocs, info, ninfo), cbfunc,
+                          cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs,
                                         const pmix_info_t info[], size_t ninfo)
 {
-    return do_and_wait(make(&px_request_disconnect, procs, nprocs, info, ninfo));
+    return px_api_call(make(&px_request_disconnect, procs, nprocs, info, ninfo));
 }
 
 PX_EXPORT pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t procs[], size_t nprocs,
                                            const pmix_info_t info[], size_t ninfo,
                                            pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    return post(make(&px_request_disconnect, procs, nprocs, info, ninfo), cbfunc,
-                cbdata);
+    return px_api_call_nb(make(&px_request_disconnect, procs, nprocs, info, ninfo),
+                          cbfunc, cbdata);
 }

@@ -198,15 +198,13 @@ static pmix_status_t post_infos(struct px_info_call c, pmix_info_cbfunc_t cb,
                                 void *cbdata)
 {
     c.api.invalid |= !cb;
-    return px_info_call_post(&c, cb, cbdata);
+    return px_info_call_post(c, cb, cbdata);
 }
 
 static pmix_status_t post(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata)
 {
     op.invalid |= !cb;
-    op.cb = cb;
-    op.cbdata = cbdata;
-    return px_api_post(&op, sizeof op);
+    return px_api_call_nb(op, cb, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_construct(const char grp[],
@@ -215,10 +213,9 @@ PX_EXPORT pmix_status_t PMIx_Group_construct(const char grp[],
                                              size_t ndirs, pmix_info_t **results,
                                              size_t *nresults)
 {
-    struct px_info_call c = make_with(&px_request_group_construct, grp, procs, nprocs,
-                                      directives, ndirs);
-
-    return px_info_call_wait(&c, results, nresults);
+    return px_info_call_wait(
+        make_with(&px_request_group_construct, grp, procs, nprocs, directives, ndirs),
+        results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_construct_nb(const char grp[],
@@ -228,19 +225,16 @@ PX_EXPORT pmix_status_t PMIx_Group_construct_nb(const char grp[],
                                                 size_t ndirs, pmix_info_cbfunc_t cbfunc,
                                                 void *cbdata)
 {
-    struct px_info_call c = make_with(&px_request_group_construct, grp, procs, nprocs,
-                                      directives, ndirs);
-
-    return post_infos(c, cbfunc, cbdata);
+    return post_infos(
+        make_with(&px_request_group_construct, grp, procs, nprocs, directives, ndirs),
+        cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_destruct(const char grp[],
                                             const pmix_info_t directives[],
                                             size_t ndirs)
 {
-    struct px_api op = make_destruct(grp, directives, ndirs);
-
-    return px_api_wait(&op);
+    return px_api_call(make_destruct(grp, directives, ndirs));
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_destruct_nb(const char grp[],
@@ -254,9 +248,7 @@ PX_EXPORT pmix_status_t PMIx_Group_destruct_nb(const char grp[],
 PX_EXPORT pmix_status_t PMIx_Group_leave(const char grp[],
                                          const pmix_info_t directives[], size_t ndirs)
 {
-    struct px_api op = make_leave(grp, directives, ndirs);
-
-    return px_api_wait(&op);
+    return px_api_call(make_leave(grp, directives, ndirs));
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_leave_nb(const char grp[],
@@ -272,10 +264,9 @@ PX_EXPORT pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t pr
                                           size_t ndirs, pmix_info_t **results,
                                           size_t *nresults)
 {
-    struct px_info_call c = make_with(&px_request_group_invite, grp, procs, nprocs,
-                                      directives, ndirs);
-
-    return px_info_call_wait(&c, results, nresults);
+    return px_info_call_wait(
+        make_with(&px_request_group_invite, grp, procs, nprocs, directives, ndirs),
+        results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_invite_nb(const char grp[],
@@ -284,10 +275,9 @@ PX_EXPORT pmix_status_t PMIx_Group_invite_nb(const char grp[],
                                              size_t ndirs, pmix_info_cbfunc_t cbfunc,
                                              void *cbdata)
 {
-    struct px_info_call c = make_with(&px_request_group_invite, grp, procs, nprocs,
-                                      directives, ndirs);
-
-    return post_infos(c, cbfunc, cbdata);
+    return post_infos(
+        make_with(&px_request_group_invite, grp, procs, nprocs, directives, ndirs),
+        cbfunc, cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t *leader,
@@ -295,9 +285,8 @@ PX_EXPORT pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t *lea
                                         const pmix_info_t directives[], size_t ndirs,
                                         pmix_info_t **results, size_t *nresults)
 {
-    struct px_info_call c = make_join(grp, leader, opt, directives, ndirs);
-
-    return px_info_call_wait(&c, results, nresults);
+    return px_info_call_wait(make_join(grp, leader, opt, directives, ndirs), results,
+                             nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *leader,
@@ -305,7 +294,5 @@ PX_EXPORT pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *
                                            const pmix_info_t directives[], size_t ndirs,
                                            pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    struct px_info_call c = make_join(grp, leader, opt, directives, ndirs);
-
-    return post_infos(c, cbfunc, cbdata);
+    return post_infos(make_join(grp, leader, opt, directives, ndirs), cbfunc, cbdata);
 }

@@ -24,21 +24,20 @@ void px_info_call_reply(void *op, pmix_status_t status, px_reader *reply)
     px_api_done(&c->api, px_info_call_read(c, status, reply));
 }
 
-pmix_status_t px_info_call_wait(struct px_info_call *c, pmix_info_t **results,
-                                size_t *n)
+pmix_status_t px_info_call_wait(struct px_info_call c, pmix_info_t **results, size_t *n)
 {
-    pmix_status_t rc = px_api_check(&c->api);
+    pmix_status_t rc = px_api_check(&c.api);
 
     if (rc)
         return rc;
-    if (!c->api.reply)
-        c->api.reply = px_info_call_reply;
-    rc = px_api_wait(&c->api);
+    if (!c.api.reply)
+        c.api.reply = px_info_call_reply;
+    rc = px_api_wait(&c.api);
     if (results && n) {
-        *results = c->results;
-        *n = c->n_results;
+        *results = c.results;
+        *n = c.n_results;
     } else {
-        px_type_free_array(PMIX_INFO, c->results, c->n_results);
+        px_type_free_array(PMIX_INFO, c.results, c.n_results);
     }
     return rc;
 }
@@ -67,13 +66,13 @@ static void finish(struct px_api *api)
         c->cb(PMIX_ERR_NOMEM, NULL, 0, api->cbdata, NULL, NULL);
 }
 
-pmix_status_t px_info_call_post(struct px_info_call *c, pmix_info_cbfunc_t cb,
+pmix_status_t px_info_call_post(struct px_info_call c, pmix_info_cbfunc_t cb,
                                 void *cbdata)
 {
-    c->cb = cb;
-    c->api.cbdata = cbdata;
-    c->api.finish = finish;
-    if (!c->api.reply)
-        c->api.reply = px_info_call_reply;
-    return px_api_post(&c->api, sizeof *c);
+    c.cb = cb;
+    c.api.cbdata = cbdata;
+    c.api.finish = finish;
+    if (!c.api.reply)
+        c.api.reply = px_info_call_reply;
+    return px_api_post(&c.api, sizeof c);
 }

@@ -15,11 +15,11 @@ struct px_info_call {
 
 /* As px_api_wait. The results go to the caller, also with an error (a partial answer), or nowhere
  * if there is no place for them. */
-pmix_status_t px_info_call_wait(struct px_info_call *c, pmix_info_t **results,
+pmix_status_t px_info_call_wait(struct px_info_call c, pmix_info_t **results,
                                 size_t *n);
 /* As px_api_post, and cb gets the answer. The user may keep the results until calling the release
  * function, which outlives the call. */
-pmix_status_t px_info_call_post(struct px_info_call *c, pmix_info_cbfunc_t cb,
+pmix_status_t px_info_call_post(struct px_info_call c, pmix_info_cbfunc_t cb,
                                 void *cbdata);
 
 /* The reply of such a call: ends it. op begins with a struct px_info_call. */

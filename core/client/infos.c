@@ -23,17 +23,13 @@ static struct px_info_call make_query(pmix_query_t *queries, size_t n)
 PX_EXPORT pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
                                         pmix_info_t **results, size_t *nresults)
 {
-    struct px_info_call c = make_query(queries, nqueries);
-
-    return px_info_call_wait(&c, results, nresults);
+    return px_info_call_wait(make_query(queries, nqueries), results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
                                            pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    struct px_info_call c = make_query(queries, nqueries);
-
-    return px_info_call_post(&c, cbfunc, cbdata);
+    return px_info_call_post(make_query(queries, nqueries), cbfunc, cbdata);
 }
 
 /* ---- job control --------------------------------------------------------------------------------- */
@@ -53,9 +49,8 @@ PX_EXPORT pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t nta
                                          const pmix_info_t directives[], size_t ndirs,
                                          pmix_info_t **results, size_t *nresults)
 {
-    struct px_info_call c = make_control(targets, ntargets, directives, ndirs);
-
-    return px_info_call_wait(&c, results, nresults);
+    return px_info_call_wait(make_control(targets, ntargets, directives, ndirs),
+                             results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[],
@@ -64,9 +59,8 @@ PX_EXPORT pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[],
                                             size_t ndirs, pmix_info_cbfunc_t cbfunc,
                                             void *cbdata)
 {
-    struct px_info_call c = make_control(targets, ntargets, directives, ndirs);
-
-    return px_info_call_post(&c, cbfunc, cbdata);
+    return px_info_call_post(make_control(targets, ntargets, directives, ndirs), cbfunc,
+                             cbdata);
 }
 
 /* ---- log ------------------------------------------------------------------------------------------ */
@@ -84,9 +78,7 @@ static struct px_api make_log(const pmix_info_t *data, size_t n_data,
 PX_EXPORT pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata,
                                  const pmix_info_t directives[], size_t ndirs)
 {
-    struct px_api op = make_log(data, ndata, directives, ndirs);
-
-    return px_api_wait(&op);
+    return px_api_call(make_log(data, ndata, directives, ndirs));
 }
 
 PX_EXPORT pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata,

@@ -36,9 +36,8 @@ PX_EXPORT pmix_status_t PMIx_Process_monitor(const pmix_info_t *monitor,
                                              size_t ndirs, pmix_info_t **results,
                                              size_t *nresults)
 {
-    struct px_info_call c = make(monitor, error, directives, ndirs);
-
-    return px_info_call_wait(&c, results, nresults);
+    return px_info_call_wait(make(monitor, error, directives, ndirs), results,
+                             nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t *monitor,
@@ -51,7 +50,7 @@ PX_EXPORT pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t *monitor,
     pmix_status_t rc = px_api_check(&c.api);
 
     if (rc || !is_heartbeat(monitor))
-        return rc ? rc : px_info_call_post(&c, cbfunc, cbdata);
+        return rc ? rc : px_info_call_post(c, cbfunc, cbdata);
     rc = beat();
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }

@@ -55,22 +55,13 @@ static struct px_api make_publish(const pmix_info_t *info, size_t n_info)
 
 PX_EXPORT pmix_status_t PMIx_Publish(const pmix_info_t info[], size_t ninfo)
 {
-    struct px_api op = make_publish(info, ninfo);
-
-    return px_api_wait(&op);
-}
-
-static pmix_status_t post(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata)
-{
-    op.cb = cb;
-    op.cbdata = cbdata;
-    return px_api_post(&op, sizeof op);
+    return px_api_call(make_publish(info, ninfo));
 }
 
 PX_EXPORT pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo,
                                         pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    return post(make_publish(info, ninfo), cbfunc, cbdata);
+    return px_api_call_nb(make_publish(info, ninfo), cbfunc, cbdata);
 }
 
 /* Each value moves to the caller's first entry of that key that has none yet; the others stay
@@ -153,15 +144,13 @@ PX_EXPORT pmix_status_t PMIx_Lookup_nb(char **keys, const pmix_info_t info[],
 PX_EXPORT pmix_status_t PMIx_Unpublish(char **keys, const pmix_info_t info[],
                                        size_t ninfo)
 {
-    struct px_api op = make_for_keys(&px_request_unpublish, keys, info, ninfo);
-
-    return px_api_wait(&op);
+    return px_api_call(make_for_keys(&px_request_unpublish, keys, info, ninfo));
 }
 
 PX_EXPORT pmix_status_t PMIx_Unpublish_nb(char **keys, const pmix_info_t info[],
                                           size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                           void *cbdata)
 {
-    return post(make_for_keys(&px_request_unpublish, keys, info, ninfo), cbfunc,
-                cbdata);
+    return px_api_call_nb(make_for_keys(&px_request_unpublish, keys, info, ninfo),
+                          cbfunc, cbdata);
 }

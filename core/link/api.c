@@ -75,6 +75,18 @@ pmix_status_t px_api_post(const struct px_api *op, size_t size)
     return rc;
 }
 
+pmix_status_t px_api_call(struct px_api op)
+{
+    return px_api_wait(&op);
+}
+
+pmix_status_t px_api_call_nb(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata)
+{
+    op.cb = cb;
+    op.cbdata = cbdata;
+    return px_api_post(&op, sizeof op);
+}
+
 void px_api_done(struct px_api *op, pmix_status_t status)
 {
     op->status = status;

@@ -45,6 +45,9 @@ pmix_status_t px_api_wait(struct px_api *op);
 /* Copies op (size bytes) with its args, and runs it later; the copies are freed after finish.
  * PMIX_ERR_NOMEM. */
 pmix_status_t px_api_post(const struct px_api *op, size_t size);
+/* Both of a call whose only result is a status: waits, or posts it for the user's cb. */
+pmix_status_t px_api_call(struct px_api op);
+pmix_status_t px_api_call_nb(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata);
 void px_api_done(struct px_api *op, pmix_status_t status);
 
 /* Sends the message that op->request and op->args make. If that fails op is done with the status.

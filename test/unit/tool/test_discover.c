@@ -323,7 +323,7 @@ START_TEST(the_version_in_a_file_decides_about_the_dialect)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("tool/seek", seeker_setup, seeker_teardown, by_address, by_file,
+PX_TEST_MAIN_WITH("tool/discover", seeker_setup, seeker_teardown, by_address, by_file,
                   by_process_id_and_by_namespace, by_kind,
                   the_last_of_an_order_may_forbid_others, by_searching_all_folders,
                   servers_of_a_kind_are_in_the_folder_of_the_system,

@@ -265,7 +265,7 @@ START_TEST(retries_are_counted)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("tool/seek_refused", seeker_setup, seeker_teardown,
+PX_TEST_MAIN_WITH("tool/discover_refused", seeker_setup, seeker_teardown,
                   a_port_that_somebody_else_has_taken_hears_nothing,
                   the_message_says_where_it_has_looked, bad_files_are_refused,
                   a_file_of_somebody_else_is_refused, a_server_that_died_is_not_there,
