@@ -30,7 +30,7 @@ struct px_model *model_make(const char *host, const char *name, pmix_rank_t rank
     struct px_model *m = NULL;
 
     px_str_copy(px_process.host, sizeof(px_process.host), host);
-    ck_assert_int_eq(px_model_create(&m), PMIX_SUCCESS);
+    ok(px_model_create(&m));
     if (rank != PMIX_RANK_UNDEF) {
         px_proc_set(&m->self, name, rank);
         m->own = nspace_of(m, name);
@@ -42,7 +42,7 @@ struct px_nspace *nspace_of(struct px_model *m, const char *name)
 {
     struct px_nspace *ns = NULL;
 
-    ck_assert_int_eq(px_nspace_get(m, name, &ns), PMIX_SUCCESS);
+    ok(px_nspace_get(m, name, &ns));
     return ns;
 }
 
@@ -50,7 +50,7 @@ struct px_nspace *nspace_of(struct px_model *m, const char *name)
 
 void add_str(px_infos *l, const char *key, const char *s)
 {
-    ck_assert_int_eq(px_infos_add(l, key, s, PMIX_STRING), PMIX_SUCCESS);
+    ok(px_infos_add(l, key, s, PMIX_STRING));
 }
 
 void add_num(px_infos *l, const char *key, uint32_t n, pmix_data_type_t type)
@@ -61,12 +61,12 @@ void add_num(px_infos *l, const char *key, uint32_t n, pmix_data_type_t type)
                      : type == PMIX_UINT64 ? (const void *)&n64
                                            : (const void *)&n;
 
-    ck_assert_int_eq(px_infos_add(l, key, at, type), PMIX_SUCCESS);
+    ok(px_infos_add(l, key, at, type));
 }
 
 void add_flag(px_infos *l, const char *key, bool flag)
 {
-    ck_assert_int_eq(px_infos_add(l, key, &flag, PMIX_BOOL), PMIX_SUCCESS);
+    ok(px_infos_add(l, key, &flag, PMIX_BOOL));
 }
 
 void add_regex(px_infos *l, const char *key, const char *text)
@@ -75,12 +75,12 @@ void add_regex(px_infos *l, const char *key, const char *text)
 
     v.data.bo.bytes = (char *)(uintptr_t)text;
     v.data.bo.size = strlen(text) + 1;
-    ck_assert_int_eq(px_infos_add_value(l, key, &v), PMIX_SUCCESS);
+    ok(px_infos_add_value(l, key, &v));
 }
 
 void add_array(px_infos *l, const char *key, px_infos *members)
 {
-    ck_assert_int_eq(px_infos_add_array(l, key, members), PMIX_SUCCESS);
+    ok(px_infos_add_array(l, key, members));
 }
 
 void add_proc(px_infos *l, pmix_rank_t rank, px_infos *members)
@@ -89,7 +89,7 @@ void add_proc(px_infos *l, pmix_rank_t rank, px_infos *members)
 
     add_num(&all, PMIX_RANK, rank, PMIX_PROC_RANK);
     if (members)
-        ck_assert_int_eq(px_infos_add_copy(&all, members->v, members->n), PMIX_SUCCESS);
+        ok(px_infos_add_copy(&all, members->v, members->n));
     add_array(l, PMIX_PROC_DATA, &all);
     if (members)
         px_infos_cleanup(members);
@@ -267,7 +267,7 @@ px_buf pack_answer(const struct px_model *m, const struct px_nspace *ns,
 
     px_writer_init(&w, c);
     px_jobinfo_pack(m, ns, &w, as_arrays);
-    ck_assert_int_eq(w.status, PMIX_SUCCESS);
+    ok(w.status);
     return px_buf_take(&w.buf);
 }
 
@@ -290,7 +290,7 @@ struct px_model *client_of(px_infos *l, const char *server_host, const char *hos
 
     must_register(server, ns, l);
     PX_AUTO(px_buf) bytes = pack_answer(server, ns, c, as_arrays);
-    ck_assert_int_eq(read_answer(client, client->own, c, &bytes), PMIX_SUCCESS);
+    ok(read_answer(client, client->own, c, &bytes));
     px_model_destroy(server);
     return client;
 }
@@ -438,8 +438,8 @@ struct px_model *client_of_bytes(px_writer *w, const char *host, pmix_rank_t ran
 {
     struct px_model *m = model_make(host, JOB, rank);
 
-    ck_assert_int_eq(w->status, PMIX_SUCCESS);
-    ck_assert_int_eq(read_answer(m, m->own, w->codec, &w->buf), PMIX_SUCCESS);
+    ok(w->status);
+    ok(read_answer(m, m->own, w->codec, &w->buf));
     px_writer_cleanup(w);
     return m;
 }

@@ -51,7 +51,7 @@ START_TEST(names_are_not_empty_and_not_too_long)
     ck_assert_int_eq(px_nspace_get(model, NULL, &ns), PMIX_ERR_BAD_PARAM);
     ck_assert_ptr_null(ns);
     name[PMIX_MAX_NSLEN] = '\0';
-    ck_assert_int_eq(px_nspace_get(model, name, &ns), PMIX_SUCCESS);
+    ok(px_nspace_get(model, name, &ns));
     ck_assert_str_eq(ns->name, name);
 }
 END_TEST
@@ -62,7 +62,7 @@ START_TEST(a_removed_namespace_is_gone_with_its_data)
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 7};
 
     model->own = ns;
-    ck_assert_int_eq(px_store_put(ns, PX_GDS_JOB, 0, "k", &v), PMIX_SUCCESS);
+    ok(px_store_put(ns, PX_GDS_JOB, 0, "k", &v));
     px_nspace_remove(model, ns);
     px_nspace_remove(model, NULL);
 
@@ -87,16 +87,15 @@ START_TEST(tables_are_apart_by_kind_and_rank)
     uint32_t number;
     int n = 0;
 
-    ck_assert_int_eq(px_store_put(ns, PX_GDS_LOCAL, 1, "k", &v), PMIX_SUCCESS);
+    ok(px_store_put(ns, PX_GDS_LOCAL, 1, "k", &v));
     v.data.uint32 = 8;
-    ck_assert_int_eq(px_store_put(ns, PX_GDS_REMOTE, 1, "k", &v), PMIX_SUCCESS);
+    ok(px_store_put(ns, PX_GDS_REMOTE, 1, "k", &v));
 
     ck_assert(px_store_u32(ns, PX_GDS_LOCAL, 1, "k", &number) && number == 7);
     ck_assert(px_store_u32(ns, PX_GDS_REMOTE, 1, "k", &number) && number == 8);
     ck_assert(!px_store_has(ns, PX_GDS_LOCAL, 2, "k"));
     ck_assert(!px_store_has(ns, PX_GDS_JOB, 1, "k"));
-    ck_assert_int_eq(px_store_walk(ns, PX_GDS_LOCAL, PMIX_RANK_UNDEF, count, &n),
-                     PMIX_SUCCESS);
+    ok(px_store_walk(ns, PX_GDS_LOCAL, PMIX_RANK_UNDEF, count, &n));
     ck_assert_int_eq(n, 1);
     px_store_clear(ns, PX_GDS_LOCAL, 1);
     ck_assert(!px_store_has(ns, PX_GDS_LOCAL, 1, "k"));
@@ -110,9 +109,7 @@ START_TEST(a_model_goes_with_all_its_namespaces)
     for (int i = 0; i < 100; i++) {
         char name[32];
         snprintf(name, sizeof(name), "job%d", i);
-        ck_assert_int_eq(
-            px_store_put(nspace_of(model, name), PX_GDS_INTERNAL, 0, "k", &v),
-            PMIX_SUCCESS);
+        ok(px_store_put(nspace_of(model, name), PX_GDS_INTERNAL, 0, "k", &v));
     }
     px_model_destroy(model); /* leaks are the sanitizer's to find */
     px_model_destroy(NULL);

@@ -17,7 +17,7 @@ static void assert_nodes(const char *text, const char *expected)
 {
     PX_AUTO(px_strv) names = NULL;
 
-    ck_assert_int_eq(px_map_expand_nodes(text, &names, NULL), PMIX_SUCCESS);
+    ok(px_map_expand_nodes(text, &names, NULL));
     PX_AUTOFREE char *joined = px_strv_join(names, ',');
     ck_assert_str_eq(joined, expected);
 }
@@ -186,8 +186,8 @@ START_TEST(random_text_never_breaks_the_parser)
         px_procmap_destroy(map);
         PX_AUTOFREE char *nodes = NULL;
         PX_AUTOFREE char *ranks = NULL;
-        ck_assert_int_eq(px_map_pack_nodes(text[0], &nodes), PMIX_SUCCESS);
-        ck_assert_int_eq(px_map_pack_ranks(text[1], &ranks), PMIX_SUCCESS);
+        ok(px_map_pack_nodes(text[0], &nodes));
+        ok(px_map_pack_ranks(text[1], &ranks));
     }
 }
 END_TEST
@@ -198,7 +198,7 @@ START_TEST(maps_are_made_from_lists_already_apart)
     const char *ranks[] = {"0,3", NULL, "1-2"};
     struct px_procmap *map = NULL;
 
-    ck_assert_int_eq(px_procmap_from_lists(nodes, ranks, 3, &map, NULL), PMIX_SUCCESS);
+    ok(px_procmap_from_lists(nodes, ranks, 3, &map, NULL));
     ck_assert_uint_eq(map->node_of[3], 0);
     ck_assert_uint_eq(map->node_of[2], 2);
     ck_assert_uint_eq(map->first[2] - map->first[1], 0);

@@ -22,7 +22,7 @@ static void assert_nodes(const char *text, const char *expected)
 {
     PX_AUTO(px_strv) names = NULL;
 
-    ck_assert_int_eq(px_map_expand_nodes(text, &names, NULL), PMIX_SUCCESS);
+    ok(px_map_expand_nodes(text, &names, NULL));
     PX_AUTOFREE char *joined = px_strv_join(names, ',');
     ck_assert_str_eq(joined, expected);
 }
@@ -51,7 +51,7 @@ START_TEST(node_lists_pack_to_what_other_implementations_print)
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         PX_AUTOFREE char *out = NULL;
-        ck_assert_int_eq(px_map_pack_nodes(rows[i][0], &out), PMIX_SUCCESS);
+        ok(px_map_pack_nodes(rows[i][0], &out));
         ck_assert_str_eq(out, rows[i][1]);
     }
 }
@@ -75,7 +75,7 @@ START_TEST(rank_lists_pack_to_what_other_implementations_print)
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         PX_AUTOFREE char *out = NULL;
-        ck_assert_int_eq(px_map_pack_ranks(rows[i][0], &out), PMIX_SUCCESS);
+        ok(px_map_pack_ranks(rows[i][0], &out));
         ck_assert_str_eq(out, rows[i][1]);
     }
 }
@@ -85,7 +85,7 @@ START_TEST(packing_keeps_the_order_of_nodes)
 {
     PX_AUTOFREE char *out = NULL;
 
-    ck_assert_int_eq(px_map_pack_nodes("a1,login,a2", &out), PMIX_SUCCESS);
+    ok(px_map_pack_nodes("a1,login,a2", &out));
     assert_nodes(out, "a1,login,a2");
 }
 END_TEST
@@ -94,8 +94,7 @@ START_TEST(numbers_too_long_for_an_int_stay_names)
 {
     PX_AUTOFREE char *out = NULL;
 
-    ck_assert_int_eq(px_map_pack_nodes("a99999999999,a99999999998", &out),
-                     PMIX_SUCCESS);
+    ok(px_map_pack_nodes("a99999999999,a99999999998", &out));
     assert_nodes(out, "a99999999999,a99999999998");
 }
 END_TEST
@@ -104,7 +103,7 @@ START_TEST(what_is_no_list_of_ranks_passes_through)
 {
     PX_AUTOFREE char *out = NULL;
 
-    ck_assert_int_eq(px_map_pack_ranks("a,b", &out), PMIX_SUCCESS);
+    ok(px_map_pack_ranks("a,b", &out));
     ck_assert_str_eq(out, "raw:a,b");
 }
 END_TEST
@@ -134,7 +133,7 @@ START_TEST(packed_maps_read_back_as_the_lists_they_were_made_from)
             strcat(list, name);
         }
         PX_AUTOFREE char *packed = NULL;
-        ck_assert_int_eq(px_map_pack_nodes(list, &packed), PMIX_SUCCESS);
+        ok(px_map_pack_nodes(list, &packed));
         assert_nodes(packed, list);
     }
 }
@@ -147,11 +146,11 @@ static px_buf blob_of(const char *list)
     px_buf out = {0};
     char head[64];
 
-    ck_assert_int_eq(px_deflate(list, strlen(list), &packed, &n), PMIX_SUCCESS);
+    ok(px_deflate(list, strlen(list), &packed, &n));
     int len = snprintf(head, sizeof(head), "blob:%ccomponent=zlib:%csize=%zu:", 0, 0,
                        n);
-    ck_assert_int_eq(px_buf_add(&out, head, (size_t)len + 1), PMIX_SUCCESS);
-    ck_assert_int_eq(px_buf_add(&out, packed, n), PMIX_SUCCESS);
+    ok(px_buf_add(&out, head, (size_t)len + 1));
+    ok(px_buf_add(&out, packed, n));
     free(packed);
     return out;
 }
@@ -161,7 +160,7 @@ START_TEST(a_compressed_map_of_known_length_is_read)
     PX_AUTO(px_buf) blob = blob_of("n1,n2,n3");
     PX_AUTOFREE char *text = NULL;
 
-    ck_assert_int_eq(px_map_text(blob.data, blob.len, &text, NULL), PMIX_SUCCESS);
+    ok(px_map_text(blob.data, blob.len, &text, NULL));
     ck_assert_str_eq(text, "n1,n2,n3");
 }
 END_TEST
@@ -193,11 +192,11 @@ START_TEST(text_of_known_length_ends_there_or_at_its_nul)
     PX_AUTOFREE char *b = NULL;
     PX_AUTOFREE char *c = NULL;
 
-    ck_assert_int_eq(px_map_text("n1,n2\0junk", 10, &a, NULL), PMIX_SUCCESS);
+    ok(px_map_text("n1,n2\0junk", 10, &a, NULL));
     ck_assert_str_eq(a, "n1,n2");
-    ck_assert_int_eq(px_map_text("n1,n2", 2, &b, NULL), PMIX_SUCCESS);
+    ok(px_map_text("n1,n2", 2, &b, NULL));
     ck_assert_str_eq(b, "n1");
-    ck_assert_int_eq(px_map_text(NULL, 0, &c, NULL), PMIX_SUCCESS);
+    ok(px_map_text(NULL, 0, &c, NULL));
     ck_assert_str_eq(c, "");
 }
 END_TEST

@@ -24,7 +24,7 @@ static pmix_status_t describe(void *self PX_UNUSED, struct px_gds_ns *ns,
     uint64_t where = (uintptr_t)ns;
 
     ck_assert_uint_eq(reader->rank, 2);
-    ck_assert_int_eq(px_infos_add(&l, "where", &where, PMIX_UINT64), PMIX_SUCCESS);
+    ok(px_infos_add(&l, "where", &where, PMIX_UINT64));
     *infos = l.v;
     *n = l.n;
     return PMIX_SUCCESS;
@@ -47,7 +47,7 @@ static pmix_status_t attach(void *self, const char *nspace, const pmix_info_t *i
     if (cannot_attach)
         return PMIX_ERR_NO_PERMISSIONS;
     n_attached++;
-    ck_assert_int_eq(hash->create(self, nspace, ns), PMIX_SUCCESS);
+    ok(hash->create(self, nspace, ns));
     return hash->walk(self, (struct px_gds_ns *)(uintptr_t)where, PX_GDS_JOB,
                       PMIX_RANK_UNDEF, copy_job, *ns);
 }
@@ -84,7 +84,7 @@ static void put(struct px_nspace *ns, pmix_rank_t rank, const char *key, uint32_
 {
     const pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = n};
 
-    ck_assert_int_eq(px_store_put(ns, PX_GDS_JOB, rank, key, &v), PMIX_SUCCESS);
+    ok(px_store_put(ns, PX_GDS_JOB, rank, key, &v));
 }
 
 static uint32_t job_u32(const struct px_nspace *ns, pmix_rank_t rank, const char *key)
@@ -105,9 +105,9 @@ static void read_description(const struct px_module *named)
     client = model_make("n0", JOB, 2);
     px_writer_init(&w, px_codec_default);
     px_store_describe(job, named, &reader, &w);
-    ck_assert_int_eq(w.status, PMIX_SUCCESS);
+    ok(w.status);
     px_reader_init(&r, px_codec_default, w.buf.data, w.buf.len);
-    ck_assert_int_eq(px_jobinfo_unpack(client, client->own, &r), PMIX_SUCCESS);
+    ok(px_jobinfo_unpack(client, client->own, &r));
 }
 
 START_TEST(the_best_component_that_does_not_decline_takes_a_namespace)
