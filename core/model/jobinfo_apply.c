@@ -382,7 +382,7 @@ static bool follows(const struct px_nspace *ns, const struct px_stage_entry *e)
     pmix_value_t fact;
     bool same;
 
-    if (px_rank_fact(ns, e->rank, e->key, &fact) != PMIX_SUCCESS)
+    if (px_fact(ns, PX_GDS_JOB, e->rank, e->key, &fact) != PMIX_SUCCESS)
         return false;
     same = fact.type == e->value.type &&
            px_type_compare(PMIX_VALUE, &fact, &e->value) == 0;

@@ -75,33 +75,6 @@ enum px_key_realm px_key_realm(const char *key)
     return k ? (enum px_key_realm)k->realm : PX_KEY_JOB;
 }
 
-/* Only a number that the narrower type holds; anything else stays what the host
- * gave. */
-static bool to_number(const pmix_value_t *in, pmix_data_type_t type, pmix_value_t *out)
-{
-    uint64_t u;
-
-    if (!px_value_to_u64(in, &u))
-        return false;
-    out->type = type;
-    switch (type) {
-    case PMIX_UINT16:
-        out->data.uint16 = (uint16_t)u;
-        return u <= UINT16_MAX;
-    case PMIX_UINT32:
-        out->data.uint32 = (uint32_t)u;
-        return u <= UINT32_MAX;
-    case PMIX_PROC_RANK:
-        out->data.rank = (pmix_rank_t)u;
-        return u <= UINT32_MAX;
-    case PMIX_UINT64:
-        out->data.uint64 = u;
-        return true;
-    default:
-        return false;
-    }
-}
-
 void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t *out)
 {
     const struct px_job_key *k = px_job_key_find(key);
@@ -113,7 +86,10 @@ void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t 
     if (in->type == PMIX_UNDEF || (type == PMIX_BOOL && in->type != PMIX_BOOL)) {
         out->type = PMIX_BOOL;
         out->data.flag = px_value_truth(in);
-    } else if (type != PMIX_UNDEF && type != in->type && to_number(in, type, &made)) {
+    } else if (type != PMIX_UNDEF && type != in->type &&
+               PMIX_SUCCESS == PMIx_Value_get_number(in, &made.data, type)) {
+        /* A number that the narrower type holds; all else stays what the host gave. */
+        made.type = type;
         *out = made;
     }
 }

@@ -98,12 +98,7 @@ static pmix_status_t add_u32(struct members *l, const char *key, uint32_t n,
 {
     pmix_value_t v;
 
-    memset(&v, 0, sizeof(v));
-    v.type = type;
-    if (type == PMIX_PROC_RANK)
-        v.data.rank = n;
-    else
-        v.data.uint32 = n;
+    px_value_borrow(&v, &n, type);
     return members_add(l, key, &v);
 }
 
@@ -113,15 +108,25 @@ static pmix_status_t on_stored(void *arg, pmix_rank_t rank PX_UNUSED, const char
     return members_add(arg, key, value);
 }
 
-/* A fact that may be there or not; taken. */
-static void add_fact(struct members *l, const char *key, pmix_status_t rc,
-                     pmix_value_t *fact)
+/* What follows from the map, unless it was given. Of a node, name and id come first in
+ * any case. */
+static void add_facts(struct members *l, const struct px_nspace *ns,
+                      enum px_gds_table table, pmix_rank_t row)
 {
-    if (rc == PMIX_SUCCESS) {
-        l->facts[l->n_facts++] = *fact;
-        members_add(l, key, fact);
-    } else if (rc != PMIX_ERR_NOT_FOUND) {
-        fail(l->w, rc);
+    for (const char *const *key = px_facts(table, row); *key; key++) {
+        pmix_value_t *fact = &l->facts[l->n_facts];
+        bool leads = table == PX_GDS_NODE && (strcmp(*key, PMIX_HOSTNAME) == 0 ||
+                                              strcmp(*key, PMIX_NODEID) == 0);
+
+        if (!leads && px_store_has(ns, table, row, *key))
+            continue;
+        pmix_status_t rc = px_fact(ns, table, row, *key, fact);
+        if (rc == PMIX_SUCCESS) {
+            l->n_facts++;
+            members_add(l, *key, fact);
+        } else if (rc != PMIX_ERR_NOT_FOUND) {
+            fail(l->w, rc);
+        }
     }
 }
 
@@ -179,11 +184,7 @@ static void pack_job(struct members *l, const struct px_model *m,
 {
     pmix_value_t fact;
 
-    for (const char *const *key = px_job_facts; *key; key++)
-        if (!px_store_has(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, *key)) {
-            pmix_status_t rc = px_job_fact(ns, *key, &fact);
-            add_fact(l, *key, rc, &fact);
-        }
+    add_facts(l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD);
     walk(l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, on_stored, l);
     if (!px_store_has(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_BFROPS_MODULE)) {
         fact = (pmix_value_t){.type = PMIX_STRING,
@@ -264,16 +265,7 @@ static void pack_sessions(struct members *l, const struct px_nspace *ns)
 
 static void pack_node(struct members *l, const struct px_nspace *ns, uint32_t node)
 {
-    pmix_value_t fact;
-
-    for (const char *const *key = px_node_facts; *key; key++) {
-        bool is_name = key == px_node_facts ||
-                       key == px_node_facts + 1; /* these lead */
-        if (!is_name && px_store_has(ns, PX_GDS_NODE, node, *key))
-            continue;
-        pmix_status_t rc = px_node_fact(ns, node, *key, &fact);
-        add_fact(l, *key, rc, &fact);
-    }
+    add_facts(l, ns, PX_GDS_NODE, node);
     l->but = PMIX_NODEID;
     walk(l, ns, PX_GDS_NODE, node, on_stored, l);
     if (l->n > 0)
@@ -296,16 +288,11 @@ static void pack_rank(struct members *l, const struct px_nspace *ns, pmix_rank_t
                       bool as_arrays)
 {
     size_t n_before;
-    pmix_value_t fact;
 
     if (as_arrays)
         add_u32(l, PMIX_RANK, rank, PMIX_PROC_RANK);
     n_before = l->n;
-    for (const char *const *key = px_rank_facts; *key; key++)
-        if (!px_store_has(ns, PX_GDS_JOB, rank, *key)) {
-            pmix_status_t rc = px_rank_fact(ns, rank, *key, &fact);
-            add_fact(l, *key, rc, &fact);
-        }
+    add_facts(l, ns, PX_GDS_JOB, rank);
     l->but = PMIX_RANK;
     walk(l, ns, PX_GDS_JOB, rank, on_stored, l);
     if (l->n > n_before && as_arrays)

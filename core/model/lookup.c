@@ -10,62 +10,50 @@
 
 /* ---- what follows from the maps -------------------------------------------------- */
 
-const char *const px_rank_facts[] = {PMIX_LOCAL_RANK, PMIX_NODE_RANK, PMIX_APPNUM,
-                                     PMIX_HOSTNAME,   PMIX_NODEID,    NULL};
-const char *const px_node_facts[] = {PMIX_HOSTNAME, PMIX_NODEID,     PMIX_LOCAL_PEERS,
-                                     PMIX_LOCALLDR, PMIX_LOCAL_SIZE, NULL};
-const char *const px_job_facts[] = {PMIX_JOB_SIZE, PMIX_NUM_NODES, PMIX_NODE_LIST,
-                                    PMIX_MAX_PROCS, NULL};
+static const char *const rank_facts[] = {PMIX_LOCAL_RANK, PMIX_NODE_RANK, PMIX_APPNUM,
+                                         PMIX_HOSTNAME,   PMIX_NODEID,    NULL};
+static const char *const node_facts[] = {
+    PMIX_HOSTNAME, PMIX_NODEID, PMIX_LOCAL_PEERS, PMIX_LOCALLDR, PMIX_LOCAL_SIZE, NULL};
+static const char *const job_facts[] = {PMIX_JOB_SIZE, PMIX_NUM_NODES, PMIX_NODE_LIST,
+                                        PMIX_MAX_PROCS, NULL};
+
+const char *const *px_facts(enum px_gds_table table, pmix_rank_t rank)
+{
+    return table == PX_GDS_NODE         ? node_facts
+           : rank == PMIX_RANK_WILDCARD ? job_facts
+                                        : rank_facts;
+}
 
 static pmix_status_t give_u32(pmix_value_t *out, uint32_t n)
 {
-    memset(out, 0, sizeof(*out));
-    out->type = PMIX_UINT32;
-    out->data.uint32 = n;
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t give_u16(pmix_value_t *out, uint16_t n)
-{
-    memset(out, 0, sizeof(*out));
-    out->type = PMIX_UINT16;
-    out->data.uint16 = n;
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t give_rank(pmix_value_t *out, pmix_rank_t rank)
-{
-    memset(out, 0, sizeof(*out));
-    out->type = PMIX_PROC_RANK;
-    out->data.rank = rank;
-    return PMIX_SUCCESS;
+    return px_value_borrow(out, &n, PMIX_UINT32);
 }
 
 /* Takes s. */
 static pmix_status_t give_string(pmix_value_t *out, char *s)
 {
-    if (!s)
-        return PMIX_ERR_NOMEM;
-    memset(out, 0, sizeof(*out));
-    out->type = PMIX_STRING;
-    out->data.string = s;
-    return PMIX_SUCCESS;
+    return s ? px_value_borrow(out, s, PMIX_STRING) : PMIX_ERR_NOMEM;
 }
 
 /* The id the host gave a node, else its place in the map. */
+static bool has_node_id(const struct px_nspace *ns, uint32_t node, uint32_t *id)
+{
+    if (px_store_u32(ns, PX_GDS_NODE, node, PMIX_NODEID, id))
+        return true;
+    *id = node;
+    return ns->map && node < ns->map->n_nodes;
+}
+
 static pmix_status_t give_node_id(const struct px_nspace *ns, uint32_t node,
                                   pmix_value_t *out)
 {
     uint32_t id;
 
-    if (px_store_u32(ns, PX_GDS_NODE, node, PMIX_NODEID, &id))
-        return give_u32(out, id);
-    return ns->map && node < ns->map->n_nodes ? give_u32(out, node)
-                                              : PMIX_ERR_NOT_FOUND;
+    return has_node_id(ns, node, &id) ? give_u32(out, id) : PMIX_ERR_NOT_FOUND;
 }
 
-pmix_status_t px_rank_fact(const struct px_nspace *ns, pmix_rank_t rank,
-                           const char *key, pmix_value_t *out)
+static pmix_status_t rank_fact(const struct px_nspace *ns, pmix_rank_t rank,
+                               const char *key, pmix_value_t *out)
 {
     const struct px_procmap *map = ns->map;
     uint32_t node = map && rank < map->n_ranks ? map->node_of[rank] : UINT32_MAX;
@@ -83,12 +71,12 @@ pmix_status_t px_rank_fact(const struct px_nspace *ns, pmix_rank_t rank,
     /* The rank among all jobs of the node is the host's to know; alone there, it is the
      * same. */
     if (strcmp(key, PMIX_LOCAL_RANK) == 0 || strcmp(key, PMIX_NODE_RANK) == 0)
-        return give_u16(out, map->local_of[rank]);
+        return px_value_borrow(out, &map->local_of[rank], PMIX_UINT16);
     return PMIX_ERR_NOT_FOUND;
 }
 
-pmix_status_t px_node_fact(const struct px_nspace *ns, uint32_t node, const char *key,
-                           pmix_value_t *out)
+static pmix_status_t node_fact(const struct px_nspace *ns, uint32_t node,
+                               const char *key, pmix_value_t *out)
 {
     const struct px_procmap *map = ns->map;
 
@@ -113,13 +101,13 @@ pmix_status_t px_node_fact(const struct px_nspace *ns, uint32_t node, const char
         for (uint32_t i = 1; i < n; i++)
             if (ranks[i] < lowest)
                 lowest = ranks[i];
-        return give_rank(out, lowest);
+        return px_value_borrow(out, &lowest, PMIX_PROC_RANK);
     }
     return PMIX_ERR_NOT_FOUND;
 }
 
-pmix_status_t px_job_fact(const struct px_nspace *ns, const char *key,
-                          pmix_value_t *out)
+static pmix_status_t job_fact(const struct px_nspace *ns, const char *key,
+                              pmix_value_t *out)
 {
     if (strcmp(key, PMIX_JOB_SIZE) == 0 || strcmp(key, PMIX_MAX_PROCS) == 0)
         return ns->job_size > 0 ? give_u32(out, ns->job_size) : PMIX_ERR_NOT_FOUND;
@@ -130,6 +118,14 @@ pmix_status_t px_job_fact(const struct px_nspace *ns, const char *key,
     if (strcmp(key, PMIX_NODE_LIST) == 0)
         return give_string(out, px_strv_join(ns->map->nodes, ','));
     return PMIX_ERR_NOT_FOUND;
+}
+
+pmix_status_t px_fact(const struct px_nspace *ns, enum px_gds_table table,
+                      pmix_rank_t rank, const char *key, pmix_value_t *out)
+{
+    return table == PX_GDS_NODE         ? node_fact(ns, rank, key, out)
+           : rank == PMIX_RANK_WILDCARD ? job_fact(ns, key, out)
+                                        : rank_fact(ns, rank, key, out);
 }
 
 /* ---- rows ------------------------------------------------------------------------ */
@@ -175,14 +171,13 @@ uint32_t px_node_by_name(const struct px_nspace *ns, const char *name)
 
 uint32_t px_node_by_id(const struct px_nspace *ns, uint32_t id)
 {
-    pmix_value_t v;
+    uint32_t found;
 
     /* Ids are places in nearly every job: look there first. */
-    if (id < ns->n_nodes && give_node_id(ns, id, &v) == PMIX_SUCCESS &&
-        v.data.uint32 == id)
+    if (id < ns->n_nodes && has_node_id(ns, id, &found) && found == id)
         return id;
     for (uint32_t i = 0; i < ns->n_nodes; i++)
-        if (give_node_id(ns, i, &v) == PMIX_SUCCESS && v.data.uint32 == id)
+        if (has_node_id(ns, i, &found) && found == id)
             return i;
     return UINT32_MAX;
 }
@@ -306,7 +301,7 @@ static pmix_status_t find_node(const struct px_nspace *ns, const struct px_looku
     if (node == UINT32_MAX)
         return PMIX_ERR_NOT_FOUND;
     pmix_status_t rc = fetch(ns, l, PX_GDS_NODE, node, out);
-    return rc == PMIX_ERR_NOT_FOUND ? px_node_fact(ns, node, l->key, out) : rc;
+    return rc == PMIX_ERR_NOT_FOUND ? node_fact(ns, node, l->key, out) : rc;
 }
 
 static pmix_status_t find_app(const struct px_model *m, const struct px_nspace *ns,
@@ -336,7 +331,7 @@ static pmix_status_t find_own_job(const struct px_model *m, const struct px_nspa
     job.rank = PMIX_RANK_WILDCARD;
     rc = find_given(ns, &job, out);
     if (rc == PMIX_ERR_NOT_FOUND)
-        rc = px_job_fact(ns, l->key, out);
+        rc = job_fact(ns, l->key, out);
     if (rc != PMIX_ERR_NOT_FOUND)
         return rc;
     switch (px_key_realm(l->key)) {
@@ -389,7 +384,7 @@ static pmix_status_t find_rank(const struct px_model *m, const struct px_nspace 
     pmix_status_t rc = find_given(ns, l, out);
 
     if (rc == PMIX_ERR_NOT_FOUND)
-        rc = px_rank_fact(ns, l->rank, l->key, out);
+        rc = rank_fact(ns, l->rank, l->key, out);
     return rc == PMIX_ERR_NOT_FOUND && holds_for_each_rank(l->key)
                ? find_job(m, ns, l, out)
                : rc;

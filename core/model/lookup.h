@@ -56,19 +56,12 @@ void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t 
 
 /* ---- what follows from the maps -------------------------------------------------- */
 
-/* Keys that follow from the maps; NULL ends each list. */
-extern const char *const px_rank_facts[];
-extern const char *const px_node_facts[];
-extern const char *const px_job_facts[];
-
+/* Of a rank or of the job (table PX_GDS_JOB), or of a node. Keys, ending with NULL: */
+const char *const *px_facts(enum px_gds_table table, pmix_rank_t rank);
 /* *out is the caller's to destruct. PMIX_ERR_NOT_FOUND: it does not follow from what is
  * known. */
-pmix_status_t px_rank_fact(const struct px_nspace *ns, pmix_rank_t rank,
-                           const char *key, pmix_value_t *out);
-pmix_status_t px_node_fact(const struct px_nspace *ns, uint32_t node, const char *key,
-                           pmix_value_t *out);
-pmix_status_t px_job_fact(const struct px_nspace *ns, const char *key,
-                          pmix_value_t *out);
+pmix_status_t px_fact(const struct px_nspace *ns, enum px_gds_table table,
+                      pmix_rank_t rank, const char *key, pmix_value_t *out);
 
 /* "n1" and "n1.cluster" are one host; of two full names, only equal ones. */
 bool px_same_host(const char *a, const char *b);
