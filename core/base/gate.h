@@ -29,6 +29,13 @@ static inline bool px_gate_enter(struct px_gate *gate)
     return false;
 }
 
+/* For readers with no other way: enters as soon as it is open. Not the writer. */
+static inline void px_gate_await(struct px_gate *gate)
+{
+    while (!px_gate_enter(gate))
+        sched_yield();
+}
+
 static inline void px_gate_leave(struct px_gate *gate)
 {
     atomic_fetch_sub_explicit(&gate->state, 1, memory_order_release);

@@ -5,6 +5,7 @@
 
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/base/vec.h"
 #include "core/model/jobinfo_impl.h"
 #include "core/rt/process.h"
 
@@ -12,7 +13,7 @@
 struct plan {
     struct px_procmap *map; /* NULL: keeps the one it has */
     char **names;           /* of the node table */
-    uint32_t n_names, cap_names;
+    size_t n_names, cap_names;
     uint32_t n_mapped;     /* rows that belong to the map */
     bool same_rows;        /* the rows it has stay what they are */
     struct px_map by_name; /* -> row + 1 */
@@ -34,80 +35,75 @@ static void plan_fini(struct plan *p)
 
 static pmix_status_t no_memory(struct px_stage *s)
 {
-    return px_err_set(s->err, PMIX_ERR_NOMEM, "out of memory");
+    return px_err_nomem(s->err, "keep what was given");
 }
 
 /* ---- the map --------------------------------------------------------------------- */
 
-/* Names of the job's nodes in their order: the node list if there is one, for the
- * arrays of a server need not be in order, then whoever is missing there. */
-static pmix_status_t collect_names(struct px_stage *s, struct px_map *index,
-                                   char ***names, size_t *n)
+static const pmix_value_t *staged(const struct px_stage *s, const char *key)
 {
-    for (size_t i = 0; i < s->n_entries; i++) {
-        const struct px_stage_entry *e = &s->entries[i];
-        const char *list = px_value_string(&e->value);
-        if (e->table == PX_GDS_JOB && e->rank == PMIX_RANK_WILDCARD && list &&
-            strcmp(e->key, PMIX_NODE_LIST) == 0) {
-            px_strv_free(*names);
-            *names = NULL;
-            pmix_status_t rc = px_map_expand_nodes(list, names, NULL);
-            if (rc)
-                return rc;
-        }
-    }
-    *n = px_strv_count(*names);
-    for (size_t i = 0; i < *n; i++)
-        if (px_map_sput(index, (*names)[i], (void *)(i + 1), NULL))
-            return PMIX_ERR_NOMEM;
-    return PMIX_SUCCESS;
+    const pmix_value_t *v = NULL;
+
+    for (size_t i = 0; i < s->n_entries; i++)
+        if (s->entries[i].table == PX_GDS_JOB &&
+            s->entries[i].rank == PMIX_RANK_WILDCARD &&
+            strcmp(s->entries[i].key, key) == 0)
+            v = &s->entries[i].value;
+    return v;
 }
 
-/* The index of a name, added if need be; there is room in names. */
-static pmix_status_t name_index(struct px_map *index, char **names, size_t *n,
-                                const char *name, size_t *at)
-{
-    *at = (size_t)px_map_sget(index, name);
-    if (*at == 0) {
-        names[*n] = strdup(name);
-        names[*n + 1] = NULL;
-        if (!names[*n] || px_map_sput(index, name, (void *)(*n + 1), NULL))
-            return PMIX_ERR_NOMEM;
-        *at = ++*n;
-    }
-    --*at;
-    return PMIX_SUCCESS;
-}
+/* Names of nodes, and the ranks of each: in the order of the node list if there is one,
+ * as the arrays of a server need not be in order; then those missing there. */
+struct lists {
+    char **names;
+    const char **ranks;
+    size_t n; /* 0: no node has any ranks */
+};
 
-/* names[] and the ranks of each from the staged nodes; *n 0 if no node has any. */
-static pmix_status_t collect_ranks(struct px_stage *s, struct px_map *index,
-                                   char ***names, const char ***ranks, size_t *n)
+static pmix_status_t fill_lists(const struct px_stage *s, struct px_map *ranks_of,
+                                struct lists *l)
 {
-    pmix_status_t rc = collect_names(s, index, names, n);
-    size_t cap = *n + s->n_nodes + 1;
-    bool any = false;
+    size_t n = px_strv_count(l->names), cap = n + s->n_nodes + 1;
+    char **names = reallocarray(l->names, cap, sizeof(*names));
 
-    if (rc)
-        return rc;
-    char **more = reallocarray(*names, cap, sizeof(**names));
-    if (more)
-        *names = more;
-    *ranks = calloc(cap, sizeof(**ranks));
-    if (!more || !*ranks)
+    if (names)
+        l->names = names;
+    l->ranks = calloc(cap, sizeof(*l->ranks));
+    if (!names || !l->ranks)
         return PMIX_ERR_NOMEM;
-    more[*n] = NULL;
-    for (size_t i = 0; !rc && i < s->n_nodes; i++) {
-        const struct px_stage_node *node = &s->nodes[i];
-        size_t at;
-        if (!node->name || !node->ranks)
+    names[n] = NULL;
+    for (size_t i = 0; i < n; i++)
+        l->ranks[i] = px_map_sremove(ranks_of, names[i]);
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        const char *name = s->nodes[i].name;
+        const char *ranks = name ? px_map_sremove(ranks_of, name) : NULL;
+        if (!ranks)
             continue;
-        rc = name_index(index, *names, n, node->name, &at);
-        if (!rc)
-            (*ranks)[at] = node->ranks;
-        any = true;
+        names[n] = strdup(name);
+        if (!names[n])
+            return PMIX_ERR_NOMEM;
+        l->ranks[n++] = ranks;
+        names[n] = NULL;
     }
-    if (!any)
-        *n = 0;
+    l->n = n;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t collect_lists(const struct px_stage *s, struct lists *l)
+{
+    const pmix_value_t *list = staged(s, PMIX_NODE_LIST);
+    struct px_map ranks_of = {0};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (list && px_value_string(list))
+        rc = px_map_expand_nodes(px_value_string(list), &l->names, NULL);
+    for (size_t i = 0; !rc && i < s->n_nodes; i++)
+        if (s->nodes[i].name && s->nodes[i].ranks)
+            rc = px_map_sput(&ranks_of, s->nodes[i].name,
+                             (void *)(uintptr_t)s->nodes[i].ranks, NULL);
+    if (!rc && ranks_of.n_used > 0)
+        rc = fill_lists(s, &ranks_of, l);
+    px_map_fini(&ranks_of);
     return rc;
 }
 
@@ -119,18 +115,13 @@ static uint32_t mapped_ranks(const struct px_procmap *map)
 /* As given, now or before; 0: not at all. */
 static uint32_t given_job_size(const struct px_stage *s, const struct px_nspace *ns)
 {
-    const pmix_value_t *given = NULL;
+    const pmix_value_t *v = staged(s, PMIX_JOB_SIZE);
     uint32_t n = 0;
 
-    for (size_t i = 0; i < s->n_entries; i++)
-        if (s->entries[i].table == PX_GDS_JOB &&
-            s->entries[i].rank == PMIX_RANK_WILDCARD &&
-            strcmp(s->entries[i].key, PMIX_JOB_SIZE) == 0)
-            given = &s->entries[i].value;
-    bool is_number = given ? px_value_to_u32(given, &n)
-                           : px_store_u32(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD,
-                                          PMIX_JOB_SIZE, &n);
-    return is_number ? n : 0;
+    if (v ? px_value_to_u32(v, &n)
+          : px_store_u32(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &n))
+        return n;
+    return 0;
 }
 
 /* Lists of ranks by node make a map, if they agree and cover the job. If not, *out
@@ -138,16 +129,14 @@ static uint32_t given_job_size(const struct px_stage *s, const struct px_nspace 
 static pmix_status_t map_from_lists(struct px_stage *s, const struct px_nspace *ns,
                                     struct px_procmap **out)
 {
-    struct px_map index = {0};
-    PX_AUTO(px_strv) names = NULL;
-    PX_AUTOFREE const char **ranks = NULL;
+    struct lists l = {0};
     struct px_procmap *map = NULL;
-    size_t n = 0;
-    pmix_status_t rc = collect_ranks(s, &index, &names, &ranks, &n);
+    pmix_status_t rc = collect_lists(s, &l);
 
-    px_map_fini(&index);
-    if (!rc && n > 0)
-        rc = px_procmap_from_lists(names, ranks, n, &map, NULL);
+    if (!rc && l.n > 0)
+        rc = px_procmap_from_lists(l.names, l.ranks, l.n, &map, NULL);
+    px_strv_free(l.names);
+    free(l.ranks);
     if (map && mapped_ranks(map) >= given_job_size(s, ns) &&
         mapped_ranks(map) >= mapped_ranks(ns->map))
         *out = map;
@@ -176,25 +165,15 @@ static pmix_status_t index_row(struct px_map *map, const void *key, size_t len,
 
 static pmix_status_t add_row(struct plan *p, const char *name)
 {
-    char *copy = NULL;
+    char **row = px_vec_add(&p->names, &p->n_names, &p->cap_names);
 
-    if (p->n_names == p->cap_names) {
-        uint32_t cap = p->cap_names * 2 + 8;
-        char **names = reallocarray(p->names, cap, sizeof(*names));
-        if (!names)
-            return PMIX_ERR_NOMEM;
-        p->names = names;
-        p->cap_names = cap;
-    }
-    if (name) {
-        copy = strdup(name);
-        if (!copy || index_row(&p->by_name, name, strlen(name), p->n_names)) {
-            free(copy);
-            return PMIX_ERR_NOMEM;
-        }
-    }
-    p->names[p->n_names++] = copy;
-    return PMIX_SUCCESS;
+    if (!row)
+        return PMIX_ERR_NOMEM;
+    *row = name ? strdup(name) : NULL;
+    if (!name)
+        return PMIX_SUCCESS;
+    return *row ? index_row(&p->by_name, name, strlen(name), (uint32_t)p->n_names - 1)
+                : PMIX_ERR_NOMEM;
 }
 
 static bool same_nodes(const struct px_procmap *a, const struct px_procmap *b)
@@ -252,7 +231,7 @@ static pmix_status_t plan_nodes(const struct px_stage *s, struct plan *p)
             continue;
         p->row_of[i] = find_row(&p->by_name, node->name, strlen(node->name));
         if (p->row_of[i] == UINT32_MAX) {
-            p->row_of[i] = p->n_names;
+            p->row_of[i] = (uint32_t)p->n_names;
             if (add_row(p, node->name))
                 return PMIX_ERR_NOMEM;
         }
@@ -266,7 +245,7 @@ static pmix_status_t plan_nodes(const struct px_stage *s, struct plan *p)
             continue;
         p->row_of[i] = row_of_id(p, node->id);
         if (p->row_of[i] == UINT32_MAX) {
-            p->row_of[i] = p->n_names;
+            p->row_of[i] = (uint32_t)p->n_names;
             if (add_row(p, NULL) ||
                 index_row(&p->by_id, &node->id, sizeof(node->id), p->n_names - 1))
                 return PMIX_ERR_NOMEM;
@@ -346,7 +325,7 @@ static pmix_status_t plan_this(const struct px_stage *s, const struct px_model *
             continue;
         if (p->this_node ==
             UINT32_MAX) { /* not among the job's nodes, yet it has values */
-            p->this_node = p->n_names;
+            p->this_node = (uint32_t)p->n_names;
             if (add_row(p, m->hostname[0] ? m->hostname : NULL))
                 return PMIX_ERR_NOMEM;
         }
@@ -370,7 +349,7 @@ static void take_plan(struct px_nspace *ns, struct plan *p)
     char **names = ns->node_names;
     uint32_t n = ns->n_nodes;
     ns->node_names = p->names;
-    ns->n_nodes = p->n_names;
+    ns->n_nodes = (uint32_t)p->n_names;
     p->names = names;
     p->n_names = n;
     ns->this_node = p->this_node;

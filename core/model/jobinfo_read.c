@@ -35,7 +35,7 @@ static pmix_status_t bad(struct px_stage *s, const char *key, const char *why)
 
 static pmix_status_t no_memory(struct px_stage *s)
 {
-    return px_err_nomem(s->err, "cannot keep what was given");
+    return px_err_nomem(s->err, "keep what was given");
 }
 
 /* Keeps *kv until cleanup; taken also on failure. */

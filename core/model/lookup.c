@@ -130,18 +130,6 @@ pmix_status_t px_fact(const struct px_nspace *ns, enum px_gds_table table,
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-static bool in_list(const char *list, const char *name)
-{
-    size_t len = strlen(name);
-
-    for (; list && *list; list += strcspn(list, ","), list += *list == ',') {
-        size_t n = strcspn(list, ",");
-        if (n == len && memcmp(list, name, n) == 0)
-            return true;
-    }
-    return false;
-}
-
 bool px_same_host(const char *a, const char *b)
 {
     size_t n = strcspn(a, "."), m = strcspn(b, ".");
@@ -158,7 +146,8 @@ uint32_t px_node_by_name(const struct px_nspace *ns, const char *name)
         pmix_value_t v;
         if (px_store_fetch(ns, PX_GDS_NODE, i, PMIX_HOSTNAME_ALIASES, NULL, 0, &v))
             continue;
-        bool is_alias = in_list(px_value_string(&v), name);
+        PX_AUTO(px_strv) names = px_strv_split(px_value_string(&v), ',', false);
+        bool is_alias = px_strv_has(names, name);
         px_type_destruct(PMIX_VALUE, &v);
         if (is_alias)
             return i;

@@ -12,6 +12,7 @@
 #include "core/base/ranges.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/base/vec.h"
 
 /* ---- forms ----------------------------------------------------------------------- */
 
@@ -47,22 +48,21 @@ struct names {
     size_t n, cap;
 };
 
+static pmix_status_t too_long(struct px_err *err)
+{
+    return px_err_set(err, PMIX_ERR_BAD_PARAM, "node name longer than %u",
+                      PX_MAX_NODE_NAME);
+}
+
 static pmix_status_t names_reserve(struct names *names, uint64_t more,
                                    struct px_err *err)
 {
     if (more > PX_MAX_NODES - names->n)
         return px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE, "more than %u nodes",
                           PX_MAX_NODES);
-    if (names->n + more < names->cap)
-        return PMIX_SUCCESS;
-
-    size_t cap = (names->n + (size_t)more) * 2 + 8;
-    char **v = reallocarray(names->v, cap, sizeof(*v));
-    if (!v)
-        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
-    names->v = v;
+    if (!px_vec_reserve(&names->v, names->n, &names->cap, (size_t)more + 1))
+        return px_err_nomem(err, "read a map");
     names->v[names->n] = NULL;
-    names->cap = cap;
     return PMIX_SUCCESS;
 }
 
@@ -72,10 +72,9 @@ static pmix_status_t names_add(struct names *names, char *name, struct px_err *e
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (!name)
-        rc = px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+        rc = px_err_nomem(err, "read a map");
     else if (strlen(name) > PX_MAX_NODE_NAME)
-        rc = px_err_set(err, PMIX_ERR_BAD_PARAM, "node name longer than %u",
-                        PX_MAX_NODE_NAME);
+        rc = too_long(err);
     else
         rc = names_reserve(names, 1, err);
     if (rc) {
@@ -127,12 +126,11 @@ static pmix_status_t add_group(struct names *names, const struct group *g,
     size_t n = 0;
 
     if (!text)
-        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+        return px_err_nomem(err, "read a map");
     /* Before the names are made, for each would carry the prefix. */
     if ((size_t)g->prefix_len + (size_t)g->suffix_len + (size_t)g->width >
         PX_MAX_NODE_NAME)
-        return px_err_set(err, PMIX_ERR_BAD_PARAM, "node name longer than %u",
-                          PX_MAX_NODE_NAME);
+        return too_long(err);
     pmix_status_t rc = px_ranges_parse(text, PX_MAX_NODES - names->n, &numbers, &n);
     if (rc || n == 0)
         return px_err_set(err, rc ? rc : PMIX_ERR_BAD_PARAM,
@@ -178,8 +176,7 @@ static pmix_status_t expand_nodes(const char *text, struct names *names,
         if (b.native && parse_group(b.text, len, &g))
             rc = add_group(names, &g, err);
         else if (len > PX_MAX_NODE_NAME)
-            rc = px_err_set(err, PMIX_ERR_BAD_PARAM, "node name longer than %u",
-                            PX_MAX_NODE_NAME);
+            rc = too_long(err);
         else if (len > 0)
             rc = names_add(names, strndup(b.text, len), err);
         b.text += len;
@@ -214,7 +211,7 @@ static pmix_status_t add_ranks(struct px_procmap *map, uint32_t node, const char
     size_t n = map->first[node];
 
     if (!field)
-        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+        return px_err_nomem(err, "read a map");
     pmix_status_t rc = px_ranges_parse(field, PX_MAX_RANKS, &map->ranks, &n);
     if (rc)
         return px_err_set(err, rc, "cannot use ranks '%.64s'", field);
@@ -261,7 +258,7 @@ static pmix_status_t index_ranks(struct px_procmap *map, struct px_err *err)
     map->node_of = malloc((map->n_ranks + 1) * sizeof(*map->node_of));
     map->local_of = calloc(map->n_ranks + 1, sizeof(*map->local_of));
     if (!map->node_of || !map->local_of)
-        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+        return px_err_nomem(err, "read a map");
     memset(map->node_of, 0xff, (map->n_ranks + 1) * sizeof(*map->node_of));
 
     for (uint32_t node = 0; node < map->n_nodes; node++) {
@@ -285,7 +282,7 @@ static pmix_status_t index_ranks(struct px_procmap *map, struct px_err *err)
 static pmix_status_t alloc_first(struct px_procmap *map, struct px_err *err)
 {
     map->first = calloc((size_t)map->n_nodes + 1, sizeof(*map->first));
-    return map->first ? PMIX_SUCCESS : px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+    return map->first ? PMIX_SUCCESS : px_err_nomem(err, "read a map");
 }
 
 static pmix_status_t finish(struct px_procmap *map, pmix_status_t rc,
@@ -307,7 +304,7 @@ pmix_status_t px_procmap_create(const char *nodes, const char *ranks,
     struct names names = {0};
 
     if (!map)
-        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+        return px_err_nomem(err, "read a map");
     pmix_status_t rc = expand_nodes(nodes, &names, err);
     map->nodes = names.v;
     map->n_nodes = (uint32_t)names.n;
@@ -327,7 +324,7 @@ pmix_status_t px_procmap_from_lists(char *const *nodes, const char *const *ranks
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (!map)
-        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+        return px_err_nomem(err, "read a map");
     for (size_t i = 0; !rc && i < n; i++)
         rc = names_add(&names, strdup(nodes[i]), err);
     map->nodes = names.v;

@@ -12,6 +12,7 @@
 #include "core/base/buf.h"
 #include "core/base/ranges.h"
 #include "core/base/str.h"
+#include "core/base/vec.h"
 #include "core/types/type.h"
 #include "core/wire/codec.h"
 #include "pmix_server.h"
@@ -85,67 +86,45 @@ static void packer_cleanup(struct packer *p)
     free(p->numbers);
 }
 
-static pmix_status_t add_text(px_buf *out, const char *text, size_t len)
-{
-    return px_buf_add(out, text, len);
-}
-
 /* Writes the group collected so far, with a comma behind it. */
 static pmix_status_t flush_group(struct packer *p)
 {
     const struct name *f = &p->first;
-    size_t tail = f->prefix_len + f->n_digits;
-    char width[16];
+    size_t head = f->n_digits ? f->prefix_len : f->len, tail = head + f->n_digits;
 
     if (p->n == 0)
         return PMIX_SUCCESS;
-    if (f->n_digits == 0) {
-        p->n = 0;
-        pmix_status_t rc = add_text(&p->out, f->text, f->len);
-        return rc ? rc : add_text(&p->out, ",", 1);
-    }
     PX_AUTOFREE char *ranges = px_ranges_format(p->numbers, p->n);
-    if (!ranges)
-        return PMIX_ERR_NOMEM;
+    PX_AUTOFREE char *group = !ranges       ? NULL
+                              : f->n_digits ? px_strf("[%zu:%s]", f->n_digits, ranges)
+                                            : strdup("");
+    PX_AUTOFREE char *text = group ? px_strf("%.*s%s%.*s,", (int)head, f->text, group,
+                                             (int)(f->len - tail), f->text + tail)
+                                   : NULL;
     p->n = 0;
-    int len = snprintf(width, sizeof(width), "[%zu:", f->n_digits);
-    pmix_status_t rc = add_text(&p->out, f->text, f->prefix_len);
-    if (!rc)
-        rc = add_text(&p->out, width, (size_t)len);
-    if (!rc)
-        rc = add_text(&p->out, ranges, strlen(ranges));
-    if (!rc)
-        rc = add_text(&p->out, "]", 1);
-    if (!rc)
-        rc = add_text(&p->out, f->text + tail, f->len - tail);
-    return rc ? rc : add_text(&p->out, ",", 1);
+    return text ? px_buf_add(&p->out, text, strlen(text)) : PMIX_ERR_NOMEM;
 }
 
 /* A name may join only the group right before it: the order of nodes has a meaning. */
 static pmix_status_t add_name(struct packer *p, const struct name *name)
 {
-    if (p->n > 0 && !name_alike(&p->first, name)) {
-        pmix_status_t rc = flush_group(p);
-        if (rc)
-            return rc;
-    }
-    if (p->n == p->cap) {
-        size_t cap = p->cap * 2 + 16;
-        uint32_t *numbers = reallocarray(p->numbers, cap, sizeof(*numbers));
-        if (!numbers)
-            return PMIX_ERR_NOMEM;
-        p->numbers = numbers;
-        p->cap = cap;
-    }
-    if (p->n == 0)
+    pmix_status_t rc = p->n > 0 && !name_alike(&p->first, name) ? flush_group(p)
+                                                                : PMIX_SUCCESS;
+
+    if (rc)
+        return rc;
+    uint32_t *number = px_vec_add(&p->numbers, &p->n, &p->cap);
+    if (!number)
+        return PMIX_ERR_NOMEM;
+    *number = name->number;
+    if (p->n == 1)
         p->first = *name;
-    p->numbers[p->n++] = name->number;
     return PMIX_SUCCESS;
 }
 
 static pmix_status_t pack_names(struct packer *p, const char *list)
 {
-    pmix_status_t rc = add_text(&p->out, "pmix[", 5);
+    pmix_status_t rc = px_buf_add(&p->out, "pmix[", 5);
 
     while (!rc && *list) {
         size_t len = strcspn(list, ",");
@@ -251,7 +230,7 @@ pmix_status_t px_map_inflate(const void *bytes, size_t n, char **text,
 
     v.data.bo.bytes = malloc(n + 1);
     if (!v.data.bo.bytes)
-        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+        return px_err_nomem(err, "read a map");
     memcpy(v.data.bo.bytes, bytes, n);
     v.data.bo.size = n;
     pmix_status_t rc = px_value_inflate(&v);
@@ -292,7 +271,7 @@ pmix_status_t px_map_text(const void *bytes, size_t n, char **text, struct px_er
         return blob_text(bytes, n, text, err);
     char *copy = n > 0 ? strndup(bytes, n) : strdup("");
     if (!copy)
-        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+        return px_err_nomem(err, "read a map");
     *text = copy;
     return PMIX_SUCCESS;
 }
@@ -348,7 +327,7 @@ static pmix_status_t raw_text(const pmix_regex2_t *regex, char **text,
         return px_err_set(err, PMIX_ERR_BAD_PARAM, "a map has bytes behind its end");
     char *copy = strndup(bytes, len);
     if (!copy)
-        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+        return px_err_nomem(err, "read a map");
     *text = copy;
     return PMIX_SUCCESS;
 }

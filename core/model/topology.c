@@ -8,12 +8,10 @@
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
 
-struct hints_op {
-    struct px_api api;
-    pmix_value_t file, addr, size, xml;
+struct hints {
+    pmix_value_t file, addr, size, xml; /* what is not known stays undefined */
 };
 
-/* What is not known stays undefined. */
 static void look_up(const char *key, pmix_value_t *out)
 {
     const struct px_model *m = px_process.model;
@@ -24,56 +22,54 @@ static void look_up(const char *key, pmix_value_t *out)
         *out = (pmix_value_t){0};
 }
 
-static void look_up_all(struct hints_op *op)
+static void look_up_all(struct hints *h)
 {
     static const char *const xml_keys[] = {PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_V1,
                                            PMIX_LOCAL_TOPO};
 
-    look_up(PMIX_HWLOC_SHMEM_FILE, &op->file);
-    look_up(PMIX_HWLOC_SHMEM_ADDR, &op->addr);
-    look_up(PMIX_HWLOC_SHMEM_SIZE, &op->size);
-    for (size_t i = 0; !px_value_string(&op->xml) && i < PX_COUNT(xml_keys); i++) {
-        px_type_destruct(PMIX_VALUE, &op->xml);
-        look_up(xml_keys[i], &op->xml);
+    look_up(PMIX_HWLOC_SHMEM_FILE, &h->file);
+    look_up(PMIX_HWLOC_SHMEM_ADDR, &h->addr);
+    look_up(PMIX_HWLOC_SHMEM_SIZE, &h->size);
+    for (size_t i = 0; !px_value_string(&h->xml) && i < PX_COUNT(xml_keys); i++) {
+        px_type_destruct(PMIX_VALUE, &h->xml);
+        look_up(xml_keys[i], &h->xml);
     }
 }
 
-static void on_hints(struct px_api *api)
+static pmix_status_t find_hints(struct hints *h)
 {
-    look_up_all(PX_CONTAINER_OF(api, struct hints_op, api));
-    px_api_done(api, PMIX_SUCCESS);
-}
+    bool here = false;
 
-/* On the loop thread itself nobody needs to wait for it. */
-static pmix_status_t find_hints(struct hints_op *op)
-{
-    if (!px_process_on_loop())
-        return px_api_wait(&op->api);
-    if (!px_process.model)
+    if (!px_initialized() && !px_process_on_loop())
         return PMIX_ERR_INIT;
-    look_up_all(op);
-    return PMIX_SUCCESS;
+    px_gate_await(&px_process.model_gate);
+    if (px_process.model) {
+        here = true;
+        look_up_all(h);
+    }
+    px_gate_leave(&px_process.model_gate);
+    return here ? PMIX_SUCCESS : PMIX_ERR_INIT;
 }
 
 pmix_status_t px_node_topology(pmix_topology_t *topo)
 {
-    struct hints_op op = {.api = {.start = on_hints}};
     struct px_topo_hints hints;
+    struct hints h = {0};
 
     if (px_topo_here(topo))
         return PMIX_SUCCESS;
-    pmix_status_t rc = find_hints(&op);
+    pmix_status_t rc = find_hints(&h);
     if (!rc) {
-        hints.shmem_file = px_value_string(&op.file);
-        if (!px_value_to_u64(&op.addr, &hints.shmem_addr) ||
-            !px_value_to_u64(&op.size, &hints.shmem_size))
+        hints.shmem_file = px_value_string(&h.file);
+        if (!px_value_to_u64(&h.addr, &hints.shmem_addr) ||
+            !px_value_to_u64(&h.size, &hints.shmem_size))
             hints.shmem_file = NULL;
-        hints.xml = px_value_string(&op.xml);
+        hints.xml = px_value_string(&h.xml);
         rc = px_topo_load(&hints, topo);
     }
-    px_type_destruct(PMIX_VALUE, &op.file);
-    px_type_destruct(PMIX_VALUE, &op.addr);
-    px_type_destruct(PMIX_VALUE, &op.size);
-    px_type_destruct(PMIX_VALUE, &op.xml);
+    px_type_destruct(PMIX_VALUE, &h.file);
+    px_type_destruct(PMIX_VALUE, &h.addr);
+    px_type_destruct(PMIX_VALUE, &h.size);
+    px_type_destruct(PMIX_VALUE, &h.xml);
     return rc;
 }
