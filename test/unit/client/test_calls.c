@@ -244,105 +244,90 @@ static void say_keys(px_writer *w, const struct args *a)
         px_pack_str(w, a->keys[i]);
 }
 
+/* clang-format off */
 #define INFOS px_pack_infos(w, a->info, N)
 #define PROCS px_pack_procs(w, a->procs, N)
 #define NONE  PMIX_ERR_NOT_SUPPORTED
 
 CALL(fence, PMIx_Fence(a->procs, N, a->info, N),
-     PMIx_Fence_nb(a->procs, N, a->info, N, on_op, D), PROCS;
-     INFOS)
+     PMIx_Fence_nb(a->procs, N, a->info, N, on_op, D), PROCS; INFOS)
 CALL(join, PMIx_Connect(a->procs, N, a->info, N),
-     PMIx_Connect_nb(a->procs, N, a->info, N, on_op, D), PROCS;
-     INFOS)
+     PMIx_Connect_nb(a->procs, N, a->info, N, on_op, D), PROCS; INFOS)
 CALL(part, PMIx_Disconnect(a->procs, N, a->info, N),
-     PMIx_Disconnect_nb(a->procs, N, a->info, N, on_op, D), PROCS;
-     INFOS)
+     PMIx_Disconnect_nb(a->procs, N, a->info, N, on_op, D), PROCS; INFOS)
 CALL(publish, PMIx_Publish(a->info, N), PMIx_Publish_nb(a->info, N, on_op, D),
-     px_pack_u32(w, geteuid());
-     INFOS)
-CALL(look_up, NONE, PMIx_Lookup_nb(a->keys, a->info, N, on_lookup, D), say_keys(w, a);
-     INFOS)
+     px_pack_u32(w, geteuid()); INFOS)
+CALL(look_up, NONE, PMIx_Lookup_nb(a->keys, a->info, N, on_lookup, D),
+     say_keys(w, a); INFOS)
 CALL(unpublish, PMIx_Unpublish(a->keys, a->info, N),
-     PMIx_Unpublish_nb(a->keys, a->info, N, on_op, D), say_keys(w, a);
-     INFOS)
+     PMIx_Unpublish_nb(a->keys, a->info, N, on_op, D), say_keys(w, a); INFOS)
 CALL(withdraw, PMIx_Unpublish(NULL, a->info, N),
-     PMIx_Unpublish_nb(NULL, a->info, N, on_op, D), px_pack_u32(w, geteuid());
-     px_pack_size(w, 0); INFOS)
-CALL(spawn, NONE, PMIx_Spawn_nb(a->info, N, a->apps, N, on_spawn, D), INFOS;
-     px_pack_size(w, N); px_pack(w, a->apps, N, PMIX_APP))
+     PMIx_Unpublish_nb(NULL, a->info, N, on_op, D),
+     px_pack_u32(w, geteuid()); px_pack_size(w, 0); INFOS)
+CALL(spawn, NONE, PMIx_Spawn_nb(a->info, N, a->apps, N, on_spawn, D),
+     INFOS; px_pack_size(w, N); px_pack(w, a->apps, N, PMIX_APP))
 CALL(get, NONE, PMIx_Get_nb(&a->procs[1], a->key, a->info, N, on_value, D),
-     px_pack_str(w, "job");
-     px_pack_rank(w, 1); INFOS; px_pack_str(w, a->key))
+     px_pack_str(w, "job"); px_pack_rank(w, 1); INFOS; px_pack_str(w, a->key))
 CALL(query, PMIx_Query_info(a->queries, N, R),
-     PMIx_Query_info_nb(a->queries, N, on_info, D), px_pack_size(w, N);
-     px_pack(w, a->queries, N, PMIX_QUERY))
+     PMIx_Query_info_nb(a->queries, N, on_info, D),
+     px_pack_size(w, N); px_pack(w, a->queries, N, PMIX_QUERY))
 CALL(control, PMIx_Job_control(a->procs, N, a->info, N, R),
-     PMIx_Job_control_nb(a->procs, N, a->info, N, on_info, D), PROCS;
-     INFOS)
+     PMIx_Job_control_nb(a->procs, N, a->info, N, on_info, D), PROCS; INFOS)
 CALL(report, PMIx_Log(a->info, N, a->monitor, 1),
-     PMIx_Log_nb(a->info, N, a->monitor, 1, on_op, D), INFOS;
-     px_pack_infos(w, a->monitor, 1))
-CALL(notify,
-     PMIx_Notify_event(-1234, &a->procs[0], PMIX_RANGE_SESSION, a->info, N, NULL, NULL),
+     PMIx_Log_nb(a->info, N, a->monitor, 1, on_op, D),
+     INFOS; px_pack_infos(w, a->monitor, 1))
+CALL(notify, PMIx_Notify_event(-1234, &a->procs[0], PMIX_RANGE_SESSION, a->info, N,
+       NULL, NULL),
      PMIx_Notify_event(-1234, &a->procs[0], PMIX_RANGE_SESSION, a->info, N, on_op, D),
-     px_pack_status(w, -1234);
-     px_pack_u8(w, PMIX_RANGE_SESSION, PMIX_DATA_RANGE); INFOS)
+     px_pack_status(w, -1234); px_pack_u8(w, PMIX_RANGE_SESSION, PMIX_DATA_RANGE);
+       INFOS)
 CALL(handle, NONE,
      PMIx_Register_event_handler(a->codes, N, a->info, N, on_event, on_handler, D),
-     px_pack_size(w, N);
-     px_pack(w, a->codes, N, PMIX_STATUS); INFOS)
+     px_pack_size(w, N); px_pack(w, a->codes, N, PMIX_STATUS); INFOS)
 CALL(allocate, PMIx_Allocation_request(PMIX_ALLOC_EXTEND, a->info, N, R),
      PMIx_Allocation_request_nb(PMIX_ALLOC_EXTEND, a->info, N, on_info, D),
-     px_pack_u8(w, PMIX_ALLOC_EXTEND, PMIX_ALLOC_DIRECTIVE);
-     INFOS)
+     px_pack_u8(w, PMIX_ALLOC_EXTEND, PMIX_ALLOC_DIRECTIVE); INFOS)
 CALL(block, PMIx_Resource_block(2, a->key, a->units, N, a->info, N),
      PMIx_Resource_block_nb(2, a->key, a->units, N, a->info, N, on_op, D),
-     w->codec = px_codec_newest(w->codec);
-     px_pack_u8(w, 2, PMIX_RESBLOCK_DIRECTIVE); px_pack_str(w, a->key); say_units(w, a);
-     INFOS)
+     w->codec = px_codec_newest(w->codec); px_pack_u8(w, 2, PMIX_RESBLOCK_DIRECTIVE);
+       px_pack_str(w, a->key); say_units(w, a); INFOS)
 CALL(session, NONE, PMIx_Session_control(77, a->info, N, on_info, D),
-     px_pack_u32(w, 77);
-     INFOS)
+     px_pack_u32(w, 77); INFOS)
 CALL(make, NONE, PMIx_Get_credential_nb(a->info, N, on_credential, D), INFOS)
 CALL(validate, PMIx_Validate_credential(a->object, a->info, N, R),
      PMIx_Validate_credential_nb(a->object, a->info, N, on_validation, D),
-     px_pack_bytes(w, a->object->bytes, a->object->size);
-     INFOS)
+     px_pack_bytes(w, a->object->bytes, a->object->size); INFOS)
 CALL(monitor, PMIx_Process_monitor(a->monitor, -5, a->info, N, R),
      PMIx_Process_monitor_nb(a->monitor, -5, a->info, N, on_info, D),
-     px_pack(w, a->monitor, 1, PMIX_INFO);
-     px_pack_status(w, -5); INFOS)
+     px_pack(w, a->monitor, 1, PMIX_INFO); px_pack_status(w, -5); INFOS)
 CALL(distances, NONE,
      PMIx_Compute_distances_nb(NULL, NULL, a->info, N, on_distances, D),
-     const pmix_topology_t none = {0};
-     const pmix_cpuset_t here = {0}; px_pack(w, &none, 1, PMIX_TOPO);
-     px_pack(w, &here, 1, PMIX_PROC_CPUSET); INFOS)
+     const pmix_topology_t none = {0}; const pmix_cpuset_t here = {0}; px_pack(w,
+       &none, 1, PMIX_TOPO); px_pack(w, &here, 1, PMIX_PROC_CPUSET); INFOS)
 CALL(fabric_register, NONE, PMIx_Fabric_register_nb(&fabric, a->info, N, on_op, D),
      INFOS)
-CALL(abort_job, PMIx_Abort(3, a->key, a->procs, N), NONE, px_pack_status(w, 3);
-     px_pack_str(w, a->key); PROCS)
+CALL(abort_job, PMIx_Abort(3, a->key, a->procs, N), NONE,
+     px_pack_status(w, 3); px_pack_str(w, a->key); PROCS)
 CALL(leave, PMIx_Group_leave(a->key, a->info, N),
-     PMIx_Group_leave_nb(a->key, a->info, N, on_op, D), px_pack_str(w, a->key);
-     INFOS)
+     PMIx_Group_leave_nb(a->key, a->info, N, on_op, D), px_pack_str(w, a->key); INFOS)
 CALL(construct, NONE,
      PMIx_Group_construct_nb(a->key, a->procs, N, a->info, N, on_info, D),
-     px_pack_str(w, a->key);
-     PROCS; INFOS)
+     px_pack_str(w, a->key); PROCS; INFOS)
 CALL(destruct, PMIx_Group_destruct(a->key, a->info, N),
-     PMIx_Group_destruct_nb(a->key, a->info, N, on_op, D), px_pack_str(w, a->key);
-     px_pack_procs(w, NULL, 0); INFOS)
+     PMIx_Group_destruct_nb(a->key, a->info, N, on_op, D),
+     px_pack_str(w, a->key); px_pack_procs(w, NULL, 0); INFOS)
 CALL(invite, PMIx_Group_invite(a->key, a->procs, N, a->info, N, R),
      PMIx_Group_invite_nb(a->key, a->procs, N, a->info, N, on_info, D),
-     px_pack_str(w, a->key);
-     PROCS; INFOS)
+     px_pack_str(w, a->key); PROCS; INFOS)
 CALL(accept_it, PMIx_Group_join(a->key, a->procs, PMIX_GROUP_ACCEPT, a->info, N, R),
      PMIx_Group_join_nb(a->key, a->procs, PMIX_GROUP_ACCEPT, a->info, N, on_info, D),
-     px_pack_str(w, a->key);
-     px_pack_procs(w, a->procs, 1); px_pack(w, &(bool){true}, 1, PMIX_BOOL); INFOS)
+     px_pack_str(w, a->key); px_pack_procs(w, a->procs, 1); px_pack(w, &(bool){true},
+       1, PMIX_BOOL); INFOS)
 CALL(decline, PMIx_Group_join(a->key, NULL, PMIX_GROUP_DECLINE, a->info, N, R),
      PMIx_Group_join_nb(a->key, NULL, PMIX_GROUP_DECLINE, a->info, N, on_info, D),
-     px_pack_str(w, a->key);
-     px_pack_procs(w, NULL, 0); px_pack(w, &(bool){false}, 1, PMIX_BOOL); INFOS)
+     px_pack_str(w, a->key); px_pack_procs(w, NULL, 0); px_pack(w, &(bool){false}, 1,
+       PMIX_BOOL); INFOS)
+/* clang-format on */
 
 /* What a server answers after the status. */
 enum reply { BARE, SOME_INFOS, OTHER };
@@ -620,6 +605,36 @@ START_TEST(without_memory_a_call_keeps_nothing_and_says_so)
 }
 END_TEST
 
+START_TEST(without_a_server_a_call_ends_at_once)
+{
+    static const uint8_t possible[] = {PX_OP_FENCE, PX_OP_CONNECT, PX_OP_DISCONNECT,
+                                       PX_OP_NOTIFY, PX_OP_REGEVENTS};
+
+    client_end();
+    unsetenv("PMIX_NAMESPACE");
+    ok(PMIx_Init(NULL, NULL, 0));
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        pmix_status_t wanted = rows[i].op == PX_OP_GET ? PMIX_ERR_NOT_FOUND
+                                                       : PMIX_ERR_UNREACH;
+        struct args a = make_args();
+        pmix_status_t rc;
+
+        for (size_t k = 0; k < PX_COUNT(possible); k++)
+            if (rows[i].op == possible[k])
+                wanted = PMIX_SUCCESS;
+        rc = rows[i].wait(&a);
+        ck_assert(rc == wanted || rc == NONE);
+        has_results(&rows[i]);
+        if (rows[i].op != PX_OP_ABORT) { /* which has the blocking form only */
+            finished(rows[i].post(&a), wanted);
+            has_results(&rows[i]);
+            release_results();
+        }
+        spoil_args(&a);
+    }
+}
+END_TEST
+
 /* ---- what is special --------------------------------------------------------------------------------- */
 
 START_TEST(results_need_no_place)
@@ -742,7 +757,8 @@ PX_TEST_MAIN_WITH("client/calls", setup, teardown,
                   a_call_says_what_it_was_given_and_returns_the_answer,
                   arguments_may_go_as_soon_as_the_call_returns,
                   without_memory_a_call_keeps_nothing_and_says_so,
-                  results_need_no_place, heartbeats_ask_for_nothing,
+                  without_a_server_a_call_ends_at_once, results_need_no_place,
+                  heartbeats_ask_for_nothing,
                   an_old_server_cannot_be_asked_for_resource_blocks,
                   a_credential_is_the_callers, a_fabric_keeps_what_the_host_says,
                   a_fabric_is_unchanged_by_a_failure)

@@ -238,23 +238,9 @@ START_TEST(refusals_come_through_and_leave_the_group)
 }
 END_TEST
 
-START_TEST(a_program_alone_reaches_no_server)
-{
-    pmix_proc_t self;
-
-    unsetenv("PMIX_NAMESPACE");
-    ok(PMIx_Init(&self, NULL, 0));
-    ck_assert_int_eq(PMIx_Group_construct("sea", &self, 1, NULL, 0, NULL, NULL),
-                     PMIX_ERR_UNREACH);
-    ck_assert_int_eq(PMIx_Group_leave("sea", NULL, 0), PMIX_ERR_UNREACH);
-    ok(PMIx_Finalize(NULL, 0));
-}
-END_TEST
-
 PX_TEST_MAIN_WITH("client/group", NULL, client_end, servers_of_4_2_2_tell_the_context,
                   servers_of_4_2_9_tell_the_members_too,
                   servers_of_6_0_tell_whether_there_is_a_context,
                   servers_of_6_1_tell_infos_besides,
                   a_bare_status_constructs_what_was_asked_for,
-                  refusals_come_through_and_leave_the_group,
-                  a_program_alone_reaches_no_server)
+                  refusals_come_through_and_leave_the_group)

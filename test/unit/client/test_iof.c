@@ -266,21 +266,10 @@ START_TEST(input_goes_to_the_server_and_so_does_its_end)
 }
 END_TEST
 
-START_TEST(a_program_alone_reaches_no_server)
-{
-    pmix_byte_object_t bo = {0};
-
-    unsetenv("PMIX_NAMESPACE");
-    ok(PMIx_Init(NULL, NULL, 0));
-    ck_assert_int_eq(pull(), PMIX_ERR_UNREACH);
-    ck_assert_int_eq(PMIx_IOF_push(NULL, 0, &bo, NULL, 0, NULL, NULL),
-                     PMIX_ERR_UNREACH);
-    ok(PMIx_Finalize(NULL, 0));
-}
-END_TEST
-
-PX_TEST_MAIN_WITH(
-    "client/iof", NULL, client_end, output_comes_until_it_is_not_wanted_any_more,
-    bytes_may_come_before_the_answer, a_server_that_tells_no_number_knows_ours,
-    a_refused_request_leaves_nothing, without_waiting_what_was_passed_may_go_at_once,
-    input_goes_to_the_server_and_so_does_its_end, a_program_alone_reaches_no_server)
+PX_TEST_MAIN_WITH("client/iof", NULL, client_end,
+                  output_comes_until_it_is_not_wanted_any_more,
+                  bytes_may_come_before_the_answer,
+                  a_server_that_tells_no_number_knows_ours,
+                  a_refused_request_leaves_nothing,
+                  without_waiting_what_was_passed_may_go_at_once,
+                  input_goes_to_the_server_and_so_does_its_end)

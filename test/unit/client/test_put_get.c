@@ -40,6 +40,14 @@ static uint32_t get(pmix_rank_t r, const char *key, const char *flag, pmix_statu
     return n;
 }
 
+static void not_found(pmix_rank_t r, const char *key, const char *flag)
+{
+    pmix_status_t rc;
+
+    (void)get(r, key, flag, &rc);
+    ck_assert_int_eq(rc, PMIX_ERR_NOT_FOUND);
+}
+
 /* ---- commit ---------------------------------------------------------------------------------------- */
 
 static px_buf commits[4];
@@ -106,8 +114,6 @@ START_TEST(a_commit_carries_what_was_put_since_the_last_by_scope)
     ck_assert_str_eq(committed(1, PMIX_LOCAL), "a=5");
     ck_assert_str_eq(committed(1, PMIX_REMOTE), "");
     ck_assert_uint_eq(commits[2].len, 0);
-    client_end();
-    free_commits();
 }
 END_TEST
 
@@ -115,7 +121,6 @@ START_TEST(a_value_the_servers_dialect_lacks_fails_its_put_alone)
 {
     pmix_value_t odd = {.type = PMIX_LINK_STATE, .data.linkstate = 1};
     static const pmix_scope_t scopes[] = {PMIX_LOCAL, PMIX_REMOTE, PMIX_GLOBAL};
-    pmix_status_t rc;
 
     fake.hook = keep_commit;
     fake.uri_variable = "PMIX_SERVER_URI3";
@@ -128,10 +133,7 @@ START_TEST(a_value_the_servers_dialect_lacks_fails_its_put_alone)
     ok(PMIx_Commit());
     ck_assert_str_eq(committed(0, PMIX_LOCAL), "a=1 b=2");
     ck_assert_str_eq(committed(0, PMIX_REMOTE), "a=1 b=2");
-    (void)get(0, "odd", NULL, &rc); /* nor is it here */
-    ck_assert_int_eq(rc, PMIX_ERR_NOT_FOUND);
-    client_end();
-    free_commits();
+    not_found(0, "odd", NULL); /* nor is it here */
 }
 END_TEST
 
@@ -141,8 +143,6 @@ START_TEST(the_servers_status_is_the_commits)
     commit_status = PMIX_ERR_NO_PERMISSIONS;
     client_begin();
     ck_assert_int_eq(PMIx_Commit(), PMIX_ERR_NO_PERMISSIONS);
-    client_end();
-    free_commits();
 }
 END_TEST
 
@@ -153,11 +153,8 @@ START_TEST(own_values_need_no_server)
     client_begin();
     ok(put(PMIX_GLOBAL, "a", 1));
     ck_assert_uint_eq(get(0, "a", NULL, &rc), 1);
-    (void)get(0, "b", NULL, &rc);
-    ck_assert_int_eq(rc, PMIX_ERR_NOT_FOUND);
-    (void)get(PMIX_RANK_WILDCARD, "b", NULL, &rc);
-    ck_assert_int_eq(rc, PMIX_ERR_NOT_FOUND);
-    client_end();
+    not_found(0, "b", NULL);
+    not_found(PMIX_RANK_WILDCARD, "b", NULL);
     ck_assert_uint_eq(fake.n_ops[PX_OP_GET] + fake.n_ops[PX_OP_COMMIT], 0);
 }
 END_TEST
@@ -168,6 +165,13 @@ END_TEST
 static uint32_t colour = 7;
 static char *asked_key;
 static bool asked_timeout;
+
+static void teardown(void)
+{
+    client_end();
+    free_commits();
+    free(asked_key);
+}
 
 static bool answer_get(int fd, struct fake_req *req)
 {
@@ -210,10 +214,7 @@ START_TEST(a_value_of_a_peer_is_asked_for_once)
     ck_assert_uint_eq(get(1, "colour", NULL, &rc), 7);
     ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 1);
     ck_assert_uint_eq(get(1, "colour", PMIX_GET_REFRESH_CACHE, &rc), 8);
-    (void)get(1, "shape", NULL, &rc); /* what the server brings without it */
-    ck_assert_int_eq(rc, PMIX_ERR_NOT_FOUND);
-    client_end();
-    free(asked_key);
+    not_found(1, "shape", NULL); /* what the server brings without it */
 }
 END_TEST
 
@@ -236,8 +237,6 @@ START_TEST(after_a_collecting_fence_values_are_asked_for_anew)
     colour = 99;
     ok(PMIx_Fence(NULL, 0, NULL, 0));
     ck_assert_uint_eq(get(1, "colour", NULL, &rc), 22);
-    client_end();
-    free(asked_key);
 }
 END_TEST
 
@@ -247,12 +246,9 @@ START_TEST(an_optional_value_is_not_asked_for)
 
     fake.hook = answer_get;
     client_begin();
-    (void)get(1, "colour", PMIX_OPTIONAL, &rc);
-    ck_assert_int_eq(rc, PMIX_ERR_NOT_FOUND);
+    not_found(1, "colour", PMIX_OPTIONAL);
     ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 0);
     ck_assert_uint_eq(get(1, "colour", PMIX_IMMEDIATE, &rc), 7);
-    client_end();
-    free(asked_key);
 }
 END_TEST
 
@@ -312,8 +308,6 @@ START_TEST(the_caller_may_provide_the_storage)
     ck_assert_ptr_eq(v, &storage);
     v = NULL;
     ck_assert_int_eq(PMIx_Get(&p, "colour", &given, 1, &v), PMIX_ERR_BAD_PARAM);
-    client_end();
-    free(asked_key);
 }
 END_TEST
 
@@ -340,8 +334,6 @@ START_TEST(without_waiting_the_value_comes_by_callback)
     ok(await_op());
     ck_assert_uint_eq(done_value.data.uint32, 7);
     finished(PMIx_Get_nb(&p, "shape", NULL, 0, on_value, &done), PMIX_ERR_NOT_FOUND);
-    client_end();
-    free(asked_key);
 }
 END_TEST
 
@@ -465,7 +457,7 @@ START_TEST(strange_answers_are_errors_and_no_crash)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("client/put_get", NULL, client_end,
+PX_TEST_MAIN_WITH("client/put_get", NULL, teardown,
                   a_commit_carries_what_was_put_since_the_last_by_scope,
                   a_value_the_servers_dialect_lacks_fails_its_put_alone,
                   the_servers_status_is_the_commits, own_values_need_no_server,
