@@ -28,6 +28,7 @@ struct px_process {
     unsigned role_users[3]; /* client, server, tool */
     unsigned roles;         /* enum px_role, or-ed */
     _Atomic int log_level;
+    atomic_uint log_lost; /* messages since stderr last took one */
     struct px_loop *loop;
     atomic_bool open;    /* px_process_post may use the loop */
     atomic_uint posters; /* calls of it that may be doing so */

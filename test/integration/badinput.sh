@@ -98,9 +98,9 @@ stop_server() { # ends well on its own, when asked
 }
 
 # A job whose one rank only tells its environment.
-start_server() {
+start_server() { # start_server [LAUNCHER...]
     ENVIRON=$TMPDIR/environ
-    start "$PMIXRUN" -n 1 sh -c 'cat /proc/$$/environ >"$0.new" && mv "$0.new" "$0" && exec sleep 300' "$ENVIRON"
+    start "$@" "$PMIXRUN" -n 1 sh -c 'cat /proc/$$/environ >"$0.new" && mv "$0.new" "$0" && exec sleep 300' "$ENVIRON"
     SERVER=$PID
     until_true 10 eval 'test -s "$ENVIRON" || ! kill -0 "$SERVER"' || true
     [ -s "$ENVIRON" ] || fail "the server does not start"
@@ -125,6 +125,23 @@ still_serves() {
     done <"$ENVIRON"
     run 30 env "${vars[@]}" "$PROGRAMS/exchange" >"$OUT.client" 2>"$ERR.client" ||
         fail "a client of ours is not served any more: $(head -1 "$ERR.client")"
+}
+
+# Its stderr is a pipe that nobody reads, and full.
+unread_log() {
+    [ -n "$PYTHON" ] || skip "no python3"
+    mkfifo "$TMPDIR/log"
+    exec 9<>"$TMPDIR/log"
+    dd if=/dev/zero of="$TMPDIR/log" oflag=nonblock bs=4096 count=64 2>"$ERR.dd" || true
+    # shellcheck disable=SC2016
+    start_server sh -c 'exec "$@" 2>&9' sh
+    for _ in 1 2 3; do stranger garbage || fail "garbage: not answered as it should be"; done
+    still_serves
+    head -c 65536 <&9 >"$ERR.dd"
+    stranger garbage || fail "garbage: not answered as it should be"
+    stop_server
+    exec 9>&-
+    rm -f "$TMPDIR/log" "$ENVIRON" "$TMP/stranger.py" "$ERR.dd"
 }
 
 attack() { # attack NAME MIN_LINES MAX_LINES REGEX [LAUNCHER...]
@@ -191,6 +208,7 @@ t stranger_with_unknown_security attack wrong_module 1 1 "$R.*open-sesame"
 t stranger_with_unknown_dialect attack wrong_dialect 1 1 "$R.*v99"
 t stranger_with_unknown_role attack wrong_role 1 1 "$R"
 t stranger_with_garbage attack garbage 2 2 "$R"
+t strangers_while_nobody_reads_the_log unread_log
 t stranger_with_http attack text 1 1 "$R"
 t stranger_with_giant_length attack giant_length 1 1 "$R"
 t stranger_with_no_length attack zero_length 1 1 "$R"

@@ -111,6 +111,40 @@ START_TEST(errno_can_be_printed_and_survives)
 }
 END_TEST
 
+START_TEST(a_line_that_nobody_reads_is_dropped_and_counted)
+{
+    char bytes[65536 + 4096];
+    int was = dup(STDERR_FILENO), ends[2];
+
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(fcntl(ends[1], F_SETPIPE_SZ, 4096), 4096);
+    ck_assert_int_eq(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+    close(ends[1]);
+    for (int i = 0; i < 100; i++)
+        px_log(PX_LOG_WARN, "area", "message %d", i);
+    ssize_t n = read(ends[0], bytes, sizeof(bytes) - 1);
+    px_log(PX_LOG_WARN, "area", "again");
+    ssize_t more = read(ends[0], bytes + n, sizeof(bytes) - 1 - (size_t)n);
+    unsigned lost = atomic_load(&px_process.log_lost);
+    close(ends[0]);
+    px_log(PX_LOG_WARN, "area", "the reader has gone, and SIGPIPE does not come");
+    dup2(was, STDERR_FILENO);
+    close(was);
+
+    ck_assert_int_gt(n, 0);
+    ck_assert_int_gt(more, 0);
+    bytes[n + more] = '\0';
+    int kept = rt_count(bytes, "] area: message ");
+    ck_assert_int_lt(kept, 100);
+    char said[64];
+    snprintf(said, sizeof(said), "] log: %d messages are lost: stderr was full\n",
+             100 - kept);
+    rt_assert_has(bytes, said);
+    rt_assert_has(bytes, "] area: again\n");
+    ck_assert_uint_eq(lost, 0);
+}
+END_TEST
+
 PX_TEST_MAIN_WITH("rt/log", name_host, NULL,
                   a_message_is_one_line_that_says_who_and_where,
                   before_the_first_acquire_the_host_is_that_of_the_system,
@@ -118,4 +152,5 @@ PX_TEST_MAIN_WITH("rt/log", name_host, NULL,
                   warnings_are_printed_by_default_and_infos_are_not,
                   what_a_peer_sent_cannot_begin_a_line_or_drive_the_terminal,
                   too_long_a_text_is_cut_visibly_and_still_ends_the_line,
-                  errno_can_be_printed_and_survives)
+                  errno_can_be_printed_and_survives,
+                  a_line_that_nobody_reads_is_dropped_and_counted)
