@@ -36,7 +36,7 @@ def check_library(path, allowed):
 
 def check_component(path):
     stem = os.path.basename(path)[:-len(".so")]
-    wanted = "px_%s_component" % stem.removeprefix("pmix_")
+    wanted = "px_%s_component" % stem.removeprefix("pmix_mca_tenon_")
     names = [name for name, _ in exported(path)]
     if names == [wanted]:
         return []
@@ -63,13 +63,13 @@ def sample(root, build):
                  "PMIx_data\tint PMIx_data(void)\n")
     make(root, build, "libpmix.so.2", "void PMIx_Good(void) {}\nvoid PMIx_Bad(void) {}\n"
          "void px_secret(void) {}\nint PMIx_data = 1;\n")
-    make(root, build, "pmix/pmix_ptl_good.so", "const int px_ptl_good_component = 1;\n")
-    make(root, build, "pmix/pmix_ptl_chatty.so",
+    make(root, build, "pmix/pmix_mca_tenon_ptl_good.so", "const int px_ptl_good_component = 1;\n")
+    make(root, build, "pmix/pmix_mca_tenon_ptl_chatty.so",
          "const int px_ptl_chatty_component = 1;\nvoid helper(void) {}\n")
-    make(root, build, "pmix/pmix_ptl_mute.so", "static const int x = 1;\n"
+    make(root, build, "pmix/pmix_mca_tenon_ptl_mute.so", "static const int x = 1;\n"
          "__attribute__((visibility(\"hidden\"))) int f(void) { return x; }\n")
-    return ["PMIx_Bad (T)", "px_secret (T)", "PMIx_data (D)", "pmix_ptl_chatty: ",
-            "pmix_ptl_mute: "]
+    return ["PMIx_Bad (T)", "px_secret (T)", "PMIx_data (D)", "pmix_mca_tenon_ptl_chatty: ",
+            "pmix_mca_tenon_ptl_mute: "]
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ const struct px_param px_base_params[] = {
         "the library"),
     PX_PARAM_STRING(
         struct px_base_conf, component_show_load_errors, "none",
-        "Components of which to tell why they are not in use, besides those that were "
-        "asked for: all, none, a list of <framework>[/<component>], or all but those "
+        "Components of which to report that they do not load or open, besides those that "
+        "were asked for: all, none, a list of <framework>[/<component>], or all but those "
         "after ^"),
     PX_PARAM_ENUM(struct px_base_conf, verbose, "warn", levels,
                   "Least serious messages to print", .level = 1),

@@ -165,6 +165,7 @@ struct px_param_foreign {
     const char *name; /* a trailing or leading * stands for anything */
     const char *ours; /* means the same; NULL: does not apply */
     const char *why;  /* it does not, and what to use instead */
+    bool missed;      /* also where launchers set it, its effect is missed */
 };
 
 /* NULL: nobody has such a parameter. */

@@ -11,15 +11,22 @@ static const char verbosity[] = "messages are chosen with mca_base_verbose";
 static const char no_such_part[] = "nothing here corresponds to it";
 static const char fixed_files[] =
     "files are listed in mca_base_param_files or included by others";
+static const char no_forwarding[] =
+    "variables are not forwarded: the launcher passes the environment";
 static const char no_store[] = "the datastore needs no tuning of that kind";
 
-#define SAME(theirs, own) \
-    {                     \
-        theirs, own, NULL \
+#define SAME(theirs, own)        \
+    {                            \
+        theirs, own, NULL, false \
     }
-#define NOT(pattern, reason)  \
-    {                         \
-        pattern, NULL, reason \
+#define NOT(pattern, reason)         \
+    {                                \
+        pattern, NULL, reason, false \
+    }
+/* Set on purpose wherever it is set: its processes lack something without it. */
+#define MISSED(pattern, reason)     \
+    {                               \
+        pattern, NULL, reason, true \
     }
 
 /* The first that matches counts. */
@@ -48,8 +55,8 @@ static const struct px_param_foreign names[] = {
     NOT("mca_base_envar_file_prefix", fixed_files),
     NOT("mca_base_param_file_*", fixed_files),
     NOT("mca_base_var_*", no_such_part),
-    NOT("forward_envars", "who starts processes passes their environment"),
-    NOT("*_forward_envars", "who starts processes passes their environment"),
+    MISSED("forward_envars", no_forwarding),
+    MISSED("*_forward_envars", no_forwarding),
     NOT("ptl_base_if_include", tcp_is_local),
     NOT("ptl_base_if_exclude", tcp_is_local),
     NOT("ptl_base_disable_ipv*", tcp_is_local),

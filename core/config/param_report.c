@@ -127,7 +127,7 @@ static void say_nearest(const struct px_params *p, const char *name, char *text,
 static void judge_foreign(struct px_params *p, const struct px_setting *s,
                           const struct px_param_foreign *foreign)
 {
-    bool was_meant = s->source != PX_SOURCE_ENV;
+    bool was_meant = s->source != PX_SOURCE_ENV || foreign->missed;
 
     if (foreign->ours)
         return;

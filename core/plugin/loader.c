@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FILE_PREFIX "pmix_"
+#define FILE_PREFIX "pmix_mca_tenon_"
 #define FILE_SUFFIX ".so"
 
 /* ---- what is there --------------------------------------------------------------- */
@@ -112,7 +112,8 @@ static pmix_status_t add_builtin(struct px_catalog *c,
     return PMIX_SUCCESS;
 }
 
-/* Files with other names are none of ours. */
+/* Files with other names are none of ours. The prefix is one that OpenPMIx passes over in
+ * silence, should its components share the folder. */
 static pmix_status_t add_file(struct px_catalog *c, const char *dir,
                               const char *file_name)
 {

@@ -33,7 +33,7 @@ typedef struct px_catalog { /* sorted by framework and name, each name once */
  * build. */
 extern const struct px_component *const px_builtin_components[];
 
-/* Lists the files pmix_<framework>_<name>.so in the folders of path, of ~/.pmix/components
+/* Lists the files pmix_mca_tenon_<framework>_<name>.so in the folders of path, of ~/.pmix/components
  * and of pmix/ beside the library, and then the components inside the library; of equals the
  * first. Loads nothing. path and home may be NULL. A folder
  * that cannot be read, or that is not to be trusted, is skipped with a warning; one

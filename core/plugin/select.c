@@ -151,9 +151,9 @@ static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id
         if (slot->tried[i])
             continue;
         if (!px_choice_allows(&c, f[i].name, &rank)) {
-            px_load_report(&s->report, &f[i], false,
-                           "component %s/%s is left out by %s = \"%.80s\" (from %s)",
-                           fw->name, f[i].name, fw->name, c.text, c.where);
+            px_log(PX_LOG_INFO, "loader",
+                   "component %s/%s is left out by %s = \"%.80s\" (from %s)", fw->name,
+                   f[i].name, fw->name, c.text, c.where);
             continue;
         }
         slot->tried[i] = !px_choice_can_wait(&c, &s->catalog, id, address, f[i].name);
@@ -232,9 +232,9 @@ static PX_LOOP_ONLY pmix_status_t open_component(const struct px_selection *s,
     p->priority = answer.priority;
     if (rc) {
         answer.reason[sizeof(answer.reason) - 1] = '\0';
-        px_load_report(&s->report, p->found, slot->requested,
-                       "component %s/%s declines: %s", c->framework, c->name,
-                       answer.reason[0] ? answer.reason : "no reason given");
+        px_log(slot->requested ? PX_LOG_WARN : PX_LOG_INFO, "loader",
+               "component %s/%s declines: %s", c->framework, c->name,
+               answer.reason[0] ? answer.reason : "no reason given");
         close_component(p);
     }
     return PMIX_SUCCESS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A component: one shared object pmix_<framework>_<name>.so exporting one const descriptor,
+/* A component: one shared object pmix_mca_tenon_<framework>_<name>.so exporting one const descriptor,
  * px_<framework>_<name>_component.
  *
  * Life: load, check, parse params into a zeroed conf, open, query, select, ops, close. All of it

@@ -3,8 +3,8 @@
 # bad.sh CHECK MODULE RULE FOLDER: CHECK finds that MODULE breaks RULE, and says so with its exit
 # status; RULE none: it finds nothing. The file's name must be the component's: a copy in FOLDER.
 rc=0
-mkdir -p "$4" && cp "$2" "$4/pmix_pnet_bad.so" || exit 1
-out=$("$1" "$4/pmix_pnet_bad.so" 2>&1) || rc=$?
+mkdir -p "$4" && cp "$2" "$4/pmix_mca_tenon_pnet_bad.so" || exit 1
+out=$("$1" "$4/pmix_mca_tenon_pnet_bad.so" 2>&1) || rc=$?
 echo "$out"
 if [ "$3" = none ]; then
     [ $rc = 0 ] && echo "$out" | grep -q '^pass' && ! echo "$out" | grep -q '^fail'

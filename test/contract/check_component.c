@@ -13,7 +13,7 @@ enum { MAX_RULES = 120 };
 static const char usage[] =
     "usage: pmix_component_check [-l] FILE.so [PARAMETER=VALUE]...\n"
     "\n"
-    "Loads the component pmix_<framework>_<name>.so and checks the rules of its framework.\n"
+    "Loads the component pmix_mca_tenon_<framework>_<name>.so and checks the rules of its framework.\n"
     "Prints \"pass\", \"fail\" or \"skip\" for each. PARAMETER is one of the component's own,\n"
     "without the prefix <framework>_<name>_.\n"
     "\n"

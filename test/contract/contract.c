@@ -37,13 +37,13 @@ const char *contract_begin(const char *file, char **settings)
 {
     const char *slash = strrchr(file, '/');
     const char *base = slash ? slash + 1 : file;
-    const size_t prefix = strlen("pmix_");
+    const size_t prefix = strlen("pmix_mca_tenon_");
     size_t len = strlen(base);
     const char *bar = len > prefix ? strchr(base + prefix, '_') : NULL;
 
-    if (!px_str_starts(base, "pmix_") || !bar || len < 4 ||
+    if (!px_str_starts(base, "pmix_mca_tenon_") || !bar || len < 4 ||
         strcmp(base + len - 3, ".so") != 0 || bar + 1 >= base + len - 3)
-        return "is not named pmix_<framework>_<name>.so";
+        return "is not named pmix_mca_tenon_<framework>_<name>.so";
     wanted.found.framework = px_framework_find(base + prefix,
                                                (size_t)(bar - base) - prefix);
     if (wanted.found.framework == PX_FW_COUNT)

@@ -47,8 +47,8 @@ bad_component() { # bad_component NAME REGEX
     refused "$2" "${WITH[@]}" --mca ptl "$1" -n 1 true
     run 30 "$PMIXRUN" "${WITH[@]}" -n 1 true >"$OUT" 2>"$ERR" || fail "exit status $? when not asked for"
     same 0 "$(wc -l <"$ERR")" "lines on stderr: $(head -3 "$ERR")"
-    # What nobody asked for is told to who wants to know. pcleanup/inproc has its reasons if we are root.
-    run 30 "$PMIXRUN" "${WITH[@]}" --mca mca_base_component_show_load_errors ^pcleanup/inproc -n 1 true >"$OUT" 2>"$ERR" ||
+    # It is reported on request.
+    run 30 "$PMIXRUN" "${WITH[@]}" --mca mca_base_component_show_load_errors all -n 1 true >"$OUT" 2>"$ERR" ||
         fail "exit status $? when told of"
     same 1 "$(wc -l <"$ERR")" "lines on stderr: $(head -3 "$ERR")"
     lines 1 "$2" "$ERR"
@@ -57,32 +57,32 @@ bad_component() { # bad_component NAME REGEX
 
 not_elf() {
     component_folder
-    echo 'no shared object' >"$TMPDIR/pmix/pmix_ptl_text.so"
-    bad_component text "$TMPDIR/pmix/pmix_ptl_text.so: (invalid ELF header|file too short)"
+    echo 'no shared object' >"$TMPDIR/pmix/pmix_mca_tenon_ptl_text.so"
+    bad_component text "$TMPDIR/pmix/pmix_mca_tenon_ptl_text.so: (invalid ELF header|file too short)"
 }
 
 empty_file() {
     component_folder
-    : >"$TMPDIR/pmix/pmix_ptl_empty.so"
-    bad_component empty "$TMPDIR/pmix/pmix_ptl_empty.so: file too short"
+    : >"$TMPDIR/pmix/pmix_mca_tenon_ptl_empty.so"
+    bad_component empty "$TMPDIR/pmix/pmix_mca_tenon_ptl_empty.so: file too short"
 }
 
 no_symbol() {
     component_folder
-    cp "$LIBDIR/pmix/pmix_gds_hash.so" "$TMPDIR/pmix/pmix_ptl_other.so"
-    bad_component other 'pmix_ptl_other.so has no symbol px_ptl_other_component'
+    cp "$LIBDIR/pmix/pmix_mca_tenon_gds_hash.so" "$TMPDIR/pmix/pmix_mca_tenon_ptl_other.so"
+    bad_component other 'pmix_mca_tenon_ptl_other.so has no symbol px_ptl_other_component'
 }
 
 wrong_abi() { # wrong_abi DEFINITION REGEX
     component_folder
     "${COMPILER[@]}" -std=gnu11 -D_GNU_SOURCE -shared -fPIC -I"$SOURCE/include" \
-        -I"$BUILD/include" "-D$1" -o "$TMPDIR/pmix/pmix_ptl_later.so" "$HERE/host/wrong_abi.c" ||
+        -I"$BUILD/include" "-D$1" -o "$TMPDIR/pmix/pmix_mca_tenon_ptl_later.so" "$HERE/host/wrong_abi.c" ||
         fail "cannot compile host/wrong_abi.c"
-    bad_component later "pmix_ptl_later.so has $2 99, wanted [0-9]+"
+    bad_component later "pmix_mca_tenon_ptl_later.so has $2 99, wanted [0-9]+"
 }
 
 need_loaded_components() {
-    [ -n "$(find "$LIBDIR/pmix" -name 'pmix_ptl_*.so' 2>/dev/null)" ] || skip "all components are built in"
+    [ -n "$(find "$LIBDIR/pmix" -name 'pmix_mca_tenon_ptl_*.so' 2>/dev/null)" ] || skip "all components are built in"
 }
 component_case() { need_loaded_components; "$@"; }
 

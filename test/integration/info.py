@@ -99,14 +99,14 @@ class Case(unittest.TestCase):
         path = os.path.join(self.top, "parts")
         os.makedirs(path, exist_ok=True)
         for fake in fakes:
-            shutil.copy(os.path.join(FAKES, "pmix_%s.so" % fake), path)
+            shutil.copy(os.path.join(FAKES, "pmix_mca_tenon_%s.so" % fake), path)
         return path
 
     def compile(self, name, code):
         """A component that does as code says when it is loaded."""
         source = self.write("src/%s.c" % name, "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
                             "__attribute__((constructor)) static void begin(void) { %s }\n" % code)
-        path = os.path.join(self.folder(), "pmix_%s.so" % name)
+        path = os.path.join(self.folder(), "pmix_mca_tenon_%s.so" % name)
         subprocess.run([*CC, "-shared", "-fPIC", "-o", path, source], check=True)
         return path
 
@@ -303,9 +303,12 @@ class Check(Case):
         path = self.write("etc/pmix-mca-params.conf", "ptl_base_if_include = eth0\n")
         self.check_finds(re.escape(path) + ":1: ptl_base_if_include does not apply")
 
+    def test_environment_that_is_missed(self):
+        self.check_finds("environment: forward_envars does not apply", PMIX_MCA_forward_envars="LD_*")
+
     def test_broken_file(self):
-        path = os.path.join(self.folder(), "pmix_ptl_broken.so")
-        self.write("parts/pmix_ptl_broken.so", "\x7fELF and no more")
+        path = os.path.join(self.folder(), "pmix_mca_tenon_ptl_broken.so")
+        self.write("parts/pmix_mca_tenon_ptl_broken.so", "\x7fELF and no more")
         self.check_finds(re.escape(path), PMIX_MCA_mca_base_component_path=self.folder())
 
     def test_wrong_abi(self):
@@ -344,7 +347,7 @@ class Check(Case):
         first = self.folder("ptl_a")
         second = os.path.join(self.top, "second")
         shutil.copytree(first, second)
-        self.check_finds(r"%s/pmix_ptl_a.so is not used: %s/pmix_ptl_a.so comes first" % (second, first),
+        self.check_finds(r"%s/pmix_mca_tenon_ptl_a.so is not used: %s/pmix_mca_tenon_ptl_a.so comes first" % (second, first),
                          PMIX_MCA_mca_base_component_path=first + ":" + second)
         self.assertEqual(self.run_info("--check", PMIX_MCA_mca_base_component_path=first + ":" + first), WELL)
 
@@ -357,8 +360,8 @@ class Check(Case):
         os.chmod(path, 0o777)
         self.check_finds(re.escape(path) + " is writable by everybody", PMIX_MCA_mca_base_component_path=path)
         os.chmod(path, 0o755)
-        os.chmod(path + "/pmix_ptl_a.so", 0o777)
-        self.check_finds("pmix_ptl_a.so is writable by everybody", PMIX_MCA_mca_base_component_path=path)
+        os.chmod(path + "/pmix_mca_tenon_ptl_a.so", 0o777)
+        self.check_finds("pmix_mca_tenon_ptl_a.so is writable by everybody", PMIX_MCA_mca_base_component_path=path)
 
 
 class Leftovers(Case):

@@ -74,6 +74,32 @@ alone() {
     rm -rf "${RECORD:?}"/* "$TMPDIR/exchange" "$TMPDIR/alone"
 }
 
+# Components of both in one folder: neither library says a word about the other's.
+mixed() {
+    local theirs lib
+    has_loaded || return 0
+    theirs=$(find /usr/lib/*/pmix2/lib -name libpmix.so.2 2>/dev/null | head -1)
+    [ -n "$theirs" ] || skip "no other libpmix.so.2 is installed"
+    install_tree
+    find_library
+    build_client
+    mkdir "$TMPDIR/both"
+    cp "$TREE_LIB"/pmix/*.so "$(dirname "$theirs")"/pmix/*.so "$TMPDIR/both"
+    export PMIX_MCA_mca_base_component_show_load_errors=1
+    for lib in "$theirs" "$TREE_LIB/libpmix.so.2"; do
+        run 60 "$TREE/bin/pmixrun" --mca mca_base_component_path "$TMPDIR/both" -n 2 \
+            env LD_LIBRARY_PATH="$(dirname "$lib")" "$TMPDIR/exchange" >"$OUT" 2>"$ERR" ||
+            fail "exit status $?: $(head -1 "$ERR")"
+        lines 2 '^OK exchange [01]$' "$OUT"
+        same 0 "$(wc -c <"$ERR")" "bytes of messages with $lib: $(head -1 "$ERR")"
+        used 1 pmixrun "$TREE_LIB/libpmix.so.2" 2 exchange "$lib"
+        rm -f "$RECORD"/*
+    done
+    unset PMIX_MCA_mca_base_component_show_load_errors
+    rm -r "$TMPDIR/first" "$TMPDIR/both" "$TMPDIR/exchange"
+}
+has_loaded() { [ -n "$(find "$BUILD/core/pmix" -name '*.so' 2>/dev/null)" ]; }
+
 # So does it tell of them: what belongs to it, in the folder it is in now.
 tells_of_itself() {
     local info=$TREE/bin/pmix_info
@@ -104,5 +130,6 @@ installed_and_moved() {
 }
 
 t installed_names_and_links names_and_links
+t one_folder_with_components_of_another mixed
 t installed_tree_runs_and_can_be_moved installed_and_moved
 suite_end

@@ -527,20 +527,20 @@ class SystemCalls(Place):
             "system", "user", "named", "tune", "override"))))
         loaded = {os.path.basename(path) for path, fd in calls
                   if re.search(r"/pmix_\w+\.so$", path) and int(fd) >= 0}
-        self.assertEqual(loaded, {"pmix_gds_hash.so", "pmix_psec_native.so"} | transports)
+        self.assertEqual(loaded, {"pmix_mca_tenon_gds_hash.so", "pmix_mca_tenon_psec_native.so"} | transports)
         self.assertLessEqual(len(loaded), 3)
 
     def test_rank_of_a_job(self):
         program = os.path.join(BUILD, "contrib/examples/hello")
         calls = self.trace(os.path.join(BUILD, "contrib/tools/pmixrun"), "-n", "1", "STRACE",
                            program)
-        self.judge(calls, {"pmix_ptl_usock.so"})
+        self.judge(calls, {"pmix_mca_tenon_ptl_usock.so"})
 
     def test_rank_whose_server_has_no_faster_address(self):
         program = os.path.join(BUILD, "contrib/examples/hello")
         calls = self.trace(os.path.join(BUILD, "contrib/tools/pmixrun"), "-n", "1", "env", "-u",
                            "TENON_SERVER_URI", "STRACE", program)
-        self.judge(calls, {"pmix_ptl_tcp.so"})
+        self.judge(calls, {"pmix_mca_tenon_ptl_tcp.so"})
 
     def test_program_on_its_own(self):
         self.judge(self.trace("STRACE", os.path.join(BUILD, "contrib/examples/hello")), set())

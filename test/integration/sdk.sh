@@ -26,7 +26,7 @@ build_template() {
     CC=${CC:-cc} meson setup "$COPY/build" "$COPY" -Dwerror=true >"$LOG.setup" 2>&1 ||
         fail "meson setup: $(grep ERROR "$LOG.setup" | head -1)"
     meson compile -C "$COPY/build" >"$LOG.compile" 2>&1 || fail "$(grep -m1 error "$LOG.compile")"
-    COMPONENT=$COPY/build/pmix_pnet_hello.so
+    COMPONENT=$COPY/build/pmix_mca_tenon_pnet_hello.so
     [ -f "$COMPONENT" ] || fail "no $COMPONENT"
     if strings -a "$COMPONENT" | grep -q "$SOURCE/core\|$BUILD"; then fail "it knows the source tree"; fi
 }

@@ -11,15 +11,15 @@
 #define FAKE_MODULES "."
 #endif
 
-/* Copies the module called "ptl_a" to dir as pmix_<as>.so. */
+/* Copies the module called "ptl_a" to dir as pmix_mca_tenon_<as>.so. */
 static inline void rt_install_as(const char *dir, const char *module, const char *as)
 {
     char from[512];
     char name[64];
     rt_path to;
 
-    snprintf(from, sizeof(from), "%.400s/pmix_%s.so", FAKE_MODULES, module);
-    snprintf(name, sizeof(name), "pmix_%.48s.so", as);
+    snprintf(from, sizeof(from), "%.400s/pmix_mca_tenon_%s.so", FAKE_MODULES, module);
+    snprintf(name, sizeof(name), "pmix_mca_tenon_%.40s.so", as);
     rt_join(to, dir, name);
     rt_copy(from, to);
 }

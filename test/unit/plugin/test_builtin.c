@@ -60,8 +60,8 @@ static void set_up(void)
 {
     const char *dir = px_test_dir();
 
-    rt_write(dir, "pmix_ptl_a.so", "");
-    rt_write(dir, "pmix_ptl_b.so", "");
+    rt_write(dir, "pmix_mca_tenon_ptl_a.so", "");
+    rt_write(dir, "pmix_mca_tenon_ptl_b.so", "");
     ok(px_catalog_fill(&catalog, dir, NULL, &err));
     ck_assert_uint_eq(px_catalog_part(&catalog, PX_FW_PTL, &ptls), 3);
 }
@@ -118,7 +118,7 @@ START_TEST(the_one_inside_serves_where_the_file_does_not_load)
         px_selection_close(s, 0);
     }
     char *text = rt_capture_end(&c);
-    rt_assert_has(text, "pmix_ptl_a.so");
+    rt_assert_has(text, "pmix_mca_tenon_ptl_a.so");
     ck_assert_int_eq(rt_count(text, "the library's own is used"), 1);
     free(text);
     px_selection_destroy(s);

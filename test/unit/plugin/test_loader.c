@@ -37,16 +37,18 @@ static void fill(const char *path)
 
 START_TEST(the_catalog_lists_files_of_known_frameworks_by_name_and_no_others)
 {
-    static const char *const names[] = {"pmix_ptl_usock.so",
-                                        "pmix_ptl_a_b.so",
-                                        "pmix_gds_hash.so",
-                                        "pmix_nosuch_opx.so",
-                                        "pmix_ptl_.so",
-                                        "pmix_ptl.so",
+    static const char *const names[] = {"pmix_mca_tenon_ptl_usock.so",
+                                        "pmix_mca_tenon_ptl_a_b.so",
+                                        "pmix_mca_tenon_gds_hash.so",
+                                        "pmix_mca_tenon_nosuch_opx.so",
+                                        "pmix_mca_tenon_ptl_.so",
+                                        "pmix_mca_tenon_ptl.so",
                                         "libpmix.so",
-                                        "pmix_ptl_x.la",
-                                        "xpmix_ptl_y.so",
-                                        "pmix_.so",
+                                        "pmix_mca_tenon_ptl_x.la",
+                                        "xpmix_mca_tenon_ptl_y.so",
+                                        "pmix_mca_tenon_.so",
+                                        "pmix_ptl_z.so",
+                                        "pmix_mca_gds_ds12.so",
                                         ".so"};
     char known[64];
 
@@ -71,9 +73,9 @@ START_TEST(of_equal_names_the_first_folder_counts)
     rt_path both, wanted;
     struct rt_capture c;
 
-    rt_write(dir, "pmix_ptl_a.so", "");
-    rt_write(other, "pmix_ptl_a.so", "");
-    rt_write(other, "pmix_ptl_b.so", "");
+    rt_write(dir, "pmix_mca_tenon_ptl_a.so", "");
+    rt_write(other, "pmix_mca_tenon_ptl_a.so", "");
+    rt_write(other, "pmix_mca_tenon_ptl_b.so", "");
     ck_assert_int_gt(snprintf(both, sizeof(both), "%.100s:%.100s", dir, other), 0);
     atomic_store(&px_process.log_level, PX_LOG_INFO);
     c = rt_capture_begin();
@@ -81,12 +83,12 @@ START_TEST(of_equal_names_the_first_folder_counts)
     char *text = rt_capture_end(&c);
 
     ck_assert_uint_eq(catalog.n, 2);
-    rt_join(wanted, dir, "pmix_ptl_a.so");
+    rt_join(wanted, dir, "pmix_mca_tenon_ptl_a.so");
     ck_assert_str_eq(catalog.v[0].file, wanted);
     rt_assert_has(text, "comes first");
     free(text);
     ck_assert_uint_eq(catalog.n_left_out, 1);
-    rt_join(wanted, other, "pmix_ptl_a.so");
+    rt_join(wanted, other, "pmix_mca_tenon_ptl_a.so");
     ck_assert_str_eq(catalog.left_out[0].file, wanted);
     rt_assert_has(catalog.left_out[0].why, dir);
 }
@@ -96,7 +98,7 @@ START_TEST(the_same_folder_twice_hides_nothing)
 {
     rt_path both;
 
-    rt_write(dir, "pmix_ptl_a.so", "");
+    rt_write(dir, "pmix_mca_tenon_ptl_a.so", "");
     ck_assert_int_gt(snprintf(both, sizeof(both), "%.100s:%.100s", dir, dir), 0);
     fill(both);
 
@@ -112,16 +114,16 @@ START_TEST(the_users_own_components_come_after_those_of_the_path)
     rt_join(dot, other, ".pmix");
     rt_join(components, dot, "components");
     ck_assert_int_eq(mkdir(dot, 0700) | mkdir(components, 0700), 0);
-    rt_write(dir, "pmix_ptl_a.so", "");
-    rt_write(components, "pmix_ptl_a.so", "");
-    rt_write(components, "pmix_ptl_b.so", "");
+    rt_write(dir, "pmix_mca_tenon_ptl_a.so", "");
+    rt_write(components, "pmix_mca_tenon_ptl_a.so", "");
+    rt_write(components, "pmix_mca_tenon_ptl_b.so", "");
     home = other;
     fill(dir);
 
     ck_assert_uint_eq(catalog.n, 2);
-    rt_join(wanted, dir, "pmix_ptl_a.so");
+    rt_join(wanted, dir, "pmix_mca_tenon_ptl_a.so");
     ck_assert_str_eq(catalog.v[0].file, wanted);
-    rt_join(wanted, components, "pmix_ptl_b.so");
+    rt_join(wanted, components, "pmix_mca_tenon_ptl_b.so");
     ck_assert_str_eq(catalog.v[1].file, wanted);
     home = dir; /* has none, which is fine */
     fill(NULL);
@@ -134,7 +136,7 @@ START_TEST(a_folder_that_cannot_be_read_is_skipped_with_a_warning)
     rt_path both;
     struct rt_capture c = rt_capture_begin();
 
-    rt_write(dir, "pmix_ptl_a.so", "");
+    rt_write(dir, "pmix_mca_tenon_ptl_a.so", "");
     ck_assert_int_gt(snprintf(both, sizeof(both), "/nowhere/at/all:%.100s", dir), 0);
     fill(both);
     char *text = rt_capture_end(&c);
@@ -162,7 +164,7 @@ START_TEST(root_uses_no_folder_that_others_can_change)
     struct rt_capture c;
 
     PX_TEST_NEEDS(geteuid() == 0, "root");
-    rt_write(dir, "pmix_ptl_a.so", "");
+    rt_write(dir, "pmix_mca_tenon_ptl_a.so", "");
     ck_assert_int_eq(chmod(dir, 0777), 0);
     c = rt_capture_begin();
     fill(dir);
@@ -208,18 +210,21 @@ START_TEST(what_does_not_fit_is_refused_naming_file_found_and_wanted)
         const char *module, *as, *said;
     } cases[] = {
         {"ptl_oldabi", "ptl_oldabi",
-         "pmix_ptl_oldabi.so has component ABI 99, wanted 1"},
-        {"ptl_oldfw", "ptl_oldfw", "pmix_ptl_oldfw.so has ptl ABI 98, wanted 1"},
+         "pmix_mca_tenon_ptl_oldabi.so has component ABI 99, wanted 1"},
+        {"ptl_oldfw", "ptl_oldfw",
+         "pmix_mca_tenon_ptl_oldfw.so has ptl ABI 98, wanted 1"},
         {"ptl_small", "ptl_small",
-         "pmix_ptl_small.so has a descriptor of 24 bytes, wanted"},
+         "pmix_mca_tenon_ptl_small.so has a descriptor of 24 bytes, wanted"},
         {"ptl_alias", "ptl_alias",
-         "pmix_ptl_alias.so calls itself ptl/other, wanted ptl/alias"},
-        {"ptl_noops", "ptl_noops", "pmix_ptl_noops.so lacks open, query or ops"},
-        {"ptl_overrun", "ptl_overrun", "pmix_ptl_overrun.so has parameters outside"},
+         "pmix_mca_tenon_ptl_alias.so calls itself ptl/other, wanted ptl/alias"},
+        {"ptl_noops", "ptl_noops",
+         "pmix_mca_tenon_ptl_noops.so lacks open, query or ops"},
+        {"ptl_overrun", "ptl_overrun",
+         "pmix_mca_tenon_ptl_overrun.so has parameters outside"},
         {"ptl_norows", "ptl_norows",
-         "pmix_ptl_norows.so has parameters of 8 bytes each"},
+         "pmix_mca_tenon_ptl_norows.so has parameters of 8 bytes each"},
         {"ptl_a", "ptl_renamed",
-         "pmix_ptl_renamed.so has no symbol px_ptl_renamed_component"},
+         "pmix_mca_tenon_ptl_renamed.so has no symbol px_ptl_renamed_component"},
     };
 
     for (size_t i = 0; i < PX_COUNT(cases); i++) {
@@ -279,7 +284,7 @@ START_TEST(a_missing_symbol_is_found_when_it_is_loaded)
     struct px_loaded loaded;
 
     ck_assert_int_eq(load("ptl_unbound", "ptl_unbound", &loaded), PMIX_ERR_NOT_FOUND);
-    rt_assert_has(err.text, "pmix_ptl_unbound.so");
+    rt_assert_has(err.text, "pmix_mca_tenon_ptl_unbound.so");
     rt_assert_has(err.text, "px_nobody_has_this");
 }
 END_TEST
@@ -299,13 +304,13 @@ START_TEST(a_file_that_is_no_elf_is_refused_with_the_reason)
     struct px_loaded loaded;
     rt_path file;
 
-    rt_write(dir, "pmix_ptl_text.so",
+    rt_write(dir, "pmix_mca_tenon_ptl_text.so",
              "This is not a shared object, but long enough to be one: "
              "64 bytes of ELF header are what the linker wants to see.\n");
     fill(dir);
     ck_assert_int_eq(px_loader_load(&catalog.v[0], &loaded, &err), PMIX_ERR_NOT_FOUND);
 
-    rt_join(file, dir, "pmix_ptl_text.so");
+    rt_join(file, dir, "pmix_mca_tenon_ptl_text.so");
     rt_assert_has(err.text, file);
     rt_assert_has(err.text, "invalid ELF header");
 }
@@ -318,13 +323,13 @@ START_TEST(root_loads_no_file_that_others_own_or_can_change)
 
     PX_TEST_NEEDS(geteuid() == 0, "root");
     rt_install(dir, "ptl_a");
-    rt_join(file, dir, "pmix_ptl_a.so");
+    rt_join(file, dir, "pmix_mca_tenon_ptl_a.so");
     fill(dir);
     ck_assert_int_eq(chmod(file, 0777), 0);
     ck_assert_int_eq(px_loader_load(&catalog.v[0], &loaded, &err),
                      PMIX_ERR_NO_PERMISSIONS);
     rt_assert_has(err.text, "component not loaded: ");
-    rt_assert_has(err.text, "pmix_ptl_a.so is writable by everybody");
+    rt_assert_has(err.text, "pmix_mca_tenon_ptl_a.so is writable by everybody");
     ck_assert_int_eq(chmod(file, 0755), 0);
     ck_assert_int_eq(chown(file, 4711, 4711), 0);
     ck_assert_int_eq(px_loader_load(&catalog.v[0], &loaded, &err),

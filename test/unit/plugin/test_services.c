@@ -89,12 +89,15 @@ END_TEST
 START_TEST(the_table_says_its_size_and_leaves_nothing_out)
 {
     ck_assert_uint_eq(services->size, sizeof(struct px_services));
-    ck_assert(services->log && services->watch && services->watch_set && services->unwatch);
-    ck_assert(services->timer && services->timer_set && services->timer_clear && services->timer_free);
+    ck_assert(services->log && services->watch && services->watch_set &&
+              services->unwatch);
+    ck_assert(services->timer && services->timer_set && services->timer_clear &&
+              services->timer_free);
     ck_assert(services->child && services->child_forget);
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("plugin/services", set_up, tear_down, a_component_logs_under_its_own_name,
+PX_TEST_MAIN_WITH("plugin/services", set_up, tear_down,
+                  a_component_logs_under_its_own_name,
                   the_services_are_those_of_the_loop,
                   the_table_says_its_size_and_leaves_nothing_out)

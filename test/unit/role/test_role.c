@@ -221,7 +221,7 @@ END_TEST
 
 START_TEST(load_errors_can_be_switched_off)
 {
-    rt_write(dir, "pmix_ptl_broken.so", "no ELF");
+    rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     setenv("PMIX_MCA_mca_base_component_show_load_errors", "none", 1);
     struct rt_capture c = rt_capture_begin();
     begin(PX_ROLE_CLIENT);
