@@ -267,13 +267,6 @@ static void on_clean_up(struct px_call *call, void *args PX_UNUSED)
     px_cleanup_finish(px_process.server, on_clean, call);
 }
 
-static void on_settle(struct px_call *call, void *args PX_UNUSED)
-{
-    struct px_server *srv = px_process.server;
-
-    px_session_settle(srv, call, srv->conf.cleanup_timeout);
-}
-
 static void on_stop(struct px_call *call, void *args PX_UNUSED)
 {
     struct px_server *srv = px_process.server;
@@ -381,7 +374,6 @@ PX_EXPORT pmix_status_t PMIx_server_finalize(void)
             px_process.server->host->end_jobs(px_process.server->builtin);
         (void)px_call(px_process.loop, on_clean_up, NULL);
         (void)px_call(px_process.loop, on_stop, NULL);
-        (void)px_call(px_process.loop, on_settle, NULL);
         px_made_remove(px_process.server); /* takes as long as it takes: not there */
         (void)px_call(px_process.loop, on_free, NULL);
         px_role_end(PX_ROLE_SERVER);

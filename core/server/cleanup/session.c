@@ -52,40 +52,34 @@ static char *choose_dir(const char *given, const char *env)
     return given ? strdup(given) : px_rendezvous_dir(NULL, 0, "", env);
 }
 
-static pmix_status_t choose_dirs(struct px_server *srv, const pmix_info_t *info,
-                                 size_t n)
+/* Programs ask for all of them, and not every host says so. */
+static pmix_status_t learn_dirs(struct px_server *srv, const pmix_info_t *info,
+                                size_t n)
 {
     const char *session = given_dir(info, n, PMIX_TMPDIR);
     const char *server = given_dir(info, n, PMIX_SERVER_TMPDIR);
-
-    srv->tmpdir = choose_dir(server ? server : session, "PMIX_SERVER_TMPDIR");
-    srv->system_tmpdir = choose_dir(given_dir(info, n, PMIX_SYSTEM_TMPDIR),
-                                    "PMIX_SYSTEM_TMPDIR");
-    (void)given_dir(info, n, PMIX_NSDIR);
-    return srv->tmpdir && srv->system_tmpdir ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
-}
-
-/* Programs ask where they are, and not every host says so. */
-static pmix_status_t publish_dirs(const struct px_server *srv, const pmix_info_t *info,
-                                  size_t n)
-{
-    static const char *const others[] = {PMIX_TMPDIR, PMIX_NSDIR,
-                                         PMIX_LAUNCHER_RENDEZVOUS_FILE};
+    const char *system = given_dir(info, n, PMIX_SYSTEM_TMPDIR);
     const bool keeps = px_info_flag(info, n, PMIX_TDIR_RMCLEAN);
     PX_AUTO(px_infos) infos = {0};
-    pmix_status_t rc = px_infos_add(&infos, PMIX_SERVER_TMPDIR, srv->tmpdir,
-                                    PMIX_STRING);
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    if (!rc)
-        rc = px_infos_add(&infos, PMIX_SYSTEM_TMPDIR, srv->system_tmpdir, PMIX_STRING);
+    srv->tmpdir = choose_dir(server ? server : session, "PMIX_SERVER_TMPDIR");
+    srv->system_tmpdir = choose_dir(system, "PMIX_SYSTEM_TMPDIR");
+    if (!srv->tmpdir || !srv->system_tmpdir)
+        return PMIX_ERR_NOMEM;
+    const char *const rows[][2] = {
+        {PMIX_SERVER_TMPDIR, srv->tmpdir},
+        {PMIX_SYSTEM_TMPDIR, srv->system_tmpdir},
+        {PMIX_TMPDIR, session},
+        {PMIX_NSDIR, given_dir(info, n, PMIX_NSDIR)},
+        {PMIX_LAUNCHER_RENDEZVOUS_FILE,
+         given_dir(info, n, PMIX_LAUNCHER_RENDEZVOUS_FILE)},
+    };
+    for (size_t i = 0; !rc && i < PX_COUNT(rows); i++)
+        if (rows[i][1])
+            rc = px_infos_add(&infos, rows[i][0], rows[i][1], PMIX_STRING);
     if (!rc && px_info_find(info, n, PMIX_TDIR_RMCLEAN))
         rc = px_infos_add(&infos, PMIX_TDIR_RMCLEAN, &keeps, PMIX_BOOL);
-    for (size_t i = 0; !rc && i < PX_COUNT(others); i++) {
-        const char *dir = px_info_str(info, n, others[i]);
-
-        if (dir && *dir)
-            rc = px_infos_add(&infos, others[i], dir, PMIX_STRING);
-    }
     return rc ? rc : px_resources_set(px_process.model, infos.v, infos.n);
 }
 
@@ -188,6 +182,13 @@ static bool is_worth_it(const struct px_session *s)
     return s->length > COMPACT_FROM_B + COMPACT_RATIO * s->fresh;
 }
 
+static pmix_status_t give_journal(const struct px_session *s)
+{
+    return s->cleaner ? px_pcleanup_ops(s->cleaner)
+                            ->journal(s->cleaner->self, s->dir_fd, s->journal_fd)
+                      : PMIX_SUCCESS;
+}
+
 /* The new one takes the old one's name when it is whole, and only then. */
 static bool rewrite(struct px_session *s, const px_buf *bytes)
 {
@@ -196,29 +197,19 @@ static bool rewrite(struct px_session *s, const px_buf *bytes)
            renameat(s->dir_fd, JOURNAL_NEW, s->dir_fd, PX_JOURNAL_NAME) == 0;
 }
 
-/* What the journal has to say; false: out of memory. */
-static bool gather(struct px_server *srv, void (*each)(struct px_server *srv),
-                   px_buf *bytes)
-{
-    struct px_session *s = srv->session;
-
-    if (px_buf_reserve(bytes, PX_JOURNAL_RECORD_B))
-        return false;
-    s->rewrite = bytes;
-    each(srv);
-    s->rewrite = NULL;
-    return bytes->data;
-}
-
 bool px_session_compact(struct px_server *srv, void (*each)(struct px_server *srv))
 {
     struct px_session *s = srv->session;
     PX_AUTO(px_buf) bytes = {0};
 
-    if (!px_session_can_record(srv) || !is_worth_it(s))
+    if (!px_session_can_record(srv) || !is_worth_it(s) ||
+        px_buf_reserve(&bytes, PX_JOURNAL_RECORD_B))
         return false;
     const struct px_session was = *s;
-    if (!gather(srv, each, &bytes) || !rewrite(s, &bytes)) {
+    s->rewrite = &bytes;
+    each(srv);
+    s->rewrite = NULL;
+    if (!bytes.data || !rewrite(s, &bytes)) {
         if (s->journal_fd != was.journal_fd) {
             close(s->journal_fd);
             (void)unlinkat(s->dir_fd, JOURNAL_NEW, 0);
@@ -228,17 +219,14 @@ bool px_session_compact(struct px_server *srv, void (*each)(struct px_server *sr
         return false;
     }
     s->fresh = s->length;
-    if (s->cleaner && px_pcleanup_ops(s->cleaner)
-                          ->journal(s->cleaner->self, s->dir_fd, s->journal_fd))
+    close(was.journal_fd);
+    if (give_journal(s))
         px_log(PX_LOG_WARN, "cleanup", "pcleanup/%s does not take the new journal",
                s->cleaner->component->name);
-    close(was.journal_fd);
     return true;
 }
 
 /* ---- the folder --------------------------------------------------------------------------------- */
-
-enum outcome { MADE, AGAIN, NOT_HERE };
 
 /* A server of this user that starts may think the folder is left over as long as we have no lock
  * on it: then it is gone, and another name is due. */
@@ -250,7 +238,7 @@ static bool is_still_there(const struct px_session *s, const char *dir)
 }
 
 /* systemd-tmpfiles, too, leaves alone what is locked. Some file systems have no locks, and a system may
- * have none left: then the journal says so. False if somebody else has it. */
+ * have none left: then the journal says so. False if another process has it. */
 static bool lock_it(struct px_session *s)
 {
     int rc;
@@ -262,32 +250,26 @@ static bool lock_it(struct px_session *s)
     return rc == 0 || errno != EWOULDBLOCK;
 }
 
-static enum outcome lock_folder(struct px_session *s, const char *dir,
-                                struct px_err *err)
+/* PMIX_ERR_EXISTS: under another name it may go well. */
+static pmix_status_t lock_folder(struct px_session *s, const char *dir,
+                                 struct px_err *err)
 {
     struct stat st;
 
     s->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (s->dir_fd < 0 && errno == ENOENT)
-        return AGAIN;
-    if (s->dir_fd < 0 || fstat(s->dir_fd, &st) < 0) {
-        px_err_errno(err, "cannot open %s", dir);
-        return NOT_HERE;
-    }
+        return PMIX_ERR_EXISTS;
+    if (s->dir_fd < 0 || fstat(s->dir_fd, &st) < 0)
+        return px_err_errno(err, "cannot open %s", dir);
     s->device = st.st_dev;
     s->inode = st.st_ino;
-    if (st.st_uid != geteuid()) {
-        px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s became another's", dir);
-        return NOT_HERE;
-    }
+    if (st.st_uid != geteuid())
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
+                          "cannot use %s: it became another user's", dir);
     /* Folders may inherit bits, and the umask may take some. */
-    if ((st.st_mode & 07777) != 0700 && fchmod(s->dir_fd, 0700) < 0) {
-        px_err_errno(err, "cannot make %s private", dir);
-        return NOT_HERE;
-    }
-    if (!lock_it(s))
-        return AGAIN;
-    return is_still_there(s, dir) ? MADE : AGAIN;
+    if ((st.st_mode & 07777) != 0700 && fchmod(s->dir_fd, 0700) < 0)
+        return px_err_errno(err, "cannot make %s private", dir);
+    return lock_it(s) && is_still_there(s, dir) ? PMIX_SUCCESS : PMIX_ERR_EXISTS;
 }
 
 static void leave_folder(struct px_session *s, const char *dir)
@@ -302,30 +284,26 @@ static void leave_folder(struct px_session *s, const char *dir)
     s->dir_fd = s->journal_fd = -1;
 }
 
-static enum outcome make_folder(struct px_session *s, const char *dir,
-                                struct px_err *err)
+static pmix_status_t make_folder(struct px_session *s, const char *dir,
+                                 struct px_err *err)
 {
-    enum outcome o;
     pmix_status_t rc;
 
-    if (mkdir(dir, 0700) < 0) {
-        if (errno == EEXIST)
-            return AGAIN;
-        px_err_errno(err, "cannot make a directory %s", dir);
-        return NOT_HERE;
-    }
-    o = lock_folder(s, dir, err);
-    if (o == MADE) {
+    if (mkdir(dir, 0700) < 0)
+        return errno == EEXIST ? PMIX_ERR_EXISTS
+                               : px_err_errno(err, "cannot make a directory %s", dir);
+    rc = lock_folder(s, dir, err);
+    if (!rc) {
         rc = begin_journal(s, PX_JOURNAL_NAME);
-        if (rc)
+        if (rc == PMIX_ERR_NOT_FOUND)
+            rc = PMIX_ERR_EXISTS;
+        else if (rc)
             px_err_set(err, rc, "cannot write a journal in %s: %s", dir,
                        PMIx_Error_string(rc));
-        if (rc)
-            o = rc == PMIX_ERR_NOT_FOUND ? AGAIN : NOT_HERE;
     }
-    if (o != MADE)
+    if (rc)
         leave_folder(s, dir);
-    return o;
+    return rc;
 }
 
 /* ---- the component that finishes the work -------------------------------------------------------- */
@@ -357,21 +335,6 @@ static void finish_cleaner(struct px_session *s, bool left)
     s->cleaner = NULL;
 }
 
-static void give_journal(struct px_session *s)
-{
-    pmix_status_t rc;
-
-    if (!s->cleaner)
-        return;
-    rc = px_pcleanup_ops(s->cleaner)
-             ->journal(s->cleaner->self, s->dir_fd, s->journal_fd);
-    if (!rc)
-        return;
-    px_log(PX_LOG_WARN, "cleanup", "pcleanup/%s does not take the journal: %s",
-           s->cleaner->component->name, PMIx_Error_string(rc));
-    finish_cleaner(s, true);
-}
-
 /* ---- places ------------------------------------------------------------------------------------------ */
 
 /* Without links in it, as those who remove go through none. NULL: it is not there. */
@@ -380,37 +343,35 @@ static char *real_place(const char *dir)
     return dir[0] == '/' ? realpath(dir, NULL) : NULL;
 }
 
-static enum outcome try_name(struct px_server *srv, const char *place,
-                             struct px_err *err)
+static pmix_status_t try_name(struct px_server *srv, const char *place,
+                              struct px_err *err)
 {
     struct px_session *s = srv->session;
     PX_AUTOFREE char *dir = NULL;
     char random[7] = "";
-    enum outcome o;
+    pmix_status_t rc;
 
-    px_path_random(random, sizeof(random) - 1);
+    px_path_random(random, sizeof random - 1);
     dir = px_strf("%s/" PX_JOURNAL_DIR "%s", strcmp(place, "/") == 0 ? "" : place,
                   random);
-    if (!dir) {
-        px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
-        return NOT_HERE;
-    }
+    if (!dir)
+        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
     start_cleaner(s, dir);
-    o = make_folder(s, dir, err);
-    if (o == MADE)
-        srv->dir = px_take(&dir);
-    else
+    rc = make_folder(s, dir, err);
+    if (rc)
         finish_cleaner(s, false);
-    return o;
+    else
+        srv->dir = px_take(&dir);
+    return rc;
 }
 
 static bool try_place(struct px_server *srv, const char *place, struct px_err *err)
 {
-    enum outcome o = AGAIN;
+    pmix_status_t rc = PMIX_ERR_EXISTS;
 
-    for (int i = 0; i < MAX_TRIES && o == AGAIN; i++)
-        o = try_name(srv, place, err);
-    return o == MADE;
+    for (int i = 0; i < MAX_TRIES && rc == PMIX_ERR_EXISTS; i++)
+        rc = try_name(srv, place, err);
+    return !rc;
 }
 
 /* Whether others could put another folder in the place of ours there. It has to be asked where they
@@ -440,17 +401,6 @@ unsigned px_session_reclaiming(const struct px_server *srv, unsigned *done)
     return srv->session->n_reclaiming;
 }
 
-static void stop_waiting(void *arg)
-{
-    struct px_session *s = arg;
-    struct px_call *waiter = s->waiter;
-
-    s->waiter = NULL;
-    px_timer_free(s->patience);
-    s->patience = NULL;
-    px_call_done(waiter, PMIX_SUCCESS);
-}
-
 static void on_reclaimed(void *arg, pmix_status_t status,
                          const struct px_pcleanup_totals *t)
 {
@@ -471,24 +421,8 @@ static void on_reclaimed(void *arg, pmix_status_t status,
                    "directories",
                    (unsigned long long)t->files, (unsigned long long)t->dirs);
     }
-    if (s->n_reclaiming == 0 && s->waiter)
-        stop_waiting(s);
-}
-
-void px_session_settle(struct px_server *srv, struct px_call *call, uint64_t timeout_ms)
-{
-    struct px_session *s = srv->session;
-
-    if (s->n_reclaiming == 0) {
-        px_call_done(call, PMIX_SUCCESS);
-        return;
-    }
-    s->waiter = call;
-    s->patience = px_timer_create(px_process.loop, stop_waiting, s);
-    if (s->patience)
-        px_timer_set(s->patience, timeout_ms);
-    else
-        stop_waiting(s);
+    if (s->n_reclaiming == 0 && s->settled)
+        s->settled(s->settled_arg);
 }
 
 /* Begins to look in these folders, /tmp among them: a server whose own were not there had its folder
@@ -514,6 +448,7 @@ static pmix_status_t begin(struct px_server *srv, const pmix_info_t *info, size_
 {
     struct px_session *s = srv->session = calloc(1, sizeof *s);
     const char *own = px_info_str(info, n, PMIX_SERVER_TMPDIR);
+    char normal[PX_RM_MAX_PATH + 1];
 
     if (!s)
         return PMIX_ERR_NOMEM;
@@ -521,8 +456,9 @@ static pmix_status_t begin(struct px_server *srv, const pmix_info_t *info, size_
     s->keep_dirs = px_info_flag(info, n, PMIX_TDIR_RMCLEAN);
     if (!own)
         own = secure_getenv("PMIX_SERVER_TMPDIR");
-    s->own_tmpdir = own ? strdup(own) : NULL;
-    return own && !s->own_tmpdir ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
+    if (own && px_rm_path_check(own, normal) == NULL)
+        s->own_tmpdir = strdup(normal);
+    return PMIX_SUCCESS;
 }
 
 static void settle_down(struct px_server *srv)
@@ -532,13 +468,19 @@ static void settle_down(struct px_server *srv)
     struct px_err why = {.text = "there is no such directory"};
     struct px_session *s = srv->session;
     char *places[N];
+    pmix_status_t rc;
 
     for (size_t i = 0; i < N; i++)
         places[i] = real_place(wanted[i]);
     if (!find_place(srv, places, N, &why))
         px_log(PX_LOG_INFO, "server", "cannot make a private directory: %s", why.text);
     s->fresh = s->length;
-    give_journal(s);
+    rc = give_journal(s);
+    if (rc) {
+        px_log(PX_LOG_WARN, "cleanup", "pcleanup/%s does not take the journal: %s",
+               s->cleaner->component->name, PMIx_Error_string(rc));
+        finish_cleaner(s, true);
+    }
     reclaim(s, places, N);
     for (size_t i = 0; i < N; i++)
         free(places[i]);
@@ -547,10 +489,8 @@ static void settle_down(struct px_server *srv)
 pmix_status_t px_session_create(struct px_server *srv,
                                 const struct px_server_start *start)
 {
-    pmix_status_t rc = choose_dirs(srv, start->info, start->n_info);
+    pmix_status_t rc = learn_dirs(srv, start->info, start->n_info);
 
-    if (!rc)
-        rc = publish_dirs(srv, start->info, start->n_info);
     if (!rc)
         rc = begin(srv, start->info, start->n_info);
     if (!rc)

@@ -7,7 +7,6 @@
 #include "core/base/err.h"
 #include "core/reclaim/journal.h"
 #include "core/reclaim/rmtree.h"
-#include "core/rt/call.h"
 #include "core/server/server.h"
 #include "tenon/pcleanup.h"
 
@@ -17,7 +16,7 @@ struct px_session {
     dev_t device;                    /* of the folder */
     ino_t inode;
     bool keep_dirs;         /* those we make are the host's to remove */
-    char *own_tmpdir;       /* what PMIX_SERVER_TMPDIR says; NULL: nothing */
+    char *own_tmpdir;       /* what PMIX_SERVER_TMPDIR says, normal; NULL: nothing */
     uint64_t length, fresh; /* of the journal: now, and after it was written anew */
     px_buf *rewrite;        /* the journal that is written anew; NULL: none is */
     bool torn;              /* its end can not be mended */
@@ -25,8 +24,8 @@ struct px_session {
     unsigned n_reclaiming;  /* places where leftovers of dead servers are looked for */
     unsigned n_reclaimed;   /* and were */
     struct px_pcleanup_totals removed; /* of dead servers, and of our own */
-    struct px_call *waiter;            /* for the end of that, and its patience */
-    struct px_timer *patience;
+    void (*settled)(void *arg);        /* when that has ended; may be NULL */
+    void *settled_arg;
     bool swept; /* what was made has been removed (made.c) */
 };
 
@@ -41,10 +40,6 @@ struct px_session {
  * and px_session_can_record false. PMIX_ERR_NOMEM. */
 pmix_status_t px_session_create(struct px_server *srv,
                                 const struct px_server_start *start);
-/* The server ends: ends the call when leftovers of others are no longer looked for, at the latest
- * after the time given. */
-void px_session_settle(struct px_server *srv, struct px_call *call,
-                       uint64_t timeout_ms);
 /* Removes the private folder. left: that and the journal stay, for the component that outlives us or the
  * next server. */
 void px_session_end(struct px_server *srv, bool left);
