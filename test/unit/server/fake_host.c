@@ -265,6 +265,15 @@ void host_end(void)
         .give = give_##kind, .cb.kind = (function), .cbdata = cbdata, .proc = (on) \
     }
 
+static pmix_status_t arrived_with(const char *name, const pmix_proc_t *proc,
+                                  const pmix_info_t *info, size_t n,
+                                  const struct due *due)
+{
+    record_infos(&host.given, info, n);
+    arrived(name, proc);
+    return answer(due);
+}
+
 static pmix_status_t client_connected(const pmix_proc_t *proc, void *object,
                                       pmix_op_cbfunc_t cb, void *cbdata PX_UNUSED)
 {
@@ -323,17 +332,13 @@ static pmix_status_t fence_nb(const pmix_proc_t procs[], size_t n_procs,
 static pmix_status_t direct_modex(const pmix_proc_t *proc, const pmix_info_t info[],
                                   size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
 {
-    record_infos(&host.given, info, n);
-    arrived("direct_modex", proc);
-    return answer(DUE(modex, cb, proc));
+    return arrived_with("direct_modex", proc, info, n, DUE(modex, cb, proc));
 }
 
 static pmix_status_t on_publish(const pmix_proc_t *proc, const pmix_info_t info[],
                                 size_t n, pmix_op_cbfunc_t cb, void *cbdata)
 {
-    record_infos(&host.given, info, n);
-    arrived("publish", proc);
-    return answer(DUE(op, cb, proc));
+    return arrived_with("publish", proc, info, n, DUE(op, cb, proc));
 }
 
 static pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys,
@@ -341,9 +346,7 @@ static pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys,
                                pmix_lookup_cbfunc_t cb, void *cbdata)
 {
     record_keys(keys);
-    record_infos(&host.given, info, n);
-    arrived("lookup", proc);
-    return answer(DUE(lookup, cb, proc));
+    return arrived_with("lookup", proc, info, n, DUE(lookup, cb, proc));
 }
 
 static pmix_status_t on_unpublish(const pmix_proc_t *proc, char **keys,
@@ -351,9 +354,7 @@ static pmix_status_t on_unpublish(const pmix_proc_t *proc, char **keys,
                                   pmix_op_cbfunc_t cb, void *cbdata)
 {
     record_keys(keys);
-    record_infos(&host.given, info, n);
-    arrived("unpublish", proc);
-    return answer(DUE(op, cb, proc));
+    return arrived_with("unpublish", proc, info, n, DUE(op, cb, proc));
 }
 
 static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t info[],
@@ -372,9 +373,7 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
                                 void *cbdata)
 {
     record_procs(procs, n_procs);
-    record_infos(&host.given, info, n);
-    arrived("connect", NULL);
-    return answer(DUE(op, cb, procs));
+    return arrived_with("connect", NULL, info, n, DUE(op, cb, procs));
 }
 
 static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t n_procs,
@@ -382,9 +381,7 @@ static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t n_procs,
                                    pmix_op_cbfunc_t cb, void *cbdata)
 {
     record_procs(procs, n_procs);
-    record_infos(&host.given, info, n);
-    arrived("disconnect", NULL);
-    return answer(DUE(op, cb, procs));
+    return arrived_with("disconnect", NULL, info, n, DUE(op, cb, procs));
 }
 
 static pmix_status_t register_events(pmix_status_t *codes, size_t n_codes,
@@ -393,9 +390,7 @@ static pmix_status_t register_events(pmix_status_t *codes, size_t n_codes,
 {
     host.code = n_codes ? codes[0] : 0;
     host.n_keys = n_codes;
-    record_infos(&host.given, info, n);
-    arrived("register_events", NULL);
-    return answer(DUE(op, cb, NULL));
+    return arrived_with("register_events", NULL, info, n, DUE(op, cb, NULL));
 }
 
 static pmix_status_t deregister_events(pmix_status_t *codes PX_UNUSED,
@@ -412,9 +407,7 @@ static pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t *source,
 {
     host.code = code;
     host.n_keys = range;
-    record_infos(&host.given, info, n);
-    arrived("notify_event", source);
-    return answer(DUE(op, cb, source));
+    return arrived_with("notify_event", source, info, n, DUE(op, cb, source));
 }
 
 static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t *queries, size_t n,
@@ -444,9 +437,7 @@ static pmix_status_t on_allocate(const pmix_proc_t *client,
                                  pmix_info_cbfunc_t cb, void *cbdata)
 {
     host.code = directive;
-    record_infos(&host.given, data, n);
-    arrived("allocate", client);
-    return answer(DUE(info, cb, client));
+    return arrived_with("allocate", client, data, n, DUE(info, cb, client));
 }
 
 static pmix_status_t job_control(const pmix_proc_t *requestor,
@@ -455,9 +446,8 @@ static pmix_status_t job_control(const pmix_proc_t *requestor,
                                  pmix_info_cbfunc_t cb, void *cbdata)
 {
     record_procs(targets, n_targets);
-    record_infos(&host.given, directives, n);
-    arrived("job_control", requestor);
-    return answer(DUE(info, cb, requestor));
+    return arrived_with("job_control", requestor, directives, n,
+                        DUE(info, cb, requestor));
 }
 
 static pmix_status_t on_monitor(const pmix_proc_t *requestor,
@@ -466,19 +456,16 @@ static pmix_status_t on_monitor(const pmix_proc_t *requestor,
                                 pmix_info_cbfunc_t cb, void *cbdata)
 {
     record_infos(&host.given_data, monitor, 1);
-    record_infos(&host.given, directives, n);
     host.code = error;
-    arrived("monitor", requestor);
-    return answer(DUE(info, cb, requestor));
+    return arrived_with("monitor", requestor, directives, n, DUE(info, cb, requestor));
 }
 
 static pmix_status_t get_credential(const pmix_proc_t *proc,
                                     const pmix_info_t directives[], size_t n,
                                     pmix_credential_cbfunc_t cb, void *cbdata)
 {
-    record_infos(&host.given, directives, n);
-    arrived("get_credential", proc);
-    return answer(DUE(credential, cb, proc));
+    return arrived_with("get_credential", proc, directives, n,
+                        DUE(credential, cb, proc));
 }
 
 static pmix_status_t validate_credential(const pmix_proc_t *proc,
@@ -488,9 +475,8 @@ static pmix_status_t validate_credential(const pmix_proc_t *proc,
 {
     px_str_copy(host.text, sizeof(host.text), cred->bytes);
     host.code = (int)cred->size;
-    record_infos(&host.given, directives, n);
-    arrived("validate_credential", proc);
-    return answer(DUE(validation, cb, proc));
+    return arrived_with("validate_credential", proc, directives, n,
+                        DUE(validation, cb, proc));
 }
 
 static pmix_status_t on_fabric(const pmix_proc_t *requestor, pmix_fabric_operation_t op,
@@ -498,9 +484,7 @@ static pmix_status_t on_fabric(const pmix_proc_t *requestor, pmix_fabric_operati
                                pmix_info_cbfunc_t cb, void *cbdata)
 {
     host.code = (int)op;
-    record_infos(&host.given, directives, n);
-    arrived("fabric", requestor);
-    return answer(DUE(info, cb, requestor));
+    return arrived_with("fabric", requestor, directives, n, DUE(info, cb, requestor));
 }
 
 static pmix_status_t session_control(const pmix_proc_t *requestor, uint32_t session,
@@ -508,9 +492,8 @@ static pmix_status_t session_control(const pmix_proc_t *requestor, uint32_t sess
                                      pmix_info_cbfunc_t cb, void *cbdata)
 {
     host.code = (int)session;
-    record_infos(&host.given, directives, n);
-    arrived("session_control", requestor);
-    return answer(DUE(info, cb, requestor));
+    return arrived_with("session_control", requestor, directives, n,
+                        DUE(info, cb, requestor));
 }
 
 static pmix_status_t resource_block(const pmix_proc_t *requestor,
@@ -523,9 +506,7 @@ static pmix_status_t resource_block(const pmix_proc_t *requestor,
     px_str_copy(host.text, sizeof(host.text), block);
     host.code = directive;
     host.n_keys = n_units ? units[n_units - 1].count : 0;
-    record_infos(&host.given, info, n);
-    arrived("resource_block", requestor);
-    return answer(DUE(op, cb, requestor));
+    return arrived_with("resource_block", requestor, info, n, DUE(op, cb, requestor));
 }
 
 pmix_status_t host_log2(const pmix_proc_t *client, const pmix_info_t data[],
@@ -533,9 +514,7 @@ pmix_status_t host_log2(const pmix_proc_t *client, const pmix_info_t data[],
                         pmix_op_cbfunc_t cb, void *cbdata)
 {
     record_infos(&host.given_data, data, n_data);
-    record_infos(&host.given, directives, n);
-    arrived("log2", client);
-    return answer(DUE(op, cb, client));
+    return arrived_with("log2", client, directives, n, DUE(op, cb, client));
 }
 
 static pmix_status_t iof_pull(const pmix_proc_t procs[], size_t n_procs,
@@ -545,9 +524,7 @@ static pmix_status_t iof_pull(const pmix_proc_t procs[], size_t n_procs,
 {
     host.code = channels;
     record_procs(procs, n_procs);
-    record_infos(&host.given, directives, n);
-    arrived("iof_pull", NULL);
-    return answer(DUE(op, cb, procs));
+    return arrived_with("iof_pull", NULL, directives, n, DUE(op, cb, procs));
 }
 
 static pmix_status_t push_stdin(const pmix_proc_t *source, const pmix_proc_t targets[],
