@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines that strangers can cause at will are logged at a rate: a few per user and reason, then how
- * many more there were. Loop thread only. */
+/* Lines that strangers can cause at will are logged at a rate: a few per user and
+ * reason, then how many more there were. Loop thread only. */
 #ifndef PX_RT_LOG_RATE_H
 #define PX_RT_LOG_RATE_H
 

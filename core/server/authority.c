@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who may do what to whom. A server may serve several users: a client reads of, acts on and
- * tells events to processes of its own user only, unless it is root's. What its host decides
- * beyond that, the host decides. */
+/* Authority. A server may serve several users: a client reads of, acts on and sends
+ * events to processes of its own user only, unless it is root's. Beyond that the host
+ * decides. */
 #include "core/server/server.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ bool px_user_may(uid_t user, uid_t other)
     return user == other || user == 0;
 }
 
-/* Whose a job is according to the host; false if it did not say. */
+/* The owner of a job according to the host; false if it did not say. */
 static bool named_owner(const struct px_nspace *ns, uid_t *owner)
 {
     uint32_t uid;

@@ -15,7 +15,7 @@
 
 struct px_server;
 
-/* ---- given by the host ---------------------------------------------------------- */
+/* ---- given by the host ----------------------------------------------------------- */
 
 struct px_builtin_host {
     /* Fills module with functions of its own; *self is then
@@ -32,7 +32,7 @@ struct px_builtin_host {
 
 extern const struct px_builtin_host px_host_builtin;
 
-/* ---- given by the server -------------------------------------------------------- */
+/* ---- given by the server --------------------------------------------------------- */
 
 /* Of the built-in host of this process's server. */
 void *px_server_builtin_self(void);

@@ -144,7 +144,7 @@ static pmix_status_t make_self(struct px_server *srv)
     return PMIX_SUCCESS;
 }
 
-/* ---- the parts ---------------------------------------------------------------------------- */
+/* ---- the parts ------------------------------------------------------------------- */
 
 static void **state_of(struct px_server *srv, const struct px_server_part *part)
 {
@@ -301,8 +301,8 @@ static void forget_jobs(struct px_model *m)
     px_resources_clear(m);
 }
 
-/* A second pass: what the first has posted, replies to ourselves and answers to the host, has
- * run by now. */
+/* A second pass: what the first has posted, replies to ourselves and answers to the
+ * host, has run by now. */
 static void on_free(struct px_call *call, void *args PX_UNUSED)
 {
     struct px_server *srv = px_process.server;
@@ -329,7 +329,7 @@ static pmix_status_t server_begin(struct start *a)
     return rc;
 }
 
-#undef PMIx_server_init /* the header's, which tells the module's size */
+#undef PMIx_server_init /* the header's, which passes the module's size */
 PX_EXPORT pmix_status_t PMIx_server_init(pmix_server_module_t *module,
                                          pmix_info_t info[], size_t ninfo)
 {

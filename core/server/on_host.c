@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What only the host can do: for jobs (spawn, job control, log, monitoring), and with the system around
- * them (allocations, resource blocks, sessions, credentials, fabrics). */
+/* Requests that only the host can serve: for jobs (spawn, job control, log,
+ * monitoring), and with the system around them (allocations, resource blocks, sessions,
+ * credentials, fabrics). */
 #include "core/model/jobinfo.h"
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/cleanup/request.h"
 #include "core/server/upcall.h"
 
-/* ---- spawn --------------------------------------------------------------------------------------- */
+/* ---- spawn ----------------------------------------------------------------------- */
 
-/* STATUS, name of the new namespace, and all of its job data if it runs under this server. */
+/* STATUS, name of the new namespace, and all of its job data if it runs under this
+ * server. */
 static void reply_spawned(void *arg, const struct px_upcall *answer)
 {
     struct px_req *req = arg;
@@ -23,8 +25,8 @@ static void reply_spawned(void *arg, const struct px_upcall *answer)
     px_req_reply(req, &w);
 }
 
-/* Whatever the client claims, the parent is the process that asks, and its connection says what it
- * is. */
+/* The parent is the process that asks, and its connection says what it is; claims do
+ * not count. */
 static pmix_status_t prepare_spawn(struct px_req *req, struct px_upcall *u)
 {
     const struct px_peer *peer = req->peer;
@@ -50,10 +52,11 @@ static pmix_status_t call_spawn(const pmix_server_module_t *m, struct px_upcall 
                     u->args.n_apps, px_upcall_spawn_cb, u);
 }
 
-/* ---- job control --------------------------------------------------------------------------------- */
+/* ---- job control ----------------------------------------------------------------- */
 
-/* Clean-up is this server's own affair: the host hears nothing of it. Beside something that is the host's,
- * it is only checked at first, and registered when the host has agreed: on error nothing is. */
+/* Clean-up is this server's own affair: the host hears nothing of it. Beside something
+ * that is the host's, it is only checked at first, and registered when the host has
+ * agreed: on error nothing is. */
 static pmix_status_t prepare_job_control(struct px_req *req, struct px_upcall *u)
 {
     struct px_args *a = &u->args;
@@ -91,7 +94,7 @@ static void reply_job_control(void *arg, const struct px_upcall *answer)
     px_upcall_reply_infos(arg, &both);
 }
 
-/* ---- log and monitoring ---------------------------------------------------------------------------- */
+/* ---- log and monitoring ---------------------------------------------------------- */
 
 static pmix_status_t prepare_more(struct px_req *req, struct px_upcall *u)
 {
@@ -127,7 +130,7 @@ static pmix_status_t call_monitor(const pmix_server_module_t *m, struct px_upcal
                       u->args.more.n, px_upcall_info_cb, u);
 }
 
-/* ---- allocations, resource blocks, sessions --------------------------------------------------------- */
+/* ---- allocations, resource blocks, sessions -------------------------------------- */
 
 static pmix_status_t call_alloc(const pmix_server_module_t *m, struct px_upcall *u)
 {
@@ -149,7 +152,7 @@ static pmix_status_t call_session(const pmix_server_module_t *m, struct px_upcal
                               px_upcall_info_cb, u);
 }
 
-/* ---- credentials --------------------------------------------------------------------------------- */
+/* ---- credentials ----------------------------------------------------------------- */
 
 static pmix_status_t call_get_cred(const pmix_server_module_t *m, struct px_upcall *u)
 {
@@ -177,7 +180,7 @@ static pmix_status_t call_validate(const pmix_server_module_t *m, struct px_upca
                                   u->args.info.n, px_upcall_validation_cb, u);
 }
 
-/* ---- fabrics ------------------------------------------------------------------------------------- */
+/* ---- fabrics --------------------------------------------------------------------- */
 
 static pmix_status_t call_register(const pmix_server_module_t *m, struct px_upcall *u)
 {
@@ -199,7 +202,7 @@ static pmix_status_t call_update(const pmix_server_module_t *m, struct px_upcall
                      px_upcall_info_cb, u);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------- */
 
 #define FORWARD(name, ...) \
     static const struct px_forward name = {.request = &px_request_##name, __VA_ARGS__}

@@ -156,7 +156,7 @@ static pmix_status_t ask_host(struct px_server *srv, struct px_req *req, void *o
         if (f)
             px_timer_free(f->timer);
         free(f);
-        return PMIX_SUCCESS; /* the client is leaving whatever we can still tell the host */
+        return PMIX_SUCCESS; /* the client leaves in any case */
     }
     f->req = req;
     f->host_pending = true;

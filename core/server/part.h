@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server is made of parts. Each sees to one concern, keeps its own state, serves its requests, and
- * is notified through its table of what happens to peers, ranks and namespaces. A new capability is
- * a table, a line in parts.c, and a line here if it keeps state. Loop thread only. */
+/* A server is made of parts. Each sees to one concern, keeps its own state, serves its
+ * requests, and is notified through its table of what happens to peers, ranks and
+ * namespaces. A new capability is a table, a line in parts.c, and a line here if it
+ * keeps state. Loop thread only. */
 #ifndef PX_SERVER_PART_H
 #define PX_SERVER_PART_H
 
@@ -14,7 +15,7 @@ struct px_local;
 struct px_nspace;
 struct px_rpc;
 
-/* What the parts keep for the server; each structure is known to its part alone. */
+/* State of the parts for the server; each structure is known to its part alone. */
 struct px_server_parts {
     struct px_attributes *attributes;
     struct px_collect *collect;
@@ -25,7 +26,7 @@ struct px_server_parts {
     struct px_pulls *pulls;
 };
 
-/* What they keep for a connection; gone after peer_left or peer_gone. */
+/* State for a connection; gone after peer_left or peer_gone. */
 struct px_peer_parts {
     struct px_interests *events;
 };
@@ -36,13 +37,14 @@ struct px_server_start {
     struct px_err *err;
 };
 
-/* Answers to the queries of one request. Those that have no room in a reply need not be made: else a few
- * bytes that repeat the same key would cost gigabytes. */
+/* Answers to the queries of one request. Those that have no room in a reply need not be
+ * made: else a few bytes that repeat the same key would cost gigabytes. */
 struct px_answers {
     px_infos *infos;
     size_t left_b;
 };
-/* Adds one, whose data take cost_b. PMIX_ERR_OUT_OF_RESOURCE: no room is left; PMIX_ERR_NOMEM. */
+/* Adds one, whose data take cost_b. PMIX_ERR_OUT_OF_RESOURCE: no room is left;
+ * PMIX_ERR_NOMEM. */
 pmix_status_t px_answer(struct px_answers *a, const char *key, const void *data,
                         pmix_data_type_t type, size_t cost_b);
 
@@ -59,12 +61,13 @@ struct px_server_part {
     const char *name;
     const struct px_rpc *rpcs; /* the requests it serves; the last row is zero */
     const struct px_query_key *query_keys; /* and what it answers of queries */
-    /* The same for what is not asked by keys alone: takes out of queries, *n of them, what it
-     * answers. PMIX_SUCCESS, also if there was nothing to answer. */
+    /* The same for what is not asked by keys alone: takes out of queries, *n of them,
+     * what it answers. PMIX_SUCCESS, also if there was nothing to answer. */
     pmix_status_t (*query)(struct px_server *srv, pmix_query_t *queries, size_t *n,
                            px_infos *answers);
 
-    /* The state in struct px_server_parts: allocated, zeroed, before create; freed after destroy. */
+    /* The state in struct px_server_parts: allocated, zeroed, before create; freed
+     * after destroy. */
     size_t state_at, state_b;
     /* Fails with a line in err or a status alone; neither stop nor destroy follow. */
     pmix_status_t (*create)(struct px_server *srv, const struct px_server_start *start);
@@ -74,22 +77,23 @@ struct px_server_part {
 
     /* A connection was accepted, and is listed. */
     void (*peer_here)(struct px_server *srv, struct px_peer *peer);
-    /* It takes no part any more: it finalized, or is about to be gone. May come twice. */
+    /* It takes no part any more: it finalized, or is about to be gone. May come
+     * twice. */
     void (*peer_left)(struct px_server *srv, struct px_peer *peer);
     /* It is closed, and listed no more. */
     void (*peer_gone)(struct px_server *srv, struct px_peer *peer);
-    /* No connection of the rank takes part any more, or none will: it finalized, was lost, ended, or
-     * is about to be deregistered. */
+    /* No connection of the rank takes part any more, or none will: it finalized, was
+     * lost, ended, or is about to be deregistered. */
     void (*rank_gone)(struct px_server *srv, const pmix_proc_t *proc);
     /* Its last connection broke before it finalized; after all of the above. */
     void (*rank_lost)(struct px_server *srv, const pmix_proc_t *proc);
-    /* The process has ended, says the host: by deregistering it, or, if it is the built-in one, as it
-     * saw it. */
+    /* The process has ended, says the host: by deregistering it, or, if it is the
+     * built-in one, as it saw it. */
     void (*proc_ended)(struct px_server *srv, const pmix_proc_t *proc);
     /* The rank is being deregistered; its connections are closed. */
     void (*local_gone)(struct px_server *srv, struct px_local *local);
-    /* The namespace is being deregistered; ns is NULL if it is not known. Its connections are closed
-     * afterwards. */
+    /* The namespace is being deregistered; ns is NULL if it is not known. Its
+     * connections are closed afterwards. */
     void (*nspace_gone)(struct px_server *srv, const char *nspace,
                         struct px_nspace *ns);
 };

@@ -99,7 +99,7 @@ static pmix_status_t call_query(const pmix_server_module_t *m, struct px_upcall 
                     : PMIX_ERR_NOT_SUPPORTED;
 }
 
-/* What was known here, then what the host knew. */
+/* The answers made here, then those of the host. */
 static void reply_query(void *arg, const struct px_upcall *answer)
 {
     struct px_upcall both = {.status = answer->status};

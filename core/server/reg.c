@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host tells: namespaces and clients come and go. The public functions wait when they
- * are given no callback, also on the loop thread, where hosts call from inside upcalls. */
+/* Registration by the host: namespaces and clients come and go. The public functions
+ * wait when they are given no callback, also on the loop thread, where hosts call from
+ * inside upcalls. */
 #include "core/link/api.h"
 #include "core/model/jobinfo.h"
 #include "core/rt/call.h"
@@ -19,7 +20,7 @@ struct reg {
     void *object;
 };
 
-/* ---- on the loop ---------------------------------------------------------------------------- */
+/* ---- on the loop ----------------------------------------------------------------- */
 
 pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
                                    uint32_t n_local, const pmix_info_t *info, size_t n,
@@ -70,11 +71,11 @@ void px_server_drop_nspace(struct px_server *srv, const char *nspace)
     PX_LIST_EACH (&ns->locals, struct px_local, l, link)
         local_free(srv, l);
     if (ns !=
-        px_process.model->own) /* which is this process's, whoever registered it */
+        px_process.model->own) /* this process's own, even if the host registered it */
         px_nspace_remove(px_process.model, ns);
 }
 
-/* Tools chose their names before this one was known to be somebody's. */
+/* Cuts off tools of other users that chose the name before it was registered. */
 static void end_impostors(struct px_server *srv, const pmix_proc_t *proc, uid_t uid)
 {
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
@@ -143,7 +144,7 @@ void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc)
     PX_PARTS_NOTIFY(srv, rank_gone, proc);
 }
 
-/* ---- the public functions ---------------------------------------------------------------------- */
+/* ---- the public functions -------------------------------------------------------- */
 
 static pmix_status_t run_add_nspace(struct px_server *srv, const struct reg *r)
 {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Peers and their requests: from a frame to the row of a table, which says who may send it and what is
- * done; exactly one reply back; and the end of a connection, of which each part is notified. */
+/* Peers and their requests: from a frame to the row of a table, which says who may send
+ * it and what is done; exactly one reply back; and the end of a connection, of which
+ * each part is notified. */
 #include "core/rt/log.h"
 #include "core/server/upcall.h"
 #include "core/wire/hello.h"
 #include "tenon/ptl.h"
 
-/* Requests that wait for others, or for a host that is slow, cost memory that their client chooses:
- * what it sends, and about REQUEST_B for each. */
+#include <string.h>
+
+/* Requests that wait for others, or for a host that is slow, cost memory that their
+ * client chooses: what it sends, and about REQUEST_B for each. */
 #define MAX_PENDING_B (256u * 1024u * 1024u)
 #define REQUEST_B     1024u
 
@@ -31,7 +34,7 @@ struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc)
     return NULL;
 }
 
-/* ---- replies ----------------------------------------------------------------------- */
+/* ---- replies --------------------------------------------------------------------- */
 
 void px_req_drop(struct px_req *req)
 {
@@ -41,8 +44,8 @@ void px_req_drop(struct px_req *req)
     free(req);
 }
 
-/* Since the request was made the process may have become the client of another server, which
- * counts its own requests: an answer must not be taken for one of those. */
+/* Since the request was made the process may have become the client of another server,
+ * which counts its own requests: an answer must not be taken for one of those. */
 static void answer_self(const struct px_server *srv, uint32_t tag, const px_buf *reply)
 {
     struct px_model *m = px_process.model;
@@ -59,8 +62,8 @@ static void on_own_reply(struct px_msg *msg)
     px_req_drop(req);
 }
 
-/* The user's callback must not run inside whatever loop the reply is made in: it goes through
- * the mailbox like the answers of a host's threads. */
+/* The user's callback must not run inside whatever loop the reply is made in: it goes
+ * through the mailbox like the answers of a host's threads. */
 static void reply_to_self(struct px_req *req, px_writer *w)
 {
     req->reply = px_buf_take(&w->buf);
@@ -74,7 +77,7 @@ void px_reply_begin(const struct px_req *req, px_writer *w, pmix_status_t status
     px_pack_status(w, status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status);
 }
 
-/* What was packed so far is useless: a status says why. */
+/* Replaces what was packed so far by a status. */
 static void pack_instead(const struct px_req *req, px_writer *w, pmix_status_t why)
 {
     px_log(PX_LOG_WARN, "server", "cannot reply to command %u of %s.%u: %s", req->op,
@@ -83,8 +86,8 @@ static void pack_instead(const struct px_req *req, px_writer *w, pmix_status_t w
     px_reply_begin(req, w, why);
 }
 
-/* Somebody waits for this reply, perhaps for ever: if not even a status can be sent, the end
- * of the connection tells. */
+/* The client waits for this reply, perhaps for ever: if not even a status can be sent,
+ * the connection is closed. */
 static void reply_to_client(const struct px_req *req, px_writer *w)
 {
     struct px_conn *conn = req->peer->conn;
@@ -143,7 +146,7 @@ void px_peer_refuse(struct px_peer *peer, uint32_t tag, pmix_status_t why)
     px_writer_cleanup(&w);
 }
 
-/* ---- the end ----------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------- */
 
 /* True if no other connection of its rank is left that takes part. */
 static bool retire(struct px_peer *p)
@@ -191,7 +194,65 @@ void px_server_peer_lost(struct px_server *srv, struct px_peer *peer, pmix_statu
     px_peer_unref(peer);
 }
 
-/* ---- requests ---------------------------------------------------------------------- */
+/* ---- requests that go to the host ------------------------------------------------ */
+
+pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u)
+{
+    return px_infos_set_user(&u->args.info, req->peer);
+}
+
+static bool has_slot(const pmix_server_module_t *m, size_t slot)
+{
+    void (*function)(void);
+
+    if (slot == 0)
+        return true;
+    memcpy(&function, (const char *)m + (slot - 1) * sizeof function, sizeof function);
+    return function;
+}
+
+pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
+{
+    const struct px_forward *f = req->rpc->forward;
+    struct px_upcall *u;
+    pmix_status_t rc;
+
+    if (!has_slot(&srv->module, f->slot))
+        return PMIX_ERR_NOT_SUPPORTED;
+    u = px_upcall_for(req, f->reply);
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    if (f->newest)
+        req->in.codec = px_codec_newest(req->in.codec);
+    rc = px_unpack_args(&req->in, &u->args, f->request->args);
+    if (!rc)
+        rc = px_req_may(req, u->args.procs, u->args.n_procs);
+    if (!rc)
+        rc = f->prepare ? f->prepare(req, u) : px_forward_user(req, u);
+    if (rc) {
+        px_upcall_drop(u);
+        return rc;
+    }
+    px_upcall_returned(u, f->call(&srv->module, u));
+    return PX_DEFERRED;
+}
+
+void px_upcall_reply_status(void *arg, const struct px_upcall *answer)
+{
+    px_req_done(arg, answer->status);
+}
+
+void px_upcall_reply_infos(void *arg, const struct px_upcall *answer)
+{
+    struct px_req *req = arg;
+    px_writer w;
+
+    px_reply_begin(req, &w, answer->status);
+    px_pack_infos(&w, answer->infos.v, answer->infos.n);
+    px_req_reply(req, &w);
+}
+
+/* ---- requests -------------------------------------------------------------------- */
 
 static const struct px_rpc *find_rpc(const struct px_server *srv, uint8_t op)
 {
@@ -247,7 +308,7 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
         px_req_done(req, rc);
 }
 
-/* ---- connections ------------------------------------------------------------------- */
+/* ---- connections ----------------------------------------------------------------- */
 
 static void on_conn_frame(void *arg, const struct px_frame *frame,
                           const uint8_t *payload)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The server role: listeners, peers, requests. Everything here is for the loop thread only. */
+/* The server role: listeners, peers, requests. Everything here is for the loop thread
+ * only. */
 #ifndef PX_SERVER_SERVER_H
 #define PX_SERVER_SERVER_H
 
@@ -29,14 +30,14 @@ struct px_local {
     gid_t gid;
     void *object;     /* the host's, passed back in upcalls */
     unsigned n_peers; /* connections that have neither finalized nor gone */
-    bool connected;   /* the host has been told */
+    bool connected;   /* the host was notified */
     bool finalized;   /* by the last of its connections */
     bool committed;   /* at least one commit has arrived */
     bool lost;        /* its last connection broke before it finalized */
 };
 
-/* One connection. A rank may hold several (fork, re-init). The server's own API calls come from a
- * peer without a connection, server->self. */
+/* One connection. A rank may hold several (fork, re-init). The server's own API calls
+ * come from a peer without a connection, server->self. */
 struct px_peer {
     struct px_list link;
     unsigned refs;
@@ -47,7 +48,7 @@ struct px_peer {
     const struct px_module *gds; /* the datastore component it has named */
     uid_t uid;
     gid_t gid;
-    pid_t pid; /* 0 unless the kernel told */
+    pid_t pid; /* 0: the kernel does not say */
     struct px_codec codec;
     struct px_version version;
     uint32_t pindex;
@@ -60,8 +61,9 @@ struct px_peer {
     size_t pending_b; /* what its unanswered requests may cost */
 };
 
-/* One request of a peer. Handlers return a status, which is then the reply, or PX_DEFERRED and see
- * to it that px_req_done or px_req_reply is called exactly once later. */
+/* One request of a peer. Handlers return a status, which is then the reply, or
+ * PX_DEFERRED and see to it that px_req_done or px_req_reply is called exactly once
+ * later. */
 struct px_req {
     struct px_peer *peer; /* referenced */
     uint32_t tag;
@@ -76,7 +78,7 @@ struct px_req {
 };
 #define PX_DEFERRED ((pmix_status_t)1)
 
-/* Who may send a request. */
+/* The senders that may make a request. */
 enum px_senders {
     PX_BY_CLIENT = 1,
     PX_BY_TOOL = 2,
@@ -85,7 +87,8 @@ enum px_senders {
     PX_BY_ANY = PX_BY_CLIENT | PX_BY_TOOL | PX_BY_SELF,
 };
 
-/* Whom it may concern, which px_req_may checks. A server may serve several users. */
+/* The processes that it may concern, which px_req_may checks. A server may serve
+ * several users. */
 enum px_reach {
     PX_OWN = 1, /* the sender alone, what is of its user, or what all may have */
     PX_BY_HOST, /* as the host decides, by the user that the connection proves */
@@ -93,8 +96,8 @@ enum px_reach {
     PX_MEMBERS, /* named processes that the sender is one of */
 };
 
-/* A row of the table that says all of a request: who may send it, whom it may concern, and the
- * handler, or how it goes to the host. */
+/* A row of the table that says all of a request: who may send it, whom it may concern,
+ * and the handler, or how it goes to the host. */
 struct px_rpc {
     uint8_t op;
     uint8_t senders, reach;
@@ -146,8 +149,8 @@ struct px_server {
     } conf;
 };
 
-/* init.c: the module of a tool whose server was started without one, and from now on its events. Of
- * the 28 slots of every release (adr/0006). */
+/* init.c: the module of a tool whose server was started without one, and from now on
+ * its events. Of the 28 slots of every release (adr/0006). */
 void px_server_take_module(struct px_server *srv, const pmix_server_module_t *module);
 
 /* NULL before init, after finalize, and in a forked child. Any thread. */
@@ -156,28 +159,30 @@ static inline struct px_server *px_server_here(void)
     return px_process.server && px_process_is_mine() ? px_process.server : NULL;
 }
 
-/* ---- authority.c --------------------------------------------------------------------------- */
+/* ---- authority.c ----------------------------------------------------------------- */
 
 /* May a process of this user act on, or send events to, one of that user? */
 bool px_user_may(uid_t user, uid_t other);
-/* May the peer read of the processes of that namespace, or act on them? True for one that has no
- * clients here, nor a user that the host named: only the host can tell. */
+/* May the peer read of the processes of that namespace, or act on them? True for one
+ * that has no clients here, nor a user that the host named: only the host knows. */
 bool px_peer_may(const struct px_peer *peer, const char *nspace);
-/* May the sender make the request at all? PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_INIT after its
- * goodbye. */
+/* May the sender make the request at all? PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_INIT after
+ * its goodbye. */
 pmix_status_t px_req_admit(const struct px_req *req);
-/* May the request concern these, which it names? PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_BAD_PARAM: its
- * sender is not among them, and must be. */
+/* May the request concern these, which it names? PMIX_ERR_NO_PERMISSIONS;
+ * PMIX_ERR_BAD_PARAM: its sender is not among them, and must be. */
 pmix_status_t px_req_may(const struct px_req *req, const pmix_proc_t *procs, size_t n);
-/* Puts the user that the connection proves in place of one that was claimed; hosts decide by it. */
+/* Puts the user that the connection proves in place of one that was claimed; hosts
+ * decide by it. */
 pmix_status_t px_infos_set_user(px_infos *infos, const struct px_peer *peer);
 
-/* ---- rpc.c ---------------------------------------------------------------------------------- */
+/* ---- rpc.c ----------------------------------------------------------------------- */
 
 struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc);
 /* First live connection of a proc; NULL. */
 struct px_peer *px_peer_find(struct px_server *srv, const pmix_proc_t *proc);
-/* Replies with a status (PMIX_OPERATION_SUCCEEDED travels as 0) and ends the request. */
+/* Replies with a status (PMIX_OPERATION_SUCCEEDED travels as 0) and ends the
+ * request. */
 void px_req_done(struct px_req *req, pmix_status_t status);
 /* Replies to what was not even made a request. */
 void px_peer_refuse(struct px_peer *peer, uint32_t tag, pmix_status_t why);
@@ -191,7 +196,8 @@ void px_req_reply(struct px_req *req, px_writer *w);
 void px_peer_send(struct px_peer *p, uint32_t tag, px_writer *w);
 /* The peer says goodbye. */
 void px_peer_finalized(struct px_server *srv, struct px_peer *peer);
-/* Connection lost or finalized and closed. why PMIX_SUCCESS: on purpose, which is not reported. */
+/* Connection lost or finalized and closed. why PMIX_SUCCESS: on purpose, which is not
+ * reported. */
 void px_server_peer_lost(struct px_server *srv, struct px_peer *peer,
                          pmix_status_t why);
 
@@ -202,15 +208,15 @@ struct px_peer *px_peer_create(struct px_server *srv, int fd,
 void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
                         const uint8_t *payload, size_t n);
 
-/* ---- event/on_event.c ------------------------------------------------------------------------ */
+/* ---- event/on_event.c ------------------------------------------------------------ */
 
-/* Delivers to every local peer that wants it and to this process's own handlers; never to the
- * host. source NULL: this server. */
+/* Delivers to every local peer that wants it and to this process's own handlers; never
+ * to the host. source NULL: this server. */
 void px_server_event(struct px_server *srv, pmix_status_t code,
                      const pmix_proc_t *source, pmix_data_range_t range,
                      const pmix_info_t *info, size_t n);
 
-/* ---- data ----------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------ */
 
 /* Data of this rank has arrived. */
 void px_get_data_arrived(struct px_server *srv, struct px_nspace *ns, pmix_rank_t rank);

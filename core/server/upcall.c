@@ -94,47 +94,6 @@ void px_upcall_returned(struct px_upcall *u, pmix_status_t rc)
         answered(u, rc);
 }
 
-pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u)
-{
-    return px_infos_set_user(&u->args.info, req->peer);
-}
-
-static bool has_slot(const pmix_server_module_t *m, size_t slot)
-{
-    void (*function)(void);
-
-    if (slot == 0)
-        return true;
-    memcpy(&function, (const char *)m + (slot - 1) * sizeof function, sizeof function);
-    return function;
-}
-
-pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
-{
-    const struct px_forward *f = req->rpc->forward;
-    struct px_upcall *u;
-    pmix_status_t rc;
-
-    if (!has_slot(&srv->module, f->slot))
-        return PMIX_ERR_NOT_SUPPORTED;
-    u = px_upcall_for(req, f->reply);
-    if (!u)
-        return PMIX_ERR_NOMEM;
-    if (f->newest)
-        req->in.codec = px_codec_newest(req->in.codec);
-    rc = px_unpack_args(&req->in, &u->args, f->request->args);
-    if (!rc)
-        rc = px_req_may(req, u->args.procs, u->args.n_procs);
-    if (!rc)
-        rc = f->prepare ? f->prepare(req, u) : px_forward_user(req, u);
-    if (rc) {
-        px_upcall_drop(u);
-        return rc;
-    }
-    px_upcall_returned(u, f->call(&srv->module, u));
-    return PX_DEFERRED;
-}
-
 void px_upcalls_stop(struct px_server *srv)
 {
     while (!px_list_empty(&srv->upcalls)) {
@@ -235,25 +194,11 @@ void px_upcall_modex_cb(pmix_status_t status, const char *data, size_t n, void *
     answered_releasing(u, counts, status, release, release_data);
 }
 
-void px_upcall_reply_status(void *arg, const struct px_upcall *answer)
-{
-    px_req_done(arg, answer->status);
-}
+/* ---- the module of a host -------------------------------------------------------- */
 
-void px_upcall_reply_infos(void *arg, const struct px_upcall *answer)
-{
-    struct px_req *req = arg;
-    px_writer w;
-
-    px_reply_begin(req, &w, answer->status);
-    px_pack_infos(&w, answer->infos.v, answer->infos.n);
-    px_req_reply(req, &w);
-}
-
-/* ---- the module of a host ---------------------------------------------------------- */
-
-/* Slots common to all releases stand at the same offsets; those behind them moved, so that a layout
- * must be known before any of them is read. Its size names it: no two releases share one. */
+/* Slots common to all releases stand at the same offsets; those behind them moved, so
+ * that a layout must be known before any of them is read. Its size names it: no two
+ * releases share one. */
 
 typedef void (*slot_fn)(void);
 
@@ -265,7 +210,7 @@ _Static_assert(sizeof(pmix_server_module_t) % sizeof(slot_fn) == 0 &&
                    SLOT(client_connected2) + 1 == N_COMMON,
                "the module is a row of function pointers");
 
-/* What the older layouts have behind the common slots, by our numbers. */
+/* The slots that older layouts have behind the common ones, by our numbers. */
 static const struct {
     size_t n_slots; /* in all */
     size_t tail[2];

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Upcalls: what is handed to the host and how its answer comes back, from any thread, inside the
- * upcall or never. One object serves every shape of callback the host module has. */
+/* Upcalls: what is handed to the host and how its answer comes back, from any thread,
+ * inside the upcall or never. One object serves every shape of callback the host module
+ * has. */
 #ifndef PX_SERVER_UPCALL_H
 #define PX_SERVER_UPCALL_H
 
 #include "core/wire/requests.h"
 #include "core/server/server.h"
 
-/* ---- the module of a host -------------------------------------------------------------------- */
+/* ---- the module of a host -------------------------------------------------------- */
 
-/* Copies the slots that are known to be there into out, each where our own layout has it; the
- * others are NULL. How much there is says TENON_SERVER_MODULE_SIZE among the infos, which come from
- * the same caller as the module; without it that are the 28 slots of every release since 4.0, and
- * nothing behind them is read. Any thread. */
+/* Copies the slots that are known to be there into out, each where our own layout has
+ * it; the others are NULL. How much there is says TENON_SERVER_MODULE_SIZE among the
+ * infos, which come from the same caller as the module; without it that are the 28
+ * slots of every release since 4.0, and nothing behind them is read. Any thread. */
 void px_module_take(const pmix_server_module_t *from, const pmix_info_t *info, size_t n,
                     pmix_server_module_t *out);
 
-/* ---- calls of it ------------------------------------------------------------------------------ */
+/* ---- calls of it ----------------------------------------------------------------- */
 
 struct px_upcall;
 
@@ -29,7 +30,7 @@ struct px_upcall {
     struct px_list link; /* outstanding */
     px_upcall_fn fn;
     void *arg;
-    bool orphan; /* the server stopped: nobody listens any more */
+    bool orphan; /* the server stopped: the answer is dropped */
     atomic_bool is_answered;
     /* the host's answer */
     pmix_status_t status;
@@ -38,7 +39,8 @@ struct px_upcall {
     size_t n_pdata;
     pmix_proc_t name; /* of a tool; of a new job, its namespace */
     px_buf bytes;
-    /* The host's, called on the loop: hosts answer with a lock held that it takes too. */
+    /* The host's, called on the loop: hosts answer with a lock held that it takes
+     * too. */
     pmix_release_cbfunc_t release;
     void *release_data;
     /* what the host may read until it answers; freed with the object */
@@ -54,30 +56,12 @@ struct px_upcall *px_upcall_new(px_upcall_fn fn, void *arg);
 struct px_upcall *px_upcall_for(struct px_req *req, px_upcall_fn fn);
 /* Never handed out after all. NULL is fine. */
 void px_upcall_drop(struct px_upcall *u);
-/* The host function's return value: anything but PMIX_SUCCESS means that no callback comes, and
- * is itself the answer (PMIX_OPERATION_SUCCEEDED: PMIX_SUCCESS). */
+/* The host function's return value: anything but PMIX_SUCCESS means that no callback
+ * comes, and is itself the answer (PMIX_OPERATION_SUCCEEDED: PMIX_SUCCESS). */
 void px_upcall_returned(struct px_upcall *u, pmix_status_t rc);
-/* Server stops: everything outstanding is answered, late answers of the host are swallowed. */
+/* Server stops: everything outstanding is answered, late answers of the host are
+ * swallowed. */
 void px_upcalls_stop(struct px_server *srv);
-
-/* How a request goes to the host: what it holds, into the upcall; what the server knows better; the
- * call; the reply that the answer makes. */
-struct px_forward {
-    const struct px_request *request;
-    size_t
-        slot; /* PX_SLOT: where the host has no function PMIX_ERR_NOT_SUPPORTED; 0: call looks */
-    bool newest; /* types younger than most dialects, in a message that is as young */
-    /* NULL: px_forward_user */
-    pmix_status_t (*prepare)(struct px_req *req, struct px_upcall *u);
-    pmix_status_t (*call)(const pmix_server_module_t *module, struct px_upcall *u);
-    px_upcall_fn reply;
-};
-#define PX_SLOT(function) \
-    (offsetof(pmix_server_module_t, function) / sizeof(void (*)(void)) + 1)
-
-pmix_status_t px_forward(struct px_server *srv, struct px_req *req);
-/* The user that the connection proves, in place of one that was claimed, among the infos. */
-pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u);
 
 /* Callbacks to hand out, cbdata is the upcall. Any thread. */
 void px_upcall_op_cb(pmix_status_t status, void *cbdata);
@@ -93,6 +77,27 @@ void px_upcall_validation_cb(pmix_status_t status, pmix_info_t info[], size_t n,
                              void *cbdata);
 void px_upcall_modex_cb(pmix_status_t status, const char *data, size_t n, void *cbdata,
                         pmix_release_cbfunc_t release, void *release_data);
+
+/* ---- rpc.c ----------------------------------------------------------------------- */
+
+/* How a request goes to the host: what it holds, into the upcall; what the server knows
+ * better; the call; the reply that the answer makes. */
+struct px_forward {
+    const struct px_request *request;
+    size_t slot; /* PX_SLOT: without it PMIX_ERR_NOT_SUPPORTED; 0: call looks */
+    bool newest; /* types younger than most dialects, in a message that is as young */
+    /* NULL: px_forward_user */
+    pmix_status_t (*prepare)(struct px_req *req, struct px_upcall *u);
+    pmix_status_t (*call)(const pmix_server_module_t *module, struct px_upcall *u);
+    px_upcall_fn reply;
+};
+#define PX_SLOT(function) \
+    (offsetof(pmix_server_module_t, function) / sizeof(void (*)(void)) + 1)
+
+pmix_status_t px_forward(struct px_server *srv, struct px_req *req);
+/* The user that the connection proves, in place of one that was claimed, among the
+ * infos. */
+pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u);
 
 /* The most common answers; arg is the request. Its status is the reply. */
 void px_upcall_reply_status(void *arg, const struct px_upcall *answer);

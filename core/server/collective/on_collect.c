@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fence, connect, disconnect: everybody on this node first, then the host for the other nodes. */
+/* Fence, connect, disconnect: all participants of this node first, then the host for
+ * the other nodes. */
 #include "core/server/collective/collective.h"
 
 #include "core/model/jobinfo.h"
@@ -13,11 +14,6 @@ struct px_collect {
     bool recheck_posted;
 };
 
-static int by_proc(const void *a, const void *b)
-{
-    return px_type_compare(PMIX_PROC, a, b);
-}
-
 static void collective_free(struct px_collective *c)
 {
     px_list_remove(&c->link);
@@ -28,42 +24,6 @@ static void collective_free(struct px_collective *c)
     free(c);
 }
 
-static bool has_proc(const struct px_collective *c, const char *nspace,
-                     pmix_rank_t rank)
-{
-    pmix_proc_t p;
-
-    px_proc_set(&p, nspace, rank);
-    return bsearch(&p, c->procs, c->n_procs, sizeof p, by_proc);
-}
-
-static bool takes_part(const struct px_collective *c, const struct px_local *local)
-{
-    const char *nspace = local->ns->name;
-
-    return has_proc(c, nspace, local->rank) ||
-           has_proc(c, nspace, PMIX_RANK_WILDCARD) ||
-           has_proc(c, nspace, PMIX_RANK_LOCAL_NODE);
-}
-
-void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *arg)
-{
-    const char *last = "";
-
-    for (size_t i = 0; i < c->n_procs; i++) {
-        struct px_nspace *ns = NULL;
-
-        if (strcmp(c->procs[i].nspace, last) != 0)
-            ns = px_nspace_find(px_process.model, c->procs[i].nspace);
-        last = c->procs[i].nspace;
-        if (!ns)
-            continue;
-        PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-            if (takes_part(c, l))
-                fn(arg, l);
-    }
-}
-
 static bool has_come(const struct px_collective *c, const pmix_proc_t *proc)
 {
     PX_LIST_EACH (&c->reqs, struct px_req, r, link)
@@ -72,7 +32,7 @@ static bool has_come(const struct px_collective *c, const pmix_proc_t *proc)
     return false;
 }
 
-/* Who is to come, who has come, and who never will. */
+/* Local participants: all, those that will not come any more, those still awaited. */
 struct census {
     const struct px_collective *c;
     size_t n_locals, n_away;
@@ -125,7 +85,8 @@ static size_t n_requests(const struct px_collective *c)
     return n;
 }
 
-/* Local ranks still awaited, those the host announced but has not registered yet included. */
+/* Local ranks still awaited, those the host announced but has not registered yet
+ * included. */
 static struct census take_census(const struct px_collective *c)
 {
     struct census n = {.c = c, .lost_some = c->lost_some};
@@ -138,7 +99,8 @@ static struct census take_census(const struct px_collective *c)
             ns->n_local > n_registered(ns))
             n.missing += ns->n_local - n_registered(ns);
     }
-    /* Most of the time a glance tells that it is too early to compare one by one. */
+    /* Most of the time their numbers show that it is too early to compare one by
+     * one. */
     px_collective_locals(c, count_local, &n);
     if (n.missing == 0 && n_requests(c) + n.n_away < n.n_locals)
         n.missing = n.n_locals - n_requests(c) - n.n_away;
@@ -147,7 +109,8 @@ static struct census take_census(const struct px_collective *c)
     return n;
 }
 
-/* A lost rank of ours is still of this node: its registration counts, not its connection. */
+/* A lost rank of ours is still of this node: its registration counts, not its
+ * connection. */
 static bool is_local(struct px_server *srv, const pmix_proc_t *p)
 {
     const struct px_nspace *ns = px_nspace_find(px_process.model, p->nspace);
@@ -165,19 +128,6 @@ static bool all_local(const struct px_collective *c)
         if (!is_local(c->server, &c->procs[i]))
             return false;
     return true;
-}
-
-void px_collective_pack_job(const struct px_nspace *ns, px_writer *w)
-{
-    px_writer body;
-
-    px_writer_init(&body, w->codec);
-    px_pack_str(&body, ns->name);
-    px_jobinfo_pack(px_process.model, ns, &body, true);
-    if (body.status && !w->status)
-        w->status = body.status;
-    px_pack_bytes(w, body.buf.data, body.buf.len);
-    px_writer_cleanup(&body);
 }
 
 /* After a connect of several namespaces each side learns the other's job. */
@@ -234,7 +184,8 @@ static void on_host_answer(void *arg, const struct px_upcall *answer)
     answer_all(c, status);
 }
 
-/* Hosts free the data: that is how all of them were written, whatever the Standard says. */
+/* Hosts free the data: that is how all of them were written, whatever the Standard
+ * says. */
 static pmix_status_t call_fence(struct px_collective *c, struct px_upcall *u)
 {
     const pmix_server_module_t *m = &c->server->module;
@@ -294,8 +245,8 @@ static void hand_over(struct px_collective *c)
     px_upcall_returned(u, call_host(c, u));
 }
 
-/* Has everybody here who will ever come? Then it goes on, and c may be gone. A fence within the
- * node needs no host. */
+/* If all local participants arrived, proceed: a fence within the node needs no host.
+ * May free c. */
 static bool check_complete(struct px_collective *c)
 {
     struct census n;
@@ -333,8 +284,8 @@ static void on_recheck(struct px_msg *msg)
         ;
 }
 
-/* Ranks have left: collectives that wait for no other any more end. Not at once: the caller is in the
- * middle of its own lists. */
+/* Ranks have left: collectives that wait for no other any more end. Not at once: the
+ * caller is in the middle of its own lists. */
 static void check_all_later(struct px_server *srv)
 {
     struct px_collect *all = srv->part.collect;
@@ -409,7 +360,7 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
 {
     struct px_collective *c;
 
-    qsort(a->procs, a->n_procs, sizeof *a->procs, by_proc);
+    qsort(a->procs, a->n_procs, sizeof *a->procs, px_collective_by_proc);
     c = find(srv, req->op, a->procs, a->n_procs, &req->peer->proc);
     if (!c)
         c = begin(srv, req->op, a);
@@ -446,7 +397,7 @@ static void leave(struct px_collective *c, const struct px_peer *peer)
         px_req_done(req, PMIX_ERR_LOST_CONNECTION);
         c->lost_some = true;
     }
-    /* That somebody was here and left shows in the registration of his rank, too. */
+    /* The registration of its rank shows as well that it was here and left. */
     if (px_list_empty(&c->reqs) && !c->handed_over)
         collective_free(c);
 }
@@ -466,7 +417,7 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc PX_UNUSED)
 static void local_gone(struct px_server *srv, struct px_local *local)
 {
     PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link)
-        c->lost_some |= takes_part(c, local);
+        c->lost_some |= px_collective_has(c, local);
     check_all_later(srv);
 }
 

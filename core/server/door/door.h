@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The door of a server: listeners, connections that have not proved their name yet, tools that wait
- * for the host, and the files by which tools find this server. */
+/* The door of a server: listeners, connections that have not proved their name yet,
+ * tools that wait for the host, and the files by which tools find this server. */
 #ifndef PX_SERVER_DOOR_DOOR_H
 #define PX_SERVER_DOOR_DOOR_H
 
@@ -34,8 +34,8 @@ struct px_door {
     struct px_log_rate *rate;  /* of lines that strangers cause */
 };
 
-/* The end of a handshake, which fits any socket's empty buffer, so this never waits. A peer that
- * cannot be answered finds the connection closed. */
+/* The end of a handshake, which fits any socket's empty buffer, so this never waits. A
+ * peer that cannot be answered finds the connection closed. */
 static inline void px_door_answer(int fd, const void *bytes, size_t n)
 {
     ssize_t sent;
@@ -47,7 +47,7 @@ static inline void px_door_answer(int fd, const void *bytes, size_t n)
         shutdown(fd, SHUT_RDWR);
 }
 
-/* ---- handshake.c ------------------------------------------------------------------------- */
+/* ---- handshake.c ----------------------------------------------------------------- */
 
 /* Takes fd. */
 void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer *who);
@@ -55,25 +55,26 @@ void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer 
 void px_handshake_evict(struct px_server *srv);
 void px_handshakes_stop(struct px_server *srv);
 
-/* ---- tool.c ------------------------------------------------------------------------------ */
+/* ---- tool.c ---------------------------------------------------------------------- */
 
 /* Is a connect message a tool's, a launcher's or a scheduler's? */
 bool px_tool_is(const struct px_hello *hello);
-/* May it come in, as far as we can tell? */
+/* May it come in, as far as the server knows? */
 pmix_status_t px_tool_check(struct px_server *srv, const struct px_hello *hello,
                             const struct px_ptl_peer *who, struct px_err *err);
 /* Takes fd and what hello holds: asks the host, answers. */
 void px_tool_visit(struct px_server *srv, int fd, const struct px_ptl_peer *who,
                    struct px_hello *hello);
 
-/* ---- rendezvous_publish.c ---------------------------------------------------------------- */
+/* ---- rendezvous_publish.c -------------------------------------------------------- */
 
 /* Do info, the environment or a parameter want tools to find this server? */
 bool px_rendezvous_wanted(const struct px_server *srv, const pmix_info_t *info,
                           size_t n_info);
-/* Writes the files that info and the environment ask for, once the server listens, if tools are let
- * in. PMIX_ERR_EXISTS, PMIX_ERR_NO_PERMISSIONS: a name of which there is one per node is another
- * server's. Files that cannot be written otherwise are logged. */
+/* Writes the files that info and the environment ask for, once the server listens,
+ * if tools are let in. PMIX_ERR_EXISTS, PMIX_ERR_NO_PERMISSIONS: a name of which
+ * there is one per node is another server's. Files that cannot be written otherwise
+ * are logged. */
 pmix_status_t px_rendezvous_publish(struct px_server *srv, const pmix_info_t *info,
                                     size_t n_info, struct px_err *err);
 /* Removes those that are still ours. */

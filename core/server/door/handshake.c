@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connect message of a client: read without blocking, checked against what the host registered
- * and what the kernel attests, answered. A silent stranger costs one slot for a few seconds and
- * nobody any time. */
+/* The connect message of a client: read without blocking, checked against what the host
+ * registered and what the kernel attests, answered. A silent stranger costs one slot
+ * for a few seconds and no other connection any time. */
 #include "core/rt/log.h"
 #include "core/plugin/select.h"
 #include "core/server/door/door.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define MAX_HANDSHAKES      128 /* beyond it somebody has to go: px_handshake_evict */
-#define MAX_CONNECTIONS     64  /* of one rank at a time */
+#define MAX_HANDSHAKES  128 /* beyond it one has to go: px_handshake_evict */
+#define MAX_CONNECTIONS 64  /* of one rank at a time */
 
 struct handshake {
     struct px_list link;
@@ -61,7 +61,7 @@ static pmix_status_t check_credential(const struct handshake *h,
 
     if (!h->who.has_uid)
         return px_err_set(err, PMIX_ERR_INVALID_CRED,
-                          "the kernel does not tell its uid");
+                          "the kernel does not attest its uid");
     if (h->who.uid != local->uid)
         return px_err_set(err, PMIX_ERR_INVALID_CRED, "uid %u, expected %u",
                           (unsigned)h->who.uid, (unsigned)local->uid);
@@ -85,7 +85,7 @@ static unsigned n_connections(struct px_server *srv, const struct px_local *loca
     return n;
 }
 
-/* Who it is comes before what it wants: a stranger learns nothing about our abilities. */
+/* Identity is checked before abilities: a stranger learns nothing about ours. */
 static pmix_status_t check_hello(struct handshake *h, const struct px_hello *hello,
                                  struct px_local **local, struct px_err *err)
 {
@@ -109,7 +109,8 @@ static pmix_status_t check_hello(struct handshake *h, const struct px_hello *hel
     return PMIX_SUCCESS;
 }
 
-/* The host does not want the process: whoever comes next in its name is asked for again. */
+/* The host does not want the process; it is asked again when the next one comes by that
+ * name. */
 static void turn_away(struct px_peer *peer, pmix_status_t why)
 {
     px_log(PX_LOG_WARN, "server", "the host refused %s.%u: %s", peer->proc.nspace,
@@ -143,9 +144,10 @@ static pmix_status_t ask_host(struct px_server *srv, struct px_peer *peer)
     return rc;
 }
 
-/* Tells the host once per rank. Its callback may come late or never (older hosts ignore it), so
- * the client is not made to wait; a refusal that comes later closes the connection. */
-static pmix_status_t tell_host(struct px_server *srv, struct px_peer *peer)
+/* Notifies the host once per rank. Its callback may come late or never (older hosts
+ * ignore it), so the client is not made to wait; a refusal that comes later closes the
+ * connection. */
+static pmix_status_t notify_host(struct px_server *srv, struct px_peer *peer)
 {
     struct px_local *local = peer->local;
     pmix_status_t rc = PMIX_SUCCESS;
@@ -156,7 +158,8 @@ static pmix_status_t tell_host(struct px_server *srv, struct px_peer *peer)
     if (srv->module.client_connected2)
         rc = ask_host(srv, peer);
     else if (srv->module.client_connected)
-        /* Hosts of this older slot answer by the return value and often never call back. */
+        /* Hosts of this older slot answer by the return value and often never call
+         * back. */
         rc = srv->module.client_connected(&peer->proc, local->object, NULL, NULL);
     return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
 }
@@ -183,7 +186,7 @@ static void welcome(struct handshake *h, const struct px_hello *hello,
     local->n_peers++;
     local->finalized = local->lost = false;
     PX_PARTS_NOTIFY(srv, peer_here, peer);
-    pmix_status_t rc = tell_host(srv, peer);
+    pmix_status_t rc = notify_host(srv, peer);
     if (!peer->gone)
         answer(h->fd, rc, rc ? NULL : &peer->pindex);
     h->fd = -1; /* the connection's now */
@@ -322,8 +325,8 @@ void px_handshake_evict(struct px_server *srv)
     struct handshake *victim = NULL;
     unsigned most = 0;
 
-    /* Whoever opens connections without end crowds out himself. The list is in the order they
-     * came. */
+    /* A user who opens connections without end crowds out only those. The list is in
+     * the order they came. */
     PX_LIST_EACH (&srv->part.door->handshakes, struct handshake, h, link) {
         unsigned n = n_of_user(srv, h);
 

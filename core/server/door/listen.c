@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listeners: every selected transport offers an address; connections go to the handshake. */
+/* Listeners: every selected transport offers an address; connections go to the
+ * handshake. */
 #include "core/base/str.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
@@ -24,8 +25,8 @@ static void on_pause_over(void *arg)
     px_watch_set(l->watch, PX_READABLE);
 }
 
-/* Out of descriptors: a silent stranger makes room, the others wait in the backlog. Without a
- * pause the loop would spin, as the listener stays ready. */
+/* Out of descriptors: a silent stranger makes room, the others wait in the backlog.
+ * Without a pause the loop would spin, as the listener stays ready. */
 static void pause_listening(struct px_listener *l)
 {
     px_log_limited(l->server->part.door->rate, (uid_t)-1, PMIX_ERR_OUT_OF_RESOURCE,
@@ -80,7 +81,8 @@ static pmix_status_t listen_on(struct px_server *srv, const struct px_module *pt
     return PMIX_SUCCESS;
 }
 
-/* Foreign libraries know tcp only; ours takes the best, if the server says so beside. */
+/* Foreign libraries know tcp only; ours takes the best, if the server says so
+ * beside. */
 static void set_uris(struct px_server *srv)
 {
     const char *common = srv->part.door->listeners[0].address;
@@ -124,7 +126,7 @@ static void unlisten(struct px_server *srv)
     srv->part.door->n_listeners = 0;
 }
 
-/* ---- the part ------------------------------------------------------------------------------ */
+/* ---- the part -------------------------------------------------------------------- */
 
 static void stop(struct px_server *srv)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rendezvous file is written under a name that nobody looks for, locked, and then gets its own
- * name. The lock on it, not the process id in it, tells that its owner lives: it ends with the
- * owner, however that ends, and no other process can have been given it meanwhile. A name that is
- * taken is never written through: what is left over is replaced as a whole, by one starter at a time. */
+/* A rendezvous file is written under a name that is not looked for, locked, and then
+ * gets its own name. The lock on it, not the process id in it, shows that its owner
+ * lives: it ends with the owner, however that ends, and no other process can have been
+ * given it meanwhile. A name that is taken is never written through: what is left over
+ * is replaced as a whole, by one starter at a time. */
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/path.h"
@@ -41,7 +42,7 @@ struct publication {
     struct px_cleanup_entry *temporary_made;
 };
 
-/* What has the name. */
+/* The holder of the name. */
 enum holder { NOBODY, LIVES, STALE, SQUATTER, NOT_TO_BE_TAKEN, CHANGED };
 
 struct look {
@@ -49,7 +50,7 @@ struct look {
     int fd; /* of a stale one, for its lock; -1: cannot be locked */
 };
 
-/* ---- locks --------------------------------------------------------------------------------------- */
+/* ---- locks ----------------------------------------------------------------------- */
 
 static bool lock_byte(int fd, off_t byte)
 {
@@ -59,8 +60,8 @@ static bool lock_byte(int fd, off_t byte)
     return fcntl(fd, F_OFD_SETLK, &l) == 0;
 }
 
-/* A lock for reading would meet only one for writing: strangers who may read the file do not
- * count. */
+/* A lock for reading would meet only one for writing: strangers who may read the file
+ * do not count. */
 static bool is_owned(int fd)
 {
     struct flock l = {
@@ -83,7 +84,7 @@ static bool name_leads_to(const struct publication *p, const char *name,
            is_same(&now, st);
 }
 
-/* ---- who has the name ------------------------------------------------------------------------------ */
+/* ---- who has the name ------------------------------------------------------------ */
 
 static bool listens(const char *address)
 {
@@ -100,7 +101,7 @@ static bool listens(const char *address)
             continue;
         if (ops->connect(m[i].self, address, PROBE_MS, &fd))
             return false;
-        /* The port may have become somebody else's. */
+        /* The port may be another process's by now. */
         ours = !ops->peer || ops->peer(m[i].self, fd, &who) || !who.has_uid ||
                who.uid == geteuid();
         close(fd);
@@ -109,7 +110,8 @@ static bool listens(const char *address)
     return ours;
 }
 
-/* Other libraries lock nothing: theirs is left over if its process is gone or does not listen. */
+/* Other libraries lock nothing: theirs is left over if its process is gone or does not
+ * listen. */
 static bool answers(const struct px_rendezvous *r)
 {
     if (r->pid > 0 && kill(r->pid, 0) < 0 && errno == ESRCH)
@@ -134,7 +136,8 @@ static enum holder says_who(const struct publication *p, const struct look *l,
     return LIVES;
 }
 
-/* Of another user: only root may take it, and then a lock of his is no defence. */
+/* Of another user: only root may take it, and then a lock of that user is no
+ * defence. */
 static enum holder look_at_others(const struct publication *p, struct look *l,
                                   struct px_err *err)
 {
@@ -194,9 +197,9 @@ static enum holder look_at(const struct publication *p, struct look *l,
     return look_at_own(p, l, err);
 }
 
-/* ---- taking the name ------------------------------------------------------------------------------- */
+/* ---- taking the name ------------------------------------------------------------- */
 
-/* 0, or an errno; EEXIST if somebody has the name. */
+/* 0, or an errno; EEXIST if the name is taken. */
 static int take_free_name(const struct publication *p)
 {
     if (renameat2(p->dir_fd, p->temporary, p->dir_fd, p->wish->name,
@@ -210,8 +213,8 @@ static int take_free_name(const struct publication *p)
     return unlinkat(p->dir_fd, p->temporary, 0) < 0 ? errno : 0;
 }
 
-/* What cannot be locked is moved out of the way: if that was something else, as somebody was
- * faster, it gets its name back. */
+/* A file that cannot be locked is moved out of the way: if that was another file, as
+ * another starter was faster, it gets its name back. */
 static void evict(const struct publication *p, const struct stat *st)
 {
     char aside[32] = ".pmix.";
@@ -239,7 +242,8 @@ static void pause_ms(unsigned ms)
     (void)nanosleep(&(struct timespec){.tv_nsec = (long)ms * 1000000}, NULL);
 }
 
-/* One look at who has the name, and what follows from that. PMIX_ERR_WOULD_BLOCK: look again. */
+/* One look at who has the name, and what follows from that. PMIX_ERR_WOULD_BLOCK: look
+ * again. */
 static pmix_status_t contend(const struct publication *p, bool patient,
                              struct px_err *err)
 {
@@ -297,7 +301,7 @@ static pmix_status_t take_name(const struct publication *p, struct px_err *err)
     return rc;
 }
 
-/* ---- the file -------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------- */
 
 static pmix_status_t open_dir(struct publication *p, struct px_err *err)
 {
@@ -320,7 +324,7 @@ static pmix_status_t open_dir(struct publication *p, struct px_err *err)
     return p->dir_fd >= 0 ? PMIX_SUCCESS : px_err_errno(err, "cannot use %s", dir);
 }
 
-/* Written and locked, under a name that nobody looks for. */
+/* Written and locked, under a name that is not looked for. */
 static pmix_status_t write_aside(struct publication *p, struct stat *st,
                                  struct px_err *err)
 {
@@ -421,15 +425,15 @@ pmix_status_t px_rendezvous_file_publish(struct px_server *srv,
     return rc;
 }
 
-static void tell_stays(void *arg PX_UNUSED, const char *path, enum px_rm_why why,
-                       int errnum)
+static void log_kept(void *arg PX_UNUSED, const char *path, enum px_rm_why why,
+                     int errnum)
 {
     if (why == PX_RM_FAILED)
         px_log(PX_LOG_WARN, "server", "cannot remove %s: %s", path, strerror(errnum));
 }
 
-/* While it is open no other file can have its inode. The lock goes last. What cannot be removed now is
- * tried again with all that was made. */
+/* While it is open no other file can have its inode. The lock goes last. If it cannot
+ * be removed now, that is tried again with all that was made. */
 void px_rendezvous_file_withdraw(struct px_server *srv, struct px_rendezvous_file *f)
 {
     const struct px_rm_item item = {.path = f->path,
@@ -439,7 +443,7 @@ void px_rendezvous_file_withdraw(struct px_server *srv, struct px_rendezvous_fil
                                     .inode = f->inode};
     struct px_rm_totals totals = {0};
 
-    if (!px_rm_run(&item, 1, geteuid(), getegid(), tell_stays, NULL, &totals) &&
+    if (!px_rm_run(&item, 1, geteuid(), getegid(), log_kept, NULL, &totals) &&
         !totals.failed)
         px_made_forget(srv, f->made);
     px_list_remove(&f->link);

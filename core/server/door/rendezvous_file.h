@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One rendezvous file: published at once and whole, and nobody else's while its owner lives. */
+/* One rendezvous file: published at once and whole, and no other server's while its
+ * owner lives. */
 #ifndef PX_SERVER_DOOR_RENDEZVOUS_FILE_H
 #define PX_SERVER_DOOR_RENDEZVOUS_FILE_H
 
@@ -23,9 +24,9 @@ struct px_rendezvous_wish {
     bool well_known; /* a name that is ours: root takes it from any other user */
 };
 
-/* PMIX_SUCCESS, also if we have that file already. PMIX_ERR_EXISTS: its owner lives, and err names
- * him. PMIX_ERR_NO_PERMISSIONS: what is there is another user's, or no file; or any other status
- * of the file system. Blocks for at most a second or so. */
+/* PMIX_SUCCESS, also if we have that file already. PMIX_ERR_EXISTS: its owner lives,
+ * and err names it. PMIX_ERR_NO_PERMISSIONS: what is there is another user's, or no
+ * file; or any other status of the file system. Blocks for at most a second or so. */
 pmix_status_t px_rendezvous_file_publish(struct px_server *srv,
                                          const struct px_rendezvous_wish *wish,
                                          struct px_err *err);

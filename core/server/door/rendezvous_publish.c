@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which rendezvous files a server has: one for each thing it is told to be, whatever else it is.
+/* The rendezvous files of a server: one for each role it is asked to play, whatever
+ * else it is.
  *
- * Of system servers, schedulers and system controllers there is one per node: a second one does not
- * start. Names of sessions and namespaces may be taken without harm, as there are others to be
- * found by; that is told in the log, and so is a disk that is full. */
+ * Of system servers, schedulers and system controllers there is one per node: a second
+ * one does not start. Names of sessions and namespaces may be taken without harm, as
+ * there are others to be found by; that is logged, and so is a disk that is full. */
 #include "core/server/door/rendezvous_file.h"
 
 #include "core/base/fd.h"
@@ -36,7 +37,8 @@ static const struct kind {
     {PMIX_SERVER_TOOL_SUPPORT, "", ".tool.", NSPACE, false, false},
 };
 
-/* A launcher's own file. The variable may be meant for a launcher that started this process. */
+/* A launcher's own file. The variable may be meant for a launcher that started this
+ * process. */
 static const char *launcher_file(const pmix_info_t *info, size_t n_info)
 {
     const char *path = px_info_str(info, n_info, PMIX_LAUNCHER_RENDEZVOUS_FILE);
@@ -58,7 +60,7 @@ static const char *report_uri(const struct px_server *srv, const pmix_info_t *in
     return where && *where ? where : NULL;
 }
 
-/* Whoever tells tools the way wants them to come. */
+/* A host that asks for any of these wants tools to come. */
 bool px_rendezvous_wanted(const struct px_server *srv, const pmix_info_t *info,
                           size_t n_info)
 {
@@ -90,9 +92,9 @@ static char *name_of(const struct kind *k, const struct px_server *srv)
     return px_strf("pmix.%s%s%s%s", k->before, px_process.host, k->after, what);
 }
 
-static void tell(const char *what, const struct px_err *err, pmix_status_t rc)
+static void log_missing(const char *what, const struct px_err *err, pmix_status_t rc)
 {
-    px_log(PX_LOG_WARN, "server", "tools will not find us by %s: %s", what,
+    px_log(PX_LOG_WARN, "server", "cannot publish the address by %s: %s", what,
            err->text[0] ? err->text : PMIx_Error_string(rc));
 }
 
@@ -119,11 +121,11 @@ static pmix_status_t write_kind(struct px_server *srv, const struct kind *k,
         why.status == rc && why.text[0])
         return px_err_set(err, rc, "%s", why.text);
     if (rc)
-        tell(name, &why, rc);
+        log_missing(name, &why, rc);
     return PMIX_SUCCESS;
 }
 
-/* At a path that somebody has chosen. */
+/* At a path that the host or the user has chosen. */
 static pmix_status_t write_at(struct px_server *srv, const char *path, const char *text)
 {
     const char *slash = strrchr(path, '/');
@@ -137,18 +139,18 @@ static pmix_status_t write_at(struct px_server *srv, const char *path, const cha
     if (!rc)
         rc = px_rendezvous_file_publish(srv, &wish, &why);
     if (rc && rc != PMIX_ERR_NOMEM)
-        tell(path, &why, rc);
+        log_missing(path, &why, rc);
     return rc == PMIX_ERR_NOMEM ? rc : PMIX_SUCCESS;
 }
 
-/* To a descriptor that somebody reads; a reader who does not is not waited for. */
+/* To a descriptor; a reader that does not read is not waited for. */
 static void report_to(int fd, const char *line)
 {
     pmix_status_t rc = px_fd_write_all(fd, line, strlen(line), px_clock_ms() + 1000);
     struct px_err err = {0};
 
     if (rc)
-        tell("what we write to a descriptor", &err, rc);
+        log_missing("a descriptor", &err, rc);
 }
 
 /* "-", "+", the number of a descriptor, or a file. */

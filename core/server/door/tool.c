@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tools that connect: checked against what the kernel attests, shown to the host, who gives them
- * their name or turns them away, answered. */
+/* Tools that connect: checked against what the kernel attests, shown to the host, who
+ * gives them their name or turns them away, answered. */
 #include "core/server/door/door.h"
 
 #include "core/base/str.h"
@@ -26,9 +26,9 @@ bool px_tool_is(const struct px_hello *hello)
     return hello->flag != PX_FLAG_CLIENT && hello->flag != PX_FLAG_SINGLETON;
 }
 
-/* ---- who it is ---------------------------------------------------------------------------------- */
+/* ---- who it is ------------------------------------------------------------------- */
 
-/* What a host has registered, or this server is, no stranger may call himself. */
+/* No stranger may take a name that the host has registered, or this server's. */
 static pmix_status_t check_name(struct px_server *srv, const struct px_hello *hello,
                                 uid_t uid, struct px_err *err)
 {
@@ -95,7 +95,7 @@ pmix_status_t px_tool_check(struct px_server *srv, const struct px_hello *hello,
     return PMIX_SUCCESS;
 }
 
-/* ---- the answer --------------------------------------------------------------------------------- */
+/* ---- the answer ------------------------------------------------------------------ */
 
 struct words {
     uint8_t bytes[2 * sizeof(pmix_proc_t) + 2 * sizeof(uint32_t)];
@@ -164,7 +164,7 @@ static void let_in(struct visit *v, const pmix_proc_t *name)
     peer->tool = true;
     peer->proc = *name;
     peer->uid = v->who.uid;
-    /* Over TCP the kernel tells no group, and a claim is none. */
+    /* Over TCP the kernel attests no group, and a claim is none. */
     peer->gid = v->who.has_gid            ? v->who.gid
                 : v->who.uid == geteuid() ? getegid()
                                           : (gid_t)-1;
@@ -175,7 +175,7 @@ static void let_in(struct visit *v, const pmix_proc_t *name)
     visit_end(v);
 }
 
-/* ---- the host ------------------------------------------------------------------------------------- */
+/* ---- the host -------------------------------------------------------------------- */
 
 static void on_host_answer(void *arg, const struct px_upcall *host)
 {
@@ -197,30 +197,30 @@ static void on_host_answer(void *arg, const struct px_upcall *host)
         let_in(v, &name);
 }
 
-/* What the tool says of itself, but for what others know better. */
-static pmix_status_t add_told(const struct visit *v, px_infos *out)
+/* Adds the infos of the tool itself, but for those that are known better here. */
+static pmix_status_t add_own(const struct visit *v, px_infos *out)
 {
     static const char *const known[] = {PMIX_NSPACE, PMIX_RANK,  PMIX_VERSION_INFO,
                                         PMIX_USERID, PMIX_GRPID, PMIX_REALUID,
                                         PMIX_REALGID};
     struct px_codec codec = {.dialect = px_dialect_find(v->hello.dialect),
                              .described = v->hello.described};
-    PX_AUTO(px_infos) told = {0};
+    PX_AUTO(px_infos) own = {0};
     pmix_status_t rc = PMIX_SUCCESS;
     px_reader r;
 
     if (!v->hello.blob)
         return PMIX_SUCCESS;
     px_reader_init(&r, codec, v->hello.blob, v->hello.blob_len);
-    if (px_unpack_infos(&r, &told.v, &told.n))
+    if (px_unpack_infos(&r, &own.v, &own.n))
         return PMIX_SUCCESS; /* older ones append what is no information */
-    for (size_t i = 0; !rc && i < told.n; i++) {
+    for (size_t i = 0; !rc && i < own.n; i++) {
         size_t k = 0;
 
-        while (k < PX_COUNT(known) && strcmp(told.v[i].key, known[k]) != 0)
+        while (k < PX_COUNT(known) && strcmp(own.v[i].key, known[k]) != 0)
             k++;
         if (k == PX_COUNT(known))
-            rc = px_infos_add_copy(out, &told.v[i], 1);
+            rc = px_infos_add_copy(out, &own.v[i], 1);
     }
     return rc;
 }
@@ -228,7 +228,7 @@ static pmix_status_t add_told(const struct visit *v, px_infos *out)
 static pmix_status_t describe(const struct visit *v, px_infos *out)
 {
     const struct px_hello *h = &v->hello;
-    pmix_status_t rc = add_told(v, out);
+    pmix_status_t rc = add_own(v, out);
 
     if (!rc)
         rc = px_infos_add(out, PMIX_VERSION_INFO, h->version_text, PMIX_STRING);

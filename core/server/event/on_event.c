@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events between processes: who registered for what, who is told, what is kept for those who
- * register later. */
+/* Events between processes: registrations, delivery, and a cache for registrations that
+ * come later. */
 #include "core/base/clock.h"
 #include "core/notify/handlers.h"
 #include "core/notify/notify.h"
@@ -19,7 +19,7 @@
 /* Hosts and servers know by it that an event has passed a server already. */
 #define SERVER_MARK "pmix.srvr.internal.notify"
 
-/* What a peer has registered for: px_peer.part.events. */
+/* The registrations of a peer: px_peer.part.events. */
 struct px_interests {
     struct px_list list;
     size_t n;
@@ -38,7 +38,7 @@ struct interest {
 struct news {
     pmix_status_t code;
     const pmix_proc_t *source;
-    uid_t uid; /* of the source; root's reach everybody */
+    uid_t uid; /* of the source; root's reach all */
     pmix_data_range_t range;
     const pmix_info_t *info;
     size_t n;
@@ -91,7 +91,7 @@ static void peer_left(struct px_server *srv PX_UNUSED, struct px_peer *peer)
     peer->part.events = NULL;
 }
 
-/* ---- telling ------------------------------------------------------------------------------------ */
+/* ---- delivery -------------------------------------------------------------------- */
 
 static bool is_wanted(const struct interest *i, const struct news *e)
 {
@@ -112,7 +112,7 @@ static bool peer_wants(const struct px_peer *peer, const struct news *e)
     return false;
 }
 
-/* Not the source itself, which tells its own handlers. */
+/* Not the source itself, which runs its own handlers. */
 static bool may_reach(const struct news *e, const struct px_peer *peer)
 {
     return !px_proc_same(&peer->proc, e->source) && px_user_may(e->uid, peer->uid) &&
@@ -130,13 +130,13 @@ static void send_event(struct px_peer *peer, const struct news *e)
     px_pack_infos(&w, e->info, e->n);
     px_pack_u8(&w, e->range, PMIX_DATA_RANGE);
     if (w.status)
-        px_log(PX_LOG_WARN, "server", "event %s can not be told to %s.%u: %s",
+        px_log(PX_LOG_WARN, "server", "cannot send event %s to %s.%u: %s",
                PMIx_Error_string(e->code), peer->proc.nspace, peer->proc.rank,
                PMIx_Error_string(w.status));
     px_peer_send(peer, PX_TAG_NOTIFY, &w);
 }
 
-static void tell_peers(struct px_server *srv, const struct news *e)
+static void send_to_peers(struct px_server *srv, const struct news *e)
 {
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
         if (!p->finalized && peer_wants(p, e) && may_reach(e, p))
@@ -144,7 +144,7 @@ static void tell_peers(struct px_server *srv, const struct news *e)
     }
 }
 
-/* Late registrants miss what there is no memory for; everybody else has it. */
+/* Without memory only late registrants miss it. */
 static void cache(struct px_server *srv, const struct news *e)
 {
     struct px_events *ev = srv->part.events;
@@ -185,7 +185,7 @@ static void spread(struct px_server *srv, const struct news *plain)
     e.info = marked.v;
     e.n = marked.n;
     cache(srv, &e);
-    tell_peers(srv, &e);
+    send_to_peers(srv, &e);
     if (px_notify_deliver(px_process.notify, e.code, e.source, e.range, plain->info,
                           plain->n))
         px_log(PX_LOG_ERROR, "server", "event %s not delivered here: out of memory",
@@ -205,11 +205,11 @@ void px_server_event(struct px_server *srv, pmix_status_t code,
     spread(srv, &e);
 }
 
-/* ---- requests -------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------- */
 
-/* Old news for a new registration: not what an earlier one of this peer has brought it. And only
- * what was asked for by name: old news of all kinds would reach programs whose default handlers
- * end them. */
+/* Old news for a new registration: not what an earlier one of this peer has brought it.
+ * And only what was asked for by name: old news of all kinds would reach programs whose
+ * default handlers end them. */
 static void replay(struct px_server *srv, struct px_peer *peer,
                    const struct interest *fresh)
 {
@@ -270,8 +270,8 @@ static pmix_status_t add_interest(struct px_peer *peer, struct interest *i)
     return PMIX_SUCCESS;
 }
 
-/* The answer, then what the peer has missed. The interest may have gone while the host was asked:
- * it counts if it is still listed. */
+/* The answer, then what the peer has missed. The interest may have gone while the host
+ * was asked: it counts if it is still listed. */
 static void registered(struct px_req *req, pmix_status_t status)
 {
     struct px_peer *peer = req->peer;
@@ -297,9 +297,10 @@ static void on_host_registered(void *arg, const struct px_upcall *answer)
                                                              : answer->status);
 }
 
-/* The host produces system events only; it hears of interest in those. Takes the infos. */
-static pmix_status_t tell_host(struct px_server *srv, struct px_req *req,
-                               const struct interest *i, struct px_args *a)
+/* The host produces system events only; it is notified of interest in those. Takes the
+ * infos. */
+static pmix_status_t notify_host(struct px_server *srv, struct px_req *req,
+                                 const struct interest *i, struct px_args *a)
 {
     struct px_upcall *u;
     pmix_status_t *codes;
@@ -328,8 +329,8 @@ static pmix_status_t tell_host(struct px_server *srv, struct px_req *req,
     return PX_DEFERRED;
 }
 
-static pmix_status_t add_and_tell(struct px_server *srv, struct px_req *req,
-                                  struct px_args *a)
+static pmix_status_t add_and_notify(struct px_server *srv, struct px_req *req,
+                                    struct px_args *a)
 {
     struct interest *i = calloc(1, sizeof *i);
     pmix_status_t rc = i ? fill_interest(i, a) : PMIX_ERR_NOMEM;
@@ -342,7 +343,7 @@ static pmix_status_t add_and_tell(struct px_server *srv, struct px_req *req,
         return rc;
     }
     req->state = i;
-    rc = tell_host(srv, req, i, a);
+    rc = notify_host(srv, req, i, a);
     if (rc == PX_DEFERRED)
         return rc;
     if (rc) {
@@ -358,7 +359,7 @@ static pmix_status_t on_regevents(struct px_server *srv, struct px_req *req)
     PX_AUTO(px_args) args = {0};
     pmix_status_t rc = px_unpack_args(&req->in, &args, px_request_regevents.args);
 
-    return rc ? rc : add_and_tell(srv, req, &args);
+    return rc ? rc : add_and_notify(srv, req, &args);
 }
 
 static void drop_code(struct px_interests *all, pmix_status_t code)
@@ -409,7 +410,7 @@ static pmix_status_t call_notify(const pmix_server_module_t *m, struct px_upcall
                            u->args.info.n, px_upcall_op_cb, u);
 }
 
-/* What stays here does not go to the host. */
+/* Events that stay here do not go to the host. */
 static pmix_status_t prepare_notify(struct px_req *req, struct px_upcall *u)
 {
     struct px_args *a = &u->args;
@@ -443,7 +444,7 @@ static const struct px_rpc rpcs[] = {
     {0},
 };
 
-/* Hosts hear of a tool's end however it came. */
+/* The end of a tool is an event however it came. */
 static void peer_gone(struct px_server *srv, struct px_peer *peer)
 {
     if (peer->tool && !srv->stopping)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forwarding of standard streams: who has asked for whose output, and what the host brings for
- * them; input on its way to the host. */
+/* Forwarding of standard streams: requests for output, output that the host brings for
+ * them, and input on its way to the host. */
 #include "core/link/api.h"
 #include "core/model/iof.h"
 #include "core/rt/log.h"
@@ -53,7 +53,7 @@ static size_t n_pulls(struct px_server *srv, const struct px_peer *peer)
     return n;
 }
 
-/* ---- pull ----------------------------------------------------------------------------------- */
+/* ---- pull ------------------------------------------------------------------------ */
 
 /* Earlier than 4.1 a peer does not say what it calls its request; ours will do then. */
 static pmix_status_t read_pull(struct px_req *req, struct px_args *a, size_t id)
@@ -138,9 +138,9 @@ static pmix_status_t on_pull(struct px_server *srv, struct px_req *req)
     return PX_DEFERRED;
 }
 
-/* ---- the end of it -------------------------------------------------------------------------- */
+/* ---- the end of it --------------------------------------------------------------- */
 
-/* Whatever the host says: nothing is sent any more. */
+/* Nothing is sent any more, whatever the host answers. */
 static void on_host_stopped(void *arg, const struct px_upcall *answer PX_UNUSED)
 {
     if (arg)
@@ -153,8 +153,8 @@ static pmix_status_t call_stop(const pmix_server_module_t *m, struct px_upcall *
                        PMIX_FWD_NO_CHANNELS, px_upcall_op_cb, u);
 }
 
-/* Takes p, also on failure. What the host is to be told, on behalf of a request or of nobody
- * (NULL). */
+/* Takes p, also on failure. The call that ends it at the host, on behalf of a request
+ * or of none (NULL). */
 static struct px_upcall *make_stop(struct pull *p, struct px_req *req,
                                    const px_infos *infos)
 {
@@ -198,7 +198,7 @@ static pmix_status_t on_dereg(struct px_server *srv, struct px_req *req)
     return rc ? rc : dereg(srv, req, &args);
 }
 
-static void on_tell_stop(struct px_msg *msg)
+static void on_stop_later(struct px_msg *msg)
 {
     struct px_upcall *u = PX_CONTAINER_OF(msg, struct px_upcall, msg);
 
@@ -208,8 +208,8 @@ static void on_tell_stop(struct px_msg *msg)
         px_upcall_returned(u, call_stop(&px_process.server->module, u));
 }
 
-/* The host is told later: whoever reports that somebody has gone is in the middle of lists that
- * the host, when it is called, may change. One that ends its server need not be told. */
+/* The host is called later: the caller is in the middle of lists that the host may
+ * change. A host that ends its server need not be called. */
 static void peer_left(struct px_server *srv, struct px_peer *peer)
 {
     const px_infos none = {0};
@@ -224,13 +224,13 @@ static void peer_left(struct px_server *srv, struct px_peer *peer)
         else
             u = make_stop(p, NULL, &none);
         if (u) {
-            u->msg.run = on_tell_stop;
+            u->msg.run = on_stop_later;
             px_post(px_process.loop, &u->msg);
         }
     }
 }
 
-/* ---- push ----------------------------------------------------------------------------------- */
+/* ---- push ------------------------------------------------------------------------ */
 
 static pmix_status_t call_push(const pmix_server_module_t *m, struct px_upcall *u)
 {
@@ -267,9 +267,9 @@ const struct px_server_part px_iof_part = {
     .peer_left = peer_left,
 };
 
-/* ---- deliver -------------------------------------------------------------------------------- */
+/* ---- deliver --------------------------------------------------------------------- */
 
-/* Who asked for a namespace before it was registered did not yet have to be allowed it. */
+/* A namespace that was asked for before it was registered is checked now. */
 static bool is_wanted(const struct pull *p, const struct px_iof_piece *piece)
 {
     if (!(p->channels & piece->channel) || p->peer->finalized ||
@@ -331,7 +331,7 @@ static pmix_status_t send_piece(const struct pull *p, const struct px_iof_piece 
     return rc;
 }
 
-/* One that cannot be served keeps nobody else from being served. */
+/* A pull that cannot be served keeps no other from being served. */
 static pmix_status_t deliver(struct px_server *srv, const struct px_iof_piece *piece)
 {
     pmix_status_t first = PMIX_SUCCESS;
@@ -388,7 +388,8 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
     return cbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
 }
 
-/* No producer of input can be told yet, neither one of this process nor one that is connected. */
+/* No producer of input can be stopped yet, neither one of this process nor one that is
+ * connected. */
 PX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(
     const pmix_proc_t *source PX_UNUSED, pmix_iof_channel_t channel PX_UNUSED,
     bool xoff PX_UNUSED, const pmix_info_t directives[], size_t ndirs,

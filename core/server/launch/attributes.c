@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Register_attributes, and what the server knows of attributes when it is asked. */
+/* PMIx_Register_attributes, and what the server knows of attributes when it is
+ * asked. */
 #include "core/base/strv.h"
 #include "core/link/api.h"
 #include "core/role/support.h"
@@ -24,7 +25,8 @@ static void registration_free(struct registration *r)
     free(r);
 }
 
-/* Hosts register the functions of their module; users ask for what they call themselves. */
+/* Hosts register the functions of their module; users ask for what they call
+ * themselves. */
 static const char *user_function(const char *function)
 {
     static const struct {
@@ -69,7 +71,7 @@ static const char *user_function(const char *function)
     return function;
 }
 
-/* ---- PMIx_Register_attributes --------------------------------------------------------------- */
+/* ---- PMIx_Register_attributes ---------------------------------------------------- */
 
 struct register_op {
     struct px_api api;
@@ -108,7 +110,8 @@ static void on_register(struct px_api *api)
                          : PMIX_ERR_INIT);
 }
 
-/* An empty name, or one with a comma, could not be told from others in an answer. */
+/* An empty name, or one with a comma, could not be kept apart from others in an
+ * answer. */
 static bool is_name(const char *name)
 {
     return name[0] && !strchr(name, ',');
@@ -145,9 +148,10 @@ static void destroy(struct px_server *srv)
     }
 }
 
-/* ---- queries --------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------- */
 
-/* The host's level in *table, which borrows from the registrations; *rows is to be freed. */
+/* The host's level in *table, which borrows from the registrations; *rows is to be
+ * freed. */
 static pmix_status_t fill_host(const struct px_server *srv, struct px_support **rows,
                                struct px_support_table *table)
 {

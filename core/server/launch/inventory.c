@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inventories are taken and read by fabric components; there is none yet, and so nothing to
- * collect, nor anybody to deliver to. */
+/* Inventories are taken and read by fabric components; there is none yet, and so
+ * nothing to collect, nor anybody to deliver to. */
 #include "core/server/server.h"
 
 PX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Variables of jobs in a list that can be read while it changes: what was published is never
- * changed, only taken out of the list, and freed once there is no reader. */
+/* Variables of jobs in a list that can be read while it changes: what was published is
+ * never changed, only taken out of the list, and freed once there is no reader. */
 #include "core/server/launch/launch_env.h"
 
 #include "core/base/env.h"
@@ -50,7 +50,7 @@ static struct var *find(struct px_launch_env *e, pmix_rank_t rank, const char *n
     return NULL;
 }
 
-/* Who sets those the core sets leads the process somewhere else. */
+/* A component that set those of the core would lead the process elsewhere. */
 static bool may_be_set(const char *name)
 {
     return name && *name && !strchr(name, '=') && !px_str_starts(name, "PMIX_") &&
@@ -82,8 +82,8 @@ pmix_status_t px_launch_env_set(struct px_launch_env *e, pmix_rank_t rank,
     return PMIX_SUCCESS;
 }
 
-/* Who began to read before it was taken out may still be there; who begins later finds it no
- * more. */
+/* A reader that began before it was taken out may still be there; one that begins later
+ * does not find it. */
 static void free_retired(struct px_launch_envs *envs)
 {
     if (atomic_load(&envs->readers) > 0)

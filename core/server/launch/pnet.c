@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What fabric components add to a launch: gathered into one byte object where the job is launched
- * from, and taken apart again on each node. Nothing of it is applied before all of it was read. */
+/* Contributions of fabric components to a launch: gathered into one byte object where
+ * the job is launched from, and taken apart again on each node. Nothing of it is
+ * applied before all of it was read. */
 #include "core/rt/log.h"
 #include "core/plugin/select.h"
 #include "core/server/launch/launch_env.h"
@@ -36,9 +37,10 @@ static pmix_status_t failed(const struct px_module *m, const char *what,
                       m->component->name, what, nspace, PMIx_Error_string(rc));
 }
 
-/* ---- where the job is launched from ---------------------------------------------------------- */
+/* ---- where the job is launched from ---------------------------------------------- */
 
-/* Packs it for a try: what cannot travel is the component's mistake, and told to it. */
+/* Packs it for a try: a value that cannot travel is the component's mistake, and
+ * refused. */
 static pmix_status_t add(void *arg, const pmix_info_t *info)
 {
     px_infos *share = arg;
@@ -108,7 +110,7 @@ pmix_status_t px_pnet_contribute(struct px_server *srv, const char *nspace,
     return rc;
 }
 
-/* ---- on each node ---------------------------------------------------------------------------- */
+/* ---- on each node ---------------------------------------------------------------- */
 
 struct share { /* of one module */
     pmix_info_t *info;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fabric components and the launch. Each fails with a line in err and then nothing stays, neither
- * with the components nor with us. */
+/* Fabric components and the launch. Each fails with a line in err and then nothing
+ * stays, neither with the components nor with us. */
 #ifndef PX_SERVER_LAUNCH_PNET_H
 #define PX_SERVER_LAUNCH_PNET_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Process sets: the host names them, clients are told of them and ask about them. */
+/* Process sets: the host names them; clients get events about them and query them. */
 #include "core/base/strv.h"
 #include "core/link/api.h"
 #include "core/server/server.h"
@@ -48,9 +48,9 @@ static struct pset *find_pset(const struct px_server *srv, const char *name)
     return NULL;
 }
 
-/* ---- define and delete -------------------------------------------------------------------------- */
+/* ---- define and delete ----------------------------------------------------------- */
 
-/* Programs that end themselves in their default handlers are not told. */
+/* Not for default handlers, in which some programs end themselves. */
 static pmix_status_t make_event(px_infos *l, const struct pset *s, bool with_members)
 {
     pmix_status_t rc = px_infos_add(l, PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL);
@@ -169,7 +169,7 @@ PX_EXPORT pmix_status_t PMIx_server_delete_process_set(char *pset_name)
     return name_ok(pset_name) ? px_api_wait(&op.api) : PMIX_ERR_BAD_PARAM;
 }
 
-/* ---- queries -------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------- */
 
 static pmix_status_t answer_array(struct px_answers *a, const char *key, void *array,
                                   size_t n, pmix_data_type_t type, size_t cost_b)

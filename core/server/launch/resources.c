@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host tells of no job in particular, and what it asks of jobs as a whole. */
+/* Information that holds for every job, from the host; and that about whole jobs, for
+ * it. */
 #include "core/model/resources.h"
 
 #include "core/link/api.h"
@@ -55,7 +56,7 @@ PX_EXPORT pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[],
     return submit(px_resources_drop, info, ninfo, cbfunc, cbdata);
 }
 
-/* ---- job information, for a host to carry to another server ------------------------------------- */
+/* ---- job information, for a host to carry to another server ---------------------- */
 
 struct collect_op {
     struct px_api api;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a child needs to find us: its environment, and what hosts send along with a launch. */
+/* The environment by which a child finds this server, and contributions to a launch. */
 #include "core/base/env.h"
 #include "core/base/str.h"
 #include "core/link/api.h"
@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where to report its address was told to this server; the descriptor of that number is something else to
- * a child that is a server, too. */
+/* Parameters that say where to report an address were for this server; the descriptor
+ * of that number is something else to a child that is a server, too. */
 static void drop_foreign(char **env)
 {
     static const char *const prefixes[] = {"PMIX_SERVER_URI",
@@ -73,8 +73,8 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
     return rc ? rc : px_launch_envs_read(srv->part.launch_envs, proc, env);
 }
 
-/* In the caller's thread: some hosts call it in the forked child, where no loop runs. All it reads
- * is fixed once the server has started. */
+/* In the caller's thread: some hosts call it in the forked child, where no loop runs.
+ * All it reads is fixed once the server has started. */
 PX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env)
 {
     if (!px_process.server)
@@ -84,7 +84,7 @@ PX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***
     return px_server_child_env(px_process.server, proc, env);
 }
 
-/* ---- what goes along with a launch ----------------------------------------------------------- */
+/* ---- what goes along with a launch ----------------------------------------------- */
 
 struct setup {
     struct px_api api;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Topology for hosts, who describe their processes with it, and for clients that have no hwloc. */
+/* Topology for hosts, who describe their processes with it, and for clients that have
+ * no hwloc. */
 #include "core/model/topology.h"
 #include "core/base/str.h"
 #include "core/link/api.h"
@@ -10,7 +11,7 @@
 
 #include <string.h>
 
-/* ---- for hosts --------------------------------------------------------------------------- */
+/* ---- for hosts ------------------------------------------------------------------- */
 
 PX_EXPORT pmix_status_t
 PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset, char **locality)
@@ -60,7 +61,7 @@ PX_EXPORT pmix_status_t PMIx_server_generate_cpuset(const char *cpuset_string,
     return px_cpuset_parse(cpuset_string, cpuset);
 }
 
-/* ---- for clients -------------------------------------------------------------------------- */
+/* ---- for clients ----------------------------------------------------------------- */
 
 /* Where a client runs: what the host says of it, else what the kernel does. */
 static pmix_status_t find_binding(const struct px_peer *peer, pmix_cpuset_t *cpuset)
@@ -125,8 +126,8 @@ static pmix_status_t answer(struct px_req *req, struct asked *a)
     return PX_DEFERRED;
 }
 
-/* The first who asks may make the loop wait for the discovery of the topology. A host that minds
- * gives one to PMIx_server_init, or generates a locality before. */
+/* The first who asks may make the loop wait for the discovery of the topology. A host
+ * that minds gives one to PMIx_server_init, or generates a locality before. */
 static pmix_status_t on_distances(struct px_server *srv PX_UNUSED, struct px_req *req)
 {
     struct asked a = {0};
