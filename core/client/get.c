@@ -205,7 +205,7 @@ static bool is_alone(void)
     return m->standalone || px_proc_same(&m->channel.server, &m->self);
 }
 
-/* What the server told at the start is all there is for the job as a whole and for
+/* The job information is all there is for the job as a whole and for
  * ourselves. */
 static bool all_known(const struct get_op *op)
 {

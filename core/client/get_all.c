@@ -11,7 +11,8 @@ static pmix_status_t gather(void *arg, pmix_rank_t rank PX_UNUSED, const char *k
 {
     struct gathering *g = arg;
 
-    /* Tables are walked in the order a lookup goes through them: the first to have a key wins. */
+    /* Tables are walked in the order a lookup goes through them: the first to have a
+     * key wins. */
     if (px_info_find(g->infos.v, g->infos.n, key))
         return PMIX_SUCCESS;
     return px_infos_add_value(&g->infos, key, value);

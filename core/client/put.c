@@ -27,8 +27,8 @@ static pmix_status_t add_pair(px_writer *w, const struct put_op *op)
     return rc;
 }
 
-/* All or nothing: a value that this dialect can not carry must fail the put, not the commit of all
- * the others. */
+/* All or nothing: a value that this dialect can not carry must fail the put, not the
+ * commit of all the others. */
 static void on_put(struct px_api *api)
 {
     struct put_op *op = PX_CONTAINER_OF(api, struct put_op, api);
@@ -108,7 +108,7 @@ static void on_commit(struct px_api *api)
     pmix_status_t rc;
     px_writer w;
 
-    if (!m->standalone) { /* else nobody could ever ask */
+    if (!m->standalone) { /* alone, no process could ever ask */
         px_channel_begin(&m->channel, &w, PX_OP_COMMIT);
         pack_scope(&w, PMIX_LOCAL, &m->put_local);
         pack_scope(&w, PMIX_REMOTE, &m->put_remote);

@@ -33,7 +33,7 @@ struct px_iof_piece {
     size_t n;
 };
 
-/* What a server sends with PX_TAG_IOF; id is the receiver's for its request. */
+/* The message of PX_TAG_IOF; id is the receiver's for its request. */
 void px_iof_pack(px_writer *w, const struct px_iof_piece *piece, size_t id);
 /* Reads one such message and hands it to whom it is for. PMIX_ERR_NOT_FOUND if that one
  * has gone; or why it cannot be read. */

@@ -25,7 +25,7 @@ void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_wr
 
 /* Client side: KVALs to the end of the reader, in every form older servers use. */
 pmix_status_t px_jobinfo_unpack(struct px_model *m, struct px_nspace *ns, px_reader *r);
-/* What is told of one rank: of PMIX_RANK_WILDCARD that, of another what it has
+/* The same of one rank: PMIX_RANK_WILDCARD has that, another rank what it has
  * committed. */
 pmix_status_t px_jobinfo_unpack_rank(struct px_model *m, struct px_nspace *ns,
                                      pmix_rank_t rank, px_reader *r);

@@ -9,7 +9,7 @@
 #include "core/model/jobinfo_impl.h"
 #include "core/rt/process.h"
 
-/* What the namespace is going to be. */
+/* The namespace as it is going to be. */
 struct plan {
     struct px_procmap *map; /* NULL: keeps the one it has */
     char **names;           /* of the node table */
@@ -217,7 +217,7 @@ static uint32_t row_of_id(const struct plan *p, uint32_t id)
     return row == UINT32_MAX && id < p->n_mapped ? id : row;
 }
 
-/* Nodes with a name make rows and tell their ids; those with an id alone come after
+/* Nodes with a name make rows and give their ids; those with an id alone come after
  * them. */
 static pmix_status_t plan_nodes(const struct px_stage *s, struct plan *p)
 {
@@ -355,7 +355,7 @@ static void take_plan(struct px_nspace *ns, struct plan *p)
     ns->this_node = p->this_node;
 }
 
-/* What the map says anyway is not kept once more for every rank. */
+/* Values that the map implies are not kept once more for every rank. */
 static bool follows(const struct px_nspace *ns, const struct px_stage_entry *e)
 {
     pmix_value_t fact;

@@ -31,7 +31,7 @@ struct px_stage {
     struct px_stage_node *nodes;
     size_t n_nodes, cap_nodes;
     pmix_value_t description; /* borrowed, see px_store_attach; UNDEF: none */
-    struct px_kval *owned;    /* what entries borrow from, if nobody else owns it */
+    struct px_kval *owned;    /* entries borrow from it */
     size_t n_owned, cap_owned;
     char *node_map, *proc_map; /* as text; NULL: not given */
     uint32_t this_node;        /* index into nodes; UINT32_MAX: no lone node key yet */

@@ -44,8 +44,8 @@ static pmix_status_t fail(px_writer *w, pmix_status_t rc)
     return w->status;
 }
 
-/* What the peer's dialect has no type for is left out; it would spoil the whole
- * answer. */
+/* A value for which the peer's dialect has no type is left out; it would spoil the
+ * whole answer. */
 static bool can_pack(const px_writer *w, const pmix_value_t *value)
 {
     px_writer trial;
@@ -108,8 +108,8 @@ static pmix_status_t on_stored(void *arg, pmix_rank_t rank PX_UNUSED, const char
     return members_add(arg, key, value);
 }
 
-/* What follows from the map, unless it was given. Of a node, name and id come first in
- * any case. */
+/* Facts that follow from the map and were not given. Of a node, name and id come first
+ * in any case. */
 static void add_facts(struct members *l, const struct px_nspace *ns,
                       enum px_gds_table table, pmix_rank_t row)
 {
@@ -244,8 +244,8 @@ static pmix_status_t on_row(void *arg, pmix_rank_t row, const char *key,
     return members_add(rows->l, key, value);
 }
 
-/* The job's own session first, for whoever takes the first one for that. Libraries of
- * the fixed encoding know its values alone, not in an array. */
+/* The job's own session first, as some clients take the first one for that. Libraries
+ * of the fixed encoding know its values alone, not in an array. */
 static void pack_sessions(struct members *l, const struct px_nspace *ns)
 {
     pmix_rank_t own = px_session_row(ns->session);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was given comes before what follows from the maps, which is computed when asked
- * for, not stored: a million ranks cost what their map costs. */
+/* Given values come before those that follow from the maps, which is computed when
+ * asked for, not stored: a million ranks cost what their map costs. */
 #include "core/model/lookup.h"
 
 #include <string.h>
@@ -335,7 +335,7 @@ static pmix_status_t find_own_job(const struct px_model *m, const struct px_nspa
     }
 }
 
-/* What the job does not say holds for it as for every other. */
+/* Resources hold for each job that has no value of its own. */
 static pmix_status_t find_job(const struct px_model *m, const struct px_nspace *ns,
                               const struct px_lookup *l, pmix_value_t *out)
 {

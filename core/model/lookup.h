@@ -7,7 +7,7 @@
 
 enum px_key_realm { PX_KEY_JOB, PX_KEY_PROC, PX_KEY_NODE, PX_KEY_APP, PX_KEY_SESSION };
 
-/* What to look up. Realms come from the qualifiers of a Get; PX_KEY_JOB is the
+/* A question. Realms come from the qualifiers of a Get; PX_KEY_JOB is the
  * default. */
 struct px_lookup {
     const char *key;

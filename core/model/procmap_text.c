@@ -203,7 +203,7 @@ pmix_status_t px_map_pack_ranks(const char *list, char **out)
         rc = px_buf_add(&text, "]", 2);
     if (rc == PMIX_ERR_NOMEM)
         return rc;
-    /* What is no list of ranks passes through as it is: the host may parse its own
+    /* Anything but a list of ranks passes through as it is: the host may parse its own
      * form. */
     if (rc || text.len - 1 > strlen(list))
         return raw(list, out);

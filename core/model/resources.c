@@ -32,7 +32,7 @@ static pmix_status_t check(const pmix_info_t *info, size_t n)
     return PMIX_SUCCESS;
 }
 
-/* What of l is under none of the keys of info. */
+/* The infos of l under none of the keys of info. */
 static pmix_status_t copy_others(px_infos *out, const px_infos *l,
                                  const pmix_info_t *info, size_t n)
 {

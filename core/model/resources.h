@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a host tells of no job in particular: job-level values of every job that has
+/* Resources of a host, of no job in particular: job-level values of every job that has
  * none of its own under the key. Loop thread only. */
 #ifndef PX_MODEL_RESOURCES_H
 #define PX_MODEL_RESOURCES_H

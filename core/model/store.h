@@ -41,9 +41,9 @@ bool px_store_u32(const struct px_nspace *ns, enum px_gds_table table, pmix_rank
 
 /* ---- what a server and its reader agree on --------------------------------------- */
 
-/* What a client names when it connects: our best of a server's names; without any,
- * the one whose data travel in messages, which every server can send. NULL: we have
- * none. */
+/* The component that a client names when it connects: our best of a server's names;
+ * without any, the one whose data travel in messages, which every server can send.
+ * NULL: we have none. */
 const struct px_module *px_store_choose(const char *names);
 /* By name. A peer that names none is sent all in messages: see above. NULL: we have no
  * such. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node's topology for API calls of every role: with what the server has told of
+/* The node's topology for API calls of every role: with the server's hints about
  * it. */
 #ifndef PX_MODEL_TOPOLOGY_H
 #define PX_MODEL_TOPOLOGY_H

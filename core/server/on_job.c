@@ -86,8 +86,11 @@ static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
     if (rc)
         return rc;
     rc = read_commit(req->in, &c, false);
-    if (!rc)
-        rc = read_commit(req->in, &c, true);
+    if (rc)
+        return rc;
+    px_gate_close(&px_process.model_gate); /* readers see all of it or nothing */
+    rc = read_commit(req->in, &c, true);
+    px_gate_open(&px_process.model_gate);
     if (rc)
         return rc;
     if (req->peer->local)

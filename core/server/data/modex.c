@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What servers of a job give each other when a fence collects: packed, and stored. Ranks are
- * numbered through all namespaces that take part. */
+/* The data that servers of a job exchange when a fence collects: packed, and stored.
+ * Ranks are numbered through all namespaces that take part. */
 #include "core/server/collective/collective.h"
 
 #include <string.h>
@@ -127,7 +127,8 @@ static pmix_status_t unpack_mapped(px_reader *r, char *const *keys, size_t n_key
     return store(ns, rank, &kv);
 }
 
-/* What our own ranks committed is here first-hand, and may be newer than what comes back. */
+/* Values our own ranks committed are here first-hand, and may be newer than those that
+ * come back. */
 static bool is_ours(const struct px_collective *c, const struct px_nspace *ns,
                     pmix_rank_t rank)
 {
@@ -200,6 +201,7 @@ pmix_status_t px_modex_unpack(const struct px_collective *c, const px_buf *in)
     pmix_status_t rc = PMIX_SUCCESS;
 
     px_reader_init(&r, px_codec_default, in->data, in->len);
+    px_gate_close(&px_process.model_gate); /* readers see all of it or nothing */
     while (!rc && !px_reader_done(&r)) {
         px_reader one;
 
@@ -207,5 +209,6 @@ pmix_status_t px_modex_unpack(const struct px_collective *c, const px_buf *in)
         if (!rc)
             rc = unpack_server(c, &one);
     }
+    px_gate_open(&px_process.model_gate);
     return rc;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Get. What is not here is worth waiting for, or worth asking the host for, or will never come. */
+/* Get. A value that is not here is worth waiting for, worth asking the host for, or
+ * will never come. */
 #include "core/model/jobinfo.h"
 #include "core/server/upcall.h"
 #include "core/server/data/pending_get.h"
@@ -22,7 +23,7 @@ static pmix_status_t match_key(void *arg, pmix_rank_t rank, const char *key,
     return PMIX_EXISTS;
 }
 
-/* PMIX_RANK_UNDEF: the owner is whoever has a value of that key. */
+/* PMIX_RANK_UNDEF: the owner is the first rank that has a value of that key. */
 static pmix_rank_t find_owner(const struct px_nspace *ns, const char *key)
 {
     static const enum px_gds_table tables[] = {PX_GDS_LOCAL, PX_GDS_REMOTE, PX_GDS_JOB};
@@ -33,9 +34,10 @@ static pmix_rank_t find_owner(const struct px_nspace *ns, const char *key)
     return any.rank;
 }
 
-/* ---- asking the host ----------------------------------------------------------------------- */
+/* ---- asking the host ------------------------------------------------------------- */
 
-/* A request is identified by its link in the list: it may have ended while the host was asked. */
+/* A request is identified by its link in the list: it may have ended while the host was
+ * asked. */
 struct fetch {
     struct px_server *server;
     pmix_proc_t proc;
@@ -53,14 +55,14 @@ static pmix_status_t store_fetched(const pmix_proc_t *proc, const px_buf *bytes)
     return px_jobinfo_unpack_rank(px_process.model, ns, proc->rank, &r);
 }
 
-static bool waits_for(const struct px_want *w, const pmix_proc_t *proc)
+static bool waits_for(const struct px_pending_get *w, const pmix_proc_t *proc)
 {
     return w->asked_host && px_proc_same(&w->proc, proc);
 }
 
 static bool is_awaited(struct px_server *srv, const pmix_proc_t *proc)
 {
-    PX_LIST_EACH (&srv->dmodex, struct px_want, w, link) {
+    PX_LIST_EACH (&srv->dmodex, struct px_pending_get, w, link) {
         if (waits_for(w, proc))
             return true;
     }
@@ -72,25 +74,26 @@ static void on_fetched(void *arg, const struct px_upcall *answer)
     struct fetch *f = arg;
     pmix_status_t status = answer->status;
 
-    /* Nobody waits any more, and the job may have been forgotten: nothing is stored. */
+    /* With no request left, the job may have been forgotten: nothing is stored. */
     if (!status && is_awaited(f->server, &f->proc))
         status = store_fetched(&f->proc, &answer->bytes);
-    PX_LIST_EACH (&f->server->dmodex, struct px_want, w, link) {
+    PX_LIST_EACH (&f->server->dmodex, struct px_pending_get, w, link) {
         if (waits_for(w, &f->proc))
-            px_want_end(w, status);
+            px_pending_get_end(w, status);
     }
     free(f);
 }
 
-/* Asks once for each rank, however many wait. After PMIX_SUCCESS want may be gone. */
-static pmix_status_t ask_host(struct px_server *srv, struct px_want *want)
+/* Asks once for each rank, however many wait. After PMIX_SUCCESS pending may be
+ * gone. */
+static pmix_status_t ask_host(struct px_server *srv, struct px_pending_get *pending)
 {
     struct fetch *f;
     struct px_upcall *u;
 
-    PX_LIST_EACH (&srv->dmodex, struct px_want, w, link) {
-        if (w != want && w->asked_host && px_proc_same(&w->proc, &want->proc)) {
-            want->asked_host = true;
+    PX_LIST_EACH (&srv->dmodex, struct px_pending_get, w, link) {
+        if (w != pending && w->asked_host && px_proc_same(&w->proc, &pending->proc)) {
+            pending->asked_host = true;
             return PMIX_SUCCESS;
         }
     }
@@ -103,10 +106,10 @@ static pmix_status_t ask_host(struct px_server *srv, struct px_want *want)
         return PMIX_ERR_NOMEM;
     }
     f->server = srv;
-    f->proc = u->proc = want->proc;
-    want->asked_host = true;
-    if (want->key &&
-        px_infos_add(&u->args.info, PMIX_REQUIRED_KEY, want->key, PMIX_STRING)) {
+    f->proc = u->proc = pending->proc;
+    pending->asked_host = true;
+    if (pending->key &&
+        px_infos_add(&u->args.info, PMIX_REQUIRED_KEY, pending->key, PMIX_STRING)) {
         px_upcall_drop(u);
         free(f);
         return PMIX_ERR_NOMEM;
@@ -117,7 +120,7 @@ static pmix_status_t ask_host(struct px_server *srv, struct px_want *want)
     return PMIX_SUCCESS;
 }
 
-/* ---- the request ---------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------- */
 
 struct get {
     char *nspace;
@@ -157,7 +160,7 @@ static pmix_status_t judge(struct px_server *srv, struct px_nspace *ns,
     struct px_local *local = px_local_find(srv, proc);
     bool now = px_info_flag(g->info, g->n_info, PMIX_IMMEDIATE);
 
-    if (ns && (g->key ? px_want_is_there(srv, ns, proc, g->key)
+    if (ns && (g->key ? px_get_is_here(srv, ns, proc, g->key)
                       : (local ? local->committed : proc->rank == PMIX_RANK_WILDCARD)))
         return PMIX_SUCCESS;
     if (local && (local->committed || local->finalized || local->lost))
@@ -168,7 +171,7 @@ static pmix_status_t judge(struct px_server *srv, struct px_nspace *ns,
         return PX_DEFERRED;
     if (ns && ns->complete && proc->rank == PMIX_RANK_WILDCARD)
         return PMIX_ERR_NOT_FOUND;
-    /* A rank that does not exist can not be brought by anybody. */
+    /* No host can bring a rank that does not exist. */
     if (ns && ns->job_size && proc->rank < PMIX_RANK_VALID &&
         proc->rank >= ns->job_size)
         return PMIX_ERR_NOT_FOUND;
@@ -192,12 +195,13 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
     }
     rc = judge(srv, ns, &proc, g);
     if (rc == PMIX_SUCCESS) {
-        px_want_reply(req, ns, &proc);
+        px_get_reply(req, ns, &proc);
         return PX_DEFERRED;
     }
     if (rc != PX_DEFERRED)
         return rc;
-    struct px_want *w = px_want_new(req, &proc, g->key, g->info, g->n_info);
+    struct px_pending_get *w = px_pending_get_new(req, &proc, g->key, g->info,
+                                                  g->n_info);
     if (!w)
         return PMIX_ERR_NOMEM;
     if (px_local_find(srv, &proc))
@@ -205,7 +209,7 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
     rc = ask_host(srv, w);
     if (!rc)
         return PX_DEFERRED;
-    px_want_free(w);
+    px_pending_get_free(w);
     return rc;
 }
 
@@ -230,8 +234,8 @@ static const struct px_rpc rpcs[] = {
 const struct px_server_part px_get_part = {
     .name = "get",
     .rpcs = rpcs,
-    .stop = px_want_stop,
-    .peer_gone = px_want_peer_gone,
-    .rank_gone = px_want_rank_gone,
-    .nspace_gone = px_want_nspace_gone,
+    .stop = px_pending_get_stop,
+    .peer_gone = px_pending_get_peer_gone,
+    .rank_gone = px_pending_get_rank_gone,
+    .nspace_gone = px_pending_get_nspace_gone,
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who waits for a rank's data: a client whose Get cannot be answered yet, or the host on
- * behalf of another node. Parked until the rank commits, until the host brings what it was
- * asked for, until its own deadline, or until nobody can bring it any more. */
+/* Requests that wait for a rank's data: a client's Get that cannot be answered yet, or
+ * the host's on behalf of another node. Parked until the rank commits, the host brings
+ * what it was asked for, the deadline passes, or the data can no longer come. */
 #ifndef PX_SERVER_DATA_PENDING_GET_H
 #define PX_SERVER_DATA_PENDING_GET_H
 
 #include "core/server/server.h"
 
-struct px_want {
+struct px_pending_get {
     struct px_msg msg;   /* brings the host's question in and the answer out */
     struct px_list link; /* in px_server.dmodex */
     struct px_server *server;
@@ -23,25 +23,26 @@ struct px_want {
 };
 
 /* Of a client: parks req, with the PMIX_TIMEOUT that info may hold. */
-struct px_want *px_want_new(struct px_req *req, const pmix_proc_t *proc,
-                            const char *key, const pmix_info_t *info, size_t n);
+struct px_pending_get *px_pending_get_new(struct px_req *req, const pmix_proc_t *proc,
+                                          const char *key, const pmix_info_t *info,
+                                          size_t n);
 /* Without an answer. */
-void px_want_free(struct px_want *w);
-/* Answers. With PMIX_SUCCESS who waits gets what there is now, if his key is among it. */
-void px_want_end(struct px_want *w, pmix_status_t status);
+void px_pending_get_free(struct px_pending_get *w);
+/* Answers; with PMIX_SUCCESS by what there is now, if the key is among it. */
+void px_pending_get_end(struct px_pending_get *w, pmix_status_t status);
 
-/* What a client of this node may have of proc: replies with it; knows whether key is
- * there. */
-void px_want_reply(struct px_req *req, const struct px_nspace *ns,
-                   const pmix_proc_t *proc);
-bool px_want_is_there(struct px_server *srv, const struct px_nspace *ns,
-                      const pmix_proc_t *proc, const char *key);
+/* Of what a client of this node may have of proc: replies with it; whether key is in
+ * it. */
+void px_get_reply(struct px_req *req, const struct px_nspace *ns,
+                  const pmix_proc_t *proc);
+bool px_get_is_here(struct px_server *srv, const struct px_nspace *ns,
+                    const pmix_proc_t *proc, const char *key);
 
-/* What ends waits: hooks of the part. */
-void px_want_rank_gone(struct px_server *srv, const pmix_proc_t *proc);
-void px_want_nspace_gone(struct px_server *srv, const char *nspace,
-                         struct px_nspace *ns);
-void px_want_peer_gone(struct px_server *srv, struct px_peer *peer);
-void px_want_stop(struct px_server *srv);
+/* Hooks of the part, which end waits. */
+void px_pending_get_rank_gone(struct px_server *srv, const pmix_proc_t *proc);
+void px_pending_get_nspace_gone(struct px_server *srv, const char *nspace,
+                                struct px_nspace *ns);
+void px_pending_get_peer_gone(struct px_server *srv, struct px_peer *peer);
+void px_pending_get_stop(struct px_server *srv);
 
 #endif
