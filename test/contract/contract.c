@@ -188,10 +188,8 @@ void contract_setup(void)
     contract.conf = malloc(contract.component->conf_size + 1);
     fake_host_init(&contract.host);
     fill_conf();
-    ck_assert_int_eq(
-        px_path_private_dir(tmp ? tmp : "/tmp", "contract.", &contract.dir, NULL),
-        PMIX_SUCCESS);
-    ck_assert_int_eq(open_it(), PMIX_SUCCESS);
+    ok(px_path_private_dir(tmp ? tmp : "/tmp", "contract.", &contract.dir, NULL));
+    ok(open_it());
 }
 
 void contract_teardown(void)
@@ -323,7 +321,7 @@ static void live_once(void)
     struct px_query answer = {0};
     void *self;
 
-    ck_assert_int_eq(open_one(&self), PMIX_SUCCESS);
+    ok(open_one(&self));
     contract.component->query(self, &answer);
     contract.component->close(self);
 }
@@ -349,7 +347,7 @@ START_TEST(two_of_it_can_be_open)
 {
     void *second;
 
-    ck_assert_int_eq(open_one(&second), PMIX_SUCCESS);
+    ok(open_one(&second));
     contract.component->close(second);
     live_once();
 }
@@ -357,7 +355,7 @@ END_TEST
 
 START_TEST(opening_without_memory_fails_and_leaves_nothing)
 {
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_TEST_NEEDS_ALLOC;
     contract_close();
 
     for (unsigned nth = 1;; nth++) {
@@ -367,7 +365,7 @@ START_TEST(opening_without_memory_fails_and_leaves_nothing)
         bool has_failed = px_alloc_fail_end();
 
         if (!has_failed) {
-            ck_assert_int_eq(rc, PMIX_SUCCESS);
+            ok(rc);
             contract.component->close(self);
             break;
         }
@@ -387,7 +385,7 @@ START_TEST(keeps_to_the_loop_thread)
     void *self;
 
     contract_close();
-    ck_assert_int_eq(open_one(&self), PMIX_SUCCESS);
+    ok(open_one(&self));
     fake_host_run(&contract.host, SETTLED_MS, NULL, NULL);
     contract.component->close(self);
     process_pause(SETTLED_MS);

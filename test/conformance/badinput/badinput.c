@@ -162,7 +162,7 @@ static void start_server(void)
     static const pmix_server_module_t nothing;
     pmix_server_module_t module = nothing;
 
-    ck_assert_int_eq(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
+    ok(PMIx_server_init(&module, NULL, 0));
 }
 
 /* And a server is no tool. */
@@ -177,7 +177,7 @@ START_TEST(in_a_server_nonsense_is_a_bad_parameter)
     rows_of_good_tools(PMIX_ERR_INIT);
     rows_of_bad_tools(PMIX_ERR_INIT);
     rows_hold(220);
-    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    ok(PMIx_server_finalize());
     ck_assert(!PMIx_Initialized());
 }
 END_TEST
@@ -185,7 +185,7 @@ END_TEST
 START_TEST(after_the_end_it_is_as_before_init)
 {
     start_server();
-    ck_assert_int_eq(PMIx_server_finalize(), PMIX_SUCCESS);
+    ok(PMIx_server_finalize());
     rows_of_good_calls(PMIX_ERR_INIT);
     rows_of_good_groups(PMIX_ERR_INIT);
     rows_of_good_tools(PMIX_ERR_INIT);
@@ -206,14 +206,14 @@ START_TEST(in_a_client_nonsense_and_what_is_of_others_are_refused)
 {
     pmix_proc_t me;
 
-    ck_assert_int_eq(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    ok(PMIx_Init(&me, NULL, 0));
     rows_of_bad_calls(PMIX_ERR_BAD_PARAM);
     rows_of_bad_groups(PMIX_ERR_BAD_PARAM);
     refuse_what_is_the_servers();
     rows_of_good_tools(PMIX_ERR_INIT);
     rows_of_bad_tools(PMIX_ERR_INIT);
     rows_hold(220);
-    ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    ok(PMIx_Finalize(NULL, 0));
     ck_assert(!PMIx_Initialized());
 }
 END_TEST
@@ -223,13 +223,13 @@ START_TEST(in_a_tool_nonsense_and_what_is_the_servers_are_refused)
     pmix_info_t alone;
 
     PMIx_Info_load(&alone, PMIX_TOOL_DO_NOT_CONNECT, NULL, PMIX_BOOL);
-    ck_assert_int_eq(PMIx_tool_init(NULL, &alone, 1), PMIX_SUCCESS);
+    ok(PMIx_tool_init(NULL, &alone, 1));
     rows_of_bad_calls(PMIX_ERR_BAD_PARAM);
     rows_of_bad_groups(PMIX_ERR_BAD_PARAM);
     rows_of_bad_tools(PMIX_ERR_BAD_PARAM);
     refuse_what_is_the_servers();
     rows_hold(220);
-    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_SUCCESS);
+    ok(PMIx_tool_finalize());
     rows_of_good_tools(PMIX_ERR_INIT);
     ck_assert(!PMIx_Initialized());
 }

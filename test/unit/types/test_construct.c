@@ -69,7 +69,7 @@ END_TEST
 
 START_TEST(there_is_no_array_larger_than_memory)
 {
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_TEST_NEEDS_ALLOC;
 
     ck_assert_ptr_null(px_type_create_array(PMIX_INFO, SIZE_MAX / 2));
 }

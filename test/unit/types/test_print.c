@@ -150,7 +150,7 @@ START_TEST(out_of_memory_is_null)
     pmix_info_t info = {.key = "k", .value = {PMIX_UINT32, {.uint32 = 7}}};
     char *text;
 
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_TEST_NEEDS_ALLOC;
     for (unsigned nth = 1;; nth++) {
         px_alloc_fail_at(nth);
         text = px_type_print(PMIX_INFO, &info);

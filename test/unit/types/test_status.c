@@ -10,7 +10,7 @@ START_TEST(a_status_is_found_by_its_text)
 {
     ck_assert_int_eq(PMIx_Error_code("NOT-FOUND"), PMIX_ERR_NOT_FOUND);
     ck_assert_int_eq(PMIx_Error_code("not-found"), PMIX_ERR_NOT_FOUND);
-    ck_assert_int_eq(PMIx_Error_code("SUCCESS"), PMIX_SUCCESS);
+    ok(PMIx_Error_code("SUCCESS"));
 }
 END_TEST
 

@@ -24,7 +24,7 @@ START_TEST(a_header_reads_back)
 
     px_frame_encode(out, &f);
 
-    ck_assert_int_eq(px_frame_decode(out, &back), PMIX_SUCCESS);
+    ok(px_frame_decode(out, &back));
     ck_assert_int_eq(back.pindex, -1);
     ck_assert_uint_eq(back.tag, UINT32_MAX);
     ck_assert_uint_eq(back.nbytes, PX_MAX_FRAME_B);
@@ -35,9 +35,7 @@ START_TEST(padding_is_ignored)
 {
     struct px_frame f;
 
-    ck_assert_int_eq(
-        px_frame_decode((const uint8_t *)"\0\0\0\0\0\0\0\1\0\0\0\0garb", &f),
-        PMIX_SUCCESS);
+    ok(px_frame_decode((const uint8_t *)"\0\0\0\0\0\0\0\1\0\0\0\0garb", &f));
     ck_assert_uint_eq(f.tag, PX_TAG_HEARTBEAT);
     ck_assert_uint_eq(f.nbytes, 0);
 }

@@ -319,8 +319,8 @@ START_TEST(refuses_types_the_peer_does_not_know)
                      PMIX_ERR_UNKNOWN_DATA_TYPE);
     ck_assert_int_eq(pack_status("v3", &in_array, 1, PMIX_DATA_ARRAY),
                      PMIX_ERR_UNKNOWN_DATA_TYPE);
-    ck_assert_int_eq(pack_status("v4", &devtype, 1, PMIX_DEVTYPE), PMIX_SUCCESS);
-    ck_assert_int_eq(pack_status("v41", &stats, 1, PMIX_DISK_STATS), PMIX_SUCCESS);
+    ok(pack_status("v4", &devtype, 1, PMIX_DEVTYPE));
+    ok(pack_status("v41", &stats, 1, PMIX_DISK_STATS));
     ck_assert_int_eq(pack_status("v51", &stats, 1, PMIX_DISK_STATS),
                      PMIX_ERR_UNKNOWN_DATA_TYPE);
 }
@@ -374,7 +374,7 @@ START_TEST(packs_a_missing_array_as_one_of_no_type)
     px_writer_init(&w, px_codec_default);
     px_pack(&w, &v, 1, PMIX_VALUE);
 
-    ck_assert_int_eq(w.status, PMIX_SUCCESS);
+    ok(w.status);
     ck_assert_mem_eq(w.buf.data, "\x02\x27\x00\x00", 4);
 }
 END_TEST
@@ -391,7 +391,7 @@ static pmix_status_t pack_nested(size_t depth)
 
 START_TEST(refuses_nesting_that_no_reader_would_accept)
 {
-    ck_assert_int_eq(pack_nested(PX_MAX_DEPTH + 1), PMIX_SUCCESS);
+    ok(pack_nested(PX_MAX_DEPTH + 1));
     ck_assert_int_eq(pack_nested(PX_MAX_DEPTH + 2), PMIX_ERR_BAD_PARAM);
 }
 END_TEST

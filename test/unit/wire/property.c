@@ -122,7 +122,7 @@ static void copying_lacks_memory(struct thing *x)
 
 START_TEST(copying_reports_want_of_memory)
 {
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_TEST_NEEDS_ALLOC;
     for_everything(5, copying_lacks_memory);
 }
 END_TEST
@@ -236,7 +236,7 @@ static void printing_lacks_memory(struct thing *x)
 
 START_TEST(printing_reports_want_of_memory)
 {
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_TEST_NEEDS_ALLOC;
     for_everything(3, printing_lacks_memory);
 }
 END_TEST

@@ -49,8 +49,7 @@ END_TEST
 
 START_TEST(a_string_ends_at_its_first_NUL)
 {
-    ck_assert_int_eq(read_text("v41", "02 0a \"ab\" 00 \"c\" 00", &dst, PMIX_STRING),
-                     PMIX_SUCCESS);
+    ok(read_text("v41", "02 0a \"ab\" 00 \"c\" 00", &dst, PMIX_STRING));
     ck_assert_str_eq(dst.string, "ab");
     free(dst.string);
 }
@@ -100,7 +99,7 @@ END_TEST
 
 START_TEST(an_address_from_elsewhere_is_never_taken_over)
 {
-    ck_assert_int_eq(read_text("v41", "02 ff", &dst, PMIX_POINTER), PMIX_SUCCESS);
+    ok(read_text("v41", "02 ff", &dst, PMIX_POINTER));
     ck_assert_ptr_null(dst.ptr);
 }
 END_TEST

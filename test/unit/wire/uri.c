@@ -8,7 +8,7 @@ static struct px_uri uri;
 
 START_TEST(splits_namespace_rank_and_address)
 {
-    ck_assert_int_eq(px_uri_parse("srv.0;tcp4://127.0.0.1:4321", &uri), PMIX_SUCCESS);
+    ok(px_uri_parse("srv.0;tcp4://127.0.0.1:4321", &uri));
     ck_assert_str_eq(uri.server.nspace, "srv");
     ck_assert_uint_eq(uri.server.rank, 0);
     ck_assert_str_eq(uri.address, "tcp4://127.0.0.1:4321");
@@ -17,8 +17,7 @@ END_TEST
 
 START_TEST(the_rank_follows_the_last_dot)
 {
-    ck_assert_int_eq(px_uri_parse("slurm.pmix.12.0.7;tcp4://127.0.0.1:1", &uri),
-                     PMIX_SUCCESS);
+    ok(px_uri_parse("slurm.pmix.12.0.7;tcp4://127.0.0.1:1", &uri));
     ck_assert_str_eq(uri.server.nspace, "slurm.pmix.12.0");
     ck_assert_uint_eq(uri.server.rank, 7);
 }
@@ -26,19 +25,18 @@ END_TEST
 
 START_TEST(accepts_any_scheme)
 {
-    ck_assert_int_eq(px_uri_parse("s.0;tcp6://[::1]:80", &uri), PMIX_SUCCESS);
+    ok(px_uri_parse("s.0;tcp6://[::1]:80", &uri));
     ck_assert_str_eq(uri.address, "tcp6://[::1]:80");
-    ck_assert_int_eq(px_uri_parse("s.0;usock:///run/x y", &uri), PMIX_SUCCESS);
+    ok(px_uri_parse("s.0;usock:///run/x y", &uri));
     ck_assert_str_eq(uri.address, "usock:///run/x y");
 }
 END_TEST
 
 START_TEST(accepts_ranks_printed_as_signed)
 {
-    ck_assert_int_eq(px_uri_parse("s.-2;tcp4://127.0.0.1:1", &uri), PMIX_SUCCESS);
+    ok(px_uri_parse("s.-2;tcp4://127.0.0.1:1", &uri));
     ck_assert_uint_eq(uri.server.rank, PMIX_RANK_WILDCARD);
-    ck_assert_int_eq(px_uri_parse("s.4294967294;tcp4://127.0.0.1:1", &uri),
-                     PMIX_SUCCESS);
+    ok(px_uri_parse("s.4294967294;tcp4://127.0.0.1:1", &uri));
     ck_assert_uint_eq(uri.server.rank, PMIX_RANK_WILDCARD);
 }
 END_TEST
@@ -49,7 +47,7 @@ START_TEST(accepts_the_longest_namespace_and_no_longer)
 
     memset(text, 'n', PMIX_MAX_NSLEN);
     strcpy(text + PMIX_MAX_NSLEN, ".4294967295;tcp4://127.0.0.1:1");
-    ck_assert_int_eq(px_uri_parse(text, &uri), PMIX_SUCCESS);
+    ok(px_uri_parse(text, &uri));
     ck_assert_uint_eq(strlen(uri.server.nspace), PMIX_MAX_NSLEN);
 
     memset(text, 'n', PMIX_MAX_NSLEN + 1);
