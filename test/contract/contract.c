@@ -330,7 +330,7 @@ START_TEST(lives_a_hundred_times_and_leaves_nothing)
 {
     contract_close();
     live_once(); /* what the system's libraries set up once is not ours */
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
 
     px_alloc_fail_at(0);
     for (int i = 0; i < N_LIVES; i++)
@@ -338,7 +338,7 @@ START_TEST(lives_a_hundred_times_and_leaves_nothing)
     px_alloc_fail_end();
 
     ck_assert_int_eq(px_alloc_balance(), 0);
-    ck_assert_uint_eq(process_count_fds(), n_fds);
+    ck_assert_uint_eq(px_test_count_fds(), n_fds);
     ck_assert_uint_eq(fake_host_held(&contract.host), 0);
 }
 END_TEST
@@ -380,7 +380,7 @@ END_TEST
  * the loop, and end with it. */
 START_TEST(keeps_to_the_loop_thread)
 {
-    PX_TEST_NEEDS(px_test_has_proc(), "/proc");
+    PX_TEST_NEEDS_PROC;
     size_t n_threads = process_count_threads();
     void *self;
 

@@ -169,7 +169,7 @@ START_TEST(five_hundred_runs_are_all_done)
     static struct answer a[500];
     char name[32];
     struct srv s = srv_begin();
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
 
     for (int i = 0; i < 500; i++) {
         snprintf(name, sizeof(name), "file%d", i);
@@ -184,7 +184,7 @@ START_TEST(five_hundred_runs_are_all_done)
         ck_assert_int_eq(a[i].status, PMIX_SUCCESS);
         ck_assert_uint_eq(a[i].totals.files, 1);
     }
-    ck_assert_uint_eq(process_count_fds(), n_fds);
+    ck_assert_uint_eq(px_test_count_fds(), n_fds);
     srv_end(&s);
 }
 END_TEST

@@ -95,14 +95,14 @@ END_TEST
 START_TEST(ends_a_hundred_times_and_leaves_nothing)
 {
     adopt_orphans();
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
 
     for (int i = 0; i < 100; i++) {
         struct srv s = srv_begin();
         srv_end(&s);
         ck_assert(are_all_gone(0));
     }
-    ck_assert_uint_eq(process_count_fds(), n_fds);
+    ck_assert_uint_eq(px_test_count_fds(), n_fds);
     ck_assert_uint_eq(fake_host_held(&contract.host), 0);
 }
 END_TEST
@@ -110,13 +110,13 @@ END_TEST
 START_TEST(closing_ends_it_too)
 {
     adopt_orphans();
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
     struct srv s = srv_begin();
 
     contract_close();
     ck_assert(are_all_gone(0));
     ck_assert_uint_eq(fake_host_held(&contract.host), 0);
-    ck_assert_uint_eq(process_count_fds(), n_fds + 2); /* the server's own */
+    ck_assert_uint_eq(px_test_count_fds(), n_fds + 2); /* the server's own */
     s.self = NULL;
     close(s.dir);
     close(s.journal);
@@ -128,7 +128,7 @@ END_TEST
 static void end_while_running(bool by_closing)
 {
     struct answer a = {0};
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
     struct srv s = srv_begin();
     const char *tree = make_work(&s);
 
@@ -141,7 +141,7 @@ static void end_while_running(bool by_closing)
     else
         pcleanup_ops()->finish(s.self, false);
     ck_assert_msg(are_all_gone(END_MS), "a process is left");
-    ck_assert_uint_eq(process_count_fds(), n_fds + 2);
+    ck_assert_uint_eq(px_test_count_fds(), n_fds + 2);
     ck_assert_uint_eq(fake_host_held(&contract.host), 0);
     fake_host_run(&contract.host, 20, NULL, NULL);
     ck_assert_uint_eq(a.n, n_before);
@@ -437,7 +437,7 @@ START_TEST(without_memory_it_does_not_start)
 {
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     PX_AUTOFREE char *path = strdup(in_dir(PX_JOURNAL_DIR "x"));
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
 
     adopt_orphans();
     for (unsigned nth = 1;; nth++) {
@@ -451,12 +451,12 @@ START_TEST(without_memory_it_does_not_start)
         ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
         ck_assert_int_eq(balance, 0);
         ck_assert(are_all_gone(END_MS));
-        ck_assert_uint_eq(process_count_fds(), n_fds);
+        ck_assert_uint_eq(px_test_count_fds(), n_fds);
         ck_assert_uint_eq(fake_host_held(&contract.host), 0);
     }
     pcleanup_ops()->finish(contract.self, false);
     ck_assert(are_all_gone(END_MS));
-    ck_assert_uint_eq(process_count_fds(), n_fds);
+    ck_assert_uint_eq(px_test_count_fds(), n_fds);
 }
 END_TEST
 
@@ -491,7 +491,7 @@ END_TEST
 START_TEST(without_descriptors_it_does_not_start)
 {
     PX_AUTOFREE char *path = strdup(in_dir(PX_JOURNAL_DIR "x"));
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
     size_t n = 0;
     pmix_status_t rc;
 
@@ -503,7 +503,7 @@ START_TEST(without_descriptors_it_does_not_start)
         if (rc) {
             ck_assert_int_eq(rc, PMIX_ERR_OUT_OF_RESOURCE);
             ck_assert(are_all_gone(END_MS));
-            ck_assert_uint_eq(process_count_fds(), n_fds);
+            ck_assert_uint_eq(px_test_count_fds(), n_fds);
             ck_assert_uint_eq(fake_host_held(&contract.host), 0);
         }
         ck_assert_uint_lt(n++, 10);

@@ -354,12 +354,12 @@ END_TEST
 /* Nothing of it is left, and nobody hears of it again. */
 static void expect_failure(struct job *job, pmix_status_t status, const char *why)
 {
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
 
     ck_assert_int_eq(job_try_spawn(job), status);
     ck_assert_str_eq(job->why, why);
     ck_assert_int_eq(job->pid, 0);
-    ck_assert_uint_eq(process_count_fds(), n_fds);
+    ck_assert_uint_eq(px_test_count_fds(), n_fds);
     ck_assert_uint_eq(fake_host_held(&contract.host), 0);
     ck_assert(has_no_children());
     ck_assert_int_eq(job->n_exits, 0);
@@ -598,14 +598,14 @@ START_TEST(runs_64_at_once)
 {
     static struct job jobs[N_AT_ONCE];
     char script[N_AT_ONCE][32];
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
 
     for (int i = 0; i < N_AT_ONCE; i++) {
         snprintf(script[i], sizeof(script[i]), "sleep 0.2; exit %d", i);
         jobs[i] = job_of_script(script[i]);
         job_spawn(&jobs[i]);
     }
-    ck_assert_uint_eq(process_count_fds(), n_fds);
+    ck_assert_uint_eq(px_test_count_fds(), n_fds);
     ck_assert(fake_host_run(&contract.host, LATE_MS, have_all_ended, jobs));
     for (int i = 0; i < N_AT_ONCE; i++) {
         ck_assert_int_eq(jobs[i].n_exits, 1);

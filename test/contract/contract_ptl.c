@@ -128,7 +128,7 @@ END_TEST
 
 START_TEST(unlisten_leaves_nothing)
 {
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
 
     for (int i = 0; i < 10; i++) {
         struct listener l = ptl_listen();
@@ -136,7 +136,7 @@ START_TEST(unlisten_leaves_nothing)
         expect_closed(l.fd);
         ck_assert(process_dir_is_empty(contract.dir));
     }
-    ck_assert_uint_le(process_count_fds(), n_fds + 1); /* one may be kept for asking */
+    ck_assert_uint_le(px_test_count_fds(), n_fds + 1); /* one may be kept for asking */
 }
 END_TEST
 
@@ -182,13 +182,13 @@ START_TEST(a_bad_directory_is_told_clearly)
 {
     PX_AUTOFREE char *missing = px_strf("%s/missing", contract.dir);
     PX_AUTOFREE char *longer = px_strf("%s/%0200d", contract.dir, 0);
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
 
     expect_listens_or_says_why(NULL);
     expect_listens_or_says_why(missing);
     expect_listens_or_says_why(longer);
     expect_listens_or_says_why("/tmp/a;b");
-    ck_assert_uint_le(process_count_fds(), n_fds + 1);
+    ck_assert_uint_le(px_test_count_fds(), n_fds + 1);
 }
 END_TEST
 
@@ -196,7 +196,7 @@ START_TEST(an_address_that_does_not_fit_is_refused)
 {
     char address[256] = "as it was";
     int fd = -1;
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
     struct listener l = ptl_listen();
     size_t enough = strlen(l.address) + 1;
     ptl_unlisten(&l);
@@ -209,7 +209,7 @@ START_TEST(an_address_that_does_not_fit_is_refused)
         ck_assert_str_eq(address, "as it was");
         ck_assert(process_dir_is_empty(contract.dir));
     }
-    ck_assert_uint_le(process_count_fds(), n_fds + 1);
+    ck_assert_uint_le(px_test_count_fds(), n_fds + 1);
 }
 END_TEST
 

@@ -29,7 +29,7 @@ START_TEST(connecting_where_nobody_listens_fails_at_once)
     bool has_other = ptl_try_listen(contract.dir, &other) == PMIX_SUCCESS;
     uint64_t start_ms = px_clock_ms();
     ptl_unlisten(&l);
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
 
     ck_assert(has_network || geteuid() != 0);
     for (int i = 0; i < N_DEAD; i++) {
@@ -37,7 +37,7 @@ START_TEST(connecting_where_nobody_listens_fails_at_once)
         ck_assert_int_ne(ptl_try_connect(l.address, SOON_MS, &fd), PMIX_SUCCESS);
         ck_assert_int_eq(fd, -1);
     }
-    ck_assert_uint_eq(process_count_fds(), n_fds);
+    ck_assert_uint_eq(px_test_count_fds(), n_fds);
     ck_assert_uint_lt(px_clock_ms() - start_ms, SOON_MS);
     if (has_other)
         ptl_unlisten(&other);
@@ -124,7 +124,7 @@ START_TEST(nonsense_is_no_address)
                                         "80x", " 80", "99999999999"};
     struct listener l = ptl_listen();
     int scheme = (int)(strstr(l.address, "://") + 3 - l.address);
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
     int fd;
 
     for (size_t i = 0; i < PX_COUNT(tails) + PX_COUNT(ports); i++) {
@@ -136,7 +136,7 @@ START_TEST(nonsense_is_no_address)
     }
     PX_AUTOFREE char *longer = px_strf("%s%08000d", l.address, 0);
     ck_assert_int_eq(ptl_try_connect(longer, SOON_MS, &fd), PMIX_ERR_BAD_PARAM);
-    ck_assert_uint_eq(process_count_fds(), n_fds);
+    ck_assert_uint_eq(px_test_count_fds(), n_fds);
     ptl_unlisten(&l);
 }
 END_TEST

@@ -261,7 +261,7 @@ START_TEST(tells_who_listens_before_and_after_it_accepts)
 {
     NEEDS_PEER();
     struct listener l = ptl_listen();
-    size_t n_fds = process_count_fds();
+    size_t n_fds = px_test_count_fds();
     int client = ptl_connect(&l);
     struct px_ptl_peer peer = ask_peer(client);
 
@@ -271,7 +271,7 @@ START_TEST(tells_who_listens_before_and_after_it_accepts)
     int server = ptl_accept(&l, &peer);
     peer = ask_peer(client);
     ck_assert(peer.has_uid && peer.uid == geteuid());
-    ck_assert_uint_eq(process_count_fds(), n_fds + 2);
+    ck_assert_uint_eq(px_test_count_fds(), n_fds + 2);
     close(client);
     close(server);
     ptl_unlisten(&l);

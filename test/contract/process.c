@@ -44,16 +44,6 @@ static size_t count_entries(const char *path)
     return n;
 }
 
-/* None beyond that number, which is more than any test has. */
-size_t process_count_fds(void)
-{
-    size_t n = 0;
-
-    for (int fd = 0; fd < 4096; fd++)
-        n += fcntl(fd, F_GETFD) >= 0;
-    return n;
-}
-
 size_t process_count_threads(void)
 {
     return count_entries("/proc/self/task");

@@ -11,8 +11,6 @@
 
 enum { OTHER_UID = 65534 }; /* somebody who is not root, for tests that root runs */
 
-/* Open descriptors of this process. */
-size_t process_count_fds(void);
 size_t process_count_threads(void);
 /* Lets this process open n descriptors more, and no more; SIZE_MAX: as many as
  * before. */

@@ -2,7 +2,7 @@
 #include "px_test.h"
 
 #include <dirent.h>
-#include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@ enum {
         30, /* Check gives 4: too few on a busy machine; meson gives all tests 90 */
     SETTLED_MS = 2000, /* what still ends in the background has ended by then */
     STEP_MS = 10,
-    MAX_FDS = 16,
+    MAX_FDS = 16, /* for walking a tree */
+    MAX_FD = 1 << 16,
     SKIPPED = 77, /* the exit status that meson takes for it */
 };
 
@@ -43,6 +44,29 @@ bool px_test_is_root(void)
 bool px_test_has_proc(void)
 {
     return access("/proc/self/stat", R_OK) == 0;
+}
+
+static size_t count_entries(const char *path)
+{
+    DIR *d = opendir(path);
+    size_t n = 0;
+
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+size_t px_test_count_fds(void)
+{
+    size_t n = count_entries("/proc/self/fd");
+
+    if (n)
+        return n - 3; /* ".", "..", and that for counting */
+    for (int fd = 0; fd < MAX_FD; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
 }
 
 /* ---- folders --------------------------------------------------------------------- */
@@ -152,6 +176,33 @@ static bool end_suite_dir(void)
 
 /* ---- running --------------------------------------------------------------------- */
 
+static const char *what_is_missing(void)
+{
+    const char *needs = getenv("PX_TEST_NEEDS");
+
+    if (needs && strcmp(needs, "proc") == 0 && !px_test_has_proc())
+        return "needs /proc";
+    return px_test_missing();
+}
+
+bool px_test_begin(void)
+{
+    const char *missing = what_is_missing();
+
+    if (missing)
+        printf("SKIP all: %s\n", missing);
+    else
+        begin_suite_dir();
+    return !missing;
+}
+
+int px_test_end(unsigned n_failed)
+{
+    bool is_clean = end_suite_dir();
+
+    return n_failed || !is_clean ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 void px_test_add(Suite *suite, const TTest *test, int n, SFun setup, SFun teardown)
 {
     TCase *tcase = tcase_create(test->name);
@@ -164,22 +215,17 @@ void px_test_add(Suite *suite, const TTest *test, int n, SFun setup, SFun teardo
     suite_add_tcase(suite, tcase);
 }
 
-int px_test_end(Suite *suite)
+int px_test_run_suite(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);
-    const char *missing = px_test_missing();
+    int status = SKIPPED;
 
-    if (missing) {
-        printf("SKIP all: %s\n", missing);
-        srunner_free(runner);
-        return SKIPPED;
+    if (px_test_begin()) {
+        srunner_run_all(runner, CK_ENV);
+        status = px_test_end((unsigned)srunner_ntests_failed(runner));
     }
-    begin_suite_dir();
-    srunner_run_all(runner, CK_ENV);
-    int n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);
-    bool is_clean = end_suite_dir();
-    return n_failed || !is_clean ? EXIT_FAILURE : EXIT_SUCCESS;
+    return status;
 }
 
 int px_test_run(const char *suite_name, SFun setup, SFun teardown,
@@ -189,7 +235,7 @@ int px_test_run(const char *suite_name, SFun setup, SFun teardown,
 
     for (; *tests; tests++)
         px_test_add(suite, *tests, 1, setup, teardown);
-    return px_test_end(suite);
+    return px_test_run_suite(suite);
 }
 
 int px_test_run_loops(const char *suite_name, SFun setup, SFun teardown,
@@ -199,5 +245,5 @@ int px_test_run_loops(const char *suite_name, SFun setup, SFun teardown,
 
     for (size_t i = 0; i < n; i++)
         px_test_add(suite, tests[i].test, tests[i].n, setup, teardown);
-    return px_test_end(suite);
+    return px_test_run_suite(suite);
 }

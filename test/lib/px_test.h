@@ -47,6 +47,9 @@ void px_test_skip(const char *why);
 bool px_test_is_root(void);
 bool px_test_has_proc(void);
 
+/* Open descriptors of this process, with /proc and without. */
+size_t px_test_count_fds(void);
+
 /* A folder of this test's own, made at the first call: mode 0755, no symbolic link in its path,
  * removed after the test with all that is in it. */
 const char *px_test_dir(void);
@@ -66,9 +69,15 @@ int px_test_run(const char *suite_name, SFun setup, SFun teardown,
 int px_test_run_loops(const char *suite_name, SFun setup, SFun teardown,
                       const struct px_test_loop *tests, size_t n);
 
-/* For a main that makes its own suite: add tests, then run them. */
+/* For a main that makes its own suite: adds a test to it, runs it. */
 void px_test_add(Suite *suite, const TTest *test, int n, SFun setup, SFun teardown);
-int px_test_end(Suite *suite);
+int px_test_run_suite(Suite *suite);
+
+/* For a main that runs tests in its own way. begin: makes the TMPDIR; false if the executable cannot
+ * run here (PX_TEST_SUITE_NEEDS, or PX_TEST_NEEDS=proc in the environment), which it has printed;
+ * then the exit status is 77. end: removes the TMPDIR; returns what main should. */
+bool px_test_begin(void);
+int px_test_end(unsigned n_failed);
 
 /* PX_TEST_MAIN("base/buf", first_test, second_test) at the end of the file. */
 #define PX_TEST_MAIN(suite_name, ...) \

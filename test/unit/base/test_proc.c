@@ -72,6 +72,7 @@ END_TEST
 
 START_TEST(the_own_process_is_found_whatever_its_name)
 {
+    PX_TEST_NEEDS_PROC;
     struct px_proc_stat st, again;
 
     ck_assert(px_proc_stat(getpid(), &st));
@@ -95,6 +96,7 @@ static void *stay(void *arg)
 
 START_TEST(a_leader_that_has_left_its_threads_behind_has_not_ended)
 {
+    PX_TEST_NEEDS_PROC;
     int ends[2], status;
     struct px_proc_stat st = {0};
 
@@ -146,6 +148,7 @@ END_TEST
 
 START_TEST(the_path_of_a_descriptor_is_without_links)
 {
+    PX_TEST_NEEDS_PROC;
     char out[64];
     int fd = open("/proc/self/../", O_PATH | O_CLOEXEC);
 

@@ -286,5 +286,5 @@ int main(void)
     px_test_add(suite, what_is_not_known_takes_the_loop, 1, NULL, NULL);
     px_test_add(suite, readers_in_many_threads_see_whole_values, 1, setup, client_end);
     px_test_add(suite, finalize_may_come_while_others_read, 1, NULL, NULL);
-    return px_test_end(suite);
+    return px_test_run_suite(suite);
 }

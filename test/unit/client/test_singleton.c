@@ -208,17 +208,6 @@ END_TEST
 
 /* ---- life --------------------------------------------------------------------------------------- */
 
-static int n_descriptors(void)
-{
-    DIR *d = opendir("/proc/self/fd");
-    int n = 0;
-
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
-
 START_TEST(each_init_wants_its_finalize)
 {
     pmix_proc_t again;
@@ -242,7 +231,7 @@ START_TEST(it_may_live_many_times_and_leaves_nothing)
     int before;
 
     finalize();
-    before = n_descriptors();
+    before = (int)px_test_count_fds();
     for (int i = 0; i < 20; i++) {
         pmix_value_t v = {.type = PMIX_UINT32};
 
@@ -251,7 +240,7 @@ START_TEST(it_may_live_many_times_and_leaves_nothing)
         ok(PMIx_Put(PMIX_GLOBAL, "key", &v));
         finalize();
     }
-    ck_assert_int_eq(n_descriptors(), before);
+    ck_assert_int_eq((int)px_test_count_fds(), before);
 }
 END_TEST
 

@@ -122,6 +122,7 @@ END_TEST
 
 START_TEST(the_library_knows_its_own_file)
 {
+    PX_TEST_NEEDS_PROC;
     char *own = px_library_file();
     char *exe = realpath("/proc/self/exe",
                          NULL); /* here it is part of the test program */

@@ -46,6 +46,13 @@ static void close_input(void)
     px_loop_destroy(loop);
 }
 
+static bool has_terminals(void)
+{
+    int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+    return fd >= 0 && close(fd) == 0;
+}
+
 /* A terminal of which this process is in the foreground, as its stdin. Not the test's
  * own process, which leads a group and so cannot begin a session. */
 static int open_terminal(void)
@@ -136,6 +143,7 @@ static void typing(void)
 
 START_TEST(what_is_typed_comes_through_the_pipe)
 {
+    PX_TEST_NEEDS(has_terminals(), "pseudo terminals");
     run_in_child(typing);
 }
 END_TEST
@@ -154,6 +162,7 @@ static void ending(void)
 
 START_TEST(the_end_of_what_is_typed_is_the_end_of_the_pipe)
 {
+    PX_TEST_NEEDS(has_terminals(), "pseudo terminals");
     run_in_child(ending);
 }
 END_TEST
@@ -177,6 +186,7 @@ static void not_reading(void)
 
 START_TEST(who_does_not_read_ends_nothing)
 {
+    PX_TEST_NEEDS(has_terminals(), "pseudo terminals");
     run_in_child(not_reading);
 }
 END_TEST
@@ -214,6 +224,7 @@ static void background(void)
 
 START_TEST(in_the_background_nothing_is_read)
 {
+    PX_TEST_NEEDS(has_terminals(), "pseudo terminals");
     run_in_child(background);
 }
 END_TEST

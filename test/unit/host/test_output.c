@@ -265,6 +265,7 @@ END_TEST
 
 START_TEST(a_description_that_cannot_be_opened_anew_will_do)
 {
+    PX_TEST_NEEDS_PROC;
     start_with_pipe();
     for (int i = 0; i < 2; i++) {
         struct px_sink *sink = &output.sinks[i];

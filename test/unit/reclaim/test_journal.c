@@ -221,6 +221,7 @@ END_TEST
 
 START_TEST(a_start_time_belongs_to_one_process)
 {
+    PX_TEST_NEEDS_PROC;
     int status;
     uint64_t mine = px_journal_start_time(getpid());
     pid_t child = fork();
@@ -249,6 +250,7 @@ END_TEST
 
 START_TEST(whereabouts_are_those_of_this_boot_and_node)
 {
+    PX_TEST_NEEDS_PROC;
     char here[320], there[320], longest[300];
     struct px_journal_record r = {.type = PX_JOURNAL_HEAD, .x = 1, .path = here};
 
@@ -356,6 +358,7 @@ static int says_no_pid_namespace(void)
 
 START_TEST(where_the_system_does_not_tell_the_boot_nobody_is_here)
 {
+    PX_TEST_NEEDS_PROC;
     ck_assert_int_eq(px_test_in_child(says_only_the_node), 1);
     ck_assert_int_eq(px_test_in_child(says_no_pid_namespace), 1);
 }

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
+PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
+
 #ifndef SYS_clone3
 #define SYS_clone3 435
 #endif

@@ -318,6 +318,7 @@ END_TEST
 
 START_TEST(below_only_a_folder_of_this_mount_is_opened)
 {
+    PX_TEST_NEEDS_PROC;
     struct px_rm_sys sys = {0};
     struct px_rm_node node;
     int64_t mount = -1;

@@ -223,6 +223,7 @@ END_TEST
 
 START_TEST(more_folders_than_there_is_memory_for_go_in_several_passes)
 {
+    PX_TEST_NEEDS_PROC;
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     make_wide(6000);
     leave_little_memory();
@@ -236,6 +237,7 @@ END_TEST
 
 START_TEST(what_there_is_no_memory_for_is_told_once)
 {
+    PX_TEST_NEEDS_PROC;
     NEED_ROOT();
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     make_wide(6000);
@@ -256,6 +258,7 @@ END_TEST
 
 START_TEST(a_tree_too_deep_for_the_memory_is_left_and_told)
 {
+    PX_TEST_NEEDS_PROC;
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     make_deep("d/", "n", 20000);
     px_tree_make("d/f d/s/f");

@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
+PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
+
 /* ---- the whole
  * -------------------------------------------------------------------- */
 

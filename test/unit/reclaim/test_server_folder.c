@@ -9,6 +9,8 @@
 #include <sys/file.h>
 #include <sys/syscall.h>
 
+PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
+
 /* ---- locks
  * ------------------------------------------------------------------------- */
 

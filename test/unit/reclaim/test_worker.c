@@ -421,6 +421,7 @@ static void *map(size_t size, int flags)
 
 START_TEST(a_child_lets_go_of_what_is_large_or_shared)
 {
+    PX_TEST_NEEDS_PROC;
     enum { LARGE = 8 << 20, SMALL = 4096 };
     PX_TEST_NEEDS(px_alloc_can_fail(), "a process without a sanitizer");
     char *shared = map(SMALL, MAP_SHARED);

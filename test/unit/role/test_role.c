@@ -74,7 +74,8 @@ static void assert_nothing_is_left(void)
 
 START_TEST(a_role_starts_the_machine_and_its_end_stops_it)
 {
-    int fds = rt_count_fds();
+    PX_TEST_NEEDS_PROC;
+    int fds = (int)px_test_count_fds();
 
     begin(PX_ROLE_CLIENT);
     ck_assert_int_eq(rt_count_threads(), 1);
@@ -86,19 +87,20 @@ START_TEST(a_role_starts_the_machine_and_its_end_stops_it)
 
     assert_nothing_is_left();
     rt_await_threads(0);
-    ck_assert_int_eq(rt_count_fds(), fds);
+    ck_assert_int_eq((int)px_test_count_fds(), fds);
 }
 END_TEST
 
 START_TEST(a_hundred_times_leaves_no_descriptor_and_no_thread)
 {
-    int fds = rt_count_fds();
+    PX_TEST_NEEDS_PROC;
+    int fds = (int)px_test_count_fds();
 
     for (int i = 0; i < 100; i++) {
         begin(PX_ROLE_SERVER);
         end(PX_ROLE_SERVER);
     }
-    ck_assert_int_eq(rt_count_fds(), fds);
+    ck_assert_int_eq((int)px_test_count_fds(), fds);
     rt_await_threads(0);
 }
 END_TEST
@@ -147,6 +149,7 @@ END_TEST
 
 START_TEST(a_failed_begin_leaves_nothing_and_another_may_follow)
 {
+    PX_TEST_NEEDS_PROC;
     static const struct {
         const char *name, *value, *said;
         pmix_status_t status;
@@ -159,7 +162,7 @@ START_TEST(a_failed_begin_leaves_nothing_and_another_may_follow)
         {"PMIX_MCA_gds", "^a", "no component is left for framework gds",
          PMIX_ERR_NOT_FOUND},
     };
-    int fds = rt_count_fds();
+    int fds = (int)px_test_count_fds();
 
     setenv("PMIX_MCA_mca_base_verbos", "loud", 1);
     for (size_t i = 0; i < PX_COUNT(cases); i++) {
@@ -171,7 +174,7 @@ START_TEST(a_failed_begin_leaves_nothing_and_another_may_follow)
         setenv("PMIX_MCA_mca_base_component_path", dir, 1);
         unsetenv("PMIX_MCA_mca_base_verbos");
     }
-    ck_assert_int_eq(rt_count_fds(), fds);
+    ck_assert_int_eq((int)px_test_count_fds(), fds);
     rt_await_threads(0);
     begin(PX_ROLE_CLIENT);
     end(PX_ROLE_CLIENT);
@@ -195,6 +198,7 @@ END_TEST
 
 START_TEST(external_progress_starts_no_thread)
 {
+    PX_TEST_NEEDS_PROC;
     pmix_info_t info = {.value.type = PMIX_BOOL, .value.data.flag = true};
 
     strcpy(info.key, PMIX_EXTERNAL_PROGRESS);

@@ -75,18 +75,6 @@ static inline void rt_pump_until(struct px_loop *loop, const int *count, int n)
     }
 }
 
-static inline int rt_count_fds(void)
-{
-    int n = 0;
-    DIR *d = opendir("/proc/self/fd");
-
-    ck_assert_ptr_nonnull(d);
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
-
 /* Threads of ours, by name: sanitizers have threads too. */
 static inline int rt_count_threads(void)
 {

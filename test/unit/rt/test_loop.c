@@ -191,6 +191,7 @@ static void look_around(void *arg PX_UNUSED)
 
 START_TEST(the_thread_is_named_and_takes_no_signal_but_its_own_faults)
 {
+    PX_TEST_NEEDS_PROC;
     static const int host_signals[] = {SIGTERM, SIGINT,  SIGCHLD,
                                        SIGALRM, SIGUSR1, SIGPIPE};
     struct px_loop *loop = rt_loop(false);
@@ -226,6 +227,7 @@ END_TEST
 
 START_TEST(external_progress_starts_no_thread_and_runs_only_when_pumped)
 {
+    PX_TEST_NEEDS_PROC;
     struct px_loop *loop = rt_loop(true);
     struct note note = {.msg.run = on_note, .loop = loop};
 
@@ -366,12 +368,13 @@ END_TEST
 
 START_TEST(a_hundred_loops_leave_no_descriptor_and_no_thread)
 {
-    int fds = rt_count_fds();
+    PX_TEST_NEEDS_PROC;
+    int fds = (int)px_test_count_fds();
 
     for (int i = 0; i < 100; i++)
         px_loop_destroy(rt_loop(i % 2));
 
-    ck_assert_int_eq(rt_count_fds(), fds);
+    ck_assert_int_eq((int)px_test_count_fds(), fds);
     rt_await_threads(0);
     px_loop_destroy(NULL);
 }
@@ -379,7 +382,8 @@ END_TEST
 
 START_TEST(running_out_of_memory_is_an_error)
 {
-    int fds = rt_count_fds();
+    PX_TEST_NEEDS_PROC;
+    int fds = (int)px_test_count_fds();
 
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     for (unsigned nth = 1;; nth++) {
@@ -396,7 +400,7 @@ START_TEST(running_out_of_memory_is_an_error)
             break;
     }
     rt_await_threads(0);
-    ck_assert_int_eq(rt_count_fds(), fds);
+    ck_assert_int_eq((int)px_test_count_fds(), fds);
 }
 END_TEST
 

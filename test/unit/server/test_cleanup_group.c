@@ -10,6 +10,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
+
 struct pair {
     pid_t leader, left;
 };

@@ -21,6 +21,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
+
 enum {
     NOBODY = PX_TEST_OTHER,
     STEP = 5,           /* how many calls further on each server is killed */

@@ -421,6 +421,7 @@ static int n_threads(void)
 
 START_TEST(the_progress_thread_can_be_stopped)
 {
+    PX_TEST_NEEDS_PROC;
     pmix_info_t named;
 
     PMIx_Progress_thread_stop(NULL, 0); /* before init: nothing */

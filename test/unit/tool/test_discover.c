@@ -285,6 +285,7 @@ END_TEST
 
 START_TEST(it_tells_its_process_id_and_command)
 {
+    PX_TEST_NEEDS_PROC;
     PX_AUTOFREE char *uri = tool_server_uri("server-1");
     pmix_info_t *told = NULL;
     size_t n = 0;
