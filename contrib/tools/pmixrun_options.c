@@ -108,6 +108,8 @@ static void parse_general(struct options *o, char ***at)
     char *option = **at;
 
     if (strcmp(option, "--mca") == 0) {
+        if (!(*at)[1] || !(*at)[2])
+            usage("--mca needs a name and a value");
         char *name = argument(at);
 
         set_parameter(o, name, argument(at));

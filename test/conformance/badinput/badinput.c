@@ -171,7 +171,7 @@ START_TEST(in_a_server_nonsense_is_a_bad_parameter)
     start_server();
     rows_of_bad_calls(PMIX_ERR_BAD_PARAM);
     rows_of_bad_server_calls(PMIX_ERR_BAD_PARAM);
-    rows_of_bad_cleanup(PMIX_ERR_BAD_PARAM);
+    rows_of_cleanup(PMIX_ERR_BAD_PARAM);
     rows_of_bad_groups(PMIX_ERR_BAD_PARAM);
     rows_of_bad_server_groups(PMIX_ERR_BAD_PARAM);
     rows_of_good_tools(PMIX_ERR_INIT);

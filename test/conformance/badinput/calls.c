@@ -304,14 +304,17 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
 
 #define BAD_CLEANUP(X)                                                                    \
     X(clean_up(PMIX_REGISTER_CLEANUP, "relative", PMIX_STRING))                           \
-    X(clean_up(PMIX_REGISTER_CLEANUP, "/tmp/a,", PMIX_STRING))                            \
-    X(clean_up(PMIX_REGISTER_CLEANUP, "/tmp/../etc/a", PMIX_STRING))                      \
     X(clean_up(PMIX_REGISTER_CLEANUP, &code, PMIX_INT))                                   \
     X(clean_up(PMIX_REGISTER_CLEANUP, NULL, PMIX_STRING))                                 \
     X(clean_up(PMIX_REGISTER_CLEANUP_DIR, "/", PMIX_STRING))                              \
-    X(clean_up(PMIX_REGISTER_CLEANUP_DIR, "", PMIX_STRING))                               \
     X(clean_up(PMIX_REGISTER_CLEANUP_DIR, "/proc/self", PMIX_STRING))                     \
-    X(clean_up(PMIX_CLEANUP_IGNORE, "relative", PMIX_STRING))                             \
+    X(clean_up(PMIX_CLEANUP_IGNORE, "relative", PMIX_STRING))
+
+/* Empty elements, "..", and what says how to remove folders where there is none. */
+#define GOOD_CLEANUP(X)                                                                   \
+    X(clean_up(PMIX_REGISTER_CLEANUP, "/tmp/tenon-none,", PMIX_STRING))                   \
+    X(clean_up(PMIX_REGISTER_CLEANUP, "/tmp/../tmp/tenon-none", PMIX_STRING))              \
+    X(clean_up(PMIX_REGISTER_CLEANUP_DIR, "", PMIX_STRING))                               \
     X(clean_up(PMIX_CLEANUP_RECURSIVE, NULL, PMIX_BOOL))                                  \
     X(clean_up(PMIX_CLEANUP_EMPTY, NULL, PMIX_BOOL))                                      \
     X(clean_up(PMIX_CLEANUP_LEAVE_TOPDIR, NULL, PMIX_BOOL))
@@ -423,9 +426,11 @@ void rows_of_bad_calls(pmix_status_t expected)
     SO(!got && !procs && !results)
 }
 
-void rows_of_bad_cleanup(pmix_status_t expected)
+void rows_of_cleanup(pmix_status_t expected)
 {
     BAD_CLEANUP(ROW)
+    expected = PMIX_SUCCESS;
+    GOOD_CLEANUP(ROW)
 }
 
 void rows_of_bad_server_calls(pmix_status_t expected)

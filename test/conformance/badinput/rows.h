@@ -53,7 +53,7 @@ void rows_of_good_calls(pmix_status_t expected);
 void rows_of_server_calls(pmix_status_t expected);
 void rows_of_bad_calls(pmix_status_t expected);
 void rows_of_bad_server_calls(pmix_status_t expected);
-void rows_of_bad_cleanup(pmix_status_t expected);
+void rows_of_cleanup(pmix_status_t expected);
 void calls_setup(void);
 /* calls_groups.c: the same for groups, streams and what hosts say. */
 void rows_of_good_groups(pmix_status_t expected);
