@@ -26,7 +26,7 @@ static void check(pmix_status_t rc, const char *what)
     exit(EXIT_FAILURE);
 }
 
-static void must(bool good, const char *what)
+static void die_unless(bool good, const char *what)
 {
     if (good)
         return;
@@ -42,7 +42,7 @@ static char *join(const char *a, const char *b)
     size_t n = strlen(a) + strlen(b) + 1;
     char *text = malloc(n);
 
-    must(text, a);
+    die_unless(text, a);
     snprintf(text, n, "%s%s", a, b);
     return text;
 }
@@ -52,7 +52,7 @@ static char *make_folder(const char *where)
 {
     char *path = join(where, "/cleanup.XXXXXX");
 
-    must(mkdtemp(path), path);
+    die_unless(mkdtemp(path), path);
     return path;
 }
 
@@ -61,7 +61,7 @@ static void make_file(const char *folder, const char *name)
     char *path = join(folder, name);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
-    must(fd >= 0 && write(fd, "scratch\n", 8) == 8, path);
+    die_unless(fd >= 0 && write(fd, "scratch\n", 8) == 8, path);
     close(fd);
     free(path);
 }
@@ -114,7 +114,7 @@ static void use_own_folder(const char *where)
     PMIX_INFO_LOAD(&info[4], PMIX_CLEANUP_IGNORE, contact, PMIX_STRING);
     request(&me, info, 5);
 
-    must(mkdir(sub, 0700) == 0, sub);
+    die_unless(mkdir(sub, 0700) == 0, sub);
     make_file(backing, "");
     make_file(output, "");
     make_file(contact, "");
