@@ -14,11 +14,7 @@
 
 #include <pmix_server.h>
 
-#include "pmixrun_clean.h"
-#include "pmixrun_news.h"
-#include "pmixrun_options.h"
-#include "pmixrun_orphans.h"
-#include "toolkit.h"
+#include "pmixrun.h"
 
 /* Between a signal that was passed on, or the time limit, and KILL; and from there to
  * giving up: perhaps the output has no reader. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every server finishes at its start what dead ones of the same user have left. So a
  * server is started for nothing else, and asked until it has done that. */
-#include "pmixrun_clean.h"
-#include "toolkit.h"
+#include "pmixrun.h"
 
 #include <stdbool.h>
 #include <stdint.h>

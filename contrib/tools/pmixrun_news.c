@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events become a queue. An event handler must not block, so nothing is printed
  * there. */
-#include "pmixrun_news.h"
+#include "pmixrun.h"
 
 #include <errno.h>
 #include <pthread.h>

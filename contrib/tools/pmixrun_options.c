@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Options are read by hand: getopt would take those of the program for ours, or need a
  * separator that differs between systems. */
-#include "pmixrun_options.h"
-#include "toolkit.h"
+#include "pmixrun.h"
 
 #include <errno.h>
 #include <limits.h>

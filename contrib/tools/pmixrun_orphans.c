@@ -2,7 +2,7 @@
 /* A process of a job may start others and end before them, even make daemons of
  * them. As a "subreaper" this process becomes their parent, and kills what outlives
  * the job. */
-#include "pmixrun_orphans.h"
+#include "pmixrun.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -204,23 +204,23 @@ struct px_task *px_task_find(const struct px_launcher *l, const pmix_proc_t *pro
 
 /* ---- events --------------------------------------------------------------------- */
 
-struct fact {
-    const char *key;
-    const void *data; /* NULL: not known */
-    pmix_data_type_t type;
-};
-
-static void report(const struct px_launch_job *job, pmix_status_t code,
-                   const pmix_proc_t *source, pmix_data_range_t range,
-                   const struct fact *facts, size_t n)
+pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n)
 {
-    PX_AUTO(px_infos) infos = {0};
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0; !rc && i < n; i++)
         if (facts[i].data)
-            rc = px_infos_add(&infos, facts[i].key, facts[i].data, facts[i].type);
-    if (rc)
+            rc = px_infos_add(l, facts[i].key, facts[i].data, facts[i].type);
+    return rc;
+}
+
+static void report(const struct px_launch_job *job, pmix_status_t code,
+                   const pmix_proc_t *source, pmix_data_range_t range,
+                   const struct px_fact *facts, size_t n)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    if (px_facts_add(&infos, facts, n))
         px_log(PX_LOG_ERROR, "spawn", "cannot report %s of job %s: out of memory",
                PMIx_Error_string(code), job->proc.nspace);
     else
@@ -233,7 +233,7 @@ static void report_failure(const struct px_launch_job *job)
     const struct px_failure *f = &job->failure;
     const struct px_task *task = f->rank < job->n_tasks ? &job->tasks[f->rank] : NULL;
     pmix_proc_t source = job->proc;
-    const struct fact facts[] = {
+    const struct px_fact facts[] = {
         {PMIX_EVENT_AFFECTED_PROC, task ? &source : NULL, PMIX_PROC},
         {PMIX_HOSTNAME, px_process.model->hostname, PMIX_STRING},
         {PMIX_PROC_PID, task ? &task->pid : NULL, PMIX_PID},
@@ -250,7 +250,7 @@ static void report_end(const struct px_launch_job *job)
     bool to_parent = job->plan.notify &&
                      !px_proc_same(&job->parent, px_server_name(job->launcher->server));
     pmix_proc_t culprit = job->proc;
-    const struct fact facts[] = {
+    const struct px_fact facts[] = {
         {PMIX_NSPACE, job->proc.nspace, PMIX_STRING},
         {PMIX_JOB_TERM_STATUS, &job->verdict, PMIX_STATUS},
         {PMIX_EXIT_CODE, &job->failure.exit_code, PMIX_INT},

@@ -91,6 +91,14 @@ struct px_launch_job {
     void *launch_cbdata;
 };
 
+struct px_fact {
+    const char *key;
+    const void *data; /* NULL: there is none */
+    pmix_data_type_t type;
+};
+
+pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n);
+
 pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
                             px_plan *plan, /* takes it */
                             struct px_launch_job **job);

@@ -15,59 +15,17 @@
 
 /* ---- the description of a job --------------------------------------------------- */
 
-/* All that launchers in the field say of theirs, in a list that remembers that
- * something did not fit. */
-struct list {
-    px_infos infos;
-    pmix_status_t status;
-};
+/* All that launchers in the field say of theirs. */
 
-static void add(struct list *l, const char *key, const void *data,
-                pmix_data_type_t type)
+static const bool yes = true;
+static const uint32_t zero, one = 1;
+
+/* NULL: the program that has this host. */
+static const pmix_proc_t *parent_of(const struct px_launch_job *job)
 {
-    if (!l->status)
-        l->status = px_infos_add(&l->infos, key, data, type);
-}
-
-static void add_u32(struct list *l, const char *key, uint32_t value)
-{
-    add(l, key, &value, PMIX_UINT32);
-}
-
-static void add_u16(struct list *l, const char *key, uint32_t value)
-{
-    uint16_t small = value < UINT16_MAX ? (uint16_t)value : UINT16_MAX;
-
-    add(l, key, &small, PMIX_UINT16);
-}
-
-static void add_rank(struct list *l, const char *key, pmix_rank_t value)
-{
-    add(l, key, &value, PMIX_PROC_RANK);
-}
-
-/* Takes s, which may be NULL for want of memory. */
-static void add_made(struct list *l, const char *key, char *s)
-{
-    if (s)
-        add(l, key, s, PMIX_STRING);
-    else if (!l->status)
-        l->status = PMIX_ERR_NOMEM;
-    free(s);
-}
-
-static void add_list(struct list *l, const char *key, struct list *members)
-{
-    if (!l->status)
-        l->status = members->status;
-    if (!l->status)
-        l->status = px_infos_add_array(&l->infos, key, &members->infos);
-    px_infos_cleanup(&members->infos);
-}
-
-static bool is_spawned(const struct px_launch_job *job)
-{
-    return !px_proc_same(&job->parent, px_server_name(job->launcher->server));
+    return px_proc_same(&job->parent, px_server_name(job->launcher->server))
+               ? NULL
+               : &job->parent;
 }
 
 /* The processes of all jobs here, this one's among them. */
@@ -78,15 +36,6 @@ static uint32_t node_size(const struct px_launch_job *job)
     PX_LIST_EACH (&job->launcher->jobs, struct px_launch_job, j, link)
         n += j == job ? 0 : j->n_running;
     return n;
-}
-
-/* As many as there are CPUs, and not less than there are processes. */
-static uint32_t universe_size(const struct px_launch_job *job)
-{
-    long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t n = node_size(job);
-
-    return n_cpus > (long)n ? (uint32_t)n_cpus : n;
 }
 
 /* "0,1,2": some readers of peers take no ranges. */
@@ -100,110 +49,115 @@ static char *all_ranks(const struct px_launch_job *job)
     return text;
 }
 
-static void add_maps(struct list *l, const struct px_launch_job *job)
-{
-    PX_AUTOFREE char *ranks = all_ranks(job);
-    char *nodes = NULL, *procs = NULL;
-
-    if (!ranks || px_map_pack_nodes(px_process.model->hostname, &nodes) ||
-        px_map_pack_ranks(ranks, &procs))
-        l->status = PMIX_ERR_NOMEM;
-    add_made(l, PMIX_NODE_MAP, nodes);
-    add_made(l, PMIX_PROC_MAP, procs);
-    if (ranks)
-        add(l, PMIX_LOCAL_PEERS, ranks, PMIX_STRING);
-}
-
-/* Open MPI, for one, puts all its files there, and leaves them to us. */
-static void add_dirs(struct list *l, const struct px_launch_job *job)
-{
-    bool yes = true;
-
-    if (!job->dir)
-        return;
-    add_made(l, PMIX_TMPDIR, px_job_top_dir(job));
-    add(l, PMIX_NSDIR, job->dir, PMIX_STRING);
-    add(l, PMIX_TDIR_RMCLEAN, &yes, PMIX_BOOL);
-}
-
-static void add_job(struct list *l, const struct px_launch_job *job)
+static pmix_status_t describe_job(px_infos *out, const struct px_launch_job *job)
 {
     const pmix_proc_t *server = px_server_name(job->launcher->server);
-    bool yes = true;
+    const pmix_proc_t *parent = parent_of(job);
+    PX_AUTOFREE char *ranks = all_ranks(job);
+    PX_AUTOFREE char *top = job->dir ? px_job_top_dir(job) : NULL;
+    PX_AUTOFREE char *nodes = NULL;
+    PX_AUTOFREE char *procs = NULL;
+    long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t n = node_size(job), universe = n_cpus > (long)n ? (uint32_t)n_cpus : n;
 
-    add(l, PMIX_SERVER_NSPACE, server->nspace, PMIX_STRING);
-    add_rank(l, PMIX_SERVER_RANK, server->rank);
-    add(l, PMIX_JOBID, job->proc.nspace, PMIX_STRING);
-    add_maps(l, job);
-    add_dirs(l, job);
-    add_u32(l, PMIX_NODEID, 0);
-    add_u32(l, PMIX_NODE_SIZE, node_size(job));
-    add_u32(l, PMIX_NUM_NODES, 1);
-    add_u32(l, PMIX_UNIV_SIZE, universe_size(job));
-    add_u32(l, PMIX_MAX_PROCS, universe_size(job));
-    add_u32(l, PMIX_JOB_SIZE, job->n_tasks);
-    add_u32(l, PMIX_JOB_NUM_APPS, (uint32_t)job->plan.n_apps);
-    add_u32(l, PMIX_LOCAL_SIZE, job->n_tasks);
-    add_rank(l, PMIX_LOCALLDR, 0);
-    add_rank(l, PMIX_NPROC_OFFSET, job->first);
-    if (is_spawned(job)) {
-        add(l, PMIX_SPAWNED, &yes, PMIX_BOOL);
-        add(l, PMIX_PARENT_ID, &job->parent, PMIX_PROC);
-    }
+    if (!ranks || (job->dir && !top) ||
+        px_map_pack_nodes(px_process.model->hostname, &nodes) ||
+        px_map_pack_ranks(ranks, &procs))
+        return PMIX_ERR_NOMEM;
+    const uint32_t n_apps = (uint32_t)job->plan.n_apps;
+    const struct px_fact facts[] = {
+        {PMIX_SERVER_NSPACE, server->nspace, PMIX_STRING},
+        {PMIX_SERVER_RANK, &server->rank, PMIX_PROC_RANK},
+        {PMIX_JOBID, job->proc.nspace, PMIX_STRING},
+        {PMIX_NODE_MAP, nodes, PMIX_STRING},
+        {PMIX_PROC_MAP, procs, PMIX_STRING},
+        {PMIX_LOCAL_PEERS, ranks, PMIX_STRING},
+        /* Open MPI, for one, puts all its files there, and leaves them to us. */
+        {PMIX_TMPDIR, top, PMIX_STRING},
+        {PMIX_NSDIR, job->dir, PMIX_STRING},
+        {PMIX_TDIR_RMCLEAN, job->dir ? &yes : NULL, PMIX_BOOL},
+        {PMIX_NODEID, &zero, PMIX_UINT32},
+        {PMIX_NODE_SIZE, &n, PMIX_UINT32},
+        {PMIX_NUM_NODES, &one, PMIX_UINT32},
+        {PMIX_UNIV_SIZE, &universe, PMIX_UINT32},
+        {PMIX_MAX_PROCS, &universe, PMIX_UINT32},
+        {PMIX_JOB_SIZE, &job->n_tasks, PMIX_UINT32},
+        {PMIX_JOB_NUM_APPS, &n_apps, PMIX_UINT32},
+        {PMIX_LOCAL_SIZE, &job->n_tasks, PMIX_UINT32},
+        {PMIX_LOCALLDR, &zero, PMIX_PROC_RANK},
+        {PMIX_NPROC_OFFSET, &job->first, PMIX_PROC_RANK},
+        {PMIX_SPAWNED, parent ? &yes : NULL, PMIX_BOOL},
+        {PMIX_PARENT_ID, parent, PMIX_PROC},
+    };
+
+    return px_facts_add(out, facts, PX_COUNT(facts));
 }
 
-static void add_app(struct list *l, const struct px_launch_job *job, uint32_t number)
+static pmix_status_t add_array(px_infos *out, const char *key,
+                               const struct px_fact *facts, size_t n)
 {
-    const struct px_app_plan *app = &job->plan.apps[number];
-    struct list members = {0};
+    PX_AUTO(px_infos) members = {0};
+    pmix_status_t rc = px_facts_add(&members, facts, n);
 
-    add_u32(&members, PMIX_APPNUM, number);
-    add_u32(&members, PMIX_APP_SIZE, app->n);
-    add_rank(&members, PMIX_APPLDR, app->first);
-    add_made(&members, PMIX_APP_ARGV, px_strv_join(app->argv, ' '));
-    add_made(&members, PMIX_WDIR, app->cwd ? strdup(app->cwd) : get_current_dir_name());
-    add_list(l, PMIX_APP_INFO_ARRAY, &members);
+    return rc ? rc : px_infos_add_array(out, key, &members);
 }
 
-static void add_task(struct list *l, const struct px_launch_job *job,
-                     const struct px_task *task)
+static pmix_status_t describe_app(px_infos *out, const struct px_app_plan *app,
+                                  uint32_t number)
 {
+    PX_AUTOFREE char *argv = px_strv_join(app->argv, ' ');
+    PX_AUTOFREE char *cwd = app->cwd ? strdup(app->cwd) : get_current_dir_name();
+    const struct px_fact facts[] = {
+        {PMIX_APPNUM, &number, PMIX_UINT32},
+        {PMIX_APP_SIZE, &app->n, PMIX_UINT32},
+        {PMIX_APPLDR, &app->first, PMIX_PROC_RANK},
+        {PMIX_APP_ARGV, argv, PMIX_STRING},
+        {PMIX_WDIR, cwd, PMIX_STRING},
+    };
+
+    return argv && cwd ? add_array(out, PMIX_APP_INFO_ARRAY, facts, PX_COUNT(facts))
+                       : PMIX_ERR_NOMEM;
+}
+
+static pmix_status_t describe_task(px_infos *out, const struct px_task *task)
+{
+    const struct px_launch_job *job = task->job;
     const struct px_app_plan *app = &job->plan.apps[task->app];
-    struct list members = {0};
-    bool yes = true;
+    const pmix_proc_t *parent = parent_of(job);
+    PX_AUTOFREE char *dir = job->dir ? px_task_dir(task) : NULL;
+    const pmix_rank_t global = job->first + task->rank,
+                      in_app = task->rank - app->first;
+    const uint16_t local = (uint16_t)task->rank; /* below PX_MAX_TASKS */
+    const uint16_t node = global < UINT16_MAX ? (uint16_t)global : UINT16_MAX;
+    const struct px_fact facts[] = {
+        {PMIX_RANK, &task->rank, PMIX_PROC_RANK},
+        {PMIX_GLOBAL_RANK, &global, PMIX_PROC_RANK},
+        {PMIX_APPNUM, &task->app, PMIX_UINT32},
+        {PMIX_APP_RANK, &in_app, PMIX_PROC_RANK},
+        {PMIX_APPLDR, &app->first, PMIX_PROC_RANK},
+        {PMIX_LOCAL_RANK, &local, PMIX_UINT16},
+        {PMIX_NODE_RANK, &node, PMIX_UINT16},
+        {PMIX_NODEID, &zero, PMIX_UINT32},
+        {PMIX_HOSTNAME, px_process.model->hostname, PMIX_STRING},
+        {PMIX_REINCARNATION, &zero, PMIX_UINT32},
+        {PMIX_PROCDIR, dir, PMIX_STRING},
+        {PMIX_SPAWNED, parent ? &yes : NULL, PMIX_BOOL},
+        {PMIX_PARENT_ID, parent, PMIX_PROC},
+    };
 
-    add_rank(&members, PMIX_RANK, task->rank);
-    add_rank(&members, PMIX_GLOBAL_RANK, job->first + task->rank);
-    add_u32(&members, PMIX_APPNUM, task->app);
-    add_rank(&members, PMIX_APP_RANK, task->rank - app->first);
-    add_rank(&members, PMIX_APPLDR, app->first);
-    add_u16(&members, PMIX_LOCAL_RANK, task->rank);
-    add_u16(&members, PMIX_NODE_RANK, job->first + task->rank);
-    add_u32(&members, PMIX_NODEID, 0);
-    add(&members, PMIX_HOSTNAME, px_process.model->hostname, PMIX_STRING);
-    add_u32(&members, PMIX_REINCARNATION, 0);
-    if (job->dir)
-        add_made(&members, PMIX_PROCDIR, px_task_dir(task));
-    if (is_spawned(job)) {
-        add(&members, PMIX_SPAWNED, &yes, PMIX_BOOL);
-        add(&members, PMIX_PARENT_ID, &job->parent, PMIX_PROC);
-    }
-    add_list(l, PMIX_PROC_DATA, &members);
+    return job->dir && !dir ? PMIX_ERR_NOMEM
+                            : add_array(out, PMIX_PROC_DATA, facts, PX_COUNT(facts));
 }
 
-static pmix_status_t describe(const struct px_launch_job *job, px_infos *out)
+static pmix_status_t describe(px_infos *out, const struct px_launch_job *job)
 {
-    struct list l = {0};
+    pmix_status_t rc = describe_job(out, job);
 
-    add_job(&l, job);
-    for (uint32_t a = 0; a < job->plan.n_apps; a++)
-        add_app(&l, job, a);
-    for (uint32_t r = 0; r < job->n_tasks; r++)
-        add_task(&l, job, &job->tasks[r]);
-    if (l.status)
-        px_infos_cleanup(&l.infos);
-    *out = l.infos;
-    return l.status;
+    for (uint32_t a = 0; !rc && a < job->plan.n_apps; a++)
+        rc = describe_app(out, &job->plan.apps[a], a);
+    for (uint32_t r = 0; !rc && r < job->n_tasks; r++)
+        rc = describe_task(out, &job->tasks[r]);
+    return rc;
 }
 
 /* ---- registration --------------------------------------------------------------- */
@@ -212,7 +166,7 @@ static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
 {
     struct px_server *srv = job->launcher->server;
     PX_AUTO(px_infos) infos = {0};
-    pmix_status_t rc = describe(job, &infos);
+    pmix_status_t rc = describe(&infos, job);
 
     if (rc)
         return px_err_set(err, rc, "cannot describe the job: %s",
