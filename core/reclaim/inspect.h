@@ -18,7 +18,8 @@ struct px_reclaim_left {
 };
 
 /* dir: a folder PX_JOURNAL_DIR*, opened without following a link. The journal in it is
- * believed as little as a server would: it may be anything. 0 or an errno. Allocates. */
+ * believed as little as a server would: it may be anything. 0 or an errno.
+ * Allocates. */
 int px_reclaim_inspect(int dir, struct px_reclaim_left *out);
 
 #endif

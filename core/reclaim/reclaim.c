@@ -30,7 +30,7 @@ enum { CONFINED_MS = 3000 };
 /* What the child writes where its parent sees it, too: also what it did before it was
  * killed. */
 struct report {
-    struct px_rm_totals totals;
+    struct px_pcleanup_totals totals;
     int errnum;
     bool confined;
     bool finished;
@@ -125,7 +125,7 @@ static void see_it_through(pid_t pid, const struct walk *w, uint64_t deadline_ms
 /* Nobody has looked at them, or not at all of them. */
 static void give_up(const struct px_reclaim *s, const struct px_rm_item *items,
                     size_t n, enum px_rm_why why, int errnum,
-                    struct px_rm_totals *totals)
+                    struct px_pcleanup_totals *totals)
 {
     for (size_t i = 0; i < n; i++) {
         if (items[i].kind == PX_RM_KEEP)
@@ -134,15 +134,6 @@ static void give_up(const struct px_reclaim *s, const struct px_rm_item *items,
         if (s->told)
             s->told(s->arg, items[i].path, why, errnum);
     }
-}
-
-void px_reclaim_add(struct px_rm_totals *to, const struct px_rm_totals *what)
-{
-    to->files += what->files;
-    to->dirs += what->dirs;
-    to->kept += what->kept;
-    to->foreign += what->foreign;
-    to->failed += what->failed;
 }
 
 /* 0 or an errno: no child could be made. */
@@ -158,7 +149,7 @@ static int walk_once(struct walk *w, uint64_t deadline_ms)
     return 0;
 }
 
-static int walk(struct walk *w, struct px_rm_totals *totals)
+static int walk(struct walk *w, struct px_pcleanup_totals *totals)
 {
     const struct px_reclaim *s = w->sweep;
     uint64_t deadline = s->timeout_ms ? px_clock_ms() + s->timeout_ms : 0;
@@ -166,21 +157,21 @@ static int walk(struct walk *w, struct px_rm_totals *totals)
 
     if (!errnum && !w->report->finished && w->report->confined &&
         (!deadline || px_clock_ms() < deadline)) {
-        const struct px_rm_totals removed = {.files = w->report->totals.files,
-                                             .dirs = w->report->totals.dirs};
+        const struct px_pcleanup_totals removed = {.files = w->report->totals.files,
+                                                   .dirs = w->report->totals.dirs};
 
         *w->report = (struct report){.totals = removed};
         w->anywhere = true;
         errnum = walk_once(w, deadline);
     }
-    px_reclaim_add(totals, &w->report->totals);
+    px_pcleanup_add(totals, &w->report->totals);
     if (!errnum && !w->report->finished)
         give_up(s, w->items, w->n, PX_RM_FAILED, ETIMEDOUT, totals);
     return errnum ? errnum : w->report->finished ? w->report->errnum : 0;
 }
 
 int px_reclaim_walk(const struct px_reclaim *s, const struct px_rm_item *items,
-                    size_t n, uid_t uid, gid_t gid, struct px_rm_totals *totals)
+                    size_t n, uid_t uid, gid_t gid, struct px_pcleanup_totals *totals)
 {
     struct walk w = {.sweep = s, .items = items, .n = n, .uid = uid, .gid = gid};
 
@@ -277,7 +268,7 @@ size_t px_reclaim_collect(const struct px_journal_view *view, size_t first, size
 
 int px_reclaim_entries(const struct px_reclaim *s, const struct px_journal_view *view,
                        size_t first, size_t n, const struct px_reclaim_pick *pick,
-                       struct px_rm_totals *totals)
+                       struct px_pcleanup_totals *totals)
 {
     struct px_journal_entry *entries = view->entries + first;
     size_t size_b = (view->n + 1) * sizeof(struct px_rm_item);
@@ -309,7 +300,7 @@ int px_reclaim_entries(const struct px_reclaim *s, const struct px_journal_view 
 }
 
 int px_reclaim_scope(const struct px_reclaim *s, uint64_t scope,
-                     struct px_rm_totals *totals)
+                     struct px_pcleanup_totals *totals)
 {
     struct px_journal_view view;
     int errnum = px_journal_view_load(s->journal, &scope, &view);

@@ -59,7 +59,7 @@ struct px_reclaim {
  * *totals; what a child that was killed has left counts as failed. A process that is
  * not root's refuses what is not its user's. 0 or an errno. */
 int px_reclaim_scope(const struct px_reclaim *s, uint64_t scope,
-                     struct px_rm_totals *totals);
+                     struct px_pcleanup_totals *totals);
 
 /* What is left to do of a server that is no more; dir is its folder, by path, and gone
  * afterwards unless something in it has to stay. Kills what should have ended with it
@@ -78,7 +78,7 @@ int px_reclaim_scope(const struct px_reclaim *s, uint64_t scope,
  * folder or a journal of ours: name, owner, mode 0700 and 0600), or another errno. May
  * be killed anywhere: whoever calls it next does the rest. */
 int px_reclaim_server_dir(const struct px_reclaim *s, const char *dir, int locked,
-                          bool wait, struct px_rm_totals *totals);
+                          bool wait, struct px_pcleanup_totals *totals);
 
 /* Whether only this node has the file system; then its locks tell of every server, and
  * what is removed while somebody has it open is gone. */
@@ -88,6 +88,6 @@ bool px_reclaim_is_local(int fd);
  * user in tmpdir that nobody holds the lock of; s->journal is not used. 0 also if some
  * are left to others or for later, else the first errno. */
 int px_reclaim_tmpdir(const struct px_reclaim *s, const char *tmpdir,
-                      struct px_rm_totals *totals);
+                      struct px_pcleanup_totals *totals);
 
 #endif

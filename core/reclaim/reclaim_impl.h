@@ -49,9 +49,9 @@ size_t px_journal_view_scope(const struct px_journal_view *view, size_t first);
 
 /* Whether the server lives, of whose folder nobody has the lock, as its process does
  * (is_here: pids of the journal mean something). A node whose file system others have
- * mounted, too (shared), may have locks of its own only: then what another node's server
- * left is that node's. Others have no locks (unlocked); or the server got none, which does
- * not count for its own descriptor (else found). */
+ * mounted, too (shared), may have locks of its own only: then what another node's
+ * server left is that node's. Others have no locks (unlocked); or the server got none,
+ * which does not count for its own descriptor (else found). */
 bool px_journal_view_in_use(const struct px_journal_view *view, bool is_here,
                             bool unlocked, bool shared, bool found);
 
@@ -61,7 +61,7 @@ bool px_journal_view_in_use(const struct px_journal_view *view, bool is_here,
 /* One child that becomes uid and gid and removes the items. 0 if it was made, whatever
  * became of it: else an errno. */
 int px_reclaim_walk(const struct px_reclaim *s, const struct px_rm_item *items,
-                    size_t n, uid_t uid, gid_t gid, struct px_rm_totals *totals);
+                    size_t n, uid_t uid, gid_t gid, struct px_pcleanup_totals *totals);
 
 /* Which of a scope's items. */
 struct px_reclaim_pick {
@@ -70,20 +70,19 @@ struct px_reclaim_pick {
         *spare; /* NULL, or a folder: stays, and items beneath it are passed over */
 };
 
-/* What the owner of one item has among those entries, and what anybody wants kept there,
- * and, without pick, the same user in other scopes; items has room for one more than the
- * view has entries. Marks as done what is not to be
- * looked at again. 0 if there is nothing to remove. */
+/* What the owner of one item has among those entries, and what anybody wants kept
+ * there, and, without pick, the same user in other scopes; items has room for one more
+ * than the view has entries. Marks as done what is not to be looked at again. 0 if
+ * there is nothing to remove. */
 size_t px_reclaim_collect(const struct px_journal_view *view, size_t first, size_t n,
                           const struct px_journal_record *owner,
                           const struct px_reclaim_pick *pick, struct px_rm_item *items);
 /* The n entries from first on, all of one scope, user by user. pick may be NULL. */
 int px_reclaim_entries(const struct px_reclaim *s, const struct px_journal_view *view,
                        size_t first, size_t n, const struct px_reclaim_pick *pick,
-                       struct px_rm_totals *totals);
+                       struct px_pcleanup_totals *totals);
 /* Whether path is folder, or beneath it. */
 bool px_reclaim_is_in(const char *path, const char *folder);
-void px_reclaim_add(struct px_rm_totals *to, const struct px_rm_totals *what);
 
 /* ---- the folder of a server
  * ------------------------------------------------------- */

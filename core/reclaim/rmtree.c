@@ -389,7 +389,7 @@ static void remove_all(struct px_rm_run *run, const struct px_rm_item *items, si
 }
 
 int px_rm_run(const struct px_rm_item *items, size_t n, uid_t uid, gid_t gid,
-              px_rm_told_fn told, void *arg, struct px_rm_totals *totals)
+              px_rm_told_fn told, void *arg, struct px_pcleanup_totals *totals)
 {
     const size_t each = sizeof(struct tree) + 2 * sizeof(struct px_rm_keep);
     size_t fixed = sizeof(struct px_rm_run) + PX_RM_ENTRIES_SIZE + 64, size;

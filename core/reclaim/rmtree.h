@@ -13,6 +13,7 @@
 #define PX_RECLAIM_RMTREE_H
 
 #include "core/reclaim/rmpath.h"
+#include "tenon/pcleanup.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,13 +53,6 @@ enum px_rm_why {
     PX_RM_FAILED, /* the system said no: errnum */
 };
 
-struct px_rm_totals {
-    uint64_t files, dirs; /* removed */
-    uint64_t kept;        /* because asked to */
-    uint64_t foreign;
-    uint64_t failed; /* for all other reasons; what was gone already does not count */
-};
-
 /* For each entry that stays; parents that stay because of it are not told. */
 typedef void (*px_rm_told_fn)(void *arg, const char *path, enum px_rm_why why,
                               int errnum);
@@ -67,6 +61,6 @@ typedef void (*px_rm_told_fn)(void *arg, const char *path, enum px_rm_why why,
  * is removed. told may be NULL. Adds to *totals. Returns 0, or an errno if it could not
  * even begin (memory); all that fails later is counted and told. */
 int px_rm_run(const struct px_rm_item *items, size_t n, uid_t uid, gid_t gid,
-              px_rm_told_fn told, void *arg, struct px_rm_totals *totals);
+              px_rm_told_fn told, void *arg, struct px_pcleanup_totals *totals);
 
 #endif

@@ -21,7 +21,7 @@ struct px_rm_run {
     gid_t gid;
     px_rm_told_fn told; /* may be NULL */
     void *arg;
-    struct px_rm_totals *totals;
+    struct px_pcleanup_totals *totals;
     const struct px_rm_keep *by_path, *by_inode; /* both n_keep, in order */
     size_t n_keep;
     char *mem, *end; /* what is free */

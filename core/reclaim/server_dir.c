@@ -30,7 +30,7 @@ struct remains {
     bool is_here; /* pids of the journal mean something */
     bool can_note;
     size_t end_b; /* of the journal */
-    struct px_rm_totals *totals;
+    struct px_pcleanup_totals *totals;
     int errnum; /* the first of scopes that could not be swept */
     px_rm_told_fn told;
     void *arg;
@@ -193,24 +193,24 @@ static int reclaim_own(struct remains *r, bool files_only)
 {
     const struct px_reclaim_pick pick = {.files_only = files_only,
                                          .spare = r->folder.path};
-    struct px_rm_totals totals = {0};
+    struct px_pcleanup_totals totals = {0};
     size_t n = r->view.n && r->view.entries[0].scope == OWN_SCOPE
                    ? px_journal_view_scope(&r->view, 0)
                    : 0;
     int errnum = px_reclaim_entries(&r->sweep, &r->view, 0, n, &pick, &totals);
 
     totals.kept = 0;
-    px_reclaim_add(r->totals, &totals);
+    px_pcleanup_add(r->totals, &totals);
     return errnum;
 }
 
 static int walk_own(struct remains *r, const struct px_rm_item *items, size_t n)
 {
-    struct px_rm_totals totals = {0};
+    struct px_pcleanup_totals totals = {0};
     int errnum = px_reclaim_walk(&r->sweep, items, n, geteuid(), getegid(), &totals);
 
     totals.kept = 0;
-    px_reclaim_add(r->totals, &totals);
+    px_pcleanup_add(r->totals, &totals);
     return errnum;
 }
 
@@ -298,7 +298,7 @@ static int do_remains(struct remains *r, bool wait)
 }
 
 int px_reclaim_server_dir(const struct px_reclaim *s, const char *dir, int locked,
-                          bool wait, struct px_rm_totals *totals)
+                          bool wait, struct px_pcleanup_totals *totals)
 {
     struct remains r = {.sweep = *s, .totals = totals, .told = s->told, .arg = s->arg};
 

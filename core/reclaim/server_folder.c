@@ -177,7 +177,7 @@ struct reclaim {
     const struct px_reclaim *sweep;
     char path[PX_RM_MAX_PATH + 1]; /* tmpdir, and behind it room for a name */
     size_t n;
-    struct px_rm_totals *totals;
+    struct px_pcleanup_totals *totals;
     int errnum;
 };
 
@@ -196,7 +196,7 @@ static bool reclaim_one(void *arg, const char *name)
 }
 
 int px_reclaim_tmpdir(const struct px_reclaim *s, const char *tmpdir,
-                      struct px_rm_totals *totals)
+                      struct px_pcleanup_totals *totals)
 {
     struct reclaim r = {.sweep = s, .totals = totals};
     PX_AUTOCLOSE int fd = open(tmpdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -63,7 +63,7 @@ static void make_tree(const char *path)
 static double by_us(const char *path)
 {
     struct px_rm_item item = {path, PX_RM_DIR, PX_RM_RECURSE, 0, 0};
-    struct px_rm_totals totals = {0};
+    struct px_pcleanup_totals totals = {0};
     double start = now_ms();
 
     int rc = px_rm_run(&item, 1, geteuid(), getegid(), NULL, NULL, &totals);

@@ -266,8 +266,8 @@ START_TEST(descriptor_says_what_it_is)
 }
 END_TEST
 
-/* Operations are pointers to functions, nothing else. Later ones, that its header did not have, are
- * NULL. */
+/* Operations are pointers to functions, nothing else. Later ones, that its header did not
+ * have, are NULL. */
 START_TEST(every_operation_is_there)
 {
     const struct px_framework *fw = &px_frameworks[wanted.found.framework];

@@ -68,6 +68,8 @@ void adopt_orphans(void);
 bool are_all_gone(uint64_t ms);
 /* A process of that name below this one, or 0. */
 pid_t find_process(const char *name);
+/* Kills all processes below that one but this. */
+void kill_all_below(pid_t top);
 
 /* Append the tests of contract_pcleanup_life.c and contract_pcleanup_kill.c; return how many. */
 size_t pcleanup_life_tests(const TTest **tests);

@@ -381,78 +381,79 @@ static pid_t kill_janitor(void)
     return pid;
 }
 
-static bool has_warned(void *arg PX_UNUSED)
+static bool has_another(void *first)
 {
-    return contract.host.last_log[0];
+    pid_t pid = find_process("tenon-janitor");
+
+    return pid && pid != *(pid_t *)first;
 }
 
-START_TEST(a_janitor_that_is_killed_is_replaced)
+START_TEST(a_janitor_that_is_killed_is_replaced_and_no_user_is_bothered)
 {
     NEEDS_JANITOR;
+    adopt_orphans();
     struct srv s = srv_begin();
-    const char *file = make_file("file");
 
-    srv_item(&s, SCOPE, file, PX_RM_FILE, 0);
-    pid_t first = kill_janitor();
-    ck_assert(fake_host_run(&contract.host, LATE_MS, has_warned, NULL));
-    ck_assert_msg(strstr(contract.host.last_log, "killed by signal 9"), "%s",
-                  contract.host.last_log);
-    ck_assert_int_ne(find_janitor(), first);
-    ck_assert_uint_eq(sweep(&s, SCOPE).totals.files, 1);
-    ck_assert(!is_there(file));
+    for (int i = 0; i < 4; i++) {
+        pid_t killed = kill_janitor();
+
+        ck_assert(fake_host_run(&contract.host, LATE_MS, has_another, &killed));
+    }
+    ck_assert_str_eq(contract.host.last_log, "");
     srv_end(&s);
+    ck_assert(are_all_gone(END_MS));
 }
 END_TEST
 
-START_TEST(runs_under_way_survive_their_janitor)
+/* As Slurm's proctrack/linuxproc does at the end of a step. */
+static int kill_for_a_while(void *arg)
 {
-    NEEDS_JANITOR;
-    struct answer a[20] = {{0}};
-    struct srv s = srv_begin();
-    const char *tree = make_tree("tree", 1000);
+    const uint64_t end_ms = px_clock_ms() + *(const uint64_t *)arg;
 
-    srv_item(&s, SCOPE, tree, PX_RM_DIR, PX_RM_RECURSE);
+    while (px_clock_ms() < end_ms)
+        kill_all_below(getppid());
+    return 0;
+}
+
+START_TEST(a_host_that_kills_all_below_it_ends_no_clean_up)
+{
+    struct answer a[12] = {{0}};
+    uint64_t storm_ms = 1500;
+    struct srv s = srv_begin();
+
+    srv_item(&s, SCOPE, make_tree("tree", 20000), PX_RM_DIR, PX_RM_RECURSE);
+    srv_item(&s, SCOPE + 1, make_file("file"), PX_RM_FILE, 0);
+    pid_t killer = process_fork(kill_for_a_while, &storm_ms);
     for (size_t i = 0; i < PX_COUNT(a); i++)
-        ck_assert_int_eq(pcleanup_ops()->run(s.self, SCOPE, on_done, &a[i]),
+        ck_assert_int_eq(pcleanup_ops()->run(s.self, SCOPE + i % 2, on_done, &a[i]),
                          PMIX_SUCCESS);
-    kill_janitor();
     for (size_t i = 0; i < PX_COUNT(a); i++) {
         answer_wait(&a[i]);
         ck_assert_int_eq(a[i].status, PMIX_SUCCESS);
+        ck_assert_uint_eq(a[i].totals.failed, 0);
     }
-    ck_assert(!is_there(tree));
+    ck_assert(!is_there(in_dir("tree")) && !is_there(in_dir("file")));
+    ck_assert_str_eq(contract.host.last_log, "");
+    ck_assert_int_eq(process_wait(killer, LATE_MS), 0);
     srv_end(&s);
-    for (size_t i = 0; i < PX_COUNT(a); i++)
-        ck_assert_uint_eq(a[i].n, 1);
 }
 END_TEST
 
-START_TEST(a_janitor_that_is_killed_again_is_given_up)
+START_TEST(only_what_is_left_to_the_next_server_is_worth_a_line)
 {
     NEEDS_JANITOR;
-    struct answer a[6] = {{0}};
+    waited_for = living_process();
     struct srv s = srv_begin();
 
-    adopt_orphans();
-    kill_janitor();
-    ck_assert(fake_host_run(&contract.host, LATE_MS, has_warned, NULL));
-    contract.host.last_log[0] = '\0';
-    pid_t second = find_janitor();
-    kill(second, SIGSTOP);
-    for (size_t i = 0; i < PX_COUNT(a); i++)
-        ck_assert_int_eq(pcleanup_ops()->run(s.self, SCOPE, on_done, &a[i]),
-                         PMIX_SUCCESS);
-    kill(second, SIGKILL);
-    for (size_t i = 0; i < PX_COUNT(a); i++) {
-        answer_wait(&a[i]);
-        ck_assert_int_ne(a[i].status, PMIX_SUCCESS);
-    }
-    ck_assert(contract.host.last_log[0]);
-    ck_assert_int_eq(pcleanup_ops()->run(s.self, SCOPE, on_done, &a[0]),
-                     PMIX_ERR_NOT_AVAILABLE);
-    ck_assert(are_all_gone(END_MS));
-    ck_assert_uint_eq(a[0].n, 1);
+    srv_proc(&s, SCOPE, waited_for, 0);
+    kill(find_janitor(), SIGSTOP);
+    pcleanup_ops()->finish(contract.self, true);
+    ck_assert_msg(strstr(contract.host.last_log, "next server"), "%s",
+                  contract.host.last_log);
+    ck_assert(is_there(s.path));
     srv_end(&s);
+    kill(waited_for, SIGKILL);
+    ck_assert_int_eq(waitpid(waited_for, NULL, 0), waited_for);
 }
 END_TEST
 
@@ -476,29 +477,6 @@ START_TEST(a_janitor_that_is_stopped_delays_no_end)
 }
 END_TEST
 
-START_TEST(a_janitor_that_was_stopped_does_what_has_waited)
-{
-    NEEDS_JANITOR;
-    struct answer a = {0};
-    struct srv s = srv_begin();
-    pid_t janitor = find_janitor();
-
-    kill(janitor, SIGSTOP);
-    for (int i = 0; i < 1000; i++)
-        ck_assert_int_eq(pcleanup_ops()->journal(s.self, s.dir, s.journal),
-                         PMIX_SUCCESS);
-    srv_make_journal(&s);
-    srv_item(&s, SCOPE, make_file("file"), PX_RM_FILE, 0);
-    ck_assert_int_eq(pcleanup_ops()->run(s.self, SCOPE, on_done, &a), PMIX_SUCCESS);
-    fake_host_run(&contract.host, 20, NULL, NULL);
-    ck_assert_uint_eq(a.n, 0);
-    kill(janitor, SIGCONT);
-    answer_wait(&a);
-    ck_assert_uint_eq(a.totals.files, 1);
-    srv_end(&s);
-}
-END_TEST
-
 size_t pcleanup_kill_tests(const TTest **tests)
 {
     const TTest *const own[] = {
@@ -513,11 +491,10 @@ size_t pcleanup_kill_tests(const TTest **tests)
         what_a_living_process_uses_stays_until_that_has_ended,
         what_ends_with_the_server_is_ended,
         what_is_left_at_an_orderly_end_is_removed_when_its_time_has_come,
-        a_janitor_that_is_killed_is_replaced,
-        runs_under_way_survive_their_janitor,
-        a_janitor_that_is_killed_again_is_given_up,
+        a_janitor_that_is_killed_is_replaced_and_no_user_is_bothered,
+        a_host_that_kills_all_below_it_ends_no_clean_up,
+        only_what_is_left_to_the_next_server_is_worth_a_line,
         a_janitor_that_is_stopped_delays_no_end,
-        a_janitor_that_was_stopped_does_what_has_waited,
     };
 
     memcpy(tests, own, sizeof(own));

@@ -243,21 +243,22 @@ bool are_all_gone(uint64_t ms)
     }
 }
 
-static bool is_process(const char *pid, const char *name)
+/* Its parent; 0 if there is no such process, or it has ended. */
+static pid_t parent_of(pid_t pid, char comm[64])
 {
-    char path[64], line[512] = "", comm[64] = "", state;
+    char path[64], line[512] = "", state;
     long parent;
-    PX_AUTOCLOSE int fd = -1;
 
-    snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+    PX_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || read(fd, line, sizeof(line) - 1) <= 0 ||
         sscanf(line, "%*d (%63[^)]) %c %ld", comm, &state, &parent) != 3)
-        return false;
-    return state != 'Z' && parent == getpid() && strcmp(comm, name) == 0;
+        return 0;
+    return state == 'Z' ? 0 : (pid_t)parent;
 }
 
-pid_t find_process(const char *name)
+/* The first process for which is_it says so, or 0. */
+static pid_t find(bool (*is_it)(pid_t pid, const void *arg), const void *arg)
 {
     const struct dirent *entry;
     pid_t pid = 0;
@@ -266,9 +267,38 @@ pid_t find_process(const char *name)
     ck_assert_ptr_nonnull(d);
     while (!pid && (entry = readdir(d))) {
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-            is_process(entry->d_name, name))
+            is_it((pid_t)strtol(entry->d_name, NULL, 10), arg))
             pid = (pid_t)strtol(entry->d_name, NULL, 10);
     }
     closedir(d);
     return pid;
+}
+
+static bool is_named(pid_t pid, const void *name)
+{
+    char comm[64] = "";
+
+    return parent_of(pid, comm) == getpid() && strcmp(comm, name) == 0;
+}
+
+pid_t find_process(const char *name)
+{
+    return find(is_named, name);
+}
+
+static bool kill_below(pid_t pid, const void *top)
+{
+    char comm[64];
+    pid_t up = pid == getpid() ? 0 : pid;
+
+    while (up > 1 && up != *(const pid_t *)top)
+        up = parent_of(up, comm);
+    if (up > 1 && up != pid)
+        kill(pid, SIGKILL);
+    return false;
+}
+
+void kill_all_below(pid_t top)
+{
+    find(kill_below, &top);
 }

@@ -13,7 +13,7 @@ struct fake_host {
     struct px_services host; /* first: its functions get here from it */
     struct px_list watches, timers, children;
     int child_fails;    /* what host.child answers, if not 0 */
-    char last_log[512]; /* the last line */
+    char last_log[512]; /* the last line that users see by default */
 };
 
 void fake_host_init(struct fake_host *h);

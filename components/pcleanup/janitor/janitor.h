@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The janitor process, and how its server talks to it: orders by a packet socket one
- * way, what workers report (core/reclaim/worker.h) the other. */
+/* The janitor process, and how its server talks to it: orders by a packet socket. */
 #ifndef PX_PCLEANUP_JANITOR_H
 #define PX_PCLEANUP_JANITOR_H
 
 #include "core/reclaim/worker.h"
 
-enum janitor_order_type {
+enum janitor_order {
     ORDER_JOURNAL =
-        1, /* with two descriptors, the folder's and the journal's, instead of earlier ones */
-    ORDER_SWEEP,   /* scope */
-    ORDER_RECLAIM, /* path */
-    ORDER_END,     /* the server has ended in order: nothing is left to do */
-    ORDER_LEFT,    /* it has ended in order, but scopes are left whose processes live */
-};
-
-/* As sent, up to the end of path. */
-struct janitor_order {
-    uint32_t type;
-    uint64_t id, scope;
-    char path[PX_RM_MAX_PATH + 1];
+        1,      /* with the descriptors of folder and journal, for earlier ones */
+    ORDER_END,  /* the server has ended in order: nothing is left to do */
+    ORDER_LEFT, /* it has ended in order, but scopes are left whose processes live */
 };
 
 struct janitor_plan {
@@ -28,7 +18,7 @@ struct janitor_plan {
     const char *dir;
     const char *node;
     uint32_t timeout_ms;
-    bool tells; /* what stays, and why */
+    bool reports; /* what stays, and why */
 };
 
 /* In a process made by px_reclaim_fork. Ends when the server has, and nothing is left

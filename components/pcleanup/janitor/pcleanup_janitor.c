@@ -1,78 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pcleanup/janitor: a process of its own removes, and outlives a server that is killed.
- * This is the server's side, which makes the process, gives it orders and takes what it
- * reports. */
-#include "tenon/pcleanup.h"
-
+/* pcleanup/janitor: workers of the server's remove while it lives, and a process of its
+ * own, the janitor, does so when the server was killed. This is the server's side. */
+#include "core/base/clock.h"
 #include "core/base/err.h"
-#include "core/reclaim/worker.h"
+#include "core/base/fd.h"
+#include "core/reclaim/jobs.h"
 #include "janitor.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 enum {
     PRIORITY = 20,
-    N_LIVES = 2,   /* how often a janitor is started for one server */
-    END_MS = 1000, /* how long it may take to end */
-    LOOK_MS = 100, /* between looks at what the kernel does not tell of */
-    NEWS_AT_ONCE = 64,
-};
-
-struct conf {
-    int64_t verbose;
-    uint64_t timeout;
+    END_MS = 1000,      /* how long it may take to end */
+    LOOK_MS = 100,      /* between looks at what the kernel does not tell of */
+    AGAIN_MIN_MS = 100, /* before another is started, twice as long each time */
+    AGAIN_MAX_MS = 10000,
 };
 
 struct janitor {
-    const struct px_services *services;
-    struct conf conf;
-    char *dir, *node; /* of a server that has started; else NULL */
-    pid_t owner;      /* who started: a copy made by fork has no say */
-    unsigned n_lives;
-    pid_t pid; /* 0: there is none, or not any more */
+    struct px_reclaim_jobs jobs; /* first */
+    char *dir;                   /* of a server that has started; else NULL */
+    pid_t pid;                   /* 0: there is none for now */
     int pidfd, sock;
-    int dir_fd, journal_fd; /* copies */
+    int dir_fd; /* a copy, as jobs.journal */
     bool journal_unsent;
-    struct px_watch *sock_watch, *pid_watch;
+    struct px_watch *pid_watch;
     struct px_timer *timer;
-    struct px_reclaim_queue queue;
+    uint64_t born_ms, wait_ms;
 };
 
-static const struct px_param params[] = {
-    PX_PARAM_INT(struct conf, verbose, "0", 0, INT32_MAX,
-                 "From 10 on, one line for each thing that could not be removed; "
-                 "PMIX_DEBUG sets it, too"),
-    PX_PARAM_DURATION(
-        struct conf, timeout, "10m", 0, 86400000,
-        "How long removing may take, for each user whose files it is; 0 is "
-        "for ever"),
-    PX_PARAM_END,
-};
+static const struct px_param params[] = {PX_RECLAIM_PARAMS};
 
 static void tend(void *arg);
 
-/* ---- life ------------------------------------------------------------------------ */
+/* ---- life
+ * ------------------------------------------------------------------------- */
 
 static pmix_status_t pcleanup_open(const struct px_services *services, const void *conf,
                                    void **self)
 {
-    struct janitor *j = malloc(sizeof(*j));
+    struct janitor *j = calloc(1, sizeof(*j));
+
     if (!j)
         return PMIX_ERR_NOMEM;
-
-    *j = (struct janitor){.services = services,
-                          .conf = *(const struct conf *)conf,
-                          .pidfd = -1,
-                          .sock = -1,
-                          .dir_fd = -1,
-                          .journal_fd = -1};
-    px_reclaim_queue_init(&j->queue);
+    px_reclaim_jobs_init(&j->jobs, services, conf);
+    j->jobs.bound = true;
+    j->pidfd = j->sock = j->dir_fd = -1;
     *self = j;
     return PMIX_SUCCESS;
 }
@@ -83,17 +62,10 @@ static pmix_status_t pcleanup_query(void *self PX_UNUSED, struct px_query *answe
     return PMIX_SUCCESS;
 }
 
-static void unwatch(struct janitor *j, struct px_watch **watch)
-{
-    j->services->unwatch(*watch);
-    *watch = NULL;
-}
-
 /* What belongs to this one janitor. */
 static void drop_process(struct janitor *j)
 {
-    unwatch(j, &j->sock_watch);
-    unwatch(j, &j->pid_watch);
+    j->jobs.services->unwatch(px_take(&j->pid_watch));
     px_drop_fd(&j->sock);
     px_drop_fd(&j->pidfd);
     j->pid = 0;
@@ -103,17 +75,14 @@ static void drop_all(struct janitor *j)
 {
     drop_process(j);
     px_drop_fd(&j->dir_fd);
-    px_drop_fd(&j->journal_fd);
-    j->services->timer_free(j->timer);
-    j->timer = NULL;
+    j->jobs.services->timer_free(px_take(&j->timer));
     free(px_take(&j->dir));
-    free(px_take(&j->node));
-    px_reclaim_queue_fini(&j->queue);
-    j->n_lives = 0;
+    j->wait_ms = 0;
     j->journal_unsent = false;
 }
 
-/* ---- the process ----------------------------------------------------------------- */
+/* ---- the process
+ * ------------------------------------------------------------------ */
 
 static void on_event(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
 {
@@ -126,9 +95,9 @@ static pmix_status_t fork_janitor(struct janitor *j, int its_end)
         .sock = its_end,
         .server = getpid(),
         .dir = j->dir,
-        .node = j->node,
-        .timeout_ms = (uint32_t)j->conf.timeout,
-        .tells = j->conf.verbose >= PX_WORKER_REPORT_LEVEL,
+        .node = j->jobs.node,
+        .timeout_ms = (uint32_t)j->jobs.conf.timeout,
+        .reports = j->jobs.conf.verbose >= PX_WORKER_REPORT_LEVEL,
     };
 
     pid_t pid = px_reclaim_fork();
@@ -149,61 +118,62 @@ static void kill_process(struct janitor *j)
     (void)px_reclaim_reap_within(j->pid, END_MS);
 }
 
+/* Its end is noticed by descriptor, or by looking where there is none. */
+static pmix_status_t watch_process(struct janitor *j)
+{
+    const struct px_services *services = j->jobs.services;
+
+    j->pidfd = px_reclaim_pidfd_open(j->pid);
+    if (j->pidfd < 0) {
+        services->timer_set(j->timer, LOOK_MS);
+        return PMIX_SUCCESS;
+    }
+    j->pid_watch = services->watch(services, j->pidfd, PX_READABLE, on_event, j);
+    return j->pid_watch ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
 static pmix_status_t launch(struct janitor *j)
 {
-    const struct px_services *services = j->services;
     int ends[2];
-
     int errnum = px_worker_socket(ends);
+
     if (errnum)
         return px_status_of_errno(errnum);
     j->sock = ends[0];
-    j->sock_watch = services->watch(services, j->sock, PX_READABLE, on_event, j);
-    pmix_status_t rc = j->sock_watch ? fork_janitor(j, ends[1]) : PMIX_ERR_NOMEM;
+    pmix_status_t rc = fork_janitor(j, ends[1]);
     close(ends[1]);
-    if (!rc) {
-        j->pidfd = px_reclaim_pidfd_open(j->pid);
-        if (j->pidfd >= 0) {
-            j->pid_watch = services->watch(services, j->pidfd, PX_READABLE, on_event,
-                                           j);
-            rc = j->pid_watch ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
-        } else {
-            services->timer_set(j->timer, LOOK_MS);
-        }
-    }
+    if (!rc)
+        rc = watch_process(j);
     if (rc) {
         kill_process(j);
         drop_process(j);
         return rc;
     }
-    j->n_lives++;
-    j->journal_unsent = j->journal_fd >= 0;
+    j->born_ms = px_clock_ms();
+    j->journal_unsent = j->dir_fd >= 0;
     return PMIX_SUCCESS;
 }
 
-/* ---- orders ---------------------------------------------------------------------- */
+/* ---- orders
+ * ----------------------------------------------------------------------- */
 
-static bool send_order(struct janitor *j, struct janitor_order *order, const char *path,
-                       const int *fds, size_t n_fds)
+static bool send_order(struct janitor *j, uint32_t order, const int *fds)
 {
     union {
         char bytes[CMSG_SPACE(2 * sizeof(int))];
         struct cmsghdr align;
     } control = {{0}};
-    const size_t len = strlen(path);
-    struct iovec iov = {.iov_base = order,
-                        .iov_len = offsetof(struct janitor_order, path) + len + 1};
+    struct iovec iov = {.iov_base = &order, .iov_len = sizeof(order)};
     struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
     ssize_t n;
 
-    memcpy(order->path, path, len + 1);
-    if (n_fds) {
-        control.align = (struct cmsghdr){.cmsg_len = CMSG_LEN(n_fds * sizeof(int)),
+    if (fds) {
+        control.align = (struct cmsghdr){.cmsg_len = CMSG_LEN(2 * sizeof(int)),
                                          .cmsg_level = SOL_SOCKET,
                                          .cmsg_type = SCM_RIGHTS};
         msg.msg_control = &control;
-        msg.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
-        memcpy(CMSG_DATA(CMSG_FIRSTHDR(&msg)), fds, n_fds * sizeof(int));
+        msg.msg_controllen = sizeof(control.bytes);
+        memcpy(CMSG_DATA(CMSG_FIRSTHDR(&msg)), fds, 2 * sizeof(int));
     }
     do {
         n = sendmsg(j->sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -211,110 +181,40 @@ static bool send_order(struct janitor *j, struct janitor_order *order, const cha
     return n >= 0;
 }
 
-static bool send_journal(struct janitor *j)
+/* That it cannot be sent now is no failure: the janitor has room later, or is dead,
+ * which will show. */
+static void send_journal(struct janitor *j)
 {
-    struct janitor_order order = {.type = ORDER_JOURNAL};
-    const int fds[] = {j->dir_fd, j->journal_fd};
+    const int fds[] = {j->dir_fd, j->jobs.journal};
 
-    return send_order(j, &order, "", fds, 2);
-}
-
-static bool send_job(struct janitor *j, const struct px_reclaim_job *job)
-{
-    struct janitor_order order = {.type = job->tmpdir ? ORDER_RECLAIM : ORDER_SWEEP,
-                                  .id = job->id,
-                                  .scope = job->scope};
-
-    return send_order(j, &order, job->tmpdir ? job->tmpdir : "", NULL, 0);
-}
-
-/* Sends what there is to send, in order. That it cannot be sent now is no failure: the
- * janitor has room later, or is dead, which will be told. */
-static void flush(struct janitor *j)
-{
-    struct px_reclaim_job *job;
-    bool sent = true;
-
-    if (j->sock < 0)
+    if (!j->pid || !j->journal_unsent)
         return;
-    if (j->journal_unsent) {
-        sent = send_journal(j);
-        j->journal_unsent = !sent;
-    }
-    while (sent && (job = px_reclaim_queue_next(&j->queue))) {
-        sent = send_job(j, job);
-        if (sent)
-            px_reclaim_queue_activate(&j->queue, job);
-    }
-    bool is_full = !sent && (errno == EAGAIN || errno == EWOULDBLOCK);
-    if (!sent && !is_full)
-        j->services->timer_set(j->timer, LOOK_MS);
-    j->services->watch_set(j->sock_watch,
-                           is_full ? PX_READABLE | PX_WRITABLE : PX_READABLE);
+    j->journal_unsent = !send_order(j, ORDER_JOURNAL, fds);
+    if (j->journal_unsent)
+        j->jobs.services->timer_set(j->timer, LOOK_MS);
 }
 
-/* ---- news ------------------------------------------------------------------------ */
+/* ---- while the server lives
+ * ------------------------------------------------------- */
 
-/* reaped: it is no more. Else one that is not listened to any more is ended first, as
- * it would take the end of the socket for ours. */
-static void read_news(struct janitor *j, bool reaped)
-{
-    struct px_worker_msg news;
-    int more = 1;
-
-    for (int i = 0; i < NEWS_AT_ONCE && j->sock >= 0; i++) {
-        more = px_worker_read(j->sock, &news);
-        if (more <= 0)
-            break;
-        if (news.type == PX_WORKER_LINE) {
-            j->services->log(j->services, PX_LOG_WARN, "%s", news.line);
-            continue;
-        }
-        struct px_reclaim_job *job = px_reclaim_queue_find(&j->queue, news.id);
-        if (job)
-            px_reclaim_queue_end(&j->queue, job, news.errnum, &news.totals);
-    }
-    if (more < 0) {
-        if (!reaped)
-            kill(j->pid, SIGKILL);
-        unwatch(j, &j->sock_watch);
-        px_drop_fd(&j->sock);
-    }
-}
-
-/* Those it has worked on are done again: what is gone already does not count. */
+/* A host that ends all below it, again and again, must not meet the next one at once.
+ * The longer one has lived the less it matters how the one before it ended. */
 static void on_death(struct janitor *j, int status)
 {
-    const struct px_services *services = j->services;
-    const pid_t was = j->pid;
-    pmix_status_t rc = PMIX_ERR_NOT_AVAILABLE;
+    const struct px_services *services = j->jobs.services;
+    bool lived = px_clock_ms() - j->born_ms > AGAIN_MAX_MS;
 
-    drop_process(j);
-    px_reclaim_queue_again(&j->queue);
-    if (j->n_lives < N_LIVES)
-        rc = launch(j);
-    services->log(services, PX_LOG_WARN, "the janitor, process %ld, %s %d; %s",
-                  (long)was,
+    j->wait_ms = lived || !j->wait_ms        ? AGAIN_MIN_MS
+                 : j->wait_ms < AGAIN_MAX_MS ? 2 * j->wait_ms
+                                             : j->wait_ms;
+    services->log(services, PX_LOG_INFO,
+                  "the janitor, process %ld, %s %d; another one is started in %llu ms",
+                  (long)j->pid,
                   WIFSIGNALED(status) ? "was killed by signal" : "has ended with",
                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-                  rc ? "what is to be cleaned up is left to the next server"
-                     : "another one was started");
-    if (rc)
-        px_reclaim_queue_end_all(&j->queue, ECONNRESET);
-}
-
-/* May call finish. */
-static void tell(const struct px_reclaim_job *job)
-{
-    const struct px_pcleanup_totals totals = {
-        .files = job->totals.files,
-        .dirs = job->totals.dirs,
-        .kept = job->totals.kept,
-        .foreign = job->totals.foreign,
-        .failed = job->totals.failed,
-    };
-
-    ((px_pcleanup_done_fn)job->done)(job->arg, px_reclaim_status(job->errnum), &totals);
+                  (unsigned long long)j->wait_ms);
+    drop_process(j);
+    services->timer_set(j->timer, j->wait_ms);
 }
 
 /* Sees to everything, whatever the reason to look. */
@@ -324,34 +224,33 @@ static void tend(void *arg)
     int status;
 
     if (j->pid && px_reclaim_reap(j->pid, &status)) {
-        read_news(j, true);
         on_death(j, status);
-    } else if (j->pid) {
-        read_news(j, false);
+        return;
     }
-    if (j->pid && (j->pidfd < 0 || j->sock < 0))
-        j->services->timer_set(j->timer, LOOK_MS);
-    flush(j);
-    px_reclaim_queue_deliver(&j->queue, tell);
+    if (!j->pid && launch(j))
+        j->jobs.services->timer_set(j->timer, AGAIN_MAX_MS);
+    send_journal(j);
+    if (j->pid && j->pidfd < 0)
+        j->jobs.services->timer_set(j->timer, LOOK_MS);
 }
 
-/* ---- operations ------------------------------------------------------------------ */
+/* ---- operations
+ * ------------------------------------------------------------------- */
 
 static pmix_status_t pcleanup_start(void *self, const char *dir, const char *node)
 {
     struct janitor *j = self;
+    pmix_status_t rc = px_reclaim_jobs_start(&j->jobs, dir, node);
 
-    if (j->dir)
-        return PMIX_ERR_EXISTS;
-    if (strlen(dir) > PX_RM_MAX_PATH)
-        return PMIX_ERR_BAD_PARAM;
-    j->owner = getpid();
-    j->dir = strdup(dir);
-    j->node = strdup(node);
-    j->timer = j->services->timer(j->services, tend, j);
-    pmix_status_t rc = j->dir && j->node && j->timer ? launch(j) : PMIX_ERR_NOMEM;
     if (rc)
+        return rc;
+    j->dir = strdup(dir);
+    j->timer = j->jobs.services->timer(j->jobs.services, tend, j);
+    rc = j->dir && j->timer ? launch(j) : PMIX_ERR_NOMEM;
+    if (rc) {
         drop_all(j);
+        px_reclaim_jobs_finish(&j->jobs, false);
+    }
     return rc;
 }
 
@@ -359,70 +258,51 @@ static pmix_status_t pcleanup_journal(void *self, int dir_fd, int journal_fd)
 {
     struct janitor *j = self;
     PX_AUTOCLOSE int dir = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
-    PX_AUTOCLOSE int journal = fcntl(journal_fd, F_DUPFD_CLOEXEC, 3);
 
     if (!j->dir)
         return PMIX_ERR_INIT;
-    if (dir < 0 || journal < 0)
+    if (dir < 0)
         return px_status_of_errno(errno);
+    pmix_status_t rc = px_reclaim_jobs_journal(&j->jobs, dir_fd, journal_fd);
+    if (rc)
+        return rc;
     px_drop_fd(&j->dir_fd);
-    px_drop_fd(&j->journal_fd);
     j->dir_fd = px_take_fd(&dir);
-    j->journal_fd = px_take_fd(&journal);
     j->journal_unsent = true;
-    flush(j);
+    send_journal(j);
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t add(struct janitor *j, uint64_t scope, const char *tmpdir,
-                         px_pcleanup_done_fn done, void *arg)
-{
-    if (!j->pid)
-        return PMIX_ERR_NOT_AVAILABLE;
-    if (!px_reclaim_queue_add(&j->queue, scope, tmpdir, (void (*)(void))done, arg))
-        return PMIX_ERR_NOMEM;
-    flush(j);
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t pcleanup_run(void *self, uint64_t scope, px_pcleanup_done_fn done,
-                                  void *arg)
-{
-    struct janitor *j = self;
-
-    return j->journal_fd < 0 ? PMIX_ERR_INIT : add(j, scope, NULL, done, arg);
-}
-
-static pmix_status_t pcleanup_reclaim(void *self, const char *tmpdir,
-                                      px_pcleanup_done_fn done, void *arg)
-{
-    struct janitor *j = self;
-
-    if (!j->dir)
-        return PMIX_ERR_INIT;
-    if (strlen(tmpdir) > PX_RM_MAX_PATH)
-        return PMIX_ERR_BAD_PARAM;
-    return add(j, 0, tmpdir, done, arg);
-}
-
-/* It ends at once, or has somebody else go on. The end of the socket is for one that
+/* It ends at once, or has another process go on. The end of the socket is for one that
  * does not take orders, which is then killed. */
+static bool end_process(struct janitor *j, bool left)
+{
+    const uint64_t deadline_ms = px_clock_ms() + END_MS;
+    int status = -1;
+
+    send_journal(j);
+    (void)send_order(j, left ? ORDER_LEFT : ORDER_END, NULL);
+    shutdown(j->sock, SHUT_WR);
+    if (!px_reclaim_reap_until(j->pid, deadline_ms, &status))
+        kill_process(j);
+    return status == 0;
+}
+
 static void pcleanup_finish(void *self, bool left)
 {
     struct janitor *j = self;
-    struct janitor_order order = {.type = left ? ORDER_LEFT : ORDER_END};
+    const struct px_services *services = j->jobs.services;
 
-    if (j->pid && j->owner == getpid()) {
-        if (j->journal_unsent && j->sock >= 0)
-            (void)send_journal(j);
-        if (j->sock >= 0) {
-            (void)send_order(j, &order, "", NULL, 0);
-            shutdown(j->sock, SHUT_WR);
-        }
-        if (!px_reclaim_reap_within(j->pid, END_MS))
-            kill_process(j);
-        read_news(j, true);
+    if (j->dir && j->jobs.owner == getpid()) {
+        if (left && !j->pid)
+            (void)launch(j);
+        bool ended = j->pid && end_process(j, left);
+        if (left && !ended)
+            services->log(services, PX_LOG_WARN,
+                          "no janitor can be kept: what is to be cleaned up is left to "
+                          "the next server");
     }
+    px_reclaim_jobs_finish(&j->jobs, left);
     drop_all(j);
 }
 
@@ -436,8 +316,8 @@ static void pcleanup_close(void *self)
 static const struct px_pcleanup_ops ops = {
     .start = pcleanup_start,
     .journal = pcleanup_journal,
-    .run = pcleanup_run,
-    .reclaim = pcleanup_reclaim,
+    .run = px_reclaim_jobs_run,
+    .reclaim = px_reclaim_jobs_reclaim,
     .finish = pcleanup_finish,
     .flags = PX_PCLEANUP_OUTLIVES,
 };
@@ -446,7 +326,7 @@ PX_COMPONENT(pcleanup, janitor) = {
     PX_COMPONENT_HEAD(pcleanup, PCLEANUP, janitor),
     .version = "1.0",
     .params = params,
-    .conf_size = sizeof(struct conf),
+    .conf_size = sizeof(struct px_reclaim_conf),
     .open = pcleanup_open,
     .query = pcleanup_query,
     .close = pcleanup_close,

@@ -223,7 +223,7 @@ static size_t add_folder(const struct px_session *s, const char *dir,
  * want of a descriptor that one of the host's threads had; and logged once. */
 static int remove_all(const struct px_rm_item *items, size_t n)
 {
-    struct px_rm_totals totals = {0};
+    struct px_pcleanup_totals totals = {0};
     int errnum = px_rm_run(items, n, geteuid(), getegid(), NULL, NULL, &totals);
 
     if (errnum || totals.failed + totals.foreign == 0)

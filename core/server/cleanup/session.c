@@ -520,7 +520,7 @@ static void remove_folder(const struct px_session *s, const char *dir, bool last
                                     .flags = PX_RM_RECURSE | PX_RM_ANY_GID | PX_RM_SAME,
                                     .device = s->device,
                                     .inode = s->inode};
-    struct px_rm_totals totals = {0};
+    struct px_pcleanup_totals totals = {0};
     int errnum;
 
     if (!is_still_there(s, dir))

@@ -441,7 +441,7 @@ void px_rendezvous_file_withdraw(struct px_server *srv, struct px_rendezvous_fil
                                     .flags = PX_RM_SAME | PX_RM_ANY_GID,
                                     .device = f->device,
                                     .inode = f->inode};
-    struct px_rm_totals totals = {0};
+    struct px_pcleanup_totals totals = {0};
 
     if (!px_rm_run(&item, 1, geteuid(), getegid(), log_kept, NULL, &totals) &&
         !totals.failed)

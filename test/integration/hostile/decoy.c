@@ -61,4 +61,4 @@ static bool decoy_remove(struct scene *s)
     return end_process(spawn_user(remove_all, s), false) == 0;
 }
 
-const struct level decoy = {.name = "decoy", .remove = decoy_remove};
+const struct level decoy = {.name = "decoy", .naive = true, .remove = decoy_remove};

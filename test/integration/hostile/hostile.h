@@ -33,6 +33,7 @@ struct level {
     bool contained; /* in a user namespace of his */
     bool janitor;   /* a server that something outlives */
     bool resolves;  /* ".." at registration */
+    bool naive;     /* must be beaten */
     /* Registers s->regs in one request, and returns when what was registered has been done.
      * False: the request was refused, and nothing may have happened. */
     bool (*remove)(struct scene *s);

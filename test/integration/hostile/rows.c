@@ -11,12 +11,11 @@ enum {
     FLAT = 1,    /* not recursive */
     LEAVE = 2,   /* leave the top */
     REFUSED = 4, /* the request is refused, and then nothing happens */
-    AS_USER =
-        8, /* the kernel's permissions are what is tried here: not with root's powers */
+    AS_USER = 8, /* the kernel's permissions are what is tried here: not with powers */
     ON_SERVER = 16, /* says something of requests only */
     DOTS = 32,      /* is refused where ".." is not resolved */
-    POWERS =
-        64, /* only with root's powers: links of the client's are not followed then */
+    POWERS = 64,    /* links of the client's are not followed with powers not its own */
+    OUTSIDE = 128,  /* root is not the attacker: not in a container of his */
 };
 
 struct row {
@@ -144,7 +143,7 @@ static const struct row rows[] = {
     {"a link of his in a place like /tmp", "T:real d:t l:t/way>real o:t>0:0 m:t>1777",
      "F:t/way/f0", "real/f0", "real/f1 t/way", AS_USER},
     {"a link of his that has two names", "T:real l:way>real h:way2>way", "F:way2/f0",
-     "", "real/f0 way way2", 0},
+     "", "real/f0 way way2", OUTSIDE},
     {"a link of his where another may put it",
      "T:real d:t l:t/way>real o:t>12346:12346 m:t>777", "F:t/way/f0", "",
      "real/f0 t/way", 0},
@@ -153,14 +152,14 @@ static const struct row rows[] = {
     {"a link of another on the way", "T:real l:way>real o:way>12346:12346", "F:way/f0",
      "", "real/f0 way", 0},
     {"a link of root on the way", "T:real d:r l:r/way>real o:r/way>0:0 o:r>0:0",
-     "F:r/way/f0", "real/f0", "real/f1 r/way", 0},
+     "F:r/way/f0", "real/f0", "real/f1 r/way", OUTSIDE},
     {"a link of root in his folder", "T:real l:way>real o:way>0:0", "F:way/f0", "",
-     "real/f0 way", 0},
+     "real/f0 way", OUTSIDE},
     {"a link of root in a place like /tmp",
      "T:real d:t l:t/way>real o:t/way>0:0 o:t>0:0 m:t>1777", "F:t/way/f0", "",
-     "real/f0 t/way", 0},
+     "real/f0 t/way", OUTSIDE},
     {"a link of root to what is root's", "d:r l:r/way>C/root o:r/way>0:0 o:r>0:0",
-     "F:r/way/f0 D:r/way/sub", "", "C/root/f0 C/root/sub/f0", 0},
+     "F:r/way/f0 D:r/way/sub", "", "C/root/f0 C/root/sub/f0", OUTSIDE},
     {"links to the canary at every depth",
      "T:top l:top/r>C/root l:top/sub/b>C/bait l:top/sub/deep/m>C/mine l:top/empty/f>"
      "C/bait/f0 l:top/sub/deep/u>C",
@@ -295,7 +294,8 @@ static const struct row rows[] = {
 static void one(struct scene *s, const struct row *r)
 {
     if ((r->how & AS_USER && s->level->powers) ||
-        (r->how & POWERS && !s->level->powers) ||
+        (r->how & POWERS && (!s->level->powers || s->level->contained)) ||
+        (r->how & OUTSIDE && s->level->contained) ||
         (r->how & ON_SERVER && !s->level->server) || !case_begin(s, r->name))
         return;
     make(s, r->make);

@@ -180,7 +180,7 @@ static void killed_amid_swaps(struct scene *s)
 
     if (!case_begin(s, "the server is killed while he swaps"))
         return;
-    make(s, "T:side d:way T:way/top l:evil>C/bait d:d f:d/x o:d>0:0");
+    make(s, "T:side d:way T:way/top l:evil>C/locked d:d f:d/x o:d>0:0");
     reg(s, "D:way/top");
     begin_server(&own);
     pid = spawn_swapper(s, "way", "evil");

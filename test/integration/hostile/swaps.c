@@ -145,11 +145,14 @@ static void put_good(const struct scene *s, const struct point *p, const char *p
 
 static void put_evil(const struct scene *s, const struct point *p, const char *path)
 {
+    /* A naive remover cannot be led where the attacker may not go. */
+    bool is_locked = strcmp(p->target, "C/locked") == 0;
+    const char *target = s->level->naive && is_locked ? "C/bait" : p->target;
     int fd;
 
     switch (p->evil) {
     case A_LINK:
-        if (symlink(at(s, p->target), path))
+        if (symlink(at(s, target), path))
             return;
         break;
     case A_FILE:

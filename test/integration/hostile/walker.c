@@ -85,7 +85,7 @@ static int journal_of(const struct scene *s, char (*paths)[PX_RM_MAX_PATH + 1])
 static bool remove_as_user(struct scene *s)
 {
     char(*paths)[PX_RM_MAX_PATH + 1] = calloc(s->n_regs, sizeof *paths);
-    struct px_rm_totals totals = {0};
+    struct px_pcleanup_totals totals = {0};
     struct px_reclaim sweep = {.node = "here", .timeout_ms = s->timeout_s * 1000};
     bool good;
 
@@ -105,7 +105,7 @@ static bool remove_as_user(struct scene *s)
 static void run_with_powers(const struct scene *s, char (*paths)[PX_RM_MAX_PATH + 1])
 {
     struct px_rm_item *items = calloc(s->n_regs, sizeof *items);
-    struct px_rm_totals totals = {0};
+    struct px_pcleanup_totals totals = {0};
 
     if (!items)
         _exit(94);
@@ -299,7 +299,7 @@ static void in_a_jail(void *arg)
                                         "../x",  "/..",        "/.",   "/top/../x",
                                         "/proc", "/proc/self", "/sys", "/top/.."};
     struct scene *s = arg;
-    struct px_rm_totals totals = {0};
+    struct px_pcleanup_totals totals = {0};
 
     if (chroot(s->home) || chdir("/"))
         _exit(92);

@@ -15,7 +15,7 @@
 
 static char rm_said[8192]; /* "ASKED a/b, FOREIGN c", in the order told */
 static size_t rm_n_said;
-static struct px_rm_totals rm_totals;
+static struct px_pcleanup_totals rm_totals;
 
 static inline void rm_told(void *arg, const char *path, enum px_rm_why why, int errnum)
 {

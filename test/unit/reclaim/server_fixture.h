@@ -13,7 +13,7 @@
 
 static char dir[PATH_MAX]; /* of the server */
 static int journal = -1;
-static struct px_rm_totals totals;
+static struct px_pcleanup_totals totals;
 
 static const struct px_reclaim sweep = {
     .journal = -1, .node = "node", .timeout_ms = 20000};
@@ -42,7 +42,7 @@ static inline void setup(void)
 {
     make_top();
     make_server("pmix-server.abcdef");
-    totals = (struct px_rm_totals){0};
+    totals = (struct px_pcleanup_totals){0};
 }
 
 static inline void teardown(void)

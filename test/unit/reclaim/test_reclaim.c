@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 
 static int journal = -1;
-static struct px_rm_totals totals;
+static struct px_pcleanup_totals totals;
 
 static void setup(void)
 {
@@ -22,7 +22,7 @@ static void setup(void)
     ck_assert_int_ge(journal, 0);
     append(journal, &(struct px_journal_record){
                         .type = PX_JOURNAL_HEAD, .x = 1, .path = "here node"});
-    totals = (struct px_rm_totals){0};
+    totals = (struct px_pcleanup_totals){0};
 }
 
 static void teardown(void)

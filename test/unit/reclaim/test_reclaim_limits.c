@@ -152,7 +152,6 @@ START_TEST(who_is_no_child_is_not_waited_for)
     ck_assert(px_worker_reap(getppid(), &status));
     ck_assert_int_eq(status, -1);
     ck_assert_int_eq(kill(getppid(), 0), 0); /* nor killed */
-    px_reclaim_job_free(NULL);
 }
 END_TEST
 

@@ -405,7 +405,7 @@ END_TEST
 START_TEST(totals_are_added_to_what_was_there)
 {
     struct px_rm_item item = {px_tree_path("d"), PX_RM_DIR, PX_RM_RECURSE, 0, 0};
-    struct px_rm_totals totals = {.files = 10, .dirs = 20, .foreign = 30};
+    struct px_pcleanup_totals totals = {.files = 10, .dirs = 20, .foreign = 30};
 
     px_tree_make("d/a d/b/c");
     ck_assert_int_eq(px_rm_run(&item, 1, geteuid(), getegid(), NULL, NULL, &totals), 0);

@@ -22,7 +22,7 @@ struct node {
 
 static struct node nodes[N_NODES];
 static unsigned int n_nodes, seed;
-static struct px_rm_totals expected;
+static struct px_pcleanup_totals expected;
 
 static void begin(void)
 {
@@ -143,7 +143,7 @@ static void round_with(int flags)
         }
     items[n++] = (struct px_rm_item){
         .path = px_tree_path("d"), .kind = PX_RM_DIR, .flags = (uint8_t)flags};
-    expected = (struct px_rm_totals){0};
+    expected = (struct px_pcleanup_totals){0};
     model(0, flags);
     rm_run_as(geteuid() == 0 ? USER : 0, items, n);
     for (unsigned int i = 0; i < n_nodes; i++)

@@ -276,7 +276,7 @@ END_TEST
 START_TEST(without_any_memory_nothing_begins)
 {
     struct px_rm_item item = {px_tree_path("d"), PX_RM_DIR, 0, 0, 0};
-    struct px_rm_totals totals = {0};
+    struct px_pcleanup_totals totals = {0};
 
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     px_tree_make("d/f");
@@ -295,7 +295,7 @@ START_TEST(nothing_is_asked_of_malloc)
     struct px_rm_item items[] = {{px_tree_path("d"), PX_RM_DIR, PX_RM_RECURSE, 0, 0},
                                  {px_tree_path("d/s/k"), PX_RM_KEEP, 0, 0, 0},
                                  {px_tree_path("f"), PX_RM_FILE, 0, 0, 0}};
-    struct px_rm_totals totals = {0};
+    struct px_pcleanup_totals totals = {0};
 
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     px_tree_make("d/a d/s/k d/s/b f");

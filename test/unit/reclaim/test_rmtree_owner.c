@@ -37,7 +37,7 @@ static void give(const char *names, uid_t uid, gid_t gid)
 
 /* What a process of its own found. */
 struct report {
-    struct px_rm_totals totals;
+    struct px_pcleanup_totals totals;
     char said[sizeof(rm_said)];
 };
 

@@ -324,7 +324,7 @@ static void move_when_told(void *arg, const char *path, enum px_rm_why why, int 
 START_TEST(when_the_way_back_has_gone_the_tree_is_left)
 {
     struct px_rm_item item = {px_tree_path("d"), PX_RM_DIR, PX_RM_RECURSE, 0, 0};
-    struct px_rm_totals totals = {0};
+    struct px_pcleanup_totals totals = {0};
 
     NEED_ROOT();
     px_tree_make("canary/f away/f d/1/2/3/4/5/6/7/8/9/10/11/12/f d/1/2/f d/f");
