@@ -54,6 +54,14 @@ pmix_status_t raw_status(int fd, uint32_t tag);
 /* Request and the status its reply begins with; *rest is what follows, if not NULL. */
 pmix_status_t raw_request(int fd, px_writer *w, px_reader *rest);
 
+static inline pmix_proc_t raw_proc(const char *nspace, pmix_rank_t rank)
+{
+    pmix_proc_t p;
+
+    px_proc_set(&p, nspace, rank);
+    return p;
+}
+
 void raw_begin(px_writer *w, uint8_t op);
 void raw_fence(int fd, uint32_t tag, bool collect);
 /* Fence, connect or disconnect of these. */

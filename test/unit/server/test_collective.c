@@ -13,17 +13,9 @@ static void start(uint32_t n_local, uint32_t n_remote)
     raw_server_start_part(&host_module, n_local, n_remote);
 }
 
-static pmix_proc_t proc(const char *nspace, pmix_rank_t rank)
-{
-    pmix_proc_t p;
-
-    px_proc_set(&p, nspace, rank);
-    return p;
-}
-
 static void fence_with_timeout(int fd, uint32_t tag, uint32_t seconds)
 {
-    pmix_proc_t all = proc("job", PMIX_RANK_WILDCARD);
+    pmix_proc_t all = raw_proc("job", PMIX_RANK_WILDCARD);
     pmix_info_t info;
     px_writer w;
 
@@ -64,7 +56,7 @@ END_TEST
 
 START_TEST(the_host_is_asked_once_when_all_of_the_node_have_come)
 {
-    pmix_proc_t wanted = proc("job", PMIX_RANK_WILDCARD);
+    pmix_proc_t wanted = raw_proc("job", PMIX_RANK_WILDCARD);
 
     start(2, 2);
     int one = raw_client(0), two = raw_client(1);
@@ -86,7 +78,7 @@ END_TEST
 
 START_TEST(the_order_of_participants_does_not_matter_and_the_host_gets_them_sorted)
 {
-    pmix_proc_t up[] = {proc("job", 0), proc("job", 1), proc("job", 3)};
+    pmix_proc_t up[] = {raw_proc("job", 0), raw_proc("job", 1), raw_proc("job", 3)};
     pmix_proc_t down[] = {up[2], up[1], up[0]};
 
     start(2, 2);
@@ -104,8 +96,8 @@ END_TEST
 
 START_TEST(different_sets_and_operations_do_not_mix)
 {
-    pmix_proc_t all = proc("job", PMIX_RANK_WILDCARD);
-    pmix_proc_t two[] = {proc("job", 0), proc("job", 1)};
+    pmix_proc_t all = raw_proc("job", PMIX_RANK_WILDCARD);
+    pmix_proc_t two[] = {raw_proc("job", 0), raw_proc("job", 1)};
 
     start(3, 0);
     int fd[] = {raw_client(0), raw_client(1), raw_client(2)};
@@ -144,7 +136,8 @@ END_TEST
 
 START_TEST(who_is_not_in_it_and_who_names_nobody_is_refused)
 {
-    pmix_proc_t other = proc("job", 1), nobody = proc("nojob", PMIX_RANK_WILDCARD);
+    pmix_proc_t other = raw_proc("job", 1),
+                nobody = raw_proc("nojob", PMIX_RANK_WILDCARD);
 
     start(2, 0);
     int fd = raw_client(0);
@@ -175,7 +168,7 @@ START_TEST(however_the_host_answers_everybody_gets_its_status)
         {HOST_ERROR, PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_NOT_SUPPORTED},
     };
     static const uint8_t ops[] = {PX_OP_FENCE, PX_OP_CONNECT, PX_OP_DISCONNECT};
-    pmix_proc_t all = proc("job", PMIX_RANK_WILDCARD);
+    pmix_proc_t all = raw_proc("job", PMIX_RANK_WILDCARD);
 
     start(2, 1);
     int one = raw_client(0), two = raw_client(1);
@@ -195,7 +188,7 @@ END_TEST
 START_TEST(a_host_without_the_slot_supports_it_within_the_node_at_most)
 {
     static const pmix_server_module_t nothing = {0};
-    pmix_proc_t all = proc("job", PMIX_RANK_WILDCARD), one = proc("job", 0);
+    pmix_proc_t all = raw_proc("job", PMIX_RANK_WILDCARD), one = raw_proc("job", 0);
 
     raw_server_start_part(&nothing, 1, 1);
     int fd = raw_client(0);
@@ -229,8 +222,8 @@ static size_t n_jobs_named(px_reader *r, const char *const *names)
 START_TEST(jobs_that_connect_learn_about_each_other)
 {
     static const char *const names[] = {"job", "other"};
-    pmix_proc_t both[] = {proc("job", PMIX_RANK_WILDCARD),
-                          proc("other", PMIX_RANK_WILDCARD)};
+    pmix_proc_t both[] = {raw_proc("job", PMIX_RANK_WILDCARD),
+                          raw_proc("other", PMIX_RANK_WILDCARD)};
     pmix_status_t status;
     px_reader r;
 
@@ -363,8 +356,8 @@ END_TEST
 
 START_TEST(deregistering_a_job_ends_what_another_shares_with_it)
 {
-    pmix_proc_t both[] = {proc("job", PMIX_RANK_WILDCARD),
-                          proc("other", PMIX_RANK_WILDCARD)};
+    pmix_proc_t both[] = {raw_proc("job", PMIX_RANK_WILDCARD),
+                          raw_proc("other", PMIX_RANK_WILDCARD)};
     pmix_nspace_t gone = "other";
 
     start(1, 0);
@@ -411,7 +404,7 @@ START_TEST(ending_the_server_ends_every_fence)
     start(2, 1);
     int one = raw_client(0);
     (void)raw_client(1);
-    pmix_proc_t self = proc("job", 0), remote[] = {self, proc("job", 2)};
+    pmix_proc_t self = raw_proc("job", 0), remote[] = {self, raw_proc("job", 2)};
 
     host.how = HOST_HELD;
     raw_fence(one, 400, true);
@@ -435,7 +428,7 @@ static void deregister_all(void)
 /* The loss of one rank ends several fences; the host of the first tears everything down. */
 START_TEST(a_host_may_deregister_everything_while_losses_are_worked_off)
 {
-    pmix_proc_t some[] = {proc("job", 0), proc("job", 1), proc("job", 3)};
+    pmix_proc_t some[] = {raw_proc("job", 0), raw_proc("job", 1), raw_proc("job", 3)};
 
     start(3, 1);
     raw_add_job("other", 1, 0, geteuid());

@@ -126,6 +126,34 @@ START_TEST(registrations_have_limits)
 }
 END_TEST
 
+START_TEST(events_reach_those_who_asked_and_not_their_source)
+{
+    int source = raw_client(0), asked = raw_client(1), other = raw_client(2);
+
+    ok(raw_want_event(source, -777));
+    ok(raw_want_event(asked, -777));
+    ok(raw_want_event(other, -778));
+    ok(raw_notify(source, -777, PMIX_RANGE_NAMESPACE));
+
+    ck_assert_int_eq(raw_next_event(asked), -777);
+    ck_assert(raw_quiet(other));
+    ck_assert(raw_quiet(source));
+}
+END_TEST
+
+START_TEST(an_event_is_replayed_once_to_who_asks_later)
+{
+    int source = raw_client(0), late = raw_client(1);
+
+    ok(raw_notify(source, -779, PMIX_RANGE_NAMESPACE));
+    ok(raw_want_event(late, -779));
+    ck_assert_int_eq(raw_next_event(late), -779);
+
+    ok(raw_want_event(late, -779));
+    ck_assert(raw_quiet(late));
+}
+END_TEST
+
 /* ---- whom it reaches ----------------------------------------------------------------------------- */
 
 START_TEST(a_range_that_does_not_exist_is_refused)
@@ -230,14 +258,11 @@ START_TEST(the_host_learns_of_interest_in_system_events_only)
 }
 END_TEST
 
-START_TEST(old_news_come_after_the_host_has_answered)
+/* As request 901, which the host holds. */
+static void want_held(int fd, pmix_status_t code)
 {
-    int source = raw_client(0), fd = raw_client(1);
-    pmix_status_t code = SYSTEM_CODE, status = -1;
     px_writer w;
-    px_reader r;
 
-    ok(raw_notify(source, code, PMIX_RANGE_LOCAL));
     host.how = HOST_HELD;
     raw_begin(&w, PX_OP_REGEVENTS);
     px_pack_size(&w, 1);
@@ -245,12 +270,19 @@ START_TEST(old_news_come_after_the_host_has_answered)
     px_pack_infos(&w, NULL, 0);
     raw_send(fd, 901, &w);
     host_await("register_events", 1);
+}
+
+START_TEST(old_news_come_after_the_host_has_answered)
+{
+    int source = raw_client(0), fd = raw_client(1);
+    pmix_status_t code = SYSTEM_CODE;
+
+    ok(raw_notify(source, code, PMIX_RANGE_LOCAL));
+    want_held(fd, code);
     ck_assert(raw_quiet(fd));
     ck_assert(host_answer(PMIX_SUCCESS));
 
-    ck_assert(raw_recv(fd, 901, &r));
-    ok(px_unpack_status(&r, &status));
-    ok(status);
+    ok(raw_status(fd, 901));
     ck_assert_int_eq(raw_next_event(fd), code);
 }
 END_TEST
@@ -259,16 +291,9 @@ START_TEST(who_gives_up_while_the_host_is_asked_gets_no_old_news)
 {
     int source = raw_client(0), fd = raw_client(1);
     pmix_status_t code = SYSTEM_CODE;
-    px_writer w;
 
     ok(raw_notify(source, code, PMIX_RANGE_LOCAL));
-    host.how = HOST_HELD;
-    raw_begin(&w, PX_OP_REGEVENTS);
-    px_pack_size(&w, 1);
-    px_pack_status(&w, code);
-    px_pack_infos(&w, NULL, 0);
-    raw_send(fd, 901, &w);
-    host_await("register_events", 1);
+    want_held(fd, code);
     want_no_more(fd, code);
     ck_assert(raw_quiet(fd));
     ck_assert(host_answer(PMIX_SUCCESS));
@@ -313,6 +338,8 @@ END_TEST
 PX_TEST_MAIN_WITH("server/event", setup, host_end,
                   default_handlers_are_told_everything_until_they_go,
                   one_code_of_several_may_be_given_up,
+                  events_reach_those_who_asked_and_not_their_source,
+                  an_event_is_replayed_once_to_who_asks_later,
                   who_names_affected_processes_hears_of_those_only,
                   registrations_have_limits, a_range_that_does_not_exist_is_refused,
                   a_custom_range_reaches_exactly_those_named,

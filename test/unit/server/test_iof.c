@@ -19,17 +19,9 @@ static void setup(void)
     raw_server_start(&host_module, 3);
 }
 
-static pmix_proc_t proc(const char *nspace, pmix_rank_t rank)
-{
-    pmix_proc_t p;
-
-    px_proc_set(&p, nspace, rank);
-    return p;
-}
-
 static px_writer pull_message(pmix_rank_t rank, pmix_iof_channel_t channels)
 {
-    pmix_proc_t p = proc("job", rank);
+    pmix_proc_t p = raw_proc("job", rank);
     px_writer w;
 
     raw_begin(&w, PX_OP_IOF_PULL);
@@ -65,7 +57,7 @@ static pmix_status_t stop_pull(int fd, size_t server_id)
 static pmix_status_t deliver(pmix_rank_t rank, pmix_iof_channel_t channel,
                              const char *text)
 {
-    pmix_proc_t source = proc("job", rank);
+    pmix_proc_t source = raw_proc("job", rank);
     pmix_byte_object_t bo = {.bytes = (char *)(uintptr_t)text, .size = strlen(text)};
 
     return PMIx_server_IOF_deliver(&source, channel, &bo, NULL, 0, NULL, NULL);
@@ -287,7 +279,7 @@ START_TEST(a_reader_too_slow_misses_what_others_get)
 {
     static char chunk[1024 * 1024];
     int slow = raw_client(0), quick = raw_client(1);
-    pmix_proc_t source = proc("job", 2);
+    pmix_proc_t source = raw_proc("job", 2);
     pmix_byte_object_t bo = {.bytes = chunk, .size = sizeof chunk};
     pmix_status_t rc = PMIX_SUCCESS;
     int n = 0;
@@ -307,7 +299,7 @@ START_TEST(output_of_other_users_is_not_to_be_had)
 {
     int fd;
     px_writer w;
-    pmix_proc_t p = proc("theirs", PMIX_RANK_WILDCARD);
+    pmix_proc_t p = raw_proc("theirs", PMIX_RANK_WILDCARD);
     pmix_iof_channel_t channel = OUT;
     pmix_byte_object_t bo = {.bytes = (char *)"x", .size = 1};
 
@@ -380,7 +372,7 @@ END_TEST
 
 static pmix_status_t push(int fd, const char *text)
 {
-    pmix_proc_t target = proc("job", 2);
+    pmix_proc_t target = raw_proc("job", 2);
     px_writer w;
 
     raw_begin(&w, PX_OP_IOF_PUSH);
@@ -434,7 +426,7 @@ static void on_done(pmix_status_t status, void *cbdata)
 
 START_TEST(the_server_process_may_ask_too)
 {
-    pmix_proc_t p = proc("job", PMIX_RANK_WILDCARD);
+    pmix_proc_t p = raw_proc("job", PMIX_RANK_WILDCARD);
     pmix_byte_object_t bo = {.bytes = strdup("later"), .size = 5};
     pmix_status_t id;
 
@@ -461,7 +453,7 @@ END_TEST
 
 START_TEST(the_last_request_ends_with_the_server)
 {
-    pmix_proc_t p = proc("job", PMIX_RANK_WILDCARD);
+    pmix_proc_t p = raw_proc("job", PMIX_RANK_WILDCARD);
 
     sem_init(&came, 0, 0);
     ck_assert_int_gt(PMIx_IOF_pull(&p, 1, NULL, 0, OUT, on_bytes, NULL, NULL), 0);
@@ -470,20 +462,26 @@ END_TEST
 
 START_TEST(bad_arguments_of_the_hosts_calls)
 {
-    pmix_proc_t p = proc("job", 0);
+    pmix_proc_t p = raw_proc("job", 0);
     pmix_byte_object_t bo = {.bytes = (char *)"x", .size = 1}, bad = {.size = 1};
     pmix_info_t info = {.key = "k"};
 
-    ck_assert_int_eq(PMIx_server_IOF_deliver(NULL, OUT, &bo, NULL, 0, NULL, NULL),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_server_IOF_deliver(&p, 0, &bo, NULL, 0, NULL, NULL),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_server_IOF_deliver(&p, OUT, NULL, NULL, 0, NULL, NULL),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_server_IOF_deliver(&p, OUT, &bad, NULL, 0, on_done, &done),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_server_IOF_deliver(&p, OUT, &bo, NULL, 1, NULL, NULL),
-                     PMIX_ERR_BAD_PARAM);
+    const struct {
+        const pmix_proc_t *source;
+        pmix_iof_channel_t channel;
+        const pmix_byte_object_t *bytes;
+        size_t n_info;
+    } rows[] = {{NULL, OUT, &bo, 0},
+                {&p, 0, &bo, 0},
+                {&p, OUT, NULL, 0},
+                {&p, OUT, &bad, 0},
+                {&p, OUT, &bo, 1}};
+
+    for (size_t i = 0; i < 2 * PX_COUNT(rows); i++)
+        ck_assert_int_eq(PMIx_server_IOF_deliver(
+                             rows[i / 2].source, rows[i / 2].channel, rows[i / 2].bytes,
+                             NULL, rows[i / 2].n_info, i % 2 ? on_done : NULL, &done),
+                         PMIX_ERR_BAD_PARAM);
     ck_assert_int_eq(PMIx_server_IOF_flow_control(NULL, PMIX_FWD_STDIN_CHANNEL, true,
                                                   &info, 1, NULL, NULL),
                      PMIX_ERR_NOT_SUPPORTED);

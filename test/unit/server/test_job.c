@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client's own life: commit, abort, finalize; and requests that no client would make. */
+/* A client's own life: job information, commit, get, abort, finalize; and requests that no client would
+ * make. */
 #include "fake_host.h"
 #include "px_test.h"
 #include "raw.h"
@@ -8,7 +9,7 @@
 
 static void setup(void)
 {
-    raw_server_start(&host_module, 2);
+    raw_server_start(&host_module, 3);
 }
 
 /* ---- commit ------------------------------------------------------------------------------- */
@@ -70,6 +71,142 @@ START_TEST(scopes_and_keys_that_make_no_sense_are_refused)
     ck_assert_int_eq(commit(one, PMIX_LOCAL, "", 1), PMIX_ERR_BAD_PARAM);
     ck_assert_int_lt(commit(one, PMIX_LOCAL, longer, 1), 0);
     ck_assert_uint_eq(get(two, 0, "a"), UINT32_MAX);
+}
+END_TEST
+
+START_TEST(a_damaged_commit_changes_nothing)
+{
+    int reader = raw_client(0), owner = raw_client(1);
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 1};
+    px_writer w, body;
+
+    px_writer_init(&body, px_codec_default);
+    px_pack_kval(&body, "good", &v);
+    ok(px_buf_add(&body.buf, "\x02\xff", 2));
+    raw_begin(&w, PX_OP_COMMIT);
+    px_pack_u8(&w, PMIX_LOCAL, PMIX_SCOPE);
+    px_pack_buffer(&w, &body.buf);
+    px_writer_cleanup(&body);
+    ck_assert_int_ne(raw_request(owner, &w, NULL), PMIX_SUCCESS);
+
+    raw_get(&w, "job", 1, "good", PMIX_IMMEDIATE);
+    ck_assert_int_eq(raw_request(reader, &w, NULL), PMIX_ERR_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(job_information_begins_with_the_name)
+{
+    int fd = raw_client(1);
+    PX_AUTOFREE char *name = NULL;
+    px_writer w;
+    px_reader r;
+    size_t n = 0;
+
+    raw_begin(&w, PX_OP_REQ);
+    raw_send(fd, 500, &w);
+    ck_assert(raw_recv(fd, 500, &r));
+    ok(px_unpack_str(&r, &name));
+    ck_assert_str_eq(name, "job");
+    for (; !px_reader_done(&r); n++) {
+        struct px_kval kv = {0};
+
+        ok(px_unpack_kval(&r, &kv));
+        px_kval_fini(&kv);
+    }
+    ck_assert_uint_gt(n, 5);
+}
+END_TEST
+
+/* ---- get ---------------------------------------------------------------------------- */
+
+START_TEST(a_get_waits_for_the_commit)
+{
+    int reader = raw_client(0), owner = raw_client(1);
+    pmix_status_t status;
+    px_writer w;
+    px_reader r;
+
+    raw_get(&w, "job", 1, "colour", NULL);
+    raw_send(reader, 600, &w);
+    ck_assert(raw_quiet(reader));
+    ok(raw_commit(owner, "colour", 7));
+
+    ck_assert(raw_recv(reader, 600, &r));
+    ok(px_unpack_status(&r, &status));
+    ok(status);
+    ck_assert_uint_eq(raw_value_in(&r, "colour"), 7);
+}
+END_TEST
+
+START_TEST(what_can_not_come_is_not_found_at_once)
+{
+    int reader = raw_client(0), owner = raw_client(1);
+    px_writer w;
+
+    ok(raw_commit(owner, "colour", 7));
+    raw_get(&w, "job", 1, "shape", NULL); /* committed, but not this */
+    ck_assert_int_eq(raw_request(reader, &w, NULL), PMIX_ERR_NOT_FOUND);
+    raw_get(&w, "job", 9, "shape", NULL); /* no such rank */
+    ck_assert_int_eq(raw_request(reader, &w, NULL), PMIX_ERR_NOT_FOUND);
+    raw_get(&w, "job", 2, "shape", PMIX_IMMEDIATE); /* not yet, and no waiting */
+    ck_assert_int_eq(raw_request(reader, &w, NULL), PMIX_ERR_NOT_FOUND);
+    raw_get(&w, "stranger", 0, "shape", NULL); /* the host knows no such job */
+    ck_assert_int_eq(raw_request(reader, &w, NULL), PMIX_ERR_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(a_waiting_get_ends_when_its_owner_dies)
+{
+    int reader = raw_client(0), owner = raw_client(1);
+    px_writer w;
+
+    raw_get(&w, "job", 1, "colour", NULL);
+    raw_send(reader, 601, &w);
+    ck_assert(raw_quiet(reader));
+    close(owner);
+    ck_assert_int_eq(raw_status(reader, 601), PMIX_ERR_NOT_FOUND);
+}
+END_TEST
+
+/* One that costs the server what the filler does. */
+static void get_colour(px_writer *w, const char *filler)
+{
+    pmix_info_t info;
+
+    raw_begin(w, PX_OP_GET);
+    px_pack_str(w, "job");
+    px_pack_rank(w, 1);
+    PMIx_Info_load(&info, "filler", filler, PMIX_STRING);
+    px_pack_infos(w, &info, 1);
+    px_pack_str(w, "colour");
+    PMIx_Info_destruct(&info);
+}
+
+START_TEST(what_one_client_waits_for_is_bounded)
+{
+    enum { BEFORE_B = 255 << 20, EACH_B = 400 << 10, N = 2 };
+    char *filler = malloc(EACH_B + 1);
+    int reader = raw_client(0), owner = raw_client(1);
+    pmix_proc_t proc;
+    px_writer w;
+
+    px_proc_set(&proc, "job", 0);
+    px_peer_find(px_process.server, &proc)->pending_b += BEFORE_B;
+    memset(filler, 'x', EACH_B);
+    filler[EACH_B] = '\0';
+    for (unsigned i = 0; i <= N; i++) {
+        get_colour(&w, filler);
+        raw_send(reader, 600 + i, &w);
+    }
+    ck_assert_int_eq(raw_status(reader, 600 + N), PMIX_ERR_OUT_OF_RESOURCE);
+    raw_begin(&w, 200); /* there is room for small ones */
+    ck_assert_int_eq(raw_request(reader, &w, NULL), PMIX_ERR_NOT_SUPPORTED);
+    ok(raw_commit(owner, "colour", 7));
+    for (unsigned i = 0; i < N; i++)
+        ok(raw_status(reader, 600 + i));
+    get_colour(&w, filler);
+    ok(raw_request(reader, &w, NULL));
+    free(filler);
 }
 END_TEST
 
@@ -203,6 +340,16 @@ START_TEST(without_slots_a_client_lives_and_ends_all_the_same)
 }
 END_TEST
 
+START_TEST(a_message_without_a_command_is_answered)
+{
+    int fd = raw_client(0);
+    px_writer w;
+
+    px_writer_init(&w, px_codec_default);
+    ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_ERR_BAD_PARAM);
+}
+END_TEST
+
 /* ---- strange requests ----------------------------------------------------------------------- */
 
 START_TEST(no_request_of_random_bytes_harms_the_server)
@@ -245,16 +392,18 @@ START_TEST(frames_below_the_requests_are_ignored)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("server/job", setup, host_end, a_later_commit_adds_and_replaces,
-                  what_is_for_other_nodes_is_not_read_here,
-                  scopes_and_keys_that_make_no_sense_are_refused,
-                  an_abort_goes_to_the_host_with_all_it_says,
-                  processes_of_another_user_are_not_aborted,
-                  a_client_is_let_go_when_the_host_has_answered,
-                  a_host_that_does_not_answer_keeps_a_client_for_a_while_only,
-                  a_second_goodbye_is_answered_and_nothing_else_is_done,
-                  who_has_said_goodbye_has_nothing_to_ask,
-                  each_return_of_a_rank_is_told_to_the_host,
-                  without_slots_a_client_lives_and_ends_all_the_same,
-                  no_request_of_random_bytes_harms_the_server,
-                  frames_below_the_requests_are_ignored)
+PX_TEST_MAIN_WITH(
+    "server/job", setup, host_end, a_later_commit_adds_and_replaces,
+    a_damaged_commit_changes_nothing, job_information_begins_with_the_name,
+    a_get_waits_for_the_commit, what_can_not_come_is_not_found_at_once,
+    a_waiting_get_ends_when_its_owner_dies, what_one_client_waits_for_is_bounded,
+    a_message_without_a_command_is_answered, what_is_for_other_nodes_is_not_read_here,
+    scopes_and_keys_that_make_no_sense_are_refused,
+    an_abort_goes_to_the_host_with_all_it_says,
+    processes_of_another_user_are_not_aborted,
+    a_client_is_let_go_when_the_host_has_answered,
+    a_host_that_does_not_answer_keeps_a_client_for_a_while_only,
+    a_second_goodbye_is_answered_and_nothing_else_is_done,
+    who_has_said_goodbye_has_nothing_to_ask, each_return_of_a_rank_is_told_to_the_host,
+    without_slots_a_client_lives_and_ends_all_the_same,
+    no_request_of_random_bytes_harms_the_server, frames_below_the_requests_are_ignored)
