@@ -59,7 +59,8 @@ def look(path, text):
 
 
 def room_of(path):
-    return path.split("/")[0]
+    parts = path.split("/")
+    return "/".join(parts[:2]) if parts[0] == "core" and len(parts) > 2 else parts[0]
 
 
 def measure(root):
@@ -102,7 +103,7 @@ def update(root):
 
 def sample(root, _build):
     relative, person = "Wh" + "o", "no" + "body"
-    common.write(root, ALLOW, "# counts\ncore person 2\ninclude person 1\n")
+    common.write(root, ALLOW, "# counts\ncore/old person 2\ninclude person 1\n")
     common.write(root, "core/base/a.c", "/* %s asks is answered. */\n" % relative)
     common.write(root, "core/rt/a.c", "/* One\n * that %s has. */\n" % person)
     common.write(root, "core/old/a.c", "/* %s, %s */\n" % (person, person))
@@ -113,8 +114,8 @@ def sample(root, _build):
     common.write(root, "include/good.h",
                  "/* %s is it? The process itself. */\n#define X \"%s\"\n"
                  "int %s; char c = '\"';\n" % (relative, "y" * COLUMNS, person))
-    return ["core: 1 of kind \"relative\"", "core/base/a.c:1", "core: 3 of kind \"person\"",
-            "core/rt/a.c:2", "core/old/a.c:1", "core: 1 of kind \"columns\"", "core/link/a.h:1",
+    return ["core/base: 1 of kind \"relative\"", "core/base/a.c:1", "core/rt: 1 of kind \"person\"",
+            "core/rt/a.c:2", "core/link: 1 of kind \"columns\"", "core/link/a.h:1",
             "components: 1", "components/ptl/a.c:1", "docs: 1", "docs/a.md:2", "contrib: 1",
             "contrib/check/a.py:1"]
 

@@ -43,7 +43,8 @@ static pmix_status_t check_demands(const pmix_info_t *info, size_t n,
             k++;
         if (k == PX_COUNT(understood) && (info[i].flags & PMIX_INFO_REQD))
             return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
-                              "attribute %s is not supported", info[i].key);
+                              "cannot spawn: attribute %s is not supported",
+                              info[i].key);
     }
     return PMIX_SUCCESS;
 }
@@ -70,15 +71,17 @@ static pmix_status_t check_hosts(const pmix_info_t *info, size_t n, struct px_er
 
     for (size_t i = 0; i < PX_COUNT(files); i++)
         if (px_info_find(info, n, files[i]))
-            return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
-                              "attribute %s is not supported on a single node",
-                              files[i]);
+            return px_err_set(
+                err, PMIX_ERR_NOT_SUPPORTED,
+                "cannot spawn: attribute %s is not supported on a single node",
+                files[i]);
     while (hosts && *hosts) {
         size_t len = strcspn(hosts, ",");
 
         if (len > 0 && !is_here(hosts, len))
-            return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "host %.*s is not this node",
-                              (int)len, hosts);
+            return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                              "cannot spawn: host %.*s is not this node", (int)len,
+                              hosts);
         hosts += len + (hosts[len] == ',');
     }
     return PMIX_SUCCESS;
@@ -187,7 +190,8 @@ static pmix_status_t make_env(struct px_app_plan *plan, const pmix_app_t *app,
 
         if (!equals || equals == *e)
             return px_err_set(err, PMIX_ERR_BAD_PARAM,
-                              "\"%s\" is not an environment variable", *e);
+                              "cannot spawn: \"%s\" is not an environment variable",
+                              *e);
         if (!name || px_env_set(&plan->env, name, equals + 1, true))
             return out_of_memory(err);
     }
@@ -245,7 +249,8 @@ static pmix_status_t plan_app(struct px_app_plan *plan, const pmix_app_t *app,
     if (rc)
         return rc;
     if (!name || !*name)
-        return px_err_set(err, PMIX_ERR_JOB_NO_EXE_SPECIFIED, "no program is named");
+        return px_err_set(err, PMIX_ERR_JOB_NO_EXE_SPECIFIED,
+                          "cannot spawn: no program is named");
     if (app->maxprocs <= 0)
         return px_err_set(err, PMIX_ERR_BAD_PARAM,
                           "cannot run %s: %d processes asked for", name, app->maxprocs);
@@ -275,8 +280,9 @@ static pmix_status_t choose_stdin(px_plan *plan, const pmix_info_t *info, size_t
         return px_err_set(err, PMIX_ERR_BAD_PARAM, "cannot spawn: bad value of %s",
                           PMIX_STDIN_TGT);
     if (plan->stdin_rank >= plan->n_tasks)
-        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
-                          "standard input cannot go to more than one process");
+        return px_err_set(
+            err, PMIX_ERR_NOT_SUPPORTED,
+            "cannot spawn: standard input cannot go to more than one process");
     return PMIX_SUCCESS;
 }
 
