@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of the values of enumerated types. Programs and their users know these texts
+/* Names of the values of enumerated types, statuses among them both ways. Programs and their users know these texts
  * from the reference implementation; for what it has no name for, the text is in its
  * manner. */
 #include "core/types/names.h"
@@ -9,6 +9,7 @@
 #include "pmix_common.h"
 
 #include <string.h>
+#include <strings.h>
 
 static const struct px_name alloc_directives[] = {
     {PMIX_ALLOC_NEW, "NEW"},
@@ -176,6 +177,43 @@ const char *px_name_find(const struct px_name *table, size_t n, int64_t value)
     return NULL;
 }
 
+/* ---- statuses -------------------------------------------------------------------- */
+
+static const struct px_name status_texts[] = {
+#define PX_STATUS(CONSTANT, text) {PMIX_##CONSTANT, text},
+#include "core/types/status.def"
+#undef PX_STATUS
+};
+
+/* Aliases included, unlike what a number can be turned back into. */
+static const struct px_name status_constants[] = {
+#define PX_STATUS(CONSTANT, text) {PMIX_##CONSTANT, "PMIX_" #CONSTANT},
+#include "core/types/status.def"
+#undef PX_STATUS
+};
+
+/* A status goes by its text, "NOT-FOUND", and by its constant with and without
+ * PMIX_. */
+static bool is_called(size_t i, const char *name)
+{
+    const char *constant = status_constants[i].name;
+
+    return strcasecmp(name, status_texts[i].name) == 0 ||
+           strcasecmp(name, constant) == 0 ||
+           strcasecmp(name, constant + sizeof("PMIX_") - 1) == 0;
+}
+
+PX_EXPORT pmix_status_t PMIx_Error_code(const char *name)
+{
+    for (size_t i = 0; name && i < PX_COUNT(status_texts); i++) {
+        if (is_called(i, name))
+            return (pmix_status_t)status_texts[i].value;
+    }
+    return INT32_MIN;
+}
+
+/* ---- finding them ---------------------------------------------------------------- */
+
 static const char *type_name(int64_t value)
 {
     const struct px_type *t = value > PMIX_UNDEF && value <= UINT16_MAX
@@ -218,7 +256,7 @@ const char *px_name_of(pmix_data_type_t type, int64_t value)
     case PMIX_IOF_CHANNEL:
         return channel_sets[value & (PX_COUNT(channel_sets) - 1)];
     case PMIX_STATUS:
-        return px_status_name(value);
+        return px_name_find(status_texts, PX_COUNT(status_texts), value);
     default:
         return NULL;
     }

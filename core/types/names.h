@@ -20,7 +20,5 @@ const char *px_name_find(const struct px_name *table, size_t n, int64_t value);
  * PMIX_DATA_TYPE, PMIX_PROC_RANK, ...); NULL if the type has no names or none for this
  * value. */
 const char *px_name_of(pmix_data_type_t type, int64_t value);
-/* What PMIx_Error_string answers for a status; NULL if it has no name. */
-const char *px_status_name(int64_t value);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* types.def made into tables: the fields of each structure, and the types by number. */
-#include "core/types/type.h"
+/* types.def made into tables: the fields of each structure, and the types by number; and where a value
+ * has what its type says. */
+#include "core/types/walk.h"
 
 #include <time.h>
 
@@ -77,3 +78,12 @@ const struct px_type px_types[] = {
 };
 
 const pmix_data_type_t px_n_types = PX_COUNT(px_types);
+
+void *px_value_payload(const pmix_value_t *v)
+{
+    const struct px_type *t = px_value_type(v);
+
+    if (!t || t->store == PX_NONE)
+        return NULL;
+    return t->in_value == PX_VALUE_INLINE ? (void *)&v->data : v->data.ptr;
+}

@@ -7,15 +7,6 @@
 
 #include <strings.h>
 
-void *px_value_payload(const pmix_value_t *v)
-{
-    const struct px_type *t = px_value_type(v);
-
-    if (!t || t->store == PX_NONE)
-        return NULL;
-    return t->in_value == PX_VALUE_INLINE ? (void *)&v->data : v->data.ptr;
-}
-
 pmix_status_t px_value_borrow(pmix_value_t *v, const void *data, pmix_data_type_t type)
 {
     memset(v, 0, sizeof(*v));

@@ -41,20 +41,13 @@ static inline const struct px_type *px_field_struct(const struct px_field *f)
 
 /* ---- members, bare ------------------------------------------------------------------------ */
 
-void px_put_string(px_writer *w, const char *s);
 void px_put_blob(px_writer *w, const void *bytes, size_t n); /* SIZE n, n bytes */
 
-/* The text inside a STRING without copying: *s is NULL for a NULL string, else it points into
- * the message and ends at *len, which is a NUL. */
-pmix_status_t px_get_text(px_reader *r, const char **s, size_t *len);
 pmix_status_t px_get_string(px_reader *r, char **s); /* malloc'd or NULL */
 /* SIZE n, then a view of n bytes. */
 pmix_status_t px_get_view(px_reader *r, const uint8_t **bytes, size_t *n);
-pmix_status_t px_get_bytes(px_reader *r, void *dst, size_t n); /* copied */
 /* Any kind but structures, values and data arrays, into zeroed memory. */
 pmix_status_t px_get_leaf(px_reader *r, void *dst, enum px_store store);
-/* n bytes as fresh memory; NULL for none. */
-pmix_status_t px_dup_bytes(const uint8_t *bytes, size_t n, char **out);
 
 /* ---- handles (handle.c) ------------------------------------------------------------------- */
 
@@ -64,7 +57,17 @@ void px_put_topology(px_writer *w, const pmix_topology_t *topo);
 pmix_status_t px_get_cpuset(px_reader *r, pmix_cpuset_t *set);
 pmix_status_t px_get_topology(px_reader *r, pmix_topology_t *topo);
 
-/* ---- text forms (text.c) ------------------------------------------------------------------ */
+/* ---- text and bytes (text.c) -------------------------------------------------------------- */
+
+/* A STRING of n bytes, the NUL included; none for NULL. */
+void px_put_text(px_writer *w, const char *s, size_t n);
+void px_put_string(px_writer *w, const char *s);
+/* The text inside a STRING without copying: *s is NULL for a NULL string, else it points into
+ * the message and ends at *len, which is a NUL. */
+pmix_status_t px_get_text(px_reader *r, const char **s, size_t *len);
+pmix_status_t px_get_bytes(px_reader *r, void *dst, size_t n); /* copied */
+/* n bytes as fresh memory; NULL for none. */
+pmix_status_t px_dup_bytes(const uint8_t *bytes, size_t n, char **out);
 
 /* FLOAT and DOUBLE travel as "%f" text, always with a point, whatever the locale. */
 void px_put_real(px_writer *w, double v);

@@ -34,28 +34,12 @@ static const struct px_type *known_type(px_writer *w, pmix_data_type_t id)
 
 /* ---- leaves -------------------------------------------------------------------------------- */
 
-/* n bytes, the NUL included; none for NULL. */
-static void put_text(px_writer *w, const char *s, size_t n)
-{
-    if (n > INT32_MAX) {
-        px_writer_fail(w, PMIX_ERR_BAD_PARAM);
-        return;
-    }
-    px_put_i32(w, (int32_t)n);
-    px_put_raw(w, s, n);
-}
-
-void px_put_string(px_writer *w, const char *s)
-{
-    put_text(w, s, s ? strlen(s) + 1 : 0);
-}
-
 static void put_chars(px_writer *w, const char *s, size_t capacity)
 {
     size_t n = strnlen(s, capacity);
 
     if (n < capacity)
-        put_text(w, s, n + 1);
+        px_put_text(w, s, n + 1);
     else
         px_writer_fail(w, PMIX_ERR_BAD_PARAM);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What travels as text: floating point numbers and node or process maps ("regex"). */
+/* Text and bytes with their length, and what travels as text: floating point numbers and node or
+ * process maps ("regex"). */
 #include "core/wire/codec_impl.h"
 
 #include "core/base/str.h"
@@ -9,6 +10,71 @@
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
+
+/* ---- text and bytes ------------------------------------------------------------------------ */
+
+void px_put_text(px_writer *w, const char *s, size_t n)
+{
+    if (n > INT32_MAX) {
+        px_writer_fail(w, PMIX_ERR_BAD_PARAM);
+        return;
+    }
+    px_put_i32(w, (int32_t)n);
+    px_put_raw(w, s, n);
+}
+
+void px_put_string(px_writer *w, const char *s)
+{
+    px_put_text(w, s, s ? strlen(s) + 1 : 0);
+}
+
+pmix_status_t px_dup_bytes(const uint8_t *bytes, size_t n, char **out)
+{
+    *out = NULL;
+    if (!n)
+        return PMIX_SUCCESS;
+    *out = malloc(n);
+    if (!*out)
+        return PMIX_ERR_NOMEM;
+    memcpy(*out, bytes, n);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_get_text(px_reader *r, const char **s, size_t *len)
+{
+    int32_t n;
+    const char *bytes, *nul;
+    pmix_status_t rc = px_get_i32(r, &n);
+
+    if (rc)
+        return rc;
+    *s = NULL;
+    *len = 0;
+    if (n < 0)
+        return PMIX_ERR_UNPACK_FAILURE;
+    if (n == 0)
+        return PMIX_SUCCESS;
+    bytes = (const char *)px_get_raw(r, (size_t)n);
+    if (!bytes)
+        return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
+    nul = memchr(bytes, '\0', (size_t)n);
+    if (!nul)
+        return PMIX_ERR_UNPACK_FAILURE;
+    *s = bytes;
+    *len = (size_t)(nul - bytes);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_get_bytes(px_reader *r, void *dst, size_t n)
+{
+    const uint8_t *bytes = px_get_raw(r, n);
+
+    if (!bytes)
+        return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
+    if (n)
+        memcpy(dst, bytes, n);
+    return PMIX_SUCCESS;
+}
 
 /* ---- floating point ------------------------------------------------------------------------ */
 

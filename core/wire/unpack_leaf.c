@@ -1,44 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading what has no parts: strings, bytes, times, truth values. Numbers are in number.c, floating
- * point and maps in text.c. */
+/* Reads what has no parts: strings, bytes, times, truth values. Numbers are in number.c, the text and
+ * bytes inside of others in text.c. */
 #include "core/wire/codec_impl.h"
-
-pmix_status_t px_dup_bytes(const uint8_t *bytes, size_t n, char **out)
-{
-    *out = NULL;
-    if (!n)
-        return PMIX_SUCCESS;
-    *out = malloc(n);
-    if (!*out)
-        return PMIX_ERR_NOMEM;
-    memcpy(*out, bytes, n);
-    return PMIX_SUCCESS;
-}
-
-pmix_status_t px_get_text(px_reader *r, const char **s, size_t *len)
-{
-    int32_t n;
-    const char *bytes, *nul;
-    pmix_status_t rc = px_get_i32(r, &n);
-
-    if (rc)
-        return rc;
-    *s = NULL;
-    *len = 0;
-    if (n < 0)
-        return PMIX_ERR_UNPACK_FAILURE;
-    if (n == 0)
-        return PMIX_SUCCESS;
-    bytes = (const char *)px_get_raw(r, (size_t)n);
-    if (!bytes)
-        return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
-    nul = memchr(bytes, '\0', (size_t)n);
-    if (!nul)
-        return PMIX_ERR_UNPACK_FAILURE;
-    *s = bytes;
-    *len = (size_t)(nul - bytes);
-    return PMIX_SUCCESS;
-}
 
 pmix_status_t px_get_string(px_reader *r, char **s)
 {
@@ -133,17 +96,6 @@ static pmix_status_t get_pointers(px_reader *r)
     uint8_t byte;
 
     return px_get_byte(r, &byte);
-}
-
-pmix_status_t px_get_bytes(px_reader *r, void *dst, size_t n)
-{
-    const uint8_t *bytes = px_get_raw(r, n);
-
-    if (!bytes)
-        return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
-    if (n)
-        memcpy(dst, bytes, n);
-    return PMIX_SUCCESS;
 }
 
 pmix_status_t px_get_leaf(px_reader *r, void *dst, enum px_store store)

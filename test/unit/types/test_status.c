@@ -33,7 +33,7 @@ START_TEST(every_text_leads_back_to_its_status)
         if (strcmp(text, "ERROR STRING NOT FOUND") == 0)
             continue;
         ck_assert_msg(PMIx_Error_code(text) == s, "%d %s", s, text);
-        ck_assert_str_eq(px_status_name(s), text);
+        ck_assert_str_eq(px_name_of(PMIX_STATUS, s), text);
         n_named++;
     }
     ck_assert_uint_gt(n_named, 150);
