@@ -67,7 +67,7 @@ END_TEST
 
 START_TEST(strf_without_memory_is_null)
 {
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_TEST_NEEDS_ALLOC;
     px_alloc_fail_at(1);
     char *s = px_strf("%s-%d", "abc", 42);
     bool failed = px_alloc_fail_end();

@@ -96,7 +96,7 @@ START_TEST(without_memory_nothing_changes_and_growth_is_rare)
     PX_AUTOFREE int *v = NULL;
     size_t n = 0, cap = 0;
 
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_TEST_NEEDS_ALLOC;
     for (int i = 0; i < 16; i++)
         *px_vec_add(&v, &n, &cap) = i;
     const int *before = v;

@@ -62,9 +62,8 @@ START_TEST(without_any_setting_the_defaults_hold)
 {
     struct conf conf = {.label = NULL};
 
-    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
-    ck_assert_int_eq(px_params_parse(params, "ptl_x_", table, &conf, &err),
-                     PMIX_SUCCESS);
+    ok(create(NULL, false));
+    ok(px_params_parse(params, "ptl_x_", table, &conf, &err));
 
     ck_assert_int_eq(conf.port, 80);
     ck_assert(conf.fast);
@@ -78,21 +77,19 @@ START_TEST(each_source_overrules_the_weaker_ones)
     char *env[] = {(char *)"PMIX_MCA_ptl_x_port=3", NULL};
 
     rt_write(etc, "pmix-mca-params.conf", "ptl_x_port = 1\n");
-    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ok(create(NULL, false));
     assert_port(1);
     rt_write(home, ".pmix/mca-params.conf", "ptl_x_port = 2\n");
-    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ok(create(NULL, false));
     assert_port(2);
-    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ok(create(env, false));
     assert_port(3);
-    ck_assert_int_eq(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"),
-                     PMIX_SUCCESS);
+    ok(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"));
     assert_port(4);
     rt_write(etc, "pmix-mca-params-override.conf", "ptl_x_port = 5\n");
-    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ok(create(env, false));
     assert_port(5);
-    ck_assert_int_eq(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"),
-                     PMIX_SUCCESS);
+    ok(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"));
     assert_port(5);
 }
 END_TEST
@@ -104,9 +101,8 @@ START_TEST(the_winner_knows_where_it_came_from)
     rt_path wanted;
 
     rt_write(etc, "pmix-mca-params-override.conf", "# site\nptl_x_port = 5\n");
-    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
-    ck_assert_int_eq(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"),
-                     PMIX_SUCCESS);
+    ok(create(NULL, false));
+    ok(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"));
 
     ck_assert_str_eq(px_params_text(params, "ptl_x_port", &source, &where), "5");
     ck_assert_int_eq(source, PX_SOURCE_OVERRIDE_FILE);
@@ -125,9 +121,8 @@ START_TEST(a_bad_value_is_a_problem_and_the_next_weaker_one_is_used)
 
     rt_write(etc, "pmix-mca-params.conf", "\nptl_x_fast = maybe\nptl_x_port = 99\n");
     rt_write(home, ".pmix/mca-params.conf", "ptl_x_port = 0\n");
-    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
-    ck_assert_int_eq(px_params_parse(params, "ptl_x_", table, &conf, &err),
-                     PMIX_SUCCESS);
+    ok(create(env, false));
+    ok(px_params_parse(params, "ptl_x_", table, &conf, &err));
 
     ck_assert_int_eq(conf.port, 99);
     ck_assert(conf.fast);
@@ -151,7 +146,7 @@ START_TEST(a_bad_value_that_is_overruled_is_told_all_the_same)
     char *env[] = {(char *)"PMIX_MCA_ptl_x_port=9", NULL};
 
     rt_write(etc, "pmix-mca-params.conf", "ptl_x_port = banana\n");
-    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ok(create(env, false));
     assert_port(9);
     ck_assert_uint_eq(params->n_problems, 1);
     rt_assert_has(params->problems[0].text, "expected an integer from 1 to 65535");
@@ -182,16 +177,14 @@ START_TEST(lists_paths_counts_and_versions_are_parsed)
     struct more conf = {0};
     rt_path wanted;
 
-    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
-    ck_assert_int_eq(px_params_parse(params, "ptl_x_", more_table, &conf, &err),
-                     PMIX_SUCCESS);
+    ok(create(NULL, false));
+    ok(px_params_parse(params, "ptl_x_", more_table, &conf, &err));
     ck_assert_str_eq(conf.names[0], "x");
     ck_assert_ptr_null(conf.names[1]);
     ck_assert_ptr_null(conf.dir);
     ck_assert_uint_eq(conf.version.minor, 2);
-    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
-    ck_assert_int_eq(px_params_parse(params, "ptl_x_", more_table, &conf, &err),
-                     PMIX_SUCCESS);
+    ok(create(env, false));
+    ok(px_params_parse(params, "ptl_x_", more_table, &conf, &err));
     ck_assert_uint_eq(conf.count, 10);
     ck_assert_str_eq(conf.names[0], "a");
     ck_assert_str_eq(conf.names[1], "b");
@@ -212,7 +205,7 @@ START_TEST(whether_a_text_fits_can_be_asked)
     static const struct px_param number = {.kind = PX_PARAM_KIND_INT, .max = 9};
     const struct px_param_origin nobody = {0};
 
-    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ok(create(NULL, false));
     ck_assert(px_params_fits(params, &list, "a, b"));
     ck_assert(px_params_fits(params, &number, "9"));
     ck_assert(!px_params_fits(params, &number, "10"));
@@ -220,7 +213,7 @@ START_TEST(whether_a_text_fits_can_be_asked)
     ck_assert(!px_params_fits(params, &path, "x"));
     ck_assert(px_params_fits(params, &path, "~/x"));
     px_params_destroy(params);
-    ck_assert_int_eq(px_params_create_from(&nobody, &params, &err), PMIX_SUCCESS);
+    ok(px_params_create_from(&nobody, &params, &err));
     ck_assert(!px_params_fits(params, &path, "~/x")); /* whose? */
 }
 END_TEST
@@ -230,8 +223,8 @@ START_TEST(every_table_of_the_core_is_checked)
     char *env[] = {(char *)"PMIX_MCA_client_connect_timeout=soon",
                    (char *)"PMIX_MCA_server_handshake_timeout=5s", NULL};
 
-    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
-    ck_assert_int_eq(px_params_check_core(params, &err), PMIX_SUCCESS);
+    ok(create(env, false));
+    ok(px_params_check_core(params, &err));
     px_params_look_for_unknown(params);
     rt_assert_problems(
         params, "environment: PMIX_MCA_client_connect_timeout = \"soon\": expected "
@@ -246,17 +239,13 @@ START_TEST(an_old_name_works_and_the_new_one_is_told)
     char *env[] = {(char *)"PMIX_MCA_ptl_x_number=7", NULL};
     struct more conf = {0};
 
-    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
-    ck_assert_int_eq(px_params_parse(params, "ptl_x_", more_table, &conf, &err),
-                     PMIX_SUCCESS);
+    ok(create(env, false));
+    ok(px_params_parse(params, "ptl_x_", more_table, &conf, &err));
     ck_assert_uint_eq(conf.count, 7);
     rt_assert_problems(
         params, "environment: PMIX_MCA_ptl_x_number is called ptl_x_count now\n");
-    ck_assert_int_eq(
-        px_params_set(params, "ptl_x_count", "8", PX_SOURCE_ENV, "environment"),
-        PMIX_SUCCESS);
-    ck_assert_int_eq(px_params_parse(params, "ptl_x_", more_table, &conf, &err),
-                     PMIX_SUCCESS);
+    ok(px_params_set(params, "ptl_x_count", "8", PX_SOURCE_ENV, "environment"));
+    ok(px_params_parse(params, "ptl_x_", more_table, &conf, &err));
     ck_assert_uint_eq(conf.count, 8); /* of equal strength */
 }
 END_TEST
@@ -275,7 +264,7 @@ START_TEST(files_may_be_named_and_tuned_with)
              "PMIX_MCA_mca_base_param_files=%.100s/a.conf:%.100s/b.conf", etc, etc);
     snprintf(tuned, sizeof(tuned), "PMIX_MCA_mca_base_tune_files=%.100s/t.conf:t.conf",
              etc);
-    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ok(create(env, false));
 
     ck_assert_str_eq(px_params_text(params, "ptl_x_port", &source, NULL), "2");
     ck_assert_int_eq(source, PX_SOURCE_NAMED_FILE);
@@ -296,7 +285,7 @@ START_TEST(the_override_file_says_so_to_who_tried_to_beat_it)
 
     rt_write(etc, "pmix-mca-params.conf", "ptl_x_port = 1\n"); /* its own author's */
     rt_write(etc, "pmix-mca-params-override.conf", "ptl_x_port = 5\nptl_x_fast = no\n");
-    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ok(create(env, false));
     assert_port(5);
     ck_assert_int_gt(
         snprintf(wanted, sizeof(wanted),
@@ -312,15 +301,11 @@ START_TEST(strings_stay_valid_when_they_are_overruled_later)
 {
     struct conf conf = {0};
 
-    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
-    ck_assert_int_eq(px_params_set(params, "ptl_x_label", "one", PX_SOURCE_ARG, "x"),
-                     PMIX_SUCCESS);
-    ck_assert_int_eq(px_params_parse(params, "ptl_x_", table, &conf, &err),
-                     PMIX_SUCCESS);
+    ok(create(NULL, false));
+    ok(px_params_set(params, "ptl_x_label", "one", PX_SOURCE_ARG, "x"));
+    ok(px_params_parse(params, "ptl_x_", table, &conf, &err));
     for (int i = 0; i < 100; i++)
-        ck_assert_int_eq(
-            px_params_set(params, "ptl_x_label", "two", PX_SOURCE_ARG, "x"),
-            PMIX_SUCCESS);
+        ok(px_params_set(params, "ptl_x_label", "two", PX_SOURCE_ARG, "x"));
 
     ck_assert_str_eq(conf.label, "one");
     ck_assert_str_eq(px_params_text(params, "ptl_x_label", NULL, NULL), "two");
@@ -329,7 +314,7 @@ END_TEST
 
 START_TEST(a_name_that_cannot_be_is_refused)
 {
-    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ok(create(NULL, false));
     ck_assert_int_eq(px_params_set(params, "", "1", PX_SOURCE_ARG, "x"),
                      PMIX_ERR_BAD_PARAM);
     ck_assert_int_eq(px_params_set(params, "a b", "1", PX_SOURCE_ARG, "x"),
@@ -352,12 +337,12 @@ START_TEST(an_unknown_name_is_reported_once_with_the_nearest_known)
                    NULL};
     pmix_status_t rc;
 
-    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ok(create(env, false));
     assert_port(80);
     char *text = settle(&rc);
     char *again = settle(&rc);
 
-    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    ok(rc);
     ck_assert_int_eq(rt_count(text, "\n"), 2);
     rt_assert_has(text,
                   "environment: unknown parameter PMIX_MCA_ptl_x_prot = \"9\"; did "
@@ -385,7 +370,7 @@ START_TEST(strict_decides_what_comes_of_problems)
                        (char *)cases[i].strict, NULL};
         pmix_status_t rc;
 
-        ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+        ok(create(env, false));
         char *text = settle(&rc);
         ck_assert_int_eq(rc, cases[i].rc);
         ck_assert_int_eq(rt_count(text, "\n"), cases[i].lines);
@@ -403,15 +388,16 @@ START_TEST(names_of_other_implementations_work_or_are_told_not_to_apply)
                    (char *)"PMIX_MCA_gds_base_verbose=10",
                    (char *)"PMIX_MCA_ptl_y_own=1", /* of a component not opened here */
                    (char *)"PMIX_MCA_forward_envars=LD_*", /* would be missed */
-                   (char *)"PMIX_MCA_mca_verbose=debug", NULL};
+                   (char *)"PMIX_MCA_mca_verbose=debug",
+                   NULL};
     pmix_status_t rc;
 
     rt_write(etc, "pmix-mca-params.conf", "ptl_base_if_include = lo\n");
-    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
-    ck_assert_int_eq(px_params_ignore_prefix(params, "ptl_y_"), PMIX_SUCCESS);
+    ok(create(env, false));
+    ok(px_params_ignore_prefix(params, "ptl_y_"));
     char *text = settle(&rc);
 
-    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    ok(rc);
     ck_assert_int_eq(rt_count(text, "\n"), 2);
     rt_assert_has(text, "pmix-mca-params.conf:1: ptl_base_if_include does not apply: ");
     rt_assert_has(text, "environment: forward_envars does not apply: ");
@@ -425,7 +411,7 @@ START_TEST(a_problem_is_one_line_whatever_the_value_holds)
     char *env[] = {(char *)"PMIX_MCA_ptl_x_port=1\n2\033[0m", NULL};
     pmix_status_t rc;
 
-    ck_assert_int_eq(create(env, false), PMIX_SUCCESS);
+    ok(create(env, false));
     assert_port(80);
     char *text = settle(&rc);
     ck_assert_int_eq(rt_count(text, "\n"), 1);
@@ -438,17 +424,17 @@ START_TEST(a_guarded_process_ignores_a_user_file_that_others_own_or_can_change)
 {
     rt_path dot;
 
-    PX_TEST_NEEDS(geteuid() == 0, "root");
+    PX_TEST_NEEDS_ROOT;
     rt_write(home, ".pmix/mca-params.conf", "ptl_x_port = 2\n");
-    ck_assert_int_eq(create(NULL, true), PMIX_SUCCESS);
+    ok(create(NULL, true));
     assert_port(2); /* root's own is fine */
     rt_join(dot, home, ".pmix");
     ck_assert_int_eq(chown(dot, 4711, 4711), 0);
-    ck_assert_int_eq(create(NULL, true), PMIX_SUCCESS);
+    ok(create(NULL, true));
     assert_port(80);
     ck_assert_uint_eq(params->n_problems, 1);
     rt_assert_has(params->problems[0].text, "belongs to uid 4711");
-    ck_assert_int_eq(create(NULL, false), PMIX_SUCCESS);
+    ok(create(NULL, false));
     assert_port(2);
 }
 END_TEST
@@ -463,7 +449,7 @@ START_TEST(a_setuid_program_heeds_neither_environment_nor_home)
     struct statvfs fs;
     rt_path probe;
 
-    PX_TEST_NEEDS(geteuid() == 0, "root");
+    PX_TEST_NEEDS_ROOT;
     PX_TEST_NEEDS(statvfs(etc, &fs) == 0 && !(fs.f_flag & ST_NOSUID),
                   "setuid programs in TMPDIR");
     rt_write(home, ".pmix/mca-params.conf", "probe_home = 2\n");
@@ -491,7 +477,7 @@ START_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
     char *env[] = {(char *)"PMIX_MCA_ptl_x_port=9", NULL};
     pmix_status_t rc;
 
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_TEST_NEEDS_ALLOC;
     rt_write(etc, "pmix-mca-params.conf", "a = 1\nb = 2\n");
     for (unsigned nth = 1;; nth++) {
         px_alloc_fail_at(nth);
@@ -504,7 +490,7 @@ START_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
         else
             assert_port(9);
     }
-    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    ok(rc);
     assert_port(9);
 }
 END_TEST

@@ -15,8 +15,7 @@ static const char *show;
 
 static void set(const char *name, const char *value)
 {
-    ck_assert_int_eq(px_params_set(params, name, value, PX_SOURCE_ARG, "--mca"),
-                     PMIX_SUCCESS);
+    ok(px_params_set(params, name, value, PX_SOURCE_ARG, "--mca"));
 }
 
 static void set_up(void)
@@ -27,7 +26,7 @@ static void set_up(void)
     rt_join(trace, dir, "trace");
     rt_install_all(dir);
     loop = rt_loop(false);
-    ck_assert_int_eq(px_params_create_from(&nowhere, &params, &err), PMIX_SUCCESS);
+    ok(px_params_create_from(&nowhere, &params, &err));
 }
 
 static void tear_down(void)
@@ -49,7 +48,7 @@ static pmix_status_t create(struct px_selection **out)
 static pmix_status_t open_roles(unsigned roles)
 {
     if (!selection)
-        ck_assert_int_eq(create(&selection), PMIX_SUCCESS);
+        ok(create(&selection));
     return px_selection_open(selection, roles, &err);
 }
 
@@ -246,7 +245,7 @@ START_TEST(who_asks_is_told_of_every_broken_file_once)
     rt_assert_has(text, "ABI 99, wanted 1");
     free(text);
     struct rt_capture c = rt_capture_begin();
-    ck_assert_int_eq(px_selection_declare_unused(selection), PMIX_SUCCESS);
+    ok(px_selection_declare_unused(selection));
     text = rt_capture_end(&c);
     ck_assert_str_eq(text, "");
     free(text);
@@ -268,7 +267,7 @@ START_TEST(what_does_not_load_is_not_tried_again)
     px_selection_close(selection, 0);
     char *text = said();
     rt_assert_has(text, "file too short");
-    ck_assert_int_eq(px_selection_declare_unused(selection), PMIX_SUCCESS);
+    ok(px_selection_declare_unused(selection));
     rt_assert_problems(params, "");
     free(text);
 }
@@ -389,22 +388,17 @@ START_TEST(a_client_opens_the_transport_of_its_address_and_the_rest_when_it_is_w
     show = "all";
     rt_install(dir, "ptl_b");
     set("ptl_a_trace", trace);
-    ck_assert_int_eq(create(&selection), PMIX_SUCCESS);
-    ck_assert_int_eq(
-        px_selection_open_for(selection, PX_ROLE_CLIENT, "b4://here", &err),
-        PMIX_SUCCESS);
+    ok(create(&selection));
+    ok(px_selection_open_for(selection, PX_ROLE_CLIENT, "b4://here", &err));
     assert_modules("ptl", "b");
     assert_modules("gds", "a");
-    ck_assert_int_eq(
-        px_selection_open_for(selection, PX_ROLE_CLIENT, "b4://here", &err),
-        PMIX_SUCCESS);
+    ok(px_selection_open_for(selection, PX_ROLE_CLIENT, "b4://here", &err));
     assert_modules("ptl", "b");
     assert_open(PX_ROLE_CLIENT | PX_ROLE_SERVER);
     assert_modules("ptl", "a b");
     px_selection_close(selection, 0);
     assert_modules("ptl", "");
-    ck_assert_int_eq(px_selection_open_for(selection, PX_ROLE_CLIENT, "", &err),
-                     PMIX_SUCCESS);
+    ok(px_selection_open_for(selection, PX_ROLE_CLIENT, "", &err));
     assert_modules("ptl", "");
     assert_open(PX_ROLE_CLIENT);
     assert_modules("ptl", "a b");
@@ -422,7 +416,7 @@ START_TEST(a_transport_that_does_not_load_is_tried_once)
     show = "all";
     rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     struct rt_capture c = rt_capture_begin();
-    ck_assert_int_eq(create(&selection), PMIX_SUCCESS);
+    ok(create(&selection));
     pmix_status_t rc = px_selection_open_for(selection, PX_ROLE_CLIENT, "broken://x",
                                              &err);
     size_t n;
@@ -430,9 +424,9 @@ START_TEST(a_transport_that_does_not_load_is_tried_once)
     pmix_status_t rest = px_selection_open(selection, PX_ROLE_CLIENT, &err);
     char *text = rt_capture_end(&c);
 
-    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    ok(rc);
     ck_assert_uint_eq(n, 0);
-    ck_assert_int_eq(rest, PMIX_SUCCESS);
+    ok(rest);
     assert_modules("ptl", "a");
     ck_assert_int_eq(rt_count(text, "pmix_mca_tenon_ptl_broken.so"), 1);
     free(text);
@@ -460,7 +454,7 @@ START_TEST(parameters_of_components_that_are_not_in_use_are_known_too)
     set("ptl_b_priority", "much");
     set("pfexec_a_level", "4"); /* a client does not open pfexec */
     assert_open(PX_ROLE_CLIENT);
-    ck_assert_int_eq(px_selection_declare_unused(selection), PMIX_SUCCESS);
+    ok(px_selection_declare_unused(selection));
 
     rt_assert_problems(
         params, "--mca: ptl_b_priority = \"much\": expected an integer from 0 to "
@@ -478,7 +472,7 @@ START_TEST(what_is_excluded_or_does_not_load_cannot_be_asked)
     set("ptl_b_whatever", "1");
     set("ptl_broken_whatever", "1");
     assert_open(PX_ROLE_CLIENT);
-    ck_assert_int_eq(px_selection_declare_unused(selection), PMIX_SUCCESS);
+    ok(px_selection_declare_unused(selection));
 
     rt_assert_problems(params, "");
 }
@@ -489,7 +483,7 @@ START_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
     struct px_selection *s = NULL;
     pmix_status_t rc;
 
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_TEST_NEEDS_ALLOC;
     show = "all";
     for (unsigned nth = 1;; nth++) {
         struct rt_capture c = rt_capture_begin();
@@ -506,7 +500,7 @@ START_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
             break;
         ck_assert_int_le(rc, PMIX_SUCCESS);
     }
-    ck_assert_int_eq(rc, PMIX_SUCCESS);
+    ok(rc);
 }
 END_TEST
 

@@ -54,14 +54,14 @@ static inline void rt_on_loop(struct px_loop *loop, void (*fn)(void *arg), void 
 {
     struct rt_job job = {fn, arg};
 
-    ck_assert_int_eq(px_call(loop, rt_on_job, &job), PMIX_SUCCESS);
+    ok(px_call(loop, rt_on_job, &job));
 }
 
 static inline struct px_loop *rt_loop(bool external)
 {
     struct px_loop *loop = NULL;
 
-    ck_assert_int_eq(px_loop_create(external, &loop), PMIX_SUCCESS);
+    ok(px_loop_create(external, &loop));
     return loop;
 }
 

@@ -385,7 +385,7 @@ START_TEST(running_out_of_memory_is_an_error)
     PX_TEST_NEEDS_PROC;
     int fds = (int)px_test_count_fds();
 
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_TEST_NEEDS_ALLOC;
     for (unsigned nth = 1;; nth++) {
         struct px_loop *loop = NULL;
         struct rt_capture c = rt_capture_begin(); /* libevent says so, too */

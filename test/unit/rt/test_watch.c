@@ -348,7 +348,7 @@ static void create_in_shortage(void *arg)
 
 START_TEST(out_of_memory_there_is_no_watch_but_a_timer_that_is_there_fires)
 {
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_TEST_NEEDS_ALLOC;
     for (unsigned nth = 1, failed = 1; failed; nth++) {
         struct scene s = begin(0);
         struct alarm a = {.loop = s.loop};
