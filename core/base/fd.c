@@ -23,22 +23,22 @@
 /* The kernel's default ceiling of RLIMIT_NOFILE; trying so many closes takes 0.1 s. */
 enum { MAX_FD = 1 << 20 };
 
+static pmix_status_t add_flag(int fd, int get, int set, int flag)
+{
+    int flags = fcntl(fd, get);
+
+    return flags < 0 || fcntl(fd, set, flags | flag) < 0 ? px_status_of_errno(errno)
+                                                         : PMIX_SUCCESS;
+}
+
 pmix_status_t px_fd_nonblock(int fd)
 {
-    int flags = fcntl(fd, F_GETFL);
-
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-        return px_status_of_errno(errno);
-    return PMIX_SUCCESS;
+    return add_flag(fd, F_GETFL, F_SETFL, O_NONBLOCK);
 }
 
 pmix_status_t px_fd_cloexec(int fd)
 {
-    int flags = fcntl(fd, F_GETFD);
-
-    if (flags < 0 || fcntl(fd, F_SETFD, flags | FD_CLOEXEC) < 0)
-        return px_status_of_errno(errno);
-    return PMIX_SUCCESS;
+    return add_flag(fd, F_GETFD, F_SETFD, FD_CLOEXEC);
 }
 
 /* Waits until fd is ready or broken; the transfer that follows finds out which. */

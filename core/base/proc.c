@@ -105,7 +105,7 @@ bool px_proc_stat_parse(const char *text, struct px_proc_stat *out)
     if (!at || at[1] != ' ')
         return false;
     at += 2;
-    for (int field = STATE; field <= START; field++) {
+    for (int field = STATE; field <= START; field++, at++) {
         if (field == STATE)
             st.state = *at;
         if ((field == PARENT && !number(at, &parent)) ||
@@ -113,12 +113,8 @@ bool px_proc_stat_parse(const char *text, struct px_proc_stat *out)
             (field == THREADS && !number(at, &threads)) ||
             (field == START && !number(at, &st.start)))
             return false;
-        if (field == START)
-            break;
-        at = strchr(at, ' ');
-        if (!at)
+        if (field < START && !(at = strchr(at, ' ')))
             return false;
-        at++;
     }
     if (!isalpha((unsigned char)st.state) || parent > INT32_MAX || pgrp > INT32_MAX ||
         threads > INT32_MAX)
@@ -149,10 +145,8 @@ bool px_proc_ended(int64_t pid, uint64_t start)
 
     if (pid <= 0 || pid > INT32_MAX)
         return true;
-    if (!px_proc_stat(pid, &st))
-        /* where /proc is hidden or absent, the kernel still says whether there is one */
+    if (!px_proc_stat(pid,
+                      &st)) /* without /proc, the kernel still says if there is one */
         return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
-    if (start && st.start != start)
-        return true;
-    return px_proc_stat_ended(&st);
+    return (start && st.start != start) || px_proc_stat_ended(&st);
 }

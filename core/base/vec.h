@@ -9,14 +9,12 @@
 #include <stdbool.h>
 
 /* struct item *it = px_vec_add(&list->items, &list->n, &list->cap);
- * The new last element, zeroed and already counted; NULL when out of memory, and nothing
- * has changed. */
+ * The new last element, zeroed and counted; NULL, and no change, when out of memory. */
 #define px_vec_add(v, n, cap) \
     ((__typeof__(*(v)))px_vec_add_of((v), (n), (cap), sizeof(**(v))))
 
 /* if (!px_vec_reserve(&list->items, list->n, &list->cap, more)) return PMIX_ERR_NOMEM;
- * Makes room for more elements behind those counted; false when out of memory, and nothing
- * has changed. */
+ * Makes room for more elements; false, and no change, when out of memory. */
 #define px_vec_reserve(v, n, cap, more) \
     px_vec_reserve_of((v), (n), (cap), (more), sizeof(**(v)))
 

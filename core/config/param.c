@@ -349,48 +349,31 @@ union any_value {
     struct px_param_version version;
 };
 
-static pmix_status_t parse(struct px_params *p, const char *prefix,
-                           const struct px_param *table, void *conf, struct px_err *err)
-{
-    union any_value unused;
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (; table->kind != PX_PARAM_KIND_END && !rc; table++) {
-        PX_AUTOFREE char *name = px_strf("%s%s", prefix, table->name);
-        if (!name)
-            return px_err_nomem(err, "read parameters");
-        rc = parse_one(p, table, name,
-                       conf ? (void *)((char *)conf + table->offset) : &unused, err);
-    }
-    return rc;
-}
-
 pmix_status_t px_params_parse(struct px_params *p, const char *prefix,
                               const struct px_param *table, void *conf,
                               struct px_err *err)
 {
+    union any_value unused;
+
     if (px_params_declare(p, "core", prefix, table))
         return px_err_nomem(err, "read parameters");
-    return parse(p, prefix, table, conf, err);
-}
-
-pmix_status_t px_params_check(struct px_params *p, const char *prefix,
-                              const struct px_param *table, struct px_err *err)
-{
-    return parse(p, prefix, table, NULL, err);
+    for (; table->kind != PX_PARAM_KIND_END; table++) {
+        void *member = conf ? (char *)conf + table->offset : (void *)&unused;
+        PX_AUTOFREE char *name = px_strf("%s%s", prefix, table->name);
+        pmix_status_t rc = name ? parse_one(p, table, name, member, err)
+                                : px_err_nomem(err, "read parameters");
+        if (rc)
+            return rc;
+    }
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t px_params_check_core(struct px_params *p, struct px_err *err)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (const struct px_param_set *s = px_core_params; !rc && s->prefix; s++) {
-        rc = px_params_declare(p, "core", s->prefix, s->table);
-        if (rc)
-            px_err_nomem(err, "read parameters");
-        else
-            rc = px_params_check(p, s->prefix, s->table, err);
-    }
+    for (const struct px_param_set *s = px_core_params; !rc && s->prefix; s++)
+        rc = px_params_parse(p, s->prefix, s->table, NULL, err);
     return rc;
 }
 

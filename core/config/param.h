@@ -46,15 +46,12 @@ const char *px_params_text(const struct px_params *p, const char *name,
  * "<framework>/<component>". Texts of the table are borrowed, but for the names. */
 pmix_status_t px_params_declare(struct px_params *p, const char *owner,
                                 const char *prefix, const struct px_param *table);
-/* Parses a table into conf, and declares it. A value that does not fit is a problem, and
+/* Parses a table into conf (NULL: only checks the values), and declares it. A value that does not fit is a problem, and
  * the next weaker one is used, in the end the default. Strings are borrowed from p.
  * PMIX_ERR_NOMEM; PMIX_ERR_BAD_PARAM: a default does not fit. */
 pmix_status_t px_params_parse(struct px_params *p, const char *prefix,
                               const struct px_param *table, void *conf,
                               struct px_err *err);
-/* Only looks whether the values fit. */
-pmix_status_t px_params_check(struct px_params *p, const char *prefix,
-                              const struct px_param *table, struct px_err *err);
 /* Declares the tables of px_core_params and looks whether the values fit, whatever this
  * process uses of them. PMIX_ERR_NOMEM; PMIX_ERR_BAD_PARAM as px_params_parse. */
 pmix_status_t px_params_check_core(struct px_params *p, struct px_err *err);

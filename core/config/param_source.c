@@ -7,7 +7,7 @@
 #include "core/base/vec.h"
 #include "core/config/config.h"
 #include "core/config/param_impl.h"
-#include "core/config/owner.h"
+#include "core/rt/owner.h"
 
 #include <errno.h>
 #include <fcntl.h>

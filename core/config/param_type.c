@@ -33,30 +33,48 @@ static const struct px_param_name bool_names[] = {
     {"no", 0},   {"off", 0}, {"0", 0},  {NULL, 0},
 };
 
+/* expected: formats that take the least and the greatest value, or leave them alone. */
+static const struct {
+    const char *name;
+    size_t size;
+    const char *expected;
+} kinds[] = {
+    [PX_PARAM_KIND_END] = {"none", 0, "a text"},
+    [PX_PARAM_KIND_BOOL] = {"bool", sizeof(bool),
+                            "true or false (or yes, no, on, off, 1, 0)"},
+    [PX_PARAM_KIND_INT] = {"integer", sizeof(int64_t),
+                           "an integer from %" PRId64 " to %" PRId64},
+    [PX_PARAM_KIND_SIZE] = {"size", sizeof(uint64_t),
+                            "a size such as 64K, 1M or 2G, from %" PRId64 " to %" PRId64
+                            " bytes"},
+    [PX_PARAM_KIND_DURATION] = {"duration", sizeof(uint64_t),
+                                "a duration such as 250ms, 5s, 2m or 1h, from %" PRId64
+                                " to %" PRId64 " ms"},
+    [PX_PARAM_KIND_ENUM] = {"choice", sizeof(int64_t), "one of"},
+    [PX_PARAM_KIND_STRING] = {"text", sizeof(const char *), "a text"},
+    [PX_PARAM_KIND_UINT] = {"unsigned", sizeof(uint64_t),
+                            "an integer from %" PRId64 " to %" PRId64},
+    [PX_PARAM_KIND_LIST] = {"list", sizeof(const char *const *),
+                            "a list such as a, b, c"},
+    [PX_PARAM_KIND_PATH] = {"path", sizeof(const char *), "an absolute path"},
+    [PX_PARAM_KIND_VERSION] = {"version", sizeof(struct px_param_version),
+                               "a version such as 1, 1.2 or 1.2.3"},
+};
+
+/* Components may have kinds of later headers. */
+static size_t row_of(enum px_param_kind kind)
+{
+    return (size_t)kind < PX_COUNT(kinds) ? (size_t)kind : PX_PARAM_KIND_END;
+}
+
 size_t px_param_size(enum px_param_kind kind)
 {
-    switch (kind) {
-    case PX_PARAM_KIND_BOOL:
-        return sizeof(bool);
-    case PX_PARAM_KIND_INT:
-    case PX_PARAM_KIND_ENUM:
-        return sizeof(int64_t);
-    case PX_PARAM_KIND_SIZE:
-    case PX_PARAM_KIND_DURATION:
-        return sizeof(uint64_t);
-    case PX_PARAM_KIND_UINT:
-        return sizeof(uint64_t);
-    case PX_PARAM_KIND_STRING:
-    case PX_PARAM_KIND_PATH:
-        return sizeof(const char *);
-    case PX_PARAM_KIND_LIST:
-        return sizeof(const char *const *);
-    case PX_PARAM_KIND_VERSION:
-        return sizeof(struct px_param_version);
-    case PX_PARAM_KIND_END:
-        break;
-    }
-    return 0;
+    return kinds[row_of(kind)].size;
+}
+
+const char *px_param_kind_name(enum px_param_kind kind)
+{
+    return kinds[row_of(kind)].name;
 }
 
 static bool from_name(const struct px_param_name *names, const char *text, int64_t *out)
@@ -159,69 +177,12 @@ bool px_param_from_text(const struct px_param *param, const char *text, void *me
     return false;
 }
 
-static void list_names(const struct px_param_name *names, char *text, size_t size)
-{
-    size_t len = (size_t)snprintf(text, size, "one of");
-
-    for (; names && names->name && len < size; names++)
-        len += (size_t)snprintf(text + len, size - len, " %s%s", names->name,
-                                names[1].name ? "," : "");
-}
-
 void px_param_expected(const struct px_param *param, char *text, size_t size)
 {
-    switch (param->kind) {
-    case PX_PARAM_KIND_BOOL:
-        snprintf(text, size, "true or false (or yes, no, on, off, 1, 0)");
-        break;
-    case PX_PARAM_KIND_INT:
-        snprintf(text, size, "an integer from %" PRId64 " to %" PRId64, param->min,
-                 param->max);
-        break;
-    case PX_PARAM_KIND_SIZE:
-        snprintf(text, size,
-                 "a size such as 64K, 1M or 2G, from %" PRId64 " to %" PRId64 " bytes",
-                 param->min, param->max);
-        break;
-    case PX_PARAM_KIND_DURATION:
-        snprintf(text, size,
-                 "a duration such as 250ms, 5s, 2m or 1h, from %" PRId64 " to %" PRId64
-                 " ms",
-                 param->min, param->max);
-        break;
-    case PX_PARAM_KIND_ENUM:
-        list_names(param->names, text, size);
-        break;
-    case PX_PARAM_KIND_UINT:
-        snprintf(text, size, "an integer from %" PRId64 " to %" PRId64, param->min,
-                 param->max);
-        break;
-    case PX_PARAM_KIND_PATH:
-        snprintf(text, size, "an absolute path");
-        break;
-    case PX_PARAM_KIND_VERSION:
-        snprintf(text, size, "a version such as 1, 1.2 or 1.2.3");
-        break;
-    case PX_PARAM_KIND_LIST:
-        snprintf(text, size, "a list such as a, b, c");
-        break;
-    case PX_PARAM_KIND_STRING:
-    case PX_PARAM_KIND_END:
-        snprintf(text, size, "a text");
-        break;
-    }
-}
+    const char *expected = kinds[row_of(param->kind)].expected;
+    size_t len = (size_t)snprintf(text, size, expected, param->min, param->max);
 
-const char *px_param_kind_name(enum px_param_kind kind)
-{
-    static const char *const names[] = {
-        [PX_PARAM_KIND_END] = "none",        [PX_PARAM_KIND_BOOL] = "bool",
-        [PX_PARAM_KIND_INT] = "integer",     [PX_PARAM_KIND_UINT] = "unsigned",
-        [PX_PARAM_KIND_SIZE] = "size",       [PX_PARAM_KIND_DURATION] = "duration",
-        [PX_PARAM_KIND_ENUM] = "choice",     [PX_PARAM_KIND_STRING] = "text",
-        [PX_PARAM_KIND_LIST] = "list",       [PX_PARAM_KIND_PATH] = "path",
-        [PX_PARAM_KIND_VERSION] = "version",
-    };
-
-    return (size_t)kind < PX_COUNT(names) ? names[kind] : "none";
+    for (const struct px_param_name *n = param->names; n && n->name && len < size; n++)
+        len += (size_t)snprintf(text + len, size - len, " %s%s", n->name,
+                                n[1].name ? "," : "");
 }

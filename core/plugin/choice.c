@@ -91,21 +91,7 @@ bool px_choice_can_wait(const px_choice *c, const px_catalog *catalog,
     return is_told && !serves(name, address);
 }
 
-static bool is_known(const px_catalog *catalog, enum px_framework_id id,
-                     const char *name)
-{
-    const struct px_found *f;
-    size_t n = px_catalog_part(catalog, id, &f);
-
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(f[i].name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* To exclude what is not there is no mistake: one list may serve several
- * installations. */
+/* Excluding an absent component is allowed: one list may serve several installations. */
 pmix_status_t px_choice_check(const px_choice *c, const px_catalog *catalog,
                               enum px_framework_id id, struct px_params *params,
                               struct px_err *err)
@@ -118,9 +104,9 @@ pmix_status_t px_choice_check(const px_choice *c, const px_catalog *catalog,
         return PMIX_SUCCESS;
     px_catalog_list(catalog, id, known, sizeof(known));
     for (size_t i = 0; c->names[i]; i++)
-        n_known += is_known(catalog, id, c->names[i]);
+        n_known += px_catalog_find(catalog, id, c->names[i]) != NULL;
     for (size_t i = 0; c->names[i]; i++) {
-        if (is_known(catalog, id, c->names[i]))
+        if (px_catalog_find(catalog, id, c->names[i]))
             continue;
         if (n_known == 0)
             return px_err_set(

@@ -36,10 +36,8 @@ pmix_status_t px_load_verbosity_parse(const char *text, px_load_verbosity *verbo
     rest += verbosity->others;
     for (char *item; (item = strsep(&rest, ","));) {
         item = px_str_trim(item);
-        if (*item && px_strv_append(&verbosity->items, item)) {
-            px_load_verbosity_cleanup(verbosity);
+        if (*item && px_strv_append(&verbosity->items, item))
             return PMIX_ERR_NOMEM;
-        }
     }
     return PMIX_SUCCESS;
 }
@@ -59,23 +57,16 @@ static bool names(const char *item, const struct px_found *f)
            (!item[len] || (item[len] == '/' && strcmp(item + len + 1, f->name) == 0));
 }
 
-bool px_load_verbosity_wants(const px_load_verbosity *verbosity,
-                             const struct px_found *f)
-{
-    bool named = false;
-
-    for (char **item = verbosity->items; item && *item; item++)
-        named |= names(*item, f);
-    return named != verbosity->others;
-}
-
 void px_load_report(const px_load_verbosity *verbosity, const struct px_found *f,
                     bool requested, const char *fmt, ...)
 {
-    bool loud = requested || px_load_verbosity_wants(verbosity, f);
+    bool named = false;
     char text[1024];
     va_list args;
 
+    for (char **item = verbosity->items; item && *item; item++)
+        named |= names(*item, f);
+    bool loud = requested || named != verbosity->others;
     if (!px_log_wants(loud ? PX_LOG_WARN : PX_LOG_INFO))
         return;
     va_start(args, fmt);

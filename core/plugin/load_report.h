@@ -16,8 +16,6 @@ typedef struct px_load_verbosity {
  * may begin with ^. text NULL: none. PMIX_ERR_NOMEM. */
 pmix_status_t px_load_verbosity_parse(const char *text, px_load_verbosity *verbosity);
 void px_load_verbosity_cleanup(px_load_verbosity *verbosity);
-bool px_load_verbosity_wants(const px_load_verbosity *verbosity,
-                             const struct px_found *found);
 
 /* One line, with the component's file at its end unless the text names it: a warning if the
  * component was requested or the verbosity has it, else for information. */

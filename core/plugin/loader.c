@@ -8,7 +8,7 @@
 #include "core/base/strv.h"
 #include "core/base/vec.h"
 #include "core/rt/log.h"
-#include "core/config/owner.h"
+#include "core/rt/owner.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -32,11 +32,12 @@ static int compare(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static struct px_found *find(const struct px_catalog *c, const struct px_found *key)
+struct px_found *px_catalog_find(const px_catalog *catalog, enum px_framework_id id,
+                                 const char *name)
 {
-    for (size_t i = 0; i < c->n; i++) {
-        if (compare(&c->v[i], key) == 0)
-            return &c->v[i];
+    for (size_t i = 0; i < catalog->n; i++) {
+        if (catalog->v[i].framework == id && strcmp(catalog->v[i].name, name) == 0)
+            return &catalog->v[i];
     }
     return NULL;
 }
@@ -71,7 +72,7 @@ static bool is_same_file(const char *a, const char *b)
 /* Takes key's name and file over if it is the first of its name. */
 static pmix_status_t add(struct px_catalog *c, struct px_found *key)
 {
-    const struct px_found *first = find(c, key);
+    const struct px_found *first = px_catalog_find(c, key->framework, key->name);
 
     if (first && is_same_file(first->file, key->file))
         return PMIX_SUCCESS;
@@ -105,7 +106,7 @@ static pmix_status_t add_builtin(struct px_catalog *c,
     f.framework = px_framework_find(component->framework, strlen(component->framework));
     if (f.framework == PX_FW_COUNT)
         return PMIX_SUCCESS;
-    struct px_found *first = find(c, &f);
+    struct px_found *first = px_catalog_find(c, f.framework, f.name);
     if (!first)
         return add(c, &f);
     first->component = component;

@@ -44,6 +44,9 @@ void px_catalog_cleanup(struct px_catalog *catalog);
 /* The components of one framework: how many, and the first. */
 size_t px_catalog_part(const struct px_catalog *catalog, enum px_framework_id framework,
                        const struct px_found **first);
+/* NULL: there is none of that name. */
+struct px_found *px_catalog_find(const px_catalog *catalog, enum px_framework_id id,
+                                 const char *name);
 /* Their names for a message, "tcp, usock" or "none", cut to size. */
 void px_catalog_list(const struct px_catalog *catalog, enum px_framework_id framework,
                      char *text, size_t size);

@@ -3,25 +3,51 @@
  * choice lets in, opens them on the loop, asks each for its priority and keeps those
  * that answer, best first. Who asks for a component that does not load gets an error;
  * what nobody asked for may fail with a warning. */
-#include "core/plugin/select_impl.h"
+#include "core/plugin/select.h"
 
 #include "core/base/str.h"
-#include "core/base/strv.h"
-#include "core/rt/call.h"
+#include "core/config/param_impl.h"
 #include "core/plugin/choice.h"
-#include "core/plugin/services.h"
+#include "core/plugin/load_report.h"
 #include "core/plugin/loader.h"
+#include "core/plugin/services.h"
+#include "core/rt/call.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
-#include "core/config/param_impl.h"
-#include "core/plugin/load_report.h"
 
 #include <string.h>
 
-static pmix_status_t no_memory(struct px_err *err)
-{
-    return px_err_nomem(err, "select components");
-}
+/* A component in use. Its address is what it knows its services by, so it never moves. */
+struct px_loaded_component {
+    const struct px_found *found;
+    struct px_loaded loaded;
+    void *conf;
+    struct px_services_impl services;
+    bool is_open;
+    void *self;
+    int priority;
+    size_t rank; /* place in the list that asked for it; 0 if there is none */
+};
+
+struct px_slot { /* of one framework */
+    bool in_use;
+    bool requested; /* the components are those of an include list */
+    bool partial;   /* some were left for later */
+    bool *tried;    /* of the catalog's part */
+    struct px_loaded_component **components;
+    size_t n;
+    struct px_module *modules;
+    size_t n_modules;
+};
+
+struct px_selection {
+    struct px_params *params;
+    struct px_loop *loop;
+    px_load_verbosity report; /* of which unused components to say why */
+    px_catalog catalog;
+    unsigned roles;
+    struct px_slot slots[PX_FW_COUNT];
+};
 
 /* ---- loading: on the thread that holds the process lock -------------------------- */
 
@@ -43,7 +69,7 @@ static pmix_status_t configure(struct px_selection *s, struct px_loaded_componen
 
     p->conf = calloc(1, c->conf_size ? c->conf_size : 1);
     if (!p->conf)
-        return no_memory(err);
+        return px_err_nomem(err, "select components");
     return c->params ? px_params_parse(s->params, prefix, c->params, p->conf, err)
                      : PMIX_SUCCESS;
 }
@@ -95,7 +121,7 @@ static pmix_status_t load_component(struct px_selection *s, struct px_slot *slot
     struct px_loaded_component *p = calloc(1, sizeof(*p));
     if (!prefix || !p) {
         free(p);
-        return no_memory(err);
+        return px_err_nomem(err, "select components");
     }
     p->found = found;
     p->rank = rank;
@@ -108,7 +134,7 @@ static pmix_status_t load_component(struct px_selection *s, struct px_slot *slot
     }
     px_services_init(&p->services, s->loop, framework, found->name);
     rc = px_choice_declare_of(s->params, found, p->loaded.component.params);
-    rc = rc ? no_memory(err) : configure(s, p, prefix, err);
+    rc = rc ? px_err_nomem(err, "select components") : configure(s, p, prefix, err);
     if (rc) {
         free_component(p);
         return rc;
@@ -144,7 +170,7 @@ static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id
         return rc;
     size_t n = px_catalog_part(&s->catalog, id, &f);
     if (make_room(slot, n))
-        return no_memory(err);
+        return px_err_nomem(err, "select components");
     slot->requested = c.names && !c.exclude;
     slot->partial = false;
     for (size_t i = 0; i < n && !rc; i++) {
@@ -356,8 +382,8 @@ static void unload_chosen(const struct request *r)
     }
 }
 
-pmix_status_t px_selection_open_for(struct px_selection *s, unsigned roles,
-                                    const char *address, struct px_err *err)
+pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
+                                const char *address, struct px_err *err)
 {
     struct request r = {.s = s, .roles = roles, .err = err};
     pmix_status_t rc = PMIX_SUCCESS;
@@ -377,12 +403,6 @@ pmix_status_t px_selection_open_for(struct px_selection *s, unsigned roles,
     for (int id = 0; id < PX_FW_COUNT; id++)
         unload_closed(&s->slots[id]);
     return PMIX_SUCCESS;
-}
-
-pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
-                                struct px_err *err)
-{
-    return px_selection_open_for(s, roles, NULL, err);
 }
 
 void px_selection_close(struct px_selection *s, unsigned roles)
@@ -410,7 +430,7 @@ pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop
     const char *where;
 
     if (!s)
-        return no_memory(err);
+        return px_err_nomem(err, "select components");
     s->params = params;
     s->loop = loop;
     pmix_status_t rc = px_load_verbosity_parse(conf->component_show_load_errors,
@@ -418,7 +438,7 @@ pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop
     if (!rc)
         rc = px_choice_declare(params);
     if (rc)
-        no_memory(err);
+        px_err_nomem(err, "select components");
     else
         rc = px_catalog_fill(&s->catalog, conf->component_path, px_params_home(params),
                              err);
@@ -455,6 +475,62 @@ const struct px_module *px_selection_modules(const struct px_selection *s,
     return slot->modules;
 }
 
+/* ---- components that are not in use, of which parameters are set ------------------- */
+
+/* Those that are used have declared theirs. */
+static bool is_loaded(const struct px_selection *s, const struct px_found *f)
+{
+    const struct px_slot *slot = &s->slots[f->framework];
+
+    for (size_t i = 0; i < slot->n; i++) {
+        if (slot->components[i]->found == f)
+            return true;
+    }
+    return false;
+}
+
+/* Nobody wants to be told that a component which was left out does not load. */
+static pmix_status_t ask(struct px_selection *s, const struct px_found *f,
+                         const char *prefix)
+{
+    struct px_loaded loaded;
+
+    if (f->broken || px_loader_load(f, &loaded, NULL))
+        return px_params_ignore_prefix(s->params, prefix);
+    pmix_status_t rc = px_choice_declare_of(s->params, f, loaded.component.params);
+    if (!rc && loaded.component.params)
+        rc = px_params_parse(s->params, prefix, loaded.component.params, NULL, NULL);
+    px_loader_unload(&loaded);
+    return rc;
+}
+
+/* What the user has excluded is not to be touched. */
+static pmix_status_t declare_unused(struct px_selection *s, const struct px_found *f)
+{
+    const char *framework = px_frameworks[f->framework].name;
+    PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, f->name);
+    PX_AUTO(px_choice) c = {0};
+
+    if (!prefix)
+        return PMIX_ERR_NOMEM;
+    if (is_loaded(s, f) || !px_params_has(s->params, prefix))
+        return PMIX_SUCCESS;
+    if (px_choice_parse(s->params, framework, &c, NULL))
+        return PMIX_ERR_NOMEM;
+    if (c.exclude && px_strv_has(c.names, f->name))
+        return px_params_ignore_prefix(s->params, prefix);
+    return ask(s, f, prefix);
+}
+
+pmix_status_t px_selection_declare_unused(struct px_selection *s)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < s->catalog.n && rc != PMIX_ERR_NOMEM; i++)
+        rc = declare_unused(s, &s->catalog.v[i]);
+    return rc == PMIX_ERR_NOMEM ? rc : PMIX_SUCCESS;
+}
+
 /* ---- of this process ------------------------------------------------------------- */
 
 const struct px_module *px_modules(const char *framework, size_t *n)
@@ -467,7 +543,7 @@ const struct px_module *px_modules(const char *framework, size_t *n)
 
 pmix_status_t px_modules_open_deferred(struct px_err *err)
 {
-    return px_selection_open(px_process.selection, px_process.roles, err);
+    return px_selection_open(px_process.selection, px_process.roles, NULL, err);
 }
 
 char *px_module_names(const char *framework)

@@ -19,14 +19,11 @@ pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop
 void px_selection_destroy(struct px_selection *s);
 
 /* Opens the frameworks that any of roles needs and that are not open. On failure those
- * that were open before stay open, and no other. */
+ * that were open before stay open, and no other. address is what a client wants to reach, NULL if
+ * anything, "" if nothing: of the transports only those whose names say that they serve it are
+ * opened, if there are such and no others were asked for; the rest waits for a call with NULL. */
 pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
-                                struct px_err *err);
-/* The same for a client that wants to reach address, NULL if anywhere, "" if nowhere: of
- * the transports only those whose names say that they serve it, if there are such, unless
- * somebody asked for others. The rest waits for the next call without address. */
-pmix_status_t px_selection_open_for(struct px_selection *s, unsigned roles,
-                                    const char *address, struct px_err *err);
+                                const char *address, struct px_err *err);
 /* For settings of components that are not in use: finds out whether there are such
  * parameters, and whether the values fit. PMIX_ERR_NOMEM. */
 pmix_status_t px_selection_declare_unused(struct px_selection *s);

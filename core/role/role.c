@@ -109,7 +109,7 @@ static pmix_status_t acquire_machine(enum px_role role, const pmix_info_t *info,
                                 : refuse_late_params(role, info, n_info, err);
 
     if (!rc)
-        rc = px_selection_open_for(
+        rc = px_selection_open(
             px_process.selection, px_process.roles | role,
             role == PX_ROLE_CLIENT ? px_process.server_address : NULL, err);
     if (px_process.params && rc != PMIX_ERR_NOMEM) {

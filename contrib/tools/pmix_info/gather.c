@@ -148,7 +148,7 @@ static void look_at_component(struct info *info, struct component *c)
         return;
     }
     need_success(px_choice_declare_of(info->params, c->found, c->probe.params), &err);
-    if (px_params_check(info->params, prefix, c->probe.params, &err))
+    if (px_params_parse(info->params, prefix, c->probe.params, NULL, &err))
         px_params_complain(info->params, PX_PARAM_WRONG, "%s: %s",
                            c->found->file ? c->found->file : c->found->name, err.text);
 }

@@ -5,7 +5,7 @@
 
 #include "contrib/tools/toolkit.h"
 #include "core/base/attr.h"
-#include "core/config/owner.h"
+#include "core/rt/owner.h"
 
 #include <stdlib.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "core/base/fd.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
-#include "core/config/owner.h"
+#include "core/rt/owner.h"
 #include "core/link/rendezvous.h"
 #include "core/model/resources.h"
 #include "core/plugin/select.h"

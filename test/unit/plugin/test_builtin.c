@@ -110,7 +110,7 @@ START_TEST(the_one_inside_serves_where_the_file_does_not_load)
     struct rt_capture c = rt_capture_begin();
     ok(px_selection_create(params, loop, &conf, &s, &err));
     for (int i = 0; i < 2; i++) {
-        ok(px_selection_open(s, PX_ROLE_CLIENT, &err));
+        ok(px_selection_open(s, PX_ROLE_CLIENT, NULL, &err));
         const struct px_module *m = px_selection_modules(s, "ptl", &n);
         ck_assert_uint_eq(n, 2);
         ck_assert_str_eq(m[0].component->name, "a");

@@ -49,7 +49,7 @@ static pmix_status_t open_roles(unsigned roles)
 {
     if (!selection)
         ok(create(&selection));
-    return px_selection_open(selection, roles, &err);
+    return px_selection_open(selection, roles, NULL, &err);
 }
 
 static void assert_open(unsigned roles)
@@ -389,16 +389,16 @@ START_TEST(a_client_opens_the_transport_of_its_address_and_the_rest_when_it_is_w
     rt_install(dir, "ptl_b");
     set("ptl_a_trace", trace);
     ok(create(&selection));
-    ok(px_selection_open_for(selection, PX_ROLE_CLIENT, "b4://here", &err));
+    ok(px_selection_open(selection, PX_ROLE_CLIENT, "b4://here", &err));
     assert_modules("ptl", "b");
     assert_modules("gds", "a");
-    ok(px_selection_open_for(selection, PX_ROLE_CLIENT, "b4://here", &err));
+    ok(px_selection_open(selection, PX_ROLE_CLIENT, "b4://here", &err));
     assert_modules("ptl", "b");
     assert_open(PX_ROLE_CLIENT | PX_ROLE_SERVER);
     assert_modules("ptl", "a b");
     px_selection_close(selection, 0);
     assert_modules("ptl", "");
-    ok(px_selection_open_for(selection, PX_ROLE_CLIENT, "", &err));
+    ok(px_selection_open(selection, PX_ROLE_CLIENT, "", &err));
     assert_modules("ptl", "");
     assert_open(PX_ROLE_CLIENT);
     assert_modules("ptl", "a b");
@@ -417,11 +417,10 @@ START_TEST(a_transport_that_does_not_load_is_tried_once)
     rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     struct rt_capture c = rt_capture_begin();
     ok(create(&selection));
-    pmix_status_t rc = px_selection_open_for(selection, PX_ROLE_CLIENT, "broken://x",
-                                             &err);
+    pmix_status_t rc = px_selection_open(selection, PX_ROLE_CLIENT, "broken://x", &err);
     size_t n;
     px_selection_modules(selection, "ptl", &n);
-    pmix_status_t rest = px_selection_open(selection, PX_ROLE_CLIENT, &err);
+    pmix_status_t rest = px_selection_open(selection, PX_ROLE_CLIENT, NULL, &err);
     char *text = rt_capture_end(&c);
 
     ok(rc);
@@ -491,7 +490,7 @@ START_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
         px_alloc_fail_at(nth);
         rc = create(&s);
         if (!rc)
-            rc = px_selection_open(s, PX_ROLE_SERVER, &err);
+            rc = px_selection_open(s, PX_ROLE_SERVER, NULL, &err);
         bool failed = px_alloc_fail_end();
         free(rt_capture_end(&c));
         px_selection_destroy(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/config/owner.h"
+#include "core/rt/owner.h"
 #include "test/unit/rt/rt_test.h"
 
 static rt_path dir, sub, file;

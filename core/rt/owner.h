@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which files a process may believe that has more rights than whoever started it. */
-#ifndef PX_CONFIG_OWNER_H
-#define PX_CONFIG_OWNER_H
+#ifndef PX_RT_OWNER_H
+#define PX_RT_OWNER_H
 
 #include "core/base/err.h"
 

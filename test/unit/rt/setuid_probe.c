@@ -2,7 +2,7 @@
 /* Prints what a process sees of its user's parameters; test_param.c makes a copy of it
  * setuid. */
 #include "core/config/param.h"
-#include "core/config/owner.h"
+#include "core/rt/owner.h"
 
 #include <stdio.h>
 

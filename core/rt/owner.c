@@ -2,7 +2,7 @@
 /* Trust in files. A path is as good as the weakest folder on it, so all of them are
  * looked at, upwards from the file; once none can be changed by strangers, time between
  * this check and the use of the real path gives them nothing. */
-#include "core/config/owner.h"
+#include "core/rt/owner.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Where the library is. A program that is linked with the core itself, and is not the
  * library, has a px_library_file of its own instead: this file holds nothing else. */
 #include "core/rt/process.h"
-#include "core/config/owner.h"
+#include "core/rt/owner.h"
 
 #include <dlfcn.h>
 
