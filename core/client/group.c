@@ -1,9 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Groups: construct, destruct, leave, invite, join. */
-#include "core/model/group.h"
-
 #include "core/base/str.h"
 #include "core/client/info_call.h"
+#include "core/model/nspace.h"
+
+#include <string.h>
+
+/* ---- members of groups ---------------------------------------------------------------------- */
+
+static struct px_group *find_group(const char *name)
+{
+    PX_LIST_EACH (&px_process.model->groups, struct px_group, g, link)
+        if (strcmp(g->name, name) == 0)
+            return g;
+    return NULL;
+}
+
+static void forget_group(const char *name)
+{
+    struct px_group *g = find_group(name);
+
+    if (g)
+        px_list_remove(&g->link);
+    free(g);
+}
+
+/* Replaces one of that name. */
+static pmix_status_t keep_group(const char *name, const pmix_proc_t *procs, size_t n)
+{
+    struct px_group *g = calloc(1, sizeof *g + n * sizeof *procs);
+
+    if (!g)
+        return PMIX_ERR_NOMEM;
+    px_str_copy(g->name, sizeof g->name, name);
+    g->n_procs = n;
+    if (n)
+        memcpy(g->procs, procs, n * sizeof *procs);
+    forget_group(name);
+    px_list_append(&px_process.model->groups, &g->link);
+    return PMIX_SUCCESS;
+}
 
 /* ---- construct ------------------------------------------------------------------------------ */
 
@@ -80,9 +116,9 @@ static pmix_status_t take_results(struct px_info_call *call, struct constructed 
     if (!rc && c->n_procs > 0)
         rc = px_infos_add(&c->infos, PMIX_GROUP_MEMBERSHIP, &members, PMIX_DATA_ARRAY);
     if (!rc && c->n_procs > 0)
-        rc = px_group_put(px_process.model, args->text, c->procs, c->n_procs);
+        rc = keep_group(args->text, c->procs, c->n_procs);
     else if (!rc)
-        rc = px_group_put(px_process.model, args->text, args->procs, args->n_procs);
+        rc = keep_group(args->text, args->procs, args->n_procs);
     if (rc)
         return rc;
     call->results = c->infos.v;
@@ -113,14 +149,14 @@ static void on_left(void *arg, pmix_status_t status, px_reader *reply)
 
     status = px_api_answer(status, reply);
     if (!status)
-        px_group_remove(px_group_find(px_process.model, op->args.text));
+        forget_group(op->args.text);
     px_api_done(op, status);
 }
 
 /* Servers up to 4.2.3 know the members; later ones expect them in the message. */
 static void on_destruct(struct px_api *op)
 {
-    const struct px_group *g = px_group_find(px_process.model, op->args.text);
+    struct px_group *g = find_group(op->args.text);
     bool is_new = is_since(&px_process.channel->server_version, 4, 2, 4);
     const struct px_request *request = is_new ? &px_request_group_destruct
                                               : &px_request_group_destruct_old;

@@ -3,7 +3,7 @@
  * and forwarded output. */
 
 #include "core/client/client.h"
-#include "core/model/iof.h"
+#include "core/link/iof.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
 
@@ -56,7 +56,7 @@ void px_client_on_notify(px_reader *r)
 
 void px_client_on_iof(px_reader *r)
 {
-    pmix_status_t rc = px_iof_receive(px_process.model, r);
+    pmix_status_t rc = px_iof_receive(&px_process.model->iofs, r);
 
     if (rc)
         px_log(rc == PMIX_ERR_NOT_FOUND ? PX_LOG_DEBUG : PX_LOG_WARN, "client",

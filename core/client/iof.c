@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Forwarding of standard streams: output of others to here, input from here to others. */
-#include "core/model/iof.h"
+#include "core/link/iof.h"
 
 #include "core/client/client.h"
 
@@ -28,7 +28,7 @@ static pmix_status_t read_pulled(struct px_iof *iof, px_reader *reply)
 static void on_pulled(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct pull_op *op = arg;
-    struct px_iof *iof = px_iof_find(px_process.model, op->api.args.id);
+    struct px_iof *iof = px_iof_find(&px_process.model->iofs, op->api.args.id);
 
     if (!status)
         status = read_pulled(iof, reply);
@@ -51,7 +51,7 @@ static void on_pull(struct px_api *api)
     struct pull_op *op = PX_CONTAINER_OF(api, struct pull_op, api);
     struct px_iof *iof;
     px_writer w;
-    pmix_status_t rc = px_iof_add(px_process.model, op->fn, &iof);
+    pmix_status_t rc = px_iof_add(&px_process.model->iofs, op->fn, &iof);
 
     if (rc) {
         px_api_done(api, rc);
@@ -117,7 +117,7 @@ static struct px_channel *channel_to(const pmix_proc_t *server)
 /* What still arrives is thrown away from now on. */
 static void on_deregister(struct px_api *api)
 {
-    struct px_iof *iof = px_iof_find(px_process.model, api->args.id);
+    struct px_iof *iof = px_iof_find(&px_process.model->iofs, api->args.id);
     struct px_args args = api->args;
     struct px_channel *up;
     pmix_status_t rc;

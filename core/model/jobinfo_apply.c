@@ -256,35 +256,31 @@ static pmix_status_t plan_nodes(const struct px_stage *s, struct plan *p)
 
 /* ---- this node ------------------------------------------------------------------- */
 
-static bool is_alias(const struct px_stage *s, const struct plan *p, const char *host,
-                     uint32_t *row)
+static uint32_t row_of_alias(const struct px_stage *s, const struct plan *p,
+                             const char *host)
 {
     for (size_t i = 0; i < s->n_entries; i++) {
         const struct px_stage_entry *e = &s->entries[i];
         if (e->table != PX_GDS_NODE || strcmp(e->key, PMIX_HOSTNAME_ALIASES) != 0)
             continue;
         PX_AUTO(px_strv) names = px_strv_split(px_value_string(&e->value), ',', false);
-        if (px_strv_has(names, host) && p->row_of[e->rank] != UINT32_MAX) {
-            *row = p->row_of[e->rank];
-            return true;
-        }
+        if (px_strv_has(names, host) && p->row_of[e->rank] != UINT32_MAX)
+            return p->row_of[e->rank];
     }
-    return false;
+    return UINT32_MAX;
 }
 
 static uint32_t row_of_host(const struct px_stage *s, const struct plan *p,
                             const char *host)
 {
-    uint32_t row = find_row(&p->by_name, host, strlen(host));
+    uint32_t row = host[0] ? find_row(&p->by_name, host, strlen(host)) : UINT32_MAX;
 
-    if (!host[0] || row != UINT32_MAX)
-        return host[0] ? row : UINT32_MAX;
-    if (is_alias(s, p, host, &row))
-        return row;
-    for (uint32_t i = 0; i < p->n_names; i++)
+    if (row == UINT32_MAX && host[0])
+        row = row_of_alias(s, p, host);
+    for (uint32_t i = 0; row == UINT32_MAX && host[0] && i < p->n_names; i++)
         if (p->names[i] && px_same_host(p->names[i], host))
-            return i;
-    return UINT32_MAX;
+            row = i;
+    return row;
 }
 
 /* A process knows best by its own rank; a server by its host's name, or by what the
@@ -389,34 +385,19 @@ static pmix_status_t store(struct px_nspace *ns, const struct plan *p,
     }
 }
 
-static bool is_rank_entry(const struct px_stage_entry *e)
-{
-    return e->table == PX_GDS_JOB && e->rank != PMIX_RANK_WILDCARD;
-}
-
 /* Ranks last: what follows for them depends on the rest. */
 static pmix_status_t store_all(const struct px_stage *s, struct px_nspace *ns,
                                const struct plan *p)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (size_t i = 0; !rc && i < s->n_entries; i++)
-        if (!is_rank_entry(&s->entries[i]))
-            rc = store(ns, p, &s->entries[i]);
-    for (size_t i = 0; !rc && i < s->n_entries; i++)
-        if (is_rank_entry(&s->entries[i]))
-            rc = store(ns, p, &s->entries[i]);
+    for (int ranks = 0; ranks < 2; ranks++)
+        for (size_t i = 0; !rc && i < s->n_entries; i++) {
+            const struct px_stage_entry *e = &s->entries[i];
+            if (ranks == (e->table == PX_GDS_JOB && e->rank != PMIX_RANK_WILDCARD))
+                rc = store(ns, p, e);
+        }
     return rc;
-}
-
-static void set_job_size(const struct px_stage *s, struct px_nspace *ns)
-{
-    uint32_t given = given_job_size(s, ns);
-
-    if (given > 0)
-        ns->job_size = given;
-    else if (mapped_ranks(ns->map) > 0)
-        ns->job_size = mapped_ranks(ns->map);
 }
 
 pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
@@ -441,7 +422,11 @@ pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
         ns->session = s->session;
     if (s->many_apps)
         ns->many_apps = true;
-    set_job_size(s, ns);
+    uint32_t size = given_job_size(s, ns);
+    if (size == 0)
+        size = mapped_ranks(ns->map);
+    if (size > 0)
+        ns->job_size = size;
     rc = store_all(s, ns, &p);
     px_gate_open(&px_process.model_gate);
     return rc ? px_err_set(s->err, rc, "the datastore refuses job information") : rc;

@@ -3,6 +3,7 @@
  * spelled out, since the libraries at the other end compute nothing. */
 #include <string.h>
 
+#include "core/base/vec.h"
 #include "core/model/jobinfo_impl.h"
 #include "pmix_version.h"
 
@@ -78,16 +79,9 @@ static pmix_status_t members_add(struct members *l, const char *key,
     adapt(l->w, &v);
     if ((l->but && strcmp(key, l->but) == 0) || !can_pack(l->w, &v))
         return PMIX_SUCCESS;
-    if (l->n == l->cap) {
-        size_t cap = l->cap * 2 + 16;
-        pmix_info_t *more = reallocarray(l->v, cap, sizeof(*more));
-        if (!more)
-            return fail(l->w, PMIX_ERR_NOMEM);
-        l->v = more;
-        l->cap = cap;
-    }
-    pmix_info_t *info = &l->v[l->n++];
-    memset(info, 0, sizeof(*info));
+    pmix_info_t *info = px_vec_add(&l->v, &l->n, &l->cap);
+    if (!info)
+        return fail(l->w, PMIX_ERR_NOMEM);
     strncpy(info->key, key, PMIX_MAX_KEYLEN);
     info->value = v;
     return PMIX_SUCCESS;
@@ -144,11 +138,8 @@ static void walk(struct members *l, const struct px_nspace *ns, enum px_gds_tabl
 static void write_array(struct members *l, const char *key)
 {
     pmix_data_array_t array = {.type = PMIX_INFO, .size = l->n, .array = l->v};
-    pmix_value_t v;
+    const pmix_value_t v = {.type = PMIX_DATA_ARRAY, .data.darray = &array};
 
-    memset(&v, 0, sizeof(v));
-    v.type = PMIX_DATA_ARRAY;
-    v.data.darray = &array;
     px_pack_kval(l->w, key, &v);
 }
 
@@ -170,10 +161,9 @@ static void write_blob(struct members *l, pmix_rank_t rank)
         fail(l->w, body.status);
         return;
     }
-    memset(&v, 0, sizeof(v));
-    v.type = PMIX_BYTE_OBJECT;
-    v.data.bo.bytes = (char *)body.buf.data;
-    v.data.bo.size = body.buf.len;
+    const pmix_byte_object_t bytes = {.bytes = (char *)body.buf.data,
+                                      .size = body.buf.len};
+    px_value_borrow(&v, &bytes, PMIX_BYTE_OBJECT);
     px_pack_kval(l->w, PMIX_PROC_BLOB, &v);
 }
 

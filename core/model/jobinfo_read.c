@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Job information in whatever form it comes: a host's infos, or a server's answer,
- * KVALs in every form servers have used. It is collected on the stage first, where
- * nothing touches a namespace; from there it goes in. A server is trusted with what it
- * says, not with how long it says it is. */
+/* Job information in every form that hosts' infos and servers' KVALs have. It is
+ * collected on a stage, without touching a namespace, and checked; then it goes in. A
+ * server is trusted with what it says, not with how long it says it is. */
 #include <string.h>
 
 #include "core/base/str.h"

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "core/base/str.h"
-#include "core/model/group.h"
-#include "core/model/iof.h"
 #include "core/rt/process.h"
 
 /* ---- model ----------------------------------------------------------------------- */
@@ -23,7 +21,7 @@ pmix_status_t px_model_create(struct px_model **model)
     px_writer_init(&m->put_local, px_codec_default);
     px_writer_init(&m->put_remote, px_codec_default);
     px_str_copy(m->hostname, sizeof(m->hostname), px_process.host);
-    px_list_init(&m->iofs);
+    px_iofs_init(&m->iofs);
     px_list_init(&m->groups);
     *model = m;
     return PMIX_SUCCESS;
@@ -53,8 +51,9 @@ void px_model_destroy(struct px_model *model)
     px_map_fini(&model->channel.pending);
     px_writer_cleanup(&model->put_local);
     px_writer_cleanup(&model->put_remote);
-    px_iofs_fini(model);
-    px_groups_fini(model);
+    px_iofs_fini(&model->iofs);
+    PX_LIST_EACH (&model->groups, struct px_group, g, link)
+        free(g);
     px_infos_cleanup(&model->resources);
     free(model);
 }

@@ -13,6 +13,7 @@
 #include "core/model/procmap.h"
 #include "core/model/store.h"
 #include "core/link/channel.h"
+#include "core/link/iof.h"
 #include "core/types/type.h"
 #include "core/wire/codec.h"
 
@@ -35,6 +36,14 @@ struct px_nspace {
     struct px_list locals; /* server: struct px_local, registered clients */
 };
 
+/* The members of a group, which servers ask for when it is destructed. */
+struct px_group {
+    struct px_list link; /* in px_model.groups */
+    char name[PMIX_MAX_NSLEN + 1];
+    size_t n_procs;
+    pmix_proc_t procs[];
+};
+
 struct px_model {
     struct px_map nspaces;     /* R */
     struct px_channel channel; /* this process's way to its server */
@@ -44,10 +53,9 @@ struct px_model {
     px_writer put_local,
         put_remote; /* put and not yet committed, as the server wants it */
     char hostname[256];
-    uint32_t appnum;     /* R; of self */
-    struct px_list iofs; /* struct px_iof: who here takes forwarded output */
-    size_t last_iof;
-    struct px_list groups; /* struct px_group */
+    uint32_t appnum;       /* R; of self */
+    struct px_iofs iofs;   /* receivers of forwarded output */
+    struct px_list groups; /* struct px_group: those this process helped to construct */
     px_infos resources;    /* R; the host's, of every job that does not say otherwise */
     /* A process that is a server too speaks for itself once it is no client any more;
      * NULL elsewhere. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Node and process maps, the other way: from lists to the compact forms, and out of the
- * forms that come with a length. The output is what other implementations parse, and
- * what hosts compare, so it follows theirs to the letter wherever theirs keeps the
- * order of the nodes. Stateless: any thread, before init too. */
+/* Maps as text: from lists to compact forms, to the letter as other implementations
+ * parse and compare them where theirs keep the order; and out of forms with a
+ * length. */
 #include "core/model/procmap.h"
 
 #include <inttypes.h>
@@ -15,7 +14,6 @@
 #include "core/base/vec.h"
 #include "core/types/type.h"
 #include "core/wire/codec.h"
-#include "pmix_server.h"
 
 /* ---- nodes ----------------------------------------------------------------------- */
 
@@ -265,101 +263,38 @@ static pmix_status_t blob_text(const char *bytes, size_t n, char **text,
     return px_map_inflate(colon + 2, size, text, err);
 }
 
+static pmix_status_t copy_text(const void *bytes, size_t n, char **text,
+                               struct px_err *err)
+{
+    char *copy = n > 0 ? strndup(bytes, n) : strdup("");
+
+    if (!copy)
+        return px_err_nomem(err, "read a map");
+    *text = copy;
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t px_map_text(const void *bytes, size_t n, char **text, struct px_err *err)
 {
     if (n > 0 && is_blob(bytes, n))
         return blob_text(bytes, n, text, err);
-    char *copy = n > 0 ? strndup(bytes, n) : strdup("");
-    if (!copy)
-        return px_err_nomem(err, "read a map");
-    *text = copy;
-    return PMIX_SUCCESS;
+    return copy_text(bytes, n, text, err);
 }
 
 /* ---- the second kind of regex: "raw" as it is, "compress" where that is shorter -- */
 
-/* No attribute has been defined for either call, so none can be honoured. */
-static pmix_status_t check_infos(const pmix_info_t *info, size_t n)
-{
-    if (n && !info)
-        return PMIX_ERR_BAD_PARAM;
-    for (size_t i = 0; i < n; i++)
-        if (PMIx_Info_is_required(&info[i]))
-            return PMIX_ERR_NOT_SUPPORTED;
-    return PMIX_SUCCESS;
-}
-
-PX_EXPORT pmix_status_t PMIx_generate_regex2(const char *input, pmix_info_t info[],
-                                             size_t ninfo, pmix_regex2_t *regex)
-{
-    pmix_regex2_t made = {0};
-
-    if (!input || !regex)
-        return PMIX_ERR_BAD_PARAM;
-    pmix_status_t rc = check_infos(info, ninfo);
-    if (rc)
-        return rc;
-    if (PMIx_Data_compress((const uint8_t *)input, strlen(input), &made.bytes,
-                           &made.len)) {
-        made.type = strdup("compress");
-    } else {
-        made.bytes = (uint8_t *)strdup(input);
-        made.len = strlen(input) + 1; /* others want the NUL to be there */
-        made.type = strdup("raw");
-    }
-    if (!made.type || !made.bytes) {
-        PMIx_Regex2_destruct(&made);
-        return PMIX_ERR_NOMEM;
-    }
-    *regex = made;
-    return PMIX_SUCCESS;
-}
-
 /* The bytes may have come from anywhere: they need not end in a NUL, nor be free of
  * others. */
-static pmix_status_t raw_text(const pmix_regex2_t *regex, char **text,
-                              struct px_err *err)
-{
-    const char *bytes = (const char *)regex->bytes;
-    size_t len = strnlen(bytes, regex->len);
-
-    if (len + 1 < regex->len)
-        return px_err_set(err, PMIX_ERR_BAD_PARAM, "a map has bytes behind its end");
-    char *copy = strndup(bytes, len);
-    if (!copy)
-        return px_err_nomem(err, "read a map");
-    *text = copy;
-    return PMIX_SUCCESS;
-}
-
 pmix_status_t px_regex2_text(const pmix_regex2_t *regex, char **text,
                              struct px_err *err)
 {
     if (!regex || !regex->type || !regex->bytes || regex->len == 0)
         return px_err_set(err, PMIX_ERR_BAD_PARAM, "a map without type or bytes");
-    if (strcmp(regex->type, "raw") == 0)
-        return raw_text(regex, text, err);
     if (strcmp(regex->type, "compress") == 0)
         return px_map_inflate(regex->bytes, regex->len, text, err);
-    return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "a map of unknown type");
-}
-
-PX_EXPORT pmix_status_t PMIx_parse_regex2(const pmix_regex2_t *regex,
-                                          pmix_info_t info[], size_t ninfo,
-                                          char **output)
-{
-    if (!regex || !output)
-        return PMIX_ERR_BAD_PARAM;
-    pmix_status_t rc = check_infos(info, ninfo);
-    return rc ? rc : px_regex2_text(regex, output, NULL);
-}
-
-PX_EXPORT pmix_status_t PMIx_generate_regex(const char *input, char **regex)
-{
-    return px_map_pack_nodes(input, regex);
-}
-
-PX_EXPORT pmix_status_t PMIx_generate_ppn(const char *input, char **ppn)
-{
-    return px_map_pack_ranks(input, ppn);
+    if (strcmp(regex->type, "raw") != 0)
+        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "a map of unknown type");
+    if (strnlen((const char *)regex->bytes, regex->len) + 1 < regex->len)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM, "a map has bytes behind its end");
+    return copy_text(regex->bytes, regex->len, text, err);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Servers spare their clients the discovery, which all at once are hard on a large
- * node: they put into the job's information where the topology is shared, or all of it
- * as XML. */
+/* Servers spare their clients the discovery, which is hard on a large node: their job
+ * information says where the topology is shared, or holds all of it as XML. */
 #include "core/model/topology.h"
 
 #include "core/link/api.h"

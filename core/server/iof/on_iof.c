@@ -2,7 +2,7 @@
 /* Forwarding of standard streams: requests for output, output that the host brings for
  * them, and input on its way to the host. */
 #include "core/link/api.h"
-#include "core/model/iof.h"
+#include "core/link/iof.h"
 #include "core/rt/log.h"
 #include "core/server/upcall.h"
 
@@ -294,7 +294,7 @@ static void on_own_piece(struct px_msg *msg)
 
     px_reader_init(&r, px_codec_default, own->payload.data, own->payload.len);
     if (px_process.model)
-        (void)px_iof_receive(px_process.model, &r);
+        (void)px_iof_receive(&px_process.model->iofs, &r);
     px_buf_cleanup(&own->payload);
     free(own);
 }

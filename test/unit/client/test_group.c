@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Groups: the messages, and the answers of each release's servers. */
-#include "core/model/group.h"
 
 #include "core/base/str.h"
 #include "core/client/client.h"
@@ -238,9 +237,30 @@ START_TEST(refusals_come_through_and_leave_the_group)
 }
 END_TEST
 
+START_TEST(members_are_copied_replaced_and_forgotten)
+{
+    pmix_proc_t procs[2] = {rank(0), rank(1)};
+    static const struct {
+        const char *name;
+        size_t n_procs;
+    } rows[] = {{"sea", 1}, {"sea", 0}, {"ice", 2}, {"ice", 0}};
+
+    start();
+    seen.bare = true;
+    ok(PMIx_Group_construct("sea", procs, 2, NULL, 0, NULL, NULL));
+    ok(PMIx_Group_construct("ice", procs, 2, NULL, 0, NULL, NULL));
+    ok(PMIx_Group_construct("sea", procs + 1, 1, NULL, 0, NULL, NULL));
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        ok(PMIx_Group_destruct(rows[i].name, NULL, 0));
+        ck_assert_uint_eq(seen.n_procs, rows[i].n_procs);
+    }
+}
+END_TEST
+
 PX_TEST_MAIN_WITH("client/group", NULL, client_end, servers_of_4_2_2_tell_the_context,
                   servers_of_4_2_9_tell_the_members_too,
                   servers_of_6_0_tell_whether_there_is_a_context,
                   servers_of_6_1_tell_infos_besides,
                   a_bare_status_constructs_what_was_asked_for,
-                  refusals_come_through_and_leave_the_group)
+                  refusals_come_through_and_leave_the_group,
+                  members_are_copied_replaced_and_forgotten)

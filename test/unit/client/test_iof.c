@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Forwarding of standard streams, from a client's side. */
-#include "core/model/iof.h"
+#include "core/link/iof.h"
 
 #include "core/client/client.h"
 #include "fake_server.h"

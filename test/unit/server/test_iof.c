@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Forwarding of standard streams: who is sent whose output, and input for the host. */
-#include "core/model/iof.h"
+#include "core/link/iof.h"
 
 #include "core/rt/process.h"
 #include "fake_host.h"

@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Forwarded output: its message, and who of this process gets it. */
-#include "core/model/iof.h"
+#include "core/link/iof.h"
 
 #include <string.h>
 
 #include "alloc_fail.h"
-#include "model_test.h"
+#include "px_test.h"
+
+#define JOB "job"
+
+static struct px_iofs iofs;
+
+static void setup(void)
+{
+    px_iofs_init(&iofs);
+}
+
+static void teardown(void)
+{
+    px_iofs_fini(&iofs);
+}
 
 static size_t got_id, got_n, n_calls, got_infos;
 static pmix_iof_channel_t got_channel;
@@ -46,30 +60,28 @@ static px_buf message(struct px_codec c, size_t id, const void *bytes, size_t n)
     return px_buf_take(&w.buf);
 }
 
-static pmix_status_t receive(struct px_model *m, struct px_codec c, const void *bytes,
-                             size_t n)
+static pmix_status_t receive(struct px_codec c, const void *bytes, size_t n)
 {
     px_reader r;
 
     px_reader_init(&r, c, bytes, n);
-    return px_iof_receive(m, &r);
+    return px_iof_receive(&iofs, &r);
 }
 
 START_TEST(bytes_reach_the_one_who_asked_for_them_in_every_dialect)
 {
     static const char *const dialects[] = {"v3", "v41", "v61"};
-    struct px_model *m = model_make("n0", JOB, 0);
     struct px_iof *first, *second;
 
-    ok(px_iof_add(m, on_bytes, &first));
-    ok(px_iof_add(m, on_bytes, &second));
+    ok(px_iof_add(&iofs, on_bytes, &first));
+    ok(px_iof_add(&iofs, on_bytes, &second));
     ck_assert_uint_ne(first->id, second->id);
     for (size_t i = 0; i < PX_COUNT(dialects); i++) {
-        struct px_codec c = codec(dialects[i], false);
+        struct px_codec c = {.dialect = px_dialect_find(dialects[i])};
         PX_AUTO(px_buf) b = message(c, second->id, "hello", 5);
 
         n_calls = 0;
-        ok(receive(m, c, b.data, b.len));
+        ok(receive(c, b.data, b.len));
         ck_assert_uint_eq(n_calls, 1);
         ck_assert_uint_eq(got_id, second->id);
         ck_assert_uint_eq(got_channel, PMIX_FWD_STDERR_CHANNEL);
@@ -79,81 +91,73 @@ START_TEST(bytes_reach_the_one_who_asked_for_them_in_every_dialect)
         ck_assert_uint_eq(got_n, 5);
         ck_assert_mem_eq(got_bytes, "hello", 5);
     }
-    px_model_destroy(m);
 }
 END_TEST
 
 START_TEST(no_bytes_are_the_end_of_a_stream)
 {
-    struct px_model *m = model_make("n0", JOB, 0);
     PX_AUTO(px_buf) b = {0};
     struct px_iof *iof;
 
-    ok(px_iof_add(m, on_bytes, &iof));
+    ok(px_iof_add(&iofs, on_bytes, &iof));
     b = message(px_codec_default, iof->id, NULL, 0);
     got_n = 99;
-    ok(receive(m, px_codec_default, b.data, b.len));
+    ok(receive(px_codec_default, b.data, b.len));
     ck_assert_uint_eq(got_n, 0);
-    px_model_destroy(m);
 }
 END_TEST
 
 START_TEST(one_who_has_gone_gets_nothing_and_his_number_is_not_used_again)
 {
-    struct px_model *m = model_make("n0", JOB, 0);
     PX_AUTO(px_buf) b = {0};
     struct px_iof *iof;
     size_t id;
 
-    ok(px_iof_add(m, on_bytes, &iof));
+    ok(px_iof_add(&iofs, on_bytes, &iof));
     id = iof->id;
     b = message(px_codec_default, id, "x", 1);
-    ck_assert_ptr_eq(px_iof_find(m, id), iof);
+    ck_assert_ptr_eq(px_iof_find(&iofs, id), iof);
     px_iof_remove(iof);
-    ck_assert_ptr_null(px_iof_find(m, id));
-    ok(px_iof_add(m, on_bytes, &iof));
+    ck_assert_ptr_null(px_iof_find(&iofs, id));
+    ok(px_iof_add(&iofs, on_bytes, &iof));
     ck_assert_uint_ne(iof->id, id);
     n_calls = 0;
-    ck_assert_int_eq(receive(m, px_codec_default, b.data, b.len), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(receive(px_codec_default, b.data, b.len), PMIX_ERR_NOT_FOUND);
     ck_assert_uint_eq(n_calls, 0);
-    px_model_destroy(m);
 }
 END_TEST
 
 START_TEST(a_damaged_message_reaches_nobody)
 {
-    struct px_model *m = model_make("n0", JOB, 0);
     PX_AUTO(px_buf) b = {0};
     struct px_iof *iof;
 
-    ok(px_iof_add(m, on_bytes, &iof));
+    ok(px_iof_add(&iofs, on_bytes, &iof));
     b = message(px_codec_default, iof->id, "hello", 5);
     n_calls = 0;
     for (size_t n = 0; n < b.len; n++)
-        ck_assert_int_lt(receive(m, px_codec_default, b.data, n), 0);
+        ck_assert_int_lt(receive(px_codec_default, b.data, n), 0);
     ck_assert_uint_eq(n_calls, 0);
-    px_model_destroy(m);
 }
 END_TEST
 
 START_TEST(out_of_memory_adds_nobody)
 {
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
-    struct px_model *m = model_make("n0", JOB, 0);
     struct px_iof *iof = NULL;
     pmix_status_t rc;
 
     px_alloc_fail_at(1);
-    rc = px_iof_add(m, on_bytes, &iof);
+    rc = px_iof_add(&iofs, on_bytes, &iof);
     ck_assert(px_alloc_fail_end());
     ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
     ck_assert_ptr_null(iof);
-    ck_assert(px_list_empty(&m->iofs));
-    px_model_destroy(m);
+    ck_assert(px_list_empty(&iofs.list));
 }
 END_TEST
 
-PX_TEST_MAIN("model/iof", bytes_reach_the_one_who_asked_for_them_in_every_dialect,
-             no_bytes_are_the_end_of_a_stream,
-             one_who_has_gone_gets_nothing_and_his_number_is_not_used_again,
-             a_damaged_message_reaches_nobody, out_of_memory_adds_nobody)
+PX_TEST_MAIN_WITH("link/iof", setup, teardown,
+                  bytes_reach_the_one_who_asked_for_them_in_every_dialect,
+                  no_bytes_are_the_end_of_a_stream,
+                  one_who_has_gone_gets_nothing_and_his_number_is_not_used_again,
+                  a_damaged_message_reaches_nobody, out_of_memory_adds_nobody)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Forwarded output: the message that carries it, and who in this process takes it. Loop
  * thread only. */
-#ifndef PX_MODEL_IOF_H
-#define PX_MODEL_IOF_H
+#ifndef PX_LINK_IOF_H
+#define PX_LINK_IOF_H
 
-#include "core/model/nspace.h"
+#include "core/base/list.h"
+#include "core/wire/codec.h"
 #include "pmix_tool.h"
 
-/* One PMIx_IOF_pull of this process; in px_model.iofs. */
+/* One PMIx_IOF_pull of this process; in px_iofs. */
 struct px_iof {
     struct px_list link;
     size_t id;          /* the user's and the message's name for it; never 0 */
@@ -17,11 +18,19 @@ struct px_iof {
     pmix_iof_cbfunc_t fn;
 };
 
+/* Those of a process; */
+struct px_iofs {
+    struct px_list list; /* struct px_iof */
+    size_t last_id;
+};
+
+void px_iofs_init(struct px_iofs *iofs);
+void px_iofs_fini(struct px_iofs *iofs);
 /* PMIX_ERR_NOMEM. */
-pmix_status_t px_iof_add(struct px_model *m, pmix_iof_cbfunc_t fn, struct px_iof **iof);
-struct px_iof *px_iof_find(const struct px_model *m, size_t id);
+pmix_status_t px_iof_add(struct px_iofs *iofs, pmix_iof_cbfunc_t fn,
+                         struct px_iof **iof);
+struct px_iof *px_iof_find(const struct px_iofs *iofs, size_t id);
 void px_iof_remove(struct px_iof *iof);
-void px_iofs_fini(struct px_model *m);
 
 /* A piece of a stream; all borrowed. No bytes: its end. */
 struct px_iof_piece {
@@ -37,6 +46,6 @@ struct px_iof_piece {
 void px_iof_pack(px_writer *w, const struct px_iof_piece *piece, size_t id);
 /* Reads one such message and hands it to whom it is for. PMIX_ERR_NOT_FOUND if that one
  * has gone; or why it cannot be read. */
-pmix_status_t px_iof_receive(const struct px_model *m, px_reader *r);
+pmix_status_t px_iof_receive(const struct px_iofs *iofs, px_reader *r);
 
 #endif

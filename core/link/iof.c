@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Forwarded output: its message, packed and read, and this process's receivers of
  * it. */
-#include "core/model/iof.h"
+#include "core/link/iof.h"
 
-pmix_status_t px_iof_add(struct px_model *m, pmix_iof_cbfunc_t fn, struct px_iof **iof)
+void px_iofs_init(struct px_iofs *iofs)
+{
+    px_list_init(&iofs->list);
+    iofs->last_id = 0;
+}
+
+pmix_status_t px_iof_add(struct px_iofs *iofs, pmix_iof_cbfunc_t fn,
+                         struct px_iof **iof)
 {
     struct px_iof *i = calloc(1, sizeof *i);
 
     if (!i)
         return PMIX_ERR_NOMEM;
-    i->id = ++m->last_iof;
+    i->id = ++iofs->last_id;
     i->fn = fn;
-    px_list_append(&m->iofs, &i->link);
+    px_list_append(&iofs->list, &i->link);
     *iof = i;
     return PMIX_SUCCESS;
 }
 
-struct px_iof *px_iof_find(const struct px_model *m, size_t id)
+struct px_iof *px_iof_find(const struct px_iofs *iofs, size_t id)
 {
-    PX_LIST_EACH (&m->iofs, struct px_iof, i, link)
+    PX_LIST_EACH (&iofs->list, struct px_iof, i, link)
         if (i->id == id)
             return i;
     return NULL;
@@ -30,9 +37,9 @@ void px_iof_remove(struct px_iof *iof)
     free(iof);
 }
 
-void px_iofs_fini(struct px_model *m)
+void px_iofs_fini(struct px_iofs *iofs)
 {
-    PX_LIST_EACH (&m->iofs, struct px_iof, i, link)
+    PX_LIST_EACH (&iofs->list, struct px_iof, i, link)
         px_iof_remove(i);
 }
 
@@ -67,11 +74,11 @@ static pmix_status_t read_piece(px_reader *r, struct received *p)
     return rc ? rc : px_unpack_bytes(r, &p->bytes);
 }
 
-pmix_status_t px_iof_receive(const struct px_model *m, px_reader *r)
+pmix_status_t px_iof_receive(const struct px_iofs *iofs, px_reader *r)
 {
     struct received p = {0};
     pmix_status_t rc = read_piece(r, &p);
-    const struct px_iof *iof = rc ? NULL : px_iof_find(m, p.id);
+    const struct px_iof *iof = rc ? NULL : px_iof_find(iofs, p.id);
 
     if (iof)
         iof->fn(iof->id, p.channel, &p.source, &p.bytes, p.infos.v, p.infos.n);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Maps of nodes and processes as launchers pass them: PMIx_generate_regex, _ppn and
+ * _regex2, PMIx_parse_regex2. A regex2 holds a list as it is ("raw"), or compressed where
+ * that is shorter ("compress"). Stateless: any thread, before init too. */
+#include "core/base/attr.h"
+#include "core/model/procmap.h"
+#include "pmix_server.h"
+
+#include <string.h>
+
+/* No attribute has been defined for either call, so none can be honoured. */
+static pmix_status_t check_infos(const pmix_info_t *info, size_t n)
+{
+    if (n && !info)
+        return PMIX_ERR_BAD_PARAM;
+    for (size_t i = 0; i < n; i++)
+        if (PMIx_Info_is_required(&info[i]))
+            return PMIX_ERR_NOT_SUPPORTED;
+    return PMIX_SUCCESS;
+}
+
+PX_EXPORT pmix_status_t PMIx_generate_regex2(const char *input, pmix_info_t info[],
+                                             size_t ninfo, pmix_regex2_t *regex)
+{
+    pmix_regex2_t made = {0};
+
+    if (!input || !regex)
+        return PMIX_ERR_BAD_PARAM;
+    pmix_status_t rc = check_infos(info, ninfo);
+    if (rc)
+        return rc;
+    if (PMIx_Data_compress((const uint8_t *)input, strlen(input), &made.bytes,
+                           &made.len)) {
+        made.type = strdup("compress");
+    } else {
+        made.bytes = (uint8_t *)strdup(input);
+        made.len = strlen(input) + 1; /* others want the NUL to be there */
+        made.type = strdup("raw");
+    }
+    if (!made.type || !made.bytes) {
+        PMIx_Regex2_destruct(&made);
+        return PMIX_ERR_NOMEM;
+    }
+    *regex = made;
+    return PMIX_SUCCESS;
+}
+
+PX_EXPORT pmix_status_t PMIx_parse_regex2(const pmix_regex2_t *regex,
+                                          pmix_info_t info[], size_t ninfo,
+                                          char **output)
+{
+    if (!regex || !output)
+        return PMIX_ERR_BAD_PARAM;
+    pmix_status_t rc = check_infos(info, ninfo);
+    return rc ? rc : px_regex2_text(regex, output, NULL);
+}
+
+PX_EXPORT pmix_status_t PMIx_generate_regex(const char *input, char **regex)
+{
+    return px_map_pack_nodes(input, regex);
+}
+
+PX_EXPORT pmix_status_t PMIx_generate_ppn(const char *input, char **ppn)
+{
+    return px_map_pack_ranks(input, ppn);
+}
