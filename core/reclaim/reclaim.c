@@ -72,24 +72,25 @@ static void walk_in_child(const struct walk *w)
 /* ---- the parent
  * ------------------------------------------------------------------- */
 
-static bool has_ended(pid_t pid)
+static bool has_ended(pid_t pid, int *status)
 {
     pid_t got;
 
+    *status = 0;
     do {
-        got = waitpid(pid, NULL, __WALL | WNOHANG);
+        got = waitpid(pid, status, __WALL | WNOHANG);
     } while (got < 0 && errno == EINTR);
     return got != 0; /* or somebody else has waited for it */
 }
 
 /* Until it ends, or that time has come (0: never). The child is not waited for, so its
  * pid is its own. */
-static bool await_end(pid_t pid, int pidfd, uint64_t deadline_ms)
+static bool await_end(pid_t pid, int pidfd, uint64_t deadline_ms, int *status)
 {
     int pause_ms = POLL_MIN_MS;
 
     for (;;) {
-        if (has_ended(pid))
+        if (has_ended(pid, status))
             return true;
         uint64_t now = px_clock_ms();
         if (deadline_ms && now >= deadline_ms)
@@ -104,22 +105,26 @@ static bool await_end(pid_t pid, int pidfd, uint64_t deadline_ms)
     }
 }
 
-static void see_it_through(pid_t pid, const struct walk *w, uint64_t deadline_ms)
+/* Whether it was killed, and not by us. */
+static bool wait_or_kill(pid_t pid, const struct walk *w, uint64_t deadline_ms)
 {
     int pidfd = px_reclaim_pidfd_open(pid);
     uint64_t first_ms = px_clock_ms() + CONFINED_MS;
+    int status;
 
     if (deadline_ms && deadline_ms < first_ms)
         first_ms = deadline_ms;
-    bool ended = await_end(pid, pidfd, first_ms);
+    bool ended = await_end(pid, pidfd, first_ms, &status);
     if (!ended && !w->report->confined)
-        ended = await_end(pid, pidfd, deadline_ms);
+        ended = await_end(pid, pidfd, deadline_ms, &status);
+    bool was_killed = ended && WIFSIGNALED(status);
     if (!ended) {
         kill(pid, SIGKILL);
-        await_end(pid, pidfd, px_clock_ms() + LAST_GRACE_MS);
+        await_end(pid, pidfd, px_clock_ms() + LAST_GRACE_MS, &status);
     }
     if (pidfd >= 0)
         close(pidfd);
+    return was_killed;
 }
 
 /* Nobody has looked at them, or not at all of them. */
@@ -136,7 +141,7 @@ static void give_up(const struct px_reclaim *s, const struct px_rm_item *items,
     }
 }
 
-/* 0 or an errno: no child could be made. */
+/* 0 or an errno: no child could be made; or ECHILD, it was killed. */
 static int walk_once(struct walk *w, uint64_t deadline_ms)
 {
     pid_t child = px_reclaim_fork();
@@ -145,8 +150,7 @@ static int walk_once(struct walk *w, uint64_t deadline_ms)
         walk_in_child(w);
     if (child < 0)
         return errno;
-    see_it_through(child, w, deadline_ms);
-    return 0;
+    return wait_or_kill(child, w, deadline_ms) ? ECHILD : 0;
 }
 
 static int walk(struct walk *w, struct px_pcleanup_totals *totals)
