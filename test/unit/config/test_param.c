@@ -35,8 +35,6 @@ static void set_up(void)
 static void tear_down(void)
 {
     px_params_destroy(params);
-    rt_remove_dir(etc);
-    rt_remove_dir(home);
 }
 
 static pmix_status_t create(char *const *env, bool privileged)

@@ -19,7 +19,6 @@ static void set_up(void)
 static void tear_down(void)
 {
     px_params_destroy(params);
-    rt_remove_dir(dir);
 }
 
 static pmix_status_t read_file(const char *text, bool privileged)

@@ -24,8 +24,6 @@ static void set_up(void)
 static void tear_down(void)
 {
     px_catalog_cleanup(&catalog);
-    rt_remove_dir(dir);
-    rt_remove_dir(other);
 }
 
 static void fill(const char *path)
@@ -234,8 +232,7 @@ START_TEST(what_does_not_fit_is_refused_naming_file_found_and_wanted)
                          PMIX_ERR_NOT_SUPPORTED);
         rt_assert_has(err.text, cases[i].said);
         rt_assert_has(err.text, dir);
-        rt_remove_dir(dir);
-        ck_assert_int_eq(mkdir(dir, 0700), 0);
+        rt_make_dir(dir);
     }
 }
 END_TEST
@@ -259,8 +256,7 @@ START_TEST(rows_of_older_and_later_headers_are_read_with_their_own_length)
         ck_assert_int_eq(p[5].level, 0);
         ck_assert_int_eq(p[6].kind, PX_PARAM_KIND_END);
         px_loader_unload(&loaded);
-        rt_remove_dir(dir);
-        ck_assert_int_eq(mkdir(dir, 0700), 0);
+        rt_make_dir(dir);
     }
 }
 END_TEST

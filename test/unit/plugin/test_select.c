@@ -34,7 +34,6 @@ static void tear_down(void)
     px_selection_destroy(selection);
     px_loop_destroy(loop);
     px_params_destroy(params);
-    rt_remove_dir(dir);
 }
 
 static pmix_status_t create(struct px_selection **out)

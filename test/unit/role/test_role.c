@@ -22,11 +22,6 @@ static void set_up(void)
     unsetenv("PMIX_HOSTNAME");
 }
 
-static void tear_down(void)
-{
-    rt_remove_dir(dir);
-}
-
 static pmix_status_t begin_with(enum px_role role, const pmix_info_t *info, size_t n)
 {
     px_process_lock();
@@ -473,7 +468,7 @@ START_TEST(running_out_of_memory_leaves_nothing)
 END_TEST
 
 PX_TEST_MAIN_WITH(
-    "role/role", set_up, tear_down, a_role_starts_the_machine_and_its_end_stops_it,
+    "role/role", set_up, NULL, a_role_starts_the_machine_and_its_end_stops_it,
     a_hundred_times_leaves_no_descriptor_and_no_thread,
     a_process_may_be_client_and_server_and_end_either_first,
     a_role_ends_with_its_last_user,

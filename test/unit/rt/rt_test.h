@@ -107,16 +107,12 @@ static inline void rt_await_threads(int n)
 
 /* ---- files ----------------------------------------------------------------------- */
 
-/* A fresh 0700 folder; what is in it is removed with it. Paths are shorter than
- * rt_path. */
+/* A fresh 0700 folder, removed after the test. Paths are shorter than rt_path. */
 typedef char rt_path[256];
 
 static inline void rt_make_dir(rt_path dir)
 {
-    const char *tmp = getenv("TMPDIR");
-
-    snprintf(dir, sizeof(rt_path), "%.100s/tenon-rt-XXXXXX",
-             tmp && *tmp ? tmp : "/tmp");
+    snprintf(dir, sizeof(rt_path), "%.200s/XXXXXX", px_test_dir());
     ck_assert_ptr_nonnull(mkdtemp(dir));
 }
 
@@ -124,25 +120,6 @@ static inline void rt_join(rt_path out, const char *dir, const char *name)
 {
     ck_assert_int_lt(snprintf(out, sizeof(rt_path), "%s/%s", dir, name),
                      (int)sizeof(rt_path));
-}
-
-static inline void rt_remove_dir(const char *dir)
-{
-    const struct dirent *entry;
-    DIR *d = opendir(dir);
-
-    ck_assert_ptr_nonnull(d);
-    while ((entry = readdir(d))) {
-        rt_path path;
-
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        rt_join(path, dir, entry->d_name);
-        if (unlink(path) < 0)
-            rt_remove_dir(path);
-    }
-    closedir(d);
-    ck_assert_int_eq(rmdir(dir), 0);
 }
 
 static inline void rt_write(const char *dir, const char *name, const char *text)

@@ -14,11 +14,6 @@ static void set_up(void)
     rt_join(file, sub, "x.so");
 }
 
-static void tear_down(void)
-{
-    rt_remove_dir(dir);
-}
-
 static pmix_status_t check(const char *path)
 {
     PX_AUTOFREE char *real = NULL;
@@ -140,7 +135,7 @@ START_TEST(root_is_guarded_and_a_plain_user_is_not)
 }
 END_TEST
 
-PX_TEST_MAIN_WITH("rt/trust", set_up, tear_down,
+PX_TEST_MAIN_WITH("rt/trust", set_up, NULL,
                   a_file_only_its_owner_can_change_is_trusted_and_its_real_path_told,
                   what_everybody_can_write_is_not_trusted,
                   a_sticky_folder_is_fine_above_but_not_as_the_files_own,
