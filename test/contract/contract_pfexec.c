@@ -65,10 +65,8 @@ static struct job job_with(const char *program, char *const *argv)
 
 static struct job job_of_script(const char *script)
 {
-    static char *argv[4];
+    static char *argv[4] = {(char *)"sh", (char *)"-c"};
 
-    argv[0] = (char *)"sh";
-    argv[1] = (char *)"-c";
     argv[2] = (char *)script;
     return job_with("/bin/sh", argv);
 }
@@ -126,6 +124,12 @@ static int job_wait(struct job *job)
     return job->wait_status;
 }
 
+static int job_run(struct job *job)
+{
+    job_spawn(job);
+    return job_wait(job);
+}
+
 static char *job_output(struct job *job)
 {
     PX_AUTOCLOSE int from = job_pipe_stdout(job);
@@ -163,19 +167,17 @@ END_TEST
 
 START_TEST(the_environment_is_just_the_one_given)
 {
-    static char *const env[] = {(char *)"A=1", (char *)"B=x y=z",
-                                (char *)"EMPTY=", NULL};
+    static char *const some[] = {(char *)"A=1", (char *)"B=x y=z",
+                                 (char *)"EMPTY=", NULL};
     static char *const none[] = {NULL};
-    struct job job = job_of("/usr/bin/env");
-    struct job bare = job_of("/usr/bin/env");
-    struct job null = job_of("/usr/bin/env");
+    static char *const *const envs[] = {some, none, NULL};
 
-    job.spec.env = env;
-    expect_output(&job, "A=1\nB=x y=z\nEMPTY=\n");
-    bare.spec.env = none;
-    expect_output(&bare, "");
-    null.spec.env = NULL;
-    expect_output(&null, "");
+    for (size_t i = 0; i < PX_COUNT(envs); i++) {
+        struct job job = job_of("/usr/bin/env");
+
+        job.spec.env = envs[i];
+        expect_output(&job, i == 0 ? "A=1\nB=x y=z\nEMPTY=\n" : "");
+    }
 }
 END_TEST
 
@@ -448,8 +450,7 @@ START_TEST(running_out_of_descriptors_is_an_error)
         ck_assert_ptr_nonnull(strstr(job.why, ": Too many open files"));
         ck_assert(has_no_children());
     }
-    job_spawn(&job);
-    ok(job_wait(&job));
+    ok(job_run(&job));
 }
 END_TEST
 
@@ -561,12 +562,10 @@ START_TEST(reports_the_exit_status_or_the_signal)
 {
     struct job exits = job_of_script("exit 7");
 
-    job_spawn(&exits);
-    int status = job_wait(&exits);
+    int status = job_run(&exits);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
     struct job killed = job_of_script("kill -KILL $$");
-    job_spawn(&killed);
-    status = job_wait(&killed);
+    status = job_run(&killed);
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 END_TEST
@@ -575,8 +574,7 @@ START_TEST(reports_once_and_leaves_no_zombie)
 {
     struct job job = job_of("/bin/true");
 
-    job_spawn(&job);
-    job_wait(&job);
+    job_run(&job);
     fake_host_run(&contract.host, 50, NULL, NULL);
     ck_assert_int_eq(job.n_exits, 1);
     ck_assert(has_no_children());
@@ -708,29 +706,21 @@ START_TEST(a_signal_reaches_a_child_that_has_left_the_group)
 }
 END_TEST
 
-START_TEST(only_own_children_are_signalled)
+START_TEST(only_own_children_are_signalled_and_only_by_signals)
 {
     const pid_t pids[] = {NO_SUCH_PID, getppid(), -1, 0};
-    struct job job = job_of("/bin/true");
+    struct job job = job_of("/bin/true"), running = job_of_script("sleep 60");
 
-    job_spawn(&job);
-    job_wait(&job);
+    job_run(&job);
     ck_assert_int_eq(send_signal(&job, SIGKILL), PMIX_ERR_NOT_FOUND);
     for (size_t i = 0; i < PX_COUNT(pids); i++)
         ck_assert_int_eq(send_signal(&(struct job){.pid = pids[i]}, 0),
                          PMIX_ERR_NOT_FOUND);
-}
-END_TEST
-
-START_TEST(a_signal_that_is_none_is_refused)
-{
-    struct job job = job_of_script("sleep 60");
-
-    job_spawn(&job);
-    ck_assert_int_eq(send_signal(&job, 9999), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(send_signal(&job, -1), PMIX_ERR_BAD_PARAM);
-    ok(send_signal(&job, SIGKILL));
-    job_wait(&job);
+    job_spawn(&running);
+    ck_assert_int_eq(send_signal(&running, 9999), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(send_signal(&running, -1), PMIX_ERR_BAD_PARAM);
+    ok(send_signal(&running, SIGKILL));
+    job_wait(&running);
 }
 END_TEST
 
@@ -860,8 +850,7 @@ size_t contract_pfexec(const TTest **tests)
         a_signal_reaches_the_grandchild_too,
         a_signal_can_be_handled,
         a_signal_reaches_a_child_that_has_left_the_group,
-        only_own_children_are_signalled,
-        a_signal_that_is_none_is_refused,
+        only_own_children_are_signalled_and_only_by_signals,
         a_child_that_ended_unseen_can_be_signalled,
         dies_with_its_parent,
         the_program_waits_until_forked_has_returned,
