@@ -8,6 +8,7 @@
 #include "core/rt/call.h"
 #include "core/rt/log.h"
 #include "core/config/param.h"
+#include "core/server/host.h"
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/cleanup/made.h"
 #include "core/server/upcall.h"

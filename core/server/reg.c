@@ -6,6 +6,7 @@
 #include "core/model/jobinfo.h"
 #include "core/rt/call.h"
 #include "core/rt/log.h"
+#include "core/server/host.h"
 #include "core/server/launch/pnet.h"
 
 #include <string.h>

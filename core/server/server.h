@@ -10,12 +10,12 @@
 #include "core/model/nspace.h"
 #include "core/link/channel.h"
 #include "core/rt/process.h"
-#include "core/server/host.h"
 #include "core/server/part.h"
 #include "pmix_server.h"
 
 #include <stdlib.h>
 
+struct px_builtin_host;
 struct px_hello;
 struct px_ptl_peer;
 

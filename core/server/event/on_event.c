@@ -5,6 +5,7 @@
 #include "core/notify/handlers.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
+#include "core/server/host.h"
 #include "core/server/upcall.h"
 
 #include <limits.h>

@@ -5,6 +5,7 @@
 #include "core/link/api.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
+#include "core/server/host.h"
 #include "core/server/launch/launch_env.h"
 #include "core/server/launch/pnet.h"
 

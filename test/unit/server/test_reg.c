@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Namespaces and clients come and go, in the order hosts like, whoever waits for them. */
 #include "core/base/str.h"
+#include "core/server/host.h"
 #include "core/server/server.h"
 #include "fake_host.h"
 #include "px_test.h"

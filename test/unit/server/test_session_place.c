@@ -7,6 +7,7 @@
 #include "px_test.h"
 #include "tree.h"
 
+#include <sys/stat.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mount.h>
