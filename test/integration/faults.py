@@ -10,8 +10,8 @@ Every thread and process has its own count of calls, so "the third openat" fails
 far; what the dynamic linker does before main does not count. This is done with each component of
 pcleanup, with inproc as a plain user; as root in namespaces of its own, so that what else runs on the
 machine does not count.
-FAULTS=20: that many of all there are, of as many kinds (component, call, error) as there can be; 0: all;
-1/3: the first of three parts of them. FAULT_SEED: which. FAULT_LOG: a file for one line about each."""
+FAULTS of all there are are tried, of as many kinds (component, call, error) as there can be. FAULT_SEED:
+which. FAULT_LOG: a file for one line about each."""
 import collections
 import concurrent.futures
 import os
@@ -24,11 +24,13 @@ import sys
 import tempfile
 import time
 
+from px_test import times
+
 BUILD = os.environ["TENON_BUILD"]
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
 LITTER = os.path.join(BUILD, "test/integration/litter")
 STOP = os.path.join(BUILD, "test/integration/libstop.so")
-FAULTS = os.environ.get("FAULTS", "40")
+FAULTS = times(20, 400)
 SEED = int(os.environ.get("FAULT_SEED", time.time_ns() % 1000000))
 LOG = os.environ.get("FAULT_LOG", "/dev/null")
 SKIP = 77
@@ -230,12 +232,7 @@ def all_faults(way):
 
 
 def choose(faults):
-    """As FAULTS says: one of each kind, in an order of the seed's, then a second of each ..."""
-    if "/" in FAULTS:
-        part, parts = map(int, FAULTS.split("/"))
-        return faults[part - 1::parts]
-    if int(FAULTS) == 0:
-        return faults
+    """One of each kind, in an order of the seed's, then a second of each ..., until it is FAULTS."""
     dice, kinds = random.Random(SEED), collections.defaultdict(list)
     for fault in faults:
         kinds[fault[:-1]].append(fault)
@@ -243,10 +240,10 @@ def choose(faults):
         dice.shuffle(kind)
     order, chosen = list(kinds.values()), []
     dice.shuffle(order)
-    while order and len(chosen) < int(FAULTS):
+    while order and len(chosen) < FAULTS:
         chosen += [kind.pop() for kind in order]
         order = [kind for kind in order if kind]
-    return chosen[:int(FAULTS)]
+    return chosen[:FAULTS]
 
 
 # ---- what must hold ----------------------------------------------------------------------------

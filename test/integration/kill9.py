@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """SIGKILL of a server between start and end of a job that registers and creates: a second later,
 or after the next server's start where there is no janitor, nothing is left. meson sets TENON_BUILD.
-Arguments are unittest's: -k PATTERN, -v. KILL_POINTS=1000: that many times with the janitor, and a
-fifth of it in each other way; KILL_SEED: the random numbers begin with that, so the delays of a
-failed run come again."""
+Arguments are unittest's: -k PATTERN, -v. POINTS times with the janitor, and a fifth of it in each other
+way. KILL_SEED: the random numbers begin with that, so the delays of a failed run come again."""
 import ctypes
 import os
 import random
@@ -18,9 +17,11 @@ import tempfile
 import time
 import unittest
 
+from px_test import times
+
 BUILD = os.environ["TENON_BUILD"]
 SANITIZED = bool(os.environ.get("TENON_SANITIZE"))
-POINTS = int(os.environ.get("KILL_POINTS", "10" if SANITIZED else "50"))
+POINTS = times(10, 100)
 SEED = int(os.environ.get("KILL_SEED", time.time_ns() % 1000000))
 LIMIT_S = 10.0 if SANITIZED else 1.0
 LIVES = 4  # where a whole job takes longer than a quarter of a second, the limit is that many lives

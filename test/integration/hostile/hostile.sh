@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Attacks on registered clean-up by a client of another uid: on the walker alone, with each of its
 # fallbacks, and on whole servers. Beside every case stands a canary tree that must stay as it is.
-# HOSTILE_SWAPS=1000000 HOSTILE_FILES=1000000 HOSTILE_PATIENCE=10 is the long run.
 . "$(dirname "$0")/../lib.sh"
 suite_begin hostile "$@"
 
@@ -28,14 +27,17 @@ program() {
 
 # As on an older kernel, or in a container that forbids what we would like best.
 NEWER=(openat2 statx landlock clone3 pidfd_open close_range)
-PATIENCE=${HOSTILE_PATIENCE:-1} # times the deadlines
+PATIENCE=$(times 1 10) # times the deadlines
 # The leak checker traces the process, which does not work in a pid namespace.
 [ -z "$SANITIZE" ] || export ASAN_OPTIONS=detect_leaks=0
 WALKER=$TESTS/hostile_walker
-export HOSTILE_SWAPS=$((${HOSTILE_SWAPS:-100000} / 5)) # five programs swap
+HOSTILE_SWAPS=$(times 1000 20000) # of each of five programs
+HOSTILE_FILES=$(times 5000 100000)
+HOSTILE_SWEEPS=$(times 5 1000)
+export HOSTILE_SWAPS HOSTILE_FILES HOSTILE_SWEEPS
 
 fallbacks() { # fallbacks ERRNO POWERS
-    HOSTILE_DEPTH=2000 HOSTILE_FILES=1000 HOSTILE_SWEEPS=${HOSTILE_SWEEPS:-15} \
+    HOSTILE_DEPTH=$(times 1000 2000) HOSTILE_FILES=1000 HOSTILE_SWEEPS=$(times 3 15) \
         program 180 "$WALKER" "$2" "${NEWER[@]/%/=$1}"
 }
 
@@ -45,7 +47,7 @@ confined() { HOSTILE_DEPTH=2000 program 180 "$WALKER" user; }
 on_server() {
     setpriv --reuid 12345 --regid 12345 --clear-groups test -x "$TESTS/hostile_client" ||
         skip "another user cannot read the build folder"
-    HOSTILE_DEPTH=1000 HOSTILE_FILES=20000 program 180 "$TESTS/hostile_server"
+    HOSTILE_DEPTH=1000 HOSTILE_FILES=$(times 2000 20000) program 180 "$TESTS/hostile_server"
 }
 
 # The walk and the swaps are those of before: these are about who asks for it.

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Deep trees, wide ones, and little to do it with. PX_TEST_BIG=10 makes them ten times
- * as large. */
+/* Deep trees, wide ones, and little to do it with; in the long form ten times as large. */
 #include "rm_run.h"
 #include "seccomp.h"
 
@@ -63,9 +62,7 @@ int clock_gettime(clockid_t id, struct timespec *now)
 
 static unsigned int size_factor(void)
 {
-    const char *big = getenv("PX_TEST_BIG");
-
-    return big ? (unsigned int)atoi(big) : 1;
+    return px_test_times(1, 10);
 }
 
 START_TEST(a_tree_is_removed_however_deep_with_few_descriptors)
