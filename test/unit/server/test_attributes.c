@@ -56,6 +56,14 @@ static pmix_status_t ask_server(const char *qualifier, const char *value, char *
     return rc;
 }
 
+static void expect(const char *qualifier, const char *value, const char *wanted)
+{
+    char text[1024];
+
+    ok(ask_server(qualifier, value, text, sizeof(text)));
+    ck_assert_str_eq(text, wanted);
+}
+
 START_TEST(what_was_registered_is_told_under_the_users_name)
 {
     char text[512];
@@ -64,11 +72,9 @@ START_TEST(what_was_registered_is_told_under_the_users_name)
     ok(register_names("PMIx_Lookup", NULL, NULL));
     ok(register_names("example", "PMIX_TIMEOUT", NULL));
 
-    ck_assert_int_eq(ask_server(PMIX_HOST_FUNCTIONS, "", text, sizeof(text)), 0);
-    ck_assert_str_eq(text, "PMIx_Publish,PMIx_Lookup,example ");
-    ck_assert_int_eq(ask_server(PMIX_HOST_ATTRIBUTES, "all", text, sizeof(text)), 0);
-    ck_assert_str_eq(text,
-                     "PMIx_Publish(PMIX_RANGE example.own ) example(PMIX_TIMEOUT ) ");
+    expect(PMIX_HOST_FUNCTIONS, "", "PMIx_Publish,PMIx_Lookup,example ");
+    expect(PMIX_HOST_ATTRIBUTES, "all",
+           "PMIx_Publish(PMIX_RANGE example.own ) example(PMIX_TIMEOUT ) ");
     ck_assert_int_eq(
         ask_server(PMIX_HOST_ATTRIBUTES, "PMIx_Publish", text, sizeof(text)), 0);
     ck_assert_str_eq(text, "PMIx_Publish(PMIX_RANGE example.own ) ");
@@ -124,12 +130,12 @@ START_TEST(the_library_tells_of_itself)
 {
     char text[4096];
 
-    ck_assert_int_eq(ask_server(PMIX_SERVER_FUNCTIONS, "", text, sizeof(text)), 0);
+    ok(ask_server(PMIX_SERVER_FUNCTIONS, "", text, sizeof(text)));
     ck_assert_ptr_nonnull(strstr(text, "PMIx_server_register_nspace,"));
     ck_assert_int_eq(
         ask_server(PMIX_SERVER_ATTRIBUTES, "PMIx_Fence", text, sizeof(text)), 0);
     ck_assert_str_eq(text, "PMIx_Fence(PMIX_TIMEOUT PMIX_COLLECT_DATA ) ");
-    ck_assert_int_eq(ask_server(PMIX_CLIENT_FUNCTIONS, "", text, sizeof(text)), 0);
+    ok(ask_server(PMIX_CLIENT_FUNCTIONS, "", text, sizeof(text)));
     ck_assert_ptr_nonnull(strstr(text, "PMIx_Init,"));
     ck_assert_int_eq(
         ask_server(PMIX_CLIENT_ATTRIBUTES, "PMIx_Finalize", text, sizeof(text)), 0);

@@ -172,9 +172,8 @@ START_TEST(a_custom_range_reaches_exactly_those_named)
 {
     PX_AUTO(px_infos) infos = {0};
     int source = raw_client(0), in = raw_client(1), out = raw_client(2);
-    pmix_proc_t p;
+    pmix_proc_t p = raw_proc("job", 1);
 
-    px_proc_set(&p, "job", 1);
     ok(px_infos_add(&infos, PMIX_EVENT_CUSTOM_RANGE, &p, PMIX_PROC));
     ok(want(in, NULL, 0, NULL));
     ok(want(out, NULL, 0, NULL));

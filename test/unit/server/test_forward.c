@@ -49,9 +49,8 @@ static void pack_claims(px_writer *w)
 
 static void pack_target(px_writer *w)
 {
-    pmix_proc_t target;
+    pmix_proc_t target = raw_proc("job", 0);
 
-    px_proc_set(&target, "job", 0);
     px_pack_procs(w, &target, 1);
 }
 
@@ -365,10 +364,9 @@ END_TEST
 
 START_TEST(a_group_that_is_not_known_is_not_claimed_either)
 {
-    pmix_proc_t proc;
+    pmix_proc_t proc = raw_proc("job", 1);
     int fd = raw_client(1);
 
-    px_proc_set(&proc, "job", 1);
     px_peer_find(px_process.server, &proc)->gid = (gid_t)-1;
     ok(ask(fd, PX_OP_GET_CREDENTIAL, NULL));
     ck_assert_uint_eq(n_of(PMIX_USERID), 1);
@@ -452,10 +450,9 @@ END_TEST
 
 START_TEST(the_parent_is_the_process_that_asks_whatever_it_claims)
 {
-    pmix_proc_t other;
+    pmix_proc_t other = raw_proc("other", 9);
     int fd = raw_client(1);
 
-    px_proc_set(&other, "other", 9);
     for (int claimed = 0; claimed < 3; claimed++) {
         ok(ask(fd, PX_OP_SPAWN, NULL));
         const pmix_info_t *parent = px_info_find(host.given.v, host.given.n,

@@ -187,10 +187,9 @@ START_TEST(what_one_client_waits_for_is_bounded)
     enum { BEFORE_B = 255 << 20, EACH_B = 400 << 10, N = 2 };
     char *filler = malloc(EACH_B + 1);
     int reader = raw_client(0), owner = raw_client(1);
-    pmix_proc_t proc;
+    pmix_proc_t proc = raw_proc("job", 0);
     px_writer w;
 
-    px_proc_set(&proc, "job", 0);
     px_peer_find(px_process.server, &proc)->pending_b += BEFORE_B;
     memset(filler, 'x', EACH_B);
     filler[EACH_B] = '\0';
@@ -226,9 +225,8 @@ static pmix_status_t abort_procs(int fd, const pmix_proc_t *procs, size_t n)
 START_TEST(an_abort_goes_to_the_host_with_all_it_says)
 {
     int fd = raw_client(1);
-    pmix_proc_t p;
+    pmix_proc_t p = raw_proc("job", 0);
 
-    px_proc_set(&p, "job", 0);
     ok(abort_procs(fd, &p, 1));
     ck_assert_int_eq(host.code, 42);
     ck_assert_str_eq(host.text, "no more");

@@ -22,9 +22,8 @@ static void setup(void)
 
 static pmix_proc_t rank(pmix_rank_t r)
 {
-    pmix_proc_t p;
+    pmix_proc_t p = raw_proc("job", r);
 
-    px_proc_set(&p, "job", r);
     return p;
 }
 
@@ -194,7 +193,7 @@ static pmix_status_t support_with(const void *bytes, size_t n)
     pmix_byte_object_t bo = {(char *)bytes, n};
     pmix_info_t info;
 
-    ck_assert_int_eq(PMIx_Info_load(&info, "tenon.pnet", &bo, PMIX_BYTE_OBJECT), 0);
+    ok(PMIx_Info_load(&info, "tenon.pnet", &bo, PMIX_BYTE_OBJECT));
     pmix_status_t rc = PMIx_server_setup_local_support(job, &info, 1, NULL, NULL);
     PMIx_Info_destruct(&info);
     return rc;
@@ -224,7 +223,7 @@ START_TEST(a_blob_that_is_none_is_refused)
     ok(support_with(w.buf.data, w.buf.len));
     px_writer_cleanup(&later);
     px_writer_cleanup(&w);
-    ck_assert_int_eq(PMIx_Info_load(&text, "tenon.pnet", "x", PMIX_STRING), 0);
+    ok(PMIx_Info_load(&text, "tenon.pnet", "x", PMIX_STRING));
     ck_assert_int_eq(PMIx_server_setup_local_support(job, &text, 1, NULL, NULL),
                      PMIX_ERR_BAD_PARAM);
     PMIx_Info_destruct(&text);
