@@ -21,6 +21,15 @@
         ck_assert_msg(rc_ == 0, "%s: %d, expected success", #call, rc_); \
     } while (0)
 
+/* The head of an event handler, which may use any of its parameters. */
+#define PX_TEST_HANDLER(name)                                                          \
+    static void name(size_t id PX_UNUSED, pmix_status_t code PX_UNUSED,                \
+                     const pmix_proc_t *source PX_UNUSED, pmix_info_t *info PX_UNUSED, \
+                     size_t n PX_UNUSED, pmix_info_t *results PX_UNUSED,               \
+                     size_t n_results PX_UNUSED,                                       \
+                     pmix_event_notification_cbfunc_fn_t cb PX_UNUSED,                 \
+                     void *cbdata PX_UNUSED)
+
 /* First in a test that needs what not every machine or build has. contrib/check.sh counts
  * it as skipped, and gives the reason. */
 #define PX_TEST_NEEDS(condition, what)   \

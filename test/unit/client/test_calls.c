@@ -202,11 +202,7 @@ static void on_handler(pmix_status_t status, size_t id, void *cbdata)
     on_op(status, cbdata);
 }
 
-static void on_event(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
-                     const pmix_proc_t *source PX_UNUSED, pmix_info_t v[] PX_UNUSED,
-                     size_t n PX_UNUSED, pmix_info_t *r PX_UNUSED, size_t n_r PX_UNUSED,
-                     pmix_event_notification_cbfunc_fn_t cb PX_UNUSED,
-                     void *cbdata PX_UNUSED)
+PX_TEST_HANDLER(on_event)
 {
 }
 

@@ -96,15 +96,11 @@ static void serve_and_leave(void)
     sem_post(&gone);
 }
 
-static void on_event(size_t id PX_UNUSED, pmix_status_t status,
-                     const pmix_proc_t *source, pmix_info_t info[] PX_UNUSED,
-                     size_t n PX_UNUSED, pmix_info_t *results PX_UNUSED,
-                     size_t n_results PX_UNUSED, pmix_event_notification_cbfunc_fn_t cb,
-                     void *cbdata)
+PX_TEST_HANDLER(on_event)
 {
     ck_assert_str_eq(source->nspace, "server");
     cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
-    on_op(status, &done);
+    on_op(code, &done);
 }
 
 START_TEST(the_loss_of_the_server_is_an_event_and_the_end_still_works)
@@ -185,15 +181,11 @@ END_TEST
 static pmix_event_notification_cbfunc_fn_t late_cb;
 static void *late_cbdata;
 
-static void answer_later(size_t id PX_UNUSED, pmix_status_t status,
-                         const pmix_proc_t *source PX_UNUSED,
-                         pmix_info_t info[] PX_UNUSED, size_t n PX_UNUSED,
-                         pmix_info_t *results PX_UNUSED, size_t n_results PX_UNUSED,
-                         pmix_event_notification_cbfunc_fn_t cb, void *cbdata)
+PX_TEST_HANDLER(answer_later)
 {
     late_cb = cb;
     late_cbdata = cbdata;
-    on_op(status, &done);
+    on_op(code, &done);
 }
 
 START_TEST(a_handler_may_answer_after_the_end_and_in_the_next_life)

@@ -67,12 +67,9 @@ static void stop(void)
     px_infos_cleanup(&last_infos);
 }
 
-static void handler(size_t id PX_UNUSED, pmix_status_t status,
-                    const pmix_proc_t *source, pmix_info_t info[], size_t n,
-                    pmix_info_t *results PX_UNUSED, size_t n_results PX_UNUSED,
-                    pmix_event_notification_cbfunc_fn_t cb, void *cbdata)
+PX_TEST_HANDLER(handler)
 {
-    last_code = status;
+    last_code = code;
     last_source = *source;
     px_infos_cleanup(&last_infos);
     ok(px_infos_add_copy(&last_infos, info, n));

@@ -291,11 +291,7 @@ START_TEST(a_call_that_comes_too_late_says_that_there_is_no_library)
 }
 END_TEST
 
-static void on_event(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
-                     const pmix_proc_t *source PX_UNUSED, pmix_info_t info[] PX_UNUSED,
-                     size_t n PX_UNUSED, pmix_info_t *results PX_UNUSED,
-                     size_t n_results PX_UNUSED, pmix_event_notification_cbfunc_fn_t cb,
-                     void *cbdata)
+PX_TEST_HANDLER(on_event)
 {
     cb(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
 }

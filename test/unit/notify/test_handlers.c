@@ -18,12 +18,7 @@ static void teardown(void)
     px_handlers_fini(&all);
 }
 
-static void handler(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
-                    const pmix_proc_t *source PX_UNUSED, pmix_info_t info[] PX_UNUSED,
-                    size_t n_info PX_UNUSED, pmix_info_t *results PX_UNUSED,
-                    size_t n_results PX_UNUSED,
-                    pmix_event_notification_cbfunc_fn_t cb PX_UNUSED,
-                    void *cbdata PX_UNUSED)
+PX_TEST_HANDLER(handler)
 {
 }
 

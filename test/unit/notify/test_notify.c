@@ -99,26 +99,17 @@ static void record(const char *what, pmix_status_t answer,
     sem_post(&called);
 }
 
-static void first(size_t id PX_UNUSED, pmix_status_t s PX_UNUSED,
-                  const pmix_proc_t *src PX_UNUSED, pmix_info_t info[] PX_UNUSED,
-                  size_t n PX_UNUSED, pmix_info_t *r PX_UNUSED, size_t nr PX_UNUSED,
-                  pmix_event_notification_cbfunc_fn_t cb, void *cbdata)
+PX_TEST_HANDLER(first)
 {
     record("1", PMIX_EVENT_NO_ACTION_TAKEN, cb, cbdata);
 }
 
-static void second(size_t id PX_UNUSED, pmix_status_t s PX_UNUSED,
-                   const pmix_proc_t *src PX_UNUSED, pmix_info_t info[] PX_UNUSED,
-                   size_t n PX_UNUSED, pmix_info_t *r PX_UNUSED, size_t nr PX_UNUSED,
-                   pmix_event_notification_cbfunc_fn_t cb, void *cbdata)
+PX_TEST_HANDLER(second)
 {
     record("2", PMIX_EVENT_ACTION_COMPLETE, cb, cbdata);
 }
 
-static void third(size_t id PX_UNUSED, pmix_status_t s PX_UNUSED,
-                  const pmix_proc_t *src PX_UNUSED, pmix_info_t info[] PX_UNUSED,
-                  size_t n PX_UNUSED, pmix_info_t *r PX_UNUSED, size_t nr PX_UNUSED,
-                  pmix_event_notification_cbfunc_fn_t cb, void *cbdata)
+PX_TEST_HANDLER(third)
 {
     record("3", PMIX_SUCCESS, cb, cbdata);
 }

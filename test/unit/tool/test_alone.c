@@ -252,11 +252,7 @@ END_TEST
 
 static sem_t heard;
 
-static void on_event(size_t id PX_UNUSED, pmix_status_t code,
-                     const pmix_proc_t *source PX_UNUSED, pmix_info_t *info PX_UNUSED,
-                     size_t n PX_UNUSED, pmix_info_t *results PX_UNUSED,
-                     size_t n_results PX_UNUSED, pmix_event_notification_cbfunc_fn_t cb,
-                     void *cbdata)
+PX_TEST_HANDLER(on_event)
 {
     ck_assert_int_eq(code, PMIX_EVENT_JOB_END);
     ck_assert_int_eq(PMIx_tool_init(&self, NULL, 0), PMIX_ERR_WOULD_BLOCK);

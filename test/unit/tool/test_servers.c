@@ -117,11 +117,7 @@ START_TEST(the_first_server_is_primary_and_others_follow)
 }
 END_TEST
 
-static void no_event(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
-                     const pmix_proc_t *source PX_UNUSED, pmix_info_t *info PX_UNUSED,
-                     size_t n PX_UNUSED, pmix_info_t *results PX_UNUSED,
-                     size_t n_results PX_UNUSED, pmix_event_notification_cbfunc_fn_t cb,
-                     void *cbdata)
+PX_TEST_HANDLER(no_event)
 {
     cb(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
 }
@@ -202,10 +198,7 @@ START_TEST(leaving_the_primary_one_leaves_none)
 }
 END_TEST
 
-static void on_lost(size_t id PX_UNUSED, pmix_status_t code, const pmix_proc_t *source,
-                    pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
-                    pmix_info_t *results PX_UNUSED, size_t n_results PX_UNUSED,
-                    pmix_event_notification_cbfunc_fn_t cb, void *cbdata)
+PX_TEST_HANDLER(on_lost)
 {
     ck_assert_int_eq(code, PMIX_ERR_LOST_CONNECTION);
     lost = *source;
