@@ -2,7 +2,7 @@
 /* Allocations, resource blocks, sessions. */
 #include "core/client/info_call.h"
 
-/* ---- allocations --------------------------------------------------------------------------------- */
+/* ---- allocations ----------------------------------------------------------------- */
 
 static struct px_info_call make_alloc(pmix_alloc_directive_t directive,
                                       const pmix_info_t *info, size_t n_info)
@@ -28,9 +28,10 @@ PX_EXPORT pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t direct
     return px_info_call_post(make_alloc(directive, info, ninfo), cbfunc, cbdata);
 }
 
-/* ---- resource blocks -------------------------------------------------------------------------------- */
+/* ---- resource blocks ------------------------------------------------------------- */
 
-/* The command came with the types it carries, which the dialect of the connection need not have. */
+/* The command came with the types it carries, which the dialect of the connection
+ * need not have. */
 static void on_block(struct px_api *api)
 {
     struct px_codec codec = px_codec_newest(px_process.channel->codec);
@@ -77,7 +78,7 @@ PX_EXPORT pmix_status_t PMIx_Resource_block_nb(
                           cbfunc, cbdata);
 }
 
-/* ---- sessions ---------------------------------------------------------------------------------------- */
+/* ---- sessions -------------------------------------------------------------------- */
 
 PX_EXPORT pmix_status_t PMIx_Session_control(uint32_t sessionID,
                                              const pmix_info_t info[], size_t ninfo,

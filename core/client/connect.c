@@ -51,8 +51,9 @@ static const char *server_uri(size_t *i)
     return NULL;
 }
 
-/* A server of ours names a faster address beside the common one. It counts only if it comes with
- * the very URI that is in force: an outer server's variable may still be in the environment. */
+/* A server of ours names a faster address beside the common one. It counts only if
+ * it comes with the very URI that is in force: an outer server's variable may still
+ * be in the environment. */
 static const char *faster_address(const char *uri_text)
 {
     const char *own = getenv("TENON_SERVER_URI");
@@ -92,8 +93,7 @@ pmix_status_t px_server_addr_from_env(struct px_server_addr *c, struct px_err *e
     px_version_parse(version ? version : "", &c->version);
     c->faster = faster_address(text);
     c->from_environment = true;
-    c->has_owner =
-        false; /* whoever sets our environment can do with us what he likes */
+    c->has_owner = false; /* the environment's author has power over us anyway */
     return PMIX_SUCCESS;
 }
 
@@ -132,7 +132,7 @@ static pmix_status_t add_command(px_infos *infos)
     return px_infos_add(infos, PMIX_CMD_LINE, text, PMIX_STRING);
 }
 
-/* What tools tell of themselves beyond their name. */
+/* Tools describe themselves beyond their name. */
 static pmix_status_t describe(const struct px_server_addr *c, struct px_hello *hello)
 {
     PX_AUTO(px_infos) infos = {0};
@@ -245,7 +245,7 @@ static pmix_status_t read_proc(int fd, pmix_proc_t *proc, uint64_t deadline,
     return PMIX_SUCCESS;
 }
 
-/* What a tool is told after the first status. */
+/* The rest of the answer to a tool, after the first status. */
 static pmix_status_t tool_answer(struct px_server_addr *c, int fd, uint64_t deadline,
                                  struct px_err *err)
 {
@@ -303,8 +303,8 @@ static pmix_status_t reach(const char *address, uint64_t timeout_ms, int *fd,
               : PMIX_SUCCESS;
 }
 
-/* A port that a server had may be anybody's now, and what we would say there is none of his
- * business. */
+/* The port of a server that ended may have another owner now, from whom our
+ * credentials are to be kept. */
 static pmix_status_t check_owner(const struct px_server_addr *c, const char *address,
                                  int fd, struct px_err *err)
 {

@@ -2,7 +2,7 @@
 /* Credentials: made by the host, and checked by it. */
 #include "core/client/info_call.h"
 
-/* ---- make ---------------------------------------------------------------------------------------- */
+/* ---- make ------------------------------------------------------------------------ */
 
 struct make_op {
     struct px_api api;
@@ -83,7 +83,7 @@ PX_EXPORT pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t 
     return px_api_post(&op.api, sizeof op);
 }
 
-/* ---- check --------------------------------------------------------------------------------------- */
+/* ---- check ----------------------------------------------------------------------- */
 
 struct check_op {
     struct px_info_call call;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Distances to devices: computed in the caller's thread, or asked of the server by a process that
- * has no hwloc. */
+/* Distances to devices: computed in the caller's thread, or asked of the server by a
+ * process that has no hwloc. */
 #include "core/client/client.h"
 #include "core/model/topology.h"
 #include "core/wire/ops.h"
@@ -39,10 +39,10 @@ static pmix_status_t compute(const pmix_topology_t *topo, const pmix_cpuset_t *c
     return rc;
 }
 
-/* ---- asking the server ------------------------------------------------------------------ */
+/* ---- asking the server ----------------------------------------------------------- */
 
-/* Its own topology is meant, so none is sent; and no cpuset is how it is told to find out where
- * we run. */
+/* Its own topology is meant, so none is sent; and no cpuset is how it is told to
+ * find out where we run. */
 static pmix_status_t pack_request(const pmix_cpuset_t *cpuset, const pmix_info_t *info,
                                   size_t n_info, px_writer *w)
 {
@@ -95,10 +95,10 @@ static void on_start(struct px_api *api)
     px_api_request(api, &w, on_reply);
 }
 
-/* ---- the calls -------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------- */
 
-/* What can be done in this thread: everything, or the request. Which it is must not depend on
- * anything that has to be waited for. */
+/* Does in this thread all that can be done: everything, or the request. The choice
+ * must not depend on anything that has to be waited for. */
 static pmix_status_t prepare(const pmix_topology_t *topo, const pmix_cpuset_t *cpuset,
                              const pmix_info_t *info, size_t n_info,
                              struct distances_op *op)
@@ -145,7 +145,8 @@ static void release(void *cbdata)
     free(op);
 }
 
-/* The user may keep the array until he calls the release function, which outlives the call. */
+/* The user may keep the array until the release function is called, which outlives
+ * the call. */
 static void finish(struct px_api *api)
 {
     struct distances_op *op = PX_CONTAINER_OF(api, struct distances_op, api);

@@ -19,7 +19,8 @@ static bool is_update(const struct fabric_op *op)
     return op->call.api.request == &px_request_fabric_update;
 }
 
-/* A fabric that is being registered owns nothing yet: its members were perhaps never set. */
+/* A fabric that is being registered owns nothing yet: its members were perhaps never
+ * set. */
 static void take_results(struct fabric_op *op)
 {
     pmix_fabric_t *f = op->fabric;

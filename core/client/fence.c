@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fence, connect, disconnect: one request with a list of participants and infos each. */
+/* Fence, connect, disconnect: one request with a list of participants and infos
+ * each. */
 #include "core/client/client.h"
 
 #include <string.h>
 
-/* What the participants had committed before is stale now. Not what this process serves, if it
- * is a server too: that is the data itself. */
+/* Values that the participants had committed before are stale now. Those that this
+ * process serves, if it is a server too, stay: they are the data itself. */
 static void forget(const char *nspace)
 {
     struct px_nspace *ns = px_nspace_find(px_process.model, nspace);

@@ -41,7 +41,7 @@ static pmix_status_t keep_group(const char *name, const pmix_proc_t *procs, size
     return PMIX_SUCCESS;
 }
 
-/* ---- construct ------------------------------------------------------------------------------ */
+/* ---- construct ------------------------------------------------------------------- */
 
 static bool is_since(const struct px_version *v, unsigned major, unsigned minor,
                      unsigned release)
@@ -51,7 +51,7 @@ static bool is_since(const struct px_version *v, unsigned major, unsigned minor,
     return v->minor != minor ? v->minor > minor : v->release >= release;
 }
 
-/* What each release of the field's servers answers after the status. */
+/* The answer after the status, as each release of the field's servers has it. */
 struct constructed {
     pmix_proc_t *procs; /* NULL: not told */
     size_t n_procs;
@@ -141,7 +141,7 @@ static void on_constructed(void *arg, pmix_status_t status, px_reader *reply)
     px_api_done(&call->api, status);
 }
 
-/* ---- destruct and leave --------------------------------------------------------------------- */
+/* ---- destruct and leave ---------------------------------------------------------- */
 
 static void on_left(void *arg, pmix_status_t status, px_reader *reply)
 {
@@ -170,7 +170,7 @@ static void on_destruct(struct px_api *op)
     px_api_request(op, &w, on_left);
 }
 
-/* ---- the public functions ------------------------------------------------------------------- */
+/* ---- the public functions -------------------------------------------------------- */
 
 static bool is_name(const char *grp)
 {
@@ -186,8 +186,8 @@ static struct px_info_call make(const struct px_request *request, const char *gr
                 .invalid = !is_name(grp)}};
 }
 
-/* The field's clients never send an invitation, nor that
- * they join: they do with events what we leave to the server, whichever it is, to refuse. */
+/* The field's clients never send an invitation, nor that they join: they do with
+ * events what we leave to the server, whichever it is, to refuse. */
 static struct px_info_call make_with(const struct px_request *request, const char *grp,
                                      const pmix_proc_t *procs, size_t n_procs,
                                      const pmix_info_t *info, size_t n_info)

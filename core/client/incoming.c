@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames from the server that answer no request: notifications, for the handlers of this process,
- * and forwarded output. */
+/* Frames from the server that answer no request: notifications, for the handlers of
+ * this process, and forwarded output. */
 
 #include "core/client/client.h"
 #include "core/link/iof.h"

@@ -13,12 +13,12 @@ struct px_info_call {
     pmix_info_cbfunc_t cb; /* posted; may be NULL */
 };
 
-/* As px_api_wait. The results go to the caller, also with an error (a partial answer), or nowhere
- * if there is no place for them. */
+/* As px_api_wait. The results go to the caller, also with an error (a partial
+ * answer), or nowhere if there is no place for them. */
 pmix_status_t px_info_call_wait(struct px_info_call c, pmix_info_t **results,
                                 size_t *n);
-/* As px_api_post, and cb gets the answer. The user may keep the results until calling the release
- * function, which outlives the call. */
+/* As px_api_post, and cb gets the answer. The user may keep the results until
+ * calling the release function, which outlives the call. */
 pmix_status_t px_info_call_post(struct px_info_call c, pmix_info_cbfunc_t cb,
                                 void *cbdata);
 
@@ -28,7 +28,8 @@ void px_info_call_reply(void *op, pmix_status_t status, px_reader *reply);
 pmix_status_t px_info_call_read(struct px_info_call *c, pmix_status_t status,
                                 px_reader *reply);
 
-/* support.c: takes over the call, and is true, if some query asks for supported attributes. */
+/* support.c: takes over the call, and is true, if some query asks for supported
+ * attributes. */
 bool px_info_call_support(struct px_info_call *c);
 
 #endif

@@ -2,7 +2,7 @@
 /* Query, job control, log. */
 #include "core/client/info_call.h"
 
-/* ---- query ------------------------------------------------------------------------------------- */
+/* ---- query ----------------------------------------------------------------------- */
 
 static void on_query(struct px_api *api)
 {
@@ -32,7 +32,7 @@ PX_EXPORT pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueri
     return px_info_call_post(make_query(queries, nqueries), cbfunc, cbdata);
 }
 
-/* ---- job control --------------------------------------------------------------------------------- */
+/* ---- job control ----------------------------------------------------------------- */
 
 static struct px_info_call make_control(const pmix_proc_t *targets, size_t n_targets,
                                         const pmix_info_t *info, size_t n_info)
@@ -63,7 +63,7 @@ PX_EXPORT pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[],
                              cbdata);
 }
 
-/* ---- log ------------------------------------------------------------------------------------------ */
+/* ---- log ------------------------------------------------------------------------- */
 
 static struct px_api make_log(const pmix_info_t *data, size_t n_data,
                               const pmix_info_t *directives, size_t n_directives)

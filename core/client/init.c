@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Init and _Finalize: connecting to a server, or being a singleton without one; and what a
- * tool, which is a client with more ways to servers, begins and ends in the same way. */
+/* PMIx_Init and _Finalize: connecting to a server, or being a singleton without one;
+ * and what a tool, which is a client with more ways to servers, begins and ends in
+ * the same way. */
 #include "core/base/str.h"
 #include "core/client/client.h"
 #include "core/client/link.h"
@@ -11,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- starting ------------------------------------------------------------------------------- */
+/* ---- starting -------------------------------------------------------------------- */
 
 static void started(struct px_start *c, pmix_status_t rc)
 {
@@ -73,7 +74,7 @@ static void on_no_answer(void *arg)
         px_link_close(link, PMIX_ERR_TIMEOUT);
 }
 
-/* Writers of what is put, before anybody can say in which form it should be. */
+/* Writers for values that are put, before their form is known. */
 static void prepare_puts(struct px_codec codec)
 {
     struct px_model *m = px_process.model;
@@ -236,7 +237,7 @@ void px_client_leave_all(void)
         (void)px_link_leave(&any);
 }
 
-/* ---- who we are ------------------------------------------------------------------------------- */
+/* ---- who we are ------------------------------------------------------------------ */
 
 pmix_status_t px_client_identity(pmix_proc_t *self, bool *given, struct px_err *err)
 {
@@ -336,7 +337,7 @@ PX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t 
     return rc;
 }
 
-/* ---- ending ----------------------------------------------------------------------------------- */
+/* ---- ending ---------------------------------------------------------------------- */
 
 static void client_end(const pmix_info_t *info, size_t n_info)
 {

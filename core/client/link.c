@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* ---- frames ----------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------- */
 
 struct px_channel *px_link_channel(struct px_link *link)
 {
@@ -52,7 +52,7 @@ static pmix_status_t send_frame(void *ctx, uint32_t tag, px_buf *payload)
     return px_conn_send(link->conn, (int32_t)link->pindex, tag, payload);
 }
 
-/* ---- life ------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------ */
 
 pmix_status_t px_link_open(struct px_server_addr *c, struct px_link **out)
 {
@@ -88,7 +88,7 @@ void px_link_close(struct px_link *link, pmix_status_t why)
     if (client->primary == link)
         (void)px_link_make_primary(NULL);
     px_list_remove(&link->link);
-    /* Last, and out of everybody's sight: what fails may start something new. */
+    /* Last, and out of sight: a call that fails may start another one. */
     up = link->up;
     free(link);
     px_channel_fail(&up, why);
@@ -102,7 +102,7 @@ struct px_link *px_link_find(const pmix_proc_t *server)
     return NULL;
 }
 
-/* What has been put is packed already, as the server then was to read it. */
+/* Values that were put are packed already, in the form of the server of that time. */
 static pmix_status_t adopt_codec(struct px_model *m, struct px_codec codec)
 {
     if (m->put_local.codec.dialect == codec.dialect &&
@@ -143,7 +143,7 @@ pmix_status_t px_link_make_primary(struct px_link *link)
     return PMIX_SUCCESS;
 }
 
-/* ---- leaving ------------------------------------------------------------------------------------ */
+/* ---- leaving --------------------------------------------------------------------- */
 
 struct goodbye {
     pmix_proc_t server; /* found: asked for may be any of a namespace */
@@ -179,7 +179,8 @@ static void on_goodbye_reply(void *arg, pmix_status_t status PX_UNUSED,
     goodbye_end(arg);
 }
 
-/* No answer: the request is given up with the connection, which then reports to the above. */
+/* No answer: the request is given up with the connection, which then reports to the
+ * above. */
 static void on_goodbye_slow(void *arg)
 {
     shut(arg);
@@ -213,7 +214,7 @@ pmix_status_t px_link_leave(const pmix_proc_t *server)
     return px_call(px_process.loop, on_goodbye, &g);
 }
 
-/* ---- which there are ------------------------------------------------------------------------------ */
+/* ---- which there are ------------------------------------------------------------- */
 
 struct listing {
     pmix_proc_t *servers;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who runs where: answered from what is known of the jobs. */
+/* Processes of a node, nodes of a job: answered from what is known of the jobs. */
 #include "core/base/ranges.h"
 #include "core/model/lookup.h"
 #include "core/base/strv.h"

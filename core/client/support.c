@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queries for what is supported: this library answers for itself, the server for itself and its
- * host. */
+/* Queries for what is supported: this library answers for itself, the server for
+ * itself and its host. */
 #include "core/client/info_call.h"
 #include "core/role/support.h"
 
@@ -9,7 +9,8 @@ struct support_call {
     px_infos known; /* here */
 };
 
-/* Takes what was known here into the results, before what came with rc from the server. */
+/* Takes what was known here into the results, before what came with rc from the
+ * server. */
 static void finish(struct support_call *s, pmix_status_t rc)
 {
     struct px_info_call *call = s->call;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One mechanism for every API call: blocking ones wait for the same operation that the others
- * leave behind. */
+/* One mechanism for every API call: blocking ones wait for the same operation that
+ * the others leave behind. */
 #include "core/link/api.h"
 
 #include <string.h>

@@ -8,16 +8,16 @@
 #include "core/rt/call.h"
 #include "core/rt/process.h"
 
-/* True once PMIx_Init or PMIx_server_init has succeeded and before the last finalize; not
- * in a child forked in between. Any thread. */
+/* True once PMIx_Init or PMIx_server_init has succeeded and before the last
+ * finalize; not in a child forked in between. Any thread. */
 static inline bool px_initialized(void)
 {
     return atomic_load(&px_process.init_count) > 0 && px_process_is_mine();
 }
 
-/* One API call under way, blocking or not; the first member of each call's own structure. What
- * finish and reply are not given for is done by the frame: a message of a table that is answered
- * with a status needs neither of the functions. */
+/* One API call under way, blocking or not; the first member of each call's own
+ * structure. The frame does what start, reply and finish are not given for: a
+ * message of a table that is answered with a status needs none of them. */
 struct px_api {
     struct px_msg msg;
     struct px_call *call; /* a thread waits; NULL: posted */
@@ -36,27 +36,28 @@ struct px_api {
     pmix_status_t status;
 };
 
-/* What px_api_wait and px_api_post check first: PMIX_ERR_INIT before init, PMIX_ERR_BAD_PARAM if op
- * is invalid or has args that px_args_sound refuses. */
+/* The check that px_api_wait and px_api_post begin with: PMIX_ERR_INIT before init,
+ * PMIX_ERR_BAD_PARAM if op is invalid or has args that px_args_sound refuses. */
 pmix_status_t px_api_check(const struct px_api *op);
-/* Runs op, which lives on the caller's stack, and waits. PMIX_ERR_WOULD_BLOCK on the loop thread,
- * else the status of px_api_done. */
+/* Runs op, which lives on the caller's stack, and waits. PMIX_ERR_WOULD_BLOCK on the
+ * loop thread, else the status of px_api_done. */
 pmix_status_t px_api_wait(struct px_api *op);
-/* Copies op (size bytes) with its args, and runs it later; the copies are freed after finish.
- * PMIX_ERR_NOMEM. */
+/* Copies op (size bytes) with its args, and runs it later; the copies are freed
+ * after finish. PMIX_ERR_NOMEM. */
 pmix_status_t px_api_post(const struct px_api *op, size_t size);
-/* Both of a call whose only result is a status: waits, or posts it for the user's cb. */
+/* Both of a call whose only result is a status: waits, or posts it for the user's
+ * cb. */
 pmix_status_t px_api_call(struct px_api op);
 pmix_status_t px_api_call_nb(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata);
 void px_api_done(struct px_api *op, pmix_status_t status);
 
-/* Sends the message that op->request and op->args make. If that fails op is done with the status.
- * op->reply runs with op as argument. */
+/* Sends the message that op->request and op->args make. If that fails op is done
+ * with the status. op->reply runs with op as argument. */
 void px_api_send(struct px_api *op);
 /* The same of a message written by hand. */
 void px_api_request(struct px_api *op, px_writer *w, px_reply_fn reply);
-/* For replies that begin with a status: the server's, unless it cannot be read or there is no reply
- * (status). */
+/* For replies that begin with a status: the server's, unless it cannot be read or
+ * there is no reply (status). */
 pmix_status_t px_api_answer(pmix_status_t status, px_reader *reply);
 /* The reply whose whole content is a status. */
 void px_api_status_reply(void *op, pmix_status_t status, px_reader *reply);

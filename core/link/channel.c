@@ -84,7 +84,8 @@ void px_channel_fail(struct px_channel *up, pmix_status_t why)
     struct px_pending *p;
     size_t pos = 0;
 
-    /* Detached first: a callback may start a new request, which must fail, not be lost. */
+    /* Detached first: a callback may start a new request, which must fail, not be
+     * lost. */
     up->pending = (struct px_map){0};
     up->send = NULL;
     up->ctx = NULL;

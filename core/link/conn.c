@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Framed connection. The payload buffer grows with the bytes that arrive, never with what a
- * header claims, so a lying peer pays for the memory it costs us. */
+/* Framed connection. The payload buffer grows with the bytes that arrive, never with
+ * what a header claims, so a lying peer pays for the memory it costs us. */
 #include "core/link/conn.h"
 
 #include "core/base/list.h"
@@ -11,7 +11,8 @@
 #include <sys/uio.h>
 
 #define READ_CHUNK_B (64u * 1024u)
-/* One peer may not keep the loop to itself: after this many bytes the others have their turn. */
+/* One peer may not keep the loop to itself: after this many bytes the others have
+ * their turn. */
 #define READ_TURN_B (1024u * 1024u)
 #define MAX_IOV     16
 
@@ -54,7 +55,8 @@ static void conn_free(struct px_conn *c)
     free(c);
 }
 
-/* The socket goes at once; the object lives until no callback and no posted report uses it. */
+/* The socket goes at once; the object lives until no callback and no posted report
+ * uses it. */
 static void conn_shut(struct px_conn *c)
 {
     px_watch_free(c->watch);
@@ -85,7 +87,8 @@ static void on_report(struct px_msg *msg)
         conn_free(c);
 }
 
-/* A loss found while the owner is sending: it must not be called back in the middle of that. */
+/* A loss found while the owner is sending: it must not be called back in the middle
+ * of that. */
 void px_conn_fail(struct px_conn *c, pmix_status_t why)
 {
     if (c->lost || c->doomed || c->report_posted)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A framed connection: whole messages in and out of a non-blocking socket. Loop thread only. */
+/* A framed connection: whole messages in and out of a non-blocking socket. Loop
+ * thread only. */
 #ifndef PX_LINK_CONN_H
 #define PX_LINK_CONN_H
 
@@ -12,8 +13,8 @@ struct px_conn;
 struct px_conn_ops {
     /* payload is borrowed for the call. The callee may destroy the connection. */
     void (*on_frame)(void *arg, const struct px_frame *frame, const uint8_t *payload);
-    /* Once: peer closed (PMIX_ERR_LOST_CONNECTION), or it broke the rules. The connection is
-     * dead but still the owner's to destroy. */
+    /* Once: peer closed (PMIX_ERR_LOST_CONNECTION), or it broke the rules. The
+     * connection is dead but still the owner's to destroy. */
     void (*on_lost)(void *arg, pmix_status_t why);
 };
 
@@ -21,17 +22,18 @@ struct px_conn_ops {
 pmix_status_t px_conn_create(struct px_loop *loop, int fd,
                              const struct px_conn_ops *ops, void *arg,
                              struct px_conn **conn);
-/* Takes the payload's memory, also on failure. The frame goes out as the socket allows; more
- * than PX_MAX_QUEUED_B unsent is PMIX_ERR_OUT_OF_RESOURCE and ends the connection. A payload
- * larger than PX_MAX_FRAME_B is PMIX_ERR_OUT_OF_RESOURCE, too, and the connection goes on, as
- * after PMIX_ERR_NOMEM. */
+/* Takes the payload's memory, also on failure. The frame goes out as the socket
+ * allows; more than PX_MAX_QUEUED_B unsent is PMIX_ERR_OUT_OF_RESOURCE and ends the
+ * connection. A payload larger than PX_MAX_FRAME_B is PMIX_ERR_OUT_OF_RESOURCE, too,
+ * and the connection goes on, as after PMIX_ERR_NOMEM. */
 pmix_status_t px_conn_send(struct px_conn *conn, int32_t pindex, uint32_t tag,
                            px_buf *payload);
 /* Gives the connection up: what is queued is lost, and on_lost is called later. */
 void px_conn_fail(struct px_conn *conn, pmix_status_t why);
 /* Bytes not yet handed to the kernel. */
 size_t px_conn_unsent(const struct px_conn *conn);
-/* Tries once more to send what is queued, closes. NULL is fine; safe inside a callback. */
+/* Tries once more to send what is queued, closes. NULL is fine; safe inside a
+ * callback. */
 void px_conn_destroy(struct px_conn *conn);
 
 #define PX_MAX_QUEUED_B (256u * 1024u * 1024u)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading and finding rendezvous files. They lie in folders anybody may write to, so nothing of
- * them is believed before the kernel has told whose they are. */
+/* Reading and finding rendezvous files. They lie in folders that any user may write
+ * to, so nothing of them is believed before the kernel has told whose they are. */
 #include "core/link/rendezvous.h"
 
 #include "core/base/fd.h"
@@ -33,7 +33,7 @@ char *px_rendezvous_dir(const pmix_info_t *info, size_t n_info, const char *key,
     return strdup(dir ? dir : "/tmp");
 }
 
-/* ---- one file ----------------------------------------------------------------------------------- */
+/* ---- one file -------------------------------------------------------------------- */
 
 static pmix_status_t check_file(const struct stat *st, const char *path,
                                 struct px_err *err)
@@ -110,7 +110,7 @@ pmix_status_t px_rendezvous_read(const char *path, struct px_rendezvous *out,
     return PMIX_SUCCESS;
 }
 
-/* ---- many ------------------------------------------------------------------------------------------- */
+/* ---- many ------------------------------------------------------------------------ */
 
 struct search {
     const char *const *names;
@@ -177,7 +177,7 @@ static bool look_into_folders(struct search *s, const struct place *p)
     return hit;
 }
 
-/* Where nobody else can put anything. */
+/* A folder in which no other user can put anything. */
 static bool is_trusted(int fd)
 {
     struct stat st;
@@ -186,7 +186,8 @@ static bool is_trusted(int fd)
            !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Takes fd. Files first: what others have put into folders beside them must not keep us from them. */
+/* Takes fd. Files first: what others have put into folders beside them must not keep
+ * us from them. */
 static bool search_dir(struct search *s, int fd, const char *path, unsigned depth)
 {
     struct place p = {.path = path, .depth = depth};

@@ -5,7 +5,7 @@
 #include "core/notify/notify_impl.h"
 #include "pmix.h"
 
-/* ---- register -------------------------------------------------------------------------------- */
+/* ---- register -------------------------------------------------------------------- */
 
 struct register_op {
     struct px_api api;
@@ -109,7 +109,7 @@ PX_EXPORT pmix_status_t PMIx_Register_event_handler(
     return rc ? rc : (pmix_status_t)op.id;
 }
 
-/* ---- deregister ------------------------------------------------------------------------------ */
+/* ---- deregister ------------------------------------------------------------------ */
 
 struct deregister_op {
     struct px_api api;
@@ -137,7 +137,7 @@ PX_EXPORT pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref,
     return cbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
 }
 
-/* ---- notify ------------------------------------------------------------------------------------ */
+/* ---- notify ---------------------------------------------------------------------- */
 
 struct notify_op {
     struct px_api api;

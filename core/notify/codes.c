@@ -71,7 +71,8 @@ void px_notify_retire(struct px_notify *n, struct px_handler *h)
     PX_AUTOFREE pmix_status_t *gone = malloc((h->n_codes + 1) * sizeof *gone);
     size_t n_gone = 0;
 
-    /* Without memory the server goes on sending what is not wanted, which does no harm. */
+    /* Without memory the server goes on sending what is not wanted, which does no
+     * harm. */
     for (size_t i = 0; gone && i < h->n_codes; i++)
         if (code_dropped(n, h->codes[i]))
             gone[n_gone++] = h->codes[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handlers and their order: first, those of one code, of several, the default ones, last; within a
- * category the latest comes first unless it asked otherwise (PMIx Standard, Event Notification). */
+/* Handlers and their order: first, those of one code, of several, the default ones,
+ * last; within a category the latest comes first unless it asked otherwise (PMIx
+ * Standard, Event Notification). */
 #include "core/notify/handlers.h"
 
 #include <string.h>
@@ -85,7 +86,7 @@ static pmix_status_t read_range(struct px_handler *x, const pmix_info_t *info)
     return PMIX_SUCCESS;
 }
 
-/* What concerns the handler itself; its place is read by place(). */
+/* An attribute of the handler itself; place() reads those of its place. */
 static pmix_status_t read_info(struct px_handler *x, const pmix_info_t *info)
 {
     const char *key = info->key;
@@ -122,7 +123,8 @@ static struct px_handler *find_named(const struct px_list *category, const char 
     return NULL;
 }
 
-/* Before everything that did not ask to be first of its category; likewise at the end. */
+/* Before everything that did not ask to be first of its category; likewise at the
+ * end. */
 static void insert_default(struct px_list *category, struct px_handler *x, bool append)
 {
     struct px_handler *edge = px_list_empty(category)

@@ -35,16 +35,16 @@ struct px_handlers {
 
 void px_handlers_init(struct px_handlers *h);
 void px_handlers_fini(struct px_handlers *h);
-/* Places a new handler as info asks. PMIX_ERR_EVENT_REGISTRATION if the place is taken or the
- * handler it names does not exist; PMIX_ERR_BAD_PARAM. */
+/* Places a new handler as info asks. PMIX_ERR_EVENT_REGISTRATION if the place is
+ * taken or the handler it names does not exist; PMIX_ERR_BAD_PARAM. */
 pmix_status_t px_handlers_add(struct px_handlers *h, const pmix_status_t *codes,
                               size_t n_codes, const pmix_info_t *info, size_t n_info,
                               pmix_notification_fn_t fn, struct px_handler **added);
 struct px_handler *px_handlers_find(const struct px_handlers *h, size_t id);
 /* Takes it out and frees it. */
 void px_handlers_remove(struct px_handlers *h, struct px_handler *handler);
-/* The one called after the handler with this id (SIZE_MAX: from the start); NULL at the end. A
- * handler that has gone since ends the chain. */
+/* The one called after the handler with this id (SIZE_MAX: from the start); NULL at
+ * the end. A handler that has gone since ends the chain. */
 struct px_handler *px_handlers_next(const struct px_handlers *h, size_t after);
 /* Procs of a PMIX_PROC or array-of-PMIX_PROC value: malloc'd, or borrowed. */
 pmix_status_t px_value_procs(const pmix_value_t *v, pmix_proc_t **procs, size_t *n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Delivery: each event runs down its own chain of handlers, one at a time, however long they take
- * and whatever thread they answer from. */
+/* Delivery: each event runs down its own chain of handlers, one at a time, however
+ * long they take and whatever thread they answer from. */
 #include "core/notify/notify.h"
 
 #include "core/model/nspace.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Events nobody wanted yet, for handlers that register late; the oldest go first. */
+/* Events that had no handler yet, for those that register late; the oldest go first. */
 #define MAX_CACHED 64
 
 struct event {
@@ -71,7 +71,8 @@ void px_notify_destroy(struct px_notify *n)
 {
     if (!n)
         return;
-    /* A handler that has not answered may still hold its chain: detached, freed when it does. */
+    /* A handler that has not answered may still hold its chain: detached, freed when
+     * it does. */
     PX_LIST_EACH (&n->chains, struct chain, c, link) {
         px_list_remove(&c->link);
         c->owner = NULL;
@@ -163,7 +164,7 @@ static bool handler_wants(const struct px_handler *h, const struct event *e)
             px_range_includes(h->range, &px_process.model->self, NULL, 0, &e->source));
 }
 
-/* ---- the chain ------------------------------------------------------------------------------ */
+/* ---- the chain ------------------------------------------------------------------- */
 
 static void chain_step(struct chain *c);
 
@@ -261,8 +262,8 @@ static pmix_status_t add_id(struct chain *c, size_t id)
     return PMIX_SUCCESS;
 }
 
-/* Takes e. only: the one handler asked for, or all that want it. Never runs one inside the call:
- * the caller may be a handler itself. */
+/* Takes e. only: the one handler asked for, or all that want it. Never runs one
+ * inside the call: the caller may be a handler itself. */
 static pmix_status_t start_chain(struct px_notify *n, struct event *e,
                                  const struct px_handler *only)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Event handlers of this process: registration, order, the chain, late delivery. All roles use it;
- * where events come from is theirs. Loop thread only, except where said. */
+/* Event handlers of this process: registration, order, the chain, late delivery. All
+ * roles use it; where events come from is theirs. Loop thread only, except where
+ * said. */
 #ifndef PX_NOTIFY_NOTIFY_H
 #define PX_NOTIFY_NOTIFY_H
 
@@ -11,27 +12,28 @@ struct px_notify;
 pmix_status_t px_notify_create(struct px_notify **n);
 void px_notify_destroy(struct px_notify *n);
 
-/* Runs the chain of handlers that want this event, one after the other, each started on the loop
- * when the one before has answered. Copies everything. Events without a handler are kept (bounded)
- * for handlers that register later. */
+/* Runs the chain of handlers that want this event, one after the other, each started
+ * on the loop when the one before has answered. Copies everything. Events without a
+ * handler are kept (bounded) for handlers that register later. */
 pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
                                 const pmix_proc_t *source, pmix_data_range_t range,
                                 const pmix_info_t *info, size_t n_info);
 
-/* Is proc inside the range of an event from source? info may carry a custom range. host is where
- * this process runs; procs of one node share it. */
+/* Is proc inside the range of an event from source? info may carry a custom range.
+ * host is where this process runs; procs of one node share it. */
 bool px_range_includes(pmix_data_range_t range, const pmix_proc_t *source,
                        const pmix_info_t *info, size_t n_info, const pmix_proc_t *proc);
-/* Would a registration with these codes (n_codes 0: default handler) take the event? A
- * PMIX_EVENT_NON_DEFAULT event passes default handlers by; affected procs, if the registration
- * named some, must match. */
+/* Would a registration with these codes (n_codes 0: default handler) take the event?
+ * A PMIX_EVENT_NON_DEFAULT event passes default handlers by; affected procs, if the
+ * registration named some, must match. */
 bool px_event_wanted(const pmix_status_t *codes, size_t n_codes,
                      const pmix_proc_t *affected, size_t n_affected, pmix_status_t code,
                      const pmix_info_t *info, size_t n_info);
 
-/* How this process tells its server; set by the client role's init (through the channel), used by
- * PMIx_Register_event_handler, _Deregister_event_handler and PMIx_Notify_event. A server process
- * sets own_event so that its notifications go to its clients. */
+/* How this process tells its server; set by the client role's init (through the
+ * channel), used by PMIx_Register_event_handler, _Deregister_event_handler and
+ * PMIx_Notify_event. A server process sets own_event so that its notifications go to
+ * its clients. */
 struct px_notify_hooks {
     void (*own_event)(void *ctx, pmix_status_t code, const pmix_proc_t *source,
                       pmix_data_range_t range, const pmix_info_t *info, size_t n_info);

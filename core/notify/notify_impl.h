@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of this room share. */
+/* Shared by the files of this room. */
 #ifndef PX_NOTIFY_NOTIFY_IMPL_H
 #define PX_NOTIFY_NOTIFY_IMPL_H
 
@@ -21,13 +21,13 @@ struct px_notify {
 /* Events that came before this handler did. */
 void px_notify_replay(struct px_notify *n, const struct px_handler *h);
 
-/* ---- codes.c -------------------------------------------------------------------------------- */
+/* ---- codes.c --------------------------------------------------------------------- */
 
 /* Stands for default handlers, on the wire when the last of them goes. */
 #define PX_DEFAULT_CODE INT_MIN
 
-/* A server's own handlers see what passes through it; only those that are none, or have left events
- * to their own server, have one to ask. */
+/* A server's own handlers see what passes through it; only those that are none, or
+ * have left events to their own server, have one to ask. */
 bool px_notify_has_server(void);
 /* True if this is the first handler for the code. */
 bool px_notify_code_added(struct px_notify *n, pmix_status_t code);

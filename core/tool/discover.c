@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding a server: one that was named, by address, file, process id or namespace, or any that lets
- * us in. The order of preference is the Standard's. */
+/* Finding a server: one that was named, by address, file, process id or namespace,
+ * or any that lets us in. The order of preference is the Standard's. */
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#define DELAY_MS      10   /* between two attempts, where nobody said how long */
-#define STRANGER_MS   5000 /* for each server that nobody asked for by name */
+#define DELAY_MS      10   /* between two attempts, unless the caller says */
+#define STRANGER_MS   5000 /* for each server that was not asked for by name */
 #define DEFAULT_TRIES 2
 
 struct search {
@@ -21,9 +21,9 @@ struct search {
     const char *host;
     char *server_dir, *system_dir; /* of rendezvous files */
     uint64_t deadline_ms;          /* UINT64_MAX: none */
-    bool anybody;                  /* passes over servers that are connected already */
+    bool any;                      /* passes over servers that are connected already */
     pmix_status_t found;           /* what the search has come to */
-    px_strv tried; /* by anybody: a server has several files, and is asked once */
+    px_strv tried; /* by any: a server has several files, and is asked once */
 };
 
 static const char *text_of(const struct search *s, const char *key)
@@ -36,7 +36,7 @@ static bool flag_of(const struct search *s, const char *key)
     return px_info_flag(s->what->info, s->what->n_info, key);
 }
 
-/* ---- one server ----------------------------------------------------------------------------------- */
+/* ---- one server ------------------------------------------------------------------ */
 
 static bool connected(const struct search *s, const pmix_proc_t *server)
 {
@@ -85,7 +85,7 @@ static pmix_status_t dial(struct search *s)
 
     if (connected(s, &c->uri.server))
         return PMIX_ERR_EXISTS;
-    if (s->anybody && patience > STRANGER_MS)
+    if (s->any && patience > STRANGER_MS)
         patience = STRANGER_MS;
     c->flag = role(s);
     rc = px_server_addr_connect(c, time_left(s, patience), s->err);
@@ -96,7 +96,7 @@ static pmix_status_t dial(struct search *s)
     return PMIX_ERR_EXISTS;
 }
 
-/* owner: whose the server has to be; NULL: nobody knows. */
+/* owner: of the server, NULL if unknown. */
 static pmix_status_t dial_uri(struct search *s, const struct px_uri *uri,
                               const struct px_version *version, const uid_t *owner)
 {
@@ -112,7 +112,8 @@ static pmix_status_t dial_uri(struct search *s, const struct px_uri *uri,
     return dial(s);
 }
 
-/* "nspace.rank;tcp4://...", maybe behind a list of variables that it would be given in. */
+/* "nspace.rank;tcp4://...", maybe behind a list of variables that it would be given
+ * in. */
 static pmix_status_t by_uri(struct search *s, const char *text)
 {
     const char *rest = strchr(text, ';');
@@ -130,7 +131,7 @@ static pmix_status_t by_uri(struct search *s, const char *text)
     return dial_uri(s, &uri, &unknown, NULL);
 }
 
-/* The file says whose the server is. Its port may have become somebody else's since. */
+/* The file names the server's owner. Its port may have another one by now. */
 static pmix_status_t by_file(struct search *s, const char *path)
 {
     struct px_rendezvous r;
@@ -147,7 +148,7 @@ static pmix_status_t by_uri_or_file(struct search *s, const char *text)
                                        : by_uri(s, text);
 }
 
-/* ---- files of a name --------------------------------------------------------------------------------- */
+/* ---- files of a name ------------------------------------------------------------- */
 
 static bool try_file(void *arg, const char *path)
 {
@@ -157,7 +158,7 @@ static bool try_file(void *arg, const char *path)
     return !s->found || s->found == PMIX_ERR_EXISTS || time_left(s, 1) == 0;
 }
 
-/* One that nobody named. */
+/* One that was not named. */
 static bool try_any_file(void *arg, const char *path)
 {
     struct search *s = arg;
@@ -195,8 +196,8 @@ static bool search_both(struct search *s, const char *const *names, bool prefix,
             px_rendezvous_search(s->system_dir, names, prefix, found, s));
 }
 
-/* pmix.<host>.<what>, or as it was before 6.0, pmix.<host>.tool.<what>: of a process id, or of a
- * namespace. */
+/* pmix.<host>.<what>, or as it was before 6.0, pmix.<host>.tool.<what>: of a process
+ * id, or of a namespace. */
 static pmix_status_t by_name(struct search *s, const char *what)
 {
     PX_AUTOFREE char *name = px_strf("pmix.%s.%s", s->host, what);
@@ -232,7 +233,7 @@ static pmix_status_t any(struct search *s)
 
     if (!session || !begin)
         return PMIX_ERR_NOMEM;
-    s->anybody = true;
+    s->any = true;
     s->found = PMIX_ERR_UNREACH;
     if (!px_rendezvous_search(s->server_dir, sessions, false, try_any_file, s))
         (void)search_both(s, all, true, try_any_file);
@@ -244,7 +245,7 @@ static pmix_status_t any(struct search *s)
     return s->found;
 }
 
-/* ---- patience ------------------------------------------------------------------------------------------ */
+/* ---- patience -------------------------------------------------------------------- */
 
 typedef pmix_status_t (*way_fn)(struct search *s, const char *arg);
 
@@ -280,9 +281,10 @@ static pmix_status_t retry(struct search *s, way_fn way, const char *arg)
     }
 }
 
-/* ---- the order --------------------------------------------------------------------------------------------- */
+/* ---- the order ------------------------------------------------------------------- */
 
-/* Servers of a kind, by attribute: names and keys may stand in PMIX_CONNECTION_ORDER. */
+/* Servers of a kind, by attribute: names and keys may stand in
+ * PMIX_CONNECTION_ORDER. */
 static const struct {
     const char *name, *key, *kind;
     bool only;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- who we are --------------------------------------------------------------------------------- */
+/* ---- who we are ------------------------------------------------------------------ */
 
 static pmix_status_t name_from(const pmix_info_t *info, size_t n_info,
                                struct px_discovery *d, struct px_err *err)
@@ -43,7 +43,7 @@ static pmix_status_t go_alone(struct px_start *s, bool has_name)
     return px_client_start_alone(s);
 }
 
-/* ---- whoever started us ---------------------------------------------------------------------------- */
+/* ---- the initiator --------------------------------------------------------------- */
 
 static void on_keepalive(void *arg PX_UNUSED, int fd, unsigned events PX_UNUSED)
 {
@@ -52,8 +52,8 @@ static void on_keepalive(void *arg PX_UNUSED, int fd, unsigned events PX_UNUSED)
 
     if (read(fd, &byte, 1) != 0)
         return; /* nothing is said there that means anything */
-    /* It stays open: the environment goes on naming it, and a later tool of this process must not
-     * take what bears its number by then for the pipe. */
+    /* It stays open: the environment goes on naming it, and a later tool of this
+     * process must not take what bears its number by then for the pipe. */
     px_watch_free(tool->keepalive);
     tool->keepalive = NULL;
     (void)px_notify_deliver(px_process.notify, PMIX_EVENT_JOB_END,
@@ -85,7 +85,8 @@ static void watch_keepalive(void)
         px_log(PX_LOG_WARN, "tool", PMIX_KEEPALIVE_PIPE "=%s cannot be watched", text);
 }
 
-/* An initiator wants its launcher connected to itself, too; the first server stays primary. */
+/* An initiator wants its launcher connected to itself, too; the first server stays
+ * primary. */
 static pmix_status_t call_back(struct px_err *err)
 {
     struct px_start s = {.addr = {.fd = -1}};
@@ -103,7 +104,7 @@ static pmix_status_t call_back(struct px_err *err)
     return PMIX_SUCCESS;
 }
 
-/* ---- init ------------------------------------------------------------------------------------------- */
+/* ---- init ------------------------------------------------------------------------ */
 
 /* Where a server has its files, and whom it lets in: for when the tool becomes one. */
 static pmix_status_t keep_for_server(px_infos *kept, const pmix_info_t *info, size_t n)
@@ -120,8 +121,10 @@ static pmix_status_t keep_for_server(px_infos *kept, const pmix_info_t *info, si
     for (size_t i = 0; !rc && i < PX_COUNT(keys); i++) {
         const pmix_info_t *found = px_info_find(info, n, keys[i]);
 
-        if (found)
+        if (found) {
+            px_infos_drop(kept, keys[i]);
             rc = px_infos_add_copy(kept, found, 1);
+        }
     }
     return rc;
 }
@@ -138,7 +141,8 @@ static pmix_status_t make_state(const pmix_info_t *info, size_t n_info)
     pmix_status_t rc;
 
     if (tool)
-        return PMIX_SUCCESS;
+        return tool->serves ? PMIX_SUCCESS
+                            : keep_for_server(&tool->as_server, info, n_info);
     tool = calloc(1, sizeof *tool);
     if (!tool)
         return PMIX_ERR_NOMEM;
@@ -226,7 +230,7 @@ static pmix_status_t tool_again(const pmix_info_t *info, size_t n_info,
     return rc;
 }
 
-/* ---- serving others --------------------------------------------------------------------------------------- */
+/* ---- serving others -------------------------------------------------------------- */
 
 static void refuse(pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
                    pmix_tool_connection_cbfunc_t cb, void *cbdata)
@@ -251,8 +255,9 @@ static void on_serving(struct px_call *call, void *args)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* The server bears the tool's name. Not by the header's macro, which tells the size of the module as
- * we know it: how much of one the caller has, nothing here says (adr/0006). */
+/* The server bears the tool's name. Not by the header's macro, which tells the size
+ * of the module as we know it: how much of one the caller has, nothing here says
+ * (adr/0006). */
 static pmix_status_t start_server(const pmix_server_module_t *module,
                                   const pmix_proc_t *self, const px_infos *more)
 {
@@ -268,14 +273,14 @@ static pmix_status_t start_server(const pmix_server_module_t *module,
               : (PMIx_server_init)((pmix_server_module_t *)module, infos.v, infos.n);
 }
 
-/* Without the lock, which the server's own begin takes. module NULL: only listens, and has its
- * rendezvous file. */
+/* Without the lock, which the server's own begin takes. module NULL: only listens,
+ * and has its rendezvous file. */
 static pmix_status_t serve(pmix_server_module_t *module)
 {
     PX_AUTO(px_infos) more = {0};
     struct px_tool *tool;
     pmix_proc_t self;
-    bool listens = false;
+    bool listens = false, begun = false;
     pmix_status_t rc = PMIX_SUCCESS;
 
     px_process_lock();
@@ -288,14 +293,14 @@ static pmix_status_t serve(pmix_server_module_t *module)
         rc = px_infos_add_copy(&more, tool->as_server.v, tool->as_server.n);
     }
     if (!rc) {
-        tool->serves = true;
+        begun = tool->serves = true;
         tool->has_module = module != NULL;
     }
     px_process_unlock();
     if (!rc && !listens)
         rc = start_server(module ? module : &no_module, &self, &more);
     px_process_lock();
-    if (rc && rc != PMIX_ERR_INIT && px_process.tool)
+    if (rc && begun && px_process.tool)
         px_process.tool->serves = px_process.tool->has_module = false;
     if (!rc && px_process.tool)
         (void)px_call(px_process.loop, on_serving, listens ? module : NULL);
@@ -317,7 +322,7 @@ PX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t *module
     return module ? serve(module) : PMIX_ERR_BAD_PARAM;
 }
 
-/* Whoever started a launcher finds it by this file, which is there when init returns. */
+/* The parent of a launcher finds it by this file, which is there when init returns. */
 static pmix_status_t have_file(const pmix_info_t *info, size_t n_info)
 {
     const pmix_info_t *file = px_info_find(info, n_info, PMIX_LAUNCHER_RENDEZVOUS_FILE);
@@ -334,7 +339,7 @@ static pmix_status_t have_file(const pmix_info_t *info, size_t n_info)
     return PMIx_Store_internal(NULL, PMIX_LAUNCHER_RENDEZVOUS_FILE, &value);
 }
 
-/* ---- the calls ------------------------------------------------------------------------------------------ */
+/* ---- the calls ------------------------------------------------------------------- */
 
 PX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[],
                                        size_t ninfo)
@@ -349,7 +354,7 @@ PX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[],
     px_process_lock();
     if (px_process.client)
         rc = tool_again(info, ninfo, &s);
-    else if (px_process.server) /* speaks for itself: there is nobody above it */
+    else if (px_process.server) /* speaks for itself: there is no server above it */
         px_process.nested_inits++;
     else
         rc = tool_begin(info, ninfo, &s);
@@ -372,10 +377,10 @@ PX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[],
     return rc;
 }
 
-/* ---- finalize ------------------------------------------------------------------------------------------ */
+/* ---- finalize -------------------------------------------------------------------- */
 
-/* Of the last tool of the process that is a server for its sake. Without the lock, which the
- * server's own end takes. */
+/* Of the last tool of the process that is a server for its sake. Without the lock,
+ * which the server's own end takes. */
 static void stop_serving(void)
 {
     bool serves;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The servers of a tool: connecting to another one, leaving one, choosing the primary one. */
+/* The servers of a tool: connecting to another one, leaving one, choosing the
+ * primary one. */
 #include "core/rt/log.h"
 #include "core/tool/tool.h"
 
 #include <string.h>
 
-/* ---- one more ----------------------------------------------------------------------------------- */
+/* ---- one more -------------------------------------------------------------------- */
 
 pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_name,
                              struct px_start *s)
@@ -112,7 +113,7 @@ PX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server)
     return rc;
 }
 
-/* ---- which there are ------------------------------------------------------------------------------- */
+/* ---- which there are ------------------------------------------------------------- */
 
 PX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *nservers)
 {
@@ -170,7 +171,7 @@ PX_EXPORT bool PMIx_tool_is_connected(void)
     return px_api_wait(&op.api) == PMIX_SUCCESS && op.yes;
 }
 
-/* ---- the primary one ---------------------------------------------------------------------------------- */
+/* ---- the primary one ------------------------------------------------------------- */
 
 struct set_op {
     struct px_api api;

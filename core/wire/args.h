@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What requests carry, and tables that say in which order and form. A client packs by a table what
- * a server unpacks by it; whatever outlives a call is copied by it, as programs free what they
- * passed as soon as the call returns (adr/0009). */
+/* The fields of requests, and tables of their order and form. A client packs by the
+ * table that its server unpacks by; arguments that outlive a call are copied by it,
+ * as programs free them as soon as the call returns (adr/0009). */
 #ifndef PX_WIRE_ARGS_H
 #define PX_WIRE_ARGS_H
 
@@ -10,8 +10,8 @@
 
 #include <time.h>
 
-/* Each request has the members that its table lists; the others stay zero. A client borrows all of
- * it from its caller, a server owns it. */
+/* Each request has the members that its table lists; the others stay zero. A client
+ * borrows all of it from its caller, a server owns it. */
 typedef struct px_args {
     px_infos info; /* directives; of a publication what is published */
     px_infos more; /* directives beside such infos */
@@ -65,7 +65,8 @@ static inline px_infos px_infos_borrow(const pmix_info_t *info, size_t n)
 
 /* ---- a caller's --------------------------------------------------------------------------- */
 
-/* True if what is needed is there, and no array is NULL or longer than a message can say. */
+/* True if what is needed is there, and no array is NULL or longer than a message can
+ * say. */
 bool px_args_sound(const struct px_args *args, const struct px_arg *table);
 /* All that the table lists becomes a copy of args' own. On failure it owns nothing.
  * PMIX_ERR_NOMEM, or why a value cannot be copied. */
@@ -74,8 +75,9 @@ void px_pack_args(px_writer *w, const struct px_args *args, const struct px_arg 
 
 /* ---- one's own ---------------------------------------------------------------------------- */
 
-/* Into args that own nothing. PMIX_ERR_BAD_PARAM for what is needed and not there, too many strings, or a
- * NULL among them; else as px_unpack. On failure args hold what was read before. */
+/* Into args that own nothing. PMIX_ERR_BAD_PARAM for what is needed and not there,
+ * too many strings, or a NULL among them; else as px_unpack. On failure args hold
+ * what was read before. */
 pmix_status_t px_unpack_args(px_reader *r, struct px_args *args,
                              const struct px_arg *table);
 /* Frees what the table lists. */

@@ -36,7 +36,7 @@
     {                                                     \
         PX_ARG_ONE, false, true, PMIX_STRING, AT(text), 0 \
     }
-/* Who asks; servers believe their connection instead. */
+/* The user that asks; servers believe their connection instead. */
 #define USER ONE(number, UINT32)
 
 #define REQUEST(name, op, ...) \
@@ -73,7 +73,8 @@ REQUEST(group_invite, PX_OP_GROUP_INVITE, NAME, SOME_PROCS, INFOS);
 REQUEST(group_join, PX_OP_GROUP_JOIN, NAME, PROCS, ONE(accept, BOOL), INFOS);
 REQUEST(fabric_register, PX_OP_FABRIC_REGISTER, INFOS);
 REQUEST(fabric_update, PX_OP_FABRIC_UPDATE, ONE(id, SIZE));
-/* Types that are younger than most dialects: the message is as young (px_codec_newest). */
+/* Types that are younger than most dialects: the message is as young
+ * (px_codec_newest). */
 REQUEST(block, PX_OP_RESBLK, ONE(directive, RESBLOCK_DIRECTIVE), NAME,
         MANY(units, n_units, RESOURCE_UNIT), INFOS);
 REQUEST(session, PX_OP_SESSION_CTRL, ONE(number, UINT32), INFOS);

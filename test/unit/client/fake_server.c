@@ -16,7 +16,7 @@ struct fake fake = {.listener = -1};
 
 static pthread_t thread;
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------ */
 
 static void *run(void *arg PX_UNUSED)
 {
@@ -79,7 +79,7 @@ void fake_stop(void)
     fake.runs = false;
 }
 
-/* ---- a client ----------------------------------------------------------------------------------- */
+/* ---- a client -------------------------------------------------------------------- */
 
 sem_t done;
 pmix_status_t done_status;
@@ -125,7 +125,7 @@ pmix_proc_t rank(pmix_rank_t r)
     return p;
 }
 
-/* ---- the connect message ------------------------------------------------------------------------ */
+/* ---- the connect message --------------------------------------------------------- */
 
 int fake_accept_mute(void)
 {
@@ -189,7 +189,7 @@ void fake_tool_words(int fd, pmix_status_t status, const pmix_proc_t *tool,
     fake_say(fd, out.data, out.len);
 }
 
-/* ---- frames ---------------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------- */
 
 static bool next_frame(int fd, struct px_frame *f)
 {
@@ -273,7 +273,7 @@ void fake_event(int fd, pmix_status_t code, const px_infos *infos)
     fake_reply(fd, PX_TAG_NOTIFY, &w);
 }
 
-/* ---- serving ---------------------------------------------------------------------------------------- */
+/* ---- serving --------------------------------------------------------------------- */
 
 static void put_u32(px_writer *w, const char *key, uint32_t n)
 {

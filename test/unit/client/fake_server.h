@@ -42,7 +42,7 @@ void fake_start(void);
 /* Waits for the script to end. */
 void fake_stop(void);
 
-/* ---- a client of it, in this process ----------------------------------------------------------- */
+/* ---- a client of it, in this process --------------------------------------------- */
 
 /* fake_start and PMIx_Init. */
 void client_begin(void);
@@ -61,7 +61,7 @@ void finished(pmix_status_t rc, pmix_status_t with);
 /* A process of the job. */
 pmix_proc_t rank(pmix_rank_t r);
 
-/* ---- for scripts and hooks --------------------------------------------------------------------- */
+/* ---- for scripts and hooks ------------------------------------------------------- */
 
 /* The next connection; reads its connect message into fake.hello. */
 int fake_accept(void);

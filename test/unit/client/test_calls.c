@@ -24,7 +24,7 @@ void *dlopen(const char *file, int mode)
     return real(file, mode);
 }
 
-/* ---- arguments of every kind ------------------------------------------------------------------------- */
+/* ---- arguments of every kind ----------------------------------------------------- */
 
 #define N 3
 
@@ -129,7 +129,7 @@ static void spoil_args(struct args *a)
     spoil_memory(a->object, sizeof *a->object);
 }
 
-/* ---- what comes back --------------------------------------------------------------------------------- */
+/* ---- what comes back ------------------------------------------------------------- */
 
 static pmix_info_t *results;
 static size_t n_results;
@@ -206,7 +206,7 @@ PX_TEST_HANDLER(on_event)
 {
 }
 
-/* ---- the calls --------------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------- */
 
 #define R &results, &n_results
 #define D &done
@@ -371,7 +371,7 @@ static const struct row {
     ROW(decline, GROUP_JOIN, SOME_INFOS),
 };
 
-/* ---- the server, and a busy thread ------------------------------------------------------------------- */
+/* ---- the server, and a busy thread ----------------------------------------------- */
 
 static uint8_t heard_op;
 static px_buf heard; /* the last request, after its command */
@@ -473,7 +473,7 @@ static void teardown(void)
     PMIx_Info_destruct(&found[1]);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------ */
 
 static void has_said(const struct row *row, struct args *a)
 {
@@ -631,7 +631,7 @@ START_TEST(without_a_server_a_call_ends_at_once)
 }
 END_TEST
 
-/* ---- what is special --------------------------------------------------------------------------------- */
+/* ---- what is special ------------------------------------------------------------- */
 
 START_TEST(results_need_no_place)
 {

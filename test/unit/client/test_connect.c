@@ -63,7 +63,7 @@ static void serve_well(void)
     ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 1);
 }
 
-/* ---- dialects and buffers ------------------------------------------------------------------------ */
+/* ---- dialects and buffers -------------------------------------------------------- */
 
 START_TEST(the_newest_address_decides_about_the_dialect)
 {
@@ -111,7 +111,7 @@ START_TEST(it_says_who_it_is_as_the_protocol_asks)
 }
 END_TEST
 
-/* ---- refusals -------------------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------- */
 
 static pmix_status_t word;
 
@@ -190,7 +190,7 @@ START_TEST(a_server_that_dies_meanwhile_is_unreachable)
 }
 END_TEST
 
-/* ---- silence --------------------------------------------------------------------------------------- */
+/* ---- silence --------------------------------------------------------------------- */
 
 static sem_t heard;
 
@@ -228,7 +228,7 @@ START_TEST(a_silent_server_is_given_up_after_its_time)
 }
 END_TEST
 
-/* ---- garbage ----------------------------------------------------------------------------------------- */
+/* ---- garbage --------------------------------------------------------------------- */
 
 static void garbage_after_welcome(void)
 {
@@ -328,7 +328,7 @@ START_TEST(frames_nobody_asked_for_do_no_harm)
 }
 END_TEST
 
-/* ---- job information of other servers ------------------------------------------------------------------ */
+/* ---- job information of other servers -------------------------------------------- */
 
 static void put_u32(px_writer *w, const char *key, uint32_t n)
 {
@@ -400,7 +400,7 @@ START_TEST(older_forms_of_job_information_are_understood)
 }
 END_TEST
 
-/* ---- the environment -------------------------------------------------------------------------------------- */
+/* ---- the environment ------------------------------------------------------------- */
 
 START_TEST(an_environment_that_makes_no_sense_is_refused_before_anything_is_done)
 {

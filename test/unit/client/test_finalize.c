@@ -47,7 +47,7 @@ START_TEST(a_barrier_comes_first_if_it_was_asked_for)
 }
 END_TEST
 
-/* ---- servers that do not answer -------------------------------------------------------------- */
+/* ---- servers that do not answer -------------------------------------------------- */
 
 static bool die_at_goodbye(int fd, struct fake_req *req)
 {
@@ -120,7 +120,7 @@ START_TEST(the_loss_of_the_server_is_an_event_and_the_end_still_works)
 }
 END_TEST
 
-/* ---- calls under way ---------------------------------------------------------------------------- */
+/* ---- calls under way ------------------------------------------------------------- */
 
 static sem_t heard;
 
@@ -176,7 +176,7 @@ START_TEST(a_thread_that_waits_is_let_go)
 }
 END_TEST
 
-/* ---- event handlers that answer late --------------------------------------------------------------- */
+/* ---- event handlers that answer late --------------------------------------------- */
 
 static pmix_event_notification_cbfunc_fn_t late_cb;
 static void *late_cbdata;
@@ -229,7 +229,7 @@ START_TEST(a_handler_may_answer_while_the_client_ends)
 }
 END_TEST
 
-/* ---- lives and roles ---------------------------------------------------------------------------------- */
+/* ---- lives and roles ------------------------------------------------------------- */
 
 START_TEST(a_client_may_come_back_to_the_same_server)
 {

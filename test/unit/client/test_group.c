@@ -143,7 +143,7 @@ static size_t members_in(const pmix_info_t *results, size_t n)
     return i ? i->value.data.darray->size : 0;
 }
 
-/* ---- construct and destruct --------------------------------------------------------------------- */
+/* ---- construct and destruct ------------------------------------------------------ */
 
 static void construct_and_destruct(unsigned n_extra)
 {

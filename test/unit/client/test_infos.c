@@ -15,7 +15,7 @@ static void start(bool (*hook)(int fd, struct fake_req *req))
     client_begin();
 }
 
-/* ---- publish, lookup, unpublish ------------------------------------------------------------------ */
+/* ---- publish, lookup, unpublish -------------------------------------------------- */
 
 static char seen[256];
 static pmix_status_t answer;
@@ -133,7 +133,7 @@ START_TEST(a_lookup_without_waiting_gets_what_was_found)
 }
 END_TEST
 
-/* ---- spawn and abort -------------------------------------------------------------------------------- */
+/* ---- spawn and abort ------------------------------------------------------------- */
 
 static const char *spawned;
 
@@ -195,7 +195,7 @@ START_TEST(a_failed_spawn_leaves_no_name)
 }
 END_TEST
 
-/* ---- query, job control, log -------------------------------------------------------------------------- */
+/* ---- query, job control, log ----------------------------------------------------- */
 
 PX_TEST_MAIN_WITH("client/infos", NULL, client_end,
                   values_found_go_to_the_entries_that_asked_for_them,

@@ -140,7 +140,7 @@ static pmix_info_t flag(const char *key)
     return i;
 }
 
-/* ---- output ----------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------- */
 
 START_TEST(output_comes_until_it_is_not_wanted_any_more)
 {
@@ -242,7 +242,7 @@ START_TEST(without_waiting_what_was_passed_may_go_at_once)
 }
 END_TEST
 
-/* ---- input ------------------------------------------------------------------------------------- */
+/* ---- input ----------------------------------------------------------------------- */
 
 START_TEST(input_goes_to_the_server_and_so_does_its_end)
 {

@@ -48,7 +48,7 @@ static void not_found(pmix_rank_t r, const char *key, const char *flag)
     ck_assert_int_eq(rc, PMIX_ERR_NOT_FOUND);
 }
 
-/* ---- commit ---------------------------------------------------------------------------------------- */
+/* ---- commit ---------------------------------------------------------------------- */
 
 static px_buf commits[4];
 static unsigned n_commits;
@@ -159,7 +159,7 @@ START_TEST(own_values_need_no_server)
 }
 END_TEST
 
-/* ---- get --------------------------------------------------------------------------------------------- */
+/* ---- get ------------------------------------------------------------------------- */
 
 /* Answers with key "colour", of the rank asked for. */
 static uint32_t colour = 7;
@@ -337,7 +337,7 @@ START_TEST(without_waiting_the_value_comes_by_callback)
 }
 END_TEST
 
-/* ---- slow, dying and strange servers ------------------------------------------------------------------ */
+/* ---- slow, dying and strange servers --------------------------------------------- */
 
 static uint32_t late_tag;
 

@@ -72,7 +72,7 @@ static bool start(const struct library *lib)
     return rc == PMIX_SUCCESS || rc == PMIX_ERR_UNREACH;
 }
 
-/* ---- what a library says ------------------------------------------------------------ */
+/* ---- what a library says --------------------------------------------------------- */
 
 static void say_set(const struct library *lib, FILE *to, const char *list)
 {
@@ -168,7 +168,7 @@ static int apart(const struct library *lib, script run, const px_buf *in, px_buf
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/* ---- tests -------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *value;

@@ -86,7 +86,7 @@ START_TEST(affected_processes_must_match_where_both_name_some)
 }
 END_TEST
 
-/* ---- the chain, in a singleton ---------------------------------------------------------------- */
+/* ---- the chain, in a singleton --------------------------------------------------- */
 
 static sem_t called;
 static char calls[64];

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- what it says ------------------------------------------------------------------------------------------- */
+/* ---- what it says ---------------------------------------------------------------- */
 
 /* The message of a tool that finds no server; good until the next call. */
 static const char *complaint(void)
@@ -59,7 +59,7 @@ START_TEST(the_message_says_where_it_has_looked)
 }
 END_TEST
 
-/* ---- what it does not believe ------------------------------------------------------------------------------ */
+/* ---- what it does not believe ---------------------------------------------------- */
 
 static void file_is_refused(const char *path)
 {
@@ -197,7 +197,7 @@ START_TEST(a_refusal_is_no_connection)
 }
 END_TEST
 
-/* ---- time ---------------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------ */
 
 START_TEST(a_server_that_never_answers_costs_the_time_set)
 {

@@ -229,7 +229,7 @@ START_TEST(the_loss_of_a_server_is_an_event)
 }
 END_TEST
 
-/* ---- waiting ------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------- */
 
 static pmix_status_t waited;
 static int wait_seconds;

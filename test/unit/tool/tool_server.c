@@ -17,7 +17,7 @@ struct tool_server tool_server;
 char tool_dir[64];
 static char address[64];
 
-/* ---- connections --------------------------------------------------------------------------------- */
+/* ---- connections ----------------------------------------------------------------- */
 
 static void *serve_one(void *arg)
 {
@@ -107,7 +107,7 @@ char *tool_server_uri(const char *name)
     return px_strf("%s.0;%s", name, address);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------- */
 
 void tool_dir_make(void)
 {
