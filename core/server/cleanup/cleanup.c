@@ -346,10 +346,9 @@ static pmix_status_t answer(struct px_server *srv, const pmix_query_t *q PX_UNUS
     struct px_cleanup *c = srv->cleanup;
     const struct px_pcleanup_totals *own = &srv->session->removed;
     PX_AUTO(px_infos) members = {0};
-    unsigned n_reclaimed = 0;
     uint64_t n_entries = c->n_entries, n_scopes = 0;
-    uint64_t n_reclaiming = px_session_reclaiming(srv, &n_reclaimed);
-    uint64_t n_places = n_reclaimed;
+    uint64_t n_reclaiming = srv->session->n_reclaiming;
+    uint64_t n_places = srv->session->n_reclaimed;
     const struct {
         const char *key;
         const uint64_t *value;

@@ -5,6 +5,7 @@
 #include "core/base/fd.h"
 #include "core/base/proc.h"
 #include "core/base/str.h"
+#include "core/base/vec.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -176,26 +177,20 @@ static int newest_first(const void *a, const void *b, void *last)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* The caller's; *n may be less than there are, if there is no memory. */
+/* The caller's; *n is less than there are, if there is no memory. */
 static pid_t *list_processes(size_t *n)
 {
     DIR *procs = opendir("/proc");
-    pid_t *pids = NULL, *more, last = last_pid();
+    pid_t *pids = NULL, *one = NULL, last = last_pid();
     const struct dirent *entry;
+    size_t cap = 0;
     uint64_t pid;
 
     *n = 0;
-    while (procs && (entry = readdir(procs))) {
-        if (!px_str_to_u64(entry->d_name, 1, INT32_MAX, &pid))
-            continue;
-        if (*n % 256 == 0) {
-            more = realloc(pids, (*n + 256) * sizeof *pids);
-            if (!more)
-                break;
-            pids = more;
-        }
-        pids[(*n)++] = (pid_t)pid;
-    }
+    while (procs && (entry = readdir(procs)))
+        if (px_str_to_u64(entry->d_name, 1, INT32_MAX, &pid) &&
+            (one = px_vec_add(&pids, n, &cap)))
+            *one = (pid_t)pid;
     if (procs)
         closedir(procs);
     if (pids)

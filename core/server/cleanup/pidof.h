@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 struct px_pidof {
+    void *proc; /* the caller's */
     uint64_t inode;
     uid_t uid;
     /* The answer: 0 if no process of that user was found. Of several processes that share the socket the

@@ -5,6 +5,7 @@
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/proc.h"
+#include "core/base/vec.h"
 #include "core/reclaim/worker.h"
 #include "core/rt/log.h"
 #include "core/server/cleanup/pidof.h"
@@ -271,38 +272,33 @@ static void found(struct px_cleanup_proc *p, const struct px_pidof *answer)
     join_scopes(p);
 }
 
-static bool is_sought(const struct px_cleanup_scope *s, const struct px_cleanup_proc *p)
-{
-    return px_cleanup_waits_for(s, p->rank) && !p->pid && p->inode;
-}
-
-/* All of the scope's processes that came by TCP, in one search. */
+/* All of the scope's processes that came by TCP and are not known, in one search. */
 static void search(struct px_cleanup_scope *s, struct px_cleanup_rank *payer)
 {
     PX_AUTOFREE struct px_pidof *searches = NULL;
-    size_t n = 0;
+    size_t n = 0, cap = 0;
 
     PX_CLEANUP_EACH_PROC(s->job, p)
-    n += is_sought(s, p);
-    searches = n && payer ? calloc(n, sizeof *searches) : NULL;
-    if (!searches)
+    {
+        struct px_pidof *one;
+
+        if (!px_cleanup_waits_for(s, p->rank) || p->pid || !p->inode)
+            continue;
+        one = px_vec_add(&searches, &n, &cap);
+        if (one)
+            *one = (struct px_pidof){.proc = p, .inode = p->inode, .uid = p->uid};
+    }
+    if (n == 0 || !payer)
         return;
-    n = 0;
-    PX_CLEANUP_EACH_PROC(s->job, p)
-    if (is_sought(s, p))
-        searches[n++] = (struct px_pidof){.inode = p->inode, .uid = p->uid};
     uint64_t limit = search_limit(payer, n), took = px_pidof_find(searches, n, limit);
     payer->search_us -= took < payer->search_us ? took : payer->search_us;
-    n = 0;
-    PX_CLEANUP_EACH_PROC(s->job, p)
-    {
-        if (!is_sought(s, p))
-            continue;
-        if (searches[n].pid)
-            found(p, &searches[n]);
+    for (size_t i = 0; i < n; i++) {
+        struct px_cleanup_proc *p = searches[i].proc;
+
+        if (searches[i].pid)
+            found(p, &searches[i]);
         else if (took < limit)
             p->inode = 0; /* until its connection ends it lives */
-        n++;
     }
 }
 

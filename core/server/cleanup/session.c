@@ -395,12 +395,6 @@ static bool find_place(struct px_server *srv, char *const *places, size_t n,
 
 /* ---- what dead servers have left ----------------------------------------------------------------- */
 
-unsigned px_session_reclaiming(const struct px_server *srv, unsigned *done)
-{
-    *done = srv->session->n_reclaimed;
-    return srv->session->n_reclaiming;
-}
-
 static void on_reclaimed(void *arg, pmix_status_t status,
                          const struct px_pcleanup_totals *t)
 {

@@ -48,8 +48,6 @@ void px_session_end(struct px_server *srv, bool left);
 const struct px_module *px_session_cleaner(const struct px_server *srv);
 /* For px_rm_run: a line for what cannot be removed. */
 void px_session_log_kept(void *arg, const char *path, enum px_rm_why why, int errnum);
-/* In how many places leftovers of dead servers are still looked for; *done: where they were. */
-unsigned px_session_reclaiming(const struct px_server *srv, unsigned *done);
 
 /* Appends to the journal, all of the records or none. PMIX_ERR_NOT_AVAILABLE without one,
  * PMIX_ERR_OUT_OF_RESOURCE if the disk is full. */

@@ -161,9 +161,7 @@ void cleaner_runs_nothing(size_t but)
 
 static void is_busy(void *arg)
 {
-    unsigned done;
-
-    *(bool *)arg = px_session_reclaiming(px_process.server, &done) > 0;
+    *(bool *)arg = px_process.server->session->n_reclaiming > 0;
 }
 
 /* The real one has its goodbye, as it will not be told of the end. */

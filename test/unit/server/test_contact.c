@@ -389,8 +389,7 @@ START_TEST(without_memory_nothing_is_published)
 
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     ok(init_as(PMIX_SERVER_SYSTEM_SUPPORT));
-    while (px_process.server->session &&
-           px_session_reclaiming(px_process.server, &(unsigned){0}))
+    while (px_process.server->session && px_process.server->session->n_reclaiming)
         (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     unsigned nth = 1;
     for (;; nth++) {
