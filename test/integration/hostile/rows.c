@@ -16,6 +16,7 @@ enum {
     DOTS = 32,      /* is refused where ".." is not resolved */
     POWERS = 64,    /* links of the client's are not followed with powers not its own */
     OUTSIDE = 128,  /* root is not the attacker: not in a container of his */
+    BARRED = 256,   /* a link on the way is not followed: refused by servers */
 };
 
 struct row {
@@ -97,7 +98,7 @@ static const struct row rows[] = {
     {"commas in names inside", "d:top f:top/a,b f:top/,", "D:top", "top", "", 0},
     {"commas in a name", "T:top f:a,b", "D:top F:a,b", "", "top/f0 a,b",
      REFUSED | ON_SERVER},
-    {"nothing but a comma", "T:top", "D:top F:=,", "", "top/f0", REFUSED | ON_SERVER},
+    {"nothing but a comma", "T:top", "D:top F:=,", "top", "", ON_SERVER},
 
     /* The rules of the RFC, where a mistake removes too much. */
     {"a tree", "T:top f:x", "D:top", "top", "x", 0},
@@ -139,25 +140,25 @@ static const struct row rows[] = {
     {"links that lead to links", "T:real l:a>real l:b>a d:d l:d/c>b", "F:d/c/f0",
      "real/f0", "real/f1 a b d/c", AS_USER},
     {"links on the way in a ring", "T:real l:a>b l:b>a l:c>c", "F:a/f0 D:c/sub", "",
-     "real/f0 a b c", 0},
+     "real/f0 a b c", BARRED},
     {"a link of his in a place like /tmp", "T:real d:t l:t/way>real o:t>0:0 m:t>1777",
      "F:t/way/f0", "real/f0", "real/f1 t/way", AS_USER},
     {"a link of his that has two names", "T:real l:way>real h:way2>way", "F:way2/f0",
-     "", "real/f0 way way2", OUTSIDE},
+     "", "real/f0 way way2", OUTSIDE | BARRED},
     {"a link of his where another may put it",
      "T:real d:t l:t/way>real o:t>12346:12346 m:t>777", "F:t/way/f0", "",
-     "real/f0 t/way", 0},
+     "real/f0 t/way", BARRED},
     {"a link of his where all may put it", "T:real d:t l:t/way>real o:t>0:0 m:t>777",
-     "F:t/way/f0", "", "real/f0 t/way", 0},
+     "F:t/way/f0", "", "real/f0 t/way", BARRED},
     {"a link of another on the way", "T:real l:way>real o:way>12346:12346", "F:way/f0",
-     "", "real/f0 way", 0},
+     "", "real/f0 way", BARRED},
     {"a link of root on the way", "T:real d:r l:r/way>real o:r/way>0:0 o:r>0:0",
      "F:r/way/f0", "real/f0", "real/f1 r/way", OUTSIDE},
     {"a link of root in his folder", "T:real l:way>real o:way>0:0", "F:way/f0", "",
-     "real/f0 way", OUTSIDE},
+     "real/f0 way", OUTSIDE | BARRED},
     {"a link of root in a place like /tmp",
      "T:real d:t l:t/way>real o:t/way>0:0 o:t>0:0 m:t>1777", "F:t/way/f0", "",
-     "real/f0 t/way", OUTSIDE},
+     "real/f0 t/way", OUTSIDE | BARRED},
     {"a link of root to what is root's", "d:r l:r/way>C/root o:r/way>0:0 o:r>0:0",
      "F:r/way/f0 D:r/way/sub", "", "C/root/f0 C/root/sub/f0", OUTSIDE},
     {"links to the canary at every depth",
@@ -306,7 +307,8 @@ static void one(struct scene *s, const struct row *r)
     reg(s, r->reg);
     s->recurse = !(r->how & FLAT);
     s->leave_top = r->how & LEAVE;
-    bool refused = r->how & REFUSED || (r->how & DOTS && !s->level->resolves);
+    bool refused = r->how & REFUSED || (r->how & DOTS && !s->level->resolves) ||
+                   (r->how & BARRED && s->level->server);
     if (refused)
         sweep_refused(s);
     else

@@ -283,7 +283,7 @@ static struct level level_of(const char *arg)
             struct level level = kinds[i].level;
 
             setenv("PMIX_MCA_pcleanup", kinds[i].component, 1);
-            level.server = level.no_wait = true;
+            level.server = level.no_wait = level.resolves = true;
             level.janitor = strcmp(kinds[i].component, "janitor") == 0;
             level.remove = server_remove;
             return level;

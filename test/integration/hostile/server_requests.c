@@ -108,7 +108,6 @@ static void contradictions(struct scene *s)
          "D:top F:.//x K:x/",
          {NULL}},
         {"a value of the wrong type", "F:x", {"-T", NULL}},
-        {"directives and no folder", "F:x", {"-r", "-t", NULL}},
     };
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
