@@ -145,7 +145,7 @@ pmix_status_t px_fd_read_all(int fd, void *bytes, size_t n, uint64_t deadline_ms
     return PMIX_SUCCESS;
 }
 
-/* What getdents64 writes; libc's readdir would allocate. */
+/* The records of getdents64; libc's readdir would allocate. */
 struct dirent_head {
     uint64_t ino;
     int64_t off;

@@ -12,7 +12,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-/* What execvp searches when there is no PATH; not the current directory. */
+/* The path of execvp when there is no PATH; without the current directory. */
 #define DEFAULT_PATH "/bin:/usr/bin"
 
 char *px_path_join(const char *dir, const char *name)

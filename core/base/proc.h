@@ -17,7 +17,7 @@ struct px_proc_stat {
 
 /* False if there is no such process, or /proc is not to be read. */
 bool px_proc_stat(int64_t pid, struct px_proc_stat *out);
-/* What that file says, terminated; false if it is not what the kernel writes. */
+/* From that file's text, terminated; false if the kernel does not write such. */
 bool px_proc_stat_parse(const char *text, struct px_proc_stat *out);
 
 /* Nothing is left of it but what a parent may want to know. A leader that has left its threads

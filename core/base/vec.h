@@ -18,7 +18,7 @@
 #define px_vec_reserve(v, n, cap, more) \
     px_vec_reserve_of((v), (n), (cap), (more), sizeof(**(v)))
 
-/* What the two are made of: v is the address of the pointer, size that of an element. */
+/* The two are made of these: v is the address of the pointer, size that of an element. */
 void *px_vec_add_of(void *v, size_t *n, size_t *cap, size_t size);
 bool px_vec_reserve_of(void *v, size_t n, size_t *cap, size_t more, size_t size);
 

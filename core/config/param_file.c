@@ -50,7 +50,7 @@ static void cut_comment(char *value)
     }
 }
 
-/* What stands behind the = or the include, quoted or not; false if the quotes are
+/* The text behind the = or the include, quoted or not; false if the quotes are
  * wrong. */
 static bool take_value(char **value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the parameters share, and what the loader tells them: param.c
+/* Shared by the files of the parameters and by the loader: param.c
  * (settings and tables), param_report.c (what is wrong with them), param_source.c (files
  * and environment), param_file.c (their syntax), param_type.c (text to value),
  * param_names.c (names of other implementations). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is wrong with the settings: kept as it is found, told once. */
+/* Problems with the settings: kept as they are found, reported once. */
 #include "core/config/core_params.h"
 #include "core/config/param_impl.h"
 

@@ -166,7 +166,7 @@ static pmix_status_t read_lines(struct reading *r, char *text)
     return rc;
 }
 
-/* Who reads with more rights than its user believes only files that strangers cannot
+/* A process with more rights than its user believes only files that strangers cannot
  * change. *out is NULL if this is none of them. */
 static pmix_status_t resolve(const struct reading *r, const char *at, char **out)
 {

@@ -8,7 +8,7 @@
 #include <stdalign.h>
 #include <string.h>
 
-/* What there is at least in anybody's. */
+/* The least that any descriptor and any row has. */
 #define LEAST_COMPONENT (offsetof(struct px_component, param_size) + sizeof(uint32_t))
 #define LEAST_PARAM     (offsetof(struct px_param, help) + sizeof(char *))
 

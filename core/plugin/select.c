@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Selection: for each framework that a role needs, loads the components that the user's
  * choice lets in, opens them on the loop, asks each for its priority and keeps those
- * that answer, best first. Who asks for a component that does not load gets an error;
+ * that answer, best first. A requested component that does not load is an error;
  * what nobody asked for may fail with a warning. */
 #include "core/plugin/select.h"
 
@@ -504,7 +504,7 @@ static pmix_status_t ask(struct px_selection *s, const struct px_found *f,
     return rc;
 }
 
-/* What the user has excluded is not to be touched. */
+/* An excluded component is not even loaded. */
 static pmix_status_t declare_unused(struct px_selection *s, const struct px_found *f)
 {
     const char *framework = px_frameworks[f->framework].name;

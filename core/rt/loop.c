@@ -303,8 +303,8 @@ static void wake_helpers(struct px_loop *loop)
     pthread_mutex_unlock(&loop->turn_lock);
 }
 
-/* What came while the loop was ended. Whoever still waits for an answer gets it here, and may not
- * have left px_call yet. */
+/* Runs messages that came while the loop was ended. Callers that still wait are answered here, and
+ * may not have left px_call yet. */
 static void run_rest(struct px_loop *loop)
 {
     enter(loop);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the loop share: loop.c, child.c, call.c, and their unit tests. */
+/* Shared by the files of the loop: loop.c, child.c, call.c, and their unit tests. */
 #ifndef PX_RT_LOOP_IMPL_H
 #define PX_RT_LOOP_IMPL_H
 
@@ -16,7 +16,7 @@ struct px_loop {
     atomic_bool external; /* becomes true only */
     pthread_t thread;     /* unless external */
 
-    /* Who runs the loop: its pthread_self(), or 0 while nobody does. */
+    /* The thread that runs the loop: its pthread_self(), or 0. */
     _Atomic(uintptr_t) owner;
 
     /* The mailbox: newest first, turned round by the reader. */

@@ -19,7 +19,7 @@ bool px_is_privileged(void)
     return geteuid() == 0 || px_is_setuid();
 }
 
-/* Whoever can replace the library needs no other way in. */
+/* A user who can replace the library needs no other way in. */
 static bool stat_library(struct stat *st)
 {
     PX_AUTOFREE char *file = px_library_file();

@@ -45,7 +45,7 @@ struct px_process {
     _Atomic unsigned init_count;   /* init calls of all roles not yet undone */
     pthread_mutex_t topology_lock; /* for the member below and whoever makes it */
     void *topology;                /* the node's, for topo.h; NULL until asked for */
-    unsigned nested_inits; /* of PMIx_Init and PMIx_tool_init in a mere server */
+    unsigned nested_inits;      /* of PMIx_Init and PMIx_tool_init in a mere server */
     struct px_process *parents; /* left behind by a forked child; for leak checkers */
 };
 
