@@ -5,12 +5,13 @@
 #include "core/base/attr.h"
 #include "core/base/map.h"
 #include "core/base/proc.h"
-#include "core/reclaim/reclaim_impl.h"
+#include "core/reclaim/server_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #define MAX_JOURNAL_B (64l << 20) /* a longer one takes too long to look at */
 

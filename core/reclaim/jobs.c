@@ -57,8 +57,7 @@ static void end(struct px_reclaim_jobs *p, struct px_reclaim_job *job, int errnu
     px_list_append(&p->ended, &job->link);
 }
 
-/* ---- workers
- * ---------------------------------------------------------------------- */
+/* ---- workers -------------------------------------------------------------------- */
 
 static void tend(void *arg);
 
@@ -214,8 +213,7 @@ static void tend(void *arg)
     deliver(p);
 }
 
-/* ---- life
- * ------------------------------------------------------------------------- */
+/* ---- life ----------------------------------------------------------------------- */
 
 void px_reclaim_jobs_init(struct px_reclaim_jobs *p, const struct px_services *services,
                           const void *conf)

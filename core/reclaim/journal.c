@@ -77,8 +77,7 @@ size_t px_journal_encode(const struct px_journal_record *r,
     return length;
 }
 
-/* ---- reading what may be anything
- * ------------------------------------------------- */
+/* ---- reading what may be anything ----------------------------------------------- */
 
 /* The path fills its room but for zeros: fewer than a unit, and at least one. */
 static bool is_terminated(const uint8_t *path, size_t room)
@@ -164,8 +163,7 @@ bool px_journal_next(const uint8_t *bytes, size_t n, size_t *at,
     return true;
 }
 
-/* ---- who and where
- * ---------------------------------------------------------------- */
+/* ---- who and where -------------------------------------------------------------- */
 
 uint64_t px_journal_start_time(int64_t pid)
 {

@@ -2,8 +2,11 @@
 /* What a journal says in the end. A server appends to it while it is read, and it may
  * have been written by anybody: so it is copied first, by reads (a mapping of the file
  * could be cut off under us), and then only the copy is looked at. */
+#include "core/reclaim/journal_view.h"
+
 #include "core/base/proc.h"
-#include "core/reclaim/reclaim_impl.h"
+#include "core/reclaim/rmitem.h"
+#include "core/reclaim/sort.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,45 +31,15 @@ void px_reclaim_unmap(void *mapped, size_t size_b)
         munmap(mapped, size_b);
 }
 
-/* ---- the order: scope, slot, age ------------------------------------------------- */
+/* ---- the order: scope, slot, age ------------------------------------------------ */
 
-static bool is_before(const struct px_journal_entry *a,
-                      const struct px_journal_entry *b)
+static bool is_before(const void *x, const void *y)
 {
+    const struct px_journal_entry *a = x, *b = y;
+
     if (a->scope != b->scope)
         return a->scope < b->scope;
     return a->slot != b->slot ? a->slot < b->slot : a->at < b->at;
-}
-
-static void swap(struct px_journal_entry *a, struct px_journal_entry *b)
-{
-    struct px_journal_entry was = *a;
-
-    *a = *b;
-    *b = was;
-}
-
-static void sift_down(struct px_journal_entry *heap, size_t root, size_t n)
-{
-    for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        if (child + 1 < n && is_before(&heap[child], &heap[child + 1]))
-            child++;
-        if (!is_before(&heap[root], &heap[child]))
-            return;
-        swap(&heap[root], &heap[child]);
-    }
-}
-
-/* qsort may allocate. */
-static void sort(struct px_journal_entry *entries, size_t n)
-{
-    for (size_t i = n / 2; i-- > 0;)
-        sift_down(entries, i, n);
-    for (size_t left = n; left > 1;) {
-        left--;
-        swap(&entries[0], &entries[left]);
-        sift_down(entries, 0, left);
-    }
 }
 
 size_t px_journal_view_scope(const struct px_journal_view *view, size_t first)
@@ -103,8 +76,7 @@ static void keep_last(struct px_journal_view *view)
     view->n = kept;
 }
 
-/* ---- reading
- * ---------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------- */
 
 /* What other scopes want kept counts, too, and what makes that void. */
 static bool is_wanted(const struct px_journal_record *r, const uint64_t *only)
@@ -128,7 +100,7 @@ static void decode(struct px_journal_view *view, const uint64_t *only)
                 .scope = r.scope, .at = at, .slot = r.slot, .type = r.type};
         }
     }
-    sort(view->entries, view->n);
+    px_heap_sort(view->entries, view->n, sizeof(*view->entries), is_before);
     keep_last(view);
 }
 

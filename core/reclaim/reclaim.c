@@ -4,7 +4,8 @@
 #include "core/reclaim/reclaim.h"
 
 #include "core/base/clock.h"
-#include "core/reclaim/reclaim_impl.h"
+#include "core/reclaim/privilege.h"
+#include "core/reclaim/process.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -36,8 +37,7 @@ struct report {
     bool finished;
 };
 
-/* ---- the child
- * -------------------------------------------------------------------- */
+/* ---- the child ------------------------------------------------------------------ */
 
 struct walk {
     const struct px_reclaim *sweep;
@@ -69,8 +69,7 @@ static void walk_in_child(const struct walk *w)
     _exit(EXIT_SUCCESS);
 }
 
-/* ---- the parent
- * ------------------------------------------------------------------- */
+/* ---- the parent ----------------------------------------------------------------- */
 
 static bool has_ended(pid_t pid, int *status)
 {
@@ -194,15 +193,7 @@ int px_reclaim_walk(const struct px_reclaim *s, const struct px_rm_item *items,
     return errnum;
 }
 
-/* ---- user by user
- * ----------------------------------------------------------------- */
-
-bool px_reclaim_is_in(const char *path, const char *folder)
-{
-    size_t n = strlen(folder);
-
-    return strncmp(path, folder, n) == 0 && (!path[n] || path[n] == '/');
-}
+/* ---- user by user --------------------------------------------------------------- */
 
 static bool is_picked(const struct px_journal_record *r,
                       const struct px_reclaim_pick *pick)
@@ -210,7 +201,7 @@ static bool is_picked(const struct px_journal_record *r,
     if (!pick || r->kind == PX_RM_KEEP)
         return true;
     return !(pick->files_only && r->kind != PX_RM_FILE) &&
-           !(pick->spare && px_reclaim_is_in(r->path, pick->spare));
+           !(pick->spare && px_rm_path_is_in(r->path, pick->spare));
 }
 
 static bool is_for(const struct px_journal_record *r, uid_t uid, gid_t gid)

@@ -33,10 +33,9 @@ enum {
     MAX_TRIES = 16 /* of a call that somebody's renaming disturbs */
 };
 
-/* ---- names
- * ------------------------------------------------------------------------------------ */
+/* ---- names ---------------------------------------------------------------------- */
 
-static bool is_in(const char *path, const char *folder)
+bool px_rm_path_is_in(const char *path, const char *folder)
 {
     size_t n = strlen(folder);
 
@@ -48,9 +47,9 @@ static const char *check_place(const char *normal)
 {
     if (!*normal)
         return "it is the root folder";
-    if (is_in(normal, "/proc"))
+    if (px_rm_path_is_in(normal, "/proc"))
         return "it is in /proc";
-    return is_in(normal, "/sys") ? "it is in /sys" : NULL;
+    return px_rm_path_is_in(normal, "/sys") ? "it is in /sys" : NULL;
 }
 
 /* Appends a name; NULL, or what is wrong with that. */
@@ -95,8 +94,7 @@ const char *px_rm_path_check(const char *path, char *out)
     return wrong ? wrong : check_place(out);
 }
 
-/* ---- identity
- * --------------------------------------------------------------------------------- */
+/* ---- identity ------------------------------------------------------------------- */
 
 static int look_extended(struct px_rm_sys *sys, int at, const char *name,
                          struct px_rm_node *out)
@@ -214,8 +212,7 @@ bool px_rm_is_pseudo(int fd)
     return false;
 }
 
-/* ---- opening
- * ---------------------------------------------------------------------------------- */
+/* ---- opening -------------------------------------------------------------------- */
 
 /* openat2(2); -ENOSYS also from then on if a filter forbids it. */
 static int open_strictly(struct px_rm_sys *sys, int at, const char *path, int flags,
@@ -260,8 +257,7 @@ int px_rm_open_in(int at, const char *name)
     return open_name(at, name, O_RDONLY);
 }
 
-/* ---- the way, name by name
- * -------------------------------------------------------- */
+/* ---- the way, name by name ------------------------------------------------------ */
 
 /* A way that is gone from folder to folder. Links are read from the very inode that was
  * judged, so that nothing which is renamed meanwhile leads elsewhere. */
@@ -417,8 +413,7 @@ int px_rm_open_way(struct px_rm_sys *sys, const char *path, uid_t client)
                : fd;
 }
 
-/* ---- the way, before it is gone
- * --------------------------------------------------- */
+/* ---- the way, before it is gone ------------------------------------------------- */
 
 /* Of the mount that fd is in, by the system's list of them: it may be one whose file
  * system does not answer. */
@@ -530,8 +525,7 @@ const char *px_rm_path_resolve(const char *path, uid_t uid, gid_t gid, char *out
     return wrong ? wrong : check_place(out);
 }
 
-/* ---- below
- * ------------------------------------------------------------------------ */
+/* ---- below ---------------------------------------------------------------------- */
 
 /* -EXDEV if fd is in another mount than at, whose device is dev. Two mounts of one file
  * system have the same device, so the mark or the mount's number decides. */

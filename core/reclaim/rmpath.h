@@ -26,6 +26,9 @@ const char *px_rm_path_check(const char *path, char *out);
  * called on the loop. Allocates. */
 const char *px_rm_path_resolve(const char *path, uid_t uid, gid_t gid, char *out);
 
+/* Whether path is folder, or beneath it; both in normal form. */
+bool px_rm_path_is_in(const char *path, const char *folder);
+
 #define PX_RM_NS_PER_S INT64_C(1000000000)
 
 /* What this kernel, or a filter above it, turned out not to have. Begins zeroed. */

@@ -5,6 +5,7 @@
 
 #include "core/base/attr.h"
 #include "core/reclaim/rmwalk.h"
+#include "core/reclaim/sort.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,122 +17,7 @@
 #define ARENA_SIZE     ((size_t)64 << 20)
 #define ARENA_SIZE_MIN ((size_t)1 << 20)
 
-/* A path that does not fit is known by the length of what does, and this more. */
-enum { CUT = 2 * (PX_RM_MAX_PATH + 1) };
-
-/* ---- telling
- * ---------------------------------------------------------------------------------- */
-
-size_t px_rm_path_add(struct px_rm_run *run, size_t len, const char *name)
-{
-    size_t n = strlen(name);
-
-    if (len < CUT && len + 1 + n <= PX_RM_MAX_PATH) {
-        run->path[len++] = '/';
-        memcpy(run->path + len, name, n + 1);
-        return len + n;
-    }
-    len = len < CUT ? len : len - CUT;
-    memcpy(run->path + len, "/...", sizeof("/..."));
-    return len + CUT;
-}
-
-void px_rm_stays(struct px_rm_run *run, size_t len, const char *name,
-                 enum px_rm_why why, int errnum)
-{
-    run->n_told++;
-    if (why == PX_RM_ASKED)
-        run->totals->kept++;
-    else if (why == PX_RM_FOREIGN)
-        run->totals->foreign++;
-    else
-        run->totals->failed++;
-    if (!run->told)
-        return;
-    if (name)
-        px_rm_path_add(run, len, name);
-    else if (len < CUT)
-        run->path[len] = '\0';
-    run->told(run->arg, run->path, why, errnum);
-}
-
-/* ---- what stays
- * ------------------------------------------------------------------------------- */
-
-bool px_rm_is_ours(const struct px_rm_run *run, const struct px_rm_node *node,
-                   uint8_t flags)
-{
-    return node->uid == run->uid && (flags & PX_RM_ANY_GID || node->gid == run->gid);
-}
-
-static int by_path(const struct px_rm_keep *a, const struct px_rm_keep *b)
-{
-    return strcmp(a->path, b->path);
-}
-
-static int by_inode(const struct px_rm_keep *a, const struct px_rm_keep *b)
-{
-    if (a->ino != b->ino)
-        return a->ino < b->ino ? -1 : 1;
-    return (a->dev > b->dev) - (a->dev < b->dev);
-}
-
-typedef int (*keep_order_fn)(const struct px_rm_keep *a, const struct px_rm_keep *b);
-
-static bool is_among(const struct px_rm_keep *keeps, size_t n, keep_order_fn order,
-                     const struct px_rm_keep *wanted)
-{
-    size_t low = 0;
-
-    while (low < n) {
-        size_t middle = low + (n - low) / 2;
-        int c = order(wanted, &keeps[middle]);
-
-        if (!c)
-            return true;
-        if (c < 0)
-            n = middle;
-        else
-            low = middle + 1;
-    }
-    return false;
-}
-
-bool px_rm_keeps_name(struct px_rm_run *run, size_t len, const char *name)
-{
-    struct px_rm_keep wanted = {.path = run->path};
-
-    return run->n_keep && px_rm_path_add(run, len, name) < CUT &&
-           is_among(run->by_path, run->n_keep, by_path, &wanted);
-}
-
-bool px_rm_keeps_node(const struct px_rm_run *run, const struct px_rm_node *node)
-{
-    struct px_rm_keep wanted = {.dev = node->dev, .ino = node->ino};
-
-    return run->n_keep && is_among(run->by_inode, run->n_keep, by_inode, &wanted);
-}
-
-/* Whether the path of run->path, or one that leads to it, is to be kept. */
-static bool keeps_top(struct px_rm_run *run, size_t len)
-{
-    struct px_rm_keep wanted = {.path = run->path};
-    bool found = false;
-
-    for (size_t i = 1; run->n_keep && !found && i <= len; i++) {
-        char c = run->path[i];
-
-        if (i < len && c != '/')
-            continue;
-        run->path[i] = '\0';
-        found = is_among(run->by_path, run->n_keep, by_path, &wanted);
-        run->path[i] = c;
-    }
-    return found;
-}
-
-/* ---- items
- * ------------------------------------------------------------------------------------ */
+/* ---- items ---------------------------------------------------------------------- */
 
 /* Copies the path to run->path, and gives its last name and what leads there ("/" if
  * nothing does); way has room for a path. False if it is not as px_rm_path_check makes
@@ -215,7 +101,7 @@ static void remove_tree(struct px_rm_run *run, const struct px_rm_item *item, in
         .flags = item->flags, .at = at, .name = name, .path_len = len};
     enum px_rm_why why = PX_RM_REFUSED;
 
-    if (keeps_top(run, len)) {
+    if (px_rm_keeps_top(run, len)) {
         px_rm_stays(run, len, NULL, PX_RM_ASKED, 0);
         return;
     }
@@ -265,48 +151,16 @@ static void remove_item(struct px_rm_run *run, const struct px_rm_item *item)
         remove_tree(run, item, at, len, name);
 }
 
-/* ---- the run
- * ---------------------------------------------------------------------------------- */
-
-/* Heap sort: qsort may call malloc. less says whether a comes before b. */
-static void sort(void *base, size_t n, size_t size,
-                 bool (*less)(const void *a, const void *b))
-{
-    char *at = base;
-
-    for (size_t heap = n / 2, end = n; end > 1;) {
-        if (heap)
-            heap--;
-        else
-            for (size_t i = 0, last = --end * size; i < size; i++) {
-                char c = at[i];
-
-                at[i] = at[last + i];
-                at[last + i] = c;
-            }
-        for (size_t i = heap, child; (child = 2 * i + 1) < end; i = child) {
-            if (child + 1 < end && less(at + child * size, at + (child + 1) * size))
-                child++;
-            if (!less(at + i * size, at + child * size))
-                break;
-            for (size_t k = 0; k < size; k++) {
-                char c = at[i * size + k];
-
-                at[i * size + k] = at[child * size + k];
-                at[child * size + k] = c;
-            }
-        }
-    }
-}
+/* ---- the run -------------------------------------------------------------------- */
 
 static bool path_less(const void *a, const void *b)
 {
-    return by_path(a, b) < 0;
+    return px_rm_by_path(a, b) < 0;
 }
 
 static bool inode_less(const void *a, const void *b)
 {
-    return by_inode(a, b) < 0;
+    return px_rm_by_inode(a, b) < 0;
 }
 
 /* A tree to remove. Equally deep ones keep their order. */
@@ -365,8 +219,8 @@ static void remember_keeps(struct px_rm_run *run, const struct px_rm_item *items
         }
     inodes = take(run, n * sizeof(*inodes));
     memcpy(inodes, paths, found * sizeof(*inodes));
-    sort(paths, found, sizeof(*paths), path_less);
-    sort(inodes, found, sizeof(*inodes), inode_less);
+    px_heap_sort(paths, found, sizeof(*paths), path_less);
+    px_heap_sort(inodes, found, sizeof(*inodes), inode_less);
     run->by_path = paths;
     run->by_inode = inodes;
     run->n_keep = found;
@@ -383,7 +237,7 @@ static void remove_all(struct px_rm_run *run, const struct px_rm_item *items, si
             trees[n_trees++] = (struct tree){depth_of(items[i].path), i};
         else if (items[i].kind != PX_RM_KEEP)
             remove_item(run, &items[i]);
-    sort(trees, n_trees, sizeof(*trees), tree_less);
+    px_heap_sort(trees, n_trees, sizeof(*trees), tree_less);
     for (size_t i = 0; i < n_trees; i++)
         remove_item(run, &items[trees[i].index]);
 }

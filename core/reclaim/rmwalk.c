@@ -67,8 +67,119 @@ struct walk {
     struct folder *open[MAX_OPEN]; /* the one worked in is the last; not the top */
 };
 
-/* ---- folders that are open
- * -------------------------------------------------------------------- */
+/* A path that does not fit is known by the length of what does, and this more. */
+enum { CUT = 2 * (PX_RM_MAX_PATH + 1) };
+
+/* ---- telling -------------------------------------------------------------------- */
+
+static size_t path_add(struct px_rm_run *run, size_t len, const char *name)
+{
+    size_t n = strlen(name);
+
+    if (len < CUT && len + 1 + n <= PX_RM_MAX_PATH) {
+        run->path[len++] = '/';
+        memcpy(run->path + len, name, n + 1);
+        return len + n;
+    }
+    len = len < CUT ? len : len - CUT;
+    memcpy(run->path + len, "/...", sizeof("/..."));
+    return len + CUT;
+}
+
+void px_rm_stays(struct px_rm_run *run, size_t len, const char *name,
+                 enum px_rm_why why, int errnum)
+{
+    run->n_told++;
+    if (why == PX_RM_ASKED)
+        run->totals->kept++;
+    else if (why == PX_RM_FOREIGN)
+        run->totals->foreign++;
+    else
+        run->totals->failed++;
+    if (!run->told)
+        return;
+    if (name)
+        path_add(run, len, name);
+    else if (len < CUT)
+        run->path[len] = '\0';
+    run->told(run->arg, run->path, why, errnum);
+}
+
+/* ---- what stays ----------------------------------------------------------------- */
+
+bool px_rm_is_ours(const struct px_rm_run *run, const struct px_rm_node *node,
+                   uint8_t flags)
+{
+    return node->uid == run->uid && (flags & PX_RM_ANY_GID || node->gid == run->gid);
+}
+
+int px_rm_by_path(const struct px_rm_keep *a, const struct px_rm_keep *b)
+{
+    return strcmp(a->path, b->path);
+}
+
+int px_rm_by_inode(const struct px_rm_keep *a, const struct px_rm_keep *b)
+{
+    if (a->ino != b->ino)
+        return a->ino < b->ino ? -1 : 1;
+    return (a->dev > b->dev) - (a->dev < b->dev);
+}
+
+typedef int (*keep_order_fn)(const struct px_rm_keep *a, const struct px_rm_keep *b);
+
+static bool is_among(const struct px_rm_keep *keeps, size_t n, keep_order_fn order,
+                     const struct px_rm_keep *wanted)
+{
+    size_t low = 0;
+
+    while (low < n) {
+        size_t middle = low + (n - low) / 2;
+        int c = order(wanted, &keeps[middle]);
+
+        if (!c)
+            return true;
+        if (c < 0)
+            n = middle;
+        else
+            low = middle + 1;
+    }
+    return false;
+}
+
+static bool keeps_name(struct px_rm_run *run, size_t len, const char *name)
+{
+    struct px_rm_keep wanted = {.path = run->path};
+
+    return run->n_keep && path_add(run, len, name) < CUT &&
+           is_among(run->by_path, run->n_keep, px_rm_by_path, &wanted);
+}
+
+bool px_rm_keeps_node(const struct px_rm_run *run, const struct px_rm_node *node)
+{
+    struct px_rm_keep wanted = {.dev = node->dev, .ino = node->ino};
+
+    return run->n_keep && is_among(run->by_inode, run->n_keep, px_rm_by_inode, &wanted);
+}
+
+/* Whether the path of run->path, or one that leads to it, is to be kept. */
+bool px_rm_keeps_top(struct px_rm_run *run, size_t len)
+{
+    struct px_rm_keep wanted = {.path = run->path};
+    bool found = false;
+
+    for (size_t i = 1; run->n_keep && !found && i <= len; i++) {
+        char c = run->path[i];
+
+        if (i < len && c != '/')
+            continue;
+        run->path[i] = '\0';
+        found = is_among(run->by_path, run->n_keep, px_rm_by_path, &wanted);
+        run->path[i] = c;
+    }
+    return found;
+}
+
+/* ---- folders that are open ------------------------------------------------------ */
 
 /* Makes room for a descriptor: all can be closed but the folder worked in. */
 static bool close_oldest(struct walk *w)
@@ -135,7 +246,7 @@ static struct folder *push(struct walk *w, struct folder *up, const char *name, 
         f->path_len = w->top->path_len;
         return f;
     }
-    f->path_len = px_rm_path_add(run, up->path_len, name);
+    f->path_len = path_add(run, up->path_len, name);
     if (w->n_open == MAX_OPEN)
         close_oldest(w);
     w->open[w->n_open++] = f;
@@ -154,8 +265,7 @@ static struct folder *pop(struct walk *w, struct folder *f)
     return up;
 }
 
-/* ---- reading
- * ---------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------- */
 
 static void stays(struct walk *w, struct folder *f, const char *name,
                   enum px_rm_why why, int errnum)
@@ -219,7 +329,7 @@ static bool remove_entry(struct walk *w, struct folder *f, const char *name)
         f->stays = true;
         return false;
     }
-    if (px_rm_keeps_name(w->run, f->path_len, name)) {
+    if (keeps_name(w->run, f->path_len, name)) {
         stays(w, f, name, PX_RM_ASKED, 0);
         return false;
     }
@@ -244,7 +354,7 @@ static void note_folder(struct walk *w, struct folder *f, const char *name,
 
     if (!(w->top->flags & PX_RM_RECURSE)) {
         f->stays = true;
-    } else if (px_rm_keeps_name(w->run, f->path_len, name)) {
+    } else if (keeps_name(w->run, f->path_len, name)) {
         stays(w, f, name, PX_RM_ASKED, 0);
     } else if (f->last > limit || (size_t)(limit - f->last) < n) {
         f->more = true;
@@ -311,8 +421,7 @@ static bool read_again(struct walk *w, struct folder *f)
     return true;
 }
 
-/* ---- down and up
- * ------------------------------------------------------------------------------ */
+/* ---- down and up ---------------------------------------------------------------- */
 
 /* Removes the folder if it is what that name stands for. 0 or an errno. */
 static int remove_folder(struct walk *w, int at, const char *name, dev_t dev, ino_t ino)

@@ -3,8 +3,8 @@
 #ifndef PX_RECLAIM_RMWALK_H
 #define PX_RECLAIM_RMWALK_H
 
+#include "core/reclaim/rmitem.h"
 #include "core/reclaim/rmpath.h"
-#include "core/reclaim/rmtree.h"
 
 /* An item of kind KEEP. */
 struct px_rm_keep {
@@ -32,19 +32,16 @@ struct px_rm_run {
 
 enum { PX_RM_ENTRIES_SIZE = 256 * 1024 };
 
-/* Writes name behind the first len bytes of run->path. Returns how long that is; of a
- * path too long for it that ends in "...", and a number that is good for further calls
- * only. */
-size_t px_rm_path_add(struct px_rm_run *run, size_t len, const char *name);
 /* That name stays, in the folder that is the first len bytes of run->path; NULL: the
  * folder. */
 void px_rm_stays(struct px_rm_run *run, size_t len, const char *name,
                  enum px_rm_why why, int errnum);
 bool px_rm_is_ours(const struct px_rm_run *run, const struct px_rm_node *node,
                    uint8_t flags);
-/* Whether name, in the folder that is the first len bytes of run->path, is to be
- * kept. */
-bool px_rm_keeps_name(struct px_rm_run *run, size_t len, const char *name);
+/* Whether the path of run->path, or one that leads to it, is to be kept. */
+bool px_rm_keeps_top(struct px_rm_run *run, size_t len);
+int px_rm_by_path(const struct px_rm_keep *a, const struct px_rm_keep *b);
+int px_rm_by_inode(const struct px_rm_keep *a, const struct px_rm_keep *b);
 bool px_rm_keeps_node(const struct px_rm_run *run, const struct px_rm_node *node);
 
 /* A folder to be removed: name in the folder at, opened as fd, which is closed. */

@@ -94,7 +94,7 @@ int px_worker_read(int fd, struct px_worker_msg *msg)
     }
 }
 
-/* ---- telling --------------------------------------------------------------------- */
+/* ---- telling -------------------------------------------------------------------- */
 
 static const char *reason(enum px_rm_why why, int errnum)
 {
@@ -170,7 +170,7 @@ void px_worker_report(void *arg, const char *path, enum px_rm_why why, int errnu
     errno = was;
 }
 
-/* ---- workers --------------------------------------------------------------------- */
+/* ---- workers -------------------------------------------------------------------- */
 
 /* Not before the detaching, which clears it. */
 static void bind_to(pid_t parent)

@@ -5,7 +5,8 @@
 #define PX_RECLAIM_WORKER_H
 
 #include "core/base/attr.h"
-#include "core/reclaim/reclaim.h"
+#include "core/reclaim/process.h"
+#include "core/reclaim/server_dir.h"
 
 enum {
     PX_WORKER_LINE_B = 4352,     /* a path and what is wrong with it */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- what is removed ---------------------------------------------------------------- */
+/* ---- what is removed ------------------------------------------------------------ */
 
 START_TEST(removes_what_the_journal_says_of_the_scope_and_nothing_else)
 {
@@ -189,7 +189,7 @@ START_TEST(five_hundred_runs_are_all_done)
 }
 END_TEST
 
-/* ---- what is told ------------------------------------------------------------------- */
+/* ---- what is told --------------------------------------------------------------- */
 
 START_TEST(is_silent_about_what_stays_unless_asked)
 {
@@ -229,7 +229,7 @@ START_TEST(at_verbosity_10_says_what_stays_and_why)
 }
 END_TEST
 
-/* ---- what dead servers have left ---------------------------------------------------- */
+/* ---- what dead servers have left ------------------------------------------------ */
 
 /* Its folder as a server leaves it that nobody has been able to help. */
 static void leave_behind(struct srv *s)

@@ -31,7 +31,7 @@ static bool is_gone_within(const char *path, uint64_t ms)
     return true;
 }
 
-/* ---- a server in a process of its own ----------------------------------------------- */
+/* ---- a server in a process of its own ------------------------------------------- */
 
 struct killed {
     pid_t pid;
@@ -272,7 +272,7 @@ START_TEST(a_server_whose_process_becomes_another_program_leaves_nothing)
 }
 END_TEST
 
-/* ---- processes that live on --------------------------------------------------------- */
+/* ---- processes that live on ----------------------------------------------------- */
 
 /* Lives until it is killed. */
 static pid_t living_process(void)
@@ -359,7 +359,7 @@ START_TEST(what_is_left_at_an_orderly_end_is_removed_when_its_time_has_come)
 }
 END_TEST
 
-/* ---- the janitor itself ------------------------------------------------------------- */
+/* ---- the janitor itself --------------------------------------------------------- */
 
 /* It has its name soon after it was made. */
 static pid_t find_janitor(void)

@@ -45,7 +45,7 @@ static void remove_work(const char *tree)
     (void)rmdir(tree);
 }
 
-/* ---- order of calls ----------------------------------------------------------------- */
+/* ---- order of calls ------------------------------------------------------------- */
 
 START_TEST(nothing_can_be_run_before_there_is_a_journal)
 {
@@ -231,7 +231,7 @@ START_TEST(may_be_asked_for_more_from_within_done)
 }
 END_TEST
 
-/* ---- the host does not notice ------------------------------------------------------- */
+/* ---- the host does not notice --------------------------------------------------- */
 
 static volatile sig_atomic_t n_sigchld;
 
@@ -431,7 +431,7 @@ START_TEST(a_forked_copy_of_the_host_that_ends_does_no_harm)
 }
 END_TEST
 
-/* ---- without means ------------------------------------------------------------------ */
+/* ---- without means -------------------------------------------------------------- */
 
 START_TEST(without_memory_it_does_not_start)
 {

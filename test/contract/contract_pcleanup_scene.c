@@ -19,7 +19,7 @@ const struct px_pcleanup_ops *pcleanup_ops(void)
     return contract.component->ops;
 }
 
-/* ---- a server ---------------------------------------------------------------------- */
+/* ---- a server ------------------------------------------------------------------- */
 
 struct srv srv_of(void *self, const char *name)
 {
@@ -135,7 +135,7 @@ void srv_proc(struct srv *s, uint64_t scope, pid_t pid, unsigned flags)
     srv_record(s, &r);
 }
 
-/* ---- files -------------------------------------------------------------------------- */
+/* ---- files ---------------------------------------------------------------------- */
 
 const char *in_dir(const char *name)
 {
@@ -186,7 +186,7 @@ bool is_there(const char *path)
     return lstat(path, &st) == 0;
 }
 
-/* ---- answers ------------------------------------------------------------------------ */
+/* ---- answers -------------------------------------------------------------------- */
 
 void on_done(void *arg, pmix_status_t status, const struct px_pcleanup_totals *totals)
 {
@@ -220,7 +220,7 @@ struct answer sweep(struct srv *s, uint64_t scope)
     return a;
 }
 
-/* ---- processes ---------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------ */
 
 void adopt_orphans(void)
 {

@@ -4,7 +4,7 @@
  * a path in normal form, and nothing of it is removed here. */
 #include "fuzz.h"
 #include "core/base/proc.h"
-#include "core/reclaim/reclaim_impl.h"
+#include "core/reclaim/reclaim.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -73,7 +73,7 @@ static size_t plan_of(const struct px_journal_view *view, size_t first, size_t n
         if (items[i].kind == PX_RM_KEEP)
             continue;
         FUZZ_MUST(!pick || (items[i].kind == PX_RM_FILE &&
-                            !px_reclaim_is_in(items[i].path, pick->spare)));
+                            !px_rm_path_is_in(items[i].path, pick->spare)));
         removed++;
     }
     FUZZ_MUST(!n_items || removed);

@@ -39,8 +39,7 @@ static const struct px_param params[] = {PX_RECLAIM_PARAMS};
 
 static void tend(void *arg);
 
-/* ---- life
- * ------------------------------------------------------------------------- */
+/* ---- life ----------------------------------------------------------------------- */
 
 static pmix_status_t pcleanup_open(const struct px_services *services, const void *conf,
                                    void **self)
@@ -81,8 +80,7 @@ static void drop_all(struct janitor *j)
     j->journal_unsent = false;
 }
 
-/* ---- the process
- * ------------------------------------------------------------------ */
+/* ---- the process ---------------------------------------------------------------- */
 
 static void on_event(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
 {
@@ -154,8 +152,7 @@ static pmix_status_t launch(struct janitor *j)
     return PMIX_SUCCESS;
 }
 
-/* ---- orders
- * ----------------------------------------------------------------------- */
+/* ---- orders --------------------------------------------------------------------- */
 
 static bool send_order(struct janitor *j, uint32_t order, const int *fds)
 {
@@ -194,8 +191,7 @@ static void send_journal(struct janitor *j)
         j->jobs.services->timer_set(j->timer, LOOK_MS);
 }
 
-/* ---- while the server lives
- * ------------------------------------------------------- */
+/* ---- while the server lives ----------------------------------------------------- */
 
 /* A host that ends all below it, again and again, must not meet the next one at once.
  * The longer one has lived the less it matters how the one before it ended. */
@@ -234,8 +230,7 @@ static void tend(void *arg)
         j->jobs.services->timer_set(j->timer, LOOK_MS);
 }
 
-/* ---- operations
- * ------------------------------------------------------------------- */
+/* ---- operations ----------------------------------------------------------------- */
 
 static pmix_status_t pcleanup_start(void *self, const char *dir, const char *node)
 {

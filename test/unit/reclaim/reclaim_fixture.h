@@ -5,7 +5,9 @@
 #define PX_RECLAIM_FIXTURE_H
 
 #include "core/reclaim/journal.h"
-#include "core/reclaim/reclaim.h"
+#include "core/reclaim/privilege.h"
+#include "core/reclaim/process.h"
+#include "core/reclaim/server_dir.h"
 #include "px_test.h"
 
 #include <fcntl.h>

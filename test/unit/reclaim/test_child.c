@@ -121,8 +121,7 @@ START_TEST(no_process_left_to_make_is_an_errno)
 }
 END_TEST
 
-/* ---- detached
- * --------------------------------------------------------------------- */
+/* ---- detached ------------------------------------------------------------------- */
 
 enum { KEPT = 300 };
 
@@ -218,8 +217,7 @@ START_TEST(streams_that_were_closed_are_null_too)
 }
 END_TEST
 
-/* ---- the user
- * --------------------------------------------------------------------- */
+/* ---- the user ------------------------------------------------------------------- */
 
 static bool has_capabilities(void)
 {
@@ -353,8 +351,7 @@ START_TEST(root_may_stay_root_with_another_group)
 }
 END_TEST
 
-/* ---- confined
- * --------------------------------------------------------------------- */
+/* ---- confined ------------------------------------------------------------------- */
 
 static bool has_landlock(void)
 {

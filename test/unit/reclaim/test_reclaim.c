@@ -3,7 +3,7 @@
  * to, in time; and journals that no server has written harm nobody. */
 #include "core/base/attr.h"
 #include "core/base/clock.h"
-#include "core/reclaim/reclaim_impl.h"
+#include "core/reclaim/reclaim.h"
 #include "reclaim_fixture.h"
 #include "seccomp.h"
 
@@ -218,8 +218,7 @@ START_TEST(nothing_stays_open_mapped_or_unwaited)
 }
 END_TEST
 
-/* ---- users
- * ------------------------------------------------------------------------ */
+/* ---- users ---------------------------------------------------------------------- */
 
 START_TEST(root_removes_as_the_user_what_the_user_can)
 {
@@ -336,8 +335,7 @@ START_TEST(without_the_right_to_become_him_nothing_is_removed)
 }
 END_TEST
 
-/* ---- time
- * ------------------------------------------------------------------------- */
+/* ---- time ----------------------------------------------------------------------- */
 
 /* Stops the process that walks: as its user could. */
 static void stop_walking(void *arg, const char *path, enum px_rm_why why, int errnum)
@@ -412,8 +410,7 @@ START_TEST(what_landlock_makes_too_slow_is_done_without)
 }
 END_TEST
 
-/* ---- journals of nobody
- * ------------------------------------------------------------ */
+/* ---- journals of nobody --------------------------------------------------------- */
 
 START_TEST(a_journal_that_ends_in_mid_record_counts_up_to_there)
 {
@@ -483,8 +480,7 @@ START_TEST(a_journal_that_changes_while_it_is_read_harms_nobody)
 }
 END_TEST
 
-/* ---- older kernels, stricter sandboxes
- * --------------------------------------------- */
+/* ---- older kernels, stricter sandboxes ------------------------------------------ */
 
 START_TEST(a_scope_is_removed_without_what_is_new)
 {

@@ -25,8 +25,7 @@ static void deny(long number, int errnum)
     ck_assert(px_test_deny(number, errnum));
 }
 
-/* ---- a journal that cannot be read
- * ------------------------------------------------------ */
+/* ---- a journal that cannot be read ---------------------------------------------- */
 
 static int read_nothing(void)
 {
@@ -86,8 +85,7 @@ START_TEST(a_socket_is_no_journal)
 }
 END_TEST
 
-/* ---- a journal that cannot be written
- * --------------------------------------------------- */
+/* ---- a journal that cannot be written ------------------------------------------- */
 
 static int write_few_bytes(void)
 {
@@ -119,8 +117,7 @@ START_TEST(a_note_that_has_no_room_is_cut_off_again)
 }
 END_TEST
 
-/* ---- processes that cannot be made
- * ------------------------------------------------------- */
+/* ---- processes that cannot be made ---------------------------------------------- */
 
 static int make_no_process(void)
 {
@@ -172,8 +169,7 @@ START_TEST(without_landlock_all_is_removed_too)
 }
 END_TEST
 
-/* ---- where others may have the file system, too
- * ------------------------------------------ */
+/* ---- where others may have the file system, too --------------------------------- */
 
 static int know_no_file_system(void)
 {
@@ -237,8 +233,7 @@ START_TEST(without_proc_the_servers_own_goes_and_scopes_stay)
 }
 END_TEST
 
-/* ---- the server's own
- * --------------------------------------------------------------------- */
+/* ---- the server's own ----------------------------------------------------------- */
 
 START_TEST(what_only_begins_like_the_folder_is_not_in_it)
 {

@@ -16,8 +16,7 @@ static void deny(long number, int errnum)
     ck_assert(px_test_deny(number, errnum));
 }
 
-/* ---- killing
- * ------------------------------------------------------------------------------ */
+/* ---- killing -------------------------------------------------------------------- */
 
 static struct px_journal_record victim;
 
@@ -73,8 +72,7 @@ START_TEST(nobody_ends_the_group_that_he_is_in)
 }
 END_TEST
 
-/* ---- workers
- * ------------------------------------------------------------------------------ */
+/* ---- workers -------------------------------------------------------------------- */
 
 static int make_sockets_at_the_limit(void)
 {

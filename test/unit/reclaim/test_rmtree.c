@@ -17,8 +17,7 @@ static void begin(void)
     px_test_deny_by_env();
 }
 
-/* ---- flags
- * ------------------------------------------------------------------------------------ */
+/* ---- flags ---------------------------------------------------------------------- */
 
 START_TEST(a_folder_is_removed_with_its_files)
 {
@@ -142,8 +141,7 @@ START_TEST(only_the_file_that_was_meant_is_removed)
 }
 END_TEST
 
-/* ---- files
- * ------------------------------------------------------------------------------------ */
+/* ---- files ---------------------------------------------------------------------- */
 
 START_TEST(a_file_is_removed_and_nothing_beside_it)
 {
@@ -279,8 +277,7 @@ START_TEST(names_of_any_bytes_are_removed)
 }
 END_TEST
 
-/* ---- kept
- * ------------------------------------------------------------------------------------- */
+/* ---- kept ----------------------------------------------------------------------- */
 
 START_TEST(a_kept_file_stays_with_its_parents)
 {
@@ -379,8 +376,7 @@ START_TEST(of_many_kept_files_each_stays)
 }
 END_TEST
 
-/* ---- order
- * ------------------------------------------------------------------------------------ */
+/* ---- order ---------------------------------------------------------------------- */
 
 START_TEST(files_go_first_and_then_the_deepest_tree)
 {
@@ -416,8 +412,7 @@ START_TEST(totals_are_added_to_what_was_there)
 }
 END_TEST
 
-/* ---- refused
- * ---------------------------------------------------------------------------------- */
+/* ---- refused -------------------------------------------------------------------- */
 
 START_TEST(paths_that_are_not_normal_are_refused)
 {

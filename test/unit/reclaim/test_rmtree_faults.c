@@ -30,8 +30,7 @@ static void deny(long number, int errnum)
     }
 }
 
-/* ---- from the beginning
- * ------------------------------------------------------------------- */
+/* ---- from the beginning --------------------------------------------------------- */
 
 static int remove_without_a_look(void)
 {
@@ -111,8 +110,7 @@ START_TEST(a_name_that_is_too_long_is_not_cut)
 }
 END_TEST
 
-/* ---- mounts, for kernels that do not mark them
- * -------------------------------------------- */
+/* ---- mounts, for kernels that do not mark them ---------------------------------- */
 
 static void deny_new_calls(void)
 {
@@ -177,8 +175,7 @@ START_TEST(without_proc_other_file_systems_are_still_known)
 }
 END_TEST
 
-/* ---- from some point on
- * ------------------------------------------------------------------- */
+/* ---- from some point on --------------------------------------------------------- */
 
 static long denied_later;
 static int errnum_later;

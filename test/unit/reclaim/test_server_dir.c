@@ -12,8 +12,7 @@
 
 PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
 
-/* ---- the whole
- * -------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------ */
 
 START_TEST(nothing_of_a_dead_server_stays)
 {
@@ -119,8 +118,7 @@ START_TEST(nothing_stays_open_or_unwaited)
 }
 END_TEST
 
-/* ---- processes
- * -------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------ */
 
 START_TEST(a_scope_waits_for_its_processes)
 {
@@ -355,8 +353,7 @@ START_TEST(neither_we_nor_the_first_process_are_killed)
 }
 END_TEST
 
-/* ---- killed on the way
- * -------------------------------------------------------------- */
+/* ---- killed on the way ---------------------------------------------------------- */
 
 static void make_much(void)
 {

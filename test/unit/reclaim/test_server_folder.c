@@ -11,8 +11,7 @@
 
 PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
 
-/* ---- locks
- * ------------------------------------------------------------------------- */
+/* ---- locks ---------------------------------------------------------------------- */
 
 START_TEST(a_folder_that_is_locked_is_left_alone)
 {
@@ -155,8 +154,7 @@ START_TEST(without_locks_nothing_is_known_of_another_node)
 }
 END_TEST
 
-/* ---- what only looks like it
- * -------------------------------------------------------- */
+/* ---- what only looks like it ---------------------------------------------------- */
 
 static void spared(int errnum)
 {
@@ -279,8 +277,7 @@ START_TEST(who_is_not_root_removes_nothing_of_others)
 }
 END_TEST
 
-/* ---- all of a folder
- * ---------------------------------------------------------------- */
+/* ---- all of a folder ------------------------------------------------------------ */
 
 START_TEST(reclaim_finishes_what_dead_servers_left_and_spares_the_rest)
 {

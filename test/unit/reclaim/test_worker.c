@@ -22,7 +22,7 @@
 
 enum { LATE_MS = 10000 };
 
-/* ---- news ------------------------------------------------------------------------ */
+/* ---- news ----------------------------------------------------------------------- */
 
 /* In a process of its own, as denying is for good. */
 static int read_denied(int errnum)
@@ -98,7 +98,7 @@ START_TEST(its_socket_is_no_standard_stream)
 }
 END_TEST
 
-/* ---- telling --------------------------------------------------------------------- */
+/* ---- telling -------------------------------------------------------------------- */
 
 /* In a copy of this process with fd as stream 2; its exit status. */
 static int tell_to(int fd, const char *path, enum px_rm_why why, int errnum, int times)
@@ -195,7 +195,7 @@ START_TEST(a_reader_that_has_stopped_is_waited_for_once)
 }
 END_TEST
 
-/* ---- processes ------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------ */
 
 /* A worker that hangs, with a process of its own. */
 static pid_t hanging_worker(int ready)

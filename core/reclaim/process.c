@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ending what should have ended with its server, and nobody else. A pid says nothing
- * alone: it may be another's by now. With its start time it is one process, for as long
- * as a descriptor of it is open; where there are none, we look twice and are quick. */
-#include "core/reclaim/reclaim_impl.h"
+/* Making a process that the host does not meet; and ending those that should have ended
+ * with their server, and no others. A pid says nothing alone: it may be another's by now.
+ * With its start time it is one process, for as long as a descriptor of it is open; where
+ * there are none, we look twice and are quick. */
+#include "core/reclaim/process.h"
 
 #include "core/base/attr.h"
 #include "core/base/fd.h"
@@ -11,9 +12,114 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+
+enum { N_STREAMS = 3 };
+
+/* No exit signal: neither SIGCHLD, nor a wait for whatever ends. Without flags, the
+ * arguments of clone, whose order differs between machines, are all zero. */
+static pid_t clone_quietly(void)
+{
+#ifdef SYS_clone3
+    struct clone_args args = {.exit_signal = 0};
+    long pid = syscall(SYS_clone3, &args, sizeof(args));
+
+    if (pid >= 0 || (errno != ENOSYS && errno != EPERM && errno != EINVAL))
+        return (pid_t)pid;
+#endif
+    return (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
+}
+
+pid_t px_reclaim_fork(void)
+{
+    sigset_t all, was;
+
+    /* the host's handlers are not for a process that it does not know of */
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &was);
+    pid_t pid = clone_quietly();
+    if (pid != 0) {
+        int errnum = errno;
+
+        sigprocmask(SIG_SETMASK, &was, NULL);
+        errno = errnum;
+    }
+    return pid;
+}
+
+/* ---- leaving the host ----------------------------------------------------------- */
+
+static void default_signals(void)
+{
+    const struct sigaction by_default = {.sa_handler = SIG_DFL};
+    sigset_t all;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    for (int signum = 1; signum < NSIG; signum++)
+        sigaction(signum, &by_default, NULL);
+}
+
+static bool is_kept(int fd, const int *keep, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (keep[i] == fd)
+            return true;
+    }
+    return false;
+}
+
+static void close_others(const int *keep, size_t n)
+{
+    int from = N_STREAMS;
+
+    for (size_t i = 0; i < n; i++) {
+        if (keep[i] < from)
+            continue;
+        px_fd_close_range(from, keep[i] - 1);
+        from = keep[i] + 1;
+    }
+    px_fd_close_from(from);
+}
+
+/* Whoever holds the host's streams keeps its readers waiting for their end; and an
+ * empty place below 3 would be taken by what is opened next. */
+static void null_streams(const int *keep, size_t n)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (null < 0) /* nothing can be read from or written to this one, either */
+        null = open("/", O_PATH | O_CLOEXEC);
+    for (int fd = 0; fd < N_STREAMS; fd++) {
+        if (!is_kept(fd, keep, n) && (null < 0 || (fd != null && dup2(null, fd) < 0)))
+            close(fd);
+    }
+    if (null >= N_STREAMS)
+        close(null);
+}
+
+void px_reclaim_detach(const char *name, const int *keep, size_t n)
+{
+    default_signals();
+    setsid();
+    if (chdir("/") < 0) {
+        /* then a folder is held that may go away: a nuisance, no danger */
+    }
+    umask(077);
+    close_others(keep, n);
+    null_streams(keep, n);
+    prctl(PR_SET_NAME, name);
+    prctl(PR_SET_PDEATHSIG, 0);
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
+/* ---- ending others ---------------------------------------------------------------- */
 
 /* Over all processes, as long as something new is found (what is killed may have forked
  * just before), or something could not be read. */
@@ -67,8 +173,7 @@ static void kill_process(int64_t pid, uint64_t start, bool with_group)
         kill((pid_t)pid, SIGKILL);
 }
 
-/* ---- a group without its leader
- * --------------------------------------------------- */
+/* ---- a group without its leader ------------------------------------------------- */
 
 struct orphans {
     const struct px_journal_record *leader;
