@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Making a process a user who cannot come back. The ids are set by system calls: the C
- * library would first ask the threads of the process that has been copied, which are not
- * here, and take locks that are never let go of here. And a second belt: where the kernel
- * has Landlock, a process that walks may do nothing to the file system but remove, and
- * only beneath the folders its items stand in. Reading is not restricted. It holds against
- * a mistake of ours. */
+ * library would first ask the threads of the process that has been copied, which are
+ * not here, and take locks that are never let go of here. And a second belt: where the
+ * kernel has Landlock, a process that walks may do nothing to the file system but
+ * remove, and only beneath the folders its items stand in. Reading is not restricted.
+ * It holds against a mistake of ours. */
 #include "core/reclaim/privilege.h"
 
 #include "core/base/attr.h"
@@ -104,7 +104,8 @@ void px_drop_privileges(uid_t uid, gid_t gid)
     must(prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L) == 0);
 }
 
-/* ---- only removing ---------------------------------------------------------------- */
+/* ---- only removing
+ * ---------------------------------------------------------------- */
 
 /* Newer than the headers of 5.13. */
 #ifndef LANDLOCK_ACCESS_FS_REFER

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Making a process that the host does not meet; and ending those that should have ended
- * with their server, and no others. A pid says nothing alone: it may be another's by now.
- * With its start time it is one process, for as long as a descriptor of it is open; where
- * there are none, we look twice and are quick. */
+ * with their server, and no others. A pid says nothing alone: it may be another's by
+ * now. With its start time it is one process, for as long as a descriptor of it is
+ * open; where there are none, we look twice and are quick. */
 #include "core/reclaim/process.h"
 
 #include "core/base/attr.h"
@@ -119,7 +119,8 @@ void px_reclaim_detach(const char *name, const int *keep, size_t n)
     prctl(PR_SET_DUMPABLE, 0);
 }
 
-/* ---- ending others ---------------------------------------------------------------- */
+/* ---- ending others
+ * ---------------------------------------------------------------- */
 
 /* Over all processes, as long as something new is found (what is killed may have forked
  * just before), or something could not be read. */

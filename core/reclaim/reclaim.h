@@ -26,8 +26,8 @@ struct px_reclaim {
 
 /* Removes what stands in the scope, as those it belongs to, and waits for that. Adds to
  * *totals; what a child has left that took too long counts as failed. A process that is
- * not root's refuses what is not its user's. 0 or an errno; ECHILD: a child was killed by
- * another process, and has not looked at everything. */
+ * not root's refuses what is not its user's. 0 or an errno; ECHILD: a child was killed
+ * by another process, and has not looked at everything. */
 int px_reclaim_scope(const struct px_reclaim *s, uint64_t scope,
                      struct px_pcleanup_totals *totals);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is left to do of a server that is no more. The journal goes last, and a scope that
- * was swept is noted in it, so that a process that is killed here is followed by another
- * that neither leaves something nor removes anything twice. Where many may make folders,
- * anyone can make one that looks like a server's. */
+/* What is left to do of a server that is no more. The journal goes last, and a scope
+ * that was swept is noted in it, so that a process that is killed here is followed by
+ * another that neither leaves something nor removes anything twice. Where many may make
+ * folders, anyone can make one that looks like a server's. */
 #include "core/reclaim/server_dir.h"
 
 #include "core/base/attr.h"
@@ -23,7 +23,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* ---- the folder: is it one of ours, and is its server gone? ----------------------- */
+/* ---- the folder: is it one of ours, and is its server gone?
+ * ----------------------- */
 
 struct folder {
     char path[PX_RM_MAX_PATH + 1]; /* where it is now */
@@ -190,7 +191,8 @@ static void folder_close(struct folder *f)
     f->journal = f->fd = -1;
 }
 
-/* ---- the remains ------------------------------------------------------------------ */
+/* ---- the remains
+ * ------------------------------------------------------------------ */
 
 enum {
     GRACE_MS = 2000, /* for what was killed, where nobody waits for processes */
