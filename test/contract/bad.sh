@@ -8,6 +8,7 @@ mkdir -p "$4/tmp" && cp "$2" "$4/pmix_mca_tenon_pnet_bad.so" || exit 1
 out=$(TMPDIR=$4/tmp "$1" "$4/pmix_mca_tenon_pnet_bad.so" 2>&1) || rc=$?
 rm -rf "$4/tmp"
 echo "$out"
+[ $rc != 77 ] || exit 77
 if [ "$3" = none ]; then
     [ $rc = 0 ] && echo "$out" | grep -q '^pass' && ! echo "$out" | grep -q '^fail'
 else

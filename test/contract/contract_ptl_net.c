@@ -20,10 +20,11 @@ enum {
 /* ---- what goes wrong ------------------------------------------------------------- */
 
 /* In a network where the system has two ports to give out: one is taken, the other is
- * the one just vacated, and a careless transport reaches itself. */
+ * the one just vacated, and a careless transport reaches itself. Where no such network can be made, in
+ * that of the host. */
 START_TEST(connecting_where_nobody_listens_fails_at_once)
 {
-    bool has_network = process_own_network(FIRST_PORT);
+    (void)process_own_network(FIRST_PORT);
     struct listener l = ptl_listen();
     struct listener other;
     bool has_other = ptl_try_listen(contract.dir, &other) == PMIX_SUCCESS;
@@ -31,7 +32,6 @@ START_TEST(connecting_where_nobody_listens_fails_at_once)
     ptl_unlisten(&l);
     size_t n_fds = px_test_count_fds();
 
-    ck_assert(has_network || geteuid() != 0);
     for (int i = 0; i < N_DEAD; i++) {
         int fd;
         ck_assert_int_ne(ptl_try_connect(l.address, SOON_MS, &fd), PMIX_SUCCESS);

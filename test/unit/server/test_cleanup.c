@@ -262,6 +262,7 @@ END_TEST
 
 START_TEST(the_server_s_own_call_registers_for_its_clients_and_itself)
 {
+    PX_TEST_NEEDS_PROC;
     static const char *const targets[] = {"job", "1", "-"};
     char is[600];
 
