@@ -367,7 +367,7 @@ static int follow(struct way *w, int link, const struct px_rm_node *node)
 static void go(struct way *w, const char *name)
 {
     const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
-    struct px_rm_node node;
+    struct px_rm_node node = {0};
     int fd = w->is_ahead ? -ENOTDIR : open_name(w->at, name, O_PATH);
 
     if (fd != -ENOTDIR) {

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include "px_test.h"
 
 #define NODE "node"
 
@@ -26,7 +27,7 @@ struct srv srv_of(void *self, const char *name)
     struct srv s = {.self = self, .dir = -1, .journal = -1};
 
     snprintf(s.path, sizeof(s.path), "%s/" PX_JOURNAL_DIR "%s", contract.dir, name);
-    ck_assert_int_eq(pcleanup_ops()->start(self, s.path, NODE), PMIX_SUCCESS);
+    ok(pcleanup_ops()->start(self, s.path, NODE));
     return s;
 }
 
@@ -70,8 +71,7 @@ void srv_make_journal(struct srv *s)
         close(s->journal);
     (void)unlinkat(s->dir, PX_JOURNAL_NAME, 0);
     srv_begin_journal(s, px_journal_start_time(getpid()));
-    ck_assert_int_eq(pcleanup_ops()->journal(s->self, s->dir, s->journal),
-                     PMIX_SUCCESS);
+    ok(pcleanup_ops()->journal(s->self, s->dir, s->journal));
 }
 
 struct srv srv_begin(void)
@@ -212,10 +212,10 @@ struct answer sweep(struct srv *s, uint64_t scope)
 {
     struct answer a = {0};
 
-    ck_assert_int_eq(pcleanup_ops()->run(s->self, scope, on_done, &a), PMIX_SUCCESS);
+    ok(pcleanup_ops()->run(s->self, scope, on_done, &a));
     ck_assert_uint_eq(a.n, 0);
     answer_wait(&a);
-    ck_assert_int_eq(a.status, PMIX_SUCCESS);
+    ok(a.status);
     ck_assert_uint_eq(a.n, 1);
     return a;
 }

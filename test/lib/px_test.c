@@ -228,22 +228,19 @@ int px_test_run_suite(Suite *suite)
     return status;
 }
 
-int px_test_run(const char *suite_name, SFun setup, SFun teardown,
-                const TTest *const *tests)
-{
-    Suite *suite = suite_create(suite_name);
+static struct px_test *first, **last = &first;
 
-    for (; *tests; tests++)
-        px_test_add(suite, *tests, 1, setup, teardown);
-    return px_test_run_suite(suite);
+void px_test_list(struct px_test *test)
+{
+    *last = test;
+    last = &test->next;
 }
 
-int px_test_run_loops(const char *suite_name, SFun setup, SFun teardown,
-                      const struct px_test_loop *tests, size_t n)
+int px_test_run(const char *suite_name, SFun setup, SFun teardown)
 {
     Suite *suite = suite_create(suite_name);
 
-    for (size_t i = 0; i < n; i++)
-        px_test_add(suite, tests[i].test, tests[i].n, setup, teardown);
+    for (struct px_test *t = first; t; t = t->next)
+        px_test_add(suite, &t->test, t->n, setup, teardown);
     return px_test_run_suite(suite);
 }

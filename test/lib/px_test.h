@@ -65,18 +65,28 @@ const char *px_test_dir(void);
 /* "folder/name" in it; good until 16 more were asked for. */
 const char *px_test_path(const char *name);
 
-/* A test, and how often it runs with _i counting; 0 is once. */
-struct px_test_loop {
-    const TTest *test;
-    int n;
+/* A test of this executable, listed by being written down. */
+struct px_test {
+    const TTest test;
+    int n; /* how often it runs, with _i counting */
+    struct px_test *next;
 };
+void px_test_list(struct px_test *test);
 
-/* Runs them, each with setup and teardown around it (either may be NULL) in a process of its own.
- * Returns what main should. */
-int px_test_run(const char *suite_name, SFun setup, SFun teardown,
-                const TTest *const *tests);
-int px_test_run_loops(const char *suite_name, SFun setup, SFun teardown,
-                      const struct px_test_loop *tests, size_t n);
+#define PX_TEST(name) PX_TEST_LOOP(name, 1)
+#define PX_TEST_LOOP(name, times)                                   \
+    static void name##_fn(int _i);                                  \
+    __attribute__((constructor)) static void name##_list(void)      \
+    {                                                               \
+        static struct px_test row = {                               \
+            {#name, name##_fn, __FILE__, __LINE__}, (times), NULL}; \
+        px_test_list(&row);                                         \
+    }                                                               \
+    static void name##_fn(int _i CK_ATTRIBUTE_UNUSED)
+
+/* Runs the tests listed, each with setup and teardown around it (either may be NULL) in a process
+ * of its own. Returns what main should. */
+int px_test_run(const char *suite_name, SFun setup, SFun teardown);
 
 /* For a main that makes its own suite: adds a test to it, runs it. */
 void px_test_add(Suite *suite, const TTest *test, int n, SFun setup, SFun teardown);
@@ -88,23 +98,11 @@ int px_test_run_suite(Suite *suite);
 bool px_test_begin(void);
 int px_test_end(unsigned n_failed);
 
-/* PX_TEST_MAIN("base/buf", first_test, second_test) at the end of the file. */
-#define PX_TEST_MAIN(suite_name, ...) \
-    PX_TEST_MAIN_WITH(suite_name, NULL, NULL, __VA_ARGS__)
-
-#define PX_TEST_MAIN_WITH(suite_name, setup, teardown, ...)     \
-    int main(void)                                              \
-    {                                                           \
-        const TTest *const tests[] = {__VA_ARGS__, NULL};       \
-                                                                \
-        return px_test_run(suite_name, setup, teardown, tests); \
-    }
-
-#define PX_TEST_MAIN_LOOPS(suite_name, setup, teardown, rows)       \
-    int main(void)                                                  \
-    {                                                               \
-        return px_test_run_loops(suite_name, setup, teardown, rows, \
-                                 sizeof(rows) / sizeof((rows)[0])); \
+/* PX_TEST_MAIN("base/buf", setup, teardown) at the end of the file. */
+#define PX_TEST_MAIN(suite_name, setup, teardown)        \
+    int main(void)                                       \
+    {                                                    \
+        return px_test_run(suite_name, setup, teardown); \
     }
 
 #endif

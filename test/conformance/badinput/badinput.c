@@ -99,42 +99,37 @@ static void rows_hold(unsigned at_least)
 
 /* ---- the walk ----------------------------------------------------------------------------------- */
 
-START_TEST(structures)
+PX_TEST(structures)
 {
     rows_of_life();
     rows_hold(250);
 }
-END_TEST
 
-START_TEST(values_and_infos)
+PX_TEST(values_and_infos)
 {
     rows_of_values();
     rows_hold(150);
 }
-END_TEST
 
-START_TEST(names_and_texts)
+PX_TEST(names_and_texts)
 {
     rows_of_names();
     rows_hold(100);
 }
-END_TEST
 
-START_TEST(buffers)
+PX_TEST(buffers)
 {
     rows_of_buffers();
     rows_hold(60);
 }
-END_TEST
 
-START_TEST(truncated_and_lying_buffers)
+PX_TEST(truncated_and_lying_buffers)
 {
     rows_of_damaged_buffers();
     rows_hold(1000);
 }
-END_TEST
 
-START_TEST(before_init_every_call_says_so)
+PX_TEST(before_init_every_call_says_so)
 {
     rows_of_good_calls(PMIX_ERR_INIT);
     rows_of_good_groups(PMIX_ERR_INIT);
@@ -142,10 +137,9 @@ START_TEST(before_init_every_call_says_so)
     rows_hold(80);
     ck_assert(!PMIx_Initialized());
 }
-END_TEST
 
 /* Two things are wrong at once: that it is too early is said first. */
-START_TEST(before_init_every_bad_call_says_so)
+PX_TEST(before_init_every_bad_call_says_so)
 {
     rows_of_bad_calls(PMIX_ERR_INIT);
     rows_of_bad_server_calls(PMIX_ERR_INIT);
@@ -155,7 +149,6 @@ START_TEST(before_init_every_bad_call_says_so)
     rows_hold(220);
     ck_assert(!PMIx_Initialized());
 }
-END_TEST
 
 static void start_server(void)
 {
@@ -166,7 +159,7 @@ static void start_server(void)
 }
 
 /* And a server is no tool. */
-START_TEST(in_a_server_nonsense_is_a_bad_parameter)
+PX_TEST(in_a_server_nonsense_is_a_bad_parameter)
 {
     start_server();
     rows_of_bad_calls(PMIX_ERR_BAD_PARAM);
@@ -180,9 +173,8 @@ START_TEST(in_a_server_nonsense_is_a_bad_parameter)
     ok(PMIx_server_finalize());
     ck_assert(!PMIx_Initialized());
 }
-END_TEST
 
-START_TEST(after_the_end_it_is_as_before_init)
+PX_TEST(after_the_end_it_is_as_before_init)
 {
     start_server();
     ok(PMIx_server_finalize());
@@ -191,7 +183,6 @@ START_TEST(after_the_end_it_is_as_before_init)
     rows_of_good_tools(PMIX_ERR_INIT);
     rows_hold(80);
 }
-END_TEST
 
 static void refuse_what_is_the_servers(void)
 {
@@ -202,7 +193,7 @@ static void refuse_what_is_the_servers(void)
 }
 
 /* A process that nobody launched. What it may not do is refused; nothing hangs. */
-START_TEST(in_a_client_nonsense_and_what_is_of_others_are_refused)
+PX_TEST(in_a_client_nonsense_and_what_is_of_others_are_refused)
 {
     pmix_proc_t me;
 
@@ -216,9 +207,8 @@ START_TEST(in_a_client_nonsense_and_what_is_of_others_are_refused)
     ok(PMIx_Finalize(NULL, 0));
     ck_assert(!PMIx_Initialized());
 }
-END_TEST
 
-START_TEST(in_a_tool_nonsense_and_what_is_the_servers_are_refused)
+PX_TEST(in_a_tool_nonsense_and_what_is_the_servers_are_refused)
 {
     pmix_info_t alone;
 
@@ -233,7 +223,6 @@ START_TEST(in_a_tool_nonsense_and_what_is_the_servers_are_refused)
     rows_of_good_tools(PMIX_ERR_INIT);
     ck_assert(!PMIx_Initialized());
 }
-END_TEST
 
 /* ---- who has no row ------------------------------------------------------------------------------ */
 
@@ -259,7 +248,7 @@ static unsigned missing(FILE *list, bool say)
     return n;
 }
 
-START_TEST(a_function_without_a_row_is_found)
+PX_TEST(a_function_without_a_row_is_found)
 {
     char text[] = "0000 T PMIx_Never_called\n0000 T PMIx_Initialized\n";
     FILE *list = fmemopen(text, sizeof(text) - 1, "r");
@@ -269,9 +258,8 @@ START_TEST(a_function_without_a_row_is_found)
     ck_assert_uint_eq(missing(list, false), 1);
     fclose(list);
 }
-END_TEST
 
-START_TEST(every_exported_function_has_a_row)
+PX_TEST(every_exported_function_has_a_row)
 {
     const char *library = getenv("PX_TEST_LIBPMIX");
     char command[4096];
@@ -285,29 +273,12 @@ START_TEST(every_exported_function_has_a_row)
     ck_assert_int_eq(pclose(list), 0);
     ck_assert_uint_eq(n, 0);
 }
-END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {
-        structures,
-        values_and_infos,
-        names_and_texts,
-        buffers,
-        truncated_and_lying_buffers,
-        before_init_every_call_says_so,
-        before_init_every_bad_call_says_so,
-        in_a_server_nonsense_is_a_bad_parameter,
-        after_the_end_it_is_as_before_init,
-        in_a_client_nonsense_and_what_is_of_others_are_refused,
-        in_a_tool_nonsense_and_what_is_the_servers_are_refused,
-        a_function_without_a_row_is_found,
-        every_exported_function_has_a_row,
-        NULL};
-
     called = mmap(NULL, sizeof(*called), PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (called == MAP_FAILED)
         return EXIT_FAILURE;
-    return px_test_run("conformance/badinput", calls_setup, NULL, tests);
+    return px_test_run("conformance/badinput", calls_setup, NULL);
 }

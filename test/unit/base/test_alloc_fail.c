@@ -9,7 +9,7 @@
 
 #define NEED_INJECTOR() PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator")
 
-START_TEST(every_function_of_the_allocator_can_fail)
+PX_TEST(every_function_of_the_allocator_can_fail)
 {
     NEED_INJECTOR();
     void *volatile p[4];
@@ -30,9 +30,8 @@ START_TEST(every_function_of_the_allocator_can_fail)
         ck_assert_ptr_null(p[i]);
     free(old);
 }
-END_TEST
 
-START_TEST(allocations_within_libc_fail_too)
+PX_TEST(allocations_within_libc_fail_too)
 {
     char *text = NULL;
 
@@ -46,9 +45,8 @@ START_TEST(allocations_within_libc_fail_too)
     ck_assert_ptr_null(copy);
     ck_assert_int_eq(len, -1);
 }
-END_TEST
 
-START_TEST(only_the_nth_fails_and_sets_errno)
+PX_TEST(only_the_nth_fails_and_sets_errno)
 {
     /* A compiler that knows malloc may take it that errno stays as it is. */
     void *(*volatile take)(size_t) = malloc;
@@ -73,9 +71,8 @@ START_TEST(only_the_nth_fails_and_sets_errno)
     free(first);
     free(third);
 }
-END_TEST
 
-START_TEST(zero_counts_without_failing)
+PX_TEST(zero_counts_without_failing)
 {
     NEED_INJECTOR();
     px_alloc_fail_at(0);
@@ -87,9 +84,8 @@ START_TEST(zero_counts_without_failing)
     ck_assert_uint_eq(px_alloc_count(), 1);
     free(p);
 }
-END_TEST
 
-START_TEST(the_balance_is_what_was_allocated_and_not_freed)
+PX_TEST(the_balance_is_what_was_allocated_and_not_freed)
 {
     NEED_INJECTOR();
     px_alloc_fail_at(3);
@@ -106,9 +102,8 @@ START_TEST(the_balance_is_what_was_allocated_and_not_freed)
     free(kept);
     ck_assert_int_eq(px_alloc_balance(), 1);
 }
-END_TEST
 
-START_TEST(nothing_is_counted_or_fails_after_the_end)
+PX_TEST(nothing_is_counted_or_fails_after_the_end)
 {
     NEED_INJECTOR();
     px_alloc_fail_at(1);
@@ -120,10 +115,5 @@ START_TEST(nothing_is_counted_or_fails_after_the_end)
     ck_assert_uint_eq(px_alloc_count(), 0);
     free(p);
 }
-END_TEST
 
-PX_TEST_MAIN("test/alloc_fail", every_function_of_the_allocator_can_fail,
-             allocations_within_libc_fail_too, only_the_nth_fails_and_sets_errno,
-             zero_counts_without_failing,
-             the_balance_is_what_was_allocated_and_not_freed,
-             nothing_is_counted_or_fails_after_the_end)
+PX_TEST_MAIN("test/alloc_fail", NULL, NULL)

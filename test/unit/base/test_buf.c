@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-START_TEST(an_all_zero_buffer_is_empty_and_can_be_added_to)
+PX_TEST(an_all_zero_buffer_is_empty_and_can_be_added_to)
 {
     PX_AUTO(px_buf) buf = {0};
 
@@ -15,9 +15,8 @@ START_TEST(an_all_zero_buffer_is_empty_and_can_be_added_to)
     ck_assert_uint_eq(buf.len, 3);
     ck_assert_mem_eq(buf.data, "abc", 3);
 }
-END_TEST
 
-START_TEST(keeps_all_bytes_in_order_over_many_growths)
+PX_TEST(keeps_all_bytes_in_order_over_many_growths)
 {
     PX_AUTO(px_buf) buf = {0};
     enum { N = 100000 };
@@ -34,9 +33,8 @@ START_TEST(keeps_all_bytes_in_order_over_many_growths)
             ck_abort_msg("byte %u is %u", i, buf.data[i]);
     }
 }
-END_TEST
 
-START_TEST(growth_is_geometric)
+PX_TEST(growth_is_geometric)
 {
     PX_AUTO(px_buf) buf = {0};
 
@@ -48,9 +46,8 @@ START_TEST(growth_is_geometric)
 
     ck_assert_uint_le(px_alloc_count(), 20);
 }
-END_TEST
 
-START_TEST(adding_nothing_allocates_nothing_and_accepts_null)
+PX_TEST(adding_nothing_allocates_nothing_and_accepts_null)
 {
     PX_AUTO(px_buf) buf = {0};
 
@@ -60,9 +57,8 @@ START_TEST(adding_nothing_allocates_nothing_and_accepts_null)
     ck_assert_ptr_null(buf.data);
     ck_assert_uint_eq(buf.len, 0);
 }
-END_TEST
 
-START_TEST(what_was_reserved_is_added_without_moving)
+PX_TEST(what_was_reserved_is_added_without_moving)
 {
     PX_AUTO(px_buf) buf = {0};
 
@@ -75,9 +71,8 @@ START_TEST(what_was_reserved_is_added_without_moving)
     ck_assert_ptr_eq(buf.data, data);
     ck_assert_uint_eq(buf.len, 1001);
 }
-END_TEST
 
-START_TEST(a_size_that_overflows_is_out_of_memory)
+PX_TEST(a_size_that_overflows_is_out_of_memory)
 {
     PX_AUTO(px_buf) buf = {0};
 
@@ -87,9 +82,8 @@ START_TEST(a_size_that_overflows_is_out_of_memory)
     ck_assert_int_eq(px_buf_reserve(&buf, SIZE_MAX), PMIX_ERR_NOMEM);
     ck_assert_mem_eq(&buf, &before, sizeof(buf));
 }
-END_TEST
 
-START_TEST(take_moves_the_content_out)
+PX_TEST(take_moves_the_content_out)
 {
     px_buf buf = {0};
 
@@ -103,9 +97,8 @@ START_TEST(take_moves_the_content_out)
     ck_assert_mem_eq(taken.data, "abc", 3);
     free(taken.data); /* plain malloc memory */
 }
-END_TEST
 
-START_TEST(cleanup_may_be_repeated)
+PX_TEST(cleanup_may_be_repeated)
 {
     px_buf buf = {0};
 
@@ -116,9 +109,8 @@ START_TEST(cleanup_may_be_repeated)
     ck_assert_ptr_null(buf.data);
     ck_assert_uint_eq(buf.cap, 0);
 }
-END_TEST
 
-START_TEST(a_failed_growth_leaves_the_buffer_unchanged)
+PX_TEST(a_failed_growth_leaves_the_buffer_unchanged)
 {
     PX_AUTO(px_buf) buf = {0};
     char more[200] = {0};
@@ -137,11 +129,5 @@ START_TEST(a_failed_growth_leaves_the_buffer_unchanged)
     ck_assert_mem_eq(buf.data, "abc", 3);
     ok(px_buf_add(&buf, more, sizeof(more)));
 }
-END_TEST
 
-PX_TEST_MAIN("base/buf", an_all_zero_buffer_is_empty_and_can_be_added_to,
-             keeps_all_bytes_in_order_over_many_growths, growth_is_geometric,
-             adding_nothing_allocates_nothing_and_accepts_null,
-             what_was_reserved_is_added_without_moving,
-             a_size_that_overflows_is_out_of_memory, take_moves_the_content_out,
-             cleanup_may_be_repeated, a_failed_growth_leaves_the_buffer_unchanged)
+PX_TEST_MAIN("base/buf", NULL, NULL)

@@ -18,7 +18,7 @@ static void assert_is(char *const *env, const char *wanted)
     ck_assert_str_eq(joined, wanted);
 }
 
-START_TEST(get_finds_the_whole_name_only)
+PX_TEST(get_finds_the_whole_name_only)
 {
     PX_AUTO(px_strv) env = env_of("PATHX=1|PAT=2|PATH=/bin:=x");
 
@@ -27,9 +27,8 @@ START_TEST(get_finds_the_whole_name_only)
     ck_assert_ptr_null(px_env_get(env, "PA"));
     ck_assert_ptr_null(px_env_get(env, "ATH"));
 }
-END_TEST
 
-START_TEST(get_tells_an_empty_value_from_none)
+PX_TEST(get_tells_an_empty_value_from_none)
 {
     PX_AUTO(px_strv) env = env_of("A=|B");
 
@@ -37,9 +36,8 @@ START_TEST(get_tells_an_empty_value_from_none)
     ck_assert_ptr_null(px_env_get(env, "B"));
     ck_assert_ptr_null(px_env_get(NULL, "A"));
 }
-END_TEST
 
-START_TEST(get_refuses_what_is_no_name)
+PX_TEST(get_refuses_what_is_no_name)
 {
     PX_AUTO(px_strv) env = env_of("A=B=c|=x");
 
@@ -47,17 +45,15 @@ START_TEST(get_refuses_what_is_no_name)
     ck_assert_ptr_null(px_env_get(env, ""));
     ck_assert_ptr_null(px_env_get(env, NULL));
 }
-END_TEST
 
-START_TEST(the_first_of_several_entries_is_the_one)
+PX_TEST(the_first_of_several_entries_is_the_one)
 {
     PX_AUTO(px_strv) env = env_of("A=1|A=2");
 
     ck_assert_str_eq(px_env_get(env, "A"), "1");
 }
-END_TEST
 
-START_TEST(set_adds_at_the_end)
+PX_TEST(set_adds_at_the_end)
 {
     PX_AUTO(px_strv) env = NULL;
 
@@ -67,9 +63,8 @@ START_TEST(set_adds_at_the_end)
 
     assert_is(env, "A=1|B=x=y|C=");
 }
-END_TEST
 
-START_TEST(set_replaces_in_place_when_told_to_overwrite)
+PX_TEST(set_replaces_in_place_when_told_to_overwrite)
 {
     PX_AUTO(px_strv) env = env_of("A=1|B=2|AA=3");
 
@@ -77,9 +72,8 @@ START_TEST(set_replaces_in_place_when_told_to_overwrite)
 
     assert_is(env, "A=9|B=2|AA=3");
 }
-END_TEST
 
-START_TEST(set_without_overwrite_keeps_the_value_and_succeeds)
+PX_TEST(set_without_overwrite_keeps_the_value_and_succeeds)
 {
     PX_AUTO(px_strv) env = env_of("A=1");
 
@@ -87,9 +81,8 @@ START_TEST(set_without_overwrite_keeps_the_value_and_succeeds)
 
     assert_is(env, "A=1");
 }
-END_TEST
 
-START_TEST(overwriting_leaves_no_second_entry)
+PX_TEST(overwriting_leaves_no_second_entry)
 {
     PX_AUTO(px_strv) env = env_of("B=0|A=1|C=2|A=3|A=4");
 
@@ -97,9 +90,8 @@ START_TEST(overwriting_leaves_no_second_entry)
 
     assert_is(env, "B=0|A=9|C=2");
 }
-END_TEST
 
-START_TEST(the_new_value_may_be_the_old_one)
+PX_TEST(the_new_value_may_be_the_old_one)
 {
     PX_AUTO(px_strv) env = env_of("A=1");
 
@@ -107,9 +99,8 @@ START_TEST(the_new_value_may_be_the_old_one)
 
     assert_is(env, "A=1");
 }
-END_TEST
 
-START_TEST(set_refuses_what_is_no_name_and_changes_nothing)
+PX_TEST(set_refuses_what_is_no_name_and_changes_nothing)
 {
     PX_AUTO(px_strv) env = env_of("A=1");
 
@@ -119,9 +110,8 @@ START_TEST(set_refuses_what_is_no_name_and_changes_nothing)
 
     assert_is(env, "A=1");
 }
-END_TEST
 
-START_TEST(unset_removes_every_entry_of_the_name)
+PX_TEST(unset_removes_every_entry_of_the_name)
 {
     PX_AUTO(px_strv) env = env_of("A=1|B=2|A=3|AB=4|A");
 
@@ -129,9 +119,8 @@ START_TEST(unset_removes_every_entry_of_the_name)
 
     assert_is(env, "B=2|AB=4|A");
 }
-END_TEST
 
-START_TEST(unset_of_what_is_not_there_changes_nothing)
+PX_TEST(unset_of_what_is_not_there_changes_nothing)
 {
     PX_AUTO(px_strv) env = env_of("A=1|=x");
 
@@ -142,9 +131,8 @@ START_TEST(unset_of_what_is_not_there_changes_nothing)
 
     assert_is(env, "A=1|=x");
 }
-END_TEST
 
-START_TEST(set_without_memory_changes_nothing)
+PX_TEST(set_without_memory_changes_nothing)
 {
     static const char *const names[] = {"A", "C"}; /* one to replace, one to add */
 
@@ -168,15 +156,5 @@ START_TEST(set_without_memory_changes_nothing)
         ck_assert_str_eq(px_env_get(env, names[i]), "9");
     }
 }
-END_TEST
 
-PX_TEST_MAIN("base/env", get_finds_the_whole_name_only,
-             get_tells_an_empty_value_from_none, get_refuses_what_is_no_name,
-             the_first_of_several_entries_is_the_one, set_adds_at_the_end,
-             set_replaces_in_place_when_told_to_overwrite,
-             set_without_overwrite_keeps_the_value_and_succeeds,
-             overwriting_leaves_no_second_entry, the_new_value_may_be_the_old_one,
-             set_refuses_what_is_no_name_and_changes_nothing,
-             unset_removes_every_entry_of_the_name,
-             unset_of_what_is_not_there_changes_nothing,
-             set_without_memory_changes_nothing)
+PX_TEST_MAIN("base/env", NULL, NULL)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-START_TEST(set_keeps_status_and_text_and_returns_the_status)
+PX_TEST(set_keeps_status_and_text_and_returns_the_status)
 {
     struct px_err err = {0};
 
@@ -16,18 +16,16 @@ START_TEST(set_keeps_status_and_text_and_returns_the_status)
     ck_assert_int_eq(err.status, PMIX_ERR_BAD_PARAM);
     ck_assert_str_eq(err.text, "no such key: x");
 }
-END_TEST
 
-START_TEST(without_an_err_the_status_is_still_returned)
+PX_TEST(without_an_err_the_status_is_still_returned)
 {
     ck_assert_int_eq(px_err_set(NULL, PMIX_ERR_TIMEOUT, "%s", "x"), PMIX_ERR_TIMEOUT);
     errno = ENOENT;
     ck_assert_int_eq(px_err_errno(NULL, "%s", "x"), PMIX_ERR_NOT_FOUND);
     ck_assert_int_ne(px_err_prefix(NULL, "%s", "x"), PMIX_SUCCESS);
 }
-END_TEST
 
-START_TEST(errno_gives_status_and_reason_and_survives)
+PX_TEST(errno_gives_status_and_reason_and_survives)
 {
     struct px_err err = {0};
 
@@ -38,9 +36,8 @@ START_TEST(errno_gives_status_and_reason_and_survives)
     ck_assert_int_eq(err.status, PMIX_ERR_NO_PERMISSIONS);
     ck_assert_str_eq(err.text, "open /x: Permission denied");
 }
-END_TEST
 
-START_TEST(a_failure_without_errno_is_not_a_success)
+PX_TEST(a_failure_without_errno_is_not_a_success)
 {
     struct px_err err = {0};
 
@@ -48,9 +45,8 @@ START_TEST(a_failure_without_errno_is_not_a_success)
     ck_assert_int_eq(px_err_errno(&err, "x"), PMIX_ERROR);
     ck_assert_int_eq(px_status_of_errno(0), PMIX_ERROR);
 }
-END_TEST
 
-START_TEST(prefix_puts_context_before_the_text)
+PX_TEST(prefix_puts_context_before_the_text)
 {
     struct px_err err = {0};
 
@@ -59,9 +55,8 @@ START_TEST(prefix_puts_context_before_the_text)
 
     ck_assert_str_eq(err.text, "component usock: no reason");
 }
-END_TEST
 
-START_TEST(the_old_text_may_be_an_argument)
+PX_TEST(the_old_text_may_be_an_argument)
 {
     struct px_err err = {0};
 
@@ -71,9 +66,8 @@ START_TEST(the_old_text_may_be_an_argument)
     px_err_prefix(&err, "<%s>", err.text);
     ck_assert_str_eq(err.text, "<outer (inner)>: outer (inner)");
 }
-END_TEST
 
-START_TEST(a_long_text_is_cut_and_terminated)
+PX_TEST(a_long_text_is_cut_and_terminated)
 {
     struct px_err err;
     char text[2 * sizeof(err.text)];
@@ -90,9 +84,8 @@ START_TEST(a_long_text_is_cut_and_terminated)
     px_err_errno(&err, "%s", text);
     ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
 }
-END_TEST
 
-START_TEST(a_prefix_that_nearly_fills_the_text_is_kept_whole)
+PX_TEST(a_prefix_that_nearly_fills_the_text_is_kept_whole)
 {
     for (size_t len = 507; len < 513; len++) {
         struct px_err err = {0};
@@ -107,9 +100,8 @@ START_TEST(a_prefix_that_nearly_fills_the_text_is_kept_whole)
         ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
     }
 }
-END_TEST
 
-START_TEST(each_errno_has_the_status_callers_test_for)
+PX_TEST(each_errno_has_the_status_callers_test_for)
 {
     static const struct {
         int errnum;
@@ -127,20 +119,11 @@ START_TEST(each_errno_has_the_status_callers_test_for)
     for (size_t i = 0; i < PX_COUNT(wanted); i++)
         ck_assert_int_eq(px_status_of_errno(wanted[i].errnum), wanted[i].status);
 }
-END_TEST
 
-START_TEST(no_errno_becomes_a_success)
+PX_TEST(no_errno_becomes_a_success)
 {
     for (int errnum = -1; errnum < 4096; errnum++)
         ck_assert_int_lt(px_status_of_errno(errnum), 0);
 }
-END_TEST
 
-PX_TEST_MAIN("base/err", set_keeps_status_and_text_and_returns_the_status,
-             without_an_err_the_status_is_still_returned,
-             errno_gives_status_and_reason_and_survives,
-             a_failure_without_errno_is_not_a_success,
-             prefix_puts_context_before_the_text, the_old_text_may_be_an_argument,
-             a_long_text_is_cut_and_terminated,
-             a_prefix_that_nearly_fills_the_text_is_kept_whole,
-             each_errno_has_the_status_callers_test_for, no_errno_becomes_a_success)
+PX_TEST_MAIN("base/err", NULL, NULL)

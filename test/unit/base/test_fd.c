@@ -59,7 +59,7 @@ static uint8_t *make_pattern(void)
     return bytes;
 }
 
-START_TEST(nonblock_and_cloexec_set_their_flag_and_keep_others)
+PX_TEST(nonblock_and_cloexec_set_their_flag_and_keep_others)
 {
     int ends[2];
 
@@ -74,9 +74,8 @@ START_TEST(nonblock_and_cloexec_set_their_flag_and_keep_others)
     ck_assert_int_eq(fcntl(ends[1], F_GETFD), FD_CLOEXEC);
     close_both(ends);
 }
-END_TEST
 
-START_TEST(a_descriptor_that_is_not_open_is_a_bad_parameter)
+PX_TEST(a_descriptor_that_is_not_open_is_a_bad_parameter)
 {
     char byte = 0;
 
@@ -85,7 +84,6 @@ START_TEST(a_descriptor_that_is_not_open_is_a_bad_parameter)
     ck_assert_int_eq(px_fd_write_all(1 << 19, &byte, 1, 0), PMIX_ERR_BAD_PARAM);
     ck_assert_int_eq(px_fd_read_all(1 << 19, &byte, 1, 0), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
 struct sender {
     int fd;
@@ -119,7 +117,7 @@ static void assert_transfers(const int ends[2], uint64_t deadline_ms)
     ck_assert_int_eq(memcmp(got, bytes, BIG), 0);
 }
 
-START_TEST(transfers_are_whole_on_blocking_and_nonblocking_descriptors)
+PX_TEST(transfers_are_whole_on_blocking_and_nonblocking_descriptors)
 {
     void (*const make[])(int *) = {make_pipe, make_sockets};
 
@@ -136,9 +134,8 @@ START_TEST(transfers_are_whole_on_blocking_and_nonblocking_descriptors)
         close_both(ends);
     }
 }
-END_TEST
 
-START_TEST(nothing_to_transfer_succeeds_at_once)
+PX_TEST(nothing_to_transfer_succeeds_at_once)
 {
     int ends[2];
 
@@ -147,9 +144,8 @@ START_TEST(nothing_to_transfer_succeeds_at_once)
     ok(px_fd_write_all(ends[1], NULL, 0, 0));
     close_both(ends);
 }
-END_TEST
 
-START_TEST(reading_stops_at_the_deadline)
+PX_TEST(reading_stops_at_the_deadline)
 {
     char got[4];
     int ends[2];
@@ -162,9 +158,8 @@ START_TEST(reading_stops_at_the_deadline)
     ck_assert_uint_ge(px_clock_ms(), deadline);
     close_both(ends);
 }
-END_TEST
 
-START_TEST(writing_stops_at_the_deadline_even_on_a_blocking_descriptor)
+PX_TEST(writing_stops_at_the_deadline_even_on_a_blocking_descriptor)
 {
     void (*const make[])(int *) = {make_pipe, make_sockets};
     PX_AUTOFREE uint8_t *bytes = make_pattern();
@@ -178,9 +173,8 @@ START_TEST(writing_stops_at_the_deadline_even_on_a_blocking_descriptor)
         close_both(ends);
     }
 }
-END_TEST
 
-START_TEST(what_is_ready_is_moved_even_after_the_deadline)
+PX_TEST(what_is_ready_is_moved_even_after_the_deadline)
 {
     char got[3];
     int ends[2];
@@ -192,9 +186,8 @@ START_TEST(what_is_ready_is_moved_even_after_the_deadline)
     ck_assert_int_eq(px_fd_read_all(ends[0], got, 1, 1), PMIX_ERR_TIMEOUT);
     close_both(ends);
 }
-END_TEST
 
-START_TEST(end_of_file_before_all_is_read_is_unreach)
+PX_TEST(end_of_file_before_all_is_read_is_unreach)
 {
     void (*const make[])(int *) = {make_pipe, make_sockets};
 
@@ -209,10 +202,9 @@ START_TEST(end_of_file_before_all_is_read_is_unreach)
         close(ends[0]);
     }
 }
-END_TEST
 
 /* In fork mode a SIGPIPE would end the test as a failure. */
-START_TEST(writing_to_a_closed_end_is_unreach_and_raises_no_signal)
+PX_TEST(writing_to_a_closed_end_is_unreach_and_raises_no_signal)
 {
     void (*const make[])(int *) = {make_pipe, make_sockets};
     sigset_t pending;
@@ -231,9 +223,8 @@ START_TEST(writing_to_a_closed_end_is_unreach_and_raises_no_signal)
     ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, NULL, &mask), 0);
     ck_assert_int_eq(sigismember(&mask, SIGPIPE), 0);
 }
-END_TEST
 
-START_TEST(a_sigpipe_that_was_pending_before_stays_pending)
+PX_TEST(a_sigpipe_that_was_pending_before_stays_pending)
 {
     sigset_t sigpipe;
     sigset_t pending;
@@ -252,13 +243,12 @@ START_TEST(a_sigpipe_that_was_pending_before_stays_pending)
     ck_assert_int_eq(sigismember(&pending, SIGPIPE), 1);
     sigtimedwait(&sigpipe, NULL, &(struct timespec){0});
 }
-END_TEST
 
 static void on_alarm(int signum PX_UNUSED)
 {
 }
 
-START_TEST(a_write_that_is_interrupted_begins_again)
+PX_TEST(a_write_that_is_interrupted_begins_again)
 {
     int ends[2];
     char c = 0;
@@ -271,9 +261,8 @@ START_TEST(a_write_that_is_interrupted_begins_again)
     ck_assert_int_eq(c, 'x');
     close_both(ends);
 }
-END_TEST
 
-START_TEST(signals_do_not_cut_a_transfer_short)
+PX_TEST(signals_do_not_cut_a_transfer_short)
 {
     struct sigaction action = {.sa_handler = on_alarm}; /* no SA_RESTART */
     struct itimerval often = {{0, 200}, {0, 200}};
@@ -288,7 +277,6 @@ START_TEST(signals_do_not_cut_a_transfer_short)
     ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
     close_both(ends);
 }
-END_TEST
 
 /* -- close_from: each way of doing it, forced by refusing the better ones ---------- */
 
@@ -344,40 +332,36 @@ static bool refuse_close_range_and_lower_the_limit(void)
     return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-START_TEST(close_from_closes_all_from_there_and_none_below)
+PX_TEST(close_from_closes_all_from_there_and_none_below)
 {
     ck_assert_int_eq(close_from_in_child(NULL), 0);
 }
-END_TEST
 
-START_TEST(close_from_works_on_a_kernel_without_close_range)
+PX_TEST(close_from_works_on_a_kernel_without_close_range)
 {
     int result = close_from_in_child(refuse_close_range);
 
     PX_TEST_NEEDS(result != 77, "seccomp");
     ck_assert_int_eq(result, 0);
 }
-END_TEST
 
-START_TEST(close_from_works_without_a_usable_proc)
+PX_TEST(close_from_works_without_a_usable_proc)
 {
     int result = close_from_in_child(refuse_close_range_and_listing);
 
     PX_TEST_NEEDS(result != 77, "seccomp");
     ck_assert_int_eq(result, 0);
 }
-END_TEST
 
-START_TEST(close_from_works_when_no_descriptor_is_left_to_list_them)
+PX_TEST(close_from_works_when_no_descriptor_is_left_to_list_them)
 {
     int result = close_from_in_child(refuse_close_range_and_lower_the_limit);
 
     PX_TEST_NEEDS(result != 77, "seccomp");
     ck_assert_int_eq(result, 0);
 }
-END_TEST
 
-START_TEST(close_range_closes_what_is_between_and_no_more)
+PX_TEST(close_range_closes_what_is_between_and_no_more)
 {
     int ends[2];
 
@@ -393,7 +377,6 @@ START_TEST(close_range_closes_what_is_between_and_no_more)
         close(fd);
     close_both(ends);
 }
-END_TEST
 
 static bool count(void *arg, const char *name)
 {
@@ -403,7 +386,7 @@ static bool count(void *arg, const char *name)
     return ++*n < 300;
 }
 
-START_TEST(each_name_of_a_folder_is_told_until_it_is_enough)
+PX_TEST(each_name_of_a_folder_is_told_until_it_is_enough)
 {
     char dir[] = "/tmp/fd.XXXXXX";
     size_t n = 0;
@@ -432,9 +415,8 @@ START_TEST(each_name_of_a_folder_is_told_until_it_is_enough)
     ck_assert_int_eq(px_fd_each_name(fd, count, &n), EBADF);
     ck_assert_int_eq(rmdir(dir), 0);
 }
-END_TEST
 
-START_TEST(close_from_a_negative_number_closes_all)
+PX_TEST(close_from_a_negative_number_closes_all)
 {
     int status = 0;
     pid_t child = fork();
@@ -447,23 +429,5 @@ START_TEST(close_from_a_negative_number_closes_all)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
 }
-END_TEST
 
-PX_TEST_MAIN("base/fd", nonblock_and_cloexec_set_their_flag_and_keep_others,
-             a_descriptor_that_is_not_open_is_a_bad_parameter,
-             transfers_are_whole_on_blocking_and_nonblocking_descriptors,
-             nothing_to_transfer_succeeds_at_once, reading_stops_at_the_deadline,
-             writing_stops_at_the_deadline_even_on_a_blocking_descriptor,
-             what_is_ready_is_moved_even_after_the_deadline,
-             end_of_file_before_all_is_read_is_unreach,
-             writing_to_a_closed_end_is_unreach_and_raises_no_signal,
-             a_sigpipe_that_was_pending_before_stays_pending,
-             a_write_that_is_interrupted_begins_again,
-             signals_do_not_cut_a_transfer_short,
-             close_range_closes_what_is_between_and_no_more,
-             each_name_of_a_folder_is_told_until_it_is_enough,
-             close_from_closes_all_from_there_and_none_below,
-             close_from_works_on_a_kernel_without_close_range,
-             close_from_works_without_a_usable_proc,
-             close_from_works_when_no_descriptor_is_left_to_list_them,
-             close_from_a_negative_number_closes_all)
+PX_TEST_MAIN("base/fd", NULL, NULL)

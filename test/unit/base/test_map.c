@@ -12,7 +12,7 @@
 /* Values are never looked into, so any distinct addresses do. */
 static char values[4096];
 
-START_TEST(an_all_zero_map_is_empty)
+PX_TEST(an_all_zero_map_is_empty)
 {
     struct px_map map = {0};
     size_t pos = 0;
@@ -22,9 +22,8 @@ START_TEST(an_all_zero_map_is_empty)
     ck_assert_ptr_null(px_map_next(&map, &pos, NULL, NULL));
     px_map_fini(&map);
 }
-END_TEST
 
-START_TEST(what_was_put_is_found_until_removed)
+PX_TEST(what_was_put_is_found_until_removed)
 {
     struct px_map map = {0};
 
@@ -39,9 +38,8 @@ START_TEST(what_was_put_is_found_until_removed)
     ck_assert_ptr_eq(px_map_sget(&map, "b"), &values[2]);
     px_map_fini(&map);
 }
-END_TEST
 
-START_TEST(keys_are_copied)
+PX_TEST(keys_are_copied)
 {
     struct px_map map = {0};
     char key[] = "abc";
@@ -53,9 +51,8 @@ START_TEST(keys_are_copied)
     ck_assert_ptr_null(px_map_sget(&map, "xbc"));
     px_map_fini(&map);
 }
-END_TEST
 
-START_TEST(keys_are_bytes_of_any_value_and_length)
+PX_TEST(keys_are_bytes_of_any_value_and_length)
 {
     struct px_map map = {0};
     char keys[40] = {0};
@@ -68,9 +65,8 @@ START_TEST(keys_are_bytes_of_any_value_and_length)
     ck_assert_ptr_eq(px_map_get(&map, NULL, 0), &values[0]);
     px_map_fini(&map);
 }
-END_TEST
 
-START_TEST(replacing_hands_the_old_value_back)
+PX_TEST(replacing_hands_the_old_value_back)
 {
     struct px_map map = {0};
     void *old = &values[9];
@@ -84,9 +80,8 @@ START_TEST(replacing_hands_the_old_value_back)
     ck_assert_uint_eq(map.n_used, 1);
     px_map_fini(&map);
 }
-END_TEST
 
-START_TEST(a_null_value_is_refused_and_changes_nothing)
+PX_TEST(a_null_value_is_refused_and_changes_nothing)
 {
     struct px_map map = {0};
     void *old = &values[9];
@@ -98,9 +93,8 @@ START_TEST(a_null_value_is_refused_and_changes_nothing)
     ck_assert_ptr_eq(px_map_sget(&map, "a"), &values[1]);
     px_map_fini(&map);
 }
-END_TEST
 
-START_TEST(iteration_meets_every_element_once_with_its_key)
+PX_TEST(iteration_meets_every_element_once_with_its_key)
 {
     struct px_map map = {0};
     bool met[500] = {false};
@@ -125,9 +119,8 @@ START_TEST(iteration_meets_every_element_once_with_its_key)
     ck_assert_ptr_null(px_map_next(&map, &pos, &key, &key_len));
     px_map_fini(&map);
 }
-END_TEST
 
-START_TEST(iteration_gives_keys_that_are_terminated)
+PX_TEST(iteration_gives_keys_that_are_terminated)
 {
     struct px_map map = {0};
     const void *key = NULL;
@@ -139,9 +132,8 @@ START_TEST(iteration_gives_keys_that_are_terminated)
     ck_assert_str_eq((const char *)key, "abc");
     px_map_fini(&map);
 }
-END_TEST
 
-START_TEST(the_current_element_may_be_removed_while_iterating)
+PX_TEST(the_current_element_may_be_removed_while_iterating)
 {
     struct px_map map = {0};
     const void *key;
@@ -159,9 +151,8 @@ START_TEST(the_current_element_may_be_removed_while_iterating)
     ck_assert_uint_eq(map.n_used, 0);
     px_map_fini(&map);
 }
-END_TEST
 
-START_TEST(constant_churn_does_not_grow_the_table)
+PX_TEST(constant_churn_does_not_grow_the_table)
 {
     struct px_map map = {0};
     enum { LIVE = 10 };
@@ -178,9 +169,8 @@ START_TEST(constant_churn_does_not_grow_the_table)
     ck_assert_uint_le(map.n_slots, 64);
     px_map_fini(&map);
 }
-END_TEST
 
-START_TEST(removing_and_putting_back_does_not_rebuild_the_table)
+PX_TEST(removing_and_putting_back_does_not_rebuild_the_table)
 {
     struct px_map map = {0};
     enum { N = 11 }; /* one short of what 16 slots take */
@@ -199,9 +189,8 @@ START_TEST(removing_and_putting_back_does_not_rebuild_the_table)
     ck_assert_uint_eq(map.n_slots, 16);
     px_map_fini(&map);
 }
-END_TEST
 
-START_TEST(a_quarter_of_the_slots_stays_empty)
+PX_TEST(a_quarter_of_the_slots_stays_empty)
 {
     struct px_map map = {0};
 
@@ -217,10 +206,9 @@ START_TEST(a_quarter_of_the_slots_stays_empty)
     }
     px_map_fini(&map);
 }
-END_TEST
 
 /* The longest probe shows whether the hash spreads keys that differ in few bits. */
-START_TEST(similar_keys_spread_over_the_table)
+PX_TEST(similar_keys_spread_over_the_table)
 {
     struct px_map map = {0};
     char key[64];
@@ -241,10 +229,9 @@ START_TEST(similar_keys_spread_over_the_table)
     ck_assert_uint_lt(longest, 500); /* about 150 for an ideal hash at this load */
     px_map_fini(&map);
 }
-END_TEST
 
 /* A plain array is the model that a long random history is compared with. */
-START_TEST(a_random_history_gives_what_a_plain_array_gives)
+PX_TEST(a_random_history_gives_what_a_plain_array_gives)
 {
     struct px_map map = {0};
     void *model[997] = {NULL};
@@ -276,9 +263,8 @@ START_TEST(a_random_history_gives_what_a_plain_array_gives)
         ck_assert_ptr_eq(px_map_get(&map, &i, sizeof(i)), model[i]);
     px_map_fini(&map);
 }
-END_TEST
 
-START_TEST(fini_leaves_an_empty_map_that_can_be_used_again)
+PX_TEST(fini_leaves_an_empty_map_that_can_be_used_again)
 {
     struct px_map map = {0};
 
@@ -289,9 +275,8 @@ START_TEST(fini_leaves_an_empty_map_that_can_be_used_again)
     ck_assert_ptr_eq(px_map_sget(&map, "b"), &values[2]);
     px_map_fini(&map);
 }
-END_TEST
 
-START_TEST(put_without_memory_changes_nothing)
+PX_TEST(put_without_memory_changes_nothing)
 {
     NEED_INJECTOR();
     for (unsigned n_before = 0; n_before < 30; n_before++) {
@@ -319,9 +304,8 @@ START_TEST(put_without_memory_changes_nothing)
         px_map_fini(&map);
     }
 }
-END_TEST
 
-START_TEST(looking_up_replacing_and_removing_allocate_nothing)
+PX_TEST(looking_up_replacing_and_removing_allocate_nothing)
 {
     struct px_map map = {0};
 
@@ -336,19 +320,5 @@ START_TEST(looking_up_replacing_and_removing_allocate_nothing)
     ck_assert_uint_eq(px_alloc_count(), 0);
     px_map_fini(&map);
 }
-END_TEST
 
-PX_TEST_MAIN("base/map", an_all_zero_map_is_empty, what_was_put_is_found_until_removed,
-             keys_are_copied, keys_are_bytes_of_any_value_and_length,
-             replacing_hands_the_old_value_back,
-             a_null_value_is_refused_and_changes_nothing,
-             iteration_meets_every_element_once_with_its_key,
-             iteration_gives_keys_that_are_terminated,
-             the_current_element_may_be_removed_while_iterating,
-             constant_churn_does_not_grow_the_table,
-             removing_and_putting_back_does_not_rebuild_the_table,
-             a_quarter_of_the_slots_stays_empty, similar_keys_spread_over_the_table,
-             a_random_history_gives_what_a_plain_array_gives,
-             fini_leaves_an_empty_map_that_can_be_used_again,
-             put_without_memory_changes_nothing,
-             looking_up_replacing_and_removing_allocate_nothing)
+PX_TEST_MAIN("base/map", NULL, NULL)

@@ -88,7 +88,7 @@ static void assert_refuses(const char *name, const char *path, pmix_status_t sta
     ck_assert_int_eq(px_path_find_program(name, env, root, &found, NULL), status);
 }
 
-START_TEST(join_puts_one_slash_between)
+PX_TEST(join_puts_one_slash_between)
 {
     static const char *const rows[][3] = {
         {"/a", "b", "/a/b"}, {"/a/", "b", "/a/b"},  {"/a//", "//b", "/a/b"},
@@ -103,9 +103,8 @@ START_TEST(join_puts_one_slash_between)
         ck_assert_str_eq(joined, rows[i][2]);
     }
 }
-END_TEST
 
-START_TEST(join_without_memory_is_null)
+PX_TEST(join_without_memory_is_null)
 {
     NEED_INJECTOR();
     px_alloc_fail_at(1);
@@ -118,9 +117,8 @@ START_TEST(join_without_memory_is_null)
     ck_assert(px_alloc_fail_end());
     ck_assert_ptr_null(joined);
 }
-END_TEST
 
-START_TEST(a_private_directory_is_fresh_and_for_its_owner_only)
+PX_TEST(a_private_directory_is_fresh_and_for_its_owner_only)
 {
     PX_AUTOFREE char *one = NULL;
     PX_AUTOFREE char *two = NULL;
@@ -137,9 +135,8 @@ START_TEST(a_private_directory_is_fresh_and_for_its_owner_only)
     ck_assert(S_ISDIR(st.st_mode));
     ck_assert_uint_eq(st.st_mode & 0777, 0700);
 }
-END_TEST
 
-START_TEST(a_private_directory_that_cannot_be_made_is_explained)
+PX_TEST(a_private_directory_that_cannot_be_made_is_explained)
 {
     PX_AUTOFREE char *missing = in_root("missing");
     char *out = root;
@@ -151,9 +148,8 @@ START_TEST(a_private_directory_that_cannot_be_made_is_explained)
     ck_assert_int_eq(px_path_private_dir(root, "../x", &out, &err), PMIX_ERR_BAD_PARAM);
     ck_assert_ptr_eq(out, root);
 }
-END_TEST
 
-START_TEST(a_private_directory_without_memory_is_not_made)
+PX_TEST(a_private_directory_without_memory_is_not_made)
 {
     PX_AUTOFREE char *out = NULL;
     pmix_status_t rc;
@@ -167,17 +163,15 @@ START_TEST(a_private_directory_without_memory_is_not_made)
     }
     ck_assert_uint_eq(px_alloc_count(), 2);
 }
-END_TEST
 
-START_TEST(a_bare_name_is_searched_in_the_path_given)
+PX_TEST(a_bare_name_is_searched_in_the_path_given)
 {
     PX_AUTOFREE char *path = px_strf("%s/missing:%s/bin", root, root);
 
     assert_finds("tool", path, "bin/tool");
 }
-END_TEST
 
-START_TEST(relative_and_empty_directories_of_the_path_count_from_cwd)
+PX_TEST(relative_and_empty_directories_of_the_path_count_from_cwd)
 {
     assert_finds("tool", "missing:bin", "bin/tool");
     assert_finds("tool", "bin/", "bin/tool");
@@ -186,17 +180,15 @@ START_TEST(relative_and_empty_directories_of_the_path_count_from_cwd)
     assert_finds("alias-of-tool", ":missing", "alias-of-tool");
     assert_finds("alias-of-tool", "missing::other", "alias-of-tool");
 }
-END_TEST
 
-START_TEST(the_search_goes_on_past_what_cannot_be_run)
+PX_TEST(the_search_goes_on_past_what_cannot_be_run)
 {
     assert_finds("tool", "other:bin", "bin/tool");    /* a directory first */
     assert_finds("data", "bin:other", "other/data");  /* a plain file first */
     assert_finds("tool", "bin/data:bin", "bin/tool"); /* a file for a directory */
 }
-END_TEST
 
-START_TEST(a_name_with_a_slash_is_a_path_from_cwd)
+PX_TEST(a_name_with_a_slash_is_a_path_from_cwd)
 {
     PX_AUTOFREE char *absolute = in_root("bin/tool");
 
@@ -204,9 +196,8 @@ START_TEST(a_name_with_a_slash_is_a_path_from_cwd)
     assert_finds("./alias-of-tool", "other", "./alias-of-tool");
     assert_finds(absolute, NULL, "bin/tool");
 }
-END_TEST
 
-START_TEST(without_cwd_paths_are_relative_to_the_process)
+PX_TEST(without_cwd_paths_are_relative_to_the_process)
 {
     PX_AUTO(px_strv) env = NULL;
     PX_AUTOFREE char *by_path = NULL;
@@ -221,9 +212,8 @@ START_TEST(without_cwd_paths_are_relative_to_the_process)
     ck_assert_str_eq(by_name,
                      "./alias-of-tool"); /* a slash, so that no exec searches again */
 }
-END_TEST
 
-START_TEST(without_a_path_the_system_directories_are_searched_and_not_cwd)
+PX_TEST(without_a_path_the_system_directories_are_searched_and_not_cwd)
 {
     PX_AUTOFREE char *found = NULL;
 
@@ -232,9 +222,8 @@ START_TEST(without_a_path_the_system_directories_are_searched_and_not_cwd)
     ck_assert_int_eq(px_path_find_program("alias-of-tool", NULL, root, &found, NULL),
                      PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(what_does_not_exist_is_not_found)
+PX_TEST(what_does_not_exist_is_not_found)
 {
     assert_refuses("nothing", "bin:other", PMIX_ERR_NOT_FOUND,
                    "not found in bin:other");
@@ -242,31 +231,27 @@ START_TEST(what_does_not_exist_is_not_found)
     assert_refuses("bin/data/x", "bin", PMIX_ERR_NOT_FOUND, "Not a directory");
     assert_refuses("", "bin", PMIX_ERR_NOT_FOUND, "without a name");
 }
-END_TEST
 
-START_TEST(what_exists_and_is_not_executable_is_no_permissions)
+PX_TEST(what_exists_and_is_not_executable_is_no_permissions)
 {
     assert_refuses("data", "bin", PMIX_ERR_NO_PERMISSIONS, "bin/data: it is not exec");
     assert_refuses("bin/data", "", PMIX_ERR_NO_PERMISSIONS, "bin/data: it is not exec");
     assert_refuses("/dev/null", "", PMIX_ERR_NO_PERMISSIONS, "not a regular file");
 }
-END_TEST
 
-START_TEST(a_directory_is_told_from_a_file_that_is_not_executable)
+PX_TEST(a_directory_is_told_from_a_file_that_is_not_executable)
 {
     assert_refuses("sub", "bin", PMIX_ERR_NO_PERMISSIONS, "bin/sub: it is a directory");
     assert_refuses("./bin", "", PMIX_ERR_NO_PERMISSIONS, "bin: it is a directory");
 }
-END_TEST
 
-START_TEST(the_first_refusal_is_the_one_reported)
+PX_TEST(the_first_refusal_is_the_one_reported)
 {
     assert_refuses("data", "missing:bin:bin/sub", PMIX_ERR_NO_PERMISSIONS, "bin/data:");
     assert_refuses("data", "missing:bin/sub:bin", PMIX_ERR_NO_PERMISSIONS, "sub/data:");
 }
-END_TEST
 
-START_TEST(finding_without_memory_finds_nothing)
+PX_TEST(finding_without_memory_finds_nothing)
 {
     static const char *const names[] = {"tool", "bin/tool", "nothing"};
     PX_AUTO(px_strv) env = NULL;
@@ -291,21 +276,5 @@ START_TEST(finding_without_memory_finds_nothing)
         ck_assert_int_eq(rc, i == 2 ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS);
     }
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("base/path", make_tree, NULL, join_puts_one_slash_between,
-                  join_without_memory_is_null,
-                  a_private_directory_is_fresh_and_for_its_owner_only,
-                  a_private_directory_that_cannot_be_made_is_explained,
-                  a_private_directory_without_memory_is_not_made,
-                  a_bare_name_is_searched_in_the_path_given,
-                  relative_and_empty_directories_of_the_path_count_from_cwd,
-                  the_search_goes_on_past_what_cannot_be_run,
-                  a_name_with_a_slash_is_a_path_from_cwd,
-                  without_cwd_paths_are_relative_to_the_process,
-                  without_a_path_the_system_directories_are_searched_and_not_cwd,
-                  what_does_not_exist_is_not_found,
-                  what_exists_and_is_not_executable_is_no_permissions,
-                  a_directory_is_told_from_a_file_that_is_not_executable,
-                  the_first_refusal_is_the_one_reported,
-                  finding_without_memory_finds_nothing)
+PX_TEST_MAIN("base/path", make_tree, NULL)

@@ -24,7 +24,7 @@ static bool parses(const char *name, const char *after, struct px_proc_stat *st)
     return px_proc_stat_parse(text, st);
 }
 
-START_TEST(a_name_with_spaces_and_brackets_is_a_name)
+PX_TEST(a_name_with_spaces_and_brackets_is_a_name)
 {
     static const char *const names[] = {"a",   "",      "a b",    ")", ") R 1 2 3",
                                         "(((", "a) (b", "\n 1 2", "a)"};
@@ -39,9 +39,8 @@ START_TEST(a_name_with_spaces_and_brackets_is_a_name)
         ck_assert_uint_eq(st.start, 987654);
     }
 }
-END_TEST
 
-START_TEST(what_the_kernel_does_not_write_is_refused)
+PX_TEST(what_the_kernel_does_not_write_is_refused)
 {
     static const char *const wrong[] = {
         "",
@@ -68,9 +67,8 @@ START_TEST(what_the_kernel_does_not_write_is_refused)
     ck_assert(!px_proc_stat_parse("42", &st));
     ck_assert_uint_eq(st.start, 5);
 }
-END_TEST
 
-START_TEST(the_own_process_is_found_whatever_its_name)
+PX_TEST(the_own_process_is_found_whatever_its_name)
 {
     PX_TEST_NEEDS_PROC;
     struct px_proc_stat st, again;
@@ -83,7 +81,6 @@ START_TEST(the_own_process_is_found_whatever_its_name)
     ck_assert_int_eq(again.parent, getppid());
     ck_assert_int_eq(again.pgrp, getpgrp());
 }
-END_TEST
 
 static void *stay(void *arg)
 {
@@ -94,7 +91,7 @@ static void *stay(void *arg)
     _exit(0);
 }
 
-START_TEST(a_leader_that_has_left_its_threads_behind_has_not_ended)
+PX_TEST(a_leader_that_has_left_its_threads_behind_has_not_ended)
 {
     PX_TEST_NEEDS_PROC;
     int ends[2], status;
@@ -121,9 +118,8 @@ START_TEST(a_leader_that_has_left_its_threads_behind_has_not_ended)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
 }
-END_TEST
 
-START_TEST(a_path_that_does_not_fit_is_refused)
+PX_TEST(a_path_that_does_not_fit_is_refused)
 {
     char out[16];
 
@@ -133,9 +129,8 @@ START_TEST(a_path_that_does_not_fit_is_refused)
     ck_assert(!px_proc_path(0, "", out, sizeof(out)));
     ck_assert(!px_proc_path(-1, "", out, sizeof(out)));
 }
-END_TEST
 
-START_TEST(a_file_that_does_not_fit_is_refused)
+PX_TEST(a_file_that_does_not_fit_is_refused)
 {
     char out[8];
 
@@ -144,9 +139,8 @@ START_TEST(a_file_that_does_not_fit_is_refused)
     ck_assert(px_proc_read("/dev/null", out, sizeof(out)));
     ck_assert_str_eq(out, "");
 }
-END_TEST
 
-START_TEST(the_path_of_a_descriptor_is_without_links)
+PX_TEST(the_path_of_a_descriptor_is_without_links)
 {
     PX_TEST_NEEDS_PROC;
     char out[64];
@@ -159,9 +153,8 @@ START_TEST(the_path_of_a_descriptor_is_without_links)
     close(fd);
     ck_assert(!px_proc_fd_path(fd, out, sizeof(out)));
 }
-END_TEST
 
-START_TEST(nothing_has_to_come_after_the_start_time)
+PX_TEST(nothing_has_to_come_after_the_start_time)
 {
     static const char *const ends[] = {"", "\n", " "};
     struct px_proc_stat st;
@@ -177,16 +170,14 @@ START_TEST(nothing_has_to_come_after_the_start_time)
         ck_assert(px_proc_stat_ended(&st)); /* X is dead, whatever it has had */
     }
 }
-END_TEST
 
-START_TEST(a_number_that_is_no_pid_is_of_nobody)
+PX_TEST(a_number_that_is_no_pid_is_of_nobody)
 {
     ck_assert(px_proc_ended(0, 0));
     ck_assert(px_proc_ended(-1, 0));
     ck_assert(px_proc_ended((int64_t)INT32_MAX + 1, 0));
     ck_assert(!px_proc_ended(getpid(), 0));
 }
-END_TEST
 
 static pid_t gone;
 
@@ -196,7 +187,7 @@ static int ask_the_kernel(void)
     return !px_proc_ended(getppid(), 7) && px_proc_ended(gone, 0);
 }
 
-START_TEST(where_proc_is_hidden_the_kernel_says_who_is_there)
+PX_TEST(where_proc_is_hidden_the_kernel_says_who_is_there)
 {
     int status;
 
@@ -206,18 +197,16 @@ START_TEST(where_proc_is_hidden_the_kernel_says_who_is_there)
     ck_assert_int_eq(waitpid(gone, &status, 0), gone);
     ck_assert_int_eq(px_test_in_child(ask_the_kernel), 1);
 }
-END_TEST
 
-START_TEST(a_folder_is_no_short_file)
+PX_TEST(a_folder_is_no_short_file)
 {
     char out[8];
 
     ck_assert(!px_proc_read("/proc/self", out, sizeof(out)));
     ck_assert(!px_proc_read("/tmp", out, sizeof(out)));
 }
-END_TEST
 
-START_TEST(what_has_no_path_is_not_told_of)
+PX_TEST(what_has_no_path_is_not_told_of)
 {
     char out[64];
     int ends[2];
@@ -228,15 +217,5 @@ START_TEST(what_has_no_path_is_not_told_of)
     close(ends[0]);
     close(ends[1]);
 }
-END_TEST
 
-PX_TEST_MAIN("base/proc", a_name_with_spaces_and_brackets_is_a_name,
-             what_the_kernel_does_not_write_is_refused,
-             the_own_process_is_found_whatever_its_name,
-             a_leader_that_has_left_its_threads_behind_has_not_ended,
-             a_path_that_does_not_fit_is_refused, a_file_that_does_not_fit_is_refused,
-             the_path_of_a_descriptor_is_without_links,
-             nothing_has_to_come_after_the_start_time,
-             a_number_that_is_no_pid_is_of_nobody,
-             where_proc_is_hidden_the_kernel_says_who_is_there,
-             a_folder_is_no_short_file, what_has_no_path_is_not_told_of)
+PX_TEST_MAIN("base/proc", NULL, NULL)

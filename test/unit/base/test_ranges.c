@@ -19,7 +19,7 @@ static void assert_parses(const char *text, const uint32_t *wanted, size_t n)
     ck_assert_mem_eq(v, wanted, n * sizeof(*v));
 }
 
-START_TEST(numbers_and_ranges_expand_in_their_order)
+PX_TEST(numbers_and_ranges_expand_in_their_order)
 {
     assert_parses("5", (const uint32_t[]){5}, 1);
     assert_parses("0-3,8", (const uint32_t[]){0, 1, 2, 3, 8}, 5);
@@ -27,16 +27,14 @@ START_TEST(numbers_and_ranges_expand_in_their_order)
     assert_parses("7-7", (const uint32_t[]){7}, 1);
     assert_parses("007", (const uint32_t[]){7}, 1);
 }
-END_TEST
 
-START_TEST(the_largest_number_can_be_in_a_range)
+PX_TEST(the_largest_number_can_be_in_a_range)
 {
     assert_parses("4294967294-4294967295",
                   (const uint32_t[]){UINT32_MAX - 1, UINT32_MAX}, 2);
 }
-END_TEST
 
-START_TEST(an_empty_text_adds_nothing)
+PX_TEST(an_empty_text_adds_nothing)
 {
     uint32_t *v = NULL;
     size_t n = 0;
@@ -46,9 +44,8 @@ START_TEST(an_empty_text_adds_nothing)
     ck_assert_ptr_null(v);
     ck_assert_uint_eq(n, 0);
 }
-END_TEST
 
-START_TEST(parsing_appends_to_what_is_there)
+PX_TEST(parsing_appends_to_what_is_there)
 {
     PX_AUTOFREE uint32_t *v = NULL;
     size_t n = 0;
@@ -59,9 +56,8 @@ START_TEST(parsing_appends_to_what_is_there)
     ck_assert_uint_eq(n, 3);
     ck_assert_mem_eq(v, ((const uint32_t[]){1, 2, 9}), 3 * sizeof(*v));
 }
-END_TEST
 
-START_TEST(bad_syntax_is_refused_and_changes_nothing)
+PX_TEST(bad_syntax_is_refused_and_changes_nothing)
 {
     static const char *const bad[] = {
         ",",
@@ -101,9 +97,8 @@ START_TEST(bad_syntax_is_refused_and_changes_nothing)
     }
     ck_assert_uint_eq(v[0], 42);
 }
-END_TEST
 
-START_TEST(the_cap_holds_for_all_entries_together)
+PX_TEST(the_cap_holds_for_all_entries_together)
 {
     PX_AUTOFREE uint32_t *v = NULL;
     size_t n = 0;
@@ -116,9 +111,8 @@ START_TEST(the_cap_holds_for_all_entries_together)
     ok(px_ranges_parse("7", 11, &v, &n));
     ck_assert_uint_eq(n, 11);
 }
-END_TEST
 
-START_TEST(a_huge_range_is_refused_before_anything_is_allocated)
+PX_TEST(a_huge_range_is_refused_before_anything_is_allocated)
 {
     uint32_t *v = NULL;
     size_t n = 0;
@@ -132,9 +126,8 @@ START_TEST(a_huge_range_is_refused_before_anything_is_allocated)
     ck_assert_uint_eq(px_alloc_count(), 0);
     ck_assert_ptr_null(v);
 }
-END_TEST
 
-START_TEST(runs_of_two_or_more_are_formatted_as_ranges)
+PX_TEST(runs_of_two_or_more_are_formatted_as_ranges)
 {
     static const struct {
         uint32_t v[6];
@@ -157,9 +150,8 @@ START_TEST(runs_of_two_or_more_are_formatted_as_ranges)
         ck_assert_str_eq(text, rows[i].text);
     }
 }
-END_TEST
 
-START_TEST(parsing_what_was_formatted_gives_the_numbers_back)
+PX_TEST(parsing_what_was_formatted_gives_the_numbers_back)
 {
     uint32_t random = 1;
 
@@ -178,9 +170,8 @@ START_TEST(parsing_what_was_formatted_gives_the_numbers_back)
         ck_assert_mem_eq(parsed, v, sizeof(v));
     }
 }
-END_TEST
 
-START_TEST(parsing_without_memory_changes_nothing)
+PX_TEST(parsing_without_memory_changes_nothing)
 {
     PX_AUTOFREE uint32_t *v = NULL;
     size_t n = 0;
@@ -198,9 +189,8 @@ START_TEST(parsing_without_memory_changes_nothing)
     ck_assert_ptr_eq(v, before);
     ck_assert_uint_eq(n, 1);
 }
-END_TEST
 
-START_TEST(formatting_without_memory_is_null)
+PX_TEST(formatting_without_memory_is_null)
 {
     uint32_t v[100];
     char *text;
@@ -225,14 +215,5 @@ START_TEST(formatting_without_memory_is_null)
     ck_assert(px_alloc_fail_end());
     ck_assert_ptr_null(text);
 }
-END_TEST
 
-PX_TEST_MAIN("base/ranges", numbers_and_ranges_expand_in_their_order,
-             the_largest_number_can_be_in_a_range, an_empty_text_adds_nothing,
-             parsing_appends_to_what_is_there,
-             bad_syntax_is_refused_and_changes_nothing,
-             the_cap_holds_for_all_entries_together,
-             a_huge_range_is_refused_before_anything_is_allocated,
-             runs_of_two_or_more_are_formatted_as_ranges,
-             parsing_what_was_formatted_gives_the_numbers_back,
-             parsing_without_memory_changes_nothing, formatting_without_memory_is_null)
+PX_TEST_MAIN("base/ranges", NULL, NULL)

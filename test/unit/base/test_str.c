@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-START_TEST(copy_of_what_fits_is_whole)
+PX_TEST(copy_of_what_fits_is_whole)
 {
     char dst[4] = "zzz";
 
@@ -15,9 +15,8 @@ START_TEST(copy_of_what_fits_is_whole)
     ck_assert(px_str_copy(dst, sizeof(dst), ""));
     ck_assert_str_eq(dst, "");
 }
-END_TEST
 
-START_TEST(copy_cuts_what_is_too_long_says_so_and_terminates)
+PX_TEST(copy_cuts_what_is_too_long_says_so_and_terminates)
 {
     char dst[5] = "wxyz";
 
@@ -26,9 +25,8 @@ START_TEST(copy_cuts_what_is_too_long_says_so_and_terminates)
     ck_assert(!px_str_copy(dst, 1, "a"));
     ck_assert_str_eq(dst, "");
 }
-END_TEST
 
-START_TEST(copy_to_no_space_touches_nothing)
+PX_TEST(copy_to_no_space_touches_nothing)
 {
     char dst[1] = {'x'};
 
@@ -36,18 +34,16 @@ START_TEST(copy_to_no_space_touches_nothing)
     ck_assert(!px_str_copy(dst, 0, ""));
     ck_assert_int_eq(dst[0], 'x');
 }
-END_TEST
 
-START_TEST(copy_of_null_is_empty)
+PX_TEST(copy_of_null_is_empty)
 {
     char dst[4] = "abc";
 
     ck_assert(px_str_copy(dst, sizeof(dst), NULL));
     ck_assert_str_eq(dst, "");
 }
-END_TEST
 
-START_TEST(copy_reads_no_more_of_the_source_than_it_may_keep)
+PX_TEST(copy_reads_no_more_of_the_source_than_it_may_keep)
 {
     const char unterminated[4] = {'a', 'b', 'c', 'd'};
     char dst[4];
@@ -55,17 +51,15 @@ START_TEST(copy_reads_no_more_of_the_source_than_it_may_keep)
     ck_assert(!px_str_copy(dst, sizeof(dst), unterminated));
     ck_assert_str_eq(dst, "abc");
 }
-END_TEST
 
-START_TEST(strf_formats_into_its_own_memory)
+PX_TEST(strf_formats_into_its_own_memory)
 {
     PX_AUTOFREE char *s = px_strf("%s-%d", "abc", 42);
 
     ck_assert_str_eq(s, "abc-42");
 }
-END_TEST
 
-START_TEST(strf_without_memory_is_null)
+PX_TEST(strf_without_memory_is_null)
 {
     PX_TEST_NEEDS_ALLOC;
     px_alloc_fail_at(1);
@@ -75,9 +69,8 @@ START_TEST(strf_without_memory_is_null)
     ck_assert(failed);
     ck_assert_ptr_null(s);
 }
-END_TEST
 
-START_TEST(starts_compares_the_whole_prefix)
+PX_TEST(starts_compares_the_whole_prefix)
 {
     ck_assert(px_str_starts("pmix.job", "pmix."));
     ck_assert(px_str_starts("pmix", "pmix"));
@@ -85,9 +78,8 @@ START_TEST(starts_compares_the_whole_prefix)
     ck_assert(!px_str_starts("pmi", "pmix"));
     ck_assert(!px_str_starts("", "p"));
 }
-END_TEST
 
-START_TEST(decimal_and_hexadecimal_numbers_are_read)
+PX_TEST(decimal_and_hexadecimal_numbers_are_read)
 {
     uint64_t u = 1;
     int64_t i = 1;
@@ -99,9 +91,8 @@ START_TEST(decimal_and_hexadecimal_numbers_are_read)
     ck_assert(px_str_to_i64("-0", INT64_MIN, INT64_MAX, &i) && i == 0);
     ck_assert(px_str_to_i64("42", INT64_MIN, INT64_MAX, &i) && i == 42);
 }
-END_TEST
 
-START_TEST(numbers_reach_the_limits_of_their_type_and_no_further)
+PX_TEST(numbers_reach_the_limits_of_their_type_and_no_further)
 {
     uint64_t u = 5;
     int64_t i = 5;
@@ -121,9 +112,8 @@ START_TEST(numbers_reach_the_limits_of_their_type_and_no_further)
     ck_assert(px_str_to_i64("-9223372036854775808", INT64_MIN, INT64_MAX, &i));
     ck_assert_int_eq(i, INT64_MIN);
 }
-END_TEST
 
-START_TEST(numbers_outside_the_range_asked_for_are_refused)
+PX_TEST(numbers_outside_the_range_asked_for_are_refused)
 {
     uint64_t u = 7;
     int64_t i = 7;
@@ -138,9 +128,8 @@ START_TEST(numbers_outside_the_range_asked_for_are_refused)
     ck_assert(px_str_to_u64("10", 10, 20, &u) && u == 10);
     ck_assert(px_str_to_i64("-10", -10, -5, &i) && i == -10);
 }
-END_TEST
 
-START_TEST(what_is_not_wholly_a_number_is_refused)
+PX_TEST(what_is_not_wholly_a_number_is_refused)
 {
     static const char *const bad[] = {
         "",    " 1",   "1 ",  "+1",  "-",   "--1", "1x",  "x",    "0x",  "0X",
@@ -158,9 +147,8 @@ START_TEST(what_is_not_wholly_a_number_is_refused)
     ck_assert_uint_eq(u, 3);
     ck_assert_int_eq(i, 3);
 }
-END_TEST
 
-START_TEST(trim_removes_white_space_at_both_ends_only)
+PX_TEST(trim_removes_white_space_at_both_ends_only)
 {
     char both[] = " \t a b\r\n\v\f";
     char none[] = "ab";
@@ -172,17 +160,15 @@ START_TEST(trim_removes_white_space_at_both_ends_only)
     ck_assert_str_eq(px_str_trim(only), "");
     ck_assert_str_eq(px_str_trim(empty), "");
 }
-END_TEST
 
-START_TEST(trim_leaves_bytes_beyond_ascii_alone)
+PX_TEST(trim_leaves_bytes_beyond_ascii_alone)
 {
     char utf8[] = " \xc3\xa0\xc2\xa0 ";
 
     ck_assert_str_eq(px_str_trim(utf8), "\xc3\xa0\xc2\xa0");
 }
-END_TEST
 
-START_TEST(distance_counts_edits_and_transpositions)
+PX_TEST(distance_counts_edits_and_transpositions)
 {
     ck_assert_uint_eq(px_str_distance("", ""), 0);
     ck_assert_uint_eq(px_str_distance("abc", "abc"), 0);
@@ -196,9 +182,8 @@ START_TEST(distance_counts_edits_and_transpositions)
     ck_assert_uint_eq(px_str_distance("kitten", "sitting"), 3);
     ck_assert_uint_eq(px_str_distance("ptl_tcp_prot", "ptl_tcp_port"), 1);
 }
-END_TEST
 
-START_TEST(distance_is_symmetric)
+PX_TEST(distance_is_symmetric)
 {
     static const char *const words[] = {"usock", "socku", "tcp", "", "ptl", "uosck"};
 
@@ -208,9 +193,8 @@ START_TEST(distance_is_symmetric)
                               px_str_distance(words[j], words[i]));
     }
 }
-END_TEST
 
-START_TEST(distance_gives_up_beyond_64_characters)
+PX_TEST(distance_gives_up_beyond_64_characters)
 {
     char a[66] = {0};
     char b[66] = {0};
@@ -223,18 +207,5 @@ START_TEST(distance_gives_up_beyond_64_characters)
     ck_assert_uint_eq(px_str_distance(b, a), SIZE_MAX);
     ck_assert_uint_eq(px_str_distance(a, a), SIZE_MAX);
 }
-END_TEST
 
-PX_TEST_MAIN("base/str", copy_of_what_fits_is_whole,
-             copy_cuts_what_is_too_long_says_so_and_terminates,
-             copy_to_no_space_touches_nothing, copy_of_null_is_empty,
-             copy_reads_no_more_of_the_source_than_it_may_keep,
-             strf_formats_into_its_own_memory, strf_without_memory_is_null,
-             starts_compares_the_whole_prefix, decimal_and_hexadecimal_numbers_are_read,
-             numbers_reach_the_limits_of_their_type_and_no_further,
-             numbers_outside_the_range_asked_for_are_refused,
-             what_is_not_wholly_a_number_is_refused,
-             trim_removes_white_space_at_both_ends_only,
-             trim_leaves_bytes_beyond_ascii_alone,
-             distance_counts_edits_and_transpositions, distance_is_symmetric,
-             distance_gives_up_beyond_64_characters)
+PX_TEST_MAIN("base/str", NULL, NULL)

@@ -17,7 +17,7 @@ static void assert_is(char *const *v, const char *wanted)
     ck_assert_str_eq(joined, wanted);
 }
 
-START_TEST(null_is_an_empty_vector)
+PX_TEST(null_is_an_empty_vector)
 {
     char *none[] = {NULL};
 
@@ -26,9 +26,8 @@ START_TEST(null_is_an_empty_vector)
     ck_assert(!px_strv_has(NULL, "a"));
     px_strv_free(NULL);
 }
-END_TEST
 
-START_TEST(append_and_prepend_copy_to_their_end)
+PX_TEST(append_and_prepend_copy_to_their_end)
 {
     PX_AUTO(px_strv) v = NULL;
     char text[] = "b";
@@ -41,9 +40,8 @@ START_TEST(append_and_prepend_copy_to_their_end)
     assert_is(v, "a|b|c");
     ck_assert_uint_eq(px_strv_count(v), 3);
 }
-END_TEST
 
-START_TEST(prepend_to_nothing_makes_a_vector)
+PX_TEST(prepend_to_nothing_makes_a_vector)
 {
     PX_AUTO(px_strv) v = NULL;
 
@@ -51,9 +49,8 @@ START_TEST(prepend_to_nothing_makes_a_vector)
 
     assert_is(v, "a");
 }
-END_TEST
 
-START_TEST(an_element_of_the_vector_can_be_added_to_it)
+PX_TEST(an_element_of_the_vector_can_be_added_to_it)
 {
     PX_AUTO(px_strv) v = px_strv_split("a,b", ',', false);
 
@@ -62,9 +59,8 @@ START_TEST(an_element_of_the_vector_can_be_added_to_it)
 
     assert_is(v, "b|a|b|a");
 }
-END_TEST
 
-START_TEST(append_unique_adds_only_what_is_new)
+PX_TEST(append_unique_adds_only_what_is_new)
 {
     PX_AUTO(px_strv) v = NULL;
 
@@ -74,9 +70,8 @@ START_TEST(append_unique_adds_only_what_is_new)
 
     assert_is(v, "a|b");
 }
-END_TEST
 
-START_TEST(has_compares_whole_strings)
+PX_TEST(has_compares_whole_strings)
 {
     PX_AUTO(px_strv) v = px_strv_split("abc,b", ',', false);
 
@@ -86,18 +81,16 @@ START_TEST(has_compares_whole_strings)
     ck_assert(!px_strv_has(v, "abcd"));
     ck_assert(!px_strv_has(v, ""));
 }
-END_TEST
 
-START_TEST(split_drops_empty_fields)
+PX_TEST(split_drops_empty_fields)
 {
     PX_AUTO(px_strv) v = px_strv_split(",a,,bc,", ',', false);
 
     ck_assert_uint_eq(px_strv_count(v), 2);
     assert_is(v, "a|bc");
 }
-END_TEST
 
-START_TEST(split_keeps_empty_fields_when_asked)
+PX_TEST(split_keeps_empty_fields_when_asked)
 {
     PX_AUTO(px_strv) v = px_strv_split(",a,,bc,", ',', true);
     PX_AUTO(px_strv) of_empty = px_strv_split("", ',', true);
@@ -107,18 +100,16 @@ START_TEST(split_keeps_empty_fields_when_asked)
     ck_assert_uint_eq(px_strv_count(of_empty), 1);
     ck_assert_str_eq(of_empty[0], "");
 }
-END_TEST
 
-START_TEST(split_of_no_field_is_null)
+PX_TEST(split_of_no_field_is_null)
 {
     ck_assert_ptr_null(px_strv_split("", ',', false));
     ck_assert_ptr_null(px_strv_split(",,,", ',', false));
     ck_assert_ptr_null(px_strv_split(NULL, ',', false));
     ck_assert_ptr_null(px_strv_split(NULL, ',', true));
 }
-END_TEST
 
-START_TEST(split_with_empty_fields_is_undone_by_join)
+PX_TEST(split_with_empty_fields_is_undone_by_join)
 {
     static const char *const texts[] = {"", ":", "::", "a", ":a", "a:", "a:b", "a::b:"};
 
@@ -129,9 +120,8 @@ START_TEST(split_with_empty_fields_is_undone_by_join)
         ck_assert_str_eq(joined, texts[i]);
     }
 }
-END_TEST
 
-START_TEST(a_separator_beyond_ascii_splits_too)
+PX_TEST(a_separator_beyond_ascii_splits_too)
 {
     PX_AUTO(px_strv)
     v = px_strv_split("a\xff"
@@ -140,9 +130,8 @@ START_TEST(a_separator_beyond_ascii_splits_too)
 
     assert_is(v, "a|b");
 }
-END_TEST
 
-START_TEST(join_of_nothing_is_an_empty_string)
+PX_TEST(join_of_nothing_is_an_empty_string)
 {
     char *none[] = {NULL};
     PX_AUTOFREE char *of_null = px_strv_join(NULL, ',');
@@ -151,9 +140,8 @@ START_TEST(join_of_nothing_is_an_empty_string)
     ck_assert_str_eq(of_null, "");
     ck_assert_str_eq(of_none, "");
 }
-END_TEST
 
-START_TEST(dup_is_deep)
+PX_TEST(dup_is_deep)
 {
     char a[] = "a";
     char *of[] = {a, NULL};
@@ -164,9 +152,8 @@ START_TEST(dup_is_deep)
     assert_is(copy, "a");
     ck_assert_ptr_null(px_strv_dup(NULL));
 }
-END_TEST
 
-START_TEST(dup_of_an_empty_vector_is_an_empty_vector)
+PX_TEST(dup_of_an_empty_vector_is_an_empty_vector)
 {
     char *none[] = {NULL};
     PX_AUTO(px_strv) copy = px_strv_dup(none);
@@ -174,9 +161,8 @@ START_TEST(dup_of_an_empty_vector_is_an_empty_vector)
     ck_assert_ptr_nonnull(copy);
     ck_assert_ptr_null(copy[0]);
 }
-END_TEST
 
-START_TEST(cleanup_may_be_repeated)
+PX_TEST(cleanup_may_be_repeated)
 {
     px_strv v = px_strv_split("a", ',', false);
 
@@ -184,9 +170,8 @@ START_TEST(cleanup_may_be_repeated)
     ck_assert_ptr_null(v);
     px_strv_cleanup(&v);
 }
-END_TEST
 
-START_TEST(adding_without_memory_changes_nothing)
+PX_TEST(adding_without_memory_changes_nothing)
 {
     typedef pmix_status_t (*add_fn)(char ***, const char *);
     static const add_fn add[] = {px_strv_append, px_strv_prepend,
@@ -213,9 +198,8 @@ START_TEST(adding_without_memory_changes_nothing)
         ck_assert_uint_eq(px_alloc_count(), 2);
     }
 }
-END_TEST
 
-START_TEST(split_dup_and_join_without_memory_are_null_and_leak_nothing)
+PX_TEST(split_dup_and_join_without_memory_are_null_and_leak_nothing)
 {
     PX_AUTO(px_strv) v = NULL;
 
@@ -242,9 +226,8 @@ START_TEST(split_dup_and_join_without_memory_are_null_and_leak_nothing)
     ck_assert(px_alloc_fail_end());
     ck_assert_ptr_null(joined);
 }
-END_TEST
 
-START_TEST(a_hundred_thousand_fields_are_split_in_one_go)
+PX_TEST(a_hundred_thousand_fields_are_split_in_one_go)
 {
     enum { N = 100000 };
     char *text = malloc(2 * N);
@@ -261,16 +244,5 @@ START_TEST(a_hundred_thousand_fields_are_split_in_one_go)
     ck_assert_str_eq(joined, text);
     free(text);
 }
-END_TEST
 
-PX_TEST_MAIN("base/strv", null_is_an_empty_vector, append_and_prepend_copy_to_their_end,
-             prepend_to_nothing_makes_a_vector,
-             an_element_of_the_vector_can_be_added_to_it,
-             append_unique_adds_only_what_is_new, has_compares_whole_strings,
-             split_drops_empty_fields, split_keeps_empty_fields_when_asked,
-             split_of_no_field_is_null, split_with_empty_fields_is_undone_by_join,
-             a_separator_beyond_ascii_splits_too, join_of_nothing_is_an_empty_string,
-             dup_is_deep, dup_of_an_empty_vector_is_an_empty_vector,
-             cleanup_may_be_repeated, adding_without_memory_changes_nothing,
-             split_dup_and_join_without_memory_are_null_and_leak_nothing,
-             a_hundred_thousand_fields_are_split_in_one_go)
+PX_TEST_MAIN("base/strv", NULL, NULL)

@@ -11,7 +11,7 @@ struct item {
     int number;
 };
 
-START_TEST(elements_are_added_zeroed_and_stay)
+PX_TEST(elements_are_added_zeroed_and_stay)
 {
     PX_AUTOFREE struct item *v = NULL;
     size_t n = 0, cap = 0;
@@ -28,9 +28,8 @@ START_TEST(elements_are_added_zeroed_and_stay)
     for (int i = 0; i < 1000; i++)
         ck_assert_int_eq(v[i].number, i);
 }
-END_TEST
 
-START_TEST(an_array_that_was_cut_grows_again)
+PX_TEST(an_array_that_was_cut_grows_again)
 {
     PX_AUTOFREE int *v = NULL;
     size_t n = 0, cap = 0;
@@ -42,9 +41,8 @@ START_TEST(an_array_that_was_cut_grows_again)
             ck_assert_int_eq(v[i], (int)i);
     }
 }
-END_TEST
 
-START_TEST(what_was_reserved_is_there)
+PX_TEST(what_was_reserved_is_there)
 {
     PX_AUTOFREE uint32_t *v = NULL;
     size_t cap = 0;
@@ -58,9 +56,8 @@ START_TEST(what_was_reserved_is_there)
         ck_assert_uint_eq(v[i], i);
     ck_assert(px_vec_reserve(&v, 300, &cap, cap - 300));
 }
-END_TEST
 
-START_TEST(an_array_of_others_grows_too)
+PX_TEST(an_array_of_others_grows_too)
 {
     PX_AUTOFREE int *v = calloc(3, sizeof(*v));
     size_t n = 3, cap = 3;
@@ -72,9 +69,8 @@ START_TEST(an_array_of_others_grows_too)
     ck_assert_int_eq(v[3], 8);
     ck_assert_uint_eq(cap, 16);
 }
-END_TEST
 
-START_TEST(too_many_are_refused)
+PX_TEST(too_many_are_refused)
 {
     static const size_t more[] = {SIZE_MAX, SIZE_MAX - 4, SIZE_MAX / 2, SIZE_MAX / 8,
                                   SIZE_MAX / 16};
@@ -89,9 +85,8 @@ START_TEST(too_many_are_refused)
     ck_assert_ptr_eq(v, before);
     ck_assert_uint_eq(cap, 8);
 }
-END_TEST
 
-START_TEST(without_memory_nothing_changes_and_growth_is_rare)
+PX_TEST(without_memory_nothing_changes_and_growth_is_rare)
 {
     PX_AUTOFREE int *v = NULL;
     size_t n = 0, cap = 0;
@@ -113,9 +108,5 @@ START_TEST(without_memory_nothing_changes_and_growth_is_rare)
     px_alloc_fail_end();
     ck_assert_uint_eq(px_alloc_count(), 6); /* 32, 64, ... 1024 */
 }
-END_TEST
 
-PX_TEST_MAIN("base/vec", elements_are_added_zeroed_and_stay,
-             an_array_that_was_cut_grows_again, what_was_reserved_is_there,
-             an_array_of_others_grows_too, too_many_are_refused,
-             without_memory_nothing_changes_and_growth_is_rare)
+PX_TEST_MAIN("base/vec", NULL, NULL)

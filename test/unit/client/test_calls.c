@@ -519,7 +519,7 @@ static void call_both_ways(const struct row *row, struct args *a)
     release_results();
 }
 
-START_TEST(a_call_says_what_it_was_given_and_returns_the_answer)
+PX_TEST(a_call_says_what_it_was_given_and_returns_the_answer)
 {
     static const pmix_status_t answers[] = {PMIX_SUCCESS, PMIX_ERR_PARTIAL_SUCCESS,
                                             PMIX_ERR_NOT_SUPPORTED};
@@ -540,9 +540,8 @@ START_TEST(a_call_says_what_it_was_given_and_returns_the_answer)
         spoil_args(&a);
     }
 }
-END_TEST
 
-START_TEST(arguments_may_go_as_soon_as_the_call_returns)
+PX_TEST(arguments_may_go_as_soon_as_the_call_returns)
 {
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         struct args a = make_args();
@@ -567,7 +566,6 @@ START_TEST(arguments_may_go_as_soon_as_the_call_returns)
         px_buf_cleanup(&wanted);
     }
 }
-END_TEST
 
 /* The library's thread stands still: every allocation is the caller's. */
 static void fail_each_allocation(const struct row *row, struct args *a)
@@ -585,7 +583,7 @@ static void fail_each_allocation(const struct row *row, struct args *a)
     }
 }
 
-START_TEST(without_memory_a_call_keeps_nothing_and_says_so)
+PX_TEST(without_memory_a_call_keeps_nothing_and_says_so)
 {
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
@@ -599,9 +597,8 @@ START_TEST(without_memory_a_call_keeps_nothing_and_says_so)
         spoil_args(&a);
     }
 }
-END_TEST
 
-START_TEST(without_a_server_a_call_ends_at_once)
+PX_TEST(without_a_server_a_call_ends_at_once)
 {
     static const uint8_t possible[] = {PX_OP_FENCE, PX_OP_CONNECT, PX_OP_DISCONNECT,
                                        PX_OP_NOTIFY, PX_OP_REGEVENTS};
@@ -629,11 +626,10 @@ START_TEST(without_a_server_a_call_ends_at_once)
         spoil_args(&a);
     }
 }
-END_TEST
 
 /* ---- what is special ------------------------------------------------------------- */
 
-START_TEST(results_need_no_place)
+PX_TEST(results_need_no_place)
 {
     struct args a = make_args();
 
@@ -647,9 +643,8 @@ START_TEST(results_need_no_place)
                      PMIX_OPERATION_SUCCEEDED);
     spoil_args(&a);
 }
-END_TEST
 
-START_TEST(heartbeats_ask_for_nothing)
+PX_TEST(heartbeats_ask_for_nothing)
 {
     pmix_info_t beat;
 
@@ -663,9 +658,8 @@ START_TEST(heartbeats_ask_for_nothing)
     ck_assert_uint_eq(__atomic_load_n(&fake.n_beats, __ATOMIC_SEQ_CST), 3);
     ck_assert_uint_eq(fake.n_ops[PX_OP_MONITOR], 0);
 }
-END_TEST
 
-START_TEST(an_old_server_cannot_be_asked_for_resource_blocks)
+PX_TEST(an_old_server_cannot_be_asked_for_resource_blocks)
 {
     client_end();
     fake.codec.dialect = px_dialect_find("v3");
@@ -675,9 +669,8 @@ START_TEST(an_old_server_cannot_be_asked_for_resource_blocks)
                      PMIX_ERR_NOT_SUPPORTED);
     ck_assert_uint_eq(fake.n_ops[PX_OP_RESBLK], 0);
 }
-END_TEST
 
-START_TEST(a_credential_is_the_callers)
+PX_TEST(a_credential_is_the_callers)
 {
     pmix_byte_object_t bo;
 
@@ -696,9 +689,8 @@ START_TEST(a_credential_is_the_callers)
     add = NULL; /* success without a credential is none */
     ck_assert_int_lt(PMIx_Get_credential(found, 1, &bo), 0);
 }
-END_TEST
 
-START_TEST(a_fabric_keeps_what_the_host_says)
+PX_TEST(a_fabric_keeps_what_the_host_says)
 {
     pmix_fabric_t f;
 
@@ -727,9 +719,8 @@ START_TEST(a_fabric_keeps_what_the_host_says)
     ck_assert_uint_eq(f.index, SIZE_MAX);
     ck_assert_str_eq(f.name, "mine");
 }
-END_TEST
 
-START_TEST(a_fabric_is_unchanged_by_a_failure)
+PX_TEST(a_fabric_is_unchanged_by_a_failure)
 {
     pmix_fabric_t f = PMIX_FABRIC_STATIC_INIT;
     const pmix_info_t *before;
@@ -747,14 +738,5 @@ START_TEST(a_fabric_is_unchanged_by_a_failure)
     ck_assert_int_eq(PMIx_Fabric_deregister_nb(&f, on_op, D), PMIX_OPERATION_SUCCEEDED);
     ck_assert_ptr_null(f.info);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("client/calls", setup, teardown,
-                  a_call_says_what_it_was_given_and_returns_the_answer,
-                  arguments_may_go_as_soon_as_the_call_returns,
-                  without_memory_a_call_keeps_nothing_and_says_so,
-                  without_a_server_a_call_ends_at_once, results_need_no_place,
-                  heartbeats_ask_for_nothing,
-                  an_old_server_cannot_be_asked_for_resource_blocks,
-                  a_credential_is_the_callers, a_fabric_keeps_what_the_host_says,
-                  a_fabric_is_unchanged_by_a_failure)
+PX_TEST_MAIN("client/calls", setup, teardown)

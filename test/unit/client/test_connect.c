@@ -65,7 +65,7 @@ static void serve_well(void)
 
 /* ---- dialects and buffers -------------------------------------------------------- */
 
-START_TEST(the_newest_address_decides_about_the_dialect)
+PX_TEST(the_newest_address_decides_about_the_dialect)
 {
     static const struct {
         const char *variable, *dialect;
@@ -86,7 +86,6 @@ START_TEST(the_newest_address_decides_about_the_dialect)
         }
     }
 }
-END_TEST
 
 static void keep_hello(void)
 {
@@ -104,12 +103,11 @@ static void keep_hello(void)
     close(fd);
 }
 
-START_TEST(it_says_who_it_is_as_the_protocol_asks)
+PX_TEST(it_says_who_it_is_as_the_protocol_asks)
 {
     fake.script = keep_hello;
     refused_with(PMIX_ERR_UNREACH);
 }
-END_TEST
 
 /* ---- refusals -------------------------------------------------------------------- */
 
@@ -123,7 +121,7 @@ static void say_word(void)
     close(fd);
 }
 
-START_TEST(a_refusal_is_the_servers_status)
+PX_TEST(a_refusal_is_the_servers_status)
 {
     static const pmix_status_t words[] = {PMIX_ERR_INVALID_CRED, PMIX_ERR_NOT_FOUND,
                                           PMIX_ERR_NOT_SUPPORTED,
@@ -135,9 +133,8 @@ START_TEST(a_refusal_is_the_servers_status)
         refused_with(word);
     }
 }
-END_TEST
 
-START_TEST(words_that_no_server_says_are_none)
+PX_TEST(words_that_no_server_says_are_none)
 {
     fake.script = say_word;
     word = 0x48545450; /* "HTTP" */
@@ -145,7 +142,6 @@ START_TEST(words_that_no_server_says_are_none)
     word = PMIX_SUCCESS; /* and no index follows */
     refused_with(PMIX_ERR_UNREACH);
 }
-END_TEST
 
 static void hang_up(void)
 {
@@ -177,7 +173,7 @@ static void hang_up_instead_of_job_info(void)
     close(fd);
 }
 
-START_TEST(a_server_that_dies_meanwhile_is_unreachable)
+PX_TEST(a_server_that_dies_meanwhile_is_unreachable)
 {
     static void (*const scripts[])(void) = {hang_up, hang_up_after_hello, half_a_word};
 
@@ -188,7 +184,6 @@ START_TEST(a_server_that_dies_meanwhile_is_unreachable)
     fake.script = hang_up_instead_of_job_info;
     refused_with(PMIX_ERR_LOST_CONNECTION);
 }
-END_TEST
 
 /* ---- silence --------------------------------------------------------------------- */
 
@@ -211,7 +206,7 @@ static void say_nothing_about_the_job(void)
     close(fd);
 }
 
-START_TEST(a_silent_server_is_given_up_after_its_time)
+PX_TEST(a_silent_server_is_given_up_after_its_time)
 {
     static void (*const scripts[])(void) = {say_nothing, say_nothing_about_the_job};
 
@@ -226,7 +221,6 @@ START_TEST(a_silent_server_is_given_up_after_its_time)
         fake_stop();
     }
 }
-END_TEST
 
 /* ---- garbage --------------------------------------------------------------------- */
 
@@ -244,7 +238,7 @@ static void garbage_after_welcome(void)
     close(fd);
 }
 
-START_TEST(garbage_in_place_of_frames_is_an_error)
+PX_TEST(garbage_in_place_of_frames_is_an_error)
 {
     fake.script = garbage_after_welcome;
     fake_start();
@@ -252,7 +246,6 @@ START_TEST(garbage_in_place_of_frames_is_an_error)
     assert_nothing_is_left();
     fake_stop();
 }
-END_TEST
 
 static const char *bad_info;
 static size_t bad_info_len;
@@ -268,7 +261,7 @@ static bool answer_badly(int fd, struct fake_req *req)
     return true;
 }
 
-START_TEST(job_information_that_is_none_is_an_error)
+PX_TEST(job_information_that_is_none_is_an_error)
 {
     static const struct {
         const char *bytes;
@@ -293,7 +286,6 @@ START_TEST(job_information_that_is_none_is_an_error)
         fake_stop();
     }
 }
-END_TEST
 
 static bool know_no_such_job(int fd, struct fake_req *req)
 {
@@ -301,12 +293,11 @@ static bool know_no_such_job(int fd, struct fake_req *req)
     return true;
 }
 
-START_TEST(a_server_that_cannot_tell_about_the_job_says_why)
+PX_TEST(a_server_that_cannot_tell_about_the_job_says_why)
 {
     fake.hook = know_no_such_job;
     refused_with(PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
 static bool strange_frames_first(int fd, struct fake_req *req)
 {
@@ -321,12 +312,11 @@ static bool strange_frames_first(int fd, struct fake_req *req)
     return false;
 }
 
-START_TEST(frames_nobody_asked_for_do_no_harm)
+PX_TEST(frames_nobody_asked_for_do_no_harm)
 {
     fake.hook = strange_frames_first;
     serve_well();
 }
-END_TEST
 
 /* ---- job information of other servers -------------------------------------------- */
 
@@ -378,7 +368,7 @@ static void map_blob_job_info(px_writer *w)
     px_writer_cleanup(&body);
 }
 
-START_TEST(older_forms_of_job_information_are_understood)
+PX_TEST(older_forms_of_job_information_are_understood)
 {
     fake.job_info = older_job_info;
     fake_start();
@@ -398,11 +388,10 @@ START_TEST(older_forms_of_job_information_are_understood)
     ok(PMIx_Finalize(NULL, 0));
     fake_stop();
 }
-END_TEST
 
 /* ---- the environment ------------------------------------------------------------- */
 
-START_TEST(an_environment_that_makes_no_sense_is_refused_before_anything_is_done)
+PX_TEST(an_environment_that_makes_no_sense_is_refused_before_anything_is_done)
 {
     static const struct {
         const char *name, *value;
@@ -444,9 +433,8 @@ START_TEST(an_environment_that_makes_no_sense_is_refused_before_anything_is_done
     ck_assert_int_eq(init(), PMIX_ERR_INVALID_NAMESPACE);
     free(longer);
 }
-END_TEST
 
-START_TEST(a_faster_address_that_cannot_be_reached_is_no_obstacle)
+PX_TEST(a_faster_address_that_cannot_be_reached_is_no_obstacle)
 {
     fake_start();
     PX_AUTOFREE char *own = px_strf("%s;usock:///nonexistent/socket",
@@ -456,9 +444,8 @@ START_TEST(a_faster_address_that_cannot_be_reached_is_no_obstacle)
     ok(PMIx_Finalize(NULL, 0));
     fake_stop();
 }
-END_TEST
 
-START_TEST(a_faster_address_of_another_server_is_not_for_us)
+PX_TEST(a_faster_address_of_another_server_is_not_for_us)
 {
     fake_start();
     setenv("TENON_SERVER_URI", "server.0;tcp4://127.0.0.1:1;tcp4://127.0.0.1:2", 1);
@@ -466,18 +453,5 @@ START_TEST(a_faster_address_of_another_server_is_not_for_us)
     ok(PMIx_Finalize(NULL, 0));
     fake_stop();
 }
-END_TEST
 
-PX_TEST_MAIN("client/connect", the_newest_address_decides_about_the_dialect,
-             it_says_who_it_is_as_the_protocol_asks, a_refusal_is_the_servers_status,
-             words_that_no_server_says_are_none,
-             a_server_that_dies_meanwhile_is_unreachable,
-             a_silent_server_is_given_up_after_its_time,
-             garbage_in_place_of_frames_is_an_error,
-             job_information_that_is_none_is_an_error,
-             a_server_that_cannot_tell_about_the_job_says_why,
-             frames_nobody_asked_for_do_no_harm,
-             older_forms_of_job_information_are_understood,
-             an_environment_that_makes_no_sense_is_refused_before_anything_is_done,
-             a_faster_address_that_cannot_be_reached_is_no_obstacle,
-             a_faster_address_of_another_server_is_not_for_us)
+PX_TEST_MAIN("client/connect", NULL, NULL)

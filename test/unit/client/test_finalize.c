@@ -23,7 +23,7 @@ static void finalize(void)
     ok(PMIx_Finalize(NULL, 0));
 }
 
-START_TEST(it_says_goodbye_once_and_waits_for_the_answer)
+PX_TEST(it_says_goodbye_once_and_waits_for_the_answer)
 {
     client_begin();
     init();
@@ -33,9 +33,8 @@ START_TEST(it_says_goodbye_once_and_waits_for_the_answer)
     ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 1);
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
 }
-END_TEST
 
-START_TEST(a_barrier_comes_first_if_it_was_asked_for)
+PX_TEST(a_barrier_comes_first_if_it_was_asked_for)
 {
     pmix_info_t barrier;
 
@@ -45,7 +44,6 @@ START_TEST(a_barrier_comes_first_if_it_was_asked_for)
     fake_stop();
     ck_assert_uint_eq(fake.n_ops[PX_OP_FENCE], 1);
 }
-END_TEST
 
 /* ---- servers that do not answer -------------------------------------------------- */
 
@@ -56,19 +54,18 @@ static bool die_at_goodbye(int fd, struct fake_req *req)
     return req->op == PX_OP_FINALIZE;
 }
 
-START_TEST(a_server_that_dies_at_the_goodbye_is_no_obstacle)
+PX_TEST(a_server_that_dies_at_the_goodbye_is_no_obstacle)
 {
     fake.hook = die_at_goodbye;
     client_begin();
 }
-END_TEST
 
 static bool ignore_goodbye(int fd PX_UNUSED, struct fake_req *req)
 {
     return req->op == PX_OP_FINALIZE;
 }
 
-START_TEST(a_silent_server_keeps_it_for_its_time_only)
+PX_TEST(a_silent_server_keeps_it_for_its_time_only)
 {
     uint64_t began;
 
@@ -79,7 +76,6 @@ START_TEST(a_silent_server_keeps_it_for_its_time_only)
     client_end();
     ck_assert_uint_ge(px_clock_ms() - began, 40);
 }
-END_TEST
 
 static sem_t gone;
 
@@ -103,7 +99,7 @@ PX_TEST_HANDLER(on_event)
     on_op(code, &done);
 }
 
-START_TEST(the_loss_of_the_server_is_an_event_and_the_end_still_works)
+PX_TEST(the_loss_of_the_server_is_an_event_and_the_end_still_works)
 {
     pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
 
@@ -118,7 +114,6 @@ START_TEST(the_loss_of_the_server_is_an_event_and_the_end_still_works)
     init(); /* a further reference needs no server */
     finalize();
 }
-END_TEST
 
 /* ---- calls under way ------------------------------------------------------------- */
 
@@ -135,7 +130,7 @@ static bool hold_all_but_goodbye(int fd, struct fake_req *req)
     return req->op == PX_OP_FINALIZE;
 }
 
-START_TEST(calls_without_an_answer_end_with_the_client)
+PX_TEST(calls_without_an_answer_end_with_the_client)
 {
     pmix_info_t data;
 
@@ -152,7 +147,6 @@ START_TEST(calls_without_an_answer_end_with_the_client)
         ck_assert_int_eq(await_op(), PMIX_ERR_UNREACH);
     }
 }
-END_TEST
 
 static void *fence(void *arg)
 {
@@ -160,7 +154,7 @@ static void *fence(void *arg)
     return NULL;
 }
 
-START_TEST(a_thread_that_waits_is_let_go)
+PX_TEST(a_thread_that_waits_is_let_go)
 {
     pmix_status_t status = PMIX_SUCCESS;
     pthread_t thread;
@@ -174,7 +168,6 @@ START_TEST(a_thread_that_waits_is_let_go)
     pthread_join(thread, NULL);
     ck_assert_int_eq(status, PMIX_ERR_UNREACH);
 }
-END_TEST
 
 /* ---- event handlers that answer late --------------------------------------------- */
 
@@ -188,7 +181,7 @@ PX_TEST_HANDLER(answer_later)
     on_op(code, &done);
 }
 
-START_TEST(a_handler_may_answer_after_the_end_and_in_the_next_life)
+PX_TEST(a_handler_may_answer_after_the_end_and_in_the_next_life)
 {
     for (int again = 0; again < 2; again++) {
         client_begin();
@@ -204,7 +197,6 @@ START_TEST(a_handler_may_answer_after_the_end_and_in_the_next_life)
             client_end();
     }
 }
-END_TEST
 
 static void *answer_now(void *arg PX_UNUSED)
 {
@@ -212,7 +204,7 @@ static void *answer_now(void *arg PX_UNUSED)
     return NULL;
 }
 
-START_TEST(a_handler_may_answer_while_the_client_ends)
+PX_TEST(a_handler_may_answer_while_the_client_ends)
 {
     for (int i = 0; i < 30; i++) {
         pthread_t thread;
@@ -227,11 +219,10 @@ START_TEST(a_handler_may_answer_while_the_client_ends)
         pthread_join(thread, NULL);
     }
 }
-END_TEST
 
 /* ---- lives and roles ------------------------------------------------------------- */
 
-START_TEST(a_client_may_come_back_to_the_same_server)
+PX_TEST(a_client_may_come_back_to_the_same_server)
 {
     for (unsigned i = 0; i < 5; i++) {
         client_begin();
@@ -241,7 +232,6 @@ START_TEST(a_client_may_come_back_to_the_same_server)
     ck_assert_uint_eq(fake.n_ops[PX_OP_REQ], 5);
     ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 5);
 }
-END_TEST
 
 static void serve_two(void)
 {
@@ -274,7 +264,7 @@ static void serve_parent_then_child(void)
     pthread_join(thread, NULL);
 }
 
-START_TEST(a_forked_child_is_a_client_of_its_own_and_ends_alone)
+PX_TEST(a_forked_child_is_a_client_of_its_own_and_ends_alone)
 {
     int status;
 
@@ -292,7 +282,6 @@ START_TEST(a_forked_child_is_a_client_of_its_own_and_ends_alone)
     ck_assert_int_eq(WEXITSTATUS(status), 0);
     ok(PMIx_Commit()); /* the parent's connection lives */
 }
-END_TEST
 
 static const pmix_server_module_t no_module;
 
@@ -322,7 +311,7 @@ static void host_a_job(void)
     ok(PMIx_server_register_nspace(hosted, 3, infos.v, infos.n, NULL, NULL));
 }
 
-START_TEST(a_client_may_be_a_server_too_and_either_may_end_first)
+PX_TEST(a_client_may_be_a_server_too_and_either_may_end_first)
 {
     for (int server_first = 0; server_first < 2; server_first++) {
         client_begin();
@@ -351,9 +340,8 @@ START_TEST(a_client_may_be_a_server_too_and_either_may_end_first)
         ck_assert_ptr_null(px_process.loop);
     }
 }
-END_TEST
 
-START_TEST(what_a_process_serves_survives_its_own_fences_and_refreshes)
+PX_TEST(what_a_process_serves_survives_its_own_fences_and_refreshes)
 {
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 5}, *got = NULL;
     pmix_info_t collect, refresh;
@@ -372,9 +360,8 @@ START_TEST(what_a_process_serves_survives_its_own_fences_and_refreshes)
     PMIX_VALUE_RELEASE(got);
     ok(PMIx_server_finalize());
 }
-END_TEST
 
-START_TEST(init_in_a_server_is_a_guest_of_it)
+PX_TEST(init_in_a_server_is_a_guest_of_it)
 {
     pmix_proc_t self;
 
@@ -392,9 +379,8 @@ START_TEST(init_in_a_server_is_a_guest_of_it)
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
     ck_assert_int_eq(PMIx_server_finalize(), PMIX_ERR_INIT);
 }
-END_TEST
 
-START_TEST(a_server_wants_a_finalize_for_each_init)
+PX_TEST(a_server_wants_a_finalize_for_each_init)
 {
     pmix_server_module_t module = no_module;
 
@@ -408,21 +394,5 @@ START_TEST(a_server_wants_a_finalize_for_each_init)
     ck_assert(!PMIx_Initialized());
     ck_assert_int_eq(PMIx_server_finalize(), PMIX_ERR_INIT);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("client/finalize", NULL, client_end,
-                  it_says_goodbye_once_and_waits_for_the_answer,
-                  a_barrier_comes_first_if_it_was_asked_for,
-                  a_server_that_dies_at_the_goodbye_is_no_obstacle,
-                  a_silent_server_keeps_it_for_its_time_only,
-                  the_loss_of_the_server_is_an_event_and_the_end_still_works,
-                  calls_without_an_answer_end_with_the_client,
-                  a_thread_that_waits_is_let_go,
-                  a_handler_may_answer_after_the_end_and_in_the_next_life,
-                  a_handler_may_answer_while_the_client_ends,
-                  a_client_may_come_back_to_the_same_server,
-                  a_forked_child_is_a_client_of_its_own_and_ends_alone,
-                  a_client_may_be_a_server_too_and_either_may_end_first,
-                  what_a_process_serves_survives_its_own_fences_and_refreshes,
-                  init_in_a_server_is_a_guest_of_it,
-                  a_server_wants_a_finalize_for_each_init)
+PX_TEST_MAIN("client/finalize", NULL, client_end)

@@ -174,34 +174,30 @@ static void construct_and_destruct(unsigned n_extra)
     ck_assert_uint_eq(seen.n_procs, is_old() ? 99 : 0); /* forgotten */
 }
 
-START_TEST(servers_of_4_2_2_tell_the_context)
+PX_TEST(servers_of_4_2_2_tell_the_context)
 {
     release = (struct px_version){4, 2, 2};
     construct_and_destruct(0);
 }
-END_TEST
 
-START_TEST(servers_of_4_2_9_tell_the_members_too)
+PX_TEST(servers_of_4_2_9_tell_the_members_too)
 {
     construct_and_destruct(0);
 }
-END_TEST
 
-START_TEST(servers_of_6_0_tell_whether_there_is_a_context)
+PX_TEST(servers_of_6_0_tell_whether_there_is_a_context)
 {
     release = (struct px_version){6, 0, 0};
     construct_and_destruct(0);
 }
-END_TEST
 
-START_TEST(servers_of_6_1_tell_infos_besides)
+PX_TEST(servers_of_6_1_tell_infos_besides)
 {
     release = (struct px_version){6, 1, 0};
     construct_and_destruct(2);
 }
-END_TEST
 
-START_TEST(a_bare_status_constructs_what_was_asked_for)
+PX_TEST(a_bare_status_constructs_what_was_asked_for)
 {
     pmix_proc_t procs[2] = {rank(0), rank(1)};
     pmix_info_t *results = (pmix_info_t *)procs; /* to be overwritten */
@@ -215,9 +211,8 @@ START_TEST(a_bare_status_constructs_what_was_asked_for)
     ok(PMIx_Group_destruct("sea", NULL, 0));
     ck_assert_uint_eq(seen.n_procs, 2);
 }
-END_TEST
 
-START_TEST(refusals_come_through_and_leave_the_group)
+PX_TEST(refusals_come_through_and_leave_the_group)
 {
     pmix_proc_t procs[2] = {rank(0), rank(1)};
     pmix_info_t *results = NULL;
@@ -235,9 +230,8 @@ START_TEST(refusals_come_through_and_leave_the_group)
     ck_assert_int_eq(PMIx_Group_destruct("sea", NULL, 0), PMIX_ERR_NOT_SUPPORTED);
     ck_assert_uint_eq(seen.n_procs, 2); /* it is still there */
 }
-END_TEST
 
-START_TEST(members_are_copied_replaced_and_forgotten)
+PX_TEST(members_are_copied_replaced_and_forgotten)
 {
     pmix_proc_t procs[2] = {rank(0), rank(1)};
     static const struct {
@@ -255,12 +249,5 @@ START_TEST(members_are_copied_replaced_and_forgotten)
         ck_assert_uint_eq(seen.n_procs, rows[i].n_procs);
     }
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("client/group", NULL, client_end, servers_of_4_2_2_tell_the_context,
-                  servers_of_4_2_9_tell_the_members_too,
-                  servers_of_6_0_tell_whether_there_is_a_context,
-                  servers_of_6_1_tell_infos_besides,
-                  a_bare_status_constructs_what_was_asked_for,
-                  refusals_come_through_and_leave_the_group,
-                  members_are_copied_replaced_and_forgotten)
+PX_TEST_MAIN("client/group", NULL, client_end)

@@ -94,7 +94,7 @@ static void dereg(size_t id)
     ok(PMIx_Deregister_event_handler(id, NULL, NULL));
 }
 
-START_TEST(the_server_learns_of_the_first_and_the_last_handler_of_a_code)
+PX_TEST(the_server_learns_of_the_first_and_the_last_handler_of_a_code)
 {
     pmix_status_t both[] = {CODE, CODE - 1};
     size_t one, two, three, all;
@@ -114,7 +114,6 @@ START_TEST(the_server_learns_of_the_first_and_the_last_handler_of_a_code)
     dereg(all);
     ck_assert_str_eq(heard(), "-default");
 }
-END_TEST
 
 static bool answer_codes_then_tell(int fd, struct fake_req *req)
 {
@@ -129,7 +128,7 @@ static bool answer_codes_then_tell(int fd, struct fake_req *req)
     return handled;
 }
 
-START_TEST(an_event_reaches_its_handler_without_the_servers_mark)
+PX_TEST(an_event_reaches_its_handler_without_the_servers_mark)
 {
     pmix_status_t code = CODE;
 
@@ -144,9 +143,8 @@ START_TEST(an_event_reaches_its_handler_without_the_servers_mark)
     ck_assert_ptr_null(
         px_info_find(last_infos.v, last_infos.n, "pmix.srvr.internal.notify"));
 }
-END_TEST
 
-START_TEST(an_event_without_a_handler_waits_for_one)
+PX_TEST(an_event_without_a_handler_waits_for_one)
 {
     pmix_status_t code = CODE;
 
@@ -157,9 +155,8 @@ START_TEST(an_event_without_a_handler_waits_for_one)
     sem_wait(&called);
     ck_assert_int_eq(last_code, CODE);
 }
-END_TEST
 
-START_TEST(a_handler_for_once_is_given_up_at_the_server_too)
+PX_TEST(a_handler_for_once_is_given_up_at_the_server_too)
 {
     pmix_status_t code = CODE;
 
@@ -174,7 +171,6 @@ START_TEST(a_handler_for_once_is_given_up_at_the_server_too)
     reg(&code, 1, NULL);
     ck_assert_str_eq(heard(), "+ -701");
 }
-END_TEST
 
 static const char *damaged;
 static size_t n_damaged;
@@ -191,7 +187,7 @@ static bool send_damaged(int fd, struct fake_req *req)
     return listen_to_codes(fd, req);
 }
 
-START_TEST(a_damaged_event_is_dropped_and_nothing_else)
+PX_TEST(a_damaged_event_is_dropped_and_nothing_else)
 {
     static const struct {
         const char *bytes;
@@ -213,7 +209,6 @@ START_TEST(a_damaged_event_is_dropped_and_nothing_else)
     }
     ck_assert_int_eq(sem_trywait(&called), -1);
 }
-END_TEST
 
 static uint8_t last_range;
 
@@ -230,7 +225,7 @@ static bool take_notify(int fd, struct fake_req *req)
     return true;
 }
 
-START_TEST(an_own_event_goes_to_own_handlers_and_to_the_server)
+PX_TEST(an_own_event_goes_to_own_handlers_and_to_the_server)
 {
     fake.hook = take_notify;
     start();
@@ -247,12 +242,5 @@ START_TEST(an_own_event_goes_to_own_handlers_and_to_the_server)
     ck_assert_int_eq(sem_trywait(&called), -1);
     ck_assert_uint_eq(fake.n_ops[PX_OP_NOTIFY], 2);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("client/incoming", NULL, stop,
-                  the_server_learns_of_the_first_and_the_last_handler_of_a_code,
-                  an_event_reaches_its_handler_without_the_servers_mark,
-                  an_event_without_a_handler_waits_for_one,
-                  a_handler_for_once_is_given_up_at_the_server_too,
-                  a_damaged_event_is_dropped_and_nothing_else,
-                  an_own_event_goes_to_own_handlers_and_to_the_server)
+PX_TEST_MAIN("client/incoming", NULL, stop)

@@ -71,7 +71,7 @@ static bool data_store(int fd, struct fake_req *req)
     return true;
 }
 
-START_TEST(values_found_go_to_the_entries_that_asked_for_them)
+PX_TEST(values_found_go_to_the_entries_that_asked_for_them)
 {
     static const char *const keys[] = {"shape", "colour", "surplus"};
     pmix_pdata_t data[] = {{.key = "colour"}, {.key = "nothing"}, {.key = "shape"}};
@@ -87,9 +87,8 @@ START_TEST(values_found_go_to_the_entries_that_asked_for_them)
     ck_assert_int_eq(data[1].value.type, PMIX_UNDEF);
     ck_assert_uint_eq(data[2].value.data.uint32, 10);
 }
-END_TEST
 
-START_TEST(a_key_asked_for_twice_gets_each_value_once)
+PX_TEST(a_key_asked_for_twice_gets_each_value_once)
 {
     static const char *const keys[] = {"colour", "colour"};
     pmix_pdata_t data[] = {{.key = "colour"}, {.key = "colour"}};
@@ -101,7 +100,6 @@ START_TEST(a_key_asked_for_twice_gets_each_value_once)
     ck_assert_uint_eq(data[0].value.data.uint32, 10);
     ck_assert_uint_eq(data[1].value.data.uint32, 11);
 }
-END_TEST
 
 static size_t n_looked_up;
 
@@ -113,7 +111,7 @@ static void on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t n, void 
     on_op(status, cbdata);
 }
 
-START_TEST(a_lookup_without_waiting_gets_what_was_found)
+PX_TEST(a_lookup_without_waiting_gets_what_was_found)
 {
     static const char *const found[] = {"colour"};
     char *keys[] = {strdup("colour"), NULL};
@@ -131,7 +129,6 @@ START_TEST(a_lookup_without_waiting_gets_what_was_found)
     finished(PMIx_Lookup_nb(keys, NULL, 0, on_lookup, &done), PMIX_ERR_NOT_FOUND);
     ck_assert_uint_eq(n_looked_up, 0);
 }
-END_TEST
 
 /* ---- spawn and abort ------------------------------------------------------------- */
 
@@ -159,7 +156,7 @@ static void on_spawned(pmix_status_t status, pmix_nspace_t nspace, void *cbdata)
     on_op(status, cbdata);
 }
 
-START_TEST(a_spawned_job_is_named_and_known)
+PX_TEST(a_spawned_job_is_named_and_known)
 {
     char *argv[] = {(char *)"prog", NULL};
     pmix_app_t app = {.argv = argv, .maxprocs = 2};
@@ -177,9 +174,8 @@ START_TEST(a_spawned_job_is_named_and_known)
     PMIX_VALUE_RELEASE(v);
     finished(PMIx_Spawn_nb(NULL, 0, &app, 1, on_spawned, &done), PMIX_SUCCESS);
 }
-END_TEST
 
-START_TEST(a_failed_spawn_leaves_no_name)
+PX_TEST(a_failed_spawn_leaves_no_name)
 {
     char *argv[] = {(char *)"prog", NULL};
     pmix_app_t app = {.argv = argv, .maxprocs = 2};
@@ -193,12 +189,7 @@ START_TEST(a_failed_spawn_leaves_no_name)
     answer = PMIX_SUCCESS; /* success without a name is none */
     ck_assert_int_eq(PMIx_Spawn(NULL, 0, &app, 1, nspace), PMIX_ERR_UNPACK_FAILURE);
 }
-END_TEST
 
 /* ---- query, job control, log ----------------------------------------------------- */
 
-PX_TEST_MAIN_WITH("client/infos", NULL, client_end,
-                  values_found_go_to_the_entries_that_asked_for_them,
-                  a_key_asked_for_twice_gets_each_value_once,
-                  a_lookup_without_waiting_gets_what_was_found,
-                  a_spawned_job_is_named_and_known, a_failed_spawn_leaves_no_name)
+PX_TEST_MAIN("client/infos", NULL, client_end)

@@ -142,7 +142,7 @@ static pmix_info_t flag(const char *key)
 
 /* ---- output ---------------------------------------------------------------------- */
 
-START_TEST(output_comes_until_it_is_not_wanted_any_more)
+PX_TEST(output_comes_until_it_is_not_wanted_any_more)
 {
     pmix_status_t id;
 
@@ -166,9 +166,8 @@ START_TEST(output_comes_until_it_is_not_wanted_any_more)
     ck_assert_int_eq(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL),
                      PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(bytes_may_come_before_the_answer)
+PX_TEST(bytes_may_come_before_the_answer)
 {
     sends_first = true;
     start();
@@ -176,9 +175,8 @@ START_TEST(bytes_may_come_before_the_answer)
     sem_wait(&came);
     ck_assert_str_eq(got, "early");
 }
-END_TEST
 
-START_TEST(a_server_that_tells_no_number_knows_ours)
+PX_TEST(a_server_that_tells_no_number_knows_ours)
 {
     pmix_status_t id;
 
@@ -188,9 +186,8 @@ START_TEST(a_server_that_tells_no_number_knows_ours)
     ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
     ck_assert_uint_eq(seen.id, (size_t)id);
 }
-END_TEST
 
-START_TEST(a_refused_request_leaves_nothing)
+PX_TEST(a_refused_request_leaves_nothing)
 {
     answer = PMIX_ERR_NOT_SUPPORTED;
     start();
@@ -198,7 +195,6 @@ START_TEST(a_refused_request_leaves_nothing)
     ck_assert_int_eq(PMIx_IOF_deregister(seen.id, NULL, 0, NULL, NULL),
                      PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
 static pmix_status_t inside_status;
 static size_t done_id;
@@ -212,7 +208,7 @@ static void on_registered(pmix_status_t status, size_t id, void *cbdata)
     sem_post(&done);
 }
 
-START_TEST(without_waiting_what_was_passed_may_go_at_once)
+PX_TEST(without_waiting_what_was_passed_may_go_at_once)
 {
     pmix_proc_t *procs = malloc(sizeof *procs);
     pmix_byte_object_t bo = {.bytes = strdup("hello"), .size = 5};
@@ -240,11 +236,10 @@ START_TEST(without_waiting_what_was_passed_may_go_at_once)
     ok(PMIx_IOF_deregister(done_id, NULL, 0, on_op, &done));
     ok(await_op());
 }
-END_TEST
 
 /* ---- input ----------------------------------------------------------------------- */
 
-START_TEST(input_goes_to_the_server_and_so_does_its_end)
+PX_TEST(input_goes_to_the_server_and_so_does_its_end)
 {
     pmix_proc_t p = everyone();
     pmix_byte_object_t bo = {.bytes = (char *)"hello", .size = 5};
@@ -264,12 +259,5 @@ START_TEST(input_goes_to_the_server_and_so_does_its_end)
     ck_assert_int_eq(PMIx_IOF_push(&p, 1, &bo, NULL, 0, NULL, NULL),
                      PMIX_ERR_NOT_SUPPORTED);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("client/iof", NULL, client_end,
-                  output_comes_until_it_is_not_wanted_any_more,
-                  bytes_may_come_before_the_answer,
-                  a_server_that_tells_no_number_knows_ours,
-                  a_refused_request_leaves_nothing,
-                  without_waiting_what_was_passed_may_go_at_once,
-                  input_goes_to_the_server_and_so_does_its_end)
+PX_TEST_MAIN("client/iof", NULL, client_end)

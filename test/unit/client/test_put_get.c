@@ -96,7 +96,7 @@ static void free_commits(void)
         px_buf_cleanup(&commits[i]);
 }
 
-START_TEST(a_commit_carries_what_was_put_since_the_last_by_scope)
+PX_TEST(a_commit_carries_what_was_put_since_the_last_by_scope)
 {
     fake.hook = keep_commit;
     client_begin();
@@ -115,9 +115,8 @@ START_TEST(a_commit_carries_what_was_put_since_the_last_by_scope)
     ck_assert_str_eq(committed(1, PMIX_REMOTE), "");
     ck_assert_uint_eq(commits[2].len, 0);
 }
-END_TEST
 
-START_TEST(a_value_the_servers_dialect_lacks_fails_its_put_alone)
+PX_TEST(a_value_the_servers_dialect_lacks_fails_its_put_alone)
 {
     pmix_value_t odd = {.type = PMIX_LINK_STATE, .data.linkstate = 1};
     static const pmix_scope_t scopes[] = {PMIX_LOCAL, PMIX_REMOTE, PMIX_GLOBAL};
@@ -135,18 +134,16 @@ START_TEST(a_value_the_servers_dialect_lacks_fails_its_put_alone)
     ck_assert_str_eq(committed(0, PMIX_REMOTE), "a=1 b=2");
     not_found(0, "odd", NULL); /* nor is it here */
 }
-END_TEST
 
-START_TEST(the_servers_status_is_the_commits)
+PX_TEST(the_servers_status_is_the_commits)
 {
     fake.hook = keep_commit;
     commit_status = PMIX_ERR_NO_PERMISSIONS;
     client_begin();
     ck_assert_int_eq(PMIx_Commit(), PMIX_ERR_NO_PERMISSIONS);
 }
-END_TEST
 
-START_TEST(own_values_need_no_server)
+PX_TEST(own_values_need_no_server)
 {
     pmix_status_t rc;
 
@@ -157,7 +154,6 @@ START_TEST(own_values_need_no_server)
     not_found(PMIX_RANK_WILDCARD, "b", NULL);
     ck_assert_uint_eq(fake.n_ops[PX_OP_GET] + fake.n_ops[PX_OP_COMMIT], 0);
 }
-END_TEST
 
 /* ---- get ------------------------------------------------------------------------- */
 
@@ -202,7 +198,7 @@ static bool answer_get(int fd, struct fake_req *req)
     return true;
 }
 
-START_TEST(a_value_of_a_peer_is_asked_for_once)
+PX_TEST(a_value_of_a_peer_is_asked_for_once)
 {
     pmix_status_t rc;
 
@@ -216,9 +212,8 @@ START_TEST(a_value_of_a_peer_is_asked_for_once)
     ck_assert_uint_eq(get(1, "colour", PMIX_GET_REFRESH_CACHE, &rc), 8);
     not_found(1, "shape", NULL); /* what the server brings without it */
 }
-END_TEST
 
-START_TEST(after_a_collecting_fence_values_are_asked_for_anew)
+PX_TEST(after_a_collecting_fence_values_are_asked_for_anew)
 {
     pmix_info_t collect;
     pmix_status_t rc;
@@ -238,9 +233,8 @@ START_TEST(after_a_collecting_fence_values_are_asked_for_anew)
     ok(PMIx_Fence(NULL, 0, NULL, 0));
     ck_assert_uint_eq(get(1, "colour", NULL, &rc), 22);
 }
-END_TEST
 
-START_TEST(an_optional_value_is_not_asked_for)
+PX_TEST(an_optional_value_is_not_asked_for)
 {
     pmix_status_t rc;
 
@@ -250,9 +244,8 @@ START_TEST(an_optional_value_is_not_asked_for)
     ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 0);
     ck_assert_uint_eq(get(1, "colour", PMIX_IMMEDIATE, &rc), 7);
 }
-END_TEST
 
-START_TEST(without_a_key_the_server_is_asked_for_everything_of_a_peer)
+PX_TEST(without_a_key_the_server_is_asked_for_everything_of_a_peer)
 {
     pmix_value_t *v = NULL;
     pmix_proc_t p = rank(1);
@@ -271,9 +264,8 @@ START_TEST(without_a_key_the_server_is_asked_for_everything_of_a_peer)
     ok(PMIx_Get(&p, NULL, NULL, 0, &v));
     PMIX_VALUE_RELEASE(v);
 }
-END_TEST
 
-START_TEST(everything_of_the_job_is_known_from_the_start)
+PX_TEST(everything_of_the_job_is_known_from_the_start)
 {
     static const pmix_rank_t ranks[] = {PMIX_RANK_WILDCARD, PMIX_RANK_UNDEF};
 
@@ -290,9 +282,8 @@ START_TEST(everything_of_the_job_is_known_from_the_start)
         PMIX_VALUE_RELEASE(v);
     }
 }
-END_TEST
 
-START_TEST(the_caller_may_provide_the_storage)
+PX_TEST(the_caller_may_provide_the_storage)
 {
     pmix_value_t storage = {.type = PMIX_UNDEF}, *v = &storage;
     pmix_proc_t p = rank(1);
@@ -309,7 +300,6 @@ START_TEST(the_caller_may_provide_the_storage)
     v = NULL;
     ck_assert_int_eq(PMIx_Get(&p, "colour", &given, 1, &v), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
 static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
@@ -321,7 +311,7 @@ static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
     sem_post(&done);
 }
 
-START_TEST(without_waiting_the_value_comes_by_callback)
+PX_TEST(without_waiting_the_value_comes_by_callback)
 {
     char *key = strdup("colour");
     pmix_proc_t p = rank(1);
@@ -335,7 +325,6 @@ START_TEST(without_waiting_the_value_comes_by_callback)
     ck_assert_uint_eq(done_value.data.uint32, 7);
     finished(PMIx_Get_nb(&p, "shape", NULL, 0, on_value, &done), PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
 /* ---- slow, dying and strange servers --------------------------------------------- */
 
@@ -362,7 +351,7 @@ static bool keep_waiting(int fd, struct fake_req *req)
     return false;
 }
 
-START_TEST(a_get_may_have_a_deadline_and_what_comes_later_is_kept)
+PX_TEST(a_get_may_have_a_deadline_and_what_comes_later_is_kept)
 {
     pmix_proc_t p = rank(1);
     pmix_value_t *v = NULL;
@@ -378,7 +367,6 @@ START_TEST(a_get_may_have_a_deadline_and_what_comes_later_is_kept)
     ok(PMIx_Commit());
     ck_assert_uint_eq(get(1, "colour", PMIX_OPTIONAL, &rc), 7);
 }
-END_TEST
 
 static bool die_at_get(int fd, struct fake_req *req)
 {
@@ -387,7 +375,7 @@ static bool die_at_get(int fd, struct fake_req *req)
     return req->op != PX_OP_REQ;
 }
 
-START_TEST(a_server_that_dies_ends_whatever_waits_for_it)
+PX_TEST(a_server_that_dies_ends_whatever_waits_for_it)
 {
     pmix_status_t rc;
 
@@ -412,7 +400,6 @@ START_TEST(a_server_that_dies_ends_whatever_waits_for_it)
         client_end();
     }
 }
-END_TEST
 
 static const char *strange;
 static size_t n_strange;
@@ -428,7 +415,7 @@ static bool answer_strangely(int fd, struct fake_req *req)
     return true;
 }
 
-START_TEST(strange_answers_are_errors_and_no_crash)
+PX_TEST(strange_answers_are_errors_and_no_crash)
 {
     static const struct {
         const char *bytes;
@@ -455,19 +442,5 @@ START_TEST(strange_answers_are_errors_and_no_crash)
         ck_assert_int_lt(PMIx_Connect(&self, 1, NULL, 0), 0);
     }
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("client/put_get", NULL, teardown,
-                  a_commit_carries_what_was_put_since_the_last_by_scope,
-                  a_value_the_servers_dialect_lacks_fails_its_put_alone,
-                  the_servers_status_is_the_commits, own_values_need_no_server,
-                  a_value_of_a_peer_is_asked_for_once,
-                  after_a_collecting_fence_values_are_asked_for_anew,
-                  an_optional_value_is_not_asked_for,
-                  without_a_key_the_server_is_asked_for_everything_of_a_peer,
-                  everything_of_the_job_is_known_from_the_start,
-                  the_caller_may_provide_the_storage,
-                  without_waiting_the_value_comes_by_callback,
-                  a_get_may_have_a_deadline_and_what_comes_later_is_kept,
-                  a_server_that_dies_ends_whatever_waits_for_it,
-                  strange_answers_are_errors_and_no_crash)
+PX_TEST_MAIN("client/put_get", NULL, teardown)

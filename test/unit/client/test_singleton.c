@@ -61,7 +61,7 @@ static uint32_t get_u32(pmix_rank_t rank, const char *key)
     return n;
 }
 
-START_TEST(it_is_rank_0_of_a_job_of_its_own)
+PX_TEST(it_is_rank_0_of_a_job_of_its_own)
 {
     char pid[32];
 
@@ -72,9 +72,8 @@ START_TEST(it_is_rank_0_of_a_job_of_its_own)
     ck_assert(PMIx_Initialized());
     ck_assert_ptr_nonnull(strstr(PMIx_Get_version(), "Tenon"));
 }
-END_TEST
 
-START_TEST(what_programs_ask_first_has_an_answer)
+PX_TEST(what_programs_ask_first_has_an_answer)
 {
     static const struct {
         bool of_job;
@@ -92,9 +91,8 @@ START_TEST(what_programs_ask_first_has_an_answer)
                           rows[i].value,
                       "%s", rows[i].key);
 }
-END_TEST
 
-START_TEST(it_can_put_commit_fence_and_get)
+PX_TEST(it_can_put_commit_fence_and_get)
 {
     static const pmix_scope_t scopes[] = {PMIX_LOCAL, PMIX_REMOTE, PMIX_GLOBAL,
                                           PMIX_INTERNAL};
@@ -121,9 +119,8 @@ START_TEST(it_can_put_commit_fence_and_get)
     ck_assert_uint_eq(get_u32(0, "nothing"), UINT32_MAX);
     ck_assert_uint_eq(get_u32(1, "key0"), UINT32_MAX);
 }
-END_TEST
 
-START_TEST(everything_put_comes_back_without_a_key)
+PX_TEST(everything_put_comes_back_without_a_key)
 {
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 5}, *all = NULL;
     const pmix_info_t *infos;
@@ -135,9 +132,8 @@ START_TEST(everything_put_comes_back_without_a_key)
     ck_assert_uint_eq(px_info_u32(infos, all->data.darray->size, "mine", 0), 5);
     PMIX_VALUE_RELEASE(all);
 }
-END_TEST
 
-START_TEST(connect_and_disconnect_with_itself_are_done_at_once)
+PX_TEST(connect_and_disconnect_with_itself_are_done_at_once)
 {
     ok(PMIx_Connect(&self, 1, NULL, 0));
     ok(PMIx_Disconnect(&self, 1, NULL, 0));
@@ -146,9 +142,8 @@ START_TEST(connect_and_disconnect_with_itself_are_done_at_once)
     ok(PMIx_Disconnect_nb(&self, 1, NULL, 0, on_op, &done));
     ok(await_op());
 }
-END_TEST
 
-START_TEST(it_resolves_itself)
+PX_TEST(it_resolves_itself)
 {
     pmix_proc_t *procs = NULL;
     char *nodes = NULL;
@@ -172,9 +167,8 @@ START_TEST(it_resolves_itself)
     ck_assert_int_eq(PMIx_Resolve_nodes(nobody, &nodes), PMIX_ERR_NOT_FOUND);
     ck_assert_ptr_null(nodes);
 }
-END_TEST
 
-START_TEST(what_is_looked_for_or_spawned_needs_a_server)
+PX_TEST(what_is_looked_for_or_spawned_needs_a_server)
 {
     char *argv[] = {(char *)"prog", NULL};
     pmix_app_t app = {.cmd = argv[0], .argv = argv, .maxprocs = 1};
@@ -185,9 +179,8 @@ START_TEST(what_is_looked_for_or_spawned_needs_a_server)
     ck_assert_int_eq(PMIx_Spawn(NULL, 0, &app, 1, nspace), PMIX_ERR_UNREACH);
     ck_assert_str_eq(nspace, "");
 }
-END_TEST
 
-START_TEST(a_value_may_be_stored_about_anybody)
+PX_TEST(a_value_may_be_stored_about_anybody)
 {
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 9}, *got = NULL;
     pmix_proc_t other;
@@ -204,11 +197,10 @@ START_TEST(a_value_may_be_stored_about_anybody)
     ok(PMIx_Get(&other, "colour", NULL, 0, &got));
     PMIX_VALUE_RELEASE(got);
 }
-END_TEST
 
 /* ---- life ------------------------------------------------------------------------ */
 
-START_TEST(each_init_wants_its_finalize)
+PX_TEST(each_init_wants_its_finalize)
 {
     pmix_proc_t again;
 
@@ -224,9 +216,8 @@ START_TEST(each_init_wants_its_finalize)
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
     ck_assert(!PMIx_Initialized());
 }
-END_TEST
 
-START_TEST(it_may_live_many_times_and_leaves_nothing)
+PX_TEST(it_may_live_many_times_and_leaves_nothing)
 {
     int before;
 
@@ -242,7 +233,6 @@ START_TEST(it_may_live_many_times_and_leaves_nothing)
     }
     ck_assert_int_eq((int)px_test_count_fds(), before);
 }
-END_TEST
 
 static void on_value(pmix_status_t status PX_UNUSED, pmix_value_t *value PX_UNUSED,
                      void *cbdata)
@@ -258,7 +248,7 @@ static void on_value(pmix_status_t status PX_UNUSED, pmix_value_t *value PX_UNUS
     sem_post(&done);
 }
 
-START_TEST(a_callback_must_not_block)
+PX_TEST(a_callback_must_not_block)
 {
     pmix_status_t got[5] = {0};
 
@@ -267,7 +257,6 @@ START_TEST(a_callback_must_not_block)
     for (size_t i = 0; i < PX_COUNT(got); i++)
         ck_assert_int_eq(got[i], PMIX_ERR_WOULD_BLOCK);
 }
-END_TEST
 
 static void swap_channel(struct px_call *call, void *args)
 {
@@ -279,7 +268,7 @@ static void swap_channel(struct px_call *call, void *args)
 }
 
 /* As a call finds it that another thread makes while the last role ends. */
-START_TEST(a_call_that_comes_too_late_says_that_there_is_no_library)
+PX_TEST(a_call_that_comes_too_late_says_that_there_is_no_library)
 {
     struct px_channel *channel = NULL;
 
@@ -289,7 +278,6 @@ START_TEST(a_call_that_comes_too_late_says_that_there_is_no_library)
     ck_assert_int_eq(await_op(), PMIX_ERR_INIT);
     ok(px_call(px_process.loop, swap_channel, &channel));
 }
-END_TEST
 
 PX_TEST_HANDLER(on_event)
 {
@@ -334,7 +322,7 @@ static void expect_0(pid_t pid)
     ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
 
-START_TEST(a_forked_child_must_init_itself_and_can)
+PX_TEST(a_forked_child_must_init_itself_and_can)
 {
     pid_t pid = fork();
 
@@ -343,7 +331,6 @@ START_TEST(a_forked_child_must_init_itself_and_can)
     expect_0(pid);
     ck_assert_uint_eq(get_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
 }
-END_TEST
 
 static void fork_here(pmix_status_t status PX_UNUSED, void *cbdata)
 {
@@ -355,7 +342,7 @@ static void fork_here(pmix_status_t status PX_UNUSED, void *cbdata)
     sem_post(&done);
 }
 
-START_TEST(so_can_a_child_forked_in_a_callback)
+PX_TEST(so_can_a_child_forked_in_a_callback)
 {
     pid_t pid = -1;
 
@@ -363,9 +350,8 @@ START_TEST(so_can_a_child_forked_in_a_callback)
     sem_wait(&done);
     expect_0(pid);
 }
-END_TEST
 
-START_TEST(where_kernels_do_not_tell_of_a_fork_the_process_id_does)
+PX_TEST(where_kernels_do_not_tell_of_a_fork_the_process_id_does)
 {
     _Atomic uint8_t *stamp = px_process.stamp;
 
@@ -377,7 +363,6 @@ START_TEST(where_kernels_do_not_tell_of_a_fork_the_process_id_does)
     expect_0(pid);
     px_process.stamp = stamp;
 }
-END_TEST
 
 static void *get_many(void *arg PX_UNUSED)
 {
@@ -386,7 +371,7 @@ static void *get_many(void *arg PX_UNUSED)
     return NULL;
 }
 
-START_TEST(many_threads_may_call_at_once)
+PX_TEST(many_threads_may_call_at_once)
 {
     pthread_t threads[4];
 
@@ -395,9 +380,8 @@ START_TEST(many_threads_may_call_at_once)
     for (size_t i = 0; i < PX_COUNT(threads); i++)
         pthread_join(threads[i], NULL);
 }
-END_TEST
 
-START_TEST(with_external_progress_it_works_the_same)
+PX_TEST(with_external_progress_it_works_the_same)
 {
     pmix_info_t external;
 
@@ -410,16 +394,5 @@ START_TEST(with_external_progress_it_works_the_same)
         PMIx_Progress();
     ok(done_status);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "client/singleton", setup, teardown, it_is_rank_0_of_a_job_of_its_own,
-    what_programs_ask_first_has_an_answer, it_can_put_commit_fence_and_get,
-    everything_put_comes_back_without_a_key,
-    connect_and_disconnect_with_itself_are_done_at_once, it_resolves_itself,
-    what_is_looked_for_or_spawned_needs_a_server, a_value_may_be_stored_about_anybody,
-    each_init_wants_its_finalize, it_may_live_many_times_and_leaves_nothing,
-    a_callback_must_not_block, a_call_that_comes_too_late_says_that_there_is_no_library,
-    a_forked_child_must_init_itself_and_can, so_can_a_child_forked_in_a_callback,
-    where_kernels_do_not_tell_of_a_fork_the_process_id_does,
-    many_threads_may_call_at_once, with_external_progress_it_works_the_same)
+PX_TEST_MAIN("client/singleton", setup, teardown)

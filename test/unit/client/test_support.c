@@ -55,7 +55,7 @@ static pmix_query_t query(const char *key, const char *qualifier, const char *va
     return q;
 }
 
-START_TEST(a_client_answers_for_itself)
+PX_TEST(a_client_answers_for_itself)
 {
     pmix_query_t q = query(PMIX_QUERY_ATTRIBUTE_SUPPORT, PMIX_CLIENT_ATTRIBUTES,
                            "PMIx_Finalize");
@@ -73,9 +73,8 @@ START_TEST(a_client_answers_for_itself)
     ck_assert_uint_eq(fake.n_ops[PX_OP_QUERY], 0);
     PMIx_Query_destruct(&q);
 }
-END_TEST
 
-START_TEST(what_it_does_not_know_is_not_found)
+PX_TEST(what_it_does_not_know_is_not_found)
 {
     pmix_query_t q = query(PMIX_QUERY_ATTRIBUTE_SUPPORT, PMIX_CLIENT_ATTRIBUTES, "x");
     pmix_info_t *results = NULL;
@@ -87,9 +86,8 @@ START_TEST(what_it_does_not_know_is_not_found)
     ck_assert_ptr_null(results);
     PMIx_Query_destruct(&q);
 }
-END_TEST
 
-START_TEST(the_server_is_asked_for_its_share_only)
+PX_TEST(the_server_is_asked_for_its_share_only)
 {
     pmix_query_t q[] = {query(PMIX_QUERY_ATTRIBUTE_SUPPORT, NULL, NULL),
                         query(PMIX_QUERY_NAMESPACES, NULL, NULL)};
@@ -114,7 +112,6 @@ START_TEST(the_server_is_asked_for_its_share_only)
     PMIx_Query_destruct(&q[0]);
     PMIx_Query_destruct(&q[1]);
 }
-END_TEST
 
 static size_t n_told;
 
@@ -129,7 +126,7 @@ static void on_answer(pmix_status_t status, pmix_info_t *info, size_t n,
     sem_post(&done);
 }
 
-START_TEST(a_query_without_waiting_is_answered_in_the_callback)
+PX_TEST(a_query_without_waiting_is_answered_in_the_callback)
 {
     pmix_query_t q = query(PMIX_QUERY_ATTRIBUTE_SUPPORT, PMIX_CLIENT_FUNCTIONS, "");
 
@@ -139,9 +136,8 @@ START_TEST(a_query_without_waiting_is_answered_in_the_callback)
     sem_wait(&done);
     ck_assert_uint_eq(n_told, 1);
 }
-END_TEST
 
-START_TEST(without_a_server_a_client_still_knows_itself)
+PX_TEST(without_a_server_a_client_still_knows_itself)
 {
     pmix_query_t q = query(PMIX_QUERY_ATTRIBUTE_SUPPORT, NULL, NULL);
     pmix_info_t *results = NULL;
@@ -154,10 +150,5 @@ START_TEST(without_a_server_a_client_still_knows_itself)
     PMIx_Query_destruct(&q);
     ok(PMIx_Finalize(NULL, 0));
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("client/support", NULL, client_end, a_client_answers_for_itself,
-                  what_it_does_not_know_is_not_found,
-                  the_server_is_asked_for_its_share_only,
-                  a_query_without_waiting_is_answered_in_the_callback,
-                  without_a_server_a_client_still_knows_itself)
+PX_TEST_MAIN("client/support", NULL, client_end)

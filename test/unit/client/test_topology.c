@@ -62,7 +62,7 @@ static void on_distances(pmix_status_t status, pmix_device_distance_t *dist, siz
     sem_post(&done);
 }
 
-START_TEST(nonsense_is_refused)
+PX_TEST(nonsense_is_refused)
 {
     pmix_topology_t none = {0};
     pmix_cpuset_t set = {0};
@@ -84,9 +84,8 @@ START_TEST(nonsense_is_refused)
     ck_assert_ptr_null(set.bitmap);
     ck_assert_ptr_null(dist);
 }
-END_TEST
 
-START_TEST(a_topology_is_lent_until_the_end)
+PX_TEST(a_topology_is_lent_until_the_end)
 {
     pmix_topology_t a = {0}, b = {.source = strdup("HWLOC")}, c = {0};
 
@@ -107,9 +106,8 @@ START_TEST(a_topology_is_lent_until_the_end)
     ck_assert_ptr_nonnull(strstr(xml, "hfi1_0"));
     PMIx_Topology_destruct(&c);
 }
-END_TEST
 
-START_TEST(only_a_source_that_fits_is_served)
+PX_TEST(only_a_source_that_fits_is_served)
 {
     pmix_topology_t other = {.source = strdup("other")};
     pmix_topology_t newer = {.source = strdup("hwloc:99")};
@@ -129,9 +127,8 @@ START_TEST(only_a_source_that_fits_is_served)
     PMIx_Topology_destruct(&newer);
     PMIx_Cpuset_destruct(&set);
 }
-END_TEST
 
-START_TEST(a_binding_can_be_written_and_read)
+PX_TEST(a_binding_can_be_written_and_read)
 {
     pmix_cpuset_t set = {0}, again = {0};
     cpu_set_t one;
@@ -155,9 +152,8 @@ START_TEST(a_binding_can_be_written_and_read)
     PMIx_Cpuset_destruct(&set);
     PMIx_Cpuset_destruct(&again);
 }
-END_TEST
 
-START_TEST(locality_follows_from_cpusets)
+PX_TEST(locality_follows_from_cpusets)
 {
     PX_AUTOFREE char *a = NULL;
     PX_AUTOFREE char *b = NULL;
@@ -177,9 +173,8 @@ START_TEST(locality_follows_from_cpusets)
                                 PMIX_LOCALITY_SHARE_PACKAGE |
                                 PMIX_LOCALITY_SHARE_L3CACHE | PMIX_LOCALITY_SHARE_CORE);
 }
-END_TEST
 
-START_TEST(distances_come_at_once_or_by_callback)
+PX_TEST(distances_come_at_once_or_by_callback)
 {
     pmix_device_type_t type = PMIX_DEVTYPE_NETWORK, none = PMIX_DEVTYPE_DMA;
     pmix_device_distance_t *dist = NULL;
@@ -208,7 +203,6 @@ START_TEST(distances_come_at_once_or_by_callback)
         PMIx_Compute_distances_nb(NULL, NULL, &info, 1, on_distances, &later),
         PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
 static void on_value(pmix_status_t status, pmix_value_t *value PX_UNUSED, void *cbdata)
 {
@@ -219,7 +213,7 @@ static void on_value(pmix_status_t status, pmix_value_t *value PX_UNUSED, void *
     sem_post(&done);
 }
 
-START_TEST(a_callback_may_ask_first)
+PX_TEST(a_callback_may_ask_first)
 {
     pmix_topology_t topo = {0};
     pmix_proc_t job;
@@ -232,9 +226,8 @@ START_TEST(a_callback_may_ask_first)
     ck_assert_ptr_nonnull(topo.topology);
     PMIx_Topology_destruct(&topo);
 }
-END_TEST
 
-START_TEST(init_may_be_given_a_topology)
+PX_TEST(init_may_be_given_a_topology)
 {
     pmix_topology_t given = {0}, copy, topo = {0};
     pmix_info_t info;
@@ -256,10 +249,5 @@ START_TEST(init_may_be_given_a_topology)
     PMIx_Topology_destruct(&topo);
     PMIx_Topology_destruct(&copy);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("client/topology", setup, teardown, nonsense_is_refused,
-                  a_topology_is_lent_until_the_end, only_a_source_that_fits_is_served,
-                  a_binding_can_be_written_and_read, locality_follows_from_cpusets,
-                  distances_come_at_once_or_by_callback, a_callback_may_ask_first,
-                  init_may_be_given_a_topology)
+PX_TEST_MAIN("client/topology", setup, teardown)

@@ -56,7 +56,7 @@ static void assert_port(int64_t port)
     ck_assert_int_eq(conf.port, port);
 }
 
-START_TEST(without_any_setting_the_defaults_hold)
+PX_TEST(without_any_setting_the_defaults_hold)
 {
     struct conf conf = {.label = NULL};
 
@@ -68,9 +68,8 @@ START_TEST(without_any_setting_the_defaults_hold)
     ck_assert_ptr_null(conf.label);
     ck_assert_ptr_null(px_params_text(params, "ptl_x_port", NULL, NULL));
 }
-END_TEST
 
-START_TEST(each_source_overrules_the_weaker_ones)
+PX_TEST(each_source_overrules_the_weaker_ones)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_port=3", NULL};
 
@@ -90,9 +89,8 @@ START_TEST(each_source_overrules_the_weaker_ones)
     ok(px_params_set(params, "ptl_x_port", "4", PX_SOURCE_ARG, "--mca"));
     assert_port(5);
 }
-END_TEST
 
-START_TEST(the_winner_knows_where_it_came_from)
+PX_TEST(the_winner_knows_where_it_came_from)
 {
     enum px_param_source source;
     const char *where;
@@ -109,9 +107,8 @@ START_TEST(the_winner_knows_where_it_came_from)
         0);
     ck_assert_str_eq(where, wanted);
 }
-END_TEST
 
-START_TEST(a_bad_value_is_a_problem_and_the_next_weaker_one_is_used)
+PX_TEST(a_bad_value_is_a_problem_and_the_next_weaker_one_is_used)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_port=banana", NULL};
     struct conf conf = {0};
@@ -137,9 +134,8 @@ START_TEST(a_bad_value_is_a_problem_and_the_next_weaker_one_is_used)
         0);
     rt_assert_problems(params, wanted);
 }
-END_TEST
 
-START_TEST(a_bad_value_that_is_overruled_is_told_all_the_same)
+PX_TEST(a_bad_value_that_is_overruled_is_told_all_the_same)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_port=9", NULL};
 
@@ -149,7 +145,6 @@ START_TEST(a_bad_value_that_is_overruled_is_told_all_the_same)
     ck_assert_uint_eq(params->n_problems, 1);
     rt_assert_has(params->problems[0].text, "expected an integer from 1 to 65535");
 }
-END_TEST
 
 struct more {
     uint64_t count;
@@ -167,7 +162,7 @@ static const struct px_param more_table[] = {
     PX_PARAM_END,
 };
 
-START_TEST(lists_paths_counts_and_versions_are_parsed)
+PX_TEST(lists_paths_counts_and_versions_are_parsed)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_names= a, b ,,c",
                    (char *)"PMIX_MCA_ptl_x_dir=~/x", (char *)"PMIX_MCA_ptl_x_version=5",
@@ -194,9 +189,8 @@ START_TEST(lists_paths_counts_and_versions_are_parsed)
     ck_assert_uint_eq(conf.version.minor, 0);
     rt_assert_problems(params, "");
 }
-END_TEST
 
-START_TEST(whether_a_text_fits_can_be_asked)
+PX_TEST(whether_a_text_fits_can_be_asked)
 {
     static const struct px_param list = {.kind = PX_PARAM_KIND_LIST};
     static const struct px_param path = {.kind = PX_PARAM_KIND_PATH};
@@ -214,9 +208,8 @@ START_TEST(whether_a_text_fits_can_be_asked)
     ok(px_params_create_from(&nobody, &params, &err));
     ck_assert(!px_params_fits(params, &path, "~/x")); /* whose? */
 }
-END_TEST
 
-START_TEST(every_table_of_the_core_is_checked)
+PX_TEST(every_table_of_the_core_is_checked)
 {
     char *env[] = {(char *)"PMIX_MCA_client_connect_timeout=soon",
                    (char *)"PMIX_MCA_server_handshake_timeout=5s", NULL};
@@ -230,9 +223,8 @@ START_TEST(every_table_of_the_core_is_checked)
                 "the default, 60s\n");
     ck_assert_str_eq(params->sysconfdir, etc);
 }
-END_TEST
 
-START_TEST(an_old_name_works_and_the_new_one_is_told)
+PX_TEST(an_old_name_works_and_the_new_one_is_told)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_number=7", NULL};
     struct more conf = {0};
@@ -246,9 +238,8 @@ START_TEST(an_old_name_works_and_the_new_one_is_told)
     ok(px_params_parse(params, "ptl_x_", more_table, &conf, &err));
     ck_assert_uint_eq(conf.count, 8); /* of equal strength */
 }
-END_TEST
 
-START_TEST(files_may_be_named_and_tuned_with)
+PX_TEST(files_may_be_named_and_tuned_with)
 {
     char named[300], tuned[300];
     char *env[] = {named, tuned, (char *)"PMIX_MCA_ptl_x_fast=no", NULL};
@@ -273,9 +264,8 @@ START_TEST(files_may_be_named_and_tuned_with)
         params->problems[0].text,
         "environment: mca_base_tune_files = \"t.conf\": expected absolute paths");
 }
-END_TEST
 
-START_TEST(the_override_file_says_so_to_who_tried_to_beat_it)
+PX_TEST(the_override_file_says_so_to_who_tried_to_beat_it)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_port=3", (char *)"PMIX_MCA_ptl_x_fast=no",
                    NULL};
@@ -293,9 +283,8 @@ START_TEST(the_override_file_says_so_to_who_tried_to_beat_it)
         0);
     rt_assert_problems(params, wanted);
 }
-END_TEST
 
-START_TEST(strings_stay_valid_when_they_are_overruled_later)
+PX_TEST(strings_stay_valid_when_they_are_overruled_later)
 {
     struct conf conf = {0};
 
@@ -308,9 +297,8 @@ START_TEST(strings_stay_valid_when_they_are_overruled_later)
     ck_assert_str_eq(conf.label, "one");
     ck_assert_str_eq(px_params_text(params, "ptl_x_label", NULL, NULL), "two");
 }
-END_TEST
 
-START_TEST(a_name_that_cannot_be_is_refused)
+PX_TEST(a_name_that_cannot_be_is_refused)
 {
     ok(create(NULL, false));
     ck_assert_int_eq(px_params_set(params, "", "1", PX_SOURCE_ARG, "x"),
@@ -318,7 +306,6 @@ START_TEST(a_name_that_cannot_be_is_refused)
     ck_assert_int_eq(px_params_set(params, "a b", "1", PX_SOURCE_ARG, "x"),
                      PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
 /* What settling says, and answers. */
 static char *settle(pmix_status_t *rc)
@@ -329,7 +316,7 @@ static char *settle(pmix_status_t *rc)
     return rt_capture_end(&c);
 }
 
-START_TEST(an_unknown_name_is_reported_once_with_the_nearest_known)
+PX_TEST(an_unknown_name_is_reported_once_with_the_nearest_known)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_prot=9", (char *)"PMIX_MCA_ptl_zzzzzzzzzz=1",
                    NULL};
@@ -350,9 +337,8 @@ START_TEST(an_unknown_name_is_reported_once_with_the_nearest_known)
     free(text);
     free(again);
 }
-END_TEST
 
-START_TEST(strict_decides_what_comes_of_problems)
+PX_TEST(strict_decides_what_comes_of_problems)
 {
     static const struct {
         const char *strict;
@@ -378,9 +364,8 @@ START_TEST(strict_decides_what_comes_of_problems)
         free(text);
     }
 }
-END_TEST
 
-START_TEST(names_of_other_implementations_work_or_are_told_not_to_apply)
+PX_TEST(names_of_other_implementations_work_or_are_told_not_to_apply)
 {
     char *env[] = {(char *)"PMIX_MCA_pcompress_base_silence_warning=1",
                    (char *)"PMIX_MCA_gds_base_verbose=10",
@@ -402,9 +387,8 @@ START_TEST(names_of_other_implementations_work_or_are_told_not_to_apply)
     ck_assert_str_eq(px_params_text(params, "mca_base_verbose", NULL, NULL), "debug");
     free(text);
 }
-END_TEST
 
-START_TEST(a_problem_is_one_line_whatever_the_value_holds)
+PX_TEST(a_problem_is_one_line_whatever_the_value_holds)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_port=1\n2\033[0m", NULL};
     pmix_status_t rc;
@@ -416,9 +400,8 @@ START_TEST(a_problem_is_one_line_whatever_the_value_holds)
     ck_assert_ptr_null(strchr(text, '\033'));
     free(text);
 }
-END_TEST
 
-START_TEST(a_guarded_process_ignores_a_user_file_that_others_own_or_can_change)
+PX_TEST(a_guarded_process_ignores_a_user_file_that_others_own_or_can_change)
 {
     rt_path dot;
 
@@ -435,9 +418,8 @@ START_TEST(a_guarded_process_ignores_a_user_file_that_others_own_or_can_change)
     ok(create(NULL, false));
     assert_port(2);
 }
-END_TEST
 
-START_TEST(a_setuid_program_heeds_neither_environment_nor_home)
+PX_TEST(a_setuid_program_heeds_neither_environment_nor_home)
 {
     static const struct {
         mode_t mode;
@@ -468,9 +450,8 @@ START_TEST(a_setuid_program_heeds_neither_environment_nor_home)
         ck_assert_str_eq(line, cases[i].said);
     }
 }
-END_TEST
 
-START_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
+PX_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
 {
     char *env[] = {(char *)"PMIX_MCA_ptl_x_port=9", NULL};
     pmix_status_t rc;
@@ -491,24 +472,5 @@ START_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
     ok(rc);
     assert_port(9);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("rt/param", set_up, tear_down, without_any_setting_the_defaults_hold,
-                  each_source_overrules_the_weaker_ones,
-                  the_winner_knows_where_it_came_from,
-                  a_bad_value_is_a_problem_and_the_next_weaker_one_is_used,
-                  a_bad_value_that_is_overruled_is_told_all_the_same,
-                  lists_paths_counts_and_versions_are_parsed,
-                  whether_a_text_fits_can_be_asked, every_table_of_the_core_is_checked,
-                  an_old_name_works_and_the_new_one_is_told,
-                  files_may_be_named_and_tuned_with,
-                  the_override_file_says_so_to_who_tried_to_beat_it,
-                  strings_stay_valid_when_they_are_overruled_later,
-                  a_name_that_cannot_be_is_refused,
-                  an_unknown_name_is_reported_once_with_the_nearest_known,
-                  strict_decides_what_comes_of_problems,
-                  names_of_other_implementations_work_or_are_told_not_to_apply,
-                  a_problem_is_one_line_whatever_the_value_holds,
-                  a_guarded_process_ignores_a_user_file_that_others_own_or_can_change,
-                  a_setuid_program_heeds_neither_environment_nor_home,
-                  running_out_of_memory_is_an_error_or_does_no_harm)
+PX_TEST_MAIN("rt/param", set_up, tear_down)

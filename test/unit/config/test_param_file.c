@@ -31,7 +31,7 @@ static const char *read_as(const char *content)
     return said;
 }
 
-START_TEST(a_line_is_a_setting_an_include_or_wrong)
+PX_TEST(a_line_is_a_setting_an_include_or_wrong)
 {
     ck_assert_str_eq(read_as("a = b\ninclude x # y\nc d"),
                      "1 a=b\n2 include x\n3 ! expected name = value\n");
@@ -40,25 +40,22 @@ START_TEST(a_line_is_a_setting_an_include_or_wrong)
     ck_assert_str_eq(read_as(""), "");
     ck_assert_str_eq(read_as("\n\n# x\n \t\r\n"), "");
 }
-END_TEST
 
-START_TEST(numbers_are_those_of_the_first_of_continued_lines)
+PX_TEST(numbers_are_those_of_the_first_of_continued_lines)
 {
     ck_assert_str_eq(read_as("a = 1, \\\n 2\nb = 3"), "1 a=1,   2\n3 b=3\n");
     ck_assert_str_eq(read_as("a = 1\\\r\n2"), "1 a=1 2\n");
     ck_assert_str_eq(read_as("\\\n\\\nb = 3\\"), "1 b=3\\\n");
 }
-END_TEST
 
-START_TEST(a_comment_is_not_continued)
+PX_TEST(a_comment_is_not_continued)
 {
     ck_assert_str_eq(read_as("# x \\\na = 1"), "2 a=1\n");
     ck_assert_str_eq(read_as("a = 1 # x \\\nb = 2"), "1 a=1\n");
     ck_assert_str_eq(read_as(" \\\n # x \\\na = 1"), "3 a=1\n");
 }
-END_TEST
 
-START_TEST(a_name_has_letters_digits_and_three_signs)
+PX_TEST(a_name_has_letters_digits_and_three_signs)
 {
     ck_assert(px_param_is_name("ptl_tcp-9.x"));
     ck_assert(!px_param_is_name(""));
@@ -66,9 +63,8 @@ START_TEST(a_name_has_letters_digits_and_three_signs)
     ck_assert(!px_param_is_name("a\xc3\xa9"));
     ck_assert(!px_param_is_name("a\n"));
 }
-END_TEST
 
-START_TEST(what_is_shown_of_a_line_is_cut)
+PX_TEST(what_is_shown_of_a_line_is_cut)
 {
     char text[200];
     struct px_param_text rest = {.rest = text, .line = 7};
@@ -81,10 +77,9 @@ START_TEST(what_is_shown_of_a_line_is_cut)
     ck_assert_uint_eq(line.number, 7);
     ck_assert(!px_param_next_line(&rest, &line));
 }
-END_TEST
 
 /* Quadratic, it would take minutes; Check ends it after seconds. */
-START_TEST(a_line_of_half_a_million_lines_takes_no_time)
+PX_TEST(a_line_of_half_a_million_lines_takes_no_time)
 {
     char *content = malloc(SIZE + 1);
 
@@ -97,10 +92,5 @@ START_TEST(a_line_of_half_a_million_lines_takes_no_time)
     ck_assert_str_eq(read_as(content), "1 a=1\n");
     free(content);
 }
-END_TEST
 
-PX_TEST_MAIN("rt/param_file", a_line_is_a_setting_an_include_or_wrong,
-             numbers_are_those_of_the_first_of_continued_lines,
-             a_comment_is_not_continued, a_name_has_letters_digits_and_three_signs,
-             what_is_shown_of_a_line_is_cut,
-             a_line_of_half_a_million_lines_takes_no_time)
+PX_TEST_MAIN("rt/param_file", NULL, NULL)

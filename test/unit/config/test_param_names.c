@@ -29,7 +29,7 @@ static bool is_a_components(const char *name)
     return bar && px_framework_find(name, (size_t)(bar - name)) != PX_FW_COUNT;
 }
 
-START_TEST(each_foreign_name_means_one_of_ours_or_says_why_not)
+PX_TEST(each_foreign_name_means_one_of_ours_or_says_why_not)
 {
     const struct px_param_foreign *f;
 
@@ -41,19 +41,17 @@ START_TEST(each_foreign_name_means_one_of_ours_or_says_why_not)
         ck_assert_msg(!is_ours(f->name), "%s is ours", f->name);
     }
 }
-END_TEST
 
 /* One that stands behind a pattern which covers it would never be found. Some mean several of ours. */
-START_TEST(each_is_found_by_its_own_name)
+PX_TEST(each_is_found_by_its_own_name)
 {
     const struct px_param_foreign *f;
 
     for (size_t i = 0; (f = px_param_foreign_at(i)); i++)
         ck_assert_str_eq(px_param_foreign_find(f->name)->name, f->name);
 }
-END_TEST
 
-START_TEST(patterns_match_at_either_end)
+PX_TEST(patterns_match_at_either_end)
 {
     static const struct {
         const char *name, *pattern;
@@ -77,7 +75,5 @@ START_TEST(patterns_match_at_either_end)
     ck_assert_ptr_null(px_param_foreign_find("_verbos"));
     ck_assert_ptr_null(px_param_foreign_find(""));
 }
-END_TEST
 
-PX_TEST_MAIN("rt/param_names", each_foreign_name_means_one_of_ours_or_says_why_not,
-             each_is_found_by_its_own_name, patterns_match_at_either_end)
+PX_TEST_MAIN("rt/param_names", NULL, NULL)

@@ -42,7 +42,7 @@ static void assert_settles(const char *strict, pmix_status_t status, int n_lines
     free(text);
 }
 
-START_TEST(the_same_line_is_kept_and_told_once)
+PX_TEST(the_same_line_is_kept_and_told_once)
 {
     pmix_status_t rc;
 
@@ -53,9 +53,8 @@ START_TEST(the_same_line_is_kept_and_told_once)
     ck_assert_str_eq(text, "");
     free(text);
 }
-END_TEST
 
-START_TEST(strict_decides_what_comes_of_it)
+PX_TEST(strict_decides_what_comes_of_it)
 {
     px_params_complain(params, PX_PARAM_WRONG, "a");
     assert_settles("off", PMIX_SUCCESS, 0);
@@ -69,9 +68,8 @@ START_TEST(strict_decides_what_comes_of_it)
     assert_settles("error", PMIX_ERR_BAD_PARAM, 2);
     ck_assert_str_eq(err.text, "f");
 }
-END_TEST
 
-START_TEST(what_nobody_hands_on_is_told_here)
+PX_TEST(what_nobody_hands_on_is_told_here)
 {
     pmix_status_t rc;
 
@@ -81,9 +79,8 @@ START_TEST(what_nobody_hands_on_is_told_here)
     rt_assert_has(text, "param: lost?\n");
     free(text);
 }
-END_TEST
 
-START_TEST(other_ranks_keep_quiet_but_fail_alike)
+PX_TEST(other_ranks_keep_quiet_but_fail_alike)
 {
     params->one_of_many = true;
     px_params_complain(params, PX_PARAM_WRONG, "a");
@@ -91,9 +88,8 @@ START_TEST(other_ranks_keep_quiet_but_fail_alike)
     px_params_complain(params, PX_PARAM_WRONG, "b");
     assert_settles("error", PMIX_ERR_BAD_PARAM, 0);
 }
-END_TEST
 
-START_TEST(a_full_list_ends_with_a_line_as_serious_as_what_it_stands_for)
+PX_TEST(a_full_list_ends_with_a_line_as_serious_as_what_it_stands_for)
 {
     for (int i = 0; i < 2 * PX_PARAM_MAX_PROBLEMS; i++)
         px_params_complain(params, PX_PARAM_ODD, "odd %d", i);
@@ -103,9 +99,8 @@ START_TEST(a_full_list_ends_with_a_line_as_serious_as_what_it_stands_for)
     assert_settles("error", PMIX_ERR_BAD_PARAM, PX_PARAM_MAX_PROBLEMS);
     ck_assert_str_eq(err.text, "more is wrong with the parameters");
 }
-END_TEST
 
-START_TEST(only_the_last_override_of_a_name_speaks)
+PX_TEST(only_the_last_override_of_a_name_speaks)
 {
     set("x", "1", PX_SOURCE_ENV);
     for (int i = 0; i < 9; i++)
@@ -116,9 +111,8 @@ START_TEST(only_the_last_override_of_a_name_speaks)
         n += rt_count(params->problems[i].text, "x = \"3\" overrules \"1\" of here");
     ck_assert_int_eq(n, 1);
 }
-END_TEST
 
-START_TEST(names_of_a_component_that_cannot_be_asked_are_believed)
+PX_TEST(names_of_a_component_that_cannot_be_asked_are_believed)
 {
     set("ptl_mine_speed", "1", PX_SOURCE_ENV);
     set("ptl_yours_speed", "1", PX_SOURCE_ENV);
@@ -126,9 +120,8 @@ START_TEST(names_of_a_component_that_cannot_be_asked_are_believed)
     rt_assert_problems(params,
                        "here: unknown parameter PMIX_MCA_ptl_yours_speed = \"1\"\n");
 }
-END_TEST
 
-START_TEST(running_out_of_memory_loses_lines_at_most)
+PX_TEST(running_out_of_memory_loses_lines_at_most)
 {
     PX_TEST_NEEDS_ALLOC;
     set("client_conect", "1", PX_SOURCE_USER_FILE);
@@ -142,13 +135,5 @@ START_TEST(running_out_of_memory_loses_lines_at_most)
     }
     ck_assert_uint_ge(params->n_problems, 1);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("rt/param_report", set_up, tear_down,
-                  the_same_line_is_kept_and_told_once, strict_decides_what_comes_of_it,
-                  what_nobody_hands_on_is_told_here,
-                  other_ranks_keep_quiet_but_fail_alike,
-                  a_full_list_ends_with_a_line_as_serious_as_what_it_stands_for,
-                  only_the_last_override_of_a_name_speaks,
-                  names_of_a_component_that_cannot_be_asked_are_believed,
-                  running_out_of_memory_loses_lines_at_most)
+PX_TEST_MAIN("rt/param_report", set_up, tear_down)

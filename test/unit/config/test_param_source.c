@@ -41,7 +41,7 @@ static void assert_value(const char *name, const char *value)
                   text ? text : "unset", value);
 }
 
-START_TEST(a_line_sets_a_name_to_a_value_and_its_place_is_known)
+PX_TEST(a_line_sets_a_name_to_a_value_and_its_place_is_known)
 {
     enum px_param_source source;
     const char *where;
@@ -55,9 +55,8 @@ START_TEST(a_line_sets_a_name_to_a_value_and_its_place_is_known)
     ck_assert_int_gt(snprintf(wanted, sizeof(wanted), "%.200s:3", file), 0);
     ck_assert_str_eq(where, wanted);
 }
-END_TEST
 
-START_TEST(comments_blank_lines_and_windows_line_ends_are_nothing)
+PX_TEST(comments_blank_lines_and_windows_line_ends_are_nothing)
 {
     ok(read_file("# a = 1\n\t # x\r\n\r\nb = 2 # two\r\nc = a#b\n#", false));
 
@@ -65,9 +64,8 @@ START_TEST(comments_blank_lines_and_windows_line_ends_are_nothing)
     assert_value("b", "2");
     assert_value("c", "a#b"); /* no white space before it */
 }
-END_TEST
 
-START_TEST(quotes_keep_white_space_and_comment_signs)
+PX_TEST(quotes_keep_white_space_and_comment_signs)
 {
     ok(read_file("a = \" x # y \" # z\nb = 'say \"x\"'\nc = \"\"\nd = x\"y\"", false));
 
@@ -76,9 +74,8 @@ START_TEST(quotes_keep_white_space_and_comment_signs)
     assert_value("c", "");
     assert_value("d", "x\"y\"");
 }
-END_TEST
 
-START_TEST(a_value_may_be_empty_and_may_have_equals_signs)
+PX_TEST(a_value_may_be_empty_and_may_have_equals_signs)
 {
     ok(read_file("a =\nb = x=y=z\nc = # nothing", false));
 
@@ -86,9 +83,8 @@ START_TEST(a_value_may_be_empty_and_may_have_equals_signs)
     assert_value("b", "x=y=z");
     assert_value("c", "");
 }
-END_TEST
 
-START_TEST(of_equal_names_the_last_counts_and_another_value_is_a_problem)
+PX_TEST(of_equal_names_the_last_counts_and_another_value_is_a_problem)
 {
     ok(read_file("a = 1\na = 1\n", false));
     ck_assert_str_eq(problem(), "");
@@ -98,9 +94,8 @@ START_TEST(of_equal_names_the_last_counts_and_another_value_is_a_problem)
     rt_assert_has(problem(), "x.conf:3: a = \"2\": was \"1\" at ");
     rt_assert_has(problem(), "x.conf:1; the last counts");
 }
-END_TEST
 
-START_TEST(a_backslash_at_the_end_continues_a_line)
+PX_TEST(a_backslash_at_the_end_continues_a_line)
 {
     ok(read_file("a = one, \\\n  two\nb = 2\n# c = 1 \\\nd = 4\ne = 5\\", false));
 
@@ -112,9 +107,8 @@ START_TEST(a_backslash_at_the_end_continues_a_line)
     assert_value("a", "1");
     rt_assert_has(problem(), "x.conf:4: \"bad\"");
 }
-END_TEST
 
-START_TEST(a_malformed_line_is_a_problem_that_names_file_line_and_text)
+PX_TEST(a_malformed_line_is_a_problem_that_names_file_line_and_text)
 {
     static const char *const bad[] = {"a = 1\nno equals sign\n",
                                       "# x\nname",
@@ -139,9 +133,8 @@ START_TEST(a_malformed_line_is_a_problem_that_names_file_line_and_text)
     read_file("just words", false);
     rt_assert_has(problem(), "x.conf:1: \"just words\": expected name = value");
 }
-END_TEST
 
-START_TEST(a_file_that_is_not_text_is_a_problem)
+PX_TEST(a_file_that_is_not_text_is_a_problem)
 {
     FILE *f = fopen(file, "w");
 
@@ -153,18 +146,16 @@ START_TEST(a_file_that_is_not_text_is_a_problem)
     rt_assert_has(problem(), "x.conf not read: it is not a text file");
     ck_assert_ptr_null(px_params_text(params, "a", NULL, NULL));
 }
-END_TEST
 
-START_TEST(a_file_that_is_too_large_is_not_read)
+PX_TEST(a_file_that_is_too_large_is_not_read)
 {
     ok(read_file("a = 1\n", false));
     ck_assert_int_eq(truncate(file, (1 << 20) + 1), 0);
     ok(px_params_read_file(params, file, PX_SOURCE_ENV, false, false));
     rt_assert_has(problem(), "x.conf not read: it has more than 1 MiB");
 }
-END_TEST
 
-START_TEST(a_file_may_include_others_beside_it)
+PX_TEST(a_file_may_include_others_beside_it)
 {
     enum px_param_source source;
     const char *where;
@@ -181,9 +172,8 @@ START_TEST(a_file_may_include_others_beside_it)
     px_params_text(params, "b", NULL, &where);
     rt_assert_has(where, "y.conf:1");
 }
-END_TEST
 
-START_TEST(an_include_that_does_not_work_is_a_problem)
+PX_TEST(an_include_that_does_not_work_is_a_problem)
 {
     rt_path include;
 
@@ -205,7 +195,6 @@ START_TEST(an_include_that_does_not_work_is_a_problem)
     ok(read_file(include, false));
     rt_assert_has(problem(), "files include each other too deeply");
 }
-END_TEST
 
 static void assert_file(size_t i, const char *name, bool read)
 {
@@ -218,7 +207,7 @@ static void assert_file(size_t i, const char *name, bool read)
     ck_assert_int_eq(params->files[i].read, read);
 }
 
-START_TEST(each_file_that_was_looked_for_is_remembered)
+PX_TEST(each_file_that_was_looked_for_is_remembered)
 {
     rt_path gone;
 
@@ -237,9 +226,8 @@ START_TEST(each_file_that_was_looked_for_is_remembered)
     ck_assert_uint_eq(a->file, 2); /* from 1 */
     ck_assert_uint_eq(b->file, 3);
 }
-END_TEST
 
-START_TEST(an_absent_file_matters_only_if_it_was_asked_for)
+PX_TEST(an_absent_file_matters_only_if_it_was_asked_for)
 {
     ok(px_params_read_file(params, file, PX_SOURCE_USER_FILE, false, false));
     ok(px_params_read_file(params, file, PX_SOURCE_USER_FILE, false, true));
@@ -251,9 +239,8 @@ START_TEST(an_absent_file_matters_only_if_it_was_asked_for)
             free(params->problems[--params->n_problems].text);
     }
 }
-END_TEST
 
-START_TEST(what_is_no_regular_file_is_not_read_and_does_not_hang)
+PX_TEST(what_is_no_regular_file_is_not_read_and_does_not_hang)
 {
     rt_path fifo;
 
@@ -266,9 +253,8 @@ START_TEST(what_is_no_regular_file_is_not_read_and_does_not_hang)
         rt_assert_has(problem(), odd[i]);
     }
 }
-END_TEST
 
-START_TEST(a_guarded_process_does_not_read_what_others_can_write)
+PX_TEST(a_guarded_process_does_not_read_what_others_can_write)
 {
     ok(read_file("a = 1\n", true));
     assert_value("a", "1");
@@ -278,9 +264,8 @@ START_TEST(a_guarded_process_does_not_read_what_others_can_write)
     assert_value("a", "1");
     rt_assert_has(problem(), "writable by everybody");
 }
-END_TEST
 
-START_TEST(info_gives_what_has_the_prefix)
+PX_TEST(info_gives_what_has_the_prefix)
 {
     pmix_info_t info[4];
     enum px_param_source source;
@@ -301,9 +286,8 @@ START_TEST(info_gives_what_has_the_prefix)
     for (size_t i = 0; i < PX_COUNT(info); i++)
         PMIx_Info_destruct(&info[i]);
 }
-END_TEST
 
-START_TEST(the_environment_gives_what_has_the_prefix)
+PX_TEST(the_environment_gives_what_has_the_prefix)
 {
     char *env[] = {(char *)"PATH=/bin",       (char *)"PMIX_MCA_ptl=tcp",
                    (char *)"PMIX_MCA_empty=", (char *)"PMIX_MCA_novalue",
@@ -323,9 +307,8 @@ START_TEST(the_environment_gives_what_has_the_prefix)
     ck_assert_ptr_null(px_params_text(params, "x", NULL, NULL));
     ok(px_params_read_env(params, NULL));
 }
-END_TEST
 
-START_TEST(a_number_in_PMIX_DEBUG_is_a_parameter_under_several_names)
+PX_TEST(a_number_in_PMIX_DEBUG_is_a_parameter_under_several_names)
 {
     char *env[] = {(char *)"PMIX_MCA_pcleanup_inproc_verbose=1",
                    (char *)"PMIX_DEBUG=10", NULL};
@@ -338,24 +321,5 @@ START_TEST(a_number_in_PMIX_DEBUG_is_a_parameter_under_several_names)
     assert_value("pcleanup_inproc_verbose", "1"); /* its own name counts more */
     ck_assert_uint_eq(params->n_problems, 0);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("rt/param_source", set_up, tear_down,
-                  a_line_sets_a_name_to_a_value_and_its_place_is_known,
-                  comments_blank_lines_and_windows_line_ends_are_nothing,
-                  quotes_keep_white_space_and_comment_signs,
-                  a_value_may_be_empty_and_may_have_equals_signs,
-                  of_equal_names_the_last_counts_and_another_value_is_a_problem,
-                  a_backslash_at_the_end_continues_a_line,
-                  a_malformed_line_is_a_problem_that_names_file_line_and_text,
-                  a_file_that_is_not_text_is_a_problem,
-                  a_file_that_is_too_large_is_not_read,
-                  a_file_may_include_others_beside_it,
-                  an_include_that_does_not_work_is_a_problem,
-                  each_file_that_was_looked_for_is_remembered,
-                  an_absent_file_matters_only_if_it_was_asked_for,
-                  what_is_no_regular_file_is_not_read_and_does_not_hang,
-                  a_guarded_process_does_not_read_what_others_can_write,
-                  the_environment_gives_what_has_the_prefix,
-                  a_number_in_PMIX_DEBUG_is_a_parameter_under_several_names,
-                  info_gives_what_has_the_prefix)
+PX_TEST_MAIN("rt/param_source", set_up, tear_down)

@@ -23,7 +23,7 @@ static const struct px_param color = PX_PARAM_ENUM(struct all, color, "red", col
                                                    "");
 static const struct px_param text = PX_PARAM_STRING(struct all, text, NULL, "");
 
-START_TEST(a_bool_is_any_of_eight_words)
+PX_TEST(a_bool_is_any_of_eight_words)
 {
     static const char *const yes[] = {"true", "yes", "on", "1", "TRUE", "Yes"};
     static const char *const no[] = {"false", "no", "off", "0", "False"};
@@ -41,9 +41,8 @@ START_TEST(a_bool_is_any_of_eight_words)
     for (size_t i = 0; i < PX_COUNT(neither); i++)
         ck_assert_msg(!px_param_from_text(&flag, neither[i], &value), "%s", neither[i]);
 }
-END_TEST
 
-START_TEST(an_integer_lies_within_its_range)
+PX_TEST(an_integer_lies_within_its_range)
 {
     static const char *const bad[] = {"-6", "101", "",    "abc",
                                       "1x", "1.5", "1e3", "99999999999999999999",
@@ -58,9 +57,8 @@ START_TEST(an_integer_lies_within_its_range)
     ck_assert(px_param_from_text(&number, "100", &value));
     ck_assert_int_eq(value, 100);
 }
-END_TEST
 
-START_TEST(a_size_has_binary_units)
+PX_TEST(a_size_has_binary_units)
 {
     static const struct {
         const char *text;
@@ -89,9 +87,8 @@ START_TEST(a_size_has_binary_units)
     for (size_t i = 0; i < PX_COUNT(bad); i++)
         ck_assert_msg(!px_param_from_text(&size, bad[i], &value), "%s", bad[i]);
 }
-END_TEST
 
-START_TEST(a_duration_is_in_seconds_unless_it_says_otherwise)
+PX_TEST(a_duration_is_in_seconds_unless_it_says_otherwise)
 {
     static const struct {
         const char *text;
@@ -109,9 +106,8 @@ START_TEST(a_duration_is_in_seconds_unless_it_says_otherwise)
     for (size_t i = 0; i < PX_COUNT(bad); i++)
         ck_assert_msg(!px_param_from_text(&duration, bad[i], &value), "%s", bad[i]);
 }
-END_TEST
 
-START_TEST(an_enum_is_one_of_its_names)
+PX_TEST(an_enum_is_one_of_its_names)
 {
     int64_t value = 0;
 
@@ -122,9 +118,8 @@ START_TEST(an_enum_is_one_of_its_names)
     ck_assert(!px_param_from_text(&color, "blue", &value));
     ck_assert(!px_param_from_text(&color, "", &value));
 }
-END_TEST
 
-START_TEST(a_string_is_borrowed)
+PX_TEST(a_string_is_borrowed)
 {
     const char *given = "any thing";
     const char *value = NULL;
@@ -132,9 +127,8 @@ START_TEST(a_string_is_borrowed)
     ck_assert(px_param_from_text(&text, given, &value));
     ck_assert_ptr_eq(value, given);
 }
-END_TEST
 
-START_TEST(what_is_expected_can_be_told)
+PX_TEST(what_is_expected_can_be_told)
 {
     static const struct {
         const struct px_param *param;
@@ -151,9 +145,8 @@ START_TEST(what_is_expected_can_be_told)
     px_param_expected(&color, told, 8); /* cut, not overrun */
     ck_assert_str_eq(told, "one of ");
 }
-END_TEST
 
-START_TEST(an_unknown_kind_has_no_size_and_takes_no_text)
+PX_TEST(an_unknown_kind_has_no_size_and_takes_no_text)
 {
     const struct px_param odd = {.name = "x", .kind = (enum px_param_kind)99};
     int64_t value = 1;
@@ -164,11 +157,5 @@ START_TEST(an_unknown_kind_has_no_size_and_takes_no_text)
     ck_assert_uint_eq(px_param_size(PX_PARAM_KIND_STRING), sizeof(char *));
     ck_assert(!px_param_from_text(&odd, "1", &value));
 }
-END_TEST
 
-PX_TEST_MAIN("rt/param_type", a_bool_is_any_of_eight_words,
-             an_integer_lies_within_its_range, a_size_has_binary_units,
-             a_duration_is_in_seconds_unless_it_says_otherwise,
-             an_enum_is_one_of_its_names, a_string_is_borrowed,
-             what_is_expected_can_be_told,
-             an_unknown_kind_has_no_size_and_takes_no_text)
+PX_TEST_MAIN("rt/param_type", NULL, NULL)

@@ -21,7 +21,7 @@ extern struct seen {
 /* The job spawned last. Jobs run in px_test_dir(). */
 extern char job_name[PMIX_MAX_NSLEN + 1];
 
-/* For PX_TEST_MAIN_WITH: a server with the built-in host, which writes nothing to
+/* For PX_TEST_MAIN: a server with the built-in host, which writes nothing to
  * stderr. */
 void host_setup(void);
 void host_teardown(void);

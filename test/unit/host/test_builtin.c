@@ -39,7 +39,7 @@ static pmix_status_t abort_from(const char *nspace, int status, const char *text
     return px_call(px_process.loop, do_abort, &q);
 }
 
-START_TEST(abort_ends_the_job_and_names_its_caller)
+PX_TEST(abort_ends_the_job_and_names_its_caller)
 {
     static const struct {
         int status;
@@ -63,9 +63,8 @@ START_TEST(abort_ends_the_job_and_names_its_caller)
         ck_assert_msg(strstr(seen.text, rows[i].said), "%s", seen.text);
     }
 }
-END_TEST
 
-START_TEST(abort_of_another_job_ends_that_one)
+PX_TEST(abort_of_another_job_ends_that_one)
 {
     char first[sizeof(job_name)], said[sizeof(first) + 32];
     pmix_proc_t procs[3];
@@ -87,11 +86,10 @@ START_TEST(abort_of_another_job_ends_that_one)
     ck_assert_int_eq(abort_from(first, 3, NULL, NULL, 0), PMIX_OPERATION_SUCCEEDED);
     await_end(PMIX_ERR_JOB_ABORTED);
 }
-END_TEST
 
 /* ---- control --------------------------------------------------------------------- */
 
-START_TEST(a_signal_to_all_reaches_all)
+PX_TEST(a_signal_to_all_reaches_all)
 {
     spawn(2, "trap 'exit 0' USR1; touch up$PMIX_RANK; while :; do sleep 0.02; done");
     await_file("up0");
@@ -99,9 +97,8 @@ START_TEST(a_signal_to_all_reaches_all)
     ok(control(PMIX_JOB_CTRL_SIGNAL, SIGUSR1, NULL));
     await_end(PMIX_SUCCESS);
 }
-END_TEST
 
-START_TEST(a_job_ended_by_order_has_not_failed)
+PX_TEST(a_job_ended_by_order_has_not_failed)
 {
     spawn_sleepers(2);
     ok(control(PMIX_JOB_CTRL_TERMINATE, 0, NULL));
@@ -109,9 +106,8 @@ START_TEST(a_job_ended_by_order_has_not_failed)
     ck_assert_int_eq(seen.n_failures, 0);
     ck_assert_int_eq(seen.exit_code, 143);
 }
-END_TEST
 
-START_TEST(an_order_for_one_job_leaves_others_alone)
+PX_TEST(an_order_for_one_job_leaves_others_alone)
 {
     pmix_proc_t first;
 
@@ -127,9 +123,8 @@ START_TEST(an_order_for_one_job_leaves_others_alone)
     await_end(PMIX_ERR_JOB_ABORTED_BY_SIG);
     ck_assert_int_eq(seen.failure, PMIX_ERR_PROC_ABORTED_BY_SIG);
 }
-END_TEST
 
-START_TEST(orders_that_make_no_sense_are_refused)
+PX_TEST(orders_that_make_no_sense_are_refused)
 {
     static const int wrong[] = {-1, 65, 1000000};
     pmix_proc_t unknown;
@@ -156,7 +151,6 @@ START_TEST(orders_that_make_no_sense_are_refused)
     await_end(PMIX_SUCCESS);
     remove_file("got");
 }
-END_TEST
 
 /* ---- queries --------------------------------------------------------------------- */
 
@@ -179,7 +173,7 @@ static pmix_status_t query(const char *nspace, const char *key, const char *othe
     return rc;
 }
 
-START_TEST(queries_know_the_jobs_and_their_processes)
+PX_TEST(queries_know_the_jobs_and_their_processes)
 {
     spawn(2, "touch up.$PMIX_RANK; exec sleep 20");
     await_file("up.0");
@@ -205,12 +199,5 @@ START_TEST(queries_know_the_jobs_and_their_processes)
     ck_assert_str_eq(found[0].value.data.string, job_name);
     PMIx_Info_free(found, n_found);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("host/builtin", host_setup, host_teardown,
-                  abort_ends_the_job_and_names_its_caller,
-                  abort_of_another_job_ends_that_one, a_signal_to_all_reaches_all,
-                  a_job_ended_by_order_has_not_failed,
-                  an_order_for_one_job_leaves_others_alone,
-                  orders_that_make_no_sense_are_refused,
-                  queries_know_the_jobs_and_their_processes)
+PX_TEST_MAIN("host/builtin", host_setup, host_teardown)

@@ -100,7 +100,7 @@ static bool is_silent(int fd, int ms)
     return poll(&p, 1, ms) == 0;
 }
 
-START_TEST(a_file_is_handed_over_itself)
+PX_TEST(a_file_is_handed_over_itself)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
@@ -110,9 +110,8 @@ START_TEST(a_file_is_handed_over_itself)
     close_input();
     close(null);
 }
-END_TEST
 
-START_TEST(no_stdin_is_none)
+PX_TEST(no_stdin_is_none)
 {
     close(STDIN_FILENO);
     PX_AUTOCLOSE int zero = open("/dev/null",
@@ -125,7 +124,6 @@ START_TEST(no_stdin_is_none)
     ck_assert_int_eq(fd, -1);
     close_input();
 }
-END_TEST
 
 static void typing(void)
 {
@@ -141,12 +139,11 @@ static void typing(void)
     close(fd);
 }
 
-START_TEST(what_is_typed_comes_through_the_pipe)
+PX_TEST(what_is_typed_comes_through_the_pipe)
 {
     PX_TEST_NEEDS(has_terminals(), "pseudo terminals");
     run_in_child(typing);
 }
-END_TEST
 
 static void ending(void)
 {
@@ -160,12 +157,11 @@ static void ending(void)
     close(fd);
 }
 
-START_TEST(the_end_of_what_is_typed_is_the_end_of_the_pipe)
+PX_TEST(the_end_of_what_is_typed_is_the_end_of_the_pipe)
 {
     PX_TEST_NEEDS(has_terminals(), "pseudo terminals");
     run_in_child(ending);
 }
-END_TEST
 
 static void not_reading(void)
 {
@@ -184,12 +180,11 @@ static void not_reading(void)
     close_input();
 }
 
-START_TEST(who_does_not_read_ends_nothing)
+PX_TEST(who_does_not_read_ends_nothing)
 {
     PX_TEST_NEEDS(has_terminals(), "pseudo terminals");
     run_in_child(not_reading);
 }
-END_TEST
 
 /* A process in a group of its own, which has the foreground. */
 static pid_t take_foreground(void)
@@ -222,14 +217,10 @@ static void background(void)
     close(fd);
 }
 
-START_TEST(in_the_background_nothing_is_read)
+PX_TEST(in_the_background_nothing_is_read)
 {
     PX_TEST_NEEDS(has_terminals(), "pseudo terminals");
     run_in_child(background);
 }
-END_TEST
 
-PX_TEST_MAIN("host/input", a_file_is_handed_over_itself, no_stdin_is_none,
-             what_is_typed_comes_through_the_pipe,
-             the_end_of_what_is_typed_is_the_end_of_the_pipe,
-             who_does_not_read_ends_nothing, in_the_background_nothing_is_read)
+PX_TEST_MAIN("host/input", NULL, NULL)

@@ -15,7 +15,7 @@
 #include "core/server/server.h"
 #include "host_scene.h"
 
-START_TEST(the_first_failure_is_reported_and_ends_the_job)
+PX_TEST(the_first_failure_is_reported_and_ends_the_job)
 {
     static const struct {
         const char *script;
@@ -40,9 +40,8 @@ START_TEST(the_first_failure_is_reported_and_ends_the_job)
         ck_assert_int_eq(seen.exit_code, rows[i].exit_code);
     }
 }
-END_TEST
 
-START_TEST(a_process_that_ignores_term_is_killed)
+PX_TEST(a_process_that_ignores_term_is_killed)
 {
     spawn(2, "trap '' TERM; touch up$PMIX_RANK; test $PMIX_RANK = 1 || "
              "{ while test ! -e go; do sleep 0.01; done; exit 1; }; "
@@ -56,7 +55,6 @@ START_TEST(a_process_that_ignores_term_is_killed)
     ck_assert_uint_lt(px_clock_ms() - began, 5000);
     ck_assert_int_eq(seen.n_failures, 1);
 }
-END_TEST
 
 static void do_lose_rank_0(struct px_call *call, void *args PX_UNUSED)
 {
@@ -69,7 +67,7 @@ static void do_lose_rank_0(struct px_call *call, void *args PX_UNUSED)
 
 /* Rank 0 is about to die, as its broken connection shows, and rank 1 fails over
  * that. */
-START_TEST(the_process_that_dies_first_is_named_not_one_that_fails_over_that)
+PX_TEST(the_process_that_dies_first_is_named_not_one_that_fails_over_that)
 {
     for (int dies = 0; dies < 2; dies++) {
         pmix_proc_t victim;
@@ -91,7 +89,6 @@ START_TEST(the_process_that_dies_first_is_named_not_one_that_fails_over_that)
         ck_assert_int_eq(seen.exit_code, dies ? 137 : 3);
     }
 }
-END_TEST
 
 static void do_adopt(struct px_call *call, void *args)
 {
@@ -103,7 +100,7 @@ static void do_adopt(struct px_call *call, void *args)
 
 /* Two jobs, as if a process of the first had spawned the second; the first is
  * killed. */
-START_TEST(children_end_with_a_parent_that_fails_unless_they_are_separate)
+PX_TEST(children_end_with_a_parent_that_fails_unless_they_are_separate)
 {
     for (int separate = 0; separate < 2; separate++) {
         PX_AUTO(px_infos) infos = {0};
@@ -125,9 +122,8 @@ START_TEST(children_end_with_a_parent_that_fails_unless_they_are_separate)
     usleep(500000);
     ck_assert_int_ne(sem_trywait(&seen.ended), 0);
 }
-END_TEST
 
-START_TEST(finalize_ends_all_that_still_run)
+PX_TEST(finalize_ends_all_that_still_run)
 {
     char pid[32] = "";
 
@@ -141,9 +137,8 @@ START_TEST(finalize_ends_all_that_still_run)
     ck_assert_int_lt(kill(atoi(pid), 0), 0);
     ok(PMIx_server_init(NULL, NULL, 0)); /* for teardown */
 }
-END_TEST
 
-START_TEST(left_behind_processes_do_not_hold_up_the_end)
+PX_TEST(left_behind_processes_do_not_hold_up_the_end)
 {
     uint64_t began = px_clock_ms();
 
@@ -151,7 +146,6 @@ START_TEST(left_behind_processes_do_not_hold_up_the_end)
     await_end(PMIX_SUCCESS);
     ck_assert_uint_lt(px_clock_ms() - began, 2000);
 }
-END_TEST
 
 static void do_look(struct px_call *call, void *args)
 {
@@ -160,7 +154,7 @@ static void do_look(struct px_call *call, void *args)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-START_TEST(an_ended_job_is_forgotten_after_a_while)
+PX_TEST(an_ended_job_is_forgotten_after_a_while)
 {
     bool known = true;
 
@@ -172,7 +166,6 @@ START_TEST(an_ended_job_is_forgotten_after_a_while)
     }
     ck_assert(!known);
 }
-END_TEST
 
 /* ---- folders --------------------------------------------------------------------- */
 
@@ -191,7 +184,7 @@ static void do_find_dirs(struct px_call *call, void *args)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-START_TEST(a_job_has_folders_until_it_ends)
+PX_TEST(a_job_has_folders_until_it_ends)
 {
     struct dirs d;
     struct stat st;
@@ -219,14 +212,5 @@ START_TEST(a_job_has_folders_until_it_ends)
     free(d.job);
     free(d.rank);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("host/job", host_setup, host_teardown,
-                  the_first_failure_is_reported_and_ends_the_job,
-                  a_process_that_ignores_term_is_killed,
-                  the_process_that_dies_first_is_named_not_one_that_fails_over_that,
-                  children_end_with_a_parent_that_fails_unless_they_are_separate,
-                  finalize_ends_all_that_still_run,
-                  left_behind_processes_do_not_hold_up_the_end,
-                  an_ended_job_is_forgotten_after_a_while,
-                  a_job_has_folders_until_it_ends)
+PX_TEST_MAIN("host/job", host_setup, host_teardown)

@@ -37,7 +37,7 @@ static pmix_status_t try_info(const char *key, const char *value)
     return rc;
 }
 
-START_TEST(programs_that_cannot_be_started_are_refused)
+PX_TEST(programs_that_cannot_be_started_are_refused)
 {
     char nothing[] = "", name[] = "true", *empty[] = {NULL}, *blank[] = {nothing, NULL};
     static const struct {
@@ -64,9 +64,8 @@ START_TEST(programs_that_cannot_be_started_are_refused)
     ck_assert_int_eq(try((pmix_app_t){.argv = blank}), PMIX_ERR_JOB_NO_EXE_SPECIFIED);
     ck_assert_str_eq(job_name, "");
 }
-END_TEST
 
-START_TEST(the_first_argument_or_the_command_names_the_program)
+PX_TEST(the_first_argument_or_the_command_names_the_program)
 {
     char sh[] = "sh", c[] = "-c", body[] = "[ \"$0\" = sh ] && touch ran",
          name[] = "true";
@@ -80,9 +79,8 @@ START_TEST(the_first_argument_or_the_command_names_the_program)
     }
     remove_file("ran");
 }
-END_TEST
 
-START_TEST(all_are_started_or_none)
+PX_TEST(all_are_started_or_none)
 {
     const char *script = px_test_path("bad");
     int fd = open(script, O_CREAT | O_WRONLY | O_CLOEXEC, 0700);
@@ -102,11 +100,10 @@ START_TEST(all_are_started_or_none)
     ck_assert(px_list_empty(&launcher()->jobs));
     ck_assert_int_eq(seen.n_failures, 0);
 }
-END_TEST
 
 /* ---- attributes ------------------------------------------------------------------ */
 
-START_TEST(hosts_are_those_that_name_this_one)
+PX_TEST(hosts_are_those_that_name_this_one)
 {
     char hosts[4 * PMIX_MAX_NSLEN];
     static const struct {
@@ -129,9 +126,8 @@ START_TEST(hosts_are_those_that_name_this_one)
     }
     ck_assert_int_eq(try_info(PMIX_HOSTFILE, "file"), PMIX_ERR_NOT_SUPPORTED);
 }
-END_TEST
 
-START_TEST(a_demand_that_is_not_understood_is_refused)
+PX_TEST(a_demand_that_is_not_understood_is_refused)
 {
     PX_AUTO(px_infos) infos = {0};
 
@@ -141,7 +137,6 @@ START_TEST(a_demand_that_is_not_understood_is_refused)
     PMIx_Info_required(&infos.v[0]);
     ck_assert_int_eq(spawn_with(&infos, 1, "true"), PMIX_ERR_NOT_SUPPORTED);
 }
-END_TEST
 
 static pmix_status_t spawn_info(const char *key, const void *value,
                                 pmix_data_type_t type)
@@ -152,7 +147,7 @@ static pmix_status_t spawn_info(const char *key, const void *value,
     return spawn_with(&infos, 2, "true");
 }
 
-START_TEST(standard_input_goes_to_one_process_of_the_job)
+PX_TEST(standard_input_goes_to_one_process_of_the_job)
 {
     pmix_proc_t second, all;
     uint32_t one = 1, two = 2;
@@ -175,11 +170,10 @@ START_TEST(standard_input_goes_to_one_process_of_the_job)
             await_end(PMIX_SUCCESS);
     }
 }
-END_TEST
 
 /* ---- environment ----------------------------------------------------------------- */
 
-START_TEST(text_that_is_no_variable_is_refused)
+PX_TEST(text_that_is_no_variable_is_refused)
 {
     static char *wrong[][3] = {{(char *)"A=1", (char *)"novalue", NULL},
                                {(char *)"=1", NULL, NULL},
@@ -197,9 +191,8 @@ START_TEST(text_that_is_no_variable_is_refused)
     await_end(PMIX_SUCCESS);
     remove_file("ran");
 }
-END_TEST
 
-START_TEST(changes_to_the_environment_that_make_no_sense_are_refused)
+PX_TEST(changes_to_the_environment_that_make_no_sense_are_refused)
 {
     char name[] = "NAME", value[] = "value";
     const pmix_envar_t wrong[] = {{NULL, value, ':'}, {name, NULL, ':'}},
@@ -222,9 +215,8 @@ START_TEST(changes_to_the_environment_that_make_no_sense_are_refused)
     ck_assert_int_eq(spawn_info(PMIX_UNSET_ENVAR, &number, PMIX_UINT32),
                      PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(the_environment_is_as_asked_for)
+PX_TEST(the_environment_is_as_asked_for)
 {
     PX_AUTO(px_infos) l = {0};
     static const struct {
@@ -250,7 +242,6 @@ START_TEST(the_environment_is_as_asked_for)
     ck_assert_int_eq(seen.exit_code, 0);
     ck_assert_int_eq(seen.n_failures, 0);
 }
-END_TEST
 
 /* ---- the job's information ------------------------------------------------------- */
 
@@ -267,7 +258,7 @@ static uint32_t fact(pmix_rank_t rank, const char *key)
     return n;
 }
 
-START_TEST(a_job_is_described_as_launchers_do)
+PX_TEST(a_job_is_described_as_launchers_do)
 {
     spawn(1, "true");
     spawn_sleepers(3);
@@ -277,14 +268,5 @@ START_TEST(a_job_is_described_as_launchers_do)
     ck_assert_uint_eq(fact(2, PMIX_APP_RANK), 2);
     ck_assert_uint_eq(fact(0, PMIX_REINCARNATION), 0);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("host/launch", host_setup, host_teardown,
-                  programs_that_cannot_be_started_are_refused,
-                  the_first_argument_or_the_command_names_the_program,
-                  all_are_started_or_none, hosts_are_those_that_name_this_one,
-                  a_demand_that_is_not_understood_is_refused,
-                  standard_input_goes_to_one_process_of_the_job,
-                  text_that_is_no_variable_is_refused,
-                  changes_to_the_environment_that_make_no_sense_are_refused,
-                  the_environment_is_as_asked_for, a_job_is_described_as_launchers_do)
+PX_TEST_MAIN("host/launch", host_setup, host_teardown)

@@ -31,7 +31,7 @@ static void do_count(struct px_call *call, void *args)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-START_TEST(a_job_that_finds_no_memory_runs_or_leaves_nothing)
+PX_TEST(a_job_that_finds_no_memory_runs_or_leaves_nothing)
 {
     PX_AUTO(px_infos) infos = {0};
     unsigned n_refused = 0;
@@ -71,7 +71,5 @@ START_TEST(a_job_that_finds_no_memory_runs_or_leaves_nothing)
     await_end(PMIX_SUCCESS);
     remove_file("ran");
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("host/nomem", host_setup, host_teardown,
-                  a_job_that_finds_no_memory_runs_or_leaves_nothing)
+PX_TEST_MAIN("host/nomem", host_setup, host_teardown)

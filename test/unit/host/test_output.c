@@ -156,7 +156,7 @@ static void assert_nothing_out(void)
                      PMIX_ERR_TIMEOUT);
 }
 
-START_TEST(lines_of_two_are_not_mixed)
+PX_TEST(lines_of_two_are_not_mixed)
 {
     struct source a, b;
 
@@ -173,9 +173,8 @@ START_TEST(lines_of_two_are_not_mixed)
     end(&a, 1);
     end(&b, 2);
 }
-END_TEST
 
-START_TEST(lines_go_on_when_they_are_whole_and_the_last_one_as_it_is)
+PX_TEST(lines_go_on_when_they_are_whole_and_the_last_one_as_it_is)
 {
     struct source a;
 
@@ -190,7 +189,6 @@ START_TEST(lines_go_on_when_they_are_whole_and_the_last_one_as_it_is)
     end(&a, 1);
     assert_out("rest");
 }
-END_TEST
 
 /* More than all buffers on the way hold; each line tells its number. */
 #define N_LINES 6000
@@ -245,14 +243,13 @@ static void run_writers(bool slow)
         check_lines();
 }
 
-START_TEST(a_slow_reader_loses_nothing_and_blocks_nobody)
+PX_TEST(a_slow_reader_loses_nothing_and_blocks_nobody)
 {
     start_with_pipe();
     run_writers(true);
 }
-END_TEST
 
-START_TEST(a_socket_is_as_good_as_a_pipe)
+PX_TEST(a_socket_is_as_good_as_a_pipe)
 {
     int ends[2];
 
@@ -261,9 +258,8 @@ START_TEST(a_socket_is_as_good_as_a_pipe)
     start_with(ends[1]);
     run_writers(true);
 }
-END_TEST
 
-START_TEST(a_description_that_cannot_be_opened_anew_will_do)
+PX_TEST(a_description_that_cannot_be_opened_anew_will_do)
 {
     PX_TEST_NEEDS_PROC;
     start_with_pipe();
@@ -278,18 +274,16 @@ START_TEST(a_description_that_cannot_be_opened_anew_will_do)
     }
     run_writers(true);
 }
-END_TEST
 
-START_TEST(our_own_streams_stay_blocking)
+PX_TEST(our_own_streams_stay_blocking)
 {
     start_with_pipe();
     ck_assert_int_eq(fcntl(STDOUT_FILENO, F_GETFL) & O_NONBLOCK, 0);
     on_loop(do_fini, NULL);
     ck_assert_int_eq(fcntl(STDOUT_FILENO, F_GETFL) & O_NONBLOCK, 0);
 }
-END_TEST
 
-START_TEST(a_file_takes_all)
+PX_TEST(a_file_takes_all)
 {
     const char *name = px_test_path("out");
     int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
@@ -298,11 +292,10 @@ START_TEST(a_file_takes_all)
     start_with(fd);
     run_writers(false);
 }
-END_TEST
 
 /* A line that fills the buffer goes on in pieces; behind a shorter one it is not
  * cut. */
-START_TEST(long_lines_go_on_in_pieces)
+PX_TEST(long_lines_go_on_in_pieces)
 {
     static const char starts[][6] = {"", "line\n", {'a', '\0', 'b', '\n', '\0'}};
     static char big[3 * PX_LINE_MAX_B + 1], got[sizeof(big)];
@@ -321,9 +314,8 @@ START_TEST(long_lines_go_on_in_pieces)
     }
     end(&a, 1);
 }
-END_TEST
 
-START_TEST(finish_takes_what_is_there_and_waits_for_no_more)
+PX_TEST(finish_takes_what_is_there_and_waits_for_no_more)
 {
     struct source a;
 
@@ -337,9 +329,8 @@ START_TEST(finish_takes_what_is_there_and_waits_for_no_more)
     ck_assert_int_eq(errno, EPIPE);
     close(a.fd);
 }
-END_TEST
 
-START_TEST(finish_does_not_drop_what_a_slow_reader_has_not_read)
+PX_TEST(finish_does_not_drop_what_a_slow_reader_has_not_read)
 {
     static char big[8 * PX_LINE_MAX_B], got[sizeof(big)];
     struct source a;
@@ -355,9 +346,8 @@ START_TEST(finish_does_not_drop_what_a_slow_reader_has_not_read)
     await_done(1);
     close(a.fd);
 }
-END_TEST
 
-START_TEST(a_writer_to_a_reader_that_has_gone_gets_sigpipe)
+PX_TEST(a_writer_to_a_reader_that_has_gone_gets_sigpipe)
 {
     struct source a;
 
@@ -374,9 +364,8 @@ START_TEST(a_writer_to_a_reader_that_has_gone_gets_sigpipe)
     ck_assert_int_lt(px_fd_write(a.fd, "x", 1), 0);
     close(a.fd);
 }
-END_TEST
 
-START_TEST(a_full_disk_is_a_failure)
+PX_TEST(a_full_disk_is_a_failure)
 {
     int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
     struct source a;
@@ -389,9 +378,8 @@ START_TEST(a_full_disk_is_a_failure)
     ck_assert_int_eq(n_broken, 1);
     close(a.fd);
 }
-END_TEST
 
-START_TEST(a_closed_stream_is_silent)
+PX_TEST(a_closed_stream_is_silent)
 {
     struct source a;
 
@@ -404,16 +392,5 @@ START_TEST(a_closed_stream_is_silent)
     ck_assert_int_eq(n_done, 0);
     close(a.fd);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("host/output", setup, teardown, lines_of_two_are_not_mixed,
-                  lines_go_on_when_they_are_whole_and_the_last_one_as_it_is,
-                  a_slow_reader_loses_nothing_and_blocks_nobody,
-                  a_socket_is_as_good_as_a_pipe,
-                  a_description_that_cannot_be_opened_anew_will_do,
-                  our_own_streams_stay_blocking, a_file_takes_all,
-                  long_lines_go_on_in_pieces,
-                  finish_takes_what_is_there_and_waits_for_no_more,
-                  finish_does_not_drop_what_a_slow_reader_has_not_read,
-                  a_writer_to_a_reader_that_has_gone_gets_sigpipe,
-                  a_full_disk_is_a_failure, a_closed_stream_is_silent)
+PX_TEST_MAIN("host/output", setup, teardown)

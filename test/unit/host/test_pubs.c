@@ -113,7 +113,7 @@ static void unpublish(const pmix_proc_t *who, const char *keys)
 
 #define PLAIN ((struct how){0})
 
-START_TEST(what_was_published_is_found_with_its_owner)
+PX_TEST(what_was_published_is_found_with_its_owner)
 {
     ok(publish(&a1, PLAIN, "colour", 7));
     ok(lookup(&b0, PLAIN, "colour"));
@@ -124,9 +124,8 @@ START_TEST(what_was_published_is_found_with_its_owner)
     ck_assert_int_eq(lookup(&b0, PLAIN, "shape,colour"), PMIX_ERR_PARTIAL_SUCCESS);
     ck_assert_uint_eq(n_found, 1);
 }
-END_TEST
 
-START_TEST(a_key_is_published_once)
+PX_TEST(a_key_is_published_once)
 {
     ok(publish(&a0, PLAIN, "colour", 1));
     ck_assert_int_eq(publish(&a0, PLAIN, "colour", 2), PMIX_ERR_DUPLICATE_KEY);
@@ -134,7 +133,6 @@ START_TEST(a_key_is_published_once)
     ok(lookup(&b0, PLAIN, "colour"));
     ck_assert_uint_eq(first_value, 1);
 }
-END_TEST
 
 static pmix_status_t publish_two(const char *first, const char *second)
 {
@@ -146,7 +144,7 @@ static pmix_status_t publish_two(const char *first, const char *second)
     return px_pubs_publish(&pubs, &a0, l.v, l.n);
 }
 
-START_TEST(a_request_is_refused_as_a_whole)
+PX_TEST(a_request_is_refused_as_a_whole)
 {
     PX_AUTO(px_infos) directives = infos_of(
         &(struct how){.range = PMIX_RANGE_NAMESPACE});
@@ -166,10 +164,9 @@ START_TEST(a_request_is_refused_as_a_whole)
     ck_assert_int_eq(lookup(&a0, PLAIN, "fresh"), PMIX_ERR_NOT_FOUND);
     ck_assert_int_eq(n_answers, 1);
 }
-END_TEST
 
 /* a0 publishes; another process looks the key up and publishes it, too. */
-START_TEST(ranges_and_users_say_who_sees_an_entry)
+PX_TEST(ranges_and_users_say_who_sees_an_entry)
 {
     enum { SEEN = PMIX_SUCCESS, UNSEEN = PMIX_ERR_NOT_FOUND };
     enum { FREE = PMIX_SUCCESS, TAKEN = PMIX_ERR_DUPLICATE_KEY };
@@ -199,9 +196,8 @@ START_TEST(ranges_and_users_say_who_sees_an_entry)
         teardown();
     }
 }
-END_TEST
 
-START_TEST(a_custom_range_is_those_named)
+PX_TEST(a_custom_range_is_those_named)
 {
     PX_AUTO(px_infos) l = {0};
     pmix_data_range_t custom = PMIX_RANGE_CUSTOM;
@@ -217,17 +213,15 @@ START_TEST(a_custom_range_is_those_named)
     ok(lookup(&b0, PLAIN, "few"));
     ck_assert_int_eq(lookup(&a1, PLAIN, "few"), PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(first_read_is_the_last)
+PX_TEST(first_read_is_the_last)
 {
     publish(&a0, (struct how){.persistence = PMIX_PERSIST_FIRST_READ}, "once", 1);
     ok(lookup(&a1, PLAIN, "once"));
     ck_assert_int_eq(lookup(&a1, PLAIN, "once"), PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(persistence_says_what_stays)
+PX_TEST(persistence_says_what_stays)
 {
     publish(&a0, (struct how){.persistence = PMIX_PERSIST_PROC}, "proc", 1);
     publish(&a0, (struct how){.persistence = PMIX_PERSIST_APP}, "app", 1);
@@ -241,9 +235,8 @@ START_TEST(persistence_says_what_stays)
     ck_assert_int_eq(lookup(&b0, PLAIN, "app"), PMIX_ERR_NOT_FOUND);
     ok(lookup(&b0, PLAIN, "session"));
 }
-END_TEST
 
-START_TEST(only_the_owner_takes_back)
+PX_TEST(only_the_owner_takes_back)
 {
     publish(&a0, PLAIN, "one", 1);
     publish(&a0, PLAIN, "two", 1);
@@ -256,9 +249,8 @@ START_TEST(only_the_owner_takes_back)
     unpublish(&a0, NULL);
     ck_assert_int_eq(lookup(&b0, PLAIN, "two,three"), PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(a_lookup_waits_for_all_it_wants)
+PX_TEST(a_lookup_waits_for_all_it_wants)
 {
     publish(&a0, PLAIN, "one", 1);
     ck_assert_int_eq(lookup(&b0, (struct how){.wait = true}, "one,two"),
@@ -270,9 +262,8 @@ START_TEST(a_lookup_waits_for_all_it_wants)
     ok(answer);
     ck_assert_uint_eq(n_found, 2);
 }
-END_TEST
 
-START_TEST(a_lookup_waits_for_as_many_as_it_says)
+PX_TEST(a_lookup_waits_for_as_many_as_it_says)
 {
     ck_assert_int_eq(lookup(&b0, (struct how){.wait_for = 2}, "one,two,three"),
                      PMIX_OPERATION_IN_PROGRESS);
@@ -284,9 +275,8 @@ START_TEST(a_lookup_waits_for_as_many_as_it_says)
     ck_assert_uint_eq(n_found, 2);
     ok(lookup(&b0, (struct how){.wait_for = 1}, "three"));
 }
-END_TEST
 
-START_TEST(of_several_that_wait_one_gets_what_is_read_once)
+PX_TEST(of_several_that_wait_one_gets_what_is_read_once)
 {
     struct how wait = {.wait = true};
 
@@ -298,9 +288,8 @@ START_TEST(of_several_that_wait_one_gets_what_is_read_once)
     ck_assert_int_eq(n_answers, 2);
     ck_assert_uint_eq(first_value, 2);
 }
-END_TEST
 
-START_TEST(the_wait_of_a_process_ends_with_it)
+PX_TEST(the_wait_of_a_process_ends_with_it)
 {
     struct how wait = {.wait = true};
 
@@ -315,9 +304,8 @@ START_TEST(the_wait_of_a_process_ends_with_it)
     px_pubs_fini(&pubs);
     ck_assert_int_eq(n_answers, 3);
 }
-END_TEST
 
-START_TEST(there_is_a_limit)
+PX_TEST(there_is_a_limit)
 {
     char key[32];
 
@@ -329,7 +317,6 @@ START_TEST(there_is_a_limit)
     }
     ck_assert_int_eq(publish(&a0, PLAIN, "one more", 1), PMIX_ERR_OUT_OF_RESOURCE);
 }
-END_TEST
 
 static struct px_loop *loop;
 
@@ -352,7 +339,7 @@ static void do_fini(struct px_call *call, void *args PX_UNUSED)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-START_TEST(a_lookup_gives_up_at_its_deadline)
+PX_TEST(a_lookup_gives_up_at_its_deadline)
 {
     ok(px_loop_create(true, &loop));
     ok(px_call(loop, do_lookup, NULL));
@@ -362,9 +349,8 @@ START_TEST(a_lookup_gives_up_at_its_deadline)
     ok(px_call(loop, do_fini, NULL));
     px_loop_destroy(loop);
 }
-END_TEST
 
-START_TEST(the_same_value_is_not_copied_without_end)
+PX_TEST(the_same_value_is_not_copied_without_end)
 {
     enum { VALUE_B = 1 << 20, N = 40 };
     char *value = malloc(VALUE_B), *keys[N + 1] = {NULL};
@@ -386,16 +372,5 @@ START_TEST(the_same_value_is_not_copied_without_end)
     px_infos_cleanup(&l);
     free(value);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("host/pubs", setup, teardown,
-                  what_was_published_is_found_with_its_owner, a_key_is_published_once,
-                  a_request_is_refused_as_a_whole,
-                  ranges_and_users_say_who_sees_an_entry, a_custom_range_is_those_named,
-                  first_read_is_the_last, persistence_says_what_stays,
-                  only_the_owner_takes_back, a_lookup_waits_for_all_it_wants,
-                  a_lookup_waits_for_as_many_as_it_says,
-                  of_several_that_wait_one_gets_what_is_read_once,
-                  the_wait_of_a_process_ends_with_it, there_is_a_limit,
-                  a_lookup_gives_up_at_its_deadline,
-                  the_same_value_is_not_copied_without_end)
+PX_TEST_MAIN("host/pubs", setup, teardown)

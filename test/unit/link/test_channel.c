@@ -56,7 +56,7 @@ static pmix_status_t answer(struct px_channel *up, uint32_t tag, pmix_status_t s
     return rc;
 }
 
-START_TEST(the_first_request_has_tag_101)
+PX_TEST(the_first_request_has_tag_101)
 {
     struct px_channel up = channel();
 
@@ -64,9 +64,8 @@ START_TEST(the_first_request_has_tag_101)
     ck_assert_uint_eq(sent_tag, 101);
     px_channel_fail(&up, PMIX_ERR_UNREACH);
 }
-END_TEST
 
-START_TEST(tags_wrap_into_the_dynamic_range_and_skip_those_in_use)
+PX_TEST(tags_wrap_into_the_dynamic_range_and_skip_those_in_use)
 {
     struct px_channel up = channel();
 
@@ -76,9 +75,8 @@ START_TEST(tags_wrap_into_the_dynamic_range_and_skip_those_in_use)
     ck_assert_uint_eq(sent_tag, 102);
     px_channel_fail(&up, PMIX_ERR_UNREACH);
 }
-END_TEST
 
-START_TEST(a_reply_reaches_its_request_once)
+PX_TEST(a_reply_reaches_its_request_once)
 {
     struct px_channel up = channel();
 
@@ -91,9 +89,8 @@ START_TEST(a_reply_reaches_its_request_once)
     ck_assert_int_eq(reply_content, PMIX_ERR_NOT_FOUND);
     px_map_fini(&up.pending);
 }
-END_TEST
 
-START_TEST(losing_the_server_fails_what_is_pending_and_what_comes)
+PX_TEST(losing_the_server_fails_what_is_pending_and_what_comes)
 {
     struct px_channel up = channel();
 
@@ -105,9 +102,8 @@ START_TEST(losing_the_server_fails_what_is_pending_and_what_comes)
     ck_assert_int_eq(reply_status, PMIX_ERR_LOST_CONNECTION);
     ck_assert_int_eq(request(&up), PMIX_ERR_UNREACH);
 }
-END_TEST
 
-START_TEST(a_request_that_can_not_be_sent_leaves_nothing_pending)
+PX_TEST(a_request_that_can_not_be_sent_leaves_nothing_pending)
 {
     struct px_channel up = channel();
 
@@ -117,9 +113,8 @@ START_TEST(a_request_that_can_not_be_sent_leaves_nothing_pending)
 
     ck_assert_int_eq(n_replies, 0);
 }
-END_TEST
 
-START_TEST(a_packing_error_is_the_result_and_nothing_is_sent)
+PX_TEST(a_packing_error_is_the_result_and_nothing_is_sent)
 {
     struct px_channel up = channel();
     px_writer w;
@@ -133,9 +128,8 @@ START_TEST(a_packing_error_is_the_result_and_nothing_is_sent)
 
     ck_assert_uint_eq(n_sent, 0);
 }
-END_TEST
 
-START_TEST(a_signal_is_sent_as_it_is_and_waits_for_nobody)
+PX_TEST(a_signal_is_sent_as_it_is_and_waits_for_nobody)
 {
     struct px_channel up = channel();
 
@@ -147,12 +141,5 @@ START_TEST(a_signal_is_sent_as_it_is_and_waits_for_nobody)
     ck_assert_int_eq(px_channel_signal(&up, PX_TAG_HEARTBEAT), PMIX_ERR_UNREACH);
     ck_assert_uint_eq(n_sent, 1);
 }
-END_TEST
 
-PX_TEST_MAIN("model/channel", the_first_request_has_tag_101,
-             tags_wrap_into_the_dynamic_range_and_skip_those_in_use,
-             a_reply_reaches_its_request_once,
-             losing_the_server_fails_what_is_pending_and_what_comes,
-             a_request_that_can_not_be_sent_leaves_nothing_pending,
-             a_packing_error_is_the_result_and_nothing_is_sent,
-             a_signal_is_sent_as_it_is_and_waits_for_nobody)
+PX_TEST_MAIN("model/channel", NULL, NULL)

@@ -89,7 +89,7 @@ static void put(uint32_t tag, const void *payload, uint32_t n)
         ck_assert_int_eq(write(peer, payload, n), (ssize_t)n);
 }
 
-START_TEST(delivers_whole_frames)
+PX_TEST(delivers_whole_frames)
 {
     put(101, "hello", 5);
     sem_wait(&event);
@@ -98,9 +98,8 @@ START_TEST(delivers_whole_frames)
     ck_assert_uint_eq(last.nbytes, 5);
     ck_assert_mem_eq(last_payload, "hello", 5);
 }
-END_TEST
 
-START_TEST(delivers_an_empty_frame)
+PX_TEST(delivers_an_empty_frame)
 {
     put(7, NULL, 0);
     sem_wait(&event);
@@ -108,9 +107,8 @@ START_TEST(delivers_an_empty_frame)
     ck_assert_uint_eq(last.tag, 7);
     ck_assert_uint_eq(last.nbytes, 0);
 }
-END_TEST
 
-START_TEST(delivers_a_frame_that_comes_byte_by_byte)
+PX_TEST(delivers_a_frame_that_comes_byte_by_byte)
 {
     uint8_t bytes[PX_FRAME_HEADER_B + 3];
     struct px_frame f = {.tag = 102, .nbytes = 3};
@@ -124,9 +122,8 @@ START_TEST(delivers_a_frame_that_comes_byte_by_byte)
     ck_assert_uint_eq(n_frames, 1);
     ck_assert_mem_eq(last_payload, "abc", 3);
 }
-END_TEST
 
-START_TEST(delivers_many_frames_in_order)
+PX_TEST(delivers_many_frames_in_order)
 {
     for (uint32_t i = 0; i < 1000; i++)
         put(200 + i, &i, sizeof i);
@@ -136,7 +133,6 @@ START_TEST(delivers_many_frames_in_order)
     ck_assert_uint_eq(n_frames, 1000);
     ck_assert_uint_eq(last.tag, 1199);
 }
-END_TEST
 
 struct sending {
     uint32_t tag;
@@ -152,7 +148,7 @@ static void do_send(struct px_call *call, void *args)
     px_call_done(call, px_conn_send(conn, 0, s->tag, &body));
 }
 
-START_TEST(sends_more_than_the_socket_takes_at_once)
+PX_TEST(sends_more_than_the_socket_takes_at_once)
 {
     struct sending s = {.tag = 55, .n = 8u << 20};
     size_t got = 0, want = PX_FRAME_HEADER_B + s.n;
@@ -168,9 +164,8 @@ START_TEST(sends_more_than_the_socket_takes_at_once)
 
     ck_assert_uint_eq(got, want);
 }
-END_TEST
 
-START_TEST(reports_a_closed_peer_once)
+PX_TEST(reports_a_closed_peer_once)
 {
     close(peer);
     peer = -1;
@@ -178,9 +173,8 @@ START_TEST(reports_a_closed_peer_once)
 
     ck_assert_int_eq(lost, PMIX_ERR_LOST_CONNECTION);
 }
-END_TEST
 
-START_TEST(a_giant_length_ends_the_connection_at_the_header)
+PX_TEST(a_giant_length_ends_the_connection_at_the_header)
 {
     uint8_t header[PX_FRAME_HEADER_B];
 
@@ -191,9 +185,8 @@ START_TEST(a_giant_length_ends_the_connection_at_the_header)
     ck_assert_int_ne(lost, PMIX_SUCCESS);
     ck_assert_uint_eq(n_frames, 0);
 }
-END_TEST
 
-START_TEST(may_be_destroyed_while_it_delivers)
+PX_TEST(may_be_destroyed_while_it_delivers)
 {
     destroy_in_frame = true;
     put(1, "a", 1);
@@ -203,9 +196,8 @@ START_TEST(may_be_destroyed_while_it_delivers)
     ck_assert_uint_eq(n_frames, 1);
     ok(lost);
 }
-END_TEST
 
-START_TEST(a_loss_found_while_sending_is_reported_later_and_once)
+PX_TEST(a_loss_found_while_sending_is_reported_later_and_once)
 {
     struct sending s = {.tag = 1, .n = 100};
 
@@ -217,7 +209,6 @@ START_TEST(a_loss_found_while_sending_is_reported_later_and_once)
 
     ck_assert_int_eq(lost, PMIX_ERR_LOST_CONNECTION);
 }
-END_TEST
 
 static void do_fail(struct px_call *call, void *args PX_UNUSED)
 {
@@ -227,14 +218,13 @@ static void do_fail(struct px_call *call, void *args PX_UNUSED)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-START_TEST(a_connection_given_up_is_reported_later_and_once)
+PX_TEST(a_connection_given_up_is_reported_later_and_once)
 {
     ok(px_call(loop, do_fail, NULL));
     sem_wait(&event);
     ck_assert_int_eq(lost, PMIX_ERR_NOMEM);
     ck_assert_ptr_null(conn);
 }
-END_TEST
 
 static void do_fail_and_destroy(struct px_call *call, void *args PX_UNUSED)
 {
@@ -244,15 +234,14 @@ static void do_fail_and_destroy(struct px_call *call, void *args PX_UNUSED)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-START_TEST(a_connection_given_up_may_be_destroyed_before_it_is_reported)
+PX_TEST(a_connection_given_up_may_be_destroyed_before_it_is_reported)
 {
     ok(px_call(loop, do_fail_and_destroy, NULL));
     ok(px_call(loop, do_destroy, NULL));
     ok(lost);
 }
-END_TEST
 
-START_TEST(a_payload_no_frame_can_hold_is_refused_and_the_connection_goes_on)
+PX_TEST(a_payload_no_frame_can_hold_is_refused_and_the_connection_goes_on)
 {
     struct sending s = {.tag = 1, .n = PX_MAX_FRAME_B + 1};
     char bytes[PX_FRAME_HEADER_B + 4];
@@ -263,15 +252,5 @@ START_TEST(a_payload_no_frame_can_hold_is_refused_and_the_connection_goes_on)
     ck_assert_int_eq(read(peer, bytes, sizeof bytes), (ssize_t)sizeof bytes);
     ok(lost);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("model/conn", setup, teardown, delivers_whole_frames,
-                  delivers_an_empty_frame, delivers_a_frame_that_comes_byte_by_byte,
-                  delivers_many_frames_in_order,
-                  sends_more_than_the_socket_takes_at_once, reports_a_closed_peer_once,
-                  a_giant_length_ends_the_connection_at_the_header,
-                  may_be_destroyed_while_it_delivers,
-                  a_loss_found_while_sending_is_reported_later_and_once,
-                  a_connection_given_up_is_reported_later_and_once,
-                  a_connection_given_up_may_be_destroyed_before_it_is_reported,
-                  a_payload_no_frame_can_hold_is_refused_and_the_connection_goes_on)
+PX_TEST_MAIN("model/conn", setup, teardown)

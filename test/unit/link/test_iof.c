@@ -68,7 +68,7 @@ static pmix_status_t receive(struct px_codec c, const void *bytes, size_t n)
     return px_iof_receive(&iofs, &r);
 }
 
-START_TEST(bytes_reach_the_one_who_asked_for_them_in_every_dialect)
+PX_TEST(bytes_reach_the_one_who_asked_for_them_in_every_dialect)
 {
     static const char *const dialects[] = {"v3", "v41", "v61"};
     struct px_iof *first, *second;
@@ -92,9 +92,8 @@ START_TEST(bytes_reach_the_one_who_asked_for_them_in_every_dialect)
         ck_assert_mem_eq(got_bytes, "hello", 5);
     }
 }
-END_TEST
 
-START_TEST(no_bytes_are_the_end_of_a_stream)
+PX_TEST(no_bytes_are_the_end_of_a_stream)
 {
     PX_AUTO(px_buf) b = {0};
     struct px_iof *iof;
@@ -105,9 +104,8 @@ START_TEST(no_bytes_are_the_end_of_a_stream)
     ok(receive(px_codec_default, b.data, b.len));
     ck_assert_uint_eq(got_n, 0);
 }
-END_TEST
 
-START_TEST(one_who_has_gone_gets_nothing_and_his_number_is_not_used_again)
+PX_TEST(one_who_has_gone_gets_nothing_and_his_number_is_not_used_again)
 {
     PX_AUTO(px_buf) b = {0};
     struct px_iof *iof;
@@ -125,9 +123,8 @@ START_TEST(one_who_has_gone_gets_nothing_and_his_number_is_not_used_again)
     ck_assert_int_eq(receive(px_codec_default, b.data, b.len), PMIX_ERR_NOT_FOUND);
     ck_assert_uint_eq(n_calls, 0);
 }
-END_TEST
 
-START_TEST(a_damaged_message_reaches_nobody)
+PX_TEST(a_damaged_message_reaches_nobody)
 {
     PX_AUTO(px_buf) b = {0};
     struct px_iof *iof;
@@ -139,9 +136,8 @@ START_TEST(a_damaged_message_reaches_nobody)
         ck_assert_int_lt(receive(px_codec_default, b.data, n), 0);
     ck_assert_uint_eq(n_calls, 0);
 }
-END_TEST
 
-START_TEST(out_of_memory_adds_nobody)
+PX_TEST(out_of_memory_adds_nobody)
 {
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     struct px_iof *iof = NULL;
@@ -154,10 +150,5 @@ START_TEST(out_of_memory_adds_nobody)
     ck_assert_ptr_null(iof);
     ck_assert(px_list_empty(&iofs.list));
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("link/iof", setup, teardown,
-                  bytes_reach_the_one_who_asked_for_them_in_every_dialect,
-                  no_bytes_are_the_end_of_a_stream,
-                  one_who_has_gone_gets_nothing_and_his_number_is_not_used_again,
-                  a_damaged_message_reaches_nobody, out_of_memory_adds_nobody)
+PX_TEST_MAIN("link/iof", setup, teardown)

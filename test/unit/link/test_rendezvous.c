@@ -38,7 +38,7 @@ static bool search(const char *name, bool prefix)
     return px_rendezvous_search(px_tree_root(), names, prefix, note, found);
 }
 
-START_TEST(files_are_found_by_name_or_by_its_begin)
+PX_TEST(files_are_found_by_name_or_by_its_begin)
 {
     px_tree_make("d/pmix.a d/pmix.ab d/pmix l@d");
     ck_assert(!search("pmix.a", false));
@@ -49,32 +49,28 @@ START_TEST(files_are_found_by_name_or_by_its_begin)
     ck_assert(!search("pmix.b", true));
     ck_assert_str_eq(found, "");
 }
-END_TEST
 
-START_TEST(the_search_ends_when_it_was_the_right_one)
+PX_TEST(the_search_ends_when_it_was_the_right_one)
 {
     px_tree_make("d/last d/e/last");
     ck_assert(search("last", false));
     ck_assert_str_eq(found, "d/last ");
 }
-END_TEST
 
-START_TEST(files_come_before_what_is_in_folders)
+PX_TEST(files_come_before_what_is_in_folders)
 {
     px_tree_make("0/a 1/2/a 1/a a z/a");
     ck_assert(!search("a", false));
     ck_assert_int_eq(strncmp(found, "a ", 2), 0);
     ck_assert_ptr_nonnull(strstr(found, "1/a 1/2/a "));
 }
-END_TEST
 
-START_TEST(it_goes_down_eight_folders)
+PX_TEST(it_goes_down_eight_folders)
 {
     px_tree_make("1/2/3/4/5/6/7/a 1/2/3/4/5/6/7/8/a");
     ck_assert(!search("a", false));
     ck_assert_str_eq(found, "1/2/3/4/5/6/7/a ");
 }
-END_TEST
 
 /* Whether a search comes to the folder before it comes to the other. */
 static bool is_met_first(const char *name, const char *other)
@@ -106,7 +102,7 @@ static int make_before(const char *other)
     return -1;
 }
 
-START_TEST(what_others_put_beside_it_does_not_hide_it)
+PX_TEST(what_others_put_beside_it_does_not_hide_it)
 {
     enum { TOO_MANY = 65600 };
     char name[16];
@@ -123,10 +119,5 @@ START_TEST(what_others_put_beside_it_does_not_hide_it)
     ck_assert(!search("a", false));
     ck_assert_str_eq(found, "own/a ");
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("model/rendezvous", setup, px_tree_end,
-                  files_are_found_by_name_or_by_its_begin,
-                  the_search_ends_when_it_was_the_right_one,
-                  files_come_before_what_is_in_folders, it_goes_down_eight_folders,
-                  what_others_put_beside_it_does_not_hide_it)
+PX_TEST_MAIN("model/rendezvous", setup, px_tree_end)

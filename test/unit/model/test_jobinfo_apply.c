@@ -13,7 +13,7 @@ static pmix_status_t count(void *arg, pmix_rank_t rank PX_UNUSED,
     return PMIX_SUCCESS;
 }
 
-START_TEST(what_follows_from_the_maps_is_not_kept_for_every_rank)
+PX_TEST(what_follows_from_the_maps_is_not_kept_for_every_rank)
 {
     px_infos l = {0};
     int n = 0;
@@ -28,9 +28,8 @@ START_TEST(what_follows_from_the_maps_is_not_kept_for_every_rank)
     assert_str(m, m->own, 999, PMIX_HOSTNAME, "n000");
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(node_keys_alone_speak_of_this_node_even_outside_the_map)
+PX_TEST(node_keys_alone_speak_of_this_node_even_outside_the_map)
 {
     struct px_model *m = model_make("head", "", PMIX_RANK_UNDEF);
     struct px_nspace *ns = nspace_of(m, JOB);
@@ -47,9 +46,8 @@ START_TEST(node_keys_alone_speak_of_this_node_even_outside_the_map)
     assert_none(m, ns, ALL, PMIX_LOCAL_PEERS);
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(short_and_full_host_names_are_the_same_node)
+PX_TEST(short_and_full_host_names_are_the_same_node)
 {
     struct px_model *m = model_make("n1.cluster.org", "", PMIX_RANK_UNDEF);
     struct px_nspace *ns = nspace_of(m, JOB);
@@ -62,9 +60,8 @@ START_TEST(short_and_full_host_names_are_the_same_node)
     assert_str(m, ns, ALL, PMIX_LOCAL_PEERS, "1");
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(a_client_knows_its_node_by_its_rank_whatever_its_host_is_called)
+PX_TEST(a_client_knows_its_node_by_its_rank_whatever_its_host_is_called)
 {
     px_infos l = {0};
 
@@ -75,9 +72,8 @@ START_TEST(a_client_knows_its_node_by_its_rank_whatever_its_host_is_called)
     assert_slurm_gets(m, m->own, 1);
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(registering_again_adds_and_replaces)
+PX_TEST(registering_again_adds_and_replaces)
 {
     struct px_model *m = model_make("n0", "", PMIX_RANK_UNDEF);
     struct px_nspace *ns = nspace_of(m, JOB);
@@ -105,7 +101,6 @@ START_TEST(registering_again_adds_and_replaces)
     assert_none(m, ns, ALL, PMIX_NODE_SIZE); /* belonged to a row of the old map */
     px_model_destroy(m);
 }
-END_TEST
 
 static void add_regex2(px_infos *l, const char *key, const char *list)
 {
@@ -116,7 +111,7 @@ static void add_regex2(px_infos *l, const char *key, const char *list)
     PMIx_Regex2_destruct(&regex);
 }
 
-START_TEST(maps_may_come_as_regex2)
+PX_TEST(maps_may_come_as_regex2)
 {
     struct px_model *m = model_make("n1", "", PMIX_RANK_UNDEF);
     struct px_nspace *ns = nspace_of(m, JOB);
@@ -129,7 +124,6 @@ START_TEST(maps_may_come_as_regex2)
     assert_str(m, ns, 2, PMIX_HOSTNAME, "n0");
     px_model_destroy(m);
 }
-END_TEST
 
 static void put_node(px_writer *w, const char *name, const char *ranks)
 {
@@ -140,7 +134,7 @@ static void put_node(px_writer *w, const char *name, const char *ranks)
     put_array(w, PMIX_NODE_INFO_ARRAY, &node);
 }
 
-START_TEST(node_arrays_out_of_order_follow_the_node_list)
+PX_TEST(node_arrays_out_of_order_follow_the_node_list)
 {
     px_writer w;
 
@@ -155,9 +149,8 @@ START_TEST(node_arrays_out_of_order_follow_the_node_list)
     assert_str(m, m->own, ALL, PMIX_LOCAL_PEERS, "2-3");
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(node_arrays_that_contradict_each_other_are_kept_but_make_no_map)
+PX_TEST(node_arrays_that_contradict_each_other_are_kept_but_make_no_map)
 {
     px_writer w;
 
@@ -171,9 +164,8 @@ START_TEST(node_arrays_that_contradict_each_other_are_kept_but_make_no_map)
     assert_none(m, m->own, 0, PMIX_HOSTNAME);
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(arrays_of_some_nodes_make_no_map_of_the_job)
+PX_TEST(arrays_of_some_nodes_make_no_map_of_the_job)
 {
     px_writer w;
 
@@ -187,9 +179,8 @@ START_TEST(arrays_of_some_nodes_make_no_map_of_the_job)
     assert_none(m, m->own, ALL, PMIX_NUM_NODES);
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(nodes_nobody_listed_are_found_by_name_all_the_same)
+PX_TEST(nodes_nobody_listed_are_found_by_name_all_the_same)
 {
     px_writer w;
 
@@ -207,15 +198,5 @@ START_TEST(nodes_nobody_listed_are_found_by_name_all_the_same)
     assert_num(m, m->own, ALL, PMIX_JOB_SIZE, PMIX_UINT32, 50);
     px_model_destroy(m);
 }
-END_TEST
 
-PX_TEST_MAIN("model/jobinfo_apply",
-             what_follows_from_the_maps_is_not_kept_for_every_rank,
-             node_keys_alone_speak_of_this_node_even_outside_the_map,
-             short_and_full_host_names_are_the_same_node,
-             a_client_knows_its_node_by_its_rank_whatever_its_host_is_called,
-             registering_again_adds_and_replaces, maps_may_come_as_regex2,
-             node_arrays_out_of_order_follow_the_node_list,
-             node_arrays_that_contradict_each_other_are_kept_but_make_no_map,
-             arrays_of_some_nodes_make_no_map_of_the_job,
-             nodes_nobody_listed_are_found_by_name_all_the_same)
+PX_TEST_MAIN("model/jobinfo_apply", NULL, NULL)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-START_TEST(what_the_maps_imply_needs_no_more_than_the_maps)
+PX_TEST(what_the_maps_imply_needs_no_more_than_the_maps)
 {
     struct px_model *m = model_make("n1", "", PMIX_RANK_UNDEF);
     struct px_nspace *ns = nspace_of(m, JOB);
@@ -30,9 +30,8 @@ START_TEST(what_the_maps_imply_needs_no_more_than_the_maps)
     ck_assert_uint_eq(ns->job_size, 6);
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(data_of_some_ranks_stops_nothing_for_the_others)
+PX_TEST(data_of_some_ranks_stops_nothing_for_the_others)
 {
     struct px_model *m = model_make("n0", "", PMIX_RANK_UNDEF);
     struct px_nspace *ns = nspace_of(m, JOB);
@@ -54,9 +53,8 @@ START_TEST(data_of_some_ranks_stops_nothing_for_the_others)
     assert_str(m, ns, 3, PMIX_HOSTNAME, "n1");
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(a_given_value_wins_over_what_would_follow)
+PX_TEST(a_given_value_wins_over_what_would_follow)
 {
     struct px_model *m = model_make("n0", "", PMIX_RANK_UNDEF);
     struct px_nspace *ns = nspace_of(m, JOB);
@@ -75,9 +73,8 @@ START_TEST(a_given_value_wins_over_what_would_follow)
     assert_num(m, ns, 1, PMIX_NODEID, PMIX_UINT32, 1);
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(no_application_number_is_guessed_for_a_job_of_several)
+PX_TEST(no_application_number_is_guessed_for_a_job_of_several)
 {
     struct px_model *m = model_make("n0", "", PMIX_RANK_UNDEF);
     struct px_nspace *ns = nspace_of(m, JOB);
@@ -95,9 +92,5 @@ START_TEST(no_application_number_is_guessed_for_a_job_of_several)
     assert_num(m, ns, 1, PMIX_APPNUM, PMIX_UINT32, 1);
     px_model_destroy(m);
 }
-END_TEST
 
-PX_TEST_MAIN("model/jobinfo_facts", what_the_maps_imply_needs_no_more_than_the_maps,
-             data_of_some_ranks_stops_nothing_for_the_others,
-             a_given_value_wins_over_what_would_follow,
-             no_application_number_is_guessed_for_a_job_of_several)
+PX_TEST_MAIN("model/jobinfo_facts", NULL, NULL)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-START_TEST(numbers_take_the_type_of_the_dictionary_and_flags_without_a_value_are_set)
+PX_TEST(numbers_take_the_type_of_the_dictionary_and_flags_without_a_value_are_set)
 {
     struct px_model *m = model_make("n0", "", PMIX_RANK_UNDEF);
     struct px_nspace *ns = nspace_of(m, JOB);
@@ -34,9 +34,8 @@ START_TEST(numbers_take_the_type_of_the_dictionary_and_flags_without_a_value_are
                "many"); /* what does not fit stays as given */
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(numbers_that_do_not_fit_stay_as_given)
+PX_TEST(numbers_that_do_not_fit_stay_as_given)
 {
     static const pmix_value_t big = {.type = PMIX_UINT64, .data.uint64 = 1ull << 40};
     static const pmix_value_t negative = {.type = PMIX_INT, .data.integer = -1};
@@ -50,9 +49,8 @@ START_TEST(numbers_that_do_not_fit_stay_as_given)
     px_job_value_convert(PMIX_LOCAL_RANK, &big, &out);
     ck_assert_int_eq(out.type, PMIX_UINT64);
 }
-END_TEST
 
-START_TEST(the_dictionary_is_in_order_and_finds_each_of_its_keys)
+PX_TEST(the_dictionary_is_in_order_and_finds_each_of_its_keys)
 {
     for (size_t i = 0; i < px_n_job_keys; i++) {
         ck_assert_ptr_eq(px_job_key_find(px_job_keys[i].key), &px_job_keys[i]);
@@ -62,9 +60,5 @@ START_TEST(the_dictionary_is_in_order_and_finds_each_of_its_keys)
     }
     ck_assert_ptr_null(px_job_key_find("pmix.zzz"));
 }
-END_TEST
 
-PX_TEST_MAIN("model/jobinfo_keys",
-             numbers_take_the_type_of_the_dictionary_and_flags_without_a_value_are_set,
-             numbers_that_do_not_fit_stay_as_given,
-             the_dictionary_is_in_order_and_finds_each_of_its_keys)
+PX_TEST_MAIN("model/jobinfo_keys", NULL, NULL)

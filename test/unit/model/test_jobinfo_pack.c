@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-START_TEST(clients_get_what_the_host_registered_in_every_dialect)
+PX_TEST(clients_get_what_the_host_registered_in_every_dialect)
 {
     static const char *const dialects[] = {"v41", "v3", "v4", "v61", "v21"};
 
@@ -25,9 +25,8 @@ START_TEST(clients_get_what_the_host_registered_in_every_dialect)
         px_model_destroy(m);
     }
 }
-END_TEST
 
-START_TEST(the_answer_lists_what_known_clients_expect_in_their_order)
+PX_TEST(the_answer_lists_what_known_clients_expect_in_their_order)
 {
     static const char *const keys[] = {
         PMIX_JOB_SIZE,        PMIX_NUM_NODES,     PMIX_NODE_LIST,
@@ -77,9 +76,8 @@ START_TEST(the_answer_lists_what_known_clients_expect_in_their_order)
     ck_assert(px_reader_done(&r));
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(ranks_outside_the_map_travel_too)
+PX_TEST(ranks_outside_the_map_travel_too)
 {
     px_infos l = {0};
     px_infos p = {0};
@@ -93,9 +91,8 @@ START_TEST(ranks_outside_the_map_travel_too)
     assert_str(m, m->own, 900000, PMIX_CPUSET, "7");
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(types_a_dialect_lacks_are_left_out_or_become_strings)
+PX_TEST(types_a_dialect_lacks_are_left_out_or_become_strings)
 {
     struct px_model *server = model_make("n0", "", PMIX_RANK_UNDEF);
     struct px_nspace *ns = nspace_of(server, JOB);
@@ -126,9 +123,8 @@ START_TEST(types_a_dialect_lacks_are_left_out_or_become_strings)
     }
     px_model_destroy(server);
 }
-END_TEST
 
-START_TEST(packing_and_unpacking_without_memory_fail_cleanly)
+PX_TEST(packing_and_unpacking_without_memory_fail_cleanly)
 {
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
 
@@ -165,11 +161,5 @@ START_TEST(packing_and_unpacking_without_memory_fail_cleanly)
     ok(rc);
     px_model_destroy(server);
 }
-END_TEST
 
-PX_TEST_MAIN("model/jobinfo_pack",
-             clients_get_what_the_host_registered_in_every_dialect,
-             the_answer_lists_what_known_clients_expect_in_their_order,
-             ranks_outside_the_map_travel_too,
-             types_a_dialect_lacks_are_left_out_or_become_strings,
-             packing_and_unpacking_without_memory_fail_cleanly)
+PX_TEST_MAIN("model/jobinfo_pack", NULL, NULL)

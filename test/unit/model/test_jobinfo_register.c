@@ -50,7 +50,7 @@ static bool register_failing(const px_infos *l, unsigned nth, pmix_status_t *rc,
     return px_alloc_fail_end();
 }
 
-START_TEST(a_job_registered_as_mpirun_does_answers_every_get_it_has_seen)
+PX_TEST(a_job_registered_as_mpirun_does_answers_every_get_it_has_seen)
 {
     struct px_model *m = model_make("vm", "", PMIX_RANK_UNDEF);
     struct px_nspace *ns = nspace_of(m, JOB);
@@ -62,9 +62,8 @@ START_TEST(a_job_registered_as_mpirun_does_answers_every_get_it_has_seen)
     assert_mpirun_gets(m, ns);
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(a_job_registered_as_slurm_does_answers_every_get_it_has_seen)
+PX_TEST(a_job_registered_as_slurm_does_answers_every_get_it_has_seen)
 {
     for (uint32_t node = 0; node < 2; node++) {
         struct px_model *m = model_make(node ? "n1" : "n0", "", PMIX_RANK_UNDEF);
@@ -77,9 +76,8 @@ START_TEST(a_job_registered_as_slurm_does_answers_every_get_it_has_seen)
         px_model_destroy(m);
     }
 }
-END_TEST
 
-START_TEST(arrays_of_each_realm_find_their_place_and_travel)
+PX_TEST(arrays_of_each_realm_find_their_place_and_travel)
 {
     struct px_model *m = model_make("one.cluster", "", PMIX_RANK_UNDEF);
     struct px_nspace *ns = nspace_of(m, JOB);
@@ -98,9 +96,8 @@ START_TEST(arrays_of_each_realm_find_their_place_and_travel)
         px_model_destroy(m);
     }
 }
-END_TEST
 
-START_TEST(running_out_of_memory_is_survived)
+PX_TEST(running_out_of_memory_is_survived)
 {
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
 
@@ -119,10 +116,5 @@ START_TEST(running_out_of_memory_is_survived)
     ok(rc);
     px_infos_cleanup(&l);
 }
-END_TEST
 
-PX_TEST_MAIN("model/jobinfo_register",
-             a_job_registered_as_mpirun_does_answers_every_get_it_has_seen,
-             a_job_registered_as_slurm_does_answers_every_get_it_has_seen,
-             arrays_of_each_realm_find_their_place_and_travel,
-             running_out_of_memory_is_survived)
+PX_TEST_MAIN("model/jobinfo_register", NULL, NULL)

@@ -96,7 +96,7 @@ static void compressed_junk(px_infos *l)
     ok(px_infos_add_value(l, "k", &v));
 }
 
-START_TEST(malformed_information_is_refused_with_a_reason_and_changes_nothing)
+PX_TEST(malformed_information_is_refused_with_a_reason_and_changes_nothing)
 {
     static void (*const make[])(px_infos *) = {
         bad_map,
@@ -138,7 +138,5 @@ START_TEST(malformed_information_is_refused_with_a_reason_and_changes_nothing)
     assert_mpirun_gets(m, ns);
     px_model_destroy(m);
 }
-END_TEST
 
-PX_TEST_MAIN("model/jobinfo_stage",
-             malformed_information_is_refused_with_a_reason_and_changes_nothing)
+PX_TEST_MAIN("model/jobinfo_stage", NULL, NULL)

@@ -30,7 +30,7 @@ static void try_bytes(const px_buf *bytes, size_t n, struct px_codec c)
     px_model_destroy(m);
 }
 
-START_TEST(the_answer_of_an_old_server_is_understood)
+PX_TEST(the_answer_of_an_old_server_is_understood)
 {
     px_writer w, body;
     px_infos a = {0};
@@ -71,9 +71,8 @@ START_TEST(the_answer_of_an_old_server_is_understood)
     px_infos_cleanup(&a);
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(a_user_array_under_a_plain_key_is_no_node)
+PX_TEST(a_user_array_under_a_plain_key_is_no_node)
 {
     px_writer w;
     px_infos a = {0};
@@ -89,9 +88,8 @@ START_TEST(a_user_array_under_a_plain_key_is_no_node)
     px_type_destruct(PMIX_VALUE, &v);
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(qualified_values_give_their_value)
+PX_TEST(qualified_values_give_their_value)
 {
     px_writer w, body;
     px_infos a = {0};
@@ -111,9 +109,8 @@ START_TEST(qualified_values_give_their_value)
     assert_str(m, m->own, 1, "k", "v1");
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(an_empty_answer_is_a_complete_one)
+PX_TEST(an_empty_answer_is_a_complete_one)
 {
     px_writer w;
 
@@ -122,9 +119,8 @@ START_TEST(an_empty_answer_is_a_complete_one)
     ck_assert(m->own->complete);
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(an_answer_cut_anywhere_is_survived)
+PX_TEST(an_answer_cut_anywhere_is_survived)
 {
     for (int i = 0; i < 8; i++) {
         struct px_codec c = codec(i & 1 ? "v3" : "v41", i & 4);
@@ -133,9 +129,8 @@ START_TEST(an_answer_cut_anywhere_is_survived)
             try_bytes(&bytes, n, c);
     }
 }
-END_TEST
 
-START_TEST(an_answer_with_spoilt_bytes_is_survived)
+PX_TEST(an_answer_with_spoilt_bytes_is_survived)
 {
     uint32_t seed = 7;
 
@@ -153,9 +148,8 @@ START_TEST(an_answer_with_spoilt_bytes_is_survived)
         }
     }
 }
-END_TEST
 
-START_TEST(blobs_with_bad_contents_are_refused)
+PX_TEST(blobs_with_bad_contents_are_refused)
 {
     struct px_model *m = model_make("n1", JOB, 0);
     px_writer w, body;
@@ -179,11 +173,5 @@ START_TEST(blobs_with_bad_contents_are_refused)
     }
     px_model_destroy(m);
 }
-END_TEST
 
-PX_TEST_MAIN("model/jobinfo_unpack", the_answer_of_an_old_server_is_understood,
-             a_user_array_under_a_plain_key_is_no_node,
-             qualified_values_give_their_value, an_empty_answer_is_a_complete_one,
-             an_answer_cut_anywhere_is_survived,
-             an_answer_with_spoilt_bytes_is_survived,
-             blobs_with_bad_contents_are_refused)
+PX_TEST_MAIN("model/jobinfo_unpack", NULL, NULL)

@@ -50,7 +50,7 @@ static void assert_missing(const struct px_lookup *l)
     ck_assert_int_eq(px_lookup_find(model, ns, l, &v), PMIX_ERR_NOT_FOUND);
 }
 
-START_TEST(own_values_come_before_the_hosts_and_those_before_what_others_put)
+PX_TEST(own_values_come_before_the_hosts_and_those_before_what_others_put)
 {
     struct px_lookup l;
 
@@ -70,9 +70,8 @@ START_TEST(own_values_come_before_the_hosts_and_those_before_what_others_put)
     l.skip_internal = true;
     assert_found(&l, "host");
 }
-END_TEST
 
-START_TEST(what_a_program_put_is_found_before_what_would_follow)
+PX_TEST(what_a_program_put_is_found_before_what_would_follow)
 {
     put(PX_GDS_REMOTE, 0, PMIX_LOCALITY_STRING, "here");
     assert_str(model, ns, 0, PMIX_LOCALITY_STRING, "here");
@@ -80,9 +79,8 @@ START_TEST(what_a_program_put_is_found_before_what_would_follow)
     put(PX_GDS_REMOTE, 0, PMIX_HOSTNAME, "as-put");
     assert_str(model, ns, 0, PMIX_HOSTNAME, "as-put");
 }
-END_TEST
 
-START_TEST(node_keys_without_a_node_are_of_this_node)
+PX_TEST(node_keys_without_a_node_are_of_this_node)
 {
     assert_str(model, ns, ALL, PMIX_LOCAL_PEERS, "3");
     assert_num(model, ns, ALL, PMIX_NODEID, PMIX_UINT32, 1);
@@ -91,7 +89,6 @@ START_TEST(node_keys_without_a_node_are_of_this_node)
     ok(get(model, ns, ALL, PMIX_LOCAL_SIZE, &q, &v));
     ck_assert_uint_eq(v.data.uint32, 1);
 }
-END_TEST
 
 static void assert_of_node(const char *peers, uint32_t size)
 {
@@ -104,7 +101,7 @@ static void assert_of_node(const char *peers, uint32_t size)
     ck_assert_uint_eq(v.data.uint32, size);
 }
 
-START_TEST(a_node_is_named_by_host_name_or_id)
+PX_TEST(a_node_is_named_by_host_name_or_id)
 {
     add_flag(&q, PMIX_NODE_INFO, true);
     add_str(&q, PMIX_HOSTNAME, "n0");
@@ -127,9 +124,8 @@ START_TEST(a_node_is_named_by_host_name_or_id)
     assert_of_node("3", 1);
     px_infos_cleanup(&q);
 }
-END_TEST
 
-START_TEST(an_unknown_node_has_nothing)
+PX_TEST(an_unknown_node_has_nothing)
 {
     pmix_value_t v;
 
@@ -140,9 +136,8 @@ START_TEST(an_unknown_node_has_nothing)
     add_num(&q, PMIX_NODEID, 7, PMIX_UINT32);
     ck_assert_int_eq(get(model, ns, ALL, PMIX_LOCAL_PEERS, &q, &v), PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(keys_of_a_rank_are_answered_in_the_node_realm_too)
+PX_TEST(keys_of_a_rank_are_answered_in_the_node_realm_too)
 {
     pmix_value_t v;
 
@@ -154,9 +149,8 @@ START_TEST(keys_of_a_rank_are_answered_in_the_node_realm_too)
     ck_assert_str_eq(v.data.string, "n1");
     px_type_destruct(PMIX_VALUE, &v);
 }
-END_TEST
 
-START_TEST(an_application_is_ones_own_unless_named)
+PX_TEST(an_application_is_ones_own_unless_named)
 {
     pmix_value_t v;
 
@@ -171,9 +165,8 @@ START_TEST(an_application_is_ones_own_unless_named)
     ck_assert_str_eq(v.data.string, "/zero");
     px_type_destruct(PMIX_VALUE, &v);
 }
-END_TEST
 
-START_TEST(session_values_are_found_by_any_rank)
+PX_TEST(session_values_are_found_by_any_rank)
 {
     pmix_value_t v;
 
@@ -186,17 +179,15 @@ START_TEST(session_values_are_found_by_any_rank)
     add_num(&q, PMIX_SESSION_ID, 5, PMIX_UINT32);
     ck_assert_int_eq(get(model, ns, ALL, PMIX_UNIV_SIZE, &q, &v), PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(keys_of_the_job_are_not_those_of_a_rank)
+PX_TEST(keys_of_the_job_are_not_those_of_a_rank)
 {
     assert_none(model, ns, 1, PMIX_JOB_SIZE);
     assert_none(model, ns, 1, PMIX_LOCAL_PEERS);
     assert_none(model, ns, ALL, PMIX_LOCAL_RANK);
 }
-END_TEST
 
-START_TEST(an_undefined_rank_means_whoever_has_the_key)
+PX_TEST(an_undefined_rank_means_whoever_has_the_key)
 {
     put(PX_GDS_REMOTE, 3, "port", "1234");
     assert_str(model, ns, PMIX_RANK_UNDEF, "port", "1234");
@@ -204,16 +195,14 @@ START_TEST(an_undefined_rank_means_whoever_has_the_key)
     assert_str(model, ns, PMIX_RANK_UNDEF, PMIX_LOCAL_PEERS, "3");
     assert_none(model, ns, PMIX_RANK_UNDEF, "no.such.key");
 }
-END_TEST
 
-START_TEST(other_special_ranks_have_only_what_the_job_has)
+PX_TEST(other_special_ranks_have_only_what_the_job_has)
 {
     assert_none(model, ns, PMIX_RANK_LOCAL_NODE, PMIX_HOSTNAME "x");
     assert_num(model, ns, PMIX_RANK_LOCAL_NODE, PMIX_JOB_SIZE, PMIX_UINT32, 4);
 }
-END_TEST
 
-START_TEST(qualifiers_choose_the_realm)
+PX_TEST(qualifiers_choose_the_realm)
 {
     static const struct {
         const char *info, *key;
@@ -239,17 +228,5 @@ START_TEST(qualifiers_choose_the_realm)
         px_infos_cleanup(&q);
     }
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("model/lookup", setup, teardown,
-                  own_values_come_before_the_hosts_and_those_before_what_others_put,
-                  what_a_program_put_is_found_before_what_would_follow,
-                  node_keys_without_a_node_are_of_this_node,
-                  a_node_is_named_by_host_name_or_id, an_unknown_node_has_nothing,
-                  keys_of_a_rank_are_answered_in_the_node_realm_too,
-                  an_application_is_ones_own_unless_named,
-                  session_values_are_found_by_any_rank,
-                  keys_of_the_job_are_not_those_of_a_rank,
-                  an_undefined_rank_means_whoever_has_the_key,
-                  other_special_ranks_have_only_what_the_job_has,
-                  qualifiers_choose_the_realm)
+PX_TEST_MAIN("model/lookup", setup, teardown)

@@ -16,16 +16,15 @@ static void teardown(void)
     px_model_destroy(model);
 }
 
-START_TEST(a_new_model_knows_its_host_and_nobody_else)
+PX_TEST(a_new_model_knows_its_host_and_nobody_else)
 {
     ck_assert_str_eq(model->hostname, "here");
     ck_assert_ptr_null(model->own);
     ck_assert_uint_eq(model->self.rank, PMIX_RANK_UNDEF);
     ck_assert_ptr_null(px_nspace_find(model, "job"));
 }
-END_TEST
 
-START_TEST(getting_a_namespace_twice_gives_the_same)
+PX_TEST(getting_a_namespace_twice_gives_the_same)
 {
     struct px_nspace *ns = nspace_of(model, "job");
 
@@ -37,9 +36,8 @@ START_TEST(getting_a_namespace_twice_gives_the_same)
     ck_assert(px_list_empty(&ns->locals));
     ck_assert_uint_eq(ns->this_node, UINT32_MAX);
 }
-END_TEST
 
-START_TEST(names_are_not_empty_and_not_too_long)
+PX_TEST(names_are_not_empty_and_not_too_long)
 {
     char name[PMIX_MAX_NSLEN + 2];
     struct px_nspace *ns = NULL;
@@ -54,9 +52,8 @@ START_TEST(names_are_not_empty_and_not_too_long)
     ok(px_nspace_get(model, name, &ns));
     ck_assert_str_eq(ns->name, name);
 }
-END_TEST
 
-START_TEST(a_removed_namespace_is_gone_with_its_data)
+PX_TEST(a_removed_namespace_is_gone_with_its_data)
 {
     struct px_nspace *ns = nspace_of(model, "job");
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 7};
@@ -70,7 +67,6 @@ START_TEST(a_removed_namespace_is_gone_with_its_data)
     ck_assert_ptr_null(model->own);
     ck_assert(!px_store_has(nspace_of(model, "job"), PX_GDS_JOB, 0, "k"));
 }
-END_TEST
 
 static pmix_status_t count(void *arg, pmix_rank_t rank PX_UNUSED,
                            const char *key PX_UNUSED,
@@ -80,7 +76,7 @@ static pmix_status_t count(void *arg, pmix_rank_t rank PX_UNUSED,
     return PMIX_SUCCESS;
 }
 
-START_TEST(tables_are_apart_by_kind_and_rank)
+PX_TEST(tables_are_apart_by_kind_and_rank)
 {
     struct px_nspace *ns = nspace_of(model, "job");
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 7};
@@ -100,9 +96,8 @@ START_TEST(tables_are_apart_by_kind_and_rank)
     px_store_clear(ns, PX_GDS_LOCAL, 1);
     ck_assert(!px_store_has(ns, PX_GDS_LOCAL, 1, "k"));
 }
-END_TEST
 
-START_TEST(a_model_goes_with_all_its_namespaces)
+PX_TEST(a_model_goes_with_all_its_namespaces)
 {
     pmix_value_t v = {.type = PMIX_STRING, .data.string = (char *)(uintptr_t) "text"};
 
@@ -115,12 +110,5 @@ START_TEST(a_model_goes_with_all_its_namespaces)
     px_model_destroy(NULL);
     model = NULL;
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("model/nspace", setup, teardown,
-                  a_new_model_knows_its_host_and_nobody_else,
-                  getting_a_namespace_twice_gives_the_same,
-                  names_are_not_empty_and_not_too_long,
-                  a_removed_namespace_is_gone_with_its_data,
-                  tables_are_apart_by_kind_and_rank,
-                  a_model_goes_with_all_its_namespaces)
+PX_TEST_MAIN("model/nspace", setup, teardown)

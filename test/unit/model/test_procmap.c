@@ -32,7 +32,7 @@ static struct px_procmap *parse(const char *nodes, const char *ranks)
     return map;
 }
 
-START_TEST(every_form_of_node_map_expands_in_order)
+PX_TEST(every_form_of_node_map_expands_in_order)
 {
     assert_nodes("n1,n2,n3", "n1,n2,n3");
     assert_nodes("raw:n1,n2", "n1,n2");
@@ -47,9 +47,8 @@ START_TEST(every_form_of_node_map_expands_in_order)
     assert_nodes(NULL, "");
     assert_nodes("n1,,n2,", "n1,n2");
 }
-END_TEST
 
-START_TEST(a_map_knows_node_local_rank_and_peers_of_each_rank)
+PX_TEST(a_map_knows_node_local_rank_and_peers_of_each_rank)
 {
     struct px_procmap *map = parse("pmix[n[1:0-2]]", "raw:0,1,2;3;");
 
@@ -65,9 +64,8 @@ START_TEST(a_map_knows_node_local_rank_and_peers_of_each_rank)
     ck_assert_str_eq(none, "");
     px_procmap_destroy(map);
 }
-END_TEST
 
-START_TEST(ranges_and_lists_mix_within_a_node)
+PX_TEST(ranges_and_lists_mix_within_a_node)
 {
     static const char *const forms[] = {"0-2,5;3,4", "raw:0-2,5;3,4",
                                         "pmix[0-2,5;3-4]"};
@@ -81,9 +79,8 @@ START_TEST(ranges_and_lists_mix_within_a_node)
         px_procmap_destroy(map);
     }
 }
-END_TEST
 
-START_TEST(ranks_need_not_begin_at_zero_nor_be_dense)
+PX_TEST(ranks_need_not_begin_at_zero_nor_be_dense)
 {
     struct px_procmap *map = parse("a,b,c", ";7;2");
 
@@ -93,9 +90,8 @@ START_TEST(ranks_need_not_begin_at_zero_nor_be_dense)
     ck_assert_uint_eq(map->node_of[3], UINT32_MAX);
     px_procmap_destroy(map);
 }
-END_TEST
 
-START_TEST(malformed_maps_are_refused_with_a_reason)
+PX_TEST(malformed_maps_are_refused_with_a_reason)
 {
     static const char *const rows[][2] = {
         {"pmix[n[1:1-3]", "0"},
@@ -128,9 +124,8 @@ START_TEST(malformed_maps_are_refused_with_a_reason)
         ck_assert_str_ne(err.text, "");
     }
 }
-END_TEST
 
-START_TEST(what_would_grow_beyond_the_limits_is_refused_early)
+PX_TEST(what_would_grow_beyond_the_limits_is_refused_early)
 {
     char long_name[600];
     struct px_procmap *map = NULL;
@@ -154,9 +149,8 @@ START_TEST(what_would_grow_beyond_the_limits_is_refused_early)
     ck_assert_int_eq(px_procmap_create(text, "", &map, NULL), PMIX_ERR_BAD_PARAM);
     ck_assert_ptr_null(map);
 }
-END_TEST
 
-START_TEST(a_map_of_many_nodes_is_quickly_made)
+PX_TEST(a_map_of_many_nodes_is_quickly_made)
 {
     struct px_procmap *map = parse("pmix[n[6:0-99999]]", "raw:0-65534");
 
@@ -165,9 +159,8 @@ START_TEST(a_map_of_many_nodes_is_quickly_made)
     ck_assert_uint_eq(map->local_of[65534], 65534);
     px_procmap_destroy(map);
 }
-END_TEST
 
-START_TEST(random_text_never_breaks_the_parser)
+PX_TEST(random_text_never_breaks_the_parser)
 {
     static const char *const pieces[] = {"pmix[", "]",     "[",    "1:", "0-3", ",",
                                          ";",     "n",     "raw:", "-",  "12",  ":",
@@ -190,9 +183,8 @@ START_TEST(random_text_never_breaks_the_parser)
         ok(px_map_pack_ranks(text[1], &ranks));
     }
 }
-END_TEST
 
-START_TEST(maps_are_made_from_lists_already_apart)
+PX_TEST(maps_are_made_from_lists_already_apart)
 {
     PX_AUTO(px_strv) nodes = px_strv_split("a,b,c", ',', false);
     const char *ranks[] = {"0,3", NULL, "1-2"};
@@ -209,13 +201,5 @@ START_TEST(maps_are_made_from_lists_already_apart)
                      PMIX_ERR_BAD_PARAM);
     ck_assert_ptr_null(map);
 }
-END_TEST
 
-PX_TEST_MAIN("model/procmap", every_form_of_node_map_expands_in_order,
-             a_map_knows_node_local_rank_and_peers_of_each_rank,
-             ranges_and_lists_mix_within_a_node,
-             ranks_need_not_begin_at_zero_nor_be_dense,
-             malformed_maps_are_refused_with_a_reason,
-             what_would_grow_beyond_the_limits_is_refused_early,
-             a_map_of_many_nodes_is_quickly_made, random_text_never_breaks_the_parser,
-             maps_are_made_from_lists_already_apart)
+PX_TEST_MAIN("model/procmap", NULL, NULL)

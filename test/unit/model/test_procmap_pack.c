@@ -27,7 +27,7 @@ static void assert_nodes(const char *text, const char *expected)
     ck_assert_str_eq(joined, expected);
 }
 
-START_TEST(node_lists_pack_to_what_other_implementations_print)
+PX_TEST(node_lists_pack_to_what_other_implementations_print)
 {
     static const char *const rows[][2] = {
         {"node1,node2,node3", "pmix[node[1:1-3]]"},
@@ -55,9 +55,8 @@ START_TEST(node_lists_pack_to_what_other_implementations_print)
         ck_assert_str_eq(out, rows[i][1]);
     }
 }
-END_TEST
 
-START_TEST(rank_lists_pack_to_what_other_implementations_print)
+PX_TEST(rank_lists_pack_to_what_other_implementations_print)
 {
     static const char *const rows[][2] = {
         {"0,1,2,3;4,5,6,7", "pmix[0-3;4-7]"},
@@ -79,36 +78,32 @@ START_TEST(rank_lists_pack_to_what_other_implementations_print)
         ck_assert_str_eq(out, rows[i][1]);
     }
 }
-END_TEST
 
-START_TEST(packing_keeps_the_order_of_nodes)
+PX_TEST(packing_keeps_the_order_of_nodes)
 {
     PX_AUTOFREE char *out = NULL;
 
     ok(px_map_pack_nodes("a1,login,a2", &out));
     assert_nodes(out, "a1,login,a2");
 }
-END_TEST
 
-START_TEST(numbers_too_long_for_an_int_stay_names)
+PX_TEST(numbers_too_long_for_an_int_stay_names)
 {
     PX_AUTOFREE char *out = NULL;
 
     ok(px_map_pack_nodes("a99999999999,a99999999998", &out));
     assert_nodes(out, "a99999999999,a99999999998");
 }
-END_TEST
 
-START_TEST(what_is_no_list_of_ranks_passes_through)
+PX_TEST(what_is_no_list_of_ranks_passes_through)
 {
     PX_AUTOFREE char *out = NULL;
 
     ok(px_map_pack_ranks("a,b", &out));
     ck_assert_str_eq(out, "raw:a,b");
 }
-END_TEST
 
-START_TEST(public_calls_refuse_null)
+PX_TEST(public_calls_refuse_null)
 {
     char *out;
 
@@ -117,9 +112,8 @@ START_TEST(public_calls_refuse_null)
     ck_assert_int_eq(PMIx_generate_ppn(NULL, &out), PMIX_ERR_BAD_PARAM);
     ck_assert_int_eq(PMIx_generate_ppn("0", NULL), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(packed_maps_read_back_as_the_lists_they_were_made_from)
+PX_TEST(packed_maps_read_back_as_the_lists_they_were_made_from)
 {
     for (unsigned round = 0; round < 300; round++) {
         char list[512] = "";
@@ -137,7 +131,6 @@ START_TEST(packed_maps_read_back_as_the_lists_they_were_made_from)
         assert_nodes(packed, list);
     }
 }
-END_TEST
 
 static px_buf blob_of(const char *list)
 {
@@ -155,7 +148,7 @@ static px_buf blob_of(const char *list)
     return out;
 }
 
-START_TEST(a_compressed_map_of_known_length_is_read)
+PX_TEST(a_compressed_map_of_known_length_is_read)
 {
     PX_AUTO(px_buf) blob = blob_of("n1,n2,n3");
     PX_AUTOFREE char *text = NULL;
@@ -163,9 +156,8 @@ START_TEST(a_compressed_map_of_known_length_is_read)
     ok(px_map_text(blob.data, blob.len, &text, NULL));
     ck_assert_str_eq(text, "n1,n2,n3");
 }
-END_TEST
 
-START_TEST(a_cut_or_spoilt_compressed_map_is_refused)
+PX_TEST(a_cut_or_spoilt_compressed_map_is_refused)
 {
     PX_AUTO(px_buf) blob = blob_of("n1,n2,n3,n4,n5,n6,n7,n8,n9");
     char *text = NULL;
@@ -184,9 +176,8 @@ START_TEST(a_cut_or_spoilt_compressed_map_is_refused)
             free(text);
     }
 }
-END_TEST
 
-START_TEST(text_of_known_length_ends_there_or_at_its_nul)
+PX_TEST(text_of_known_length_ends_there_or_at_its_nul)
 {
     PX_AUTOFREE char *a = NULL;
     PX_AUTOFREE char *b = NULL;
@@ -199,13 +190,5 @@ START_TEST(text_of_known_length_ends_there_or_at_its_nul)
     ok(px_map_text(NULL, 0, &c, NULL));
     ck_assert_str_eq(c, "");
 }
-END_TEST
 
-PX_TEST_MAIN("model/procmap_pack", node_lists_pack_to_what_other_implementations_print,
-             rank_lists_pack_to_what_other_implementations_print,
-             packing_keeps_the_order_of_nodes, numbers_too_long_for_an_int_stay_names,
-             what_is_no_list_of_ranks_passes_through, public_calls_refuse_null,
-             packed_maps_read_back_as_the_lists_they_were_made_from,
-             a_compressed_map_of_known_length_is_read,
-             a_cut_or_spoilt_compressed_map_is_refused,
-             text_of_known_length_ends_there_or_at_its_nul)
+PX_TEST_MAIN("model/procmap_pack", NULL, NULL)

@@ -36,7 +36,7 @@ static pmix_status_t drop(struct px_model *m, const char *key)
     return px_resources_drop(m, l.v, l.n);
 }
 
-START_TEST(every_job_has_them_until_they_are_dropped)
+PX_TEST(every_job_has_them_until_they_are_dropped)
 {
     struct px_nspace *ns;
     struct px_model *m = server_with_job(&ns);
@@ -53,9 +53,8 @@ START_TEST(every_job_has_them_until_they_are_dropped)
     assert_none(m, ns, ALL, CLUSTER);
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(what_a_job_says_itself_comes_first)
+PX_TEST(what_a_job_says_itself_comes_first)
 {
     struct px_nspace *ns;
     struct px_model *m = server_with_job(&ns);
@@ -70,9 +69,8 @@ START_TEST(what_a_job_says_itself_comes_first)
     assert_num(m, ns, ALL, PMIX_JOB_SIZE, PMIX_UINT32, 4); /* which the maps say */
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(clients_are_told_them_with_their_job)
+PX_TEST(clients_are_told_them_with_their_job)
 {
     struct px_nspace *ns;
     struct px_model *m = server_with_job(&ns), *client;
@@ -88,9 +86,8 @@ START_TEST(clients_are_told_them_with_their_job)
     px_model_destroy(client);
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(the_later_of_two_values_counts)
+PX_TEST(the_later_of_two_values_counts)
 {
     struct px_nspace *ns;
     struct px_model *m = server_with_job(&ns);
@@ -103,9 +100,8 @@ START_TEST(the_later_of_two_values_counts)
     assert_str(m, ns, ALL, CLUSTER, "east");
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(one_bad_key_and_nothing_changes)
+PX_TEST(one_bad_key_and_nothing_changes)
 {
     struct px_nspace *ns;
     struct px_model *m = server_with_job(&ns);
@@ -125,9 +121,8 @@ START_TEST(one_bad_key_and_nothing_changes)
     assert_str(m, ns, ALL, CLUSTER, "west");
     px_model_destroy(m);
 }
-END_TEST
 
-START_TEST(out_of_memory_changes_nothing)
+PX_TEST(out_of_memory_changes_nothing)
 {
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
     struct px_nspace *ns;
@@ -152,9 +147,5 @@ START_TEST(out_of_memory_changes_nothing)
     assert_str(m, ns, ALL, CLUSTER, "west");
     px_model_destroy(m);
 }
-END_TEST
 
-PX_TEST_MAIN("model/resources", every_job_has_them_until_they_are_dropped,
-             what_a_job_says_itself_comes_first, clients_are_told_them_with_their_job,
-             the_later_of_two_values_counts, one_bad_key_and_nothing_changes,
-             out_of_memory_changes_nothing)
+PX_TEST_MAIN("model/resources", NULL, NULL)

@@ -110,7 +110,7 @@ static void read_description(const struct px_module *named)
     ok(px_jobinfo_unpack(client, client->own, &r));
 }
 
-START_TEST(the_best_component_that_does_not_decline_takes_a_namespace)
+PX_TEST(the_best_component_that_does_not_decline_takes_a_namespace)
 {
     struct px_nspace *ns;
 
@@ -120,9 +120,8 @@ START_TEST(the_best_component_that_does_not_decline_takes_a_namespace)
     n_model_modules = 1;
     ck_assert_int_eq(px_nspace_get(server, "none", &ns), PMIX_ERR_NOT_AVAILABLE);
 }
-END_TEST
 
-START_TEST(a_reader_and_its_server_agree_on_a_component)
+PX_TEST(a_reader_and_its_server_agree_on_a_component)
 {
     static const struct {
         const char *names;
@@ -142,9 +141,8 @@ START_TEST(a_reader_and_its_server_agree_on_a_component)
     ck_assert_ptr_null(px_store_choose(NULL));
     ck_assert_ptr_null(px_store_of_peer(""));
 }
-END_TEST
 
-START_TEST(what_is_described_is_read_in_place)
+PX_TEST(what_is_described_is_read_in_place)
 {
     put(job, 2, "a", 7);
     put(job, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 3);
@@ -156,9 +154,8 @@ START_TEST(what_is_described_is_read_in_place)
     ck_assert_uint_eq(job_u32(client->own, 2, "a"), 8);
     ck_assert_uint_eq(job_u32(client->own, 2, "b"), 0);
 }
-END_TEST
 
-START_TEST(who_cannot_attach_goes_on_with_messages)
+PX_TEST(who_cannot_attach_goes_on_with_messages)
 {
     cannot_attach = true;
     put(job, 2, "a", 7);
@@ -167,18 +164,16 @@ START_TEST(who_cannot_attach_goes_on_with_messages)
     put(client->own, 2, "a", 8);
     ck_assert_uint_eq(job_u32(client->own, 2, "a"), 8);
 }
-END_TEST
 
-START_TEST(other_readers_are_told_nothing)
+PX_TEST(other_readers_are_told_nothing)
 {
     put(job, 2, "a", 7);
     read_description(by_messages);
     ck_assert_uint_eq(n_attached, 0);
     ck_assert_uint_eq(job_u32(client->own, 2, "a"), 0);
 }
-END_TEST
 
-START_TEST(strange_descriptions_are_left_alone)
+PX_TEST(strange_descriptions_are_left_alone)
 {
     const pmix_value_t number = {.type = PMIX_UINT32};
     PX_AUTO(px_infos) infos = {0};
@@ -194,11 +189,5 @@ START_TEST(strange_descriptions_are_left_alone)
     ck_assert_ptr_null(job->shared.ns);
     ck_assert_uint_eq(n_attached, 0);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("model/store", setup, teardown,
-                  the_best_component_that_does_not_decline_takes_a_namespace,
-                  a_reader_and_its_server_agree_on_a_component,
-                  what_is_described_is_read_in_place,
-                  who_cannot_attach_goes_on_with_messages,
-                  other_readers_are_told_nothing, strange_descriptions_are_left_alone)
+PX_TEST_MAIN("model/store", setup, teardown)

@@ -88,7 +88,7 @@ static void check_key(const char *key)
     end();
 }
 
-START_TEST(xml_of_the_server_is_used_whatever_its_key)
+PX_TEST(xml_of_the_server_is_used_whatever_its_key)
 {
     PX_TEST_NEEDS(has_hwloc(), "hwloc");
     px_topo_drop();
@@ -96,9 +96,8 @@ START_TEST(xml_of_the_server_is_used_whatever_its_key)
     check_key(PMIX_HWLOC_XML_V1);
     check_key(PMIX_LOCAL_TOPO);
 }
-END_TEST
 
-START_TEST(without_a_server_it_is_discovered)
+PX_TEST(without_a_server_it_is_discovered)
 {
     char broken[] = "<topology";
     pmix_topology_t topo = {0}, again = {0};
@@ -118,17 +117,13 @@ START_TEST(without_a_server_it_is_discovered)
     ok(px_node_topology(&topo));
     end();
 }
-END_TEST
 
-START_TEST(without_a_role_there_is_none)
+PX_TEST(without_a_role_there_is_none)
 {
     pmix_topology_t topo = {0};
 
     ck_assert_int_eq(px_node_topology(&topo), PMIX_ERR_INIT);
     ck_assert_ptr_null(topo.topology);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("model/topology", setup, NULL,
-                  xml_of_the_server_is_used_whatever_its_key,
-                  without_a_server_it_is_discovered, without_a_role_there_is_none)
+PX_TEST_MAIN("model/topology", setup, NULL)

@@ -50,7 +50,7 @@ static const char *order(void)
     return text;
 }
 
-START_TEST(calls_those_of_one_code_before_several_before_default)
+PX_TEST(calls_those_of_one_code_before_several_before_default)
 {
     ok(add("default", 0, NULL, NULL));
     ok(add("multi", 2, NULL, NULL));
@@ -58,9 +58,8 @@ START_TEST(calls_those_of_one_code_before_several_before_default)
 
     ck_assert_str_eq(order(), "single multi default");
 }
-END_TEST
 
-START_TEST(latest_comes_first_unless_appended)
+PX_TEST(latest_comes_first_unless_appended)
 {
     ok(add("a", 1, NULL, NULL));
     ok(add("b", 1, NULL, NULL));
@@ -68,9 +67,8 @@ START_TEST(latest_comes_first_unless_appended)
 
     ck_assert_str_eq(order(), "b a c");
 }
-END_TEST
 
-START_TEST(first_and_last_bracket_everything_and_are_unique)
+PX_TEST(first_and_last_bracket_everything_and_are_unique)
 {
     ok(add("last", 1, PMIX_EVENT_HDLR_LAST, NULL));
     ok(add("default", 0, NULL, NULL));
@@ -82,9 +80,8 @@ START_TEST(first_and_last_bracket_everything_and_are_unique)
                      PMIX_ERR_EVENT_REGISTRATION);
     ck_assert_str_eq(order(), "first default last");
 }
-END_TEST
 
-START_TEST(edges_of_a_category_stay_at_its_edges)
+PX_TEST(edges_of_a_category_stay_at_its_edges)
 {
     ok(add("head", 1, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, NULL));
     ok(add("tail", 1, PMIX_EVENT_HDLR_LAST_IN_CATEGORY, NULL));
@@ -95,9 +92,8 @@ START_TEST(edges_of_a_category_stay_at_its_edges)
     ck_assert_int_eq(add("x", 1, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, NULL),
                      PMIX_ERR_EVENT_REGISTRATION);
 }
-END_TEST
 
-START_TEST(places_before_and_after_a_named_one)
+PX_TEST(places_before_and_after_a_named_one)
 {
     ok(add("a", 2, NULL, NULL));
     ok(add("b", 2, PMIX_EVENT_HDLR_BEFORE, "a"));
@@ -105,9 +101,8 @@ START_TEST(places_before_and_after_a_named_one)
 
     ck_assert_str_eq(order(), "b a c");
 }
-END_TEST
 
-START_TEST(a_place_beside_nobody_is_refused_and_changes_nothing)
+PX_TEST(a_place_beside_nobody_is_refused_and_changes_nothing)
 {
     ok(add("a", 1, NULL, NULL));
 
@@ -116,9 +111,8 @@ START_TEST(a_place_beside_nobody_is_refused_and_changes_nothing)
 
     ck_assert_str_eq(order(), "a");
 }
-END_TEST
 
-START_TEST(a_removed_handler_is_found_no_more)
+PX_TEST(a_removed_handler_is_found_no_more)
 {
     ok(add("a", 1, NULL, NULL));
     ok(add("f", 1, PMIX_EVENT_HDLR_FIRST, NULL));
@@ -130,9 +124,8 @@ START_TEST(a_removed_handler_is_found_no_more)
     ck_assert_ptr_null(px_handlers_find(&all, 1));
     ck_assert_str_eq(order(), "");
 }
-END_TEST
 
-START_TEST(reads_procs_from_one_and_from_an_array)
+PX_TEST(reads_procs_from_one_and_from_an_array)
 {
     pmix_proc_t two[2], *procs = NULL;
     size_t n = 0;
@@ -161,14 +154,5 @@ START_TEST(reads_procs_from_one_and_from_an_array)
     v.data.darray = &array;
     ck_assert_int_eq(px_value_procs(&v, &procs, &n), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("notify/handlers", setup, teardown,
-                  calls_those_of_one_code_before_several_before_default,
-                  latest_comes_first_unless_appended,
-                  first_and_last_bracket_everything_and_are_unique,
-                  edges_of_a_category_stay_at_its_edges,
-                  places_before_and_after_a_named_one,
-                  a_place_beside_nobody_is_refused_and_changes_nothing,
-                  a_removed_handler_is_found_no_more,
-                  reads_procs_from_one_and_from_an_array)
+PX_TEST_MAIN("notify/handlers", setup, teardown)

@@ -17,7 +17,7 @@ static pmix_proc_t proc(const char *nspace, pmix_rank_t rank)
     return p;
 }
 
-START_TEST(ranges_include_whom_they_name)
+PX_TEST(ranges_include_whom_they_name)
 {
     static const struct {
         pmix_data_range_t range;
@@ -43,9 +43,8 @@ START_TEST(ranges_include_whom_they_name)
                          rows[i].other);
     }
 }
-END_TEST
 
-START_TEST(a_custom_range_includes_exactly_those_listed)
+PX_TEST(a_custom_range_includes_exactly_those_listed)
 {
     PX_AUTO(px_infos) infos = {0};
     pmix_proc_t source = proc("a", 0), listed = proc("b", PMIX_RANK_WILDCARD);
@@ -57,9 +56,8 @@ START_TEST(a_custom_range_includes_exactly_those_listed)
     ck_assert(!px_range_includes(PMIX_RANGE_CUSTOM, &source, infos.v, infos.n, &out));
     ck_assert(!px_range_includes(PMIX_RANGE_CUSTOM, &source, NULL, 0, &in));
 }
-END_TEST
 
-START_TEST(default_handlers_do_not_want_non_default_events)
+PX_TEST(default_handlers_do_not_want_non_default_events)
 {
     PX_AUTO(px_infos) infos = {0};
     pmix_status_t code = -5;
@@ -71,9 +69,8 @@ START_TEST(default_handlers_do_not_want_non_default_events)
     ck_assert(px_event_wanted(&code, 1, NULL, 0, -5, infos.v, infos.n));
     ck_assert(!px_event_wanted(&code, 1, NULL, 0, -6, NULL, 0));
 }
-END_TEST
 
-START_TEST(affected_processes_must_match_where_both_name_some)
+PX_TEST(affected_processes_must_match_where_both_name_some)
 {
     PX_AUTO(px_infos) infos = {0};
     pmix_proc_t hit = proc("a", 3), miss = proc("a", 4);
@@ -84,7 +81,6 @@ START_TEST(affected_processes_must_match_where_both_name_some)
     ck_assert(!px_event_wanted(NULL, 0, &miss, 1, -5, infos.v, infos.n));
     ck_assert(px_event_wanted(NULL, 0, &miss, 1, -5, NULL, 0));
 }
-END_TEST
 
 /* ---- the chain, in a singleton --------------------------------------------------- */
 
@@ -121,7 +117,7 @@ static void begin(void)
     ok(PMIx_Init(NULL, NULL, 0));
 }
 
-START_TEST(action_complete_ends_the_chain)
+PX_TEST(action_complete_ends_the_chain)
 {
     pmix_status_t codes[] = {-901, -902};
 
@@ -142,9 +138,8 @@ START_TEST(action_complete_ends_the_chain)
     ck_assert_str_eq(calls, "123");
     ok(PMIx_Finalize(NULL, 0));
 }
-END_TEST
 
-START_TEST(an_event_nobody_wanted_waits_for_who_asks_by_name)
+PX_TEST(an_event_nobody_wanted_waits_for_who_asks_by_name)
 {
     pmix_status_t code = -910;
 
@@ -158,9 +153,8 @@ START_TEST(an_event_nobody_wanted_waits_for_who_asks_by_name)
     ck_assert_str_eq(calls, "1");
     ok(PMIx_Finalize(NULL, 0));
 }
-END_TEST
 
-START_TEST(a_deregistered_handler_is_not_called)
+PX_TEST(a_deregistered_handler_is_not_called)
 {
     pmix_status_t code = -920;
     int id;
@@ -180,9 +174,8 @@ START_TEST(a_deregistered_handler_is_not_called)
     ck_assert_str_eq(calls, "1");
     ok(PMIx_Finalize(NULL, 0));
 }
-END_TEST
 
-START_TEST(calls_before_init_say_so)
+PX_TEST(calls_before_init_say_so)
 {
     ck_assert_int_eq(PMIx_Notify_event(-1, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
                      PMIX_ERR_INIT);
@@ -190,12 +183,5 @@ START_TEST(calls_before_init_say_so)
                      PMIX_ERR_INIT);
     ck_assert_int_eq(PMIx_Deregister_event_handler(0, NULL, NULL), PMIX_ERR_INIT);
 }
-END_TEST
 
-PX_TEST_MAIN("notify/notify", ranges_include_whom_they_name,
-             a_custom_range_includes_exactly_those_listed,
-             default_handlers_do_not_want_non_default_events,
-             affected_processes_must_match_where_both_name_some,
-             action_complete_ends_the_chain,
-             an_event_nobody_wanted_waits_for_who_asks_by_name,
-             a_deregistered_handler_is_not_called, calls_before_init_say_so)
+PX_TEST_MAIN("notify/notify", NULL, NULL)

@@ -71,7 +71,7 @@ static void tear_down(void)
     px_catalog_cleanup(&catalog);
 }
 
-START_TEST(a_components_file_wins_over_the_one_inside)
+PX_TEST(a_components_file_wins_over_the_one_inside)
 {
     const struct px_found *gds;
     struct px_loaded loaded;
@@ -94,9 +94,8 @@ START_TEST(a_components_file_wins_over_the_one_inside)
     ok(px_loader_load(&ptls[2], &loaded, &err));
     ck_assert_str_eq(loaded.component.name, "future");
 }
-END_TEST
 
-START_TEST(the_one_inside_serves_where_the_file_does_not_load)
+PX_TEST(the_one_inside_serves_where_the_file_does_not_load)
 {
     static const struct px_param_origin nowhere = {0};
     struct px_base_conf conf = {.component_path = px_test_dir(),
@@ -125,8 +124,5 @@ START_TEST(the_one_inside_serves_where_the_file_does_not_load)
     px_loop_destroy(loop);
     px_params_destroy(params);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("plugin/builtin", set_up, tear_down,
-                  a_components_file_wins_over_the_one_inside,
-                  the_one_inside_serves_where_the_file_does_not_load)
+PX_TEST_MAIN("plugin/builtin", set_up, tear_down)

@@ -39,7 +39,7 @@ static pmix_status_t choose(const char *text)
     return rc ? rc : px_choice_check(&choice, &catalog, PX_FW_PTL, params, &err);
 }
 
-START_TEST(without_a_choice_all_are_let_in)
+PX_TEST(without_a_choice_all_are_let_in)
 {
     static const char *const blank[] = {"", "  ", ",", "^"};
     size_t rank = 9;
@@ -52,9 +52,8 @@ START_TEST(without_a_choice_all_are_let_in)
         ck_assert(px_choice_allows(&choice, "tcp", &rank));
     }
 }
-END_TEST
 
-START_TEST(a_list_lets_in_what_it_names_in_its_order)
+PX_TEST(a_list_lets_in_what_it_names_in_its_order)
 {
     size_t rank;
 
@@ -65,9 +64,8 @@ START_TEST(a_list_lets_in_what_it_names_in_its_order)
     ck_assert_uint_eq(rank, 1);
     ck_assert(!px_choice_allows(&choice, "sim", &rank));
 }
-END_TEST
 
-START_TEST(a_caret_lets_in_all_but_what_it_names)
+PX_TEST(a_caret_lets_in_all_but_what_it_names)
 {
     size_t rank;
 
@@ -76,9 +74,8 @@ START_TEST(a_caret_lets_in_all_but_what_it_names)
     ck_assert(!px_choice_allows(&choice, "sim", &rank));
     ck_assert(px_choice_allows(&choice, "usock", &rank));
 }
-END_TEST
 
-START_TEST(asking_for_what_does_not_exist_is_an_error_that_tells_what_does)
+PX_TEST(asking_for_what_does_not_exist_is_an_error_that_tells_what_does)
 {
     ck_assert_int_eq(choose("usok"), PMIX_ERR_BAD_PARAM);
     ck_assert_str_eq(err.text,
@@ -87,9 +84,8 @@ START_TEST(asking_for_what_does_not_exist_is_an_error_that_tells_what_does)
     ck_assert_int_eq(choose("hash"), PMIX_ERR_BAD_PARAM); /* is of another framework */
     rt_assert_problems(params, "");
 }
-END_TEST
 
-START_TEST(the_rest_of_a_list_is_used_without_what_does_not_exist)
+PX_TEST(the_rest_of_a_list_is_used_without_what_does_not_exist)
 {
     size_t rank;
 
@@ -99,9 +95,8 @@ START_TEST(the_rest_of_a_list_is_used_without_what_does_not_exist)
                        "environment: ptl = \"usok,tcp\": unknown component usok, "
                        "known: tcp, usock\n");
 }
-END_TEST
 
-START_TEST(including_and_excluding_do_not_mix_and_the_next_weaker_list_counts)
+PX_TEST(including_and_excluding_do_not_mix_and_the_next_weaker_list_counts)
 {
     size_t rank;
 
@@ -114,14 +109,13 @@ START_TEST(including_and_excluding_do_not_mix_and_the_next_weaker_list_counts)
                        "environment: PMIX_MCA_ptl = \"tcp,^usock\": expected a list to "
                        "use, \"a,b\", or one to leave out, \"^a,b\", not both\n");
 }
-END_TEST
 
 static bool can_wait(const char *address, const char *name)
 {
     return px_choice_can_wait(&choice, &catalog, PX_FW_PTL, address, name);
 }
 
-START_TEST(a_transport_waits_if_another_ones_name_says_that_it_serves_the_address)
+PX_TEST(a_transport_waits_if_another_ones_name_says_that_it_serves_the_address)
 {
     ck_assert(!can_wait("tcp4://127.0.0.1:1", "tcp"));
     ck_assert(can_wait("tcp4://127.0.0.1:1", "usock"));
@@ -136,12 +130,5 @@ START_TEST(a_transport_waits_if_another_ones_name_says_that_it_serves_the_addres
     ok(choose("tcp,usock")); /* asked for */
     ck_assert(!can_wait("tcp4://127.0.0.1:1", "usock"));
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "rt/choice", set_up, tear_down, without_a_choice_all_are_let_in,
-    a_list_lets_in_what_it_names_in_its_order, a_caret_lets_in_all_but_what_it_names,
-    asking_for_what_does_not_exist_is_an_error_that_tells_what_does,
-    the_rest_of_a_list_is_used_without_what_does_not_exist,
-    including_and_excluding_do_not_mix_and_the_next_weaker_list_counts,
-    a_transport_waits_if_another_ones_name_says_that_it_serves_the_address)
+PX_TEST_MAIN("rt/choice", set_up, tear_down)

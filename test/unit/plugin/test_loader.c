@@ -33,7 +33,7 @@ static void fill(const char *path)
                   err.text);
 }
 
-START_TEST(the_catalog_lists_files_of_known_frameworks_by_name_and_no_others)
+PX_TEST(the_catalog_lists_files_of_known_frameworks_by_name_and_no_others)
 {
     static const char *const names[] = {"pmix_mca_tenon_ptl_usock.so",
                                         "pmix_mca_tenon_ptl_a_b.so",
@@ -64,9 +64,8 @@ START_TEST(the_catalog_lists_files_of_known_frameworks_by_name_and_no_others)
     px_catalog_list(&catalog, PX_FW_PTL, known, 6);
     ck_assert_str_eq(known, "a_b, ");
 }
-END_TEST
 
-START_TEST(of_equal_names_the_first_folder_counts)
+PX_TEST(of_equal_names_the_first_folder_counts)
 {
     rt_path both, wanted;
     struct rt_capture c;
@@ -90,9 +89,8 @@ START_TEST(of_equal_names_the_first_folder_counts)
     ck_assert_str_eq(catalog.left_out[0].file, wanted);
     rt_assert_has(catalog.left_out[0].why, dir);
 }
-END_TEST
 
-START_TEST(the_same_folder_twice_hides_nothing)
+PX_TEST(the_same_folder_twice_hides_nothing)
 {
     rt_path both;
 
@@ -103,9 +101,8 @@ START_TEST(the_same_folder_twice_hides_nothing)
     ck_assert_uint_eq(catalog.n, 1);
     ck_assert_uint_eq(catalog.n_left_out, 0);
 }
-END_TEST
 
-START_TEST(the_users_own_components_come_after_those_of_the_path)
+PX_TEST(the_users_own_components_come_after_those_of_the_path)
 {
     rt_path dot, components, wanted;
 
@@ -127,9 +124,8 @@ START_TEST(the_users_own_components_come_after_those_of_the_path)
     fill(NULL);
     ck_assert_uint_eq(catalog.n, 0);
 }
-END_TEST
 
-START_TEST(a_folder_that_cannot_be_read_is_skipped_with_a_warning)
+PX_TEST(a_folder_that_cannot_be_read_is_skipped_with_a_warning)
 {
     rt_path both;
     struct rt_capture c = rt_capture_begin();
@@ -147,17 +143,15 @@ START_TEST(a_folder_that_cannot_be_read_is_skipped_with_a_warning)
     ck_assert_str_eq(catalog.left_out[0].file, "/nowhere/at/all");
     ck_assert_str_eq(catalog.left_out[0].why, strerror(ENOENT));
 }
-END_TEST
 
-START_TEST(a_relative_folder_is_an_error)
+PX_TEST(a_relative_folder_is_an_error)
 {
     ck_assert_int_eq(px_catalog_fill(&catalog, "pmix", home, &err), PMIX_ERR_BAD_PARAM);
     rt_assert_has(err.text,
                   "mca_base_component_path: \"pmix\": expected absolute paths");
 }
-END_TEST
 
-START_TEST(root_uses_no_folder_that_others_can_change)
+PX_TEST(root_uses_no_folder_that_others_can_change)
 {
     struct rt_capture c;
 
@@ -172,7 +166,6 @@ START_TEST(root_uses_no_folder_that_others_can_change)
     rt_assert_has(text, "writable by everybody");
     free(text);
 }
-END_TEST
 
 /* Installs one module under a name and loads it. */
 static pmix_status_t load(const char *module, const char *as, struct px_loaded *loaded)
@@ -188,7 +181,7 @@ static pmix_status_t load(const char *module, const char *as, struct px_loaded *
     return rc;
 }
 
-START_TEST(a_sound_component_is_loaded)
+PX_TEST(a_sound_component_is_loaded)
 {
     struct px_loaded loaded;
 
@@ -200,9 +193,8 @@ START_TEST(a_sound_component_is_loaded)
     px_loader_unload(&loaded);
     px_loader_unload(&loaded); /* nothing more to do */
 }
-END_TEST
 
-START_TEST(what_does_not_fit_is_refused_naming_file_found_and_wanted)
+PX_TEST(what_does_not_fit_is_refused_naming_file_found_and_wanted)
 {
     static const struct {
         const char *module, *as, *said;
@@ -235,9 +227,8 @@ START_TEST(what_does_not_fit_is_refused_naming_file_found_and_wanted)
         rt_make_dir(dir);
     }
 }
-END_TEST
 
-START_TEST(rows_of_older_and_later_headers_are_read_with_their_own_length)
+PX_TEST(rows_of_older_and_later_headers_are_read_with_their_own_length)
 {
     static const char *const modules[] = {"ptl_oldrows", "ptl_newrows"};
 
@@ -259,10 +250,9 @@ START_TEST(rows_of_older_and_later_headers_are_read_with_their_own_length)
         rt_make_dir(dir);
     }
 }
-END_TEST
 
 /* A later framework's operations are NULL to who was built before. */
-START_TEST(operations_it_does_not_know_are_null)
+PX_TEST(operations_it_does_not_know_are_null)
 {
     struct px_loaded loaded;
     const struct px_ptl_ops *ops;
@@ -273,9 +263,8 @@ START_TEST(operations_it_does_not_know_are_null)
     ck_assert_uint_eq(loaded.component.ops_size, sizeof(*ops));
     px_loader_unload(&loaded);
 }
-END_TEST
 
-START_TEST(a_missing_symbol_is_found_when_it_is_loaded)
+PX_TEST(a_missing_symbol_is_found_when_it_is_loaded)
 {
     struct px_loaded loaded;
 
@@ -283,9 +272,8 @@ START_TEST(a_missing_symbol_is_found_when_it_is_loaded)
     rt_assert_has(err.text, "pmix_mca_tenon_ptl_unbound.so");
     rt_assert_has(err.text, "px_nobody_has_this");
 }
-END_TEST
 
-START_TEST(its_names_are_its_own)
+PX_TEST(its_names_are_its_own)
 {
     struct px_loaded loaded;
 
@@ -293,9 +281,8 @@ START_TEST(its_names_are_its_own)
     ck_assert_ptr_null(dlsym(RTLD_DEFAULT, "px_ptl_a_component"));
     px_loader_unload(&loaded);
 }
-END_TEST
 
-START_TEST(a_file_that_is_no_elf_is_refused_with_the_reason)
+PX_TEST(a_file_that_is_no_elf_is_refused_with_the_reason)
 {
     struct px_loaded loaded;
     rt_path file;
@@ -310,9 +297,8 @@ START_TEST(a_file_that_is_no_elf_is_refused_with_the_reason)
     rt_assert_has(err.text, file);
     rt_assert_has(err.text, "invalid ELF header");
 }
-END_TEST
 
-START_TEST(root_loads_no_file_that_others_own_or_can_change)
+PX_TEST(root_loads_no_file_that_others_own_or_can_change)
 {
     struct px_loaded loaded;
     rt_path file;
@@ -332,9 +318,8 @@ START_TEST(root_loads_no_file_that_others_own_or_can_change)
                      PMIX_ERR_NO_PERMISSIONS);
     rt_assert_has(err.text, "belongs to uid 4711");
 }
-END_TEST
 
-START_TEST(frameworks_are_found_by_their_whole_name)
+PX_TEST(frameworks_are_found_by_their_whole_name)
 {
     ck_assert_int_eq(px_framework_find("ptl", 3), PX_FW_PTL);
     ck_assert_int_eq(px_framework_find("pfexec_x", 6), PX_FW_PFEXEC);
@@ -345,21 +330,5 @@ START_TEST(frameworks_are_found_by_their_whole_name)
             px_framework_find(px_frameworks[id].name, strlen(px_frameworks[id].name)),
             id);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("rt/loader", set_up, tear_down,
-                  the_catalog_lists_files_of_known_frameworks_by_name_and_no_others,
-                  of_equal_names_the_first_folder_counts,
-                  the_same_folder_twice_hides_nothing,
-                  the_users_own_components_come_after_those_of_the_path,
-                  a_folder_that_cannot_be_read_is_skipped_with_a_warning,
-                  a_relative_folder_is_an_error,
-                  root_uses_no_folder_that_others_can_change,
-                  a_sound_component_is_loaded,
-                  what_does_not_fit_is_refused_naming_file_found_and_wanted,
-                  rows_of_older_and_later_headers_are_read_with_their_own_length,
-                  operations_it_does_not_know_are_null,
-                  a_missing_symbol_is_found_when_it_is_loaded, its_names_are_its_own,
-                  a_file_that_is_no_elf_is_refused_with_the_reason,
-                  root_loads_no_file_that_others_own_or_can_change,
-                  frameworks_are_found_by_their_whole_name)
+PX_TEST_MAIN("rt/loader", set_up, tear_down)

@@ -78,7 +78,7 @@ static const struct fake_state *state_of(const char *framework)
     return ((const struct fake_ops *)m[0].component->ops)->state(m[0].self);
 }
 
-START_TEST(a_role_opens_the_frameworks_it_needs_and_no_others)
+PX_TEST(a_role_opens_the_frameworks_it_needs_and_no_others)
 {
     assert_open(PX_ROLE_CLIENT);
 
@@ -90,9 +90,8 @@ START_TEST(a_role_opens_the_frameworks_it_needs_and_no_others)
     assert_open(PX_ROLE_CLIENT | PX_ROLE_SERVER);
     assert_modules("pfexec", "a");
 }
-END_TEST
 
-START_TEST(components_learn_their_roles_and_see_new_ones)
+PX_TEST(components_learn_their_roles_and_see_new_ones)
 {
     assert_open(PX_ROLE_CLIENT);
     ck_assert_uint_eq(state_of("ptl")->roles_at_open, PX_ROLE_CLIENT);
@@ -102,9 +101,8 @@ START_TEST(components_learn_their_roles_and_see_new_ones)
     px_selection_close(selection, PX_ROLE_SERVER);
     ck_assert_uint_eq(state_of("ptl")->services->roles, PX_ROLE_SERVER);
 }
-END_TEST
 
-START_TEST(closing_ends_what_no_role_needs_any_more_in_reverse_order)
+PX_TEST(closing_ends_what_no_role_needs_any_more_in_reverse_order)
 {
     set("ptl_a_trace", trace);
     set("pfexec_a_trace", trace);
@@ -121,9 +119,8 @@ START_TEST(closing_ends_what_no_role_needs_any_more_in_reverse_order)
                            "close pfexec/a\nclose gds/a\nclose ptl/a\n");
     free(text);
 }
-END_TEST
 
-START_TEST(parameters_reach_the_component)
+PX_TEST(parameters_reach_the_component)
 {
     set("ptl_a_level", "7");
     set("ptl_a_label", "hello");
@@ -134,9 +131,8 @@ START_TEST(parameters_reach_the_component)
     ck_assert_int_eq(state_of("gds")->level, 3);
     ck_assert_ptr_null(state_of("gds")->label);
 }
-END_TEST
 
-START_TEST(a_bad_parameter_is_a_problem_and_the_default_is_used)
+PX_TEST(a_bad_parameter_is_a_problem_and_the_default_is_used)
 {
     set("gds_a_level", "10");
     assert_open(PX_ROLE_CLIENT);
@@ -146,9 +142,8 @@ START_TEST(a_bad_parameter_is_a_problem_and_the_default_is_used)
                        "--mca: gds_a_level = \"10\": expected an integer from 1 "
                        "to 9; using the default, 3\n");
 }
-END_TEST
 
-START_TEST(higher_priority_comes_first_and_equals_by_name)
+PX_TEST(higher_priority_comes_first_and_equals_by_name)
 {
     rt_install(dir, "ptl_b");
     set("ptl_b_priority", "60");
@@ -159,9 +154,8 @@ START_TEST(higher_priority_comes_first_and_equals_by_name)
     assert_open(PX_ROLE_CLIENT);
     assert_modules("ptl", "a b");
 }
-END_TEST
 
-START_TEST(a_framework_that_picks_one_closes_the_others)
+PX_TEST(a_framework_that_picks_one_closes_the_others)
 {
     rt_install(dir, "pfexec_b");
     set("pfexec_a_trace", trace);
@@ -173,9 +167,8 @@ START_TEST(a_framework_that_picks_one_closes_the_others)
     ck_assert_str_eq(text, "open pfexec/a\nclose pfexec/a\n");
     free(text);
 }
-END_TEST
 
-START_TEST(a_list_asks_for_components_in_its_own_order)
+PX_TEST(a_list_asks_for_components_in_its_own_order)
 {
     rt_install(dir, "ptl_b");
     set("ptl", "b,a");
@@ -184,9 +177,8 @@ START_TEST(a_list_asks_for_components_in_its_own_order)
 
     assert_modules("ptl", "b a");
 }
-END_TEST
 
-START_TEST(what_is_excluded_is_not_even_loaded)
+PX_TEST(what_is_excluded_is_not_even_loaded)
 {
     rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     set("ptl", "^broken");
@@ -198,9 +190,8 @@ START_TEST(what_is_excluded_is_not_even_loaded)
     ck_assert_str_eq(text, "");
     free(text);
 }
-END_TEST
 
-START_TEST(an_unknown_component_fails_and_tells_what_is_known)
+PX_TEST(an_unknown_component_fails_and_tells_what_is_known)
 {
     set("ptl", "nonesuch");
     ck_assert_int_eq(open_roles(PX_ROLE_CLIENT), PMIX_ERR_BAD_PARAM);
@@ -208,7 +199,6 @@ START_TEST(an_unknown_component_fails_and_tells_what_is_known)
         err.text,
         "unknown component nonesuch for framework ptl, known: a (from --mca)");
 }
-END_TEST
 
 /* What is said while the client's frameworks open. */
 static char *said(void)
@@ -219,7 +209,7 @@ static char *said(void)
     return rt_capture_end(&c);
 }
 
-START_TEST(a_broken_file_nobody_asked_for_is_skipped_without_a_word)
+PX_TEST(a_broken_file_nobody_asked_for_is_skipped_without_a_word)
 {
     rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     char *text = said();
@@ -228,9 +218,8 @@ START_TEST(a_broken_file_nobody_asked_for_is_skipped_without_a_word)
     assert_modules("ptl", "a");
     free(text);
 }
-END_TEST
 
-START_TEST(who_asks_is_told_of_every_broken_file_once)
+PX_TEST(who_asks_is_told_of_every_broken_file_once)
 {
     rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     rt_install(dir, "ptl_oldabi");
@@ -249,9 +238,8 @@ START_TEST(who_asks_is_told_of_every_broken_file_once)
     ck_assert_str_eq(text, "");
     free(text);
 }
-END_TEST
 
-START_TEST(what_does_not_load_is_not_tried_again)
+PX_TEST(what_does_not_load_is_not_tried_again)
 {
     rt_path file;
 
@@ -270,9 +258,8 @@ START_TEST(what_does_not_load_is_not_tried_again)
     rt_assert_problems(params, "");
     free(text);
 }
-END_TEST
 
-START_TEST(one_may_ask_about_some_only)
+PX_TEST(one_may_ask_about_some_only)
 {
     static const struct {
         const char *show;
@@ -293,9 +280,8 @@ START_TEST(one_may_ask_about_some_only)
         selection = NULL;
     }
 }
-END_TEST
 
-START_TEST(what_is_excluded_is_told_with_its_source)
+PX_TEST(what_is_excluded_is_told_with_its_source)
 {
     rt_install(dir, "ptl_b");
     set("ptl", "^b");
@@ -306,9 +292,8 @@ START_TEST(what_is_excluded_is_told_with_its_source)
     rt_assert_has(text, "component ptl/b is left out by ptl = \"^b\" (from --mca)");
     free(text);
 }
-END_TEST
 
-START_TEST(a_broken_file_that_was_asked_for_fails)
+PX_TEST(a_broken_file_that_was_asked_for_fails)
 {
     rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     rt_install(dir, "ptl_oldabi");
@@ -321,9 +306,8 @@ START_TEST(a_broken_file_that_was_asked_for_fails)
                   "pmix_mca_tenon_ptl_oldabi.so has component ABI 99, wanted 1");
     assert_modules("ptl", "");
 }
-END_TEST
 
-START_TEST(a_component_that_declines_gives_way_and_its_reason_is_told)
+PX_TEST(a_component_that_declines_gives_way_and_its_reason_is_told)
 {
     rt_install(dir, "ptl_b");
     set("ptl_a_decline", "true");
@@ -343,9 +327,8 @@ START_TEST(a_component_that_declines_gives_way_and_its_reason_is_told)
     rt_assert_has(text, "component ptl/a declines: not today");
     free(text);
 }
-END_TEST
 
-START_TEST(a_component_that_does_not_open_is_skipped_unless_it_was_asked_for)
+PX_TEST(a_component_that_does_not_open_is_skipped_unless_it_was_asked_for)
 {
     rt_install(dir, "ptl_b");
     set("ptl_a_fail_open", "yes");
@@ -361,9 +344,8 @@ START_TEST(a_component_that_does_not_open_is_skipped_unless_it_was_asked_for)
     ck_assert_int_eq(open_roles(PX_ROLE_CLIENT), PMIX_ERR_NOT_AVAILABLE);
     rt_assert_has(err.text, "component ptl/a cannot be opened");
 }
-END_TEST
 
-START_TEST(a_required_framework_without_a_component_fails_and_others_close_again)
+PX_TEST(a_required_framework_without_a_component_fails_and_others_close_again)
 {
     set("gds", "^a");
     ck_assert_int_eq(open_roles(PX_ROLE_CLIENT), PMIX_ERR_NOT_FOUND);
@@ -380,9 +362,8 @@ START_TEST(a_required_framework_without_a_component_fails_and_others_close_again
     ck_assert_str_eq(text, "open ptl/a\nclose ptl/a\n");
     free(text);
 }
-END_TEST
 
-START_TEST(a_client_opens_the_transport_of_its_address_and_the_rest_when_it_is_wanted)
+PX_TEST(a_client_opens_the_transport_of_its_address_and_the_rest_when_it_is_wanted)
 {
     show = "all";
     rt_install(dir, "ptl_b");
@@ -408,9 +389,8 @@ START_TEST(a_client_opens_the_transport_of_its_address_and_the_rest_when_it_is_w
     ck_assert_str_eq(text, "open ptl/a\nclose ptl/a\nopen ptl/a\nclose ptl/a\n");
     free(text);
 }
-END_TEST
 
-START_TEST(a_transport_that_does_not_load_is_tried_once)
+PX_TEST(a_transport_that_does_not_load_is_tried_once)
 {
     show = "all";
     rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
@@ -429,9 +409,8 @@ START_TEST(a_transport_that_does_not_load_is_tried_once)
     ck_assert_int_eq(rt_count(text, "pmix_mca_tenon_ptl_broken.so"), 1);
     free(text);
 }
-END_TEST
 
-START_TEST(a_failure_leaves_what_was_open_before)
+PX_TEST(a_failure_leaves_what_was_open_before)
 {
     assert_open(PX_ROLE_CLIENT);
     set("pfexec", "nonesuch");
@@ -441,9 +420,8 @@ START_TEST(a_failure_leaves_what_was_open_before)
     assert_modules("pfexec", "");
     ck_assert_uint_eq(state_of("ptl")->services->roles, PX_ROLE_CLIENT);
 }
-END_TEST
 
-START_TEST(parameters_of_components_that_are_not_in_use_are_known_too)
+PX_TEST(parameters_of_components_that_are_not_in_use_are_known_too)
 {
     rt_install(dir, "ptl_b");
     set("ptl", "a");
@@ -460,9 +438,8 @@ START_TEST(parameters_of_components_that_are_not_in_use_are_known_too)
                 "--mca: unknown parameter ptl_b_levle = \"3\"; did you mean "
                 "ptl_b_level or ptl_a_level?\n");
 }
-END_TEST
 
-START_TEST(what_is_excluded_or_does_not_load_cannot_be_asked)
+PX_TEST(what_is_excluded_or_does_not_load_cannot_be_asked)
 {
     rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     rt_install(dir, "ptl_b");
@@ -474,9 +451,8 @@ START_TEST(what_is_excluded_or_does_not_load_cannot_be_asked)
 
     rt_assert_problems(params, "");
 }
-END_TEST
 
-START_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
+PX_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
 {
     struct px_selection *s = NULL;
     pmix_status_t rc;
@@ -500,27 +476,5 @@ START_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
     }
     ok(rc);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "rt/select", set_up, tear_down, a_role_opens_the_frameworks_it_needs_and_no_others,
-    components_learn_their_roles_and_see_new_ones,
-    closing_ends_what_no_role_needs_any_more_in_reverse_order,
-    parameters_reach_the_component,
-    a_bad_parameter_is_a_problem_and_the_default_is_used,
-    higher_priority_comes_first_and_equals_by_name,
-    a_framework_that_picks_one_closes_the_others,
-    a_list_asks_for_components_in_its_own_order, what_is_excluded_is_not_even_loaded,
-    an_unknown_component_fails_and_tells_what_is_known,
-    a_broken_file_nobody_asked_for_is_skipped_without_a_word,
-    who_asks_is_told_of_every_broken_file_once, what_does_not_load_is_not_tried_again,
-    one_may_ask_about_some_only, what_is_excluded_is_told_with_its_source,
-    a_broken_file_that_was_asked_for_fails,
-    a_component_that_declines_gives_way_and_its_reason_is_told,
-    a_component_that_does_not_open_is_skipped_unless_it_was_asked_for,
-    a_required_framework_without_a_component_fails_and_others_close_again,
-    a_client_opens_the_transport_of_its_address_and_the_rest_when_it_is_wanted,
-    a_transport_that_does_not_load_is_tried_once, a_failure_leaves_what_was_open_before,
-    parameters_of_components_that_are_not_in_use_are_known_too,
-    what_is_excluded_or_does_not_load_cannot_be_asked,
-    running_out_of_memory_is_an_error_or_does_no_harm)
+PX_TEST_MAIN("rt/select", set_up, tear_down)

@@ -41,7 +41,7 @@ static void on_end(void *arg PX_UNUSED, pid_t ended, int status)
     n_ended += ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 4;
 }
 
-START_TEST(a_component_logs_under_its_own_name)
+PX_TEST(a_component_logs_under_its_own_name)
 {
     struct rt_capture c = rt_capture_begin();
 
@@ -53,7 +53,6 @@ START_TEST(a_component_logs_under_its_own_name)
     ck_assert_int_eq(rt_count(text, "\n"), 1);
     free(text);
 }
-END_TEST
 
 static void start_all(void *arg PX_UNUSED)
 {
@@ -75,7 +74,7 @@ static void stop_all(void *arg PX_UNUSED)
     services->child_forget(services, pid);
 }
 
-START_TEST(the_services_are_those_of_the_loop)
+PX_TEST(the_services_are_those_of_the_loop)
 {
     rt_on_loop(impl.loop, start_all, NULL);
     ck_assert_int_eq(write(pipe_fds[1], "x", 1), 1);
@@ -84,9 +83,8 @@ START_TEST(the_services_are_those_of_the_loop)
     rt_pump_until(impl.loop, &n_ended, 1);
     rt_on_loop(impl.loop, stop_all, NULL);
 }
-END_TEST
 
-START_TEST(the_table_says_its_size_and_leaves_nothing_out)
+PX_TEST(the_table_says_its_size_and_leaves_nothing_out)
 {
     ck_assert_uint_eq(services->size, sizeof(struct px_services));
     ck_assert(services->log && services->watch && services->watch_set &&
@@ -95,9 +93,5 @@ START_TEST(the_table_says_its_size_and_leaves_nothing_out)
               services->timer_free);
     ck_assert(services->child && services->child_forget);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("plugin/services", set_up, tear_down,
-                  a_component_logs_under_its_own_name,
-                  the_services_are_those_of_the_loop,
-                  the_table_says_its_size_and_leaves_nothing_out)
+PX_TEST_MAIN("plugin/services", set_up, tear_down)

@@ -84,20 +84,18 @@ static void nobody_meets_it(void)
     ck_assert_int_eq(n_signals, 0);
 }
 
-START_TEST(a_host_that_waits_for_any_child_does_not_meet_it)
+PX_TEST(a_host_that_waits_for_any_child_does_not_meet_it)
 {
     nobody_meets_it();
 }
-END_TEST
 
-START_TEST(nor_does_it_without_clone3)
+PX_TEST_LOOP(nor_does_it_without_clone3, 2)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_clone3, _i ? EPERM : ENOSYS), "seccomp");
     nobody_meets_it();
 }
-END_TEST
 
-START_TEST(a_host_that_ignores_sigchld_can_still_be_told)
+PX_TEST(a_host_that_ignores_sigchld_can_still_be_told)
 {
     int status;
 
@@ -108,9 +106,8 @@ START_TEST(a_host_that_ignores_sigchld_can_still_be_told)
     ck_assert_int_eq(waitpid(child, &status, __WALL), child);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 9);
 }
-END_TEST
 
-START_TEST(no_process_left_to_make_is_an_errno)
+PX_TEST(no_process_left_to_make_is_an_errno)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_clone3, EAGAIN), "seccomp");
     ck_assert_int_eq(px_reclaim_fork(), -1);
@@ -119,7 +116,6 @@ START_TEST(no_process_left_to_make_is_an_errno)
     ck_assert_int_eq(sigprocmask(SIG_SETMASK, NULL, &now), 0);
     ck_assert(!sigismember(&now, SIGTERM));
 }
-END_TEST
 
 /* ---- detached ------------------------------------------------------------------- */
 
@@ -168,18 +164,16 @@ static int detached(void)
     return in_child(look_detached);
 }
 
-START_TEST(a_detached_process_has_nothing_of_its_host)
+PX_TEST(a_detached_process_has_nothing_of_its_host)
 {
     ck_assert_int_eq(detached(), 0);
 }
-END_TEST
 
-START_TEST(nor_has_it_without_close_range)
+PX_TEST_LOOP(nor_has_it_without_close_range, 2)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_close_range, _i ? EPERM : ENOSYS), "seccomp");
     ck_assert_int_eq(detached(), 0);
 }
-END_TEST
 
 static void look_with_stderr(void)
 {
@@ -193,11 +187,10 @@ static void look_with_stderr(void)
     MUST(is_null(0) && is_null(1));
 }
 
-START_TEST(standard_error_stays_if_it_is_to_be_kept)
+PX_TEST(standard_error_stays_if_it_is_to_be_kept)
 {
     ck_assert_int_eq(in_child(look_with_stderr), 0);
 }
-END_TEST
 
 static void look_without_streams(void)
 {
@@ -211,11 +204,10 @@ static void look_without_streams(void)
         MUST(is_null(fd));
 }
 
-START_TEST(streams_that_were_closed_are_null_too)
+PX_TEST(streams_that_were_closed_are_null_too)
 {
     ck_assert_int_eq(in_child(look_without_streams), 0);
 }
-END_TEST
 
 /* ---- the user ------------------------------------------------------------------- */
 
@@ -251,14 +243,13 @@ static void look_become(void)
     MUST(syscall(SYS_setgroups, 0, NULL) < 0);
 }
 
-START_TEST(root_becomes_a_user_and_never_returns)
+PX_TEST(root_becomes_a_user_and_never_returns)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     gid_t more[] = {0, 4, 27};
     ck_assert_int_eq(setgroups(3, more), 0);
     ck_assert_int_eq(in_child(look_become), 0);
 }
-END_TEST
 
 static void keep_capabilities(void)
 {
@@ -266,19 +257,18 @@ static void keep_capabilities(void)
     look_become();
 }
 
-START_TEST(a_host_that_keeps_its_capabilities_has_none_there)
+PX_TEST(a_host_that_keeps_its_capabilities_has_none_there)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     ck_assert_int_eq(in_child(keep_capabilities), 0);
 }
-END_TEST
 
 static void become_stranger(void)
 {
     px_drop_privileges(STRANGER, STRANGER);
 }
 
-START_TEST(a_step_that_fails_ends_the_process)
+PX_TEST_LOOP(a_step_that_fails_ends_the_process, 8)
 {
     static const unsigned steps[] = {SYS_setgroups, SYS_setresgid, SYS_setresuid,
                                      SYS_capset,    SYS_capget,    SYS_getresuid,
@@ -288,10 +278,9 @@ START_TEST(a_step_that_fails_ends_the_process)
     PX_TEST_NEEDS(px_test_deny(steps[_i], EPERM), "seccomp");
     ck_assert_int_eq(in_child(become_stranger), 126);
 }
-END_TEST
 
 /* A filter that says it was done. */
-START_TEST(a_step_that_only_claims_success_ends_the_process)
+PX_TEST_LOOP(a_step_that_only_claims_success_ends_the_process, 5)
 {
     static const unsigned steps[] = {SYS_setgroups, SYS_setresgid, SYS_setresuid,
                                      SYS_setuid, SYS_capget};
@@ -300,7 +289,6 @@ START_TEST(a_step_that_only_claims_success_ends_the_process)
     PX_TEST_NEEDS(px_test_deny(steps[_i], 0), "seccomp");
     ck_assert_int_eq(in_child(become_stranger), 126);
 }
-END_TEST
 
 static void look_same_user(void)
 {
@@ -313,12 +301,11 @@ static void look_same_user(void)
     MUST(false);
 }
 
-START_TEST(a_user_stays_himself_and_becomes_nobody_else)
+PX_TEST(a_user_stays_himself_and_becomes_nobody_else)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     ck_assert_int_eq(in_child(look_same_user), 126);
 }
-END_TEST
 
 static void become_no_one(void)
 {
@@ -330,12 +317,11 @@ static void become_no_group(void)
     px_drop_privileges(STRANGER, (gid_t)-1);
 }
 
-START_TEST(ids_that_mean_no_change_are_refused)
+PX_TEST(ids_that_mean_no_change_are_refused)
 {
     ck_assert_int_eq(in_child(become_no_one), 126);
     ck_assert_int_eq(in_child(become_no_group), 126);
 }
-END_TEST
 
 static void look_root(void)
 {
@@ -344,12 +330,11 @@ static void look_root(void)
     px_drop_privileges(0, STRANGER);
 }
 
-START_TEST(root_may_stay_root_with_another_group)
+PX_TEST(root_may_stay_root_with_another_group)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     ck_assert_int_eq(in_child(look_root), 0);
 }
-END_TEST
 
 /* ---- confined ------------------------------------------------------------------- */
 
@@ -400,13 +385,12 @@ static void make_trees(void)
     make_file(in("c/kept"));
 }
 
-START_TEST(who_is_confined_can_remove_his_items_and_do_nothing_else)
+PX_TEST(who_is_confined_can_remove_his_items_and_do_nothing_else)
 {
     PX_TEST_NEEDS(has_landlock(), "Landlock");
     make_trees();
     ck_assert_int_eq(in_child(look_confined), 0);
 }
-END_TEST
 
 static void look_not_confined(void)
 {
@@ -416,16 +400,15 @@ static void look_not_confined(void)
     MUST(unlink(in("a/file")) == 0);
 }
 
-START_TEST(a_kernel_without_landlock_confines_nobody)
+PX_TEST_LOOP(a_kernel_without_landlock_confines_nobody, 2)
 {
     make_trees();
     PX_TEST_NEEDS(px_test_deny(SYS_landlock_create_ruleset, _i ? EOPNOTSUPP : ENOSYS),
                   "seccomp");
     ck_assert_int_eq(in_child(look_not_confined), 0);
 }
-END_TEST
 
-START_TEST(half_confined_is_the_end)
+PX_TEST_LOOP(half_confined_is_the_end, 2)
 {
     PX_TEST_NEEDS(has_landlock(), "Landlock");
     make_trees();
@@ -435,7 +418,6 @@ START_TEST(half_confined_is_the_end)
     ck_assert_int_eq(in_child(look_not_confined), 125);
     ck_assert(is_there(in("a/file")));
 }
-END_TEST
 
 static void confine_often(void)
 {
@@ -446,39 +428,15 @@ static void confine_often(void)
     MUST(unlink(in("a/file")) == 0);
 }
 
-START_TEST(a_host_that_has_confined_itself_to_the_limit_is_no_obstacle)
+PX_TEST(a_host_that_has_confined_itself_to_the_limit_is_no_obstacle)
 {
     PX_TEST_NEEDS(has_landlock(), "Landlock");
     make_trees();
     PX_TEST_NEEDS(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no new privileges");
     ck_assert_int_eq(in_child(confine_often), 0);
 }
-END_TEST
 
 int main(void)
 {
-    const struct px_test_loop tests[] = {
-        {a_host_that_waits_for_any_child_does_not_meet_it, 1},
-        {nor_does_it_without_clone3, 2},
-        {a_host_that_ignores_sigchld_can_still_be_told, 1},
-        {no_process_left_to_make_is_an_errno, 1},
-        {a_detached_process_has_nothing_of_its_host, 1},
-        {nor_has_it_without_close_range, 2},
-        {standard_error_stays_if_it_is_to_be_kept, 1},
-        {streams_that_were_closed_are_null_too, 1},
-        {root_becomes_a_user_and_never_returns, 1},
-        {a_host_that_keeps_its_capabilities_has_none_there, 1},
-        {a_step_that_fails_ends_the_process, 8},
-        {a_step_that_only_claims_success_ends_the_process, 5},
-        {a_user_stays_himself_and_becomes_nobody_else, 1},
-        {ids_that_mean_no_change_are_refused, 1},
-        {root_may_stay_root_with_another_group, 1},
-        {who_is_confined_can_remove_his_items_and_do_nothing_else, 1},
-        {a_kernel_without_landlock_confines_nobody, 2},
-        {half_confined_is_the_end, 2},
-        {a_host_that_has_confined_itself_to_the_limit_is_no_obstacle, 1},
-    };
-
-    return px_test_run_loops("reclaim/child", make_top, remove_top, tests,
-                             PX_COUNT(tests));
+    return px_test_run("reclaim/child", make_top, remove_top);
 }

@@ -57,7 +57,7 @@ static void same(const struct px_journal_record *a, const struct px_journal_reco
     ck_assert_str_eq(a->path ? a->path : "", b->path ? b->path : "");
 }
 
-START_TEST(what_is_encoded_is_decoded)
+PX_TEST(what_is_encoded_is_decoded)
 {
     const struct px_journal_record none = {
         .type = PX_JOURNAL_NONE, .scope = 3, .slot = 9};
@@ -82,9 +82,8 @@ START_TEST(what_is_encoded_is_decoded)
     ck_assert(!px_journal_next(bytes, n, &at, &got));
     ck_assert_uint_eq(at, n);
 }
-END_TEST
 
-START_TEST(the_longest_path_fits_and_a_longer_one_is_refused)
+PX_TEST(the_longest_path_fits_and_a_longer_one_is_refused)
 {
     char path[PX_RM_MAX_PATH + 2];
     uint8_t bytes[PX_JOURNAL_RECORD_B];
@@ -99,9 +98,8 @@ START_TEST(the_longest_path_fits_and_a_longer_one_is_refused)
     path[PX_RM_MAX_PATH + 1] = '\0';
     ck_assert_uint_eq(px_journal_encode(&r, bytes), 0);
 }
-END_TEST
 
-START_TEST(a_torn_end_is_noticed_wherever_it_is)
+PX_TEST(a_torn_end_is_noticed_wherever_it_is)
 {
     uint8_t bytes[2 * PX_JOURNAL_RECORD_B];
     struct px_journal_record got;
@@ -119,9 +117,8 @@ START_TEST(a_torn_end_is_noticed_wherever_it_is)
         }
     }
 }
-END_TEST
 
-START_TEST(a_change_of_any_bit_is_noticed)
+PX_TEST(a_change_of_any_bit_is_noticed)
 {
     uint8_t bytes[PX_JOURNAL_RECORD_B];
     struct px_journal_record got;
@@ -136,9 +133,8 @@ START_TEST(a_change_of_any_bit_is_noticed)
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
 }
-END_TEST
 
-START_TEST(an_item_has_a_path_in_normal_form)
+PX_TEST(an_item_has_a_path_in_normal_form)
 {
     static const char *const wrong[] = {
         "",          "tmp/a", "/",         "//tmp/a", "/tmp/a/",      "/tmp/./a",
@@ -150,9 +146,8 @@ START_TEST(an_item_has_a_path_in_normal_form)
         ck_assert_msg(!decodes(&r), "%s", wrong[i]);
     }
 }
-END_TEST
 
-START_TEST(what_no_server_writes_is_not_read)
+PX_TEST(what_no_server_writes_is_not_read)
 {
     struct px_journal_record r = item;
 
@@ -178,9 +173,8 @@ START_TEST(what_no_server_writes_is_not_read)
     r = (struct px_journal_record){.type = PX_JOURNAL_DONE, .scope = 1, .slot = 1};
     ck_assert(!decodes(&r));
 }
-END_TEST
 
-START_TEST(a_pid_is_positive_and_has_31_bits)
+PX_TEST(a_pid_is_positive_and_has_31_bits)
 {
     static const uint64_t wrong[] = {0, 1ull << 31, 1ull << 32, UINT64_MAX};
     struct px_journal_record r = proc, h = head;
@@ -194,9 +188,8 @@ START_TEST(a_pid_is_positive_and_has_31_bits)
     ck_assert(decodes(&r));
     ck_assert(decodes(&h));
 }
-END_TEST
 
-START_TEST(a_head_stands_nowhere_but_at_the_beginning)
+PX_TEST(a_head_stands_nowhere_but_at_the_beginning)
 {
     uint8_t bytes[2 * PX_JOURNAL_RECORD_B];
     struct px_journal_record got;
@@ -206,9 +199,8 @@ START_TEST(a_head_stands_nowhere_but_at_the_beginning)
     ck_assert(px_journal_next(bytes, n, &at, &got));
     ck_assert(!px_journal_next(bytes, n, &at, &got));
 }
-END_TEST
 
-START_TEST(reading_from_beyond_the_end_finds_nothing)
+PX_TEST(reading_from_beyond_the_end_finds_nothing)
 {
     uint8_t byte = 0;
     struct px_journal_record got;
@@ -217,9 +209,8 @@ START_TEST(reading_from_beyond_the_end_finds_nothing)
     ck_assert(!px_journal_next(&byte, 1, &at, &got));
     ck_assert_uint_eq(at, 2);
 }
-END_TEST
 
-START_TEST(a_start_time_belongs_to_one_process)
+PX_TEST(a_start_time_belongs_to_one_process)
 {
     PX_TEST_NEEDS_PROC;
     int status;
@@ -246,9 +237,8 @@ START_TEST(a_start_time_belongs_to_one_process)
     ck_assert_uint_eq(px_journal_start_time(0), 0);
     ck_assert_uint_eq(px_journal_start_time(-1), 0);
 }
-END_TEST
 
-START_TEST(whereabouts_are_those_of_this_boot_and_node)
+PX_TEST(whereabouts_are_those_of_this_boot_and_node)
 {
     PX_TEST_NEEDS_PROC;
     char here[320], there[320], longest[300];
@@ -277,9 +267,8 @@ START_TEST(whereabouts_are_those_of_this_boot_and_node)
     px_journal_whereabouts(longest, here);
     ck_assert_uint_lt(strlen(here), sizeof(here));
 }
-END_TEST
 
-START_TEST(what_is_of_no_meaning_to_a_type_is_zero)
+PX_TEST(what_is_of_no_meaning_to_a_type_is_zero)
 {
     const struct px_journal_record none = {.type = PX_JOURNAL_NONE, .scope = 3},
                                    done = {.type = PX_JOURNAL_DONE, .scope = 3};
@@ -300,7 +289,6 @@ START_TEST(what_is_of_no_meaning_to_a_type_is_zero)
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         ck_assert_msg(!decodes(&wrong[i]), "%zu", i);
 }
-END_TEST
 
 /* Whoever forges a record can give it the right sum, too. */
 static void make_sum_right(uint8_t *bytes, size_t n)
@@ -312,7 +300,7 @@ static void make_sum_right(uint8_t *bytes, size_t n)
     memcpy(bytes + 8, &sum, sizeof(sum));
 }
 
-START_TEST(behind_a_path_there_is_nothing_but_few_zeros)
+PX_TEST(behind_a_path_there_is_nothing_but_few_zeros)
 {
     uint8_t bytes[PX_JOURNAL_RECORD_B] = {0};
     struct px_journal_record got, r = item;
@@ -335,7 +323,6 @@ START_TEST(behind_a_path_there_is_nothing_but_few_zeros)
     ck_assert(!px_journal_next(bytes, longer, &at, &got));
     ck_assert_uint_eq(at, 0);
 }
-END_TEST
 
 static int says_only_the_node(void)
 {
@@ -356,23 +343,11 @@ static int says_no_pid_namespace(void)
     return strcspn(here, " ") == 36 && strcmp(here + 36, " node") == 0;
 }
 
-START_TEST(where_the_system_does_not_tell_the_boot_nobody_is_here)
+PX_TEST(where_the_system_does_not_tell_the_boot_nobody_is_here)
 {
     PX_TEST_NEEDS_PROC;
     ck_assert_int_eq(px_test_in_child(says_only_the_node), 1);
     ck_assert_int_eq(px_test_in_child(says_no_pid_namespace), 1);
 }
-END_TEST
 
-PX_TEST_MAIN("reclaim/journal", what_is_encoded_is_decoded,
-             the_longest_path_fits_and_a_longer_one_is_refused,
-             a_torn_end_is_noticed_wherever_it_is, a_change_of_any_bit_is_noticed,
-             an_item_has_a_path_in_normal_form, what_no_server_writes_is_not_read,
-             a_pid_is_positive_and_has_31_bits,
-             a_head_stands_nowhere_but_at_the_beginning,
-             reading_from_beyond_the_end_finds_nothing,
-             a_start_time_belongs_to_one_process,
-             whereabouts_are_those_of_this_boot_and_node,
-             what_is_of_no_meaning_to_a_type_is_zero,
-             behind_a_path_there_is_nothing_but_few_zeros,
-             where_the_system_does_not_tell_the_boot_nobody_is_here)
+PX_TEST_MAIN("reclaim/journal", NULL, NULL)

@@ -59,7 +59,7 @@ static void file_in(uint64_t scope, uint32_t slot, const char *name)
     append_item(journal, scope, slot, PX_RM_FILE, 0, in("%s", name));
 }
 
-START_TEST(a_scope_is_removed_and_no_other)
+PX_TEST(a_scope_is_removed_and_no_other)
 {
     file_in(1, 0, "a");
     file_in(2, 0, "b");
@@ -74,9 +74,8 @@ START_TEST(a_scope_is_removed_and_no_other)
     ck_assert_uint_eq(totals.dirs, 2);
     ck_assert_uint_eq(totals.failed + totals.foreign + totals.kept, 0);
 }
-END_TEST
 
-START_TEST(the_last_record_of_a_slot_counts)
+PX_TEST(the_last_record_of_a_slot_counts)
 {
     file_in(1, 3, "first");
     file_in(1, 3, "second");
@@ -89,9 +88,8 @@ START_TEST(the_last_record_of_a_slot_counts)
     ck_assert(is_there(in("first")) && is_there(in("emptied")));
     ck_assert(!is_there(in("second")) && !is_there(in("filled")));
 }
-END_TEST
 
-START_TEST(what_is_done_is_void_and_what_comes_after_is_not)
+PX_TEST(what_is_done_is_void_and_what_comes_after_is_not)
 {
     file_in(1, 0, "a");
     file_in(1, 7, "b");
@@ -102,9 +100,8 @@ START_TEST(what_is_done_is_void_and_what_comes_after_is_not)
     ck_assert(is_there(in("a")) && is_there(in("b")) && is_there(in("c")));
     ck_assert(!is_there(in("d")));
 }
-END_TEST
 
-START_TEST(what_is_to_be_kept_is_kept_whoever_asked)
+PX_TEST(what_is_to_be_kept_is_kept_whoever_asked)
 {
     make_dir(in("tree"));
     file_in(1, 0, "tree/a");
@@ -122,7 +119,6 @@ START_TEST(what_is_to_be_kept_is_kept_whoever_asked)
     ck_assert(is_there(in("tree/a")) && !is_there(in("tree/b")));
     ck_assert_uint_eq(totals.kept, 1);
 }
-END_TEST
 
 static void keep(uint64_t scope, uint32_t slot, uid_t uid, const char *name)
 {
@@ -135,7 +131,7 @@ static void keep(uint64_t scope, uint32_t slot, uid_t uid, const char *name)
                                                 .path = in("%s", name)});
 }
 
-START_TEST(what_the_same_user_wants_kept_in_another_scope_is_kept)
+PX_TEST(what_the_same_user_wants_kept_in_another_scope_is_kept)
 {
     static const char *const names[] = {"tree/job", "tree/done", "tree/void",
                                         "tree/other"};
@@ -156,9 +152,8 @@ START_TEST(what_the_same_user_wants_kept_in_another_scope_is_kept)
     ck_assert(!is_there(in("tree/done")) && !is_there(in("tree/void")));
     ck_assert(!is_there(in("tree/other")));
 }
-END_TEST
 
-START_TEST(many_slots_in_any_order_are_all_found)
+PX_TEST(many_slots_in_any_order_are_all_found)
 {
     enum { N = 900 };
 
@@ -176,9 +171,8 @@ START_TEST(many_slots_in_any_order_are_all_found)
     ck_assert_uint_eq(totals.files, N);
     ck_assert_int_eq(rmdir(in("d")), 0);
 }
-END_TEST
 
-START_TEST(identity_is_compared_where_it_is_given)
+PX_TEST(identity_is_compared_where_it_is_given)
 {
     struct stat st;
 
@@ -203,9 +197,8 @@ START_TEST(identity_is_compared_where_it_is_given)
     ck_assert_uint_eq(totals.files, 1);
     ck_assert_uint_eq(totals.failed, 1);
 }
-END_TEST
 
-START_TEST(nothing_stays_open_mapped_or_unwaited)
+PX_TEST(nothing_stays_open_mapped_or_unwaited)
 {
     size_t open_before = open_descriptors();
 
@@ -216,11 +209,10 @@ START_TEST(nothing_stays_open_mapped_or_unwaited)
     ck_assert_int_eq(waitpid(-1, NULL, __WALL), -1);
     ck_assert_int_eq(errno, ECHILD);
 }
-END_TEST
 
 /* ---- users ---------------------------------------------------------------------- */
 
-START_TEST(root_removes_as_the_user_what_the_user_can)
+PX_TEST(root_removes_as_the_user_what_the_user_can)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     make_dir(in("his"));
@@ -237,9 +229,8 @@ START_TEST(root_removes_as_the_user_what_the_user_can)
     ck_assert_uint_eq(totals.files, 1);
     ck_assert_uint_eq(totals.failed, 1);
 }
-END_TEST
 
-START_TEST(root_removes_nothing_of_its_own_for_a_user)
+PX_TEST(root_removes_nothing_of_its_own_for_a_user)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     make_dir(in("his"));
@@ -253,9 +244,8 @@ START_TEST(root_removes_nothing_of_its_own_for_a_user)
     ck_assert_uint_eq(totals.foreign, 2);
     ck_assert_uint_eq(totals.files, 0);
 }
-END_TEST
 
-START_TEST(each_of_several_users_is_swept)
+PX_TEST(each_of_several_users_is_swept)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     for (uid_t i = 0; i < 3; i++) {
@@ -268,7 +258,6 @@ START_TEST(each_of_several_users_is_swept)
     ck_assert_int_eq(sweep(1), 0);
     ck_assert_uint_eq(totals.files, 3);
 }
-END_TEST
 
 struct told {
     size_t n;
@@ -284,7 +273,7 @@ static void on_told(void *arg, const char *path, enum px_rm_why why, int errnum)
     *told = (struct told){.n = told->n + 1, .why = why, .errnum = errnum};
 }
 
-START_TEST(who_is_not_root_refuses_what_is_not_his)
+PX_TEST(who_is_not_root_refuses_what_is_not_his)
 {
     struct told told = {0};
     const struct px_reclaim s = {.journal = journal, .told = on_told, .arg = &told};
@@ -305,9 +294,8 @@ START_TEST(who_is_not_root_refuses_what_is_not_his)
     ck_assert_int_eq(told.why, PX_RM_REFUSED);
     ck_assert_int_eq(told.errnum, EPERM);
 }
-END_TEST
 
-START_TEST(a_user_removes_his_own_without_root)
+PX_TEST(a_user_removes_his_own_without_root)
 {
     if (geteuid() == 0) {
         give(top, STRANGER, STRANGER);
@@ -318,9 +306,8 @@ START_TEST(a_user_removes_his_own_without_root)
     ck_assert_int_eq(sweep(1), 0);
     ck_assert_uint_eq(totals.files, 1);
 }
-END_TEST
 
-START_TEST(without_the_right_to_become_him_nothing_is_removed)
+PX_TEST(without_the_right_to_become_him_nothing_is_removed)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     make_file(in("a"));
@@ -333,7 +320,6 @@ START_TEST(without_the_right_to_become_him_nothing_is_removed)
     ck_assert_uint_eq(totals.files, 0);
     ck_assert_int_eq(unlink(in("a")), 0);
 }
-END_TEST
 
 /* ---- time ----------------------------------------------------------------------- */
 
@@ -347,7 +333,7 @@ static void stop_walking(void *arg, const char *path, enum px_rm_why why, int er
     kill(getpid(), SIGSTOP);
 }
 
-START_TEST(a_walk_that_does_not_end_is_ended)
+PX_TEST_LOOP(a_walk_that_does_not_end_is_ended, 2)
 {
     const struct px_reclaim s = {
         .journal = journal, .told = stop_walking, .timeout_ms = 200};
@@ -377,7 +363,6 @@ START_TEST(a_walk_that_does_not_end_is_ended)
     ck_assert_int_eq(rmdir(in("tree")), 0);
     ck_assert_int_eq(unlink(in("journal")), 0);
 }
-END_TEST
 
 /* Goes on only where removal is not confined to the items' folders. */
 static void wait_for_freedom(void *arg, const char *path, enum px_rm_why why,
@@ -391,7 +376,7 @@ static void wait_for_freedom(void *arg, const char *path, enum px_rm_why why,
         pause();
 }
 
-START_TEST(what_landlock_makes_too_slow_is_done_without)
+PX_TEST(what_landlock_makes_too_slow_is_done_without)
 {
     const struct px_reclaim s = {
         .journal = journal, .told = wait_for_freedom, .timeout_ms = 20000};
@@ -408,11 +393,10 @@ START_TEST(what_landlock_makes_too_slow_is_done_without)
     ck_assert_uint_eq(totals.kept, 1);
     ck_assert_uint_eq(totals.failed, 0);
 }
-END_TEST
 
 /* ---- journals of nobody --------------------------------------------------------- */
 
-START_TEST(a_journal_that_ends_in_mid_record_counts_up_to_there)
+PX_TEST(a_journal_that_ends_in_mid_record_counts_up_to_there)
 {
     struct stat st;
 
@@ -423,17 +407,15 @@ START_TEST(a_journal_that_ends_in_mid_record_counts_up_to_there)
     ck_assert_int_eq(sweep(1), 0);
     ck_assert(!is_there(in("a")) && is_there(in("b")));
 }
-END_TEST
 
-START_TEST(an_empty_journal_says_nothing)
+PX_TEST(an_empty_journal_says_nothing)
 {
     ck_assert_int_eq(ftruncate(journal, 0), 0);
     ck_assert_int_eq(sweep(1), 0);
     ck_assert_uint_eq(totals.files + totals.failed, 0);
 }
-END_TEST
 
-START_TEST(what_is_no_file_is_no_journal)
+PX_TEST(what_is_no_file_is_no_journal)
 {
     const struct px_reclaim s = {.journal = open(top, O_RDONLY | O_CLOEXEC)};
     const struct px_reclaim closed = {.journal = -1};
@@ -442,17 +424,15 @@ START_TEST(what_is_no_file_is_no_journal)
     ck_assert_int_eq(px_reclaim_scope(&closed, 1, &totals), EBADF);
     close(s.journal);
 }
-END_TEST
 
-START_TEST(a_file_too_large_to_be_a_journal_is_not_read)
+PX_TEST(a_file_too_large_to_be_a_journal_is_not_read)
 {
     if (ftruncate(journal, (off_t)PX_JOURNAL_MAX_B + 1) == 0)
         ck_assert_int_eq(sweep(1), EFBIG);
     ck_assert_int_eq(ftruncate(journal, 0), 0);
 }
-END_TEST
 
-START_TEST(a_journal_that_changes_while_it_is_read_harms_nobody)
+PX_TEST(a_journal_that_changes_while_it_is_read_harms_nobody)
 {
     int status;
 
@@ -478,11 +458,10 @@ START_TEST(a_journal_that_changes_while_it_is_read_harms_nobody)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFSIGNALED(status));
 }
-END_TEST
 
 /* ---- older kernels, stricter sandboxes ------------------------------------------ */
 
-START_TEST(a_scope_is_removed_without_what_is_new)
+PX_TEST_LOOP(a_scope_is_removed_without_what_is_new, 2)
 {
     static const unsigned calls[] = {SYS_clone3, SYS_close_range, SYS_pidfd_open,
                                      SYS_landlock_create_ruleset};
@@ -494,9 +473,8 @@ START_TEST(a_scope_is_removed_without_what_is_new)
     ck_assert_uint_eq(totals.files, 1);
     ck_assert_int_eq(unlink(in("journal")), 0);
 }
-END_TEST
 
-START_TEST(what_cannot_be_confined_to_its_folders_is_removed_all_the_same)
+PX_TEST(what_cannot_be_confined_to_its_folders_is_removed_all_the_same)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_landlock_add_rule, ENOMEM), "seccomp");
     file_in(1, 0, "a");
@@ -504,9 +482,8 @@ START_TEST(what_cannot_be_confined_to_its_folders_is_removed_all_the_same)
     ck_assert_uint_eq(totals.files, 1);
     ck_assert_uint_eq(totals.failed, 0);
 }
-END_TEST
 
-START_TEST(without_processes_it_is_an_errno)
+PX_TEST(without_processes_it_is_an_errno)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_clone3, EAGAIN), "seccomp");
     file_in(1, 0, "a");
@@ -515,47 +492,16 @@ START_TEST(without_processes_it_is_an_errno)
     ck_assert_int_eq(unlink(in("a")), 0);
     ck_assert_int_eq(unlink(in("journal")), 0);
 }
-END_TEST
 
-START_TEST(without_memory_it_is_an_errno)
+PX_TEST(without_memory_it_is_an_errno)
 {
     file_in(1, 0, "a");
     PX_TEST_NEEDS(px_test_deny(SYS_mmap, ENOMEM), "seccomp");
     ck_assert_int_eq(sweep(1), ENOMEM);
     _exit(unlink(in("a")) || unlink(in("journal")) || rmdir(top));
 }
-END_TEST
 
 int main(void)
 {
-    const struct px_test_loop tests[] = {
-        {a_scope_is_removed_and_no_other, 1},
-        {the_last_record_of_a_slot_counts, 1},
-        {what_is_done_is_void_and_what_comes_after_is_not, 1},
-        {what_the_same_user_wants_kept_in_another_scope_is_kept, 1},
-        {what_is_to_be_kept_is_kept_whoever_asked, 1},
-        {many_slots_in_any_order_are_all_found, 1},
-        {identity_is_compared_where_it_is_given, 1},
-        {nothing_stays_open_mapped_or_unwaited, 1},
-        {root_removes_as_the_user_what_the_user_can, 1},
-        {root_removes_nothing_of_its_own_for_a_user, 1},
-        {each_of_several_users_is_swept, 1},
-        {who_is_not_root_refuses_what_is_not_his, 1},
-        {a_user_removes_his_own_without_root, 1},
-        {without_the_right_to_become_him_nothing_is_removed, 1},
-        {a_walk_that_does_not_end_is_ended, 2},
-        {what_landlock_makes_too_slow_is_done_without, 1},
-        {a_journal_that_ends_in_mid_record_counts_up_to_there, 1},
-        {an_empty_journal_says_nothing, 1},
-        {what_is_no_file_is_no_journal, 1},
-        {a_file_too_large_to_be_a_journal_is_not_read, 1},
-        {a_journal_that_changes_while_it_is_read_harms_nobody, 1},
-        {a_scope_is_removed_without_what_is_new, 2},
-        {what_cannot_be_confined_to_its_folders_is_removed_all_the_same, 1},
-        {without_processes_it_is_an_errno, 1},
-        {without_memory_it_is_an_errno, 1},
-    };
-
-    return px_test_run_loops("reclaim/reclaim", setup, teardown, tests,
-                             PX_COUNT(tests));
+    return px_test_run("reclaim/reclaim", setup, teardown);
 }

@@ -33,7 +33,7 @@ static int read_nothing(void)
     return remains(false);
 }
 
-START_TEST(a_journal_that_cannot_be_read_changes_nothing)
+PX_TEST(a_journal_that_cannot_be_read_changes_nothing)
 {
     file_in(0, 0, "contact");
     file_in(1, 0, "a");
@@ -44,7 +44,6 @@ START_TEST(a_journal_that_cannot_be_read_changes_nothing)
     ck_assert_int_eq(remains(false), 0);
     ck_assert(!is_there(dir) && !is_there(in("contact")) && !is_there(in("a")));
 }
-END_TEST
 
 static void make_too_large(const char *name)
 {
@@ -54,7 +53,7 @@ static void make_too_large(const char *name)
 }
 
 /* Its size is a hole. */
-START_TEST(a_journal_that_is_too_large_keeps_nobody_from_the_others)
+PX_TEST(a_journal_that_is_too_large_keeps_nobody_from_the_others)
 {
     close(journal);
     make_too_large("pmix-server.large1");
@@ -66,9 +65,8 @@ START_TEST(a_journal_that_is_too_large_keeps_nobody_from_the_others)
     ck_assert(!is_there(in("pmix-server.abcdef")) && !is_there(dir));
     ck_assert(!is_there(in("a")));
 }
-END_TEST
 
-START_TEST(a_socket_is_no_journal)
+PX_TEST(a_socket_is_no_journal)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -83,7 +81,6 @@ START_TEST(a_socket_is_no_journal)
     ck_assert(is_there(path));
     close(fd);
 }
-END_TEST
 
 /* ---- a journal that cannot be written ------------------------------------------- */
 
@@ -98,7 +95,7 @@ static int write_few_bytes(void)
     return remains(false);
 }
 
-START_TEST(a_note_that_has_no_room_is_cut_off_again)
+PX_TEST(a_note_that_has_no_room_is_cut_off_again)
 {
     struct stat before, after;
     pid_t pid = start_process();
@@ -115,7 +112,6 @@ START_TEST(a_note_that_has_no_room_is_cut_off_again)
     ck_assert_int_eq(remains(false), 0);
     ck_assert(!is_there(in("b")) && !is_there(dir));
 }
-END_TEST
 
 /* ---- processes that cannot be made ---------------------------------------------- */
 
@@ -126,7 +122,7 @@ static int make_no_process(void)
     return remains(false);
 }
 
-START_TEST(what_nobody_can_be_made_for_is_left_to_the_next)
+PX_TEST_LOOP(what_nobody_can_be_made_for_is_left_to_the_next, 2)
 {
     file_in(1, 0, "a");
     file_in(2, 0, "b");
@@ -138,9 +134,8 @@ START_TEST(what_nobody_can_be_made_for_is_left_to_the_next)
     ck_assert_int_eq(remains(false), 0);
     ck_assert(!is_there(in("a")) && !is_there(in("b")) && !is_there(dir));
 }
-END_TEST
 
-START_TEST(without_a_limit_of_time_all_is_removed_too)
+PX_TEST(without_a_limit_of_time_all_is_removed_too)
 {
     const struct px_reclaim s = {.journal = -1, .node = "node"};
 
@@ -150,7 +145,6 @@ START_TEST(without_a_limit_of_time_all_is_removed_too)
     ck_assert(!is_there(in("contact")) && !is_there(in("a")) && !is_there(dir));
     ck_assert_uint_eq(totals.failed, 0);
 }
-END_TEST
 
 static int sweep_without_landlock(void)
 {
@@ -161,13 +155,12 @@ static int sweep_without_landlock(void)
     return px_reclaim_scope(&s, 1, &totals);
 }
 
-START_TEST(without_landlock_all_is_removed_too)
+PX_TEST(without_landlock_all_is_removed_too)
 {
     file_in(1, 0, "a");
     ck_assert_int_eq(px_test_in_child(sweep_without_landlock), 0);
     ck_assert(!is_there(in("a")));
 }
-END_TEST
 
 /* ---- where others may have the file system, too --------------------------------- */
 
@@ -187,16 +180,15 @@ static void begin_again(int64_t pid, uint64_t start, const char *whereabouts)
 }
 
 /* There a lock may be one of this node only. */
-START_TEST(a_lock_says_nothing_of_a_server_elsewhere)
+PX_TEST(a_lock_says_nothing_of_a_server_elsewhere)
 {
     begin_again(1, 1, "boot.1 another");
     file_in(0, 0, "contact");
     ck_assert_int_eq(px_test_in_child(know_no_file_system), EBUSY);
     ck_assert(is_there(in("contact")) && is_there(dir));
 }
-END_TEST
 
-START_TEST(there_a_server_of_this_node_is_known_by_its_process)
+PX_TEST(there_a_server_of_this_node_is_known_by_its_process)
 {
     char here[320];
     pid_t pid = start_process();
@@ -208,7 +200,6 @@ START_TEST(there_a_server_of_this_node_is_known_by_its_process)
     ck_assert(is_there(in("contact")) && is_there(dir));
     ck_assert_int_eq(end(pid), 0);
 }
-END_TEST
 
 static int reclaim_without_proc(void)
 {
@@ -223,7 +214,7 @@ static int reclaim_without_proc(void)
 
 /* Nobody knows whether its processes live, then: only what the server has made is
  * removed. */
-START_TEST(without_proc_the_servers_own_goes_and_scopes_stay)
+PX_TEST(without_proc_the_servers_own_goes_and_scopes_stay)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     file_in(0, 0, "contact");
@@ -231,19 +222,17 @@ START_TEST(without_proc_the_servers_own_goes_and_scopes_stay)
     ck_assert_int_eq(px_test_in_child(reclaim_without_proc), 0);
     ck_assert(!is_there(in("contact")) && !is_there(dir) && is_there(in("a")));
 }
-END_TEST
 
 /* ---- the server's own ----------------------------------------------------------- */
 
-START_TEST(what_only_begins_like_the_folder_is_not_in_it)
+PX_TEST(what_only_begins_like_the_folder_is_not_in_it)
 {
     file_in(0, 0, "pmix-server.abcdefg");
     ck_assert_int_eq(remains(false), 0);
     ck_assert(!is_there(in("pmix-server.abcdefg")) && !is_there(dir));
 }
-END_TEST
 
-START_TEST(the_servers_own_may_be_kept_too)
+PX_TEST(the_servers_own_may_be_kept_too)
 {
     make_dir(in("session"));
     make_file(in("session/kept"));
@@ -252,10 +241,9 @@ START_TEST(the_servers_own_may_be_kept_too)
     ck_assert_int_eq(remains(false), 0);
     ck_assert(is_there(in("session/kept")) && !is_there(dir));
 }
-END_TEST
 
 /* Somebody has written that into the journal. */
-START_TEST(neither_a_process_nor_another_users_folder_is_an_ancestor)
+PX_TEST(neither_a_process_nor_another_users_folder_is_an_ancestor)
 {
     strcpy(dir, in("session/pmix-server.abcdef"));
     make_dir(in("session"));
@@ -270,9 +258,8 @@ START_TEST(neither_a_process_nor_another_users_folder_is_an_ancestor)
     ck_assert_int_eq(remains(false), 0);
     ck_assert(!is_there(dir) && is_there(in("session")));
 }
-END_TEST
 
-START_TEST(each_group_of_a_user_is_one_to_become)
+PX_TEST(each_group_of_a_user_is_one_to_become)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     ck_assert_int_eq(chmod(top, 0777), 0);
@@ -287,7 +274,6 @@ START_TEST(each_group_of_a_user_is_one_to_become)
     ck_assert_uint_eq(totals.files, 3); /* and the journal */
     ck_assert_uint_eq(totals.foreign, 0);
 }
-END_TEST
 
 static void tell_path(void *arg, const char *path, enum px_rm_why why, int errnum)
 {
@@ -298,7 +284,7 @@ static void tell_path(void *arg, const char *path, enum px_rm_why why, int errnu
         _exit(1);
 }
 
-START_TEST(what_stays_is_told_but_not_that_the_journal_does)
+PX_TEST(what_stays_is_told_but_not_that_the_journal_does)
 {
     int ends[2];
     char told[2 * PATH_MAX] = "", expected[PATH_MAX + 32];
@@ -324,28 +310,8 @@ START_TEST(what_stays_is_told_but_not_that_the_journal_does)
     close(ends[0]);
     close(ends[1]);
 }
-END_TEST
 
 int main(void)
 {
-    const struct px_test_loop tests[] = {
-        {a_journal_that_cannot_be_read_changes_nothing, 1},
-        {a_journal_that_is_too_large_keeps_nobody_from_the_others, 1},
-        {a_socket_is_no_journal, 1},
-        {a_note_that_has_no_room_is_cut_off_again, 1},
-        {what_nobody_can_be_made_for_is_left_to_the_next, 2},
-        {without_a_limit_of_time_all_is_removed_too, 1},
-        {without_landlock_all_is_removed_too, 1},
-        {a_lock_says_nothing_of_a_server_elsewhere, 1},
-        {there_a_server_of_this_node_is_known_by_its_process, 1},
-        {without_proc_the_servers_own_goes_and_scopes_stay, 1},
-        {what_only_begins_like_the_folder_is_not_in_it, 1},
-        {the_servers_own_may_be_kept_too, 1},
-        {neither_a_process_nor_another_users_folder_is_an_ancestor, 1},
-        {each_group_of_a_user_is_one_to_become, 1},
-        {what_stays_is_told_but_not_that_the_journal_does, 1},
-    };
-
-    return px_test_run_loops("reclaim/reclaim_faults", setup, teardown, tests,
-                             PX_COUNT(tests));
+    return px_test_run("reclaim/reclaim_faults", setup, teardown);
 }

@@ -27,7 +27,7 @@ static int kill_without_proc(void)
     return 0;
 }
 
-START_TEST(where_proc_is_hidden_nobody_is_killed)
+PX_TEST(where_proc_is_hidden_nobody_is_killed)
 {
     pid_t pid = start_process();
 
@@ -39,10 +39,9 @@ START_TEST(where_proc_is_hidden_nobody_is_killed)
     ck_assert_int_eq(px_test_in_child(kill_without_proc), 0);
     ck_assert_int_eq(end(pid), 0);
 }
-END_TEST
 
 /* One whose leader has ended. */
-START_TEST(nobody_ends_the_group_that_he_is_in)
+PX_TEST(nobody_ends_the_group_that_he_is_in)
 {
     int ends[2], status;
     char byte = 0;
@@ -70,7 +69,6 @@ START_TEST(nobody_ends_the_group_that_he_is_in)
     ck_assert_int_eq(byte, 'x');
     close(ends[0]);
 }
-END_TEST
 
 /* ---- workers -------------------------------------------------------------------- */
 
@@ -93,11 +91,10 @@ static int make_sockets_at_the_limit(void)
     return 0;
 }
 
-START_TEST(sockets_that_cannot_be_made_cost_nothing)
+PX_TEST(sockets_that_cannot_be_made_cost_nothing)
 {
     ck_assert_int_eq(px_test_in_child(make_sockets_at_the_limit), 0);
 }
-END_TEST
 
 static int tell_nobody(void)
 {
@@ -111,14 +108,13 @@ static int tell_nobody(void)
     return teller.in_vain;
 }
 
-START_TEST(a_reader_that_has_gone_is_not_waited_for)
+PX_TEST(a_reader_that_has_gone_is_not_waited_for)
 {
     const uint64_t begin_ms = px_clock_ms();
 
     ck_assert_int_eq(px_test_in_child(tell_nobody), 0);
     ck_assert_uint_lt(px_clock_ms() - begin_ms, 900);
 }
-END_TEST
 
 static int tell_of_a_link(void)
 {
@@ -134,13 +130,12 @@ static int tell_of_a_link(void)
            0;
 }
 
-START_TEST(what_a_terminal_would_obey_is_not_told)
+PX_TEST(what_a_terminal_would_obey_is_not_told)
 {
     ck_assert_int_eq(px_test_in_child(tell_of_a_link), 0);
 }
-END_TEST
 
-START_TEST(who_is_no_child_is_not_waited_for)
+PX_TEST(who_is_no_child_is_not_waited_for)
 {
     int status = 0;
 
@@ -151,7 +146,6 @@ START_TEST(who_is_no_child_is_not_waited_for)
     ck_assert_int_eq(status, -1);
     ck_assert_int_eq(kill(getppid(), 0), 0); /* nor killed */
 }
-END_TEST
 
 static int detach_without_devices(void)
 {
@@ -168,15 +162,10 @@ static int detach_without_devices(void)
     return fcntl(3, F_GETFD) >= 0;
 }
 
-START_TEST(without_a_null_device_streams_lead_nowhere)
+PX_TEST(without_a_null_device_streams_lead_nowhere)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     ck_assert_int_eq(px_test_in_child(detach_without_devices), 0);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "reclaim/reclaim_limits", setup, teardown, where_proc_is_hidden_nobody_is_killed,
-    nobody_ends_the_group_that_he_is_in, sockets_that_cannot_be_made_cost_nothing,
-    a_reader_that_has_gone_is_not_waited_for, what_a_terminal_would_obey_is_not_told,
-    who_is_no_child_is_not_waited_for, without_a_null_device_streams_lead_nowhere)
+PX_TEST_MAIN("reclaim/reclaim_limits", setup, teardown)

@@ -18,7 +18,7 @@ static void begin(void)
     px_test_deny_by_env();
 }
 
-START_TEST(good_paths_are_made_normal)
+PX_TEST(good_paths_are_made_normal)
 {
     static const char *const rows[][2] = {
         {"/a", "/a"},           {"/a/b", "/a/b"},
@@ -36,9 +36,8 @@ START_TEST(good_paths_are_made_normal)
         ck_assert_str_eq(out, rows[i][1]);
     }
 }
-END_TEST
 
-START_TEST(bad_paths_are_refused_and_the_reason_told)
+PX_TEST(bad_paths_are_refused_and_the_reason_told)
 {
     static const char *const rows[][2] = {
         {"", "empty"},        {"a", "absolute"},       {"./a", "absolute"},
@@ -58,9 +57,8 @@ START_TEST(bad_paths_are_refused_and_the_reason_told)
     }
     ck_assert_ptr_nonnull(px_rm_path_check(NULL, out));
 }
-END_TEST
 
-START_TEST(the_longest_name_and_the_longest_path_are_good_and_one_more_is_not)
+PX_TEST(the_longest_name_and_the_longest_path_are_good_and_one_more_is_not)
 {
     char path[2 * PX_RM_MAX_PATH] = "/", out[PX_RM_MAX_PATH + 1];
 
@@ -79,7 +77,6 @@ START_TEST(the_longest_name_and_the_longest_path_are_good_and_one_more_is_not)
     path[PX_RM_MAX_PATH + 1] = '\0';
     ck_assert_ptr_nonnull(strstr(px_rm_path_check(path, out), "4095"));
 }
-END_TEST
 
 /* A way to a folder of the tree; 0, or minus an errno. */
 static int way(const char *name, uid_t client)
@@ -98,7 +95,7 @@ static int way(const char *name, uid_t client)
     return 0;
 }
 
-START_TEST(the_way_leads_there)
+PX_TEST(the_way_leads_there)
 {
     struct px_rm_sys sys = {0};
 
@@ -110,10 +107,9 @@ START_TEST(the_way_leads_there)
     PX_AUTOCLOSE int top = px_rm_open_way(&sys, "/", PX_RM_NO_CLIENT);
     ck_assert_int_ge(top, 0);
 }
-END_TEST
 
 /* All links are ours, in a folder of ours. */
-START_TEST(own_links_are_followed_as_the_system_would)
+PX_TEST(own_links_are_followed_as_the_system_would)
 {
     static const char *const good[] = {"l",       "l/b",      "up/b", "a/b/back/l/b",
                                        "chain/b", "l/../l/b", "abs/b"};
@@ -127,9 +123,8 @@ START_TEST(own_links_are_followed_as_the_system_would)
     ck_assert_int_eq(way("to/b", geteuid()), -ELOOP);
     ck_assert_int_eq(way("dead/b", geteuid()), -ENOENT);
 }
-END_TEST
 
-START_TEST(so_many_links_are_followed_and_no_more)
+PX_TEST(so_many_links_are_followed_and_no_more)
 {
     char name[32], target[32];
 
@@ -142,7 +137,6 @@ START_TEST(so_many_links_are_followed_and_no_more)
     ck_assert_int_eq(way("l40", geteuid()), 0);
     ck_assert_int_eq(way("l41", geteuid()), -ELOOP);
 }
-END_TEST
 
 /* What links of this kind are, and are not, followed for a client, of another uid if we
  * are root. */
@@ -180,7 +174,7 @@ static int go_as_client(void)
     return -way("in/l/d", CLIENT);
 }
 
-START_TEST(links_are_followed_where_no_other_user_can_put_them)
+PX_TEST_LOOP(links_are_followed_where_no_other_user_can_put_them, PX_COUNT(link_rows))
 {
     const struct link_row *row = &link_rows[_i];
     char out[PX_RM_MAX_PATH + 1];
@@ -204,7 +198,6 @@ START_TEST(links_are_followed_where_no_other_user_can_put_them)
         ck_assert_ptr_nonnull(strstr(why, "symbolic link"));
     }
 }
-END_TEST
 
 static void assert_resolved(const char *name, const char *expected)
 {
@@ -215,7 +208,7 @@ static void assert_resolved(const char *name, const char *expected)
     ck_assert_str_eq(out, px_tree_path(expected));
 }
 
-START_TEST(a_path_is_resolved_but_for_its_last_name)
+PX_TEST(a_path_is_resolved_but_for_its_last_name)
 {
     static const char *const rows[][2] = {
         {"a/b/c", "a/b/c"},    {"l", "l"},
@@ -234,9 +227,8 @@ START_TEST(a_path_is_resolved_but_for_its_last_name)
     for (size_t i = 0; i < PX_COUNT(rows); i++)
         assert_resolved(rows[i][0], rows[i][1]);
 }
-END_TEST
 
-START_TEST(a_path_that_cannot_be_resolved_is_refused_with_the_reason)
+PX_TEST(a_path_that_cannot_be_resolved_is_refused_with_the_reason)
 {
     char out[PX_RM_MAX_PATH + 1], path[3 * PX_RM_MAX_PATH];
 
@@ -264,10 +256,9 @@ START_TEST(a_path_that_cannot_be_resolved_is_refused_with_the_reason)
     path[257] = '\0';
     ck_assert_ptr_nonnull(strstr(px_rm_path_resolve(path, 0, 0, out), "255"));
 }
-END_TEST
 
 /* Whether there is such a link is not for each client to know. */
-START_TEST(what_a_client_may_not_see_is_not_looked_at_for_it)
+PX_TEST(what_a_client_may_not_see_is_not_looked_at_for_it)
 {
     char out[PX_RM_MAX_PATH + 1];
 
@@ -279,9 +270,8 @@ START_TEST(what_a_client_may_not_see_is_not_looked_at_for_it)
     ck_assert_str_eq(out, px_tree_path("in/l/d"));
     ck_assert_ptr_nonnull(px_rm_path_resolve(px_tree_path("in/l/d"), CLIENT, 0, out));
 }
-END_TEST
 
-START_TEST(the_newest_calls_are_used_where_there_are_some)
+PX_TEST(the_newest_calls_are_used_where_there_are_some)
 {
     struct px_rm_sys sys = {0};
     struct px_rm_node node;
@@ -293,9 +283,8 @@ START_TEST(the_newest_calls_are_used_where_there_are_some)
     ck_assert(!denied || sys.no_statx == !!strstr(denied, "statx"));
     ck_assert(!sys.no_statx || sys.no_mount_mark);
 }
-END_TEST
 
-START_TEST(what_something_is_is_told_of_a_link_itself)
+PX_TEST(what_something_is_is_told_of_a_link_itself)
 {
     struct px_rm_sys sys = {0};
     struct px_rm_node node;
@@ -314,9 +303,8 @@ START_TEST(what_something_is_is_told_of_a_link_itself)
     ck_assert(!node.mount);
     ck_assert_int_eq(px_rm_look(&sys, at, "none", &node), ENOENT);
 }
-END_TEST
 
-START_TEST(below_only_a_folder_of_this_mount_is_opened)
+PX_TEST(below_only_a_folder_of_this_mount_is_opened)
 {
     PX_TEST_NEEDS_PROC;
     struct px_rm_sys sys = {0};
@@ -336,9 +324,8 @@ START_TEST(below_only_a_folder_of_this_mount_is_opened)
     mount = -1;
     ck_assert_int_eq(px_rm_open_below(&sys, top, node.dev, &mount, "proc"), -EXDEV);
 }
-END_TEST
 
-START_TEST(file_systems_of_the_kernel_are_known)
+PX_TEST(file_systems_of_the_kernel_are_known)
 {
     PX_AUTOCLOSE int proc = open("/proc/self", O_PATH | O_CLOEXEC);
     PX_AUTOCLOSE int sys = open("/sys/kernel", O_PATH | O_CLOEXEC);
@@ -351,27 +338,8 @@ START_TEST(file_systems_of_the_kernel_are_known)
     ck_assert(shm < 0 || !px_rm_is_pseudo(shm));
     ck_assert(px_rm_is_pseudo(-1));
 }
-END_TEST
 
 int main(void)
 {
-    const struct px_test_loop tests[] = {
-        {good_paths_are_made_normal, 1},
-        {bad_paths_are_refused_and_the_reason_told, 1},
-        {the_longest_name_and_the_longest_path_are_good_and_one_more_is_not, 1},
-        {the_way_leads_there, 1},
-        {own_links_are_followed_as_the_system_would, 1},
-        {so_many_links_are_followed_and_no_more, 1},
-        {links_are_followed_where_no_other_user_can_put_them, PX_COUNT(link_rows)},
-        {a_path_is_resolved_but_for_its_last_name, 1},
-        {a_path_that_cannot_be_resolved_is_refused_with_the_reason, 1},
-        {what_a_client_may_not_see_is_not_looked_at_for_it, 1},
-        {the_newest_calls_are_used_where_there_are_some, 1},
-        {what_something_is_is_told_of_a_link_itself, 1},
-        {below_only_a_folder_of_this_mount_is_opened, 1},
-        {file_systems_of_the_kernel_are_known, 1},
-    };
-
-    return px_test_run_loops("reclaim/rmpath", begin, px_tree_end, tests,
-                             PX_COUNT(tests));
+    return px_test_run("reclaim/rmpath", begin, px_tree_end);
 }

@@ -19,7 +19,7 @@ static void begin(void)
 
 /* ---- flags ---------------------------------------------------------------------- */
 
-START_TEST(a_folder_is_removed_with_its_files)
+PX_TEST(a_folder_is_removed_with_its_files)
 {
     px_tree_make("d/a d/b d/l@/etc other");
     rm_dir("d", 0);
@@ -27,9 +27,8 @@ START_TEST(a_folder_is_removed_with_its_files)
     rm_assert_said("");
     rm_assert_removed(3, 1);
 }
-END_TEST
 
-START_TEST(without_recursion_folders_in_it_stay_with_all_in_them)
+PX_TEST(without_recursion_folders_in_it_stay_with_all_in_them)
 {
     px_tree_make("d/a d/sub/f d/empty/");
     rm_dir("d", 0);
@@ -37,9 +36,8 @@ START_TEST(without_recursion_folders_in_it_stay_with_all_in_them)
     rm_assert_said("");
     rm_assert_removed(1, 0);
 }
-END_TEST
 
-START_TEST(with_recursion_all_of_it_is_removed)
+PX_TEST(with_recursion_all_of_it_is_removed)
 {
     px_tree_make("d/a d/sub/f d/sub/deep/er/f d/empty/ d/sub/l@../.. x");
     rm_dir("d", PX_RM_RECURSE);
@@ -47,9 +45,8 @@ START_TEST(with_recursion_all_of_it_is_removed)
     rm_assert_said("");
     rm_assert_removed(4, 5);
 }
-END_TEST
 
-START_TEST(the_top_is_left_if_asked_for)
+PX_TEST(the_top_is_left_if_asked_for)
 {
     px_tree_make("d/a d/sub/f");
     rm_dir("d", PX_RM_LEAVE_TOP);
@@ -61,9 +58,8 @@ START_TEST(the_top_is_left_if_asked_for)
     px_assert_tree("", "d/");
     rm_assert_removed(0, 0);
 }
-END_TEST
 
-START_TEST(only_empty_folders_are_removed_if_asked_for)
+PX_TEST(only_empty_folders_are_removed_if_asked_for)
 {
     px_tree_make("d/a/ d/b/c/ d/b/e/ d/x/y/f d/x/z/ d/l@/etc");
     rm_dir("d", PX_RM_RECURSE | PX_RM_EMPTY);
@@ -71,9 +67,8 @@ START_TEST(only_empty_folders_are_removed_if_asked_for)
     rm_assert_said("");
     rm_assert_removed(0, 5);
 }
-END_TEST
 
-START_TEST(a_tree_of_empty_folders_is_removed_to_the_top_or_to_below_it)
+PX_TEST(a_tree_of_empty_folders_is_removed_to_the_top_or_to_below_it)
 {
     px_tree_make("d/a/ d/b/c/");
     rm_dir("d", PX_RM_RECURSE | PX_RM_EMPTY | PX_RM_LEAVE_TOP);
@@ -83,9 +78,8 @@ START_TEST(a_tree_of_empty_folders_is_removed_to_the_top_or_to_below_it)
     px_assert_tree("", "");
     rm_assert_removed(0, 3);
 }
-END_TEST
 
-START_TEST(an_empty_folder_alone_is_removed_if_asked_for_without_recursion)
+PX_TEST(an_empty_folder_alone_is_removed_if_asked_for_without_recursion)
 {
     px_tree_make("d/a/ e/ f/g h/");
     rm_dir("d", PX_RM_EMPTY);
@@ -97,9 +91,8 @@ START_TEST(an_empty_folder_alone_is_removed_if_asked_for_without_recursion)
     rm_assert_removed(0, 1);
     rm_assert_said("");
 }
-END_TEST
 
-START_TEST(only_the_folder_that_was_meant_is_removed)
+PX_TEST(only_the_folder_that_was_meant_is_removed)
 {
     struct stat st;
     struct px_rm_item item = {.path = px_tree_path("d"),
@@ -120,9 +113,8 @@ START_TEST(only_the_folder_that_was_meant_is_removed)
     rm_run_as(0, &item, 1);
     px_assert_tree("", "");
 }
-END_TEST
 
-START_TEST(only_the_file_that_was_meant_is_removed)
+PX_TEST(only_the_file_that_was_meant_is_removed)
 {
     struct stat st;
     struct px_rm_item item = {
@@ -139,47 +131,42 @@ START_TEST(only_the_file_that_was_meant_is_removed)
     rm_run_as(0, &item, 1);
     px_assert_tree("", "");
 }
-END_TEST
 
 /* ---- files ---------------------------------------------------------------------- */
 
-START_TEST(a_file_is_removed_and_nothing_beside_it)
+PX_TEST(a_file_is_removed_and_nothing_beside_it)
 {
     px_tree_make("a b");
     rm_file("a");
     px_assert_tree("", "b");
     rm_assert_removed(1, 0);
 }
-END_TEST
 
-START_TEST(a_link_named_as_a_file_is_removed_and_not_what_it_leads_to)
+PX_TEST(a_link_named_as_a_file_is_removed_and_not_what_it_leads_to)
 {
     px_tree_make("a l@a d/f ld@d");
     rm_file("l");
     rm_file("ld");
     px_assert_tree("", "a d/ d/f");
 }
-END_TEST
 
-START_TEST(a_folder_named_as_a_file_is_refused)
+PX_TEST(a_folder_named_as_a_file_is_refused)
 {
     px_tree_make("d/");
     rm_file("d");
     px_assert_tree("", "d/");
     rm_assert_said("REFUSED d");
 }
-END_TEST
 
-START_TEST(a_file_named_as_a_folder_is_refused)
+PX_TEST(a_file_named_as_a_folder_is_refused)
 {
     px_tree_make("f");
     rm_dir("f", PX_RM_RECURSE);
     px_assert_tree("", "f");
     rm_assert_said("REFUSED f");
 }
-END_TEST
 
-START_TEST(what_is_gone_already_is_not_spoken_of)
+PX_TEST(what_is_gone_already_is_not_spoken_of)
 {
     px_tree_make("f");
     rm_file("none");
@@ -191,9 +178,8 @@ START_TEST(what_is_gone_already_is_not_spoken_of)
     px_assert_tree("", "f");
     rm_assert_said("");
 }
-END_TEST
 
-START_TEST(links_on_the_way_are_followed_but_not_the_last_one)
+PX_TEST(links_on_the_way_are_followed_but_not_the_last_one)
 {
     px_tree_make("real/d/f real/g l@real bad@bad");
     rm_file("bad/g");
@@ -209,7 +195,6 @@ START_TEST(links_on_the_way_are_followed_but_not_the_last_one)
     rm_assert_said("");
     px_assert_tree("", "bad@ l@ real/");
 }
-END_TEST
 
 static void make_special(const char *name, mode_t type)
 {
@@ -226,7 +211,7 @@ static void make_special(const char *name, mode_t type)
     close(fd);
 }
 
-START_TEST(pipes_and_sockets_are_removed_without_being_opened)
+PX_TEST(pipes_and_sockets_are_removed_without_being_opened)
 {
     px_tree_make("d/");
     make_special("d/fifo", S_IFIFO);
@@ -239,9 +224,8 @@ START_TEST(pipes_and_sockets_are_removed_without_being_opened)
     rm_dir("fifo", PX_RM_RECURSE);
     rm_assert_said("REFUSED fifo");
 }
-END_TEST
 
-START_TEST(devices_are_removed_without_being_opened)
+PX_TEST(devices_are_removed_without_being_opened)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     px_tree_make("d/");
@@ -251,9 +235,8 @@ START_TEST(devices_are_removed_without_being_opened)
     px_assert_tree("", "");
     rm_assert_removed(2, 1);
 }
-END_TEST
 
-START_TEST(a_hard_link_is_removed_and_the_file_lives_on)
+PX_TEST(a_hard_link_is_removed_and_the_file_lives_on)
 {
     px_tree_make("file d/");
     ck_assert_int_eq(link(px_tree_path("file"), px_tree_path("d/one")), 0);
@@ -262,9 +245,8 @@ START_TEST(a_hard_link_is_removed_and_the_file_lives_on)
     px_assert_tree("", "file");
     rm_assert_removed(2, 1);
 }
-END_TEST
 
-START_TEST(names_of_any_bytes_are_removed)
+PX_TEST(names_of_any_bytes_are_removed)
 {
     char name[300] = "d/";
 
@@ -275,11 +257,10 @@ START_TEST(names_of_any_bytes_are_removed)
     px_assert_tree("", "");
     rm_assert_removed(7, 3);
 }
-END_TEST
 
 /* ---- kept ----------------------------------------------------------------------- */
 
-START_TEST(a_kept_file_stays_with_its_parents)
+PX_TEST(a_kept_file_stays_with_its_parents)
 {
     px_tree_make("d/a d/s/keep d/s/b d/t/c");
     rm_dir_but("d", PX_RM_RECURSE, "d/s/keep");
@@ -287,18 +268,16 @@ START_TEST(a_kept_file_stays_with_its_parents)
     rm_assert_said("ASKED d/s/keep");
     rm_assert_removed(3, 1);
 }
-END_TEST
 
-START_TEST(a_kept_folder_stays_with_all_in_it)
+PX_TEST(a_kept_folder_stays_with_all_in_it)
 {
     px_tree_make("d/a d/s/b d/s/t/c");
     rm_dir_but("d", PX_RM_RECURSE, "d/s");
     px_assert_tree("", "d/ d/s/ d/s/b d/s/t/ d/s/t/c");
     rm_assert_said("ASKED d/s");
 }
-END_TEST
 
-START_TEST(a_kept_top_and_what_is_below_a_kept_folder_stay)
+PX_TEST(a_kept_top_and_what_is_below_a_kept_folder_stay)
 {
     px_tree_make("d/s/b");
     rm_dir_but("d", PX_RM_RECURSE, "d");
@@ -309,9 +288,8 @@ START_TEST(a_kept_top_and_what_is_below_a_kept_folder_stay)
     rm_dir_but("d", PX_RM_RECURSE, "d/");
     ck_assert_uint_eq(rm_totals.kept, 0);
 }
-END_TEST
 
-START_TEST(a_name_that_only_begins_like_a_kept_one_does_not_stay)
+PX_TEST(a_name_that_only_begins_like_a_kept_one_does_not_stay)
 {
     px_tree_make("d/keep d/keeper d/kee dd/f");
     rm_dir_but("d", PX_RM_RECURSE, "d/keep");
@@ -319,9 +297,8 @@ START_TEST(a_name_that_only_begins_like_a_kept_one_does_not_stay)
     rm_dir_but("dd", PX_RM_RECURSE, "d");
     px_assert_tree("", "d/ d/keep");
 }
-END_TEST
 
-START_TEST(a_kept_file_stays_under_another_name)
+PX_TEST(a_kept_file_stays_under_another_name)
 {
     px_tree_make("d/keep d/s/a");
     ck_assert_int_eq(link(px_tree_path("d/keep"), px_tree_path("d/s/alias")), 0);
@@ -329,17 +306,15 @@ START_TEST(a_kept_file_stays_under_another_name)
     px_assert_tree("", "d/ d/keep d/s/ d/s/alias");
     ck_assert_uint_eq(rm_totals.kept, 2);
 }
-END_TEST
 
-START_TEST(a_kept_name_that_is_not_there_keeps_nothing)
+PX_TEST(a_kept_name_that_is_not_there_keeps_nothing)
 {
     px_tree_make("d/a l@d");
     rm_dir_but("d", PX_RM_RECURSE, "d/b");
     px_assert_tree("", "l@");
 }
-END_TEST
 
-START_TEST(what_is_to_be_kept_is_found_behind_links_too)
+PX_TEST(what_is_to_be_kept_is_found_behind_links_too)
 {
     px_tree_make("d/a d/s/b d/s/c l@d d/to@s");
     rm_dir_but("d", PX_RM_RECURSE, "l/a");
@@ -350,9 +325,8 @@ START_TEST(what_is_to_be_kept_is_found_behind_links_too)
     rm_dir_but("l", PX_RM_RECURSE, "d/no"); /* what is to go is not */
     px_assert_tree("", "d/ d/s/ d/s/b l@");
 }
-END_TEST
 
-START_TEST(of_many_kept_files_each_stays)
+PX_TEST(of_many_kept_files_each_stays)
 {
     static struct px_rm_item items[102];
     static char paths[100][PATH_MAX];
@@ -374,11 +348,10 @@ START_TEST(of_many_kept_files_each_stays)
     for (int i = 0; i < 100; i++)
         ck_assert_int_eq(access(paths[i], F_OK), 0);
 }
-END_TEST
 
 /* ---- order ---------------------------------------------------------------------- */
 
-START_TEST(files_go_first_and_then_the_deepest_tree)
+PX_TEST(files_go_first_and_then_the_deepest_tree)
 {
     /* Were "d" first, "d/a" would be entered without recursion, and stay. */
     struct px_rm_item items[] = {
@@ -396,9 +369,8 @@ START_TEST(files_go_first_and_then_the_deepest_tree)
     px_assert_tree("", "");
     rm_assert_removed(2, 5);
 }
-END_TEST
 
-START_TEST(totals_are_added_to_what_was_there)
+PX_TEST(totals_are_added_to_what_was_there)
 {
     struct px_rm_item item = {px_tree_path("d"), PX_RM_DIR, PX_RM_RECURSE, 0, 0};
     struct px_pcleanup_totals totals = {.files = 10, .dirs = 20, .foreign = 30};
@@ -410,11 +382,10 @@ START_TEST(totals_are_added_to_what_was_there)
     ck_assert_uint_eq(totals.foreign, 30);
     ck_assert_int_eq(px_rm_run(NULL, 0, 0, 0, NULL, NULL, &totals), 0);
 }
-END_TEST
 
 /* ---- refused -------------------------------------------------------------------- */
 
-START_TEST(paths_that_are_not_normal_are_refused)
+PX_TEST(paths_that_are_not_normal_are_refused)
 {
     static const char *const suffixes[] = {"/",     "/.",   "//f",         "/../d",
                                            "/s/..", "/./s", "/s/../../d/s"};
@@ -431,9 +402,8 @@ START_TEST(paths_that_are_not_normal_are_refused)
         }
     px_assert_tree("", "d/ d/f d/s/ d/s/g");
 }
-END_TEST
 
-START_TEST(relative_paths_and_unknown_kinds_are_refused)
+PX_TEST(relative_paths_and_unknown_kinds_are_refused)
 {
     struct px_rm_item items[] = {{"d", PX_RM_DIR, PX_RM_RECURSE, 0, 0},
                                  {"", PX_RM_DIR, PX_RM_RECURSE, 0, 0},
@@ -446,9 +416,8 @@ START_TEST(relative_paths_and_unknown_kinds_are_refused)
     rm_assert_said("REFUSED d, REFUSED d, REFUSED d, REFUSED ");
     px_assert_tree("", "d/ d/f");
 }
-END_TEST
 
-START_TEST(file_systems_of_the_kernel_are_refused)
+PX_TEST(file_systems_of_the_kernel_are_refused)
 {
     static const char *const paths[] = {"/", "/proc", "/proc/self", "/sys",
                                         "/sys/kernel"};
@@ -462,29 +431,5 @@ START_TEST(file_systems_of_the_kernel_are_refused)
         ck_assert(!strncmp(rm_said, "REFUSED", 7));
     }
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "reclaim/rmtree", begin, px_tree_end, a_folder_is_removed_with_its_files,
-    without_recursion_folders_in_it_stay_with_all_in_them,
-    with_recursion_all_of_it_is_removed, the_top_is_left_if_asked_for,
-    only_empty_folders_are_removed_if_asked_for,
-    a_tree_of_empty_folders_is_removed_to_the_top_or_to_below_it,
-    an_empty_folder_alone_is_removed_if_asked_for_without_recursion,
-    only_the_folder_that_was_meant_is_removed, only_the_file_that_was_meant_is_removed,
-    a_file_is_removed_and_nothing_beside_it,
-    a_link_named_as_a_file_is_removed_and_not_what_it_leads_to,
-    a_folder_named_as_a_file_is_refused, a_file_named_as_a_folder_is_refused,
-    what_is_gone_already_is_not_spoken_of,
-    links_on_the_way_are_followed_but_not_the_last_one,
-    pipes_and_sockets_are_removed_without_being_opened,
-    devices_are_removed_without_being_opened,
-    a_hard_link_is_removed_and_the_file_lives_on, names_of_any_bytes_are_removed,
-    a_kept_file_stays_with_its_parents, a_kept_folder_stays_with_all_in_it,
-    a_kept_top_and_what_is_below_a_kept_folder_stay,
-    a_name_that_only_begins_like_a_kept_one_does_not_stay,
-    a_kept_file_stays_under_another_name, a_kept_name_that_is_not_there_keeps_nothing,
-    what_is_to_be_kept_is_found_behind_links_too, of_many_kept_files_each_stays,
-    files_go_first_and_then_the_deepest_tree, totals_are_added_to_what_was_there,
-    paths_that_are_not_normal_are_refused, relative_paths_and_unknown_kinds_are_refused,
-    file_systems_of_the_kernel_are_refused)
+PX_TEST_MAIN("reclaim/rmtree", begin, px_tree_end)

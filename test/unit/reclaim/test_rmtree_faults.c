@@ -42,13 +42,12 @@ static int remove_without_a_look(void)
     return 0;
 }
 
-START_TEST(what_cannot_be_looked_at_stays_and_is_told)
+PX_TEST(what_cannot_be_looked_at_stays_and_is_told)
 {
     px_tree_make("d/a d/s/b f");
     ck_assert_int_eq(px_test_in_child(remove_without_a_look), 0);
     px_assert_tree("", "d/ d/a d/s/ d/s/b f");
 }
-END_TEST
 
 static int remove_without_a_second_reading(void)
 {
@@ -59,13 +58,12 @@ static int remove_without_a_second_reading(void)
     return 0;
 }
 
-START_TEST(a_folder_that_cannot_be_read_again_is_told)
+PX_TEST(a_folder_that_cannot_be_read_again_is_told)
 {
     px_tree_make("d/a d/s/b");
     ck_assert_int_eq(px_test_in_child(remove_without_a_second_reading), 0);
     px_assert_tree("", "d/");
 }
-END_TEST
 
 static int remove_disturbed(void)
 {
@@ -83,13 +81,12 @@ static int remove_disturbed(void)
     return 0;
 }
 
-START_TEST(who_is_disturbed_for_ever_goes_name_by_name)
+PX_TEST(who_is_disturbed_for_ever_goes_name_by_name)
 {
     px_tree_make("d/a d/s/b l@d");
     ck_assert_int_eq(px_test_in_child(remove_disturbed), 0);
     px_assert_tree("", "l@");
 }
-END_TEST
 
 static int open_without_openat2(void)
 {
@@ -104,11 +101,10 @@ static int open_without_openat2(void)
     return 0;
 }
 
-START_TEST(a_name_that_is_too_long_is_not_cut)
+PX_TEST(a_name_that_is_too_long_is_not_cut)
 {
     ck_assert_int_eq(px_test_in_child(open_without_openat2), 0);
 }
-END_TEST
 
 /* ---- mounts, for kernels that do not mark them ---------------------------------- */
 
@@ -143,12 +139,11 @@ static int open_with_one_descriptor(void)
     return 0;
 }
 
-START_TEST(a_folder_whose_mount_cannot_be_asked_for_is_not_entered)
+PX_TEST(a_folder_whose_mount_cannot_be_asked_for_is_not_entered)
 {
     px_tree_make("d/s/");
     ck_assert_int_eq(px_test_in_child(open_with_one_descriptor), 0);
 }
-END_TEST
 
 static int remove_without_proc(void)
 {
@@ -169,11 +164,10 @@ static int remove_without_proc(void)
     return 0;
 }
 
-START_TEST(without_proc_other_file_systems_are_still_known)
+PX_TEST(without_proc_other_file_systems_are_still_known)
 {
     ck_assert_int_eq(px_test_in_child(remove_without_proc), 0);
 }
-END_TEST
 
 /* ---- from some point on --------------------------------------------------------- */
 
@@ -209,7 +203,7 @@ static int look_no_further(void)
     return 0;
 }
 
-START_TEST(what_is_entered_and_cannot_be_looked_at_stays)
+PX_TEST(what_is_entered_and_cannot_be_looked_at_stays)
 {
     px_tree_make("d/a d/s/kept d/s/t/b");
     denied_later = SYS_statx;
@@ -217,7 +211,6 @@ START_TEST(what_is_entered_and_cannot_be_looked_at_stays)
     ck_assert_int_eq(px_test_in_child(look_no_further), 0);
     px_assert_tree("", "d/ d/s/ d/s/kept d/s/t/ d/s/t/b");
 }
-END_TEST
 
 enum { N_FILES = 40 };
 
@@ -239,7 +232,7 @@ static int look_at_no_more_files(void)
     return 0;
 }
 
-START_TEST(each_file_goes_or_is_told)
+PX_TEST(each_file_goes_or_is_told)
 {
     char name[16];
 
@@ -253,7 +246,6 @@ START_TEST(each_file_goes_or_is_told)
     ck_assert_int_eq(px_test_in_child(look_at_no_more_files), 0);
     ck_assert(px_tree_has("d/kept"));
 }
-END_TEST
 
 #define DEEP "d/1/2/3/4/5/6/7/8/9/10/11/12"
 
@@ -267,7 +259,7 @@ static int go_up_no_more(void)
 }
 
 /* Only the last few on the way down are still open. */
-START_TEST(who_cannot_go_up_again_says_so_and_ends)
+PX_TEST(who_cannot_go_up_again_says_so_and_ends)
 {
     static const long calls[] = {SYS_openat, SYS_statx};
 
@@ -279,14 +271,5 @@ START_TEST(who_cannot_go_up_again_says_so_and_ends)
         ck_assert(px_tree_has(DEEP "/kept"));
     }
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("reclaim/rmtree_faults", begin, px_tree_end,
-                  what_cannot_be_looked_at_stays_and_is_told,
-                  a_folder_that_cannot_be_read_again_is_told,
-                  who_is_disturbed_for_ever_goes_name_by_name,
-                  a_name_that_is_too_long_is_not_cut,
-                  a_folder_whose_mount_cannot_be_asked_for_is_not_entered,
-                  without_proc_other_file_systems_are_still_known,
-                  what_is_entered_and_cannot_be_looked_at_stays,
-                  each_file_goes_or_is_told, who_cannot_go_up_again_says_so_and_ends)
+PX_TEST_MAIN("reclaim/rmtree_faults", begin, px_tree_end)

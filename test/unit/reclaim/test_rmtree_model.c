@@ -157,13 +157,11 @@ static void round_with(int flags)
     px_assert_tree("", "");
 }
 
-START_TEST(what_is_left_of_a_random_tree_is_what_the_model_says)
+PX_TEST(what_is_left_of_a_random_tree_is_what_the_model_says)
 {
     for (int i = 0; i < N_ROUNDS; i++)
         for (int flags = 0; flags < PX_RM_SAME; flags++)
             round_with(flags);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("reclaim/rmtree_model", begin, px_tree_end,
-                  what_is_left_of_a_random_tree_is_what_the_model_says)
+PX_TEST_MAIN("reclaim/rmtree_model", begin, px_tree_end)

@@ -65,7 +65,7 @@ static unsigned int size_factor(void)
     return px_test_times(1, 10);
 }
 
-START_TEST(a_tree_is_removed_however_deep_with_few_descriptors)
+PX_TEST(a_tree_is_removed_however_deep_with_few_descriptors)
 {
     unsigned int depth = 10000 * size_factor();
 
@@ -76,9 +76,8 @@ START_TEST(a_tree_is_removed_however_deep_with_few_descriptors)
     rm_assert_removed(1, depth + 1);
     px_assert_tree("", "");
 }
-END_TEST
 
-START_TEST(a_path_longer_than_the_system_knows_is_cut_when_told)
+PX_TEST(a_path_longer_than_the_system_knows_is_cut_when_told)
 {
     char name[201] = "", expected[PX_RM_MAX_PATH * 2];
     struct px_rm_item items[] = {{px_tree_path("d"), PX_RM_DIR, PX_RM_RECURSE, 0, 0}};
@@ -112,9 +111,8 @@ START_TEST(a_path_longer_than_the_system_knows_is_cut_when_told)
     rm_run_as(0, items, 1);
     px_assert_tree("", "");
 }
-END_TEST
 
-START_TEST(without_descriptors_what_stays_is_told)
+PX_TEST(without_descriptors_what_stays_is_told)
 {
     px_tree_make("d/a d/s/f");
     int used = dup(0);
@@ -137,7 +135,6 @@ START_TEST(without_descriptors_what_stays_is_told)
     rm_assert_said("");
     px_assert_tree("", "");
 }
-END_TEST
 
 /* What a process takes that removes the tree. */
 static long peak_of_removing(const char *name, unsigned int n_files)
@@ -168,7 +165,7 @@ static void make_files(unsigned int n)
     }
 }
 
-START_TEST(many_files_in_a_folder_take_no_more_memory_than_some)
+PX_TEST(many_files_in_a_folder_take_no_more_memory_than_some)
 {
     unsigned int n = 20000 * size_factor();
 
@@ -180,7 +177,6 @@ START_TEST(many_files_in_a_folder_take_no_more_memory_than_some)
     px_assert_tree("", "");
     ck_assert_int_le(many, some + 256);
 }
-END_TEST
 
 /* So that only the smallest arena is to be had. */
 static void leave_little_memory(void)
@@ -207,7 +203,7 @@ static void make_wide(int n)
 
 /* Removal stops where files appear for ever. These only seem to: their times are those
  * of a file server whose clock is an hour ahead of ours. */
-START_TEST(files_of_a_server_whose_clock_is_ahead_are_all_removed)
+PX_TEST(files_of_a_server_whose_clock_is_ahead_are_all_removed)
 {
     behind_s = 3600;
     make_files(20000);
@@ -216,9 +212,8 @@ START_TEST(files_of_a_server_whose_clock_is_ahead_are_all_removed)
     rm_assert_removed(20000, 1);
     px_assert_tree("", "");
 }
-END_TEST
 
-START_TEST(more_folders_than_there_is_memory_for_go_in_several_passes)
+PX_TEST(more_folders_than_there_is_memory_for_go_in_several_passes)
 {
     PX_TEST_NEEDS_PROC;
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
@@ -230,9 +225,8 @@ START_TEST(more_folders_than_there_is_memory_for_go_in_several_passes)
     rm_assert_removed(0, 6001);
     px_assert_tree("", "");
 }
-END_TEST
 
-START_TEST(what_there_is_no_memory_for_is_told_once)
+PX_TEST(what_there_is_no_memory_for_is_told_once)
 {
     PX_TEST_NEEDS_PROC;
     NEED_ROOT();
@@ -251,9 +245,8 @@ START_TEST(what_there_is_no_memory_for_is_told_once)
     rm_assert_said("");
     px_assert_tree("", "");
 }
-END_TEST
 
-START_TEST(a_tree_too_deep_for_the_memory_is_left_and_told)
+PX_TEST(a_tree_too_deep_for_the_memory_is_left_and_told)
 {
     PX_TEST_NEEDS_PROC;
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
@@ -268,9 +261,8 @@ START_TEST(a_tree_too_deep_for_the_memory_is_left_and_told)
     rm_dir("d", PX_RM_RECURSE);
     px_assert_tree("", "");
 }
-END_TEST
 
-START_TEST(without_any_memory_nothing_begins)
+PX_TEST(without_any_memory_nothing_begins)
 {
     struct px_rm_item item = {px_tree_path("d"), PX_RM_DIR, 0, 0, 0};
     struct px_pcleanup_totals totals = {0};
@@ -285,9 +277,8 @@ START_TEST(without_any_memory_nothing_begins)
     ck_assert_int_eq(px_rm_run(&item, SIZE_MAX / 8, 0, 0, NULL, NULL, &totals), ENOMEM);
     px_assert_tree("", "d/ d/f");
 }
-END_TEST
 
-START_TEST(nothing_is_asked_of_malloc)
+PX_TEST(nothing_is_asked_of_malloc)
 {
     struct px_rm_item items[] = {{px_tree_path("d"), PX_RM_DIR, PX_RM_RECURSE, 0, 0},
                                  {px_tree_path("d/s/k"), PX_RM_KEEP, 0, 0, 0},
@@ -304,15 +295,5 @@ START_TEST(nothing_is_asked_of_malloc)
     ck_assert_uint_eq(px_alloc_count(), 0);
     px_assert_tree("", "d/ d/s/ d/s/k");
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("reclaim/rmtree_much", begin, px_tree_end,
-                  a_tree_is_removed_however_deep_with_few_descriptors,
-                  a_path_longer_than_the_system_knows_is_cut_when_told,
-                  without_descriptors_what_stays_is_told,
-                  many_files_in_a_folder_take_no_more_memory_than_some,
-                  files_of_a_server_whose_clock_is_ahead_are_all_removed,
-                  more_folders_than_there_is_memory_for_go_in_several_passes,
-                  what_there_is_no_memory_for_is_told_once,
-                  a_tree_too_deep_for_the_memory_is_left_and_told,
-                  without_any_memory_nothing_begins, nothing_is_asked_of_malloc)
+PX_TEST_MAIN("reclaim/rmtree_much", begin, px_tree_end)

@@ -14,7 +14,7 @@ PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
 
 /* ---- the whole ------------------------------------------------------------------ */
 
-START_TEST(nothing_of_a_dead_server_stays)
+PX_TEST(nothing_of_a_dead_server_stays)
 {
     file_in(0, 0, "contact");
     file_in(1, 0, "a");
@@ -35,9 +35,8 @@ START_TEST(nothing_of_a_dead_server_stays)
     ck_assert_uint_eq(totals.kept + totals.foreign + totals.failed, 0);
     ck_assert_int_eq(remains(true), 0); /* not there any more */
 }
-END_TEST
 
-START_TEST(the_folder_may_stand_in_one_that_was_made_for_it)
+PX_TEST(the_folder_may_stand_in_one_that_was_made_for_it)
 {
     close(journal);
     ck_assert_int_eq(unlink(in("pmix-server.abcdef/journal")), 0);
@@ -55,9 +54,8 @@ START_TEST(the_folder_may_stand_in_one_that_was_made_for_it)
     ck_assert(!is_there(in("session")));
     ck_assert_uint_eq(totals.kept + totals.foreign + totals.failed, 0);
 }
-END_TEST
 
-START_TEST(what_has_to_stay_in_the_folder_keeps_the_folder_only)
+PX_TEST(what_has_to_stay_in_the_folder_keeps_the_folder_only)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     make_file(in("pmix-server.abcdef/his"));
@@ -69,9 +67,8 @@ START_TEST(what_has_to_stay_in_the_folder_keeps_the_folder_only)
     ck_assert_int_eq(remains(true), 0);
     ck_assert(is_there(in("pmix-server.abcdef/his")));
 }
-END_TEST
 
-START_TEST(without_a_journal_the_folder_goes_alone)
+PX_TEST_LOOP(without_a_journal_the_folder_goes_alone, 3)
 {
     if (_i == 1) /* nor has an empty one anything to say */
         ck_assert_int_eq(ftruncate(journal, 0), 0);
@@ -84,9 +81,8 @@ START_TEST(without_a_journal_the_folder_goes_alone)
     ck_assert(!is_there(dir));
     ck_assert(is_there(in("a")));
 }
-END_TEST
 
-START_TEST(of_another_boot_or_node_only_the_servers_own_goes)
+PX_TEST_LOOP(of_another_boot_or_node_only_the_servers_own_goes, 2)
 {
     char there[320];
     pid_t pid = start_process();
@@ -104,9 +100,8 @@ START_TEST(of_another_boot_or_node_only_the_servers_own_goes)
     ck_assert(is_there(in("a")));
     ck_assert_int_eq(end(pid), 0);
 }
-END_TEST
 
-START_TEST(nothing_stays_open_or_unwaited)
+PX_TEST(nothing_stays_open_or_unwaited)
 {
     size_t open_before = open_descriptors();
 
@@ -116,11 +111,10 @@ START_TEST(nothing_stays_open_or_unwaited)
     ck_assert_int_eq(waitpid(-1, NULL, __WALL), -1);
     ck_assert_int_eq(errno, ECHILD);
 }
-END_TEST
 
 /* ---- processes ------------------------------------------------------------------ */
 
-START_TEST(a_scope_waits_for_its_processes)
+PX_TEST(a_scope_waits_for_its_processes)
 {
     pid_t pid = start_process();
 
@@ -141,7 +135,6 @@ START_TEST(a_scope_waits_for_its_processes)
     ck_assert(is_there(in("free")));
     ck_assert(!is_there(in("its")) && !is_there(in("session")) && !is_there(dir));
 }
-END_TEST
 
 static void wait_for_two(void)
 {
@@ -169,20 +162,18 @@ static void wait_for_two(void)
     ck_assert_int_eq(ended_by(second), SIGKILL);
 }
 
-START_TEST(who_waits_waits_for_the_last_process)
+PX_TEST(who_waits_waits_for_the_last_process)
 {
     wait_for_two();
 }
-END_TEST
 
-START_TEST(who_waits_does_so_without_pidfds)
+PX_TEST_LOOP(who_waits_does_so_without_pidfds, 2)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_pidfd_open, _i ? EPERM : ENOSYS), "seccomp");
     wait_for_two();
 }
-END_TEST
 
-START_TEST(more_processes_than_can_be_watched_are_waited_for)
+PX_TEST(more_processes_than_can_be_watched_are_waited_for)
 {
     enum { N = 80 };
     pid_t pids[N];
@@ -204,7 +195,6 @@ START_TEST(more_processes_than_can_be_watched_are_waited_for)
     for (int i = 0; i < N; i++)
         ck_assert_int_eq(ended_by(pids[i]), SIGKILL);
 }
-END_TEST
 
 static void deny_new_calls(int errnum)
 {
@@ -217,7 +207,7 @@ static void deny_new_calls(int errnum)
 }
 
 /* _i 1: only signals by pidfd are denied; 2, 3: all that is new. */
-START_TEST(what_ends_with_the_server_is_killed_and_then_swept)
+PX_TEST_LOOP(what_ends_with_the_server_is_killed_and_then_swept, 4)
 {
     pid_t pid = start_process(), other = start_process();
 
@@ -235,7 +225,6 @@ START_TEST(what_ends_with_the_server_is_killed_and_then_swept)
     ck_assert_int_eq(end(other), 0);
     ck_assert_int_eq(remains(false), 0);
 }
-END_TEST
 
 /* A leader, and one of its group; both pids. With leave, the leader has ended. */
 static pid_t start_group(pid_t *member, bool leave)
@@ -269,7 +258,7 @@ static pid_t start_group(pid_t *member, bool leave)
     return leader;
 }
 
-START_TEST(its_process_group_ends_with_it)
+PX_TEST(its_process_group_ends_with_it)
 {
     pid_t member, leader = start_group(&member, false);
 
@@ -277,9 +266,8 @@ START_TEST(its_process_group_ends_with_it)
     ck_assert_int_eq(ended_by(leader), SIGKILL);
     ck_assert_int_eq(ended_by(member), SIGKILL);
 }
-END_TEST
 
-START_TEST(its_process_group_ends_even_if_it_has_ended_before)
+PX_TEST(its_process_group_ends_even_if_it_has_ended_before)
 {
     pid_t member;
 
@@ -287,9 +275,8 @@ START_TEST(its_process_group_ends_even_if_it_has_ended_before)
     ck_assert_int_eq(remains(false), 0);
     ck_assert_int_eq(ended_by(member), SIGKILL);
 }
-END_TEST
 
-START_TEST(a_group_of_another_user_is_none_of_it)
+PX_TEST(a_group_of_another_user_is_none_of_it)
 {
     pid_t member;
 
@@ -304,9 +291,8 @@ START_TEST(a_group_of_another_user_is_none_of_it)
     ck_assert_int_eq(remains(false), 0);
     ck_assert_int_eq(end(member), 0);
 }
-END_TEST
 
-START_TEST(a_group_older_than_its_leader_is_none_of_it)
+PX_TEST(a_group_older_than_its_leader_is_none_of_it)
 {
     pid_t member;
     pid_t leader = start_group(&member, true);
@@ -315,9 +301,8 @@ START_TEST(a_group_older_than_its_leader_is_none_of_it)
     ck_assert_int_eq(remains(false), 0);
     ck_assert_int_eq(end(member), 0);
 }
-END_TEST
 
-START_TEST(a_pid_that_is_another_process_now_is_spared)
+PX_TEST_LOOP(a_pid_that_is_another_process_now_is_spared, 2)
 {
     pid_t member, leader = start_group(&member, false);
     uint64_t start = px_journal_start_time(leader);
@@ -329,9 +314,8 @@ START_TEST(a_pid_that_is_another_process_now_is_spared)
     ck_assert_int_eq(end(leader), 0);
     ck_assert_int_eq(end(member), 0);
 }
-END_TEST
 
-START_TEST(a_process_without_a_start_time_is_not_killed_but_waited_for)
+PX_TEST(a_process_without_a_start_time_is_not_killed_but_waited_for)
 {
     pid_t pid = start_process();
 
@@ -340,9 +324,8 @@ START_TEST(a_process_without_a_start_time_is_not_killed_but_waited_for)
     ck_assert_int_eq(end(pid), 0);
     ck_assert_int_eq(remains(false), 0);
 }
-END_TEST
 
-START_TEST(neither_we_nor_the_first_process_are_killed)
+PX_TEST(neither_we_nor_the_first_process_are_killed)
 {
     append_proc(1, 0, getpid(), px_journal_start_time(getpid()), PX_JOURNAL_END);
     append_proc(2, 0, 1, px_journal_start_time(1), PX_JOURNAL_END);
@@ -351,7 +334,6 @@ START_TEST(neither_we_nor_the_first_process_are_killed)
     append_proc(2, 0, 1, 1, 0);
     ck_assert_int_eq(remains(false), 0);
 }
-END_TEST
 
 /* ---- killed on the way ---------------------------------------------------------- */
 
@@ -380,7 +362,7 @@ static void complete(void)
     ck_assert_int_eq(errnum, 0);
 }
 
-START_TEST(killed_at_any_point_it_is_completed_by_the_next)
+PX_TEST(killed_at_any_point_it_is_completed_by_the_next)
 {
     enum { POINTS = 25, MAX_US = 60000, ENOUGH_MS = 10000 }; /* machines are busy */
     unsigned killed = 0;
@@ -421,32 +403,8 @@ START_TEST(killed_at_any_point_it_is_completed_by_the_next)
     printf("killed %u of %d\n", killed, point - 1);
     ck_assert_uint_gt(killed, 0);
 }
-END_TEST
 
 int main(void)
 {
-    const struct px_test_loop tests[] = {
-        {nothing_of_a_dead_server_stays, 1},
-        {the_folder_may_stand_in_one_that_was_made_for_it, 1},
-        {what_has_to_stay_in_the_folder_keeps_the_folder_only, 1},
-        {without_a_journal_the_folder_goes_alone, 3},
-        {of_another_boot_or_node_only_the_servers_own_goes, 2},
-        {nothing_stays_open_or_unwaited, 1},
-        {a_scope_waits_for_its_processes, 1},
-        {who_waits_waits_for_the_last_process, 1},
-        {who_waits_does_so_without_pidfds, 2},
-        {more_processes_than_can_be_watched_are_waited_for, 1},
-        {what_ends_with_the_server_is_killed_and_then_swept, 4},
-        {its_process_group_ends_with_it, 1},
-        {its_process_group_ends_even_if_it_has_ended_before, 1},
-        {a_group_of_another_user_is_none_of_it, 1},
-        {a_group_older_than_its_leader_is_none_of_it, 1},
-        {a_pid_that_is_another_process_now_is_spared, 2},
-        {a_process_without_a_start_time_is_not_killed_but_waited_for, 1},
-        {neither_we_nor_the_first_process_are_killed, 1},
-        {killed_at_any_point_it_is_completed_by_the_next, 1},
-    };
-
-    return px_test_run_loops("reclaim/server_dir", setup, teardown, tests,
-                             PX_COUNT(tests));
+    return px_test_run("reclaim/server_dir", setup, teardown);
 }

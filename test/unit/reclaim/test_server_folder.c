@@ -13,7 +13,7 @@ PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
 
 /* ---- locks ---------------------------------------------------------------------- */
 
-START_TEST(a_folder_that_is_locked_is_left_alone)
+PX_TEST(a_folder_that_is_locked_is_left_alone)
 {
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -27,9 +27,8 @@ START_TEST(a_folder_that_is_locked_is_left_alone)
     ck_assert(!is_there(dir) && !is_there(in("a")));
     close(lock);
 }
-END_TEST
 
-START_TEST(a_descriptor_without_the_lock_is_of_no_use)
+PX_TEST(a_descriptor_without_the_lock_is_of_no_use)
 {
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int other = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -44,10 +43,9 @@ START_TEST(a_descriptor_without_the_lock_is_of_no_use)
     close(other);
     close(lock);
 }
-END_TEST
 
 /* 0: another folder is in its place; 1: none; 2: its place leads elsewhere. */
-START_TEST(a_folder_that_was_moved_is_found_by_its_descriptor)
+PX_TEST_LOOP(a_folder_that_was_moved_is_found_by_its_descriptor, 3)
 {
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -68,10 +66,9 @@ START_TEST(a_folder_that_was_moved_is_found_by_its_descriptor)
     ck_assert_int_eq(is_there(dir), _i != 1);
     close(lock);
 }
-END_TEST
 
 /* As those do who tidy up in /tmp. */
-START_TEST(a_folder_that_was_removed_does_not_keep_the_rest)
+PX_TEST_LOOP(a_folder_that_was_removed_does_not_keep_the_rest, 2)
 {
     const struct px_reclaim s = {
         .journal = journal, .node = "node", .timeout_ms = 20000};
@@ -87,7 +84,6 @@ START_TEST(a_folder_that_was_removed_does_not_keep_the_rest)
     ck_assert(!is_there(in("a")) && !is_there(in("contact")) && !is_there(dir));
     close(lock);
 }
-END_TEST
 
 static pid_t start_server(uint16_t flags)
 {
@@ -113,22 +109,20 @@ static void its_process_tells(pid_t pid)
     ck_assert(!is_there(dir));
 }
 
-START_TEST(without_locks_the_servers_process_tells)
+PX_TEST(without_locks_the_servers_process_tells)
 {
     pid_t pid = start_server(0);
 
     PX_TEST_NEEDS(px_test_deny(SYS_flock, ENOLCK), "seccomp");
     its_process_tells(pid);
 }
-END_TEST
 
-START_TEST(of_a_server_that_got_no_lock_its_process_tells)
+PX_TEST(of_a_server_that_got_no_lock_its_process_tells)
 {
     its_process_tells(start_server(PX_JOURNAL_UNLOCKED));
 }
-END_TEST
 
-START_TEST(whoever_has_the_descriptor_of_such_a_server_knows_that_it_is_over)
+PX_TEST(whoever_has_the_descriptor_of_such_a_server_knows_that_it_is_over)
 {
     pid_t pid = start_server(PX_JOURNAL_UNLOCKED);
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -139,9 +133,8 @@ START_TEST(whoever_has_the_descriptor_of_such_a_server_knows_that_it_is_over)
     ck_assert_int_eq(end(pid), 0);
     close(fd);
 }
-END_TEST
 
-START_TEST(without_locks_nothing_is_known_of_another_node)
+PX_TEST(without_locks_nothing_is_known_of_another_node)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_flock, EBADF), "seccomp");
     ck_assert_int_eq(ftruncate(journal, 0), 0);
@@ -152,7 +145,6 @@ START_TEST(without_locks_nothing_is_known_of_another_node)
     ck_assert_int_eq(remains(false), EBUSY);
     ck_assert(is_there(dir));
 }
-END_TEST
 
 /* ---- what only looks like it ---------------------------------------------------- */
 
@@ -163,7 +155,7 @@ static void spared(int errnum)
     ck_assert_uint_eq(totals.files + totals.dirs, 0);
 }
 
-START_TEST(a_folder_that_others_may_enter_is_not_ours)
+PX_TEST_LOOP(a_folder_that_others_may_enter_is_not_ours, 6)
 {
     static const mode_t modes[] = {0755, 0701, 0710, 0500, 0777, 01777};
 
@@ -171,17 +163,15 @@ START_TEST(a_folder_that_others_may_enter_is_not_ours)
     spared(EPERM);
     ck_assert_int_eq(chmod(dir, 0700), 0);
 }
-END_TEST
 
-START_TEST(a_folder_of_another_user_is_not_ours)
+PX_TEST(a_folder_of_another_user_is_not_ours)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     give(dir, STRANGER, 0);
     spared(EPERM);
 }
-END_TEST
 
-START_TEST(a_folder_of_another_name_is_not_ours)
+PX_TEST(a_folder_of_another_name_is_not_ours)
 {
     ck_assert_int_eq(rename(dir, in("pmix-serves.abcdef")), 0);
     strcpy(dir, in("pmix-serves.abcdef"));
@@ -190,9 +180,8 @@ START_TEST(a_folder_of_another_name_is_not_ours)
     ck_assert_int_eq(
         px_reclaim_server_dir(&sweep, "pmix-server.abcdef", -1, true, &totals), EPERM);
 }
-END_TEST
 
-START_TEST(what_is_no_folder_is_not_ours)
+PX_TEST(what_is_no_folder_is_not_ours)
 {
     make_file(in("pmix-server.file"));
     strcpy(dir, in("pmix-server.file"));
@@ -205,9 +194,8 @@ START_TEST(what_is_no_folder_is_not_ours)
     spared(EPERM);
     ck_assert(is_there(in("pmix-server.abcdef/journal")));
 }
-END_TEST
 
-START_TEST(a_journal_that_is_no_plain_file_of_ours_is_none)
+PX_TEST_LOOP(a_journal_that_is_no_plain_file_of_ours_is_none, 6)
 {
     const char *path = in("pmix-server.abcdef/journal");
 
@@ -236,9 +224,8 @@ START_TEST(a_journal_that_is_no_plain_file_of_ours_is_none)
     }
     spared(EPERM);
 }
-END_TEST
 
-START_TEST(a_journal_that_says_what_it_may_not_counts_up_to_there)
+PX_TEST_LOOP(a_journal_that_says_what_it_may_not_counts_up_to_there, 6)
 {
     static const struct px_journal_record wrong[] = {
         {.type = PX_JOURNAL_ITEM,
@@ -258,9 +245,8 @@ START_TEST(a_journal_that_says_what_it_may_not_counts_up_to_there)
     ck_assert_int_eq(remains(true), 0);
     ck_assert(!is_there(dir) && !is_there(in("a")) && is_there(in("b")));
 }
-END_TEST
 
-START_TEST(who_is_not_root_removes_nothing_of_others)
+PX_TEST(who_is_not_root_removes_nothing_of_others)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     make_file(in("roots"));
@@ -275,11 +261,10 @@ START_TEST(who_is_not_root_removes_nothing_of_others)
     ck_assert(is_there(in("roots")) && !is_there(dir));
     ck_assert_uint_ge(totals.failed, 2);
 }
-END_TEST
 
 /* ---- all of a folder ------------------------------------------------------------ */
 
-START_TEST(reclaim_finishes_what_dead_servers_left_and_spares_the_rest)
+PX_TEST(reclaim_finishes_what_dead_servers_left_and_spares_the_rest)
 {
     make_file(in("file"));
     append_item(journal, 0, 0, PX_RM_FILE, 0, in("file"));
@@ -303,9 +288,8 @@ START_TEST(reclaim_finishes_what_dead_servers_left_and_spares_the_rest)
     ck_assert_int_eq(px_reclaim_tmpdir(&sweep, top, &totals), 0);
     ck_assert(!is_there(in("pmix-server.live")));
 }
-END_TEST
 
-START_TEST(reclaim_of_many_finds_them_all)
+PX_TEST(reclaim_of_many_finds_them_all)
 {
     enum { N = 150 };
 
@@ -316,39 +300,15 @@ START_TEST(reclaim_of_many_finds_them_all)
     ck_assert_int_eq(rmdir(top), 0);
     ck_assert_int_eq(mkdir(top, 0755), 0);
 }
-END_TEST
 
-START_TEST(reclaim_where_nothing_is_finds_nothing)
+PX_TEST(reclaim_where_nothing_is_finds_nothing)
 {
     ck_assert_int_eq(px_reclaim_tmpdir(&sweep, in("none"), &totals), 0);
     make_file(in("file"));
     ck_assert_int_eq(px_reclaim_tmpdir(&sweep, in("file"), &totals), ENOTDIR);
 }
-END_TEST
 
 int main(void)
 {
-    const struct px_test_loop tests[] = {
-        {a_folder_that_is_locked_is_left_alone, 1},
-        {a_descriptor_without_the_lock_is_of_no_use, 1},
-        {a_folder_that_was_moved_is_found_by_its_descriptor, 3},
-        {a_folder_that_was_removed_does_not_keep_the_rest, 2},
-        {without_locks_the_servers_process_tells, 1},
-        {of_a_server_that_got_no_lock_its_process_tells, 1},
-        {whoever_has_the_descriptor_of_such_a_server_knows_that_it_is_over, 1},
-        {without_locks_nothing_is_known_of_another_node, 1},
-        {a_folder_that_others_may_enter_is_not_ours, 6},
-        {a_folder_of_another_user_is_not_ours, 1},
-        {a_folder_of_another_name_is_not_ours, 1},
-        {what_is_no_folder_is_not_ours, 1},
-        {a_journal_that_is_no_plain_file_of_ours_is_none, 6},
-        {a_journal_that_says_what_it_may_not_counts_up_to_there, 6},
-        {who_is_not_root_removes_nothing_of_others, 1},
-        {reclaim_finishes_what_dead_servers_left_and_spares_the_rest, 1},
-        {reclaim_of_many_finds_them_all, 1},
-        {reclaim_where_nothing_is_finds_nothing, 1},
-    };
-
-    return px_test_run_loops("reclaim/server_folder", setup, teardown, tests,
-                             PX_COUNT(tests));
+    return px_test_run("reclaim/server_folder", setup, teardown);
 }

@@ -41,7 +41,7 @@ static int read_denied(int errnum)
     return WEXITSTATUS(status) == 77 ? 77 : WEXITSTATUS(status) - 1;
 }
 
-START_TEST(without_memory_for_now_a_report_may_come_later)
+PX_TEST(without_memory_for_now_a_report_may_come_later)
 {
     PX_TEST_NEEDS(read_denied(EAGAIN) != 77, "seccomp");
     ck_assert_int_eq(read_denied(EAGAIN), 0);
@@ -50,9 +50,8 @@ START_TEST(without_memory_for_now_a_report_may_come_later)
     ck_assert_int_eq(read_denied(ECONNRESET), -1);
     ck_assert_int_eq(read_denied(EBADF), -1);
 }
-END_TEST
 
-START_TEST(what_is_malformed_is_left_out)
+PX_TEST(what_is_malformed_is_left_out)
 {
     int ends[2];
     struct px_worker_msg news = {.type = 99};
@@ -76,9 +75,8 @@ START_TEST(what_is_malformed_is_left_out)
     ck_assert_int_eq(px_worker_read(ends[0], &news), -1);
     close(ends[0]);
 }
-END_TEST
 
-START_TEST(its_socket_is_no_standard_stream)
+PX_TEST(its_socket_is_no_standard_stream)
 {
     int ends[2];
     int status;
@@ -96,7 +94,6 @@ START_TEST(its_socket_is_no_standard_stream)
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_int_eq(status, 0);
 }
-END_TEST
 
 /* ---- telling -------------------------------------------------------------------- */
 
@@ -120,7 +117,7 @@ static int tell_to(int fd, const char *path, enum px_rm_why why, int errnum, int
     return WEXITSTATUS(status);
 }
 
-START_TEST(a_line_says_what_stays_and_why)
+PX_TEST(a_line_says_what_stays_and_why)
 {
     int ends[2];
     struct px_worker_msg news;
@@ -147,9 +144,8 @@ START_TEST(a_line_says_what_stays_and_why)
     close(ends[0]);
     close(ends[1]);
 }
-END_TEST
 
-START_TEST(a_long_path_is_cut_but_not_the_reason)
+PX_TEST(a_long_path_is_cut_but_not_the_reason)
 {
     int ends[2];
     struct px_worker_msg news;
@@ -165,9 +161,8 @@ START_TEST(a_long_path_is_cut_but_not_the_reason)
     close(ends[0]);
     close(ends[1]);
 }
-END_TEST
 
-START_TEST(to_a_file_it_is_a_line_of_text)
+PX_TEST(to_a_file_it_is_a_line_of_text)
 {
     int ends[2];
     char text[64] = "";
@@ -180,9 +175,8 @@ START_TEST(to_a_file_it_is_a_line_of_text)
     ck_assert_int_eq(tell_to(ends[1], "/a", PX_RM_MOVED, 0, 2), 1); /* nobody reads */
     close(ends[1]);
 }
-END_TEST
 
-START_TEST(a_reader_that_has_stopped_is_waited_for_once)
+PX_TEST(a_reader_that_has_stopped_is_waited_for_once)
 {
     int ends[2];
     const uint64_t begin_ms = px_clock_ms();
@@ -193,7 +187,6 @@ START_TEST(a_reader_that_has_stopped_is_waited_for_once)
     close(ends[0]);
     close(ends[1]);
 }
-END_TEST
 
 /* ---- processes ------------------------------------------------------------------ */
 
@@ -239,7 +232,7 @@ static void begin_hanging(pid_t *pid)
     close(ends[1]);
 }
 
-START_TEST(who_is_stopped_is_gone_with_those_it_has_made)
+PX_TEST(who_is_stopped_is_gone_with_those_it_has_made)
 {
     pid_t pid;
     int status;
@@ -250,9 +243,8 @@ START_TEST(who_is_stopped_is_gone_with_those_it_has_made)
     px_worker_stop(pid);
     ck_assert(nobody_is_left());
 }
-END_TEST
 
-START_TEST(those_whom_a_killed_worker_leaves_are_ended)
+PX_TEST(those_whom_a_killed_worker_leaves_are_ended)
 {
     const uint64_t deadline_ms = px_clock_ms() + LATE_MS;
     pid_t pid;
@@ -265,7 +257,6 @@ START_TEST(those_whom_a_killed_worker_leaves_are_ended)
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     ck_assert(nobody_is_left());
 }
-END_TEST
 
 static bool is_mapped(void *at, size_t size)
 {
@@ -280,7 +271,7 @@ static void *map(size_t size, int flags)
     return p;
 }
 
-START_TEST(a_child_lets_go_of_what_is_large_or_shared)
+PX_TEST(a_child_lets_go_of_what_is_large_or_shared)
 {
     PX_TEST_NEEDS_PROC;
     enum { LARGE = 8 << 20, SMALL = 4096 };
@@ -310,7 +301,6 @@ START_TEST(a_child_lets_go_of_what_is_large_or_shared)
     munmap(small, SMALL);
     munmap(hole, SMALL);
 }
-END_TEST
 
 static void *shed_in_a_child(void *arg)
 {
@@ -328,7 +318,7 @@ static void *shed_in_a_child(void *arg)
     return NULL;
 }
 
-START_TEST(in_a_thread_its_stack_stays)
+PX_TEST(in_a_thread_its_stack_stays)
 {
     int status;
     pthread_t thread;
@@ -340,13 +330,5 @@ START_TEST(in_a_thread_its_stack_stays)
     ck_assert_int_eq(waitpid(pid, &status, __WALL), pid);
     ck_assert_int_eq(status, 0);
 }
-END_TEST
 
-PX_TEST_MAIN("reclaim/worker", without_memory_for_now_a_report_may_come_later,
-             what_is_malformed_is_left_out, its_socket_is_no_standard_stream,
-             a_line_says_what_stays_and_why, a_long_path_is_cut_but_not_the_reason,
-             to_a_file_it_is_a_line_of_text,
-             a_reader_that_has_stopped_is_waited_for_once,
-             who_is_stopped_is_gone_with_those_it_has_made,
-             those_whom_a_killed_worker_leaves_are_ended,
-             a_child_lets_go_of_what_is_large_or_shared, in_a_thread_its_stack_stays)
+PX_TEST_MAIN("reclaim/worker", NULL, NULL)

@@ -67,7 +67,7 @@ static void assert_nothing_is_left(void)
     ck_assert_uint_eq(count("ptl"), 0);
 }
 
-START_TEST(a_role_starts_the_machine_and_its_end_stops_it)
+PX_TEST(a_role_starts_the_machine_and_its_end_stops_it)
 {
     PX_TEST_NEEDS_PROC;
     int fds = (int)px_test_count_fds();
@@ -84,9 +84,8 @@ START_TEST(a_role_starts_the_machine_and_its_end_stops_it)
     rt_await_threads(0);
     ck_assert_int_eq((int)px_test_count_fds(), fds);
 }
-END_TEST
 
-START_TEST(a_hundred_times_leaves_no_descriptor_and_no_thread)
+PX_TEST(a_hundred_times_leaves_no_descriptor_and_no_thread)
 {
     PX_TEST_NEEDS_PROC;
     int fds = (int)px_test_count_fds();
@@ -98,9 +97,8 @@ START_TEST(a_hundred_times_leaves_no_descriptor_and_no_thread)
     ck_assert_int_eq((int)px_test_count_fds(), fds);
     rt_await_threads(0);
 }
-END_TEST
 
-START_TEST(a_process_may_be_client_and_server_and_end_either_first)
+PX_TEST(a_process_may_be_client_and_server_and_end_either_first)
 {
     static const enum px_role orders[][2] = {{PX_ROLE_CLIENT, PX_ROLE_SERVER},
                                              {PX_ROLE_SERVER, PX_ROLE_CLIENT}};
@@ -128,9 +126,8 @@ START_TEST(a_process_may_be_client_and_server_and_end_either_first)
         assert_nothing_is_left();
     }
 }
-END_TEST
 
-START_TEST(a_role_ends_with_its_last_user)
+PX_TEST(a_role_ends_with_its_last_user)
 {
     begin(PX_ROLE_TOOL);
     begin(PX_ROLE_TOOL);
@@ -140,9 +137,8 @@ START_TEST(a_role_ends_with_its_last_user)
     end(PX_ROLE_TOOL);
     assert_nothing_is_left();
 }
-END_TEST
 
-START_TEST(a_failed_begin_leaves_nothing_and_another_may_follow)
+PX_TEST(a_failed_begin_leaves_nothing_and_another_may_follow)
 {
     PX_TEST_NEEDS_PROC;
     static const struct {
@@ -174,9 +170,8 @@ START_TEST(a_failed_begin_leaves_nothing_and_another_may_follow)
     begin(PX_ROLE_CLIENT);
     end(PX_ROLE_CLIENT);
 }
-END_TEST
 
-START_TEST(a_role_that_cannot_start_does_not_disturb_one_that_has)
+PX_TEST(a_role_that_cannot_start_does_not_disturb_one_that_has)
 {
     begin(PX_ROLE_CLIENT);
     ok(px_params_set(px_process.params, "pfexec", "nonesuch", PX_SOURCE_ARG, "x"));
@@ -187,9 +182,8 @@ START_TEST(a_role_that_cannot_start_does_not_disturb_one_that_has)
     end(PX_ROLE_CLIENT);
     assert_nothing_is_left();
 }
-END_TEST
 
-START_TEST(external_progress_starts_no_thread)
+PX_TEST(external_progress_starts_no_thread)
 {
     PX_TEST_NEEDS_PROC;
     pmix_info_t info = {.value.type = PMIX_BOOL, .value.data.flag = true};
@@ -199,9 +193,8 @@ START_TEST(external_progress_starts_no_thread)
     ck_assert_int_eq(rt_count_threads(), 0);
     end(PX_ROLE_CLIENT);
 }
-END_TEST
 
-START_TEST(the_level_of_messages_is_a_parameter)
+PX_TEST(the_level_of_messages_is_a_parameter)
 {
     setenv("PMIX_MCA_mca_base_verbose", "3", 1);
     struct rt_capture c = rt_capture_begin();
@@ -214,9 +207,8 @@ START_TEST(the_level_of_messages_is_a_parameter)
     ck_assert_int_eq(atomic_load(&px_process.log_level), PX_LOG_WARN);
     free(text);
 }
-END_TEST
 
-START_TEST(load_errors_can_be_switched_off)
+PX_TEST(load_errors_can_be_switched_off)
 {
     rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     setenv("PMIX_MCA_mca_base_component_show_load_errors", "none", 1);
@@ -228,9 +220,8 @@ START_TEST(load_errors_can_be_switched_off)
     ck_assert_str_eq(text, "");
     free(text);
 }
-END_TEST
 
-START_TEST(an_unknown_parameter_is_reported_once_however_many_roles)
+PX_TEST(an_unknown_parameter_is_reported_once_however_many_roles)
 {
     setenv("PMIX_MCA_mca_base_verbos", "3", 1);
     struct rt_capture c = rt_capture_begin();
@@ -244,16 +235,14 @@ START_TEST(an_unknown_parameter_is_reported_once_however_many_roles)
     rt_assert_has(text, "mca_base_verbos = \"3\"; did you mean mca_base_verbose?");
     free(text);
 }
-END_TEST
 
-START_TEST(the_launchers_name_of_the_node_wins)
+PX_TEST(the_launchers_name_of_the_node_wins)
 {
     setenv("PMIX_HOSTNAME", "node42", 1);
     begin(PX_ROLE_CLIENT);
     ck_assert_str_eq(px_process.host, "node42");
     end(PX_ROLE_CLIENT);
 }
-END_TEST
 
 static pmix_status_t nested;
 
@@ -262,7 +251,7 @@ static void begin_nested(void *arg PX_UNUSED)
     nested = px_role_begin(PX_ROLE_TOOL, NULL, 0, &err);
 }
 
-START_TEST(beginning_on_the_loop_is_refused)
+PX_TEST(beginning_on_the_loop_is_refused)
 {
     begin(PX_ROLE_CLIENT);
     rt_on_loop(px_process.loop, begin_nested, NULL);
@@ -270,7 +259,6 @@ START_TEST(beginning_on_the_loop_is_refused)
     end(PX_ROLE_CLIENT);
     assert_nothing_is_left();
 }
-END_TEST
 
 /* The thread sanitizer forbids what these tests are about: threads after such a
  * fork. */
@@ -318,7 +306,7 @@ static int run_in_child(int (*fn)(const struct px_loop *), const struct px_loop 
     return WEXITSTATUS(status);
 }
 
-START_TEST(a_forked_child_gets_a_machine_of_its_own)
+PX_TEST(a_forked_child_gets_a_machine_of_its_own)
 {
     PX_TEST_NEEDS(CAN_FORK, "a build without the thread sanitizer");
     begin(PX_ROLE_CLIENT);
@@ -330,9 +318,8 @@ START_TEST(a_forked_child_gets_a_machine_of_its_own)
     atomic_store(&px_process.init_count, 0);
     end(PX_ROLE_CLIENT);
 }
-END_TEST
 
-START_TEST(a_child_forked_while_the_lock_was_held_can_take_it)
+PX_TEST(a_child_forked_while_the_lock_was_held_can_take_it)
 {
     PX_TEST_NEEDS(CAN_FORK, "a build without the thread sanitizer");
     begin(PX_ROLE_CLIENT);
@@ -343,7 +330,6 @@ START_TEST(a_child_forked_while_the_lock_was_held_can_take_it)
     ck_assert_int_eq(failed_step, 0);
     end(PX_ROLE_CLIENT);
 }
-END_TEST
 
 struct posted {
     struct px_msg msg;
@@ -355,7 +341,7 @@ static void on_posted(struct px_msg *msg)
     PX_CONTAINER_OF(msg, struct posted, msg)->n++;
 }
 
-START_TEST(
+PX_TEST(
     posts_from_outside_are_taken_while_the_machine_runs_and_refused_before_and_after)
 {
     struct posted p = {.msg = {.run = on_posted}};
@@ -371,7 +357,6 @@ START_TEST(
     ck_assert(!px_process_post(&p.msg));
     assert_nothing_is_left();
 }
-END_TEST
 
 static _Atomic bool stop_posting;
 
@@ -390,7 +375,7 @@ static void *post_all_the_time(void *arg)
     return NULL;
 }
 
-START_TEST(posts_may_come_while_machines_start_and_end)
+PX_TEST(posts_may_come_while_machines_start_and_end)
 {
     struct posted p = {.msg = {.run = on_posted}};
     pthread_t thread;
@@ -404,7 +389,6 @@ START_TEST(posts_may_come_while_machines_start_and_end)
     pthread_join(thread, NULL);
     assert_nothing_is_left();
 }
-END_TEST
 
 static int is_mine(const struct px_loop *of_parent PX_UNUSED)
 {
@@ -422,7 +406,7 @@ static void fork_on_loop(void *arg)
         *(int *)arg = 3;
 }
 
-START_TEST(a_forked_child_knows_that_the_machine_is_not_its_own)
+PX_TEST(a_forked_child_knows_that_the_machine_is_not_its_own)
 {
     int failed_step = -1;
 
@@ -441,9 +425,8 @@ START_TEST(a_forked_child_knows_that_the_machine_is_not_its_own)
     px_process.stamp = stamp;
     end(PX_ROLE_CLIENT);
 }
-END_TEST
 
-START_TEST(running_out_of_memory_leaves_nothing)
+PX_TEST(running_out_of_memory_leaves_nothing)
 {
     pmix_status_t rc;
 
@@ -465,22 +448,5 @@ START_TEST(running_out_of_memory_leaves_nothing)
     }
     ok(rc);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "role/role", set_up, NULL, a_role_starts_the_machine_and_its_end_stops_it,
-    a_hundred_times_leaves_no_descriptor_and_no_thread,
-    a_process_may_be_client_and_server_and_end_either_first,
-    a_role_ends_with_its_last_user,
-    a_failed_begin_leaves_nothing_and_another_may_follow,
-    a_role_that_cannot_start_does_not_disturb_one_that_has,
-    external_progress_starts_no_thread, the_level_of_messages_is_a_parameter,
-    load_errors_can_be_switched_off,
-    an_unknown_parameter_is_reported_once_however_many_roles,
-    the_launchers_name_of_the_node_wins, beginning_on_the_loop_is_refused,
-    a_forked_child_gets_a_machine_of_its_own,
-    a_child_forked_while_the_lock_was_held_can_take_it,
-    posts_from_outside_are_taken_while_the_machine_runs_and_refused_before_and_after,
-    posts_may_come_while_machines_start_and_end,
-    a_forked_child_knows_that_the_machine_is_not_its_own,
-    running_out_of_memory_leaves_nothing)
+PX_TEST_MAIN("role/role", set_up, NULL)

@@ -84,7 +84,7 @@ static void assert_attributes(const pmix_info_t *info, const char *names)
     ck_assert_str_eq(joined, names);
 }
 
-START_TEST(attributes_are_described_as_in_the_dictionary)
+PX_TEST(attributes_are_described_as_in_the_dictionary)
 {
     PX_AUTO(px_infos) out = answers_to(ask(NULL, PMIX_CLIENT_ATTRIBUTES, "PMIx_Get"),
                                        0);
@@ -99,9 +99,8 @@ START_TEST(attributes_are_described_as_in_the_dictionary)
     ck_assert_str_eq(attr->description[0], px_key_by_name("PMIX_TIMEOUT")->text);
     ck_assert_ptr_null(attr->description[1]);
 }
-END_TEST
 
-START_TEST(several_functions_or_all_may_be_asked_for)
+PX_TEST(several_functions_or_all_may_be_asked_for)
 {
     PX_AUTO(px_infos) two = answers_to(
         ask(NULL, PMIX_CLIENT_ATTRIBUTES, "PMIx_Fence_nb,PMIx_None,PMIx_Put,PMIx_Get"),
@@ -116,9 +115,8 @@ START_TEST(several_functions_or_all_may_be_asked_for)
     ck_assert_str_eq(infos_in(&all.v[0], 2)[1].key, "PMIx_Fence");
     ck_assert_str_eq(infos_in(&too.v[0], 2)[0].key, "PMIx_Get");
 }
-END_TEST
 
-START_TEST(functions_are_listed)
+PX_TEST(functions_are_listed)
 {
     PX_AUTO(px_infos) given = answers_to(ask(NULL, PMIX_CLIENT_FUNCTIONS, NULL), 0);
     PX_AUTO(px_infos) made = answers_to(ask(NULL, PMIX_HOST_FUNCTIONS, NULL), 0);
@@ -129,9 +127,8 @@ START_TEST(functions_are_listed)
     ck_assert_str_eq(infos_in(&made.v[0], 1)->value.data.string,
                      "PMIx_Get,PMIx_Put,PMIx_Fence");
 }
-END_TEST
 
-START_TEST(what_nobody_knows_has_no_answer)
+PX_TEST(what_nobody_knows_has_no_answer)
 {
     PX_AUTO(px_infos) none = answers_to(ask(NULL, PMIX_CLIENT_ATTRIBUTES, "PMIx_X"), 0);
     PX_AUTO(px_infos) empty = answers_to(ask(NULL, PMIX_CLIENT_ATTRIBUTES, ""), 0);
@@ -140,9 +137,8 @@ START_TEST(what_nobody_knows_has_no_answer)
     PX_AUTO(px_infos) host = answers_to(ask(NULL, PMIX_HOST_FUNCTIONS, NULL), 0);
     ck_assert_uint_eq(none.n + empty.n + host.n, 0);
 }
-END_TEST
 
-START_TEST(functions_as_keys_are_answered_by_function_and_level)
+PX_TEST(functions_as_keys_are_answered_by_function_and_level)
 {
     pmix_query_t *q = ask("PMIx_Get", PMIX_CLIENT_ATTRIBUTES, NULL);
     PMIx_Argv_append_nosize(&q->keys, "PMIx_Put");
@@ -155,9 +151,8 @@ START_TEST(functions_as_keys_are_answered_by_function_and_level)
     ck_assert_str_eq(out.v[1].key, "PMIx_Put");
     ck_assert_int_eq(infos_in(&out.v[1], 1)->value.type, PMIX_UNDEF);
 }
-END_TEST
 
-START_TEST(a_level_that_is_not_here_is_left_to_others)
+PX_TEST(a_level_that_is_not_here_is_left_to_others)
 {
     pmix_query_t *q = ask(NULL, PMIX_SERVER_ATTRIBUTES, "PMIx_Get");
     px_infos out = {0};
@@ -170,9 +165,8 @@ START_TEST(a_level_that_is_not_here_is_left_to_others)
     ck_assert_str_eq(q->qualifiers[0].value.data.string, "PMIx_Get");
     PMIx_Query_free(q, 1);
 }
-END_TEST
 
-START_TEST(without_a_level_each_answers_its_share)
+PX_TEST(without_a_level_each_answers_its_share)
 {
     pmix_query_t *q = ask(NULL, NULL, NULL);
     PX_AUTO(px_infos) out = {0};
@@ -187,9 +181,8 @@ START_TEST(without_a_level_each_answers_its_share)
     ck_assert_str_eq(q->qualifiers[2].key, PMIX_TOOL_ATTRIBUTES);
     PMIx_Query_free(q, 1);
 }
-END_TEST
 
-START_TEST(a_level_that_is_false_is_not_wanted)
+PX_TEST(a_level_that_is_false_is_not_wanted)
 {
     pmix_query_t *q = ask(NULL, PMIX_CLIENT_ATTRIBUTES, NULL);
 
@@ -197,9 +190,8 @@ START_TEST(a_level_that_is_false_is_not_wanted)
     PX_AUTO(px_infos) out = answers_to(q, 0);
     ck_assert_uint_eq(out.n, 0);
 }
-END_TEST
 
-START_TEST(other_queries_stay_as_they_are)
+PX_TEST(other_queries_stay_as_they_are)
 {
     pmix_query_t *q = PMIx_Query_create(3);
     px_infos out = {0};
@@ -219,9 +211,8 @@ START_TEST(other_queries_stay_as_they_are)
     px_infos_cleanup(&out);
     PMIx_Query_free(q, n);
 }
-END_TEST
 
-START_TEST(short_memory_is_told_and_nothing_leaks)
+PX_TEST(short_memory_is_told_and_nothing_leaks)
 {
     bool failed = true;
     unsigned nth = 0;
@@ -241,9 +232,8 @@ START_TEST(short_memory_is_told_and_nothing_leaks)
     }
     ck_assert_uint_gt(nth, 20);
 }
-END_TEST
 
-START_TEST(the_library_names_only_what_there_is)
+PX_TEST(the_library_names_only_what_there_is)
 {
     struct px_support_table own[PX_N_LEVELS];
 
@@ -267,15 +257,5 @@ START_TEST(the_library_names_only_what_there_is)
     ck_assert_ptr_nonnull(strstr(own[PX_LEVEL_SERVER].functions, "PMIx_server_init,"));
     ck_assert_ptr_null(own[PX_LEVEL_HOST].functions);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("role/support", setup, NULL,
-                  attributes_are_described_as_in_the_dictionary,
-                  several_functions_or_all_may_be_asked_for, functions_are_listed,
-                  what_nobody_knows_has_no_answer,
-                  functions_as_keys_are_answered_by_function_and_level,
-                  a_level_that_is_not_here_is_left_to_others,
-                  without_a_level_each_answers_its_share,
-                  a_level_that_is_false_is_not_wanted, other_queries_stay_as_they_are,
-                  short_memory_is_told_and_nothing_leaks,
-                  the_library_names_only_what_there_is)
+PX_TEST_MAIN("role/support", setup, NULL)

@@ -25,7 +25,7 @@ static void on_count(struct px_call *call, void *args)
     px_call_done(call, -a->number);
 }
 
-START_TEST(a_call_runs_on_the_loop_and_returns_its_status)
+PX_TEST(a_call_runs_on_the_loop_and_returns_its_status)
 {
     for (int external = 0; external < 2; external++) {
         struct args a = {.loop = rt_loop(external), .number = 42};
@@ -35,7 +35,6 @@ START_TEST(a_call_runs_on_the_loop_and_returns_its_status)
         px_loop_destroy(a.loop);
     }
 }
-END_TEST
 
 static void on_answer(struct px_msg *msg)
 {
@@ -51,7 +50,7 @@ static void on_park(struct px_call *call, void *args)
     px_post(a->loop, &a->msg);
 }
 
-START_TEST(a_call_may_be_done_later)
+PX_TEST(a_call_may_be_done_later)
 {
     for (int external = 0; external < 2; external++) {
         struct args a = {.loop = rt_loop(external)};
@@ -60,7 +59,6 @@ START_TEST(a_call_may_be_done_later)
         px_loop_destroy(a.loop);
     }
 }
-END_TEST
 
 static void on_nest(struct px_call *call, void *args)
 {
@@ -70,7 +68,7 @@ static void on_nest(struct px_call *call, void *args)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-START_TEST(a_call_from_the_loop_is_refused_at_once)
+PX_TEST(a_call_from_the_loop_is_refused_at_once)
 {
     for (int external = 0; external < 2; external++) {
         struct args a = {.loop = rt_loop(external)};
@@ -81,13 +79,11 @@ START_TEST(a_call_from_the_loop_is_refused_at_once)
         px_loop_destroy(a.loop);
     }
 }
-END_TEST
 
-START_TEST(a_call_without_a_loop_says_not_initialised)
+PX_TEST(a_call_without_a_loop_says_not_initialised)
 {
     ck_assert_int_eq(px_call(NULL, on_count, NULL), PMIX_ERR_INIT);
 }
-END_TEST
 
 enum { CALLERS = 6, EACH = 300 };
 
@@ -118,17 +114,15 @@ static void call_from_many_threads(bool external)
     px_loop_destroy(loop);
 }
 
-START_TEST(many_threads_may_call)
+PX_TEST(many_threads_may_call)
 {
     call_from_many_threads(false);
 }
-END_TEST
 
-START_TEST(with_external_progress_callers_take_turns)
+PX_TEST(with_external_progress_callers_take_turns)
 {
     call_from_many_threads(true);
 }
-END_TEST
 
 static struct px_call *first_call;
 static atomic_bool first_is_waiting;
@@ -150,7 +144,7 @@ static void *call_first(void *arg)
     return (void *)(intptr_t)px_call(arg, on_wait_for_second, NULL);
 }
 
-START_TEST(one_call_may_be_answered_by_another)
+PX_TEST(one_call_may_be_answered_by_another)
 {
     for (int external = 0; external < 2; external++) {
         struct px_loop *loop = rt_loop(external);
@@ -168,10 +162,5 @@ START_TEST(one_call_may_be_answered_by_another)
         px_loop_destroy(loop);
     }
 }
-END_TEST
 
-PX_TEST_MAIN("rt/call", a_call_runs_on_the_loop_and_returns_its_status,
-             a_call_may_be_done_later, a_call_from_the_loop_is_refused_at_once,
-             a_call_without_a_loop_says_not_initialised, many_threads_may_call,
-             with_external_progress_callers_take_turns,
-             one_call_may_be_answered_by_another)
+PX_TEST_MAIN("rt/call", NULL, NULL)

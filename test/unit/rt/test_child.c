@@ -88,16 +88,14 @@ static bool is_reaped(pid_t pid)
 
 /* Each of the following holds with a pidfd and without. */
 #define WITH_AND_WITHOUT_PIDFD(name) \
-    START_TEST(name)                 \
+    PX_TEST(name)                    \
     {                                \
         test_##name(false);          \
     }                                \
-    END_TEST                         \
-    START_TEST(name##_without_pidfd) \
+    PX_TEST(name##_without_pidfd)    \
     {                                \
         test_##name(true);           \
-    }                                \
-    END_TEST
+    }
 
 static void test_an_exit_is_reported_once(bool no_pidfd)
 {
@@ -281,7 +279,7 @@ static void test_a_loop_may_end_before_its_children(bool no_pidfd)
 }
 WITH_AND_WITHOUT_PIDFD(a_loop_may_end_before_its_children)
 
-START_TEST(only_a_child_of_this_process_can_be_watched)
+PX_TEST(only_a_child_of_this_process_can_be_watched)
 {
     struct scene s = begin(false);
     const pid_t strangers[] = {getpid(), getppid(), 0, -1};
@@ -294,9 +292,8 @@ START_TEST(only_a_child_of_this_process_can_be_watched)
     ck_assert_int_eq(s.n_ended, 0);
     px_loop_destroy(s.loop);
 }
-END_TEST
 
-START_TEST(a_child_is_watched_once_and_again_after_it_was_forgotten)
+PX_TEST(a_child_is_watched_once_and_again_after_it_was_forgotten)
 {
     struct scene s = begin(false);
     int gate;
@@ -315,18 +312,5 @@ START_TEST(a_child_is_watched_once_and_again_after_it_was_forgotten)
     ck_assert_int_eq(WEXITSTATUS(s.status), 9);
     px_loop_destroy(s.loop);
 }
-END_TEST
 
-#define BOTH(name) name, name##_without_pidfd
-
-PX_TEST_MAIN("rt/child", BOTH(an_exit_is_reported_once),
-             BOTH(a_killed_child_is_reported_with_its_signal),
-             BOTH(a_child_already_dead_is_reported_from_the_loop),
-             BOTH(children_of_the_host_are_left_alone),
-             BOTH(sigchld_is_neither_needed_nor_touched),
-             BOTH(a_forgotten_child_is_reaped_without_a_call),
-             BOTH(a_stolen_exit_status_is_not_taken_for_success),
-             BOTH(the_next_child_may_be_watched_in_the_callback),
-             BOTH(a_loop_may_end_before_its_children),
-             only_a_child_of_this_process_can_be_watched,
-             a_child_is_watched_once_and_again_after_it_was_forgotten)
+PX_TEST_MAIN("rt/child", NULL, NULL)

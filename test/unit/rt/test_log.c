@@ -11,7 +11,7 @@ static void name_host(void)
     px_str_copy(px_process.host, sizeof(px_process.host), "node7");
 }
 
-START_TEST(a_message_is_one_line_that_says_who_and_where)
+PX_TEST(a_message_is_one_line_that_says_who_and_where)
 {
     char wanted[64];
     struct rt_capture c = rt_capture_begin();
@@ -24,9 +24,8 @@ START_TEST(a_message_is_one_line_that_says_who_and_where)
     ck_assert_str_eq(text, wanted);
     free(text);
 }
-END_TEST
 
-START_TEST(before_the_first_acquire_the_host_is_that_of_the_system)
+PX_TEST(before_the_first_acquire_the_host_is_that_of_the_system)
 {
     char host[256];
     char wanted[300];
@@ -41,9 +40,8 @@ START_TEST(before_the_first_acquire_the_host_is_that_of_the_system)
     rt_assert_has(text, wanted);
     free(text);
 }
-END_TEST
 
-START_TEST(less_serious_messages_than_the_level_are_not_printed)
+PX_TEST(less_serious_messages_than_the_level_are_not_printed)
 {
     for (int level = PX_LOG_ERROR; level <= PX_LOG_DEBUG; level++) {
         struct rt_capture c = rt_capture_begin();
@@ -58,16 +56,14 @@ START_TEST(less_serious_messages_than_the_level_are_not_printed)
         free(text);
     }
 }
-END_TEST
 
-START_TEST(warnings_are_printed_by_default_and_infos_are_not)
+PX_TEST(warnings_are_printed_by_default_and_infos_are_not)
 {
     ck_assert(px_log_wants(PX_LOG_WARN));
     ck_assert(!px_log_wants(PX_LOG_INFO));
 }
-END_TEST
 
-START_TEST(what_a_peer_sent_cannot_begin_a_line_or_drive_the_terminal)
+PX_TEST(what_a_peer_sent_cannot_begin_a_line_or_drive_the_terminal)
 {
     struct rt_capture c = rt_capture_begin();
 
@@ -78,9 +74,8 @@ START_TEST(what_a_peer_sent_cannot_begin_a_line_or_drive_the_terminal)
     rt_assert_has(text, "\"a?b??[2J?\"\n");
     free(text);
 }
-END_TEST
 
-START_TEST(too_long_a_text_is_cut_visibly_and_still_ends_the_line)
+PX_TEST(too_long_a_text_is_cut_visibly_and_still_ends_the_line)
 {
     char longer[5000];
     struct rt_capture c = rt_capture_begin();
@@ -94,9 +89,8 @@ START_TEST(too_long_a_text_is_cut_visibly_and_still_ends_the_line)
     rt_assert_has(text, "xx...\n");
     free(text);
 }
-END_TEST
 
-START_TEST(errno_can_be_printed_and_survives)
+PX_TEST(errno_can_be_printed_and_survives)
 {
     struct rt_capture c = rt_capture_begin();
 
@@ -109,9 +103,8 @@ START_TEST(errno_can_be_printed_and_survives)
     ck_assert_int_eq(after, ENOENT);
     free(text);
 }
-END_TEST
 
-START_TEST(a_line_that_nobody_reads_is_dropped_and_counted)
+PX_TEST(a_line_that_nobody_reads_is_dropped_and_counted)
 {
     char bytes[65536 + 4096];
     int was = dup(STDERR_FILENO), ends[2];
@@ -143,14 +136,5 @@ START_TEST(a_line_that_nobody_reads_is_dropped_and_counted)
     rt_assert_has(bytes, "] area: again\n");
     ck_assert_uint_eq(lost, 0);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("rt/log", name_host, NULL,
-                  a_message_is_one_line_that_says_who_and_where,
-                  before_the_first_acquire_the_host_is_that_of_the_system,
-                  less_serious_messages_than_the_level_are_not_printed,
-                  warnings_are_printed_by_default_and_infos_are_not,
-                  what_a_peer_sent_cannot_begin_a_line_or_drive_the_terminal,
-                  too_long_a_text_is_cut_visibly_and_still_ends_the_line,
-                  errno_can_be_printed_and_survives,
-                  a_line_that_nobody_reads_is_dropped_and_counted)
+PX_TEST_MAIN("rt/log", name_host, NULL)

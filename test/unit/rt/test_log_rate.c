@@ -47,7 +47,7 @@ static char *text_of(struct flood *f, size_t n)
     return rt_capture_end(&c);
 }
 
-START_TEST(a_flood_is_a_few_lines_and_a_count)
+PX_TEST(a_flood_is_a_few_lines_and_a_count)
 {
     struct flood f = {1000, 1, PMIX_ERR_BAD_PARAM, 90000};
     char *text = text_of(&f, 1);
@@ -57,9 +57,8 @@ START_TEST(a_flood_is_a_few_lines_and_a_count)
     rt_assert_has(text, "door: 89997 more like it: uid 1000, BAD-PARAM\n");
     free(text);
 }
-END_TEST
 
-START_TEST(users_and_reasons_are_counted_apart)
+PX_TEST(users_and_reasons_are_counted_apart)
 {
     struct flood f[] = {{1000, 2, PMIX_ERR_BAD_PARAM, 200},
                         {1000, 1, PMIX_ERR_TIMEOUT, 50},
@@ -74,9 +73,8 @@ START_TEST(users_and_reasons_are_counted_apart)
     ck_assert_int_eq(rt_count(text, "\n"), 4 * PX_LOG_RATE_LINES + 2 + 4);
     free(text);
 }
-END_TEST
 
-START_TEST(many_users_share_what_is_left)
+PX_TEST(many_users_share_what_is_left)
 {
     struct flood f = {1000, 500, PMIX_ERR_BAD_PARAM, 500 * 10};
     char *text = text_of(&f, 1);
@@ -85,9 +83,8 @@ START_TEST(many_users_share_what_is_left)
     rt_assert_has(text, "more like it: others\n");
     free(text);
 }
-END_TEST
 
-START_TEST(the_count_comes_when_its_time_is_over)
+PX_TEST(the_count_comes_when_its_time_is_over)
 {
     struct flood f = {1000, 1, PMIX_ERR_BAD_PARAM, 5};
     struct px_loop *loop = rt_loop(false);
@@ -106,8 +103,5 @@ START_TEST(the_count_comes_when_its_time_is_over)
     ck_assert_int_eq(rt_count(text, "2 more like it"), 2);
     free(text);
 }
-END_TEST
 
-PX_TEST_MAIN("rt/log_rate", a_flood_is_a_few_lines_and_a_count,
-             users_and_reasons_are_counted_apart, many_users_share_what_is_left,
-             the_count_comes_when_its_time_is_over)
+PX_TEST_MAIN("rt/log_rate", NULL, NULL)

@@ -45,7 +45,7 @@ static void do_nothing(void *arg PX_UNUSED)
 {
 }
 
-START_TEST(messages_run_in_the_order_posted)
+PX_TEST(messages_run_in_the_order_posted)
 {
     static struct note notes[1000];
     struct px_loop *loop = rt_loop(false);
@@ -62,7 +62,6 @@ START_TEST(messages_run_in_the_order_posted)
     ck_assert(seen_on_loop);
     px_loop_destroy(loop);
 }
-END_TEST
 
 enum { POSTERS = 8, EACH = 2000 };
 
@@ -77,7 +76,7 @@ static void *post_all(void *arg)
     return NULL;
 }
 
-START_TEST(messages_of_many_threads_keep_their_order_and_none_is_lost)
+PX_TEST(messages_of_many_threads_keep_their_order_and_none_is_lost)
 {
     struct px_loop *loop = rt_loop(false);
     pthread_t threads[POSTERS];
@@ -98,7 +97,6 @@ START_TEST(messages_of_many_threads_keep_their_order_and_none_is_lost)
         ck_assert_int_eq(seen[i] % EACH, next[seen[i] / EACH]++);
     px_loop_destroy(loop);
 }
-END_TEST
 
 static struct note second;
 static int n_seen_inside_first;
@@ -112,7 +110,7 @@ static void on_first(struct px_msg *msg)
     n_seen_inside_first = n_seen;
 }
 
-START_TEST(a_message_posted_on_the_loop_runs_on_a_later_pass)
+PX_TEST(a_message_posted_on_the_loop_runs_on_a_later_pass)
 {
     struct px_loop *loop = rt_loop(true);
     struct note first = {.msg.run = on_first, .loop = loop};
@@ -125,9 +123,8 @@ START_TEST(a_message_posted_on_the_loop_runs_on_a_later_pass)
     ck_assert_int_eq(seen[0], 2);
     px_loop_destroy(loop);
 }
-END_TEST
 
-START_TEST(destroy_runs_what_is_in_the_mailbox_and_what_that_posts)
+PX_TEST(destroy_runs_what_is_in_the_mailbox_and_what_that_posts)
 {
     for (int external = 0; external < 2; external++) {
         struct px_loop *loop = rt_loop(external);
@@ -145,9 +142,8 @@ START_TEST(destroy_runs_what_is_in_the_mailbox_and_what_that_posts)
         ck_assert(!external || (seen[0] == 1 && seen[1] == 2));
     }
 }
-END_TEST
 
-START_TEST(a_message_wakes_the_loop_though_the_wake_up_is_interrupted)
+PX_TEST(a_message_wakes_the_loop_though_the_wake_up_is_interrupted)
 {
     struct px_loop *loop = rt_loop(false);
     struct note note = {.msg.run = on_note, .loop = loop};
@@ -160,9 +156,8 @@ START_TEST(a_message_wakes_the_loop_though_the_wake_up_is_interrupted)
     ck_assert_int_eq(n_seen, 1);
     px_loop_destroy(loop);
 }
-END_TEST
 
-START_TEST(a_burst_wakes_the_loop_once)
+PX_TEST(a_burst_wakes_the_loop_once)
 {
     struct px_loop *loop = rt_loop(true);
     struct note notes[10];
@@ -178,7 +173,6 @@ START_TEST(a_burst_wakes_the_loop_once)
     px_loop_destroy(loop);
     ck_assert_int_eq(n_seen, 10);
 }
-END_TEST
 
 static sigset_t mask_on_loop;
 static char name_on_loop[16];
@@ -189,7 +183,7 @@ static void look_around(void *arg PX_UNUSED)
     pthread_getname_np(pthread_self(), name_on_loop, sizeof(name_on_loop));
 }
 
-START_TEST(the_thread_is_named_and_takes_no_signal_but_its_own_faults)
+PX_TEST(the_thread_is_named_and_takes_no_signal_but_its_own_faults)
 {
     PX_TEST_NEEDS_PROC;
     static const int host_signals[] = {SIGTERM, SIGINT,  SIGCHLD,
@@ -208,9 +202,8 @@ START_TEST(the_thread_is_named_and_takes_no_signal_but_its_own_faults)
     ck_assert_int_eq(sigismember(&mask_on_loop, SIGSEGV), 0);
     px_loop_destroy(loop);
 }
-END_TEST
 
-START_TEST(only_the_loop_thread_is_current)
+PX_TEST(only_the_loop_thread_is_current)
 {
     struct px_loop *loop = rt_loop(false);
     struct note note = {.msg.run = on_note, .loop = loop};
@@ -223,9 +216,8 @@ START_TEST(only_the_loop_thread_is_current)
     ck_assert(!px_loop_is_current(NULL));
     px_loop_destroy(loop);
 }
-END_TEST
 
-START_TEST(external_progress_starts_no_thread_and_runs_only_when_pumped)
+PX_TEST(external_progress_starts_no_thread_and_runs_only_when_pumped)
 {
     PX_TEST_NEEDS_PROC;
     struct px_loop *loop = rt_loop(true);
@@ -241,7 +233,6 @@ START_TEST(external_progress_starts_no_thread_and_runs_only_when_pumped)
     ck_assert(!px_loop_is_current(loop));
     px_loop_destroy(loop);
 }
-END_TEST
 
 static void *pump_once(void *arg)
 {
@@ -249,7 +240,7 @@ static void *pump_once(void *arg)
     return NULL;
 }
 
-START_TEST(any_thread_may_pump)
+PX_TEST(any_thread_may_pump)
 {
     struct px_loop *loop = rt_loop(true);
     struct note note = {.msg.run = on_note, .loop = loop};
@@ -263,7 +254,6 @@ START_TEST(any_thread_may_pump)
     ck_assert(seen_on_loop);
     px_loop_destroy(loop);
 }
-END_TEST
 
 static void on_pump_again(struct px_msg *msg)
 {
@@ -275,7 +265,7 @@ static void on_pump_again(struct px_msg *msg)
     n_seen_inside_first = n_seen;
 }
 
-START_TEST(pumping_from_within_a_callback_does_nothing)
+PX_TEST(pumping_from_within_a_callback_does_nothing)
 {
     struct px_loop *loop = rt_loop(true);
     struct note note = {.msg.run = on_pump_again, .loop = loop};
@@ -287,9 +277,8 @@ START_TEST(pumping_from_within_a_callback_does_nothing)
     rt_pump_until(loop, &n_seen, 1);
     px_loop_destroy(loop);
 }
-END_TEST
 
-START_TEST(pumping_a_loop_with_a_thread_does_nothing)
+PX_TEST(pumping_a_loop_with_a_thread_does_nothing)
 {
     struct px_loop *loop = rt_loop(false);
 
@@ -297,7 +286,6 @@ START_TEST(pumping_a_loop_with_a_thread_does_nothing)
     ck_assert(!px_loop_is_current(loop));
     px_loop_destroy(loop);
 }
-END_TEST
 
 static sem_t ran;
 
@@ -314,7 +302,7 @@ static void *post_one(void *arg)
     return NULL;
 }
 
-START_TEST(a_post_may_end_in_the_destruction_of_the_loop)
+PX_TEST(a_post_may_end_in_the_destruction_of_the_loop)
 {
     sem_init(&ran, 0, 0);
     for (int i = 0; i < 300; i++) {
@@ -329,7 +317,6 @@ START_TEST(a_post_may_end_in_the_destruction_of_the_loop)
         pthread_join(thread, NULL);
     }
 }
-END_TEST
 
 struct destroyer {
     struct px_loop *loop;
@@ -345,7 +332,7 @@ static void *destroy_it(void *arg)
     return NULL;
 }
 
-START_TEST(a_loop_that_is_held_is_destroyed_later)
+PX_TEST(a_loop_that_is_held_is_destroyed_later)
 {
     for (int external = 0; external < 2; external++) {
         struct destroyer d = {.loop = rt_loop(external)};
@@ -364,9 +351,8 @@ START_TEST(a_loop_that_is_held_is_destroyed_later)
         ck_assert_int_eq(n_seen, 1);
     }
 }
-END_TEST
 
-START_TEST(a_hundred_loops_leave_no_descriptor_and_no_thread)
+PX_TEST(a_hundred_loops_leave_no_descriptor_and_no_thread)
 {
     PX_TEST_NEEDS_PROC;
     int fds = (int)px_test_count_fds();
@@ -378,9 +364,8 @@ START_TEST(a_hundred_loops_leave_no_descriptor_and_no_thread)
     rt_await_threads(0);
     px_loop_destroy(NULL);
 }
-END_TEST
 
-START_TEST(running_out_of_memory_is_an_error)
+PX_TEST(running_out_of_memory_is_an_error)
 {
     PX_TEST_NEEDS_PROC;
     int fds = (int)px_test_count_fds();
@@ -402,20 +387,5 @@ START_TEST(running_out_of_memory_is_an_error)
     rt_await_threads(0);
     ck_assert_int_eq((int)px_test_count_fds(), fds);
 }
-END_TEST
 
-PX_TEST_MAIN("rt/loop", running_out_of_memory_is_an_error,
-             messages_run_in_the_order_posted,
-             messages_of_many_threads_keep_their_order_and_none_is_lost,
-             a_message_posted_on_the_loop_runs_on_a_later_pass,
-             destroy_runs_what_is_in_the_mailbox_and_what_that_posts,
-             a_message_wakes_the_loop_though_the_wake_up_is_interrupted,
-             a_burst_wakes_the_loop_once,
-             the_thread_is_named_and_takes_no_signal_but_its_own_faults,
-             only_the_loop_thread_is_current,
-             external_progress_starts_no_thread_and_runs_only_when_pumped,
-             any_thread_may_pump, pumping_from_within_a_callback_does_nothing,
-             pumping_a_loop_with_a_thread_does_nothing,
-             a_post_may_end_in_the_destruction_of_the_loop,
-             a_loop_that_is_held_is_destroyed_later,
-             a_hundred_loops_leave_no_descriptor_and_no_thread)
+PX_TEST_MAIN("rt/loop", NULL, NULL)

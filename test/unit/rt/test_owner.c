@@ -23,7 +23,7 @@ static pmix_status_t check(const char *path)
     return rc;
 }
 
-START_TEST(a_file_only_its_owner_can_change_is_trusted_and_its_real_path_told)
+PX_TEST(a_file_only_its_owner_can_change_is_trusted_and_its_real_path_told)
 {
     char *real = NULL;
     char *wanted = realpath(file, NULL);
@@ -34,9 +34,8 @@ START_TEST(a_file_only_its_owner_can_change_is_trusted_and_its_real_path_told)
     free(wanted);
     ok(check(sub));
 }
-END_TEST
 
-START_TEST(what_everybody_can_write_is_not_trusted)
+PX_TEST(what_everybody_can_write_is_not_trusted)
 {
     const char *const paths[] = {file, sub, dir}; /* itself, its folder, one above */
 
@@ -52,9 +51,8 @@ START_TEST(what_everybody_can_write_is_not_trusted)
         ok(check(file));
     }
 }
-END_TEST
 
-START_TEST(a_sticky_folder_is_fine_above_but_not_as_the_files_own)
+PX_TEST(a_sticky_folder_is_fine_above_but_not_as_the_files_own)
 {
     ck_assert_int_eq(chmod(dir, 01777), 0);
     ok(check(file));
@@ -63,9 +61,8 @@ START_TEST(a_sticky_folder_is_fine_above_but_not_as_the_files_own)
     ck_assert_int_eq(chmod(sub, 01777), 0);
     ck_assert_int_eq(check(file), PMIX_ERR_NO_PERMISSIONS);
 }
-END_TEST
 
-START_TEST(what_strangers_own_is_not_trusted)
+PX_TEST(what_strangers_own_is_not_trusted)
 {
     const char *const paths[] = {file, sub, dir};
 
@@ -77,9 +74,8 @@ START_TEST(what_strangers_own_is_not_trusted)
         ck_assert_int_eq(chown(paths[i], 0, 0), 0);
     }
 }
-END_TEST
 
-START_TEST(what_a_group_of_strangers_can_write_is_not_trusted)
+PX_TEST(what_a_group_of_strangers_can_write_is_not_trusted)
 {
     PX_TEST_NEEDS_ROOT;
     ck_assert_int_eq(chown(file, 0, 4711), 0);
@@ -91,9 +87,8 @@ START_TEST(what_a_group_of_strangers_can_write_is_not_trusted)
     ck_assert_int_eq(chmod(file, 0664), 0);
     ok(check(file));
 }
-END_TEST
 
-START_TEST(a_link_is_as_good_as_what_it_leads_to)
+PX_TEST(a_link_is_as_good_as_what_it_leads_to)
 {
     rt_path link;
 
@@ -103,9 +98,8 @@ START_TEST(a_link_is_as_good_as_what_it_leads_to)
     ck_assert_int_eq(chmod(sub, 0777), 0);
     ck_assert_int_eq(check(link), PMIX_ERR_NO_PERMISSIONS);
 }
-END_TEST
 
-START_TEST(an_absent_file_is_not_found)
+PX_TEST(an_absent_file_is_not_found)
 {
     rt_path none;
 
@@ -113,9 +107,8 @@ START_TEST(an_absent_file_is_not_found)
     ck_assert_int_eq(check(none), PMIX_ERR_NOT_FOUND);
     rt_assert_has(err.text, "none: No such file");
 }
-END_TEST
 
-START_TEST(the_library_knows_its_own_file)
+PX_TEST(the_library_knows_its_own_file)
 {
     PX_TEST_NEEDS_PROC;
     char *own = px_library_file();
@@ -126,21 +119,11 @@ START_TEST(the_library_knows_its_own_file)
     free(own);
     free(exe);
 }
-END_TEST
 
-START_TEST(root_is_guarded_and_a_plain_user_is_not)
+PX_TEST(root_is_guarded_and_a_plain_user_is_not)
 {
     ck_assert(!px_is_setuid());
     ck_assert_int_eq(px_is_privileged(), geteuid() == 0);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("rt/trust", set_up, NULL,
-                  a_file_only_its_owner_can_change_is_trusted_and_its_real_path_told,
-                  what_everybody_can_write_is_not_trusted,
-                  a_sticky_folder_is_fine_above_but_not_as_the_files_own,
-                  what_strangers_own_is_not_trusted,
-                  what_a_group_of_strangers_can_write_is_not_trusted,
-                  a_link_is_as_good_as_what_it_leads_to, an_absent_file_is_not_found,
-                  the_library_knows_its_own_file,
-                  root_is_guarded_and_a_plain_user_is_not)
+PX_TEST_MAIN("rt/trust", set_up, NULL)

@@ -69,7 +69,7 @@ static void settle(struct px_loop *loop)
     px_loop_pump(loop);
 }
 
-START_TEST(readable_is_reported_as_long_as_it_is)
+PX_TEST(readable_is_reported_as_long_as_it_is)
 {
     struct scene s = begin(PX_READABLE);
 
@@ -82,9 +82,8 @@ START_TEST(readable_is_reported_as_long_as_it_is)
     ck_assert_int_eq(s.n_writable, 0);
     end(&s);
 }
-END_TEST
 
-START_TEST(the_end_of_the_peer_is_readable)
+PX_TEST(the_end_of_the_peer_is_readable)
 {
     struct scene s = begin(PX_READABLE);
 
@@ -93,9 +92,8 @@ START_TEST(the_end_of_the_peer_is_readable)
     rt_pump_until(s.loop, &s.n_readable, 1);
     end(&s);
 }
-END_TEST
 
-START_TEST(writable_and_readable_are_told_apart)
+PX_TEST(writable_and_readable_are_told_apart)
 {
     struct scene s = begin(PX_WRITABLE);
 
@@ -108,9 +106,8 @@ START_TEST(writable_and_readable_are_told_apart)
     rt_pump_until(s.loop, &s.n_readable, 1);
     end(&s);
 }
-END_TEST
 
-START_TEST(a_paused_watch_is_silent_until_it_is_set_again)
+PX_TEST(a_paused_watch_is_silent_until_it_is_set_again)
 {
     struct scene s = begin(PX_READABLE | PX_WRITABLE);
 
@@ -126,7 +123,6 @@ START_TEST(a_paused_watch_is_silent_until_it_is_set_again)
     rt_pump_until(s.loop, &s.n_readable, 1);
     end(&s);
 }
-END_TEST
 
 static void on_ready_free(void *arg, int fd, unsigned events)
 {
@@ -144,7 +140,7 @@ static void start_suicidal_watch(void *arg)
     s->watch = px_watch_create(s->loop, s->fds[0], s->events, on_ready_free, s);
 }
 
-START_TEST(a_watch_freed_in_its_own_callback_calls_no_more)
+PX_TEST(a_watch_freed_in_its_own_callback_calls_no_more)
 {
     struct scene s = begin(PX_READABLE | PX_WRITABLE);
 
@@ -158,7 +154,6 @@ START_TEST(a_watch_freed_in_its_own_callback_calls_no_more)
                      1); /* the other of the two was pending */
     end(&s);
 }
-END_TEST
 
 /* ---- timers ---------------------------------------------------------------------- */
 
@@ -222,7 +217,7 @@ static void free_alarm(void *arg)
     px_timer_free(((struct alarm *)arg)->timer);
 }
 
-START_TEST(a_timer_fires_once_and_never_early)
+PX_TEST(a_timer_fires_once_and_never_early)
 {
     struct px_loop *loop = rt_loop(true);
 
@@ -239,9 +234,8 @@ START_TEST(a_timer_fires_once_and_never_early)
     }
     px_loop_destroy(loop);
 }
-END_TEST
 
-START_TEST(timers_fire_in_the_order_they_are_due)
+PX_TEST(timers_fire_in_the_order_they_are_due)
 {
     struct px_loop *loop = rt_loop(true);
     struct alarm late = {.loop = loop, .in_ms = 40};
@@ -257,9 +251,8 @@ START_TEST(timers_fire_in_the_order_they_are_due)
     rt_on_loop(loop, free_alarm, &soon);
     px_loop_destroy(loop);
 }
-END_TEST
 
-START_TEST(setting_a_timer_again_replaces_its_time)
+PX_TEST(setting_a_timer_again_replaces_its_time)
 {
     struct px_loop *loop = rt_loop(true);
     struct alarm a = {.loop = loop, .in_ms = UINT64_MAX};
@@ -274,9 +267,8 @@ START_TEST(setting_a_timer_again_replaces_its_time)
     rt_on_loop(loop, free_alarm, &a);
     px_loop_destroy(loop);
 }
-END_TEST
 
-START_TEST(a_cleared_timer_does_not_fire_and_can_be_set_again)
+PX_TEST(a_cleared_timer_does_not_fire_and_can_be_set_again)
 {
     struct px_loop *loop = rt_loop(true);
     struct alarm cleared = {.loop = loop, .in_ms = 1};
@@ -294,9 +286,8 @@ START_TEST(a_cleared_timer_does_not_fire_and_can_be_set_again)
     rt_on_loop(loop, free_alarm, &later);
     px_loop_destroy(loop);
 }
-END_TEST
 
-START_TEST(a_timer_may_be_set_in_its_own_callback)
+PX_TEST(a_timer_may_be_set_in_its_own_callback)
 {
     struct px_loop *loop = rt_loop(true);
     struct alarm a = {.loop = loop, .limit = 5};
@@ -309,9 +300,8 @@ START_TEST(a_timer_may_be_set_in_its_own_callback)
     rt_on_loop(loop, free_alarm, &a);
     px_loop_destroy(loop);
 }
-END_TEST
 
-START_TEST(a_timer_may_be_freed_in_its_own_callback)
+PX_TEST(a_timer_may_be_freed_in_its_own_callback)
 {
     struct px_loop *loop = rt_loop(true);
     struct alarm a = {.loop = loop};
@@ -323,7 +313,6 @@ START_TEST(a_timer_may_be_freed_in_its_own_callback)
     ck_assert_int_eq(a.n_fired, 1);
     px_loop_destroy(loop);
 }
-END_TEST
 
 /* What happened when the nth allocation failed. */
 struct shortage {
@@ -346,7 +335,7 @@ static void create_in_shortage(void *arg)
     s->failed = px_alloc_fail_end();
 }
 
-START_TEST(out_of_memory_there_is_no_watch_but_a_timer_that_is_there_fires)
+PX_TEST(out_of_memory_there_is_no_watch_but_a_timer_that_is_there_fires)
 {
     PX_TEST_NEEDS_ALLOC;
     for (unsigned nth = 1, failed = 1; failed; nth++) {
@@ -366,23 +355,11 @@ START_TEST(out_of_memory_there_is_no_watch_but_a_timer_that_is_there_fires)
         end(&s);
     }
 }
-END_TEST
 
-START_TEST(freeing_nothing_is_fine)
+PX_TEST(freeing_nothing_is_fine)
 {
     px_watch_free(NULL);
     px_timer_free(NULL);
 }
-END_TEST
 
-PX_TEST_MAIN("rt/watch", readable_is_reported_as_long_as_it_is,
-             the_end_of_the_peer_is_readable, writable_and_readable_are_told_apart,
-             a_paused_watch_is_silent_until_it_is_set_again,
-             a_watch_freed_in_its_own_callback_calls_no_more,
-             a_timer_fires_once_and_never_early, timers_fire_in_the_order_they_are_due,
-             setting_a_timer_again_replaces_its_time,
-             a_cleared_timer_does_not_fire_and_can_be_set_again,
-             a_timer_may_be_set_in_its_own_callback,
-             a_timer_may_be_freed_in_its_own_callback,
-             out_of_memory_there_is_no_watch_but_a_timer_that_is_there_fires,
-             freeing_nothing_is_fine)
+PX_TEST_MAIN("rt/watch", NULL, NULL)

@@ -9,7 +9,7 @@
 
 #define CLEANER_WAIT_MS 10000
 
-/* For PX_TEST_MAIN_WITH: a server with a fake host, our component and the job "job" of 4 ranks. At the end
+/* For PX_TEST_MAIN: a server with a fake host, our component and the job "job" of 4 ranks. At the end
  * it is stopped, and its folder must be empty. */
 void cleaner_setup(void);
 void cleaner_teardown(void);

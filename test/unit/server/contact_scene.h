@@ -12,7 +12,7 @@
 /* That of the node, and the server's own. */
 extern char sys_dir[80], own_dir[80];
 
-/* Sets what PX_TEST_MAIN_WITH wants: both folders, which have to be empty at the end. */
+/* Sets what PX_TEST_MAIN wants: both folders, which have to be empty at the end. */
 void contact_setup(void);
 void contact_teardown(void);
 

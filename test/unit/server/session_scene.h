@@ -10,7 +10,7 @@
 
 extern char session_top[256];
 
-/* For PX_TEST_MAIN_WITH: the folder, as TMPDIR; at the end the server is stopped, and nothing is left. */
+/* For PX_TEST_MAIN: the folder, as TMPDIR; at the end the server is stopped, and nothing is left. */
 void session_setup(void);
 void session_teardown(void);
 /* A path in it, good until eight more are made. */

@@ -64,7 +64,7 @@ static void expect(const char *qualifier, const char *value, const char *wanted)
     ck_assert_str_eq(text, wanted);
 }
 
-START_TEST(what_was_registered_is_told_under_the_users_name)
+PX_TEST(what_was_registered_is_told_under_the_users_name)
 {
     char text[512];
 
@@ -80,9 +80,8 @@ START_TEST(what_was_registered_is_told_under_the_users_name)
     ck_assert_str_eq(text, "PMIx_Publish(PMIX_RANGE example.own ) ");
     ck_assert_uint_eq(host_calls("query"), 0);
 }
-END_TEST
 
-START_TEST(a_function_is_registered_once)
+PX_TEST(a_function_is_registered_once)
 {
     ok(register_names("lookup", "PMIX_WAIT", NULL));
     ck_assert_int_eq(register_names("lookup", "PMIX_TIMEOUT", NULL),
@@ -94,9 +93,8 @@ START_TEST(a_function_is_registered_once)
         ask_server(PMIX_HOST_ATTRIBUTES, "PMIx_Lookup", text, sizeof(text)), 0);
     ck_assert_str_eq(text, "PMIx_Lookup(PMIX_WAIT ) ");
 }
-END_TEST
 
-START_TEST(names_that_are_none_are_refused)
+PX_TEST(names_that_are_none_are_refused)
 {
     char text[512];
 
@@ -110,7 +108,6 @@ START_TEST(names_that_are_none_are_refused)
     raw_server_stop();
     ck_assert_int_eq(register_names("spawn", NULL, NULL), PMIX_ERR_INIT);
 }
-END_TEST
 
 static pmix_status_t within;
 
@@ -119,14 +116,13 @@ static void register_within(void *arg PX_UNUSED)
     within = register_names("spawn", NULL, NULL);
 }
 
-START_TEST(a_callback_must_not_wait_for_it)
+PX_TEST(a_callback_must_not_wait_for_it)
 {
     raw_on_loop(register_within, NULL);
     ck_assert_int_eq(within, PMIX_ERR_WOULD_BLOCK);
 }
-END_TEST
 
-START_TEST(the_library_tells_of_itself)
+PX_TEST(the_library_tells_of_itself)
 {
     char text[4096];
 
@@ -143,9 +139,8 @@ START_TEST(the_library_tells_of_itself)
     ck_assert_int_eq(ask_server(PMIX_SERVER_ATTRIBUTES, "PMIx_Put", text, sizeof(text)),
                      PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(the_host_of_last_resort_has_attributes_too)
+PX_TEST(the_host_of_last_resort_has_attributes_too)
 {
     char text[1024];
 
@@ -155,10 +150,9 @@ START_TEST(the_host_of_last_resort_has_attributes_too)
         ask_server(PMIX_HOST_ATTRIBUTES, "PMIx_Lookup", text, sizeof(text)), 0);
     ck_assert_str_eq(text, "PMIx_Lookup(PMIX_RANGE PMIX_WAIT PMIX_TIMEOUT ) ");
 }
-END_TEST
 
 /* Two queries of a client over the wire: one for the host, one for the library. */
-START_TEST(answers_of_library_and_host_come_together)
+PX_TEST(answers_of_library_and_host_come_together)
 {
     pmix_query_t q[2] = {PMIX_QUERY_STATIC_INIT, PMIX_QUERY_STATIC_INIT};
     int fd = raw_client(0);
@@ -191,7 +185,6 @@ START_TEST(answers_of_library_and_host_come_together)
     PMIx_Query_destruct(&q[0]);
     PMIx_Query_destruct(&q[1]);
 }
-END_TEST
 
 /* So many keys behind the first, so many qualifiers, all the same. */
 static pmix_status_t ask_again_and_again(int fd, size_t n_keys, const char *qualifier,
@@ -213,7 +206,7 @@ static pmix_status_t ask_again_and_again(int fd, size_t n_keys, const char *qual
     return raw_request(fd, &w, NULL);
 }
 
-START_TEST(nobody_asks_for_the_same_without_end)
+PX_TEST(nobody_asks_for_the_same_without_end)
 {
     enum { N = 20000 };
     char *names = calloc(N, sizeof("PMIx_Get,"));
@@ -231,12 +224,5 @@ START_TEST(nobody_asks_for_the_same_without_end)
     ck_assert_uint_eq(host_calls("query"), 0);
     free(names);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/attributes", setup, host_end,
-                  what_was_registered_is_told_under_the_users_name,
-                  a_function_is_registered_once, names_that_are_none_are_refused,
-                  a_callback_must_not_wait_for_it, the_library_tells_of_itself,
-                  the_host_of_last_resort_has_attributes_too,
-                  answers_of_library_and_host_come_together,
-                  nobody_asks_for_the_same_without_end)
+PX_TEST_MAIN("server/attributes", setup, host_end)

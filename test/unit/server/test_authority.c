@@ -31,16 +31,15 @@ static void ask_self(void *arg PX_UNUSED)
     row.answer = px_peer_may(px_process.server->self, "theirs");
 }
 
-START_TEST(only_root_may_do_something_to_others)
+PX_TEST(only_root_may_do_something_to_others)
 {
     ck_assert(px_user_may(10, 10));
     ck_assert(px_user_may(0, 10));
     ck_assert(!px_user_may(10, 11));
     ck_assert(!px_user_may(10, 0));
 }
-END_TEST
 
-START_TEST(a_job_is_that_of_its_clients_users)
+PX_TEST(a_job_is_that_of_its_clients_users)
 {
     PX_AUTO(px_infos) infos = {0};
     uint32_t owner = 20;
@@ -68,7 +67,6 @@ START_TEST(a_job_is_that_of_its_clients_users)
     raw_on_loop(ask_self, NULL);
     ck_assert(row.answer);
 }
-END_TEST
 
 /* ---- the policy of each request ------------------------------------------------------------ */
 
@@ -134,7 +132,7 @@ static const struct px_rpc *row_of(unsigned op, size_t *n)
     return found;
 }
 
-START_TEST(each_command_has_one_row_or_is_refused)
+PX_TEST(each_command_has_one_row_or_is_refused)
 {
     raw_server_start(&host_module, 1);
     int fd = raw_client(0);
@@ -156,7 +154,6 @@ START_TEST(each_command_has_one_row_or_is_refused)
         }
     }
 }
-END_TEST
 
 static void admit_each(void *arg PX_UNUSED)
 {
@@ -192,12 +189,11 @@ static void admit_each(void *arg PX_UNUSED)
     }
 }
 
-START_TEST(each_sender_may_make_the_requests_of_its_rows)
+PX_TEST(each_sender_may_make_the_requests_of_its_rows)
 {
     raw_server_start(&host_module, 1);
     raw_on_loop(admit_each, NULL);
 }
-END_TEST
 
 static void reach_each(void *arg PX_UNUSED)
 {
@@ -237,18 +233,12 @@ static void reach_each(void *arg PX_UNUSED)
     }
 }
 
-START_TEST(a_request_concerns_whom_its_row_says)
+PX_TEST(a_request_concerns_whom_its_row_says)
 {
     raw_server_start(&host_module, 1);
     raw_add_job("mine", 2, 0, 10);
     raw_add_job("theirs", 1, 0, 11);
     raw_on_loop(reach_each, NULL);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/authority", NULL, host_end,
-                  only_root_may_do_something_to_others,
-                  a_job_is_that_of_its_clients_users,
-                  each_command_has_one_row_or_is_refused,
-                  each_sender_may_make_the_requests_of_its_rows,
-                  a_request_concerns_whom_its_row_says)
+PX_TEST_MAIN("server/authority", NULL, host_end)

@@ -67,7 +67,7 @@ static void ask_rows(const struct row *rows, size_t n)
 
 /* ---- what is taken ------------------------------------------------------------------------- */
 
-START_TEST(several_of_each_in_one_call_and_over_calls_are_all_registered)
+PX_TEST(several_of_each_in_one_call_and_over_calls_are_all_registered)
 {
     ASK_ROWS({0, "0 f=/t/a,/t/b d=/t/d f=/t/c d=/t/e", 0,
               "0: /t/a file, /t/b file, /t/d dir, /t/c file, /t/e dir"},
@@ -75,9 +75,8 @@ START_TEST(several_of_each_in_one_call_and_over_calls_are_all_registered)
               "0: /t/a file, /t/b file, /t/d dir, /t/c file, /t/e dir, "
               "/t/d/z keep, /t/d/y keep, /t/d/x keep, /t/g file"});
 }
-END_TEST
 
-START_TEST(one_path_is_one_entry_however_it_is_written)
+PX_TEST(one_path_is_one_entry_however_it_is_written)
 {
     ASK_ROWS({0, "0 f=/t//a,/t/./a,/t/a d=/t/d/,/t/d", 0, "0: /t/a file, /t/d dir"},
              {0, "0 f=/t/a,/t/b f=/t/b", 0, "0: /t/a file, /t/d dir, /t/b file"},
@@ -85,9 +84,8 @@ START_TEST(one_path_is_one_entry_however_it_is_written)
              {0, "0 d=/t/a,/t/d/e", 0,
               "0: /t/a file, /t/d dir, /t/b file, /t/a dir, /t/d/e dir"});
 }
-END_TEST
 
-START_TEST(directives_pertain_to_all_folders_of_their_request)
+PX_TEST(directives_pertain_to_all_folders_of_their_request)
 {
     ASK_ROWS({0, "0 d=/t/a recurse d=/t/b f=/t/f", 0,
               "0: /t/a dir recurse, /t/b dir recurse, /t/f file"},
@@ -98,26 +96,23 @@ START_TEST(directives_pertain_to_all_folders_of_their_request)
               "0: /t/a dir recurse, /t/b dir recurse, /t/f file | "
               "1: /t/d dir leave-top, /t/e dir empty"});
 }
-END_TEST
 
-START_TEST(a_directive_without_a_value_is_true_and_a_false_one_is_not_given)
+PX_TEST(a_directive_without_a_value_is_true_and_a_false_one_is_not_given)
 {
     ASK_ROWS({0, "0 d=/t/a ~recurse", 0, "0: /t/a dir recurse"},
              {0, "0 d=/t/b -recurse", 0, "0: /t/a dir recurse, /t/b dir"});
 }
-END_TEST
 
-START_TEST(the_spellings_of_the_rfc_are_understood)
+PX_TEST(the_spellings_of_the_rfc_are_understood)
 {
     ASK_ROWS(
         {0,
          "0 d=/t/a pmix.cleanup.recurse pmix.cleanup.lvtop pmix.cleanup.ignore=/t/a/x",
          0, "0: /t/a/x keep, /t/a dir recurse leave-top"});
 }
-END_TEST
 
 /* Open MPI and others send such requests, and OpenPMIx takes them. */
-START_TEST(what_says_nothing_does_no_harm)
+PX_TEST(what_says_nothing_does_no_harm)
 {
     ASK_ROWS({0, "0 recurse", 0, ""}, {0, "0 f=/t/f leave empty", 0, "0: /t/f file"},
              {0, "0 k=/t/k recurse", 0, "0: /t/f file, /t/k keep"},
@@ -125,18 +120,16 @@ START_TEST(what_says_nothing_does_no_harm)
              {0, "job f=,/t/a,,/t/b, d=/t/d,", 0,
               "0: /t/f file, /t/k keep | *: /t/a file, /t/b file, /t/d dir"});
 }
-END_TEST
 
-START_TEST(dots_are_resolved)
+PX_TEST(dots_are_resolved)
 {
     ASK_ROWS({0, "0 f=/t/x/../a,/t/../t/a,/../t/b d=/t/d/..", 0,
               "0: /t/a file, /t/b file, /t dir"},
              {0, "0 k=/t/c/.././a", CONFLICT, NULL}, {0, "0 f=/t/..", BAD, NULL},
              {0, "0 f=/../proc/1/x", BAD, NULL});
 }
-END_TEST
 
-START_TEST(recursive_wins_and_so_does_leave_top)
+PX_TEST(recursive_wins_and_so_does_leave_top)
 {
     static const char *const rows[][3] = {
         {"", "recurse", " recurse"},
@@ -162,11 +155,10 @@ START_TEST(recursive_wins_and_so_does_leave_top)
         ck_assert_msg(found && strchr(",", found[strlen(is)]), "%s", is);
     }
 }
-END_TEST
 
 /* ---- conflicts ------------------------------------------------------------------------------ */
 
-START_TEST(to_remove_and_to_ignore_a_file_is_a_conflict_that_changes_nothing)
+PX_TEST(to_remove_and_to_ignore_a_file_is_a_conflict_that_changes_nothing)
 {
     ASK_ROWS({0, "0 f=/t/b f=/t/a k=/t/a", CONFLICT, ""},
              {0, "0 f=/t/a", 0, "0: /t/a file"},
@@ -176,9 +168,8 @@ START_TEST(to_remove_and_to_ignore_a_file_is_a_conflict_that_changes_nothing)
              /* A folder is another thing: all in it stays, and so does the folder. */
              {0, "0 d=/t/b", 0, "0: /t/a file, /t/b keep, /t/b dir"});
 }
-END_TEST
 
-START_TEST(whatever_the_targets_are)
+PX_TEST(whatever_the_targets_are)
 {
     ASK_ROWS({0, "0 f=/t/a", 0, "0: /t/a file"}, {0, "job k=/t/a", CONFLICT, NULL},
              {1, "1 k=/t/a", CONFLICT, NULL}, {1, "0 k=/t/a", CONFLICT, NULL},
@@ -186,7 +177,6 @@ START_TEST(whatever_the_targets_are)
              {0, "0 f=/t/c,/t/b", CONFLICT, NULL},
              {0, "1 f=/t/a", 0, "0: /t/a file | *: /t/b keep | 1: /t/a file"});
 }
-END_TEST
 
 static uid_t next_uid;
 static gid_t next_gid;
@@ -209,7 +199,7 @@ static void ask_as(uid_t uid, gid_t gid)
     raw_on_loop(become, &me);
 }
 
-START_TEST(users_do_not_conflict_and_groups_have_entries_of_their_own)
+PX_TEST(users_do_not_conflict_and_groups_have_entries_of_their_own)
 {
     ASK_ROWS({0, "- f=/t/a", 0, "*: /t/a file"});
     ask_as(4711, getegid());
@@ -218,11 +208,10 @@ START_TEST(users_do_not_conflict_and_groups_have_entries_of_their_own)
     ASK_ROWS({0, "- f=/t/a", 0, "*: /t/a file, /t/a keep, /t/a file"},
              {0, "- f=/t/a", 0, NULL}, {0, "- k=/t/a", CONFLICT, NULL});
 }
-END_TEST
 
 /* ---- whose end ------------------------------------------------------------------------------ */
 
-START_TEST(targets_are_the_process_its_peers_and_its_job)
+PX_TEST(targets_are_the_process_its_peers_and_its_job)
 {
     ASK_ROWS(
         {0, "- f=/t/a", 0, "*: /t/a file"},
@@ -235,16 +224,14 @@ START_TEST(targets_are_the_process_its_peers_and_its_job)
          "*: /t/a file, /t/b file, /t/d file | 0: /t/c file, /t/a file, /t/d file "
          "| 1: /t/d file, /t/a file"});
 }
-END_TEST
 
-START_TEST(of_other_users_only_theirs_are)
+PX_TEST(of_other_users_only_theirs_are)
 {
     ask_as(4711, getegid());
     ASK_ROWS({0, "1 f=/t/a", DENIED, ""});
 }
-END_TEST
 
-START_TEST(other_namespaces_are_if_their_clients_are_here_and_of_the_same_user)
+PX_TEST(other_namespaces_are_if_their_clients_are_here_and_of_the_same_user)
 {
     static const pmix_nspace_t elsewhere = "elsewhere";
 
@@ -258,9 +245,8 @@ START_TEST(other_namespaces_are_if_their_clients_are_here_and_of_the_same_user)
     ask_as(4711, getegid());
     ASK_ROWS({0, "theirs.* f=/t/a", DENIED, NULL}, {0, "mine.* f=/t/b", DENIED, NULL});
 }
-END_TEST
 
-START_TEST(the_server_s_own_call_registers_for_its_clients_and_itself)
+PX_TEST(the_server_s_own_call_registers_for_its_clients_and_itself)
 {
     PX_TEST_NEEDS_PROC;
     static const char *const targets[] = {"job", "1", "-"};
@@ -283,11 +269,10 @@ START_TEST(the_server_s_own_call_registers_for_its_clients_and_itself)
     cleaner_stop();
     ck_assert_str_eq(cleaner_ran(1), is); /* at its end */
 }
-END_TEST
 
 /* ---- beside others ---------------------------------------------------------------------------- */
 
-START_TEST(the_host_hears_nothing_of_clean_up)
+PX_TEST(the_host_hears_nothing_of_clean_up)
 {
     host.how = HOST_INSIDE;
     ASK_ROWS({0, "0 f=/t/a id=me", 0, "0: /t/a file"},
@@ -306,9 +291,8 @@ START_TEST(the_host_hears_nothing_of_clean_up)
     ASK_ROWS({0, "0 f=b pause", BAD, NULL}, {0, "0 k=/t/a pause", CONFLICT, NULL});
     ck_assert_uint_eq(host_calls("job_control"), 1);
 }
-END_TEST
 
-START_TEST(what_the_host_refuses_registers_nothing)
+PX_TEST(what_the_host_refuses_registers_nothing)
 {
     host.how = HOST_INSIDE;
     host.status = PMIX_ERR_NOT_SUPPORTED;
@@ -320,7 +304,6 @@ START_TEST(what_the_host_refuses_registers_nothing)
     host.how = HOST_DONE;
     ASK_ROWS({0, "0 f=/t/b pause", 0, "0: /t/a file, /t/b file"});
 }
-END_TEST
 
 static void start_anew(const pmix_server_module_t *module)
 {
@@ -329,7 +312,7 @@ static void start_anew(const pmix_server_module_t *module)
     fds[0] = raw_client(0);
 }
 
-START_TEST(no_host_is_needed)
+PX_TEST(no_host_is_needed)
 {
     pmix_server_module_t module = host_module;
 
@@ -340,11 +323,10 @@ START_TEST(no_host_is_needed)
     start_anew(NULL);
     ASK_ROWS({0, "- f=/t/a", 0, "*: /t/a file"});
 }
-END_TEST
 
 /* ---- what is refused ------------------------------------------------------------------------ */
 
-START_TEST(a_bad_path_anywhere_registers_nothing_of_the_request)
+PX_TEST(a_bad_path_anywhere_registers_nothing_of_the_request)
 {
     static const char *const bad[] = {"a",       "./a",   "/",      "//",
                                       "/.",      "/..",   "t/../a", "/t/a,b",
@@ -371,9 +353,8 @@ START_TEST(a_bad_path_anywhere_registers_nothing_of_the_request)
     request = px_strf("0 f=%s", path);
     ok(cleaner_ask(fds[0], request));
 }
-END_TEST
 
-START_TEST(values_of_the_wrong_type_register_nothing)
+PX_TEST(values_of_the_wrong_type_register_nothing)
 {
     ASK_ROWS({0, "0 d=/t/d f:bool", BAD, ""}, {0, "0 d=/t/d f:int", BAD, ""},
              {0, "0 d=/t/d f:null", BAD, ""}, {0, "0 d=/t/d d:bool", BAD, ""},
@@ -383,9 +364,8 @@ START_TEST(values_of_the_wrong_type_register_nothing)
              {0, "0 d=/t/d empty:int", BAD, ""},
              {0, "0 d=/t/d pmix.cleanup.recurse=true", BAD, ""});
 }
-END_TEST
 
-START_TEST(a_client_has_4096_entries_and_a_mebibyte_of_paths)
+PX_TEST(a_client_has_4096_entries_and_a_mebibyte_of_paths)
 {
     PX_AUTOFREE char *most = cleaner_numbered("0 f=", 0, 4095, 8),
                      *two = cleaner_numbered("job f=", 5000, 2, 8),
@@ -410,9 +390,8 @@ START_TEST(a_client_has_4096_entries_and_a_mebibyte_of_paths)
         ck_assert_uint_eq(px_process.server->cleanup->n_entries, rows[i].n);
     }
 }
-END_TEST
 
-START_TEST(what_is_named_too_often_is_refused_before_it_is_all_read)
+PX_TEST(what_is_named_too_often_is_refused_before_it_is_all_read)
 {
     const size_t n = 20000, begin = strlen("0 f=");
     PX_AUTOFREE char *list = malloc(begin + 5 * n + 1);
@@ -424,7 +403,6 @@ START_TEST(what_is_named_too_often_is_refused_before_it_is_all_read)
     list[begin + 5 * 10000 - 1] = '\0';
     ASK_ROWS({0, list, 0, "0: /t/a file"});
 }
-END_TEST
 
 static void without_component(void *arg)
 {
@@ -436,7 +414,7 @@ static void without_component(void *arg)
     s->cleaner = arg ? NULL : ours;
 }
 
-START_TEST(without_component_or_group_it_is_not_supported)
+PX_TEST(without_component_or_group_it_is_not_supported)
 {
     raw_on_loop(without_component, fds);
     ASK_ROWS({0, "0 f=/t/a", UNABLE, ""});
@@ -444,7 +422,6 @@ START_TEST(without_component_or_group_it_is_not_supported)
     ask_as(geteuid(), (gid_t)-1);
     ASK_ROWS({0, "0 f=/t/a", UNABLE, ""});
 }
-END_TEST
 
 struct limited {
     px_infos infos;
@@ -468,7 +445,7 @@ static void register_limited(void *arg)
     setrlimit(RLIMIT_FSIZE, &was);
 }
 
-START_TEST(a_journal_that_cannot_be_written_leaves_everything_as_it_was)
+PX_TEST(a_journal_that_cannot_be_written_leaves_everything_as_it_was)
 {
     PX_AUTOFREE char *many = cleaner_numbered("0 d=/t/d recurse f=", 0, 1000, 8),
                      *keep = cleaner_numbered("0 k=", 0, 1000, 8);
@@ -488,11 +465,10 @@ START_TEST(a_journal_that_cannot_be_written_leaves_everything_as_it_was)
     /* And no trace of it hinders the next. */
     ok(cleaner_ask(fds[0], keep));
 }
-END_TEST
 
 /* ---- totals ----------------------------------------------------------------------------------- */
 
-START_TEST(totals_are_known_by_query)
+PX_TEST(totals_are_known_by_query)
 {
     static const struct {
         const char *key;
@@ -526,29 +502,5 @@ START_TEST(totals_are_known_by_query)
     }
     PMIx_Info_free(got, n);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/cleanup", setup, teardown,
-                  several_of_each_in_one_call_and_over_calls_are_all_registered,
-                  one_path_is_one_entry_however_it_is_written,
-                  directives_pertain_to_all_folders_of_their_request,
-                  a_directive_without_a_value_is_true_and_a_false_one_is_not_given,
-                  the_spellings_of_the_rfc_are_understood,
-                  what_says_nothing_does_no_harm, dots_are_resolved,
-                  recursive_wins_and_so_does_leave_top,
-                  to_remove_and_to_ignore_a_file_is_a_conflict_that_changes_nothing,
-                  whatever_the_targets_are,
-                  users_do_not_conflict_and_groups_have_entries_of_their_own,
-                  targets_are_the_process_its_peers_and_its_job,
-                  of_other_users_only_theirs_are,
-                  other_namespaces_are_if_their_clients_are_here_and_of_the_same_user,
-                  the_server_s_own_call_registers_for_its_clients_and_itself,
-                  the_host_hears_nothing_of_clean_up,
-                  what_the_host_refuses_registers_nothing, no_host_is_needed,
-                  a_bad_path_anywhere_registers_nothing_of_the_request,
-                  values_of_the_wrong_type_register_nothing,
-                  a_client_has_4096_entries_and_a_mebibyte_of_paths,
-                  what_is_named_too_often_is_refused_before_it_is_all_read,
-                  without_component_or_group_it_is_not_supported,
-                  a_journal_that_cannot_be_written_leaves_everything_as_it_was,
-                  totals_are_known_by_query)
+PX_TEST_MAIN("server/cleanup", setup, teardown)

@@ -68,7 +68,7 @@ static struct pair leave_one(void)
     return pair;
 }
 
-START_TEST(what_an_ended_process_leaves_behind_ends_with_the_server)
+PX_TEST(what_an_ended_process_leaves_behind_ends_with_the_server)
 {
     struct pair pair = leave_one();
     int status;
@@ -78,7 +78,6 @@ START_TEST(what_an_ended_process_leaves_behind_ends_with_the_server)
     ck_assert_int_eq(waitpid(pair.left, &status, 0), pair.left);
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
-END_TEST
 
 static void fill_journal(void *arg PX_UNUSED)
 {
@@ -89,7 +88,7 @@ static void fill_journal(void *arg PX_UNUSED)
     px_cleanup_compact(px_process.server->cleanup);
 }
 
-START_TEST(the_journal_knows_the_group_after_its_leader_has_ended)
+PX_TEST(the_journal_knows_the_group_after_its_leader_has_ended)
 {
     struct pair pair = leave_one();
     char pid[32];
@@ -102,9 +101,8 @@ START_TEST(the_journal_knows_the_group_after_its_leader_has_ended)
     cleaner_stop();
     ck_assert_int_eq(waitpid(pair.left, NULL, 0), pair.left);
 }
-END_TEST
 
-START_TEST(empty_groups_make_room_for_others)
+PX_TEST(empty_groups_make_room_for_others)
 {
     for (int i = 0; i < 200; i++) {
         struct pair pair = leave_one();
@@ -115,10 +113,9 @@ START_TEST(empty_groups_make_room_for_others)
     ck_assert_uint_ge(px_process.server->cleanup->groups->n_entries, 1);
     ck_assert_uint_le(px_process.server->cleanup->groups->n_entries, 64);
 }
-END_TEST
 
 /* Also if the client has asked for something: its own end is reported. */
-START_TEST(a_process_of_ours_is_in_the_journal_without_having_asked)
+PX_TEST(a_process_of_ours_is_in_the_journal_without_having_asked)
 {
     struct pair pair;
 
@@ -130,10 +127,5 @@ START_TEST(a_process_of_ours_is_in_the_journal_without_having_asked)
     raw_on_loop(ended, NULL);
     cleaner_play("ran 0;pids 1"); /* of the group that it has led */
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/cleanup_group", cleaner_setup, cleaner_teardown,
-                  what_an_ended_process_leaves_behind_ends_with_the_server,
-                  the_journal_knows_the_group_after_its_leader_has_ended,
-                  empty_groups_make_room_for_others,
-                  a_process_of_ours_is_in_the_journal_without_having_asked)
+PX_TEST_MAIN("server/cleanup_group", cleaner_setup, cleaner_teardown)

@@ -64,7 +64,7 @@ struct request {
 static void add(struct request *r, const char *key, const void *value,
                 pmix_data_type_t type)
 {
-    ck_assert_int_eq(px_infos_add(&r->infos, key, value, type), PMIX_SUCCESS);
+    ok(px_infos_add(&r->infos, key, value, type));
 }
 
 /* One to three paths, with commas. */
@@ -314,7 +314,7 @@ static bool is_due(pmix_status_t rc, pmix_status_t due, const struct request *r)
     ck_assert_msg(condition, "not so at request %u of PX_TEST_SEED=%llu: %s", (n), \
                   (unsigned long long)seed(), #condition)
 
-START_TEST(the_registry_is_what_the_rules_make_of_the_requests)
+PX_TEST(the_registry_is_what_the_rules_make_of_the_requests)
 {
     const unsigned n_requests = px_test_times(600, 6000);
     struct model m = {0};
@@ -342,7 +342,6 @@ START_TEST(the_registry_is_what_the_rules_make_of_the_requests)
     ck_assert_uint_gt(n_good, n_requests / 10);
     ck_assert_uint_gt(n_conflicts, n_requests / 20);
 }
-END_TEST
 
 /* The first request of each lets the server look for its process, which it can do without. */
 static void know_clients(void)
@@ -351,7 +350,7 @@ static void know_clients(void)
         ok(cleaner_ask(clients[i], i ? "1 f=/nonexistent/a" : "0 f=/nonexistent/a"));
 }
 
-START_TEST(a_request_that_finds_no_memory_changes_nothing)
+PX_TEST(a_request_that_finds_no_memory_changes_nothing)
 {
     struct model m = {0};
 
@@ -380,8 +379,5 @@ START_TEST(a_request_that_finds_no_memory_changes_nothing)
         px_infos_cleanup(&r.infos);
     }
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/cleanup_model", setup, teardown,
-                  the_registry_is_what_the_rules_make_of_the_requests,
-                  a_request_that_finds_no_memory_changes_nothing)
+PX_TEST_MAIN("server/cleanup_model", setup, teardown)

@@ -16,12 +16,11 @@
 #include <sys/wait.h>
 
 #define SCRIPT_TEST(name, script) \
-    START_TEST(name)              \
+    PX_TEST(name)                 \
     {                             \
         PX_TEST_NEEDS_PROC;       \
         cleaner_play(script);     \
-    }                             \
-    END_TEST
+    }
 
 /* ---- own scopes ------------------------------------------------------------------------------- */
 
@@ -29,7 +28,7 @@ SCRIPT_TEST(it_runs_when_the_process_has_exited, "a=0;a:0 f=/t/a;quiet;a!;ran 0;
 
 SCRIPT_TEST(it_runs_when_the_process_was_killed, "a=0;a:0 f=/t/a;pids 1;a!9;ran 0")
 
-START_TEST(a_client_that_dies_with_the_answer_is_known)
+PX_TEST(a_client_that_dies_with_the_answer_is_known)
 {
     PX_TEST_NEEDS_PROC;
     for (size_t i = 1; i <= 20; i++) {
@@ -37,7 +36,6 @@ START_TEST(a_client_that_dies_with_the_answer_is_known)
         (void)cleaner_ran(i);
     }
 }
-END_TEST
 
 SCRIPT_TEST(to_finalize_is_not_to_end,
             "a=0;a:0 f=/t/a;pids 1;a~;a-;gone 0;quiet;a!;ran 0")
@@ -62,7 +60,7 @@ static void forget_inodes(void *arg PX_UNUSED)
 }
 
 /* Perhaps it lives: the host has to say. */
-START_TEST(a_client_that_is_not_found_is_answered_all_the_same)
+PX_TEST(a_client_that_is_not_found_is_answered_all_the_same)
 {
     PX_TEST_NEEDS_PROC;
     cleaner_play("a=0");
@@ -70,7 +68,6 @@ START_TEST(a_client_that_is_not_found_is_answered_all_the_same)
     cleaner_play("a:0 f=/t/a;a:0 f=/t/b;has 0: /t/a file, /t/b file;pids 0;a!;quiet;"
                  "ended 0;ran 0");
 }
-END_TEST
 
 /* Nothing waited for it when it was there. */
 SCRIPT_TEST(a_client_that_ends_unseen_is_waited_for_until_the_host_reports_it,
@@ -88,7 +85,7 @@ SCRIPT_TEST(the_job_s_waits_for_the_last_local_client,
 SCRIPT_TEST(clients_that_have_not_come_yet_hold_the_job_s,
             "a=0;a:- f=/t/a;pids 1;a!;ended 1;ended 2;quiet;ended 3;ran *")
 
-START_TEST(clients_that_were_not_registered_yet_hold_it_too)
+PX_TEST(clients_that_were_not_registered_yet_hold_it_too)
 {
     pmix_proc_t p = {.nspace = "late"};
 
@@ -101,10 +98,9 @@ START_TEST(clients_that_were_not_registered_yet_hold_it_too)
     }
     ck_assert_str_eq(cleaner_ran(1), "late.*");
 }
-END_TEST
 
 /* A job of the same name is another one. */
-START_TEST(the_end_of_the_namespace_is_that_of_all_that_are_not_known_to_live)
+PX_TEST(the_end_of_the_namespace_is_that_of_all_that_are_not_known_to_live)
 {
     PX_TEST_NEEDS_PROC;
     cleaner_play("a=0;a:- f=/t/a;a:0 f=/t/b;pids 2;ended *;quiet");
@@ -112,15 +108,13 @@ START_TEST(the_end_of_the_namespace_is_that_of_all_that_are_not_known_to_live)
     cleaner_play("b=0;b:0 f=/t/b;has *: /t/a file | 0: /t/b file | 0: /t/b file;"
                  "a!;ran 0 *;quiet;b!;ran 0 * 0");
 }
-END_TEST
 
-START_TEST(namespaces_of_one_user_end_apart)
+PX_TEST(namespaces_of_one_user_end_apart)
 {
     PX_TEST_NEEDS_PROC;
     raw_add_job("mine", 1, 0, geteuid());
     cleaner_play("a=0;b=mine.0;a:mine.* f=/t/a;a:- f=/t/a;pids 2;b!;ran mine.*;a!");
 }
-END_TEST
 
 /* ---- what is to be ignored ----------------------------------------------------------------------- */
 
@@ -141,7 +135,7 @@ SCRIPT_TEST(the_job_s_comes_last,
 
 /* ---- tools ---------------------------------------------------------------------------------------- */
 
-START_TEST(a_tool_is_a_process_like_any_other)
+PX_TEST(a_tool_is_a_process_like_any_other)
 {
     PX_TEST_NEEDS_PROC;
     cleaner_restart(NULL, 1);
@@ -149,9 +143,8 @@ START_TEST(a_tool_is_a_process_like_any_other)
                  "has 0: /t/a file | tool.0: /t/own file | tool.*: /t/job file;pids 3;"
                  "quiet;t!9;ran tool.0 tool.*;quiet;a!;ran tool.0 tool.* 0");
 }
-END_TEST
 
-START_TEST(tools_of_one_user_share_what_one_may_have)
+PX_TEST(tools_of_one_user_share_what_one_may_have)
 {
     PX_AUTOFREE char *list = cleaner_numbered("t=tool.0;t:job f=", 0, 4096, 4);
 
@@ -164,11 +157,10 @@ START_TEST(tools_of_one_user_share_what_one_may_have)
                      PMIX_ERR_OUT_OF_RESOURCE);
     cleaner_play("t!");
 }
-END_TEST
 
 /* ---- other ways ------------------------------------------------------------------------------------ */
 
-START_TEST(without_pidfds_it_is_noticed_a_little_later)
+PX_TEST(without_pidfds_it_is_noticed_a_little_later)
 {
     cleaner_stop();
     PX_TEST_NEEDS(px_test_deny(SYS_pidfd_open, ENOSYS), "seccomp");
@@ -176,7 +168,6 @@ START_TEST(without_pidfds_it_is_noticed_a_little_later)
     PX_TEST_NEEDS_PROC;
     cleaner_play("a=0;a:0 f=/t/a;pids 1;a-;quiet;a!;ran 0");
 }
-END_TEST
 
 static unsigned n_pidfds(void)
 {
@@ -193,7 +184,7 @@ static unsigned n_pidfds(void)
     return n;
 }
 
-START_TEST(a_rank_with_children_without_end_takes_few_descriptors)
+PX_TEST(a_rank_with_children_without_end_takes_few_descriptors)
 {
     enum { MOST = 64, N = 70, FIRST = 0x80 };
     unsigned before = n_pidfds();
@@ -219,7 +210,6 @@ START_TEST(a_rank_with_children_without_end_takes_few_descriptors)
     }
     (void)cleaner_ran(1);
 }
-END_TEST
 
 /* ---- runs ---------------------------------------------------------------------------------------- */
 
@@ -234,7 +224,7 @@ static void own_to(uid_t uid)
     ck_assert_int_eq(syscall(SYS_setresuid, -1, uid, -1), 0);
 }
 
-START_TEST(one_user_does_not_have_all_that_runs)
+PX_TEST(one_user_does_not_have_all_that_runs)
 {
     enum { HER = 12345, HIM = 12346, N = 4 };
     char script[64];
@@ -259,9 +249,8 @@ START_TEST(one_user_does_not_have_all_that_runs)
     cleaner_let_go();
     (void)cleaner_ran(N + 1);
 }
-END_TEST
 
-START_TEST(what_the_component_cannot_do_stays_in_the_journal)
+PX_TEST(what_the_component_cannot_do_stays_in_the_journal)
 {
     PX_TEST_NEEDS_PROC;
     cleaner_refuses = PMIX_ERR_NOT_AVAILABLE;
@@ -270,7 +259,6 @@ START_TEST(what_the_component_cannot_do_stays_in_the_journal)
     cleaner_status = PMIX_ERR_NOMEM;
     cleaner_play("a=0;a:0 f=/t/b;pids 2;a!;ran 0;has 0: /t/a file | 0: /t/b file");
 }
-END_TEST
 
 static uint64_t total(const char *key)
 {
@@ -287,7 +275,7 @@ static uint64_t total(const char *key)
     return value;
 }
 
-START_TEST(totals_add_up)
+PX_TEST(totals_add_up)
 {
     PX_TEST_NEEDS_PROC;
     cleaner_play("a=0;a:0 f=/t/a;hold;pids 1;a!;ran 0");
@@ -299,9 +287,8 @@ START_TEST(totals_add_up)
     ck_assert_uint_eq(total("tenon.cleanup.dirs"), 4);
     ck_assert_uint_eq(total("tenon.cleanup.failed"), 10);
 }
-END_TEST
 
-START_TEST(a_journal_that_is_written_anew_has_what_is_still_to_do)
+PX_TEST(a_journal_that_is_written_anew_has_what_is_still_to_do)
 {
     PX_AUTOFREE char *lasting = cleaner_numbered("b=1;b:1 k=/t/k f=", 0, 300, 100),
                      *passing = cleaner_numbered("a=0;a:0 f=", 0, 300, 100);
@@ -323,7 +310,6 @@ START_TEST(a_journal_that_is_written_anew_has_what_is_still_to_do)
     ck_assert_str_eq(cleaner_pids(1), pids);
     cleaner_play("b!");
 }
-END_TEST
 
 /* Comes, and is gone before the next. */
 static void come_and_go(void *arg)
@@ -335,7 +321,7 @@ static void come_and_go(void *arg)
     PX_PARTS_NOTIFY(px_process.server, peer_gone, &peer);
 }
 
-START_TEST(processes_that_come_and_go_do_not_fill_the_journal)
+PX_TEST(processes_that_come_and_go_do_not_fill_the_journal)
 {
     enum { N = 1500, RECORD_B = 64 };
 
@@ -354,11 +340,10 @@ START_TEST(processes_that_come_and_go_do_not_fill_the_journal)
     ck_assert_int_lt(cleaner_journal_b(), N * RECORD_B * 3 / 4);
     cleaner_play("has *: /t/a file;a!");
 }
-END_TEST
 
 /* ---- the server's end ------------------------------------------------------------------------------ */
 
-START_TEST(at_its_end_the_server_runs_what_nothing_alive_waits_for)
+PX_TEST(at_its_end_the_server_runs_what_nothing_alive_waits_for)
 {
     PX_TEST_NEEDS_PROC;
     cleaner_play("a=0;b=1;a:0 f=/t/a;b:2 f=/t/b;pids 1");
@@ -366,9 +351,8 @@ START_TEST(at_its_end_the_server_runs_what_nothing_alive_waits_for)
     ck_assert_str_eq(cleaner_ran(1), "2");
     cleaner_play("a!9;b!9");
 }
-END_TEST
 
-START_TEST(it_waits_for_that_no_longer_than_it_was_told)
+PX_TEST(it_waits_for_that_no_longer_than_it_was_told)
 {
     uint64_t begin;
 
@@ -382,29 +366,5 @@ START_TEST(it_waits_for_that_no_longer_than_it_was_told)
     ck_assert_uint_ge(px_clock_ms() - begin, 200);
     ck_assert_uint_lt(px_clock_ms() - begin, 5000);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "server/cleanup_run", cleaner_setup, cleaner_teardown,
-    it_runs_when_the_process_has_exited, it_runs_when_the_process_was_killed,
-    a_client_that_dies_with_the_answer_is_known, to_finalize_is_not_to_end,
-    a_lost_connection_is_not_the_end_either, one_scope_does_not_wait_for_other_ranks,
-    all_processes_of_a_rank_must_have_ended, a_rank_that_connects_again_is_alive_again,
-    a_client_that_is_not_found_is_answered_all_the_same,
-    a_client_that_ends_unseen_is_waited_for_until_the_host_reports_it,
-    a_client_that_never_came_ends_when_the_host_says_so,
-    the_job_s_waits_for_the_last_local_client,
-    clients_that_have_not_come_yet_hold_the_job_s,
-    clients_that_were_not_registered_yet_hold_it_too,
-    the_end_of_the_namespace_is_that_of_all_that_are_not_known_to_live,
-    namespaces_of_one_user_end_apart, an_ignore_lasts_as_long_as_its_job,
-    the_job_s_scope_is_there_for_it, the_job_s_comes_last,
-    a_tool_is_a_process_like_any_other, tools_of_one_user_share_what_one_may_have,
-    without_pidfds_it_is_noticed_a_little_later,
-    a_rank_with_children_without_end_takes_few_descriptors,
-    what_comes_while_it_runs_is_for_the_next_run, one_user_does_not_have_all_that_runs,
-    what_the_component_cannot_do_stays_in_the_journal, totals_add_up,
-    a_journal_that_is_written_anew_has_what_is_still_to_do,
-    processes_that_come_and_go_do_not_fill_the_journal,
-    at_its_end_the_server_runs_what_nothing_alive_waits_for,
-    it_waits_for_that_no_longer_than_it_was_told)
+PX_TEST_MAIN("server/cleanup_run", cleaner_setup, cleaner_teardown)

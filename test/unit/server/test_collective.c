@@ -38,7 +38,7 @@ static pmix_status_t local_status(void)
 
 /* ---- whom it takes --------------------------------------------------------------------------- */
 
-START_TEST(a_fence_within_the_node_needs_no_host)
+PX_TEST(a_fence_within_the_node_needs_no_host)
 {
     start(2, 0);
     int one = raw_client(0), two = raw_client(1);
@@ -52,9 +52,8 @@ START_TEST(a_fence_within_the_node_needs_no_host)
     }
     ck_assert_uint_eq(host_calls("fence_nb"), 0);
 }
-END_TEST
 
-START_TEST(the_host_is_asked_once_when_all_of_the_node_have_come)
+PX_TEST(the_host_is_asked_once_when_all_of_the_node_have_come)
 {
     pmix_proc_t wanted = raw_proc("job", PMIX_RANK_WILDCARD);
 
@@ -74,9 +73,8 @@ START_TEST(the_host_is_asked_once_when_all_of_the_node_have_come)
     ok(local_status());
     ck_assert(px_info_flag(host.given.v, host.given.n, PMIX_SORTED_PROC_ARRAY));
 }
-END_TEST
 
-START_TEST(the_order_of_participants_does_not_matter_and_the_host_gets_them_sorted)
+PX_TEST(the_order_of_participants_does_not_matter_and_the_host_gets_them_sorted)
 {
     pmix_proc_t up[] = {raw_proc("job", 0), raw_proc("job", 1), raw_proc("job", 3)};
     pmix_proc_t down[] = {up[2], up[1], up[0]};
@@ -92,9 +90,8 @@ START_TEST(the_order_of_participants_does_not_matter_and_the_host_gets_them_sort
     for (size_t i = 0; i < 3; i++)
         ck_assert(px_proc_same(&host.procs[i], &up[i]));
 }
-END_TEST
 
-START_TEST(different_sets_and_operations_do_not_mix)
+PX_TEST(different_sets_and_operations_do_not_mix)
 {
     pmix_proc_t all = raw_proc("job", PMIX_RANK_WILDCARD);
     pmix_proc_t two[] = {raw_proc("job", 0), raw_proc("job", 1)};
@@ -115,9 +112,8 @@ START_TEST(different_sets_and_operations_do_not_mix)
     ok(raw_status(fd[0], 400));
     ck_assert_uint_eq(host_calls("fence_nb"), 0);
 }
-END_TEST
 
-START_TEST(a_rank_may_be_in_the_next_fence_before_the_host_has_ended_the_last)
+PX_TEST(a_rank_may_be_in_the_next_fence_before_the_host_has_ended_the_last)
 {
     start(1, 1);
     int fd = raw_client(0);
@@ -132,9 +128,8 @@ START_TEST(a_rank_may_be_in_the_next_fence_before_the_host_has_ended_the_last)
     ck_assert(host_answer(PMIX_ERR_TIMEOUT));
     ck_assert_int_eq(raw_status(fd, 401), PMIX_ERR_TIMEOUT);
 }
-END_TEST
 
-START_TEST(who_is_not_in_it_and_who_names_nobody_is_refused)
+PX_TEST(who_is_not_in_it_and_who_names_nobody_is_refused)
 {
     pmix_proc_t other = raw_proc("job", 1),
                 nobody = raw_proc("nojob", PMIX_RANK_WILDCARD);
@@ -152,11 +147,10 @@ START_TEST(who_is_not_in_it_and_who_names_nobody_is_refused)
         ck_assert_int_eq(raw_status(fd, 400), PMIX_ERR_BAD_PARAM);
     }
 }
-END_TEST
 
 /* ---- the host --------------------------------------------------------------------------------- */
 
-START_TEST(however_the_host_answers_everybody_gets_its_status)
+PX_TEST(however_the_host_answers_everybody_gets_its_status)
 {
     static const struct {
         enum host_how how;
@@ -183,9 +177,8 @@ START_TEST(however_the_host_answers_everybody_gets_its_status)
         ck_assert_int_eq(raw_status(two, 400), rows[i / PX_COUNT(ops)].reply);
     }
 }
-END_TEST
 
-START_TEST(a_host_without_the_slot_supports_it_within_the_node_at_most)
+PX_TEST(a_host_without_the_slot_supports_it_within_the_node_at_most)
 {
     static const pmix_server_module_t nothing = {0};
     pmix_proc_t all = raw_proc("job", PMIX_RANK_WILDCARD), one = raw_proc("job", 0);
@@ -201,7 +194,6 @@ START_TEST(a_host_without_the_slot_supports_it_within_the_node_at_most)
     raw_collect(fd, 403, PX_OP_DISCONNECT, &one, 1);
     ck_assert_int_eq(raw_status(fd, 403), PMIX_ERR_NOT_SUPPORTED);
 }
-END_TEST
 
 /* Each BYTE_OBJECT of a connect reply begins with a name. */
 static size_t n_jobs_named(px_reader *r, const char *const *names)
@@ -219,7 +211,7 @@ static size_t n_jobs_named(px_reader *r, const char *const *names)
     return n;
 }
 
-START_TEST(jobs_that_connect_learn_about_each_other)
+PX_TEST(jobs_that_connect_learn_about_each_other)
 {
     static const char *const names[] = {"job", "other"};
     pmix_proc_t both[] = {raw_proc("job", PMIX_RANK_WILDCARD),
@@ -241,11 +233,10 @@ START_TEST(jobs_that_connect_learn_about_each_other)
         ck_assert_uint_eq(n_jobs_named(&r, names), 2);
     }
 }
-END_TEST
 
 /* ---- who leaves -------------------------------------------------------------------------------- */
 
-START_TEST(who_dies_in_a_fence_ends_it_for_those_here_and_the_host_is_told)
+PX_TEST(who_dies_in_a_fence_ends_it_for_those_here_and_the_host_is_told)
 {
     start(2, 1);
     int one = raw_client(0), two = raw_client(1);
@@ -260,9 +251,8 @@ START_TEST(who_dies_in_a_fence_ends_it_for_those_here_and_the_host_is_told)
     ck_assert_int_eq(raw_status(one, 400), PMIX_ERR_PARTIAL_SUCCESS);
     ck_assert_int_eq(local_status(), PMIX_ERR_LOST_CONNECTION);
 }
-END_TEST
 
-START_TEST(who_finalizes_instead_is_waited_for_no_more)
+PX_TEST(who_finalizes_instead_is_waited_for_no_more)
 {
     start(2, 0);
     int one = raw_client(0), two = raw_client(1);
@@ -272,9 +262,8 @@ START_TEST(who_finalizes_instead_is_waited_for_no_more)
     ok(raw_finalize(two));
     ck_assert_int_eq(raw_status(one, 400), PMIX_ERR_LOST_CONNECTION);
 }
-END_TEST
 
-START_TEST(who_finalizes_within_his_own_fence_is_told_so)
+PX_TEST(who_finalizes_within_his_own_fence_is_told_so)
 {
     start(2, 0);
     int one = raw_client(0);
@@ -287,9 +276,8 @@ START_TEST(who_finalizes_within_his_own_fence_is_told_so)
     ck_assert_int_eq(raw_status(one, 400), PMIX_ERR_LOST_CONNECTION);
     ok(raw_status(one, 401));
 }
-END_TEST
 
-START_TEST(the_parent_of_a_forked_child_does_not_finalize_for_it)
+PX_TEST(the_parent_of_a_forked_child_does_not_finalize_for_it)
 {
     start(2, 0);
     int parent = raw_client(0), child = raw_client(0), other = raw_client(1);
@@ -307,9 +295,8 @@ START_TEST(the_parent_of_a_forked_child_does_not_finalize_for_it)
     ok(raw_finalize(child));
     ck_assert_uint_eq(host_calls("client_finalized"), 1);
 }
-END_TEST
 
-START_TEST(a_rank_whose_last_connection_dies_is_lost_even_if_another_finalized)
+PX_TEST(a_rank_whose_last_connection_dies_is_lost_even_if_another_finalized)
 {
     start(2, 0);
     int parent = raw_client(0), child = raw_client(0), other = raw_client(1);
@@ -319,9 +306,8 @@ START_TEST(a_rank_whose_last_connection_dies_is_lost_even_if_another_finalized)
     raw_fence(other, 400, false);
     ck_assert_int_eq(raw_status(other, 400), PMIX_ERR_LOST_CONNECTION);
 }
-END_TEST
 
-START_TEST(a_rank_that_comes_back_is_waited_for_again)
+PX_TEST(a_rank_that_comes_back_is_waited_for_again)
 {
     start(2, 0);
     int one = raw_client(0), two = raw_client(1);
@@ -335,9 +321,8 @@ START_TEST(a_rank_that_comes_back_is_waited_for_again)
     ok(raw_status(one, 400));
     ok(raw_status(two, 400));
 }
-END_TEST
 
-START_TEST(who_dies_while_the_host_has_the_fence_changes_nothing_for_the_others)
+PX_TEST(who_dies_while_the_host_has_the_fence_changes_nothing_for_the_others)
 {
     start(2, 1);
     int one = raw_client(0), two = raw_client(1);
@@ -352,9 +337,8 @@ START_TEST(who_dies_while_the_host_has_the_fence_changes_nothing_for_the_others)
     ck_assert(host.args_lived);
     ok(raw_status(one, 400));
 }
-END_TEST
 
-START_TEST(deregistering_a_job_ends_what_another_shares_with_it)
+PX_TEST(deregistering_a_job_ends_what_another_shares_with_it)
 {
     pmix_proc_t both[] = {raw_proc("job", PMIX_RANK_WILDCARD),
                           raw_proc("other", PMIX_RANK_WILDCARD)};
@@ -368,11 +352,10 @@ START_TEST(deregistering_a_job_ends_what_another_shares_with_it)
     PMIx_server_deregister_nspace(gone, NULL, NULL);
     ck_assert_int_eq(raw_status(fd, 400), PMIX_ERR_LOST_CONNECTION);
 }
-END_TEST
 
 /* ---- other ends -------------------------------------------------------------------------------- */
 
-START_TEST(a_fence_with_a_deadline_ends_by_it)
+PX_TEST(a_fence_with_a_deadline_ends_by_it)
 {
     start(2, 0);
     int one = raw_client(0), two = raw_client(1);
@@ -384,9 +367,8 @@ START_TEST(a_fence_with_a_deadline_ends_by_it)
     raw_fence(one, 401, false);
     ok(raw_status(one, 401));
 }
-END_TEST
 
-START_TEST(a_deadline_holds_while_the_host_has_the_fence_too)
+PX_TEST(a_deadline_holds_while_the_host_has_the_fence_too)
 {
     start(1, 1);
     int fd = raw_client(0);
@@ -397,9 +379,8 @@ START_TEST(a_deadline_holds_while_the_host_has_the_fence_too)
     ck_assert(host_answer(PMIX_SUCCESS));
     ck_assert(raw_quiet(fd));
 }
-END_TEST
 
-START_TEST(ending_the_server_ends_every_fence)
+PX_TEST(ending_the_server_ends_every_fence)
 {
     start(2, 1);
     int one = raw_client(0);
@@ -415,7 +396,6 @@ START_TEST(ending_the_server_ends_every_fence)
     ck_assert_int_eq(raw_status(one, 401), PMIX_ERR_LOST_CONNECTION);
     ck_assert_int_eq(raw_status(one, 400), PMIX_ERR_LOST_CONNECTION);
 }
-END_TEST
 
 static void deregister_all(void)
 {
@@ -426,7 +406,7 @@ static void deregister_all(void)
 }
 
 /* The loss of one rank ends several fences; the host of the first tears everything down. */
-START_TEST(a_host_may_deregister_everything_while_losses_are_worked_off)
+PX_TEST(a_host_may_deregister_everything_while_losses_are_worked_off)
 {
     pmix_proc_t some[] = {raw_proc("job", 0), raw_proc("job", 1), raw_proc("job", 3)};
 
@@ -445,27 +425,5 @@ START_TEST(a_host_may_deregister_everything_while_losses_are_worked_off)
     ck_assert(raw_closed(three) || raw_closed(three));
     host.within = NULL;
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "server/collective", NULL, host_end, a_fence_within_the_node_needs_no_host,
-    the_host_is_asked_once_when_all_of_the_node_have_come,
-    the_order_of_participants_does_not_matter_and_the_host_gets_them_sorted,
-    different_sets_and_operations_do_not_mix,
-    a_rank_may_be_in_the_next_fence_before_the_host_has_ended_the_last,
-    who_is_not_in_it_and_who_names_nobody_is_refused,
-    however_the_host_answers_everybody_gets_its_status,
-    a_host_without_the_slot_supports_it_within_the_node_at_most,
-    jobs_that_connect_learn_about_each_other,
-    who_dies_in_a_fence_ends_it_for_those_here_and_the_host_is_told,
-    who_finalizes_instead_is_waited_for_no_more,
-    who_finalizes_within_his_own_fence_is_told_so,
-    the_parent_of_a_forked_child_does_not_finalize_for_it,
-    a_rank_whose_last_connection_dies_is_lost_even_if_another_finalized,
-    a_rank_that_comes_back_is_waited_for_again,
-    who_dies_while_the_host_has_the_fence_changes_nothing_for_the_others,
-    deregistering_a_job_ends_what_another_shares_with_it,
-    a_fence_with_a_deadline_ends_by_it,
-    a_deadline_holds_while_the_host_has_the_fence_too,
-    ending_the_server_ends_every_fence,
-    a_host_may_deregister_everything_while_losses_are_worked_off)
+PX_TEST_MAIN("server/collective", NULL, host_end)

@@ -20,7 +20,7 @@
 
 /* ---- which there are ---------------------------------------------------------------------------------- */
 
-START_TEST(each_kind_has_its_files_whatever_else_it_is)
+PX_TEST(each_kind_has_its_files_whatever_else_it_is)
 {
     static const char *const keys[] = {
         PMIX_SERVER_SYSTEM_SUPPORT, PMIX_SERVER_SESSION_SUPPORT,
@@ -63,9 +63,8 @@ START_TEST(each_kind_has_its_files_whatever_else_it_is)
         ck_assert_str_eq(names_in(own_dir), "");
     }
 }
-END_TEST
 
-START_TEST(in_one_folder_system_and_session_are_one_file)
+PX_TEST(in_one_folder_system_and_session_are_one_file)
 {
     const struct wish w[] = {{PMIX_SERVER_SYSTEM_SUPPORT, NULL},
                              {PMIX_SERVER_SESSION_SUPPORT, NULL}};
@@ -83,9 +82,8 @@ START_TEST(in_one_folder_system_and_session_are_one_file)
     ck_assert_int_eq(unlink(own_dir), 0);
     ck_assert_int_eq(mkdir(own_dir, 0700), 0);
 }
-END_TEST
 
-START_TEST(the_lines_are_those_that_tools_read)
+PX_TEST(the_lines_are_those_that_tools_read)
 {
     char text[1024] = "", *rest = text;
     uint64_t pid;
@@ -105,9 +103,8 @@ START_TEST(the_lines_are_those_that_tools_read)
     ck_assert_uint_eq(strlen(strsep(&rest, "\n")), 24); /* as ctime has it */
     ck_assert_str_eq(rest, "\n");
 }
-END_TEST
 
-START_TEST(others_may_read_it_if_their_tools_may_come)
+PX_TEST(others_may_read_it_if_their_tools_may_come)
 {
     const struct wish w[] = {
         {PMIX_SERVER_SYSTEM_SUPPORT, NULL},
@@ -127,9 +124,8 @@ START_TEST(others_may_read_it_if_their_tools_may_come)
     ck_assert_int_eq(lstat(path_of(own_dir, "new"), &st), 0);
     ck_assert_uint_eq(st.st_mode & 07777, 0755);
 }
-END_TEST
 
-START_TEST(a_server_that_would_turn_tools_away_has_no_files_and_says_why)
+PX_TEST(a_server_that_would_turn_tools_away_has_no_files_and_says_why)
 {
     static const char *const keys[] = {
         PMIX_SERVER_SYSTEM_SUPPORT, PMIX_SERVER_SESSION_SUPPORT,
@@ -164,11 +160,10 @@ START_TEST(a_server_that_would_turn_tools_away_has_no_files_and_says_why)
     free(text);
     host_done();
 }
-END_TEST
 
 /* ---- paths that somebody has chosen ------------------------------------------------------------------ */
 
-START_TEST(a_launchers_file_is_made_with_the_parents_it_needs)
+PX_TEST(a_launchers_file_is_made_with_the_parents_it_needs)
 {
     const char *path = path_of(own_dir, "a/b/launcher");
     const struct wish w = {PMIX_LAUNCHER_RENDEZVOUS_FILE, path};
@@ -181,9 +176,8 @@ START_TEST(a_launchers_file_is_made_with_the_parents_it_needs)
     PMIx_server_finalize();
     ck_assert(!is_there(path_of(own_dir, "a")));
 }
-END_TEST
 
-START_TEST(the_environment_can_ask_for_it_too)
+PX_TEST(the_environment_can_ask_for_it_too)
 {
     static const char *const names[] = {PMIX_LAUNCHER_RNDZ_FILE,
                                         "PMIX_LAUNCHER_RENDEZVOUS_FILE"};
@@ -197,9 +191,8 @@ START_TEST(the_environment_can_ask_for_it_too)
         unsetenv(names[i]);
     }
 }
-END_TEST
 
-START_TEST(a_relative_path_is_of_the_servers_directory)
+PX_TEST(a_relative_path_is_of_the_servers_directory)
 {
     const struct wish w = {PMIX_LAUNCHER_RENDEZVOUS_FILE, "sub/launcher"};
     const struct wish plain = {PMIX_LAUNCHER_RENDEZVOUS_FILE, "launcher"};
@@ -216,9 +209,8 @@ START_TEST(a_relative_path_is_of_the_servers_directory)
     PMIx_server_finalize();
     ck_assert_int_eq(chdir("/"), 0);
 }
-END_TEST
 
-START_TEST(an_empty_file_made_for_it_is_replaced_and_then_removed)
+PX_TEST(an_empty_file_made_for_it_is_replaced_and_then_removed)
 {
     const char *path = path_of(own_dir, "made-by-a-debugger");
     const struct wish w = {PMIX_LAUNCHER_RENDEZVOUS_FILE, path};
@@ -228,9 +220,8 @@ START_TEST(an_empty_file_made_for_it_is_replaced_and_then_removed)
     ok(server_init(NULL, &w, 1));
     ok(px_rendezvous_read(path, &r, NULL));
 }
-END_TEST
 
-START_TEST(a_device_is_not_replaced_by_a_file)
+PX_TEST(a_device_is_not_replaced_by_a_file)
 {
     const struct wish w = {PMIX_LAUNCHER_RENDEZVOUS_FILE, "/dev/null"};
     struct stat st;
@@ -242,7 +233,6 @@ START_TEST(a_device_is_not_replaced_by_a_file)
     ck_assert_int_eq(lstat("/dev/null", &st), 0);
     ck_assert(S_ISCHR(st.st_mode));
 }
-END_TEST
 
 static void report_to(const char *where, int read_from, const char *before)
 {
@@ -256,7 +246,7 @@ static void report_to(const char *where, int read_from, const char *before)
     PMIx_server_finalize();
 }
 
-START_TEST(it_reports_its_address_where_it_is_told_to)
+PX_TEST(it_reports_its_address_where_it_is_told_to)
 {
     int ends[2], was_out = dup(1), was_err = dup(2);
     char number[16];
@@ -272,9 +262,8 @@ START_TEST(it_reports_its_address_where_it_is_told_to)
     report_to(number, ends[0],
               "PMIX_SERVER_URI41:PMIX_SERVER_URI4:PMIX_SERVER_URI3:PMIX_SERVER_URI21;");
 }
-END_TEST
 
-START_TEST(it_reports_its_address_to_a_file)
+PX_TEST(it_reports_its_address_to_a_file)
 {
     const char *path = path_of(own_dir, "uri");
     const struct wish w = {PMIX_TCP_REPORT_URI, path};
@@ -290,9 +279,8 @@ START_TEST(it_reports_its_address_to_a_file)
     PMIx_server_finalize();
     ck_assert(!is_there(path));
 }
-END_TEST
 
-START_TEST(a_parameter_of_any_name_can_ask_for_that_too)
+PX_TEST(a_parameter_of_any_name_can_ask_for_that_too)
 {
     static const char *const names[] = {"PMIX_MCA_server_report_uri",
                                         "PMIX_MCA_ptl_base_report_uri",
@@ -314,19 +302,17 @@ START_TEST(a_parameter_of_any_name_can_ask_for_that_too)
         unsetenv(names[i]);
     }
 }
-END_TEST
 
-START_TEST(a_descriptor_that_is_none_is_no_reason_to_fail)
+PX_TEST(a_descriptor_that_is_none_is_no_reason_to_fail)
 {
     const struct wish w = {PMIX_TCP_REPORT_URI, "987"};
 
     ok(server_init(NULL, &w, 1));
 }
-END_TEST
 
 /* ---- where ------------------------------------------------------------------------------ */
 
-START_TEST(directories_have_their_order)
+PX_TEST(directories_have_their_order)
 {
     static const char *const env[] = {"PMIX_SERVER_TMPDIR", "TMPDIR", "TEMP", "TMP"};
     PX_AUTO(px_infos) infos = {0}, empty = {0};
@@ -359,7 +345,6 @@ START_TEST(directories_have_their_order)
                                                "PMIX_SERVER_TMPDIR");
     ck_assert_str_eq(last, "/tmp");
 }
-END_TEST
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -381,7 +366,7 @@ static void do_withdraw(struct px_call *call, void *args PX_UNUSED)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-START_TEST(without_memory_nothing_is_published)
+PX_TEST(without_memory_nothing_is_published)
 {
     char *dir = path_of(own_dir, "a/b");
     struct px_rendezvous_wish wish = {.dir = dir, .name = "file", .text = "text"};
@@ -428,18 +413,5 @@ START_TEST(without_memory_nothing_is_published)
     PMIx_server_finalize();
     ck_assert(!is_there(path_of(own_dir, "a")));
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "server/contact", contact_setup, contact_teardown,
-    each_kind_has_its_files_whatever_else_it_is,
-    in_one_folder_system_and_session_are_one_file, the_lines_are_those_that_tools_read,
-    others_may_read_it_if_their_tools_may_come,
-    a_server_that_would_turn_tools_away_has_no_files_and_says_why,
-    a_launchers_file_is_made_with_the_parents_it_needs,
-    the_environment_can_ask_for_it_too, a_relative_path_is_of_the_servers_directory,
-    an_empty_file_made_for_it_is_replaced_and_then_removed,
-    a_device_is_not_replaced_by_a_file, it_reports_its_address_where_it_is_told_to,
-    it_reports_its_address_to_a_file, a_parameter_of_any_name_can_ask_for_that_too,
-    a_descriptor_that_is_none_is_no_reason_to_fail, without_memory_nothing_is_published,
-    directories_have_their_order)
+PX_TEST_MAIN("server/contact", contact_setup, contact_teardown)

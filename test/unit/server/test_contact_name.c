@@ -37,7 +37,7 @@ static void clear_folder(const char *dir)
 
 /* ---- who lives keeps the name -------------------------------------------------------------------------- */
 
-START_TEST(a_second_of_those_there_is_one_of_does_not_start)
+PX_TEST(a_second_of_those_there_is_one_of_does_not_start)
 {
     static const char *const keys[] = {
         PMIX_SERVER_SYSTEM_SUPPORT, PMIX_SERVER_SCHEDULER, PMIX_SERVER_SYS_CONTROLLER};
@@ -57,9 +57,8 @@ START_TEST(a_second_of_those_there_is_one_of_does_not_start)
         child_end(&b, 0);
     }
 }
-END_TEST
 
-START_TEST(one_that_is_stopped_lives)
+PX_TEST(one_that_is_stopped_lives)
 {
     struct child a = child_of(PMIX_SERVER_SYSTEM_SUPPORT, 0);
     struct child b = child_of(PMIX_SERVER_SYSTEM_SUPPORT, 0);
@@ -72,9 +71,8 @@ START_TEST(one_that_is_stopped_lives)
     child_end(&a, 0);
     child_end(&b, 0);
 }
-END_TEST
 
-START_TEST(one_that_was_killed_makes_room_at_once)
+PX_TEST(one_that_was_killed_makes_room_at_once)
 {
     struct child b = child_of(PMIX_SERVER_SYSTEM_SUPPORT, 0);
 
@@ -89,9 +87,8 @@ START_TEST(one_that_was_killed_makes_room_at_once)
     child_end(&b, 0);
     clear_folder(own_dir);
 }
-END_TEST
 
-START_TEST(a_second_session_server_goes_on_without_the_name)
+PX_TEST(a_second_session_server_goes_on_without_the_name)
 {
     struct child a = child_of(PMIX_SERVER_SESSION_SUPPORT, 0);
     struct child b = child_of(PMIX_SERVER_SESSION_SUPPORT, 0);
@@ -109,9 +106,8 @@ START_TEST(a_second_session_server_goes_on_without_the_name)
     child_end(&a, 0);
     child_end(&b, 0);
 }
-END_TEST
 
-START_TEST(a_read_lock_of_a_stranger_is_no_sign_of_life)
+PX_TEST(a_read_lock_of_a_stranger_is_no_sign_of_life)
 {
     struct flock l = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
 
@@ -120,7 +116,6 @@ START_TEST(a_read_lock_of_a_stranger_is_no_sign_of_life)
     ck_assert_int_eq(fcntl(fd, F_OFD_SETLK, &l), 0);
     ok(init_as(PMIX_SERVER_SYSTEM_SUPPORT));
 }
-END_TEST
 
 static int listener(int *port)
 {
@@ -136,7 +131,7 @@ static int listener(int *port)
     return fd;
 }
 
-START_TEST(one_of_another_library_lives_while_it_answers)
+PX_TEST(one_of_another_library_lives_while_it_answers)
 {
     int port, fd = listener(&port);
     char *file = system_file();
@@ -147,9 +142,8 @@ START_TEST(one_of_another_library_lives_while_it_answers)
     close(fd); /* it does not listen any more */
     ok(init_as(PMIX_SERVER_SYSTEM_SUPPORT));
 }
-END_TEST
 
-START_TEST(a_port_that_somebody_else_has_now_is_no_sign_of_life)
+PX_TEST(a_port_that_somebody_else_has_now_is_no_sign_of_life)
 {
     int port;
 
@@ -157,9 +151,8 @@ START_TEST(a_port_that_somebody_else_has_now_is_no_sign_of_life)
     put_file(system_file(), foreign_text(port, dead_pid()));
     ok(init_as(PMIX_SERVER_SYSTEM_SUPPORT));
 }
-END_TEST
 
-START_TEST(what_makes_no_sense_is_replaced)
+PX_TEST(what_makes_no_sense_is_replaced)
 {
     static const char *const texts[] = {"", "rubbish", "srv.0;tcp4://", "\n\n\n\n",
                                         "srv.0;tcp4://127.0.0.1:1\n4.2.2\n1\n"};
@@ -170,9 +163,8 @@ START_TEST(what_makes_no_sense_is_replaced)
         PMIx_server_finalize();
     }
 }
-END_TEST
 
-START_TEST(with_several_names_only_this_one_is_replaced)
+PX_TEST(with_several_names_only_this_one_is_replaced)
 {
     char text[32] = "";
 
@@ -186,30 +178,27 @@ START_TEST(with_several_names_only_this_one_is_replaced)
     ck_assert_str_eq(text, "precious");
     ck_assert_int_eq(unlink(path_of(own_dir, "precious")), 0);
 }
-END_TEST
 
 /* ---- races ------------------------------------------------------------------------------ */
 
-START_TEST(of_two_that_start_at_once_one_has_the_name)
+PX_TEST(of_two_that_start_at_once_one_has_the_name)
 {
     printf("the first of two has won %d times of 200\n", race(200, NULL));
 }
-END_TEST
 
 static void put_stale(void)
 {
     put_file(system_file(), foreign_text(1, 1));
 }
 
-START_TEST(of_two_that_replace_a_stale_file_one_has_the_name)
+PX_TEST(of_two_that_replace_a_stale_file_one_has_the_name)
 {
     printf("the first of two has won %d times of 100\n", race(100, put_stale));
 }
-END_TEST
 
 /* ---- kernels and file systems that can less --------------------------------------------------- */
 
-START_TEST(without_renameat2_names_are_taken_by_links)
+PX_TEST(without_renameat2_names_are_taken_by_links)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_renameat2, EINVAL), "seccomp");
     struct child a = child_of(PMIX_SERVER_SYSTEM_SUPPORT, 0);
@@ -224,18 +213,16 @@ START_TEST(without_renameat2_names_are_taken_by_links)
     child_end(&b, 0);
     printf("the first of two has won %d times of 50\n", race(50, NULL));
 }
-END_TEST
 
-START_TEST(without_random_numbers_names_are_made_all_the_same)
+PX_TEST(without_random_numbers_names_are_made_all_the_same)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_getrandom, ENOSYS), "seccomp");
     ok(init_as(PMIX_SERVER_SYSTEM_SUPPORT));
     ck_assert(is_there(system_file()));
 }
-END_TEST
 
 /* One's own are followed: who removes the file put them there. */
-START_TEST(it_is_not_removed_through_a_link_of_another_user)
+PX_TEST(it_is_not_removed_through_a_link_of_another_user)
 {
     PX_TEST_NEEDS_ROOT;
     PX_AUTOFREE char *dir = strdup(path_of(own_dir, "dir"));
@@ -255,19 +242,5 @@ START_TEST(it_is_not_removed_through_a_link_of_another_user)
     ck_assert_int_eq(unlink(theirs) || unlink(dir) || rmdir(other), 0);
     ck_assert_int_eq(unlink(path_of(own_dir, "moved/file")) || rmdir(moved), 0);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/contact_name", contact_setup, contact_teardown,
-                  a_second_of_those_there_is_one_of_does_not_start,
-                  one_that_is_stopped_lives, one_that_was_killed_makes_room_at_once,
-                  a_second_session_server_goes_on_without_the_name,
-                  a_read_lock_of_a_stranger_is_no_sign_of_life,
-                  one_of_another_library_lives_while_it_answers,
-                  a_port_that_somebody_else_has_now_is_no_sign_of_life,
-                  what_makes_no_sense_is_replaced,
-                  with_several_names_only_this_one_is_replaced,
-                  of_two_that_start_at_once_one_has_the_name,
-                  of_two_that_replace_a_stale_file_one_has_the_name,
-                  without_renameat2_names_are_taken_by_links,
-                  without_random_numbers_names_are_made_all_the_same,
-                  it_is_not_removed_through_a_link_of_another_user)
+PX_TEST_MAIN("server/contact_name", contact_setup, contact_teardown)

@@ -22,7 +22,7 @@ static void remains(const char *path, mode_t type)
     ck_assert_uint_eq(st.st_mode & S_IFMT, type);
 }
 
-START_TEST(a_symbolic_link_of_our_own_is_left_alone)
+PX_TEST(a_symbolic_link_of_our_own_is_left_alone)
 {
     put_file(path_of(own_dir, "target"), "precious");
     ck_assert_int_eq(symlink(path_of(own_dir, "target"), system_file()), 0);
@@ -31,9 +31,8 @@ START_TEST(a_symbolic_link_of_our_own_is_left_alone)
     ck_assert_int_eq(unlink(system_file()), 0);
     ck_assert_int_eq(unlink(path_of(own_dir, "target")), 0);
 }
-END_TEST
 
-START_TEST(a_fifo_does_not_stop_anybody)
+PX_TEST(a_fifo_does_not_stop_anybody)
 {
     uint64_t began = px_clock_ms();
 
@@ -43,15 +42,13 @@ START_TEST(a_fifo_does_not_stop_anybody)
     remains(system_file(), S_IFIFO);
     ck_assert_int_eq(unlink(system_file()), 0);
 }
-END_TEST
 
-START_TEST(a_directory_is_left_alone)
+PX_TEST(a_directory_is_left_alone)
 {
     ck_assert_int_eq(mkdir(system_file(), 0700), 0);
     ck_assert_int_eq(init_as(PMIX_SERVER_SYSTEM_SUPPORT), PMIX_ERR_NO_PERMISSIONS);
     ck_assert_int_eq(rmdir(system_file()), 0);
 }
-END_TEST
 
 static void give_away(const char *path)
 {
@@ -71,7 +68,7 @@ static void root_starts(void)
     ck_assert_str_eq(names_in(sys_dir), "");
 }
 
-START_TEST(root_takes_the_name_from_whoever_squats_on_it)
+PX_TEST(root_takes_the_name_from_whoever_squats_on_it)
 {
     struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     char text[16] = "";
@@ -104,7 +101,6 @@ START_TEST(root_takes_the_name_from_whoever_squats_on_it)
     give_away(system_file());
     root_starts();
 }
-END_TEST
 
 static void put_squatters(void)
 {
@@ -112,14 +108,13 @@ static void put_squatters(void)
     give_away(system_file());
 }
 
-START_TEST(of_two_that_take_it_from_a_squatter_one_has_the_name)
+PX_TEST(of_two_that_take_it_from_a_squatter_one_has_the_name)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     printf("the first of two has won %d times of 50\n", race(50, put_squatters));
 }
-END_TEST
 
-START_TEST(a_path_that_somebody_chose_is_not_taken_from_another_user)
+PX_TEST(a_path_that_somebody_chose_is_not_taken_from_another_user)
 {
     const char *path = path_of(sys_dir, "his");
     const struct wish w = {PMIX_LAUNCHER_RENDEZVOUS_FILE, path};
@@ -135,9 +130,8 @@ START_TEST(a_path_that_somebody_chose_is_not_taken_from_another_user)
     ck_assert_uint_eq((unsigned long)st.st_size, 8);
     ck_assert_int_eq(unlink(path), 0);
 }
-END_TEST
 
-START_TEST(others_do_not_get_the_name_of_root)
+PX_TEST(others_do_not_get_the_name_of_root)
 {
     PX_TEST_NEEDS(px_test_others_load_it(), "root, and a build that others can read");
     ck_assert_int_eq(chown(own_dir, NOBODY, NOBODY), 0);
@@ -160,9 +154,8 @@ START_TEST(others_do_not_get_the_name_of_root)
     child_end(&b, 0);
     ck_assert_int_eq(chown(own_dir, 0, 0), 0);
 }
-END_TEST
 
-START_TEST(root_takes_it_from_a_server_of_another_user_that_runs)
+PX_TEST(root_takes_it_from_a_server_of_another_user_that_runs)
 {
     struct px_rendezvous r;
 
@@ -181,13 +174,5 @@ START_TEST(root_takes_it_from_a_server_of_another_user_that_runs)
     child_end(&b, 0);
     ck_assert_int_eq(chown(own_dir, 0, 0), 0);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/contact_others", contact_setup, contact_teardown,
-                  a_symbolic_link_of_our_own_is_left_alone,
-                  a_fifo_does_not_stop_anybody, a_directory_is_left_alone,
-                  root_takes_the_name_from_whoever_squats_on_it,
-                  of_two_that_take_it_from_a_squatter_one_has_the_name,
-                  a_path_that_somebody_chose_is_not_taken_from_another_user,
-                  others_do_not_get_the_name_of_root,
-                  root_takes_it_from_a_server_of_another_user_that_runs)
+PX_TEST_MAIN("server/contact_others", contact_setup, contact_teardown)

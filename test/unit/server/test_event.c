@@ -51,7 +51,7 @@ static pmix_status_t tell(int fd, pmix_status_t code, pmix_data_range_t range,
 
 /* ---- registrations ------------------------------------------------------------------------------ */
 
-START_TEST(default_handlers_are_told_everything_until_they_go)
+PX_TEST(default_handlers_are_told_everything_until_they_go)
 {
     int source = raw_client(0), fd = raw_client(1);
 
@@ -65,9 +65,8 @@ START_TEST(default_handlers_are_told_everything_until_they_go)
         ck_assert(raw_quiet(fd));
     }
 }
-END_TEST
 
-START_TEST(one_code_of_several_may_be_given_up)
+PX_TEST(one_code_of_several_may_be_given_up)
 {
     static const pmix_status_t codes[] = {CODE, CODE - 1};
     int source = raw_client(0), fd = raw_client(1);
@@ -83,9 +82,8 @@ START_TEST(one_code_of_several_may_be_given_up)
     want_no_more(fd, CODE - 1);
     ck_assert(raw_quiet(fd));
 }
-END_TEST
 
-START_TEST(who_names_affected_processes_hears_of_those_only)
+PX_TEST(who_names_affected_processes_hears_of_those_only)
 {
     int source = raw_client(0), fd = raw_client(1);
     pmix_status_t code = CODE;
@@ -105,9 +103,8 @@ START_TEST(who_names_affected_processes_hears_of_those_only)
             ck_assert(raw_quiet(fd));
     }
 }
-END_TEST
 
-START_TEST(registrations_have_limits)
+PX_TEST(registrations_have_limits)
 {
     int fd = raw_client(0);
     pmix_status_t code = CODE, rc = PMIX_SUCCESS;
@@ -124,9 +121,8 @@ START_TEST(registrations_have_limits)
     want_no_more(fd, CODE); /* all of them */
     ok(want(fd, &code, 1, NULL));
 }
-END_TEST
 
-START_TEST(events_reach_those_who_asked_and_not_their_source)
+PX_TEST(events_reach_those_who_asked_and_not_their_source)
 {
     int source = raw_client(0), asked = raw_client(1), other = raw_client(2);
 
@@ -139,9 +135,8 @@ START_TEST(events_reach_those_who_asked_and_not_their_source)
     ck_assert(raw_quiet(other));
     ck_assert(raw_quiet(source));
 }
-END_TEST
 
-START_TEST(an_event_is_replayed_once_to_who_asks_later)
+PX_TEST(an_event_is_replayed_once_to_who_asks_later)
 {
     int source = raw_client(0), late = raw_client(1);
 
@@ -152,11 +147,10 @@ START_TEST(an_event_is_replayed_once_to_who_asks_later)
     ok(raw_want_event(late, -779));
     ck_assert(raw_quiet(late));
 }
-END_TEST
 
 /* ---- whom it reaches ----------------------------------------------------------------------------- */
 
-START_TEST(a_range_that_does_not_exist_is_refused)
+PX_TEST(a_range_that_does_not_exist_is_refused)
 {
     int source = raw_client(0), fd = raw_client(1);
 
@@ -166,9 +160,8 @@ START_TEST(a_range_that_does_not_exist_is_refused)
     ck_assert_int_eq(raw_notify(source, CODE, 200), PMIX_ERR_BAD_PARAM);
     ck_assert(raw_quiet(fd));
 }
-END_TEST
 
-START_TEST(a_custom_range_reaches_exactly_those_named)
+PX_TEST(a_custom_range_reaches_exactly_those_named)
 {
     PX_AUTO(px_infos) infos = {0};
     int source = raw_client(0), in = raw_client(1), out = raw_client(2);
@@ -181,9 +174,8 @@ START_TEST(a_custom_range_reaches_exactly_those_named)
     ck_assert_int_eq(raw_next_event(in), CODE);
     ck_assert(raw_quiet(out));
 }
-END_TEST
 
-START_TEST(events_of_one_user_do_not_reach_another)
+PX_TEST(events_of_one_user_do_not_reach_another)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     raw_add_job("theirs", 2, 0, 4711);
@@ -200,9 +192,8 @@ START_TEST(events_of_one_user_do_not_reach_another)
     ok(raw_notify(ours, CODE - 1, PMIX_RANGE_LOCAL));
     ck_assert_int_eq(raw_next_event(theirs), CODE - 1); /* root's does */
 }
-END_TEST
 
-START_TEST(who_has_finalized_is_told_no_more)
+PX_TEST(who_has_finalized_is_told_no_more)
 {
     int source = raw_client(0), fd = raw_client(1);
 
@@ -212,11 +203,10 @@ START_TEST(who_has_finalized_is_told_no_more)
     raw_server_stop();
     ck_assert(raw_closed(fd));
 }
-END_TEST
 
 /* ---- the host ------------------------------------------------------------------------------------- */
 
-START_TEST(the_host_is_told_what_must_leave_the_node_with_a_mark)
+PX_TEST(the_host_is_told_what_must_leave_the_node_with_a_mark)
 {
     PX_AUTO(px_infos) none = {0}, stays = {0};
     int source = raw_client(1);
@@ -236,9 +226,8 @@ START_TEST(the_host_is_told_what_must_leave_the_node_with_a_mark)
     ck_assert_uint_eq(host.proc.rank, 1);
     ck_assert(px_info_flag(host.given.v, host.given.n, "pmix.srvr.internal.notify"));
 }
-END_TEST
 
-START_TEST(the_host_learns_of_interest_in_system_events_only)
+PX_TEST(the_host_learns_of_interest_in_system_events_only)
 {
     static const pmix_status_t codes[] = {CODE, SYSTEM_CODE};
     int fd = raw_client(0);
@@ -255,7 +244,6 @@ START_TEST(the_host_learns_of_interest_in_system_events_only)
     host.status = PMIX_ERR_NO_PERMISSIONS;
     ck_assert_int_eq(want(fd, codes, 2, NULL), PMIX_ERR_NO_PERMISSIONS);
 }
-END_TEST
 
 /* As request 901, which the host holds. */
 static void want_held(int fd, pmix_status_t code)
@@ -271,7 +259,7 @@ static void want_held(int fd, pmix_status_t code)
     host_await("register_events", 1);
 }
 
-START_TEST(old_news_come_after_the_host_has_answered)
+PX_TEST(old_news_come_after_the_host_has_answered)
 {
     int source = raw_client(0), fd = raw_client(1);
     pmix_status_t code = SYSTEM_CODE;
@@ -284,9 +272,8 @@ START_TEST(old_news_come_after_the_host_has_answered)
     ok(raw_status(fd, 901));
     ck_assert_int_eq(raw_next_event(fd), code);
 }
-END_TEST
 
-START_TEST(who_gives_up_while_the_host_is_asked_gets_no_old_news)
+PX_TEST(who_gives_up_while_the_host_is_asked_gets_no_old_news)
 {
     int source = raw_client(0), fd = raw_client(1);
     pmix_status_t code = SYSTEM_CODE;
@@ -299,11 +286,10 @@ START_TEST(who_gives_up_while_the_host_is_asked_gets_no_old_news)
     ok(raw_status(fd, 901));
     ck_assert(raw_quiet(fd));
 }
-END_TEST
 
 /* ---- what is kept --------------------------------------------------------------------------------- */
 
-START_TEST(only_so_many_events_are_kept_and_some_not_at_all)
+PX_TEST(only_so_many_events_are_kept_and_some_not_at_all)
 {
     PX_AUTO(px_infos) secret = {0};
     int source = raw_client(0), fd = raw_client(1);
@@ -322,9 +308,8 @@ START_TEST(only_so_many_events_are_kept_and_some_not_at_all)
         ck_assert_int_eq(raw_next_event(fd), CODE - 2);
     ck_assert(raw_quiet(fd));
 }
-END_TEST
 
-START_TEST(an_event_of_the_server_itself_reaches_its_clients)
+PX_TEST(an_event_of_the_server_itself_reaches_its_clients)
 {
     int fd = raw_client(0);
 
@@ -332,21 +317,5 @@ START_TEST(an_event_of_the_server_itself_reaches_its_clients)
     ok(PMIx_Notify_event(CODE, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL));
     ck_assert_int_eq(raw_next_event(fd), CODE);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/event", setup, host_end,
-                  default_handlers_are_told_everything_until_they_go,
-                  one_code_of_several_may_be_given_up,
-                  events_reach_those_who_asked_and_not_their_source,
-                  an_event_is_replayed_once_to_who_asks_later,
-                  who_names_affected_processes_hears_of_those_only,
-                  registrations_have_limits, a_range_that_does_not_exist_is_refused,
-                  a_custom_range_reaches_exactly_those_named,
-                  events_of_one_user_do_not_reach_another,
-                  who_has_finalized_is_told_no_more,
-                  the_host_is_told_what_must_leave_the_node_with_a_mark,
-                  the_host_learns_of_interest_in_system_events_only,
-                  old_news_come_after_the_host_has_answered,
-                  who_gives_up_while_the_host_is_asked_gets_no_old_news,
-                  only_so_many_events_are_kept_and_some_not_at_all,
-                  an_event_of_the_server_itself_reaches_its_clients)
+PX_TEST_MAIN("server/event", setup, host_end)

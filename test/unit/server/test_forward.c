@@ -266,7 +266,7 @@ static void check_answer(px_reader *r)
     px_infos_cleanup(&got);
 }
 
-START_TEST(each_reaches_the_host_as_the_user_that_the_connection_proves)
+PX_TEST(each_reaches_the_host_as_the_user_that_the_connection_proves)
 {
     static const enum host_how hows[] = {HOST_INSIDE, HOST_THREAD};
     int fd = raw_client(1);
@@ -296,9 +296,8 @@ START_TEST(each_reaches_the_host_as_the_user_that_the_connection_proves)
             check_answer(&r);
     }
 }
-END_TEST
 
-START_TEST(damaged_ones_never_reach_the_host)
+PX_TEST(damaged_ones_never_reach_the_host)
 {
     int fd = raw_client(0);
     unsigned n = 0;
@@ -319,9 +318,8 @@ START_TEST(damaged_ones_never_reach_the_host)
     }
     ck_assert_uint_eq(n, 0);
 }
-END_TEST
 
-START_TEST(a_module_without_slots_supports_none)
+PX_TEST(a_module_without_slots_supports_none)
 {
     static const pmix_server_module_t nothing = {0};
 
@@ -345,9 +343,8 @@ START_TEST(a_module_without_slots_supports_none)
     }
     ok(raw_finalize(fd));
 }
-END_TEST
 
-START_TEST(processes_of_another_user_are_not_named)
+PX_TEST(processes_of_another_user_are_not_named)
 {
     static const uint8_t ops[] = {PX_OP_JOB_CONTROL, PX_OP_IOF_PULL, PX_OP_IOF_PUSH};
     int fd = raw_client(0);
@@ -358,11 +355,10 @@ START_TEST(processes_of_another_user_are_not_named)
         ck_assert_uint_eq(host_calls(row_of(ops[i])->slot), 0);
     }
 }
-END_TEST
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-START_TEST(a_group_that_is_not_known_is_not_claimed_either)
+PX_TEST(a_group_that_is_not_known_is_not_claimed_either)
 {
     pmix_proc_t proc = raw_proc("job", 1);
     int fd = raw_client(1);
@@ -372,7 +368,6 @@ START_TEST(a_group_that_is_not_known_is_not_claimed_either)
     ck_assert_uint_eq(n_of(PMIX_USERID), 1);
     ck_assert_uint_eq(n_of(PMIX_GRPID), 0);
 }
-END_TEST
 
 static int unix_socket(void)
 {
@@ -387,7 +382,7 @@ static int unix_socket(void)
     return fd;
 }
 
-START_TEST(a_group_that_the_host_does_not_know_is_told_by_the_kernel)
+PX_TEST(a_group_that_the_host_does_not_know_is_told_by_the_kernel)
 {
     struct px_hello hello = raw_hello("job", 1);
     int by_tcp = raw_socket();
@@ -401,11 +396,10 @@ START_TEST(a_group_that_the_host_does_not_know_is_told_by_the_kernel)
     ok(raw_say_hello(unix_socket(), &hello));
     ck_assert_uint_eq(px_peer_find(px_process.server, &hello.proc)->gid, getegid());
 }
-END_TEST
 
 /* ---- spawn ----------------------------------------------------------------------------------- */
 
-START_TEST(a_spawn_reply_names_the_job_and_tells_all_about_it)
+PX_TEST(a_spawn_reply_names_the_job_and_tells_all_about_it)
 {
     int fd = raw_client(0);
     PX_AUTOFREE char *name = NULL;
@@ -425,9 +419,8 @@ START_TEST(a_spawn_reply_names_the_job_and_tells_all_about_it)
     }
     ck_assert_uint_gt(n, 3);
 }
-END_TEST
 
-START_TEST(a_failed_spawn_names_no_job)
+PX_TEST(a_failed_spawn_names_no_job)
 {
     int fd = raw_client(0);
     PX_AUTOFREE char *name = NULL;
@@ -446,9 +439,8 @@ START_TEST(a_failed_spawn_names_no_job)
     ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_ERR_BAD_PARAM);
     ck_assert_uint_eq(host_calls("spawn"), 1);
 }
-END_TEST
 
-START_TEST(the_parent_is_the_process_that_asks_whatever_it_claims)
+PX_TEST(the_parent_is_the_process_that_asks_whatever_it_claims)
 {
     pmix_proc_t other = raw_proc("other", 9);
     int fd = raw_client(1);
@@ -467,11 +459,10 @@ START_TEST(the_parent_is_the_process_that_asks_whatever_it_claims)
         ok(px_infos_add(&claims, PMIX_REQUESTOR_IS_TOOL, NULL, PMIX_BOOL));
     }
 }
-END_TEST
 
 /* ---- others ---------------------------------------------------------------------------------- */
 
-START_TEST(what_requests_carry_is_what_the_host_gets)
+PX_TEST(what_requests_carry_is_what_the_host_gets)
 {
     int fd = raw_client(0);
 
@@ -491,9 +482,8 @@ START_TEST(what_requests_carry_is_what_the_host_gets)
     ck_assert_ptr_nonnull(index);
     ck_assert_uint_eq(index->value.data.size, 12);
 }
-END_TEST
 
-START_TEST(a_resource_block_is_named_and_made_of_units)
+PX_TEST(a_resource_block_is_named_and_made_of_units)
 {
     int fd = raw_client(0);
     px_reader r;
@@ -513,9 +503,8 @@ START_TEST(a_resource_block_is_named_and_made_of_units)
     ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_ERR_BAD_PARAM);
     ck_assert_uint_eq(host_calls("resource_block"), 2);
 }
-END_TEST
 
-START_TEST(a_credential_comes_with_infos_or_not_at_all)
+PX_TEST(a_credential_comes_with_infos_or_not_at_all)
 {
     int fd = raw_client(0);
     pmix_byte_object_t bo;
@@ -534,9 +523,8 @@ START_TEST(a_credential_comes_with_infos_or_not_at_all)
     ck_assert_int_eq(ask(fd, PX_OP_GET_CREDENTIAL, &r), PMIX_ERR_NO_PERMISSIONS);
     ck_assert(px_reader_done(&r));
 }
-END_TEST
 
-START_TEST(a_log_carries_its_time_and_ends_with_the_callback)
+PX_TEST(a_log_carries_its_time_and_ends_with_the_callback)
 {
     int fd = raw_client(0);
     px_writer w;
@@ -554,9 +542,8 @@ START_TEST(a_log_carries_its_time_and_ends_with_the_callback)
         host.how = HOST_INSIDE;
     }
 }
-END_TEST
 
-START_TEST(the_newer_form_of_a_slot_is_used_where_it_is_there)
+PX_TEST(the_newer_form_of_a_slot_is_used_where_it_is_there)
 {
     pmix_server_module_t both = host_module;
     const pmix_server_module_t alone = {.log2 = host_log2};
@@ -577,10 +564,9 @@ START_TEST(the_newer_form_of_a_slot_is_used_where_it_is_there)
     ok(ask(raw_client(0), PX_OP_LOG, NULL));
     ck_assert_uint_eq(host_calls("log2"), 3);
 }
-END_TEST
 
 /* No reply, no end of the connection, no upcall. */
-START_TEST(a_heartbeat_that_is_not_watched_for_is_ignored)
+PX_TEST(a_heartbeat_that_is_not_watched_for_is_ignored)
 {
     int fd = raw_client(0);
     px_writer w;
@@ -591,10 +577,9 @@ START_TEST(a_heartbeat_that_is_not_watched_for_is_ignored)
     ck_assert_uint_eq(host_calls("monitor"), 0);
     ok(raw_finalize(fd));
 }
-END_TEST
 
 /* The server's own calls go to its host as those of any client. */
-START_TEST(a_server_asks_its_own_host)
+PX_TEST(a_server_asks_its_own_host)
 {
     pmix_byte_object_t cred = {.bytes = (char *)"secret", .size = sizeof("secret")};
     pmix_fabric_t fabric = PMIX_FABRIC_STATIC_INIT;
@@ -631,22 +616,5 @@ START_TEST(a_server_asks_its_own_host)
     ok(PMIx_Fabric_deregister(&fabric));
     PMIx_Heartbeat();
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/forward", setup, teardown,
-                  each_reaches_the_host_as_the_user_that_the_connection_proves,
-                  damaged_ones_never_reach_the_host,
-                  a_module_without_slots_supports_none,
-                  processes_of_another_user_are_not_named,
-                  a_group_that_is_not_known_is_not_claimed_either,
-                  a_group_that_the_host_does_not_know_is_told_by_the_kernel,
-                  a_spawn_reply_names_the_job_and_tells_all_about_it,
-                  a_failed_spawn_names_no_job,
-                  the_parent_is_the_process_that_asks_whatever_it_claims,
-                  what_requests_carry_is_what_the_host_gets,
-                  a_resource_block_is_named_and_made_of_units,
-                  a_credential_comes_with_infos_or_not_at_all,
-                  a_log_carries_its_time_and_ends_with_the_callback,
-                  the_newer_form_of_a_slot_is_used_where_it_is_there,
-                  a_heartbeat_that_is_not_watched_for_is_ignored,
-                  a_server_asks_its_own_host)
+PX_TEST_MAIN("server/forward", setup, teardown)

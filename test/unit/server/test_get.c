@@ -48,7 +48,7 @@ static px_buf values(const char *key, uint32_t n)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-START_TEST(a_get_for_a_rank_that_is_lost_already_is_not_found_at_once)
+PX_TEST(a_get_for_a_rank_that_is_lost_already_is_not_found_at_once)
 {
     int one = raw_client(0), two = raw_client(1);
 
@@ -59,9 +59,8 @@ START_TEST(a_get_for_a_rank_that_is_lost_already_is_not_found_at_once)
     raw_server_stop();
     close(one);
 }
-END_TEST
 
-START_TEST(a_waiting_get_ends_when_the_rank_finalizes_without_a_commit)
+PX_TEST(a_waiting_get_ends_when_the_rank_finalizes_without_a_commit)
 {
     int one = raw_client(0), two = raw_client(1);
 
@@ -75,9 +74,8 @@ START_TEST(a_waiting_get_ends_when_the_rank_finalizes_without_a_commit)
     close(one);
     close(two);
 }
-END_TEST
 
-START_TEST(a_get_may_wait_with_a_deadline)
+PX_TEST(a_get_may_wait_with_a_deadline)
 {
     int one = raw_client(0);
     pmix_info_t info;
@@ -94,9 +92,8 @@ START_TEST(a_get_may_wait_with_a_deadline)
     raw_server_stop();
     close(one);
 }
-END_TEST
 
-START_TEST(without_a_key_everything_committed_comes)
+PX_TEST(without_a_key_everything_committed_comes)
 {
     int one = raw_client(0), two = raw_client(1);
     pmix_status_t status;
@@ -118,9 +115,8 @@ START_TEST(without_a_key_everything_committed_comes)
     close(one);
     close(two);
 }
-END_TEST
 
-START_TEST(who_has_a_key_is_found_for_who_does_not_know)
+PX_TEST(who_has_a_key_is_found_for_who_does_not_know)
 {
     int one = raw_client(0), two = raw_client(1);
     px_writer w;
@@ -136,9 +132,8 @@ START_TEST(who_has_a_key_is_found_for_who_does_not_know)
     close(one);
     close(two);
 }
-END_TEST
 
-START_TEST(ranks_that_cannot_have_data_are_refused)
+PX_TEST(ranks_that_cannot_have_data_are_refused)
 {
     static const pmix_rank_t ranks[] = {PMIX_RANK_VALID, PMIX_RANK_LOCAL_NODE,
                                         PMIX_RANK_INVALID, PMIX_RANK_LOCAL_PEERS};
@@ -157,9 +152,8 @@ START_TEST(ranks_that_cannot_have_data_are_refused)
     raw_server_stop();
     close(fd);
 }
-END_TEST
 
-START_TEST(a_value_the_readers_dialect_lacks_does_not_hide_the_others)
+PX_TEST(a_value_the_readers_dialect_lacks_does_not_hide_the_others)
 {
     struct px_hello h = raw_hello("job", 0);
     pmix_value_t odd = {.type = PMIX_LINK_STATE, .data.linkstate = 1};
@@ -204,9 +198,8 @@ START_TEST(a_value_the_readers_dialect_lacks_does_not_hide_the_others)
     close(two);
     close(fd);
 }
-END_TEST
 
-START_TEST(a_job_of_another_user_is_not_read)
+PX_TEST(a_job_of_another_user_is_not_read)
 {
     px_writer w;
 
@@ -223,11 +216,10 @@ START_TEST(a_job_of_another_user_is_not_read)
     raw_server_stop();
     close(theirs);
 }
-END_TEST
 
 /* ---- the host is asked ------------------------------------------------------------------------- */
 
-START_TEST(the_host_is_asked_once_for_a_rank_however_many_wait)
+PX_TEST(the_host_is_asked_once_for_a_rank_however_many_wait)
 {
     int one = raw_client(0), two = raw_client(1);
     PX_AUTO(px_buf) bytes = values("colour", 7);
@@ -261,9 +253,8 @@ START_TEST(the_host_is_asked_once_for_a_rank_however_many_wait)
     close(one);
     close(two);
 }
-END_TEST
 
-START_TEST(however_the_host_answers_its_status_is_the_reply)
+PX_TEST(however_the_host_answers_its_status_is_the_reply)
 {
     static const struct {
         enum host_how how;
@@ -285,9 +276,8 @@ START_TEST(however_the_host_answers_its_status_is_the_reply)
     raw_server_stop();
     close(fd);
 }
-END_TEST
 
-START_TEST(damaged_data_of_the_host_is_an_error)
+PX_TEST(damaged_data_of_the_host_is_an_error)
 {
     int fd = raw_client(0);
 
@@ -298,9 +288,8 @@ START_TEST(damaged_data_of_the_host_is_an_error)
     raw_server_stop();
     close(fd);
 }
-END_TEST
 
-START_TEST(a_job_of_another_place_can_be_asked_for)
+PX_TEST(a_job_of_another_place_can_be_asked_for)
 {
     PX_AUTO(px_buf) bytes = values("colour", 9);
     int fd = raw_client(0);
@@ -316,9 +305,8 @@ START_TEST(a_job_of_another_place_can_be_asked_for)
     raw_server_stop();
     close(fd);
 }
-END_TEST
 
-START_TEST(an_answer_that_nobody_waits_for_any_more_makes_no_namespace)
+PX_TEST(an_answer_that_nobody_waits_for_any_more_makes_no_namespace)
 {
     PX_AUTO(px_buf) bytes = values("colour", 9);
     int fd = raw_client(0), other = raw_client(1);
@@ -338,7 +326,6 @@ START_TEST(an_answer_that_nobody_waits_for_any_more_makes_no_namespace)
     raw_server_stop();
     close(other);
 }
-END_TEST
 
 static void deregister_job(void)
 {
@@ -347,7 +334,7 @@ static void deregister_job(void)
     PMIx_server_deregister_nspace(job, NULL, NULL);
 }
 
-START_TEST(the_host_may_deregister_the_job_while_it_is_asked)
+PX_TEST(the_host_may_deregister_the_job_while_it_is_asked)
 {
     int fd = raw_client(0);
 
@@ -358,9 +345,8 @@ START_TEST(the_host_may_deregister_the_job_while_it_is_asked)
     raw_server_stop();
     close(fd);
 }
-END_TEST
 
-START_TEST(without_the_slot_what_is_elsewhere_is_not_found)
+PX_TEST(without_the_slot_what_is_elsewhere_is_not_found)
 {
     static const pmix_server_module_t nothing = {0};
 
@@ -372,7 +358,6 @@ START_TEST(without_the_slot_what_is_elsewhere_is_not_found)
     raw_server_stop();
     close(fd);
 }
-END_TEST
 
 /* ---- the host asks -------------------------------------------------------------------------------- */
 
@@ -401,7 +386,7 @@ static pmix_status_t answer_for(const char *nspace, pmix_rank_t rank)
     return told_status;
 }
 
-START_TEST(the_host_gets_what_a_rank_committed_for_other_nodes_once_it_has)
+PX_TEST(the_host_gets_what_a_rank_committed_for_other_nodes_once_it_has)
 {
     int fd = raw_client(0);
 
@@ -419,9 +404,8 @@ START_TEST(the_host_gets_what_a_rank_committed_for_other_nodes_once_it_has)
     raw_server_stop();
     close(fd);
 }
-END_TEST
 
-START_TEST(the_host_is_told_what_will_never_come)
+PX_TEST(the_host_is_told_what_will_never_come)
 {
     int fd = raw_client(0);
 
@@ -438,7 +422,6 @@ START_TEST(the_host_is_told_what_will_never_come)
     sem_wait(&told);
     ck_assert_int_eq(told_status, PMIX_ERR_LOST_CONNECTION);
 }
-END_TEST
 
 static void on_data_deregister(pmix_status_t status, char *data, size_t n, void *cbdata)
 {
@@ -446,7 +429,7 @@ static void on_data_deregister(pmix_status_t status, char *data, size_t n, void 
     on_data(status, data, n, cbdata);
 }
 
-START_TEST(the_host_may_deregister_the_job_when_it_is_told)
+PX_TEST(the_host_may_deregister_the_job_when_it_is_told)
 {
     int one = raw_client(0), two = raw_client(1);
     pmix_proc_t p;
@@ -464,24 +447,5 @@ START_TEST(the_host_may_deregister_the_job_when_it_is_told)
     raw_server_stop();
     close(one);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/get", setup, teardown,
-                  a_get_for_a_rank_that_is_lost_already_is_not_found_at_once,
-                  a_waiting_get_ends_when_the_rank_finalizes_without_a_commit,
-                  a_get_may_wait_with_a_deadline,
-                  without_a_key_everything_committed_comes,
-                  who_has_a_key_is_found_for_who_does_not_know,
-                  ranks_that_cannot_have_data_are_refused,
-                  a_value_the_readers_dialect_lacks_does_not_hide_the_others,
-                  a_job_of_another_user_is_not_read,
-                  the_host_is_asked_once_for_a_rank_however_many_wait,
-                  however_the_host_answers_its_status_is_the_reply,
-                  damaged_data_of_the_host_is_an_error,
-                  a_job_of_another_place_can_be_asked_for,
-                  an_answer_that_nobody_waits_for_any_more_makes_no_namespace,
-                  the_host_may_deregister_the_job_while_it_is_asked,
-                  without_the_slot_what_is_elsewhere_is_not_found,
-                  the_host_gets_what_a_rank_committed_for_other_nodes_once_it_has,
-                  the_host_is_told_what_will_never_come,
-                  the_host_may_deregister_the_job_when_it_is_told)
+PX_TEST_MAIN("server/get", setup, teardown)

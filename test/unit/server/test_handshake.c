@@ -35,13 +35,12 @@ static void setup(void)
     raw_server_start(&host_module, 2);
 }
 
-START_TEST(a_registered_rank_of_the_right_user_gets_in)
+PX_TEST(a_registered_rank_of_the_right_user_gets_in)
 {
     close(raw_client(0));
 }
-END_TEST
 
-START_TEST(strangers_are_refused_with_the_reason)
+PX_TEST(strangers_are_refused_with_the_reason)
 {
     static const struct {
         const char *nspace;
@@ -60,9 +59,8 @@ START_TEST(strangers_are_refused_with_the_reason)
     }
     close(raw_client(1));
 }
-END_TEST
 
-START_TEST(a_claimed_identity_must_be_the_real_one)
+PX_TEST(a_claimed_identity_must_be_the_real_one)
 {
     uint32_t ids[2] = {geteuid() + 1, getegid()};
     struct px_hello h = raw_hello("job", 0);
@@ -71,9 +69,8 @@ START_TEST(a_claimed_identity_must_be_the_real_one)
     h.cred = (uint8_t *)ids;
     ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_INVALID_CRED);
 }
-END_TEST
 
-START_TEST(what_we_do_not_speak_is_refused)
+PX_TEST(what_we_do_not_speak_is_refused)
 {
     int fd;
     struct px_hello h = raw_hello("job", 0);
@@ -87,9 +84,8 @@ START_TEST(what_we_do_not_speak_is_refused)
     strcpy(h.psec, "nosuch");
     ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_NOT_SUPPORTED);
 }
-END_TEST
 
-START_TEST(garbage_and_giant_lengths_are_cut_off)
+PX_TEST(garbage_and_giant_lengths_are_cut_off)
 {
     uint8_t junk[64];
     char c;
@@ -107,17 +103,15 @@ START_TEST(garbage_and_giant_lengths_are_cut_off)
     close(fd);
     close(raw_client(0));
 }
-END_TEST
 
-START_TEST(silent_connections_keep_nobody_out)
+PX_TEST(silent_connections_keep_nobody_out)
 {
     for (int i = 0; i < 300; i++)
         (void)raw_socket();
     close(raw_client(0));
 }
-END_TEST
 
-START_TEST(who_cannot_be_answered_finds_the_connection_closed)
+PX_TEST(who_cannot_be_answered_finds_the_connection_closed)
 {
     struct px_hello h = raw_hello("job", 0);
     int fd;
@@ -128,17 +122,15 @@ START_TEST(who_cannot_be_answered_finds_the_connection_closed)
     raw_await_gone(0);
     close(raw_client(0));
 }
-END_TEST
 
-START_TEST(an_answer_that_is_interrupted_is_sent_again)
+PX_TEST(an_answer_that_is_interrupted_is_sent_again)
 {
     fail_sends(3, EINTR);
     close(raw_client(0));
     ck_assert_int_eq(atomic_load(&n_failures), 0);
 }
-END_TEST
 
-START_TEST(a_rank_may_connect_twice)
+PX_TEST(a_rank_may_connect_twice)
 {
     int one = raw_client(0), two = raw_client(0);
     px_writer w;
@@ -149,9 +141,8 @@ START_TEST(a_rank_may_connect_twice)
     raw_begin(&w, PX_OP_COMMIT);
     ok(raw_request(two, &w, NULL));
 }
-END_TEST
 
-START_TEST(a_rank_may_not_have_connections_without_end)
+PX_TEST(a_rank_may_not_have_connections_without_end)
 {
     struct px_hello h = raw_hello("job", 0);
     int fd[100], n = 0;
@@ -165,9 +156,8 @@ START_TEST(a_rank_may_not_have_connections_without_end)
     while (n > 0)
         close(fd[--n]);
 }
-END_TEST
 
-START_TEST(a_silent_connection_ends_after_its_time)
+PX_TEST(a_silent_connection_ends_after_its_time)
 {
     raw_server_stop();
     setenv("PMIX_MCA_server_handshake_timeout", "20ms", 1);
@@ -175,9 +165,8 @@ START_TEST(a_silent_connection_ends_after_its_time)
     int fd = raw_socket();
     ck_assert(raw_closed(fd));
 }
-END_TEST
 
-START_TEST(who_opens_connections_without_end_crowds_out_himself)
+PX_TEST(who_opens_connections_without_end_crowds_out_himself)
 {
     enum { N = 140 };
     int greedy[N];
@@ -194,11 +183,10 @@ START_TEST(who_opens_connections_without_end_crowds_out_himself)
     ok(raw_say_hello(patient, &h));
     ck_assert(raw_closed(greedy[0]));
 }
-END_TEST
 
 /* ---- the host has a say -------------------------------------------------------------------- */
 
-START_TEST(a_host_that_refuses_is_asked_again_each_time)
+PX_TEST(a_host_that_refuses_is_asked_again_each_time)
 {
     pmix_server_module_t older = host_module;
     int fd;
@@ -221,9 +209,8 @@ START_TEST(a_host_that_refuses_is_asked_again_each_time)
             raw_server_start(&older, 2);
     }
 }
-END_TEST
 
-START_TEST(a_refusal_that_comes_later_closes_the_connection)
+PX_TEST(a_refusal_that_comes_later_closes_the_connection)
 {
     int fd;
 
@@ -238,9 +225,8 @@ START_TEST(a_refusal_that_comes_later_closes_the_connection)
     fd = raw_client(0);
     ok(raw_commit(fd, "key", 1));
 }
-END_TEST
 
-START_TEST(a_client_need_not_wait_for_a_slow_host)
+PX_TEST(a_client_need_not_wait_for_a_slow_host)
 {
     host.how_connected = HOST_HELD;
     int fd = raw_client(0);
@@ -253,7 +239,6 @@ START_TEST(a_client_need_not_wait_for_a_slow_host)
     fd = raw_client(1);
     raw_server_stop(); /* this one is never answered in its time */
 }
-END_TEST
 
 static void deregister_it(void)
 {
@@ -262,7 +247,7 @@ static void deregister_it(void)
     PMIx_server_deregister_client(&p, NULL, NULL);
 }
 
-START_TEST(a_host_may_deregister_the_very_client_that_connects)
+PX_TEST(a_host_may_deregister_the_very_client_that_connects)
 {
     struct px_hello h = raw_hello("job", 0);
     int fd;
@@ -272,21 +257,5 @@ START_TEST(a_host_may_deregister_the_very_client_that_connects)
     host.within = NULL;
     close(raw_client(1));
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/handshake", setup, host_end,
-                  a_registered_rank_of_the_right_user_gets_in,
-                  strangers_are_refused_with_the_reason,
-                  a_claimed_identity_must_be_the_real_one,
-                  what_we_do_not_speak_is_refused,
-                  garbage_and_giant_lengths_are_cut_off,
-                  silent_connections_keep_nobody_out,
-                  who_cannot_be_answered_finds_the_connection_closed,
-                  an_answer_that_is_interrupted_is_sent_again, a_rank_may_connect_twice,
-                  a_rank_may_not_have_connections_without_end,
-                  a_silent_connection_ends_after_its_time,
-                  who_opens_connections_without_end_crowds_out_himself,
-                  a_host_that_refuses_is_asked_again_each_time,
-                  a_refusal_that_comes_later_closes_the_connection,
-                  a_client_need_not_wait_for_a_slow_host,
-                  a_host_may_deregister_the_very_client_that_connects)
+PX_TEST_MAIN("server/handshake", setup, host_end)

@@ -92,7 +92,7 @@ static void expect(int fd, pmix_rank_t rank, pmix_iof_channel_t channel, size_t 
 
 /* ---- output ------------------------------------------------------------------------------------ */
 
-START_TEST(each_gets_what_he_asked_for_and_no_more)
+PX_TEST(each_gets_what_he_asked_for_and_no_more)
 {
     int all = raw_client(0), one = raw_client(1);
 
@@ -108,9 +108,8 @@ START_TEST(each_gets_what_he_asked_for_and_no_more)
     ck_assert(raw_quiet(all));
     ck_assert(raw_quiet(one));
 }
-END_TEST
 
-START_TEST(the_host_is_told_who_wants_what)
+PX_TEST(the_host_is_told_who_wants_what)
 {
     int fd = raw_client(0);
     size_t id = pull(fd, 2, OUT, 1);
@@ -132,9 +131,8 @@ START_TEST(the_host_is_told_who_wants_what)
     ok(deliver(2, OUT, "late"));
     ck_assert(raw_quiet(fd));
 }
-END_TEST
 
-START_TEST(old_clients_know_a_request_by_the_servers_number)
+PX_TEST(old_clients_know_a_request_by_the_servers_number)
 {
     int fd = raw_client(0);
     px_writer w = pull_message(2, OUT);
@@ -146,9 +144,8 @@ START_TEST(old_clients_know_a_request_by_the_servers_number)
     ok(deliver(2, OUT, "out"));
     expect(fd, 2, OUT, id, "out");
 }
-END_TEST
 
-START_TEST(nobody_stops_the_requests_of_another)
+PX_TEST(nobody_stops_the_requests_of_another)
 {
     int mine = raw_client(0), other = raw_client(1);
     size_t id = pull(mine, 2, OUT, 5);
@@ -157,9 +154,8 @@ START_TEST(nobody_stops_the_requests_of_another)
     ok(deliver(2, OUT, "out"));
     expect(mine, 2, OUT, 5, "out");
 }
-END_TEST
 
-START_TEST(what_a_process_wrote_does_not_come_back_to_it)
+PX_TEST(what_a_process_wrote_does_not_come_back_to_it)
 {
     int fd = raw_client(0);
 
@@ -167,9 +163,8 @@ START_TEST(what_a_process_wrote_does_not_come_back_to_it)
     ok(deliver(0, OUT, "own"));
     ck_assert(raw_quiet(fd));
 }
-END_TEST
 
-START_TEST(no_bytes_are_the_end_and_are_told)
+PX_TEST(no_bytes_are_the_end_and_are_told)
 {
     int fd = raw_client(0);
 
@@ -177,9 +172,8 @@ START_TEST(no_bytes_are_the_end_and_are_told)
     ok(deliver(2, OUT, ""));
     expect(fd, 2, OUT, 5, "");
 }
-END_TEST
 
-START_TEST(a_host_that_refuses_ends_the_request)
+PX_TEST(a_host_that_refuses_ends_the_request)
 {
     int fd = raw_client(0);
     px_writer w = pull_message(2, OUT);
@@ -190,9 +184,8 @@ START_TEST(a_host_that_refuses_ends_the_request)
     ok(deliver(2, OUT, "out"));
     ck_assert(raw_quiet(fd));
 }
-END_TEST
 
-START_TEST(bytes_come_before_the_host_has_agreed)
+PX_TEST(bytes_come_before_the_host_has_agreed)
 {
     int fd = raw_client(0);
     px_writer w = pull_message(2, OUT);
@@ -206,9 +199,8 @@ START_TEST(bytes_come_before_the_host_has_agreed)
     ck_assert(host_answer(PMIX_SUCCESS));
     ok(raw_status(fd, 700));
 }
-END_TEST
 
-START_TEST(whoever_leaves_asks_no_more)
+PX_TEST(whoever_leaves_asks_no_more)
 {
     int lost = raw_client(0), leaves = raw_client(1), stays = raw_client(2);
 
@@ -223,9 +215,8 @@ START_TEST(whoever_leaves_asks_no_more)
     ok(deliver(0, OUT, "last"));
     expect(stays, 0, OUT, 3, "last");
 }
-END_TEST
 
-START_TEST(one_who_leaves_while_the_host_thinks_is_forgotten)
+PX_TEST(one_who_leaves_while_the_host_thinks_is_forgotten)
 {
     int fd = raw_client(0);
     px_writer w = pull_message(2, OUT);
@@ -239,7 +230,6 @@ START_TEST(one_who_leaves_while_the_host_thinks_is_forgotten)
     ck_assert(host_answer(PMIX_SUCCESS));
     ok(deliver(2, OUT, "late"));
 }
-END_TEST
 
 static void drop_job(void)
 {
@@ -248,7 +238,7 @@ static void drop_job(void)
     PMIx_server_deregister_nspace(job, NULL, NULL);
 }
 
-START_TEST(a_host_may_drop_the_job_while_it_is_told_of_the_end)
+PX_TEST(a_host_may_drop_the_job_while_it_is_told_of_the_end)
 {
     int lost = raw_client(0), other = raw_client(1);
 
@@ -261,9 +251,8 @@ START_TEST(a_host_may_drop_the_job_while_it_is_told_of_the_end)
     ck_assert(raw_closed(other));
     ok(deliver(2, OUT, "late"));
 }
-END_TEST
 
-START_TEST(requests_have_a_limit)
+PX_TEST(requests_have_a_limit)
 {
     int fd = raw_client(0);
     px_writer w;
@@ -273,9 +262,8 @@ START_TEST(requests_have_a_limit)
     w = pull_message(2, OUT);
     ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_ERR_OUT_OF_RESOURCE);
 }
-END_TEST
 
-START_TEST(a_reader_too_slow_misses_what_others_get)
+PX_TEST(a_reader_too_slow_misses_what_others_get)
 {
     static char chunk[1024 * 1024];
     int slow = raw_client(0), quick = raw_client(1);
@@ -293,9 +281,8 @@ START_TEST(a_reader_too_slow_misses_what_others_get)
     ck_assert_int_eq(deliver(2, OUT, "short"), PMIX_ERR_OUT_OF_RESOURCE);
     expect(quick, 2, OUT, 2, "short");
 }
-END_TEST
 
-START_TEST(output_of_other_users_is_not_to_be_had)
+PX_TEST(output_of_other_users_is_not_to_be_had)
 {
     int fd;
     px_writer w;
@@ -322,11 +309,10 @@ START_TEST(output_of_other_users_is_not_to_be_had)
     ok(PMIx_server_IOF_deliver(&p, OUT, &bo, NULL, 0, NULL, NULL));
     ck_assert(raw_quiet(fd));
 }
-END_TEST
 
 /* ---- damaged requests ------------------------------------------------------------------------------ */
 
-START_TEST(damaged_requests_are_refused)
+PX_TEST(damaged_requests_are_refused)
 {
     int fd = raw_client(0);
     px_writer w, whole = pull_message(2, OUT);
@@ -347,9 +333,8 @@ START_TEST(damaged_requests_are_refused)
     ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_ERR_BAD_PARAM);
     ck_assert_uint_eq(host_calls("iof_pull"), 0);
 }
-END_TEST
 
-START_TEST(a_host_without_the_slots_supports_nothing)
+PX_TEST(a_host_without_the_slots_supports_nothing)
 {
     static const pmix_server_module_t none;
     px_writer w;
@@ -366,7 +351,6 @@ START_TEST(a_host_without_the_slots_supports_nothing)
     px_pack_infos(&w, NULL, 0);
     ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_ERR_NOT_SUPPORTED);
 }
-END_TEST
 
 /* ---- input ------------------------------------------------------------------------------------- */
 
@@ -383,7 +367,7 @@ static pmix_status_t push(int fd, const char *text)
     return raw_request(fd, &w, NULL);
 }
 
-START_TEST(input_is_the_hosts_to_pass_on)
+PX_TEST(input_is_the_hosts_to_pass_on)
 {
     int fd = raw_client(1);
 
@@ -400,7 +384,6 @@ START_TEST(input_is_the_hosts_to_pass_on)
     host.status = PMIX_ERR_IOF_FAILURE;
     ck_assert_int_eq(push(fd, "x"), PMIX_ERR_IOF_FAILURE);
 }
-END_TEST
 
 /* ---- this process itself ----------------------------------------------------------------------------- */
 
@@ -424,7 +407,7 @@ static void on_done(pmix_status_t status, void *cbdata)
     sem_post(&done);
 }
 
-START_TEST(the_server_process_may_ask_too)
+PX_TEST(the_server_process_may_ask_too)
 {
     pmix_proc_t p = raw_proc("job", PMIX_RANK_WILDCARD);
     pmix_byte_object_t bo = {.bytes = strdup("later"), .size = 5};
@@ -449,18 +432,16 @@ START_TEST(the_server_process_may_ask_too)
     ck_assert_str_eq(got, "later");
     ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
 }
-END_TEST
 
-START_TEST(the_last_request_ends_with_the_server)
+PX_TEST(the_last_request_ends_with_the_server)
 {
     pmix_proc_t p = raw_proc("job", PMIX_RANK_WILDCARD);
 
     sem_init(&came, 0, 0);
     ck_assert_int_gt(PMIx_IOF_pull(&p, 1, NULL, 0, OUT, on_bytes, NULL, NULL), 0);
 }
-END_TEST
 
-START_TEST(output_of_no_channel_and_flow_control_are_refused)
+PX_TEST(output_of_no_channel_and_flow_control_are_refused)
 {
     pmix_proc_t p = raw_proc("job", 0);
     pmix_byte_object_t bo = {.bytes = (char *)"x", .size = 1};
@@ -474,18 +455,5 @@ START_TEST(output_of_no_channel_and_flow_control_are_refused)
                                                   &info, 1, NULL, NULL),
                      PMIX_ERR_NOT_SUPPORTED);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "server/iof", setup, host_end, each_gets_what_he_asked_for_and_no_more,
-    the_host_is_told_who_wants_what, old_clients_know_a_request_by_the_servers_number,
-    nobody_stops_the_requests_of_another, what_a_process_wrote_does_not_come_back_to_it,
-    no_bytes_are_the_end_and_are_told, a_host_that_refuses_ends_the_request,
-    bytes_come_before_the_host_has_agreed, whoever_leaves_asks_no_more,
-    one_who_leaves_while_the_host_thinks_is_forgotten,
-    a_host_may_drop_the_job_while_it_is_told_of_the_end, requests_have_a_limit,
-    a_reader_too_slow_misses_what_others_get, output_of_other_users_is_not_to_be_had,
-    damaged_requests_are_refused, a_host_without_the_slots_supports_nothing,
-    input_is_the_hosts_to_pass_on, the_server_process_may_ask_too,
-    the_last_request_ends_with_the_server,
-    output_of_no_channel_and_flow_control_are_refused)
+PX_TEST_MAIN("server/iof", setup, host_end)

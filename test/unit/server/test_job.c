@@ -37,7 +37,7 @@ static uint32_t get(int fd, pmix_rank_t rank, const char *key)
     return raw_request(fd, &w, &r) ? UINT32_MAX : raw_value_in(&r, key);
 }
 
-START_TEST(a_later_commit_adds_and_replaces)
+PX_TEST(a_later_commit_adds_and_replaces)
 {
     int one = raw_client(0), two = raw_client(1);
 
@@ -47,18 +47,16 @@ START_TEST(a_later_commit_adds_and_replaces)
     ck_assert_uint_eq(get(two, 0, "a"), 3);
     ck_assert_uint_eq(get(two, 0, "b"), 2);
 }
-END_TEST
 
-START_TEST(what_is_for_other_nodes_is_not_read_here)
+PX_TEST(what_is_for_other_nodes_is_not_read_here)
 {
     int one = raw_client(0), two = raw_client(1);
 
     ok(commit(one, PMIX_REMOTE, "far", 1));
     ck_assert_uint_eq(get(two, 0, "far"), UINT32_MAX);
 }
-END_TEST
 
-START_TEST(scopes_and_keys_that_make_no_sense_are_refused)
+PX_TEST(scopes_and_keys_that_make_no_sense_are_refused)
 {
     char longer[PMIX_MAX_KEYLEN + 2];
     int one = raw_client(0), two = raw_client(1);
@@ -72,9 +70,8 @@ START_TEST(scopes_and_keys_that_make_no_sense_are_refused)
     ck_assert_int_lt(commit(one, PMIX_LOCAL, longer, 1), 0);
     ck_assert_uint_eq(get(two, 0, "a"), UINT32_MAX);
 }
-END_TEST
 
-START_TEST(a_damaged_commit_changes_nothing)
+PX_TEST(a_damaged_commit_changes_nothing)
 {
     int reader = raw_client(0), owner = raw_client(1);
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 1};
@@ -92,9 +89,8 @@ START_TEST(a_damaged_commit_changes_nothing)
     raw_get(&w, "job", 1, "good", PMIX_IMMEDIATE);
     ck_assert_int_eq(raw_request(reader, &w, NULL), PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(job_information_begins_with_the_name)
+PX_TEST(job_information_begins_with_the_name)
 {
     int fd = raw_client(1);
     PX_AUTOFREE char *name = NULL;
@@ -115,11 +111,10 @@ START_TEST(job_information_begins_with_the_name)
     }
     ck_assert_uint_gt(n, 5);
 }
-END_TEST
 
 /* ---- get ---------------------------------------------------------------------------- */
 
-START_TEST(a_get_waits_for_the_commit)
+PX_TEST(a_get_waits_for_the_commit)
 {
     int reader = raw_client(0), owner = raw_client(1);
     pmix_status_t status;
@@ -136,9 +131,8 @@ START_TEST(a_get_waits_for_the_commit)
     ok(status);
     ck_assert_uint_eq(raw_value_in(&r, "colour"), 7);
 }
-END_TEST
 
-START_TEST(what_can_not_come_is_not_found_at_once)
+PX_TEST(what_can_not_come_is_not_found_at_once)
 {
     int reader = raw_client(0), owner = raw_client(1);
     px_writer w;
@@ -153,9 +147,8 @@ START_TEST(what_can_not_come_is_not_found_at_once)
     raw_get(&w, "stranger", 0, "shape", NULL); /* the host knows no such job */
     ck_assert_int_eq(raw_request(reader, &w, NULL), PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(a_waiting_get_ends_when_its_owner_dies)
+PX_TEST(a_waiting_get_ends_when_its_owner_dies)
 {
     int reader = raw_client(0), owner = raw_client(1);
     px_writer w;
@@ -166,7 +159,6 @@ START_TEST(a_waiting_get_ends_when_its_owner_dies)
     close(owner);
     ck_assert_int_eq(raw_status(reader, 601), PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
 /* One that costs the server what the filler does. */
 static void get_colour(px_writer *w, const char *filler)
@@ -182,7 +174,7 @@ static void get_colour(px_writer *w, const char *filler)
     PMIx_Info_destruct(&info);
 }
 
-START_TEST(what_one_client_waits_for_is_bounded)
+PX_TEST(what_one_client_waits_for_is_bounded)
 {
     enum { BEFORE_B = 255 << 20, EACH_B = 400 << 10, N = 2 };
     char *filler = malloc(EACH_B + 1);
@@ -207,7 +199,6 @@ START_TEST(what_one_client_waits_for_is_bounded)
     ok(raw_request(reader, &w, NULL));
     free(filler);
 }
-END_TEST
 
 /* ---- abort -------------------------------------------------------------------------------- */
 
@@ -222,7 +213,7 @@ static pmix_status_t abort_procs(int fd, const pmix_proc_t *procs, size_t n)
     return raw_request(fd, &w, NULL);
 }
 
-START_TEST(an_abort_goes_to_the_host_with_all_it_says)
+PX_TEST(an_abort_goes_to_the_host_with_all_it_says)
 {
     int fd = raw_client(1);
     pmix_proc_t p = raw_proc("job", 0);
@@ -236,9 +227,8 @@ START_TEST(an_abort_goes_to_the_host_with_all_it_says)
     ok(abort_procs(fd, NULL, 0));
     ck_assert_uint_eq(host.n_procs, 0);
 }
-END_TEST
 
-START_TEST(processes_of_another_user_are_not_aborted)
+PX_TEST(processes_of_another_user_are_not_aborted)
 {
     pmix_proc_t procs[2];
 
@@ -252,11 +242,10 @@ START_TEST(processes_of_another_user_are_not_aborted)
     ok(abort_procs(theirs, procs, 1));
     ok(abort_procs(ours, procs, 2)); /* root may */
 }
-END_TEST
 
 /* ---- finalize ----------------------------------------------------------------------------- */
 
-START_TEST(a_client_is_let_go_when_the_host_has_answered)
+PX_TEST(a_client_is_let_go_when_the_host_has_answered)
 {
     static const enum host_how hows[] = {HOST_INSIDE, HOST_THREAD, HOST_DONE,
                                          HOST_ERROR};
@@ -270,9 +259,8 @@ START_TEST(a_client_is_let_go_when_the_host_has_answered)
         close(fd);
     }
 }
-END_TEST
 
-START_TEST(a_host_that_does_not_answer_keeps_a_client_for_a_while_only)
+PX_TEST(a_host_that_does_not_answer_keeps_a_client_for_a_while_only)
 {
     raw_server_stop();
     setenv("PMIX_MCA_server_finalize_timeout", "20ms", 1);
@@ -285,9 +273,8 @@ START_TEST(a_host_that_does_not_answer_keeps_a_client_for_a_while_only)
     ck_assert(host_answer(PMIX_SUCCESS));
     ck_assert(host.args_lived);
 }
-END_TEST
 
-START_TEST(a_second_goodbye_is_answered_and_nothing_else_is_done)
+PX_TEST(a_second_goodbye_is_answered_and_nothing_else_is_done)
 {
     int fd = raw_client(0);
 
@@ -295,9 +282,8 @@ START_TEST(a_second_goodbye_is_answered_and_nothing_else_is_done)
     ok(raw_finalize(fd));
     ck_assert_uint_eq(host_calls("client_finalized"), 1);
 }
-END_TEST
 
-START_TEST(who_has_said_goodbye_has_nothing_to_ask)
+PX_TEST(who_has_said_goodbye_has_nothing_to_ask)
 {
     int fd = raw_client(0);
     px_writer w;
@@ -311,9 +297,8 @@ START_TEST(who_has_said_goodbye_has_nothing_to_ask)
     raw_send(fd, 701, &w); /* has no answer, now as before */
     ck_assert(raw_quiet(fd));
 }
-END_TEST
 
-START_TEST(each_return_of_a_rank_is_told_to_the_host)
+PX_TEST(each_return_of_a_rank_is_told_to_the_host)
 {
     for (unsigned i = 1; i <= 3; i++) {
         int fd = raw_client(0);
@@ -324,9 +309,8 @@ START_TEST(each_return_of_a_rank_is_told_to_the_host)
         close(fd);
     }
 }
-END_TEST
 
-START_TEST(without_slots_a_client_lives_and_ends_all_the_same)
+PX_TEST(without_slots_a_client_lives_and_ends_all_the_same)
 {
     static const pmix_server_module_t nothing = {0};
 
@@ -336,9 +320,8 @@ START_TEST(without_slots_a_client_lives_and_ends_all_the_same)
     ck_assert_int_eq(abort_procs(fd, NULL, 0), PMIX_ERR_NOT_SUPPORTED);
     ok(raw_finalize(fd));
 }
-END_TEST
 
-START_TEST(a_message_without_a_command_is_answered)
+PX_TEST(a_message_without_a_command_is_answered)
 {
     int fd = raw_client(0);
     px_writer w;
@@ -346,11 +329,10 @@ START_TEST(a_message_without_a_command_is_answered)
     px_writer_init(&w, px_codec_default);
     ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
 /* ---- strange requests ----------------------------------------------------------------------- */
 
-START_TEST(no_request_of_random_bytes_harms_the_server)
+PX_TEST(no_request_of_random_bytes_harms_the_server)
 {
     int fd = raw_client(0);
     unsigned seed = 1;
@@ -374,9 +356,8 @@ START_TEST(no_request_of_random_bytes_harms_the_server)
     int other = raw_client(1);
     ok(commit(other, PMIX_LOCAL, "a", 1));
 }
-END_TEST
 
-START_TEST(frames_below_the_requests_are_ignored)
+PX_TEST(frames_below_the_requests_are_ignored)
 {
     int fd = raw_client(0);
 
@@ -388,20 +369,5 @@ START_TEST(frames_below_the_requests_are_ignored)
     }
     ck_assert(raw_quiet(fd));
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "server/job", setup, host_end, a_later_commit_adds_and_replaces,
-    a_damaged_commit_changes_nothing, job_information_begins_with_the_name,
-    a_get_waits_for_the_commit, what_can_not_come_is_not_found_at_once,
-    a_waiting_get_ends_when_its_owner_dies, what_one_client_waits_for_is_bounded,
-    a_message_without_a_command_is_answered, what_is_for_other_nodes_is_not_read_here,
-    scopes_and_keys_that_make_no_sense_are_refused,
-    an_abort_goes_to_the_host_with_all_it_says,
-    processes_of_another_user_are_not_aborted,
-    a_client_is_let_go_when_the_host_has_answered,
-    a_host_that_does_not_answer_keeps_a_client_for_a_while_only,
-    a_second_goodbye_is_answered_and_nothing_else_is_done,
-    who_has_said_goodbye_has_nothing_to_ask, each_return_of_a_rank_is_told_to_the_host,
-    without_slots_a_client_lives_and_ends_all_the_same,
-    no_request_of_random_bytes_harms_the_server, frames_below_the_requests_are_ignored)
+PX_TEST_MAIN("server/job", setup, host_end)

@@ -296,7 +296,7 @@ static bool tracing_works(void)
 
 /* ---- who finishes the work -------------------------------------------------------------------------- */
 
-START_TEST(nothing_is_left_with_the_janitor)
+PX_TEST(nothing_is_left_with_the_janitor)
 {
     unsigned calls = 1 + (unsigned)getpid() % step(), n = 0;
     uint64_t longest = 0;
@@ -314,7 +314,6 @@ START_TEST(nothing_is_left_with_the_janitor)
     printf("killed at %u of %u calls; gone within %llu ms\n", n, calls,
            (unsigned long long)longest);
 }
-END_TEST
 
 /* However short its life. */
 static void start_another(uid_t uid)
@@ -334,7 +333,7 @@ static void start_another(uid_t uid)
                   (unsigned)status);
 }
 
-START_TEST(nothing_is_left_after_the_next_server_without_it)
+PX_TEST(nothing_is_left_after_the_next_server_without_it)
 {
     unsigned calls = 1 + (unsigned)getpid() % step(), n = 0;
 
@@ -350,7 +349,5 @@ START_TEST(nothing_is_left_after_the_next_server_without_it)
     ck_assert_uint_gt(calls, 60);
     printf("killed at %u of %u calls\n", n, calls);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/killed", setup, teardown, nothing_is_left_with_the_janitor,
-                  nothing_is_left_after_the_next_server_without_it)
+PX_TEST_MAIN("server/killed", setup, teardown)

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-START_TEST(the_common_address_is_tcp_and_a_faster_one_stands_beside_it)
+PX_TEST(the_common_address_is_tcp_and_a_faster_one_stands_beside_it)
 {
     raw_server_start(&host_module, 1);
     const struct px_server *srv = px_process.server;
@@ -24,18 +24,16 @@ START_TEST(the_common_address_is_tcp_and_a_faster_one_stands_beside_it)
     ck_assert(px_str_starts(srv->own_uri, srv->uri));
     ck_assert(px_str_starts(srv->own_uri + strlen(srv->uri), ";usock://"));
 }
-END_TEST
 
-START_TEST(one_transport_alone_is_the_common_one)
+PX_TEST(one_transport_alone_is_the_common_one)
 {
     setenv("PMIX_MCA_ptl", "usock", 1);
     raw_server_start(&host_module, 1);
     ck_assert_ptr_nonnull(strstr(px_process.server->uri, ";usock://"));
     ck_assert_str_eq(px_process.server->own_uri, "");
 }
-END_TEST
 
-START_TEST(the_private_directory_is_the_servers_and_goes_with_it)
+PX_TEST(the_private_directory_is_the_servers_and_goes_with_it)
 {
     struct stat st;
 
@@ -47,9 +45,8 @@ START_TEST(the_private_directory_is_the_servers_and_goes_with_it)
     ck_assert_int_ne(stat(dir, &st), 0);
     free(dir);
 }
-END_TEST
 
-START_TEST(a_directory_that_is_not_there_is_no_reason_to_fail)
+PX_TEST(a_directory_that_is_not_there_is_no_reason_to_fail)
 {
     setenv("PMIX_SERVER_TMPDIR", "/nonexistent/place", 1);
     raw_server_start(&host_module, 1);
@@ -59,7 +56,6 @@ START_TEST(a_directory_that_is_not_there_is_no_reason_to_fail)
     raw_server_stop();
     ck_assert_int_ne(access("/nonexistent", F_OK), 0);
 }
-END_TEST
 
 static double cpu_seconds(void)
 {
@@ -69,7 +65,7 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-START_TEST(out_of_descriptors_it_waits_without_spinning_and_then_goes_on)
+PX_TEST(out_of_descriptors_it_waits_without_spinning_and_then_goes_on)
 {
     struct rlimit limit = {.rlim_cur = 64, .rlim_max = 64};
     int fill[64], n = 0, waiting;
@@ -92,9 +88,8 @@ START_TEST(out_of_descriptors_it_waits_without_spinning_and_then_goes_on)
     ok(raw_say_hello(waiting, &h));
     close(raw_client(1));
 }
-END_TEST
 
-START_TEST(out_of_descriptors_silent_strangers_make_room)
+PX_TEST(out_of_descriptors_silent_strangers_make_room)
 {
     struct rlimit limit = {.rlim_cur = 64, .rlim_max = 64};
     int fill[64], silent[8], n = 0;
@@ -117,10 +112,9 @@ START_TEST(out_of_descriptors_silent_strangers_make_room)
     while (n > 0)
         close(fill[--n]);
 }
-END_TEST
 
 /* Each stranger says something that is no connect message. */
-START_TEST(a_flood_of_garbage_is_logged_in_a_few_lines)
+PX_TEST(a_flood_of_garbage_is_logged_in_a_few_lines)
 {
     enum { N = 500 };
     static const char garbage[64] = "GET / HTTP/1.0\r\n\r\n";
@@ -144,13 +138,5 @@ START_TEST(a_flood_of_garbage_is_logged_in_a_few_lines)
     ck_assert_int_eq(rt_count(text, "\n"), PX_LOG_RATE_LINES + 1);
     free(text);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/listen", NULL, host_end,
-                  the_common_address_is_tcp_and_a_faster_one_stands_beside_it,
-                  one_transport_alone_is_the_common_one,
-                  the_private_directory_is_the_servers_and_goes_with_it,
-                  a_directory_that_is_not_there_is_no_reason_to_fail,
-                  out_of_descriptors_it_waits_without_spinning_and_then_goes_on,
-                  out_of_descriptors_silent_strangers_make_room,
-                  a_flood_of_garbage_is_logged_in_a_few_lines)
+PX_TEST_MAIN("server/listen", NULL, host_end)

@@ -104,7 +104,7 @@ static uint32_t get(int fd, pmix_rank_t rank, const char *key)
 
 /* ---- what ours gives --------------------------------------------------------------------------- */
 
-START_TEST(the_data_is_the_remote_scope_of_each_committed_rank)
+PX_TEST(the_data_is_the_remote_scope_of_each_committed_rank)
 {
     uint8_t flags = 0;
     px_reader all, server, part;
@@ -130,17 +130,15 @@ START_TEST(the_data_is_the_remote_scope_of_each_committed_rank)
     px_kval_fini(&kv);
     stop();
 }
-END_TEST
 
-START_TEST(nobody_having_committed_is_no_data_but_no_error)
+PX_TEST(nobody_having_committed_is_no_data_but_no_error)
 {
     ok(fence_with(NULL));
     ck_assert_uint_gt(host.n_data, 0); /* the flags */
     stop();
 }
-END_TEST
 
-START_TEST(without_collecting_no_data_goes_to_the_host)
+PX_TEST(without_collecting_no_data_goes_to_the_host)
 {
     ok(raw_commit(one, "colour", 7));
     host.how = HOST_INSIDE;
@@ -151,9 +149,8 @@ START_TEST(without_collecting_no_data_goes_to_the_host)
     ck_assert_uint_eq(host.n_data, 0);
     stop();
 }
-END_TEST
 
-START_TEST(the_data_is_the_hosts_to_free_whatever_it_answers)
+PX_TEST(the_data_is_the_hosts_to_free_whatever_it_answers)
 {
     ok(raw_commit(one, "colour", 7));
     host.how = HOST_ERROR;
@@ -164,11 +161,10 @@ START_TEST(the_data_is_the_hosts_to_free_whatever_it_answers)
     ck_assert_ptr_nonnull(host.data); /* host_done frees it */
     stop();
 }
-END_TEST
 
 /* ---- what comes back ----------------------------------------------------------------------------- */
 
-START_TEST(keys_of_another_nodes_ranks_can_be_read_after_the_fence)
+PX_TEST(keys_of_another_nodes_ranks_can_be_read_after_the_fence)
 {
     px_writer other = server_with(FLAG_COLLECTED);
 
@@ -183,9 +179,8 @@ START_TEST(keys_of_another_nodes_ranks_can_be_read_after_the_fence)
     ck_assert_uint_eq(host_calls("direct_modex"), 0);
     stop();
 }
-END_TEST
 
-START_TEST(the_form_with_a_key_map_is_understood_too)
+PX_TEST(the_form_with_a_key_map_is_understood_too)
 {
     const char *keys[] = {"colour", "shape"};
     pmix_value_t v[] = {number(5), number(6)};
@@ -205,9 +200,8 @@ START_TEST(the_form_with_a_key_map_is_understood_too)
     ck_assert_uint_eq(get(one, 3, "colour"), 6);
     stop();
 }
-END_TEST
 
-START_TEST(what_our_own_ranks_committed_since_is_not_overwritten)
+PX_TEST(what_our_own_ranks_committed_since_is_not_overwritten)
 {
     px_writer other = server_with(FLAG_COLLECTED);
 
@@ -223,9 +217,8 @@ START_TEST(what_our_own_ranks_committed_since_is_not_overwritten)
     ck_assert_ptr_nonnull(memmem(host.data, host.n_data, "colour\0\x0e\x08", 9));
     stop();
 }
-END_TEST
 
-START_TEST(damaged_data_is_an_error_and_no_crash)
+PX_TEST(damaged_data_is_an_error_and_no_crash)
 {
     static const uint8_t junk[] = {0x02, 0xff, 0xff, 0xff, 0x7f, 0x01};
     px_writer cases[6];
@@ -258,9 +251,8 @@ START_TEST(damaged_data_is_an_error_and_no_crash)
     ok(raw_commit(one, "colour", 1));
     stop();
 }
-END_TEST
 
-START_TEST(ranks_are_numbered_through_all_jobs_that_take_part)
+PX_TEST(ranks_are_numbered_through_all_jobs_that_take_part)
 {
     pmix_proc_t both[2];
     px_writer joined = fresh(), other = server_with(FLAG_COLLECTED), w;
@@ -292,15 +284,5 @@ START_TEST(ranks_are_numbered_through_all_jobs_that_take_part)
     stop();
     close(kin);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/modex", setup, host_done,
-                  the_data_is_the_remote_scope_of_each_committed_rank,
-                  nobody_having_committed_is_no_data_but_no_error,
-                  without_collecting_no_data_goes_to_the_host,
-                  the_data_is_the_hosts_to_free_whatever_it_answers,
-                  keys_of_another_nodes_ranks_can_be_read_after_the_fence,
-                  the_form_with_a_key_map_is_understood_too,
-                  what_our_own_ranks_committed_since_is_not_overwritten,
-                  damaged_data_is_an_error_and_no_crash,
-                  ranks_are_numbered_through_all_jobs_that_take_part)
+PX_TEST_MAIN("server/modex", setup, host_done)

@@ -72,14 +72,13 @@ static void told(size_t bytes, uintptr_t tool2, uintptr_t log2, uintptr_t sessio
     tail_is(bytes, &bytes, tool2, log2, session, block);
 }
 
-START_TEST(nothing_behind_28_slots_is_read_unasked)
+PX_TEST(nothing_behind_28_slots_is_read_unasked)
 {
     tail_is(COMMON_B, NULL, 0, 0, 0, 0);
     tail_is(OURS_B, NULL, 0, 0, 0, 0); /* a later release's: whose is not known */
 }
-END_TEST
 
-START_TEST(each_release_has_its_slots_where_they_belong)
+PX_TEST(each_release_has_its_slots_where_they_belong)
 {
     ck_assert_uint_eq(OURS_B, 256);
     told(COMMON_B, 0, 0, 0, 0);
@@ -87,9 +86,8 @@ START_TEST(each_release_has_its_slots_where_they_belong)
     told(240, 0, 0, 1028, 1029);
     told(OURS_B, 1028, 1029, 1030, 1031);
 }
-END_TEST
 
-START_TEST(sizes_of_no_release_give_what_is_sure)
+PX_TEST(sizes_of_no_release_give_what_is_sure)
 {
     const size_t larger = 512;
 
@@ -98,9 +96,8 @@ START_TEST(sizes_of_no_release_give_what_is_sure)
     tail_is(OURS_B, &(size_t){SIZE_MAX}, 1028, 1029, 1030, 1031);
     told(226, 0, 0, 0, 0);
 }
-END_TEST
 
-START_TEST(a_module_that_says_it_is_smaller_is_read_so_far)
+PX_TEST(a_module_that_says_it_is_smaller_is_read_so_far)
 {
     pmix_info_t info = {.key = TENON_SERVER_MODULE_SIZE,
                         .value = {.type = PMIX_UINT32, .data.uint32 = 16}};
@@ -112,9 +109,8 @@ START_TEST(a_module_that_says_it_is_smaller_is_read_so_far)
     for (size_t i = 2; i < 32; i++)
         ck_assert_uint_eq(slot(&m, i), 0);
 }
-END_TEST
 
-START_TEST(a_size_that_is_no_number_says_nothing)
+PX_TEST(a_size_that_is_no_number_says_nothing)
 {
     pmix_info_t info = {.key = TENON_SERVER_MODULE_SIZE,
                         .value = {.type = PMIX_STRING, .data.string = (char *)"256"}};
@@ -124,7 +120,6 @@ START_TEST(a_size_that_is_no_number_says_nothing)
     ck_assert_uint_eq(slot(&m, 27), 1027);
     ck_assert_uint_eq(slot(&m, 28), 0);
 }
-END_TEST
 
 static pmix_server_module_t *good_module(size_t bytes)
 {
@@ -145,16 +140,15 @@ static pmix_status_t log2_slot(const pmix_proc_t *client PX_UNUSED,
 }
 
 /* The function, as an old binary calls it; the header's way in is a macro. */
-START_TEST(an_old_binary_is_served_without_looking_further)
+PX_TEST(an_old_binary_is_served_without_looking_further)
 {
     pmix_server_module_t *m = good_module(COMMON_B);
 
     ok((PMIx_server_init)(m, NULL, 0));
     ck_assert_ptr_null(px_process.server->module.log2);
 }
-END_TEST
 
-START_TEST(our_header_tells_the_size_by_itself)
+PX_TEST(our_header_tells_the_size_by_itself)
 {
     pmix_server_module_t *m = good_module(OURS_B);
     pmix_info_t info[2];
@@ -175,13 +169,5 @@ START_TEST(our_header_tells_the_size_by_itself)
     PMIx_Info_destruct(&info[0]);
     PMIx_Info_destruct(&info[1]);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/module", setup, teardown,
-                  nothing_behind_28_slots_is_read_unasked,
-                  each_release_has_its_slots_where_they_belong,
-                  sizes_of_no_release_give_what_is_sure,
-                  a_module_that_says_it_is_smaller_is_read_so_far,
-                  a_size_that_is_no_number_says_nothing,
-                  an_old_binary_is_served_without_looking_further,
-                  our_header_tells_the_size_by_itself)
+PX_TEST_MAIN("server/module", setup, teardown)

@@ -66,7 +66,7 @@ static void end_child(pid_t child)
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
 }
 
-START_TEST(it_is_the_process_that_has_the_socket_open)
+PX_TEST(it_is_the_process_that_has_the_socket_open)
 {
     struct px_pidof s = search_of(ends[0]);
     struct px_proc_stat st;
@@ -77,18 +77,16 @@ START_TEST(it_is_the_process_that_has_the_socket_open)
     ck_assert(px_proc_stat(getpid(), &st));
     ck_assert_uint_eq(s.start, st.start);
 }
-END_TEST
 
-START_TEST(of_those_that_share_it_it_is_the_one_that_made_it)
+PX_TEST(of_those_that_share_it_it_is_the_one_that_made_it)
 {
     PX_TEST_NEEDS_PROC;
     pid_t child = start_child();
     ck_assert_int_eq(find(ends[0]), getpid());
     end_child(child);
 }
-END_TEST
 
-START_TEST(a_socket_that_no_process_has_is_found_nowhere)
+PX_TEST(a_socket_that_no_process_has_is_found_nowhere)
 {
     struct px_pidof s[2] = {search_of(ends[0]), {.inode = 1, .uid = geteuid()}};
 
@@ -98,9 +96,8 @@ START_TEST(a_socket_that_no_process_has_is_found_nowhere)
     ck_assert_int_eq(s[0].pid, 0);
     ck_assert_int_eq(s[1].pid, 0);
 }
-END_TEST
 
-START_TEST(a_process_of_another_user_is_found)
+PX_TEST(a_process_of_another_user_is_found)
 {
     struct px_pidof s = search_of(ends[0]);
     int ready[2];
@@ -125,9 +122,8 @@ START_TEST(a_process_of_another_user_is_found)
     close(ready[0]);
     close(ready[1]);
 }
-END_TEST
 
-START_TEST(many_are_found_in_one_walk)
+PX_TEST(many_are_found_in_one_walk)
 {
     struct px_pidof s[64];
     int fds[64];
@@ -143,10 +139,9 @@ START_TEST(many_are_found_in_one_walk)
         close(fds[i]);
     }
 }
-END_TEST
 
 /* The loop waits for it: whatever a process has open, and however many there are. */
-START_TEST(a_walk_takes_no_longer_than_it_may)
+PX_TEST(a_walk_takes_no_longer_than_it_may)
 {
     enum { ENOUGH = 20000, SHORT_US = 2000, TOLERANCE_US = 20000 };
     struct px_pidof s = search_of(ends[0]);
@@ -170,11 +165,5 @@ START_TEST(a_walk_takes_no_longer_than_it_may)
     ck_assert_int_eq(s.pid, getpid());
     end_child(child);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/pidof", setup, teardown,
-                  it_is_the_process_that_has_the_socket_open,
-                  of_those_that_share_it_it_is_the_one_that_made_it,
-                  a_socket_that_no_process_has_is_found_nowhere,
-                  a_process_of_another_user_is_found, many_are_found_in_one_walk,
-                  a_walk_takes_no_longer_than_it_may)
+PX_TEST_MAIN("server/pidof", setup, teardown)

@@ -72,7 +72,7 @@ static size_t how_many(int fd)
     return l.v[0].value.data.size;
 }
 
-START_TEST(queries_are_answered_without_the_host)
+PX_TEST(queries_are_answered_without_the_host)
 {
     int fd = raw_client(0);
     PX_AUTO(px_infos) l = {0};
@@ -97,9 +97,8 @@ START_TEST(queries_are_answered_without_the_host)
     ck_assert_uint_eq(((pmix_proc_t *)array->array)[1].rank, 2);
     ck_assert_uint_eq(host_calls("query"), 0);
 }
-END_TEST
 
-START_TEST(what_is_not_known_here_is_the_hosts_to_answer)
+PX_TEST(what_is_not_known_here_is_the_hosts_to_answer)
 {
     int fd = raw_client(0);
     PX_AUTO(px_infos) l = {0};
@@ -135,10 +134,9 @@ START_TEST(what_is_not_known_here_is_the_hosts_to_answer)
         ck_assert_str_eq(l.v[2].key, PMIX_UNIV_SIZE);
     }
 }
-END_TEST
 
 /* A few bytes each time, megabytes in the answer. */
-START_TEST(nobody_asks_for_more_than_a_reply_holds)
+PX_TEST(nobody_asks_for_more_than_a_reply_holds)
 {
     enum { N_MEMBERS = 4000, N_KEYS = 2000 };
     pmix_proc_t *members = calloc(N_MEMBERS, sizeof(*members));
@@ -166,7 +164,6 @@ START_TEST(nobody_asks_for_more_than_a_reply_holds)
     free(members);
     free(keys);
 }
-END_TEST
 
 /* Name of the set that the next event of that code is about; members in *n. */
 static char *next_set(int fd, pmix_status_t wanted, size_t *n)
@@ -191,7 +188,7 @@ static char *next_set(int fd, pmix_status_t wanted, size_t *n)
     return strdup(px_info_str(l.v, l.n, PMIX_PSET_NAME));
 }
 
-START_TEST(clients_that_want_to_know_are_told)
+PX_TEST(clients_that_want_to_know_are_told)
 {
     int fd = raw_client(0), other = raw_client(1);
     char *name;
@@ -211,9 +208,8 @@ START_TEST(clients_that_want_to_know_are_told)
     free(name);
     ck_assert(raw_quiet(other));
 }
-END_TEST
 
-START_TEST(a_set_stays_as_it_was_defined_until_it_is_deleted)
+PX_TEST(a_set_stays_as_it_was_defined_until_it_is_deleted)
 {
     int fd = raw_client(0);
     PX_AUTO(px_infos) l = {0};
@@ -228,7 +224,6 @@ START_TEST(a_set_stays_as_it_was_defined_until_it_is_deleted)
     ok(define("sea", 1, 2));
     ck_assert_uint_eq(how_many(fd), 1);
 }
-END_TEST
 
 static pmix_status_t inside[2];
 
@@ -238,7 +233,7 @@ static void call_on_loop(void *arg PX_UNUSED)
     inside[1] = delete_set("sea");
 }
 
-START_TEST(a_callback_must_not_wait_for_sets)
+PX_TEST(a_callback_must_not_wait_for_sets)
 {
     int fd = raw_client(0);
 
@@ -247,12 +242,5 @@ START_TEST(a_callback_must_not_wait_for_sets)
     ck_assert_int_eq(inside[1], PMIX_ERR_WOULD_BLOCK);
     ck_assert_uint_eq(how_many(fd), 0);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/psets", setup, host_end,
-                  queries_are_answered_without_the_host,
-                  what_is_not_known_here_is_the_hosts_to_answer,
-                  nobody_asks_for_more_than_a_reply_holds,
-                  clients_that_want_to_know_are_told,
-                  a_set_stays_as_it_was_defined_until_it_is_deleted,
-                  a_callback_must_not_wait_for_sets)
+PX_TEST_MAIN("server/psets", setup, host_end)

@@ -25,7 +25,7 @@ static px_writer lookup(uint8_t op, const char *const *keys, size_t n,
     return w;
 }
 
-START_TEST(the_host_learns_the_user_that_the_connection_proves)
+PX_TEST(the_host_learns_the_user_that_the_connection_proves)
 {
     PX_AUTO(px_infos) infos = {0};
     int fd = raw_client(1);
@@ -52,9 +52,8 @@ START_TEST(the_host_learns_the_user_that_the_connection_proves)
     raw_server_stop();
     close(fd);
 }
-END_TEST
 
-START_TEST(keys_go_to_the_host_and_what_it_found_comes_back)
+PX_TEST(keys_go_to_the_host_and_what_it_found_comes_back)
 {
     static const char *const keys[] = {"colour", "shape"};
     pmix_pdata_t found[2], *got = NULL;
@@ -85,9 +84,8 @@ START_TEST(keys_go_to_the_host_and_what_it_found_comes_back)
     raw_server_stop();
     close(fd);
 }
-END_TEST
 
-START_TEST(part_of_an_answer_comes_with_its_status)
+PX_TEST(part_of_an_answer_comes_with_its_status)
 {
     static const char *const keys[] = {"colour"};
     pmix_pdata_t found = {.key = "colour"};
@@ -112,9 +110,8 @@ START_TEST(part_of_an_answer_comes_with_its_status)
     raw_server_stop();
     close(fd);
 }
-END_TEST
 
-START_TEST(unpublish_without_keys_means_everything)
+PX_TEST(unpublish_without_keys_means_everything)
 {
     static const char *const keys[] = {"colour"};
     int fd = raw_client(0);
@@ -128,9 +125,8 @@ START_TEST(unpublish_without_keys_means_everything)
     raw_server_stop();
     close(fd);
 }
-END_TEST
 
-START_TEST(nonsense_is_refused_and_never_reaches_the_host)
+PX_TEST(nonsense_is_refused_and_never_reaches_the_host)
 {
     static const char *const hole[] = {"colour", NULL, "shape"};
     int fd = raw_client(0);
@@ -152,9 +148,8 @@ START_TEST(nonsense_is_refused_and_never_reaches_the_host)
     raw_server_stop();
     close(fd);
 }
-END_TEST
 
-START_TEST(what_the_host_does_not_offer_is_not_supported)
+PX_TEST(what_the_host_does_not_offer_is_not_supported)
 {
     static const char *const keys[] = {"colour"};
     pmix_server_module_t module = host_module;
@@ -173,12 +168,5 @@ START_TEST(what_the_host_does_not_offer_is_not_supported)
     raw_server_stop();
     close(fd);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/publish", setup, host_done,
-                  the_host_learns_the_user_that_the_connection_proves,
-                  keys_go_to_the_host_and_what_it_found_comes_back,
-                  part_of_an_answer_comes_with_its_status,
-                  unpublish_without_keys_means_everything,
-                  nonsense_is_refused_and_never_reaches_the_host,
-                  what_the_host_does_not_offer_is_not_supported)
+PX_TEST_MAIN("server/publish", setup, host_done)

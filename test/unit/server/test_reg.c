@@ -44,7 +44,7 @@ static pmix_status_t connects(const char *nspace, pmix_rank_t rank)
     return rc;
 }
 
-START_TEST(all_four_work_with_and_without_a_callback)
+PX_TEST(all_four_work_with_and_without_a_callback)
 {
     pmix_proc_t p = raw_proc("more", 0);
 
@@ -66,7 +66,6 @@ START_TEST(all_four_work_with_and_without_a_callback)
     PMIx_server_deregister_nspace(p.nspace, NULL, NULL);
     ck_assert_int_eq(connects("more", 0), PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
 static struct px_msg busy;
 static sem_t free_again;
@@ -77,7 +76,7 @@ static void on_busy(struct px_msg *msg PX_UNUSED)
 }
 
 /* The library's thread comes to it long after the host has freed what it passed. */
-START_TEST(infos_may_go_as_soon_as_the_call_returns)
+PX_TEST(infos_may_go_as_soon_as_the_call_returns)
 {
     pmix_info_t *info = malloc(2 * sizeof(*info));
     pmix_nspace_t nspace = "soon";
@@ -101,9 +100,8 @@ START_TEST(infos_may_go_as_soon_as_the_call_returns)
     ck_assert_str_eq(v->data.string, "a string of the host's");
     PMIX_VALUE_RELEASE(v);
 }
-END_TEST
 
-START_TEST(what_is_not_known_is_deregistered_with_success)
+PX_TEST(what_is_not_known_is_deregistered_with_success)
 {
     pmix_proc_t p = raw_proc("nobody", 3);
 
@@ -112,9 +110,8 @@ START_TEST(what_is_not_known_is_deregistered_with_success)
     PMIx_server_deregister_nspace(p.nspace, on_told, &told);
     ok(await_told());
 }
-END_TEST
 
-START_TEST(ranks_of_no_process_are_refused)
+PX_TEST(ranks_of_no_process_are_refused)
 {
     pmix_proc_t p = raw_proc("job", PMIX_RANK_VALID);
 
@@ -124,17 +121,15 @@ START_TEST(ranks_of_no_process_are_refused)
     ck_assert_int_eq(PMIx_server_register_client(&p, 0, 0, NULL, NULL, NULL),
                      PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(a_number_of_local_processes_may_be_unknown)
+PX_TEST(a_number_of_local_processes_may_be_unknown)
 {
     pmix_proc_t p = raw_proc("vague", 0);
 
     ok(PMIx_server_register_nspace(p.nspace, -1, NULL, 0, NULL, NULL));
 }
-END_TEST
 
-START_TEST(a_bad_map_leaves_no_new_namespace_and_the_old_one_as_it_was)
+PX_TEST(a_bad_map_leaves_no_new_namespace_and_the_old_one_as_it_was)
 {
     PX_AUTO(px_infos) infos = {0};
     pmix_nspace_t news = "news", job = "job";
@@ -148,9 +143,8 @@ START_TEST(a_bad_map_leaves_no_new_namespace_and_the_old_one_as_it_was)
     ck_assert_uint_eq(px_nspace_find(px_process.model, "job")->n_local, 2);
     ok(connects("job", 1));
 }
-END_TEST
 
-START_TEST(a_client_may_be_registered_before_its_namespace_and_again)
+PX_TEST(a_client_may_be_registered_before_its_namespace_and_again)
 {
     pmix_proc_t p = raw_proc("early", 0);
 
@@ -160,9 +154,8 @@ START_TEST(a_client_may_be_registered_before_its_namespace_and_again)
     ok(PMIx_server_register_nspace(p.nspace, 1, NULL, 0, NULL, NULL));
     ok(connects("early", 0));
 }
-END_TEST
 
-START_TEST(the_hosts_object_comes_back_in_upcalls)
+PX_TEST(the_hosts_object_comes_back_in_upcalls)
 {
     int fd = raw_client(1);
 
@@ -173,7 +166,6 @@ START_TEST(the_hosts_object_comes_back_in_upcalls)
     host_await("client_finalized", 1);
     ck_assert_ptr_eq(host.object, raw_object(1));
 }
-END_TEST
 
 /* ---- what waits for them ------------------------------------------------------------------- */
 
@@ -215,7 +207,7 @@ static void go(int how)
     ck_assert(owner < 0 || raw_closed(owner));
 }
 
-START_TEST(a_client_that_goes_is_waited_for_no_more)
+PX_TEST(a_client_that_goes_is_waited_for_no_more)
 {
     for (int how = 0; how < 3; how++) {
         go(how);
@@ -224,9 +216,8 @@ START_TEST(a_client_that_goes_is_waited_for_no_more)
         setup();
     }
 }
-END_TEST
 
-START_TEST(deregistering_a_namespace_drops_its_clients_and_its_data)
+PX_TEST(deregistering_a_namespace_drops_its_clients_and_its_data)
 {
     int one = raw_client(0), two = raw_client(1);
     pmix_nspace_t job = "job";
@@ -250,9 +241,8 @@ START_TEST(deregistering_a_namespace_drops_its_clients_and_its_data)
     raw_get(&w, "job", 0, "colour", PMIX_IMMEDIATE);
     ck_assert_int_eq(raw_request(two, &w, NULL), PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(a_lost_rank_is_an_event_only_if_nobody_announced_it)
+PX_TEST(a_lost_rank_is_an_event_only_if_nobody_announced_it)
 {
     int one = raw_client(0);
     pmix_nspace_t job = "job";
@@ -262,9 +252,8 @@ START_TEST(a_lost_rank_is_an_event_only_if_nobody_announced_it)
     raw_on_loop(NULL, NULL);
     ck_assert_uint_eq(host_calls("notify_event"), 0);
 }
-END_TEST
 
-START_TEST(the_servers_own_namespace_may_be_registered_and_deregistered)
+PX_TEST(the_servers_own_namespace_may_be_registered_and_deregistered)
 {
     pmix_proc_t self = px_process.model->self, p = self;
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 1};
@@ -280,7 +269,6 @@ START_TEST(the_servers_own_namespace_may_be_registered_and_deregistered)
     ck_assert_int_eq(connects(self.nspace, 7), PMIX_ERR_NOT_FOUND);
     ok(PMIx_Put(PMIX_GLOBAL, "still", &v));
 }
-END_TEST
 
 /* ---- where from ------------------------------------------------------------------------------ */
 
@@ -293,7 +281,7 @@ static void register_more(void)
     from_within = PMIx_server_register_nspace(more, 0, NULL, 0, NULL, NULL);
 }
 
-START_TEST(a_host_may_register_from_within_an_upcall)
+PX_TEST(a_host_may_register_from_within_an_upcall)
 {
     int fd = raw_client(0);
 
@@ -302,7 +290,6 @@ START_TEST(a_host_may_register_from_within_an_upcall)
     ok(from_within);
     ck_assert_ptr_nonnull(px_nspace_find(px_process.model, "more"));
 }
-END_TEST
 
 static int call_all_in_child(void)
 {
@@ -320,7 +307,7 @@ static int call_all_in_child(void)
     return await_told() == PMIX_ERR_INIT ? 0 : 4;
 }
 
-START_TEST(a_forked_child_of_a_server_is_none)
+PX_TEST(a_forked_child_of_a_server_is_none)
 {
     int status;
     pid_t pid = fork();
@@ -332,17 +319,5 @@ START_TEST(a_forked_child_of_a_server_is_none)
     ck_assert_int_eq(WEXITSTATUS(status), 0);
     ok(connects("job", 0));
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "server/reg", setup, host_end, a_client_that_goes_is_waited_for_no_more,
-    all_four_work_with_and_without_a_callback, infos_may_go_as_soon_as_the_call_returns,
-    what_is_not_known_is_deregistered_with_success, ranks_of_no_process_are_refused,
-    a_number_of_local_processes_may_be_unknown,
-    a_bad_map_leaves_no_new_namespace_and_the_old_one_as_it_was,
-    a_client_may_be_registered_before_its_namespace_and_again,
-    the_hosts_object_comes_back_in_upcalls,
-    deregistering_a_namespace_drops_its_clients_and_its_data,
-    a_lost_rank_is_an_event_only_if_nobody_announced_it,
-    the_servers_own_namespace_may_be_registered_and_deregistered,
-    a_host_may_register_from_within_an_upcall, a_forked_child_of_a_server_is_none)
+PX_TEST_MAIN("server/reg", setup, host_end)

@@ -54,7 +54,7 @@ static char *told(int fd, const char *key)
     return value_in(&r, key);
 }
 
-START_TEST(every_job_is_told_the_folders_of_its_session)
+PX_TEST(every_job_is_told_the_folders_of_its_session)
 {
     pmix_info_t i = info(PMIX_SERVER_TMPDIR, "/the/host/says/so");
     int fd = raw_client(0);
@@ -73,7 +73,6 @@ START_TEST(every_job_is_told_the_folders_of_its_session)
     PMIx_Value_free(found, 1);
     PMIx_Info_destruct(&i);
 }
-END_TEST
 
 static void on_done(pmix_status_t status, void *cbdata)
 {
@@ -86,7 +85,7 @@ static void on_done(pmix_status_t status, void *cbdata)
     sem_post(&done);
 }
 
-START_TEST(jobs_of_before_and_after_have_them)
+PX_TEST(jobs_of_before_and_after_have_them)
 {
     pmix_info_t i = info(PMIX_CLUSTER_ID, "west");
     int fd = raw_client(0), later;
@@ -105,9 +104,8 @@ START_TEST(jobs_of_before_and_after_have_them)
     ck_assert_ptr_null(told(fd, PMIX_CLUSTER_ID));
     PMIx_Info_destruct(&i);
 }
-END_TEST
 
-START_TEST(a_get_finds_what_came_after_the_job_information)
+PX_TEST(a_get_finds_what_came_after_the_job_information)
 {
     pmix_info_t i = info(PMIX_CLUSTER_ID, "west");
     int fd = raw_client(0);
@@ -120,9 +118,8 @@ START_TEST(a_get_finds_what_came_after_the_job_information)
     ok(raw_request(fd, &w, NULL));
     PMIx_Info_destruct(&i);
 }
-END_TEST
 
-START_TEST(with_a_callback_nothing_waits_and_all_is_copied)
+PX_TEST(with_a_callback_nothing_waits_and_all_is_copied)
 {
     pmix_info_t *i = malloc(sizeof *i);
     int fd = raw_client(0);
@@ -140,11 +137,10 @@ START_TEST(with_a_callback_nothing_waits_and_all_is_copied)
     ck_assert_str_eq(value, "west");
     free(value);
 }
-END_TEST
 
 /* ---- collect_job_info ------------------------------------------------------------------------------ */
 
-START_TEST(each_job_is_collected_once_in_order)
+PX_TEST(each_job_is_collected_once_in_order)
 {
     static const char *const wanted[] = {"second", "job"};
     pmix_data_buffer_t b;
@@ -176,7 +172,6 @@ START_TEST(each_job_is_collected_once_in_order)
     ck_assert_ptr_eq(b.unpack_ptr, b.base_ptr + b.bytes_used);
     PMIx_Data_buffer_destruct(&b);
 }
-END_TEST
 
 static pmix_status_t collect_inside;
 
@@ -187,7 +182,7 @@ static void collect_on_loop(void *arg)
     collect_inside = PMIx_server_collect_job_info(arg, 1, &b);
 }
 
-START_TEST(nothing_to_collect_leaves_the_buffer)
+PX_TEST(nothing_to_collect_leaves_the_buffer)
 {
     pmix_data_buffer_t b;
     pmix_proc_t p = raw_proc("nobody", 0);
@@ -205,7 +200,6 @@ START_TEST(nothing_to_collect_leaves_the_buffer)
     ck_assert_int_eq(PMIx_server_collect_job_info(&p, 1, &b), PMIX_ERR_INIT);
     PMIx_Data_buffer_destruct(&b);
 }
-END_TEST
 
 /* ---- not served ---------------------------------------------------------------------- */
 
@@ -217,7 +211,7 @@ static void on_inventory(pmix_status_t status PX_UNUSED, pmix_info_t *i PX_UNUSE
     ck_abort();
 }
 
-START_TEST(there_is_no_inventory)
+PX_TEST(there_is_no_inventory)
 {
     pmix_info_t i = info("k", "v");
 
@@ -229,9 +223,8 @@ START_TEST(there_is_no_inventory)
                      PMIX_ERR_NOT_SUPPORTED);
     PMIx_Info_destruct(&i);
 }
-END_TEST
 
-START_TEST(resources_without_a_name_or_of_a_node_are_refused)
+PX_TEST(resources_without_a_name_or_of_a_node_are_refused)
 {
     pmix_info_t i = info("", "v"), node = info(PMIX_NODE_INFO_ARRAY, "v");
 
@@ -244,13 +237,5 @@ START_TEST(resources_without_a_name_or_of_a_node_are_refused)
     PMIx_Info_destruct(&i);
     PMIx_Info_destruct(&node);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/resources", setup, host_end,
-                  jobs_of_before_and_after_have_them,
-                  every_job_is_told_the_folders_of_its_session,
-                  a_get_finds_what_came_after_the_job_information,
-                  with_a_callback_nothing_waits_and_all_is_copied,
-                  each_job_is_collected_once_in_order,
-                  nothing_to_collect_leaves_the_buffer, there_is_no_inventory,
-                  resources_without_a_name_or_of_a_node_are_refused)
+PX_TEST_MAIN("server/resources", setup, host_end)

@@ -36,7 +36,7 @@ int unlinkat(int at, const char *name, int flags)
 
 /* ---- the folder ------------------------------------------------------------------------------------- */
 
-START_TEST(the_private_folder_is_private_locked_and_has_a_journal)
+PX_TEST(the_private_folder_is_private_locked_and_has_a_journal)
 {
     struct entry e[8];
     struct stat st;
@@ -63,9 +63,8 @@ START_TEST(the_private_folder_is_private_locked_and_has_a_journal)
     PMIx_server_finalize();
     ok(flock(fd, LOCK_EX | LOCK_NB));
 }
-END_TEST
 
-START_TEST(bits_that_folders_inherit_do_not_make_it_less_private)
+PX_TEST(bits_that_folders_inherit_do_not_make_it_less_private)
 {
     struct stat st;
 
@@ -74,9 +73,8 @@ START_TEST(bits_that_folders_inherit_do_not_make_it_less_private)
     ok(lstat(server()->dir, &st));
     ck_assert_uint_eq(st.st_mode & 07777, 0700);
 }
-END_TEST
 
-START_TEST(what_others_put_into_the_private_folder_goes_with_it)
+PX_TEST(what_others_put_into_the_private_folder_goes_with_it)
 {
     session_start(session_top, false);
     PX_AUTOFREE char *dir = px_path_join(server()->dir, "sub");
@@ -84,9 +82,8 @@ START_TEST(what_others_put_into_the_private_folder_goes_with_it)
     ok(mkdir(dir, 0700));
     touch(file);
 }
-END_TEST
 
-START_TEST(a_link_in_the_private_folder_is_not_followed)
+PX_TEST(a_link_in_the_private_folder_is_not_followed)
 {
     ok(mkdir(at("outside"), 0700));
     touch(at("outside/file"));
@@ -97,9 +94,8 @@ START_TEST(a_link_in_the_private_folder_is_not_followed)
     ok(unlink(at("outside/file")));
     ok(rmdir(at("outside")));
 }
-END_TEST
 
-START_TEST(its_path_has_no_links)
+PX_TEST(its_path_has_no_links)
 {
     ok(mkdir(at("real"), 0700));
     ok(symlink("real", at("link")));
@@ -109,17 +105,15 @@ START_TEST(its_path_has_no_links)
     ok(unlink(at("link")));
     ok(rmdir(at("real")));
 }
-END_TEST
 
-START_TEST(where_the_directory_is_absent_the_systems_has_the_folder)
+PX_TEST(where_the_directory_is_absent_the_systems_has_the_folder)
 {
     session_start(at("absent/deep"), false);
     ck_assert(px_str_starts(server()->dir, at(PX_JOURNAL_DIR)));
     ck_assert(!is_there(at("absent"))); /* nothing has to go there yet */
 }
-END_TEST
 
-START_TEST(where_no_directory_is_there_tmp_has_the_folder)
+PX_TEST(where_no_directory_is_there_tmp_has_the_folder)
 {
     setenv("TMPDIR", at("absent"), 1);
     session_start(NULL, false);
@@ -128,9 +122,8 @@ START_TEST(where_no_directory_is_there_tmp_has_the_folder)
     PMIx_server_finalize();
     ck_assert(!is_there(dir));
 }
-END_TEST
 
-START_TEST(a_file_in_place_of_the_directory_is_no_reason_to_fail)
+PX_TEST(a_file_in_place_of_the_directory_is_no_reason_to_fail)
 {
     touch(at("file"));
     session_start(at("file"), false);
@@ -138,9 +131,8 @@ START_TEST(a_file_in_place_of_the_directory_is_no_reason_to_fail)
     PMIx_server_finalize();
     ok(unlink(at("file")));
 }
-END_TEST
 
-START_TEST(servers_come_and_go)
+PX_TEST(servers_come_and_go)
 {
     for (int i = 0; i < 50; i++) {
         session_start(session_top, false);
@@ -148,7 +140,6 @@ START_TEST(servers_come_and_go)
         PMIx_server_finalize();
     }
 }
-END_TEST
 
 static void try_without(long call, int errnum, bool folder)
 {
@@ -165,12 +156,11 @@ static void try_without(long call, int errnum, bool folder)
     PMIx_server_finalize();
 }
 
-START_TEST(without_locks_there_is_a_folder_and_its_journal_says_so)
+PX_TEST(without_locks_there_is_a_folder_and_its_journal_says_so)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_personality, ENOSYS), "seccomp");
     try_without(SYS_flock, ENOLCK, true);
 }
-END_TEST
 
 #ifdef SYS_mkdir
 enum { CALL_MKDIR = SYS_mkdir };
@@ -178,12 +168,11 @@ enum { CALL_MKDIR = SYS_mkdir };
 enum { CALL_MKDIR = SYS_mkdirat };
 #endif
 
-START_TEST(without_a_folder_there_is_tcp)
+PX_TEST(without_a_folder_there_is_tcp)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_personality, ENOSYS), "seccomp");
     try_without(CALL_MKDIR, EROFS, false);
 }
-END_TEST
 
 /* ---- what the host gives ------------------------------------------------------------------------------ */
 
@@ -216,7 +205,7 @@ static void get_is(const char *key, const char *wanted)
     }
 }
 
-START_TEST(programs_learn_which_directories_the_host_gave)
+PX_TEST(programs_learn_which_directories_the_host_gave)
 {
     static const char *const keys[] = {PMIX_TMPDIR, PMIX_NSDIR, PMIX_SYSTEM_TMPDIR,
                                        PMIX_LAUNCHER_RENDEZVOUS_FILE};
@@ -233,9 +222,8 @@ START_TEST(programs_learn_which_directories_the_host_gave)
     get_is(PMIX_TDIR_RMCLEAN, "true");
     get_is(PMIX_SERVER_TMPDIR, at(PMIX_TMPDIR)); /* as nothing else is said */
 }
-END_TEST
 
-START_TEST(the_session_s_directory_is_the_server_s_unless_that_has_one)
+PX_TEST(the_session_s_directory_is_the_server_s_unless_that_has_one)
 {
     PX_AUTO(px_infos) infos = {0};
 
@@ -252,7 +240,6 @@ START_TEST(the_session_s_directory_is_the_server_s_unless_that_has_one)
     ok(rmdir(at("session")));
     ok(rmdir(at("server")));
 }
-END_TEST
 
 /* All that this process logs while it starts a server. */
 static const char *log_of_start(const px_infos *infos)
@@ -272,7 +259,7 @@ static const char *log_of_start(const px_infos *infos)
     return text;
 }
 
-START_TEST(a_directory_that_is_none_gets_a_line)
+PX_TEST(a_directory_that_is_none_gets_a_line)
 {
     static const char *const keys[] = {PMIX_SERVER_TMPDIR, PMIX_SYSTEM_TMPDIR,
                                        PMIX_TMPDIR, PMIX_NSDIR};
@@ -294,11 +281,10 @@ START_TEST(a_directory_that_is_none_gets_a_line)
         }
     }
 }
-END_TEST
 
 /* ---- folders ------------------------------------------------------------------------------------------ */
 
-START_TEST(absent_parents_are_made_and_removed)
+PX_TEST(absent_parents_are_made_and_removed)
 {
     struct entry e[32];
     struct stat st;
@@ -320,9 +306,8 @@ START_TEST(absent_parents_are_made_and_removed)
     PMIx_server_finalize();
     ck_assert(!is_there(at("a")));
 }
-END_TEST
 
-START_TEST(what_does_not_go_at_once_is_tried_again)
+PX_TEST(what_does_not_go_at_once_is_tried_again)
 {
     session_start(at("a/b"), false);
     ok(px_made_dir(server(), at("a/b"), 0700, NULL));
@@ -331,9 +316,8 @@ START_TEST(what_does_not_go_at_once_is_tried_again)
     ck_assert_ptr_null(reluctant);
     ck_assert(!is_there(at("a")));
 }
-END_TEST
 
-START_TEST(what_there_is_no_memory_to_remove_is_left_to_the_janitor)
+PX_TEST(what_there_is_no_memory_to_remove_is_left_to_the_janitor)
 {
     PX_TEST_NEEDS(px_test_deny(SYS_personality, ENOSYS), "seccomp");
     PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
@@ -351,9 +335,8 @@ START_TEST(what_there_is_no_memory_to_remove_is_left_to_the_janitor)
         usleep(1000);
     ok(mkdir(session_top, 0700));
 }
-END_TEST
 
-START_TEST(the_sessions_own_goes_as_a_whole_as_a_parent_too)
+PX_TEST(the_sessions_own_goes_as_a_whole_as_a_parent_too)
 {
     session_start(at("a/b"), false);
     ok(px_made_dir(server(), at("a/b/c/d"), 0700, NULL));
@@ -362,9 +345,8 @@ START_TEST(the_sessions_own_goes_as_a_whole_as_a_parent_too)
     PMIx_server_finalize();
     ck_assert(!is_there(at("a")));
 }
-END_TEST
 
-START_TEST(a_parent_with_something_of_others_stays)
+PX_TEST(a_parent_with_something_of_others_stays)
 {
     session_start(at("a/b"), false);
     ok(px_made_dir(server(), at("a/b"), 0700, NULL));
@@ -376,9 +358,8 @@ START_TEST(a_parent_with_something_of_others_stays)
     ok(rmdir(at("a/empty")));
     ok(rmdir(at("a")));
 }
-END_TEST
 
-START_TEST(a_directory_that_was_there_is_not_removed)
+PX_TEST(a_directory_that_was_there_is_not_removed)
 {
     ok(mkdir(at("host"), 0700));
     session_start(at("host"), false);
@@ -388,9 +369,8 @@ START_TEST(a_directory_that_was_there_is_not_removed)
     ck_assert(!is_there(at("host/new")));
     ok(rmdir(at("host")));
 }
-END_TEST
 
-START_TEST(a_directory_that_took_the_place_of_ours_stays)
+PX_TEST(a_directory_that_took_the_place_of_ours_stays)
 {
     session_start(at("made"), false);
     ok(px_made_dir(server(), at("made"), 0700, NULL));
@@ -402,9 +382,8 @@ START_TEST(a_directory_that_took_the_place_of_ours_stays)
     ok(rmdir(at("made")));
     ok(rmdir(at("moved")));
 }
-END_TEST
 
-START_TEST(with_rmclean_the_host_removes_the_directories)
+PX_TEST(with_rmclean_the_host_removes_the_directories)
 {
     struct entry e[32];
 
@@ -417,7 +396,6 @@ START_TEST(with_rmclean_the_host_removes_the_directories)
     ok(rmdir(at("made/deep")));
     ok(rmdir(at("made")));
 }
-END_TEST
 
 /* Rendezvous files in directories of every kind, none of which is there. */
 static void start_with_files(void)
@@ -437,7 +415,7 @@ static void start_with_files(void)
     ok(PMIx_server_init(NULL, infos.v, infos.n));
 }
 
-START_TEST(what_is_above_goes_when_it_is_empty)
+PX_TEST(what_is_above_goes_when_it_is_empty)
 {
     start_with_files();
     ck_assert(is_there(at("a/server/x")));
@@ -455,9 +433,8 @@ START_TEST(what_is_above_goes_when_it_is_empty)
     ok(rmdir(at("a/launcher")) || rmdir(at("a/system/x")) || rmdir(at("a/system")) ||
        rmdir(at("a")));
 }
-END_TEST
 
-START_TEST(bad_paths_are_refused)
+PX_TEST(bad_paths_are_refused)
 {
     struct px_err err = {0};
 
@@ -475,9 +452,8 @@ START_TEST(bad_paths_are_refused)
     ok(unlink(at("file")));
     ok(unlink(at("dangling")));
 }
-END_TEST
 
-START_TEST(through_a_link_the_real_directory_is_noted)
+PX_TEST(through_a_link_the_real_directory_is_noted)
 {
     struct entry e[32];
 
@@ -492,7 +468,6 @@ START_TEST(through_a_link_the_real_directory_is_noted)
     ok(unlink(at("link")));
     ok(rmdir(at("real")));
 }
-END_TEST
 
 /* ---- records ------------------------------------------------------------------------------------------ */
 
@@ -507,7 +482,7 @@ static struct px_journal_record item(uint64_t scope, uint32_t slot, const char *
                                       .path = path};
 }
 
-START_TEST(several_records_are_all_there_in_order)
+PX_TEST(several_records_are_all_there_in_order)
 {
     struct px_journal_record r[3] = {item(1, 0, "/a/1"), item(1, 1, "/a/2"),
                                      item(2, 0, "/a/3")};
@@ -521,9 +496,8 @@ START_TEST(several_records_are_all_there_in_order)
     ck_assert_str_eq(e[before + 2].path, "/a/3");
     ck_assert_uint_eq(e[before + 2].scope, 2);
 }
-END_TEST
 
-START_TEST(a_record_that_does_not_fit_the_disk_leaves_no_trace)
+PX_TEST(a_record_that_does_not_fit_the_disk_leaves_no_trace)
 {
     struct rlimit was, limit;
     struct px_journal_record r[40];
@@ -551,7 +525,6 @@ START_TEST(a_record_that_does_not_fit_the_disk_leaves_no_trace)
     ok(px_session_record(server(), r, PX_COUNT(r)));
     ck_assert_uint_eq(journal(e, 64), before + PX_COUNT(r));
 }
-END_TEST
 
 /* On the loop: the component is told of the new one. limit: what Check must not meet. */
 static void compact(void *limit)
@@ -572,7 +545,7 @@ static void fill_journal(const struct px_journal_record *r, int n)
         ok(px_session_record(server(), r, 1));
 }
 
-START_TEST(a_journal_full_of_what_is_void_is_written_anew)
+PX_TEST(a_journal_full_of_what_is_void_is_written_anew)
 {
     const struct px_journal_record r = item(7, 3, "/passing");
     struct entry e[16];
@@ -592,9 +565,8 @@ START_TEST(a_journal_full_of_what_is_void_is_written_anew)
     ok(px_session_record(server(), &r, 1));
     ck_assert_uint_eq(journal(e, 16), 3);
 }
-END_TEST
 
-START_TEST(a_journal_that_cannot_be_written_anew_stays)
+PX_TEST(a_journal_that_cannot_be_written_anew_stays)
 {
     const struct px_journal_record r = item(7, 3, "/passing");
     struct rlimit limit = {16, RLIM_INFINITY};
@@ -608,11 +580,10 @@ START_TEST(a_journal_that_cannot_be_written_anew_stays)
     fill_journal(&r, 1);
     ck_assert_uint_eq(journal(e, 4096), before + 1);
 }
-END_TEST
 
 /* ---- items -------------------------------------------------------------------------------------------- */
 
-START_TEST(an_item_gets_its_identity_in_the_same_slot)
+PX_TEST(an_item_gets_its_identity_in_the_same_slot)
 {
     struct entry e[16];
     struct stat st;
@@ -639,33 +610,5 @@ START_TEST(an_item_gets_its_identity_in_the_same_slot)
     PMIx_server_finalize();
     ck_assert(!is_there(at("f")));
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/session", session_setup, session_teardown,
-                  programs_learn_which_directories_the_host_gave,
-                  the_session_s_directory_is_the_server_s_unless_that_has_one,
-                  a_directory_that_is_none_gets_a_line,
-                  the_private_folder_is_private_locked_and_has_a_journal,
-                  bits_that_folders_inherit_do_not_make_it_less_private,
-                  what_others_put_into_the_private_folder_goes_with_it,
-                  a_link_in_the_private_folder_is_not_followed, its_path_has_no_links,
-                  where_the_directory_is_absent_the_systems_has_the_folder,
-                  where_no_directory_is_there_tmp_has_the_folder,
-                  a_file_in_place_of_the_directory_is_no_reason_to_fail,
-                  servers_come_and_go,
-                  without_locks_there_is_a_folder_and_its_journal_says_so,
-                  without_a_folder_there_is_tcp, absent_parents_are_made_and_removed,
-                  what_does_not_go_at_once_is_tried_again,
-                  what_there_is_no_memory_to_remove_is_left_to_the_janitor,
-                  the_sessions_own_goes_as_a_whole_as_a_parent_too,
-                  a_parent_with_something_of_others_stays,
-                  a_directory_that_was_there_is_not_removed,
-                  a_directory_that_took_the_place_of_ours_stays,
-                  with_rmclean_the_host_removes_the_directories,
-                  what_is_above_goes_when_it_is_empty, bad_paths_are_refused,
-                  through_a_link_the_real_directory_is_noted,
-                  several_records_are_all_there_in_order,
-                  a_record_that_does_not_fit_the_disk_leaves_no_trace,
-                  a_journal_full_of_what_is_void_is_written_anew,
-                  a_journal_that_cannot_be_written_anew_stays,
-                  an_item_gets_its_identity_in_the_same_slot)
+PX_TEST_MAIN("server/session", session_setup, session_teardown)

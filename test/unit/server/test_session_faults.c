@@ -52,7 +52,7 @@ static void start(void)
 
 /* ---- the folder --------------------------------------------------------------------------- */
 
-START_TEST(without_room_for_a_journal_there_is_no_folder)
+PX_TEST(without_room_for_a_journal_there_is_no_folder)
 {
     struct rlimit none = {0, RLIM_INFINITY}, was;
 
@@ -68,10 +68,9 @@ START_TEST(without_room_for_a_journal_there_is_no_folder)
     ck_assert(!has_folder && !records);
     ck_assert_uint_eq(n, 0);
 }
-END_TEST
 
 /* Everybody may be elsewhere: /tmp has no such bit. */
-START_TEST(a_folder_that_cannot_be_made_private_is_given_up)
+PX_TEST(a_folder_that_cannot_be_made_private_is_given_up)
 {
     ok(chmod(session_top, 02777));
     deny(SYS_fchmod, EPERM);
@@ -81,10 +80,9 @@ START_TEST(a_folder_that_cannot_be_made_private_is_given_up)
                   server()->dir);
     ck_assert_uint_eq(n_in_top(), 0);
 }
-END_TEST
 
 /* Whatever the name, somebody is faster. */
-START_TEST(who_never_gets_a_folder_of_his_own_goes_without)
+PX_TEST_LOOP(who_never_gets_a_folder_of_his_own_goes_without, 2)
 {
     static const struct {
         long call;
@@ -105,9 +103,8 @@ START_TEST(who_never_gets_a_folder_of_his_own_goes_without)
     PMIx_server_finalize();
     ck_assert_uint_eq(n_in_top(), 0);
 }
-END_TEST
 
-START_TEST(what_has_taken_the_folders_place_is_left_alone)
+PX_TEST(what_has_taken_the_folders_place_is_left_alone)
 {
     start();
     PX_AUTOFREE char *dir = strdup(server()->dir);
@@ -122,9 +119,8 @@ START_TEST(what_has_taken_the_folders_place_is_left_alone)
     (void)unlink(at("moved/server.sock")); /* of the component, if it is built */
     ok(rmdir(at("moved")));
 }
-END_TEST
 
-START_TEST(what_another_has_in_it_stays_and_the_folder_with_it)
+PX_TEST(what_another_has_in_it_stays_and_the_folder_with_it)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     start();
@@ -139,7 +135,6 @@ START_TEST(what_another_has_in_it_stays_and_the_folder_with_it)
     ok(unlink(strange));
     ok(rmdir(dir));
 }
-END_TEST
 
 /* ---- the journal ---------------------------------------------------------------------------- */
 
@@ -150,7 +145,7 @@ static void compact_without_rename(void *arg PX_UNUSED)
     px_cleanup_compact(server()->cleanup);
 }
 
-START_TEST(a_new_journal_that_cannot_have_the_name_is_dropped)
+PX_TEST(a_new_journal_that_cannot_have_the_name_is_dropped)
 {
     const struct px_journal_record none = {
         .type = PX_JOURNAL_NONE, .scope = 7, .path = ""};
@@ -170,9 +165,8 @@ START_TEST(a_new_journal_that_cannot_have_the_name_is_dropped)
     ok(stat(journal, &after));
     ck_assert_int_gt(after.st_size, before.st_size); /* that one goes on */
 }
-END_TEST
 
-START_TEST(a_record_with_a_path_too_long_is_refused)
+PX_TEST(a_record_with_a_path_too_long_is_refused)
 {
     char path[PX_RM_MAX_PATH + 2];
     struct px_journal_record r[2] = {{.type = PX_JOURNAL_NONE, .path = ""},
@@ -188,9 +182,8 @@ START_TEST(a_record_with_a_path_too_long_is_refused)
     ok(stat(journal, &after));
     ck_assert_int_eq(after.st_size, before.st_size); /* the good one neither */
 }
-END_TEST
 
-START_TEST(a_folder_that_cannot_be_made_is_told_and_not_recorded)
+PX_TEST(a_folder_that_cannot_be_made_is_told_and_not_recorded)
 {
     struct px_err err = {0};
     struct stat before, after;
@@ -213,7 +206,6 @@ START_TEST(a_folder_that_cannot_be_made_is_told_and_not_recorded)
     ok(stat(journal, &after));
     ck_assert_int_eq(after.st_size - before.st_size, 64); /* once */
 }
-END_TEST
 
 /* ---- rendezvous files ----------------------------------------------------------------------- */
 
@@ -237,7 +229,7 @@ static void published(void)
     close(fd);
 }
 
-START_TEST(what_cannot_be_finished_is_told_and_leaves_no_file)
+PX_TEST_LOOP(what_cannot_be_finished_is_told_and_leaves_no_file, 2)
 {
     static const struct {
         long call;
@@ -255,9 +247,8 @@ START_TEST(what_cannot_be_finished_is_told_and_leaves_no_file)
     ck_assert_ptr_nonnull(strstr(err.text, strerror(rows[_i].errnum)));
     ck_assert_uint_eq(n_in_top(), before);
 }
-END_TEST
 
-START_TEST(where_no_name_can_be_taken_at_once_it_is_linked)
+PX_TEST_LOOP(where_no_name_can_be_taken_at_once_it_is_linked, 2)
 {
     static const int errnums[] = {EINVAL, ENOSYS};
     struct px_err err;
@@ -269,9 +260,8 @@ START_TEST(where_no_name_can_be_taken_at_once_it_is_linked)
     published();
     ck_assert_uint_eq(n_in_top(), before + 1);
 }
-END_TEST
 
-START_TEST(a_file_that_cannot_be_written_has_no_name)
+PX_TEST(a_file_that_cannot_be_written_has_no_name)
 {
     struct rlimit none, was;
     struct px_err err;
@@ -293,10 +283,9 @@ START_TEST(a_file_that_cannot_be_written_has_no_name)
     ck_assert_ptr_nonnull(strstr(err.text, "cannot write"));
     ck_assert_uint_eq(n_in_top(), before);
 }
-END_TEST
 
 /* One that root may take the name from, but cannot be removed. */
-START_TEST(a_squatters_full_folder_loses_the_name_and_nothing_else)
+PX_TEST(a_squatters_full_folder_loses_the_name_and_nothing_else)
 {
     struct px_err err;
     char aside[300] = "";
@@ -319,9 +308,8 @@ START_TEST(a_squatters_full_folder_loses_the_name_and_nothing_else)
     ok(unlink(canary));
     ok(rmdir(aside));
 }
-END_TEST
 
-START_TEST(a_name_that_cannot_be_taken_from_its_squatter_is_given_up)
+PX_TEST(a_name_that_cannot_be_taken_from_its_squatter_is_given_up)
 {
     struct px_err err;
 
@@ -336,26 +324,8 @@ START_TEST(a_name_that_cannot_be_taken_from_its_squatter_is_given_up)
     ck_assert_uint_eq(n_in_top(), before);
     ok(unlink(at("wanted")));
 }
-END_TEST
 
 int main(void)
 {
-    const struct px_test_loop tests[] = {
-        {without_room_for_a_journal_there_is_no_folder, 1},
-        {a_folder_that_cannot_be_made_private_is_given_up, 1},
-        {who_never_gets_a_folder_of_his_own_goes_without, 2},
-        {what_has_taken_the_folders_place_is_left_alone, 1},
-        {what_another_has_in_it_stays_and_the_folder_with_it, 1},
-        {a_new_journal_that_cannot_have_the_name_is_dropped, 1},
-        {a_record_with_a_path_too_long_is_refused, 1},
-        {a_folder_that_cannot_be_made_is_told_and_not_recorded, 1},
-        {what_cannot_be_finished_is_told_and_leaves_no_file, 2},
-        {where_no_name_can_be_taken_at_once_it_is_linked, 2},
-        {a_file_that_cannot_be_written_has_no_name, 1},
-        {a_squatters_full_folder_loses_the_name_and_nothing_else, 1},
-        {a_name_that_cannot_be_taken_from_its_squatter_is_given_up, 1},
-    };
-
-    return px_test_run_loops("server/session_faults", session_setup, session_teardown,
-                             tests, PX_COUNT(tests));
+    return px_test_run("server/session_faults", session_setup, session_teardown);
 }

@@ -47,7 +47,7 @@ static bool is_in(const char *name)
     return px_str_starts(px_process.server->dir, begin);
 }
 
-START_TEST(a_folder_of_a_user_is_none_for_root)
+PX_TEST(a_folder_of_a_user_is_none_for_root)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     px_tree_make("own/ user/deep/ open/ sticky/");
@@ -71,7 +71,6 @@ START_TEST(a_folder_of_a_user_is_none_for_root)
     PMIx_server_finalize();
     px_assert_tree("", "open/ own/ sticky/ user/ user/deep/");
 }
-END_TEST
 
 /* From now on /tmp is a user's, and the components are elsewhere if they were there. */
 static bool give_tmp_away(void)
@@ -87,7 +86,7 @@ static bool give_tmp_away(void)
            mount("none", "/tmp", "tmpfs", 0, "uid=12345,mode=0700") == 0;
 }
 
-START_TEST(if_there_is_no_other_it_will_do)
+PX_TEST(if_there_is_no_other_it_will_do)
 {
     PX_TEST_NEEDS(give_tmp_away(), "root and mounts");
     start("absent");
@@ -95,10 +94,9 @@ START_TEST(if_there_is_no_other_it_will_do)
     PMIx_server_finalize();
     ok(umount("/tmp"));
 }
-END_TEST
 
 /* The user's folder is replaced by a link to where something else bears the same name. */
-START_TEST(a_user_who_replaces_it_has_nothing_of_others_removed)
+PX_TEST(a_user_who_replaces_it_has_nothing_of_others_removed)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     px_tree_make("user/ victim/server.sock victim/journal");
@@ -116,8 +114,5 @@ START_TEST(a_user_who_replaces_it_has_nothing_of_others_removed)
     PMIx_server_finalize();
     px_assert_tree("victim", "journal server.sock");
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/session_place", setup, teardown,
-                  a_folder_of_a_user_is_none_for_root, if_there_is_no_other_it_will_do,
-                  a_user_who_replaces_it_has_nothing_of_others_removed)
+PX_TEST_MAIN("server/session_place", setup, teardown)

@@ -42,7 +42,7 @@ static const char *value(char *const *env, const char *name)
     return found;
 }
 
-START_TEST(a_child_gets_exactly_what_the_protocol_asks_for)
+PX_TEST(a_child_gets_exactly_what_the_protocol_asks_for)
 {
     static const struct {
         const char *name, *value;
@@ -75,9 +75,8 @@ START_TEST(a_child_gets_exactly_what_the_protocol_asks_for)
     ck_assert_str_eq(value(env, "PMIX_HOSTNAME"), px_process.host);
     ck_assert_uint_eq(px_strv_count(env), PX_COUNT(fixed) + PX_COUNT(uris) + 4);
 }
-END_TEST
 
-START_TEST(an_outer_servers_traces_go_and_everything_else_stays)
+PX_TEST(an_outer_servers_traces_go_and_everything_else_stays)
 {
     static const char *const foreign[] = {"PMIX_SERVER_URI2=x",
                                           "PMIX_SERVER_URI61=x",
@@ -110,9 +109,8 @@ START_TEST(an_outer_servers_traces_go_and_everything_else_stays)
     ck_assert_ptr_null(value(env, "PMIX_SERVER_URI61"));
     ck_assert_str_eq(value(env, "PMIX_NAMESPACE"), "job");
 }
-END_TEST
 
-START_TEST(without_a_faster_transport_none_is_named)
+PX_TEST(without_a_faster_transport_none_is_named)
 {
     PX_AUTO(px_strv) env = NULL;
     pmix_proc_t p = rank(0);
@@ -123,9 +121,8 @@ START_TEST(without_a_faster_transport_none_is_named)
     ck_assert_ptr_null(value(env, "TENON_SERVER_URI"));
     ck_assert_ptr_nonnull(value(env, "PMIX_SERVER_URI41"));
 }
-END_TEST
 
-START_TEST(it_works_in_a_forked_child_where_some_hosts_call_it)
+PX_TEST(it_works_in_a_forked_child_where_some_hosts_call_it)
 {
     pmix_proc_t p = rank(0);
     int status;
@@ -141,7 +138,6 @@ START_TEST(it_works_in_a_forked_child_where_some_hosts_call_it)
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
-END_TEST
 
 /* ---- launch support -------------------------------------------------------------------------- */
 
@@ -163,7 +159,7 @@ static void on_local(pmix_status_t status, void *cbdata)
     sem_post(&told);
 }
 
-START_TEST(nothing_need_go_along_with_a_launch)
+PX_TEST(nothing_need_go_along_with_a_launch)
 {
     pmix_nspace_t job = "job", empty = "";
 
@@ -184,7 +180,6 @@ START_TEST(nothing_need_go_along_with_a_launch)
     ck_assert_int_eq(PMIx_server_setup_local_support(job, NULL, 1, NULL, NULL),
                      PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
 /* Bytes of somebody else in place of what a component has contributed. */
 static pmix_status_t support_with(const void *bytes, size_t n)
@@ -199,7 +194,7 @@ static pmix_status_t support_with(const void *bytes, size_t n)
     return rc;
 }
 
-START_TEST(a_blob_that_is_none_is_refused)
+PX_TEST(a_blob_that_is_none_is_refused)
 {
     pmix_nspace_t job = "job";
     pmix_info_t text;
@@ -228,9 +223,8 @@ START_TEST(a_blob_that_is_none_is_refused)
                      PMIX_ERR_BAD_PARAM);
     PMIx_Info_destruct(&text);
 }
-END_TEST
 
-START_TEST(without_a_server_nothing_is_set_up)
+PX_TEST(without_a_server_nothing_is_set_up)
 {
     pmix_nspace_t job = "job";
     pmix_proc_t p = rank(0);
@@ -243,12 +237,5 @@ START_TEST(without_a_server_nothing_is_set_up)
                      PMIX_ERR_INIT);
     ck_assert_ptr_null(env);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/setup", setup, host_end,
-                  a_child_gets_exactly_what_the_protocol_asks_for,
-                  an_outer_servers_traces_go_and_everything_else_stays,
-                  without_a_faster_transport_none_is_named,
-                  it_works_in_a_forked_child_where_some_hosts_call_it,
-                  nothing_need_go_along_with_a_launch, a_blob_that_is_none_is_refused,
-                  without_a_server_nothing_is_set_up)
+PX_TEST_MAIN("server/setup", setup, host_end)

@@ -83,7 +83,7 @@ static pmix_status_t knock(uint8_t flag, const char *nspace, pmix_proc_t *name)
     return say(&h, name);
 }
 
-START_TEST(without_support_there_are_no_tools)
+PX_TEST(without_support_there_are_no_tools)
 {
     pmix_proc_t name;
 
@@ -92,9 +92,8 @@ START_TEST(without_support_there_are_no_tools)
         if (flag != PX_FLAG_SINGLETON)
             ck_assert_int_eq(knock(flag, "mine", &name), PMIX_ERR_NOT_SUPPORTED);
 }
-END_TEST
 
-START_TEST(a_host_without_a_word_on_tools_has_none)
+PX_TEST(a_host_without_a_word_on_tools_has_none)
 {
     pmix_server_module_t module = {0};
     pmix_proc_t name;
@@ -103,9 +102,8 @@ START_TEST(a_host_without_a_word_on_tools_has_none)
     ck_assert_int_eq(knock(PX_FLAG_TOOL_NEEDS_ID, "", &name), PMIX_ERR_NOT_SUPPORTED);
     ck_assert_int_eq(knock(PX_FLAG_TOOL_HAS_ID, "mine", &name), PMIX_ERR_NOT_SUPPORTED);
 }
-END_TEST
 
-START_TEST(our_own_host_names_each_tool)
+PX_TEST(our_own_host_names_each_tool)
 {
     pmix_proc_t first, second, third;
 
@@ -119,9 +117,8 @@ START_TEST(our_own_host_names_each_tool)
     ck_assert_str_eq(third.nspace, "srv");
     ck_assert_int_eq(knock(PX_FLAG_TOOL_LEGACY, "", &third), PMIX_ERR_NOT_SUPPORTED);
 }
-END_TEST
 
-START_TEST(a_name_that_somebody_has_is_given_to_nobody)
+PX_TEST(a_name_that_somebody_has_is_given_to_nobody)
 {
     struct px_hello h = tool_hello(PX_FLAG_TOOL_HAS_ID, "tool-1-of-srv");
     pmix_proc_t name;
@@ -133,7 +130,6 @@ START_TEST(a_name_that_somebody_has_is_given_to_nobody)
     ok(knock(PX_FLAG_TOOL_NEEDS_ID, "", &name));
     ck_assert_str_eq(name.nspace, "tool-3-of-srv");
 }
-END_TEST
 
 static const pmix_nspace_t mine = "mine";
 
@@ -157,7 +153,7 @@ static pmix_status_t register_and_admit(pmix_info_t *info PX_UNUSED, size_t n PX
 }
 
 /* Names of jobs can be guessed, and claimed before there is the job. */
-START_TEST(who_has_a_name_before_its_owner_loses_it)
+PX_TEST(who_has_a_name_before_its_owner_loses_it)
 {
     struct px_hello h = tool_hello(PX_FLAG_TOOL_HAS_ID, mine);
     pmix_server_module_t module = {.tool_connected2 = register_and_admit};
@@ -177,9 +173,8 @@ START_TEST(who_has_a_name_before_its_owner_loses_it)
     start(&module, true);
     ck_assert_int_eq(knock(PX_FLAG_TOOL_HAS_ID, mine, &name), PMIX_ERR_NO_PERMISSIONS);
 }
-END_TEST
 
-START_TEST(nobody_takes_a_name_that_is_not_his)
+PX_TEST(nobody_takes_a_name_that_is_not_his)
 {
     pmix_proc_t name;
 
@@ -191,9 +186,8 @@ START_TEST(nobody_takes_a_name_that_is_not_his)
                      PMIX_ERR_NO_PERMISSIONS);
     ok(knock(PX_FLAG_TOOL_CLIENT, "job", &name));
 }
-END_TEST
 
-START_TEST(what_the_kernel_does_not_confirm_is_refused)
+PX_TEST(what_the_kernel_does_not_confirm_is_refused)
 {
     struct px_hello h;
     pmix_proc_t name;
@@ -209,9 +203,8 @@ START_TEST(what_the_kernel_does_not_confirm_is_refused)
     strcpy(h.psec, "nosuch");
     ck_assert_int_eq(say(&h, &name), PMIX_ERR_NOT_SUPPORTED);
 }
-END_TEST
 
-START_TEST(its_files_tell_the_way_while_it_lives)
+PX_TEST(its_files_tell_the_way_while_it_lives)
 {
     struct px_rendezvous r;
     struct stat st;
@@ -231,9 +224,8 @@ START_TEST(its_files_tell_the_way_while_it_lives)
     ck_assert_int_ne(stat(path, &st), 0);
     ck_assert_int_ne(stat(named, &st), 0);
 }
-END_TEST
 
-START_TEST(a_file_that_is_not_its_own_stays)
+PX_TEST(a_file_that_is_not_its_own_stays)
 {
     struct stat st;
     FILE *f;
@@ -248,13 +240,5 @@ START_TEST(a_file_that_is_not_its_own_stays)
     ck_assert_int_eq(stat(path, &st), 0);
     ck_assert_int_eq(unlink(path), 0);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/tool", setup, teardown, without_support_there_are_no_tools,
-                  a_host_without_a_word_on_tools_has_none, our_own_host_names_each_tool,
-                  a_name_that_somebody_has_is_given_to_nobody,
-                  who_has_a_name_before_its_owner_loses_it,
-                  nobody_takes_a_name_that_is_not_his,
-                  what_the_kernel_does_not_confirm_is_refused,
-                  its_files_tell_the_way_while_it_lives,
-                  a_file_that_is_not_its_own_stays)
+PX_TEST_MAIN("server/tool", setup, teardown)

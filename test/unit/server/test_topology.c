@@ -61,7 +61,7 @@ static pmix_status_t ask(int fd, px_writer *w, pmix_device_distance_t **found,
     return rc;
 }
 
-START_TEST(a_cpuset_is_measured_in_the_nodes_topology)
+PX_TEST(a_cpuset_is_measured_in_the_nodes_topology)
 {
     pmix_device_type_t type = PMIX_DEVTYPE_NETWORK;
     pmix_device_distance_t *found;
@@ -82,7 +82,6 @@ START_TEST(a_cpuset_is_measured_in_the_nodes_topology)
     PMIx_Device_distance_free(found, n);
     finish(fd);
 }
-END_TEST
 
 /* As if it had come through a transport that tells. */
 static void tell_pids(void *arg)
@@ -91,7 +90,7 @@ static void tell_pids(void *arg)
         p->pid = *(pid_t *)arg;
 }
 
-START_TEST(where_a_client_runs_is_found_out_if_its_process_is_known)
+PX_TEST(where_a_client_runs_is_found_out_if_its_process_is_known)
 {
     pid_t unknown = 0, self = getpid();
     pmix_device_distance_t *found;
@@ -112,9 +111,8 @@ START_TEST(where_a_client_runs_is_found_out_if_its_process_is_known)
     PMIx_Device_distance_free(found, n);
     finish(fd);
 }
-END_TEST
 
-START_TEST(a_clients_own_topology_is_not_parsed)
+PX_TEST(a_clients_own_topology_is_not_parsed)
 {
     PX_AUTOFREE char *xml = calloc(1, 16384);
     FILE *f = fopen(DEVICES_XML, "re");
@@ -129,9 +127,8 @@ START_TEST(a_clients_own_topology_is_not_parsed)
     ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_ERR_NOT_SUPPORTED);
     finish(fd);
 }
-END_TEST
 
-START_TEST(bad_requests_are_answered)
+PX_TEST(bad_requests_are_answered)
 {
     pmix_info_t info;
     px_writer w;
@@ -149,9 +146,5 @@ START_TEST(bad_requests_are_answered)
     PMIx_Info_destruct(&info);
     finish(fd);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/topology", setup, raw_teardown,
-                  a_cpuset_is_measured_in_the_nodes_topology,
-                  where_a_client_runs_is_found_out_if_its_process_is_known,
-                  a_clients_own_topology_is_not_parsed, bad_requests_are_answered)
+PX_TEST_MAIN("server/topology", setup, raw_teardown)

@@ -29,7 +29,7 @@ static void send_publish(int fd, uint32_t tag)
     raw_send(fd, tag, &w);
 }
 
-START_TEST(however_the_host_answers_its_status_is_the_reply)
+PX_TEST(however_the_host_answers_its_status_is_the_reply)
 {
     static const struct {
         enum host_how how;
@@ -54,9 +54,8 @@ START_TEST(however_the_host_answers_its_status_is_the_reply)
         ck_assert(raw_quiet(fd));
     }
 }
-END_TEST
 
-START_TEST(a_held_answer_keeps_only_its_own_request_waiting)
+PX_TEST(a_held_answer_keeps_only_its_own_request_waiting)
 {
     int fd = raw_client(0);
 
@@ -70,9 +69,8 @@ START_TEST(a_held_answer_keeps_only_its_own_request_waiting)
     ck_assert_int_eq(raw_status(fd, 200), PMIX_ERR_TIMEOUT);
     ck_assert(host.args_lived);
 }
-END_TEST
 
-START_TEST(a_host_that_calls_back_and_returns_an_error_counts_once)
+PX_TEST(a_host_that_calls_back_and_returns_an_error_counts_once)
 {
     int fd = raw_client(0);
 
@@ -84,9 +82,8 @@ START_TEST(a_host_that_calls_back_and_returns_an_error_counts_once)
         ck_assert(raw_quiet(fd));
     }
 }
-END_TEST
 
-START_TEST(a_host_that_never_answers_does_not_keep_the_server_from_ending)
+PX_TEST(a_host_that_never_answers_does_not_keep_the_server_from_ending)
 {
     int fd = raw_client(0);
 
@@ -100,9 +97,8 @@ START_TEST(a_host_that_never_answers_does_not_keep_the_server_from_ending)
     ck_assert(host_answer(PMIX_SUCCESS)); /* the memory was kept for it */
     ck_assert(host.args_lived);
 }
-END_TEST
 
-START_TEST(an_answer_for_an_earlier_server_does_not_reach_the_next)
+PX_TEST(an_answer_for_an_earlier_server_does_not_reach_the_next)
 {
     int fd = raw_client(0);
 
@@ -117,9 +113,8 @@ START_TEST(an_answer_for_an_earlier_server_does_not_reach_the_next)
     ck_assert(host_answer(PMIX_SUCCESS));
     ck_assert(raw_quiet(fd));
 }
-END_TEST
 
-START_TEST(an_answer_for_a_client_that_has_gone_is_dropped)
+PX_TEST(an_answer_for_a_client_that_has_gone_is_dropped)
 {
     int fd = raw_client(0), other = raw_client(1);
 
@@ -133,7 +128,6 @@ START_TEST(an_answer_for_a_client_that_has_gone_is_dropped)
     ck_assert(host.args_lived);
     ck_assert(raw_quiet(other));
 }
-END_TEST
 
 static void deregister_job(void)
 {
@@ -142,7 +136,7 @@ static void deregister_job(void)
     PMIx_server_deregister_nspace(job, NULL, NULL);
 }
 
-START_TEST(a_host_may_deregister_the_job_from_within_an_upcall)
+PX_TEST(a_host_may_deregister_the_job_from_within_an_upcall)
 {
     static const enum host_how hows[] = {HOST_INSIDE, HOST_HELD, HOST_DONE};
 
@@ -159,9 +153,8 @@ START_TEST(a_host_may_deregister_the_job_from_within_an_upcall)
     }
     ck_assert(host_answer(PMIX_SUCCESS));
 }
-END_TEST
 
-START_TEST(results_are_copied_and_released_once)
+PX_TEST(results_are_copied_and_released_once)
 {
     int fd = raw_client(0);
     pmix_info_t *infos = NULL;
@@ -183,7 +176,6 @@ START_TEST(results_are_copied_and_released_once)
     ck_assert_uint_eq(host.released, 1);
     px_type_free_array(PMIX_INFO, infos, n);
 }
-END_TEST
 
 /* ---- the server's own calls ------------------------------------------------------------- */
 
@@ -197,7 +189,7 @@ static void *publish(void *arg)
     return NULL;
 }
 
-START_TEST(a_call_of_the_server_itself_goes_to_its_host_too)
+PX_TEST(a_call_of_the_server_itself_goes_to_its_host_too)
 {
     pmix_status_t status = 0;
 
@@ -208,9 +200,8 @@ START_TEST(a_call_of_the_server_itself_goes_to_its_host_too)
     ck_assert_int_eq(status, PMIX_ERR_DUPLICATE_KEY);
     ck_assert(px_proc_same(&host.proc, &px_process.model->self));
 }
-END_TEST
 
-START_TEST(ending_the_server_ends_the_calls_it_made_itself)
+PX_TEST(ending_the_server_ends_the_calls_it_made_itself)
 {
     pmix_status_t status = PMIX_SUCCESS;
     pthread_t thread;
@@ -223,7 +214,6 @@ START_TEST(ending_the_server_ends_the_calls_it_made_itself)
 
     ck_assert_int_eq(status, PMIX_ERR_LOST_CONNECTION);
 }
-END_TEST
 
 static void *answer_now(void *arg)
 {
@@ -233,7 +223,7 @@ static void *answer_now(void *arg)
     return NULL;
 }
 
-START_TEST(an_answer_may_come_while_the_server_ends)
+PX_TEST(an_answer_may_come_while_the_server_ends)
 {
     for (int i = 0; i < 50; i++) {
         int fd = raw_client(0), go = 0;
@@ -250,7 +240,6 @@ START_TEST(an_answer_may_come_while_the_server_ends)
         setup();
     }
 }
-END_TEST
 
 static void on_never(void *arg PX_UNUSED, const struct px_upcall *answer PX_UNUSED)
 {
@@ -266,22 +255,9 @@ static void make_and_drop(void *arg PX_UNUSED)
     px_upcall_drop(NULL);
 }
 
-START_TEST(an_upcall_that_was_dropped_is_never_answered)
+PX_TEST(an_upcall_that_was_dropped_is_never_answered)
 {
     raw_on_loop(make_and_drop, NULL);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("server/upcall", setup, host_end,
-                  however_the_host_answers_its_status_is_the_reply,
-                  a_held_answer_keeps_only_its_own_request_waiting,
-                  a_host_that_calls_back_and_returns_an_error_counts_once,
-                  a_host_that_never_answers_does_not_keep_the_server_from_ending,
-                  an_answer_for_an_earlier_server_does_not_reach_the_next,
-                  an_answer_for_a_client_that_has_gone_is_dropped,
-                  a_host_may_deregister_the_job_from_within_an_upcall,
-                  results_are_copied_and_released_once,
-                  a_call_of_the_server_itself_goes_to_its_host_too,
-                  ending_the_server_ends_the_calls_it_made_itself,
-                  an_answer_may_come_while_the_server_ends,
-                  an_upcall_that_was_dropped_is_never_answered)
+PX_TEST_MAIN("server/upcall", setup, host_end)

@@ -10,7 +10,7 @@
 extern pmix_proc_t seeker;
 extern px_infos seeker_infos;
 
-/* What PX_TEST_MAIN_WITH wants: a folder and a server in it. */
+/* What PX_TEST_MAIN wants: a folder and a server in it. */
 void seeker_setup(void);
 void seeker_teardown(void);
 

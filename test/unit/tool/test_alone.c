@@ -72,7 +72,7 @@ static void teardown(void)
 
 /* ---- names ----------------------------------------------------------------------- */
 
-START_TEST(a_tool_that_does_not_connect_names_itself)
+PX_TEST(a_tool_that_does_not_connect_names_itself)
 {
     char pid[32];
 
@@ -83,9 +83,8 @@ START_TEST(a_tool_that_does_not_connect_names_itself)
     ck_assert(PMIx_Initialized());
     ck_assert(!PMIx_tool_is_connected());
 }
-END_TEST
 
-START_TEST(its_name_is_the_one_it_asks_for_else_the_environments)
+PX_TEST(its_name_is_the_one_it_asks_for_else_the_environments)
 {
     static const struct {
         const char *nspace; /* NULL: of the environment */
@@ -107,9 +106,8 @@ START_TEST(its_name_is_the_one_it_asks_for_else_the_environments)
         px_infos_cleanup(&infos);
     }
 }
-END_TEST
 
-START_TEST(a_rank_needs_a_namespace)
+PX_TEST(a_rank_needs_a_namespace)
 {
     uint32_t rank = 5;
 
@@ -117,9 +115,8 @@ START_TEST(a_rank_needs_a_namespace)
     add(PMIX_TOOL_RANK, &rank, PMIX_UINT32);
     ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(bad_names_are_refused)
+PX_TEST(bad_names_are_refused)
 {
     char longer[PMIX_MAX_NSLEN + 2];
 
@@ -136,7 +133,6 @@ START_TEST(bad_names_are_refused)
     setenv("PMIX_RANK", "-1", 1);
     ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
 /* ---- calls ----------------------------------------------------------------------- */
 
@@ -153,7 +149,7 @@ static uint32_t get_u32(const char *key)
     return n;
 }
 
-START_TEST(what_needs_no_server_works)
+PX_TEST(what_needs_no_server_works)
 {
     pmix_value_t v = {.type = PMIX_STRING, .data.string = (char[]){"there"}},
                  *got = NULL;
@@ -167,9 +163,8 @@ START_TEST(what_needs_no_server_works)
     ck_assert_str_eq(got->data.string, "there");
     PMIX_VALUE_RELEASE(got);
 }
-END_TEST
 
-START_TEST(what_needs_a_server_is_unreachable_at_once)
+PX_TEST(what_needs_a_server_is_unreachable_at_once)
 {
     pmix_app_t app = {.cmd = (char[]){"x"}};
     char nspace[PMIX_MAX_NSLEN + 1];
@@ -193,9 +188,8 @@ START_TEST(what_needs_a_server_is_unreachable_at_once)
     ck_assert_int_eq(PMIx_tool_disconnect(&other), PMIX_ERR_NOT_FOUND);
     ck_assert_int_eq(PMIx_tool_set_server(&other, NULL, 0), PMIX_ERR_UNREACH);
 }
-END_TEST
 
-START_TEST(a_client_is_no_tool)
+PX_TEST(a_client_is_no_tool)
 {
     pmix_proc_t p = {0};
 
@@ -205,11 +199,10 @@ START_TEST(a_client_is_no_tool)
     ck_assert_int_eq(PMIx_tool_set_server(&p, NULL, 0), PMIX_ERR_INIT);
     ok(PMIx_Finalize(NULL, 0));
 }
-END_TEST
 
 /* ---- life ------------------------------------------------------------------------ */
 
-START_TEST(each_init_needs_a_finalize)
+PX_TEST(each_init_needs_a_finalize)
 {
     pmix_proc_t again = {0}, client = {0};
 
@@ -224,9 +217,8 @@ START_TEST(each_init_needs_a_finalize)
     ck_assert_uint_eq(get_u32(PMIX_JOB_SIZE), 1);
     ok(PMIx_Finalize(NULL, 0));
 }
-END_TEST
 
-START_TEST(it_may_begin_and_end_many_times)
+PX_TEST(it_may_begin_and_end_many_times)
 {
     init_alone();
     finalize();
@@ -235,9 +227,8 @@ START_TEST(it_may_begin_and_end_many_times)
         finalize();
     }
 }
-END_TEST
 
-START_TEST(a_tool_in_a_server_is_the_server)
+PX_TEST(a_tool_in_a_server_is_the_server)
 {
     pmix_server_module_t module = {0};
 
@@ -248,7 +239,6 @@ START_TEST(a_tool_in_a_server_is_the_server)
     ok(PMIx_tool_finalize());
     ok(PMIx_server_finalize());
 }
-END_TEST
 
 static sem_t heard;
 
@@ -267,7 +257,7 @@ PX_TEST_HANDLER(on_event)
     sem_post(&heard);
 }
 
-START_TEST(the_end_of_whoever_started_it_is_an_event)
+PX_TEST(the_end_of_whoever_started_it_is_an_event)
 {
     pmix_status_t code = PMIX_EVENT_JOB_END;
     char text[16];
@@ -291,9 +281,8 @@ START_TEST(the_end_of_whoever_started_it_is_an_event)
     ck_assert_int_ge(
         PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL), 0);
 }
-END_TEST
 
-START_TEST(what_is_no_pipe_is_left_alone)
+PX_TEST(what_is_no_pipe_is_left_alone)
 {
     char text[16];
     int fd = open("/dev/null", O_RDONLY); /* not close-on-exec: somebody else's */
@@ -306,7 +295,6 @@ START_TEST(what_is_no_pipe_is_left_alone)
     finalize();
     close(fd);
 }
-END_TEST
 
 /* ---- serving --------------------------------------------------------------------- */
 
@@ -322,7 +310,7 @@ static pmix_status_t answer_query(pmix_proc_t *proc, pmix_query_t *queries PX_UN
     return PMIX_SUCCESS;
 }
 
-START_TEST(a_tool_alone_with_a_module_is_its_own_server)
+PX_TEST(a_tool_alone_with_a_module_is_its_own_server)
 {
     static const pmix_nspace_t kids = "kids";
     const pmix_server_query_fn_t fn = answer_query;
@@ -346,7 +334,6 @@ START_TEST(a_tool_alone_with_a_module_is_its_own_server)
     finalize();
     ck_assert_ptr_null(px_process.server);
 }
-END_TEST
 
 static void let_in(pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
                    pmix_tool_connection_cbfunc_t cb, void *cbdata)
@@ -376,7 +363,7 @@ static pmix_status_t visit(const char *path)
     return -WEXITSTATUS(status);
 }
 
-START_TEST(a_launcher_has_the_file_that_it_was_told_to_have)
+PX_TEST(a_launcher_has_the_file_that_it_was_told_to_have)
 {
     PX_AUTOFREE char *path = px_strf("%s/a/launcher", tool_dir);
     PX_AUTOFREE char *dir = px_strf("%s/a", tool_dir);
@@ -398,7 +385,6 @@ START_TEST(a_launcher_has_the_file_that_it_was_told_to_have)
     ck_assert_int_ne(access(dir, F_OK), 0);
     ck_assert_ptr_null(px_process.server);
 }
-END_TEST
 
 /* ---- the thread ------------------------------------------------------------------ */
 
@@ -415,7 +401,7 @@ static int n_threads(void)
     return n;
 }
 
-START_TEST(the_progress_thread_can_be_stopped)
+PX_TEST(the_progress_thread_can_be_stopped)
 {
     PX_TEST_NEEDS_PROC;
     pmix_info_t named;
@@ -436,15 +422,5 @@ START_TEST(the_progress_thread_can_be_stopped)
     ck_assert_uint_eq(get_u32(PMIX_JOB_SIZE), 1);
     PMIx_Progress();
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "tool/alone", setup, teardown, a_tool_that_does_not_connect_names_itself,
-    its_name_is_the_one_it_asks_for_else_the_environments, a_rank_needs_a_namespace,
-    bad_names_are_refused, what_needs_no_server_works,
-    what_needs_a_server_is_unreachable_at_once, a_client_is_no_tool,
-    each_init_needs_a_finalize, it_may_begin_and_end_many_times,
-    a_tool_in_a_server_is_the_server, the_end_of_whoever_started_it_is_an_event,
-    what_is_no_pipe_is_left_alone, a_tool_alone_with_a_module_is_its_own_server,
-    a_launcher_has_the_file_that_it_was_told_to_have,
-    the_progress_thread_can_be_stopped)
+PX_TEST_MAIN("tool/alone", setup, teardown)

@@ -12,7 +12,7 @@
 
 /* ---- ways ------------------------------------------------------------------------ */
 
-START_TEST(by_address)
+PX_TEST(by_address)
 {
     PX_AUTOFREE char *uri = tool_server_uri("server-1");
     PX_AUTOFREE char *with_variables = px_strf("PMIX_SERVER_URI41:PMIX_SERVER_URI3;%s",
@@ -27,9 +27,8 @@ START_TEST(by_address)
     add(PMIX_SERVER_URI, with_variables, PMIX_STRING);
     finds_it();
 }
-END_TEST
 
-START_TEST(by_file)
+PX_TEST(by_file)
 {
     PX_AUTOFREE char *path = strdup(tool_file("any-name", content("4.2.2")));
     PX_AUTOFREE char *uri = px_strf("file:%s", path);
@@ -41,9 +40,8 @@ START_TEST(by_file)
     add(PMIX_TCP_URI, uri, PMIX_STRING);
     finds_it();
 }
-END_TEST
 
-START_TEST(by_process_id_and_by_namespace)
+PX_TEST(by_process_id_and_by_namespace)
 {
     pid_t pid = 4711;
 
@@ -71,9 +69,8 @@ START_TEST(by_process_id_and_by_namespace)
     add(PMIX_SERVER_PIDINFO, &pid, PMIX_PID);
     fails_with(PMIX_ERR_UNREACH);
 }
-END_TEST
 
-START_TEST(by_kind)
+PX_TEST(by_kind)
 {
     static const struct {
         const char *key, *name, *kind;
@@ -98,7 +95,6 @@ START_TEST(by_kind)
         fails_with(PMIX_ERR_UNREACH);
     }
 }
-END_TEST
 
 static const char dead[] = "dead.0;tcp4://127.0.0.1:1\n4.2.2\n1\n0:0\n";
 
@@ -119,7 +115,7 @@ static const char *in_server_dir(const char *name)
     return path;
 }
 
-START_TEST(servers_of_a_kind_are_in_the_folder_of_the_system)
+PX_TEST(servers_of_a_kind_are_in_the_folder_of_the_system)
 {
     PX_AUTOFREE char *elsewhere = px_strf("%s/b", tool_dir);
 
@@ -140,9 +136,8 @@ START_TEST(servers_of_a_kind_are_in_the_folder_of_the_system)
     add_yes(PMIX_CONNECT_SYSTEM_FIRST);
     finds_it();
 }
-END_TEST
 
-START_TEST(the_session_comes_first_where_nobody_is_named)
+PX_TEST(the_session_comes_first_where_nobody_is_named)
 {
     make_server_dir();
     tool_file(in_server_dir(tool_file_of("sys")), content("4.2.2"));
@@ -161,9 +156,8 @@ START_TEST(the_session_comes_first_where_nobody_is_named)
     tool_file(in_server_dir(tool_file_plain("their.nspace")), content("4.2.2"));
     finds_it();
 }
-END_TEST
 
-START_TEST(a_server_of_many_files_is_asked_once)
+PX_TEST(a_server_of_many_files_is_asked_once)
 {
     tool_file(tool_file_of("sys"), content("4.2.2"));
     tool_file(tool_file_plain("4711"), content("4.2.2"));
@@ -173,9 +167,8 @@ START_TEST(a_server_of_many_files_is_asked_once)
     fails_with(PMIX_ERR_UNREACH);
     ck_assert_int_eq(tool_server.accepted, 1);
 }
-END_TEST
 
-START_TEST(the_last_of_an_order_may_forbid_others)
+PX_TEST(the_last_of_an_order_may_forbid_others)
 {
     tool_file(tool_file_name("4711"), content("4.2.2"));
     add(PMIX_CONNECTION_ORDER, "PMIX_CONNECT_TO_SCHEDULER,PMIX_CONNECT_TO_SYSTEM",
@@ -187,9 +180,8 @@ START_TEST(the_last_of_an_order_may_forbid_others)
     add(PMIX_CONNECTION_ORDER, "PMIX_CONNECT_TO_MARS", PMIX_STRING);
     fails_with(PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(by_searching_all_folders)
+PX_TEST(by_searching_all_folders)
 {
     PX_AUTOFREE char *folder = px_strf("%s/a", tool_dir);
     PX_AUTOFREE char *deep = px_strf("%s/a/b", tool_dir);
@@ -205,9 +197,8 @@ START_TEST(by_searching_all_folders)
     tool_file(tool_file_name("2"), "garbage");
     finds_it();
 }
-END_TEST
 
-START_TEST(by_the_environment)
+PX_TEST(by_the_environment)
 {
     PX_AUTOFREE char *uri = tool_server_uri("server-1");
 
@@ -230,9 +221,8 @@ START_TEST(by_the_environment)
     setenv(PMIX_LAUNCHER_RNDZ_URI, "dead.0;tcp4://127.0.0.1:1", 1);
     fails_with(PMIX_ERR_UNREACH);
 }
-END_TEST
 
-START_TEST(a_launcher_is_connected_to_its_initiator_too)
+PX_TEST(a_launcher_is_connected_to_its_initiator_too)
 {
     PX_AUTOFREE char *first = tool_server_uri("server-1");
     PX_AUTOFREE char *second = tool_server_uri("server-2");
@@ -250,11 +240,10 @@ START_TEST(a_launcher_is_connected_to_its_initiator_too)
     PMIX_PROC_FREE(servers, n);
     ok(PMIx_tool_finalize());
 }
-END_TEST
 
 /* ---- what it says ---------------------------------------------------------------- */
 
-START_TEST(its_role_follows_from_its_name)
+PX_TEST(its_role_follows_from_its_name)
 {
     static const struct {
         const char *nspace;
@@ -281,9 +270,8 @@ START_TEST(its_role_follows_from_its_name)
         ck_assert_uint_eq(seeker.rank, rows[i].nspace ? 0 : 3);
     }
 }
-END_TEST
 
-START_TEST(it_tells_its_process_id_and_command)
+PX_TEST(it_tells_its_process_id_and_command)
 {
     PX_TEST_NEEDS_PROC;
     PX_AUTOFREE char *uri = tool_server_uri("server-1");
@@ -305,9 +293,8 @@ START_TEST(it_tells_its_process_id_and_command)
         strstr(px_info_str(told, n, PMIX_CMD_LINE), "test_tool_discover"));
     px_type_free_array(PMIX_INFO, told, n);
 }
-END_TEST
 
-START_TEST(the_version_in_a_file_decides_about_the_dialect)
+PX_TEST(the_version_in_a_file_decides_about_the_dialect)
 {
     static const struct {
         const char *version, *dialect;
@@ -322,14 +309,5 @@ START_TEST(the_version_in_a_file_decides_about_the_dialect)
         ck_assert_str_eq(fake.hello.dialect, rows[i].dialect);
     }
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("tool/discover", seeker_setup, seeker_teardown, by_address, by_file,
-                  by_process_id_and_by_namespace, by_kind,
-                  the_last_of_an_order_may_forbid_others, by_searching_all_folders,
-                  servers_of_a_kind_are_in_the_folder_of_the_system,
-                  the_session_comes_first_where_nobody_is_named,
-                  a_server_of_many_files_is_asked_once, by_the_environment,
-                  a_launcher_is_connected_to_its_initiator_too,
-                  its_role_follows_from_its_name, it_tells_its_process_id_and_command,
-                  the_version_in_a_file_decides_about_the_dialect)
+PX_TEST_MAIN("tool/discover", seeker_setup, seeker_teardown)

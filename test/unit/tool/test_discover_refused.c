@@ -36,7 +36,7 @@ static const char *complaint(void)
     return text;
 }
 
-START_TEST(the_message_says_where_it_has_looked)
+PX_TEST(the_message_says_where_it_has_looked)
 {
     PX_AUTOFREE char *server = px_strf("%s/servers", tool_dir);
     PX_AUTOFREE char *system = px_strf("%s/system", tool_dir);
@@ -57,7 +57,6 @@ START_TEST(the_message_says_where_it_has_looked)
         ck_assert_msg(strstr(said, system), "%s", said);
     }
 }
-END_TEST
 
 /* ---- what it does not believe ---------------------------------------------------- */
 
@@ -68,7 +67,7 @@ static void file_is_refused(const char *path)
     ck_assert_int_eq(tool_server.accepted, 0);
 }
 
-START_TEST(bad_files_are_refused)
+PX_TEST(bad_files_are_refused)
 {
     PX_AUTOFREE char *good = strdup(tool_file("good", content("4.2.2")));
     PX_AUTOFREE char *link_path = px_strf("%s/link", tool_dir);
@@ -95,9 +94,8 @@ START_TEST(bad_files_are_refused)
     ck_assert_int_eq(link(good, link_path), 0);
     file_is_refused(good);
 }
-END_TEST
 
-START_TEST(a_file_of_somebody_else_is_refused)
+PX_TEST(a_file_of_somebody_else_is_refused)
 {
     const char *path = tool_file("theirs", content("4.2.2"));
 
@@ -105,7 +103,6 @@ START_TEST(a_file_of_somebody_else_is_refused)
     ck_assert_int_eq(chown(path, 12345, 12345), 0);
     file_is_refused(path);
 }
-END_TEST
 
 /* Somebody else has the port now; he hears nothing. */
 static int squat(int orders, int reports)
@@ -129,7 +126,7 @@ static int squat(int orders, int reports)
     return read(conn, &byte, 1) > 0; /* until it hangs up */
 }
 
-START_TEST(a_port_that_somebody_else_has_taken_hears_nothing)
+PX_TEST(a_port_that_somebody_else_has_taken_hears_nothing)
 {
     int orders[2], reports[2], status;
     in_port_t port = 0;
@@ -154,15 +151,13 @@ START_TEST(a_port_that_somebody_else_has_taken_hears_nothing)
         close(reports[i]);
     }
 }
-END_TEST
 
-START_TEST(a_server_that_died_is_not_there)
+PX_TEST(a_server_that_died_is_not_there)
 {
     file_is_refused(tool_file("stale", "dead.0;tcp4://127.0.0.1:1\n4.2.2\n1\n0:0\n"));
 }
-END_TEST
 
-START_TEST(addresses_that_make_no_sense_are_bad_parameters)
+PX_TEST(addresses_that_make_no_sense_are_bad_parameters)
 {
     PX_AUTOFREE char *uri = tool_server_uri("server-1");
 
@@ -174,9 +169,8 @@ START_TEST(addresses_that_make_no_sense_are_bad_parameters)
     add(PMIX_TCP_URI, "server-1.0;usock:///tmp/x", PMIX_STRING);
     fails_with(PMIX_ERR_UNREACH);
 }
-END_TEST
 
-START_TEST(a_refusal_is_no_connection)
+PX_TEST(a_refusal_is_no_connection)
 {
     PX_AUTOFREE char *uri = tool_server_uri("server-1");
 
@@ -195,11 +189,10 @@ START_TEST(a_refusal_is_no_connection)
     ck_assert_str_eq(fake.hello.proc.nspace, seeker.nspace);
     ok(PMIx_tool_finalize());
 }
-END_TEST
 
 /* ---- time ------------------------------------------------------------------------ */
 
-START_TEST(a_server_that_never_answers_costs_the_time_set)
+PX_TEST(a_server_that_never_answers_costs_the_time_set)
 {
     PX_AUTOFREE char *uri = tool_server_uri("server-1");
     uint64_t began = px_clock_ms();
@@ -211,9 +204,8 @@ START_TEST(a_server_that_never_answers_costs_the_time_set)
     ck_assert_uint_ge(px_clock_ms() - began, 900);
     ck_assert_uint_lt(px_clock_ms() - began, 10000);
 }
-END_TEST
 
-START_TEST(a_server_that_tells_nothing_of_the_job_costs_the_usual_time)
+PX_TEST(a_server_that_tells_nothing_of_the_job_costs_the_usual_time)
 {
     PX_AUTOFREE char *uri = tool_server_uri("server-1");
 
@@ -222,7 +214,6 @@ START_TEST(a_server_that_tells_nothing_of_the_job_costs_the_usual_time)
     add(PMIX_SERVER_URI, uri, PMIX_STRING);
     fails_with(PMIX_ERR_TIMEOUT);
 }
-END_TEST
 
 static void *appear(void *arg PX_UNUSED)
 {
@@ -231,7 +222,7 @@ static void *appear(void *arg PX_UNUSED)
     return NULL;
 }
 
-START_TEST(a_file_that_is_not_there_yet_may_be_waited_for)
+PX_TEST(a_file_that_is_not_there_yet_may_be_waited_for)
 {
     PX_AUTOFREE char *path = px_strf("%s/later", tool_dir);
     pthread_t thread;
@@ -250,9 +241,8 @@ START_TEST(a_file_that_is_not_there_yet_may_be_waited_for)
     finds_it();
     pthread_join(thread, NULL);
 }
-END_TEST
 
-START_TEST(retries_are_counted)
+PX_TEST(retries_are_counted)
 {
     uint64_t began = px_clock_ms();
 
@@ -263,14 +253,5 @@ START_TEST(retries_are_counted)
     ck_assert_uint_ge(px_clock_ms() - began, 1000);
     ck_assert_uint_lt(px_clock_ms() - began, 1900);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("tool/discover_refused", seeker_setup, seeker_teardown,
-                  a_port_that_somebody_else_has_taken_hears_nothing,
-                  the_message_says_where_it_has_looked, bad_files_are_refused,
-                  a_file_of_somebody_else_is_refused, a_server_that_died_is_not_there,
-                  addresses_that_make_no_sense_are_bad_parameters,
-                  a_refusal_is_no_connection,
-                  a_server_that_never_answers_costs_the_time_set,
-                  a_server_that_tells_nothing_of_the_job_costs_the_usual_time,
-                  a_file_that_is_not_there_yet_may_be_waited_for, retries_are_counted)
+PX_TEST_MAIN("tool/discover_refused", seeker_setup, seeker_teardown)

@@ -115,13 +115,12 @@ static void live(const int *first, const int *last)
     ck_assert_int_eq(atomic_load(&n_answered), atomic_load(&n_asked));
 }
 
-START_TEST(roles_begin_and_end_in_every_order)
+PX_TEST(roles_begin_and_end_in_every_order)
 {
     for (size_t i = 0; i < PX_COUNT(orders); i++)
         for (size_t k = 0; k < PX_COUNT(orders); k++)
             live(orders[i], orders[k]);
     ck_assert_int_gt(atomic_load(&n_passed), 0);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("tool/roles", setup, teardown, roles_begin_and_end_in_every_order)
+PX_TEST_MAIN("tool/roles", setup, teardown)

@@ -97,7 +97,7 @@ static pmix_status_t ask(void)
     return rc;
 }
 
-START_TEST(the_first_server_is_primary_and_others_follow)
+PX_TEST(the_first_server_is_primary_and_others_follow)
 {
     pmix_proc_t second = {0};
 
@@ -115,14 +115,13 @@ START_TEST(the_first_server_is_primary_and_others_follow)
     ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 3);
     ck_assert_uint_eq(fake.n_ops[PX_OP_REQ], 1);
 }
-END_TEST
 
 PX_TEST_HANDLER(no_event)
 {
     cb(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
 }
 
-START_TEST(a_launcher_with_a_file_is_still_a_tool_of_its_server)
+PX_TEST(a_launcher_with_a_file_is_still_a_tool_of_its_server)
 {
     PX_AUTOFREE char *path = px_strf("%s/launcher", tool_dir);
     PX_AUTOFREE char *uri = tool_server_uri("server-1");
@@ -144,9 +143,8 @@ START_TEST(a_launcher_with_a_file_is_still_a_tool_of_its_server)
     end();
     ck_assert_int_ne(access(path, F_OK), 0);
 }
-END_TEST
 
-START_TEST(a_server_that_is_connected_is_not_connected_again)
+PX_TEST(a_server_that_is_connected_is_not_connected_again)
 {
     pmix_proc_t same = {0};
 
@@ -160,9 +158,8 @@ START_TEST(a_server_that_is_connected_is_not_connected_again)
     ck_assert_str_eq(same.nspace, "server-1");
     servers_are("server-1");
 }
-END_TEST
 
-START_TEST(the_deprecated_call_makes_it_primary)
+PX_TEST(the_deprecated_call_makes_it_primary)
 {
     PX_AUTOFREE char *uri = tool_server_uri("server-2");
     pmix_info_t info;
@@ -173,9 +170,8 @@ START_TEST(the_deprecated_call_makes_it_primary)
     PMIx_Info_destruct(&info);
     servers_are("server-2,server-1");
 }
-END_TEST
 
-START_TEST(leaving_the_primary_one_leaves_none)
+PX_TEST(leaving_the_primary_one_leaves_none)
 {
     pmix_proc_t first = server("server-1"), second = server("server-2");
 
@@ -196,7 +192,6 @@ START_TEST(leaving_the_primary_one_leaves_none)
     ok(attach("server-3", false, NULL));
     ok(ask());
 }
-END_TEST
 
 PX_TEST_HANDLER(on_lost)
 {
@@ -206,7 +201,7 @@ PX_TEST_HANDLER(on_lost)
     sem_post(&heard);
 }
 
-START_TEST(the_loss_of_a_server_is_an_event)
+PX_TEST(the_loss_of_a_server_is_an_event)
 {
     pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
 
@@ -227,7 +222,6 @@ START_TEST(the_loss_of_a_server_is_an_event)
     /* A further init looks for a server again. */
     ck_assert_int_eq(PMIx_tool_init(&self, NULL, 0), PMIX_ERR_UNREACH);
 }
-END_TEST
 
 /* ---- waiting --------------------------------------------------------------------- */
 
@@ -247,7 +241,7 @@ static void *wait_for_second(void *arg PX_UNUSED)
     return NULL;
 }
 
-START_TEST(the_primary_one_may_be_waited_for)
+PX_TEST(the_primary_one_may_be_waited_for)
 {
     pthread_t thread;
 
@@ -258,9 +252,8 @@ START_TEST(the_primary_one_may_be_waited_for)
     ok(waited);
     servers_are("server-2,server-1");
 }
-END_TEST
 
-START_TEST(waiting_ends_with_its_time)
+PX_TEST(waiting_ends_with_its_time)
 {
     uint64_t began = px_clock_ms();
 
@@ -271,9 +264,8 @@ START_TEST(waiting_ends_with_its_time)
     ck_assert_uint_ge(px_clock_ms() - began, 1000);
     servers_are("server-1");
 }
-END_TEST
 
-START_TEST(a_server_that_answers_no_goodbye_is_left_all_the_same)
+PX_TEST(a_server_that_answers_no_goodbye_is_left_all_the_same)
 {
     pmix_proc_t first = server("server-1");
     uint64_t began;
@@ -288,7 +280,6 @@ START_TEST(a_server_that_answers_no_goodbye_is_left_all_the_same)
     ck_assert_uint_lt(px_clock_ms() - began, 5000);
     servers_are("server-2");
 }
-END_TEST
 
 static sem_t asked;
 
@@ -308,7 +299,7 @@ static void *ask_in_vain(void *arg PX_UNUSED)
     return NULL;
 }
 
-START_TEST(what_waits_for_a_server_that_is_left_fails)
+PX_TEST(what_waits_for_a_server_that_is_left_fails)
 {
     pmix_proc_t first = server("server-1");
     pthread_t thread;
@@ -327,9 +318,8 @@ START_TEST(what_waits_for_a_server_that_is_left_fails)
     pthread_join(thread, NULL);
     ck_assert_int_eq(asked_status, PMIX_ERR_UNREACH);
 }
-END_TEST
 
-START_TEST(stopping_the_thread_leaves_nobody_waiting)
+PX_TEST(stopping_the_thread_leaves_nobody_waiting)
 {
     pthread_t thread;
 
@@ -343,7 +333,6 @@ START_TEST(stopping_the_thread_leaves_nobody_waiting)
     pthread_join(thread, NULL);
     ck_assert_int_eq(asked_status, PMIX_ERR_LOST_CONNECTION);
 }
-END_TEST
 
 static bool hang_up(int fd, struct fake_req *req)
 {
@@ -354,7 +343,7 @@ static bool hang_up(int fd, struct fake_req *req)
 }
 
 /* "server-1" twice over: whichever is left is left, and no other. */
-START_TEST(any_server_of_a_name_is_one_server)
+PX_TEST(any_server_of_a_name_is_one_server)
 {
     pmix_proc_t any = {.rank = PMIX_RANK_WILDCARD}, *list = NULL;
     size_t n = 0;
@@ -372,7 +361,6 @@ START_TEST(any_server_of_a_name_is_one_server)
     ck_assert_uint_eq(n, 1);
     PMIx_Proc_free(list, n);
 }
-END_TEST
 
 static int stopped_at;
 
@@ -393,7 +381,7 @@ static void on_output(size_t id PX_UNUSED, pmix_iof_channel_t channel PX_UNUSED,
 }
 
 /* Each server numbers what it is asked for itself. */
-START_TEST(forwarding_is_stopped_where_it_was_asked_for)
+PX_TEST(forwarding_is_stopped_where_it_was_asked_for)
 {
     pmix_proc_t first = server("server-1");
     int id[2];
@@ -413,7 +401,6 @@ START_TEST(forwarding_is_stopped_where_it_was_asked_for)
     ok(PMIx_IOF_deregister((size_t)id[1], NULL, 0, NULL, NULL));
     ck_assert_int_eq(stopped_at, -1);
 }
-END_TEST
 
 static pmix_info_cbfunc_t held_cb;
 static void *held_data[4];
@@ -442,7 +429,7 @@ static void on_own_answer(pmix_status_t status, pmix_info_t *info PX_UNUSED,
 }
 
 /* Both count their requests from the same number. */
-START_TEST(a_late_answer_to_itself_is_none_of_another_server)
+PX_TEST(a_late_answer_to_itself_is_none_of_another_server)
 {
     pmix_server_module_t module = {.query = hold_query};
     char *keys[] = {(char *)(uintptr_t)PMIX_QUERY_NAMESPACES, NULL};
@@ -472,18 +459,5 @@ START_TEST(a_late_answer_to_itself_is_none_of_another_server)
     pthread_join(thread, NULL);
     ck_assert_int_eq(asked_status, PMIX_ERR_UNREACH);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("tool/servers", setup, teardown,
-                  the_first_server_is_primary_and_others_follow,
-                  a_launcher_with_a_file_is_still_a_tool_of_its_server,
-                  a_server_that_is_connected_is_not_connected_again,
-                  the_deprecated_call_makes_it_primary,
-                  leaving_the_primary_one_leaves_none, the_loss_of_a_server_is_an_event,
-                  the_primary_one_may_be_waited_for, waiting_ends_with_its_time,
-                  a_server_that_answers_no_goodbye_is_left_all_the_same,
-                  what_waits_for_a_server_that_is_left_fails,
-                  stopping_the_thread_leaves_nobody_waiting,
-                  any_server_of_a_name_is_one_server,
-                  forwarding_is_stopped_where_it_was_asked_for,
-                  a_late_answer_to_itself_is_none_of_another_server)
+PX_TEST_MAIN("tool/servers", setup, teardown)

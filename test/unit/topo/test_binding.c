@@ -62,7 +62,7 @@ static void *bound_thread(void *arg)
     return NULL;
 }
 
-START_TEST(a_thread_has_its_own_binding_and_the_process_that_of_all)
+PX_TEST(a_thread_has_its_own_binding_and_the_process_that_of_all)
 {
     size_t n[2], all = count_cpus(0);
     pthread_t thread;
@@ -73,9 +73,8 @@ START_TEST(a_thread_has_its_own_binding_and_the_process_that_of_all)
     ck_assert_uint_eq(n[0], 1);
     ck_assert_uint_eq(n[1], all);
 }
-END_TEST
 
-START_TEST(another_process_can_be_asked_about)
+PX_TEST(another_process_can_be_asked_about)
 {
     int gate[2];
     char byte;
@@ -93,9 +92,8 @@ START_TEST(another_process_can_be_asked_about)
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
 }
-END_TEST
 
-START_TEST(a_process_that_is_gone_is_not_available)
+PX_TEST(a_process_that_is_gone_is_not_available)
 {
     char *list = NULL;
     pid_t pid = fork();
@@ -106,9 +104,8 @@ START_TEST(a_process_that_is_gone_is_not_available)
     ck_assert_int_eq(px_binding_list(pid, &list), PMIX_ERR_NOT_AVAILABLE);
     ck_assert_ptr_null(list);
 }
-END_TEST
 
-START_TEST(a_cpuset_is_read_with_its_source_or_without)
+PX_TEST(a_cpuset_is_read_with_its_source_or_without)
 {
     pmix_cpuset_t a = {0}, b = {.source = strdup("HWLOC")};
 
@@ -122,9 +119,8 @@ START_TEST(a_cpuset_is_read_with_its_source_or_without)
     PMIx_Cpuset_destruct(&a);
     PMIx_Cpuset_destruct(&b);
 }
-END_TEST
 
-START_TEST(what_is_no_cpuset_changes_nothing)
+PX_TEST(what_is_no_cpuset_changes_nothing)
 {
     char other[] = "other";
     pmix_cpuset_t a = {0}, b = {other, NULL};
@@ -138,10 +134,5 @@ START_TEST(what_is_no_cpuset_changes_nothing)
     ck_assert_ptr_null(a.bitmap);
     ck_assert_ptr_null(b.bitmap);
 }
-END_TEST
 
-PX_TEST_MAIN("rt/binding", a_thread_has_its_own_binding_and_the_process_that_of_all,
-             another_process_can_be_asked_about,
-             a_process_that_is_gone_is_not_available,
-             a_cpuset_is_read_with_its_source_or_without,
-             what_is_no_cpuset_changes_nothing)
+PX_TEST_MAIN("rt/binding", NULL, NULL)

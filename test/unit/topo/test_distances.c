@@ -51,7 +51,7 @@ static const pmix_device_distance_t *named(const char *osname)
     return NULL;
 }
 
-START_TEST(every_device_has_a_name_and_a_type)
+PX_TEST(every_device_has_a_name_and_a_type)
 {
     static const struct {
         const char *osname, *uuid;
@@ -75,9 +75,8 @@ START_TEST(every_device_has_a_name_and_a_type)
     }
     done();
 }
-END_TEST
 
-START_TEST(what_is_in_the_same_package_is_closer)
+PX_TEST(what_is_in_the_same_package_is_closer)
 {
     PX_TEST_NEEDS(load("0"), "hwloc");
     ok(search(NULL, 0));
@@ -90,9 +89,8 @@ START_TEST(what_is_in_the_same_package_is_closer)
     ck_assert_uint_gt(named("eth0")->mindist, named("ib0")->maxdist);
     done();
 }
-END_TEST
 
-START_TEST(a_set_over_both_packages_has_a_least_and_a_greatest)
+PX_TEST(a_set_over_both_packages_has_a_least_and_a_greatest)
 {
     PX_TEST_NEEDS(load("0-7"), "hwloc");
     ok(search(NULL, 0));
@@ -100,9 +98,8 @@ START_TEST(a_set_over_both_packages_has_a_least_and_a_greatest)
     ck_assert_uint_eq(named("eth0")->mindist, named("ib0")->mindist);
     done();
 }
-END_TEST
 
-START_TEST(nobody_knows_the_distance_from_a_cpu_that_is_not_there)
+PX_TEST(nobody_knows_the_distance_from_a_cpu_that_is_not_there)
 {
     PX_TEST_NEEDS(load("100"), "hwloc");
     ok(search(NULL, 0));
@@ -110,9 +107,8 @@ START_TEST(nobody_knows_the_distance_from_a_cpu_that_is_not_there)
     ck_assert_uint_eq(named("eth0")->maxdist, UINT16_MAX);
     done();
 }
-END_TEST
 
-START_TEST(only_what_is_wanted_is_found)
+PX_TEST(only_what_is_wanted_is_found)
 {
     pmix_device_type_t networks = PMIX_DEVTYPE_NETWORK | PMIX_DEVTYPE_OPENFABRICS;
     pmix_device_type_t memory = PMIX_DEVTYPE_MEMORY;
@@ -138,9 +134,8 @@ START_TEST(only_what_is_wanted_is_found)
     PMIx_Info_destruct(&info[1]);
     done();
 }
-END_TEST
 
-START_TEST(bad_wishes_are_refused)
+PX_TEST(bad_wishes_are_refused)
 {
     pmix_info_t info;
 
@@ -160,10 +155,5 @@ START_TEST(bad_wishes_are_refused)
     ck_assert_int_eq(search(NULL, 0), PMIX_ERR_BAD_PARAM);
     done();
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("rt/distances", setup, NULL, every_device_has_a_name_and_a_type,
-                  what_is_in_the_same_package_is_closer,
-                  a_set_over_both_packages_has_a_least_and_a_greatest,
-                  nobody_knows_the_distance_from_a_cpu_that_is_not_there,
-                  only_what_is_wanted_is_found, bad_wishes_are_refused)
+PX_TEST_MAIN("rt/distances", setup, NULL)

@@ -30,7 +30,7 @@ static char *locality_of(const char *list)
     return text;
 }
 
-START_TEST(each_level_tells_what_is_touched)
+PX_TEST(each_level_tells_what_is_touched)
 {
     static const struct {
         const char *set, *text;
@@ -51,9 +51,8 @@ START_TEST(each_level_tells_what_is_touched)
     }
     px_topo_drop();
 }
-END_TEST
 
-START_TEST(who_is_not_bound_or_not_here_has_no_locality)
+PX_TEST(who_is_not_bound_or_not_here_has_no_locality)
 {
     char *text = NULL;
 
@@ -65,9 +64,8 @@ START_TEST(who_is_not_bound_or_not_here_has_no_locality)
     ck_assert_ptr_null(text);
     px_topo_drop();
 }
-END_TEST
 
-START_TEST(what_two_share_is_what_meets)
+PX_TEST(what_two_share_is_what_meets)
 {
     static const struct {
         const char *a, *b;
@@ -97,9 +95,8 @@ START_TEST(what_two_share_is_what_meets)
         ck_assert_uint_eq(there, back);
     }
 }
-END_TEST
 
-START_TEST(what_is_no_locality_is_refused)
+PX_TEST(what_is_no_locality_is_refused)
 {
     static const struct {
         const char *text;
@@ -127,8 +124,5 @@ START_TEST(what_is_no_locality_is_refused)
     ck_assert_int_eq(px_locality_shared(longer, "SK0", &bits), PMIX_ERR_BAD_PARAM);
     ck_assert_uint_eq(bits, 7);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("rt/locality", setup, NULL, each_level_tells_what_is_touched,
-                  who_is_not_bound_or_not_here_has_no_locality,
-                  what_two_share_is_what_meets, what_is_no_locality_is_refused)
+PX_TEST_MAIN("rt/locality", setup, NULL)

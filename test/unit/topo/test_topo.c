@@ -38,7 +38,7 @@ static char *read_file(const char *path)
     return text;
 }
 
-START_TEST(it_is_made_once_and_lent)
+PX_TEST(it_is_made_once_and_lent)
 {
     pmix_topology_t a = {0}, b = {0};
 
@@ -54,7 +54,6 @@ START_TEST(it_is_made_once_and_lent)
     ck_assert(!px_topo_here(&b));
     px_topo_drop();
 }
-END_TEST
 
 static void *load_in_thread(void *arg)
 {
@@ -62,7 +61,7 @@ static void *load_in_thread(void *arg)
     return NULL;
 }
 
-START_TEST(threads_that_ask_at_once_get_the_same)
+PX_TEST(threads_that_ask_at_once_get_the_same)
 {
     pmix_topology_t topo[4] = {0};
     pthread_t threads[4];
@@ -76,9 +75,8 @@ START_TEST(threads_that_ask_at_once_get_the_same)
         ck_assert_ptr_eq(topo[i].topology, topo[0].topology);
     px_topo_drop();
 }
-END_TEST
 
-START_TEST(the_servers_XML_spares_the_discovery)
+PX_TEST(the_servers_XML_spares_the_discovery)
 {
     PX_AUTOFREE char *xml = NULL;
     struct px_topo_hints hints = {0};
@@ -90,9 +88,8 @@ START_TEST(the_servers_XML_spares_the_discovery)
     ck_assert_uint_eq(n_cpus(&topo), 8);
     px_topo_drop();
 }
-END_TEST
 
-START_TEST(bad_hints_are_passed_over)
+PX_TEST(bad_hints_are_passed_over)
 {
     struct px_topo_hints hints = {
         .shmem_file = "/nonexistent", .shmem_addr = 1, .shmem_size = 1, .xml = "<what"};
@@ -103,7 +100,6 @@ START_TEST(bad_hints_are_passed_over)
     ck_assert_uint_eq(n_cpus(&topo), 3);
     px_topo_drop();
 }
-END_TEST
 
 /* Writes a topology as a server would share it; where in memory it wants to be is in *hints. */
 static void share(void *topology, struct px_topo_hints *hints)
@@ -129,7 +125,7 @@ static void share(void *topology, struct px_topo_hints *hints)
     hints->shmem_size = size;
 }
 
-START_TEST(a_shared_one_is_mapped_and_can_be_copied)
+PX_TEST(a_shared_one_is_mapped_and_can_be_copied)
 {
     char path[] = "/tmp/px_test_topo_XXXXXX";
     struct px_topo_hints hints = {.shmem_file = path};
@@ -155,9 +151,8 @@ START_TEST(a_shared_one_is_mapped_and_can_be_copied)
     px_topo_drop();
     unlink(path);
 }
-END_TEST
 
-START_TEST(what_init_is_given_is_kept_as_a_copy)
+PX_TEST(what_init_is_given_is_kept_as_a_copy)
 {
     PX_AUTOFREE char *xml = NULL;
     pmix_topology_t given = {.source = strdup("hwloc")}, topo = {0};
@@ -175,9 +170,8 @@ START_TEST(what_init_is_given_is_kept_as_a_copy)
     px_topo_given(NULL, 0);
     px_topo_drop();
 }
-END_TEST
 
-START_TEST(an_older_host_gives_the_bare_handle)
+PX_TEST(an_older_host_gives_the_bare_handle)
 {
     PX_AUTOFREE char *xml = NULL;
     struct px_opaque o = {(char *)(uintptr_t) "hwloc", NULL};
@@ -200,11 +194,5 @@ START_TEST(an_older_host_gives_the_bare_handle)
     ck_assert(!px_topo_here(&topo));
     PMIx_Info_destruct(&info[0]);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("rt/topo", setup, NULL, it_is_made_once_and_lent,
-                  threads_that_ask_at_once_get_the_same,
-                  the_servers_XML_spares_the_discovery, bad_hints_are_passed_over,
-                  a_shared_one_is_mapped_and_can_be_copied,
-                  what_init_is_given_is_kept_as_a_copy,
-                  an_older_host_gives_the_bare_handle)
+PX_TEST_MAIN("rt/topo", setup, NULL)

@@ -14,7 +14,7 @@ static void assert_split(const char *s, bool keep_empty, const char *expected)
     ck_assert_str_eq(joined, expected);
 }
 
-START_TEST(vectors_grow_at_both_ends)
+PX_TEST(vectors_grow_at_both_ends)
 {
     PX_AUTO(px_strv) argv = NULL;
 
@@ -28,9 +28,8 @@ START_TEST(vectors_grow_at_both_ends)
     ck_assert_str_eq(joined, "a b b c");
     ck_assert_int_eq(PMIx_Argv_count(argv), 4);
 }
-END_TEST
 
-START_TEST(splitting_leaves_out_or_keeps_empty_parts)
+PX_TEST(splitting_leaves_out_or_keeps_empty_parts)
 {
     assert_split("a,,b,", false, "a|b");
     assert_split("a,,b,", true, "a||b");
@@ -42,9 +41,8 @@ START_TEST(splitting_leaves_out_or_keeps_empty_parts)
     ck_assert_int_eq(PMIx_Argv_count(plain), 2);
     ck_assert_int_eq(PMIx_Argv_count(all), 3);
 }
-END_TEST
 
-START_TEST(splitting_nothing_gives_null)
+PX_TEST(splitting_nothing_gives_null)
 {
     ck_assert_ptr_null(PMIx_Argv_split("", ','));
     ck_assert_ptr_null(PMIx_Argv_split(NULL, ','));
@@ -52,9 +50,8 @@ START_TEST(splitting_nothing_gives_null)
     ck_assert_ptr_null(PMIx_Argv_split_with_empty("", ','));
     ck_assert_ptr_null(PMIx_Argv_split_with_empty(NULL, ','));
 }
-END_TEST
 
-START_TEST(null_is_an_empty_vector)
+PX_TEST(null_is_an_empty_vector)
 {
     PX_AUTOFREE char *joined = PMIx_Argv_join(NULL, ',');
 
@@ -63,9 +60,8 @@ START_TEST(null_is_an_empty_vector)
     ck_assert_ptr_null(PMIx_Argv_copy(NULL));
     PMIx_Argv_free(NULL);
 }
-END_TEST
 
-START_TEST(null_arguments_are_bad_parameters)
+PX_TEST(null_arguments_are_bad_parameters)
 {
     char **argv = NULL;
 
@@ -79,9 +75,8 @@ START_TEST(null_arguments_are_bad_parameters)
     ck_assert_int_eq(PMIx_Setenv("A", "x", true, NULL), PMIX_ERR_BAD_PARAM);
     ck_assert_ptr_null(argv);
 }
-END_TEST
 
-START_TEST(copies_share_nothing)
+PX_TEST(copies_share_nothing)
 {
     PX_AUTO(px_strv) argv = PMIx_Argv_split("a,b", ',');
     PX_AUTO(px_strv) copy = PMIx_Argv_copy(argv);
@@ -90,9 +85,8 @@ START_TEST(copies_share_nothing)
     ck_assert_str_eq(copy[1], "b");
     ck_assert_ptr_null(copy[2]);
 }
-END_TEST
 
-START_TEST(variables_are_set_and_only_overwritten_when_asked)
+PX_TEST(variables_are_set_and_only_overwritten_when_asked)
 {
     PX_AUTO(px_strv) env = NULL;
 
@@ -105,9 +99,8 @@ START_TEST(variables_are_set_and_only_overwritten_when_asked)
     ck_assert_str_eq(env[1], "B=");
     ck_assert_ptr_null(env[2]);
 }
-END_TEST
 
-START_TEST(the_processs_own_environment_is_libcs_to_change)
+PX_TEST(the_processs_own_environment_is_libcs_to_change)
 {
     ok(PMIx_Setenv("TENON_TEST", "1", false, &environ));
     ck_assert_str_eq(getenv("TENON_TEST"), "1");
@@ -115,9 +108,8 @@ START_TEST(the_processs_own_environment_is_libcs_to_change)
     ok(PMIx_Setenv("TENON_TEST", NULL, true, &environ));
     ck_assert_ptr_null(getenv("TENON_TEST"));
 }
-END_TEST
 
-START_TEST(want_of_memory_is_want_of_resources)
+PX_TEST(want_of_memory_is_want_of_resources)
 {
     PX_AUTO(px_strv) argv = NULL;
 
@@ -128,11 +120,5 @@ START_TEST(want_of_memory_is_want_of_resources)
     ck_assert_int_eq(rc, PMIX_ERR_OUT_OF_RESOURCE);
     ck_assert_ptr_null(argv);
 }
-END_TEST
 
-PX_TEST_MAIN("types/argv", vectors_grow_at_both_ends,
-             splitting_leaves_out_or_keeps_empty_parts, splitting_nothing_gives_null,
-             null_is_an_empty_vector, null_arguments_are_bad_parameters,
-             copies_share_nothing, variables_are_set_and_only_overwritten_when_asked,
-             the_processs_own_environment_is_libcs_to_change,
-             want_of_memory_is_want_of_resources)
+PX_TEST_MAIN("types/argv", NULL, NULL)

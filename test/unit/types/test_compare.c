@@ -11,7 +11,7 @@ static int sign(int order)
     return (order > 0) - (order < 0);
 }
 
-START_TEST(the_order_is_total)
+PX_TEST(the_order_is_total)
 {
     enum { N = 12 };
 
@@ -35,10 +35,9 @@ START_TEST(the_order_is_total)
             px_type_destruct(id, &o[i]);
     }
 }
-END_TEST
 
 /* Prints say all there is to say, except where they cut short. */
-START_TEST(objects_that_print_differently_differ)
+PX_TEST(objects_that_print_differently_differ)
 {
     for (pmix_data_type_t id = 0; sample_type(&id); id++) {
         for (unsigned seed = 1; seed < SAMPLE_SEEDS; seed++) {
@@ -58,9 +57,8 @@ START_TEST(objects_that_print_differently_differ)
         }
     }
 }
-END_TEST
 
-START_TEST(numbers_are_ordered_by_worth_and_sign)
+PX_TEST(numbers_are_ordered_by_worth_and_sign)
 {
     int32_t low = -1, high = 1;
     uint32_t small = 1, big = UINT32_MAX;
@@ -71,9 +69,8 @@ START_TEST(numbers_are_ordered_by_worth_and_sign)
     ck_assert_int_lt(px_type_compare(PMIX_INT8, &least, &most), 0);
     ck_assert_int_gt(px_type_compare(PMIX_UINT8, &least, &most), 0);
 }
-END_TEST
 
-START_TEST(nan_has_a_place_in_the_order)
+PX_TEST(nan_has_a_place_in_the_order)
 {
     double nan = NAN, same = NAN, low = -HUGE_VAL;
 
@@ -81,18 +78,16 @@ START_TEST(nan_has_a_place_in_the_order)
     ck_assert_int_lt(px_type_compare(PMIX_DOUBLE, &nan, &low), 0);
     ck_assert_int_gt(px_type_compare(PMIX_DOUBLE, &low, &nan), 0);
 }
-END_TEST
 
-START_TEST(times_are_ordered_by_seconds_then_microseconds)
+PX_TEST(times_are_ordered_by_seconds_then_microseconds)
 {
     struct timeval a = {1, 999999}, b = {2, 0}, c = {2, 1};
 
     ck_assert_int_lt(px_type_compare(PMIX_TIMEVAL, &a, &b), 0);
     ck_assert_int_lt(px_type_compare(PMIX_TIMEVAL, &b, &c), 0);
 }
-END_TEST
 
-START_TEST(what_is_absent_comes_first)
+PX_TEST(what_is_absent_comes_first)
 {
     char *none = NULL, *empty = TEXT(""), *text = TEXT("a");
 
@@ -101,9 +96,8 @@ START_TEST(what_is_absent_comes_first)
     ck_assert_int_lt(px_type_compare(PMIX_STRING, NULL, &none), 0);
     ck_assert_int_eq(px_type_compare(PMIX_STRING, NULL, NULL), 0);
 }
-END_TEST
 
-START_TEST(a_prefix_comes_before_what_it_begins)
+PX_TEST(a_prefix_comes_before_what_it_begins)
 {
     pmix_byte_object_t prefix = {TEXT("ab"), 2}, longer = {TEXT("aba"), 3};
     pmix_byte_object_t greater = {TEXT("b"), 1};
@@ -111,9 +105,8 @@ START_TEST(a_prefix_comes_before_what_it_begins)
     ck_assert_int_lt(px_type_compare(PMIX_BYTE_OBJECT, &prefix, &longer), 0);
     ck_assert_int_lt(px_type_compare(PMIX_BYTE_OBJECT, &longer, &greater), 0);
 }
-END_TEST
 
-START_TEST(an_empty_vector_equals_an_absent_one)
+PX_TEST(an_empty_vector_equals_an_absent_one)
 {
     char *nothing[] = {NULL};
     pmix_info_t unused;
@@ -121,17 +114,15 @@ START_TEST(an_empty_vector_equals_an_absent_one)
 
     ck_assert_int_eq(px_type_compare(PMIX_QUERY, &absent, &empty), 0);
 }
-END_TEST
 
-START_TEST(members_that_never_travel_count_too)
+PX_TEST(members_that_never_travel_count_too)
 {
     pmix_proc_info_t ended = {.exit_code = 1}, fine = {.exit_code = 0};
 
     ck_assert_int_gt(px_type_compare(PMIX_PROC_INFO, &ended, &fine), 0);
 }
-END_TEST
 
-START_TEST(who_owns_the_value_is_no_difference)
+PX_TEST(who_owns_the_value_is_no_difference)
 {
     pmix_info_t own = {.key = "k"}, lent = {.key = "k", .flags = PMIX_INFO_PERSISTENT};
     pmix_info_t required = {.key = "k", .flags = PMIX_INFO_REQD};
@@ -139,18 +130,16 @@ START_TEST(who_owns_the_value_is_no_difference)
     ck_assert_int_eq(px_type_compare(PMIX_INFO, &own, &lent), 0);
     ck_assert_int_ne(px_type_compare(PMIX_INFO, &own, &required), 0);
 }
-END_TEST
 
-START_TEST(values_of_different_types_differ)
+PX_TEST(values_of_different_types_differ)
 {
     pmix_value_t number = {PMIX_UINT32, {.uint32 = 1}},
                  rank = {PMIX_PROC_RANK, {.rank = 1}};
 
     ck_assert_int_ne(px_type_compare(PMIX_VALUE, &number, &rank), 0);
 }
-END_TEST
 
-START_TEST(handles_compare_by_address)
+PX_TEST(handles_compare_by_address)
 {
     char handles[2];
     pmix_cpuset_t a = {TEXT("other"), &handles[0]}, b = {TEXT("other"), &handles[1]};
@@ -159,11 +148,5 @@ START_TEST(handles_compare_by_address)
     ck_assert_int_eq(
         px_type_compare(PMIX_PROC_CPUSET, &a, &(pmix_cpuset_t){a.source, a.bitmap}), 0);
 }
-END_TEST
 
-PX_TEST_MAIN("types/compare", the_order_is_total, objects_that_print_differently_differ,
-             numbers_are_ordered_by_worth_and_sign, nan_has_a_place_in_the_order,
-             times_are_ordered_by_seconds_then_microseconds, what_is_absent_comes_first,
-             a_prefix_comes_before_what_it_begins, an_empty_vector_equals_an_absent_one,
-             members_that_never_travel_count_too, who_owns_the_value_is_no_difference,
-             values_of_different_types_differ, handles_compare_by_address)
+PX_TEST_MAIN("types/compare", NULL, NULL)

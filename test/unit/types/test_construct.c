@@ -16,7 +16,7 @@
         ck_assert_mem_eq(&object, &expected, sizeof(expected)); \
     } while (0)
 
-START_TEST(constructed_objects_equal_their_static_initializers)
+PX_TEST(constructed_objects_equal_their_static_initializers)
 {
     SAME(PROC, pmix_proc_t, PMIX_PROC_STATIC_INIT);
     SAME(PROC_INFO, pmix_proc_info_t, PMIX_PROC_INFO_STATIC_INIT);
@@ -44,9 +44,8 @@ START_TEST(constructed_objects_equal_their_static_initializers)
     SAME(PROC_CPUSET, pmix_cpuset_t, PMIX_CPUSET_STATIC_INIT);
     SAME(TOPO, pmix_topology_t, PMIX_TOPOLOGY_STATIC_INIT);
 }
-END_TEST
 
-START_TEST(every_element_of_a_created_array_is_constructed)
+PX_TEST(every_element_of_a_created_array_is_constructed)
 {
     pmix_proc_t *procs = px_type_create_array(PMIX_PROC, 3);
 
@@ -57,25 +56,22 @@ START_TEST(every_element_of_a_created_array_is_constructed)
     }
     free(procs);
 }
-END_TEST
 
-START_TEST(there_is_no_array_of_nothing)
+PX_TEST(there_is_no_array_of_nothing)
 {
     ck_assert_ptr_null(px_type_create_array(PMIX_INFO, 0));
     ck_assert_ptr_null(px_type_create_array(PMIX_UNDEF, 1));
     ck_assert_ptr_null(px_type_create_array(29, 1));
 }
-END_TEST
 
-START_TEST(there_is_no_array_larger_than_memory)
+PX_TEST(there_is_no_array_larger_than_memory)
 {
     PX_TEST_NEEDS_ALLOC;
 
     ck_assert_ptr_null(px_type_create_array(PMIX_INFO, SIZE_MAX / 2));
 }
-END_TEST
 
-START_TEST(null_and_unknown_types_are_left_alone)
+PX_TEST(null_and_unknown_types_are_left_alone)
 {
     int untouched = 1;
 
@@ -83,9 +79,5 @@ START_TEST(null_and_unknown_types_are_left_alone)
     px_type_construct(29, &untouched);
     ck_assert_int_eq(untouched, 1);
 }
-END_TEST
 
-PX_TEST_MAIN("types/construct", constructed_objects_equal_their_static_initializers,
-             every_element_of_a_created_array_is_constructed,
-             there_is_no_array_of_nothing, there_is_no_array_larger_than_memory,
-             null_and_unknown_types_are_left_alone)
+PX_TEST_MAIN("types/construct", NULL, NULL)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-START_TEST(a_copy_equals_what_was_copied)
+PX_TEST(a_copy_equals_what_was_copied)
 {
     for (pmix_data_type_t id = 0; sample_type(&id); id++) {
         for (unsigned seed = 0; seed < SAMPLE_SEEDS; seed++) {
@@ -21,9 +21,8 @@ START_TEST(a_copy_equals_what_was_copied)
         }
     }
 }
-END_TEST
 
-START_TEST(a_copy_shares_no_memory_with_what_was_copied)
+PX_TEST(a_copy_shares_no_memory_with_what_was_copied)
 {
     for (pmix_data_type_t id = 0; sample_type(&id); id++) {
         for (unsigned seed = 0; seed < SAMPLE_SEEDS; seed++) {
@@ -42,9 +41,8 @@ START_TEST(a_copy_shares_no_memory_with_what_was_copied)
         }
     }
 }
-END_TEST
 
-START_TEST(arrays_are_copied_element_by_element)
+PX_TEST(arrays_are_copied_element_by_element)
 {
     char *words[] = {TEXT("one"), NULL, TEXT("three")};
     void *copy = NULL;
@@ -58,18 +56,16 @@ START_TEST(arrays_are_copied_element_by_element)
     ck_assert_str_eq(copied[2], "three");
     px_type_free_array(PMIX_STRING, copy, 3);
 }
-END_TEST
 
-START_TEST(an_array_of_no_elements_is_null)
+PX_TEST(an_array_of_no_elements_is_null)
 {
     void *copy = &copy;
 
     ok(px_type_copy_array(PMIX_INFO, &copy, NULL, 0));
     ck_assert_ptr_null(copy);
 }
-END_TEST
 
-START_TEST(unknown_types_are_refused_and_change_nothing)
+PX_TEST(unknown_types_are_refused_and_change_nothing)
 {
     static const pmix_data_type_t unknown[] = {26, 28, 29, 44, 76, UINT16_MAX};
     int original = 1, copy = 2;
@@ -84,9 +80,8 @@ START_TEST(unknown_types_are_refused_and_change_nothing)
     ck_assert_int_eq(copy, 2);
     ck_assert_ptr_eq(array, &copy);
 }
-END_TEST
 
-START_TEST(a_value_of_a_type_no_value_holds_is_refused_wherever_it_is)
+PX_TEST(a_value_of_a_type_no_value_holds_is_refused_wherever_it_is)
 {
     pmix_info_t infos[2];
     pmix_data_array_t array = {PMIX_INFO, 2, infos}, copy;
@@ -101,9 +96,8 @@ START_TEST(a_value_of_a_type_no_value_holds_is_refused_wherever_it_is)
     ck_assert_uint_eq(copy.size, 0);
     PMIx_Info_destruct(&infos[0]);
 }
-END_TEST
 
-START_TEST(a_handle_of_another_library_cannot_be_copied)
+PX_TEST(a_handle_of_another_library_cannot_be_copied)
 {
     pmix_cpuset_t with = {TEXT("other"), TEXT("bitmap")},
                   without = {TEXT("other"), NULL};
@@ -118,9 +112,8 @@ START_TEST(a_handle_of_another_library_cannot_be_copied)
     ck_assert_str_eq(copy.source, "other");
     px_type_destruct(PMIX_PROC_CPUSET, &copy);
 }
-END_TEST
 
-START_TEST(a_size_without_memory_is_nothing)
+PX_TEST(a_size_without_memory_is_nothing)
 {
     pmix_byte_object_t bytes = {NULL, 7}, bytes_copy;
     pmix_data_array_t array = {PMIX_INFO, 7, NULL}, array_copy;
@@ -134,9 +127,8 @@ START_TEST(a_size_without_memory_is_nothing)
     ok(px_type_copy(PMIX_APP, &app_copy, &app));
     ck_assert_uint_eq(app_copy.ninfo, 0);
 }
-END_TEST
 
-START_TEST(a_buffer_is_copied_with_its_reading_position)
+PX_TEST(a_buffer_is_copied_with_its_reading_position)
 {
     char packed[] = "abcdef";
     pmix_data_buffer_t original = {packed, packed + 6, packed + 2, 7, 6}, copy;
@@ -148,9 +140,8 @@ START_TEST(a_buffer_is_copied_with_its_reading_position)
     ck_assert_uint_eq(copy.bytes_used, 6);
     PMIx_Data_buffer_destruct(&copy);
 }
-END_TEST
 
-START_TEST(the_copy_of_a_persistent_info_owns_its_value)
+PX_TEST(the_copy_of_a_persistent_info_owns_its_value)
 {
     pmix_info_t lent = {.key = "key",
                         .flags = PMIX_INFO_PERSISTENT | PMIX_INFO_REQD,
@@ -162,9 +153,8 @@ START_TEST(the_copy_of_a_persistent_info_owns_its_value)
     ck_assert_ptr_ne(copy.value.data.string, lent.value.data.string);
     px_type_destruct(PMIX_INFO, &copy);
 }
-END_TEST
 
-START_TEST(any_allocation_may_fail)
+PX_TEST(any_allocation_may_fail)
 {
     PX_TEST_NEEDS_ALLOC;
 
@@ -188,14 +178,5 @@ START_TEST(any_allocation_may_fail)
         px_type_destruct(id, &original);
     }
 }
-END_TEST
 
-PX_TEST_MAIN("types/copy", a_copy_equals_what_was_copied,
-             a_copy_shares_no_memory_with_what_was_copied,
-             arrays_are_copied_element_by_element, an_array_of_no_elements_is_null,
-             unknown_types_are_refused_and_change_nothing,
-             a_value_of_a_type_no_value_holds_is_refused_wherever_it_is,
-             a_handle_of_another_library_cannot_be_copied,
-             a_size_without_memory_is_nothing,
-             a_buffer_is_copied_with_its_reading_position,
-             the_copy_of_a_persistent_info_owns_its_value, any_allocation_may_fail)
+PX_TEST_MAIN("types/copy", NULL, NULL)

@@ -3,7 +3,7 @@
 #include "px_test.h"
 #include "sample.h"
 
-START_TEST(an_array_of_any_type_has_room_for_its_elements)
+PX_TEST(an_array_of_any_type_has_room_for_its_elements)
 {
     for (pmix_data_type_t id = 0; sample_type(&id); id++) {
         const struct px_type *t = px_type_find(id);
@@ -21,9 +21,8 @@ START_TEST(an_array_of_any_type_has_room_for_its_elements)
         ck_assert_ptr_null(array.array);
     }
 }
-END_TEST
 
-START_TEST(elements_are_constructed)
+PX_TEST(elements_are_constructed)
 {
     pmix_data_array_t *array = PMIx_Data_array_create(2, PMIX_PROC);
     const pmix_proc_t *procs = array->array;
@@ -32,9 +31,8 @@ START_TEST(elements_are_constructed)
     ck_assert_uint_eq(procs[1].rank, PMIX_RANK_UNDEF);
     PMIx_Data_array_free(array);
 }
-END_TEST
 
-START_TEST(an_array_may_be_empty)
+PX_TEST(an_array_may_be_empty)
 {
     pmix_data_array_t array = {PMIX_STRING, 7, &array};
 
@@ -47,9 +45,8 @@ START_TEST(an_array_may_be_empty)
     ck_assert(created->size == 0 && !created->array);
     PMIx_Data_array_free(created);
 }
-END_TEST
 
-START_TEST(there_are_no_elements_of_unknown_types)
+PX_TEST(there_are_no_elements_of_unknown_types)
 {
     pmix_data_array_t array;
 
@@ -58,17 +55,13 @@ START_TEST(there_are_no_elements_of_unknown_types)
     ck_assert_ptr_null(PMIx_Data_array_create(3, 29));
     ck_assert_ptr_null(PMIx_Data_array_create(3, PMIX_UNDEF));
 }
-END_TEST
 
-START_TEST(null_is_accepted)
+PX_TEST(null_is_accepted)
 {
     PMIx_Data_array_init(NULL, PMIX_INFO);
     PMIx_Data_array_construct(NULL, 1, PMIX_INFO);
     PMIx_Data_array_destruct(NULL);
     PMIx_Data_array_free(NULL);
 }
-END_TEST
 
-PX_TEST_MAIN("types/darray", an_array_of_any_type_has_room_for_its_elements,
-             elements_are_constructed, an_array_may_be_empty,
-             there_are_no_elements_of_unknown_types, null_is_accepted)
+PX_TEST_MAIN("types/darray", NULL, NULL)

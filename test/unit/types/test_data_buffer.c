@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-START_TEST(a_created_buffer_is_empty)
+PX_TEST(a_created_buffer_is_empty)
 {
     pmix_data_buffer_t *buffer = PMIx_Data_buffer_create();
 
@@ -13,9 +13,8 @@ START_TEST(a_created_buffer_is_empty)
     ck_assert_uint_eq(buffer->bytes_used, 0);
     PMIx_Data_buffer_release(buffer);
 }
-END_TEST
 
-START_TEST(a_loaded_buffer_owns_the_bytes_and_reads_from_their_start)
+PX_TEST(a_loaded_buffer_owns_the_bytes_and_reads_from_their_start)
 {
     char *bytes = strdup("abcdef");
     pmix_data_buffer_t buffer;
@@ -31,9 +30,8 @@ START_TEST(a_loaded_buffer_owns_the_bytes_and_reads_from_their_start)
     PMIx_Data_buffer_destruct(&buffer);
     ck_assert_ptr_null(buffer.base_ptr);
 }
-END_TEST
 
-START_TEST(unloading_hands_over_the_memory_itself)
+PX_TEST(unloading_hands_over_the_memory_itself)
 {
     char *bytes = strdup("abcdef"), *out = NULL;
     pmix_data_buffer_t buffer;
@@ -49,9 +47,8 @@ START_TEST(unloading_hands_over_the_memory_itself)
     ck_assert_uint_eq(buffer.bytes_used, 0);
     free(out);
 }
-END_TEST
 
-START_TEST(what_was_unpacked_is_not_unloaded)
+PX_TEST(what_was_unpacked_is_not_unloaded)
 {
     char *out = NULL;
     pmix_data_buffer_t buffer;
@@ -70,9 +67,8 @@ START_TEST(what_was_unpacked_is_not_unloaded)
     ck_assert_uint_eq(n, 0);
     ck_assert_ptr_null(out);
 }
-END_TEST
 
-START_TEST(empty_buffers_and_null_are_accepted)
+PX_TEST(empty_buffers_and_null_are_accepted)
 {
     pmix_data_buffer_t buffer;
     char *out = TEXT("x");
@@ -90,9 +86,5 @@ START_TEST(empty_buffers_and_null_are_accepted)
     PMIx_Data_buffer_destruct(NULL);
     PMIx_Data_buffer_release(NULL);
 }
-END_TEST
 
-PX_TEST_MAIN("types/data_buffer", a_created_buffer_is_empty,
-             a_loaded_buffer_owns_the_bytes_and_reads_from_their_start,
-             unloading_hands_over_the_memory_itself, what_was_unpacked_is_not_unloaded,
-             empty_buffers_and_null_are_accepted)
+PX_TEST_MAIN("types/data_buffer", NULL, NULL)

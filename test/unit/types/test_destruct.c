@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-START_TEST(a_destructed_object_is_all_zero)
+PX_TEST(a_destructed_object_is_all_zero)
 {
     static const union sample zero;
 
@@ -21,9 +21,8 @@ START_TEST(a_destructed_object_is_all_zero)
         }
     }
 }
-END_TEST
 
-START_TEST(the_value_of_a_persistent_info_stays)
+PX_TEST(the_value_of_a_persistent_info_stays)
 {
     char text[] = "not malloc'd";
     pmix_info_t info = {.key = "key",
@@ -35,9 +34,8 @@ START_TEST(the_value_of_a_persistent_info_stays)
     ck_assert_str_eq(text, "not malloc'd");
     ck_assert_uint_eq(info.value.type, PMIX_UNDEF);
 }
-END_TEST
 
-START_TEST(a_handle_of_another_library_stays)
+PX_TEST(a_handle_of_another_library_stays)
 {
     char handle[] = "theirs";
     pmix_topology_t topology = {strdup("other"), handle};
@@ -47,9 +45,8 @@ START_TEST(a_handle_of_another_library_stays)
     ck_assert_str_eq(handle, "theirs");
     ck_assert_ptr_null(topology.topology);
 }
-END_TEST
 
-START_TEST(null_and_unknown_types_are_left_alone)
+PX_TEST(null_and_unknown_types_are_left_alone)
 {
     int untouched = 1;
 
@@ -60,18 +57,16 @@ START_TEST(null_and_unknown_types_are_left_alone)
     px_type_destruct(29, &untouched);
     ck_assert_int_eq(untouched, 1);
 }
-END_TEST
 
-START_TEST(a_value_of_an_unknown_type_becomes_undefined)
+PX_TEST(a_value_of_an_unknown_type_becomes_undefined)
 {
     pmix_value_t value = {.type = 29, .data.ptr = TEXT("not malloc'd")};
 
     px_type_destruct(PMIX_VALUE, &value);
     ck_assert_uint_eq(value.type, PMIX_UNDEF);
 }
-END_TEST
 
-START_TEST(arrays_give_back_elements_and_themselves)
+PX_TEST(arrays_give_back_elements_and_themselves)
 {
     for (pmix_data_type_t id = 0; sample_type(&id); id++) {
         const struct px_type *t = px_type_find(id);
@@ -84,10 +79,5 @@ START_TEST(arrays_give_back_elements_and_themselves)
         px_type_free_array(id, array, 3);
     }
 }
-END_TEST
 
-PX_TEST_MAIN("types/destruct", a_destructed_object_is_all_zero,
-             the_value_of_a_persistent_info_stays, a_handle_of_another_library_stays,
-             null_and_unknown_types_are_left_alone,
-             a_value_of_an_unknown_type_becomes_undefined,
-             arrays_give_back_elements_and_themselves)
+PX_TEST_MAIN("types/destruct", NULL, NULL)

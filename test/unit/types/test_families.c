@@ -44,7 +44,7 @@ static const struct {
     FAMILY(Value, VALUE),
 };
 
-START_TEST(destructed_objects_are_constructed_again)
+PX_TEST(destructed_objects_are_constructed_again)
 {
     for (size_t i = 0; i < PX_COUNT(families); i++) {
         size_t size = px_type_find(families[i].id)->size;
@@ -60,9 +60,8 @@ START_TEST(destructed_objects_are_constructed_again)
         families[i].destruct(NULL);
     }
 }
-END_TEST
 
-START_TEST(created_arrays_are_constructed_and_freed_with_their_contents)
+PX_TEST(created_arrays_are_constructed_and_freed_with_their_contents)
 {
     for (size_t i = 0; i < PX_COUNT(families); i++) {
         size_t size = px_type_find(families[i].id)->size;
@@ -79,9 +78,8 @@ START_TEST(created_arrays_are_constructed_and_freed_with_their_contents)
         families[i].free(NULL, 3);
     }
 }
-END_TEST
 
-START_TEST(release_frees_one_with_its_contents)
+PX_TEST(release_frees_one_with_its_contents)
 {
     pmix_app_t *app = PMIx_App_create(1);
     pmix_query_t *query = PMIx_Query_create(1);
@@ -93,9 +91,8 @@ START_TEST(release_frees_one_with_its_contents)
     PMIx_App_release(NULL);
     PMIx_Query_release(NULL);
 }
-END_TEST
 
-START_TEST(applications_and_queries_get_room_for_infos)
+PX_TEST(applications_and_queries_get_room_for_infos)
 {
     pmix_app_t app = {0};
     pmix_query_t query = {0};
@@ -111,9 +108,8 @@ START_TEST(applications_and_queries_get_room_for_infos)
     PMIx_App_info_create(NULL, 1);
     PMIx_Query_qualifiers_create(NULL, 1);
 }
-END_TEST
 
-START_TEST(every_coordinate_has_its_dimensions)
+PX_TEST(every_coordinate_has_its_dimensions)
 {
     pmix_coord_t *coords = PMIx_Coord_create(3, 2), *none = PMIx_Coord_create(0, 1);
 
@@ -126,9 +122,8 @@ START_TEST(every_coordinate_has_its_dimensions)
     PMIx_Coord_free(coords, 2);
     PMIx_Coord_free(none, 1);
 }
-END_TEST
 
-START_TEST(a_byte_object_takes_the_bytes_it_is_loaded_with)
+PX_TEST(a_byte_object_takes_the_bytes_it_is_loaded_with)
 {
     char *bytes = strdup("abc");
     pmix_byte_object_t object;
@@ -141,9 +136,8 @@ START_TEST(a_byte_object_takes_the_bytes_it_is_loaded_with)
     ck_assert_uint_eq(object.size, 0);
     PMIx_Byte_object_load(NULL, NULL, 0);
 }
-END_TEST
 
-START_TEST(a_variable_copies_what_it_is_loaded_with)
+PX_TEST(a_variable_copies_what_it_is_loaded_with)
 {
     char name[] = "PATH", value[] = "/bin";
     pmix_envar_t envar;
@@ -157,9 +151,8 @@ START_TEST(a_variable_copies_what_it_is_loaded_with)
     ck_assert_ptr_null(envar.envar);
     PMIx_Envar_load(NULL, name, value, ':');
 }
-END_TEST
 
-START_TEST(an_attribute_is_described_line_by_line)
+PX_TEST(an_attribute_is_described_line_by_line)
 {
     pmix_regattr_t attr, copy;
 
@@ -181,9 +174,8 @@ START_TEST(an_attribute_is_described_line_by_line)
     PMIx_Regattr_xfer(&attr, NULL);
     ck_assert_ptr_null(attr.name);
 }
-END_TEST
 
-START_TEST(published_data_copies_what_it_is_loaded_with)
+PX_TEST(published_data_copies_what_it_is_loaded_with)
 {
     pmix_proc_t proc = {"job", 3};
     pmix_pdata_t pdata, copy;
@@ -204,14 +196,5 @@ START_TEST(published_data_copies_what_it_is_loaded_with)
     PMIx_Pdata_xfer(NULL, &pdata);
     PMIx_Pdata_xfer(&pdata, NULL);
 }
-END_TEST
 
-PX_TEST_MAIN("types/families", destructed_objects_are_constructed_again,
-             created_arrays_are_constructed_and_freed_with_their_contents,
-             release_frees_one_with_its_contents,
-             applications_and_queries_get_room_for_infos,
-             every_coordinate_has_its_dimensions,
-             a_byte_object_takes_the_bytes_it_is_loaded_with,
-             a_variable_copies_what_it_is_loaded_with,
-             an_attribute_is_described_line_by_line,
-             published_data_copies_what_it_is_loaded_with)
+PX_TEST_MAIN("types/families", NULL, NULL)

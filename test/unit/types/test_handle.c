@@ -49,7 +49,7 @@ static char *text_of(enum px_store store, const void *obj)
     return text;
 }
 
-START_TEST(a_source_names_hwloc_in_any_case_and_version)
+PX_TEST(a_source_names_hwloc_in_any_case_and_version)
 {
     ck_assert(px_source_is_hwloc("hwloc"));
     ck_assert(px_source_is_hwloc("HWLoc:2.9.0"));
@@ -58,9 +58,8 @@ START_TEST(a_source_names_hwloc_in_any_case_and_version)
     ck_assert(!px_source_is_hwloc(""));
     ck_assert(!px_source_is_hwloc(NULL));
 }
-END_TEST
 
-START_TEST(a_list_of_cpus_is_checked)
+PX_TEST(a_list_of_cpus_is_checked)
 {
     static const char *const good[] = {"",    "0",    "0-3,8", "5-",     "1,0",
                                        "7-7", "0,4-", "65536", "0-65536"};
@@ -73,9 +72,8 @@ START_TEST(a_list_of_cpus_is_checked)
     for (size_t i = 0; i < PX_COUNT(bad); i++)
         ck_assert_msg(!px_cpus_valid(bad[i]), "%s", bad[i]);
 }
-END_TEST
 
-START_TEST(a_list_becomes_a_set_and_a_list_again)
+PX_TEST(a_list_becomes_a_set_and_a_list_again)
 {
     static const char *const lists[] = {"", "0", "0-3,8", "5-", "65536"};
 
@@ -90,9 +88,8 @@ START_TEST(a_list_becomes_a_set_and_a_list_again)
         ck_assert_ptr_null(set.bitmap);
     }
 }
-END_TEST
 
-START_TEST(what_is_no_list_becomes_no_set)
+PX_TEST(what_is_no_list_becomes_no_set)
 {
     void *handle = (void *)(uintptr_t)1;
 
@@ -100,9 +97,8 @@ START_TEST(what_is_no_list_becomes_no_set)
     ck_assert_int_eq(px_handle_parse(PX_CPUSET, "3-1", &handle), PMIX_ERR_BAD_PARAM);
     ck_assert_uint_eq((uintptr_t)handle, 1);
 }
-END_TEST
 
-START_TEST(sets_are_copied_and_compared_by_content)
+PX_TEST(sets_are_copied_and_compared_by_content)
 {
     pmix_cpuset_t a, b, copy;
 
@@ -119,9 +115,8 @@ START_TEST(sets_are_copied_and_compared_by_content)
     PMIx_Cpuset_destruct(&b);
     PMIx_Cpuset_destruct(&copy);
 }
-END_TEST
 
-START_TEST(a_set_prints_its_list_and_counts_its_size)
+PX_TEST(a_set_prints_its_list_and_counts_its_size)
 {
     pmix_cpuset_t set;
 
@@ -133,9 +128,8 @@ START_TEST(a_set_prints_its_list_and_counts_its_size)
                       sizeof(set) + sizeof("hwloc") + sizeof("0-3,8"));
     PMIx_Cpuset_destruct(&set);
 }
-END_TEST
 
-START_TEST(a_set_in_a_value_goes_with_it)
+PX_TEST(a_set_in_a_value_goes_with_it)
 {
     pmix_cpuset_t set, *out;
     pmix_value_t v, copy;
@@ -151,9 +145,8 @@ START_TEST(a_set_in_a_value_goes_with_it)
     ck_assert_str_eq(text, "1,3");
     PMIx_Value_destruct(&copy);
 }
-END_TEST
 
-START_TEST(topologies_are_copied_and_compared_by_content)
+PX_TEST(topologies_are_copied_and_compared_by_content)
 {
     pmix_topology_t topo, copy;
 
@@ -169,9 +162,8 @@ START_TEST(topologies_are_copied_and_compared_by_content)
     PMIx_Topology_destruct(&copy);
     PMIx_Topology_destruct(&copy);
 }
-END_TEST
 
-START_TEST(a_topology_that_is_lent_stays_and_its_copy_does_not)
+PX_TEST(a_topology_that_is_lent_stays_and_its_copy_does_not)
 {
     pmix_topology_t topo, lent, copy;
 
@@ -187,9 +179,8 @@ START_TEST(a_topology_that_is_lent_stays_and_its_copy_does_not)
     px_topo_mark(topo.topology, false);
     PMIx_Topology_destruct(&topo);
 }
-END_TEST
 
-START_TEST(xml_that_could_reach_out_is_refused)
+PX_TEST(xml_that_could_reach_out_is_refused)
 {
     static const char entities[] =
         "<?xml version=\"1.0\"?><!DOCTYPE topology [<!ENTITY a "
@@ -206,9 +197,8 @@ START_TEST(xml_that_could_reach_out_is_refused)
     ck_assert_int_eq(px_handle_parse(PX_TOPO, large, &t), PMIX_ERR_BAD_PARAM);
     ck_assert_ptr_null(t);
 }
-END_TEST
 
-START_TEST(handles_of_others_are_only_addresses)
+PX_TEST(handles_of_others_are_only_addresses)
 {
     char thing[] = "thing";
     struct px_opaque theirs = {(char *)(uintptr_t) "other", thing};
@@ -228,9 +218,8 @@ START_TEST(handles_of_others_are_only_addresses)
     ck_assert_ptr_null(set.bitmap);
     ck_assert_str_eq(thing, "thing");
 }
-END_TEST
 
-START_TEST(what_a_topology_supports_can_be_carried_over)
+PX_TEST(what_a_topology_supports_can_be_carried_over)
 {
     uint8_t given[PX_TOPO_SUPPORT_MAX] = {1, 0, 1}, got[PX_TOPO_SUPPORT_MAX] = {0};
     pmix_topology_t topo;
@@ -243,13 +232,5 @@ START_TEST(what_a_topology_supports_can_be_carried_over)
     ck_assert_mem_eq(given, got, sizeof(got));
     PMIx_Topology_destruct(&topo);
 }
-END_TEST
 
-PX_TEST_MAIN("types/handle", a_source_names_hwloc_in_any_case_and_version,
-             a_list_of_cpus_is_checked, a_list_becomes_a_set_and_a_list_again,
-             what_is_no_list_becomes_no_set, sets_are_copied_and_compared_by_content,
-             a_set_prints_its_list_and_counts_its_size, a_set_in_a_value_goes_with_it,
-             topologies_are_copied_and_compared_by_content,
-             a_topology_that_is_lent_stays_and_its_copy_does_not,
-             xml_that_could_reach_out_is_refused, handles_of_others_are_only_addresses,
-             what_a_topology_supports_can_be_carried_over)
+PX_TEST_MAIN("types/handle", NULL, NULL)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-START_TEST(loading_copies_key_and_value_and_clears_the_flags)
+PX_TEST(loading_copies_key_and_value_and_clears_the_flags)
 {
     char key[] = "some.key";
     pmix_info_t info;
@@ -20,9 +20,8 @@ START_TEST(loading_copies_key_and_value_and_clears_the_flags)
     ck_assert_uint_eq(info.flags, 0);
     PMIx_Info_destruct(&info);
 }
-END_TEST
 
-START_TEST(bad_arguments_leave_an_empty_info)
+PX_TEST(bad_arguments_leave_an_empty_info)
 {
     char longest[PMIX_MAX_KEYLEN + 1], too_long[PMIX_MAX_KEYLEN + 2];
     pmix_info_t info;
@@ -43,9 +42,8 @@ START_TEST(bad_arguments_leave_an_empty_info)
     ok(PMIx_Info_load(&info, longest, NULL, PMIX_BOOL));
     ck_assert_str_eq(info.key, longest);
 }
-END_TEST
 
-START_TEST(transfer_copies_unless_the_value_is_lent)
+PX_TEST(transfer_copies_unless_the_value_is_lent)
 {
     pmix_info_t own, lent, copy;
 
@@ -67,9 +65,8 @@ START_TEST(transfer_copies_unless_the_value_is_lent)
     ck_assert_int_eq(PMIx_Info_xfer(NULL, &own), PMIX_ERR_BAD_PARAM);
     ck_assert_int_eq(PMIx_Info_xfer(&own, NULL), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(flags_are_set_and_read_one_by_one)
+PX_TEST(flags_are_set_and_read_one_by_one)
 {
     static const struct {
         void (*set)(pmix_info_t *info);
@@ -93,9 +90,8 @@ START_TEST(flags_are_set_and_read_one_by_one)
         ck_assert_uint_eq(info.flags, flags[i].flag);
     }
 }
-END_TEST
 
-START_TEST(optional_takes_back_required_alone)
+PX_TEST(optional_takes_back_required_alone)
 {
     pmix_info_t info = {.flags = PMIX_INFO_REQD | PMIX_INFO_ARRAY_END};
 
@@ -104,9 +100,8 @@ START_TEST(optional_takes_back_required_alone)
     ck_assert(PMIx_Info_is_optional(&info));
     ck_assert_uint_eq(info.flags, PMIX_INFO_ARRAY_END);
 }
-END_TEST
 
-START_TEST(an_info_takes_the_size_of_its_key_and_its_value)
+PX_TEST(an_info_takes_the_size_of_its_key_and_its_value)
 {
     pmix_info_t info = {.value = {PMIX_UINT32, {.uint32 = 1}}};
     size_t size;
@@ -115,9 +110,8 @@ START_TEST(an_info_takes_the_size_of_its_key_and_its_value)
     ck_assert_uint_eq(size, sizeof(info) + 4);
     ck_assert_int_eq(PMIx_Info_get_size(NULL, &size), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(infos_are_found_by_key)
+PX_TEST(infos_are_found_by_key)
 {
     pmix_info_t infos[] = {
         {.key = "number", .value = {PMIX_INT, {.integer = 7}}},
@@ -141,9 +135,8 @@ START_TEST(infos_are_found_by_key)
     ck_assert_int_eq(PMIx_Info_true(&infos[3]), PMIX_BOOL_TRUE);
     ck_assert_int_eq(PMIx_Info_true(NULL), PMIX_NON_BOOL);
 }
-END_TEST
 
-START_TEST(a_growing_array_keeps_what_is_added_in_order)
+PX_TEST(a_growing_array_keeps_what_is_added_in_order)
 {
     PX_AUTO(px_infos) infos = {0};
     pmix_value_t value = {PMIX_STRING, {.string = TEXT("copied")}};
@@ -159,9 +152,8 @@ START_TEST(a_growing_array_keeps_what_is_added_in_order)
     ck_assert_str_eq(infos.v[100].value.data.string, "copied");
     ck_assert_str_eq(infos.v[102].key, "second");
 }
-END_TEST
 
-START_TEST(a_growing_array_is_unchanged_by_what_it_refuses)
+PX_TEST(a_growing_array_is_unchanged_by_what_it_refuses)
 {
     PX_AUTO(px_infos) infos = {0};
     pmix_value_t odd = {.type = PMIX_APP};
@@ -174,9 +166,8 @@ START_TEST(a_growing_array_is_unchanged_by_what_it_refuses)
     ck_assert_int_eq(px_infos_add_copy(&infos, half, 2), PMIX_ERR_UNKNOWN_DATA_TYPE);
     ck_assert_uint_eq(infos.n, 1);
 }
-END_TEST
 
-START_TEST(a_list_ends_as_an_array_within_another)
+PX_TEST(a_list_ends_as_an_array_within_another)
 {
     PX_AUTO(px_infos) outer = {0};
     px_infos members = {0}, none = {0};
@@ -193,9 +184,8 @@ START_TEST(a_list_ends_as_an_array_within_another)
     ck_assert(members.n == 0 && !members.v);
     ck_assert_uint_eq(outer.v[1].value.data.darray->size, 0);
 }
-END_TEST
 
-START_TEST(a_growing_array_survives_any_failed_allocation)
+PX_TEST(a_growing_array_survives_any_failed_allocation)
 {
     PX_TEST_NEEDS_ALLOC;
 
@@ -215,14 +205,5 @@ START_TEST(a_growing_array_survives_any_failed_allocation)
         px_infos_cleanup(&members);
     }
 }
-END_TEST
 
-PX_TEST_MAIN("types/info", loading_copies_key_and_value_and_clears_the_flags,
-             bad_arguments_leave_an_empty_info,
-             transfer_copies_unless_the_value_is_lent,
-             flags_are_set_and_read_one_by_one, optional_takes_back_required_alone,
-             an_info_takes_the_size_of_its_key_and_its_value, infos_are_found_by_key,
-             a_growing_array_keeps_what_is_added_in_order,
-             a_growing_array_is_unchanged_by_what_it_refuses,
-             a_list_ends_as_an_array_within_another,
-             a_growing_array_survives_any_failed_allocation)
+PX_TEST_MAIN("types/info", NULL, NULL)

@@ -36,7 +36,7 @@ static const char *texts(void)
     return joined;
 }
 
-START_TEST(what_is_added_is_walked_in_order)
+PX_TEST(what_is_added_is_walked_in_order)
 {
     pmix_value_t value = {PMIX_STRING, {.string = TEXT("two")}};
     pmix_info_t info = {.key = "c", .value = {PMIX_STRING, {.string = TEXT("three")}}};
@@ -49,9 +49,8 @@ START_TEST(what_is_added_is_walked_in_order)
     ck_assert_str_eq(texts(), "zero one two three");
     ck_assert_uint_eq(PMIx_Info_list_get_size(list), 4);
 }
-END_TEST
 
-START_TEST(a_key_may_stand_twice_unless_asked_otherwise)
+PX_TEST(a_key_may_stand_twice_unless_asked_otherwise)
 {
     PMIx_Info_list_add(list, "a", "one", PMIX_STRING);
     PMIx_Info_list_add(list, "a", "two", PMIX_STRING);
@@ -64,9 +63,8 @@ START_TEST(a_key_may_stand_twice_unless_asked_otherwise)
     ok(PMIx_Info_list_add_unique(list, "b", "added", PMIX_STRING, false));
     ck_assert_str_eq(texts(), "new two added");
 }
-END_TEST
 
-START_TEST(values_and_infos_may_be_added_once_too)
+PX_TEST(values_and_infos_may_be_added_once_too)
 {
     pmix_value_t value = {PMIX_STRING, {.string = TEXT("value")}};
     pmix_info_t info = {.key = "a", .value = {PMIX_STRING, {.string = TEXT("info")}}};
@@ -77,9 +75,8 @@ START_TEST(values_and_infos_may_be_added_once_too)
     ok(PMIx_Info_list_xfer_unique(list, &info, true));
     ck_assert_str_eq(texts(), "info");
 }
-END_TEST
 
-START_TEST(an_inserted_info_stays_its_owners)
+PX_TEST(an_inserted_info_stays_its_owners)
 {
     pmix_info_t info;
     pmix_data_array_t array;
@@ -97,9 +94,8 @@ START_TEST(an_inserted_info_stays_its_owners)
     ck_assert_str_eq(info.value.data.string, "mine");
     PMIx_Info_destruct(&info);
 }
-END_TEST
 
-START_TEST(a_converted_list_is_an_array_of_copies)
+PX_TEST(a_converted_list_is_an_array_of_copies)
 {
     pmix_data_array_t array;
 
@@ -114,9 +110,8 @@ START_TEST(a_converted_list_is_an_array_of_copies)
     ck_assert_str_eq(texts(), "one two three");
     PMIx_Data_array_destruct(&array);
 }
-END_TEST
 
-START_TEST(an_empty_list_converts_to_an_empty_array)
+PX_TEST(an_empty_list_converts_to_an_empty_array)
 {
     pmix_data_array_t array = {PMIX_STRING, 7, &array};
     void *next = &array;
@@ -128,9 +123,8 @@ START_TEST(an_empty_list_converts_to_an_empty_array)
     ck_assert_ptr_null(PMIx_Info_list_get_info(list, NULL, &next));
     ck_assert_ptr_null(next);
 }
-END_TEST
 
-START_TEST(pointers_into_the_list_stay_good_while_it_grows)
+PX_TEST(pointers_into_the_list_stay_good_while_it_grows)
 {
     void *next;
 
@@ -142,9 +136,8 @@ START_TEST(pointers_into_the_list_stay_good_while_it_grows)
     ck_assert_ptr_eq(PMIx_Info_list_get_info(list, NULL, &next), first);
     ck_assert_str_eq(first->value.data.string, "one");
 }
-END_TEST
 
-START_TEST(bad_arguments_are_refused_and_add_nothing)
+PX_TEST(bad_arguments_are_refused_and_add_nothing)
 {
     pmix_info_t info = {.key = "k"}, odd = {.key = "k", .value = {.type = 29}};
     pmix_value_t value = {0};
@@ -180,9 +173,8 @@ START_TEST(bad_arguments_are_refused_and_add_nothing)
     ck_assert_ptr_null(PMIx_Info_list_get_info(list, NULL, NULL));
     ck_assert_uint_eq(PMIx_Info_list_get_size(list), 0);
 }
-END_TEST
 
-START_TEST(any_allocation_may_fail)
+PX_TEST(any_allocation_may_fail)
 {
     PX_TEST_NEEDS_ALLOC;
 
@@ -201,13 +193,5 @@ START_TEST(any_allocation_may_fail)
         PMIx_Info_list_release(l);
     }
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("types/info_list", start, release, what_is_added_is_walked_in_order,
-                  a_key_may_stand_twice_unless_asked_otherwise,
-                  values_and_infos_may_be_added_once_too,
-                  an_inserted_info_stays_its_owners,
-                  a_converted_list_is_an_array_of_copies,
-                  an_empty_list_converts_to_an_empty_array,
-                  pointers_into_the_list_stay_good_while_it_grows,
-                  bad_arguments_are_refused_and_add_nothing, any_allocation_may_fail)
+PX_TEST_MAIN("types/info_list", start, release)

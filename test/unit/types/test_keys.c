@@ -11,16 +11,15 @@
 #include <string.h>
 #include <strings.h>
 
-START_TEST(names_and_keys_are_found_in_any_case)
+PX_TEST(names_and_keys_are_found_in_any_case)
 {
     ck_assert_str_eq(PMIx_Get_attribute_string("PMIX_TIMEOUT"), PMIX_TIMEOUT);
     ck_assert_str_eq(PMIx_Get_attribute_string("pmix_Timeout"), PMIX_TIMEOUT);
     ck_assert_str_eq(PMIx_Get_attribute_name(PMIX_TIMEOUT), "PMIX_TIMEOUT");
     ck_assert_str_eq(PMIx_Get_attribute_name("PMIX.timeout"), "PMIX_TIMEOUT");
 }
-END_TEST
 
-START_TEST(what_is_unknown_is_its_own_answer)
+PX_TEST(what_is_unknown_is_its_own_answer)
 {
     static const char *const unknown[] = {
         "",        "PMIX_",           "pmix.",
@@ -35,18 +34,16 @@ START_TEST(what_is_unknown_is_its_own_answer)
     ck_assert_ptr_null(PMIx_Get_attribute_string(NULL));
     ck_assert_ptr_null(PMIx_Get_attribute_name(NULL));
 }
-END_TEST
 
-START_TEST(a_key_is_not_a_name)
+PX_TEST(a_key_is_not_a_name)
 {
     static const char key[] = PMIX_TIMEOUT, name[] = "PMIX_TIMEOUT";
 
     ck_assert_ptr_eq(PMIx_Get_attribute_string(key), key);
     ck_assert_ptr_eq(PMIx_Get_attribute_name(name), name);
 }
-END_TEST
 
-START_TEST(every_row_is_found)
+PX_TEST(every_row_is_found)
 {
     for (size_t i = 0; i < px_n_keys; i++) {
         const struct px_key *row = &px_keys[i];
@@ -64,9 +61,8 @@ START_TEST(every_row_is_found)
         ck_assert_ptr_eq(px_key_by_string(px_key_owners[i].key),
                          &px_keys[px_key_owners[i].index]);
 }
-END_TEST
 
-START_TEST(a_shared_key_has_the_name_in_use)
+PX_TEST(a_shared_key_has_the_name_in_use)
 {
     static const struct {
         const char *key, *name, *other;
@@ -86,9 +82,8 @@ START_TEST(a_shared_key_has_the_name_in_use)
         ck_assert_str_eq(PMIx_Get_attribute_string(shared[i].other), shared[i].key);
     }
 }
-END_TEST
 
-START_TEST(newer_keys_have_names)
+PX_TEST(newer_keys_have_names)
 {
     ck_assert_str_eq(PMIx_Get_attribute_name("pmix.pthrdnm"),
                      "PMIX_PROGRESS_THREAD_NAME");
@@ -99,9 +94,8 @@ START_TEST(newer_keys_have_names)
     ck_assert_str_eq(PMIx_Get_attribute_name("pmix.jctrl.ckpttime"),
                      "PMIX_JOB_CTRL_CHECKPOINT_TIMEOUT");
 }
-END_TEST
 
-START_TEST(types_are_those_of_the_values)
+PX_TEST(types_are_those_of_the_values)
 {
     static const struct {
         const char *key;
@@ -122,7 +116,6 @@ START_TEST(types_are_those_of_the_values)
     for (size_t i = 0; i < PX_COUNT(rows); i++)
         ck_assert_int_eq(px_key_by_string(rows[i].key)->type, rows[i].type);
 }
-END_TEST
 
 #ifndef REFERENCE_INCLUDEDIR
 #define REFERENCE_INCLUDEDIR ""
@@ -153,7 +146,7 @@ static unsigned compare_header(const char *path, lookup_fn string_of, lookup_fn 
     return n;
 }
 
-START_TEST(the_dictionary_agrees_with_the_reference_implementation)
+PX_TEST(the_dictionary_agrees_with_the_reference_implementation)
 {
     static const char folder[] = REFERENCE_INCLUDEDIR;
     void *lib = reference_open();
@@ -167,10 +160,9 @@ START_TEST(the_dictionary_agrees_with_the_reference_implementation)
     n += compare_header(REFERENCE_INCLUDEDIR "/pmix_deprecated.h", string_of, name_of);
     ck_assert_uint_ge(n, 500);
 }
-END_TEST
 
 /* What it does not know, newer attributes, it echoes. */
-START_TEST(the_reference_implementation_contradicts_no_row)
+PX_TEST(the_reference_implementation_contradicts_no_row)
 {
     void *lib = reference_open();
 
@@ -184,11 +176,5 @@ START_TEST(the_reference_implementation_contradicts_no_row)
             ck_assert_str_eq(theirs, px_keys[i].key);
     }
 }
-END_TEST
 
-PX_TEST_MAIN("types/keys", names_and_keys_are_found_in_any_case,
-             what_is_unknown_is_its_own_answer, a_key_is_not_a_name, every_row_is_found,
-             a_shared_key_has_the_name_in_use, newer_keys_have_names,
-             types_are_those_of_the_values,
-             the_dictionary_agrees_with_the_reference_implementation,
-             the_reference_implementation_contradicts_no_row)
+PX_TEST_MAIN("types/keys", NULL, NULL)

@@ -110,7 +110,7 @@ static bool is_addition(const char *function, long value)
     return false;
 }
 
-START_TEST(names_equal_those_of_the_reference_implementation)
+PX_TEST(names_equal_those_of_the_reference_implementation)
 {
     void *lib = reference_open();
 
@@ -132,9 +132,8 @@ START_TEST(names_equal_those_of_the_reference_implementation)
         }
     }
 }
-END_TEST
 
-START_TEST(flags_are_named_as_by_the_reference_implementation)
+PX_TEST(flags_are_named_as_by_the_reference_implementation)
 {
     void *lib = reference_open();
 
@@ -149,9 +148,8 @@ START_TEST(flags_are_named_as_by_the_reference_implementation)
         free(own);
     }
 }
-END_TEST
 
-START_TEST(newer_constants_have_names)
+PX_TEST(newer_constants_have_names)
 {
     for (size_t i = 0; i < PX_COUNT(additions); i++) {
         for (size_t e = 0; e < PX_COUNT(enumerations); e++) {
@@ -167,9 +165,8 @@ START_TEST(newer_constants_have_names)
                      "CHILD_DEFAULT");
     ck_assert_str_eq(px_name_of(PMIX_ALLOC_INHERIT, PMIX_ALLOC_INHERIT_CHILD), "CHILD");
 }
-END_TEST
 
-START_TEST(values_without_a_name_say_so)
+PX_TEST(values_without_a_name_say_so)
 {
     for (size_t e = 0; e < PX_COUNT(enumerations); e++) {
         long beyond = strcmp(enumerations[e].function, "PMIx_IOF_channel_string") ? 199
@@ -182,18 +179,16 @@ START_TEST(values_without_a_name_say_so)
     ck_assert_str_eq(PMIx_Alloc_inheritance_string(99), "UNSPECIFIED");
     ck_assert_str_eq(PMIx_Resource_block_directive_string(99), "UNSPECIFIED");
 }
-END_TEST
 
-START_TEST(types_are_named_as_in_the_table)
+PX_TEST(types_are_named_as_in_the_table)
 {
     for (pmix_data_type_t id = 1; id <= 75; id++) {
         if (px_type_find(id))
             ck_assert_str_eq(PMIx_Data_type_string(id), px_type_find(id)->name);
     }
 }
-END_TEST
 
-START_TEST(types_that_are_no_enumerations_have_no_names)
+PX_TEST(types_that_are_no_enumerations_have_no_names)
 {
     ck_assert_ptr_null(px_name_of(PMIX_UINT32, 1));
     ck_assert_ptr_null(px_name_of(29, 1));
@@ -202,10 +197,5 @@ START_TEST(types_that_are_no_enumerations_have_no_names)
     ck_assert_ptr_null(px_name_of(PMIX_DATA_TYPE, -1));
     ck_assert_ptr_null(px_name_of(PMIX_DATA_TYPE, 65536 + PMIX_BOOL));
 }
-END_TEST
 
-PX_TEST_MAIN("types/names", names_equal_those_of_the_reference_implementation,
-             flags_are_named_as_by_the_reference_implementation,
-             newer_constants_have_names, values_without_a_name_say_so,
-             types_are_named_as_in_the_table,
-             types_that_are_no_enumerations_have_no_names)
+PX_TEST_MAIN("types/names", NULL, NULL)

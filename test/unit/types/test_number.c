@@ -29,7 +29,7 @@ static struct px_number natural(uint64_t u)
     return number_of(PMIX_UINT64, &u);
 }
 
-START_TEST(every_integer_type_keeps_its_least_and_greatest)
+PX_TEST(every_integer_type_keeps_its_least_and_greatest)
 {
     static const pmix_data_type_t ids[] = {
         PMIX_INT8,   PMIX_INT16,  PMIX_INT32,   PMIX_INT64,     PMIX_UINT8,
@@ -51,9 +51,8 @@ START_TEST(every_integer_type_keeps_its_least_and_greatest)
         }
     }
 }
-END_TEST
 
-START_TEST(a_number_that_does_not_fit_is_refused_and_nothing_stored)
+PX_TEST(a_number_that_does_not_fit_is_refused_and_nothing_stored)
 {
     static const struct {
         pmix_data_type_t id;
@@ -79,9 +78,8 @@ START_TEST(a_number_that_does_not_fit_is_refused_and_nothing_stored)
         ck_assert_uint_eq(stored, 7);
     }
 }
-END_TEST
 
-START_TEST(the_fraction_of_a_real_is_cut_off)
+PX_TEST(the_fraction_of_a_real_is_cut_off)
 {
     struct px_number n = real(-1234.567);
     int32_t i32;
@@ -92,9 +90,8 @@ START_TEST(the_fraction_of_a_real_is_cut_off)
     ck_assert_int_eq(px_number_write(px_type_find(PMIX_UINT32), &u32, &n),
                      PMIX_ERR_CHANGE_SIGN);
 }
-END_TEST
 
-START_TEST(reals_beyond_64_bits_are_refused)
+PX_TEST(reals_beyond_64_bits_are_refused)
 {
     static const double beyond[] = {1e300, -1e300, 18446744073709551616.0, HUGE_VAL,
                                     NAN};
@@ -115,9 +112,8 @@ START_TEST(reals_beyond_64_bits_are_refused)
     ok(px_number_write(px_type_find(PMIX_INT64), &i64, &least));
     ck_assert_int_eq(i64, INT64_MIN);
 }
-END_TEST
 
-START_TEST(whole_numbers_become_reals)
+PX_TEST(whole_numbers_become_reals)
 {
     struct px_number n = whole(-5);
     float f;
@@ -127,9 +123,8 @@ START_TEST(whole_numbers_become_reals)
     ok(px_number_write(px_type_find(PMIX_DOUBLE), &d, &n));
     ck_assert(f == -5 && d == -5);
 }
-END_TEST
 
-START_TEST(what_is_no_number_is_refused)
+PX_TEST(what_is_no_number_is_refused)
 {
     static const pmix_data_type_t ids[] = {PMIX_UNDEF,   PMIX_BOOL, PMIX_STRING,
                                            PMIX_POINTER, PMIX_PROC, PMIX_TIMEVAL,
@@ -143,9 +138,8 @@ START_TEST(what_is_no_number_is_refused)
                          PMIX_ERR_BAD_PARAM);
     }
 }
-END_TEST
 
-START_TEST(numbers_compare_by_worth_whatever_their_types)
+PX_TEST(numbers_compare_by_worth_whatever_their_types)
 {
     struct px_number ascending[] = {real(NAN),  real(-HUGE_VAL),     whole(INT64_MIN),
                                     real(-1.5), whole(-1),           real(-0.5),
@@ -162,10 +156,5 @@ START_TEST(numbers_compare_by_worth_whatever_their_types)
     struct px_number one = whole(1), same = real(1);
     ck_assert_int_eq(px_number_compare(&one, &same), 0);
 }
-END_TEST
 
-PX_TEST_MAIN("types/number", every_integer_type_keeps_its_least_and_greatest,
-             a_number_that_does_not_fit_is_refused_and_nothing_stored,
-             the_fraction_of_a_real_is_cut_off, reals_beyond_64_bits_are_refused,
-             whole_numbers_become_reals, what_is_no_number_is_refused,
-             numbers_compare_by_worth_whatever_their_types)
+PX_TEST_MAIN("types/number", NULL, NULL)

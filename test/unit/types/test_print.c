@@ -14,7 +14,7 @@ static void assert_prints(pmix_data_type_t id, const void *obj, const char *expe
     free(text);
 }
 
-START_TEST(any_object_prints_as_one_line)
+PX_TEST(any_object_prints_as_one_line)
 {
     for (pmix_data_type_t id = 0; sample_type(&id); id++) {
         for (unsigned seed = 0; seed < SAMPLE_SEEDS; seed++) {
@@ -29,9 +29,8 @@ START_TEST(any_object_prints_as_one_line)
         }
     }
 }
-END_TEST
 
-START_TEST(numbers_print_as_numbers_and_enumerations_by_name)
+PX_TEST(numbers_print_as_numbers_and_enumerations_by_name)
 {
     assert_prints(PMIX_INT32, &(int32_t){-5}, "-5");
     assert_prints(PMIX_UINT64, &(uint64_t){UINT64_MAX}, "18446744073709551615");
@@ -45,9 +44,8 @@ START_TEST(numbers_print_as_numbers_and_enumerations_by_name)
                   "REQUIRED");
     assert_prints(PMIX_TIMEVAL, &(struct timeval){10, 500}, "10.000500");
 }
-END_TEST
 
-START_TEST(strings_are_quoted_and_escaped)
+PX_TEST(strings_are_quoted_and_escaped)
 {
     char *null = NULL, *plain = TEXT("caf\xc3\xa9"), *odd = TEXT("a\"b\\c\nd");
 
@@ -55,18 +53,16 @@ START_TEST(strings_are_quoted_and_escaped)
     assert_prints(PMIX_STRING, &plain, "\"caf\xc3\xa9\"");
     assert_prints(PMIX_STRING, &odd, "\"a\\x22b\\x5cc\\x0ad\"");
 }
-END_TEST
 
-START_TEST(processes_print_as_namespace_and_rank)
+PX_TEST(processes_print_as_namespace_and_rank)
 {
     pmix_proc_t proc = {"job", 3}, all = {"job", PMIX_RANK_WILDCARD};
 
     assert_prints(PMIX_PROC, &proc, "job:3");
     assert_prints(PMIX_PROC, &all, "job:WILDCARD");
 }
-END_TEST
 
-START_TEST(structures_print_their_members)
+PX_TEST(structures_print_their_members)
 {
     char *argv[] = {TEXT("prog"), TEXT("-x"), NULL};
     pmix_info_t info = {.key = "k", .value = {PMIX_UINT32, {.uint32 = 7}}};
@@ -80,9 +76,8 @@ START_TEST(structures_print_their_members)
         "{cmd: \"prog\", argv: {\"prog\", \"-x\"}, env: {}, cwd: NULL, "
         "maxprocs: 2, info: {{key: \"k\", flags: OPTIONAL, value: PMIX_UINT32 7}}}");
 }
-END_TEST
 
-START_TEST(values_print_with_their_type)
+PX_TEST(values_print_with_their_type)
 {
     uint16_t elements[] = {1, 2};
     pmix_data_array_t array = {PMIX_UINT16, 2, elements}, empty = {PMIX_INFO, 0, NULL};
@@ -97,9 +92,8 @@ START_TEST(values_print_with_their_type)
     assert_prints(PMIX_VALUE, &(pmix_value_t){0}, "PMIX_UNDEF");
     assert_prints(PMIX_VALUE, &(pmix_value_t){.type = 29}, "unknown type 29");
 }
-END_TEST
 
-START_TEST(long_byte_objects_are_cut_short)
+PX_TEST(long_byte_objects_are_cut_short)
 {
     char zeros[100] = {0};
     pmix_byte_object_t bytes = {zeros, sizeof(zeros)};
@@ -109,9 +103,8 @@ START_TEST(long_byte_objects_are_cut_short)
     ck_assert_str_eq(text + strlen(text) - 3, "...");
     free(text);
 }
-END_TEST
 
-START_TEST(unterminated_arrays_are_not_read_beyond_their_end)
+PX_TEST(unterminated_arrays_are_not_read_beyond_their_end)
 {
     pmix_proc_t proc;
 
@@ -120,16 +113,14 @@ START_TEST(unterminated_arrays_are_not_read_beyond_their_end)
     ck_assert_uint_eq(strchr(text, ':') - text, sizeof(proc.nspace));
     free(text);
 }
-END_TEST
 
-START_TEST(null_and_unknown_types_print_too)
+PX_TEST(null_and_unknown_types_print_too)
 {
     assert_prints(PMIX_INFO, NULL, "NULL");
     assert_prints(29, "x", "unknown type 29");
 }
-END_TEST
 
-START_TEST(public_functions_print_their_types)
+PX_TEST(public_functions_print_their_types)
 {
     pmix_proc_t proc = {"job", 3};
     pmix_value_t value = {PMIX_BOOL, {.flag = true}};
@@ -143,9 +134,8 @@ START_TEST(public_functions_print_their_types)
     for (size_t i = 0; i < PX_COUNT(texts); i++)
         free(texts[i]);
 }
-END_TEST
 
-START_TEST(out_of_memory_is_null)
+PX_TEST(out_of_memory_is_null)
 {
     pmix_info_t info = {.key = "k", .value = {PMIX_UINT32, {.uint32 = 7}}};
     char *text;
@@ -161,13 +151,5 @@ START_TEST(out_of_memory_is_null)
     ck_assert_ptr_nonnull(text);
     free(text);
 }
-END_TEST
 
-PX_TEST_MAIN("types/print", any_object_prints_as_one_line,
-             numbers_print_as_numbers_and_enumerations_by_name,
-             strings_are_quoted_and_escaped, processes_print_as_namespace_and_rank,
-             structures_print_their_members, values_print_with_their_type,
-             long_byte_objects_are_cut_short,
-             unterminated_arrays_are_not_read_beyond_their_end,
-             null_and_unknown_types_print_too, public_functions_print_their_types,
-             out_of_memory_is_null)
+PX_TEST_MAIN("types/print", NULL, NULL)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-START_TEST(loading_cuts_to_fit_and_clears_the_rest)
+PX_TEST(loading_cuts_to_fit_and_clears_the_rest)
 {
     char text[1000];
     pmix_key_t key;
@@ -24,9 +24,8 @@ START_TEST(loading_cuts_to_fit_and_clears_the_rest)
     PMIx_Load_key(key, NULL);
     ck_assert_str_eq(key, "");
 }
-END_TEST
 
-START_TEST(processes_are_loaded_and_copied)
+PX_TEST(processes_are_loaded_and_copied)
 {
     pmix_proc_t proc, copy;
 
@@ -44,9 +43,8 @@ START_TEST(processes_are_loaded_and_copied)
     PMIx_Xfer_procid(NULL, &proc);
     PMIx_Xfer_procid(&proc, NULL);
 }
-END_TEST
 
-START_TEST(sameness_is_exact_and_matching_takes_wildcards)
+PX_TEST(sameness_is_exact_and_matching_takes_wildcards)
 {
     pmix_proc_t one = {"job", 1}, two = {"job", 2}, all = {"job", PMIX_RANK_WILDCARD};
     pmix_proc_t other = {"other", 1};
@@ -56,26 +54,23 @@ START_TEST(sameness_is_exact_and_matching_takes_wildcards)
     ck_assert(px_proc_match(&one, &all) && px_proc_match(&all, &two));
     ck_assert(!px_proc_match(&one, &two) && !px_proc_match(&other, &all));
 }
-END_TEST
 
-START_TEST(keys_are_compared_whole)
+PX_TEST(keys_are_compared_whole)
 {
     ck_assert(PMIx_Check_key("pmix.a", "pmix.a"));
     ck_assert(!PMIx_Check_key("pmix.a", "pmix.ab"));
     ck_assert(!PMIx_Check_key("pmix.ab", "pmix.a"));
     ck_assert(!PMIx_Check_key(NULL, "pmix.a") && !PMIx_Check_key("pmix.a", NULL));
 }
-END_TEST
 
-START_TEST(reserved_keys_begin_with_pmix)
+PX_TEST(reserved_keys_begin_with_pmix)
 {
     ck_assert(PMIx_Check_reserved_key("pmix.rank") && PMIx_Check_reserved_key("pmix"));
     ck_assert(!PMIx_Check_reserved_key("my.pmix") && !PMIx_Check_reserved_key(""));
     ck_assert(!PMIx_Check_reserved_key(NULL));
 }
-END_TEST
 
-START_TEST(an_invalid_namespace_matches_all)
+PX_TEST(an_invalid_namespace_matches_all)
 {
     ck_assert(PMIx_Check_nspace("a", "a") && !PMIx_Check_nspace("a", "b"));
     ck_assert(PMIx_Check_nspace("", "b") && PMIx_Check_nspace("a", NULL));
@@ -83,27 +78,24 @@ START_TEST(an_invalid_namespace_matches_all)
     ck_assert(PMIx_Nspace_invalid(NULL) && PMIx_Nspace_invalid(""));
     ck_assert(!PMIx_Nspace_invalid("a"));
 }
-END_TEST
 
-START_TEST(the_wildcard_alone_matches_other_ranks)
+PX_TEST(the_wildcard_alone_matches_other_ranks)
 {
     ck_assert(PMIx_Check_rank(1, 1) && !PMIx_Check_rank(1, 2));
     ck_assert(PMIx_Check_rank(1, PMIX_RANK_WILDCARD));
     ck_assert(PMIx_Check_rank(PMIX_RANK_WILDCARD, 1));
     ck_assert(!PMIx_Check_rank(1, PMIX_RANK_UNDEF));
 }
-END_TEST
 
-START_TEST(ranks_below_the_special_ones_are_valid)
+PX_TEST(ranks_below_the_special_ones_are_valid)
 {
     ck_assert(PMIx_Rank_valid(0) && PMIx_Rank_valid(PMIX_RANK_VALID - 1));
     ck_assert(!PMIx_Rank_valid(PMIX_RANK_VALID) &&
               !PMIx_Rank_valid(PMIX_RANK_WILDCARD));
     ck_assert(!PMIx_Rank_valid(PMIX_RANK_UNDEF));
 }
-END_TEST
 
-START_TEST(processes_match_by_namespace_and_rank)
+PX_TEST(processes_match_by_namespace_and_rank)
 {
     pmix_proc_t one = {"job", 1}, any = {"", PMIX_RANK_WILDCARD}, two = {"job", 2};
     pmix_proc_t invalid = {"job", PMIX_RANK_INVALID};
@@ -113,9 +105,8 @@ START_TEST(processes_match_by_namespace_and_rank)
     ck_assert(PMIx_Procid_invalid(&any) && PMIx_Procid_invalid(&invalid));
     ck_assert(PMIx_Procid_invalid(NULL) && !PMIx_Procid_invalid(&one));
 }
-END_TEST
 
-START_TEST(a_namespace_of_another_cluster_is_joined_and_parted)
+PX_TEST(a_namespace_of_another_cluster_is_joined_and_parted)
 {
     pmix_nspace_t cluster = "east", nspace = "job", joined, a, b;
 
@@ -130,9 +121,8 @@ START_TEST(a_namespace_of_another_cluster_is_joined_and_parted)
     ck_assert_str_eq(a, "job");
     ck_assert_str_eq(b, "");
 }
-END_TEST
 
-START_TEST(a_joined_namespace_is_cut_to_fit)
+PX_TEST(a_joined_namespace_is_cut_to_fit)
 {
     pmix_nspace_t longest, joined;
 
@@ -143,14 +133,5 @@ START_TEST(a_joined_namespace_is_cut_to_fit)
     PMIx_Multicluster_nspace_construct(longest, longest, joined); /* in place */
     ck_assert_uint_eq(strlen(longest), PMIX_MAX_NSLEN);
 }
-END_TEST
 
-PX_TEST_MAIN("types/proc", loading_cuts_to_fit_and_clears_the_rest,
-             processes_are_loaded_and_copied,
-             sameness_is_exact_and_matching_takes_wildcards, keys_are_compared_whole,
-             reserved_keys_begin_with_pmix, an_invalid_namespace_matches_all,
-             the_wildcard_alone_matches_other_ranks,
-             ranks_below_the_special_ones_are_valid,
-             processes_match_by_namespace_and_rank,
-             a_namespace_of_another_cluster_is_joined_and_parted,
-             a_joined_namespace_is_cut_to_fit)
+PX_TEST_MAIN("types/proc", NULL, NULL)

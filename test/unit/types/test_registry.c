@@ -120,7 +120,7 @@ static const struct {
     {PMIX_REGEX2, "type bytes"},
 };
 
-START_TEST(sizes_equal_those_of_the_public_types)
+PX_TEST(sizes_equal_those_of_the_public_types)
 {
     for (size_t i = 0; i < PX_COUNT(sizes); i++) {
         const struct px_type *t = px_type_find(sizes[i].id);
@@ -130,9 +130,8 @@ START_TEST(sizes_equal_those_of_the_public_types)
         ck_assert_uint_eq(t->size, sizes[i].size);
     }
 }
-END_TEST
 
-START_TEST(every_number_to_75_has_a_row_except_holes_and_deprecated_ones)
+PX_TEST(every_number_to_75_has_a_row_except_holes_and_deprecated_ones)
 {
     for (pmix_data_type_t id = 0; id <= 75; id++) {
         bool absent = id == 26 || id == 28 || id == 29 || id == 44;
@@ -140,18 +139,16 @@ START_TEST(every_number_to_75_has_a_row_except_holes_and_deprecated_ones)
         ck_assert_msg(!px_type_find(id) == absent, "type %u", id);
     }
 }
-END_TEST
 
-START_TEST(numbers_beyond_the_table_have_no_type)
+PX_TEST(numbers_beyond_the_table_have_no_type)
 {
     static const pmix_data_type_t beyond[] = {76, 77, 255, 256, 500, 501, UINT16_MAX};
 
     for (size_t i = 0; i < PX_COUNT(beyond); i++)
         ck_assert_ptr_null(px_type_find(beyond[i]));
 }
-END_TEST
 
-START_TEST(undef_stores_nothing_and_a_value_may_be_it)
+PX_TEST(undef_stores_nothing_and_a_value_may_be_it)
 {
     const struct px_type *t = px_type_find(PMIX_UNDEF);
 
@@ -159,9 +156,8 @@ START_TEST(undef_stores_nothing_and_a_value_may_be_it)
     ck_assert_uint_eq(t->size, 0);
     ck_assert_uint_eq(t->in_value, PX_VALUE_INLINE);
 }
-END_TEST
 
-START_TEST(structures_travel_in_the_order_of_the_protocol)
+PX_TEST(structures_travel_in_the_order_of_the_protocol)
 {
     for (size_t i = 0; i < PX_COUNT(orders); i++) {
         const struct px_type *t = px_type_find(orders[i].id);
@@ -175,9 +171,8 @@ START_TEST(structures_travel_in_the_order_of_the_protocol)
         ck_assert_str_eq(members, orders[i].members);
     }
 }
-END_TEST
 
-START_TEST(only_structures_have_fields)
+PX_TEST(only_structures_have_fields)
 {
     size_t n_structures = 0;
 
@@ -193,14 +188,13 @@ START_TEST(only_structures_have_fields)
     }
     ck_assert_uint_eq(n_structures, PX_COUNT(orders));
 }
-END_TEST
 
 static bool owns_memory(const struct px_field *f)
 {
     return f->many != PX_ONE || (f->store != PX_KEY && !px_type_find(f->type)->flat);
 }
 
-START_TEST(a_structure_is_flat_when_all_its_members_are)
+PX_TEST(a_structure_is_flat_when_all_its_members_are)
 {
     for (size_t i = 0; i < PX_COUNT(orders); i++) {
         const struct px_type *t = px_type_find(orders[i].id);
@@ -213,10 +207,9 @@ START_TEST(a_structure_is_flat_when_all_its_members_are)
         ck_assert_msg(t->flat == flat, "%s", t->name);
     }
 }
-END_TEST
 
 /* A count and an empty key take one byte, as does a length of zero. */
-START_TEST(least_size_on_the_wire_is_the_sum_of_the_members)
+PX_TEST(least_size_on_the_wire_is_the_sum_of_the_members)
 {
     for (size_t i = 0; i < PX_COUNT(orders); i++) {
         const struct px_type *t = px_type_find(orders[i].id);
@@ -229,7 +222,6 @@ START_TEST(least_size_on_the_wire_is_the_sum_of_the_members)
         ck_assert_msg(t->min_wire == least, "%s: %u", t->name, least);
     }
 }
-END_TEST
 
 static const pmix_data_type_t by_pointer[] = {
     PMIX_PROC,       PMIX_PROC_INFO,     PMIX_DATA_ARRAY,  PMIX_COORD,
@@ -254,7 +246,7 @@ static bool is_among(pmix_data_type_t id, const pmix_data_type_t *list, size_t n
     return false;
 }
 
-START_TEST(the_table_tells_what_a_value_holds_and_how)
+PX_TEST(the_table_tells_what_a_value_holds_and_how)
 {
     for (pmix_data_type_t id = 0; id <= 75; id++) {
         const struct px_type *t = px_type_find(id);
@@ -271,13 +263,5 @@ START_TEST(the_table_tells_what_a_value_holds_and_how)
                           "%s", t->name);
     }
 }
-END_TEST
 
-PX_TEST_MAIN("types/registry", sizes_equal_those_of_the_public_types,
-             every_number_to_75_has_a_row_except_holes_and_deprecated_ones,
-             numbers_beyond_the_table_have_no_type,
-             undef_stores_nothing_and_a_value_may_be_it,
-             structures_travel_in_the_order_of_the_protocol,
-             only_structures_have_fields, a_structure_is_flat_when_all_its_members_are,
-             least_size_on_the_wire_is_the_sum_of_the_members,
-             the_table_tells_what_a_value_holds_and_how)
+PX_TEST_MAIN("types/registry", NULL, NULL)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-START_TEST(flat_objects_take_their_own_size)
+PX_TEST(flat_objects_take_their_own_size)
 {
     for (pmix_data_type_t id = 0; sample_type(&id); id++) {
         const struct px_type *t = px_type_find(id);
@@ -17,9 +17,8 @@ START_TEST(flat_objects_take_their_own_size)
         ck_assert_uint_eq(px_type_size(id, &object), t->size);
     }
 }
-END_TEST
 
-START_TEST(empty_objects_own_nothing)
+PX_TEST(empty_objects_own_nothing)
 {
     for (pmix_data_type_t id = 0; sample_type(&id); id++) {
         union sample object;
@@ -28,17 +27,15 @@ START_TEST(empty_objects_own_nothing)
         ck_assert_uint_eq(px_type_size(id, &object), px_type_find(id)->size);
     }
 }
-END_TEST
 
-START_TEST(strings_count_with_their_terminator)
+PX_TEST(strings_count_with_their_terminator)
 {
     char *text = TEXT("12345");
 
     ck_assert_uint_eq(px_type_size(PMIX_STRING, &text), sizeof(char *) + 6);
 }
-END_TEST
 
-START_TEST(what_is_nested_counts)
+PX_TEST(what_is_nested_counts)
 {
     pmix_info_t infos[2] = {{.value = {PMIX_STRING, {.string = TEXT("123")}}}};
     pmix_data_array_t array = {PMIX_INFO, 2, infos};
@@ -51,9 +48,8 @@ START_TEST(what_is_nested_counts)
     ck_assert_uint_eq(px_type_size(PMIX_APP, &app),
                       sizeof(app) + sizeof(argv) + 3 + 2 + sizeof(infos) + 4);
 }
-END_TEST
 
-START_TEST(inline_data_of_a_value_counts_once)
+PX_TEST(inline_data_of_a_value_counts_once)
 {
     pmix_value_t number = {PMIX_UINT64, {.uint64 = 1}};
     pmix_value_t bytes = {PMIX_BYTE_OBJECT, {.bo = {TEXT("abc"), 3}}};
@@ -61,9 +57,8 @@ START_TEST(inline_data_of_a_value_counts_once)
     ck_assert_uint_eq(px_type_size(PMIX_VALUE, &number), sizeof(number));
     ck_assert_uint_eq(px_type_size(PMIX_VALUE, &bytes), sizeof(bytes) + 3);
 }
-END_TEST
 
-START_TEST(a_copy_takes_no_more_than_the_original)
+PX_TEST(a_copy_takes_no_more_than_the_original)
 {
     for (pmix_data_type_t id = 0; sample_type(&id); id++) {
         for (unsigned seed = 0; seed < SAMPLE_SEEDS; seed++) {
@@ -77,18 +72,13 @@ START_TEST(a_copy_takes_no_more_than_the_original)
         }
     }
 }
-END_TEST
 
-START_TEST(null_and_unknown_types_have_no_size)
+PX_TEST(null_and_unknown_types_have_no_size)
 {
     int object = 1;
 
     ck_assert_uint_eq(px_type_size(PMIX_INFO, NULL), 0);
     ck_assert_uint_eq(px_type_size(29, &object), 0);
 }
-END_TEST
 
-PX_TEST_MAIN("types/size", flat_objects_take_their_own_size, empty_objects_own_nothing,
-             strings_count_with_their_terminator, what_is_nested_counts,
-             inline_data_of_a_value_counts_once, a_copy_takes_no_more_than_the_original,
-             null_and_unknown_types_have_no_size)
+PX_TEST_MAIN("types/size", NULL, NULL)

@@ -6,24 +6,22 @@
 #include <stdint.h>
 #include <string.h>
 
-START_TEST(a_status_is_found_by_its_text)
+PX_TEST(a_status_is_found_by_its_text)
 {
     ck_assert_int_eq(PMIx_Error_code("NOT-FOUND"), PMIX_ERR_NOT_FOUND);
     ck_assert_int_eq(PMIx_Error_code("not-found"), PMIX_ERR_NOT_FOUND);
     ok(PMIx_Error_code("SUCCESS"));
 }
-END_TEST
 
-START_TEST(a_status_is_found_by_its_constant_and_its_former_one)
+PX_TEST(a_status_is_found_by_its_constant_and_its_former_one)
 {
     ck_assert_int_eq(PMIx_Error_code("PMIX_ERR_NOT_FOUND"), PMIX_ERR_NOT_FOUND);
     ck_assert_int_eq(PMIx_Error_code("err_not_found"), PMIX_ERR_NOT_FOUND);
     ck_assert_int_eq(PMIx_Error_code("PMIX_EXISTS"), PMIX_ERR_EXISTS);
     ck_assert_int_eq(PMIx_Error_code("PMIX_ERR_EXISTS"), PMIX_ERR_EXISTS);
 }
-END_TEST
 
-START_TEST(every_text_leads_back_to_its_status)
+PX_TEST(every_text_leads_back_to_its_status)
 {
     unsigned n_named = 0;
 
@@ -38,7 +36,6 @@ START_TEST(every_text_leads_back_to_its_status)
     }
     ck_assert_uint_gt(n_named, 150);
 }
-END_TEST
 
 /* Constants of one header that are a status: a negative number, or another status. */
 static unsigned check_header(const char *path)
@@ -67,14 +64,13 @@ static unsigned check_header(const char *path)
     return n;
 }
 
-START_TEST(every_status_of_the_headers_has_a_name)
+PX_TEST(every_status_of_the_headers_has_a_name)
 {
     ck_assert_uint_ge(check_header(PX_INCLUDE_DIR "/pmix_status.h"), 100);
     ck_assert_uint_ge(check_header(PX_INCLUDE_DIR "/pmix_deprecated.h"), 40);
 }
-END_TEST
 
-START_TEST(unknown_names_are_the_least_number)
+PX_TEST(unknown_names_are_the_least_number)
 {
     ck_assert_int_eq(PMIx_Error_code(NULL), INT32_MIN);
     ck_assert_int_eq(PMIx_Error_code(""), INT32_MIN);
@@ -82,9 +78,5 @@ START_TEST(unknown_names_are_the_least_number)
     ck_assert_int_eq(PMIx_Error_code("NO-SUCH-STATUS"), INT32_MIN);
     ck_assert_int_eq(PMIx_Error_code("ERROR STRING NOT FOUND"), INT32_MIN);
 }
-END_TEST
 
-PX_TEST_MAIN("types/status", a_status_is_found_by_its_text,
-             a_status_is_found_by_its_constant_and_its_former_one,
-             every_text_leads_back_to_its_status,
-             every_status_of_the_headers_has_a_name, unknown_names_are_the_least_number)
+PX_TEST_MAIN("types/status", NULL, NULL)

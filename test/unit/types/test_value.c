@@ -18,7 +18,7 @@ static const void *load_form(const struct px_type *t, const void *obj)
     return p;
 }
 
-START_TEST(a_loaded_value_holds_an_equal_object_of_its_own)
+PX_TEST(a_loaded_value_holds_an_equal_object_of_its_own)
 {
     for (pmix_data_type_t id = 0; sample_type(&id); id++) {
         const struct px_type *t = px_type_find(id);
@@ -44,9 +44,8 @@ START_TEST(a_loaded_value_holds_an_equal_object_of_its_own)
         }
     }
 }
-END_TEST
 
-START_TEST(a_regex_is_loaded_from_its_text)
+PX_TEST(a_regex_is_loaded_from_its_text)
 {
     const char *text = "pmix[n[1:1-3]]";
     pmix_value_t value;
@@ -57,9 +56,8 @@ START_TEST(a_regex_is_loaded_from_its_text)
     ck_assert_ptr_ne(value.data.bo.bytes, text);
     PMIx_Value_destruct(&value);
 }
-END_TEST
 
-START_TEST(no_data_gives_a_true_flag_and_else_nothing)
+PX_TEST(no_data_gives_a_true_flag_and_else_nothing)
 {
     pmix_value_t value;
 
@@ -72,9 +70,8 @@ START_TEST(no_data_gives_a_true_flag_and_else_nothing)
     ok(PMIx_Value_load(&value, NULL, PMIX_UINT64));
     ck_assert_uint_eq(value.data.uint64, 0);
 }
-END_TEST
 
-START_TEST(a_namespace_may_be_loaded_from_a_short_string)
+PX_TEST(a_namespace_may_be_loaded_from_a_short_string)
 {
     char *exact = strdup("job"); /* on the heap, where a sanitizer sees over-reading */
     pmix_value_t value;
@@ -84,9 +81,8 @@ START_TEST(a_namespace_may_be_loaded_from_a_short_string)
     PMIx_Value_destruct(&value);
     free(exact);
 }
-END_TEST
 
-START_TEST(types_no_value_holds_are_refused_and_leave_it_undefined)
+PX_TEST(types_no_value_holds_are_refused_and_leave_it_undefined)
 {
     for (unsigned id = 0; id < 600; id++) {
         const struct px_type *t = px_type_find((pmix_data_type_t)id);
@@ -104,9 +100,8 @@ START_TEST(types_no_value_holds_are_refused_and_leave_it_undefined)
         ck_assert_ptr_null(px_value_payload(&source));
     }
 }
-END_TEST
 
-START_TEST(null_arguments_are_bad_parameters)
+PX_TEST(null_arguments_are_bad_parameters)
 {
     pmix_value_t value = {0};
     void *data = NULL;
@@ -125,9 +120,8 @@ START_TEST(null_arguments_are_bad_parameters)
     PMIx_Value_destruct(NULL);
     PMIx_Value_free(NULL, 2);
 }
-END_TEST
 
-START_TEST(a_borrowing_value_points_to_the_data)
+PX_TEST(a_borrowing_value_points_to_the_data)
 {
     pmix_proc_t proc = {"job", 1};
     pmix_byte_object_t bytes = {TEXT("abc"), 3};
@@ -143,9 +137,8 @@ START_TEST(a_borrowing_value_points_to_the_data)
                      PMIX_ERR_UNKNOWN_DATA_TYPE);
     ck_assert_uint_eq(value.type, PMIX_UNDEF);
 }
-END_TEST
 
-START_TEST(unloading_into_memory_of_its_own_gives_an_equal_object)
+PX_TEST(unloading_into_memory_of_its_own_gives_an_equal_object)
 {
     for (pmix_data_type_t id = 0; sample_type(&id); id++) {
         const struct px_type *t = px_type_find(id);
@@ -170,9 +163,8 @@ START_TEST(unloading_into_memory_of_its_own_gives_an_equal_object)
         }
     }
 }
-END_TEST
 
-START_TEST(plain_data_is_unloaded_to_where_the_caller_wants_it)
+PX_TEST(plain_data_is_unloaded_to_where_the_caller_wants_it)
 {
     uint32_t number = 0;
     pmix_proc_t proc = {0}, loaded = {"job", 4};
@@ -188,9 +180,8 @@ START_TEST(plain_data_is_unloaded_to_where_the_caller_wants_it)
     ck_assert_ptr_eq(to_proc, &proc);
     ck_assert_uint_eq(proc.rank, 4);
 }
-END_TEST
 
-START_TEST(strings_and_bytes_are_unloaded_without_their_object)
+PX_TEST(strings_and_bytes_are_unloaded_without_their_object)
 {
     pmix_value_t string = {PMIX_STRING, {.string = TEXT("hello")}};
     pmix_value_t bytes = {PMIX_BYTE_OBJECT, {.bo = {TEXT("abc"), 3}}};
@@ -212,9 +203,8 @@ START_TEST(strings_and_bytes_are_unloaded_without_their_object)
     ck_assert_ptr_eq(data, &string);
     ck_assert_str_eq(elsewhere, "elsewhere");
 }
-END_TEST
 
-START_TEST(a_value_that_holds_nothing_cannot_be_unloaded)
+PX_TEST(a_value_that_holds_nothing_cannot_be_unloaded)
 {
     pmix_value_t undefined = {0}, nowhere = {PMIX_PROC, {0}}, unknown = {.type = 29};
     void *data = &data;
@@ -228,9 +218,8 @@ START_TEST(a_value_that_holds_nothing_cannot_be_unloaded)
     ck_assert_ptr_eq(data, &data);
     ck_assert_uint_eq(size, 77);
 }
-END_TEST
 
-START_TEST(integers_of_different_types_compare)
+PX_TEST(integers_of_different_types_compare)
 {
     pmix_value_t rank = {PMIX_PROC_RANK, {.rank = 5}},
                  five = {PMIX_INT, {.integer = 5}};
@@ -245,9 +234,8 @@ START_TEST(integers_of_different_types_compare)
     ck_assert_int_eq(PMIx_Value_compare(&real, &five), PMIX_VALUE_TYPE_DIFFERENT);
     ck_assert_int_eq(PMIx_Value_compare(&text, &five), PMIX_VALUE_TYPE_DIFFERENT);
 }
-END_TEST
 
-START_TEST(values_of_one_type_compare_by_content)
+PX_TEST(values_of_one_type_compare_by_content)
 {
     pmix_value_t a = {PMIX_STRING, {.string = TEXT("a")}};
     pmix_value_t b = {PMIX_STRING, {.string = TEXT("b")}}, none = {PMIX_STRING, {0}};
@@ -259,9 +247,8 @@ START_TEST(values_of_one_type_compare_by_content)
     ck_assert_int_eq(PMIx_Value_compare(&a, &none), PMIX_VALUE1_GREATER);
     ck_assert_int_eq(PMIx_Value_compare(&app, &app), PMIX_VALUE_COMPARISON_NOT_AVAIL);
 }
-END_TEST
 
-START_TEST(size_is_that_of_the_value_and_of_its_data)
+PX_TEST(size_is_that_of_the_value_and_of_its_data)
 {
     pmix_value_t number = {PMIX_INT32, {.int32 = 1}};
     pmix_value_t string = {PMIX_STRING, {.string = TEXT("abc")}};
@@ -277,9 +264,8 @@ START_TEST(size_is_that_of_the_value_and_of_its_data)
     ck_assert_int_eq(PMIx_Value_get_size(&undefined, &size),
                      PMIX_ERR_UNKNOWN_DATA_TYPE);
 }
-END_TEST
 
-START_TEST(readers_convert_whatever_integer_type_the_host_used)
+PX_TEST(readers_convert_whatever_integer_type_the_host_used)
 {
     pmix_value_t values[] = {
         {PMIX_UINT8, {.uint8 = 7}},    {PMIX_INT, {.integer = 7}},
@@ -296,9 +282,8 @@ START_TEST(readers_convert_whatever_integer_type_the_host_used)
         ck_assert(px_value_to_i64(&values[i], &i64) && i64 == 7);
     }
 }
-END_TEST
 
-START_TEST(readers_refuse_what_does_not_fit_or_is_no_integer)
+PX_TEST(readers_refuse_what_does_not_fit_or_is_no_integer)
 {
     pmix_value_t negative = {PMIX_INT, {.integer = -1}};
     pmix_value_t big = {PMIX_UINT64, {.uint64 = UINT64_MAX}},
@@ -316,9 +301,8 @@ START_TEST(readers_refuse_what_does_not_fit_or_is_no_integer)
     ck_assert(u64 == 5 && u32 == 5 && i64 == 5);
     ck_assert(px_value_to_i64(&negative, &i64) && i64 == -1);
 }
-END_TEST
 
-START_TEST(numbers_are_fetched_in_the_type_asked_for)
+PX_TEST(numbers_are_fetched_in_the_type_asked_for)
 {
     pmix_value_t value = {PMIX_INT32, {.int32 = 1234}};
     pmix_value_t text = {PMIX_STRING, {.string = TEXT("1234")}};
@@ -337,9 +321,8 @@ START_TEST(numbers_are_fetched_in_the_type_asked_for)
                      PMIX_ERR_BAD_PARAM);
     ck_assert_int_eq(PMIx_Value_get_number(&value, &i16, 29), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(words_and_numbers_in_strings_have_a_truth)
+PX_TEST(words_and_numbers_in_strings_have_a_truth)
 {
     static const struct {
         const char *text;
@@ -363,9 +346,8 @@ START_TEST(words_and_numbers_in_strings_have_a_truth)
         ck_assert(px_value_truth(&value) == (cases[i].truth == PMIX_BOOL_TRUE));
     }
 }
-END_TEST
 
-START_TEST(truth_of_other_types_is_presence_flag_or_being_non_zero)
+PX_TEST(truth_of_other_types_is_presence_flag_or_being_non_zero)
 {
     pmix_value_t undefined = {0}, off = {PMIX_BOOL, {.flag = false}};
     pmix_value_t zero = {PMIX_INT, {.integer = 0}}, minus = {PMIX_INT, {.integer = -1}};
@@ -378,9 +360,8 @@ START_TEST(truth_of_other_types_is_presence_flag_or_being_non_zero)
     ck_assert_int_eq(PMIx_Value_true(&undefined), PMIX_BOOL_TRUE);
     ck_assert_int_eq(PMIx_Value_true(&minus), PMIX_NON_BOOL);
 }
-END_TEST
 
-START_TEST(loading_survives_any_failed_allocation)
+PX_TEST(loading_survives_any_failed_allocation)
 {
     pmix_envar_t envar = {TEXT("NAME"), TEXT("value"), ':'};
     pmix_value_t value;
@@ -398,23 +379,5 @@ START_TEST(loading_survives_any_failed_allocation)
     ok(rc);
     PMIx_Value_destruct(&value);
 }
-END_TEST
 
-PX_TEST_MAIN("types/value", a_loaded_value_holds_an_equal_object_of_its_own,
-             a_regex_is_loaded_from_its_text,
-             no_data_gives_a_true_flag_and_else_nothing,
-             a_namespace_may_be_loaded_from_a_short_string,
-             types_no_value_holds_are_refused_and_leave_it_undefined,
-             null_arguments_are_bad_parameters, a_borrowing_value_points_to_the_data,
-             unloading_into_memory_of_its_own_gives_an_equal_object,
-             plain_data_is_unloaded_to_where_the_caller_wants_it,
-             strings_and_bytes_are_unloaded_without_their_object,
-             a_value_that_holds_nothing_cannot_be_unloaded,
-             integers_of_different_types_compare, values_of_one_type_compare_by_content,
-             size_is_that_of_the_value_and_of_its_data,
-             readers_convert_whatever_integer_type_the_host_used,
-             readers_refuse_what_does_not_fit_or_is_no_integer,
-             numbers_are_fetched_in_the_type_asked_for,
-             words_and_numbers_in_strings_have_a_truth,
-             truth_of_other_types_is_presence_flag_or_being_non_zero,
-             loading_survives_any_failed_allocation)
+PX_TEST_MAIN("types/value", NULL, NULL)

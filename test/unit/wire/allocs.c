@@ -19,7 +19,7 @@ static void fill(void)
         numbers[i] = (i - N / 2) * 4001;
 }
 
-START_TEST(integers_cost_no_allocation_each)
+PX_TEST(integers_cost_no_allocation_each)
 {
     pmix_data_buffer_t buffer = {0};
     pmix_status_t rc = PMIX_SUCCESS;
@@ -36,9 +36,8 @@ START_TEST(integers_cost_no_allocation_each)
     ck_assert_uint_le(n_allocs, MOST_GROWTH);
     free(buffer.base_ptr);
 }
-END_TEST
 
-START_TEST(an_array_of_integers_costs_none_either)
+PX_TEST(an_array_of_integers_costs_none_either)
 {
     pmix_data_buffer_t buffer = {0};
     int32_t n = N;
@@ -62,10 +61,9 @@ START_TEST(an_array_of_integers_costs_none_either)
     ck_assert_uint_eq(n_allocs, 0);
     free(buffer.base_ptr);
 }
-END_TEST
 
 /* Every dialect, as the loop sends them: into a writer. */
-START_TEST(integers_of_every_kind_and_dialect_cost_none)
+PX_TEST(integers_of_every_kind_and_dialect_cost_none)
 {
     static const char *const dialects[] = {"v21", "v3", "v4", "v41", "v51", "v61"};
     static const pmix_data_type_t types[] = {
@@ -93,10 +91,9 @@ START_TEST(integers_of_every_kind_and_dialect_cost_none)
         }
     }
 }
-END_TEST
 
 /* px_type.flat says which objects these are; all their values are copied by a struct copy. */
-START_TEST(a_copy_of_what_owns_nothing_allocates_nothing)
+PX_TEST(a_copy_of_what_owns_nothing_allocates_nothing)
 {
     unsigned n_flat = 0;
 
@@ -131,9 +128,5 @@ START_TEST(a_copy_of_what_owns_nothing_allocates_nothing)
     }
     ck_assert_uint_gt(n_flat, 30);
 }
-END_TEST
 
-PX_TEST_MAIN("wire/allocs", integers_cost_no_allocation_each,
-             an_array_of_integers_costs_none_either,
-             integers_of_every_kind_and_dialect_cost_none,
-             a_copy_of_what_owns_nothing_allocates_nothing)
+PX_TEST_MAIN("wire/allocs", NULL, NULL)

@@ -74,7 +74,7 @@ static struct px_args full(void)
 
 /* ---- copies ----------------------------------------------------------------------------------- */
 
-START_TEST(a_failed_copy_owns_nothing)
+PX_TEST(a_failed_copy_owns_nothing)
 {
     const pmix_info_t odd = {.key = "odd", .value = {.type = 12345}};
     struct px_args a = full();
@@ -86,7 +86,6 @@ START_TEST(a_failed_copy_owns_nothing)
     ck_assert_ptr_null(a.info.v);
     ck_assert_ptr_null(a.bytes.bytes);
 }
-END_TEST
 
 /* ---- messages --------------------------------------------------------------------------------- */
 
@@ -151,14 +150,13 @@ static void goes_round(const struct px_request *r, struct px_codec codec)
     ck_assert_uint_eq(n_read, 1 + n_late(r));
 }
 
-START_TEST(a_server_reads_what_a_client_writes)
+PX_TEST_LOOP(a_server_reads_what_a_client_writes, 12)
 {
     for (size_t i = 0; i < PX_COUNT(requests); i++)
         goes_round(requests[i], codec_of(_i));
 }
-END_TEST
 
-START_TEST(what_is_needed_must_be_there)
+PX_TEST(what_is_needed_must_be_there)
 {
     static const struct px_request *const needing[] = {
         &px_request_lookup, &px_request_spawn, &px_request_group_leave};
@@ -179,9 +177,8 @@ START_TEST(what_is_needed_must_be_there)
     ck_assert(!px_args_sound(&nothing, px_request_monitor.args));
     ck_assert(px_args_sound(&nothing, px_request_unpublish.args));
 }
-END_TEST
 
-START_TEST(arrays_and_bytes_have_an_address_and_a_length)
+PX_TEST(arrays_and_bytes_have_an_address_and_a_length)
 {
     const struct px_args no_procs = {.n_procs = 1}, no_bytes = {.bytes.size = 1};
     struct px_args endless = full();
@@ -192,7 +189,6 @@ START_TEST(arrays_and_bytes_have_an_address_and_a_length)
     ck_assert(!px_args_sound(&endless, px_request_fence.args));
     ck_assert(px_args_sound(&endless, px_request_publish.args));
 }
-END_TEST
 
 static pmix_status_t unpack_keys(size_t n, const char *first)
 {
@@ -212,7 +208,7 @@ static pmix_status_t unpack_keys(size_t n, const char *first)
     return rc;
 }
 
-START_TEST(keys_are_no_more_than_a_server_takes_and_none_is_missing)
+PX_TEST(keys_are_no_more_than_a_server_takes_and_none_is_missing)
 {
     ok(unpack_keys(1, "key"));
     ck_assert_int_eq(unpack_keys(1, NULL), PMIX_ERR_BAD_PARAM);
@@ -220,17 +216,8 @@ START_TEST(keys_are_no_more_than_a_server_takes_and_none_is_missing)
     ck_assert_int_eq(unpack_keys(PX_MAX_KEYS + 1, "key"), PMIX_ERR_BAD_PARAM);
     ck_assert_int_eq(unpack_keys(SIZE_MAX, "key"), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
 int main(void)
 {
-    const struct px_test_loop tests[] = {
-        {a_failed_copy_owns_nothing, 1},
-        {a_server_reads_what_a_client_writes, 12},
-        {what_is_needed_must_be_there, 1},
-        {arrays_and_bytes_have_an_address_and_a_length, 1},
-        {keys_are_no_more_than_a_server_takes_and_none_is_missing, 1},
-    };
-
-    return px_test_run_loops("wire/args", setup, teardown, tests, PX_COUNT(tests));
+    return px_test_run("wire/args", setup, teardown);
 }

@@ -23,7 +23,7 @@ static pmix_value_t compressed(const void *bytes, size_t n, uint32_t claimed,
 
 static const char text[] = "a text a text a text a text a text a text a text";
 
-START_TEST(a_compressed_string_becomes_a_string)
+PX_TEST(a_compressed_string_becomes_a_string)
 {
     /* its length does not count the NUL */
     pmix_value_t v = compressed(text, sizeof(text) - 1, sizeof(text) - 1,
@@ -34,9 +34,8 @@ START_TEST(a_compressed_string_becomes_a_string)
     ck_assert_str_eq(v.data.string, text);
     px_type_destruct(PMIX_VALUE, &v);
 }
-END_TEST
 
-START_TEST(a_compressed_byte_object_becomes_a_byte_object)
+PX_TEST(a_compressed_byte_object_becomes_a_byte_object)
 {
     pmix_value_t v = compressed(text, sizeof(text), sizeof(text),
                                 PMIX_COMPRESSED_BYTE_OBJECT);
@@ -47,9 +46,8 @@ START_TEST(a_compressed_byte_object_becomes_a_byte_object)
     ck_assert_mem_eq(v.data.bo.bytes, text, sizeof(text));
     px_type_destruct(PMIX_VALUE, &v);
 }
-END_TEST
 
-START_TEST(other_values_stay_as_they_are)
+PX_TEST(other_values_stay_as_they_are)
 {
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 7};
 
@@ -57,9 +55,8 @@ START_TEST(other_values_stay_as_they_are)
     ck_assert_int_eq(v.type, PMIX_UINT32);
     ck_assert_uint_eq(v.data.uint32, 7);
 }
-END_TEST
 
-START_TEST(nothing_compressed_is_nothing)
+PX_TEST(nothing_compressed_is_nothing)
 {
     pmix_value_t v = compressed("", 0, 0, PMIX_COMPRESSED_STRING);
 
@@ -67,9 +64,8 @@ START_TEST(nothing_compressed_is_nothing)
     ck_assert_str_eq(v.data.string, "");
     px_type_destruct(PMIX_VALUE, &v);
 }
-END_TEST
 
-START_TEST(bytes_after_the_stream_are_ignored)
+PX_TEST(bytes_after_the_stream_are_ignored)
 {
     pmix_value_t v = compressed(text, sizeof(text) - 1, sizeof(text) - 1,
                                 PMIX_COMPRESSED_STRING);
@@ -81,7 +77,6 @@ START_TEST(bytes_after_the_stream_are_ignored)
     ck_assert_str_eq(v.data.string, text);
     px_type_destruct(PMIX_VALUE, &v);
 }
-END_TEST
 
 static void stays_refused(pmix_value_t *v)
 {
@@ -92,7 +87,7 @@ static void stays_refused(pmix_value_t *v)
     px_type_destruct(PMIX_VALUE, v);
 }
 
-START_TEST(a_wrong_length_is_refused)
+PX_TEST(a_wrong_length_is_refused)
 {
     pmix_value_t more = compressed(text, sizeof(text), sizeof(text) + 1,
                                    PMIX_COMPRESSED_STRING);
@@ -102,9 +97,8 @@ START_TEST(a_wrong_length_is_refused)
     stays_refused(&more);
     stays_refused(&less);
 }
-END_TEST
 
-START_TEST(damaged_data_is_refused)
+PX_TEST(damaged_data_is_refused)
 {
     for (size_t cut = 0; cut < 12; cut++) {
         pmix_value_t v = compressed(text, sizeof(text), sizeof(text),
@@ -120,9 +114,8 @@ START_TEST(damaged_data_is_refused)
     pmix_value_t none = {.type = PMIX_COMPRESSED_STRING};
     stays_refused(&none);
 }
-END_TEST
 
-START_TEST(a_length_no_stream_could_inflate_to_allocates_nothing)
+PX_TEST(a_length_no_stream_could_inflate_to_allocates_nothing)
 {
     PX_TEST_NEEDS_ALLOC;
     pmix_value_t v = compressed(text, sizeof(text), PX_MAX_INFLATED_B,
@@ -136,9 +129,8 @@ START_TEST(a_length_no_stream_could_inflate_to_allocates_nothing)
     ck_assert_uint_eq(px_alloc_count(), 0);
     px_type_destruct(PMIX_VALUE, &v);
 }
-END_TEST
 
-START_TEST(an_inflate_bomb_is_refused)
+PX_TEST(an_inflate_bomb_is_refused)
 {
     size_t n = PX_MAX_INFLATED_B + 1;
     char *zeros = calloc(1, n);
@@ -150,9 +142,8 @@ START_TEST(an_inflate_bomb_is_refused)
     stays_refused(&honest);
     stays_refused(&liar);
 }
-END_TEST
 
-START_TEST(inflating_reports_want_of_memory)
+PX_TEST(inflating_reports_want_of_memory)
 {
     PX_TEST_NEEDS_ALLOC;
     pmix_value_t v = compressed(text, sizeof(text) - 1, sizeof(text) - 1,
@@ -166,9 +157,8 @@ START_TEST(inflating_reports_want_of_memory)
     ck_assert_int_eq(v.type, PMIX_COMPRESSED_STRING);
     px_type_destruct(PMIX_VALUE, &v);
 }
-END_TEST
 
-START_TEST(peers_that_cannot_inflate_get_plain_values)
+PX_TEST(peers_that_cannot_inflate_get_plain_values)
 {
     PX_AUTO(px_writer) w;
     PX_AUTO(px_buf) expected = bytes_of("00 00 00 01 00 03 00 00 00 03 \"hi\" 00");
@@ -183,9 +173,8 @@ START_TEST(peers_that_cannot_inflate_get_plain_values)
     ck_assert_int_eq(v.type, PMIX_COMPRESSED_STRING);
     px_type_destruct(PMIX_VALUE, &v);
 }
-END_TEST
 
-START_TEST(what_cannot_be_made_plain_is_not_sent)
+PX_TEST(what_cannot_be_made_plain_is_not_sent)
 {
     PX_AUTO(px_writer) w;
     pmix_value_t v = {.type = PMIX_COMPRESSED_BYTE_OBJECT,
@@ -195,14 +184,5 @@ START_TEST(what_cannot_be_made_plain_is_not_sent)
     px_pack(&w, &v, 1, PMIX_VALUE);
     ck_assert_int_eq(w.status, PMIX_ERR_UNPACK_FAILURE);
 }
-END_TEST
 
-PX_TEST_MAIN("wire/compress", a_compressed_string_becomes_a_string,
-             a_compressed_byte_object_becomes_a_byte_object,
-             other_values_stay_as_they_are, nothing_compressed_is_nothing,
-             bytes_after_the_stream_are_ignored, a_wrong_length_is_refused,
-             damaged_data_is_refused,
-             a_length_no_stream_could_inflate_to_allocates_nothing,
-             an_inflate_bomb_is_refused, inflating_reports_want_of_memory,
-             peers_that_cannot_inflate_get_plain_values,
-             what_cannot_be_made_plain_is_not_sent)
+PX_TEST_MAIN("wire/compress", NULL, NULL)

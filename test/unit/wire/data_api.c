@@ -36,7 +36,7 @@ static uint32_t unpack_u32(void)
 
 /* ---- pack and unpack ------------------------------------------------------------------------ */
 
-START_TEST(what_is_packed_comes_out_in_order)
+PX_TEST(what_is_packed_comes_out_in_order)
 {
     char *strings[2] = {(char *)"one", NULL}, *back[2];
     int32_t n = 2;
@@ -53,9 +53,8 @@ START_TEST(what_is_packed_comes_out_in_order)
     ck_assert_ptr_eq(buffer.unpack_ptr, buffer.pack_ptr);
     free(back[0]);
 }
-END_TEST
 
-START_TEST(packing_more_keeps_the_place_of_unpacking)
+PX_TEST(packing_more_keeps_the_place_of_unpacking)
 {
     ok(pack_u32(1));
     ck_assert_uint_eq(unpack_u32(), 1);
@@ -64,9 +63,8 @@ START_TEST(packing_more_keeps_the_place_of_unpacking)
     for (uint32_t i = 0; i < 1000; i++)
         ck_assert_uint_eq(unpack_u32(), i);
 }
-END_TEST
 
-START_TEST(a_failed_pack_leaves_the_buffer_unchanged)
+PX_TEST(a_failed_pack_leaves_the_buffer_unchanged)
 {
     pmix_value_t bad[2] = {{.type = PMIX_BOOL}, {.type = PMIX_PROC}};
 
@@ -81,9 +79,8 @@ START_TEST(a_failed_pack_leaves_the_buffer_unchanged)
     ck_assert_uint_eq(unpack_u32(), 1);
     ck_assert_uint_eq(unpack_u32(), 2);
 }
-END_TEST
 
-START_TEST(bad_arguments_are_refused)
+PX_TEST(bad_arguments_are_refused)
 {
     uint32_t v = 0;
     int32_t n = 1, none = -1;
@@ -106,9 +103,8 @@ START_TEST(bad_arguments_are_refused)
     ck_assert_int_eq(PMIx_Data_unpack(NULL, &buffer, &v, &none, PMIX_UINT32),
                      PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(the_end_of_the_buffer_is_told)
+PX_TEST(the_end_of_the_buffer_is_told)
 {
     uint32_t v;
     int32_t n = 1;
@@ -117,9 +113,8 @@ START_TEST(the_end_of_the_buffer_is_told)
                      PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
     ck_assert_int_eq(n, 0);
 }
-END_TEST
 
-START_TEST(too_little_room_gets_what_fits_and_may_try_again)
+PX_TEST(too_little_room_gets_what_fits_and_may_try_again)
 {
     uint32_t v[3] = {1, 2, 3}, back[3] = {0};
     int32_t n = 2;
@@ -134,9 +129,8 @@ START_TEST(too_little_room_gets_what_fits_and_may_try_again)
     ok(PMIx_Data_unpack(NULL, &buffer, back, &n, PMIX_UINT32));
     ck_assert_uint_eq(back[2], 3);
 }
-END_TEST
 
-START_TEST(a_failed_unpack_keeps_its_place)
+PX_TEST(a_failed_unpack_keeps_its_place)
 {
     int32_t n = 1;
     char *s;
@@ -147,9 +141,8 @@ START_TEST(a_failed_unpack_keeps_its_place)
     ck_assert_int_eq(n, 0);
     ck_assert_ptr_eq(buffer.unpack_ptr, place);
 }
-END_TEST
 
-START_TEST(regexes_are_plain_pointers_for_the_user)
+PX_TEST(regexes_are_plain_pointers_for_the_user)
 {
     static const char blob[] = "blob:\0component=zlib:\0size=3:\0\1\0\2";
     char *regex[2] = {(char *)"pmix[n[1:1-3]]", (char *)(uintptr_t)blob}, *back[2];
@@ -162,9 +155,8 @@ START_TEST(regexes_are_plain_pointers_for_the_user)
     free(back[0]);
     free(back[1]);
 }
-END_TEST
 
-START_TEST(want_of_memory_leaves_the_buffer_as_it_was)
+PX_TEST(want_of_memory_leaves_the_buffer_as_it_was)
 {
     PX_TEST_NEEDS_ALLOC;
     char long_text[4096];
@@ -180,11 +172,10 @@ START_TEST(want_of_memory_leaves_the_buffer_as_it_was)
     ck_assert_uint_eq(unpack_u32(), 1);
     ck_assert_ptr_eq(buffer.unpack_ptr, buffer.pack_ptr);
 }
-END_TEST
 
 /* ---- copy and print -------------------------------------------------------------------------- */
 
-START_TEST(a_copy_is_deep)
+PX_TEST(a_copy_is_deep)
 {
     pmix_envar_t e = {(char *)"A", (char *)"b", ':'}, *copy = NULL;
 
@@ -196,9 +187,8 @@ START_TEST(a_copy_is_deep)
     free(copy->value);
     free(copy);
 }
-END_TEST
 
-START_TEST(strings_and_regexes_are_copied_as_such)
+PX_TEST(strings_and_regexes_are_copied_as_such)
 {
     static const char blob[] = "blob:\0component=zlib:\0size=3:\0\1\0\2";
     char *copy = NULL;
@@ -210,9 +200,8 @@ START_TEST(strings_and_regexes_are_copied_as_such)
     ck_assert_mem_eq(copy, blob, sizeof(blob) - 1);
     free(copy);
 }
-END_TEST
 
-START_TEST(a_copy_of_nothing_is_refused)
+PX_TEST(a_copy_of_nothing_is_refused)
 {
     void *copy = &copy;
     int v = 0;
@@ -223,9 +212,8 @@ START_TEST(a_copy_of_nothing_is_refused)
     ck_assert_ptr_null(copy);
     ck_assert_int_eq(PMIx_Data_copy(&copy, &v, 499), PMIX_ERR_UNKNOWN_DATA_TYPE);
 }
-END_TEST
 
-START_TEST(printing_begins_with_the_prefix)
+PX_TEST(printing_begins_with_the_prefix)
 {
     pmix_proc_t proc = {"ns", 3};
     char *text = NULL;
@@ -246,11 +234,10 @@ START_TEST(printing_begins_with_the_prefix)
                      PMIX_ERR_UNKNOWN_DATA_TYPE);
     ck_assert_ptr_null(text);
 }
-END_TEST
 
 /* ---- payloads --------------------------------------------------------------------------------- */
 
-START_TEST(unload_gives_what_is_not_yet_unpacked)
+PX_TEST(unload_gives_what_is_not_yet_unpacked)
 {
     pmix_byte_object_t payload;
 
@@ -265,9 +252,8 @@ START_TEST(unload_gives_what_is_not_yet_unpacked)
     ck_assert_uint_eq(buffer.bytes_used, 0);
     free(payload.bytes);
 }
-END_TEST
 
-START_TEST(load_takes_the_payload_over)
+PX_TEST(load_takes_the_payload_over)
 {
     pmix_byte_object_t payload = {strdup("\x02\x07"), 2};
     char *bytes = payload.bytes;
@@ -281,9 +267,8 @@ START_TEST(load_takes_the_payload_over)
     ok(pack_u32(8));
     ck_assert_uint_eq(unpack_u32(), 8);
 }
-END_TEST
 
-START_TEST(embed_copies_the_payload)
+PX_TEST(embed_copies_the_payload)
 {
     const pmix_byte_object_t payload = {(char *)"\x02\x07", 2};
 
@@ -295,9 +280,8 @@ START_TEST(embed_copies_the_payload)
     ck_assert_int_eq(PMIx_Data_embed(&buffer, &(pmix_byte_object_t){NULL, 3}),
                      PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(copy_payload_appends_the_rest)
+PX_TEST(copy_payload_appends_the_rest)
 {
     pmix_data_buffer_t src = buffer;
 
@@ -314,9 +298,8 @@ START_TEST(copy_payload_appends_the_rest)
     ck_assert_ptr_eq(src.unpack_ptr, src.base_ptr + 2);
     free(src.base_ptr);
 }
-END_TEST
 
-START_TEST(a_buffer_may_be_appended_to_itself)
+PX_TEST(a_buffer_may_be_appended_to_itself)
 {
     for (uint32_t i = 0; i < 100; i++)
         ok(pack_u32(i));
@@ -324,9 +307,8 @@ START_TEST(a_buffer_may_be_appended_to_itself)
     for (uint32_t i = 0; i < 200; i++)
         ck_assert_uint_eq(unpack_u32(), i % 100);
 }
-END_TEST
 
-START_TEST(missing_buffers_and_payloads_are_refused)
+PX_TEST(missing_buffers_and_payloads_are_refused)
 {
     pmix_byte_object_t payload = {NULL, 0};
 
@@ -340,11 +322,10 @@ START_TEST(missing_buffers_and_payloads_are_refused)
     ck_assert_int_eq(PMIx_Data_copy_payload(&buffer, NULL), PMIX_ERR_BAD_PARAM);
     ok(PMIx_Data_copy_payload(&buffer, &buffer));
 }
-END_TEST
 
 /* ---- compression -------------------------------------------------------------------------------- */
 
-START_TEST(what_is_compressed_can_be_expanded)
+PX_TEST(what_is_compressed_can_be_expanded)
 {
     uint8_t plain[8192], *small = NULL, *back = NULL;
     size_t n_small, n_back;
@@ -358,9 +339,8 @@ START_TEST(what_is_compressed_can_be_expanded)
     free(small);
     free(back);
 }
-END_TEST
 
-START_TEST(what_gains_nothing_is_not_compressed)
+PX_TEST(what_gains_nothing_is_not_compressed)
 {
     uint8_t noise[8192], *out = noise;
     size_t n = 1;
@@ -376,9 +356,8 @@ START_TEST(what_gains_nothing_is_not_compressed)
     ck_assert(!PMIx_Data_compress(NULL, 8192, &out, &n));
     ck_assert(!PMIx_Data_compress(noise, sizeof(noise), NULL, &n));
 }
-END_TEST
 
-START_TEST(what_was_never_compressed_is_not_expanded)
+PX_TEST(what_was_never_compressed_is_not_expanded)
 {
     uint8_t *out = NULL;
     size_t n = 1;
@@ -389,18 +368,5 @@ START_TEST(what_was_never_compressed_is_not_expanded)
     ck_assert(!PMIx_Data_decompress(NULL, 14, &out, &n));
     ck_assert(!PMIx_Data_decompress((const uint8_t *)"no zlib stream", 14, NULL, NULL));
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "wire/data_api", setup, teardown, what_is_packed_comes_out_in_order,
-    packing_more_keeps_the_place_of_unpacking,
-    a_failed_pack_leaves_the_buffer_unchanged, bad_arguments_are_refused,
-    the_end_of_the_buffer_is_told, too_little_room_gets_what_fits_and_may_try_again,
-    a_failed_unpack_keeps_its_place, regexes_are_plain_pointers_for_the_user,
-    want_of_memory_leaves_the_buffer_as_it_was, a_copy_is_deep,
-    strings_and_regexes_are_copied_as_such, a_copy_of_nothing_is_refused,
-    printing_begins_with_the_prefix, unload_gives_what_is_not_yet_unpacked,
-    load_takes_the_payload_over, embed_copies_the_payload,
-    copy_payload_appends_the_rest, a_buffer_may_be_appended_to_itself,
-    missing_buffers_and_payloads_are_refused, what_is_compressed_can_be_expanded,
-    what_gains_nothing_is_not_compressed, what_was_never_compressed_is_not_expanded)
+PX_TEST_MAIN("wire/data_api", setup, teardown)

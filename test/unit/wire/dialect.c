@@ -2,7 +2,7 @@
 #include "core/wire/codec.h"
 #include "px_test.h"
 
-START_TEST(finds_exactly_the_dialects_in_use)
+PX_TEST(finds_exactly_the_dialects_in_use)
 {
     static const char *const names[] = {"v21", "v3", "v4", "v41", "v51", "v61"};
 
@@ -17,30 +17,27 @@ START_TEST(finds_exactly_the_dialects_in_use)
     ck_assert_ptr_null(px_dialect_find(""));
     ck_assert_ptr_null(px_dialect_find(NULL));
 }
-END_TEST
 
-START_TEST(speaks_v41_undescribed_by_default)
+PX_TEST(speaks_v41_undescribed_by_default)
 {
     ck_assert_ptr_eq(px_codec_default.dialect, px_dialect_find("v41"));
     ck_assert(!px_codec_default.described);
 }
-END_TEST
 
-START_TEST(takes_two_encodings_only)
+PX_TEST(takes_two_encodings_only)
 {
     ck_assert_int_eq(px_dialect_find("v21")->encoding, PX_ENC_FIXED);
     ck_assert_int_eq(px_dialect_find("v3")->encoding, PX_ENC_FIXED);
     ck_assert_int_eq(px_dialect_find("v4")->encoding, PX_ENC_FLEX);
     ck_assert_int_eq(px_dialect_find("v61")->encoding, PX_ENC_FLEX);
 }
-END_TEST
 
 static bool knows(const char *dialect, pmix_data_type_t id)
 {
     return px_dialect_knows(px_dialect_find(dialect), id);
 }
 
-START_TEST(knows_the_types_of_its_release)
+PX_TEST(knows_the_types_of_its_release)
 {
     static const struct {
         pmix_data_type_t first, last;
@@ -70,24 +67,21 @@ START_TEST(knows_the_types_of_its_release)
                               id);
         }
 }
-END_TEST
 
-START_TEST(keeps_compressed_strings_from_readers_that_refuse_them)
+PX_TEST(keeps_compressed_strings_from_readers_that_refuse_them)
 {
     ck_assert(!knows("v21", PMIX_COMPRESSED_STRING));
     ck_assert(!knows("v3", PMIX_COMPRESSED_STRING));
     ck_assert(knows("v4", PMIX_COMPRESSED_STRING));
 }
-END_TEST
 
-START_TEST(knows_no_number_beyond_its_table)
+PX_TEST(knows_no_number_beyond_its_table)
 {
     for (unsigned id = PMIX_ALLOC_INHERIT + 1; id <= UINT16_MAX; id++)
         ck_assert(!knows("v61", (pmix_data_type_t)id));
 }
-END_TEST
 
-START_TEST(what_is_newest_keeps_the_encoding)
+PX_TEST(what_is_newest_keeps_the_encoding)
 {
     static const char *const names[] = {"v21", "v3", "v4", "v41", "v51", "v61"};
 
@@ -101,10 +95,5 @@ START_TEST(what_is_newest_keeps_the_encoding)
         ck_assert_int_eq(px_dialect_knows(n.dialect, PMIX_RESOURCE_UNIT), flex);
     }
 }
-END_TEST
 
-PX_TEST_MAIN("wire/dialect", finds_exactly_the_dialects_in_use,
-             speaks_v41_undescribed_by_default, takes_two_encodings_only,
-             knows_the_types_of_its_release,
-             keeps_compressed_strings_from_readers_that_refuse_them,
-             knows_no_number_beyond_its_table, what_is_newest_keeps_the_encoding)
+PX_TEST_MAIN("wire/dialect", NULL, NULL)

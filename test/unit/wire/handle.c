@@ -58,7 +58,7 @@ static char *read_file(const char *path)
     return text;
 }
 
-START_TEST(a_cpuset_goes_through_in_every_codec)
+PX_TEST(a_cpuset_goes_through_in_every_codec)
 {
     static const char *const lists[] = {"", "0", "0-3,8", "5-"};
     pmix_cpuset_t set, back;
@@ -70,9 +70,8 @@ START_TEST(a_cpuset_goes_through_in_every_codec)
     }
     goes_through(PMIX_PROC_CPUSET, &(pmix_cpuset_t){0}, &back);
 }
-END_TEST
 
-START_TEST(a_cpuset_travels_as_its_list)
+PX_TEST(a_cpuset_travels_as_its_list)
 {
     PX_AUTO(px_buf) expected = bytes_of("02 0c \"0-3,8\" 00");
     pmix_cpuset_t set;
@@ -87,9 +86,8 @@ START_TEST(a_cpuset_travels_as_its_list)
     px_writer_cleanup(&w);
     px_type_destruct(PMIX_PROC_CPUSET, &set);
 }
-END_TEST
 
-START_TEST(a_topology_goes_through_in_every_codec)
+PX_TEST(a_topology_goes_through_in_every_codec)
 {
     PX_AUTOFREE char *xml = read_file(DEVICES_XML);
     pmix_topology_t topo, back;
@@ -99,9 +97,8 @@ START_TEST(a_topology_goes_through_in_every_codec)
     goes_through(PMIX_TOPO, &(pmix_topology_t){0}, &back);
     px_type_destruct(PMIX_TOPO, &topo);
 }
-END_TEST
 
-START_TEST(what_a_topology_supports_goes_with_it)
+PX_TEST(what_a_topology_supports_goes_with_it)
 {
     PX_AUTOFREE char *xml = read_file(DEVICES_XML);
     uint8_t given[PX_TOPO_SUPPORT_MAX] = {0, 1}, got[PX_TOPO_SUPPORT_MAX] = {0};
@@ -119,9 +116,8 @@ START_TEST(what_a_topology_supports_goes_with_it)
     px_type_destruct(PMIX_TOPO, &topo);
     px_type_destruct(PMIX_TOPO, &back);
 }
-END_TEST
 
-START_TEST(a_topology_is_taken_from_nobody_who_is_not_trusted)
+PX_TEST(a_topology_is_taken_from_nobody_who_is_not_trusted)
 {
     PX_AUTOFREE char *xml = read_file(DEVICES_XML);
     pmix_topology_t topo, back;
@@ -139,7 +135,6 @@ START_TEST(a_topology_is_taken_from_nobody_who_is_not_trusted)
     px_type_destruct(PMIX_TOPO, &topo);
     px_writer_cleanup(&w);
 }
-END_TEST
 
 /* Reads the first n bytes of a trusted message that holds one topology. */
 static pmix_status_t read_start(const px_buf *b, size_t n)
@@ -157,7 +152,7 @@ static pmix_status_t read_start(const px_buf *b, size_t n)
     return rc;
 }
 
-START_TEST(a_topology_that_is_cut_short_is_refused)
+PX_TEST(a_topology_that_is_cut_short_is_refused)
 {
     PX_AUTOFREE char *xml = read_file(DEVICES_XML);
     pmix_topology_t topo;
@@ -175,9 +170,8 @@ START_TEST(a_topology_that_is_cut_short_is_refused)
     px_type_destruct(PMIX_TOPO, &topo);
     px_writer_cleanup(&w);
 }
-END_TEST
 
-START_TEST(a_list_that_lies_is_refused)
+PX_TEST(a_list_that_lies_is_refused)
 {
     static const char *const texts[] = {
         "02 08 \"3-1\" 00", "02 04 \"x\" 00",     "02 16 \"4000000000\" 00",
@@ -190,9 +184,8 @@ START_TEST(a_list_that_lies_is_refused)
                           PMIX_ERR_UNPACK_FAILURE,
                       "%s", texts[i]);
 }
-END_TEST
 
-START_TEST(long_bitmaps_count_like_arrays)
+PX_TEST(long_bitmaps_count_like_arrays)
 {
     PX_AUTO(px_buf) b = bytes_of("02 0c \"65000\" 00");
     pmix_cpuset_t set;
@@ -202,9 +195,8 @@ START_TEST(long_bitmaps_count_like_arrays)
     r.budget = 8000;
     ck_assert_int_eq(px_unpack1(&r, &set, PMIX_PROC_CPUSET), PMIX_ERR_UNPACK_FAILURE);
 }
-END_TEST
 
-START_TEST(filling_a_bitmap_again_and_again_counts_too)
+PX_TEST(filling_a_bitmap_again_and_again_counts_too)
 {
     PX_AUTO(px_buf) b = bytes_of("02 24 \"0-65000,0-65000,0\" 00");
     pmix_cpuset_t set;
@@ -218,9 +210,8 @@ START_TEST(filling_a_bitmap_again_and_again_counts_too)
     ok(px_unpack1(&r, &set, PMIX_PROC_CPUSET));
     px_type_destruct(PMIX_PROC_CPUSET, &set);
 }
-END_TEST
 
-START_TEST(handles_of_others_are_not_packed)
+PX_TEST(handles_of_others_are_not_packed)
 {
     char thing[] = "thing";
     pmix_cpuset_t set = {(char *)(uintptr_t) "other", thing}, nobodys = {NULL, thing};
@@ -240,13 +231,5 @@ START_TEST(handles_of_others_are_not_packed)
         px_writer_cleanup(&w);
     }
 }
-END_TEST
 
-PX_TEST_MAIN("wire/handle", a_cpuset_goes_through_in_every_codec,
-             a_cpuset_travels_as_its_list, a_topology_goes_through_in_every_codec,
-             what_a_topology_supports_goes_with_it,
-             a_topology_is_taken_from_nobody_who_is_not_trusted,
-             a_topology_that_is_cut_short_is_refused, a_list_that_lies_is_refused,
-             long_bitmaps_count_like_arrays,
-             filling_a_bitmap_again_and_again_counts_too,
-             handles_of_others_are_not_packed)
+PX_TEST_MAIN("wire/handle", NULL, NULL)

@@ -33,7 +33,7 @@ static void teardown(void)
     px_hello_fini(&hello);
 }
 
-START_TEST(reads_the_message_of_4_2_2_with_its_stray_byte)
+PX_TEST(reads_the_message_of_4_2_2_with_its_stray_byte)
 {
     PX_AUTO(px_buf) b = bytes_of(HEAD("33") BODY_4_2_2 "00");
     size_t len;
@@ -59,9 +59,8 @@ START_TEST(reads_the_message_of_4_2_2_with_its_stray_byte)
     ck_assert_ptr_null(hello.blob);
     ck_assert_uint_eq(hello.blob_len, 0);
 }
-END_TEST
 
-START_TEST(reads_the_message_of_3_2_5)
+PX_TEST(reads_the_message_of_3_2_5)
 {
     PX_AUTO(px_buf) b = bytes_of(HEAD("30") BODY_3_2_5);
     size_t len;
@@ -75,9 +74,8 @@ START_TEST(reads_the_message_of_3_2_5)
     ck_assert_uint_eq(hello.version.release, 5);
     ck_assert_ptr_null(hello.blob);
 }
-END_TEST
 
-START_TEST(writes_the_message_of_4_2_2_but_for_the_stray_byte)
+PX_TEST(writes_the_message_of_4_2_2_but_for_the_stray_byte)
 {
     PX_AUTO(px_buf) expected = bytes_of(HEAD("32") BODY_4_2_2);
     PX_AUTO(px_buf) out = {0};
@@ -94,7 +92,6 @@ START_TEST(writes_the_message_of_4_2_2_but_for_the_stray_byte)
     ck_assert_uint_eq(out.len, expected.len);
     ck_assert_mem_eq(out.data, expected.data, expected.len);
 }
-END_TEST
 
 /* One message of each role, filled as the role demands. */
 static struct px_hello hello_of_role(uint8_t flag)
@@ -116,7 +113,7 @@ static struct px_hello hello_of_role(uint8_t flag)
                              .blob_len = sizeof(blob)};
 }
 
-START_TEST(every_role_reads_back_with_its_own_fields)
+PX_TEST(every_role_reads_back_with_its_own_fields)
 {
     static const struct {
         bool ids, proc;
@@ -144,16 +141,14 @@ START_TEST(every_role_reads_back_with_its_own_fields)
         ck_assert_mem_eq(hello.blob, h.blob, 4);
     }
 }
-END_TEST
 
-START_TEST(keeps_infos_and_what_trails_them)
+PX_TEST(keeps_infos_and_what_trails_them)
 {
     ok(decode(BODY_4_2_2 "02 00 00"));
     ck_assert_uint_eq(hello.blob_len, 3);
 }
-END_TEST
 
-START_TEST(cut_anywhere_it_is_refused_with_a_text)
+PX_TEST(cut_anywhere_it_is_refused_with_a_text)
 {
     PX_AUTO(px_buf) whole = bytes_of(BODY_4_2_2);
 
@@ -168,18 +163,16 @@ START_TEST(cut_anywhere_it_is_refused_with_a_text)
         free(part);
     }
 }
-END_TEST
 
-START_TEST(a_message_of_2_0_is_refused_by_name)
+PX_TEST(a_message_of_2_0_is_refused_by_name)
 {
     ck_assert_int_eq(decode(NATIVE "00 " JOB_NS_0 "\"2.0.3\" 00"),
                      PMIX_ERR_NOT_SUPPORTED);
     ck_assert_ptr_nonnull(strstr(err.text, "2.0.3"));
     ck_assert_ptr_nonnull(strstr(err.text, "dialect"));
 }
-END_TEST
 
-START_TEST(a_header_of_something_else_is_refused)
+PX_TEST(a_header_of_something_else_is_refused)
 {
     static const char *const headers[] = {
         "00 00 00 00 ff ff ff ff 33 00 00 00 00 00 00 00", /* a frame */
@@ -199,24 +192,21 @@ START_TEST(a_header_of_something_else_is_refused)
                          i == 3 ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM);
     }
 }
-END_TEST
 
-START_TEST(a_credential_beyond_the_message_is_refused)
+PX_TEST(a_credential_beyond_the_message_is_refused)
 {
     ck_assert_int_eq(decode("\"native\" 00 ff ff ff ff 00 00 00"), PMIX_ERR_BAD_PARAM);
     ck_assert_int_eq(decode("\"native\" 00 00 00 00 04 00 00 00"), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(no_credential_is_fine)
+PX_TEST(no_credential_is_fine)
 {
     ok(decode("\"none\" 00 00 00 00 00 00 " JOB_NS_0 VERSION_4_2_2 V41_PLAIN_HASH));
     ck_assert_ptr_null(hello.cred);
     ck_assert_uint_eq(hello.cred_len, 0);
 }
-END_TEST
 
-START_TEST(unknown_roles_and_buffer_types_are_refused)
+PX_TEST(unknown_roles_and_buffer_types_are_refused)
 {
     ck_assert_int_eq(decode(NATIVE "0b " JOB_NS_0 VERSION_4_2_2 V41_PLAIN_HASH),
                      PMIX_ERR_BAD_PARAM);
@@ -225,9 +215,8 @@ START_TEST(unknown_roles_and_buffer_types_are_refused)
         decode(NATIVE "00 " JOB_NS_0 VERSION_4_2_2 "\"v41\" 00 03 \"hash\" 00"),
         PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(fields_too_long_to_keep_are_refused)
+PX_TEST(fields_too_long_to_keep_are_refused)
 {
     PX_AUTO(px_buf) b = bytes_of(NATIVE "00 ");
     char ns[PMIX_MAX_NSLEN + 2];
@@ -244,9 +233,8 @@ START_TEST(fields_too_long_to_keep_are_refused)
                                    "\"a dialect of its own\" 00 01 \"hash\" 00"),
                      PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(a_message_too_large_is_not_written)
+PX_TEST(a_message_too_large_is_not_written)
 {
     PX_AUTO(px_buf) out = {0};
     struct px_hello h = hello_of_role(PX_FLAG_CLIENT);
@@ -259,9 +247,8 @@ START_TEST(a_message_too_large_is_not_written)
     h = hello_of_role(PX_FLAG_MAX);
     ck_assert_int_eq(px_hello_encode(&h, &out), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(want_of_memory_is_reported)
+PX_TEST(want_of_memory_is_reported)
 {
     PX_TEST_NEEDS_ALLOC;
     PX_AUTO(px_buf) b = bytes_of(BODY_4_2_2 "02 00");
@@ -275,9 +262,8 @@ START_TEST(want_of_memory_is_reported)
     }
     ck_assert_uint_eq(hello.blob_len, 2);
 }
-END_TEST
 
-START_TEST(versions_are_read_up_to_their_suffix)
+PX_TEST(versions_are_read_up_to_their_suffix)
 {
     static const struct {
         const char *text;
@@ -295,14 +281,5 @@ START_TEST(versions_are_read_up_to_their_suffix)
         ck_assert_msg(memcmp(&v, &rows[i].v, sizeof(v)) == 0, "%s", rows[i].text);
     }
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "wire/hello", NULL, teardown, reads_the_message_of_4_2_2_with_its_stray_byte,
-    reads_the_message_of_3_2_5, writes_the_message_of_4_2_2_but_for_the_stray_byte,
-    every_role_reads_back_with_its_own_fields, keeps_infos_and_what_trails_them,
-    cut_anywhere_it_is_refused_with_a_text, a_message_of_2_0_is_refused_by_name,
-    a_header_of_something_else_is_refused, a_credential_beyond_the_message_is_refused,
-    no_credential_is_fine, unknown_roles_and_buffer_types_are_refused,
-    fields_too_long_to_keep_are_refused, a_message_too_large_is_not_written,
-    want_of_memory_is_reported, versions_are_read_up_to_their_suffix)
+PX_TEST_MAIN("wire/hello", NULL, teardown)

@@ -259,60 +259,48 @@ static void both_agree(const char *dialect)
     }
 }
 
-START_TEST(both_write_and_read_every_type_of_v41_alike)
+PX_TEST(both_write_and_read_every_type_of_v41_alike)
 {
     both_agree("v41");
 }
-END_TEST
 
-START_TEST(both_write_and_read_every_type_of_v4_alike)
+PX_TEST(both_write_and_read_every_type_of_v4_alike)
 {
     both_agree("v4");
 }
-END_TEST
 
-START_TEST(both_write_and_read_every_type_of_v3_alike)
+PX_TEST(both_write_and_read_every_type_of_v3_alike)
 {
     both_agree("v3");
 }
-END_TEST
 
-START_TEST(both_write_and_read_every_type_of_v21_alike)
+PX_TEST(both_write_and_read_every_type_of_v21_alike)
 {
     both_agree("v21");
 }
-END_TEST
 
-START_TEST(both_write_and_read_the_difficult_types_alike)
+PX_TEST(both_write_and_read_the_difficult_types_alike)
 {
     int result = incumbent_apart(px_codec_default, difficult_types_pass);
 
     PX_TEST_NEEDS(result != INCUMBENT_MISSING, "the other implementation");
     ck_assert_int_eq(result, INCUMBENT_GOOD);
 }
-END_TEST
 
-START_TEST(it_reads_our_cpusets)
+PX_TEST(it_reads_our_cpusets)
 {
     int result = incumbent_apart(px_codec_default, cpusets_pass);
 
     PX_TEST_NEEDS(result != INCUMBENT_MISSING, "the other implementation");
     ck_assert_int_eq(result, INCUMBENT_GOOD);
 }
-END_TEST
 
-START_TEST(both_write_and_read_a_users_regex_alike)
+PX_TEST(both_write_and_read_a_users_regex_alike)
 {
     int result = incumbent_apart(px_codec_default, regex_passes);
 
     PX_TEST_NEEDS(result != INCUMBENT_MISSING, "the other implementation");
     ck_assert_int_eq(result, INCUMBENT_GOOD);
 }
-END_TEST
 
-PX_TEST_MAIN("wire/incumbent", both_write_and_read_every_type_of_v41_alike,
-             both_write_and_read_every_type_of_v4_alike,
-             both_write_and_read_every_type_of_v3_alike,
-             both_write_and_read_every_type_of_v21_alike,
-             both_write_and_read_the_difficult_types_alike, it_reads_our_cpusets,
-             both_write_and_read_a_users_regex_alike)
+PX_TEST_MAIN("wire/incumbent", NULL, NULL)

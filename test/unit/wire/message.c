@@ -44,7 +44,7 @@ static const pmix_proc_t everyone = {"job-ns", PMIX_RANK_WILDCARD};
 static const pmix_info_t collect = {.key = "pmix.collect",
                                     .value = {.type = PMIX_BOOL, .data.flag = true}};
 
-START_TEST(a_command_has_the_recorded_forms)
+PX_TEST(a_command_has_the_recorded_forms)
 {
     static const struct {
         const char *dialect;
@@ -68,7 +68,6 @@ START_TEST(a_command_has_the_recorded_forms)
         ck_assert_uint_eq(op, 0);
     }
 }
-END_TEST
 
 #define V3_FENCE                                               \
     "00 00 00 01 03"                                           \
@@ -77,7 +76,7 @@ END_TEST
     "00 00 00 01 00 0f 00 00 00 00 00 00 00 01"                \
     "00 00 00 01 00 00 00 0d \"pmix.collect\" 00 00 00 00 00 00 01 01"
 
-START_TEST(a_fence_of_3_2_is_written_as_recorded)
+PX_TEST(a_fence_of_3_2_is_written_as_recorded)
 {
     begin_writing("v3", false);
     px_pack_op(&w, 3);
@@ -85,9 +84,8 @@ START_TEST(a_fence_of_3_2_is_written_as_recorded)
     px_pack_infos(&w, &collect, 1);
     wrote(V3_FENCE);
 }
-END_TEST
 
-START_TEST(a_fence_of_3_2_is_read_as_recorded)
+PX_TEST(a_fence_of_3_2_is_read_as_recorded)
 {
     pmix_proc_t *procs;
     pmix_info_t *info;
@@ -107,9 +105,8 @@ START_TEST(a_fence_of_3_2_is_read_as_recorded)
     free(procs);
     px_type_free_array(PMIX_INFO, info, n_info);
 }
-END_TEST
 
-START_TEST(empty_lists_are_a_size_alone)
+PX_TEST(empty_lists_are_a_size_alone)
 {
     pmix_info_t *info = (pmix_info_t *)&w;
     size_t n = 9;
@@ -123,9 +120,8 @@ START_TEST(empty_lists_are_a_size_alone)
     ck_assert_ptr_null(info);
     ck_assert_uint_eq(n, 0);
 }
-END_TEST
 
-START_TEST(a_list_must_hold_what_its_size_says)
+PX_TEST(a_list_must_hold_what_its_size_says)
 {
     pmix_info_t *info;
     size_t n;
@@ -138,9 +134,8 @@ START_TEST(a_list_must_hold_what_its_size_says)
     begin_reading("v41", false, "02 ff ff ff ff ff ff ff ff ff 02 00");
     ck_assert_int_lt(px_unpack_infos(&r, &info, &n), 0);
 }
-END_TEST
 
-START_TEST(an_event_notification_is_written_as_recorded)
+PX_TEST(an_event_notification_is_written_as_recorded)
 {
     pmix_proc_t source = {"job-ns", 0};
     pmix_info_t internal = {.key = "pmix.srvr.internal.notify",
@@ -155,9 +150,8 @@ START_TEST(an_event_notification_is_written_as_recorded)
     wrote("02 0c 02 0d 02 0e \"job-ns\" 00 00 02 01"
           "02 34 \"pmix.srvr.internal.notify\" 00 00 01 01 02 03");
 }
-END_TEST
 
-START_TEST(short_forms_write_what_they_read)
+PX_TEST(short_forms_write_what_they_read)
 {
     size_t size;
     pmix_status_t status;
@@ -202,19 +196,17 @@ START_TEST(short_forms_write_what_they_read)
     ck_assert_ptr_null(bo.bytes);
     ck_assert(px_reader_done(&r));
 }
-END_TEST
 
-START_TEST(bytes_that_are_missing_are_not_packed)
+PX_TEST(bytes_that_are_missing_are_not_packed)
 {
     begin_writing("v41", false);
     px_pack_bytes(&w, NULL, 3);
     ck_assert_int_eq(w.status, PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
 /* ---- key-value pairs ------------------------------------------------------------------------ */
 
-START_TEST(a_key_value_pair_has_the_recorded_forms)
+PX_TEST(a_key_value_pair_has_the_recorded_forms)
 {
     static const struct {
         const char *dialect, *key;
@@ -249,9 +241,8 @@ START_TEST(a_key_value_pair_has_the_recorded_forms)
         ck_assert_ptr_null(kv.key);
     }
 }
-END_TEST
 
-START_TEST(a_list_of_pairs_ends_with_the_message)
+PX_TEST(a_list_of_pairs_ends_with_the_message)
 {
     struct px_kval kv;
     int n = 0;
@@ -265,9 +256,8 @@ START_TEST(a_list_of_pairs_ends_with_the_message)
     ck_assert_int_eq(n, 2);
     ck_assert_int_eq(px_unpack_kval(&r, &kv), PAST_END);
 }
-END_TEST
 
-START_TEST(a_pair_without_a_usable_key_is_refused)
+PX_TEST(a_pair_without_a_usable_key_is_refused)
 {
     struct px_kval kv;
     char key[PMIX_MAX_KEYLEN + 2];
@@ -288,9 +278,8 @@ START_TEST(a_pair_without_a_usable_key_is_refused)
     px_pack_kval(&w, NULL, &value);
     ck_assert_int_eq(w.status, PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(a_pair_with_a_damaged_value_leaves_nothing)
+PX_TEST(a_pair_with_a_damaged_value_leaves_nothing)
 {
     struct px_kval kv;
 
@@ -299,11 +288,10 @@ START_TEST(a_pair_with_a_damaged_value_leaves_nothing)
     ck_assert_ptr_null(kv.key);
     ck_assert_ptr_eq(r.pos, message.data);
 }
-END_TEST
 
 /* ---- buffers in buffers ---------------------------------------------------------------------- */
 
-START_TEST(a_commit_of_two_scopes_is_written_as_recorded)
+PX_TEST(a_commit_of_two_scopes_is_written_as_recorded)
 {
     pmix_value_t value = {.type = PMIX_STRING, .data.string = (char *)"val"};
     PX_AUTO(px_writer) body;
@@ -316,9 +304,8 @@ START_TEST(a_commit_of_two_scopes_is_written_as_recorded)
     px_pack_buffer(&w, &body.buf);
     wrote("02 02 02 01 02 01 0d 02 0a \"key1\" 00 03 08 \"val\" 00");
 }
-END_TEST
 
-START_TEST(a_buffer_of_3_2_has_the_recorded_head)
+PX_TEST(a_buffer_of_3_2_has_the_recorded_head)
 {
     uint8_t zeros[42] = {0};
     px_buf body = {zeros, sizeof(zeros), sizeof(zeros)};
@@ -329,9 +316,8 @@ START_TEST(a_buffer_of_3_2_has_the_recorded_head)
                      11);
     ck_assert_uint_eq(w.buf.len, 4 + 11 + 42);
 }
-END_TEST
 
-START_TEST(a_buffer_is_read_in_its_own_form)
+PX_TEST(a_buffer_is_read_in_its_own_form)
 {
     px_reader inside;
     uint8_t op;
@@ -348,9 +334,8 @@ START_TEST(a_buffer_is_read_in_its_own_form)
     ok(px_unpack_view(&r, &inside, PMIX_BUFFER));
     ok(px_unpack_u8(&inside, &op, PMIX_COMMAND));
 }
-END_TEST
 
-START_TEST(a_buffer_of_an_unknown_form_is_refused)
+PX_TEST(a_buffer_of_an_unknown_form_is_refused)
 {
     px_reader inside;
 
@@ -358,9 +343,8 @@ START_TEST(a_buffer_of_an_unknown_form_is_refused)
     ck_assert_int_eq(px_unpack_view(&r, &inside, PMIX_BUFFER), PMIX_ERR_UNPACK_FAILURE);
     ck_assert_ptr_eq(r.pos, message.data);
 }
-END_TEST
 
-START_TEST(a_view_copies_nothing_and_stays_inside)
+PX_TEST(a_view_copies_nothing_and_stays_inside)
 {
     px_reader inside;
 
@@ -377,9 +361,8 @@ START_TEST(a_view_copies_nothing_and_stays_inside)
                      PMIX_ERR_UNPACK_INADEQUATE_SPACE);
     ck_assert_int_eq(px_unpack_view(&r, &inside, PMIX_STRING), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(a_fence_contribution_is_read_as_recorded)
+PX_TEST(a_fence_contribution_is_read_as_recorded)
 {
     px_reader server, rank;
     struct px_kval kv;
@@ -399,17 +382,5 @@ START_TEST(a_fence_contribution_is_read_as_recorded)
     ck_assert(px_reader_done(&rank) && px_reader_done(&server) && px_reader_done(&r));
     px_kval_fini(&kv);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH(
-    "wire/message", NULL, teardown, a_command_has_the_recorded_forms,
-    a_fence_of_3_2_is_written_as_recorded, a_fence_of_3_2_is_read_as_recorded,
-    empty_lists_are_a_size_alone, a_list_must_hold_what_its_size_says,
-    an_event_notification_is_written_as_recorded, short_forms_write_what_they_read,
-    bytes_that_are_missing_are_not_packed, a_key_value_pair_has_the_recorded_forms,
-    a_list_of_pairs_ends_with_the_message, a_pair_without_a_usable_key_is_refused,
-    a_pair_with_a_damaged_value_leaves_nothing,
-    a_commit_of_two_scopes_is_written_as_recorded,
-    a_buffer_of_3_2_has_the_recorded_head, a_buffer_is_read_in_its_own_form,
-    a_buffer_of_an_unknown_form_is_refused, a_view_copies_nothing_and_stays_inside,
-    a_fence_contribution_is_read_as_recorded)
+PX_TEST_MAIN("wire/message", NULL, teardown)

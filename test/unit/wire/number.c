@@ -20,7 +20,7 @@
         ck_assert_int_eq(read_text(dialect, text, &v_, PMIX_##TYPE), status); \
     } while (0)
 
-START_TEST(reads_the_ends_of_each_range)
+PX_TEST(reads_the_ends_of_each_range)
 {
     READS("v41", "02 ff ff 03", INT16, int16_t, INT16_MIN);
     READS("v41", "02 fe ff 03", INT16, int16_t, INT16_MAX);
@@ -32,9 +32,8 @@ START_TEST(reads_the_ends_of_each_range)
     READS("v41", "02 fe ff ff ff ff ff ff ff ff", INT64, int64_t, INT64_MAX);
     READS("v41", "02 01", UINT, unsigned, UINT_MAX);
 }
-END_TEST
 
-START_TEST(refuses_a_number_too_large_for_its_type)
+PX_TEST(refuses_a_number_too_large_for_its_type)
 {
     REFUSES("v41", "02 80 80 04", INT16, PMIX_ERR_UNPACK_FAILURE);
     REFUSES("v41", "02 81 80 04", INT16, PMIX_ERR_UNPACK_FAILURE);
@@ -46,9 +45,8 @@ START_TEST(refuses_a_number_too_large_for_its_type)
     REFUSES("v41", "02 ff ff ff ff ff ff ff ff ff", INT, PMIX_ERR_UNPACK_FAILURE);
     REFUSES("v41", "02 80 80 04", DATA_TYPE, PMIX_ERR_UNPACK_FAILURE);
 }
-END_TEST
 
-START_TEST(takes_the_ninth_byte_as_the_last_whatever_its_top_bit)
+PX_TEST(takes_the_ninth_byte_as_the_last_whatever_its_top_bit)
 {
     /* ten bytes of ordinary LEB128: the tenth is no part of the number */
     PX_AUTO(px_buf) b = bytes_of("02 ff ff ff ff ff ff ff ff ff 01");
@@ -61,9 +59,8 @@ START_TEST(takes_the_ninth_byte_as_the_last_whatever_its_top_bit)
     ck_assert_uint_eq(size, SIZE_MAX);
     ck_assert_uint_eq((size_t)(r.end - r.pos), 1);
 }
-END_TEST
 
-START_TEST(refuses_a_number_that_does_not_end)
+PX_TEST(refuses_a_number_that_does_not_end)
 {
     REFUSES("v41", "02 80", SIZE, PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
     REFUSES("v41", "02 ff ff ff ff ff ff ff ff", SIZE,
@@ -72,15 +69,13 @@ START_TEST(refuses_a_number_that_does_not_end)
     REFUSES("v3", "00 00 00 01 00 0f 00 00 00", SIZE,
             PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
 }
-END_TEST
 
-START_TEST(accepts_longer_forms_than_needed)
+PX_TEST(accepts_longer_forms_than_needed)
 {
     READS("v41", "82 00 81 80 00", SIZE, size_t, 1);
 }
-END_TEST
 
-START_TEST(converts_from_the_native_width_of_another_sender)
+PX_TEST(converts_from_the_native_width_of_another_sender)
 {
     READS("v3", "00 00 00 01 00 0e 00 00 00 07", SIZE, size_t, 7);
     READS("v3", "00 00 00 01 00 0c 07", SIZE, size_t, 7);
@@ -94,9 +89,8 @@ START_TEST(converts_from_the_native_width_of_another_sender)
     READS("v41", "02 09 a4 42", PID, pid_t, 4242);
     READS("v41", "02 0f 92 21", PID, pid_t, 4242);
 }
-END_TEST
 
-START_TEST(refuses_a_tagged_number_that_does_not_fit)
+PX_TEST(refuses_a_tagged_number_that_does_not_fit)
 {
     REFUSES("v3", "00 00 00 01 00 09 ff ff ff ff", SIZE, PMIX_ERR_UNPACK_FAILURE);
     REFUSES("v3", "00 00 00 01 00 07 ff", SIZE, PMIX_ERR_UNPACK_FAILURE);
@@ -110,9 +104,8 @@ START_TEST(refuses_a_tagged_number_that_does_not_fit)
     REFUSES("v3", "00 00 00 01 00 0f 00 00 00 01 00 00 00 00", PID,
             PMIX_ERR_UNPACK_FAILURE);
 }
-END_TEST
 
-START_TEST(refuses_a_tag_that_is_no_integer)
+PX_TEST(refuses_a_tag_that_is_no_integer)
 {
     REFUSES("v41", "02 03 02 00", PID, PMIX_ERR_UNPACK_FAILURE);
     REFUSES("v41", "02 00 00", PID, PMIX_ERR_UNPACK_FAILURE);
@@ -121,15 +114,13 @@ START_TEST(refuses_a_tag_that_is_no_integer)
     REFUSES("v3", "00 00 00 01 00 01 00", INT, PMIX_ERR_UNPACK_FAILURE);
     REFUSES("v3", "00 00 00 01 ff ff 00 00 00 00", SIZE, PMIX_ERR_UNPACK_FAILURE);
 }
-END_TEST
 
-START_TEST(takes_any_byte_but_zero_as_true)
+PX_TEST(takes_any_byte_but_zero_as_true)
 {
     READS("v41", "02 ff", BOOL, bool, true);
     READS("v41", "02 02", BOOL, bool, true);
     READS("v41", "02 00", BOOL, bool, false);
 }
-END_TEST
 
 /* Every length a number can have, among others and at the end, in both signs. */
 static uint64_t some_number(int i)
@@ -163,7 +154,7 @@ static uint64_t some_number(int i)
         }                                                                         \
     } while (0)
 
-START_TEST(runs_of_numbers_of_all_lengths_come_back)
+PX_TEST(runs_of_numbers_of_all_lengths_come_back)
 {
     static const char *const dialects[] = {"v41", "v3"};
 
@@ -182,9 +173,8 @@ START_TEST(runs_of_numbers_of_all_lengths_come_back)
         RUN_OF(pid_t, PID);
     }
 }
-END_TEST
 
-START_TEST(a_number_too_large_is_refused_wherever_it_stands)
+PX_TEST(a_number_too_large_is_refused_wherever_it_stands)
 {
     uint16_t u16[4];
     uint32_t u32[4];
@@ -201,13 +191,5 @@ START_TEST(a_number_too_large_is_refused_wherever_it_stands)
     px_reader_init(&r, px_codec_default, large.data, large.len);
     ck_assert_int_eq(px_unpack(&r, u32, &n, PMIX_UINT32), PMIX_ERR_UNPACK_FAILURE);
 }
-END_TEST
 
-PX_TEST_MAIN("wire/number", runs_of_numbers_of_all_lengths_come_back,
-             a_number_too_large_is_refused_wherever_it_stands,
-             reads_the_ends_of_each_range, refuses_a_number_too_large_for_its_type,
-             takes_the_ninth_byte_as_the_last_whatever_its_top_bit,
-             refuses_a_number_that_does_not_end, accepts_longer_forms_than_needed,
-             converts_from_the_native_width_of_another_sender,
-             refuses_a_tagged_number_that_does_not_fit,
-             refuses_a_tag_that_is_no_integer, takes_any_byte_but_zero_as_true)
+PX_TEST_MAIN("wire/number", NULL, NULL)

@@ -246,13 +246,12 @@ static void all_hold(const struct example *e, size_t n, const char *dialect,
     }
 }
 
-START_TEST(writes_and_reads_v41_as_recorded)
+PX_TEST(writes_and_reads_v41_as_recorded)
 {
     all_hold(v41, PX_COUNT(v41), "v41", false);
 }
-END_TEST
 
-START_TEST(writes_the_later_and_earlier_flexible_dialects_like_v41)
+PX_TEST(writes_the_later_and_earlier_flexible_dialects_like_v41)
 {
     for (size_t i = 0; i < PX_COUNT(v41); i++) {
         packs_to(&v41[i], codec_of("v4", false));
@@ -260,25 +259,22 @@ START_TEST(writes_the_later_and_earlier_flexible_dialects_like_v41)
         packs_to(&v41[i], codec_of("v61", false));
     }
 }
-END_TEST
 
-START_TEST(writes_and_reads_v3_as_recorded)
+PX_TEST(writes_and_reads_v3_as_recorded)
 {
     all_hold(v3, PX_COUNT(v3), "v3", false);
     all_hold(v3, PX_COUNT(v3), "v21", false);
 }
-END_TEST
 
-START_TEST(describes_each_operation_in_described_buffers)
+PX_TEST(describes_each_operation_in_described_buffers)
 {
     all_hold(v41_described, PX_COUNT(v41_described), "v41", true);
     all_hold(v3_described, PX_COUNT(v3_described), "v3", true);
 }
-END_TEST
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
-START_TEST(keeps_the_first_error_and_goes_quiet)
+PX_TEST(keeps_the_first_error_and_goes_quiet)
 {
     PX_AUTO(px_writer) w;
 
@@ -294,7 +290,6 @@ START_TEST(keeps_the_first_error_and_goes_quiet)
     ck_assert_int_eq(w.status, PMIX_ERR_UNKNOWN_DATA_TYPE);
     ck_assert_uint_eq(w.buf.len, len);
 }
-END_TEST
 
 static pmix_status_t pack_status(const char *dialect, const void *src, int32_t n,
                                  pmix_data_type_t type)
@@ -306,7 +301,7 @@ static pmix_status_t pack_status(const char *dialect, const void *src, int32_t n
     return w.status;
 }
 
-START_TEST(refuses_types_the_peer_does_not_know)
+PX_TEST(refuses_types_the_peer_does_not_know)
 {
     uint64_t devtype = 1;
     pmix_value_t in_value = {.type = PMIX_DEVTYPE, .data.devtype = 1};
@@ -324,17 +319,15 @@ START_TEST(refuses_types_the_peer_does_not_know)
     ck_assert_int_eq(pack_status("v51", &stats, 1, PMIX_DISK_STATS),
                      PMIX_ERR_UNKNOWN_DATA_TYPE);
 }
-END_TEST
 
-START_TEST(refuses_a_value_of_a_type_that_is_no_value)
+PX_TEST(refuses_a_value_of_a_type_that_is_no_value)
 {
     pmix_value_t v = {.type = PMIX_INFO};
 
     ck_assert_int_eq(pack_status("v41", &v, 1, PMIX_VALUE), PMIX_ERR_UNKNOWN_DATA_TYPE);
 }
-END_TEST
 
-START_TEST(refuses_what_points_nowhere)
+PX_TEST(refuses_what_points_nowhere)
 {
     pmix_value_t no_proc = {.type = PMIX_PROC};
     pmix_byte_object_t no_bytes = {NULL, 3};
@@ -351,9 +344,8 @@ START_TEST(refuses_what_points_nowhere)
     ck_assert_int_eq(pack_status("v41", NULL, 1, PMIX_INT), PMIX_ERR_BAD_PARAM);
     ck_assert_int_eq(pack_status("v41", &op, -1, PMIX_COMMAND), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(refuses_names_that_do_not_end)
+PX_TEST(refuses_names_that_do_not_end)
 {
     pmix_proc_t proc;
     pmix_info_t info = {.key = ""};
@@ -364,9 +356,8 @@ START_TEST(refuses_names_that_do_not_end)
     ck_assert_int_eq(pack_status("v41", &proc, 1, PMIX_PROC), PMIX_ERR_BAD_PARAM);
     ck_assert_int_eq(pack_status("v41", &info, 1, PMIX_INFO), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(packs_a_missing_array_as_one_of_no_type)
+PX_TEST(packs_a_missing_array_as_one_of_no_type)
 {
     PX_AUTO(px_writer) w;
     pmix_value_t v = {.type = PMIX_DATA_ARRAY};
@@ -377,7 +368,6 @@ START_TEST(packs_a_missing_array_as_one_of_no_type)
     ok(w.status);
     ck_assert_mem_eq(w.buf.data, "\x02\x27\x00\x00", 4);
 }
-END_TEST
 
 /* Builds arrays in arrays and packs the outermost. */
 static pmix_status_t pack_nested(size_t depth)
@@ -389,14 +379,13 @@ static pmix_status_t pack_nested(size_t depth)
     return pack_status("v41", &level[depth - 1], 1, PMIX_DATA_ARRAY);
 }
 
-START_TEST(refuses_nesting_that_no_reader_would_accept)
+PX_TEST(refuses_nesting_that_no_reader_would_accept)
 {
     ok(pack_nested(PX_MAX_DEPTH + 1));
     ck_assert_int_eq(pack_nested(PX_MAX_DEPTH + 2), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(sends_a_namespace_as_a_string_to_peers_that_lack_the_type)
+PX_TEST(sends_a_namespace_as_a_string_to_peers_that_lack_the_type)
 {
     PX_AUTO(px_writer) w;
     pmix_nspace_t ns = "a";
@@ -409,14 +398,5 @@ START_TEST(sends_a_namespace_as_a_string_to_peers_that_lack_the_type)
     ck_assert_uint_eq(w.buf.len, expected.len);
     ck_assert_mem_eq(w.buf.data, expected.data, expected.len);
 }
-END_TEST
 
-PX_TEST_MAIN("wire/pack", writes_and_reads_v41_as_recorded,
-             writes_the_later_and_earlier_flexible_dialects_like_v41,
-             writes_and_reads_v3_as_recorded,
-             describes_each_operation_in_described_buffers,
-             keeps_the_first_error_and_goes_quiet, refuses_types_the_peer_does_not_know,
-             refuses_a_value_of_a_type_that_is_no_value, refuses_what_points_nowhere,
-             refuses_names_that_do_not_end, packs_a_missing_array_as_one_of_no_type,
-             refuses_nesting_that_no_reader_would_accept,
-             sends_a_namespace_as_a_string_to_peers_that_lack_the_type)
+PX_TEST_MAIN("wire/pack", NULL, NULL)

@@ -63,7 +63,7 @@ static bool some_dialect_can(pmix_data_type_t type)
 }
 
 /* gen_object itself aborts on a type it cannot make. */
-START_TEST(there_is_an_object_of_every_type_in_the_table)
+PX_TEST(there_is_an_object_of_every_type_in_the_table)
 {
     struct gen g = {0};
 
@@ -77,7 +77,6 @@ START_TEST(there_is_an_object_of_every_type_in_the_table)
         ck_assert_msg(some_dialect_can(t->id), "%s travels nowhere", t->name);
     }
 }
-END_TEST
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
@@ -98,11 +97,10 @@ static void has_an_equal_copy(struct thing *x)
     free(after);
 }
 
-START_TEST(a_copy_is_equal_and_stands_alone)
+PX_TEST(a_copy_is_equal_and_stands_alone)
 {
     for_everything(N_SEEDS, has_an_equal_copy);
 }
-END_TEST
 
 static void copying_lacks_memory(struct thing *x)
 {
@@ -120,12 +118,11 @@ static void copying_lacks_memory(struct thing *x)
     }
 }
 
-START_TEST(copying_reports_want_of_memory)
+PX_TEST(copying_reports_want_of_memory)
 {
     PX_TEST_NEEDS_ALLOC;
     for_everything(5, copying_lacks_memory);
 }
-END_TEST
 
 /* The structures' own constructor and destructor leave what is empty. */
 static void ends_empty(struct thing *x)
@@ -140,11 +137,10 @@ static void ends_empty(struct thing *x)
     free(empty);
 }
 
-START_TEST(destructed_objects_are_empty_and_may_be_destructed_again)
+PX_TEST(destructed_objects_are_empty_and_may_be_destructed_again)
 {
     for_everything(10, ends_empty);
 }
-END_TEST
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
@@ -168,11 +164,10 @@ static void is_in_order(struct thing *x)
     unmake(&z);
 }
 
-START_TEST(objects_have_an_order)
+PX_TEST(objects_have_an_order)
 {
     for_everything(N_SEEDS, is_in_order);
 }
-END_TEST
 
 /* Two samples of one type are equal exactly if their messages are. */
 static void equals_what_is_packed_alike(struct sample *s)
@@ -194,12 +189,11 @@ static void equals_what_is_packed_alike(struct sample *s)
     px_writer_cleanup(&w[1]);
 }
 
-START_TEST(objects_are_equal_if_their_messages_are)
+PX_TEST(objects_are_equal_if_their_messages_are)
 {
     sample_every((struct sample_plan){.first = 100, .n = 30},
                  equals_what_is_packed_alike);
 }
-END_TEST
 
 /* ---- text and size --------------------------------------------------------------------------- */
 
@@ -214,11 +208,10 @@ static void has_text_and_size(struct thing *x)
     free(text);
 }
 
-START_TEST(every_object_has_text_and_a_size)
+PX_TEST(every_object_has_text_and_a_size)
 {
     for_everything(N_SEEDS, has_text_and_size);
 }
-END_TEST
 
 static void printing_lacks_memory(struct thing *x)
 {
@@ -234,15 +227,10 @@ static void printing_lacks_memory(struct thing *x)
     }
 }
 
-START_TEST(printing_reports_want_of_memory)
+PX_TEST(printing_reports_want_of_memory)
 {
     PX_TEST_NEEDS_ALLOC;
     for_everything(3, printing_lacks_memory);
 }
-END_TEST
 
-PX_TEST_MAIN("wire/property", there_is_an_object_of_every_type_in_the_table,
-             a_copy_is_equal_and_stands_alone, copying_reports_want_of_memory,
-             destructed_objects_are_empty_and_may_be_destructed_again,
-             objects_have_an_order, objects_are_equal_if_their_messages_are,
-             every_object_has_text_and_a_size, printing_reports_want_of_memory)
+PX_TEST_MAIN("wire/property", NULL, NULL)

@@ -33,17 +33,15 @@ static void comes_back(struct sample *s)
     sample_drop(s, back, n);
 }
 
-START_TEST(every_type_comes_back_as_it_was)
+PX_TEST(every_type_comes_back_as_it_was)
 {
     sample_every((struct sample_plan){.n = 60}, comes_back);
 }
-END_TEST
 
-START_TEST(the_largest_and_deepest_come_back_as_they_were)
+PX_TEST(the_largest_and_deepest_come_back_as_they_were)
 {
     sample_every((struct sample_plan){.n = 45, .wild = true}, comes_back);
 }
-END_TEST
 
 /* ---- damage --------------------------------------------------------------------------------- */
 
@@ -64,11 +62,10 @@ static void is_cut_everywhere(struct sample *s)
         is_cut(s, len);
 }
 
-START_TEST(every_type_cut_short_is_refused_without_a_trace)
+PX_TEST(every_type_cut_short_is_refused_without_a_trace)
 {
     sample_every((struct sample_plan){.n = 3}, is_cut_everywhere);
 }
-END_TEST
 
 static void is_damaged_everywhere(struct sample *s)
 {
@@ -85,11 +82,10 @@ static void is_damaged_everywhere(struct sample *s)
     }
 }
 
-START_TEST(every_type_damaged_does_no_harm)
+PX_TEST(every_type_damaged_does_no_harm)
 {
     sample_every((struct sample_plan){.n = 3}, is_damaged_everywhere);
 }
-END_TEST
 
 /* Bits turned over one after the other, so that the damage grows. */
 static void has_bits_turned(struct sample *s)
@@ -102,12 +98,11 @@ static void has_bits_turned(struct sample *s)
     }
 }
 
-START_TEST(turned_bits_do_no_harm)
+PX_TEST(turned_bits_do_no_harm)
 {
     sample_every((struct sample_plan){.first = 50, .n = 20, .wild = true},
                  has_bits_turned);
 }
-END_TEST
 
 /* ---- no memory ------------------------------------------------------------------------------ */
 
@@ -131,12 +126,11 @@ static void reading_lacks_memory(struct sample *s)
     }
 }
 
-START_TEST(reading_reports_want_of_memory)
+PX_TEST(reading_reports_want_of_memory)
 {
     PX_TEST_NEEDS_ALLOC;
     sample_every((struct sample_plan){.n = 3}, reading_lacks_memory);
 }
-END_TEST
 
 static void writing_lacks_memory(struct sample *s)
 {
@@ -156,14 +150,13 @@ static void writing_lacks_memory(struct sample *s)
     }
 }
 
-START_TEST(writing_reports_want_of_memory)
+PX_TEST(writing_reports_want_of_memory)
 {
     PX_TEST_NEEDS_ALLOC;
     sample_every((struct sample_plan){.n = 3}, writing_lacks_memory);
 }
-END_TEST
 
-START_TEST(writing_numbers_allocates_only_as_the_buffer_grows)
+PX_TEST(writing_numbers_allocates_only_as_the_buffer_grows)
 {
     PX_TEST_NEEDS_ALLOC;
     PX_AUTO(px_writer) w;
@@ -176,11 +169,5 @@ START_TEST(writing_numbers_allocates_only_as_the_buffer_grows)
     ok(w.status);
     ck_assert_uint_lt(px_alloc_count(), 16);
 }
-END_TEST
 
-PX_TEST_MAIN("wire/roundtrip", every_type_comes_back_as_it_was,
-             the_largest_and_deepest_come_back_as_they_were,
-             every_type_cut_short_is_refused_without_a_trace,
-             every_type_damaged_does_no_harm, turned_bits_do_no_harm,
-             reading_reports_want_of_memory, writing_reports_want_of_memory,
-             writing_numbers_allocates_only_as_the_buffer_grows)
+PX_TEST_MAIN("wire/roundtrip", NULL, NULL)

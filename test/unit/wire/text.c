@@ -36,15 +36,14 @@ static double carried(double v)
     return back;
 }
 
-START_TEST(doubles_keep_six_decimals)
+PX_TEST(doubles_keep_six_decimals)
 {
     ck_assert(carried(-0.015625) == -0.015625);
     ck_assert(carried(123456789.25) == 123456789.25);
     ck_assert(carried(1e-9) == 0.0);
 }
-END_TEST
 
-START_TEST(the_largest_double_and_the_odd_ones_travel)
+PX_TEST(the_largest_double_and_the_odd_ones_travel)
 {
     ck_assert(carried(DBL_MAX) == DBL_MAX);
     ck_assert(carried(-DBL_MAX) == -DBL_MAX);
@@ -52,9 +51,8 @@ START_TEST(the_largest_double_and_the_odd_ones_travel)
     ck_assert(carried(-INFINITY) < 0);
     ck_assert(isnan(carried(NAN)));
 }
-END_TEST
 
-START_TEST(the_locale_makes_no_difference)
+PX_TEST(the_locale_makes_no_difference)
 {
     static const char *const commas[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE",
                                          "nl_NL.UTF-8"};
@@ -69,9 +67,8 @@ START_TEST(the_locale_makes_no_difference)
     ck_assert(f == 1.5f);
     ck_assert_str_eq(setlocale(LC_ALL, NULL), set);
 }
-END_TEST
 
-START_TEST(text_that_is_no_number_is_refused)
+PX_TEST(text_that_is_no_number_is_refused)
 {
     static const char *const texts[] = {
         "02 00 00 00",                           /* NULL, and bytes of something else */
@@ -88,9 +85,8 @@ START_TEST(text_that_is_no_number_is_refused)
         ck_assert_int_eq(read_one(texts[i], &f, PMIX_FLOAT), PMIX_ERR_UNPACK_FAILURE);
     }
 }
-END_TEST
 
-START_TEST(a_number_too_large_is_refused_not_infinite)
+PX_TEST(a_number_too_large_is_refused_not_infinite)
 {
     double d;
     float f;
@@ -103,7 +99,6 @@ START_TEST(a_number_too_large_is_refused_not_infinite)
     ok(read_one("02 0e \"1e-999\" 00", &d, PMIX_DOUBLE));
     ok(read_one("02 08 \"inf\" 00", &f, PMIX_FLOAT));
 }
-END_TEST
 
 /* ---- maps ------------------------------------------------------------------------------------ */
 
@@ -121,7 +116,7 @@ static pmix_status_t write_regex(const char *bytes, size_t size, px_buf *out)
     return rc;
 }
 
-START_TEST(a_blob_tells_its_own_length)
+PX_TEST(a_blob_tells_its_own_length)
 {
     PX_AUTO(px_buf) b = bytes_of("02 " BLOB_HEAD
                                  "\"size=12:\" 00 \"0123456789\" 00 00 05");
@@ -140,9 +135,8 @@ START_TEST(a_blob_tells_its_own_length)
     ck_assert_mem_eq(again.data, b.data, again.len);
     free(bo.bytes);
 }
-END_TEST
 
-START_TEST(a_blob_that_lies_about_its_length_is_refused)
+PX_TEST(a_blob_that_lies_about_its_length_is_refused)
 {
     static const char *const texts[] = {
         "02 " BLOB_HEAD "\"size=4:\" 00 \"012\"",
@@ -160,9 +154,8 @@ START_TEST(a_blob_that_lies_about_its_length_is_refused)
     for (size_t i = 0; i < PX_COUNT(texts); i++)
         ck_assert_int_lt(read_one(texts[i], &bo, PMIX_REGEX), 0);
 }
-END_TEST
 
-START_TEST(what_only_begins_like_a_blob_is_text)
+PX_TEST(what_only_begins_like_a_blob_is_text)
 {
     pmix_byte_object_t bo;
 
@@ -170,9 +163,8 @@ START_TEST(what_only_begins_like_a_blob_is_text)
     ck_assert_str_eq(bo.bytes, "blob:x");
     free(bo.bytes);
 }
-END_TEST
 
-START_TEST(text_gets_the_NUL_it_was_counted_without)
+PX_TEST(text_gets_the_NUL_it_was_counted_without)
 {
     PX_AUTO(px_buf) b = {0};
 
@@ -180,9 +172,8 @@ START_TEST(text_gets_the_NUL_it_was_counted_without)
     ck_assert_uint_eq(b.len, 1 + 7);
     ck_assert_mem_eq(b.data, "\x02raw:n1", 8);
 }
-END_TEST
 
-START_TEST(a_map_whose_length_would_mislead_the_reader_is_not_sent)
+PX_TEST(a_map_whose_length_would_mislead_the_reader_is_not_sent)
 {
     PX_AUTO(px_buf) b = {0};
 
@@ -191,16 +182,14 @@ START_TEST(a_map_whose_length_would_mislead_the_reader_is_not_sent)
     ck_assert_int_eq(write_regex("blob:\0component=zlib:\0size=5:\0\1\2", 32, &b),
                      PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(no_map_is_an_empty_one)
+PX_TEST(no_map_is_an_empty_one)
 {
     PX_AUTO(px_buf) b = {0};
 
     ok(write_regex(NULL, 0, &b));
     ck_assert_mem_eq(b.data, "\x02", 2);
 }
-END_TEST
 
 /* Numbers of every size, halves of the last digit and their neighbours among them. */
 static double some_double(uint64_t *state)
@@ -227,7 +216,7 @@ static double some_double(uint64_t *state)
     return r & 1u << 31 ? -v : v;
 }
 
-START_TEST(doubles_are_written_as_by_printf_and_read_as_by_strtod)
+PX_TEST(doubles_are_written_as_by_printf_and_read_as_by_strtod)
 {
     uint64_t state = 4711;
 
@@ -248,9 +237,8 @@ START_TEST(doubles_are_written_as_by_printf_and_read_as_by_strtod)
         ck_assert(signbit(read) == signbit(v));
     }
 }
-END_TEST
 
-START_TEST(what_only_looks_like_a_short_number_is_refused)
+PX_TEST(what_only_looks_like_a_short_number_is_refused)
 {
     static const char *const bad[] = {"02 04 \"-\" 00", "02 04 \".\" 00",
                                       "02 0a \"1.5.\" 00", "02 08 \"1-5\" 00"};
@@ -261,16 +249,5 @@ START_TEST(what_only_looks_like_a_short_number_is_refused)
     ok(read_one("02 06 \".5\" 00", &v, PMIX_DOUBLE));
     ck_assert(v == 0.5);
 }
-END_TEST
 
-PX_TEST_MAIN("wire/text", doubles_keep_six_decimals,
-             doubles_are_written_as_by_printf_and_read_as_by_strtod,
-             what_only_looks_like_a_short_number_is_refused,
-             the_largest_double_and_the_odd_ones_travel, the_locale_makes_no_difference,
-             text_that_is_no_number_is_refused,
-             a_number_too_large_is_refused_not_infinite, a_blob_tells_its_own_length,
-             a_blob_that_lies_about_its_length_is_refused,
-             what_only_begins_like_a_blob_is_text,
-             text_gets_the_NUL_it_was_counted_without,
-             a_map_whose_length_would_mislead_the_reader_is_not_sent,
-             no_map_is_an_empty_one)
+PX_TEST_MAIN("wire/text", NULL, NULL)

@@ -26,7 +26,7 @@ static union {
 #define N_2_40 "80 80 80 80 80 20"
 #define N_2_64 "ff ff ff ff ff ff ff ff ff"
 
-START_TEST(a_negative_length_is_refused)
+PX_TEST(a_negative_length_is_refused)
 {
     ck_assert_int_eq(read_text("v41", "02 01 61 00", &dst, PMIX_STRING),
                      PMIX_ERR_UNPACK_FAILURE);
@@ -38,9 +38,8 @@ START_TEST(a_negative_length_is_refused)
     ck_assert_int_eq(read_text("v41", "02 03 00", &dst, PMIX_QUERY),
                      PMIX_ERR_UNPACK_FAILURE);
 }
-END_TEST
 
-START_TEST(a_count_of_2_to_the_40_allocates_nothing)
+PX_TEST(a_count_of_2_to_the_40_allocates_nothing)
 {
     static const struct {
         const char *bytes;
@@ -65,9 +64,8 @@ START_TEST(a_count_of_2_to_the_40_allocates_nothing)
         ck_assert_uint_le(px_alloc_count(), 1); /* the data array object itself */
     }
 }
-END_TEST
 
-START_TEST(a_count_of_the_largest_size_is_refused)
+PX_TEST(a_count_of_the_largest_size_is_refused)
 {
     ck_assert_int_eq(read_text("v41", "02 0e " N_2_64 " 01", &dst, PMIX_DATA_ARRAY),
                      PAST_END);
@@ -78,9 +76,8 @@ START_TEST(a_count_of_the_largest_size_is_refused)
     ck_assert_int_eq(read_text("v41", "02 01 " N_2_64 " 01", &dst, PMIX_COORD),
                      PAST_END);
 }
-END_TEST
 
-START_TEST(a_count_that_the_rest_cannot_hold_is_refused_before_reading_it)
+PX_TEST(a_count_that_the_rest_cannot_hold_is_refused_before_reading_it)
 {
     /* 3 infos need 9 bytes at least */
     ck_assert_int_eq(
@@ -91,9 +88,8 @@ START_TEST(a_count_that_the_rest_cannot_hold_is_refused_before_reading_it)
         read_text("v41", "02 11 03 04 31 00 04 31 00 04 31", &dst, PMIX_DATA_ARRAY),
         PAST_END);
 }
-END_TEST
 
-START_TEST(a_message_of_many_tiny_objects_is_refused_in_time)
+PX_TEST(a_message_of_many_tiny_objects_is_refused_in_time)
 {
     /* nothing but empty infos: three bytes each, and half a kilobyte in memory */
     enum { N = 4000, BUDGET_B = N * sizeof(pmix_info_t) };
@@ -115,7 +111,6 @@ START_TEST(a_message_of_many_tiny_objects_is_refused_in_time)
         px_type_free_array(PMIX_INFO, array, N);
     }
 }
-END_TEST
 
 /* `bytes` of nested arrays: each level is type DATA_ARRAY, size 1. */
 static px_buf nest(size_t bytes)
@@ -129,16 +124,15 @@ static px_buf nest(size_t bytes)
     return b;
 }
 
-START_TEST(nesting_of_110_KB_is_refused)
+PX_TEST(nesting_of_110_KB_is_refused)
 {
     PX_AUTO(px_buf) b = nest(110 * 1024);
 
     ck_assert_int_eq(read_bytes("v41", &b, &dst, PMIX_DATA_ARRAY),
                      PMIX_ERR_UNPACK_FAILURE);
 }
-END_TEST
 
-START_TEST(nesting_is_accepted_up_to_the_limit)
+PX_TEST(nesting_is_accepted_up_to_the_limit)
 {
     for (size_t over = 0; over < 2; over++) {
         PX_AUTO(px_buf) b = nest(1 + 2 * (PX_MAX_DEPTH + over));
@@ -150,9 +144,8 @@ START_TEST(nesting_is_accepted_up_to_the_limit)
             px_type_destruct(PMIX_DATA_ARRAY, &dst);
     }
 }
-END_TEST
 
-START_TEST(nesting_through_infos_is_limited_too)
+PX_TEST(nesting_through_infos_is_limited_too)
 {
     PX_AUTO(px_buf) b = bytes_of("02");
     /* array of one info "" whose value is an array of one info ... */
@@ -163,9 +156,8 @@ START_TEST(nesting_through_infos_is_limited_too)
 
     ck_assert_int_eq(read_bytes("v41", &b, &dst, PMIX_VALUE), PMIX_ERR_UNPACK_FAILURE);
 }
-END_TEST
 
-START_TEST(a_NULL_string_inside_a_list_is_refused)
+PX_TEST(a_NULL_string_inside_a_list_is_refused)
 {
     ck_assert_int_eq(
         read_text("v41", "02 02 00 04 02 00 00 00 00 00 00", &dst, PMIX_APP),
@@ -173,9 +165,8 @@ START_TEST(a_NULL_string_inside_a_list_is_refused)
     ck_assert_int_eq(read_text("v41", "02 04 02 00 00 00", &dst, PMIX_QUERY),
                      PMIX_ERR_UNPACK_FAILURE);
 }
-END_TEST
 
-START_TEST(a_NULL_object_is_an_empty_array)
+PX_TEST(a_NULL_object_is_an_empty_array)
 {
     /* with and without its size */
     ok(read_text("v41", "02 27 00 00", &dst, PMIX_VALUE));
@@ -191,9 +182,8 @@ START_TEST(a_NULL_object_is_an_empty_array)
                  PMIX_VALUE));
     px_type_destruct(PMIX_VALUE, &dst);
 }
-END_TEST
 
-START_TEST(what_follows_an_array_of_no_type_is_read_right_in_both_forms)
+PX_TEST(what_follows_an_array_of_no_type_is_read_right_in_both_forms)
 {
     static const char *const forms[] = {"04 02 00 00 27 00 00 02 00 00 0e 07",
                                         "04 02 00 00 27 00 02 00 00 0e 07"};
@@ -211,9 +201,8 @@ START_TEST(what_follows_an_array_of_no_type_is_read_right_in_both_forms)
         px_type_destruct(PMIX_INFO, &info[0]);
     }
 }
-END_TEST
 
-START_TEST(a_type_that_is_no_value_is_refused_inside_a_value)
+PX_TEST(a_type_that_is_no_value_is_refused_inside_a_value)
 {
     ck_assert_int_eq(read_text("v41", "02 18 02 00 00 00", &dst, PMIX_VALUE),
                      PMIX_ERR_UNKNOWN_DATA_TYPE);
@@ -226,9 +215,8 @@ START_TEST(a_type_that_is_no_value_is_refused_inside_a_value)
     ck_assert_int_eq(read_text("v41", "02 f4 03 00", &dst, PMIX_VALUE),
                      PMIX_ERR_UNKNOWN_DATA_TYPE);
 }
-END_TEST
 
-START_TEST(a_type_unknown_to_the_dialect_is_refused)
+PX_TEST(a_type_unknown_to_the_dialect_is_refused)
 {
     ck_assert_int_eq(
         read_text("v3", "00 00 00 01 00 39 00 00 00 00 00 00 00 01", &dst, PMIX_VALUE),
@@ -247,17 +235,15 @@ START_TEST(a_type_unknown_to_the_dialect_is_refused)
     ck_assert_int_eq(read_text("v41", "02 00", &dst, PMIX_UNDEF),
                      PMIX_ERR_UNKNOWN_DATA_TYPE);
 }
-END_TEST
 
-START_TEST(an_info_that_was_read_owns_its_value)
+PX_TEST(an_info_that_was_read_owns_its_value)
 {
     ok(read_text("v41", "02 04 6b 00 10 03 06 68 69 00", &dst, PMIX_INFO));
     ck_assert_uint_eq(dst.info.flags & PMIX_INFO_PERSISTENT, 0);
     px_type_destruct(PMIX_INFO, &dst); /* or a sanitizer sees the leak */
 }
-END_TEST
 
-START_TEST(a_late_error_in_a_large_array_leaves_nothing_behind)
+PX_TEST(a_late_error_in_a_large_array_leaves_nothing_behind)
 {
     PX_AUTO(px_writer) w;
     enum { N = 3000 };
@@ -283,18 +269,5 @@ START_TEST(a_late_error_in_a_large_array_leaves_nothing_behind)
                      "text");
     px_type_destruct(PMIX_DATA_ARRAY, &dst);
 }
-END_TEST
 
-PX_TEST_MAIN("wire/unpack", a_negative_length_is_refused,
-             a_count_of_2_to_the_40_allocates_nothing,
-             a_count_of_the_largest_size_is_refused,
-             a_count_that_the_rest_cannot_hold_is_refused_before_reading_it,
-             a_message_of_many_tiny_objects_is_refused_in_time,
-             nesting_of_110_KB_is_refused, nesting_is_accepted_up_to_the_limit,
-             nesting_through_infos_is_limited_too,
-             a_NULL_string_inside_a_list_is_refused, a_NULL_object_is_an_empty_array,
-             what_follows_an_array_of_no_type_is_read_right_in_both_forms,
-             a_type_that_is_no_value_is_refused_inside_a_value,
-             a_type_unknown_to_the_dialect_is_refused,
-             an_info_that_was_read_owns_its_value,
-             a_late_error_in_a_large_array_leaves_nothing_behind)
+PX_TEST_MAIN("wire/unpack", NULL, NULL)

@@ -17,7 +17,7 @@ static union {
     char *string;
 } dst;
 
-START_TEST(a_length_beyond_the_buffer_is_refused)
+PX_TEST(a_length_beyond_the_buffer_is_refused)
 {
     ck_assert_int_eq(read_text("v41", "02 0e \"hello\" 00", &dst, PMIX_STRING),
                      PAST_END);
@@ -31,9 +31,8 @@ START_TEST(a_length_beyond_the_buffer_is_refused)
     ck_assert_int_eq(
         read_text("v3", "00 00 00 01 7f ff ff ff 61 00", &dst, PMIX_STRING), PAST_END);
 }
-END_TEST
 
-START_TEST(an_unterminated_string_is_refused)
+PX_TEST(an_unterminated_string_is_refused)
 {
     ck_assert_int_eq(read_text("v41", "02 0a \"hello\"", &dst, PMIX_STRING),
                      PMIX_ERR_UNPACK_FAILURE);
@@ -45,15 +44,13 @@ START_TEST(an_unterminated_string_is_refused)
                      PMIX_ERR_UNPACK_FAILURE);
     ck_assert_int_eq(read_text("v41", "02 \"pmix[n]\"", &dst, PMIX_REGEX), PAST_END);
 }
-END_TEST
 
-START_TEST(a_string_ends_at_its_first_NUL)
+PX_TEST(a_string_ends_at_its_first_NUL)
 {
     ok(read_text("v41", "02 0a \"ab\" 00 \"c\" 00", &dst, PMIX_STRING));
     ck_assert_str_eq(dst.string, "ab");
     free(dst.string);
 }
-END_TEST
 
 /* A message of one string of n characters, with what follows it. */
 static px_buf long_name(const char *head, size_t n, const char *tail)
@@ -73,7 +70,7 @@ static px_buf long_name(const char *head, size_t n, const char *tail)
     return b;
 }
 
-START_TEST(a_name_must_fit_its_array)
+PX_TEST(a_name_must_fit_its_array)
 {
     static const struct {
         size_t n;
@@ -95,15 +92,11 @@ START_TEST(a_name_must_fit_its_array)
                          rows[i].fits ? PMIX_SUCCESS : PMIX_ERR_UNPACK_FAILURE);
     }
 }
-END_TEST
 
-START_TEST(an_address_from_elsewhere_is_never_taken_over)
+PX_TEST(an_address_from_elsewhere_is_never_taken_over)
 {
     ok(read_text("v41", "02 ff", &dst, PMIX_POINTER));
     ck_assert_ptr_null(dst.ptr);
 }
-END_TEST
 
-PX_TEST_MAIN("wire/unpack_leaf", a_length_beyond_the_buffer_is_refused,
-             an_unterminated_string_is_refused, a_string_ends_at_its_first_NUL,
-             a_name_must_fit_its_array, an_address_from_elsewhere_is_never_taken_over)
+PX_TEST_MAIN("wire/unpack_leaf", NULL, NULL)

@@ -23,7 +23,7 @@ static void teardown(void)
     px_buf_cleanup(&message);
 }
 
-START_TEST(reads_up_to_as_many_values_as_there_is_room_for)
+PX_TEST(reads_up_to_as_many_values_as_there_is_room_for)
 {
     uint32_t v[4] = {9, 9, 9, 9};
     int32_t n = 4;
@@ -36,9 +36,8 @@ START_TEST(reads_up_to_as_many_values_as_there_is_room_for)
     ck_assert_uint_eq(v[3], 9);
     ck_assert(px_reader_done(&r));
 }
-END_TEST
 
-START_TEST(refuses_more_values_than_there_is_room_for)
+PX_TEST(refuses_more_values_than_there_is_room_for)
 {
     uint32_t v[2];
     int32_t n = 2;
@@ -50,9 +49,8 @@ START_TEST(refuses_more_values_than_there_is_room_for)
     ck_assert_ptr_eq(r.pos, message.data);
     ck_assert_int_eq(px_unpack1(&r, v, PMIX_UINT32), PMIX_ERR_UNPACK_INADEQUATE_SPACE);
 }
-END_TEST
 
-START_TEST(accepts_an_operation_of_no_values_except_where_one_is_needed)
+PX_TEST(accepts_an_operation_of_no_values_except_where_one_is_needed)
 {
     uint32_t v;
     int32_t n = 1;
@@ -63,9 +61,8 @@ START_TEST(accepts_an_operation_of_no_values_except_where_one_is_needed)
     ok(px_unpack(&r, &v, &n, PMIX_UINT32));
     ck_assert_int_eq(n, 0);
 }
-END_TEST
 
-START_TEST(refuses_a_negative_count)
+PX_TEST(refuses_a_negative_count)
 {
     uint32_t v;
     int32_t n = 1;
@@ -75,9 +72,8 @@ START_TEST(refuses_a_negative_count)
     begin("v3", false, "ff ff ff ff 00 00 00 00");
     ck_assert_int_eq(px_unpack1(&r, &v, PMIX_UINT32), PMIX_ERR_UNPACK_FAILURE);
 }
-END_TEST
 
-START_TEST(tells_the_end_of_the_message)
+PX_TEST(tells_the_end_of_the_message)
 {
     uint8_t op;
 
@@ -89,9 +85,8 @@ START_TEST(tells_the_end_of_the_message)
     ck_assert(px_reader_done(&r));
     ck_assert_int_eq(px_unpack1(&r, &op, PMIX_COMMAND), PAST_END);
 }
-END_TEST
 
-START_TEST(a_wrong_tag_is_a_mismatch)
+PX_TEST(a_wrong_tag_is_a_mismatch)
 {
     uint8_t op;
 
@@ -103,9 +98,8 @@ START_TEST(a_wrong_tag_is_a_mismatch)
     begin("v3", true, "00 09 00 00 00 01 00 23 00");
     ck_assert_int_eq(px_unpack1(&r, &op, PMIX_COMMAND), PMIX_ERR_PACK_MISMATCH);
 }
-END_TEST
 
-START_TEST(an_array_has_exactly_the_announced_number)
+PX_TEST(an_array_has_exactly_the_announced_number)
 {
     void *array;
 
@@ -120,9 +114,8 @@ START_TEST(an_array_has_exactly_the_announced_number)
     ck_assert(px_reader_done(&r));
     free(array);
 }
-END_TEST
 
-START_TEST(an_operation_of_no_type_is_refused)
+PX_TEST(an_operation_of_no_type_is_refused)
 {
     void *array;
     int32_t n = 1;
@@ -132,9 +125,8 @@ START_TEST(an_operation_of_no_type_is_refused)
                      PMIX_ERR_UNKNOWN_DATA_TYPE);
     ck_assert_int_eq(px_unpack(&r, &array, &n, PMIX_UNDEF), PMIX_ERR_UNKNOWN_DATA_TYPE);
 }
-END_TEST
 
-START_TEST(an_array_of_none_reads_nothing)
+PX_TEST(an_array_of_none_reads_nothing)
 {
     void *array = &array;
 
@@ -143,9 +135,8 @@ START_TEST(an_array_of_none_reads_nothing)
     ck_assert_ptr_null(array);
     ck_assert_ptr_eq(r.pos, message.data);
 }
-END_TEST
 
-START_TEST(bare_values_have_no_count)
+PX_TEST(bare_values_have_no_count)
 {
     pmix_proc_t proc;
 
@@ -157,13 +148,5 @@ START_TEST(bare_values_have_no_count)
     ck_assert_int_eq(px_unpack_bare(&r, &proc, PMIX_PROC), PAST_END);
     ck_assert_ptr_eq(r.pos, at);
 }
-END_TEST
 
-PX_TEST_MAIN_WITH("wire/unpack_op", NULL, teardown,
-                  reads_up_to_as_many_values_as_there_is_room_for,
-                  refuses_more_values_than_there_is_room_for,
-                  accepts_an_operation_of_no_values_except_where_one_is_needed,
-                  refuses_a_negative_count, tells_the_end_of_the_message,
-                  a_wrong_tag_is_a_mismatch, an_array_has_exactly_the_announced_number,
-                  an_array_of_none_reads_nothing, an_operation_of_no_type_is_refused,
-                  bare_values_have_no_count)
+PX_TEST_MAIN("wire/unpack_op", NULL, teardown)

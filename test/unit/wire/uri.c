@@ -6,42 +6,38 @@
 
 static struct px_uri uri;
 
-START_TEST(splits_namespace_rank_and_address)
+PX_TEST(splits_namespace_rank_and_address)
 {
     ok(px_uri_parse("srv.0;tcp4://127.0.0.1:4321", &uri));
     ck_assert_str_eq(uri.server.nspace, "srv");
     ck_assert_uint_eq(uri.server.rank, 0);
     ck_assert_str_eq(uri.address, "tcp4://127.0.0.1:4321");
 }
-END_TEST
 
-START_TEST(the_rank_follows_the_last_dot)
+PX_TEST(the_rank_follows_the_last_dot)
 {
     ok(px_uri_parse("slurm.pmix.12.0.7;tcp4://127.0.0.1:1", &uri));
     ck_assert_str_eq(uri.server.nspace, "slurm.pmix.12.0");
     ck_assert_uint_eq(uri.server.rank, 7);
 }
-END_TEST
 
-START_TEST(accepts_any_scheme)
+PX_TEST(accepts_any_scheme)
 {
     ok(px_uri_parse("s.0;tcp6://[::1]:80", &uri));
     ck_assert_str_eq(uri.address, "tcp6://[::1]:80");
     ok(px_uri_parse("s.0;usock:///run/x y", &uri));
     ck_assert_str_eq(uri.address, "usock:///run/x y");
 }
-END_TEST
 
-START_TEST(accepts_ranks_printed_as_signed)
+PX_TEST(accepts_ranks_printed_as_signed)
 {
     ok(px_uri_parse("s.-2;tcp4://127.0.0.1:1", &uri));
     ck_assert_uint_eq(uri.server.rank, PMIX_RANK_WILDCARD);
     ok(px_uri_parse("s.4294967294;tcp4://127.0.0.1:1", &uri));
     ck_assert_uint_eq(uri.server.rank, PMIX_RANK_WILDCARD);
 }
-END_TEST
 
-START_TEST(accepts_the_longest_namespace_and_no_longer)
+PX_TEST(accepts_the_longest_namespace_and_no_longer)
 {
     char text[PMIX_MAX_NSLEN + 64];
 
@@ -54,9 +50,8 @@ START_TEST(accepts_the_longest_namespace_and_no_longer)
     strcpy(text + PMIX_MAX_NSLEN + 1, ".0;tcp4://127.0.0.1:1");
     ck_assert_int_eq(px_uri_parse(text, &uri), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(refuses_what_is_no_uri_and_changes_nothing)
+PX_TEST(refuses_what_is_no_uri_and_changes_nothing)
 {
     static const char *const texts[] = {
         "",
@@ -81,9 +76,8 @@ START_TEST(refuses_what_is_no_uri_and_changes_nothing)
                       texts[i]);
     ck_assert_int_eq(uri.address[0], 0x5a);
 }
-END_TEST
 
-START_TEST(refuses_an_address_too_long_to_keep)
+PX_TEST(refuses_an_address_too_long_to_keep)
 {
     char text[600];
 
@@ -92,11 +86,5 @@ START_TEST(refuses_an_address_too_long_to_keep)
     text[14 + 300] = '\0';
     ck_assert_int_eq(px_uri_parse(text, &uri), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-PX_TEST_MAIN("wire/uri", splits_namespace_rank_and_address,
-             the_rank_follows_the_last_dot, accepts_any_scheme,
-             accepts_ranks_printed_as_signed,
-             accepts_the_longest_namespace_and_no_longer,
-             refuses_what_is_no_uri_and_changes_nothing,
-             refuses_an_address_too_long_to_keep)
+PX_TEST_MAIN("wire/uri", NULL, NULL)
