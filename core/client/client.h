@@ -4,7 +4,7 @@
 #ifndef PX_CLIENT_CLIENT_H
 #define PX_CLIENT_CLIENT_H
 
-#include "core/client/link.h"
+#include "core/client/server_addr.h"
 #include "core/config/core_params.h"
 #include "core/link/api.h"
 #include "core/model/jobinfo.h"
@@ -13,6 +13,8 @@
 #include "core/rt/call.h"
 #include "core/rt/process.h"
 #include "pmix.h"
+
+struct px_link;
 
 /* Of a process that is a client or a tool, and no server alone. The counts and the
  * role belong to the holder of the process lock, the rest to the loop. */

@@ -12,7 +12,7 @@ static void forget(const char *nspace)
     struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
 
     if (ns && !ns->hosted)
-        px_store_clear(ns, PX_GDS_REMOTE, PMIX_RANK_UNDEF);
+        px_store_clear(&ns->store, PX_GDS_REMOTE, PMIX_RANK_UNDEF);
 }
 
 static void forget_peers(const struct px_args *args)

@@ -226,7 +226,7 @@ static void on_get(struct px_api *api)
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
     if (ns && !stays_here && has_flag(op, PMIX_GET_REFRESH_CACHE))
-        px_store_clear(ns, PX_GDS_REMOTE, op->proc.rank);
+        px_store_clear(&ns->store, PX_GDS_REMOTE, op->proc.rank);
     if (op->api.args.text ||
         stays_here) /* everything of a peer: only the server has it */
         rc = find_here(op);

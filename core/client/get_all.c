@@ -30,7 +30,7 @@ pmix_status_t px_client_get_all(const struct px_nspace *ns, pmix_rank_t rank,
     if (rank == PMIX_RANK_UNDEF) /* the job's; a walk would take it for every rank */
         rank = PMIX_RANK_WILDCARD;
     for (size_t i = 0; !rc && i < PX_COUNT(tables); i++)
-        rc = px_store_walk(ns, tables[i], rank, gather, &g);
+        rc = px_store_walk(&ns->store, tables[i], rank, gather, &g);
     for (size_t i = 0; !rc && i < g.infos.n; i++)
         rc = px_value_inflate(&g.infos.v[i].value);
     if (!rc && g.infos.n == 0)

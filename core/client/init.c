@@ -138,7 +138,7 @@ static pmix_status_t put_job_u32(struct px_nspace *ns, const char *key, uint32_t
 {
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = n};
 
-    return px_store_put(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, key, &v);
+    return px_store_put(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, key, &v);
 }
 
 /* On one node: what such a program asks for first must have an answer. */

@@ -3,6 +3,7 @@
 #include "core/link/iof.h"
 
 #include "core/client/client.h"
+#include "core/client/link.h"
 
 struct pull_op {
     struct px_api api;

@@ -41,7 +41,8 @@ static void on_put(struct px_api *api)
     if (!rc && (op->scope == PMIX_REMOTE || op->scope == PMIX_GLOBAL))
         rc = add_pair(&m->put_remote, op);
     if (!rc)
-        rc = px_store_put(m->own, PX_GDS_INTERNAL, m->self.rank, op->key, op->value);
+        rc = px_store_put(&m->own->store, PX_GDS_INTERNAL, m->self.rank, op->key,
+                          op->value);
     if (rc) {
         m->put_local.buf.len = had_local;
         m->put_remote.buf.len = had_remote;
@@ -75,7 +76,7 @@ static void on_store(struct px_api *api)
     px_proc_set(&proc, op->proc->nspace, op->proc->rank);
     rc = px_nspace_get(px_process.model, proc.nspace, &ns);
     if (!rc)
-        rc = px_store_put(ns, PX_GDS_INTERNAL, proc.rank, op->key, op->value);
+        rc = px_store_put(&ns->store, PX_GDS_INTERNAL, proc.rank, op->key, op->value);
     px_api_done(api, rc);
 }
 

@@ -4,7 +4,9 @@
 #ifndef PX_CONFIG_CORE_PARAMS_H
 #define PX_CONFIG_CORE_PARAMS_H
 
-#include "core/config/param.h"
+#include "tenon/param.h"
+
+#include <stdint.h>
 
 enum px_strict { PX_STRICT_OFF, PX_STRICT_WARN, PX_STRICT_ERROR };
 

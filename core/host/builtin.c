@@ -11,6 +11,7 @@
 
 #include "core/base/strv.h"
 #include "core/config/core_params.h"
+#include "core/config/param.h"
 #include "core/host/launch.h"
 #include "core/model/nspace.h"
 #include "core/plugin/select.h"

@@ -119,7 +119,7 @@ static uint32_t given_job_size(const struct px_stage *s, const struct px_nspace 
     uint32_t n = 0;
 
     if (v ? px_value_to_u32(v, &n)
-          : px_store_u32(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &n))
+          : px_store_u32(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, &n))
         return n;
     return 0;
 }
@@ -198,7 +198,8 @@ static pmix_status_t plan_rows(struct px_nspace *ns, struct plan *p)
         uint32_t id;
         if (add_row(p, names[i]))
             return PMIX_ERR_NOMEM;
-        if (p->same_rows && px_store_u32(ns, PX_GDS_NODE, i, PMIX_NODEID, &id) &&
+        if (p->same_rows &&
+            px_store_u32(&ns->store, PX_GDS_NODE, i, PMIX_NODEID, &id) &&
             index_row(&p->by_id, &id, sizeof(id), i))
             return PMIX_ERR_NOMEM;
     }
@@ -336,7 +337,7 @@ static void take_plan(struct px_nspace *ns, struct plan *p)
 {
     if (!p->same_rows)
         for (uint32_t i = 0; i < ns->n_nodes; i++)
-            px_store_clear(ns, PX_GDS_NODE, i);
+            px_store_clear(&ns->store, PX_GDS_NODE, i);
     if (p->map) {
         px_procmap_destroy(ns->map);
         ns->map = px_take(&p->map);
@@ -362,7 +363,7 @@ static bool follows(const struct px_nspace *ns, const struct px_stage_entry *e)
     same = fact.type == e->value.type &&
            px_type_compare(PMIX_VALUE, &fact, &e->value) == 0;
     px_type_destruct(PMIX_VALUE, &fact);
-    return same && !px_store_has(ns, PX_GDS_JOB, e->rank, e->key);
+    return same && !px_store_has(&ns->store, PX_GDS_JOB, e->rank, e->key);
 }
 
 static pmix_status_t store(struct px_nspace *ns, const struct plan *p,
@@ -370,18 +371,19 @@ static pmix_status_t store(struct px_nspace *ns, const struct plan *p,
 {
     switch (e->table) {
     case PX_GDS_NODE:
-        return px_store_put(ns, PX_GDS_NODE, p->row_of[e->rank], e->key, &e->value);
+        return px_store_put(&ns->store, PX_GDS_NODE, p->row_of[e->rank], e->key,
+                            &e->value);
     case PX_GDS_SESSION:
         return px_store_put(
-            ns, PX_GDS_SESSION,
+            &ns->store, PX_GDS_SESSION,
             px_session_row(e->rank == PMIX_RANK_INVALID ? ns->session : e->rank),
             e->key, &e->value);
     case PX_GDS_JOB:
         if (e->rank != PMIX_RANK_WILDCARD && follows(ns, e))
             return PMIX_SUCCESS;
-        return px_store_put(ns, PX_GDS_JOB, e->rank, e->key, &e->value);
+        return px_store_put(&ns->store, PX_GDS_JOB, e->rank, e->key, &e->value);
     default:
-        return px_store_put(ns, e->table, e->rank, e->key, &e->value);
+        return px_store_put(&ns->store, e->table, e->rank, e->key, &e->value);
     }
 }
 

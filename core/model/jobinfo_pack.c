@@ -112,7 +112,7 @@ static void add_facts(struct members *l, const struct px_nspace *ns,
         bool leads = table == PX_GDS_NODE && (strcmp(*key, PMIX_HOSTNAME) == 0 ||
                                               strcmp(*key, PMIX_NODEID) == 0);
 
-        if (!leads && px_store_has(ns, table, row, *key))
+        if (!leads && px_store_has(&ns->store, table, row, *key))
             continue;
         pmix_status_t rc = px_fact(ns, table, row, *key, fact);
         if (rc == PMIX_SUCCESS) {
@@ -127,7 +127,7 @@ static void add_facts(struct members *l, const struct px_nspace *ns,
 static void walk(struct members *l, const struct px_nspace *ns, enum px_gds_table table,
                  pmix_rank_t rank, px_gds_walk_fn fn, void *arg)
 {
-    pmix_status_t rc = px_store_walk(ns, table, rank, fn, arg);
+    pmix_status_t rc = px_store_walk(&ns->store, table, rank, fn, arg);
 
     if (rc)
         fail(l->w, rc);
@@ -176,7 +176,7 @@ static void pack_job(struct members *l, const struct px_model *m,
 
     add_facts(l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD);
     walk(l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, on_stored, l);
-    if (!px_store_has(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_BFROPS_MODULE)) {
+    if (!px_store_has(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_BFROPS_MODULE)) {
         fact = (pmix_value_t){.type = PMIX_STRING,
                               .data.string = (char *)(uintptr_t)IMITATED};
         members_add(l, PMIX_BFROPS_MODULE, &fact);

@@ -473,7 +473,7 @@ pmix_status_t px_jobinfo_unpack(struct px_model *m, struct px_nspace *ns, px_rea
         rc = px_stage_apply(&s, m, ns, true);
     if (!rc) {
         if (s.description.type != PMIX_UNDEF)
-            px_store_attach(ns, &s.description);
+            px_store_attach(&ns->store, ns->name, &s.description);
         learn_own_app(m, ns);
         ns->complete = true;
     }
@@ -493,7 +493,7 @@ pmix_status_t px_jobinfo_unpack_rank(struct px_model *m, struct px_nspace *ns,
 
         rc = px_unpack_kval(r, &kv);
         if (!rc)
-            rc = px_store_put(ns, PX_GDS_REMOTE, rank, kv.key, &kv.value);
+            rc = px_store_put(&ns->store, PX_GDS_REMOTE, rank, kv.key, &kv.value);
         px_kval_fini(&kv);
     }
     px_gate_open(&px_process.model_gate);

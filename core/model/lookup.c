@@ -38,7 +38,7 @@ static pmix_status_t give_string(pmix_value_t *out, char *s)
 /* The id the host gave a node, else its place in the map. */
 static bool has_node_id(const struct px_nspace *ns, uint32_t node, uint32_t *id)
 {
-    if (px_store_u32(ns, PX_GDS_NODE, node, PMIX_NODEID, id))
+    if (px_store_u32(&ns->store, PX_GDS_NODE, node, PMIX_NODEID, id))
         return true;
     *id = node;
     return ns->map && node < ns->map->n_nodes;
@@ -144,7 +144,8 @@ uint32_t px_node_by_name(const struct px_nspace *ns, const char *name)
             return i;
     for (uint32_t i = 0; i < ns->n_nodes; i++) {
         pmix_value_t v;
-        if (px_store_fetch(ns, PX_GDS_NODE, i, PMIX_HOSTNAME_ALIASES, NULL, 0, &v))
+        if (px_store_fetch(&ns->store, PX_GDS_NODE, i, PMIX_HOSTNAME_ALIASES, NULL, 0,
+                           &v))
             continue;
         PX_AUTO(px_strv) names = px_strv_split(px_value_string(&v), ',', false);
         bool is_alias = px_strv_has(names, name);
@@ -205,7 +206,7 @@ void px_lookup_init(struct px_lookup *l, const char *key, pmix_rank_t rank,
 static pmix_status_t fetch(const struct px_nspace *ns, const struct px_lookup *l,
                            enum px_gds_table table, pmix_rank_t row, pmix_value_t *out)
 {
-    return px_store_fetch(ns, table, row, l->key, l->quals, l->n_quals, out);
+    return px_store_fetch(&ns->store, table, row, l->key, l->quals, l->n_quals, out);
 }
 
 /* The tables that hold values of ranks, first choice first; ends in PX_GDS_N_TABLES. */
@@ -261,8 +262,8 @@ static pmix_status_t find_any_rank(const struct px_nspace *ns,
 
     choose_tables(l, tables);
     for (size_t i = 0; tables[i] != PX_GDS_N_TABLES; i++) {
-        pmix_status_t rc = px_store_walk(ns, tables[i], PMIX_RANK_UNDEF, match_key,
-                                         &any);
+        pmix_status_t rc = px_store_walk(&ns->store, tables[i], PMIX_RANK_UNDEF,
+                                         match_key, &any);
         if (any.found)
             return rc == PMIX_EXISTS ? PMIX_SUCCESS : rc;
         if (rc)

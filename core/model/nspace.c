@@ -30,7 +30,6 @@ pmix_status_t px_model_create(struct px_model **model)
 static void nspace_free(struct px_nspace *ns)
 {
     px_store_destroy(&ns->store);
-    px_store_destroy(&ns->shared);
     px_procmap_destroy(ns->map);
     for (uint32_t i = 0; i < ns->n_nodes; i++)
         free(ns->node_names[i]); /* not a vector ending in NULL: names may be missing */
@@ -74,7 +73,7 @@ static pmix_status_t nspace_create(const char *name, struct px_nspace **out)
     px_list_init(&ns->locals);
     ns->this_node = ns->session = UINT32_MAX;
     px_str_copy(ns->name, sizeof(ns->name), name);
-    pmix_status_t rc = px_store_create(ns->name, &ns->store);
+    pmix_status_t rc = px_store_create(&ns->store, ns->name);
     if (rc)
         free(ns);
     else

@@ -2,7 +2,7 @@
 /* Namespaces: what this process knows of a job. The same object serves a client (filled
  * from its server's answer) and a server (filled by its host).
  *
- * * Loop thread only, but for lookups, which any thread may make inside
+ * Loop thread only, but for lookups, which any thread may make inside
  * px_process.model_gate: the loop closes it while it changes what they read: tables,
  * and what is marked R below. */
 #ifndef PX_MODEL_NSPACE_H
@@ -19,14 +19,13 @@
 
 struct px_nspace {
     char name[PMIX_MAX_NSLEN + 1];
-    struct px_tables store;
-    struct px_tables shared; /* R; what a server lets this process read in place */
-    struct px_procmap *map;  /* R; NULL if the host gave none */
-    bool complete;           /* job info has been registered, or received */
-    bool no_data;            /* registered with PMIX_REGISTER_NODATA */
-    bool hosted;             /* this process serves it: its data are the clients' own */
-    uint32_t job_size;       /* R; 0: unknown */
-    uint32_t n_local;        /* local clients the host announced */
+    struct px_stores store; /* R */
+    struct px_procmap *map; /* R; NULL if the host gave none */
+    bool complete;          /* job info has been registered, or received */
+    bool no_data;           /* registered with PMIX_REGISTER_NODATA */
+    bool hosted;            /* this process serves it: its data are the clients' own */
+    uint32_t job_size;      /* R; 0: unknown */
+    uint32_t n_local;       /* local clients the host announced */
     uint32_t
         n_nodes; /* R; rows in the node table: those of the map first, in its order */
     char **node_names;  /* R; of the node table, by index; a name may be NULL */

@@ -3,7 +3,6 @@
 #include "core/model/store.h"
 
 #include "core/base/strv.h"
-#include "core/model/nspace.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
@@ -11,54 +10,60 @@
 
 #include <string.h>
 
-pmix_status_t px_store_create(const char *nspace, struct px_tables *store)
+pmix_status_t px_store_create(struct px_stores *store, const char *nspace)
 {
     size_t n = 0;
     const struct px_module *m = px_modules("gds", &n);
     pmix_status_t rc = PMIX_ERR_NOT_SUPPORTED;
 
     for (size_t i = 0; rc == PMIX_ERR_NOT_SUPPORTED && i < n; i++) {
-        store->module = &m[i];
-        rc = px_gds_ops(&m[i])->create(m[i].self, nspace, &store->ns);
+        store->own.module = &m[i];
+        rc = px_gds_ops(&m[i])->create(m[i].self, nspace, &store->own.ns);
     }
     return rc == PMIX_ERR_NOT_SUPPORTED ? PMIX_ERR_NOT_AVAILABLE : rc;
 }
 
-void px_store_destroy(struct px_tables *store)
+static void tables_destroy(struct px_tables *t)
 {
-    if (store->ns)
-        px_gds_ops(store->module)->destroy(store->module->self, store->ns);
-    *store = (struct px_tables){0};
+    if (t->ns)
+        px_gds_ops(t->module)->destroy(t->module->self, t->ns);
+    *t = (struct px_tables){0};
+}
+
+void px_store_destroy(struct px_stores *store)
+{
+    tables_destroy(&store->shared);
+    tables_destroy(&store->own);
 }
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-pmix_status_t px_store_put(struct px_nspace *ns, enum px_gds_table table,
+pmix_status_t px_store_put(struct px_stores *store, enum px_gds_table table,
                            pmix_rank_t rank, const char *key, const pmix_value_t *value)
 {
-    const struct px_module *m = ns->store.module;
+    const struct px_module *m = store->own.module;
 
     px_gate_close(&px_process.model_gate);
-    pmix_status_t rc = px_gds_ops(m)->store(m->self, ns->store.ns, table, rank, key,
+    pmix_status_t rc = px_gds_ops(m)->store(m->self, store->own.ns, table, rank, key,
                                             value);
     px_gate_open(&px_process.model_gate);
     return rc;
 }
 
-void px_store_clear(struct px_nspace *ns, enum px_gds_table table, pmix_rank_t rank)
+void px_store_clear(struct px_stores *store, enum px_gds_table table, pmix_rank_t rank)
 {
-    const struct px_module *m = ns->store.module;
+    const struct px_module *m = store->own.module;
 
     px_gate_close(&px_process.model_gate);
-    px_gds_ops(m)->clear(m->self, ns->store.ns, table, rank);
+    px_gds_ops(m)->clear(m->self, store->own.ns, table, rank);
     px_gate_open(&px_process.model_gate);
 }
 
 /* Own tables first: what a process has put itself counts before what it was given. */
-pmix_status_t px_store_walk(const struct px_nspace *ns, enum px_gds_table table,
+pmix_status_t px_store_walk(const struct px_stores *store, enum px_gds_table table,
                             pmix_rank_t rank, px_gds_walk_fn fn, void *arg)
 {
-    const struct px_tables *stores[] = {&ns->store, &ns->shared};
+    const struct px_tables *stores[] = {&store->own, &store->shared};
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0; !rc && i < PX_COUNT(stores) && stores[i]->ns; i++) {
@@ -68,12 +73,12 @@ pmix_status_t px_store_walk(const struct px_nspace *ns, enum px_gds_table table,
     return rc;
 }
 
-pmix_status_t px_store_fetch(const struct px_nspace *ns, enum px_gds_table table,
+pmix_status_t px_store_fetch(const struct px_stores *store, enum px_gds_table table,
                              pmix_rank_t rank, const char *key,
                              const pmix_info_t *quals, size_t n_quals,
                              pmix_value_t *out)
 {
-    const struct px_tables *stores[] = {&ns->store, &ns->shared};
+    const struct px_tables *stores[] = {&store->own, &store->shared};
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
     for (size_t i = 0;
@@ -85,19 +90,19 @@ pmix_status_t px_store_fetch(const struct px_nspace *ns, enum px_gds_table table
     return rc;
 }
 
-bool px_store_has(const struct px_nspace *ns, enum px_gds_table table, pmix_rank_t rank,
-                  const char *key)
+bool px_store_has(const struct px_stores *store, enum px_gds_table table,
+                  pmix_rank_t rank, const char *key)
 {
-    return px_store_fetch(ns, table, rank, key, NULL, 0, NULL) == PMIX_SUCCESS;
+    return px_store_fetch(store, table, rank, key, NULL, 0, NULL) == PMIX_SUCCESS;
 }
 
-bool px_store_u32(const struct px_nspace *ns, enum px_gds_table table, pmix_rank_t rank,
-                  const char *key, uint32_t *n)
+bool px_store_u32(const struct px_stores *store, enum px_gds_table table,
+                  pmix_rank_t rank, const char *key, uint32_t *n)
 {
     pmix_value_t v;
     bool is_number;
 
-    if (px_store_fetch(ns, table, rank, key, NULL, 0, &v))
+    if (px_store_fetch(store, table, rank, key, NULL, 0, &v))
         return false;
     is_number = px_value_to_u32(&v, n);
     px_type_destruct(PMIX_VALUE, &v);
@@ -129,21 +134,22 @@ const struct px_module *px_store_of_peer(const char *name)
     return m && (!name[0] || strcmp(m->component->name, name) == 0) ? m : NULL;
 }
 
-void px_store_describe(const struct px_nspace *ns, const struct px_module *named,
-                       const pmix_proc_t *reader, px_writer *w)
+void px_store_describe(const struct px_stores *store, const char *nspace,
+                       const struct px_module *named, const pmix_proc_t *reader,
+                       px_writer *w)
 {
     PX_AUTO(px_infos) infos = {0};
     PX_AUTO(px_infos) whole = {0};
 
-    if (named != ns->store.module || !px_gds_ops(named)->describe)
+    if (named != store->own.module || !px_gds_ops(named)->describe)
         return;
-    pmix_status_t rc = px_gds_ops(named)->describe(named->self, ns->store.ns, reader,
+    pmix_status_t rc = px_gds_ops(named)->describe(named->self, store->own.ns, reader,
                                                    &infos.v, &infos.n);
     if (!rc)
         rc = px_infos_add_array(&whole, named->component->name, &infos);
     if (rc) {
         px_log(PX_LOG_INFO, "gds", "cannot share the data of %s with rank %u: %s",
-               ns->name, reader->rank, PMIx_Error_string(rc));
+               nspace, reader->rank, PMIx_Error_string(rc));
         return;
     }
     pmix_data_array_t array = {.type = PMIX_INFO, .size = whole.n, .array = whole.v};
@@ -167,19 +173,20 @@ static pmix_status_t attach(const char *nspace, const pmix_value_t *description,
         ->attach(out->module->self, nspace, infos, n, &out->ns);
 }
 
-void px_store_attach(struct px_nspace *ns, const pmix_value_t *description)
+void px_store_attach(struct px_stores *store, const char *nspace,
+                     const pmix_value_t *description)
 {
     struct px_tables shared = {0};
-    pmix_status_t rc = attach(ns->name, description, &shared);
+    pmix_status_t rc = attach(nspace, description, &shared);
 
     if (rc) {
-        px_log(PX_LOG_INFO, "gds", "cannot read the data of %s in place: %s", ns->name,
+        px_log(PX_LOG_INFO, "gds", "cannot read the data of %s in place: %s", nspace,
                PMIx_Error_string(rc));
         return;
     }
-    struct px_tables old = ns->shared;
+    struct px_tables old = store->shared;
     px_gate_close(&px_process.model_gate);
-    ns->shared = shared;
+    store->shared = shared;
     px_gate_open(&px_process.model_gate);
-    px_store_destroy(&old);
+    tables_destroy(&old);
 }

@@ -4,8 +4,8 @@
 #define PX_NOTIFY_HANDLERS_H
 
 #include "core/base/list.h"
-#include "core/notify/notify.h"
 #include "core/types/type.h"
+#include "pmix_common.h"
 
 enum px_category { PX_SINGLE_CODE, PX_MULTI_CODE, PX_DEFAULT_CODE, PX_N_CATEGORIES };
 

@@ -9,7 +9,6 @@
 #include "core/config/param_impl.h"
 #include "core/plugin/choice.h"
 #include "core/plugin/load_report.h"
-#include "core/plugin/loader.h"
 #include "core/plugin/services.h"
 #include "core/rt/call.h"
 #include "core/rt/log.h"

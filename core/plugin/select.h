@@ -9,6 +9,7 @@
 #include "core/config/core_params.h"
 #include "tenon/component.h"
 
+struct px_params;
 struct px_selection;
 
 /* params and loop must outlive it. No function here runs on the loop thread; each calls the loop

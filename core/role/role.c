@@ -5,6 +5,7 @@
 
 #include "core/base/str.h"
 #include "core/config/core_params.h"
+#include "core/config/param.h"
 #include "core/model/nspace.h"
 #include "core/notify/notify.h"
 #include "core/plugin/select.h"

@@ -16,7 +16,7 @@ static bool named_owner(const struct px_nspace *ns, uid_t *owner)
 {
     uint32_t uid;
 
-    if (!px_store_u32(ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_USERID, &uid))
+    if (!px_store_u32(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_USERID, &uid))
         return false;
     *owner = uid;
     return true;

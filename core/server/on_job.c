@@ -15,7 +15,7 @@ static pmix_status_t on_req(struct px_server *srv PX_UNUSED, struct px_req *req)
     px_pack_str(&w, req->peer->proc.nspace);
     if (ns) { /* a tool may have a name and no job */
         px_jobinfo_pack(px_process.model, ns, &w, false);
-        px_store_describe(ns, req->peer->gds, &req->peer->proc, &w);
+        px_store_describe(&ns->store, ns->name, req->peer->gds, &req->peer->proc, &w);
     }
     px_req_reply(req, &w);
     return PX_DEFERRED;
@@ -32,9 +32,9 @@ static pmix_status_t store_committed(const struct commit *c, const struct px_kva
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (c->scope == PMIX_LOCAL || c->scope == PMIX_GLOBAL)
-        rc = px_store_put(c->ns, PX_GDS_LOCAL, c->rank, kv->key, &kv->value);
+        rc = px_store_put(&c->ns->store, PX_GDS_LOCAL, c->rank, kv->key, &kv->value);
     if (!rc && (c->scope == PMIX_REMOTE || c->scope == PMIX_GLOBAL))
-        rc = px_store_put(c->ns, PX_GDS_REMOTE, c->rank, kv->key, &kv->value);
+        rc = px_store_put(&c->ns->store, PX_GDS_REMOTE, c->rank, kv->key, &kv->value);
     return rc;
 }
 

@@ -3,6 +3,7 @@
  * primary one. */
 #include "core/rt/log.h"
 #include "core/tool/tool.h"
+#include "core/client/link.h"
 
 #include <string.h>
 

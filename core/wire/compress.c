@@ -2,7 +2,7 @@
 /* Compressed data: the plain length as u32 in host order, then a zlib stream. The length is a
  * claim: it is checked against what so many bytes can possibly inflate to before any memory is
  * set aside, and inflating stops there. */
-#include "core/wire/codec_impl.h"
+#include "core/wire/walk.h"
 
 #include <zlib.h>
 

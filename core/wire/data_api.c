@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_Data_*: packing for users. Buffers are in this library's own dialect, not described,
  * whoever the target is: every peer of a job that exchanges such buffers speaks it. */
-#include "core/wire/codec_impl.h"
+#include "core/wire/walk.h"
 
 #include "core/base/str.h"
 

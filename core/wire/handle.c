@@ -4,7 +4,7 @@
  * string. */
 #include "core/types/handle.h"
 
-#include "core/wire/codec_impl.h"
+#include "core/wire/walk.h"
 
 static const char made_by[] = "hwloc"; /* whatever comes from the wire */
 

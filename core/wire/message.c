@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Short forms for what payloads are made of: scalars, buffers within buffers, key-value pairs,
  * and counted lists of infos and procs. */
-#include "core/wire/codec_impl.h"
+#include "core/wire/walk.h"
 
 /* ---- writing ------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Types -> bytes: a walk over the type table. Whatever goes wrong is kept in the writer. */
-#include "core/wire/codec_impl.h"
+#include "core/wire/walk.h"
 
 #include "core/base/strv.h"
 

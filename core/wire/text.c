@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Text and bytes with their length, and what travels as text: floating point numbers and node or
  * process maps ("regex"). */
-#include "core/wire/codec_impl.h"
+#include "core/wire/walk.h"
 
 #include "core/base/str.h"
 

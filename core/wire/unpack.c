@@ -5,7 +5,7 @@
  *   - memory is zeroed before objects are read into it, and whoever fails midway destructs what
  *     it filled, so an error leaves nothing behind;
  *   - nesting passes through values and data arrays only, which count their depth. */
-#include "core/wire/codec_impl.h"
+#include "core/wire/walk.h"
 
 #include "core/base/strv.h"
 #include "core/base/vec.h"

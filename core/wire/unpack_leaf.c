@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads what has no parts: strings, bytes, times, truth values. Numbers are in number.c, the text and
  * bytes inside of others in text.c. */
-#include "core/wire/codec_impl.h"
+#include "core/wire/walk.h"
 
 pmix_status_t px_get_string(px_reader *r, char **s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading pack operations: a count, tags in described buffers, then the values. An operation that
  * fails leaves the reader where it stood. */
-#include "core/wire/codec_impl.h"
+#include "core/wire/walk.h"
 
 void px_reader_init(px_reader *r, struct px_codec codec, const void *bytes, size_t n)
 {

@@ -4,7 +4,7 @@
  *
  * Input: buffer form (odd: described), operation, type number, then the message. */
 #include "fuzz.h"
-#include "core/wire/codec_impl.h"
+#include "core/wire/walk.h"
 #include "core/wire/ops.h"
 #include "wire_test.h"
 

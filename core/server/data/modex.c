@@ -74,7 +74,7 @@ static void pack_local(void *arg, struct px_local *local)
     PX_AUTO(px_writer) one;
     px_writer_init(&one, px_codec_default);
     px_pack_rank(&one, local->rank + base_of(p->c, local->ns->name));
-    (void)px_store_walk(local->ns, PX_GDS_REMOTE, local->rank, pack_pair, &one);
+    (void)px_store_walk(&local->ns->store, PX_GDS_REMOTE, local->rank, pack_pair, &one);
     if (one.status && !p->w.status)
         p->w.status = one.status;
     px_pack_bytes(&p->w, one.buf.data, one.buf.len);
@@ -99,7 +99,8 @@ pmix_status_t px_modex_pack(const struct px_collective *c, px_buf *out)
 
 static pmix_status_t store(struct px_nspace *ns, pmix_rank_t rank, struct px_kval *kv)
 {
-    pmix_status_t rc = px_store_put(ns, PX_GDS_REMOTE, rank, kv->key, &kv->value);
+    pmix_status_t rc = px_store_put(&ns->store, PX_GDS_REMOTE, rank, kv->key,
+                                    &kv->value);
 
     px_kval_fini(kv);
     return rc;

@@ -30,7 +30,7 @@ static pmix_rank_t find_owner(const struct px_nspace *ns, const char *key)
     struct any_rank any = {.key = key, .rank = PMIX_RANK_UNDEF};
 
     for (size_t i = 0; key && i < PX_COUNT(tables) && any.rank == PMIX_RANK_UNDEF; i++)
-        (void)px_store_walk(ns, tables[i], PMIX_RANK_UNDEF, match_key, &any);
+        (void)px_store_walk(&ns->store, tables[i], PMIX_RANK_UNDEF, match_key, &any);
     return any.rank;
 }
 

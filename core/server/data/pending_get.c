@@ -39,7 +39,7 @@ static void pack_values(px_writer *w, const struct px_nspace *ns, pmix_rank_t ra
     if (rank == PMIX_RANK_WILDCARD)
         px_jobinfo_pack(px_process.model, ns, w, true);
     else
-        (void)px_store_walk(ns, table, rank, pack_one, w);
+        (void)px_store_walk(&ns->store, table, rank, pack_one, w);
 }
 
 /* One BYTE_OBJECT: PROC, then KVALs. */

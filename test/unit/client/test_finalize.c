@@ -350,8 +350,8 @@ PX_TEST(what_a_process_serves_survives_its_own_fences_and_refreshes)
     client_begin();
     host_a_job();
     px_proc_set(&p, "hosted", 1);
-    ok(px_store_put(px_nspace_find(px_process.model, "hosted"), PX_GDS_REMOTE, 1,
-                    "colour", &v));
+    ok(px_store_put(&px_nspace_find(px_process.model, "hosted")->store, PX_GDS_REMOTE,
+                    1, "colour", &v));
     PMIx_Info_load(&collect, PMIX_COLLECT_DATA, NULL, PMIX_BOOL);
     PMIx_Info_load(&refresh, PMIX_GET_REFRESH_CACHE, NULL, PMIX_BOOL);
     ok(PMIx_Fence(NULL, 0, &collect, 1));

@@ -4,7 +4,7 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/model/procmap.h"
-#include "core/wire/codec_impl.h"
+#include "core/wire/walk.h"
 #include "px_test.h"
 
 #include <dlfcn.h>

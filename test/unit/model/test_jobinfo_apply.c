@@ -22,7 +22,7 @@ PX_TEST(what_follows_from_the_maps_is_not_kept_for_every_rank)
     add_str(&l, PMIX_PROC_MAP, "raw:0-999");
     struct px_model *m = client_of(&l, "n000", "n000", 5, px_codec_default, false);
 
-    ok(px_store_walk(m->own, PX_GDS_JOB, 5, count, &n));
+    ok(px_store_walk(&m->own->store, PX_GDS_JOB, 5, count, &n));
     ck_assert_int_eq(n, 0);
     assert_num(m, m->own, 999, PMIX_LOCAL_RANK, PMIX_UINT16, 999);
     assert_str(m, m->own, 999, PMIX_HOSTNAME, "n000");

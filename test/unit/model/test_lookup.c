@@ -30,7 +30,7 @@ static void put(enum px_gds_table table, pmix_rank_t rank, const char *key,
 {
     pmix_value_t v = {.type = PMIX_STRING, .data.string = (char *)(uintptr_t)s};
 
-    ok(px_store_put(ns, table, rank, key, &v));
+    ok(px_store_put(&ns->store, table, rank, key, &v));
 }
 
 static void assert_found(const struct px_lookup *l, const char *s)

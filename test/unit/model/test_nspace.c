@@ -59,13 +59,13 @@ PX_TEST(a_removed_namespace_is_gone_with_its_data)
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 7};
 
     model->own = ns;
-    ok(px_store_put(ns, PX_GDS_JOB, 0, "k", &v));
+    ok(px_store_put(&ns->store, PX_GDS_JOB, 0, "k", &v));
     px_nspace_remove(model, ns);
     px_nspace_remove(model, NULL);
 
     ck_assert_ptr_null(px_nspace_find(model, "job"));
     ck_assert_ptr_null(model->own);
-    ck_assert(!px_store_has(nspace_of(model, "job"), PX_GDS_JOB, 0, "k"));
+    ck_assert(!px_store_has(&nspace_of(model, "job")->store, PX_GDS_JOB, 0, "k"));
 }
 
 static pmix_status_t count(void *arg, pmix_rank_t rank PX_UNUSED,
@@ -83,18 +83,18 @@ PX_TEST(tables_are_apart_by_kind_and_rank)
     uint32_t number;
     int n = 0;
 
-    ok(px_store_put(ns, PX_GDS_LOCAL, 1, "k", &v));
+    ok(px_store_put(&ns->store, PX_GDS_LOCAL, 1, "k", &v));
     v.data.uint32 = 8;
-    ok(px_store_put(ns, PX_GDS_REMOTE, 1, "k", &v));
+    ok(px_store_put(&ns->store, PX_GDS_REMOTE, 1, "k", &v));
 
-    ck_assert(px_store_u32(ns, PX_GDS_LOCAL, 1, "k", &number) && number == 7);
-    ck_assert(px_store_u32(ns, PX_GDS_REMOTE, 1, "k", &number) && number == 8);
-    ck_assert(!px_store_has(ns, PX_GDS_LOCAL, 2, "k"));
-    ck_assert(!px_store_has(ns, PX_GDS_JOB, 1, "k"));
-    ok(px_store_walk(ns, PX_GDS_LOCAL, PMIX_RANK_UNDEF, count, &n));
+    ck_assert(px_store_u32(&ns->store, PX_GDS_LOCAL, 1, "k", &number) && number == 7);
+    ck_assert(px_store_u32(&ns->store, PX_GDS_REMOTE, 1, "k", &number) && number == 8);
+    ck_assert(!px_store_has(&ns->store, PX_GDS_LOCAL, 2, "k"));
+    ck_assert(!px_store_has(&ns->store, PX_GDS_JOB, 1, "k"));
+    ok(px_store_walk(&ns->store, PX_GDS_LOCAL, PMIX_RANK_UNDEF, count, &n));
     ck_assert_int_eq(n, 1);
-    px_store_clear(ns, PX_GDS_LOCAL, 1);
-    ck_assert(!px_store_has(ns, PX_GDS_LOCAL, 1, "k"));
+    px_store_clear(&ns->store, PX_GDS_LOCAL, 1);
+    ck_assert(!px_store_has(&ns->store, PX_GDS_LOCAL, 1, "k"));
 }
 
 PX_TEST(a_model_goes_with_all_its_namespaces)
@@ -104,7 +104,7 @@ PX_TEST(a_model_goes_with_all_its_namespaces)
     for (int i = 0; i < 100; i++) {
         char name[32];
         snprintf(name, sizeof(name), "job%d", i);
-        ok(px_store_put(nspace_of(model, name), PX_GDS_INTERNAL, 0, "k", &v));
+        ok(px_store_put(&nspace_of(model, name)->store, PX_GDS_INTERNAL, 0, "k", &v));
     }
     px_model_destroy(model); /* leaks are the sanitizer's to find */
     px_model_destroy(NULL);

@@ -3,7 +3,7 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/model/procmap.h"
-#include "core/wire/codec_impl.h"
+#include "core/wire/walk.h"
 #include "pmix_server.h"
 #include "px_test.h"
 

@@ -84,14 +84,14 @@ static void put(struct px_nspace *ns, pmix_rank_t rank, const char *key, uint32_
 {
     const pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = n};
 
-    ok(px_store_put(ns, PX_GDS_JOB, rank, key, &v));
+    ok(px_store_put(&ns->store, PX_GDS_JOB, rank, key, &v));
 }
 
 static uint32_t job_u32(const struct px_nspace *ns, pmix_rank_t rank, const char *key)
 {
     uint32_t n;
 
-    return px_store_u32(ns, PX_GDS_JOB, rank, key, &n) ? n : 0;
+    return px_store_u32(&ns->store, PX_GDS_JOB, rank, key, &n) ? n : 0;
 }
 
 /* Rank 2, told only where the server's data are. */
@@ -104,7 +104,7 @@ static void read_description(const struct px_module *named)
     px_proc_set(&reader, JOB, 2);
     client = model_make("n0", JOB, 2);
     px_writer_init(&w, px_codec_default);
-    px_store_describe(job, named, &reader, &w);
+    px_store_describe(&job->store, job->name, named, &reader, &w);
     ok(w.status);
     px_reader_init(&r, px_codec_default, w.buf.data, w.buf.len);
     ok(px_jobinfo_unpack(client, client->own, &r));
@@ -114,9 +114,9 @@ PX_TEST(the_best_component_that_does_not_decline_takes_a_namespace)
 {
     struct px_nspace *ns;
 
-    ck_assert_ptr_eq(job->store.module, shared);
+    ck_assert_ptr_eq(job->store.own.module, shared);
     declines = true;
-    ck_assert_ptr_eq(nspace_of(server, "next")->store.module, by_messages);
+    ck_assert_ptr_eq(nspace_of(server, "next")->store.own.module, by_messages);
     n_model_modules = 1;
     ck_assert_int_eq(px_nspace_get(server, "none", &ns), PMIX_ERR_NOT_AVAILABLE);
 }
@@ -180,13 +180,13 @@ PX_TEST(strange_descriptions_are_left_alone)
     pmix_data_array_t array = {.type = PMIX_INFO};
     const pmix_value_t whole = {.type = PMIX_DATA_ARRAY, .data.darray = &array};
 
-    px_store_attach(job, &number);
-    px_store_attach(job, &whole); /* of nothing */
+    px_store_attach(&job->store, job->name, &number);
+    px_store_attach(&job->store, job->name, &whole); /* of nothing */
     add_num(&infos, "shared", 1, PMIX_UINT32);
     array.array = infos.v;
     array.size = infos.n;
-    px_store_attach(job, &whole);
-    ck_assert_ptr_null(job->shared.ns);
+    px_store_attach(&job->store, job->name, &whole);
+    ck_assert_ptr_null(job->store.shared.ns);
     ck_assert_uint_eq(n_attached, 0);
 }
 

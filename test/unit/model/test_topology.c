@@ -52,7 +52,7 @@ static void on_told(struct px_call *call, void *args)
     pmix_status_t rc = px_nspace_get(m, "job", &m->own);
 
     if (!rc)
-        rc = px_store_put(m->own, PX_GDS_JOB, PMIX_RANK_WILDCARD, t->key, &v);
+        rc = px_store_put(&m->own->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, t->key, &v);
     px_call_done(call, rc);
 }
 
