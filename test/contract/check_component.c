@@ -26,12 +26,12 @@ static const struct suite {
     size_t (*rules)(const TTest **tests);
     SFun setup, teardown; /* around each of them; may be NULL */
 } suites[PX_FW_COUNT] = {
-    [PX_FW_PTL] = {contract_ptl},
+    [PX_FW_PTL] = {.rules = contract_ptl},
     [PX_FW_GDS] = {contract_gds, contract_gds_setup, contract_gds_teardown},
-    [PX_FW_PSEC] = {contract_psec},
-    [PX_FW_PFEXEC] = {contract_pfexec},
-    [PX_FW_PNET] = {contract_pnet},
-    [PX_FW_PCLEANUP] = {contract_pcleanup},
+    [PX_FW_PSEC] = {.rules = contract_psec},
+    [PX_FW_PFEXEC] = {.rules = contract_pfexec},
+    [PX_FW_PNET] = {.rules = contract_pnet},
+    [PX_FW_PCLEANUP] = {.rules = contract_pcleanup},
 };
 
 static size_t rules_of(enum px_framework_id id, const TTest **rules)

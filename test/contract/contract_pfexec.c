@@ -698,11 +698,12 @@ START_TEST(a_signal_reaches_a_child_that_has_left_the_group)
     PX_TEST_NEEDS(access("/usr/bin/perl", X_OK) == 0, "perl");
     argv[2] = code;
     job.spec.argv = argv;
-    PX_AUTOCLOSE int from = spawn_until_ready(&job);
+    int from = spawn_until_ready(&job);
     ck_assert_int_eq(getpgid(job.pid), getpgrp());
     ok(send_signal(&job, SIGTERM));
     int status = job_wait(&job);
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    close(from);
 }
 END_TEST
 

@@ -253,7 +253,7 @@ static void four_ranks_of_a_job(void)
     HOST_CHECK(host_wait(&job, 20) == 0);
     gone_soon("a");
     for (int r = 0; r < 4; r++) {
-        char up[8];
+        char up[16];
 
         snprintf(up, sizeof up, "up%d", r);
         unlink(path(up));

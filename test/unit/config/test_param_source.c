@@ -185,7 +185,7 @@ PX_TEST(an_include_that_does_not_work_is_a_problem)
     rt_assert_has(problem(), "x.conf not read: it includes itself");
     assert_value("a", "2");
     for (int i = 0; i < 20; i++) {
-        char name[16], next[32];
+        char name[32], next[32];
         snprintf(name, sizeof(name), "%d.conf", i);
         snprintf(next, sizeof(next), "include %d.conf\n", i + 1);
         rt_write(dir, name, next);
