@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,6 +41,15 @@ void px_test_skip(const char *why)
 bool px_test_is_root(void)
 {
     return geteuid() == 0;
+}
+
+bool px_test_may(int capability)
+{
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+    return syscall(SYS_capget, &head, data) == 0 &&
+           (data[capability / 32].effective >> capability % 32 & 1);
 }
 
 bool px_test_has_proc(void)

@@ -55,6 +55,8 @@ const char *px_test_missing(void);
 void px_test_skip(const char *why);
 bool px_test_is_root(void);
 bool px_test_has_proc(void);
+/* Whether this process has the capability in effect (CAP_* of linux/capability.h). */
+bool px_test_may(int capability);
 
 /* Open descriptors of this process, with /proc and without. */
 size_t px_test_count_fds(void);

@@ -6,6 +6,7 @@
 #include "core/rt/log.h"
 #include "core/server/door/door.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +30,10 @@ static void on_pause_over(void *arg)
  * Without a pause the loop would spin, as the listener stays ready. */
 static void pause_listening(struct px_listener *l)
 {
+    struct pollfd waiting = {.fd = l->fd, .events = POLLIN};
+
+    if (poll(&waiting, 1, 0) <= 0) /* accept asks for a descriptor first */
+        return;
     px_log_limited(l->server->part.door->rate, (uid_t)-1, PMIX_ERR_OUT_OF_RESOURCE,
                    "server", "cannot accept a connection: out of file descriptors");
     px_handshake_evict(l->server);

@@ -8,6 +8,7 @@
 #include "px_test.h"
 #include "seccomp.h"
 
+#include <linux/capability.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -230,6 +231,8 @@ PX_TEST(one_user_does_not_have_all_that_runs)
     char script[64];
 
     PX_TEST_NEEDS_ROOT;
+    PX_TEST_NEEDS(px_test_may(CAP_SYS_PTRACE),
+                  "CAP_SYS_PTRACE"); /* to see their files */
     PX_TEST_NEEDS_PROC;
     raw_add_job("hers", N, 0, HER);
     raw_add_job("his", 1, 0, HIM);

@@ -6,6 +6,7 @@
 #include "core/base/proc.h"
 #include "px_test.h"
 
+#include <linux/capability.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -103,6 +104,7 @@ PX_TEST(a_process_of_another_user_is_found)
     int ready[2];
 
     PX_TEST_NEEDS_ROOT;
+    PX_TEST_NEEDS(px_test_may(CAP_SYS_PTRACE), "CAP_SYS_PTRACE");
     PX_TEST_NEEDS_PROC;
     ok(pipe(ready));
     pid_t child = fork();
