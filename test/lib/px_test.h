@@ -21,6 +21,13 @@
         ck_assert_msg(rc_ == 0, "%s: %d, expected success", #call, rc_); \
     } while (0)
 
+/* It says PMIX_ERR_<what>. */
+#define fails(call, what)                                                             \
+    do {                                                                              \
+        int rc_ = (call);                                                             \
+        ck_assert_msg(rc_ == PMIX_ERR_##what, "%s: %d, expected " #what, #call, rc_); \
+    } while (0)
+
 /* The head of an event handler, which may use any of its parameters. */
 #define PX_TEST_HANDLER(name)                                                          \
     static void name(size_t id PX_UNUSED, pmix_status_t code PX_UNUSED,                \

@@ -7,11 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NEED_INJECTOR() PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator")
-
 PX_TEST(every_function_of_the_allocator_can_fail)
 {
-    NEED_INJECTOR();
+    PX_TEST_NEEDS_ALLOC;
     void *volatile p[4];
     char *volatile old = malloc(1);
     size_t volatile n = 10;
@@ -35,7 +33,7 @@ PX_TEST(allocations_within_libc_fail_too)
 {
     char *text = NULL;
 
-    NEED_INJECTOR();
+    PX_TEST_NEEDS_ALLOC;
     px_alloc_fail_at(1);
     char *volatile copy = strdup("text");
     px_alloc_fail_at(1);
@@ -51,7 +49,7 @@ PX_TEST(only_the_nth_fails_and_sets_errno)
     /* A compiler that knows malloc may take it that errno stays as it is. */
     void *(*volatile take)(size_t) = malloc;
 
-    NEED_INJECTOR();
+    PX_TEST_NEEDS_ALLOC;
     errno = 0;
     px_alloc_fail_at(2);
     void *volatile first = take(1);
@@ -74,7 +72,7 @@ PX_TEST(only_the_nth_fails_and_sets_errno)
 
 PX_TEST(zero_counts_without_failing)
 {
-    NEED_INJECTOR();
+    PX_TEST_NEEDS_ALLOC;
     px_alloc_fail_at(0);
     void *volatile p = malloc(1);
     bool failed = px_alloc_fail_end();
@@ -87,7 +85,7 @@ PX_TEST(zero_counts_without_failing)
 
 PX_TEST(the_balance_is_what_was_allocated_and_not_freed)
 {
-    NEED_INJECTOR();
+    PX_TEST_NEEDS_ALLOC;
     px_alloc_fail_at(3);
     void *volatile kept = malloc(1);
     void *volatile freed = calloc(1, 1);
@@ -105,7 +103,7 @@ PX_TEST(the_balance_is_what_was_allocated_and_not_freed)
 
 PX_TEST(nothing_is_counted_or_fails_after_the_end)
 {
-    NEED_INJECTOR();
+    PX_TEST_NEEDS_ALLOC;
     px_alloc_fail_at(1);
     bool failed = px_alloc_fail_end();
     void *volatile p = malloc(1);

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#define NEED_INJECTOR() PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator")
-
 /* Asserts that v is exactly the strings of "a|b|c"; "" is an empty vector. */
 static void assert_is(char *const *v, const char *wanted)
 {
@@ -177,7 +175,7 @@ PX_TEST(adding_without_memory_changes_nothing)
     static const add_fn add[] = {px_strv_append, px_strv_prepend,
                                  px_strv_append_unique};
 
-    NEED_INJECTOR();
+    PX_TEST_NEEDS_ALLOC;
     for (size_t i = 0; i < PX_COUNT(add); i++) {
         PX_AUTO(px_strv) v = px_strv_split("a,b", ',', false);
         pmix_status_t rc;
@@ -188,7 +186,7 @@ PX_TEST(adding_without_memory_changes_nothing)
             rc = add[i](&v, "c");
             if (!px_alloc_fail_end())
                 break;
-            ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
+            fails(rc, NOMEM);
             ck_assert_int_eq(px_alloc_balance(), 0);
             ck_assert_ptr_eq(v, before);
             assert_is(v, "a|b");
@@ -203,7 +201,7 @@ PX_TEST(split_dup_and_join_without_memory_are_null_and_leak_nothing)
 {
     PX_AUTO(px_strv) v = NULL;
 
-    NEED_INJECTOR();
+    PX_TEST_NEEDS_ALLOC;
     for (unsigned nth = 1;; nth++) {
         px_alloc_fail_at(nth);
         v = px_strv_split("a,b,c", ',', false);

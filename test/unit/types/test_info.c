@@ -31,12 +31,10 @@ PX_TEST(bad_arguments_leave_an_empty_info)
     memset(too_long, 'k', sizeof(too_long));
     too_long[PMIX_MAX_KEYLEN + 1] = '\0';
 
-    ck_assert_int_eq(PMIx_Info_load(NULL, "k", NULL, PMIX_BOOL), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_load(&info, NULL, NULL, PMIX_BOOL), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_load(&info, too_long, NULL, PMIX_BOOL),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_load(&info, "k", &info, PMIX_INFO),
-                     PMIX_ERR_UNKNOWN_DATA_TYPE);
+    fails(PMIx_Info_load(NULL, "k", NULL, PMIX_BOOL), BAD_PARAM);
+    fails(PMIx_Info_load(&info, NULL, NULL, PMIX_BOOL), BAD_PARAM);
+    fails(PMIx_Info_load(&info, too_long, NULL, PMIX_BOOL), BAD_PARAM);
+    fails(PMIx_Info_load(&info, "k", &info, PMIX_INFO), UNKNOWN_DATA_TYPE);
     ck_assert_str_eq(info.key, "");
     ck_assert_uint_eq(info.value.type, PMIX_UNDEF);
     ok(PMIx_Info_load(&info, longest, NULL, PMIX_BOOL));
@@ -62,8 +60,8 @@ PX_TEST(transfer_copies_unless_the_value_is_lent)
     PMIx_Info_destruct(&copy);
     ck_assert_str_eq(own.value.data.string, "text");
     PMIx_Info_destruct(&own);
-    ck_assert_int_eq(PMIx_Info_xfer(NULL, &own), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_xfer(&own, NULL), PMIX_ERR_BAD_PARAM);
+    fails(PMIx_Info_xfer(NULL, &own), BAD_PARAM);
+    fails(PMIx_Info_xfer(&own, NULL), BAD_PARAM);
 }
 
 PX_TEST(flags_are_set_and_read_one_by_one)
@@ -108,7 +106,7 @@ PX_TEST(an_info_takes_the_size_of_its_key_and_its_value)
 
     ok(PMIx_Info_get_size(&info, &size));
     ck_assert_uint_eq(size, sizeof(info) + 4);
-    ck_assert_int_eq(PMIx_Info_get_size(NULL, &size), PMIX_ERR_BAD_PARAM);
+    fails(PMIx_Info_get_size(NULL, &size), BAD_PARAM);
 }
 
 PX_TEST(infos_are_found_by_key)
@@ -161,9 +159,9 @@ PX_TEST(a_growing_array_is_unchanged_by_what_it_refuses)
                            {.key = "odd", .value = {.type = 29}}};
 
     ok(px_infos_add(&infos, "k", NULL, PMIX_BOOL));
-    ck_assert_int_eq(px_infos_add(&infos, NULL, NULL, PMIX_BOOL), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(px_infos_add_value(&infos, "k", &odd), PMIX_ERR_UNKNOWN_DATA_TYPE);
-    ck_assert_int_eq(px_infos_add_copy(&infos, half, 2), PMIX_ERR_UNKNOWN_DATA_TYPE);
+    fails(px_infos_add(&infos, NULL, NULL, PMIX_BOOL), BAD_PARAM);
+    fails(px_infos_add_value(&infos, "k", &odd), UNKNOWN_DATA_TYPE);
+    fails(px_infos_add_copy(&infos, half, 2), UNKNOWN_DATA_TYPE);
     ck_assert_uint_eq(infos.n, 1);
 }
 

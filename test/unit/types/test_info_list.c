@@ -116,7 +116,7 @@ PX_TEST(an_empty_list_converts_to_an_empty_array)
     pmix_data_array_t array = {PMIX_STRING, 7, &array};
     void *next = &array;
 
-    ck_assert_int_eq(PMIx_Info_list_convert(list, &array), PMIX_ERR_EMPTY);
+    fails(PMIx_Info_list_convert(list, &array), EMPTY);
     ck_assert_uint_eq(array.type, PMIX_INFO);
     ck_assert_uint_eq(array.size, 0);
     ck_assert_ptr_null(array.array);
@@ -144,32 +144,26 @@ PX_TEST(bad_arguments_are_refused_and_add_nothing)
     pmix_data_array_t array;
     void *next;
 
-    ck_assert_int_eq(PMIx_Info_list_add(NULL, "k", "x", PMIX_STRING),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_list_prepend(NULL, "k", "x", PMIX_STRING),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_list_add_unique(NULL, "k", "x", PMIX_STRING, true),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_list_add_value(NULL, "k", &value), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_list_add_value_unique(NULL, "k", &value, true),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_list_xfer(NULL, &info), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_list_xfer_unique(NULL, &info, true), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_list_insert(NULL, &info), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_list_convert(NULL, &array), PMIX_ERR_BAD_PARAM);
+    fails(PMIx_Info_list_add(NULL, "k", "x", PMIX_STRING), BAD_PARAM);
+    fails(PMIx_Info_list_prepend(NULL, "k", "x", PMIX_STRING), BAD_PARAM);
+    fails(PMIx_Info_list_add_unique(NULL, "k", "x", PMIX_STRING, true), BAD_PARAM);
+    fails(PMIx_Info_list_add_value(NULL, "k", &value), BAD_PARAM);
+    fails(PMIx_Info_list_add_value_unique(NULL, "k", &value, true), BAD_PARAM);
+    fails(PMIx_Info_list_xfer(NULL, &info), BAD_PARAM);
+    fails(PMIx_Info_list_xfer_unique(NULL, &info, true), BAD_PARAM);
+    fails(PMIx_Info_list_insert(NULL, &info), BAD_PARAM);
+    fails(PMIx_Info_list_convert(NULL, &array), BAD_PARAM);
     ck_assert_uint_eq(PMIx_Info_list_get_size(NULL), 0);
     ck_assert_ptr_null(PMIx_Info_list_get_info(NULL, NULL, &next));
     PMIx_Info_list_release(NULL);
 
-    ck_assert_int_eq(PMIx_Info_list_add(list, NULL, "x", PMIX_STRING),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_list_add(list, "k", "x", 29),
-                     PMIX_ERR_UNKNOWN_DATA_TYPE);
-    ck_assert_int_eq(PMIx_Info_list_add_value(list, "k", NULL), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_list_xfer(list, NULL), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_list_xfer(list, &odd), PMIX_ERR_UNKNOWN_DATA_TYPE);
-    ck_assert_int_eq(PMIx_Info_list_insert(list, NULL), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Info_list_convert(list, NULL), PMIX_ERR_BAD_PARAM);
+    fails(PMIx_Info_list_add(list, NULL, "x", PMIX_STRING), BAD_PARAM);
+    fails(PMIx_Info_list_add(list, "k", "x", 29), UNKNOWN_DATA_TYPE);
+    fails(PMIx_Info_list_add_value(list, "k", NULL), BAD_PARAM);
+    fails(PMIx_Info_list_xfer(list, NULL), BAD_PARAM);
+    fails(PMIx_Info_list_xfer(list, &odd), UNKNOWN_DATA_TYPE);
+    fails(PMIx_Info_list_insert(list, NULL), BAD_PARAM);
+    fails(PMIx_Info_list_convert(list, NULL), BAD_PARAM);
     ck_assert_ptr_null(PMIx_Info_list_get_info(list, NULL, NULL));
     ck_assert_uint_eq(PMIx_Info_list_get_size(list), 0);
 }

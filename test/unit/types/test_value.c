@@ -92,10 +92,10 @@ PX_TEST(types_no_value_holds_are_refused_and_leave_it_undefined)
 
         if (t && t->in_value != PX_VALUE_NO)
             continue;
-        ck_assert_int_eq(PMIx_Value_load(&value, &object, (pmix_data_type_t)id),
-                         PMIX_ERR_UNKNOWN_DATA_TYPE);
+        fails(PMIx_Value_load(&value, &object, (pmix_data_type_t)id),
+              UNKNOWN_DATA_TYPE);
         ck_assert_uint_eq(value.type, PMIX_UNDEF);
-        ck_assert_int_eq(PMIx_Value_xfer(&value, &source), PMIX_ERR_UNKNOWN_DATA_TYPE);
+        fails(PMIx_Value_xfer(&value, &source), UNKNOWN_DATA_TYPE);
         ck_assert_uint_eq(value.type, PMIX_UNDEF);
         ck_assert_ptr_null(px_value_payload(&source));
     }
@@ -107,14 +107,14 @@ PX_TEST(null_arguments_are_bad_parameters)
     void *data = NULL;
     size_t size;
 
-    ck_assert_int_eq(PMIx_Value_load(NULL, "x", PMIX_STRING), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Value_xfer(NULL, &value), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Value_xfer(&value, NULL), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Value_unload(NULL, &data, &size), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Value_unload(&value, NULL, &size), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Value_unload(&value, &data, NULL), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Value_get_size(NULL, &size), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Value_get_number(NULL, &size, PMIX_SIZE), PMIX_ERR_BAD_PARAM);
+    fails(PMIx_Value_load(NULL, "x", PMIX_STRING), BAD_PARAM);
+    fails(PMIx_Value_xfer(NULL, &value), BAD_PARAM);
+    fails(PMIx_Value_xfer(&value, NULL), BAD_PARAM);
+    fails(PMIx_Value_unload(NULL, &data, &size), BAD_PARAM);
+    fails(PMIx_Value_unload(&value, NULL, &size), BAD_PARAM);
+    fails(PMIx_Value_unload(&value, &data, NULL), BAD_PARAM);
+    fails(PMIx_Value_get_size(NULL, &size), BAD_PARAM);
+    fails(PMIx_Value_get_number(NULL, &size, PMIX_SIZE), BAD_PARAM);
     ck_assert_int_eq(PMIx_Value_compare(NULL, &value), PMIX_VALUE_COMPARISON_NOT_AVAIL);
     ck_assert_int_eq(PMIx_Value_true(NULL), PMIX_NON_BOOL);
     PMIx_Value_destruct(NULL);
@@ -133,8 +133,7 @@ PX_TEST(a_borrowing_value_points_to_the_data)
     ck_assert_str_eq(px_value_string(&value), "text");
     ok(px_value_borrow(&value, &bytes, PMIX_BYTE_OBJECT));
     ck_assert_ptr_eq(value.data.bo.bytes, bytes.bytes);
-    ck_assert_int_eq(px_value_borrow(&value, &bytes, PMIX_APP),
-                     PMIX_ERR_UNKNOWN_DATA_TYPE);
+    fails(px_value_borrow(&value, &bytes, PMIX_APP), UNKNOWN_DATA_TYPE);
     ck_assert_uint_eq(value.type, PMIX_UNDEF);
 }
 
@@ -210,11 +209,9 @@ PX_TEST(a_value_that_holds_nothing_cannot_be_unloaded)
     void *data = &data;
     size_t size = 77;
 
-    ck_assert_int_eq(PMIx_Value_unload(&undefined, &data, &size),
-                     PMIX_ERR_UNKNOWN_DATA_TYPE);
-    ck_assert_int_eq(PMIx_Value_unload(&unknown, &data, &size),
-                     PMIX_ERR_UNKNOWN_DATA_TYPE);
-    ck_assert_int_eq(PMIx_Value_unload(&nowhere, &data, &size), PMIX_ERR_EMPTY);
+    fails(PMIx_Value_unload(&undefined, &data, &size), UNKNOWN_DATA_TYPE);
+    fails(PMIx_Value_unload(&unknown, &data, &size), UNKNOWN_DATA_TYPE);
+    fails(PMIx_Value_unload(&nowhere, &data, &size), EMPTY);
     ck_assert_ptr_eq(data, &data);
     ck_assert_uint_eq(size, 77);
 }
@@ -261,8 +258,7 @@ PX_TEST(size_is_that_of_the_value_and_of_its_data)
     ck_assert_uint_eq(size, sizeof(pmix_value_t) + 4);
     ok(PMIx_Value_get_size(&bytes, &size));
     ck_assert_uint_eq(size, sizeof(pmix_value_t) + sizeof(pmix_byte_object_t) + 3);
-    ck_assert_int_eq(PMIx_Value_get_size(&undefined, &size),
-                     PMIX_ERR_UNKNOWN_DATA_TYPE);
+    fails(PMIx_Value_get_size(&undefined, &size), UNKNOWN_DATA_TYPE);
 }
 
 PX_TEST(readers_convert_whatever_integer_type_the_host_used)
@@ -312,14 +308,11 @@ PX_TEST(numbers_are_fetched_in_the_type_asked_for)
 
     ok(PMIx_Value_get_number(&value, &i16, PMIX_INT16));
     ck_assert_int_eq(i16, 1234);
-    ck_assert_int_eq(PMIx_Value_get_number(&value, &i8, PMIX_INT8),
-                     PMIX_ERR_LOST_PRECISION);
+    fails(PMIx_Value_get_number(&value, &i8, PMIX_INT8), LOST_PRECISION);
     ck_assert_int_eq(i8, 1);
-    ck_assert_int_eq(PMIx_Value_get_number(&text, &i16, PMIX_INT16),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Value_get_number(&value, &flag, PMIX_BOOL),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Value_get_number(&value, &i16, 29), PMIX_ERR_BAD_PARAM);
+    fails(PMIx_Value_get_number(&text, &i16, PMIX_INT16), BAD_PARAM);
+    fails(PMIx_Value_get_number(&value, &flag, PMIX_BOOL), BAD_PARAM);
+    fails(PMIx_Value_get_number(&value, &i16, 29), BAD_PARAM);
 }
 
 PX_TEST(words_and_numbers_in_strings_have_a_truth)
@@ -373,7 +366,7 @@ PX_TEST(loading_survives_any_failed_allocation)
         rc = PMIx_Value_load(&value, &envar, PMIX_ENVAR);
         if (!px_alloc_fail_end())
             break;
-        ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
+        fails(rc, NOMEM);
         ck_assert_uint_eq(value.type, PMIX_UNDEF);
     }
     ok(rc);

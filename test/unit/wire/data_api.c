@@ -70,10 +70,8 @@ PX_TEST(a_failed_pack_leaves_the_buffer_unchanged)
 
     ok(pack_u32(1));
     size_t used = buffer.bytes_used;
-    ck_assert_int_eq(PMIx_Data_pack(NULL, &buffer, bad, 2, PMIX_VALUE),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_pack(NULL, &buffer, bad, 1, 499),
-                     PMIX_ERR_UNKNOWN_DATA_TYPE);
+    fails(PMIx_Data_pack(NULL, &buffer, bad, 2, PMIX_VALUE), BAD_PARAM);
+    fails(PMIx_Data_pack(NULL, &buffer, bad, 1, 499), UNKNOWN_DATA_TYPE);
     ck_assert_uint_eq(buffer.bytes_used, used);
     ok(pack_u32(2));
     ck_assert_uint_eq(unpack_u32(), 1);
@@ -86,22 +84,14 @@ PX_TEST(bad_arguments_are_refused)
     int32_t n = 1, none = -1;
     pmix_data_buffer_t broken = {.bytes_used = 3};
 
-    ck_assert_int_eq(PMIx_Data_pack(NULL, NULL, &v, 1, PMIX_UINT32),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_pack(NULL, &buffer, NULL, 1, PMIX_UINT32),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_pack(NULL, &buffer, &v, -1, PMIX_UINT32),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_pack(NULL, &broken, &v, 1, PMIX_UINT32),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_unpack(NULL, NULL, &v, &n, PMIX_UINT32),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_unpack(NULL, &buffer, NULL, &n, PMIX_UINT32),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_unpack(NULL, &buffer, &v, NULL, PMIX_UINT32),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_unpack(NULL, &buffer, &v, &none, PMIX_UINT32),
-                     PMIX_ERR_BAD_PARAM);
+    fails(PMIx_Data_pack(NULL, NULL, &v, 1, PMIX_UINT32), BAD_PARAM);
+    fails(PMIx_Data_pack(NULL, &buffer, NULL, 1, PMIX_UINT32), BAD_PARAM);
+    fails(PMIx_Data_pack(NULL, &buffer, &v, -1, PMIX_UINT32), BAD_PARAM);
+    fails(PMIx_Data_pack(NULL, &broken, &v, 1, PMIX_UINT32), BAD_PARAM);
+    fails(PMIx_Data_unpack(NULL, NULL, &v, &n, PMIX_UINT32), BAD_PARAM);
+    fails(PMIx_Data_unpack(NULL, &buffer, NULL, &n, PMIX_UINT32), BAD_PARAM);
+    fails(PMIx_Data_unpack(NULL, &buffer, &v, NULL, PMIX_UINT32), BAD_PARAM);
+    fails(PMIx_Data_unpack(NULL, &buffer, &v, &none, PMIX_UINT32), BAD_PARAM);
 }
 
 PX_TEST(the_end_of_the_buffer_is_told)
@@ -109,8 +99,8 @@ PX_TEST(the_end_of_the_buffer_is_told)
     uint32_t v;
     int32_t n = 1;
 
-    ck_assert_int_eq(PMIx_Data_unpack(NULL, &buffer, &v, &n, PMIX_UINT32),
-                     PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER);
+    fails(PMIx_Data_unpack(NULL, &buffer, &v, &n, PMIX_UINT32),
+          UNPACK_READ_PAST_END_OF_BUFFER);
     ck_assert_int_eq(n, 0);
 }
 
@@ -120,8 +110,8 @@ PX_TEST(too_little_room_gets_what_fits_and_may_try_again)
     int32_t n = 2;
 
     ok(PMIx_Data_pack(NULL, &buffer, v, 3, PMIX_UINT32));
-    ck_assert_int_eq(PMIx_Data_unpack(NULL, &buffer, back, &n, PMIX_UINT32),
-                     PMIX_ERR_UNPACK_INADEQUATE_SPACE);
+    fails(PMIx_Data_unpack(NULL, &buffer, back, &n, PMIX_UINT32),
+          UNPACK_INADEQUATE_SPACE);
     ck_assert_int_eq(n, 2);
     ck_assert_uint_eq(back[1], 2);
     ck_assert_uint_eq(back[2], 0);
@@ -168,7 +158,7 @@ PX_TEST(want_of_memory_leaves_the_buffer_as_it_was)
     px_alloc_fail_at(1);
     pmix_status_t rc = PMIx_Data_pack(NULL, &buffer, &s, 1, PMIX_STRING);
     px_alloc_fail_end();
-    ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
+    fails(rc, NOMEM);
     ck_assert_uint_eq(unpack_u32(), 1);
     ck_assert_ptr_eq(buffer.unpack_ptr, buffer.pack_ptr);
 }
@@ -206,11 +196,11 @@ PX_TEST(a_copy_of_nothing_is_refused)
     void *copy = &copy;
     int v = 0;
 
-    ck_assert_int_eq(PMIx_Data_copy(&copy, NULL, PMIX_INT), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_copy(NULL, &v, PMIX_INT), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_copy(&copy, &v, PMIX_UNDEF), PMIX_ERR_UNKNOWN_DATA_TYPE);
+    fails(PMIx_Data_copy(&copy, NULL, PMIX_INT), BAD_PARAM);
+    fails(PMIx_Data_copy(NULL, &v, PMIX_INT), BAD_PARAM);
+    fails(PMIx_Data_copy(&copy, &v, PMIX_UNDEF), UNKNOWN_DATA_TYPE);
     ck_assert_ptr_null(copy);
-    ck_assert_int_eq(PMIx_Data_copy(&copy, &v, 499), PMIX_ERR_UNKNOWN_DATA_TYPE);
+    fails(PMIx_Data_copy(&copy, &v, 499), UNKNOWN_DATA_TYPE);
 }
 
 PX_TEST(printing_begins_with_the_prefix)
@@ -229,9 +219,8 @@ PX_TEST(printing_begins_with_the_prefix)
     free(text);
     ok(PMIx_Data_print(&text, NULL, (void *)"raw:n1", PMIX_REGEX));
     free(text);
-    ck_assert_int_eq(PMIx_Data_print(&text, NULL, NULL, PMIX_PROC), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_print(&text, NULL, &proc, 499),
-                     PMIX_ERR_UNKNOWN_DATA_TYPE);
+    fails(PMIx_Data_print(&text, NULL, NULL, PMIX_PROC), BAD_PARAM);
+    fails(PMIx_Data_print(&text, NULL, &proc, 499), UNKNOWN_DATA_TYPE);
     ck_assert_ptr_null(text);
 }
 
@@ -277,8 +266,7 @@ PX_TEST(embed_copies_the_payload)
     ck_assert_uint_eq(unpack_u32(), 7);
     ok(PMIx_Data_embed(&buffer, &(pmix_byte_object_t){NULL, 0}));
     ck_assert_uint_eq(buffer.bytes_used, 0);
-    ck_assert_int_eq(PMIx_Data_embed(&buffer, &(pmix_byte_object_t){NULL, 3}),
-                     PMIX_ERR_BAD_PARAM);
+    fails(PMIx_Data_embed(&buffer, &(pmix_byte_object_t){NULL, 3}), BAD_PARAM);
 }
 
 PX_TEST(copy_payload_appends_the_rest)
@@ -312,14 +300,14 @@ PX_TEST(missing_buffers_and_payloads_are_refused)
 {
     pmix_byte_object_t payload = {NULL, 0};
 
-    ck_assert_int_eq(PMIx_Data_load(NULL, &payload), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_load(&buffer, NULL), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_unload(NULL, &payload), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_unload(&buffer, NULL), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_embed(NULL, &payload), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_embed(&buffer, NULL), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_copy_payload(NULL, &buffer), PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_Data_copy_payload(&buffer, NULL), PMIX_ERR_BAD_PARAM);
+    fails(PMIx_Data_load(NULL, &payload), BAD_PARAM);
+    fails(PMIx_Data_load(&buffer, NULL), BAD_PARAM);
+    fails(PMIx_Data_unload(NULL, &payload), BAD_PARAM);
+    fails(PMIx_Data_unload(&buffer, NULL), BAD_PARAM);
+    fails(PMIx_Data_embed(NULL, &payload), BAD_PARAM);
+    fails(PMIx_Data_embed(&buffer, NULL), BAD_PARAM);
+    fails(PMIx_Data_copy_payload(NULL, &buffer), BAD_PARAM);
+    fails(PMIx_Data_copy_payload(&buffer, NULL), BAD_PARAM);
     ok(PMIx_Data_copy_payload(&buffer, &buffer));
 }
 

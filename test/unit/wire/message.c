@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#define PAST_END PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER
-
 static px_writer w;
 static px_buf message;
 static px_reader r;
@@ -127,10 +125,10 @@ PX_TEST(a_list_must_hold_what_its_size_says)
     size_t n;
 
     begin_reading("v41", false, "02 02 02 04 6b 00 00 0e 07"); /* 2, then one */
-    ck_assert_int_eq(px_unpack_infos(&r, &info, &n), PMIX_ERR_UNPACK_FAILURE);
+    fails(px_unpack_infos(&r, &info, &n), UNPACK_FAILURE);
     ck_assert_ptr_eq(r.pos, message.data);
     begin_reading("v41", false, "02 01");
-    ck_assert_int_eq(px_unpack_infos(&r, &info, &n), PAST_END);
+    fails(px_unpack_infos(&r, &info, &n), UNPACK_READ_PAST_END_OF_BUFFER);
     begin_reading("v41", false, "02 ff ff ff ff ff ff ff ff ff 02 00");
     ck_assert_int_lt(px_unpack_infos(&r, &info, &n), 0);
 }
@@ -177,7 +175,7 @@ PX_TEST(short_forms_write_what_they_read)
     ok(px_unpack_size(&r, &size));
     ck_assert_uint_eq(size, 300);
     ok(px_unpack_status(&r, &status));
-    ck_assert_int_eq(status, PMIX_ERR_NOT_FOUND);
+    fails(status, NOT_FOUND);
     ok(px_unpack_rank(&r, &rank));
     ck_assert_uint_eq(rank, PMIX_RANK_WILDCARD);
     ok(px_unpack1(&r, &u32, PMIX_UINT32));
@@ -201,7 +199,7 @@ PX_TEST(bytes_that_are_missing_are_not_packed)
 {
     begin_writing("v41", false);
     px_pack_bytes(&w, NULL, 3);
-    ck_assert_int_eq(w.status, PMIX_ERR_BAD_PARAM);
+    fails(w.status, BAD_PARAM);
 }
 
 /* ---- key-value pairs ------------------------------------------------------------------------ */
@@ -254,7 +252,7 @@ PX_TEST(a_list_of_pairs_ends_with_the_message)
         px_kval_fini(&kv);
     }
     ck_assert_int_eq(n, 2);
-    ck_assert_int_eq(px_unpack_kval(&r, &kv), PAST_END);
+    fails(px_unpack_kval(&r, &kv), UNPACK_READ_PAST_END_OF_BUFFER);
 }
 
 PX_TEST(a_pair_without_a_usable_key_is_refused)
@@ -264,7 +262,7 @@ PX_TEST(a_pair_without_a_usable_key_is_refused)
     pmix_value_t value = {.type = PMIX_BOOL};
 
     begin_reading("v41", false, "02 00 0e 07");
-    ck_assert_int_eq(px_unpack_kval(&r, &kv), PMIX_ERR_UNPACK_FAILURE);
+    fails(px_unpack_kval(&r, &kv), UNPACK_FAILURE);
     ck_assert_ptr_eq(r.pos, message.data);
 
     memset(key, 'k', sizeof(key));
@@ -272,11 +270,11 @@ PX_TEST(a_pair_without_a_usable_key_is_refused)
     begin_writing("v41", false);
     px_pack_kval(&w, key, &value);
     px_reader_init(&r, w.codec, w.buf.data, w.buf.len);
-    ck_assert_int_eq(px_unpack_kval(&r, &kv), PMIX_ERR_UNPACK_FAILURE);
+    fails(px_unpack_kval(&r, &kv), UNPACK_FAILURE);
 
     begin_writing("v41", false);
     px_pack_kval(&w, NULL, &value);
-    ck_assert_int_eq(w.status, PMIX_ERR_BAD_PARAM);
+    fails(w.status, BAD_PARAM);
 }
 
 PX_TEST(a_pair_with_a_damaged_value_leaves_nothing)
@@ -284,7 +282,7 @@ PX_TEST(a_pair_with_a_damaged_value_leaves_nothing)
     struct px_kval kv;
 
     begin_reading("v41", false, "02 04 6b 00 03 08 \"vals\"");
-    ck_assert_int_eq(px_unpack_kval(&r, &kv), PMIX_ERR_UNPACK_FAILURE);
+    fails(px_unpack_kval(&r, &kv), UNPACK_FAILURE);
     ck_assert_ptr_null(kv.key);
     ck_assert_ptr_eq(r.pos, message.data);
 }
@@ -340,7 +338,7 @@ PX_TEST(a_buffer_of_an_unknown_form_is_refused)
     px_reader inside;
 
     begin_reading("v41", false, "02 03 01 00");
-    ck_assert_int_eq(px_unpack_view(&r, &inside, PMIX_BUFFER), PMIX_ERR_UNPACK_FAILURE);
+    fails(px_unpack_view(&r, &inside, PMIX_BUFFER), UNPACK_FAILURE);
     ck_assert_ptr_eq(r.pos, message.data);
 }
 
@@ -355,11 +353,11 @@ PX_TEST(a_view_copies_nothing_and_stays_inside)
     ck_assert_ptr_eq(r.pos, message.data + 5);
 
     begin_reading("v41", false, "02 08 02 0e 07");
-    ck_assert_int_eq(px_unpack_view(&r, &inside, PMIX_BYTE_OBJECT), PAST_END);
+    fails(px_unpack_view(&r, &inside, PMIX_BYTE_OBJECT),
+          UNPACK_READ_PAST_END_OF_BUFFER);
     begin_reading("v41", false, "04 01 00 01 00");
-    ck_assert_int_eq(px_unpack_view(&r, &inside, PMIX_BYTE_OBJECT),
-                     PMIX_ERR_UNPACK_INADEQUATE_SPACE);
-    ck_assert_int_eq(px_unpack_view(&r, &inside, PMIX_STRING), PMIX_ERR_BAD_PARAM);
+    fails(px_unpack_view(&r, &inside, PMIX_BYTE_OBJECT), UNPACK_INADEQUATE_SPACE);
+    fails(px_unpack_view(&r, &inside, PMIX_STRING), BAD_PARAM);
 }
 
 PX_TEST(a_fence_contribution_is_read_as_recorded)

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#define PAST_END PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER
-
 static union {
     pmix_info_t info;
     pmix_proc_t proc;
@@ -19,30 +17,26 @@ static union {
 
 PX_TEST(a_length_beyond_the_buffer_is_refused)
 {
-    ck_assert_int_eq(read_text("v41", "02 0e \"hello\" 00", &dst, PMIX_STRING),
-                     PAST_END);
-    ck_assert_int_eq(
-        read_text("v41", "02 fe ff ff ff 0f \"hello\" 00", &dst, PMIX_STRING),
-        PAST_END);
-    ck_assert_int_eq(read_text("v41", "02 04 01 02 03", &dst, PMIX_BYTE_OBJECT),
-                     PAST_END);
-    ck_assert_int_eq(read_text("v41", "02 04 01 02 03", &dst, PMIX_DATA_BUFFER),
-                     PAST_END);
-    ck_assert_int_eq(
-        read_text("v3", "00 00 00 01 7f ff ff ff 61 00", &dst, PMIX_STRING), PAST_END);
+    fails(read_text("v41", "02 0e \"hello\" 00", &dst, PMIX_STRING),
+          UNPACK_READ_PAST_END_OF_BUFFER);
+    fails(read_text("v41", "02 fe ff ff ff 0f \"hello\" 00", &dst, PMIX_STRING),
+          UNPACK_READ_PAST_END_OF_BUFFER);
+    fails(read_text("v41", "02 04 01 02 03", &dst, PMIX_BYTE_OBJECT),
+          UNPACK_READ_PAST_END_OF_BUFFER);
+    fails(read_text("v41", "02 04 01 02 03", &dst, PMIX_DATA_BUFFER),
+          UNPACK_READ_PAST_END_OF_BUFFER);
+    fails(read_text("v3", "00 00 00 01 7f ff ff ff 61 00", &dst, PMIX_STRING),
+          UNPACK_READ_PAST_END_OF_BUFFER);
 }
 
 PX_TEST(an_unterminated_string_is_refused)
 {
-    ck_assert_int_eq(read_text("v41", "02 0a \"hello\"", &dst, PMIX_STRING),
-                     PMIX_ERR_UNPACK_FAILURE);
-    ck_assert_int_eq(read_text("v41", "02 0a \"hello\" 00", &dst, PMIX_STRING),
-                     PMIX_ERR_UNPACK_FAILURE);
-    ck_assert_int_eq(read_text("v41", "02 04 \"ns\" 03", &dst, PMIX_PROC),
-                     PMIX_ERR_UNPACK_FAILURE);
-    ck_assert_int_eq(read_text("v41", "02 02 \"k\" 00 0e 07", &dst, PMIX_INFO),
-                     PMIX_ERR_UNPACK_FAILURE);
-    ck_assert_int_eq(read_text("v41", "02 \"pmix[n]\"", &dst, PMIX_REGEX), PAST_END);
+    fails(read_text("v41", "02 0a \"hello\"", &dst, PMIX_STRING), UNPACK_FAILURE);
+    fails(read_text("v41", "02 0a \"hello\" 00", &dst, PMIX_STRING), UNPACK_FAILURE);
+    fails(read_text("v41", "02 04 \"ns\" 03", &dst, PMIX_PROC), UNPACK_FAILURE);
+    fails(read_text("v41", "02 02 \"k\" 00 0e 07", &dst, PMIX_INFO), UNPACK_FAILURE);
+    fails(read_text("v41", "02 \"pmix[n]\"", &dst, PMIX_REGEX),
+          UNPACK_READ_PAST_END_OF_BUFFER);
 }
 
 PX_TEST(a_string_ends_at_its_first_NUL)

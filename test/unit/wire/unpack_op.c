@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#define PAST_END PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER
-
 static px_buf message;
 static px_reader r;
 
@@ -44,10 +42,9 @@ PX_TEST(refuses_more_values_than_there_is_room_for)
 
     begin("v41", false, "06 01 02 ac 02");
 
-    ck_assert_int_eq(px_unpack(&r, v, &n, PMIX_UINT32),
-                     PMIX_ERR_UNPACK_INADEQUATE_SPACE);
+    fails(px_unpack(&r, v, &n, PMIX_UINT32), UNPACK_INADEQUATE_SPACE);
     ck_assert_ptr_eq(r.pos, message.data);
-    ck_assert_int_eq(px_unpack1(&r, v, PMIX_UINT32), PMIX_ERR_UNPACK_INADEQUATE_SPACE);
+    fails(px_unpack1(&r, v, PMIX_UINT32), UNPACK_INADEQUATE_SPACE);
 }
 
 PX_TEST(accepts_an_operation_of_no_values_except_where_one_is_needed)
@@ -56,7 +53,7 @@ PX_TEST(accepts_an_operation_of_no_values_except_where_one_is_needed)
     int32_t n = 1;
 
     begin("v41", false, "00");
-    ck_assert_int_eq(px_unpack1(&r, &v, PMIX_UINT32), PMIX_ERR_UNPACK_FAILURE);
+    fails(px_unpack1(&r, &v, PMIX_UINT32), UNPACK_FAILURE);
     ck_assert_ptr_eq(r.pos, message.data);
     ok(px_unpack(&r, &v, &n, PMIX_UINT32));
     ck_assert_int_eq(n, 0);
@@ -68,9 +65,9 @@ PX_TEST(refuses_a_negative_count)
     int32_t n = 1;
 
     begin("v41", false, "01 01");
-    ck_assert_int_eq(px_unpack(&r, &v, &n, PMIX_UINT32), PMIX_ERR_UNPACK_FAILURE);
+    fails(px_unpack(&r, &v, &n, PMIX_UINT32), UNPACK_FAILURE);
     begin("v3", false, "ff ff ff ff 00 00 00 00");
-    ck_assert_int_eq(px_unpack1(&r, &v, PMIX_UINT32), PMIX_ERR_UNPACK_FAILURE);
+    fails(px_unpack1(&r, &v, PMIX_UINT32), UNPACK_FAILURE);
 }
 
 PX_TEST(tells_the_end_of_the_message)
@@ -80,10 +77,10 @@ PX_TEST(tells_the_end_of_the_message)
     begin("v41", false, "");
 
     ck_assert(px_reader_done(&r));
-    ck_assert_int_eq(px_unpack1(&r, &op, PMIX_COMMAND), PAST_END);
+    fails(px_unpack1(&r, &op, PMIX_COMMAND), UNPACK_READ_PAST_END_OF_BUFFER);
     px_reader_init(&r, px_codec_default, NULL, 0);
     ck_assert(px_reader_done(&r));
-    ck_assert_int_eq(px_unpack1(&r, &op, PMIX_COMMAND), PAST_END);
+    fails(px_unpack1(&r, &op, PMIX_COMMAND), UNPACK_READ_PAST_END_OF_BUFFER);
 }
 
 PX_TEST(a_wrong_tag_is_a_mismatch)
@@ -91,12 +88,12 @@ PX_TEST(a_wrong_tag_is_a_mismatch)
     uint8_t op;
 
     begin("v41", true, "09 02 23 00"); /* another type than asked for */
-    ck_assert_int_eq(px_unpack1(&r, &op, PMIX_COMMAND), PMIX_ERR_PACK_MISMATCH);
+    fails(px_unpack1(&r, &op, PMIX_COMMAND), PACK_MISMATCH);
     ck_assert_ptr_eq(r.pos, message.data);
     begin("v41", true, "0a 02 22 00"); /* a count that is no INT32 */
-    ck_assert_int_eq(px_unpack1(&r, &op, PMIX_COMMAND), PMIX_ERR_PACK_MISMATCH);
+    fails(px_unpack1(&r, &op, PMIX_COMMAND), PACK_MISMATCH);
     begin("v3", true, "00 09 00 00 00 01 00 23 00");
-    ck_assert_int_eq(px_unpack1(&r, &op, PMIX_COMMAND), PMIX_ERR_PACK_MISMATCH);
+    fails(px_unpack1(&r, &op, PMIX_COMMAND), PACK_MISMATCH);
 }
 
 PX_TEST(an_array_has_exactly_the_announced_number)
@@ -104,10 +101,8 @@ PX_TEST(an_array_has_exactly_the_announced_number)
     void *array;
 
     begin("v41", false, "06 01 02 ac 02");
-    ck_assert_int_eq(px_unpack_array(&r, &array, 2, PMIX_UINT32),
-                     PMIX_ERR_UNPACK_INADEQUATE_SPACE);
-    ck_assert_int_eq(px_unpack_array(&r, &array, 4, PMIX_UINT32),
-                     PMIX_ERR_UNPACK_FAILURE);
+    fails(px_unpack_array(&r, &array, 2, PMIX_UINT32), UNPACK_INADEQUATE_SPACE);
+    fails(px_unpack_array(&r, &array, 4, PMIX_UINT32), UNPACK_FAILURE);
     ck_assert_ptr_null(array);
     ok(px_unpack_array(&r, &array, 3, PMIX_UINT32));
     ck_assert_uint_eq(((uint32_t *)array)[2], 300);
@@ -121,9 +116,8 @@ PX_TEST(an_operation_of_no_type_is_refused)
     int32_t n = 1;
 
     begin("v41", false, "02 00");
-    ck_assert_int_eq(px_unpack_array(&r, &array, 1, PMIX_UNDEF),
-                     PMIX_ERR_UNKNOWN_DATA_TYPE);
-    ck_assert_int_eq(px_unpack(&r, &array, &n, PMIX_UNDEF), PMIX_ERR_UNKNOWN_DATA_TYPE);
+    fails(px_unpack_array(&r, &array, 1, PMIX_UNDEF), UNKNOWN_DATA_TYPE);
+    fails(px_unpack(&r, &array, &n, PMIX_UNDEF), UNKNOWN_DATA_TYPE);
 }
 
 PX_TEST(an_array_of_none_reads_nothing)
@@ -145,7 +139,7 @@ PX_TEST(bare_values_have_no_count)
     ck_assert_str_eq(proc.nspace, "ns");
     ck_assert_uint_eq(proc.rank, 3);
     const uint8_t *at = r.pos;
-    ck_assert_int_eq(px_unpack_bare(&r, &proc, PMIX_PROC), PAST_END);
+    fails(px_unpack_bare(&r, &proc, PMIX_PROC), UNPACK_READ_PAST_END_OF_BUFFER);
     ck_assert_ptr_eq(r.pos, at);
 }
 
