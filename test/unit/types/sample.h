@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Objects of every type to try the walkers on: made by ../wire/gen.c, the same for the
- * same seed. */
+ * same seed; without a dialect, as they need not travel. */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
-#include "core/types/type.h"
+#include "../wire/gen.h"
 
 enum { SAMPLE_SEEDS = 40, SAMPLE_MAX_SIZE = 1024, SAMPLE_MAX_ID = 75 };
 
@@ -18,10 +18,20 @@ union sample {
 };
 
 /* Fills uninitialised memory with an object the caller destructs. */
-void sample_fill(pmix_data_type_t id, void *obj, unsigned seed);
+static inline void sample_fill(pmix_data_type_t id, void *obj, unsigned seed)
+{
+    struct gen g = {.state = UINT64_C(0x9e3779b97f4a7c15) * (seed + 1) ^ id};
+
+    gen_object(&g, id, obj);
+}
 
 /* For walking all types: for (pmix_data_type_t id = 0; sample_type(&id); id++). Moves
  * *id on to the next number that has a row; false beyond the last. */
-bool sample_type(pmix_data_type_t *id);
+static inline bool sample_type(pmix_data_type_t *id)
+{
+    while (*id <= SAMPLE_MAX_ID && !px_type_find(*id))
+        ++*id;
+    return *id <= SAMPLE_MAX_ID;
+}
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public life of every structure. */
+/* The public life of every structure, of data arrays, and of buffers, whose bytes are handed in
+ * and out without copies. */
 #include "px_test.h"
 #include "sample.h"
 
@@ -195,6 +196,139 @@ PX_TEST(published_data_copies_what_it_is_loaded_with)
     PMIx_Pdata_load(NULL, &proc, "key", "text", PMIX_STRING);
     PMIx_Pdata_xfer(NULL, &pdata);
     PMIx_Pdata_xfer(&pdata, NULL);
+}
+
+/* ---- data arrays ----------------------------------------------------------------------------- */
+
+PX_TEST(an_array_of_any_type_has_room_for_its_elements)
+{
+    for (pmix_data_type_t id = 0; sample_type(&id); id++) {
+        const struct px_type *t = px_type_find(id);
+        pmix_data_array_t array;
+
+        if (t->store == PX_NONE)
+            continue;
+        PMIx_Data_array_construct(&array, 3, id);
+        ck_assert_uint_eq(array.type, id);
+        ck_assert_uint_eq(array.size, 3);
+        for (unsigned i = 0; i < 3; i++)
+            sample_fill(id, (char *)array.array + i * t->size, i);
+        PMIx_Data_array_destruct(&array);
+        ck_assert_uint_eq(array.type, PMIX_UNDEF);
+        ck_assert_ptr_null(array.array);
+    }
+}
+
+PX_TEST(an_array_may_be_empty)
+{
+    pmix_data_array_t array = {PMIX_STRING, 7, &array};
+
+    PMIx_Data_array_init(&array, PMIX_INFO);
+    ck_assert_uint_eq(array.type, PMIX_INFO);
+    ck_assert(array.size == 0 && !array.array);
+
+    pmix_data_array_t *created = PMIx_Data_array_create(0, PMIX_INFO);
+    ck_assert_ptr_nonnull(created);
+    ck_assert(created->size == 0 && !created->array);
+    PMIx_Data_array_free(created);
+}
+
+PX_TEST(there_are_no_elements_of_unknown_types_nor_without_an_array)
+{
+    pmix_data_array_t array;
+
+    PMIx_Data_array_init(NULL, PMIX_INFO);
+    PMIx_Data_array_construct(NULL, 1, PMIX_INFO);
+    PMIx_Data_array_destruct(NULL);
+    PMIx_Data_array_free(NULL);
+    PMIx_Data_array_construct(&array, 3, 29);
+    ck_assert(array.size == 0 && !array.array);
+    ck_assert_ptr_null(PMIx_Data_array_create(3, 29));
+    ck_assert_ptr_null(PMIx_Data_array_create(3, PMIX_UNDEF));
+}
+
+/* ---- data buffers ---------------------------------------------------------------------------- */
+
+PX_TEST(a_created_buffer_is_empty)
+{
+    pmix_data_buffer_t *buffer = PMIx_Data_buffer_create();
+
+    ck_assert_ptr_null(buffer->base_ptr);
+    ck_assert_uint_eq(buffer->bytes_used, 0);
+    PMIx_Data_buffer_release(buffer);
+}
+
+PX_TEST(a_loaded_buffer_owns_the_bytes_and_reads_from_their_start)
+{
+    char *bytes = strdup("abcdef");
+    pmix_data_buffer_t buffer;
+
+    PMIx_Data_buffer_construct(&buffer);
+    PMIx_Data_buffer_load(&buffer, bytes, 6);
+
+    ck_assert_ptr_eq(buffer.base_ptr, bytes);
+    ck_assert_ptr_eq(buffer.unpack_ptr, bytes);
+    ck_assert_ptr_eq(buffer.pack_ptr, bytes + 6);
+    ck_assert(buffer.bytes_used == 6 && buffer.bytes_allocated == 6);
+    PMIx_Data_buffer_load(&buffer, strdup("other"), 5); /* frees the former */
+    PMIx_Data_buffer_destruct(&buffer);
+    ck_assert_ptr_null(buffer.base_ptr);
+}
+
+PX_TEST(unloading_hands_over_the_memory_itself)
+{
+    char *bytes = strdup("abcdef"), *out = NULL;
+    pmix_data_buffer_t buffer;
+    size_t n = 0;
+
+    PMIx_Data_buffer_construct(&buffer);
+    PMIx_Data_buffer_load(&buffer, bytes, 6);
+    PMIx_Data_buffer_unload(&buffer, &out, &n);
+
+    ck_assert_ptr_eq(out, bytes);
+    ck_assert_uint_eq(n, 6);
+    ck_assert_ptr_null(buffer.base_ptr);
+    ck_assert_uint_eq(buffer.bytes_used, 0);
+    free(out);
+}
+
+PX_TEST(what_was_unpacked_is_not_unloaded)
+{
+    char *out = NULL;
+    pmix_data_buffer_t buffer;
+    size_t n = 0;
+
+    PMIx_Data_buffer_construct(&buffer);
+    PMIx_Data_buffer_load(&buffer, strdup("abcdef"), 6);
+    buffer.unpack_ptr += 2;
+    PMIx_Data_buffer_unload(&buffer, &out, &n);
+    ck_assert_uint_eq(n, 4);
+    ck_assert_mem_eq(out, "cdef", 4);
+
+    PMIx_Data_buffer_load(&buffer, out, 4);
+    buffer.unpack_ptr += 4;
+    PMIx_Data_buffer_unload(&buffer, &out, &n);
+    ck_assert_uint_eq(n, 0);
+    ck_assert_ptr_null(out);
+}
+
+PX_TEST(empty_buffers_and_null_are_accepted)
+{
+    pmix_data_buffer_t buffer;
+    char *out = TEXT("x");
+    size_t n = 7;
+
+    PMIx_Data_buffer_construct(&buffer);
+    PMIx_Data_buffer_load(&buffer, NULL, 5);
+    ck_assert_uint_eq(buffer.bytes_used, 0);
+    PMIx_Data_buffer_unload(&buffer, &out, &n);
+    ck_assert_ptr_null(out);
+    ck_assert_uint_eq(n, 0);
+    PMIx_Data_buffer_load(NULL, NULL, 0);
+    PMIx_Data_buffer_unload(NULL, &out, &n);
+    PMIx_Data_buffer_construct(NULL);
+    PMIx_Data_buffer_destruct(NULL);
+    PMIx_Data_buffer_release(NULL);
 }
 
 PX_TEST_MAIN("types/families", NULL, NULL)

@@ -1,9 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cpusets and topologies of hwloc: copied, compared, given back, read and written. */
+/* Cpusets and topologies of hwloc: copied, compared, given back, read and written; and hwloc
+ * itself, which is loaded when the first is asked for. */
 #include "core/types/handle.h"
+#include "core/types/hwloc_api.h"
 #include "px_test.h"
 
+#include <dlfcn.h>
 #include <string.h>
+
+static void *loaded(void)
+{
+    return dlopen(PX_HWLOC_FILE, RTLD_NOLOAD | RTLD_LAZY);
+}
+
+PX_TEST(it_is_loaded_when_opened_and_stays)
+{
+    struct px_hwloc h;
+
+    ck_assert_ptr_null(loaded());
+    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
+    ck_assert_ptr_nonnull(loaded());
+    ck_assert(px_hwloc_open(&h));
+    hwloc_bitmap_t set = h.bitmap_alloc();
+    ck_assert(h.bitmap_iszero(set));
+    h.bitmap_free(set);
+}
 
 #define NEEDS_HWLOC() PX_TEST_NEEDS(px_topo_support_size() && has_hwloc(), "hwloc")
 

@@ -1,12 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of values: the same as the reference implementation's wherever it has one. */
+/* Names of values, codes of statuses, and the dictionary of attributes: by themselves, and the same
+ * as those of the reference implementation, where it is installed, wherever it has one. */
 #include "core/types/names.h"
+
+#include "core/base/attr.h"
+#include "core/types/keys.h"
 #include "core/types/type.h"
 #include "px_test.h"
-#include "reference.h"
 
 #include <dlfcn.h>
+#include <glob.h>
+#include <stdint.h>
 #include <string.h>
+#include <strings.h>
+
+#ifndef REFERENCE_LIBDIR
+#define REFERENCE_LIBDIR "/usr/lib"
+#endif
+#ifndef REFERENCE_INCLUDEDIR
+#define REFERENCE_INCLUDEDIR ""
+#endif
+
+/* By path: by name alone one could get our own. */
+static void *open_if_reference(const char *path)
+{
+    void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!lib)
+        return NULL;
+    const char *(*version)(void) = (const char *(*)(void))dlsym(lib,
+                                                                "PMIx_Get_version");
+    if (version && strstr(version(), "OpenPMIx 4.2"))
+        return lib;
+    dlclose(lib);
+    return NULL;
+}
+
+/* Handle for dlsym; NULL if no OpenPMIx 4.2 is installed. */
+static void *reference_open(void)
+{
+    glob_t found = {0};
+    void *lib = NULL;
+
+    glob(REFERENCE_LIBDIR "/libpmix.so.2", 0, NULL, &found);
+    glob("/usr/lib/*/libpmix.so.2", GLOB_APPEND, NULL, &found);
+    glob("/usr/lib*/libpmix.so.2", GLOB_APPEND, NULL, &found);
+    for (size_t i = 0; !lib && i < found.gl_pathc; i++)
+        lib = open_if_reference(found.gl_pathv[i]);
+    globfree(&found);
+    return lib;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* One function of each signature, made callable with any number. */
 #define ENUMERATION(Name, c_type)                           \
@@ -61,52 +105,33 @@ static const struct {
 /* Names for what the reference has a constant for, but no name, or neither. */
 static const struct {
     const char *function;
-    long value;
+    long values[17]; /* up to 0 */
 } additions[] = {
-    {"PMIx_Error_string", PMIX_PROCESS_SET_DELETE},
-    {"PMIx_Error_string", PMIX_ERR_NOT_A_MEMBER},
-    {"PMIx_Error_string", PMIX_ERR_SYS_LIMITS_FILES},
-    {"PMIx_Error_string", PMIX_ERR_LOST_CONNECTION_TO_SERVER},
-    {"PMIx_Error_string", PMIX_ERR_LOST_PEER_CONNECTION},
-    {"PMIx_Error_string", PMIX_ERR_LOST_CONNECTION_TO_CLIENT},
-    {"PMIx_Error_string", PMIX_MONITOR_RESUSAGE_UPDATE},
-    {"PMIx_Error_string", PMIX_MODEL_RESOURCES},
-    {"PMIx_Error_string", PMIX_ALLOC_TIMEOUT_WARNING},
-    {"PMIx_Error_string", PMIX_DVM_IS_READY},
-    {"PMIx_Error_string", PMIX_ERR_DVM_MOD},
-    {"PMIx_Error_string", PMIX_ERR_LOST_PRECISION},
-    {"PMIx_Error_string", PMIX_ERR_CHANGE_SIGN},
-    {"PMIx_Error_string", PMIX_ERR_IOF_XOFF},
-    {"PMIx_Scope_string", PMIX_DEL_LOCAL},
-    {"PMIx_Scope_string", PMIX_DEL_REMOTE},
-    {"PMIx_Scope_string", PMIX_DEL_GLOBAL},
-    {"PMIx_Scope_string", PMIX_DEL_INTERNAL},
-    {"PMIx_Alloc_directive_string", PMIX_ALLOC_REQ_CANCEL},
-    {"PMIx_Device_type_string", PMIX_DEVTYPE_MEMORY},
-    {"PMIx_Device_type_string", PMIX_DEVTYPE_CORE},
-    {"PMIx_Device_type_string", PMIX_DEVTYPE_HWT},
-    {"PMIx_Device_type_string", PMIX_DEVTYPE_CPU},
-    {"PMIx_Device_type_string", PMIX_DEVTYPE_NODE},
-    {"PMIx_Data_type_string", PMIX_LOCTYPE},
-    {"PMIx_Data_type_string", PMIX_COMPRESSED_BYTE_OBJECT},
-    {"PMIx_Data_type_string", PMIX_STOR_MEDIUM},
-    {"PMIx_Data_type_string", PMIX_STOR_ACCESS},
-    {"PMIx_Data_type_string", PMIX_STOR_PERSIST},
-    {"PMIx_Data_type_string", PMIX_STOR_ACCESS_TYPE},
-    {"PMIx_Data_type_string", PMIX_DEVICE},
-    {"PMIx_Data_type_string", PMIX_RESBLOCK_DIRECTIVE},
-    {"PMIx_Data_type_string", PMIX_RESOURCE_UNIT},
-    {"PMIx_Data_type_string", PMIX_NODE_PID},
-    {"PMIx_Data_type_string", PMIX_REGEX2},
-    {"PMIx_Data_type_string", PMIX_ALLOC_INHERIT},
+    {"PMIx_Error_string",
+     {PMIX_PROCESS_SET_DELETE, PMIX_ERR_NOT_A_MEMBER, PMIX_ERR_SYS_LIMITS_FILES,
+      PMIX_ERR_LOST_CONNECTION_TO_SERVER, PMIX_ERR_LOST_PEER_CONNECTION,
+      PMIX_ERR_LOST_CONNECTION_TO_CLIENT, PMIX_MONITOR_RESUSAGE_UPDATE,
+      PMIX_MODEL_RESOURCES, PMIX_ALLOC_TIMEOUT_WARNING, PMIX_DVM_IS_READY,
+      PMIX_ERR_DVM_MOD, PMIX_ERR_LOST_PRECISION, PMIX_ERR_CHANGE_SIGN,
+      PMIX_ERR_IOF_XOFF}},
+    {"PMIx_Scope_string",
+     {PMIX_DEL_LOCAL, PMIX_DEL_REMOTE, PMIX_DEL_GLOBAL, PMIX_DEL_INTERNAL}},
+    {"PMIx_Alloc_directive_string", {PMIX_ALLOC_REQ_CANCEL}},
+    {"PMIx_Device_type_string",
+     {PMIX_DEVTYPE_MEMORY, PMIX_DEVTYPE_CORE, PMIX_DEVTYPE_HWT, PMIX_DEVTYPE_CPU,
+      PMIX_DEVTYPE_NODE}},
+    {"PMIx_Data_type_string",
+     {PMIX_LOCTYPE, PMIX_COMPRESSED_BYTE_OBJECT, PMIX_STOR_MEDIUM, PMIX_STOR_ACCESS,
+      PMIX_STOR_PERSIST, PMIX_STOR_ACCESS_TYPE, PMIX_DEVICE, PMIX_RESBLOCK_DIRECTIVE,
+      PMIX_RESOURCE_UNIT, PMIX_NODE_PID, PMIX_REGEX2, PMIX_ALLOC_INHERIT}},
 };
 
 static bool is_addition(const char *function, long value)
 {
-    for (size_t i = 0; i < PX_COUNT(additions); i++) {
-        if (additions[i].value == value && strcmp(additions[i].function, function) == 0)
-            return true;
-    }
+    for (size_t i = 0; i < PX_COUNT(additions); i++)
+        for (const long *v = additions[i].values; *v; v++)
+            if (*v == value && strcmp(additions[i].function, function) == 0)
+                return true;
     return false;
 }
 
@@ -151,13 +176,11 @@ PX_TEST(flags_are_named_as_by_the_reference_implementation)
 
 PX_TEST(newer_constants_have_names)
 {
-    for (size_t i = 0; i < PX_COUNT(additions); i++) {
-        for (size_t e = 0; e < PX_COUNT(enumerations); e++) {
-            if (strcmp(enumerations[e].function, additions[i].function) == 0)
-                ck_assert_str_ne(enumerations[e].own(additions[i].value),
-                                 enumerations[e].fallback);
-        }
-    }
+    for (size_t e = 0; e < PX_COUNT(enumerations); e++)
+        for (size_t i = 0; i < PX_COUNT(additions); i++)
+            for (const long *v = additions[i].values; *v; v++)
+                if (strcmp(enumerations[e].function, additions[i].function) == 0)
+                    ck_assert_str_ne(enumerations[e].own(*v), enumerations[e].fallback);
     ck_assert_str_eq(PMIx_Group_operation_string(PMIX_GROUP_CONSTRUCT), "CONSTRUCT");
     ck_assert_str_eq(PMIx_Resource_block_directive_string(PMIX_RESOURCE_BLOCK_DEFINE),
                      "DEFINE");
@@ -196,6 +219,245 @@ PX_TEST(types_that_are_no_enumerations_have_no_names)
     ck_assert_str_eq(px_name_of(PMIX_PROC_RANK, PMIX_RANK_WILDCARD), "WILDCARD");
     ck_assert_ptr_null(px_name_of(PMIX_DATA_TYPE, -1));
     ck_assert_ptr_null(px_name_of(PMIX_DATA_TYPE, 65536 + PMIX_BOOL));
+}
+
+/* ---- statuses -------------------------------------------------------------------------------- */
+
+PX_TEST(a_status_is_found_by_its_text)
+{
+    fails(PMIx_Error_code("NOT-FOUND"), NOT_FOUND);
+    fails(PMIx_Error_code("not-found"), NOT_FOUND);
+    ok(PMIx_Error_code("SUCCESS"));
+}
+
+PX_TEST(a_status_is_found_by_its_constant_and_its_former_one)
+{
+    fails(PMIx_Error_code("PMIX_ERR_NOT_FOUND"), NOT_FOUND);
+    fails(PMIx_Error_code("err_not_found"), NOT_FOUND);
+    fails(PMIx_Error_code("PMIX_EXISTS"), EXISTS);
+    fails(PMIx_Error_code("PMIX_ERR_EXISTS"), EXISTS);
+}
+
+PX_TEST(every_text_leads_back_to_its_status)
+{
+    unsigned n_named = 0;
+
+    for (pmix_status_t s = -4000; s <= 100; s++) {
+        const char *text = PMIx_Error_string(s);
+
+        if (strcmp(text, "ERROR STRING NOT FOUND") == 0)
+            continue;
+        ck_assert_msg(PMIx_Error_code(text) == s, "%d %s", s, text);
+        ck_assert_str_eq(px_name_of(PMIX_STATUS, s), text);
+        n_named++;
+    }
+    ck_assert_uint_gt(n_named, 150);
+}
+
+/* Constants of one header that are a status: a negative number, or another status. */
+static unsigned check_header(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    char line[512], name[128], value[128];
+    unsigned n = 0;
+    int number;
+
+    ck_assert_ptr_nonnull(f);
+    while (fgets(line, sizeof(line), f)) {
+        if (sscanf(line, "#define %127[A-Z0-9_] %127s", name, value) != 2 ||
+            strcmp(name, "PMIX_EXTERNAL_ERR_BASE") == 0)
+            continue;
+        bool is_number = sscanf(value, "(%d)", &number) == 1 && number < 0;
+        if (!is_number && PMIx_Error_code(value) == INT32_MIN)
+            continue;
+        n++;
+        ck_assert_msg(PMIx_Error_code(name) ==
+                          (is_number ? number : PMIx_Error_code(value)),
+                      "%s", name);
+        ck_assert_str_ne(PMIx_Error_string(PMIx_Error_code(name)),
+                         "ERROR STRING NOT FOUND");
+    }
+    fclose(f);
+    return n;
+}
+
+PX_TEST(every_status_of_the_headers_has_a_name)
+{
+    ck_assert_uint_ge(check_header(PX_INCLUDE_DIR "/pmix_status.h"), 100);
+    ck_assert_uint_ge(check_header(PX_INCLUDE_DIR "/pmix_deprecated.h"), 40);
+}
+
+PX_TEST(unknown_names_are_the_least_number)
+{
+    ck_assert_int_eq(PMIx_Error_code(NULL), INT32_MIN);
+    ck_assert_int_eq(PMIx_Error_code(""), INT32_MIN);
+    ck_assert_int_eq(PMIx_Error_code("PMIX_"), INT32_MIN);
+    ck_assert_int_eq(PMIx_Error_code("NO-SUCH-STATUS"), INT32_MIN);
+    ck_assert_int_eq(PMIx_Error_code("ERROR STRING NOT FOUND"), INT32_MIN);
+}
+
+/* ---- attributes ------------------------------------------------------------------------------ */
+
+PX_TEST(names_and_keys_are_found_in_any_case)
+{
+    ck_assert_str_eq(PMIx_Get_attribute_string("PMIX_TIMEOUT"), PMIX_TIMEOUT);
+    ck_assert_str_eq(PMIx_Get_attribute_string("pmix_Timeout"), PMIX_TIMEOUT);
+    ck_assert_str_eq(PMIx_Get_attribute_name(PMIX_TIMEOUT), "PMIX_TIMEOUT");
+    ck_assert_str_eq(PMIx_Get_attribute_name("PMIX.timeout"), "PMIX_TIMEOUT");
+}
+
+PX_TEST(what_is_unknown_is_its_own_answer)
+{
+    static const char *const unknown[] = {
+        "",        "PMIX_",           "pmix.",
+        "PMIX_T",  "PMIX_TIMEOUTS",   "pmix.timeouts",
+        "zzz",     "PMIX.TIMEOUT_",   "\xff\xfe",
+        "foo.bar", "PMIX_UNHEARD_OF", PMIX_KEEPALIVE_PIPE};
+
+    for (size_t i = 0; i < PX_COUNT(unknown); i++) {
+        ck_assert_ptr_eq(PMIx_Get_attribute_string(unknown[i]), unknown[i]);
+        ck_assert_ptr_eq(PMIx_Get_attribute_name(unknown[i]), unknown[i]);
+    }
+    ck_assert_ptr_null(PMIx_Get_attribute_string(NULL));
+    ck_assert_ptr_null(PMIx_Get_attribute_name(NULL));
+}
+
+PX_TEST(a_key_is_not_a_name)
+{
+    static const char key[] = PMIX_TIMEOUT, name[] = "PMIX_TIMEOUT";
+
+    ck_assert_ptr_eq(PMIx_Get_attribute_string(key), key);
+    ck_assert_ptr_eq(PMIx_Get_attribute_name(name), name);
+}
+
+PX_TEST(every_row_is_found)
+{
+    for (size_t i = 0; i < px_n_keys; i++) {
+        const struct px_key *row = &px_keys[i];
+        const struct px_key *owner = px_key_by_string(row->key);
+
+        ck_assert_ptr_eq(px_key_by_name(row->name), row);
+        ck_assert_ptr_nonnull(owner);
+        ck_assert_str_eq(owner->key, row->key);
+        if (row->newer)
+            ck_assert_ptr_eq(px_key_by_string(row->newer), row);
+        ck_assert(strlen(row->key) <= PMIX_MAX_KEYLEN);
+        ck_assert_str_ne(row->text, "");
+    }
+    for (size_t i = 0; i < px_n_key_owners; i++)
+        ck_assert_ptr_eq(px_key_by_string(px_key_owners[i].key),
+                         &px_keys[px_key_owners[i].index]);
+}
+
+PX_TEST(a_shared_key_has_the_name_in_use)
+{
+    static const struct {
+        const char *key, *name, *other;
+    } shared[] = {
+        {"pmix.alloc.net", "PMIX_ALLOC_FABRIC", "PMIX_ALLOC_NETWORK"},
+        {"pmix.pdata", "PMIX_PROC_INFO_ARRAY", "PMIX_PROC_DATA"},
+        {"pmix.qry.quals", "PMIX_QUERY_QUALIFIERS", "PMIX_QUERY_SUPPORTED_QUALIFIERS"},
+        {"pmix.evname", "PMIX_EVENT_HDLR_NAME", "PMIX_PROGRESS_THREAD_NAME"},
+        {"pmix.fab.coord", "PMIX_FABRIC_COORDINATES", "PMIX_FABRIC_DEVICE_COORDINATES"},
+        {"pmix.jctrl.ckptsig", "PMIX_JOB_CTRL_CHECKPOINT_SIGNAL",
+         "PMIX_JOB_CTRL_CHECKPOINT_TIMEOUT"},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(shared); i++) {
+        ck_assert_str_eq(PMIx_Get_attribute_name(shared[i].key), shared[i].name);
+        ck_assert_str_eq(PMIx_Get_attribute_string(shared[i].name), shared[i].key);
+        ck_assert_str_eq(PMIx_Get_attribute_string(shared[i].other), shared[i].key);
+    }
+}
+
+PX_TEST(newer_keys_have_names)
+{
+    ck_assert_str_eq(PMIx_Get_attribute_name("pmix.pthrdnm"),
+                     "PMIX_PROGRESS_THREAD_NAME");
+    ck_assert_str_eq(PMIx_Get_attribute_name("pmix.qry.supqual"),
+                     "PMIX_QUERY_SUPPORTED_QUALIFIERS");
+    ck_assert_str_eq(PMIx_Get_attribute_name("pmix.fabdev.coord"),
+                     "PMIX_FABRIC_DEVICE_COORDINATES");
+    ck_assert_str_eq(PMIx_Get_attribute_name("pmix.jctrl.ckpttime"),
+                     "PMIX_JOB_CTRL_CHECKPOINT_TIMEOUT");
+}
+
+PX_TEST(types_are_those_of_the_values)
+{
+    static const struct {
+        const char *key;
+        pmix_data_type_t type;
+    } rows[] = {
+        {PMIX_COLLECT_DATA, PMIX_BOOL},
+        {PMIX_NODE_LIST, PMIX_STRING},
+        {PMIX_PARENT_ID, PMIX_PROC},
+        {PMIX_APPLDR, PMIX_PROC_RANK},
+        {PMIX_LOCAL_PROCS, PMIX_DATA_ARRAY},
+        {PMIX_SET_ENVAR, PMIX_ENVAR},
+        {PMIX_EVENT_RETURN_OBJECT, PMIX_POINTER},
+        {PMIX_ALLOC_INHERITANCE, PMIX_ALLOC_INHERIT},
+        {PMIX_MAX_VALUE, PMIX_UNDEF},
+        {PMIX_ATTR_UNDEF, PMIX_UNDEF},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        ck_assert_int_eq(px_key_by_string(rows[i].key)->type, rows[i].type);
+}
+
+typedef const char *(*lookup_fn)(const char *);
+
+/* The attributes of one of its headers: names and keys as it defines them. */
+static unsigned compare_header(const char *path, lookup_fn string_of, lookup_fn name_of)
+{
+    FILE *f = fopen(path, "r");
+    char line[1024], name[128], key[512];
+    unsigned n = 0;
+
+    while (f && fgets(line, sizeof(line), f)) {
+        if (sscanf(line, "#define %127s \"%511[^\"]\"", name, key) != 2 ||
+            strncmp(key, "pmix.", 5) != 0)
+            continue;
+        n++;
+        ck_assert_str_eq(PMIx_Get_attribute_string(name), key);
+        ck_assert_str_eq(string_of(name), key);
+        ck_assert_msg(strcmp(PMIx_Get_attribute_name(key), name_of(key)) == 0,
+                      "%s is called '%s', not '%s'", key, name_of(key),
+                      PMIx_Get_attribute_name(key));
+    }
+    if (f)
+        fclose(f);
+    return n;
+}
+
+PX_TEST(the_dictionary_agrees_with_the_reference_implementation)
+{
+    static const char folder[] = REFERENCE_INCLUDEDIR;
+    void *lib = reference_open();
+
+    PX_TEST_NEEDS(lib && folder[0], "an installed OpenPMIx 4.2 with its headers");
+    lookup_fn string_of = (lookup_fn)dlsym(lib, "PMIx_Get_attribute_string");
+    lookup_fn name_of = (lookup_fn)dlsym(lib, "PMIx_Get_attribute_name");
+    unsigned n = compare_header(REFERENCE_INCLUDEDIR "/pmix_common.h", string_of,
+                                name_of);
+
+    n += compare_header(REFERENCE_INCLUDEDIR "/pmix_deprecated.h", string_of, name_of);
+    ck_assert_uint_ge(n, 500);
+}
+
+/* What it does not know, newer attributes, it echoes. */
+PX_TEST(the_reference_implementation_contradicts_no_row)
+{
+    void *lib = reference_open();
+
+    PX_TEST_NEEDS(lib, "an installed OpenPMIx 4.2");
+    lookup_fn string_of = (lookup_fn)dlsym(lib, "PMIx_Get_attribute_string");
+
+    for (size_t i = 0; i < px_n_keys; i++) {
+        const char *theirs = string_of(px_keys[i].name);
+
+        if (strcmp(theirs, px_keys[i].name) != 0)
+            ck_assert_str_eq(theirs, px_keys[i].key);
+    }
 }
 
 PX_TEST_MAIN("types/names", NULL, NULL)

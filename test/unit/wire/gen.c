@@ -13,6 +13,13 @@
 
 enum { MAX_TEXT = 300, MAX_WILD_TEXT = 6000, MAX_WILD_COUNT = 600, MAX_OBJECTS = 1500 };
 
+uint64_t gen_seed(void)
+{
+    const char *text = getenv("PX_TEST_SEED");
+
+    return text ? strtoull(text, NULL, 0) : 1;
+}
+
 uint64_t gen_number(struct gen *g) /* splitmix64 */
 {
     uint64_t z = g->state += UINT64_C(0x9e3779b97f4a7c15);

@@ -20,6 +20,7 @@ struct gen {
     size_t n_made;   /* objects */
 };
 
+uint64_t gen_seed(void); /* PX_TEST_SEED, or 1 */
 uint64_t gen_number(struct gen *g);
 size_t gen_below(struct gen *g, size_t n);
 /* False for types left out, and for those that the dialect does not know. */

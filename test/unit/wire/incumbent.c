@@ -117,7 +117,7 @@ static bool passes(struct subject *s, unsigned seed, bool they_read)
     if (wrong) {
         printf("%s%s %s, seed %u of PX_TEST_SEED=%llu: %s\n", s->codec.dialect->name,
                s->codec.described ? " described" : "", s->type->name, seed,
-               (unsigned long long)sample_base(), wrong);
+               (unsigned long long)gen_seed(), wrong);
         print_bytes("theirs", s->theirs.base_ptr, s->theirs.bytes_used);
         print_bytes("ours  ", s->ours.buf.data, s->ours.buf.len);
     }
@@ -132,7 +132,7 @@ static bool passes(struct subject *s, unsigned seed, bool they_read)
 static bool type_passes(const struct incumbent *lib, struct px_codec codec,
                         pmix_data_type_t type, unsigned seed)
 {
-    struct gen g = {.state = (sample_base() * 613 + seed) * 77 + type,
+    struct gen g = {.state = (gen_seed() * 613 + seed) * 77 + type,
                     .dialect = codec.dialect,
                     .leave_out = incumbent_leave_out,
                     .wild = seed % 4 == 3};
@@ -179,7 +179,7 @@ static bool difficult_types_pass(const struct incumbent *lib, struct px_codec co
 
     for (unsigned i = 0; good && i < PX_COUNT(types) * N_SEEDS; i++) {
         pmix_data_type_t type = types[i % PX_COUNT(types)];
-        struct gen g = {.state = sample_base() * 613 + i, .dialect = codec.dialect};
+        struct gen g = {.state = gen_seed() * 613 + i, .dialect = codec.dialect};
         struct subject s = {
             .lib = lib, .codec = codec, .type = px_type_find(type), .n = 1};
 
@@ -206,7 +206,7 @@ static bool cpusets_pass(const struct incumbent *lib, struct px_codec codec)
 
     for (unsigned i = 0; good && i < N_SEEDS; i++) {
         struct gen g = {
-            .state = sample_base() * 613 + i, .dialect = codec.dialect, .wild = i & 1};
+            .state = gen_seed() * 613 + i, .dialect = codec.dialect, .wild = i & 1};
         struct subject s = {
             .lib = lib, .codec = codec, .type = px_type_find(PMIX_PROC_CPUSET), .n = 1};
 

@@ -43,14 +43,14 @@ static bool for_every_type(const struct incumbent *lib, const struct exempt *e,
         for (unsigned seed = 0; seed < N_SEEDS; seed++) {
             const struct px_type *t = px_type_find(type);
 
-            g.state = (sample_base() * 433 + seed) * 77 + type;
+            g.state = (gen_seed() * 433 + seed) * 77 + type;
             g.wild = seed % 4 == 3;
             char *two = gen_array(&g, type, 2);
             bool passes = check(lib, t, two, two + t->size);
             if (!passes) {
                 PX_AUTOFREE char *text = px_type_print(type, two);
                 printf("%s, seed %u of PX_TEST_SEED=%llu: %.600s\n", t->name, seed,
-                       (unsigned long long)sample_base(), text);
+                       (unsigned long long)gen_seed(), text);
             }
             px_type_free_array(type, two, 2);
             good = good && passes;
@@ -335,7 +335,7 @@ static bool comes_back(const uint8_t *plain, size_t n, const uint8_t *packed,
 static bool compress_for_each_other(const struct incumbent *lib,
                                     struct px_codec codec PX_UNUSED)
 {
-    struct gen g = {.state = sample_base()};
+    struct gen g = {.state = gen_seed()};
     bool good = true;
 
     for (size_t n = 1; good && n < 3000000; n = 3 * n + 1) {

@@ -4,13 +4,6 @@
 
 #include "wire_test.h"
 
-uint64_t sample_base(void)
-{
-    const char *text = getenv("PX_TEST_SEED");
-
-    return text ? strtoull(text, NULL, 0) : 1;
-}
-
 /* The n objects of a type as one array, or the first of them as one value. */
 static void put_inside(struct sample *s, struct gen *g, pmix_data_type_t element)
 {
@@ -39,7 +32,7 @@ static void put_inside(struct sample *s, struct gen *g, pmix_data_type_t element
 
 static void make(struct sample *s, pmix_data_type_t type, bool wild)
 {
-    struct gen g = {.state = (sample_base() * 7919 + s->seed) * 1000003 + type,
+    struct gen g = {.state = (gen_seed() * 7919 + s->seed) * 1000003 + type,
                     .dialect = s->codec.dialect,
                     .wild = wild};
 

@@ -23,8 +23,6 @@ struct sample_plan {
     bool wild;
 };
 
-uint64_t sample_base(void); /* PX_TEST_SEED, or 1 */
-
 /* Calls f with so many samples of each type in each codec: in turn up to SAMPLE_MAX_N objects, a
  * data array of them, and a value that holds one where a value can. */
 void sample_every(struct sample_plan plan, void (*f)(struct sample *));
@@ -40,6 +38,6 @@ void sample_drop(const struct sample *s, char *room, int32_t n);
     ck_assert_msg(condition, "%s in %s%s, sample %u of PX_TEST_SEED=%llu: %s", \
                   px_type_find((s)->type)->name, (s)->codec.dialect->name,     \
                   (s)->codec.described ? " described" : "", (s)->seed,         \
-                  (unsigned long long)sample_base(), #condition)
+                  (unsigned long long)gen_seed(), #condition)
 
 #endif
