@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the API calls. They work in every role: all they need is in the model
- * (self, own namespace, channel), which a server process fills in for itself. */
+/* Connections to servers, and what begins and ends a client; a tool is one, too. The
+ * API calls work in every role: all they need is in the model (self, own namespace,
+ * channel), which a server process fills in for itself. */
 #ifndef PX_CLIENT_CLIENT_H
 #define PX_CLIENT_CLIENT_H
 
-#include "core/client/server_addr.h"
+#include "core/base/err.h"
 #include "core/config/core_params.h"
 #include "core/link/api.h"
+#include "core/link/conn.h"
 #include "core/model/jobinfo.h"
 #include "core/model/nspace.h"
-#include "core/link/channel.h"
-#include "core/rt/call.h"
-#include "core/rt/process.h"
 #include "pmix.h"
-
-struct px_link;
 
 /* Of a process that is a client or a tool, and no server alone. The counts and the
  * role belong to the holder of the process lock, the rest to the loop. */
@@ -25,6 +22,62 @@ struct px_client {
     enum px_role role; /* of the one who came first */
     struct px_client_conf conf;
 };
+
+/* ---- connect.c: in the caller's thread ------------------------------------------- */
+
+/* How to reach a server, as whom, and what came of it. */
+struct px_server_addr {
+    struct px_uri uri;
+    const char *faster; /* to try first, or NULL; borrowed from the environment */
+    struct px_codec codec;
+    struct px_version version; /* the server's */
+    bool from_environment;     /* its variables tell what the server can do */
+    bool has_owner;            /* the kernel must say that the server is owner's */
+    uid_t owner;
+    uint8_t flag;     /* enum px_role_flag: what we are to it */
+    pmix_proc_t self; /* our name; the server's gift for PX_FLAG_..._NEEDS_ID */
+    int fd;           /* connected and non-blocking, or -1 */
+    uint32_t pindex;  /* what the server calls us */
+};
+
+/* The address that it will try first; NULL if the environment has none. */
+const char *px_client_address(void);
+/* The server that the environment names. PMIX_ERR_UNREACH without a text: none. */
+pmix_status_t px_server_addr_from_env(struct px_server_addr *c, struct px_err *err);
+/* Connects and shakes hands, within timeout_ms for each of the two. */
+pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_ms,
+                                     struct px_err *err);
+
+/* ---- link.c: on the loop --------------------------------------------------------- */
+
+/* A connection to a server. A client has one, tools may have several. One of them is
+ * primary: its channel is the model's, so that every call of the API goes there. */
+struct px_link {
+    struct px_list link; /* in px_client.links, in the order they were made */
+    struct px_conn *conn;
+    pmix_proc_t server;
+    uint32_t pindex;
+    struct px_channel up; /* unless it is primary: then the model's is its own */
+};
+
+/* Takes c->fd. The first one becomes no primary by itself. */
+pmix_status_t px_link_open(struct px_server_addr *c, struct px_link **link);
+/* Fails what is pending there, closes, frees. */
+void px_link_close(struct px_link *link, pmix_status_t why);
+/* NULL: no server is primary. PMIX_ERR_NOT_SUPPORTED if values were put and not
+ * committed that this server could not read. */
+pmix_status_t px_link_make_primary(struct px_link *link);
+/* rank WILDCARD: any of the namespace. NULL. */
+struct px_link *px_link_find(const pmix_proc_t *server);
+struct px_channel *px_link_channel(struct px_link *link);
+
+/* Any thread that holds the process lock: tells the server that we leave, waits for
+ * its answer as long as conf.finalize_timeout, closes. PMIX_ERR_NOT_FOUND: there is
+ * no such link. */
+pmix_status_t px_link_leave(const pmix_proc_t *server);
+/* As well: fills servers with up to n of those connected, the primary one first;
+ * returns how many there are. */
+size_t px_client_servers(pmix_proc_t *servers, size_t n);
 
 /* ---- init.c: the process lock is held, the caller is not the loop ---------------- */
 
@@ -45,33 +98,28 @@ void px_client_end(void);
 /* Takes the connection that was made: it joins the others. The first time, the
  * process gets its name from the address, and its job's information from the server. */
 pmix_status_t px_client_start(struct px_start *s);
-/* The same without a server. */
-pmix_status_t px_client_start_alone(struct px_start *s);
-/* Says goodbye to every server. */
-void px_client_leave_all(void);
+/* The same without a server; kind: to get a name of its own, unique on this node as
+ * long as the process lives. */
+pmix_status_t px_client_start_alone(struct px_start *s, const char *kind);
 /* The name that the environment gives; *given false if none. */
 pmix_status_t px_client_identity(pmix_proc_t *self, bool *given, struct px_err *err);
-/* A name of one's own, unique on this node as long as the process lives. */
-void px_client_name_self(pmix_proc_t *self, const char *kind);
-/* Fills servers with up to n of those connected, the primary one first; returns how
- * many there are. */
-size_t px_client_servers(pmix_proc_t *servers, size_t n);
 
-/* connect.c: the address that it will try first; NULL if the environment has none. */
-const char *px_client_address(void);
+/* Takes the lock: PMIX_Init and PMIx_tool_init. begin is the first one's of a process
+ * that is no server, again (unless NULL) that of a client or tool. */
+typedef pmix_status_t (*px_begin_fn)(const pmix_info_t *info, size_t n_info,
+                                     struct px_start *s);
+pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn again,
+                             pmix_proc_t *proc, const pmix_info_t *info, size_t n_info);
+/* The same for their ends. before_last (unless NULL) runs on the loop before the last
+ * of this role. */
+pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
+                                 const pmix_info_t *info, size_t n_info);
 
-/* get.c: KVALs of a job in a reply, its name first. */
+/* ---- get.c: on the loop ---------------------------------------------------------- */
+
+/* KVALs of a job in a reply, its name first; as many of those as there are, each a
+ * BYTE_OBJECT. */
 pmix_status_t px_client_store_job(px_reader *r);
-/* fence.c: as many of those as there are, each a BYTE_OBJECT. */
 pmix_status_t px_client_store_jobs(px_reader *r);
-
-/* get_all.c: every key known of a rank, as a value that holds an array of infos; the
- * caller's to destruct. PMIX_ERR_NOT_FOUND if there is none. */
-pmix_status_t px_client_get_all(const struct px_nspace *ns, pmix_rank_t rank,
-                                pmix_value_t *out);
-
-/* incoming.c: a notification from the server; output that is forwarded here. */
-void px_client_on_notify(px_reader *r);
-void px_client_on_iof(px_reader *r);
 
 #endif

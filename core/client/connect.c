@@ -78,7 +78,6 @@ pmix_status_t px_server_addr_from_env(struct px_server_addr *c, struct px_err *e
 {
     const char *type = getenv("PMIX_BFROP_BUFFER_TYPE");
     const char *version = getenv("PMIX_VERSION");
-
     size_t i;
     const char *text = server_uri(&i);
 
@@ -95,25 +94,6 @@ pmix_status_t px_server_addr_from_env(struct px_server_addr *c, struct px_err *e
     c->from_environment = true;
     c->has_owner = false; /* the environment's author has power over us anyway */
     return PMIX_SUCCESS;
-}
-
-/* A tool finds servers that say nothing of their security. */
-static const char *security_modes(const struct px_server_addr *c)
-{
-    return c->from_environment ? getenv("PMIX_SECURITY_MODE") : NULL;
-}
-
-/* Our best module that the server named; without a list, our best. */
-static const struct px_module *pick_psec(const char *modes)
-{
-    PX_AUTO(px_strv) names = modes ? px_strv_split(modes, ',', false) : NULL;
-    size_t n;
-    const struct px_module *m = px_modules("psec", &n);
-
-    for (size_t i = 0; i < n; i++)
-        if (!modes || px_strv_has(names, m[i].component->name))
-            return &m[i];
-    return NULL;
 }
 
 /* The command line, for those who list tools; without it, they see less. */
@@ -136,12 +116,10 @@ static pmix_status_t add_command(px_infos *infos)
 static pmix_status_t describe(const struct px_server_addr *c, struct px_hello *hello)
 {
     PX_AUTO(px_infos) infos = {0};
+    PX_AUTO(px_writer) w = {0};
     pid_t pid = getpid();
-    px_writer w;
     pmix_status_t rc;
 
-    if (c->flag == PX_FLAG_CLIENT)
-        return PMIX_SUCCESS;
     hello->uid = geteuid();
     hello->gid = getegid();
     rc = px_infos_add(&infos, PMIX_PROC_PID, &pid, PMIX_PID);
@@ -151,19 +129,21 @@ static pmix_status_t describe(const struct px_server_addr *c, struct px_hello *h
         return rc;
     px_writer_init(&w, c->codec);
     px_pack_infos(&w, infos.v, infos.n);
-    rc = w.status;
-    if (!rc) {
+    if (!w.status) {
         hello->blob_len = w.buf.len;
         hello->blob = px_buf_take(&w.buf).data;
     }
-    px_writer_cleanup(&w);
-    return rc;
+    return w.status;
 }
 
 static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
                                 struct px_err *err)
 {
-    const struct px_module *psec = pick_psec(security_modes(c));
+    /* A tool finds servers that say nothing of their security. */
+    const char *modes = c->from_environment ? getenv("PMIX_SECURITY_MODE") : NULL;
+    PX_AUTO(px_strv) names = modes ? px_strv_split(modes, ',', false) : NULL;
+    size_t i = 0, n;
+    const struct px_module *psec = px_modules("psec", &n);
     const struct px_module *gds = px_store_choose(
         c->from_environment ? getenv("PMIX_GDS_MODULE") : NULL);
     struct px_hello hello = {
@@ -171,21 +151,23 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
     const struct px_psec_ops *ops;
     pmix_status_t rc;
 
-    if (!psec)
+    while (modes && i < n && !px_strv_has(names, psec[i].component->name))
+        i++;
+    if (i == n)
         return px_err_set(
             err, PMIX_ERR_NOT_SUPPORTED,
-            "no security module of the server's list (PMIX_SECURITY_MODE=%s)",
-            security_modes(c));
+            "no security module of the server's list (PMIX_SECURITY_MODE=%s)", modes);
     if (!gds)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
                           "no datastore that servers can send to");
+    psec += i;
     ops = psec->component->ops;
     px_str_copy(hello.psec, sizeof hello.psec, psec->component->name);
     px_str_copy(hello.version_text, sizeof hello.version_text, OUR_VERSION);
     px_str_copy(hello.dialect, sizeof hello.dialect, c->codec.dialect->name);
     px_str_copy(hello.gds, sizeof hello.gds, gds->component->name);
     rc = ops->create(psec->self, &hello.cred, &hello.cred_len);
-    if (!rc)
+    if (!rc && c->flag != PX_FLAG_CLIENT)
         rc = describe(c, &hello);
     if (!rc)
         rc = px_hello_encode(&hello, out);
@@ -291,9 +273,7 @@ static pmix_status_t reach(const char *address, uint64_t timeout_ms, int *fd,
 
     if (rc)
         return rc;
-    if (!ptl)
-        ptl = transport_for(address);
-    if (!ptl)
+    if (!ptl && !(ptl = transport_for(address)))
         return px_err_set(err, PMIX_ERR_UNREACH, "no selected transport handles %s",
                           address);
     ops = ptl->component->ops;
@@ -305,9 +285,10 @@ static pmix_status_t reach(const char *address, uint64_t timeout_ms, int *fd,
 
 /* The port of a server that ended may have another owner now, from whom our
  * credentials are to be kept. */
-static pmix_status_t check_owner(const struct px_server_addr *c, const char *address,
-                                 int fd, struct px_err *err)
+static pmix_status_t check_owner(const struct px_server_addr *c, int fd,
+                                 struct px_err *err)
 {
+    const char *address = c->uri.address;
     const struct px_module *ptl = transport_for(address);
     const struct px_ptl_ops *ops = ptl->component->ops;
     struct px_ptl_peer peer = {0};
@@ -326,18 +307,6 @@ static pmix_status_t check_owner(const struct px_server_addr *c, const char *add
     return PMIX_SUCCESS;
 }
 
-/* The faster one may be out of our sight, in a container for example. */
-static pmix_status_t reach_any(const struct px_server_addr *c, uint64_t timeout_ms,
-                               int *fd, struct px_err *err)
-{
-    if (c->faster) {
-        if (reach(c->faster, timeout_ms, fd, err) == PMIX_SUCCESS)
-            return PMIX_SUCCESS;
-        px_log(PX_LOG_INFO, "client", "%s", err->text);
-    }
-    return reach(c->uri.address, timeout_ms, fd, err);
-}
-
 pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_ms,
                                      struct px_err *err)
 {
@@ -345,10 +314,13 @@ pmix_status_t px_server_addr_connect(struct px_server_addr *c, uint64_t timeout_
     PX_AUTO(px_buf) hello = {0};
     pmix_status_t rc = make_hello(c, &hello, err);
 
-    if (!rc)
-        rc = reach_any(c, timeout_ms, &conn, err);
-    if (!rc && c->has_owner) /* who has no faster one */
-        rc = check_owner(c, c->uri.address, conn, err);
+    /* The faster one may be out of our sight, in a container for example. */
+    if (!rc && c->faster && reach(c->faster, timeout_ms, &conn, err))
+        px_log(PX_LOG_INFO, "client", "%s", err->text);
+    if (!rc && conn < 0)
+        rc = reach(c->uri.address, timeout_ms, &conn, err);
+    if (!rc && c->has_owner) /* then there is no faster one */
+        rc = check_owner(c, conn, err);
     if (!rc)
         rc = shake(c, conn, &hello, timeout_ms, err);
     if (!rc)

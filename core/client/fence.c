@@ -15,42 +15,23 @@ static void forget(const char *nspace)
         px_store_clear(&ns->store, PX_GDS_REMOTE, PMIX_RANK_UNDEF);
 }
 
-static void forget_peers(const struct px_args *args)
-{
-    if (args->n_procs == 0)
-        forget(px_process.model->self.nspace);
-    for (size_t i = 0; i < args->n_procs; i++) {
-        if (i == 0 || strcmp(args->procs[i].nspace, args->procs[i - 1].nspace) != 0)
-            forget(args->procs[i].nspace);
-    }
-}
-
-pmix_status_t px_client_store_jobs(px_reader *reply)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    while (!rc && !px_reader_done(reply)) {
-        px_reader job;
-
-        rc = px_unpack_view(reply, &job, PMIX_BYTE_OBJECT);
-        if (!rc)
-            rc = px_client_store_job(&job);
-    }
-    return rc;
-}
-
 static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct px_api *op = arg;
-    const px_infos *info = &op->args.info;
+    const struct px_args *args = &op->args;
 
     status = px_api_answer(status, reply);
     /* A fence reply may go on with what another datastore wants: not ours to read. */
     if (!status && op->request == &px_request_connect)
         status = px_client_store_jobs(reply);
     if (!status && op->request == &px_request_fence &&
-        px_info_flag(info->v, info->n, PMIX_COLLECT_DATA))
-        forget_peers(&op->args);
+        px_info_flag(args->info.v, args->info.n, PMIX_COLLECT_DATA)) {
+        if (args->n_procs == 0)
+            forget(px_process.model->self.nspace);
+        for (size_t i = 0; i < args->n_procs; i++)
+            if (i == 0 || strcmp(args->procs[i].nspace, args->procs[i - 1].nspace) != 0)
+                forget(args->procs[i].nspace);
+    }
     px_api_done(op, status);
 }
 
@@ -59,7 +40,6 @@ static void on_collect(struct px_api *op)
     const struct px_model *m = px_process.model;
     struct px_args args = op->args;
     pmix_proc_t everyone;
-    px_writer w;
 
     if (m->standalone) { /* alone, all participants are here */
         px_api_done(op, PMIX_SUCCESS);
@@ -70,15 +50,14 @@ static void on_collect(struct px_api *op)
         args.procs = &everyone;
         args.n_procs = 1;
     }
-    px_channel_begin(px_process.channel, &w, op->request->op);
-    px_pack_args(&w, &args, op->request->args);
-    px_api_request(op, &w, on_reply);
+    px_api_send_args(op, &args);
 }
 
 static struct px_api make(const struct px_request *request, const pmix_proc_t *procs,
                           size_t n_procs, const pmix_info_t *info, size_t n_info)
 {
     return (struct px_api){.start = on_collect,
+                           .reply = on_reply,
                            .request = request,
                            .args = {.procs = (pmix_proc_t *)procs,
                                     .n_procs = n_procs,

@@ -35,6 +35,46 @@ static void name_proc(struct get_op *op)
         px_proc_set(&op->proc, self->nspace, op->of_self ? self->rank : op->proc.rank);
 }
 
+/* Tables are walked in the order a lookup goes through them: the first to have a key
+ * wins. */
+static pmix_status_t gather(void *arg, pmix_rank_t rank PX_UNUSED, const char *key,
+                            const pmix_value_t *value)
+{
+    px_infos *infos = arg;
+
+    return px_info_find(infos->v, infos->n, key)
+               ? PMIX_SUCCESS
+               : px_infos_add_value(infos, key, value);
+}
+
+/* Every key known of a rank, as a value that holds an array of infos. */
+static pmix_status_t get_all(const struct px_nspace *ns, pmix_rank_t rank,
+                             pmix_value_t *out)
+{
+    static const enum px_gds_table tables[] = {PX_GDS_INTERNAL, PX_GDS_JOB,
+                                               PX_GDS_LOCAL, PX_GDS_REMOTE};
+    px_infos infos = {0};
+    pmix_data_array_t *array;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (rank == PMIX_RANK_UNDEF) /* the job's; a walk would take it for every rank */
+        rank = PMIX_RANK_WILDCARD;
+    for (size_t i = 0; !rc && i < PX_COUNT(tables); i++)
+        rc = px_store_walk(&ns->store, tables[i], rank, gather, &infos);
+    for (size_t i = 0; !rc && i < infos.n; i++)
+        rc = px_value_inflate(&infos.v[i].value);
+    if (!rc && infos.n == 0)
+        rc = PMIX_ERR_NOT_FOUND;
+    array = rc ? NULL : malloc(sizeof *array);
+    if (!array) {
+        px_infos_cleanup(&infos);
+        return rc ? rc : PMIX_ERR_NOMEM;
+    }
+    *array = (pmix_data_array_t){.type = PMIX_INFO, .size = infos.n, .array = infos.v};
+    *out = (pmix_value_t){.type = PMIX_DATA_ARRAY, .data.darray = array};
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t look_up(const struct get_op *op, pmix_value_t *v)
 {
     struct px_nspace *ns = px_nspace_find(px_process.model, op->proc.nspace);
@@ -43,7 +83,7 @@ static pmix_status_t look_up(const struct get_op *op, pmix_value_t *v)
     if (!ns)
         return PMIX_ERR_NOT_FOUND;
     if (!op->api.args.text)
-        return px_client_get_all(ns, op->proc.rank, v);
+        return get_all(ns, op->proc.rank, v);
     px_lookup_init(&l, op->api.args.text, op->proc.rank, op->api.args.info.v,
                    op->api.args.info.n);
     l.want_local = l.want_remote = true;
@@ -120,6 +160,20 @@ pmix_status_t px_client_store_job(px_reader *r)
     return rc ? rc : px_jobinfo_unpack(px_process.model, ns, r);
 }
 
+pmix_status_t px_client_store_jobs(px_reader *reply)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    while (!rc && !px_reader_done(reply)) {
+        px_reader job;
+
+        rc = px_unpack_view(reply, &job, PMIX_BYTE_OBJECT);
+        if (!rc)
+            rc = px_client_store_job(&job);
+    }
+    return rc;
+}
+
 static pmix_status_t read_reply(px_reader *reply)
 {
     pmix_status_t answer, rc = px_unpack_status(reply, &answer);
@@ -163,32 +217,23 @@ static void on_deadline(void *arg)
 
 static pmix_status_t ask(struct get_op *op)
 {
-    uint32_t seconds = px_info_u32(op->api.args.info.v, op->api.args.info.n,
-                                   PMIX_TIMEOUT, 0);
-    struct px_channel *up = px_process.channel;
+    struct px_args args = op->api.args;
+    uint32_t seconds = px_info_u32(args.info.v, args.info.n, PMIX_TIMEOUT, 0);
     struct asked *a = calloc(1, sizeof *a);
-    px_writer w;
     pmix_status_t rc;
 
     if (!a)
         return PMIX_ERR_NOMEM;
     a->op = op;
-    if (seconds) {
+    args.nspace = op->proc.nspace;
+    args.rank = op->proc.rank;
+    if (seconds)
         a->timer = px_timer_create(px_process.loop, on_deadline, a);
-        if (!a->timer) {
-            free(a);
-            return PMIX_ERR_NOMEM;
-        }
+    if (a->timer)
         px_timer_set(a->timer, seconds * 1000ull);
-    }
-    px_channel_begin(up, &w, PX_OP_GET);
-    px_pack_str(&w, op->proc.nspace);
-    px_pack_rank(&w, op->proc.rank);
-    px_pack_infos(&w, op->api.args.info.v, op->api.args.info.n);
-    if (op->api.args.text) /* left out: everything */
-        px_pack_str(&w, op->api.args.text);
-    rc = px_channel_request(up, &w, on_reply, a);
-    px_writer_cleanup(&w);
+    rc = seconds && !a->timer
+             ? PMIX_ERR_NOMEM
+             : px_channel_ask(px_process.channel, &px_request_get, &args, on_reply, a);
     if (rc) {
         px_timer_free(a->timer);
         free(a);
@@ -196,39 +241,29 @@ static pmix_status_t ask(struct get_op *op)
     return rc;
 }
 
-/* A server would only ask itself, and through its host perhaps the very caller that
- * waits here. */
-static bool is_alone(void)
-{
-    const struct px_model *m = px_process.model;
-
-    return m->standalone || px_proc_same(&m->channel.server, &m->self);
-}
-
-/* The job information is all there is for the job as a whole and for
- * ourselves. */
-static bool all_known(const struct get_op *op)
-{
-    const struct px_model *m = px_process.model;
-
-    return strcmp(op->proc.nspace, m->self.nspace) == 0 &&
-           (op->proc.rank == PMIX_RANK_WILDCARD || op->proc.rank == m->self.rank);
-}
-
 static void on_get(struct px_api *api)
 {
     struct get_op *op = PX_CONTAINER_OF(api, struct get_op, api);
-
-    name_proc(op);
-    struct px_nspace *ns = px_nspace_find(px_process.model, op->proc.nspace);
-    bool stays_here = is_alone() || all_known(op) || (ns && ns->hosted) ||
-                      has_flag(op, PMIX_OPTIONAL);
+    const struct px_model *m = px_process.model;
+    const pmix_proc_t *self = &m->self;
+    bool is_alone, all_known, stays_here;
+    struct px_nspace *ns;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
+    name_proc(op);
+    ns = px_nspace_find(m, op->proc.nspace);
+    /* A server would only ask itself, and through its host perhaps the very caller that
+     * waits here. */
+    is_alone = m->standalone || px_proc_same(&m->channel.server, self);
+    /* The job information is all there is for the job as a whole and for ourselves. */
+    all_known = strcmp(op->proc.nspace, self->nspace) == 0 &&
+                (op->proc.rank == PMIX_RANK_WILDCARD || op->proc.rank == self->rank);
+    stays_here = is_alone || all_known || (ns && ns->hosted) ||
+                 has_flag(op, PMIX_OPTIONAL);
     if (ns && !stays_here && has_flag(op, PMIX_GET_REFRESH_CACHE))
         px_store_clear(&ns->store, PX_GDS_REMOTE, op->proc.rank);
-    if (op->api.args.text ||
-        stays_here) /* everything of a peer: only the server has it */
+    /* Everything of a peer: only the server has it. */
+    if (api->args.text || stays_here)
         rc = find_here(op);
     if (rc == PMIX_ERR_NOT_FOUND && !stays_here) {
         rc = ask(op);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Groups: construct, destruct, leave, invite, join. */
 #include "core/base/str.h"
-#include "core/client/info_call.h"
-#include "core/model/nspace.h"
+#include "core/client/client.h"
 
 #include <string.h>
 
-/* ---- members of groups ---------------------------------------------------------------------- */
+/* ---- members of groups ----------------------------------------------------------- */
 
 static struct px_group *find_group(const char *name)
 {
@@ -51,14 +50,6 @@ static bool is_since(const struct px_version *v, unsigned major, unsigned minor,
     return v->minor != minor ? v->minor > minor : v->release >= release;
 }
 
-/* The answer after the status, as each release of the field's servers has it. */
-struct constructed {
-    pmix_proc_t *procs; /* NULL: not told */
-    size_t n_procs;
-    size_t context; /* SIZE_MAX: none */
-    px_infos infos;
-};
-
 static pmix_status_t read_extras(px_reader *r, px_infos *infos)
 {
     size_t n;
@@ -76,27 +67,26 @@ static pmix_status_t read_extras(px_reader *r, px_infos *infos)
     return rc;
 }
 
-static pmix_status_t read_context(px_reader *r, const struct px_version *v,
-                                  size_t *context)
-{
-    bool given = true;
-    pmix_status_t rc = is_since(v, 6, 0, 0) ? px_unpack1(r, &given, PMIX_BOOL)
-                                            : PMIX_SUCCESS;
-
-    return rc || !given ? rc : px_unpack_size(r, context);
-}
+/* The answer after the status, as each release of the field's servers has it. */
+struct constructed {
+    pmix_proc_t *procs; /* NULL: not told */
+    size_t n_procs;
+    size_t context; /* SIZE_MAX: none */
+    px_infos infos;
+};
 
 static pmix_status_t read_constructed(px_reader *r, struct constructed *c)
 {
     const struct px_version *v = &px_process.channel->server_version;
-    pmix_status_t answer, rc = px_unpack_status(r, &answer);
+    pmix_status_t rc = PMIX_SUCCESS;
+    bool given = true;
 
-    if (rc || answer)
-        return rc ? rc : answer;
     if (!px_reader_done(r) && is_since(v, 4, 2, 4))
         rc = px_unpack_procs(r, &c->procs, &c->n_procs);
-    if (!rc && !px_reader_done(r))
-        rc = read_context(r, v, &c->context);
+    if (!rc && !px_reader_done(r) && is_since(v, 6, 0, 0))
+        rc = px_unpack1(r, &given, PMIX_BOOL);
+    if (!rc && !px_reader_done(r) && given)
+        rc = px_unpack_size(r, &c->context);
     if (rc || px_reader_done(r))
         return rc;
     if (is_since(v, 6, 1, 0))
@@ -104,41 +94,42 @@ static pmix_status_t read_constructed(px_reader *r, struct constructed *c)
     return is_since(v, 5, 0, 2) ? px_client_store_jobs(r) : PMIX_SUCCESS;
 }
 
-static pmix_status_t take_results(struct px_info_call *call, struct constructed *c)
+static pmix_status_t take_results(struct px_api *op, struct constructed *c)
 {
-    const struct px_args *args = &call->api.args;
+    const struct px_args *args = &op->args;
+    bool told = c->n_procs > 0;
     pmix_data_array_t members = {
         .type = PMIX_PROC, .size = c->n_procs, .array = c->procs};
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (c->context != SIZE_MAX)
         rc = px_infos_add(&c->infos, PMIX_GROUP_CONTEXT_ID, &c->context, PMIX_SIZE);
-    if (!rc && c->n_procs > 0)
+    if (!rc && told)
         rc = px_infos_add(&c->infos, PMIX_GROUP_MEMBERSHIP, &members, PMIX_DATA_ARRAY);
-    if (!rc && c->n_procs > 0)
-        rc = keep_group(args->text, c->procs, c->n_procs);
-    else if (!rc)
-        rc = keep_group(args->text, args->procs, args->n_procs);
+    if (!rc)
+        rc = keep_group(args->text, told ? c->procs : args->procs,
+                        told ? c->n_procs : args->n_procs);
     if (rc)
         return rc;
-    call->results = c->infos.v;
-    call->n_results = c->infos.n;
-    c->infos = (px_infos){0};
+    op->n_results = c->infos.n;
+    op->results = px_take(&c->infos.v);
+    c->infos.n = 0;
     return PMIX_SUCCESS;
 }
 
 static void on_constructed(void *arg, pmix_status_t status, px_reader *reply)
 {
-    struct px_info_call *call = arg;
+    struct px_api *op = arg;
     struct constructed c = {.context = SIZE_MAX};
 
+    status = px_api_answer(status, reply);
     if (!status)
         status = read_constructed(reply, &c);
     if (!status)
-        status = take_results(call, &c);
+        status = take_results(op, &c);
     free(c.procs);
     px_infos_cleanup(&c.infos);
-    px_api_done(&call->api, status);
+    px_api_done(op, status);
 }
 
 /* ---- destruct and leave ---------------------------------------------------------- */
@@ -157,84 +148,70 @@ static void on_left(void *arg, pmix_status_t status, px_reader *reply)
 static void on_destruct(struct px_api *op)
 {
     struct px_group *g = find_group(op->args.text);
-    bool is_new = is_since(&px_process.channel->server_version, 4, 2, 4);
-    const struct px_request *request = is_new ? &px_request_group_destruct
-                                              : &px_request_group_destruct_old;
     struct px_args args = op->args;
-    px_writer w;
 
     args.procs = g ? g->procs : NULL;
     args.n_procs = g ? g->n_procs : 0;
-    px_channel_begin(px_process.channel, &w, request->op);
-    px_pack_args(&w, &args, request->args);
-    px_api_request(op, &w, on_left);
+    if (!is_since(&px_process.channel->server_version, 4, 2, 4))
+        op->request = &px_request_group_destruct_old;
+    px_api_send_args(op, &args);
 }
 
 /* ---- the public functions -------------------------------------------------------- */
 
-static bool is_name(const char *grp)
+static struct px_api make(const struct px_request *request, const char *grp,
+                          const pmix_info_t *info, size_t n_info)
 {
-    return grp && grp[0] && strnlen(grp, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
-}
-
-static struct px_info_call make(const struct px_request *request, const char *grp,
-                                const pmix_info_t *info, size_t n_info)
-{
-    return (struct px_info_call){
-        .api = {.request = request,
-                .args = {.text = (char *)grp, .info = px_infos_borrow(info, n_info)},
-                .invalid = !is_name(grp)}};
+    return (struct px_api){
+        .request = request,
+        .args = {.text = (char *)grp, .info = px_infos_borrow(info, n_info)},
+        .invalid = !grp || !grp[0] ||
+                   strnlen(grp, PMIX_MAX_NSLEN + 1) > PMIX_MAX_NSLEN};
 }
 
 /* The field's clients never send an invitation, nor that they join: they do with
  * events what we leave to the server, whichever it is, to refuse. */
-static struct px_info_call make_with(const struct px_request *request, const char *grp,
-                                     const pmix_proc_t *procs, size_t n_procs,
-                                     const pmix_info_t *info, size_t n_info)
+static struct px_api make_with(const struct px_request *request, const char *grp,
+                               const pmix_proc_t *procs, size_t n_procs,
+                               const pmix_info_t *info, size_t n_info)
 {
-    struct px_info_call c = make(request, grp, info, n_info);
+    struct px_api op = make(request, grp, info, n_info);
 
     if (request == &px_request_group_construct)
-        c.api.reply = on_constructed;
-    c.api.args.procs = (pmix_proc_t *)procs;
-    c.api.args.n_procs = n_procs;
-    return c;
-}
-
-static struct px_info_call make_join(const char *grp, const pmix_proc_t *leader,
-                                     pmix_group_opt_t opt, const pmix_info_t *info,
-                                     size_t n_info)
-{
-    struct px_info_call c = make_with(&px_request_group_join, grp, leader,
-                                      leader ? 1 : 0, info, n_info);
-
-    c.api.args.accept = opt == PMIX_GROUP_ACCEPT;
-    c.api.invalid |= opt != PMIX_GROUP_ACCEPT && opt != PMIX_GROUP_DECLINE;
-    return c;
-}
-
-static struct px_api make_destruct(const char *grp, const pmix_info_t *info, size_t n)
-{
-    struct px_api op = make(&px_request_group_destruct, grp, info, n).api;
-
-    op.start = on_destruct;
+        op.reply = on_constructed;
+    op.args.procs = (pmix_proc_t *)procs;
+    op.args.n_procs = n_procs;
     return op;
 }
 
-static struct px_api make_leave(const char *grp, const pmix_info_t *info, size_t n)
+static struct px_api make_join(const char *grp, const pmix_proc_t *leader,
+                               pmix_group_opt_t opt, const pmix_info_t *info,
+                               size_t n_info)
 {
-    struct px_api op = make(&px_request_group_leave, grp, info, n).api;
+    struct px_api op = make_with(&px_request_group_join, grp, leader, leader ? 1 : 0,
+                                 info, n_info);
 
+    op.args.accept = opt == PMIX_GROUP_ACCEPT;
+    op.invalid |= opt != PMIX_GROUP_ACCEPT && opt != PMIX_GROUP_DECLINE;
+    return op;
+}
+
+/* Destruct or leave. */
+static struct px_api make_end(const struct px_request *request, const char *grp,
+                              const pmix_info_t *info, size_t n)
+{
+    struct px_api op = make(request, grp, info, n);
+
+    op.start = request == &px_request_group_destruct ? on_destruct : NULL;
     op.reply = on_left;
     return op;
 }
 
 /* Both refuse an answer that has nowhere to go. */
-static pmix_status_t post_infos(struct px_info_call c, pmix_info_cbfunc_t cb,
-                                void *cbdata)
+static pmix_status_t post_infos(struct px_api op, pmix_info_cbfunc_t cb, void *cbdata)
 {
-    c.api.invalid |= !cb;
-    return px_info_call_post(c, cb, cbdata);
+    op.invalid |= !cb;
+    return px_api_infos_nb(op, cb, cbdata);
 }
 
 static pmix_status_t post(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata)
@@ -249,7 +226,7 @@ PX_EXPORT pmix_status_t PMIx_Group_construct(const char grp[],
                                              size_t ndirs, pmix_info_t **results,
                                              size_t *nresults)
 {
-    return px_info_call_wait(
+    return px_api_infos(
         make_with(&px_request_group_construct, grp, procs, nprocs, directives, ndirs),
         results, nresults);
 }
@@ -270,7 +247,7 @@ PX_EXPORT pmix_status_t PMIx_Group_destruct(const char grp[],
                                             const pmix_info_t directives[],
                                             size_t ndirs)
 {
-    return px_api_call(make_destruct(grp, directives, ndirs));
+    return px_api_call(make_end(&px_request_group_destruct, grp, directives, ndirs));
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_destruct_nb(const char grp[],
@@ -278,13 +255,14 @@ PX_EXPORT pmix_status_t PMIx_Group_destruct_nb(const char grp[],
                                                size_t ndirs, pmix_op_cbfunc_t cbfunc,
                                                void *cbdata)
 {
-    return post(make_destruct(grp, directives, ndirs), cbfunc, cbdata);
+    return post(make_end(&px_request_group_destruct, grp, directives, ndirs), cbfunc,
+                cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_leave(const char grp[],
                                          const pmix_info_t directives[], size_t ndirs)
 {
-    return px_api_call(make_leave(grp, directives, ndirs));
+    return px_api_call(make_end(&px_request_group_leave, grp, directives, ndirs));
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_leave_nb(const char grp[],
@@ -292,7 +270,8 @@ PX_EXPORT pmix_status_t PMIx_Group_leave_nb(const char grp[],
                                             size_t ndirs, pmix_op_cbfunc_t cbfunc,
                                             void *cbdata)
 {
-    return post(make_leave(grp, directives, ndirs), cbfunc, cbdata);
+    return post(make_end(&px_request_group_leave, grp, directives, ndirs), cbfunc,
+                cbdata);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t procs[],
@@ -300,7 +279,7 @@ PX_EXPORT pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t pr
                                           size_t ndirs, pmix_info_t **results,
                                           size_t *nresults)
 {
-    return px_info_call_wait(
+    return px_api_infos(
         make_with(&px_request_group_invite, grp, procs, nprocs, directives, ndirs),
         results, nresults);
 }
@@ -321,8 +300,8 @@ PX_EXPORT pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t *lea
                                         const pmix_info_t directives[], size_t ndirs,
                                         pmix_info_t **results, size_t *nresults)
 {
-    return px_info_call_wait(make_join(grp, leader, opt, directives, ndirs), results,
-                             nresults);
+    return px_api_infos(make_join(grp, leader, opt, directives, ndirs), results,
+                        nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *leader,

@@ -1,56 +1,108 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Query, job control, log. */
-#include "core/client/info_call.h"
+/* Calls that the server or its host answers, most of them with infos: query, job
+ * control, log, allocations, resource blocks, sessions, monitoring, credentials,
+ * fabrics. */
+#include "core/client/client.h"
+#include "core/role/support.h"
 
 /* ---- query ----------------------------------------------------------------------- */
 
-static void on_query(struct px_api *api)
+/* Results known here stand before those that come from the server. */
+static void on_rest(void *arg, pmix_status_t status, px_reader *reply)
 {
-    struct px_info_call *c = PX_CONTAINER_OF(api, struct px_info_call, api);
+    struct px_api *api = arg;
+    px_infos known = {.v = px_take(&api->results), .n = api->n_results};
+    pmix_status_t added;
 
-    if (!px_info_call_support(c))
-        px_api_send(api);
+    known.cap = known.n;
+    api->n_results = 0;
+    status = px_api_read_infos(api, status, reply);
+    added = px_infos_add_copy(&known, api->results, api->n_results);
+    if (added)
+        status = added;
+    else if (status && known.n > api->n_results)
+        status = PMIX_ERR_PARTIAL_SUCCESS;
+    px_type_free_array(PMIX_INFO, api->results, api->n_results);
+    api->results = known.v;
+    api->n_results = known.n;
+    px_api_done(api, status);
 }
 
-static struct px_info_call make_query(pmix_query_t *queries, size_t n)
+/* Queries for what is supported: this library answers for itself, the server for
+ * itself and its host. */
+static void on_query(struct px_api *api)
 {
-    return (struct px_info_call){.api = {.start = on_query,
-                                         .request = &px_request_query,
-                                         .args = {.queries = queries, .n_queries = n},
-                                         .invalid = n == 0}};
+    struct px_args rest = {.n_queries = api->args.n_queries};
+    struct px_support_table tables[PX_N_LEVELS];
+    px_infos known = {0};
+    void *copy = NULL;
+    pmix_status_t rc;
+    bool is_rest;
+
+    if (!px_support_asked(api->args.queries, rest.n_queries)) {
+        px_api_send(api);
+        return;
+    }
+    rc = px_type_copy_array(PMIX_QUERY, &copy, api->args.queries, rest.n_queries);
+    if (rc) {
+        px_api_done(api, rc);
+        return;
+    }
+    px_support_library(tables);
+    tables[PX_LEVEL_CLIENT].here = tables[PX_LEVEL_TOOL].here = true;
+    rest.queries = copy;
+    rc = px_support_query(tables, rest.queries, &rest.n_queries, &known);
+    api->results = known.v;
+    api->n_results = known.n;
+    is_rest = !rc && rest.n_queries > 0;
+    if (is_rest)
+        rc = px_channel_ask(px_process.channel, api->request, &rest, on_rest, api);
+    else if (!rc && known.n == 0)
+        rc = PMIX_ERR_NOT_FOUND;
+    if (rc || !is_rest)
+        px_api_done(api, rc && known.n > 0 ? PMIX_ERR_PARTIAL_SUCCESS : rc);
+    /* Those that were taken out hold nothing any more. */
+    px_type_free_array(PMIX_QUERY, copy, rest.n_queries);
+}
+
+static struct px_api make_query(pmix_query_t *queries, size_t n)
+{
+    return (struct px_api){.start = on_query,
+                           .request = &px_request_query,
+                           .args = {.queries = queries, .n_queries = n},
+                           .invalid = n == 0};
 }
 
 PX_EXPORT pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
                                         pmix_info_t **results, size_t *nresults)
 {
-    return px_info_call_wait(make_query(queries, nqueries), results, nresults);
+    return px_api_infos(make_query(queries, nqueries), results, nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
                                            pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    return px_info_call_post(make_query(queries, nqueries), cbfunc, cbdata);
+    return px_api_infos_nb(make_query(queries, nqueries), cbfunc, cbdata);
 }
 
 /* ---- job control ----------------------------------------------------------------- */
 
-static struct px_info_call make_control(const pmix_proc_t *targets, size_t n_targets,
-                                        const pmix_info_t *info, size_t n_info)
+static struct px_api make_control(const pmix_proc_t *targets, size_t n_targets,
+                                  const pmix_info_t *info, size_t n_info)
 {
-    return (struct px_info_call){
-        .api = {.request = &px_request_job_control,
-                .args = {.procs = (pmix_proc_t *)targets,
-                         .n_procs = n_targets,
-                         .info = px_infos_borrow(info, n_info)},
-                .invalid = n_info == 0}};
+    return (struct px_api){.request = &px_request_job_control,
+                           .args = {.procs = (pmix_proc_t *)targets,
+                                    .n_procs = n_targets,
+                                    .info = px_infos_borrow(info, n_info)},
+                           .invalid = n_info == 0};
 }
 
 PX_EXPORT pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
                                          const pmix_info_t directives[], size_t ndirs,
                                          pmix_info_t **results, size_t *nresults)
 {
-    return px_info_call_wait(make_control(targets, ntargets, directives, ndirs),
-                             results, nresults);
+    return px_api_infos(make_control(targets, ntargets, directives, ndirs), results,
+                        nresults);
 }
 
 PX_EXPORT pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[],
@@ -59,8 +111,8 @@ PX_EXPORT pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[],
                                             size_t ndirs, pmix_info_cbfunc_t cbfunc,
                                             void *cbdata)
 {
-    return px_info_call_post(make_control(targets, ntargets, directives, ndirs), cbfunc,
-                             cbdata);
+    return px_api_infos_nb(make_control(targets, ntargets, directives, ndirs), cbfunc,
+                           cbdata);
 }
 
 /* ---- log ------------------------------------------------------------------------- */
@@ -87,8 +139,380 @@ PX_EXPORT pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata,
 {
     struct px_api op = make_log(data, ndata, directives, ndirs);
 
-    op.cb = cbfunc;
-    op.cbdata = cbdata;
     op.invalid |= !cbfunc;
-    return px_api_post(&op, sizeof op);
+    return px_api_call_nb(op, cbfunc, cbdata);
+}
+
+/* ---- allocations ----------------------------------------------------------------- */
+
+static struct px_api make_alloc(pmix_alloc_directive_t directive,
+                                const pmix_info_t *info, size_t n_info)
+{
+    return (struct px_api){
+        .request = &px_request_alloc,
+        .args = {.directive = directive, .info = px_infos_borrow(info, n_info)}};
+}
+
+PX_EXPORT pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive,
+                                                pmix_info_t *info, size_t ninfo,
+                                                pmix_info_t **results, size_t *nresults)
+{
+    return px_api_infos(make_alloc(directive, info, ninfo), results, nresults);
+}
+
+PX_EXPORT pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive,
+                                                   pmix_info_t *info, size_t ninfo,
+                                                   pmix_info_cbfunc_t cbfunc,
+                                                   void *cbdata)
+{
+    return px_api_infos_nb(make_alloc(directive, info, ninfo), cbfunc, cbdata);
+}
+
+/* ---- resource blocks ------------------------------------------------------------- */
+
+/* The command came with the types it carries, which the dialect of the connection
+ * need not have. */
+static void on_block(struct px_api *api)
+{
+    struct px_codec codec = px_codec_newest(px_process.channel->codec);
+    px_writer w;
+
+    if (!px_dialect_knows(codec.dialect, PMIX_RESOURCE_UNIT)) {
+        px_api_done(api, PMIX_ERR_NOT_SUPPORTED);
+        return;
+    }
+    px_channel_begin(px_process.channel, &w, PX_OP_RESBLK);
+    w.codec = codec;
+    px_pack_args(&w, &api->args, api->request->args);
+    px_api_request(api, &w, px_api_status_reply);
+}
+
+static struct px_api make_block(pmix_resource_block_directive_t directive,
+                                const char *block, const pmix_resource_unit_t *units,
+                                size_t n_units, const pmix_info_t *info, size_t n_info)
+{
+    return (struct px_api){.start = on_block,
+                           .request = &px_request_block,
+                           .args = {.directive = directive,
+                                    .text = (char *)block,
+                                    .units = (pmix_resource_unit_t *)units,
+                                    .n_units = n_units,
+                                    .info = px_infos_borrow(info, n_info)}};
+}
+
+PX_EXPORT pmix_status_t PMIx_Resource_block(pmix_resource_block_directive_t directive,
+                                            char *block,
+                                            const pmix_resource_unit_t *units,
+                                            size_t nunits, const pmix_info_t *info,
+                                            size_t ninfo)
+{
+    return px_api_call(make_block(directive, block, units, nunits, info, ninfo));
+}
+
+PX_EXPORT pmix_status_t PMIx_Resource_block_nb(
+    pmix_resource_block_directive_t directive, char *block,
+    const pmix_resource_unit_t *units, size_t nunits, const pmix_info_t *info,
+    size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    return px_api_call_nb(make_block(directive, block, units, nunits, info, ninfo),
+                          cbfunc, cbdata);
+}
+
+/* ---- sessions -------------------------------------------------------------------- */
+
+PX_EXPORT pmix_status_t PMIx_Session_control(uint32_t sessionID,
+                                             const pmix_info_t info[], size_t ninfo,
+                                             pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    const struct px_api op = {
+        .request = &px_request_session,
+        .args = {.number = sessionID, .info = px_infos_borrow(info, ninfo)}};
+    pmix_status_t rc;
+
+    if (cbfunc)
+        return px_api_infos_nb(op, cbfunc, cbdata);
+    rc = px_api_infos(op, NULL, NULL);
+    return rc ? rc : PMIX_OPERATION_SUCCEEDED;
+}
+
+/* ---- monitoring ------------------------------------------------------------------ */
+
+static void on_heartbeat(struct px_api *api)
+{
+    px_api_done(api, px_channel_signal(px_process.channel, PX_TAG_HEARTBEAT));
+}
+
+static bool is_heartbeat(const pmix_info_t *monitor)
+{
+    return monitor && PMIx_Check_key(monitor->key, PMIX_SEND_HEARTBEAT);
+}
+
+static struct px_api make_monitor(const pmix_info_t *monitor, pmix_status_t error,
+                                  const pmix_info_t *directives, size_t n)
+{
+    return (struct px_api){.start = is_heartbeat(monitor) ? on_heartbeat : NULL,
+                           .request = &px_request_monitor,
+                           .args = {.info = px_infos_borrow(monitor, 1),
+                                    .code = error,
+                                    .more = px_infos_borrow(directives, n)}};
+}
+
+PX_EXPORT pmix_status_t PMIx_Process_monitor(const pmix_info_t *monitor,
+                                             pmix_status_t error,
+                                             const pmix_info_t directives[],
+                                             size_t ndirs, pmix_info_t **results,
+                                             size_t *nresults)
+{
+    return px_api_infos(make_monitor(monitor, error, directives, ndirs), results,
+                        nresults);
+}
+
+PX_EXPORT pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t *monitor,
+                                                pmix_status_t error,
+                                                const pmix_info_t directives[],
+                                                size_t ndirs, pmix_info_cbfunc_t cbfunc,
+                                                void *cbdata)
+{
+    const struct px_api op = make_monitor(monitor, error, directives, ndirs);
+    bool beats = is_heartbeat(monitor); /* which has no answer */
+    pmix_status_t rc = px_api_infos_nb(op, beats ? NULL : cbfunc, cbdata);
+
+    return rc || !beats ? rc : PMIX_OPERATION_SUCCEEDED;
+}
+
+PX_EXPORT void PMIx_Heartbeat(void)
+{
+    const struct px_api op = {.start = on_heartbeat};
+
+    (void)px_api_post(&op,
+                      sizeof op); /* one that is lost is like one that comes late */
+}
+
+/* ---- credentials: made by the host, and checked by it ---------------------------- */
+
+struct cred_op {
+    struct px_api api;
+    pmix_byte_object_t made;
+    pmix_credential_cbfunc_t made_cb;
+    pmix_validation_cbfunc_t checked_cb;
+};
+
+static void on_made(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct cred_op *op = arg;
+
+    status = px_api_answer(status, reply);
+    if (!status)
+        status = px_unpack_bytes(reply, &op->made);
+    if (!status && !px_reader_done(reply))
+        status = px_unpack_infos(reply, &op->api.results, &op->api.n_results);
+    if (status)
+        px_type_destruct(PMIX_BYTE_OBJECT, &op->made);
+    px_api_done(&op->api, status);
+}
+
+static void finish_made(struct px_api *api)
+{
+    struct cred_op *op = PX_CONTAINER_OF(api, struct cred_op, api);
+
+    op->made_cb(api->status, api->status ? NULL : &op->made, api->results,
+                api->n_results, api->cbdata);
+    px_type_destruct(PMIX_BYTE_OBJECT, &op->made);
+}
+
+PX_EXPORT pmix_status_t PMIx_Get_credential(const pmix_info_t info[], size_t ninfo,
+                                            pmix_byte_object_t *credential)
+{
+    struct cred_op op = {.api = {.reply = on_made,
+                                 .request = &px_request_get_cred,
+                                 .args.info = px_infos_borrow(info, ninfo),
+                                 .invalid = !credential}};
+    pmix_status_t rc = px_api_check(&op.api);
+
+    if (rc)
+        return rc;
+    rc = px_api_wait(&op.api);
+    *credential = op.made;
+    px_type_free_array(PMIX_INFO, op.api.results, op.api.n_results);
+    return rc;
+}
+
+PX_EXPORT pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t ninfo,
+                                               pmix_credential_cbfunc_t cbfunc,
+                                               void *cbdata)
+{
+    struct cred_op op = {.api = {.reply = on_made,
+                                 .finish = finish_made,
+                                 .request = &px_request_get_cred,
+                                 .args.info = px_infos_borrow(info, ninfo),
+                                 .invalid = !cbfunc,
+                                 .cbdata = cbdata},
+                         .made_cb = cbfunc};
+
+    return px_api_post(&op.api, sizeof op);
+}
+
+/* This callback has no release function: the results end with it. */
+static void finish_checked(struct px_api *api)
+{
+    PX_CONTAINER_OF(api, struct cred_op, api)
+        ->checked_cb(api->status, api->results, api->n_results, api->cbdata);
+}
+
+static struct px_api make_check(const pmix_byte_object_t *cred, const pmix_info_t *info,
+                                size_t n_info)
+{
+    return (struct px_api){.reply = px_api_infos_reply,
+                           .request = &px_request_validate_cred,
+                           .args = {.bytes = cred ? *cred : (pmix_byte_object_t){0},
+                                    .info = px_infos_borrow(info, n_info)},
+                           .invalid = !cred};
+}
+
+PX_EXPORT pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t *cred,
+                                                 const pmix_info_t info[], size_t ninfo,
+                                                 pmix_info_t **results,
+                                                 size_t *nresults)
+{
+    return px_api_infos(make_check(cred, info, ninfo), results, nresults);
+}
+
+PX_EXPORT pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t *cred,
+                                                    const pmix_info_t info[],
+                                                    size_t ninfo,
+                                                    pmix_validation_cbfunc_t cbfunc,
+                                                    void *cbdata)
+{
+    struct cred_op op = {.api = make_check(cred, info, ninfo), .checked_cb = cbfunc};
+
+    op.api.finish = finish_checked;
+    op.api.cbdata = cbdata;
+    op.api.invalid |= !cbfunc;
+    return px_api_post(&op.api, sizeof op);
+}
+
+/* ---- fabrics: the caller's object keeps the host's description of one ------------ */
+
+struct fabric_op {
+    struct px_api api;
+    pmix_fabric_t *fabric; /* the caller's, filled in on the loop */
+};
+
+static void drop_infos(pmix_fabric_t *f)
+{
+    px_type_free_array(PMIX_INFO, f->info, f->ninfo);
+    f->info = NULL;
+    f->ninfo = 0;
+}
+
+static void on_fabric_reply(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct fabric_op *op = arg;
+    struct px_api *api = &op->api;
+    pmix_fabric_t *f = op->fabric;
+    const pmix_info_t *index;
+    uint64_t n;
+
+    status = px_api_read_infos(api, status, reply);
+    if (status) {
+        px_type_free_array(PMIX_INFO, px_take(&api->results), api->n_results);
+    } else {
+        /* A fabric that is being registered owns nothing yet: its members were perhaps
+         * never set. */
+        if (api->request == &px_request_fabric_update)
+            drop_infos(f);
+        f->info = px_take(&api->results);
+        f->ninfo = api->n_results;
+        index = px_info_find(f->info, f->ninfo, PMIX_FABRIC_INDEX);
+        if (index && px_value_to_u64(&index->value, &n))
+            f->index = n;
+    }
+    api->n_results = 0;
+    px_api_done(api, status);
+}
+
+/* The index is read on the loop: a registration that is under way sets it. */
+static void on_update(struct px_api *api)
+{
+    api->args.id = PX_CONTAINER_OF(api, struct fabric_op, api)->fabric->index;
+    px_api_send(api);
+}
+
+/* info: of a registration. */
+static struct fabric_op make_fabric(const struct px_request *request,
+                                    pmix_fabric_t *fabric, const pmix_info_t *info,
+                                    size_t n_info)
+{
+    return (struct fabric_op){
+        .api = {.start = request == &px_request_fabric_update ? on_update : NULL,
+                .reply = on_fabric_reply,
+                .request = request,
+                .args.info = px_infos_borrow(info, n_info),
+                .invalid = !fabric},
+        .fabric = fabric};
+}
+
+static pmix_status_t post_fabric(struct fabric_op op, pmix_op_cbfunc_t cb, void *cbdata)
+{
+    op.api.cb = cb;
+    op.api.cbdata = cbdata;
+    return px_api_post(&op.api, sizeof op);
+}
+
+PX_EXPORT void PMIx_Fabric_construct(pmix_fabric_t *fabric)
+{
+    if (fabric)
+        *fabric = (pmix_fabric_t)PMIX_FABRIC_STATIC_INIT;
+}
+
+PX_EXPORT pmix_status_t PMIx_Fabric_register(pmix_fabric_t *fabric,
+                                             const pmix_info_t info[], size_t ninfo)
+{
+    struct fabric_op op = make_fabric(&px_request_fabric_register, fabric, info, ninfo);
+
+    return px_api_wait(&op.api);
+}
+
+PX_EXPORT pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t *fabric,
+                                                const pmix_info_t info[], size_t ninfo,
+                                                pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    return post_fabric(make_fabric(&px_request_fabric_register, fabric, info, ninfo),
+                       cbfunc, cbdata);
+}
+
+PX_EXPORT pmix_status_t PMIx_Fabric_update(pmix_fabric_t *fabric)
+{
+    struct fabric_op op = make_fabric(&px_request_fabric_update, fabric, NULL, 0);
+
+    return px_api_wait(&op.api);
+}
+
+PX_EXPORT pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t *fabric,
+                                              pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    return post_fabric(make_fabric(&px_request_fabric_update, fabric, NULL, 0), cbfunc,
+                       cbdata);
+}
+
+PX_EXPORT pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t *fabric)
+{
+    const struct px_api op = {.invalid = !fabric};
+    pmix_status_t rc = px_api_check(&op);
+
+    if (rc)
+        return rc;
+    drop_infos(fabric);
+    fabric->index = SIZE_MAX;
+    fabric->module = NULL;
+    return PMIX_SUCCESS;
+}
+
+PX_EXPORT pmix_status_t PMIx_Fabric_deregister_nb(pmix_fabric_t *fabric,
+                                                  pmix_op_cbfunc_t cbfunc PX_UNUSED,
+                                                  void *cbdata PX_UNUSED)
+{
+    pmix_status_t rc = PMIx_Fabric_deregister(fabric);
+
+    return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }

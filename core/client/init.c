@@ -4,10 +4,9 @@
  * the same way. */
 #include "core/base/str.h"
 #include "core/client/client.h"
-#include "core/client/link.h"
+#include "core/config/param.h"
 #include "core/role/role.h"
 #include "core/rt/log.h"
-#include "core/config/param.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,52 +15,59 @@
 
 static void started(struct px_start *c, pmix_status_t rc)
 {
-    struct px_call *call = c->call;
-
     px_timer_free(c->timer);
-    c->timer = NULL;
-    c->call = NULL;
-    if (call)
-        px_call_done(call, rc);
+    px_call_done(c->call, rc);
+}
+
+/* On one node: what such a program asks for first must have an answer. */
+static pmix_status_t be_job_of_one(struct px_err *err)
+{
+    struct px_model *m = px_process.model;
+    const pmix_value_t universe = {.type = PMIX_UINT32, .data.uint32 = 1};
+    PX_AUTO(px_infos) infos = {0};
+    uint32_t one = 1;
+    pmix_status_t rc = px_infos_add(&infos, PMIX_NODE_MAP, m->hostname, PMIX_STRING);
+
+    if (!rc)
+        rc = px_infos_add(&infos, PMIX_PROC_MAP, "0", PMIX_STRING);
+    if (!rc)
+        rc = px_infos_add(&infos, PMIX_JOB_SIZE, &one, PMIX_UINT32);
+    if (!rc)
+        rc = px_jobinfo_register(m, m->own, infos.v, infos.n, err);
+    return rc ? rc
+              : px_store_put(&m->own->store, PX_GDS_JOB, PMIX_RANK_WILDCARD,
+                             PMIX_UNIV_SIZE, &universe);
 }
 
 /* A server that cannot tell says why, in place of the name. */
 static pmix_status_t read_job_info(px_reader *reply)
 {
     px_reader again = *reply;
-    pmix_status_t why, rc = px_client_store_job(reply);
+    pmix_status_t why, rc;
 
+    reply->trusted = true; /* all of it is the server's own */
+    rc = px_client_store_job(reply);
     if (rc && px_unpack_status(&again, &why) == PMIX_SUCCESS &&
         px_reader_done(&again) && why < 0)
         return why;
     return rc;
 }
 
-static pmix_status_t be_job_of_one(struct px_err *err);
-
-/* A server need not know anything of a tool; the tool still does. */
-static pmix_status_t do_without(struct px_start *c, pmix_status_t why)
-{
-    px_log(PX_LOG_INFO, "tool", "the server tells nothing of this tool's job: %s",
-           PMIx_Error_string(why));
-    return be_job_of_one(&c->err);
-}
-
 static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct px_start *c = arg;
-    pmix_status_t why = status;
+    pmix_status_t rc = status ? status : read_job_info(reply);
 
-    if (!status) {
-        reply->trusted = true; /* all of it is the server's own */
-        why = read_job_info(reply);
+    if (rc && !status && c->addr.flag != PX_FLAG_CLIENT) {
+        /* A server need not know anything of a tool; the tool still does. */
+        px_log(PX_LOG_INFO, "tool", "the server tells nothing of this tool's job: %s",
+               PMIx_Error_string(rc));
+        rc = be_job_of_one(&c->err);
     }
-    if (why && !status && c->addr.flag != PX_FLAG_CLIENT)
-        why = do_without(c, why);
-    if (why)
-        px_err_set(&c->err, why, "cannot read the job's information: %s",
-                   PMIx_Error_string(why));
-    started(c, why);
+    if (rc)
+        px_err_set(&c->err, rc, "cannot read the job's information: %s",
+                   PMIx_Error_string(rc));
+    started(c, rc);
 }
 
 /* The connection goes, and with it the request: on_job_info reports. */
@@ -88,7 +94,6 @@ static void prepare_puts(struct px_codec codec)
 static pmix_status_t ask_for_job(struct px_start *c, struct px_link *link)
 {
     struct px_channel *up = px_link_channel(link);
-    pmix_status_t rc;
     px_writer w;
 
     c->timer = px_timer_create(px_process.loop, on_no_answer, c);
@@ -96,9 +101,7 @@ static pmix_status_t ask_for_job(struct px_start *c, struct px_link *link)
         return PMIX_ERR_NOMEM;
     px_timer_set(c->timer, px_process.client->conf.connect_timeout);
     px_channel_begin(up, &w, PX_OP_REQ);
-    rc = px_channel_request(up, &w, on_job_info, c);
-    px_writer_cleanup(&w);
-    return rc;
+    return px_channel_request(up, &w, on_job_info, c);
 }
 
 /* *done: there was nothing to ask. */
@@ -134,29 +137,11 @@ static void on_start(struct px_call *call, void *args)
         started(c, rc);
 }
 
-static pmix_status_t put_job_u32(struct px_nspace *ns, const char *key, uint32_t n)
+pmix_status_t px_client_start(struct px_start *c)
 {
-    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = n};
+    pmix_status_t rc = px_call(px_process.loop, on_start, c);
 
-    return px_store_put(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, key, &v);
-}
-
-/* On one node: what such a program asks for first must have an answer. */
-static pmix_status_t be_job_of_one(struct px_err *err)
-{
-    struct px_model *m = px_process.model;
-    PX_AUTO(px_infos) infos = {0};
-    uint32_t one = 1;
-    pmix_status_t rc = px_infos_add(&infos, PMIX_NODE_MAP, m->hostname, PMIX_STRING);
-
-    if (!rc)
-        rc = px_infos_add(&infos, PMIX_PROC_MAP, "0", PMIX_STRING);
-    if (!rc)
-        rc = px_infos_add(&infos, PMIX_JOB_SIZE, &one, PMIX_UINT32);
-    if (!rc)
-        rc = px_jobinfo_register(m, m->own, infos.v, infos.n, err);
-    if (!rc)
-        rc = put_job_u32(m->own, PMIX_UNIV_SIZE, 1);
+    px_drop_fd(&c->addr.fd);
     return rc;
 }
 
@@ -169,9 +154,19 @@ static void on_start_alone(struct px_call *call, void *args)
     m->standalone = true;
     prepare_puts(px_codec_default);
     m->channel.codec = px_codec_default;
-    if (!rc)
-        rc = be_job_of_one(&c->err);
-    px_call_done(call, rc);
+    px_call_done(call, rc ? rc : be_job_of_one(&c->err));
+}
+
+pmix_status_t px_client_start_alone(struct px_start *c, const char *kind)
+{
+    char name[PMIX_MAX_NSLEN + 1], host[128] = "localhost";
+
+    if (kind) {
+        gethostname(host, sizeof host - 1);
+        snprintf(name, sizeof name, "%s.%s.%ld", kind, host, (long)getpid());
+        px_proc_set(&c->addr.self, name, 0);
+    }
+    return px_call(px_process.loop, on_start_alone, c);
 }
 
 static void on_stop(struct px_call *call, void *args PX_UNUSED)
@@ -190,8 +185,7 @@ void px_client_end(void)
     enum px_role role = px_process.client->role;
 
     (void)px_call(px_process.loop, on_stop, NULL);
-    free(px_process.client);
-    px_process.client = NULL;
+    free(px_take(&px_process.client));
     px_role_end(role);
 }
 
@@ -216,28 +210,86 @@ pmix_status_t px_client_begin(enum px_role role, const pmix_info_t *info, size_t
     return rc;
 }
 
-pmix_status_t px_client_start(struct px_start *c)
-{
-    pmix_status_t rc = px_call(px_process.loop, on_start, c);
+/* ---- init and finalize ----------------------------------------------------------- */
 
-    px_drop_fd(&c->addr.fd);
+static unsigned *inits_of(enum px_role role)
+{
+    struct px_client *c = px_process.client;
+
+    return !c                     ? &px_process.nested_inits
+           : role == PX_ROLE_TOOL ? &c->tool_inits
+                                  : &c->inits;
+}
+
+pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn again,
+                             pmix_proc_t *proc, const pmix_info_t *info, size_t n_info)
+{
+    const char *name = role == PX_ROLE_TOOL ? "tool" : "client";
+    struct px_start s = {.addr = {.fd = -1}, .primary = true};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (n_info && !info)
+        return PMIX_ERR_BAD_PARAM;
+    if (px_process_on_loop())
+        return PMIX_ERR_WOULD_BLOCK;
+    px_process_lock();
+    if (px_process.client)
+        rc = again ? again(info, n_info, &s) : PMIX_SUCCESS;
+    else if (!px_process.server) /* which speaks for itself */
+        rc = begin(info, n_info, &s);
+    if (!rc) {
+        ++*inits_of(role);
+        atomic_fetch_add(&px_process.init_count, 1);
+        if (proc)
+            *proc = px_process.model->self;
+    }
+    px_process_unlock();
+    if (rc)
+        px_log(PX_LOG_ERROR, name, "PMIx_%s: %s",
+               role == PX_ROLE_TOOL ? "tool_init" : "Init",
+               s.err.text[0] ? s.err.text : PMIx_Error_string(rc));
     return rc;
 }
 
-pmix_status_t px_client_start_alone(struct px_start *c)
-{
-    return px_call(px_process.loop, on_start_alone, c);
-}
-
-void px_client_leave_all(void)
+/* Says goodbye to every server. */
+static void leave_all(const pmix_info_t *info, size_t n_info)
 {
     pmix_proc_t any;
 
+    if (px_client_servers(NULL, 0) && px_info_flag(info, n_info, PMIX_EMBED_BARRIER))
+        (void)PMIx_Fence(NULL, 0, NULL, 0);
     while (px_client_servers(&any, 1))
         (void)px_link_leave(&any);
 }
 
-/* ---- who we are ------------------------------------------------------------------ */
+pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
+                                 const pmix_info_t *info, size_t n_info)
+{
+    struct px_client *c;
+    unsigned *inits;
+    bool last;
+
+    if (px_process_on_loop())
+        return PMIX_ERR_WOULD_BLOCK;
+    px_process_lock();
+    inits = inits_of(role);
+    if (*inits == 0) {
+        px_process_unlock();
+        return PMIX_ERR_INIT;
+    }
+    c = px_process.client;
+    last = c && c->inits + c->tool_inits == 1;
+    if (c && *inits == 1 && before_last)
+        (void)px_call(px_process.loop, before_last, NULL);
+    if (last)
+        leave_all(info, n_info);
+    --*inits;
+    atomic_fetch_sub(&px_process.init_count, 1);
+    if (last)
+        px_client_end();
+    px_process_unlock();
+    return PMIX_SUCCESS;
+}
 
 pmix_status_t px_client_identity(pmix_proc_t *self, bool *given, struct px_err *err)
 {
@@ -259,16 +311,6 @@ pmix_status_t px_client_identity(pmix_proc_t *self, bool *given, struct px_err *
                           rank);
     px_proc_set(self, nspace, (pmix_rank_t)n);
     return PMIX_SUCCESS;
-}
-
-void px_client_name_self(pmix_proc_t *self, const char *kind)
-{
-    char name[PMIX_MAX_NSLEN + 1];
-    char host[128] = "localhost";
-
-    gethostname(host, sizeof host - 1);
-    snprintf(name, sizeof name, "%s.%s.%ld", kind, host, (long)getpid());
-    px_proc_set(self, name, 0);
 }
 
 static pmix_status_t connect_and_start(struct px_start *c)
@@ -293,17 +335,13 @@ static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
 
     if (rc)
         return rc;
+    c->addr.flag = PX_FLAG_CLIENT;
     px_process.server_address = given ? px_client_address() : "";
     rc = px_client_begin(PX_ROLE_CLIENT, info, n_info, &c->err);
     px_process.server_address = NULL;
     if (rc)
         return rc;
-    if (given) {
-        rc = connect_and_start(c);
-    } else {
-        px_client_name_self(&c->addr.self, "singleton");
-        rc = px_client_start_alone(c);
-    }
+    rc = given ? connect_and_start(c) : px_client_start_alone(c, "singleton");
     if (rc)
         px_client_end();
     return rc;
@@ -311,67 +349,12 @@ static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
 
 PX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
 {
-    struct px_start c = {.addr = {.fd = -1, .flag = PX_FLAG_CLIENT}, .primary = true};
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    if (ninfo && !info)
-        return PMIX_ERR_BAD_PARAM;
-    if (px_process_on_loop())
-        return PMIX_ERR_WOULD_BLOCK;
-    px_process_lock();
-    if (!px_process.client && px_process.server)
-        px_process.nested_inits++;
-    else if (!px_process.client)
-        rc = client_begin(info, ninfo, &c);
-    if (!rc) {
-        if (px_process.client)
-            px_process.client->inits++;
-        atomic_fetch_add(&px_process.init_count, 1);
-        if (proc)
-            *proc = px_process.model->self;
-    }
-    px_process_unlock();
-    if (rc)
-        px_log(PX_LOG_ERROR, "client", "PMIx_Init: %s",
-               c.err.text[0] ? c.err.text : PMIx_Error_string(rc));
-    return rc;
-}
-
-/* ---- ending ---------------------------------------------------------------------- */
-
-static void client_end(const pmix_info_t *info, size_t n_info)
-{
-    if (px_client_servers(NULL, 0) && px_info_flag(info, n_info, PMIX_EMBED_BARRIER))
-        (void)PMIx_Fence(NULL, 0, NULL, 0);
-    px_client_leave_all();
+    return px_client_init(PX_ROLE_CLIENT, client_begin, NULL, proc, info, ninfo);
 }
 
 PX_EXPORT pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
 {
-    struct px_client *c;
-    pmix_status_t rc = PMIX_SUCCESS;
-    bool last;
-
-    if (px_process_on_loop())
-        return PMIX_ERR_WOULD_BLOCK;
-    px_process_lock();
-    c = px_process.client;
-    if (c && c->inits > 0) {
-        last = c->inits == 1 && c->tool_inits == 0;
-        if (last)
-            client_end(info, ninfo);
-        c->inits--;
-        atomic_fetch_sub(&px_process.init_count, 1);
-        if (last)
-            px_client_end();
-    } else if (px_process.nested_inits > 0) {
-        px_process.nested_inits--;
-        atomic_fetch_sub(&px_process.init_count, 1);
-    } else {
-        rc = PMIX_ERR_INIT;
-    }
-    px_process_unlock();
-    return rc;
+    return px_client_finalize(PX_ROLE_CLIENT, NULL, info, ninfo);
 }
 
 PX_EXPORT int PMIx_Initialized(void)
@@ -390,19 +373,17 @@ PX_EXPORT void PMIx_Progress(void)
         px_loop_pump(px_process.loop);
 }
 
-/* Newer releases have a key of its own, older ones share one. */
-static bool is_for_our_thread(const pmix_info_t *info, size_t n_info)
-{
-    const char *name = px_info_str(info, n_info, "pmix.pthrdnm");
-
-    if (!name)
-        name = px_info_str(info, n_info, PMIX_PROGRESS_THREAD_NAME);
-    return !name || strcmp(name, PX_LOOP_THREAD_NAME) == 0;
-}
-
 PX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo)
 {
-    if ((ninfo && !info) || px_process_on_loop() || !is_for_our_thread(info, ninfo))
+    const char *name;
+
+    if ((ninfo && !info) || px_process_on_loop())
+        return;
+    /* Newer releases have a key of its own, older ones share one. */
+    name = px_info_str(info, ninfo, "pmix.pthrdnm");
+    if (!name)
+        name = px_info_str(info, ninfo, PMIX_PROGRESS_THREAD_NAME);
+    if (name && strcmp(name, PX_LOOP_THREAD_NAME) != 0)
         return;
     px_process_lock();
     if (px_initialized())

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Forwarding of standard streams: output of others to here, input from here to others. */
-#include "core/link/iof.h"
-
 #include "core/client/client.h"
-#include "core/client/link.h"
+#include "core/link/iof.h"
 
 struct pull_op {
     struct px_api api;
@@ -11,28 +9,18 @@ struct pull_op {
     pmix_hdlr_reg_cbfunc_t reg_cb;
 };
 
-/* ---- pull ----------------------------------------------------------------------------------- */
-
-static pmix_status_t read_pulled(struct px_iof *iof, px_reader *reply)
-{
-    pmix_status_t answer, rc = px_unpack_status(reply, &answer);
-
-    if (rc || answer)
-        return rc ? rc : answer;
-    /* A server that does not say so knows it by our number. */
-    iof->server_id = iof->id;
-    iof->registered = true;
-    return px_reader_done(reply) ? PMIX_SUCCESS
-                                 : px_unpack_size(reply, &iof->server_id);
-}
+/* ---- pull ------------------------------------------------------------------------ */
 
 static void on_pulled(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct pull_op *op = arg;
     struct px_iof *iof = px_iof_find(&px_process.model->iofs, op->api.args.id);
 
-    if (!status)
-        status = read_pulled(iof, reply);
+    status = px_api_answer(status, reply);
+    iof->server_id = iof->id; /* of a server that does not tell its own */
+    iof->registered = true;
+    if (!status && !px_reader_done(reply))
+        status = px_unpack_size(reply, &iof->server_id);
     if (status)
         px_iof_remove(iof);
     px_api_done(&op->api, status);
@@ -50,24 +38,19 @@ static void finish_pull(struct px_api *api)
 static void on_pull(struct px_api *api)
 {
     struct pull_op *op = PX_CONTAINER_OF(api, struct pull_op, api);
-    struct px_iof *iof;
-    px_writer w;
+    struct px_iof *iof = NULL;
     pmix_status_t rc = px_iof_add(&px_process.model->iofs, op->fn, &iof);
 
-    if (rc) {
-        px_api_done(api, rc);
-        return;
+    if (!rc) {
+        api->args.id = iof->id;
+        iof->server = px_process.channel->server;
+        rc = px_channel_ask(px_process.channel, api->request, &api->args, on_pulled,
+                            op);
+        if (rc)
+            px_iof_remove(iof);
     }
-    api->args.id = iof->id;
-    iof->server = px_process.channel->server;
-    px_channel_begin(px_process.channel, &w, api->request->op);
-    px_pack_args(&w, &api->args, api->request->args);
-    rc = px_channel_request(px_process.channel, &w, on_pulled, op);
-    px_writer_cleanup(&w);
-    if (rc) {
-        px_iof_remove(iof);
+    if (rc)
         px_api_done(api, rc);
-    }
 }
 
 PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
@@ -101,45 +84,31 @@ PX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
     return rc ? rc : (pmix_status_t)op.api.args.id;
 }
 
-/* ---- deregister ----------------------------------------------------------------------------- */
+/* ---- deregister ------------------------------------------------------------------ */
 
-/* NULL: it has gone, and with it what was asked of it. */
-static struct px_channel *channel_to(const pmix_proc_t *server)
-{
-    struct px_channel *up = px_process.channel;
-    struct px_link *link;
-
-    if (px_proc_same(&up->server, server))
-        return up;
-    link = px_process.client ? px_link_find(server) : NULL;
-    return link ? px_link_channel(link) : NULL;
-}
-
-/* What still arrives is thrown away from now on. */
+/* Output that still arrives is thrown away from now on. */
 static void on_deregister(struct px_api *api)
 {
     struct px_iof *iof = px_iof_find(&px_process.model->iofs, api->args.id);
+    struct px_channel *up = px_process.channel;
     struct px_args args = api->args;
-    struct px_channel *up;
-    pmix_status_t rc;
-    px_writer w;
+    struct px_link *link;
+    pmix_status_t rc = PMIX_SUCCESS;
 
     if (!iof || !iof->registered) {
         px_api_done(api, PMIX_ERR_NOT_FOUND);
         return;
     }
-    up = channel_to(&iof->server);
+    if (!px_proc_same(&up->server, &iof->server)) {
+        link = px_process.client ? px_link_find(&iof->server) : NULL;
+        up = link ? px_link_channel(link) : NULL;
+    }
     args.id = iof->server_id;
     px_iof_remove(iof);
-    if (!up) {
-        px_api_done(api, PMIX_SUCCESS);
-        return;
-    }
-    px_channel_begin(up, &w, api->request->op);
-    px_pack_args(&w, &args, api->request->args);
-    rc = px_channel_request(up, &w, px_api_status_reply, api);
-    px_writer_cleanup(&w);
-    if (rc)
+    if (up)
+        rc = px_channel_ask(up, api->request, &args, px_api_status_reply, api);
+    /* A server that has gone took with it what was asked of it. */
+    if (rc || !up)
         px_api_done(api, rc);
 }
 
@@ -163,7 +132,7 @@ PX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
     return wait_or_post(&op);
 }
 
-/* ---- push ----------------------------------------------------------------------------------- */
+/* ---- push ------------------------------------------------------------------------ */
 
 PX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
                                       pmix_byte_object_t *bo,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections to servers, and which of them the API speaks to. */
-#include "core/client/link.h"
-
 #include "core/client/client.h"
+#include "core/link/iof.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
 
 #include <string.h>
+
+/* Marks what a server has seen already; nothing for users. */
+#define SERVER_MARK "pmix.srvr.internal.notify"
 
 /* ---- frames ---------------------------------------------------------------------- */
 
@@ -15,21 +17,47 @@ struct px_channel *px_link_channel(struct px_link *link)
     return px_process.client->primary == link ? px_process.channel : &link->up;
 }
 
+static pmix_status_t on_event(px_reader *r)
+{
+    struct px_args e = {.directive = PMIX_RANGE_UNDEF};
+    uint8_t op;
+    pmix_status_t rc = px_unpack_u8(r, &op, PMIX_COMMAND);
+
+    if (!rc && op != PX_OP_NOTIFY)
+        rc = PMIX_ERR_UNPACK_FAILURE;
+    if (!rc)
+        rc = px_unpack_args(r, &e, px_request_event.args);
+    if (!rc) {
+        px_infos_drop(&e.info, SERVER_MARK);
+        /* The server has chosen us: whatever the range was, we are in it. */
+        rc = px_notify_deliver(px_process.notify, e.code, e.procs, e.directive,
+                               e.info.v, e.info.n);
+    }
+    px_args_cleanup(&e);
+    return rc;
+}
+
 static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *payload)
 {
     struct px_channel *up = px_link_channel(arg);
+    pmix_status_t rc;
     px_reader r;
 
+    px_reader_init(&r, up->codec, payload, frame->nbytes);
     if (frame->tag == PX_TAG_NOTIFY) {
-        px_reader_init(&r, up->codec, payload, frame->nbytes);
-        px_client_on_notify(&r);
+        rc = on_event(&r);
+        if (rc)
+            px_log(PX_LOG_WARN, "client", "event from the server dropped: %s",
+                   PMIx_Error_string(rc));
     } else if (frame->tag == PX_TAG_IOF) {
-        px_reader_init(&r, up->codec, payload, frame->nbytes);
-        px_client_on_iof(&r);
-    } else if (frame->tag > PX_TAG_DYNAMIC) {
-        if (px_channel_reply(up, frame->tag, payload, frame->nbytes))
-            px_log(PX_LOG_WARN, "client", "reply to a request never made (tag %u)",
-                   frame->tag);
+        rc = px_iof_receive(&px_process.model->iofs, &r);
+        if (rc)
+            px_log(rc == PMIX_ERR_NOT_FOUND ? PX_LOG_DEBUG : PX_LOG_WARN, "client",
+                   "forwarded output dropped: %s", PMIx_Error_string(rc));
+    } else if (frame->tag > PX_TAG_DYNAMIC &&
+               px_channel_reply(up, frame->tag, payload, frame->nbytes)) {
+        px_log(PX_LOG_WARN, "client", "reply to a request never made (tag %u)",
+               frame->tag);
     }
 }
 
@@ -162,15 +190,9 @@ static void shut(struct goodbye *g)
 
 static void goodbye_end(struct goodbye *g)
 {
-    struct px_call *call = g->call;
-
     px_timer_free(g->timer);
-    g->timer = NULL;
-    g->call = NULL;
-    if (!call)
-        return;
     shut(g);
-    px_call_done(call, PMIX_SUCCESS);
+    px_call_done(g->call, PMIX_SUCCESS);
 }
 
 static void on_goodbye_reply(void *arg, pmix_status_t status PX_UNUSED,
@@ -190,21 +212,23 @@ static void on_goodbye(struct px_call *call, void *args)
 {
     struct goodbye *g = args;
     struct px_link *link = px_link_find(&g->server);
+    struct px_channel *up;
     px_writer w;
 
     if (!link) {
         px_call_done(call, PMIX_ERR_NOT_FOUND);
         return;
     }
+    up = px_link_channel(link);
     g->call = call;
     g->server = link->server;
     g->timer = px_timer_create(px_process.loop, on_goodbye_slow, g);
-    px_channel_begin(px_link_channel(link), &w, PX_OP_FINALIZE);
-    if (!g->timer || px_channel_request(px_link_channel(link), &w, on_goodbye_reply, g))
-        goodbye_end(g);
-    else
+    if (g->timer) {
         px_timer_set(g->timer, px_process.client->conf.finalize_timeout);
-    px_writer_cleanup(&w);
+        px_channel_begin(up, &w, PX_OP_FINALIZE);
+    }
+    if (!g->timer || px_channel_request(up, &w, on_goodbye_reply, g))
+        goodbye_end(g);
 }
 
 pmix_status_t px_link_leave(const pmix_proc_t *server)
@@ -221,23 +245,16 @@ struct listing {
     size_t room, n;
 };
 
-static void list_one(struct listing *l, const struct px_link *link)
-{
-    if (l->n < l->room)
-        l->servers[l->n] = link->server;
-    l->n++;
-}
-
 static void on_list(struct px_call *call, void *args)
 {
     struct px_client *c = px_process.client;
     struct listing *all = args;
 
-    if (c->primary)
-        list_one(all, c->primary);
-    PX_LIST_EACH (&c->links, struct px_link, l, link)
-        if (l != c->primary)
-            list_one(all, l);
+    for (int primary = 1; primary >= 0; primary--) {
+        PX_LIST_EACH (&c->links, struct px_link, l, link)
+            if ((l == c->primary) == primary && all->n++ < all->room)
+                all->servers[all->n - 1] = l->server;
+    }
     px_call_done(call, PMIX_SUCCESS);
 }
 

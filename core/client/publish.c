@@ -83,11 +83,6 @@ static void fill(pmix_pdata_t *want, size_t n, struct lookup_op *op)
     }
 }
 
-static bool key_ok(const char *key)
-{
-    return key[0] && strnlen(key, PMIX_MAX_KEYLEN + 1) <= PMIX_MAX_KEYLEN;
-}
-
 static struct px_api make_for_keys(const struct px_request *request, char **keys,
                                    const pmix_info_t *info, size_t n_info)
 {
@@ -117,8 +112,9 @@ PX_EXPORT pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata,
     if (!rc && (!data || ndata == 0))
         rc = PMIX_ERR_BAD_PARAM;
     for (size_t i = 0; !rc && i < ndata; i++)
-        rc = key_ok(data[i].key) ? px_strv_append(&keys, data[i].key)
-                                 : PMIX_ERR_BAD_PARAM;
+        rc = data[i].key[0] && memchr(data[i].key, '\0', sizeof data[i].key)
+                 ? px_strv_append(&keys, data[i].key)
+                 : PMIX_ERR_BAD_PARAM;
     if (rc)
         return rc;
     op = make_lookup(keys, info, ninfo);

@@ -12,11 +12,6 @@ struct put_op {
     pmix_scope_t scope;
 };
 
-static bool key_ok(const char *key)
-{
-    return key && key[0] && strnlen(key, PMIX_MAX_KEYLEN + 1) <= PMIX_MAX_KEYLEN;
-}
-
 static pmix_status_t add_pair(px_writer *w, const struct put_op *op)
 {
     pmix_status_t rc;
@@ -50,22 +45,6 @@ static void on_put(struct px_api *api)
     px_api_done(api, rc);
 }
 
-PX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[],
-                                 pmix_value_t *val)
-{
-    struct put_op op = {
-        .api = {.start = on_put}, .key = key, .value = val, .scope = scope};
-
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    if (!key_ok(key) || !val)
-        return PMIX_ERR_BAD_PARAM;
-    if (scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL &&
-        scope != PMIX_INTERNAL)
-        return PMIX_ERR_BAD_PARAM;
-    return px_api_wait(&op.api);
-}
-
 static void on_store(struct px_api *api)
 {
     struct put_op *op = PX_CONTAINER_OF(api, struct put_op, api);
@@ -73,26 +52,40 @@ static void on_store(struct px_api *api)
     pmix_proc_t proc;
     pmix_status_t rc;
 
-    px_proc_set(&proc, op->proc->nspace, op->proc->rank);
+    if (op->proc)
+        px_proc_set(&proc, op->proc->nspace, op->proc->rank);
+    else
+        proc = px_process.model->self;
     rc = px_nspace_get(px_process.model, proc.nspace, &ns);
     if (!rc)
         rc = px_store_put(&ns->store, PX_GDS_INTERNAL, proc.rank, op->key, op->value);
     px_api_done(api, rc);
 }
 
+static pmix_status_t call(struct put_op op)
+{
+    op.api.invalid |= !op.key || !op.key[0] || !op.value ||
+                      strnlen(op.key, PMIX_MAX_KEYLEN + 1) > PMIX_MAX_KEYLEN;
+    return px_api_wait(&op.api);
+}
+
+PX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[],
+                                 pmix_value_t *val)
+{
+    bool ok = scope == PMIX_LOCAL || scope == PMIX_REMOTE || scope == PMIX_GLOBAL ||
+              scope == PMIX_INTERNAL;
+
+    return call((struct put_op){.api = {.start = on_put, .invalid = !ok},
+                                .key = key,
+                                .value = val,
+                                .scope = scope});
+}
+
 PX_EXPORT pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char key[],
                                             pmix_value_t *val)
 {
-    struct put_op op = {
-        .api = {.start = on_store}, .proc = proc, .key = key, .value = val};
-
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    if (!key_ok(key) || !val)
-        return PMIX_ERR_BAD_PARAM;
-    if (!proc)
-        op.proc = &px_process.model->self;
-    return px_api_wait(&op.api);
+    return call((struct put_op){
+        .api = {.start = on_store}, .proc = proc, .key = key, .value = val});
 }
 
 static void pack_scope(px_writer *w, pmix_scope_t scope, const px_writer *values)
@@ -114,7 +107,6 @@ static void on_commit(struct px_api *api)
         pack_scope(&w, PMIX_LOCAL, &m->put_local);
         pack_scope(&w, PMIX_REMOTE, &m->put_remote);
         rc = px_channel_request(&m->channel, &w, px_api_status_reply, api);
-        px_writer_cleanup(&w);
         if (rc) { /* not sent: the next commit may have more luck */
             px_api_done(api, rc);
             return;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Spawn and abort: the calls that make and end processes. */
-#include <string.h>
-
 #include "core/base/str.h"
 #include "core/client/client.h"
 
@@ -46,11 +44,6 @@ static void finish_spawn(struct px_api *api)
         op->cb(api->status, op->nspace, api->cbdata);
 }
 
-static bool names_a_program(const pmix_app_t *app)
-{
-    return app->cmd || (app->argv && app->argv[0]);
-}
-
 static struct spawn_op make(const pmix_info_t *info, size_t n_info,
                             const pmix_app_t *apps, size_t n_apps)
 {
@@ -61,8 +54,8 @@ static struct spawn_op make(const pmix_info_t *info, size_t n_info,
                                            .apps = (pmix_app_t *)apps,
                                            .n_apps = n_apps}}};
 
-    for (size_t i = 0; apps && i < n_apps; i++)
-        op.api.invalid |= !names_a_program(&apps[i]);
+    for (size_t i = 0; apps && i < n_apps; i++) /* each names a program */
+        op.api.invalid |= !apps[i].cmd && !(apps[i].argv && apps[i].argv[0]);
     return op;
 }
 

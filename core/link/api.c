@@ -45,10 +45,14 @@ pmix_status_t px_api_wait(struct px_api *op)
     return rc ? rc : px_process_call(on_call, op);
 }
 
-static void free_args(struct px_api *op)
+void px_api_free(void *arg)
 {
+    struct px_api *op = arg;
+
     if (op->request)
         px_args_free(&op->args, op->request->args);
+    px_type_free_array(PMIX_INFO, op->results, op->n_results);
+    free(op);
 }
 
 pmix_status_t px_api_post(const struct px_api *op, size_t size)
@@ -66,12 +70,12 @@ pmix_status_t px_api_post(const struct px_api *op, size_t size)
     copy->msg.run = on_msg;
     if (copy->request)
         rc = px_args_copy(&copy->args, copy->request->args);
-    if (!rc && !px_process_post(&copy->msg)) {
-        free_args(copy);
+    if (rc) {
+        free(copy);
+    } else if (!px_process_post(&copy->msg)) {
+        px_api_free(copy);
         rc = PMIX_ERR_INIT;
     }
-    if (rc)
-        free(copy);
     return rc;
 }
 
@@ -87,8 +91,44 @@ pmix_status_t px_api_call_nb(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata
     return px_api_post(&op, sizeof op);
 }
 
+pmix_status_t px_api_infos(struct px_api op, pmix_info_t **results, size_t *n)
+{
+    pmix_status_t rc = px_api_check(&op);
+
+    if (rc)
+        return rc;
+    if (!op.reply)
+        op.reply = px_api_infos_reply;
+    rc = px_api_wait(&op);
+    if (results && n) {
+        *results = op.results;
+        *n = op.n_results;
+    } else {
+        px_type_free_array(PMIX_INFO, op.results, op.n_results);
+    }
+    return rc;
+}
+
+static void finish_infos(struct px_api *op)
+{
+    op->info_cb(op->status, op->results, op->n_results, op->cbdata, px_api_free, op);
+}
+
+pmix_status_t px_api_infos_nb(struct px_api op, pmix_info_cbfunc_t cb, void *cbdata)
+{
+    if (!op.reply)
+        op.reply = px_api_infos_reply;
+    op.finish = cb ? finish_infos : NULL;
+    op.kept = cb;
+    op.info_cb = cb;
+    op.cbdata = cbdata;
+    return px_api_post(&op, sizeof op);
+}
+
 void px_api_done(struct px_api *op, pmix_status_t status)
 {
+    bool kept = op->kept;
+
     op->status = status;
     if (op->call) {
         px_call_done(op->call, status);
@@ -98,24 +138,28 @@ void px_api_done(struct px_api *op, pmix_status_t status)
         op->finish(op);
     else if (op->cb)
         op->cb(status, op->cbdata);
-    free_args(op);
-    free(op);
+    if (!kept)
+        px_api_free(op);
 }
 
 void px_api_send(struct px_api *op)
 {
-    px_writer w;
+    px_api_send_args(op, &op->args);
+}
 
-    px_channel_begin(px_process.channel, &w, op->request->op);
-    px_pack_args(&w, &op->args, op->request->args);
-    px_api_request(op, &w, op->reply ? op->reply : px_api_status_reply);
+void px_api_send_args(struct px_api *op, const struct px_args *args)
+{
+    pmix_status_t rc = px_channel_ask(px_process.channel, op->request, args,
+                                      op->reply ? op->reply : px_api_status_reply, op);
+
+    if (rc)
+        px_api_done(op, rc);
 }
 
 void px_api_request(struct px_api *op, px_writer *w, px_reply_fn reply)
 {
     pmix_status_t rc = px_channel_request(px_process.channel, w, reply, op);
 
-    px_writer_cleanup(w);
     if (rc)
         px_api_done(op, rc);
 }
@@ -132,4 +176,23 @@ pmix_status_t px_api_answer(pmix_status_t status, px_reader *reply)
 void px_api_status_reply(void *op, pmix_status_t status, px_reader *reply)
 {
     px_api_done(op, px_api_answer(status, reply));
+}
+
+pmix_status_t px_api_read_infos(struct px_api *op, pmix_status_t status,
+                                px_reader *reply)
+{
+    pmix_status_t answer;
+
+    if (!status)
+        status = px_unpack_status(reply, &answer);
+    if (status)
+        return status;
+    if (!px_reader_done(reply))
+        status = px_unpack_infos(reply, &op->results, &op->n_results);
+    return answer ? answer : status;
+}
+
+void px_api_infos_reply(void *op, pmix_status_t status, px_reader *reply)
+{
+    px_api_done(op, px_api_read_infos(op, status, reply));
 }

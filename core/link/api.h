@@ -4,7 +4,6 @@
 #define PX_LINK_API_H
 
 #include "core/link/channel.h"
-#include "core/wire/requests.h"
 #include "core/rt/call.h"
 #include "core/rt/process.h"
 
@@ -21,19 +20,21 @@ static inline bool px_initialized(void)
 struct px_api {
     struct px_msg msg;
     struct px_call *call; /* a thread waits; NULL: posted */
-    void (*start)(
-        struct px_api *op); /* on the loop; leads to px_api_done, now or later.
-                             * NULL: px_api_send */
-    px_reply_fn reply;      /* for px_api_send. NULL: px_api_status_reply */
-    void (*finish)(
-        struct px_api *op); /* posted: hands the result to the user's callback */
-    pmix_op_cbfunc_t
-        cb;       /* without a finish: the user's, whose only result is a status */
-    void *cbdata; /* the user's, for that or for what finish calls */
+    /* On the loop; leads to px_api_done, now or later. NULL: px_api_send. */
+    void (*start)(struct px_api *op);
+    px_reply_fn reply; /* NULL: px_api_status_reply */
+    /* Posted: hands the result to the user's callback. */
+    void (*finish)(struct px_api *op);
+    pmix_op_cbfunc_t cb; /* without a finish: the user's, for nothing but a status */
+    pmix_info_cbfunc_t info_cb;
+    void *cbdata; /* the user's, for those or for what finish calls */
+    bool kept;    /* finish hands op on, to be freed by px_api_free */
     bool invalid; /* the caller's arguments make no sense: PMIX_ERR_BAD_PARAM */
     const struct px_request *request; /* its table; NULL: borrows nothing */
     struct px_args args;
     pmix_status_t status;
+    pmix_info_t *results;
+    size_t n_results;
 };
 
 /* The check that px_api_wait and px_api_post begin with: PMIX_ERR_INIT before init,
@@ -42,24 +43,35 @@ pmix_status_t px_api_check(const struct px_api *op);
 /* Runs op, which lives on the caller's stack, and waits. PMIX_ERR_WOULD_BLOCK on the
  * loop thread, else the status of px_api_done. */
 pmix_status_t px_api_wait(struct px_api *op);
-/* Copies op (size bytes) with its args, and runs it later; the copies are freed
- * after finish. PMIX_ERR_NOMEM. */
+/* Copies op (size bytes) with its args, and runs it later; the copies and the results
+ * are freed after finish. PMIX_ERR_NOMEM. */
 pmix_status_t px_api_post(const struct px_api *op, size_t size);
+void px_api_free(void *op);
 /* Both of a call whose only result is a status: waits, or posts it for the user's
  * cb. */
 pmix_status_t px_api_call(struct px_api op);
 pmix_status_t px_api_call_nb(struct px_api op, pmix_op_cbfunc_t cb, void *cbdata);
+/* Both of a call that is answered with infos, too. They go to the caller, also with an
+ * error (a partial answer), or nowhere if there is no place for them; or to cb, which
+ * may be NULL, and whose user may keep them until calling the release function. */
+pmix_status_t px_api_infos(struct px_api op, pmix_info_t **results, size_t *n);
+pmix_status_t px_api_infos_nb(struct px_api op, pmix_info_cbfunc_t cb, void *cbdata);
 void px_api_done(struct px_api *op, pmix_status_t status);
 
-/* Sends the message that op->request and op->args make. If that fails op is done
- * with the status. op->reply runs with op as argument. */
+/* Sends the message that op->request and op->args, or these args, make. If that fails
+ * op is done with the status. op->reply runs with op as argument. */
 void px_api_send(struct px_api *op);
+void px_api_send_args(struct px_api *op, const struct px_args *args);
 /* The same of a message written by hand. */
 void px_api_request(struct px_api *op, px_writer *w, px_reply_fn reply);
 /* For replies that begin with a status: the server's, unless it cannot be read or
  * there is no reply (status). */
 pmix_status_t px_api_answer(pmix_status_t status, px_reader *reply);
-/* The reply whose whole content is a status. */
+/* The reply whose whole content is a status; the one that goes on with infos, which
+ * may be left out; and what reads these into the results. */
 void px_api_status_reply(void *op, pmix_status_t status, px_reader *reply);
+void px_api_infos_reply(void *op, pmix_status_t status, px_reader *reply);
+pmix_status_t px_api_read_infos(struct px_api *op, pmix_status_t status,
+                                px_reader *reply);
 
 #endif

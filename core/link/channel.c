@@ -9,18 +9,6 @@ struct px_pending {
     void *arg;
 };
 
-static uint32_t next_tag(struct px_channel *up)
-{
-    /* Wraps into the dynamic range; a tag still in use (after four billion requests) is
-     * passed over. */
-    do {
-        if (up->last_tag < PX_TAG_DYNAMIC || up->last_tag == UINT32_MAX)
-            up->last_tag = PX_TAG_DYNAMIC;
-        up->last_tag++;
-    } while (px_map_get(&up->pending, &up->last_tag, sizeof up->last_tag));
-    return up->last_tag;
-}
-
 void px_channel_begin(const struct px_channel *up, px_writer *w, uint8_t op)
 {
     px_writer_init(w, up->codec);
@@ -31,30 +19,47 @@ pmix_status_t px_channel_request(struct px_channel *up, px_writer *w, px_reply_f
                                  void *arg)
 {
     PX_AUTO(px_buf) payload = px_buf_take(&w->buf);
+    struct px_pending *p;
+    pmix_status_t rc;
+    uint32_t tag;
 
     if (w->status)
         return w->status;
     if (!up->send)
         return PMIX_ERR_UNREACH;
-    uint32_t tag = next_tag(up);
+    /* Wraps into the dynamic range; a tag still in use (after four billion requests) is
+     * passed over. */
+    do {
+        if (up->last_tag < PX_TAG_DYNAMIC || up->last_tag == UINT32_MAX)
+            up->last_tag = PX_TAG_DYNAMIC;
+        tag = ++up->last_tag;
+    } while (px_map_get(&up->pending, &tag, sizeof tag));
     if (!fn)
         return up->send(up->ctx, tag, &payload);
 
-    struct px_pending *p = malloc(sizeof *p);
+    p = malloc(sizeof *p);
     if (!p)
         return PMIX_ERR_NOMEM;
     *p = (struct px_pending){.fn = fn, .arg = arg};
-    pmix_status_t rc = px_map_put(&up->pending, &tag, sizeof tag, p, NULL);
-    if (rc) {
-        free(p);
-        return rc;
+    rc = px_map_put(&up->pending, &tag, sizeof tag, p, NULL);
+    if (!rc) {
+        rc = up->send(up->ctx, tag, &payload);
+        if (rc)
+            px_map_remove(&up->pending, &tag, sizeof tag);
     }
-    rc = up->send(up->ctx, tag, &payload);
-    if (rc) {
-        px_map_remove(&up->pending, &tag, sizeof tag);
+    if (rc)
         free(p);
-    }
     return rc;
+}
+
+pmix_status_t px_channel_ask(struct px_channel *up, const struct px_request *request,
+                             const struct px_args *args, px_reply_fn fn, void *arg)
+{
+    px_writer w;
+
+    px_channel_begin(up, &w, request->op);
+    px_pack_args(&w, args, request->args);
+    return px_channel_request(up, &w, fn, arg);
 }
 
 pmix_status_t px_channel_signal(struct px_channel *up, uint32_t tag)

@@ -6,8 +6,8 @@
 #define PX_LINK_CHANNEL_H
 
 #include "core/base/map.h"
-#include "core/wire/codec.h"
 #include "core/wire/hello.h"
+#include "core/wire/requests.h"
 
 /* status PMIX_SUCCESS: reply holds the payload. Otherwise the connection is gone
  * (status says why) and reply is NULL. Called exactly once, never from inside
@@ -28,10 +28,14 @@ struct px_channel {
 
 /* Starts a request: an initialised writer with the command packed. */
 void px_channel_begin(const struct px_channel *up, px_writer *w, uint8_t op);
-/* Sends what w holds (and empties it). PMIX_ERR_UNREACH without a server; w's own
- * error if packing failed; then fn is not called. fn NULL: no reply is expected. */
+/* Sends what w holds, which is freed in any case. PMIX_ERR_UNREACH without a server;
+ * w's own error if packing failed; then fn is not called. fn NULL: no reply is
+ * expected. */
 pmix_status_t px_channel_request(struct px_channel *up, px_writer *w, px_reply_fn fn,
                                  void *arg);
+/* The same of the message that a table makes of args. */
+pmix_status_t px_channel_ask(struct px_channel *up, const struct px_request *request,
+                             const struct px_args *args, px_reply_fn fn, void *arg);
 /* Sends a frame without content under a tag that is no request's; there is no
  * answer. */
 pmix_status_t px_channel_signal(struct px_channel *up, uint32_t tag);

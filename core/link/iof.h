@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forwarded output: the message that carries it, and who in this process takes it. Loop
- * thread only. */
+/* Forwarded output, and its receivers in this process. Loop thread only. */
 #ifndef PX_LINK_IOF_H
 #define PX_LINK_IOF_H
 
@@ -12,13 +11,12 @@
 struct px_iof {
     struct px_list link;
     size_t id;          /* the user's and the message's name for it; never 0 */
-    pmix_proc_t server; /* who was asked; a tool may ask another one next */
+    pmix_proc_t server; /* that was asked; a tool may ask another one next */
     size_t server_id;   /* the server's, once it has answered */
     bool registered;    /* it has */
     pmix_iof_cbfunc_t fn;
 };
 
-/* Those of a process; */
 struct px_iofs {
     struct px_list list; /* struct px_iof */
     size_t last_id;
@@ -32,20 +30,9 @@ pmix_status_t px_iof_add(struct px_iofs *iofs, pmix_iof_cbfunc_t fn,
 struct px_iof *px_iof_find(const struct px_iofs *iofs, size_t id);
 void px_iof_remove(struct px_iof *iof);
 
-/* A piece of a stream; all borrowed. No bytes: its end. */
-struct px_iof_piece {
-    const pmix_proc_t *source;
-    pmix_iof_channel_t channel;
-    const pmix_info_t *info;
-    size_t n_info;
-    const void *bytes;
-    size_t n;
-};
-
-/* The message of PX_TAG_IOF; id is the receiver's for its request. */
-void px_iof_pack(px_writer *w, const struct px_iof_piece *piece, size_t id);
-/* Reads one such message and hands it to whom it is for. PMIX_ERR_NOT_FOUND if that one
- * has gone; or why it cannot be read. */
+/* Reads a message of PX_TAG_IOF (px_request_piece; id is its receiver's, no bytes are
+ * the end of a stream) and hands it to its receiver. PMIX_ERR_NOT_FOUND if that one has
+ * gone; or why it cannot be read. */
 pmix_status_t px_iof_receive(const struct px_iofs *iofs, px_reader *r);
 
 #endif

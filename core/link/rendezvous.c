@@ -121,33 +121,24 @@ struct search {
     void *arg;
 };
 
-/* A folder on the way: what is left to be looked at in it. */
-struct place {
-    DIR *dir;
-    const char *path;
-    unsigned depth;
-    unsigned *n_entries; /* NULL: all of them are looked at */
-};
-
-static bool matches(const struct search *s, const char *name)
-{
-    for (const char *const *n = s->names; *n; n++)
-        if (s->prefix ? px_str_starts(name, *n) : strcmp(name, *n) == 0)
-            return true;
-    return false;
-}
-
-/* False: there are too many entries, or no memory. */
-static bool look_at_files(struct search *s, const struct place *p, bool *hit)
+/* n_entries NULL: all of them are looked at. False: it is found, there are too many
+ * entries, or no memory. */
+static bool look_at_files(struct search *s, DIR *dir, const char *path,
+                          unsigned *n_entries, bool *hit)
 {
     const struct dirent *e;
 
-    while (!*hit && (e = readdir(p->dir))) {
-        if (p->n_entries && ++*p->n_entries > MAX_ENTRIES)
+    while (!*hit && (e = readdir(dir))) {
+        const char *const *n = s->names;
+
+        if (n_entries && ++*n_entries > MAX_ENTRIES)
             return false;
-        if (e->d_type == DT_DIR || !matches(s, e->d_name))
+        while (*n &&
+               (s->prefix ? !px_str_starts(e->d_name, *n) : strcmp(e->d_name, *n) != 0))
+            n++;
+        if (e->d_type == DT_DIR || !*n)
             continue;
-        PX_AUTOFREE char *whole = px_path_join(p->path, e->d_name);
+        PX_AUTOFREE char *whole = px_path_join(path, e->d_name);
         if (!whole)
             return false;
         *hit = s->found(s->arg, whole);
@@ -157,54 +148,48 @@ static bool look_at_files(struct search *s, const struct place *p, bool *hit)
 
 static bool search_dir(struct search *s, int fd, const char *path, unsigned depth);
 
-static bool look_into_folders(struct search *s, const struct place *p)
+static bool look_into_folders(struct search *s, DIR *dir, const char *path,
+                              unsigned depth)
 {
     const struct dirent *e;
     bool hit = false;
 
-    while (!hit && (e = readdir(p->dir))) {
+    while (!hit && (e = readdir(dir))) {
         if ((e->d_type != DT_DIR && e->d_type != DT_UNKNOWN) ||
             strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        PX_AUTOFREE char *whole = px_path_join(p->path, e->d_name);
+        PX_AUTOFREE char *whole = px_path_join(path, e->d_name);
         if (!whole)
             break;
-        int sub = openat(dirfd(p->dir), e->d_name,
+        int sub = openat(dirfd(dir), e->d_name,
                          O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (sub >= 0)
-            hit = search_dir(s, sub, whole, p->depth + 1);
+            hit = search_dir(s, sub, whole, depth + 1);
     }
     return hit;
-}
-
-/* A folder in which no other user can put anything. */
-static bool is_trusted(int fd)
-{
-    struct stat st;
-
-    return fstat(fd, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) &&
-           !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
 /* Takes fd. Files first: what others have put into folders beside them must not keep
  * us from them. */
 static bool search_dir(struct search *s, int fd, const char *path, unsigned depth)
 {
-    struct place p = {.path = path, .depth = depth};
+    struct stat st;
+    /* No other user can put anything there. */
+    bool trusted = fstat(fd, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) &&
+                   !(st.st_mode & (S_IWGRP | S_IWOTH));
+    unsigned *n_entries = depth == 1 ? NULL : trusted ? &s->n_trusted : &s->n_others;
+    DIR *dir = fdopendir(fd);
     bool hit = false;
 
-    if (depth > 1)
-        p.n_entries = is_trusted(fd) ? &s->n_trusted : &s->n_others;
-    p.dir = fdopendir(fd);
-    if (!p.dir) {
+    if (!dir) {
         close(fd);
         return false;
     }
-    if (look_at_files(s, &p, &hit) && depth < MAX_DEPTH) {
-        rewinddir(p.dir);
-        hit = look_into_folders(s, &p);
+    if (look_at_files(s, dir, path, n_entries, &hit) && depth < MAX_DEPTH) {
+        rewinddir(dir);
+        hit = look_into_folders(s, dir, path, depth);
     }
-    closedir(p.dir);
+    closedir(dir);
     return hit;
 }
 

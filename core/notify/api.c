@@ -34,17 +34,11 @@ static void on_server_told(void *arg, pmix_status_t status PX_UNUSED,
 static pmix_status_t tell_server(struct register_op *op, pmix_status_t *codes, size_t n)
 {
     struct px_args args = op->api.args;
-    struct px_channel *up = px_process.channel;
-    px_writer w;
-    pmix_status_t rc;
 
     args.codes = codes;
     args.n_codes = n;
-    px_channel_begin(up, &w, PX_OP_REGEVENTS);
-    px_pack_args(&w, &args, px_request_regevents.args);
-    rc = px_channel_request(up, &w, on_server_told, op);
-    px_writer_cleanup(&w);
-    return rc;
+    return px_channel_ask(px_process.channel, &px_request_regevents, &args,
+                          on_server_told, op);
 }
 
 static void on_register(struct px_api *api)

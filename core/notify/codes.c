@@ -63,7 +63,6 @@ static void withdraw(const pmix_status_t *codes, size_t n)
     for (size_t i = 0; i < n; i++)
         px_pack_status(&w, codes[i]);
     (void)px_channel_request(up, &w, NULL, NULL);
-    px_writer_cleanup(&w);
 }
 
 void px_notify_retire(struct px_notify *n, struct px_handler *h)

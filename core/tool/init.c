@@ -36,13 +36,6 @@ static pmix_status_t name_from(const pmix_info_t *info, size_t n_info,
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t go_alone(struct px_start *s, bool has_name)
-{
-    if (!has_name)
-        px_client_name_self(&s->addr.self, "tool");
-    return px_client_start_alone(s);
-}
-
 /* ---- the initiator --------------------------------------------------------------- */
 
 static void on_keepalive(void *arg PX_UNUSED, int fd, unsigned events PX_UNUSED)
@@ -54,8 +47,7 @@ static void on_keepalive(void *arg PX_UNUSED, int fd, unsigned events PX_UNUSED)
         return; /* nothing is said there that means anything */
     /* It stays open: the environment goes on naming it, and a later tool of this
      * process must not take what bears its number by then for the pipe. */
-    px_watch_free(tool->keepalive);
-    tool->keepalive = NULL;
+    px_watch_free(px_take(&tool->keepalive));
     (void)px_notify_deliver(px_process.notify, PMIX_EVENT_JOB_END,
                             &px_process.model->self, PMIX_RANGE_PROC_LOCAL, NULL, 0);
 }
@@ -129,38 +121,26 @@ static pmix_status_t keep_for_server(px_infos *kept, const pmix_info_t *info, si
     return rc;
 }
 
-static void state_free(struct px_tool *tool)
-{
-    px_infos_cleanup(&tool->as_server);
-    free(tool);
-}
-
 static pmix_status_t make_state(const pmix_info_t *info, size_t n_info)
 {
     struct px_tool *tool = px_process.tool;
-    pmix_status_t rc;
 
-    if (tool)
-        return tool->serves ? PMIX_SUCCESS
-                            : keep_for_server(&tool->as_server, info, n_info);
-    tool = calloc(1, sizeof *tool);
-    if (!tool)
-        return PMIX_ERR_NOMEM;
-    px_list_init(&tool->waiters);
-    rc = keep_for_server(&tool->as_server, info, n_info);
-    if (rc)
-        state_free(tool);
-    else
-        px_process.tool = tool;
-    return rc;
+    if (!tool) {
+        tool = px_process.tool = calloc(1, sizeof *tool);
+        if (!tool)
+            return PMIX_ERR_NOMEM;
+        px_list_init(&tool->waiters);
+    }
+    return tool->serves ? PMIX_SUCCESS
+                        : keep_for_server(&tool->as_server, info, n_info);
 }
 
 static void on_drop(struct px_call *call, void *args PX_UNUSED)
 {
     px_tool_wake(PMIX_ERR_INIT);
     px_watch_free(px_process.tool->keepalive);
-    state_free(px_process.tool);
-    px_process.tool = NULL;
+    px_infos_cleanup(&px_process.tool->as_server);
+    free(px_take(&px_process.tool));
     px_call_done(call, PMIX_SUCCESS);
 }
 
@@ -173,21 +153,19 @@ static bool may_do_without(pmix_status_t rc, const pmix_info_t *info, size_t n_i
 static pmix_status_t connect_first(const pmix_info_t *info, size_t n_info,
                                    struct px_discovery *d, struct px_start *s)
 {
+    const char *kind = d->has_name ? NULL : "tool";
     pmix_status_t rc;
 
     if (px_info_flag(info, n_info, PMIX_TOOL_DO_NOT_CONNECT))
-        return go_alone(s, d->has_name);
-    s->primary = true;
+        return px_client_start_alone(s, kind);
     rc = px_tool_discover(d, &s->err);
     if (!rc)
         rc = px_client_start(s);
     if (may_do_without(rc, info, n_info)) {
         px_log(PX_LOG_INFO, "tool", "going on without a server: %s", s->err.text);
-        return go_alone(s, d->has_name);
+        return px_client_start_alone(s, kind);
     }
-    if (!rc)
-        rc = call_back(&s->err);
-    return rc;
+    return rc ? rc : call_back(&s->err);
 }
 
 static pmix_status_t tool_begin(const pmix_info_t *info, size_t n_info,
@@ -219,13 +197,13 @@ static pmix_status_t tool_again(const pmix_info_t *info, size_t n_info,
 {
     pmix_status_t rc = make_state(info, n_info);
 
-    if (rc || px_info_flag(info, n_info, PMIX_TOOL_DO_NOT_CONNECT) ||
-        px_client_servers(NULL, 0))
-        return rc;
-    rc = px_tool_attach(info, n_info, true, s);
-    if (may_do_without(rc, info, n_info))
-        rc = PMIX_SUCCESS;
-    if (rc && px_process.client->tool_inits == 0)
+    if (!rc && !px_info_flag(info, n_info, PMIX_TOOL_DO_NOT_CONNECT) &&
+        !px_client_servers(NULL, 0)) {
+        rc = px_tool_attach(info, n_info, true, s);
+        if (may_do_without(rc, info, n_info))
+            rc = PMIX_SUCCESS;
+    }
+    if (rc && px_process.tool && px_process.client->tool_inits == 0)
         (void)px_call(px_process.loop, on_drop, NULL);
     return rc;
 }
@@ -310,16 +288,9 @@ static pmix_status_t serve(pmix_server_module_t *module)
 
 PX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t *module)
 {
-    bool is_tool;
+    pmix_status_t rc = px_tool_ready(module);
 
-    if (px_process_on_loop())
-        return PMIX_ERR_WOULD_BLOCK;
-    px_process_lock();
-    is_tool = px_process.tool != NULL;
-    px_process_unlock();
-    if (!is_tool)
-        return PMIX_ERR_INIT;
-    return module ? serve(module) : PMIX_ERR_BAD_PARAM;
+    return rc ? rc : serve(module);
 }
 
 /* The parent of a launcher finds it by this file, which is there when init returns. */
@@ -339,52 +310,32 @@ static pmix_status_t have_file(const pmix_info_t *info, size_t n_info)
     return PMIx_Store_internal(NULL, PMIX_LAUNCHER_RENDEZVOUS_FILE, &value);
 }
 
-/* ---- the calls ------------------------------------------------------------------- */
+/* ---- init and finalize ----------------------------------------------------------- */
 
 PX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[],
                                        size_t ninfo)
 {
-    struct px_start s = {.addr = {.fd = -1}};
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = px_client_init(PX_ROLE_TOOL, tool_begin, tool_again, proc, info,
+                                      ninfo);
 
-    if (ninfo && !info)
-        return PMIX_ERR_BAD_PARAM;
-    if (px_process_on_loop())
-        return PMIX_ERR_WOULD_BLOCK;
-    px_process_lock();
-    if (px_process.client)
-        rc = tool_again(info, ninfo, &s);
-    else if (px_process.server) /* speaks for itself: there is no server above it */
-        px_process.nested_inits++;
-    else
-        rc = tool_begin(info, ninfo, &s);
-    if (!rc) {
-        atomic_fetch_add(&px_process.init_count, 1);
-        if (px_process.client)
-            px_process.client->tool_inits++;
-        if (proc)
-            *proc = px_process.model->self;
-    }
-    px_process_unlock();
-    if (!rc) {
-        rc = have_file(info, ninfo);
-        if (rc)
-            (void)PMIx_tool_finalize();
-    }
     if (rc)
-        px_log(PX_LOG_ERROR, "tool", "PMIx_tool_init: %s",
-               s.err.text[0] ? s.err.text : PMIx_Error_string(rc));
+        return rc;
+    rc = have_file(info, ninfo);
+    if (rc) {
+        (void)PMIx_tool_finalize();
+        px_log(PX_LOG_ERROR, "tool", "PMIx_tool_init: %s", PMIx_Error_string(rc));
+    }
     return rc;
 }
 
-/* ---- finalize -------------------------------------------------------------------- */
-
-/* Of the last tool of the process that is a server for its sake. Without the lock,
- * which the server's own end takes. */
-static void stop_serving(void)
+PX_EXPORT pmix_status_t PMIx_tool_finalize(void)
 {
     bool serves;
 
+    if (px_process_on_loop())
+        return PMIX_ERR_WOULD_BLOCK;
+    /* The last tool of a process that is a server for its sake. Without the lock,
+     * which the server's own end takes. */
     px_process_lock();
     serves = px_process.tool && px_process.tool->serves &&
              px_process.client->tool_inits == 1;
@@ -393,42 +344,5 @@ static void stop_serving(void)
     px_process_unlock();
     if (serves)
         (void)PMIx_server_finalize();
-}
-
-static void tool_end(struct px_client *c)
-{
-    bool last = c->inits == 0;
-
-    (void)px_call(px_process.loop, on_drop, NULL);
-    if (last)
-        px_client_leave_all();
-    c->tool_inits = 0;
-    atomic_fetch_sub(&px_process.init_count, 1);
-    if (last)
-        px_client_end();
-}
-
-PX_EXPORT pmix_status_t PMIx_tool_finalize(void)
-{
-    struct px_client *c;
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    if (px_process_on_loop())
-        return PMIX_ERR_WOULD_BLOCK;
-    stop_serving();
-    px_process_lock();
-    c = px_process.client;
-    if (c && c->tool_inits > 1) {
-        c->tool_inits--;
-        atomic_fetch_sub(&px_process.init_count, 1);
-    } else if (c && c->tool_inits == 1) {
-        tool_end(c);
-    } else if (!c && px_process.nested_inits > 0) {
-        px_process.nested_inits--;
-        atomic_fetch_sub(&px_process.init_count, 1);
-    } else {
-        rc = PMIX_ERR_INIT;
-    }
-    px_process_unlock();
-    return rc;
+    return px_client_finalize(PX_ROLE_TOOL, on_drop, NULL, 0);
 }

@@ -3,7 +3,6 @@
  * primary one. */
 #include "core/rt/log.h"
 #include "core/tool/tool.h"
-#include "core/client/link.h"
 
 #include <string.h>
 
@@ -12,7 +11,7 @@
 pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_name,
                              struct px_start *s)
 {
-    size_t n = px_client_servers(NULL, 0);
+    size_t n = px_client_servers(NULL, 0); /* it can only become fewer */
     PX_AUTOFREE pmix_proc_t *have = calloc(n + 1, sizeof *have);
     struct px_discovery d = {.info = info,
                              .n_info = n_info,
@@ -20,18 +19,39 @@ pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_na
                              .have = have,
                              .addr = &s->addr};
     pmix_status_t rc;
-    size_t now;
 
     if (!have)
         return PMIX_ERR_NOMEM;
-    now = px_client_servers(have, n); /* may have become fewer */
-    d.n_have = now < n ? now : n;
-    s->primary = now == 0 || px_info_flag(info, n_info, PMIX_PRIMARY_SERVER);
+    d.n_have = px_client_servers(have, n);
+    s->primary = d.n_have == 0 || px_info_flag(info, n_info, PMIX_PRIMARY_SERVER);
     s->addr.self = px_process.model->self;
     rc = px_tool_discover(&d, &s->err);
     if (rc == PMIX_ERR_EXISTS)
         return PMIX_SUCCESS;
     return rc ? rc : px_client_start(s);
+}
+
+/* Takes the process lock, unless it fails. That this is no tool is said first. */
+static pmix_status_t enter(bool sound)
+{
+    pmix_status_t rc;
+
+    if (px_process_on_loop())
+        return PMIX_ERR_WOULD_BLOCK;
+    px_process_lock();
+    rc = !px_process.tool ? PMIX_ERR_INIT : sound ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    if (rc)
+        px_process_unlock();
+    return rc;
+}
+
+pmix_status_t px_tool_ready(bool sound)
+{
+    pmix_status_t rc = enter(sound);
+
+    if (!rc)
+        px_process_unlock();
+    return rc;
 }
 
 static void on_arrival(struct px_call *call, void *args PX_UNUSED)
@@ -45,22 +65,16 @@ PX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc,
                                                    pmix_info_t info[], size_t ninfo)
 {
     struct px_start s = {.addr = {.fd = -1}};
-    pmix_status_t rc;
+    pmix_status_t rc = enter(ninfo == 0 || info);
 
-    if (px_process_on_loop())
-        return PMIX_ERR_WOULD_BLOCK;
-    px_process_lock();
-    if (!px_process.tool) {
-        rc = PMIX_ERR_INIT;
-    } else if (ninfo && !info) {
-        rc = PMIX_ERR_BAD_PARAM;
-    } else {
-        rc = px_tool_attach(info, ninfo, true, &s);
-        if (!rc)
-            (void)px_call(px_process.loop, on_arrival, NULL);
-        if (!rc && proc)
+    if (rc)
+        return rc;
+    rc = px_tool_attach(info, ninfo, true, &s);
+    if (!rc) {
+        (void)px_call(px_process.loop, on_arrival, NULL);
+        if (proc)
             *proc = px_process.model->self;
-        if (!rc && server)
+        if (server)
             *server = s.addr.uri.server;
     }
     px_process_unlock();
@@ -69,28 +83,13 @@ PX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc,
     return rc;
 }
 
-/* sound: whether the arguments are. That this is no tool is said first. */
-static pmix_status_t check(bool sound)
-{
-    bool is_tool;
-
-    if (px_process_on_loop())
-        return PMIX_ERR_WOULD_BLOCK;
-    px_process_lock();
-    is_tool = px_process.tool;
-    px_process_unlock();
-    if (!is_tool)
-        return PMIX_ERR_INIT;
-    return sound ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
-}
-
 /* From when a tool had one server: the new one is the one that counts. */
 PX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc,
                                                     pmix_info_t info[], size_t ninfo)
 {
     PX_AUTO(px_infos) more = {0};
     bool yes = true;
-    pmix_status_t rc = check(ninfo == 0 || info);
+    pmix_status_t rc = px_tool_ready(ninfo == 0 || info);
 
     if (!rc)
         rc = px_infos_add_copy(&more, info, ninfo);
@@ -101,15 +100,11 @@ PX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc,
 
 PX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server)
 {
-    pmix_status_t rc;
+    pmix_status_t rc = enter(server);
 
-    if (px_process_on_loop())
-        return PMIX_ERR_WOULD_BLOCK;
-    px_process_lock();
-    if (!px_process.tool)
-        rc = PMIX_ERR_INIT;
-    else
-        rc = server ? px_link_leave(server) : PMIX_ERR_BAD_PARAM;
+    if (rc)
+        return rc;
+    rc = px_link_leave(server);
     px_process_unlock();
     return rc;
 }
@@ -118,32 +113,22 @@ PX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server)
 
 PX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *nservers)
 {
-    pmix_proc_t *list = NULL;
-    pmix_status_t rc = PMIX_SUCCESS;
-    size_t n = 0, room;
+    pmix_status_t rc = enter(servers && nservers);
+    size_t room;
 
-    if (px_process_on_loop())
-        return PMIX_ERR_WOULD_BLOCK;
-    px_process_lock();
-    if (!px_process.tool)
-        rc = PMIX_ERR_INIT;
-    else if (!servers || !nservers)
-        rc = PMIX_ERR_BAD_PARAM;
-    else if ((room = px_client_servers(NULL, 0)) == 0)
-        rc = PMIX_ERR_UNREACH;
-    else if (!(list = px_type_create_array(PMIX_PROC, room)))
-        rc = PMIX_ERR_NOMEM;
-    else if ((n = px_client_servers(list, room)) == 0)
-        rc = PMIX_ERR_UNREACH;
+    if (rc)
+        return rc;
+    *nservers = 0;
+    room = px_client_servers(NULL, 0);
+    *servers = room ? px_type_create_array(PMIX_PROC, room) : NULL;
+    if (*servers)
+        *nservers = px_client_servers(*servers, room);
     px_process_unlock();
-    if (rc) {
-        free(list);
-        list = NULL;
-    }
-    if (servers && nservers && rc != PMIX_ERR_INIT) {
-        *servers = list;
-        *nservers = n;
-    }
+    if (*nservers)
+        return PMIX_SUCCESS;
+    free(*servers);
+    rc = room && !*servers ? PMIX_ERR_NOMEM : PMIX_ERR_UNREACH;
+    *servers = NULL;
     return rc;
 }
 
@@ -187,7 +172,6 @@ static void set_end(struct set_op *op, pmix_status_t status)
 {
     px_list_remove(&op->link);
     px_timer_free(op->timer);
-    op->timer = NULL;
     px_api_done(&op->api, status);
 }
 
@@ -196,8 +180,17 @@ static void on_set_late(void *arg)
     set_end(arg, PMIX_ERR_TIMEOUT);
 }
 
-static void wait_for_server(struct set_op *op)
+static void on_set(struct px_api *api)
 {
+    struct set_op *op = PX_CONTAINER_OF(api, struct set_op, api);
+    struct px_link *link = px_process.tool ? px_link_find(op->server) : NULL;
+
+    if (!px_process.tool || link || !op->wait) {
+        px_api_done(api, !px_process.tool ? PMIX_ERR_INIT
+                         : link           ? px_link_make_primary(link)
+                                          : PMIX_ERR_UNREACH);
+        return;
+    }
     px_list_append(&px_process.tool->waiters, &op->link);
     if (!op->seconds)
         return;
@@ -206,24 +199,6 @@ static void wait_for_server(struct set_op *op)
         px_timer_set(op->timer, op->seconds * 1000ull);
     else
         set_end(op, PMIX_ERR_NOMEM);
-}
-
-static void on_set(struct px_api *api)
-{
-    struct set_op *op = PX_CONTAINER_OF(api, struct set_op, api);
-    struct px_link *link;
-
-    if (!px_process.tool) {
-        px_api_done(api, PMIX_ERR_INIT);
-        return;
-    }
-    link = px_link_find(op->server);
-    if (link)
-        px_api_done(api, px_link_make_primary(link));
-    else if (op->wait)
-        wait_for_server(op);
-    else
-        px_api_done(api, PMIX_ERR_UNREACH);
 }
 
 void px_tool_wake(pmix_status_t status)
@@ -242,7 +217,7 @@ PX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t *server,
                                              pmix_info_t info[], size_t ninfo)
 {
     struct set_op op = {.api = {.start = on_set}, .server = server};
-    pmix_status_t rc = check(server && (ninfo == 0 || info));
+    pmix_status_t rc = px_tool_ready(server && (ninfo == 0 || info));
 
     if (rc)
         return rc;

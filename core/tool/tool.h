@@ -35,9 +35,12 @@ struct px_discovery {
 };
 pmix_status_t px_tool_discover(const struct px_discovery *what, struct px_err *err);
 
-/* ---- servers.c: the process lock is held ----------------------------------------- */
+/* ---- servers.c ------------------------------------------------------------------- */
 
-/* Connects to the server that info asks for; the first one becomes primary. */
+/* Of a call that needs a tool; sound: whether the arguments are. */
+pmix_status_t px_tool_ready(bool sound);
+/* The process lock is held. Connects to the server that info asks for; the first one
+ * becomes primary. */
 pmix_status_t px_tool_attach(const pmix_info_t *info, size_t n_info, bool has_name,
                              struct px_start *start);
 /* On the loop: a server has been connected, or none will be any more (status). */

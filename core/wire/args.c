@@ -121,6 +121,8 @@ static void pack_array(px_writer *w, const struct px_args *args, const struct px
 void px_pack_args(px_writer *w, const struct px_args *args, const struct px_arg *table)
 {
     for (const struct px_arg *a = table; a->form; a++) {
+        if (a->late && !is_given(args, a))
+            continue;
         if (a->form == PX_ARG_ONE)
             px_pack(w, member(args, a->at), 1, a->type);
         else
@@ -210,6 +212,7 @@ void px_args_cleanup(struct px_args *args)
     free(args->codes);
     px_type_free_array(PMIX_STRING, args->keys, args->n_keys);
     free(args->text);
+    free(args->nspace);
     px_type_destruct(PMIX_BYTE_OBJECT, &args->bytes);
     *args = (struct px_args){0};
 }

@@ -27,7 +27,9 @@ typedef struct px_args {
     size_t n_codes;
     char **keys; /* a server's ends with NULL */
     size_t n_keys;
-    char *text; /* name of a group, block or key; message of an abort */
+    char *text;   /* name of a group, block or key; message of an abort */
+    char *nspace; /* with rank: of whom something is asked */
+    pmix_rank_t rank;
     pmix_byte_object_t bytes;
     pmix_status_t code;
     time_t stamp;
@@ -48,8 +50,8 @@ enum px_arg_form {
 
 struct px_arg {
     uint8_t form; /* enum px_arg_form */
-    bool late;    /* older clients end before it; what is absent keeps its value */
-    bool needed;  /* a request without any is PMIX_ERR_BAD_PARAM, on either side */
+    bool late; /* may be absent, and then keeps its value; a NULL string is not sent */
+    bool needed; /* a request without any is PMIX_ERR_BAD_PARAM, on either side */
     pmix_data_type_t type;
     uint16_t at,
         count_at; /* in struct px_args: the object or pointer, and its size_t */

@@ -27,6 +27,10 @@
     {                                                                 \
         PX_ARG_EACH, false, needed, PMIX_STRING, AT(keys), AT(n_keys) \
     }
+#define SOLE(member, n, of)                                    \
+    {                                                          \
+        PX_ARG_SOLE, false, true, PMIX_##of, AT(member), AT(n) \
+    }
 #define INFOS      MANY(info.v, info.n, INFO)
 #define MORE       MANY(more.v, more.n, INFO)
 #define PROCS      MANY(procs, n_procs, PROC)
@@ -56,9 +60,7 @@ REQUEST(query, PX_OP_QUERY, MANY(queries, n_queries, QUERY));
 REQUEST(log, PX_OP_LOG, ONE(stamp, TIME), INFOS, MORE);
 REQUEST(alloc, PX_OP_ALLOC, ONE(directive, ALLOC_DIRECTIVE), INFOS);
 REQUEST(job_control, PX_OP_JOB_CONTROL, PROCS, INFOS);
-REQUEST(monitor, PX_OP_MONITOR,
-        {PX_ARG_SOLE, false, true, PMIX_INFO, AT(info.v), AT(info.n)},
-        ONE(code, STATUS), MORE);
+REQUEST(monitor, PX_OP_MONITOR, SOLE(info.v, info.n, INFO), ONE(code, STATUS), MORE);
 REQUEST(get_cred, PX_OP_GET_CREDENTIAL, INFOS);
 REQUEST(validate_cred, PX_OP_VALIDATE_CRED, ONE(bytes, BYTE_OBJECT), INFOS);
 REQUEST(iof_pull, PX_OP_IOF_PULL, SOME_PROCS, INFOS, ONE(channels, IOF_CHANNEL),
@@ -79,5 +81,12 @@ REQUEST(block, PX_OP_RESBLK, ONE(directive, RESBLOCK_DIRECTIVE), NAME,
         MANY(units, n_units, RESOURCE_UNIT), INFOS);
 REQUEST(session, PX_OP_SESSION_CTRL, ONE(number, UINT32), INFOS);
 
+REQUEST(get, PX_OP_GET, ONE(nspace, STRING), ONE(rank, PROC_RANK), INFOS,
+        LATE(text, STRING));
+
+/* Of a server; releases before 4.2.1 tell no range. */
+REQUEST(event, PX_OP_NOTIFY, ONE(code, STATUS), SOLE(procs, n_procs, PROC), INFOS,
+        LATE(directive, DATA_RANGE));
+REQUEST(piece, PX_OP_MAX, SOLE(procs, n_procs, PROC), ONE(channels, IOF_CHANNEL),
+        ONE(id, SIZE), INFOS, ONE(bytes, BYTE_OBJECT));
 REQUEST(infos, PX_OP_MAX, INFOS);
-REQUEST(get, PX_OP_GET, TEXT, INFOS);

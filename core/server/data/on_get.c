@@ -4,6 +4,7 @@
 #include "core/model/jobinfo.h"
 #include "core/server/upcall.h"
 #include "core/server/data/pending_get.h"
+#include "core/wire/requests.h"
 
 #include <string.h>
 
@@ -122,14 +123,6 @@ static pmix_status_t ask_host(struct px_server *srv, struct px_pending_get *pend
 
 /* ---- the request ----------------------------------------------------------------- */
 
-struct get {
-    char *nspace;
-    pmix_rank_t rank;
-    pmix_info_t *info;
-    size_t n_info;
-    char *key;
-};
-
 /* Of the special ranks only these can have data. */
 static bool has_owner(pmix_rank_t rank)
 {
@@ -137,31 +130,15 @@ static bool has_owner(pmix_rank_t rank)
            rank == PMIX_RANK_UNDEF;
 }
 
-static pmix_status_t read_get(px_reader *in, struct get *g)
-{
-    pmix_status_t rc = px_unpack_str(in, &g->nspace);
-
-    if (!rc)
-        rc = px_unpack_rank(in, &g->rank);
-    if (!rc)
-        rc = px_unpack_infos(in, &g->info, &g->n_info);
-    if (!rc && !px_reader_done(in))
-        rc = px_unpack_str(in, &g->key);
-    if (!rc &&
-        (!g->nspace || strlen(g->nspace) > PMIX_MAX_NSLEN || !has_owner(g->rank)))
-        rc = PMIX_ERR_BAD_PARAM;
-    return rc;
-}
-
 /* PMIX_SUCCESS: there, reply now. PX_DEFERRED: worth waiting for. Else: never. */
 static pmix_status_t judge(struct px_server *srv, struct px_nspace *ns,
-                           const pmix_proc_t *proc, const struct get *g)
+                           const pmix_proc_t *proc, const struct px_args *g)
 {
     struct px_local *local = px_local_find(srv, proc);
-    bool now = px_info_flag(g->info, g->n_info, PMIX_IMMEDIATE);
+    bool now = px_info_flag(g->info.v, g->info.n, PMIX_IMMEDIATE);
 
-    if (ns && (g->key ? px_get_is_here(srv, ns, proc, g->key)
-                      : (local ? local->committed : proc->rank == PMIX_RANK_WILDCARD)))
+    if (ns && (g->text ? px_get_is_here(srv, ns, proc, g->text)
+                       : (local ? local->committed : proc->rank == PMIX_RANK_WILDCARD)))
         return PMIX_SUCCESS;
     if (local && (local->committed || local->finalized || local->lost))
         return PMIX_ERR_NOT_FOUND;
@@ -179,7 +156,7 @@ static pmix_status_t judge(struct px_server *srv, struct px_nspace *ns,
 }
 
 static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
-                               const struct get *g)
+                               const struct px_args *g)
 {
     struct px_nspace *ns = px_nspace_find(px_process.model, g->nspace);
     pmix_proc_t proc;
@@ -189,7 +166,7 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
     if (rc)
         return rc;
     if (ns && g->rank == PMIX_RANK_UNDEF) {
-        proc.rank = find_owner(ns, g->key);
+        proc.rank = find_owner(ns, g->text);
         if (proc.rank == PMIX_RANK_UNDEF)
             return PMIX_ERR_NOT_FOUND;
     }
@@ -200,8 +177,8 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
     }
     if (rc != PX_DEFERRED)
         return rc;
-    struct px_pending_get *w = px_pending_get_new(req, &proc, g->key, g->info,
-                                                  g->n_info);
+    struct px_pending_get *w = px_pending_get_new(req, &proc, g->text, g->info.v,
+                                                  g->info.n);
     if (!w)
         return PMIX_ERR_NOMEM;
     if (px_local_find(srv, &proc))
@@ -215,14 +192,14 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
 
 static pmix_status_t on_get(struct px_server *srv, struct px_req *req)
 {
-    struct get g = {0};
-    pmix_status_t rc = read_get(&req->in, &g);
+    struct px_args g = {0};
+    pmix_status_t rc = px_unpack_args(&req->in, &g, px_request_get.args);
 
+    if (!rc && (!g.nspace || strlen(g.nspace) > PMIX_MAX_NSLEN || !has_owner(g.rank)))
+        rc = PMIX_ERR_BAD_PARAM;
     if (!rc)
         rc = serve_get(srv, req, &g);
-    free(g.nspace);
-    px_type_free_array(PMIX_INFO, g.info, g.n_info);
-    free(g.key);
+    px_args_cleanup(&g);
     return rc;
 }
 

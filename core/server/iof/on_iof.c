@@ -270,14 +270,14 @@ const struct px_server_part px_iof_part = {
 /* ---- deliver --------------------------------------------------------------------- */
 
 /* A namespace that was asked for before it was registered is checked now. */
-static bool is_wanted(const struct pull *p, const struct px_iof_piece *piece)
+static bool is_wanted(const struct pull *p, const struct px_args *piece)
 {
-    if (!(p->channels & piece->channel) || p->peer->finalized ||
-        px_proc_same(&p->peer->proc, piece->source) ||
-        !px_peer_may(p->peer, piece->source->nspace))
+    if (!(p->channels & piece->channels) || p->peer->finalized ||
+        px_proc_same(&p->peer->proc, piece->procs) ||
+        !px_peer_may(p->peer, piece->procs->nspace))
         return false;
     for (size_t i = 0; i < p->n_procs; i++)
-        if (px_proc_match(&p->procs[i], piece->source))
+        if (px_proc_match(&p->procs[i], piece->procs))
             return true;
     return false;
 }
@@ -312,16 +312,18 @@ static pmix_status_t send_to_self(px_writer *w)
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t send_piece(const struct pull *p, const struct px_iof_piece *piece)
+static pmix_status_t send_piece(const struct pull *p, const struct px_args *piece)
 {
     struct px_peer *peer = p->peer;
+    struct px_args args = *piece;
     pmix_status_t rc;
     px_writer w;
 
     if (peer->conn && px_conn_unsent(peer->conn) > MAX_UNREAD_B)
         return PMIX_ERR_OUT_OF_RESOURCE;
     px_writer_init(&w, peer->codec);
-    px_iof_pack(&w, piece, p->peer_id);
+    args.id = p->peer_id;
+    px_pack_args(&w, &args, px_request_piece.args);
     rc = w.status;
     if (!rc && peer == peer->server->self)
         rc = send_to_self(&w);
@@ -332,7 +334,7 @@ static pmix_status_t send_piece(const struct pull *p, const struct px_iof_piece 
 }
 
 /* A pull that cannot be served keeps no other from being served. */
-static pmix_status_t deliver(struct px_server *srv, const struct px_iof_piece *piece)
+static pmix_status_t deliver(struct px_server *srv, const struct px_args *piece)
 {
     pmix_status_t first = PMIX_SUCCESS;
 
@@ -345,24 +347,10 @@ static pmix_status_t deliver(struct px_server *srv, const struct px_iof_piece *p
     return first;
 }
 
-struct deliver_op {
-    struct px_api api;
-    pmix_proc_t source;
-};
-
 static void on_deliver(struct px_api *api)
 {
-    const struct deliver_op *op = PX_CONTAINER_OF(api, struct deliver_op, api);
-    const struct px_args *args = &api->args;
-    const struct px_iof_piece piece = {.source = &op->source,
-                                       .channel = args->channels,
-                                       .info = args->info.v,
-                                       .n_info = args->info.n,
-                                       .bytes = args->bytes.bytes,
-                                       .n = args->bytes.size};
-
-    px_api_done(api,
-                px_process.server ? deliver(px_process.server, &piece) : PMIX_ERR_INIT);
+    px_api_done(api, px_process.server ? deliver(px_process.server, &api->args)
+                                       : PMIX_ERR_INIT);
 }
 
 PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
@@ -371,21 +359,20 @@ PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
                                                 const pmix_info_t info[], size_t ninfo,
                                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct deliver_op op = {
-        .api = {.start = on_deliver,
-                .request = &px_request_iof_push, /* copied alike */
-                .args = {.channels = channel,
-                         .bytes = bo ? *bo : (pmix_byte_object_t){0},
-                         .info = px_infos_borrow(info, ninfo)},
-                .invalid = !source || channel == PMIX_FWD_NO_CHANNELS || !bo,
-                .cb = cbfunc,
-                .cbdata = cbdata}};
-    pmix_status_t rc = px_server_here() ? px_api_check(&op.api) : PMIX_ERR_INIT;
+    struct px_api op = {.start = on_deliver,
+                        .request = &px_request_piece,
+                        .args = {.procs = (pmix_proc_t *)source,
+                                 .n_procs = 1,
+                                 .channels = channel,
+                                 .bytes = bo ? *bo : (pmix_byte_object_t){0},
+                                 .info = px_infos_borrow(info, ninfo)},
+                        .invalid = channel == PMIX_FWD_NO_CHANNELS || !bo,
+                        .cb = cbfunc,
+                        .cbdata = cbdata};
 
-    if (rc)
-        return rc;
-    op.source = *source;
-    return cbfunc ? px_api_post(&op.api, sizeof op) : px_api_wait(&op.api);
+    if (!px_server_here())
+        return PMIX_ERR_INIT;
+    return cbfunc ? px_api_post(&op, sizeof op) : px_api_wait(&op);
 }
 
 /* No producer of input can be stopped yet, neither one of this process nor one that is

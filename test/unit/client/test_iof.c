@@ -44,14 +44,15 @@ static void on_bytes(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
 static void send_piece(int fd, size_t id, const char *text)
 {
     pmix_proc_t source;
-    const struct px_iof_piece piece = {.source = &source,
-                                       .channel = PMIX_FWD_STDOUT_CHANNEL,
-                                       .bytes = text,
-                                       .n = strlen(text)};
+    const struct px_args piece = {
+        .procs = &source,
+        .channels = PMIX_FWD_STDOUT_CHANNEL,
+        .id = id,
+        .bytes = {.bytes = (char *)(uintptr_t)text, .size = strlen(text)}};
     px_writer w = fake_begin();
 
     px_proc_set(&source, "job", 1);
-    px_iof_pack(&w, &piece, id);
+    px_pack_args(&w, &piece, px_request_piece.args);
     fake_reply(fd, PX_TAG_IOF, &w);
 }
 

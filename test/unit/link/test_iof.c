@@ -2,6 +2,8 @@
 /* Forwarded output: its message, and who of this process gets it. */
 #include "core/link/iof.h"
 
+#include "core/wire/requests.h"
+
 #include <string.h>
 
 #include "alloc_fail.h"
@@ -45,17 +47,17 @@ static px_buf message(struct px_codec c, size_t id, const void *bytes, size_t n)
 {
     pmix_proc_t source;
     pmix_info_t info = {.key = PMIX_IOF_COMPLETE, .value = {.type = PMIX_BOOL}};
-    const struct px_iof_piece piece = {.source = &source,
-                                       .channel = PMIX_FWD_STDERR_CHANNEL,
-                                       .info = &info,
-                                       .n_info = 1,
-                                       .bytes = bytes,
-                                       .n = n};
+    const struct px_args piece = {
+        .procs = &source,
+        .channels = PMIX_FWD_STDERR_CHANNEL,
+        .id = id,
+        .info = {.v = &info, .n = 1},
+        .bytes = {.bytes = (char *)(uintptr_t)bytes, .size = n}};
     px_writer w;
 
     px_proc_set(&source, JOB, 3);
     px_writer_init(&w, c);
-    px_iof_pack(&w, &piece, id);
+    px_pack_args(&w, &piece, px_request_piece.args);
     ok(w.status);
     return px_buf_take(&w.buf);
 }

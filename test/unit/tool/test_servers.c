@@ -4,7 +4,6 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/client/client.h"
-#include "core/client/link.h"
 #include "core/rt/process.h"
 #include "core/types/type.h"
 #include "px_test.h"
