@@ -3,7 +3,7 @@
  * itself. To the server it is a host like any other: a module of functions. All
  * processes are of one user, who may do with them what the system would let them do
  * anyway. */
-#include "core/host/builtin.h"
+#include "core/host/job.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #include "core/base/strv.h"
 #include "core/config/core_params.h"
 #include "core/config/param.h"
-#include "core/host/launch.h"
 #include "core/model/nspace.h"
 #include "core/plugin/select.h"
 #include "core/rt/call.h"
@@ -20,7 +19,7 @@
 
 static struct px_launcher *launcher(void)
 {
-    return &((struct px_host_builtin *)px_server_builtin_self())->launcher;
+    return px_server_builtin_self();
 }
 
 /* ---- processes, data, events ---------------------------------------------------- */
@@ -49,7 +48,7 @@ static pmix_status_t host_finalized(const pmix_proc_t *proc, void *object PX_UNU
     if (task)
         task->finalized = true;
     else /* one that we did not start: its end will not be seen */
-        px_pubs_proc_gone(l->pubs, proc);
+        px_pubs_gone(&l->pubs, proc);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -78,7 +77,7 @@ static pmix_status_t host_publish(const pmix_proc_t *proc, const pmix_info_t inf
                                   size_t n, pmix_op_cbfunc_t cb PX_UNUSED,
                                   void *cbdata PX_UNUSED)
 {
-    pmix_status_t rc = px_pubs_publish(launcher()->pubs, proc, info, n);
+    pmix_status_t rc = px_pubs_publish(&launcher()->pubs, proc, info, n);
 
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }
@@ -87,7 +86,7 @@ static pmix_status_t host_lookup(const pmix_proc_t *proc, char **keys,
                                  const pmix_info_t info[], size_t n,
                                  pmix_lookup_cbfunc_t cb, void *cbdata)
 {
-    return px_pubs_lookup(launcher()->pubs, proc, keys, info, n, cb, cbdata);
+    return px_pubs_lookup(&launcher()->pubs, proc, keys, info, n, cb, cbdata);
 }
 
 static pmix_status_t host_unpublish(const pmix_proc_t *proc, char **keys,
@@ -95,7 +94,7 @@ static pmix_status_t host_unpublish(const pmix_proc_t *proc, char **keys,
                                     pmix_op_cbfunc_t cb PX_UNUSED,
                                     void *cbdata PX_UNUSED)
 {
-    pmix_status_t rc = px_pubs_unpublish(launcher()->pubs, proc, keys, info, n);
+    pmix_status_t rc = px_pubs_unpublish(&launcher()->pubs, proc, keys, info, n);
 
     return rc ? rc : PMIX_OPERATION_SUCCEEDED;
 }
@@ -124,17 +123,16 @@ static pmix_status_t host_notify(pmix_status_t code PX_UNUSED,
 static pmix_status_t host_tool_connected(pmix_info_t info[], size_t n,
                                          pmix_tool_connection_cbfunc_t cb, void *cbdata)
 {
-    struct px_host_builtin *host = px_server_builtin_self();
-    struct px_server *srv = host->launcher.server;
+    struct px_launcher *l = launcher();
     const char *nspace = px_info_str(info, n, PMIX_NSPACE);
     char made[PMIX_MAX_NSLEN + 1];
     pmix_proc_t name;
 
     px_proc_set(&name, nspace ? nspace : "", px_info_u32(info, n, PMIX_RANK, 0));
-    while (!nspace && (!name.nspace[0] || px_server_has_peer(srv, &name) ||
+    while (!nspace && (!name.nspace[0] || px_server_has_peer(l->server, &name) ||
                        px_nspace_find(px_process.model, name.nspace))) {
-        snprintf(made, sizeof(made), "tool-%u-of-%.200s", ++host->n_tools,
-                 px_server_name(srv)->nspace);
+        snprintf(made, sizeof(made), "tool-%u-of-%.200s", ++l->n_tools,
+                 px_server_name(l->server)->nspace);
         px_proc_set(&name, made, 0);
     }
     cb(PMIX_SUCCESS, &name, cbdata);
@@ -150,19 +148,6 @@ static pmix_status_t host_spawn(const pmix_proc_t *proc, const pmix_info_t info[
 
 /* ---- abort ---------------------------------------------------------------------- */
 
-static void abort_job(struct px_launch_job *job, const struct px_failure *own,
-                      const pmix_proc_t *proc)
-{
-    struct px_failure f = *own;
-
-    if (strcmp(job->proc.nspace, proc->nspace) != 0) {
-        f.rank = PMIX_RANK_UNDEF;
-        snprintf(f.text, sizeof(f.text), "aborted by rank %u of %s", proc->rank,
-                 proc->nspace);
-    }
-    px_job_fail(job, &f);
-}
-
 /* A process without its peers is no use in a job: to abort some is to abort their
  * job. */
 static pmix_status_t host_abort(const pmix_proc_t *proc, void *object PX_UNUSED,
@@ -171,21 +156,30 @@ static pmix_status_t host_abort(const pmix_proc_t *proc, void *object PX_UNUSED,
                                 void *cbdata PX_UNUSED)
 {
     struct px_launcher *l = launcher();
-    struct px_failure f = {.status = PMIX_ERR_PROC_REQUESTED_ABORT, .rank = proc->rank};
+    /* An exit status has eight bits; an abort is never a success. */
+    const struct px_failure own = {.status = PMIX_ERR_PROC_REQUESTED_ABORT,
+                                   .verdict = PMIX_ERR_JOB_ABORTED,
+                                   .exit_code = status & 0xff ? status & 0xff : 1};
     bool has_text = msg && *msg;
     size_t n_known = 0;
 
-    /* An exit status has eight bits; an abort is never a success. */
-    f.exit_code = status & 0xff ? status & 0xff : 1;
-    snprintf(f.text, sizeof(f.text), "called abort with status %d%s%s", status,
-             has_text ? ": " : "", has_text ? msg : "");
     for (size_t i = 0; i < (n ? n : 1); i++) {
         struct px_launch_job *job = px_job_find(l, n ? procs[i].nspace : proc->nspace);
+        struct px_failure f = own;
 
         if (!job)
             continue;
-        abort_job(job, &f, proc);
         n_known++;
+        if (strcmp(job->proc.nspace, proc->nspace) == 0) {
+            f.rank = proc->rank;
+            snprintf(f.text, sizeof(f.text), "called abort with status %d%s%s", status,
+                     has_text ? ": " : "", has_text ? msg : "");
+        } else {
+            f.rank = PMIX_RANK_UNDEF;
+            snprintf(f.text, sizeof(f.text), "aborted by rank %u of %s", proc->rank,
+                     proc->nspace);
+        }
+        px_job_fail(job, &f);
     }
     /* Else they were started by another launcher, which has to end them. */
     return n_known > 0 ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_NOT_SUPPORTED;
@@ -201,40 +195,34 @@ struct order {
 static pmix_status_t read_order(const pmix_info_t *info, size_t n, struct order *order)
 {
     const pmix_info_t *sig = px_info_find(info, n, PMIX_JOB_CTRL_SIGNAL);
-    int64_t number;
+    int64_t number = 0;
 
-    if (px_info_flag(info, n, PMIX_JOB_CTRL_KILL)) {
+    if (px_info_flag(info, n, PMIX_JOB_CTRL_KILL))
         *order = (struct order){SIGKILL, true};
-    } else if (px_info_flag(info, n, PMIX_JOB_CTRL_TERMINATE)) {
+    else if (px_info_flag(info, n, PMIX_JOB_CTRL_TERMINATE))
         *order = (struct order){SIGTERM, true};
-    } else if (sig) {
-        if (!px_value_to_i64(&sig->value, &number) || number < 1 || number >= NSIG)
-            return PMIX_ERR_BAD_PARAM;
-        *order = (struct order){(int)number, false};
-    } else {
+    else if (!sig)
         return PMIX_ERR_NOT_SUPPORTED;
-    }
+    else if (!px_value_to_i64(&sig->value, &number) || number < 1 || number >= NSIG)
+        return PMIX_ERR_BAD_PARAM;
+    else
+        *order = (struct order){(int)number, false};
     return PMIX_SUCCESS;
 }
 
-static void carry_out(struct px_launch_job *job, const struct order *order)
+/* To end one process is to send it a signal; its job takes that as any other end. */
+static void carry_out(struct px_launcher *l, const pmix_proc_t *target,
+                      const struct order *order)
 {
-    if (order->ends)
+    struct px_launch_job *job = px_job_find(l, target->nspace);
+    struct px_task *task = px_task_find(l, target);
+
+    if (task)
+        px_task_signal(task, order->signum);
+    else if (order->ends)
         px_job_end(job, order->signum, PMIX_ERR_JOB_KILLED_BY_CMD);
     else
         px_job_signal(job, order->signum);
-}
-
-/* To end one process is to send it a signal; its job takes that as any other end. */
-static void carry_out_for(struct px_launcher *l, const pmix_proc_t *target,
-                          const struct order *order)
-{
-    struct px_task *task = px_task_find(l, target);
-
-    if (!task)
-        carry_out(px_job_find(l, target->nspace), order);
-    else
-        px_task_signal(task, order->signum);
 }
 
 static pmix_status_t host_control(const pmix_proc_t *requestor,
@@ -255,12 +243,12 @@ static pmix_status_t host_control(const pmix_proc_t *requestor,
     if (rc)
         return rc;
     for (size_t i = 0; i < n_targets; i++)
-        carry_out_for(l, &targets[i], &order);
+        carry_out(l, &targets[i], &order);
     /* Without targets: the requestor's jobs. */
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
         if (n_targets == 0 &&
             (from_server || strcmp(job->proc.nspace, requestor->nspace) == 0))
-            carry_out(job, &order);
+            carry_out(l, &job->proc, &order);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -313,17 +301,6 @@ static pmix_status_t list_tasks(const struct px_launcher *l, const char *key,
     return px_infos_add(out, key, &array, PMIX_DATA_ARRAY);
 }
 
-static pmix_status_t answer_key(const struct px_launcher *l, const char *key,
-                                const pmix_query_t *query, px_infos *out)
-{
-    if (strcmp(key, PMIX_QUERY_NAMESPACES) == 0)
-        return list_jobs(l, out);
-    if (strcmp(key, PMIX_QUERY_PROC_TABLE) == 0 ||
-        strcmp(key, PMIX_QUERY_LOCAL_PROC_TABLE) == 0)
-        return list_tasks(l, key, query, out);
-    return PMIX_ERR_NOT_SUPPORTED;
-}
-
 static pmix_status_t host_query(pmix_proc_t *requestor PX_UNUSED, pmix_query_t *queries,
                                 size_t n, pmix_info_cbfunc_t cb, void *cbdata)
 {
@@ -332,8 +309,13 @@ static pmix_status_t host_query(pmix_proc_t *requestor PX_UNUSED, pmix_query_t *
 
     for (size_t q = 0; q < n; q++) {
         for (char **key = queries[q].keys; key && *key; key++) {
-            pmix_status_t rc = answer_key(launcher(), *key, &queries[q], &found);
+            pmix_status_t rc = PMIX_ERR_NOT_SUPPORTED;
 
+            if (strcmp(*key, PMIX_QUERY_NAMESPACES) == 0)
+                rc = list_jobs(launcher(), &found);
+            else if (strcmp(*key, PMIX_QUERY_PROC_TABLE) == 0 ||
+                     strcmp(*key, PMIX_QUERY_LOCAL_PROC_TABLE) == 0)
+                rc = list_tasks(launcher(), *key, &queries[q], &found);
             if (rc == PMIX_ERR_NOMEM)
                 return rc;
             if (!first)
@@ -370,44 +352,37 @@ static const pmix_server_module_t functions = {
 static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t *module,
                                     void **self, struct px_err *err)
 {
-    struct px_host_builtin *host = calloc(1, sizeof(*host));
+    struct px_launcher *l = malloc(sizeof(*l));
     struct px_host_builtin_conf conf = {0};
     size_t n;
 
-    if (!host)
+    if (!l)
         return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
     pmix_status_t rc = px_params_parse(px_process.params, "embedded_",
                                        px_host_builtin_params, &conf, err);
     if (rc) {
-        free(host);
+        free(l);
         return rc;
     }
-    host->launcher = (struct px_launcher){
-        .server = srv, .pubs = &host->pubs, .grace_ms = conf.grace};
-    host->launcher.pfexec = px_modules("pfexec", &n);
-    if (n == 0)
-        host->launcher.pfexec = NULL;
-    px_list_init(&host->launcher.jobs);
-    px_pubs_init(&host->pubs, px_process.loop);
+    const struct px_module *m = px_modules("pfexec", &n);
+    *l = (struct px_launcher){
+        .server = srv, .pfexec = n > 0 ? m : NULL, .grace_ms = conf.grace};
+    px_list_init(&l->jobs);
+    px_pubs_init(&l->pubs, px_process.loop);
     *module = functions;
-    *self = host;
+    *self = l;
     return PMIX_SUCCESS;
 }
 
 static void builtin_end_jobs(void *self)
 {
-    struct px_host_builtin *host = self;
-
-    (void)px_call(px_process.loop, px_launcher_end_jobs, &host->launcher);
+    (void)px_call(px_process.loop, px_launcher_end_jobs, self);
 }
 
 static void builtin_destroy(void *self)
 {
-    struct px_host_builtin *host = self;
-
-    px_launcher_fini(&host->launcher);
-    px_pubs_fini(&host->pubs);
-    free(host);
+    px_launcher_fini(self);
+    free(self);
 }
 
 static const struct px_support support[] = {

@@ -2,7 +2,6 @@
 #include "core/host/job.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +22,7 @@ enum {
     LINGER_MS = 500, /* for output of processes that those we started left behind */
     DROP_MS = 1000,  /* until an ended job is forgotten */
     PATIENCE_MS =
-        1000, /* for processes that no signal ends, and readers that do not read */
+        1000, /* for processes that no signal ends, readers that do not read */
 };
 
 static void on_timer(void *arg);
@@ -47,50 +46,31 @@ char *px_task_dir(const struct px_task *task)
     return task->job->dir ? px_strf("%s/%u", task->job->dir, task->rank) : NULL;
 }
 
-static bool make_in(int top, struct px_launch_job *job, const char *name)
-{
-    PX_AUTOCLOSE int dir = -1;
-    char rank[16];
-
-    if (mkdirat(top, name, 0700) < 0)
-        return false;
-    dir = openat(top, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (dir < 0 || fstat(dir, &job->dir_is) < 0)
-        return false;
-    for (uint32_t r = 0; r < job->n_tasks; r++) {
-        snprintf(rank, sizeof(rank), "%u", r);
-        if (mkdirat(dir, rank, 0700) < 0)
-            return false;
-    }
-    return true;
-}
-
 static void drop_dirs(struct px_launch_job *job)
 {
     if (job->dir && job->dir_is.st_ino)
         px_server_drop_dir(job->launcher->server, job->dir, &job->dir_is);
-    free(job->dir);
-    job->dir = NULL;
+    free(px_take(&job->dir));
 }
 
 /* Short names: they are in the paths of sockets. */
-static void make_dirs(struct px_launch_job *job)
+static bool make_dirs(struct px_launch_job *job)
 {
     PX_AUTOFREE char *top = px_job_top_dir(job);
-    PX_AUTOCLOSE int fd = -1;
-    char name[16];
 
     if (!top)
-        return;
-    snprintf(name, sizeof(name), "%u", job->launcher->n_jobs);
-    if (mkdir(top, 0700) == 0 || errno == EEXIST)
-        fd = open(top, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    job->dir = fd >= 0 ? px_strf("%s/%s", top, name) : NULL;
-    if (job->dir && make_in(fd, job, name))
-        return;
-    px_log(PX_LOG_WARN, "spawn", "cannot make directories for job %s: %m",
-           job->proc.nspace);
-    drop_dirs(job);
+        return !px_server_dir(job->launcher->server);
+    job->dir = px_strf("%s/%u", top, job->launcher->n_jobs);
+    if (!job->dir || (mkdir(top, 0700) < 0 && errno != EEXIST) ||
+        mkdir(job->dir, 0700) < 0 || lstat(job->dir, &job->dir_is) < 0)
+        return false;
+    for (uint32_t r = 0; r < job->n_tasks; r++) {
+        PX_AUTOFREE char *dir = px_task_dir(&job->tasks[r]);
+
+        if (!dir || mkdir(dir, 0700) < 0)
+            return false;
+    }
+    return true;
 }
 
 /* ---- making and finding --------------------------------------------------------- */
@@ -114,46 +94,6 @@ static pmix_status_t add_tasks(struct px_launch_job *job)
     return PMIX_SUCCESS;
 }
 
-static void name_job(struct px_launch_job *job)
-{
-    struct px_launcher *l = job->launcher;
-    char name[PMIX_MAX_NSLEN + 1];
-
-    l->n_jobs++;
-    /* The server's own name may be a very long one. */
-    if (snprintf(name, sizeof(name), "%s-%u", px_server_name(l->server)->nspace,
-                 l->n_jobs) >= (int)sizeof(name))
-        snprintf(name, sizeof(name), "tenon-%ld-%u", (long)getpid(), l->n_jobs);
-    px_proc_set(&job->proc, name, PMIX_RANK_WILDCARD);
-}
-
-pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
-                            px_plan *plan, struct px_launch_job **out)
-{
-    struct px_launch_job *job = calloc(1, sizeof(*job));
-
-    if (!job)
-        return PMIX_ERR_NOMEM;
-    job->launcher = l;
-    job->parent = *parent;
-    job->plan = *plan;
-    *plan = (px_plan){0};
-    job->first = l->n_ranks;
-    job->failure.rank = PMIX_RANK_UNDEF;
-    name_job(job);
-    px_list_append(&l->jobs, &job->link);
-    job->timer = px_timer_create(px_process.loop, on_timer, job);
-    job->suspicion_timer = px_timer_create(px_process.loop, on_suspicion, job);
-    if (!job->timer || !job->suspicion_timer || add_tasks(job)) {
-        px_job_free(job);
-        return PMIX_ERR_NOMEM;
-    }
-    l->n_ranks += job->n_tasks;
-    make_dirs(job);
-    *out = job;
-    return PMIX_SUCCESS;
-}
-
 static struct px_task_output *output_of(struct px_launch_job *job, uint32_t i)
 {
     return &job->tasks[i / 2].outputs[i % 2];
@@ -163,13 +103,12 @@ static struct px_task_output *output_of(struct px_launch_job *job, uint32_t i)
 static void silence(struct px_launch_job *job)
 {
     for (uint32_t i = 0; i < 2 * job->n_tasks; i++) {
-        px_stream_close(output_of(job, i)->stream);
-        output_of(job, i)->stream = NULL;
+        px_stream_close(px_take(&output_of(job, i)->stream));
     }
     job->n_streams = 0;
 }
 
-void px_job_free(struct px_launch_job *job)
+static void job_free(struct px_launch_job *job)
 {
     const struct px_module *m = job->launcher->pfexec;
 
@@ -187,6 +126,44 @@ void px_job_free(struct px_launch_job *job)
     free(job);
 }
 
+pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
+                            px_plan *plan, struct px_launch_job **out)
+{
+    struct px_launch_job *job = malloc(sizeof(*job));
+    char name[PMIX_MAX_NSLEN + 1];
+
+    if (!job)
+        return PMIX_ERR_NOMEM;
+    *job = (struct px_launch_job){
+        .launcher = l,
+        .parent = *parent,
+        .plan = *plan,
+        .first = l->n_ranks,
+        .failure.rank = PMIX_RANK_UNDEF,
+        .timer = px_timer_create(px_process.loop, on_timer, job),
+        .suspicion_timer = px_timer_create(px_process.loop, on_suspicion, job)};
+    *plan = (px_plan){0};
+    l->n_jobs++;
+    /* The server's own name may be a very long one. */
+    if (snprintf(name, sizeof(name), "%s-%u", px_server_name(l->server)->nspace,
+                 l->n_jobs) >= (int)sizeof(name))
+        snprintf(name, sizeof(name), "tenon-%ld-%u", (long)getpid(), l->n_jobs);
+    px_proc_set(&job->proc, name, PMIX_RANK_WILDCARD);
+    px_list_append(&l->jobs, &job->link);
+    if (!job->timer || !job->suspicion_timer || add_tasks(job)) {
+        job_free(job);
+        return PMIX_ERR_NOMEM;
+    }
+    l->n_ranks += job->n_tasks;
+    if (!make_dirs(job)) {
+        px_log(PX_LOG_WARN, "spawn", "cannot make directories for job %s: %m",
+               job->proc.nspace);
+        drop_dirs(job);
+    }
+    *out = job;
+    return PMIX_SUCCESS;
+}
+
 struct px_launch_job *px_job_find(const struct px_launcher *l, const char *nspace)
 {
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
@@ -200,6 +177,14 @@ struct px_task *px_task_find(const struct px_launcher *l, const pmix_proc_t *pro
     struct px_launch_job *job = px_job_find(l, proc->nspace);
 
     return job && proc->rank < job->n_tasks ? &job->tasks[proc->rank] : NULL;
+}
+
+pmix_proc_t px_task_name(const struct px_task *task)
+{
+    pmix_proc_t name = task->job->proc;
+
+    name.rank = task->rank;
+    return name;
 }
 
 /* ---- events --------------------------------------------------------------------- */
@@ -280,13 +265,6 @@ void px_job_signal(struct px_launch_job *job, int signum)
         px_task_signal(&job->tasks[r], signum);
 }
 
-static bool is_child_of(const struct px_launch_job *job,
-                        const struct px_launch_job *parent)
-{
-    return job != parent && !job->plan.detached && job->stage != PX_JOB_ENDED &&
-           strcmp(job->parent.nspace, parent->proc.nspace) == 0;
-}
-
 void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict)
 {
     enum px_job_stage stage = signum == SIGKILL ? PX_JOB_KILL : PX_JOB_TERM;
@@ -303,7 +281,8 @@ void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict)
             px_timer_set(job->timer, job->launcher->grace_ms);
     }
     PX_LIST_EACH (&job->launcher->jobs, struct px_launch_job, child, link)
-        if (is_child_of(child, job))
+        if (child != job && !child->plan.detached && child->stage != PX_JOB_ENDED &&
+            strcmp(child->parent.nspace, job->proc.nspace) == 0)
             px_job_end(child, signum, PMIX_ERR_JOB_KILLED_BY_CMD);
 }
 
@@ -320,7 +299,7 @@ void px_job_abandon(struct px_launch_job *job, pmix_status_t status,
     if (job->n_running > 0)
         return;
     px_server_drop_nspace(l->server, job->proc.nspace);
-    px_job_free(job);
+    job_free(job);
     cb(status, NULL, cbdata);
     check_idle(l);
 }
@@ -332,7 +311,7 @@ static void check_finished(struct px_launch_job *job)
         job->stage == PX_JOB_LAUNCHING)
         return;
     job->stage = PX_JOB_ENDED;
-    px_pubs_job_gone(job->launcher->pubs, job->proc.nspace);
+    px_pubs_gone(&job->launcher->pubs, &job->proc);
     drop_dirs(job);
     report_end(job);
     px_timer_set(job->timer, DROP_MS);
@@ -345,7 +324,7 @@ static void on_timer(void *arg)
 
     if (job->stage == PX_JOB_ENDED) {
         px_server_drop_nspace(job->launcher->server, job->proc.nspace);
-        px_job_free(job);
+        job_free(job);
     } else if (job->n_running == 0) {
         /* Processes that still hold the pipes are none of this job's. */
         for (uint32_t i = 0; i < 2 * job->n_tasks; i++)
@@ -358,31 +337,13 @@ static void on_timer(void *arg)
 
 /* ---- failures ------------------------------------------------------------------- */
 
-static pmix_status_t verdict_of(pmix_status_t failure)
-{
-    switch (failure) {
-    case PMIX_ERR_PROC_ABORTED_BY_SIG:
-        return PMIX_ERR_JOB_ABORTED_BY_SIG;
-    case PMIX_ERR_EXIT_NONZERO_TERM:
-        return PMIX_ERR_JOB_NON_ZERO_TERM;
-    case PMIX_ERR_PROC_TERM_WO_SYNC:
-        return PMIX_ERR_JOB_TERM_WO_SYNC;
-    case PMIX_ERR_PROC_REQUESTED_ABORT:
-        return PMIX_ERR_JOB_ABORTED;
-    default:
-        return failure;
-    }
-}
-
 static void settle(struct px_launch_job *job, const struct px_failure *failure)
 {
-    bool first = !job->verdict;
-
     job->failure = *failure;
     px_timer_clear(job->suspicion_timer);
-    if (first) /* else it ends by order, and this follows from that */
+    if (!job->verdict) /* else it ends by order, and this follows from that */
         report_failure(job);
-    px_job_end(job, SIGTERM, verdict_of(failure->status));
+    px_job_end(job, SIGTERM, failure->verdict);
 }
 
 static bool is_running(void *arg, pmix_rank_t rank)
@@ -427,15 +388,18 @@ static struct px_failure judge(const struct px_task *task)
 
     if (WIFSIGNALED(status)) {
         f.status = PMIX_ERR_PROC_ABORTED_BY_SIG;
+        f.verdict = PMIX_ERR_JOB_ABORTED_BY_SIG;
         f.exit_code = 128 + WTERMSIG(status);
         snprintf(f.text, sizeof(f.text), "killed by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
     } else if (WEXITSTATUS(status) != 0) {
         f.status = PMIX_ERR_EXIT_NONZERO_TERM;
+        f.verdict = PMIX_ERR_JOB_NON_ZERO_TERM;
         f.exit_code = WEXITSTATUS(status);
         snprintf(f.text, sizeof(f.text), "exited with status %d", WEXITSTATUS(status));
     } else if (task->connected && !task->finalized) {
         f.status = PMIX_ERR_PROC_TERM_WO_SYNC;
+        f.verdict = PMIX_ERR_JOB_TERM_WO_SYNC;
         px_str_copy(f.text, sizeof(f.text), "exited without finalizing");
     }
     return f;
@@ -445,8 +409,7 @@ static struct px_failure judge(const struct px_task *task)
 
 static void last_task_ended(struct px_launch_job *job)
 {
-    px_input_close(job->input);
-    job->input = NULL;
+    px_input_close(px_take(&job->input));
     if (job->launch_status) {
         px_job_abandon(job, job->launch_status, job->launch_cb, job->launch_cbdata);
         return;
@@ -461,9 +424,8 @@ void px_job_task_ended(void *arg, pid_t pid, int wait_status)
 {
     struct px_task *task = arg;
     struct px_launch_job *job = task->job;
-    pmix_proc_t proc = job->proc;
+    const pmix_proc_t proc = px_task_name(task);
 
-    proc.rank = task->rank;
     task->running = false;
     task->wait_status = wait_status;
     job->n_running--;
@@ -471,7 +433,7 @@ void px_job_task_ended(void *arg, pid_t pid, int wait_status)
     px_log(PX_LOG_INFO, "spawn", "rank %u of %s, pid %ld, %s", task->rank, proc.nspace,
            (long)pid, failure.status ? failure.text : "has ended");
     px_server_client_ended(job->launcher->server, &proc);
-    px_pubs_proc_gone(job->launcher->pubs, &proc);
+    px_pubs_gone(&job->launcher->pubs, &proc);
     if (failure.status && !job->launch_status)
         px_job_fail(job, &failure);
     if (job->n_running == 0)
@@ -499,12 +461,8 @@ static bool is_idle(const struct px_launcher *l)
 
 static void stop_waiting(struct px_launcher *l)
 {
-    struct px_call *waiter = l->waiter;
-
-    l->waiter = NULL;
-    px_timer_free(l->deadline);
-    l->deadline = NULL;
-    px_call_done(waiter, PMIX_SUCCESS);
+    px_timer_free(px_take(&l->deadline));
+    px_call_done(px_take(&l->waiter), PMIX_SUCCESS);
 }
 
 /* A job has ended or is gone: it may be the last that px_launcher_end_jobs waits
@@ -554,6 +512,7 @@ void px_launcher_end_jobs(struct px_call *call, void *launcher)
 void px_launcher_fini(struct px_launcher *l)
 {
     PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
-        px_job_free(job);
+        job_free(job);
     px_output_fini(&l->output);
+    px_pubs_fini(&l->pubs);
 }

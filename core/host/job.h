@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The jobs of the built-in host: their processes, how they end, and what follows from
- * that. Loop thread only. */
+/* The built-in host and its jobs: their processes, how they end, and what follows from
+ * that. Loop thread only. The server knows it by px_host_builtin alone
+ * (core/server/host.h). */
 #ifndef PX_HOST_JOB_H
 #define PX_HOST_JOB_H
 
 #include "core/base/list.h"
-#include "core/host/input.h"
-#include "core/host/output.h"
 #include "core/host/plan.h"
 #include "core/host/pubs.h"
+#include "core/host/streams.h"
 #include "core/rt/process.h"
 #include "pmix_server.h"
 
@@ -17,16 +17,17 @@
 struct px_call;
 struct px_server;
 
-/* All jobs of this node. */
+/* All that this host knows. */
 struct px_launcher {
     struct px_server *server;
     const struct px_module *pfexec; /* NULL: nothing can be started */
-    struct px_pubs *pubs;
+    struct px_pubs pubs;
     struct px_list jobs;     /* px_launch_job.link, in the order started */
     struct px_output output; /* opened for the first job */
     uint64_t grace_ms;       /* between TERM and KILL */
     unsigned n_jobs;         /* started so far: makes the name of the next */
     uint32_t n_ranks;        /* started so far: the next one's rank in the session */
+    unsigned n_tools;        /* named so far */
     bool stopping;
     struct px_call *waiter;    /* of px_launcher_end_jobs */
     struct px_timer *deadline; /* of its patience */
@@ -51,10 +52,11 @@ struct px_task {
 
 /* The failure of a job, and of which of its processes. */
 struct px_failure {
-    pmix_status_t status; /* PMIX_SUCCESS: nothing */
-    pmix_rank_t rank;     /* PMIX_RANK_UNDEF: none in particular */
-    int exit_code;        /* not 0 if there is a failure */
-    char text[512];       /* "killed by signal 9 (Killed)" */
+    pmix_status_t status;  /* PMIX_SUCCESS: nothing */
+    pmix_status_t verdict; /* on the job, that follows from it */
+    pmix_rank_t rank;      /* PMIX_RANK_UNDEF: none in particular */
+    int exit_code;         /* not 0 if there is a failure */
+    char text[512];        /* "killed by signal 9 (Killed)" */
 };
 
 /* The order matters. */
@@ -99,12 +101,18 @@ struct px_fact {
 
 pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n);
 
+/* From a request to running processes: either all of them run, or none is left. As the
+ * host module's function (pmix_server.h). */
+pmix_status_t px_launch(struct px_launcher *l, const pmix_proc_t *proc,
+                        const pmix_info_t *info, size_t n_info, const pmix_app_t *apps,
+                        size_t n_apps, pmix_spawn_cbfunc_t cb, void *cbdata);
+
 pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
                             px_plan *plan, /* takes it */
                             struct px_launch_job **job);
-void px_job_free(struct px_launch_job *job);
 struct px_launch_job *px_job_find(const struct px_launcher *l, const char *nspace);
 struct px_task *px_task_find(const struct px_launcher *l, const pmix_proc_t *proc);
+pmix_proc_t px_task_name(const struct px_task *task);
 /* Folders for scratch files, malloc'd: those of all jobs, that of a process. NULL if
  * there are none, or no memory. */
 char *px_job_top_dir(const struct px_launch_job *job);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/host/launch.h"
+#include "core/host/job.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -176,9 +176,8 @@ static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
     if (!rc)
         rc = px_server_setup_fabric(srv, job->proc.nspace, infos.v, infos.n, err);
     for (uint32_t r = 0; !rc && r < job->n_tasks; r++) {
-        pmix_proc_t proc = job->proc;
+        const pmix_proc_t proc = px_task_name(&job->tasks[r]);
 
-        proc.rank = r;
         rc = px_server_add_client(srv, &proc, geteuid(), getegid(), NULL);
         if (rc)
             px_err_set(err, rc, "cannot register rank %u: %s", r,
@@ -189,23 +188,12 @@ static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
 
 /* ---- one process ---------------------------------------------------------------- */
 
-/* A pipe whose read end, which is ours alone, does not block. */
-static pmix_status_t open_pipe(int *read_end, int *write_end, struct px_err *err)
-{
-    int ends[2];
-
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return px_err_errno(err, "cannot make a pipe");
-    *read_end = ends[0];
-    *write_end = ends[1];
-    return px_fd_nonblock(ends[0]);
-}
-
 /* Output that cannot be written is a failure of the processes that wrote it. */
-static void on_output_broken(void *arg, pmix_status_t status PX_UNUSED)
+static void on_output_broken(void *arg)
 {
     struct px_launcher *l = arg;
     const struct px_failure failure = {.status = PMIX_ERR_IOF_FAILURE,
+                                       .verdict = PMIX_ERR_IOF_FAILURE,
                                        .rank = PMIX_RANK_UNDEF,
                                        .exit_code = 1,
                                        .text = "its output cannot be written"};
@@ -214,26 +202,24 @@ static void on_output_broken(void *arg, pmix_status_t status PX_UNUSED)
         px_job_fail(job, &failure);
 }
 
-/* Opened when first needed: a host that starts nothing leaves its stdout and stderr
- * alone. */
-static struct px_output *output_of(struct px_launcher *l)
-{
-    if (!l->output.loop)
-        px_output_init(&l->output, px_process.loop, on_output_broken, l);
-    return &l->output;
-}
-
 static pmix_status_t open_output(struct px_task *task, int which, int *write_end,
                                  struct px_err *err)
 {
+    struct px_output *to = &task->job->launcher->output;
     struct px_task_output *output = &task->outputs[which];
-    PX_AUTOCLOSE int read_end = -1;
-    pmix_status_t rc = open_pipe(&read_end, write_end, err);
+    int ends[2];
 
-    if (rc)
-        return rc;
-    rc = px_stream_open(output_of(task->job->launcher), which + STDOUT_FILENO, read_end,
-                        px_job_stream_ended, output, &output->stream);
+    /* A host that starts nothing leaves its stdout and stderr alone. */
+    if (!to->loop)
+        px_output_init(to, px_process.loop, on_output_broken, task->job->launcher);
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return px_err_errno(err, "cannot make a pipe");
+    PX_AUTOCLOSE int read_end = ends[0];
+    *write_end = ends[1];
+    pmix_status_t rc = px_fd_nonblock(read_end); /* which is ours alone */
+    if (!rc)
+        rc = px_stream_open(to, which, read_end, px_job_stream_ended, output,
+                            &output->stream);
     if (rc)
         return px_err_set(err, rc, "cannot read from a pipe: %s",
                           PMIx_Error_string(rc));
@@ -242,29 +228,14 @@ static pmix_status_t open_output(struct px_task *task, int which, int *write_end
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t make_env(const struct px_task *task, char ***env,
-                              struct px_err *err)
-{
-    pmix_proc_t proc = task->job->proc;
-    pmix_status_t rc;
-
-    proc.rank = task->rank;
-    *env = px_strv_dup(task->job->plan.apps[task->app].env);
-    rc = px_server_child_env(task->job->launcher->server, &proc, env);
-    return rc ? px_err_set(err, rc, "cannot make an environment: %s",
-                           PMIx_Error_string(rc))
-              : PMIX_SUCCESS;
-}
-
 /* Before it can start anything itself: if we are killed, all of that has to be
  * known. */
 static void on_forked(void *arg, pid_t pid)
 {
     struct px_task *task = arg;
-    pmix_proc_t proc = task->job->proc;
+    const pmix_proc_t proc = px_task_name(task);
 
     task->pid = pid;
-    proc.rank = task->rank;
     px_server_client_started(task->job->launcher->server, &proc, pid);
 }
 
@@ -293,78 +264,39 @@ static pmix_status_t exec_task(struct px_task *task, const struct px_pfexec_spec
     return PMIX_SUCCESS;
 }
 
-/* A process is started with these; close them afterwards. */
-struct ends {
-    char **env;
-    int in, out, errors;
-};
-
-static pmix_status_t prepare(struct px_task *task, struct ends *ends,
-                             struct px_err *err)
-{
-    struct px_launch_job *job = task->job;
-    pmix_status_t rc = make_env(task, &ends->env, err);
-
-    if (!rc)
-        rc = open_output(task, 0, &ends->out, err);
-    if (!rc)
-        rc = open_output(task, 1, &ends->errors, err);
-    if (!rc && task->rank == job->plan.stdin_rank)
-        rc = px_input_open(px_process.loop, &job->input, &ends->in, err);
-    if (rc)
-        px_err_prefix(err, "cannot run %s", job->plan.apps[task->app].program);
-    return rc;
-}
-
-static void ends_close(struct ends *ends)
-{
-    px_strv_free(ends->env);
-    if (ends->in != STDIN_FILENO) /* else it is not ours to close */
-        px_autoclose(&ends->in);
-    px_autoclose(&ends->out);
-    px_autoclose(&ends->errors);
-}
-
 static pmix_status_t start_task(struct px_task *task, struct px_err *err)
 {
-    const struct px_app_plan *app = &task->job->plan.apps[task->app];
-    struct ends ends = {.in = -1, .out = -1, .errors = -1};
-    pmix_status_t rc = prepare(task, &ends, err);
+    struct px_launch_job *job = task->job;
+    const struct px_app_plan *app = &job->plan.apps[task->app];
+    const pmix_proc_t proc = px_task_name(task);
+    PX_AUTO(px_strv) env = px_strv_dup(app->env);
+    struct px_pfexec_spec spec = {.program = app->program,
+                                  .argv = app->argv,
+                                  .cwd = app->cwd,
+                                  .fds = {-1, -1, -1},
+                                  .on_exit = px_job_task_ended,
+                                  .arg = task,
+                                  .forked = on_forked};
+    pmix_status_t rc = px_server_child_env(job->launcher->server, &proc, &env);
 
-    if (!rc) {
-        struct px_pfexec_spec spec = {.program = app->program,
-                                      .argv = app->argv,
-                                      .env = ends.env,
-                                      .cwd = app->cwd,
-                                      .fds = {ends.in, ends.out, ends.errors},
-                                      .on_exit = px_job_task_ended,
-                                      .arg = task,
-                                      .forked = on_forked};
+    if (rc)
+        px_err_set(err, rc, "cannot make an environment: %s", PMIx_Error_string(rc));
+    for (int i = 0; !rc && i < 2; i++)
+        rc = open_output(task, i, &spec.fds[i + 1], err);
+    if (!rc && task->rank == job->plan.stdin_rank)
+        rc = px_input_open(px_process.loop, &job->input, &spec.fds[0], err);
+    spec.env = env;
+    if (rc)
+        px_err_prefix(err, "cannot run %s", app->program);
+    else
         rc = exec_task(task, &spec, err);
-    }
-    ends_close(&ends);
+    for (int i = 0; i < 3; i++)
+        if (i > 0 || spec.fds[0] != STDIN_FILENO) /* else it is not ours to close */
+            px_autoclose(&spec.fds[i]);
     return rc;
 }
 
 /* ---- the job -------------------------------------------------------------------- */
-
-static pmix_status_t start_job(struct px_launch_job *job, struct px_err *err)
-{
-    pmix_status_t rc = register_job(job, err);
-
-    for (uint32_t r = 0; !rc && r < job->n_tasks; r++)
-        rc = start_task(&job->tasks[r], err);
-    if (!rc)
-        job->stage = PX_JOB_RUNNING;
-    return rc;
-}
-
-/* Logs the reason. */
-static pmix_status_t refuse(const struct px_err *err, pmix_status_t status)
-{
-    px_log(PX_LOG_ERROR, "spawn", "%s", err->text);
-    return status;
-}
 
 pmix_status_t px_launch(struct px_launcher *l, const pmix_proc_t *proc,
                         const pmix_info_t *info, size_t n_info, const pmix_app_t *apps,
@@ -384,29 +316,34 @@ pmix_status_t px_launch(struct px_launcher *l, const pmix_proc_t *proc,
                                                       : NULL};
     struct px_err err = {0};
     PX_AUTO(px_plan) plan = {0};
-    struct px_launch_job *job;
+    struct px_launch_job *job = NULL;
 
     if (l->stopping)
         return PMIX_ERR_NOT_AVAILABLE;
-    if (!l->pfexec)
-        return refuse(&err, px_err_set(&err, PMIX_ERR_NOT_SUPPORTED,
-                                       "cannot start processes: no component for "
-                                       "framework pfexec can be used"));
     if (!apps || n_apps == 0)
         return PMIX_ERR_BAD_PARAM;
-    pmix_status_t rc = px_plan_make(&plan, &request, &err);
-    if (rc)
-        return refuse(&err, rc);
+    pmix_status_t rc = l->pfexec ? px_plan_make(&plan, &request, &err)
+                                 : px_err_set(&err, PMIX_ERR_NOT_SUPPORTED,
+                                              "cannot start processes: no component "
+                                              "for framework pfexec can be used");
     /* Our stdin is for the jobs of the program that has it. */
     if (!px_proc_same(proc, px_server_name(l->server)))
         plan.stdin_rank = PMIX_RANK_UNDEF;
-    rc = px_job_create(l, parent, &plan, &job);
+    if (!rc && px_job_create(l, parent, &plan, &job))
+        rc = px_err_nomem(&err, "spawn");
+    if (!rc)
+        rc = register_job(job, &err);
+    for (uint32_t r = 0; !rc && r < job->n_tasks; r++)
+        rc = start_task(&job->tasks[r], &err);
     if (rc)
+        px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
+    if (!job)
         return rc;
-    rc = start_job(job, &err);
-    if (rc)
-        px_job_abandon(job, refuse(&err, rc), cb, cbdata);
-    else
+    if (rc) {
+        px_job_abandon(job, rc, cb, cbdata);
+    } else {
+        job->stage = PX_JOB_RUNNING;
         cb(PMIX_SUCCESS, job->proc.nspace, cbdata);
+    }
     return PMIX_SUCCESS;
 }

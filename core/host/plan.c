@@ -13,43 +13,12 @@
 
 extern char **environ;
 
-/* A request may demand what it asks for (PMIX_INFO_REQD); other attributes are then
- * refused. */
-static const char *const understood[] = {
-    PMIX_WDIR,
-    PMIX_HOST,
-    PMIX_PARENT_ID,
-    PMIX_SET_ENVAR,
-    PMIX_ADD_ENVAR,
-    PMIX_UNSET_ENVAR,
-    PMIX_PREPEND_ENVAR,
-    PMIX_APPEND_ENVAR,
-    PMIX_FWD_STDIN,
-    PMIX_FWD_STDOUT,
-    PMIX_FWD_STDERR,
-    PMIX_STDIN_TGT,
-    PMIX_SPAWN_CHILD_SEP,
-    PMIX_NOTIFY_COMPLETION,
-    PMIX_FWD_ENVIRONMENT,
-};
-
-static pmix_status_t check_demands(const pmix_info_t *info, size_t n,
-                                   struct px_err *err)
+static pmix_status_t out_of_memory(struct px_err *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
-
-        while (k < PX_COUNT(understood) && strcmp(info[i].key, understood[k]) != 0)
-            k++;
-        if (k == PX_COUNT(understood) && (info[i].flags & PMIX_INFO_REQD))
-            return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
-                              "cannot spawn: attribute %s is not supported",
-                              info[i].key);
-    }
-    return PMIX_SUCCESS;
+    return px_err_nomem(err, "spawn");
 }
 
-/* ---- where ---------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------ */
 
 /* name: as far as len; "host:slots" and the name without its domain will do. */
 static bool is_here(const char *name, size_t len)
@@ -63,18 +32,11 @@ static bool is_here(const char *name, size_t len)
            (n == strlen("localhost") && strncmp(name, "localhost", n) == 0);
 }
 
-static pmix_status_t check_hosts(const pmix_info_t *info, size_t n, struct px_err *err)
+static pmix_status_t check_hosts(char ***env PX_UNUSED, const pmix_info_t *info,
+                                 struct px_err *err)
 {
-    static const char *const files[] = {PMIX_HOSTFILE, PMIX_ADD_HOST,
-                                        PMIX_ADD_HOSTFILE};
-    const char *hosts = px_info_str(info, n, PMIX_HOST);
+    const char *hosts = px_value_string(&info->value);
 
-    for (size_t i = 0; i < PX_COUNT(files); i++)
-        if (px_info_find(info, n, files[i]))
-            return px_err_set(
-                err, PMIX_ERR_NOT_SUPPORTED,
-                "cannot spawn: attribute %s is not supported on a single node",
-                files[i]);
     while (hosts && *hosts) {
         size_t len = strcspn(hosts, ",");
 
@@ -86,6 +48,89 @@ static pmix_status_t check_hosts(const pmix_info_t *info, size_t n, struct px_er
     }
     return PMIX_SUCCESS;
 }
+
+static pmix_status_t refuse_hosts(char ***env PX_UNUSED, const pmix_info_t *info,
+                                  struct px_err *err)
+{
+    return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                      "cannot spawn: attribute %s is not supported on a single node",
+                      info->key);
+}
+
+static pmix_status_t change_env(char ***env, const pmix_envar_t *e, const char *key)
+{
+    const char *was = e->envar ? px_env_get(*env, e->envar) : NULL;
+    const char separator[] = {e->separator, '\0'};
+    PX_AUTOFREE char *joined = NULL;
+
+    if (!e->envar || !e->value)
+        return PMIX_ERR_BAD_PARAM;
+    if (!was || strcmp(key, PMIX_SET_ENVAR) == 0)
+        return px_env_set(env, e->envar, e->value, true);
+    if (strcmp(key, PMIX_ADD_ENVAR) == 0)
+        return PMIX_SUCCESS;
+    joined = strcmp(key, PMIX_PREPEND_ENVAR) == 0
+                 ? px_strf("%s%s%s", e->value, separator, was)
+                 : px_strf("%s%s%s", was, separator, e->value);
+    return joined ? px_env_set(env, e->envar, joined, true) : PMIX_ERR_NOMEM;
+}
+
+static pmix_status_t set_env(char ***env, const pmix_info_t *info, struct px_err *err)
+{
+    const pmix_value_t *v = &info->value;
+    const char *name = px_value_string(v);
+    pmix_status_t rc = PMIX_ERR_BAD_PARAM;
+
+    if (strcmp(info->key, PMIX_UNSET_ENVAR) != 0) {
+        if (v->type == PMIX_ENVAR)
+            rc = change_env(env, &v->data.envar, info->key);
+    } else if (name && *name && !strchr(name, '=')) {
+        px_env_unset(*env, name);
+        rc = PMIX_SUCCESS;
+    }
+    return rc ? px_err_set(err, rc, "cannot change the environment: bad value of %s",
+                           info->key)
+              : rc;
+}
+
+/* What a request may ask for. It may demand it (PMIX_INFO_REQD); other attributes are
+ * then refused. */
+static const struct attribute {
+    const char *key;
+    /* Of one application, whose environment is env; NULL: read where it counts. */
+    pmix_status_t (*apply)(char ***env, const pmix_info_t *info, struct px_err *err);
+} attributes[] = {
+    {PMIX_HOST, check_hosts},       {PMIX_HOSTFILE, refuse_hosts},
+    {PMIX_ADD_HOST, refuse_hosts},  {PMIX_ADD_HOSTFILE, refuse_hosts},
+    {PMIX_SET_ENVAR, set_env},      {PMIX_ADD_ENVAR, set_env},
+    {PMIX_UNSET_ENVAR, set_env},    {PMIX_PREPEND_ENVAR, set_env},
+    {PMIX_APPEND_ENVAR, set_env},   {PMIX_WDIR, NULL},
+    {PMIX_PARENT_ID, NULL},         {PMIX_FWD_STDIN, NULL},
+    {PMIX_FWD_STDOUT, NULL},        {PMIX_FWD_STDERR, NULL},
+    {PMIX_STDIN_TGT, NULL},         {PMIX_SPAWN_CHILD_SEP, NULL},
+    {PMIX_NOTIFY_COMPLETION, NULL}, {PMIX_FWD_ENVIRONMENT, NULL},
+};
+
+static pmix_status_t apply(char ***env, const pmix_info_t *info, size_t n,
+                           struct px_err *err)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < n; i++) {
+        size_t k = 0;
+
+        while (k < PX_COUNT(attributes) && strcmp(info[i].key, attributes[k].key) != 0)
+            k++;
+        if (k == PX_COUNT(attributes) && (info[i].flags & PMIX_INFO_REQD))
+            rc = px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                            "cannot spawn: attribute %s is not supported", info[i].key);
+        else if (k < PX_COUNT(attributes) && attributes[k].apply)
+            rc = attributes[k].apply(env, &info[i], err);
+    }
+    return rc;
+}
+
+/* ---- one application ------------------------------------------------------------ */
 
 static pmix_status_t check_cwd(const char *cwd, const char *program, struct px_err *err)
 {
@@ -101,79 +146,6 @@ static pmix_status_t check_cwd(const char *cwd, const char *program, struct px_e
         return px_err_set(err, PMIX_ERR_JOB_WDIR_NOT_FOUND,
                           "cannot run %s in %s: not a directory", program, cwd);
     return PMIX_SUCCESS;
-}
-
-/* ---- environment ---------------------------------------------------------------- */
-
-enum how { SET, ADD, PREPEND, APPEND };
-
-static pmix_status_t join(char ***env, const pmix_envar_t *e, enum how how)
-{
-    const char *was = px_env_get(*env, e->envar);
-    const char separator[] = {e->separator, '\0'};
-    PX_AUTOFREE char *joined = NULL;
-
-    if (!was)
-        return px_env_set(env, e->envar, e->value, true);
-    joined = how == PREPEND ? px_strf("%s%s%s", e->value, separator, was)
-                            : px_strf("%s%s%s", was, separator, e->value);
-    return joined ? px_env_set(env, e->envar, joined, true) : PMIX_ERR_NOMEM;
-}
-
-static pmix_status_t change(char ***env, const pmix_envar_t *e, enum how how)
-{
-    if (!e->envar || !e->value)
-        return PMIX_ERR_BAD_PARAM;
-    if (how == PREPEND || how == APPEND)
-        return join(env, e, how);
-    return px_env_set(env, e->envar, e->value, how == SET);
-}
-
-static pmix_status_t unset(char **env, const pmix_value_t *v)
-{
-    const char *name = px_value_string(v);
-
-    if (!name || !*name || strchr(name, '='))
-        return PMIX_ERR_BAD_PARAM;
-    px_env_unset(env, name);
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t change_env(char ***env, const pmix_info_t *info, size_t n,
-                                struct px_err *err)
-{
-    static const struct {
-        const char *key;
-        enum how how;
-    } directives[] = {{PMIX_SET_ENVAR, SET},
-                      {PMIX_ADD_ENVAR, ADD},
-                      {PMIX_PREPEND_ENVAR, PREPEND},
-                      {PMIX_APPEND_ENVAR, APPEND}};
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (size_t i = 0; !rc && i < n; i++) {
-        const pmix_value_t *v = &info[i].value;
-
-        if (strcmp(info[i].key, PMIX_UNSET_ENVAR) == 0)
-            rc = unset(*env, v);
-        for (size_t d = 0; !rc && d < PX_COUNT(directives); d++) {
-            if (strcmp(info[i].key, directives[d].key) == 0)
-                rc = v->type == PMIX_ENVAR
-                         ? change(env, &v->data.envar, directives[d].how)
-                         : PMIX_ERR_BAD_PARAM;
-        }
-        if (rc)
-            px_err_set(err, rc, "cannot change the environment: bad value of %s",
-                       info[i].key);
-    }
-    return rc;
-}
-
-/* ---- one application ------------------------------------------------------------ */
-
-static pmix_status_t out_of_memory(struct px_err *err)
-{
-    return px_err_set(err, PMIX_ERR_NOMEM, "cannot spawn: out of memory");
 }
 
 static pmix_status_t make_env(struct px_app_plan *plan, const pmix_app_t *app,
@@ -195,8 +167,8 @@ static pmix_status_t make_env(struct px_app_plan *plan, const pmix_app_t *app,
         if (!name || px_env_set(&plan->env, name, equals + 1, true))
             return out_of_memory(err);
     }
-    pmix_status_t rc = change_env(&plan->env, req->info, req->n_info, err);
-    return rc ? rc : change_env(&plan->env, app->info, app->ninfo, err);
+    pmix_status_t rc = apply(&plan->env, req->info, req->n_info, err);
+    return rc ? rc : apply(&plan->env, app->info, app->ninfo, err);
 }
 
 static pmix_status_t find_program(struct px_app_plan *plan, const char *name,
@@ -205,14 +177,9 @@ static pmix_status_t find_program(struct px_app_plan *plan, const char *name,
     pmix_status_t rc = px_path_find_program(name, plan->env, plan->cwd, &plan->program,
                                             err);
 
-    switch (rc) {
-    case PMIX_ERR_NOT_FOUND:
-        return PMIX_ERR_JOB_EXE_NOT_FOUND;
-    case PMIX_ERR_NO_PERMISSIONS:
-        return PMIX_ERR_JOB_APP_NOT_EXECUTABLE;
-    default:
-        return rc;
-    }
+    return rc == PMIX_ERR_NOT_FOUND        ? PMIX_ERR_JOB_EXE_NOT_FOUND
+           : rc == PMIX_ERR_NO_PERMISSIONS ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
+                                           : rc;
 }
 
 static pmix_status_t copy_command(struct px_app_plan *plan, const pmix_app_t *app,
@@ -242,12 +209,7 @@ static pmix_status_t plan_app(struct px_app_plan *plan, const pmix_app_t *app,
 {
     const char *name = app->cmd ? app->cmd : app->argv ? app->argv[0] : NULL;
     const char *cwd = choose_cwd(app, req);
-    pmix_status_t rc = check_demands(app->info, app->ninfo, err);
 
-    if (!rc)
-        rc = check_hosts(app->info, app->ninfo, err);
-    if (rc)
-        return rc;
     if (!name || !*name)
         return px_err_set(err, PMIX_ERR_JOB_NO_EXE_SPECIFIED,
                           "cannot spawn: no program is named");
@@ -255,7 +217,7 @@ static pmix_status_t plan_app(struct px_app_plan *plan, const pmix_app_t *app,
         return px_err_set(err, PMIX_ERR_BAD_PARAM,
                           "cannot run %s: %d processes asked for", name, app->maxprocs);
     plan->n = (uint32_t)app->maxprocs;
-    rc = check_cwd(cwd, name, err);
+    pmix_status_t rc = check_cwd(cwd, name, err);
     if (rc)
         return rc;
     if (copy_command(plan, app, name, cwd))
@@ -315,12 +277,8 @@ pmix_status_t px_plan_make(px_plan *out, const struct px_spawn_request *req,
     PX_AUTO(px_plan) plan = {
         .detached = px_info_flag(req->info, req->n_info, PMIX_SPAWN_CHILD_SEP),
         .notify = px_info_flag(req->info, req->n_info, PMIX_NOTIFY_COMPLETION)};
-    pmix_status_t rc = check_demands(req->info, req->n_info, err);
+    pmix_status_t rc = plan_apps(&plan, req, err);
 
-    if (!rc)
-        rc = check_hosts(req->info, req->n_info, err);
-    if (!rc)
-        rc = plan_apps(&plan, req, err);
     if (!rc)
         rc = choose_stdin(&plan, req->info, req->n_info, err);
     if (rc)

@@ -34,7 +34,6 @@ struct pub {
 
 struct waiter {
     struct px_list link;
-    struct px_pubs *pubs;
     struct scope scope;
     char **keys;
     size_t n_wanted;
@@ -44,12 +43,6 @@ struct waiter {
 };
 
 /* ---- scopes --------------------------------------------------------------------- */
-
-static void scope_fini(struct scope *s)
-{
-    free(s->chosen);
-    s->chosen = NULL;
-}
 
 static pmix_status_t scope_init(struct scope *s, const pmix_proc_t *proc,
                                 const pmix_info_t *info, size_t n)
@@ -75,13 +68,10 @@ static bool includes(const struct scope *s, const struct scope *other)
     if (s->uid != other->uid)
         return false;
     switch (s->range) {
-    case PMIX_RANGE_RM:
-        return px_proc_same(&s->proc,
-                            &other->proc); /* no process here is the manager */
     case PMIX_RANGE_NAMESPACE:
         return strcmp(s->proc.nspace, other->proc.nspace) == 0;
+    case PMIX_RANGE_RM: /* no process here is the manager */
     case PMIX_RANGE_PROC_LOCAL:
-        return px_proc_same(&s->proc, &other->proc);
     case PMIX_RANGE_CUSTOM:
         for (size_t i = 0; i < s->n_chosen; i++)
             if (px_proc_match(&s->chosen[i], &other->proc))
@@ -101,19 +91,14 @@ void px_pubs_init(struct px_pubs *p, struct px_loop *loop)
     px_list_init(&p->waiters);
 }
 
-static void pub_free(struct pub *pub)
-{
-    scope_fini(&pub->scope);
-    px_type_destruct(PMIX_VALUE, &pub->value);
-    free(pub);
-}
-
 static void pub_remove(struct px_pubs *p, struct pub *pub)
 {
     px_list_remove(&pub->link);
     p->n_pubs--;
     p->size_b -= pub->size_b;
-    pub_free(pub);
+    free(pub->scope.chosen);
+    px_type_destruct(PMIX_VALUE, &pub->value);
+    free(pub);
 }
 
 static bool is_directive(const char *key)
@@ -130,90 +115,57 @@ static bool is_directive(const char *key)
     return false;
 }
 
-/* Does an entry stand there that some process could see besides one of this scope? */
-static bool has_key(const struct px_list *pubs, const struct scope *scope,
-                    const char *key)
+/* An entry of this key that both scopes include, or that one of them does. */
+static struct pub *find(const struct px_pubs *p, const struct scope *scope,
+                        const char *key, bool both)
 {
-    PX_LIST_EACH (pubs, struct pub, pub, link)
-        if (strcmp(pub->key, key) == 0 &&
-            (includes(&pub->scope, scope) || includes(scope, &pub->scope)))
-            return true;
-    return false;
+    PX_LIST_EACH (&p->pubs, struct pub, pub, link) {
+        bool seen = includes(&pub->scope, scope), wanted = includes(scope, &pub->scope);
+
+        if (strcmp(pub->key, key) == 0 && (both ? seen && wanted : seen || wanted))
+            return pub;
+    }
+    return NULL;
 }
 
-static pmix_status_t pub_create(const pmix_proc_t *owner, const pmix_info_t *info,
-                                size_t n, const pmix_info_t *data, struct pub **out)
+static pmix_status_t publish_one(struct px_pubs *p, const pmix_proc_t *owner,
+                                 const pmix_info_t *info, size_t n,
+                                 const pmix_info_t *data)
 {
     uint32_t persistence = px_info_u32(info, n, PMIX_PERSISTENCE, PMIX_PERSIST_APP);
     struct pub *pub;
-    pmix_status_t rc;
 
     if (persistence > PMIX_PERSIST_SESSION || !data->key[0])
         return PMIX_ERR_BAD_PARAM;
     pub = calloc(1, sizeof(*pub));
     if (!pub)
         return PMIX_ERR_NOMEM;
-    rc = scope_init(&pub->scope, owner, info, n);
-    if (!rc)
-        rc = px_type_copy(PMIX_VALUE, &pub->value, &data->value);
-    if (rc) {
-        pub_free(pub);
-        return rc;
-    }
     memcpy(pub->key, data->key, sizeof(pub->key));
     pub->persistence = (pmix_persistence_t)persistence;
-    pub->size_b = sizeof(*pub) + px_type_size(PMIX_VALUE, &pub->value);
-    *out = pub;
-    return PMIX_SUCCESS;
-}
-
-/* Entries of one request, made and checked, not yet visible. */
-static pmix_status_t collect(struct px_pubs *p, const pmix_proc_t *owner,
-                             const pmix_info_t *info, size_t n, struct px_pubs *fresh)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct pub *pub;
-
-        if (is_directive(info[i].key))
-            continue;
-        pmix_status_t rc = pub_create(owner, info, n, &info[i], &pub);
-        if (rc)
-            return rc;
-        if (has_key(&p->pubs, &pub->scope, pub->key) ||
-            has_key(&fresh->pubs, &pub->scope, pub->key)) {
-            pub_free(pub);
-            return PMIX_ERR_DUPLICATE_KEY;
-        }
-        px_list_append(&fresh->pubs, &pub->link);
-        fresh->n_pubs++;
-        fresh->size_b += pub->size_b;
-    }
-    if (fresh->n_pubs == 0)
-        return PMIX_ERR_BAD_PARAM;
-    return p->n_pubs + fresh->n_pubs > PX_MAX_PUBS ||
-                   p->size_b + fresh->size_b > PX_MAX_PUBS_B
-               ? PMIX_ERR_OUT_OF_RESOURCE
-               : PMIX_SUCCESS;
+    pmix_status_t rc = scope_init(&pub->scope, owner, info, n);
+    if (!rc && find(p, &pub->scope, pub->key, false))
+        rc = PMIX_ERR_DUPLICATE_KEY;
+    if (!rc)
+        rc = px_type_copy(PMIX_VALUE, &pub->value, &data->value);
+    pub->size_b = rc ? 0 : sizeof(*pub) + px_type_size(PMIX_VALUE, &pub->value);
+    px_list_append(&p->pubs, &pub->link);
+    p->n_pubs++;
+    p->size_b += pub->size_b;
+    if (!rc && (p->n_pubs > PX_MAX_PUBS || p->size_b > PX_MAX_PUBS_B))
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc)
+        pub_remove(p, pub);
+    return rc;
 }
 
 /* ---- lookups -------------------------------------------------------------------- */
-
-static struct pub *find(const struct px_pubs *p, const struct scope *asker,
-                        const char *key)
-{
-    PX_LIST_EACH (&p->pubs, struct pub, pub, link)
-        if (strcmp(pub->key, key) == 0 && includes(&pub->scope, asker) &&
-            includes(asker, &pub->scope))
-            return pub;
-    return NULL;
-}
 
 static size_t count(const struct px_pubs *p, const struct waiter *w)
 {
     size_t n = 0;
 
     for (char **key = w->keys; *key; key++)
-        n += find(p, &w->scope, *key) != NULL;
+        n += find(p, &w->scope, *key, true) != NULL;
     return n;
 }
 
@@ -221,7 +173,7 @@ static void waiter_free(struct waiter *w)
 {
     px_list_remove(&w->link);
     px_timer_free(w->timer);
-    scope_fini(&w->scope);
+    free(w->scope.chosen);
     px_strv_free(w->keys);
     free(w);
 }
@@ -234,7 +186,7 @@ static pmix_status_t gather(struct px_pubs *p, const struct waiter *w,
     size_t room_b = MAX_ANSWER_B;
 
     for (char **key = w->keys; *key; key++) {
-        struct pub *pub = find(p, &w->scope, *key);
+        struct pub *pub = find(p, &w->scope, *key, true);
         pmix_pdata_t *to = &found[*n];
 
         if (!pub)
@@ -249,7 +201,7 @@ static pmix_status_t gather(struct px_pubs *p, const struct waiter *w,
         (*n)++;
     }
     for (char **key = w->keys; *key; key++) {
-        struct pub *pub = find(p, &w->scope, *key);
+        struct pub *pub = find(p, &w->scope, *key, true);
 
         if (pub && pub->persistence == PMIX_PERSIST_FIRST_READ)
             pub_remove(p, pub);
@@ -301,38 +253,11 @@ static bool wants_to_wait(const pmix_info_t *info, size_t n, size_t n_keys,
     return true;
 }
 
-static pmix_status_t waiter_create(struct px_pubs *p, const pmix_proc_t *asker,
-                                   char *const *keys, const pmix_info_t *info, size_t n,
-                                   struct waiter **out)
-{
-    struct waiter *w;
-
-    if (!keys || !keys[0])
-        return PMIX_ERR_BAD_PARAM;
-    w = calloc(1, sizeof(*w));
-    if (!w)
-        return PMIX_ERR_NOMEM;
-    w->pubs = p;
-    pmix_status_t rc = scope_init(&w->scope, asker, info, n);
-    if (!rc) {
-        w->keys = px_strv_dup(keys);
-        rc = w->keys ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
-    }
-    if (rc) {
-        waiter_free(w);
-        return rc;
-    }
-    *out = w;
-    return PMIX_SUCCESS;
-}
-
-/* Ends the lookups of one job, or with proc of one process, or with neither all of
- * them. */
-static void give_up_of(struct px_pubs *p, const char *nspace, const pmix_proc_t *proc)
+/* Ends the lookups of a process, of a job or, with NULL, all of them. */
+static void give_up_of(struct px_pubs *p, const pmix_proc_t *proc)
 {
     PX_LIST_EACH (&p->waiters, struct waiter, w, link)
-        if ((!proc || px_proc_same(&w->scope.proc, proc)) &&
-            (!nspace || strcmp(w->scope.proc.nspace, nspace) == 0))
+        if (!proc || px_proc_match(&w->scope.proc, proc))
             give_up(w, PMIX_ERR_LOST_CONNECTION);
 }
 
@@ -342,25 +267,29 @@ pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
 {
     uint32_t seconds = px_info_u32(info, n, PMIX_TIMEOUT, 0);
     struct waiter *w;
-    pmix_status_t rc = waiter_create(p, asker, keys, info, n, &w);
 
-    if (rc)
-        return rc;
-    w->cb = cb;
-    w->cbdata = cbdata;
-    if (!wants_to_wait(info, n, px_strv_count(keys), &w->n_wanted) ||
-        count(p, w) >= w->n_wanted) {
+    if (!keys || !keys[0])
+        return PMIX_ERR_BAD_PARAM;
+    w = malloc(sizeof(*w));
+    if (!w)
+        return PMIX_ERR_NOMEM;
+    *w = (struct waiter){.keys = px_strv_dup(keys), .cb = cb, .cbdata = cbdata};
+    pmix_status_t rc = scope_init(&w->scope, asker, info, n);
+    if (!rc && !w->keys)
+        rc = PMIX_ERR_NOMEM;
+    if (!rc && (!wants_to_wait(info, n, px_strv_count(keys), &w->n_wanted) ||
+                count(p, w) >= w->n_wanted)) {
         answer(p, w);
         return PMIX_SUCCESS;
     }
-    if (seconds) {
-        w->timer = px_timer_create(p->loop, on_deadline, w);
-        if (!w->timer) {
-            waiter_free(w);
-            return PMIX_ERR_NOMEM;
-        }
-        px_timer_set(w->timer, seconds * UINT64_C(1000));
+    if (!rc && seconds && !(w->timer = px_timer_create(p->loop, on_deadline, w)))
+        rc = PMIX_ERR_NOMEM;
+    if (rc) {
+        waiter_free(w);
+        return rc;
     }
+    if (w->timer)
+        px_timer_set(w->timer, seconds * UINT64_C(1000));
     px_list_append(&p->waiters, &w->link);
     return PMIX_SUCCESS;
 }
@@ -370,21 +299,16 @@ pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
 pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
                               const pmix_info_t *info, size_t n)
 {
-    struct px_pubs fresh;
-    pmix_status_t rc;
+    const size_t n_before = p->n_pubs;
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    px_pubs_init(&fresh, NULL);
-    rc = collect(p, owner, info, n, &fresh);
-    PX_LIST_EACH (&fresh.pubs, struct pub, pub, link) {
-        px_list_remove(&pub->link);
-        if (rc) {
-            pub_free(pub);
-            continue;
-        }
-        px_list_append(&p->pubs, &pub->link);
-        p->n_pubs++;
-        p->size_b += pub->size_b;
-    }
+    for (size_t i = 0; !rc && i < n; i++)
+        if (!is_directive(info[i].key))
+            rc = publish_one(p, owner, info, n, &info[i]);
+    if (!rc && p->n_pubs == n_before)
+        rc = PMIX_ERR_BAD_PARAM;
+    while (rc && p->n_pubs > n_before)
+        pub_remove(p, PX_CONTAINER_OF(p->pubs.prev, struct pub, link));
     if (rc)
         return rc;
     /* It may be the last missing piece of a lookup. */
@@ -407,28 +331,27 @@ pmix_status_t px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner,
     return PMIX_SUCCESS;
 }
 
-void px_pubs_proc_gone(struct px_pubs *p, const pmix_proc_t *proc)
+/* Does it end with that process, or job? */
+static bool goes_with(const struct pub *pub, const pmix_proc_t *proc)
 {
-    PX_LIST_EACH (&p->pubs, struct pub, pub, link)
-        if (pub->persistence == PMIX_PERSIST_PROC &&
-            px_proc_same(&pub->scope.proc, proc))
-            pub_remove(p, pub);
-    give_up_of(p, NULL, proc);
+    return px_proc_match(&pub->scope.proc, proc) &&
+           (proc->rank == PMIX_RANK_WILDCARD
+                ? pub->persistence != PMIX_PERSIST_SESSION &&
+                      pub->persistence != PMIX_PERSIST_INDEF
+                : pub->persistence == PMIX_PERSIST_PROC);
 }
 
-void px_pubs_job_gone(struct px_pubs *p, const char *nspace)
+void px_pubs_gone(struct px_pubs *p, const pmix_proc_t *proc)
 {
     PX_LIST_EACH (&p->pubs, struct pub, pub, link)
-        if (strcmp(pub->scope.proc.nspace, nspace) == 0 &&
-            pub->persistence != PMIX_PERSIST_SESSION &&
-            pub->persistence != PMIX_PERSIST_INDEF)
+        if (goes_with(pub, proc))
             pub_remove(p, pub);
-    give_up_of(p, nspace, NULL);
+    give_up_of(p, proc);
 }
 
 void px_pubs_fini(struct px_pubs *p)
 {
-    give_up_of(p, NULL, NULL);
+    give_up_of(p, NULL);
     PX_LIST_EACH (&p->pubs, struct pub, pub, link)
         pub_remove(p, pub);
 }

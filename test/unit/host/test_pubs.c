@@ -13,7 +13,7 @@
 #define ME 4711 /* user id of all but strangers */
 
 static struct px_pubs pubs;
-static pmix_proc_t a0, a1, b0;
+static pmix_proc_t a0, a1, a_all, b0;
 
 /* The answer of the last lookup. */
 static int n_answers;
@@ -27,6 +27,7 @@ static void setup(void)
     px_pubs_init(&pubs, NULL);
     px_proc_set(&a0, "a", 0);
     px_proc_set(&a1, "a", 1);
+    px_proc_set(&a_all, "a", PMIX_RANK_WILDCARD);
     px_proc_set(&b0, "b", 0);
     n_answers = 0;
 }
@@ -68,8 +69,7 @@ static px_infos infos_of(const struct how *how)
     if (how->range)
         ok(px_infos_add(&l, PMIX_RANGE, &how->range, PMIX_DATA_RANGE));
     if (how->persistence)
-        ck_assert_int_eq(
-            px_infos_add(&l, PMIX_PERSISTENCE, &how->persistence, PMIX_PERSIST), 0);
+        ok(px_infos_add(&l, PMIX_PERSISTENCE, &how->persistence, PMIX_PERSIST));
     if (how->wait_for)
         ok(px_infos_add(&l, PMIX_WAIT, &how->wait_for, PMIX_INT));
     else if (how->wait)
@@ -77,92 +77,89 @@ static px_infos infos_of(const struct how *how)
     return l;
 }
 
-static pmix_status_t publish(const pmix_proc_t *who, struct how how, const char *key,
-                             uint32_t value)
+/* Keys are separated by commas; their values are 1, 2 ... */
+static pmix_status_t try_publish(const pmix_proc_t *who, struct how how,
+                                 const char *keys)
 {
-    px_infos l = infos_of(&how);
-    pmix_status_t rc;
+    PX_AUTO(px_infos) l = infos_of(&how);
+    PX_AUTO(px_strv) v = px_strv_split(keys, ',', false);
 
-    ok(px_infos_add(&l, key, &value, PMIX_UINT32));
-    rc = px_pubs_publish(&pubs, who, l.v, l.n);
-    px_infos_cleanup(&l);
-    return rc;
+    for (uint32_t i = 0; v && v[i]; i++)
+        ok(px_infos_add(&l, v[i], &(uint32_t){i + 1}, PMIX_UINT32));
+    return px_pubs_publish(&pubs, who, l.v, l.n);
 }
 
-/* keys: separated by commas. Returns what was answered at once;
- * PMIX_OPERATION_IN_PROGRESS if nothing was. */
-static pmix_status_t lookup(const pmix_proc_t *who, struct how how, const char *keys)
+/* What was answered at once; PMIX_OPERATION_IN_PROGRESS if nothing was. */
+static pmix_status_t try_lookup(const pmix_proc_t *who, struct how how,
+                                const char *keys)
 {
-    px_infos l = infos_of(&how);
+    PX_AUTO(px_infos) l = infos_of(&how);
     PX_AUTO(px_strv) v = px_strv_split(keys, ',', false);
     int before = n_answers;
     pmix_status_t rc = px_pubs_lookup(&pubs, who, v, l.v, l.n, on_found, NULL);
 
-    px_infos_cleanup(&l);
-    if (rc)
-        return rc;
-    return n_answers == before ? PMIX_OPERATION_IN_PROGRESS : answer;
+    return rc ? rc : n_answers == before ? PMIX_OPERATION_IN_PROGRESS : answer;
 }
 
-static void unpublish(const pmix_proc_t *who, const char *keys)
+/* The same, as it should be. */
+#define publish(who, how, keys) ok(try_publish(who, how, keys))
+#define refuse(who, how, keys, status) \
+    ck_assert_int_eq(try_publish(who, how, keys), status)
+#define lookup(who, how, keys, status, n)                     \
+    do {                                                      \
+        n_found = 0;                                          \
+        ck_assert_int_eq(try_lookup(who, how, keys), status); \
+        ck_assert_uint_eq(n_found, n);                        \
+    } while (0)
+#define await(who, how, keys) lookup(who, how, keys, PMIX_OPERATION_IN_PROGRESS, 0)
+/* So many lookups have been answered; of the last one: */
+#define answered(so_many, status, n)          \
+    do {                                      \
+        ck_assert_int_eq(n_answers, so_many); \
+        ck_assert_int_eq(answer, status);     \
+        ck_assert_uint_eq(n_found, n);        \
+    } while (0)
+
+static void unpublish(const pmix_proc_t *who, const char *key)
 {
-    PX_AUTO(px_strv) v = keys ? px_strv_split(keys, ',', false) : NULL;
+    char *keys[] = {(char *)key, NULL};
 
-    ok(px_pubs_unpublish(&pubs, who, v, NULL, 0));
+    ok(px_pubs_unpublish(&pubs, who, key ? keys : NULL, NULL, 0));
 }
 
-#define PLAIN ((struct how){0})
+static const struct how plain, wait = {.wait = true}, wait_for_1 = {.wait_for = 1},
+                               wait_for_2 = {.wait_for = 2},
+                               first_read = {.persistence = PMIX_PERSIST_FIRST_READ},
+                               of_proc = {.persistence = PMIX_PERSIST_PROC},
+                               of_session = {.persistence = PMIX_PERSIST_SESSION};
 
 PX_TEST(what_was_published_is_found_with_its_owner)
 {
-    ok(publish(&a1, PLAIN, "colour", 7));
-    ok(lookup(&b0, PLAIN, "colour"));
-    ck_assert_uint_eq(n_found, 1);
-    ck_assert_uint_eq(first_value, 7);
+    publish(&a1, plain, "shade,colour");
+    lookup(&b0, plain, "colour", PMIX_SUCCESS, 1);
+    ck_assert_uint_eq(first_value, 2);
     ck_assert(px_proc_same(&first_owner, &a1));
-    ck_assert_int_eq(lookup(&b0, PLAIN, "shape"), PMIX_ERR_NOT_FOUND);
-    ck_assert_int_eq(lookup(&b0, PLAIN, "shape,colour"), PMIX_ERR_PARTIAL_SUCCESS);
-    ck_assert_uint_eq(n_found, 1);
-}
-
-PX_TEST(a_key_is_published_once)
-{
-    ok(publish(&a0, PLAIN, "colour", 1));
-    ck_assert_int_eq(publish(&a0, PLAIN, "colour", 2), PMIX_ERR_DUPLICATE_KEY);
-    ck_assert_int_eq(publish(&b0, PLAIN, "colour", 3), PMIX_ERR_DUPLICATE_KEY);
-    ok(lookup(&b0, PLAIN, "colour"));
-    ck_assert_uint_eq(first_value, 1);
-}
-
-static pmix_status_t publish_two(const char *first, const char *second)
-{
-    PX_AUTO(px_infos) l = infos_of(&(struct how){0});
-    uint32_t value = 1;
-
-    ok(px_infos_add(&l, first, &value, PMIX_UINT32));
-    ok(px_infos_add(&l, second, &value, PMIX_UINT32));
-    return px_pubs_publish(&pubs, &a0, l.v, l.n);
+    lookup(&b0, plain, "shape", PMIX_ERR_NOT_FOUND, 0);
+    lookup(&b0, plain, "shape,colour", PMIX_ERR_PARTIAL_SUCCESS, 1);
 }
 
 PX_TEST(a_request_is_refused_as_a_whole)
 {
-    PX_AUTO(px_infos) directives = infos_of(
-        &(struct how){.range = PMIX_RANGE_NAMESPACE});
+    const struct how odd = {.persistence = 99}, invalid = {.range = PMIX_RANGE_INVALID},
+                     custom = {.range = PMIX_RANGE_CUSTOM};
 
-    ck_assert_int_eq(publish(&a0, (struct how){.persistence = 99}, "key", 1),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(publish(&a0, (struct how){.range = PMIX_RANGE_INVALID}, "key", 1),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(publish_two("twice", "twice"), PMIX_ERR_DUPLICATE_KEY);
-    ck_assert_int_eq(px_pubs_publish(&pubs, &a0, directives.v, directives.n),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(px_pubs_lookup(&pubs, &a0, NULL, NULL, 0, on_found, NULL),
-                     PMIX_ERR_BAD_PARAM);
+    refuse(&a0, odd, "key", PMIX_ERR_BAD_PARAM);
+    refuse(&a0, invalid, "key", PMIX_ERR_BAD_PARAM);
+    refuse(&a0, custom, "key", PMIX_ERR_BAD_PARAM);
+    refuse(&a0, plain, "twice,twice", PMIX_ERR_DUPLICATE_KEY);
+    refuse(&a0, plain, "", PMIX_ERR_BAD_PARAM);
+    lookup(&a0, plain, "", PMIX_ERR_BAD_PARAM, 0);
     ck_assert_uint_eq(pubs.n_pubs, 0);
-    ok(publish(&a0, PLAIN, "there", 1));
-    ck_assert_int_eq(publish_two("fresh", "there"), PMIX_ERR_DUPLICATE_KEY);
-    ck_assert_int_eq(lookup(&a0, PLAIN, "fresh"), PMIX_ERR_NOT_FOUND);
-    ck_assert_int_eq(n_answers, 1);
+    publish(&a0, plain, "there");
+    refuse(&a0, plain, "there", PMIX_ERR_DUPLICATE_KEY);
+    refuse(&b0, plain, "fresh,there", PMIX_ERR_DUPLICATE_KEY);
+    lookup(&b0, plain, "fresh", PMIX_ERR_NOT_FOUND, 0);
+    answered(1, PMIX_ERR_NOT_FOUND, 0);
 }
 
 /* a0 publishes; another process looks the key up and publishes it, too. */
@@ -188,118 +185,89 @@ PX_TEST(ranges_and_users_say_who_sees_an_entry)
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         setup();
-        ok(publish(&a0, rows[i].published, "key", 1));
-        ck_assert_msg(lookup(rows[i].asker, rows[i].asked, "key") == rows[i].lookup &&
-                          publish(rows[i].asker, rows[i].asked, "key", 2) ==
-                              rows[i].publish,
-                      "row %zu", i);
+        publish(&a0, rows[i].published, "key");
+        ck_assert_msg(
+            try_lookup(rows[i].asker, rows[i].asked, "key") == rows[i].lookup &&
+                try_publish(rows[i].asker, rows[i].asked, "key") == rows[i].publish,
+            "row %zu", i);
         teardown();
     }
 }
 
 PX_TEST(a_custom_range_is_those_named)
 {
-    PX_AUTO(px_infos) l = {0};
-    pmix_data_range_t custom = PMIX_RANGE_CUSTOM;
-    uint32_t uid = ME;
+    PX_AUTO(px_infos) l = infos_of(&(struct how){.range = PMIX_RANGE_CUSTOM});
 
-    ck_assert_int_eq(publish(&a0, (struct how){.range = custom}, "few", 1),
-                     PMIX_ERR_BAD_PARAM);
-    ok(px_infos_add(&l, PMIX_RANGE, &custom, PMIX_DATA_RANGE));
-    ok(px_infos_add(&l, PMIX_USERID, &uid, PMIX_UINT32));
     ok(px_infos_add(&l, PMIX_EVENT_CUSTOM_RANGE, &b0, PMIX_PROC));
-    ok(px_infos_add(&l, "few", &uid, PMIX_UINT32));
+    ok(px_infos_add(&l, "few", "value", PMIX_STRING));
     ok(px_pubs_publish(&pubs, &a0, l.v, l.n));
-    ok(lookup(&b0, PLAIN, "few"));
-    ck_assert_int_eq(lookup(&a1, PLAIN, "few"), PMIX_ERR_NOT_FOUND);
-}
-
-PX_TEST(first_read_is_the_last)
-{
-    publish(&a0, (struct how){.persistence = PMIX_PERSIST_FIRST_READ}, "once", 1);
-    ok(lookup(&a1, PLAIN, "once"));
-    ck_assert_int_eq(lookup(&a1, PLAIN, "once"), PMIX_ERR_NOT_FOUND);
+    lookup(&b0, plain, "few", PMIX_SUCCESS, 1);
+    lookup(&a1, plain, "few", PMIX_ERR_NOT_FOUND, 0);
 }
 
 PX_TEST(persistence_says_what_stays)
 {
-    publish(&a0, (struct how){.persistence = PMIX_PERSIST_PROC}, "proc", 1);
-    publish(&a0, (struct how){.persistence = PMIX_PERSIST_APP}, "app", 1);
-    publish(&a0, (struct how){.persistence = PMIX_PERSIST_SESSION}, "session", 1);
-    px_pubs_proc_gone(&pubs, &a1);
-    ok(lookup(&b0, PLAIN, "proc,app,session"));
-    px_pubs_proc_gone(&pubs, &a0);
-    ck_assert_int_eq(lookup(&b0, PLAIN, "proc"), PMIX_ERR_NOT_FOUND);
-    ok(lookup(&b0, PLAIN, "app,session"));
-    px_pubs_job_gone(&pubs, "a");
-    ck_assert_int_eq(lookup(&b0, PLAIN, "app"), PMIX_ERR_NOT_FOUND);
-    ok(lookup(&b0, PLAIN, "session"));
+    publish(&a0, first_read, "once");
+    lookup(&a1, plain, "once", PMIX_SUCCESS, 1);
+    lookup(&a1, plain, "once", PMIX_ERR_NOT_FOUND, 0);
+    publish(&a0, of_proc, "proc");
+    publish(&a0, plain, "app");
+    publish(&a0, of_session, "session");
+    px_pubs_gone(&pubs, &a1);
+    lookup(&b0, plain, "proc,app,session", PMIX_SUCCESS, 3);
+    px_pubs_gone(&pubs, &a0);
+    lookup(&b0, plain, "proc,app,session", PMIX_ERR_PARTIAL_SUCCESS, 2);
+    px_pubs_gone(&pubs, &a_all);
+    lookup(&b0, plain, "app", PMIX_ERR_NOT_FOUND, 0);
+    lookup(&b0, plain, "session", PMIX_SUCCESS, 1);
 }
 
 PX_TEST(only_the_owner_takes_back)
 {
-    publish(&a0, PLAIN, "one", 1);
-    publish(&a0, PLAIN, "two", 1);
-    publish(&a0, PLAIN, "three", 1);
+    publish(&a0, plain, "one,two,three");
     unpublish(&a1, NULL);
     unpublish(&a1, "one");
-    ok(lookup(&b0, PLAIN, "one,two,three"));
+    lookup(&b0, plain, "one,two,three", PMIX_SUCCESS, 3);
     unpublish(&a0, "one");
-    ck_assert_int_eq(lookup(&b0, PLAIN, "one"), PMIX_ERR_NOT_FOUND);
+    lookup(&b0, plain, "one,two,three", PMIX_ERR_PARTIAL_SUCCESS, 2);
     unpublish(&a0, NULL);
-    ck_assert_int_eq(lookup(&b0, PLAIN, "two,three"), PMIX_ERR_NOT_FOUND);
+    lookup(&b0, plain, "two,three", PMIX_ERR_NOT_FOUND, 0);
 }
 
-PX_TEST(a_lookup_waits_for_all_it_wants)
+PX_TEST(a_lookup_waits_for_all_it_wants_or_as_many_as_it_says)
 {
-    publish(&a0, PLAIN, "one", 1);
-    ck_assert_int_eq(lookup(&b0, (struct how){.wait = true}, "one,two"),
-                     PMIX_OPERATION_IN_PROGRESS);
-    publish(&a1, PLAIN, "other", 1);
+    publish(&a0, plain, "one");
+    await(&b0, wait, "one,two");
+    publish(&a1, plain, "other");
     ck_assert_int_eq(n_answers, 0);
-    publish(&a1, PLAIN, "two", 2);
+    publish(&a1, plain, "two");
+    answered(1, PMIX_SUCCESS, 2);
+    await(&b0, wait_for_2, "three,four,five");
+    publish(&a0, plain, "five");
     ck_assert_int_eq(n_answers, 1);
-    ok(answer);
-    ck_assert_uint_eq(n_found, 2);
-}
-
-PX_TEST(a_lookup_waits_for_as_many_as_it_says)
-{
-    ck_assert_int_eq(lookup(&b0, (struct how){.wait_for = 2}, "one,two,three"),
-                     PMIX_OPERATION_IN_PROGRESS);
-    publish(&a0, PLAIN, "three", 3);
-    ck_assert_int_eq(n_answers, 0);
-    publish(&a0, PLAIN, "one", 1);
-    ck_assert_int_eq(n_answers, 1);
-    ck_assert_int_eq(answer, PMIX_ERR_PARTIAL_SUCCESS);
-    ck_assert_uint_eq(n_found, 2);
-    ok(lookup(&b0, (struct how){.wait_for = 1}, "three"));
+    publish(&a0, plain, "three");
+    answered(2, PMIX_ERR_PARTIAL_SUCCESS, 2);
+    lookup(&b0, wait_for_1, "five", PMIX_SUCCESS, 1);
 }
 
 PX_TEST(of_several_that_wait_one_gets_what_is_read_once)
 {
-    struct how wait = {.wait = true};
-
-    lookup(&a1, wait, "once");
-    lookup(&b0, wait, "once");
-    publish(&a0, (struct how){.persistence = PMIX_PERSIST_FIRST_READ}, "once", 1);
+    await(&a1, wait, "once");
+    await(&b0, wait, "once");
+    publish(&a0, first_read, "once");
     ck_assert_int_eq(n_answers, 1);
-    publish(&a0, PLAIN, "once", 2);
-    ck_assert_int_eq(n_answers, 2);
-    ck_assert_uint_eq(first_value, 2);
+    publish(&a0, plain, "once");
+    answered(2, PMIX_SUCCESS, 1);
 }
 
 PX_TEST(the_wait_of_a_process_ends_with_it)
 {
-    struct how wait = {.wait = true};
-
-    lookup(&a0, wait, "never");
-    lookup(&a1, wait, "never");
-    lookup(&b0, wait, "never");
-    px_pubs_proc_gone(&pubs, &a1);
-    ck_assert_int_eq(n_answers, 1);
-    ck_assert_int_eq(answer, PMIX_ERR_LOST_CONNECTION);
-    px_pubs_job_gone(&pubs, "a");
+    await(&a0, wait, "never");
+    await(&a1, wait, "never");
+    await(&b0, wait, "never");
+    px_pubs_gone(&pubs, &a1);
+    answered(1, PMIX_ERR_LOST_CONNECTION, 0);
+    px_pubs_gone(&pubs, &a_all);
     ck_assert_int_eq(n_answers, 2);
     px_pubs_fini(&pubs);
     ck_assert_int_eq(n_answers, 3);
@@ -307,15 +275,16 @@ PX_TEST(the_wait_of_a_process_ends_with_it)
 
 PX_TEST(there_is_a_limit)
 {
+    const struct how own = {.range = PMIX_RANGE_PROC_LOCAL};
     char key[32];
 
     for (unsigned i = 0; i < PX_MAX_PUBS; i++) {
         snprintf(key, sizeof(key), "key %u", i % 64);
-        px_proc_set(&b0, "b",
-                    i / 64); /* not seen by others: no comparison finds a duplicate */
-        ok(publish(&b0, (struct how){.range = PMIX_RANGE_PROC_LOCAL}, key, i));
+        /* Not seen by others: no comparison finds a duplicate. */
+        px_proc_set(&b0, "b", i / 64);
+        publish(&b0, own, key);
     }
-    ck_assert_int_eq(publish(&a0, PLAIN, "one more", 1), PMIX_ERR_OUT_OF_RESOURCE);
+    refuse(&a0, plain, "one more", PMIX_ERR_OUT_OF_RESOURCE);
 }
 
 static struct px_loop *loop;
@@ -324,10 +293,9 @@ static void do_lookup(struct px_call *call, void *args PX_UNUSED)
 {
     char key[] = "late", *keys[] = {key, NULL};
     int second = 1;
-    bool yes = true;
     pmix_info_t info[2];
 
-    PMIx_Info_load(&info[0], PMIX_WAIT, &yes, PMIX_BOOL);
+    PMIx_Info_load(&info[0], PMIX_WAIT, &(bool){true}, PMIX_BOOL);
     PMIx_Info_load(&info[1], PMIX_TIMEOUT, &second, PMIX_INT);
     px_pubs_init(&pubs, loop);
     px_call_done(call, px_pubs_lookup(&pubs, &a0, keys, info, 2, on_found, NULL));

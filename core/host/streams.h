@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The output of processes, passed on to this process's stdout and stderr in whole
- * lines: nothing is lost, and the loop never blocks. Loop thread only. */
-#ifndef PX_HOST_OUTPUT_H
-#define PX_HOST_OUTPUT_H
+/* The standard streams of processes: their output goes on to this process's stdout and
+ * stderr in whole lines, its stdin to one of them. Nothing is lost, and the loop never
+ * blocks. Loop thread only. */
+#ifndef PX_HOST_STREAMS_H
+#define PX_HOST_STREAMS_H
 
+#include "core/base/err.h"
 #include "core/base/list.h"
 #include "core/rt/loop.h"
-#include "pmix_common.h"
+
+/* ---- output ---------------------------------------------------------------------- */
 
 /* A longer line goes on in pieces, between which lines of others may come. */
 #define PX_LINE_MAX_B 65536u
 
 enum px_sink_kind {
-    PX_SINK_CLOSED,
+    PX_SINK_BROKEN, /* closed, or nothing can be written any more */
     PX_SINK_OWN,    /* non-blocking, and ours alone: write and see */
     PX_SINK_SOCKET, /* non-blocking call by call */
     PX_SINK_SHARED, /* blocking: only as much as is sure not to block */
@@ -21,36 +24,32 @@ enum px_sink_kind {
 
 struct px_sink {
     struct px_output *output;
-    const char *name; /* for messages */
     int fd;
-    bool own_fd;
     enum px_sink_kind kind;
     struct px_watch *watch; /* for when there is no room; made when first needed */
     struct px_list streams; /* px_stream.link */
     struct px_list
-        queue;   /* px_stream.turn_link: those that have lines, the next one first */
-    bool broken; /* nothing can be written any more */
+        queue; /* px_stream.turn_link: those that have lines, the next first */
 };
 
 struct px_output {
-    struct px_loop *loop;
+    struct px_loop *loop;       /* NULL: not begun */
     struct px_sink sinks[2];    /* for stdout and stderr */
     struct px_sink *sink_of[2]; /* both the first if they are one file */
-    /* A sink has failed for a reason that is not its reader's (status never
-     * PMIX_SUCCESS). */
-    void (*on_broken)(void *arg, pmix_status_t status);
+    /* A sink has failed for a reason that is not its reader's. */
+    void (*on_broken)(void *arg);
     void *arg;
 };
 
 struct px_stream;
 
 void px_output_init(struct px_output *o, struct px_loop *loop,
-                    void (*on_broken)(void *arg, pmix_status_t status), void *arg);
+                    void (*on_broken)(void *arg), void *arg);
 /* All streams must be closed. Idempotent. */
 void px_output_fini(struct px_output *o);
 
 /* Begins to pass on what comes out of fd, a non-blocking pipe, which is taken on
- * success. which: 1 stdout, 2 stderr. done is called from the loop, once, when the end
+ * success. which: 0 stdout, 1 stderr. done is called from the loop, once, when the end
  * has come and all before it has been written; the stream is gone then. *stream is NULL
  * and fd closed if nothing can be written there any more. */
 pmix_status_t px_stream_open(struct px_output *o, int which, int fd,
@@ -61,5 +60,16 @@ pmix_status_t px_stream_open(struct px_output *o, int which, int fd,
 void px_stream_finish(struct px_stream *s);
 /* Ends it at once, with what it holds; done is not called. NULL is fine. */
 void px_stream_close(struct px_stream *s);
+
+/* ---- input ----------------------------------------------------------------------- */
+
+struct px_input;
+
+/* *fd is what the new process gets as its stdin; *input, which may be NULL, what keeps
+ * it going meanwhile. The caller closes *fd after the start unless it is 0. */
+pmix_status_t px_input_open(struct px_loop *loop, struct px_input **input, int *fd,
+                            struct px_err *err);
+/* The process has ended, or was never started. NULL is fine. */
+void px_input_close(struct px_input *input);
 
 #endif

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/host/streams.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "core/base/fd.h"
+#include "core/rt/log.h"
+
+/* ---- output: sinks --------------------------------------------------------------- */
+
+/* Our own stdout and stderr are shared with the process that started us, so they must
+ * not be made non-blocking; and the loop must not block in them, be it for a reader that
+ * sleeps or a terminal that was stopped. A pipe or terminal is therefore opened anew
+ * through /proc, which gives a file description of our own, non-blocking. Where that is
+ * not allowed (the terminal of another user), it is asked before each write whether
+ * there is room, and no more is written than PIPE_BUF, which then fits unless another
+ * process comes between. Sockets are non-blocking call by call. Regular files and the
+ * likes of /dev/null are always ready. */
+
+struct px_stream {
+    struct px_list link;      /* in px_sink.streams */
+    struct px_list turn_link; /* in px_sink.queue */
+    struct px_sink *sink;
+    int fd; /* -1: the end has come */
+    struct px_watch *watch;
+    /* What was read, cut where lines end: no line may be torn by another stream's. A
+     * buffer that is full of what the sink has not taken is not read into, which is all
+     * the back-pressure that is needed. */
+    uint8_t *bytes; /* PX_LINE_MAX_B of them; pages that are not written cost nothing */
+    size_t len;
+    size_t ready; /* the first so many bytes may go on */
+    size_t turn;  /* bytes it may still write before it is the next one's turn */
+    size_t left;  /* bytes it may still read; SIZE_MAX: until the end */
+    void (*done)(void *arg);
+    void *arg;
+};
+
+static void sink_open(struct px_sink *sink, int fd)
+{
+    struct stat st;
+    char path[32];
+
+    sink->fd = fd;
+    if (fstat(fd, &st) < 0) {
+        sink->kind = PX_SINK_BROKEN;
+    } else if (S_ISSOCK(st.st_mode)) {
+        sink->kind = PX_SINK_SOCKET;
+    } else if (!S_ISFIFO(st.st_mode) && !isatty(fd)) {
+        sink->kind = PX_SINK_PLAIN;
+    } else {
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        int own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        sink->kind = own < 0 ? PX_SINK_SHARED : PX_SINK_OWN;
+        sink->fd = own < 0 ? fd : own;
+    }
+}
+
+void px_output_init(struct px_output *o, struct px_loop *loop,
+                    void (*on_broken)(void *arg), void *arg)
+{
+    struct stat out, errors;
+
+    *o = (struct px_output){.loop = loop, .on_broken = on_broken, .arg = arg};
+    for (int i = 0; i < 2; i++) {
+        struct px_sink *sink = o->sink_of[i] = &o->sinks[i];
+
+        sink->output = o;
+        px_list_init(&sink->streams);
+        px_list_init(&sink->queue);
+        sink_open(sink, STDOUT_FILENO + i);
+    }
+    /* Else a line of one could be written into the middle of one of the other. */
+    if (fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &errors) == 0 &&
+        out.st_dev == errors.st_dev && out.st_ino == errors.st_ino)
+        o->sink_of[1] = o->sink_of[0];
+}
+
+void px_output_fini(struct px_output *o)
+{
+    for (int i = 0; o->loop && i < 2; i++) {
+        px_watch_free(o->sinks[i].watch);
+        if (o->sinks[i].fd != STDOUT_FILENO + i)
+            close(o->sinks[i].fd);
+    }
+    *o = (struct px_output){0};
+}
+
+/* As write(2); EAGAIN if there is no room now. */
+static ssize_t sink_write(const struct px_sink *sink, const uint8_t *bytes, size_t n)
+{
+    struct pollfd room = {.fd = sink->fd, .events = POLLOUT};
+
+    if (sink->kind == PX_SINK_SOCKET)
+        return send(sink->fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sink->kind != PX_SINK_SHARED)
+        return px_fd_write(sink->fd, bytes, n);
+    if (poll(&room, 1, 0) == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return px_fd_write(sink->fd, bytes, n < PIPE_BUF ? n : PIPE_BUF);
+}
+
+/* ---- output: streams ------------------------------------------------------------- */
+
+void px_stream_close(struct px_stream *s)
+{
+    if (!s)
+        return;
+    px_list_remove(&s->link);
+    px_list_remove(&s->turn_link);
+    px_watch_free(s->watch);
+    px_drop_fd(&s->fd);
+    free(s->bytes);
+    free(s);
+}
+
+static void stream_done(struct px_stream *s)
+{
+    void (*done)(void *arg) = s->done;
+    void *arg = s->arg;
+
+    px_stream_close(s);
+    done(arg);
+}
+
+/* n bytes have been read behind the others. */
+static void find_lines(struct px_stream *s, size_t n)
+{
+    const uint8_t *newline = memrchr(s->bytes + s->len, '\n', n);
+
+    s->len += n;
+    if (newline)
+        s->ready = (size_t)(newline - s->bytes) + 1;
+    else if (s->ready == 0 && s->len == PX_LINE_MAX_B)
+        s->ready = s->len;
+}
+
+/* Reads what there is room for, once; when it finishes, all of what is left that finds
+ * room. */
+static void stream_fill(struct px_stream *s)
+{
+    bool finishes = s->left != SIZE_MAX;
+
+    do {
+        size_t room = PX_LINE_MAX_B - s->len;
+        size_t wanted = room < s->left ? room : s->left;
+
+        if (wanted == 0 && s->left > 0)
+            return;
+        ssize_t n = wanted > 0 ? read(s->fd, s->bytes + s->len, wanted) : 0;
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+            return;
+        if (n <= 0) {
+            px_watch_free(px_take(&s->watch));
+            px_drop_fd(&s->fd);
+            s->ready = s->len; /* newline or not */
+            return;
+        }
+        find_lines(s, (size_t)n);
+        s->left -= finishes ? (size_t)n : 0;
+    } while (finishes);
+}
+
+/* Lines that are ready wait for their turn, a full buffer is not read into. True if the
+ * stream has come to its end and is gone: the owner then knows. */
+static bool stream_settle(struct px_stream *s)
+{
+    if (s->ready > 0 && !px_list_linked(&s->turn_link))
+        px_list_append(&s->sink->queue, &s->turn_link);
+    if (s->fd >= 0)
+        px_watch_set(s->watch, s->len < PX_LINE_MAX_B ? PX_READABLE : 0);
+    if (s->fd >= 0 || s->len > 0)
+        return false;
+    stream_done(s);
+    return true;
+}
+
+/* The reader has gone, or the disk is full. The writers learn it as they would without
+ * us between: by SIGPIPE. */
+static void sink_break(struct px_sink *sink, int errnum)
+{
+    struct px_output *o = sink->output;
+
+    sink->kind = PX_SINK_BROKEN;
+    px_watch_free(px_take(&sink->watch));
+    if (errnum != EPIPE) {
+        errno = errnum;
+        px_log(PX_LOG_ERROR, "output", "cannot write to %s: %m",
+               sink == o->sinks ? "standard output" : "standard error");
+        /* Before the streams end, which must not pass for complete. */
+        o->on_broken(o->arg);
+    }
+    while (!px_list_empty(&sink->streams))
+        stream_done(PX_CONTAINER_OF(sink->streams.next, struct px_stream, link));
+}
+
+static void on_writable(void *arg, int fd, unsigned events);
+
+static void sink_wait(struct px_sink *sink)
+{
+    if (sink->watch)
+        px_watch_set(sink->watch, PX_WRITABLE);
+    else if (!(sink->watch = px_watch_create(sink->output->loop, sink->fd, PX_WRITABLE,
+                                             on_writable, sink)))
+        sink_break(sink, ENOMEM);
+}
+
+/* One write of the stream whose turn it is; false if the sink takes no more for now. */
+static bool serve(struct px_sink *sink, struct px_stream *s)
+{
+    if (s->turn == 0)
+        s->turn = s->ready;
+    ssize_t n = sink_write(sink, s->bytes, s->turn);
+    if (n < 0 && errno == EINTR)
+        return true;
+    if (n < 0) {
+        if (errno == EAGAIN)
+            sink_wait(sink);
+        else
+            sink_break(sink, errno);
+        return false;
+    }
+    s->len -= (size_t)n;
+    s->ready -= (size_t)n;
+    s->turn -= (size_t)n;
+    memmove(s->bytes, s->bytes + n, s->len);
+    if (s->turn == 0)
+        px_list_remove(&s->turn_link); /* settling puts it last if it has more */
+    if (s->left != SIZE_MAX && s->fd >= 0)
+        stream_fill(s);
+    (void)stream_settle(s);
+    return true;
+}
+
+static void on_writable(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
+{
+    struct px_sink *sink = arg;
+
+    if (sink->watch)
+        px_watch_set(sink->watch, 0);
+    while (!px_list_empty(&sink->queue) &&
+           serve(sink, PX_CONTAINER_OF(sink->queue.next, struct px_stream, turn_link)))
+        ;
+}
+
+static void on_readable(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
+{
+    struct px_stream *s = arg;
+    struct px_sink *sink = s->sink;
+    bool idle = px_list_empty(&sink->queue);
+
+    stream_fill(s);
+    if (!stream_settle(s) && idle) /* else its turn comes when there is room */
+        on_writable(sink, sink->fd, PX_WRITABLE);
+}
+
+pmix_status_t px_stream_open(struct px_output *o, int which, int fd,
+                             void (*done)(void *arg), void *arg, struct px_stream **out)
+{
+    struct px_sink *sink = o->sink_of[which];
+    struct px_stream *s;
+
+    if (sink->kind == PX_SINK_BROKEN) {
+        close(fd);
+        *out = NULL;
+        return PMIX_SUCCESS;
+    }
+    s = malloc(sizeof(*s));
+    if (!s)
+        return PMIX_ERR_NOMEM;
+    *s = (struct px_stream){
+        .sink = sink,
+        .fd = -1,
+        .bytes = malloc(PX_LINE_MAX_B),
+        .watch = px_watch_create(o->loop, fd, PX_READABLE, on_readable, s),
+        .left = SIZE_MAX,
+        .done = done,
+        .arg = arg};
+    if (!s->bytes || !s->watch) {
+        px_stream_close(s);
+        return PMIX_ERR_NOMEM;
+    }
+    px_list_append(&sink->streams, &s->link);
+    s->fd = fd;
+    *out = s;
+    return PMIX_SUCCESS;
+}
+
+void px_stream_finish(struct px_stream *s)
+{
+    int n = 0;
+
+    if (s->fd < 0 || s->left != SIZE_MAX)
+        return;
+    s->left = ioctl(s->fd, FIONREAD, &n) < 0 ? 0 : (size_t)n;
+    on_readable(s, s->fd, PX_READABLE);
+}
+
+/* ---- input ----------------------------------------------------------------------- */
+
+/* A file, pipe, socket or device as stdin is handed to the process itself: nothing is
+ * read that it does not read, and its end is seen where it is. Only a terminal cannot
+ * be shared so: processes are in groups of their own, and a read from a group in the
+ * background stops it. From a terminal, therefore, this process reads while it is in
+ * the foreground, and passes that on by a pipe. */
+
+enum {
+    CHUNK_B = 4096,      /* a terminal hands out no more than a line of this */
+    BACKGROUND_MS = 250, /* between looking whether we have come to the foreground */
+};
+
+struct px_input {
+    int from, to; /* terminal; pipe */
+    struct px_watch *from_watch, *to_watch;
+    struct px_timer *timer; /* while in the background */
+    uint8_t bytes[CHUNK_B];
+    size_t len;
+};
+
+static void input_stop(struct px_input *in)
+{
+    px_watch_free(px_take(&in->from_watch));
+    px_watch_free(px_take(&in->to_watch));
+    px_timer_free(px_take(&in->timer));
+    px_drop_fd(&in->to);
+}
+
+/* Passes on what was read, and reads on when that has gone. */
+static void on_room(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
+{
+    struct px_input *in = arg;
+
+    while (in->len > 0) {
+        ssize_t n = px_fd_write(in->to, in->bytes, in->len);
+
+        if (n < 0 && errno == EAGAIN)
+            break;
+        if (n < 0) { /* it has closed its stdin */
+            input_stop(in);
+            return;
+        }
+        in->len -= (size_t)n;
+        memmove(in->bytes, in->bytes + n, in->len);
+    }
+    px_watch_set(in->from_watch, in->len ? 0 : PX_READABLE);
+    px_watch_set(in->to_watch, in->len ? PX_WRITABLE : 0);
+}
+
+static bool in_background(int fd)
+{
+    pid_t group = tcgetpgrp(fd);
+
+    return group >= 0 && group != getpgrp();
+}
+
+static void on_terminal(void *arg, int fd, unsigned events PX_UNUSED)
+{
+    struct px_input *in = arg;
+    bool away = in_background(fd);
+    ssize_t n = away ? -1 : read(fd, in->bytes, sizeof(in->bytes));
+
+    if (away || (n < 0 && errno == EIO && in_background(fd))) {
+        px_watch_set(in->from_watch, 0);
+        px_timer_set(in->timer, BACKGROUND_MS);
+    } else if (n > 0) {
+        in->len = (size_t)n;
+        on_room(in, in->to, PX_WRITABLE);
+    } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+        input_stop(in); /* the user has ended it, or hung up */
+    }
+}
+
+static void on_timer(void *arg)
+{
+    px_watch_set(((struct px_input *)arg)->from_watch, PX_READABLE);
+}
+
+static pmix_status_t relay(struct px_loop *loop, struct px_input *in, int *fd,
+                           struct px_err *err)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return px_err_errno(err, "cannot make a pipe");
+    PX_AUTOCLOSE int read_end = ends[0];
+    in->to = ends[1];
+    /* A description of our own, since this one is shared with the shell. */
+    in->from = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (in->from < 0)
+        in->from = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (in->from < 0)
+        return px_err_errno(err, "cannot read from the terminal");
+    in->from_watch = px_watch_create(loop, in->from, PX_READABLE, on_terminal, in);
+    in->to_watch = px_watch_create(loop, in->to, 0, on_room, in);
+    in->timer = px_timer_create(loop, on_timer, in);
+    if (!in->from_watch || !in->to_watch || !in->timer || px_fd_nonblock(in->to))
+        return px_err_nomem(err, "watch the terminal");
+    *fd = px_take_fd(&read_end);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_input_open(struct px_loop *loop, struct px_input **input, int *fd,
+                            struct px_err *err)
+{
+    struct px_input *in;
+
+    *input = NULL;
+    if (!isatty(STDIN_FILENO)) {
+        *fd = fcntl(STDIN_FILENO, F_GETFD) < 0 ? -1 : STDIN_FILENO;
+        return PMIX_SUCCESS;
+    }
+    in = calloc(1, sizeof(*in));
+    if (!in)
+        return px_err_nomem(err, "pass on stdin");
+    in->from = in->to = -1;
+    pmix_status_t rc = relay(loop, in, fd, err);
+    if (rc)
+        px_input_close(in);
+    else
+        *input = in;
+    return rc;
+}
+
+void px_input_close(struct px_input *in)
+{
+    if (!in)
+        return;
+    input_stop(in);
+    px_drop_fd(&in->from);
+    free(in);
+}

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From pipes to stdout and stderr: nothing torn, nothing lost, nobody blocked. Our stdin
+ * for another process: handed over as it is, except a terminal, which is read for it. */
+#include "core/host/streams.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "core/base/clock.h"
+#include "core/base/fd.h"
+#include "core/rt/call.h"
+#include "px_test.h"
+
+static struct px_loop *loop;
+static struct px_output output;
+static int reader; /* of what comes out */
+static atomic_int n_done, n_broken;
+
+static void setup(void)
+{
+    ok(px_loop_create(false, &loop));
+}
+
+static void teardown(void)
+{
+    px_loop_destroy(loop);
+}
+
+/* ---- output ---------------------------------------------------------------------- */
+
+static void on_broken(void *arg PX_UNUSED)
+{
+    n_broken++;
+}
+
+static void on_done(void *arg PX_UNUSED)
+{
+    n_done++;
+}
+
+enum action { NOTHING, INIT, FINI, OPEN, FINISH, CLOSE };
+
+struct source {
+    enum action action;
+    int which; /* 0 stdout, 1 stderr */
+    int fd;    /* write end */
+    struct px_stream *stream;
+};
+
+static void do_action(struct px_call *call, void *args)
+{
+    struct source *s = args;
+    pmix_status_t rc = PMIX_SUCCESS;
+    int ends[2];
+
+    switch (s->action) {
+    case NOTHING:
+        break;
+    case INIT:
+        px_output_init(&output, loop, on_broken, NULL);
+        break;
+    case FINI:
+        px_output_fini(&output);
+        break;
+    case OPEN:
+        ok(pipe2(ends, O_CLOEXEC));
+        ok(px_fd_nonblock(ends[0]));
+        s->fd = ends[1];
+        rc = px_stream_open(&output, s->which, ends[0], on_done, NULL, &s->stream);
+        break;
+    case FINISH:
+        px_stream_finish(s->stream);
+        break;
+    case CLOSE:
+        px_stream_close(s->stream);
+    }
+    px_call_done(call, rc);
+}
+
+/* s: of the last three; else NULL. */
+static void on_loop(enum action action, struct source *s)
+{
+    struct source none;
+
+    s = s ? s : &none;
+    s->action = action;
+    ok(px_call(loop, do_action, s));
+}
+
+/* fd becomes our stdout, and stderr too. */
+static void start_with(int fd)
+{
+    ck_assert_int_eq(dup2(fd, STDOUT_FILENO), STDOUT_FILENO);
+    ck_assert_int_eq(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+    close(fd);
+    on_loop(INIT, NULL);
+}
+
+static void start_with_pipe(void)
+{
+    int ends[2];
+
+    ok(pipe2(ends, O_CLOEXEC));
+    reader = ends[0];
+    start_with(ends[1]);
+}
+
+static struct source open_source(int which)
+{
+    struct source s = {.which = which};
+
+    on_loop(OPEN, &s);
+    return s;
+}
+
+static void say(const struct source *s, const char *text)
+{
+    ok(px_fd_write_all(s->fd, text, strlen(text), 0));
+}
+
+static void await_done(int wanted)
+{
+    while (n_done < wanted)
+        usleep(100);
+}
+
+/* That the writing end has no reader any more. */
+static void assert_broken(const struct source *s)
+{
+    ck_assert_int_lt(px_fd_write(s->fd, "x", 1), 0);
+    ck_assert_int_eq(errno, EPIPE);
+    close(s->fd);
+}
+
+static void assert_in(int fd, const char *text)
+{
+    char got[4096] = "";
+
+    ok(px_fd_read_all(fd, got, strlen(text), px_clock_ms() + 5000));
+    ck_assert_str_eq(got, text);
+}
+
+static void assert_nothing_out(void)
+{
+    char c;
+
+    on_loop(NOTHING, NULL);
+    ck_assert_int_eq(px_fd_read_all(reader, &c, 1, px_clock_ms() + 50),
+                     PMIX_ERR_TIMEOUT);
+}
+
+PX_TEST(whole_lines_go_on_and_those_of_two_are_not_mixed)
+{
+    struct source a, b;
+
+    start_with_pipe();
+    a = open_source(0);
+    b = open_source(1);
+    say(&a, "1\n2\none half, ");
+    assert_in(reader, "1\n2\n");
+    say(&b, "of ");
+    assert_nothing_out();
+    say(&b, "another\n");
+    assert_in(reader, "of another\n");
+    say(&a, "other half\n\nrest");
+    assert_in(reader, "one half, other half\n\n");
+    assert_nothing_out();
+    close(b.fd);
+    await_done(1);
+    close(a.fd);
+    await_done(2);
+    assert_in(reader, "rest"); /* newline or not */
+    on_loop(FINI, NULL);
+}
+
+/* More than all buffers on the way hold; each line tells its number. */
+#define N_LINES 6000
+#define LINE_B  100
+
+static void *write_lines(void *arg)
+{
+    const struct source *s = arg;
+    char line[LINE_B + 1];
+
+    for (int i = 0; i < N_LINES; i++) {
+        snprintf(line, sizeof(line), "%d line %-*d\n", s->which, LINE_B - 8, i);
+        say(s, line);
+    }
+    close(s->fd);
+    return NULL;
+}
+
+static void check_lines(void)
+{
+    int next[2] = {0}, which, number;
+    FILE *in = fdopen(reader, "r");
+
+    for (int i = 0; i < 2 * N_LINES; i++) {
+        ck_assert_int_eq(fscanf(in, "%d line %d", &which, &number), 2);
+        ck_assert(which == 0 || which == 1);
+        ck_assert_int_eq(number, next[which]++);
+    }
+    await_done(2);
+    fclose(in);
+}
+
+/* A slow reader gets its lines while they are written, another one all of them
+ * afterwards. */
+static void run_writers(bool slow)
+{
+    struct source sources[2] = {open_source(0), open_source(1)};
+    pthread_t threads[2];
+
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, write_lines, &sources[i]);
+    if (slow) {
+        usleep(200000);
+        ck_assert_int_eq(n_done, 0);
+        on_loop(NOTHING, NULL); /* the loop has time for others */
+        check_lines();
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    await_done(2);
+    if (!slow)
+        check_lines();
+    on_loop(FINI, NULL);
+}
+
+PX_TEST(a_slow_reader_of_a_pipe_loses_nothing_and_blocks_nobody)
+{
+    start_with_pipe();
+    run_writers(true);
+    ck_assert_int_eq(fcntl(STDOUT_FILENO, F_GETFL) & O_NONBLOCK, 0);
+}
+
+PX_TEST(a_socket_is_as_good_as_a_pipe)
+{
+    int ends[2];
+
+    ok(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+    reader = ends[0];
+    start_with(ends[1]);
+    run_writers(true);
+}
+
+PX_TEST(a_description_that_cannot_be_opened_anew_will_do)
+{
+    PX_TEST_NEEDS_PROC;
+    start_with_pipe();
+    for (int i = 0; i < 2; i++) {
+        close(output.sinks[i].fd);
+        output.sinks[i].fd = STDOUT_FILENO + i;
+        output.sinks[i].kind = PX_SINK_SHARED;
+    }
+    run_writers(true);
+}
+
+PX_TEST(a_file_takes_all)
+{
+    const char *name = px_test_path("out");
+    int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+    reader = open(name, O_RDONLY | O_CLOEXEC);
+    start_with(fd);
+    run_writers(false);
+}
+
+/* A line that fills the buffer goes on in pieces; behind a shorter one it is not
+ * cut. */
+PX_TEST(long_lines_go_on_in_pieces)
+{
+    static const char starts[][6] = {"", "line\n", {'a', '\0', 'b', '\n', '\0'}};
+    static char big[3 * PX_LINE_MAX_B + 1], got[sizeof(big)];
+    struct source a;
+
+    start_with_pipe();
+    a = open_source(0);
+    ck_assert_int_gt(fcntl(reader, F_SETPIPE_SZ, (int)sizeof(big)), 0);
+    for (size_t i = 0; i < 3; i++) {
+        memset(big, 'x', sizeof(big) - 1);
+        memcpy(big, starts[i], i == 0 ? 0 : 5);
+        big[sizeof(big) - 1] = '\n';
+        ok(px_fd_write_all(a.fd, big, sizeof(big), 0));
+        ok(px_fd_read_all(reader, got, sizeof(got), px_clock_ms() + 5000));
+        ck_assert_mem_eq(big, got, sizeof(big));
+    }
+    close(a.fd);
+    await_done(1);
+    on_loop(FINI, NULL);
+}
+
+/* Of a short rest, and of one that a slow reader has not read yet. */
+PX_TEST(finish_takes_what_is_there_and_waits_for_no_more)
+{
+    static char big[8 * PX_LINE_MAX_B], got[sizeof(big)];
+    struct source a;
+
+    start_with_pipe();
+    a = open_source(0);
+    say(&a, "line\nrest");
+    on_loop(FINISH, &a);
+    assert_in(reader, "line\nrest");
+    await_done(1);
+    assert_broken(&a);
+    a = open_source(0);
+    memset(big, 'x', sizeof(big));
+    ck_assert_int_gt(fcntl(a.fd, F_SETPIPE_SZ, (int)sizeof(big)), 0);
+    ok(px_fd_write_all(a.fd, big, sizeof(big), 0));
+    on_loop(FINISH, &a);
+    ck_assert_int_eq(n_done, 1);
+    ok(px_fd_read_all(reader, got, sizeof(got), px_clock_ms() + 5000));
+    await_done(2);
+    assert_broken(&a);
+    on_loop(FINI, NULL);
+}
+
+PX_TEST(a_writer_to_a_reader_that_has_gone_gets_sigpipe)
+{
+    struct source a;
+
+    start_with_pipe();
+    a = open_source(0);
+    close(reader);
+    say(&a, "line\n");
+    await_done(1);
+    assert_broken(&a);
+    ck_assert_int_eq(n_broken, 0);
+    a = open_source(1); /* later ones, too */
+    ck_assert_ptr_null(a.stream);
+    assert_broken(&a);
+    on_loop(FINI, NULL);
+}
+
+PX_TEST(a_full_disk_is_a_failure)
+{
+    int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    struct source a;
+
+    PX_TEST_NEEDS(fd >= 0, "/dev/full");
+    start_with(fd);
+    a = open_source(0);
+    say(&a, "line\n");
+    await_done(1);
+    ck_assert_int_eq(n_broken, 1);
+    close(a.fd);
+    on_loop(FINI, NULL);
+}
+
+PX_TEST(a_closed_stream_is_silent)
+{
+    struct source a;
+
+    start_with_pipe();
+    a = open_source(0);
+    say(&a, "rest");
+    on_loop(NOTHING, NULL);
+    on_loop(CLOSE, &a);
+    assert_nothing_out();
+    ck_assert_int_eq(n_done, 0);
+    close(a.fd);
+    on_loop(FINI, NULL);
+}
+
+/* ---- input ----------------------------------------------------------------------- */
+
+static struct px_input *input;
+static int master; /* the user's end of the terminal */
+
+static void do_open(struct px_call *call, void *args)
+{
+    struct px_err err = {0};
+
+    px_call_done(call, px_input_open(loop, &input, args, &err));
+}
+
+static void do_close(struct px_call *call, void *args PX_UNUSED)
+{
+    px_input_close(input);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+static int open_input(void)
+{
+    int fd = -2;
+
+    ok(px_call(loop, do_open, &fd));
+    return fd;
+}
+
+PX_TEST(a_file_is_handed_over_itself_and_no_stdin_is_none)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    ck_assert_int_eq(dup2(null, STDIN_FILENO), STDIN_FILENO);
+    ck_assert_int_eq(open_input(), STDIN_FILENO);
+    ck_assert_ptr_null(input);
+    close(STDIN_FILENO);
+    ck_assert_int_eq(open_input(), -1);
+    ck_assert_ptr_null(input);
+    ok(px_call(loop, do_close, NULL));
+    close(null);
+}
+
+static bool has_terminals(void)
+{
+    int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+    return fd >= 0 && close(fd) == 0;
+}
+
+static void type(const char *text)
+{
+    ok(px_fd_write_all(master, text, strlen(text), 0));
+}
+
+static bool is_silent(int fd, int ms)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+
+    return poll(&p, 1, ms) == 0;
+}
+
+static void typing(int fd)
+{
+    char c;
+
+    ck_assert_int_gt(fd, STDERR_FILENO);
+    type("hello\n");
+    assert_in(fd, "hello\n");
+    ck_assert_int_eq(fcntl(STDIN_FILENO, F_GETFL) & O_NONBLOCK, 0);
+    type("last\n\x04");
+    assert_in(fd, "last\n");
+    ck_assert_int_eq(px_fd_read_all(fd, &c, 1, px_clock_ms() + 5000), PMIX_ERR_UNREACH);
+}
+
+static void not_reading(int fd)
+{
+    char line[201];
+
+    snprintf(line, sizeof(line), "%199d\n", 0);
+    for (int i = 0; i < 10; i++)
+        type(line);
+    ck_assert(!is_silent(fd, 5000));
+    close(fd);
+    type(line); /* finds nobody: not a reason to die of SIGPIPE */
+    usleep(50000);
+}
+
+/* A process in a group of its own, which has the foreground. */
+static pid_t take_foreground(void)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        setpgid(0, 0);
+        pause();
+        _exit(0);
+    }
+    ok(setpgid(pid, pid));
+    signal(SIGTTOU, SIG_IGN);
+    ok(tcsetpgrp(STDIN_FILENO, pid));
+    return pid;
+}
+
+static void background(int fd)
+{
+    pid_t other = take_foreground();
+
+    type("for the other\n");
+    ck_assert(is_silent(fd, 100));
+    ok(tcsetpgrp(STDIN_FILENO, getpgrp()));
+    assert_in(fd, "for the other\n");
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+}
+
+/* A terminal of which this process is in the foreground is its stdin. Not the test's own
+ * process, which leads a group and so cannot begin a session. */
+static void run_at_terminal(void (*body)(int fd))
+{
+    pid_t pid;
+    int slave;
+
+    PX_TEST_NEEDS(has_terminals(), "pseudo terminals");
+    px_loop_destroy(loop);
+    pid = check_fork();
+    ok(px_loop_create(false, &loop));
+    if (pid == 0) {
+        ck_assert_int_gt(setsid(), 0);
+        master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+        ck_assert_int_ge(master, 0);
+        ok(grantpt(master));
+        ok(unlockpt(master));
+        slave = open(ptsname(master), O_RDWR | O_CLOEXEC); /* the first becomes ours */
+        ck_assert_int_ge(slave, 0);
+        ck_assert_int_eq(dup2(slave, STDIN_FILENO), STDIN_FILENO);
+        close(slave);
+        body(open_input());
+        ok(px_call(loop, do_close, NULL));
+        px_loop_destroy(loop);
+    }
+    check_waitpid_and_exit(pid);
+}
+
+PX_TEST(what_is_typed_comes_through_the_pipe_and_so_does_its_end)
+{
+    run_at_terminal(typing);
+}
+
+PX_TEST(a_process_that_does_not_read_ends_nothing)
+{
+    run_at_terminal(not_reading);
+}
+
+PX_TEST(in_the_background_nothing_is_read)
+{
+    run_at_terminal(background);
+}
+
+PX_TEST_MAIN("host/streams", setup, teardown)
