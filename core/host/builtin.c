@@ -14,7 +14,7 @@
 #include "core/config/param.h"
 #include "core/model/nspace.h"
 #include "core/plugin/select.h"
-#include "core/rt/call.h"
+#include "core/rt/loop.h"
 #include "core/server/host.h"
 
 static struct px_launcher *launcher(void)

@@ -9,7 +9,7 @@
 
 #include "core/base/str.h"
 #include "core/model/nspace.h"
-#include "core/rt/call.h"
+#include "core/rt/loop.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"
 #include "frameworks/pfexec/pfexec.h"

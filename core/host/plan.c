@@ -93,8 +93,8 @@ static pmix_status_t set_env(char ***env, const pmix_info_t *info, struct px_err
               : rc;
 }
 
-/* What a request may ask for. It may demand it (PMIX_INFO_REQD); other attributes are
- * then refused. */
+/* All that a request may ask for. It may demand it (PMIX_INFO_REQD); other attributes
+ * are then refused. */
 static const struct attribute {
     const char *key;
     /* Of one application, whose environment is env; NULL: read where it counts. */

@@ -17,13 +17,13 @@
 /* ---- output: sinks --------------------------------------------------------------- */
 
 /* Our own stdout and stderr are shared with the process that started us, so they must
- * not be made non-blocking; and the loop must not block in them, be it for a reader that
- * sleeps or a terminal that was stopped. A pipe or terminal is therefore opened anew
- * through /proc, which gives a file description of our own, non-blocking. Where that is
- * not allowed (the terminal of another user), it is asked before each write whether
- * there is room, and no more is written than PIPE_BUF, which then fits unless another
- * process comes between. Sockets are non-blocking call by call. Regular files and the
- * likes of /dev/null are always ready. */
+ * not be made non-blocking; and the loop must not block in them, be it for a reader
+ * that sleeps or a terminal that was stopped. A pipe or terminal is therefore opened
+ * anew through /proc, which gives a file description of our own, non-blocking. Where
+ * that is not allowed (the terminal of another user), it is asked before each write
+ * whether there is room, and no more is written than PIPE_BUF, which then fits unless
+ * another process comes between. Sockets are non-blocking call by call. Regular files
+ * and the likes of /dev/null are always ready. */
 
 struct px_stream {
     struct px_list link;      /* in px_sink.streams */
@@ -31,7 +31,7 @@ struct px_stream {
     struct px_sink *sink;
     int fd; /* -1: the end has come */
     struct px_watch *watch;
-    /* What was read, cut where lines end: no line may be torn by another stream's. A
+    /* The bytes read, cut where lines end: no line may be torn by another stream's. A
      * buffer that is full of what the sink has not taken is not read into, which is all
      * the back-pressure that is needed. */
     uint8_t *bytes; /* PX_LINE_MAX_B of them; pages that are not written cost nothing */

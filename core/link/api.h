@@ -4,7 +4,6 @@
 #define PX_LINK_API_H
 
 #include "core/link/channel.h"
-#include "core/rt/call.h"
 #include "core/rt/process.h"
 
 /* True once PMIx_Init or PMIx_server_init has succeeded and before the last

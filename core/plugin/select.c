@@ -10,7 +10,6 @@
 #include "core/plugin/choice.h"
 #include "core/plugin/load_report.h"
 #include "core/plugin/services.h"
-#include "core/rt/call.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
 

@@ -7,7 +7,6 @@
 #include "core/rt/child.h"
 
 #include "core/rt/log.h"
-#include "core/rt/loop_impl.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
@@ -40,19 +39,18 @@ static void free_child(struct child *c)
 /* Those that have ended already are reaped without a call. */
 static void free_all(struct px_loop *loop)
 {
-    PX_LIST_EACH (&loop->children, struct child, c, link) {
+    PX_LIST_EACH (&px_loop_children(loop)->list, struct child, c, link) {
         waitpid(c->pid, NULL, WNOHANG);
         free_child(c);
     }
-    px_timer_free(loop->poll);
+    px_timer_free(px_loop_children(loop)->poll);
 }
 
 static struct child *find(struct px_loop *loop, pid_t pid)
 {
-    PX_LIST_EACH (&loop->children, struct child, c, link) {
+    PX_LIST_EACH (&px_loop_children(loop)->list, struct child, c, link)
         if (c->pid == pid)
             return c;
-    }
     return NULL;
 }
 
@@ -93,25 +91,13 @@ static void on_poll(void *arg)
     bool more = false;
 
     px_loop_assert(loop);
-    PX_LIST_EACH (&loop->children, struct child, c, link) {
+    PX_LIST_EACH (&px_loop_children(loop)->list, struct child, c, link)
         if (c->pidfd < 0)
             reap(c);
-    }
-    PX_LIST_EACH (&loop->children, struct child, left, link)
+    PX_LIST_EACH (&px_loop_children(loop)->list, struct child, left, link)
         more = more || left->pidfd < 0;
     if (more)
-        px_timer_set(loop->poll, POLL_MS);
-}
-
-static int open_pidfd(const struct px_loop *loop, pid_t pid)
-{
-#ifdef SYS_pidfd_open
-    if (!loop->no_pidfd)
-        return (int)syscall(SYS_pidfd_open, pid, 0); /* is close-on-exec */
-#endif
-    (void)loop;
-    (void)pid;
-    return -1;
+        px_timer_set(px_loop_children(loop)->poll, POLL_MS);
 }
 
 /* By pidfd if there is one; a failure for want of anything but memory ends in
@@ -119,32 +105,29 @@ static int open_pidfd(const struct px_loop *loop, pid_t pid)
 static pmix_status_t observe(struct child *c)
 {
     struct px_loop *loop = c->loop;
+    struct px_children *all = px_loop_children(loop);
 
-    c->pidfd = open_pidfd(loop, c->pid);
+#ifdef SYS_pidfd_open
+    c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0); /* is close-on-exec */
+#endif
     if (c->pidfd >= 0) {
         c->watch = px_watch_create(loop, c->pidfd, PX_READABLE, on_pidfd, c);
         return c->watch ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
     }
-    if (!loop->poll)
-        loop->poll = px_timer_create(loop, on_poll, loop);
-    if (!loop->poll)
+    if (!all->poll)
+        all->poll = px_timer_create(loop, on_poll, loop);
+    if (!all->poll)
         return PMIX_ERR_NOMEM;
-    px_timer_set(loop->poll, 0); /* it may have ended already */
+    px_timer_set(all->poll, 0); /* it may have ended already */
     return PMIX_SUCCESS;
-}
-
-/* A pidfd can be had of any process, but only a child of this one can be reaped. */
-static bool is_child(pid_t pid)
-{
-    siginfo_t info;
-
-    return PX_RETRY(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT)) == 0;
 }
 
 pmix_status_t px_child_watch(struct px_loop *loop, pid_t pid, px_child_fn fn, void *arg)
 {
     px_loop_assert(loop);
     struct child *c = find(loop, pid);
+    siginfo_t info;
+
     if (c && c->fn)
         return PMIX_ERR_EXISTS;
     if (c) { /* forgotten, and now wanted again */
@@ -152,15 +135,16 @@ pmix_status_t px_child_watch(struct px_loop *loop, pid_t pid, px_child_fn fn, vo
         c->arg = arg;
         return PMIX_SUCCESS;
     }
-    if (pid <= 0 || !is_child(pid))
+    /* A pidfd can be had of any process, but only a child of this one can be reaped. */
+    if (pid <= 0 ||
+        PX_RETRY(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT)) < 0)
         return PMIX_ERR_NOT_FOUND;
-
-    c = calloc(1, sizeof(*c));
+    c = malloc(sizeof(*c));
     if (!c)
         return PMIX_ERR_NOMEM;
     *c = (struct child){.loop = loop, .pid = pid, .pidfd = -1, .fn = fn, .arg = arg};
-    px_list_append(&loop->children, &c->link);
-    loop->free_children = free_all;
+    px_list_append(&px_loop_children(loop)->list, &c->link);
+    px_loop_children(loop)->free_all = free_all;
     pmix_status_t rc = observe(c);
     if (rc)
         free_child(c);

@@ -6,11 +6,13 @@
 #include "core/rt/log.h"
 
 #include "core/base/str.h"
+#include "core/rt/loop.h"
 #include "core/rt/process.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -30,33 +32,19 @@ static size_t begin(char *line, const char *area)
     return n < 0 ? 0 : n < LINE / 2 ? (size_t)n : LINE / 2 - 1;
 }
 
-/* Text may hold what a peer sent: it must not end the line or drive the terminal. */
-static void tame(char *text)
-{
-    for (; *text; text++) {
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = '?';
-    }
-}
-
 bool px_log_wants(enum px_log_level level)
 {
     return (int)level <=
            atomic_load_explicit(&px_process.log_level, memory_order_relaxed);
 }
 
-/* With O_NONBLOCK it would be said once, but that is of the file, which is others' too. A
- * reader that has gone makes no line, and no SIGPIPE either. */
-static bool is_ready(int fd)
-{
-    struct pollfd wanted = {.fd = fd, .events = POLLOUT};
-
-    return poll(&wanted, 1, 0) == 1 && wanted.revents == POLLOUT;
-}
-
+/* With O_NONBLOCK it would not be asked first whether there is room, but that is of the
+ * file, which is others' too. A reader that has gone makes no line, and no SIGPIPE
+ * either. */
 static void put(const char *line, size_t len)
 {
-    bool ready = is_ready(STDERR_FILENO);
+    struct pollfd wanted = {.fd = STDERR_FILENO, .events = POLLOUT};
+    bool ready = poll(&wanted, 1, 0) == 1 && wanted.revents == POLLOUT;
     unsigned lost = ready ? atomic_exchange(&px_process.log_lost, 0) : 0;
     char text[LINE];
     struct iovec parts[] = {{text, 0}, {(void *)(uintptr_t)line, len}};
@@ -82,7 +70,9 @@ void px_vlog(enum px_log_level level, const char *area, const char *fmt, va_list
     errno = errnum;
     if (vsnprintf(line + len, LINE - len, fmt, args) >= (int)(LINE - len))
         memcpy(line + LINE - 4, "...", 4);
-    tame(line);
+    /* Text may hold what a peer sent: it must not end the line or drive the terminal. */
+    for (char *c = line; *c; c++)
+        *c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
     len = strlen(line);
     line[len] = '\n';
     put(line, len + 1);
@@ -95,5 +85,85 @@ void px_log(enum px_log_level level, const char *area, const char *fmt, ...)
 
     va_start(args, fmt);
     px_vlog(level, area, fmt, args);
+    va_end(args);
+}
+
+/* ---- at a rate ------------------------------------------------------------------- */
+
+/* A fixed number of counters: those who cause lines must not cause memory either. */
+enum { COUNTERS = 16 };
+
+struct px_log_rate {
+    struct counter {
+        uid_t uid;
+        pmix_status_t reason; /* PMIX_SUCCESS: free */
+        unsigned n_lines, n_more;
+        const char *area;
+    } counters
+        [COUNTERS]; /* from the first on; the last is for all that find no other */
+    struct px_timer *timer; /* ends the period that all of them count in */
+    uint64_t period_ms;
+};
+
+static void on_period(void *arg)
+{
+    struct px_log_rate *r = arg;
+
+    for (size_t i = 0; i < COUNTERS; i++) {
+        struct counter *c = &r->counters[i];
+        char who[40] = "others";
+
+        if (i + 1 < COUNTERS)
+            snprintf(who, sizeof(who), "uid %ld, %s", (long)(int32_t)c->uid,
+                     PMIx_Error_string(c->reason));
+        if (c->n_more)
+            px_log(PX_LOG_WARN, c->area, "%u more like it: %s", c->n_more, who);
+        *c = (struct counter){0};
+    }
+}
+
+struct px_log_rate *px_log_rate_create(struct px_loop *loop, uint64_t period_ms)
+{
+    struct px_log_rate *r = calloc(1, sizeof(*r));
+
+    if (!r)
+        return NULL;
+    r->period_ms = period_ms;
+    r->timer = px_timer_create(loop, on_period, r);
+    if (!r->timer)
+        free(px_take(&r));
+    return r;
+}
+
+void px_log_rate_destroy(struct px_log_rate *r)
+{
+    if (!r)
+        return;
+    on_period(r);
+    px_timer_free(r->timer);
+    free(r);
+}
+
+void px_log_limited(struct px_log_rate *r, uid_t uid, pmix_status_t reason,
+                    const char *area, const char *fmt, ...)
+{
+    struct counter *c = r->counters;
+    va_list args;
+
+    if (!c->reason) /* the first of this period */
+        px_timer_set(r->timer, r->period_ms);
+    while (c < &r->counters[COUNTERS - 1] && c->reason &&
+           (c->uid != uid || c->reason != reason))
+        c++;
+    c->uid = uid;
+    c->reason = reason;
+    c->area = area;
+    if (c->n_lines == PX_LOG_RATE_LINES) {
+        c->n_more++;
+        return;
+    }
+    c->n_lines++;
+    va_start(args, fmt);
+    px_vlog(PX_LOG_WARN, area, fmt, args);
     va_end(args);
 }

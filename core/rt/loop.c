@@ -1,19 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop, its mailbox, watches and timers, over a libevent base without locks.
+/* The loop, its mailbox, calls, watches and timers, over a libevent base without locks.
  *
  * Exactly one thread at a time runs the base: the loop's own thread or, with external
- * progress, whoever holds the turn. All others reach it through the mailbox, a
+ * progress, the one that holds the turn. All others reach it through the mailbox, a
  * lock-free stack with an eventfd that is written only when the stack was empty, so
  * that a burst of messages costs one wake-up. */
-#include "core/rt/loop_impl.h"
+#include "core/rt/loop.h"
 
 #include "core/base/clock.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <event2/event.h>
+#include <event2/event_struct.h>
+#include <linux/futex.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+struct px_loop {
+    struct event_base *base;
+    atomic_bool external; /* becomes true only */
+    pthread_t thread;     /* unless external */
+    /* The thread that runs the loop: its pthread_self(), or 0. */
+    _Atomic(uintptr_t) owner;
+
+    /* The mailbox: newest first, turned round by the reader. */
+    _Atomic(struct px_msg *) inbox;
+    atomic_uint posting; /* px_post calls that may still touch this structure */
+    atomic_uint held;    /* px_loop_hold calls not yet undone */
+    int wake_fd;         /* an eventfd, written when the inbox was empty */
+    struct event mail;
+
+    /* External progress: whose turn it is to run the loop. */
+    pthread_mutex_t turn_lock;
+    pthread_cond_t turn_over;
+    bool pumping;
+
+    struct px_children children;
+};
 
 static uintptr_t self(void)
 {
@@ -40,9 +69,7 @@ void px_loop_assert(const struct px_loop *loop)
  * would be the last: the mailbox stays full, and a full one is not told of again. */
 static void wake(const struct px_loop *loop)
 {
-    const uint64_t one = 1;
-
-    (void)PX_RETRY(write(loop->wake_fd, &one, sizeof(one)));
+    (void)PX_RETRY(write(loop->wake_fd, &(uint64_t){1}, sizeof(uint64_t)));
 }
 
 void px_post(struct px_loop *loop, struct px_msg *msg)
@@ -140,19 +167,45 @@ void px_loop_pump(struct px_loop *loop)
     if (!loop->external)
         return;
     pthread_mutex_lock(&loop->turn_lock);
-    bool mine =
-        !loop->pumping; /* else somebody sees to it already, perhaps this thread */
+    bool mine = !loop->pumping; /* else it is seen to already, perhaps by this thread */
     loop->pumping = true;
     pthread_mutex_unlock(&loop->turn_lock);
-    if (mine)
-        take_turn(loop, EVLOOP_NONBLOCK |
-                            EVLOOP_ONCE); /* alone, it goes on while any fd is ready */
+    if (mine) /* alone, NONBLOCK goes on while any fd is ready */
+        take_turn(loop, EVLOOP_NONBLOCK | EVLOOP_ONCE);
 }
 
-void px_loop_help(struct px_loop *loop, const _Atomic int *state, int until)
+/* ---- calls: a message and a latch on the caller's stack -------------------------- */
+
+/* The latch is a futex, because the thread that opens it may not touch it afterwards:
+ * the waiter's stack is gone by then, and a futex wake-up needs the address only. */
+enum { WAITING, ASLEEP, DONE };
+
+struct px_call {
+    struct px_msg msg;
+    px_call_fn fn;
+    void *args;
+    pmix_status_t status;
+    _Atomic int state;
+};
+
+static void on_call(struct px_msg *msg)
+{
+    struct px_call *call = PX_CONTAINER_OF(msg, struct px_call, msg);
+
+    call->fn(call, call->args);
+}
+
+static bool is_done(const struct px_call *call)
+{
+    return atomic_load_explicit(&call->state, memory_order_acquire) == DONE;
+}
+
+/* External progress: runs the loop, or waits while another thread does, until the call
+ * is done. */
+static void help(struct px_loop *loop, const struct px_call *call)
 {
     pthread_mutex_lock(&loop->turn_lock);
-    while (atomic_load_explicit(state, memory_order_acquire) != until) {
+    while (!is_done(call)) {
         if (loop->pumping) {
             pthread_cond_wait(&loop->turn_over, &loop->turn_lock);
             continue;
@@ -163,6 +216,41 @@ void px_loop_help(struct px_loop *loop, const _Atomic int *state, int until)
         pthread_mutex_lock(&loop->turn_lock);
     }
     pthread_mutex_unlock(&loop->turn_lock);
+}
+
+pmix_status_t px_call(struct px_loop *loop, px_call_fn fn, void *args)
+{
+    static const struct timespec look_up = {.tv_sec = 1};
+    struct px_call call = {.msg = {.run = on_call}, .fn = fn, .args = args};
+    int was = WAITING;
+
+    if (!loop)
+        return PMIX_ERR_INIT;
+    if (px_loop_is_current(loop))
+        return PMIX_ERR_WOULD_BLOCK;
+    px_post(loop, &call.msg);
+    if (!loop->external) /* if it is not done already */
+        atomic_compare_exchange_strong_explicit(
+            &call.state, &was, ASLEEP, memory_order_acquire, memory_order_acquire);
+    /* The loop's thread may be stopped while this one waits for it, which then takes its
+     * part. */
+    while (!is_done(&call)) {
+        if (loop->external)
+            help(loop, &call);
+        else
+            syscall(SYS_futex, &call.state, FUTEX_WAIT_PRIVATE, ASLEEP, &look_up, NULL,
+                    0);
+    }
+    return call.status;
+}
+
+void px_call_done(struct px_call *call, pmix_status_t status)
+{
+    _Atomic int *state = &call->state;
+
+    call->status = status;
+    if (atomic_exchange_explicit(state, DONE, memory_order_acq_rel) == ASLEEP)
+        syscall(SYS_futex, state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 /* ---- life ------------------------------------------------------------------------ */
@@ -238,7 +326,7 @@ pmix_status_t px_loop_create(bool external, struct px_loop **out)
     loop->external = external;
     pthread_mutex_init(&loop->turn_lock, NULL);
     pthread_cond_init(&loop->turn_over, NULL);
-    px_list_init(&loop->children);
+    px_list_init(&loop->children.list);
     pmix_status_t rc = set_up(loop);
     if (rc) {
         free_loop(loop);
@@ -284,63 +372,6 @@ void px_loop_let_go(struct px_loop *loop)
     atomic_fetch_sub_explicit(&loop->held, 1, memory_order_release);
 }
 
-/* With external progress a thread may still be in its last pass of px_loop_pump. None begins
- * another one. */
-static void take_last_turn(struct px_loop *loop)
-{
-    pthread_mutex_lock(&loop->turn_lock);
-    while (loop->pumping)
-        pthread_cond_wait(&loop->turn_over, &loop->turn_lock);
-    loop->pumping = true;
-    pthread_mutex_unlock(&loop->turn_lock);
-}
-
-/* Those who wait for a turn look whether they still need one. */
-static void wake_helpers(struct px_loop *loop)
-{
-    pthread_mutex_lock(&loop->turn_lock);
-    pthread_cond_broadcast(&loop->turn_over);
-    pthread_mutex_unlock(&loop->turn_lock);
-}
-
-/* Runs messages that came while the loop was ended. Callers that still wait are answered here, and
- * may not have left px_call yet. */
-static void run_rest(struct px_loop *loop)
-{
-    enter(loop);
-    do {
-        while (run_mail(loop))
-            ;
-        wake_helpers(loop);
-        sched_yield();
-    } while (atomic_load_explicit(&loop->posting, memory_order_acquire) ||
-             atomic_load_explicit(&loop->inbox, memory_order_relaxed) ||
-             atomic_load_explicit(&loop->held, memory_order_acquire));
-    if (loop->free_children)
-        loop->free_children(loop);
-    leave(loop);
-}
-
-void px_loop_destroy(struct px_loop *loop)
-{
-    if (!loop)
-        return;
-    assert(!px_loop_is_current(loop));
-    if (loop->external)
-        take_last_turn(loop);
-    else
-        end_thread(loop);
-    run_rest(loop);
-    free_loop(loop);
-}
-
-void px_loop_abandon(struct px_loop *loop)
-{
-    /* libevent must not be asked to clean up: the epoll set is still shared with the
-     * parent. */
-    close(loop->wake_fd);
-}
-
 /* ---- watches: either kind may be freed inside its own callback; nothing touches it after -------- */
 
 /* Two events, so that turning "writable" on and off is one epoll_ctl, not two. */
@@ -361,40 +392,26 @@ struct px_timer {
     void *arg;
 };
 
-static void on_readable(evutil_socket_t fd, short what PX_UNUSED, void *arg)
+static void on_ready(evutil_socket_t fd, short what, void *arg)
 {
     struct px_watch *w = arg;
 
-    w->fn(w->arg, fd, PX_READABLE);
-}
-
-static void on_writable(evutil_socket_t fd, short what PX_UNUSED, void *arg)
-{
-    struct px_watch *w = arg;
-
-    w->fn(w->arg, fd, PX_WRITABLE);
-}
-
-static pmix_status_t set_event(struct event *event, bool is_on, bool should_be_on)
-{
-    if (is_on == should_be_on)
-        return PMIX_SUCCESS;
-    int failed = should_be_on ? event_add(event, NULL) : event_del(event);
-    return failed ? PMIX_ERROR : PMIX_SUCCESS;
+    w->fn(w->arg, fd, what & EV_READ ? PX_READABLE : PX_WRITABLE);
 }
 
 static pmix_status_t set_events(struct px_watch *w, unsigned events)
 {
-    unsigned was = w->events;
+    struct event *const both[] = {&w->readable, &w->writable};
+    static const unsigned bits[] = {PX_READABLE, PX_WRITABLE};
 
-    pmix_status_t rc = set_event(&w->readable, was & PX_READABLE, events & PX_READABLE);
-    if (!rc) {
-        w->events = (was & ~PX_READABLE) | (events & PX_READABLE);
-        rc = set_event(&w->writable, was & PX_WRITABLE, events & PX_WRITABLE);
+    for (size_t i = 0; i < PX_COUNT(both); i++) {
+        if (!((w->events ^ events) & bits[i]))
+            continue;
+        if (events & bits[i] ? event_add(both[i], NULL) : event_del(both[i]))
+            return PMIX_ERROR;
+        w->events ^= bits[i];
     }
-    if (!rc)
-        w->events = events;
-    return rc;
+    return PMIX_SUCCESS;
 }
 
 struct px_watch *px_watch_create(struct px_loop *loop, int fd, unsigned events,
@@ -404,11 +421,9 @@ struct px_watch *px_watch_create(struct px_loop *loop, int fd, unsigned events,
     struct px_watch *w = calloc(1, sizeof(*w));
     if (!w)
         return NULL;
-    w->loop = loop;
-    w->fn = fn;
-    w->arg = arg;
-    event_assign(&w->readable, loop->base, fd, EV_READ | EV_PERSIST, on_readable, w);
-    event_assign(&w->writable, loop->base, fd, EV_WRITE | EV_PERSIST, on_writable, w);
+    *w = (struct px_watch){.loop = loop, .fn = fn, .arg = arg};
+    event_assign(&w->readable, loop->base, fd, EV_READ | EV_PERSIST, on_ready, w);
+    event_assign(&w->writable, loop->base, fd, EV_WRITE | EV_PERSIST, on_ready, w);
     if (set_events(w, events)) {
         px_watch_free(w);
         return NULL;
@@ -473,9 +488,7 @@ struct px_timer *px_timer_create(struct px_loop *loop, px_timer_fn fn, void *arg
     struct px_timer *t = calloc(1, sizeof(*t));
     if (!t)
         return NULL;
-    t->loop = loop;
-    t->fn = fn;
-    t->arg = arg;
+    *t = (struct px_timer){.loop = loop, .fn = fn, .arg = arg};
     evtimer_assign(&t->event, loop->base, on_time, t);
     return t;
 }
@@ -500,4 +513,58 @@ void px_timer_free(struct px_timer *t)
         return;
     px_timer_clear(t);
     free(t);
+}
+
+struct px_children *px_loop_children(struct px_loop *loop)
+{
+    return &loop->children;
+}
+
+/* ---- the end --------------------------------------------------------------------- */
+
+/* Runs messages that came while the loop was ended. Callers that still wait are answered
+ * here, and may not have left px_call yet. */
+static void run_rest(struct px_loop *loop)
+{
+    enter(loop);
+    do {
+        while (run_mail(loop))
+            ;
+        /* Those who wait for a turn look whether they still need one. */
+        pthread_mutex_lock(&loop->turn_lock);
+        pthread_cond_broadcast(&loop->turn_over);
+        pthread_mutex_unlock(&loop->turn_lock);
+        sched_yield();
+    } while (atomic_load_explicit(&loop->posting, memory_order_acquire) ||
+             atomic_load_explicit(&loop->inbox, memory_order_relaxed) ||
+             atomic_load_explicit(&loop->held, memory_order_acquire));
+    if (loop->children.free_all)
+        loop->children.free_all(loop);
+    leave(loop);
+}
+
+void px_loop_destroy(struct px_loop *loop)
+{
+    if (!loop)
+        return;
+    assert(!px_loop_is_current(loop));
+    if (loop->external) {
+        /* A thread may still be in its last pass of px_loop_pump. None begins another. */
+        pthread_mutex_lock(&loop->turn_lock);
+        while (loop->pumping)
+            pthread_cond_wait(&loop->turn_over, &loop->turn_lock);
+        loop->pumping = true;
+        pthread_mutex_unlock(&loop->turn_lock);
+    } else {
+        end_thread(loop);
+    }
+    run_rest(loop);
+    free_loop(loop);
+}
+
+void px_loop_abandon(struct px_loop *loop)
+{
+    /* libevent must not be asked to clean up: the epoll set is still shared with the
+     * parent. */
+    close(loop->wake_fd);
 }

@@ -5,6 +5,7 @@
 #define PX_RT_LOOP_H
 
 #include "core/base/attr.h"
+#include "core/base/list.h"
 #include "pmix_common.h"
 #include "tenon/services.h"
 
@@ -16,16 +17,16 @@ struct px_loop;
 /* external: no thread is started; progress comes from px_loop_pump (PMIx_Progress) and
  * from whoever waits in px_call. */
 pmix_status_t px_loop_create(bool external, struct px_loop **loop);
-/* Runs what is still in the mailbox, ends the thread, frees, as soon as nobody holds it. Not on the
- * loop thread. */
+/* Runs what is still in the mailbox, ends the thread, frees, as soon as it is not held.
+ * Not on the loop thread. */
 void px_loop_destroy(struct px_loop *loop);
-/* For whoever waits in px_call while another thread may destroy the loop: it is not freed before it
- * is let go. Any thread. */
+/* For a thread that waits in px_call while another may destroy the loop: it is not freed
+ * before it is let go. Any thread. */
 void px_loop_hold(struct px_loop *loop);
 void px_loop_let_go(struct px_loop *loop);
-/* Ends the loop's own thread, after what has been posted before; progress is external from then
- * on, also for those who wait already. Nothing if there is no thread. Not on the loop thread; one
- * call at a time. */
+/* Ends the loop's own thread, after what has been posted before; progress is external
+ * from then on, also for threads that wait already. Nothing if there is no thread. Not on
+ * the loop thread; one call at a time. */
 void px_loop_stop_thread(struct px_loop *loop);
 #define PX_LOOP_THREAD_NAME "tenon-loop"
 /* False for NULL. */
@@ -44,6 +45,21 @@ struct px_msg {
 };
 void px_post(struct px_loop *loop, struct px_msg *msg);
 
+/* Calls: the only blocking door into the loop. */
+struct px_call;
+
+/* Runs on the loop; must see to it that px_call_done is called exactly once, now or
+ * later. */
+typedef void (*px_call_fn)(struct px_call *call, void *args);
+
+/* Posts fn(call, args) and waits until it is done; args live on the caller's stack.
+ * Returns the status given to px_call_done; PMIX_ERR_WOULD_BLOCK on the loop thread;
+ * PMIX_ERR_INIT if loop is NULL. With external progress it pumps the loop itself while
+ * it waits (one pumper at a time). */
+pmix_status_t px_call(struct px_loop *loop, px_call_fn fn, void *args);
+/* On the loop. call and args are gone once it returns. */
+void px_call_done(struct px_call *call, pmix_status_t status);
+
 /* In a forked child, where the loop's thread does not exist: closes what can be closed
  * without disturbing the parent. The memory must stay. */
 void px_loop_abandon(struct px_loop *loop);
@@ -60,5 +76,13 @@ struct px_timer *px_timer_create(struct px_loop *loop, px_timer_fn fn, void *arg
 void px_timer_set(struct px_timer *timer, uint64_t in_ms);
 void px_timer_clear(struct px_timer *timer);
 void px_timer_free(struct px_timer *timer);
+
+/* For child.c, whose they are. */
+struct px_children {
+    struct px_list list;
+    void (*free_all)(struct px_loop *loop); /* NULL: there never were any */
+    struct px_timer *poll; /* for those without a pidfd; made when first needed */
+};
+struct px_children *px_loop_children(struct px_loop *loop);
 
 #endif

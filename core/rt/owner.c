@@ -19,39 +19,16 @@ bool px_is_privileged(void)
     return geteuid() == 0 || px_is_setuid();
 }
 
-/* A user who can replace the library needs no other way in. */
-static bool stat_library(struct stat *st)
-{
-    PX_AUTOFREE char *file = px_library_file();
-
-    return file && stat(file, st) == 0;
-}
-
-struct check {
-    struct stat library;
-    bool has_library;
-};
-
-static bool owner_is_fine(const struct check *c, uid_t uid)
-{
-    return uid == 0 || uid == geteuid() || (c->has_library && uid == c->library.st_uid);
-}
-
-static bool group_is_fine(const struct check *c, gid_t gid)
-{
-    return gid == 0 || (c->has_library && gid == c->library.st_gid);
-}
-
 /* sticky_is_enough: strangers may add to such a folder, but not replace what is checked
  * next. */
-static pmix_status_t check_one(const struct check *c, const char *path,
+static pmix_status_t check_one(const struct stat *library, const char *path,
                                bool sticky_is_enough, struct px_err *err)
 {
     struct stat st;
 
     if (lstat(path, &st) < 0)
         return px_err_errno(err, "%s", path);
-    if (!owner_is_fine(c, st.st_uid))
+    if (st.st_uid != 0 && st.st_uid != geteuid() && st.st_uid != library->st_uid)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s belongs to uid %ld", path,
                           (long)st.st_uid);
     if (sticky_is_enough && (st.st_mode & S_ISVTX))
@@ -59,7 +36,7 @@ static pmix_status_t check_one(const struct check *c, const char *path,
     if (st.st_mode & S_IWOTH)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is writable by everybody",
                           path);
-    if ((st.st_mode & S_IWGRP) && !group_is_fine(c, st.st_gid))
+    if ((st.st_mode & S_IWGRP) && st.st_gid != 0 && st.st_gid != library->st_gid)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is writable by group %ld",
                           path, (long)st.st_gid);
     return PMIX_SUCCESS;
@@ -76,12 +53,18 @@ static bool go_up(char *path)
     return true;
 }
 
-/* at, which is cut, and all above it; the first n_strict may not be sticky folders of everybody. */
-static pmix_status_t check_way(const struct check *c, char *at, size_t n_strict,
-                               struct px_err *err)
+/* at, which is cut, and all above it; the first n_strict may not be sticky folders of
+ * everybody. */
+static pmix_status_t check_way(char *at, size_t n_strict, struct px_err *err)
 {
+    PX_AUTOFREE char *file = px_library_file();
+    struct stat library;
+
+    /* A user who can replace the library needs no other way in. */
+    if (!file || stat(file, &library) < 0)
+        library = (struct stat){0}; /* as if it were root's */
     do {
-        pmix_status_t rc = check_one(c, at, n_strict == 0, err);
+        pmix_status_t rc = check_one(&library, at, n_strict == 0, err);
         if (rc)
             return rc;
         n_strict -= n_strict > 0;
@@ -91,18 +74,13 @@ static pmix_status_t check_way(const struct check *c, char *at, size_t n_strict,
 
 pmix_status_t px_path_check_holder(const char *dir, struct px_err *err)
 {
-    struct check c = {.has_library = false};
-
     PX_AUTOFREE char *at = realpath(dir, NULL);
-    if (!at)
-        return px_err_errno(err, "%s", dir);
-    c.has_library = stat_library(&c.library);
-    return check_way(&c, at, 0, err);
+
+    return at ? check_way(at, 0, err) : px_err_errno(err, "%s", dir);
 }
 
 pmix_status_t px_path_check_owner(const char *path, char **out, struct px_err *err)
 {
-    struct check c = {.has_library = false};
     struct stat st;
 
     PX_AUTOFREE char *real = realpath(path, NULL);
@@ -111,12 +89,11 @@ pmix_status_t px_path_check_owner(const char *path, char **out, struct px_err *e
     PX_AUTOFREE char *at = strdup(real);
     if (!at)
         return px_err_nomem(err, "check %s", path);
-    c.has_library = stat_library(&c.library);
 
     /* In a sticky folder strangers can make a file with a known name, or link to one
      * that is not meant to be read here; a folder they cannot. So a file's own folder
      * must be closed. */
-    pmix_status_t rc = check_way(&c, at, S_ISDIR(st.st_mode) ? 1 : 2, err);
+    pmix_status_t rc = check_way(at, S_ISDIR(st.st_mode) ? 1 : 2, err);
     if (rc)
         return rc;
     *out = px_take(&real);

@@ -153,9 +153,10 @@ bool px_process_post(struct px_msg *msg)
     return open;
 }
 
-static struct px_loop *hold_loop(void)
+pmix_status_t px_process_call(px_call_fn fn, void *args)
 {
     struct px_loop *loop = NULL;
+    pmix_status_t rc;
 
     atomic_fetch_add(&px_process.posters, 1);
     if (atomic_load(&px_process.open))
@@ -163,14 +164,6 @@ static struct px_loop *hold_loop(void)
     if (loop)
         px_loop_hold(loop);
     atomic_fetch_sub(&px_process.posters, 1);
-    return loop;
-}
-
-pmix_status_t px_process_call(px_call_fn fn, void *args)
-{
-    struct px_loop *loop = hold_loop();
-    pmix_status_t rc;
-
     if (!loop)
         return PMIX_ERR_INIT;
     rc = px_call(loop, fn, args);

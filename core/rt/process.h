@@ -4,7 +4,6 @@
 #define PX_RT_PROCESS_H
 
 #include "core/base/gate.h"
-#include "core/rt/call.h"
 #include "core/rt/loop.h"
 
 #include <pthread.h>

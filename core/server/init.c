@@ -5,7 +5,7 @@
 #include "core/model/resources.h"
 #include "core/notify/notify.h"
 #include "core/role/role.h"
-#include "core/rt/call.h"
+#include "core/rt/loop.h"
 #include "core/rt/log.h"
 #include "core/config/param.h"
 #include "core/server/host.h"

@@ -4,7 +4,7 @@
  * inside upcalls. */
 #include "core/link/api.h"
 #include "core/model/jobinfo.h"
-#include "core/rt/call.h"
+#include "core/rt/loop.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"
 #include "core/server/launch/pnet.h"

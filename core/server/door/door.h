@@ -4,7 +4,7 @@
 #ifndef PX_SERVER_DOOR_DOOR_H
 #define PX_SERVER_DOOR_DOOR_H
 
-#include "core/rt/log_rate.h"
+#include "core/rt/log.h"
 #include "core/server/server.h"
 #include "core/wire/hello.h"
 #include "tenon/psec.h"

@@ -17,7 +17,7 @@
 #include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/model/nspace.h"
-#include "core/rt/call.h"
+#include "core/rt/loop.h"
 #include "core/server/cleanup/session.h"
 #include "core/server/host.h"
 #include "core/server/server.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/strv.h"
-#include "core/rt/call.h"
+#include "core/rt/loop.h"
 #include "px_test.h"
 
 #define ME 4711 /* user id of all but strangers */

@@ -16,7 +16,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/fd.h"
-#include "core/rt/call.h"
+#include "core/rt/loop.h"
 #include "px_test.h"
 
 static struct px_loop *loop;

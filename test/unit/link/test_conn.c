@@ -2,7 +2,7 @@
 /* Framed connections over a socket pair, bytes arriving as they please. */
 #include "core/link/conn.h"
 
-#include "core/rt/call.h"
+#include "core/rt/loop.h"
 #include "px_test.h"
 
 #include <arpa/inet.h>

@@ -5,7 +5,7 @@
 #define RT_TEST_H
 
 #include "core/base/attr.h"
-#include "core/rt/call.h"
+#include "core/rt/loop.h"
 #include "core/config/param_impl.h"
 #include "px_test.h"
 

@@ -5,44 +5,36 @@
 #include "rt_test.h"
 
 #include <errno.h>
+#include <time.h>
 
-static void name_host(void)
+/* What px_log writes for text, at PX_LOG_WARN. */
+static char *logged(const char *area, const char *text)
 {
-    px_str_copy(px_process.host, sizeof(px_process.host), "node7");
+    struct rt_capture c = rt_capture_begin();
+
+    px_log(PX_LOG_WARN, area, "%s", text);
+    return rt_capture_end(&c);
 }
 
+/* Before the first acquire the host is that of the system. */
 PX_TEST(a_message_is_one_line_that_says_who_and_where)
 {
-    char wanted[64];
-    struct rt_capture c = rt_capture_begin();
+    char host[256], wanted[320];
 
-    px_log(PX_LOG_ERROR, "ptl/tcp", "port %d is taken", 4711);
-    char *text = rt_capture_end(&c);
+    ok(gethostname(host, sizeof(host)));
+    for (int acquired = 0; acquired < 2; acquired++) {
+        px_str_copy(px_process.host, sizeof(px_process.host), acquired ? "node7" : "");
+        PX_AUTOFREE char *text = logged("ptl/tcp", "a port is taken");
 
-    snprintf(wanted, sizeof(wanted), "tenon[node7:%ld] ptl/tcp: port 4711 is taken\n",
-             (long)getpid());
-    ck_assert_str_eq(text, wanted);
-    free(text);
-}
-
-PX_TEST(before_the_first_acquire_the_host_is_that_of_the_system)
-{
-    char host[256];
-    char wanted[300];
-    struct rt_capture c = rt_capture_begin();
-
-    px_process.host[0] = '\0';
-    px_log(PX_LOG_ERROR, "x", "y");
-    char *text = rt_capture_end(&c);
-
-    ck_assert_int_eq(gethostname(host, sizeof(host)), 0);
-    snprintf(wanted, sizeof(wanted), "tenon[%s:", host);
-    rt_assert_has(text, wanted);
-    free(text);
+        snprintf(wanted, sizeof(wanted), "tenon[%s:%ld] ptl/tcp: a port is taken\n",
+                 acquired ? "node7" : host, (long)getpid());
+        ck_assert_str_eq(text, wanted);
+    }
 }
 
 PX_TEST(less_serious_messages_than_the_level_are_not_printed)
 {
+    ck_assert_int_eq(atomic_load(&px_process.log_level), PX_LOG_WARN);
     for (int level = PX_LOG_ERROR; level <= PX_LOG_DEBUG; level++) {
         struct rt_capture c = rt_capture_begin();
 
@@ -51,43 +43,28 @@ PX_TEST(less_serious_messages_than_the_level_are_not_printed)
             px_log((enum px_log_level)l, "area", "text");
             ck_assert_int_eq(px_log_wants((enum px_log_level)l), l <= level);
         }
-        char *text = rt_capture_end(&c);
+        PX_AUTOFREE char *text = rt_capture_end(&c);
         ck_assert_int_eq(rt_count(text, "\n"), level + 1);
-        free(text);
     }
-}
-
-PX_TEST(warnings_are_printed_by_default_and_infos_are_not)
-{
-    ck_assert(px_log_wants(PX_LOG_WARN));
-    ck_assert(!px_log_wants(PX_LOG_INFO));
 }
 
 PX_TEST(what_a_peer_sent_cannot_begin_a_line_or_drive_the_terminal)
 {
-    struct rt_capture c = rt_capture_begin();
-
-    px_log(PX_LOG_WARN, "server", "rank said \"%s\"", "a\nb\r\x1b[2J\x7f");
-    char *text = rt_capture_end(&c);
+    PX_AUTOFREE char *text = logged("server", "\"a\nb\r\x1b[2J\x7f\"");
 
     ck_assert_int_eq(rt_count(text, "\n"), 1);
     rt_assert_has(text, "\"a?b??[2J?\"\n");
-    free(text);
 }
 
 PX_TEST(too_long_a_text_is_cut_visibly_and_still_ends_the_line)
 {
     char longer[5000];
-    struct rt_capture c = rt_capture_begin();
 
     memset(longer, 'x', sizeof(longer));
     longer[sizeof(longer) - 1] = '\0';
-    px_log(PX_LOG_WARN, "area", "%s", longer);
-    char *text = rt_capture_end(&c);
-
+    PX_AUTOFREE char *text = logged("area", longer);
     ck_assert_uint_le(strlen(text), 1024);
     rt_assert_has(text, "xx...\n");
-    free(text);
 }
 
 PX_TEST(errno_can_be_printed_and_survives)
@@ -97,11 +74,10 @@ PX_TEST(errno_can_be_printed_and_survives)
     errno = ENOENT;
     px_log(PX_LOG_WARN, "area", "open: %m");
     int after = errno;
-    char *text = rt_capture_end(&c);
+    PX_AUTOFREE char *text = rt_capture_end(&c);
 
     rt_assert_has(text, "open: No such file or directory\n");
     ck_assert_int_eq(after, ENOENT);
-    free(text);
 }
 
 PX_TEST(a_line_that_nobody_reads_is_dropped_and_counted)
@@ -109,7 +85,7 @@ PX_TEST(a_line_that_nobody_reads_is_dropped_and_counted)
     char bytes[65536 + 4096];
     int was = dup(STDERR_FILENO), ends[2];
 
-    ck_assert_int_eq(pipe(ends), 0);
+    ok(pipe(ends));
     ck_assert_int_eq(fcntl(ends[1], F_SETPIPE_SZ, 4096), 4096);
     ck_assert_int_eq(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
     close(ends[1]);
@@ -137,4 +113,102 @@ PX_TEST(a_line_that_nobody_reads_is_dropped_and_counted)
     ck_assert_uint_eq(lost, 0);
 }
 
-PX_TEST_MAIN("rt/log", name_host, NULL)
+/* ---- at a rate -------------------------------------------------------------------- */
+
+static struct px_log_rate *rate;
+static uint64_t period_ms = 60000;
+
+static void create(void *arg)
+{
+    rate = px_log_rate_create(arg, period_ms);
+    ck_assert_ptr_nonnull(rate);
+}
+
+static void destroy(void *arg PX_UNUSED)
+{
+    px_log_rate_destroy(rate);
+}
+
+struct flood {
+    uid_t uid, n_users;
+    pmix_status_t reason;
+    unsigned n;
+};
+
+static void flood(void *arg)
+{
+    const struct flood *f = arg;
+
+    for (unsigned i = 0; i < f->n; i++)
+        px_log_limited(rate, f->uid + i % f->n_users, f->reason, "door", "refused: %u",
+                       i);
+}
+
+/* All that these floods and the end of the counting log. */
+static char *text_of(struct flood *f, size_t n)
+{
+    struct px_loop *loop = rt_loop(false);
+    struct rt_capture c = rt_capture_begin();
+
+    rt_on_loop(loop, create, loop);
+    for (size_t i = 0; i < n; i++)
+        rt_on_loop(loop, flood, &f[i]);
+    rt_on_loop(loop, destroy, NULL);
+    px_loop_destroy(loop);
+    return rt_capture_end(&c);
+}
+
+PX_TEST(a_flood_is_a_few_lines_and_a_count)
+{
+    struct flood f = {1000, 1, PMIX_ERR_BAD_PARAM, 90000};
+    PX_AUTOFREE char *text = text_of(&f, 1);
+
+    ck_assert_int_eq(rt_count(text, "\n"), PX_LOG_RATE_LINES + 1);
+    rt_assert_has(text, "refused: 0\n");
+    rt_assert_has(text, "door: 89997 more like it: uid 1000, BAD-PARAM\n");
+}
+
+PX_TEST(users_and_reasons_are_counted_apart)
+{
+    struct flood f[] = {{1000, 2, PMIX_ERR_BAD_PARAM, 200},
+                        {1000, 1, PMIX_ERR_TIMEOUT, 50},
+                        {(uid_t)-1, 1, PMIX_ERR_BAD_PARAM, 4},
+                        {7, 1, PMIX_ERR_BAD_PARAM, 2}};
+    PX_AUTOFREE char *text = text_of(f, PX_COUNT(f));
+
+    rt_assert_has(text, "97 more like it: uid 1000, BAD-PARAM\n");
+    rt_assert_has(text, "97 more like it: uid 1001, BAD-PARAM\n");
+    rt_assert_has(text, "47 more like it: uid 1000, TIMEOUT\n");
+    rt_assert_has(text, "1 more like it: uid -1, BAD-PARAM\n");
+    ck_assert_int_eq(rt_count(text, "\n"), 4 * PX_LOG_RATE_LINES + 2 + 4);
+}
+
+PX_TEST(many_users_share_what_is_left)
+{
+    struct flood f = {1000, 500, PMIX_ERR_BAD_PARAM, 500 * 10};
+    PX_AUTOFREE char *text = text_of(&f, 1);
+
+    ck_assert_int_lt(rt_count(text, "\n"), 100);
+    rt_assert_has(text, "more like it: others\n");
+}
+
+PX_TEST(the_count_comes_when_its_time_is_over)
+{
+    struct flood f = {1000, 1, PMIX_ERR_BAD_PARAM, 5};
+    struct px_loop *loop = rt_loop(false);
+    struct rt_capture c = rt_capture_begin();
+    const struct timespec wait = {.tv_nsec = 200000000};
+
+    period_ms = 50;
+    rt_on_loop(loop, create, loop);
+    rt_on_loop(loop, flood, &f);
+    nanosleep(&wait, NULL);
+    rt_on_loop(loop, flood, &f); /* counted anew */
+    rt_on_loop(loop, destroy, NULL);
+    px_loop_destroy(loop);
+    PX_AUTOFREE char *text = rt_capture_end(&c);
+    ck_assert_int_eq(rt_count(text, "\n"), 2 * (PX_LOG_RATE_LINES + 1));
+    ck_assert_int_eq(rt_count(text, "2 more like it"), 2);
+}
+
+PX_TEST_MAIN("rt/log", NULL, NULL)

@@ -5,7 +5,7 @@
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/str.h"
-#include "core/rt/call.h"
+#include "core/rt/loop.h"
 #include "pmix_server.h"
 
 #include <arpa/inet.h>
