@@ -4,6 +4,7 @@
 #include "core/wire/ops.h"
 
 #include "px_test.h"
+#include "wire_test.h"
 
 #include <string.h>
 
@@ -88,14 +89,6 @@ PX_TEST(a_failed_copy_owns_nothing)
 
 /* ---- messages --------------------------------------------------------------------------------- */
 
-static struct px_codec codec_of(int i)
-{
-    static const char *const dialects[] = {"v21", "v3", "v4", "v41", "v51", "v61"};
-
-    return (struct px_codec){.dialect = px_dialect_find(dialects[i / 2]),
-                             .described = i % 2};
-}
-
 static pmix_status_t pack(const struct px_request *r, struct px_codec codec,
                           const struct px_args *args, px_buf *out)
 {
@@ -152,7 +145,7 @@ static void goes_round(const struct px_request *r, struct px_codec codec)
 PX_TEST_LOOP(a_server_reads_what_a_client_writes, 12)
 {
     for (size_t i = 0; i < PX_COUNT(requests); i++)
-        goes_round(requests[i], codec_of(_i));
+        goes_round(requests[i], codec_of(all_dialects[_i / 2], _i % 2));
 }
 
 PX_TEST(what_is_needed_must_be_there)
@@ -215,7 +208,4 @@ PX_TEST(keys_are_no_more_than_a_server_takes_and_none_is_missing)
     fails(unpack_keys(SIZE_MAX, "key"), BAD_PARAM);
 }
 
-int main(void)
-{
-    return px_test_run("wire/args", setup, teardown);
-}
+PX_TEST_MAIN("wire/args", setup, teardown)

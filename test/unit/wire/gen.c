@@ -93,11 +93,6 @@ static char *gen_string(struct gen *g)
     return strdup(text);
 }
 
-static char *gen_maybe_string(struct gen *g)
-{
-    return gen_below(g, 4) ? gen_string(g) : NULL;
-}
-
 static void gen_bytes(struct gen *g, char **bytes, size_t *size)
 {
     *size = gen_below(g, 3) ? gen_below(g, 40) : gen_below(g, MAX_TEXT);
@@ -183,22 +178,8 @@ static void gen_opaque(struct gen *g, enum px_store store, void *obj)
         px_handle_parse(store, list, &o.handle) == PMIX_SUCCESS)
         o.source = strdup("hwloc");
     else if (!g->dialect)
-        o.source = gen_maybe_string(g);
+        o.source = gen_below(g, 4) ? gen_string(g) : NULL;
     memcpy(obj, &o, sizeof(o));
-}
-
-/* To something that stays, as it does not survive a journey. */
-static void gen_pointer(struct gen *g, void *obj)
-{
-    const void *p = !g->dialect && gen_below(g, 2) ? "pointed to" : NULL;
-
-    memcpy(obj, &p, sizeof(p));
-}
-
-static void gen_timeval(struct gen *g, struct timeval *tv)
-{
-    tv->tv_sec = (time_t)gen_spread(g);
-    tv->tv_usec = (suseconds_t)gen_spread(g);
 }
 
 /* ---- what holds others ---------------------------------------------------------------------- */
@@ -327,17 +308,52 @@ static void gen_struct(struct gen *g, const struct px_type *t, char *obj)
             pmix_info_directives_t)PMIX_INFO_PERSISTENT;
 }
 
-/* ---- one object of any type ----------------------------------------------------------------- */
-
-static void gen_text_or_bytes(struct gen *g, enum px_store store, void *obj)
+void gen_object(struct gen *g, pmix_data_type_t id, void *obj)
 {
+    const struct px_type *t = px_type_find(id);
+    enum px_store store = (enum px_store)t->store;
     pmix_byte_object_t *bo = obj;
-    char *string;
+    struct timeval *tv = obj;
+    uint64_t n = gen_spread(g);
+    const void *p;
 
+    memset(obj, 0, t->size);
+    g->n_made++;
+    g->depth++;
     switch (store) {
+    case PX_NONE:
+        break;
+    case PX_POINTER: /* to something that stays, as it does not survive a journey */
+        p = !g->dialect && gen_below(g, 2) ? "pointed to" : NULL;
+        memcpy(obj, &p, sizeof(p));
+        break;
+    case PX_CPUSET:
+    case PX_TOPO:
+        gen_opaque(g, store, obj);
+        break;
+    case PX_BOOL:
+        *(bool *)obj = n & 1;
+        break;
+    case PX_TIMEVAL:
+        tv->tv_sec = (time_t)n;
+        tv->tv_usec = (suseconds_t)gen_spread(g);
+        break;
+    case PX_FLOAT:
+    case PX_DOUBLE:
+        gen_real(g, store, obj);
+        break;
+    case PX_VALUE:
+        gen_value(g, obj);
+        break;
+    case PX_DARRAY:
+        gen_darray(g, obj);
+        break;
+    case PX_STRUCT:
+        gen_struct(g, t, obj);
+        break;
     case PX_STRING:
-        string = gen_maybe_string(g);
-        memcpy(obj, &string, sizeof(string));
+        p = gen_below(g, 4) ? gen_string(g) : NULL;
+        memcpy(obj, &p, sizeof(p));
         break;
     case PX_NSPACE:
         gen_text(g, obj, PMIX_MAX_NSLEN);
@@ -355,61 +371,12 @@ static void gen_text_or_bytes(struct gen *g, enum px_store store, void *obj)
         gen_dbuf(g, obj);
         break;
     default:
-        fprintf(stderr, "gen.c: no generator for storage %d\n", store);
-        abort();
-    }
-}
-
-static bool is_integer(enum px_store store)
-{
-    return store == PX_BYTE1 || (store >= PX_INT16 && store <= PX_TIME);
-}
-
-void gen_object(struct gen *g, pmix_data_type_t id, void *obj)
-{
-    const struct px_type *t = px_type_find(id);
-    enum px_store store = (enum px_store)t->store;
-    uint64_t n = gen_spread(g);
-
-    memset(obj, 0, t->size);
-    g->n_made++;
-    g->depth++;
-    switch (store) {
-    case PX_NONE:
-        break;
-    case PX_POINTER:
-        gen_pointer(g, obj);
-        break;
-    case PX_CPUSET:
-    case PX_TOPO:
-        gen_opaque(g, store, obj);
-        break;
-    case PX_BOOL:
-        *(bool *)obj = n & 1;
-        break;
-    case PX_TIMEVAL:
-        gen_timeval(g, obj);
-        break;
-    case PX_FLOAT:
-    case PX_DOUBLE:
-        gen_real(g, store, obj);
-        break;
-    case PX_VALUE:
-        gen_value(g, obj);
-        break;
-    case PX_DARRAY:
-        gen_darray(g, obj);
-        break;
-    case PX_STRUCT:
-        gen_struct(g, t, obj);
-        break;
-    default:
-        if (is_integer(
-                store)) /* any bits will do, on a little-endian host the low ones */
-            memcpy(obj, &n, t->size);
-        else
-            gen_text_or_bytes(g, store, obj);
-        break;
+        if (store != PX_BYTE1 && (store < PX_INT16 || store > PX_TIME)) {
+            fprintf(stderr, "gen.c: no generator for storage %d\n", store);
+            abort();
+        }
+        memcpy(obj, &n,
+               t->size); /* any bits will do, on a little-endian host the low ones */
     }
     g->depth--;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connect message, with every recorded quirk. */
+/* What connections begin with: the connect message, with every recorded quirk, and the address of a
+ * server; and the header of the frames that follow. */
 #include "alloc_fail.h"
+#include "core/wire/frame.h"
 #include "core/wire/hello.h"
 #include "px_test.h"
 #include "wire_test.h"
@@ -58,21 +60,6 @@ PX_TEST(reads_the_message_of_4_2_2_with_its_stray_byte)
     ck_assert_str_eq(hello.gds, "hash");
     ck_assert_ptr_null(hello.blob);
     ck_assert_uint_eq(hello.blob_len, 0);
-}
-
-PX_TEST(reads_the_message_of_3_2_5)
-{
-    PX_AUTO(px_buf) b = bytes_of(HEAD("30") BODY_3_2_5);
-    size_t len;
-
-    ok(px_hello_header(b.data, &len));
-    ck_assert_uint_eq(len, 48);
-    ck_assert_uint_eq(len, b.len - PX_HELLO_HEADER_B);
-    ok(px_hello_decode(b.data + PX_HELLO_HEADER_B, len, &hello, &err));
-    ck_assert_str_eq(hello.dialect, "v3");
-    ck_assert_uint_eq(hello.version.major, 3);
-    ck_assert_uint_eq(hello.version.release, 5);
-    ck_assert_ptr_null(hello.blob);
 }
 
 PX_TEST(writes_the_message_of_4_2_2_but_for_the_stray_byte)
@@ -142,12 +129,6 @@ PX_TEST(every_role_reads_back_with_its_own_fields)
     }
 }
 
-PX_TEST(keeps_infos_and_what_trails_them)
-{
-    ok(decode(BODY_4_2_2 "02 00 00"));
-    ck_assert_uint_eq(hello.blob_len, 3);
-}
-
 PX_TEST(cut_anywhere_it_is_refused_with_a_text)
 {
     PX_AUTO(px_buf) whole = bytes_of(BODY_4_2_2);
@@ -162,13 +143,6 @@ PX_TEST(cut_anywhere_it_is_refused_with_a_text)
         ck_assert_ptr_null(hello.cred);
         free(part);
     }
-}
-
-PX_TEST(a_message_of_2_0_is_refused_by_name)
-{
-    fails(decode(NATIVE "00 " JOB_NS_0 "\"2.0.3\" 00"), NOT_SUPPORTED);
-    ck_assert_ptr_nonnull(strstr(err.text, "2.0.3"));
-    ck_assert_ptr_nonnull(strstr(err.text, "dialect"));
 }
 
 PX_TEST(a_header_of_something_else_is_refused)
@@ -192,44 +166,6 @@ PX_TEST(a_header_of_something_else_is_refused)
     }
 }
 
-PX_TEST(a_credential_beyond_the_message_is_refused)
-{
-    fails(decode("\"native\" 00 ff ff ff ff 00 00 00"), BAD_PARAM);
-    fails(decode("\"native\" 00 00 00 00 04 00 00 00"), BAD_PARAM);
-}
-
-PX_TEST(no_credential_is_fine)
-{
-    ok(decode("\"none\" 00 00 00 00 00 00 " JOB_NS_0 VERSION_4_2_2 V41_PLAIN_HASH));
-    ck_assert_ptr_null(hello.cred);
-    ck_assert_uint_eq(hello.cred_len, 0);
-}
-
-PX_TEST(unknown_roles_and_buffer_types_are_refused)
-{
-    fails(decode(NATIVE "0b " JOB_NS_0 VERSION_4_2_2 V41_PLAIN_HASH), BAD_PARAM);
-    ck_assert_ptr_nonnull(strstr(err.text, "11"));
-    fails(decode(NATIVE "00 " JOB_NS_0 VERSION_4_2_2 "\"v41\" 00 03 \"hash\" 00"),
-          BAD_PARAM);
-}
-
-PX_TEST(fields_too_long_to_keep_are_refused)
-{
-    PX_AUTO(px_buf) b = bytes_of(NATIVE "00 ");
-    char ns[PMIX_MAX_NSLEN + 2];
-
-    memset(ns, 'n', sizeof(ns) - 1);
-    ns[sizeof(ns) - 1] = '\0';
-    px_buf_add(&b, ns, sizeof(ns));
-    fails(px_hello_decode(b.data, b.len, &hello, &err), BAD_PARAM);
-    ck_assert_ptr_nonnull(strstr(err.text, "namespace"));
-    fails(decode("\"a security module with a very long name\" 00 00 00 00 00"),
-          BAD_PARAM);
-    fails(decode(NATIVE "00 " JOB_NS_0 VERSION_4_2_2
-                        "\"a dialect of its own\" 00 01 \"hash\" 00"),
-          BAD_PARAM);
-}
-
 PX_TEST(a_message_too_large_is_not_written)
 {
     PX_AUTO(px_buf) out = {0};
@@ -242,21 +178,6 @@ PX_TEST(a_message_too_large_is_not_written)
     free(h.blob);
     h = hello_of_role(PX_FLAG_MAX);
     fails(px_hello_encode(&h, &out), BAD_PARAM);
-}
-
-PX_TEST(want_of_memory_is_reported)
-{
-    PX_TEST_NEEDS_ALLOC;
-    PX_AUTO(px_buf) b = bytes_of(BODY_4_2_2 "02 00");
-
-    for (unsigned nth = 1;; nth++) {
-        px_alloc_fail_at(nth);
-        pmix_status_t rc = px_hello_decode(b.data, b.len, &hello, &err);
-        if (!px_alloc_fail_end())
-            break;
-        fails(rc, NOMEM);
-    }
-    ck_assert_uint_eq(hello.blob_len, 2);
 }
 
 PX_TEST(versions_are_read_up_to_their_suffix)
@@ -276,6 +197,198 @@ PX_TEST(versions_are_read_up_to_their_suffix)
         px_version_parse(rows[i].text, &v);
         ck_assert_msg(memcmp(&v, &rows[i].v, sizeof(v)) == 0, "%s", rows[i].text);
     }
+}
+
+PX_TEST(reads_the_message_of_3_2_5)
+{
+    PX_AUTO(px_buf) b = bytes_of(HEAD("30") BODY_3_2_5);
+    size_t len;
+
+    ok(px_hello_header(b.data, &len));
+    ck_assert_uint_eq(len, b.len - PX_HELLO_HEADER_B);
+    ok(decode(BODY_3_2_5));
+    ck_assert_str_eq(hello.dialect, "v3");
+    ck_assert(hello.version.major == 3 && hello.version.release == 5);
+    ck_assert_ptr_null(hello.blob);
+}
+
+PX_TEST(keeps_what_trails_and_needs_no_credential)
+{
+    ok(decode(BODY_4_2_2 "02 00 00"));
+    ck_assert_uint_eq(hello.blob_len, 3);
+    ok(decode("\"none\" 00 00 00 00 00 00 " JOB_NS_0 VERSION_4_2_2 V41_PLAIN_HASH));
+    ck_assert_ptr_null(hello.cred);
+    ck_assert_uint_eq(hello.cred_len, 0);
+}
+
+PX_TEST(what_is_wrong_is_refused_by_name)
+{
+    static const char long_ns[PMIX_MAX_NSLEN + 1] = {[0 ... PMIX_MAX_NSLEN] = 'n'};
+    char long_name[PMIX_MAX_NSLEN + 200];
+    const struct {
+        const char *message, *name;
+        pmix_status_t status;
+    } rows[] = {
+        {NATIVE "00 " JOB_NS_0 "\"2.0.3\" 00", "2.0.3", PMIX_ERR_NOT_SUPPORTED},
+        {NATIVE "00 " JOB_NS_0 "\"2.0.3\" 00", "dialect", PMIX_ERR_NOT_SUPPORTED},
+        {NATIVE "0b " JOB_NS_0 VERSION_4_2_2 V41_PLAIN_HASH, "11", PMIX_ERR_BAD_PARAM},
+        {NATIVE "00 " JOB_NS_0 VERSION_4_2_2 "\"v41\" 00 03 \"hash\" 00", "",
+         PMIX_ERR_BAD_PARAM},
+        /* a credential beyond the message */
+        {"\"native\" 00 ff ff ff ff 00 00 00", "", PMIX_ERR_BAD_PARAM},
+        {"\"native\" 00 00 00 00 04 00 00 00", "", PMIX_ERR_BAD_PARAM},
+        /* too long to keep */
+        {long_name, "namespace", PMIX_ERR_BAD_PARAM},
+        {"\"a security module with a very long name\" 00 00 00 00 00", "",
+         PMIX_ERR_BAD_PARAM},
+        {NATIVE "00 " JOB_NS_0 VERSION_4_2_2
+                "\"a dialect of its own\" 00 01 \"hash\" 00",
+         "", PMIX_ERR_BAD_PARAM},
+    };
+
+    snprintf(long_name, sizeof(long_name), NATIVE "00 \"%.*s\" 00",
+             (int)sizeof(long_ns), long_ns);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        ck_assert_msg(decode(rows[i].message) == rows[i].status, "%s", rows[i].message);
+        ck_assert_msg(strstr(err.text, rows[i].name), "%s: %s", rows[i].name, err.text);
+    }
+}
+
+PX_TEST(want_of_memory_is_reported)
+{
+    PX_TEST_NEEDS_ALLOC;
+    PX_AUTO(px_buf) b = bytes_of(BODY_4_2_2 "02 00");
+
+    for (unsigned nth = 0; px_alloc_next(&nth);)
+        px_alloc_check(px_hello_decode(b.data, b.len, &hello, &err));
+    ck_assert_uint_eq(hello.blob_len, 2);
+}
+
+/* ---- the address of a server ----------------------------------------------------------------- */
+
+static struct px_uri uri;
+
+PX_TEST(an_address_has_a_namespace_a_rank_and_a_scheme)
+{
+    static const struct {
+        const char *text, *nspace;
+        pmix_rank_t rank;
+        const char *address;
+    } rows[] = {
+        {"srv.0;tcp4://127.0.0.1:4321", "srv", 0, "tcp4://127.0.0.1:4321"},
+        {"slurm.pmix.12.0.7;tcp4://127.0.0.1:1", "slurm.pmix.12.0", 7,
+         "tcp4://127.0.0.1:1"},
+        {"s.0;tcp6://[::1]:80", "s", 0, "tcp6://[::1]:80"},
+        {"s.0;usock:///run/x y", "s", 0, "usock:///run/x y"},
+        /* a rank printed as if it were signed */
+        {"s.-2;tcp4://127.0.0.1:1", "s", PMIX_RANK_WILDCARD, "tcp4://127.0.0.1:1"},
+        {"s.4294967294;tcp4://127.0.0.1:1", "s", PMIX_RANK_WILDCARD,
+         "tcp4://127.0.0.1:1"},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        ok(px_uri_parse(rows[i].text, &uri));
+        ck_assert_str_eq(uri.server.nspace, rows[i].nspace);
+        ck_assert_uint_eq(uri.server.rank, rows[i].rank);
+        ck_assert_str_eq(uri.address, rows[i].address);
+    }
+}
+
+PX_TEST(accepts_the_longest_namespace_and_no_longer)
+{
+    char text[PMIX_MAX_NSLEN + 64];
+
+    memset(text, 'n', PMIX_MAX_NSLEN);
+    strcpy(text + PMIX_MAX_NSLEN, ".4294967295;tcp4://127.0.0.1:1");
+    ok(px_uri_parse(text, &uri));
+    ck_assert_uint_eq(strlen(uri.server.nspace), PMIX_MAX_NSLEN);
+
+    memset(text, 'n', PMIX_MAX_NSLEN + 1);
+    strcpy(text + PMIX_MAX_NSLEN + 1, ".0;tcp4://127.0.0.1:1");
+    fails(px_uri_parse(text, &uri), BAD_PARAM);
+}
+
+PX_TEST(refuses_what_is_no_uri_and_changes_nothing)
+{
+    static const char *const texts[] = {
+        "",
+        ";",
+        "srv.0",
+        "srv;tcp4://127.0.0.1:1",
+        ".0;tcp4://127.0.0.1:1",
+        "srv.;tcp4://127.0.0.1:1",
+        "srv.x;tcp4://127.0.0.1:1",
+        "srv.0x;tcp4://127.0.0.1:1",
+        "srv.4294967296;tcp4://127.0.0.1:1",
+        "srv.0;127.0.0.1:1",
+        "srv.0;://127.0.0.1:1",
+        "srv.0;tcp4://",
+        "srv.0;tcp4://127.0.0.1:1;more",
+        NULL,
+    };
+
+    memset(&uri, 0x5a, sizeof(uri));
+    for (size_t i = 0; i < PX_COUNT(texts); i++)
+        ck_assert_msg(px_uri_parse(texts[i], &uri) == PMIX_ERR_BAD_PARAM, "%s",
+                      texts[i]);
+    ck_assert_int_eq(uri.address[0], 0x5a);
+}
+
+PX_TEST(refuses_an_address_too_long_to_keep)
+{
+    char text[600];
+
+    strcpy(text, "srv.0;usock://");
+    memset(text + strlen(text), 'a', 300);
+    text[14 + 300] = '\0';
+    fails(px_uri_parse(text, &uri), BAD_PARAM);
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+PX_TEST(the_header_is_big_endian)
+{
+    uint8_t out[PX_FRAME_HEADER_B];
+    struct px_frame f = {.pindex = 1, .tag = 101, .nbytes = 0x010203};
+
+    memset(out, 0xff, sizeof(out));
+    px_frame_encode(out, &f);
+
+    ck_assert_mem_eq(out, "\0\0\0\1\0\0\0\x65\0\1\2\3\0\0\0\0", sizeof(out));
+}
+
+PX_TEST(a_header_reads_back)
+{
+    uint8_t out[PX_FRAME_HEADER_B];
+    struct px_frame back,
+        f = {.pindex = -1, .tag = UINT32_MAX, .nbytes = PX_MAX_FRAME_B};
+
+    px_frame_encode(out, &f);
+
+    ok(px_frame_decode(out, &back));
+    ck_assert_int_eq(back.pindex, -1);
+    ck_assert_uint_eq(back.tag, UINT32_MAX);
+    ck_assert_uint_eq(back.nbytes, PX_MAX_FRAME_B);
+}
+
+PX_TEST(padding_is_ignored)
+{
+    struct px_frame f;
+
+    ok(px_frame_decode((const uint8_t *)"\0\0\0\0\0\0\0\1\0\0\0\0garb", &f));
+    ck_assert_uint_eq(f.tag, PX_TAG_HEARTBEAT);
+    ck_assert_uint_eq(f.nbytes, 0);
+}
+
+PX_TEST(a_payload_beyond_the_limit_is_refused)
+{
+    uint8_t out[PX_FRAME_HEADER_B];
+    struct px_frame back, f = {.nbytes = PX_MAX_FRAME_B + 1};
+
+    px_frame_encode(out, &f);
+    fails(px_frame_decode(out, &back), BAD_PARAM);
+    memset(out, 0xff, sizeof(out));
+    fails(px_frame_decode(out, &back), BAD_PARAM);
 }
 
 PX_TEST_MAIN("wire/hello", NULL, teardown)

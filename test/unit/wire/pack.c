@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes of one pack operation, as recorded from the field, written and read back. */
+/* The bytes of one pack operation, as recorded from the field, written and read back; and the
+ * dialects. */
 #include "core/wire/codec.h"
 #include "core/wire/ops.h"
 #include "px_test.h"
@@ -391,6 +392,72 @@ PX_TEST(sends_a_namespace_as_a_string_to_peers_that_lack_the_type)
 
     ck_assert_uint_eq(w.buf.len, expected.len);
     ck_assert_mem_eq(w.buf.data, expected.data, expected.len);
+}
+
+/* ---- dialects -------------------------------------------------------------------------------- */
+
+PX_TEST(finds_exactly_the_dialects_in_use)
+{
+    static const char *const others[] = {"v12", "v20", "v411", "", NULL};
+
+    for (size_t i = 0; i < n_dialects; i++) {
+        struct px_codec c = codec_of(all_dialects[i], i % 2);
+        struct px_codec newest = px_codec_newest(c);
+        bool flex = i >= 2;
+
+        ck_assert_str_eq(c.dialect->name, all_dialects[i]);
+        ck_assert_int_eq(c.dialect->encoding, flex ? PX_ENC_FLEX : PX_ENC_FIXED);
+        ck_assert_int_eq(newest.dialect->encoding, c.dialect->encoding);
+        ck_assert_int_eq(newest.described, c.described);
+        ck_assert_int_eq(px_dialect_knows(newest.dialect, PMIX_RESOURCE_UNIT), flex);
+    }
+    for (size_t i = 0; i < PX_COUNT(others); i++)
+        ck_assert_ptr_null(px_dialect_find(others[i]));
+    ck_assert_ptr_eq(px_codec_default.dialect, px_dialect_find("v41"));
+    ck_assert(!px_codec_default.described);
+}
+
+static bool knows(const char *dialect, pmix_data_type_t id)
+{
+    return px_dialect_knows(px_dialect_find(dialect), id);
+}
+
+PX_TEST(knows_the_types_of_its_release)
+{
+    static const struct {
+        pmix_data_type_t first, last;
+        const char *from, *before; /* oldest that knows them, newest that does not */
+        const char *gone;          /* where they were dropped */
+    } rows[] = {
+        {PMIX_UNDEF, PMIX_QUERY, "v21", NULL, NULL},
+        {PMIX_ALLOC_DIRECTIVE, PMIX_ALLOC_DIRECTIVE, "v21", NULL, NULL},
+        {PMIX_IOF_CHANNEL, PMIX_ENVAR, "v3", "v21", NULL},
+        {PMIX_COORD, PMIX_COMPRESSED_BYTE_OBJECT, "v4", "v3", NULL},
+        {PMIX_COMPRESSED_STRING, PMIX_COMPRESSED_STRING, "v4", "v3", NULL},
+        {PMIX_PROC_NSPACE, PMIX_PROC_NSPACE, "v41", "v4", NULL},
+        {PMIX_PROC_STATS, PMIX_NODE_STATS, "v41", "v4", "v51"},
+        {PMIX_DATA_BUFFER, PMIX_STOR_ACCESS_TYPE, "v41", "v4", NULL},
+        {PMIX_DEVICE, PMIX_RESOURCE_UNIT, "v51", "v41", NULL},
+        {PMIX_NODE_PID, PMIX_ALLOC_INHERIT, "v61", "v51", NULL},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        for (pmix_data_type_t id = rows[i].first; id <= rows[i].last; id++) {
+            ck_assert_msg(knows(rows[i].from, id), "%s knows %u", rows[i].from, id);
+            if (rows[i].before)
+                ck_assert_msg(!knows(rows[i].before, id), "%s lacks %u", rows[i].before,
+                              id);
+            ck_assert_msg(knows("v61", id) == !rows[i].gone, "v61 and %u", id);
+            if (rows[i].gone)
+                ck_assert_msg(!knows(rows[i].gone, id), "%s lacks %u", rows[i].gone,
+                              id);
+        }
+}
+
+PX_TEST(knows_no_number_beyond_its_table)
+{
+    for (unsigned id = PMIX_ALLOC_INHERIT + 1; id <= UINT16_MAX; id++)
+        ck_assert(!knows("v61", (pmix_data_type_t)id));
 }
 
 PX_TEST_MAIN("wire/pack", NULL, NULL)

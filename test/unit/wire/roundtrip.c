@@ -1,13 +1,130 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* unpack(pack(x)) == x for every type of the table, in every dialect and both buffer forms; and
- * what is no message does no harm. */
+/* unpack(pack(x)) == x for every type of the table, in every dialect and both buffer forms; what is
+ * no message does no harm; and what it may cost, in allocations, which unlike time do not
+ * wobble. PX_TEST_SEED=<number> makes other objects than those of every day. */
 #include "alloc_fail.h"
 #include "core/wire/codec.h"
 #include "px_test.h"
-#include "sample.h"
 #include "wire_test.h"
 
 #include <string.h>
+
+enum { MAX_N = 3, LAST_TYPE = 80 };
+
+struct sample {
+    struct px_codec codec;
+    pmix_data_type_t type;
+    unsigned seed; /* of those of this type */
+    int32_t n;
+    char *values;
+    px_writer w; /* the values, packed */
+};
+
+/* A condition that should hold for sample s. */
+#define SAMPLE_MUST(s, condition)                                              \
+    ck_assert_msg(condition, "%s in %s%s, sample %u of PX_TEST_SEED=%llu: %s", \
+                  px_type_find((s)->type)->name, (s)->codec.dialect->name,     \
+                  (s)->codec.described ? " described" : "", (s)->seed,         \
+                  (unsigned long long)gen_seed(), #condition)
+
+/* The n objects of a type as one array, or the first of them as one value. */
+static void put_inside(struct sample *s, struct gen *g, pmix_data_type_t element)
+{
+    const struct px_type *t = px_type_find(element);
+    pmix_data_array_t *a;
+
+    g->levels++;
+    if (s->type == PMIX_VALUE) {
+        pmix_value_t *v = calloc(1, sizeof(*v));
+
+        v->type = element;
+        if (t->in_value == PX_VALUE_INLINE)
+            gen_object(g, element, &v->data);
+        else
+            v->data.ptr = gen_array(g, element, 1);
+        s->values = (char *)v;
+    } else {
+        a = calloc(1, sizeof(*a));
+        a->type = element;
+        a->size = element == PMIX_POINTER ? 1 : (size_t)s->n;
+        a->array = gen_array(g, element, a->size);
+        s->values = (char *)a;
+    }
+    s->n = 1;
+}
+
+static void make(struct sample *s, pmix_data_type_t type, bool wild)
+{
+    struct gen g = {.state = (gen_seed() * 7919 + s->seed) * 1000003 + type,
+                    .dialect = s->codec.dialect,
+                    .wild = wild};
+
+    s->type = type;
+    s->n = type == PMIX_POINTER ? 1 : (int32_t)gen_below(&g, MAX_N + 1);
+    if (s->seed % 3 == 1) {
+        s->type = PMIX_DATA_ARRAY;
+        put_inside(s, &g, type);
+    } else if (s->seed % 3 == 2 && px_type_find(type)->in_value != PX_VALUE_NO) {
+        s->type = PMIX_VALUE;
+        put_inside(s, &g, type);
+    } else {
+        s->values = gen_array(&g, type, (size_t)s->n);
+    }
+    px_writer_init(&s->w, s->codec);
+    px_pack(&s->w, s->values, s->n, s->type);
+    SAMPLE_MUST(s, s->w.status == PMIX_SUCCESS);
+}
+
+struct plan {
+    unsigned first, n; /* seeds */
+    bool wild;
+};
+
+/* Calls f with so many samples of each type in each codec: in turn up to MAX_N objects, a
+ * data array of them, and a value that holds one where a value can. */
+static void for_every_sample(struct plan plan, void (*f)(struct sample *))
+{
+    for (size_t d = 0; d < 2 * n_dialects; d++) {
+        struct px_codec codec = codec_of(all_dialects[d / 2], d & 1);
+        struct gen g = {.dialect = codec.dialect};
+
+        for (pmix_data_type_t type = 0; type < LAST_TYPE; type++)
+            for (unsigned i = 0; gen_can(&g, type) && i < plan.n; i++) {
+                struct sample s = {.codec = codec, .seed = plan.first + i};
+
+                make(&s, type, plan.wild);
+                f(&s);
+                px_type_free_array(s.type, s.values, (size_t)s.n);
+                px_writer_cleanup(&s.w);
+            }
+    }
+}
+
+/* Room for what may be unpacked. */
+static char *sample_room(const struct sample *s)
+{
+    return calloc(MAX_N + 1, px_type_find(s->type)->size);
+}
+
+static void drop(const struct sample *s, char *room, int32_t n)
+{
+    px_type_free_array(s->type, room, (size_t)n);
+}
+
+/* Unpacks len bytes into room; frees all of it again, whatever came of it. */
+static pmix_status_t sample_try(const struct sample *s, const void *bytes, size_t len)
+{
+    char *room = sample_room(s);
+    int32_t n = MAX_N;
+    px_reader r;
+
+    px_reader_init(&r, s->codec, bytes, len);
+    pmix_status_t rc = px_unpack(&r, room, &n, s->type);
+    if (rc)
+        SAMPLE_MUST(s, r.pos == (const uint8_t *)bytes);
+    drop(s, room, rc ? 0 : n);
+    return rc;
+}
 
 static bool some_dialect_can(pmix_data_type_t type)
 {
@@ -30,7 +147,7 @@ PX_TEST(there_is_an_object_of_every_type_in_the_table)
 
         if (!t)
             continue;
-        ck_assert_msg(type < SAMPLE_LAST_TYPE, "%s is beyond the last", t->name);
+        ck_assert_msg(type < LAST_TYPE, "%s is beyond the last", t->name);
         ck_assert_msg(gen_can(&g, t->id), "%s has no generator", t->name);
         ck_assert_msg(some_dialect_can(t->id), "%s travels nowhere", t->name);
     }
@@ -42,7 +159,7 @@ static void comes_back(struct sample *s)
 {
     size_t size = px_type_find(s->type)->size;
     char *back = sample_room(s);
-    int32_t n = SAMPLE_MAX_N;
+    int32_t n = MAX_N;
     px_reader r;
     px_writer again;
 
@@ -58,17 +175,17 @@ static void comes_back(struct sample *s)
     SAMPLE_MUST(s, again.status == PMIX_SUCCESS && again.buf.len == s->w.buf.len);
     SAMPLE_MUST(s, memcmp(again.buf.data, s->w.buf.data, again.buf.len) == 0);
     px_writer_cleanup(&again);
-    sample_drop(s, back, n);
+    drop(s, back, n);
 }
 
 PX_TEST(every_type_comes_back_as_it_was)
 {
-    sample_every((struct sample_plan){.n = 60}, comes_back);
+    for_every_sample((struct plan){.n = 60}, comes_back);
 }
 
 PX_TEST(the_largest_and_deepest_come_back_as_they_were)
 {
-    sample_every((struct sample_plan){.n = 45, .wild = true}, comes_back);
+    for_every_sample((struct plan){.n = 45, .wild = true}, comes_back);
 }
 
 /* Two samples of one type are equal exactly if their messages are. */
@@ -93,8 +210,7 @@ static void equals_what_is_packed_alike(struct sample *s)
 
 PX_TEST(objects_are_equal_if_their_messages_are)
 {
-    sample_every((struct sample_plan){.first = 100, .n = 30},
-                 equals_what_is_packed_alike);
+    for_every_sample((struct plan){.first = 100, .n = 30}, equals_what_is_packed_alike);
 }
 
 /* ---- damage --------------------------------------------------------------------------------- */
@@ -118,7 +234,7 @@ static void is_cut_everywhere(struct sample *s)
 
 PX_TEST(every_type_cut_short_is_refused_without_a_trace)
 {
-    sample_every((struct sample_plan){.n = 3}, is_cut_everywhere);
+    for_every_sample((struct plan){.n = 3}, is_cut_everywhere);
 }
 
 static void is_damaged_everywhere(struct sample *s)
@@ -138,7 +254,7 @@ static void is_damaged_everywhere(struct sample *s)
 
 PX_TEST(every_type_damaged_does_no_harm)
 {
-    sample_every((struct sample_plan){.n = 3}, is_damaged_everywhere);
+    for_every_sample((struct plan){.n = 3}, is_damaged_everywhere);
 }
 
 /* Bits turned over one after the other, so that the damage grows. */
@@ -154,8 +270,8 @@ static void has_bits_turned(struct sample *s)
 
 PX_TEST(turned_bits_do_no_harm)
 {
-    sample_every((struct sample_plan){.first = 50, .n = 20, .wild = true},
-                 has_bits_turned);
+    for_every_sample((struct plan){.first = 50, .n = 20, .wild = true},
+                     has_bits_turned);
 }
 
 /* ---- no memory ------------------------------------------------------------------------------ */
@@ -166,19 +282,19 @@ static void reading_lacks_memory(struct sample *s)
     char *dst = sample_room(s);
 
     for (unsigned nth = 0; px_alloc_next(&nth);) {
-        int32_t n = SAMPLE_MAX_N;
+        int32_t n = MAX_N;
         px_reader r;
 
         px_reader_init(&r, s->codec, s->w.buf.data, s->w.buf.len);
         if (!px_alloc_check(px_unpack(&r, dst, &n, s->type)))
-            sample_drop(s, dst, n);
+            drop(s, dst, n);
     }
 }
 
 PX_TEST(reading_reports_want_of_memory)
 {
     PX_TEST_NEEDS_ALLOC;
-    sample_every((struct sample_plan){.n = 3}, reading_lacks_memory);
+    for_every_sample((struct plan){.n = 3}, reading_lacks_memory);
 }
 
 static void writing_lacks_memory(struct sample *s)
@@ -197,7 +313,112 @@ static void writing_lacks_memory(struct sample *s)
 PX_TEST(writing_reports_want_of_memory)
 {
     PX_TEST_NEEDS_ALLOC;
-    sample_every((struct sample_plan){.n = 3}, writing_lacks_memory);
+    for_every_sample((struct plan){.n = 3}, writing_lacks_memory);
+}
+
+/* ---- cost ------------------------------------------------------------------------------------ */
+
+/* A buffer that doubles from 64 bytes holds 64 MB after 20 steps. */
+enum { N_NUMBERS = 100000, MOST_GROWTH = 20 };
+
+static unsigned n_allocs;
+
+#define COUNTED(call)                   \
+    do {                                \
+        px_alloc_fail_at(0);            \
+        pmix_status_t status_ = (call); \
+        n_allocs = px_alloc_count();    \
+        px_alloc_fail_end();            \
+        ok(status_);                    \
+    } while (0)
+
+static pmix_status_t pack_each(pmix_data_buffer_t *buffer, int *numbers, int n)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (int i = 0; i < n && !rc; i++)
+        rc = PMIx_Data_pack(NULL, buffer, &numbers[i], 1, PMIX_INT);
+    return rc;
+}
+
+PX_TEST(integers_cost_no_allocation_each)
+{
+    static int numbers[N_NUMBERS], back[N_NUMBERS];
+
+    PX_TEST_NEEDS_ALLOC;
+    for (int i = 0; i < N_NUMBERS; i++)
+        numbers[i] = (i - N_NUMBERS / 2) * 4001;
+    for (int as_array = 0; as_array < 2; as_array++) {
+        pmix_data_buffer_t buffer = {0};
+        int32_t n = N_NUMBERS;
+
+        if (as_array)
+            COUNTED(PMIx_Data_pack(NULL, &buffer, numbers, n, PMIX_INT));
+        else
+            COUNTED(pack_each(&buffer, numbers, n));
+        ck_assert(n_allocs >= 1 && n_allocs <= MOST_GROWTH);
+        if (as_array) {
+            COUNTED(PMIx_Data_unpack(NULL, &buffer, back, &n, PMIX_INT));
+            ck_assert_int_eq(n, N_NUMBERS);
+            ck_assert_mem_eq(numbers, back, sizeof(back));
+            ck_assert_uint_eq(n_allocs, 0);
+        }
+        free(buffer.base_ptr);
+    }
+}
+
+static pmix_status_t pack_1000(px_writer *w, pmix_data_type_t type)
+{
+    static const uint64_t number[2] = {12345, 0};
+
+    for (int i = 0; i < 1000; i++)
+        px_pack(w, number, 1, type);
+    return w->status;
+}
+
+/* Every dialect, as the loop sends them: into a writer. */
+PX_TEST(integers_of_every_kind_and_dialect_cost_none)
+{
+    static const pmix_data_type_t types[] = {
+        PMIX_INT,    PMIX_INT16,  PMIX_INT32,  PMIX_INT64,  PMIX_UINT,
+        PMIX_UINT16, PMIX_UINT32, PMIX_UINT64, PMIX_SIZE,   PMIX_PID,
+        PMIX_TIME,   PMIX_BOOL,   PMIX_BYTE,   PMIX_STATUS, PMIX_TIMEVAL};
+
+    PX_TEST_NEEDS_ALLOC;
+    for (size_t d = 0; d < 2 * n_dialects; d++)
+        for (size_t t = 0; t < PX_COUNT(types); t++) {
+            PX_AUTO(px_writer) w;
+
+            px_writer_init(&w, codec_of(all_dialects[d / 2], d & 1));
+            COUNTED(pack_1000(&w, types[t]));
+            ck_assert_uint_le(n_allocs, MOST_GROWTH);
+        }
+}
+
+/* px_type.flat says which objects these are; all their values are copied by a struct copy. */
+PX_TEST(a_copy_of_what_owns_nothing_allocates_nothing)
+{
+    unsigned n_flat = 0;
+
+    PX_TEST_NEEDS_ALLOC;
+    for (pmix_data_type_t id = 0; id < px_n_types; id++) {
+        const struct px_type *t = px_type_find(id);
+        pmix_value_t from = {.type = id}, to;
+
+        if (!t || !t->flat)
+            continue;
+        PX_AUTOFREE char *object = calloc(2, t->size + 1u);
+        px_type_construct(id, object);
+        COUNTED(px_type_copy(id, object + t->size, object));
+        ck_assert_uint_eq(n_allocs, 0);
+        ck_assert_int_eq(memcmp(object + t->size, object, t->size), 0);
+        if (t->in_value == PX_VALUE_INLINE) {
+            COUNTED(PMIx_Value_xfer(&to, &from));
+            ck_assert(n_allocs == 0 && to.type == id);
+        }
+        n_flat++;
+    }
+    ck_assert_uint_gt(n_flat, 30);
 }
 
 PX_TEST_MAIN("wire/roundtrip", NULL, NULL)
