@@ -1,56 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The growable buffer. */
+/* The growable buffer, and arrays that grow. */
 #include "alloc_fail.h"
 #include "core/base/buf.h"
+#include "core/base/vec.h"
 #include "px_test.h"
 
+#include <stdint.h>
 #include <string.h>
 
-PX_TEST(an_all_zero_buffer_is_empty_and_can_be_added_to)
+static px_buf buf;
+
+static void cleanup(void)
 {
-    PX_AUTO(px_buf) buf = {0};
-
-    ok(px_buf_add(&buf, "abc", 3));
-
-    ck_assert_uint_eq(buf.len, 3);
-    ck_assert_mem_eq(buf.data, "abc", 3);
+    px_buf_cleanup(&buf);
 }
 
-PX_TEST(keeps_all_bytes_in_order_over_many_growths)
+PX_TEST(all_bytes_stay_in_order_over_many_growths)
 {
-    PX_AUTO(px_buf) buf = {0};
     enum { N = 100000 };
 
-    for (unsigned i = 0; i < N; i++) {
-        uint8_t byte = (uint8_t)(i * 7);
-
-        ok(px_buf_add(&buf, &byte, 1));
-    }
-
-    ck_assert_uint_eq(buf.len, N);
-    for (unsigned i = 0; i < N; i++) {
-        if (buf.data[i] != (uint8_t)(i * 7))
-            ck_abort_msg("byte %u is %u", i, buf.data[i]);
-    }
-}
-
-PX_TEST(growth_is_geometric)
-{
-    PX_AUTO(px_buf) buf = {0};
-
-    PX_TEST_NEEDS_ALLOC;
     px_alloc_fail_at(0);
-    for (unsigned i = 0; i < 1 << 20; i++)
-        px_buf_add(&buf, "x", 1);
+    for (unsigned i = 0; i < N; i++)
+        px_buf_add(&buf, &(uint8_t){(uint8_t)(i * 7)}, 1);
     px_alloc_fail_end();
 
-    ck_assert_uint_le(px_alloc_count(), 20);
+    ck_assert_uint_eq(buf.len, N);
+    for (unsigned i = 0; i < N; i++)
+        if (buf.data[i] != (uint8_t)(i * 7))
+            ck_abort_msg("byte %u is %u", i, buf.data[i]);
+    ck_assert_uint_le(px_alloc_count(), 17); /* growth is geometric */
 }
 
 PX_TEST(adding_nothing_allocates_nothing_and_accepts_null)
 {
-    PX_AUTO(px_buf) buf = {0};
-
     ok(px_buf_add(&buf, NULL, 0));
     ok(px_buf_reserve(&buf, 0));
 
@@ -60,8 +42,6 @@ PX_TEST(adding_nothing_allocates_nothing_and_accepts_null)
 
 PX_TEST(what_was_reserved_is_added_without_moving)
 {
-    PX_AUTO(px_buf) buf = {0};
-
     ok(px_buf_add(&buf, "a", 1));
     ok(px_buf_reserve(&buf, 1000));
     const uint8_t *data = buf.data;
@@ -72,62 +52,141 @@ PX_TEST(what_was_reserved_is_added_without_moving)
     ck_assert_uint_eq(buf.len, 1001);
 }
 
-PX_TEST(a_size_that_overflows_is_out_of_memory)
+PX_TEST(a_failed_growth_leaves_the_buffer_unchanged)
 {
-    PX_AUTO(px_buf) buf = {0};
+    char more[200] = {0};
 
     ok(px_buf_add(&buf, "abc", 3));
     px_buf before = buf;
-
     fails(px_buf_reserve(&buf, SIZE_MAX), NOMEM);
     ck_assert_mem_eq(&buf, &before, sizeof(buf));
+
+    PX_TEST_NEEDS_ALLOC;
+    for (unsigned nth = 0; px_alloc_next(&nth);)
+        if (px_alloc_check(px_buf_add(&buf, more, sizeof(more))))
+            ck_assert_mem_eq(&buf, &before, sizeof(buf));
+    ck_assert_mem_eq(buf.data, "abc", 4);
 }
 
-PX_TEST(take_moves_the_content_out)
+PX_TEST(take_moves_the_content_out_and_cleanup_may_be_repeated)
 {
-    px_buf buf = {0};
-
     ok(px_buf_add(&buf, "abc", 3));
     px_buf taken = px_buf_take(&buf);
 
-    ck_assert_ptr_null(buf.data);
-    ck_assert_uint_eq(buf.len, 0);
-    ck_assert_uint_eq(buf.cap, 0);
+    ck_assert(!buf.data && buf.len == 0 && buf.cap == 0);
     ck_assert_uint_eq(taken.len, 3);
     ck_assert_mem_eq(taken.data, "abc", 3);
     free(taken.data); /* plain malloc memory */
-}
-
-PX_TEST(cleanup_may_be_repeated)
-{
-    px_buf buf = {0};
-
     ok(px_buf_add(&buf, "abc", 3));
     px_buf_cleanup(&buf);
     px_buf_cleanup(&buf);
-
-    ck_assert_ptr_null(buf.data);
-    ck_assert_uint_eq(buf.cap, 0);
+    ck_assert(!buf.data && buf.cap == 0);
 }
 
-PX_TEST(a_failed_growth_leaves_the_buffer_unchanged)
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+struct item {
+    char name[3];
+    int number;
+};
+
+PX_TEST(elements_are_added_zeroed_and_stay)
 {
-    PX_AUTO(px_buf) buf = {0};
-    char more[200] = {0};
+    PX_AUTOFREE struct item *v = NULL;
+    size_t n = 0, cap = 0;
+
+    for (int i = 0; i < 1000; i++) {
+        struct item *it = px_vec_add(&v, &n, &cap);
+
+        ck_assert_ptr_eq(it, &v[i]);
+        ck_assert_int_eq(it->number, 0);
+        ck_assert_int_eq(it->name[0], 0);
+        it->number = i;
+    }
+    ck_assert_uint_eq(n, 1000);
+    for (int i = 0; i < 1000; i++)
+        ck_assert_int_eq(v[i].number, i);
+}
+
+PX_TEST(an_array_that_was_cut_grows_again)
+{
+    PX_AUTOFREE int *v = NULL;
+    size_t n = 0, cap = 0;
+
+    for (size_t cut = 0; cut < 70; cut++) {
+        for (n = cut; n < 200;)
+            *px_vec_add(&v, &n, &cap) = (int)n;
+        for (size_t i = cut; i < n; i++)
+            ck_assert_int_eq(v[i], (int)i);
+    }
+}
+
+PX_TEST(what_was_reserved_is_there)
+{
+    PX_AUTOFREE uint32_t *v = NULL;
+    size_t cap = 0;
+
+    for (uint32_t n = 0; n < 300; n += 7) {
+        ck_assert(px_vec_reserve(&v, n, &cap, 7));
+        for (uint32_t i = n; i < n + 7; i++)
+            v[i] = i;
+    }
+    for (uint32_t i = 0; i < 300; i++)
+        ck_assert_uint_eq(v[i], i);
+    ck_assert(px_vec_reserve(&v, 300, &cap, cap - 300));
+}
+
+PX_TEST(an_array_of_others_grows_too)
+{
+    PX_AUTOFREE int *v = calloc(3, sizeof(*v));
+    size_t n = 3, cap = 3;
+
+    ck_assert_ptr_nonnull(v);
+    v[2] = 7;
+    *px_vec_add(&v, &n, &cap) = 8;
+    ck_assert_int_eq(v[2], 7);
+    ck_assert_int_eq(v[3], 8);
+    ck_assert_uint_eq(cap, 16);
+}
+
+PX_TEST(too_many_are_refused)
+{
+    static const size_t more[] = {SIZE_MAX, SIZE_MAX - 4, SIZE_MAX / 2, SIZE_MAX / 8,
+                                  SIZE_MAX / 16};
+    PX_AUTOFREE uint64_t *v = NULL;
+    size_t n = 0, cap = 0;
+
+    PX_TEST_NEEDS_ALLOC; /* a sanitizer's ends the process */
+    for (int i = 0; i < 4; i++)
+        ck_assert_ptr_nonnull(px_vec_add(&v, &n, &cap));
+    const uint64_t *before = v;
+    for (size_t i = 0; i < PX_COUNT(more); i++)
+        ck_assert(!px_vec_reserve(&v, n, &cap, more[i]));
+    ck_assert_ptr_eq(v, before);
+    ck_assert_uint_eq(cap, 8);
+}
+
+PX_TEST(without_memory_nothing_changes_and_growth_is_rare)
+{
+    PX_AUTOFREE int *v = NULL;
+    size_t n = 0, cap = 0;
 
     PX_TEST_NEEDS_ALLOC;
-    ok(px_buf_add(&buf, "abc", 3));
-    px_buf before = buf;
+    for (int i = 0; i < 16; i++)
+        *px_vec_add(&v, &n, &cap) = i;
+    const int *before = v;
     px_alloc_fail_at(1);
-    pmix_status_t rc = px_buf_add(&buf, more, sizeof(more));
-    bool failed = px_alloc_fail_end();
+    const int *added = px_vec_add(&v, &n, &cap);
+    ck_assert(px_alloc_fail_end());
+    ck_assert_ptr_null(added);
+    ck_assert_ptr_eq(v, before);
+    ck_assert_uint_eq(n, 16);
 
-    ck_assert(failed);
-    fails(rc, NOMEM);
-    ck_assert_int_eq(px_alloc_balance(), 0);
-    ck_assert_mem_eq(&buf, &before, sizeof(buf));
-    ck_assert_mem_eq(buf.data, "abc", 3);
-    ok(px_buf_add(&buf, more, sizeof(more)));
+    px_alloc_fail_at(0);
+    while (n < 1024)
+        *px_vec_add(&v, &n, &cap) = (int)n;
+    px_alloc_fail_end();
+    ck_assert_uint_eq(px_alloc_count(), 6); /* 32, 64, ... 1024 */
 }
 
-PX_TEST_MAIN("base/buf", NULL, NULL)
+PX_TEST_MAIN("base/buf", NULL, cleanup)

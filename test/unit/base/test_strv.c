@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* String vectors: editing, splitting and joining. */
+/* String vectors: editing, splitting and joining; and environments, with names that stand in them
+ * more than once. */
 #include "alloc_fail.h"
+#include "core/base/env.h"
 #include "core/base/strv.h"
 #include "px_test.h"
 
@@ -15,58 +17,38 @@ static void assert_is(char *const *v, const char *wanted)
     ck_assert_str_eq(joined, wanted);
 }
 
-PX_TEST(null_is_an_empty_vector)
+PX_TEST(null_and_no_element_are_an_empty_vector)
 {
     char *none[] = {NULL};
+    PX_AUTO(px_strv) copy = px_strv_dup(none);
 
     ck_assert_uint_eq(px_strv_count(NULL), 0);
     ck_assert_uint_eq(px_strv_count(none), 0);
     ck_assert(!px_strv_has(NULL, "a"));
     px_strv_free(NULL);
+    assert_is(NULL, "");
+    assert_is(none, "");
+    ck_assert_ptr_null(px_strv_dup(NULL));
+    ck_assert_ptr_nonnull(copy);
+    ck_assert_ptr_null(copy[0]);
 }
 
-PX_TEST(append_and_prepend_copy_to_their_end)
+PX_TEST(what_is_added_is_copied_to_its_end)
 {
     PX_AUTO(px_strv) v = NULL;
     char text[] = "b";
 
-    ok(px_strv_append(&v, text));
+    ok(px_strv_prepend(&v, text));
     text[0] = 'x';
     ok(px_strv_append(&v, "c"));
     ok(px_strv_prepend(&v, "a"));
-
     assert_is(v, "a|b|c");
-    ck_assert_uint_eq(px_strv_count(v), 3);
-}
-
-PX_TEST(prepend_to_nothing_makes_a_vector)
-{
-    PX_AUTO(px_strv) v = NULL;
-
-    ok(px_strv_prepend(&v, "a"));
-
-    assert_is(v, "a");
-}
-
-PX_TEST(an_element_of_the_vector_can_be_added_to_it)
-{
-    PX_AUTO(px_strv) v = px_strv_split("a,b", ',', false);
-
-    ok(px_strv_append(&v, v[0]));
-    ok(px_strv_prepend(&v, v[1]));
-
-    assert_is(v, "b|a|b|a");
-}
-
-PX_TEST(append_unique_adds_only_what_is_new)
-{
-    PX_AUTO(px_strv) v = NULL;
-
+    ok(px_strv_append(&v, v[0])); /* an element of the vector */
+    ok(px_strv_prepend(&v, v[2]));
     ok(px_strv_append_unique(&v, "a"));
-    ok(px_strv_append_unique(&v, "b"));
-    ok(px_strv_append_unique(&v, "a"));
-
-    assert_is(v, "a|b");
+    ok(px_strv_append_unique(&v, "d"));
+    assert_is(v, "c|a|b|c|a|d");
+    ck_assert_uint_eq(px_strv_count(v), 6);
 }
 
 PX_TEST(has_compares_whole_strings)
@@ -80,23 +62,30 @@ PX_TEST(has_compares_whole_strings)
     ck_assert(!px_strv_has(v, ""));
 }
 
-PX_TEST(split_drops_empty_fields)
+PX_TEST(split_drops_empty_fields_or_keeps_them)
 {
-    PX_AUTO(px_strv) v = px_strv_split(",a,,bc,", ',', false);
+    static const struct {
+        const char *text;
+        unsigned separator;
+        bool keep;
+        size_t n;
+        const char *joined;
+    } rows[] = {
+        {",a,,bc,", ',', false, 2, "a|bc"},
+        {",a,,bc,", ',', true, 5, "|a||bc|"},
+        {"", ',', true, 1, ""},
+        {"a\xff"
+         "b",
+         0xff, false, 2, "a|b"},
+    };
 
-    ck_assert_uint_eq(px_strv_count(v), 2);
-    assert_is(v, "a|bc");
-}
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_strv) v = px_strv_split(rows[i].text, (char)rows[i].separator,
+                                           rows[i].keep);
 
-PX_TEST(split_keeps_empty_fields_when_asked)
-{
-    PX_AUTO(px_strv) v = px_strv_split(",a,,bc,", ',', true);
-    PX_AUTO(px_strv) of_empty = px_strv_split("", ',', true);
-
-    ck_assert_uint_eq(px_strv_count(v), 5);
-    assert_is(v, "|a||bc|");
-    ck_assert_uint_eq(px_strv_count(of_empty), 1);
-    ck_assert_str_eq(of_empty[0], "");
+        ck_assert_uint_eq(px_strv_count(v), rows[i].n);
+        assert_is(v, rows[i].joined);
+    }
 }
 
 PX_TEST(split_of_no_field_is_null)
@@ -119,26 +108,6 @@ PX_TEST(split_with_empty_fields_is_undone_by_join)
     }
 }
 
-PX_TEST(a_separator_beyond_ascii_splits_too)
-{
-    PX_AUTO(px_strv)
-    v = px_strv_split("a\xff"
-                      "b",
-                      0xff, false);
-
-    assert_is(v, "a|b");
-}
-
-PX_TEST(join_of_nothing_is_an_empty_string)
-{
-    char *none[] = {NULL};
-    PX_AUTOFREE char *of_null = px_strv_join(NULL, ',');
-    PX_AUTOFREE char *of_none = px_strv_join(none, ',');
-
-    ck_assert_str_eq(of_null, "");
-    ck_assert_str_eq(of_none, "");
-}
-
 PX_TEST(dup_is_deep)
 {
     char a[] = "a";
@@ -149,15 +118,6 @@ PX_TEST(dup_is_deep)
 
     assert_is(copy, "a");
     ck_assert_ptr_null(px_strv_dup(NULL));
-}
-
-PX_TEST(dup_of_an_empty_vector_is_an_empty_vector)
-{
-    char *none[] = {NULL};
-    PX_AUTO(px_strv) copy = px_strv_dup(none);
-
-    ck_assert_ptr_nonnull(copy);
-    ck_assert_ptr_null(copy[0]);
 }
 
 PX_TEST(cleanup_may_be_repeated)
@@ -178,20 +138,13 @@ PX_TEST(adding_without_memory_changes_nothing)
     PX_TEST_NEEDS_ALLOC;
     for (size_t i = 0; i < PX_COUNT(add); i++) {
         PX_AUTO(px_strv) v = px_strv_split("a,b", ',', false);
-        pmix_status_t rc;
+        char **before = v;
 
-        for (unsigned nth = 1;; nth++) {
-            char **before = v;
-            px_alloc_fail_at(nth);
-            rc = add[i](&v, "c");
-            if (!px_alloc_fail_end())
-                break;
-            fails(rc, NOMEM);
-            ck_assert_int_eq(px_alloc_balance(), 0);
-            ck_assert_ptr_eq(v, before);
-            assert_is(v, "a|b");
-        }
-        ok(rc);
+        for (unsigned nth = 0; px_alloc_next(&nth);)
+            if (px_alloc_check(add[i](&v, "c"))) {
+                ck_assert_ptr_eq(v, before);
+                assert_is(v, "a|b");
+            }
         ck_assert_uint_eq(px_strv_count(v), 3);
         ck_assert_uint_eq(px_alloc_count(), 2);
     }
@@ -202,22 +155,14 @@ PX_TEST(split_dup_and_join_without_memory_are_null_and_leak_nothing)
     PX_AUTO(px_strv) v = NULL;
 
     PX_TEST_NEEDS_ALLOC;
-    for (unsigned nth = 1;; nth++) {
-        px_alloc_fail_at(nth);
+    for (unsigned nth = 0; px_alloc_next(&nth);) {
         v = px_strv_split("a,b,c", ',', false);
-        if (!px_alloc_fail_end())
-            break;
-        ck_assert_ptr_null(v);
-        ck_assert_int_eq(px_alloc_balance(), 0);
+        px_alloc_check(v ? PMIX_SUCCESS : PMIX_ERR_NOMEM);
     }
     assert_is(v, "a|b|c");
-    for (unsigned nth = 1;; nth++) {
-        px_alloc_fail_at(nth);
+    for (unsigned nth = 0; px_alloc_next(&nth);) {
         PX_AUTO(px_strv) copy = px_strv_dup(v);
-        if (!px_alloc_fail_end())
-            break;
-        ck_assert_ptr_null(copy);
-        ck_assert_int_eq(px_alloc_balance(), 0);
+        px_alloc_check(copy ? PMIX_SUCCESS : PMIX_ERR_NOMEM);
     }
     px_alloc_fail_at(1);
     char *joined = px_strv_join(v, ',');
@@ -241,6 +186,111 @@ PX_TEST(a_hundred_thousand_fields_are_split_in_one_go)
     ck_assert_uint_eq(px_strv_count(v), N);
     ck_assert_str_eq(joined, text);
     free(text);
+}
+
+/* ---- environments ---------------------------------------------------------------------------- */
+
+/* A malloc'd environment of the entries of "A=1|B=2". */
+static char **env_of(const char *entries)
+{
+    return px_strv_split(entries, '|', false);
+}
+
+PX_TEST(a_variable_is_found_by_its_whole_name)
+{
+    static const struct {
+        const char *env, *name, *value;
+    } rows[] = {
+        {"PATHX=1|PAT=2|PATH=/bin:=x", "PATH", "/bin:=x"},
+        {"PATHX=1|PAT=2|PATH=/bin:=x", "PAT", "2"},
+        {"PATHX=1|PAT=2|PATH=/bin:=x", "PA", NULL},
+        {"PATHX=1|PAT=2|PATH=/bin:=x", "ATH", NULL},
+        {"A=|B", "A", ""}, /* empty, which is not none */
+        {"A=|B", "B", NULL},
+        {NULL, "A", NULL},
+        {"A=B=c|=x", "A=B", NULL}, /* no names */
+        {"A=B=c|=x", "", NULL},
+        {"A=B=c|=x", NULL, NULL},
+        {"A=1|A=2", "A", "1"}, /* the first of several */
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_strv) env = env_of(rows[i].env);
+        const char *value = px_env_get(env, rows[i].name);
+
+        ck_assert_pstr_eq(value, rows[i].value);
+    }
+}
+
+PX_TEST(a_variable_is_set_in_its_place_once)
+{
+    static const struct {
+        const char *env, *name, *value;
+        bool overwrite;
+        const char *after;
+        pmix_status_t status;
+    } rows[] = {
+        {NULL, "A", "1", false, "A=1", 0},
+        {"A=1", "B", "x=y", true, "A=1|B=x=y", 0},
+        {"A=1", "C", NULL, true, "A=1|C=", 0},
+        {"A=1|B=2|AA=3", "A", "9", true, "A=9|B=2|AA=3", 0},
+        {"A=1", "A", "9", false, "A=1", 0}, /* succeeds without */
+        {"B=0|A=1|C=2|A=3|A=4", "A", "9", true, "B=0|A=9|C=2", 0},
+        {"A=1", "", "x", true, "A=1", PMIX_ERR_BAD_PARAM}, /* no names */
+        {"A=1", "A=1", "x", true, "A=1", PMIX_ERR_BAD_PARAM},
+        {"A=1", NULL, "x", true, "A=1", PMIX_ERR_BAD_PARAM},
+    };
+    PX_AUTO(px_strv) same = env_of("A=1");
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_strv) env = env_of(rows[i].env);
+
+        ck_assert_int_eq(
+            px_env_set(&env, rows[i].name, rows[i].value, rows[i].overwrite),
+            rows[i].status);
+        assert_is(env, rows[i].after);
+    }
+    ok(px_env_set(&same, "A", px_env_get(same, "A"), true));
+    assert_is(same, "A=1");
+}
+
+PX_TEST(unset_removes_every_entry_of_the_name)
+{
+    PX_AUTO(px_strv) env = env_of("A=1|B=2|A=3|AB=4|A");
+
+    px_env_unset(env, "A");
+
+    assert_is(env, "B=2|AB=4|A");
+}
+
+PX_TEST(unset_of_what_is_not_there_changes_nothing)
+{
+    PX_AUTO(px_strv) env = env_of("A=1|=x");
+
+    px_env_unset(env, "B");
+    px_env_unset(env, "");
+    px_env_unset(env, NULL);
+    px_env_unset(NULL, "A");
+
+    assert_is(env, "A=1|=x");
+}
+
+PX_TEST(set_without_memory_changes_nothing)
+{
+    static const char *const names[] = {"A", "C"}; /* one to replace, one to add */
+
+    PX_TEST_NEEDS_ALLOC;
+    for (size_t i = 0; i < PX_COUNT(names); i++) {
+        PX_AUTO(px_strv) env = env_of("A=1|B=2|A=3");
+        char **before = env;
+
+        for (unsigned nth = 0; px_alloc_next(&nth);)
+            if (px_alloc_check(px_env_set(&env, names[i], "9", true))) {
+                ck_assert_ptr_eq(env, before);
+                assert_is(env, "A=1|B=2|A=3");
+            }
+        ck_assert_str_eq(px_env_get(env, names[i]), "9");
+    }
 }
 
 PX_TEST_MAIN("base/strv", NULL, NULL)
