@@ -10,12 +10,32 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The name and the result are libFuzzer's. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The i-th well-formed input, appended to *out; false if there are no more. */
 bool fuzz_seed(unsigned i, px_buf *out);
+
+/* The input as a text. */
+static inline char *fuzz_text(const uint8_t *data, size_t size)
+{
+    char *text = calloc(size + 1, 1);
+
+    if (!text)
+        abort();
+    if (size)
+        memcpy(text, data, size);
+    return text;
+}
+
+/* The i-th of n texts as a seed. */
+static inline bool fuzz_seed_text(const char *const *texts, size_t n, size_t i,
+                                  px_buf *out)
+{
+    return i < n && !px_buf_add(out, texts[i], strlen(texts[i]));
+}
 
 /* A broken property: libFuzzer keeps the input of a crash. Not assert, which may be off. */
 #define FUZZ_MUST(condition)                                                \

@@ -92,14 +92,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct px_cleanup_request q;
     px_infos infos = {0}, taken = {0};
-    char *bytes = malloc(size + 1);
+    char *bytes = fuzz_text(data, size);
     size_t n = 0, given;
     bool host;
 
-    FUZZ_MUST(bytes);
-    if (size)
-        memcpy(bytes, data, size);
-    bytes[size] = '\0';
     make(&infos, bytes, size);
     given = infos.n;
     FUZZ_MUST(px_cleanup_split(&infos, &taken, &host) == PMIX_SUCCESS);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as a connect message, and as a server's address: whatever is understood can be written
- * and understood again. */
+/* Any bytes as a connect message, as a server's address, and as a stream of frames: whatever is
+ * understood can be written and understood again. */
 #include "fuzz.h"
+#include "core/wire/frame.h"
 #include "core/wire/hello.h"
 
 #include <string.h>
@@ -47,23 +48,42 @@ static void decode_message(const uint8_t *data, size_t size)
 
 static void parse_address(const uint8_t *data, size_t size)
 {
-    PX_AUTOFREE char *text = malloc(size + 1);
+    PX_AUTOFREE char *text = fuzz_text(data, size);
     struct px_uri uri;
 
-    FUZZ_MUST(text);
-    if (size)
-        memcpy(text, data, size);
-    text[size] = '\0';
     if (px_uri_parse(text, &uri) != PMIX_SUCCESS)
         return;
     FUZZ_MUST(strlen(uri.server.nspace) <= PMIX_MAX_NSLEN);
     FUZZ_MUST(strstr(text, uri.address));
 }
 
+/* As a reader takes them apart. */
+static void read_frames(const uint8_t *data, size_t size)
+{
+    struct px_frame f, again;
+    uint8_t header[PX_FRAME_HEADER_B];
+
+    while (size >= PX_FRAME_HEADER_B && px_frame_decode(data, &f) == PMIX_SUCCESS) {
+        FUZZ_MUST(f.nbytes <= PX_MAX_FRAME_B);
+        px_frame_encode(header, &f);
+        FUZZ_MUST(memcmp(header, data, 12) == 0); /* all but the padding */
+        FUZZ_MUST(px_frame_decode(header, &again) == PMIX_SUCCESS);
+        FUZZ_MUST(again.pindex == f.pindex && again.tag == f.tag &&
+                  again.nbytes == f.nbytes);
+        data += PX_FRAME_HEADER_B;
+        size -= PX_FRAME_HEADER_B;
+        if (f.nbytes > size)
+            break;
+        data += f.nbytes;
+        size -= f.nbytes;
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     decode_message(data, size);
     parse_address(data, size);
+    read_frames(data, size);
     return 0;
 }
 
@@ -87,6 +107,16 @@ bool fuzz_seed(unsigned i, px_buf *out)
 
     if (i < 2 * PX_FLAG_MAX)
         return px_hello_encode(&h, out) == PMIX_SUCCESS;
-    return i == 2 * PX_FLAG_MAX &&
-           px_buf_add(out, address, sizeof(address) - 1) == PMIX_SUCCESS;
+    if (i == 2 * PX_FLAG_MAX)
+        return px_buf_add(out, address, sizeof(address) - 1) == PMIX_SUCCESS;
+    i -= 2 * PX_FLAG_MAX;
+    for (unsigned k = 0; i <= 4 && k < 3; k++) {
+        struct px_frame f = {.pindex = (int32_t)i - 2, .tag = 100 * i, .nbytes = i - 1};
+        uint8_t header[PX_FRAME_HEADER_B];
+
+        px_frame_encode(header, &f);
+        px_buf_add(out, header, sizeof(header));
+        px_buf_add(out, "data", f.nbytes);
+    }
+    return i <= 4;
 }

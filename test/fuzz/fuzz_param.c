@@ -180,15 +180,12 @@ static void judge_all(struct px_params *params)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    PX_AUTOFREE char *text = malloc(size + 1);
+    PX_AUTOFREE char *text = fuzz_text(data, size);
     struct px_params *params = px_params_empty("/h");
     unsigned long lines = 1, last = 0;
     struct px_param_line line;
 
-    FUZZ_MUST(text && params);
-    if (size)
-        memcpy(text, data, size);
-    text[size] = '\0';
+    FUZZ_MUST(params);
     for (const char *s = text; (s = strchr(s, '\n')); s++)
         lines++;
     struct px_param_text rest = {.rest = text, .line = 1};
@@ -213,6 +210,5 @@ bool fuzz_seed(unsigned i, px_buf *out)
         "mca_base_strict = error\nptl_base_if_include = eth0\nx_ports = banana\n\\\n\\",
     };
 
-    return i < PX_COUNT(texts) &&
-           px_buf_add(out, texts[i], strlen(texts[i])) == PMIX_SUCCESS;
+    return fuzz_seed_text(texts, PX_COUNT(texts), i, out);
 }

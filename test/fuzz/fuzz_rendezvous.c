@@ -32,12 +32,8 @@ static void write_again(const struct px_rendezvous *r)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct px_rendezvous r = {.owner = 7};
-    PX_AUTOFREE char *text = malloc(size + 1);
+    PX_AUTOFREE char *text = fuzz_text(data, size);
 
-    FUZZ_MUST(text);
-    if (size)
-        memcpy(text, data, size);
-    text[size] = '\0';
     if (px_rendezvous_parse(text, &r) != PMIX_SUCCESS)
         return 0;
     FUZZ_MUST(r.owner == 7);
@@ -58,6 +54,5 @@ bool fuzz_seed(unsigned i, px_buf *out)
         "a.0;usock:///tmp/pmix-server.AbCdEf/server.sock\n6.1.0\n2147483647\n",
     };
 
-    return i < sizeof(files) / sizeof(files[0]) &&
-           px_buf_add(out, files[i], strlen(files[i])) == PMIX_SUCCESS;
+    return fuzz_seed_text(files, PX_COUNT(files), i, out);
 }

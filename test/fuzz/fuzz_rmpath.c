@@ -59,12 +59,8 @@ static void check(const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = malloc(size + 1), *rest = text, *path;
+    char *text = fuzz_text(data, size), *rest = text, *path;
 
-    FUZZ_MUST(text);
-    if (size)
-        memcpy(text, data, size);
-    text[size] = '\0';
     while ((path = strsep(&rest, ",")))
         check(path);
     free(text);
@@ -81,7 +77,7 @@ bool fuzz_seed(unsigned i, px_buf *out)
     static const char name[] = "/0123456789abcdef";
 
     if (i < 3)
-        return px_buf_add(out, texts[i], strlen(texts[i])) == PMIX_SUCCESS;
+        return fuzz_seed_text(texts, 3, i, out);
     for (size_t n = 0; i < 5 && n < 242; n++) { /* about as long as may be */
         const char *at = i == 4 && n < 16 ? name + 1 : name;
 

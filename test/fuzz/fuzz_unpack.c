@@ -109,21 +109,16 @@ static void read_kvals(px_reader *r)
     }
 }
 
-static void read_infos(px_reader *r)
+static void read_lists(px_reader *r)
 {
+    px_reader ahead = *r;
     pmix_info_t *info;
+    pmix_proc_t *procs;
     size_t n;
 
     if (px_unpack_infos(r, &info, &n) == PMIX_SUCCESS)
         px_type_free_array(PMIX_INFO, info, n);
-}
-
-static void read_procs(px_reader *r)
-{
-    pmix_proc_t *procs;
-    size_t n;
-
-    if (px_unpack_procs(r, &procs, &n) == PMIX_SUCCESS)
+    if (px_unpack_procs(&ahead, &procs, &n) == PMIX_SUCCESS)
         free(procs);
 }
 
@@ -190,10 +185,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_kvals(&r);
         break;
     case INFOS:
-        read_infos(&r);
-        break;
     case PROCS:
-        read_procs(&r);
+        read_lists(&r);
         break;
     case VIEWS:
         read_views(r);

@@ -82,7 +82,8 @@ static inline void probe_exported(const char *name)
     probe_check(library && dlsym(library, name), text);
 }
 
-/* For calls of macros: a string, and an array of three, that belong to the caller */
+/* For calls of macros: a string, an array of three, and a list, that belong to the caller; and a
+ * list of two keys is given back */
 static inline char *text(const char *s)
 {
     char *copy = (char *)malloc(strlen(s) + 1);
@@ -100,6 +101,26 @@ static inline char **three(void)
     PMIx_Argv_append_nosize(&argv, "b");
     PMIx_Argv_append_nosize(&argv, "c");
     return argv;
+}
+
+static inline void *list_of_one(const char *key)
+{
+    void *list = PMIx_Info_list_start();
+
+    CHECK_NUMBER(PMIx_Info_list_add(list, key, "v", PMIX_STRING), PMIX_SUCCESS);
+    return list;
+}
+
+static inline void check_list(void *list, const char *first, const char *second)
+{
+    pmix_data_array_t array = PMIX_DATA_ARRAY_STATIC_INIT;
+
+    CHECK_NUMBER(PMIx_Info_list_convert(list, &array), PMIX_SUCCESS);
+    CHECK_NUMBER(array.size, 2);
+    CHECK_TEXT(((pmix_info_t *)array.array)[0].key, first);
+    CHECK_TEXT(((pmix_info_t *)array.array)[1].key, second);
+    PMIx_Data_array_destruct(&array);
+    PMIx_Info_list_release(list);
 }
 
 static inline int probe_all(const struct probe *probes, size_t n)
