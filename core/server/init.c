@@ -10,7 +10,7 @@
 #include "core/config/param.h"
 #include "core/server/host.h"
 #include "core/server/cleanup/cleanup.h"
-#include "core/server/cleanup/made.h"
+#include "core/server/cleanup/session.h"
 #include "core/server/upcall.h"
 
 #include <stdio.h>

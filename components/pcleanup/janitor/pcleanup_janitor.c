@@ -1,26 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pcleanup/janitor: workers of the server's remove while it lives, and a process of its
- * own, the janitor, does so when the server was killed. This is the server's side. */
+ * own, the janitor, does so when the server was killed. First that process, then the
+ * server's side. */
 #include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/fd.h"
+#include "core/base/str.h"
 #include "core/reclaim/jobs.h"
-#include "janitor.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 
 enum {
     PRIORITY = 20,
+    NODE_B = 320,       /* the journal takes no longer names */
     END_MS = 1000,      /* how long it may take to end */
     LOOK_MS = 100,      /* between looks at what the kernel does not tell of */
     AGAIN_MIN_MS = 100, /* before another is started, twice as long each time */
     AGAIN_MAX_MS = 10000,
+};
+
+/* How the server talks to it, by a packet socket. */
+enum order {
+    ORDER_JOURNAL =
+        1,      /* with the descriptors of folder and journal, for earlier ones */
+    ORDER_END,  /* the server has ended in order: nothing is left to do */
+    ORDER_LEFT, /* the same, but scopes are left whose processes live */
 };
 
 struct janitor {
@@ -34,6 +46,140 @@ struct janitor {
     struct px_timer *timer;
     uint64_t born_ms, wait_ms;
 };
+
+/* All that the process knows, as the server's heap is gone. It is a copy of a process
+ * with threads: nothing that allocates, locks or formats. */
+struct heir {
+    int sock;
+    uint32_t timeout_ms;
+    bool reports; /* what stays, and why */
+    int dir, journal;
+    char path[PX_RM_MAX_PATH + 1];
+    char node[NODE_B];
+};
+
+/* ---- the janitor ---------------------------------------------------------------- */
+
+/* Everything of the server goes. Without a journal its folder may not have been made,
+ * or its last words are lost. */
+static PX_NORETURN void finish(struct heir *h)
+{
+    static const int report_fd = PX_WORKER_REPORT_FD;
+    struct px_worker_reporter reporter = {0};
+    struct px_pcleanup_totals totals = {0};
+    struct px_reclaim s = {
+        .journal = h->journal,
+        .node = h->node,
+        .told = h->reports ? px_worker_report : NULL,
+        .arg = &reporter,
+        .keep = &report_fd,
+        .n_keep = h->reports ? 1 : 0,
+        .timeout_ms = h->timeout_ms,
+    };
+
+    close(h->sock);
+    int rc = px_reclaim_server_dir(&s, h->path, h->dir, true, &totals);
+    if (!rc && h->journal >= 0 && !px_reclaim_is_local(h->dir)) {
+        /* NFS has kept it, as it is open here */
+        px_drop_fd(&h->journal);
+        s.journal = -1;
+        rc = px_reclaim_server_dir(&s, h->path, h->dir, true, &totals);
+    }
+    _exit(rc ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
+static void nap(void)
+{
+    const struct timespec t = {.tv_nsec = LOOK_MS * 1000000L};
+
+    nanosleep(&t, NULL);
+}
+
+static void obey(struct heir *h, uint32_t order, int fds[2])
+{
+    if (order == ORDER_END)
+        _exit(EXIT_SUCCESS);
+    if (order == ORDER_LEFT) {
+        /* The server's process may live for long, and should not have to wait for us,
+         * or to find a zombie: a process that is no child of it goes on. */
+        pid_t pid = px_reclaim_fork();
+
+        if (pid == 0)
+            finish(h);
+        _exit(pid < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+    }
+    if (order != ORDER_JOURNAL || fds[0] < 0)
+        return;
+    px_drop_fd(&h->dir);
+    px_drop_fd(&h->journal);
+    h->dir = px_take_fd(&fds[0]);
+    h->journal = px_take_fd(&fds[1]);
+}
+
+/* False if there is none, and *over if there never will be. */
+static bool take_order(struct heir *h, bool *over)
+{
+    union {
+        char bytes[CMSG_SPACE(2 * sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    uint32_t order = 0;
+    struct iovec iov = {.iov_base = &order, .iov_len = sizeof(order)};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = &control,
+                         .msg_controllen = sizeof(control)};
+    int fds[2] = {-1, -1};
+
+    ssize_t n = recvmsg(h->sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    *over = n == 0 || (n < 0 && !px_worker_is_transient(errno));
+    if (n < 0 && (errno == ENOMEM || errno == ENOBUFS))
+        nap(); /* no memory for now: the server lives all the same */
+    if (n <= 0)
+        return false;
+    const struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+        c->cmsg_len == CMSG_LEN(sizeof(fds)))
+        memcpy(fds, CMSG_DATA(c), sizeof(fds));
+    obey(h, order, fds);
+    px_drop_fd(&fds[0]);
+    px_drop_fd(&fds[1]);
+    return true;
+}
+
+static PX_NORETURN void janitor_main(const struct janitor *server, pid_t pid, int sock)
+{
+    struct heir h = {.sock = sock, .dir = -1, .journal = -1};
+    const int keep[] = {PX_WORKER_REPORT_FD, sock};
+
+    h.timeout_ms = (uint32_t)server->jobs.conf.timeout;
+    h.reports = server->jobs.conf.verbose >= PX_WORKER_REPORT_LEVEL;
+    px_str_copy(h.path, sizeof(h.path), server->dir);
+    px_str_copy(h.node, sizeof(h.node), server->jobs.node);
+    px_reclaim_detach("tenon-janitor", h.reports ? keep : keep + 1, h.reports ? 2 : 1);
+    px_reclaim_drop_mappings();
+    int pidfd = px_reclaim_pidfd_open(pid);
+    /* A number that has been given to another process is not our parent's. */
+    for (bool over = false; !over && getppid() == pid;) {
+        struct pollfd fds[] = {{.fd = sock, .events = POLLIN},
+                               {.fd = pidfd, .events = POLLIN}};
+
+        if (poll(fds, 2, pidfd < 0 ? LOOK_MS : -1) < 0) {
+            /* no memory for now: look at the socket only */
+            fds[0].revents = POLLIN;
+            fds[1].revents = 0;
+            nap();
+        }
+        if (fds[1].revents)
+            break;
+        if (fds[0].revents)
+            (void)take_order(&h, &over);
+    }
+    /* Its last words may be where the journal is, or that all is well. */
+    for (bool over; take_order(&h, &over);)
+        ;
+    finish(&h);
+}
 
 static const struct px_param params[] = {PX_RECLAIM_PARAMS};
 
@@ -87,26 +233,6 @@ static void on_event(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
     tend(arg);
 }
 
-static pmix_status_t fork_janitor(struct janitor *j, int its_end)
-{
-    const struct janitor_plan plan = {
-        .sock = its_end,
-        .server = getpid(),
-        .dir = j->dir,
-        .node = j->jobs.node,
-        .timeout_ms = (uint32_t)j->jobs.conf.timeout,
-        .reports = j->jobs.conf.verbose >= PX_WORKER_REPORT_LEVEL,
-    };
-
-    pid_t pid = px_reclaim_fork();
-    if (pid == 0)
-        px_janitor_main(&plan);
-    if (pid < 0)
-        return px_reclaim_status(errno);
-    j->pid = pid;
-    return PMIX_SUCCESS;
-}
-
 /* Kills the janitor only, not those it may have made to go on without us. */
 static void kill_process(struct janitor *j)
 {
@@ -132,13 +258,21 @@ static pmix_status_t watch_process(struct janitor *j)
 
 static pmix_status_t launch(struct janitor *j)
 {
+    const pid_t server = getpid();
+    pmix_status_t rc = PMIX_SUCCESS;
     int ends[2];
     int errnum = px_worker_socket(ends);
 
     if (errnum)
         return px_status_of_errno(errnum);
     j->sock = ends[0];
-    pmix_status_t rc = fork_janitor(j, ends[1]);
+    j->pid = px_reclaim_fork();
+    if (j->pid == 0)
+        janitor_main(j, server, ends[1]);
+    if (j->pid < 0) {
+        rc = px_reclaim_status(errno);
+        j->pid = 0;
+    }
     close(ends[1]);
     if (!rc)
         rc = watch_process(j);

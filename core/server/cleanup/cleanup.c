@@ -3,8 +3,6 @@
 #include "core/server/cleanup/cleanup.h"
 
 #include "core/rt/log.h"
-#include "core/server/cleanup/made.h"
-#include "core/server/cleanup/procs.h"
 #include "frameworks/pcleanup/pcleanup.h"
 
 #include <string.h>
@@ -40,34 +38,23 @@ static bool job_ended(const struct px_cleanup_job *job)
     return n_registered >= ns->n_local;
 }
 
-static bool any_lives(const struct px_cleanup_scope *s)
-{
-    PX_CLEANUP_EACH_PROC(s->job, p)
-    if (px_cleanup_waits_for(s, p->rank) && px_cleanup_proc_lives(p))
-        return true;
-    return false;
-}
-
-/* The job's comes last: what it wants ignored counts for its ranks, too. */
-static bool has_turn(const struct px_cleanup_scope *s)
-{
-    PX_LIST_EACH (&s->job->scopes, struct px_cleanup_scope, other, link)
-        if (!s->rank && other->rank &&
-            (other->state == PX_CLEANUP_DUE || other->state == PX_CLEANUP_RUNS))
-            return false;
-    return true;
-}
-
 static bool is_due(const struct px_cleanup_scope *s)
 {
     const struct px_cleanup_job *job = s->job;
 
     if (s->n_entries == 0)
         return true;
-    if (!has_turn(s))
-        return false;
-    if (job->registry->stopping)
-        return !any_lives(s);
+    /* The job's comes last: what it wants ignored counts for its ranks, too. */
+    PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, other, link)
+        if (!s->rank && other->rank &&
+            (other->state == PX_CLEANUP_DUE || other->state == PX_CLEANUP_RUNS))
+            return false;
+    if (job->registry->stopping) {
+        PX_CLEANUP_EACH_PROC(job, p)
+        if (px_cleanup_waits_for(s, p->rank) && px_cleanup_proc_lives(p))
+            return false;
+        return true;
+    }
     if (strcmp(job->nspace, job->registry->server->proc.nspace) == 0)
         return false; /* this very process's */
     return s->rank ? rank_ended(s->rank) : job_ended(job);
@@ -75,10 +62,9 @@ static bool is_due(const struct px_cleanup_scope *s)
 
 /* ---- runs --------------------------------------------------------------------------------------- */
 
-static void scope_done(struct px_cleanup_scope *s)
+static bool is_own(const struct px_cleanup_scope *s)
 {
-    px_cleanup_record_done(s);
-    px_cleanup_scope_free(s);
+    return s->job == s->job->registry->own;
 }
 
 static uid_t user_of(const struct px_cleanup_scope *s)
@@ -86,18 +72,10 @@ static uid_t user_of(const struct px_cleanup_scope *s)
     return PX_CONTAINER_OF(s->entries.next, struct px_cleanup_entry, link)->r.uid;
 }
 
-static unsigned n_runs_of(struct px_cleanup *c, uid_t user)
+static void scope_done(struct px_cleanup_scope *s)
 {
-    unsigned n = 0;
-
-    PX_CLEANUP_EACH_SCOPE(c, s)
-    n += s->state == PX_CLEANUP_RUNS && user_of(s) == user;
-    return n;
-}
-
-static bool is_own(const struct px_cleanup_scope *s)
-{
-    return s->job == s->job->registry->own;
+    px_cleanup_record_done(s);
+    px_cleanup_scope_free(s);
 }
 
 static void scope_failed(struct px_cleanup_scope *s, pmix_status_t status)
@@ -111,24 +89,18 @@ static void scope_failed(struct px_cleanup_scope *s, pmix_status_t status)
     s->state = PX_CLEANUP_FAILED;
 }
 
-static bool any_left(struct px_cleanup *c)
-{
-    PX_CLEANUP_EACH_SCOPE(c, s)
-    if (s->n_entries > 0 && !is_own(s))
-        return true;
-    return false;
-}
-
 /* The server ends, and no more is under way. */
 static void finished(struct px_cleanup *c)
 {
     void (*done)(void *arg, bool left) = c->done;
+    bool left = false;
 
+    PX_CLEANUP_EACH_SCOPE(c, s)
+    left = left || (s->n_entries > 0 && !is_own(s));
     c->done = NULL;
     c->server->session->settled = NULL;
-    px_timer_free(c->deadline);
-    c->deadline = NULL;
-    done(c->done_arg, any_left(c));
+    px_timer_free(px_take(&c->deadline));
+    done(c->done_arg, left);
 }
 
 static void finish_if_idle(void *arg)
@@ -167,7 +139,7 @@ static void on_ran(void *arg, pmix_status_t status,
 static bool scope_start(struct px_cleanup_scope *s)
 {
     struct px_cleanup *c = s->job->registry;
-    const struct px_module *m = px_session_cleaner(c->server);
+    const struct px_module *m = c->server->session->cleaner;
     pmix_status_t rc = PMIX_ERR_NOT_AVAILABLE;
 
     s->state = PX_CLEANUP_RUNS;
@@ -190,62 +162,53 @@ static void start_next_of(struct px_cleanup *c, uid_t user)
 static void scope_run(struct px_cleanup_scope *s)
 {
     struct px_cleanup *c = s->job->registry;
+    unsigned n = 0;
 
+    PX_CLEANUP_EACH_SCOPE(c, other)
+    n += other->state == PX_CLEANUP_RUNS && user_of(other) == user_of(s);
     c->n_running++;
-    if (n_runs_of(c, user_of(s)) >= AT_ONCE)
+    if (n >= AT_ONCE)
         s->state = PX_CLEANUP_DUE;
     else
         (void)scope_start(s);
 }
 
-static bool has(const struct px_cleanup_scope *s, const struct px_cleanup_entry *e)
-{
-    const struct px_cleanup_entry *other = px_cleanup_find(s->job->registry, e->r.uid,
-                                                           e->r.kind, e->path);
-
-    while (other && (other->scope != s || other->r.gid != e->r.gid))
-        other = other->same;
-    return other;
-}
-
 /* What a process wanted ignored is ignored until its job has ended. */
-static void leave_ignored(const struct px_cleanup_scope *s)
+static void leave_ignored(struct px_cleanup_scope *s)
 {
-    struct px_cleanup_scope *all = NULL;
-
     PX_LIST_EACH (&s->entries, struct px_cleanup_entry, e, link) {
-        struct px_cleanup_entry *copy;
+        struct px_cleanup_entry *other;
+        struct px_cleanup_scope *all;
         pmix_status_t rc;
 
         if (!s->rank || e->r.kind != PX_RM_KEEP)
             continue;
-        if (!all)
-            all = px_cleanup_scope_get(s->job, PMIX_RANK_WILDCARD);
-        if (all && has(all, e))
+        all = px_cleanup_scope_get(s->job, PMIX_RANK_WILDCARD);
+        other = px_cleanup_find(s->job->registry, e->r.uid, e->r.kind, e->path);
+        while (other && (other->scope != all || other->r.gid != e->r.gid))
+            other = other->same;
+        if (other)
             continue;
-        rc = all ? px_cleanup_entry_add(all, e->payer, &e->r, &copy) : PMIX_ERR_NOMEM;
+        rc = all ? px_cleanup_entry_add(all, e->payer, &e->r, &other) : PMIX_ERR_NOMEM;
         if (!rc)
-            rc = px_session_record(s->job->registry->server, &copy->r, 1);
+            rc = px_session_record(s->job->registry->server, &other->r, 1);
         if (rc)
             px_log(PX_LOG_WARN, "cleanup", "cannot go on ignoring %s: %s", e->path,
                    PMIx_Error_string(rc));
     }
 }
 
-static void scope_end(struct px_cleanup_scope *s)
-{
-    leave_ignored(s);
-    if (s->n_entries > 0)
-        scope_run(s);
-    else
-        scope_done(s);
-}
-
 static void end_due(struct px_cleanup_job *job, bool of_ranks)
 {
-    PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
-        if (!s->rank != of_ranks && s->state == PX_CLEANUP_WAITS && is_due(s))
-            scope_end(s);
+    PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link) {
+        if (!s->rank == of_ranks || s->state != PX_CLEANUP_WAITS || !is_due(s))
+            continue;
+        leave_ignored(s);
+        if (s->n_entries > 0)
+            scope_run(s);
+        else
+            scope_done(s);
+    }
 }
 
 /* Runs the scopes whose time has come, and forgets what is needed no more: the job, its ranks and scopes
@@ -258,80 +221,16 @@ static void check(struct px_cleanup_job *job)
         return;
     end_due(job, true);
     end_due(job, false);
-    if (!px_cleanup_job_is_over(job))
-        return;
-    px_cleanup_procs_free(job);
-    px_cleanup_job_free(job);
-}
-
-/* ---- what happens to processes ------------------------------------------------------------------ */
-
-static void peer_here(struct px_server *srv, struct px_peer *peer)
-{
-    struct px_cleanup_job *job;
-
-    if (!px_cleanup_proc_here(srv->cleanup, peer))
-        px_log(PX_LOG_INFO, "cleanup",
-               "the end of a process of %s.%u will not be seen: no room for it",
-               peer->proc.nspace, peer->proc.rank);
-    job = px_cleanup_job_find(srv->cleanup, peer->proc.nspace);
-    if (job)
-        check(job);
-    px_cleanup_compact(srv->cleanup);
-}
-
-static void peer_gone(struct px_server *srv PX_UNUSED, struct px_peer *peer)
-{
-    const struct px_cleanup_proc *p = peer->cleanup;
-    struct px_cleanup_job *job = p ? p->rank->job : NULL;
-
-    if (!p)
-        return;
-    px_cleanup_proc_left(peer);
-    check(job);
-}
-
-void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid_t pid)
-{
-    pmix_status_t rc = px_cleanup_proc_hold(srv->cleanup, proc, pid);
-
-    if (rc)
-        px_log(PX_LOG_WARN, "cleanup",
-               "cannot note process %ld in the journal; it would outlive this one: %s",
-               (long)pid, PMIx_Error_string(rc));
-    px_cleanup_compact(srv->cleanup);
-}
-
-static void proc_ended(struct px_server *srv, const pmix_proc_t *proc)
-{
-    struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, proc->nspace);
-    struct px_cleanup_rank *r = job ? px_cleanup_rank_get(job, proc->rank) : NULL;
-
-    if (r)
-        px_cleanup_rank_reported(r);
-    if (job)
-        check(job);
-}
-
-static void nspace_gone(struct px_server *srv, const char *nspace,
-                        struct px_nspace *known PX_UNUSED)
-{
-    struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, nspace);
-
-    if (!job)
-        return;
-    PX_LIST_EACH (&job->ranks, struct px_cleanup_rank, r, link)
-        px_cleanup_rank_reported(r);
-    job->gone = true;
-    check(job);
+    px_cleanup_job_release(job);
 }
 
 void px_cleanup_drop(struct px_server *srv, const char *path, const struct stat *st)
 {
-    struct px_cleanup_scope *s;
+    struct px_cleanup_scope *s = NULL;
 
-    if (px_session_cleaner(srv) && px_session_can_record(srv) &&
-        px_made_scope(srv, path, st, &s) == PMIX_SUCCESS)
+    if (srv->session->cleaner && px_session_can_record(srv))
+        s = px_made_scope(srv, path, st);
+    if (s)
         scope_run(s);
 }
 
@@ -346,14 +245,12 @@ static pmix_status_t answer(struct px_server *srv, const pmix_query_t *q PX_UNUS
     struct px_cleanup *c = srv->cleanup;
     const struct px_pcleanup_totals *own = &srv->session->removed;
     PX_AUTO(px_infos) members = {0};
-    uint64_t n_entries = c->n_entries, n_scopes = 0;
-    uint64_t n_reclaiming = srv->session->n_reclaiming;
-    uint64_t n_places = srv->session->n_reclaimed;
+    uint64_t n_scopes = 0;
     const struct {
         const char *key;
         const uint64_t *value;
     } rows[] = {
-        {KEY ".registered", &n_entries},
+        {KEY ".registered", &c->n_entries},
         {KEY ".scopes", &n_scopes},
         {KEY ".files", &c->removed.files},
         {KEY ".dirs", &c->removed.dirs},
@@ -365,8 +262,8 @@ static pmix_status_t answer(struct px_server *srv, const pmix_query_t *q PX_UNUS
         {KEY ".reclaimed.kept", &own->kept},
         {KEY ".reclaimed.foreign", &own->foreign},
         {KEY ".reclaimed.failed", &own->failed},
-        {KEY ".reclaimed.places", &n_places},
-        {KEY ".reclaiming", &n_reclaiming},
+        {KEY ".reclaimed.places", &srv->session->n_reclaimed},
+        {KEY ".reclaiming", &srv->session->n_reclaiming},
     };
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -426,9 +323,6 @@ void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg, bool left)
 
 static void destroy(struct px_server *srv)
 {
-    if (srv->cleanup)
-        PX_LIST_EACH (&srv->cleanup->jobs, struct px_cleanup_job, job, link)
-            px_cleanup_procs_free(job);
     px_registry_destroy(srv->cleanup);
     srv->cleanup = NULL;
 }
@@ -438,8 +332,8 @@ const struct px_server_part px_cleanup_part = {
     .query_keys = query_keys,
     .create = create,
     .destroy = destroy,
-    .peer_here = peer_here,
-    .peer_gone = peer_gone,
-    .proc_ended = proc_ended,
-    .nspace_gone = nspace_gone,
+    .peer_here = px_cleanup_peer_here,
+    .peer_gone = px_cleanup_peer_gone,
+    .proc_ended = px_cleanup_proc_ended,
+    .nspace_gone = px_cleanup_nspace_gone,
 };

@@ -7,8 +7,6 @@
 
 #include "core/server/cleanup/registry.h"
 
-#include <sys/stat.h>
-
 /* The server ends: runs what can be run, and calls done, with whether scopes are left whose processes
  * live, when no clean-up is under way, nor of what dead servers have left; at the latest after the time that parameter server_cleanup_timeout sets. Not to be called again. */
 void px_cleanup_finish(struct px_server *srv, void (*done)(void *arg, bool left),

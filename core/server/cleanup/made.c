@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a server has made in the file system, known by what it is and not only by its name. */
-#include "core/server/cleanup/made.h"
+#include "core/server/cleanup/registry.h"
 
+#include "core/base/fd.h"
 #include "core/base/path.h"
 #include "core/rt/log.h"
 
@@ -12,32 +13,10 @@
 
 /* ---- records ------------------------------------------------------------------------------------ */
 
-/* Without a journal only the server itself will remove it. */
-static pmix_status_t record(struct px_server *srv, const struct px_journal_record *r)
-{
-    pmix_status_t rc = px_session_record(srv, r, 1);
-
-    return rc == PMIX_ERR_NOT_AVAILABLE ? PMIX_SUCCESS : rc;
-}
-
-static pmix_status_t record_new(struct px_cleanup_scope *s,
-                                const struct px_journal_record *r,
-                                struct px_cleanup_entry **e)
-{
-    pmix_status_t rc = px_cleanup_entry_add(s, NULL, r, e);
-
-    if (rc)
-        return rc;
-    rc = record(s->job->registry->server, &(*e)->r);
-    if (rc) {
-        px_cleanup_entry_free(*e);
-        *e = NULL;
-    }
-    return rc;
-}
-
-static struct px_journal_record describe(const char *path, uint8_t kind, uint8_t flags,
-                                         const struct stat *identity)
+/* *e: NULL, or an entry of the same path. Without a journal only the server itself will remove it. */
+static pmix_status_t record(struct px_cleanup_scope *s, const char *path, uint8_t kind,
+                            uint8_t flags, const struct stat *identity,
+                            struct px_cleanup_entry **e)
 {
     struct px_journal_record r = {.type = PX_JOURNAL_ITEM,
                                   .kind = kind,
@@ -45,31 +24,36 @@ static struct px_journal_record describe(const char *path, uint8_t kind, uint8_t
                                   .uid = geteuid(),
                                   .gid = getegid(),
                                   .path = path};
+    const bool is_new = !*e;
+    pmix_status_t rc = PMIX_SUCCESS;
 
     if (identity) {
         r.flags |= PX_RM_SAME;
         r.x = identity->st_dev;
         r.y = identity->st_ino;
     }
-    return r;
+    if (is_new)
+        rc = px_cleanup_entry_add(s, NULL, &r, e);
+    if (rc)
+        return rc;
+    r.scope = (*e)->r.scope;
+    r.slot = (*e)->r.slot;
+    r.path = (*e)->path;
+    rc = px_session_record(s->job->registry->server, &r, 1);
+    if (!rc || rc == PMIX_ERR_NOT_AVAILABLE) {
+        (*e)->r = r;
+        return PMIX_SUCCESS;
+    }
+    if (is_new)
+        px_cleanup_entry_free(px_take(e));
+    return rc;
 }
 
 pmix_status_t px_made_record(struct px_server *srv, const char *path, uint8_t kind,
                              uint8_t flags, const struct stat *identity,
                              struct px_cleanup_entry **e)
 {
-    struct px_journal_record r = describe(path, kind, flags, identity);
-    pmix_status_t rc;
-
-    if (!*e)
-        return record_new(srv->cleanup->made, &r, e);
-    r.scope = (*e)->r.scope;
-    r.slot = (*e)->r.slot;
-    r.path = (*e)->path;
-    rc = record(srv, &r);
-    if (!rc)
-        (*e)->r = r;
-    return rc;
+    return record(srv->cleanup->made, path, kind, flags, identity, e);
 }
 
 void px_made_forget(struct px_server *srv, struct px_cleanup_entry *e)
@@ -84,19 +68,16 @@ void px_made_forget(struct px_server *srv, struct px_cleanup_entry *e)
     px_cleanup_entry_free(e);
 }
 
-pmix_status_t px_made_scope(struct px_server *srv, const char *path,
-                            const struct stat *st, struct px_cleanup_scope **out)
+struct px_cleanup_scope *px_made_scope(struct px_server *srv, const char *path,
+                                       const struct stat *st)
 {
-    const struct px_journal_record r = describe(path, PX_RM_DIR, PX_RM_RECURSE, st);
     struct px_cleanup_scope *s = px_cleanup_scope_new(srv->cleanup->own, NULL);
-    struct px_cleanup_entry *e;
-    pmix_status_t rc = s ? record_new(s, &r, &e) : PMIX_ERR_NOMEM;
+    struct px_cleanup_entry *e = NULL;
 
-    if (rc && s)
-        px_cleanup_scope_free(s);
-    if (!rc)
-        *out = s;
-    return rc;
+    if (!s || !record(s, path, PX_RM_DIR, PX_RM_RECURSE, st, &e))
+        return s;
+    px_cleanup_scope_free(s);
+    return NULL;
 }
 
 /* ---- folders ------------------------------------------------------------------------------------ */
@@ -106,21 +87,22 @@ static pmix_status_t make_one(struct px_server *srv, int *fd, const char *path,
                               uint8_t flags, mode_t mode, struct px_err *err)
 {
     const char *name = strrchr(path, '/') + 1;
-    bool record = !srv->session->keep_dirs, fresh;
+    const bool is_noted = !srv->session->keep_dirs;
     struct px_cleanup_entry *e = NULL;
+    PX_AUTOCLOSE int made = -1;
     struct stat st;
-    int made;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (record)
+    if (is_noted)
         rc = px_made_record(srv, path, PX_RM_DIR, PX_RM_EMPTY, NULL, &e);
     if (rc)
         return px_err_set(err, rc, "cannot note in the journal that %s is made: %s",
                           path, PMIx_Error_string(rc));
-    fresh = mkdirat(*fd, name, mode) == 0;
+    const bool fresh = mkdirat(*fd, name, mode) == 0;
     if (!fresh && errno != EEXIST)
         rc = px_err_errno(err, "cannot make %s", path);
-    made = rc ? -1 : openat(*fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    else
+        made = openat(*fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (!rc && (made < 0 || fstat(made, &st) < 0)) {
         rc = px_err_errno(err, "cannot use %s", path);
         if (fresh) /* it will not be known any more */
@@ -128,29 +110,15 @@ static pmix_status_t make_one(struct px_server *srv, int *fd, const char *path,
     }
     if (!rc && fresh && st.st_uid != geteuid())
         rc = px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s became another's", path);
-    if (!rc && fresh && record)
+    if (!rc && fresh && is_noted)
         rc = px_made_record(srv, path, PX_RM_DIR, flags, &st, &e);
     else
         px_made_forget(srv, e);
-    if (rc) {
-        if (made >= 0)
-            close(made);
-        return rc;
+    if (!rc) {
+        close(*fd);
+        *fd = px_take_fd(&made);
     }
-    close(*fd);
-    *fd = made;
     return rc;
-}
-
-/* Without links. NULL: it cannot be told. */
-static char *real_parent(char *path, char *name)
-{
-    char *real;
-
-    name[-1] = '\0';
-    real = realpath(*path ? path : "/", NULL);
-    name[-1] = '/';
-    return real;
 }
 
 pmix_status_t px_made_dir(struct px_server *srv, const char *path, mode_t mode,
@@ -174,12 +142,12 @@ pmix_status_t px_made_dir(struct px_server *srv, const char *path, mode_t mode,
             *end = '\0';
         if (!real)
             next = openat(fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (next >= 0) {
-            close(fd);
-            fd = next;
-        } else if (!real && (errno != ENOENT || !(real = real_parent(normal, name)))) {
-            rc = px_err_errno(err, "cannot use %s", normal);
-        } else {
+        if (!real && next < 0 && errno == ENOENT) {
+            name[-1] = '\0';
+            real = realpath(*normal ? normal : "/", NULL);
+            name[-1] = '/';
+        }
+        if (real) {
             const bool is_own = own && strcmp(own, normal) == 0;
             char *made = px_path_join(real, name);
 
@@ -188,6 +156,11 @@ pmix_status_t px_made_dir(struct px_server *srv, const char *path, mode_t mode,
             rc = real ? make_one(srv, &fd, real, is_own ? PX_RM_RECURSE : PX_RM_EMPTY,
                                  mode, err)
                       : px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+        } else if (next < 0) {
+            rc = px_err_errno(err, "cannot use %s", normal);
+        } else {
+            close(fd);
+            fd = next;
         }
         if (end)
             *end++ = '/';
@@ -197,58 +170,40 @@ pmix_status_t px_made_dir(struct px_server *srv, const char *path, mode_t mode,
 
 /* ---- removing ----------------------------------------------------------------------------------- */
 
-static struct px_rm_item item_of(const struct px_journal_record *r)
-{
-    return (struct px_rm_item){.path = r->path,
-                               .kind = r->kind,
-                               .flags = (uint8_t)r->flags,
-                               .device = r->x,
-                               .inode = r->y};
-}
-
-/* The journal of the private folder stays, for the component, should it have to go on. */
-static size_t add_folder(const struct px_session *s, const char *dir,
-                         const char *journal, struct px_rm_item *items)
-{
-    const uint8_t flags = PX_RM_RECURSE | PX_RM_LEAVE_TOP | PX_RM_SAME | PX_RM_ANY_GID;
-
-    if (!dir || !journal)
-        return 0;
-    items[0] = (struct px_rm_item){dir, PX_RM_DIR, flags, s->device, s->inode};
-    items[1] = (struct px_rm_item){.path = journal, .kind = PX_RM_KEEP};
-    return 2;
-}
-
-/* This is the last attempt: the journal goes, too. So what stays is tried twice, as it may have been for
- * want of a descriptor that one of the host's threads had; and logged once. */
-static int remove_all(const struct px_rm_item *items, size_t n)
-{
-    struct px_pcleanup_totals totals = {0};
-    int errnum = px_rm_run(items, n, geteuid(), getegid(), NULL, NULL, &totals);
-
-    if (errnum || totals.failed + totals.foreign == 0)
-        return errnum;
-    return px_rm_run(items, n, geteuid(), getegid(), px_session_log_kept, NULL,
-                     &totals);
-}
-
 void px_made_remove(struct px_server *srv)
 {
     struct px_session *s = srv->session;
     PX_AUTOFREE char *journal = NULL;
     PX_AUTOFREE struct px_rm_item *items = NULL;
+    struct px_pcleanup_totals totals = {0};
+    int errnum = ENOMEM;
     size_t n = 0;
 
     if (!s)
         return;
     items = calloc(srv->cleanup->made->n_entries + 2, sizeof *items);
     journal = srv->dir ? px_path_join(srv->dir, PX_JOURNAL_NAME) : NULL;
-    if (items) {
+    if (items)
         PX_LIST_EACH (&srv->cleanup->made->entries, struct px_cleanup_entry, e, link)
-            items[n++] = item_of(&e->r);
-        n += add_folder(s, srv->dir, journal, items + n);
+            items[n++] = (struct px_rm_item){.path = e->path,
+                                             .kind = e->r.kind,
+                                             .flags = (uint8_t)e->r.flags,
+                                             .device = e->r.x,
+                                             .inode = e->r.y};
+    if (items && journal) { /* which the component needs, should it have to go on */
+        items[n++] = (struct px_rm_item){srv->dir, PX_RM_DIR,
+                                         PX_RM_RECURSE | PX_RM_LEAVE_TOP | PX_RM_SAME |
+                                             PX_RM_ANY_GID,
+                                         s->device, s->inode};
+        items[n++] = (struct px_rm_item){.path = journal, .kind = PX_RM_KEEP};
     }
-    int errnum = items ? remove_all(items, n) : ENOMEM;
+    if (items)
+        errnum = px_rm_run(items, n, geteuid(), getegid(), NULL, NULL, &totals);
+    /* This is the last attempt: the journal goes, too. So what stays is tried twice, as it may have been for
+     * want of a descriptor that one of the host's threads had; and logged once. */
+    if (!errnum && totals.failed + totals.foreign > 0)
+        errnum = px_rm_run(items, n, geteuid(), getegid(), px_session_log_kept, NULL,
+                           &totals);
     s->swept = errnum == 0;
     if (errnum)
         px_log(PX_LOG_WARN, "server", "cannot remove what was made: %s",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Processes: found, watched, recorded in the journal, and forgotten when they have ended. */
-#include "core/server/cleanup/procs.h"
+#include "core/server/cleanup/cleanup.h"
 
 #include "core/base/clock.h"
 #include "core/base/fd.h"
@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <time.h>
 
 enum {
     POLL_MS = 100,
@@ -22,28 +21,18 @@ enum {
     MAX_RANKS = PX_JOURNAL_MAX_SLOT / 2 / MAX_PROCS,
     MAX_PIDFDS = 16,
     /* One search, which holds up the loop; and all that a payer may ask for. */
-    SEARCH_US = 10000,
-    SEARCH_EACH_US = 200,
+    SEARCH_US = 20000,
     SEARCH_MAX_US = 200000,
     GROUPS_LOOK_AT = 64, /* so many, before it is looked which of them are empty */
 };
-
-/* In clock ticks since the system started, rounded up. */
-static uint64_t ticks_now(void)
-{
-    struct timespec t = {0};
-    uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
-
-    clock_gettime(CLOCK_BOOTTIME, &t);
-    return ((uint64_t)t.tv_sec + 1) * hz;
-}
 
 /* ---- making, finding ---------------------------------------------------------------------------- */
 
 static struct px_cleanup_proc *proc_new(struct px_cleanup_rank *r, pid_t pid)
 {
-    unsigned place = 0;
     struct px_cleanup_proc *p;
+    struct px_proc_stat st;
+    unsigned place = 0;
 
     while (place < MAX_PROCS && (r->places >> place & 1))
         place++;
@@ -55,7 +44,7 @@ static struct px_cleanup_proc *proc_new(struct px_cleanup_rank *r, pid_t pid)
     p->rank = r;
     p->place = place;
     p->pid = pid;
-    p->before = ticks_now();
+    p->start = pid && px_proc_stat(pid, &st) ? st.start : 0;
     p->pidfd = -1;
     r->places |= UINT64_C(1) << place;
     px_list_append(&r->procs, &p->link);
@@ -66,9 +55,7 @@ static struct px_cleanup_proc *proc_new(struct px_cleanup_rank *r, pid_t pid)
 /* Its connections become another process's, or none's. */
 static void move_peers(struct px_cleanup_proc *p, struct px_cleanup_proc *to)
 {
-    struct px_server *srv = p->rank->job->registry->server;
-
-    PX_LIST_EACH (&srv->peers, struct px_peer, peer, link)
+    PX_LIST_EACH (&p->rank->job->registry->server->peers, struct px_peer, peer, link)
         if (peer->cleanup == p)
             peer->cleanup = to;
     if (to)
@@ -76,7 +63,7 @@ static void move_peers(struct px_cleanup_proc *p, struct px_cleanup_proc *to)
     p->n_conns = 0;
 }
 
-static void proc_free(struct px_cleanup_proc *p)
+void px_cleanup_proc_free(struct px_cleanup_proc *p)
 {
     if (p->n_conns > 0)
         move_peers(p, NULL);
@@ -87,20 +74,9 @@ static void proc_free(struct px_cleanup_proc *p)
     free(p);
 }
 
-void px_cleanup_procs_free(struct px_cleanup_job *job)
-{
-    PX_CLEANUP_EACH_PROC(job, p)
-    proc_free(p);
-}
-
-/* A pid that another process has by now is dead, too. */
 bool px_cleanup_proc_lives(const struct px_cleanup_proc *p)
 {
-    struct px_proc_stat st;
-
-    if (p->pid == 0 || px_proc_ended(p->pid, p->start))
-        return false;
-    return p->start || !px_proc_stat(p->pid, &st) || st.start <= p->before;
+    return p->pid && !px_proc_ended(p->pid, p->start);
 }
 
 static struct px_cleanup_proc *proc_of_pid(struct px_cleanup_rank *r, pid_t pid)
@@ -111,14 +87,6 @@ static struct px_cleanup_proc *proc_of_pid(struct px_cleanup_rank *r, pid_t pid)
     return NULL;
 }
 
-/* Programs that came and went while nothing waited for their end. */
-static void drop_dead(struct px_cleanup_rank *r)
-{
-    PX_LIST_EACH (&r->procs, struct px_cleanup_proc, p, link)
-        if (p->pid && !p->ours && !p->watch && !p->polled && !px_cleanup_proc_lives(p))
-            proc_free(p);
-}
-
 /* ---- their end ---------------------------------------------------------------------------------- */
 
 static void on_pidfd(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
@@ -126,7 +94,7 @@ static void on_pidfd(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
     struct px_cleanup_proc *p = arg;
     struct px_cleanup_job *job = p->rank->job;
 
-    proc_free(p);
+    px_cleanup_proc_free(p);
     job->registry->check(job);
 }
 
@@ -139,7 +107,7 @@ static void on_poll(void *arg)
         PX_CLEANUP_EACH_PROC(job, p)
         {
             if (p->polled && !px_cleanup_proc_lives(p))
-                proc_free(p);
+                px_cleanup_proc_free(p);
             else
                 any = any || p->polled;
         }
@@ -164,31 +132,17 @@ static void poll_it(struct px_cleanup_proc *p)
     px_timer_set(c->poll, POLL_MS);
 }
 
-static unsigned n_watched(const struct px_cleanup_rank *r)
-{
-    unsigned n = 0;
-
-    PX_LIST_EACH (&r->procs, struct px_cleanup_proc, p, link)
-        n += p->watch != NULL;
-    return n;
-}
-
-/* By pidfd if there is one, which then is of this very process: its start is asked for again. */
+/* By pidfd if there is one, which then is of this very process: its start is asked for afterwards. */
 static void watch(struct px_cleanup_proc *p)
 {
-    struct px_proc_stat st;
-
     if (p->ours || p->watch || p->polled || !p->pid)
         return;
-    if (px_proc_stat(p->pid, &st))
-        p->start = st.start;
-    p->pidfd = px_reclaim_pidfd_open(p->pid);
-    if (!px_cleanup_proc_lives(p) || p->start > p->before) {
-        proc_free(p);
+    if (p->place < MAX_PIDFDS)
+        p->pidfd = px_reclaim_pidfd_open(p->pid);
+    if (!px_cleanup_proc_lives(p)) {
+        px_cleanup_proc_free(p);
         return;
     }
-    if (p->pidfd >= 0 && n_watched(p->rank) >= MAX_PIDFDS)
-        px_drop_fd(&p->pidfd);
     if (p->pidfd >= 0)
         p->watch = px_watch_create(px_process.loop, p->pidfd, PX_READABLE, on_pidfd, p);
     if (!p->watch)
@@ -202,22 +156,13 @@ void px_cleanup_watch_procs(struct px_cleanup_scope *s)
         watch(p);
 }
 
-/* ---- in the journal ----------------------------------------------------------------------------- */
+/* ---- which process it is ------------------------------------------------------------------------ */
 
 static bool is_awaited(const struct px_cleanup_scope *s,
                        const struct px_cleanup_rank *r)
 {
     return s->n_entries > 0 && s->state == PX_CLEANUP_WAITS &&
            px_cleanup_waits_for(s, r);
-}
-
-static pmix_status_t record(const struct px_cleanup_scope *s, struct px_cleanup_proc *p)
-{
-    struct px_proc_stat st;
-
-    if (p->pid && !p->start && px_proc_stat(p->pid, &st) && st.start <= p->before)
-        p->start = st.start;
-    return px_cleanup_record_proc(s, p);
 }
 
 /* What waits for this process knows of it from now on. It may be gone afterwards. */
@@ -231,7 +176,7 @@ static void join_scopes(struct px_cleanup_proc *p)
             continue;
         awaited = true;
         if (!rc)
-            rc = record(s, p);
+            rc = px_cleanup_record_proc(s, p);
     }
     if (rc)
         px_log(PX_LOG_WARN, "cleanup",
@@ -242,21 +187,6 @@ static void join_scopes(struct px_cleanup_proc *p)
         watch(p);
 }
 
-/* ---- which process it is ------------------------------------------------------------------------ */
-
-/* Time comes back, slowly: no client has the loop for itself, however often it connects. */
-static uint64_t search_limit(struct px_cleanup_rank *payer, size_t n)
-{
-    uint64_t now = px_clock_ms(), limit = SEARCH_US + SEARCH_EACH_US * (uint64_t)n;
-    uint64_t left = payer->search_us + (now - payer->searched_ms);
-
-    if (!payer->searched_ms || left > SEARCH_MAX_US)
-        left = SEARCH_MAX_US;
-    payer->searched_ms = now;
-    payer->search_us = left;
-    return limit < left ? limit : left;
-}
-
 static void found(struct px_cleanup_proc *p, const struct px_pidof *answer)
 {
     struct px_cleanup_proc *known = proc_of_pid(p->rank, answer->pid);
@@ -264,7 +194,7 @@ static void found(struct px_cleanup_proc *p, const struct px_pidof *answer)
     p->rank->seen = true;
     if (known) {
         move_peers(p, known);
-        proc_free(p);
+        px_cleanup_proc_free(p);
         return;
     }
     p->pid = answer->pid;
@@ -272,32 +202,32 @@ static void found(struct px_cleanup_proc *p, const struct px_pidof *answer)
     join_scopes(p);
 }
 
-/* All of the scope's processes that came by TCP and are not known, in one search. */
-static void search(struct px_cleanup_scope *s, struct px_cleanup_rank *payer)
+/* All of the job's processes that came by TCP and are not known, in one search: if each rank asks for
+ * something, the first pays for all. Time comes back, a thousandth of what goes by: no client has the loop
+ * for itself, however often it connects. */
+static void search(struct px_cleanup_job *job, struct px_cleanup_rank *payer)
 {
     PX_AUTOFREE struct px_pidof *searches = NULL;
+    struct px_pidof *one;
     size_t n = 0, cap = 0;
 
-    PX_CLEANUP_EACH_PROC(s->job, p)
-    {
-        struct px_pidof *one;
-
-        if (!px_cleanup_waits_for(s, p->rank) || p->pid || !p->inode)
-            continue;
-        one = px_vec_add(&searches, &n, &cap);
-        if (one)
-            *one = (struct px_pidof){.proc = p, .inode = p->inode, .uid = p->uid};
-    }
+    PX_CLEANUP_EACH_PROC(job, p)
+    if (!p->pid && p->inode && (one = px_vec_add(&searches, &n, &cap)))
+        *one = (struct px_pidof){.proc = p, .inode = p->inode, .uid = p->uid};
     if (n == 0 || !payer)
         return;
-    uint64_t limit = search_limit(payer, n), took = px_pidof_find(searches, n, limit);
-    payer->search_us -= took < payer->search_us ? took : payer->search_us;
+    uint64_t now_ms = px_clock_ms(), left_us = now_ms - payer->searched_ms;
+    if (left_us > SEARCH_MAX_US)
+        left_us = SEARCH_MAX_US;
+    uint64_t limit_us = left_us < SEARCH_US ? left_us : SEARCH_US;
+    uint64_t took_us = px_pidof_find(searches, n, limit_us);
+    payer->searched_ms = now_ms - left_us + (took_us < left_us ? took_us : left_us);
     for (size_t i = 0; i < n; i++) {
         struct px_cleanup_proc *p = searches[i].proc;
 
         if (searches[i].pid)
             found(p, &searches[i]);
-        else if (took < limit)
+        else if (took_us < limit_us)
             p->inode = 0; /* until its connection ends it lives */
     }
 }
@@ -307,21 +237,32 @@ pmix_status_t px_cleanup_know_procs(struct px_cleanup_scope *s,
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    search(s, payer);
+    search(s->job, payer);
     PX_CLEANUP_EACH_PROC(s->job, p)
     if (!rc && px_cleanup_waits_for(s, p->rank) && (s->n_entries == 0 || !p->recorded))
-        rc = record(s, p);
+        rc = px_cleanup_record_proc(s, p);
     return rc;
 }
 
 /* ---- coming and going --------------------------------------------------------------------------- */
+
+static struct px_cleanup_rank *rank_get(struct px_cleanup *c, const pmix_proc_t *proc)
+{
+    struct px_cleanup_job *job = px_cleanup_job_get(c, proc->nspace);
+
+    return job ? px_cleanup_rank_get(job, proc->rank) : NULL;
+}
 
 static struct px_cleanup_proc *proc_of_peer(struct px_cleanup_rank *r,
                                             const struct px_peer *peer)
 {
     struct px_cleanup_proc *p;
 
-    drop_dead(r);
+    /* Programs that came and went while nothing waited for their end. */
+    PX_LIST_EACH (&r->procs, struct px_cleanup_proc, old, link)
+        if (old->pid && !old->ours && !old->watch && !old->polled &&
+            !px_cleanup_proc_lives(old))
+            px_cleanup_proc_free(old);
     p = peer->pid ? proc_of_pid(r, peer->pid) : NULL;
     if (!p)
         p = proc_new(r, peer->pid);
@@ -332,65 +273,92 @@ static struct px_cleanup_proc *proc_of_peer(struct px_cleanup_rank *r,
     return p;
 }
 
-bool px_cleanup_proc_here(struct px_cleanup *c, struct px_peer *peer)
+void px_cleanup_peer_here(struct px_server *srv, struct px_peer *peer)
 {
-    struct px_cleanup_job *job = px_cleanup_job_get(c, peer->proc.nspace);
-    struct px_cleanup_rank *r = job ? px_cleanup_rank_get(job, peer->proc.rank) : NULL;
+    struct px_cleanup_rank *r = rank_get(srv->cleanup, &peer->proc);
     struct px_cleanup_proc *p = r ? proc_of_peer(r, peer) : NULL;
+    bool awaited = false;
+
+    if (p) {
+        r->reported = false;
+        p->n_conns++;
+        peer->cleanup = p;
+        PX_LIST_EACH (&r->job->scopes, struct px_cleanup_scope, s, link)
+            awaited = awaited || is_awaited(s, r);
+        if (p->pid)
+            join_scopes(p);
+        else if (awaited)
+            search(r->job, px_cleanup_payer(srv->cleanup, peer));
+    } else {
+        px_log(PX_LOG_INFO, "cleanup",
+               "the end of a process of %s.%u will not be seen: no room for it",
+               peer->proc.nspace, peer->proc.rank);
+    }
+    if (r)
+        srv->cleanup->check(r->job);
+    px_cleanup_compact(srv->cleanup);
+}
+
+/* Says nothing of the process yet, unless its pid is unknown. */
+void px_cleanup_peer_gone(struct px_server *srv, struct px_peer *peer)
+{
+    struct px_cleanup_proc *p = px_take(&peer->cleanup);
+    struct px_cleanup_job *job = p ? p->rank->job : NULL;
 
     if (!p)
-        return false;
-    r->reported = false;
-    p->n_conns++;
-    peer->cleanup = p;
-    if (p->pid) {
-        join_scopes(p);
-        return true;
-    }
-    PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
-        if (is_awaited(s, r))
-            search(s, px_cleanup_payer(c, peer));
-    return true;
-}
-
-void px_cleanup_proc_left(struct px_peer *peer)
-{
-    struct px_cleanup_proc *p = peer->cleanup;
-
-    peer->cleanup = NULL;
-    if (--p->n_conns > 0 || p->pid)
         return;
-    p->rank->lost = true;
-    proc_free(p);
+    if (--p->n_conns == 0 && !p->pid) {
+        p->rank->lost = true;
+        px_cleanup_proc_free(p);
+    }
+    srv->cleanup->check(job);
 }
 
-void px_cleanup_rank_reported(struct px_cleanup_rank *r)
+static void rank_ended(struct px_cleanup_rank *r)
 {
     r->reported = true;
     PX_LIST_EACH (&r->procs, struct px_cleanup_proc, p, link)
         if (p->ours)
-            proc_free(p);
+            px_cleanup_proc_free(p);
+}
+
+void px_cleanup_proc_ended(struct px_server *srv, const pmix_proc_t *proc)
+{
+    struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, proc->nspace);
+    struct px_cleanup_rank *r = job ? px_cleanup_rank_get(job, proc->rank) : NULL;
+
+    if (r)
+        rank_ended(r);
+    if (job)
+        srv->cleanup->check(job);
+}
+
+void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace,
+                            struct px_nspace *known PX_UNUSED)
+{
+    struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, nspace);
+
+    if (!job)
+        return;
+    PX_LIST_EACH (&job->ranks, struct px_cleanup_rank, r, link)
+        rank_ended(r);
+    job->gone = true;
+    srv->cleanup->check(job);
 }
 
 /* ---- processes of ours, and their groups -------------------------------------------------------- */
 
 /* What is in a group ends with us, also when the process that led it has ended long before: so each
- * stands in the journal, in a scope of nothing but processes, until it is empty. */
-static bool is_empty(const struct px_journal_record *r)
-{
-    return px_proc_ended((int64_t)r->x, r->y) && kill(-(pid_t)r->x, 0) < 0 &&
-           errno == ESRCH;
-}
-
-/* Its number may be another's from now on. If that cannot be written: the next reader looks at the start
- * time. */
+ * stands in the journal, in a scope of nothing but processes, until it is empty. Its number may be
+ * another's from then on. If that cannot be written: the next reader looks at the start time. */
 static void forget_empty_groups(struct px_cleanup *c)
 {
     PX_LIST_EACH (&c->groups->entries, struct px_cleanup_entry, e, link) {
         const struct px_journal_record none = {
             .scope = PX_CLEANUP_GROUPS, .slot = e->r.slot, .path = ""};
 
-        if (!is_empty(&e->r))
+        if (!px_proc_ended((int64_t)e->r.x, e->r.y) || kill(-(pid_t)e->r.x, 0) == 0 ||
+            errno != ESRCH)
             continue;
         (void)px_session_record(c->server, &none, 1);
         px_cleanup_entry_free(e);
@@ -400,43 +368,44 @@ static void forget_empty_groups(struct px_cleanup *c)
         c->groups_look_at = GROUPS_LOOK_AT;
 }
 
-static pmix_status_t group_add(struct px_cleanup *c, pid_t pid)
+static pmix_status_t group_add(struct px_cleanup *c, const struct px_cleanup_proc *p)
 {
+    const struct px_journal_record r = {.type = PX_JOURNAL_PROC,
+                                        .flags = PX_JOURNAL_END,
+                                        .uid = geteuid(),
+                                        .gid = getegid(),
+                                        .x = (uint64_t)p->pid,
+                                        .y = p->start,
+                                        .path = ""};
     struct px_cleanup_entry *e;
-    struct px_proc_stat st;
-    struct px_journal_record r = {.type = PX_JOURNAL_PROC,
-                                  .flags = PX_JOURNAL_END,
-                                  .uid = geteuid(),
-                                  .gid = getegid(),
-                                  .x = (uint64_t)pid,
-                                  .path = ""};
     pmix_status_t rc;
 
-    if (!px_session_can_record(c->server) || !px_proc_stat(pid, &st))
+    if (!px_session_can_record(c->server) || !p->start)
         return PMIX_SUCCESS;
-    r.y = st.start;
     if (c->groups->n_entries >= c->groups_look_at)
         forget_empty_groups(c);
     rc = px_cleanup_entry_add(c->groups, NULL, &r, &e);
-    if (!rc)
-        rc = px_session_record(c->server, &e->r, 1);
-    return rc;
+    return rc ? rc : px_session_record(c->server, &e->r, 1);
 }
 
 /* Also before anything is registered: if we are killed, it is to end. */
-pmix_status_t px_cleanup_proc_hold(struct px_cleanup *c, const pmix_proc_t *proc,
-                                   pid_t pid)
+void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid_t pid)
 {
-    struct px_cleanup_job *job = px_cleanup_job_get(c, proc->nspace);
-    struct px_cleanup_rank *r = job ? px_cleanup_rank_get(job, proc->rank) : NULL;
+    struct px_cleanup_rank *r = rank_get(srv->cleanup, proc);
     struct px_cleanup_proc *p = r ? proc_new(r, pid) : NULL;
+    pmix_status_t rc = PMIX_ERR_NOMEM;
 
-    if (!p)
-        return PMIX_ERR_NOMEM;
-    p->ours = true;
-    r->reported = false;
-    join_scopes(p);
-    return group_add(c, pid);
+    if (p) {
+        p->ours = true;
+        r->reported = false;
+        join_scopes(p);
+        rc = group_add(srv->cleanup, p);
+    }
+    if (rc)
+        px_log(PX_LOG_WARN, "cleanup",
+               "cannot note process %ld in the journal; it would outlive this one: %s",
+               (long)pid, PMIx_Error_string(rc));
+    px_cleanup_compact(srv->cleanup);
 }
 
 void px_cleanup_end_groups(struct px_cleanup *c)

@@ -5,7 +5,6 @@
 #include "core/server/cleanup/cleanup.h"
 
 #include "core/base/vec.h"
-#include "core/server/cleanup/procs.h"
 #include "core/server/cleanup/request.h"
 
 #include <string.h>
@@ -66,63 +65,27 @@ static pmix_status_t find_targets(struct registration *q, const pmix_proc_t *pro
     pmix_status_t rc = PMIX_SUCCESS;
     pmix_proc_t own;
 
-    px_proc_set(&own, q->peer->proc.nspace, PMIX_RANK_WILDCARD);
     if (n == 0) {
+        px_proc_set(&own, q->peer->proc.nspace, PMIX_RANK_WILDCARD);
         procs = &own;
         n = 1;
     }
     if (n > MAX_LOOKUPS / (q->request.n ? q->request.n : 1))
         return PMIX_ERR_OUT_OF_RESOURCE;
-    for (size_t i = 0; !rc && i < n; i++)
-        rc = is_here(q, &procs[i]) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
-    if (rc || px_list_empty(&q->request.wants))
-        return rc;
+    for (size_t i = 0; i < n; i++)
+        if (!is_here(q, &procs[i]))
+            return PMIX_ERR_NOT_FOUND;
+    if (px_list_empty(&q->request.wants))
+        return PMIX_SUCCESS;
     q->payer = px_cleanup_payer(q->registry, q->peer);
     q->targets = q->payer ? calloc(n, sizeof *q->targets) : NULL;
     q->registry->last_stamp++;
-    rc = q->targets ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
-    for (size_t i = 0; !rc && i < n; i++)
+    for (size_t i = 0; q->targets && !rc && i < n; i++)
         rc = add_target(q, &procs[i]);
-    return rc;
+    return q->targets ? rc : PMIX_ERR_NOMEM;
 }
 
 /* ---- what follows for each of them -------------------------------------------------------------- */
-
-static pmix_status_t add_change(struct registration *q, struct px_cleanup_entry *e,
-                                uint16_t old_flags, bool is_new)
-{
-    struct change *change = px_vec_add(&q->changes, &q->n_changes, &q->cap_changes);
-
-    if (!change)
-        return PMIX_ERR_NOMEM;
-    *change = (struct change){e, old_flags, is_new};
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t add_entry(struct registration *q, struct px_cleanup_scope *s,
-                               const struct px_cleanup_want *w)
-{
-    const struct px_journal_record r = {.type = PX_JOURNAL_ITEM,
-                                        .kind = w->kind,
-                                        .flags = w->kind == PX_RM_DIR ? q->request.flags
-                                                                      : 0,
-                                        .uid = q->peer->uid,
-                                        .gid = q->peer->gid,
-                                        .path = w->path};
-    struct px_cleanup_entry *e;
-    pmix_status_t rc;
-
-    if (q->payer->n_paid == PX_CLEANUP_MAX_ENTRIES ||
-        q->payer->paid_b + strlen(w->path) > PX_CLEANUP_MAX_PATH_B)
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    rc = px_cleanup_entry_add(s, q->payer, &r, &e);
-    if (rc)
-        return rc;
-    rc = add_change(q, e, 0, true);
-    if (rc)
-        px_cleanup_entry_free(e);
-    return rc;
-}
 
 /* Recursive wins, also over "only empty ones"; to leave the top wins. */
 static uint16_t merge(uint16_t a, uint16_t b)
@@ -135,39 +98,45 @@ static uint16_t merge(uint16_t a, uint16_t b)
 static pmix_status_t plan_want(struct registration *q, struct px_cleanup_scope *s,
                                const struct px_cleanup_want *w)
 {
-    struct px_cleanup_entry *e = px_cleanup_find(q->registry, q->peer->uid, w->kind,
-                                                 w->path),
-                            *known = NULL;
-    uint16_t was;
+    const uint16_t flags = w->kind == PX_RM_DIR ? q->request.flags : 0;
+    const struct px_journal_record r = {.type = PX_JOURNAL_ITEM,
+                                        .kind = w->kind,
+                                        .flags = flags,
+                                        .uid = q->peer->uid,
+                                        .gid = q->peer->gid,
+                                        .path = w->path};
+    struct px_cleanup_entry *known = NULL;
+    struct change change = {0};
 
-    for (; e; e = e->same) {
+    for (struct px_cleanup_entry *e =
+             px_cleanup_find(q->registry, r.uid, r.kind, w->path);
+         e; e = e->same) {
         if (e->scope->state != PX_CLEANUP_WAITS)
             continue;
         if (e->r.kind != w->kind)
             return PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES;
-        if (e->scope == s && e->r.gid == q->peer->gid)
+        if (e->scope == s && e->r.gid == r.gid)
             known = e;
     }
-    if (!known)
-        return add_entry(q, s, w);
-    was = known->r.flags;
-    if (w->kind != PX_RM_DIR || merge(was, q->request.flags) == was)
+    if (known && merge(known->r.flags, flags) == known->r.flags)
         return PMIX_SUCCESS;
-    if (add_change(q, known, was, false))
+    if (!known && (q->payer->n_paid == PX_CLEANUP_MAX_ENTRIES ||
+                   q->payer->paid_b + strlen(w->path) > PX_CLEANUP_MAX_PATH_B))
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    if (!px_vec_reserve(&q->changes, q->n_changes, &q->cap_changes, 1))
         return PMIX_ERR_NOMEM;
-    known->r.flags = merge(was, q->request.flags);
+    if (known) {
+        change = (struct change){known, known->r.flags, false};
+        known->r.flags = merge(known->r.flags, flags);
+    } else {
+        pmix_status_t rc = px_cleanup_entry_add(s, q->payer, &r, &change.entry);
+
+        if (rc)
+            return rc;
+        change.is_new = true;
+    }
+    q->changes[q->n_changes++] = change;
     return PMIX_SUCCESS;
-}
-
-static pmix_status_t plan(struct registration *q)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (size_t i = 0; !rc && i < q->n_targets; i++)
-        PX_LIST_EACH (&q->request.wants, struct px_cleanup_want, w, link)
-            if (!rc)
-                rc = plan_want(q, q->targets[i], w);
-    return rc;
 }
 
 static void undo(struct registration *q)
@@ -197,17 +166,6 @@ static pmix_status_t write_down(struct registration *q)
 
 /* ---- the way in --------------------------------------------------------------------------------- */
 
-/* Without a group that the kernel or the host tells there is nothing to compare files with. */
-static pmix_status_t is_possible(const struct px_server *srv,
-                                 const struct px_peer *peer)
-{
-    if (!px_session_cleaner(srv) || peer->gid == (gid_t)-1)
-        return PMIX_ERR_NOT_SUPPORTED;
-    return srv->cleanup->stopping || !px_session_can_record(srv)
-               ? PMIX_ERR_NOT_AVAILABLE
-               : PMIX_SUCCESS;
-}
-
 pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
                                   const pmix_proc_t *procs, size_t n_procs,
                                   const px_infos *infos, bool only_check)
@@ -215,12 +173,17 @@ pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
     struct registration q = {.registry = srv->cleanup, .peer = peer};
     pmix_status_t rc = px_cleanup_request_read(&q.request, infos, peer->uid, peer->gid);
 
-    if (!rc)
-        rc = is_possible(srv, peer);
+    /* Without a group that the kernel or the host tells there is nothing to compare files with. */
+    if (!rc && (!srv->session->cleaner || peer->gid == (gid_t)-1))
+        rc = PMIX_ERR_NOT_SUPPORTED;
+    if (!rc && (srv->cleanup->stopping || !px_session_can_record(srv)))
+        rc = PMIX_ERR_NOT_AVAILABLE;
     if (!rc)
         rc = find_targets(&q, procs, n_procs);
-    if (!rc)
-        rc = plan(&q);
+    for (size_t i = 0; i < q.n_targets; i++)
+        PX_LIST_EACH (&q.request.wants, struct px_cleanup_want, w, link)
+            if (!rc)
+                rc = plan_want(&q, q.targets[i], w);
     if (!rc && !only_check)
         rc = write_down(&q);
     if (rc || only_check)

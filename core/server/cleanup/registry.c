@@ -48,29 +48,31 @@ struct px_nspace *px_cleanup_nspace(const struct px_cleanup_job *job)
     return job->gone ? NULL : px_nspace_find(px_process.model, job->nspace);
 }
 
-/* What is known of processes is kept as long as the host serves their job: something may still be
- * registered for their end. Also while a rank pays for what waits elsewhere. */
-bool px_cleanup_job_is_over(const struct px_cleanup_job *job)
+static void job_free(struct px_cleanup_job *job)
 {
-    const struct px_nspace *ns = px_cleanup_nspace(job);
-
-    if (job == job->registry->own || !px_list_empty(&job->scopes) || (ns && ns->hosted))
-        return false;
-    PX_LIST_EACH (&job->ranks, struct px_cleanup_rank, r, link)
-        if (r->n_paid > 0)
-            return false;
     PX_CLEANUP_EACH_PROC(job, p)
-    if (p->n_conns > 0)
-        return false;
-    return true;
-}
-
-void px_cleanup_job_free(struct px_cleanup_job *job)
-{
+    px_cleanup_proc_free(p);
     PX_LIST_EACH (&job->ranks, struct px_cleanup_rank, r, link)
         free(r);
     px_list_remove(&job->link);
     free(job);
+}
+
+/* What is known of processes is kept as long as the host serves their job: something may still be
+ * registered for their end. Also while a rank pays for what waits elsewhere. */
+void px_cleanup_job_release(struct px_cleanup_job *job)
+{
+    const struct px_nspace *ns = px_cleanup_nspace(job);
+
+    if (!px_list_empty(&job->scopes) || (ns && ns->hosted))
+        return;
+    PX_LIST_EACH (&job->ranks, struct px_cleanup_rank, r, link)
+        if (r->n_paid > 0)
+            return;
+    PX_CLEANUP_EACH_PROC(job, p)
+    if (p->n_conns > 0)
+        return;
+    job_free(job);
 }
 
 struct px_cleanup_rank *px_cleanup_rank_find(const struct px_cleanup_job *job,
@@ -112,16 +114,6 @@ struct px_cleanup_rank *px_cleanup_payer(struct px_cleanup *c,
 
 /* ---- scopes ------------------------------------------------------------------------------------- */
 
-struct px_cleanup_scope *px_cleanup_scope_find(struct px_cleanup_job *job,
-                                               pmix_rank_t rank)
-{
-    PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
-        if (s->state == PX_CLEANUP_WAITS &&
-            (s->rank ? s->rank->rank : PMIX_RANK_WILDCARD) == rank)
-            return s;
-    return NULL;
-}
-
 struct px_cleanup_scope *px_cleanup_scope_new(struct px_cleanup_job *job,
                                               struct px_cleanup_rank *rank)
 {
@@ -140,17 +132,15 @@ struct px_cleanup_scope *px_cleanup_scope_new(struct px_cleanup_job *job,
 struct px_cleanup_scope *px_cleanup_scope_get(struct px_cleanup_job *job,
                                               pmix_rank_t rank)
 {
-    struct px_cleanup_scope *s = px_cleanup_scope_find(job, rank);
-    const bool all = rank == PMIX_RANK_WILDCARD;
-    struct px_cleanup_rank *r = s || all ? NULL : px_cleanup_rank_get(job, rank);
+    struct px_cleanup_rank *r = NULL;
 
-    return s || (!r && !all) ? s : px_cleanup_scope_new(job, r);
-}
-
-bool px_cleanup_waits_for(const struct px_cleanup_scope *s,
-                          const struct px_cleanup_rank *r)
-{
-    return !s->rank || s->rank == r;
+    PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
+        if (s->state == PX_CLEANUP_WAITS &&
+            (s->rank ? s->rank->rank : PMIX_RANK_WILDCARD) == rank)
+            return s;
+    if (rank != PMIX_RANK_WILDCARD && !(r = px_cleanup_rank_get(job, rank)))
+        return NULL;
+    return px_cleanup_scope_new(job, r);
 }
 
 void px_cleanup_scope_free(struct px_cleanup_scope *s)
@@ -188,18 +178,6 @@ struct px_cleanup_entry *px_cleanup_find(const struct px_cleanup *c, uid_t uid,
     return px_map_get(&c->index, k.bytes, k.n);
 }
 
-static pmix_status_t index_add(struct px_cleanup *c, struct px_cleanup_entry *e)
-{
-    struct key k;
-    void *old = NULL;
-    pmix_status_t rc;
-
-    make_key(&k, e->r.uid, e->r.kind, e->path);
-    rc = px_map_put(&c->index, k.bytes, k.n, e, &old);
-    e->same = old;
-    return rc;
-}
-
 /* Replacing what the index has needs no memory. */
 static void index_remove(struct px_cleanup *c, struct px_cleanup_entry *e)
 {
@@ -208,10 +186,8 @@ static void index_remove(struct px_cleanup *c, struct px_cleanup_entry *e)
 
     make_key(&k, e->r.uid, e->r.kind, e->path);
     first = px_map_get(&c->index, k.bytes, k.n);
-    for (at = &first; *at && *at != e; at = &(*at)->same)
+    for (at = &first; *at != e; at = &(*at)->same)
         ;
-    if (!*at)
-        return;
     *at = e->same;
     if (first)
         (void)px_map_put(&c->index, k.bytes, k.n, first, NULL);
@@ -227,6 +203,8 @@ pmix_status_t px_cleanup_entry_add(struct px_cleanup_scope *s,
     const size_t path_b = strlen(r->path) + 1;
     struct px_cleanup *c = s->job->registry;
     struct px_cleanup_entry *e;
+    void *same = NULL;
+    struct key k;
 
     if (s->next_slot == PROC_SLOTS)
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -236,9 +214,13 @@ pmix_status_t px_cleanup_entry_add(struct px_cleanup_scope *s,
     e->scope = s;
     e->r = *r;
     e->r.path = memcpy(e->path, r->path, path_b);
-    if (s->job != c->own && index_add(c, e)) {
-        free(e);
-        return PMIX_ERR_NOMEM;
+    if (s->job != c->own) {
+        make_key(&k, r->uid, r->kind, r->path);
+        if (px_map_put(&c->index, k.bytes, k.n, e, &same)) {
+            free(e);
+            return PMIX_ERR_NOMEM;
+        }
+        e->same = same;
     }
     e->r.scope = s->id;
     e->r.slot = s->next_slot++;
@@ -258,7 +240,8 @@ void px_cleanup_entry_free(struct px_cleanup_entry *e)
 {
     struct px_cleanup *c = e->scope->job->registry;
 
-    index_remove(c, e);
+    if (e->scope->job != c->own)
+        index_remove(c, e);
     px_list_remove(&e->link);
     e->scope->n_entries--;
     e->scope->next_slot -= e->r.slot + 1 == e->scope->next_slot;
@@ -293,10 +276,10 @@ void px_cleanup_record_done(const struct px_cleanup_scope *s)
 {
     const struct px_journal_record r = {
         .type = PX_JOURNAL_DONE, .scope = s->id, .path = ""};
-    pmix_status_t rc = s->next_slot > 0
-                           ? px_session_record(s->job->registry->server, &r, 1)
-                           : PMIX_SUCCESS;
+    pmix_status_t rc = PMIX_SUCCESS;
 
+    if (s->next_slot > 0)
+        rc = px_session_record(s->job->registry->server, &r, 1);
     if (rc)
         px_log(PX_LOG_WARN, "cleanup",
                "cannot note in the journal that clean-up of %s is done: %s",
@@ -304,27 +287,23 @@ void px_cleanup_record_done(const struct px_cleanup_scope *s)
 }
 
 /* Entries move together. What cannot be written fails the whole journal. */
-static void write_scope(struct px_cleanup_scope *s)
-{
-    struct px_server *srv = s->job->registry->server;
-    uint32_t slot = 0;
-
-    if (s->n_entries > 0)
-        PX_CLEANUP_EACH_PROC(s->job, p)
-    if (px_cleanup_waits_for(s, p->rank))
-        (void)px_cleanup_record_proc(s, p);
-    PX_LIST_EACH (&s->entries, struct px_cleanup_entry, e, link) {
-        struct px_journal_record r = e->r;
-
-        r.slot = slot++;
-        (void)px_session_record(srv, &r, 1);
-    }
-}
-
 static void write_all(struct px_server *srv)
 {
     PX_CLEANUP_EACH_SCOPE(srv->cleanup, s)
-    write_scope(s);
+    {
+        uint32_t slot = 0;
+
+        if (s->n_entries > 0)
+            PX_CLEANUP_EACH_PROC(s->job, p)
+        if (px_cleanup_waits_for(s, p->rank))
+            (void)px_cleanup_record_proc(s, p);
+        PX_LIST_EACH (&s->entries, struct px_cleanup_entry, e, link) {
+            struct px_journal_record r = e->r;
+
+            r.slot = slot++;
+            (void)px_session_record(srv, &r, 1);
+        }
+    }
 }
 
 void px_cleanup_compact(struct px_cleanup *c)
@@ -365,7 +344,7 @@ void px_registry_destroy(struct px_cleanup *c)
     PX_CLEANUP_EACH_SCOPE(c, s)
     px_cleanup_scope_free(s);
     PX_LIST_EACH (&c->jobs, struct px_cleanup_job, job, link)
-        px_cleanup_job_free(job);
+        job_free(job);
     px_map_fini(&c->index);
     px_timer_free(c->poll);
     px_timer_free(c->deadline);

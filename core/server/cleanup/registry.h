@@ -68,20 +68,20 @@ struct px_cleanup_rank {
     uint32_t index;  /* in its job */
     uint64_t places; /* bits: taken by processes */
     size_t n_paid, paid_b;
-    uint64_t search_us, searched_ms; /* time left to look for its processes; and when */
-    bool seen;                       /* the pid of one was known */
-    bool lost;     /* one whose pid was never known has gone: perhaps it lives */
-    bool reported; /* ended, says the host */
+    uint64_t
+        searched_ms; /* of the time until then nothing is left to look for processes */
+    bool seen;       /* the pid of one was known */
+    bool lost;       /* one whose pid was never known has gone: perhaps it lives */
+    bool reported;   /* ended, says the host */
 };
 
 struct px_cleanup_proc {
     struct px_list link;
     struct px_cleanup_rank *rank;
-    unsigned place;  /* in its rank, and so in the journal */
-    pid_t pid;       /* 0: not known */
-    uint64_t start;  /* in ticks since the system started; 0: not asked yet */
-    uint64_t before; /* it cannot have started after this */
-    uint64_t inode;  /* of its socket, to look for it; 0: no use */
+    unsigned place; /* in its rank, and so in the journal */
+    pid_t pid;      /* 0: not known */
+    uint64_t start; /* core/base/proc.h; 0: there is no /proc */
+    uint64_t inode; /* of its socket, to look for it; 0: no use */
     uid_t uid;
     unsigned n_conns;
     bool ours;     /* we have started it: its end is reported, and it ends with us */
@@ -100,7 +100,8 @@ struct px_cleanup {
     struct px_timer *poll;                  /* for processes without a pidfd */
     struct px_timer *deadline;              /* of the end */
     uint64_t last_id, last_stamp;
-    size_t n_entries, n_running;       /* the latter with those that are due */
+    uint64_t n_entries;
+    size_t n_running;                  /* with those that are due */
     size_t groups_look_at;             /* so many: look for empty ones */
     struct px_pcleanup_totals removed; /* for processes */
     bool stopping;                     /* nothing is taken, nothing started any more */
@@ -110,8 +111,7 @@ struct px_cleanup {
 };
 
 struct px_cleanup *px_registry_create(struct px_server *srv); /* NULL: out of memory */
-/* NULL is fine. Processes have been freed. */
-void px_registry_destroy(struct px_cleanup *c);
+void px_registry_destroy(struct px_cleanup *c);               /* NULL is fine */
 
 #define PX_CLEANUP_EACH_SCOPE(c, s)                                 \
     PX_LIST_EACH (&(c)->jobs, struct px_cleanup_job, s##_job, link) \
@@ -127,9 +127,8 @@ struct px_cleanup_job *px_cleanup_job_find(struct px_cleanup *c, const char *nsp
 struct px_cleanup_job *px_cleanup_job_get(struct px_cleanup *c, const char *nspace);
 /* What the model knows of it; NULL: nothing, or it is gone. */
 struct px_nspace *px_cleanup_nspace(const struct px_cleanup_job *job);
-/* Frees what is left of a job that nothing needs any more: true. Its processes are freed first. */
-bool px_cleanup_job_is_over(const struct px_cleanup_job *job);
-void px_cleanup_job_free(struct px_cleanup_job *job);
+/* Frees a job, with its ranks and processes, that nothing needs any more. */
+void px_cleanup_job_release(struct px_cleanup_job *job);
 struct px_cleanup_rank *px_cleanup_rank_find(const struct px_cleanup_job *job,
                                              pmix_rank_t rank);
 struct px_cleanup_rank *px_cleanup_rank_get(struct px_cleanup_job *job,
@@ -137,18 +136,19 @@ struct px_cleanup_rank *px_cleanup_rank_get(struct px_cleanup_job *job,
 /* The rank, or the user with all his tools, whose limits count; NULL: out of memory. */
 struct px_cleanup_rank *px_cleanup_payer(struct px_cleanup *c,
                                          const struct px_peer *peer);
-/* The scope that takes entries; get makes it, without a trace in the journal. */
-struct px_cleanup_scope *px_cleanup_scope_find(struct px_cleanup_job *job,
-                                               pmix_rank_t rank);
+/* The scope that takes entries, without a trace in the journal if it is new; and a further one. NULL: out
+ * of memory. */
 struct px_cleanup_scope *px_cleanup_scope_get(struct px_cleanup_job *job,
                                               pmix_rank_t rank);
-/* A further one; NULL: out of memory. */
 struct px_cleanup_scope *px_cleanup_scope_new(struct px_cleanup_job *job,
                                               struct px_cleanup_rank *rank);
 void px_cleanup_scope_free(struct px_cleanup_scope *s);
 /* Is the end of that rank part of the scope's time? */
-bool px_cleanup_waits_for(const struct px_cleanup_scope *s,
-                          const struct px_cleanup_rank *r);
+static inline bool px_cleanup_waits_for(const struct px_cleanup_scope *s,
+                                        const struct px_cleanup_rank *r)
+{
+    return !s->rank || s->rank == r;
+}
 
 /* ---- entries ------------------------------------------------------------------------------------ */
 
@@ -173,5 +173,27 @@ pmix_status_t px_cleanup_record_proc(const struct px_cleanup_scope *s,
 void px_cleanup_record_done(const struct px_cleanup_scope *s);
 /* Writes the journal anew, if that is worth it. */
 void px_cleanup_compact(struct px_cleanup *c);
+
+/* ---- processes: procs.c ------------------------------------------------------------------------- */
+
+/* The processes behind connections, and how their end is noticed: it is the death of the process that
+ * counts, not that of its socket. The first four are for the server's parts (core/server/part.h). */
+void px_cleanup_peer_here(struct px_server *srv, struct px_peer *peer);
+void px_cleanup_peer_gone(struct px_server *srv, struct px_peer *peer);
+void px_cleanup_proc_ended(struct px_server *srv, const pmix_proc_t *proc);
+void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace,
+                            struct px_nspace *known);
+void px_cleanup_proc_free(struct px_cleanup_proc *p);
+/* Known to live now. */
+bool px_cleanup_proc_lives(const struct px_cleanup_proc *p);
+/* The processes that the scope waits for are known, as far as they can be found, and stand in the journal.
+ * The time this takes is the payer's. */
+pmix_status_t px_cleanup_know_procs(struct px_cleanup_scope *s,
+                                    struct px_cleanup_rank *payer);
+/* From now on the end of these processes is noticed. px_cleanup.check has to follow: some may have ended
+ * already. */
+void px_cleanup_watch_procs(struct px_cleanup_scope *s);
+/* Ends what is left in the groups of processes that we have started. */
+void px_cleanup_end_groups(struct px_cleanup *c);
 
 #endif

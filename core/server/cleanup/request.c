@@ -67,27 +67,11 @@ pmix_status_t px_cleanup_split(px_infos *infos, px_infos *taken, bool *host)
     return rc;
 }
 
-static pmix_status_t add_want(struct px_cleanup_request *q, uint8_t kind,
-                              const char *path)
-{
-    struct px_cleanup_want *w = calloc(1, sizeof *w + strlen(path) + 1);
-
-    if (!w)
-        return PMIX_ERR_NOMEM;
-    w->kind = kind;
-    memcpy(w->path, path, strlen(path) + 1);
-    /* Those to keep first: who reads half of it must not remove them. */
-    if (kind == PX_RM_KEEP)
-        px_list_prepend(&q->wants, &w->link);
-    else
-        px_list_append(&q->wants, &w->link);
-    return PMIX_SUCCESS;
-}
-
 static pmix_status_t add_named(struct px_cleanup_request *q, uint8_t kind,
                                const char *name, size_t len)
 {
     char raw[PX_RM_MAX_PATH + 1], path[PX_RM_MAX_PATH + 1];
+    struct px_cleanup_want *w;
 
     if (++q->n > MAX_NAMED)
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -95,8 +79,19 @@ static pmix_status_t add_named(struct px_cleanup_request *q, uint8_t kind,
         return PMIX_ERR_BAD_PARAM;
     memcpy(raw, name, len);
     raw[len] = '\0';
-    return px_rm_path_resolve(raw, q->uid, q->gid, path) ? PMIX_ERR_BAD_PARAM
-                                                         : add_want(q, kind, path);
+    if (px_rm_path_resolve(raw, q->uid, q->gid, path))
+        return PMIX_ERR_BAD_PARAM;
+    w = calloc(1, sizeof *w + strlen(path) + 1);
+    if (!w)
+        return PMIX_ERR_NOMEM;
+    w->kind = kind;
+    memcpy(w->path, path, strlen(path));
+    /* Those to keep first: who reads half of it must not remove them. */
+    if (kind == PX_RM_KEEP)
+        px_list_prepend(&q->wants, &w->link);
+    else
+        px_list_append(&q->wants, &w->link);
+    return PMIX_SUCCESS;
 }
 
 /* Separated by commas; empty elements say nothing. */
@@ -119,16 +114,6 @@ static pmix_status_t read_list(struct px_cleanup_request *q, const pmix_value_t 
     return rc;
 }
 
-static pmix_status_t read_directive(struct px_cleanup_request *q, const pmix_value_t *v,
-                                    uint8_t flag)
-{
-    if (v->type != PMIX_BOOL && v->type != PMIX_UNDEF)
-        return PMIX_ERR_BAD_PARAM;
-    if (px_value_truth(v))
-        q->flags |= flag;
-    return PMIX_SUCCESS;
-}
-
 pmix_status_t px_cleanup_request_read(struct px_cleanup_request *q,
                                       const px_infos *infos, uid_t uid, gid_t gid)
 {
@@ -140,9 +125,12 @@ pmix_status_t px_cleanup_request_read(struct px_cleanup_request *q,
         const struct row *row = row_of(&infos->v[i]);
         const pmix_value_t *v = &infos->v[i].value;
 
-        if (row)
-            rc = row->flag ? read_directive(q, v, row->flag)
-                           : read_list(q, v, row->kind);
+        if (row && !row->flag)
+            rc = read_list(q, v, row->kind);
+        else if (row && v->type != PMIX_BOOL && v->type != PMIX_UNDEF)
+            rc = PMIX_ERR_BAD_PARAM;
+        else if (row && px_value_truth(v))
+            q->flags |= row->flag;
     }
     return rc;
 }

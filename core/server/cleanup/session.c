@@ -47,24 +47,28 @@ static const char *given_dir(const pmix_info_t *info, size_t n, const char *key)
     return NULL;
 }
 
-static char *choose_dir(const char *given, const char *env)
-{
-    return given ? strdup(given) : px_rendezvous_dir(NULL, 0, "", env);
-}
-
 /* Programs ask for all of them, and not every host says so. */
 static pmix_status_t learn_dirs(struct px_server *srv, const pmix_info_t *info,
                                 size_t n)
 {
+    struct px_session *s = srv->session;
     const char *session = given_dir(info, n, PMIX_TMPDIR);
     const char *server = given_dir(info, n, PMIX_SERVER_TMPDIR);
     const char *system = given_dir(info, n, PMIX_SYSTEM_TMPDIR);
-    const bool keeps = px_info_flag(info, n, PMIX_TDIR_RMCLEAN);
+    const char *own = server ? server : secure_getenv("PMIX_SERVER_TMPDIR");
+    char normal[PX_RM_MAX_PATH + 1];
     PX_AUTO(px_infos) infos = {0};
     pmix_status_t rc = PMIX_SUCCESS;
 
-    srv->tmpdir = choose_dir(server ? server : session, "PMIX_SERVER_TMPDIR");
-    srv->system_tmpdir = choose_dir(system, "PMIX_SYSTEM_TMPDIR");
+    s->keep_dirs = px_info_flag(info, n, PMIX_TDIR_RMCLEAN);
+    if (own && px_rm_path_check(own, normal) == NULL)
+        s->own_tmpdir = strdup(normal);
+    if (!server)
+        server = session;
+    srv->tmpdir = server ? strdup(server)
+                         : px_rendezvous_dir(NULL, 0, "", "PMIX_SERVER_TMPDIR");
+    srv->system_tmpdir = system ? strdup(system)
+                                : px_rendezvous_dir(NULL, 0, "", "PMIX_SYSTEM_TMPDIR");
     if (!srv->tmpdir || !srv->system_tmpdir)
         return PMIX_ERR_NOMEM;
     const char *const rows[][2] = {
@@ -79,7 +83,7 @@ static pmix_status_t learn_dirs(struct px_server *srv, const pmix_info_t *info,
         if (rows[i][1])
             rc = px_infos_add(&infos, rows[i][0], rows[i][1], PMIX_STRING);
     if (!rc && px_info_find(info, n, PMIX_TDIR_RMCLEAN))
-        rc = px_infos_add(&infos, PMIX_TDIR_RMCLEAN, &keeps, PMIX_BOOL);
+        rc = px_infos_add(&infos, PMIX_TDIR_RMCLEAN, &s->keep_dirs, PMIX_BOOL);
     return rc ? rc : px_resources_set(px_process.model, infos.v, infos.n);
 }
 
@@ -123,27 +127,21 @@ static pmix_status_t encode(px_buf *out, const struct px_journal_record *r, size
     return rc;
 }
 
-static pmix_status_t append(struct px_session *s, const struct px_journal_record *r,
-                            size_t n)
-{
-    PX_AUTO(px_buf) bytes = {0};
-    pmix_status_t rc = encode(&bytes, r, n);
-
-    return rc ? rc : append_bytes(s, &bytes);
-}
-
 pmix_status_t px_session_record(struct px_server *srv,
                                 const struct px_journal_record *r, size_t n)
 {
     struct px_session *s = srv->session;
+    PX_AUTO(px_buf) bytes = {0};
 
     if (!px_session_can_record(srv))
         return PMIX_ERR_NOT_AVAILABLE;
-    if (!s->rewrite)
-        return append(s, r, n);
-    if (s->rewrite->data && encode(s->rewrite, r, n))
-        px_buf_cleanup(s->rewrite); /* then it is not written anew */
-    return PMIX_SUCCESS;
+    if (s->rewrite) {
+        if (s->rewrite->data && encode(s->rewrite, r, n))
+            px_buf_cleanup(s->rewrite); /* then it is not written anew */
+        return PMIX_SUCCESS;
+    }
+    pmix_status_t rc = encode(&bytes, r, n);
+    return rc ? rc : append_bytes(s, &bytes);
 }
 
 static const char *node_name(void)
@@ -164,6 +162,8 @@ static pmix_status_t begin_journal(struct px_session *s, const char *name)
                                      .x = (uint64_t)getpid(),
                                      .y = px_journal_start_time(getpid()),
                                      .path = whereabouts};
+    PX_AUTO(px_buf) bytes = {0};
+    pmix_status_t rc;
     int fd = openat(s->dir_fd, name,
                     O_CREAT | O_EXCL | O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
                     0600);
@@ -174,12 +174,8 @@ static pmix_status_t begin_journal(struct px_session *s, const char *name)
     s->journal_fd = fd;
     s->length = 0;
     s->torn = false;
-    return append(s, &head, 1);
-}
-
-static bool is_worth_it(const struct px_session *s)
-{
-    return s->length > COMPACT_FROM_B + COMPACT_RATIO * s->fresh;
+    rc = encode(&bytes, &head, 1);
+    return rc ? rc : append_bytes(s, &bytes);
 }
 
 static pmix_status_t give_journal(const struct px_session *s)
@@ -190,26 +186,22 @@ static pmix_status_t give_journal(const struct px_session *s)
 }
 
 /* The new one takes the old one's name when it is whole, and only then. */
-static bool rewrite(struct px_session *s, const px_buf *bytes)
-{
-    (void)unlinkat(s->dir_fd, JOURNAL_NEW, 0);
-    return !begin_journal(s, JOURNAL_NEW) && !append_bytes(s, bytes) &&
-           renameat(s->dir_fd, JOURNAL_NEW, s->dir_fd, PX_JOURNAL_NAME) == 0;
-}
-
 bool px_session_compact(struct px_server *srv, void (*each)(struct px_server *srv))
 {
     struct px_session *s = srv->session;
     PX_AUTO(px_buf) bytes = {0};
 
-    if (!px_session_can_record(srv) || !is_worth_it(s) ||
+    if (!px_session_can_record(srv) ||
+        s->length <= COMPACT_FROM_B + COMPACT_RATIO * s->fresh ||
         px_buf_reserve(&bytes, PX_JOURNAL_RECORD_B))
         return false;
     const struct px_session was = *s;
     s->rewrite = &bytes;
     each(srv);
     s->rewrite = NULL;
-    if (!bytes.data || !rewrite(s, &bytes)) {
+    (void)unlinkat(s->dir_fd, JOURNAL_NEW, 0);
+    if (!bytes.data || begin_journal(s, JOURNAL_NEW) || append_bytes(s, &bytes) ||
+        renameat(s->dir_fd, JOURNAL_NEW, s->dir_fd, PX_JOURNAL_NAME) < 0) {
         if (s->journal_fd != was.journal_fd) {
             close(s->journal_fd);
             (void)unlinkat(s->dir_fd, JOURNAL_NEW, 0);
@@ -237,19 +229,6 @@ static bool is_still_there(const struct px_session *s, const char *dir)
     return lstat(dir, &st) == 0 && st.st_dev == s->device && st.st_ino == s->inode;
 }
 
-/* systemd-tmpfiles, too, leaves alone what is locked. Some file systems have no locks, and a system may
- * have none left: then the journal says so. False if another process has it. */
-static bool lock_it(struct px_session *s)
-{
-    int rc;
-
-    do
-        rc = flock(s->dir_fd, LOCK_EX | LOCK_NB);
-    while (rc < 0 && errno == EINTR);
-    s->unlocked = rc < 0;
-    return rc == 0 || errno != EWOULDBLOCK;
-}
-
 /* PMIX_ERR_EXISTS: under another name it may go well. */
 static pmix_status_t lock_folder(struct px_session *s, const char *dir,
                                  struct px_err *err)
@@ -269,19 +248,12 @@ static pmix_status_t lock_folder(struct px_session *s, const char *dir,
     /* Folders may inherit bits, and the umask may take some. */
     if ((st.st_mode & 07777) != 0700 && fchmod(s->dir_fd, 0700) < 0)
         return px_err_errno(err, "cannot make %s private", dir);
-    return lock_it(s) && is_still_there(s, dir) ? PMIX_SUCCESS : PMIX_ERR_EXISTS;
-}
-
-static void leave_folder(struct px_session *s, const char *dir)
-{
-    if (s->journal_fd >= 0) {
-        (void)unlinkat(s->dir_fd, PX_JOURNAL_NAME, 0);
-        close(s->journal_fd);
-    }
-    (void)rmdir(dir);
-    if (s->dir_fd >= 0)
-        close(s->dir_fd);
-    s->dir_fd = s->journal_fd = -1;
+    /* systemd-tmpfiles, too, leaves alone what is locked. Some file systems have no locks, and a system may
+     * have none left: then the journal says so. */
+    s->unlocked = PX_RETRY(flock(s->dir_fd, LOCK_EX | LOCK_NB)) < 0;
+    return (s->unlocked && errno == EWOULDBLOCK) || !is_still_there(s, dir)
+               ? PMIX_ERR_EXISTS
+               : PMIX_SUCCESS;
 }
 
 static pmix_status_t make_folder(struct px_session *s, const char *dir,
@@ -301,8 +273,13 @@ static pmix_status_t make_folder(struct px_session *s, const char *dir,
             px_err_set(err, rc, "cannot write a journal in %s: %s", dir,
                        PMIx_Error_string(rc));
     }
-    if (rc)
-        leave_folder(s, dir);
+    if (rc) {
+        if (s->journal_fd >= 0)
+            (void)unlinkat(s->dir_fd, PX_JOURNAL_NAME, 0);
+        px_drop_fd(&s->journal_fd);
+        (void)rmdir(dir);
+        px_drop_fd(&s->dir_fd);
+    }
     return rc;
 }
 
@@ -337,57 +314,42 @@ static void finish_cleaner(struct px_session *s, bool left)
 
 /* ---- places ------------------------------------------------------------------------------------------ */
 
-/* Without links in it, as those who remove go through none. NULL: it is not there. */
-static char *real_place(const char *dir)
-{
-    return dir[0] == '/' ? realpath(dir, NULL) : NULL;
-}
-
-static pmix_status_t try_name(struct px_server *srv, const char *place,
-                              struct px_err *err)
-{
-    struct px_session *s = srv->session;
-    PX_AUTOFREE char *dir = NULL;
-    char random[7] = "";
-    pmix_status_t rc;
-
-    px_path_random(random, sizeof random - 1);
-    dir = px_strf("%s/" PX_JOURNAL_DIR "%s", strcmp(place, "/") == 0 ? "" : place,
-                  random);
-    if (!dir)
-        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
-    start_cleaner(s, dir);
-    rc = make_folder(s, dir, err);
-    if (rc)
-        finish_cleaner(s, false);
-    else
-        srv->dir = px_take(&dir);
-    return rc;
-}
-
 static bool try_place(struct px_server *srv, const char *place, struct px_err *err)
 {
+    struct px_session *s = srv->session;
     pmix_status_t rc = PMIX_ERR_EXISTS;
+    char random[7] = "";
 
-    for (int i = 0; i < MAX_TRIES && rc == PMIX_ERR_EXISTS; i++)
-        rc = try_name(srv, place, err);
+    for (int i = 0; i < MAX_TRIES && rc == PMIX_ERR_EXISTS; i++) {
+        PX_AUTOFREE char *dir = NULL;
+
+        px_path_random(random, sizeof random - 1);
+        dir = px_strf("%s/" PX_JOURNAL_DIR "%s", strcmp(place, "/") == 0 ? "" : place,
+                      random);
+        if (!dir) {
+            px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+            return false;
+        }
+        start_cleaner(s, dir);
+        rc = make_folder(s, dir, err);
+        if (rc)
+            finish_cleaner(s, false);
+        else
+            srv->dir = px_take(&dir);
+    }
     return !rc;
 }
 
-/* Whether others could put another folder in the place of ours there. It has to be asked where they
- * would gain by that: a user to whom the folder belongs has root work elsewhere in his stead. */
-static bool is_safe(const char *place, struct px_err *err)
-{
-    return !px_is_privileged() || !px_path_check_holder(place, err);
-}
-
-/* If none is safe (in a container it may be unknown whose a folder is) any will do. */
+/* Not where others could put another folder in the place of ours: where they would gain by that, as a user
+ * to whom the folder belongs has root work elsewhere in his stead. If none is safe (in a container it may be
+ * unknown whose a folder is) any will do. */
 static bool find_place(struct px_server *srv, char *const *places, size_t n,
                        struct px_err *err)
 {
     for (int any = 0; any < 2; any++)
         for (size_t i = 0; i < n; i++)
-            if (places[i] && (any || is_safe(places[i], err)) &&
+            if (places[i] &&
+                (any || !px_is_privileged() || !px_path_check_holder(places[i], err)) &&
                 try_place(srv, places[i], err))
                 return true;
     return false;
@@ -438,34 +400,27 @@ static void reclaim(struct px_session *s, char *const *places, size_t n)
     }
 }
 
-static pmix_status_t begin(struct px_server *srv, const pmix_info_t *info, size_t n)
+pmix_status_t px_session_create(struct px_server *srv,
+                                const struct px_server_start *start)
 {
     struct px_session *s = srv->session = calloc(1, sizeof *s);
-    const char *own = px_info_str(info, n, PMIX_SERVER_TMPDIR);
-    char normal[PX_RM_MAX_PATH + 1];
+    struct px_err why = {.text = "there is no such directory"};
+    enum { N = 3 };
+    char *places[N];
+    pmix_status_t rc;
 
     if (!s)
         return PMIX_ERR_NOMEM;
     s->dir_fd = s->journal_fd = -1;
-    s->keep_dirs = px_info_flag(info, n, PMIX_TDIR_RMCLEAN);
-    if (!own)
-        own = secure_getenv("PMIX_SERVER_TMPDIR");
-    if (own && px_rm_path_check(own, normal) == NULL)
-        s->own_tmpdir = strdup(normal);
-    return PMIX_SUCCESS;
-}
-
-static void settle_down(struct px_server *srv)
-{
-    const char *wanted[] = {srv->tmpdir, srv->system_tmpdir, "/tmp"};
-    enum { N = PX_COUNT(wanted) };
-    struct px_err why = {.text = "there is no such directory"};
-    struct px_session *s = srv->session;
-    char *places[N];
-    pmix_status_t rc;
-
+    rc = learn_dirs(srv, start->info, start->n_info);
+    if (rc) {
+        px_session_end(srv, false);
+        return rc;
+    }
+    /* Without links in them, as what removes goes through none. NULL: it is not there. */
+    const char *const wanted[N] = {srv->tmpdir, srv->system_tmpdir, "/tmp"};
     for (size_t i = 0; i < N; i++)
-        places[i] = real_place(wanted[i]);
+        places[i] = wanted[i][0] == '/' ? realpath(wanted[i], NULL) : NULL;
     if (!find_place(srv, places, N, &why))
         px_log(PX_LOG_INFO, "server", "cannot make a private directory: %s", why.text);
     s->fresh = s->length;
@@ -478,26 +433,10 @@ static void settle_down(struct px_server *srv)
     reclaim(s, places, N);
     for (size_t i = 0; i < N; i++)
         free(places[i]);
-}
-
-pmix_status_t px_session_create(struct px_server *srv,
-                                const struct px_server_start *start)
-{
-    pmix_status_t rc = learn_dirs(srv, start->info, start->n_info);
-
-    if (!rc)
-        rc = begin(srv, start->info, start->n_info);
-    if (!rc)
-        settle_down(srv);
-    return rc;
+    return PMIX_SUCCESS;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------- */
-
-const struct px_module *px_session_cleaner(const struct px_server *srv)
-{
-    return srv->session ? srv->session->cleaner : NULL;
-}
 
 void px_session_log_kept(void *arg PX_UNUSED, const char *path, enum px_rm_why why,
                          int errnum)
@@ -536,13 +475,11 @@ void px_session_end(struct px_server *srv, bool left)
     if (srv->dir && !left)
         remove_folder(s, srv->dir, false);
     finish_cleaner(s, left);
-    if (s->journal_fd >= 0)
-        close(s->journal_fd);
+    px_drop_fd(&s->journal_fd);
     /* NFS has kept a journal that was open, and with it the folder. */
     if (srv->dir && !left)
         remove_folder(s, srv->dir, true);
-    if (s->dir_fd >= 0)
-        close(s->dir_fd);
+    px_drop_fd(&s->dir_fd);
     free(s->own_tmpdir);
     free(s);
     srv->session = NULL;

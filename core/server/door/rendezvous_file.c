@@ -14,7 +14,7 @@
 #include "core/rt/log.h"
 #include "core/server/door/door.h"
 #include "core/server/door/rendezvous_file.h"
-#include "core/server/cleanup/made.h"
+#include "core/server/cleanup/session.h"
 #include "tenon/ptl.h"
 
 #include <errno.h>

@@ -594,7 +594,7 @@ PX_TEST(a_job_has_folders_until_it_ends)
     struct dirs d;
     struct stat st;
 
-    PX_TEST_NEEDS(px_session_cleaner(px_process.server), "a component of pcleanup");
+    PX_TEST_NEEDS(px_process.server->session->cleaner, "a component of pcleanup");
     spawn(2, "while test ! -e go; do sleep 0.01; done");
     ok(px_call(px_process.loop, do_find_dirs, &d));
     ck_assert(px_str_starts(d.rank, d.job) && px_str_starts(d.job, d.top) &&

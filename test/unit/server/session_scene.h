@@ -4,7 +4,7 @@
 #ifndef TEST_SESSION_SCENE_H
 #define TEST_SESSION_SCENE_H
 
-#include "core/server/cleanup/made.h"
+#include "core/server/cleanup/registry.h"
 #include "files.h"
 #include "raw.h"
 

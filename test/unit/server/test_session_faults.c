@@ -5,7 +5,7 @@
 #include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
 #include "core/server/door/rendezvous_file.h"
-#include "core/server/cleanup/made.h"
+#include "core/server/cleanup/registry.h"
 #include "fake_host.h"
 #include "px_test.h"
 #include "raw.h"
