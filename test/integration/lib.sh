@@ -236,7 +236,9 @@ shm_files() {
     if [ "${TENON_PRIVATE_SHM:-}" = yes ]; then
         find /dev/shm -mindepth 1
     else
-        find /dev/shm -mindepth 1 -user "$(id -un)" \( -name '*pmix*' -o -name '*tenon*' \)
+        # not what another suite, which runs beside this one, makes and removes
+        find /dev/shm -mindepth 1 -user "$(id -un)" \( -name '*pmix*' -o -name '*tenon*' \) \
+            ! \( -name 'tenon.litter.*' ! -name "${LITTER:-none}*" \)
     fi 2>/dev/null | sort
 }
 
