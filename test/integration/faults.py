@@ -302,6 +302,9 @@ def alone():
 
 
 def main():
+    if not os.path.exists("/proc/self/exe"):
+        print("SKIP: needs /proc")
+        return SKIP
     alone()
     probe = ["strace", "-f", "-b", "execve", "-y", "-o", "/dev/null", "-e",
              "inject=getppid:error=EPERM:when=1", "true"]

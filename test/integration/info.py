@@ -241,6 +241,7 @@ class Sources(Case):
         self.assertEqual(got["expected"], "an integer from 1 to 9")
 
 
+@unittest.skipUnless(os.path.exists("/dev/pts/ptmx"), "needs pseudo terminals")
 class Terminal(Case):
     def on_terminal(self, *args, columns=60, **env):
         pid, fd = pty.fork()

@@ -340,6 +340,9 @@ def with_private_shm():
 
 
 if __name__ == "__main__":
+    if not os.path.exists("/proc/self/exe"):
+        print("needs /proc")
+        sys.exit(77)
     with_private_shm()
     adopt_orphans()
     unittest.main()

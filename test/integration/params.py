@@ -483,9 +483,9 @@ class Files(Place):
         else:
             self.says([line], uid=NOBODY)
 
+    @unittest.skipIf(SANITIZED, "a sanitizer wants to be loaded first")
+    @unittest.skipUnless(os.path.exists("/proc/self/fd"), "needs /proc")
     def test_slow_file_system(self):
-        if SANITIZED:
-            self.skipTest("a sanitizer wants to be loaded first")
         self.put("user", "# comment\n%s = \\\n 9s # nine\n%s='8s'" % (NAME, OTHER))
         self.env["LD_PRELOAD"] = os.path.join(BUILD, "test/integration/libslow_read.so")
         self.env["SLOW_READ_LOG"] = log = self.path("log")
@@ -497,6 +497,7 @@ class Files(Place):
             self.assertGreater(int(f.read()), 2 * os.path.getsize(file) - 2)
 
 
+@unittest.skipUnless(os.path.exists("/proc/self/exe"), "needs /proc, to find the built library")
 class SystemCalls(Place):
     """A client starts with few files, and none of them twice."""
 
