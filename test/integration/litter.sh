@@ -95,6 +95,9 @@ for i in range(folders):
 END
 }
 
+# As the kernel wants it of a reader of another process's /proc/PID/exe.
+may_trace() { (($(sed -n 's/^CapEff:\t/0x/p' /proc/self/status) >> 19 & 1)); }
+
 # Processes that run the server's program: what it made of itself by a bare clone.
 made_by_server() {
     local pid
@@ -108,7 +111,8 @@ more_than() { [ "$(done_by "$1")" -ge "$2" ]; }
 
 # While whoever removes is stopped nothing can be removed; and nobody notices.
 stopped() {
-    is_root || skip "not root: who removes cannot be told from others"
+    is_root || skip "needs root, to tell the remover from others"
+    may_trace || skip "needs CAP_SYS_PTRACE, to tell the remover from others"
     local pids pid rank before
     make_tree "$TMPDIR/busy" 10 10
     export BUSY_TREE=$TMPDIR/busy BUSY_GO=$TMP/go BUSY_STOP=$TMP/stop
