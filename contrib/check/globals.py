@@ -15,30 +15,29 @@ def objects(build):
     return common.files(build, ".o", under=("core", "components"))
 
 
-def writable(build, path):
-    """Names of the writable data symbols of an object file."""
-    out = subprocess.run(["nm", "--format=sysv", "--defined-only", os.path.join(build, path)],
-                         check=True, capture_output=True, text=True).stdout
-    names = []
+def writable(build):
+    """(object file, name) of each writable data symbol."""
+    paths = objects(build)
+    out = subprocess.run(["nm", "-A", "--format=sysv", "--defined-only", *paths], cwd=build,
+                         check=True, capture_output=True, text=True).stdout if paths else ""
     for line in out.splitlines():
         fields = [f.strip() for f in line.split("|")]
         if len(fields) != 7 or fields[2] not in tuple("bBdDsSgGC"):
             continue
         if not fields[6].startswith(".data.rel.ro"):
-            names.append(fields[0])
-    return names
+            path, _, name = fields[0].partition(":")
+            yield path, name
 
 
 def check(root, build):
     allowed = [line.split("#")[0].strip() for line in common.read(root, ALLOW).splitlines()]
     unused = {name for name in allowed if name}
     violations = []
-    for path in objects(build):
-        for name in writable(build, path):
-            if name in allowed:
-                unused.discard(name)
-            else:
-                violations.append("%s: writable global %s" % (path, name))
+    for path, name in writable(build):
+        if name in allowed:
+            unused.discard(name)
+        else:
+            violations.append("%s: writable global %s" % (path, name))
     return violations + ["%s: no such object any more: %s" % (ALLOW, n) for n in sorted(unused)]
 
 
