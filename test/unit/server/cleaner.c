@@ -178,7 +178,7 @@ static void start(const pmix_server_module_t *host_module_or_null, uint32_t n)
 {
     bool busy = true;
 
-    raw_server_start(host_module_or_null, n);
+    raw_server_start(host_module_or_null, n, 0);
     while (busy)
         raw_on_loop(is_busy, &busy);
     raw_on_loop(swap, NULL);
@@ -441,7 +441,7 @@ px_writer cleaner_request(const char *request)
     px_writer w;
 
     cleaner_parse(request, procs, &n, &infos);
-    raw_begin(&w, PX_OP_JOB_CONTROL);
+    w = raw_begin(PX_OP_JOB_CONTROL);
     px_pack_procs(&w, procs, n);
     px_pack_infos(&w, infos.v, infos.n);
     return w;
@@ -449,9 +449,7 @@ px_writer cleaner_request(const char *request)
 
 pmix_status_t cleaner_ask(int fd, const char *request)
 {
-    px_writer w = cleaner_request(request);
-
-    return raw_request(fd, &w, NULL);
+    return raw_request(fd, cleaner_request(request), NULL);
 }
 
 char *cleaner_numbered(const char *begin, size_t first, size_t n, size_t digits)

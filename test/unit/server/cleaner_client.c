@@ -86,7 +86,7 @@ static void PX_NORETURN client_main(connect_fn connect_as, const pmix_proc_t *na
             if (px_buf_add(&w.buf, bytes, head.n))
                 _exit(5);
             free(bytes);
-            say_status(answers, raw_request(fd, &w, NULL));
+            say_status(answers, raw_request(fd, w, NULL));
             break;
         case FINALIZE:
             say_status(answers, raw_finalize(fd));

@@ -62,10 +62,7 @@ static void give_lookup(struct due *d, pmix_status_t status)
 
 static void give_spawn(struct due *d, pmix_status_t status)
 {
-    pmix_nspace_t name;
-
-    px_str_copy(name, sizeof(name), host.nspace);
-    d->cb.spawn(status, name, d->cbdata);
+    d->cb.spawn(status, host.nspace, d->cbdata);
 }
 
 static void give_modex(struct due *d, pmix_status_t status)
@@ -100,70 +97,6 @@ static void *give_in_thread(void *arg)
 {
     give(arg, host.status);
     return NULL;
-}
-
-/* Whoever waits for the call may look at the record now, and answer it if it is held. */
-static void tell(void)
-{
-    pthread_mutex_lock(&lock);
-    ck_assert_uint_lt(n_calls, MAX_CALLS);
-    calls[n_calls++] = host.name;
-    pthread_cond_broadcast(&called);
-    pthread_mutex_unlock(&lock);
-}
-
-static void arrived(const char *name, const pmix_proc_t *proc)
-{
-    host.name = name;
-    if (proc)
-        host.proc = *proc;
-}
-
-static pmix_status_t answer_as(enum host_how how, const struct due *due)
-{
-    struct due *d = calloc(1, sizeof(*d));
-
-    *d = *due;
-    if (d->proc)
-        d->was = *d->proc;
-    if (host.within)
-        host.within();
-    if (how == HOST_HELD) {
-        pthread_mutex_lock(&lock);
-        for (struct due **end = &held;; end = &(*end)->next) {
-            if (!*end) {
-                *end = d;
-                break;
-            }
-        }
-        pthread_mutex_unlock(&lock);
-    }
-    tell();
-    switch (how) {
-    case HOST_THREAD:
-        d->next = threads;
-        threads = d;
-        ck_assert_int_eq(pthread_create(&d->thread, NULL, give_in_thread, d), 0);
-        return PMIX_SUCCESS;
-    case HOST_HELD:
-        return PMIX_SUCCESS;
-    case HOST_INSIDE:
-    case HOST_BOTH:
-        give(d, host.status);
-        break;
-    default:
-        break;
-    }
-    free(d);
-    return how == HOST_INSIDE ? PMIX_SUCCESS
-           : how == HOST_DONE ? PMIX_OPERATION_SUCCEEDED
-           : how == HOST_BOTH ? PMIX_ERROR
-                              : host.status;
-}
-
-static pmix_status_t answer(const struct due *due)
-{
-    return answer_as(host.how, due);
 }
 
 bool host_answer(pmix_status_t status)
@@ -231,10 +164,7 @@ void host_await(const char *name, unsigned n)
 
 void host_done(void)
 {
-    host.bytes = NULL; /* a test's, gone by now */
-    host.n_bytes = 0;
-    host.pdata = NULL;
-    host.n_pdata = 0;
+    host.n_bytes = host.n_pdata = 0; /* a test's, gone by now */
     while (host_answer(PMIX_SUCCESS))
         ;
     while (threads) {
@@ -259,286 +189,256 @@ void host_end(void)
 
 /* ---- slots ------------------------------------------------------------------------- */
 
-#define DUE(kind, function, on)                                                    \
-    &(struct due)                                                                  \
-    {                                                                              \
-        .give = give_##kind, .cb.kind = (function), .cbdata = cbdata, .proc = (on) \
+#define PROC     const pmix_proc_t *proc
+#define PROCS    const pmix_proc_t procs[], size_t n_procs
+#define INFOS    const pmix_info_t info[], size_t n
+#define CB(kind) pmix_##kind##_cbfunc_t cb, void *cbdata
+#define DUE(kind, on)                                                      \
+    &(struct due)                                                          \
+    {                                                                      \
+        .give = give_##kind, .cb.kind = cb, .cbdata = cbdata, .proc = (on) \
     }
 
-static pmix_status_t arrived_with(const char *name, const pmix_proc_t *proc,
-                                  const pmix_info_t *info, size_t n,
-                                  const struct due *due)
+static pmix_status_t arrived_as(enum host_how how, const char *name, INFOS,
+                                const struct due *due)
 {
+    struct due *d = malloc(sizeof(*d)), **end = &held;
+
+    *d = *due;
+    host.name = name;
+    if (d->proc)
+        host.proc = d->was = *d->proc;
     record_infos(&host.given, info, n);
-    arrived(name, proc);
-    return answer(due);
+    if (host.within)
+        host.within();
+    pthread_mutex_lock(&lock); /* who awaits the call may look now, and answer it */
+    while (*end)
+        end = &(*end)->next;
+    if (how == HOST_HELD)
+        *end = d;
+    ck_assert_uint_lt(n_calls, MAX_CALLS);
+    calls[n_calls++] = name;
+    pthread_cond_broadcast(&called);
+    pthread_mutex_unlock(&lock);
+    if (how == HOST_HELD)
+        return PMIX_SUCCESS;
+    if (how == HOST_THREAD) {
+        d->next = threads;
+        threads = d;
+        ok(pthread_create(&d->thread, NULL, give_in_thread, d));
+        return PMIX_SUCCESS;
+    }
+    if (how == HOST_INSIDE || how == HOST_BOTH)
+        give(d, host.status);
+    free(d);
+    return how == HOST_INSIDE ? PMIX_SUCCESS
+           : how == HOST_DONE ? PMIX_OPERATION_SUCCEEDED
+           : how == HOST_BOTH ? PMIX_ERROR
+                              : host.status;
 }
 
-static pmix_status_t client_connected(const pmix_proc_t *proc, void *object,
-                                      pmix_op_cbfunc_t cb, void *cbdata PX_UNUSED)
+static pmix_status_t arrived(const char *name, INFOS, const struct due *due)
+{
+    return arrived_as(host.how, name, info, n, due);
+}
+
+static pmix_status_t client_connected(PROC, void *object, CB(op))
 {
     ck_assert(!cb); /* hosts of this slot do not call back */
     host.object = object;
-    arrived("client_connected", proc);
-    tell();
-    return host.how_connected == HOST_DONE    ? PMIX_OPERATION_SUCCEEDED
-           : host.how_connected == HOST_ERROR ? host.status
-                                              : PMIX_SUCCESS;
+    return arrived_as(host.how_connected == HOST_ERROR ? HOST_ERROR : HOST_DONE,
+                      "client_connected", NULL, 0, DUE(op, proc));
 }
 
-static pmix_status_t client_connected2(const pmix_proc_t *proc, void *object,
-                                       pmix_info_t info[], size_t n,
-                                       pmix_op_cbfunc_t cb, void *cbdata)
+static pmix_status_t client_connected2(PROC, void *object, pmix_info_t info[], size_t n,
+                                       CB(op))
 {
     host.object = object;
-    record_infos(&host.given, info, n);
-    arrived("client_connected2", proc);
-    return answer_as(host.how_connected, DUE(op, cb, proc));
+    return arrived_as(host.how_connected, "client_connected2", info, n, DUE(op, proc));
 }
 
-static pmix_status_t client_finalized(const pmix_proc_t *proc, void *object,
-                                      pmix_op_cbfunc_t cb, void *cbdata)
+static pmix_status_t client_finalized(PROC, void *object, CB(op))
 {
     host.object = object;
-    arrived("client_finalized", proc);
-    return answer(DUE(op, cb, proc));
+    return arrived("client_finalized", NULL, 0, DUE(op, proc));
 }
 
-static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
-                              const char msg[], pmix_proc_t procs[], size_t n,
-                              pmix_op_cbfunc_t cb, void *cbdata)
+static pmix_status_t on_abort(PROC, void *object, int status, const char msg[],
+                              pmix_proc_t procs[], size_t n_procs, CB(op))
 {
     host.object = object;
     host.code = status;
     px_str_copy(host.text, sizeof(host.text), msg);
-    record_procs(procs, n);
-    arrived("abort", proc);
-    return answer(DUE(op, cb, proc));
+    record_procs(procs, n_procs);
+    return arrived("abort", NULL, 0, DUE(op, proc));
 }
 
-static pmix_status_t fence_nb(const pmix_proc_t procs[], size_t n_procs,
-                              const pmix_info_t info[], size_t n, char *data,
-                              size_t n_data, pmix_modex_cbfunc_t cb, void *cbdata)
+static pmix_status_t fence_nb(PROCS, INFOS, char *data, size_t n_data, CB(modex))
 {
     record_procs(procs, n_procs);
-    record_infos(&host.given, info, n);
     free(host.data);
     host.data = data;
     host.n_data = n_data;
-    arrived("fence_nb", NULL);
-    return answer(DUE(modex, cb, procs));
+    return arrived("fence_nb", info, n, DUE(modex, procs));
 }
 
-static pmix_status_t direct_modex(const pmix_proc_t *proc, const pmix_info_t info[],
-                                  size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
+static pmix_status_t direct_modex(PROC, INFOS, CB(modex))
 {
-    return arrived_with("direct_modex", proc, info, n, DUE(modex, cb, proc));
+    return arrived("direct_modex", info, n, DUE(modex, proc));
 }
 
-static pmix_status_t on_publish(const pmix_proc_t *proc, const pmix_info_t info[],
-                                size_t n, pmix_op_cbfunc_t cb, void *cbdata)
+static pmix_status_t on_publish(PROC, INFOS, CB(op))
 {
-    return arrived_with("publish", proc, info, n, DUE(op, cb, proc));
+    return arrived("publish", info, n, DUE(op, proc));
 }
 
-static pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys,
-                               const pmix_info_t info[], size_t n,
-                               pmix_lookup_cbfunc_t cb, void *cbdata)
+static pmix_status_t on_lookup(PROC, char **keys, INFOS, CB(lookup))
 {
     record_keys(keys);
-    return arrived_with("lookup", proc, info, n, DUE(lookup, cb, proc));
+    return arrived("lookup", info, n, DUE(lookup, proc));
 }
 
-static pmix_status_t on_unpublish(const pmix_proc_t *proc, char **keys,
-                                  const pmix_info_t info[], size_t n,
-                                  pmix_op_cbfunc_t cb, void *cbdata)
+static pmix_status_t on_unpublish(PROC, char **keys, INFOS, CB(op))
 {
     record_keys(keys);
-    return arrived_with("unpublish", proc, info, n, DUE(op, cb, proc));
+    return arrived("unpublish", info, n, DUE(op, proc));
 }
 
-static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t info[],
-                              size_t n, const pmix_app_t apps[], size_t n_apps,
-                              pmix_spawn_cbfunc_t cb, void *cbdata)
+static pmix_status_t on_spawn(PROC, INFOS, const pmix_app_t apps[], size_t n_apps,
+                              CB(spawn))
 {
-    record_infos(&host.given, info, n);
     px_str_copy(host.text, sizeof(host.text), n_apps ? apps[0].cmd : "");
     host.code = (int)n_apps;
-    arrived("spawn", proc);
-    return answer(DUE(spawn, cb, proc));
+    return arrived("spawn", info, n, DUE(spawn, proc));
 }
 
-static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
-                                const pmix_info_t info[], size_t n, pmix_op_cbfunc_t cb,
-                                void *cbdata)
+static pmix_status_t on_connect(PROCS, INFOS, CB(op))
 {
     record_procs(procs, n_procs);
-    return arrived_with("connect", NULL, info, n, DUE(op, cb, procs));
+    return arrived("connect", info, n, DUE(op, procs));
 }
 
-static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t n_procs,
-                                   const pmix_info_t info[], size_t n,
-                                   pmix_op_cbfunc_t cb, void *cbdata)
+static pmix_status_t on_disconnect(PROCS, INFOS, CB(op))
 {
     record_procs(procs, n_procs);
-    return arrived_with("disconnect", NULL, info, n, DUE(op, cb, procs));
+    return arrived("disconnect", info, n, DUE(op, procs));
 }
 
-static pmix_status_t register_events(pmix_status_t *codes, size_t n_codes,
-                                     const pmix_info_t info[], size_t n,
-                                     pmix_op_cbfunc_t cb, void *cbdata)
+static pmix_status_t register_events(pmix_status_t *codes, size_t n_codes, INFOS,
+                                     CB(op))
 {
     host.code = n_codes ? codes[0] : 0;
     host.n_keys = n_codes;
-    return arrived_with("register_events", NULL, info, n, DUE(op, cb, NULL));
+    return arrived("register_events", info, n, DUE(op, NULL));
 }
 
 static pmix_status_t deregister_events(pmix_status_t *codes PX_UNUSED,
-                                       size_t n_codes PX_UNUSED, pmix_op_cbfunc_t cb,
-                                       void *cbdata)
+                                       size_t n_codes PX_UNUSED, CB(op))
 {
-    arrived("deregister_events", NULL);
-    return answer(DUE(op, cb, NULL));
+    return arrived("deregister_events", NULL, 0, DUE(op, NULL));
 }
 
-static pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t *source,
-                                  pmix_data_range_t range, pmix_info_t info[], size_t n,
-                                  pmix_op_cbfunc_t cb, void *cbdata)
+static pmix_status_t notify_event(pmix_status_t code, PROC, pmix_data_range_t range,
+                                  pmix_info_t info[], size_t n, CB(op))
 {
     host.code = code;
     host.n_keys = range;
-    return arrived_with("notify_event", source, info, n, DUE(op, cb, source));
+    return arrived("notify_event", info, n, DUE(op, proc));
 }
 
 static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t *queries, size_t n,
-                              pmix_info_cbfunc_t cb, void *cbdata)
+                              CB(info))
 {
     host.code = (int)n;
     record_keys(n ? queries[0].keys : NULL);
-    record_infos(&host.given, n ? queries[0].qualifiers : NULL,
-                 n ? queries[0].nqual : 0);
-    arrived("query", proc);
-    return answer(DUE(info, cb, proc));
+    return arrived("query", n ? queries[0].qualifiers : NULL, n ? queries[0].nqual : 0,
+                   DUE(info, proc));
 }
 
-static void on_log(const pmix_proc_t *client, const pmix_info_t data[], size_t n_data,
-                   const pmix_info_t directives[], size_t n, pmix_op_cbfunc_t cb,
-                   void *cbdata)
+pmix_status_t host_log2(PROC, const pmix_info_t data[], size_t n_data, INFOS, CB(op))
 {
     record_infos(&host.given_data, data, n_data);
-    record_infos(&host.given, directives, n);
-    arrived("log", client);
-    (void)answer(DUE(op, cb, client));
+    return arrived("log2", info, n, DUE(op, proc));
 }
 
-static pmix_status_t on_allocate(const pmix_proc_t *client,
-                                 pmix_alloc_directive_t directive,
-                                 const pmix_info_t data[], size_t n,
-                                 pmix_info_cbfunc_t cb, void *cbdata)
+static void on_log(PROC, const pmix_info_t data[], size_t n_data, INFOS, CB(op))
+{
+    record_infos(&host.given_data, data, n_data);
+    (void)arrived("log", info, n, DUE(op, proc));
+}
+
+static pmix_status_t on_allocate(PROC, pmix_alloc_directive_t directive, INFOS,
+                                 CB(info))
 {
     host.code = directive;
-    return arrived_with("allocate", client, data, n, DUE(info, cb, client));
+    return arrived("allocate", info, n, DUE(info, proc));
 }
 
-static pmix_status_t job_control(const pmix_proc_t *requestor,
-                                 const pmix_proc_t targets[], size_t n_targets,
-                                 const pmix_info_t directives[], size_t n,
-                                 pmix_info_cbfunc_t cb, void *cbdata)
+static pmix_status_t job_control(PROC, PROCS, INFOS, CB(info))
 {
-    record_procs(targets, n_targets);
-    return arrived_with("job_control", requestor, directives, n,
-                        DUE(info, cb, requestor));
+    record_procs(procs, n_procs);
+    return arrived("job_control", info, n, DUE(info, proc));
 }
 
-static pmix_status_t on_monitor(const pmix_proc_t *requestor,
-                                const pmix_info_t *monitor, pmix_status_t error,
-                                const pmix_info_t directives[], size_t n,
-                                pmix_info_cbfunc_t cb, void *cbdata)
+static pmix_status_t on_monitor(PROC, const pmix_info_t *monitor, pmix_status_t error,
+                                INFOS, CB(info))
 {
     record_infos(&host.given_data, monitor, 1);
     host.code = error;
-    return arrived_with("monitor", requestor, directives, n, DUE(info, cb, requestor));
+    return arrived("monitor", info, n, DUE(info, proc));
 }
 
-static pmix_status_t get_credential(const pmix_proc_t *proc,
-                                    const pmix_info_t directives[], size_t n,
-                                    pmix_credential_cbfunc_t cb, void *cbdata)
+static pmix_status_t get_credential(PROC, INFOS, CB(credential))
 {
-    return arrived_with("get_credential", proc, directives, n,
-                        DUE(credential, cb, proc));
+    return arrived("get_credential", info, n, DUE(credential, proc));
 }
 
-static pmix_status_t validate_credential(const pmix_proc_t *proc,
-                                         const pmix_byte_object_t *cred,
-                                         const pmix_info_t directives[], size_t n,
-                                         pmix_validation_cbfunc_t cb, void *cbdata)
+static pmix_status_t validate_credential(PROC, const pmix_byte_object_t *cred, INFOS,
+                                         CB(validation))
 {
     px_str_copy(host.text, sizeof(host.text), cred->bytes);
     host.code = (int)cred->size;
-    return arrived_with("validate_credential", proc, directives, n,
-                        DUE(validation, cb, proc));
+    return arrived("validate_credential", info, n, DUE(validation, proc));
 }
 
-static pmix_status_t on_fabric(const pmix_proc_t *requestor, pmix_fabric_operation_t op,
-                               const pmix_info_t directives[], size_t n,
-                               pmix_info_cbfunc_t cb, void *cbdata)
+static pmix_status_t on_fabric(PROC, pmix_fabric_operation_t op, INFOS, CB(info))
 {
     host.code = (int)op;
-    return arrived_with("fabric", requestor, directives, n, DUE(info, cb, requestor));
+    return arrived("fabric", info, n, DUE(info, proc));
 }
 
-static pmix_status_t session_control(const pmix_proc_t *requestor, uint32_t session,
-                                     const pmix_info_t directives[], size_t n,
-                                     pmix_info_cbfunc_t cb, void *cbdata)
+static pmix_status_t session_control(PROC, uint32_t session, INFOS, CB(info))
 {
     host.code = (int)session;
-    return arrived_with("session_control", requestor, directives, n,
-                        DUE(info, cb, requestor));
+    return arrived("session_control", info, n, DUE(info, proc));
 }
 
-static pmix_status_t resource_block(const pmix_proc_t *requestor,
-                                    pmix_resource_block_directive_t directive,
+static pmix_status_t resource_block(PROC, pmix_resource_block_directive_t directive,
                                     const char *block,
                                     const pmix_resource_unit_t *units, size_t n_units,
-                                    const pmix_info_t *info, size_t n,
-                                    pmix_op_cbfunc_t cb, void *cbdata)
+                                    INFOS, CB(op))
 {
     px_str_copy(host.text, sizeof(host.text), block);
     host.code = directive;
     host.n_keys = n_units ? units[n_units - 1].count : 0;
-    return arrived_with("resource_block", requestor, info, n, DUE(op, cb, requestor));
+    return arrived("resource_block", info, n, DUE(op, proc));
 }
 
-pmix_status_t host_log2(const pmix_proc_t *client, const pmix_info_t data[],
-                        size_t n_data, const pmix_info_t directives[], size_t n,
-                        pmix_op_cbfunc_t cb, void *cbdata)
-{
-    record_infos(&host.given_data, data, n_data);
-    return arrived_with("log2", client, directives, n, DUE(op, cb, client));
-}
-
-static pmix_status_t iof_pull(const pmix_proc_t procs[], size_t n_procs,
-                              const pmix_info_t directives[], size_t n,
-                              pmix_iof_channel_t channels, pmix_op_cbfunc_t cb,
-                              void *cbdata)
+static pmix_status_t iof_pull(PROCS, INFOS, pmix_iof_channel_t channels, CB(op))
 {
     host.code = channels;
     record_procs(procs, n_procs);
-    return arrived_with("iof_pull", NULL, directives, n, DUE(op, cb, procs));
+    return arrived("iof_pull", info, n, DUE(op, procs));
 }
 
-static pmix_status_t push_stdin(const pmix_proc_t *source, const pmix_proc_t targets[],
-                                size_t n_targets, const pmix_info_t directives[],
-                                size_t n, const pmix_byte_object_t *bo,
-                                pmix_op_cbfunc_t cb, void *cbdata)
+static pmix_status_t push_stdin(PROC, PROCS, INFOS, const pmix_byte_object_t *bo,
+                                CB(op))
 {
-    record_procs(targets, n_targets);
-    record_infos(&host.given, directives, n);
+    record_procs(procs, n_procs);
     host.n_data = bo->size;
     snprintf(host.text, sizeof host.text, "%.*s", (int)bo->size,
              bo->bytes ? bo->bytes : "");
-    arrived("push_stdin", source);
-    return answer(DUE(op, cb, source));
+    return arrived("push_stdin", info, n, DUE(op, proc));
 }
 
 const pmix_server_module_t host_module = {

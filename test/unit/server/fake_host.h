@@ -24,7 +24,7 @@ struct fake_host {
     px_infos infos;
     pmix_pdata_t *pdata;
     size_t n_pdata;
-    const char *nspace;
+    pmix_nspace_t nspace;
     const void *bytes;
     size_t n_bytes;
     void (*within)(void); /* runs inside the upcall, before it answers; may be NULL */

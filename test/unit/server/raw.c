@@ -2,25 +2,27 @@
 /* The raw client. */
 #include "raw.h"
 
+#include "../rt/rt_test.h"
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/str.h"
-#include "core/rt/loop.h"
 #include "pmix_server.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sched.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#define WAIT_MS 5000
+/* The end of any wait. */
+static uint64_t deadline(void)
+{
+    return px_clock_ms() + 5000;
+}
 
 /* ---- the server ---------------------------------------------------------------------- */
 
+int one = -1, two = -1, three = -1;
 static char objects[64];
 
 void *raw_object(pmix_rank_t rank)
@@ -28,33 +30,19 @@ void *raw_object(pmix_rank_t rank)
     return &objects[rank];
 }
 
-static char *ranks_of(uint32_t first, uint32_t n)
-{
-    char *text = px_strf("%u", first);
-
-    for (uint32_t i = 1; i < n; i++) {
-        char *longer = px_strf("%s,%u", text, first + i);
-
-        free(text);
-        text = longer;
-    }
-    return text;
-}
-
 void raw_add_job(const char *nspace, uint32_t n_local, uint32_t n_remote, uid_t uid)
 {
     PX_AUTO(px_infos) infos = {0};
-    PX_AUTOFREE char *here = ranks_of(0, n_local), *there = ranks_of(n_local, n_remote);
-    PX_AUTOFREE char *nodes = NULL, *ranks = NULL;
+    PX_AUTOFREE char *nodes = px_strf("%s%s", px_process.host,
+                                      n_remote ? ",other" : "");
+    PX_AUTOFREE char *ranks = px_strf(n_remote ? "0-%u;%u-%u" : "0-%u", n_local - 1,
+                                      n_local, n_local + n_remote - 1);
     uint32_t n = n_local + n_remote;
-    pmix_proc_t p;
+    pmix_proc_t p = raw_proc(nspace, 0);
 
-    nodes = px_strf("%s%s", px_process.host, n_remote ? ",other" : "");
-    ranks = px_strf("%s%s%s", here, n_remote ? ";" : "", n_remote ? there : "");
     ok(px_infos_add(&infos, PMIX_NODE_MAP, nodes, PMIX_STRING));
     ok(px_infos_add(&infos, PMIX_PROC_MAP, ranks, PMIX_STRING));
     ok(px_infos_add(&infos, PMIX_JOB_SIZE, &n, PMIX_UINT32));
-    px_proc_set(&p, nspace, 0);
     ok(PMIx_server_register_nspace(p.nspace, (int)n_local, infos.v, infos.n, NULL,
                                    NULL));
     for (; p.rank < n_local; p.rank++)
@@ -62,41 +50,34 @@ void raw_add_job(const char *nspace, uint32_t n_local, uint32_t n_remote, uid_t 
                                        NULL));
 }
 
-void raw_server_start_part(const pmix_server_module_t *module, uint32_t n_local,
-                           uint32_t n_remote)
+void raw_drop_job(const char *nspace)
 {
-    pmix_server_module_t copy;
+    PMIx_server_deregister_nspace(raw_proc(nspace, 0).nspace, NULL, NULL);
+}
 
-    if (module)
-        copy = *module;
-    ok(PMIx_server_init(module ? &copy : NULL, NULL, 0));
+void raw_server_start(const pmix_server_module_t *module, uint32_t n_local,
+                      uint32_t n_remote)
+{
+    ok(PMIx_server_init((pmix_server_module_t *)(uintptr_t)module, NULL, 0));
     raw_add_job("job", n_local, n_remote, geteuid());
 }
 
-void raw_server_start(const pmix_server_module_t *module, uint32_t n)
+void raw_start(const pmix_server_module_t *module, uint32_t n_local, uint32_t n_remote)
 {
-    raw_server_start_part(module, n, 0);
+    int *const fds[] = {&one, &two, &three};
+
+    raw_server_start(module, n_local, n_remote);
+    for (pmix_rank_t r = 0; r < PX_COUNT(fds) && r < n_local; r++)
+        *fds[r] = raw_client(r);
 }
 
-struct job_on_loop {
-    void (*fn)(void *arg);
-    void *arg;
-};
-
-static void do_on_loop(struct px_call *call, void *args)
+static void nothing(void *arg PX_UNUSED)
 {
-    struct job_on_loop *job = args;
-
-    if (job->fn)
-        job->fn(job->arg);
-    px_call_done(call, PMIX_SUCCESS);
 }
 
 void raw_on_loop(void (*fn)(void *arg), void *arg)
 {
-    struct job_on_loop job = {fn, arg};
-
-    ok(px_call(px_process.loop, do_on_loop, &job));
+    rt_on_loop(px_process.loop, fn ? fn : nothing, arg);
 }
 
 static void look_for_peer(void *arg)
@@ -109,9 +90,9 @@ static void look_for_peer(void *arg)
 
 void raw_await_gone(pmix_rank_t rank)
 {
-    pmix_proc_t p;
+    pmix_proc_t p = raw_proc("job", rank);
 
-    for (px_proc_set(&p, "job", rank); p.rank != PMIX_RANK_UNDEF; sched_yield())
+    for (; p.rank != PMIX_RANK_UNDEF; sched_yield())
         raw_on_loop(look_for_peer, &p);
 }
 
@@ -126,6 +107,8 @@ void raw_teardown(void)
         raw_server_stop();
 }
 
+/* ---- connections --------------------------------------------------------------------- */
+
 void raw_connect_socket(int fd)
 {
     struct sockaddr_in a = {.sin_family = AF_INET,
@@ -135,33 +118,54 @@ void raw_connect_socket(int fd)
     ck_assert_ptr_nonnull(port);
     a.sin_port = htons((uint16_t)atoi(port + 1));
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
+    ok(connect(fd, (struct sockaddr *)&a, sizeof a));
+}
+
+/* The user is that of the thread that makes the socket; glibc would change all threads. */
+static void *socket_as(void *arg)
+{
+    int *fd = arg;
+
+    if (*fd)
+        ok((int)syscall(SYS_setresuid, -1, *fd, -1));
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    raw_connect_socket(*fd);
+    return NULL;
+}
+
+int raw_socket_as(uid_t uid)
+{
+    int fd = (int)uid;
+    pthread_t thread;
+
+    ok(pthread_create(&thread, NULL, socket_as, &fd));
+    pthread_join(thread, NULL);
+    return fd;
 }
 
 int raw_socket(void)
 {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = 0;
 
-    raw_connect_socket(fd);
+    socket_as(&fd);
     return fd;
 }
 
 struct px_hello raw_hello(const char *nspace, pmix_rank_t rank)
 {
     static uint32_t ids[2];
-    struct px_hello h = {.psec = "native",
-                         .flag = PX_FLAG_CLIENT,
-                         .has_proc = true,
-                         .version_text = "4.2.2",
-                         .dialect = "v41",
-                         .gds = "hash"};
 
     ids[0] = geteuid();
     ids[1] = getegid();
-    h.cred = (uint8_t *)ids;
-    h.cred_len = sizeof ids;
-    px_proc_set(&h.proc, nspace, rank);
-    return h;
+    return (struct px_hello){.psec = "native",
+                             .flag = PX_FLAG_CLIENT,
+                             .has_proc = true,
+                             .version_text = "4.2.2",
+                             .dialect = "v41",
+                             .gds = "hash",
+                             .cred = (uint8_t *)ids,
+                             .cred_len = sizeof ids,
+                             .proc = raw_proc(nspace, rank)};
 }
 
 pmix_status_t raw_say_hello(int fd, const struct px_hello *hello)
@@ -171,23 +175,37 @@ pmix_status_t raw_say_hello(int fd, const struct px_hello *hello)
 
     ok(px_hello_encode(hello, &bytes));
     ok(px_fd_write_all(fd, bytes.data, bytes.len, 0));
-    pmix_status_t rc = px_fd_read_all(fd, &word, sizeof word, px_clock_ms() + WAIT_MS);
+    pmix_status_t rc = px_fd_read_all(fd, &word, sizeof word, deadline());
     if (!rc)
         rc = (pmix_status_t)ntohl(word);
-    if (!rc)
-        rc = px_fd_read_all(fd, &word, sizeof word, px_clock_ms() + WAIT_MS);
+    return rc ? rc : px_fd_read_all(fd, &word, sizeof word, deadline());
+}
+
+pmix_status_t raw_connect(const struct px_hello *hello, int *fd)
+{
+    *fd = raw_socket();
+    pmix_status_t rc = raw_say_hello(*fd, hello);
+    if (rc) {
+        close(*fd);
+        *fd = -1;
+    }
     return rc;
 }
 
-pmix_status_t raw_connect(struct px_hello *hello, int *fd)
+int raw_client_as(uid_t uid, const char *nspace, pmix_rank_t rank)
 {
-    int s = raw_socket();
-    pmix_status_t rc = raw_say_hello(s, hello);
+    struct px_hello h = raw_hello(nspace, rank);
+    uint32_t ids[] = {uid, getegid()};
+    int fd = uid == geteuid() ? raw_socket() : raw_socket_as(uid);
 
-    if (rc)
-        close(s);
-    *fd = rc ? -1 : s;
-    return rc;
+    h.cred = (uint8_t *)ids;
+    ok(raw_say_hello(fd, &h));
+    return fd;
+}
+
+int raw_client_of(const char *nspace, pmix_rank_t rank)
+{
+    return raw_client_as(geteuid(), nspace, rank);
 }
 
 int raw_client(pmix_rank_t rank)
@@ -195,136 +213,82 @@ int raw_client(pmix_rank_t rank)
     return raw_client_of("job", rank);
 }
 
-int raw_client_of(const char *nspace, pmix_rank_t rank)
+bool raw_closed(int fd)
 {
-    struct px_hello h = raw_hello(nspace, rank);
-    int fd;
+    char byte;
 
-    ok(raw_connect(&h, &fd));
-    return fd;
+    return px_fd_read_all(fd, &byte, 1, deadline()) == PMIX_ERR_UNREACH;
 }
 
-/* The user is that of the thread that makes the socket; glibc would change all threads. */
-static void *socket_as(void *arg)
+/* ---- requests ------------------------------------------------------------------------ */
+
+px_writer raw_begin(uint8_t op)
 {
-    int *fd = arg;
+    px_writer w;
 
-    ck_assert_int_eq(syscall(SYS_setresuid, -1, *fd, -1), 0);
-    *fd = raw_socket();
-    return NULL;
-}
-
-int raw_socket_as(uid_t uid)
-{
-    int fd = (int)uid;
-    pthread_t thread;
-
-    ck_assert_int_eq(pthread_create(&thread, NULL, socket_as, &fd), 0);
-    pthread_join(thread, NULL);
-    return fd;
-}
-
-int raw_client_as(uid_t uid, const char *nspace, pmix_rank_t rank)
-{
-    struct px_hello h = raw_hello(nspace, rank);
-    uint32_t ids[] = {uid, getegid()};
-    int fd = raw_socket_as(uid);
-
-    h.cred = (uint8_t *)ids;
-    ok(raw_say_hello(fd, &h));
-    return fd;
-}
-
-void raw_begin(px_writer *w, uint8_t op)
-{
-    px_writer_init(w, px_codec_default);
-    px_pack_op(w, op);
+    px_writer_init(&w, px_codec_default);
+    px_pack_op(&w, op);
+    return w;
 }
 
 /* In one piece: the server sees all of it or nothing. */
-void raw_send(int fd, uint32_t tag, px_writer *w)
+void raw_send(int fd, uint32_t tag, px_writer w)
 {
     PX_AUTO(px_buf) frame = {0};
     uint8_t header[PX_FRAME_HEADER_B];
-    struct px_frame f = {.tag = tag, .nbytes = (uint32_t)w->buf.len};
+    struct px_frame f = {.tag = tag, .nbytes = (uint32_t)w.buf.len};
 
-    ok(w->status);
+    ok(w.status);
     px_frame_encode(header, &f);
     ok(px_buf_add(&frame, header, sizeof header));
-    ok(px_buf_add(&frame, w->buf.data, w->buf.len));
+    ok(px_buf_add(&frame, w.buf.data, w.buf.len));
     ok(px_fd_write_all(fd, frame.data, frame.len, 0));
-    px_writer_cleanup(w);
+    px_writer_cleanup(&w);
 }
 
-/* The header of the next frame, within five seconds. */
-static bool next_header(int fd, struct px_frame *f)
+static bool next_frame(int fd, uint32_t *tag, px_reader *r)
 {
+    static uint8_t payload[1 << 20];
     uint8_t header[PX_FRAME_HEADER_B];
+    struct px_frame f;
 
-    if (px_fd_read_all(fd, header, sizeof header, px_clock_ms() + WAIT_MS))
+    if (px_fd_read_all(fd, header, sizeof header, deadline()))
         return false;
-    ok(px_frame_decode(header, f));
-    return true;
+    ok(px_frame_decode(header, &f));
+    ck_assert_uint_le(f.nbytes, sizeof payload);
+    *tag = f.tag;
+    px_reader_init(r, px_codec_default, payload, f.nbytes);
+    return !px_fd_read_all(fd, payload, f.nbytes, deadline());
 }
 
 bool raw_recv(int fd, uint32_t tag, px_reader *reply)
 {
-    static uint8_t payload[1 << 20];
-    struct px_frame f;
+    uint32_t got;
 
     do {
-        if (!next_header(fd, &f))
+        if (!next_frame(fd, &got, reply))
             return false;
-        ck_assert_uint_le(f.nbytes, sizeof payload);
-        if (px_fd_read_all(fd, payload, f.nbytes, px_clock_ms() + WAIT_MS))
-            return false;
-    } while (f.tag != tag);
-    px_reader_init(reply, px_codec_default, payload, f.nbytes);
+    } while (got != tag);
     return true;
 }
 
 bool raw_quiet(int fd)
 {
     static uint32_t tag = 900000;
-    struct px_frame f;
-    char rest[64];
-    px_writer w;
+    uint32_t got;
+    px_reader r;
 
     raw_on_loop(NULL, NULL);
-    raw_begin(&w, PX_OP_MAX); /* answered at once, and after all that came before */
-    raw_send(fd, ++tag, &w);
-    ck_assert(next_header(fd, &f));
-    if (f.tag != tag)
-        return false;
-    ck_assert_uint_le(f.nbytes, sizeof rest);
-    ok(px_fd_read_all(fd, rest, f.nbytes, px_clock_ms() + WAIT_MS));
-    return true;
+    raw_send(fd, ++tag, raw_begin(PX_OP_MAX)); /* answered at once, after all before */
+    ck_assert(next_frame(fd, &got, &r));
+    return got == tag;
 }
 
-bool raw_closed(int fd)
-{
-    char byte;
-
-    return px_fd_read_all(fd, &byte, 1, px_clock_ms() + WAIT_MS) == PMIX_ERR_UNREACH;
-}
-
-pmix_status_t raw_status(int fd, uint32_t tag)
+pmix_status_t raw_reply(int fd, uint32_t tag, px_reader *rest)
 {
     pmix_status_t status;
     px_reader r;
 
-    ck_assert(raw_recv(fd, tag, &r));
-    ok(px_unpack_status(&r, &status));
-    return status;
-}
-
-pmix_status_t raw_request(int fd, px_writer *w, px_reader *rest)
-{
-    static uint32_t tag = 1000;
-    pmix_status_t status;
-    px_reader r;
-
-    raw_send(fd, ++tag, w);
     ck_assert(raw_recv(fd, tag, &r));
     ok(px_unpack_status(&r, &status));
     if (rest)
@@ -332,49 +296,115 @@ pmix_status_t raw_request(int fd, px_writer *w, px_reader *rest)
     return status;
 }
 
-void raw_collect(int fd, uint32_t tag, uint8_t op, const pmix_proc_t *procs, size_t n)
+pmix_status_t raw_status(int fd, uint32_t tag)
 {
-    px_writer w;
+    return raw_reply(fd, tag, NULL);
+}
 
-    raw_begin(&w, op);
+pmix_status_t raw_request(int fd, px_writer w, px_reader *rest)
+{
+    static uint32_t tag = 1000;
+
+    raw_send(fd, ++tag, w);
+    return raw_reply(fd, tag, rest);
+}
+
+void raw_collect(int fd, uint32_t tag, uint8_t op, const pmix_proc_t *procs, size_t n,
+                 const pmix_info_t *info)
+{
+    px_writer w = raw_begin(op);
+
     px_pack_procs(&w, procs, n);
-    px_pack_infos(&w, NULL, 0);
-    raw_send(fd, tag, &w);
+    px_pack_infos(&w, info, info ? 1 : 0);
+    raw_send(fd, tag, w);
 }
 
 pmix_status_t raw_finalize(int fd)
 {
-    px_writer w;
-
-    raw_begin(&w, PX_OP_FINALIZE);
-    return raw_request(fd, &w, NULL);
+    return raw_request(fd, raw_begin(PX_OP_FINALIZE), NULL);
 }
 
-pmix_status_t raw_want_event(int fd, pmix_status_t code)
+px_writer raw_commit_of(uint8_t scope, const char *key, const pmix_value_t *value)
 {
-    px_writer w;
+    px_writer w = raw_begin(PX_OP_COMMIT);
+    PX_AUTO(px_writer) body;
 
-    raw_begin(&w, PX_OP_REGEVENTS);
-    px_pack_size(&w, 1);
-    px_pack_status(&w, code);
-    px_pack_infos(&w, NULL, 0);
-    return raw_request(fd, &w, NULL);
+    px_writer_init(&body, px_codec_default);
+    px_pack_kval(&body, key, value);
+    px_pack_u8(&w, scope, PMIX_SCOPE);
+    px_pack_buffer(&w, &body.buf);
+    return w;
 }
 
-pmix_status_t raw_notify(int fd, pmix_status_t code, pmix_data_range_t range)
+pmix_status_t raw_commit(int fd, const char *key, uint32_t value)
 {
-    px_writer w;
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = value};
 
-    raw_begin(&w, PX_OP_NOTIFY);
-    px_pack_status(&w, code);
-    px_pack_u8(&w, range, PMIX_DATA_RANGE);
-    px_pack_infos(&w, NULL, 0);
-    return raw_request(fd, &w, NULL);
+    return raw_request(fd, raw_commit_of(PMIX_GLOBAL, key, &v), NULL);
 }
 
-pmix_status_t raw_next_event(int fd)
+px_writer raw_get(const char *nspace, pmix_rank_t rank, const char *key,
+                  const char *flag)
+{
+    px_writer w = raw_begin(PX_OP_GET);
+    pmix_info_t info = {0};
+
+    px_pack_str(&w, nspace);
+    px_pack_rank(&w, rank);
+    if (flag)
+        PMIx_Info_load(&info, flag, NULL, PMIX_BOOL);
+    px_pack_infos(&w, &info, flag ? 1 : 0);
+    if (key)
+        px_pack_str(&w, key);
+    return w;
+}
+
+uint32_t raw_value_in(px_reader *r, const char *key)
+{
+    uint32_t found = UINT32_MAX;
+
+    while (!px_reader_done(r)) {
+        px_reader part;
+        pmix_proc_t p;
+
+        ok(px_unpack_view(r, &part, PMIX_BYTE_OBJECT));
+        ok(px_unpack1(&part, &p, PMIX_PROC));
+        while (!px_reader_done(&part)) {
+            struct px_kval kv = {0};
+
+            ok(px_unpack_kval(&part, &kv));
+            if (strcmp(kv.key, key) == 0 && kv.value.type == PMIX_UINT32)
+                found = kv.value.data.uint32;
+            px_kval_fini(&kv);
+        }
+    }
+    return found;
+}
+
+uint32_t raw_value(int fd, const char *nspace, pmix_rank_t rank, const char *key)
+{
+    px_reader r;
+
+    return raw_request(fd, raw_get(nspace, rank, key, PMIX_IMMEDIATE), &r)
+               ? UINT32_MAX
+               : raw_value_in(&r, key);
+}
+
+px_writer raw_want(const pmix_status_t *codes, size_t n, const px_infos *infos)
+{
+    px_writer w = raw_begin(PX_OP_REGEVENTS);
+
+    px_pack_size(&w, n);
+    if (n)
+        px_pack(&w, codes, (int32_t)n, PMIX_STATUS);
+    px_pack_infos(&w, infos ? infos->v : NULL, infos ? infos->n : 0);
+    return w;
+}
+
+pmix_status_t raw_next_event(int fd, px_infos *infos)
 {
     pmix_status_t code = 0;
+    pmix_proc_t source;
     px_reader r;
     uint8_t op;
 
@@ -382,71 +412,8 @@ pmix_status_t raw_next_event(int fd)
         return 0;
     ok(px_unpack_u8(&r, &op, PMIX_COMMAND));
     ok(px_unpack_status(&r, &code));
+    ok(px_unpack1(&r, &source, PMIX_PROC));
+    if (infos)
+        ok(px_unpack_infos(&r, &infos->v, &infos->n));
     return code;
-}
-
-uint32_t raw_value_in(px_reader *r, const char *key)
-{
-    px_reader part;
-    pmix_proc_t p;
-    uint32_t found = UINT32_MAX;
-
-    ok(px_unpack_view(r, &part, PMIX_BYTE_OBJECT));
-    ok(px_unpack1(&part, &p, PMIX_PROC));
-    while (!px_reader_done(&part)) {
-        struct px_kval kv = {0};
-
-        ok(px_unpack_kval(&part, &kv));
-        if (strcmp(kv.key, key) == 0 && kv.value.type == PMIX_UINT32)
-            found = kv.value.data.uint32;
-        px_kval_fini(&kv);
-    }
-    return found;
-}
-
-void raw_fence(int fd, uint32_t tag, bool collect)
-{
-    pmix_proc_t all;
-    pmix_info_t info;
-    px_writer w;
-
-    px_proc_set(&all, "job", PMIX_RANK_WILDCARD);
-    raw_begin(&w, PX_OP_FENCE);
-    px_pack_procs(&w, &all, 1);
-    PMIx_Info_load(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
-    px_pack_infos(&w, &info, 1);
-    raw_send(fd, tag, &w);
-}
-
-pmix_status_t raw_commit(int fd, const char *key, uint32_t value)
-{
-    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = value};
-    px_writer w, body;
-    pmix_status_t rc;
-
-    px_writer_init(&body, px_codec_default);
-    px_pack_kval(&body, key, &v);
-    raw_begin(&w, PX_OP_COMMIT);
-    px_pack_u8(&w, PMIX_LOCAL, PMIX_SCOPE);
-    px_pack_buffer(&w, &body.buf);
-    px_pack_u8(&w, PMIX_REMOTE, PMIX_SCOPE);
-    px_pack_buffer(&w, &body.buf);
-    rc = raw_request(fd, &w, NULL);
-    px_writer_cleanup(&body);
-    return rc;
-}
-
-void raw_get(px_writer *w, const char *nspace, pmix_rank_t rank, const char *key,
-             const char *flag)
-{
-    pmix_info_t info;
-    bool yes = true;
-
-    raw_begin(w, PX_OP_GET);
-    px_pack_str(w, nspace);
-    px_pack_rank(w, rank);
-    if (flag)
-        PMIx_Info_load(&info, flag, &yes, PMIX_BOOL);
-    px_pack_infos(w, flag ? &info : NULL, flag ? 1 : 0);
-    px_pack_str(w, key);
 }

@@ -9,27 +9,34 @@
 
 #include "px_test.h"
 
-/* Starts a server with this module (NULL: its own host) whose job "job" has n ranks, all here. */
-void raw_server_start(const pmix_server_module_t *module, uint32_t n);
-/* The same with n_remote further ranks on node "other". */
-void raw_server_start_part(const pmix_server_module_t *module, uint32_t n_local,
-                           uint32_t n_remote);
+/* ---- the server ---------------------------------------------------------------------- */
+
+/* Starts a server with this module (NULL: its own host) whose job "job" has n_local ranks here, and
+ * n_remote further ones on node "other". */
+void raw_server_start(const pmix_server_module_t *module, uint32_t n_local,
+                      uint32_t n_remote);
+/* The same, and connects the first three of those here: ranks 0, 1 and 2. */
+void raw_start(const pmix_server_module_t *module, uint32_t n_local, uint32_t n_remote);
+extern int one, two, three;
 /* A job in a server that runs; uid is its clients'. */
 void raw_add_job(const char *nspace, uint32_t n_local, uint32_t n_remote, uid_t uid);
+void raw_drop_job(const char *nspace);
 void raw_server_stop(void);
 /* The same, if one runs: for fixtures. Connections may stay open. */
 void raw_teardown(void);
-/* Runs on the server's loop, after all that was posted before. */
+/* Runs on the server's loop, after all that was posted before; fn may be NULL. */
 void raw_on_loop(void (*fn)(void *arg), void *arg);
 /* Waits until the server has noticed that no connection of that rank of "job" is left. */
 void raw_await_gone(pmix_rank_t rank);
 /* The host's object of a rank: what raw_add_job registered. */
 void *raw_object(pmix_rank_t rank);
 
+/* ---- connections --------------------------------------------------------------------- */
+
 /* A valid connect message of a rank; tests spoil what they want to spoil. */
 struct px_hello raw_hello(const char *nspace, pmix_rank_t rank);
 /* Connects and says hello; *fd is the connection, -1 if none. Returns the server's status. */
-pmix_status_t raw_connect(struct px_hello *hello, int *fd);
+pmix_status_t raw_connect(const struct px_hello *hello, int *fd);
 /* Connects as a good client, of "job" or another. */
 int raw_client(pmix_rank_t rank);
 int raw_client_of(const char *nspace, pmix_rank_t rank);
@@ -39,20 +46,10 @@ int raw_socket(void); /* connected, nothing said */
 int raw_socket_as(uid_t uid);
 void raw_connect_socket(int fd);
 pmix_status_t raw_say_hello(int fd, const struct px_hello *hello);
-
-/* Sends a request (w is consumed) and does not wait. */
-void raw_send(int fd, uint32_t tag, px_writer *w);
-/* Next frame of that tag within five seconds; others on the way are dropped. The payload stays
- * valid until the next call. False: none came. */
-bool raw_recv(int fd, uint32_t tag, px_reader *reply);
-/* Nothing has come for this client, now that the server has seen all it was sent. */
-bool raw_quiet(int fd);
 /* The server has closed the connection, within five seconds. */
 bool raw_closed(int fd);
-/* The status that the reply with this tag begins with. */
-pmix_status_t raw_status(int fd, uint32_t tag);
-/* Request and the status its reply begins with; *rest is what follows, if not NULL. */
-pmix_status_t raw_request(int fd, px_writer *w, px_reader *rest);
+
+/* ---- requests ------------------------------------------------------------------------ */
 
 static inline pmix_proc_t raw_proc(const char *nspace, pmix_rank_t rank)
 {
@@ -62,21 +59,37 @@ static inline pmix_proc_t raw_proc(const char *nspace, pmix_rank_t rank)
     return p;
 }
 
-void raw_begin(px_writer *w, uint8_t op);
-void raw_fence(int fd, uint32_t tag, bool collect);
-/* Fence, connect or disconnect of these. */
-void raw_collect(int fd, uint32_t tag, uint8_t op, const pmix_proc_t *procs, size_t n);
+/* A request begins; it is consumed when it is sent. */
+px_writer raw_begin(uint8_t op);
+void raw_send(int fd, uint32_t tag, px_writer w);
+/* Next frame of that tag within five seconds; others on the way are dropped. The payload stays
+ * valid until the next call. False: none came. */
+bool raw_recv(int fd, uint32_t tag, px_reader *reply);
+/* Nothing has come for this client, now that the server has seen all it was sent. */
+bool raw_quiet(int fd);
+/* The status that the reply with this tag begins with; *rest is what follows, if not NULL. */
+pmix_status_t raw_reply(int fd, uint32_t tag, px_reader *rest);
+pmix_status_t raw_status(int fd, uint32_t tag);
+pmix_status_t raw_request(int fd, px_writer w, px_reader *rest);
+
+/* Fence, connect or disconnect of these; info may be NULL. */
+void raw_collect(int fd, uint32_t tag, uint8_t op, const pmix_proc_t *procs, size_t n,
+                 const pmix_info_t *info);
 pmix_status_t raw_finalize(int fd);
-/* Puts one uint32 under key and commits it in both scopes. */
+/* A commit in this scope, of one key. */
+px_writer raw_commit_of(uint8_t scope, const char *key, const pmix_value_t *value);
+/* Puts one uint32 under key for all. */
 pmix_status_t raw_commit(int fd, const char *key, uint32_t value);
-void raw_get(px_writer *w, const char *nspace, pmix_rank_t rank, const char *key,
-             const char *flag);
-/* uint32 under key in the next part of a get reply; UINT32_MAX if it is not there. */
+/* key NULL: all there is; flag: an info that is true, if not NULL. */
+px_writer raw_get(const char *nspace, pmix_rank_t rank, const char *key,
+                  const char *flag);
+/* The uint32 under key in what is left of a get reply; UINT32_MAX if it is not there. */
 uint32_t raw_value_in(px_reader *reply, const char *key);
-/* Registers for an event, raises one. */
-pmix_status_t raw_want_event(int fd, pmix_status_t code);
-pmix_status_t raw_notify(int fd, pmix_status_t code, pmix_data_range_t range);
-/* The next notification's code; 0 if none comes. */
-pmix_status_t raw_next_event(int fd);
+/* What the server has of it now. */
+uint32_t raw_value(int fd, const char *nspace, pmix_rank_t rank, const char *key);
+/* To be notified of events; infos may be NULL. */
+px_writer raw_want(const pmix_status_t *codes, size_t n, const px_infos *infos);
+/* The next notification's code, 0 if none comes; and its infos, if not NULL. */
+pmix_status_t raw_next_event(int fd, px_infos *infos);
 
 #endif

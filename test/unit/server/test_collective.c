@@ -1,30 +1,82 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fence, connect, disconnect: who is waited for, when the host is asked, and what ends them all. */
+/* Fence, connect, disconnect: who is waited for, when the host is asked, what ends them all; and what
+ * servers give each other when a fence collects data. The other node's server is played here: it reads
+ * what ours gives its host, and writes what comes back. */
 #include "core/server/collective/collective.h"
 
-#include "fake_host.h"
-#include "px_test.h"
-#include "raw.h"
+#include "scene.h"
 
 #include <string.h>
 
+#define LOST           PMIX_ERR_LOST_CONNECTION
+#define FLAG_COLLECTED 0x01
+#define FLAG_KEY_MAP   0x02
+
+static const uint8_t ops[] = {PX_OP_FENCE, PX_OP_CONNECT, PX_OP_DISCONNECT};
+static const pmix_proc_t all = {"job", PMIX_RANK_WILDCARD};
+
+static const struct scene scenes[] = {
+    SCENE("a fence within the node needs no host", 2, 0, {0, FENCES}, {0, QUIET},
+          {1, FENCES}, {0, ENDS}, {1, ENDS}, {0, FENCES}, {1, FENCES}, {0, ENDS},
+          {1, ENDS}, {0, HOST_CALLED, 0, "fence_nb"}),
+    SCENE("different sets and operations do not mix", 3, 0, {0, FENCES},
+          {0, MEETS, PX_OP_FENCE, "01", 1}, {0, MEETS, PX_OP_CONNECT, "01", 2},
+          {1, MEETS, PX_OP_FENCE, "01", 1}, {0, ENDS, .tag = 1}, {1, ENDS, .tag = 1},
+          {1, MEETS, PX_OP_CONNECT, "01", 2}, {0, ENDS, .tag = 2},
+          {0, HOST_CALLED, 1, "connect"}, {1, FENCES}, {2, FENCES}, {0, ENDS},
+          {0, HOST_CALLED, 0, "fence_nb"}),
+    SCENE("a rank may be in the next fence before the host has ended the last", 1, 1,
+          {0, HOST_IS, HOST_HELD}, {0, FENCES}, {0, HOST_AWAITS, 1, "fence_nb"},
+          {0, FENCES, .tag = 1}, {0, HOST_AWAITS, 2, "fence_nb"}, {0, HOST_ANSWERS},
+          {0, ENDS}, {0, HOST_ANSWERS, PMIX_ERR_TIMEOUT},
+          {0, ENDS, PMIX_ERR_TIMEOUT, .tag = 1}),
+    SCENE("who finalizes instead is waited for no more", 2, 0, {0, FENCES}, {0, QUIET},
+          {1, FINALIZES}, {0, ENDS, LOST}),
+    SCENE("who finalizes within his own fence is told so", 2, 0, {0, FENCES},
+          {0, QUIET}, {0, LEAVES, .tag = 1}, {0, ENDS, LOST}, {0, ENDS, .tag = 1}),
+    SCENE("a rank that comes back is waited for again", 2, 0, {1, DIES}, {1, COMES},
+          {0, FENCES}, {0, QUIET}, {1, FENCES}, {0, ENDS}, {1, ENDS}),
+    SCENE("who dies while the host has the fence changes nothing for the others", 2, 1,
+          {0, HOST_IS, HOST_HELD}, {0, FENCES}, {1, FENCES},
+          {0, HOST_AWAITS, 1, "fence_nb"}, {1, DIES}, {0, QUIET}, {0, HOST_ANSWERS},
+          {0, ENDS}),
+    SCENE("a fence with a deadline ends by it", 2, 0, {0, FENCES, 1},
+          {0, ENDS, PMIX_ERR_TIMEOUT}, {1, FENCES}, {1, QUIET}, {0, FENCES}, {0, ENDS}),
+    SCENE("a deadline holds while the host has the fence too", 1, 1,
+          {0, HOST_IS, HOST_HELD}, {0, FENCES, 1}, {0, ENDS, PMIX_ERR_TIMEOUT},
+          {0, HOST_ANSWERS}, {0, QUIET}),
+    SCENE("ending the server ends every fence", 2, 1, {0, HOST_IS, HOST_HELD},
+          {0, FENCES}, {0, MEETS, PX_OP_FENCE, "02", 1},
+          {0, HOST_AWAITS, 1, "fence_nb"}, {0, QUIET}, {0, SERVER_STOPS},
+          {0, ENDS, LOST, .tag = 1}, {0, ENDS, LOST}),
+    SCENE("a process that names others alone, or none, is refused", 2, 0,
+          {0, MEETS, PX_OP_FENCE, "1"}, {0, ENDS, PMIX_ERR_BAD_PARAM},
+          {0, MEETS, PX_OP_CONNECT, "1"}, {0, ENDS, PMIX_ERR_BAD_PARAM},
+          {0, MEETS, PX_OP_DISCONNECT, "1"}, {0, ENDS, PMIX_ERR_BAD_PARAM},
+          {0, MEETS, PX_OP_FENCE, ""}, {0, ENDS, PMIX_ERR_BAD_PARAM},
+          {0, MEETS, PX_OP_CONNECT, ""}, {0, ENDS, PMIX_ERR_BAD_PARAM}),
+};
+
+PX_TEST_LOOP(each_scene_of_a_collective_goes_as_written, PX_COUNT(scenes))
+{
+    scene_play(&scenes[_i]);
+}
+
 static void start(uint32_t n_local, uint32_t n_remote)
 {
-    raw_server_start_part(&host_module, n_local, n_remote);
+    raw_start(&host_module, n_local, n_remote);
 }
 
-static void fence_with_timeout(int fd, uint32_t tag, uint32_t seconds)
+/* As request 400. */
+static void fence(int fd, bool collect)
 {
-    pmix_proc_t all = raw_proc("job", PMIX_RANK_WILDCARD);
     pmix_info_t info;
-    px_writer w;
 
-    PMIx_Info_load(&info, PMIX_TIMEOUT, &seconds, PMIX_UINT32);
-    raw_begin(&w, PX_OP_FENCE);
-    px_pack_procs(&w, &all, 1);
-    px_pack_infos(&w, &info, 1);
-    raw_send(fd, tag, &w);
+    PMIx_Info_load(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+    raw_collect(fd, 400, PX_OP_FENCE, &all, 1, &info);
 }
+
+/* ---- the host --------------------------------------------------------------------------------- */
 
 static pmix_status_t local_status(void)
 {
@@ -36,40 +88,19 @@ static pmix_status_t local_status(void)
     return info->value.data.status;
 }
 
-/* ---- whom it takes --------------------------------------------------------------------------- */
-
-PX_TEST(a_fence_within_the_node_needs_no_host)
-{
-    start(2, 0);
-    int one = raw_client(0), two = raw_client(1);
-
-    for (uint32_t round = 0; round < 3; round++) {
-        raw_fence(one, 400 + round, true);
-        ck_assert(raw_quiet(one));
-        raw_fence(two, 400 + round, true);
-        ok(raw_status(one, 400 + round));
-        ok(raw_status(two, 400 + round));
-    }
-    ck_assert_uint_eq(host_calls("fence_nb"), 0);
-}
-
 PX_TEST(the_host_is_asked_once_when_all_of_the_node_have_come)
 {
-    pmix_proc_t wanted = raw_proc("job", PMIX_RANK_WILDCARD);
-
     start(2, 2);
-    int one = raw_client(0), two = raw_client(1);
-    raw_fence(one, 400, false);
+    fence(one, false);
     ck_assert(raw_quiet(one));
     ck_assert_uint_eq(host_calls("fence_nb"), 0);
-    raw_fence(two, 401, false);
-
+    fence(two, false);
     ok(raw_status(one, 400));
-    ok(raw_status(two, 401));
+    ok(raw_status(two, 400));
     ck_assert_uint_eq(host_calls("fence_nb"), 1);
     ck_assert_uint_eq(host.n_procs, 1);
-    ck_assert(px_proc_same(&host.procs[0], &wanted));
-    ck_assert_ptr_null(host.data);
+    ck_assert(px_proc_same(&host.procs[0], &all));
+    ck_assert(!host.data && host.n_data == 0);
     ok(local_status());
     ck_assert(px_info_flag(host.given.v, host.given.n, PMIX_SORTED_PROC_ARRAY));
 }
@@ -80,158 +111,89 @@ PX_TEST(the_order_of_participants_does_not_matter_and_the_host_gets_them_sorted)
     pmix_proc_t down[] = {up[2], up[1], up[0]};
 
     start(2, 2);
-    int one = raw_client(0), two = raw_client(1);
-    raw_collect(one, 400, PX_OP_FENCE, up, 3);
-    raw_collect(two, 401, PX_OP_FENCE, down, 3);
-
+    raw_collect(one, 400, PX_OP_FENCE, up, 3, NULL);
+    raw_collect(two, 400, PX_OP_FENCE, down, 3, NULL);
     ok(raw_status(one, 400));
-    ok(raw_status(two, 401));
+    ok(raw_status(two, 400));
     ck_assert_uint_eq(host.n_procs, 3);
     for (size_t i = 0; i < 3; i++)
         ck_assert(px_proc_same(&host.procs[i], &up[i]));
 }
 
-PX_TEST(different_sets_and_operations_do_not_mix)
-{
-    pmix_proc_t all = raw_proc("job", PMIX_RANK_WILDCARD);
-    pmix_proc_t two[] = {raw_proc("job", 0), raw_proc("job", 1)};
-
-    start(3, 0);
-    int fd[] = {raw_client(0), raw_client(1), raw_client(2)};
-    raw_collect(fd[0], 400, PX_OP_FENCE, &all, 1);
-    raw_collect(fd[0], 401, PX_OP_FENCE, two, 2);
-    raw_collect(fd[0], 402, PX_OP_CONNECT, two, 2);
-    raw_collect(fd[1], 401, PX_OP_FENCE, two, 2);
-    ok(raw_status(fd[0], 401));
-    ok(raw_status(fd[1], 401));
-    raw_collect(fd[1], 402, PX_OP_CONNECT, two, 2);
-    ok(raw_status(fd[0], 402));
-    ck_assert_uint_eq(host_calls("connect"), 1);
-    raw_collect(fd[1], 400, PX_OP_FENCE, &all, 1);
-    raw_collect(fd[2], 400, PX_OP_FENCE, &all, 1);
-    ok(raw_status(fd[0], 400));
-    ck_assert_uint_eq(host_calls("fence_nb"), 0);
-}
-
-PX_TEST(a_rank_may_be_in_the_next_fence_before_the_host_has_ended_the_last)
-{
-    start(1, 1);
-    int fd = raw_client(0);
-
-    host.how = HOST_HELD;
-    raw_fence(fd, 400, false);
-    host_await("fence_nb", 1);
-    raw_fence(fd, 401, false);
-    host_await("fence_nb", 2);
-    ck_assert(host_answer(PMIX_SUCCESS));
-    ok(raw_status(fd, 400));
-    ck_assert(host_answer(PMIX_ERR_TIMEOUT));
-    ck_assert_int_eq(raw_status(fd, 401), PMIX_ERR_TIMEOUT);
-}
-
-PX_TEST(who_is_not_in_it_and_who_names_nobody_is_refused)
-{
-    pmix_proc_t other = raw_proc("job", 1),
-                nobody = raw_proc("nojob", PMIX_RANK_WILDCARD);
-
-    start(2, 0);
-    int fd = raw_client(0);
-    for (uint8_t op = PX_OP_FENCE; op <= PX_OP_DISCONNECT; op++) {
-        if (op != PX_OP_FENCE && op != PX_OP_CONNECT && op != PX_OP_DISCONNECT)
-            continue;
-        raw_collect(fd, 400, op, &other, 1);
-        ck_assert_int_eq(raw_status(fd, 400), PMIX_ERR_BAD_PARAM);
-        raw_collect(fd, 400, op, &nobody, 1);
-        ck_assert_int_eq(raw_status(fd, 400), PMIX_ERR_BAD_PARAM);
-        raw_collect(fd, 400, op, NULL, 0);
-        ck_assert_int_eq(raw_status(fd, 400), PMIX_ERR_BAD_PARAM);
-    }
-}
-
-/* ---- the host --------------------------------------------------------------------------------- */
-
 PX_TEST(however_the_host_answers_everybody_gets_its_status)
 {
     static const struct {
         enum host_how how;
-        pmix_status_t status, reply;
+        pmix_status_t status;
     } rows[] = {
-        {HOST_INSIDE, PMIX_SUCCESS, PMIX_SUCCESS},
-        {HOST_THREAD, PMIX_ERR_TIMEOUT, PMIX_ERR_TIMEOUT},
-        {HOST_DONE, PMIX_SUCCESS, PMIX_SUCCESS},
-        {HOST_ERROR, PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_NOT_SUPPORTED},
+        {HOST_INSIDE, PMIX_SUCCESS},
+        {HOST_THREAD, PMIX_ERR_TIMEOUT},
+        {HOST_DONE, PMIX_SUCCESS},
+        {HOST_ERROR, PMIX_ERR_NOT_SUPPORTED},
     };
-    static const uint8_t ops[] = {PX_OP_FENCE, PX_OP_CONNECT, PX_OP_DISCONNECT};
-    pmix_proc_t all = raw_proc("job", PMIX_RANK_WILDCARD);
 
     start(2, 1);
-    int one = raw_client(0), two = raw_client(1);
     for (size_t i = 0; i < PX_COUNT(rows) * PX_COUNT(ops); i++) {
         uint8_t op = ops[i % PX_COUNT(ops)];
 
         host.how = rows[i / PX_COUNT(ops)].how;
         host.status = rows[i / PX_COUNT(ops)].status;
-        raw_collect(one, 400, op, &all, 1);
-        raw_collect(two, 400, op, &all, 1);
-        ck_assert_int_eq(raw_status(one, 400), rows[i / PX_COUNT(ops)].reply);
-        ck_assert_int_eq(raw_status(two, 400), rows[i / PX_COUNT(ops)].reply);
+        raw_collect(one, 400, op, &all, 1, NULL);
+        raw_collect(two, 400, op, &all, 1, NULL);
+        ck_assert_int_eq(raw_status(one, 400), host.status);
+        ck_assert_int_eq(raw_status(two, 400), host.status);
     }
 }
 
 PX_TEST(a_host_without_the_slot_supports_it_within_the_node_at_most)
 {
     static const pmix_server_module_t nothing = {0};
-    pmix_proc_t all = raw_proc("job", PMIX_RANK_WILDCARD), one = raw_proc("job", 0);
+    pmix_proc_t self = raw_proc("job", 0);
 
-    raw_server_start_part(&nothing, 1, 1);
-    int fd = raw_client(0);
-    raw_collect(fd, 400, PX_OP_FENCE, &one, 1);
-    ok(raw_status(fd, 400));
-    raw_collect(fd, 401, PX_OP_FENCE, &all, 1);
-    ck_assert_int_eq(raw_status(fd, 401), PMIX_ERR_NOT_SUPPORTED);
-    raw_collect(fd, 402, PX_OP_CONNECT, &one, 1);
-    ck_assert_int_eq(raw_status(fd, 402), PMIX_ERR_NOT_SUPPORTED);
-    raw_collect(fd, 403, PX_OP_DISCONNECT, &one, 1);
-    ck_assert_int_eq(raw_status(fd, 403), PMIX_ERR_NOT_SUPPORTED);
+    raw_start(&nothing, 1, 1);
+    for (size_t i = 0; i < PX_COUNT(ops); i++) {
+        raw_collect(one, 400, ops[i], &self, 1, NULL);
+        ck_assert_int_eq(raw_status(one, 400),
+                         ops[i] == PX_OP_FENCE ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED);
+    }
+    fence(one, false);
+    ck_assert_int_eq(raw_status(one, 400), PMIX_ERR_NOT_SUPPORTED);
 }
 
-/* Each BYTE_OBJECT of a connect reply begins with a name. */
-static size_t n_jobs_named(px_reader *r, const char *const *names)
+static const pmix_proc_t jobs[] = {{"job", PMIX_RANK_WILDCARD},
+                                   {"other", PMIX_RANK_WILDCARD}};
+
+/* Each BYTE_OBJECT of the reply begins with a name. */
+static void hears_of_both(int fd)
 {
+    px_reader r, job;
     size_t n = 0;
 
-    for (; !px_reader_done(r); n++) {
+    ok(raw_reply(fd, 400, &r));
+    for (; !px_reader_done(&r); n++) {
         PX_AUTOFREE char *name = NULL;
-        px_reader job;
 
-        ok(px_unpack_view(r, &job, PMIX_BYTE_OBJECT));
+        ok(px_unpack_view(&r, &job, PMIX_BYTE_OBJECT));
         ok(px_unpack_str(&job, &name));
-        ck_assert_str_eq(name, names[n]);
+        ck_assert_str_eq(name, jobs[n].nspace);
     }
-    return n;
+    ck_assert_uint_eq(n, 2);
 }
 
-PX_TEST(jobs_that_connect_learn_about_each_other)
+PX_TEST(jobs_that_connect_learn_about_each_other_until_one_goes)
 {
-    static const char *const names[] = {"job", "other"};
-    pmix_proc_t both[] = {raw_proc("job", PMIX_RANK_WILDCARD),
-                          raw_proc("other", PMIX_RANK_WILDCARD)};
-    pmix_status_t status;
-    px_reader r;
-
     start(1, 0);
     raw_add_job("other", 1, 0, geteuid());
-    int one = raw_client(0), two = raw_client_of("other", 0);
-    raw_collect(one, 400, PX_OP_CONNECT, both, 2);
+    int other = raw_client_of("other", 0);
+    raw_collect(one, 400, PX_OP_CONNECT, jobs, 2, NULL);
     ck_assert(raw_quiet(one));
-    raw_collect(two, 400, PX_OP_CONNECT, both, 2);
-
-    for (int i = 0; i < 2; i++) {
-        ck_assert(raw_recv(i ? two : one, 400, &r));
-        ok(px_unpack_status(&r, &status));
-        ok(status);
-        ck_assert_uint_eq(n_jobs_named(&r, names), 2);
-    }
+    raw_collect(other, 400, PX_OP_CONNECT, jobs, 2, NULL);
+    hears_of_both(one);
+    hears_of_both(other);
+    raw_collect(one, 401, PX_OP_CONNECT, jobs, 2, NULL);
+    ck_assert(raw_quiet(one));
+    raw_drop_job("other");
+    ck_assert_int_eq(raw_status(one, 401), LOST);
 }
 
 /* ---- who leaves -------------------------------------------------------------------------------- */
@@ -239,59 +201,29 @@ PX_TEST(jobs_that_connect_learn_about_each_other)
 PX_TEST(who_dies_in_a_fence_ends_it_for_those_here_and_the_host_is_told)
 {
     start(2, 1);
-    int one = raw_client(0), two = raw_client(1);
-
     host.status = PMIX_ERR_PARTIAL_SUCCESS;
-    raw_fence(two, 400, false);
+    fence(two, false);
     ck_assert(raw_quiet(two));
     close(two);
     raw_await_gone(1);
-    raw_fence(one, 400, false);
-
+    fence(one, false);
     ck_assert_int_eq(raw_status(one, 400), PMIX_ERR_PARTIAL_SUCCESS);
-    ck_assert_int_eq(local_status(), PMIX_ERR_LOST_CONNECTION);
-}
-
-PX_TEST(who_finalizes_instead_is_waited_for_no_more)
-{
-    start(2, 0);
-    int one = raw_client(0), two = raw_client(1);
-
-    raw_fence(one, 400, false);
-    ck_assert(raw_quiet(one));
-    ok(raw_finalize(two));
-    ck_assert_int_eq(raw_status(one, 400), PMIX_ERR_LOST_CONNECTION);
-}
-
-PX_TEST(who_finalizes_within_his_own_fence_is_told_so)
-{
-    start(2, 0);
-    int one = raw_client(0);
-
-    raw_fence(one, 400, false);
-    ck_assert(raw_quiet(one));
-    px_writer w;
-    raw_begin(&w, PX_OP_FINALIZE);
-    raw_send(one, 401, &w);
-    ck_assert_int_eq(raw_status(one, 400), PMIX_ERR_LOST_CONNECTION);
-    ok(raw_status(one, 401));
+    ck_assert_int_eq(local_status(), LOST);
 }
 
 PX_TEST(the_parent_of_a_forked_child_does_not_finalize_for_it)
 {
     start(2, 0);
-    int parent = raw_client(0), child = raw_client(0), other = raw_client(1);
-
-    raw_fence(other, 400, false);
-    ck_assert(raw_quiet(other));
-    ok(raw_finalize(parent));
-    close(parent);
+    int child = raw_client(0);
+    fence(two, false);
+    ck_assert(raw_quiet(two));
+    ok(raw_finalize(one));
+    close(one);
     ck_assert_uint_eq(host_calls("client_finalized"), 0);
-    ck_assert(raw_quiet(other)); /* the rank is still there */
-    raw_fence(child, 401, false);
-
-    ok(raw_status(other, 400));
-    ok(raw_status(child, 401));
+    ck_assert(raw_quiet(two)); /* the rank is still there */
+    fence(child, false);
+    ok(raw_status(two, 400));
+    ok(raw_status(child, 400));
     ok(raw_finalize(child));
     ck_assert_uint_eq(host_calls("client_finalized"), 1);
 }
@@ -299,110 +231,17 @@ PX_TEST(the_parent_of_a_forked_child_does_not_finalize_for_it)
 PX_TEST(a_rank_whose_last_connection_dies_is_lost_even_if_another_finalized)
 {
     start(2, 0);
-    int parent = raw_client(0), child = raw_client(0), other = raw_client(1);
-
-    ok(raw_finalize(parent));
+    int child = raw_client(0);
+    ok(raw_finalize(one));
     close(child);
-    raw_fence(other, 400, false);
-    ck_assert_int_eq(raw_status(other, 400), PMIX_ERR_LOST_CONNECTION);
+    fence(two, false);
+    ck_assert_int_eq(raw_status(two, 400), LOST);
 }
 
-PX_TEST(a_rank_that_comes_back_is_waited_for_again)
+static void drop_all(void)
 {
-    start(2, 0);
-    int one = raw_client(0), two = raw_client(1);
-
-    close(two);
-    raw_await_gone(1);
-    two = raw_client(1);
-    raw_fence(one, 400, false);
-    ck_assert(raw_quiet(one));
-    raw_fence(two, 400, false);
-    ok(raw_status(one, 400));
-    ok(raw_status(two, 400));
-}
-
-PX_TEST(who_dies_while_the_host_has_the_fence_changes_nothing_for_the_others)
-{
-    start(2, 1);
-    int one = raw_client(0), two = raw_client(1);
-
-    host.how = HOST_HELD;
-    raw_fence(one, 400, false);
-    raw_fence(two, 400, false);
-    host_await("fence_nb", 1);
-    close(two);
-    ck_assert(raw_quiet(one));
-    ck_assert(host_answer(PMIX_SUCCESS));
-    ck_assert(host.args_lived);
-    ok(raw_status(one, 400));
-}
-
-PX_TEST(deregistering_a_job_ends_what_another_shares_with_it)
-{
-    pmix_proc_t both[] = {raw_proc("job", PMIX_RANK_WILDCARD),
-                          raw_proc("other", PMIX_RANK_WILDCARD)};
-    pmix_nspace_t gone = "other";
-
-    start(1, 0);
-    raw_add_job("other", 1, 0, geteuid());
-    int fd = raw_client(0);
-    raw_collect(fd, 400, PX_OP_CONNECT, both, 2);
-    ck_assert(raw_quiet(fd));
-    PMIx_server_deregister_nspace(gone, NULL, NULL);
-    ck_assert_int_eq(raw_status(fd, 400), PMIX_ERR_LOST_CONNECTION);
-}
-
-/* ---- other ends -------------------------------------------------------------------------------- */
-
-PX_TEST(a_fence_with_a_deadline_ends_by_it)
-{
-    start(2, 0);
-    int one = raw_client(0), two = raw_client(1);
-
-    fence_with_timeout(one, 400, 1);
-    ck_assert_int_eq(raw_status(one, 400), PMIX_ERR_TIMEOUT);
-    raw_fence(two, 401, false); /* another one: the first is over */
-    ck_assert(raw_quiet(two));
-    raw_fence(one, 401, false);
-    ok(raw_status(one, 401));
-}
-
-PX_TEST(a_deadline_holds_while_the_host_has_the_fence_too)
-{
-    start(1, 1);
-    int fd = raw_client(0);
-
-    host.how = HOST_HELD;
-    fence_with_timeout(fd, 400, 1);
-    ck_assert_int_eq(raw_status(fd, 400), PMIX_ERR_TIMEOUT);
-    ck_assert(host_answer(PMIX_SUCCESS));
-    ck_assert(raw_quiet(fd));
-}
-
-PX_TEST(ending_the_server_ends_every_fence)
-{
-    start(2, 1);
-    int one = raw_client(0);
-    (void)raw_client(1);
-    pmix_proc_t self = raw_proc("job", 0), remote[] = {self, raw_proc("job", 2)};
-
-    host.how = HOST_HELD;
-    raw_fence(one, 400, true);
-    raw_collect(one, 401, PX_OP_FENCE, remote, 2); /* which the host has */
-    host_await("fence_nb", 1);
-    ck_assert(raw_quiet(one));
-    raw_server_stop();
-    ck_assert_int_eq(raw_status(one, 401), PMIX_ERR_LOST_CONNECTION);
-    ck_assert_int_eq(raw_status(one, 400), PMIX_ERR_LOST_CONNECTION);
-}
-
-static void deregister_all(void)
-{
-    pmix_nspace_t job = "job", other = "other";
-
-    PMIx_server_deregister_nspace(other, NULL, NULL);
-    PMIx_server_deregister_nspace(job, NULL, NULL);
+    raw_drop_job("other");
+    raw_drop_job("job");
 }
 
 /* The loss of one rank ends several fences; the host of the first tears everything down. */
@@ -412,18 +251,210 @@ PX_TEST(a_host_may_deregister_everything_while_losses_are_worked_off)
 
     start(3, 1);
     raw_add_job("other", 1, 0, geteuid());
-    int one = raw_client(0), two = raw_client(1), three = raw_client(2);
-    raw_fence(one, 400, false);
-    raw_fence(three, 400, false);
-    raw_collect(one, 401, PX_OP_FENCE, some, 3);
-    raw_collect(one, 402, PX_OP_CONNECT, some, 3);
+    fence(one, false);
+    fence(three, false);
+    raw_collect(one, 401, PX_OP_FENCE, some, 3, NULL);
+    raw_collect(one, 402, PX_OP_CONNECT, some, 3, NULL);
     ck_assert(raw_quiet(one));
     ck_assert(raw_quiet(three));
-    host.within = deregister_all;
+    host.within = drop_all;
     close(two);
-
     ck_assert(raw_closed(three) || raw_closed(three));
     host.within = NULL;
+}
+
+/* ---- what ours gives --------------------------------------------------------------------------- */
+
+static px_writer fresh(void)
+{
+    px_writer w;
+
+    px_writer_init(&w, px_codec_default);
+    return w;
+}
+
+/* w goes into to as a BYTE_OBJECT. */
+static void put_inside(px_writer *to, px_writer w)
+{
+    ok(w.status);
+    px_pack_bytes(to, w.buf.data, w.buf.len);
+    px_writer_cleanup(&w);
+}
+
+static void put_rank(px_writer *server, uint32_t rank, const char *key, uint32_t n)
+{
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = n};
+    px_writer w = fresh();
+
+    px_pack_rank(&w, rank);
+    px_pack_kval(&w, key, &v);
+    put_inside(server, w);
+}
+
+static px_writer server_with(uint8_t flags)
+{
+    px_writer w = fresh();
+
+    px_pack_u8(&w, flags, PMIX_BYTE);
+    return w;
+}
+
+static void start_nodes(void)
+{
+    start(2, 2);
+    host.how = HOST_HELD;
+}
+
+/* Runs a collecting fence of both; the host joins what ours gave with what the other server gives. */
+static pmix_status_t fence_with(px_writer other)
+{
+    static unsigned n_fences;
+    px_writer joined = fresh();
+
+    fence(one, true);
+    fence(two, true);
+    host_await("fence_nb", ++n_fences);
+    ok(px_buf_add(&joined.buf, host.data, host.n_data));
+    put_inside(&joined, other);
+    host.bytes = joined.buf.data;
+    host.n_bytes = joined.buf.len;
+    ck_assert(host_answer(PMIX_SUCCESS));
+    px_writer_cleanup(&joined);
+    pmix_status_t rc = raw_status(one, 400);
+    ck_assert_int_eq(raw_status(two, 400), rc);
+    return rc;
+}
+
+PX_TEST(the_data_is_the_remote_scope_of_each_committed_rank)
+{
+    uint8_t flags = 0;
+    px_reader whole, server, part;
+    struct px_kval kv = {0};
+    pmix_rank_t rank;
+
+    start_nodes();
+    ok(fence_with(server_with(0)));
+    ck_assert_uint_gt(host.n_data, 0); /* nobody has committed: the flags */
+    ok(raw_commit(two, "colour", 7));  /* rank 0 commits nothing */
+    ok(fence_with(server_with(0)));
+    px_reader_init(&whole, px_codec_default, host.data, host.n_data);
+    ok(px_unpack_view(&whole, &server, PMIX_BYTE_OBJECT));
+    ck_assert(px_reader_done(&whole));
+    ok(px_unpack_u8(&server, &flags, PMIX_BYTE));
+    ck_assert_uint_eq(flags, FLAG_COLLECTED);
+    ok(px_unpack_view(&server, &part, PMIX_BYTE_OBJECT));
+    ck_assert(px_reader_done(&server));
+    ok(px_unpack_rank(&part, &rank));
+    ck_assert_uint_eq(rank, 1);
+    ok(px_unpack_kval(&part, &kv));
+    ck_assert_str_eq(kv.key, "colour");
+    ck_assert_uint_eq(kv.value.data.uint32, 7);
+    ck_assert(px_reader_done(&part));
+    px_kval_fini(&kv);
+}
+
+PX_TEST(the_data_is_the_hosts_to_free_whatever_it_answers)
+{
+    start_nodes();
+    ok(raw_commit(one, "colour", 7));
+    host.how = HOST_ERROR;
+    host.status = PMIX_ERR_NOT_SUPPORTED;
+    fence(one, true);
+    fence(two, true);
+    ck_assert_int_eq(raw_status(one, 400), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_ptr_nonnull(host.data); /* host_done frees it */
+}
+
+/* ---- what comes back ----------------------------------------------------------------------------- */
+
+PX_TEST(keys_of_another_nodes_ranks_can_be_read_after_the_fence)
+{
+    px_writer other = server_with(FLAG_COLLECTED);
+
+    start_nodes();
+    ok(raw_commit(one, "colour", 8));
+    put_rank(&other, 0, "colour", 7); /* as it was when the fence began */
+    put_rank(&other, 2, "colour", 22);
+    put_rank(&other, 3, "colour", 33);
+    ok(fence_with(other));
+    ck_assert_uint_eq(raw_value(two, "job", 2, "colour"), 22);
+    ck_assert_uint_eq(raw_value(one, "job", 3, "colour"), 33);
+    ck_assert_uint_eq(raw_value(two, "job", 0, "colour"), 8);
+    ck_assert_uint_eq(host_calls("direct_modex"), 0);
+    ok(fence_with(server_with(0))); /* and what it gives next time is the new value */
+    ck_assert_ptr_nonnull(memmem(host.data, host.n_data, "colour\0\x0e\x08", 9));
+}
+
+/* Of rank 2 or 3: first the value of the second key. */
+static px_writer mapped(pmix_rank_t number, const char *const *keys, uint32_t n_keys)
+{
+    px_writer other = server_with(FLAG_COLLECTED | FLAG_KEY_MAP), rank = fresh();
+    pmix_value_t v[] = {{.type = PMIX_UINT32, .data.uint32 = 5},
+                        {.type = PMIX_UINT32, .data.uint32 = 6}};
+
+    px_pack_u32(&other, n_keys);
+    px_pack(&other, keys, (int32_t)n_keys, PMIX_STRING);
+    px_pack_rank(&rank, number);
+    for (uint32_t i = 0; i < 2; i++) {
+        px_pack_u32(&rank, 1 - i);
+        px_pack(&rank, &v[i], 1, PMIX_VALUE);
+    }
+    put_inside(&other, rank);
+    return other;
+}
+
+static const char *const two_keys[] = {"colour", "shape"};
+
+PX_TEST(the_form_with_a_key_map_is_understood_too)
+{
+    start_nodes();
+    ok(fence_with(mapped(3, two_keys, 2)));
+    ck_assert_uint_eq(raw_value(one, "job", 3, "shape"), 5);
+    ck_assert_uint_eq(raw_value(one, "job", 3, "colour"), 6);
+}
+
+PX_TEST(damaged_data_is_an_error_and_no_crash)
+{
+    static const uint8_t junk[] = {0x02, 0xff, 0xff, 0xff, 0x7f, 0x01};
+    px_writer cases[6] = {
+        server_with(FLAG_COLLECTED),
+        server_with(FLAG_COLLECTED),
+        server_with(FLAG_COLLECTED),
+        server_with(FLAG_KEY_MAP),
+        mapped(2, two_keys, 1), /* an index beyond it */
+        fresh(),                /* not even flags */
+    };
+
+    start_nodes();
+    put_rank(&cases[0], 4, "colour", 1); /* a rank that no job has */
+    put_rank(&cases[1], PMIX_RANK_WILDCARD, "colour", 1);
+    ok(px_buf_add(&cases[2].buf, junk, sizeof(junk)));
+    px_pack_u32(&cases[3], UINT32_MAX); /* of more keys than there are bytes */
+    for (size_t i = 0; i < PX_COUNT(cases); i++)
+        ck_assert_int_lt(fence_with(cases[i]), 0);
+    ok(raw_commit(one, "colour", 1));
+}
+
+PX_TEST(ranks_are_numbered_through_all_jobs_that_take_part)
+{
+    pmix_proc_t both[] = {raw_proc("job", 1), raw_proc("kin", PMIX_RANK_WILDCARD)};
+    px_writer joined = fresh(), other = server_with(FLAG_COLLECTED);
+    pmix_info_t collect;
+
+    start(2, 2);
+    raw_add_job("kin", 1, 2, geteuid()); /* sorted behind "job", whose size is 4 */
+    int kin = raw_client_of("kin", 0);
+    PMIx_Info_load(&collect, PMIX_COLLECT_DATA, NULL, PMIX_BOOL);
+    put_rank(&other, 4 + 2, "colour", 42);
+    put_inside(&joined, other);
+    host.bytes = joined.buf.data;
+    host.n_bytes = joined.buf.len;
+    raw_collect(two, 400, PX_OP_FENCE, both, 2, &collect);
+    raw_collect(kin, 400, PX_OP_FENCE, both, 2, &collect);
+    ok(raw_status(two, 400));
+    ok(raw_status(kin, 400));
+    ck_assert_uint_eq(raw_value(kin, "kin", 2, "colour"), 42);
+    px_writer_cleanup(&joined);
 }
 
 PX_TEST_MAIN("server/collective", NULL, host_end)

@@ -1,226 +1,194 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events between clients: who is told, who is not, what is kept for those who come later. */
-#include "fake_host.h"
-#include "px_test.h"
-#include "raw.h"
+/* What comes to clients unasked: events, of which some are kept for those who come later, and output
+ * of others. And input for the host. */
+#include "core/link/iof.h"
+
+#include "core/rt/process.h"
+#include "pmix_tool.h"
+#include "scene.h"
 
 #include <limits.h>
+#include <semaphore.h>
 #include <string.h>
 
 #define CODE        (-777)
 #define SYSTEM_CODE (PMIX_EVENT_SYS_BASE - 1)
+#define OUT         PMIX_FWD_STDOUT_CHANNEL
+#define ERR         PMIX_FWD_STDERR_CHANNEL
+#define REFUSED     PMIX_ERR_NO_PERMISSIONS
 
-static void setup(void)
+static const struct scene scenes[] = {
+    SCENE("default handlers are told everything until they go", 3, 0, {1, WANTS},
+          {0, TELLS, CODE}, {1, HEARS, CODE}, {1, FORGETS, INT_MIN}, {1, QUIET},
+          {0, TELLS, CODE}, {1, QUIET}, {1, WANTS}, {0, TELLS, CODE}, {1, HEARS, CODE},
+          {1, FORGETS, INT_MAX}, {1, QUIET}, {0, TELLS, CODE}, {1, QUIET}),
+    SCENE("events reach those who asked and not their source", 3, 0, {0, WANTS, CODE},
+          {1, WANTS, CODE}, {2, WANTS, CODE - 1}, {0, TELLS, CODE}, {1, HEARS, CODE},
+          {2, QUIET}, {0, QUIET}),
+    SCENE("an event is replayed once to who asks later", 2, 0, {0, TELLS, CODE},
+          {1, WANTS, CODE}, {1, HEARS, CODE}, {1, WANTS, CODE}, {1, QUIET}),
+    SCENE("who has finalized is told no more", 2, 0, {1, WANTS}, {1, FINALIZES},
+          {0, TELLS, CODE}, {0, SERVER_STOPS}, {1, CLOSED}),
+    SCENE("old news come after the host has answered", 2, 0,
+          {0, TELLS, SYSTEM_CODE, .tag = PMIX_RANGE_LOCAL}, {0, HOST_IS, HOST_HELD},
+          {1, WANTS, SYSTEM_CODE, .tag = 1}, {0, HOST_AWAITS, 1, "register_events"},
+          {1, QUIET}, {0, HOST_ANSWERS}, {1, ENDS, .tag = 1}, {1, HEARS, SYSTEM_CODE}),
+    SCENE("who gives up while the host is asked gets no old news", 2, 0,
+          {0, TELLS, SYSTEM_CODE, .tag = PMIX_RANGE_LOCAL}, {0, HOST_IS, HOST_HELD},
+          {1, WANTS, SYSTEM_CODE, .tag = 1}, {0, HOST_AWAITS, 1, "register_events"},
+          {1, FORGETS, SYSTEM_CODE}, {1, QUIET}, {0, HOST_ANSWERS}, {1, ENDS, .tag = 1},
+          {1, QUIET}),
+    SCENE("each gets what it asked for and no more", 3, 0,
+          {0, PULLS, -1, .tag = OUT | ERR}, {0, ENDS}, {1, PULLS, 2, .tag = ERR},
+          {1, ENDS}, {0, HOST_WRITES, 2, "out", OUT}, {0, HOST_WRITES, 2, "err", ERR},
+          {0, HOST_WRITES, 1, "other", ERR}, {0, READS, 2, "out", OUT},
+          {0, READS, 2, "err", ERR}, {0, READS, 1, "other", ERR},
+          {1, READS, 2, "err", ERR}, {0, QUIET}, {1, QUIET}),
+    SCENE("what a process wrote does not come back to it, and no bytes are the end", 3,
+          0, {0, PULLS, -1, .tag = OUT}, {0, ENDS}, {0, HOST_WRITES, 0, "own", OUT},
+          {0, QUIET}, {0, HOST_WRITES, 2, "", OUT}, {0, READS, 2, "", OUT}),
+    SCENE("a host that refuses ends the request", 1, 0,
+          {0, HOST_IS, HOST_ERROR, .tag = REFUSED}, {0, PULLS, 2, .tag = OUT},
+          {0, ENDS, REFUSED}, {0, HOST_WRITES, 2, "out", OUT}, {0, QUIET}),
+    SCENE("bytes come before the host has agreed", 1, 0, {0, HOST_IS, HOST_HELD},
+          {0, PULLS, 2, .tag = OUT}, {0, HOST_AWAITS, 1, "iof_pull"},
+          {0, HOST_WRITES, 2, "early", OUT}, {0, READS, 2, "early", OUT},
+          {0, HOST_ANSWERS}, {0, ENDS}),
+    SCENE("who leaves asks no more", 3, 0, {0, PULLS, -1, .tag = OUT}, {0, ENDS},
+          {1, PULLS, -1, .tag = OUT}, {1, ENDS}, {2, PULLS, -1, .tag = OUT}, {2, ENDS},
+          {0, DIES}, {1, FINALIZES}, {0, HOST_AWAITS, 5, "iof_pull"},
+          {0, HOST_WRITES, 0, "last", OUT}, {2, READS, 0, "last", OUT}),
+    SCENE("one that leaves while the host thinks is forgotten", 1, 0,
+          {0, HOST_IS, HOST_HELD}, {0, PULLS, 2, .tag = OUT},
+          {0, HOST_AWAITS, 1, "iof_pull"}, {0, DIES}, {0, HOST_ANSWERS},
+          {0, HOST_WRITES, 2, "late", OUT}),
+};
+
+PX_TEST_LOOP(each_scene_of_events_and_output_goes_as_written, PX_COUNT(scenes))
 {
-    raw_server_start(&host_module, 3);
+    scene_play(&scenes[_i]);
 }
 
-static pmix_status_t want(int fd, const pmix_status_t *codes, size_t n,
-                          const px_infos *infos)
+static void start(void)
 {
-    px_writer w;
-
-    raw_begin(&w, PX_OP_REGEVENTS);
-    px_pack_size(&w, n);
-    if (n)
-        px_pack(&w, codes, (int32_t)n, PMIX_STATUS);
-    px_pack_infos(&w, infos ? infos->v : NULL, infos ? infos->n : 0);
-    return raw_request(fd, &w, NULL);
+    raw_start(&host_module, 3, 0);
 }
 
-static void want_no_more(int fd, pmix_status_t code)
+static pmix_status_t want(int fd, const pmix_status_t *codes, size_t n)
 {
-    px_writer w;
-
-    raw_begin(&w, PX_OP_DEREGEVENTS);
-    px_pack_status(&w, code);
-    raw_send(fd, 900, &w); /* not answered */
+    return raw_request(fd, raw_want(codes, n, NULL), NULL);
 }
 
-static pmix_status_t tell(int fd, pmix_status_t code, pmix_data_range_t range,
-                          const px_infos *infos)
+static pmix_status_t want_one(int fd, pmix_status_t code)
 {
-    px_writer w;
+    return want(fd, &code, 1);
+}
 
-    raw_begin(&w, PX_OP_NOTIFY);
-    px_pack_status(&w, code);
-    px_pack_u8(&w, range, PMIX_DATA_RANGE);
-    px_pack_infos(&w, infos->v, infos->n);
-    return raw_request(fd, &w, NULL);
+static pmix_status_t tell(int fd, pmix_status_t code, pmix_data_range_t range)
+{
+    return scene_notify(fd, code, range, NULL);
 }
 
 /* ---- registrations ------------------------------------------------------------------------------ */
 
-PX_TEST(default_handlers_are_told_everything_until_they_go)
-{
-    int source = raw_client(0), fd = raw_client(1);
-
-    for (int i = 0; i < 2; i++) { /* both numbers mean them */
-        ok(want(fd, NULL, 0, NULL));
-        ok(raw_notify(source, CODE, PMIX_RANGE_NAMESPACE));
-        ck_assert_int_eq(raw_next_event(fd), CODE);
-        want_no_more(fd, i ? INT_MAX : INT_MIN);
-        ck_assert(raw_quiet(fd));
-        ok(raw_notify(source, CODE, PMIX_RANGE_NAMESPACE));
-        ck_assert(raw_quiet(fd));
-    }
-}
-
 PX_TEST(one_code_of_several_may_be_given_up)
 {
     static const pmix_status_t codes[] = {CODE, CODE - 1};
-    int source = raw_client(0), fd = raw_client(1);
 
-    ok(want(fd, codes, 2, NULL));
-    want_no_more(fd, CODE);
-    ck_assert(raw_quiet(fd));
-    ok(raw_notify(source, CODE, PMIX_RANGE_NAMESPACE));
-    ck_assert(raw_quiet(fd));
-    ok(raw_notify(source, CODE - 1, PMIX_RANGE_NAMESPACE));
-    ck_assert_int_eq(raw_next_event(fd), CODE - 1);
-    want_no_more(fd, CODE - 1);
-    want_no_more(fd, CODE - 1);
-    ck_assert(raw_quiet(fd));
+    start();
+    ok(want(two, codes, 2));
+    scene_forget(two, CODE);
+    ck_assert(raw_quiet(two));
+    ok(tell(one, CODE, PMIX_RANGE_NAMESPACE));
+    ck_assert(raw_quiet(two));
+    ok(tell(one, CODE - 1, PMIX_RANGE_NAMESPACE));
+    ck_assert_int_eq(raw_next_event(two, NULL), CODE - 1);
+    scene_forget(two, CODE - 1);
+    scene_forget(two, CODE - 1);
+    ck_assert(raw_quiet(two));
 }
 
-PX_TEST(who_names_affected_processes_hears_of_those_only)
+/* By a custom range; by the processes that an event is about. */
+PX_TEST(who_names_processes_reaches_and_hears_of_those_only)
 {
-    int source = raw_client(0), fd = raw_client(1);
+    PX_AUTO(px_infos) of_two = {0}, of_three = {0};
+    pmix_proc_t p = raw_proc("job", 1), q = raw_proc("job", 2);
     pmix_status_t code = CODE;
-    pmix_proc_t p;
 
-    for (pmix_rank_t r = 2; r > 0; r--) {
-        PX_AUTO(px_infos) infos = {0};
-
-        px_proc_set(&p, "job", r);
-        ok(px_infos_add(&infos, PMIX_EVENT_AFFECTED_PROC, &p, PMIX_PROC));
-        if (r == 2)
-            ok(want(fd, &code, 1, &infos));
-        ok(tell(source, CODE, PMIX_RANGE_NAMESPACE, &infos));
-        if (r == 2)
-            ck_assert_int_eq(raw_next_event(fd), CODE);
-        else
-            ck_assert(raw_quiet(fd));
-    }
+    start();
+    ok(px_infos_add(&of_two, PMIX_EVENT_CUSTOM_RANGE, &p, PMIX_PROC));
+    ok(px_infos_add(&of_two, PMIX_EVENT_AFFECTED_PROC, &p, PMIX_PROC));
+    ok(px_infos_add(&of_three, PMIX_EVENT_AFFECTED_PROC, &q, PMIX_PROC));
+    ok(want(two, NULL, 0));
+    ok(raw_request(three, raw_want(&code, 1, &of_three), NULL));
+    ok(scene_notify(one, CODE, PMIX_RANGE_CUSTOM, &of_two));
+    ck_assert_int_eq(raw_next_event(two, NULL), CODE);
+    ok(scene_notify(one, CODE, PMIX_RANGE_NAMESPACE, &of_two));
+    ck_assert(raw_quiet(three));
+    ok(scene_notify(one, CODE, PMIX_RANGE_NAMESPACE, &of_three));
+    ck_assert_int_eq(raw_next_event(three, NULL), CODE);
 }
 
 PX_TEST(registrations_have_limits)
 {
-    int fd = raw_client(0);
-    pmix_status_t code = CODE, rc = PMIX_SUCCESS;
-    px_writer w;
+    px_writer w = raw_begin(PX_OP_REGEVENTS);
+    pmix_status_t rc = PMIX_SUCCESS;
     int n = 0;
 
-    raw_begin(&w, PX_OP_REGEVENTS);
+    start();
     px_pack_size(&w, (size_t)1 << 33);
-    ck_assert_int_lt(raw_request(fd, &w, NULL), 0);
+    ck_assert_int_lt(raw_request(one, w, NULL), 0);
     for (; !rc && n < 100000; n++)
-        rc = want(fd, &code, 1, NULL);
+        rc = want_one(one, CODE);
     ck_assert_int_eq(rc, PMIX_ERR_OUT_OF_RESOURCE);
     ck_assert_int_gt(n, 1000);
-    want_no_more(fd, CODE); /* all of them */
-    ok(want(fd, &code, 1, NULL));
-}
-
-PX_TEST(events_reach_those_who_asked_and_not_their_source)
-{
-    int source = raw_client(0), asked = raw_client(1), other = raw_client(2);
-
-    ok(raw_want_event(source, -777));
-    ok(raw_want_event(asked, -777));
-    ok(raw_want_event(other, -778));
-    ok(raw_notify(source, -777, PMIX_RANGE_NAMESPACE));
-
-    ck_assert_int_eq(raw_next_event(asked), -777);
-    ck_assert(raw_quiet(other));
-    ck_assert(raw_quiet(source));
-}
-
-PX_TEST(an_event_is_replayed_once_to_who_asks_later)
-{
-    int source = raw_client(0), late = raw_client(1);
-
-    ok(raw_notify(source, -779, PMIX_RANGE_NAMESPACE));
-    ok(raw_want_event(late, -779));
-    ck_assert_int_eq(raw_next_event(late), -779);
-
-    ok(raw_want_event(late, -779));
-    ck_assert(raw_quiet(late));
+    scene_forget(one, CODE); /* all of them */
+    ok(want_one(one, CODE));
 }
 
 /* ---- whom it reaches ----------------------------------------------------------------------------- */
 
 PX_TEST(a_range_that_does_not_exist_is_refused)
 {
-    int source = raw_client(0), fd = raw_client(1);
-
-    ok(want(fd, NULL, 0, NULL));
-    ck_assert_int_eq(raw_notify(source, CODE, PMIX_RANGE_PROC_LOCAL + 1),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(raw_notify(source, CODE, 200), PMIX_ERR_BAD_PARAM);
-    ck_assert(raw_quiet(fd));
-}
-
-PX_TEST(a_custom_range_reaches_exactly_those_named)
-{
-    PX_AUTO(px_infos) infos = {0};
-    int source = raw_client(0), in = raw_client(1), out = raw_client(2);
-    pmix_proc_t p = raw_proc("job", 1);
-
-    ok(px_infos_add(&infos, PMIX_EVENT_CUSTOM_RANGE, &p, PMIX_PROC));
-    ok(want(in, NULL, 0, NULL));
-    ok(want(out, NULL, 0, NULL));
-    ok(tell(source, CODE, PMIX_RANGE_CUSTOM, &infos));
-    ck_assert_int_eq(raw_next_event(in), CODE);
-    ck_assert(raw_quiet(out));
+    start();
+    ok(want(two, NULL, 0));
+    ck_assert_int_eq(tell(one, CODE, PMIX_RANGE_PROC_LOCAL + 1), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(tell(one, CODE, 200), PMIX_ERR_BAD_PARAM);
+    ck_assert(raw_quiet(two));
 }
 
 PX_TEST(events_of_one_user_do_not_reach_another)
 {
-    PX_TEST_NEEDS(geteuid() == 0, "root");
+    PX_TEST_NEEDS_ROOT;
+    start();
     raw_add_job("theirs", 2, 0, 4711);
-    int ours = raw_client(0), theirs = raw_client_as(4711, "theirs", 0);
-    int kin = raw_client_as(4711, "theirs", 1);
-
-    ok(want(ours, NULL, 0, NULL));
-    ok(want(theirs, NULL, 0, NULL));
-    ok(raw_notify(kin, CODE, PMIX_RANGE_GLOBAL));
-    ck_assert_int_eq(raw_next_event(theirs), CODE);
-    ck_assert(raw_quiet(ours));
-    ok(raw_want_event(ours, CODE)); /* nor later */
-    ck_assert(raw_quiet(ours));
-    ok(raw_notify(ours, CODE - 1, PMIX_RANGE_LOCAL));
-    ck_assert_int_eq(raw_next_event(theirs), CODE - 1); /* root's does */
+    int theirs = raw_client_as(4711, "theirs", 0),
+        kin = raw_client_as(4711, "theirs", 1);
+    ok(want(one, NULL, 0));
+    ok(want(theirs, NULL, 0));
+    ok(tell(kin, CODE, PMIX_RANGE_GLOBAL));
+    ck_assert_int_eq(raw_next_event(theirs, NULL), CODE);
+    ck_assert(raw_quiet(one));
+    ok(want_one(one, CODE)); /* nor later */
+    ck_assert(raw_quiet(one));
+    ok(tell(one, CODE - 1, PMIX_RANGE_LOCAL));
+    ck_assert_int_eq(raw_next_event(theirs, NULL), CODE - 1); /* root's does */
 }
-
-PX_TEST(who_has_finalized_is_told_no_more)
-{
-    int source = raw_client(0), fd = raw_client(1);
-
-    ok(want(fd, NULL, 0, NULL));
-    ok(raw_finalize(fd));
-    ok(raw_notify(source, CODE, PMIX_RANGE_NAMESPACE));
-    raw_server_stop();
-    ck_assert(raw_closed(fd));
-}
-
-/* ---- the host ------------------------------------------------------------------------------------- */
 
 PX_TEST(the_host_is_told_what_must_leave_the_node_with_a_mark)
 {
-    PX_AUTO(px_infos) none = {0}, stays = {0};
-    int source = raw_client(1);
+    PX_AUTO(px_infos) stays = {0};
 
+    start();
     ok(px_infos_add(&stays, PMIX_EVENT_STAYS_LOCAL, NULL, PMIX_BOOL));
-    ok(tell(source, CODE, PMIX_RANGE_LOCAL, &none));
-    ok(tell(source, CODE, PMIX_RANGE_PROC_LOCAL, &none));
-    ok(tell(source, CODE, PMIX_RANGE_GLOBAL, &stays));
+    ok(tell(two, CODE, PMIX_RANGE_LOCAL));
+    ok(tell(two, CODE, PMIX_RANGE_PROC_LOCAL));
+    ok(scene_notify(two, CODE, PMIX_RANGE_GLOBAL, &stays));
     ck_assert_uint_eq(host_calls("notify_event"), 0);
 
     host.how = HOST_THREAD;
     host.status = PMIX_ERR_NOT_SUPPORTED;
-    ck_assert_int_eq(tell(source, CODE, PMIX_RANGE_GLOBAL, &none),
-                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(tell(two, CODE, PMIX_RANGE_GLOBAL), PMIX_ERR_NOT_SUPPORTED);
     ck_assert_int_eq(host.code, CODE);
     ck_assert_uint_eq(host.n_keys, PMIX_RANGE_GLOBAL);
     ck_assert_uint_eq(host.proc.rank, 1);
@@ -230,61 +198,18 @@ PX_TEST(the_host_is_told_what_must_leave_the_node_with_a_mark)
 PX_TEST(the_host_learns_of_interest_in_system_events_only)
 {
     static const pmix_status_t codes[] = {CODE, SYSTEM_CODE};
-    int fd = raw_client(0);
 
-    ok(want(fd, codes, 1, NULL));
+    start();
+    ok(want(one, codes, 1));
     ck_assert_uint_eq(host_calls("register_events"), 0);
-    ok(want(fd, codes, 2, NULL));
+    ok(want(one, codes, 2));
     ck_assert_uint_eq(host_calls("register_events"), 1);
     ck_assert_uint_eq(host.n_keys, 1);
     ck_assert_int_eq(host.code, SYSTEM_CODE);
-
     host.status = PMIX_ERR_NOT_SUPPORTED; /* is no obstacle */
-    ok(want(fd, codes, 2, NULL));
-    host.status = PMIX_ERR_NO_PERMISSIONS;
-    ck_assert_int_eq(want(fd, codes, 2, NULL), PMIX_ERR_NO_PERMISSIONS);
-}
-
-/* As request 901, which the host holds. */
-static void want_held(int fd, pmix_status_t code)
-{
-    px_writer w;
-
-    host.how = HOST_HELD;
-    raw_begin(&w, PX_OP_REGEVENTS);
-    px_pack_size(&w, 1);
-    px_pack_status(&w, code);
-    px_pack_infos(&w, NULL, 0);
-    raw_send(fd, 901, &w);
-    host_await("register_events", 1);
-}
-
-PX_TEST(old_news_come_after_the_host_has_answered)
-{
-    int source = raw_client(0), fd = raw_client(1);
-    pmix_status_t code = SYSTEM_CODE;
-
-    ok(raw_notify(source, code, PMIX_RANGE_LOCAL));
-    want_held(fd, code);
-    ck_assert(raw_quiet(fd));
-    ck_assert(host_answer(PMIX_SUCCESS));
-
-    ok(raw_status(fd, 901));
-    ck_assert_int_eq(raw_next_event(fd), code);
-}
-
-PX_TEST(who_gives_up_while_the_host_is_asked_gets_no_old_news)
-{
-    int source = raw_client(0), fd = raw_client(1);
-    pmix_status_t code = SYSTEM_CODE;
-
-    ok(raw_notify(source, code, PMIX_RANGE_LOCAL));
-    want_held(fd, code);
-    want_no_more(fd, code);
-    ck_assert(raw_quiet(fd));
-    ck_assert(host_answer(PMIX_SUCCESS));
-    ok(raw_status(fd, 901));
-    ck_assert(raw_quiet(fd));
+    ok(want(one, codes, 2));
+    host.status = REFUSED;
+    ck_assert_int_eq(want(one, codes, 2), REFUSED);
 }
 
 /* ---- what is kept --------------------------------------------------------------------------------- */
@@ -292,30 +217,292 @@ PX_TEST(who_gives_up_while_the_host_is_asked_gets_no_old_news)
 PX_TEST(only_so_many_events_are_kept_and_some_not_at_all)
 {
     PX_AUTO(px_infos) secret = {0};
-    int source = raw_client(0), fd = raw_client(1);
 
+    start();
     ok(px_infos_add(&secret, PMIX_EVENT_DO_NOT_CACHE, NULL, PMIX_BOOL));
-    ok(tell(source, CODE, PMIX_RANGE_LOCAL, &secret));
-    ok(raw_notify(source, CODE - 1, PMIX_RANGE_LOCAL));
+    ok(scene_notify(one, CODE, PMIX_RANGE_LOCAL, &secret));
+    ok(tell(one, CODE - 1, PMIX_RANGE_LOCAL));
     for (int i = 0; i < 300; i++)
-        ok(raw_notify(source, CODE - 2, PMIX_RANGE_LOCAL));
-    ok(raw_want_event(fd, CODE));
-    ck_assert(raw_quiet(fd));
-    ok(raw_want_event(fd, CODE - 1));
-    ck_assert(raw_quiet(fd));
-    ok(raw_want_event(fd, CODE - 2));
+        ok(tell(one, CODE - 2, PMIX_RANGE_LOCAL));
+    ok(want_one(two, CODE));
+    ok(want_one(two, CODE - 1));
+    ck_assert(raw_quiet(two));
+    ok(want_one(two, CODE - 2));
     for (int i = 0; i < 256; i++)
-        ck_assert_int_eq(raw_next_event(fd), CODE - 2);
-    ck_assert(raw_quiet(fd));
+        ck_assert_int_eq(raw_next_event(two, NULL), CODE - 2);
+    ck_assert(raw_quiet(two));
 }
 
 PX_TEST(an_event_of_the_server_itself_reaches_its_clients)
 {
-    int fd = raw_client(0);
-
-    ok(raw_want_event(fd, CODE));
+    start();
+    ok(want_one(one, CODE));
     ok(PMIx_Notify_event(CODE, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL));
-    ck_assert_int_eq(raw_next_event(fd), CODE);
+    ck_assert_int_eq(raw_next_event(one, NULL), CODE);
 }
 
-PX_TEST_MAIN("server/event", setup, host_end)
+/* ---- output ------------------------------------------------------------------------------------ */
+
+/* The server's number of the request; id is the client's. */
+static size_t pull(int fd, pmix_rank_t rank, pmix_iof_channel_t channels, size_t id)
+{
+    size_t server_id = SIZE_MAX;
+    px_reader r;
+
+    ok(raw_request(fd, scene_pull(rank, channels, id), &r));
+    ok(px_unpack_size(&r, &server_id));
+    return server_id;
+}
+
+static pmix_status_t pull_status(int fd, pmix_rank_t rank, pmix_iof_channel_t channels)
+{
+    return raw_request(fd, scene_pull(rank, channels, 0), NULL);
+}
+
+static pmix_status_t stop_pull(int fd, size_t server_id)
+{
+    px_writer w = raw_begin(PX_OP_IOF_DEREG);
+
+    px_pack_infos(&w, NULL, 0);
+    px_pack_size(&w, server_id);
+    return raw_request(fd, w, NULL);
+}
+
+static uint32_t given_u32(const char *key)
+{
+    return px_info_u32(host.given.v, host.given.n, key, 9999);
+}
+
+PX_TEST(the_host_is_told_who_wants_what)
+{
+    start();
+    size_t id = pull(one, 2, OUT, 1);
+    ck_assert_uint_eq(host_calls("iof_pull"), 1);
+    ck_assert_int_eq(host.code, OUT);
+    ck_assert_uint_eq(host.n_procs, 1);
+    ck_assert_uint_eq(host.procs[0].rank, 2);
+    ck_assert_uint_eq(given_u32(PMIX_USERID), geteuid());
+    ck_assert_uint_eq(given_u32(PMIX_GRPID), getegid());
+    ck_assert_int_eq(stop_pull(two, id), PMIX_ERR_NOT_FOUND); /* it is another's */
+    ok(scene_write(2, OUT, "out"));
+    scene_read(one, 2, OUT, 1, "out");
+    ok(stop_pull(one, id));
+    ck_assert_uint_eq(host_calls("iof_pull"), 2);
+    ck_assert_int_eq(host.code, PMIX_FWD_NO_CHANNELS);
+    ck_assert_uint_eq(host.procs[0].rank, 2);
+    ck_assert(px_info_flag(host.given.v, host.given.n, PMIX_IOF_STOP));
+    ck_assert_int_eq(stop_pull(one, id), PMIX_ERR_NOT_FOUND);
+    id = pull(one, 2, ERR, 0); /* old clients know a request by the server's number */
+    ok(scene_write(2, OUT, "late"));
+    ok(scene_write(2, ERR, "err"));
+    scene_read(one, 2, ERR, id, "err");
+}
+
+static void drop_job(void)
+{
+    raw_drop_job("job");
+}
+
+PX_TEST(a_host_may_drop_the_job_while_it_is_told_of_the_end)
+{
+    start();
+    (void)pull(one, PMIX_RANK_WILDCARD, OUT, 1);
+    (void)pull(one, 2, ERR, 2);
+    (void)pull(two, PMIX_RANK_WILDCARD, OUT, 3);
+    host.within = drop_job;
+    close(one);
+    host_await("iof_pull", 6); /* the ends of all three */
+    ck_assert(raw_closed(two));
+    ok(scene_write(2, OUT, "late"));
+}
+
+PX_TEST(requests_have_a_limit)
+{
+    start();
+    for (size_t i = 1; i <= 1024; i++)
+        (void)pull(one, 2, OUT, i);
+    ck_assert_int_eq(pull_status(one, 2, OUT), PMIX_ERR_OUT_OF_RESOURCE);
+}
+
+PX_TEST(a_reader_too_slow_misses_what_others_get)
+{
+    static char chunk[1024 * 1024];
+    pmix_proc_t source = raw_proc("job", 2);
+    pmix_byte_object_t bo = {.bytes = chunk, .size = sizeof chunk};
+    pmix_status_t rc = PMIX_SUCCESS;
+    int n = 0;
+
+    start();
+    (void)pull(one, 2, OUT, 1);
+    for (; !rc && n < 64; n++)
+        rc = PMIx_server_IOF_deliver(&source, OUT, &bo, NULL, 0, NULL, NULL);
+    ck_assert_int_eq(rc, PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_int_gt(n, 16);
+    (void)pull(two, 2, OUT, 2);
+    ck_assert_int_eq(scene_write(2, OUT, "short"), PMIX_ERR_OUT_OF_RESOURCE);
+    scene_read(two, 2, OUT, 2, "short");
+}
+
+PX_TEST(output_of_other_users_is_not_to_be_had)
+{
+    pmix_proc_t p = raw_proc("theirs", PMIX_RANK_WILDCARD);
+    pmix_iof_channel_t channel = OUT;
+    pmix_byte_object_t bo = {.bytes = (char *)"x", .size = 1};
+
+    PX_TEST_NEEDS_ROOT;
+    start();
+    raw_add_job("ours", 1, 0, 1234);
+    int fd = raw_client_as(1234, "ours", 0);
+    for (int known = 0; known < 2; known++) {
+        px_writer w = raw_begin(PX_OP_IOF_PULL);
+
+        if (known)
+            raw_add_job("theirs", 1, 0, 4321);
+        px_pack_procs(&w, &p, 1);
+        px_pack_infos(&w, NULL, 0);
+        px_pack(&w, &channel, 1, PMIX_IOF_CHANNEL);
+        /* Before the job is known only the host can tell; then it counts whose it is. */
+        ck_assert_int_eq(raw_request(fd, w, NULL), known ? REFUSED : PMIX_SUCCESS);
+    }
+    p.rank = 0;
+    ok(PMIx_server_IOF_deliver(&p, OUT, &bo, NULL, 0, NULL, NULL));
+    ck_assert(raw_quiet(fd));
+}
+
+/* ---- damaged requests ------------------------------------------------------------------------------ */
+
+/* Of nothing. */
+static pmix_status_t ask_empty(int fd, uint8_t op)
+{
+    px_writer w = raw_begin(op);
+
+    px_pack_procs(&w, NULL, 0);
+    px_pack_infos(&w, NULL, 0);
+    return raw_request(fd, w, NULL);
+}
+
+PX_TEST(damaged_requests_are_refused)
+{
+    px_writer whole = scene_pull(2, OUT, 0);
+
+    start();
+    for (size_t n = 1; n < whole.buf.len; n++) {
+        px_writer w;
+
+        px_writer_init(&w, px_codec_default);
+        ok(px_buf_add(&w.buf, whole.buf.data, n));
+        ck_assert_int_lt(raw_request(one, w, NULL), 0);
+    }
+    px_writer_cleanup(&whole);
+    ck_assert_int_eq(pull_status(one, 2, PMIX_FWD_NO_CHANNELS), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(pull_status(one, 2, PMIX_FWD_STDIN_CHANNEL),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(ask_empty(one, PX_OP_IOF_PULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_uint_eq(host_calls("iof_pull"), 0);
+}
+
+PX_TEST(a_host_without_the_slots_supports_nothing)
+{
+    static const pmix_server_module_t none;
+
+    raw_start(&none, 1, 0);
+    ck_assert_int_eq(pull_status(one, 0, OUT), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(stop_pull(one, 1), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(ask_empty(one, PX_OP_IOF_PUSH), PMIX_ERR_NOT_SUPPORTED);
+}
+
+/* ---- input ------------------------------------------------------------------------------------- */
+
+static pmix_status_t push(int fd, const char *text)
+{
+    pmix_proc_t target = raw_proc("job", 2);
+    px_writer w = raw_begin(PX_OP_IOF_PUSH);
+
+    px_pack_procs(&w, &target, 1);
+    px_pack_infos(&w, NULL, 0);
+    if (text)
+        px_pack_bytes(&w, text, strlen(text));
+    return raw_request(fd, w, NULL);
+}
+
+PX_TEST(input_is_the_hosts_to_pass_on)
+{
+    start();
+    ok(push(two, "hello"));
+    ck_assert_uint_eq(host.proc.rank, 1);
+    ck_assert_uint_eq(host.procs[0].rank, 2);
+    ck_assert_str_eq(host.text, "hello");
+    ck_assert_uint_eq(given_u32(PMIX_USERID), geteuid());
+    ok(push(two, ""));
+    ck_assert_uint_eq(host.n_data, 0);
+    ok(push(two, NULL)); /* left out: nothing, too */
+    ck_assert_uint_eq(host.n_data, 0);
+    host.status = PMIX_ERR_IOF_FAILURE;
+    ck_assert_int_eq(push(two, "x"), PMIX_ERR_IOF_FAILURE);
+}
+
+/* ---- this process itself ----------------------------------------------------------------------------- */
+
+static sem_t came, done;
+static char got[32];
+static pmix_status_t done_status, inside_status;
+
+static void on_bytes(size_t id PX_UNUSED, pmix_iof_channel_t channel PX_UNUSED,
+                     pmix_proc_t *source PX_UNUSED, pmix_byte_object_t *payload,
+                     pmix_info_t info[] PX_UNUSED, size_t n_info PX_UNUSED)
+{
+    snprintf(got, sizeof got, "%.*s", (int)payload->size, payload->bytes);
+    inside_status = scene_write(2, OUT, "never");
+    sem_post(&came);
+}
+
+static void on_done(pmix_status_t status, void *cbdata)
+{
+    ck_assert_ptr_eq(cbdata, &done);
+    done_status = status;
+    sem_post(&done);
+}
+
+PX_TEST(the_server_process_may_ask_too_until_it_ends)
+{
+    pmix_proc_t p = raw_proc("job", PMIX_RANK_WILDCARD);
+    pmix_byte_object_t bo = {.bytes = strdup("later"), .size = 5};
+
+    sem_init(&came, 0, 0);
+    sem_init(&done, 0, 0);
+    start();
+    pmix_status_t id = PMIx_IOF_pull(&p, 1, NULL, 0, OUT, on_bytes, NULL, NULL);
+    ck_assert_int_gt(id, 0);
+    ok(scene_write(2, OUT, "hello"));
+    sem_wait(&came);
+    ck_assert_str_eq(got, "hello");
+    ck_assert_int_eq(inside_status, PMIX_ERR_WOULD_BLOCK);
+    p.rank = 1;
+    ok(PMIx_server_IOF_deliver(&p, OUT, &bo, NULL, 0, on_done, &done));
+    memset(bo.bytes, 'x', 5);
+    free(bo.bytes);
+    sem_wait(&done);
+    ok(done_status);
+    sem_wait(&came);
+    ck_assert_str_eq(got, "later");
+    ok(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL));
+    ck_assert_int_gt(PMIx_IOF_pull(&p, 1, NULL, 0, OUT, on_bytes, NULL, NULL), 0);
+}
+
+PX_TEST(output_of_no_channel_and_flow_control_are_refused)
+{
+    pmix_proc_t p = raw_proc("job", 0);
+    pmix_byte_object_t bo = {.bytes = (char *)"x", .size = 1};
+    pmix_info_t info = {.key = "k"};
+
+    start();
+    ck_assert_int_eq(PMIx_server_IOF_deliver(&p, 0, &bo, NULL, 0, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_IOF_deliver(&p, OUT, NULL, NULL, 0, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_IOF_flow_control(NULL, PMIX_FWD_STDIN_CHANNEL, true,
+                                                  &info, 1, NULL, NULL),
+                     PMIX_ERR_NOT_SUPPORTED);
+}
+
+PX_TEST_MAIN("server/event", NULL, host_end)

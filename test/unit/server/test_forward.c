@@ -18,9 +18,9 @@ static void setup(void)
 {
     uint32_t other = CLAIMED;
 
-    raw_server_start(&host_module, 2);
+    raw_start(&host_module, 2, 0);
     ok(px_infos_add(&host.infos, "pmix.answer", "yes", PMIX_STRING));
-    host.nspace = "child";
+    strcpy(host.nspace, "child");
     for (int twice = 0; twice < 2; twice++) {
         ok(px_infos_add(&claims, PMIX_USERID, &other, PMIX_UINT32));
         ok(px_infos_add(&claims, "pmix.how", "well", PMIX_STRING));
@@ -28,16 +28,10 @@ static void setup(void)
     }
 }
 
-static void teardown(void)
-{
-    host_end();
-    px_infos_cleanup(&claims);
-}
-
 static void restart(const pmix_server_module_t *module)
 {
     raw_server_stop();
-    raw_server_start(module, 2);
+    raw_start(module, 2, 0);
 }
 
 /* ---- requests --------------------------------------------------------------------------- */
@@ -47,71 +41,33 @@ static void pack_claims(px_writer *w)
     px_pack_infos(w, claims.v, claims.n);
 }
 
-static void pack_target(px_writer *w)
+static void pack_info(px_writer *w, const char *key, const char *value)
 {
-    pmix_proc_t target = raw_proc("job", 0);
+    pmix_info_t info;
 
-    px_pack_procs(w, &target, 1);
+    PMIx_Info_load(&info, key, value, PMIX_STRING);
+    px_pack(w, &info, 1, PMIX_INFO);
+    PMIx_Info_destruct(&info);
 }
 
-static void spawn(px_writer *w)
+static void pack_lookup(px_writer *w, const char *const *keys, size_t n)
 {
-    pmix_app_t app = {.cmd = (char *)(uintptr_t) "./prog", .maxprocs = 1};
-
+    px_pack_u32(w, CLAIMED);
+    px_pack_size(w, n);
+    for (size_t i = 0; i < n; i++)
+        px_pack_str(w, keys[i]);
     pack_claims(w);
-    px_pack_size(w, 1);
-    px_pack(w, &app, 1, PMIX_APP);
 }
 
-static void query(px_writer *w)
+static void pack_log(px_writer *w, time_t stamp)
 {
-    char *keys[] = {(char *)(uintptr_t) "pmix.qry.ns", NULL};
-    pmix_query_t q = {.keys = keys, .qualifiers = claims.v, .nqual = claims.n};
-
-    px_pack_size(w, 1);
-    px_pack(w, &q, 1, PMIX_QUERY);
-}
-
-static void log_at(px_writer *w, time_t stamp)
-{
-    pmix_info_t data;
-
-    PMIx_Info_load(&data, PMIX_LOG_STDERR, "hello", PMIX_STRING);
     px_pack(w, &stamp, 1, PMIX_TIME);
-    px_pack_infos(w, &data, 1);
-    pack_claims(w);
-    PMIx_Info_destruct(&data);
-}
-
-static void log_line(px_writer *w)
-{
-    log_at(w, 0);
-}
-
-static void job_control(px_writer *w)
-{
-    pack_target(w);
+    px_pack_size(w, 1);
+    pack_info(w, PMIX_LOG_STDERR, "hello");
     pack_claims(w);
 }
 
-static void monitor(px_writer *w)
-{
-    pmix_info_t what;
-
-    PMIx_Info_load(&what, PMIX_MONITOR_FILE, "/some/file", PMIX_STRING);
-    px_pack(w, &what, 1, PMIX_INFO);
-    px_pack_status(w, PMIX_MONITOR_FILE_ALERT);
-    pack_claims(w);
-    PMIx_Info_destruct(&what);
-}
-
-static void allocate(px_writer *w)
-{
-    px_pack_u8(w, PMIX_ALLOC_EXTEND, PMIX_ALLOC_DIRECTIVE);
-    pack_claims(w);
-}
-
-static void block_of(px_writer *w, const char *name, size_t n_units)
+static void pack_block(px_writer *w, const char *name, size_t n_units)
 {
     pmix_resource_unit_t units[] = {{.type = 1, .count = 4}, {.type = 2, .count = 9}};
 
@@ -124,120 +80,108 @@ static void block_of(px_writer *w, const char *name, size_t n_units)
     pack_claims(w);
 }
 
-static void block(px_writer *w)
+/* A whole one of each kind. */
+static px_writer sound(uint8_t op)
 {
-    block_of(w, "mine", 2);
-}
-
-static void session(px_writer *w)
-{
-    px_pack_u32(w, 4711);
-    pack_claims(w);
-}
-
-static void validate(px_writer *w)
-{
-    px_pack_bytes(w, "secret", sizeof("secret"));
-    pack_claims(w);
-}
-
-static void update(px_writer *w)
-{
-    px_pack_size(w, 12);
-}
-
-static void publish(px_writer *w)
-{
-    px_pack_u32(w, CLAIMED);
-    pack_claims(w);
-}
-
-static void lookup(px_writer *w)
-{
-    px_pack_u32(w, CLAIMED);
-    px_pack_size(w, 1);
-    px_pack_str(w, "colour");
-    pack_claims(w);
-}
-
-static void pull(px_writer *w)
-{
+    static const char *const colour[] = {"colour"};
+    char *keys[] = {(char *)(uintptr_t) "pmix.qry.ns", NULL};
+    pmix_query_t q = {.keys = keys, .qualifiers = claims.v, .nqual = claims.n};
+    pmix_app_t app = {.cmd = (char *)(uintptr_t) "./prog", .maxprocs = 1};
     pmix_iof_channel_t out = PMIX_FWD_STDOUT_CHANNEL;
-
-    pack_target(w);
-    pack_claims(w);
-    px_pack(w, &out, 1, PMIX_IOF_CHANNEL);
-}
-
-static void push(px_writer *w)
-{
-    pack_target(w);
-    pack_claims(w);
-    px_pack_bytes(w, "in", 2);
-}
-
-static void regevents(px_writer *w)
-{
     pmix_status_t code = PMIX_ERR_NODE_DOWN;
+    pmix_proc_t target = raw_proc("job", 0);
+    px_writer w = raw_begin(op);
 
-    px_pack_size(w, 1);
-    px_pack(w, &code, 1, PMIX_STATUS);
-    pack_claims(w);
+    switch (op) {
+    case PX_OP_QUERY:
+        px_pack_size(&w, 1);
+        px_pack(&w, &q, 1, PMIX_QUERY);
+        return w;
+    case PX_OP_LOG:
+        pack_log(&w, 0);
+        return w;
+    case PX_OP_LOOKUP:
+    case PX_OP_UNPUBLISH:
+        pack_lookup(&w, colour, 1);
+        return w;
+    case PX_OP_RESBLK:
+        pack_block(&w, "mine", 2);
+        return w;
+    case PX_OP_FABRIC_UPDATE:
+        px_pack_size(&w, 12);
+        return w;
+    case PX_OP_JOB_CONTROL:
+    case PX_OP_IOF_PULL:
+    case PX_OP_IOF_PUSH:
+        px_pack_procs(&w, &target, 1);
+        break;
+    case PX_OP_MONITOR:
+        pack_info(&w, PMIX_MONITOR_FILE, "/some/file");
+        px_pack_status(&w, PMIX_MONITOR_FILE_ALERT);
+        break;
+    case PX_OP_ALLOC:
+        px_pack_u8(&w, PMIX_ALLOC_EXTEND, PMIX_ALLOC_DIRECTIVE);
+        break;
+    case PX_OP_SESSION_CTRL:
+        px_pack_u32(&w, 4711);
+        break;
+    case PX_OP_VALIDATE_CRED:
+        px_pack_bytes(&w, "secret", sizeof("secret"));
+        break;
+    case PX_OP_PUBLISH:
+        px_pack_u32(&w, CLAIMED);
+        break;
+    case PX_OP_REGEVENTS:
+        px_pack_size(&w, 1);
+        px_pack(&w, &code, 1, PMIX_STATUS);
+        break;
+    default:
+        break;
+    }
+    pack_claims(&w);
+    if (op == PX_OP_SPAWN) {
+        px_pack_size(&w, 1);
+        px_pack(&w, &app, 1, PMIX_APP);
+    } else if (op == PX_OP_IOF_PULL) {
+        px_pack(&w, &out, 1, PMIX_IOF_CHANNEL);
+    } else if (op == PX_OP_IOF_PUSH) {
+        px_pack_bytes(&w, "in", 2);
+    }
+    return w;
 }
 
 enum { ANY = -1 };
 
 static const struct row {
-    void (*pack)(px_writer *w);
     const char *slot;
     int code; /* as the host records it, or ANY */
     uint8_t op;
     bool infos;  /* the reply is a status and the host's infos */
     bool nobody; /* the host is not told which process asks */
 } rows[] = {
-    {spawn, "spawn", 1, PX_OP_SPAWN, false, false},
-    {query, "query", 1, PX_OP_QUERY, true, false},
-    {log_line, "log", ANY, PX_OP_LOG, false, false},
-    {job_control, "job_control", ANY, PX_OP_JOB_CONTROL, true, false},
-    {monitor, "monitor", PMIX_MONITOR_FILE_ALERT, PX_OP_MONITOR, true, false},
-    {allocate, "allocate", PMIX_ALLOC_EXTEND, PX_OP_ALLOC, true, false},
-    {block, "resource_block", 3, PX_OP_RESBLK, false, false},
-    {session, "session_control", 4711, PX_OP_SESSION_CTRL, true, false},
-    {pack_claims, "get_credential", ANY, PX_OP_GET_CREDENTIAL, false, false},
-    {validate, "validate_credential", sizeof("secret"), PX_OP_VALIDATE_CRED, true,
-     false},
-    {pack_claims, "fabric", PMIX_FABRIC_REQUEST_INFO, PX_OP_FABRIC_REGISTER, true,
-     false},
-    {update, "fabric", PMIX_FABRIC_UPDATE_INFO, PX_OP_FABRIC_UPDATE, true, false},
-    {publish, "publish", ANY, PX_OP_PUBLISH, false, false},
-    {lookup, "lookup", ANY, PX_OP_LOOKUP, false, false},
-    {lookup, "unpublish", ANY, PX_OP_UNPUBLISH, false, false},
-    {pull, "iof_pull", PMIX_FWD_STDOUT_CHANNEL, PX_OP_IOF_PULL, false, true},
-    {push, "push_stdin", ANY, PX_OP_IOF_PUSH, false, false},
-    {regevents, "register_events", PMIX_ERR_NODE_DOWN, PX_OP_REGEVENTS, false, true},
+    {"spawn", 1, PX_OP_SPAWN, false, false},
+    {"query", 1, PX_OP_QUERY, true, false},
+    {"log", ANY, PX_OP_LOG, false, false},
+    {"job_control", ANY, PX_OP_JOB_CONTROL, true, false},
+    {"monitor", PMIX_MONITOR_FILE_ALERT, PX_OP_MONITOR, true, false},
+    {"allocate", PMIX_ALLOC_EXTEND, PX_OP_ALLOC, true, false},
+    {"resource_block", 3, PX_OP_RESBLK, false, false},
+    {"session_control", 4711, PX_OP_SESSION_CTRL, true, false},
+    {"get_credential", ANY, PX_OP_GET_CREDENTIAL, false, false},
+    {"validate_credential", sizeof("secret"), PX_OP_VALIDATE_CRED, true, false},
+    {"fabric", PMIX_FABRIC_REQUEST_INFO, PX_OP_FABRIC_REGISTER, true, false},
+    {"fabric", PMIX_FABRIC_UPDATE_INFO, PX_OP_FABRIC_UPDATE, true, false},
+    {"publish", ANY, PX_OP_PUBLISH, false, false},
+    {"lookup", ANY, PX_OP_LOOKUP, false, false},
+    {"unpublish", ANY, PX_OP_UNPUBLISH, false, false},
+    {"iof_pull", PMIX_FWD_STDOUT_CHANNEL, PX_OP_IOF_PULL, false, true},
+    {"push_stdin", ANY, PX_OP_IOF_PUSH, false, false},
+    {"register_events", PMIX_ERR_NODE_DOWN, PX_OP_REGEVENTS, false, true},
 };
-
-static pmix_status_t request(int fd, const struct row *row, px_reader *rest)
-{
-    px_writer w;
-
-    raw_begin(&w, row->op);
-    row->pack(&w);
-    return raw_request(fd, &w, rest);
-}
-
-static const struct row *row_of(uint8_t op)
-{
-    size_t i = 0;
-
-    while (rows[i].op != op)
-        i++;
-    return &rows[i];
-}
 
 static pmix_status_t ask(int fd, uint8_t op, px_reader *rest)
 {
-    return request(fd, row_of(op), rest);
+    return raw_request(fd, sound(op), rest);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -258,18 +202,16 @@ static uint32_t given(const char *key)
 
 static void check_answer(px_reader *r)
 {
-    px_infos got = {0};
+    PX_AUTO(px_infos) got = {0};
 
     ok(px_unpack_infos(r, &got.v, &got.n));
     ck_assert_str_eq(px_info_str(got.v, got.n, "pmix.answer"), "yes");
     ck_assert(px_reader_done(r));
-    px_infos_cleanup(&got);
 }
 
 PX_TEST(each_reaches_the_host_as_the_user_that_the_connection_proves)
 {
     static const enum host_how hows[] = {HOST_INSIDE, HOST_THREAD};
-    int fd = raw_client(1);
 
     for (size_t i = 0; i < PX_COUNT(rows) * PX_COUNT(hows); i++) {
         const struct row *row = &rows[i / PX_COUNT(hows)];
@@ -279,7 +221,7 @@ PX_TEST(each_reaches_the_host_as_the_user_that_the_connection_proves)
         host.status = row->infos && host.how == HOST_THREAD ? PMIX_ERR_PARTIAL_SUCCESS
                                                             : PMIX_SUCCESS;
         host.code = 0;
-        ck_assert_int_eq(request(fd, row, &r), host.status);
+        ck_assert_int_eq(ask(two, row->op, &r), host.status);
         ck_assert_str_eq(host.name, row->slot);
         if (row->code != ANY)
             ck_assert_int_eq(host.code, row->code);
@@ -290,7 +232,7 @@ PX_TEST(each_reaches_the_host_as_the_user_that_the_connection_proves)
                       "user of %s", row->slot);
         ck_assert_msg(n_of(PMIX_GRPID) == 1 && given(PMIX_GRPID) == getegid(),
                       "group of %s", row->slot);
-        if (row->pack != update)
+        if (row->op != PX_OP_FABRIC_UPDATE)
             ck_assert_uint_eq(n_of("pmix.how"), 2);
         if (row->infos)
             check_answer(&r);
@@ -299,24 +241,17 @@ PX_TEST(each_reaches_the_host_as_the_user_that_the_connection_proves)
 
 PX_TEST(damaged_ones_never_reach_the_host)
 {
-    int fd = raw_client(0);
-    unsigned n = 0;
-
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        px_writer w;
+        px_writer w = raw_begin(rows[i].op);
 
-        raw_begin(&w, rows[i].op);
-        ck_assert_int_lt(raw_request(fd, &w, NULL), 0);
-        raw_begin(&w, rows[i].op);
+        ck_assert_int_lt(raw_request(one, raw_begin(rows[i].op), NULL), 0);
         px_pack_str(&w, "nothing of the kind");
         px_pack_str(&w, "nor this");
         px_pack_size(&w, SIZE_MAX);
-        if (rows[i].pack != update) /* whose index may be any */
-            ck_assert_int_lt(raw_request(fd, &w, NULL), 0);
-        px_writer_cleanup(&w);
-        n += host_calls(rows[i].slot);
+        if (rows[i].op != PX_OP_FABRIC_UPDATE) /* whose index may be any */
+            ck_assert_int_lt(raw_request(one, w, NULL), 0);
+        ck_assert_uint_eq(host_calls(rows[i].slot), 0);
     }
-    ck_assert_uint_eq(n, 0);
 }
 
 PX_TEST(a_module_without_slots_supports_none)
@@ -324,47 +259,40 @@ PX_TEST(a_module_without_slots_supports_none)
     static const pmix_server_module_t nothing = {0};
 
     restart(&nothing);
-    int fd = raw_client(0);
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_infos) none = {0};
         px_reader r;
-        pmix_status_t rc = request(fd, &rows[i], &r);
+        pmix_status_t rc = ask(one, rows[i].op, &r);
 
-        if (rows[i].op == PX_OP_REGEVENTS) { /* the server sees to those itself */
-            ok(rc);
-            continue;
-        }
-        ck_assert_msg(rc == PMIX_ERR_NOT_SUPPORTED, "%s: %d", rows[i].slot, rc);
-        if (rows[i].infos && !px_reader_done(&r)) {
-            px_infos none = {0};
-
+        /* Events the server sees to itself. */
+        ck_assert_msg(rc == (rows[i].op == PX_OP_REGEVENTS ? PMIX_SUCCESS
+                                                           : PMIX_ERR_NOT_SUPPORTED),
+                      "%s: %d", rows[i].slot, rc);
+        if (rows[i].infos && !px_reader_done(&r))
             ok(px_unpack_infos(&r, &none.v, &none.n));
-            ck_assert_uint_eq(none.n, 0);
-        }
+        ck_assert_uint_eq(none.n, 0);
     }
-    ok(raw_finalize(fd));
+    ok(raw_finalize(one));
 }
 
 PX_TEST(processes_of_another_user_are_not_named)
 {
     static const uint8_t ops[] = {PX_OP_JOB_CONTROL, PX_OP_IOF_PULL, PX_OP_IOF_PUSH};
-    int fd = raw_client(0);
 
     px_peer_find(px_process.server, &(pmix_proc_t){"job", 0})->uid = 4711;
-    for (size_t i = 0; i < PX_COUNT(ops); i++) {
-        ck_assert_int_eq(ask(fd, ops[i], NULL), PMIX_ERR_NO_PERMISSIONS);
-        ck_assert_uint_eq(host_calls(row_of(ops[i])->slot), 0);
-    }
+    for (size_t i = 0; i < PX_COUNT(ops); i++)
+        ck_assert_int_eq(ask(one, ops[i], NULL), PMIX_ERR_NO_PERMISSIONS);
+    ck_assert_uint_eq(host_calls("job_control") + host_calls("iof_pull") +
+                          host_calls("push_stdin"),
+                      0);
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 PX_TEST(a_group_that_is_not_known_is_not_claimed_either)
 {
-    pmix_proc_t proc = raw_proc("job", 1);
-    int fd = raw_client(1);
-
-    px_peer_find(px_process.server, &proc)->gid = (gid_t)-1;
-    ok(ask(fd, PX_OP_GET_CREDENTIAL, NULL));
+    px_peer_find(px_process.server, &(pmix_proc_t){"job", 1})->gid = (gid_t)-1;
+    ok(ask(two, PX_OP_GET_CREDENTIAL, NULL));
     ck_assert_uint_eq(n_of(PMIX_USERID), 1);
     ck_assert_uint_eq(n_of(PMIX_GRPID), 0);
 }
@@ -385,13 +313,14 @@ static int unix_socket(void)
 PX_TEST(a_group_that_the_host_does_not_know_is_told_by_the_kernel)
 {
     struct px_hello hello = raw_hello("job", 1);
-    int by_tcp = raw_socket();
 
     ok(PMIx_server_register_client(&hello.proc, geteuid(), (gid_t)-1, NULL, NULL,
                                    NULL));
-    ok(raw_say_hello(by_tcp, &hello));
+    close(two);
+    raw_await_gone(1);
+    two = raw_client(1);
     ck_assert_uint_eq(px_peer_find(px_process.server, &hello.proc)->gid, (gid_t)-1);
-    close(by_tcp);
+    close(two);
     raw_await_gone(1);
     ok(raw_say_hello(unix_socket(), &hello));
     ck_assert_uint_eq(px_peer_find(px_process.server, &hello.proc)->gid, getegid());
@@ -401,13 +330,12 @@ PX_TEST(a_group_that_the_host_does_not_know_is_told_by_the_kernel)
 
 PX_TEST(a_spawn_reply_names_the_job_and_tells_all_about_it)
 {
-    int fd = raw_client(0);
     PX_AUTOFREE char *name = NULL;
     size_t n = 0;
     px_reader r;
 
     raw_add_job("child", 1, 0, geteuid());
-    ok(ask(fd, PX_OP_SPAWN, &r));
+    ok(ask(one, PX_OP_SPAWN, &r));
     ck_assert_str_eq(host.text, "./prog");
     ok(px_unpack_str(&r, &name));
     ck_assert_str_eq(name, "child");
@@ -422,31 +350,27 @@ PX_TEST(a_spawn_reply_names_the_job_and_tells_all_about_it)
 
 PX_TEST(a_failed_spawn_names_no_job)
 {
-    int fd = raw_client(0);
     PX_AUTOFREE char *name = NULL;
+    px_writer w = raw_begin(PX_OP_SPAWN);
     px_reader r;
-    px_writer w;
 
     host.status = PMIX_ERR_JOB_FAILED_TO_LAUNCH;
-    ck_assert_int_eq(ask(fd, PX_OP_SPAWN, &r), PMIX_ERR_JOB_FAILED_TO_LAUNCH);
+    ck_assert_int_eq(ask(one, PX_OP_SPAWN, &r), PMIX_ERR_JOB_FAILED_TO_LAUNCH);
     ok(px_unpack_str(&r, &name));
     ck_assert_ptr_null(name);
     ck_assert(px_reader_done(&r));
-
-    raw_begin(&w, PX_OP_SPAWN); /* of no application */
     pack_claims(&w);
-    px_pack_size(&w, 0);
-    ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_ERR_BAD_PARAM);
+    px_pack_size(&w, 0); /* applications */
+    ck_assert_int_eq(raw_request(one, w, NULL), PMIX_ERR_BAD_PARAM);
     ck_assert_uint_eq(host_calls("spawn"), 1);
 }
 
 PX_TEST(the_parent_is_the_process_that_asks_whatever_it_claims)
 {
     pmix_proc_t other = raw_proc("other", 9);
-    int fd = raw_client(1);
 
     for (int claimed = 0; claimed < 3; claimed++) {
-        ok(ask(fd, PX_OP_SPAWN, NULL));
+        ok(ask(two, PX_OP_SPAWN, NULL));
         const pmix_info_t *parent = px_info_find(host.given.v, host.given.n,
                                                  PMIX_PARENT_ID);
         ck_assert_uint_eq(n_of(PMIX_PARENT_ID), 1);
@@ -464,19 +388,17 @@ PX_TEST(the_parent_is_the_process_that_asks_whatever_it_claims)
 
 PX_TEST(what_requests_carry_is_what_the_host_gets)
 {
-    int fd = raw_client(0);
-
-    ok(ask(fd, PX_OP_JOB_CONTROL, NULL));
+    ok(ask(one, PX_OP_JOB_CONTROL, NULL));
     ck_assert_str_eq(host.procs[0].nspace, "job");
-    ok(ask(fd, PX_OP_QUERY, NULL));
+    ok(ask(one, PX_OP_QUERY, NULL));
     ck_assert_str_eq(host.keys[0], "pmix.qry.ns");
-    ok(ask(fd, PX_OP_VALIDATE_CRED, NULL));
+    ok(ask(one, PX_OP_VALIDATE_CRED, NULL));
     ck_assert_str_eq(host.text, "secret");
-    ok(ask(fd, PX_OP_MONITOR, NULL));
+    ok(ask(one, PX_OP_MONITOR, NULL));
     ck_assert_str_eq(
         px_info_str(host.given_data.v, host.given_data.n, PMIX_MONITOR_FILE),
         "/some/file");
-    ok(ask(fd, PX_OP_FABRIC_UPDATE, NULL));
+    ok(ask(one, PX_OP_FABRIC_UPDATE, NULL));
     const pmix_info_t *index = px_info_find(host.given.v, host.given.n,
                                             PMIX_FABRIC_INDEX);
     ck_assert_ptr_nonnull(index);
@@ -485,56 +407,50 @@ PX_TEST(what_requests_carry_is_what_the_host_gets)
 
 PX_TEST(a_resource_block_is_named_and_made_of_units)
 {
-    int fd = raw_client(0);
+    px_writer empty = raw_begin(PX_OP_RESBLK), unnamed = raw_begin(PX_OP_RESBLK);
     px_reader r;
-    px_writer w;
 
-    ok(ask(fd, PX_OP_RESBLK, &r));
+    ok(ask(one, PX_OP_RESBLK, &r));
     ck_assert(px_reader_done(&r));
     ck_assert_str_eq(host.text, "mine");
     ck_assert_uint_eq(host.n_keys, 9);
-    raw_begin(&w, PX_OP_RESBLK);
-    block_of(&w, "mine", 0);
+    pack_block(&empty, "mine", 0);
     host.status = PMIX_ERR_NOT_FOUND;
     host.how = HOST_ERROR;
-    ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_ERR_NOT_FOUND);
-    raw_begin(&w, PX_OP_RESBLK);
-    block_of(&w, NULL, 1);
-    ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(raw_request(one, empty, NULL), PMIX_ERR_NOT_FOUND);
+    pack_block(&unnamed, NULL, 1);
+    ck_assert_int_eq(raw_request(one, unnamed, NULL), PMIX_ERR_BAD_PARAM);
     ck_assert_uint_eq(host_calls("resource_block"), 2);
 }
 
 PX_TEST(a_credential_comes_with_infos_or_not_at_all)
 {
-    int fd = raw_client(0);
     pmix_byte_object_t bo;
     px_reader r;
 
     host.bytes = "\0\1\2";
     host.n_bytes = 3;
     host.how = HOST_THREAD;
-    ok(ask(fd, PX_OP_GET_CREDENTIAL, &r));
+    ok(ask(one, PX_OP_GET_CREDENTIAL, &r));
     ok(px_unpack_bytes(&r, &bo));
     ck_assert_uint_eq(bo.size, 3);
     ck_assert_mem_eq(bo.bytes, "\0\1\2", 3);
     check_answer(&r);
     px_type_destruct(PMIX_BYTE_OBJECT, &bo);
     host.status = PMIX_ERR_NO_PERMISSIONS;
-    ck_assert_int_eq(ask(fd, PX_OP_GET_CREDENTIAL, &r), PMIX_ERR_NO_PERMISSIONS);
+    ck_assert_int_eq(ask(one, PX_OP_GET_CREDENTIAL, &r), PMIX_ERR_NO_PERMISSIONS);
     ck_assert(px_reader_done(&r));
 }
 
 PX_TEST(a_log_carries_its_time_and_ends_with_the_callback)
 {
-    int fd = raw_client(0);
-    px_writer w;
-
     host.how = HOST_THREAD;
     host.status = PMIX_ERR_NOT_AVAILABLE;
     for (int timed = 1; timed >= 0; timed--) {
-        raw_begin(&w, PX_OP_LOG);
-        log_at(&w, timed ? 1700000000 : 0);
-        ck_assert_int_eq(raw_request(fd, &w, NULL), PMIX_ERR_NOT_AVAILABLE);
+        px_writer w = raw_begin(PX_OP_LOG);
+
+        pack_log(&w, timed ? 1700000000 : 0);
+        ck_assert_int_eq(raw_request(one, w, NULL), PMIX_ERR_NOT_AVAILABLE);
         ck_assert_uint_eq(n_of(PMIX_LOG_TIMESTAMP), timed);
         ck_assert_str_eq(
             px_info_str(host.given_data.v, host.given_data.n, PMIX_LOG_STDERR),
@@ -550,32 +466,90 @@ PX_TEST(the_newer_form_of_a_slot_is_used_where_it_is_there)
 
     both.log2 = host_log2;
     restart(&both);
-    int fd = raw_client(0);
     host.how = HOST_THREAD;
-    ok(ask(fd, PX_OP_LOG, NULL));
+    ok(ask(one, PX_OP_LOG, NULL));
     host.how = HOST_ERROR; /* which the older one cannot say */
     host.status = PMIX_ERR_NO_PERMISSIONS;
-    ck_assert_int_eq(ask(fd, PX_OP_LOG, NULL), PMIX_ERR_NO_PERMISSIONS);
+    ck_assert_int_eq(ask(one, PX_OP_LOG, NULL), PMIX_ERR_NO_PERMISSIONS);
     ck_assert_uint_eq(host_calls("log2"), 2);
     ck_assert_uint_eq(host_calls("log"), 0);
     host.status = PMIX_SUCCESS;
     host.how = HOST_INSIDE;
     restart(&alone);
-    ok(ask(raw_client(0), PX_OP_LOG, NULL));
+    ok(ask(one, PX_OP_LOG, NULL));
     ck_assert_uint_eq(host_calls("log2"), 3);
+}
+
+/* ---- publish and lookup ------------------------------------------------------------------- */
+
+PX_TEST(keys_go_to_the_host_and_what_it_found_comes_back)
+{
+    static const char *const keys[] = {"colour", "shape"};
+    px_writer w = raw_begin(PX_OP_LOOKUP), none = raw_begin(PX_OP_UNPUBLISH);
+    pmix_pdata_t found[2] = {{.key = "colour"}, {.key = "shape"}}, *got = NULL;
+    size_t n = 0;
+    px_reader r;
+
+    found[1].proc = raw_proc("job", 1);
+    found[1].value = (pmix_value_t){.type = PMIX_UINT32, .data.uint32 = 11};
+    host.pdata = found;
+    host.n_pdata = 2;
+    pack_lookup(&w, keys, 2);
+    ok(raw_request(one, w, &r));
+    ck_assert_uint_eq(host.n_keys, 2);
+    ck_assert_str_eq(host.keys[1], "shape");
+    ok(px_unpack_size(&r, &n));
+    ck_assert_uint_eq(n, 2);
+    ok(px_unpack_array(&r, (void **)&got, n, PMIX_PDATA));
+    ck_assert_uint_eq(got[1].value.data.uint32, 11);
+    ck_assert(px_proc_same(&got[1].proc, &found[1].proc));
+    px_type_free_array(PMIX_PDATA, got, n);
+    pack_lookup(&none, NULL, 0); /* means everything */
+    ok(raw_request(one, none, NULL));
+    ck_assert_uint_eq(host.n_keys, 0);
+}
+
+PX_TEST(part_of_an_answer_comes_with_its_status)
+{
+    pmix_pdata_t found = {.key = "colour"};
+    size_t n = 0;
+    px_reader r;
+
+    host.status = PMIX_ERR_PARTIAL_SUCCESS;
+    host.pdata = &found;
+    host.n_pdata = 1;
+    ck_assert_int_eq(ask(one, PX_OP_LOOKUP, &r), PMIX_ERR_PARTIAL_SUCCESS);
+    ok(px_unpack_size(&r, &n));
+    ck_assert_uint_eq(n, 1);
+    host.status = PMIX_ERR_NOT_FOUND;
+    host.pdata = NULL;
+    host.n_pdata = 3; /* a host that counts what it does not give */
+    ck_assert_int_eq(ask(one, PX_OP_LOOKUP, &r), PMIX_ERR_NOT_FOUND);
+    ck_assert(px_reader_done(&r));
+}
+
+PX_TEST(nonsense_is_looked_up_nowhere)
+{
+    static const char *const hole[] = {"colour", NULL, "shape"};
+    px_writer none = raw_begin(PX_OP_LOOKUP), holed = raw_begin(PX_OP_LOOKUP);
+
+    pack_lookup(&none, NULL, 0);
+    ck_assert_int_eq(raw_request(one, none, NULL), PMIX_ERR_BAD_PARAM);
+    pack_lookup(&holed, hole, 3);
+    ck_assert_int_eq(raw_request(one, holed, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_uint_eq(host_calls("lookup"), 0);
 }
 
 /* No reply, no end of the connection, no upcall. */
 PX_TEST(a_heartbeat_that_is_not_watched_for_is_ignored)
 {
-    int fd = raw_client(0);
     px_writer w;
 
     px_writer_init(&w, px_codec_default);
-    raw_send(fd, PX_TAG_HEARTBEAT, &w);
-    ck_assert(raw_quiet(fd));
+    raw_send(one, PX_TAG_HEARTBEAT, w);
+    ck_assert(raw_quiet(one));
     ck_assert_uint_eq(host_calls("monitor"), 0);
-    ok(raw_finalize(fd));
+    ok(raw_finalize(one));
 }
 
 /* The server's own calls go to its host as those of any client. */
@@ -617,4 +591,4 @@ PX_TEST(a_server_asks_its_own_host)
     PMIx_Heartbeat();
 }
 
-PX_TEST_MAIN("server/forward", setup, teardown)
+PX_TEST_MAIN("server/forward", setup, host_end)

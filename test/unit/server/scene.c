@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scene.h"
+
+#include <string.h>
+
+#define TAG 400
+
+pmix_status_t scene_notify(int fd, pmix_status_t code, pmix_data_range_t range,
+                           const px_infos *infos)
+{
+    px_writer w = raw_begin(PX_OP_NOTIFY);
+
+    px_pack_status(&w, code);
+    px_pack_u8(&w, range, PMIX_DATA_RANGE);
+    px_pack_infos(&w, infos ? infos->v : NULL, infos ? infos->n : 0);
+    return raw_request(fd, w, NULL);
+}
+
+void scene_forget(int fd, pmix_status_t code)
+{
+    px_writer w = raw_begin(PX_OP_DEREGEVENTS);
+
+    px_pack_status(&w, code);
+    raw_send(fd, TAG, w); /* not answered */
+}
+
+void scene_publish(int fd, uint32_t tag)
+{
+    px_writer w = raw_begin(PX_OP_PUBLISH);
+    pmix_info_t info;
+
+    PMIx_Info_load(&info, "colour", &(uint32_t){1}, PMIX_UINT32);
+    px_pack_u32(&w, 0);
+    px_pack_infos(&w, &info, 1);
+    raw_send(fd, tag, w);
+}
+
+px_writer scene_pull(pmix_rank_t rank, pmix_iof_channel_t channels, size_t id)
+{
+    pmix_proc_t p = raw_proc("job", rank);
+    px_writer w = raw_begin(PX_OP_IOF_PULL);
+
+    px_pack_procs(&w, &p, 1);
+    px_pack_infos(&w, NULL, 0);
+    px_pack(&w, &channels, 1, PMIX_IOF_CHANNEL);
+    if (id)
+        px_pack_size(&w, id);
+    return w;
+}
+
+pmix_status_t scene_write(pmix_rank_t rank, pmix_iof_channel_t channel,
+                          const char *text)
+{
+    pmix_proc_t source = raw_proc("job", rank);
+    pmix_byte_object_t bo = {.bytes = (char *)(uintptr_t)text, .size = strlen(text)};
+
+    return PMIx_server_IOF_deliver(&source, channel, &bo, NULL, 0, NULL, NULL);
+}
+
+void scene_read(int fd, pmix_rank_t rank, pmix_iof_channel_t channel, size_t id,
+                const char *text)
+{
+    pmix_iof_channel_t got_channel;
+    pmix_byte_object_t bytes = {0};
+    PX_AUTO(px_infos) infos = {0};
+    pmix_proc_t source;
+    px_reader r;
+    size_t got_id;
+
+    ck_assert(raw_recv(fd, PX_TAG_IOF, &r));
+    ok(px_unpack1(&r, &source, PMIX_PROC));
+    ok(px_unpack1(&r, &got_channel, PMIX_IOF_CHANNEL));
+    ok(px_unpack_size(&r, &got_id));
+    ok(px_unpack_infos(&r, &infos.v, &infos.n));
+    ok(px_unpack_bytes(&r, &bytes));
+    ck_assert(px_reader_done(&r));
+    ck_assert_uint_eq(source.rank, rank);
+    ck_assert_uint_eq(got_channel, channel);
+    ck_assert_uint_eq(got_id, id);
+    ck_assert_uint_eq(bytes.size, strlen(text));
+    if (bytes.size)
+        ck_assert_mem_eq(bytes.bytes, text, bytes.size);
+    free(bytes.bytes);
+}
+
+static void fence(int fd, uint32_t tag, uint32_t seconds)
+{
+    static const pmix_proc_t all = {"job", PMIX_RANK_WILDCARD};
+    pmix_info_t info;
+
+    PMIx_Info_load(&info, PMIX_TIMEOUT, &seconds, PMIX_UINT32);
+    raw_collect(fd, tag, PX_OP_FENCE, &all, 1, seconds ? &info : NULL);
+}
+
+static void meet(int fd, uint32_t tag, uint8_t op, const char *ranks)
+{
+    pmix_proc_t procs[8];
+    size_t n = strlen(ranks);
+
+    for (size_t i = 0; i < n; i++)
+        procs[i] = raw_proc("job", (pmix_rank_t)(ranks[i] - '0'));
+    raw_collect(fd, tag, op, procs, n, NULL);
+}
+
+static void play_host(const struct step *s)
+{
+    switch (s->act) {
+    case HOST_IS:
+        host.how = (enum host_how)s->n;
+        host.status = s->tag;
+        break;
+    case HOST_ANSWERS:
+        ck_assert(host_answer(s->n));
+        ck_assert(host.args_lived);
+        break;
+    case HOST_CALLED:
+        ck_assert_uint_eq(host_calls(s->text), (unsigned)s->n);
+        break;
+    case HOST_AWAITS:
+        host_await(s->text, (unsigned)s->n);
+        break;
+    case HOST_DROPS:
+        raw_drop_job(s->text);
+        break;
+    case HOST_WRITES:
+        ok(scene_write((pmix_rank_t)s->n, (pmix_iof_channel_t)s->tag, s->text));
+        break;
+    default:
+        raw_server_stop();
+    }
+}
+
+static void play(int *fd, const struct step *s)
+{
+    uint32_t tag = TAG + (uint32_t)s->tag;
+    pmix_rank_t rank = (pmix_rank_t)s->n;
+    px_reader r;
+
+    switch (s->act) {
+    case QUIET:
+        ck_assert(raw_quiet(*fd));
+        break;
+    case CLOSED:
+        ck_assert(raw_closed(*fd));
+        break;
+    case DIES:
+        close(*fd);
+        raw_await_gone((pmix_rank_t)s->who);
+        break;
+    case COMES:
+        *fd = raw_client((pmix_rank_t)s->who);
+        break;
+    case FENCES:
+        fence(*fd, tag, (uint32_t)s->n);
+        break;
+    case MEETS:
+        meet(*fd, tag, (uint8_t)s->n, s->text);
+        break;
+    case GETS:
+        raw_send(*fd, tag, raw_get("job", rank, s->text, NULL));
+        break;
+    case PUBLISHES:
+        scene_publish(*fd, tag);
+        break;
+    case ENDS:
+        ck_assert_int_eq(raw_status(*fd, tag), s->n);
+        break;
+    case HAS:
+        ok(raw_reply(*fd, tag, &r));
+        ck_assert_uint_eq(raw_value_in(&r, s->text), (uint32_t)s->n);
+        break;
+    case PUTS:
+        ok(raw_commit(*fd, s->text, (uint32_t)s->n));
+        break;
+    case FINALIZES:
+        ok(raw_finalize(*fd));
+        break;
+    case LEAVES:
+        raw_send(*fd, tag, raw_begin(PX_OP_FINALIZE));
+        break;
+    case WANTS:
+        raw_send(*fd, tag, raw_want(&s->n, s->n ? 1 : 0, NULL));
+        if (!s->tag)
+            ok(raw_status(*fd, tag));
+        break;
+    case FORGETS:
+        scene_forget(*fd, s->n);
+        break;
+    case TELLS:
+        ok(scene_notify(*fd, s->n,
+                        s->tag ? (pmix_data_range_t)s->tag : PMIX_RANGE_NAMESPACE,
+                        NULL));
+        break;
+    case HEARS:
+        ck_assert_int_eq(raw_next_event(*fd, NULL), s->n);
+        break;
+    case PULLS:
+        raw_send(*fd, TAG,
+                 scene_pull(s->n < 0 ? PMIX_RANK_WILDCARD : rank,
+                            (pmix_iof_channel_t)s->tag, 70 + (size_t)s->who));
+        break;
+    case READS:
+        scene_read(*fd, rank, (pmix_iof_channel_t)s->tag, 70 + (size_t)s->who, s->text);
+        break;
+    default:
+        play_host(s);
+    }
+}
+
+void scene_play(const struct scene *scene)
+{
+    int *const fds[] = {&one, &two, &three};
+
+    fprintf(stderr, "scene: %s\nsteps:", scene->name); /* read when one fails */
+    raw_start(&host_module, scene->n_local, scene->n_remote);
+    for (const struct step *s = scene->steps; s->act != NO_MORE; s++) {
+        fprintf(stderr, " %td", s - scene->steps + 1);
+        play(fds[s->who], s);
+    }
+    fprintf(stderr, "\n");
+}

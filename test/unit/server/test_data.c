@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commit, get and direct modex: what is there, what is waited for, what the host is asked. And
+ * distances for clients that cannot compute them. */
+#include "../rt/rt_test.h"
+
+#include "core/base/str.h"
+#include "core/server/data/pending_get.h"
+#include "core/types/handle.h"
+#include "scene.h"
+
+#include <semaphore.h>
+#include <string.h>
+
+#define NOT_FOUND PMIX_ERR_NOT_FOUND
+
+static const struct scene scenes[] = {
+    SCENE("a get waits for the commit", 3, 0, {0, GETS, 1, "colour"},
+          {0, GETS, 1, NULL, 1}, {0, QUIET}, {1, PUTS, 7, "colour"},
+          {0, HAS, 7, "colour"}, {0, HAS, 7, "colour", 1}),
+    SCENE("a later commit adds and replaces", 2, 0, {0, PUTS, 1, "a"},
+          {0, PUTS, 2, "b"}, {0, PUTS, 3, "a"}, {1, GETS, 0, "a"}, {1, HAS, 3, "a"},
+          {1, GETS, 0, "b"}, {1, HAS, 2, "b"}),
+    SCENE("what can not come is not found at once", 3, 0, {1, PUTS, 7, "colour"},
+          {0, GETS, 1, "shape"}, {0, ENDS, NOT_FOUND}, {0, GETS, 9, "shape"},
+          {0, ENDS, NOT_FOUND}),
+    SCENE("a waiting get ends when its owner dies", 2, 0, {0, GETS, 1, "colour"},
+          {0, QUIET}, {1, DIES}, {0, ENDS, NOT_FOUND}, {0, GETS, 1, "colour"},
+          {0, ENDS, NOT_FOUND}),
+    SCENE("a waiting get ends when the rank finalizes without a commit", 2, 0,
+          {0, GETS, 1, "colour"}, {0, QUIET}, {1, FINALIZES}, {0, ENDS, NOT_FOUND},
+          {0, GETS, 1, "colour"}, {0, ENDS, NOT_FOUND}),
+    SCENE("who has a key is found for who does not know", 2, 0,
+          {0, GETS, (int)PMIX_RANK_UNDEF, "colour"}, {0, ENDS, NOT_FOUND},
+          {1, PUTS, 7, "colour"}, {0, GETS, (int)PMIX_RANK_UNDEF, "colour"},
+          {0, HAS, 7, "colour"}),
+};
+
+PX_TEST_LOOP(each_scene_of_data_goes_as_written, PX_COUNT(scenes))
+{
+    scene_play(&scenes[_i]);
+}
+
+/* Ranks 0 and 1 here, 2 and 3 elsewhere. */
+static void start(void)
+{
+    raw_start(&host_module, 2, 2);
+}
+
+static void send_get(int fd, uint32_t tag, pmix_rank_t rank, const char *key)
+{
+    raw_send(fd, tag, raw_get("job", rank, key, NULL));
+}
+
+static pmix_status_t get(int fd, const char *nspace, pmix_rank_t rank, const char *key)
+{
+    return raw_request(fd, raw_get(nspace, rank, key, NULL), NULL);
+}
+
+static const pmix_value_t number = {.type = PMIX_UINT32, .data.uint32 = 1};
+
+static pmix_status_t commit(int fd, uint8_t scope, const char *key)
+{
+    return raw_request(fd, raw_commit_of(scope, key, &number), NULL);
+}
+
+/* ---- commit ------------------------------------------------------------------------------- */
+
+PX_TEST(scopes_and_keys_that_make_no_sense_are_refused)
+{
+    static const struct {
+        uint8_t scope;
+        const char *key;
+    } rows[] = {{PMIX_INTERNAL, "a"}, {0, "a"}, {77, "a"}, {PMIX_LOCAL, ""}};
+    PX_AUTOFREE char *longer = px_strf("%0*d", PMIX_MAX_KEYLEN + 1, 1);
+
+    start();
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        ck_assert_int_eq(commit(one, rows[i].scope, rows[i].key), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_lt(commit(one, PMIX_LOCAL, longer), 0);
+    ok(commit(one, PMIX_REMOTE, "far")); /* for other nodes, and not read here */
+    ck_assert_uint_eq(raw_value(two, "job", 0, "a"), UINT32_MAX);
+    ck_assert_uint_eq(raw_value(two, "job", 0, "far"), UINT32_MAX);
+}
+
+PX_TEST(a_damaged_commit_changes_nothing)
+{
+    px_writer w = raw_begin(PX_OP_COMMIT);
+    PX_AUTO(px_writer) body;
+
+    start();
+    px_writer_init(&body, px_codec_default);
+    px_pack_kval(&body, "good", &number);
+    ok(px_buf_add(&body.buf, "\x02\xff", 2));
+    px_pack_u8(&w, PMIX_LOCAL, PMIX_SCOPE);
+    px_pack_buffer(&w, &body.buf);
+    ck_assert_int_ne(raw_request(two, w, NULL), PMIX_SUCCESS);
+    ck_assert_uint_eq(raw_value(one, "job", 1, "good"), UINT32_MAX);
+}
+
+/* ---- get ---------------------------------------------------------------------------- */
+
+PX_TEST(what_nobody_can_tell_is_not_found)
+{
+    static const pmix_server_module_t nothing = {0};
+
+    raw_start(&nothing, 1, 1);
+    ck_assert_int_eq(get(one, "stranger", 0, "shape"), NOT_FOUND);
+    ck_assert_int_eq(get(one, "job", 1, "colour"), NOT_FOUND); /* elsewhere */
+}
+
+/* One that costs the server what the filler does. */
+static px_writer get_colour(const char *filler)
+{
+    px_writer w = raw_begin(PX_OP_GET);
+    pmix_info_t info;
+
+    px_pack_str(&w, "job");
+    px_pack_rank(&w, 1);
+    PMIx_Info_load(&info, "filler", filler, PMIX_STRING);
+    px_pack_infos(&w, &info, 1);
+    px_pack_str(&w, "colour");
+    PMIx_Info_destruct(&info);
+    return w;
+}
+
+PX_TEST(what_one_client_waits_for_is_bounded)
+{
+    enum { BEFORE_B = 255 << 20, EACH_B = 400 << 10, N = 2 };
+    PX_AUTOFREE char *filler = px_strf("%0*d", EACH_B, 1);
+    pmix_proc_t proc = raw_proc("job", 0);
+
+    start();
+    px_peer_find(px_process.server, &proc)->pending_b += BEFORE_B;
+    for (unsigned i = 0; i <= N; i++)
+        raw_send(one, 600 + i, get_colour(filler));
+    ck_assert_int_eq(raw_status(one, 600 + N), PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert(raw_quiet(one)); /* there is room for small ones */
+    ok(raw_commit(two, "colour", 7));
+    for (unsigned i = 0; i < N; i++)
+        ok(raw_status(one, 600 + i));
+    ok(raw_request(one, get_colour(filler), NULL));
+}
+
+PX_TEST(a_get_may_wait_with_a_deadline)
+{
+    px_writer w = raw_begin(PX_OP_GET);
+    pmix_info_t info;
+
+    start();
+    PMIx_Info_load(&info, PMIX_TIMEOUT, &(uint32_t){1}, PMIX_UINT32);
+    px_pack_str(&w, "job");
+    px_pack_rank(&w, 1);
+    px_pack_infos(&w, &info, 1);
+    px_pack_str(&w, "colour");
+    ck_assert_int_eq(raw_request(one, w, NULL), PMIX_ERR_TIMEOUT);
+}
+
+PX_TEST(ranks_that_cannot_have_data_are_refused)
+{
+    static const pmix_rank_t ranks[] = {PMIX_RANK_VALID, PMIX_RANK_LOCAL_NODE,
+                                        PMIX_RANK_INVALID, PMIX_RANK_LOCAL_PEERS};
+    PX_AUTOFREE char *longer = px_strf("%0300d", 1);
+
+    start();
+    for (size_t i = 0; i < PX_COUNT(ranks); i++)
+        ck_assert_int_eq(get(one, "job", ranks[i], "colour"), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(get(one, longer, 0, "colour"), PMIX_ERR_BAD_PARAM);
+    ck_assert_uint_eq(host_calls("direct_modex"), 0);
+}
+
+PX_TEST(a_value_the_readers_dialect_lacks_does_not_hide_the_others)
+{
+    struct px_hello h = raw_hello("job", 0);
+    pmix_value_t odd = {.type = PMIX_LINK_STATE, .data.linkstate = 1};
+    struct px_codec v3 = {.dialect = px_dialect_find("v3")};
+    struct px_kval kv = {0};
+    pmix_status_t status;
+    px_reader r, part;
+    pmix_proc_t p;
+    px_writer w;
+    int fd;
+
+    start();
+    ok(raw_request(two, raw_commit_of(PMIX_LOCAL, "odd", &odd), NULL));
+    ok(commit(two, PMIX_LOCAL, "plain"));
+    strcpy(h.dialect, "v3");
+    ok(raw_connect(&h, &fd));
+    px_writer_init(&w, v3);
+    px_pack_op(&w, PX_OP_GET);
+    px_pack_str(&w, "job");
+    px_pack_rank(&w, 1);
+    px_pack_infos(&w, NULL, 0);
+    px_pack_str(&w, "plain");
+    raw_send(fd, 300, w);
+    ck_assert(raw_recv(fd, 300, &r));
+    r.codec = v3;
+    ok(px_unpack_status(&r, &status));
+    ok(status);
+    ok(px_unpack_view(&r, &part, PMIX_BYTE_OBJECT));
+    ok(px_unpack1(&part, &p, PMIX_PROC));
+    ok(px_unpack_kval(&part, &kv));
+    ck_assert_str_eq(kv.key, "plain");
+    ck_assert(px_reader_done(&part));
+    px_kval_fini(&kv);
+}
+
+PX_TEST(a_job_of_another_user_is_not_read)
+{
+    PX_TEST_NEEDS_ROOT;
+    start();
+    raw_add_job("theirs", 1, 0, 4711);
+    int theirs = raw_client_as(4711, "theirs", 0);
+    ok(raw_commit(theirs, "colour", 7));
+    ck_assert_int_eq(get(theirs, "job", 0, "colour"), PMIX_ERR_NO_PERMISSIONS);
+    ck_assert_int_eq(get(theirs, "job", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE),
+                     PMIX_ERR_NO_PERMISSIONS);
+    ok(get(theirs, "theirs", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE));
+}
+
+/* ---- the host is asked ------------------------------------------------------------------------- */
+
+/* The host brings what the other node's server would give for a rank. */
+static void host_brings(const char *key, uint32_t n)
+{
+    static px_writer w;
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = n};
+
+    px_writer_init(&w, px_codec_default);
+    px_pack_kval(&w, key, &v);
+    host.bytes = w.buf.data;
+    host.n_bytes = w.buf.len;
+}
+
+PX_TEST(the_host_is_asked_once_for_a_rank_however_many_wait)
+{
+    px_reader r;
+
+    start();
+    host.how = HOST_HELD;
+    send_get(one, 300, 2, "colour");
+    send_get(one, 301, 2, "shape");
+    ck_assert(raw_quiet(one));
+    send_get(two, 302, 2, "colour");
+    ck_assert(raw_quiet(two));
+    ck_assert_uint_eq(host_calls("direct_modex"), 1);
+    ck_assert_uint_eq(host.proc.rank, 2);
+    ck_assert_str_eq(px_info_str(host.given.v, host.given.n, PMIX_REQUIRED_KEY),
+                     "colour");
+    host_brings("colour", 7);
+    ck_assert(host_answer(PMIX_SUCCESS));
+
+    ok(raw_reply(one, 300, &r));
+    ck_assert_uint_eq(raw_value_in(&r, "colour"), 7);
+    ck_assert_int_eq(raw_status(one, 301), NOT_FOUND); /* it did not bring that */
+    ok(raw_status(two, 302));
+    ok(get(two, "job", 2, "colour")); /* known now */
+    ck_assert_uint_eq(host_calls("direct_modex"), 1);
+}
+
+PX_TEST(however_the_host_answers_its_status_is_the_reply)
+{
+    static const struct {
+        enum host_how how;
+        pmix_status_t status, reply;
+    } rows[] = {
+        {HOST_INSIDE, PMIX_ERR_TIMEOUT, PMIX_ERR_TIMEOUT},
+        {HOST_THREAD, PMIX_ERR_NOT_FOUND, PMIX_ERR_NOT_FOUND},
+        {HOST_ERROR, PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_NOT_SUPPORTED},
+        {HOST_DONE, PMIX_SUCCESS, PMIX_ERR_NOT_FOUND}, /* and brought nothing */
+    };
+
+    start();
+    for (uint32_t i = 0; i < PX_COUNT(rows); i++) {
+        host.how = rows[i].how;
+        host.status = rows[i].status;
+        ck_assert_int_eq(get(one, "job", 2, "colour"), rows[i].reply);
+    }
+    host.how = HOST_INSIDE;
+    host.bytes = "\x02\xff\xff"; /* damaged */
+    host.n_bytes = 3;
+    ck_assert_int_lt(get(one, "job", 2, "colour"), 0);
+}
+
+PX_TEST(a_job_of_another_place_can_be_asked_for)
+{
+    px_reader r;
+
+    start();
+    host_brings("colour", 9);
+    ok(raw_request(one, raw_get("faraway", 5, "colour", NULL), &r));
+    ck_assert_uint_eq(raw_value_in(&r, "colour"), 9);
+}
+
+PX_TEST(an_answer_that_nobody_waits_for_any_more_makes_no_namespace)
+{
+    start();
+    host.how = HOST_HELD;
+    host_brings("colour", 9);
+    raw_send(one, 300, raw_get("faraway", 5, "colour", NULL));
+    host_await("direct_modex", 1);
+    close(one);
+    raw_await_gone(0);
+    ck_assert(host_answer(PMIX_SUCCESS));
+    ck_assert(raw_quiet(two));
+    ck_assert_ptr_null(px_nspace_find(px_process.model, "faraway"));
+}
+
+static void drop_job(void)
+{
+    raw_drop_job("job");
+}
+
+PX_TEST(the_host_may_deregister_the_job_while_it_is_asked)
+{
+    start();
+    host.within = drop_job;
+    ck_assert_int_eq(get(one, "job", 2, "colour"), NOT_FOUND);
+    ck_assert(raw_closed(one));
+}
+
+/* ---- the host asks -------------------------------------------------------------------------------- */
+
+static sem_t told;
+static pmix_status_t told_status;
+static char told_data[4096];
+static size_t told_n;
+
+static void on_data(pmix_status_t status, char *data, size_t n, void *cbdata)
+{
+    ck_assert_ptr_eq(cbdata, &told);
+    ck_assert_uint_le(n, sizeof told_data);
+    told_status = status;
+    told_n = n;
+    if (n)
+        memcpy(told_data, data, n);
+    sem_post(&told);
+}
+
+static void ask_for(pmix_rank_t rank)
+{
+    pmix_proc_t p = raw_proc("job", rank);
+
+    ok(PMIx_server_dmodex_request(&p, on_data, &told));
+}
+
+static pmix_status_t await_told(void)
+{
+    sem_wait(&told);
+    return told_status;
+}
+
+static pmix_status_t answer_for(pmix_rank_t rank)
+{
+    ask_for(rank);
+    return await_told();
+}
+
+static bool told_of(const char *key)
+{
+    return memmem(told_data, told_n, key, strlen(key));
+}
+
+PX_TEST(the_host_gets_what_a_rank_committed_for_other_nodes_once_it_has)
+{
+    start();
+    ask_for(0);
+    ck_assert(raw_quiet(one));
+    ck_assert_int_ne(sem_trywait(&told), 0);
+    ok(raw_commit(one, "colour", 7));
+    ok(await_told());
+    ck_assert(told_of("colour"));
+    ok(answer_for(0));
+    ok(answer_for(PMIX_RANK_WILDCARD));
+    ck_assert(told_of(PMIX_JOB_SIZE));
+}
+
+PX_TEST(the_host_is_told_what_will_never_come)
+{
+    start();
+    ck_assert_int_eq(answer_for(3), NOT_FOUND); /* not here */
+    ask_for(0);
+    ask_for(0);
+    close(one);
+    ck_assert_int_eq(await_told(), NOT_FOUND);
+    ck_assert_int_eq(await_told(), NOT_FOUND);
+    ck_assert_int_eq(answer_for(0), NOT_FOUND);
+    ask_for(1);
+    raw_server_stop();
+    ck_assert_int_eq(await_told(), PMIX_ERR_LOST_CONNECTION);
+}
+
+static void on_data_drop(pmix_status_t status, char *data, size_t n, void *cbdata)
+{
+    drop_job();
+    on_data(status, data, n, cbdata);
+}
+
+PX_TEST(the_host_may_deregister_the_job_when_it_is_told)
+{
+    pmix_proc_t p = raw_proc("job", 1);
+
+    start();
+    send_get(one, 300, 1, "colour");
+    ck_assert(raw_quiet(one));
+    for (int i = 0; i < 3; i++)
+        ok(PMIx_server_dmodex_request(&p, on_data_drop, &told));
+    raw_on_loop(NULL, NULL);
+    close(two);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(await_told(), NOT_FOUND);
+}
+
+/* ---- distances ---------------------------------------------------------------------------- */
+
+static bool has_hwloc(void)
+{
+    void *set = NULL;
+    struct px_opaque o = {(char *)(uintptr_t) "hwloc", NULL};
+    pmix_status_t rc = px_handle_parse(PX_CPUSET, "0", &set);
+
+    o.handle = set;
+    px_handle_free(PX_CPUSET, &o);
+    return rc == PMIX_SUCCESS;
+}
+
+/* topo: XML; cpus: a list; NULL sends none. */
+static px_writer begin(const char *xml, const char *cpus)
+{
+    struct px_opaque topo = {(char *)(uintptr_t) "hwloc", NULL}, set = topo;
+    px_writer w = raw_begin(PX_OP_DEVICE_DISTANCES);
+
+    if (xml)
+        ok(px_handle_parse(PX_TOPO, xml, &topo.handle));
+    if (cpus)
+        ok(px_handle_parse(PX_CPUSET, cpus, &set.handle));
+    px_pack(&w, &topo, 1, PMIX_TOPO);
+    px_pack(&w, &set, 1, PMIX_PROC_CPUSET);
+    px_handle_free(PX_TOPO, &topo);
+    px_handle_free(PX_CPUSET, &set);
+    return w;
+}
+
+/* info may be NULL. */
+static pmix_status_t ask(int fd, px_writer w, const pmix_info_t *info,
+                         pmix_device_distance_t **found, size_t *n)
+{
+    px_reader r;
+
+    px_pack_infos(&w, info, info ? 1 : 0);
+    pmix_status_t rc = raw_request(fd, w, &r);
+    if (rc)
+        return rc;
+    ok(px_unpack_size(&r, n));
+    ok(px_unpack_array(&r, (void **)found, *n, PMIX_DEVICE_DIST));
+    ck_assert(px_reader_done(&r));
+    return rc;
+}
+
+static void start_with_devices(void)
+{
+    setenv("HWLOC_XMLFILE", DEVICES_XML, 1);
+    raw_start(NULL, 2, 0);
+}
+
+PX_TEST(a_cpuset_is_measured_in_the_nodes_topology)
+{
+    pmix_device_type_t type = PMIX_DEVTYPE_NETWORK;
+    pmix_device_distance_t *found;
+    pmix_info_t info;
+    size_t n;
+
+    PX_TEST_NEEDS(has_hwloc(), "hwloc");
+    start_with_devices();
+    PMIx_Info_load(&info, PMIX_DEVICE_TYPE, &type, PMIX_DEVTYPE);
+    ok(ask(one, begin(NULL, "0"), &info, &found, &n));
+    ck_assert_uint_eq(n, 2);
+    ck_assert_str_eq(found[0].osname, "eth0");
+    ck_assert_str_eq(found[1].osname, "ib0");
+    ck_assert_uint_lt(found[0].maxdist, found[1].mindist);
+    PMIx_Device_distance_free(found, n);
+}
+
+/* As if it had come through a transport that tells. */
+static void tell_pids(void *arg)
+{
+    PX_LIST_EACH (&px_process.server->peers, struct px_peer, p, link)
+        p->pid = *(pid_t *)arg;
+}
+
+PX_TEST(where_a_client_runs_is_found_out_if_its_process_is_known)
+{
+    pid_t unknown = 0, self = getpid();
+    pmix_device_distance_t *found;
+    size_t n;
+
+    PX_TEST_NEEDS(has_hwloc(), "hwloc");
+    start_with_devices();
+    raw_on_loop(tell_pids, &unknown);
+    ck_assert_int_eq(ask(two, begin(NULL, NULL), NULL, &found, &n), NOT_FOUND);
+    raw_on_loop(tell_pids, &self);
+    ok(ask(two, begin(NULL, NULL), NULL, &found, &n));
+    ck_assert_uint_eq(n, 5);
+    PMIx_Device_distance_free(found, n);
+}
+
+PX_TEST(bad_requests_and_a_clients_own_topology_are_refused)
+{
+    pmix_device_distance_t *found;
+    pmix_info_t info;
+    size_t n;
+
+    PX_TEST_NEEDS(has_hwloc(), "hwloc");
+    start_with_devices();
+    PX_AUTOFREE char *xml = rt_read(DEVICES_XML);
+    ck_assert_int_eq(ask(one, begin(xml, "0"), NULL, &found, &n),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_ne(raw_request(one, raw_begin(PX_OP_DEVICE_DISTANCES), NULL), 0);
+    ck_assert_int_ne(raw_request(one, begin(NULL, "0"), NULL), 0); /* and no infos */
+    PMIx_Info_load(&info, PMIX_DEVICE_ID, "nothing of that name", PMIX_STRING);
+    ck_assert_int_eq(ask(one, begin(NULL, "0"), &info, &found, &n), NOT_FOUND);
+    PMIx_Info_destruct(&info);
+}
+
+static void setup(void)
+{
+    sem_init(&told, 0, 0);
+}
+
+PX_TEST_MAIN("server/data", setup, host_end)

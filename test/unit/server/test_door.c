@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The door: addresses that a server offers, also when descriptors run out; clients and tools that get
+ * in, those that do not, and that neither delays any other. */
+#include "../rt/rt_test.h"
+
+#include "core/base/clock.h"
+#include "core/base/fd.h"
+#include "core/base/str.h"
+#include "core/server/door/door.h"
+#include "fake_host.h"
+#include "raw.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+/* The C library's, but so many of the server's fail; the raw client's do not wait. */
+static atomic_int n_failures;
+static atomic_int failure;
+
+ssize_t send(int fd, const void *bytes, size_t n, int flags)
+{
+    if (!(flags & MSG_DONTWAIT) && atomic_load(&n_failures) > 0) {
+        atomic_fetch_sub(&n_failures, 1);
+        errno = atomic_load(&failure);
+        return -1;
+    }
+    return syscall(SYS_sendto, fd, bytes, n, flags, NULL, 0);
+}
+
+static void fail_sends(int n, int errnum)
+{
+    atomic_store(&failure, errnum);
+    atomic_store(&n_failures, n);
+}
+
+static void start(void)
+{
+    raw_server_start(&host_module, 2, 0);
+}
+
+/* ---- addresses ------------------------------------------------------------------------------ */
+
+PX_TEST(the_common_address_is_tcp_and_a_faster_one_stands_beside_it)
+{
+    start();
+    const struct px_server *srv = px_process.server;
+
+    ck_assert(px_str_starts(strchr(srv->uri, ';'), ";tcp4://127.0.0.1:"));
+    ck_assert(px_str_starts(srv->own_uri, srv->uri));
+    ck_assert(px_str_starts(srv->own_uri + strlen(srv->uri), ";usock://"));
+    raw_server_stop();
+    setenv("PMIX_MCA_ptl", "usock", 1); /* alone, it is the common one */
+    start();
+    ck_assert_ptr_nonnull(strstr(px_process.server->uri, ";usock://"));
+    ck_assert_str_eq(px_process.server->own_uri, "");
+}
+
+PX_TEST(the_private_directory_is_the_servers_and_goes_with_it)
+{
+    struct stat st;
+
+    start();
+    PX_AUTOFREE char *dir = strdup(px_process.server->dir);
+    ok(stat(dir, &st));
+    ck_assert_uint_eq(st.st_mode & 0777, 0700);
+    raw_server_stop();
+    ck_assert_int_ne(stat(dir, &st), 0);
+    setenv("PMIX_SERVER_TMPDIR", "/nonexistent/place", 1); /* no reason to fail */
+    start();
+    ck_assert_ptr_nonnull(strstr(px_process.server->uri, ";tcp4://"));
+    ck_assert_ptr_nonnull(strstr(px_process.server->own_uri, ";usock://"));
+    close(raw_client(0));
+    raw_server_stop();
+    ck_assert_int_ne(access("/nonexistent", F_OK), 0);
+}
+
+/* ---- descriptors ----------------------------------------------------------------------------- */
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void limit_fds(rlim_t n)
+{
+    struct rlimit limit;
+
+    ok(getrlimit(RLIMIT_NOFILE, &limit));
+    limit.rlim_cur = n ? n : limit.rlim_max;
+    ok(setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+static int plain_socket(void)
+{
+    return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
+/* Takes every descriptor that is left, also those that the loop has just done with. */
+static void take_all(void)
+{
+    for (int round = 0; round < 3; round++) {
+        raw_on_loop(NULL, NULL);
+        while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0)
+            ;
+    }
+}
+
+static void comes_in(int fd, pmix_rank_t rank)
+{
+    struct px_hello h = raw_hello("job", rank);
+
+    ok(raw_say_hello(fd, &h));
+}
+
+PX_TEST(out_of_descriptors_it_waits_without_spinning_and_then_goes_on)
+{
+    start();
+    int waiting = plain_socket();
+    limit_fds(64);
+    take_all();
+    raw_connect_socket(waiting); /* the kernel accepts, the server cannot */
+    double before = cpu_seconds();
+    /* Time in which it must not be busy. */
+    nanosleep(&(struct timespec){.tv_nsec = 400 * 1000 * 1000}, NULL);
+    ck_assert(cpu_seconds() - before < 0.2);
+    limit_fds(0); /* at once: one alone would not do */
+    comes_in(waiting, 0);
+    close(raw_client(1));
+}
+
+PX_TEST(out_of_descriptors_silent_strangers_make_room)
+{
+    int silent[8];
+
+    start();
+    limit_fds(64);
+    for (size_t i = 0; i < PX_COUNT(silent); i++)
+        silent[i] = raw_socket();
+    while (px_process.server->part.door->n_handshakes < PX_COUNT(silent))
+        raw_on_loop(NULL, NULL);
+    int fds[] = {plain_socket(), plain_socket()};
+    take_all();
+    /* Two, as the server may have put one descriptor back meanwhile. */
+    for (pmix_rank_t r = 0; r < PX_COUNT(fds); r++) {
+        raw_connect_socket(fds[r]);
+        comes_in(fds[r], r);
+    }
+    ck_assert(raw_closed(silent[0])); /* the one that was silent longest */
+    limit_fds(0);
+}
+
+/* ---- strangers ------------------------------------------------------------------------------- */
+
+/* Each says something that is no connect message. */
+PX_TEST(a_flood_of_garbage_is_logged_in_a_few_lines)
+{
+    enum { N = 500 };
+    static const char garbage[64] = "GET / HTTP/1.0\r\n\r\n";
+    struct rt_capture c = rt_capture_begin();
+
+    start();
+    for (int i = 0; i < N; i++) {
+        int fd = raw_socket();
+
+        ck_assert_int_eq(write(fd, garbage, sizeof garbage), sizeof garbage);
+        ck_assert(raw_closed(fd));
+        close(fd);
+    }
+    raw_server_stop();
+    PX_AUTOFREE char *text = rt_capture_end(&c);
+    PX_AUTOFREE char *count = px_strf("%d more like it: uid %u", N - PX_LOG_RATE_LINES,
+                                      (unsigned)geteuid());
+    rt_assert_has(text, count);
+    ck_assert_int_eq(rt_count(text, "\n"), PX_LOG_RATE_LINES + 1);
+}
+
+PX_TEST(giant_lengths_are_cut_off)
+{
+    uint8_t junk[PX_HELLO_HEADER_B];
+    char c;
+
+    start();
+    int fd = raw_socket();
+    memset(junk, 0xff, sizeof junk);
+    ck_assert_int_eq(write(fd, junk, sizeof junk), sizeof junk);
+    ck_assert_int_le(recv(fd, &c, 1, 0), 0);
+    close(raw_client(0));
+}
+
+PX_TEST(silent_connections_keep_nobody_out_and_end_after_their_time)
+{
+    setenv("PMIX_MCA_server_handshake_timeout", "500ms", 1);
+    start();
+    for (int i = 0; i < 300; i++)
+        (void)raw_socket();
+    int silent = raw_socket();
+    close(raw_client(0));
+    ck_assert(raw_closed(silent));
+}
+
+PX_TEST(a_user_who_opens_connections_without_end_crowds_out_only_those)
+{
+    enum { N = 140 };
+    struct px_hello h = raw_hello("theirs", 0);
+    uint32_t ids[] = {4711, getegid()};
+    int greedy[N];
+
+    PX_TEST_NEEDS_ROOT;
+    start();
+    raw_add_job("theirs", 1, 0, 4711);
+    int patient = raw_socket_as(4711);
+    for (int i = 0; i < N; i++)
+        greedy[i] = raw_socket();
+    raw_on_loop(NULL, NULL);
+    h.cred = (uint8_t *)ids;
+    ok(raw_say_hello(patient, &h));
+    ck_assert(raw_closed(greedy[0]));
+}
+
+/* ---- clients --------------------------------------------------------------------------------- */
+
+PX_TEST(who_is_not_registered_not_attested_or_not_understood_is_refused)
+{
+    uint32_t ids[2] = {geteuid() + 1, getegid()};
+    struct {
+        struct px_hello hello;
+        pmix_status_t status;
+    } rows[] = {
+        {raw_hello("job", 0), PMIX_SUCCESS},
+        {raw_hello("nojob", 0), PMIX_ERR_NOT_FOUND},
+        {raw_hello("job", 7), PMIX_ERR_NOT_FOUND},
+        {raw_hello("job", 0), PMIX_ERR_INVALID_CRED},
+        {raw_hello("job", 0), PMIX_ERR_NOT_SUPPORTED},
+        {raw_hello("job", 0), PMIX_ERR_NOT_SUPPORTED},
+        {raw_hello("job", 0), PMIX_ERR_NOT_SUPPORTED},
+        {raw_hello("job", 1), PMIX_SUCCESS},
+    };
+    int fd;
+
+    rows[3].hello.cred = (uint8_t *)ids;
+    strcpy(rows[4].hello.dialect, "v12");
+    strcpy(rows[5].hello.gds, "ds21");
+    strcpy(rows[6].hello.psec, "nosuch");
+    start();
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        pmix_status_t rc = raw_connect(&rows[i].hello, &fd);
+
+        ck_assert_msg(rc == rows[i].status, "row %zu: %d", i, rc);
+    }
+}
+
+PX_TEST(who_cannot_be_answered_finds_the_connection_closed)
+{
+    struct px_hello h = raw_hello("job", 0);
+    int fd;
+
+    start();
+    fail_sends(1, ENOBUFS);
+    ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(atomic_load(&n_failures), 0);
+    raw_await_gone(0);
+    fail_sends(3, EINTR); /* an answer that is interrupted is sent again */
+    close(raw_client(0));
+    ck_assert_int_eq(atomic_load(&n_failures), 0);
+}
+
+PX_TEST(a_rank_may_have_several_connections_but_not_without_end)
+{
+    struct px_hello h = raw_hello("job", 0);
+    int fd[100], n = 0;
+    pmix_status_t rc;
+
+    start();
+    while (n < 100 && (rc = raw_connect(&h, &fd[n])) == PMIX_SUCCESS)
+        n++;
+    ck_assert_int_eq(rc, PMIX_ERR_OUT_OF_RESOURCE);
+    close(raw_client(1)); /* another rank is not concerned */
+    ok(raw_commit(fd[0], "key", 1));
+    close(fd[0]);
+    ok(raw_commit(fd[1], "key", 2));
+}
+
+/* ---- the host has a say -------------------------------------------------------------------- */
+
+PX_TEST(a_host_that_refuses_is_asked_again_each_time)
+{
+    pmix_server_module_t older = host_module;
+    struct px_hello h = raw_hello("job", 0);
+    int fd;
+
+    older.client_connected2 = NULL;
+    for (int i = 0; i < 2; i++) {
+        raw_server_start(i ? &older : &host_module, 2, 0);
+        host.how_connected = HOST_ERROR;
+        host.status = PMIX_ERR_NO_PERMISSIONS;
+        ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_NO_PERMISSIONS);
+        ck_assert_int_eq(raw_connect(&h, &fd), PMIX_ERR_NO_PERMISSIONS);
+        host.how_connected = HOST_DONE;
+        host.status = PMIX_SUCCESS;
+        ok(raw_connect(&h, &fd));
+        ck_assert_uint_eq(host_calls(i ? "client_connected" : "client_connected2"), 3);
+        raw_server_stop();
+    }
+}
+
+PX_TEST(a_refusal_that_comes_later_closes_the_connection)
+{
+    start();
+    for (int i = 0; i < 2; i++) {
+        host.how_connected = i ? HOST_THREAD : HOST_INSIDE;
+        host.status = PMIX_ERR_NO_PERMISSIONS;
+        ck_assert(raw_closed(raw_client(0)));
+    }
+    host.status = PMIX_SUCCESS;
+    ok(raw_commit(raw_client(0), "key", 1));
+}
+
+PX_TEST(a_client_need_not_wait_for_a_slow_host)
+{
+    start();
+    host.how_connected = HOST_HELD;
+    int fd = raw_client(0);
+    ok(raw_commit(fd, "key", 1));
+    ck_assert(host_answer(PMIX_SUCCESS));
+    ck_assert(host.args_lived);
+    ok(raw_commit(fd, "key", 2));
+    close(fd);
+    raw_await_gone(0);
+    (void)raw_client(1);
+    raw_server_stop(); /* this one is never answered in its time */
+}
+
+static void deregister_it(void)
+{
+    pmix_proc_t p = host.proc;
+
+    PMIx_server_deregister_client(&p, NULL, NULL);
+}
+
+PX_TEST(a_host_may_deregister_the_very_client_that_connects)
+{
+    struct px_hello h = raw_hello("job", 0);
+    int fd;
+
+    start();
+    host.within = deregister_it;
+    ck_assert_int_ne(raw_connect(&h, &fd), PMIX_SUCCESS);
+    host.within = NULL;
+    close(raw_client(1));
+}
+
+/* ---- tools --------------------------------------------------------------------------------- */
+
+static void start_for_tools(const pmix_server_module_t *module, bool tools)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    ok(px_infos_add(&infos, PMIX_SERVER_NSPACE, "srv", PMIX_STRING));
+    ok(px_infos_add(&infos, PMIX_SERVER_TOOL_SUPPORT, &tools, PMIX_BOOL));
+    ok(PMIx_server_init((pmix_server_module_t *)(uintptr_t)module, infos.v, infos.n));
+    raw_add_job("job", 1, 0, geteuid());
+}
+
+static struct px_hello tool_hello(uint8_t flag, const char *nspace)
+{
+    struct px_hello h = raw_hello(nspace, 0);
+
+    h.flag = flag;
+    h.uid = geteuid();
+    h.gid = getegid();
+    strcpy(h.gds, "ds21"); /* tools of some releases say so */
+    return h;
+}
+
+/* The status; *name is the first that the server says: the tool's, if it has none, or its own. */
+static pmix_status_t say_on(int fd, const struct px_hello *h, pmix_proc_t *name)
+{
+    PX_AUTO(px_buf) out = {0};
+    uint64_t deadline = px_clock_ms() + 5000;
+    uint32_t word;
+
+    ok(px_hello_encode(h, &out));
+    ok(px_fd_write_all(fd, out.data, out.len, deadline));
+    ok(px_fd_read_all(fd, &word, sizeof(word), deadline));
+    *name = (pmix_proc_t){0};
+    if (!word)
+        ok(px_fd_read_all(fd, name->nspace, sizeof(name->nspace), deadline));
+    return (pmix_status_t)ntohl(word);
+}
+
+static pmix_status_t say(struct px_hello h, pmix_proc_t *name)
+{
+    PX_AUTOCLOSE int fd = raw_socket();
+    pmix_proc_t unused;
+
+    return say_on(fd, &h, name ? name : &unused);
+}
+
+static pmix_status_t knock(uint8_t flag, const char *nspace, pmix_proc_t *name)
+{
+    return say(tool_hello(flag, nspace), name);
+}
+
+PX_TEST(without_support_or_a_word_of_the_host_on_tools_there_are_none)
+{
+    static const pmix_server_module_t module = {0};
+
+    start_for_tools(NULL, false);
+    for (uint8_t flag = 1; flag < PX_FLAG_MAX; flag++)
+        if (flag != PX_FLAG_SINGLETON)
+            ck_assert_int_eq(knock(flag, "mine", NULL), PMIX_ERR_NOT_SUPPORTED);
+    raw_server_stop();
+    start_for_tools(&module, true);
+    ck_assert_int_eq(knock(PX_FLAG_TOOL_NEEDS_ID, "", NULL), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(knock(PX_FLAG_TOOL_HAS_ID, "mine", NULL), PMIX_ERR_NOT_SUPPORTED);
+}
+
+PX_TEST(our_own_host_names_each_tool)
+{
+    pmix_proc_t first, second, third;
+
+    start_for_tools(NULL, true);
+    ok(knock(PX_FLAG_TOOL_NEEDS_ID, "", &first));
+    ok(knock(PX_FLAG_LAUNCHER_NEEDS_ID, "", &second));
+    ck_assert_str_ne(first.nspace, second.nspace);
+    ck_assert_str_ne(first.nspace, "srv");
+    /* Who has a name hears the server's at once. */
+    ok(knock(PX_FLAG_TOOL_HAS_ID, "mine", &third));
+    ck_assert_str_eq(third.nspace, "srv");
+    ck_assert_int_eq(knock(PX_FLAG_TOOL_LEGACY, "", NULL), PMIX_ERR_NOT_SUPPORTED);
+}
+
+PX_TEST(a_name_that_is_taken_is_given_to_no_other)
+{
+    struct px_hello h = tool_hello(PX_FLAG_TOOL_HAS_ID, "tool-1-of-srv");
+    pmix_proc_t name;
+
+    start_for_tools(NULL, true);
+    raw_add_job("tool-2-of-srv", 1, 0, geteuid());
+    PX_AUTOCLOSE int fd = raw_socket();
+    ok(say_on(fd, &h, &name));
+    ok(knock(PX_FLAG_TOOL_NEEDS_ID, "", &name));
+    ck_assert_str_eq(name.nspace, "tool-3-of-srv");
+    ck_assert_int_eq(knock(PX_FLAG_TOOL_HAS_ID, "srv", NULL), PMIX_ERR_NO_PERMISSIONS);
+    ck_assert_int_eq(knock(PX_FLAG_TOOL_HAS_ID, "", NULL), PMIX_ERR_BAD_PARAM);
+    raw_add_job("other", 1, 0, geteuid() + 1);
+    ck_assert_int_eq(knock(PX_FLAG_TOOL_CLIENT, "other", NULL),
+                     PMIX_ERR_NO_PERMISSIONS);
+    ok(knock(PX_FLAG_TOOL_CLIENT, "job", NULL));
+}
+
+static void register_mine(void)
+{
+    raw_add_job("mine", 1, 0, geteuid() + 1);
+}
+
+static pmix_status_t register_and_admit(pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED,
+                                        pmix_tool_connection_cbfunc_t cb, void *cbdata)
+{
+    register_mine();
+    cb(PMIX_SUCCESS, NULL, cbdata);
+    return PMIX_SUCCESS;
+}
+
+/* Names of jobs can be guessed, and claimed before there is the job. */
+PX_TEST(who_has_a_name_before_its_owner_loses_it)
+{
+    struct px_hello h = tool_hello(PX_FLAG_TOOL_HAS_ID, "mine");
+    pmix_server_module_t module = {.tool_connected2 = register_and_admit};
+    char rest[8]; /* of the welcome */
+    pmix_proc_t name;
+
+    start_for_tools(NULL, true);
+    PX_AUTOCLOSE int fd = raw_socket();
+    ok(say_on(fd, &h, &name));
+    ok(px_fd_read_all(fd, rest, sizeof(rest), px_clock_ms() + 5000));
+    px_peer_find(px_process.server, &h.proc)->uid = 4711; /* root may have it */
+    register_mine();
+    ck_assert(raw_closed(fd));
+    raw_server_stop();
+    start_for_tools(&module, true);
+    ck_assert_int_eq(say(h, NULL), PMIX_ERR_NO_PERMISSIONS);
+}
+
+PX_TEST(what_the_kernel_does_not_confirm_is_refused)
+{
+    struct px_hello h[3];
+
+    start_for_tools(NULL, true);
+    for (size_t i = 0; i < PX_COUNT(h); i++)
+        h[i] = tool_hello(PX_FLAG_TOOL_HAS_ID, "mine");
+    h[0].uid++;
+    ck_assert_int_eq(say(h[0], NULL), PMIX_ERR_INVALID_CRED);
+    strcpy(h[1].dialect, "v12");
+    ck_assert_int_eq(say(h[1], NULL), PMIX_ERR_NOT_SUPPORTED);
+    strcpy(h[2].psec, "nosuch");
+    ck_assert_int_eq(say(h[2], NULL), PMIX_ERR_NOT_SUPPORTED);
+}
+
+PX_TEST_MAIN("server/door", NULL, host_end)

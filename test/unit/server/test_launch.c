@@ -1,0 +1,735 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the host tells the server: process sets, attributes, what holds for every job; what the server
+ * answers to queries of these; what a child is given to find it, and what goes along with a launch. */
+#include "core/base/str.h"
+#include "core/base/strv.h"
+#include "fake_host.h"
+#include "raw.h"
+
+#include <semaphore.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static void start(void)
+{
+    raw_start(&host_module, 3, 0);
+}
+
+static sem_t told;
+static pmix_status_t told_status, inside_status;
+
+static void setup(void)
+{
+    sem_init(&told, 0, 0);
+}
+
+static pmix_status_t await_told(void)
+{
+    sem_wait(&told);
+    return told_status;
+}
+
+/* ---- queries --------------------------------------------------------------------------------- */
+
+/* Of these keys, all with the same qualifiers. */
+static px_writer query_of(char **keys, pmix_info_t *qualifiers, size_t n)
+{
+    px_writer w = raw_begin(PX_OP_QUERY);
+    const pmix_query_t q = {.keys = keys, .qualifiers = qualifiers, .nqual = n};
+
+    px_pack_size(&w, 1);
+    px_pack(&w, &q, 1, PMIX_QUERY);
+    return w;
+}
+
+/* STATUS, then infos. */
+static pmix_status_t send_query(px_writer w, px_infos *out)
+{
+    px_reader r;
+    pmix_status_t rc = raw_request(one, w, &r);
+
+    px_infos_cleanup(out);
+    if (!px_reader_done(&r))
+        ok(px_unpack_infos(&r, &out->v, &out->n));
+    out->cap = out->n;
+    return rc;
+}
+
+static pmix_status_t ask(const char *key, const char *set, px_infos *out)
+{
+    char *keys[] = {(char *)(uintptr_t)key, NULL};
+    pmix_info_t of = {0};
+
+    if (set)
+        PMIx_Info_load(&of, PMIX_PSET_NAME, set, PMIX_STRING);
+    px_writer w = query_of(keys, &of, set ? 1 : 0);
+    PMIx_Info_destruct(&of);
+    return send_query(w, out);
+}
+
+/* ---- process sets ------------------------------------------------------------------------------ */
+
+static pmix_status_t define(const char *name, pmix_rank_t a, pmix_rank_t b)
+{
+    pmix_proc_t members[2] = {raw_proc("job", a), raw_proc("job", b)};
+
+    return PMIx_server_define_process_set(members, 2, name);
+}
+
+static pmix_status_t delete_set(const char *name)
+{
+    return PMIx_server_delete_process_set((char *)(uintptr_t)name);
+}
+
+static size_t how_many(void)
+{
+    PX_AUTO(px_infos) l = {0};
+
+    ok(ask(PMIX_QUERY_NUM_PSETS, NULL, &l));
+    ck_assert_uint_eq(l.n, 1);
+    ck_assert_int_eq(l.v[0].value.type, PMIX_SIZE);
+    return l.v[0].value.data.size;
+}
+
+static const pmix_data_array_t *ask_array(const char *key, const char *set, size_t size,
+                                          px_infos *l)
+{
+    ok(ask(key, set, l));
+    ck_assert_uint_eq(l->v[0].value.data.darray->size, size);
+    return l->v[0].value.data.darray;
+}
+
+PX_TEST(sets_are_told_without_the_host_as_they_were_defined_until_deleted)
+{
+    PX_AUTO(px_infos) l = {0};
+    const pmix_data_array_t *array;
+
+    start();
+    ck_assert_uint_eq(how_many(), 0);
+    (void)ask_array(PMIX_QUERY_PSET_NAMES, NULL, 0, &l);
+    ok(define("sea", 0, 2));
+    ck_assert_int_eq(define("sea", 1, 2), PMIX_ERR_EXISTS);
+    ok(define("ice", 1, PMIX_RANK_WILDCARD));
+    ck_assert_uint_eq(how_many(), 2);
+    array = ask_array(PMIX_QUERY_PSET_NAMES, NULL, 2, &l);
+    ck_assert_int_eq(array->type, PMIX_STRING);
+    ck_assert_str_eq(((char **)array->array)[0], "sea");
+    ck_assert_str_eq(((char **)array->array)[1], "ice");
+    array = ask_array(PMIX_QUERY_PSET_MEMBERSHIP, "sea", 2, &l);
+    ck_assert_int_eq(array->type, PMIX_PROC);
+    ck_assert_uint_eq(((pmix_proc_t *)array->array)[1].rank, 2);
+    ok(delete_set("sea"));
+    ck_assert_int_eq(delete_set("sea"), PMIX_ERR_NOT_FOUND);
+    ok(define("sea", 1, 2));
+    ck_assert_uint_eq(how_many(), 2);
+    ck_assert_uint_eq(host_calls("query"), 0);
+}
+
+PX_TEST(what_is_not_known_here_is_the_hosts_to_answer)
+{
+    char *keys[] = {(char *)PMIX_QUERY_NUM_PSETS, NULL};
+    char *more[] = {(char *)PMIX_UNIV_SIZE, (char *)PMIX_QUERY_NUM_PSETS, NULL};
+    const pmix_query_t q[2] = {{.keys = keys}, {.keys = more}};
+    PX_AUTO(px_infos) l = {0};
+    uint32_t size = 8;
+
+    start();
+    ok(px_infos_add(&host.infos, PMIX_UNIV_SIZE, &size, PMIX_UINT32));
+    ok(ask(PMIX_QUERY_PSET_MEMBERSHIP, "none", &l));
+    ck_assert_uint_eq(host_calls("query"), 1);
+    ck_assert_str_eq(host.keys[0], PMIX_QUERY_PSET_MEMBERSHIP);
+    ok(ask(PMIX_QUERY_PSET_MEMBERSHIP, NULL, &l));
+    ck_assert_uint_eq(host_calls("query"), 2);
+
+    /* Both: the host gets its part, and the answers are joined. */
+    for (int fails = 0; fails < 2; fails++) {
+        px_writer w = raw_begin(PX_OP_QUERY);
+
+        host.status = fails ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
+        px_pack_size(&w, 2);
+        px_pack(&w, q, 2, PMIX_QUERY);
+        ck_assert_int_eq(send_query(w, &l),
+                         fails ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
+        ck_assert_int_eq(host.code, 1); /* queries */
+        ck_assert_uint_eq(host.n_keys, 1);
+        ck_assert_str_eq(host.keys[0], PMIX_UNIV_SIZE);
+        ck_assert_uint_eq(l.n, 3);
+        ck_assert_str_eq(l.v[0].key, PMIX_QUERY_NUM_PSETS);
+        ck_assert_str_eq(l.v[2].key, PMIX_UNIV_SIZE);
+    }
+}
+
+/* A few bytes each time, megabytes in the answer. */
+PX_TEST(no_client_asks_for_more_than_a_reply_holds)
+{
+    enum { N_MEMBERS = 4000, N_KEYS = 2000 };
+    static pmix_proc_t members[N_MEMBERS];
+    static char *keys[N_KEYS + 1];
+    PX_AUTO(px_infos) l = {0};
+    pmix_info_t of;
+
+    start();
+    for (size_t i = 0; i < N_MEMBERS; i++)
+        members[i] = raw_proc("job", (pmix_rank_t)i);
+    ok(PMIx_server_define_process_set(members, N_MEMBERS, "all"));
+    for (size_t i = 0; i < N_KEYS; i++)
+        keys[i] = (char *)(uintptr_t)PMIX_QUERY_PSET_MEMBERSHIP;
+    PMIx_Info_load(&of, PMIX_PSET_NAME, "all", PMIX_STRING);
+    ck_assert_int_eq(send_query(query_of(keys, &of, 1), &l), PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_uint_eq(how_many(), 1);
+    PMIx_Info_destruct(&of);
+}
+
+static void expect_set(pmix_status_t code, size_t n_members)
+{
+    PX_AUTO(px_infos) l = {0};
+    const pmix_info_t *members;
+
+    ck_assert_int_eq(raw_next_event(one, &l), code);
+    ck_assert(px_info_flag(l.v, l.n, PMIX_EVENT_NON_DEFAULT));
+    ck_assert_str_eq(px_info_str(l.v, l.n, PMIX_PSET_NAME), "sea");
+    members = px_info_find(l.v, l.n, PMIX_PSET_MEMBERS);
+    ck_assert_uint_eq(members ? members->value.data.darray->size : 0, n_members);
+}
+
+PX_TEST(clients_that_want_to_know_are_told)
+{
+    static const pmix_status_t codes[] = {PMIX_PROCESS_SET_DEFINE,
+                                          PMIX_PROCESS_SET_DELETE};
+
+    start();
+    ok(raw_request(one, raw_want(codes, 2, NULL), NULL));
+    ok(define("sea", 0, 1));
+    expect_set(PMIX_PROCESS_SET_DEFINE, 2);
+    ok(delete_set("sea"));
+    expect_set(PMIX_PROCESS_SET_DELETE, 0);
+    ck_assert(raw_quiet(two));
+}
+
+/* ---- attributes ------------------------------------------------------------------------------ */
+
+static pmix_status_t register_names(const char *function, const char *first,
+                                    const char *second)
+{
+    char *names[] = {(char *)first, (char *)second, NULL};
+
+    return PMIx_Register_attributes((char *)function, first ? names : NULL);
+}
+
+/* The text of what is asked at one level: "function(attribute ...) " each, or the functions. */
+static pmix_status_t ask_support(const char *qualifier, const char *value, char *text,
+                                 size_t size)
+{
+    char *keys[] = {(char *)PMIX_QUERY_ATTRIBUTE_SUPPORT, NULL};
+    pmix_info_t of, *results = NULL;
+    pmix_query_t q = {.keys = keys, .qualifiers = &of, .nqual = 1};
+    size_t n = 0, len = 0;
+
+    text[0] = '\0';
+    PMIx_Info_load(&of, qualifier, value, PMIX_STRING);
+    pmix_status_t rc = PMIx_Query_info(&q, 1, &results, &n);
+    for (size_t i = 0; i < n; i++) {
+        const pmix_data_array_t *a = results[i].value.data.darray;
+        const pmix_info_t *info = a->array;
+
+        for (size_t k = 0; k < a->size; k++) {
+            if (info[k].value.type == PMIX_STRING) {
+                len += (size_t)snprintf(text + len, size - len, "%s ",
+                                        info[k].value.data.string);
+                continue;
+            }
+            const pmix_data_array_t *attrs = info[k].value.data.darray;
+            len += (size_t)snprintf(text + len, size - len, "%s(", info[k].key);
+            for (size_t m = 0; m < attrs->size; m++)
+                len += (size_t)snprintf(text + len, size - len, "%s ",
+                                        ((pmix_regattr_t *)attrs->array)[m].name);
+            len += (size_t)snprintf(text + len, size - len, ") ");
+        }
+    }
+    PMIx_Info_destruct(&of);
+    PMIx_Info_free(results, n);
+    return rc;
+}
+
+/* The text begins so; NULL: there is none. */
+static void expect(const char *qualifier, const char *value, const char *wanted)
+{
+    char text[4096];
+
+    ck_assert_int_eq(ask_support(qualifier, value, text, sizeof(text)),
+                     wanted ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+    ck_assert_msg(strstr(text, wanted ? wanted : ""), "%s: %s", wanted, text);
+}
+
+PX_TEST(what_was_registered_is_told_under_the_users_name)
+{
+    start();
+    ok(register_names("publish", "PMIX_RANGE", "example.own"));
+    ok(register_names("PMIx_Lookup", NULL, NULL));
+    ok(register_names("example", "PMIX_TIMEOUT", NULL));
+    ck_assert_int_eq(register_names("lookup", "PMIX_TIMEOUT", NULL),
+                     PMIX_ERR_REPEAT_ATTR_REGISTRATION);
+    ck_assert_int_eq(register_names("publish", NULL, NULL),
+                     PMIX_ERR_REPEAT_ATTR_REGISTRATION);
+    expect(PMIX_HOST_FUNCTIONS, "", "PMIx_Publish,PMIx_Lookup,example ");
+    expect(PMIX_HOST_ATTRIBUTES, "all",
+           "PMIx_Publish(PMIX_RANGE example.own ) example(PMIX_TIMEOUT ) ");
+    expect(PMIX_HOST_ATTRIBUTES, "PMIx_Publish",
+           "PMIx_Publish(PMIX_RANGE example.own ) ");
+    ck_assert_uint_eq(host_calls("query"), 0);
+}
+
+PX_TEST(names_that_are_none_are_refused)
+{
+    static const char *const rows[][3] = {{NULL, NULL, NULL},
+                                          {"", NULL, NULL},
+                                          {"a,b", NULL, NULL},
+                                          {"spawn", "PMIX_HOST", ""},
+                                          {"spawn", "x,y", NULL}};
+
+    start();
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        ck_assert_int_eq(register_names(rows[i][0], rows[i][1], rows[i][2]),
+                         PMIX_ERR_BAD_PARAM);
+    expect(PMIX_HOST_FUNCTIONS, "", NULL);
+    raw_server_stop();
+    ck_assert_int_eq(register_names("spawn", NULL, NULL), PMIX_ERR_INIT);
+}
+
+PX_TEST(the_library_and_its_host_of_last_resort_tell_of_themselves)
+{
+    raw_start(NULL, 1, 0);
+    expect(PMIX_SERVER_FUNCTIONS, "", "PMIx_server_register_nspace,");
+    expect(PMIX_SERVER_ATTRIBUTES, "PMIx_Fence",
+           "PMIx_Fence(PMIX_TIMEOUT PMIX_COLLECT_DATA ) ");
+    expect(PMIX_CLIENT_FUNCTIONS, "", "PMIx_Init,");
+    expect(PMIX_CLIENT_ATTRIBUTES, "PMIx_Finalize",
+           "PMIx_Finalize(PMIX_EMBED_BARRIER ) ");
+    expect(PMIX_SERVER_ATTRIBUTES, "PMIx_Put", NULL);
+    expect(PMIX_HOST_ATTRIBUTES, "PMIx_Lookup",
+           "PMIx_Lookup(PMIX_RANGE PMIX_WAIT PMIX_TIMEOUT ) ");
+}
+
+/* Two queries of a client over the wire: one for the host, one for the library. */
+PX_TEST(answers_of_library_and_host_come_together)
+{
+    char *spaces[] = {(char *)PMIX_QUERY_NAMESPACES, NULL},
+         *support[] = {(char *)PMIX_QUERY_ATTRIBUTE_SUPPORT, NULL};
+    pmix_info_t of;
+    const pmix_query_t q[2] = {{.keys = spaces},
+                               {.keys = support, .qualifiers = &of, .nqual = 1}};
+    PX_AUTO(px_infos) got = {0};
+
+    start();
+    PMIx_Info_load(&of, PMIX_SERVER_FUNCTIONS, NULL, PMIX_BOOL);
+    ok(px_infos_add(&host.infos, "pmix.qry.ns", "job", PMIX_STRING));
+    for (int fails = 0; fails < 2; fails++) {
+        px_writer w = raw_begin(PX_OP_QUERY);
+
+        host.status = fails ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
+        px_pack_size(&w, 2);
+        px_pack(&w, q, 2, PMIX_QUERY);
+        ck_assert_int_eq(send_query(w, &got),
+                         fails ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
+        ck_assert_str_eq(got.v[0].key, PMIX_QUERY_ATTRIBUTE_SUPPORT);
+        ck_assert_uint_eq(host.n_keys, 1);
+        ck_assert_str_eq(got.v[1].key, PMIX_QUERY_NAMESPACES);
+    }
+}
+
+PX_TEST(no_client_asks_for_the_same_without_end)
+{
+    enum { N = 20000 };
+    static char names[N * sizeof("PMIx_Get,")], *keys[502];
+    const struct {
+        size_t n_keys; /* behind the first */
+        const char *qualifier, *value;
+        size_t n_qualifiers; /* all the same */
+        pmix_status_t status;
+    } rows[] = {
+        {0, PMIX_SERVER_ATTRIBUTES, names, 1, PMIX_ERR_OUT_OF_RESOURCE},
+        {0, PMIX_SERVER_FUNCTIONS, NULL, N, PMIX_ERR_OUT_OF_RESOURCE},
+        {500, PMIX_SERVER_ATTRIBUTES, NULL, 500, PMIX_ERR_OUT_OF_RESOURCE},
+        {2, PMIX_SERVER_ATTRIBUTES, NULL, 2, PMIX_SUCCESS},
+    };
+
+    start();
+    for (size_t i = 0; i < N; i++)
+        strcpy(names + i * strlen("PMIx_Get,"), "PMIx_Get,");
+    keys[0] = (char *)PMIX_QUERY_ATTRIBUTE_SUPPORT;
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        pmix_info_t *l = calloc(rows[i].n_qualifiers, sizeof(*l));
+        PX_AUTO(px_infos) got = {0};
+
+        for (size_t k = 1; k < PX_COUNT(keys); k++)
+            keys[k] = k <= rows[i].n_keys ? (char *)"PMIx_Get" : NULL;
+        for (size_t k = 0; k < rows[i].n_qualifiers; k++)
+            PMIx_Info_load(&l[k], rows[i].qualifier, rows[i].value, PMIX_STRING);
+        ck_assert_int_eq(send_query(query_of(keys, l, rows[i].n_qualifiers), &got),
+                         rows[i].status);
+        PMIx_Info_free(l, rows[i].n_qualifiers);
+    }
+    ck_assert_uint_eq(host_calls("query"), 0);
+}
+
+/* ---- what holds for every job ---------------------------------------------------------------- */
+
+static pmix_info_t info(const char *key, const char *value)
+{
+    pmix_info_t i;
+
+    PMIx_Info_load(&i, key, value, PMIX_STRING);
+    return i;
+}
+
+/* The job information of a client has this; NULL: it has not. */
+static void job_has(int fd, const char *key, const char *value)
+{
+    PX_AUTOFREE char *name = NULL, *found = NULL;
+    px_reader r;
+
+    raw_send(fd, 500, raw_begin(PX_OP_REQ));
+    ck_assert(raw_recv(fd, 500, &r));
+    ok(px_unpack_str(&r, &name));
+    while (!px_reader_done(&r)) {
+        struct px_kval kv = {0};
+
+        ok(px_unpack_kval(&r, &kv));
+        if (strcmp(kv.key, key) == 0)
+            found = strdup(px_value_string(&kv.value));
+        px_kval_fini(&kv);
+    }
+    ck_assert_pstr_eq(found, value);
+}
+
+PX_TEST(every_job_is_told_the_folders_of_its_session)
+{
+    pmix_info_t i = info(PMIX_SERVER_TMPDIR, "/the/host/says/so");
+    pmix_proc_t job = raw_proc("job", PMIX_RANK_WILDCARD);
+    pmix_value_t *found = NULL;
+
+    start();
+    job_has(one, PMIX_SERVER_TMPDIR, px_process.server->tmpdir);
+    job_has(one, PMIX_SYSTEM_TMPDIR, px_process.server->system_tmpdir);
+    ok(PMIx_server_register_nspace(job.nspace, 2, &i, 1, NULL, NULL));
+    ok(PMIx_Get(&job, PMIX_SERVER_TMPDIR, NULL, 0, &found));
+    ck_assert_str_eq(found->data.string, "/the/host/says/so");
+    PMIx_Value_free(found, 1);
+    PMIx_Info_destruct(&i);
+}
+
+static void on_told(pmix_status_t status, void *cbdata)
+{
+    pmix_info_t i = info(PMIX_RM_NAME, "rm");
+
+    ck_assert_ptr_eq(cbdata, &told);
+    told_status = status;
+    inside_status = PMIx_server_register_resources(&i, 1, NULL, NULL);
+    PMIx_Info_destruct(&i);
+    sem_post(&told);
+}
+
+static pmix_status_t get_cluster(void)
+{
+    return raw_request(one, raw_get("job", PMIX_RANK_WILDCARD, PMIX_CLUSTER_ID, NULL),
+                       NULL);
+}
+
+PX_TEST(resources_are_those_of_jobs_before_and_after)
+{
+    pmix_info_t i = info(PMIX_CLUSTER_ID, "west");
+    pmix_info_t *fleeting = malloc(sizeof *fleeting);
+
+    start();
+    ck_assert_int_eq(get_cluster(), PMIX_ERR_NOT_FOUND);
+    ok(PMIx_server_register_resources(&i, 1, NULL, NULL));
+    raw_add_job("later", 1, 0, geteuid());
+    job_has(one, PMIX_CLUSTER_ID, "west");
+    job_has(raw_client_of("later", 0), PMIX_CLUSTER_ID, "west");
+    ok(get_cluster()); /* also a client that had the job information before */
+    ok(PMIx_server_deregister_resources(&i, 1, NULL, NULL));
+    job_has(one, PMIX_CLUSTER_ID, NULL);
+    PMIx_Info_destruct(&i);
+
+    *fleeting = info(PMIX_CLUSTER_ID, "east"); /* with a callback all is copied */
+    ok(PMIx_server_register_resources(fleeting, 1, on_told, &told));
+    PMIx_Info_destruct(fleeting);
+    memset(fleeting, 0xee, sizeof *fleeting);
+    free(fleeting);
+    ok(await_told());
+    ck_assert_int_eq(inside_status, PMIX_ERR_WOULD_BLOCK);
+    job_has(one, PMIX_CLUSTER_ID, "east");
+}
+
+static void on_inventory(pmix_status_t status PX_UNUSED, pmix_info_t *i PX_UNUSED,
+                         size_t n PX_UNUSED, void *cbdata PX_UNUSED,
+                         pmix_release_cbfunc_t release PX_UNUSED,
+                         void *release_data PX_UNUSED)
+{
+    ck_abort();
+}
+
+PX_TEST(resources_of_no_name_or_of_a_node_and_inventories_are_refused)
+{
+    pmix_info_t i = info("", "v"), node = info(PMIX_NODE_INFO_ARRAY, "v");
+
+    start();
+    ck_assert_int_eq(PMIx_server_register_resources(&i, 1, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_register_resources(&node, 1, NULL, NULL),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(PMIx_server_deregister_resources(&node, 1, NULL, NULL),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(PMIx_server_collect_inventory(NULL, 0, on_inventory, NULL),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(PMIx_server_deliver_inventory(&node, 1, NULL, 0, NULL, NULL),
+                     PMIX_ERR_NOT_SUPPORTED);
+    PMIx_Info_destruct(&i);
+    PMIx_Info_destruct(&node);
+}
+
+PX_TEST(each_job_is_collected_once_in_order)
+{
+    static const char *const wanted[] = {"second", "job"};
+    pmix_proc_t procs[] = {raw_proc("second", 0), raw_proc("nobody", 0),
+                           raw_proc("job", 1), raw_proc("job", 0),
+                           raw_proc("second", PMIX_RANK_WILDCARD)};
+    pmix_data_buffer_t b;
+
+    start();
+    raw_add_job("second", 1, 0, geteuid());
+    PMIx_Data_buffer_construct(&b);
+    ok(PMIx_server_collect_job_info(procs, PX_COUNT(procs), &b));
+    for (size_t i = 0; i < PX_COUNT(wanted); i++) {
+        pmix_byte_object_t bytes = {0};
+        PX_AUTOFREE char *name = NULL;
+        pmix_data_buffer_t job;
+        int32_t n = 1;
+
+        ok(PMIx_Data_unpack(NULL, &b, &bytes, &n, PMIX_BYTE_OBJECT));
+        PMIx_Data_buffer_construct(&job);
+        ok(PMIx_Data_load(&job, &bytes));
+        ok(PMIx_Data_unpack(NULL, &job, &name, &n, PMIX_STRING));
+        ck_assert_str_eq(name, wanted[i]);
+        ck_assert_uint_gt(job.bytes_used, 50);
+        PMIx_Data_buffer_destruct(&job);
+    }
+    ck_assert_ptr_eq(b.unpack_ptr, b.base_ptr + b.bytes_used);
+    PMIx_Data_buffer_destruct(&b);
+}
+
+/* ---- where from ------------------------------------------------------------------------------ */
+
+static void call_all(void *arg PX_UNUSED)
+{
+    pmix_data_buffer_t b = {0};
+    pmix_proc_t p = raw_proc("job", 0);
+
+    ck_assert_int_eq(register_names("spawn", NULL, NULL), PMIX_ERR_WOULD_BLOCK);
+    ck_assert_int_eq(define("sea", 0, 1), PMIX_ERR_WOULD_BLOCK);
+    ck_assert_int_eq(delete_set("sea"), PMIX_ERR_WOULD_BLOCK);
+    ck_assert_int_eq(PMIx_server_collect_job_info(&p, 1, &b), PMIX_ERR_WOULD_BLOCK);
+}
+
+PX_TEST(a_callback_must_not_wait_and_a_failure_changes_nothing)
+{
+    pmix_proc_t p = raw_proc("nobody", 0);
+    pmix_data_buffer_t b;
+
+    start();
+    raw_on_loop(call_all, NULL);
+    ck_assert_uint_eq(how_many(), 0);
+    PMIx_Data_buffer_construct(&b);
+    ok(PMIx_Data_pack(NULL, &b, &(uint32_t){7}, 1, PMIX_UINT32));
+    size_t used = b.bytes_used;
+    ck_assert_int_eq(PMIx_server_collect_job_info(&p, 1, &b), PMIX_ERR_NOT_FOUND);
+    ck_assert_uint_eq(b.bytes_used, used);
+    raw_server_stop();
+    ck_assert_int_eq(PMIx_server_collect_job_info(&p, 1, &b), PMIX_ERR_INIT);
+    PMIx_Data_buffer_destruct(&b);
+}
+
+/* ---- children -------------------------------------------------------------------------------- */
+
+/* Value of a variable that must be there exactly once; NULL if it is not there. */
+static const char *value(char *const *env, const char *name)
+{
+    const char *found = NULL;
+    size_t n = strlen(name);
+
+    for (; *env; env++) {
+        if (strncmp(*env, name, n) != 0 || (*env)[n] != '=')
+            continue;
+        ck_assert_msg(!found, "%s is there twice", name);
+        found = *env + n + 1;
+    }
+    return found;
+}
+
+PX_TEST(a_child_gets_exactly_what_the_protocol_asks_for)
+{
+    PX_AUTO(px_strv) env = NULL;
+    pmix_proc_t p = raw_proc("job", 1);
+
+    setenv("PMIX_SERVER_TMPDIR", "/tmp", 1);
+    setenv("PMIX_SYSTEM_TMPDIR", "/var/tmp", 1);
+    start();
+    const char *uri = px_process.server->uri;
+    const struct {
+        const char *name, *value;
+    } vars[] = {
+        {"PMIX_NAMESPACE", "job"},
+        {"PMIX_RANK", "1"},
+        {"PMIX_SECURITY_MODE", "native"},
+        {"PMIX_BFROP_BUFFER_TYPE", "PMIX_BFROP_BUFFER_NON_DESC"},
+        {"PMIX_GDS_MODULE", "hash"},
+        {"PMIX_VERSION", "4.2.9"},
+        {"PMIX_SERVER_URI41", uri},
+        {"PMIX_SERVER_URI4", uri},
+        {"PMIX_SERVER_URI3", uri},
+        {"PMIX_SERVER_URI21", uri},
+        {"TENON_SERVER_URI", px_process.server->own_uri},
+        {"PMIX_SERVER_TMPDIR", "/tmp"},
+        {"PMIX_SYSTEM_TMPDIR", "/var/tmp"},
+        {"PMIX_HOSTNAME", px_process.host},
+    };
+    ok(PMIx_server_setup_fork(&p, &env));
+    for (size_t i = 0; i < PX_COUNT(vars); i++)
+        ck_assert_pstr_eq(value(env, vars[i].name), vars[i].value);
+    ck_assert_uint_eq(px_strv_count(env), PX_COUNT(vars));
+}
+
+PX_TEST(an_outer_servers_traces_go_and_everything_else_stays)
+{
+    static const char *const vars[] = {"PATH=/bin",
+                                       "PMIX_MCA_ptl=tcp",
+                                       "URI=PMIX_SERVER_URI",
+                                       "PMIX_SERVER_URi2=x",
+                                       "PMIX_SERVER_URI2=x",
+                                       "PMIX_SERVER_URI61=x",
+                                       "PMIX_SERVER_URI=x",
+                                       "PMIX_SERVER_URI3=x",
+                                       "PMIX_DSTORE_21_BASE_PATH=/x",
+                                       "TENON_SERVER_URI=x;y",
+                                       "PMIX_NAMESPACE=outer",
+                                       "PMIX_MCA_server_report_uri=7",
+                                       "PMIX_MCA_ptl_base_report_uri=7",
+                                       "PMIX_MCA_ptl_tcp_report_uri=7"};
+    enum { N_OTHERS = 4 };
+    PX_AUTO(px_strv) env = NULL;
+    pmix_proc_t p = raw_proc("job", 0);
+
+    for (size_t i = 0; i < PX_COUNT(vars); i++)
+        ok(px_strv_append(&env, vars[i]));
+    setenv("PMIX_MCA_ptl", "tcp", 1); /* without a faster transport none is named */
+    start();
+    ok(PMIx_server_setup_fork(&p, &env));
+    ok(PMIx_server_setup_fork(&p, &env)); /* changes nothing */
+    for (size_t i = 0; i < PX_COUNT(vars); i++)
+        ck_assert_msg(px_strv_has(env, vars[i]) == (i < N_OTHERS), "%s", vars[i]);
+    ck_assert_ptr_null(value(env, "PMIX_SERVER_URI2"));
+    ck_assert_ptr_null(value(env, "PMIX_SERVER_URI61"));
+    ck_assert_ptr_null(value(env, "TENON_SERVER_URI"));
+    ck_assert_str_eq(value(env, "PMIX_NAMESPACE"), "job");
+}
+
+PX_TEST(it_works_in_a_forked_child_where_some_hosts_call_it)
+{
+    pmix_proc_t p = raw_proc("job", 0);
+    int status;
+
+    start();
+    pid_t pid = fork();
+    if (pid == 0) {
+        char **env = NULL;
+
+        _exit(PMIx_server_setup_fork(&p, &env) || !value(env, "PMIX_SERVER_URI41"));
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+
+/* ---- what goes along with a launch ----------------------------------------------------------- */
+
+static void on_application(pmix_status_t status, pmix_info_t l[], size_t n,
+                           void *cbdata, pmix_op_cbfunc_t cb, void *their_cbdata)
+{
+    ck_assert(!l && n == 0);
+    if (cb)
+        cb(PMIX_SUCCESS, their_cbdata);
+    on_told(status, cbdata);
+}
+
+static const pmix_nspace_t job = "job";
+
+PX_TEST(nothing_need_go_along_with_a_launch)
+{
+    static const pmix_nspace_t empty = "";
+    pmix_proc_t p = raw_proc("job", 0);
+    char **env = NULL;
+
+    start();
+    ok(PMIx_server_setup_application(job, NULL, 0, on_application, &told));
+    ok(await_told());
+    ok(PMIx_server_setup_local_support(job, NULL, 0, on_told, &told));
+    ok(await_told());
+    ok(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL));
+    ck_assert_int_eq(PMIx_server_setup_application(job, NULL, 0, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(
+        PMIx_server_setup_application(empty, NULL, 0, on_application, &told),
+        PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_server_setup_local_support(job, NULL, 1, NULL, NULL),
+                     PMIX_ERR_BAD_PARAM);
+    raw_server_stop();
+    ck_assert_int_eq(PMIx_server_setup_fork(&p, &env), PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_server_setup_application(job, NULL, 0, on_application, &told),
+                     PMIX_ERR_INIT);
+    ck_assert_int_eq(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL),
+                     PMIX_ERR_INIT);
+    ck_assert_ptr_null(env);
+}
+
+/* In place of what a component has contributed. */
+static pmix_status_t support_with(const void *data, pmix_data_type_t type)
+{
+    pmix_info_t i;
+
+    ok(PMIx_Info_load(&i, "tenon.pnet", data, type));
+    pmix_status_t rc = PMIx_server_setup_local_support(job, &i, 1, NULL, NULL);
+    PMIx_Info_destruct(&i);
+    return rc;
+}
+
+static pmix_status_t support_with_bytes(const px_writer *w, size_t n)
+{
+    const pmix_byte_object_t bo = {(char *)w->buf.data, n};
+
+    return support_with(&bo, PMIX_BYTE_OBJECT);
+}
+
+PX_TEST(a_blob_that_is_none_is_refused)
+{
+    PX_AUTO(px_writer) later, w;
+
+    start();
+    px_writer_init(&later, px_codec_default);
+    px_pack_u32(&later, 9);
+    ck_assert_int_eq(support_with_bytes(&later, later.buf.len),
+                     PMIX_ERR_UNPACK_FAILURE);
+    px_writer_init(&w, px_codec_default);
+    px_pack_u32(&w, 1);
+    const size_t layout = w.buf.len;
+    px_pack_str(&w, "unknown");
+    px_pack_bytes(&w, "!", 1); /* what its component would refuse */
+    for (size_t n = 0; n <= w.buf.len; n++) {
+        pmix_status_t rc = support_with_bytes(&w, n);
+
+        ck_assert_msg(n == layout || n == w.buf.len ? rc == PMIX_SUCCESS : rc < 0,
+                      "%zu bytes: %d", n, rc);
+    }
+    ck_assert_int_eq(support_with("x", PMIX_STRING), PMIX_ERR_BAD_PARAM);
+}
+
+PX_TEST_MAIN("server/launch", setup, host_end)

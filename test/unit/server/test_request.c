@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests as such: the authority of their senders, as tables; the host's answers, inside the upcall,
+ * from a thread, late, by the return value, twice, after the end, or never; a client's goodbye; and
+ * requests that no client would make. */
+#include "core/server/upcall.h"
+#include "scene.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#define LOST PMIX_ERR_LOST_CONNECTION
+
+static const struct scene scenes[] = {
+    SCENE("a held answer keeps only its own request waiting", 1, 0,
+          {0, HOST_IS, HOST_HELD}, {0, PUBLISHES}, {0, HOST_AWAITS, 1, "publish"},
+          {0, QUIET}, {0, PUTS, 1, "key"}, {0, HOST_ANSWERS, PMIX_ERR_TIMEOUT},
+          {0, ENDS, PMIX_ERR_TIMEOUT}),
+    SCENE("a host that calls back and returns an error counts once", 1, 0,
+          {0, HOST_IS, HOST_BOTH}, {0, PUBLISHES}, {0, ENDS}, {0, QUIET},
+          {0, PUBLISHES}, {0, ENDS}, {0, QUIET}),
+    SCENE("a host that never answers does not keep the server from ending", 1, 0,
+          {0, HOST_IS, HOST_HELD}, {0, PUBLISHES}, {0, HOST_AWAITS, 1, "publish"},
+          {0, SERVER_STOPS}, {0, ENDS, LOST}, {0, CLOSED}, {0, HOST_ANSWERS}),
+    SCENE("an answer for a client that has gone is dropped", 2, 0,
+          {0, HOST_IS, HOST_HELD}, {0, PUBLISHES}, {0, HOST_AWAITS, 1, "publish"},
+          {0, DIES}, {1, QUIET}, {0, HOST_ANSWERS}, {1, QUIET}),
+    SCENE("a second goodbye is answered and nothing else is done", 1, 0, {0, FINALIZES},
+          {0, FINALIZES}, {0, HOST_CALLED, 1, "client_finalized"}),
+    SCENE("each return of a rank is told to the host", 1, 0, {0, FINALIZES}, {0, DIES},
+          {0, COMES}, {0, HOST_AWAITS, 2, "client_connected2"}, {0, FINALIZES},
+          {0, HOST_CALLED, 2, "client_finalized"}),
+};
+
+PX_TEST_LOOP(each_scene_of_requests_goes_as_written, PX_COUNT(scenes))
+{
+    scene_play(&scenes[_i]);
+}
+
+static void start(void)
+{
+    raw_start(&host_module, 2, 0);
+}
+
+/* ---- users ------------------------------------------------------------------------------------ */
+
+static struct {
+    uid_t user;
+    const char *nspace;
+    bool may;
+} rows[] = {
+    {10, "theirs", true},  {11, "theirs", false}, {0, "theirs", true},
+    {20, "named", true},   {21, "named", false},  {0, "named", true},
+    {10, "unnamed", true}, /* only the host can tell */
+    {10, "nowhere", true},
+};
+
+static void may_each(void *arg PX_UNUSED)
+{
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_peer peer = {.server = px_process.server, .uid = rows[i].user};
+
+        ck_assert_msg(px_peer_may(&peer, rows[i].nspace) == rows[i].may, "%u %s",
+                      (unsigned)rows[i].user, rows[i].nspace);
+    }
+    ck_assert(px_peer_may(px_process.server->self, "theirs"));
+}
+
+PX_TEST(a_job_is_that_of_its_clients_users)
+{
+    PX_AUTO(px_infos) infos = {0};
+    pmix_nspace_t named = "named", unnamed = "unnamed";
+    uint32_t owner = 20;
+
+    ck_assert(px_user_may(10, 10) && px_user_may(0, 10));
+    ck_assert(!px_user_may(10, 11) && !px_user_may(10, 0));
+    start();
+    raw_add_job("theirs", 2, 0, 10);
+    ok(px_infos_add(&infos, PMIX_USERID, &owner, PMIX_UINT32));
+    ok(PMIx_server_register_nspace(named, 0, infos.v, infos.n, NULL, NULL));
+    ok(PMIx_server_register_nspace(unnamed, 0, NULL, 0, NULL, NULL));
+    raw_on_loop(may_each, NULL);
+}
+
+/* ---- the policy of each request ------------------------------------------------------------ */
+
+enum { ANY = PX_BY_ANY, NOT_TOOLS = PX_BY_CLIENT | PX_BY_SELF };
+
+/* What is not here is refused. */
+static const struct policy {
+    uint8_t op, senders, reach;
+} policies[] = {
+    {PX_OP_REQ, ANY, PX_OWN},
+    {PX_OP_ABORT, ANY, PX_OF_USER},
+    {PX_OP_COMMIT, NOT_TOOLS, PX_OWN},
+    {PX_OP_FENCE, ANY, PX_MEMBERS},
+    {PX_OP_GET, ANY, PX_OF_USER},
+    {PX_OP_FINALIZE, ANY | PX_BY_LEAVING, PX_OWN},
+    {PX_OP_PUBLISH, ANY, PX_BY_HOST},
+    {PX_OP_LOOKUP, ANY, PX_BY_HOST},
+    {PX_OP_UNPUBLISH, ANY, PX_BY_HOST},
+    {PX_OP_SPAWN, ANY, PX_BY_HOST},
+    {PX_OP_CONNECT, ANY, PX_MEMBERS},
+    {PX_OP_DISCONNECT, ANY, PX_MEMBERS},
+    {PX_OP_NOTIFY, ANY, PX_OWN},
+    {PX_OP_REGEVENTS, ANY, PX_OWN},
+    {PX_OP_DEREGEVENTS, ANY | PX_BY_LEAVING, PX_OWN},
+    {PX_OP_QUERY, ANY, PX_BY_HOST},
+    {PX_OP_LOG, ANY, PX_BY_HOST},
+    {PX_OP_ALLOC, ANY, PX_BY_HOST},
+    {PX_OP_JOB_CONTROL, ANY, PX_OF_USER},
+    {PX_OP_MONITOR, ANY, PX_BY_HOST},
+    {PX_OP_GET_CREDENTIAL, ANY, PX_BY_HOST},
+    {PX_OP_VALIDATE_CRED, ANY, PX_BY_HOST},
+    {PX_OP_IOF_PULL, ANY, PX_OF_USER},
+    {PX_OP_IOF_PUSH, ANY, PX_OF_USER},
+    {PX_OP_IOF_DEREG, ANY, PX_OWN},
+    {PX_OP_FABRIC_REGISTER, ANY, PX_BY_HOST},
+    {PX_OP_FABRIC_UPDATE, ANY, PX_BY_HOST},
+    {PX_OP_DEVICE_DISTANCES, ANY, PX_OWN},
+    {PX_OP_RESBLK, ANY, PX_BY_HOST},
+    {PX_OP_SESSION_CTRL, ANY, PX_BY_HOST},
+};
+
+static const struct policy *policy_of(unsigned op)
+{
+    for (size_t i = 0; i < PX_COUNT(policies); i++)
+        if (policies[i].op == op)
+            return &policies[i];
+    return NULL;
+}
+
+static const struct px_rpc *row_of(unsigned op, size_t *n)
+{
+    const struct px_rpc *found = NULL;
+
+    *n = 0;
+    for (const struct px_server_part *const *p = px_server_parts; *p; p++) {
+        for (const struct px_rpc *rpc = (*p)->rpcs; rpc && rpc->senders; rpc++) {
+            if (rpc->op == op) {
+                found = rpc;
+                ++*n;
+            }
+        }
+    }
+    return found;
+}
+
+PX_TEST(each_command_has_one_row_or_is_refused)
+{
+    start();
+    for (unsigned op = 0; op <= UINT8_MAX; op++) {
+        const struct policy *policy = policy_of(op);
+        size_t n;
+        const struct px_rpc *row = row_of(op, &n);
+
+        ck_assert_msg(n == (policy ? 1 : 0), "%zu rows for command %u", n, op);
+        if (row) {
+            ck_assert_msg(row->senders == policy->senders, "senders of %u", op);
+            ck_assert_msg(row->reach == policy->reach, "reach of %u", op);
+            ck_assert_msg(!row->handler != !row->forward, "handler of %u", op);
+            ck_assert(!row->forward || row->forward->request->op == op);
+        } else {
+            ck_assert_int_eq(raw_request(one, raw_begin((uint8_t)op), NULL),
+                             PMIX_ERR_NOT_SUPPORTED);
+        }
+    }
+}
+
+static void admit_each(void *arg PX_UNUSED)
+{
+    struct px_server *srv = px_process.server;
+    struct px_peer client = {.server = srv}, tool = {.server = srv, .tool = true},
+                   left = {.server = srv, .finalized = true},
+                   left_tool = {.server = srv, .tool = true, .finalized = true};
+    const struct {
+        uint8_t as;
+        struct px_peer *peer;
+        pmix_status_t refusal;
+    } senders[] = {
+        {PX_BY_SELF, srv->self, PMIX_ERR_NOT_SUPPORTED},
+        {PX_BY_CLIENT, &client, PMIX_ERR_NOT_SUPPORTED},
+        {PX_BY_TOOL, &tool, PMIX_ERR_NOT_SUPPORTED},
+        {PX_BY_LEAVING, &left, PMIX_ERR_INIT},
+        {PX_BY_LEAVING, &left_tool, PMIX_ERR_INIT},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(policies) * PX_COUNT(senders); i++) {
+        const struct policy *policy = &policies[i / PX_COUNT(senders)];
+        size_t k = i % PX_COUNT(senders), n;
+        const struct px_req req = {.rpc = row_of(policy->op, &n),
+                                   .peer = senders[k].peer};
+
+        ck_assert_msg(
+            px_req_admit(&req) ==
+                (policy->senders & senders[k].as ? PMIX_SUCCESS : senders[k].refusal),
+            "command %u by sender %zu", policy->op, k);
+    }
+}
+
+static void reach_each(void *arg PX_UNUSED)
+{
+    static const pmix_proc_t rank = {"mine", 0}, all = {"mine", PMIX_RANK_WILDCARD},
+                             here = {"mine", PMIX_RANK_LOCAL_NODE}, next = {"mine", 1},
+                             theirs = {"theirs", 0};
+    static const struct {
+        uint8_t reach;
+        const pmix_proc_t *proc;
+        pmix_status_t status;
+    } rows[] = {
+        {PX_OWN, &theirs, PMIX_SUCCESS},
+        {PX_BY_HOST, &theirs, PMIX_SUCCESS},
+        {PX_OF_USER, &next, PMIX_SUCCESS},
+        {PX_OF_USER, &theirs, PMIX_ERR_NO_PERMISSIONS},
+        {PX_MEMBERS, &rank, PMIX_SUCCESS},
+        {PX_MEMBERS, &all, PMIX_SUCCESS},
+        {PX_MEMBERS, &here, PMIX_SUCCESS},
+        {PX_MEMBERS, &next, PMIX_ERR_BAD_PARAM},
+        {PX_MEMBERS, &theirs, PMIX_ERR_BAD_PARAM},
+        {0, &rank, PMIX_ERR_NO_PERMISSIONS}, /* a row that says nothing */
+    };
+    struct px_peer peer = {.server = px_process.server, .uid = 10, .proc = rank};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        const struct px_rpc rpc = {.reach = rows[i].reach};
+        const struct px_req req = {.peer = &peer, .rpc = &rpc};
+        const pmix_proc_t procs[] = {*rows[i].proc, theirs};
+
+        peer.local = px_local_find(px_process.server, &rank);
+        ck_assert_int_eq(px_req_may(&req, rows[i].proc, 1), rows[i].status);
+        if (rows[i].reach == PX_OF_USER) /* each of them counts */
+            ck_assert_int_eq(px_req_may(&req, procs, 2), PMIX_ERR_NO_PERMISSIONS);
+        peer.local = NULL; /* a tool, or the server itself */
+        if (rows[i].reach == PX_MEMBERS)
+            ck_assert_int_eq(px_req_may(&req, rows[i].proc, 1), PMIX_ERR_BAD_PARAM);
+    }
+}
+
+PX_TEST(each_sender_may_make_the_requests_of_its_rows_for_whom_they_say)
+{
+    start();
+    raw_add_job("mine", 2, 0, 10);
+    raw_add_job("theirs", 1, 0, 11);
+    raw_on_loop(admit_each, NULL);
+    raw_on_loop(reach_each, NULL);
+}
+
+/* ---- the host's answers ---------------------------------------------------------------------- */
+
+PX_TEST(however_the_host_answers_its_status_is_the_reply)
+{
+    static const struct {
+        enum host_how how;
+        pmix_status_t status, reply;
+    } answers[] = {
+        {HOST_INSIDE, PMIX_SUCCESS, PMIX_SUCCESS},
+        {HOST_INSIDE, PMIX_ERR_DUPLICATE_KEY, PMIX_ERR_DUPLICATE_KEY},
+        {HOST_INSIDE, PMIX_OPERATION_SUCCEEDED, PMIX_SUCCESS},
+        {HOST_THREAD, PMIX_SUCCESS, PMIX_SUCCESS},
+        {HOST_THREAD, PMIX_ERR_NO_PERMISSIONS, PMIX_ERR_NO_PERMISSIONS},
+        {HOST_DONE, PMIX_SUCCESS, PMIX_SUCCESS},
+        {HOST_ERROR, PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_NOT_SUPPORTED},
+        {HOST_ERROR, PMIX_ERR_TIMEOUT, PMIX_ERR_TIMEOUT},
+    };
+
+    start();
+    for (uint32_t i = 0; i < PX_COUNT(answers); i++) {
+        host.how = answers[i].how;
+        host.status = answers[i].status;
+        scene_publish(one, 200 + i);
+        ck_assert_int_eq(raw_status(one, 200 + i), answers[i].reply);
+        ck_assert(raw_quiet(one));
+    }
+}
+
+/* Of one client. */
+static void publish_held(unsigned nth)
+{
+    host.how = HOST_HELD;
+    scene_publish(one, 200);
+    host_await("publish", nth);
+}
+
+PX_TEST(an_answer_for_an_earlier_server_does_not_reach_the_next)
+{
+    start();
+    publish_held(1);
+    raw_server_stop();
+    start();
+    ck_assert(host_answer(PMIX_SUCCESS));
+    ck_assert(raw_quiet(one));
+}
+
+static void *answer_now(void *arg)
+{
+    while (!__atomic_load_n((int *)arg, __ATOMIC_ACQUIRE))
+        sched_yield();
+    ck_assert(host_answer(PMIX_SUCCESS));
+    return NULL;
+}
+
+PX_TEST(an_answer_may_come_while_the_server_ends)
+{
+    for (unsigned i = 1; i <= 50; i++) {
+        pthread_t thread;
+        int go = 0;
+
+        start();
+        publish_held(i);
+        ok(pthread_create(&thread, NULL, answer_now, &go));
+        __atomic_store_n(&go, 1, __ATOMIC_RELEASE);
+        raw_server_stop();
+        pthread_join(thread, NULL);
+        close(one);
+        close(two);
+    }
+}
+
+static void drop_job(void)
+{
+    raw_drop_job("job");
+}
+
+PX_TEST(a_host_may_deregister_the_job_from_within_an_upcall)
+{
+    static const enum host_how hows[] = {HOST_INSIDE, HOST_HELD, HOST_DONE};
+
+    start();
+    for (size_t i = 0; i < PX_COUNT(hows); i++) {
+        host.how = hows[i];
+        host.within = drop_job;
+        scene_publish(one, 200);
+        ck_assert(raw_closed(one));
+        host.within = NULL;
+        raw_add_job("job", 2, 0, geteuid());
+        one = raw_client(0);
+    }
+    ck_assert(host_answer(PMIX_SUCCESS));
+}
+
+PX_TEST(results_are_copied_and_released_once)
+{
+    px_writer w = raw_begin(PX_OP_JOB_CONTROL);
+    PX_AUTO(px_infos) got = {0};
+    px_reader r;
+
+    start();
+    host.how = HOST_THREAD;
+    ok(px_infos_add(&host.infos, "pmix.test", "value", PMIX_STRING));
+    px_pack_procs(&w, NULL, 0);
+    px_pack_infos(&w, NULL, 0);
+    ok(raw_request(one, w, &r));
+    ok(px_unpack_infos(&r, &got.v, &got.n));
+    ck_assert_uint_eq(got.n, 1);
+    ck_assert_str_eq(got.v[0].value.data.string, "value");
+    ck_assert(
+        raw_quiet(one)); /* released on the loop: hosts may hold a lock it takes */
+    ck_assert_uint_eq(host.released, 1);
+}
+
+static void *publish(void *arg)
+{
+    pmix_info_t info;
+
+    PMIx_Info_load(&info, "colour", &(uint32_t){1}, PMIX_UINT32);
+    *(pmix_status_t *)arg = PMIx_Publish(&info, 1);
+    return NULL;
+}
+
+PX_TEST(a_call_of_the_server_itself_goes_to_its_host_and_ends_with_it)
+{
+    pmix_status_t status = 0;
+    pthread_t thread;
+
+    start();
+    host.status = PMIX_ERR_DUPLICATE_KEY;
+    publish(&status);
+    ck_assert_int_eq(status, PMIX_ERR_DUPLICATE_KEY);
+    ck_assert(px_proc_same(&host.proc, &px_process.model->self));
+    host.how = HOST_HELD;
+    ok(pthread_create(&thread, NULL, publish, &status));
+    host_await("publish", 2);
+    raw_server_stop();
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(status, LOST);
+}
+
+static void on_never(void *arg PX_UNUSED, const struct px_upcall *answer PX_UNUSED)
+{
+    ck_abort_msg("this upcall was dropped");
+}
+
+static void make_and_drop(void *arg PX_UNUSED)
+{
+    px_upcall_drop(px_upcall_new(on_never, NULL));
+    px_upcall_drop(NULL);
+}
+
+PX_TEST(an_upcall_that_was_dropped_is_never_answered)
+{
+    start();
+    raw_on_loop(make_and_drop, NULL);
+}
+
+/* ---- abort -------------------------------------------------------------------------------- */
+
+static pmix_status_t abort_procs(int fd, const pmix_proc_t *procs, size_t n)
+{
+    px_writer w = raw_begin(PX_OP_ABORT);
+
+    px_pack_status(&w, 42);
+    px_pack_str(&w, "no more");
+    px_pack_procs(&w, procs, n);
+    return raw_request(fd, w, NULL);
+}
+
+PX_TEST(an_abort_goes_to_the_host_with_all_it_says)
+{
+    pmix_proc_t p = raw_proc("job", 0);
+
+    start();
+    ok(abort_procs(two, &p, 1));
+    ck_assert_int_eq(host.code, 42);
+    ck_assert_str_eq(host.text, "no more");
+    ck_assert_uint_eq(host.n_procs, 1);
+    ck_assert(px_proc_same(&host.procs[0], &p));
+    ck_assert_ptr_eq(host.object, raw_object(1));
+    ok(abort_procs(two, NULL, 0));
+    ck_assert_uint_eq(host.n_procs, 0);
+}
+
+PX_TEST(processes_of_another_user_are_not_aborted)
+{
+    pmix_proc_t procs[] = {raw_proc("theirs", 0), raw_proc("job", 1)};
+
+    PX_TEST_NEEDS_ROOT;
+    start();
+    raw_add_job("theirs", 1, 0, 4711);
+    int theirs = raw_client_as(4711, "theirs", 0);
+    ck_assert_int_eq(abort_procs(theirs, procs, 2), PMIX_ERR_NO_PERMISSIONS);
+    ck_assert_uint_eq(host_calls("abort"), 0);
+    ok(abort_procs(theirs, procs, 1));
+    ok(abort_procs(one, procs, 2)); /* root may */
+}
+
+/* ---- finalize ----------------------------------------------------------------------------- */
+
+PX_TEST(a_client_is_let_go_when_the_host_has_answered)
+{
+    static const enum host_how hows[] = {HOST_INSIDE, HOST_THREAD, HOST_DONE,
+                                         HOST_ERROR};
+
+    start();
+    for (size_t i = 0; i < PX_COUNT(hows); i++) {
+        host.how = hows[i];
+        host.status = hows[i] == HOST_ERROR ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
+        ok(raw_finalize(one));
+        close(one);
+        one = raw_client(0);
+    }
+}
+
+PX_TEST(a_host_that_does_not_answer_keeps_a_client_for_a_while_only)
+{
+    setenv("PMIX_MCA_server_finalize_timeout", "20ms", 1);
+    start();
+    host.how = HOST_HELD;
+    ok(raw_finalize(one));
+    close(one);
+    raw_await_gone(0);
+    ck_assert(host_answer(PMIX_SUCCESS));
+    ck_assert(host.args_lived);
+}
+
+PX_TEST(who_has_said_goodbye_has_nothing_to_ask)
+{
+    px_writer w = raw_begin(PX_OP_DEREGEVENTS);
+
+    start();
+    ok(raw_finalize(one));
+    ck_assert_int_eq(raw_commit(one, "a", 1), PMIX_ERR_INIT);
+    raw_collect(one, 700, PX_OP_FENCE, NULL, 0, NULL);
+    ck_assert_int_eq(raw_status(one, 700), PMIX_ERR_INIT);
+    px_pack_status(&w, -1);
+    raw_send(one, 701, w); /* has no answer, now as before */
+    ck_assert(raw_quiet(one));
+}
+
+PX_TEST(without_slots_a_client_lives_and_ends_all_the_same)
+{
+    static const pmix_server_module_t nothing = {0};
+
+    raw_start(&nothing, 1, 0);
+    ck_assert_int_eq(abort_procs(one, NULL, 0), PMIX_ERR_NOT_SUPPORTED);
+    ok(raw_finalize(one));
+}
+
+/* ---- strange requests ----------------------------------------------------------------------- */
+
+PX_TEST(messages_that_are_no_requests_are_ignored_or_refused)
+{
+    px_writer w;
+
+    start();
+    for (uint32_t tag = 0; tag < 100; tag += 33)
+        raw_send(one, tag, raw_begin(PX_OP_COMMIT));
+    ck_assert(raw_quiet(one));
+    px_writer_init(&w, px_codec_default);
+    ck_assert_int_eq(raw_request(one, w, NULL), PMIX_ERR_BAD_PARAM);
+}
+
+PX_TEST(no_request_of_random_bytes_harms_the_server)
+{
+    unsigned seed = 1;
+
+    start();
+    for (unsigned i = 0; i < 4000; i++) {
+        px_writer w = raw_begin((uint8_t)(i % PX_OP_MAX));
+
+        for (unsigned n = (unsigned)rand_r(&seed) % 40; n > 0; n--) {
+            uint8_t byte = rand_r(&seed) % 3 ? (uint8_t)rand_r(&seed) : 0x02;
+
+            ok(px_buf_add(&w.buf, &byte, 1));
+        }
+        if (i % PX_OP_MAX != PX_OP_FINALIZE)
+            raw_send(one, 1000 + i, w);
+    }
+    ok(raw_commit(two, "a", 1));
+}
+
+PX_TEST(job_information_begins_with_the_name)
+{
+    PX_AUTOFREE char *name = NULL;
+    px_reader r;
+    size_t n = 0;
+
+    start();
+    raw_send(two, 500, raw_begin(PX_OP_REQ));
+    ck_assert(raw_recv(two, 500, &r));
+    ok(px_unpack_str(&r, &name));
+    ck_assert_str_eq(name, "job");
+    for (; !px_reader_done(&r); n++) {
+        struct px_kval kv = {0};
+
+        ok(px_unpack_kval(&r, &kv));
+        px_kval_fini(&kv);
+    }
+    ck_assert_uint_gt(n, 5);
+}
+
+PX_TEST_MAIN("server/request", NULL, host_end)
