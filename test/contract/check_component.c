@@ -3,6 +3,7 @@
  * Each rule runs in a process of its own, so that one that crashes or hangs is one rule that
  * failed. */
 #include "contract.h"
+#include "core/base/str.h"
 #include "seccomp.h"
 
 #include <getopt.h>
@@ -22,35 +23,41 @@ static const char usage[] =
     "\n"
     "Exit status: 0 if no rule failed, 1 if one did, 2 for a wrong command line.\n";
 
-static const struct suite {
-    size_t (*rules)(const TTest **tests);
-    SFun setup, teardown; /* around each of them; may be NULL */
-} suites[PX_FW_COUNT] = {
-    [PX_FW_PTL] = {.rules = contract_ptl},
-    [PX_FW_GDS] = {contract_gds, contract_gds_setup, contract_gds_teardown},
-    [PX_FW_PSEC] = {.rules = contract_psec},
-    [PX_FW_PFEXEC] = {.rules = contract_pfexec},
-    [PX_FW_PNET] = {.rules = contract_pnet},
-    [PX_FW_PCLEANUP] = {.rules = contract_pcleanup},
-};
-
-static size_t rules_of(enum px_framework_id id, const TTest **rules)
+/* Those of contract<suffix>*.c, "" or "_<framework>"; returns how many there are by now. */
+static size_t add_rules(const char *suffix, const TTest **rules, size_t n)
 {
-    const TTest *all[2 * MAX_RULES];
-    size_t n = contract_common(all);
+    PX_AUTOFREE char *start = px_strf(*suffix ? "contract%s" : "contract%s.", suffix);
 
-    n += suites[id].rules(all + n);
-    if (n > MAX_RULES)
-        abort(); /* better than leaving one out */
-    memcpy(rules, all, n * sizeof(*all));
+    for (const struct px_test *t = px_test_first(); t; t = t->next) {
+        const char *slash = strrchr(t->test.file, '/');
+
+        if (!px_str_starts(slash ? slash + 1 : t->test.file, start))
+            continue;
+        if (n == MAX_RULES)
+            abort(); /* better than leaving one out */
+        rules[n++] = &t->test;
+    }
     return n;
+}
+
+/* Those of every component first. */
+static size_t find_rules(const TTest **rules, size_t *n_common)
+{
+    enum px_framework_id id = contract_framework();
+    PX_AUTOFREE char *suffix = px_strf("_%s", px_frameworks[id].name);
+
+    *n_common = add_rules("", rules, 0);
+    if (id == PX_FW_PFEXEC || id == PX_FW_PCLEANUP)
+        return *n_common + (id == PX_FW_PFEXEC ? contract_pfexec(rules + *n_common)
+                                               : contract_pcleanup(rules + *n_common));
+    return add_rules(suffix, rules, *n_common);
 }
 
 /* Prints how it went; false if it failed. A rule that CK_RUN_CASE leaves out has no line. */
 static bool report(const char *name, SRunner *runner)
 {
     TestResult **results = srunner_results(runner);
-    const char *skipped = contract_note()->skipped;
+    const char *skipped = contract_skipped();
     bool has_run = srunner_ntests_run(runner) > 0;
     bool failed = srunner_ntests_failed(runner) > 0;
 
@@ -69,18 +76,12 @@ static bool report(const char *name, SRunner *runner)
     return !failed;
 }
 
-static bool run(const TTest *rule, bool fixture, const struct suite *own)
+static bool run(const TTest *rule, SFun setup, SFun teardown)
 {
     Suite *suite = suite_create("contract");
-    TCase *tcase = tcase_create(rule->name);
 
     contract_skip("");
-    if (fixture)
-        tcase_add_checked_fixture(tcase, contract_setup, contract_teardown);
-    if (own)
-        tcase_add_checked_fixture(tcase, own->setup, own->teardown);
-    tcase_add_test(tcase, rule);
-    suite_add_tcase(suite, tcase);
+    px_test_add(suite, rule, 1, setup, teardown);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_SILENT);
     bool good = report(rule->name, runner);
@@ -88,21 +89,21 @@ static bool run(const TTest *rule, bool fixture, const struct suite *own)
     return good;
 }
 
+/* The first looks whether it loads; without that no other runs. */
 static unsigned run_all(void)
 {
     const TTest *rules[MAX_RULES];
-    size_t n_common = contract_common(rules);
-    size_t n = rules_of(contract_framework(), rules);
-    unsigned n_failed = !run(rules[0], false, NULL);
+    size_t n_common, n = find_rules(rules, &n_common);
+    bool loads = run(rules[0], NULL, NULL);
+    unsigned n_failed = !loads;
 
     for (size_t i = 1; i < n; i++) {
-        if (n_failed && i == 1) { /* it does not load */
-            for (; i < n; i++)
-                printf("skip %s: needs a component that loads\n", rules[i]->name);
-            break;
-        }
-        n_failed += !run(rules[i], true,
-                         i < n_common ? NULL : &suites[contract_framework()]);
+        bool of_gds = i >= n_common && contract_framework() == PX_FW_GDS;
+        if (loads)
+            n_failed += !run(rules[i], of_gds ? contract_gds_setup : contract_setup,
+                             of_gds ? contract_gds_teardown : contract_teardown);
+        else
+            printf("skip %s: needs a component that loads\n", rules[i]->name);
     }
     return n_failed;
 }
@@ -110,7 +111,7 @@ static unsigned run_all(void)
 static void list(void)
 {
     const TTest *rules[MAX_RULES];
-    size_t n = rules_of(contract_framework(), rules);
+    size_t n_common, n = find_rules(rules, &n_common);
 
     for (size_t i = 0; i < n; i++)
         puts(rules[i]->name);

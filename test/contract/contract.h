@@ -17,35 +17,29 @@ extern struct contract {
     void *conf;
     void *self; /* what open gave */
     bool is_open;
-    char *dir; /* private, empty before each test and removed after it */
+    const char *dir; /* px_test_dir() */
 } contract;
-
-/* What a rule's own process tells the one that reports. */
-struct contract_note {
-    char skipped[80]; /* what it needs; "" if it ran */
-};
 
 /* Looks at the file's name only. NULL, or what is wrong with it. */
 const char *contract_begin(const char *file, char **settings);
 void contract_end(void);
 enum px_framework_id contract_framework(void);
-struct contract_note *contract_note(void);
+/* What the rule that ran last needs, "" if nothing. */
+const char *contract_skipped(void);
 void contract_skip(const char *what);
 
 /* Around each rule but the first common one. */
 void contract_setup(void);
 void contract_teardown(void);
 
-/* The rules of every component and those of each framework: put there, and counted. */
-size_t contract_common(const TTest **tests);
-size_t contract_gds(const TTest **tests);
+/* Instead of these in the suite of gds. */
 void contract_gds_setup(void);
 void contract_gds_teardown(void);
+
+/* The rules are the tests (PX_TEST) of contract.c for every component, and for those of a
+ * framework the ones of contract_<framework>*.c. These are put there, and counted. */
 size_t contract_pcleanup(const TTest **tests);
 size_t contract_pfexec(const TTest **tests);
-size_t contract_pnet(const TTest **tests);
-size_t contract_psec(const TTest **tests);
-size_t contract_ptl(const TTest **tests);
 
 #undef PX_TEST_NEEDS
 #define PX_TEST_NEEDS(condition, what) \
@@ -60,6 +54,7 @@ bool contract_has_param(const char *name);
 /* Closes the component and opens it with this parameter set besides those of the
  * command line; returns what open did. */
 pmix_status_t contract_reopen(const char *name, const char *value);
+pmix_status_t contract_open(void);
 void contract_close(void);
 
 #endif

@@ -33,12 +33,14 @@ static struct px_gds_ns *create(const char *nspace)
 
 void contract_gds_setup(void)
 {
+    contract_setup();
     ns = create("job");
 }
 
 void contract_gds_teardown(void)
 {
     ops()->destroy(contract.self, ns);
+    contract_teardown();
 }
 
 static pmix_status_t store(enum px_gds_table table, pmix_rank_t rank, const char *key,
@@ -108,11 +110,10 @@ static pmix_status_t note(void *arg, pmix_rank_t rank, const char *key,
     if (++a->n == a->stop_at)
         return PMIX_ERR_EMPTY;
     if (rank == PMIX_RANK_WILDCARD)
-        snprintf(a->text + len, sizeof(a->text) - len, "*/%s=%u ", key,
-                 value->data.uint32);
+        a->text[len++] = '*';
     else
-        snprintf(a->text + len, sizeof(a->text) - len, "%u/%s=%u ", rank, key,
-                 value->data.uint32);
+        len += (size_t)snprintf(a->text + len, sizeof(a->text) - len, "%u", rank);
+    snprintf(a->text + len, sizeof(a->text) - len, "/%s=%u ", key, value->data.uint32);
     return PMIX_SUCCESS;
 }
 
@@ -132,28 +133,20 @@ static void expect_walk(enum px_gds_table table, pmix_rank_t rank, const char *t
 
 /* ---- storing and finding --------------------------------------------------------- */
 
-START_TEST(finds_what_was_stored)
-{
-    put(PX_GDS_JOB, 3, "pmix.lrank", 7);
-
-    ck_assert_int_eq(get(PX_GDS_JOB, 3, "pmix.lrank"), 7);
-}
-END_TEST
-
-START_TEST(finds_nothing_that_was_not_stored)
+PX_TEST(finds_what_was_stored_and_nothing_else)
 {
     ck_assert_int_eq(get(PX_GDS_JOB, 3, "a"), -1);
     put(PX_GDS_JOB, 3, "a", 7);
 
+    ck_assert_int_eq(get(PX_GDS_JOB, 3, "a"), 7);
     ck_assert_int_eq(get(PX_GDS_JOB, 3, "b"), -1);
     ck_assert_int_eq(get(PX_GDS_JOB, 3, "A"), -1);
     ck_assert_int_eq(get(PX_GDS_JOB, 3, "aa"), -1);
     ck_assert_int_eq(get(PX_GDS_JOB, 4, "a"), -1);
     ck_assert_int_eq(get(PX_GDS_JOB, PMIX_RANK_WILDCARD, "a"), -1);
 }
-END_TEST
 
-START_TEST(a_later_value_replaces_the_earlier)
+PX_TEST(a_later_value_replaces_the_earlier)
 {
     const pmix_value_t text = {.type = PMIX_STRING, .data.string = (char *)"text"};
 
@@ -163,9 +156,8 @@ START_TEST(a_later_value_replaces_the_earlier)
     ok(store(PX_GDS_LOCAL, 0, "a", &text));
     expect_text(PX_GDS_LOCAL, 0, "a", "text");
 }
-END_TEST
 
-START_TEST(undef_deletes)
+PX_TEST(undef_deletes)
 {
     discard(PX_GDS_LOCAL, 0, "never there");
     put(PX_GDS_LOCAL, 0, "a", 1);
@@ -179,9 +171,8 @@ START_TEST(undef_deletes)
     expect_walk(PX_GDS_LOCAL, 0, "");
     expect_walk(PX_GDS_LOCAL, PMIX_RANK_UNDEF, "");
 }
-END_TEST
 
-START_TEST(tables_ranks_and_namespaces_are_apart)
+PX_TEST(tables_ranks_and_namespaces_are_apart)
 {
     struct px_gds_ns *first = ns;
     struct px_gds_ns *second = create("other job");
@@ -202,9 +193,8 @@ START_TEST(tables_ranks_and_namespaces_are_apart)
         ck_assert_int_eq(get(table, PMIX_RANK_WILDCARD, "a"), 10 * table + 3);
     }
 }
-END_TEST
 
-START_TEST(nonsense_is_refused_and_stores_nothing)
+PX_TEST(nonsense_is_refused_and_stores_nothing)
 {
     const pmix_value_t value = {.type = PMIX_UINT32};
     const pmix_value_t unknown = {.type = 0x7fff};
@@ -222,7 +212,6 @@ START_TEST(nonsense_is_refused_and_stores_nothing)
     ck_assert_int_eq(store(PX_GDS_JOB, 0, "a", &unknown), PMIX_ERR_UNKNOWN_DATA_TYPE);
     ck_assert_int_eq(get(PX_GDS_JOB, 0, "a"), 1);
 }
-END_TEST
 
 /* ---- copies ---------------------------------------------------------------------- */
 
@@ -244,7 +233,7 @@ static void make_deep(pmix_value_t *value)
     ok(px_type_copy(PMIX_VALUE, value, &borrowed));
 }
 
-START_TEST(keeps_a_deep_copy)
+PX_TEST(keeps_a_deep_copy)
 {
     char key[] = "key";
     pmix_value_t value, same, found;
@@ -262,11 +251,10 @@ START_TEST(keeps_a_deep_copy)
     px_type_destruct(PMIX_VALUE, &found);
     px_type_destruct(PMIX_VALUE, &same);
 }
-END_TEST
 
 /* ---- walking --------------------------------------------------------------------- */
 
-START_TEST(walks_a_rank_in_the_order_first_stored)
+PX_TEST(walks_a_rank_in_the_order_first_stored)
 {
     put(PX_GDS_JOB, 0, "zebra", 1);
     put(PX_GDS_JOB, 1, "other", 9);
@@ -279,9 +267,8 @@ START_TEST(walks_a_rank_in_the_order_first_stored)
     expect_walk(PX_GDS_JOB, 2, "");
     expect_walk(PX_GDS_LOCAL, 0, "");
 }
-END_TEST
 
-START_TEST(deleted_and_stored_again_comes_last)
+PX_TEST(deleted_and_stored_again_comes_last)
 {
     put(PX_GDS_JOB, 0, "a", 1);
     put(PX_GDS_JOB, 0, "b", 2);
@@ -290,9 +277,8 @@ START_TEST(deleted_and_stored_again_comes_last)
 
     expect_walk(PX_GDS_JOB, 0, "0/b=2 0/a=3 ");
 }
-END_TEST
 
-START_TEST(walks_all_ranks_ascending_and_wildcard_last)
+PX_TEST(walks_all_ranks_ascending_and_wildcard_last)
 {
     put(PX_GDS_JOB, PMIX_RANK_WILDCARD, "size", 3);
     put(PX_GDS_JOB, 2, "b", 2);
@@ -306,9 +292,8 @@ START_TEST(walks_all_ranks_ascending_and_wildcard_last)
                 "0/z=0 1/y=5 2/b=2 2/a=3 1000000/c=4 */size=3 ");
     expect_walk(PX_GDS_JOB, PMIX_RANK_WILDCARD, "*/size=3 ");
 }
-END_TEST
 
-START_TEST(a_walk_stops_when_it_is_told_to)
+PX_TEST(a_walk_stops_when_it_is_told_to)
 {
     struct account one = {.stop_at = 2};
     struct account all = {.stop_at = 3};
@@ -322,11 +307,10 @@ START_TEST(a_walk_stops_when_it_is_told_to)
     ck_assert_str_eq(all.text, "0/even=0 0/odd=1 ");
     ck_assert_uint_eq(all.n, 3);
 }
-END_TEST
 
 /* ---- clearing -------------------------------------------------------------------- */
 
-START_TEST(clears_one_rank_of_one_table)
+PX_TEST(clears_one_rank_of_one_table)
 {
     ops()->clear(contract.self, ns, PX_GDS_LOCAL, 5); /* nothing is there */
     for (uint32_t rank = 0; rank < 4; rank++) {
@@ -341,9 +325,8 @@ START_TEST(clears_one_rank_of_one_table)
     put(PX_GDS_LOCAL, 1, "b", 7);
     expect_walk(PX_GDS_LOCAL, PMIX_RANK_UNDEF, "0/a=0 1/b=7 2/a=2 3/a=3 ");
 }
-END_TEST
 
-START_TEST(clears_all_ranks_of_one_table)
+PX_TEST(clears_all_ranks_of_one_table)
 {
     put(PX_GDS_LOCAL, 0, "a", 1);
     put(PX_GDS_LOCAL, 1, "a", 1);
@@ -358,7 +341,6 @@ START_TEST(clears_all_ranks_of_one_table)
     put(PX_GDS_LOCAL, 4, "b", 3);
     expect_walk(PX_GDS_LOCAL, PMIX_RANK_UNDEF, "4/b=3 ");
 }
-END_TEST
 
 /* ---- many, and too many ---------------------------------------------------------- */
 
@@ -375,7 +357,7 @@ static pmix_status_t check_many(void *arg, pmix_rank_t rank, const char *key,
     return PMIX_SUCCESS;
 }
 
-START_TEST(holds_thousands_of_keys)
+PX_TEST(holds_thousands_of_keys)
 {
     uint32_t next = 0;
 
@@ -390,7 +372,6 @@ START_TEST(holds_thousands_of_keys)
     ok(walk(PX_GDS_LOCAL, 0, check_many, &next));
     ck_assert_uint_eq(next, MANY);
 }
-END_TEST
 
 static pmix_status_t check_ascending(void *arg, pmix_rank_t rank, const char *key,
                                      const pmix_value_t *value)
@@ -404,7 +385,7 @@ static pmix_status_t check_ascending(void *arg, pmix_rank_t rank, const char *ke
 }
 
 /* Ranks come as nodes report: here dealt out round robin. */
-START_TEST(holds_thousands_of_ranks)
+PX_TEST(holds_thousands_of_ranks)
 {
     const uint32_t n_nodes = 50;
     uint32_t next = 0;
@@ -416,7 +397,6 @@ START_TEST(holds_thousands_of_ranks)
     ok(walk(PX_GDS_REMOTE, PMIX_RANK_UNDEF, check_ascending, &next));
     ck_assert_uint_eq(next, MANY);
 }
-END_TEST
 
 /* A new rank, a new key, another value: each either happens or leaves no trace. */
 static pmix_status_t fill(const pmix_value_t *deep)
@@ -451,30 +431,18 @@ static pmix_status_t fill(const pmix_value_t *deep)
     return rc;
 }
 
-START_TEST(running_out_of_memory_changes_nothing)
+PX_TEST(running_out_of_memory_changes_nothing)
 {
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_TEST_NEEDS_ALLOC;
     pmix_value_t deep;
-    unsigned n_failed = 0;
+    unsigned nth = 0;
 
     make_deep(&deep);
-    for (unsigned nth = 1;; nth++) {
-        px_alloc_fail_at(nth);
-        pmix_status_t rc = fill(&deep);
-        bool has_failed = px_alloc_fail_end();
-
-        ok(px_alloc_balance());
-        if (!has_failed) {
-            ok(rc);
-            break;
-        }
-        ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
-        n_failed++;
-    }
-    ck_assert_uint_gt(n_failed, 10);
+    while (px_alloc_next(&nth))
+        px_alloc_check(fill(&deep));
+    ck_assert_uint_gt(nth, 10);
     px_type_destruct(PMIX_VALUE, &deep);
 }
-END_TEST
 
 /* ---- many threads ---------------------------------------------------------------- */
 
@@ -497,7 +465,7 @@ static void *read_rounds(void *arg)
     return NULL;
 }
 
-START_TEST(many_threads_fetch_while_one_walks)
+PX_TEST(many_threads_fetch_while_one_walks)
 {
     pthread_t threads[READERS];
     unsigned n_wrong[READERS] = {0};
@@ -517,11 +485,10 @@ START_TEST(many_threads_fetch_while_one_walks)
         ck_assert_uint_eq(n_wrong[i], 0);
     }
 }
-END_TEST
 
-START_TEST(fetching_takes_no_system_call)
+PX_TEST(fetching_takes_no_system_call)
 {
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_TEST_NEEDS_ALLOC;
     unsigned n_wrong = 0;
 
     for (uint32_t rank = 0; rank < MANY; rank++)
@@ -529,11 +496,10 @@ START_TEST(fetching_takes_no_system_call)
     ck_assert_int_eq(px_test_first_call_of(fetch_all, &n_wrong), -1);
     ck_assert_uint_eq(n_wrong, 0);
 }
-END_TEST
 
 /* ---- peers that read in place ---------------------------------------------------- */
 
-START_TEST(a_peer_attaches_to_what_is_described)
+PX_TEST(a_peer_attaches_to_what_is_described)
 {
     pmix_proc_t reader = {.nspace = "job", .rank = 1};
     struct px_gds_ns *own = ns, *theirs = NULL;
@@ -552,39 +518,8 @@ START_TEST(a_peer_attaches_to_what_is_described)
     ops()->destroy(contract.self, theirs);
     ns = own;
 }
-END_TEST
 
-START_TEST(destroying_nothing_is_fine)
+PX_TEST(destroying_nothing_is_fine)
 {
     ops()->destroy(contract.self, NULL);
-}
-END_TEST
-
-size_t contract_gds(const TTest **tests)
-{
-    const TTest *const own[] = {
-        finds_what_was_stored,
-        finds_nothing_that_was_not_stored,
-        a_later_value_replaces_the_earlier,
-        undef_deletes,
-        tables_ranks_and_namespaces_are_apart,
-        nonsense_is_refused_and_stores_nothing,
-        keeps_a_deep_copy,
-        walks_a_rank_in_the_order_first_stored,
-        deleted_and_stored_again_comes_last,
-        walks_all_ranks_ascending_and_wildcard_last,
-        a_walk_stops_when_it_is_told_to,
-        clears_one_rank_of_one_table,
-        clears_all_ranks_of_one_table,
-        holds_thousands_of_keys,
-        holds_thousands_of_ranks,
-        running_out_of_memory_changes_nothing,
-        many_threads_fetch_while_one_walks,
-        fetching_takes_no_system_call,
-        a_peer_attaches_to_what_is_described,
-        destroying_nothing_is_fine,
-    };
-
-    memcpy(tests, own, sizeof(own));
-    return PX_COUNT(own);
 }

@@ -21,12 +21,12 @@ static const struct px_pnet_ops *ops(void)
 
 /* What it answers is used while allocations are counted, and Check allocates: it looks without
  * ck_assert. */
-struct sink {
+typedef struct sink {
     px_infos infos;
     char text[4096]; /* "rank NAME=VALUE\n" of each variable */
     size_t n;
     size_t refuse_at; /* the how manieth is answered with NOMEM; 0: none */
-};
+} sink;
 
 static void sink_cleanup(struct sink *s)
 {
@@ -67,10 +67,9 @@ static pmix_status_t contribute(const char *nspace, struct sink *s)
     pmix_info_t info[2] = {0};
     uint32_t size = 4;
 
-    ck_assert_int_eq(PMIx_Info_load(&info[0], PMIX_JOB_SIZE, &size, PMIX_UINT32), 0);
-    ck_assert_int_eq(PMIx_Info_load(&info[1], PMIX_NODE_MAP, "a,b", PMIX_STRING), 0);
+    ok(PMIx_Info_load(&info[0], PMIX_JOB_SIZE, &size, PMIX_UINT32));
+    ok(PMIx_Info_load(&info[1], PMIX_NODE_MAP, "a,b", PMIX_STRING));
     pmix_status_t rc = ops()->contribute(contract.self, nspace, info, 2, on_add, s);
-    PMIx_Info_destruct(&info[0]);
     PMIx_Info_destruct(&info[1]);
     return rc;
 }
@@ -126,48 +125,31 @@ static void launch(const char *nspace, struct sink *s)
 
 /* ---- the rules ----------------------------------------------------------------------- */
 
-START_TEST(what_it_contributes_travels_and_is_applied)
+PX_TEST(what_it_contributes_travels_and_is_applied)
 {
-    struct sink s;
+    PX_AUTO(sink) s;
 
     launch("job", &s);
     forget("job");
-    sink_cleanup(&s);
 }
-END_TEST
 
-START_TEST(a_job_of_which_nothing_is_known_is_fine)
+PX_TEST(another_server_than_the_contributing_one_applies_it)
 {
-    struct sink s = {0};
-
-    ok(ops()->contribute(contract.self, "job", NULL, 0, on_add, &s));
-    forget("job");
-    sink_cleanup(&s);
-}
-END_TEST
-
-START_TEST(another_server_than_the_contributing_one_applies_it)
-{
-    struct sink s;
+    PX_AUTO(sink) s;
     char here[sizeof(s.text)];
-    pmix_status_t rc;
 
     launch("job", &s);
     strcpy(here, s.text);
     contract_close();
-    rc = contract.component->open(&contract.host.host, contract.conf, &contract.self);
-    ok(rc);
-    contract.is_open = true;
+    ok(contract_open());
     ok(apply("job", &s));
     ok(envars("job", &s));
     ck_assert_str_eq(s.text, here);
-    sink_cleanup(&s);
 }
-END_TEST
 
-START_TEST(variables_stay_what_they_are)
+PX_TEST(variables_stay_what_they_are)
 {
-    struct sink s;
+    PX_AUTO(sink) s;
     char first[sizeof(s.text)];
 
     launch("job", &s);
@@ -177,13 +159,11 @@ START_TEST(variables_stay_what_they_are)
     ok(apply("job", &s));
     ok(envars("job", &s));
     ck_assert_str_eq(s.text, first);
-    sink_cleanup(&s);
 }
-END_TEST
 
-START_TEST(jobs_do_not_disturb_each_other)
+PX_TEST(jobs_do_not_disturb_each_other)
 {
-    struct sink a, b;
+    PX_AUTO(sink) a, b;
     char of_a[sizeof(a.text)];
 
     launch("a", &a);
@@ -193,32 +173,20 @@ START_TEST(jobs_do_not_disturb_each_other)
     ok(envars("a", &a));
     ck_assert_str_eq(a.text, of_a);
     forget("a");
-    sink_cleanup(&a);
-    sink_cleanup(&b);
 }
-END_TEST
 
-START_TEST(forgetting_what_it_never_knew_is_fine)
+PX_TEST(jobs_it_never_knew_and_jobs_without_information_are_fine)
 {
-    struct sink s;
+    PX_AUTO(sink) s = {0};
 
+    ck_assert_int_le(envars("never", &s), PMIX_SUCCESS);
     forget("job");
-    launch("job", &s);
+    ok(ops()->contribute(contract.self, "job", NULL, 0, on_add, &s));
     forget("another");
     forget("job");
     forget("job");
     forget("");
-    sink_cleanup(&s);
 }
-END_TEST
-
-START_TEST(variables_of_an_unknown_job_do_no_harm)
-{
-    struct sink s = {0};
-
-    ck_assert_int_le(envars("never", &s), PMIX_SUCCESS);
-}
-END_TEST
 
 /* One info after the other is taken for something else. */
 static void distort(pmix_info_t *info, unsigned how)
@@ -234,9 +202,9 @@ static void distort(pmix_info_t *info, unsigned how)
     if (how == 0)
         memset(&info->value, 0, sizeof(info->value)); /* type UNDEF */
     else if (how == 1)
-        ck_assert_int_eq(PMIx_Value_load(&info->value, text, PMIX_STRING), 0);
+        ok(PMIx_Value_load(&info->value, text, PMIX_STRING));
     else if (how == 2)
-        ck_assert_int_eq(PMIx_Value_load(&info->value, &bytes, PMIX_BYTE_OBJECT), 0);
+        ok(PMIx_Value_load(&info->value, &bytes, PMIX_BYTE_OBJECT));
     else if (how == 3)
         info->value = (pmix_value_t){.type = PMIX_STRING}; /* NULL */
     else if (how == 4)
@@ -248,35 +216,31 @@ static void distort(pmix_info_t *info, unsigned how)
 }
 
 /* Whatever it answers, it survives, and leaves nothing once the job is forgotten. */
-START_TEST(what_a_stranger_sends_is_survived)
+PX_TEST(what_a_stranger_sends_is_survived)
 {
-    struct sink good;
+    PX_AUTO(sink) good;
 
     contribute_well("job", &good);
     travel(&good);
     for (unsigned how = 0; how < 6; how++) {
         for (size_t i = 0; i < good.infos.n; i++) {
-            struct sink bad = {0};
+            PX_AUTO(sink) bad = {0};
 
-            ck_assert_int_eq(px_infos_add_copy(&bad.infos, good.infos.v, good.infos.n),
-                             0);
+            ok(px_infos_add_copy(&bad.infos, good.infos.v, good.infos.n));
             distort(&bad.infos.v[i], how);
             if (apply("job", &bad) == PMIX_SUCCESS)
                 ok(envars("job", &bad));
             forget("job");
-            sink_cleanup(&bad);
         }
     }
     ops()->apply(contract.self, "job", NULL, 0);
     forget("job");
     ok(apply("job", &good));
-    sink_cleanup(&good);
 }
-END_TEST
 
-START_TEST(what_the_core_refuses_is_passed_on)
+PX_TEST(what_the_core_refuses_is_passed_on)
 {
-    struct sink s, refusing = {.refuse_at = 1};
+    PX_AUTO(sink) s, refusing = {.refuse_at = 1};
 
     contribute_well("job", &s);
     if (s.n)
@@ -287,26 +251,21 @@ START_TEST(what_the_core_refuses_is_passed_on)
     if (s.n)
         ck_assert_int_eq(envars("job", &s), PMIX_ERR_NOMEM);
     forget("job");
-    sink_cleanup(&s);
-    sink_cleanup(&refusing);
 }
-END_TEST
 
 static void live_through_jobs(void)
 {
-    char nspace[32];
-
     for (int i = 0; i < N_JOBS; i++) {
-        struct sink s;
+        PX_AUTO(sink) s;
+        char nspace[32];
 
         snprintf(nspace, sizeof(nspace), "job-%d", i);
         launch(nspace, &s);
         forget(nspace);
-        sink_cleanup(&s);
     }
 }
 
-START_TEST(a_job_that_is_forgotten_leaves_nothing)
+PX_TEST(a_job_that_is_forgotten_leaves_nothing)
 {
     size_t n_held = fake_host_held(&contract.host);
 
@@ -317,68 +276,40 @@ START_TEST(a_job_that_is_forgotten_leaves_nothing)
     ck_assert_int_eq(px_alloc_balance(), 0);
     ck_assert_uint_eq(fake_host_held(&contract.host), n_held);
 }
-END_TEST
 
-START_TEST(jobs_that_are_left_go_when_it_closes)
+PX_TEST(jobs_that_are_left_go_when_it_closes)
 {
-    struct sink s;
+    PX_AUTO(sink) s;
 
     contract_close();
     px_alloc_fail_at(0);
-    ok(contract.component->open(&contract.host.host, contract.conf, &contract.self));
+    ok(contract_open());
     launch("job", &s);
     sink_cleanup(&s);
-    contract.component->close(contract.self);
+    contract_close();
     px_alloc_fail_end();
     ck_assert_int_eq(px_alloc_balance(), 0);
     ck_assert_uint_eq(fake_host_held(&contract.host), 0);
 }
-END_TEST
 
-START_TEST(out_of_memory_is_told_and_leaves_nothing)
+PX_TEST(out_of_memory_is_told_and_leaves_nothing)
 {
-    struct sink good;
+    PX_AUTO(sink) good;
 
     PX_TEST_NEEDS_ALLOC;
     contribute_well("job", &good);
     forget("job");
     live_through_jobs();
-    for (unsigned nth = 1, has_failed = 1; has_failed; nth++) {
+    for (unsigned nth = 0; px_alloc_next(&nth);) {
         struct sink s = {0};
-
-        px_alloc_fail_at(nth);
         pmix_status_t rc = ops()->contribute(contract.self, "job", NULL, 0, on_add, &s);
+
         if (!rc)
             rc = apply("job", &good);
         if (!rc)
             rc = ops()->envars(contract.self, "job", on_set, &s);
         sink_cleanup(&s);
         forget("job");
-        has_failed = px_alloc_fail_end();
-        ck_assert_int_eq(rc, has_failed ? PMIX_ERR_NOMEM : PMIX_SUCCESS);
-        ck_assert_int_eq(px_alloc_balance(), 0);
+        px_alloc_check(rc);
     }
-    sink_cleanup(&good);
-}
-END_TEST
-
-size_t contract_pnet(const TTest **tests)
-{
-    const TTest *const own[] = {
-        what_it_contributes_travels_and_is_applied,
-        a_job_of_which_nothing_is_known_is_fine,
-        another_server_than_the_contributing_one_applies_it,
-        variables_stay_what_they_are,
-        jobs_do_not_disturb_each_other,
-        forgetting_what_it_never_knew_is_fine,
-        variables_of_an_unknown_job_do_no_harm,
-        what_a_stranger_sends_is_survived,
-        what_the_core_refuses_is_passed_on,
-        a_job_that_is_forgotten_leaves_nothing,
-        jobs_that_are_left_go_when_it_closes,
-        out_of_memory_is_told_and_leaves_nothing,
-    };
-
-    memcpy(tests, own, sizeof(own));
-    return PX_COUNT(own);
 }

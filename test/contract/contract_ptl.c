@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contract of ptl: listening and connecting, and the bytes between. Who is at the
- * other end is in contract_ptl_peer.c, what goes wrong in contract_ptl_net.c. */
+/* The contract of ptl: listening and connecting, and the bytes between. The process at
+ * the other end is the subject of contract_ptl_peer.c. */
 #include "contract_ptl.h"
 
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/str.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 
-enum { BIG = 1 << 20 };
+enum {
+    BIG = 1 << 20,
+    SHORT_MS = 200,
+    MAX_FILLERS = 16,
+    N_DEAD = 40,
+};
 
 const struct px_ptl_ops *ptl_ops(void)
 {
@@ -74,23 +82,34 @@ int ptl_accept(const struct listener *l, struct px_ptl_peer *peer)
     return fd;
 }
 
+struct ptl_pair ptl_connect_pair(void)
+{
+    struct ptl_pair p = {.listener = ptl_listen()};
+
+    p.client = ptl_connect(&p.listener);
+    p.server = ptl_accept(&p.listener, &p.peer);
+    return p;
+}
+
+void ptl_end_pair(struct ptl_pair *p)
+{
+    close(p->client);
+    close(p->server);
+    ptl_unlisten(&p->listener);
+}
+
 static void expect_flags(int fd)
 {
     ck_assert(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     ck_assert(fcntl(fd, F_GETFL) & O_NONBLOCK);
 }
 
-static void expect_closed(int fd)
-{
-    ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
-}
-
-void ptl_send_text(int fd, const char *text)
+static void send_text(int fd, const char *text)
 {
     ok(px_fd_write_all(fd, text, strlen(text), px_clock_ms() + SOON_MS));
 }
 
-void ptl_expect_text(int fd, const char *text)
+static void expect_text(int fd, const char *text)
 {
     char got[64] = "";
 
@@ -100,7 +119,7 @@ void ptl_expect_text(int fd, const char *text)
 
 /* ---- listening ------------------------------------------------------------------- */
 
-START_TEST(listens_at_an_address_that_fits_a_uri)
+PX_TEST(listens_at_an_address_that_fits_a_uri)
 {
     struct listener l = ptl_listen();
 
@@ -110,9 +129,8 @@ START_TEST(listens_at_an_address_that_fits_a_uri)
     ck_assert(ptl_ops()->handles(contract.self, l.address));
     ptl_unlisten(&l);
 }
-END_TEST
 
-START_TEST(handles_its_own_scheme_only)
+PX_TEST(handles_its_own_scheme_only)
 {
     static const char *const others[] = {"", ":", "://", "no-such-thing://1:2", "/tmp"};
     struct listener l = ptl_listen();
@@ -124,23 +142,21 @@ START_TEST(handles_its_own_scheme_only)
     l.address[0]--;
     ptl_unlisten(&l);
 }
-END_TEST
 
-START_TEST(unlisten_leaves_nothing)
+PX_TEST(unlisten_leaves_nothing)
 {
     size_t n_fds = px_test_count_fds();
 
     for (int i = 0; i < 10; i++) {
         struct listener l = ptl_listen();
         ptl_unlisten(&l);
-        expect_closed(l.fd);
+        ck_assert_int_eq(fcntl(l.fd, F_GETFD), -1);
         ck_assert(process_dir_is_empty(contract.dir));
     }
     ck_assert_uint_le(px_test_count_fds(), n_fds + 1); /* one may be kept for asking */
 }
-END_TEST
 
-START_TEST(listening_in_a_dir_that_is_taken_disturbs_nobody)
+PX_TEST(listening_in_a_dir_that_is_taken_disturbs_nobody)
 {
     struct px_ptl_peer peer;
     struct listener first = ptl_listen();
@@ -159,7 +175,6 @@ START_TEST(listening_in_a_dir_that_is_taken_disturbs_nobody)
     close(server);
     ptl_unlisten(&first);
 }
-END_TEST
 
 /* What needs no directory may listen all the same. */
 static void expect_listens_or_says_why(const char *dir)
@@ -178,7 +193,7 @@ static void expect_listens_or_says_why(const char *dir)
         ck_assert_ptr_nonnull(strstr(contract.host.last_log, dir));
 }
 
-START_TEST(a_bad_directory_is_told_clearly)
+PX_TEST(a_bad_directory_is_told_clearly)
 {
     PX_AUTOFREE char *missing = px_strf("%s/missing", contract.dir);
     PX_AUTOFREE char *longer = px_strf("%s/%0200d", contract.dir, 0);
@@ -190,9 +205,8 @@ START_TEST(a_bad_directory_is_told_clearly)
     expect_listens_or_says_why("/tmp/a;b");
     ck_assert_uint_le(px_test_count_fds(), n_fds + 1);
 }
-END_TEST
 
-START_TEST(an_address_that_does_not_fit_is_refused)
+PX_TEST(an_address_that_does_not_fit_is_refused)
 {
     char address[256] = "as it was";
     int fd = -1;
@@ -211,11 +225,10 @@ START_TEST(an_address_that_does_not_fit_is_refused)
     }
     ck_assert_uint_le(px_test_count_fds(), n_fds + 1);
 }
-END_TEST
 
 /* ---- connections ----------------------------------------------------------------- */
 
-START_TEST(accept_without_a_connection_would_block)
+PX_TEST(accept_without_a_connection_would_block)
 {
     struct px_ptl_peer peer;
     struct listener l = ptl_listen();
@@ -225,27 +238,22 @@ START_TEST(accept_without_a_connection_would_block)
     ck_assert_int_eq(fd, -1);
     ptl_unlisten(&l);
 }
-END_TEST
 
-START_TEST(bytes_go_both_ways)
+PX_TEST(bytes_go_both_ways)
 {
-    struct px_ptl_peer peer;
-    struct listener l = ptl_listen();
-    int client = ptl_connect(&l);
-    int server = ptl_accept(&l, &peer);
+    struct ptl_pair p = ptl_connect_pair();
+    int client = p.client, server = p.server;
 
     expect_flags(client);
     expect_flags(server);
-    ptl_send_text(client, "question");
-    ptl_expect_text(server, "question");
-    ptl_send_text(server, "answer");
-    ptl_expect_text(client, "answer");
-    close(client);
+    send_text(client, "question");
+    expect_text(server, "question");
+    send_text(server, "answer");
+    expect_text(client, "answer");
+    ck_assert_int_eq(shutdown(client, SHUT_WR), 0);
     ck_assert_int_eq(read(server, &(char){0}, 1), 0);
-    close(server);
-    ptl_unlisten(&l);
+    ptl_end_pair(&p);
 }
-END_TEST
 
 static int send_big(void *arg)
 {
@@ -256,31 +264,25 @@ static int send_big(void *arg)
     return px_fd_write_all(*(int *)arg, bytes, BIG, px_clock_ms() + LATE_MS) != 0;
 }
 
-START_TEST(a_stream_keeps_every_byte_in_order)
+PX_TEST(a_stream_keeps_every_byte_in_order)
 {
     PX_AUTOFREE uint8_t *bytes = malloc(BIG);
-    struct px_ptl_peer peer;
-    struct listener l = ptl_listen();
-    int client = ptl_connect(&l);
-    int server = ptl_accept(&l, &peer);
-    pid_t sender = process_fork(send_big, &client);
+    struct ptl_pair p = ptl_connect_pair();
+    pid_t sender = process_fork(send_big, &p.client);
 
-    ck_assert_int_eq(px_fd_read_all(server, bytes, BIG, px_clock_ms() + LATE_MS), 0);
+    ok(px_fd_read_all(p.server, bytes, BIG, px_clock_ms() + LATE_MS));
     ck_assert_int_eq(process_wait(sender, LATE_MS), 0);
     for (size_t i = 0; i < BIG; i++)
         ck_assert_uint_eq(bytes[i], (uint8_t)(i * 31 >> 3));
-    close(client);
-    close(server);
-    ptl_unlisten(&l);
+    ptl_end_pair(&p);
 }
-END_TEST
 
 static void *connect_in_thread(void *arg)
 {
     return (void *)(intptr_t)ptl_connect(arg);
 }
 
-START_TEST(connects_from_any_thread)
+PX_TEST(connects_from_any_thread)
 {
     enum { N_THREADS = 8 };
     pthread_t threads[N_THREADS];
@@ -299,26 +301,238 @@ START_TEST(connects_from_any_thread)
     }
     ptl_unlisten(&l);
 }
-END_TEST
 
-size_t contract_ptl(const TTest **tests)
+/* ---- what goes wrong ------------------------------------------------------------- */
+
+/* In a network where the system has two ports to give out: one is taken, the other is
+ * the one just vacated, and a careless transport reaches itself. Where no such network can be made, in
+ * that of the host. */
+PX_TEST(connecting_where_nobody_listens_fails_at_once)
 {
-    const TTest *const own[] = {
-        listens_at_an_address_that_fits_a_uri,
-        handles_its_own_scheme_only,
-        unlisten_leaves_nothing,
-        listening_in_a_dir_that_is_taken_disturbs_nobody,
-        a_bad_directory_is_told_clearly,
-        an_address_that_does_not_fit_is_refused,
-        accept_without_a_connection_would_block,
-        bytes_go_both_ways,
-        a_stream_keeps_every_byte_in_order,
-        connects_from_any_thread,
-    };
-    size_t n = PX_COUNT(own);
+    (void)process_own_network(FIRST_PORT);
+    struct listener l = ptl_listen();
+    struct listener other;
+    bool has_other = ptl_try_listen(contract.dir, &other) == PMIX_SUCCESS;
+    uint64_t start_ms = px_clock_ms();
+    ptl_unlisten(&l);
+    size_t n_fds = px_test_count_fds();
 
-    memcpy(tests, own, sizeof(own));
-    n += ptl_net_tests(tests + n);
-    n += ptl_peer_tests(tests + n);
+    for (int i = 0; i < N_DEAD; i++) {
+        int fd;
+        ck_assert_int_ne(ptl_try_connect(l.address, SOON_MS, &fd), PMIX_SUCCESS);
+        ck_assert_int_eq(fd, -1);
+    }
+    ck_assert_uint_eq(px_test_count_fds(), n_fds);
+    ck_assert_uint_lt(px_clock_ms() - start_ms, SOON_MS);
+    if (has_other)
+        ptl_unlisten(&other);
+}
+
+/* Takes all places in the queue of a server that accepts nothing; how many there are
+ * differs. Returns how long the one took that found none. */
+static size_t fill_queue(const struct listener *l, int *fds, uint64_t *took_ms)
+{
+    size_t n = 0;
+    pmix_status_t rc;
+
+    ck_assert_int_eq(listen(l->fd, 0), 0); /* shortens the queue */
+    for (;;) {
+        uint64_t start_ms = px_clock_ms();
+
+        ck_assert_uint_lt(n, MAX_FILLERS);
+        rc = ptl_try_connect(l->address, SHORT_MS, &fds[n]);
+        *took_ms = px_clock_ms() - start_ms;
+        if (rc)
+            break;
+        n++;
+    }
+    ck_assert_int_eq(rc, PMIX_ERR_TIMEOUT);
+    ck_assert_int_eq(fds[n], -1);
     return n;
+}
+
+PX_TEST(connecting_to_a_server_that_does_not_accept_times_out)
+{
+    int fds[MAX_FILLERS];
+    uint64_t took_ms;
+    struct listener l = ptl_listen();
+    size_t n = fill_queue(&l, fds, &took_ms);
+
+    ck_assert_uint_ge(took_ms, SHORT_MS - 20);
+    ck_assert_uint_lt(took_ms, SHORT_MS + SOON_MS);
+    while (n > 0)
+        close(fds[--n]);
+    ptl_unlisten(&l);
+}
+
+static int accept_later(void *arg)
+{
+    struct px_ptl_peer peer;
+
+    process_pause(SHORT_MS);
+    for (int i = 0; i < MAX_FILLERS; i++)
+        ptl_accept(arg, &peer);
+    return 0;
+}
+
+PX_TEST(connecting_waits_for_a_busy_server)
+{
+    int fds[MAX_FILLERS];
+    uint64_t took_ms;
+    int last;
+    struct listener l = ptl_listen();
+    size_t n = fill_queue(&l, fds, &took_ms);
+    pid_t server = process_fork(accept_later, &l);
+
+    ok(ptl_try_connect(l.address, LATE_MS, &last));
+
+    kill(server, SIGKILL);
+    ck_assert_int_eq(process_wait(server, SOON_MS), 128 + SIGKILL);
+    close(last);
+    while (n > 0)
+        close(fds[--n]);
+    ptl_unlisten(&l);
+}
+
+PX_TEST(nonsense_is_no_address)
+{
+    static const char *const tails[] = {"",    "?",    ":",     "[",        "[::1",
+                                        "a b", "x:y:", "1.2.3", "127.0.0.1"};
+    static const char *const ports[] = {"",    "0",   "65536",      "-1",
+                                        "80x", " 80", "99999999999"};
+    struct listener l = ptl_listen();
+    int scheme = (int)(strstr(l.address, "://") + 3 - l.address);
+    size_t n_fds = px_test_count_fds();
+    int fd;
+
+    for (size_t i = 0; i < PX_COUNT(tails) + PX_COUNT(ports); i++) {
+        PX_AUTOFREE char *bad = i < PX_COUNT(tails)
+                                    ? px_strf("%.*s%s", scheme, l.address, tails[i])
+                                    : px_strf("%.*s127.0.0.1:%s", scheme, l.address,
+                                              ports[i - PX_COUNT(tails)]);
+        ck_assert_int_eq(ptl_try_connect(bad, SOON_MS, &fd), PMIX_ERR_BAD_PARAM);
+    }
+    PX_AUTOFREE char *longer = px_strf("%s%08000d", l.address, 0);
+    ck_assert_int_eq(ptl_try_connect(longer, SOON_MS, &fd), PMIX_ERR_BAD_PARAM);
+    ck_assert_uint_eq(px_test_count_fds(), n_fds);
+    ptl_unlisten(&l);
+}
+
+PX_TEST(running_out_of_descriptors_is_said_and_passes)
+{
+    struct px_ptl_peer peer;
+    struct listener l = ptl_listen();
+    int client = ptl_connect(&l);
+    int fd;
+
+    process_limit_fds(0);
+    pmix_status_t accepted = ptl_try_accept(&l, &fd, &peer);
+    pmix_status_t connected = ptl_try_connect(l.address, SOON_MS, &fd);
+    process_limit_fds(SIZE_MAX);
+
+    ck_assert_int_eq(accepted, PMIX_ERR_OUT_OF_RESOURCE);
+    ck_assert_int_eq(connected, PMIX_ERR_OUT_OF_RESOURCE);
+    int server = ptl_accept(&l, &peer); /* it has waited */
+    ck_assert(peer.has_uid && peer.uid == geteuid());
+    send_text(client, "still there");
+    expect_text(server, "still there");
+    close(client);
+    close(server);
+    ptl_unlisten(&l);
+}
+
+/* ---- what goes over networks ----------------------------------------------------- */
+
+/* Addresses that are documentation's, and so nobody's. */
+PX_TEST(other_machines_are_refused_unless_permitted)
+{
+    static const char *const far[] = {"tcp4://192.0.2.1:9", "tcp6://[2001:db8::1]:9"};
+    int fd;
+
+    for (size_t i = 0; i < PX_COUNT(far); i++) {
+        if (!ptl_ops()->handles(contract.self, far[i]))
+            continue;
+        ck_assert_int_eq(ptl_try_connect(far[i], SOON_MS, &fd),
+                         PMIX_ERR_NO_PERMISSIONS);
+        ck_assert_ptr_nonnull(strstr(contract.host.last_log, far[i]));
+        ok(contract_reopen("remote", "true"));
+        pmix_status_t rc = ptl_try_connect(far[i], 10, &fd);
+        ck_assert(rc == PMIX_ERR_TIMEOUT || rc == PMIX_ERR_UNREACH);
+        ok(contract_reopen("remote", "false"));
+    }
+}
+
+PX_TEST(connects_over_ipv6_loopback)
+{
+    struct sockaddr_in6 sa = {.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback};
+    socklen_t len = sizeof(sa);
+    struct px_ptl_peer peer;
+    char address[64];
+    int fd;
+
+    if (!ptl_ops()->handles(contract.self, "tcp6://[::1]:1"))
+        return;
+    int s = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    PX_TEST_NEEDS(s >= 0 && bind(s, (struct sockaddr *)&sa, len) == 0, "IPv6");
+    ck_assert_int_eq(listen(s, 4), 0);
+    ck_assert_int_eq(getsockname(s, (struct sockaddr *)&sa, &len), 0);
+
+    for (int i = 0; i < 2; i++) { /* with brackets and without */
+        snprintf(address, sizeof(address), i ? "tcp6://::1:%d" : "tcp6://[::1]:%d",
+                 ntohs(sa.sin6_port));
+        ok(ptl_try_connect(address, SOON_MS, &fd));
+        if (ptl_ops()->peer) {
+            ok(ptl_ops()->peer(contract.self, fd, &peer));
+            ck_assert(peer.has_uid && peer.uid == geteuid());
+        }
+        close(fd);
+    }
+    close(s);
+}
+
+static bool has_port(const struct listener *l, int port)
+{
+    const char *colon = strrchr(l->address, ':');
+
+    return colon && atoi(colon + 1) == port;
+}
+
+PX_TEST(ports_can_be_prescribed)
+{
+    struct listener first;
+    struct listener second;
+    struct listener third;
+
+    if (!contract_has_param("port_min"))
+        return;
+    PX_TEST_NEEDS(process_own_network(FIRST_PORT), "root, for a network of its own");
+    ok(contract_reopen("port_min", "5001"));
+    ok(contract_reopen("port_max", "5002"));
+
+    ok(ptl_try_listen(contract.dir, &first));
+    ok(ptl_try_listen(contract.dir, &second));
+    ck_assert(has_port(&first, 5001) && has_port(&second, 5002));
+    ck_assert_int_eq(ptl_try_listen(contract.dir, &third), PMIX_ERR_RESOURCE_BUSY);
+    ck_assert_ptr_nonnull(strstr(contract.host.last_log, "5001"));
+
+    struct px_ptl_peer
+        peer; /* what is left of a connection does not hold up the next */
+    int client = ptl_connect(&first);
+    close(ptl_accept(&first, &peer));
+    close(client);
+    ptl_unlisten(&first);
+    ok(ptl_try_listen(contract.dir, &third));
+    ck_assert(has_port(&third, 5001));
+    ptl_unlisten(&second);
+    ptl_unlisten(&third);
+}
+
+PX_TEST(a_range_of_ports_that_is_none_is_refused)
+{
+    if (!contract_has_param("port_min"))
+        return;
+    ck_assert_int_eq(contract_reopen("port_max", "5001"), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(contract_reopen("port_min", "5002"), PMIX_ERR_BAD_PARAM);
+    ck_assert_ptr_nonnull(strstr(contract.host.last_log, "5002"));
+    ok(contract_reopen("port_min", "5001"));
 }

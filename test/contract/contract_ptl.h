@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of the ptl suite share: a listener, and connections to it. */
+/* What the two parts of the ptl suite share: a listener, and connections to it. */
 #ifndef PX_CONTRACT_PTL_H
 #define PX_CONTRACT_PTL_H
 
@@ -29,11 +29,14 @@ struct listener ptl_listen(void);
 void ptl_unlisten(struct listener *l);
 int ptl_connect(const struct listener *l);
 int ptl_accept(const struct listener *l, struct px_ptl_peer *peer);
-void ptl_send_text(int fd, const char *text);
-void ptl_expect_text(int fd, const char *text);
 
-/* Append the tests of contract_ptl_net.c and contract_ptl_peer.c; return how many. */
-size_t ptl_net_tests(const TTest **tests);
-size_t ptl_peer_tests(const TTest **tests);
+/* A connection from accept to the end of its listener. */
+struct ptl_pair {
+    struct listener listener;
+    int client, server;
+    struct px_ptl_peer peer; /* what accept attests */
+};
+struct ptl_pair ptl_connect_pair(void);
+void ptl_end_pair(struct ptl_pair *p);
 
 #endif

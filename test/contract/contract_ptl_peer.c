@@ -71,28 +71,32 @@ static void end_visit(const struct visit *v)
     close(v->told);
 }
 
-START_TEST(attests_this_process)
+static void expect_us(const struct px_ptl_peer *peer)
 {
-    struct px_ptl_peer peer;
-    struct stat st;
-    struct listener l = ptl_listen();
-    int client = ptl_connect(&l);
-    int server = ptl_accept(&l, &peer);
-
-    ck_assert(peer.has_uid);
-    ck_assert_uint_eq(peer.uid, geteuid());
-    ck_assert(!peer.has_gid || peer.gid == getegid());
-    ck_assert(!peer.has_pid || peer.pid == getpid());
-    ck_assert_int_eq(fstat(client, &st), 0);
-    ck_assert(peer.inode == 0 || peer.inode == st.st_ino);
-    close(client);
-    close(server);
-    ptl_unlisten(&l);
+    ck_assert(peer->has_uid && peer->uid == geteuid());
+    ck_assert(!peer->has_gid || peer->gid == getegid());
+    ck_assert(!peer->has_pid || peer->pid == getpid());
 }
-END_TEST
+
+/* Another user, if anything is said. */
+static void expect_other_or_none(const struct px_ptl_peer *peer)
+{
+    ck_assert(!peer->has_uid || peer->uid == OTHER_UID);
+}
+
+PX_TEST(attests_this_process)
+{
+    struct ptl_pair p = ptl_connect_pair();
+    struct stat st;
+
+    expect_us(&p.peer);
+    ck_assert_int_eq(fstat(p.client, &st), 0);
+    ck_assert(p.peer.inode == 0 || p.peer.inode == st.st_ino);
+    ptl_end_pair(&p);
+}
 
 /* Kept out by the file system, or let in under its own name. */
-START_TEST(attests_another_user)
+PX_TEST(attests_another_user)
 {
     PX_TEST_NEEDS_ROOT;
     struct px_ptl_peer peer;
@@ -110,7 +114,6 @@ START_TEST(attests_another_user)
     end_visit(&v);
     ptl_unlisten(&l);
 }
-END_TEST
 
 /* A server that is not root: sees that root connects. */
 static int serve_root(void *arg)
@@ -130,7 +133,7 @@ static int serve_root(void *arg)
     return is_right ? 0 : 2;
 }
 
-START_TEST(attests_without_being_root)
+PX_TEST(attests_without_being_root)
 {
     PX_TEST_NEEDS_ROOT;
     struct listener l = {.fd = -1};
@@ -147,10 +150,9 @@ START_TEST(attests_without_being_root)
     close(ends[0]);
     close(ends[1]);
 }
-END_TEST
 
 /* The kernel answers root for a socket that nobody has any more. */
-START_TEST(who_has_hung_up_is_not_taken_for_root)
+PX_TEST(who_has_hung_up_is_not_taken_for_root)
 {
     PX_TEST_NEEDS_ROOT;
     struct listener l = ptl_listen();
@@ -161,16 +163,15 @@ START_TEST(who_has_hung_up_is_not_taken_for_root)
         struct visit v = send_stranger(&l, true);
 
         if (ptl_try_accept(&l, &server, &peer) == PMIX_SUCCESS) {
-            ck_assert(!peer.has_uid || peer.uid == OTHER_UID);
+            expect_other_or_none(&peer);
             close(server);
         }
         end_visit(&v);
     }
     ptl_unlisten(&l);
 }
-END_TEST
 
-START_TEST(silent_connections_hold_up_nobody)
+PX_TEST(silent_connections_hold_up_nobody)
 {
     int clients[N_IDLE];
     int servers[N_IDLE];
@@ -182,7 +183,7 @@ START_TEST(silent_connections_hold_up_nobody)
         clients[i] = ptl_connect(&l);
     for (int i = 0; i < N_IDLE; i++) {
         servers[i] = ptl_accept(&l, &peer);
-        ck_assert(peer.has_uid && peer.uid == geteuid());
+        expect_us(&peer);
     }
     ck_assert_uint_lt(px_clock_ms() - start_ms, SOON_MS);
     for (int i = 0; i < N_IDLE; i++) {
@@ -191,10 +192,9 @@ START_TEST(silent_connections_hold_up_nobody)
     }
     ptl_unlisten(&l);
 }
-END_TEST
 
 /* Gone without a farewell, the worst way to leave a queue. */
-START_TEST(who_was_reset_does_not_disturb_who_comes_after)
+PX_TEST(who_was_reset_does_not_disturb_who_comes_after)
 {
     const struct linger at_once = {.l_onoff = 1};
     struct px_ptl_peer peer;
@@ -205,7 +205,7 @@ START_TEST(who_was_reset_does_not_disturb_who_comes_after)
 
     setsockopt(gone, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
     close(gone);
-    ck_assert_int_eq(px_fd_write_all(client, "x", 1, px_clock_ms() + SOON_MS), 0);
+    ok(px_fd_write_all(client, "x", 1, px_clock_ms() + SOON_MS));
 
     for (int i = 0; i < 2 && !has_come; i++) {
         char c = 0;
@@ -220,10 +220,9 @@ START_TEST(who_was_reset_does_not_disturb_who_comes_after)
     close(client);
     ptl_unlisten(&l);
 }
-END_TEST
 
 /* Asking who it is may need a descriptor that is not to be had. */
-START_TEST(attests_nothing_wrong_with_the_last_descriptor)
+PX_TEST(attests_nothing_wrong_with_the_last_descriptor)
 {
     struct px_ptl_peer peer;
     struct listener l = ptl_listen();
@@ -240,7 +239,6 @@ START_TEST(attests_nothing_wrong_with_the_last_descriptor)
     close(server);
     ptl_unlisten(&l);
 }
-END_TEST
 
 /* ---- who listens ------------------------------------------------------------------ */
 
@@ -257,7 +255,7 @@ static struct px_ptl_peer ask_peer(int fd)
 #define NEEDS_PEER() \
     PX_TEST_NEEDS(ptl_ops()->peer, "an operation that its header did not have")
 
-START_TEST(tells_who_listens_before_and_after_it_accepts)
+PX_TEST(tells_who_listens_before_and_after_it_accepts)
 {
     NEEDS_PEER();
     struct listener l = ptl_listen();
@@ -265,18 +263,15 @@ START_TEST(tells_who_listens_before_and_after_it_accepts)
     int client = ptl_connect(&l);
     struct px_ptl_peer peer = ask_peer(client);
 
-    ck_assert(peer.has_uid && peer.uid == geteuid());
-    ck_assert(!peer.has_gid || peer.gid == getegid());
-    ck_assert(!peer.has_pid || peer.pid == getpid());
+    expect_us(&peer);
     int server = ptl_accept(&l, &peer);
     peer = ask_peer(client);
-    ck_assert(peer.has_uid && peer.uid == geteuid());
+    expect_us(&peer);
     ck_assert_uint_eq(px_test_count_fds(), n_fds + 2);
     close(client);
     close(server);
     ptl_unlisten(&l);
 }
-END_TEST
 
 /* A server of another user: tells its address, then does as it is bid, a letter each. */
 struct foreign_server {
@@ -352,7 +347,7 @@ static void dismiss(const struct foreigner *f)
     close(f->reports);
 }
 
-START_TEST(tells_that_another_user_listens)
+PX_TEST(tells_that_another_user_listens)
 {
     NEEDS_PEER();
     PX_TEST_NEEDS_ROOT;
@@ -366,14 +361,13 @@ START_TEST(tells_that_another_user_listens)
     ck_assert(peer.has_uid && peer.uid == OTHER_UID);
     order(&f, 'h'); /* nobody has that end now: it is not root's */
     peer = ask_peer(client);
-    ck_assert(!peer.has_uid || peer.uid == OTHER_UID);
+    expect_other_or_none(&peer);
     close(client);
     order(&f, 'u');
     dismiss(&f);
 }
-END_TEST
 
-START_TEST(tells_nobody_where_nobody_listens_any_more)
+PX_TEST(tells_nobody_where_nobody_listens_any_more)
 {
     NEEDS_PEER();
     PX_TEST_NEEDS_ROOT;
@@ -388,10 +382,9 @@ START_TEST(tells_nobody_where_nobody_listens_any_more)
     close(client);
     dismiss(&f);
 }
-END_TEST
 
 /* Who has accepted counts, not who listens there now. */
-START_TEST(who_made_way_is_not_taken_for_his_successor)
+PX_TEST(who_made_way_is_not_taken_for_his_successor)
 {
     NEEDS_PEER();
     if (!contract_has_param("port_min"))
@@ -411,10 +404,9 @@ START_TEST(who_made_way_is_not_taken_for_his_successor)
     ptl_unlisten(&l);
     dismiss(&f);
 }
-END_TEST
 
 /* Listening on all addresses, those of both families too, is not listening on the one connected to. */
-START_TEST(tells_who_listens_on_every_address)
+PX_TEST(tells_who_listens_on_every_address)
 {
     NEEDS_PEER();
     if (!ptl_ops()->handles(contract.self, "tcp4://127.0.0.1:1"))
@@ -432,19 +424,18 @@ START_TEST(tells_who_listens_on_every_address)
         snprintf(address, sizeof(address), "tcp4://127.0.0.1:%d", ntohs(sa.sin6_port));
         ok(ptl_try_connect(address, SOON_MS, &fd));
         struct px_ptl_peer peer = ask_peer(fd);
-        ck_assert(peer.has_uid && peer.uid == geteuid());
+        expect_us(&peer);
         int server = accept4(s, NULL, NULL, SOCK_CLOEXEC);
         ck_assert_int_ge(server, 0);
         peer = ask_peer(fd);
-        ck_assert(peer.has_uid && peer.uid == geteuid());
+        expect_us(&peer);
         close(server);
         close(fd);
         close(s);
     }
 }
-END_TEST
 
-START_TEST(tells_nothing_wrong_of_a_server_with_the_last_descriptor)
+PX_TEST(tells_nothing_wrong_of_a_server_with_the_last_descriptor)
 {
     NEEDS_PEER();
     struct listener l = ptl_listen();
@@ -458,27 +449,4 @@ START_TEST(tells_nothing_wrong_of_a_server_with_the_last_descriptor)
     ck_assert(rc || !peer.has_uid || peer.uid == geteuid());
     close(client);
     ptl_unlisten(&l);
-}
-END_TEST
-
-size_t ptl_peer_tests(const TTest **tests)
-{
-    const TTest *const own[] = {
-        attests_this_process,
-        attests_another_user,
-        attests_without_being_root,
-        who_has_hung_up_is_not_taken_for_root,
-        silent_connections_hold_up_nobody,
-        who_was_reset_does_not_disturb_who_comes_after,
-        attests_nothing_wrong_with_the_last_descriptor,
-        tells_who_listens_before_and_after_it_accepts,
-        tells_that_another_user_listens,
-        tells_who_listens_on_every_address,
-        tells_nobody_where_nobody_listens_any_more,
-        who_made_way_is_not_taken_for_his_successor,
-        tells_nothing_wrong_of_a_server_with_the_last_descriptor,
-    };
-
-    memcpy(tests, own, sizeof(own));
-    return PX_COUNT(own);
 }

@@ -5,7 +5,6 @@
 #include "core/base/attr.h"
 #include "core/base/buf.h"
 #include "core/base/clock.h"
-#include "core/base/path.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -196,20 +195,4 @@ void process_write_file(const char *path, const char *text, mode_t mode)
 bool process_dir_is_empty(const char *path)
 {
     return count_entries(path) == 0;
-}
-
-void process_remove_files(const char *path)
-{
-    const struct dirent *entry;
-    DIR *d = opendir(path);
-
-    ck_assert_msg(d != NULL, "cannot read %s: %m", path);
-    while ((entry = readdir(d))) {
-        PX_AUTOFREE char *file = px_path_join(path, entry->d_name);
-
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlink(file);
-    }
-    closedir(d);
-    ck_assert_int_eq(rmdir(path), 0);
 }

@@ -34,7 +34,5 @@ char *process_read_file(const char *path, size_t *size);
 char *process_read_end(int fd, uint64_t timeout_ms);
 void process_write_file(const char *path, const char *text, mode_t mode);
 bool process_dir_is_empty(const char *path);
-/* A directory and the files in it. */
-void process_remove_files(const char *path);
 
 #endif

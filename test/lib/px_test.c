@@ -247,6 +247,11 @@ void px_test_list(struct px_test *test)
     last = &test->next;
 }
 
+const struct px_test *px_test_first(void)
+{
+    return first;
+}
+
 int px_test_run(const char *suite_name, SFun setup, SFun teardown)
 {
     Suite *suite = suite_create(suite_name);

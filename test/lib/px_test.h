@@ -81,6 +81,7 @@ struct px_test {
     struct px_test *next;
 };
 void px_test_list(struct px_test *test);
+const struct px_test *px_test_first(void);
 
 #define PX_TEST(name) PX_TEST_LOOP(name, 1)
 #define PX_TEST_LOOP(name, times)                                   \
