@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model_test.h"
-#include "core/model/lookup.h"
 
 #include "core/base/str.h"
+#include "core/model/lookup.h"
 #include "core/plugin/select.h"
 #include "core/rt/process.h"
-#include "core/model/nspace.h"
 
 #include <string.h>
 
@@ -25,6 +24,12 @@ const struct px_module *px_modules(const char *framework, size_t *n)
     return model_modules;
 }
 
+/* ---- models ------------------------------------------------------------------------ */
+
+struct px_model *model;
+struct px_nspace *ns;
+px_infos quals;
+
 struct px_model *model_make(const char *host, const char *name, pmix_rank_t rank)
 {
     struct px_model *m = NULL;
@@ -40,10 +45,29 @@ struct px_model *model_make(const char *host, const char *name, pmix_rank_t rank
 
 struct px_nspace *nspace_of(struct px_model *m, const char *name)
 {
-    struct px_nspace *ns = NULL;
+    struct px_nspace *found = NULL;
 
-    ok(px_nspace_get(m, name, &ns));
-    return ns;
+    ok(px_nspace_get(m, name, &found));
+    return found;
+}
+
+void model_teardown(void)
+{
+    px_infos_cleanup(&quals);
+    px_model_destroy(model);
+    model = NULL;
+}
+
+void be(const char *host, pmix_rank_t rank)
+{
+    px_model_destroy(model);
+    model = model_make(host, JOB, rank);
+    ns = nspace_of(model, JOB);
+}
+
+void serve(const char *host)
+{
+    be(host, PMIX_RANK_UNDEF);
 }
 
 /* ---- lists ------------------------------------------------------------------------- */
@@ -69,18 +93,15 @@ void add_flag(px_infos *l, const char *key, bool flag)
     ok(px_infos_add(l, key, &flag, PMIX_BOOL));
 }
 
-void add_regex(px_infos *l, const char *key, const char *text)
-{
-    pmix_value_t v = {.type = PMIX_REGEX};
-
-    v.data.bo.bytes = (char *)(uintptr_t)text;
-    v.data.bo.size = strlen(text) + 1;
-    ok(px_infos_add_value(l, key, &v));
-}
-
 void add_array(px_infos *l, const char *key, px_infos *members)
 {
     ok(px_infos_add_array(l, key, members));
+}
+
+void add_maps(px_infos *l, const char *nodes, const char *ranks)
+{
+    add_str(l, PMIX_NODE_MAP, nodes);
+    add_str(l, PMIX_PROC_MAP, ranks);
 }
 
 void add_proc(px_infos *l, pmix_rank_t rank, px_infos *members)
@@ -95,7 +116,68 @@ void add_proc(px_infos *l, pmix_rank_t rank, px_infos *members)
         px_infos_cleanup(members);
 }
 
-/* ---- recorded hosts ------------------------------------------------------------------ */
+void learn(px_infos *l)
+{
+    struct px_err err = {0};
+
+    ck_assert_msg(px_jobinfo_register(model, ns, l->v, l->n, &err) == PMIX_SUCCESS,
+                  "%s", err.text);
+    px_infos_cleanup(l);
+}
+
+/* ---- answers ----------------------------------------------------------------------- */
+
+pmix_status_t get(pmix_rank_t rank, const char *key, pmix_value_t *out)
+{
+    struct px_lookup l;
+
+    px_lookup_init(&l, key, rank, quals.v, quals.n);
+    l.want_local = l.want_remote = true;
+    return px_lookup_find(model, ns, &l, out);
+}
+
+static pmix_value_t must_get(pmix_rank_t rank, const char *key, pmix_data_type_t type)
+{
+    pmix_value_t v;
+
+    ck_assert_msg(get(rank, key, &v) == PMIX_SUCCESS, "no %s of rank %d", key,
+                  (int)rank);
+    ck_assert_msg(v.type == type, "%s of rank %d has type %d", key, (int)rank, v.type);
+    return v;
+}
+
+void assert_num(pmix_rank_t rank, const char *key, pmix_data_type_t type, uint32_t n)
+{
+    pmix_value_t v = must_get(rank, key, type);
+    uint32_t found = ~n;
+
+    ck_assert(px_value_to_u32(&v, &found));
+    ck_assert_msg(found == n, "%s of rank %d is %u, not %u", key, (int)rank, found, n);
+}
+
+void assert_str(pmix_rank_t rank, const char *key, const char *s)
+{
+    pmix_value_t v = must_get(rank, key, PMIX_STRING);
+
+    ck_assert_msg(strcmp(v.data.string, s) == 0, "%s of rank %d is '%s', not '%s'", key,
+                  (int)rank, v.data.string, s);
+    px_type_destruct(PMIX_VALUE, &v);
+}
+
+void assert_flag(pmix_rank_t rank, const char *key, bool flag)
+{
+    ck_assert_int_eq(must_get(rank, key, PMIX_BOOL).data.flag, flag);
+}
+
+void assert_none(pmix_rank_t rank, const char *key)
+{
+    pmix_value_t v;
+
+    ck_assert_msg(get(rank, key, &v) == PMIX_ERR_NOT_FOUND, "%s of rank %d", key,
+                  (int)rank);
+}
+
+/* ---- recorded hosts ---------------------------------------------------------------- */
 
 static void mpirun_proc(px_infos *l, pmix_rank_t rank)
 {
@@ -116,8 +198,7 @@ void mpirun_job(px_infos *l)
     add_num(l, PMIX_SERVER_RANK, 0, PMIX_UINT32);
     add_str(l, PMIX_JOBID, "[20313,2]");
     add_num(l, PMIX_NPROC_OFFSET, 1, PMIX_UINT32);
-    add_str(l, PMIX_NODE_MAP, "pmix[vm]");
-    add_str(l, PMIX_PROC_MAP, "raw:0,1");
+    add_maps(l, "pmix[vm]", "raw:0,1");
     add_num(l, PMIX_NODEID, 0, PMIX_UINT32);
     add_num(l, PMIX_NODE_SIZE, 3, PMIX_UINT32);
     add_num(l, PMIX_NUM_NODES, 1, PMIX_UINT32);
@@ -139,31 +220,26 @@ void mpirun_job(px_infos *l)
 
 static void slurm_proc(px_infos *l, pmix_rank_t rank, uint32_t node)
 {
-    static const uint32_t node_of[] = {0, 0, 0, 1};
-    static const uint32_t local_of[] = {0, 1, 2, 0};
     px_infos p = {0};
 
     add_num(&p, PMIX_APPNUM, 0, PMIX_INT);
     add_num(&p, PMIX_APPLDR, 0, PMIX_INT);
     add_num(&p, PMIX_GLOBAL_RANK, rank, PMIX_UINT32);
     add_num(&p, PMIX_APP_RANK, rank, PMIX_UINT32);
-    if (node_of[rank] == node) { /* only of its own ranks */
-        add_num(&p, PMIX_LOCAL_RANK, local_of[rank], PMIX_UINT16);
-        add_num(&p, PMIX_NODE_RANK, local_of[rank], PMIX_UINT16);
+    if (node == rank / 3) { /* only of its own ranks */
+        add_num(&p, PMIX_LOCAL_RANK, rank % 3, PMIX_UINT16);
+        add_num(&p, PMIX_NODE_RANK, rank % 3, PMIX_UINT16);
     }
-    add_str(&p, PMIX_HOSTNAME, node_of[rank] ? "n1" : "n0");
+    add_str(&p, PMIX_HOSTNAME, rank == 3 ? "n1" : "n0");
     add_num(&p, PMIX_NODEID, node, PMIX_UINT32); /* sic: of every rank */
     add_proc(l, rank, &p);
 }
 
 void slurm_job(px_infos *l, uint32_t node)
 {
-    PX_AUTOFREE char *tmpdir = px_strf("/tmp/slurm/tmp.n%u", node);
-    PX_AUTOFREE char *nsdir = px_strf("%s/spmix_appdir_0_1.0", tmpdir);
-
     add_flag(l, PMIX_SPAWNED, false);
-    add_str(l, PMIX_TMPDIR, tmpdir);
-    add_str(l, PMIX_NSDIR, nsdir);
+    add_str(l, PMIX_TMPDIR, node ? "/tmp/tmp.n1" : "/tmp/tmp.n0");
+    add_str(l, PMIX_NSDIR, node ? "/tmp/tmp.n1/1.0" : "/tmp/tmp.n0/1.0");
     add_flag(l, PMIX_TDIR_RMCLEAN, true);
     add_str(l, PMIX_JOBID, "1.0");
     add_num(l, PMIX_NODEID, node, PMIX_UINT32);
@@ -175,196 +251,12 @@ void slurm_job(px_infos *l, uint32_t node)
     add_num(l, PMIX_NODE_SIZE, node ? 1 : 3, PMIX_UINT32);
     add_num(l, PMIX_MAX_PROCS, 4, PMIX_UINT32);
     add_str(l, PMIX_LOCAL_TOPO, "<?xml version=\"1.0\"?>");
-    add_str(l, PMIX_NODE_MAP, "pmix[n[1:0-1]]");
-    add_str(l, PMIX_PROC_MAP, "raw:0,1,2;3");
+    add_maps(l, "pmix[n[1:0-1]]", "raw:0,1,2;3");
     add_str(l, PMIX_ANL_MAP, "(vector,(0,1,3),(1,1,1))");
     add_str(l, PMIX_LOCAL_PEERS, node ? "3" : "0,1,2");
     add_num(l, PMIX_LOCALLDR, node ? 3 : 0, PMIX_UINT32);
 }
 
-void must_register(struct px_model *m, struct px_nspace *ns, px_infos *l)
-{
-    struct px_err err = {0};
-
-    ck_assert_msg(px_jobinfo_register(m, ns, l->v, l->n, &err) == PMIX_SUCCESS, "%s",
-                  err.text);
-    px_infos_cleanup(l);
-}
-
-/* ---- answers --------------------------------------------------------------------------- */
-
-pmix_status_t get(const struct px_model *m, const struct px_nspace *ns,
-                  pmix_rank_t rank, const char *key, const px_infos *info,
-                  pmix_value_t *out)
-{
-    struct px_lookup l;
-
-    px_lookup_init(&l, key, rank, info ? info->v : NULL, info ? info->n : 0);
-    l.want_local = l.want_remote = true;
-    return px_lookup_find(m, ns, &l, out);
-}
-
-static pmix_value_t must_get(const struct px_model *m, const struct px_nspace *ns,
-                             pmix_rank_t rank, const char *key, pmix_data_type_t type)
-{
-    pmix_value_t v;
-
-    ck_assert_msg(get(m, ns, rank, key, NULL, &v) == PMIX_SUCCESS, "no %s of rank %d",
-                  key, (int)rank);
-    ck_assert_msg(v.type == type, "%s of rank %d has type %d", key, (int)rank, v.type);
-    return v;
-}
-
-void assert_num(const struct px_model *m, const struct px_nspace *ns, pmix_rank_t rank,
-                const char *key, pmix_data_type_t type, uint32_t n)
-{
-    pmix_value_t v = must_get(m, ns, rank, key, type);
-    uint32_t found = ~n;
-
-    ck_assert(px_value_to_u32(&v, &found));
-    ck_assert_msg(found == n, "%s of rank %d is %u, not %u", key, (int)rank, found, n);
-}
-
-void assert_str(const struct px_model *m, const struct px_nspace *ns, pmix_rank_t rank,
-                const char *key, const char *s)
-{
-    pmix_value_t v = must_get(m, ns, rank, key, PMIX_STRING);
-
-    ck_assert_msg(strcmp(v.data.string, s) == 0, "%s of rank %d is '%s', not '%s'", key,
-                  (int)rank, v.data.string, s);
-    px_type_destruct(PMIX_VALUE, &v);
-}
-
-void assert_flag(const struct px_model *m, const struct px_nspace *ns, pmix_rank_t rank,
-                 const char *key, bool flag)
-{
-    pmix_value_t v = must_get(m, ns, rank, key, PMIX_BOOL);
-
-    ck_assert_int_eq(v.data.flag, flag);
-}
-
-void assert_none(const struct px_model *m, const struct px_nspace *ns, pmix_rank_t rank,
-                 const char *key)
-{
-    pmix_value_t v;
-
-    ck_assert_msg(get(m, ns, rank, key, NULL, &v) == PMIX_ERR_NOT_FOUND,
-                  "%s of rank %d", key, (int)rank);
-}
-
-/* ---- servers and clients --------------------------------------------------------- */
-
-struct px_codec codec(const char *dialect, bool described)
-{
-    return (struct px_codec){.dialect = px_dialect_find(dialect),
-                             .described = described};
-}
-
-px_buf pack_answer(const struct px_model *m, const struct px_nspace *ns,
-                   struct px_codec c, bool as_arrays)
-{
-    px_writer w;
-
-    px_writer_init(&w, c);
-    px_jobinfo_pack(m, ns, &w, as_arrays);
-    ok(w.status);
-    return px_buf_take(&w.buf);
-}
-
-pmix_status_t read_answer(struct px_model *m, struct px_nspace *ns, struct px_codec c,
-                          const px_buf *bytes)
-{
-    px_reader r;
-
-    px_reader_init(&r, c, bytes->data, bytes->len);
-    return px_jobinfo_unpack(m, ns, &r);
-}
-
-/* A client of rank `rank` on `host`, told by a server that was told l. */
-struct px_model *client_of(px_infos *l, const char *server_host, const char *host,
-                           pmix_rank_t rank, struct px_codec c, bool as_arrays)
-{
-    struct px_model *server = model_make(server_host, "", PMIX_RANK_UNDEF);
-    struct px_model *client = model_make(host, JOB, rank);
-    struct px_nspace *ns = nspace_of(server, JOB);
-
-    must_register(server, ns, l);
-    PX_AUTO(px_buf) bytes = pack_answer(server, ns, c, as_arrays);
-    ok(read_answer(client, client->own, c, &bytes));
-    px_model_destroy(server);
-    return client;
-}
-
-void assert_mpirun_gets(const struct px_model *m, const struct px_nspace *ns)
-{
-    for (pmix_rank_t r = 0; r < 2; r++) {
-        assert_num(m, ns, r, PMIX_APPNUM, PMIX_UINT32, 0);
-        assert_num(m, ns, r, PMIX_NODEID, PMIX_UINT32, 0);
-        assert_str(m, ns, r, PMIX_HOSTNAME, "vm");
-        assert_num(m, ns, r, PMIX_LOCAL_RANK, PMIX_UINT16, r);
-        assert_num(m, ns, r, PMIX_NODE_RANK, PMIX_UINT16, r + 1);
-        assert_str(m, ns, r, PMIX_LOCALITY_STRING, "(null)");
-        assert_num(m, ns, r, PMIX_GLOBAL_RANK, PMIX_PROC_RANK, r + 1);
-        assert_none(m, ns, r, PMIX_CPUSET);
-    }
-    assert_num(m, ns, ALL, PMIX_MAX_PROCS, PMIX_UINT32, 2);
-    assert_num(m, ns, ALL, PMIX_JOB_SIZE, PMIX_UINT32, 2);
-    assert_num(m, ns, ALL, PMIX_LOCAL_SIZE, PMIX_UINT32, 2);
-    assert_num(m, ns, ALL, PMIX_NUM_NODES, PMIX_UINT32, 1);
-    assert_num(m, ns, ALL, PMIX_UNIV_SIZE, PMIX_UINT32, 2);
-    assert_num(m, ns, ALL, PMIX_NODE_SIZE, PMIX_UINT32, 3);
-    assert_num(m, ns, ALL, PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64, 8192);
-    assert_str(m, ns, ALL, PMIX_LOCAL_PEERS, "0,1");
-    assert_num(m, ns, ALL, PMIX_LOCALLDR, PMIX_PROC_RANK, 0);
-    assert_str(m, ns, ALL, PMIX_MAPBY, "BYCORE:OVERSUBSCRIBE");
-    assert_str(m, ns, ALL, PMIX_NODE_LIST, "vm");
-    assert_num(m, ns, ALL, PMIX_SERVER_RANK, PMIX_PROC_RANK, 0);
-    assert_none(m, ns, ALL, "pmix.dbg.init");
-    assert_none(m, ns, ALL, PMIX_TMPDIR);
-    assert_none(m, ns, ALL, PMIX_NSDIR);
-    assert_none(m, ns, ALL, PMIX_PROCDIR);
-    assert_none(m, ns, ALL, PMIX_TDIR_RMCLEAN);
-    assert_none(m, ns, ALL, PMIX_NODE_MAP);
-    assert_none(m, ns, 2, PMIX_HOSTNAME);
-}
-
-void assert_slurm_gets(const struct px_model *m, const struct px_nspace *ns,
-                       uint32_t node)
-{
-    static const uint32_t local_of[] = {0, 1, 2, 0};
-
-    for (pmix_rank_t r = 0; r < 4; r++) {
-        assert_num(m, ns, r, PMIX_APPNUM, PMIX_INT, 0);
-        assert_num(m, ns, r, PMIX_NODEID, PMIX_UINT32, node);
-        assert_str(m, ns, r, PMIX_HOSTNAME, r == 3 ? "n1" : "n0");
-        assert_num(m, ns, r, PMIX_LOCAL_RANK, PMIX_UINT16, local_of[r]);
-        assert_num(m, ns, r, PMIX_NODE_RANK, PMIX_UINT16, local_of[r]);
-        assert_num(m, ns, r, PMIX_APPLDR, PMIX_PROC_RANK, 0);
-        assert_num(m, ns, r, PMIX_APP_RANK, PMIX_PROC_RANK, r);
-        assert_none(m, ns, r, PMIX_LOCALITY_STRING);
-    }
-    assert_num(m, ns, ALL, PMIX_MAX_PROCS, PMIX_UINT32, 4);
-    assert_num(m, ns, ALL, PMIX_JOB_SIZE, PMIX_UINT32, 4);
-    assert_num(m, ns, ALL, PMIX_LOCAL_SIZE, PMIX_UINT32, node ? 1 : 3);
-    assert_num(m, ns, ALL, PMIX_NUM_NODES, PMIX_UINT32, 2);
-    assert_num(m, ns, ALL, PMIX_UNIV_SIZE, PMIX_UINT32, 4);
-    assert_str(m, ns, ALL, PMIX_TMPDIR,
-               node ? "/tmp/slurm/tmp.n1" : "/tmp/slurm/tmp.n0");
-    assert_str(m, ns, ALL, PMIX_NSDIR,
-               node ? "/tmp/slurm/tmp.n1/spmix_appdir_0_1.0"
-                    : "/tmp/slurm/tmp.n0/spmix_appdir_0_1.0");
-    assert_flag(m, ns, ALL, PMIX_TDIR_RMCLEAN, true);
-    assert_flag(m, ns, ALL, PMIX_SPAWNED, false);
-    assert_str(m, ns, ALL, PMIX_LOCAL_PEERS, node ? "3" : "0,1,2");
-    assert_num(m, ns, ALL, PMIX_LOCALLDR, PMIX_PROC_RANK, node ? 3 : 0);
-    assert_str(m, ns, ALL, PMIX_LOCAL_TOPO, "<?xml version=\"1.0\"?>");
-    assert_str(m, ns, ALL, PMIX_ANL_MAP, "(vector,(0,1,3),(1,1,1))");
-    assert_none(m, ns, ALL, PMIX_PROCDIR);
-    assert_none(m, ns, ALL, PMIX_MAPBY);
-    assert_none(m, ns, 0, PMIX_CPUSET);
-}
-
-/* Two nodes, two applications and a session, all in arrays. */
 void realms_job(px_infos *l)
 {
     px_infos a = {0};
@@ -390,15 +282,109 @@ void realms_job(px_infos *l)
     add_num(&a, PMIX_NODEID, 0, PMIX_UINT32);
     add_num(&a, PMIX_AVAIL_PHYS_MEMORY, 2000, PMIX_UINT64);
     add_array(l, PMIX_NODE_INFO_ARRAY, &a);
-    add_str(l, PMIX_NODE_MAP, "n0,n1");
-    add_str(l, PMIX_PROC_MAP, "0,1;2,3");
+    add_maps(l, "n0,n1", "0,1;2,3");
     for (pmix_rank_t r = 0; r < 4; r++) {
         add_num(&a, PMIX_APPNUM, r == 3, PMIX_UINT32);
         add_proc(l, r, &a);
     }
 }
 
-/* Packs pairs as a server would. */
+/* ---- what recorded programs got --------------------------------------------------- */
+
+static void assert_same(pmix_rank_t rank, const pmix_info_t *given)
+{
+    pmix_value_t found, wanted;
+
+    px_job_value_convert(given->key, &given->value, &wanted);
+    found = must_get(rank, given->key, wanted.type);
+    ck_assert_msg(px_type_compare(PMIX_VALUE, &found, &wanted) == 0, "%s of rank %d",
+                  given->key, (int)rank);
+    px_type_destruct(PMIX_VALUE, &found);
+}
+
+/* What a host gave is what each reader gets, but for the maps; frees l. */
+static void assert_all(px_infos *l)
+{
+    const pmix_info_t *of_rank;
+    size_t n;
+
+    for (size_t i = 0; i < l->n; i++)
+        if (px_value_infos(&l->v[i].value, &of_rank, &n))
+            for (size_t k = 1; k < n; k++)
+                assert_same(of_rank[0].value.data.rank, &of_rank[k]);
+        else if (strcmp(l->v[i].key, PMIX_NODE_MAP) != 0 &&
+                 strcmp(l->v[i].key, PMIX_PROC_MAP) != 0)
+            assert_same(ALL, &l->v[i]);
+    assert_none(ALL, PMIX_NODE_MAP);
+    assert_none(ALL, PMIX_PROCDIR);
+    assert_none(0, PMIX_CPUSET);
+    px_infos_cleanup(l);
+}
+
+void assert_mpirun_gets(void)
+{
+    px_infos l = {0};
+
+    mpirun_job(&l);
+    assert_all(&l);
+    assert_num(1, PMIX_APPNUM, PMIX_UINT32, 0);
+    assert_str(ALL, PMIX_NODE_LIST, "vm");
+    assert_none(ALL, "pmix.dbg.init");
+    assert_none(ALL, PMIX_NSDIR);
+    assert_none(2, PMIX_HOSTNAME);
+}
+
+void assert_slurm_gets(uint32_t node)
+{
+    px_infos l = {0};
+
+    slurm_job(&l, node);
+    assert_all(&l);
+    for (pmix_rank_t rank = 0; rank < 4; rank++) {
+        assert_num(rank, PMIX_LOCAL_RANK, PMIX_UINT16, rank % 3);
+        assert_num(rank, PMIX_NODE_RANK, PMIX_UINT16, rank % 3);
+        assert_none(rank, PMIX_LOCALITY_STRING);
+    }
+    assert_num(ALL, PMIX_NUM_NODES, PMIX_UINT32, 2);
+    assert_none(ALL, PMIX_MAPBY);
+}
+
+/* ---- servers and clients ----------------------------------------------------------- */
+
+struct px_codec codec(const char *dialect, bool described)
+{
+    return (struct px_codec){.dialect = px_dialect_find(dialect),
+                             .described = described};
+}
+
+px_buf pack_answer(struct px_codec c, bool as_arrays)
+{
+    px_writer w;
+
+    px_writer_init(&w, c);
+    px_jobinfo_pack(model, ns, &w, as_arrays);
+    ok(w.status);
+    return px_buf_take(&w.buf);
+}
+
+pmix_status_t read_answer(struct px_codec c, const px_buf *bytes)
+{
+    px_reader r;
+
+    px_reader_init(&r, c, bytes->data, bytes->len);
+    return px_jobinfo_unpack(model, ns, &r);
+}
+
+void be_client_of(px_infos *l, const char *server_host, const char *host,
+                  pmix_rank_t rank, struct px_codec c, bool as_arrays)
+{
+    serve(server_host);
+    learn(l);
+    PX_AUTO(px_buf) bytes = pack_answer(c, as_arrays);
+    be(host, rank);
+    ok(read_answer(c, &bytes));
+}
+
 void put_str(px_writer *w, const char *key, const char *s)
 {
     pmix_value_t v = {.type = PMIX_STRING, .data.string = (char *)(uintptr_t)s};
@@ -406,13 +392,19 @@ void put_str(px_writer *w, const char *key, const char *s)
     px_pack_kval(w, key, &v);
 }
 
+/* The only one of l, which goes. */
+static void put_first(px_writer *w, px_infos *l)
+{
+    px_pack_kval(w, l->v[0].key, &l->v[0].value);
+    px_infos_cleanup(l);
+}
+
 void put_num(px_writer *w, const char *key, pmix_data_type_t type, uint32_t n)
 {
     px_infos l = {0};
 
     add_num(&l, key, n, type);
-    px_pack_kval(w, key, &l.v[0].value);
-    px_infos_cleanup(&l);
+    put_first(w, &l);
 }
 
 void put_array(px_writer *w, const char *key, px_infos *members)
@@ -420,8 +412,7 @@ void put_array(px_writer *w, const char *key, px_infos *members)
     px_infos l = {0};
 
     add_array(&l, key, members);
-    px_pack_kval(w, key, &l.v[0].value);
-    px_infos_cleanup(&l);
+    put_first(w, &l);
 }
 
 void put_blob(px_writer *w, const char *key, px_writer *body)
@@ -434,12 +425,10 @@ void put_blob(px_writer *w, const char *key, px_writer *body)
     px_writer_cleanup(body);
 }
 
-struct px_model *client_of_bytes(px_writer *w, const char *host, pmix_rank_t rank)
+void be_client_of_bytes(px_writer *w, const char *host, pmix_rank_t rank)
 {
-    struct px_model *m = model_make(host, JOB, rank);
-
+    be(host, rank);
     ok(w->status);
-    ok(read_answer(m, m->own, w->codec, &w->buf));
+    ok(read_answer(w->codec, &w->buf));
     px_writer_cleanup(w);
-    return m;
 }

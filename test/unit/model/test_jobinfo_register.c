@@ -1,120 +1,446 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registration as real hosts do it. */
+/* Registration as hosts do it, and what they can get wrong. */
 #include "alloc_fail.h"
+#include "core/model/lookup.h"
 #include "model_test.h"
+#include "pmix_server.h"
 
 #include <string.h>
 
-static void assert_realms(const struct px_model *m, const struct px_nspace *ns)
+PX_TEST(jobs_registered_as_mpirun_and_slurm_do_answer_every_get_they_have_seen)
 {
-    px_infos q = {0};
-    pmix_value_t v;
-
-    assert_num(m, ns, ALL, PMIX_JOB_SIZE, PMIX_UINT32, 4);
-    assert_str(m, ns, ALL, PMIX_JOBID, "j");
-    assert_num(m, ns, ALL, PMIX_UNIV_SIZE, PMIX_UINT32, 64);
-    assert_num(m, ns, ALL, PMIX_SESSION_ID, PMIX_UINT32, 77);
-    assert_num(m, ns, 3, PMIX_APPNUM, PMIX_UINT32, 1);
-    assert_num(m, ns, 3, PMIX_NODEID, PMIX_UINT32, 11);
-    assert_num(m, ns, 1, PMIX_NODEID, PMIX_UINT32, 0);
-    assert_num(m, ns, ALL, PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64, 1000);
-    assert_str(m, ns, ALL, PMIX_LOCAL_PEERS, "2,3");
-
-    add_flag(&q, PMIX_NODE_INFO, true);
-    add_num(&q, PMIX_NODEID, 0, PMIX_UINT32);
-    ok(get(m, ns, ALL, PMIX_AVAIL_PHYS_MEMORY, &q, &v));
-    ck_assert_uint_eq(v.data.uint64, 2000);
-    px_infos_cleanup(&q);
-    add_flag(&q, PMIX_APP_INFO, true);
-    add_num(&q, PMIX_APPNUM, 1, PMIX_UINT32);
-    ok(get(m, ns, ALL, PMIX_APPLDR, &q, &v));
-    ck_assert_int_eq(v.type, PMIX_PROC_RANK);
-    ck_assert_uint_eq(v.data.rank, 3);
-    ok(get(m, ns, ALL, PMIX_APP_SIZE, &q, &v));
-    ck_assert_uint_eq(v.data.uint32, 1);
-    px_infos_cleanup(&q);
-}
-
-/* Registers while the nth allocation fails. Keeps in *balance what a model that was made
- * before, and freed within, gives back too much: the same each time if nothing leaks. */
-static bool register_failing(const px_infos *l, unsigned nth, pmix_status_t *rc,
-                             int *balance)
-{
-    struct px_model *m = model_make("n1", "", PMIX_RANK_UNDEF);
-    struct px_nspace *ns = nspace_of(m, JOB);
-
-    px_alloc_fail_at(nth);
-    *rc = px_jobinfo_register(m, ns, l->v, l->n, NULL);
-    px_model_destroy(m);
-    *balance = px_alloc_balance();
-    return px_alloc_fail_end();
-}
-
-PX_TEST(a_job_registered_as_mpirun_does_answers_every_get_it_has_seen)
-{
-    struct px_model *m = model_make("vm", "", PMIX_RANK_UNDEF);
-    struct px_nspace *ns = nspace_of(m, JOB);
     px_infos l = {0};
 
+    serve("vm");
     mpirun_job(&l);
-    must_register(m, ns, &l);
-
-    assert_mpirun_gets(m, ns);
-    px_model_destroy(m);
+    learn(&l);
+    assert_mpirun_gets();
+    for (uint32_t node = 0; node < 2; node++) {
+        serve(node ? "n1" : "n0");
+        slurm_job(&l, node);
+        learn(&l);
+        assert_slurm_gets(node);
+    }
 }
 
-PX_TEST(a_job_registered_as_slurm_does_answers_every_get_it_has_seen)
+static void assert_realms(void)
 {
-    for (uint32_t node = 0; node < 2; node++) {
-        struct px_model *m = model_make(node ? "n1" : "n0", "", PMIX_RANK_UNDEF);
-        struct px_nspace *ns = nspace_of(m, JOB);
-        px_infos l = {0};
+    assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 4);
+    assert_str(ALL, PMIX_JOBID, "j");
+    assert_num(ALL, PMIX_UNIV_SIZE, PMIX_UINT32, 64);
+    assert_num(ALL, PMIX_SESSION_ID, PMIX_UINT32, 77);
+    assert_num(3, PMIX_APPNUM, PMIX_UINT32, 1);
+    assert_num(3, PMIX_NODEID, PMIX_UINT32, 11);
+    assert_num(1, PMIX_NODEID, PMIX_UINT32, 0);
+    assert_num(ALL, PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64, 1000);
+    assert_str(ALL, PMIX_LOCAL_PEERS, "2,3");
 
-        slurm_job(&l, node);
-        must_register(m, ns, &l);
-        assert_slurm_gets(m, ns, node);
-        px_model_destroy(m);
-    }
+    add_flag(&quals, PMIX_NODE_INFO, true);
+    add_num(&quals, PMIX_NODEID, 0, PMIX_UINT32);
+    assert_num(ALL, PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64, 2000);
+    px_infos_cleanup(&quals);
+    add_flag(&quals, PMIX_APP_INFO, true);
+    add_num(&quals, PMIX_APPNUM, 1, PMIX_UINT32);
+    assert_num(ALL, PMIX_APPLDR, PMIX_PROC_RANK, 3);
+    assert_num(ALL, PMIX_APP_SIZE, PMIX_UINT32, 1);
+    px_infos_cleanup(&quals);
 }
 
 PX_TEST(arrays_of_each_realm_find_their_place_and_travel)
 {
-    struct px_model *m = model_make("one.cluster", "", PMIX_RANK_UNDEF);
-    struct px_nspace *ns = nspace_of(m, JOB);
     px_infos l = {0};
 
+    serve("one.cluster");
     realms_job(&l);
-    must_register(m, ns, &l);
-    assert_realms(m, ns);
-    px_model_destroy(m);
+    learn(&l);
+    assert_realms();
     for (int i = 0; i < 4; i++) {
         realms_job(&l);
-        m = client_of(&l, "n1", "n1", 3, codec(i & 1 ? "v3" : "v41", false), i & 2);
-        assert_realms(m, m->own);
-        ck_assert_uint_eq(m->appnum, 1);
-        assert_num(m, m->own, ALL, PMIX_APP_SIZE, PMIX_UINT32, 1); /* of its own */
-        px_model_destroy(m);
+        be_client_of(&l, "n1", "n1", 3, codec(i & 1 ? "v3" : "v41", false), i & 2);
+        assert_realms();
+        ck_assert_uint_eq(model->appnum, 1);
+        assert_num(ALL, PMIX_APP_SIZE, PMIX_UINT32, 1); /* of its own */
     }
+}
+
+/* ---- types -------------------------------------------------------------------------- */
+
+PX_TEST(numbers_take_the_type_of_the_dictionary_and_flags_without_a_value_are_set)
+{
+    px_infos l = {0};
+    const pmix_value_t none = {.type = PMIX_UNDEF};
+
+    serve("n0");
+    add_num(&l, PMIX_LOCALLDR, 3, PMIX_INT);
+    add_num(&l, PMIX_UNIV_SIZE, 12, PMIX_UINT64);
+    add_num(&l, PMIX_NODE_SIZE, 4, PMIX_UINT16);
+    add_num(&l, PMIX_JOB_SIZE, 4, PMIX_PROC_RANK);
+    add_num(&l, PMIX_TDIR_RMCLEAN, 1, PMIX_INT);
+    add_num(&l, "vendor.number", 5, PMIX_UINT16);
+    ok(px_infos_add_value(&l, "vendor.flag", &none));
+    ok(px_infos_add_value(&l, PMIX_SPAWNED, &none));
+    add_str(&l, PMIX_MAX_PROCS, "many");
+    learn(&l);
+
+    assert_num(ALL, PMIX_LOCALLDR, PMIX_PROC_RANK, 3);
+    assert_num(ALL, PMIX_UNIV_SIZE, PMIX_UINT32, 12);
+    assert_num(ALL, PMIX_NODE_SIZE, PMIX_UINT32, 4);
+    assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 4);
+    assert_flag(ALL, PMIX_TDIR_RMCLEAN, true);
+    assert_num(ALL, "vendor.number", PMIX_UINT16, 5);
+    assert_flag(ALL, "vendor.flag", true);
+    assert_flag(ALL, PMIX_SPAWNED, true);
+    assert_str(ALL, PMIX_MAX_PROCS, "many"); /* what does not fit stays as given */
+}
+
+PX_TEST(numbers_that_do_not_fit_stay_as_given)
+{
+    static const pmix_value_t big = {.type = PMIX_UINT64, .data.uint64 = 1ull << 40};
+    static const pmix_value_t negative = {.type = PMIX_INT, .data.integer = -1};
+    pmix_value_t out;
+
+    px_job_value_convert(PMIX_JOB_SIZE, &big, &out);
+    ck_assert_int_eq(out.type, PMIX_UINT64);
+    ck_assert_uint_eq(out.data.uint64, 1ull << 40);
+    px_job_value_convert(PMIX_JOB_SIZE, &negative, &out);
+    ck_assert_int_eq(out.type, PMIX_INT);
+    px_job_value_convert(PMIX_LOCAL_RANK, &big, &out);
+    ck_assert_int_eq(out.type, PMIX_UINT64);
+}
+
+PX_TEST(the_dictionary_is_in_order_and_finds_each_of_its_keys)
+{
+    for (size_t i = 0; i < px_n_job_keys; i++) {
+        ck_assert_ptr_eq(px_job_key_find(px_job_keys[i].key), &px_job_keys[i]);
+        if (i > 0)
+            ck_assert_msg(strcmp(px_job_keys[i - 1].key, px_job_keys[i].key) < 0, "%s",
+                          px_job_keys[i].key);
+    }
+    ck_assert_ptr_null(px_job_key_find("pmix.zzz"));
+}
+
+/* ---- what follows from the maps ----------------------------------------------------- */
+
+PX_TEST(what_the_maps_imply_needs_no_more_than_the_maps)
+{
+    px_infos l = {0};
+
+    serve("n1");
+    add_maps(&l, "pmix[n[1:0-2]]", "raw:0,3;2,1;4-5");
+    learn(&l);
+
+    assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 6);
+    assert_num(ALL, PMIX_NUM_NODES, PMIX_UINT32, 3);
+    assert_num(ALL, PMIX_MAX_PROCS, PMIX_UINT32, 6);
+    assert_str(ALL, PMIX_NODE_LIST, "n0,n1,n2");
+    assert_str(ALL, PMIX_LOCAL_PEERS, "2,1");
+    assert_num(ALL, PMIX_LOCAL_SIZE, PMIX_UINT32, 2);
+    assert_num(ALL, PMIX_LOCALLDR, PMIX_PROC_RANK, 1);
+    assert_num(3, PMIX_LOCAL_RANK, PMIX_UINT16, 1);
+    assert_num(1, PMIX_NODE_RANK, PMIX_UINT16, 1);
+    assert_num(5, PMIX_NODEID, PMIX_UINT32, 2);
+    assert_str(5, PMIX_HOSTNAME, "n2");
+    assert_num(5, PMIX_APPNUM, PMIX_UINT32, 0);
+    assert_none(6, PMIX_HOSTNAME);
+    assert_none(6, PMIX_APPNUM);
+    ck_assert_uint_eq(ns->job_size, 6);
+}
+
+PX_TEST(given_values_win_over_what_would_follow_and_stop_nothing_for_others)
+{
+    px_infos l = {0}, p = {0};
+
+    serve("n0");
+    add_maps(&l, "n0,n1", "0,1;2,3");
+    add_num(&l, PMIX_JOB_SIZE, 9, PMIX_INT);
+    add_num(&l, PMIX_NUM_NODES, 5, PMIX_UINT32);
+    add_num(&l, PMIX_NODEID, 40, PMIX_UINT32);
+    add_num(&p, PMIX_LOCAL_RANK, 7, PMIX_INT);
+    add_str(&p, PMIX_CPUSET, "0-3");
+    add_proc(&l, 1, &p);
+    learn(&l);
+
+    assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 9);
+    assert_num(ALL, PMIX_NUM_NODES, PMIX_UINT32, 5);
+    assert_num(0, PMIX_NODEID, PMIX_UINT32, 40);
+    assert_num(2, PMIX_NODEID, PMIX_UINT32, 1);
+    assert_num(1, PMIX_LOCAL_RANK, PMIX_UINT16, 7);
+    assert_num(1, PMIX_NODE_RANK, PMIX_UINT16, 1);
+    assert_str(1, PMIX_HOSTNAME, "n0");
+    assert_str(1, PMIX_CPUSET, "0-3");
+    assert_num(3, PMIX_LOCAL_RANK, PMIX_UINT16, 1);
+    assert_str(3, PMIX_HOSTNAME, "n1");
+}
+
+PX_TEST(no_application_number_is_guessed_for_a_job_of_several)
+{
+    px_infos l = {0}, p = {0};
+
+    serve("n0");
+    add_maps(&l, "n0", "0,1");
+    add_num(&l, PMIX_JOB_NUM_APPS, 2, PMIX_UINT32);
+    add_num(&p, PMIX_APPNUM, 1, PMIX_UINT32);
+    add_proc(&l, 1, &p);
+    learn(&l);
+
+    assert_none(0, PMIX_APPNUM);
+    assert_num(1, PMIX_APPNUM, PMIX_UINT32, 1);
+}
+
+static pmix_status_t count(void *arg, pmix_rank_t rank PX_UNUSED,
+                           const char *key PX_UNUSED,
+                           const pmix_value_t *value PX_UNUSED)
+{
+    ++*(int *)arg;
+    return PMIX_SUCCESS;
+}
+
+PX_TEST(what_follows_from_the_maps_is_not_kept_for_every_rank)
+{
+    px_infos l = {0};
+    int n = 0;
+
+    add_maps(&l, "pmix[n[3:0-99]]", "raw:0-999");
+    be_client_of(&l, "n000", "n000", 5, px_codec_default, false);
+
+    ok(px_store_walk(&ns->store, PX_GDS_JOB, 5, count, &n));
+    ck_assert_int_eq(n, 0);
+    assert_num(999, PMIX_LOCAL_RANK, PMIX_UINT16, 999);
+    assert_str(999, PMIX_HOSTNAME, "n000");
+}
+
+static void add_regex2(px_infos *l, const char *key, const char *list)
+{
+    pmix_regex2_t regex;
+
+    ok(PMIx_generate_regex2(list, NULL, 0, &regex));
+    ok(px_infos_add(l, key, &regex, PMIX_REGEX2));
+    PMIx_Regex2_destruct(&regex);
+}
+
+PX_TEST(maps_may_come_as_regex2)
+{
+    px_infos l = {0};
+
+    serve("n1");
+    add_regex2(&l, PMIX_NODE_MAP, "n0,n1");
+    add_regex2(&l, PMIX_PROC_MAP, "0,2;1,3");
+    learn(&l);
+    assert_str(ALL, PMIX_LOCAL_PEERS, "1,3");
+    assert_str(2, PMIX_HOSTNAME, "n0");
+}
+
+/* ---- the table of nodes, and this one among them ------------------------------------ */
+
+PX_TEST(node_keys_alone_speak_of_this_node_even_outside_the_map)
+{
+    px_infos l = {0};
+
+    serve("head");
+    add_maps(&l, "n0,n1", "0;1");
+    add_num(&l, PMIX_NODE_SIZE, 5, PMIX_UINT32);
+    learn(&l);
+
+    assert_num(ALL, PMIX_NODE_SIZE, PMIX_UINT32, 5);
+    assert_num(ALL, PMIX_NUM_NODES, PMIX_UINT32, 2);
+    assert_str(ALL, PMIX_HOSTNAME, "head");
+    assert_none(ALL, PMIX_LOCAL_PEERS);
+}
+
+PX_TEST(short_and_full_host_names_are_the_same_node)
+{
+    px_infos l = {0};
+
+    serve("n1.cluster.org");
+    add_maps(&l, "n0,n1", "0;1");
+    learn(&l);
+    assert_str(ALL, PMIX_LOCAL_PEERS, "1");
+}
+
+PX_TEST(a_client_knows_its_node_by_its_rank_whatever_its_host_is_called)
+{
+    px_infos l = {0};
+
+    slurm_job(&l, 1);
+    be_client_of(&l, "n1", "container-77", 3, px_codec_default, false);
+    assert_slurm_gets(1);
+}
+
+PX_TEST(registering_again_adds_and_replaces)
+{
+    px_infos l = {0};
+
+    serve("n0");
+    add_maps(&l, "n0,n1", "0;1");
+    add_num(&l, PMIX_NODE_SIZE, 5, PMIX_UINT32);
+    add_str(&l, "a", "old");
+    add_str(&l, "b", "kept");
+    learn(&l);
+    add_str(&l, "a", "new");
+    learn(&l);
+    assert_str(ALL, "a", "new");
+    assert_str(ALL, "b", "kept");
+    assert_num(ALL, PMIX_NODE_SIZE, PMIX_UINT32, 5);
+    assert_str(1, PMIX_HOSTNAME, "n1");
+
+    add_maps(&l, "n9,n0,n1", "0;1;2");
+    learn(&l);
+    assert_str(1, PMIX_HOSTNAME, "n0");
+    assert_str(ALL, PMIX_LOCAL_PEERS, "1");
+    assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 3);
+    assert_none(ALL, PMIX_NODE_SIZE); /* belonged to a row of the old map */
+}
+
+static void put_node(px_writer *w, const char *name, const char *ranks)
+{
+    px_infos node = {0};
+
+    add_str(&node, PMIX_HOSTNAME, name);
+    add_str(&node, PMIX_LOCAL_PEERS, ranks);
+    put_array(w, PMIX_NODE_INFO_ARRAY, &node);
+}
+
+PX_TEST(node_arrays_out_of_order_follow_the_node_list)
+{
+    px_writer w;
+
+    px_writer_init(&w, px_codec_default);
+    put_node(&w, "n1", "2-3");
+    put_node(&w, "n0", "0,1");
+    put_str(&w, PMIX_NODE_LIST, "n0,n1");
+    be_client_of_bytes(&w, "n1", 2);
+
+    assert_num(3, PMIX_NODEID, PMIX_UINT32, 1);
+    assert_num(0, PMIX_NODEID, PMIX_UINT32, 0);
+    assert_str(ALL, PMIX_LOCAL_PEERS, "2-3");
+}
+
+PX_TEST(node_arrays_that_disagree_or_leave_ranks_out_are_kept_but_make_no_map)
+{
+    for (int disagree = 0; disagree < 2; disagree++) {
+        px_writer w;
+
+        px_writer_init(&w, px_codec_default);
+        put_node(&w, "n1", "0,1");
+        if (disagree)
+            put_node(&w, "n0", "0,1");
+        else
+            put_num(&w, PMIX_JOB_SIZE, PMIX_UINT32, 4);
+        be_client_of_bytes(&w, "n1", 0);
+
+        ck_assert_ptr_null(ns->map);
+        assert_str(ALL, PMIX_LOCAL_PEERS, "0,1");
+        assert_none(0, PMIX_HOSTNAME);
+        assert_none(ALL, PMIX_NUM_NODES);
+    }
+}
+
+PX_TEST(nodes_nobody_listed_are_found_by_name_all_the_same)
+{
+    px_writer w;
+
+    px_writer_init(&w, px_codec_default);
+    for (int i = 0; i < 50; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "n%d", i);
+        put_node(&w, name, name + 1);
+    }
+    be_client_of_bytes(&w, "n7", 7);
+
+    assert_str(49, PMIX_HOSTNAME, "n49");
+    assert_num(49, PMIX_NODEID, PMIX_UINT32, 49);
+    assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 50);
+}
+
+/* ---- what can go wrong -------------------------------------------------------------- */
+
+PX_TEST(malformed_information_is_refused_with_a_reason_and_changes_nothing)
+{
+    static pmix_info_t inner = {.key = "k", .value.type = PMIX_BOOL};
+    static pmix_data_array_t array = {.type = PMIX_INFO, .size = 1, .array = &inner};
+    static const pmix_value_t junk = {.type = PMIX_COMPRESSED_STRING,
+                                      .data.bo = {(char *)"\1\2\3\4junk", 8}},
+                              five = {.type = PMIX_UINT32, .data.uint32 = 5},
+                              all = {.type = PMIX_PROC_RANK, .data.rank = ALL},
+                              nested = {.type = PMIX_DATA_ARRAY, .data.darray = &array};
+    static const struct {
+        const char *what, *array, *key;
+        const char *s;
+        const pmix_value_t *v; /* if not a string */
+        const char *nodes;     /* in front of it */
+    } rows[] = {
+        {"a bad map", NULL, PMIX_NODE_MAP, .s = "pmix[n[1:3-1]]"},
+        {"a rank twice", NULL, PMIX_PROC_MAP, .s = "0,0", .nodes = "n0"},
+        {"ranks without nodes", NULL, PMIX_PROC_MAP, .s = "0"},
+        {"a map of a wrong type", NULL, PMIX_NODE_MAP, .v = &five},
+        {"data without a rank", PMIX_PROC_DATA, PMIX_CPUSET, .s = "0"},
+        {"data of every rank", PMIX_PROC_DATA, PMIX_RANK, .v = &all},
+        {"data that are no array", NULL, PMIX_PROC_DATA, .s = "rank 0"},
+        {"a node that is no array", NULL, PMIX_NODE_INFO_ARRAY, .s = "n0"},
+        {"a number for a node's name", PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, .v = &five},
+        {"an application's number", PMIX_APP_INFO_ARRAY, PMIX_APPNUM, .s = "one"},
+        {"a session's number", PMIX_SESSION_INFO_ARRAY, PMIX_SESSION_ID, .s = "one"},
+        {"job within job", PMIX_JOB_INFO_ARRAY, PMIX_JOB_INFO_ARRAY, .v = &nested},
+        {"a key without a name", NULL, "", .s = "v"},
+        {"compressed junk", NULL, "k", .v = &junk},
+    };
+    px_infos l = {0};
+
+    serve("vm");
+    mpirun_job(&l);
+    learn(&l);
+    PX_AUTO(px_buf) before = pack_answer(px_codec_default, false);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        px_infos members = {0};
+        px_infos *to = rows[i].array ? &members : &l;
+        struct px_err err = {0};
+
+        add_str(&l, PMIX_MAPBY, "changed");
+        add_num(&l, PMIX_NODE_SIZE, 99, PMIX_UINT32);
+        if (rows[i].nodes)
+            add_str(&l, PMIX_NODE_MAP, rows[i].nodes);
+        if (rows[i].v)
+            ok(px_infos_add_value(to, rows[i].key, rows[i].v));
+        else
+            add_str(to, rows[i].key, rows[i].s);
+        if (rows[i].array)
+            add_array(&l, rows[i].array, &members);
+        ck_assert_msg(px_jobinfo_register(model, ns, l.v, l.n, &err) != PMIX_SUCCESS,
+                      "%s", rows[i].what);
+        ck_assert_str_ne(err.text, "");
+        ck_assert_int_ne(px_jobinfo_register(model, ns, l.v, l.n, NULL), PMIX_SUCCESS);
+        px_infos_cleanup(&l);
+        PX_AUTO(px_buf) after = pack_answer(px_codec_default, false);
+        ck_assert_uint_eq(after.len, before.len);
+        ck_assert_mem_eq(after.data, before.data, before.len);
+    }
+    assert_mpirun_gets();
 }
 
 PX_TEST(running_out_of_memory_is_survived)
 {
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
-
+    PX_TEST_NEEDS_ALLOC;
     px_infos l = {0};
     pmix_status_t rc = PMIX_SUCCESS;
-    int balance, expected;
+    bool failed = true;
+    int expected = 0; /* what was made before gives back as much each time */
 
     slurm_job(&l, 1);
-    register_failing(&l, 0, &rc, &expected);
-    ok(rc);
-    for (unsigned nth = 1; register_failing(&l, nth, &rc, &balance); nth++) {
+    for (unsigned nth = 0; failed || nth == 1; nth++) {
+        serve("n1");
+        px_alloc_fail_at(nth);
+        rc = px_jobinfo_register(model, ns, l.v, l.n, NULL);
+        model_teardown();
+        int balance = px_alloc_balance();
+        failed = px_alloc_fail_end();
+        if (nth == 0)
+            expected = balance;
+        ck_assert_int_eq(balance, expected);
         /* Not to know that a value would follow anyway costs only its room. */
         ck_assert(rc == PMIX_ERR_NOMEM || rc == PMIX_SUCCESS);
-        ck_assert_int_eq(balance, expected);
     }
     ok(rc);
     px_infos_cleanup(&l);
 }
 
-PX_TEST_MAIN("model/jobinfo_register", NULL, NULL)
+PX_TEST_MAIN("model/jobinfo_register", NULL, model_teardown)

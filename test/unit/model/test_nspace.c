@@ -4,16 +4,9 @@
 
 #include <string.h>
 
-static struct px_model *model;
-
 static void setup(void)
 {
-    model = model_make("here", "", PMIX_RANK_UNDEF);
-}
-
-static void teardown(void)
-{
-    px_model_destroy(model);
+    serve("here");
 }
 
 PX_TEST(a_new_model_knows_its_host_and_nobody_else)
@@ -26,8 +19,7 @@ PX_TEST(a_new_model_knows_its_host_and_nobody_else)
 
 PX_TEST(getting_a_namespace_twice_gives_the_same)
 {
-    struct px_nspace *ns = nspace_of(model, "job");
-
+    ns = nspace_of(model, "job");
     ck_assert_ptr_eq(nspace_of(model, "job"), ns);
     ck_assert_ptr_eq(px_nspace_find(model, "job"), ns);
     ck_assert_ptr_ne(nspace_of(model, "job2"), ns);
@@ -40,8 +32,8 @@ PX_TEST(getting_a_namespace_twice_gives_the_same)
 PX_TEST(names_are_not_empty_and_not_too_long)
 {
     char name[PMIX_MAX_NSLEN + 2];
-    struct px_nspace *ns = NULL;
 
+    ns = NULL;
     memset(name, 'n', sizeof(name));
     name[PMIX_MAX_NSLEN + 1] = '\0';
     ck_assert_int_eq(px_nspace_get(model, name, &ns), PMIX_ERR_BAD_PARAM);
@@ -55,10 +47,9 @@ PX_TEST(names_are_not_empty_and_not_too_long)
 
 PX_TEST(a_removed_namespace_is_gone_with_its_data)
 {
-    struct px_nspace *ns = nspace_of(model, "job");
-    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 7};
+    const pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 7};
 
-    model->own = ns;
+    model->own = ns = nspace_of(model, "job");
     ok(px_store_put(&ns->store, PX_GDS_JOB, 0, "k", &v));
     px_nspace_remove(model, ns);
     px_nspace_remove(model, NULL);
@@ -78,7 +69,6 @@ static pmix_status_t count(void *arg, pmix_rank_t rank PX_UNUSED,
 
 PX_TEST(tables_are_apart_by_kind_and_rank)
 {
-    struct px_nspace *ns = nspace_of(model, "job");
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 7};
     uint32_t number;
     int n = 0;
@@ -106,9 +96,8 @@ PX_TEST(a_model_goes_with_all_its_namespaces)
         snprintf(name, sizeof(name), "job%d", i);
         ok(px_store_put(&nspace_of(model, name)->store, PX_GDS_INTERNAL, 0, "k", &v));
     }
-    px_model_destroy(model); /* leaks are the sanitizer's to find */
+    model_teardown(); /* leaks are the sanitizer's to find */
     px_model_destroy(NULL);
-    model = NULL;
 }
 
-PX_TEST_MAIN("model/nspace", setup, teardown)
+PX_TEST_MAIN("model/nspace", setup, model_teardown)

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Maps of nodes and ranks: read, made, and in the forms that have a length. */
+#include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/model/procmap.h"
+#include "core/wire/codec.h"
+#include "core/wire/walk.h"
+#include "pmix_server.h"
 #include "px_test.h"
 
 #include <string.h>
@@ -65,30 +70,21 @@ PX_TEST(a_map_knows_node_local_rank_and_peers_of_each_rank)
     px_procmap_destroy(map);
 }
 
-PX_TEST(ranges_and_lists_mix_within_a_node)
+PX_TEST(ranges_and_lists_mix_and_ranks_need_not_be_dense)
 {
-    static const char *const forms[] = {"0-2,5;3,4", "raw:0-2,5;3,4",
-                                        "pmix[0-2,5;3-4]"};
+    static const char *const forms[] = {"0-2,5;3,7", "raw:0-2,5;3,7",
+                                        "pmix[0-2,5;3,7]"};
 
     for (size_t i = 0; i < PX_COUNT(forms); i++) {
-        struct px_procmap *map = parse("a,b", forms[i]);
+        struct px_procmap *map = parse("a,b,c", forms[i]);
         PX_AUTOFREE char *peers = px_procmap_peers(map, 0);
         ck_assert_str_eq(peers, "0,1,2,5");
+        ck_assert_uint_eq(map->n_ranks, 8);
         ck_assert_uint_eq(map->local_of[5], 3);
-        ck_assert_uint_eq(map->node_of[4], 1);
+        ck_assert_uint_eq(map->node_of[7], 1);
+        ck_assert_uint_eq(map->node_of[4], UINT32_MAX);
         px_procmap_destroy(map);
     }
-}
-
-PX_TEST(ranks_need_not_begin_at_zero_nor_be_dense)
-{
-    struct px_procmap *map = parse("a,b,c", ";7;2");
-
-    ck_assert_uint_eq(map->n_ranks, 8);
-    ck_assert_uint_eq(map->node_of[7], 1);
-    ck_assert_uint_eq(map->node_of[2], 2);
-    ck_assert_uint_eq(map->node_of[3], UINT32_MAX);
-    px_procmap_destroy(map);
 }
 
 PX_TEST(malformed_maps_are_refused_with_a_reason)
@@ -127,27 +123,27 @@ PX_TEST(malformed_maps_are_refused_with_a_reason)
 
 PX_TEST(what_would_grow_beyond_the_limits_is_refused_early)
 {
-    char long_name[600];
-    struct px_procmap *map = NULL;
+    PX_AUTOFREE char *long_name = px_strf("%0600d", 0);
+    PX_AUTOFREE char *long_prefix = px_strf("pmix[x%0580d[1:1-1000]]", 0);
+    const struct {
+        const char *nodes, *ranks;
+        pmix_status_t status;
+    } rows[] = {
+        {"pmix[n[1:0-4294967295]]", "", PMIX_ERR_OUT_OF_RESOURCE},
+        {"a", "0-4294967295", PMIX_ERR_OUT_OF_RESOURCE},
+        {"a", "4294967294", PMIX_ERR_OUT_OF_RESOURCE},
+        {"a", "0-70000", PMIX_ERR_OUT_OF_RESOURCE},
+        {"pmix[n[999999:1]]", "", PMIX_ERR_BAD_PARAM},
+        {long_name, "", PMIX_ERR_BAD_PARAM},
+        {long_prefix, "", PMIX_ERR_BAD_PARAM},
+    };
 
-    ck_assert_int_eq(px_procmap_create("pmix[n[1:0-4294967295]]", "", &map, NULL),
-                     PMIX_ERR_OUT_OF_RESOURCE);
-    ck_assert_int_eq(px_procmap_create("a", "0-4294967295", &map, NULL),
-                     PMIX_ERR_OUT_OF_RESOURCE);
-    ck_assert_int_eq(px_procmap_create("a", "4294967294", &map, NULL),
-                     PMIX_ERR_OUT_OF_RESOURCE);
-    ck_assert_int_eq(px_procmap_create("a", "0-70000", &map, NULL),
-                     PMIX_ERR_OUT_OF_RESOURCE);
-    ck_assert_int_eq(px_procmap_create("pmix[n[999999:1]]", "", &map, NULL),
-                     PMIX_ERR_BAD_PARAM);
-    memset(long_name, 'x', sizeof(long_name));
-    long_name[sizeof(long_name) - 1] = '\0';
-    ck_assert_int_eq(px_procmap_create(long_name, "", &map, NULL), PMIX_ERR_BAD_PARAM);
-    memcpy(long_name, "pmix[", 5);
-    memcpy(long_name + sizeof(long_name) - 11, "[1:1-1000]]", 11);
-    PX_AUTOFREE char *text = strndup(long_name, sizeof(long_name));
-    ck_assert_int_eq(px_procmap_create(text, "", &map, NULL), PMIX_ERR_BAD_PARAM);
-    ck_assert_ptr_null(map);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct px_procmap *map = NULL;
+        ck_assert_int_eq(px_procmap_create(rows[i].nodes, rows[i].ranks, &map, NULL),
+                         rows[i].status);
+        ck_assert_ptr_null(map);
+    }
 }
 
 PX_TEST(a_map_of_many_nodes_is_quickly_made)
@@ -184,22 +180,260 @@ PX_TEST(random_text_never_breaks_the_parser)
     }
 }
 
-PX_TEST(maps_are_made_from_lists_already_apart)
-{
-    PX_AUTO(px_strv) nodes = px_strv_split("a,b,c", ',', false);
-    const char *ranks[] = {"0,3", NULL, "1-2"};
-    struct px_procmap *map = NULL;
+/* ---- making them ---------------------------------------------------------------- */
 
-    ok(px_procmap_from_lists(nodes, ranks, 3, &map, NULL));
-    ck_assert_uint_eq(map->node_of[3], 0);
-    ck_assert_uint_eq(map->node_of[2], 2);
-    ck_assert_uint_eq(map->first[2] - map->first[1], 0);
-    px_procmap_destroy(map);
-    ranks[1] = "3";
-    map = NULL;
-    ck_assert_int_eq(px_procmap_from_lists(nodes, ranks, 3, &map, NULL),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_ptr_null(map);
+struct packing {
+    const char *list, *packed;
+};
+
+static void assert_packs(pmix_status_t (*pack)(const char *, char **),
+                         const struct packing *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        PX_AUTOFREE char *out = NULL;
+        ok(pack(rows[i].list, &out));
+        ck_assert_str_eq(out, rows[i].packed);
+    }
+}
+
+PX_TEST(lists_pack_to_what_other_implementations_print)
+{
+    static const struct packing nodes[] = {
+        {"node1,node2,node3", "pmix[node[1:1-3]]"},
+        {"node01,node02,node05,node06", "pmix[node[2:1-2,5-6]]"},
+        {"n9,n10,n11", "pmix[n[1:9],n[2:10-11]]"},
+        {"n1x,n2x,n3x", "pmix[n[1:1-3]x]"},
+        {"localhost", "pmix[localhost]"},
+        {"host-1,host-2", "pmix[host-1,host-2]"},
+        {"a28n01,a99n02,a28n02", "pmix[a[2:28]n01,a[2:99,28]n02]"},
+        {"192.168.1.1,192.168.1.2", "pmix[192.168.1.1,192.168.1.2]"},
+        {"n1.dom,n2.dom", "pmix[n1.dom,n2.dom]"},
+        {"001,002", "pmix[[3:1-2]]"},
+        {"1a,2a", "pmix[[1:1-2]a]"},
+        {"a3,a2,a1", "pmix[a[1:3,2,1]]"},
+        {"0,00", "pmix[[1:0],[2:0]]"},
+        {"a1,a1,a1", "pmix[a[1:1,1,1]]"},
+        {"n0,n1", "pmix[n[1:0-1]]"},
+        {"vm", "pmix[vm]"},
+        {"", "raw:"},
+        {"a1,login,a2", "pmix[a[1:1],login,a[1:2]]"}, /* keeps the order of nodes */
+        {"a99999999999,a99999999998", "pmix[a99999999999,a99999999998]"},
+    };
+    static const struct packing ranks[] = {
+        {"0,1,2,3;4,5,6,7", "pmix[0-3;4-7]"},
+        {"0,1,2,3,4,5,6,7,8,9,10,11;12,13", "pmix[0-11;12-13]"},
+        {"0", "raw:0"},
+        {"0-3;4-7", "raw:0-3;4-7"},
+        {"0,2,4;1,3,5", "raw:0,2,4;1,3,5"},
+        {"0,1,2;3", "raw:0,1,2;3"},
+        {"0,1,2,3;4,5,6", "pmix[0-3;4-6]"},
+        {"10,11,12", "raw:10,11,12"},
+        {"10,11,12,13", "pmix[10-13]"},
+        {"0,1,2,3,4,5,6;;7,8,9", "pmix[0-6;;7-9]"},
+        {"", "raw:"},
+        {"a,b", "raw:a,b"}, /* no list of ranks */
+    };
+
+    assert_packs(px_map_pack_nodes, nodes, PX_COUNT(nodes));
+    assert_packs(px_map_pack_ranks, ranks, PX_COUNT(ranks));
+}
+
+PX_TEST(public_calls_refuse_null)
+{
+    char *out;
+
+    ck_assert_int_eq(PMIx_generate_regex(NULL, &out), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_generate_regex("a", NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_generate_ppn(NULL, &out), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_generate_ppn("0", NULL), PMIX_ERR_BAD_PARAM);
+}
+
+PX_TEST(packed_maps_read_back_as_the_lists_they_were_made_from)
+{
+    for (unsigned round = 0; round < 300; round++) {
+        char list[512] = "";
+        uint32_t n = 1 + random_below(12);
+        for (uint32_t i = 0; i < n; i++) {
+            char name[32];
+            static const char *const forms[] = {"%sn%u", "%srack%02ux", "%s%u-a",
+                                                "%shead%.0u"};
+            snprintf(name, sizeof(name), forms[random_below(4)], i ? "," : "",
+                     random_below(20));
+            strcat(list, name);
+        }
+        PX_AUTOFREE char *packed = NULL;
+        ok(px_map_pack_nodes(list, &packed));
+        assert_nodes(packed, list);
+    }
+}
+
+static px_buf blob_of(const char *list)
+{
+    uint8_t *packed;
+    size_t n;
+    px_buf out = {0};
+    char head[64];
+
+    ok(px_deflate(list, strlen(list), &packed, &n));
+    int len = snprintf(head, sizeof(head), "blob:%ccomponent=zlib:%csize=%zu:", 0, 0,
+                       n);
+    ok(px_buf_add(&out, head, (size_t)len + 1));
+    ok(px_buf_add(&out, packed, n));
+    free(packed);
+    return out;
+}
+
+PX_TEST(a_compressed_map_of_known_length_is_read)
+{
+    PX_AUTO(px_buf) blob = blob_of("n1,n2,n3");
+    PX_AUTOFREE char *text = NULL;
+
+    ok(px_map_text(blob.data, blob.len, &text, NULL));
+    ck_assert_str_eq(text, "n1,n2,n3");
+}
+
+PX_TEST(a_cut_or_spoilt_compressed_map_is_refused)
+{
+    PX_AUTO(px_buf) blob = blob_of("n1,n2,n3,n4,n5,n6,n7,n8,n9");
+    char *text = NULL;
+
+    for (size_t n = 5; n < blob.len; n++) {
+        PX_AUTOFREE char *exact = malloc(n); /* for a sanitizer to see reads beyond */
+        memcpy(exact, blob.data, n);
+        ck_assert_int_ne(px_map_text(exact, n, &text, NULL), PMIX_SUCCESS);
+    }
+    for (size_t i = 0; i < blob.len; i++) {
+        PX_AUTOFREE char *copy = malloc(blob.len);
+        memcpy(copy, blob.data, blob.len);
+        copy[i] ^= 0x55;
+        if (px_map_text(copy, blob.len, &text, NULL) == PMIX_SUCCESS)
+            free(text);
+    }
+}
+
+PX_TEST(text_of_known_length_ends_there_or_at_its_nul)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+        const char *text;
+    } rows[] = {{"n1,n2\0junk", 10, "n1,n2"}, {"n1,n2", 2, "n1"}, {NULL, 0, ""}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTOFREE char *text = NULL;
+        ok(px_map_text(rows[i].bytes, rows[i].n, &text, NULL));
+        ck_assert_str_eq(text, rows[i].text);
+    }
+}
+
+/* ---- the second kind of regex ---------------------------------------------------- */
+
+static void assert_returns(const char *list, const char *type)
+{
+    pmix_regex2_t regex = PMIX_REGEX2_STATIC_INIT;
+    PX_AUTOFREE char *out = NULL;
+
+    ok(PMIx_generate_regex2(list, NULL, 0, &regex));
+    ck_assert_str_eq(regex.type, type);
+    ck_assert(regex.len <= strlen(list) + 1);
+    ok(PMIx_parse_regex2(&regex, NULL, 0, &out));
+    ck_assert_str_eq(out, list);
+    PMIx_Regex2_destruct(&regex);
+    ck_assert_ptr_null(regex.bytes);
+}
+
+PX_TEST(lists_come_back_as_they_were)
+{
+    char list[2000 * 9 + 1];
+
+    for (int i = 0; i < 2000; i++)
+        snprintf(list + (i ? 9 * i - 1 : 0), 10, "%snode%04d", i ? "," : "", i);
+    assert_returns("", "raw");
+    assert_returns("n1", "raw");
+    assert_returns("n3,n1,login,n02", "raw");
+    assert_returns("0,1,2;3-5;;6", "raw");
+    assert_returns(list, "compress");
+}
+
+PX_TEST(they_travel_in_values)
+{
+    struct px_codec codec = {.dialect = px_dialect_find("v61")};
+    pmix_value_t value = {.type = PMIX_REGEX2}, out;
+    pmix_regex2_t regex;
+    px_writer w;
+    px_reader r;
+
+    ok(PMIx_generate_regex2("n1,n2", NULL, 0, &regex));
+    value.data.regex2 = &regex;
+    px_writer_init(&w, codec);
+    px_pack(&w, &value, 1, PMIX_VALUE);
+    ok(w.status);
+    px_reader_init(&r, codec, w.buf.data, w.buf.len);
+    ok(px_unpack1(&r, &out, PMIX_VALUE));
+    ck_assert_int_eq(PMIx_Value_compare(&value, &out), PMIX_EQUAL);
+    /* type, then a size, then so many bytes: as the field writes it */
+    ck_assert_mem_eq(w.buf.data + w.buf.len - 7, "\6n1,n2", 7);
+    PMIx_Value_destruct(&out);
+    PMIx_Regex2_destruct(&regex);
+    px_writer_cleanup(&w);
+}
+
+PX_TEST(bad_arguments_are_refused_and_change_nothing)
+{
+    pmix_info_t info;
+    pmix_regex2_t regex = {.type = (char *)"raw", .bytes = (uint8_t *)"n1", .len = 3};
+    const pmix_regex2_t before = regex;
+    char *out = NULL;
+
+    ck_assert_int_eq(PMIx_generate_regex2(NULL, NULL, 0, &regex), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_generate_regex2("a", NULL, 0, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_generate_regex2("a", NULL, 1, &regex), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_parse_regex2(NULL, NULL, 0, &out), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_parse_regex2(&regex, NULL, 0, NULL), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(PMIx_parse_regex2(&regex, NULL, 1, &out), PMIX_ERR_BAD_PARAM);
+
+    PMIx_Info_load(&info, PMIX_TIMEOUT, &(int){1}, PMIX_INT);
+    ok(PMIx_parse_regex2(&regex, &info, 1, &out));
+    free(out);
+    out = NULL;
+    PMIx_Info_required(&info);
+    ck_assert_int_eq(PMIx_parse_regex2(&regex, &info, 1, &out), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(PMIx_generate_regex2("a", &info, 1, &regex),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_mem_eq(&regex, &before, sizeof(regex));
+    ck_assert_ptr_null(out);
+}
+
+PX_TEST(bytes_that_are_no_list_are_refused_and_a_missing_nul_is_not)
+{
+    static const struct {
+        const char *type, *bytes;
+        size_t len;
+        pmix_status_t expected;
+    } rows[] = {
+        {"raw", "n1,n2", 5, PMIX_SUCCESS}, /* to its end without a NUL */
+        {NULL, "n1", 3, PMIX_ERR_BAD_PARAM},
+        {"raw", NULL, 0, PMIX_ERR_BAD_PARAM},
+        {"raw", "", 0, PMIX_ERR_BAD_PARAM},
+        {"raw", "n1\0n2", 6, PMIX_ERR_BAD_PARAM},
+        {"", "n1", 3, PMIX_ERR_NOT_SUPPORTED},
+        {"rawer", "n1", 3, PMIX_ERR_NOT_SUPPORTED},
+        {"compress", "n1", 3, PMIX_ERR_BAD_PARAM},
+        {"compress", "\4\0\0\0zzzzzzzz", 12, PMIX_ERR_BAD_PARAM},
+        {"compress", "\377\377\377\377zzzzzzzz", 12, PMIX_ERR_BAD_PARAM},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        /* just as long as it says, so that a sanitizer sees a read beyond its end */
+        PX_AUTOFREE uint8_t *exact = rows[i].len ? malloc(rows[i].len) : NULL;
+        pmix_regex2_t regex = {(char *)rows[i].type, exact, rows[i].len};
+        PX_AUTOFREE char *out = NULL;
+
+        if (exact)
+            memcpy(exact, rows[i].bytes, rows[i].len);
+        ck_assert_int_eq(PMIx_parse_regex2(&regex, NULL, 0, &out), rows[i].expected);
+        ck_assert_pstr_eq(out, rows[i].expected ? NULL : "n1,n2");
+    }
 }
 
 PX_TEST_MAIN("model/procmap", NULL, NULL)

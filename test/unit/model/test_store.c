@@ -56,7 +56,7 @@ static struct px_component shared_component = {.name = "shared"};
 static struct px_gds_ops shared_ops;
 static const struct px_module *const shared = &model_modules[0], *const by_messages =
                                                                      &model_modules[1];
-static struct px_model *server, *client;
+static struct px_model *server;
 static struct px_nspace *job;
 
 static void setup(void)
@@ -77,17 +77,18 @@ static void setup(void)
 static void teardown(void)
 {
     px_model_destroy(server);
-    px_model_destroy(client);
+    model_teardown();
 }
 
-static void put(struct px_nspace *ns, pmix_rank_t rank, const char *key, uint32_t n)
+static void put(struct px_nspace *to, pmix_rank_t rank, const char *key, uint32_t n)
 {
     const pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = n};
 
-    ok(px_store_put(&ns->store, PX_GDS_JOB, rank, key, &v));
+    ok(px_store_put(&to->store, PX_GDS_JOB, rank, key, &v));
 }
 
-static uint32_t job_u32(const struct px_nspace *ns, pmix_rank_t rank, const char *key)
+/* As the client has it; 0: not at all. */
+static uint32_t job_u32(pmix_rank_t rank, const char *key)
 {
     uint32_t n;
 
@@ -99,21 +100,17 @@ static void read_description(const struct px_module *named)
 {
     PX_AUTO(px_writer) w;
     pmix_proc_t reader;
-    px_reader r;
 
     px_proc_set(&reader, JOB, 2);
-    client = model_make("n0", JOB, 2);
+    be("n0", 2);
     px_writer_init(&w, px_codec_default);
     px_store_describe(&job->store, job->name, named, &reader, &w);
     ok(w.status);
-    px_reader_init(&r, px_codec_default, w.buf.data, w.buf.len);
-    ok(px_jobinfo_unpack(client, client->own, &r));
+    ok(read_answer(px_codec_default, &w.buf));
 }
 
 PX_TEST(the_best_component_that_does_not_decline_takes_a_namespace)
 {
-    struct px_nspace *ns;
-
     ck_assert_ptr_eq(job->store.own.module, shared);
     declines = true;
     ck_assert_ptr_eq(nspace_of(server, "next")->store.own.module, by_messages);
@@ -148,11 +145,11 @@ PX_TEST(what_is_described_is_read_in_place)
     put(job, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 3);
     read_description(shared);
     ck_assert_uint_eq(n_attached, 1);
-    ck_assert_uint_eq(job_u32(client->own, 2, "a"), 7);
-    assert_num(client, client->own, ALL, PMIX_JOB_SIZE, PMIX_UINT32, 3);
-    put(client->own, 2, "a", 8); /* what it keeps itself counts first */
-    ck_assert_uint_eq(job_u32(client->own, 2, "a"), 8);
-    ck_assert_uint_eq(job_u32(client->own, 2, "b"), 0);
+    ck_assert_uint_eq(job_u32(2, "a"), 7);
+    assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 3);
+    put(ns, 2, "a", 8); /* what it keeps itself counts first */
+    ck_assert_uint_eq(job_u32(2, "a"), 8);
+    ck_assert_uint_eq(job_u32(2, "b"), 0);
 }
 
 PX_TEST(who_cannot_attach_goes_on_with_messages)
@@ -160,9 +157,9 @@ PX_TEST(who_cannot_attach_goes_on_with_messages)
     cannot_attach = true;
     put(job, 2, "a", 7);
     read_description(shared);
-    ck_assert_uint_eq(job_u32(client->own, 2, "a"), 0);
-    put(client->own, 2, "a", 8);
-    ck_assert_uint_eq(job_u32(client->own, 2, "a"), 8);
+    ck_assert_uint_eq(job_u32(2, "a"), 0);
+    put(ns, 2, "a", 8);
+    ck_assert_uint_eq(job_u32(2, "a"), 8);
 }
 
 PX_TEST(other_readers_are_told_nothing)
@@ -170,7 +167,7 @@ PX_TEST(other_readers_are_told_nothing)
     put(job, 2, "a", 7);
     read_description(by_messages);
     ck_assert_uint_eq(n_attached, 0);
-    ck_assert_uint_eq(job_u32(client->own, 2, "a"), 0);
+    ck_assert_uint_eq(job_u32(2, "a"), 0);
 }
 
 PX_TEST(strange_descriptions_are_left_alone)
