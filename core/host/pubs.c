@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/strv.h"
-#include "core/notify/handlers.h"
+#include "core/notify/notify.h"
 #include "core/rt/loop.h"
 #include "core/wire/ops.h"
 

@@ -46,30 +46,24 @@ static void on_register(struct px_api *api)
     struct register_op *op = PX_CONTAINER_OF(api, struct register_op, api);
     struct px_notify *n = px_process.notify;
     struct px_handler *h = NULL;
-    PX_AUTOFREE pmix_status_t *fresh = NULL;
-    size_t n_fresh = 0;
-    bool news;
+    size_t n_fresh;
     const struct px_args *args = &api->args;
     pmix_status_t rc = px_handlers_add(&n->handlers, args->codes, args->n_codes,
                                        args->info.v, args->info.n, op->fn, &h);
 
-    if (!rc) {
-        fresh = malloc((args->n_codes + 1) * sizeof *fresh);
-        if (!fresh) {
-            px_handlers_remove(&n->handlers, h);
-            rc = PMIX_ERR_NOMEM;
-        }
-    }
     if (rc) {
         px_api_done(api, rc);
         return;
     }
+    PX_AUTOFREE pmix_status_t *fresh = px_handlers_only_of(&n->handlers, h, &n_fresh);
+    if (!fresh) {
+        px_handlers_remove(h);
+        px_api_done(api, PMIX_ERR_NOMEM);
+        return;
+    }
     op->id = h->id;
-    for (size_t i = 0; i < args->n_codes; i++)
-        if (px_notify_code_added(n, args->codes[i]))
-            fresh[n_fresh++] = args->codes[i];
-    news = args->n_codes == 0 ? px_notify_code_added(n, PX_DEFAULT_CODE) : n_fresh > 0;
-    if (!news || !px_notify_has_server() || tell_server(op, fresh, n_fresh))
+    if (n_fresh == 0 || !px_notify_has_server() ||
+        tell_server(op, fresh, h->n_codes ? n_fresh : 0))
         registered(op, PMIX_SUCCESS);
 }
 

@@ -2,20 +2,12 @@
 /* Handlers and their order: first, those of one code, of several, the default ones,
  * last; within a category the latest comes first unless it asked otherwise (PMIx
  * Standard, Event Notification). */
-#include "core/notify/handlers.h"
+#include "core/notify/notify_impl.h"
 
 #include <string.h>
 
-void px_handlers_init(struct px_handlers *h)
-{
-    for (int c = 0; c < PX_N_CATEGORIES; c++)
-        px_list_init(&h->category[c]);
-}
-
 static void handler_free(struct px_handler *h)
 {
-    if (!h)
-        return;
     free(h->name);
     free(h->codes);
     free(h->affected);
@@ -23,17 +15,11 @@ static void handler_free(struct px_handler *h)
     free(h);
 }
 
-void px_handlers_fini(struct px_handlers *h)
+void px_handlers_fini(struct px_handlers *all)
 {
-    for (int c = 0; c < PX_N_CATEGORIES; c++) {
-        PX_LIST_EACH (&h->category[c], struct px_handler, x, link) {
-            px_list_remove(&x->link);
-            handler_free(x);
-        }
-    }
-    handler_free(h->first);
-    handler_free(h->last);
-    h->first = h->last = NULL;
+    PX_LIST_EACH (&all->list, struct px_handler, h, link)
+        handler_free(h);
+    px_list_init(&all->list);
 }
 
 pmix_status_t px_value_borrow_procs(const pmix_value_t *v, const pmix_proc_t **procs,
@@ -62,210 +48,159 @@ pmix_status_t px_value_procs(const pmix_value_t *v, pmix_proc_t **procs, size_t 
     return rc ? rc : px_type_copy_array(PMIX_PROC, (void **)procs, borrowed, *n);
 }
 
-static pmix_status_t copy_str(char **out, const pmix_info_t *info)
+static pmix_status_t read_procs(const pmix_info_t *info, pmix_proc_t **procs, size_t *n)
 {
-    const char *s = px_value_string(&info->value);
-
-    if (!s)
-        return PMIX_ERR_BAD_PARAM;
-    free(*out);
-    *out = strdup(s);
-    return *out ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
-}
-
-static pmix_status_t read_range(struct px_handler *x, const pmix_info_t *info)
-{
-    uint64_t range;
-
-    if (info->value.type == PMIX_DATA_RANGE)
-        x->range = info->value.data.range;
-    else if (px_value_to_u64(&info->value, &range) && range <= PMIX_RANGE_INVALID)
-        x->range = (pmix_data_range_t)range;
-    else
-        return PMIX_ERR_BAD_PARAM;
-    return PMIX_SUCCESS;
+    free(*procs);
+    *procs = NULL;
+    return px_value_procs(&info->value, procs, n);
 }
 
 /* An attribute of the handler itself; place() reads those of its place. */
-static pmix_status_t read_info(struct px_handler *x, const pmix_info_t *info)
+static pmix_status_t read_info(struct px_handler *h, const pmix_info_t *info)
 {
-    const char *key = info->key;
+    const char *key = info->key, *text = px_value_string(&info->value);
+    uint64_t range;
 
-    if (strcmp(key, PMIX_EVENT_HDLR_NAME) == 0)
-        return copy_str(&x->name, info);
+    if (strcmp(key, PMIX_EVENT_HDLR_NAME) == 0) {
+        free(h->name);
+        h->name = text ? strdup(text) : NULL;
+        return h->name ? PMIX_SUCCESS : text ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM;
+    }
     if (strcmp(key, PMIX_EVENT_AFFECTED_PROC) == 0 ||
-        strcmp(key, PMIX_EVENT_AFFECTED_PROCS) == 0) {
-        free(x->affected);
-        x->affected = NULL;
-        return px_value_procs(&info->value, &x->affected, &x->n_affected);
-    }
-    if (strcmp(key, PMIX_EVENT_CUSTOM_RANGE) == 0) {
-        free(x->sources);
-        x->sources = NULL;
-        return px_value_procs(&info->value, &x->sources, &x->n_sources);
-    }
-    if (strcmp(key, PMIX_RANGE) == 0)
-        return read_range(x, info);
-    if (strcmp(key, PMIX_EVENT_RETURN_OBJECT) == 0) {
-        x->object = info->value.data.ptr;
-        x->has_object = true;
+        strcmp(key, PMIX_EVENT_AFFECTED_PROCS) == 0)
+        return read_procs(info, &h->affected, &h->n_affected);
+    if (strcmp(key, PMIX_EVENT_CUSTOM_RANGE) == 0)
+        return read_procs(info, &h->sources, &h->n_sources);
+    if (strcmp(key, PMIX_RANGE) == 0) {
+        if (info->value.type == PMIX_DATA_RANGE)
+            h->range = info->value.data.range;
+        else if (px_value_to_u64(&info->value, &range) && range <= PMIX_RANGE_INVALID)
+            h->range = (pmix_data_range_t)range;
+        else
+            return PMIX_ERR_BAD_PARAM;
+    } else if (strcmp(key, PMIX_EVENT_RETURN_OBJECT) == 0) {
+        h->object = info->value.data.ptr;
+        h->has_object = true;
     } else if (strcmp(key, PMIX_EVENT_ONESHOT) == 0) {
-        x->oneshot = px_value_truth(&info->value);
+        h->oneshot = px_value_truth(&info->value);
     }
     return PMIX_SUCCESS;
 }
 
-static struct px_handler *find_named(const struct px_list *category, const char *name)
+static void read_place(struct px_handler *h, const pmix_info_t *info, size_t n)
 {
-    PX_LIST_EACH (category, struct px_handler, x, link)
-        if (x->name && strcmp(x->name, name) == 0)
-            return x;
-    return NULL;
+    bool first = px_info_flag(info, n, PMIX_EVENT_HDLR_FIRST);
+    bool last = px_info_flag(info, n, PMIX_EVENT_HDLR_LAST);
+
+    h->category = first             ? PX_FIRST_OF_ALL
+                  : last            ? PX_LAST_OF_ALL
+                  : h->n_codes == 0 ? PX_DEFAULT
+                  : h->n_codes == 1 ? PX_SINGLE_CODE
+                                    : PX_MULTI_CODE;
+    if (first || (!last && px_info_flag(info, n, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY)))
+        h->edge = -1;
+    else if (last || px_info_flag(info, n, PMIX_EVENT_HDLR_LAST_IN_CATEGORY))
+        h->edge = 1;
 }
 
-/* Before everything that did not ask to be first of its category; likewise at the
- * end. */
-static void insert_default(struct px_list *category, struct px_handler *x, bool append)
-{
-    struct px_handler *edge = px_list_empty(category)
-                                  ? NULL
-                                  : PX_CONTAINER_OF(append ? category->prev
-                                                           : category->next,
-                                                    struct px_handler, link);
-
-    if (append && edge && edge->in_category_last)
-        px_list_insert_before(&edge->link, &x->link);
-    else if (append)
-        px_list_append(category, &x->link);
-    else if (edge && edge->in_category_first)
-        px_list_insert_before(edge->link.next, &x->link);
-    else
-        px_list_prepend(category, &x->link);
-}
-
-static pmix_status_t place_edge(struct px_list *category, struct px_handler *x,
-                                bool at_end)
-{
-    PX_LIST_EACH (category, struct px_handler, y, link)
-        if (at_end ? y->in_category_last : y->in_category_first)
-            return PMIX_ERR_EVENT_REGISTRATION;
-    if (at_end) {
-        x->in_category_last = true;
-        px_list_append(category, &x->link);
-    } else {
-        x->in_category_first = true;
-        px_list_prepend(category, &x->link);
-    }
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t place_overall(struct px_handler **slot, struct px_handler *x)
-{
-    if (*slot)
-        return PMIX_ERR_EVENT_REGISTRATION;
-    *slot = x;
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t place(struct px_handlers *h, struct px_handler *x,
+/* An edge of a category has room for one. */
+static pmix_status_t place(struct px_handlers *all, struct px_handler *h,
                            const pmix_info_t *info, size_t n)
 {
-    struct px_list *category = &h->category[x->n_codes == 0   ? PX_DEFAULT_CODE
-                                            : x->n_codes == 1 ? PX_SINGLE_CODE
-                                                              : PX_MULTI_CODE];
     const char *before = px_info_str(info, n, PMIX_EVENT_HDLR_BEFORE);
     const char *after = px_info_str(info, n, PMIX_EVENT_HDLR_AFTER);
-    struct px_handler *other;
+    const char *beside = before ? before : after;
+    bool append = px_info_flag(info, n, PMIX_EVENT_HDLR_APPEND);
+    struct px_list *at = NULL; /* in front of which it goes */
 
-    if (px_info_flag(info, n, PMIX_EVENT_HDLR_FIRST))
-        return place_overall(&h->first, x);
-    if (px_info_flag(info, n, PMIX_EVENT_HDLR_LAST))
-        return place_overall(&h->last, x);
-    if (px_info_flag(info, n, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY))
-        return place_edge(category, x, false);
-    if (px_info_flag(info, n, PMIX_EVENT_HDLR_LAST_IN_CATEGORY))
-        return place_edge(category, x, true);
-    if (before || after) {
-        other = find_named(category, before ? before : after);
-        if (!other)
+    read_place(h, info, n);
+    PX_LIST_EACH (&all->list, struct px_handler, x, link) {
+        int order = x->category == h->category ? x->edge - h->edge
+                                               : (int)x->category - (int)h->category;
+
+        if (h->edge && order == 0)
             return PMIX_ERR_EVENT_REGISTRATION;
-        px_list_insert_before(before ? &other->link : other->link.next, &x->link);
-        return PMIX_SUCCESS;
+        if (!h->edge && beside) {
+            if (!at && x->category == h->category && x->name &&
+                strcmp(x->name, beside) == 0)
+                at = before ? &x->link : x->link.next;
+        } else if (!at && (order > 0 || (order == 0 && !append))) {
+            at = &x->link;
+        }
     }
-    insert_default(category, x, px_info_flag(info, n, PMIX_EVENT_HDLR_APPEND));
+    if (!at && !h->edge && beside)
+        return PMIX_ERR_EVENT_REGISTRATION;
+    px_list_insert_before(at ? at : &all->list, &h->link);
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_handlers_add(struct px_handlers *h, const pmix_status_t *codes,
+pmix_status_t px_handlers_add(struct px_handlers *all, const pmix_status_t *codes,
                               size_t n_codes, const pmix_info_t *info, size_t n_info,
                               pmix_notification_fn_t fn, struct px_handler **added)
 {
-    struct px_handler *x = calloc(1, sizeof *x);
+    struct px_handler *h = calloc(1, sizeof *h);
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (!x)
+    if (!h)
         return PMIX_ERR_NOMEM;
-    x->fn = fn;
-    if (n_codes > 0) {
-        x->codes = malloc(n_codes * sizeof *codes);
-        if (!x->codes)
-            rc = PMIX_ERR_NOMEM;
-        else
-            memcpy(x->codes, codes, n_codes * sizeof *codes);
-        x->n_codes = n_codes;
-    }
+    h->fn = fn;
+    h->n_codes = n_codes;
+    h->codes = malloc((n_codes + 1) * sizeof *codes);
+    if (!h->codes)
+        rc = PMIX_ERR_NOMEM;
+    else if (n_codes > 0)
+        memcpy(h->codes, codes, n_codes * sizeof *codes);
     for (size_t i = 0; !rc && i < n_info; i++)
-        rc = read_info(x, &info[i]);
+        rc = read_info(h, &info[i]);
     if (!rc)
-        rc = place(h, x, info, n_info);
+        rc = place(all, h, info, n_info);
     if (rc) {
-        handler_free(x);
+        handler_free(h);
         return rc;
     }
-    x->id = h->next_id++;
-    *added = x;
+    h->id = all->next_id++;
+    *added = h;
     return PMIX_SUCCESS;
 }
 
-struct px_handler *px_handlers_find(const struct px_handlers *h, size_t id)
+struct px_handler *px_handlers_find(const struct px_handlers *all, size_t id)
 {
-    if (h->first && h->first->id == id)
-        return h->first;
-    if (h->last && h->last->id == id)
-        return h->last;
-    for (int c = 0; c < PX_N_CATEGORIES; c++)
-        PX_LIST_EACH (&h->category[c], struct px_handler, x, link)
-            if (x->id == id)
-                return x;
+    PX_LIST_EACH (&all->list, struct px_handler, h, link)
+        if (h->id == id)
+            return h;
     return NULL;
 }
 
-void px_handlers_remove(struct px_handlers *h, struct px_handler *x)
+void px_handlers_remove(struct px_handler *h)
 {
-    if (h->first == x)
-        h->first = NULL;
-    else if (h->last == x)
-        h->last = NULL;
-    else
-        px_list_remove(&x->link);
-    handler_free(x);
+    px_list_remove(&h->link);
+    handler_free(h);
 }
 
-struct px_handler *px_handlers_next(const struct px_handlers *h, size_t after)
+static bool has_code(const struct px_handler *h, size_t n, pmix_status_t code)
 {
-    bool passed = after == SIZE_MAX;
+    if (h->n_codes == 0)
+        return code == PX_DEFAULT_CODE;
+    for (size_t i = 0; i < n; i++)
+        if (h->codes[i] == code)
+            return true;
+    return false;
+}
 
-    if (h->first) {
-        if (passed)
-            return h->first;
-        passed = h->first->id == after;
+pmix_status_t *px_handlers_only_of(const struct px_handlers *all,
+                                   const struct px_handler *h, size_t *n)
+{
+    const pmix_status_t any = PX_DEFAULT_CODE;
+    const pmix_status_t *codes = h->n_codes ? h->codes : &any;
+    pmix_status_t *only = malloc((h->n_codes + 1) * sizeof *only);
+
+    *n = 0;
+    for (size_t i = 0; only && i < (h->n_codes ? h->n_codes : 1); i++) {
+        bool shared = h->n_codes && has_code(h, i, codes[i]); /* named twice */
+        PX_LIST_EACH (&all->list, struct px_handler, x, link)
+            shared |= x != h && has_code(x, x->n_codes, codes[i]);
+        if (!shared)
+            only[(*n)++] = codes[i];
     }
-    for (int c = 0; c < PX_N_CATEGORIES; c++) {
-        PX_LIST_EACH (&h->category[c], struct px_handler, x, link) {
-            if (passed)
-                return x;
-            passed = x->id == after;
-        }
-    }
-    return passed && h->last && h->last->id != after ? h->last : NULL;
+    return only;
 }

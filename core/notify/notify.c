@@ -3,8 +3,9 @@
  * long they take and whatever thread they answer from. */
 #include "core/notify/notify.h"
 
+#include "core/base/vec.h"
+#include "core/link/api.h"
 #include "core/model/nspace.h"
-#include "core/notify/handlers.h"
 #include "core/notify/notify_impl.h"
 #include "core/rt/log.h"
 
@@ -27,8 +28,8 @@ struct chain {
     struct px_list link; /* in px_notify.chains */
     struct px_notify *owner;
     struct event *event;
-    size_t *ids; /* who wanted it when it came, in order */
-    size_t n_ids, pos;
+    size_t *ids; /* of the handlers that wanted it when it came, in order */
+    size_t n_ids, cap_ids, pos;
     px_infos given;   /* what the present handler was given */
     px_infos results; /* of those before */
     px_infos answer;  /* of the present one, from its thread */
@@ -60,7 +61,7 @@ pmix_status_t px_notify_create(struct px_notify **out)
 
     if (!n)
         return PMIX_ERR_NOMEM;
-    px_handlers_init(&n->handlers);
+    px_list_init(&n->handlers.list);
     px_list_init(&n->chains);
     px_list_init(&n->cached);
     *out = n;
@@ -82,7 +83,6 @@ void px_notify_destroy(struct px_notify *n)
         event_free(e);
     }
     px_handlers_fini(&n->handlers);
-    px_notify_codes_fini(n);
     free(n);
 }
 
@@ -164,6 +164,31 @@ static bool handler_wants(const struct px_handler *h, const struct event *e)
             px_range_includes(h->range, &px_process.model->self, NULL, 0, &e->source));
 }
 
+/* ---- what the server is asked for ------------------------------------------------ */
+
+bool px_notify_has_server(void)
+{
+    return px_process.channel->send && !px_process.notify->hooks.own_event;
+}
+
+void px_notify_retire(struct px_notify *n, struct px_handler *h)
+{
+    struct px_channel *up = px_process.channel;
+    size_t n_gone;
+    PX_AUTOFREE pmix_status_t *gone = px_handlers_only_of(&n->handlers, h, &n_gone);
+    px_writer w;
+
+    px_handlers_remove(h);
+    /* Without memory the server goes on sending what is not wanted, which does no
+     * harm. */
+    if (n_gone == 0 || !px_notify_has_server())
+        return;
+    px_channel_begin(up, &w, PX_OP_DEREGEVENTS);
+    for (size_t i = 0; i < n_gone; i++)
+        px_pack_status(&w, gone[i]);
+    (void)px_channel_request(up, &w, NULL, NULL); /* no reply is made to it */
+}
+
 /* ---- the chain ------------------------------------------------------------------- */
 
 static void chain_step(struct chain *c);
@@ -216,12 +241,9 @@ static pmix_status_t prepare(struct chain *c, const struct px_handler *h)
 
 static void chain_step(struct chain *c)
 {
-    struct px_handlers *all = &c->owner->handlers;
-
     while (c->pos < c->n_ids) {
-        struct px_handler *h = px_handlers_find(all, c->ids[c->pos++]);
-        pmix_notification_fn_t fn;
-        size_t id;
+        size_t id = c->ids[c->pos++];
+        struct px_handler *h = px_handlers_find(&c->owner->handlers, id);
 
         if (!h) /* deregistered meanwhile */
             continue;
@@ -230,8 +252,7 @@ static void chain_step(struct chain *c)
                    PMIx_Error_string(c->event->code));
             continue;
         }
-        fn = h->fn;
-        id = h->id;
+        pmix_notification_fn_t fn = h->fn;
         if (h->oneshot)
             px_notify_retire(c->owner, h);
         fn(id, c->event->code, &c->event->source, c->given.v, c->given.n, c->results.v,
@@ -251,57 +272,6 @@ static void on_start(struct px_msg *msg)
         chain_free(c);
 }
 
-static pmix_status_t add_id(struct chain *c, size_t id)
-{
-    size_t *grown = reallocarray(c->ids, c->n_ids + 1, sizeof *grown);
-
-    if (!grown)
-        return PMIX_ERR_NOMEM;
-    c->ids = grown;
-    c->ids[c->n_ids++] = id;
-    return PMIX_SUCCESS;
-}
-
-/* Takes e. only: the one handler asked for, or all that want it. Never runs one
- * inside the call: the caller may be a handler itself. */
-static pmix_status_t start_chain(struct px_notify *n, struct event *e,
-                                 const struct px_handler *only)
-{
-    struct chain *c = calloc(1, sizeof *c);
-    pmix_status_t rc = c ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
-    struct px_handler *h = NULL;
-
-    if (rc) {
-        event_free(e);
-        return rc;
-    }
-    c->owner = n;
-    c->event = e;
-    px_list_append(&n->chains, &c->link);
-    for (size_t after = SIZE_MAX; !rc && (h = px_handlers_next(&n->handlers, after));
-         after = h->id)
-        if (only ? h == only : handler_wants(h, e))
-            rc = add_id(c, h->id);
-    if (rc) {
-        chain_free(c);
-        return rc;
-    }
-    c->msg.run = on_start;
-    px_post(px_process.loop, &c->msg);
-    return PMIX_SUCCESS;
-}
-
-static bool anybody_wants(struct px_notify *n, const struct event *e)
-{
-    struct px_handler *h;
-
-    for (size_t after = SIZE_MAX; (h = px_handlers_next(&n->handlers, after));
-         after = h->id)
-        if (handler_wants(h, e))
-            return true;
-    return false;
-}
-
 static void cache_event(struct px_notify *n, struct event *e)
 {
     if (px_info_flag(e->infos.v, e->infos.n, PMIX_EVENT_DO_NOT_CACHE)) {
@@ -316,6 +286,40 @@ static void cache_event(struct px_notify *n, struct event *e)
         event_free(oldest);
         n->n_cached--;
     }
+}
+
+/* Takes e. only: the one handler asked for, or all that want it; without any the event
+ * is kept. Never runs one inside the call: the caller may be a handler itself. */
+static pmix_status_t start_chain(struct px_notify *n, struct event *e,
+                                 const struct px_handler *only)
+{
+    struct chain *c = calloc(1, sizeof *c);
+
+    if (!c) {
+        event_free(e);
+        return PMIX_ERR_NOMEM;
+    }
+    c->owner = n;
+    c->event = e;
+    px_list_append(&n->chains, &c->link);
+    PX_LIST_EACH (&n->handlers.list, struct px_handler, h, link) {
+        if (only ? h != only : !handler_wants(h, e))
+            continue;
+        size_t *id = px_vec_add(&c->ids, &c->n_ids, &c->cap_ids);
+        if (!id) {
+            chain_free(c);
+            return PMIX_ERR_NOMEM;
+        }
+        *id = h->id;
+    }
+    if (c->n_ids == 0) {
+        cache_event(n, px_take(&c->event));
+        chain_free(c);
+        return PMIX_SUCCESS;
+    }
+    c->msg.run = on_start;
+    px_post(px_process.loop, &c->msg);
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
@@ -333,10 +337,7 @@ pmix_status_t px_notify_deliver(struct px_notify *n, pmix_status_t code,
         event_free(e);
         return PMIX_ERR_NOMEM;
     }
-    if (anybody_wants(n, e))
-        return start_chain(n, e, NULL);
-    cache_event(n, e);
-    return PMIX_SUCCESS;
+    return start_chain(n, e, NULL);
 }
 
 void px_notify_replay(struct px_notify *n, const struct px_handler *h)

@@ -41,4 +41,9 @@ struct px_notify_hooks {
 };
 void px_notify_set_hooks(struct px_notify *n, const struct px_notify_hooks *hooks);
 
+/* Procs of a PMIX_PROC or array-of-PMIX_PROC value: malloc'd, or borrowed. */
+pmix_status_t px_value_procs(const pmix_value_t *v, pmix_proc_t **procs, size_t *n);
+pmix_status_t px_value_borrow_procs(const pmix_value_t *v, const pmix_proc_t **procs,
+                                    size_t *n);
+
 #endif

@@ -2,7 +2,6 @@
 /* Events between processes: registrations, delivery, and a cache for registrations that
  * come later. */
 #include "core/base/clock.h"
-#include "core/notify/handlers.h"
 #include "core/notify/notify.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"

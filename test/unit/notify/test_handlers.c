@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The order of event handlers. */
-#include "core/notify/handlers.h"
+#include "core/notify/notify_impl.h"
 #include "px_test.h"
 
 #include <string.h>
@@ -9,8 +9,7 @@ static struct px_handlers all;
 
 static void setup(void)
 {
-    memset(&all, 0, sizeof all);
-    px_handlers_init(&all);
+    px_list_init(&all.list);
 }
 
 static void teardown(void)
@@ -40,10 +39,9 @@ static pmix_status_t add(const char *name, size_t n_codes, const char *key,
 static const char *order(void)
 {
     static char text[256];
-    struct px_handler *h;
 
     text[0] = '\0';
-    for (size_t after = SIZE_MAX; (h = px_handlers_next(&all, after)); after = h->id) {
+    PX_LIST_EACH (&all.list, struct px_handler, h, link) {
         strcat(text, text[0] ? " " : "");
         strcat(text, h->name);
     }
@@ -117,12 +115,36 @@ PX_TEST(a_removed_handler_is_found_no_more)
     ok(add("a", 1, NULL, NULL));
     ok(add("f", 1, PMIX_EVENT_HDLR_FIRST, NULL));
 
-    px_handlers_remove(&all, px_handlers_find(&all, 1));
-    px_handlers_remove(&all, px_handlers_find(&all, 0));
+    px_handlers_remove(px_handlers_find(&all, 1));
+    px_handlers_remove(px_handlers_find(&all, 0));
 
     ck_assert_ptr_null(px_handlers_find(&all, 0));
     ck_assert_ptr_null(px_handlers_find(&all, 1));
     ck_assert_str_eq(order(), "");
+}
+
+PX_TEST(tells_the_codes_that_only_one_handler_has)
+{
+    static const pmix_status_t codes[] = {-1, -2, -2, -3};
+    struct px_handler *first, *second, *any;
+
+    ok(px_handlers_add(&all, codes, 3, NULL, 0, handler, &first));
+    ok(px_handlers_add(&all, codes + 2, 2, NULL, 0, handler, &second));
+    ok(px_handlers_add(&all, NULL, 0, NULL, 0, handler, &any));
+    const struct {
+        const struct px_handler *of;
+        pmix_status_t only;
+    } rows[] = {{first, -1}, {second, -3}, {any, PX_DEFAULT_CODE}};
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        size_t n;
+        PX_AUTOFREE pmix_status_t *only = px_handlers_only_of(&all, rows[i].of, &n);
+        ck_assert_uint_eq(n, 1);
+        ck_assert_int_eq(only[0], rows[i].only);
+    }
+    px_handlers_remove(second);
+    size_t n;
+    PX_AUTOFREE pmix_status_t *both = px_handlers_only_of(&all, first, &n);
+    ck_assert_uint_eq(n, 2);
 }
 
 PX_TEST(reads_procs_from_one_and_from_an_array)
@@ -144,15 +166,15 @@ PX_TEST(reads_procs_from_one_and_from_an_array)
     ck_assert_uint_eq(n, 1);
     free(procs);
 
-    v = (pmix_value_t){.type = PMIX_UINT32};
-    ck_assert_int_eq(px_value_procs(&v, &procs, &n), PMIX_ERR_BAD_PARAM);
-    v = (pmix_value_t){.type = PMIX_PROC}; /* users forget to set what they declare */
-    ck_assert_int_eq(px_value_procs(&v, &procs, &n), PMIX_ERR_BAD_PARAM);
-    v = (pmix_value_t){.type = PMIX_DATA_ARRAY};
-    ck_assert_int_eq(px_value_procs(&v, &procs, &n), PMIX_ERR_BAD_PARAM);
     array.array = NULL;
-    v.data.darray = &array;
-    ck_assert_int_eq(px_value_procs(&v, &procs, &n), PMIX_ERR_BAD_PARAM);
+    const pmix_value_t wrong[] = {
+        {.type = PMIX_UINT32},
+        {.type = PMIX_PROC}, /* users forget to set what they declare */
+        {.type = PMIX_DATA_ARRAY},
+        {.type = PMIX_DATA_ARRAY, .data.darray = &array},
+    };
+    for (size_t i = 0; i < PX_COUNT(wrong); i++)
+        ck_assert_int_eq(px_value_procs(&wrong[i], &procs, &n), PMIX_ERR_BAD_PARAM);
 }
 
 PX_TEST_MAIN("notify/handlers", setup, teardown)
