@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gds/hash: the datastore in this process's own heap, and the form of it that foreign
- * libraries know by name. Per namespace and table each rank has a map from key to entry
- * for finding, and a list of entries in the order they came for walking. Fetching only
- * reads. */
+ * libraries know by name. A table has its ranks in order; each has a map from key to
+ * entry for finding, and a list of entries in the order they came for walking. Fetching
+ * and walking only read. */
 #include "tenon/gds.h"
 
 #include "core/base/list.h"
 #include "core/base/map.h"
+#include "core/base/vec.h"
 #include "core/types/type.h"
 
 #include <string.h>
@@ -26,10 +27,8 @@ struct rank_table {
 };
 
 struct table {
-    struct px_map by_rank;
-    struct rank_table **ranks; /* the same, for walking */
+    struct rank_table **ranks; /* by rank, as data mostly arrive */
     size_t n, cap;
-    bool is_sorted; /* ranks, by rank; data mostly arrives so */
 };
 
 struct px_gds_ns {
@@ -64,34 +63,30 @@ static void entry_free(struct entry *e)
     free(e);
 }
 
-static pmix_status_t entry_create(const char *key, const pmix_value_t *value,
-                                  struct entry **out)
+/* Puts a copy in place of old, if there is one: value may be the very one that goes. */
+static pmix_status_t entry_put(struct rank_table *r, struct entry *old, const char *key,
+                               const pmix_value_t *value)
 {
     size_t size = strlen(key) + 1;
-    struct entry *e = calloc(1, sizeof(*e) + size);
-    if (!e)
-        return PMIX_ERR_NOMEM;
-
-    memcpy(e->key, key, size);
-    pmix_status_t rc = px_type_copy(PMIX_VALUE, &e->value, value);
-    if (rc) {
-        free(e);
-        return rc;
-    }
-    *out = e;
-    return PMIX_SUCCESS;
-}
-
-/* The new copy comes first: value may be the very one that is replaced. */
-static pmix_status_t entry_replace(struct entry *e, const pmix_value_t *value)
-{
     pmix_value_t copy;
     pmix_status_t rc = px_type_copy(PMIX_VALUE, &copy, value);
     if (rc)
         return rc;
 
-    px_type_destruct(PMIX_VALUE, &e->value);
+    if (old) {
+        px_type_destruct(PMIX_VALUE, &old->value);
+        old->value = copy;
+        return PMIX_SUCCESS;
+    }
+    struct entry *e = malloc(sizeof(*e) + size);
+    if (!e || px_map_sput(&r->by_key, key, e, NULL)) {
+        px_type_destruct(PMIX_VALUE, &copy);
+        free(e);
+        return PMIX_ERR_NOMEM;
+    }
+    memcpy(e->key, key, size);
     e->value = copy;
+    px_list_append(&r->in_order, &e->link);
     return PMIX_SUCCESS;
 }
 
@@ -103,35 +98,6 @@ static void rank_free(struct rank_table *r)
         entry_free(e);
     px_map_fini(&r->by_key);
     free(r);
-}
-
-static pmix_status_t rank_add(struct rank_table *r, const char *key,
-                              const pmix_value_t *value)
-{
-    struct entry *e;
-    pmix_status_t rc = entry_create(key, value, &e);
-    if (rc)
-        return rc;
-
-    rc = px_map_sput(&r->by_key, key, e, NULL);
-    if (rc) {
-        entry_free(e);
-        return rc;
-    }
-    px_list_append(&r->in_order, &e->link);
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t rank_create(pmix_rank_t rank, struct rank_table **out)
-{
-    struct rank_table *r = calloc(1, sizeof(*r));
-    if (!r)
-        return PMIX_ERR_NOMEM;
-
-    r->rank = rank;
-    px_list_init(&r->in_order);
-    *out = r;
-    return PMIX_SUCCESS;
 }
 
 static pmix_status_t rank_walk(const struct rank_table *r, px_gds_walk_fn fn, void *arg)
@@ -148,52 +114,52 @@ static pmix_status_t rank_walk(const struct rank_table *r, px_gds_walk_fn fn, vo
 
 /* ---- tables ---------------------------------------------------------------------- */
 
+/* Place of the first rank that is not below. As numbers, special ranks such as WILDCARD
+ * come after all true ones. */
+static size_t table_place(const struct table *t, pmix_rank_t rank)
+{
+    size_t from = 0, to = t->n;
+
+    if (t->n > 0 && t->ranks[t->n - 1]->rank < rank)
+        return t->n;
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+        if (t->ranks[middle]->rank < rank)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
 static struct rank_table *table_find(const struct table *t, pmix_rank_t rank)
 {
-    return px_map_get(&t->by_rank, &rank, sizeof(rank));
-}
+    size_t at = table_place(t, rank);
 
-static pmix_status_t table_grow(struct table *t)
-{
-    size_t cap = t->cap ? 2 * t->cap : 4;
-    struct rank_table **ranks = reallocarray(t->ranks, cap,
-                                             sizeof(struct rank_table *));
-    if (!ranks)
-        return PMIX_ERR_NOMEM;
-
-    t->ranks = ranks;
-    t->cap = cap;
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t table_add(struct table *t, struct rank_table *r)
-{
-    pmix_status_t rc = t->n == t->cap ? table_grow(t) : PMIX_SUCCESS;
-
-    if (!rc)
-        rc = px_map_put(&t->by_rank, &r->rank, sizeof(r->rank), r, NULL);
-    if (rc)
-        return rc;
-    t->is_sorted = t->n == 0 || (t->is_sorted && t->ranks[t->n - 1]->rank < r->rank);
-    t->ranks[t->n++] = r;
-    return PMIX_SUCCESS;
+    return at < t->n && t->ranks[at]->rank == rank ? t->ranks[at] : NULL;
 }
 
 /* A rank appears in the table with its first value or not at all. */
-static pmix_status_t table_add_first(struct table *t, pmix_rank_t rank, const char *key,
-                                     const pmix_value_t *value)
+static pmix_status_t table_add(struct table *t, pmix_rank_t rank, const char *key,
+                               const pmix_value_t *value)
 {
-    struct rank_table *r;
-    pmix_status_t rc = rank_create(rank, &r);
-    if (rc)
-        return rc;
+    struct rank_table *r = calloc(1, sizeof(*r));
+    if (!r)
+        return PMIX_ERR_NOMEM;
 
-    rc = rank_add(r, key, value);
-    if (!rc)
-        rc = table_add(t, r);
-    if (rc)
+    r->rank = rank;
+    px_list_init(&r->in_order);
+    pmix_status_t rc = entry_put(r, NULL, key, value);
+    size_t at = table_place(t, rank);
+    if (!rc && !px_vec_add(&t->ranks, &t->n, &t->cap))
+        rc = PMIX_ERR_NOMEM;
+    if (rc) {
         rank_free(r);
-    return rc;
+        return rc;
+    }
+    memmove(&t->ranks[at + 1], &t->ranks[at], (t->n - 1 - at) * sizeof(*t->ranks));
+    t->ranks[at] = r;
+    return PMIX_SUCCESS;
 }
 
 static void table_clear(struct table *t)
@@ -201,41 +167,24 @@ static void table_clear(struct table *t)
     for (size_t i = 0; i < t->n; i++)
         rank_free(t->ranks[i]);
     free(t->ranks);
-    px_map_fini(&t->by_rank);
     *t = (struct table){0};
 }
 
 static void table_remove(struct table *t, pmix_rank_t rank)
 {
-    struct rank_table *r = px_map_remove(&t->by_rank, &rank, sizeof(rank));
-    size_t i = 0;
-    if (!r)
+    size_t at = table_place(t, rank);
+    if (at == t->n || t->ranks[at]->rank != rank)
         return;
 
-    while (t->ranks[i] != r)
-        i++;
-    memmove(&t->ranks[i], &t->ranks[i + 1],
-            (t->n - i - 1) * sizeof(struct rank_table *));
+    rank_free(t->ranks[at]);
     t->n--;
-    rank_free(r);
+    memmove(&t->ranks[at], &t->ranks[at + 1], (t->n - at) * sizeof(*t->ranks));
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-    pmix_rank_t x = (*(struct rank_table *const *)a)->rank;
-    pmix_rank_t y = (*(struct rank_table *const *)b)->rank;
-
-    return x < y ? -1 : x > y;
-}
-
-/* As numbers, special ranks such as WILDCARD come after all true ones. */
-static pmix_status_t table_walk(struct table *t, px_gds_walk_fn fn, void *arg)
+static pmix_status_t table_walk(const struct table *t, px_gds_walk_fn fn, void *arg)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (!t->is_sorted && t->n > 0)
-        qsort(t->ranks, t->n, sizeof(struct rank_table *), compare_ranks);
-    t->is_sorted = true;
     for (size_t i = 0; !rc && i < t->n; i++)
         rc = rank_walk(t->ranks[i], fn, arg);
     return rc;
@@ -246,12 +195,8 @@ static pmix_status_t table_walk(struct table *t, px_gds_walk_fn fn, void *arg)
 static pmix_status_t hash_create(void *self PX_UNUSED, const char *nspace PX_UNUSED,
                                  struct px_gds_ns **ns)
 {
-    struct px_gds_ns *made = calloc(1, sizeof(*made));
-    if (!made)
-        return PMIX_ERR_NOMEM;
-
-    *ns = made;
-    return PMIX_SUCCESS;
+    *ns = calloc(1, sizeof(**ns));
+    return *ns ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
 static void hash_destroy(void *self PX_UNUSED, struct px_gds_ns *ns)
@@ -280,9 +225,7 @@ static pmix_status_t hash_store(void *self PX_UNUSED, struct px_gds_ns *ns,
         }
         return PMIX_SUCCESS;
     }
-    if (e)
-        return entry_replace(e, value);
-    return r ? rank_add(r, key, value) : table_add_first(t, rank, key, value);
+    return r ? entry_put(r, e, key, value) : table_add(t, rank, key, value);
 }
 
 static pmix_status_t hash_fetch(void *self PX_UNUSED, struct px_gds_ns *ns,
