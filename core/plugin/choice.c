@@ -6,8 +6,15 @@
 #include "core/config/param_impl.h"
 
 #include <string.h>
+#include <strings.h>
 
-/* PMIX_ERR_BAD_PARAM if one list both includes and excludes. */
+static bool is_one_of(const char *text, const char *const *words)
+{
+    while (*words && strcasecmp(text, *words) != 0)
+        words++;
+    return *words;
+}
+
 static pmix_status_t split(const char *text, px_choice *c)
 {
     PX_AUTOFREE char *copy = strdup(text);
@@ -27,10 +34,20 @@ static pmix_status_t split(const char *text, px_choice *c)
     return PMIX_SUCCESS;
 }
 
-static void take_back(px_choice *c)
+pmix_status_t px_choice_of_reports(const char *text, px_choice *c)
 {
-    px_choice_cleanup(c);
-    *c = (px_choice){0};
+    static const char *const none[] = {"none", "false", "no", "off", "0", "", NULL};
+    static const char *const all[] = {"all", "true", "yes", "on", "1", NULL};
+    PX_AUTOFREE char *copy = strdup(text ? text : "");
+
+    if (!copy)
+        return PMIX_ERR_NOMEM;
+    const char *trimmed = px_str_trim(copy);
+    if (is_one_of(trimmed, none))
+        return PMIX_SUCCESS;
+    c->exclude = is_one_of(trimmed, all);
+    return c->exclude || split(trimmed, c) != PMIX_ERR_NOMEM ? PMIX_SUCCESS
+                                                             : PMIX_ERR_NOMEM;
 }
 
 pmix_status_t px_choice_parse(struct px_params *params, const char *framework,
@@ -48,7 +65,8 @@ pmix_status_t px_choice_parse(struct px_params *params, const char *framework,
             c->where = s->where;
             return PMIX_SUCCESS;
         }
-        take_back(c);
+        px_choice_cleanup(c);
+        *c = (px_choice){0};
         if (rc == PMIX_ERR_NOMEM)
             return px_err_nomem(err, "select components");
         px_params_complain(

@@ -18,15 +18,6 @@ static const struct px_param *row(const struct px_component *c, size_t i)
     return (const void *)((const char *)c->params + i * c->param_size);
 }
 
-/* Its parameters must lie within the configuration that is allocated for them. */
-static bool fits(const struct px_component *c, const struct px_param *p)
-{
-    size_t size = px_param_size(p->kind);
-
-    return p->name && size != 0 && p->offset <= c->conf_size &&
-           size <= c->conf_size - p->offset;
-}
-
 static pmix_status_t take_params(const char *file, struct px_loaded *l,
                                  struct px_err *err)
 {
@@ -40,7 +31,9 @@ static pmix_status_t take_params(const char *file, struct px_loaded *l,
                           "component %s has parameters of %u bytes each, wanted %zu",
                           file, c->param_size, LEAST_PARAM);
     for (; row(c, n)->kind != PX_PARAM_KIND_END; n++) {
-        if (!fits(c, row(c, n)))
+        size_t size = px_param_size(row(c, n)->kind), offset = row(c, n)->offset;
+        if (!row(c, n)->name || size == 0 || offset > c->conf_size ||
+            size > c->conf_size - offset)
             return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
                               "component %s has parameters outside its configuration",
                               file);

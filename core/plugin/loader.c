@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <ltdl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -24,8 +25,7 @@
 
 static int compare(const void *a, const void *b)
 {
-    const struct px_found *x = a;
-    const struct px_found *y = b;
+    const struct px_found *x = a, *y = b;
 
     if (x->framework != y->framework)
         return x->framework < y->framework ? -1 : 1;
@@ -35,10 +35,9 @@ static int compare(const void *a, const void *b)
 struct px_found *px_catalog_find(const px_catalog *catalog, enum px_framework_id id,
                                  const char *name)
 {
-    for (size_t i = 0; i < catalog->n; i++) {
+    for (size_t i = 0; i < catalog->n; i++)
         if (catalog->v[i].framework == id && strcmp(catalog->v[i].name, name) == 0)
             return &catalog->v[i];
-    }
     return NULL;
 }
 
@@ -61,20 +60,15 @@ static pmix_status_t leave_out(struct px_catalog *c, enum px_log_level level,
     return PMIX_SUCCESS;
 }
 
-/* The same folder twice on the path hides nothing. */
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && px_is_same(&x, &y);
-}
-
 /* Takes key's name and file over if it is the first of its name. */
 static pmix_status_t add(struct px_catalog *c, struct px_found *key)
 {
     const struct px_found *first = px_catalog_find(c, key->framework, key->name);
+    struct stat a, b;
 
-    if (first && is_same_file(first->file, key->file))
+    /* The same folder twice on the path hides nothing. */
+    if (first && stat(first->file, &a) == 0 && stat(key->file, &b) == 0 &&
+        px_is_same(&a, &b))
         return PMIX_SUCCESS;
     if (first) {
         PX_AUTOFREE char *why = px_strf("%s comes first", first->file);
@@ -178,27 +172,18 @@ static pmix_status_t add_folder(struct px_catalog *c, const char *dir)
     return leave_out(c, PX_LOG_WARN, dir, why.text);
 }
 
-static char *own_folder(void)
-{
-    PX_AUTOFREE char *file = px_library_file();
-    char *slash = file ? strrchr(file, '/') : NULL;
-
-    if (!slash)
-        return NULL;
-    *slash = '\0';
-    return px_strf("%s/pmix", file);
-}
-
-/* Folders that nobody has to have. */
+/* Folders that need not be there: the user's own, and the one beside the library. */
 static pmix_status_t add_own_folders(struct px_catalog *c, const char *home)
 {
+    PX_AUTOFREE char *library = px_library_file();
+    const char *slash = library ? strrchr(library, '/') : NULL;
     PX_AUTOFREE char *users = home ? px_strf("%s/.pmix/components", home) : NULL;
-    PX_AUTOFREE char *own = own_folder();
-    pmix_status_t rc = PMIX_SUCCESS;
+    PX_AUTOFREE char *own = slash
+                                ? px_strf("%.*s/pmix", (int)(slash - library), library)
+                                : NULL;
+    pmix_status_t rc = home && !users ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
 
-    if (home && !users)
-        return PMIX_ERR_NOMEM;
-    if (users && is_there(users))
+    if (!rc && users && is_there(users))
         rc = add_folder(c, users);
     if (!rc && own && is_there(own))
         rc = add_folder(c, own);
@@ -267,16 +252,12 @@ void px_catalog_list(const px_catalog *catalog, enum px_framework_id id, char *t
                      size_t size)
 {
     const struct px_found *f;
-    size_t n = px_catalog_part(catalog, id, &f);
-    size_t len = 0;
+    size_t n = px_catalog_part(catalog, id, &f), len = 0;
 
     px_str_copy(text, size, n ? "" : "none");
-    for (size_t i = 0; i < n && len < size; i++) {
-        px_str_copy(text + len, size - len, i ? ", " : "");
-        len = strlen(text);
-        px_str_copy(text + len, size - len, f[i].name);
-        len = strlen(text);
-    }
+    for (size_t i = 0; i < n && len < size; i++)
+        len += (size_t)snprintf(text + len, size - len, "%s%s", i ? ", " : "",
+                                f[i].name);
 }
 
 /* ---- into memory ----------------------------------------------------------------- */

@@ -8,11 +8,11 @@
 #include "core/base/str.h"
 #include "core/config/param_impl.h"
 #include "core/plugin/choice.h"
-#include "core/plugin/load_report.h"
 #include "core/plugin/services.h"
 #include "core/rt/log.h"
 #include "core/rt/process.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A component in use. Its address is what it knows its services by, so it never moves. */
@@ -41,7 +41,7 @@ struct px_slot { /* of one framework */
 struct px_selection {
     struct px_params *params;
     struct px_loop *loop;
-    px_load_verbosity report; /* of which unused components to say why */
+    px_choice report; /* of which unused components to say why */
     px_catalog catalog;
     unsigned roles;
     struct px_slot slots[PX_FW_COUNT];
@@ -59,17 +59,33 @@ static void free_component(struct px_loaded_component *p)
     free(p);
 }
 
-/* The component's parameters into its configuration. */
-static pmix_status_t configure(struct px_selection *s, struct px_loaded_component *p,
-                               const char *prefix, struct px_err *err)
+/* One line on a component that is not used, with its file unless the text names it: a
+ * warning if it was requested or the user asked about it, else for information. */
+static void PX_PRINTF(4, 5)
+    report(const struct px_selection *s, const struct px_found *f, bool requested,
+           const char *fmt, ...)
 {
-    const struct px_component *c = &p->loaded.component;
+    const char *framework = px_frameworks[f->framework].name;
+    size_t len = strlen(framework);
+    bool named = false;
+    char text[1024];
+    va_list args;
 
-    p->conf = calloc(1, c->conf_size ? c->conf_size : 1);
-    if (!p->conf)
-        return px_err_nomem(err, "select components");
-    return c->params ? px_params_parse(s->params, prefix, c->params, p->conf, err)
-                     : PMIX_SUCCESS;
+    for (char **item = s->report.names; item && *item; item++)
+        named |= strncmp(*item, framework, len) == 0 &&
+                 (!(*item)[len] ||
+                  ((*item)[len] == '/' && strcmp(*item + len + 1, f->name) == 0));
+    enum px_log_level level = requested || named != s->report.exclude ? PX_LOG_WARN
+                                                                      : PX_LOG_INFO;
+    if (!px_log_wants(level))
+        return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    if (f->file && !strstr(text, f->file))
+        px_log(level, "loader", "%s (%s)", text, f->file);
+    else
+        px_log(level, "loader", "%s", text);
 }
 
 /* Loads a file once: if it does not load, what the library has of that name is used. */
@@ -88,24 +104,11 @@ static pmix_status_t load(struct px_selection *s, const struct px_slot *slot,
             return PMIX_ERR_NOMEM;
         if (!f->file || !f->component)
             return rc;
-        px_load_report(&s->report, f, slot->requested, "%s; the library's own is used",
-                       why->text);
+        report(s, f, slot->requested, "%s; the library's own is used", why->text);
     }
     return f->file && f->component
                ? px_loader_load_builtin(f, out, why)
                : px_err_set(why, PMIX_ERR_NOT_FOUND, "%s", f->broken);
-}
-
-/* Out of memory keeps the others from being used; a component that cannot be loaded does not,
- * unless it was requested. */
-static pmix_status_t skip_unloadable(struct px_selection *s, const struct px_slot *slot,
-                                     const struct px_found *found, const char *prefix,
-                                     const struct px_err *why)
-{
-    if (why->status == PMIX_ERR_NOMEM || slot->requested)
-        return why->status;
-    px_load_report(&s->report, found, false, "%s", why->text);
-    return px_params_ignore_prefix(s->params, prefix);
 }
 
 static pmix_status_t load_component(struct px_selection *s, struct px_slot *slot,
@@ -126,30 +129,26 @@ static pmix_status_t load_component(struct px_selection *s, struct px_slot *slot
     pmix_status_t rc = load(s, slot, found, &p->loaded, &why);
     if (rc) {
         free(p);
-        why.status = rc;
-        rc = skip_unloadable(s, slot, found, prefix, &why);
+        /* Unless it was requested, the others are used without it. */
+        if (rc != PMIX_ERR_NOMEM && !slot->requested) {
+            report(s, found, false, "%s", why.text);
+            rc = px_params_ignore_prefix(s->params, prefix);
+        }
         return rc ? px_err_set(err, rc, "%s", why.text) : PMIX_SUCCESS;
     }
+    const struct px_component *c = &p->loaded.component;
     px_services_init(&p->services, s->loop, framework, found->name);
-    rc = px_choice_declare_of(s->params, found, p->loaded.component.params);
-    rc = rc ? px_err_nomem(err, "select components") : configure(s, p, prefix, err);
+    p->conf = calloc(1, c->conf_size ? c->conf_size : 1);
+    if (!p->conf || px_choice_declare_of(s->params, found, c->params))
+        rc = px_err_nomem(err, "select components");
+    else if (c->params)
+        rc = px_params_parse(s->params, prefix, c->params, p->conf, err);
     if (rc) {
         free_component(p);
         return rc;
     }
     slot->components[slot->n++] = p; /* load_framework has made room */
     return PMIX_SUCCESS;
-}
-
-static pmix_status_t make_room(struct px_slot *slot, size_t n)
-{
-    if (slot->components)
-        return PMIX_SUCCESS; /* for those left for later, too */
-    slot->components = calloc(n + 1, sizeof(struct px_loaded_component *));
-    slot->modules = calloc(n + 1, sizeof(*slot->modules));
-    slot->tried = calloc(n + 1, sizeof(*slot->tried));
-    return slot->components && slot->modules && slot->tried ? PMIX_SUCCESS
-                                                            : PMIX_ERR_NOMEM;
 }
 
 static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id id,
@@ -167,7 +166,12 @@ static pmix_status_t load_framework(struct px_selection *s, enum px_framework_id
     if (rc)
         return rc;
     size_t n = px_catalog_part(&s->catalog, id, &f);
-    if (make_room(slot, n))
+    if (!slot->components) { /* for those left for later, too */
+        slot->components = calloc(n + 1, sizeof(struct px_loaded_component *));
+        slot->modules = calloc(n + 1, sizeof(*slot->modules));
+        slot->tried = calloc(n + 1, sizeof(*slot->tried));
+    }
+    if (!slot->components || !slot->modules || !slot->tried)
         return px_err_nomem(err, "select components");
     slot->requested = c.names && !c.exclude;
     slot->partial = false;
@@ -223,14 +227,6 @@ static PX_LOOP_ONLY void close_component(struct px_loaded_component *p)
     p->is_open = false;
 }
 
-static PX_LOOP_ONLY void close_slot(struct px_slot *slot)
-{
-    slot->in_use = false;
-    slot->n_modules = 0;
-    for (size_t i = slot->n; i-- > 0;)
-        close_component(slot->components[i]);
-}
-
 /* One that was asked for must open. Whether it then has something to offer is its own
  * decision: a list names alternatives, too. */
 static PX_LOOP_ONLY pmix_status_t open_component(const struct px_selection *s,
@@ -246,9 +242,8 @@ static PX_LOOP_ONLY pmix_status_t open_component(const struct px_selection *s,
         return px_err_set(err, rc, "component %s/%s cannot be opened (status %d)",
                           c->framework, c->name, rc);
     if (rc) {
-        px_load_report(&s->report, p->found, false,
-                       "component %s/%s cannot be opened (status %d)", c->framework,
-                       c->name, rc);
+        report(s, p->found, false, "component %s/%s cannot be opened (status %d)",
+               c->framework, c->name, rc);
         return PMIX_SUCCESS;
     }
     p->is_open = true;
@@ -328,8 +323,14 @@ static PX_LOOP_ONLY void set_roles(struct px_selection *s, unsigned roles)
 static PX_LOOP_ONLY void close_chosen(const struct request *r)
 {
     for (int id = PX_FW_COUNT; id-- > 0;) {
-        if (r->chosen[id])
-            close_slot(&r->s->slots[id]);
+        struct px_slot *slot = &r->s->slots[id];
+
+        if (!r->chosen[id])
+            continue;
+        slot->in_use = false;
+        slot->n_modules = 0;
+        for (size_t i = slot->n; i-- > 0;)
+            close_component(slot->components[i]);
     }
 }
 
@@ -415,7 +416,7 @@ void px_selection_close(struct px_selection *s, unsigned roles)
 
 static void free_selection(struct px_selection *s)
 {
-    px_load_verbosity_cleanup(&s->report);
+    px_choice_cleanup(&s->report);
     px_catalog_cleanup(&s->catalog);
     free(s);
 }
@@ -431,8 +432,8 @@ pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop
         return px_err_nomem(err, "select components");
     s->params = params;
     s->loop = loop;
-    pmix_status_t rc = px_load_verbosity_parse(conf->component_show_load_errors,
-                                               &s->report);
+    pmix_status_t rc = px_choice_of_reports(conf->component_show_load_errors,
+                                            &s->report);
     if (!rc)
         rc = px_choice_declare(params);
     if (rc)
@@ -462,15 +463,10 @@ void px_selection_destroy(struct px_selection *s)
 const struct px_module *px_selection_modules(const struct px_selection *s,
                                              const char *framework, size_t *n)
 {
-    const struct px_slot *slot;
     enum px_framework_id id = px_framework_find(framework, strlen(framework));
 
-    *n = 0;
-    if (id == PX_FW_COUNT)
-        return NULL;
-    slot = &s->slots[id];
-    *n = slot->n_modules;
-    return slot->modules;
+    *n = id == PX_FW_COUNT ? 0 : s->slots[id].n_modules;
+    return id == PX_FW_COUNT ? NULL : s->slots[id].modules;
 }
 
 /* ---- components that are not in use, of which parameters are set ------------------- */
@@ -487,27 +483,13 @@ static bool is_loaded(const struct px_selection *s, const struct px_found *f)
     return false;
 }
 
-/* Nobody wants to be told that a component which was left out does not load. */
-static pmix_status_t ask(struct px_selection *s, const struct px_found *f,
-                         const char *prefix)
-{
-    struct px_loaded loaded;
-
-    if (f->broken || px_loader_load(f, &loaded, NULL))
-        return px_params_ignore_prefix(s->params, prefix);
-    pmix_status_t rc = px_choice_declare_of(s->params, f, loaded.component.params);
-    if (!rc && loaded.component.params)
-        rc = px_params_parse(s->params, prefix, loaded.component.params, NULL, NULL);
-    px_loader_unload(&loaded);
-    return rc;
-}
-
 /* An excluded component is not even loaded. */
 static pmix_status_t declare_unused(struct px_selection *s, const struct px_found *f)
 {
     const char *framework = px_frameworks[f->framework].name;
     PX_AUTOFREE char *prefix = px_strf("%s_%s_", framework, f->name);
     PX_AUTO(px_choice) c = {0};
+    struct px_loaded loaded;
 
     if (!prefix)
         return PMIX_ERR_NOMEM;
@@ -515,9 +497,14 @@ static pmix_status_t declare_unused(struct px_selection *s, const struct px_foun
         return PMIX_SUCCESS;
     if (px_choice_parse(s->params, framework, &c, NULL))
         return PMIX_ERR_NOMEM;
-    if (c.exclude && px_strv_has(c.names, f->name))
+    if ((c.exclude && px_strv_has(c.names, f->name)) || f->broken ||
+        px_loader_load(f, &loaded, NULL)) /* which is not reported: it is not in use */
         return px_params_ignore_prefix(s->params, prefix);
-    return ask(s, f, prefix);
+    pmix_status_t rc = px_choice_declare_of(s->params, f, loaded.component.params);
+    if (!rc && loaded.component.params)
+        rc = px_params_parse(s->params, prefix, loaded.component.params, NULL, NULL);
+    px_loader_unload(&loaded);
+    return rc;
 }
 
 pmix_status_t px_selection_declare_unused(struct px_selection *s)
@@ -561,9 +548,8 @@ const struct px_module *px_module_find(const char *framework, const char *name)
     size_t n;
     const struct px_module *m = px_modules(framework, &n);
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (strcmp(m[i].component->name, name) == 0)
             return &m[i];
-    }
     return NULL;
 }
