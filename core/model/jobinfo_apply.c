@@ -3,6 +3,7 @@
  * that can be refused is done on the side first. */
 #include <string.h>
 
+#include "core/base/buf.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/base/vec.h"
@@ -52,61 +53,6 @@ static const pmix_value_t *staged(const struct px_stage *s, const char *key)
     return v;
 }
 
-/* Names of nodes, and the ranks of each: in the order of the node list if there is one,
- * as the arrays of a server need not be in order; then those missing there. */
-struct lists {
-    char **names;
-    const char **ranks;
-    size_t n; /* 0: no node has any ranks */
-};
-
-static pmix_status_t fill_lists(const struct px_stage *s, struct px_map *ranks_of,
-                                struct lists *l)
-{
-    size_t n = px_strv_count(l->names), cap = n + s->n_nodes + 1;
-    char **names = reallocarray(l->names, cap, sizeof(*names));
-
-    if (names)
-        l->names = names;
-    l->ranks = calloc(cap, sizeof(*l->ranks));
-    if (!names || !l->ranks)
-        return PMIX_ERR_NOMEM;
-    names[n] = NULL;
-    for (size_t i = 0; i < n; i++)
-        l->ranks[i] = px_map_sremove(ranks_of, names[i]);
-    for (size_t i = 0; i < s->n_nodes; i++) {
-        const char *name = s->nodes[i].name;
-        const char *ranks = name ? px_map_sremove(ranks_of, name) : NULL;
-        if (!ranks)
-            continue;
-        names[n] = strdup(name);
-        if (!names[n])
-            return PMIX_ERR_NOMEM;
-        l->ranks[n++] = ranks;
-        names[n] = NULL;
-    }
-    l->n = n;
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t collect_lists(const struct px_stage *s, struct lists *l)
-{
-    const pmix_value_t *list = staged(s, PMIX_NODE_LIST);
-    struct px_map ranks_of = {0};
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    if (list && px_value_string(list))
-        rc = px_map_expand_nodes(px_value_string(list), &l->names, NULL);
-    for (size_t i = 0; !rc && i < s->n_nodes; i++)
-        if (s->nodes[i].name && s->nodes[i].ranks)
-            rc = px_map_sput(&ranks_of, s->nodes[i].name,
-                             (void *)(uintptr_t)s->nodes[i].ranks, NULL);
-    if (!rc && ranks_of.n_used > 0)
-        rc = fill_lists(s, &ranks_of, l);
-    px_map_fini(&ranks_of);
-    return rc;
-}
-
 static uint32_t mapped_ranks(const struct px_procmap *map)
 {
     return map && map->n_ranks > 0 ? map->first[map->n_nodes] : 0;
@@ -124,33 +70,80 @@ static uint32_t given_job_size(const struct px_stage *s, const struct px_nspace 
     return 0;
 }
 
+/* Two lists of which the nth fields belong together. */
+typedef struct lists {
+    px_buf names, ranks;
+} lists;
+
+static void lists_cleanup(struct lists *l)
+{
+    px_buf_cleanup(&l->names);
+    px_buf_cleanup(&l->ranks);
+}
+
+static pmix_status_t add_lists(struct lists *l, const char *name, const char *ranks)
+{
+    const char *text = ranks ? ranks : "";
+    pmix_status_t rc = px_buf_add(&l->names, name, strlen(name));
+
+    if (!rc)
+        rc = px_buf_add(&l->names, ",", 1);
+    if (!rc)
+        rc = px_buf_add(&l->ranks, text, strlen(text));
+    return rc ? rc : px_buf_add(&l->ranks, ";", 1);
+}
+
+/* In the order of the node list if there is one, as the arrays of a server need not be
+ * in order; then those missing there. Empty if no node has any ranks. */
+static pmix_status_t collect_lists(const struct px_stage *s, struct lists *l)
+{
+    const pmix_value_t *list = staged(s, PMIX_NODE_LIST);
+    struct px_map ranks_of = {0};
+    PX_AUTO(px_strv) names = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (list && px_value_string(list))
+        rc = px_map_expand_nodes(px_value_string(list), &names, NULL);
+    for (size_t i = 0; !rc && i < s->n_nodes; i++) {
+        const struct px_stage_node *node = &s->nodes[i];
+        if (node->name && node->ranks && !strchr(node->name, ',') &&
+            !strchr(node->ranks, ';'))
+            rc = px_map_sput(&ranks_of, node->name, (void *)(uintptr_t)node->ranks,
+                             NULL);
+    }
+    bool any = ranks_of.n_used > 0;
+    for (char **name = names; !rc && any && name && *name; name++)
+        rc = add_lists(l, *name, px_map_sremove(&ranks_of, *name));
+    for (size_t i = 0; !rc && any && i < s->n_nodes; i++) {
+        const char *name = s->nodes[i].name;
+        const char *ranks = name ? px_map_sremove(&ranks_of, name) : NULL;
+        if (ranks)
+            rc = add_lists(l, name, ranks);
+    }
+    px_map_fini(&ranks_of);
+    if (!rc && any)
+        rc = px_buf_add(&l->names, "", 1);
+    return rc || !any ? rc : px_buf_add(&l->ranks, "", 1);
+}
+
 /* Lists of ranks by node make a map, if they agree and cover the job. If not, *out
  * stays as it is: what was given is then all there is. */
 static pmix_status_t map_from_lists(struct px_stage *s, const struct px_nspace *ns,
                                     struct px_procmap **out)
 {
-    struct lists l = {0};
+    PX_AUTO(lists) l = {0};
     struct px_procmap *map = NULL;
     pmix_status_t rc = collect_lists(s, &l);
 
-    if (!rc && l.n > 0)
-        rc = px_procmap_from_lists(l.names, l.ranks, l.n, &map, NULL);
-    px_strv_free(l.names);
-    free(l.ranks);
+    if (!rc && l.names.len > 0)
+        rc = px_procmap_create((const char *)l.names.data, (const char *)l.ranks.data,
+                               &map, NULL);
     if (map && mapped_ranks(map) >= given_job_size(s, ns) &&
         mapped_ranks(map) >= mapped_ranks(ns->map))
         *out = map;
     else
         px_procmap_destroy(map);
     return rc == PMIX_ERR_NOMEM ? no_memory(s) : PMIX_SUCCESS;
-}
-
-static pmix_status_t plan_map(struct px_stage *s, const struct px_nspace *ns,
-                              bool rebuild, struct plan *p)
-{
-    if (s->node_map || s->proc_map)
-        return px_procmap_create(s->node_map, s->proc_map, &p->map, s->err);
-    return rebuild ? map_from_lists(s, ns, &p->map) : PMIX_SUCCESS;
 }
 
 /* ---- the node table -------------------------------------------------------------- */
@@ -406,8 +399,12 @@ pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
                              struct px_nspace *ns, bool rebuild_map)
 {
     __attribute__((cleanup(plan_fini))) struct plan p = {0};
-    pmix_status_t rc = plan_map(s, ns, rebuild_map, &p);
+    pmix_status_t rc = PMIX_SUCCESS;
 
+    if (s->node_map || s->proc_map)
+        rc = px_procmap_create(s->node_map, s->proc_map, &p.map, s->err);
+    else if (rebuild_map)
+        rc = map_from_lists(s, ns, &p.map);
     if (rc)
         return rc;
     rc = plan_rows(ns, &p);

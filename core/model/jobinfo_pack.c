@@ -61,22 +61,15 @@ static bool can_pack(const px_writer *w, const pmix_value_t *value)
     return ok;
 }
 
-/* In dialects without namespaces they are strings. */
-static void adapt(const px_writer *w, pmix_value_t *value)
-{
-    if (value->type != PMIX_PROC_NSPACE ||
-        px_dialect_knows(w->codec.dialect, PMIX_PROC_NSPACE))
-        return;
-    value->type = PMIX_STRING;
-    value->data.string = value->data.nspace ? value->data.nspace[0] : NULL;
-}
-
 static pmix_status_t members_add(struct members *l, const char *key,
                                  const pmix_value_t *value)
 {
     pmix_value_t v = *value;
 
-    adapt(l->w, &v);
+    if (v.type == PMIX_PROC_NSPACE && !px_dialect_knows(l->w->codec.dialect, v.type)) {
+        v.type = PMIX_STRING; /* as it was before there was such a type */
+        v.data.string = value->data.nspace ? value->data.nspace[0] : NULL;
+    }
     if ((l->but && strcmp(key, l->but) == 0) || !can_pack(l->w, &v))
         return PMIX_SUCCESS;
     pmix_info_t *info = px_vec_add(&l->v, &l->n, &l->cap);
@@ -242,35 +235,14 @@ static void pack_sessions(struct members *l, const struct px_nspace *ns)
     struct rows rows = {.l = l,
                         .array_key = PMIX_SESSION_INFO_ARRAY,
                         .id_key = PMIX_SESSION_ID,
-                        .but = PMIX_RANK_INVALID};
+                        .but = PMIX_RANK_INVALID,
+                        .lone_too = l->w->codec.dialect->encoding == PX_ENC_FIXED};
 
-    rows.lone_too = l->w->codec.dialect->encoding == PX_ENC_FIXED;
     walk(l, ns, PX_GDS_SESSION, own, on_row, &rows);
     end_row(&rows);
     rows.lone_too = false;
     rows.but = own;
     walk(l, ns, PX_GDS_SESSION, PMIX_RANK_UNDEF, on_row, &rows);
-    end_row(&rows);
-}
-
-static void pack_node(struct members *l, const struct px_nspace *ns, uint32_t node)
-{
-    add_facts(l, ns, PX_GDS_NODE, node);
-    l->but = PMIX_NODEID;
-    walk(l, ns, PX_GDS_NODE, node, on_stored, l);
-    if (l->n > 0)
-        write_array(l, PMIX_NODE_INFO_ARRAY);
-    members_reset(l);
-}
-
-static void pack_apps(struct members *l, const struct px_nspace *ns)
-{
-    struct rows rows = {.l = l,
-                        .array_key = PMIX_APP_INFO_ARRAY,
-                        .id_key = PMIX_APPNUM,
-                        .but = PMIX_RANK_INVALID};
-
-    walk(l, ns, PX_GDS_APP, PMIX_RANK_UNDEF, on_row, &rows);
     end_row(&rows);
 }
 
@@ -317,13 +289,24 @@ void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_wr
 {
     __attribute__((cleanup(members_cleanup))) struct members l = {.w = w};
     uint32_t n_ranks = ns->map ? ns->map->n_ranks : 0;
+    struct rows apps = {.l = &l,
+                        .array_key = PMIX_APP_INFO_ARRAY,
+                        .id_key = PMIX_APPNUM,
+                        .but = PMIX_RANK_INVALID};
     struct extras x = {.l = &l, .ns = ns, .next = n_ranks, .as_arrays = as_arrays};
 
     pack_job(&l, m, ns);
     pack_sessions(&l, ns);
-    for (uint32_t node = 0; !w->status && node < ns->n_nodes; node++)
-        pack_node(&l, ns, node);
-    pack_apps(&l, ns);
+    for (uint32_t node = 0; !w->status && node < ns->n_nodes; node++) {
+        add_facts(&l, ns, PX_GDS_NODE, node);
+        l.but = PMIX_NODEID;
+        walk(&l, ns, PX_GDS_NODE, node, on_stored, &l);
+        if (l.n > 0)
+            write_array(&l, PMIX_NODE_INFO_ARRAY);
+        members_reset(&l);
+    }
+    walk(&l, ns, PX_GDS_APP, PMIX_RANK_UNDEF, on_row, &apps);
+    end_row(&apps);
     for (pmix_rank_t rank = 0; !w->status && rank < n_ranks; rank++)
         pack_rank(&l, ns, rank, as_arrays);
     walk(&l, ns, PX_GDS_JOB, PMIX_RANK_UNDEF, on_extra, &x);

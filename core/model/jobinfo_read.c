@@ -235,18 +235,6 @@ static pmix_status_t lone_node_key(struct px_stage *s, const char *key,
     return node_put(s, s->this_node, key, value);
 }
 
-static pmix_status_t lone_session_key(struct px_stage *s, const char *key,
-                                      const pmix_value_t *value)
-{
-    if (strcmp(key, PMIX_SESSION_ID) == 0) {
-        if (!px_value_to_u32(value, &s->session))
-            return bad(s, key, "is not a number");
-        s->has_session = true;
-    }
-    /* Which session that is may yet have to be said: settled when applied. */
-    return put(s, PX_GDS_SESSION, PMIX_RANK_INVALID, key, value);
-}
-
 /* ---- the job level --------------------------------------------------------------- */
 
 static pmix_status_t map_text(struct px_stage *s, const char *key,
@@ -273,25 +261,12 @@ static pmix_status_t map_text(struct px_stage *s, const char *key,
 }
 
 static pmix_status_t add(struct px_stage *s, const char *key, const pmix_value_t *value,
-                         bool nested);
-
-static pmix_status_t job_array(struct px_stage *s, const char *key,
-                               const pmix_value_t *value, bool nested)
+                         bool nested)
 {
     const pmix_info_t *infos = NULL;
     size_t n = 0;
-    pmix_status_t rc = need_infos(s, key, value, &infos, &n);
+    pmix_status_t rc;
 
-    if (nested)
-        return bad(s, key, "stands within itself");
-    for (size_t i = 0; !rc && i < n; i++)
-        rc = add(s, infos[i].key, &infos[i].value, true);
-    return rc;
-}
-
-static pmix_status_t add(struct px_stage *s, const char *key, const pmix_value_t *value,
-                         bool nested)
-{
     if (strcmp(key, PMIX_NODE_MAP) == 0)
         return map_text(s, key, value, &s->node_map);
     if (strcmp(key, PMIX_PROC_MAP) == 0)
@@ -301,13 +276,23 @@ static pmix_status_t add(struct px_stage *s, const char *key, const pmix_value_t
             return realm_array(s, &realm_arrays[i], value);
     if (strcmp(key, PMIX_NODE_INFO_ARRAY) == 0)
         return node_array(s, NULL, value);
-    if (strcmp(key, PMIX_JOB_INFO_ARRAY) == 0)
-        return job_array(s, key, value, nested);
+    if (strcmp(key, PMIX_JOB_INFO_ARRAY) == 0) {
+        if (nested)
+            return bad(s, key, "stands within itself");
+        rc = need_infos(s, key, value, &infos, &n);
+        for (size_t i = 0; !rc && i < n; i++)
+            rc = add(s, infos[i].key, &infos[i].value, true);
+        return rc;
+    }
     switch (px_key_realm(key)) {
     case PX_KEY_NODE:
         return lone_node_key(s, key, value);
     case PX_KEY_SESSION:
-        return lone_session_key(s, key, value);
+        if (strcmp(key, PMIX_SESSION_ID) == 0 && !px_value_to_u32(value, &s->session))
+            return bad(s, key, "is not a number");
+        s->has_session |= strcmp(key, PMIX_SESSION_ID) == 0;
+        /* Which session that is may yet have to be said: settled when applied. */
+        return put(s, PX_GDS_SESSION, PMIX_RANK_INVALID, key, value);
     case PX_KEY_APP:
         return put(s, PX_GDS_APP, 0, key, value);
     default:

@@ -6,7 +6,97 @@
 #include <string.h>
 
 #include "core/base/strv.h"
-#include "core/model/resources.h"
+
+/* ---- the dictionary -------------------------------------------------------------- */
+
+/* Sorted by the key's text. pmix.appnum keeps the host's type: programs are known that
+ * read it as whatever their launcher has always given. */
+const struct px_job_key px_job_keys[] = {
+    {PMIX_APPLDR, PMIX_PROC_RANK, PX_KEY_APP},
+    {PMIX_HOSTNAME_ALIASES, PMIX_STRING, PX_KEY_NODE},
+    {PMIX_APP_MAP_REGEX, PMIX_UNDEF, PX_KEY_APP},
+    {PMIX_APP_MAP_TYPE, PMIX_STRING, PX_KEY_APP},
+    {PMIX_APP_ARGV, PMIX_STRING, PX_KEY_APP},
+    {PMIX_APP_SIZE, PMIX_UINT32, PX_KEY_APP},
+    {PMIX_APPNUM, PMIX_UNDEF, PX_KEY_PROC},
+    {PMIX_APP_RANK, PMIX_PROC_RANK, PX_KEY_PROC},
+    {PMIX_CLUSTER_ID, PMIX_STRING, PX_KEY_SESSION},
+    {PMIX_FABRIC_DEVICES, PMIX_UNDEF, PX_KEY_NODE},
+    {PMIX_HOSTNAME_KEEP_FQDN, PMIX_BOOL, PX_KEY_SESSION},
+    {PMIX_GLOBAL_RANK, PMIX_PROC_RANK, PX_KEY_PROC},
+    {PMIX_HOSTNAME, PMIX_STRING, PX_KEY_NODE},
+    {PMIX_JOB_NUM_APPS, PMIX_UINT32, PX_KEY_JOB},
+    {PMIX_JOB_SIZE, PMIX_UINT32, PX_KEY_JOB},
+    {PMIX_LOCAL_CPUSETS, PMIX_UNDEF, PX_KEY_NODE},
+    {PMIX_LOCALLDR, PMIX_PROC_RANK, PX_KEY_NODE},
+    {PMIX_LOCAL_SIZE, PMIX_UINT32, PX_KEY_NODE},
+    {PMIX_LOCAL_PEERS, PMIX_STRING, PX_KEY_NODE},
+    {PMIX_LOCAL_PROCS, PMIX_UNDEF, PX_KEY_NODE},
+    {PMIX_LOCAL_RANK, PMIX_UINT16, PX_KEY_PROC},
+    {PMIX_MAX_PROCS, PMIX_UINT32, PX_KEY_JOB},
+    {PMIX_NODE_OVERSUBSCRIBED, PMIX_BOOL, PX_KEY_NODE},
+    {PMIX_NODE_SIZE, PMIX_UINT32, PX_KEY_NODE},
+    {PMIX_NODEID, PMIX_UINT32, PX_KEY_NODE},
+    {PMIX_NODE_RANK, PMIX_UINT16, PX_KEY_PROC},
+    {PMIX_NUM_ALLOCATED_NODES, PMIX_UINT32, PX_KEY_JOB},
+    {PMIX_NUM_NODES, PMIX_UINT32, PX_KEY_JOB},
+    {PMIX_NUM_SLOTS, PMIX_UINT32, PX_KEY_JOB},
+    {PMIX_NPROC_OFFSET, PMIX_PROC_RANK, PX_KEY_JOB},
+    {PMIX_PACKAGE_RANK, PMIX_UINT16, PX_KEY_PROC},
+    {PMIX_AVAIL_PHYS_MEMORY, PMIX_UINT64, PX_KEY_NODE},
+    {PMIX_PSET_NAME, PMIX_STRING, PX_KEY_APP},
+    {PMIX_PSET_NAMES, PMIX_UNDEF, PX_KEY_APP},
+    {PMIX_RANK, PMIX_PROC_RANK, PX_KEY_PROC},
+    {PMIX_REINCARNATION, PMIX_UINT32, PX_KEY_PROC},
+    {PMIX_RM_NAME, PMIX_STRING, PX_KEY_SESSION},
+    {PMIX_RM_VERSION, PMIX_STRING, PX_KEY_SESSION},
+    {PMIX_SESSION_ID, PMIX_UINT32, PX_KEY_SESSION},
+    {PMIX_SPAWNED, PMIX_BOOL, PX_KEY_JOB},
+    {PMIX_SERVER_RANK, PMIX_PROC_RANK, PX_KEY_JOB},
+    {PMIX_SERVER_TMPDIR, PMIX_STRING, PX_KEY_SESSION},
+    {PMIX_SYSTEM_TMPDIR, PMIX_STRING, PX_KEY_SESSION},
+    {PMIX_TDIR_RMCLEAN, PMIX_BOOL, PX_KEY_SESSION},
+    {PMIX_TMPDIR, PMIX_STRING, PX_KEY_SESSION},
+    {PMIX_UNIV_SIZE, PMIX_UINT32, PX_KEY_SESSION},
+    {PMIX_WDIR, PMIX_STRING, PX_KEY_APP},
+};
+const size_t px_n_job_keys = PX_COUNT(px_job_keys);
+
+static int compare_key(const void *key, const void *row)
+{
+    return strcmp(key, ((const struct px_job_key *)row)->key);
+}
+
+const struct px_job_key *px_job_key_find(const char *key)
+{
+    return bsearch(key, px_job_keys, px_n_job_keys, sizeof(px_job_keys[0]),
+                   compare_key);
+}
+
+enum px_key_realm px_key_realm(const char *key)
+{
+    const struct px_job_key *k = px_job_key_find(key);
+
+    return k ? (enum px_key_realm)k->realm : PX_KEY_JOB;
+}
+
+void px_job_value_convert(const char *key, const pmix_value_t *in, pmix_value_t *out)
+{
+    const struct px_job_key *k = px_job_key_find(key);
+    pmix_data_type_t type = k ? k->type : PMIX_UNDEF;
+    pmix_value_t made = {0};
+
+    *out = *in;
+    if (in->type == PMIX_UNDEF || (type == PMIX_BOOL && in->type != PMIX_BOOL)) {
+        out->type = PMIX_BOOL;
+        out->data.flag = px_value_truth(in);
+    } else if (type != PMIX_UNDEF && type != in->type &&
+               PMIX_SUCCESS == PMIx_Value_get_number(in, &made.data, type)) {
+        /* A number that the narrower type holds; all else stays what the host gave. */
+        made.type = type;
+        *out = made;
+    }
+}
 
 /* ---- what follows from the maps -------------------------------------------------- */
 
@@ -274,19 +364,12 @@ static pmix_status_t find_any_rank(const struct px_nspace *ns,
 
 /* ---- realms ---------------------------------------------------------------------- */
 
-static uint32_t which_node(const struct px_nspace *ns, const struct px_lookup *l)
-{
-    if (l->hostname)
-        return px_node_by_name(ns, l->hostname);
-    if (l->node_id != UINT32_MAX)
-        return px_node_by_id(ns, l->node_id);
-    return ns->this_node;
-}
-
 static pmix_status_t find_node(const struct px_nspace *ns, const struct px_lookup *l,
                                pmix_value_t *out)
 {
-    uint32_t node = which_node(ns, l);
+    uint32_t node = l->hostname                ? px_node_by_name(ns, l->hostname)
+                    : l->node_id != UINT32_MAX ? px_node_by_id(ns, l->node_id)
+                                               : ns->this_node;
 
     if (node == UINT32_MAX)
         return PMIX_ERR_NOT_FOUND;
@@ -344,8 +427,8 @@ static pmix_status_t find_job(const struct px_model *m, const struct px_nspace *
 
     if (rc != PMIX_ERR_NOT_FOUND)
         return rc;
-    const pmix_value_t *v = px_resource_find(m, l->key);
-    return v ? px_type_copy(PMIX_VALUE, out, v) : rc;
+    const pmix_info_t *r = px_info_find(m->resources.v, m->resources.n, l->key);
+    return r ? px_type_copy(PMIX_VALUE, out, &r->value) : rc;
 }
 
 bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
@@ -361,40 +444,23 @@ bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
     return true;
 }
 
-/* Programs ask for these by their own rank, too. */
-static bool holds_for_each_rank(const char *key)
-{
-    return px_key_realm(key) == PX_KEY_SESSION || strcmp(key, PMIX_NSDIR) == 0 ||
-           strcmp(key, PMIX_LAUNCHER_RENDEZVOUS_FILE) == 0;
-}
-
 static pmix_status_t find_rank(const struct px_model *m, const struct px_nspace *ns,
                                const struct px_lookup *l, pmix_value_t *out)
 {
+    /* Programs ask for these by their own rank, too. */
+    bool is_every_ranks = px_key_realm(l->key) == PX_KEY_SESSION ||
+                          strcmp(l->key, PMIX_NSDIR) == 0 ||
+                          strcmp(l->key, PMIX_LAUNCHER_RENDEZVOUS_FILE) == 0;
     pmix_status_t rc = find_given(ns, l, out);
 
     if (rc == PMIX_ERR_NOT_FOUND)
         rc = rank_fact(ns, l->rank, l->key, out);
-    return rc == PMIX_ERR_NOT_FOUND && holds_for_each_rank(l->key)
-               ? find_job(m, ns, l, out)
-               : rc;
+    return rc == PMIX_ERR_NOT_FOUND && is_every_ranks ? find_job(m, ns, l, out) : rc;
 }
 
 static bool names_a_rank(const struct px_lookup *l)
 {
     return l->rank < PMIX_RANK_VALID;
-}
-
-static pmix_status_t find_default(const struct px_model *m, const struct px_nspace *ns,
-                                  const struct px_lookup *l, pmix_value_t *out)
-{
-    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
-
-    if (names_a_rank(l))
-        return find_rank(m, ns, l, out);
-    if (l->rank == PMIX_RANK_UNDEF)
-        rc = find_any_rank(ns, l, out);
-    return rc == PMIX_ERR_NOT_FOUND ? find_job(m, ns, l, out) : rc;
 }
 
 pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *ns,
@@ -417,6 +483,10 @@ pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *n
                    ? find_job(m, ns, l, out)
                    : rc;
     default:
-        return find_default(m, ns, l, out);
+        if (names_a_rank(l))
+            return find_rank(m, ns, l, out);
+        rc = l->rank == PMIX_RANK_UNDEF ? find_any_rank(ns, l, out)
+                                        : PMIX_ERR_NOT_FOUND;
+        return rc == PMIX_ERR_NOT_FOUND ? find_job(m, ns, l, out) : rc;
     }
 }

@@ -35,7 +35,7 @@ pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *n
 bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
                       const char *key);
 
-/* ---- the dictionary (jobinfo_keys.c) --------------------------------------------- */
+/* ---- the dictionary -------------------------------------------------------------- */
 
 /* A key with a place of its own. */
 struct px_job_key {

@@ -64,23 +64,6 @@ struct px_nspace *px_nspace_find(const struct px_model *m, const char *name)
     return px_map_sget(&m->nspaces, name);
 }
 
-static pmix_status_t nspace_create(const char *name, struct px_nspace **out)
-{
-    struct px_nspace *ns = calloc(1, sizeof(*ns));
-
-    if (!ns)
-        return PMIX_ERR_NOMEM;
-    px_list_init(&ns->locals);
-    ns->this_node = ns->session = UINT32_MAX;
-    px_str_copy(ns->name, sizeof(ns->name), name);
-    pmix_status_t rc = px_store_create(&ns->store, ns->name);
-    if (rc)
-        free(ns);
-    else
-        *out = ns;
-    return rc;
-}
-
 pmix_status_t px_nspace_get(struct px_model *m, const char *name,
                             struct px_nspace **out)
 {
@@ -88,21 +71,26 @@ pmix_status_t px_nspace_get(struct px_model *m, const char *name,
 
     if (!name || !name[0] || strlen(name) > PMIX_MAX_NSLEN)
         return PMIX_ERR_BAD_PARAM;
-    ns = px_nspace_find(m, name);
-    if (!ns) {
-        pmix_status_t rc = nspace_create(name, &ns);
-        if (rc)
-            return rc;
+    *out = px_nspace_find(m, name);
+    if (*out)
+        return PMIX_SUCCESS;
+    ns = calloc(1, sizeof(*ns));
+    if (!ns)
+        return PMIX_ERR_NOMEM;
+    px_list_init(&ns->locals);
+    ns->this_node = ns->session = UINT32_MAX;
+    px_str_copy(ns->name, sizeof(ns->name), name);
+    pmix_status_t rc = px_store_create(&ns->store, ns->name);
+    if (!rc) {
         px_gate_close(&px_process.model_gate);
         rc = px_map_sput(&m->nspaces, ns->name, ns, NULL);
         px_gate_open(&px_process.model_gate);
-        if (rc) {
-            nspace_free(ns);
-            return rc;
-        }
     }
-    *out = ns;
-    return PMIX_SUCCESS;
+    if (rc)
+        nspace_free(ns);
+    else
+        *out = ns;
+    return rc;
 }
 
 void px_nspace_remove(struct px_model *m, struct px_nspace *ns)
@@ -129,4 +117,66 @@ pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self)
     m->own = own;
     px_gate_open(&px_process.model_gate);
     return PMIX_SUCCESS;
+}
+
+/* ---- resources ------------------------------------------------------------------- */
+
+/* Their members belong to tables of a job, which this is none of. */
+static bool is_realm_array(const char *key)
+{
+    static const char *const keys[] = {
+        PMIX_SESSION_INFO_ARRAY, PMIX_JOB_INFO_ARRAY,  PMIX_APP_INFO_ARRAY,
+        PMIX_PROC_INFO_ARRAY,    PMIX_NODE_INFO_ARRAY, PMIX_SERVER_INFO_ARRAY,
+        PMIX_GROUP_INFO_ARRAY,   PMIX_GROUP_INFO,      PMIX_GROUP_ENDPT_DATA,
+    };
+
+    for (size_t i = 0; i < PX_COUNT(keys); i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+static pmix_status_t replace(struct px_model *m, const pmix_info_t *info, size_t n,
+                             bool add)
+{
+    PX_AUTO(px_infos) next = {0};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < n; i++)
+        if (!info[i].key[0] || !memchr(info[i].key, '\0', sizeof info[i].key))
+            rc = PMIX_ERR_BAD_PARAM;
+        else if (is_realm_array(info[i].key))
+            rc = PMIX_ERR_NOT_SUPPORTED;
+    for (size_t i = 0; !rc && i < m->resources.n; i++)
+        if (!px_info_find(info, n, m->resources.v[i].key))
+            rc = px_infos_add_copy(&next, &m->resources.v[i], 1);
+    /* The same key twice: the later one counts, as in register_nspace. */
+    for (size_t i = 0; !rc && add && i < n; i++)
+        if (!px_info_find(info + i + 1, n - i - 1, info[i].key))
+            rc = px_infos_add_copy(&next, &info[i], 1);
+    if (rc)
+        return rc;
+    px_infos old = m->resources;
+    px_gate_close(&px_process.model_gate);
+    m->resources = next;
+    px_gate_open(&px_process.model_gate);
+    next = old; /* freed */
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_resources_set(struct px_model *m, const pmix_info_t *info, size_t n)
+{
+    return replace(m, info, n, true);
+}
+
+pmix_status_t px_resources_drop(struct px_model *m, const pmix_info_t *info, size_t n)
+{
+    return replace(m, info, n, false);
+}
+
+void px_resources_clear(struct px_model *m)
+{
+    px_gate_close(&px_process.model_gate);
+    px_infos_cleanup(&m->resources);
+    px_gate_open(&px_process.model_gate);
 }

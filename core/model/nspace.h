@@ -73,4 +73,12 @@ pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self);
 /* locals must be empty. NULL is fine. */
 void px_nspace_remove(struct px_model *m, struct px_nspace *ns);
 
+/* Resources: job-level values of every job that has none of its own under the key. Set
+ * adds, or replaces what is there; drop takes the keys out that are there. On failure
+ * nothing changes: PMIX_ERR_NOMEM; PMIX_ERR_BAD_PARAM for a key that is empty or has no
+ * end; PMIX_ERR_NOT_SUPPORTED for arrays that describe one node, application, ... */
+pmix_status_t px_resources_set(struct px_model *m, const pmix_info_t *info, size_t n);
+pmix_status_t px_resources_drop(struct px_model *m, const pmix_info_t *info, size_t n);
+void px_resources_clear(struct px_model *m);
+
 #endif

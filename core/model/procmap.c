@@ -279,24 +279,6 @@ static pmix_status_t index_ranks(struct px_procmap *map, struct px_err *err)
 
 /* ---- maps ------------------------------------------------------------------------ */
 
-static pmix_status_t alloc_first(struct px_procmap *map, struct px_err *err)
-{
-    map->first = calloc((size_t)map->n_nodes + 1, sizeof(*map->first));
-    return map->first ? PMIX_SUCCESS : px_err_nomem(err, "read a map");
-}
-
-static pmix_status_t finish(struct px_procmap *map, pmix_status_t rc,
-                            struct px_procmap **out, struct px_err *err)
-{
-    if (!rc)
-        rc = index_ranks(map, err);
-    if (rc)
-        px_procmap_destroy(map);
-    else
-        *out = map;
-    return rc;
-}
-
 pmix_status_t px_procmap_create(const char *nodes, const char *ranks,
                                 struct px_procmap **out, struct px_err *err)
 {
@@ -308,33 +290,18 @@ pmix_status_t px_procmap_create(const char *nodes, const char *ranks,
     pmix_status_t rc = expand_nodes(nodes, &names, err);
     map->nodes = names.v;
     map->n_nodes = (uint32_t)names.n;
-    if (!rc)
-        rc = alloc_first(map, err);
+    map->first = calloc(names.n + 1, sizeof(*map->first));
+    if (!rc && !map->first)
+        rc = px_err_nomem(err, "read a map");
     if (!rc)
         rc = parse_ranks(map, ranks, err);
-    return finish(map, rc, out, err);
-}
-
-pmix_status_t px_procmap_from_lists(char *const *nodes, const char *const *ranks,
-                                    size_t n, struct px_procmap **out,
-                                    struct px_err *err)
-{
-    struct px_procmap *map = calloc(1, sizeof(*map));
-    struct names names = {0};
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    if (!map)
-        return px_err_nomem(err, "read a map");
-    for (size_t i = 0; !rc && i < n; i++)
-        rc = names_add(&names, strdup(nodes[i]), err);
-    map->nodes = names.v;
-    map->n_nodes = (uint32_t)names.n;
     if (!rc)
-        rc = alloc_first(map, err);
-    for (size_t i = 0; !rc && i < n; i++)
-        rc = add_ranks(map, (uint32_t)i, ranks[i] ? ranks[i] : "",
-                       ranks[i] ? strlen(ranks[i]) : 0, err);
-    return finish(map, rc, out, err);
+        rc = index_ranks(map, err);
+    if (rc)
+        px_procmap_destroy(map);
+    else
+        *out = map;
+    return rc;
 }
 
 void px_procmap_destroy(struct px_procmap *map)

@@ -27,11 +27,6 @@ struct px_procmap {
  * nodes; PMIX_ERR_OUT_OF_RESOURCE beyond the limits above. */
 pmix_status_t px_procmap_create(const char *nodes, const char *ranks,
                                 struct px_procmap **map, struct px_err *err);
-/* The same from lists already taken apart: ranks[i] are those of nodes[i], as "0,3-5"
- * (NULL: none). Both stay the caller's. */
-pmix_status_t px_procmap_from_lists(char *const *nodes, const char *const *ranks,
-                                    size_t n, struct px_procmap **map,
-                                    struct px_err *err);
 void px_procmap_destroy(struct px_procmap *map); /* NULL is fine */
 /* "0,1,5" of the ranks on a node; malloc'd. */
 char *px_procmap_peers(const struct px_procmap *map, uint32_t node);
@@ -45,9 +40,6 @@ pmix_status_t px_map_expand_nodes(const char *text, char ***names, struct px_err
  * here can the "blob:" form be read: it holds NULs, so that its length has to be
  * known. */
 pmix_status_t px_map_text(const void *bytes, size_t n, char **text, struct px_err *err);
-/* A list out of a compressed string, malloc'd. */
-pmix_status_t px_map_inflate(const void *bytes, size_t n, char **text,
-                             struct px_err *err);
 /* The list of a PMIX_REGEX2 value, malloc'd: PMIX_ERR_BAD_PARAM if it is damaged,
  * PMIX_ERR_NOT_SUPPORTED if its type is not known. */
 pmix_status_t px_regex2_text(const pmix_regex2_t *regex, char **text,

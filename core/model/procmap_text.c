@@ -214,12 +214,7 @@ pmix_status_t px_map_pack_ranks(const char *list, char **out)
 static const char blob_head[] =
     "blob:\0component=zlib:\0size="; /* then "<n>:", NUL, n bytes */
 
-static bool is_blob(const char *bytes, size_t n)
-{
-    return n >= 5 && memcmp(bytes, blob_head, 5) == 0;
-}
-
-pmix_status_t px_map_inflate(const void *bytes, size_t n, char **text,
+static pmix_status_t inflate(const void *bytes, size_t n, char **text,
                              struct px_err *err)
 {
     /* The bytes are a compressed string as in any value; the codec knows how, and how
@@ -260,7 +255,7 @@ static pmix_status_t blob_text(const char *bytes, size_t n, char **text,
     n -= (size_t)(colon - bytes) + 2;
     if (size > n)
         return px_err_set(err, PMIX_ERR_BAD_PARAM, "a compressed map is cut short");
-    return px_map_inflate(colon + 2, size, text, err);
+    return inflate(colon + 2, size, text, err);
 }
 
 static pmix_status_t copy_text(const void *bytes, size_t n, char **text,
@@ -276,9 +271,8 @@ static pmix_status_t copy_text(const void *bytes, size_t n, char **text,
 
 pmix_status_t px_map_text(const void *bytes, size_t n, char **text, struct px_err *err)
 {
-    if (n > 0 && is_blob(bytes, n))
-        return blob_text(bytes, n, text, err);
-    return copy_text(bytes, n, text, err);
+    return n >= 5 && memcmp(bytes, blob_head, 5) == 0 ? blob_text(bytes, n, text, err)
+                                                      : copy_text(bytes, n, text, err);
 }
 
 /* ---- the second kind of regex: "raw" as it is, "compress" where that is shorter -- */
@@ -291,7 +285,7 @@ pmix_status_t px_regex2_text(const pmix_regex2_t *regex, char **text,
     if (!regex || !regex->type || !regex->bytes || regex->len == 0)
         return px_err_set(err, PMIX_ERR_BAD_PARAM, "a map without type or bytes");
     if (strcmp(regex->type, "compress") == 0)
-        return px_map_inflate(regex->bytes, regex->len, text, err);
+        return inflate(regex->bytes, regex->len, text, err);
     if (strcmp(regex->type, "raw") != 0)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "a map of unknown type");
     if (strnlen((const char *)regex->bytes, regex->len) + 1 < regex->len)

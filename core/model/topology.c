@@ -7,68 +7,57 @@
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
 
-struct hints {
-    pmix_value_t file, addr, size, xml; /* what is not known stays undefined */
-};
+enum { FILE_NAME, ADDRESS, SIZE, XML, N_HINTS };
 
-static void look_up(const char *key, pmix_value_t *out)
+/* Unknown ones stay undefined. */
+static void look_up(const struct px_model *m, pmix_value_t hints[N_HINTS])
 {
-    const struct px_model *m = px_process.model;
-    struct px_lookup l;
+    static const struct {
+        const char *key;
+        int hint; /* of several keys the first that gives a string */
+    } rows[] = {
+        {PMIX_HWLOC_SHMEM_FILE, FILE_NAME}, {PMIX_HWLOC_SHMEM_ADDR, ADDRESS},
+        {PMIX_HWLOC_SHMEM_SIZE, SIZE},      {PMIX_HWLOC_XML_V2, XML},
+        {PMIX_HWLOC_XML_V1, XML},           {PMIX_LOCAL_TOPO, XML},
+    };
 
-    px_lookup_init(&l, key, PMIX_RANK_WILDCARD, NULL, 0);
-    if (!m->own || px_lookup_find(m, m->own, &l, out))
-        *out = (pmix_value_t){0};
-}
+    for (size_t i = 0; m->own && i < PX_COUNT(rows); i++) {
+        pmix_value_t *v = &hints[rows[i].hint];
+        struct px_lookup l;
 
-static void look_up_all(struct hints *h)
-{
-    static const char *const xml_keys[] = {PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_V1,
-                                           PMIX_LOCAL_TOPO};
-
-    look_up(PMIX_HWLOC_SHMEM_FILE, &h->file);
-    look_up(PMIX_HWLOC_SHMEM_ADDR, &h->addr);
-    look_up(PMIX_HWLOC_SHMEM_SIZE, &h->size);
-    for (size_t i = 0; !px_value_string(&h->xml) && i < PX_COUNT(xml_keys); i++) {
-        px_type_destruct(PMIX_VALUE, &h->xml);
-        look_up(xml_keys[i], &h->xml);
+        if (px_value_string(v))
+            continue;
+        px_type_destruct(PMIX_VALUE, v);
+        px_lookup_init(&l, rows[i].key, PMIX_RANK_WILDCARD, NULL, 0);
+        if (px_lookup_find(m, m->own, &l, v))
+            *v = (pmix_value_t){0};
     }
-}
-
-static pmix_status_t find_hints(struct hints *h)
-{
-    bool here = false;
-
-    if (!px_initialized() && !px_process_on_loop())
-        return PMIX_ERR_INIT;
-    px_gate_await(&px_process.model_gate);
-    if (px_process.model) {
-        here = true;
-        look_up_all(h);
-    }
-    px_gate_leave(&px_process.model_gate);
-    return here ? PMIX_SUCCESS : PMIX_ERR_INIT;
 }
 
 pmix_status_t px_node_topology(pmix_topology_t *topo)
 {
-    struct px_topo_hints hints;
-    struct hints h = {0};
+    pmix_value_t found[N_HINTS] = {0};
+    struct px_topo_hints hints = {0};
+    pmix_status_t rc = PMIX_ERR_INIT;
 
     if (px_topo_here(topo))
         return PMIX_SUCCESS;
-    pmix_status_t rc = find_hints(&h);
+    if (!px_initialized() && !px_process_on_loop())
+        return PMIX_ERR_INIT;
+    px_gate_await(&px_process.model_gate);
+    if (px_process.model) {
+        look_up(px_process.model, found);
+        rc = PMIX_SUCCESS;
+    }
+    px_gate_leave(&px_process.model_gate);
     if (!rc) {
-        hints.shmem_file = px_value_string(&h.file);
-        if (!px_value_to_u64(&h.addr, &hints.shmem_addr) ||
-            !px_value_to_u64(&h.size, &hints.shmem_size))
-            hints.shmem_file = NULL;
-        hints.xml = px_value_string(&h.xml);
+        hints.xml = px_value_string(&found[XML]);
+        if (px_value_to_u64(&found[ADDRESS], &hints.shmem_addr) &&
+            px_value_to_u64(&found[SIZE], &hints.shmem_size))
+            hints.shmem_file = px_value_string(&found[FILE_NAME]);
         rc = px_topo_load(&hints, topo);
     }
-    px_type_destruct(PMIX_VALUE, &h.file);
-    px_type_destruct(PMIX_VALUE, &h.addr);
-    px_type_destruct(PMIX_VALUE, &h.size);
-    px_type_destruct(PMIX_VALUE, &h.xml);
+    for (size_t i = 0; i < N_HINTS; i++)
+        px_type_destruct(PMIX_VALUE, &found[i]);
     return rc;
 }

@@ -2,7 +2,6 @@
 /* PMIx_server_init and _finalize: the role's state made and unmade in order. */
 #include "core/model/nspace.h"
 #include "core/config/core_params.h"
-#include "core/model/resources.h"
 #include "core/notify/notify.h"
 #include "core/role/role.h"
 #include "core/rt/loop.h"

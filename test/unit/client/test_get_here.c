@@ -4,7 +4,7 @@
  * whole. */
 #include "alloc_fail.h"
 #include "core/client/client.h"
-#include "core/model/resources.h"
+#include "core/model/nspace.h"
 #include "fake_server.h"
 #include "px_test.h"
 #include "seccomp.h"

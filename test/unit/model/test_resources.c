@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What holds for every job that does not say otherwise. */
-#include "core/model/resources.h"
 
 #include <string.h>
 
