@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 struct fake fake = {.listener = -1};
 
@@ -61,7 +62,7 @@ void fake_start(void)
     setenv("PMIX_RANK", "0", 1);
     setenv("PMIX_HOSTNAME", "here", 1);
     setenv("PMIX_SECURITY_MODE", "native", 1);
-    setenv("PMIX_VERSION", "4.2.9", 1);
+    setenv("PMIX_VERSION", fake.version ? fake.version : "4.2.9", 1);
     setenv("PMIX_BFROP_BUFFER_TYPE",
            fake.codec.described ? "PMIX_BFROP_BUFFER_FULLY_DESC"
                                 : "PMIX_BFROP_BUFFER_NON_DESC",
@@ -75,6 +76,7 @@ void fake_stop(void)
 {
     pthread_join(thread, NULL);
     px_hello_fini(&fake.hello);
+    px_args_cleanup(&fake.heard);
     close(fake.listener);
     fake.runs = false;
 }
@@ -88,6 +90,19 @@ void client_begin(void)
 {
     fake_start();
     ok(PMIx_Init(NULL, NULL, 0));
+}
+
+void client_of_hook(bool (*hook)(int fd, struct fake_req *req))
+{
+    fake.hook = hook;
+    client_begin();
+}
+
+void client_alone(pmix_proc_t *self)
+{
+    sem_init(&done, 0, 0);
+    unsetenv("PMIX_NAMESPACE");
+    ok(PMIx_Init(self, NULL, 0));
 }
 
 void client_end(void)
@@ -117,12 +132,47 @@ void finished(pmix_status_t rc, pmix_status_t with)
     ck_assert_int_eq(await_op(), with);
 }
 
-pmix_proc_t rank(pmix_rank_t r)
+pmix_proc_t proc_of(const char *nspace, pmix_rank_t r)
 {
     pmix_proc_t p;
 
-    px_proc_set(&p, "job", r);
+    px_proc_set(&p, nspace, r);
     return p;
+}
+
+pmix_proc_t rank(pmix_rank_t r)
+{
+    return proc_of("job", r);
+}
+
+pmix_info_t flag(const char *key)
+{
+    pmix_info_t i;
+
+    PMIx_Info_load(&i, key, NULL, PMIX_BOOL);
+    return i;
+}
+
+uint32_t get_u32(const char *nspace, pmix_rank_t r, const char *key)
+{
+    pmix_proc_t p = proc_of(nspace, r);
+    pmix_value_t *v = NULL;
+    uint32_t n = UINT32_MAX;
+
+    if (PMIx_Get(&p, key, NULL, 0, &v) == PMIX_SUCCESS) {
+        ck_assert(px_value_to_u32(v, &n));
+        PMIX_VALUE_RELEASE(v);
+    }
+    return n;
+}
+
+void exits_with_0(pid_t pid)
+{
+    int status;
+
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
 
 /* ---- the connect message --------------------------------------------------------- */
@@ -275,7 +325,7 @@ void fake_event(int fd, pmix_status_t code, const px_infos *infos)
 
 /* ---- serving --------------------------------------------------------------------- */
 
-static void put_u32(px_writer *w, const char *key, uint32_t n)
+void fake_put_u32(px_writer *w, const char *key, uint32_t n)
 {
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = n};
 
@@ -295,8 +345,8 @@ void fake_usual_job_info(px_writer *w)
     px_infos node = {0};
     uint32_t two = 2;
 
-    put_u32(w, PMIX_JOB_SIZE, 2);
-    put_u32(w, PMIX_UNIV_SIZE, 2);
+    fake_put_u32(w, PMIX_JOB_SIZE, 2);
+    fake_put_u32(w, PMIX_UNIV_SIZE, 2);
     ok(px_infos_add(&node, PMIX_HOSTNAME, "here", PMIX_STRING));
     ok(px_infos_add(&node, PMIX_LOCAL_PEERS, "0,1", PMIX_STRING));
     ok(px_infos_add(&node, PMIX_LOCAL_SIZE, &two, PMIX_UINT32));
@@ -315,25 +365,56 @@ void fake_usual_job_info(px_writer *w)
     }
 }
 
+/* Reads it by its table into fake.heard, if it has one. */
+static void hear(struct fake_req *req)
+{
+    const struct px_request *const requests[] = {
+        &px_request_abort,
+        &px_request_fence,
+        &px_request_connect,
+        &px_request_publish,
+        &px_request_lookup,
+        &px_request_unpublish,
+        &px_request_spawn,
+        &px_request_notify,
+        &px_request_regevents,
+        &px_request_query,
+        &px_request_get,
+        &px_request_iof_pull,
+        &px_request_iof_push,
+        &px_request_iof_dereg,
+        &px_request_group_construct,
+        fake.no_members ? &px_request_group_destruct_old : &px_request_group_destruct,
+        &px_request_group_leave};
+    px_reader in = req->in;
+
+    for (size_t i = 0; i < PX_COUNT(requests); i++)
+        if (requests[i]->op == req->op) {
+            px_args_cleanup(&fake.heard);
+            fake.heard_op = req->op;
+            ok(px_unpack_args(&in, &fake.heard, requests[i]->args));
+            ck_assert(px_reader_done(&in));
+        }
+}
+
 void fake_answer(int fd, struct fake_req *req)
 {
-    px_writer w;
+    px_writer w = fake_begin();
 
-    switch (req->op) {
-    case PX_OP_REQ:
-        w = fake_begin();
+    if (req->op == PX_OP_REQ) {
         px_pack_str(&w, fake.nspace);
         (fake.job_info ? fake.job_info : fake_usual_job_info)(&w);
-        fake_reply(fd, req->tag, &w);
-        break;
-    case PX_OP_DEREGEVENTS:
-        break;
-    case PX_OP_GET:
-        fake_status(fd, req->tag, PMIX_ERR_NOT_FOUND);
-        break;
-    default:
-        fake_status(fd, req->tag, PMIX_SUCCESS);
+    } else if (req->op == PX_OP_GET && !fake.add && !fake.answer) {
+        px_pack_status(&w, PMIX_ERR_NOT_FOUND);
+    } else {
+        px_pack_status(&w, req->op == PX_OP_FINALIZE ? PMIX_SUCCESS : fake.answer);
+        if (fake.add && req->op != PX_OP_FINALIZE)
+            fake.add(&w, req);
     }
+    if (req->op == PX_OP_DEREGEVENTS)
+        px_writer_cleanup(&w);
+    else
+        fake_reply(fd, req->tag, &w);
 }
 
 void fake_serve_on(int fd)
@@ -341,6 +422,7 @@ void fake_serve_on(int fd)
     struct fake_req req = {0};
 
     while (fake_next(fd, &req)) {
+        hear(&req);
         if (!fake.hook || !fake.hook(fd, &req))
             fake_answer(fd, &req);
     }

@@ -5,8 +5,8 @@
 #define TEST_FAKE_SERVER_H
 
 #include "core/types/type.h"
-#include "core/wire/codec.h"
 #include "core/wire/hello.h"
+#include "core/wire/requests.h"
 
 #include <semaphore.h>
 #include <stdbool.h>
@@ -22,13 +22,21 @@ struct fake {
     struct px_codec codec;    /* what it speaks; set before fake_start */
     const char *uri_variable; /* "PMIX_SERVER_URI41" unless set */
     const char *nspace;       /* "job" unless set */
+    const char *version;      /* "4.2.9" unless set */
+    bool no_members;          /* groups are destructed without, as before 4.2.4 */
     /* What to do instead of serving. */
     void (*script)(void);
     /* Sees each request first; true: has dealt with it. */
     bool (*hook)(int fd, struct fake_req *req);
+    /* Else all but what begins and ends a connection is answered with this, and behind it what add
+     * packs; without either, a get finds nothing. */
+    pmix_status_t answer;
+    void (*add)(px_writer *w, const struct fake_req *req);
     /* Packs the job's information in place of the usual. */
     void (*job_info)(px_writer *w);
     struct px_hello hello; /* the last */
+    struct px_args heard;  /* of the last request that has a table */
+    uint8_t heard_op;
     unsigned n_ops[PX_OP_MAX];
     unsigned n_beats; /* heartbeats, which ask for nothing */
     int listener;
@@ -44,8 +52,11 @@ void fake_stop(void);
 
 /* ---- a client of it, in this process --------------------------------------------- */
 
-/* fake_start and PMIx_Init. */
+/* fake_start and PMIx_Init; of_hook: of a server that has this hook. */
 void client_begin(void);
+void client_of_hook(bool (*hook)(int fd, struct fake_req *req));
+/* PMIx_Init without any server. */
+void client_alone(pmix_proc_t *self);
 /* PMIx_Finalize and fake_stop, of what has begun and not ended yet: a fixture's end, too. */
 void client_end(void);
 
@@ -58,8 +69,15 @@ pmix_status_t await_op(void);
 /* rc is the call's own, and with that its callback ran. */
 void finished(pmix_status_t rc, pmix_status_t with);
 
-/* A process of the job. */
+/* A process; one of the job. */
+pmix_proc_t proc_of(const char *nspace, pmix_rank_t r);
 pmix_proc_t rank(pmix_rank_t r);
+/* An info that says yes. */
+pmix_info_t flag(const char *key);
+/* Gets a number; UINT32_MAX if there is none. */
+uint32_t get_u32(const char *nspace, pmix_rank_t r, const char *key);
+/* A process of this test's own ends well. */
+void exits_with_0(pid_t pid);
 
 /* ---- for scripts and hooks ------------------------------------------------------- */
 
@@ -87,6 +105,7 @@ void fake_answer(int fd, struct fake_req *req);
 void fake_serve(void);
 /* Until it leaves, one that has been welcomed; closes. */
 void fake_serve_on(int fd);
+void fake_put_u32(px_writer *w, const char *key, uint32_t n);
 /* The KVALs of a job of two ranks here. */
 void fake_usual_job_info(px_writer *w);
 

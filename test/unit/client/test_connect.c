@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finding the server, shaking hands, reading the job's information: with all a server may do. */
-#include "core/base/clock.h"
-#include "core/base/fd.h"
 #include "core/base/str.h"
 #include "core/client/client.h"
 #include "fake_server.h"
 #include "px_test.h"
 
-#include <semaphore.h>
 #include <string.h>
-#include <sys/socket.h>
 
 static pmix_status_t init(void)
 {
@@ -24,29 +20,6 @@ static void assert_nothing_is_left(void)
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
 }
 
-/* PMIx_Init fails with this, and all is as before. */
-static void refused_with(pmix_status_t status)
-{
-    fake_start();
-    ck_assert_int_eq(init(), status);
-    assert_nothing_is_left();
-    fake_stop();
-}
-
-static uint32_t get_u32(pmix_rank_t rank, const char *key)
-{
-    pmix_value_t *v = NULL;
-    uint32_t n = UINT32_MAX;
-    pmix_proc_t p;
-
-    px_proc_set(&p, "job", rank);
-    if (PMIx_Get(&p, key, NULL, 0, &v) == PMIX_SUCCESS) {
-        ck_assert(px_value_to_u32(v, &n));
-        PMIX_VALUE_RELEASE(v);
-    }
-    return n;
-}
-
 static void serve_well(void)
 {
     pmix_proc_t self;
@@ -55,11 +28,10 @@ static void serve_well(void)
     ok(PMIx_Init(&self, NULL, 0));
     ck_assert_str_eq(self.nspace, "job");
     ck_assert_uint_eq(self.rank, 0);
-    ck_assert_uint_eq(get_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 2);
-    ck_assert_uint_eq(get_u32(1, PMIX_LOCAL_RANK), 1);
+    ck_assert_uint_eq(get_u32("job", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 2);
+    ck_assert_uint_eq(get_u32("job", 1, PMIX_LOCAL_RANK), 1);
     ok(PMIx_Fence(NULL, 0, NULL, 0));
-    ok(PMIx_Finalize(NULL, 0));
-    fake_stop();
+    client_end();
     ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 1);
 }
 
@@ -87,7 +59,9 @@ PX_TEST(the_newest_address_decides_about_the_dialect)
     }
 }
 
-static void keep_hello(void)
+/* ---- servers that do not serve --------------------------------------------------- */
+
+static void check_hello(void)
 {
     int fd = fake_accept();
 
@@ -103,14 +77,6 @@ static void keep_hello(void)
     close(fd);
 }
 
-PX_TEST(it_says_who_it_is_as_the_protocol_asks)
-{
-    fake.script = keep_hello;
-    refused_with(PMIX_ERR_UNREACH);
-}
-
-/* ---- refusals -------------------------------------------------------------------- */
-
 static pmix_status_t word;
 
 static void say_word(void)
@@ -121,36 +87,9 @@ static void say_word(void)
     close(fd);
 }
 
-PX_TEST(a_refusal_is_the_servers_status)
-{
-    static const pmix_status_t words[] = {PMIX_ERR_INVALID_CRED, PMIX_ERR_NOT_FOUND,
-                                          PMIX_ERR_NOT_SUPPORTED,
-                                          PMIX_ERR_READY_FOR_HANDSHAKE};
-
-    fake.script = say_word;
-    for (size_t i = 0; i < PX_COUNT(words); i++) {
-        word = words[i];
-        refused_with(word);
-    }
-}
-
-PX_TEST(words_that_no_server_says_are_none)
-{
-    fake.script = say_word;
-    word = 0x48545450; /* "HTTP" */
-    refused_with(PMIX_ERR_UNREACH);
-    word = PMIX_SUCCESS; /* and no index follows */
-    refused_with(PMIX_ERR_UNREACH);
-}
-
 static void hang_up(void)
 {
     close(fake_accept_mute());
-}
-
-static void hang_up_after_hello(void)
-{
-    close(fake_accept());
 }
 
 static void half_a_word(void)
@@ -173,28 +112,18 @@ static void hang_up_instead_of_job_info(void)
     close(fd);
 }
 
-PX_TEST(a_server_that_dies_meanwhile_is_unreachable)
+static void await_end(int fd)
 {
-    static void (*const scripts[])(void) = {hang_up, hang_up_after_hello, half_a_word};
+    char rest[256];
 
-    for (size_t i = 0; i < PX_COUNT(scripts); i++) {
-        fake.script = scripts[i];
-        refused_with(PMIX_ERR_UNREACH);
-    }
-    fake.script = hang_up_instead_of_job_info;
-    refused_with(PMIX_ERR_LOST_CONNECTION);
+    while (read(fd, rest, sizeof(rest)) > 0)
+        ;
+    close(fd);
 }
-
-/* ---- silence --------------------------------------------------------------------- */
-
-static sem_t heard;
 
 static void say_nothing(void)
 {
-    int fd = fake_accept_mute();
-
-    sem_wait(&heard);
-    close(fd);
+    await_end(fake_accept_mute());
 }
 
 static void say_nothing_about_the_job(void)
@@ -202,50 +131,57 @@ static void say_nothing_about_the_job(void)
     int fd = fake_accept();
 
     fake_words(fd, PMIX_SUCCESS, 7);
-    sem_wait(&heard);
-    close(fd);
+    await_end(fd);
 }
-
-PX_TEST(a_silent_server_is_given_up_after_its_time)
-{
-    static void (*const scripts[])(void) = {say_nothing, say_nothing_about_the_job};
-
-    sem_init(&heard, 0, 0);
-    setenv("PMIX_MCA_client_connect_timeout", "30ms", 1);
-    for (size_t i = 0; i < PX_COUNT(scripts); i++) {
-        fake.script = scripts[i];
-        fake_start();
-        ck_assert_int_eq(init(), PMIX_ERR_TIMEOUT);
-        assert_nothing_is_left();
-        sem_post(&heard);
-        fake_stop();
-    }
-}
-
-/* ---- garbage --------------------------------------------------------------------- */
 
 static void garbage_after_welcome(void)
 {
     uint8_t junk[64];
     int fd = fake_accept();
-    char rest[256];
 
     memset(junk, 0xff, sizeof(junk));
     fake_words(fd, PMIX_SUCCESS, 7);
     fake_say(fd, junk, sizeof(junk));
-    while (read(fd, rest, sizeof(rest)) > 0)
-        ;
-    close(fd);
+    await_end(fd);
 }
 
-PX_TEST(garbage_in_place_of_frames_is_an_error)
+/* PMIx_Init fails, and all is as before. */
+PX_TEST(a_server_that_does_not_serve_is_an_error)
 {
-    fake.script = garbage_after_welcome;
-    fake_start();
-    ck_assert_int_lt(init(), 0);
-    assert_nothing_is_left();
-    fake_stop();
+    static const struct {
+        void (*script)(void);
+        pmix_status_t word, status;
+    } rows[] = {
+        {check_hello, 0, PMIX_ERR_UNREACH},
+        /* a refusal is the server's status */
+        {say_word, PMIX_ERR_INVALID_CRED, PMIX_ERR_INVALID_CRED},
+        {say_word, PMIX_ERR_NOT_FOUND, PMIX_ERR_NOT_FOUND},
+        {say_word, PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_NOT_SUPPORTED},
+        {say_word, PMIX_ERR_READY_FOR_HANDSHAKE, PMIX_ERR_READY_FOR_HANDSHAKE},
+        {say_word, 0x48545450, PMIX_ERR_UNREACH},   /* "HTTP" */
+        {say_word, PMIX_SUCCESS, PMIX_ERR_UNREACH}, /* and no index follows */
+        {hang_up, 0, PMIX_ERR_UNREACH},
+        {half_a_word, 0, PMIX_ERR_UNREACH},
+        {hang_up_instead_of_job_info, 0, PMIX_ERR_LOST_CONNECTION},
+        {garbage_after_welcome, 0, PMIX_ERR_LOST_CONNECTION},
+        {say_nothing, 0, PMIX_ERR_TIMEOUT},
+        {say_nothing_about_the_job, 0, PMIX_ERR_TIMEOUT},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        if (rows[i].status == PMIX_ERR_TIMEOUT)
+            setenv("PMIX_MCA_client_connect_timeout", "30ms", 1);
+        fake.script = rows[i].script;
+        word = rows[i].word;
+        fake_start();
+        pmix_status_t rc = init();
+        ck_assert_msg(rc == rows[i].status, "row %zu: %s", i, PMIx_Error_string(rc));
+        assert_nothing_is_left();
+        fake_stop();
+    }
 }
+
+/* ---- garbage --------------------------------------------------------------------- */
 
 static const char *bad_info;
 static size_t bad_info_len;
@@ -266,14 +202,16 @@ PX_TEST(job_information_that_is_none_is_an_error)
     static const struct {
         const char *bytes;
         size_t n;
+        pmix_status_t status; /* 0: some error */
     } rows[] = {
-        {"", 0},
-        {"\x02\x08job", 5},               /* a name without its end */
-        {"\x02\x00", 2},                  /* no name */
-        {"\x02\x02\x00", 3},              /* an empty one */
-        {"\x02\x08job\0\x02\xff\xff", 9}, /* a damaged pair */
-        {"\x02\x08job\0\x02\x04k\0\x27\x18\xff\xff\xff\xff\x0f",
-         17}, /* a giant array */
+        {"", 0, 0},
+        {"\x02\x08job", 5, 0},               /* a name without its end */
+        {"\x02\x00", 2, 0},                  /* no name */
+        {"\x02\x02\x00", 3, 0},              /* an empty one */
+        {"\x02\x08job\0\x02\xff\xff", 9, 0}, /* a damaged pair */
+        {"\x02\x08job\0\x02\x04k\0\x27\x18\xff\xff\xff\xff\x0f", 17,
+         0},                                 /* a giant array */
+        {"\x02\x5b", 2, PMIX_ERR_NOT_FOUND}, /* a status says why there is none */
     };
 
     fake.hook = answer_badly;
@@ -281,22 +219,12 @@ PX_TEST(job_information_that_is_none_is_an_error)
         bad_info = rows[i].bytes;
         bad_info_len = rows[i].n;
         fake_start();
-        ck_assert_msg(init() < 0, "%zu", i);
+        pmix_status_t rc = init();
+        ck_assert_msg(rows[i].status ? rc == rows[i].status : rc < 0, "row %zu: %s", i,
+                      PMIx_Error_string(rc));
         assert_nothing_is_left();
         fake_stop();
     }
-}
-
-static bool know_no_such_job(int fd, struct fake_req *req)
-{
-    fake_status(fd, req->tag, PMIX_ERR_NOT_FOUND);
-    return true;
-}
-
-PX_TEST(a_server_that_cannot_tell_about_the_job_says_why)
-{
-    fake.hook = know_no_such_job;
-    refused_with(PMIX_ERR_NOT_FOUND);
 }
 
 static bool strange_frames_first(int fd, struct fake_req *req)
@@ -320,13 +248,6 @@ PX_TEST(frames_nobody_asked_for_do_no_harm)
 
 /* ---- job information of other servers -------------------------------------------- */
 
-static void put_u32(px_writer *w, const char *key, uint32_t n)
-{
-    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = n};
-
-    px_pack_kval(w, key, &v);
-}
-
 static void put_string(px_writer *w, const char *key, const char *s)
 {
     pmix_value_t v = {.type = PMIX_STRING, .data.string = (char *)(uintptr_t)s};
@@ -342,11 +263,11 @@ static void older_job_info(px_writer *w)
     pmix_rank_t rank = 1;
     uint16_t one = 1;
 
-    put_u32(w, PMIX_JOB_SIZE, 2);
-    put_u32(w, PMIX_UNIV_SIZE, 2);
-    put_u32(w, PMIX_LOCAL_SIZE, 2);
+    fake_put_u32(w, PMIX_JOB_SIZE, 2);
+    fake_put_u32(w, PMIX_UNIV_SIZE, 2);
+    fake_put_u32(w, PMIX_LOCAL_SIZE, 2);
     put_string(w, PMIX_LOCAL_PEERS, "0,1");
-    put_u32(w, "some.key.of.the.host", 5);
+    fake_put_u32(w, "some.key.of.the.host", 5);
     ok(px_infos_add(&members, PMIX_RANK, &rank, PMIX_PROC_RANK));
     ok(px_infos_add(&members, PMIX_LOCAL_RANK, &one, PMIX_UINT16));
     ok(px_infos_add_array(&holder, PMIX_PROC_DATA, &members));
@@ -359,7 +280,7 @@ static void map_blob_job_info(px_writer *w)
     px_writer body = fake_begin();
     pmix_value_t blob = {.type = PMIX_BYTE_OBJECT};
 
-    put_u32(w, PMIX_JOB_SIZE, 2);
+    fake_put_u32(w, PMIX_JOB_SIZE, 2);
     px_pack_size(&body, 1);
     put_string(&body, "here", "0,1");
     blob.data.bo.bytes = (char *)body.buf.data;
@@ -368,25 +289,17 @@ static void map_blob_job_info(px_writer *w)
     px_writer_cleanup(&body);
 }
 
-PX_TEST(older_forms_of_job_information_are_understood)
+PX_TEST_LOOP(older_forms_of_job_information_are_understood, 2)
 {
-    fake.job_info = older_job_info;
-    fake_start();
-    ok(init());
-    ck_assert_uint_eq(get_u32(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE), 2);
-    ck_assert_uint_eq(get_u32(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE), 2);
-    ck_assert_uint_eq(get_u32(PMIX_RANK_WILDCARD, "some.key.of.the.host"), 5);
-    ck_assert_uint_eq(get_u32(1, PMIX_LOCAL_RANK), 1);
-    ok(PMIx_Finalize(NULL, 0));
-    fake_stop();
-
-    fake.job_info = map_blob_job_info;
-    fake_start();
-    ok(init());
-    ck_assert_uint_eq(get_u32(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE), 2);
-    ck_assert_uint_eq(get_u32(1, PMIX_LOCAL_RANK), 1);
-    ok(PMIx_Finalize(NULL, 0));
-    fake_stop();
+    fake.job_info = _i == 0 ? older_job_info : map_blob_job_info;
+    client_begin();
+    ck_assert_uint_eq(get_u32("job", PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE), 2);
+    ck_assert_uint_eq(get_u32("job", 1, PMIX_LOCAL_RANK), 1);
+    if (_i == 0) {
+        ck_assert_uint_eq(get_u32("job", PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE), 2);
+        ck_assert_uint_eq(get_u32("job", PMIX_RANK_WILDCARD, "some.key.of.the.host"),
+                          5);
+    }
 }
 
 /* ---- the environment ------------------------------------------------------------- */
@@ -434,24 +347,22 @@ PX_TEST(an_environment_that_makes_no_sense_is_refused_before_anything_is_done)
     free(longer);
 }
 
-PX_TEST(a_faster_address_that_cannot_be_reached_is_no_obstacle)
+PX_TEST(a_faster_address_is_no_obstacle)
 {
     fake_start();
     PX_AUTOFREE char *own = px_strf("%s;usock:///nonexistent/socket",
                                     getenv("PMIX_SERVER_URI41"));
-    setenv("TENON_SERVER_URI", own, 1);
-    ok(init());
-    ok(PMIx_Finalize(NULL, 0));
-    fake_stop();
+    const char *const faster[] = {
+        own, /* out of reach */
+        "server.0;tcp4://127.0.0.1:1;tcp4://127.0.0.1:2" /* of another server */};
+
+    for (size_t i = 0; i < PX_COUNT(faster); i++) {
+        if (!fake.runs)
+            fake_start();
+        setenv("TENON_SERVER_URI", faster[i], 1);
+        ok(init());
+        client_end();
+    }
 }
 
-PX_TEST(a_faster_address_of_another_server_is_not_for_us)
-{
-    fake_start();
-    setenv("TENON_SERVER_URI", "server.0;tcp4://127.0.0.1:1;tcp4://127.0.0.1:2", 1);
-    ok(init());
-    ok(PMIx_Finalize(NULL, 0));
-    fake_stop();
-}
-
-PX_TEST_MAIN("client/connect", NULL, NULL)
+PX_TEST_MAIN("client/connect", NULL, client_end)

@@ -11,7 +11,6 @@
 #include <semaphore.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 static void init(void)
 {
@@ -36,9 +35,8 @@ PX_TEST(it_says_goodbye_once_and_waits_for_the_answer)
 
 PX_TEST(a_barrier_comes_first_if_it_was_asked_for)
 {
-    pmix_info_t barrier;
+    pmix_info_t barrier = flag(PMIX_EMBED_BARRIER);
 
-    PMIx_Info_load(&barrier, PMIX_EMBED_BARRIER, NULL, PMIX_BOOL);
     client_begin();
     ok(PMIx_Finalize(&barrier, 1));
     fake_stop();
@@ -56,8 +54,7 @@ static bool die_at_goodbye(int fd, struct fake_req *req)
 
 PX_TEST(a_server_that_dies_at_the_goodbye_is_no_obstacle)
 {
-    fake.hook = die_at_goodbye;
-    client_begin();
+    client_of_hook(die_at_goodbye);
 }
 
 static bool ignore_goodbye(int fd PX_UNUSED, struct fake_req *req)
@@ -70,8 +67,7 @@ PX_TEST(a_silent_server_keeps_it_for_its_time_only)
     uint64_t began;
 
     setenv("PMIX_MCA_client_finalize_timeout", "50ms", 1);
-    fake.hook = ignore_goodbye;
-    client_begin();
+    client_of_hook(ignore_goodbye);
     began = px_clock_ms();
     client_end();
     ck_assert_uint_ge(px_clock_ms() - began, 40);
@@ -132,20 +128,17 @@ static bool hold_all_but_goodbye(int fd, struct fake_req *req)
 
 PX_TEST(calls_without_an_answer_end_with_the_client)
 {
-    pmix_info_t data;
+    pmix_info_t data = flag("key");
 
     sem_init(&heard, 0, 0);
-    fake.hook = hold_all_but_goodbye;
-    client_begin();
-    PMIx_Info_load(&data, "key", NULL, PMIX_BOOL);
+    client_of_hook(hold_all_but_goodbye);
     ok(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done));
     ok(PMIx_Publish_nb(&data, 1, on_op, &done));
     sem_wait(&heard);
     sem_wait(&heard);
     client_end();
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         ck_assert_int_eq(await_op(), PMIX_ERR_UNREACH);
-    }
 }
 
 static void *fence(void *arg)
@@ -160,8 +153,7 @@ PX_TEST(a_thread_that_waits_is_let_go)
     pthread_t thread;
 
     sem_init(&heard, 0, 0);
-    fake.hook = hold_all_but_goodbye;
-    client_begin();
+    client_of_hook(hold_all_but_goodbye);
     ck_assert_int_eq(pthread_create(&thread, NULL, fence, &status), 0);
     sem_wait(&heard);
     client_end();
@@ -233,11 +225,6 @@ PX_TEST(a_client_may_come_back_to_the_same_server)
     ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 5);
 }
 
-static void serve_two(void)
-{
-    fake_serve(); /* the child, then the parent */
-}
-
 static void *serve_parent(void *arg PX_UNUSED)
 {
     struct fake_req req = {0};
@@ -259,15 +246,13 @@ static void serve_parent_then_child(void)
 
     ck_assert_int_eq(pthread_create(&thread, NULL, serve_parent, NULL), 0);
     sem_wait(&gone);
-    serve_two();
+    fake_serve(); /* the child */
     sem_post(&heard);
     pthread_join(thread, NULL);
 }
 
 PX_TEST(a_forked_child_is_a_client_of_its_own_and_ends_alone)
 {
-    int status;
-
     sem_init(&gone, 0, 0);
     sem_init(&heard, 0, 0);
     fake.script = serve_parent_then_child;
@@ -277,27 +262,11 @@ PX_TEST(a_forked_child_is_a_client_of_its_own_and_ends_alone)
         _exit(PMIx_Fence(NULL, 0, NULL, 0) != PMIX_ERR_INIT ||
               PMIx_Init(NULL, NULL, 0) || PMIx_Commit() || PMIx_Finalize(NULL, 0));
     sem_post(&gone);
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFEXITED(status));
-    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    exits_with_0(pid);
     ok(PMIx_Commit()); /* the parent's connection lives */
 }
 
 static const pmix_server_module_t no_module;
-
-static uint32_t job_size(const char *nspace)
-{
-    pmix_value_t *v = NULL;
-    pmix_proc_t p;
-    uint32_t n = 0;
-
-    px_proc_set(&p, nspace, PMIX_RANK_WILDCARD);
-    if (PMIx_Get(&p, PMIX_JOB_SIZE, NULL, 0, &v) == PMIX_SUCCESS) {
-        ck_assert(px_value_to_u32(v, &n));
-        PMIX_VALUE_RELEASE(v);
-    }
-    return n;
-}
 
 static void host_a_job(void)
 {
@@ -316,21 +285,21 @@ PX_TEST(a_client_may_be_a_server_too_and_either_may_end_first)
     for (int server_first = 0; server_first < 2; server_first++) {
         client_begin();
         host_a_job();
-        ck_assert_uint_eq(job_size("job"), 2);
-        ck_assert_uint_eq(job_size("hosted"), 3);
+        ck_assert_uint_eq(get_u32("job", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 2);
+        ck_assert_uint_eq(get_u32("hosted", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 3);
         ok(PMIx_Fence(NULL, 0, NULL, 0)); /* at its server */
         if (server_first) {
             ok(PMIx_server_finalize());
-            ck_assert_uint_eq(job_size("hosted"), 0);
+            ck_assert_uint_eq(get_u32("hosted", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE),
+                              UINT32_MAX);
             ok(PMIx_Fence(NULL, 0, NULL, 0));
             client_end();
         } else {
-            pmix_info_t data;
+            pmix_info_t data = flag("key");
 
             client_end();
             ck_assert(PMIx_Initialized());
-            ck_assert_uint_eq(job_size("hosted"), 3);
-            PMIx_Info_load(&data, "key", NULL, PMIX_BOOL);
+            ck_assert_uint_eq(get_u32("hosted", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 3);
             ck_assert_int_eq(PMIx_Publish(&data, 1),
                              PMIX_ERR_NOT_SUPPORTED); /* its own host */
             ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
@@ -344,16 +313,14 @@ PX_TEST(a_client_may_be_a_server_too_and_either_may_end_first)
 PX_TEST(what_a_process_serves_survives_its_own_fences_and_refreshes)
 {
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 5}, *got = NULL;
-    pmix_info_t collect, refresh;
-    pmix_proc_t p;
+    pmix_info_t collect = flag(PMIX_COLLECT_DATA),
+                refresh = flag(PMIX_GET_REFRESH_CACHE);
+    pmix_proc_t p = proc_of("hosted", 1);
 
     client_begin();
     host_a_job();
-    px_proc_set(&p, "hosted", 1);
     ok(px_store_put(&px_nspace_find(px_process.model, "hosted")->store, PX_GDS_REMOTE,
                     1, "colour", &v));
-    PMIx_Info_load(&collect, PMIX_COLLECT_DATA, NULL, PMIX_BOOL);
-    PMIx_Info_load(&refresh, PMIX_GET_REFRESH_CACHE, NULL, PMIX_BOOL);
     ok(PMIx_Fence(NULL, 0, &collect, 1));
     ok(PMIx_Get(&p, "colour", &refresh, 1, &got));
     ck_assert_uint_eq(got->data.uint32, 5);
@@ -389,7 +356,7 @@ PX_TEST(a_server_wants_a_finalize_for_each_init)
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT); /* these are not its */
     ok(PMIx_server_finalize());
     ck_assert(PMIx_Initialized());
-    ck_assert_uint_eq(job_size("hosted"), 3);
+    ck_assert_uint_eq(get_u32("hosted", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 3);
     ok(PMIx_server_finalize());
     ck_assert(!PMIx_Initialized());
     ck_assert_int_eq(PMIx_server_finalize(), PMIX_ERR_INIT);

@@ -22,26 +22,23 @@ static char news[128];
 static bool listen_to_codes(int fd, struct fake_req *req)
 {
     pmix_status_t codes[8];
-    int32_t n = 0;
-    size_t count = 0;
+    bool gone = req->op == PX_OP_DEREGEVENTS;
+    size_t n = 0;
 
-    if (req->op == PX_OP_REGEVENTS) {
-        ok(px_unpack_size(&req->in, &count));
-        n = (int32_t)count;
-        if (n)
-            ok(px_unpack(&req->in, codes, &n, PMIX_STATUS));
-        strcpy(news, n ? "+" : "+default");
-    } else if (req->op == PX_OP_DEREGEVENTS) {
+    if (req->op != PX_OP_REGEVENTS && !gone)
+        return false;
+    if (gone) {
         for (; !px_reader_done(&req->in); n++)
             ok(px_unpack_status(&req->in, &codes[n]));
-        strcpy(news, "-");
     } else {
-        return false;
-    }
-    for (int32_t i = 0; i < n; i++)
-        sprintf(news + strlen(news), codes[i] == INT_MIN ? "default" : " %d", codes[i]);
-    if (req->op == PX_OP_REGEVENTS)
+        n = fake.heard.n_codes;
+        if (n > 0)
+            memcpy(codes, fake.heard.codes, n * sizeof *codes);
         fake_status(fd, req->tag, PMIX_SUCCESS);
+    }
+    strcpy(news, gone ? "-" : n ? "+" : "+default");
+    for (size_t i = 0; i < n; i++)
+        sprintf(news + strlen(news), codes[i] == INT_MIN ? "default" : " %d", codes[i]);
     sem_post(&told);
     return true;
 }
@@ -52,13 +49,11 @@ static const char *heard(void)
     return news;
 }
 
-static void start(void)
+static void start(bool (*hook)(int fd, struct fake_req *req))
 {
     sem_init(&called, 0, 0);
     sem_init(&told, 0, 0);
-    if (!fake.hook)
-        fake.hook = listen_to_codes;
-    client_begin();
+    client_of_hook(hook);
 }
 
 static void stop(void)
@@ -77,13 +72,10 @@ PX_TEST_HANDLER(handler)
     sem_post(&called);
 }
 
-static size_t reg(pmix_status_t *codes, size_t n, const char *flag)
+static size_t reg(pmix_status_t *codes, size_t n, const char *yes)
 {
-    pmix_info_t info;
-
-    if (flag)
-        PMIx_Info_load(&info, flag, NULL, PMIX_BOOL);
-    int id = PMIx_Register_event_handler(codes, n, flag ? &info : NULL, flag ? 1 : 0,
+    pmix_info_t info = yes ? flag(yes) : (pmix_info_t){0};
+    int id = PMIx_Register_event_handler(codes, n, yes ? &info : NULL, yes ? 1 : 0,
                                          handler, NULL, NULL);
     ck_assert_int_ge(id, 0);
     return (size_t)id;
@@ -99,7 +91,7 @@ PX_TEST(the_server_learns_of_the_first_and_the_last_handler_of_a_code)
     pmix_status_t both[] = {CODE, CODE - 1};
     size_t one, two, three, all;
 
-    start();
+    start(listen_to_codes);
     one = reg(both, 1, NULL);
     ck_assert_str_eq(heard(), "+ -701");
     two = reg(both, 2, NULL);
@@ -132,8 +124,7 @@ PX_TEST(an_event_reaches_its_handler_without_the_servers_mark)
 {
     pmix_status_t code = CODE;
 
-    fake.hook = answer_codes_then_tell;
-    start();
+    start(answer_codes_then_tell);
     reg(&code, 1, NULL);
     ok(PMIx_Commit());
     sem_wait(&called);
@@ -148,8 +139,7 @@ PX_TEST(an_event_without_a_handler_waits_for_one)
 {
     pmix_status_t code = CODE;
 
-    fake.hook = answer_codes_then_tell;
-    start();
+    start(answer_codes_then_tell);
     ok(PMIx_Commit());
     reg(&code, 1, NULL);
     sem_wait(&called);
@@ -160,8 +150,7 @@ PX_TEST(a_handler_for_once_is_given_up_at_the_server_too)
 {
     pmix_status_t code = CODE;
 
-    fake.hook = answer_codes_then_tell;
-    start();
+    start(answer_codes_then_tell);
     size_t id = reg(&code, 1, PMIX_EVENT_ONESHOT);
     ck_assert_str_eq(heard(), "+ -701");
     ok(PMIx_Commit());
@@ -199,8 +188,7 @@ PX_TEST(a_damaged_event_is_dropped_and_nothing_else)
         {"\x02\x0c\x02\x0d\x02\x02\x00\x00\x02\xff", 10}, /* a count without an end */
     };
 
-    fake.hook = send_damaged;
-    start();
+    start(send_damaged);
     reg(NULL, 0, NULL);
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         damaged = rows[i].bytes;
@@ -210,30 +198,16 @@ PX_TEST(a_damaged_event_is_dropped_and_nothing_else)
     ck_assert_int_eq(sem_trywait(&called), -1);
 }
 
-static uint8_t last_range;
-
-static bool take_notify(int fd, struct fake_req *req)
-{
-    pmix_status_t code;
-
-    if (req->op != PX_OP_NOTIFY)
-        return listen_to_codes(fd, req);
-    ok(px_unpack_status(&req->in, &code));
-    ck_assert_int_eq(code, CODE);
-    ok(px_unpack_u8(&req->in, &last_range, PMIX_DATA_RANGE));
-    fake_status(fd, req->tag, PMIX_ERR_NO_PERMISSIONS);
-    return true;
-}
-
 PX_TEST(an_own_event_goes_to_own_handlers_and_to_the_server)
 {
-    fake.hook = take_notify;
-    start();
+    start(listen_to_codes);
+    fake.answer = PMIX_ERR_NO_PERMISSIONS;
     reg(NULL, 0, NULL);
     ck_assert_int_eq(
         PMIx_Notify_event(CODE, NULL, PMIX_RANGE_GLOBAL, NULL, 0, NULL, NULL),
         PMIX_ERR_NO_PERMISSIONS);
-    ck_assert_uint_eq(last_range, PMIX_RANGE_GLOBAL);
+    ck_assert_int_eq(fake.heard.code, CODE);
+    ck_assert_uint_eq(fake.heard.directive, PMIX_RANGE_GLOBAL);
     sem_wait(&called);
     ok(PMIx_Notify_event(CODE, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL));
     sem_wait(&called);

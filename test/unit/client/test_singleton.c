@@ -2,24 +2,17 @@
 /* A process without a server: everything it can do alone, it can. */
 #include "core/base/str.h"
 #include "core/client/client.h"
+#include "fake_server.h"
 #include "pmix_server.h"
 #include "px_test.h"
 
-#include <dirent.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <string.h>
-#include <sys/wait.h>
 
 static pmix_proc_t self;
-static sem_t done;
-static pmix_status_t done_status;
-
 static void setup(void)
 {
-    sem_init(&done, 0, 0);
-    unsetenv("PMIX_NAMESPACE");
-    ok(PMIx_Init(&self, NULL, 0));
+    client_alone(&self);
 }
 
 static void finalize(void)
@@ -28,37 +21,9 @@ static void finalize(void)
     ck_assert(!PMIx_Initialized());
 }
 
-static void teardown(void)
+static uint32_t own_u32(pmix_rank_t r, const char *key)
 {
-    if (PMIx_Initialized())
-        finalize();
-}
-
-static void on_op(pmix_status_t status, void *cbdata)
-{
-    ck_assert_ptr_eq(cbdata, &done);
-    done_status = status;
-    sem_post(&done);
-}
-
-static pmix_status_t await_op(void)
-{
-    sem_wait(&done);
-    return done_status;
-}
-
-static uint32_t get_u32(pmix_rank_t rank, const char *key)
-{
-    pmix_value_t *v = NULL;
-    pmix_proc_t p = self;
-    uint32_t n = UINT32_MAX;
-
-    p.rank = rank;
-    if (PMIx_Get(&p, key, NULL, 0, &v) == PMIX_SUCCESS) {
-        ck_assert(px_value_to_u32(v, &n));
-        PMIX_VALUE_RELEASE(v);
-    }
-    return n;
+    return get_u32(self.nspace, r, key);
 }
 
 PX_TEST(it_is_rank_0_of_a_job_of_its_own)
@@ -87,7 +52,7 @@ PX_TEST(what_programs_ask_first_has_an_answer)
     };
 
     for (size_t i = 0; i < PX_COUNT(rows); i++)
-        ck_assert_msg(get_u32(rows[i].of_job ? PMIX_RANK_WILDCARD : 0, rows[i].key) ==
+        ck_assert_msg(own_u32(rows[i].of_job ? PMIX_RANK_WILDCARD : 0, rows[i].key) ==
                           rows[i].value,
                       "%s", rows[i].key);
 }
@@ -110,14 +75,13 @@ PX_TEST(it_can_put_commit_fence_and_get)
     ok(PMIx_Commit());
     ok(PMIx_Fence(NULL, 0, NULL, 0));
     ok(PMIx_Fence(&self, 1, NULL, 0));
-    ok(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done));
-    ok(await_op());
+    finished(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done), PMIX_SUCCESS);
     for (uint32_t i = 0; i < PX_COUNT(scopes); i++) {
         snprintf(key, sizeof(key), "key%u", i);
-        ck_assert_uint_eq(get_u32(0, key), i + 10);
+        ck_assert_uint_eq(own_u32(0, key), i + 10);
     }
-    ck_assert_uint_eq(get_u32(0, "nothing"), UINT32_MAX);
-    ck_assert_uint_eq(get_u32(1, "key0"), UINT32_MAX);
+    ck_assert_uint_eq(own_u32(0, "nothing"), UINT32_MAX);
+    ck_assert_uint_eq(own_u32(1, "key0"), UINT32_MAX);
 }
 
 PX_TEST(everything_put_comes_back_without_a_key)
@@ -137,10 +101,8 @@ PX_TEST(connect_and_disconnect_with_itself_are_done_at_once)
 {
     ok(PMIx_Connect(&self, 1, NULL, 0));
     ok(PMIx_Disconnect(&self, 1, NULL, 0));
-    ok(PMIx_Connect_nb(&self, 1, NULL, 0, on_op, &done));
-    ok(await_op());
-    ok(PMIx_Disconnect_nb(&self, 1, NULL, 0, on_op, &done));
-    ok(await_op());
+    finished(PMIx_Connect_nb(&self, 1, NULL, 0, on_op, &done), PMIX_SUCCESS);
+    finished(PMIx_Disconnect_nb(&self, 1, NULL, 0, on_op, &done), PMIX_SUCCESS);
 }
 
 PX_TEST(it_resolves_itself)
@@ -183,15 +145,14 @@ PX_TEST(what_is_looked_for_or_spawned_needs_a_server)
 PX_TEST(a_value_may_be_stored_about_anybody)
 {
     pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 9}, *got = NULL;
-    pmix_proc_t other;
+    pmix_proc_t other = proc_of("other", 3);
 
-    px_proc_set(&other, "other", 3);
     ok(PMIx_Store_internal(&other, "colour", &v));
     ok(PMIx_Get(&other, "colour", NULL, 0, &got));
     ck_assert_uint_eq(got->data.uint32, 9);
     PMIX_VALUE_RELEASE(got);
     ok(PMIx_Store_internal(NULL, "own", &v));
-    ck_assert_uint_eq(get_u32(0, "own"), 9);
+    ck_assert_uint_eq(own_u32(0, "own"), 9);
     memset(other.nspace, 'x', sizeof(other.nspace)); /* no end: cut */
     ok(PMIx_Store_internal(&other, "colour", &v));
     ok(PMIx_Get(&other, "colour", NULL, 0, &got));
@@ -210,7 +171,7 @@ PX_TEST(each_init_wants_its_finalize)
     for (int i = 0; i < 2; i++) {
         ok(PMIx_Finalize(NULL, 0));
         ck_assert(PMIx_Initialized());
-        ck_assert_uint_eq(get_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
+        ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
     }
     finalize();
     ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
@@ -227,7 +188,7 @@ PX_TEST(it_may_live_many_times_and_leaves_nothing)
         pmix_value_t v = {.type = PMIX_UINT32};
 
         ok(PMIx_Init(&self, NULL, 0));
-        ck_assert_uint_eq(get_u32(0, "key"), UINT32_MAX); /* nothing of the last life */
+        ck_assert_uint_eq(own_u32(0, "key"), UINT32_MAX); /* nothing of the last life */
         ok(PMIx_Put(PMIX_GLOBAL, "key", &v));
         finalize();
     }
@@ -274,8 +235,7 @@ PX_TEST(a_call_that_comes_too_late_says_that_there_is_no_library)
 
     ok(px_call(px_process.loop, swap_channel, &channel));
     ck_assert_int_eq(PMIx_Commit(), PMIX_ERR_INIT);
-    ok(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done));
-    ck_assert_int_eq(await_op(), PMIX_ERR_INIT);
+    finished(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done), PMIX_ERR_INIT);
     ok(px_call(px_process.loop, swap_channel, &channel));
 }
 
@@ -313,23 +273,14 @@ static int live_anew(void)
     return PMIx_Finalize(NULL, 0) ? 7 : 0;
 }
 
-static void expect_0(pid_t pid)
-{
-    int status;
-
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFEXITED(status));
-    ck_assert_int_eq(WEXITSTATUS(status), 0);
-}
-
 PX_TEST(a_forked_child_must_init_itself_and_can)
 {
     pid_t pid = fork();
 
     if (pid == 0)
         _exit(live_anew());
-    expect_0(pid);
-    ck_assert_uint_eq(get_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
+    exits_with_0(pid);
+    ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
 }
 
 static void fork_here(pmix_status_t status PX_UNUSED, void *cbdata)
@@ -348,7 +299,7 @@ PX_TEST(so_can_a_child_forked_in_a_callback)
 
     ok(PMIx_Fence_nb(NULL, 0, NULL, 0, fork_here, &pid));
     sem_wait(&done);
-    expect_0(pid);
+    exits_with_0(pid);
 }
 
 PX_TEST(where_kernels_do_not_tell_of_a_fork_the_process_id_does)
@@ -360,14 +311,14 @@ PX_TEST(where_kernels_do_not_tell_of_a_fork_the_process_id_does)
     pid_t pid = fork();
     if (pid == 0)
         _exit(live_anew());
-    expect_0(pid);
+    exits_with_0(pid);
     px_process.stamp = stamp;
 }
 
 static void *get_many(void *arg PX_UNUSED)
 {
     for (int i = 0; i < 500; i++)
-        ck_assert_uint_eq(get_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
+        ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
     return NULL;
 }
 
@@ -383,16 +334,15 @@ PX_TEST(many_threads_may_call_at_once)
 
 PX_TEST(with_external_progress_it_works_the_same)
 {
-    pmix_info_t external;
+    pmix_info_t external = flag(PMIX_EXTERNAL_PROGRESS);
 
     finalize();
-    PMIx_Info_load(&external, PMIX_EXTERNAL_PROGRESS, NULL, PMIX_BOOL);
     ok(PMIx_Init(&self, &external, 1));
-    ck_assert_uint_eq(get_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
+    ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
     ok(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done));
     while (sem_trywait(&done))
         PMIx_Progress();
     ok(done_status);
 }
 
-PX_TEST_MAIN("client/singleton", setup, teardown)
+PX_TEST_MAIN("client/singleton", setup, client_end)

@@ -4,31 +4,12 @@
 #include "core/client/client.h"
 #include "core/topo/topo.h"
 #include "core/types/handle.h"
+#include "fake_server.h"
 #include "pmix_server.h"
 #include "px_test.h"
 
 #include <sched.h>
-#include <semaphore.h>
 #include <string.h>
-
-static sem_t done;
-
-static void setup(void)
-{
-    sem_init(&done, 0, 0);
-    unsetenv("PMIX_NAMESPACE");
-    setenv("HWLOC_XMLFILE", DEVICES_XML, 1);
-}
-
-static void start(void)
-{
-    ok(PMIx_Init(NULL, NULL, 0));
-}
-
-static void finalize(void)
-{
-    ok(PMIx_Finalize(NULL, 0));
-}
 
 static bool has_hwloc(void)
 {
@@ -41,10 +22,10 @@ static bool has_hwloc(void)
 
 #define NEEDS_HWLOC() PX_TEST_NEEDS(has_hwloc(), "hwloc")
 
-static void teardown(void)
+static void setup(void)
 {
-    if (PMIx_Initialized())
-        finalize();
+    setenv("HWLOC_XMLFILE", DEVICES_XML, 1);
+    client_alone(NULL);
 }
 
 static void on_distances(pmix_status_t status, pmix_device_distance_t *dist, size_t n,
@@ -71,7 +52,6 @@ PX_TEST(nonsense_is_refused)
     size_t n;
 
     NEEDS_HWLOC();
-    start();
     const pmix_status_t rcs[] = {
         PMIx_Parse_cpuset_string("hwloc:x", &set),
         PMIx_Compute_distances(&none, NULL, NULL, 0, &dist, &n),
@@ -90,7 +70,6 @@ PX_TEST(a_topology_is_lent_until_the_end)
     pmix_topology_t a = {0}, b = {.source = strdup("HWLOC")}, c = {0};
 
     NEEDS_HWLOC();
-    start();
     ok(PMIx_Load_topology(&a));
     ck_assert_int_eq(strncmp(a.source, "hwloc:", 6), 0);
     ok(PMIx_Load_topology(&b));
@@ -115,7 +94,6 @@ PX_TEST(only_a_source_that_fits_is_served)
     char *text = NULL;
 
     NEEDS_HWLOC();
-    start();
     ck_assert_int_eq(PMIx_Load_topology(&other), PMIX_ERR_NOT_SUPPORTED);
     ck_assert_int_eq(PMIx_Load_topology(&newer), PMIX_ERR_NOT_SUPPORTED);
     ck_assert_ptr_null(newer.topology);
@@ -134,7 +112,6 @@ PX_TEST(a_binding_can_be_written_and_read)
     cpu_set_t one;
 
     NEEDS_HWLOC();
-    start();
     ck_assert_int_eq(sched_getaffinity(0, sizeof(one), &one), 0);
     int cpu = 0;
     while (!CPU_ISSET(cpu, &one))
@@ -161,7 +138,6 @@ PX_TEST(locality_follows_from_cpusets)
     pmix_locality_t bits;
 
     NEEDS_HWLOC();
-    start();
     ok(PMIx_Parse_cpuset_string("hwloc:0", &set));
     ok(PMIx_server_generate_locality_string(&set, &a));
     PMIx_Cpuset_destruct(&set);
@@ -184,7 +160,6 @@ PX_TEST(distances_come_at_once_or_by_callback)
     size_t n = 0, later = 0;
 
     NEEDS_HWLOC();
-    start();
     PMIx_Info_load(&info, PMIX_DEVICE_TYPE, &type, PMIX_DEVTYPE);
     ok(PMIx_Compute_distances(NULL, NULL, &info, 1, &dist, &n));
     ck_assert_uint_eq(n, 2);
@@ -216,11 +191,9 @@ static void on_value(pmix_status_t status, pmix_value_t *value PX_UNUSED, void *
 PX_TEST(a_callback_may_ask_first)
 {
     pmix_topology_t topo = {0};
-    pmix_proc_t job;
+    pmix_proc_t job = {.rank = PMIX_RANK_WILDCARD};
 
     NEEDS_HWLOC();
-    ok(PMIx_Init(&job, NULL, 0));
-    job.rank = PMIX_RANK_WILDCARD;
     ok(PMIx_Get_nb(&job, PMIX_JOB_SIZE, NULL, 0, on_value, &topo));
     sem_wait(&done);
     ck_assert_ptr_nonnull(topo.topology);
@@ -233,11 +206,10 @@ PX_TEST(init_may_be_given_a_topology)
     pmix_info_t info;
 
     NEEDS_HWLOC();
-    start();
     ok(PMIx_Load_topology(&given));
     ok(px_type_copy(PMIX_TOPO, &copy, &given));
     PMIx_Topology_destruct(&given);
-    finalize();
+    client_end();
     setenv("HWLOC_XMLFILE", "/nonexistent", 1);
     PMIx_Info_load(&info, PMIX_TOPOLOGY2, &copy, PMIX_TOPO);
     ok(PMIx_Init(NULL, &info, 1));
@@ -250,4 +222,4 @@ PX_TEST(init_may_be_given_a_topology)
     PMIx_Topology_destruct(&copy);
 }
 
-PX_TEST_MAIN("client/topology", setup, teardown)
+PX_TEST_MAIN("client/topology", setup, client_end)

@@ -7,68 +7,9 @@
 #include "tool_server.h"
 
 #include <fcntl.h>
-#include <semaphore.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static pmix_proc_t self;
-static px_infos infos;
-
-static void setup(void)
-{
-    tool_dir_make();
-    unsetenv("PMIX_NAMESPACE");
-    unsetenv("PMIX_RANK");
-    unsetenv(PMIX_LAUNCHER_RNDZ_URI);
-    unsetenv(PMIX_KEEPALIVE_PIPE);
-}
-
-static void add(const char *key, const void *data, pmix_data_type_t type)
-{
-    ok(px_infos_add(&infos, key, data, type));
-}
-
-static void add_yes(const char *key)
-{
-    add(key, &(bool){true}, PMIX_BOOL);
-}
-
-static pmix_status_t init(void)
-{
-    return PMIx_tool_init(&self, infos.v, infos.n);
-}
-
-static void assert_nothing_is_left(void)
-{
-    ck_assert(!PMIx_Initialized());
-    ck_assert(!PMIx_tool_is_connected());
-    ck_assert_ptr_null(px_process.loop);
-    ck_assert_ptr_null(px_process.client);
-    ck_assert_ptr_null(px_process.tool);
-    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_INIT);
-}
-
-static void init_alone(void)
-{
-    add_yes(PMIX_TOOL_DO_NOT_CONNECT);
-    ok(init());
-}
-
-static void finalize(void)
-{
-    ok(PMIx_tool_finalize());
-    assert_nothing_is_left();
-}
-
-static void teardown(void)
-{
-    if (PMIx_Initialized())
-        finalize();
-    assert_nothing_is_left();
-    px_infos_cleanup(&infos);
-    tool_dir_remove();
-}
 
 /* ---- names ----------------------------------------------------------------------- */
 
@@ -78,8 +19,8 @@ PX_TEST(a_tool_that_does_not_connect_names_itself)
 
     init_alone();
     snprintf(pid, sizeof(pid), ".%ld", (long)getpid());
-    ck_assert_ptr_nonnull(strstr(self.nspace, pid));
-    ck_assert_uint_eq(self.rank, 0);
+    ck_assert_ptr_nonnull(strstr(tool.nspace, pid));
+    ck_assert_uint_eq(tool.rank, 0);
     ck_assert(PMIx_Initialized());
     ck_assert(!PMIx_tool_is_connected());
 }
@@ -94,26 +35,24 @@ PX_TEST(its_name_is_the_one_it_asks_for_else_the_environments)
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         if (rows[i].nspace)
-            add(PMIX_TOOL_NSPACE, rows[i].nspace, PMIX_STRING);
+            add_text(PMIX_TOOL_NSPACE, rows[i].nspace);
         if (rows[i].has_rank)
-            add(PMIX_TOOL_RANK, &rows[i].rank, PMIX_UINT32);
+            add_u32(PMIX_TOOL_RANK, rows[i].rank);
         setenv("PMIX_NAMESPACE", "job", 1);
         setenv("PMIX_RANK", "7", 1);
         init_alone();
-        ck_assert_str_eq(self.nspace, rows[i].nspace ? rows[i].nspace : "job");
-        ck_assert_uint_eq(self.rank, rows[i].rank);
+        ck_assert_str_eq(tool.nspace, rows[i].nspace ? rows[i].nspace : "job");
+        ck_assert_uint_eq(tool.rank, rows[i].rank);
         finalize();
-        px_infos_cleanup(&infos);
+        px_infos_cleanup(&told);
     }
 }
 
 PX_TEST(a_rank_needs_a_namespace)
 {
-    uint32_t rank = 5;
-
     add_yes(PMIX_TOOL_DO_NOT_CONNECT);
-    add(PMIX_TOOL_RANK, &rank, PMIX_UINT32);
-    ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
+    add_u32(PMIX_TOOL_RANK, 5);
+    fails_with(PMIX_ERR_BAD_PARAM);
 }
 
 PX_TEST(bad_names_are_refused)
@@ -123,11 +62,11 @@ PX_TEST(bad_names_are_refused)
     memset(longer, 'x', sizeof(longer) - 1);
     longer[sizeof(longer) - 1] = '\0';
     add_yes(PMIX_TOOL_DO_NOT_CONNECT);
-    add(PMIX_TOOL_NSPACE, longer, PMIX_STRING);
+    add_text(PMIX_TOOL_NSPACE, longer);
     ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
-    infos.v[1].value.data.string[0] = '\0';
+    told.v[1].value.data.string[0] = '\0';
     ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
-    px_infos_cleanup(&infos);
+    px_infos_cleanup(&told);
     setenv("PMIX_NAMESPACE", "job", 1);
     ck_assert_int_eq(init(), PMIX_ERR_DATA_VALUE_NOT_FOUND);
     setenv("PMIX_RANK", "-1", 1);
@@ -136,17 +75,9 @@ PX_TEST(bad_names_are_refused)
 
 /* ---- calls ----------------------------------------------------------------------- */
 
-static uint32_t get_u32(const char *key)
+static uint32_t job_size(void)
 {
-    pmix_proc_t job = self;
-    pmix_value_t *v = NULL;
-    uint32_t n = UINT32_MAX;
-
-    job.rank = PMIX_RANK_WILDCARD;
-    ok(PMIx_Get(&job, key, NULL, 0, &v));
-    ck_assert(px_value_to_u32(v, &n));
-    PMIX_VALUE_RELEASE(v);
-    return n;
+    return get_u32(tool.nspace, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
 }
 
 PX_TEST(what_needs_no_server_works)
@@ -155,11 +86,11 @@ PX_TEST(what_needs_no_server_works)
                  *got = NULL;
 
     init_alone();
-    ck_assert_uint_eq(get_u32(PMIX_JOB_SIZE), 1);
+    ck_assert_uint_eq(job_size(), 1);
     ok(PMIx_Put(PMIX_GLOBAL, "key", &v));
     ok(PMIx_Commit());
     ok(PMIx_Fence(NULL, 0, NULL, 0));
-    ok(PMIx_Get(&self, "key", NULL, 0, &got));
+    ok(PMIx_Get(&tool, "key", NULL, 0, &got));
     ck_assert_str_eq(got->data.string, "there");
     PMIX_VALUE_RELEASE(got);
 }
@@ -176,7 +107,7 @@ PX_TEST(what_needs_a_server_is_unreachable_at_once)
 
     init_alone();
     px_type_construct(PMIX_QUERY, &q);
-    ck_assert_int_eq(PMIx_Argv_append_nosize(&q.keys, PMIX_QUERY_NAMESPACES), 0);
+    ok(PMIx_Argv_append_nosize(&q.keys, PMIX_QUERY_NAMESPACES));
     ck_assert_int_eq(PMIx_Query_info(&q, 1, &results, &n), PMIX_ERR_UNREACH);
     px_type_destruct(PMIX_QUERY, &q);
     ck_assert_int_eq(PMIx_Spawn(NULL, 0, &app, 1, nspace), PMIX_ERR_UNREACH);
@@ -207,14 +138,14 @@ PX_TEST(each_init_needs_a_finalize)
     pmix_proc_t again = {0}, client = {0};
 
     init_alone();
-    ok(PMIx_tool_init(&again, infos.v, infos.n));
-    ck_assert(px_proc_same(&again, &self));
+    ok(PMIx_tool_init(&again, told.v, told.n));
+    ck_assert(px_proc_same(&again, &tool));
     ok(PMIx_Init(&client, NULL, 0));
-    ck_assert(px_proc_same(&client, &self));
+    ck_assert(px_proc_same(&client, &tool));
     ok(PMIx_tool_finalize());
     ok(PMIx_tool_finalize());
     ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_INIT);
-    ck_assert_uint_eq(get_u32(PMIX_JOB_SIZE), 1);
+    ck_assert_uint_eq(job_size(), 1);
     ok(PMIx_Finalize(NULL, 0));
 }
 
@@ -233,8 +164,8 @@ PX_TEST(a_tool_in_a_server_is_the_server)
     pmix_server_module_t module = {0};
 
     ok(PMIx_server_init(&module, NULL, 0));
-    ok(PMIx_tool_init(&self, NULL, 0));
-    ck_assert_ptr_nonnull(strstr(self.nspace, "tenon-"));
+    ok(PMIx_tool_init(&tool, NULL, 0));
+    ck_assert_ptr_nonnull(strstr(tool.nspace, "tenon-"));
     ck_assert_int_eq(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0), PMIX_ERR_INIT);
     ok(PMIx_tool_finalize());
     ok(PMIx_server_finalize());
@@ -245,12 +176,12 @@ static sem_t heard;
 PX_TEST_HANDLER(on_event)
 {
     ck_assert_int_eq(code, PMIX_EVENT_JOB_END);
-    ck_assert_int_eq(PMIx_tool_init(&self, NULL, 0), PMIX_ERR_WOULD_BLOCK);
+    ck_assert_int_eq(PMIx_tool_init(&tool, NULL, 0), PMIX_ERR_WOULD_BLOCK);
     ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_WOULD_BLOCK);
     ck_assert_int_eq(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0),
                      PMIX_ERR_WOULD_BLOCK);
-    ck_assert_int_eq(PMIx_tool_disconnect(&self), PMIX_ERR_WOULD_BLOCK);
-    ck_assert_int_eq(PMIx_tool_set_server(&self, NULL, 0), PMIX_ERR_WOULD_BLOCK);
+    ck_assert_int_eq(PMIx_tool_disconnect(&tool), PMIX_ERR_WOULD_BLOCK);
+    ck_assert_int_eq(PMIx_tool_set_server(&tool, NULL, 0), PMIX_ERR_WOULD_BLOCK);
     ck_assert(!PMIx_tool_is_connected());
     PMIx_Progress_thread_stop(NULL, 0); /* without effect here */
     cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
@@ -320,14 +251,14 @@ PX_TEST(a_tool_alone_with_a_module_is_its_own_server)
     size_t n = 0;
 
     memcpy(module + offsetof(pmix_server_module_t, query), &fn, sizeof(fn));
-    add(PMIX_TOOL_NSPACE, "mine", PMIX_STRING);
+    add_text(PMIX_TOOL_NSPACE, "mine");
     init_alone();
     ok(PMIx_tool_set_server_module((void *)module));
     ck_assert_int_eq(PMIx_tool_set_server_module((void *)module), PMIX_ERR_INIT);
     free(module);
     ok(PMIx_server_register_nspace(kids, 1, NULL, 0, NULL, NULL));
     px_type_construct(PMIX_QUERY, &q);
-    ck_assert_int_eq(PMIx_Argv_append_nosize(&q.keys, PMIX_QUERY_NAMESPACES), 0);
+    ok(PMIx_Argv_append_nosize(&q.keys, PMIX_QUERY_NAMESPACES));
     ck_assert_int_eq(PMIx_Query_info(&q, 1, &results, &n), PMIX_ERR_NOT_FOUND);
     px_type_destruct(PMIX_QUERY, &q);
     ck_assert_int_eq(n_queries, 1);
@@ -365,13 +296,13 @@ static pmix_status_t visit(const char *path)
 
 PX_TEST(a_launcher_has_the_file_that_it_was_told_to_have)
 {
-    PX_AUTOFREE char *path = px_strf("%s/a/launcher", tool_dir);
-    PX_AUTOFREE char *dir = px_strf("%s/a", tool_dir);
+    const char *path = px_test_path("a/launcher");
+    const char *dir = px_test_path("a");
     pmix_server_module_t module = {.tool_connected = let_in};
     pmix_value_t *v = NULL;
 
     add_yes(PMIX_LAUNCHER);
-    add(PMIX_LAUNCHER_RENDEZVOUS_FILE, path, PMIX_STRING);
+    add_text(PMIX_LAUNCHER_RENDEZVOUS_FILE, path);
     init_alone();
     ck_assert_int_eq(access(path, R_OK), 0);
     ok(PMIx_Get(NULL, PMIX_LAUNCHER_RENDEZVOUS_FILE, NULL, 0, &v));
@@ -419,8 +350,8 @@ PX_TEST(the_progress_thread_can_be_stopped)
     PMIx_Info_destruct(&named);
     ck_assert_int_eq(n_threads(), 1);
     PMIx_Progress_thread_stop(NULL, 0); /* once more: nothing */
-    ck_assert_uint_eq(get_u32(PMIX_JOB_SIZE), 1);
+    ck_assert_uint_eq(job_size(), 1);
     PMIx_Progress();
 }
 
-PX_TEST_MAIN("tool/alone", setup, teardown)
+PX_TEST_MAIN("tool/alone", tool_setup, tool_teardown)

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which server a tool finds, and what it says there. */
+/* The server that a tool finds, what it says there, what it does not believe, and how long it
+ * waits. */
+#include "core/base/clock.h"
 #include "core/base/str.h"
-#include "core/base/strv.h"
-#include "core/rt/process.h"
 #include "px_test.h"
-#include "seeker.h"
+#include "tool_server.h"
 
+#include <grp.h>
+#include <netinet/in.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,60 +18,50 @@
 
 PX_TEST(by_address)
 {
-    PX_AUTOFREE char *uri = tool_server_uri("server-1");
+    const char *uri = tool_server_uri("server-1");
     PX_AUTOFREE char *with_variables = px_strf("PMIX_SERVER_URI41:PMIX_SERVER_URI3;%s",
                                                uri);
 
-    add(PMIX_SERVER_URI, uri, PMIX_STRING);
+    add_text(PMIX_SERVER_URI, uri);
     finds_it();
-    ck_assert_str_eq(seeker.nspace, "given");
-    ck_assert_uint_eq(seeker.rank, 3);
-    add(PMIX_TCP_URI, uri, PMIX_STRING);
+    ck_assert_str_eq(tool.nspace, "given");
+    ck_assert_uint_eq(tool.rank, 3);
+    add_text(PMIX_TCP_URI, uri);
     finds_it();
-    add(PMIX_SERVER_URI, with_variables, PMIX_STRING);
+    add_text(PMIX_SERVER_URI, with_variables);
     finds_it();
 }
 
 PX_TEST(by_file)
 {
-    PX_AUTOFREE char *path = strdup(tool_file("any-name", content("4.2.2")));
+    const char *path = tool_file("any-name", NULL);
     PX_AUTOFREE char *uri = px_strf("file:%s", path);
 
-    add(PMIX_TOOL_ATTACHMENT_FILE, path, PMIX_STRING);
+    add_text(PMIX_TOOL_ATTACHMENT_FILE, path);
     finds_it();
-    add(PMIX_SERVER_URI, uri, PMIX_STRING);
+    add_text(PMIX_SERVER_URI, uri);
     finds_it();
-    add(PMIX_TCP_URI, uri, PMIX_STRING);
+    add_text(PMIX_TCP_URI, uri);
     finds_it();
 }
 
 PX_TEST(by_process_id_and_by_namespace)
 {
-    pid_t pid = 4711;
+    for (int form = PLAIN; form <= OLD; form++) {
+        const char *path = tool_file(tool_name(form, "4711"), NULL);
 
-    for (int i = 0; i < 2; i++) {
-        PX_AUTOFREE char *by_pid = strdup(i ? tool_file_name("4711")
-                                            : tool_file_plain("4711"));
-        PX_AUTOFREE char *by_name = strdup(i ? tool_file_name("their.nspace")
-                                             : tool_file_plain("their.nspace"));
-        const char *path = tool_file(by_pid, content("4.2.2"));
-
-        pid = 4711;
-        add(PMIX_SERVER_PIDINFO, &pid, PMIX_PID);
+        add_u32(PMIX_SERVER_PIDINFO, 4711);
         finds_it();
-        ck_assert_int_eq(unlink(path), 0);
-        path = tool_file(by_name, content("4.2.2"));
-        add(PMIX_SERVER_NSPACE, "their.nspace", PMIX_STRING);
+        add_u32(PMIX_SERVER_PIDINFO, 471); /* no beginning of a name */
+        fails_with(PMIX_ERR_UNREACH);
+        ok(unlink(path));
+        path = tool_file(tool_name(form, "their.nspace"), NULL);
+        add_text(PMIX_SERVER_NSPACE, "their.nspace");
         finds_it();
-        ck_assert_int_eq(unlink(path), 0);
-        add(PMIX_SERVER_NSPACE, "their.nspace", PMIX_STRING);
+        ok(unlink(path));
+        add_text(PMIX_SERVER_NSPACE, "their.nspace");
         fails_with(PMIX_ERR_UNREACH);
     }
-    tool_file(tool_file_name("4711"), content("4.2.2"));
-    tool_file(tool_file_plain("4711"), content("4.2.2"));
-    pid = 471; /* no beginning of a name */
-    add(PMIX_SERVER_PIDINFO, &pid, PMIX_PID);
-    fails_with(PMIX_ERR_UNREACH);
 }
 
 PX_TEST(by_kind)
@@ -82,15 +76,15 @@ PX_TEST(by_kind)
     };
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        const char *path = tool_file(tool_file_of(rows[i].kind), content("4.2.2"));
+        const char *path = tool_file(tool_name(KIND, rows[i].kind), NULL);
 
         add_yes(rows[i].key);
         finds_it();
-        add(PMIX_CONNECTION_ORDER, rows[i].name, PMIX_STRING);
+        add_text(PMIX_CONNECTION_ORDER, rows[i].name);
         finds_it();
-        add(PMIX_CONNECTION_ORDER, rows[i].key, PMIX_STRING);
+        add_text(PMIX_CONNECTION_ORDER, rows[i].key);
         finds_it();
-        ck_assert_int_eq(unlink(path), 0);
+        ok(unlink(path));
         add_yes(rows[i].key);
         fails_with(PMIX_ERR_UNREACH);
     }
@@ -98,38 +92,35 @@ PX_TEST(by_kind)
 
 static const char dead[] = "dead.0;tcp4://127.0.0.1:1\n4.2.2\n1\n0:0\n";
 
-/* In the folder of servers: a name of its own, "a", in that of the system. */
+/* The folder of servers is "a" in that of the system. */
 static void make_server_dir(void)
 {
-    PX_AUTOFREE char *folder = px_strf("%s/a", tool_dir);
-
-    ck_assert_int_eq(mkdir(folder, 0700), 0);
-    setenv("PMIX_SERVER_TMPDIR", folder, 1);
+    ok(mkdir(px_test_path("a"), 0700));
+    setenv("PMIX_SERVER_TMPDIR", px_test_path("a"), 1);
 }
 
-static const char *in_server_dir(const char *name)
+static void server_file(const char *name, const char *text)
 {
-    static char path[512];
+    PX_AUTOFREE char *below = px_strf("a/%s", name);
 
-    snprintf(path, sizeof(path), "a/%s", name);
-    return path;
+    tool_file(below, text);
 }
 
 PX_TEST(servers_of_a_kind_are_in_the_folder_of_the_system)
 {
-    PX_AUTOFREE char *elsewhere = px_strf("%s/b", tool_dir);
+    const char *elsewhere = px_test_path("b");
 
     make_server_dir();
-    ck_assert_int_eq(mkdir(elsewhere, 0700), 0);
+    ok(mkdir(elsewhere, 0700));
     setenv("PMIX_SYSTEM_TMPDIR", elsewhere, 1);
-    tool_file(in_server_dir(tool_file_of("sys")), content("4.2.2"));
-    tool_file(in_server_dir(tool_file_of("sched")), content("4.2.2"));
+    server_file(tool_name(KIND, "sys"), NULL);
+    server_file(tool_name(KIND, "sched"), NULL);
     add_yes(PMIX_CONNECT_TO_SYSTEM);
     fails_with(PMIX_ERR_UNREACH);
     add_yes(PMIX_CONNECT_TO_SCHEDULER);
     fails_with(PMIX_ERR_UNREACH);
     /* The attribute is stronger than the environment. */
-    add(PMIX_SYSTEM_TMPDIR, tool_dir, PMIX_STRING);
+    add_text(PMIX_SYSTEM_TMPDIR, px_test_dir());
     add_yes(PMIX_CONNECT_TO_SCHEDULER);
     finds_it();
     /* Asked to come first only, it may be missing. */
@@ -140,29 +131,29 @@ PX_TEST(servers_of_a_kind_are_in_the_folder_of_the_system)
 PX_TEST(the_session_comes_first_where_nobody_is_named)
 {
     make_server_dir();
-    tool_file(in_server_dir(tool_file_of("sys")), content("4.2.2"));
-    tool_file(in_server_dir(tool_file_plain("1")), dead);
-    tool_file(tool_file_plain("2"), dead);
+    server_file(tool_name(KIND, "sys"), NULL);
+    server_file(tool_name(PLAIN, "1"), dead);
+    tool_file(tool_name(PLAIN, "2"), dead);
     finds_it();
     /* Schedulers and system controllers want to be asked for. */
-    tool_file(in_server_dir(tool_file_of("sys")), dead);
-    tool_file(tool_file_of("sched"), content("4.2.2"));
-    tool_file(tool_file_of("sysctrlr"), content("4.2.2"));
+    server_file(tool_name(KIND, "sys"), dead);
+    tool_file(tool_name(KIND, "sched"), NULL);
+    tool_file(tool_name(KIND, "sysctrlr"), NULL);
     fails_with(PMIX_ERR_UNREACH);
     /* Then whoever there is, in both folders. */
-    tool_file(tool_file_plain("3"), content("4.2.2"));
+    tool_file(tool_name(PLAIN, "3"), NULL);
     finds_it();
-    tool_file(tool_file_plain("3"), dead);
-    tool_file(in_server_dir(tool_file_plain("their.nspace")), content("4.2.2"));
+    tool_file(tool_name(PLAIN, "3"), dead);
+    server_file(tool_name(PLAIN, "their.nspace"), NULL);
     finds_it();
 }
 
 PX_TEST(a_server_of_many_files_is_asked_once)
 {
-    tool_file(tool_file_of("sys"), content("4.2.2"));
-    tool_file(tool_file_plain("4711"), content("4.2.2"));
-    tool_file(tool_file_name("4711"), content("4.2.2"));
-    tool_file(tool_file_plain("their.nspace"), content("4.2.2"));
+    tool_file(tool_name(KIND, "sys"), NULL);
+    tool_file(tool_name(PLAIN, "4711"), NULL);
+    tool_file(tool_name(OLD, "4711"), NULL);
+    tool_file(tool_name(PLAIN, "their.nspace"), NULL);
     tool_server.refuse = PMIX_ERR_NO_PERMISSIONS;
     fails_with(PMIX_ERR_UNREACH);
     ck_assert_int_eq(tool_server.accepted, 1);
@@ -170,37 +161,34 @@ PX_TEST(a_server_of_many_files_is_asked_once)
 
 PX_TEST(the_last_of_an_order_may_forbid_others)
 {
-    tool_file(tool_file_name("4711"), content("4.2.2"));
-    add(PMIX_CONNECTION_ORDER, "PMIX_CONNECT_TO_SCHEDULER,PMIX_CONNECT_TO_SYSTEM",
-        PMIX_STRING);
+    tool_file(tool_name(OLD, "4711"), NULL);
+    add_text(PMIX_CONNECTION_ORDER, "PMIX_CONNECT_TO_SCHEDULER,PMIX_CONNECT_TO_SYSTEM");
     fails_with(PMIX_ERR_UNREACH);
-    add(PMIX_CONNECTION_ORDER, "PMIX_CONNECT_TO_SCHEDULER,PMIX_CONNECT_SYSTEM_FIRST",
-        PMIX_STRING);
+    add_text(PMIX_CONNECTION_ORDER,
+             "PMIX_CONNECT_TO_SCHEDULER,PMIX_CONNECT_SYSTEM_FIRST");
     finds_it();
-    add(PMIX_CONNECTION_ORDER, "PMIX_CONNECT_TO_MARS", PMIX_STRING);
+    add_text(PMIX_CONNECTION_ORDER, "PMIX_CONNECT_TO_MARS");
     fails_with(PMIX_ERR_BAD_PARAM);
 }
 
 PX_TEST(by_searching_all_folders)
 {
-    PX_AUTOFREE char *folder = px_strf("%s/a", tool_dir);
-    PX_AUTOFREE char *deep = px_strf("%s/a/b", tool_dir);
-    PX_AUTOFREE char *name = px_strf("a/b/%s", tool_file_name("4711"));
+    PX_AUTOFREE char *name = px_strf("a/b/%s", tool_name(OLD, "4711"));
 
     fails_with(PMIX_ERR_UNREACH);
-    ck_assert_int_eq(mkdir(folder, 0700), 0);
-    ck_assert_int_eq(mkdir(deep, 0700), 0);
-    tool_file(name, content("4.2.2"));
+    ok(mkdir(px_test_path("a"), 0700));
+    ok(mkdir(px_test_path("a/b"), 0700));
+    tool_file(name, NULL);
     finds_it();
     /* A dead server's file beside it does no harm. */
-    tool_file(tool_file_name("1"), "dead.0;tcp4://127.0.0.1:1\n4.2.2\n");
-    tool_file(tool_file_name("2"), "garbage");
+    tool_file(tool_name(OLD, "1"), "dead.0;tcp4://127.0.0.1:1\n4.2.2\n");
+    tool_file(tool_name(OLD, "2"), "garbage");
     finds_it();
 }
 
 PX_TEST(by_the_environment)
 {
-    PX_AUTOFREE char *uri = tool_server_uri("server-1");
+    const char *uri = tool_server_uri("server-1");
 
     setenv("PMIX_SERVER_URI41", uri, 1);
     finds_it();
@@ -212,7 +200,7 @@ PX_TEST(by_the_environment)
     ck_assert_uint_eq(fake.hello.proc.rank, 9);
     /* Whoever has a server has no other by chance. */
     setenv("PMIX_SERVER_URI41", "dead.0;tcp4://127.0.0.1:1", 1);
-    tool_file(tool_file_name("4711"), content("4.2.2"));
+    tool_file(tool_name(OLD, "4711"), NULL);
     fails_with(PMIX_ERR_UNREACH);
     unsetenv("PMIX_SERVER_URI41");
     setenv(PMIX_LAUNCHER_RNDZ_URI, uri, 1);
@@ -224,15 +212,15 @@ PX_TEST(by_the_environment)
 
 PX_TEST(a_launcher_is_connected_to_its_initiator_too)
 {
-    PX_AUTOFREE char *first = tool_server_uri("server-1");
-    PX_AUTOFREE char *second = tool_server_uri("server-2");
+    const char *first = tool_server_uri("server-1");
+    const char *second = tool_server_uri("server-2");
     pmix_proc_t *servers;
     size_t n;
 
     setenv(PMIX_LAUNCHER_RNDZ_URI, second, 1);
     add_yes(PMIX_LAUNCHER);
-    add(PMIX_SERVER_URI, first, PMIX_STRING);
-    ok(PMIx_tool_init(&seeker, seeker_infos.v, seeker_infos.n));
+    add_text(PMIX_SERVER_URI, first);
+    ok(init());
     ok(PMIx_tool_get_servers(&servers, &n));
     ck_assert_uint_eq(n, 2);
     ck_assert_str_eq(servers[0].nspace, "server-1");
@@ -253,34 +241,34 @@ PX_TEST(its_role_follows_from_its_name)
                 {NULL, true, PX_FLAG_LAUNCHER_NEEDS_ID},
                 {"given", false, PX_FLAG_TOOL_HAS_ID},
                 {"given", true, PX_FLAG_LAUNCHER_HAS_ID}};
-    PX_AUTOFREE char *uri = tool_server_uri("server-1");
+    const char *uri = tool_server_uri("server-1");
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         if (rows[i].nspace)
-            add(PMIX_TOOL_NSPACE, rows[i].nspace, PMIX_STRING);
+            add_text(PMIX_TOOL_NSPACE, rows[i].nspace);
         if (rows[i].launcher)
             add_yes(PMIX_LAUNCHER);
-        add(PMIX_SERVER_URI, uri, PMIX_STRING);
+        add_text(PMIX_SERVER_URI, uri);
         finds_it();
         ck_assert_int_eq(fake.hello.flag, rows[i].flag);
         ck_assert_uint_eq(fake.hello.uid, geteuid());
         ck_assert_uint_eq(fake.hello.gid, getegid());
         ck_assert_str_eq(fake.hello.gds, "hash");
-        ck_assert_str_eq(seeker.nspace, "given");
-        ck_assert_uint_eq(seeker.rank, rows[i].nspace ? 0 : 3);
+        ck_assert_str_eq(tool.nspace, "given");
+        ck_assert_uint_eq(tool.rank, rows[i].nspace ? 0 : 3);
     }
 }
 
 PX_TEST(it_tells_its_process_id_and_command)
 {
     PX_TEST_NEEDS_PROC;
-    PX_AUTOFREE char *uri = tool_server_uri("server-1");
+    const char *uri = tool_server_uri("server-1");
     pmix_info_t *told = NULL;
     size_t n = 0;
     px_reader r;
     uint32_t pid;
 
-    add(PMIX_SERVER_URI, uri, PMIX_STRING);
+    add_text(PMIX_SERVER_URI, uri);
     finds_it();
     px_reader_init(&r, px_codec_default, fake.hello.blob, fake.hello.blob_len);
     ok(px_unpack_infos(&r, &told, &n));
@@ -303,11 +291,244 @@ PX_TEST(the_version_in_a_file_decides_about_the_dialect)
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         fake.codec.dialect = px_dialect_find(rows[i].dialect);
-        add(PMIX_TOOL_ATTACHMENT_FILE, tool_file("x", content(rows[i].version)),
-            PMIX_STRING);
+        add_text(PMIX_TOOL_ATTACHMENT_FILE, tool_file("x", content(rows[i].version)));
         finds_it();
         ck_assert_str_eq(fake.hello.dialect, rows[i].dialect);
     }
 }
 
-PX_TEST_MAIN("tool/discover", seeker_setup, seeker_teardown)
+/* ---- where it has looked --------------------------------------------------------- */
+
+/* The message of a tool that finds no server; good until the next call. */
+static const char *complaint(void)
+{
+    static char text[2048];
+    FILE *file = tmpfile();
+    int saved = dup(STDERR_FILENO);
+    size_t n;
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_ge(dup2(fileno(file), STDERR_FILENO), 0);
+    fails_with(PMIX_ERR_UNREACH);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    rewind(file);
+    n = fread(text, 1, sizeof(text) - 1, file);
+    text[n] = '\0';
+    fclose(file);
+    return text;
+}
+
+PX_TEST(the_message_says_where_it_has_looked)
+{
+    const char *server = px_test_path("servers");
+    const char *system = px_test_path("system");
+    const char *said;
+
+    ok(mkdir(server, 0700));
+    for (int i = 0; i < 3; i++) { /* any, by process id, by kind */
+        add_text(PMIX_SERVER_TMPDIR, server);
+        add_text(PMIX_SYSTEM_TMPDIR, system);
+        if (i == 1)
+            add_u32(PMIX_SERVER_PIDINFO, 4711);
+        else if (i == 2)
+            add_yes(PMIX_CONNECT_TO_SYSTEM);
+        said = complaint();
+        ck_assert_msg(!strstr(said, "PMIX_NAMESPACE"), "%s", said);
+        ck_assert_msg(strstr(said, "PMIx_tool_init: no file pmix."), "%s", said);
+        ck_assert_msg(!strstr(said, server) == (i == 2), "%s", said);
+        ck_assert_msg(strstr(said, system), "%s", said);
+    }
+}
+
+/* ---- what it does not believe ---------------------------------------------------- */
+
+static void file_is_refused(const char *path)
+{
+    add_text(PMIX_TOOL_ATTACHMENT_FILE, path);
+    fails_with(PMIX_ERR_UNREACH);
+    ck_assert_int_eq(tool_server.accepted, 0);
+}
+
+PX_TEST(bad_files_are_refused)
+{
+    const char *good = tool_file("good", NULL);
+    const char *link_path = px_test_path("link");
+    const char *fifo = px_test_path("fifo");
+    PX_AUTOFREE char *big = malloc(8192);
+
+    file_is_refused("/nowhere/at/all");
+    file_is_refused(tool_file("stale", dead));
+    file_is_refused(px_test_dir());
+    file_is_refused(tool_file("empty", ""));
+    file_is_refused(tool_file("garbage", "\x01\xff not an address\n\n\n"));
+    file_is_refused(tool_file("half", "server-1.0;tcp4:"));
+    snprintf(big, 8192, "%s", content("4.2.2"));
+    memset(big + strlen(big), ' ', 8191 - strlen(big));
+    big[8191] = '\0';
+    file_is_refused(tool_file("big", big));
+    ok(symlink(good, link_path));
+    file_is_refused(link_path);
+    ok(mkfifo(fifo, 0600));
+    file_is_refused(fifo);
+    ok(chmod(good, 0622));
+    file_is_refused(good);
+    ok(chmod(good, 0600));
+    ok(unlink(link_path));
+    ok(link(good, link_path));
+    file_is_refused(good);
+}
+
+PX_TEST(a_file_of_somebody_else_is_refused)
+{
+    const char *path = tool_file("theirs", NULL);
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    ok(chown(path, 12345, 12345));
+    file_is_refused(path);
+}
+
+/* Somebody else has the port now; he hears nothing. */
+static int squat(int orders, int reports)
+{
+    struct sockaddr_in sa = {.sin_family = AF_INET,
+                             .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof(sa);
+    char byte;
+    int s, conn;
+
+    if (setgroups(0, NULL) || setresgid(12345, 12345, 12345) ||
+        setresuid(12345, 12345, 12345) ||
+        (s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) < 0 ||
+        bind(s, (struct sockaddr *)&sa, len) || listen(s, 4) ||
+        getsockname(s, (struct sockaddr *)&sa, &len) ||
+        write(reports, &sa.sin_port, sizeof(sa.sin_port)) != sizeof(sa.sin_port))
+        return 2;
+    if (read(orders, &byte, 1) != 1 ||
+        (conn = accept4(s, NULL, NULL, SOCK_CLOEXEC)) < 0)
+        return 3;
+    return read(conn, &byte, 1) > 0; /* until it hangs up */
+}
+
+PX_TEST(a_port_that_somebody_else_has_taken_hears_nothing)
+{
+    int orders[2], reports[2];
+    in_port_t port = 0;
+    char text[128];
+
+    PX_TEST_NEEDS(geteuid() == 0, "root");
+    ok(pipe(orders));
+    ok(pipe(reports));
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(squat(orders[0], reports[1]));
+    ck_assert_int_eq(read(reports[0], &port, sizeof(port)), sizeof(port));
+    snprintf(text, sizeof(text), "dead.0;tcp4://127.0.0.1:%d\n4.2.2\n1\n0:0\n",
+             ntohs(port));
+    file_is_refused(tool_file("stale", text));
+    ck_assert_int_eq(write(orders[1], "", 1), 1);
+    exits_with_0(pid);
+    for (int i = 0; i < 2; i++) {
+        close(orders[i]);
+        close(reports[i]);
+    }
+}
+
+PX_TEST(addresses_that_make_no_sense_are_bad_parameters)
+{
+    const char *uri = tool_server_uri("server-1");
+
+    add_text(PMIX_SERVER_URI, "nonsense");
+    fails_with(PMIX_ERR_BAD_PARAM);
+    add_text(PMIX_SERVER_URI, uri);
+    add_text(PMIX_TCP_URI, uri);
+    fails_with(PMIX_ERR_BAD_PARAM);
+    add(PMIX_TCP_URI, "server-1.0;usock:///tmp/x", PMIX_STRING);
+    fails_with(PMIX_ERR_UNREACH);
+}
+
+PX_TEST(a_refusal_is_no_connection)
+{
+    const char *uri = tool_server_uri("server-1");
+
+    tool_server.refuse = PMIX_ERR_NO_PERMISSIONS;
+    add_text(PMIX_SERVER_URI, uri);
+    fails_with(PMIX_ERR_UNREACH);
+    add_text(PMIX_SERVER_URI, uri);
+    add_yes(PMIX_TOOL_CONNECT_OPTIONAL);
+    ok(init());
+    ck_assert(!PMIx_tool_is_connected());
+    ck_assert_ptr_nonnull(strstr(tool.nspace, "tool."));
+    /* It can still connect later, and keeps its name. */
+    tool_server.refuse = PMIX_SUCCESS;
+    ok(PMIx_tool_attach_to_server(NULL, NULL, told.v, 1));
+    ck_assert(PMIx_tool_is_connected());
+    ck_assert_str_eq(fake.hello.proc.nspace, tool.nspace);
+    ok(PMIx_tool_finalize());
+}
+
+/* ---- time ------------------------------------------------------------------------ */
+
+PX_TEST(a_server_that_never_answers_costs_the_time_set)
+{
+    const char *uri = tool_server_uri("server-1");
+    uint64_t began = px_clock_ms();
+
+    tool_server.mute = true;
+    add_text(PMIX_SERVER_URI, uri);
+    add_u32(PMIX_TIMEOUT, 1);
+    fails_with(PMIX_ERR_TIMEOUT);
+    ck_assert_uint_ge(px_clock_ms() - began, 900);
+    ck_assert_uint_lt(px_clock_ms() - began, 10000);
+}
+
+PX_TEST(a_server_that_tells_nothing_of_the_job_costs_the_usual_time)
+{
+    const char *uri = tool_server_uri("server-1");
+
+    setenv("PMIX_MCA_client_connect_timeout", "300ms", 1);
+    tool_server.silent = true;
+    add_text(PMIX_SERVER_URI, uri);
+    fails_with(PMIX_ERR_TIMEOUT);
+}
+
+static void *appear(void *arg PX_UNUSED)
+{
+    usleep(300000);
+    tool_file("later", NULL);
+    return NULL;
+}
+
+PX_TEST(a_file_that_is_not_there_yet_may_be_waited_for)
+{
+    const char *path = px_test_path("later");
+    pthread_t thread;
+
+    ok(pthread_create(&thread, NULL, appear, NULL));
+    add_text(PMIX_TOOL_ATTACHMENT_FILE, path);
+    add_yes(PMIX_WAIT_FOR_CONNECTION);
+    add_u32(PMIX_TIMEOUT, 20);
+    finds_it();
+    pthread_join(thread, NULL);
+    ok(unlink(path));
+    ok(pthread_create(&thread, NULL, appear, NULL));
+    add_text(PMIX_TOOL_ATTACHMENT_FILE, path);
+    add_u32(PMIX_CONNECT_MAX_RETRIES, 20);
+    add_u32(PMIX_CONNECT_RETRY_DELAY, 1);
+    finds_it();
+    pthread_join(thread, NULL);
+}
+
+PX_TEST(retries_are_counted)
+{
+    uint64_t began = px_clock_ms();
+
+    add_text(PMIX_TOOL_ATTACHMENT_FILE, "/nowhere/at/all");
+    add_u32(PMIX_CONNECT_MAX_RETRIES, 1);
+    add_u32(PMIX_CONNECT_RETRY_DELAY, 1);
+    fails_with(PMIX_ERR_UNREACH);
+    ck_assert_uint_ge(px_clock_ms() - began, 1000);
+    ck_assert_uint_lt(px_clock_ms() - began, 1900);
+}
+
+PX_TEST_MAIN("tool/discover", tool_server_setup, tool_teardown)

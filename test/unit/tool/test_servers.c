@@ -14,61 +14,39 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static pmix_proc_t self;
 static sem_t heard;
 static pmix_proc_t lost;
 
 static void setup(void)
 {
-    tool_dir_make();
-    tool_server_start();
+    tool_server_setup();
     sem_init(&heard, 0, 0);
-}
-
-static void teardown(void)
-{
-    if (PMIx_Initialized())
-        ok(PMIx_tool_finalize());
-    ck_assert(!PMIx_Initialized());
-    ck_assert_ptr_null(px_process.tool);
-    tool_server_stop();
-    tool_dir_remove();
 }
 
 static pmix_status_t attach(const char *name, bool primary, pmix_proc_t *server)
 {
-    PX_AUTOFREE char *uri = tool_server_uri(name);
+    const char *uri = tool_server_uri(name);
     PX_AUTO(px_infos) infos = {0};
 
     ok(px_infos_add(&infos, PMIX_SERVER_URI, uri, PMIX_STRING));
     if (primary)
         ok(px_infos_add(&infos, PMIX_PRIMARY_SERVER, &primary, PMIX_BOOL));
     if (!PMIx_Initialized())
-        return PMIx_tool_init(&self, infos.v, infos.n);
+        return PMIx_tool_init(&tool, infos.v, infos.n);
     return PMIx_tool_attach_to_server(NULL, server, infos.v, infos.n);
 }
 
 static void begin(void)
 {
     ok(attach("server-1", false, NULL));
-    ck_assert_str_eq(self.nspace, "given");
-    ck_assert_uint_eq(self.rank, 3);
+    ck_assert_str_eq(tool.nspace, "given");
+    ck_assert_uint_eq(tool.rank, 3);
     ck_assert(PMIx_tool_is_connected());
-}
-
-static void end(void)
-{
-    ok(PMIx_tool_finalize());
-    ck_assert(!PMIx_Initialized());
-    ck_assert_ptr_null(px_process.tool);
 }
 
 static pmix_proc_t server(const char *name)
 {
-    pmix_proc_t p;
-
-    px_proc_set(&p, name, 0);
-    return p;
+    return proc_of(name, 0);
 }
 
 /* Names, in order, with commas between. */
@@ -88,13 +66,9 @@ static void servers_are(const char *names)
 /* A request that every server answers. */
 static pmix_status_t ask(void)
 {
-    pmix_info_t data;
-    pmix_status_t rc;
+    pmix_info_t data = flag(PMIX_LOG_STDERR);
 
-    PMIx_Info_load(&data, PMIX_LOG_STDERR, "x", PMIX_STRING);
-    rc = PMIx_Log(&data, 1, NULL, 0);
-    PMIx_Info_destruct(&data);
-    return rc;
+    return PMIx_Log(&data, 1, NULL, 0);
 }
 
 PX_TEST(the_first_server_is_primary_and_others_follow)
@@ -111,7 +85,7 @@ PX_TEST(the_first_server_is_primary_and_others_follow)
     ok(attach("server-3", true, NULL));
     servers_are("server-3,server-1,server-2");
     ok(ask());
-    end();
+    finalize();
     ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], 3);
     ck_assert_uint_eq(fake.n_ops[PX_OP_REQ], 1);
 }
@@ -123,14 +97,13 @@ PX_TEST_HANDLER(no_event)
 
 PX_TEST(a_launcher_with_a_file_is_still_a_tool_of_its_server)
 {
-    PX_AUTOFREE char *path = px_strf("%s/launcher", tool_dir);
-    PX_AUTOFREE char *uri = tool_server_uri("server-1");
-    PX_AUTO(px_infos) l = {0};
+    const char *path = px_test_path("launcher");
+    const char *uri = tool_server_uri("server-1");
     pmix_status_t code = -1234;
 
-    ok(px_infos_add(&l, PMIX_SERVER_URI, uri, PMIX_STRING));
-    ok(px_infos_add(&l, PMIX_LAUNCHER_RENDEZVOUS_FILE, path, PMIX_STRING));
-    ok(PMIx_tool_init(&self, l.v, l.n));
+    add_text(PMIX_SERVER_URI, uri);
+    add_text(PMIX_LAUNCHER_RENDEZVOUS_FILE, path);
+    ok(init());
     ck_assert_int_eq(access(path, R_OK), 0);
     servers_are("server-1");
     ok(ask());
@@ -140,7 +113,7 @@ PX_TEST(a_launcher_with_a_file_is_still_a_tool_of_its_server)
     ck_assert_uint_eq(fake.n_ops[PX_OP_LOG], 1);
     ck_assert_uint_eq(fake.n_ops[PX_OP_REGEVENTS], 1);
     ck_assert_uint_eq(fake.n_ops[PX_OP_NOTIFY], 1);
-    end();
+    finalize();
     ck_assert_int_ne(access(path, F_OK), 0);
 }
 
@@ -161,7 +134,7 @@ PX_TEST(a_server_that_is_connected_is_not_connected_again)
 
 PX_TEST(the_deprecated_call_makes_it_primary)
 {
-    PX_AUTOFREE char *uri = tool_server_uri("server-2");
+    const char *uri = tool_server_uri("server-2");
     pmix_info_t info;
 
     begin();
@@ -220,7 +193,7 @@ PX_TEST(the_loss_of_a_server_is_an_event)
     ck_assert(!PMIx_tool_is_connected());
     ck_assert_int_eq(ask(), PMIX_ERR_UNREACH);
     /* A further init looks for a server again. */
-    ck_assert_int_eq(PMIx_tool_init(&self, NULL, 0), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(PMIx_tool_init(&tool, NULL, 0), PMIX_ERR_UNREACH);
 }
 
 /* ---- waiting --------------------------------------------------------------------- */
@@ -246,7 +219,7 @@ PX_TEST(the_primary_one_may_be_waited_for)
     pthread_t thread;
 
     begin();
-    ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_second, NULL), 0);
+    ok(pthread_create(&thread, NULL, wait_for_second, NULL));
     ok(attach("server-2", false, NULL));
     pthread_join(thread, NULL);
     ok(waited);
@@ -309,7 +282,7 @@ PX_TEST(what_waits_for_a_server_that_is_left_fails)
     begin();
     ok(attach("server-2", true, NULL));
     ok(PMIx_tool_set_server(&first, NULL, 0));
-    ck_assert_int_eq(pthread_create(&thread, NULL, ask_in_vain, NULL), 0);
+    ok(pthread_create(&thread, NULL, ask_in_vain, NULL));
     sem_wait(&asked);
     /* The choice of another server does not disturb it, the loss of its own does. */
     pmix_proc_t second = server("server-2");
@@ -326,7 +299,7 @@ PX_TEST(stopping_the_thread_leaves_nobody_waiting)
     sem_init(&asked, 0, 0);
     fake.hook = swallow;
     begin();
-    ck_assert_int_eq(pthread_create(&thread, NULL, ask_in_vain, NULL), 0);
+    ok(pthread_create(&thread, NULL, ask_in_vain, NULL));
     sem_wait(&asked);
     PMIx_Progress_thread_stop(NULL, 0);
     shutdown(tool_server.fds[1], SHUT_RDWR); /* only who drives progress can see it */
@@ -380,7 +353,7 @@ static void on_output(size_t id PX_UNUSED, pmix_iof_channel_t channel PX_UNUSED,
 {
 }
 
-/* Each server numbers what it is asked for itself. */
+/* Each server numbers what it is asked for ittool. */
 PX_TEST(forwarding_is_stopped_where_it_was_asked_for)
 {
     pmix_proc_t first = server("server-1");
@@ -389,7 +362,7 @@ PX_TEST(forwarding_is_stopped_where_it_was_asked_for)
     fake.hook = note_stop;
     begin();
     for (int i = 0; i < 2; i++) {
-        id[i] = PMIx_IOF_pull(&self, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output,
+        id[i] = PMIx_IOF_pull(&tool, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output,
                               NULL, NULL);
         ck_assert_int_gt(id[i], 0);
     }
@@ -435,13 +408,11 @@ PX_TEST(a_late_answer_to_itself_is_none_of_another_server)
     char *keys[] = {(char *)(uintptr_t)PMIX_QUERY_NAMESPACES, NULL};
     pmix_query_t q = {.keys = keys};
     pmix_proc_t first = server("server-1");
-    PX_AUTO(px_infos) alone = {0};
     pthread_t thread;
 
     sem_init(&asked, 0, 0);
     fake.hook = swallow;
-    ok(px_infos_add(&alone, PMIX_TOOL_DO_NOT_CONNECT, NULL, PMIX_BOOL));
-    ok(PMIx_tool_init(&self, alone.v, alone.n));
+    init_alone();
     ok(PMIx_tool_set_server_module(&module));
     for (size_t i = 0; i < PX_COUNT(held_data); i++) {
         ok(PMIx_Query_info_nb(&q, 1, on_own_answer, NULL));
@@ -451,7 +422,7 @@ PX_TEST(a_late_answer_to_itself_is_none_of_another_server)
     for (size_t i = 0; i < PX_COUNT(held_data); i++)
         sem_wait(&heard);
     ck_assert_int_eq(own_answer, PMIX_ERR_LOST_CONNECTION);
-    ck_assert_int_eq(pthread_create(&thread, NULL, ask_in_vain, NULL), 0);
+    ok(pthread_create(&thread, NULL, ask_in_vain, NULL));
     sem_wait(&asked);
     for (int i = 0; i < n_held; i++)
         held_cb(PMIX_ERR_EXISTS, NULL, 0, held_data[i], NULL, NULL);
@@ -460,4 +431,4 @@ PX_TEST(a_late_answer_to_itself_is_none_of_another_server)
     ck_assert_int_eq(asked_status, PMIX_ERR_UNREACH);
 }
 
-PX_TEST_MAIN("tool/servers", setup, teardown)
+PX_TEST_MAIN("tool/servers", setup, tool_teardown)

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool_server.h"
 
-#include "core/base/path.h"
 #include "core/base/str.h"
+#include "core/rt/process.h"
+#include "px_test.h"
 
-#include <check.h>
-#include <dirent.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 struct tool_server tool_server;
-char tool_dir[64];
+pmix_proc_t tool;
+px_infos told;
 static char address[64];
 
 /* ---- connections ----------------------------------------------------------------- */
@@ -22,44 +21,38 @@ static char address[64];
 static void *serve_one(void *arg)
 {
     int fd = (int)(intptr_t)arg;
+    char byte[256];
 
     if (!tool_server.silent) {
         fake_serve_on(fd);
-    } else {
-        char byte[256];
-
-        while (recv(fd, byte, sizeof(byte), 0) > 0)
-            ;
-        close(fd);
+        return NULL;
     }
+    while (recv(fd, byte, sizeof(byte), 0) > 0)
+        ;
+    close(fd);
     return NULL;
-}
-
-static bool needs_name(const struct px_hello *h)
-{
-    return h->flag == PX_FLAG_TOOL_NEEDS_ID || h->flag == PX_FLAG_LAUNCHER_NEEDS_ID;
 }
 
 static void welcome(int fd, int number)
 {
     PX_AUTOFREE char *name = px_strf("server-%d", tool_server.same_name ? 1 : number);
-    pmix_proc_t given;
+    uint8_t flag = fake.hello.flag;
+    pmix_proc_t given = proc_of("given", 3);
 
-    px_proc_set(&given, "given", 3);
-    fake_tool_words(fd, PMIX_SUCCESS, needs_name(&fake.hello) ? &given : NULL, name);
+    fake_tool_words(fd, PMIX_SUCCESS,
+                    flag == PX_FLAG_TOOL_NEEDS_ID || flag == PX_FLAG_LAUNCHER_NEEDS_ID
+                        ? &given
+                        : NULL,
+                    name);
 }
 
 /* One after the other; shutdown of the listener ends it. */
 static void serve_all(void)
 {
     pthread_t threads[16];
-    int n = 0;
+    int n = 0, fd;
 
-    for (;;) {
-        int fd = accept4(fake.listener, NULL, NULL, SOCK_CLOEXEC);
-
-        if (fd < 0)
-            break;
+    while ((fd = accept4(fake.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
         ck_assert_int_lt(tool_server.accepted, 15);
         tool_server.fds[++tool_server.accepted] = fd;
         if (tool_server.mute)
@@ -80,93 +73,157 @@ static void serve_all(void)
         close(tool_server.fds[i]);
 }
 
-void tool_server_start(void)
-{
-    static const char *const names[] = {"PMIX_SERVER_URI41", "PMIX_NAMESPACE",
-                                        "PMIX_RANK",         "PMIX_HOSTNAME",
-                                        "PMIX_VERSION",      "PMIX_BFROP_BUFFER_TYPE",
-                                        "PMIX_SECURITY_MODE"};
+/* ---- fixtures -------------------------------------------------------------------- */
 
-    tool_server = (struct tool_server){0};
+void tool_setup(void)
+{
+    static const char *const names[] = {
+        "PMIX_SERVER_URI41",    "PMIX_NAMESPACE",     "PMIX_RANK",
+        "PMIX_HOSTNAME",        "PMIX_VERSION",       "PMIX_BFROP_BUFFER_TYPE",
+        "PMIX_SECURITY_MODE",   "PMIX_SERVER_TMPDIR", "PMIX_SYSTEM_TMPDIR",
+        PMIX_LAUNCHER_RNDZ_URI, PMIX_KEEPALIVE_PIPE};
+
+    setenv("TMPDIR", px_test_dir(), 1);
+    for (size_t i = 0; i < PX_COUNT(names); i++)
+        unsetenv(names[i]);
+    sem_init(&done, 0, 0);
+}
+
+void tool_server_setup(void)
+{
     fake.nspace = "given";
     fake.script = serve_all;
     fake_start();
     px_str_copy(address, sizeof(address), strchr(getenv("PMIX_SERVER_URI41"), ';') + 1);
-    for (size_t i = 0; i < PX_COUNT(names); i++)
-        unsetenv(names[i]);
+    tool_setup();
 }
 
-void tool_server_stop(void)
+void nothing_is_left(void)
 {
+    ck_assert(!PMIx_Initialized());
+    ck_assert(!PMIx_tool_is_connected());
+    ck_assert_ptr_null(px_process.loop);
+    ck_assert_ptr_null(px_process.client);
+    ck_assert_ptr_null(px_process.tool);
+    ck_assert_ptr_null(px_process.server);
+    ck_assert_uint_eq(px_process.users, 0);
+    ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_INIT);
+}
+
+void tool_teardown(void)
+{
+    if (PMIx_Initialized())
+        ok(PMIx_tool_finalize());
+    nothing_is_left();
+    px_infos_cleanup(&told);
+    if (!fake.runs)
+        return;
     shutdown(fake.listener, SHUT_RDWR);
     fake_stop();
 }
 
-char *tool_server_uri(const char *name)
+const char *tool_server_uri(const char *name)
 {
-    return px_strf("%s.0;%s", name, address);
+    static char uris[8][128];
+    static unsigned next;
+    char *uri = uris[next++ % 8];
+
+    snprintf(uri, sizeof(uris[0]), "%s.0;%s", name, address);
+    return uri;
+}
+
+/* ---- a tool ---------------------------------------------------------------------- */
+
+void add(const char *key, const void *data, pmix_data_type_t type)
+{
+    ok(px_infos_add(&told, key, data, type));
+}
+
+void add_text(const char *key, const char *text)
+{
+    add(key, text, PMIX_STRING);
+}
+
+void add_u32(const char *key, uint32_t n)
+{
+    add(key, &n, PMIX_UINT32);
+}
+
+void add_yes(const char *key)
+{
+    add(key, &(bool){true}, PMIX_BOOL);
+}
+
+pmix_status_t init(void)
+{
+    return PMIx_tool_init(&tool, told.v, told.n);
+}
+
+void init_alone(void)
+{
+    add_yes(PMIX_TOOL_DO_NOT_CONNECT);
+    ok(init());
+}
+
+void finalize(void)
+{
+    ok(PMIx_tool_finalize());
+    nothing_is_left();
+}
+
+void finds_it(void)
+{
+    ok(init());
+    ck_assert(PMIx_tool_is_connected());
+    finalize();
+    px_infos_cleanup(&told);
+    ck_assert_int_eq(tool_server.accepted, 1);
+    tool_server.accepted = 0;
+}
+
+void fails_with(pmix_status_t status)
+{
+    memset(&tool, 0x55, sizeof(tool));
+    ck_assert_int_eq(init(), status);
+    ck_assert_uint_eq(tool.rank, 0x55555555); /* as it was */
+    nothing_is_left();
+    px_infos_cleanup(&told);
 }
 
 /* ---- files ----------------------------------------------------------------------- */
 
-void tool_dir_make(void)
+const char *tool_name(enum tool_name form, const char *what)
 {
-    px_str_copy(tool_dir, sizeof(tool_dir), "/tmp/tntool.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(tool_dir));
-    setenv("TMPDIR", tool_dir, 1);
-    unsetenv("PMIX_SERVER_TMPDIR");
-    unsetenv("PMIX_SYSTEM_TMPDIR");
-}
+    static char names[8][512];
+    static unsigned next;
+    char *name = names[next++ % 8], host[128];
 
-void tool_dir_remove(void)
-{
-    PX_AUTOFREE char *command = px_strf("rm -rf '%s'", tool_dir);
-
-    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(gethostname(host, sizeof(host) - 1), 0);
+    snprintf(name, sizeof(names[0]), "pmix.%s.%s%s", form == KIND ? what : host,
+             form == OLD ? "tool." : "", form == KIND ? host : what);
+    return name;
 }
 
 const char *tool_file(const char *name, const char *text)
 {
-    static char path[512];
-    FILE *f;
+    const char *path = px_test_path(name);
+    FILE *f = fopen(path, "we");
 
-    snprintf(path, sizeof(path), "%s/%s", tool_dir, name);
-    f = fopen(path, "we");
     ck_assert_ptr_nonnull(f);
-    ck_assert_int_ge(fputs(text, f), 0);
+    ck_assert_int_ge(fputs(text ? text : content("4.2.2"), f), 0);
     ck_assert_int_eq(fclose(f), 0);
     ck_assert_int_eq(chmod(path, 0600), 0);
     return path;
 }
 
-static const char *host(void)
+const char *content(const char *version)
 {
-    static char name[256];
+    static char text[512];
+    const char *uri = tool_server_uri("server-1");
 
-    ck_assert_int_eq(gethostname(name, sizeof(name) - 1), 0);
-    return name;
-}
-
-const char *tool_file_plain(const char *what)
-{
-    static char name[512];
-
-    snprintf(name, sizeof(name), "pmix.%s.%s", host(), what);
-    return name;
-}
-
-const char *tool_file_name(const char *what)
-{
-    static char name[512];
-
-    snprintf(name, sizeof(name), "pmix.%s.tool.%s", host(), what);
-    return name;
-}
-
-const char *tool_file_of(const char *kind)
-{
-    static char name[512];
-
-    snprintf(name, sizeof(name), "pmix.%s.%s", kind, host());
-    return name;
+    if (version)
+        snprintf(text, sizeof(text), "%s\n%s\n4711\n0:0\ntoday\n", uri, version);
+    else
+        snprintf(text, sizeof(text), "%s\n", uri);
+    return text;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Servers of tools, made of bytes: as many connections as come, each from a server of its own name,
- * "server-1", "server-2" and so on, over the fake server's socket. */
+ * "server-1", "server-2" and so on, over the fake server's socket. And tools in the test's own
+ * process, which find them or do without. */
 #ifndef TEST_TOOL_SERVER_H
 #define TEST_TOOL_SERVER_H
 
@@ -17,21 +18,45 @@ struct tool_server {
 };
 extern struct tool_server tool_server;
 
-/* Starts it, and takes what it told the environment away again. */
-void tool_server_start(void);
-void tool_server_stop(void);
-/* "server-1.0;tcp4://..."; the caller's. */
-char *tool_server_uri(const char *name);
+/* The test's own folder is TMPDIR, and the environment tells nothing of a server. */
+void tool_setup(void);
+/* That, and the servers run, of which the environment tells nothing. */
+void tool_server_setup(void);
+/* Ends what there is of a tool, and of servers; nothing may be left. */
+void tool_teardown(void);
+void nothing_is_left(void);
+/* "name.0;tcp4://..."; good until 8 more were asked for. */
+const char *tool_server_uri(const char *name);
 
-/* A folder of the test's own, which TMPDIR names; removed with all that is in it. */
-extern char tool_dir[64];
-void tool_dir_make(void);
-void tool_dir_remove(void);
-/* Writes a file there, with mode 0600; the path is good until the next call. */
+/* ---- a tool ---------------------------------------------------------------------- */
+
+/* What the last tool was called, and what the next one is told. */
+extern pmix_proc_t tool;
+extern px_infos told;
+
+void add(const char *key, const void *data, pmix_data_type_t type);
+void add_text(const char *key, const char *text);
+void add_u32(const char *key, uint32_t n);
+void add_yes(const char *key);
+pmix_status_t init(void);
+void init_alone(void);
+/* The last one, after which nothing is left. */
+void finalize(void);
+/* A tool that is told just that finds the server, or does not and leaves no trace; then what it was
+ * told is forgotten. */
+void finds_it(void);
+void fails_with(pmix_status_t status);
+
+/* ---- files ----------------------------------------------------------------------- */
+
+/* Names of rendezvous files: pmix.<host>.<what>, pmix.<host>.tool.<what>, pmix.<what>.<host>; good
+ * until 8 more were asked for. */
+enum tool_name { PLAIN, OLD, KIND };
+const char *tool_name(enum tool_name form, const char *what);
+/* Writes a file of the test's folder, with mode 0600; its path. Text NULL: as a server of 4.2.2
+ * does. */
 const char *tool_file(const char *name, const char *text);
-/* pmix.<host>.<what>, pmix.<host>.tool.<what>, pmix.sys.<host>: good until the next call */
-const char *tool_file_plain(const char *what);
-const char *tool_file_name(const char *what);
-const char *tool_file_of(const char *kind);
+/* The text of a server of this version; NULL: tells none. */
+const char *content(const char *version);
 
 #endif

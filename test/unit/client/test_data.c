@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Put, commit and get: what goes to the server, and what is done with its answers. Get in the
+ * caller's thread: what is known takes no system call, so that no other thread can have had a part
+ * in it; and what the loop changes meanwhile is seen whole. */
+#include "alloc_fail.h"
+#include "core/client/client.h"
+#include "core/model/nspace.h"
+#include "fake_server.h"
+#include "px_test.h"
+#include "seccomp.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+enum { READS = 1000, READERS = 4, ROUNDS = 400 };
+
+static pmix_status_t put(pmix_scope_t scope, const char *key, uint32_t n)
+{
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = n};
+
+    return PMIx_Put(scope, key, &v);
+}
+
+/* With up to one flag. */
+static pmix_status_t get_value(const char *nspace, pmix_rank_t r, const char *key,
+                               const char *yes, pmix_value_t **v)
+{
+    pmix_proc_t p = proc_of(nspace, r);
+    pmix_info_t info = yes ? flag(yes) : (pmix_info_t){0};
+
+    *v = NULL;
+    return PMIx_Get(&p, key, yes ? &info : NULL, yes != NULL, v);
+}
+
+/* The number that a rank of the job has, or the status. */
+static int get(pmix_rank_t r, const char *key, const char *yes)
+{
+    pmix_value_t *v;
+    pmix_status_t rc = get_value("job", r, key, yes, &v);
+    int n = rc;
+
+    ck_assert(!v == (rc != PMIX_SUCCESS));
+    if (v) {
+        ck_assert_int_eq(v->type, PMIX_UINT32);
+        n = (int)v->data.uint32;
+        PMIX_VALUE_RELEASE(v);
+    }
+    return n;
+}
+
+/* ---- commit ---------------------------------------------------------------------- */
+
+static px_buf commits[4];
+static unsigned n_commits;
+
+static bool keep_commit(int fd PX_UNUSED, struct fake_req *req)
+{
+    if (req->op == PX_OP_COMMIT)
+        ok(px_buf_add(&commits[n_commits++], req->in.pos,
+                      (size_t)(req->in.end - req->in.pos)));
+    return false;
+}
+
+/* "a=1 b=2" of one scope in a commit; "" if it is not there. */
+static const char *committed(unsigned i, uint8_t wanted)
+{
+    static char text[256];
+    px_reader r, values;
+    uint8_t scope;
+
+    text[0] = '\0';
+    px_reader_init(&r, fake.codec, commits[i].data, commits[i].len);
+    while (!px_reader_done(&r)) {
+        ok(px_unpack_u8(&r, &scope, PMIX_SCOPE));
+        ok(px_unpack_view(&r, &values, PMIX_BUFFER));
+        while (scope == wanted && !px_reader_done(&values)) {
+            struct px_kval kv = {0};
+            size_t n = strlen(text);
+
+            ok(px_unpack_kval(&values, &kv));
+            snprintf(text + n, sizeof(text) - n, "%s%s=%u", n ? " " : "", kv.key,
+                     kv.value.data.uint32);
+            px_kval_fini(&kv);
+        }
+    }
+    return text;
+}
+
+static bool is_lost; /* what a test left behind cannot be ended */
+
+static void teardown(void)
+{
+    if (!is_lost)
+        client_end();
+    for (size_t i = 0; i < PX_COUNT(commits); i++)
+        px_buf_cleanup(&commits[i]);
+}
+
+PX_TEST(a_commit_carries_what_was_put_since_the_last_by_scope)
+{
+    client_of_hook(keep_commit);
+    ok(put(PMIX_LOCAL, "a", 1));
+    ok(put(PMIX_REMOTE, "b", 2));
+    ok(put(PMIX_GLOBAL, "c", 3));
+    ok(put(PMIX_INTERNAL, "d", 4));
+    ok(PMIx_Commit());
+    ok(put(PMIX_LOCAL, "a", 5));
+    ok(PMIx_Commit());
+    ok(PMIx_Commit());
+
+    ck_assert_str_eq(committed(0, PMIX_LOCAL), "a=1 c=3");
+    ck_assert_str_eq(committed(0, PMIX_REMOTE), "b=2 c=3");
+    ck_assert_str_eq(committed(1, PMIX_LOCAL), "a=5");
+    ck_assert_str_eq(committed(1, PMIX_REMOTE), "");
+    ck_assert_uint_eq(commits[2].len, 0);
+    fake.answer = PMIX_ERR_NO_PERMISSIONS; /* the server's status is the commit's */
+    ck_assert_int_eq(PMIx_Commit(), PMIX_ERR_NO_PERMISSIONS);
+}
+
+PX_TEST(a_value_the_servers_dialect_lacks_fails_its_put_alone)
+{
+    pmix_value_t odd = {.type = PMIX_LINK_STATE, .data.linkstate = 1};
+    static const pmix_scope_t scopes[] = {PMIX_LOCAL, PMIX_REMOTE, PMIX_GLOBAL};
+
+    fake.uri_variable = "PMIX_SERVER_URI3";
+    fake.codec.dialect = px_dialect_find("v3");
+    client_of_hook(keep_commit);
+    ok(put(PMIX_GLOBAL, "a", 1));
+    for (size_t i = 0; i < PX_COUNT(scopes); i++)
+        ck_assert_int_eq(PMIx_Put(scopes[i], "odd", &odd), PMIX_ERR_UNKNOWN_DATA_TYPE);
+    ok(put(PMIX_GLOBAL, "b", 2));
+    ok(PMIx_Commit());
+    ck_assert_str_eq(committed(0, PMIX_LOCAL), "a=1 b=2");
+    ck_assert_str_eq(committed(0, PMIX_REMOTE), "a=1 b=2");
+    ck_assert_int_eq(get(0, "odd", NULL), PMIX_ERR_NOT_FOUND); /* nor is it here */
+}
+
+PX_TEST(own_values_need_no_server)
+{
+    client_begin();
+    ok(put(PMIX_GLOBAL, "a", 1));
+    ck_assert_int_eq(get(0, "a", NULL), 1);
+    ck_assert_int_eq(get(0, "b", NULL), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(get(PMIX_RANK_WILDCARD, "b", NULL), PMIX_ERR_NOT_FOUND);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET] + fake.n_ops[PX_OP_COMMIT], 0);
+}
+
+/* ---- get ------------------------------------------------------------------------- */
+
+static uint32_t colour = 7; /* of every rank that is asked for */
+
+static void add_value(px_writer *w, const struct fake_req *req)
+{
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = colour};
+    pmix_rank_t r = fake.heard.rank == PMIX_RANK_UNDEF ? 1 : fake.heard.rank;
+    px_writer body = fake_begin();
+    pmix_proc_t p;
+
+    if (req->op != PX_OP_GET)
+        return;
+    p = proc_of(fake.heard.nspace, r);
+    px_pack(&body, &p, 1, PMIX_PROC);
+    px_pack_kval(&body, "colour", &v);
+    px_pack_bytes(w, body.buf.data, body.buf.len);
+    px_writer_cleanup(&body);
+}
+
+static void begin(void)
+{
+    fake.add = add_value;
+    client_begin();
+}
+
+PX_TEST(a_value_of_a_peer_is_asked_for_once)
+{
+    begin();
+    ck_assert_int_eq(get(1, "colour", PMIX_OPTIONAL), PMIX_ERR_NOT_FOUND);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 0); /* an optional one is not */
+    ck_assert_int_eq(get(1, "colour", PMIX_IMMEDIATE), 7);
+    ck_assert_str_eq(fake.heard.text, "colour");
+    colour = 8;
+    ck_assert_int_eq(get(1, "colour", NULL), 7);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 1);
+    ck_assert_int_eq(get(1, "colour", PMIX_GET_REFRESH_CACHE), 8);
+    /* What the server brings without it. */
+    ck_assert_int_eq(get(1, "shape", NULL), PMIX_ERR_NOT_FOUND);
+}
+
+PX_TEST(after_a_collecting_fence_values_are_asked_for_anew)
+{
+    pmix_info_t collect = flag(PMIX_COLLECT_DATA);
+    pmix_proc_t all = rank(PMIX_RANK_WILDCARD);
+
+    begin();
+    for (uint32_t i = 0; i < 3; i++) {
+        colour = 20 + i;
+        ck_assert_uint_eq(get(1, "colour", NULL), 20 + i);
+        ok(i ? PMIx_Fence(&all, 1, &collect, 1) : PMIx_Fence(NULL, 0, &collect, 1));
+    }
+    ck_assert_int_eq(get(1, "colour", NULL), 22);
+    colour = 99;
+    ok(PMIx_Fence(NULL, 0, NULL, 0)); /* not after this one */
+    ck_assert_int_eq(get(1, "colour", NULL), 22);
+}
+
+/* Everything of a rank: number key says. */
+static void everything_has(pmix_rank_t r, const char *key, uint32_t number)
+{
+    const pmix_data_array_t *a;
+    pmix_value_t *v;
+
+    ok(get_value("job", r, NULL, NULL, &v));
+    ck_assert_int_eq(v->type, PMIX_DATA_ARRAY);
+    a = v->data.darray;
+    ck_assert_uint_eq(px_info_u32(a->array, a->size, key, 0), number);
+    ck_assert(r == 1 || !px_info_find(a->array, a->size, PMIX_LOCAL_RANK));
+    PMIX_VALUE_RELEASE(v);
+}
+
+PX_TEST(without_a_key_everything_is_there)
+{
+    begin();
+    everything_has(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 2);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 0); /* known from the start */
+    everything_has(1, "colour", 7);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 1);
+    ck_assert_ptr_null(fake.heard.text);
+    fake.add = NULL; /* a server that has nothing: what is known is left */
+    everything_has(1, "colour", 7);
+    everything_has(PMIX_RANK_UNDEF, PMIX_JOB_SIZE, 2);
+}
+
+PX_TEST(the_caller_may_provide_the_storage)
+{
+    pmix_value_t storage = {.type = PMIX_UNDEF}, *v = &storage;
+    pmix_proc_t p = rank(1);
+    pmix_info_t given = flag(PMIX_GET_STATIC_VALUES);
+
+    begin();
+    ok(PMIx_Get(&p, "colour", &given, 1, &v));
+    ck_assert_ptr_eq(v, &storage);
+    ck_assert_uint_eq(storage.data.uint32, 7);
+    ck_assert_int_eq(PMIx_Get(&p, "shape", &given, 1, &v), PMIX_ERR_NOT_FOUND);
+    ck_assert_ptr_eq(v, &storage);
+    v = NULL;
+    ck_assert_int_eq(PMIx_Get(&p, "colour", &given, 1, &v), PMIX_ERR_BAD_PARAM);
+}
+
+static uint32_t done_value;
+
+static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
+{
+    ck_assert_int_eq(!value, status != PMIX_SUCCESS);
+    if (value)
+        done_value = value->data.uint32;
+    on_op(status, cbdata);
+}
+
+PX_TEST(without_waiting_the_value_comes_by_callback)
+{
+    pmix_proc_t p = rank(1);
+
+    begin();
+    finished(PMIx_Get_nb(&p, "colour", NULL, 0, on_value, &done), PMIX_SUCCESS);
+    ck_assert_uint_eq(done_value, 7);
+    finished(PMIx_Get_nb(&p, "shape", NULL, 0, on_value, &done), PMIX_ERR_NOT_FOUND);
+}
+
+/* ---- slow, dying and strange servers --------------------------------------------- */
+
+static uint32_t late_tag;
+
+static bool keep_waiting(int fd, struct fake_req *req)
+{
+    struct fake_req late = {.op = PX_OP_GET, .tag = late_tag};
+
+    if (req->op == PX_OP_GET)
+        late_tag = req->tag;
+    else if (req->op == PX_OP_COMMIT)
+        fake_answer(fd, &late);
+    return req->op == PX_OP_GET;
+}
+
+PX_TEST(a_get_may_have_a_deadline_and_what_comes_later_is_kept)
+{
+    pmix_proc_t p = rank(1);
+    pmix_value_t *v = NULL;
+    pmix_info_t timeout;
+    uint32_t second = 1;
+
+    fake.add = add_value;
+    client_of_hook(keep_waiting);
+    PMIx_Info_load(&timeout, PMIX_TIMEOUT, &second, PMIX_UINT32);
+    ck_assert_int_eq(PMIx_Get(&p, "colour", &timeout, 1, &v), PMIX_ERR_TIMEOUT);
+    ck_assert_ptr_null(v);
+    ok(PMIx_Commit());
+    ck_assert_int_eq(get(1, "colour", PMIX_OPTIONAL), 7);
+}
+
+static bool die_at_get(int fd, struct fake_req *req)
+{
+    if (req->op == PX_OP_GET || req->op == PX_OP_FENCE || req->op == PX_OP_COMMIT)
+        shutdown(fd, SHUT_RDWR);
+    return req->op != PX_OP_REQ;
+}
+
+PX_TEST_LOOP(a_server_that_dies_ends_whatever_waits_for_it, 3)
+{
+    client_of_hook(die_at_get);
+    ck_assert_int_eq(_i == 0   ? get(1, "colour", NULL)
+                     : _i == 1 ? PMIx_Fence(NULL, 0, NULL, 0)
+                               : PMIx_Commit(),
+                     PMIX_ERR_LOST_CONNECTION);
+    /* and for what comes after there is no server */
+    ck_assert_int_eq(get(1, "colour", NULL), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_ERR_UNREACH);
+    ok(put(PMIX_GLOBAL, "a", 1));
+    ck_assert_int_eq(PMIx_Commit(), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(PMIx_Commit(), PMIX_ERR_UNREACH);
+    ck_assert_int_eq(get(0, "a", NULL), 1);
+}
+
+static const char *strange;
+static size_t n_strange;
+
+static bool answer_strangely(int fd, struct fake_req *req)
+{
+    px_writer w = fake_begin();
+
+    if (req->op != PX_OP_GET && req->op != PX_OP_FENCE && req->op != PX_OP_CONNECT)
+        return false;
+    ok(px_buf_add(&w.buf, strange, n_strange));
+    fake_reply(fd, req->tag, &w);
+    return true;
+}
+
+PX_TEST(strange_answers_are_errors_and_no_crash)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+    } rows[] = {
+        {"", 0},
+        {"\xff", 1},
+        {"\x02\x00\x02\x7f", 4},             /* a part longer than the message */
+        {"\x02\x00\x02\x04\x02\x06ns", 8},   /* a process without an end */
+        {"\x02\x00\x02\x03\x02\x00\x00", 7}, /* of no namespace */
+    };
+    pmix_proc_t self = rank(0);
+
+    client_of_hook(answer_strangely);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        strange = rows[i].bytes;
+        n_strange = rows[i].n;
+        ck_assert_msg(get(1, "colour", NULL) < 0, "%zu", i);
+        if (i < 2)
+            ck_assert_int_lt(PMIx_Fence(NULL, 0, NULL, 0), 0);
+        ck_assert_int_lt(PMIx_Connect(&self, 1, NULL, 0), 0);
+    }
+}
+
+/* ---- no system call -------------------------------------------------------------- */
+
+static const struct question {
+    pmix_rank_t rank;
+    const char *key, *flag;
+} known[] = {
+    {PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL},
+    {PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, PMIX_SESSION_INFO},
+    {PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS, NULL},
+    {PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, PMIX_NODE_INFO},
+    {PMIX_RANK_WILDCARD, PMIX_NUM_NODES, NULL}, /* follows from the map */
+    {1, PMIX_LOCAL_RANK, NULL},
+    {1, PMIX_HOSTNAME, PMIX_IMMEDIATE}, /* follows, too */
+    {0, "put", NULL},
+    {0, "committed", PMIX_OPTIONAL},
+    {1, "colour", NULL}, /* of a peer, after a fence that collects */
+};
+
+static void ask(void *arg)
+{
+    const struct question *q = arg;
+
+    for (int i = 0; i < READS; i++) {
+        pmix_value_t *v;
+
+        if (get_value(i % 2 ? "job" : "", q->rank, q->key, q->flag, &v) == PMIX_SUCCESS)
+            PMIX_VALUE_RELEASE(v);
+    }
+}
+
+PX_TEST_LOOP(what_is_known_takes_no_system_call, PX_COUNT(known))
+{
+    PX_TEST_NEEDS_ALLOC;
+    struct question q = known[_i];
+    pmix_info_t collect = flag(PMIX_COLLECT_DATA);
+    pmix_value_t *v;
+
+    begin();
+    ok(put(PMIX_GLOBAL, "committed", 5));
+    ok(PMIx_Commit());
+    ok(put(PMIX_GLOBAL, "put", 5));
+    ok(PMIx_Fence(NULL, 0, &collect, 1));
+    ck_assert_int_eq(get(1, "colour", NULL), 7);
+    ok(get_value("job", q.rank, q.key, q.flag, &v));
+    PMIX_VALUE_RELEASE(v);
+    ck_assert_int_eq(px_test_first_call_of(ask, &q), -1);
+}
+
+static void call_kernel(void *arg PX_UNUSED)
+{
+    syscall(SYS_getppid);
+}
+
+static void ask_for_nothing(void *arg)
+{
+    *(int *)arg = get(0, "nothing", PMIX_OPTIONAL);
+}
+
+/* The last of its process: the reader's stack, of which the loop has heard, is gone. */
+PX_TEST(what_is_not_known_takes_the_loop_and_a_system_call_is_seen)
+{
+    PX_TEST_NEEDS_ALLOC;
+    static int rc;
+
+    begin();
+    is_lost = true;
+    ck_assert_int_eq(px_test_first_call_of(call_kernel, NULL), SYS_getppid);
+    ck_assert_int_ge(px_test_first_call_of(ask_for_nothing, &rc), 0);
+    ck_assert_int_eq(rc, PMIX_ERR_NOT_FOUND);
+}
+
+/* ---- while the loop changes things ----------------------------------------------- */
+
+static atomic_bool over;
+
+static void *read_all(void *arg)
+{
+    static const struct {
+        const char *nspace;
+        pmix_rank_t rank;
+        const char *key;
+        uint32_t number; /* 0: a text that is put ever anew */
+        bool comes_and_goes;
+    } rows[] = {
+        {"job", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 2, false},
+        {"job", PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, 2, false},
+        {"job", 1, "colour", 7, false},
+        {"job", 0, "text", 0, false},
+        {"other", 0, "text", 0, true},
+        {"job", PMIX_RANK_WILDCARD, "resource", 0, true},
+    };
+
+    for (size_t i = 0; !atomic_load(&over); i = (i + 1) % PX_COUNT(rows)) {
+        pmix_value_t *v;
+        const char *text;
+        uint32_t n = 0;
+        pmix_status_t rc = get_value(rows[i].nspace, rows[i].rank, rows[i].key,
+                                     rows[i].comes_and_goes ? PMIX_OPTIONAL : NULL, &v);
+
+        if (rc == PMIX_ERR_NOT_FOUND && rows[i].comes_and_goes)
+            continue;
+        ck_assert_msg(rc == PMIX_SUCCESS, "%s: %s", rows[i].key, PMIx_Error_string(rc));
+        if (rows[i].number) {
+            ck_assert(px_value_to_u32(v, &n));
+            ck_assert_uint_eq(n, rows[i].number);
+        } else { /* whole: one letter, repeated */
+            ck_assert_int_eq(v->type, PMIX_STRING);
+            text = v->data.string;
+            ck_assert_uint_eq(strspn(text, (char[]){text[0], '\0'}), strlen(text));
+        }
+        PMIX_VALUE_RELEASE(v);
+    }
+    return arg;
+}
+
+static void on_change(struct px_call *call, void *args)
+{
+    struct px_model *m = px_process.model;
+    pmix_info_t info = {.key = "resource"};
+
+    info.value = *(pmix_value_t *)args;
+    px_nspace_remove(m, px_nspace_find(m, "other"));
+    px_call_done(call, px_resources_set(m, &info, 1));
+}
+
+/* Replaces, removes, empties and registers anew what the others read. */
+static void change_all(int round)
+{
+    char text[201] = "";
+    pmix_value_t v = {.type = PMIX_STRING, .data.string = text};
+    pmix_info_t collect = flag(PMIX_COLLECT_DATA);
+    pmix_proc_t p = proc_of("other", 0);
+
+    memset(text, 'a' + round % 26, 1 + (size_t)round % (sizeof(text) - 1));
+    ok(PMIx_Put(PMIX_GLOBAL, "text", &v));
+    ok(PMIx_Store_internal(&p, "text", &v));
+    ok(px_call(px_process.loop, on_change, &v));
+    if (round % 8 == 0)
+        ok(PMIx_Fence(NULL, 0, &collect, 1));
+}
+
+static void start_all(pthread_t *readers, void *(*fn)(void *))
+{
+    for (int i = 0; i < READERS; i++)
+        ck_assert_int_eq(pthread_create(&readers[i], NULL, fn, NULL), 0);
+}
+
+static void join_all(const pthread_t *readers)
+{
+    for (int i = 0; i < READERS; i++)
+        ck_assert_int_eq(pthread_join(readers[i], NULL), 0);
+}
+
+PX_TEST(readers_in_many_threads_see_whole_values)
+{
+    pthread_t readers[READERS];
+
+    begin();
+    change_all(0);
+    start_all(readers, read_all);
+    for (int i = 0; i < ROUNDS; i++)
+        change_all(i);
+    atomic_store(&over, true);
+    join_all(readers);
+}
+
+static void *read_to_the_end(void *arg)
+{
+    pmix_value_t *v;
+    pmix_status_t rc;
+
+    do {
+        rc = get_value("", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL, &v);
+        if (!rc)
+            PMIX_VALUE_RELEASE(v);
+        ck_assert(rc == PMIX_SUCCESS || rc == PMIX_ERR_INIT);
+    } while (rc == PMIX_SUCCESS);
+    return arg;
+}
+
+PX_TEST(finalize_may_come_while_others_read)
+{
+    for (int i = 0; i < 40; i++) {
+        pthread_t readers[READERS];
+
+        client_alone(NULL);
+        start_all(readers, read_to_the_end);
+        ok(PMIx_Finalize(NULL, 0));
+        join_all(readers);
+    }
+}
+
+PX_TEST_MAIN("client/data", NULL, teardown)

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What comes back from a server that was asked: published values, spawned jobs, what is supported,
+ * groups as each release of the field's servers tells of them, forwarded output. */
+#include "core/base/str.h"
+#include "core/client/client.h"
+#include "fake_server.h"
+#include "px_test.h"
+
+#include <string.h>
+
+static pmix_info_t *results;
+static size_t n_results;
+
+static void free_results(void)
+{
+    PMIx_Info_free(results, n_results);
+    results = NULL;
+    n_results = 0;
+}
+
+/* ---- publish and lookup ---------------------------------------------------------- */
+
+static const char *const *found_keys;
+static size_t n_found;
+
+/* One operation of n_found values: its count, then the elements. */
+static void add_found(px_writer *w, const struct fake_req *req)
+{
+    if (req->op != PX_OP_LOOKUP || (!n_found && fake.answer))
+        return;
+    px_pack_size(w, n_found);
+    for (size_t i = 0; i < n_found; i++) {
+        pmix_pdata_t one = {
+            .value = {.type = PMIX_UINT32, .data.uint32 = 10u + (unsigned)i}};
+        px_writer element = fake_begin();
+
+        PMIx_Load_key(one.key, found_keys[i]);
+        one.proc = rank(1);
+        px_pack(&element, &one, 1, PMIX_PDATA);
+        if (i == 0)
+            element.buf.data[0] = (uint8_t)(2 * n_found);
+        ok(px_buf_add(&w->buf, element.buf.data + (i > 0), element.buf.len - (i > 0)));
+        px_writer_cleanup(&element);
+    }
+}
+
+static void find(const char *const *keys, size_t n)
+{
+    found_keys = keys;
+    n_found = n;
+    fake.add = add_found;
+}
+
+PX_TEST(values_found_go_to_the_entries_that_asked_for_them)
+{
+    static const char *const keys[] = {"shape", "colour", "surplus"};
+    pmix_pdata_t data[] = {{.key = "colour"}, {.key = "nothing"}, {.key = "shape"}};
+
+    find(keys, 3);
+    fake.answer = PMIX_ERR_PARTIAL_SUCCESS;
+    client_begin();
+    ck_assert_int_eq(PMIx_Lookup(data, 3, NULL, 0), PMIX_ERR_PARTIAL_SUCCESS);
+    ck_assert_uint_eq(fake.heard.number, geteuid());
+    ck_assert_uint_eq(fake.heard.n_keys, 3);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_str_eq(fake.heard.keys[i], data[i].key);
+    ck_assert_uint_eq(data[0].value.data.uint32, 11);
+    ck_assert_uint_eq(data[0].proc.rank, 1);
+    ck_assert_int_eq(data[1].value.type, PMIX_UNDEF);
+    ck_assert_uint_eq(data[2].value.data.uint32, 10);
+}
+
+PX_TEST(a_key_asked_for_twice_gets_each_value_once)
+{
+    static const char *const keys[] = {"colour", "colour"};
+    pmix_pdata_t data[] = {{.key = "colour"}, {.key = "colour"}};
+
+    find(keys, 2);
+    client_begin();
+    ok(PMIx_Lookup(data, 2, NULL, 0));
+    ck_assert_uint_eq(data[0].value.data.uint32, 10);
+    ck_assert_uint_eq(data[1].value.data.uint32, 11);
+}
+
+static void on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t n, void *cbdata)
+{
+    ck_assert_uint_eq(n, status ? 0 : 1);
+    if (n)
+        ck_assert_str_eq(data[0].key, "colour");
+    on_op(status, cbdata);
+}
+
+PX_TEST(a_lookup_without_waiting_gets_what_was_found)
+{
+    static const char *const found[] = {"colour"};
+    char *keys[] = {(char *)"colour", NULL};
+
+    find(found, 1);
+    client_begin();
+    finished(PMIx_Lookup_nb(keys, NULL, 0, on_lookup, &done), PMIX_SUCCESS);
+    n_found = 0;
+    fake.answer = PMIX_ERR_NOT_FOUND;
+    finished(PMIx_Lookup_nb(keys, NULL, 0, on_lookup, &done), PMIX_ERR_NOT_FOUND);
+}
+
+/* ---- spawn ----------------------------------------------------------------------- */
+
+static const char *spawned;
+
+static void add_spawned(px_writer *w, const struct fake_req *req)
+{
+    if (req->op != PX_OP_SPAWN)
+        return;
+    px_pack_str(w, spawned);
+    if (!fake.answer)
+        fake_usual_job_info(w);
+}
+
+static void on_spawned(pmix_status_t status, pmix_nspace_t nspace, void *cbdata)
+{
+    ck_assert_str_eq(nspace, status ? "" : "child");
+    on_op(status, cbdata);
+}
+
+PX_TEST(a_spawned_job_is_named_and_known_and_a_failed_one_has_no_name)
+{
+    char *argv[] = {(char *)"prog", NULL};
+    pmix_app_t app = {.argv = argv, .maxprocs = 2};
+    pmix_nspace_t nspace;
+
+    spawned = "child";
+    fake.add = add_spawned;
+    client_begin();
+    ok(PMIx_Spawn(NULL, 0, &app, 1, nspace));
+    ck_assert_str_eq(nspace, "child");
+    ck_assert_uint_eq(get_u32(nspace, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 2);
+    finished(PMIx_Spawn_nb(NULL, 0, &app, 1, on_spawned, &done), PMIX_SUCCESS);
+
+    spawned = NULL;
+    fake.answer = PMIX_ERR_JOB_FAILED_TO_LAUNCH;
+    ck_assert_int_eq(PMIx_Spawn(NULL, 0, &app, 1, nspace), fake.answer);
+    ck_assert_str_eq(nspace, "");
+    finished(PMIx_Spawn_nb(NULL, 0, &app, 1, on_spawned, &done), fake.answer);
+    fake.answer = PMIX_SUCCESS; /* success without a name is none */
+    ck_assert_int_eq(PMIx_Spawn(NULL, 0, &app, 1, nspace), PMIX_ERR_UNPACK_FAILURE);
+}
+
+/* ---- what is supported: a client answers for itself, the server its share -------- */
+
+static void add_theirs(px_writer *w, const struct fake_req *req)
+{
+    pmix_info_t info = flag("pmix.theirs");
+
+    if (req->op == PX_OP_QUERY && !fake.answer)
+        px_pack_infos(w, &info, 1);
+}
+
+static pmix_query_t query(const char *key, const char *qualifier, const char *value)
+{
+    pmix_query_t q = PMIX_QUERY_STATIC_INIT;
+
+    PMIx_Argv_append_nosize(&q.keys, key);
+    if (qualifier) {
+        PMIx_Query_qualifiers_create(&q, 1);
+        PMIx_Info_load(&q.qualifiers[0], qualifier, value, PMIX_STRING);
+    }
+    return q;
+}
+
+PX_TEST(a_client_answers_for_itself_and_asks_nothing)
+{
+    static const char *const key = PMIX_QUERY_ATTRIBUTE_SUPPORT;
+    pmix_query_t q = query(key, PMIX_CLIENT_ATTRIBUTES, "PMIx_Finalize");
+    pmix_query_t unknown = query(key, PMIX_CLIENT_ATTRIBUTES, "x");
+
+    client_begin();
+    ok(PMIx_Query_info(&q, 1, &results, &n_results));
+    ck_assert_uint_eq(n_results, 1);
+    const pmix_info_t *function = results[0].value.data.darray->array;
+    ck_assert_str_eq(function->key, "PMIx_Finalize");
+    const pmix_regattr_t *attr = function->value.data.darray->array;
+    ck_assert_str_eq(attr->name, "PMIX_EMBED_BARRIER");
+    free_results();
+    n_results = 7;
+    ck_assert_int_eq(PMIx_Query_info(&unknown, 1, &results, &n_results),
+                     PMIX_ERR_NOT_FOUND);
+    ck_assert_uint_eq(n_results, 0);
+    ck_assert_ptr_null(results);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_QUERY], 0);
+    PMIx_Query_destruct(&q);
+    PMIx_Query_destruct(&unknown);
+}
+
+PX_TEST(the_server_is_asked_for_its_share_only)
+{
+    static const char *const theirs[] = {PMIX_SERVER_ATTRIBUTES, PMIX_SERVER_FUNCTIONS,
+                                         PMIX_HOST_ATTRIBUTES, PMIX_HOST_FUNCTIONS};
+    pmix_query_t q[] = {query(PMIX_QUERY_ATTRIBUTE_SUPPORT, NULL, NULL),
+                        query(PMIX_QUERY_NAMESPACES, NULL, NULL)};
+    const pmix_query_t *heard;
+
+    fake.add = add_theirs;
+    client_begin();
+    ok(PMIx_Query_info(q, 2, &results, &n_results));
+    ck_assert_uint_eq(fake.heard.n_queries, 2);
+    heard = fake.heard.queries;
+    ck_assert_str_eq(heard[0].keys[0], PMIX_QUERY_ATTRIBUTE_SUPPORT);
+    ck_assert_uint_eq(heard[0].nqual, PX_COUNT(theirs));
+    for (size_t i = 0; i < PX_COUNT(theirs); i++)
+        ck_assert_str_eq(heard[0].qualifiers[i].key, theirs[i]);
+    ck_assert_str_eq(heard[1].keys[0], PMIX_QUERY_NAMESPACES);
+    ck_assert_uint_eq(heard[1].nqual, 0);
+    ck_assert_uint_ge(n_results, 3);
+    ck_assert_str_eq(results[0].key, PMIX_QUERY_ATTRIBUTE_SUPPORT);
+    ck_assert_str_eq(results[n_results - 1].key, "pmix.theirs");
+    free_results();
+
+    fake.answer = PMIX_ERR_NOT_SUPPORTED;
+    ck_assert_int_eq(PMIx_Query_info(q, 2, &results, &n_results),
+                     PMIX_ERR_PARTIAL_SUCCESS);
+    ck_assert_uint_ge(n_results, 2);
+    free_results();
+    client_end();
+    client_alone(NULL); /* and without a server it still knows itself */
+    ck_assert_int_eq(PMIx_Query_info(q, 1, &results, &n_results),
+                     PMIX_ERR_PARTIAL_SUCCESS);
+    ck_assert_uint_ge(n_results, 2);
+    free_results();
+    PMIx_Query_destruct(&q[0]);
+    PMIx_Query_destruct(&q[1]);
+}
+
+static void on_answer(pmix_status_t status, pmix_info_t *info PX_UNUSED, size_t n,
+                      void *cbdata, pmix_release_cbfunc_t release, void *release_data)
+{
+    ck_assert_uint_eq(n, 1);
+    release(release_data);
+    on_op(status, cbdata);
+}
+
+PX_TEST(a_query_without_waiting_is_answered_in_the_callback)
+{
+    pmix_query_t q = query(PMIX_QUERY_ATTRIBUTE_SUPPORT, PMIX_CLIENT_FUNCTIONS, "");
+
+    client_begin();
+    ok(PMIx_Query_info_nb(&q, 1, on_answer, &done));
+    PMIx_Query_destruct(&q); /* was copied */
+    ok(await_op());
+}
+
+/* ---- groups ---------------------------------------------------------------------- */
+
+static struct px_version release;
+
+/* Layouts by release as the wire notes tell them. */
+static void add_constructed(px_writer *w, const struct fake_req *req)
+{
+    pmix_proc_t members[2] = {rank(0), rank(1)};
+    pmix_info_t extra = flag("extra");
+    bool yes = true;
+
+    if (req->op != PX_OP_GROUP_CONSTRUCT || fake.answer)
+        return;
+    if (!fake.no_members)
+        px_pack_procs(w, members, 2);
+    if (release.major >= 6)
+        px_pack(w, &yes, 1, PMIX_BOOL);
+    px_pack_size(w, 77);
+    if (release.major >= 6 && release.minor >= 1) {
+        px_pack_size(w, 2);
+        px_pack(w, &extra, 1, PMIX_INFO);
+        px_pack(w, &extra, 1, PMIX_INFO);
+    }
+}
+
+static void destructs(const char *name, size_t n_procs)
+{
+    ok(PMIx_Group_destruct(name, NULL, 0));
+    ck_assert_uint_eq(fake.heard_op, PX_OP_GROUP_DESTRUCT);
+    ck_assert_uint_eq(fake.heard.n_procs, n_procs);
+}
+
+/* 4.2.2 tells the context, 4.2.9 the members too, 6.0 whether there is a context, 6.1 infos
+ * besides. */
+PX_TEST_LOOP(a_group_is_what_the_server_says, 4)
+{
+    static const struct {
+        const char *version;
+        unsigned n_extra;
+    } rows[] = {{"4.2.2", 0}, {"4.2.9", 0}, {"6.0.0", 0}, {"6.1.0", 2}};
+    pmix_proc_t everyone = rank(PMIX_RANK_WILDCARD);
+    pmix_info_t directive = flag("some");
+    size_t told = _i == 0 ? 0 : 2;
+    const pmix_info_t *members;
+
+    fake.version = rows[_i].version;
+    px_version_parse(fake.version, &release);
+    fake.no_members = _i == 0;
+    fake.add = add_constructed;
+    client_begin();
+    ok(PMIx_Group_construct("sea", &everyone, 1, &directive, 1, &results, &n_results));
+    ck_assert_uint_eq(fake.heard_op, PX_OP_GROUP_CONSTRUCT);
+    ck_assert_str_eq(fake.heard.text, "sea");
+    ck_assert_uint_eq(fake.heard.n_procs, 1);
+    ck_assert_uint_eq(fake.heard.procs[0].rank, PMIX_RANK_WILDCARD);
+    ck_assert_uint_eq(fake.heard.info.n, 1);
+    ck_assert_uint_eq(n_results, 1 + (told > 0) + rows[_i].n_extra);
+    ck_assert_uint_eq(
+        px_info_find(results, n_results, PMIX_GROUP_CONTEXT_ID)->value.data.size, 77);
+    members = px_info_find(results, n_results, PMIX_GROUP_MEMBERSHIP);
+    ck_assert_uint_eq(members ? members->value.data.darray->size : 0, told);
+    free_results();
+
+    /* Without a place for the results. */
+    ok(PMIx_Group_construct("ice", &everyone, 1, NULL, 0, NULL, NULL));
+    ok(PMIx_Group_destruct("sea", &directive, 1));
+    ck_assert_uint_eq(fake.heard.n_procs, told); /* as the server has told */
+    ck_assert_uint_eq(fake.heard.info.n, 1);
+    destructs("sea", 0); /* forgotten */
+}
+
+PX_TEST(a_bare_status_constructs_what_was_asked_for)
+{
+    pmix_proc_t procs[2] = {rank(0), rank(1)};
+
+    results = (pmix_info_t *)procs; /* to be overwritten */
+    n_results = 9;
+    client_begin();
+    ok(PMIx_Group_construct("sea", procs, 2, NULL, 0, &results, &n_results));
+    ck_assert_ptr_null(results);
+    ck_assert_uint_eq(n_results, 0);
+    ok(PMIx_Group_construct("ice", procs, 2, NULL, 0, NULL, NULL));
+    ok(PMIx_Group_construct("sea", procs + 1, 1, NULL, 0, NULL, NULL)); /* replaces */
+    destructs("sea", 1);
+    destructs("sea", 0);
+    destructs("ice", 2);
+    destructs("ice", 0);
+}
+
+PX_TEST(refusals_come_through_and_leave_the_group)
+{
+    pmix_proc_t procs[2] = {rank(0), rank(1)};
+
+    client_begin();
+    ok(PMIx_Group_construct("sea", procs, 2, NULL, 0, NULL, NULL));
+    fake.answer = PMIX_ERR_NOT_SUPPORTED;
+    ck_assert_int_eq(
+        PMIx_Group_construct("ice", procs, 2, NULL, 0, &results, &n_results),
+        PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_ptr_null(results);
+    ck_assert_int_eq(PMIx_Group_destruct("sea", NULL, 0), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(PMIx_Group_leave("sea", NULL, 0), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_uint_eq(fake.heard_op, PX_OP_GROUP_LEAVE);
+    fake.answer = PMIX_SUCCESS;
+    destructs("sea", 2); /* it was still there */
+}
+
+/* ---- forwarded output ------------------------------------------------------------ */
+
+#define SERVER_ID 4711
+
+static bool tells_no_id, sends_first;
+static sem_t came;
+static char got[64];
+static size_t got_id;
+static unsigned n_pieces;
+
+static void on_bytes(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
+                     pmix_byte_object_t *payload, pmix_info_t info[] PX_UNUSED,
+                     size_t n_info PX_UNUSED)
+{
+    ck_assert_uint_eq(channel, PMIX_FWD_STDOUT_CHANNEL);
+    ck_assert_str_eq(source->nspace, "job");
+    got_id = id;
+    n_pieces++;
+    snprintf(got, sizeof got, "%.*s", (int)payload->size, payload->bytes);
+    sem_post(&came);
+}
+
+static void send_piece(int fd, size_t id, const char *text)
+{
+    pmix_proc_t source = rank(1);
+    const struct px_args piece = {
+        .procs = &source,
+        .channels = PMIX_FWD_STDOUT_CHANNEL,
+        .id = id,
+        .bytes = {.bytes = (char *)(uintptr_t)text, .size = strlen(text)}};
+    px_writer w = fake_begin();
+
+    px_pack_args(&w, &piece, px_request_piece.args);
+    fake_reply(fd, PX_TAG_IOF, &w);
+}
+
+static bool send_pieces(int fd, struct fake_req *req)
+{
+    if (req->op == PX_OP_COMMIT) /* how a test makes the server send */
+        send_piece(fd, fake.heard.id, "more");
+    if (req->op == PX_OP_IOF_PULL && sends_first)
+        send_piece(fd, fake.heard.id, "early");
+    if (req->op == PX_OP_IOF_DEREG)
+        send_piece(fd, got_id, "late");
+    return false;
+}
+
+static void add_id(px_writer *w, const struct fake_req *req)
+{
+    if (req->op == PX_OP_IOF_PULL && !fake.answer && !tells_no_id)
+        px_pack_size(w, SERVER_ID);
+}
+
+static void start_streams(void)
+{
+    sem_init(&came, 0, 0);
+    fake.add = add_id;
+    client_of_hook(send_pieces);
+}
+
+static pmix_status_t pull(void)
+{
+    pmix_proc_t p = rank(PMIX_RANK_WILDCARD);
+
+    return PMIx_IOF_pull(&p, 1, NULL, 0,
+                         PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL, on_bytes,
+                         NULL, NULL);
+}
+
+static pmix_status_t deregister(pmix_status_t id)
+{
+    return PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL);
+}
+
+PX_TEST(output_comes_until_it_is_not_wanted_any_more)
+{
+    pmix_status_t id;
+
+    start_streams();
+    id = pull();
+    ck_assert_int_gt(id, 0);
+    ck_assert_uint_eq(fake.heard_op, PX_OP_IOF_PULL);
+    ck_assert_uint_eq(fake.heard.n_procs, 1);
+    ck_assert_uint_eq(fake.heard.procs[0].rank, PMIX_RANK_WILDCARD);
+    ck_assert_uint_eq(fake.heard.channels,
+                      PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL);
+    ck_assert_uint_eq(fake.heard.id, (size_t)id);
+    ok(PMIx_Commit());
+    sem_wait(&came);
+    ck_assert_str_eq(got, "more");
+    ck_assert_uint_eq(got_id, (size_t)id);
+    ok(deregister(id));
+    ck_assert_uint_eq(fake.heard_op, PX_OP_IOF_DEREG);
+    ck_assert_uint_eq(fake.heard.id, SERVER_ID);
+    ok(PMIx_Fence(NULL, 0, NULL, 0));
+    ck_assert_uint_eq(n_pieces, 1); /* what came late was thrown away */
+    ck_assert_int_eq(deregister(id), PMIX_ERR_NOT_FOUND);
+}
+
+PX_TEST(bytes_may_come_before_the_answer_and_a_server_may_know_our_number)
+{
+    pmix_status_t id;
+
+    sends_first = tells_no_id = true;
+    start_streams();
+    id = pull();
+    ck_assert_int_gt(id, 0);
+    sem_wait(&came);
+    ck_assert_str_eq(got, "early");
+    ok(deregister(id));
+    ck_assert_uint_eq(fake.heard.id, (size_t)id);
+}
+
+PX_TEST(a_refused_request_leaves_nothing)
+{
+    fake.answer = PMIX_ERR_NOT_SUPPORTED;
+    start_streams();
+    ck_assert_int_eq(pull(), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_int_eq(deregister((pmix_status_t)fake.heard.id), PMIX_ERR_NOT_FOUND);
+}
+
+static pmix_status_t inside_status;
+static size_t done_id;
+
+static void on_registered(pmix_status_t status, size_t id, void *cbdata)
+{
+    done_id = id;
+    inside_status = pull();
+    on_op(status, cbdata);
+}
+
+PX_TEST(streams_without_waiting_take_copies)
+{
+    pmix_proc_t *procs = malloc(sizeof *procs);
+    pmix_byte_object_t bo = {.bytes = strdup("hello"), .size = 5};
+
+    start_streams();
+    *procs = rank(PMIX_RANK_WILDCARD);
+    ok(PMIx_IOF_pull(procs, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_bytes,
+                     on_registered, &done));
+    memset(procs, 0xee, sizeof *procs);
+    ok(await_op());
+    ck_assert_int_eq(inside_status, PMIX_ERR_WOULD_BLOCK);
+    ck_assert_uint_eq(fake.heard.procs[0].rank, PMIX_RANK_WILDCARD);
+    ck_assert_uint_eq(fake.heard.id, done_id);
+
+    *procs = rank(PMIX_RANK_WILDCARD);
+    ok(PMIx_IOF_push(procs, 1, &bo, NULL, 0, on_op, &done));
+    memset(procs, 0xee, sizeof *procs);
+    memset(bo.bytes, 'x', 5);
+    free(bo.bytes);
+    free(procs);
+    ok(await_op());
+    ck_assert_uint_eq(fake.heard_op, PX_OP_IOF_PUSH);
+    ck_assert_uint_eq(fake.heard.bytes.size, 5);
+    ck_assert_mem_eq(fake.heard.bytes.bytes, "hello", 5);
+    finished(PMIx_IOF_deregister(done_id, NULL, 0, on_op, &done), PMIX_SUCCESS);
+}
+
+PX_TEST(input_goes_to_the_server_and_so_does_its_end)
+{
+    pmix_proc_t p = rank(PMIX_RANK_WILDCARD);
+    pmix_byte_object_t bo = {.bytes = (char *)"hello", .size = 5};
+    pmix_info_t complete = flag(PMIX_IOF_COMPLETE);
+
+    start_streams();
+    ok(PMIx_IOF_push(&p, 1, &bo, NULL, 0, NULL, NULL));
+    ck_assert_uint_eq(fake.heard.bytes.size, 5);
+    ck_assert_uint_eq(fake.heard.n_procs, 1);
+    bo = (pmix_byte_object_t){0};
+    ok(PMIx_IOF_push(&p, 1, &bo, NULL, 0, NULL, NULL));
+    ck_assert_uint_eq(fake.heard.bytes.size, 0);
+    ok(PMIx_IOF_push(NULL, 0, NULL, &complete, 1, NULL, NULL));
+    ck_assert_uint_eq(fake.heard.info.n, 1);
+    ck_assert_uint_eq(fake.heard.bytes.size, 0);
+    fake.answer = PMIX_ERR_NOT_SUPPORTED;
+    ck_assert_int_eq(PMIx_IOF_push(&p, 1, &bo, NULL, 0, NULL, NULL),
+                     PMIX_ERR_NOT_SUPPORTED);
+}
+
+PX_TEST_MAIN("client/requests", NULL, client_end)
