@@ -4,7 +4,7 @@
  * wrong. */
 #include "tenon/pfexec.h"
 
-#include "child.h"
+#include "core/base/attr.h"
 #include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/fd.h"
@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -149,43 +150,148 @@ static void discard(const struct posix *p, pid_t pid)
                       "cannot watch process %ld, which does not die", (long)pid);
 }
 
+/* ---- the child between fork and exec: no allocation, lock or format here ---------- */
+
+enum {
+    N_STREAMS = 3, /* 0, 1 and 2 */
+    REPORT = N_STREAMS,
+    EXIT_NOT_RUN =
+        127, /* as in the shell; the parent reads the reason from the report */
+};
+
+enum step { STEP_GROUP, STEP_BOND, STEP_DIRECTORY, STEP_STREAMS, STEP_EXEC };
+
+/* Sent through the report pipe if a step fails; nothing is if all succeed. Less than
+ * PIPE_BUF, so whole or not at all. */
+struct failure {
+    enum step step;
+    int errnum;
+};
+
+struct plan {
+    const struct px_pfexec_spec *spec;
+    pid_t parent;
+    int null_fd; /* stands in for fds of -1 */
+    int report;  /* write end, close-on-exec */
+    int gate[2]; /* the program runs once a byte has come through; -1: at once */
+};
+
+static PX_NORETURN void fail(int report, enum step step)
+{
+    const struct failure failure = {.step = step, .errnum = errno};
+
+    (void)!PX_RETRY(write(report, &failure, sizeof(failure)));
+    _exit(EXIT_NOT_RUN);
+}
+
+/* Out of the way of the three that are going to be replaced. */
+static int lift(int fd)
+{
+    return fd >= N_STREAMS ? fd : fcntl(fd, F_DUPFD_CLOEXEC, N_STREAMS);
+}
+
+/* All are lifted before the first is placed: one may stand where another has to go, and
+ * dup2 onto itself would leave close-on-exec set. */
+static bool set_streams(const struct plan *plan)
+{
+    int from[N_STREAMS];
+
+    for (int i = 0; i < N_STREAMS; i++) {
+        int fd = plan->spec->fds[i];
+
+        from[i] = lift(fd < 0 ? plan->null_fd : fd);
+        if (from[i] < 0)
+            return false;
+    }
+    for (int i = 0; i < N_STREAMS; i++)
+        if (dup2(from[i], i) < 0)
+            return false;
+    return true;
+}
+
+/* Handlers would be reset by exec, but what the parent ignores stays ignored. The
+ * kernel refuses some signals, which have no other disposition anyway. Unblocking comes
+ * last: a signal sent meanwhile now acts as the program would have it. */
+static void reset_signals(void)
+{
+    const struct sigaction by_default = {.sa_handler = SIG_DFL};
+    sigset_t none;
+
+    for (int signum = 1; signum < NSIG; signum++)
+        sigaction(signum, &by_default, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* In the new process, all signals blocked: becomes the program or reports and exits.
+ * Calls nothing that is not async-signal-safe, as other threads of the parent may have
+ * held any lock when it forked. */
+static PX_NORETURN void run_child(const struct plan *plan)
+{
+    static char *const no_env[] = {NULL};
+    const struct px_pfexec_spec *spec = plan->spec;
+    int report = plan->report;
+    char go;
+
+    if (setpgid(0, 0) < 0)
+        fail(report, STEP_GROUP);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+        fail(report, STEP_BOND);
+    /* If the parent died before that, another process is the parent by now. */
+    if (getppid() != plan->parent)
+        _exit(EXIT_NOT_RUN);
+    if (plan->gate[0] >= 0) {
+        close(plan->gate[1]);
+        /* End of file instead: the parent, which should know of us, is gone. */
+        if (PX_RETRY(read(plan->gate[0], &go, 1)) != 1)
+            _exit(EXIT_NOT_RUN);
+    }
+    if (spec->cwd && chdir(spec->cwd) < 0)
+        fail(report, STEP_DIRECTORY);
+    int lifted = lift(report);
+    if (lifted < 0)
+        fail(report, STEP_STREAMS);
+    report = lifted;
+    if (!set_streams(plan))
+        fail(report, STEP_STREAMS);
+    if (report != REPORT && dup3(report, REPORT, O_CLOEXEC) < 0)
+        fail(report, STEP_STREAMS);
+    px_fd_close_from(REPORT + 1);
+    reset_signals();
+    execve(spec->program, spec->argv, spec->env ? spec->env : no_env);
+    fail(REPORT, STEP_EXEC);
+}
+
 /* ---- starting ------------------------------------------------------------------- */
 
 /* Cut, so that a long name does not push the reason out of the text. */
 #define NAME "%.300s"
 
 static pmix_status_t describe(const struct px_pfexec_spec *spec,
-                              const struct px_child_failure *failure,
-                              struct px_err *err)
+                              const struct failure *failure, struct px_err *err)
 {
+    static const char *const texts[] = {
+        [STEP_GROUP] = "cannot give " NAME " a process group",
+        [STEP_BOND] = "cannot make " NAME " end with its parent",
+        [STEP_DIRECTORY] = "cannot enter directory " NAME,
+        [STEP_STREAMS] = "cannot give " NAME " its standard streams",
+        [STEP_EXEC] = "cannot run " NAME,
+    };
     struct stat st;
 
-    errno = failure->errnum;
-    switch (failure->step) {
-    case PX_CHILD_GROUP:
-        return px_err_errno(err, "cannot give " NAME " a process group", spec->program);
-    case PX_CHILD_BOND:
-        return px_err_errno(err, "cannot make " NAME " end with its parent",
-                            spec->program);
-    case PX_CHILD_DIRECTORY:
-        return px_err_errno(err, "cannot enter directory " NAME, spec->cwd);
-    case PX_CHILD_STREAMS:
-        return px_err_errno(err, "cannot give " NAME " its standard streams",
-                            spec->program);
-    case PX_CHILD_EXEC:
-        break;
-    }
-    if (errno == ENOENT && spec->program[0] == '/' && stat(spec->program, &st) == 0)
+    if (failure->step == STEP_EXEC && failure->errnum == ENOENT &&
+        spec->program[0] == '/' && stat(spec->program, &st) == 0)
         return px_err_set(err, PMIX_ERR_NOT_FOUND,
                           "cannot run " NAME ": its interpreter does not exist",
                           spec->program);
     errno = failure->errnum;
-    return px_err_errno(err, "cannot run " NAME, spec->program);
+    return px_err_errno(err, texts[failure->step],
+                        failure->step == STEP_DIRECTORY ? spec->cwd : spec->program);
 }
 
 /* Forks with all signals blocked, so that no handler of the parent runs in the
  * child. */
-static pid_t fork_child(const struct px_child_plan *plan)
+static pid_t fork_child(const struct plan *plan)
 {
     sigset_t all;
     sigset_t was;
@@ -194,7 +300,7 @@ static pid_t fork_child(const struct px_child_plan *plan)
     pthread_sigmask(SIG_SETMASK, &all, &was);
     pid_t pid = fork();
     if (pid == 0)
-        px_child_run(plan);
+        run_child(plan);
     int errnum = errno;
     pthread_sigmask(SIG_SETMASK, &was, NULL);
     errno = errnum;
@@ -205,36 +311,29 @@ static pid_t fork_child(const struct px_child_plan *plan)
 static pmix_status_t launch(const struct px_pfexec_spec *spec, pid_t *pid, int *report,
                             struct px_err *err)
 {
-    struct px_child_plan plan = {
+    struct plan plan = {
         .spec = spec, .parent = getpid(), .null_fd = -1, .gate = {-1, -1}};
-    PX_AUTOCLOSE int null_fd = -1;
-    PX_AUTOCLOSE int read_end = -1;
-    PX_AUTOCLOSE int write_end = -1;
-    PX_AUTOCLOSE int gate_out = -1;
-    PX_AUTOCLOSE int gate_in = -1;
     int ends[2];
 
     if (spec->fds[0] < 0 || spec->fds[1] < 0 || spec->fds[2] < 0) {
-        null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-        if (null_fd < 0)
+        plan.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (plan.null_fd < 0)
             return px_err_errno(err, "cannot open /dev/null");
     }
+    PX_AUTOCLOSE int null_fd = plan.null_fd;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return px_err_errno(err, "cannot make a pipe");
-    read_end = ends[0];
-    write_end = ends[1];
+    PX_AUTOCLOSE int read_end = ends[0];
+    PX_AUTOCLOSE int write_end = plan.report = ends[1];
     if (spec->forked && pipe2(plan.gate, O_CLOEXEC) < 0)
         return px_err_errno(err, "cannot make a pipe");
-    gate_out = plan.gate[0];
-    gate_in = plan.gate[1];
-    plan.null_fd = null_fd;
-    plan.report = write_end;
-    pid_t made = fork_child(&plan);
-    if (made < 0)
+    PX_AUTOCLOSE int gate_out = plan.gate[0];
+    PX_AUTOCLOSE int gate_in = plan.gate[1];
+    *pid = fork_child(&plan);
+    if (*pid < 0)
         return px_err_errno(err, "cannot fork");
-    *pid = made;
     if (spec->forked) {
-        spec->forked(spec->arg, made);
+        spec->forked(spec->arg, *pid);
         /* If the child is gone already, its report says so. */
         (void)px_fd_write(gate_in, "", 1);
     }
@@ -249,14 +348,14 @@ static pmix_status_t await_exec(const struct posix *p,
                                 struct px_err *err)
 {
     const uint64_t timeout_ms = p->conf.start_timeout;
-    struct px_child_failure failure;
-
+    struct failure failure;
     pmix_status_t rc = px_fd_read_all(report, &failure, sizeof(failure),
                                       px_clock_ms() + timeout_ms);
-    if (rc == PMIX_ERR_UNREACH)
-        return PMIX_SUCCESS;
+
     if (rc == PMIX_SUCCESS)
         return describe(spec, &failure, err);
+    if (rc == PMIX_ERR_UNREACH)
+        return PMIX_SUCCESS;
     if (rc == PMIX_ERR_TIMEOUT)
         return px_err_set(err, rc, "cannot run " NAME ": not started within %llu ms",
                           spec->program, (unsigned long long)timeout_ms);
