@@ -5,11 +5,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <pmix_server.h>
@@ -36,27 +38,187 @@ struct run {
 
 const char tool_name[] = "pmixrun";
 
+/* ---- processes that those of the job leave behind -------------------------------- */
+
+/* A process of a job may start others and end before them, even make daemons of
+ * them. As a "subreaper" this process becomes their parent, and kills what outlives
+ * the job. */
+
+enum {
+    MAX_OLD = 64, /* children before exec of pmixrun: few programs have more */
+    NAP_MS = 2,
+    PATIENCE_MS = 2000, /* one in a dead file system cannot be killed */
+};
+
+static pid_t old[MAX_OLD];
+static int n_old;
+static bool knows_old; /* else none is killed: it might be one of those */
+
+/* The kernel gives orphans to the process, and lists them with its first thread; that
+ * is also where children of threads that have ended are. */
+static FILE *open_children(void)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/task/%ld/children", (long)getpid());
+    return fopen(path, "re");
+}
+
+/* From now on they become children of this process. Earlier children stay out of it. */
+static void orphans_adopt(void)
+{
+    FILE *list = open_children();
+    int pid;
+
+    while (list && n_old < MAX_OLD && fscanf(list, "%d", &pid) == 1)
+        old[n_old++] = pid;
+    knows_old = list && feof(list);
+    if (list)
+        fclose(list);
+    /* Fails on no kernel since 3.4; without it, orphans are init's as ever. */
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/* One that cleans up after a server, be it ours or one that a rank was: it ends when it
+ * has done that, and is given the time for it. */
+static bool is_cleaner(pid_t pid)
+{
+    static const char *const names[] = {"tenon-janitor\n", "tenon-sweep\n"};
+    char path[64], name[32];
+    bool is_one = false;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
+    f = fopen(path, "re");
+    if (!f)
+        return errno != ENOENT; /* perhaps: the next round may tell */
+    if (fgets(name, sizeof(name), f))
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+            is_one = is_one || strcmp(name, names[i]) == 0;
+    fclose(f);
+    return is_one;
+}
+
+/* False if there are none, or none that can be known. */
+static bool kill_all(void)
+{
+    FILE *list = knows_old ? open_children() : NULL;
+    bool any = knows_old && !list && errno != ENOENT; /* a kernel may have no list */
+    int pid;
+
+    while (list && fscanf(list, "%d", &pid) == 1) {
+        int i = 0;
+
+        while (i < n_old && old[i] != pid)
+            i++;
+        if (i < n_old)
+            continue;
+        any = true;
+        if (!is_cleaner(pid))
+            kill(pid, SIGKILL);
+        waitpid(pid, NULL, WNOHANG); /* mostly on a later round */
+    }
+    any = any || (list && ferror(list));
+    if (list)
+        fclose(list);
+    return any;
+}
+
+/* Kills and reaps them all. No thread may be starting processes any more. */
+static void orphans_end(void)
+{
+    const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
+
+    /* The children of each are ours by the next round. */
+    for (int ms = 0; kill_all() && ms < PATIENCE_MS; ms += NAP_MS)
+        nanosleep(&nap, NULL);
+}
+
+/* ---- events ---------------------------------------------------------------------- */
+
+/* An event handler must not block, so nothing is printed there: the main thread gets
+ * news through a pipe of pointers. */
+static int news_fds[2] = {-1, -1};
+
+struct news {
+    bool is_end; /* of the job; else of a process, as it should not */
+    pmix_nspace_t job;
+    int exit_code;
+    /* of a failure only */
+    pmix_rank_t rank;
+    pid_t pid;
+    char host[256];
+    char text[512]; /* "killed by signal 9 (Killed)" */
+};
+
+static void copy_text(char *to, size_t size, const pmix_value_t *v)
+{
+    if (v->type != PMIX_STRING || !v->data.string)
+        return;
+    snprintf(to, size, "%s", v->data.string);
+    for (; *to; to++) /* it may come from a process, and shall be one line */
+        if ((unsigned char)*to < ' ' || *to == 0x7f)
+            *to = ' ';
+}
+
+static void read_info(struct news *n, const pmix_info_t *i)
+{
+    const pmix_value_t *v = &i->value;
+
+    if (PMIx_Check_key(i->key, PMIX_NSPACE))
+        copy_text(n->job, sizeof(n->job), v);
+    else if (PMIx_Check_key(i->key, PMIX_HOSTNAME))
+        copy_text(n->host, sizeof(n->host), v);
+    else if (PMIx_Check_key(i->key, PMIX_EVENT_TEXT_MESSAGE))
+        copy_text(n->text, sizeof(n->text), v);
+    else if (PMIx_Check_key(i->key, PMIX_EXIT_CODE) && v->type == PMIX_INT)
+        n->exit_code = v->data.integer;
+    else if (PMIx_Check_key(i->key, PMIX_PROC_PID) && v->type == PMIX_PID)
+        n->pid = v->data.pid;
+}
+
+static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                     pmix_info_t info[], size_t n_info, pmix_info_t *results,
+                     size_t n_results, pmix_event_notification_cbfunc_fn_t done,
+                     void *cbdata)
+{
+    struct news *n = calloc(1, sizeof(*n));
+
+    (void)id;
+    (void)results;
+    (void)n_results;
+    if (n) {
+        n->is_end = code == PMIX_EVENT_JOB_END;
+        n->rank = source->rank;
+        PMIx_Load_nspace(n->job, source->nspace);
+        for (size_t i = 0; i < n_info; i++)
+            read_info(n, &info[i]);
+        ssize_t put;
+        do
+            put = write(news_fds[1], &n, sizeof(n));
+        while (put < 0 && errno == EINTR);
+        if (put < 0) /* there is room for thousands */
+            free(n);
+    }
+    if (done)
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+static pmix_status_t subscribe(void)
+{
+    pmix_status_t codes[] = {PMIX_EVENT_JOB_END, PMIX_ERR_PROC_ABORTED_BY_SIG,
+                             PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_PROC_TERM_WO_SYNC,
+                             PMIX_ERR_PROC_REQUESTED_ABORT};
+    pmix_status_t rc;
+
+    if (pipe2(news_fds, O_CLOEXEC | O_NONBLOCK) < 0)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    rc = PMIx_Register_event_handler(codes, sizeof(codes) / sizeof(codes[0]), NULL, 0,
+                                     on_event, NULL, NULL);
+    return rc < 0 ? rc : PMIX_SUCCESS;
+}
+
 /* ---- preparations --------------------------------------------------------------- */
-
-/* Opens the standard streams that are closed: else one of them would be the next file
- * that is opened, and the job's output would go there. */
-static void open_streams(void)
-{
-    int fd;
-
-    do {
-        fd = open("/dev/null", O_RDWR);
-    } while (fd >= 0 && fd <= STDERR_FILENO);
-    if (fd >= 0)
-        close(fd);
-}
-
-/* Open MPI 4 runs each process as a job of its own under a launcher that it does not
- * know, unless its component that does so is left out. */
-static void set_ompi_defaults(void)
-{
-    (void)setenv("OMPI_MCA_schizo", "^orte", 0);
-}
 
 /* Signals are read from a descriptor, beside the events of the library. One that is
  * ignored, as after nohup, stays so. */
@@ -75,19 +237,6 @@ static int catch_signals(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN); /* our own lines may find no reader */
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-static int spawn_failed(pmix_status_t rc)
-{
-    switch (rc) { /* the library has logged the reason */
-    case PMIX_ERR_JOB_EXE_NOT_FOUND:
-        return EXIT_NOT_FOUND;
-    case PMIX_ERR_JOB_APP_NOT_EXECUTABLE:
-    case PMIX_ERR_JOB_FAILED_TO_LAUNCH:
-        return EXIT_NOT_EXECUTABLE;
-    default:
-        return EXIT_TROUBLE;
-    }
 }
 
 static pmix_status_t spawn(struct run *run)
@@ -175,8 +324,6 @@ static void on_deadline(struct run *run)
     urge(run, PMIX_JOB_CTRL_TERMINATE, 0);
 }
 
-/* ---- events --------------------------------------------------------------------- */
-
 static void on_failure(struct run *run, const struct news *n)
 {
     bool child = !PMIx_Check_nspace(n->job, run->job);
@@ -211,9 +358,9 @@ static void on_end(struct run *run, const struct news *n)
 {
     if (run->options->verbose)
         complain("job %s has ended, status %d", n->job, n->exit_code);
+    /* Failed, but by none of its processes: the library has logged why. */
     if (n->exit_code && !run->failed && run->urge == NOT) {
-        run->failed =
-            true; /* not by any of its processes: the library has logged why */
+        run->failed = true;
         run->status = n->exit_code;
     }
     run->finished = !jobs_left();
@@ -223,11 +370,8 @@ static void on_news(struct run *run)
 {
     struct news *n;
 
-    while ((n = news_next())) {
-        if (n->is_end)
-            on_end(run, n);
-        else
-            on_failure(run, n);
+    while (read(news_fds[0], &n, sizeof(n)) == (ssize_t)sizeof(n)) {
+        (n->is_end ? on_end : on_failure)(run, n);
         free(n);
     }
 }
@@ -235,7 +379,7 @@ static void on_news(struct run *run)
 static void wait_or_kill(struct run *run)
 {
     struct pollfd fds[] = {{.fd = run->signal_fd, .events = POLLIN},
-                           {.fd = news_fd(), .events = POLLIN}};
+                           {.fd = news_fds[0], .events = POLLIN}};
 
     if (run->options->timeout_s)
         run->deadline_ms = now_ms() + run->options->timeout_s * INT64_C(1000);
@@ -255,15 +399,19 @@ static void wait_or_kill(struct run *run)
 static int run_job(const struct options *o, int signal_fd)
 {
     struct run run = {.options = o, .signal_fd = signal_fd, .deadline_ms = INT64_MAX};
-    pmix_status_t rc = news_subscribe();
+    pmix_status_t rc = subscribe();
 
     if (rc) {
         complain("cannot watch the job: %s", PMIx_Error_string(rc));
         return EXIT_TROUBLE;
     }
     rc = spawn(&run);
-    if (rc)
-        return spawn_failed(rc);
+    if (rc) /* the library has logged the reason */
+        return rc == PMIX_ERR_JOB_EXE_NOT_FOUND ? EXIT_NOT_FOUND
+               : rc == PMIX_ERR_JOB_APP_NOT_EXECUTABLE ||
+                       rc == PMIX_ERR_JOB_FAILED_TO_LAUNCH
+                   ? EXIT_NOT_EXECUTABLE
+                   : EXIT_TROUBLE;
     if (o->verbose)
         complain("job %s has started", run.job);
     wait_or_kill(&run);
@@ -272,35 +420,40 @@ static int run_job(const struct options *o, int signal_fd)
 
 static int launch(const struct options *o)
 {
-    int signal_fd = catch_signals(), status;
+    int signal_fd = catch_signals(), status = EXIT_TROUBLE;
 
     if (signal_fd < 0) {
         complain("cannot catch signals: %s", strerror(errno));
-        return EXIT_TROUBLE;
-    }
-    if (PMIx_server_init(NULL, o->params, o->n_params) !=
-        PMIX_SUCCESS) /* it has logged the reason */
-        return EXIT_TROUBLE;
-    status = run_job(o, signal_fd);
-    PMIx_server_finalize();
+    } else if (PMIx_server_init(NULL, o->params, o->n_params) == PMIX_SUCCESS) {
+        struct news *n;
+
+        status = run_job(o, signal_fd);
+        PMIx_server_finalize();
+        while (read(news_fds[0], &n, sizeof(n)) > 0) /* too late */
+            free(n);
+    } /* else it has logged the reason */
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    struct options options;
-    int status;
+    static struct options options; /* as long as the program */
+    int fd, status;
 
-    open_streams();
+    /* The standard streams that are closed are opened: else one of them would be the
+     * next file that is opened, and the job's output would go there. */
+    do {
+        fd = open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    close(fd);
     options_parse(&options, argc, argv);
-    if (options.dirs) {
-        status = clean(&options);
-    } else {
-        set_ompi_defaults();
-        orphans_adopt();
-        status = launch(&options);
-        orphans_end();
-    }
-    options_free(&options);
+    if (options.dirs)
+        return clean(&options);
+    /* Open MPI 4 runs each process as a job of its own under a launcher that it does
+     * not know, unless its component that does so is left out. */
+    (void)setenv("OMPI_MCA_schizo", "^orte", 0);
+    orphans_adopt();
+    status = launch(&options);
+    orphans_end();
     return status;
 }

@@ -16,37 +16,26 @@
 
 enum { NAP_MS = 10, PATIENCE_S = 600 };
 
-struct totals {
-    uint64_t files, dirs, kept, foreign, failed;
-    uint64_t under_way, places; /* folders: being looked into; done */
+/* Files removed, ..., folders that are being looked into, and that are done. */
+enum total { FILES, DIRS, KEPT, FOREIGN, FAILED, UNDER_WAY, PLACES, N_TOTALS };
+
+static const char *const names[N_TOTALS] = {
+    ".files", ".dirs", ".kept", ".foreign", ".failed", ".reclaiming", ".places",
 };
 
 /* ---- progress ------------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    size_t offset;
-} members[] = {
-    {".files", offsetof(struct totals, files)},
-    {".dirs", offsetof(struct totals, dirs)},
-    {".kept", offsetof(struct totals, kept)},
-    {".foreign", offsetof(struct totals, foreign)},
-    {".failed", offsetof(struct totals, failed)},
-    {".reclaiming", offsetof(struct totals, under_way)},
-    {".places", offsetof(struct totals, places)},
-};
-
 /* "tenon.cleanup.files", and "tenon.cleanup.reclaimed.files" on top of that. */
-static void read_member(const pmix_info_t *i, struct totals *t)
+static void read_member(const pmix_info_t *i, uint64_t totals[N_TOTALS])
 {
     const char *dot = strrchr(i->key, '.');
 
-    for (size_t m = 0; dot && m < sizeof(members) / sizeof(members[0]); m++)
-        if (strcmp(dot, members[m].name) == 0 && i->value.type == PMIX_UINT64)
-            *(uint64_t *)((char *)t + members[m].offset) += i->value.data.uint64;
+    for (int t = 0; dot && t < N_TOTALS; t++)
+        if (strcmp(dot, names[t]) == 0 && i->value.type == PMIX_UINT64)
+            totals[t] += i->value.data.uint64;
 }
 
-static pmix_status_t ask(struct totals *t)
+static pmix_status_t ask(uint64_t totals[N_TOTALS])
 {
     char key[] = KEY, *keys[] = {key, NULL};
     pmix_query_t query = {.keys = keys};
@@ -59,13 +48,13 @@ static pmix_status_t ask(struct totals *t)
          !info[0].value.data.darray || info[0].value.data.darray->type != PMIX_INFO))
         rc = PMIX_ERR_NOT_SUPPORTED;
     for (size_t i = 0; !rc && i < info[0].value.data.darray->size; i++)
-        read_member((pmix_info_t *)info[0].value.data.darray->array + i, t);
+        read_member((pmix_info_t *)info[0].value.data.darray->array + i, totals);
     PMIx_Info_free(info, n);
     return rc;
 }
 
 /* Until nothing is under way any more. */
-static pmix_status_t await_end(const struct options *o, struct totals *t)
+static pmix_status_t await_end(const struct options *o, uint64_t totals[N_TOTALS])
 {
     const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
     int64_t end_ms = now_ms() +
@@ -74,10 +63,10 @@ static pmix_status_t await_end(const struct options *o, struct totals *t)
     for (;;) {
         pmix_status_t rc;
 
-        *t = (struct totals){0};
-        rc = ask(t);
-        if (rc || t->under_way == 0)
-            return rc || t->places || t->failed ? rc : PMIX_ERR_NOT_SUPPORTED;
+        memset(totals, 0, N_TOTALS * sizeof(*totals));
+        rc = ask(totals);
+        if (rc || totals[UNDER_WAY] == 0)
+            return rc || totals[PLACES] || totals[FAILED] ? rc : PMIX_ERR_NOT_SUPPORTED;
         if (now_ms() >= end_ms)
             return PMIX_ERR_TIMEOUT;
         nanosleep(&nap, NULL);
@@ -106,47 +95,40 @@ static pmix_status_t start(const struct options *o, const char *dir)
 }
 
 /* False, with a line, if that could not be done at all. */
-static bool clean_one(const struct options *o, const char *dir, struct totals *sum)
+static bool clean_one(const struct options *o, const char *dir, uint64_t sum[N_TOTALS])
 {
-    struct totals t = {0};
+    uint64_t totals[N_TOTALS];
     pmix_status_t rc = start(o, dir), end;
 
     if (rc) /* it has logged the reason */
         return false;
-    rc = await_end(o, &t);
+    rc = await_end(o, totals);
     end = PMIx_server_finalize();
     if (rc || end) {
         complain("cannot clean up%s%s: %s", dir ? " in " : "", dir ? dir : "",
                  PMIx_Error_string(rc ? rc : end));
         return false;
     }
-    sum->files += t.files;
-    sum->dirs += t.dirs;
-    sum->kept += t.kept;
-    sum->foreign += t.foreign;
-    sum->failed += t.failed;
+    for (int t = 0; t < N_TOTALS; t++)
+        sum[t] += totals[t];
     return true;
-}
-
-static void print_totals(const struct totals *t)
-{
-    printf("pmixrun: removed %llu files and %llu folders; kept %llu, left to others "
-           "%llu, failed %llu\n",
-           (unsigned long long)t->files, (unsigned long long)t->dirs,
-           (unsigned long long)t->kept, (unsigned long long)t->foreign,
-           (unsigned long long)t->failed);
 }
 
 int clean(const struct options *o)
 {
-    struct totals t = {0};
+    uint64_t t[N_TOTALS] = {0};
     size_t done = 0, n = 0;
 
     do {
-        done += clean_one(o, o->dirs[n], &t);
+        done += clean_one(o, o->dirs[n], t);
         n++;
     } while (o->dirs[n - 1] && o->dirs[n]);
     if (done)
-        print_totals(&t);
-    return done == n && !t.failed ? EXIT_SUCCESS : EXIT_TROUBLE;
+        printf(
+            "pmixrun: removed %llu files and %llu folders; kept %llu, left to others "
+            "%llu, failed %llu\n",
+            (unsigned long long)t[FILES], (unsigned long long)t[DIRS],
+            (unsigned long long)t[KEPT], (unsigned long long)t[FOREIGN],
+            (unsigned long long)t[FAILED]);
+    return done == n && !t[FAILED] ? EXIT_SUCCESS : EXIT_TROUBLE;
 }

@@ -67,11 +67,8 @@ static void set_parameter(struct options *o, const char *name, const char *value
     o->params = grow(o->params, o->n_params + 1, sizeof(*o->params));
     if (PMIx_Info_load(&o->params[o->n_params], key, value, PMIX_STRING))
         need(NULL);
-    char *variable = need_text("%s=%s", key, value);
     o->n_params++;
-    o->owned = grow(o->owned, o->n_params, sizeof(*o->owned));
-    o->owned[o->n_params - 1] = variable;
-    add_variable(o, variable);
+    add_variable(o, need_text("%s=%s", key, value));
 }
 
 /* Several files add up. */
@@ -83,23 +80,8 @@ static void add_tune_file(struct options *o, const char *file)
 
     if (!path)
         usage("--tune %s: %s", file, strerror(errno));
-    char *all = need_text("%s%s%s", before ? before : "", before ? ":" : "", path);
-    set_parameter(o, "mca_base_tune_files", all);
-    free(o->tune_files);
-    o->tune_files = all;
-    free(path);
-}
-
-static void export_variable(struct options *o, char *text)
-{
-    if (!*text || *text == '=')
-        usage("-x \"%s\" is not a variable", text);
-    if (!strchr(text, '=')) { /* the processes have all of our environment */
-        if (!getenv(text))
-            usage("-x %s: no such variable is set", text);
-        return;
-    }
-    add_variable(o, text);
+    o->tune_files = need_text("%s%s%s", before ? before : "", before ? ":" : "", path);
+    set_parameter(o, "mca_base_tune_files", o->tune_files);
 }
 
 static void parse_general(struct options *o, char ***at)
@@ -115,7 +97,14 @@ static void parse_general(struct options *o, char ***at)
     } else if (strcmp(option, "--tune") == 0) {
         add_tune_file(o, argument(at));
     } else if (strcmp(option, "-x") == 0) {
-        export_variable(o, argument(at));
+        char *text = argument(at);
+
+        if (!*text || *text == '=')
+            usage("-x \"%s\" is not a variable", text);
+        if (strchr(text, '='))
+            add_variable(o, text);
+        else if (!getenv(text)) /* the processes have all of our environment */
+            usage("-x %s: no such variable is set", text);
         o->runs = true;
     } else if (strcmp(option, "--wdir") == 0) {
         o->dir = argument(at);
@@ -205,20 +194,4 @@ void options_parse(struct options *o, int argc, char **argv)
             return;
         *at++ = NULL; /* ends the argv before the colon */
     }
-}
-
-void options_free(struct options *o)
-{
-    for (size_t i = 0; i < o->n_params; i++) {
-        PMIx_Info_destruct(&o->params[i]);
-        free(o->owned[i]);
-    }
-    free(o->params);
-    free(o->owned);
-    free(o->tune_files);
-    free(o->programs);
-    free(o->env);
-    for (size_t i = 0; o->dirs && o->dirs[i]; i++)
-        free(o->dirs[i]);
-    free(o->dirs);
 }

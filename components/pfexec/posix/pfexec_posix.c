@@ -150,7 +150,7 @@ static void discard(const struct posix *p, pid_t pid)
                       "cannot watch process %ld, which does not die", (long)pid);
 }
 
-/* ---- the child between fork and exec: no allocation, lock or format here ---------- */
+/* ---- the child between fork and exec: allocates, locks and formats nothing ------- */
 
 enum {
     N_STREAMS = 3, /* 0, 1 and 2 */

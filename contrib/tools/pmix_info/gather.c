@@ -19,9 +19,9 @@ static void need_success(pmix_status_t rc, const struct px_err *err)
 
 /* ---- one parameter -------------------------------------------------------------- */
 
-static enum px_framework_id framework_called(const char *name)
+static bool is_framework(const char *name)
 {
-    return px_framework_find(name, strlen(name));
+    return px_framework_find(name, strlen(name)) != PX_FW_COUNT;
 }
 
 /* A list of components may contradict itself; what counts then, the choice knows. */
@@ -49,7 +49,7 @@ static void look_at_values(struct px_params *params, struct parameter *p)
         past->fits = px_params_fits(params, &d->param, past->setting->value);
         p->used = past->fits ? i : p->used;
     }
-    if (framework_called(d->name) != PX_FW_COUNT && strcmp(d->owner, "core") == 0) {
+    if (is_framework(d->name) && strcmp(d->owner, "core") == 0) {
         p->used = p->history.n;
         look_at_choice(params, p);
     }
@@ -112,36 +112,16 @@ const char *component_state(const struct component *c)
     return c->probe.why ? "failed" : c->left_out ? "excluded" : "ok";
 }
 
-/* By name: then it is known not to load. */
-static bool is_excluded(const struct info *info, const struct px_found *f)
-{
-    PX_AUTO(px_choice) c = {0};
-
-    need_success(
-        px_choice_parse(info->params, px_frameworks[f->framework].name, &c, NULL),
-        NULL);
-    return c.exclude && px_strv_has(c.names, f->name);
-}
-
-static char *excluded_by(struct px_params *params, const struct px_found *f)
-{
-    const char *framework = px_frameworks[f->framework].name;
-    size_t rank;
-
-    PX_AUTO(px_choice) c = {0};
-    need_success(px_choice_parse(params, framework, &c, NULL), NULL);
-    return px_choice_allows(&c, f->name, &rank)
-               ? NULL
-               : need_text("%s = %s (%s)", framework, c.text, c.where);
-}
-
 static void look_at_component(struct info *info, struct component *c)
 {
     const char *framework = px_frameworks[c->found->framework].name;
     PX_AUTOFREE char *prefix = need_text("%s_%s_", framework, c->found->name);
+    const px_choice *choice = &info->choices[c->found->framework];
     struct px_err err = {0};
+    size_t rank;
 
-    c->left_out = excluded_by(info->params, c->found);
+    if (!px_choice_allows(choice, c->found->name, &rank))
+        c->left_out = need_text("%s = %s (%s)", framework, choice->text, choice->where);
     probe_finish(&c->probe);
     if (c->probe.why) {
         need_success(px_params_ignore_prefix(info->params, prefix), &err);
@@ -175,12 +155,12 @@ static void fill_catalog(struct info *info)
 static void look_at_choices(struct info *info)
 {
     for (int id = 0; id < PX_FW_COUNT; id++) {
-        PX_AUTO(px_choice) c = {0};
+        px_choice *c = &info->choices[id];
         struct px_err err = {0};
 
-        need_success(px_choice_parse(info->params, px_frameworks[id].name, &c, &err),
+        need_success(px_choice_parse(info->params, px_frameworks[id].name, c, &err),
                      &err);
-        if (px_choice_check(&c, &info->catalog, (enum px_framework_id)id, info->params,
+        if (px_choice_check(c, &info->catalog, (enum px_framework_id)id, info->params,
                             &err))
             px_params_complain(info->params, PX_PARAM_WRONG, "%s", err.text);
     }
@@ -214,7 +194,7 @@ static void name_group(struct parameter *p)
         p->component = need(strdup(slash + 1));
         return;
     }
-    if (framework_called(d->name) != PX_FW_COUNT) {
+    if (is_framework(d->name)) {
         p->framework = need(strdup(d->name));
         p->component = need(strdup("base"));
         return;
@@ -278,16 +258,6 @@ void add_problem(struct info *info, enum px_param_severity severity, char *text)
     info->problems[info->n_problems++] = (struct problem){severity, text};
 }
 
-static void add_component_problem(struct info *info, const struct component *c)
-{
-    const char *file = c->found->file ? c->found->file : c->found->name;
-    const char *why = c->probe.why;
-    bool names_it = strstr(why, file) != NULL;
-
-    add_problem(info, is_excluded(info, c->found) ? PX_PARAM_NOTE : PX_PARAM_WRONG,
-                need_text("%s%s%s", names_it ? "" : file, names_it ? "" : ": ", why));
-}
-
 static int by_severity(const void *a, const void *b)
 {
     const struct problem *x = a, *y = b;
@@ -304,8 +274,19 @@ static void look_at_problems(struct info *info)
     for (size_t i = 0; i < p->n_problems; i++)
         add_problem(info, p->problems[i].severity, need(strdup(p->problems[i].text)));
     for (size_t i = 0; i < info->n_components; i++) {
-        if (info->components[i].probe.why)
-            add_component_problem(info, &info->components[i]);
+        const struct px_found *f = info->components[i].found;
+        const char *file = f->file ? f->file : f->name;
+        const char *why = info->components[i].probe.why;
+        const px_choice *choice = &info->choices[f->framework];
+        bool names_it = why && strstr(why, file);
+
+        /* One excluded by name is known not to load. */
+        if (why)
+            add_problem(
+                info,
+                choice->exclude && px_strv_has(choice->names, f->name) ? PX_PARAM_NOTE
+                                                                       : PX_PARAM_WRONG,
+                need_text("%s%s%s", names_it ? "" : file, names_it ? "" : ": ", why));
     }
     for (size_t i = 0; i < info->catalog.n_left_out; i++) {
         const struct px_left_out *l = &info->catalog.left_out[i];
@@ -337,9 +318,8 @@ void info_gather(struct info *info, bool deep)
 {
     struct px_err err = {0};
 
-    *info = (struct info){0};
-    atomic_store(&px_process.log_level,
-                 PX_LOG_ERROR); /* all of it is reported anyway */
+    /* All of it is reported anyway. */
+    atomic_store(&px_process.log_level, PX_LOG_ERROR);
     need_success(px_params_create(NULL, 0, "pmix_info", &info->params, &err), &err);
     places_find(info->places, info->params->sysconfdir);
     if (!deep)
@@ -349,29 +329,4 @@ void info_gather(struct info *info, bool deep)
     look_at_components(info);
     look_at_parameters(info);
     look_at_problems(info);
-}
-
-void info_free(struct info *info)
-{
-    for (size_t i = 0; i < info->n_problems; i++)
-        free(info->problems[i].text);
-    for (size_t i = 0; i < info->n_parameters; i++) {
-        free(info->parameters[i].framework);
-        free(info->parameters[i].component);
-        px_param_candidates_cleanup(&info->parameters[i].history);
-    }
-    for (size_t i = 0; i < info->n_components; i++) {
-        probe_free(&info->components[i].probe);
-        free(info->components[i].left_out);
-    }
-    for (size_t i = 0; i < info->n_leftovers; i++)
-        free(info->leftovers[i].path);
-    for (size_t i = 0; i < N_PLACES; i++)
-        free(info->places[i].path);
-    free(info->leftovers);
-    free(info->problems);
-    free(info->parameters);
-    free(info->components);
-    px_catalog_cleanup(&info->catalog);
-    px_params_destroy(info->params);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The library's configuration as pmix_info sees it. It has the core linked into it, and
- * is the only tool that may look inside; out of memory ends it. */
+ * is the only tool that may look inside; out of memory ends it. Of what is
+ * gathered nothing is freed before the end. */
 #ifndef PMIX_INFO_INFO_H
 #define PMIX_INFO_INFO_H
 
@@ -8,7 +9,7 @@
 #include "core/plugin/choice.h"
 #include "core/plugin/loader.h"
 
-/* ---- the command line (options.c) ----------------------------------------------- */
+/* ---- the command line (main.c) -------------------------------------------------- */
 
 enum { MAX_LEVEL = 9 };
 
@@ -47,9 +48,7 @@ struct options {
     size_t n_dirs;
 };
 
-/* Ends the program if it is wrong, or asks for help. */
-void options_parse(struct options *o, int argc, char **argv);
-void options_free(struct options *o);
+/* Is it one of those of --param? */
 bool options_want(const struct options *o, const char *framework,
                   const char *component);
 
@@ -69,8 +68,8 @@ void places_find(struct place places[N_PLACES], const char *sysconfdir);
 /* ---- a component, loaded in a process of its own (probe.c) ---------------------- */
 
 struct probe {
-    char *why; /* it does not load; NULL: it does */
-    char *version;
+    const char *why; /* it does not load; NULL: it does */
+    const char *version;
     struct px_param *params; /* a copy of its table; NULL if it does not load */
     pid_t pid;               /* of the process that loads it */
     int fd;                  /* it answers here; -1: it has */
@@ -79,7 +78,6 @@ struct probe {
 /* Several may be started before the first is finished. */
 void probe_start(const struct px_found *found, struct probe *out);
 void probe_finish(struct probe *p); /* waits for it */
-void probe_free(struct probe *p);
 
 /* ---- the whole (gather.c) ------------------------------------------------------- */
 
@@ -101,11 +99,9 @@ struct problem {
     char *text;
 };
 
-enum leftover_kind { LEFT_FOLDER, LEFT_FILE };
-
 /* Something a dead server has left. */
 struct leftover {
-    enum leftover_kind kind;
+    const char *kind; /* "folder" or "file" */
     char *path;
     uid_t uid;
     int64_t age_s; /* since it was last written */
@@ -119,6 +115,7 @@ struct leftover {
 struct info {
     struct px_params *params;
     px_catalog catalog;
+    px_choice choices[PX_FW_COUNT];
     struct place places[N_PLACES];
     struct component *components;
     size_t n_components;
@@ -132,7 +129,6 @@ struct info {
 
 /* deep: look at components and parameters, too. */
 void info_gather(struct info *info, bool deep);
-void info_free(struct info *info);
 /* Takes text. */
 void add_problem(struct info *info, enum px_param_severity severity, char *text);
 /* There is no problem that calls for action; a note does not. */
@@ -153,7 +149,39 @@ bool parameter_wanted(const struct parameter *p, const struct options *o);
 
 /* leftover.c */
 void leftovers_find(struct info *info, const struct options *o);
-const char *leftover_kind_name(enum leftover_kind kind); /* "folder" or "file" */
-char *leftover_text(const struct leftover *l);           /* malloc'd */
+char *leftover_text(const struct leftover *l); /* malloc'd */
+
+/* ---- output: one walker over all there is to show, which hands one thing at a time to
+ * the emitter of a format (show.c; pretty.c, parsable.c, json.c) ------------------- */
+
+struct page {
+    const struct info *info;
+    const struct options *o;
+};
+
+struct emitter {
+    /* In the order people like: components by framework, the weakest file first, what
+     * is wrong at the end. Else in that of the tables. */
+    bool for_people;
+    void (*begin)(void);
+    void (*end)(void);
+    /* The things that follow are of this section; width: of the longest of their
+     * names. */
+    void (*section)(const struct page *p, enum section section, int width);
+    /* Of the section of versions, or of folders. */
+    void (*pair)(const struct page *p, enum section section, const char *name,
+                 const char *value);
+    void (*file)(const struct px_param_file *f);
+    void (*framework)(enum px_framework_id id);
+    void (*component)(const struct component *c);
+    void (*parameter)(const struct page *p, const struct parameter *param);
+    void (*problem)(const struct page *p, const struct problem *problem);
+    void (*leftover)(const struct leftover *l);
+    void (*synonym)(const struct px_param_foreign *f);
+};
+
+extern const struct emitter emit_pretty, emit_parsable, emit_json;
+
+void show(const struct info *info, const struct options *o);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One object, for programs. Every member is always there; what is not known is null. */
-#include "contrib/tools/pmix_info/show.h"
+#include "contrib/tools/pmix_info/info.h"
 
 #include "contrib/tools/toolkit.h"
 #include "core/base/attr.h"
@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-struct state {
+static struct {
     json_t *all;
     json_t *things;     /* of the section; borrowed */
     json_t *components; /* beside its frameworks */
-};
+} out;
 
 static void set(json_t *object, const char *key, json_t *value)
 {
@@ -54,12 +54,13 @@ static json_t *object_of(const char *const (*members)[2], size_t n)
     object_of((const char *const[][2]){__VA_ARGS__}, \
               sizeof((const char *const[][2]){__VA_ARGS__}) / sizeof(char *[2]))
 
-static void on_begin(struct page *p)
+static void on_begin(void)
 {
-    ((struct state *)p->state)->all = need(json_object());
+    out.all = need(json_object());
 }
 
-static void on_section(struct page *p, enum section section, int width PX_UNUSED)
+static void on_section(const struct page *p PX_UNUSED, enum section section,
+                       int width PX_UNUSED)
 {
     static const struct {
         enum section section;
@@ -75,39 +76,33 @@ static void on_section(struct page *p, enum section section, int width PX_UNUSED
         {SECTION_LEFTOVERS, "leftovers", false},
         {SECTION_SYNONYMS, "synonyms", false},
     };
-    struct state *s = p->state;
     size_t i = 0;
 
     while (rows[i].section != section)
         i++;
-    s->things = rows[i].is_object ? json_object() : json_array();
-    set(s->all, rows[i].name, s->things);
+    out.things = rows[i].is_object ? json_object() : json_array();
+    set(out.all, rows[i].name, out.things);
     if (section == SECTION_FRAMEWORKS) {
-        s->components = json_array();
-        set(s->all, "components", s->components);
+        out.components = json_array();
+        set(out.all, "components", out.components);
     }
 }
 
-static json_t *things(const struct page *p)
+static void on_pair(const struct page *p PX_UNUSED, enum section section PX_UNUSED,
+                    const char *name, const char *value)
 {
-    return ((const struct state *)p->state)->things;
+    set(out.things, name, text(value));
 }
 
-static void on_pair(struct page *p, enum section section PX_UNUSED, const char *name,
-                    const char *value)
-{
-    set(things(p), name, text(value));
-}
-
-static void on_file(struct page *p, const struct px_param_file *f)
+static void on_file(const struct px_param_file *f)
 {
     json_t *o = OBJECT({"path", f->path}, {"source", source_name(f->source)});
 
     set(o, "read", json_boolean(f->read));
-    append(things(p), o);
+    append(out.things, o);
 }
 
-static void on_framework(struct page *p, enum px_framework_id id)
+static void on_framework(enum px_framework_id id)
 {
     static const struct {
         unsigned bit;
@@ -124,12 +119,12 @@ static void on_framework(struct page *p, enum px_framework_id id)
         if (fw->roles & roles[i].bit)
             append(v, text(roles[i].name));
     set(o, "roles", v);
-    append(things(p), o);
+    append(out.things, o);
 }
 
-static void on_component(struct page *p, const struct component *c)
+static void on_component(const struct component *c)
 {
-    append(((struct state *)p->state)->components,
+    append(out.components,
            OBJECT({"framework", px_frameworks[c->found->framework].name},
                   {"name", c->found->name}, {"file", c->found->file},
                   {"version", c->probe.version}, {"state", component_state(c)},
@@ -150,7 +145,7 @@ static json_t *settings(const struct parameter *param)
     return v;
 }
 
-static void on_parameter(struct page *p, const struct parameter *param)
+static void on_parameter(const struct page *p PX_UNUSED, const struct parameter *param)
 {
     const struct px_param *d = &param->declared->param;
     json_t *choices = need(d->names ? json_array() : json_null());
@@ -170,18 +165,18 @@ static void on_parameter(struct page *p, const struct parameter *param)
     set(o, "help", text(d->help));
     set(o, "old_names", text(d->old_names));
     set(o, "settings", settings(param));
-    append(things(p), o);
+    append(out.things, o);
 }
 
-static void on_problem(struct page *p, const struct problem *problem)
+static void on_problem(const struct page *p PX_UNUSED, const struct problem *problem)
 {
-    append(things(p), OBJECT({"severity", severity_name(problem->severity)},
-                             {"text", problem->text}));
+    append(out.things, OBJECT({"severity", severity_name(problem->severity)},
+                              {"text", problem->text}));
 }
 
-static void on_leftover(struct page *p, const struct leftover *l)
+static void on_leftover(const struct leftover *l)
 {
-    json_t *o = OBJECT({"kind", leftover_kind_name(l->kind)}, {"path", l->path});
+    json_t *o = OBJECT({"kind", l->kind}, {"path", l->path});
 
     set(o, "uid", json_integer(l->uid));
     set(o, "age_s", json_integer(l->age_s));
@@ -189,26 +184,24 @@ static void on_leftover(struct page *p, const struct leftover *l)
     set(o, "things", json_integer((json_int_t)l->things));
     set(o, "living", json_integer((json_int_t)l->living));
     set(o, "note", text(l->note));
-    append(things(p), o);
+    append(out.things, o);
 }
 
-static void on_synonym(struct page *p, const struct px_param_foreign *f)
+static void on_synonym(const struct px_param_foreign *f)
 {
-    append(things(p),
+    append(out.things,
            OBJECT({"name", f->name}, {"means", f->ours}, {"why_not", f->why}));
 }
 
-static void on_end(struct page *p)
+static void on_end(void)
 {
-    struct state *s = p->state;
-    PX_AUTOFREE char *out = need(json_dumps(s->all, JSON_INDENT(2)));
+    PX_AUTOFREE char *all = need(json_dumps(out.all, JSON_INDENT(2)));
 
-    puts(out);
-    json_decref(s->all);
+    puts(all);
+    json_decref(out.all);
 }
 
 const struct emitter emit_json = {
-    .state_b = sizeof(struct state),
     .begin = on_begin,
     .end = on_end,
     .section = on_section,

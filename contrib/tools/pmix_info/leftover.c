@@ -29,8 +29,8 @@ static bool is_our_business(uid_t uid)
     return geteuid() == 0 || uid == geteuid();
 }
 
-static struct leftover *add(struct info *info, enum leftover_kind kind,
-                            const char *path, uid_t uid, time_t changed)
+static struct leftover *add(struct info *info, const char *kind, const char *path,
+                            uid_t uid, time_t changed)
 {
     time_t now = time(NULL);
     struct leftover *l;
@@ -60,7 +60,7 @@ static void look_at_folder(struct info *info, int parent, const char *name,
         fail("cannot look into %s: %s", path, strerror(errnum));
     if (left.alive)
         return;
-    struct leftover *l = add(info, LEFT_FOLDER, path, st.st_uid, left.changed);
+    struct leftover *l = add(info, "folder", path, st.st_uid, left.changed);
     l->pid = left.pid;
     l->things = left.things;
     l->living = left.living;
@@ -68,17 +68,6 @@ static void look_at_folder(struct info *info, int parent, const char *name,
 }
 
 /* ---- rendezvous files ----------------------------------------------------------- */
-
-/* "nspace.rank;tcp4://..." */
-static bool is_address(const char *line)
-{
-    const char *semicolon = strchr(line, ';');
-
-    return semicolon && memchr(line, '.', (size_t)(semicolon - line)) &&
-           (px_str_starts(semicolon + 1, "tcp4://") ||
-            px_str_starts(semicolon + 1, "tcp6://") ||
-            px_str_starts(semicolon + 1, "usock://"));
-}
 
 /* The process that a rendezvous file names; 0 if it names none; -1 if it is no such
  * file. */
@@ -92,7 +81,11 @@ static int64_t read_pid(int fd, size_t size)
         return -1;
     text[size] = '\0';
     line = strsep(&rest, "\n");
-    if (!is_address(line))
+    const char *semicolon = strchr(line, ';'); /* "nspace.rank;tcp4://..." */
+    if (!semicolon || !memchr(line, '.', (size_t)(semicolon - line)) ||
+        !(px_str_starts(semicolon + 1, "tcp4://") ||
+          px_str_starts(semicolon + 1, "tcp6://") ||
+          px_str_starts(semicolon + 1, "usock://")))
         return -1;
     (void)strsep(&rest, "\n"); /* the version */
     line = strsep(&rest, "\n");
@@ -115,7 +108,7 @@ static void look_at_file(struct info *info, int parent, const char *name,
      * process. */
     bool locked = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     if (pid > 0 && !locked && px_proc_ended(pid, 0))
-        add(info, LEFT_FILE, path, st.st_uid, st.st_mtime)->pid = pid;
+        add(info, "file", path, st.st_uid, st.st_mtime)->pid = pid;
 }
 
 /* ---- where ---------------------------------------------------------------------- */
@@ -178,36 +171,25 @@ static int by_path(const void *a, const void *b)
                   ((const struct leftover *)b)->path);
 }
 
-static const char *absolute(const char *variable)
-{
-    const char *dir = getenv(variable);
-
-    return dir && dir[0] == '/' ? dir : NULL;
-}
-
-/* The usual folder of servers. */
-static const char *common_dir(void)
-{
-    static const char *const variables[] = {"TMPDIR", "TEMP", "TMP"};
-
-    for (size_t i = 0; i < PX_COUNT(variables); i++) {
-        if (absolute(variables[i]))
-            return absolute(variables[i]);
-    }
-    return "/tmp";
-}
-
 void leftovers_find(struct info *info, const struct options *o)
 {
-    static const char *const own[] = {"PMIX_SERVER_TMPDIR", "PMIX_SYSTEM_TMPDIR"};
+    /* Of those after the first two, the first is the usual folder of servers. */
+    static const char *const variables[] = {"PMIX_SERVER_TMPDIR", "PMIX_SYSTEM_TMPDIR",
+                                            "TMPDIR", "TEMP", "TMP"};
+    const char *common = NULL;
     struct seen seen = {0};
 
-    for (size_t i = 0; i < PX_COUNT(own); i++) {
-        const char *dir = absolute(own[i]);
-        if (dir)
+    for (size_t i = 0; i < PX_COUNT(variables); i++) {
+        const char *dir = getenv(variables[i]);
+
+        if (!dir || dir[0] != '/')
+            continue;
+        if (i < 2)
             (void)look_at_place(info, dir, false, &seen);
+        else if (!common)
+            common = dir;
     }
-    if (!look_at_place(info, common_dir(), false, &seen))
+    if (!common || !look_at_place(info, common, false, &seen))
         (void)look_at_place(info, "/tmp", false, &seen);
     for (size_t i = 0; i < o->n_dirs; i++)
         (void)look_at_place(info, o->dirs[i], true, &seen);
@@ -216,11 +198,6 @@ void leftovers_find(struct info *info, const struct options *o)
 }
 
 /* ---- in words ------------------------------------------------------------------- */
-
-const char *leftover_kind_name(enum leftover_kind kind)
-{
-    return kind == LEFT_FOLDER ? "folder" : "file";
-}
 
 char *leftover_text(const struct leftover *l)
 {
@@ -234,7 +211,7 @@ char *leftover_text(const struct leftover *l)
     PX_AUTOFREE char *server = l->pid ? need_text("of the server that was process %lld",
                                                   (long long)l->pid)
                                       : need(strdup("of a server that is no more"));
-    PX_AUTOFREE char *rest = l->kind == LEFT_FILE
+    PX_AUTOFREE char *rest = strcmp(l->kind, "file") == 0
                                  ? need(strdup(""))
                                  : need_text(
                                        "; to remove: %zu, processes that live: %zu",
@@ -243,8 +220,7 @@ char *leftover_text(const struct leftover *l)
 
     while (l->age_s >= ages[i].below_s)
         i++;
-    return need_text("%s: %s %s, uid %u, %lld %s old%s%s%s", l->path,
-                     leftover_kind_name(l->kind), server, (unsigned)l->uid,
-                     (long long)(l->age_s / ages[i].unit_s), ages[i].unit, rest,
-                     l->note ? "; " : "", l->note ? l->note : "");
+    return need_text("%s: %s %s, uid %u, %lld %s old%s%s%s", l->path, l->kind, server,
+                     (unsigned)l->uid, (long long)(l->age_s / ages[i].unit_s),
+                     ages[i].unit, rest, l->note ? "; " : "", l->note ? l->note : "");
 }

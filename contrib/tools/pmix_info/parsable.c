@@ -2,7 +2,7 @@
 /* A fact a line, for scripts: fields separated by colons, the last of which, free of
  * form, is all the rest of the line. These lines stay as they are; new ones may be
  * added. */
-#include "contrib/tools/pmix_info/show.h"
+#include "contrib/tools/pmix_info/info.h"
 
 #include "contrib/tools/toolkit.h"
 #include "core/base/attr.h"
@@ -38,18 +38,18 @@ static void PX_PRINTF(2, 3) line(const char *value, const char *fmt, ...)
     putchar('\n');
 }
 
-static void on_pair(struct page *p PX_UNUSED, enum section section, const char *name,
-                    const char *value)
+static void on_pair(const struct page *p PX_UNUSED, enum section section,
+                    const char *name, const char *value)
 {
     line(value, "%s:%s", section == SECTION_PATHS ? "path" : "version", name);
 }
 
-static void on_file(struct page *p PX_UNUSED, const struct px_param_file *f)
+static void on_file(const struct px_param_file *f)
 {
     line(f->path, "file:%s:%s", source_name(f->source), f->read ? "read" : "not read");
 }
 
-static void on_framework(struct page *p PX_UNUSED, enum px_framework_id id)
+static void on_framework(enum px_framework_id id)
 {
     const struct px_framework *fw = &px_frameworks[id];
 
@@ -58,7 +58,7 @@ static void on_framework(struct page *p PX_UNUSED, enum px_framework_id id)
     line(fw->required ? "yes" : "no", "framework:%s:required", fw->name);
 }
 
-static void on_component(struct page *p PX_UNUSED, const struct component *c)
+static void on_component(const struct component *c)
 {
     const char *why = c->probe.why ? c->probe.why : c->left_out;
     PX_AUTOFREE char *prefix = need_text(
@@ -72,7 +72,7 @@ static void on_component(struct page *p PX_UNUSED, const struct component *c)
         line(why, "%s:reason", prefix);
 }
 
-static void on_parameter(struct page *p, const struct parameter *param)
+static void on_parameter(const struct page *p, const struct parameter *param)
 {
     const struct px_param *d = &param->declared->param;
     PX_AUTOFREE char *prefix = need_text("mca:%s:%s:param:%s", param->framework,
@@ -100,25 +100,36 @@ static void on_parameter(struct page *p, const struct parameter *param)
     }
 }
 
-static void on_problem(struct page *p PX_UNUSED, const struct problem *problem)
+static void on_problem(const struct page *p PX_UNUSED, const struct problem *problem)
 {
     line(problem->text, "problem:%s", severity_name(problem->severity));
 }
 
-static void on_leftover(struct page *p PX_UNUSED, const struct leftover *l)
+static void on_leftover(const struct leftover *l)
 {
-    line(l->path, "left:%s:%u:%lld:%lld:%zu:%zu", leftover_kind_name(l->kind),
-         (unsigned)l->uid, (long long)l->age_s, (long long)l->pid, l->things,
-         l->living);
+    line(l->path, "left:%s:%u:%lld:%lld:%zu:%zu", l->kind, (unsigned)l->uid,
+         (long long)l->age_s, (long long)l->pid, l->things, l->living);
 }
 
-static void on_synonym(struct page *p PX_UNUSED, const struct px_param_foreign *f)
+static void on_synonym(const struct px_param_foreign *f)
 {
     line(f->ours ? f->ours : f->why, "synonym:%s:%s", f->name,
          f->ours ? "means" : "does not apply");
 }
 
+static void on_end(void)
+{
+}
+
+static void on_section(const struct page *p PX_UNUSED, enum section section PX_UNUSED,
+                       int width PX_UNUSED)
+{
+}
+
 const struct emitter emit_parsable = {
+    .begin = on_end,
+    .end = on_end,
+    .section = on_section,
     .pair = on_pair,
     .file = on_file,
     .framework = on_framework,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For people: aligned columns; on a terminal in colour, unless NO_COLOR is set, and no
  * wider than that. */
-#include "contrib/tools/pmix_info/show.h"
+#include "contrib/tools/pmix_info/info.h"
 
 #include "contrib/tools/toolkit.h"
 #include "core/base/attr.h"
@@ -12,55 +12,26 @@
 
 enum { WIDE = 1 << 20, NARROWEST = 40, VALUE_COLUMN = 24 };
 
-struct paper {
+enum style { STYLE_PLAIN, STYLE_HEAD, STYLE_NAME, STYLE_BAD, STYLE_ODD };
+
+static struct {
     bool colour;
     int width;
     int name_width;                 /* of the column of names */
     const struct parameter *before; /* the one that was printed last */
     bool is_empty;                  /* a framework without components so far */
-};
+} paper = {.width = WIDE};
 
-enum style { STYLE_HEAD, STYLE_NAME, STYLE_BAD, STYLE_ODD };
-
-static void on_begin(struct page *p)
+static void on_begin(void)
 {
     const char *no_colour = getenv("NO_COLOR");
-    struct paper *paper = p->state;
     struct winsize size;
 
-    paper->width = WIDE;
     if (!isatty(STDOUT_FILENO))
         return;
-    paper->colour = !no_colour || !*no_colour;
+    paper.colour = !no_colour || !*no_colour;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= NARROWEST)
-        paper->width = size.ws_col;
-}
-
-static void begin(const struct paper *paper, enum style style)
-{
-    static const char *const codes[] = {
-        [STYLE_HEAD] = "\033[1m",
-        [STYLE_NAME] = "\033[36m",
-        [STYLE_BAD] = "\033[31m",
-        [STYLE_ODD] = "\033[33m",
-    };
-
-    if (paper->colour)
-        fputs(codes[style], stdout);
-}
-
-static void end(const struct paper *paper)
-{
-    if (paper->colour)
-        fputs("\033[0m", stdout);
-}
-
-static void head(const struct paper *paper, const char *text)
-{
-    begin(paper, STYLE_HEAD);
-    fputs(text, stdout);
-    end(paper);
-    putchar('\n');
+        paper.width = size.ws_col;
 }
 
 /* Bytes that would drive the terminal are not passed on; returns the width. */
@@ -73,31 +44,46 @@ static int put_tame(const char *text, size_t len)
     return (int)len;
 }
 
-static void column(const char *text, int width)
+/* In a column of that width; 0: as wide as it is. */
+static void put(enum style style, const char *text, int width)
 {
-    int used = put_tame(text, strlen(text));
+    static const char *const codes[] = {
+        [STYLE_HEAD] = "\033[1m",
+        [STYLE_NAME] = "\033[36m",
+        [STYLE_BAD] = "\033[31m",
+        [STYLE_ODD] = "\033[33m",
+    };
+    bool colour = paper.colour && style != STYLE_PLAIN;
 
+    fputs(colour ? codes[style] : "", stdout);
+    int used = put_tame(text, strlen(text));
+    fputs(colour ? "\033[0m" : "", stdout);
     printf("%*s", used < width ? width - used : 0, "");
 }
 
-static void name(const struct paper *paper, const char *text, int width)
+/* The rest of a line. */
+static void put_last(const char *text)
 {
-    begin(paper, STYLE_NAME);
-    int used = put_tame(text, strlen(text));
-    end(paper);
-    printf("%*s", used < width ? width - used : 0, "");
+    put(STYLE_PLAIN, text, 0);
+    putchar('\n');
+}
+
+static void head(const char *text)
+{
+    put(STYLE_HEAD, text, 0);
+    putchar('\n');
 }
 
 /* Breaks lines between words; "at" columns are used already, further lines begin at
  * indent. */
-static void wrap(const struct paper *paper, const char *text, int at, int indent)
+static void wrap(const char *text, int at, int indent)
 {
     bool first = true;
 
     for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
         size_t len = strcspn(text, " ");
 
-        if (!first && at + 1 + (int)len >= paper->width) {
+        if (!first && at + 1 + (int)len >= paper.width) {
             printf("\n%*s", indent, "");
             at = indent;
         } else if (!first) {
@@ -113,11 +99,11 @@ static void wrap(const struct paper *paper, const char *text, int at, int indent
 
 /* ---- sections ------------------------------------------------------------------- */
 
-static void end_framework(struct paper *paper)
+static void end_framework(void)
 {
-    if (paper->is_empty)
+    if (paper.is_empty)
         puts("  no components");
-    paper->is_empty = false;
+    paper.is_empty = false;
 }
 
 /* Is it all that was asked for? Then it needs no headline. */
@@ -126,7 +112,7 @@ static bool is_alone(const struct page *p, enum section section)
     return (p->o->sections & ~(unsigned)SECTION_LEFTOVERS) == section;
 }
 
-static void on_section(struct page *p, enum section section, int width)
+static void on_section(const struct page *p, enum section section, int width)
 {
     static const struct {
         enum section section;
@@ -135,19 +121,18 @@ static void on_section(struct page *p, enum section section, int width)
                 {SECTION_FILES, "Parameter files, weakest first"},
                 {SECTION_SYNONYMS, "Names of other implementations"},
                 {SECTION_PROBLEMS, "Problems"}};
-    struct paper *paper = p->state;
 
-    end_framework(paper);
-    paper->name_width = width + 2;
+    end_framework();
+    paper.name_width = width + 2;
     for (size_t i = 0; i < PX_COUNT(rows); i++)
         if (rows[i].section == section && !is_alone(p, section))
-            head(paper, rows[i].head);
+            head(rows[i].head);
     if (section == SECTION_PROBLEMS && info_is_well(p->info))
         printf("%sconfiguration and components are all right\n",
                is_alone(p, section) ? "" : "  ");
 }
 
-static void on_pair(struct page *p, enum section section, const char *what,
+static void on_pair(const struct page *p, enum section section, const char *what,
                     const char *value)
 {
     if (section == SECTION_VERSION) {
@@ -157,53 +142,44 @@ static void on_pair(struct page *p, enum section section, const char *what,
     }
     if (!is_alone(p, SECTION_PATHS) || strcmp(p->o->path, "all") == 0) {
         fputs("  ", stdout);
-        name(p->state, what, 12);
+        put(STYLE_NAME, what, 12);
     }
-    column(value ? value : "?", 0);
-    putchar('\n');
+    put_last(value ? value : "?");
 }
 
-static void on_file(struct page *p PX_UNUSED, const struct px_param_file *f)
+static void on_file(const struct px_param_file *f)
 {
     fputs("  ", stdout);
-    column(source_name(f->source), 15);
-    column(f->read ? "read" : "not read", 10);
-    column(f->path, 0);
-    putchar('\n');
+    put(STYLE_PLAIN, source_name(f->source), 15);
+    put(STYLE_PLAIN, f->read ? "read" : "not read", 10);
+    put_last(f->path);
 }
 
-static void on_framework(struct page *p, enum px_framework_id id)
+static void on_framework(enum px_framework_id id)
 {
-    struct paper *paper = p->state;
     PX_AUTOFREE char *title = need_text(
         "Framework %s, keeps %s", px_frameworks[id].name,
         px_frameworks[id].many ? "all that answer" : "the best");
 
-    end_framework(paper);
-    head(paper, title);
-    paper->is_empty = true;
+    end_framework();
+    head(title);
+    paper.is_empty = true;
 }
 
-static void on_component(struct page *p, const struct component *c)
+static void on_component(const struct component *c)
 {
-    struct paper *paper = p->state;
     const char *why = c->probe.why ? c->probe.why : c->left_out;
-    int indent = 2 + paper->name_width;
+    int indent = 2 + paper.name_width;
 
-    paper->is_empty = false;
+    paper.is_empty = false;
     fputs("  ", stdout);
-    name(paper, c->found->name, paper->name_width);
-    if (c->probe.why)
-        begin(paper, STYLE_BAD);
-    column(component_state(c), 10);
-    if (c->probe.why)
-        end(paper);
-    column(c->probe.version ? c->probe.version : "?", 8);
-    column(c->found->file ? c->found->file : "built in", 0);
-    putchar('\n');
+    put(STYLE_NAME, c->found->name, paper.name_width);
+    put(c->probe.why ? STYLE_BAD : STYLE_PLAIN, component_state(c), 10);
+    put(STYLE_PLAIN, c->probe.version ? c->probe.version : "?", 8);
+    put_last(c->found->file ? c->found->file : "built in");
     if (why) {
         printf("%*s", indent, "");
-        wrap(paper, why, indent, indent);
+        wrap(why, indent, indent);
     }
 }
 
@@ -212,95 +188,81 @@ static void print_history(const struct parameter *p)
     for (size_t i = 0; i < p->history.n; i++) {
         const struct px_setting *s = p->history.v[i].setting;
 
-        printf("      %-13s ", parameter_fate(p, i));
         PX_AUTOFREE char *text = need_text("%s = \"%s\" (%s)", s->name, s->value,
                                            s->where);
-        column(text, 0);
-        putchar('\n');
+
+        printf("      %-13s ", parameter_fate(p, i));
+        put_last(text);
     }
     printf("      %-13s ", p->used == p->history.n ? "used" : "overruled");
-    column(p->declared->param.def ? p->declared->param.def : "unset", 0);
+    put(STYLE_PLAIN, p->declared->param.def ? p->declared->param.def : "unset", 0);
     puts(" (default)");
 }
 
-static void on_parameter(struct page *p, const struct parameter *param)
+static void on_parameter(const struct page *p, const struct parameter *param)
 {
-    struct paper *paper = p->state;
     const struct px_param *d = &param->declared->param;
     const char *value = parameter_value(param);
     char expected[256];
 
-    if (!paper->before || strcmp(paper->before->framework, param->framework) != 0 ||
-        strcmp(paper->before->component, param->component) != 0) {
+    if (!paper.before || strcmp(paper.before->framework, param->framework) != 0 ||
+        strcmp(paper.before->component, param->component) != 0) {
         PX_AUTOFREE char *title = need_text("Parameters of %s %s", param->framework,
                                             param->component);
-        head(paper, title);
+        head(title);
     }
-    paper->before = param;
+    paper.before = param;
     fputs("  ", stdout);
-    name(paper, param->declared->name, paper->name_width);
-    column(value ? value : "unset", VALUE_COLUMN);
+    put(STYLE_NAME, param->declared->name, paper.name_width);
+    put(STYLE_PLAIN, value ? value : "unset", VALUE_COLUMN);
     printf("  ");
-    column(px_param_kind_name(d->kind), 10);
-    column(parameter_source(param), 0);
-    putchar('\n');
+    put(STYLE_PLAIN, px_param_kind_name(d->kind), 10);
+    put_last(parameter_source(param));
     px_param_expected(d, expected, sizeof(expected));
     PX_AUTOFREE char *text = need_text("%s (level %d; %s)", d->help ? d->help : "?",
                                        parameter_level(param), expected);
     fputs("      ", stdout);
-    wrap(paper, text, 6, 6);
+    wrap(text, 6, 6);
     if (p->o->source)
         print_history(param);
 }
 
-static void on_problem(struct page *p, const struct problem *problem)
+static void on_problem(const struct page *p, const struct problem *problem)
 {
+    static const enum style styles[] = {[PX_PARAM_WRONG] = STYLE_BAD,
+                                        [PX_PARAM_ODD] = STYLE_ODD,
+                                        [PX_PARAM_NOTE] = STYLE_PLAIN};
     bool alone = is_alone(p, SECTION_PROBLEMS);
-    bool note = problem->severity == PX_PARAM_NOTE;
 
-    if (note && alone)
+    if (problem->severity == PX_PARAM_NOTE && alone)
         return;
     fputs(alone ? "" : "  ", stdout);
-    if (!note)
-        begin(p->state, problem->severity == PX_PARAM_WRONG ? STYLE_BAD : STYLE_ODD);
-    fputs(severity_name(problem->severity), stdout);
-    if (!note)
-        end(p->state);
+    put(styles[problem->severity], severity_name(problem->severity), 0);
     fputs(": ", stdout);
-    column(problem->text, 0);
-    putchar('\n');
+    put_last(problem->text);
 }
 
-static void on_leftover(struct page *p, const struct leftover *l)
+static void on_leftover(const struct leftover *l)
 {
     PX_AUTOFREE char *text = leftover_text(l);
 
-    begin(p->state, STYLE_ODD);
-    fputs("left", stdout);
-    end(p->state);
+    put(STYLE_ODD, "left", 0);
     fputs(": ", stdout);
-    column(text, 0);
-    putchar('\n');
+    put_last(text);
 }
 
-static void on_synonym(struct page *p, const struct px_param_foreign *f)
+static void on_synonym(const struct px_param_foreign *f)
 {
     fputs("  ", stdout);
-    name(p->state, f->name, 40);
+    put(STYLE_NAME, f->name, 40);
     printf("%s%s\n",
            f->ours ? "means " : "does not apply: ", f->ours ? f->ours : f->why);
 }
 
-static void on_end(struct page *p)
-{
-    end_framework(p->state);
-}
-
 const struct emitter emit_pretty = {
     .for_people = true,
-    .state_b = sizeof(struct paper),
     .begin = on_begin,
-    .end = on_end,
+    .end = end_framework,
     .section = on_section,
     .pair = on_pair,
     .file = on_file,

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads a component in a forked child, which sends back what its descriptor says.
- * Its code may do anything while it is loaded, but not in this process. */
+/* Loads a component in a forked child, which sends back what its descriptor says: a
+ * size, and so many bytes. Its code may do anything while it is loaded, but not in this
+ * process. */
 #include "contrib/tools/pmix_info/info.h"
 
 #include "contrib/tools/toolkit.h"
+#include "core/base/clock.h"
+#include "core/base/fd.h"
 #include "core/base/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 
 enum { DEADLINE_S = 5, MAX_BYTES = 4 << 20, MAX_ROWS = 10000 };
 
-static const char ok[] = "ok", end[] = "end";
+static const char ok[] = "ok";
 
 /* ---- child: fields, each "+text" or, for NULL, "-", with NUL behind ------------- */
 
@@ -32,10 +33,7 @@ static void put(FILE *f, const char *text)
 
 static void put_number(FILE *f, int64_t n)
 {
-    char text[24];
-
-    snprintf(text, sizeof(text), "%" PRId64, n);
-    put(f, text);
+    fprintf(f, "+%" PRId64 "%c", n, '\0');
 }
 
 static void put_param(FILE *f, const struct px_param *p)
@@ -72,38 +70,34 @@ static void put_component(FILE *f, const struct px_component *c)
         put_param(f, &c->params[i]);
 }
 
-/* Its own output is not wanted, and a crash leaves no core. */
-static void be_quiet(void)
-{
-    const struct rlimit none = {0, 0};
-
-    PX_AUTOCLOSE int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int i = STDIN_FILENO; fd >= 0 && i <= STDERR_FILENO; i++)
-        dup2(fd, i);
-    setrlimit(RLIMIT_CORE, &none);
-}
-
 static void PX_NORETURN run_child(const struct px_found *found, int fd)
 {
+    const struct rlimit none = {0, 0};
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     struct px_loaded loaded;
     struct px_err err = {0};
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&bytes, &size);
 
-    be_quiet();
-    FILE *f = fdopen(fd, "w");
+    /* Its own output is not wanted, and a crash leaves no core. */
+    for (int i = STDIN_FILENO; null >= 0 && i <= STDERR_FILENO; i++)
+        dup2(null, i);
+    setrlimit(RLIMIT_CORE, &none);
     if (!f)
         _exit(1);
     if (px_loader_load(found, &loaded, &err))
         put(f, err.text);
     else
         put_component(f, &loaded.component);
-    put(f, end);
-    _exit(fflush(f) ? 1 : 0);
+    _exit(fclose(f) || px_fd_write_all(fd, &size, sizeof(size), 0) ||
+          px_fd_write_all(fd, bytes, size, 0));
 }
 
 /* ---- parent: what the child has written ----------------------------------------- */
 
 struct answer {
-    char *bytes;
+    char *bytes; /* NULL: none; stays, as fields are not copied */
     size_t n;
     size_t at; /* of the next field */
     bool broken;
@@ -111,7 +105,7 @@ struct answer {
 
 static const char *get(struct answer *a)
 {
-    const char *field = a->bytes ? a->bytes + a->at : "";
+    const char *field = a->bytes + a->at;
     const char *nul = a->at < a->n ? memchr(field, '\0', a->n - a->at) : NULL;
 
     if (!nul || nul == field) {
@@ -120,13 +114,6 @@ static const char *get(struct answer *a)
     }
     a->at += (size_t)(nul - field) + 1;
     return field[0] == '+' ? field + 1 : NULL;
-}
-
-static char *get_copy(struct answer *a)
-{
-    const char *text = get(a);
-
-    return text ? need(strdup(text)) : NULL;
 }
 
 static int64_t get_number(struct answer *a, int64_t min, int64_t max)
@@ -141,120 +128,43 @@ static int64_t get_number(struct answer *a, int64_t min, int64_t max)
 
 static void get_param(struct answer *a, struct px_param *p)
 {
-    p->name = get_copy(a);
+    p->name = get(a);
     p->kind = (enum px_param_kind)get_number(a, PX_PARAM_KIND_END + 1, INT16_MAX);
-    p->def = get_copy(a);
+    p->def = get(a);
     p->min = get_number(a, INT64_MIN, INT64_MAX);
     p->max = get_number(a, INT64_MIN, INT64_MAX);
-    p->help = get_copy(a);
-    p->old_names = get_copy(a);
+    p->help = get(a);
+    p->old_names = get(a);
     p->level = (int)get_number(a, INT32_MIN, INT32_MAX);
     size_t n = (size_t)get_number(a, 0, MAX_ROWS);
     struct px_param_name *names = need(calloc(n + 1, sizeof(*names)));
     p->names = names;
     for (size_t i = 0; i < n && !a->broken; i++) {
-        names[i].name = get_copy(a);
+        names[i].name = get(a);
         names[i].value = get_number(a, INT64_MIN, INT64_MAX);
     }
-}
-
-static void free_params(struct px_param *params)
-{
-    for (struct px_param *p = params; p && p->kind != PX_PARAM_KIND_END; p++) {
-        for (const struct px_param_name *n = p->names; n && n->name; n++)
-            free((char *)n->name);
-        free((struct px_param_name *)p->names);
-        free((char *)p->name);
-        free((char *)p->def);
-        free((char *)p->help);
-        free((char *)p->old_names);
-    }
-    free(params);
-}
-
-void probe_free(struct probe *p)
-{
-    free(p->why);
-    free(p->version);
-    free_params(p->params);
-    p->why = p->version = NULL;
-    p->params = NULL;
 }
 
 /* False if the answer is not whole. */
 static bool read_answer(struct answer *a, struct probe *out)
 {
-    const char *first = get(a);
+    const char *first = a->bytes ? get(a) : NULL;
 
-    if (first && strcmp(first, ok) != 0) {
-        out->why = need(strdup(first));
-    } else if (first) {
-        out->version = get_copy(a);
-        size_t n = (size_t)get_number(a, 0, MAX_ROWS);
-        out->params = need(calloc(n + 1, sizeof(*out->params)));
-        for (size_t i = 0; i < n && !a->broken; i++)
-            get_param(a, &out->params[i]);
+    if (!first || strcmp(first, ok) != 0) {
+        out->why = first;
+        return first != NULL;
     }
-    const char *last = get(a);
-    if (!a->broken && last && strcmp(last, end) == 0)
-        return true;
-    probe_free(out);
-    return false;
-}
-
-static bool is_whole(const struct answer *a)
-{
-    const size_t n = sizeof(end) + 1; /* '+', text, NUL */
-
-    return a->n >= n && a->bytes[a->n - n] == '+' &&
-           memcmp(a->bytes + a->n - n + 1, end, sizeof(end)) == 0;
-}
-
-static int ms_left(const struct timespec *until)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    long ms = (until->tv_sec - now.tv_sec) * 1000L +
-              (until->tv_nsec - now.tv_nsec) / 1000000L;
-    return ms > 0 ? (int)ms : 0;
-}
-
-/* Until the child has said all, or has gone. False: it does neither in time. */
-static bool listen_to(int fd, struct answer *a)
-{
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
-    struct timespec until;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += DEADLINE_S;
-    while (!is_whole(a) && a->n < MAX_BYTES) {
-        int left = ms_left(&until);
-        if (left == 0)
-            return false;
-        if (poll(&wait, 1, left) <= 0)
-            continue;
-        a->bytes = need(realloc(a->bytes, a->n + 4096));
-        ssize_t got = read(fd, a->bytes + a->n, 4096);
-        if (got == 0)
-            return true;
-        if (got > 0)
-            a->n += (size_t)got;
-    }
-    return true;
+    out->version = get(a);
+    size_t n = (size_t)get_number(a, 0, MAX_ROWS);
+    out->params = need(calloc(n + 1, sizeof(*out->params)));
+    for (size_t i = 0; i < n && !a->broken; i++)
+        get_param(a, &out->params[i]);
+    return !a->broken;
 }
 
 /* The fate of a child that did not answer. */
-static char *last_words(pid_t pid, bool in_time)
+static const char *last_words(int status, bool in_time)
 {
-    int status = 0;
-
-    /* If it has ended, that does not change how. */
-    kill(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0) {
-        if (errno != EINTR)
-            return need(strdup("its process was lost while it was loaded"));
-    }
     if (!in_time)
         return need_text("it was not loaded after %d s", DEADLINE_S);
     if (WIFSIGNALED(status))
@@ -287,16 +197,22 @@ void probe_start(const struct px_found *found, struct probe *out)
 
 void probe_finish(struct probe *p)
 {
+    const uint64_t deadline_ms = px_clock_ms() + DEADLINE_S * 1000;
+    PX_AUTOCLOSE int fd = px_take_fd(&p->fd);
     struct answer a = {0};
+    int status = 0;
 
-    if (p->pid > 0) {
-        bool in_time = listen_to(p->fd, &a);
-        PX_AUTOFREE char *words = last_words(p->pid, in_time);
-        if (!read_answer(&a, p))
-            p->why = px_take(&words);
-        free(a.bytes);
+    if (p->pid < 0)
+        return;
+    pmix_status_t rc = px_fd_read_all(fd, &a.n, sizeof(a.n), deadline_ms);
+    if (!rc && a.n <= MAX_BYTES) {
+        a.bytes = need(malloc(a.n + 1));
+        rc = px_fd_read_all(fd, a.bytes, a.n, deadline_ms);
     }
-    if (p->fd >= 0)
-        close(p->fd);
-    p->fd = -1;
+    kill(p->pid, SIGKILL); /* if it has ended, that does not change how */
+    bool lost = PX_RETRY(waitpid(p->pid, &status, 0)) < 0;
+    if (rc || !read_answer(&a, p))
+        *p = (struct probe){.why = lost ? "its process was lost while it was loaded"
+                                        : last_words(status, rc != PMIX_ERR_TIMEOUT),
+                            .fd = -1};
 }

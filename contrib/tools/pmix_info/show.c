@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "contrib/tools/pmix_info/show.h"
+#include "contrib/tools/pmix_info/info.h"
 
-#include "contrib/tools/toolkit.h"
 #include "pmix.h"
 
 #include <stdio.h>
@@ -14,56 +13,50 @@ static int longer(int width, const char *name)
     return len > width ? len : width;
 }
 
-static void begin(struct page *p, const struct emitter *e, enum section section,
-                  int width)
+static void walk_version(const struct page *p, const struct emitter *e)
 {
-    if (e->section)
-        e->section(p, section, width);
-}
-
-static void walk_version(struct page *p, const struct emitter *e)
-{
-    begin(p, e, SECTION_VERSION, 0);
+    e->section(p, SECTION_VERSION, 0);
     e->pair(p, SECTION_VERSION, "tenon", INFO_VERSION);
     e->pair(p, SECTION_VERSION, "library", PMIx_Get_version());
 }
 
-static void walk_paths(struct page *p, const struct emitter *e)
+static void walk_paths(const struct page *p, const struct emitter *e)
 {
-    begin(p, e, SECTION_PATHS, 0);
+    e->section(p, SECTION_PATHS, 0);
     for (size_t i = 0; i < N_PLACES; i++)
         if (strcmp(p->o->path, "all") == 0 ||
             strcmp(p->o->path, p->info->places[i].name) == 0)
             e->pair(p, SECTION_PATHS, p->info->places[i].name, p->info->places[i].path);
 }
 
-static void walk_files(struct page *p, const struct emitter *e)
+static void walk_files(const struct page *p, const struct emitter *e)
 {
     int n_passes = e->for_people ? PX_SOURCE_OVERRIDE_FILE + 1 : 1;
 
-    begin(p, e, SECTION_FILES, 0);
+    e->section(p, SECTION_FILES, 0);
     for (int source = 0; source < n_passes; source++)
         for (size_t i = 0; i < p->info->params->n_files; i++)
             if (!e->for_people || (int)p->info->params->files[i].source == source)
-                e->file(p, &p->info->params->files[i]);
+                e->file(&p->info->params->files[i]);
 }
 
-static void walk_components(struct page *p, const struct emitter *e, int framework)
+static void walk_components(const struct page *p, const struct emitter *e,
+                            int framework)
 {
     for (size_t i = 0; i < p->info->n_components; i++)
         if (framework < 0 || (int)p->info->components[i].found->framework == framework)
-            e->component(p, &p->info->components[i]);
+            e->component(&p->info->components[i]);
 }
 
-static void walk_frameworks(struct page *p, const struct emitter *e)
+static void walk_frameworks(const struct page *p, const struct emitter *e)
 {
     int width = 0;
 
     for (size_t i = 0; i < p->info->n_components; i++)
         width = longer(width, p->info->components[i].found->name);
-    begin(p, e, SECTION_FRAMEWORKS, width);
+    e->section(p, SECTION_FRAMEWORKS, width);
     for (int id = 0; id < PX_FW_COUNT; id++) {
-        e->framework(p, (enum px_framework_id)id);
+        e->framework((enum px_framework_id)id);
         if (e->for_people)
             walk_components(p, e, id);
     }
@@ -71,40 +64,40 @@ static void walk_frameworks(struct page *p, const struct emitter *e)
         walk_components(p, e, -1);
 }
 
-static void walk_parameters(struct page *p, const struct emitter *e)
+static void walk_parameters(const struct page *p, const struct emitter *e)
 {
     int width = 0;
 
     for (size_t i = 0; i < p->info->n_parameters; i++)
         if (parameter_wanted(&p->info->parameters[i], p->o))
             width = longer(width, p->info->parameters[i].declared->name);
-    begin(p, e, SECTION_PARAMS, width);
+    e->section(p, SECTION_PARAMS, width);
     for (size_t i = 0; i < p->info->n_parameters; i++)
         if (parameter_wanted(&p->info->parameters[i], p->o))
             e->parameter(p, &p->info->parameters[i]);
 }
 
-static void walk_problems(struct page *p, const struct emitter *e)
+static void walk_problems(const struct page *p, const struct emitter *e)
 {
-    begin(p, e, SECTION_PROBLEMS, 0);
+    e->section(p, SECTION_PROBLEMS, 0);
     for (size_t i = 0; i < p->info->n_problems; i++)
         e->problem(p, &p->info->problems[i]);
 }
 
-static void walk_leftovers(struct page *p, const struct emitter *e)
+static void walk_leftovers(const struct page *p, const struct emitter *e)
 {
-    begin(p, e, SECTION_LEFTOVERS, 0);
+    e->section(p, SECTION_LEFTOVERS, 0);
     for (size_t i = 0; i < p->info->n_leftovers; i++)
-        e->leftover(p, &p->info->leftovers[i]);
+        e->leftover(&p->info->leftovers[i]);
 }
 
-static void walk_synonyms(struct page *p, const struct emitter *e)
+static void walk_synonyms(const struct page *p, const struct emitter *e)
 {
     const struct px_param_foreign *f;
 
-    begin(p, e, SECTION_SYNONYMS, 0);
+    e->section(p, SECTION_SYNONYMS, 0);
     for (size_t i = 0; (f = px_param_foreign_at(i)); i++)
-        e->synonym(p, f);
+        e->synonym(f);
 }
 
 void show(const struct info *info, const struct options *o)
@@ -116,7 +109,7 @@ void show(const struct info *info, const struct options *o)
     };
     static const struct {
         enum section section;
-        void (*walk)(struct page *p, const struct emitter *e);
+        void (*walk)(const struct page *p, const struct emitter *e);
         bool people, programs; /* its place in their order */
     } rows[] = {
         {SECTION_VERSION, walk_version, true, true},
@@ -130,15 +123,12 @@ void show(const struct info *info, const struct options *o)
         {SECTION_SYNONYMS, walk_synonyms, false, true},
     };
     const struct emitter *e = emitters[o->format];
-    struct page page = {info, o, need(calloc(1, e->state_b + 1))};
+    const struct page page = {info, o};
 
-    if (e->begin)
-        e->begin(&page);
+    e->begin();
     for (size_t i = 0; i < PX_COUNT(rows); i++)
         if ((o->sections & rows[i].section) &&
             (e->for_people ? rows[i].people : rows[i].programs))
             rows[i].walk(&page, e);
-    if (e->end)
-        e->end(&page);
-    free(page.state);
+    e->end();
 }
