@@ -22,21 +22,7 @@ static rt_path etc, home;
 static struct px_params *params;
 static struct px_err err;
 
-static void set_up(void)
-{
-    rt_path dot;
-
-    rt_make_dir(etc);
-    rt_make_dir(home);
-    rt_join(dot, home, ".pmix");
-    ck_assert_int_eq(mkdir(dot, 0700), 0);
-}
-
-static void tear_down(void)
-{
-    px_params_destroy(params);
-}
-
+/* From scratch, with the files that are there. */
 static pmix_status_t create(char *const *env, bool privileged)
 {
     const struct px_param_origin origin = {
@@ -45,6 +31,22 @@ static pmix_status_t create(char *const *env, bool privileged)
     px_params_destroy(params);
     params = NULL;
     return px_params_create_from(&origin, &params, &err);
+}
+
+static void set_up(void)
+{
+    rt_path dot;
+
+    rt_make_dir(etc);
+    rt_make_dir(home);
+    rt_join(dot, home, ".pmix");
+    ck_assert_int_eq(mkdir(dot, 0700), 0);
+    ok(create(NULL, false));
+}
+
+static void tear_down(void)
+{
+    px_params_destroy(params);
 }
 
 static void assert_port(int64_t port)
@@ -56,11 +58,19 @@ static void assert_port(int64_t port)
     ck_assert_int_eq(conf.port, port);
 }
 
+/* What px_params_report says on stderr; its status in *rc. The caller's to free. */
+static char *settle(pmix_status_t *rc, struct px_err *why)
+{
+    struct rt_capture c = rt_capture_begin();
+
+    *rc = px_params_report(params, why);
+    return rt_capture_end(&c);
+}
+
 PX_TEST(without_any_setting_the_defaults_hold)
 {
     struct conf conf = {.label = NULL};
 
-    ok(create(NULL, false));
     ok(px_params_parse(params, "ptl_x_", table, &conf, &err));
 
     ck_assert_int_eq(conf.port, 80);
@@ -170,7 +180,6 @@ PX_TEST(lists_paths_counts_and_versions_are_parsed)
     struct more conf = {0};
     rt_path wanted;
 
-    ok(create(NULL, false));
     ok(px_params_parse(params, "ptl_x_", more_table, &conf, &err));
     ck_assert_str_eq(conf.names[0], "x");
     ck_assert_ptr_null(conf.names[1]);
@@ -197,7 +206,6 @@ PX_TEST(whether_a_text_fits_can_be_asked)
     static const struct px_param number = {.kind = PX_PARAM_KIND_INT, .max = 9};
     const struct px_param_origin nobody = {0};
 
-    ok(create(NULL, false));
     ck_assert(px_params_fits(params, &list, "a, b"));
     ck_assert(px_params_fits(params, &number, "9"));
     ck_assert(!px_params_fits(params, &number, "10"));
@@ -288,7 +296,6 @@ PX_TEST(strings_stay_valid_when_they_are_overruled_later)
 {
     struct conf conf = {0};
 
-    ok(create(NULL, false));
     ok(px_params_set(params, "ptl_x_label", "one", PX_SOURCE_ARG, "x"));
     ok(px_params_parse(params, "ptl_x_", table, &conf, &err));
     for (int i = 0; i < 100; i++)
@@ -300,20 +307,10 @@ PX_TEST(strings_stay_valid_when_they_are_overruled_later)
 
 PX_TEST(a_name_that_cannot_be_is_refused)
 {
-    ok(create(NULL, false));
     ck_assert_int_eq(px_params_set(params, "", "1", PX_SOURCE_ARG, "x"),
                      PMIX_ERR_BAD_PARAM);
     ck_assert_int_eq(px_params_set(params, "a b", "1", PX_SOURCE_ARG, "x"),
                      PMIX_ERR_BAD_PARAM);
-}
-
-/* What settling says, and answers. */
-static char *settle(pmix_status_t *rc)
-{
-    struct rt_capture c = rt_capture_begin();
-
-    *rc = px_params_report(params, &err);
-    return rt_capture_end(&c);
 }
 
 PX_TEST(an_unknown_name_is_reported_once_with_the_nearest_known)
@@ -324,8 +321,8 @@ PX_TEST(an_unknown_name_is_reported_once_with_the_nearest_known)
 
     ok(create(env, false));
     assert_port(80);
-    char *text = settle(&rc);
-    char *again = settle(&rc);
+    char *text = settle(&rc, &err);
+    char *again = settle(&rc, &err);
 
     ok(rc);
     ck_assert_int_eq(rt_count(text, "\n"), 2);
@@ -336,33 +333,6 @@ PX_TEST(an_unknown_name_is_reported_once_with_the_nearest_known)
     ck_assert_str_eq(again, "");
     free(text);
     free(again);
-}
-
-PX_TEST(strict_decides_what_comes_of_problems)
-{
-    static const struct {
-        const char *strict;
-        pmix_status_t rc;
-        int lines;
-    } cases[] = {{"PMIX_MCA_mca_base_strict=warn", PMIX_SUCCESS, 2},
-                 {"PMIX_MCA_mca_base_strict=off", PMIX_SUCCESS, 0},
-                 {"PMIX_MCA_mca_base_strict=error", PMIX_ERR_BAD_PARAM, 1},
-                 {"PMIX_MCA_mca_base_strict=eror", PMIX_SUCCESS, 3}};
-
-    for (size_t i = 0; i < PX_COUNT(cases); i++) {
-        char *env[] = {(char *)"PMIX_MCA_one=1", (char *)"PMIX_MCA_two=2",
-                       (char *)cases[i].strict, NULL};
-        pmix_status_t rc;
-
-        ok(create(env, false));
-        char *text = settle(&rc);
-        ck_assert_int_eq(rc, cases[i].rc);
-        ck_assert_int_eq(rt_count(text, "\n"), cases[i].lines);
-        if (rc)
-            ck_assert_str_eq(err.text,
-                             "environment: unknown parameter PMIX_MCA_one = \"1\"");
-        free(text);
-    }
 }
 
 PX_TEST(names_of_other_implementations_work_or_are_told_not_to_apply)
@@ -378,7 +348,7 @@ PX_TEST(names_of_other_implementations_work_or_are_told_not_to_apply)
     rt_write(etc, "pmix-mca-params.conf", "ptl_base_if_include = lo\n");
     ok(create(env, false));
     ok(px_params_ignore_prefix(params, "ptl_y_"));
-    char *text = settle(&rc);
+    char *text = settle(&rc, &err);
 
     ok(rc);
     ck_assert_int_eq(rt_count(text, "\n"), 2);
@@ -395,28 +365,10 @@ PX_TEST(a_problem_is_one_line_whatever_the_value_holds)
 
     ok(create(env, false));
     assert_port(80);
-    char *text = settle(&rc);
+    char *text = settle(&rc, &err);
     ck_assert_int_eq(rt_count(text, "\n"), 1);
     ck_assert_ptr_null(strchr(text, '\033'));
     free(text);
-}
-
-PX_TEST(a_guarded_process_ignores_a_user_file_that_others_own_or_can_change)
-{
-    rt_path dot;
-
-    PX_TEST_NEEDS_ROOT;
-    rt_write(home, ".pmix/mca-params.conf", "ptl_x_port = 2\n");
-    ok(create(NULL, true));
-    assert_port(2); /* root's own is fine */
-    rt_join(dot, home, ".pmix");
-    ck_assert_int_eq(chown(dot, 4711, 4711), 0);
-    ok(create(NULL, true));
-    assert_port(80);
-    ck_assert_uint_eq(params->n_problems, 1);
-    rt_assert_has(params->problems[0].text, "belongs to uid 4711");
-    ok(create(NULL, false));
-    assert_port(2);
 }
 
 PX_TEST(a_setuid_program_heeds_neither_environment_nor_home)
@@ -458,11 +410,9 @@ PX_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
 
     PX_TEST_NEEDS_ALLOC;
     rt_write(etc, "pmix-mca-params.conf", "a = 1\nb = 2\n");
-    for (unsigned nth = 1;; nth++) {
-        px_alloc_fail_at(nth);
+    for (unsigned nth = 0; px_alloc_next(&nth);) {
         rc = create(env, true);
-        if (!px_alloc_fail_end())
-            break;
+        px_alloc_fail_end();
         ck_assert(rc == PMIX_ERR_NOMEM || rc == PMIX_SUCCESS);
         if (rc)
             ck_assert_ptr_null(params);
@@ -470,7 +420,115 @@ PX_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
             assert_port(9);
     }
     ok(rc);
-    assert_port(9);
 }
 
-PX_TEST_MAIN("rt/param", set_up, tear_down)
+/* ---- problems ------------------------------------------------------------------------- */
+
+static void set(const char *name, const char *value, enum px_param_source source)
+{
+    ok(px_params_set(params, name, value, source, "here"));
+}
+
+static void assert_settles(const char *strict, pmix_status_t status, int n_lines)
+{
+    pmix_status_t rc;
+
+    set("mca_base_strict", strict, PX_SOURCE_ENV);
+    char *text = settle(&rc, &err);
+    ck_assert_int_eq(rc, status);
+    ck_assert_int_eq(rt_count(text, "\n"), n_lines);
+    free(text);
+}
+
+PX_TEST(the_same_line_is_kept_and_told_once)
+{
+    pmix_status_t rc;
+
+    px_params_complain(params, PX_PARAM_WRONG, "a %d", 1);
+    px_params_complain(params, PX_PARAM_WRONG, "a %d", 1);
+    assert_settles("warn", PMIX_SUCCESS, 1);
+    char *text = settle(&rc, &err);
+    ck_assert_str_eq(text, "");
+    free(text);
+}
+
+PX_TEST(strict_decides_what_comes_of_it)
+{
+    px_params_complain(params, PX_PARAM_WRONG, "a");
+    assert_settles("off", PMIX_SUCCESS, 0);
+    px_params_complain(params, PX_PARAM_WRONG, "b");
+    px_params_complain(params, PX_PARAM_ODD, "c");
+    px_params_complain(params, PX_PARAM_NOTE, "d");
+    assert_settles("warn", PMIX_SUCCESS, 2);
+    px_params_complain(params, PX_PARAM_ODD, "e");
+    px_params_complain(params, PX_PARAM_WRONG, "f");
+    px_params_complain(params, PX_PARAM_WRONG, "g");
+    assert_settles("error", PMIX_ERR_BAD_PARAM, 2);
+    ck_assert_str_eq(err.text, "f");
+}
+
+PX_TEST(what_nobody_hands_on_is_told_here)
+{
+    pmix_status_t rc;
+
+    px_params_complain(params, PX_PARAM_WRONG, "lost?");
+    set("mca_base_strict", "error", PX_SOURCE_ENV);
+    char *text = settle(&rc, NULL);
+    rt_assert_has(text, "param: lost?\n");
+    free(text);
+}
+
+PX_TEST(other_ranks_keep_quiet_but_fail_alike)
+{
+    params->one_of_many = true;
+    px_params_complain(params, PX_PARAM_WRONG, "a");
+    assert_settles("warn", PMIX_SUCCESS, 0);
+    px_params_complain(params, PX_PARAM_WRONG, "b");
+    assert_settles("error", PMIX_ERR_BAD_PARAM, 0);
+}
+
+PX_TEST(a_full_list_ends_with_a_line_as_serious_as_what_it_stands_for)
+{
+    for (int i = 0; i < 2 * PX_PARAM_MAX_PROBLEMS; i++)
+        px_params_complain(params, PX_PARAM_ODD, "odd %d", i);
+    ck_assert_uint_eq(params->n_problems, PX_PARAM_MAX_PROBLEMS + 1);
+    px_params_complain(params, PX_PARAM_WRONG, "wrong");
+    ck_assert_uint_eq(params->n_problems, PX_PARAM_MAX_PROBLEMS + 1);
+    assert_settles("error", PMIX_ERR_BAD_PARAM, PX_PARAM_MAX_PROBLEMS);
+    ck_assert_str_eq(err.text, "more is wrong with the parameters");
+}
+
+PX_TEST(only_the_last_override_of_a_name_speaks)
+{
+    set("x", "1", PX_SOURCE_ENV);
+    for (int i = 0; i < 9; i++)
+        set("x", i % 2 ? "2" : "3", PX_SOURCE_OVERRIDE_FILE);
+    px_params_look_for_unknown(params);
+    int n = 0;
+    for (size_t i = 0; i < params->n_problems; i++)
+        n += rt_count(params->problems[i].text, "x = \"3\" overrules \"1\" of here");
+    ck_assert_int_eq(n, 1);
+}
+
+PX_TEST(names_of_a_component_that_cannot_be_asked_are_believed)
+{
+    set("ptl_mine_speed", "1", PX_SOURCE_ENV);
+    set("ptl_yours_speed", "1", PX_SOURCE_ENV);
+    ok(px_params_ignore_prefix(params, "ptl_mine_"));
+    rt_assert_problems(params,
+                       "here: unknown parameter PMIX_MCA_ptl_yours_speed = \"1\"\n");
+}
+
+PX_TEST(running_out_of_memory_loses_lines_at_most)
+{
+    PX_TEST_NEEDS_ALLOC;
+    set("client_conect", "1", PX_SOURCE_USER_FILE);
+    for (unsigned nth = 0; px_alloc_next(&nth); px_alloc_fail_end()) {
+        params->unseen = &params->first;
+        px_params_complain(params, PX_PARAM_WRONG, "line %u", nth);
+        px_params_look_for_unknown(params);
+    }
+    ck_assert_uint_ge(params->n_problems, 1);
+}
+
+PX_TEST_MAIN("config/param", set_up, tear_down)

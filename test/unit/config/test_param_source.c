@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Settings out of files, the environment and infos, and the syntax of files. */
 #include "core/config/param_impl.h"
 #include "test/unit/rt/rt_test.h"
+
+enum { SIZE = 1 << 20 };
 
 static rt_path dir;
 static rt_path file;
@@ -56,34 +59,6 @@ PX_TEST(a_line_sets_a_name_to_a_value_and_its_place_is_known)
     ck_assert_str_eq(where, wanted);
 }
 
-PX_TEST(comments_blank_lines_and_windows_line_ends_are_nothing)
-{
-    ok(read_file("# a = 1\n\t # x\r\n\r\nb = 2 # two\r\nc = a#b\n#", false));
-
-    ck_assert_ptr_null(px_params_text(params, "a", NULL, NULL));
-    assert_value("b", "2");
-    assert_value("c", "a#b"); /* no white space before it */
-}
-
-PX_TEST(quotes_keep_white_space_and_comment_signs)
-{
-    ok(read_file("a = \" x # y \" # z\nb = 'say \"x\"'\nc = \"\"\nd = x\"y\"", false));
-
-    assert_value("a", " x # y ");
-    assert_value("b", "say \"x\"");
-    assert_value("c", "");
-    assert_value("d", "x\"y\"");
-}
-
-PX_TEST(a_value_may_be_empty_and_may_have_equals_signs)
-{
-    ok(read_file("a =\nb = x=y=z\nc = # nothing", false));
-
-    assert_value("a", "");
-    assert_value("b", "x=y=z");
-    assert_value("c", "");
-}
-
 PX_TEST(of_equal_names_the_last_counts_and_another_value_is_a_problem)
 {
     ok(read_file("a = 1\na = 1\n", false));
@@ -93,19 +68,6 @@ PX_TEST(of_equal_names_the_last_counts_and_another_value_is_a_problem)
     assert_value("a", "2");
     rt_assert_has(problem(), "x.conf:3: a = \"2\": was \"1\" at ");
     rt_assert_has(problem(), "x.conf:1; the last counts");
-}
-
-PX_TEST(a_backslash_at_the_end_continues_a_line)
-{
-    ok(read_file("a = one, \\\n  two\nb = 2\n# c = 1 \\\nd = 4\ne = 5\\", false));
-
-    assert_value("a", "one,    two");
-    assert_value("b", "2");
-    assert_value("d", "4"); /* comments are not continued */
-    assert_value("e", "5\\");
-    ok(read_file("a = \\\n\\\r\n1\nbad\n", false));
-    assert_value("a", "1");
-    rt_assert_has(problem(), "x.conf:4: \"bad\"");
 }
 
 PX_TEST(a_malformed_line_is_a_problem_that_names_file_line_and_text)
@@ -132,27 +94,6 @@ PX_TEST(a_malformed_line_is_a_problem_that_names_file_line_and_text)
     assert_value("a", "1"); /* the good lines count */
     read_file("just words", false);
     rt_assert_has(problem(), "x.conf:1: \"just words\": expected name = value");
-}
-
-PX_TEST(a_file_that_is_not_text_is_a_problem)
-{
-    FILE *f = fopen(file, "w");
-
-    ck_assert_ptr_nonnull(f);
-    ck_assert_int_eq(fwrite("a = 1\0b", 1, 7, f), 7);
-    fclose(f);
-
-    ok(px_params_read_file(params, file, PX_SOURCE_ENV, false, false));
-    rt_assert_has(problem(), "x.conf not read: it is not a text file");
-    ck_assert_ptr_null(px_params_text(params, "a", NULL, NULL));
-}
-
-PX_TEST(a_file_that_is_too_large_is_not_read)
-{
-    ok(read_file("a = 1\n", false));
-    ck_assert_int_eq(truncate(file, (1 << 20) + 1), 0);
-    ok(px_params_read_file(params, file, PX_SOURCE_ENV, false, false));
-    rt_assert_has(problem(), "x.conf not read: it has more than 1 MiB");
 }
 
 PX_TEST(a_file_may_include_others_beside_it)
@@ -240,18 +181,29 @@ PX_TEST(an_absent_file_matters_only_if_it_was_asked_for)
     }
 }
 
-PX_TEST(what_is_no_regular_file_is_not_read_and_does_not_hang)
+PX_TEST(what_is_no_text_file_of_a_bearable_size_is_not_read_and_does_not_hang)
 {
-    rt_path fifo;
+    rt_path fifo, large, binary;
 
     rt_join(fifo, dir, "fifo");
+    rt_join(large, dir, "large");
+    rt_join(binary, dir, "binary");
     ck_assert_int_eq(mkfifo(fifo, 0600), 0);
-    const char *const odd[] = {fifo, dir, "/dev/zero"};
+    rt_write(dir, "large", "a = 1\n");
+    ck_assert_int_eq(truncate(large, (1 << 20) + 1), 0);
+    rt_write(dir, "binary", "a = 1");
+    ck_assert_int_eq(truncate(binary, 7), 0);
+    const char *const odd[][2] = {{fifo, "fifo not read: "},
+                                  {dir, "not read: "},
+                                  {"/dev/zero", "/dev/zero not read: "},
+                                  {large, "large not read: it has more than 1 MiB"},
+                                  {binary, "binary not read: it is not a text file"}};
     for (size_t i = 0; i < PX_COUNT(odd); i++) {
-        ok(px_params_read_file(params, odd[i], PX_SOURCE_USER_FILE, false, false));
+        ok(px_params_read_file(params, odd[i][0], PX_SOURCE_USER_FILE, false, false));
         ck_assert_uint_eq(params->n_problems, i + 1);
-        rt_assert_has(problem(), odd[i]);
+        rt_assert_has(problem(), odd[i][1]);
     }
+    ck_assert_ptr_null(px_params_text(params, "a", NULL, NULL));
 }
 
 PX_TEST(a_guarded_process_does_not_read_what_others_can_write)
@@ -272,10 +224,10 @@ PX_TEST(info_gives_what_has_the_prefix)
     const char *where;
     int number = 3;
 
-    ck_assert_int_eq(PMIx_Info_load(&info[0], "PMIX_MCA_ptl", "tcp", PMIX_STRING), 0);
-    ck_assert_int_eq(PMIx_Info_load(&info[1], "PMIX_MCA_n", &number, PMIX_INT), 0);
-    ck_assert_int_eq(PMIx_Info_load(&info[2], "PMIX_MCA_x y", "1", PMIX_STRING), 0);
-    ck_assert_int_eq(PMIx_Info_load(&info[3], PMIX_TIMEOUT, &number, PMIX_INT), 0);
+    ok(PMIx_Info_load(&info[0], "PMIX_MCA_ptl", "tcp", PMIX_STRING));
+    ok(PMIx_Info_load(&info[1], "PMIX_MCA_n", &number, PMIX_INT));
+    ok(PMIx_Info_load(&info[2], "PMIX_MCA_x y", "1", PMIX_STRING));
+    ok(PMIx_Info_load(&info[3], PMIX_TIMEOUT, &number, PMIX_INT));
     ok(px_params_read_info(params, info, PX_COUNT(info), "info"));
 
     ck_assert_str_eq(px_params_text(params, "ptl", &source, &where), "tcp");
@@ -322,4 +274,101 @@ PX_TEST(a_number_in_PMIX_DEBUG_is_a_parameter_under_several_names)
     ck_assert_uint_eq(params->n_problems, 0);
 }
 
-PX_TEST_MAIN("rt/param_source", set_up, tear_down)
+/* ---- syntax, without files ----------------------------------------------------------- */
+
+/* What a text is read as: "1 a=b\n", "2 include x\n", "3 ! what is wrong\n". */
+static const char *read_as(const char *content)
+{
+    static char said[1024];
+    char *copy = strdup(content);
+    struct px_param_text text = {.rest = copy, .line = 1};
+    struct px_param_line line;
+    size_t len = 0;
+
+    said[0] = '\0';
+    while (px_param_next_line(&text, &line)) {
+        char *at = said + len;
+        size_t room = sizeof(said) - len;
+        int n = line.wrong ? snprintf(at, room, "%lu ! %s\n", line.number, line.wrong)
+                : line.include
+                    ? snprintf(at, room, "%lu include %s\n", line.number, line.include)
+                    : snprintf(at, room, "%lu %s=%s\n", line.number, line.name,
+                               line.value);
+        len += (size_t)n;
+        ck_assert_uint_lt(len, sizeof(said));
+    }
+    free(copy);
+    return said;
+}
+
+PX_TEST(lines_are_settings_includes_or_wrong)
+{
+    static const struct {
+        const char *text, *read;
+    } rows[] = {
+        {"", ""},
+        {"\n\n# x\n \t\r\n", ""},
+        {"a = b\ninclude x # y\nc d",
+         "1 a=b\n2 include x\n3 ! expected name = value\n"},
+        {"include = 1\ninclude=2\nincluded x",
+         "1 include=1\n2 include=2\n3 ! expected name = value\n"},
+        /* comments, the last one without white space before it */
+        {"# a = 1\n\t # x\r\n\r\nb = 2 # two\r\nc = a#b\n#", "4 b=2\n5 c=a#b\n"},
+        /* quotes keep white space and comment signs */
+        {"a = \" x # y \" # z\nb = 'say \"x\"'\nc = \"\"\nd = x\"y\"",
+         "1 a= x # y \n2 b=say \"x\"\n3 c=\n4 d=x\"y\"\n"},
+        {"a =\nb = x=y=z\nc = # nothing", "1 a=\n2 b=x=y=z\n3 c=\n"},
+        /* the number is that of the first of continued lines */
+        {"a = 1, \\\n 2\nb = 3", "1 a=1,   2\n3 b=3\n"},
+        {"a = 1\\\r\n2", "1 a=1 2\n"},
+        {"\\\n\\\nb = 3\\", "1 b=3\\\n"},
+        {"a = \\\n\\\r\n1\nbad\n", "1 a=1\n4 ! expected name = value\n"},
+        /* comments are not continued */
+        {"# x \\\na = 1", "2 a=1\n"},
+        {"a = 1 # x \\\nb = 2", "1 a=1\n"},
+        {" \\\n # x \\\na = 1", "3 a=1\n"},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        ck_assert_str_eq(read_as(rows[i].text), rows[i].read);
+}
+
+PX_TEST(a_name_has_letters_digits_and_three_signs)
+{
+    ck_assert(px_param_is_name("ptl_tcp-9.x"));
+    ck_assert(!px_param_is_name(""));
+    ck_assert(!px_param_is_name("a b"));
+    ck_assert(!px_param_is_name("a\xc3\xa9"));
+    ck_assert(!px_param_is_name("a\n"));
+}
+
+PX_TEST(what_is_shown_of_a_line_is_cut)
+{
+    char text[200];
+    struct px_param_text rest = {.rest = text, .line = 7};
+    struct px_param_line line;
+
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+    ck_assert(px_param_next_line(&rest, &line));
+    ck_assert_uint_eq(strlen(line.shown), sizeof(line.shown) - 1);
+    ck_assert_uint_eq(line.number, 7);
+    ck_assert(!px_param_next_line(&rest, &line));
+}
+
+/* Quadratic, it would take minutes; Check ends it after seconds. */
+PX_TEST(a_line_of_half_a_million_lines_takes_no_time)
+{
+    char *content = malloc(SIZE + 1);
+
+    ck_assert_ptr_nonnull(content);
+    for (size_t i = 0; i < SIZE; i += 2)
+        memcpy(content + i, "\\\n", 2);
+    content[SIZE] = '\0';
+    ck_assert_str_eq(read_as(content), "");
+    memcpy(content + SIZE - 6, "a = 1\n", 6);
+    ck_assert_str_eq(read_as(content), "1 a=1\n");
+    free(content);
+}
+
+PX_TEST_MAIN("config/param_source", set_up, tear_down)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/config/param_impl.h"
+/* Texts that are values of a kind, and those that are not; and the names of other
+ * implementations. */
+#include "core/config/core_params.h"
+#include "frameworks/framework.h"
+#include "core/base/str.h"
 #include "test/unit/rt/rt_test.h"
 
 struct all {
@@ -23,100 +27,59 @@ static const struct px_param color = PX_PARAM_ENUM(struct all, color, "red", col
                                                    "");
 static const struct px_param text = PX_PARAM_STRING(struct all, text, NULL, "");
 
-PX_TEST(a_bool_is_any_of_eight_words)
-{
-    static const char *const yes[] = {"true", "yes", "on", "1", "TRUE", "Yes"};
-    static const char *const no[] = {"false", "no", "off", "0", "False"};
-    static const char *const neither[] = {"", "2", "tru", "y", "true ", "-1"};
-    bool value;
-
-    for (size_t i = 0; i < PX_COUNT(yes); i++) {
-        value = false;
-        ck_assert_msg(px_param_from_text(&flag, yes[i], &value) && value, "%s", yes[i]);
-    }
-    for (size_t i = 0; i < PX_COUNT(no); i++) {
-        value = true;
-        ck_assert_msg(px_param_from_text(&flag, no[i], &value) && !value, "%s", no[i]);
-    }
-    for (size_t i = 0; i < PX_COUNT(neither); i++)
-        ck_assert_msg(!px_param_from_text(&flag, neither[i], &value), "%s", neither[i]);
-}
-
-PX_TEST(an_integer_lies_within_its_range)
-{
-    static const char *const bad[] = {"-6", "101", "",    "abc",
-                                      "1x", "1.5", "1e3", "99999999999999999999",
-                                      " 1", "--1"};
-    int64_t value = 77;
-
-    for (size_t i = 0; i < PX_COUNT(bad); i++)
-        ck_assert_msg(!px_param_from_text(&number, bad[i], &value), "%s", bad[i]);
-    ck_assert_int_eq(value, 77);
-    ck_assert(px_param_from_text(&number, "-5", &value));
-    ck_assert_int_eq(value, -5);
-    ck_assert(px_param_from_text(&number, "100", &value));
-    ck_assert_int_eq(value, 100);
-}
-
-PX_TEST(a_size_has_binary_units)
+PX_TEST(a_text_is_a_value_of_its_kind)
 {
     static const struct {
+        const struct px_param *param;
         const char *text;
-        uint64_t value;
-    } good[] = {{"1024", 1024},  {"64K", 65536},      {"64k", 65536},
-                {"1M", 1048576}, {"2G", 2147483648u}, {"1T", UINT64_C(1) << 40},
-                {"3 M", 3 << 20}};
-    static const char *const bad[] = {"1023",
-                                      "2T",
-                                      "K",
-                                      "",
-                                      "-1K",
-                                      "1.5M",
-                                      "1KB",
-                                      "1Q",
-                                      "64 K x",
-                                      "18446744073709551615T",
-                                      "99999999999999999999999999"};
-    uint64_t value;
+        int64_t value;
+    } rows[] = {
+        {&flag, "true", 1},        {&flag, "Yes", 1},
+        {&flag, "on", 1},          {&flag, "1", 1},
+        {&flag, "False", 0},       {&flag, "no", 0},
+        {&flag, "off", 0},         {&flag, "0", 0},
+        {&number, "-5", -5},       {&number, "100", 100},
+        {&size, "1024", 1024},     {&size, "64K", 65536},
+        {&size, "64k", 65536},     {&size, "1M", 1048576},
+        {&size, "2G", 2147483648}, {&size, "1T", INT64_C(1) << 40},
+        {&size, "3 M", 3 << 20},   {&duration, "5", 5000},
+        {&duration, "250ms", 250}, {&duration, "5s", 5000},
+        {&duration, "2m", 120000}, {&duration, "1h", 3600000},
+        {&duration, "0", 0},       {&color, "green", -7},
+        {&color, "RED", 5},
+    };
 
-    for (size_t i = 0; i < PX_COUNT(good); i++) {
-        ck_assert_msg(px_param_from_text(&size, good[i].text, &value), "%s",
-                      good[i].text);
-        ck_assert_uint_eq(value, good[i].value);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        int64_t value = rows[i].param == &flag ? 0 : 77;
+        ck_assert_msg(px_param_from_text(rows[i].param, rows[i].text, &value) &&
+                          value == rows[i].value,
+                      "%s: %ld", rows[i].text, (long)value);
     }
-    for (size_t i = 0; i < PX_COUNT(bad); i++)
-        ck_assert_msg(!px_param_from_text(&size, bad[i], &value), "%s", bad[i]);
 }
 
-PX_TEST(a_duration_is_in_seconds_unless_it_says_otherwise)
+PX_TEST(other_texts_are_refused_and_change_nothing)
 {
     static const struct {
-        const char *text;
-        uint64_t ms;
-    } good[] = {{"5", 5000},    {"250ms", 250},  {"5s", 5000},
-                {"2m", 120000}, {"1h", 3600000}, {"0", 0}};
-    static const char *const bad[] = {"2h", "", "s", "1d", "5 seconds", "-1s", "0.5s"};
-    uint64_t value;
+        const struct px_param *param;
+        const char *texts[12];
+    } rows[] = {
+        {&flag, {"", "2", "tru", "y", "true ", "-1"}},
+        {&number,
+         {"-6", "101", "", "abc", "1x", "1.5", "1e3", "99999999999999999999", " 1",
+          "--1"}},
+        {&size,
+         {"1023", "2T", "K", "", "-1K", "1.5M", "1KB", "1Q", "64 K x",
+          "18446744073709551615T", "99999999999999999999999999"}},
+        {&duration, {"2h", "", "s", "1d", "5 seconds", "-1s", "0.5s"}},
+        {&color, {"blue", ""}},
+    };
 
-    for (size_t i = 0; i < PX_COUNT(good); i++) {
-        ck_assert_msg(px_param_from_text(&duration, good[i].text, &value), "%s",
-                      good[i].text);
-        ck_assert_uint_eq(value, good[i].ms);
-    }
-    for (size_t i = 0; i < PX_COUNT(bad); i++)
-        ck_assert_msg(!px_param_from_text(&duration, bad[i], &value), "%s", bad[i]);
-}
-
-PX_TEST(an_enum_is_one_of_its_names)
-{
-    int64_t value = 0;
-
-    ck_assert(px_param_from_text(&color, "green", &value));
-    ck_assert_int_eq(value, -7);
-    ck_assert(px_param_from_text(&color, "RED", &value));
-    ck_assert_int_eq(value, 5);
-    ck_assert(!px_param_from_text(&color, "blue", &value));
-    ck_assert(!px_param_from_text(&color, "", &value));
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        for (const char *const *bad = rows[i].texts; *bad; bad++) {
+            int64_t value = 77;
+            ck_assert_msg(!px_param_from_text(rows[i].param, *bad, &value), "%s", *bad);
+            ck_assert_int_eq(value, 77);
+        }
 }
 
 PX_TEST(a_string_is_borrowed)
@@ -158,4 +121,64 @@ PX_TEST(an_unknown_kind_has_no_size_and_takes_no_text)
     ck_assert(!px_param_from_text(&odd, "1", &value));
 }
 
-PX_TEST_MAIN("rt/param_type", NULL, NULL)
+/* ---- names of other implementations -------------------------------------------------- */
+
+static bool is_ours(const char *name)
+{
+    for (const struct px_param_set *set = px_core_params; set->prefix; set++) {
+        const char *rest = name + strlen(set->prefix);
+
+        if (!px_str_starts(name, set->prefix))
+            continue;
+        for (const struct px_param *p = set->table; p->kind != PX_PARAM_KIND_END; p++)
+            if (strcmp(p->name, rest) == 0)
+                return true;
+    }
+    return false;
+}
+
+PX_TEST(each_foreign_name_is_found_and_means_one_of_ours_or_says_why_not)
+{
+    const struct px_param_foreign *f;
+
+    for (size_t i = 0; (f = px_param_foreign_at(i)); i++) {
+        const char *bar = f->ours ? strchr(f->ours, '_') : NULL;
+        /* which components there are, and what their parameters are, is not known here */
+        bool is_a_components = bar &&
+                               px_framework_find(f->ours, (size_t)(bar - f->ours)) !=
+                                   PX_FW_COUNT;
+
+        ck_assert_msg(!f->ours != !f->why, "%s", f->name);
+        ck_assert_msg(!f->ours || is_ours(f->ours) || is_a_components, "%s", f->name);
+        ck_assert_msg(!f->ours || !strchr(f->name, '*'), "%s", f->name);
+        ck_assert_msg(!is_ours(f->name), "%s is ours", f->name);
+        /* One behind a pattern which covers it would never be found. */
+        ck_assert_str_eq(px_param_foreign_find(f->name)->name, f->name);
+    }
+}
+
+PX_TEST(patterns_match_at_either_end)
+{
+    static const struct {
+        const char *name, *pattern; /* NULL: none */
+    } rows[] = {
+        {"bfrops_base_verbose", "*_verbose"},
+        {"bfrops", "bfrops*"},
+        {"bfrops_base_default_type", "bfrops*"},
+        {"ptl_base_max_retries", "ptl_base_*max_retries"},
+        {"ptl_base_handshake_max_retries", "ptl_base_*max_retries"},
+        {"ptl_base_if_include", "ptl_base_if_include"},
+        {"ptl_base_if_includes", NULL},
+        {"ptl_tcp_port_min", NULL},
+        {"_verbos", NULL},
+        {"", NULL},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        const struct px_param_foreign *f = px_param_foreign_find(rows[i].name);
+
+        ck_assert_pstr_eq(f ? f->name : NULL, rows[i].pattern);
+    }
+}
+
+PX_TEST_MAIN("config/param_type", NULL, NULL)
