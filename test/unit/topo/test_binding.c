@@ -11,33 +11,25 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* The CPUs a thread may use, as the C library tells. */
-static size_t count_cpus(pid_t tid)
+/* The CPUs this thread may use, as the C library tells. */
+static cpu_set_t own_cpus(void)
 {
     cpu_set_t set;
-
-    ck_assert_int_eq(sched_getaffinity(tid, sizeof(set), &set), 0);
-    return (size_t)CPU_COUNT(&set);
-}
-
-static int first_cpu(void)
-{
-    cpu_set_t set;
-    int cpu = 0;
 
     ck_assert_int_eq(sched_getaffinity(0, sizeof(set), &set), 0);
-    while (!CPU_ISSET(cpu, &set))
-        cpu++;
-    return cpu;
+    return set;
 }
 
-static void bind_to(int cpu)
+static void bind_to_one(void)
 {
-    cpu_set_t set;
+    cpu_set_t all = own_cpus(), one;
+    int cpu = 0;
 
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    ck_assert_int_eq(sched_setaffinity(0, sizeof(set), &set), 0);
+    while (!CPU_ISSET(cpu, &all))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
 }
 
 static size_t list_length(pid_t pid)
@@ -56,7 +48,7 @@ static void *bound_thread(void *arg)
 {
     size_t *n = arg;
 
-    bind_to(first_cpu());
+    bind_to_one();
     n[0] = list_length(0);
     n[1] = list_length(getpid());
     return NULL;
@@ -64,7 +56,8 @@ static void *bound_thread(void *arg)
 
 PX_TEST(a_thread_has_its_own_binding_and_the_process_that_of_all)
 {
-    size_t n[2], all = count_cpus(0);
+    cpu_set_t cpus = own_cpus();
+    size_t n[2], all = (size_t)CPU_COUNT(&cpus);
     pthread_t thread;
 
     ck_assert_uint_eq(list_length(0), all);
@@ -82,7 +75,7 @@ PX_TEST(another_process_can_be_asked_about)
     ck_assert_int_eq(pipe(gate), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        bind_to(first_cpu());
+        bind_to_one();
         if (write(gate[1], "x", 1) == 1)
             pause();
         _exit(0);

@@ -15,6 +15,8 @@
 
 static struct px_hwloc h;
 
+PX_TEST_SUITE_NEEDS(px_hwloc_open(&h), "hwloc")
+
 static void setup(void)
 {
     setenv("HWLOC_SYNTHETIC", "package:1 core:3 pu:1", 1);
@@ -27,10 +29,11 @@ static unsigned n_cpus(const pmix_topology_t *topo)
     return h.get_nbobjs_by_depth(topo->topology, depth - 1);
 }
 
-static char *read_file(const char *path)
+/* The XML of a node with eight CPUs. */
+static char *read_devices(void)
 {
     char *text = calloc(1, 16384);
-    FILE *f = fopen(path, "re");
+    FILE *f = fopen(DEVICES_XML, "re");
 
     ck_assert_ptr_nonnull(f);
     ck_assert_uint_gt(fread(text, 1, 16383, f), 0);
@@ -38,11 +41,17 @@ static char *read_file(const char *path)
     return text;
 }
 
+static void parse_devices(void **topology)
+{
+    PX_AUTOFREE char *xml = read_devices();
+
+    ok(px_handle_parse(PX_TOPO, xml, topology));
+}
+
 PX_TEST(it_is_made_once_and_lent)
 {
     pmix_topology_t a = {0}, b = {0};
 
-    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
     ck_assert(!px_topo_here(&a));
     ok(px_topo_load(NULL, &a));
     ok(px_topo_load(NULL, &b));
@@ -52,7 +61,6 @@ PX_TEST(it_is_made_once_and_lent)
     ck_assert(px_topo_here(&b));
     px_topo_drop();
     ck_assert(!px_topo_here(&b));
-    px_topo_drop();
 }
 
 static void *load_in_thread(void *arg)
@@ -66,27 +74,22 @@ PX_TEST(threads_that_ask_at_once_get_the_same)
     pmix_topology_t topo[4] = {0};
     pthread_t threads[4];
 
-    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
     for (size_t i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, load_in_thread, &topo[i]);
     for (size_t i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     for (size_t i = 1; i < 4; i++)
         ck_assert_ptr_eq(topo[i].topology, topo[0].topology);
-    px_topo_drop();
 }
 
 PX_TEST(the_servers_XML_spares_the_discovery)
 {
-    PX_AUTOFREE char *xml = NULL;
-    struct px_topo_hints hints = {0};
+    PX_AUTOFREE char *xml = read_devices();
+    struct px_topo_hints hints = {.xml = xml};
     pmix_topology_t topo = {0};
 
-    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
-    hints.xml = xml = read_file(DEVICES_XML);
     ok(px_topo_load(&hints, &topo));
     ck_assert_uint_eq(n_cpus(&topo), 8);
-    px_topo_drop();
 }
 
 PX_TEST(bad_hints_are_passed_over)
@@ -95,10 +98,8 @@ PX_TEST(bad_hints_are_passed_over)
         .shmem_file = "/nonexistent", .shmem_addr = 1, .shmem_size = 1, .xml = "<what"};
     pmix_topology_t topo = {0};
 
-    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
     ok(px_topo_load(&hints, &topo));
     ck_assert_uint_eq(n_cpus(&topo), 3);
-    px_topo_drop();
 }
 
 /* Writes a topology as a server would share it; where in memory it wants to be is in *hints. */
@@ -127,16 +128,11 @@ static void share(void *topology, struct px_topo_hints *hints)
 
 PX_TEST(a_shared_one_is_mapped_and_can_be_copied)
 {
-    char path[] = "/tmp/px_test_topo_XXXXXX";
-    struct px_topo_hints hints = {.shmem_file = path};
-    PX_AUTOFREE char *xml = NULL;
+    struct px_topo_hints hints = {.shmem_file = px_test_path("topology")};
     pmix_topology_t topo = {0}, copy = {0};
     struct px_opaque o = {(char *)(uintptr_t) "hwloc", NULL};
 
-    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
-    close(mkstemp(path));
-    xml = read_file(DEVICES_XML);
-    ok(px_handle_parse(PX_TOPO, xml, &o.handle));
+    parse_devices(&o.handle);
     share(o.handle, &hints);
     px_handle_free(PX_TOPO, &o);
     ok(px_topo_load(&hints, &topo));
@@ -145,22 +141,17 @@ PX_TEST(a_shared_one_is_mapped_and_can_be_copied)
     px_topo_drop();
     ck_assert_uint_eq(n_cpus(&copy), 8);
     PMIx_Topology_destruct(&copy);
-    chmod(path, 0666); /* anybody could have written pointers into it */
+    chmod(hints.shmem_file, 0666); /* anybody could have written pointers into it */
     ok(px_topo_load(&hints, &topo));
     ck_assert_uint_eq(n_cpus(&topo), 3);
-    px_topo_drop();
-    unlink(path);
 }
 
 PX_TEST(what_init_is_given_is_kept_as_a_copy)
 {
-    PX_AUTOFREE char *xml = NULL;
     pmix_topology_t given = {.source = strdup("hwloc")}, topo = {0};
     pmix_info_t info;
 
-    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
-    xml = read_file(DEVICES_XML);
-    ok(px_handle_parse(PX_TOPO, xml, &given.topology));
+    parse_devices(&given.topology);
     ok(PMIx_Info_load(&info, PMIX_TOPOLOGY2, &given, PMIX_TOPO));
     px_topo_given(&info, 1);
     PMIx_Info_destruct(&info);
@@ -168,19 +159,15 @@ PX_TEST(what_init_is_given_is_kept_as_a_copy)
     ck_assert(px_topo_here(&topo));
     ck_assert_uint_eq(n_cpus(&topo), 8);
     px_topo_given(NULL, 0);
-    px_topo_drop();
 }
 
 PX_TEST(an_older_host_gives_the_bare_handle)
 {
-    PX_AUTOFREE char *xml = NULL;
     struct px_opaque o = {(char *)(uintptr_t) "hwloc", NULL};
     pmix_topology_t topo = {0};
     pmix_info_t info[2];
 
-    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
-    xml = read_file(DEVICES_XML);
-    ok(px_handle_parse(PX_TOPO, xml, &o.handle));
+    parse_devices(&o.handle);
     PMIx_Info_load(&info[0], PMIX_TOPOLOGY, o.handle, PMIX_POINTER);
     px_topo_given(info, 1);
     px_topo_given(info, 1); /* again changes nothing */
@@ -195,4 +182,4 @@ PX_TEST(an_older_host_gives_the_bare_handle)
     PMIx_Info_destruct(&info[0]);
 }
 
-PX_TEST_MAIN("rt/topo", setup, NULL)
+PX_TEST_MAIN("topo/topo", setup, px_topo_drop)
