@@ -39,40 +39,37 @@ static pmix_status_t choose(const char *text)
     return rc ? rc : px_choice_check(&choice, &catalog, PX_FW_PTL, params, &err);
 }
 
-PX_TEST(without_a_choice_all_are_let_in)
+PX_TEST(a_choice_lets_in_what_it_names_in_its_order_or_all_but_what_it_excludes)
 {
-    static const char *const blank[] = {"", "  ", ",", "^"};
-    size_t rank = 9;
+    enum { NO = -1 };
+    static const struct {
+        const char *text;    /* NULL: none */
+        int tcp, usock, sim; /* place in the list, or NO */
+    } rows[] = {
+        {NULL, 0, 0, 0},         {"", 0, 0, 0},  {"  ", 0, 0, 0},
+        {",", 0, 0, 0},          {"^", 0, 0, 0}, {" usock , tcp", 1, 0, NO},
+        {"^tcp,sim", NO, 0, NO},
+    };
 
     ok(px_choice_parse(params, "ptl", &choice, &err));
-    ck_assert(px_choice_allows(&choice, "tcp", &rank));
-    ck_assert_uint_eq(rank, 0);
-    for (size_t i = 0; i < PX_COUNT(blank); i++) {
-        ok(choose(blank[i]));
-        ck_assert(px_choice_allows(&choice, "tcp", &rank));
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        const struct {
+            const char *name;
+            int place;
+        } wanted[] = {
+            {"tcp", rows[i].tcp}, {"usock", rows[i].usock}, {"sim", rows[i].sim}};
+
+        if (rows[i].text)
+            ok(choose(rows[i].text));
+        for (size_t k = 0; k < PX_COUNT(wanted); k++) {
+            size_t rank = 9;
+            bool in = px_choice_allows(&choice, wanted[k].name, &rank);
+
+            ck_assert_msg(in == (wanted[k].place != NO) &&
+                              (!in || (int)rank == wanted[k].place),
+                          "%s of \"%s\"", wanted[k].name, rows[i].text);
+        }
     }
-}
-
-PX_TEST(a_list_lets_in_what_it_names_in_its_order)
-{
-    size_t rank;
-
-    ok(choose(" usock , tcp"));
-    ck_assert(px_choice_allows(&choice, "usock", &rank));
-    ck_assert_uint_eq(rank, 0);
-    ck_assert(px_choice_allows(&choice, "tcp", &rank));
-    ck_assert_uint_eq(rank, 1);
-    ck_assert(!px_choice_allows(&choice, "sim", &rank));
-}
-
-PX_TEST(a_caret_lets_in_all_but_what_it_names)
-{
-    size_t rank;
-
-    ok(choose("^tcp,sim"));
-    ck_assert(!px_choice_allows(&choice, "tcp", &rank));
-    ck_assert(!px_choice_allows(&choice, "sim", &rank));
-    ck_assert(px_choice_allows(&choice, "usock", &rank));
 }
 
 PX_TEST(asking_for_what_does_not_exist_is_an_error_that_tells_what_does)
@@ -131,4 +128,4 @@ PX_TEST(a_transport_waits_if_another_ones_name_says_that_it_serves_the_address)
     ck_assert(!can_wait("tcp4://127.0.0.1:1", "usock"));
 }
 
-PX_TEST_MAIN("rt/choice", set_up, tear_down)
+PX_TEST_MAIN("plugin/choice", set_up, tear_down)

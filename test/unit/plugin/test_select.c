@@ -78,17 +78,137 @@ static const struct fake_state *state_of(const char *framework)
     return ((const struct fake_ops *)m[0].component->ops)->state(m[0].self);
 }
 
-PX_TEST(a_role_opens_the_frameworks_it_needs_and_no_others)
-{
-    assert_open(PX_ROLE_CLIENT);
+/* What comes of one sound component of each framework and these. */
+static const struct opening {
+    const char *what;
+    const char *install; /* one more, or "broken", which is no ELF */
+    const char *set[4];  /* names, each with its value behind it */
+    const char
+        *show; /* show_load_errors; with '+' before it also what is for information */
+    const char *ptl, *pfexec; /* the modules then; pfexec not NULL: of a server */
+    const char *said;         /* a part of it; "" nothing; NULL: whatever */
+    const char *trace;        /* of what the components whose trace is set did */
+    pmix_status_t status;
+    const char *err;
+} openings[] = {
+    {"a role opens the frameworks it needs and no others", .ptl = "a"},
+    {"a server needs more", .ptl = "a", .pfexec = "a"},
+    {"of equals the first by name", "ptl_b", .ptl = "a b"},
+    {"the higher priority first", "ptl_b", {"ptl_b_priority", "60"}, .ptl = "b a"},
+    {"a framework that picks one closes the others",
+     "pfexec_b",
+     {"pfexec_a_trace", "", "pfexec_b_priority", "60"},
+     .ptl = "a",
+     .pfexec = "b",
+     .trace = "open pfexec/a\nclose pfexec/a\n"},
+    {"a list has its own order",
+     "ptl_b",
+     {"ptl", "b,a", "ptl_a_priority", "900"},
+     .ptl = "b a"},
+    {"an excluded one is not even loaded",
+     "broken",
+     {"ptl", "^broken"},
+     .ptl = "a",
+     .said = ""},
+    {"an excluded one is told with its source",
+     "ptl_b",
+     {"ptl", "^b"},
+     "+all", /* a choice is no load error */
+     .ptl = "a",
+     .said = "component ptl/b is left out by ptl = \"^b\" (from --mca)"},
+    {"a broken file is skipped without a word", "broken", .ptl = "a", .said = ""},
+    {"a broken file that was asked for fails",
+     "broken",
+     {"ptl", "a,broken"},
+     .ptl = "",
+     .status = PMIX_ERR_NOT_FOUND,
+     .err = "pmix_mca_tenon_ptl_broken.so"},
+    {"an old one that was asked for fails",
+     "ptl_oldabi",
+     {"ptl", "oldabi"},
+     .ptl = "",
+     .status = PMIX_ERR_NOT_SUPPORTED,
+     .err = "pmix_mca_tenon_ptl_oldabi.so has component ABI 99, wanted 1"},
+    {"an unknown one fails and tells the known",
+     NULL,
+     {"ptl", "nonesuch"},
+     .ptl = "",
+     .status = PMIX_ERR_BAD_PARAM,
+     .err = "unknown component nonesuch for framework ptl, known: a (from --mca)"},
+    {"one that declines gives way, which is no load error",
+     "ptl_b",
+     {"ptl_a_decline", "true", "ptl_a_trace", ""},
+     "all",
+     .ptl = "b",
+     .said = "",
+     .trace = "open ptl/a\nclose ptl/a\n"},
+    {"one that declines has a reason",
+     "ptl_b",
+     {"ptl_a_decline", "true"},
+     "+all",
+     .ptl = "b",
+     .said = "component ptl/a declines: not today"},
+    {"one that does not open is skipped",
+     "ptl_b",
+     {"ptl_a_fail_open", "yes"},
+     "all",
+     .ptl = "b",
+     .said = "component ptl/a cannot be opened"},
+    {"unless it was asked for",
+     "ptl_b",
+     {"ptl_a_fail_open", "yes", "ptl", "b,a"},
+     .ptl = "",
+     .status = PMIX_ERR_NOT_AVAILABLE,
+     .err = "component ptl/a cannot be opened"},
+    {"a required framework needs a component",
+     NULL,
+     {"gds", "^a"},
+     .ptl = "",
+     .status = PMIX_ERR_NOT_FOUND,
+     .err = "no component is left for framework gds: gds = \"^a\" (from --mca)"},
+    {"that can be used, and others close again",
+     NULL,
+     {"gds_a_decline", "yes", "ptl_a_trace", ""},
+     .ptl = "",
+     .trace = "open ptl/a\nclose ptl/a\n",
+     .status = PMIX_ERR_NOT_FOUND,
+     .err = "no component for framework gds can be used, known: a"},
+};
 
-    assert_modules("ptl", "a");
-    assert_modules("gds", "a");
-    assert_modules("psec", "a");
-    assert_modules("pfexec", "");
+PX_TEST_LOOP(opening_selects_components, PX_COUNT(openings))
+{
+    const struct opening *o = &openings[_i];
+    bool informs = o->show && o->show[0] == '+';
+
+    printf("%s\n", o->what); /* for the log of a test that fails */
+    if (o->install && strcmp(o->install, "broken") == 0)
+        rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
+    else if (o->install)
+        rt_install(dir, o->install);
+    for (size_t i = 0; i < PX_COUNT(o->set) && o->set[i]; i += 2)
+        set(o->set[i], strstr(o->set[i], "_trace") ? trace : o->set[i + 1]);
+    show = o->show ? o->show + informs : NULL;
+    if (informs)
+        atomic_store(&px_process.log_level, PX_LOG_INFO);
+    struct rt_capture c = rt_capture_begin();
+    pmix_status_t rc = open_roles(o->pfexec ? PX_ROLE_SERVER : PX_ROLE_CLIENT);
+    PX_AUTOFREE char *text = rt_capture_end(&c);
+
+    ck_assert_int_eq(rc, o->status);
+    if (rc)
+        rt_assert_has(err.text, o->err);
+    assert_modules("ptl", o->ptl);
+    assert_modules("gds", rc ? "" : "a");
+    assert_modules("pfexec", o->pfexec ? o->pfexec : "");
     assert_modules("nonesuch", "");
-    assert_open(PX_ROLE_CLIENT | PX_ROLE_SERVER);
-    assert_modules("pfexec", "a");
+    if (o->said && *o->said)
+        rt_assert_has(text, o->said);
+    else if (o->said)
+        ck_assert_str_eq(text, "");
+    if (o->trace) {
+        PX_AUTOFREE char *done = rt_read(trace);
+        ck_assert_str_eq(done, o->trace);
+    }
 }
 
 PX_TEST(components_learn_their_roles_and_see_new_ones)
@@ -143,63 +263,6 @@ PX_TEST(a_bad_parameter_is_a_problem_and_the_default_is_used)
                        "to 9; using the default, 3\n");
 }
 
-PX_TEST(higher_priority_comes_first_and_equals_by_name)
-{
-    rt_install(dir, "ptl_b");
-    set("ptl_b_priority", "60");
-    assert_open(PX_ROLE_CLIENT);
-    assert_modules("ptl", "b a");
-    px_selection_close(selection, 0);
-    set("ptl_a_priority", "60");
-    assert_open(PX_ROLE_CLIENT);
-    assert_modules("ptl", "a b");
-}
-
-PX_TEST(a_framework_that_picks_one_closes_the_others)
-{
-    rt_install(dir, "pfexec_b");
-    set("pfexec_a_trace", trace);
-    set("pfexec_b_priority", "60");
-    assert_open(PX_ROLE_SERVER);
-
-    assert_modules("pfexec", "b");
-    char *text = rt_read(trace);
-    ck_assert_str_eq(text, "open pfexec/a\nclose pfexec/a\n");
-    free(text);
-}
-
-PX_TEST(a_list_asks_for_components_in_its_own_order)
-{
-    rt_install(dir, "ptl_b");
-    set("ptl", "b,a");
-    set("ptl_a_priority", "900");
-    assert_open(PX_ROLE_CLIENT);
-
-    assert_modules("ptl", "b a");
-}
-
-PX_TEST(what_is_excluded_is_not_even_loaded)
-{
-    rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
-    set("ptl", "^broken");
-    struct rt_capture c = rt_capture_begin();
-    assert_open(PX_ROLE_CLIENT);
-    char *text = rt_capture_end(&c);
-
-    assert_modules("ptl", "a");
-    ck_assert_str_eq(text, "");
-    free(text);
-}
-
-PX_TEST(an_unknown_component_fails_and_tells_what_is_known)
-{
-    set("ptl", "nonesuch");
-    ck_assert_int_eq(open_roles(PX_ROLE_CLIENT), PMIX_ERR_BAD_PARAM);
-    ck_assert_str_eq(
-        err.text,
-        "unknown component nonesuch for framework ptl, known: a (from --mca)");
-}
-
 /* What is said while the client's frameworks open. */
 static char *said(void)
 {
@@ -209,14 +272,26 @@ static char *said(void)
     return rt_capture_end(&c);
 }
 
-PX_TEST(a_broken_file_nobody_asked_for_is_skipped_without_a_word)
+PX_TEST(one_may_ask_about_some_only)
 {
-    rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
-    char *text = said();
+    static const struct {
+        const char *show;
+        int lines;
+    } cases[] = {{"all", 2},        {"none", 0},        {"ptl", 2},
+                 {"ptl/oldabi", 1}, {"gds", 0},         {"gds,ptl/broken", 1},
+                 {"^ptl", 0},       {"^ptl/broken", 1}, {"false", 0},
+                 {"yes", 2},        {"pt", 0},          {"ptl/old", 0}};
 
-    ck_assert_str_eq(text, "");
-    assert_modules("ptl", "a");
-    free(text);
+    rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
+    rt_install(dir, "ptl_oldabi");
+    for (size_t i = 0; i < PX_COUNT(cases); i++) {
+        show = cases[i].show;
+        char *text = said();
+        ck_assert_msg(rt_count(text, "\n") == cases[i].lines, "%s: %s", show, text);
+        free(text);
+        px_selection_destroy(selection);
+        selection = NULL;
+    }
 }
 
 PX_TEST(who_asks_is_told_of_every_broken_file_once)
@@ -256,110 +331,6 @@ PX_TEST(what_does_not_load_is_not_tried_again)
     rt_assert_has(text, "file too short");
     ok(px_selection_declare_unused(selection));
     rt_assert_problems(params, "");
-    free(text);
-}
-
-PX_TEST(one_may_ask_about_some_only)
-{
-    static const struct {
-        const char *show;
-        int lines;
-    } cases[] = {{"all", 2},        {"none", 0},        {"ptl", 2},
-                 {"ptl/oldabi", 1}, {"gds", 0},         {"gds,ptl/broken", 1},
-                 {"^ptl", 0},       {"^ptl/broken", 1}, {"false", 0},
-                 {"yes", 2},        {"pt", 0},          {"ptl/old", 0}};
-
-    rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
-    rt_install(dir, "ptl_oldabi");
-    for (size_t i = 0; i < PX_COUNT(cases); i++) {
-        show = cases[i].show;
-        char *text = said();
-        ck_assert_msg(rt_count(text, "\n") == cases[i].lines, "%s: %s", show, text);
-        free(text);
-        px_selection_destroy(selection);
-        selection = NULL;
-    }
-}
-
-PX_TEST(what_is_excluded_is_told_with_its_source)
-{
-    rt_install(dir, "ptl_b");
-    set("ptl", "^b");
-    show = "all"; /* a choice is no load error */
-    atomic_store(&px_process.log_level, PX_LOG_INFO);
-    char *text = said();
-
-    rt_assert_has(text, "component ptl/b is left out by ptl = \"^b\" (from --mca)");
-    free(text);
-}
-
-PX_TEST(a_broken_file_that_was_asked_for_fails)
-{
-    rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
-    rt_install(dir, "ptl_oldabi");
-    set("ptl", "a,broken");
-    ck_assert_int_eq(open_roles(PX_ROLE_CLIENT), PMIX_ERR_NOT_FOUND);
-    rt_assert_has(err.text, "pmix_mca_tenon_ptl_broken.so");
-    set("ptl", "oldabi");
-    ck_assert_int_eq(open_roles(PX_ROLE_CLIENT), PMIX_ERR_NOT_SUPPORTED);
-    rt_assert_has(err.text,
-                  "pmix_mca_tenon_ptl_oldabi.so has component ABI 99, wanted 1");
-    assert_modules("ptl", "");
-}
-
-PX_TEST(a_component_that_declines_gives_way_and_its_reason_is_told)
-{
-    rt_install(dir, "ptl_b");
-    set("ptl_a_decline", "true");
-    set("ptl_a_trace", trace);
-    show = "all";
-    char *text = said();
-    ck_assert_str_eq(text, ""); /* to decline is no load error */
-    free(text);
-    assert_modules("ptl", "b");
-    text = rt_read(trace);
-    ck_assert_str_eq(text, "open ptl/a\nclose ptl/a\n");
-    free(text);
-
-    px_selection_close(selection, 0);
-    atomic_store(&px_process.log_level, PX_LOG_INFO);
-    text = said();
-    rt_assert_has(text, "component ptl/a declines: not today");
-    free(text);
-}
-
-PX_TEST(a_component_that_does_not_open_is_skipped_unless_it_was_asked_for)
-{
-    rt_install(dir, "ptl_b");
-    set("ptl_a_fail_open", "yes");
-    show = "all";
-    struct rt_capture c = rt_capture_begin();
-    assert_open(PX_ROLE_CLIENT);
-    char *text = rt_capture_end(&c);
-    assert_modules("ptl", "b");
-    rt_assert_has(text, "component ptl/a cannot be opened");
-    free(text);
-    px_selection_close(selection, 0);
-    set("ptl", "b,a");
-    ck_assert_int_eq(open_roles(PX_ROLE_CLIENT), PMIX_ERR_NOT_AVAILABLE);
-    rt_assert_has(err.text, "component ptl/a cannot be opened");
-}
-
-PX_TEST(a_required_framework_without_a_component_fails_and_others_close_again)
-{
-    set("gds", "^a");
-    ck_assert_int_eq(open_roles(PX_ROLE_CLIENT), PMIX_ERR_NOT_FOUND);
-    ck_assert_str_eq(
-        err.text, "no component is left for framework gds: gds = \"^a\" (from --mca)");
-    set("gds", "");
-    set("gds_a_decline", "yes");
-    set("ptl_a_trace", trace);
-    ck_assert_int_eq(open_roles(PX_ROLE_CLIENT), PMIX_ERR_NOT_FOUND);
-    ck_assert_str_eq(err.text, "no component for framework gds can be used, known: a");
-
-    assert_modules("ptl", "");
-    char *text = rt_read(trace);
-    ck_assert_str_eq(text, "open ptl/a\nclose ptl/a\n");
     free(text);
 }
 
@@ -454,27 +425,25 @@ PX_TEST(what_is_excluded_or_does_not_load_cannot_be_asked)
 
 PX_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
 {
-    struct px_selection *s = NULL;
-    pmix_status_t rc;
+    pmix_status_t rc = PMIX_SUCCESS;
 
     PX_TEST_NEEDS_ALLOC;
     show = "all";
-    for (unsigned nth = 1;; nth++) {
+    for (bool failed = true; failed;) {
+        static unsigned nth;
+        struct px_selection *s = NULL;
         struct rt_capture c = rt_capture_begin();
 
-        px_alloc_fail_at(nth);
+        px_alloc_fail_at(++nth);
         rc = create(&s);
         if (!rc)
             rc = px_selection_open(s, PX_ROLE_SERVER, NULL, &err);
-        bool failed = px_alloc_fail_end();
+        failed = px_alloc_fail_end();
         free(rt_capture_end(&c));
         px_selection_destroy(s);
-        s = NULL;
-        if (!failed)
-            break;
         ck_assert_int_le(rc, PMIX_SUCCESS);
     }
     ok(rc);
 }
 
-PX_TEST_MAIN("rt/select", set_up, tear_down)
+PX_TEST_MAIN("plugin/select", set_up, tear_down)

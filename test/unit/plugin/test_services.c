@@ -76,22 +76,13 @@ static void stop_all(void *arg PX_UNUSED)
 
 PX_TEST(the_services_are_those_of_the_loop)
 {
+    ck_assert_uint_eq(services->size, sizeof(struct px_services));
     rt_on_loop(impl.loop, start_all, NULL);
     ck_assert_int_eq(write(pipe_fds[1], "x", 1), 1);
     rt_pump_until(impl.loop, &n_ready, 1);
     rt_pump_until(impl.loop, &n_fired, 1);
     rt_pump_until(impl.loop, &n_ended, 1);
     rt_on_loop(impl.loop, stop_all, NULL);
-}
-
-PX_TEST(the_table_says_its_size_and_leaves_nothing_out)
-{
-    ck_assert_uint_eq(services->size, sizeof(struct px_services));
-    ck_assert(services->log && services->watch && services->watch_set &&
-              services->unwatch);
-    ck_assert(services->timer && services->timer_set && services->timer_clear &&
-              services->timer_free);
-    ck_assert(services->child && services->child_forget);
 }
 
 PX_TEST_MAIN("plugin/services", set_up, tear_down)
