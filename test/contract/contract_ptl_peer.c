@@ -14,62 +14,105 @@
 
 enum { N_IDLE = 50, TRIES = 20 };
 
-/* Connects as somebody else and lives until it may go; exits with 1 if it is kept
- * out. */
-struct stranger {
-    struct listener *listener;
-    int go; /* read end */
-    bool hangs_up;
-    int hung_up; /* write end: told once it has */
-};
+/* ---- another user ------------------------------------------------------------------ */
 
-static int be_stranger(void *arg)
-{
-    const struct stranger *s = arg;
-    int fd = -1;
-
-    process_become_other();
-    if (ptl_ops()->connect(contract.self, s->listener->address, SOON_MS, &fd))
-        return 1;
-    if (s->hangs_up)
-        close(fd);
-    if (write(s->hung_up, "", 1) != 1)
-        return 2;
-    return read(s->go, &(char){0}, 1) < 0 ? 3 : 0;
-}
-
-struct visit {
+/* A process of another user, which does as it is bid, a letter each. */
+struct other {
     pid_t pid;
-    int go, told; /* our ends */
-    bool is_in;
+    int orders, reports; /* our ends */
+    struct listener listener;
 };
 
-static struct visit send_stranger(struct listener *l, bool hangs_up)
-{
-    int go[2];
-    int told[2];
+struct other_ends {
+    int orders, reports;
+    int others[2]; /* whose ends would keep its orders from ending */
+    struct listener listener;
+};
 
-    ck_assert_int_eq(pipe(go), 0);
-    ck_assert_int_eq(pipe(told), 0);
-    struct stranger s = {
-        .listener = l, .go = go[0], .hangs_up = hangs_up, .hung_up = told[1]};
-    struct visit v = {
-        .pid = process_fork(be_stranger, &s), .go = go[1], .told = told[0]};
-    close(go[0]);
-    close(told[1]);
-    v.is_in = px_fd_read_all(v.told, &(char){0}, 1, px_clock_ms() + LATE_MS) == 0;
-    return v;
+static int be_other(void *arg)
+{
+    struct other_ends *e = arg;
+    struct px_ptl_peer peer;
+    int conn = -1;
+    char order;
+
+    close(e->others[0]);
+    close(e->others[1]);
+    process_become_other();
+    while (read(e->orders, &order, 1) == 1) {
+        bool good = true;
+
+        if (order == 'c') { /* connect */
+            good = !ptl_try_connect(e->listener.address, SOON_MS, &conn);
+        } else if (order == 'l') { /* listen, and say where */
+            e->listener = ptl_listen();
+            good = write(e->reports, e->listener.address,
+                         sizeof(e->listener.address)) == sizeof(e->listener.address);
+        } else if (order == 'a') { /* accept a connection of root */
+            conn = ptl_accept(&e->listener, &peer);
+            good = peer.has_uid && peer.uid == 0 && (!peer.has_gid || peer.gid == 0) &&
+                   (!peer.has_pid || peer.pid == getppid());
+        } else if (order == 'h') { /* hang up */
+            close(conn);
+        } else { /* unlisten */
+            ptl_unlisten(&e->listener);
+        }
+        if (write(e->reports, good ? "y" : "n", 1) != 1)
+            return 1;
+    }
+    return 0;
 }
 
-/* One that was not let in has said so by its exit status. */
-static void end_visit(const struct visit *v)
+/* l: to connect to. */
+static struct other hire(const struct listener *l)
 {
-    if (v->is_in)
-        ck_assert_int_eq(write(v->go, "", 1), 1);
-    ck_assert_int_eq(process_wait(v->pid, LATE_MS), v->is_in ? 0 : 1);
-    close(v->go);
-    close(v->told);
+    int orders[2], reports[2];
+
+    ck_assert_int_eq(pipe(orders), 0);
+    ck_assert_int_eq(pipe(reports), 0);
+    struct other_ends e = {.orders = orders[0],
+                           .reports = reports[1],
+                           .others = {orders[1], reports[0]},
+                           .listener = *l};
+    struct other o = {.pid = process_fork(be_other, &e),
+                      .orders = orders[1],
+                      .reports = reports[0],
+                      .listener = {.fd = -1}};
+    close(orders[0]);
+    close(reports[1]);
+    return o;
 }
+
+/* Whether it could. */
+static bool order(const struct other *o, char what)
+{
+    char answer = 0;
+
+    ck_assert_int_eq(write(o->orders, &what, 1), 1);
+    ok(px_fd_read_all(o->reports, &answer, 1, px_clock_ms() + LATE_MS));
+    return answer == 'y';
+}
+
+static struct other hire_server(void)
+{
+    struct other o = hire(&(struct listener){.fd = -1});
+
+    ck_assert_int_eq(chown(contract.dir, OTHER_UID, OTHER_UID), 0);
+    ck_assert_int_eq(write(o.orders, "l", 1), 1);
+    ok(px_fd_read_all(o.reports, o.listener.address, sizeof(o.listener.address),
+                      px_clock_ms() + LATE_MS));
+    ok(px_fd_read_all(o.reports, &(char){0}, 1, px_clock_ms() + LATE_MS));
+    return o;
+}
+
+static void dismiss(const struct other *o)
+{
+    close(o->orders);
+    ck_assert_int_eq(process_wait(o->pid, LATE_MS), 0);
+    close(o->reports);
+}
+
+/* ---- who connects ------------------------------------------------------------------ */
 
 static void expect_us(const struct px_ptl_peer *peer)
 {
@@ -101,54 +144,29 @@ PX_TEST(attests_another_user)
     PX_TEST_NEEDS_ROOT;
     struct px_ptl_peer peer;
     struct listener l = ptl_listen();
+    struct other o = hire(&l);
 
-    struct visit v = send_stranger(&l, false);
-    if (v.is_in) {
+    if (order(&o, 'c')) {
         int server = ptl_accept(&l, &peer);
-        ck_assert(peer.has_uid);
-        ck_assert_uint_eq(peer.uid, OTHER_UID);
+        ck_assert(peer.has_uid && peer.uid == OTHER_UID);
         ck_assert(!peer.has_gid || peer.gid == OTHER_UID);
-        ck_assert(!peer.has_pid || peer.pid == v.pid);
+        ck_assert(!peer.has_pid || peer.pid == o.pid);
         close(server);
     }
-    end_visit(&v);
+    dismiss(&o);
     ptl_unlisten(&l);
-}
-
-/* A server that is not root: sees that root connects. */
-static int serve_root(void *arg)
-{
-    struct px_ptl_peer peer;
-    int address_to = *(int *)arg;
-
-    process_become_other();
-    struct listener l = ptl_listen();
-    if (write(address_to, l.address, sizeof(l.address)) != sizeof(l.address))
-        return 1;
-    int server = ptl_accept(&l, &peer);
-    bool is_right = peer.has_uid && peer.uid == 0 && (!peer.has_gid || peer.gid == 0) &&
-                    (!peer.has_pid || peer.pid == getppid());
-    close(server);
-    ptl_unlisten(&l);
-    return is_right ? 0 : 2;
 }
 
 PX_TEST(attests_without_being_root)
 {
     PX_TEST_NEEDS_ROOT;
-    struct listener l = {.fd = -1};
-    int ends[2];
+    struct other o = hire_server();
+    int client = ptl_connect(&o.listener);
 
-    ck_assert_int_eq(chown(contract.dir, OTHER_UID, OTHER_UID), 0);
-    ck_assert_int_eq(pipe(ends), 0);
-    pid_t server = process_fork(serve_root, &ends[1]);
-    ok(px_fd_read_all(ends[0], l.address, sizeof(l.address), px_clock_ms() + LATE_MS));
-    int client = ptl_connect(&l);
-
-    ck_assert_int_eq(process_wait(server, LATE_MS), 0);
+    ck_assert(order(&o, 'a'));
     close(client);
-    close(ends[0]);
-    close(ends[1]);
+    order(&o, 'u');
+    dismiss(&o);
 }
 
 /* The kernel answers root for a socket that nobody has any more. */
@@ -160,13 +178,15 @@ PX_TEST(who_has_hung_up_is_not_taken_for_root)
     for (int i = 0; i < TRIES; i++) {
         struct px_ptl_peer peer;
         int server;
-        struct visit v = send_stranger(&l, true);
+        struct other o = hire(&l);
 
+        if (order(&o, 'c'))
+            order(&o, 'h');
         if (ptl_try_accept(&l, &server, &peer) == PMIX_SUCCESS) {
             expect_other_or_none(&peer);
             close(server);
         }
-        end_visit(&v);
+        dismiss(&o);
     }
     ptl_unlisten(&l);
 }
@@ -273,114 +293,40 @@ PX_TEST(tells_who_listens_before_and_after_it_accepts)
     ptl_unlisten(&l);
 }
 
-/* A server of another user: tells its address, then does as it is bid, a letter each. */
-struct foreign_server {
-    int orders, reports;
-    int others[2]; /* whose ends would keep its orders from ending */
-};
-
-static int be_foreign_server(void *arg)
-{
-    const struct foreign_server *s = arg;
-    struct px_ptl_peer peer;
-    int conn = -1;
-    char order;
-
-    close(s->others[0]);
-    close(s->others[1]);
-    process_become_other();
-    struct listener l = ptl_listen();
-    if (write(s->reports, l.address, sizeof(l.address)) != sizeof(l.address))
-        return 1;
-    while (read(s->orders, &order, 1) == 1) {
-        if (order == 'a')
-            conn = ptl_accept(&l, &peer);
-        else if (order == 'h')
-            close(conn);
-        else
-            ptl_unlisten(&l);
-        if (write(s->reports, &order, 1) != 1)
-            return 2;
-    }
-    return 0;
-}
-
-struct foreigner {
-    pid_t pid;
-    int orders, reports; /* our ends */
-    struct listener listener;
-};
-
-static struct foreigner hire_foreigner(void)
-{
-    int orders[2], reports[2];
-
-    ck_assert_int_eq(chown(contract.dir, OTHER_UID, OTHER_UID), 0);
-    ck_assert_int_eq(pipe(orders), 0);
-    ck_assert_int_eq(pipe(reports), 0);
-    struct foreign_server s = {
-        .orders = orders[0], .reports = reports[1], .others = {orders[1], reports[0]}};
-    struct foreigner f = {.pid = process_fork(be_foreign_server, &s),
-                          .orders = orders[1],
-                          .reports = reports[0],
-                          .listener = {.fd = -1}};
-    close(orders[0]);
-    close(reports[1]);
-    ok(px_fd_read_all(f.reports, f.listener.address, sizeof(f.listener.address),
-                      px_clock_ms() + LATE_MS));
-    return f;
-}
-
-static void order(const struct foreigner *f, char what)
-{
-    char answer = 0;
-
-    ck_assert_int_eq(write(f->orders, &what, 1), 1);
-    ok(px_fd_read_all(f->reports, &answer, 1, px_clock_ms() + LATE_MS));
-    ck_assert_int_eq(answer, what);
-}
-
-static void dismiss(const struct foreigner *f)
-{
-    close(f->orders);
-    ck_assert_int_eq(process_wait(f->pid, LATE_MS), 0);
-    close(f->reports);
-}
-
 PX_TEST(tells_that_another_user_listens)
 {
     NEEDS_PEER();
     PX_TEST_NEEDS_ROOT;
-    struct foreigner f = hire_foreigner();
-    int client = ptl_connect(&f.listener);
+    struct other o = hire_server();
+    int client = ptl_connect(&o.listener);
     struct px_ptl_peer peer = ask_peer(client);
 
     ck_assert(peer.has_uid && peer.uid == OTHER_UID);
-    order(&f, 'a');
+    order(&o, 'a');
     peer = ask_peer(client);
     ck_assert(peer.has_uid && peer.uid == OTHER_UID);
-    order(&f, 'h'); /* nobody has that end now: it is not root's */
+    order(&o, 'h'); /* nobody has that end now: it is not root's */
     peer = ask_peer(client);
     expect_other_or_none(&peer);
     close(client);
-    order(&f, 'u');
-    dismiss(&f);
+    order(&o, 'u');
+    dismiss(&o);
 }
 
 PX_TEST(tells_nobody_where_nobody_listens_any_more)
 {
     NEEDS_PEER();
     PX_TEST_NEEDS_ROOT;
-    struct foreigner f = hire_foreigner();
-    int client = ptl_connect(&f.listener);
+    struct other o = hire_server();
+    int client = ptl_connect(&o.listener);
 
-    order(&f, 'u');
+    order(&o, 'u');
     struct px_ptl_peer peer;
     pmix_status_t rc = ptl_ops()->peer(contract.self, client, &peer);
     ck_assert(rc == PMIX_SUCCESS || rc == PMIX_ERR_UNREACH);
     ck_assert(rc || !peer.has_uid || peer.uid == OTHER_UID);
     close(client);
-    dismiss(&f);
+    dismiss(&o);
 }
 
 /* Who has accepted counts, not who listens there now. */
@@ -391,18 +337,18 @@ PX_TEST(who_made_way_is_not_taken_for_his_successor)
         return;
     PX_TEST_NEEDS(process_own_network(FIRST_PORT), "root, for a network of its own");
     ok(contract_reopen("port_min", "5001"));
-    struct foreigner f = hire_foreigner();
-    int client = ptl_connect(&f.listener);
+    struct other o = hire_server();
+    int client = ptl_connect(&o.listener);
 
-    order(&f, 'a');
-    order(&f, 'u');
+    order(&o, 'a');
+    order(&o, 'u');
     struct listener l = ptl_listen();
-    ck_assert_str_eq(l.address, f.listener.address);
+    ck_assert_str_eq(l.address, o.listener.address);
     struct px_ptl_peer peer = ask_peer(client);
     ck_assert(peer.has_uid && peer.uid == OTHER_UID);
     close(client);
     ptl_unlisten(&l);
-    dismiss(&f);
+    dismiss(&o);
 }
 
 /* Listening on all addresses, those of both families too, is not listening on the one connected to. */
