@@ -1,288 +1,169 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* codec OURS [THEIRS]: how long PMIx_Data_pack and PMIx_Data_unpack take for 100000 mixed infos,
- * with our library and with the other implementation. Each library lives in a process of its own,
- * and they take turns, one repetition each, so that a busy machine is busy for both; what counts
- * is the median of the processor time of the calling thread. Exit status 1 if ours takes more than
- * half the time of the other, 77 if there is no other. */
-#include "mixed.h"
+/* A rank of compare.py: how long PMIx_Data_pack and PMIx_Data_unpack take for 100000 mixed infos, in one call
+ * for all of them, and in a call for each; in processor time of the calling thread. The row "bytes" is the
+ * packed size. */
+#include "bench.h"
 
-#include <dlfcn.h>
 #include <malloc.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { N_INFOS = 100000, N_ROUNDS = 9, SKIPPED = 77 };
+enum { N_INFOS = 100000, N_LONG = 300, N_NUMBERS = 64, N_MEMBERS = 4, N_BYTES = 48 };
 
-static const double limit = 0.5;
+/* ---- what is packed: infos as hosts and launchers make them, of all common kinds, made by hand: both
+ * libraries get the same ----------------------------------------------------------------------------- */
 
-/* In one call for all of them, and in a call for each. */
-enum { PACK_ALL, UNPACK_ALL, PACK_EACH, UNPACK_EACH, N_STEPS };
-
-/* What a process reports of one repetition. */
-struct sample {
-    double ms[N_STEPS];
-    size_t bytes; /* the packed size in one call: both write the same */
+static const struct {
+    pmix_data_type_t type;
+    int factor;
+} numbers[] = {
+    {PMIX_BOOL, 0},         {PMIX_UINT32, 1},    {PMIX_INT, -1},
+    {PMIX_UINT64, 1 << 20}, {PMIX_UINT16, 1},    {PMIX_SIZE, 512},
+    {PMIX_INT64, -65537},   {PMIX_PROC_RANK, 1}, {PMIX_STATUS, 1},
 };
+enum { N_KINDS = sizeof numbers / sizeof numbers[0] + 9 };
 
-struct library {
-    const char *(*version)(void);
-    pmix_status_t (*init)(pmix_proc_t *proc, pmix_info_t *info, size_t n);
-    pmix_status_t (*pack)(const pmix_proc_t *target, pmix_data_buffer_t *buffer,
-                          void *src, int32_t n, pmix_data_type_t type);
-    pmix_status_t (*unpack)(const pmix_proc_t *source, pmix_data_buffer_t *buffer,
-                            void *dest, int32_t *n, pmix_data_type_t type);
-    void (*destruct)(pmix_value_t *value);
-};
-
-static void die(const char *what, const char *why)
+static char *text(size_t n)
 {
-    fprintf(stderr, "codec: %s: %s\n", what, why);
-    _exit(EXIT_FAILURE);
+    char *s = malloc(n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        s[i] = (char)('a' + i % 26);
+    s[n] = '\0';
+    return s;
 }
 
-/* ---- the measuring process -------------------------------------------------------------------- */
+static pmix_info_t *make_infos(size_t n, size_t first);
 
-static void *symbol(void *handle, const char *name)
+static void *array(pmix_data_type_t type, size_t n, void *elements)
 {
-    void *at = dlsym(handle, name);
+    pmix_data_array_t *a = malloc(sizeof *a);
 
-    if (!at)
-        die(name, "no such function");
-    return at;
+    *a = (pmix_data_array_t){.type = type, .size = n, .array = elements};
+    return a;
 }
 
-/* As a process that nobody launched: there is no server, and none is needed. */
-static struct library load(const char *path)
+static void make_value(pmix_value_t *v, size_t kind, size_t i)
 {
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    struct library lib;
-    pmix_proc_t me;
+    static const pmix_data_type_t types[] = {
+        PMIX_STRING,  PMIX_STRING, PMIX_PROC,       PMIX_BYTE_OBJECT, PMIX_ENVAR,
+        PMIX_TIMEVAL, PMIX_DOUBLE, PMIX_DATA_ARRAY, PMIX_DATA_ARRAY};
 
-    if (!handle)
-        die(path, dlerror());
-    *(void **)&lib.version = symbol(handle, "PMIx_Get_version");
-    *(void **)&lib.init = symbol(handle, "PMIx_Init");
-    *(void **)&lib.pack = symbol(handle, "PMIx_Data_pack");
-    *(void **)&lib.unpack = symbol(handle, "PMIx_Data_unpack");
-    *(void **)&lib.destruct = symbol(handle, "PMIx_Value_destruct");
-    pmix_status_t rc = lib.init(&me, NULL, 0);
-    if (rc != PMIX_SUCCESS && rc != PMIX_ERR_UNREACH)
-        die(path, "cannot initialise");
-    fprintf(stderr, "%s: %s\n", path, lib.version());
-    return lib;
+    if (kind >= 9) {
+        v->type = numbers[kind - 9].type;
+        v->data.int64 = (int64_t)i * numbers[kind - 9].factor;
+        return;
+    }
+    v->type = types[kind];
+    switch (kind) {
+    case 0:
+    case 1:
+        v->data.string = text(kind ? N_LONG : 12);
+        break;
+    case 2:
+        v->data.proc = calloc(1, sizeof(pmix_proc_t));
+        strcpy(v->data.proc->nspace, "prterun-node017-48211@1");
+        v->data.proc->rank = (pmix_rank_t)i;
+        break;
+    case 3:
+        v->data.bo = (pmix_byte_object_t){text(N_BYTES), N_BYTES};
+        break;
+    case 4:
+        v->data.envar = (pmix_envar_t){strdup("LD_LIBRARY_PATH"),
+                                       strdup("/opt/site/lib:/usr/lib64"), ':'};
+        break;
+    case 5:
+        v->data.tv = (struct timeval){1700000000 + (time_t)i, 250000};
+        break;
+    case 6:
+        v->data.dval = (double)i / 8;
+        break;
+    case 7:
+        v->data.darray = array(PMIX_UINT32, N_NUMBERS, calloc(N_NUMBERS, 4));
+        for (size_t k = 0; k < N_NUMBERS; k++)
+            ((uint32_t *)v->data.darray->array)[k] = (uint32_t)(i + k * 37);
+        break;
+    default:
+        v->data.darray = array(PMIX_INFO, N_MEMBERS, make_infos(N_MEMBERS, 0));
+    }
 }
 
-static double now_ms(void)
+/* Of one kind after the other, of malloc memory, which lives as long as the process. */
+static pmix_info_t *make_infos(size_t n, size_t first)
 {
-    struct timespec t;
+    pmix_info_t *infos = calloc(n, sizeof *infos);
 
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+    for (size_t i = 0; i < n; i++) {
+        snprintf(infos[i].key, sizeof infos[i].key, "pmix.bench.key%zu",
+                 (first + i) % N_KINDS);
+        infos[i].flags = i & 1 ? PMIX_INFO_REQD : 0;
+        make_value(&infos[i].value, (first + i) % N_KINDS, first + i);
+    }
+    return infos;
 }
 
-static double pack(const struct library *lib, pmix_data_buffer_t *buffer,
-                   pmix_info_t *infos, int32_t at_once)
+/* ---- measuring ------------------------------------------------------------------------------------------ */
+
+static double pack(pmix_data_buffer_t *buffer, pmix_info_t *infos, int32_t at_once)
 {
-    double start = now_ms();
+    double start = now_us(CLOCK_THREAD_CPUTIME_ID);
 
     for (int32_t i = 0; i < N_INFOS; i += at_once)
-        if (lib->pack(NULL, buffer, infos + i, at_once, PMIX_INFO) != PMIX_SUCCESS)
-            die("pack", "failed");
-    return now_ms() - start;
+        must("pack", PMIx_Data_pack(NULL, buffer, infos + i, at_once, PMIX_INFO));
+    return now_us(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
-static double unpack(const struct library *lib, pmix_data_buffer_t *buffer,
-                     pmix_info_t *infos, int32_t at_once)
+static double unpack(pmix_data_buffer_t *buffer, pmix_info_t *infos, int32_t at_once)
 {
-    double start = now_ms();
+    double start = now_us(CLOCK_THREAD_CPUTIME_ID);
 
     for (int32_t i = 0; i < N_INFOS; i += at_once) {
         int32_t n = at_once;
 
-        if (lib->unpack(NULL, buffer, infos + i, &n, PMIX_INFO) != PMIX_SUCCESS ||
-            n != at_once)
-            die("unpack", "failed");
+        must("unpack", PMIx_Data_unpack(NULL, buffer, infos + i, &n, PMIX_INFO));
+        must("unpack, how many", n == at_once ? PMIX_SUCCESS : PMIX_ERROR);
     }
-    return now_ms() - start;
+    return now_us(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
-static size_t both_ways(const struct library *lib, pmix_info_t *from, pmix_info_t *to,
-                        int32_t at_once, double ms[2])
+/* What was unpacked is packed to the same bytes again. */
+static void measure(pmix_info_t *from, pmix_info_t *to, int32_t at_once,
+                    const char *how)
 {
-    pmix_data_buffer_t buffer = {0};
+    pmix_data_buffer_t first = {0}, again = {0};
+    double packing = pack(&first, from, at_once);
+    double unpacking = unpack(&first, to, at_once);
 
-    ms[0] = pack(lib, &buffer, from, at_once);
-    ms[1] = unpack(lib, &buffer, to, at_once);
-    for (size_t i = 0; i < N_INFOS; i++) {
-        if (!mixed_same(&from[i], &to[i]))
-            die(from[i].key, "is not what was packed");
-        lib->destruct(&to[i].value);
-    }
-    size_t bytes = buffer.bytes_used;
-    free(buffer.base_ptr);
-    return bytes;
+    pack(&again, to, at_once);
+    must("what was packed",
+         first.bytes_used == again.bytes_used &&
+                 !memcmp(first.base_ptr, again.base_ptr, again.bytes_used)
+             ? PMIX_SUCCESS
+             : PMIX_ERROR);
+    for (size_t i = 0; i < N_INFOS; i++)
+        PMIx_Value_destruct(&to[i].value);
+    if (how)
+        printf("pack,%s %.1f\nunpack,%s %.1f\nbytes,%s %zu\n", how, packing, how,
+               unpacking, how, first.bytes_used);
+    free(first.base_ptr);
+    free(again.base_ptr);
 }
 
-/* One repetition for each byte that comes, until the end of the input. */
-static void serve(const char *path, int in, int out)
+int main(void)
 {
+    pmix_info_t *from, *to;
+    pmix_proc_t me;
+
     /* What is freed stays in the process: the kernel's part in getting fresh memory is not what
      * is measured. */
     mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, -1);
-    pmix_info_t *from = mixed_infos(N_INFOS), *to = calloc(N_INFOS, sizeof(*to));
-    struct library lib = load(path);
-    struct sample s;
-    char go;
-
-    if (!from || !to)
-        die(path, "out of memory");
-    memset(to, 1,
-           N_INFOS * sizeof(*to)); /* its pages are there before the clock runs */
-    while (read(in, &go, 1) == 1) {
-        s.bytes = both_ways(&lib, from, to, N_INFOS, &s.ms[PACK_ALL]);
-        both_ways(&lib, from, to, 1, &s.ms[PACK_EACH]);
-        if (write(out, &s, sizeof(s)) != sizeof(s))
-            break;
+    must("init", PMIx_Init(&me, NULL, 0));
+    from = make_infos(N_INFOS, 0);
+    to = calloc(N_INFOS, sizeof *to);
+    memset(to, 1, N_INFOS * sizeof *to); /* its pages are there before the clock runs */
+    for (int turn = 0; turn < 2; turn++) { /* the first warms up */
+        measure(from, to, N_INFOS, turn ? "one-call" : NULL);
+        measure(from, to, 1, turn ? "a-call-each" : NULL);
     }
-    _exit(EXIT_SUCCESS);
-}
-
-/* ---- the judge -------------------------------------------------------------------------------- */
-
-struct runner {
-    int to, from;
-    pid_t pid;
-    struct sample samples[N_ROUNDS];
-};
-
-static void start(struct runner *r, const char *path)
-{
-    int to[2], from[2];
-
-    if (pipe(to) || pipe(from))
-        die(path, "no pipe");
-    r->pid = fork();
-    if (r->pid < 0)
-        die(path, "no process");
-    if (r->pid == 0) {
-        clearenv(); /* no parameter of whoever runs this makes a difference */
-        close(to[1]);
-        close(from[0]);
-        serve(path, to[0], from[1]);
-    }
-    close(to[0]);
-    close(from[1]);
-    r->to = to[1];
-    r->from = from[0];
-}
-
-static void repeat(struct runner *r, struct sample *s)
-{
-    if (write(r->to, "", 1) != 1 || read(r->from, s, sizeof(*s)) != sizeof(*s))
-        die("a measuring process", "has ended");
-}
-
-/* Both at once: each has inherited the other's pipe. */
-static void stop(struct runner *a, struct runner *b)
-{
-    close(a->to);
-    close(b->to);
-    waitpid(b->pid, NULL, 0);
-    waitpid(a->pid, NULL, 0);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
-static double median(const struct runner *r, int first, int last)
-{
-    double all[N_ROUNDS] = {0};
-
-    for (int i = 0; i < N_ROUNDS; i++)
-        for (int step = first; step <= last; step++)
-            all[i] += r->samples[i].ms[step];
-    qsort(all, N_ROUNDS, sizeof(all[0]), ascending);
-    return all[N_ROUNDS / 2];
-}
-
-static int judge(const struct runner *ours, const struct runner *theirs)
-{
-    static const struct {
-        const char *what;
-        int first, last;
-    } rows[] = {{"pack, one call", PACK_ALL, PACK_ALL},
-                {"unpack, one call", UNPACK_ALL, UNPACK_ALL},
-                {"both, one call", PACK_ALL, UNPACK_ALL},
-                {"pack, a call each", PACK_EACH, PACK_EACH},
-                {"unpack, a call each", UNPACK_EACH, UNPACK_EACH},
-                {"both, a call each", PACK_EACH, UNPACK_EACH}};
-    int result = EXIT_SUCCESS;
-
-    printf("%-22s %10s %10s %8s\n", "100000 mixed infos", "ours ms", "theirs ms",
-           "ratio");
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        double a = median(ours, rows[i].first, rows[i].last);
-        double b = median(theirs, rows[i].first, rows[i].last);
-        int slow = !(a <= limit * b);
-
-        printf("%-22s %10.2f %10.2f %8.2f%s\n", rows[i].what, a, b, a / b,
-               slow ? "  TOO SLOW" : "");
-        if (slow)
-            result = EXIT_FAILURE;
-    }
-    return result;
-}
-
-static const char *find_theirs(const char *named)
-{
-    static const char *const paths[] = {"/usr/lib/x86_64-linux-gnu/libpmix.so.2",
-                                        "/usr/lib/aarch64-linux-gnu/libpmix.so.2",
-                                        "/usr/lib64/libpmix.so.2",
-                                        "/usr/lib/libpmix.so.2"};
-
-    if (named)
-        return named;
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-        if (access(paths[i], R_OK) == 0)
-            return paths[i];
-    return NULL;
-}
-
-int main(int argc, char **argv)
-{
-    static struct runner ours, theirs;
-    struct sample warm[2];
-    const char *other = find_theirs(argc > 2 ? argv[2] : getenv("PX_TEST_INCUMBENT"));
-
-    if (argc < 2) {
-        fprintf(stderr, "usage: codec OUR_LIBPMIX [THEIR_LIBPMIX]\n");
-        return 2;
-    }
-    if (!other) {
-        printf("SKIP codec: needs the other implementation\n");
-        return SKIPPED;
-    }
-    signal(SIGPIPE, SIG_IGN);
-    start(&ours, argv[1]);
-    start(&theirs, other);
-    repeat(&ours, &warm[0]);
-    repeat(&theirs, &warm[1]);
-    if (warm[0].bytes != warm[1].bytes)
-        die("packed size", "not the same");
-    for (int i = 0; i < N_ROUNDS; i++) {
-        repeat(&ours, &ours.samples[i]);
-        repeat(&theirs, &theirs.samples[i]);
-    }
-    stop(&ours, &theirs);
-    return judge(&ours, &theirs);
+    must("finalize", PMIx_Finalize(NULL, 0));
+    return EXIT_SUCCESS;
 }

@@ -12,7 +12,7 @@ import time
 
 BUILD = os.environ["TENON_BUILD"]
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
-BUSY = os.path.join(BUILD, "test/integration/busy")
+CLIENT = os.path.join(BUILD, "test/integration/client")
 FOLDERS = 100
 FILES = int(os.environ.get("BENCH_FILES", "1000"))  # in each
 MOST = 2.0  # times as long
@@ -77,7 +77,7 @@ def measure(place):
                BUSY_STOP=place + "/stop", BUSY_SAMPLES=place + "/samples")
     out = os.path.join(place, "out")
     with open(out, "wb") as f:
-        job = subprocess.Popen([PMIXRUN, "-n", "2", BUSY], env=env, stdout=f)
+        job = subprocess.Popen([PMIXRUN, "-n", "2", CLIENT, "busy"], env=env, stdout=f)
     try:
         times = phases(place, out, job)
     finally:

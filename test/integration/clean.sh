@@ -6,7 +6,6 @@
 suite_begin clean "$@"
 
 PMIX_INFO=$BUILD/contrib/tools/pmix_info
-OTHER=(setpriv --reuid 12345 --regid 12345 --clear-groups)
 WELL='configuration and components are all right'
 
 # job DIR [COMMAND...]: a job in whose server's folder is DIR, run by COMMAND; a process of it has
@@ -18,13 +17,13 @@ job() {
     echo data >"$dir/file"
     echo data >"$dir/tree/deep/file"
     [ $# = 0 ] || chown -R 12345:12345 "$dir/file" "$dir/tree"
-    PMIX_SERVER_TMPDIR=$dir start "$@" "$PMIXRUN" "$PROGRAMS/keep" "$dir/file" "$dir/tree"
+    PMIX_SERVER_TMPDIR=$dir start "$@" "$PMIXRUN" "$CLIENT" keep "$dir/file" "$dir/tree"
     JOB=$PID
-    until_true 20 grep -q REGISTERED "$OUT" || fail "the job has not begun: $(cat "$OUT" "$ERR")"
+    said 1 REGISTERED
     # It was made before the job, but nobody has waited for it to run.
     until_true 20 pgrep -P "$JOB" -x tenon-janitor >/dev/null || fail "there is no janitor"
     JANITOR=$(pgrep -P "$JOB" -x tenon-janitor)
-    KEEP=$(pgrep -P "$JOB" -x keep) || fail "there is no process"
+    KEEP=$(pgrep -P "$JOB" -x client) || fail "there is no process"
 }
 
 # Neither can do the other's work.
@@ -56,16 +55,6 @@ ended() { # perhaps nobody has waited for it yet
         '' | Z | X) ;;
         *) return 1 ;;
     esac
-}
-
-gone() {
-    local path
-    for path; do [ ! -e "$path" ] || fail "$path is still there"; done
-}
-
-there() {
-    local path
-    for path; do [ -e "$path" ] || fail "$path is gone"; done
 }
 
 told_and_removed() {
@@ -153,9 +142,9 @@ who_lives_is_left_alone() {
     export PMIX_SERVER_TMPDIR=$dir
     job "$dir/living"
     living=$JOB
-    PMIX_SERVER_TMPDIR=$dir OUT=$TMP/log/stays.out start "$PMIXRUN" "$PROGRAMS/keep" "$dir/mine" "$dir/ours"
+    PMIX_SERVER_TMPDIR=$dir OUT=$TMP/log/stays.out start "$PMIXRUN" "$CLIENT" keep "$dir/mine" "$dir/ours"
     JOB2=$PID
-    until_true 20 grep -q REGISTERED "$TMP/log/stays.out" || fail "the job has not begun"
+    said 1 REGISTERED "$TMP/log/stays.out"
     echo data >"$dir/mine"
     job "$dir"
     kill_both
@@ -174,9 +163,7 @@ who_lives_is_left_alone() {
 
 users_clean_up_after_themselves() {
     local dir=$TMPDIR/session
-    is_root || skip "needs root, to be somebody else"
-    has setpriv || skip "needs setpriv"
-    "${OTHER[@]}" test -r "$LIBDIR/libpmix.so.2" || skip "another user cannot read the build folder"
+    need_other
     mkdir "$dir"
     chmod 1777 "$dir"
     job "$dir" "${OTHER[@]}"
@@ -191,21 +178,23 @@ users_clean_up_after_themselves() {
     rmdir "$dir"
 }
 
+# mistake STATUS REGEX OPTION...: a line like that, and nothing is removed
+mistake() {
+    local status=$1 regex=$2
+    shift 2
+    rc_of "$status" run 20 "$PMIXRUN" "$@" >"$OUT" 2>"$ERR"
+    lines 1 "$regex" "$ERR"
+    lines 0 removed "$OUT"
+}
+
 mistakes() {
-    rc_of 2 run 5 "$PMIXRUN" --clean /no/such/folder 2>"$ERR"
-    lines 1 '^pmixrun: --clean /no/such/folder: No such file or directory; ' "$ERR"
-    rc_of 2 run 5 "$PMIXRUN" --clean /etc/passwd 2>"$ERR"
-    lines 1 '^pmixrun: --clean /etc/passwd: Not a directory; ' "$ERR"
-    rc_of 2 run 5 "$PMIXRUN" -n 2 --clean 2>"$ERR"
-    lines 1 '^pmixrun: --clean runs no program, ' "$ERR"
-    rc_of 2 run 5 "$PMIXRUN" --wdir /tmp --clean 2>"$ERR"
-    rc_of 2 run 5 "$PMIXRUN" -x A=b --clean 2>"$ERR"
-    rc_of 1 run 20 "$PMIXRUN" --mca pcleanup nix --clean >"$OUT" 2>"$ERR"
-    lines 0 removed "$OUT"
-    is_root || return 0
-    rc_of 1 run 20 "$PMIXRUN" --mca pcleanup inproc --clean >"$OUT" 2>"$ERR" # which root has no use for
-    lines 0 removed "$OUT"
-    lines 1 '^pmixrun: cannot clean up: NOT-SUPPORTED$' "$ERR"
+    mistake 2 '^pmixrun: --clean /no/such/folder: No such file or directory; ' --clean /no/such/folder
+    mistake 2 '^pmixrun: --clean /etc/passwd: Not a directory; ' --clean /etc/passwd
+    mistake 2 '^pmixrun: --clean runs no program, ' -n 2 --clean
+    mistake 2 '^pmixrun: --clean runs no program, ' --wdir /tmp --clean
+    mistake 2 '^pmixrun: --clean runs no program, ' -x A=b --clean
+    mistake 1 nix --mca pcleanup nix --clean
+    ! is_root || mistake 1 '^pmixrun: cannot clean up: NOT-SUPPORTED$' --mca pcleanup inproc --clean
 }
 
 t told-and-removed told_and_removed

@@ -1,89 +1,82 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Registered clean-up with real processes: the scenarios of host/cleanup_host.c, whose ranks are clients of
+# Registered clean-up with real processes: the scenarios of host/scenario_cleanup.c, whose ranks are clients of
 # our library or of Debian's, which come by TCP; and programs under pmixrun.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 suite_begin cleanup "$@"
-DEBIAN_DIR=$(dirname "${DEBIAN_LIB:-/nowhere/x}")
-pr() { run 60 "$PMIXRUN" "$@"; }
 
 # ---- a host of our own -------------------------------------------------------------------------
 
-play() { # play SCENARIO CLIENTS
+play() { # play HEADERS SCENARIO
+    [ "$1" = ours ] || use_debian
     mkdir "$TMPDIR/work"
-    CLEANUP_DIR=$TMPDIR/work run 90 "$PROGRAMS/cleanup_host" "$1" "$2" >"$OUT" 2>"$ERR" ||
-        fail "exit status $?: $(tail -1 "$ERR")"
-    lines 1 "^OK $1\$" "$OUT"
+    HOST_CLIENT_LIBRARY=$(folder "$1") CLEANUP_DIR=$TMPDIR/work \
+        well "$PROGRAMS/scenario" "$2" "$(program "$1" client)"
+    lines 1 "^OK $2\$" "$OUT"
     rmdir "$TMPDIR/work" # all else is left behind, and found
-}
-
-with_our_clients() { play "$1" "$PROGRAMS"; }
-
-with_debian_clients() {
-    need_debian_headers
-    export HOST_CLIENT_LIBRARY=$DEBIAN_DIR
-    ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 play "$1" "$TMP/bin/clients"
-    rm -rf "$TMPDIR"/pmix_dstor_* "$TMPDIR"/ompi.*
 }
 
 # ---- pmixrun ------------------------------------------------------------------------------------
 
-own_files() {
-    STRICT=1 pr -n 4 "$PROGRAMS/cleanup" file "$TMPDIR/f%r" remove "$TMPDIR/f%r" ask finalize \
-        there "$TMPDIR/f%r" >"$OUT"
-    lines 4 '^OK cleanup [0-3]$' "$OUT"
+# A case in which N ranks follow the orders to the client "cleanup", @ being TMPDIR/; what they have had removed
+# is gone.
+c() { # c N ORDER...
+    local n=$1
+    shift
+    well "${AS[@]}" "$PMIXRUN" -n "$n" "$CLIENT" cleanup "${@//@/$TMPDIR/}"
+    lines "$n" '^OK cleanup [0-3]$' "$OUT"
 }
+AS=()
 
-files_of_the_job() {
+of_the_job() {
     : >"$TMPDIR/shared"
-    pr -n 4 "$PROGRAMS/cleanup" job remove "$TMPDIR/shared" ask finalize there "$TMPDIR/shared" >"$OUT"
-    lines 4 '^OK cleanup [0-3]$' "$OUT"
+    c 4 job remove @shared ask finalize there @shared
 }
 
 killed_ranks() { # the first that is ends the other one, wherever that is
-    rc_of 137 pr -n 2 "$PROGRAMS/cleanup" tree "$TMPDIR/d%r" ask dir "$TMPDIR/d%r" file "$TMPDIR/d%r/x" \
-        kill 2>"$ERR"
+    local d=$TMPDIR/d%r
+    rc_of 137 run 60 "$PMIXRUN" -n 2 "$CLIENT" cleanup tree "$d" ask dir "$d" file "$d/x" kill 2>"$ERR"
 }
 
 script() { # its own scope is that of the rank, whose processes all have to end
-    pr -n 1 sh -c "$PROGRAMS/cleanup file $TMPDIR/a remove $TMPDIR/a ask finalize &&
+    well "$PMIXRUN" -n 1 sh -c "$CLIENT cleanup file $TMPDIR/a remove $TMPDIR/a ask finalize &&
         test -e $TMPDIR/a &&
-        $PROGRAMS/cleanup file $TMPDIR/b remove $TMPDIR/b ask finalize && test -e $TMPDIR/a" >"$OUT"
+        $CLIENT cleanup file $TMPDIR/b remove $TMPDIR/b ask finalize && test -e $TMPDIR/a"
     lines 2 '^OK cleanup 0$' "$OUT"
 }
 
 in_the_background() { # what a rank has left behind is ended; and then it is its files' turn
     mkdir "$TMPDIR/d"
-    : >"$TMPDIR/d/f"
-    : >"$TMPDIR/f"
-    pr -n 1 sh -c 'setsid "$1" "$2/f" "$2/d" >"$3" & until grep -qs REGISTERED "$3"; do sleep 0.01; done' \
-        sh "$PROGRAMS/keep" "$TMPDIR" "$OUT" 2>"$ERR" && fail "it has not finalized"
-    [ ! -e "$TMPDIR/f" ] && [ ! -e "$TMPDIR/d" ] || fail "what was to be removed stayed"
+    touch "$TMPDIR/d/f" "$TMPDIR/f"
+    run 60 "$PMIXRUN" -n 1 sh -c \
+        'setsid "$1" keep "$2/f" "$2/d" >"$3" & until grep -qs REGISTERED "$3"; do sleep 0.01; done' \
+        sh "$CLIENT" "$TMPDIR" "$OUT" 2>"$ERR" && fail "it has not finalized"
+    gone "$TMPDIR/f" "$TMPDIR/d"
 }
 
 in_a_launcher_that_is_killed() { # which was itself a rank: the other one lets its janitor finish
     mkdir "$TMPDIR/d"
     (cd "$TMPDIR/d" && seq 5000 | xargs touch)
-    pr -n 1 bash -c 'unset ${!PMIX_*} ${!TENON_*}
-        "$1" -n 2 "$2" "$3/f" "$3/d" >"$4" &
+    run 60 "$PMIXRUN" -n 1 bash -c 'unset ${!PMIX_*} ${!TENON_*}
+        "$1" -n 2 "$2" keep "$3/f" "$3/d" >"$4" &
         until [ "$(grep -cs REGISTERED "$4")" = 2 ]; do sleep 0.01; done
-        kill -9 $!' bash "$PMIXRUN" "$PROGRAMS/keep" "$TMPDIR" "$OUT" 2>"$ERR"
-    [ ! -e "$TMPDIR/d" ] || fail "what was to be removed stayed"
+        kill -9 $!' bash "$PMIXRUN" "$CLIENT" "$TMPDIR" "$OUT" 2>"$ERR"
+    gone "$TMPDIR/d"
 }
 
 ignored_across_targets() { # whatever the tree waits for, and what is to stay in it
-    local of_file of_tree
+    local of_file of_tree d=$TMPDIR/d
     for of_file in "rank 0" job; do
         for of_tree in "rank 0" job; do
-            mkdir "$TMPDIR/d"
-            touch "$TMPDIR/d/kept" "$TMPDIR/d/f"
+            mkdir "$d"
+            touch "$d/kept" "$d/f"
             # shellcheck disable=SC2086
-            pr -n 2 sh -c '[ "$PMIX_RANK" = 0 ] || exec "$0" finalize; exec "$0" "$@"' "$PROGRAMS/cleanup" \
-                $of_file ignore "$TMPDIR/d/kept" ask $of_tree tree "$TMPDIR/d" recursive ask finalize >"$OUT"
-            [ -e "$TMPDIR/d/kept" ] || fail "$of_file wanted it ignored, and it was removed with $of_tree"
-            [ ! -e "$TMPDIR/d/f" ] || fail "not removed: $of_file, $of_tree"
-            rm -r "$TMPDIR/d"
+            well "$PMIXRUN" -n 2 sh -c '[ "$PMIX_RANK" = 0 ] || exec "$0" cleanup finalize; exec "$0" cleanup "$@"' \
+                "$CLIENT" $of_file ignore "$d/kept" ask $of_tree tree "$d" recursive ask finalize
+            there "$d/kept"
+            gone "$d/f"
+            rm -r "$d"
         done
     done
 }
@@ -91,12 +84,11 @@ ignored_across_targets() { # whatever the tree waits for, and what is to stay in
 behind_a_link() { # the last name is never followed; nor are links of others
     mkdir "$TMPDIR/real"
     ln -s real "$TMPDIR/link"
-    pr -n 1 "$PROGRAMS/cleanup" file "$TMPDIR/link/a" remove "$TMPDIR/real/../link/./a" ask finalize >"$OUT"
-    [ ! -e "$TMPDIR/real/a" ] || fail "not removed behind a link of ours"
-    if [ "$(id -u)" = 0 ]; then
+    c 1 file @link/a remove @real/../link/./a ask finalize
+    gone "$TMPDIR/real/a"
+    if is_root; then
         chown -h 12345 "$TMPDIR/link"
-        pr -n 1 "$PROGRAMS/cleanup" file "$TMPDIR/real/a" remove "$TMPDIR/link/a" refused finalize >"$OUT"
-        [ -e "$TMPDIR/real/a" ] || fail "removed behind a link of another user"
+        c 1 file @real/a remove @link/a refused finalize
         rm "$TMPDIR/real/a"
     fi
     rm "$TMPDIR/link"
@@ -105,52 +97,41 @@ behind_a_link() { # the last name is never followed; nor are links of others
 
 bad_requests() {
     : >"$TMPDIR/a"
-    pr -n 1 "$PROGRAMS/cleanup" remove "$TMPDIR/a,relative" refused remove "$TMPDIR/a" ignore "$TMPDIR/a" \
-        refused nspace nobody remove "$TMPDIR/a" refused tree / refused recursive ask finalize >"$OUT"
-    lines 1 '^OK cleanup 0$' "$OUT"
-    [ -e "$TMPDIR/a" ] || fail "what was refused was removed"
+    c 1 remove "$TMPDIR/a,relative" refused remove @a ignore @a refused nspace nobody remove @a refused tree / \
+        refused recursive ask finalize
     rm "$TMPDIR/a"
 }
 
 files_of_others_stay() {
     is_root || skip "needs root"
     mkdir "$TMPDIR/d"
-    : >"$TMPDIR/d/mine"
-    : >"$TMPDIR/d/theirs"
+    touch "$TMPDIR/d/mine" "$TMPDIR/d/theirs"
     chown 12345:12345 "$TMPDIR/d/theirs"
-    pr -n 1 "$PROGRAMS/cleanup" tree "$TMPDIR/d" remove "$TMPDIR/d/theirs" ask finalize >"$OUT"
-    [ ! -e "$TMPDIR/d/mine" ] || fail "what was to be removed stayed"
-    [ -e "$TMPDIR/d/theirs" ] || fail "somebody else's file was removed"
+    c 1 tree @d remove @d/theirs ask finalize
+    gone "$TMPDIR/d/mine"
+    there "$TMPDIR/d/theirs"
     rm -r "$TMPDIR/d"
 }
 
 without_a_process_beside() { # by the component that needs none, which root's server does not take
-    local who=()
-    ! is_root || who=(setpriv --reuid=12345 --regid=12345 --clear-groups)
-    [ ${#who[@]} = 0 ] || "${who[@]}" test -x "$PMIXRUN" || skip "the build folder is closed to others"
-    PMIX_MCA_pcleanup=inproc run 60 "${who[@]}" "$PMIXRUN" -n 4 "$PROGRAMS/cleanup" file "$TMPDIR/f%r" \
-        remove "$TMPDIR/f%r" ask finalize there "$TMPDIR/f%r" >"$OUT"
-    lines 4 '^OK cleanup [0-3]$' "$OUT"
+    ! is_root || need_other
+    ! is_root || AS=("${OTHER[@]}")
+    PMIX_MCA_pcleanup=inproc c 4 file @f%r remove @f%r ask finalize there @f%r
 }
 
-nobody_to_do_it() {
+not_to_be_done() {
     : >"$TMPDIR/a"
-    PMIX_MCA_pcleanup=^janitor,inproc pr -n 1 "$PROGRAMS/cleanup" remove "$TMPDIR/a" refused finalize >"$OUT"
-    lines 1 '^OK cleanup 0$' "$OUT"
+    PMIX_MCA_pcleanup=^janitor,inproc c 1 remove @a refused finalize
     rm "$TMPDIR/a"
 }
 
-if [ -f "$DEBIAN_INCLUDE/pmix.h" ] && [ -f "$DEBIAN_LIB" ]; then
-    mkdir -p "$TMP/bin/clients"
-    compile_debian clients/cleanup "$HERE/clients/cleanup.c" ||
-        die "cannot compile clients/cleanup.c with Debian's headers"
-fi
+build_debian
 while read -r scenario; do
-    t "$scenario" with_our_clients "$scenario"
-    t "debian_${scenario}" with_debian_clients "$scenario"
-done < <("$PROGRAMS/cleanup_host")
-t pmixrun_own_files own_files
-t pmixrun_files_of_the_job files_of_the_job
+    t "$scenario" play ours "$scenario"
+    t "debian_${scenario}" play debian "$scenario"
+done < <("$PROGRAMS/scenario" cleanup)
+t pmixrun_own_files c 4 file @f%r remove @f%r ask finalize there @f%r
+t pmixrun_files_of_the_job of_the_job
 t pmixrun_killed_ranks killed_ranks
 t pmixrun_script script
 t pmixrun_in_the_background in_the_background
@@ -160,5 +141,5 @@ t pmixrun_behind_a_link behind_a_link
 t pmixrun_bad_requests bad_requests
 t pmixrun_files_of_others_stay files_of_others_stay
 t pmixrun_without_a_process_beside without_a_process_beside
-t pmixrun_nobody_to_do_it nobody_to_do_it
+t pmixrun_nobody_to_do_it not_to_be_done
 suite_end

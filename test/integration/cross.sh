@@ -5,148 +5,99 @@
 . "$(dirname "$0")/lib.sh"
 suite_begin cross "$@"
 
-CLIENTS="exchange direct publish events limits resolve connect threads"
 RANKS=$(times 2 3)
-DEBIAN_DIR=$(dirname "${DEBIAN_LIB:-/nowhere/x}")
-# The foreign library has leaks of its own, and its notify crashes when it is answered later.
+PROGRAMS_OF_A_JOB=(exchange direct publish events limits resolve connect threads)
 export HOST_NOTIFY_AT_ONCE=1
-NO_LEAK_CHECK=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
-build_with_debian_headers() {
-    local c
-    for c in $CLIENTS abort again system; do
-        compile_debian "$c" "$HERE/clients/$c.c" || die "cannot compile clients/$c.c with Debian's headers"
-    done
-    compile_debian services "$HERE/clients/services.c" &&
-        compile_debian services_host "$HERE/host/services_host.c" "${HOST_SOURCES[@]}" ||
-        die "cannot compile clients/services.c and its host with Debian's headers"
-    compile_debian minihost "$HERE"/host/{minihost,host_system}.c "${HOST_SOURCES[@]}" ||
-        die "cannot compile host/minihost.c with Debian's headers"
-}
-
-program() { # program HEADERS NAME
-    case $1 in debian) echo "$TMP/bin/$2" ;; ours) echo "$PROGRAMS/$2" ;; esac
-}
-folder() { case $1 in debian) echo "$DEBIAN_DIR" ;; ours) echo "$LIBDIR" ;; esac; }
-library() { case $1 in debian) echo "$DEBIAN_LIB" ;; ours) echo "$OUR_LIB" ;; esac; }
-
-# launch SERVER LIBRARY PROGRAM ARGS...: a job of RANKS. The server is pmixrun, or our small host on
+# launch SERVER HEADERS LIBRARY NAME ARGS...: a job of RANKS. The server is pmixrun, or our small host on
 # either library: compiled with Debian's headers, or with ours, whose module is longer.
 launch() {
-    local server=$1 lib
-    lib=$(folder "$2")
-    shift 2
+    local server=$1 client lib
+    client=$(program "$2" client) lib=$(folder "$3")
+    shift 3
     case $server in
-        pmixrun) run 60 "$PMIXRUN" -n $RANKS -x "LD_LIBRARY_PATH=$lib" "$@" ;;
-        host_on_*)
-            HOST_CLIENT_LIBRARY=$lib LD_LIBRARY_PATH=$(folder "${server#host_on_}") \
-                run 60 "$TMP/bin/minihost" $RANKS "$@"
-            ;;
-        our_host_on_*)
-            HOST_CLIENT_LIBRARY=$lib LD_LIBRARY_PATH=$(folder "${server#our_host_on_}") \
-                run 60 "$PROGRAMS/minihost" $RANKS "$@"
-            ;;
+        pmixrun) set -- "$PMIXRUN" -n "$RANKS" -x "LD_LIBRARY_PATH=$lib" "$client" "$@" ;;
+        host_on_*) set -- "$TMP/bin/minihost" "$RANKS" "$client" "$@" ;;
+        our_host_on_*) set -- "$PROGRAMS/minihost" "$RANKS" "$client" "$@" ;;
     esac
+    HOST_CLIENT_LIBRARY=$lib LD_LIBRARY_PATH=$(folder "$(lib_of "$server")") run 60 "$@" >"$OUT" 2>"$ERR"
 }
 
-server_used() {
-    case $1 in
-        pmixrun) echo 1 pmixrun "$OUR_LIB" ;;
-        *host_on_*) echo 1 minihost "$(library "${1##*host_on_}")" ;;
-    esac
+lib_of() { case $1 in *_on_debian) echo debian ;; *) echo ours ;; esac; }
+
+# job SERVER HEADERS LIBRARY NAME ARGS...: all is well with it, and with who used what
+job() {
+    launch "$@" || fail "$4: exit status $?: $(tail -1 "$ERR")"
+    lines "$RANKS" "^OK $4 [0-9]+\$" "$OUT"
+    used 1 "${1/*host*/minihost}" "$(library "$(lib_of "$1")")" "$RANKS" client "$(library "$3")"
+    rm -f "$RECORD"/*
 }
 
 pair() { # pair SERVER HEADERS LIBRARY
-    local server=$1 headers=$2 lib=$3 c
-    need_debian_headers
-    case $server/$lib in
-        pmixrun/ours) export STRICT=1 ;;
-        *debian*) export ASAN_OPTIONS=$NO_LEAK_CHECK ;;
-    esac
-    for c in $CLIENTS; do
-        launch "$server" "$lib" "$(program "$headers" "$c")" >"$OUT" 2>"$ERR" ||
-            fail "$c: exit status $?: $(tail -1 "$ERR")"
-        lines $RANKS "^OK $c [0-9]+\$" "$OUT"
-    done
-    # shellcheck disable=SC2046
-    used $(server_used "$server") $(($(wc -w <<<"$CLIENTS") * RANKS)) '[a-z]*' "$(library "$lib")"
-    case $server in host_on_debian) rm -rf "$TMPDIR"/pmix_dstor_* "$TMPDIR"/ompi.* ;; esac
+    local name
+    use_debian
+    [ "$1$3" != pmixrunours ] || export STRICT=1
+    for name in "${PROGRAMS_OF_A_JOB[@]}"; do job "$@" "$name"; done
 }
 
 # What the host knows of the system around the job; or, with pmixrun, does not. Debian's server
 # refuses to register a fabric with infos.
 system() { # system SERVER HEADERS LIBRARY [PROGRAM]
-    local server=$1 headers=$2 lib=$3 c=${4:-system} how=served
-    [ "$headers$lib" = oursours ] || need_debian_headers
-    case $server/$lib in
-        our_host_on_ours/ours) export STRICT=1 ;;
-        pmixrun/ours) export STRICT=1 how=refused ;;
-        *debian*) export ASAN_OPTIONS=$NO_LEAK_CHECK ;;
+    local how=served
+    case $1/$2/$3 in *debian*) use_debian ;; *) export STRICT=1 ;; esac
+    [ "$1$3" != pmixrunours ] || export STRICT=1
+    case $1 in
+        pmixrun) how=refused ;;
+        *_on_debian) how=served-but-fabrics ;;
     esac
-    case $server in *_on_debian) how=served-but-fabrics ;; esac
-    launch "$server" "$lib" "$(program "$headers" "$c")" $how >"$OUT" 2>"$ERR" ||
-        fail "exit status $?: $(tail -1 "$ERR")"
-    lines $RANKS "^OK $c [0-9]+\$" "$OUT"
-    # shellcheck disable=SC2046
-    used $(server_used "$server") $RANKS "$c" "$(library "$lib")"
-    case $server in *_on_debian) rm -rf "$TMPDIR"/pmix_dstor_* "$TMPDIR"/ompi.* ;; esac
+    job "$1" "$2" "$3" "${4:-system}" $how
 }
 
 aborts() { # aborts HEADERS LIBRARY
-    need_debian_headers
-    [ "$2" = ours ] || export ASAN_OPTIONS=$NO_LEAK_CHECK
-    rc_of 17 launch pmixrun "$2" "$(program "$1" abort)" 1 17 >"$OUT" 2>"$ERR"
-    lines $RANKS '^up [0-2] pid' "$OUT"
+    use_debian
+    rc_of 17 launch pmixrun "$1" "$2" abort 1 17
+    lines "$RANKS" '^up [0-2] pid' "$OUT"
     grep -q 'so the test wanted' "$ERR" || fail "the message of the abort is not shown"
 }
 
 # Nobody has started it: it is a job of one.
 singleton() { # singleton HEADERS
-    local c
+    local name
     [ "$1" = ours ] || need_debian_headers
-    for c in exchange direct resolve again; do
-        STRICT=1 LD_LIBRARY_PATH=$LIBDIR run 30 "$(program "$1" "$c")" >"$OUT" 2>"$ERR" ||
-            fail "$c: exit status $?: $(head -1 "$ERR")"
-        lines 1 "^OK $c 0\$" "$OUT"
+    for name in exchange direct resolve again; do
+        STRICT=1 LD_LIBRARY_PATH=$LIBDIR well "$(program "$1" client)" "$name"
+        lines 1 "^OK $name 0\$" "$OUT"
     done
-    used 4 '[a-z]*' "$OUR_LIB"
+    used 4 client "$OUR_LIB"
 }
 
 # What few hosts offer: forwarding, process sets, values of every job, groups.
 services() { # services SERVER HEADERS LIBRARY
-    local host
-    [ "$1$2$3" = oursoursours ] || need_debian_headers
-    case $1$3 in *debian*) export ASAN_OPTIONS=$NO_LEAK_CHECK ;; esac
-    case $1 in ours) host=$PROGRAMS/services_host ;; debian) host=$TMP/bin/services_host ;; esac
-    HOST_CLIENT_LIBRARY=$(folder "$3") LD_LIBRARY_PATH=$(folder "$1") \
-        run 60 "$host" "$(program "$2" services)" "$1" >"$OUT" 2>"$ERR" ||
-        fail "exit status $?: $(tail -1 "$ERR")"
-    lines 2 '^OK services [01]$' "$OUT"
-    lines 1 '^OK services_host$' "$OUT"
-    used 1 services_host "$(library "$1")" 2 services "$(library "$3")"
-    case $1 in debian) rm -rf "$TMPDIR"/pmix_dstor_* "$TMPDIR"/ompi.* ;; esac
+    local -x MINIHOST_SERVES=1
+    local RANKS=2
+    [ "$1$2$3" = oursoursours ] || use_debian
+    case $1 in ours) job our_host_on_ours "$2" "$3" services ours ;; *) job host_on_debian "$2" "$3" services debian ;; esac
+    lines 1 '^OK minihost$' "$OUT"
 }
 
 comes_back() {
-    run 60 "$PMIXRUN" -n $RANKS "$PROGRAMS/again" >"$OUT" 2>"$ERR" || fail "$(head -1 "$ERR")"
-    lines $RANKS '^OK again [0-2]$' "$OUT"
+    well "$PMIXRUN" -n "$RANKS" "$CLIENT" again
+    lines "$RANKS" '^OK again [0-2]$' "$OUT"
 }
 
 # Debian's own launcher as the server.
 mpirun() { # mpirun HEADERS LIBRARY
-    local c
-    need_debian_headers
+    local name
+    use_debian
     has mpirun.openmpi || skip "Debian's openmpi-bin is not installed"
-    export ASAN_OPTIONS=$NO_LEAK_CHECK
-    for c in exchange direct limits resolve; do
-        run 60 mpirun.openmpi -n 2 -x "LD_LIBRARY_PATH=$(folder "$2")" "$(program "$1" "$c")" \
-            >"$OUT" 2>"$ERR" || fail "$c: exit status $?: $(grep -m 1 ': rank' "$ERR")"
-        lines 2 "^OK $c [0-9]+\$" "$OUT"
+    for name in exchange direct limits resolve; do
+        well mpirun.openmpi -n 2 -x "LD_LIBRARY_PATH=$(folder "$2")" "$(program "$1" client)" "$name"
+        lines 2 "^OK $name [0-9]+\$" "$OUT"
     done
-    used 1 'mpirun*' "$DEBIAN_LIB" 8 '[a-z]*' "$(library "$2")"
+    used 1 'mpirun*' "$DEBIAN_LIB" 8 client "$(library "$2")"
 }
 
-if [ -f "$DEBIAN_INCLUDE/pmix.h" ] && [ -f "$DEBIAN_LIB" ]; then build_with_debian_headers; fi
+build_debian minihost
 for headers in debian ours; do
     whose=${headers/ours/our}
     for lib in debian ours; do

@@ -28,7 +28,7 @@ from px_test import times
 
 BUILD = os.environ["TENON_BUILD"]
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
-LITTER = os.path.join(BUILD, "test/integration/litter")
+CLIENT = os.path.join(BUILD, "test/integration/client")
 STOP = os.path.join(BUILD, "test/integration/libstop.so")
 FAULTS = times(20, 400)
 SEED = int(os.environ.get("FAULT_SEED", time.time_ns() % 1000000))
@@ -124,7 +124,7 @@ class Place:
                 await_not(lambda: os.stat(said.name).st_size == 0)
                 os.kill(p.pid, signal.SIGCONT)
 
-            result = self.run(PMIXRUN, "-n", "2", "--timeout", str(TIMEOUT_S), LITTER,
+            result = self.run(PMIXRUN, "-n", "2", "--timeout", str(TIMEOUT_S), CLIENT, "litter",
                               watch=attach, LD_PRELOAD=STOP,
                               PMIX_LAUNCHER_RNDZ_FILE=self.dir + "/pmix.folder/of/file")
             self.left = await_not(self.processes)
@@ -206,7 +206,7 @@ def never_happens(call, error, line):
 def all_ways():
     """What can be tried: others may not be let into the build folder."""
     who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-    can = subprocess.run(["test", "-x", PMIXRUN, "-a", "-x", LITTER, "-a", "-r", STOP], check=False, **who)
+    can = subprocess.run(["test", "-x", PMIXRUN, "-a", "-x", CLIENT, "-a", "-r", STOP], check=False, **who)
     return ["janitor"] + (["inproc"] if can.returncode == 0 else [])
 
 

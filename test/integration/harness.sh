@@ -20,14 +20,10 @@ suite() {
 
 fails() { suite "^FAIL inner: .*$1" 1 "$2"; }
 
-
-good() { suite '^PASS inner' 0 "run 5 true"; }
-skipped_only() { suite '^SKIP inner: why' 1 'skip why'; }
-a_job() { suite '^PASS inner' 0 'run 30 "$PMIXRUN" -n 2 "$PROGRAMS/exchange" && used 1 pmixrun "$OUR_LIB" 2 exchange "$OUR_LIB"'; }
-
-t good_case_passes good
-t good_job_passes a_job
-t skipping_alone_is_no_success skipped_only
+t good_case_passes suite '^PASS inner' 0 'run 5 true'
+t good_job_passes suite '^PASS inner' 0 'run 30 "$PMIXRUN" -n 2 "$CLIENT" exchange
+    used 1 pmixrun "$OUR_LIB" 2 client "$OUR_LIB"'
+t skipping_alone_is_no_success suite '^SKIP inner: why' 1 'skip why'
 t failed_command_is_a_failure fails 'exit status 1' 'false; true'
 t missing_program_is_a_failure fails 'exit status 127' 'run 5 /no/such/program; true'
 t failure_in_a_pipe_is_a_failure fails 'exit status 3' '(exit 3) | cat; true'
@@ -40,7 +36,7 @@ t daemon_left_is_a_failure fails 'left behind: process [0-9]+ .sleep 50' 'run 5 
 t file_left_is_a_failure fails 'left behind: .*/forgotten' 'touch "$TMPDIR/forgotten"'
 t shared_memory_left_is_a_failure fails 'left behind: /dev/shm/tenon' 'touch /dev/shm/tenon-harness.$$'
 t socket_left_is_a_failure fails 'left behind: process' 'start "$PMIXRUN" sleep 50; sleep 0.5'
-t library_of_another_place_is_a_failure fails 'used .*, not /' 'run 30 "$PMIXRUN" "$PROGRAMS/exchange"; used 1 pmixrun "$OUR_LIB" 1 exchange /bin/sh'
-t library_not_used_is_a_failure fails '0 processes of exchange used' 'run 30 "$PMIXRUN" true; used 1 pmixrun "$OUR_LIB" 1 exchange "$OUR_LIB"'
-t library_nobody_asked_for_is_a_failure fails 'was not expected' 'run 30 "$PMIXRUN" "$PROGRAMS/exchange"; used 1 exchange "$OUR_LIB"'
+t library_of_another_place_is_a_failure fails 'used .*, not /' 'run 30 "$PMIXRUN" "$CLIENT" exchange; used 1 pmixrun "$OUR_LIB" 1 client /bin/sh'
+t library_not_used_is_a_failure fails '0 processes of client used' 'run 30 "$PMIXRUN" true; used 1 pmixrun "$OUR_LIB" 1 client "$OUR_LIB"'
+t library_nobody_asked_for_is_a_failure fails 'was not expected' 'run 30 "$PMIXRUN" "$CLIENT" exchange; used 1 client "$OUR_LIB"'
 suite_end

@@ -27,9 +27,9 @@ LIMIT_S = 10.0 if SANITIZED else 1.0
 LIVES = 4  # where a whole job takes longer than a quarter of a second, the limit is that many lives
 NOBODY = 12345
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
-LITTER = os.path.join(BUILD, "test/integration/litter")
-JOB = ["-n", "2", LITTER, "{point}", ":",
-       "-n", "1", "sh", "-c", 'sleep 300 >/dev/null 2>&1 & "$0"', LITTER]
+CLIENT = os.path.join(BUILD, "test/integration/client")
+JOB = ["-n", "2", CLIENT, "litter", "{point}", ":",
+       "-n", "1", "sh", "-c", 'sleep 300 >/dev/null 2>&1 & "$0" litter', CLIENT]
 NAMED_POINTS = ("start", "init", "asked", "registered", "made", "fenced", "finalized")
 WALL = 0x40000000  # __WALL: also children that send no signal
 PR_SET_CHILD_SUBREAPER = 36
@@ -320,7 +320,7 @@ class WithoutOne(Kill):
 
 
 def others_can_run_it():
-    return subprocess.run(["test", "-x", PMIXRUN, "-a", "-x", LITTER], user=NOBODY,
+    return subprocess.run(["test", "-x", PMIXRUN, "-a", "-x", CLIENT], user=NOBODY,
                           group=NOBODY, extra_groups=[], check=False).returncode == 0
 
 

@@ -32,7 +32,7 @@ exits_after_others_are_gone() {
 
 no_finalize() { # some leave without a word while others still want to talk
     local rc=0
-    STRICT=1 pr -n 2 "$PROGRAMS/stay" leave >"$OUT" 2>"$ERR" || rc=$?
+    STRICT=1 pr -n 2 "$CLIENT" stay leave >"$OUT" 2>"$ERR" || rc=$?
     lines 2 '^up [01] pid' "$OUT"
     [ $rc -lt 124 ] || fail "exit status $rc"
 }
@@ -41,17 +41,17 @@ no_finalize() { # some leave without a word while others still want to talk
 
 input() { seq -f %029.0f 10000 >"$TMP/input"; } # 300,000 bytes
 
-check_stdin() { # of three ranks
+check_stdin() { # of three ranks, who get it as it comes in
     local sum
-    sum=$(PMIX_RANK=0 "$PROGRAMS/stdin" <"$TMP/input")
+    pr -n 3 "$CLIENT" stdin >"$OUT"
+    sum=$(PMIX_RANK=0 "$CLIENT" stdin <"$TMP/input")
     same 1 "$(grep -Fxc "$sum" "$OUT")" "lines that tell of all the input"
-    lines 1 '^rank 1 read 0 bytes, sum 0$' "$OUT"
-    lines 1 '^rank 2 read 0 bytes, sum 0$' "$OUT"
+    lines 2 '^rank [12] read 0 bytes, sum 0$' "$OUT"
 }
 
-stdin_file() { input; pr -n 3 "$PROGRAMS/stdin" <"$TMP/input" >"$OUT"; check_stdin; }
-stdin_pipe() { input; (sleep 0.2; cat "$TMP/input") | pr -n 3 "$PROGRAMS/stdin" >"$OUT"; check_stdin; }
-stdin_null() { pr -n 2 "$PROGRAMS/stdin" </dev/null >"$OUT"; lines 2 'read 0 bytes, sum 0$' "$OUT"; }
+stdin_file() { input; check_stdin <"$TMP/input"; }
+stdin_pipe() { input; (sleep 0.2; cat "$TMP/input") | check_stdin; }
+stdin_null() { pr -n 2 "$CLIENT" stdin </dev/null >"$OUT"; lines 2 'read 0 bytes, sum 0$' "$OUT"; }
 stdin_closed() { pr -n 2 true <&-; }
 stdin_unread() { # nobody reads it, and it does not end: no reason to wait
     local started=$SECONDS
@@ -65,11 +65,11 @@ stdin_unread() { # nobody reads it, and it does not end: no reason to wait
 
 stdout_whole() {
     local r n=20000
-    pr -n 4 "$PROGRAMS/lines" $n >"$OUT" 2>"$ERR"
+    pr -n 4 "$CLIENT" lines $n >"$OUT" 2>"$ERR"
     same $((4 * n)) "$(wc -l <"$OUT")" "lines of output"
     for r in 0 1 2 3; do
         # in order, every one, none cut or mixed
-        grep "^rank $r line " "$OUT" | cmp -s - <(PMIX_RANK=$r "$PROGRAMS/lines" $n 2>/dev/null) ||
+        grep "^rank $r line " "$OUT" | cmp -s - <(PMIX_RANK=$r "$CLIENT" lines $n 2>/dev/null) ||
             fail "the lines of rank $r are not as it wrote them"
     done
     lines 12 '^rank [0-3] error [0-2]$' "$ERR"
@@ -78,13 +78,13 @@ stdout_whole() {
 
 slow_reader() {
     local n=5000
-    pr -n 4 "$PROGRAMS/lines" $n 2>"$ERR" | (sleep 1; cat) >"$OUT"
+    pr -n 4 "$CLIENT" lines $n 2>"$ERR" | (sleep 1; cat) >"$OUT"
     same $((4 * n)) "$(wc -l <"$OUT")" "lines of output"
 }
 
 no_newline_at_the_end() {
     pr -n 1 printf 'first\nlast' >"$OUT"
-    same 1 "$(grep -c '^last' "$OUT")" "last lines"
+    lines 1 '^last' "$OUT"
     pr -n 2 sh -c 'printf "part $PMIX_RANK"; printf "error $PMIX_RANK" >&2' >"$OUT" 2>"$ERR"
     same 2 "$(grep -o 'part [01]' "$OUT" | wc -l)" "parts of lines"
     same 2 "$(grep -o 'error [01]' "$ERR" | wc -l)" "parts of lines on stderr"
@@ -97,7 +97,7 @@ long_line() {
 
 reader_goes_away() { # as in pmixrun ... | head
     local rc=0
-    (pr -n 2 "$PROGRAMS/lines" 20000 2>"$ERR" || echo $? >"$TMP/rc") | head -n 1 >"$OUT"
+    (pr -n 2 "$CLIENT" lines 20000 2>"$ERR" || echo $? >"$TMP/rc") | head -n 1 >"$OUT"
     rc=$(cat "$TMP/rc" 2>/dev/null || echo 0)
     [ "$rc" != 124 ] || fail "it hangs when nobody reads its output"
 }
@@ -105,7 +105,7 @@ reader_goes_away() { # as in pmixrun ... | head
 stdout_full() { # a full disk is told, not ignored
     [ -c /dev/full ] || skip "no /dev/full"
     local rc=0
-    pr -n 2 "$PROGRAMS/lines" 100 >/dev/full 2>"$ERR" || rc=$?
+    pr -n 2 "$CLIENT" lines 100 >/dev/full 2>"$ERR" || rc=$?
     [[ $rc != @(0|124) ]] || fail "exit status $rc"
     grep -q 'No space left' "$ERR" || fail "no line says why"
 }
@@ -151,7 +151,7 @@ mpmd() {
 }
 
 mpmd_is_one_job() {
-    STRICT=1 pr -n 2 "$PROGRAMS/exchange" : -n 1 "$PROGRAMS/exchange" : -n 3 "$PROGRAMS/exchange" >"$OUT"
+    STRICT=1 pr -n 2 "$CLIENT" exchange : -n 1 "$CLIENT" exchange : -n 3 "$CLIENT" exchange >"$OUT"
     lines 6 '^OK exchange [0-5]$' "$OUT"
 }
 
@@ -171,8 +171,8 @@ timeout_ends_it() {
 }
 
 signal_is_passed_on() { # signal_is_passed_on NAME NUMBER
-    start "$PMIXRUN" -n 3 "$PROGRAMS/stay"
-    until_true 10 eval '[ "$(grep -c "^up" "$OUT")" = 3 ]' || fail "the ranks do not start"
+    start "$PMIXRUN" -n 3 "$CLIENT" stay
+    said 3 ^up
     kill "-$1" "$PID"
     await "$PID" 15
     same $((128 + $2)) "$RC" "exit status after SIG$1"
@@ -180,7 +180,7 @@ signal_is_passed_on() { # signal_is_passed_on NAME NUMBER
 
 ranks_see_the_signal() { # ranks_see_the_signal NAME
     start "$PMIXRUN" -n 2 sh -c "trap 'echo got $1; exit 0' $1; echo up; while :; do sleep 0.05; done"
-    until_true 10 eval '[ "$(grep -c "^up" "$OUT")" = 2 ]' || fail "the ranks do not start"
+    said 2 ^up
     kill "-$1" "$PID"
     await "$PID" 15
     lines 2 "^got $1\$" "$OUT"
@@ -188,7 +188,7 @@ ranks_see_the_signal() { # ranks_see_the_signal NAME
 
 killed_itself() {
     start "$PMIXRUN" -n 4 "$@"
-    until_true 10 eval '[ "$(grep -c "^up" "$OUT")" = 4 ]' || fail "the ranks do not start"
+    said 4 ^up
     kill -9 "$PID"
     await "$PID" 5
     until_true 15 eval '[ -z "$(leftover_pids)" ]' || fail "ranks survive pmixrun"
@@ -198,33 +198,32 @@ killed_itself() {
 }
 
 nested() {
-    pr -n 2 "$PMIXRUN" -n 2 "$PROGRAMS/exchange" >"$OUT" 2>"$ERR"
+    pr -n 2 "$PMIXRUN" -n 2 "$CLIENT" exchange >"$OUT" 2>"$ERR"
     lines 4 '^OK exchange [01]$' "$OUT"
-    STRICT=1 pr -n 2 sh -c '"$@" && exec "$0"' "$PROGRAMS/exchange" "$PMIXRUN" -n 3 "$PROGRAMS/direct" >"$OUT"
+    STRICT=1 pr -n 2 sh -c '"$0" exchange && exec "$1" -n 3 "$0" direct' "$CLIENT" "$PMIXRUN" >"$OUT"
     lines 2 '^OK exchange [01]$' "$OUT"
     lines 6 '^OK direct [0-2]$' "$OUT"
 }
 
 spawns() { # a rank starts a second job, whose output comes out here, too
-    pr -n 2 "$PROGRAMS/spawn" 3 >"$OUT" 2>"$ERR"
-    lines 2 '^OK parent [01]$' "$OUT"
+    pr -n 2 "$CLIENT" spawn 3 >"$OUT" 2>"$ERR"
+    lines 2 '^OK spawn [01]$' "$OUT"
     lines 3 '^OK child [0-2]$' "$OUT"
     lines 1 'cannot run /no/such/program' "$ERR"
 }
 
 spawned_job_fails() { # and both end
-    rc_of 5 pr -n 2 "$PROGRAMS/spawn" 2 5 >"$OUT" 2>"$ERR"
+    rc_of 5 pr -n 2 "$CLIENT" spawn 2 5 >"$OUT" 2>"$ERR"
     grep -Eq 'rank [01] .*status 5' "$ERR" || fail "no line tells which rank failed"
 }
 
 side_by_side() {
-    local pids=() i rc=0
+    local pids=() i
     for i in 1 2 3 4; do
-        pr -n 3 "$PROGRAMS/direct" >"$OUT.$i" 2>>"$ERR" &
+        pr -n 3 "$CLIENT" direct >"$OUT.$i" 2>>"$ERR" &
         pids+=($!)
     done
-    for i in "${pids[@]}"; do wait "$i" || rc=$?; done
-    same 0 $rc "exit status"
+    for i in "${pids[@]}"; do wait "$i" || fail "exit status $?"; done
     for i in 1 2 3 4; do lines 3 '^OK direct [0-2]$' "$OUT.$i"; done
 }
 
@@ -236,17 +235,13 @@ no_file_descriptors_leak() { # a rank has its three streams and nothing of the l
 }
 
 unprivileged() {
-    is_root || skip "not root: every case here runs unprivileged"
-    has setpriv || skip "no setpriv"
-    runuser_reads "$PMIXRUN" || skip "the build folder is not readable by others"
-    local dir=$TMPDIR/nobody
+    need_other
+    local dir=$TMPDIR/own
     mkdir -m 777 "$dir"
-    TMPDIR=$dir HOME=$dir run 60 setpriv --reuid 65534 --regid 65534 \
-        --clear-groups "$PMIXRUN" -n 3 "$PROGRAMS/exchange" >"$OUT" 2>"$ERR"
+    TMPDIR=$dir HOME=$dir well "${OTHER[@]}" "$PMIXRUN" -n 3 "$CLIENT" exchange
     lines 3 '^OK exchange' "$OUT"
     rmdir "$dir"
 }
-runuser_reads() { setpriv --reuid 65534 --regid 65534 --clear-groups test -r "$1"; }
 
 # ---- what it says -----------------------------------------------------------------------------------
 
@@ -273,17 +268,15 @@ verbose() {
 
 DEVICES=$HERE/../lib/devices.xml
 
-topology() {
-    HWLOC_XMLFILE=$DEVICES pr -n 2 "$PROGRAMS/topology" >"$OUT"
+topology() { # topology COMMAND...
+    HWLOC_XMLFILE=$DEVICES well "$PMIXRUN" -n 2 "$@"
     lines 2 '^OK topology [01]$' "$OUT"
 }
 
 no_hwloc() { # a library of its name without any function stands before it
     mkdir -p "$TMP/fake"
     ${CC:-cc} -shared -fPIC -Wl,-soname,libhwloc.so.15 -o "$TMP/fake/libhwloc.so.15" -x c /dev/null
-    HWLOC_XMLFILE=$DEVICES pr -n 2 env LD_LIBRARY_PATH="$TMP/fake:${LD_LIBRARY_PATH:-}" \
-        "$PROGRAMS/topology" none >"$OUT"
-    lines 2 '^OK topology [01]$' "$OUT"
+    topology env LD_LIBRARY_PATH="$TMP/fake:${LD_LIBRARY_PATH:-}" "$CLIENT" topology none
 }
 
 t all_well_is_status_0 all_well
@@ -316,7 +309,7 @@ t SIGINT_is_130 signal_is_passed_on INT 2
 t SIGTERM_is_143 signal_is_passed_on TERM 15
 t ranks_see_SIGINT ranks_see_the_signal INT
 t ranks_see_SIGTERM ranks_see_the_signal TERM
-t killed_launcher_leaves_no_client killed_itself "$PROGRAMS/stay"
+t killed_launcher_leaves_no_client killed_itself "$CLIENT" stay
 t killed_launcher_leaves_no_other_program killed_itself sh -c 'echo up; exec sleep 100'
 t pmixrun_under_pmixrun nested
 t ranks_start_another_job spawns
@@ -326,6 +319,6 @@ t ranks_inherit_no_descriptors no_file_descriptors_leak
 t runs_unprivileged unprivileged
 t help_and_version help_and_version
 t verbose_and_silent verbose
-t ranks_learn_the_topology topology
+t ranks_learn_the_topology topology "$CLIENT" topology
 t ranks_without_hwloc_ask_the_server_for_distances no_hwloc
 suite_end

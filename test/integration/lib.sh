@@ -18,12 +18,14 @@ HERE=$SOURCE/test/integration
 LIBDIR=$BUILD/core
 PROGRAMS=$BUILD/test/integration
 PMIXRUN=$BUILD/contrib/tools/pmixrun
+CLIENT=$PROGRAMS/client
 MODEX=$BUILD/contrib/examples/modex
 SANITIZE=${TENON_SANITIZE:-}
 read -ra COMPILER <<<"${CC:-cc}"
 MULTIARCH=$("${COMPILER[@]}" -print-multiarch 2>/dev/null || true)
 [ -n "$MULTIARCH" ] || MULTIARCH=$(uname -m)-linux-gnu
 DEBIAN_LIB=$(readlink -f "/usr/lib/$MULTIARCH/libpmix.so.2" 2>/dev/null || true)
+DEBIAN_DIR=$(dirname "${DEBIAN_LIB:-/nowhere/x}")
 DEBIAN_INCLUDE=/usr/lib/$MULTIARCH/pmix2/include
 OUR_LIB=$(readlink -f "$LIBDIR/libpmix.so.2" || true)
 N_PASS=0 N_FAIL=0 N_SKIP=0 N_CASE=0 KEEP=0 ONLY=() TMP=''
@@ -47,6 +49,14 @@ times() {
 
 is_root() { [ "$(id -u)" = 0 ]; }
 has() { command -v "$1" >/dev/null 2>&1; }
+
+# Somebody else, whom only root can become, and who may not be let into the build folder.
+OTHER=(setpriv --reuid 12345 --regid 12345 --clear-groups)
+need_other() {
+    is_root || skip "needs root, to be somebody else"
+    has setpriv || skip "needs setpriv"
+    "${OTHER[@]}" test -r "$LIBDIR/libpmix.so.2" -a -x "$PMIXRUN" || skip "another user cannot read the build folder"
+}
 
 # Shared memory of other programs on this machine must not be taken for ours: where that is
 # allowed, the script goes on in a mount namespace with a /dev/shm of its own.
@@ -129,6 +139,11 @@ run() {
     (in_case timeout -k 5 "$seconds" "$@")
 }
 
+# well COMMAND...: the same into OUT and ERR, and it has to succeed
+well() {
+    run 90 "$@" >"$OUT" 2>"$ERR" || fail "exit status $?: $(tail -1 "$ERR")"
+}
+
 # start COMMAND...: in the background; PID is the command's own, await it. Standard streams: IN
 # (default /dev/null), OUT, ERR.
 start() {
@@ -160,6 +175,12 @@ until_true() {
     done
 }
 
+# said COUNT REGEX [FILE]: awaits so many lines that match, in OUT
+said() {
+    until_true 20 has_lines "$@" || fail "not $1 lines match '$2': $(cat "${3:-$OUT}" "$ERR" | tail -2)"
+}
+has_lines() { [ "$(grep -cE -- "$2" "${3:-$OUT}")" = "$1" ]; }
+
 # rc_of WANTED COMMAND...
 rc_of() {
     local want=$1 rc=0
@@ -173,6 +194,16 @@ lines() {
     local n
     n=$(grep -cE -- "$2" "$3" || true)
     [ "$n" = "$1" ] || fail "$n lines match '$2', expected $1"
+}
+
+gone() {
+    local path
+    for path; do [ ! -e "$path" ] || fail "$path is still there"; done
+}
+
+there() {
+    local path
+    for path; do [ -e "$path" ] || fail "$path is gone"; done
 }
 
 same() { # same WANTED GOT WHAT
@@ -332,9 +363,6 @@ need_debian_headers() {
     [ -f "$DEBIAN_INCLUDE/pmix.h" ] || skip "Debian's libpmix-dev is not installed"
 }
 
-# What the programs in host/ share.
-HOST_SOURCES=("$HERE"/host/{host,host_module,scenario}.c)
-
 # compile_debian NAME SOURCES...: against Debian's headers and library. No search path is recorded:
 # LD_LIBRARY_PATH decides which library it gets.
 compile_debian() {
@@ -342,4 +370,53 @@ compile_debian() {
     shift
     "${COMPILER[@]}" -std=gnu11 -D_GNU_SOURCE -O1 -g -w "${SANITIZE_FLAGS[@]}" \
         -I"$DEBIAN_INCLUDE" -o "$TMP/bin/$name" "$@" "$DEBIAN_LIB" -lpthread
+}
+
+# build_debian HOST...: where that can be, the client and these hosts with Debian's headers
+build_debian() {
+    local name
+    [ -f "$DEBIAN_INCLUDE/pmix.h" ] && [ -f "$DEBIAN_LIB" ] || return 0
+    compile_debian client "$HERE"/clients/*.c || die "cannot compile clients/ with Debian's headers"
+    for name; do
+        compile_debian "$name" "$HERE/host/$name"*.c "$HERE"/host/{host,host_module}.c ||
+            die "cannot compile host/$name.c with Debian's headers"
+    done
+}
+
+# In a case that uses any of that. The foreign library has leaks of its own, its notify crashes when it is answered
+# later, and its servers leave their stores.
+use_debian() {
+    need_debian_headers
+    export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 HOST_NOTIFY_AT_ONCE=1
+    trap 'rm -rf "$TMPDIR"/pmix_dstor_* "$TMPDIR"/ompi.*' EXIT
+}
+
+# Of "ours" or "debian": a program compiled with those headers, the library, and its folder.
+program() { case $1 in debian) echo "$TMP/bin/$2" ;; ours) echo "$PROGRAMS/$2" ;; esac; }
+library() { case $1 in debian) echo "$DEBIAN_LIB" ;; ours) echo "$OUR_LIB" ;; esac; }
+folder() { case $1 in debian) echo "$DEBIAN_DIR" ;; ours) echo "$LIBDIR" ;; esac; }
+
+# An installed tree, of build folder or source it knows nothing: in TREE, its library's folder in TREE_LIB.
+install_tree() {
+    has meson || skip "no meson"
+    has pkg-config || skip "no pkg-config"
+    meson install -C "$BUILD" --no-rebuild --quiet --destdir "$TMPDIR/dest" >"$LOG.install" 2>&1 ||
+        fail "meson install: $(tail -1 "$LOG.install")"
+    TREE=$(dirname "$(dirname "$(find "$TMPDIR/dest" -path '*/bin/pmixrun')")")
+    [ -x "$TREE/bin/pmixrun" ] || fail "no bin/pmixrun is installed"
+    find_library
+}
+
+find_library() {
+    TREE_LIB=$(dirname "$(find "$TREE" -name libpmix.so.2)")
+    [ -f "$TREE_LIB/libpmix.so.2" ] || fail "no libpmix.so.2 is installed"
+    export PKG_CONFIG_PATH=$TREE_LIB/pkgconfig
+}
+
+move_tree() {
+    mkdir "$TMPDIR/moved"
+    mv "$TREE" "$TMPDIR/moved/tenon"
+    rm -r "$TMPDIR/dest"
+    TREE=$TMPDIR/moved/tenon
+    find_library
 }

@@ -7,8 +7,6 @@
 suite_begin litter "$@"
 
 EXAMPLE=$BUILD/contrib/examples/cleanup
-DEBIAN_DIR=$(dirname "${DEBIAN_LIB:-/nowhere/x}")
-NO_LEAK_CHECK=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 export LITTER=tenon.litter.$$
 
 # ---- the example -------------------------------------------------------------------------------
@@ -21,7 +19,7 @@ example() { # example RANKS
     local place=$TMPDIR/place tree
     mkdir "$place"
     touch "$place/other"
-    run 60 "$PMIXRUN" -n "$1" "$EXAMPLE" "$place" >"$OUT" 2>"$ERR" || fail "$(head -1 "$ERR")"
+    well "$PMIXRUN" -n "$1" "$EXAMPLE" "$place"
     lines $((5 * $1)) '' "$OUT"
     same "$1" "$(named it 'remove tree' | uniq | wc -l)" "trees of the ranks"
     same "$1" "$(named it 'remove file' | uniq | wc -l)" "files of the ranks"
@@ -40,60 +38,33 @@ example() { # example RANKS
 
 # ---- foreign clients ----------------------------------------------------------------------------
 
-litter_of() { # litter_of HEADERS
-    case $1 in
-        debian)
-            need_debian_headers
-            [ -x "$TMP/bin/litter" ] || compile_debian litter "$HERE/clients/litter.c" ||
-                fail "cannot compile clients/litter.c with Debian's headers"
-            PROGRAM=$TMP/bin/litter LIBRARY=$DEBIAN_LIB CLIENT_LIBDIR=$DEBIAN_DIR
-            export ASAN_OPTIONS=$NO_LEAK_CHECK
-            ;;
-        ours) PROGRAM=$PROGRAMS/litter LIBRARY=$OUR_LIB CLIENT_LIBDIR=$LIBDIR ;;
-    esac
-}
-
 # Whatever they leave is a failure, which the harness sees.
 under_pmixrun() { # under_pmixrun HEADERS
-    litter_of "$1"
-    run 60 "$PMIXRUN" -n 3 -x "LD_LIBRARY_PATH=$CLIENT_LIBDIR" "$PROGRAM" >"$OUT" 2>"$ERR" ||
-        fail "exit status $?: $(tail -1 "$ERR")"
+    [ "$1" = ours ] || use_debian
+    well "$PMIXRUN" -n 3 -x "LD_LIBRARY_PATH=$(folder "$1")" "$(program "$1" client)" litter
     lines 3 '^OK litter [0-2]$' "$OUT"
-    used 1 pmixrun "$OUR_LIB" 3 litter "$LIBRARY"
+    used 1 pmixrun "$OUR_LIB" 3 client "$(library "$1")"
 }
 
 # A rank that dies of it is cleaned up after like any other.
 killed_under_pmixrun() { # killed_under_pmixrun HEADERS
-    litter_of "$1"
-    # shellcheck disable=SC2016
-    rc_of 137 run 60 "$PMIXRUN" -n 2 -x "LD_LIBRARY_PATH=$CLIENT_LIBDIR" -x LITTER_DIES=made \
-        "$PROGRAM" >"$OUT" 2>"$ERR"
+    [ "$1" = ours ] || use_debian
+    rc_of 137 run 60 "$PMIXRUN" -n 2 -x "LD_LIBRARY_PATH=$(folder "$1")" -x LITTER_DIES=made \
+        "$(program "$1" client)" litter >"$OUT" 2>"$ERR"
     lines 0 '^OK' "$OUT"
 }
 
 # The host tells of nothing until all is gone: the library sees by itself that they have ended.
 under_host() { # under_host HEADERS TOLD|SILENT
-    litter_of "$1"
+    [ "$1" = ours ] || use_debian
     [ "$2" = TOLD ] || export MINIHOST_UNTIL_GONE=$TMPDIR/tree.0:$TMPDIR/tree.1:$TMPDIR/job:/dev/shm/$LITTER.0
-    HOST_CLIENT_LIBRARY=$CLIENT_LIBDIR LD_LIBRARY_PATH=$LIBDIR PMIX_MCA_ptl=tcp LITTER_ALONE=1 \
-        run 60 "$PROGRAMS/minihost" 2 "$PROGRAM" >"$OUT" 2>"$ERR" ||
-        fail "exit status $?: $(tail -1 "$ERR")"
+    HOST_CLIENT_LIBRARY=$(folder "$1") PMIX_MCA_ptl=tcp LITTER_ALONE=1 \
+        well "$PROGRAMS/minihost" 2 "$(program "$1" client)" litter
     lines 2 '^OK litter [01]$' "$OUT"
-    used 1 minihost "$OUR_LIB" 2 litter "$LIBRARY"
+    used 1 minihost "$OUR_LIB" 2 client "$(library "$1")"
 }
 
 # ---- nobody waits ---------------------------------------------------------------------------------
-
-make_tree() { # make_tree PATH FOLDERS FILES
-    python3 - "$@" <<'END'
-import os, sys
-top, folders, files = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-for i in range(folders):
-    os.makedirs("%s/%d" % (top, i))
-    for j in range(files):
-        open("%s/%d/%d" % (top, i, j), "x").close()
-END
-}
 
 # As the kernel wants it of a reader of another process's /proc/PID/exe.
 may_trace() { (($(sed -n 's/^CapEff:\t/0x/p' /proc/self/status) >> 19 & 1)); }
@@ -106,27 +77,32 @@ made_by_server() {
     done
 }
 
-done_by() { grep -c "^rank $1 has done" "$OUT" || true; }
-more_than() { [ "$(done_by "$1")" -ge "$2" ]; }
+# Rank 1 and 2 have both made progress three times.
+go_on() {
+    local rank n
+    for rank in 1 2; do
+        n=$(grep -c "^rank $rank has done" "$OUT" || true)
+        until_true 30 eval '[ "$(grep -c "^rank $rank has done" "$OUT")" -ge $((n + 3)) ]' || fail "rank $rank waits"
+    done
+}
 
 # While whoever removes is stopped nothing can be removed; and nobody notices.
 stopped() {
     is_root || skip "needs root, to tell the remover from others"
     may_trace || skip "needs CAP_SYS_PTRACE, to tell the remover from others"
-    local pids pid rank before
-    make_tree "$TMPDIR/busy" 10 10
+    local pids pid rank
+    mkdir -p "$TMPDIR"/busy/{0..9}
+    touch "$TMPDIR"/busy/{0..9}/{0..9}
     export BUSY_TREE=$TMPDIR/busy BUSY_GO=$TMP/go BUSY_STOP=$TMP/stop
-    start "$PMIXRUN" -n 3 "$PROGRAMS/busy"
-    until_true 20 grep -q '^registered' "$OUT" || fail "nothing is registered: $(tail -1 "$ERR")"
+    start "$PMIXRUN" -n 3 "$CLIENT" busy
+    said 1 '^registered'
     rank=$(sed -n 's/^registered by //p' "$OUT")
     pids=$(made_by_server)
     [ -n "$pids" ] || fail "there is nobody who removes"
     for pid in $pids; do kill -STOP "$pid"; done
     touch "$BUSY_GO"
     until_true 20 eval '! kill -0 "$rank" 2>/dev/null' || fail "rank 0 does not end"
-    before=$(done_by 1)
-    until_true 30 more_than 1 $((before + 3)) || fail "rank 1 waits"
-    until_true 30 more_than 2 $((before + 3)) || fail "rank 2 waits"
+    go_on
     until_true 20 eval '! [ -e "$TMPDIR/busy" ]' || fail "the tree is not removed while the janitor is stopped"
     for pid in $pids; do kill -CONT "$pid"; done
     touch "$BUSY_STOP"
@@ -141,7 +117,7 @@ traced() {
     strace -o /dev/null -e trace=none true 2>/dev/null || skip "strace is not allowed here"
     [ -z "$SANITIZE" ] || skip "a sanitized program cannot be traced: leaks are looked for by ptrace"
     run 120 strace -f -y -qq -o "$TMP/trace" -e trace=unlink,unlinkat,rmdir,clone,clone3 \
-        "$PMIXRUN" -n 2 "$PROGRAMS/litter" >"$OUT" 2>"$ERR" || fail "$(tail -1 "$ERR")"
+        "$PMIXRUN" -n 2 "$CLIENT" litter >"$OUT" 2>"$ERR" || fail "$(tail -1 "$ERR")"
     lines 2 '^OK litter [01]$' "$OUT"
     python3 - "$TMP/trace" >"$TMP/removals" <<'END' || fail "the trace is not understood"
 import re, sys
@@ -180,15 +156,14 @@ full() {
     FILL_FILE=/dev/shm/$LITTER run 60 unshare -m --propagation private -- sh -c '
         mount -t tmpfs -o size=192k,mode=1777 tmpfs "$TMPDIR" && "$@" && left=$(ls -A "$TMPDIR") &&
         if [ -n "$left" ]; then echo "left: $left" >&2; exit 9; fi' sh \
-        "$PMIXRUN" -n 2 "$PROGRAMS/fill" >"$OUT" 2>"$ERR" || fail "$(tail -1 "$ERR")"
+        "$PMIXRUN" -n 2 "$CLIENT" fill >"$OUT" 2>"$ERR" || fail "$(tail -1 "$ERR")"
     lines 2 '^OK fill [01]$' "$OUT"
     took=$(sed -n 's/^took //p' "$OUT" | sort -n | tail -1)
     [ "$took" -lt 200 ] || fail "$took of 1,800 bytes found room on a disk of 192 KiB"
 }
 
-for n in 1 4; do
-    t "example_of_$n" example $n
-done
+build_debian
+for n in 1 4; do t "example_of_$n" example $n; done
 for headers in ours debian; do
     t "litter_of_${headers}_under_pmixrun" under_pmixrun $headers
     t "killed_litter_of_${headers}_under_pmixrun" killed_under_pmixrun $headers

@@ -42,7 +42,7 @@ some_rank() {
 }
 
 one_kill() { # one_kill DELAY_MS
-    start "$PMIXRUN" -n $RANKS "$PROGRAMS/stay" spin
+    start "$PMIXRUN" -n $RANKS "$CLIENT" stay spin
     sleep "$(printf '0.%03d' "$1")"
     until_true 10 some_rank "$PID" || fail "no rank starts"
     kill -9 "$VICTIM"
@@ -63,7 +63,7 @@ killed_ranks() {
 deaf_ranks() {
     local pid
     start "$PMIXRUN" -n 4 sh -c 'trap "" TERM; echo "up $$"; while :; do sleep 0.1; done'
-    until_true 10 eval '[ "$(grep -c ^up "$OUT")" = 4 ]' || fail "the ranks do not start"
+    said 4 ^up
     pid=$(sed -n '2s/^up //p' "$OUT")
     kill -9 "$pid"
     await "$PID" $GRACE_S

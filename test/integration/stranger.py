@@ -51,11 +51,15 @@ class Target:
         body += (self.nspace if nspace is None else nspace).encode() + b"\0"
         body += struct.pack(">I", self.rank if rank is None else rank)
         body += b"4.2.9\0" + dialect + b"\0" + bytes([NON_DESC]) + gds + b"\0" + tail
-        return header(len(body)) + body
+        return framed(body)
 
 
 def header(length):
     return struct.pack("=iIII", -1, 0xFFFFFFFF, length, 0)
+
+
+def framed(body):
+    return header(len(body)) + body
 
 
 def receive(s, n):
@@ -109,24 +113,28 @@ def good_client(target):
     return on_each_address(target, target.hello(), welcomed)
 
 
-def wrong_nspace(target):
-    return refused(sent(target, target.hello(nspace="nobodys-job")))
+# What a connect message says that is refused.
+FALSE = {
+    "wrong_nspace": {"nspace": "nobodys-job"},
+    "empty_nspace": {"nspace": ""},
+    "long_nspace": {"nspace": "n" * 5000},
+    "wrong_rank": {"rank": 4711},
+    "wild_rank": {"rank": 0xFFFFFFFE},
+    "lying_credential": {"cred": struct.pack("=II", 4711, 4711)},
+    "wrong_module": {"module": b"open-sesame"},
+    "wrong_dialect": {"dialect": b"v99"},
+    "wrong_role": {"flag": 77},
+}
 
 
-def empty_nspace(target):
-    return refused(sent(target, target.hello(nspace="")))
-
-
-def long_nspace(target):
-    return refused(sent(target, target.hello(nspace="n" * 5000)))
-
-
-def wrong_rank(target):
-    return refused(sent(target, target.hello(rank=4711)))
-
-
-def wild_rank(target):
-    return refused(sent(target, target.hello(rank=0xFFFFFFFE)))
+# What is no connect message.
+NONSENSE = {
+    "text": b"GET / HTTP/1.0\r\n\r\n" * 10,
+    "giant_length": header(0xFFFFFFF0) + b"x" * 1000,
+    "zero_length": header(0),
+    "giant_credential": framed(NATIVE + b"\0" + struct.pack(">I", 0xFFFFFFF0) + b"c" * 50),
+    "unterminated": framed(b"n" * 100),
+}
 
 
 def wrong_uid(target):
@@ -146,46 +154,8 @@ def closed_door(target):
     return False
 
 
-def lying_credential(target):
-    return refused(sent(target, target.hello(cred=struct.pack("=II", 4711, 4711))))
-
-
-def wrong_module(target):
-    return refused(sent(target, target.hello(module=b"open-sesame")))
-
-
-def wrong_dialect(target):
-    return refused(sent(target, target.hello(dialect=b"v99")))
-
-
-def wrong_role(target):
-    return refused(sent(target, target.hello(flag=77)))
-
-
 def garbage(target):
     return on_each_address(target, os.urandom(20000), refused)
-
-
-def text(target):
-    return refused(sent(target, b"GET / HTTP/1.0\r\n\r\n" * 10))
-
-
-def giant_length(target):
-    return refused(sent(target, header(0xFFFFFFF0) + b"x" * 1000))
-
-
-def zero_length(target):
-    return refused(sent(target, header(0)))
-
-
-def giant_credential(target):
-    body = NATIVE + b"\0" + struct.pack(">I", 0xFFFFFFF0) + b"c" * 50
-    return refused(sent(target, header(len(body)) + body))
-
-
-def unterminated(target):
-    body = b"n" * 100
-    return refused(sent(target, header(len(body)) + body))
 
 
 def cut_short(target):
@@ -290,9 +260,15 @@ def empty_request(target):
 
 
 def main():
-    target = Target(environment(sys.argv[1]))
-    if not globals()[sys.argv[2]](target):
-        sys.exit("stranger.py: %s: not the answer that it should get" % sys.argv[2])
+    target, attack = Target(environment(sys.argv[1])), sys.argv[2]
+    if attack in FALSE:
+        right = refused(sent(target, target.hello(**FALSE[attack])))
+    elif attack in NONSENSE:
+        right = refused(sent(target, NONSENSE[attack]))
+    else:
+        right = globals()[attack](target)
+    if not right:
+        sys.exit("stranger.py: %s: not the answer that it should get" % attack)
 
 
 if __name__ == "__main__":

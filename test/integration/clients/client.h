@@ -1,24 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For the PMIx client programs here: public API only, and only what the headers of
- * release 4.2.2 have too, because they are compiled against those as well. A check
- * that fails ends the program with status 99; a rank that saw only right answers
- * prints "OK name rank". */
+/* client NAME ARGUMENT...: the programs that PMIx tests run as ranks, in one executable. Public API only,
+ * and but for what asks for TENON_SERVER_MODULE_SIZE only what the headers of release 4.2.2 have too, because it
+ * is compiled against those as well. A check that fails ends the process with status 99. */
 #ifndef TEST_CLIENT_H
 #define TEST_CLIENT_H
 
 #include <pmix.h>
+#include <pmix_server.h>
+#include <pmix_tool.h>
+
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define ALARM_S 60 /* whatever happens, no program stays longer */
 
-static pmix_proc_t me, everyone;
-static uint32_t job_size;
+extern pmix_proc_t me, everyone;
+extern uint32_t job_size;
+
+/* A program, listed by being written down. One that JOINS is initialised before, finalizes after, and then
+ * prints "OK name rank". argv[0] is its name. */
+struct program {
+    const char *name;
+    void (*run)(int argc, char **argv);
+    bool joins;
+    struct program *next;
+};
+void list_program(struct program *program);
+
+#define PROGRAM(name, joins)                                          \
+    static void run_##name(int argc, char **argv);                    \
+    __attribute__((constructor)) static void list_##name(void)        \
+    {                                                                 \
+        static struct program row = {#name, run_##name, joins, NULL}; \
+        list_program(&row);                                           \
+    }                                                                 \
+    static void run_##name(int argc, char **argv)
+#define JOINS(name) PROGRAM(name, true)
+#define ALONE(name) PROGRAM(name, false)
+
+/* Becomes a rank of a job; only programs that are ALONE need it. */
+void begin(void);
+
+/* ---- what must be so --------------------------------------------------------------- */
 
 #define CHECK(c)                                                                \
     do {                                                                        \
@@ -44,12 +74,30 @@ static uint32_t job_size;
 
 #define GOOD(call) EXPECT(call, PMIX_SUCCESS)
 
+/* The value that a process has, v in the condition, is of that type, and such. */
+#define VALUE_OF(proc, key, wanted, condition)  \
+    do {                                        \
+        pmix_value_t *v = NULL;                 \
+        GOOD(PMIx_Get(proc, key, NULL, 0, &v)); \
+        CHECK(v && v->type == (wanted));        \
+        CHECK(condition);                       \
+        PMIX_VALUE_RELEASE(v);                  \
+    } while (0)
+/* The same of a rank of this job. */
+#define VALUE_IS(rank, key, wanted, condition) \
+    do {                                       \
+        pmix_proc_t p_ = rank_of(rank);        \
+        VALUE_OF(&p_, key, wanted, condition); \
+    } while (0)
+#define U32_IS(rank, key, n) VALUE_IS(rank, key, PMIX_UINT32, v->data.uint32 == (n))
+#define TEXT_IS(rank, key, text) \
+    VALUE_IS(rank, key, PMIX_STRING, strcmp(v->data.string, text) == 0)
+
 /* Some answers differ between hosts, rightly: these are told, not judged. */
-static inline pmix_status_t tell(const char *what, pmix_status_t rc)
+static inline void tell(const char *what, pmix_status_t rc)
 {
     printf("ANSWER %u %s %s\n", me.rank, what, PMIx_Error_string(rc));
     fflush(stdout);
-    return rc;
 }
 
 /* STRICT: server and library are ours, so also what release 4.2.2 is known not to do
@@ -58,6 +106,8 @@ static inline bool strict(void)
 {
     return getenv("STRICT") != NULL;
 }
+
+/* ---- time -------------------------------------------------------------------------- */
 
 static inline double now_s(void)
 {
@@ -69,9 +119,7 @@ static inline double now_s(void)
 
 static inline void sleep_ms(int ms)
 {
-    struct timespec t = {ms / 1000, ms % 1000 * 1000000L};
-
-    nanosleep(&t, NULL);
+    usleep((useconds_t)ms * 1000);
 }
 
 static inline bool wait_for(atomic_int *flag, double seconds)
@@ -83,12 +131,45 @@ static inline bool wait_for(atomic_int *flag, double seconds)
     return *flag != 0;
 }
 
+/* ---- calls that end in a callback -------------------------------------------------- */
+
+extern atomic_int n_answers;
+/* Takes the status, of which result() is told. */
+void on_done(pmix_status_t status, void *arg);
+/* rc, or if that is success what the callback gets. */
+pmix_status_t result(pmix_status_t rc);
+/* The same of calls that register something; its number. */
+void on_registered(pmix_status_t status, size_t id, void *arg);
+size_t registered(pmix_status_t rc);
+
+/* The head of an event handler. */
+#define HANDLER(name)                                                            \
+    static void name(size_t id, pmix_status_t status, const pmix_proc_t *from,   \
+                     pmix_info_t info[], size_t n, pmix_info_t results[],        \
+                     size_t n_results, pmix_event_notification_cbfunc_fn_t done, \
+                     void *arg)
+#define HANDLED() done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg)
+
+static inline size_t watch(pmix_status_t *codes, size_t n, pmix_info_t *info,
+                           size_t n_info, pmix_notification_fn_t handler)
+{
+    PMIx_Register_event_handler(codes, n, info, n_info, handler, on_registered, NULL);
+    return registered(PMIX_SUCCESS);
+}
+
+/* ---- processes, infos, values ------------------------------------------------------ */
+
 static inline pmix_proc_t rank_of(pmix_rank_t rank)
 {
     pmix_proc_t p;
 
     PMIX_LOAD_PROCID(&p, me.nspace, rank);
     return p;
+}
+
+static inline pmix_rank_t next_rank(void)
+{
+    return (me.rank + 1) % job_size;
 }
 
 static inline pmix_info_t info_bool(const char *key)
@@ -108,6 +189,15 @@ static inline pmix_info_t info_timeout(int seconds)
     return i;
 }
 
+static inline const pmix_info_t *find(const pmix_info_t *info, size_t n,
+                                      const char *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (PMIX_CHECK_KEY(&info[i], key))
+            return &info[i];
+    return NULL;
+}
+
 static inline void put_u32(pmix_scope_t scope, const char *key, uint32_t n)
 {
     pmix_value_t v = {.type = PMIX_UINT32};
@@ -116,11 +206,13 @@ static inline void put_u32(pmix_scope_t scope, const char *key, uint32_t n)
     GOOD(PMIx_Put(scope, key, &v));
 }
 
-static inline pmix_status_t get_u32(const pmix_proc_t *p, const char *key,
-                                    const pmix_info_t *info, size_t n, uint32_t *out)
+/* With one directive, or NULL. */
+static inline pmix_status_t get_u32(pmix_rank_t rank, const char *key,
+                                    const pmix_info_t *info, uint32_t *out)
 {
+    pmix_proc_t p = rank_of(rank);
     pmix_value_t *v = NULL;
-    pmix_status_t rc = PMIx_Get(p, key, info, n, &v);
+    pmix_status_t rc = PMIx_Get(&p, key, info, info != NULL, &v);
 
     if (rc)
         return rc;
@@ -142,21 +234,37 @@ static inline pmix_status_t fence_with_data(void)
     return PMIx_Fence(NULL, 0, &i, 1);
 }
 
-static inline void begin(void)
+/* ---- files ------------------------------------------------------------------------- */
+
+static inline bool exists(const char *path)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    alarm(ALARM_S);
-    GOOD(PMIx_Init(&me, NULL, 0));
-    PMIX_LOAD_PROCID(&everyone, me.nspace, PMIX_RANK_WILDCARD);
-    GOOD(get_u32(&everyone, PMIX_JOB_SIZE, NULL, 0, &job_size));
-    CHECK(me.rank < job_size);
+    struct stat st;
+
+    return lstat(path, &st) == 0;
 }
 
-static inline int end(const char *name)
+static inline void make_file(const char *path)
 {
-    GOOD(PMIx_Finalize(NULL, 0));
-    printf("OK %s %u\n", name, me.rank);
-    return 0;
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    CHECK(fd >= 0 && write(fd, "x", 1) == 1);
+    close(fd);
+}
+
+/* Has it removed, with all in it if it is a folder, when this process has ended. */
+static inline pmix_status_t remove_at_end(const char *key, const char *path)
+{
+    pmix_info_t info[2] = {info_bool("unused"), info_bool(PMIX_CLEANUP_RECURSIVE)};
+    pmix_info_t *results = NULL;
+    size_t n = 0;
+    pmix_status_t rc;
+
+    PMIX_INFO_LOAD(&info[0], key, path, PMIX_STRING);
+    rc = PMIx_Job_control(&me, 1, info, 1 + !strcmp(key, PMIX_REGISTER_CLEANUP_DIR),
+                          &results, &n);
+    PMIX_INFO_DESTRUCT(&info[0]);
+    PMIX_INFO_FREE(results, n);
+    return rc;
 }
 
 #endif

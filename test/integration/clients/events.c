@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* events: notifications between ranks: to the namespace with a payload, to one rank
- * only, to nobody once the handler is gone, and in the order that handlers asked
- * for. */
+/* What comes by itself: events between ranks and of hosts, output of others. */
 #include "client.h"
+
+/* ---- events: to the namespace with a payload, to one rank only, to none once the handler is
+ * gone, and in the order that handlers asked for ------------------------------------------- */
 
 #define EVENT_ALL  (PMIX_EXTERNAL_ERR_BASE - 11)
 #define EVENT_ONE  (PMIX_EXTERNAL_ERR_BASE - 12)
@@ -12,64 +13,32 @@ static atomic_int n_all, n_first, n_one, n_done, wrong_order;
 static _Atomic uint32_t payload;
 static pmix_proc_t source;
 
-#define HANDLER_ARGS                                                              \
-    size_t id, pmix_status_t status, const pmix_proc_t *from, pmix_info_t info[], \
-        size_t n_info, pmix_info_t results[], size_t n_results,                   \
-        pmix_event_notification_cbfunc_fn_t done, void *arg
-#define UNUSED_ARGS                                                              \
-    (void)id, (void)status, (void)from, (void)info, (void)n_info, (void)results, \
-        (void)n_results
-
-static void on_first(HANDLER_ARGS)
+HANDLER(on_first)
 {
-    UNUSED_ARGS;
     n_first++;
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, arg);
 }
 
-static void on_all(HANDLER_ARGS)
+HANDLER(on_all)
 {
-    UNUSED_ARGS;
+    const pmix_info_t *given = find(info, n, "my.payload");
+
     source = *from;
-    for (size_t i = 0; i < n_info; i++)
-        if (PMIX_CHECK_KEY(&info[i], "my.payload"))
-            payload = info[i].value.data.uint32;
+    if (given)
+        payload = given->value.data.uint32;
     if (n_first != n_all + 1)
         wrong_order = 1;
     n_all++;
-    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+    HANDLED();
 }
 
-static void on_one_or_done(HANDLER_ARGS)
+HANDLER(on_one_or_done)
 {
-    UNUSED_ARGS;
     if (status == EVENT_ONE)
         n_one++;
     else
         n_done++;
-    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
-}
-
-static atomic_int registered;
-static pmix_status_t register_status;
-static size_t register_id;
-
-static void on_registered(pmix_status_t status, size_t id, void *arg)
-{
-    (void)arg;
-    register_status = status;
-    register_id = id;
-    registered = 1;
-}
-
-static size_t watch(pmix_status_t *codes, size_t n, pmix_info_t *info, size_t n_info,
-                    pmix_notification_fn_t handler)
-{
-    registered = 0;
-    PMIx_Register_event_handler(codes, n, info, n_info, handler, on_registered, NULL);
-    CHECK(wait_for(&registered, 10));
-    GOOD(register_status);
-    return register_id;
+    HANDLED();
 }
 
 /* The host's own default handler, which may end the job, must not see these. */
@@ -112,15 +81,13 @@ static void to_the_last_rank(void)
     PMIX_INFO_DESTRUCT(&extra);
 }
 
-int main(void)
+JOINS(events)
 {
     pmix_status_t all = EVENT_ALL, two[] = {EVENT_ONE, EVENT_DONE};
-    pmix_info_t first[2], unused = info_bool("my.unused");
-    size_t id;
+    pmix_info_t first[2] = {info_bool(PMIX_EVENT_HDLR_FIRST), info_bool("unused")};
+    pmix_info_t unused = info_bool("my.unused");
+    size_t id = watch(&all, 1, NULL, 0, on_all);
 
-    begin();
-    id = watch(&all, 1, NULL, 0, on_all);
-    first[0] = info_bool(PMIX_EVENT_HDLR_FIRST);
     PMIX_INFO_LOAD(&first[1], PMIX_EVENT_HDLR_NAME, "first", PMIX_STRING);
     watch(&all, 1, first, 2, on_first);
     PMIX_INFO_DESTRUCT(&first[1]);
@@ -138,5 +105,174 @@ int main(void)
     CHECK(wait_for(&n_done, 10));
     CHECK(n_all == 1);
     barrier();
-    return end("events");
+}
+
+/* ---- listener: commits a value, waits for an event of the host, sends one back ------------ */
+
+#define FROM_HOST (PMIX_EXTERNAL_ERR_BASE - 21)
+#define TO_HOST   (PMIX_EXTERNAL_ERR_BASE - 22)
+
+static atomic_int heard;
+
+HANDLER(on_hosts_event)
+{
+    source = *from;
+    heard++;
+    HANDLED();
+}
+
+JOINS(listener)
+{
+    pmix_status_t code = FROM_HOST, rc;
+
+    watch(&code, 1, NULL, 0, on_hosts_event);
+    put_u32(PMIX_GLOBAL, "listening", me.rank + 7);
+    GOOD(PMIx_Commit());
+    CHECK(wait_for(&heard, 20));
+    CHECK(!PMIX_CHECK_NSPACE(source.nspace, me.nspace));
+    rc = PMIx_Notify_event(TO_HOST, &me, PMIX_RANGE_GLOBAL, NULL, 0, NULL, NULL);
+    CHECK(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
+    barrier();
+    CHECK(heard == 1);
+}
+
+/* ---- services SERVER: what only some hosts offer, asked by two ranks of host/services.c:
+ * forwarded output and input, process sets, values of every job, groups. SERVER is "ours" or
+ * "debian": that of release 4.2.2 constructs groups, which ours does not yet, but leaves
+ * queries about sets to the host. ----------------------------------------------------------- */
+
+static atomic_int n_pieces, bad_piece, told_late;
+static char text[64];
+static size_t set_size, piece_id;
+
+static void on_bytes(size_t id, pmix_iof_channel_t channel, pmix_proc_t *of,
+                     pmix_byte_object_t *bytes, pmix_info_t info[], size_t n_info)
+{
+    piece_id = id;
+    bad_piece |= channel != PMIX_FWD_STDOUT_CHANNEL || of->rank != 1 ||
+                 bytes->size >= sizeof text;
+    if (!bad_piece && bytes->size)
+        snprintf(text, sizeof text, "%.*s", (int)bytes->size, bytes->bytes);
+    n_pieces++;
+}
+
+/* A server may tell of sets that were defined before, too. */
+HANDLER(on_set)
+{
+    const pmix_info_t *name = find(info, n, PMIX_PSET_NAME);
+    const pmix_info_t *members = find(info, n, PMIX_PSET_MEMBERS);
+
+    if (members)
+        set_size = members->value.data.darray->size;
+    if (name && strcmp(name->value.data.string, "late") == 0)
+        told_late = 1;
+    HANDLED();
+}
+
+/* What arrives at the host as input of rank 1 it treats as rank 1's output. */
+static void push(const char *what)
+{
+    pmix_proc_t target = rank_of(1);
+    pmix_byte_object_t bo;
+
+    bo.bytes = (char *)what;
+    bo.size = strlen(what);
+    GOOD(result(PMIx_IOF_push(&target, 1, &bo, NULL, 0, on_done, NULL)));
+}
+
+static void streams(bool ours)
+{
+    pmix_proc_t of = rank_of(1);
+    size_t id = registered(PMIx_IOF_pull(&of, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL,
+                                         on_bytes, on_registered, NULL));
+    pmix_status_t rc;
+
+    push("hello");
+    CHECK(wait_for(&n_pieces, 10));
+    CHECK(!bad_piece);
+    CHECK(strcmp(text, "hello") == 0);
+    CHECK(piece_id == id);
+    rc = PMIx_IOF_deregister(id, NULL, 0, on_done, NULL);
+    CHECK(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
+    rc = result(rc);
+    if (ours) /* the other server leaves this status to chance */
+        CHECK(rc == PMIX_SUCCESS || rc == PMIX_OPERATION_SUCCEEDED);
+    push("again"); /* to nobody any more */
+}
+
+/* The first result, of which set NULL: of all. */
+static void query(const char *key, const char *set, pmix_info_t *first)
+{
+    pmix_info_t *results = NULL;
+    pmix_query_t q;
+    pmix_status_t rc;
+    size_t n = 0;
+
+    PMIX_QUERY_CONSTRUCT(&q);
+    PMIX_ARGV_APPEND(rc, q.keys, key);
+    GOOD(rc);
+    if (set) {
+        PMIX_QUERY_QUALIFIERS_CREATE(&q, 1);
+        PMIX_INFO_LOAD(&q.qualifiers[0], PMIX_PSET_NAME, set, PMIX_STRING);
+    }
+    GOOD(PMIx_Query_info(&q, 1, &results, &n));
+    PMIX_QUERY_DESTRUCT(&q);
+    CHECK(n >= 1);
+    PMIX_INFO_XFER(first, &results[0]);
+    PMIX_INFO_FREE(results, n);
+}
+
+static void sets(void)
+{
+    pmix_info_t number, names, members;
+    pmix_data_array_t *array;
+
+    query(PMIX_QUERY_NUM_PSETS, NULL, &number);
+    CHECK(number.value.type == PMIX_SIZE && number.value.data.size >= 1);
+    query(PMIX_QUERY_PSET_NAMES, NULL, &names);
+    array = names.value.data.darray;
+    CHECK(array->type == PMIX_STRING && array->size >= 1);
+    CHECK(strcmp(((char **)array->array)[0], "pair") == 0);
+    query(PMIX_QUERY_PSET_MEMBERSHIP, "pair", &members);
+    array = members.value.data.darray;
+    CHECK(array->type == PMIX_PROC && array->size == 2);
+    CHECK(((pmix_proc_t *)array->array)[1].rank == 1);
+    PMIX_INFO_DESTRUCT(&names);
+    PMIX_INFO_DESTRUCT(&members);
+}
+
+static void groups(bool served)
+{
+    pmix_status_t wanted = served ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
+    pmix_proc_t procs[2] = {rank_of(0), rank_of(1)};
+    pmix_info_t *results = NULL;
+    size_t n = 0;
+
+    EXPECT(PMIx_Group_construct("sea", procs, 2, NULL, 0, &results, &n), wanted);
+    if (results)
+        PMIX_INFO_FREE(results, n);
+    EXPECT(PMIx_Group_destruct("sea", NULL, 0), wanted);
+    CHECK(PMIx_Group_leave("sea", NULL, 0) != PMIX_SUCCESS);
+}
+
+JOINS(services)
+{
+    bool ours = argc > 1 && strcmp(argv[1], "ours") == 0;
+    pmix_status_t code = PMIX_PROCESS_SET_DEFINE;
+
+    CHECK(job_size == 2);
+    if (ours)
+        sets();
+    TEXT_IS(PMIX_RANK_WILDCARD, PMIX_CLUSTER_ID, "west");
+    if (me.rank == 0)
+        streams(ours);
+    barrier();
+    watch(&code, 1, NULL, 0, on_set);
+    barrier();
+    if (me.rank == 0)
+        push("define"); /* the host's word for it */
+    CHECK(wait_for(&told_late, 10));
+    CHECK(set_size == 2);
+    groups(!ours);
+    barrier();
 }

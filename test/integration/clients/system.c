@@ -1,38 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* system served|served-but-fabrics|refused: what a process may ask of the system around its job, under a
- * host that answers (host/host_system.c), or under one that offers none of it. */
+/* What a process may ask of the system around its job, and of its node. */
 #include "client.h"
 
 static pmix_info_t how;
-static atomic_int done;
-static pmix_status_t result;
 
-static const pmix_info_t *find(const pmix_info_t *info, size_t n, const char *key)
-{
-    for (size_t i = 0; i < n; i++)
-        if (PMIX_CHECK_KEY(&info[i], key))
-            return &info[i];
-    return NULL;
-}
-
-static void on_done(pmix_status_t status, void *arg)
-{
-    CHECK(arg == &done);
-    result = status;
-    done = 1;
-}
-
-static pmix_status_t await(pmix_status_t rc)
-{
-    if (rc == PMIX_SUCCESS) {
-        CHECK(wait_for(&done, 20));
-        done = 0;
-        return result;
-    }
-    return rc;
-}
-
-/* ---- allocations ----------------------------------------------------------------- */
+/* ---- system served|served-but-fabrics|refused: under a host that answers
+ * (host/host_system.c), or under one that offers none of it -------------------------------- */
 
 static void good_allocation(const pmix_info_t *info, size_t n)
 {
@@ -64,32 +37,27 @@ static void allocate(pmix_status_t wanted)
         good_allocation(info, n);
     if (info)
         PMIX_INFO_FREE(info, n);
-    EXPECT(await(PMIx_Allocation_request_nb(PMIX_ALLOC_EXTEND, &how, 1, on_allocated,
-                                            (void *)&done)),
+    EXPECT(result(PMIx_Allocation_request_nb(PMIX_ALLOC_EXTEND, &how, 1, on_allocated,
+                                             &how)),
            wanted);
 }
-
-/* ---- credentials ----------------------------------------------------------------- */
 
 static void on_credential(pmix_status_t status, pmix_byte_object_t *cred,
                           pmix_info_t info[], size_t n, void *arg)
 {
-    if (status == PMIX_SUCCESS) {
-        const pmix_info_t *type = find(info, n, PMIX_CRED_TYPE);
+    const pmix_info_t *type = find(info, n, PMIX_CRED_TYPE);
 
-        CHECK(strncmp(cred->bytes, "this is ", 8) == 0);
-        CHECK(type && strcmp(type->value.data.string, "test") == 0);
-    }
+    CHECK(arg == &how);
+    CHECK(status || strncmp(cred->bytes, "this is ", 8) == 0);
+    CHECK(status || (type && strcmp(type->value.data.string, "test") == 0));
     on_done(status, arg);
 }
 
 static void on_validation(pmix_status_t status, pmix_info_t info[], size_t n, void *arg)
 {
-    if (status == PMIX_SUCCESS) {
-        const pmix_info_t *uid = find(info, n, PMIX_USERID);
+    const pmix_info_t *uid = find(info, n, PMIX_USERID);
 
-        CHECK(uid && uid->value.data.uint32 == getuid());
-    }
+    CHECK(status || (uid && uid->value.data.uint32 == getuid()));
     on_done(status, arg);
 }
 
@@ -100,22 +68,17 @@ static void credentials(pmix_status_t wanted)
     size_t n = 0;
 
     EXPECT(PMIx_Get_credential(&how, 1, &cred), wanted);
-    EXPECT(await(PMIx_Get_credential_nb(&how, 1, on_credential, (void *)&done)),
-           wanted);
-    if (wanted != PMIX_SUCCESS) {
-        EXPECT(PMIx_Validate_credential(&wrong, &how, 1, &info, &n), wanted);
+    EXPECT(result(PMIx_Get_credential_nb(&how, 1, on_credential, &how)), wanted);
+    EXPECT(PMIx_Validate_credential(&wrong, &how, 1, &info, &n),
+           wanted ? wanted : PMIX_ERR_INVALID_CRED);
+    if (wanted != PMIX_SUCCESS)
         return;
-    }
     GOOD(PMIx_Validate_credential(&cred, &how, 1, &info, &n));
     CHECK(find(info, n, PMIX_USERID));
     PMIX_INFO_FREE(info, n);
-    GOOD(await(
-        PMIx_Validate_credential_nb(&cred, &how, 1, on_validation, (void *)&done)));
-    EXPECT(PMIx_Validate_credential(&wrong, &how, 1, &info, &n), PMIX_ERR_INVALID_CRED);
+    GOOD(result(PMIx_Validate_credential_nb(&cred, &how, 1, on_validation, &how)));
     free(cred.bytes);
 }
-
-/* ---- monitoring ------------------------------------------------------------------ */
 
 static void monitor(pmix_status_t wanted)
 {
@@ -139,8 +102,6 @@ static void monitor(pmix_status_t wanted)
     CHECK(rc == PMIX_OPERATION_SUCCEEDED || !strict());
 }
 
-/* ---- fabrics --------------------------------------------------------------------- */
-
 static uint32_t generation(const pmix_fabric_t *f)
 {
     const pmix_info_t *g = find(f->info, f->ninfo, "test.generation");
@@ -161,18 +122,17 @@ static void fabrics(pmix_status_t wanted)
     CHECK(f.index == 5);
     GOOD(PMIx_Fabric_update(&f));
     CHECK(generation(&f) == 2);
-    GOOD(await(PMIx_Fabric_update_nb(&f, on_done, (void *)&done)));
+    GOOD(result(PMIx_Fabric_update_nb(&f, on_done, &how)));
     CHECK(generation(&f) == 2);
     GOOD(PMIx_Fabric_deregister(&f));
     CHECK(!f.info);
 }
 
-int main(int argc, char **argv)
+JOINS(system)
 {
     bool served = argc > 1 && strncmp(argv[1], "served", 6) == 0;
     pmix_status_t wanted = served ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
 
-    begin();
     PMIX_INFO_LOAD(&how, "test.how", "well", PMIX_STRING);
     allocate(wanted);
     credentials(wanted);
@@ -181,5 +141,152 @@ int main(int argc, char **argv)
         fabrics(wanted);
     PMIX_INFO_DESTRUCT(&how);
     barrier(); /* the connection is as good as before */
-    return end("system");
+}
+
+/* ---- newer served|refused: the same of what release 4.2.2 has neither in its headers nor in
+ * its library ------------------------------------------------------------------------------ */
+
+#ifdef TENON_SERVER_MODULE_SIZE
+static void on_session(pmix_status_t status, pmix_info_t *info, size_t n, void *arg,
+                       pmix_release_cbfunc_t release, void *data)
+{
+    CHECK(arg == &how);
+    CHECK(status || (n == 1 && PMIX_CHECK_KEY(&info[0], PMIX_SESSION_ID) &&
+                     info[0].value.data.uint32 == 3));
+    release(data);
+    on_done(status, arg);
+}
+
+JOINS(newer)
+{
+    pmix_status_t wanted = argc > 1 && strcmp(argv[1], "served") == 0
+                               ? PMIX_SUCCESS
+                               : PMIX_ERR_NOT_SUPPORTED;
+    pmix_resource_unit_t units[] = {{1, 4}, {2, 9}};
+    char block[] = "mine";
+
+    PMIX_INFO_LOAD(&how, "test.how", "well", PMIX_STRING);
+    EXPECT(PMIx_Session_control(3, &how, 1, NULL, NULL),
+           wanted ? wanted : PMIX_OPERATION_SUCCEEDED);
+    EXPECT(result(PMIx_Session_control(3, &how, 1, on_session, &how)), wanted);
+    EXPECT(PMIx_Resource_block(2, block, units, 2, &how, 1), wanted);
+    EXPECT(result(PMIx_Resource_block_nb(2, block, units, 2, &how, 1, on_done, NULL)),
+           wanted);
+    PMIX_INFO_DESTRUCT(&how);
+    PMIx_Heartbeat();
+    barrier();
+}
+#endif
+
+/* ---- nulls: under a host that implements nothing. What one server can do alone works, the rest
+ * is refused in so many words. --------------------------------------------------------------- */
+
+static void refused(void)
+{
+    char *keys[] = {(char *)"k", NULL};
+    pmix_info_t info = info_bool("k");
+    pmix_pdata_t pd;
+    pmix_nspace_t child;
+    pmix_status_t rc;
+    pmix_app_t app;
+
+    EXPECT(PMIx_Publish(&info, 1), PMIX_ERR_NOT_SUPPORTED);
+    PMIX_PDATA_CONSTRUCT(&pd);
+    PMIX_LOAD_KEY(pd.key, "k");
+    EXPECT(PMIx_Lookup(&pd, 1, NULL, 0), PMIX_ERR_NOT_SUPPORTED);
+    EXPECT(PMIx_Unpublish(keys, NULL, 0), PMIX_ERR_NOT_SUPPORTED);
+    PMIX_APP_CONSTRUCT(&app);
+    app.cmd = strdup("true");
+    app.maxprocs = 1;
+    PMIX_ARGV_APPEND(rc, app.argv, "true");
+    GOOD(rc);
+    EXPECT(PMIx_Spawn(NULL, 0, &app, 1, child), PMIX_ERR_NOT_SUPPORTED);
+    PMIX_APP_DESTRUCT(&app);
+    EXPECT(result(PMIx_Publish_nb(&info, 1, on_done, NULL)), PMIX_ERR_NOT_SUPPORTED);
+}
+
+JOINS(nulls)
+{
+    put_u32(PMIX_GLOBAL, "mine", me.rank);
+    GOOD(PMIx_Commit());
+    barrier();
+    GOOD(fence_with_data());
+    U32_IS(next_rank(), "mine", next_rank());
+    refused();
+    barrier();
+}
+
+/* ---- topology [none]: of a library with hwloc; "none": of one without, whose server then
+ * computes the distances --------------------------------------------------------------------- */
+
+static void with_hwloc(void)
+{
+    pmix_topology_t topo = PMIX_TOPOLOGY_STATIC_INIT, mine = PMIX_TOPOLOGY_STATIC_INIT;
+    pmix_cpuset_t set = PMIX_CPUSET_STATIC_INIT, again = PMIX_CPUSET_STATIC_INIT;
+    pmix_locality_t shared = PMIX_LOCALITY_UNKNOWN;
+    char *where = NULL, *cpus = NULL;
+
+    GOOD(PMIx_Load_topology(&topo));
+    CHECK(strncmp(topo.source, "hwloc", 5) == 0 && topo.topology);
+    mine.source = strdup("hwloc");
+    GOOD(PMIx_Load_topology(&mine));
+    CHECK(mine.topology == topo.topology);
+    PMIx_Topology_destruct(&mine); /* the node's stays */
+    GOOD(PMIx_Get_cpuset(&set, PMIX_CPUBIND_PROCESS));
+    GOOD(PMIx_server_generate_cpuset_string(&set, &cpus));
+    GOOD(PMIx_Parse_cpuset_string(cpus, &again));
+    GOOD(PMIx_server_generate_locality_string(&again, &where));
+    CHECK(where);
+    GOOD(PMIx_Get_relative_locality(where, where, &shared));
+    CHECK(shared & PMIX_LOCALITY_SHARE_NODE && shared & PMIX_LOCALITY_SHARE_HWTHREAD);
+    PMIx_Topology_destruct(&topo);
+    PMIx_Cpuset_destruct(&set);
+    PMIx_Cpuset_destruct(&again);
+    free(where);
+    free(cpus);
+}
+
+static void without_hwloc(void)
+{
+    pmix_topology_t topo = PMIX_TOPOLOGY_STATIC_INIT;
+    pmix_cpuset_t set = PMIX_CPUSET_STATIC_INIT;
+    pmix_locality_t shared = PMIX_LOCALITY_UNKNOWN;
+
+    EXPECT(PMIx_Load_topology(&topo), PMIX_ERR_NOT_SUPPORTED);
+    EXPECT(PMIx_Get_cpuset(&set, PMIX_CPUBIND_PROCESS), PMIX_ERR_NOT_SUPPORTED);
+    CHECK(!topo.source && !set.source);
+    GOOD(PMIx_Get_relative_locality("CR0:HT0", "CR0:HT1", &shared));
+    CHECK(shared == (PMIX_LOCALITY_SHARE_NODE | PMIX_LOCALITY_SHARE_CORE));
+}
+
+/* The node is one that a file describes: its networks are two. */
+static void distances(void)
+{
+    pmix_device_type_t type = PMIX_DEVTYPE_NETWORK;
+    pmix_device_distance_t *found = NULL;
+    pmix_info_t info;
+    size_t n = 0;
+
+    PMIX_INFO_LOAD(&info, PMIX_DEVICE_TYPE, &type, PMIX_DEVTYPE);
+    GOOD(PMIx_Compute_distances(NULL, NULL, &info, 1, &found, &n));
+    CHECK(n == 2 && strcmp(found[0].osname, "eth0") == 0);
+    CHECK(found[0].mindist < UINT16_MAX && found[0].mindist <= found[0].maxdist);
+    for (size_t i = 0; i < n; i++) {
+        free(found[i].uuid);
+        free(found[i].osname);
+    }
+    free(found);
+    type = PMIX_DEVTYPE_DMA;
+    PMIX_INFO_LOAD(&info, PMIX_DEVICE_TYPE, &type, PMIX_DEVTYPE);
+    EXPECT(PMIx_Compute_distances(NULL, NULL, &info, 1, &found, &n),
+           PMIX_ERR_NOT_FOUND);
+}
+
+JOINS(topology)
+{
+    if (argc > 1)
+        without_hwloc();
+    else
+        with_hwloc();
+    distances();
 }

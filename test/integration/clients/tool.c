@@ -1,62 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tool WAY [VALUE]: connects to a server in one of the ways there are, asks, hears, leaves. Prints
- * what it was told, a line each. Ways: uri, file, pid, nspace, system, first (the system's server if
- * there is one), sched, ctrlr, order (a list), any, none, optional. Compiles with the headers of
- * release 4.2.2. TOOL_ATTACHES: the same, but it first goes without a server, then attaches to one,
- * and leaves it before it ends. */
+ * what it was told, a line each. TOOL_ATTACHES: the same, but it first goes without a server, then
+ * attaches to one, and leaves it before it ends. */
 #include "client.h"
-
-#include <pmix_tool.h>
 
 static atomic_int heard;
 
-static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source,
-                     pmix_info_t info[], size_t ninfo, pmix_info_t results[],
-                     size_t nresults, pmix_event_notification_cbfunc_fn_t cb,
-                     void *cbdata)
+HANDLER(on_event)
 {
-    (void)id;
-    (void)info;
-    (void)ninfo;
-    (void)results;
-    (void)nresults;
-    printf("EVENT %d %s\n", code, source ? source->nspace : "");
-    if (cb)
-        cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+    printf("EVENT %d %s\n", status, from ? from->nspace : "");
+    if (done)
+        HANDLED();
     heard = 1;
 }
 
-static size_t way(int argc, char **argv, pmix_info_t *info)
-{
-    const char *value = argc > 2 ? argv[2] : "";
-    bool yes = true;
-    pid_t pid = (pid_t)atoi(value);
+static const struct {
+    const char *name, *key;
+    pmix_data_type_t type;
+} ways[] = {
+    {"uri", PMIX_SERVER_URI, PMIX_STRING},
+    {"file", PMIX_TOOL_ATTACHMENT_FILE, PMIX_STRING},
+    {"pid", PMIX_SERVER_PIDINFO, PMIX_PID},
+    {"nspace", PMIX_SERVER_NSPACE, PMIX_STRING},
+    {"system", PMIX_CONNECT_TO_SYSTEM, PMIX_BOOL},
+    {"first", PMIX_CONNECT_SYSTEM_FIRST, PMIX_BOOL}, /* the system's, if there is one */
+    {"sched", "pmix.cnct.sched", PMIX_BOOL},
+    {"ctrlr", "pmix.cnct.ctrlr", PMIX_BOOL},
+    {"order", "pmix.cnct.ord", PMIX_STRING}, /* a list of ways */
+    {"none", PMIX_TOOL_DO_NOT_CONNECT, PMIX_BOOL},
+    {"optional", PMIX_TOOL_CONNECT_OPTIONAL, PMIX_BOOL},
+};
 
-    if (strcmp(argv[1], "uri") == 0)
-        PMIX_INFO_LOAD(info, PMIX_SERVER_URI, value, PMIX_STRING);
-    else if (strcmp(argv[1], "file") == 0)
-        PMIX_INFO_LOAD(info, PMIX_TOOL_ATTACHMENT_FILE, value, PMIX_STRING);
-    else if (strcmp(argv[1], "pid") == 0)
-        PMIX_INFO_LOAD(info, PMIX_SERVER_PIDINFO, &pid, PMIX_PID);
-    else if (strcmp(argv[1], "nspace") == 0)
-        PMIX_INFO_LOAD(info, PMIX_SERVER_NSPACE, value, PMIX_STRING);
-    else if (strcmp(argv[1], "system") == 0)
-        PMIX_INFO_LOAD(info, PMIX_CONNECT_TO_SYSTEM, &yes, PMIX_BOOL);
-    else if (strcmp(argv[1], "first") == 0)
-        PMIX_INFO_LOAD(info, PMIX_CONNECT_SYSTEM_FIRST, &yes, PMIX_BOOL);
-    else if (strcmp(argv[1], "sched") == 0)
-        PMIX_INFO_LOAD(info, "pmix.cnct.sched", &yes, PMIX_BOOL);
-    else if (strcmp(argv[1], "ctrlr") == 0)
-        PMIX_INFO_LOAD(info, "pmix.cnct.ctrlr", &yes, PMIX_BOOL);
-    else if (strcmp(argv[1], "order") == 0)
-        PMIX_INFO_LOAD(info, "pmix.cnct.ord", value, PMIX_STRING);
-    else if (strcmp(argv[1], "none") == 0)
-        PMIX_INFO_LOAD(info, PMIX_TOOL_DO_NOT_CONNECT, &yes, PMIX_BOOL);
-    else if (strcmp(argv[1], "optional") == 0)
-        PMIX_INFO_LOAD(info, PMIX_TOOL_CONNECT_OPTIONAL, &yes, PMIX_BOOL);
-    else
-        return 0;
-    return 1;
+/* Others, such as "any", need no info. */
+static size_t way(const char *name, const char *value, pmix_info_t *info)
+{
+    pid_t pid = value ? (pid_t)atoi(value) : 0;
+
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        if (strcmp(ways[i].name, name) != 0)
+            continue;
+        if (ways[i].type == PMIX_BOOL)
+            *info = info_bool(ways[i].key);
+        else
+            PMIX_INFO_LOAD(info, ways[i].key,
+                           ways[i].type == PMIX_PID ? (const void *)&pid : value,
+                           ways[i].type);
+        return 1;
+    }
+    return 0;
 }
 
 static void ask(void)
@@ -110,89 +101,80 @@ static void hear(void)
     CHECK(wait_for(&heard, 20));
 }
 
-static void servers(void)
+/* How many there are, and the first two. */
+static size_t servers(pmix_status_t *rc, pmix_proc_t first[2])
 {
     pmix_proc_t *list = NULL;
     size_t n = 0;
-    pmix_status_t rc = PMIx_tool_get_servers(&list, &n);
 
-    printf("SERVERS %s %zu %s\n", PMIx_Error_string(rc), n, n ? list[0].nspace : "");
-    if (list)
+    *rc = PMIx_tool_get_servers(&list, &n);
+    memset(first, 0, 2 * sizeof *first);
+    if (list) {
+        memcpy(first, list, (n < 2 ? n : 2) * sizeof *first);
         PMIX_PROC_FREE(list, n);
+    }
+    return *rc ? 0 : n;
+}
+
+static void tell_servers(void)
+{
+    pmix_proc_t list[2];
+    pmix_status_t rc;
+    size_t n = servers(&rc, list);
+
+    printf("SERVERS %s %zu %s\n", PMIx_Error_string(rc), n, list[0].nspace);
 }
 
 /* TOOL_SECOND: the address of another server, which becomes the primary one; then back again. */
 static void second(void)
 {
-    pmix_proc_t *list = NULL, other, first;
-    pmix_info_t info[2];
-    bool yes = true;
-    size_t n = 0;
+    pmix_info_t info[2] = {info_bool("unused"), info_bool(PMIX_PRIMARY_SERVER)};
+    pmix_proc_t list[2], other;
+    pmix_status_t rc;
 
     PMIX_INFO_LOAD(&info[0], PMIX_SERVER_URI, getenv("TOOL_SECOND"), PMIX_STRING);
-    PMIX_INFO_LOAD(&info[1], PMIX_PRIMARY_SERVER, &yes, PMIX_BOOL);
     GOOD(PMIx_tool_attach_to_server(NULL, &other, info, 2));
     printf("SECOND %s\n", other.nspace);
     PMIX_INFO_DESTRUCT(&info[0]);
     ask();
-    GOOD(PMIx_tool_get_servers(&list, &n));
-    CHECK(n == 2);
+    CHECK(servers(&rc, list) == 2);
     CHECK(strcmp(list[0].nspace, other.nspace) == 0);
-    first = list[1];
-    PMIX_PROC_FREE(list, n);
-    GOOD(PMIx_tool_set_server(&first, NULL, 0));
+    GOOD(PMIx_tool_set_server(&list[1], NULL, 0));
     ask();
     GOOD(PMIx_tool_disconnect(&other));
-    servers();
-}
-
-static bool has_server(void)
-{
-    pmix_proc_t *list = NULL;
-    size_t n = 0;
-    pmix_status_t rc = PMIx_tool_get_servers(&list, &n);
-
-    if (list)
-        PMIX_PROC_FREE(list, n);
-    return !rc && n > 0;
+    tell_servers();
 }
 
 /* As PMIx_tool_init would have done by itself. */
 static pmix_status_t attach(pmix_info_t *info, size_t n, pmix_proc_t *server)
 {
     pmix_info_t alone = info_bool(PMIX_TOOL_DO_NOT_CONNECT);
+    pmix_proc_t list[2];
+    pmix_status_t rc;
 
     GOOD(PMIx_tool_init(&me, &alone, 1));
-    CHECK(!has_server());
+    CHECK(servers(&rc, list) == 0);
     return PMIx_tool_attach_to_server(&me, server, info, n);
 }
 
-static void leave(const pmix_proc_t *server)
-{
-    GOOD(PMIx_tool_disconnect(server));
-    CHECK(!has_server());
-}
-
-int main(int argc, char **argv)
+ALONE(tool)
 {
     bool attaches = getenv("TOOL_ATTACHES") != NULL;
-    pmix_proc_t server;
+    pmix_proc_t server, list[2];
     pmix_info_t info[1];
     pmix_status_t rc;
     size_t n;
 
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    alarm(ALARM_S);
     CHECK(argc > 1);
-    n = way(argc, argv, info);
+    n = way(argv[1], argv[2], info);
     rc = attaches ? attach(info, n, &server) : PMIx_tool_init(&me, info, n);
     printf("INIT %s %s %u\n", PMIx_Error_string(rc), rc ? "" : me.nspace,
            rc ? 0 : me.rank);
     if (n)
         PMIX_INFO_DESTRUCT(&info[0]);
     if (rc)
-        return 1;
-    servers();
+        exit(1);
+    tell_servers();
     ask();
     if (getenv("TOOL_ACTS"))
         act();
@@ -200,9 +182,10 @@ int main(int argc, char **argv)
         second();
     if (getenv("TOOL_WAITS"))
         hear();
-    if (attaches)
-        leave(&server);
+    if (attaches) {
+        GOOD(PMIx_tool_disconnect(&server));
+        CHECK(servers(&rc, list) == 0);
+    }
     GOOD(PMIx_tool_finalize());
     printf("OK tool\n");
-    return 0;
 }

@@ -4,10 +4,8 @@
 
 #include <grp.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #define MAX_JOBS 8
 #define WAIT_S   20 /* for the library's callbacks */
@@ -29,6 +27,14 @@ double host_now_s(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+void *host_alloc(size_t size)
+{
+    void *p = calloc(1, size);
+
+    HOST_CHECK(p);
+    return p;
 }
 
 struct waiter {
@@ -73,15 +79,6 @@ pmix_status_t host_init(pmix_server_module_t *module)
     return rc;
 }
 
-pmix_status_t host_register_nspace(const char *nspace, int n_local, pmix_info_t *info,
-                                   size_t n)
-{
-    struct waiter w = {0};
-
-    return finish(&w,
-                  PMIx_server_register_nspace(nspace, n_local, info, n, on_done, &w));
-}
-
 pmix_status_t host_register_client(const char *nspace, pmix_rank_t rank, void *object)
 {
     struct waiter w = {0};
@@ -123,6 +120,13 @@ pmix_status_t host_setup_local_support(const char *nspace)
     struct waiter w = {0};
 
     return finish(&w, PMIx_server_setup_local_support(nspace, NULL, 0, on_done, &w));
+}
+
+pmix_status_t host_register_resources(pmix_info_t *info, size_t n)
+{
+    struct waiter w = {0};
+
+    return finish(&w, PMIx_server_register_resources(info, n, on_done, &w));
 }
 
 /* ---- jobs ------------------------------------------------------------------------ */
@@ -173,44 +177,47 @@ static size_t load_dirs(pmix_info_t *info, int n)
     return 2 + (size_t)n;
 }
 
-static pmix_status_t register_one_node(const char *nspace, int n)
+void host_register_map(struct host_job *job, const char *nspace, int n,
+                       const struct host_map *map)
 {
-    char ranks[HOST_MAX_RANKS * 4] = "", name[256] = "", *nodes, *ppn;
     pmix_info_t info[8 + 2 + HOST_MAX_RANKS];
+    struct waiter w = {0};
+    char *nodes, *ppn;
     size_t n_info;
-    pmix_status_t rc;
 
-    gethostname(name, sizeof name - 1);
-    for (int r = 0; r < n; r++)
-        sprintf(ranks + strlen(ranks), "%s%d", r ? "," : "", r);
-    HOST_GOOD(PMIx_generate_regex(name, &nodes));
-    HOST_GOOD(PMIx_generate_ppn(ranks, &ppn));
-    load_u32(&info[0], PMIX_UNIV_SIZE, (uint32_t)n);
-    load_u32(&info[1], PMIX_JOB_SIZE, (uint32_t)n);
-    load_u32(&info[2], PMIX_LOCAL_SIZE, (uint32_t)n);
-    load_u32(&info[3], PMIX_NUM_NODES, 1);
-    load_u32(&info[4], PMIX_NODEID, 0);
-    PMIX_INFO_LOAD(&info[5], PMIX_LOCAL_PEERS, ranks, PMIX_STRING);
-    PMIX_INFO_LOAD(&info[6], PMIX_NODE_MAP, nodes, PMIX_REGEX);
-    PMIX_INFO_LOAD(&info[7], PMIX_PROC_MAP, ppn, PMIX_REGEX);
-    n_info = 8 + load_dirs(&info[8], n);
-    rc = host_register_nspace(nspace, n, info, n_info);
-    for (size_t i = 0; i < n_info; i++)
-        PMIX_INFO_DESTRUCT(&info[i]);
-    free(nodes);
-    free(ppn);
-    return rc;
-}
-
-void host_register_job_of(struct host_job *job, const char *nspace, int n, void *object)
-{
     memset(job, 0, sizeof *job);
     HOST_CHECK(n <= HOST_MAX_RANKS);
     snprintf(job->nspace, sizeof job->nspace, "%s", nspace);
     job->size = n;
     for (int r = 0; r < n; r++)
         job->status[r] = -1;
-    HOST_GOOD(register_one_node(nspace, n));
+    HOST_GOOD(PMIx_generate_regex(map->nodes, &nodes));
+    HOST_GOOD(PMIx_generate_ppn(map->ranks, &ppn));
+    load_u32(&info[0], PMIX_UNIV_SIZE, (uint32_t)n);
+    load_u32(&info[1], PMIX_JOB_SIZE, (uint32_t)n);
+    load_u32(&info[2], PMIX_LOCAL_SIZE, (uint32_t)map->n_local);
+    load_u32(&info[3], PMIX_NUM_NODES, (uint32_t)map->n_nodes);
+    load_u32(&info[4], PMIX_NODEID, (uint32_t)map->node);
+    PMIX_INFO_LOAD(&info[5], PMIX_LOCAL_PEERS, map->local, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[6], PMIX_NODE_MAP, nodes, PMIX_REGEX);
+    PMIX_INFO_LOAD(&info[7], PMIX_PROC_MAP, ppn, PMIX_REGEX);
+    n_info = 8 + load_dirs(&info[8], n);
+    HOST_GOOD(finish(&w, PMIx_server_register_nspace(nspace, map->n_local, info, n_info,
+                                                     on_done, &w)));
+    for (size_t i = 0; i < n_info; i++)
+        PMIX_INFO_DESTRUCT(&info[i]);
+    free(nodes);
+    free(ppn);
+}
+
+void host_register_job_of(struct host_job *job, const char *nspace, int n, void *object)
+{
+    char ranks[HOST_MAX_RANKS * 4] = "", name[256] = "";
+
+    gethostname(name, sizeof name - 1);
+    for (int r = 0; r < n; r++)
+        sprintf(ranks + strlen(ranks), "%s%d", r ? "," : "", r);
+    host_register_map(job, nspace, n, &(struct host_map){name, ranks, ranks, 1, n, 0});
     HOST_GOOD(host_setup_local_support(nspace));
     for (int r = 0; r < n; r++)
         HOST_GOOD(host_register_client(nspace, (pmix_rank_t)r, object));
@@ -235,13 +242,6 @@ static void keep_job(struct host_job *job)
     jobs[free_slot] = job;
 }
 
-static void drop_job(const struct host_job *job)
-{
-    for (int j = 0; j < MAX_JOBS; j++)
-        if (jobs[j] == job)
-            jobs[j] = NULL;
-}
-
 /* HOST_CLIENT_LIBRARY: the folder of the libpmix for the ranks, if it is to be
  * another than ours. */
 static char **environment_of(struct host_job *job, int rank)
@@ -253,17 +253,13 @@ static char **environment_of(struct host_job *job, int rank)
 
     while (environ[n])
         n++;
-    env = calloc(n + 2, sizeof *env);
-    HOST_CHECK(env);
+    env = host_alloc((n + 2) * sizeof *env);
     n = 0;
     for (char **e = environ; *e; e++)
         if (!library || strncmp(*e, "LD_LIBRARY_PATH=", 16) != 0)
             env[n++] = strdup(*e);
-    if (library) {
-        env[n] = malloc(strlen(library) + 17);
-        HOST_CHECK(env[n]);
-        sprintf(env[n], "LD_LIBRARY_PATH=%s", library);
-    }
+    if (library)
+        HOST_CHECK(asprintf(&env[n], "LD_LIBRARY_PATH=%s", library) > 0);
     PMIX_LOAD_PROCID(&p, job->nspace, (pmix_rank_t)rank);
     HOST_GOOD(PMIx_server_setup_fork(&p, &env));
     return env;
@@ -325,7 +321,9 @@ int host_wait(struct host_job *job, int seconds)
     }
     for (int r = 0; r < job->size; r++)
         worst = job->status[r] > worst ? job->status[r] : worst;
-    drop_job(job);
+    for (int j = 0; j < MAX_JOBS; j++)
+        if (jobs[j] == job)
+            jobs[j] = NULL;
     return worst;
 }
 
@@ -348,9 +346,4 @@ void host_kill_job(const char *nspace)
             if ((!nspace || strcmp(jobs[j]->nspace, nspace) == 0) &&
                 jobs[j]->pids[r] > 0)
                 kill(jobs[j]->pids[r], SIGKILL);
-}
-
-void host_kill_all(void)
-{
-    host_kill_job(NULL);
 }

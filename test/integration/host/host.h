@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #define HOST_MAX_RANKS 64
 
@@ -28,15 +30,9 @@ enum host_upcall {
     UP_CONNECTED,
     UP_FINALIZED,
     UP_ABORT,
-    UP_FENCE,
-    UP_DMODEX,
     UP_PUBLISH,
     UP_LOOKUP,
     UP_UNPUBLISH,
-    UP_CONNECT,
-    UP_DISCONNECT,
-    UP_REGISTER_EVENTS,
-    UP_DEREGISTER_EVENTS,
     UP_NOTIFY,
     UP_COUNT
 };
@@ -53,7 +49,7 @@ struct host_job {
         if (!(c)) {                                                         \
             fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #c); \
             fflush(NULL);                                                   \
-            host_kill_all();                                                \
+            host_kill_job(NULL);                                            \
             _Exit(98);                                                      \
         }                                                                   \
     } while (0)
@@ -65,7 +61,7 @@ struct host_job {
             fprintf(stderr, "%s:%d: %s: %s, expected %s\n", __FILE__, __LINE__, #call, \
                     PMIx_Error_string(rc_), PMIx_Error_string(wanted));                \
             fflush(NULL);                                                              \
-            host_kill_all();                                                           \
+            host_kill_job(NULL);                                                       \
             _Exit(98);                                                                 \
         }                                                                              \
     } while (0)
@@ -75,9 +71,6 @@ struct host_job {
 /* Every upcall that is implemented; copy it to leave some out. */
 extern const pmix_server_module_t host_module;
 
-/* host_system.c: adds what the small host knows of the system around its jobs. */
-void host_add_system(pmix_server_module_t *module);
-
 /* Starts the thread that answers. */
 void host_answers(enum host_answers how);
 /* Waits until every answer that is due has been given, then ends the thread. */
@@ -86,25 +79,36 @@ void host_stop_answering(void);
 void host_reply(void (*fn)(void *arg), void *arg);
 int host_count(enum host_upcall which);
 void host_reset_counts(void);
-
 /* What the abort upcall was given last; -1: nothing. */
 int host_abort_status(void);
+
+/* calloc that does not fail. */
+void *host_alloc(size_t size);
+double host_now_s(void);
 
 /* PMIx_server_init with TMPDIR as the place for all files. */
 pmix_status_t host_init(pmix_server_module_t *module);
 
 /* Synchronous forms of calls that take a callback: the status the callback got. */
-pmix_status_t host_register_nspace(const char *nspace, int n_local, pmix_info_t *info,
-                                   size_t n);
 pmix_status_t host_register_client(const char *nspace, pmix_rank_t rank, void *object);
 void host_deregister_nspace(const char *nspace);
 void host_deregister_client(const char *nspace, pmix_rank_t rank);
 pmix_status_t host_setup_local_support(const char *nspace);
+pmix_status_t host_register_resources(pmix_info_t *info, size_t n);
 
 /* Clients that are registered from now on are this user's, and ranks that are started become
  * him, which only a host of root's can do for others. */
 void host_owner(uid_t uid, gid_t gid);
 
+/* Where the ranks of a job are, in the words of PMIx_generate_regex and _ppn; those of this node are
+ * "local", n_local of them. */
+struct host_map {
+    const char *nodes, *ranks, *local;
+    int n_nodes, n_local, node;
+};
+/* The namespace of a job of n ranks, without its clients. */
+void host_register_map(struct host_job *job, const char *nspace, int n,
+                       const struct host_map *map);
 /* A job of n ranks, all on this node: registered as hosts do. */
 void host_register_job(struct host_job *job, const char *nspace, int n);
 /* The same, with an object of the host's for each client. */
@@ -118,10 +122,7 @@ void host_start_all(struct host_job *job, char *const argv[]);
 int host_wait(struct host_job *job, int seconds);
 /* Registers, runs and deregisters a job; returns the highest exit status. */
 int host_run(const char *nspace, int n, char *const argv[]);
-/* All processes of that job that still run; and of all jobs. */
+/* All processes of that job that still run; NULL: of all jobs. */
 void host_kill_job(const char *nspace);
-void host_kill_all(void);
-/* A clock. */
-double host_now_s(void);
 
 #endif

@@ -4,7 +4,6 @@
 #include "host.h"
 
 #include <pthread.h>
-#include <string.h>
 
 #define MAX_PUBLISHED 64
 
@@ -31,7 +30,6 @@ struct reply {
 
 static void *answer(void *unused)
 {
-    (void)unused;
     pthread_mutex_lock(&host.lock);
     for (;;) {
         struct reply *r = host.first;
@@ -83,8 +81,7 @@ void host_reply(void (*fn)(void *arg), void *arg)
         fn(arg);
         return;
     }
-    r = calloc(1, sizeof *r);
-    HOST_CHECK(r);
+    r = host_alloc(sizeof *r);
     r->fn = fn;
     r->arg = arg;
     pthread_mutex_lock(&host.lock);
@@ -140,8 +137,7 @@ static pmix_status_t with_status(pmix_status_t status, pmix_op_cbfunc_t cb,
 
     if (host.how == HOST_AT_ONCE)
         return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
-    a = calloc(1, sizeof *a);
-    HOST_CHECK(a);
+    a = host_alloc(sizeof *a);
     *a = (struct status_answer){status, cb, cbdata};
     host_reply(give_status, a);
     return PMIX_SUCCESS;
@@ -166,15 +162,11 @@ static void give_data(void *arg)
 static void with_data(pmix_status_t status, const char *data, size_t n,
                       pmix_modex_cbfunc_t cb, void *cbdata)
 {
-    struct data_answer *a = calloc(1, sizeof *a);
+    struct data_answer *a = host_alloc(sizeof *a);
 
-    HOST_CHECK(a);
     *a = (struct data_answer){status, NULL, n, cb, cbdata};
-    if (n > 0) {
-        a->data = malloc(n);
-        HOST_CHECK(a->data);
-        memcpy(a->data, data, n);
-    }
+    if (n > 0)
+        a->data = memcpy(host_alloc(n), data, n);
     host_reply(give_data, a);
 }
 
@@ -184,7 +176,6 @@ static pmix_status_t on_connected(const pmix_proc_t *proc, void *object,
                                   pmix_info_t info[], size_t n, pmix_op_cbfunc_t cb,
                                   void *cbdata)
 {
-    (void)proc, (void)object, (void)info, (void)n;
     count(UP_CONNECTED);
     return with_status(PMIX_SUCCESS, cb, cbdata);
 }
@@ -192,7 +183,6 @@ static pmix_status_t on_connected(const pmix_proc_t *proc, void *object,
 static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object,
                                   pmix_op_cbfunc_t cb, void *cbdata)
 {
-    (void)proc, (void)object;
     count(UP_FINALIZED);
     return with_status(PMIX_SUCCESS, cb, cbdata);
 }
@@ -202,7 +192,6 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
                               const char message[], pmix_proc_t procs[], size_t n,
                               pmix_op_cbfunc_t cb, void *cbdata)
 {
-    (void)object, (void)procs, (void)n, (void)message;
     count(UP_ABORT);
     __atomic_store_n(&host.abort_status, status, __ATOMIC_SEQ_CST);
     host_kill_job(proc->nspace);
@@ -214,8 +203,6 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
                               const pmix_info_t info[], size_t n_info, char *data,
                               size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
 {
-    (void)procs, (void)n_procs, (void)info, (void)n_info;
-    count(UP_FENCE);
     with_data(PMIX_SUCCESS, data, n, cb, cbdata);
     free(data); /* ours: so it is with every library, whatever the Standard says */
     return PMIX_SUCCESS;
@@ -224,48 +211,34 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
 static pmix_status_t on_dmodex(const pmix_proc_t *proc, const pmix_info_t info[],
                                size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
 {
-    (void)proc, (void)info, (void)n;
-    count(UP_DMODEX);
     with_data(PMIX_ERR_NOT_FOUND, NULL, 0, cb, cbdata);
     return PMIX_SUCCESS;
 }
 
 /* Upcalls of several threads' making, and the answering thread, meet here under
  * host.lock. */
-static struct published {
-    bool used;
-    char key[PMIX_MAX_KEYLEN + 1];
-    pmix_value_t value;
-    pmix_proc_t owner;
-} published[MAX_PUBLISHED];
+static pmix_pdata_t published[MAX_PUBLISHED];
 
-static struct published *find_published(const char *key)
+/* "": where one has room. */
+static pmix_pdata_t *find_published(const char *key)
 {
     for (int i = 0; i < MAX_PUBLISHED; i++)
-        if (published[i].used && strcmp(published[i].key, key) == 0)
+        if (strcmp(published[i].key, key) == 0)
             return &published[i];
     return NULL;
 }
 
-static void forget_published(struct published *p)
-{
-    PMIX_VALUE_DESTRUCT(&p->value);
-    memset(p, 0, sizeof *p);
-}
-
 static pmix_status_t add_published(const pmix_proc_t *owner, const pmix_info_t *info)
 {
+    pmix_pdata_t *p = find_published("");
+
     if (find_published(info->key))
         return PMIX_ERR_DUPLICATE_KEY;
-    for (int i = 0; i < MAX_PUBLISHED; i++) {
-        if (published[i].used)
-            continue;
-        published[i].used = true;
-        published[i].owner = *owner;
-        memcpy(published[i].key, info->key, sizeof published[i].key);
-        return PMIx_Value_xfer(&published[i].value, &info->value);
-    }
-    return PMIX_ERR_OUT_OF_RESOURCE;
+    if (!p)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    p->proc = *owner;
+    memcpy(p->key, info->key, sizeof p->key);
+    return PMIx_Value_xfer(&p->value, &info->value);
 }
 
 static pmix_status_t on_publish(const pmix_proc_t *proc, const pmix_info_t info[],
@@ -304,25 +277,22 @@ static pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys,
                                const pmix_info_t info[], size_t n_info,
                                pmix_lookup_cbfunc_t cb, void *cbdata)
 {
-    struct lookup_answer *a = calloc(1, sizeof *a);
+    struct lookup_answer *a = host_alloc(sizeof *a);
     size_t n = 0;
 
-    (void)proc, (void)info, (void)n_info;
     count(UP_LOOKUP);
     while (keys[n])
         n++;
-    HOST_CHECK(a);
-    *a = (struct lookup_answer){
-        .found = calloc(n + 1, sizeof(pmix_pdata_t)), .cb = cb, .cbdata = cbdata};
-    HOST_CHECK(a->found);
+    *a = (struct lookup_answer){.cb = cb, .cbdata = cbdata};
+    a->found = host_alloc((n + 1) * sizeof(pmix_pdata_t));
     pthread_mutex_lock(&host.lock);
     for (size_t i = 0; i < n; i++) {
-        const struct published *p = find_published(keys[i]);
+        const pmix_pdata_t *p = find_published(keys[i]);
         pmix_pdata_t *to = &a->found[a->n];
 
         if (!p)
             continue;
-        to->proc = p->owner;
+        to->proc = p->proc;
         memcpy(to->key, p->key, sizeof to->key);
         HOST_GOOD(PMIx_Value_xfer(&to->value, &p->value));
         a->n++;
@@ -344,32 +314,22 @@ static pmix_status_t on_unpublish(const pmix_proc_t *proc, char **keys,
                                   const pmix_info_t info[], size_t n,
                                   pmix_op_cbfunc_t cb, void *cbdata)
 {
-    (void)info, (void)n;
     count(UP_UNPUBLISH);
     pthread_mutex_lock(&host.lock);
-    for (int i = 0; i < MAX_PUBLISHED; i++)
-        if (published[i].used && PMIX_CHECK_PROCID(&published[i].owner, proc) &&
-            is_named(keys, published[i].key))
-            forget_published(&published[i]);
+    for (pmix_pdata_t *p = published; p < published + MAX_PUBLISHED; p++)
+        if (p->key[0] && PMIX_CHECK_PROCID(&p->proc, proc) && is_named(keys, p->key)) {
+            PMIX_VALUE_DESTRUCT(&p->value);
+            memset(p, 0, sizeof *p);
+        }
     pthread_mutex_unlock(&host.lock);
     return with_status(PMIX_SUCCESS, cb, cbdata);
 }
 
+/* And disconnect. */
 static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
                                 const pmix_info_t info[], size_t n, pmix_op_cbfunc_t cb,
                                 void *cbdata)
 {
-    (void)procs, (void)n_procs, (void)info, (void)n;
-    count(UP_CONNECT);
-    return with_status(PMIX_SUCCESS, cb, cbdata);
-}
-
-static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t n_procs,
-                                   const pmix_info_t info[], size_t n,
-                                   pmix_op_cbfunc_t cb, void *cbdata)
-{
-    (void)procs, (void)n_procs, (void)info, (void)n;
-    count(UP_DISCONNECT);
     return with_status(PMIX_SUCCESS, cb, cbdata);
 }
 
@@ -377,16 +337,12 @@ static pmix_status_t on_register_events(pmix_status_t *codes, size_t n_codes,
                                         const pmix_info_t info[], size_t n,
                                         pmix_op_cbfunc_t cb, void *cbdata)
 {
-    (void)codes, (void)n_codes, (void)info, (void)n;
-    count(UP_REGISTER_EVENTS);
     return with_status(PMIX_SUCCESS, cb, cbdata);
 }
 
 static pmix_status_t on_deregister_events(pmix_status_t *codes, size_t n_codes,
                                           pmix_op_cbfunc_t cb, void *cbdata)
 {
-    (void)codes, (void)n_codes;
-    count(UP_DEREGISTER_EVENTS);
     return with_status(PMIX_SUCCESS, cb, cbdata);
 }
 
@@ -394,7 +350,6 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
                                pmix_data_range_t range, pmix_info_t info[], size_t n,
                                pmix_op_cbfunc_t cb, void *cbdata)
 {
-    (void)code, (void)source, (void)range, (void)info, (void)n;
     count(UP_NOTIFY);
     if (getenv("HOST_NOTIFY_AT_ONCE"))
         return PMIX_OPERATION_SUCCEEDED;
@@ -411,7 +366,7 @@ const pmix_server_module_t host_module = {
     .lookup = on_lookup,
     .unpublish = on_unpublish,
     .connect = on_connect,
-    .disconnect = on_disconnect,
+    .disconnect = on_connect,
     .register_events = on_register_events,
     .deregister_events = on_deregister_events,
     .notify_event = on_notify,

@@ -8,13 +8,9 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define NSPACE  "two-nodes"
 #define RANKS   4
@@ -126,9 +122,8 @@ static void keep_part(struct part *part)
 static void complete(struct part *own, struct part *other)
 {
     const struct part *a = node.id == 0 ? own : other, *b = node.id == 0 ? other : own;
-    char *whole = malloc(a->n + b->n + 1);
+    char *whole = host_alloc(a->n + b->n + 1);
 
-    HOST_CHECK(whole);
     if (a->n)
         memcpy(whole, a->data, a->n);
     if (b->n)
@@ -143,17 +138,13 @@ static void complete(struct part *own, struct part *other)
 static void add_part(const char *signature, const char *data, size_t n,
                      pmix_modex_cbfunc_t cb, void *cbdata)
 {
-    struct part *part = calloc(1, sizeof *part), *match;
+    struct part *part = host_alloc(sizeof *part), *match;
 
-    HOST_CHECK(part);
+    *part = (struct part){.n = n, .cb = cb, .cbdata = cbdata};
     snprintf(part->signature, sizeof part->signature, "%s", signature);
-    part->data = malloc(n + 1);
-    HOST_CHECK(part->data);
+    part->data = host_alloc(n + 1);
     if (n)
         memcpy(part->data, data, n);
-    part->n = n;
-    part->cb = cb;
-    part->cbdata = cbdata;
     pthread_mutex_lock(&node.lock);
     match = take_part(signature, cb == NULL);
     if (!match)
@@ -170,14 +161,12 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
     struct head h = {.kind = FENCE, .n = (uint32_t)n};
     size_t len = 0;
 
-    (void)info, (void)n_info;
     for (size_t i = 0; i < n_procs; i++)
         len += (size_t)snprintf(h.signature + len, sizeof h.signature - len, "%s:%d ",
                                 procs[i].nspace, (int)procs[i].rank);
     tell_other(&h, data);
     add_part(h.signature, data, n, cb, cbdata);
-    free(
-        data); /* the host's: so it is with every library, whatever the Standard says */
+    free(data); /* the host's: so it is with every library */
     return PMIX_SUCCESS;
 }
 
@@ -186,11 +175,9 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
 static pmix_status_t on_dmodex(const pmix_proc_t *proc, const pmix_info_t info[],
                                size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
 {
-    struct question *q = calloc(1, sizeof *q);
+    struct question *q = host_alloc(sizeof *q);
     struct head h = {.kind = ASK, .proc = *proc};
 
-    (void)info, (void)n;
-    HOST_CHECK(q);
     *q = (struct question){cb, cbdata};
     memcpy(&h.id, &q, sizeof q);
     tell_other(&h, NULL);
@@ -210,10 +197,9 @@ static void on_data(pmix_status_t status, char *data, size_t n, void *arg)
 
 static void answer_question(const struct head *asked)
 {
-    struct head *h = malloc(sizeof *h);
+    struct head *h = host_alloc(sizeof *h);
     pmix_status_t rc;
 
-    HOST_CHECK(h);
     *h = *asked;
     rc = PMIx_server_dmodex_request(&h->proc, on_data, h);
     if (rc != PMIX_SUCCESS)
@@ -233,7 +219,6 @@ static void *listen_to_other(void *unused)
 {
     struct head h;
 
-    (void)unused;
     while (read_all(&h, sizeof h)) {
         char *data = malloc(h.n + 1u);
 
@@ -260,38 +245,6 @@ static void *listen_to_other(void *unused)
 
 /* ---- a node ---------------------------------------------------------------------- */
 
-static void load_u32(pmix_info_t *info, const char *key, uint32_t n)
-{
-    PMIX_INFO_LOAD(info, key, &n, PMIX_UINT32);
-}
-
-static void register_job(struct host_job *job)
-{
-    char *nodes, *ppn;
-    pmix_info_t info[8];
-
-    memset(job, 0, sizeof *job);
-    strcpy(job->nspace, NSPACE);
-    job->size = RANKS;
-    HOST_GOOD(PMIx_generate_regex("nodeA,nodeB", &nodes));
-    HOST_GOOD(PMIx_generate_ppn("0,1;2,3", &ppn));
-    load_u32(&info[0], PMIX_UNIV_SIZE, RANKS);
-    load_u32(&info[1], PMIX_JOB_SIZE, RANKS);
-    load_u32(&info[2], PMIX_LOCAL_SIZE, 2);
-    load_u32(&info[3], PMIX_NUM_NODES, 2);
-    load_u32(&info[4], PMIX_NODEID, (uint32_t)node.id);
-    PMIX_INFO_LOAD(&info[5], PMIX_LOCAL_PEERS, node.id ? "2,3" : "0,1", PMIX_STRING);
-    PMIX_INFO_LOAD(&info[6], PMIX_NODE_MAP, nodes, PMIX_REGEX);
-    PMIX_INFO_LOAD(&info[7], PMIX_PROC_MAP, ppn, PMIX_REGEX);
-    HOST_GOOD(host_register_nspace(NSPACE, 2, info, 8));
-    for (int i = 0; i < 8; i++)
-        PMIX_INFO_DESTRUCT(&info[i]);
-    free(nodes);
-    free(ppn);
-    for (pmix_rank_t r = 0; r < 2; r++)
-        HOST_GOOD(host_register_client(NSPACE, (pmix_rank_t)node.id * 2 + r, NULL));
-}
-
 static int run_node(int id, int fd, char *const argv[])
 {
     pmix_server_module_t module = host_module;
@@ -306,7 +259,11 @@ static int run_node(int id, int fd, char *const argv[])
     module.direct_modex = on_dmodex;
     host_answers(HOST_LATER);
     HOST_GOOD(host_init(&module));
-    register_job(&job);
+    host_register_map(
+        &job, NSPACE, RANKS,
+        &(struct host_map){"nodeA,nodeB", "0,1;2,3", id ? "2,3" : "0,1", 2, 2, id});
+    for (pmix_rank_t r = 0; r < 2; r++)
+        HOST_GOOD(host_register_client(NSPACE, (pmix_rank_t)id * 2 + r, NULL));
     HOST_CHECK(pthread_create(&listener, NULL, listen_to_other, NULL) == 0);
     for (int r = 0; r < 2; r++)
         host_start_rank(&job, id * 2 + r, argv);

@@ -9,7 +9,7 @@
 #define WRONG_PTL_ABI PX_PTL_ABI
 #endif
 
-static pmix_status_t never_open(const struct px_host *host, const void *conf,
+static pmix_status_t never_open(const struct px_services *host, const void *conf,
                                 void **self)
 {
     (void)host, (void)conf, (void)self;

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client.h"
+
+pmix_proc_t me, everyone;
+uint32_t job_size;
+atomic_int n_answers;
+
+static struct program *programs;
+static pmix_status_t last_status;
+static size_t last_id;
+
+void list_program(struct program *program)
+{
+    program->next = programs;
+    programs = program;
+}
+
+void begin(void)
+{
+    GOOD(PMIx_Init(&me, NULL, 0));
+    everyone = rank_of(PMIX_RANK_WILDCARD);
+    GOOD(get_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, NULL, &job_size));
+    CHECK(me.rank < job_size);
+}
+
+void on_done(pmix_status_t status, void *arg)
+{
+    last_status = status;
+    n_answers++;
+}
+
+void on_registered(pmix_status_t status, size_t id, void *arg)
+{
+    last_id = id;
+    on_done(status, arg);
+}
+
+pmix_status_t result(pmix_status_t rc)
+{
+    if (rc)
+        return rc;
+    CHECK(wait_for(&n_answers, 20));
+    CHECK(n_answers-- == 1);
+    return last_status;
+}
+
+size_t registered(pmix_status_t rc)
+{
+    GOOD(result(rc));
+    return last_id;
+}
+
+int main(int argc, char **argv)
+{
+    const struct program *p = programs;
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    while (p && (argc < 2 || strcmp(p->name, argv[1]) != 0))
+        p = p->next;
+    if (!p) {
+        fprintf(stderr, "usage: client NAME ARGUMENT...\n");
+        return 2;
+    }
+    alarm(ALARM_S);
+    if (p->joins)
+        begin();
+    p->run(argc - 1, argv + 1);
+    if (p->joins) {
+        GOOD(PMIx_Finalize(NULL, 0));
+        CHECK(!PMIx_Initialized());
+        printf("OK %s %u\n", p->name, me.rank);
+    }
+    return 0;
+}

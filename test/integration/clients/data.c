@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What ranks of a job learn of each other. */
+#include "client.h"
+
+#include <pthread.h>
+
+/* ---- exchange: values of several types and sizes, twice ------------------------------ */
+
+#define BIGGEST (1u << 20)
+#define TEXT    "text \xc3\xa9 with spaces"
+
+static void put_all(void)
+{
+    struct {
+        const char *key;
+        pmix_value_t v;
+    } values[] = {
+        {"string", {.type = PMIX_STRING, .data.string = (char *)TEXT}},
+        {"double", {.type = PMIX_DOUBLE, .data.dval = 2.5 + me.rank}},
+        {"int64", {.type = PMIX_INT64, .data.int64 = -1234567890123LL - me.rank}},
+        {"bool", {.type = PMIX_BOOL, .data.flag = true}},
+        {"proc", {.type = PMIX_PROC, .data.proc = &me}},
+    };
+    pmix_value_t blob = {.type = PMIX_BYTE_OBJECT};
+    char key[64];
+
+    snprintf(key, sizeof key, "own.%u", me.rank);
+    put_u32(PMIX_GLOBAL, key, me.rank * 11 + 1);
+    put_u32(PMIX_GLOBAL, "same", me.rank + 500);
+    put_u32(PMIX_LOCAL, "local", me.rank + 600);
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        GOOD(PMIx_Put(PMIX_GLOBAL, values[i].key, &values[i].v));
+    CHECK(PMIx_Put(PMIX_GLOBAL, NULL, &values[0].v) != PMIX_SUCCESS);
+    blob.data.bo.bytes = malloc(BIGGEST);
+    CHECK(blob.data.bo.bytes);
+    memset(blob.data.bo.bytes, (int)me.rank + 1, BIGGEST);
+    for (size_t size = 1; size <= BIGGEST; size *= 32) {
+        blob.data.bo.size = size;
+        snprintf(key, sizeof key, "blob.%zu", size);
+        GOOD(PMIx_Put(PMIX_GLOBAL, key, &blob));
+    }
+    free(blob.data.bo.bytes);
+}
+
+static void get_all_of(pmix_rank_t r)
+{
+    char key[64];
+
+    snprintf(key, sizeof key, "own.%u", r);
+    U32_IS(r, key, r * 11 + 1);
+    U32_IS(r, "same", r + 500);
+    U32_IS(r, "local", r + 600);
+    TEXT_IS(r, "string", TEXT);
+    VALUE_IS(r, "double", PMIX_DOUBLE, v->data.dval == 2.5 + r);
+    VALUE_IS(r, "int64", PMIX_INT64, v->data.int64 == -1234567890123LL - r);
+    VALUE_IS(r, "bool", PMIX_BOOL, v->data.flag);
+    VALUE_IS(r, "proc", PMIX_PROC,
+             v->data.proc->rank == r &&
+                 PMIX_CHECK_NSPACE(v->data.proc->nspace, me.nspace));
+    for (size_t size = 1; size <= BIGGEST; size *= 32) {
+        snprintf(key, sizeof key, "blob.%zu", size);
+        VALUE_IS(r, key, PMIX_BYTE_OBJECT,
+                 v->data.bo.size == size && v->data.bo.bytes[0] == (char)(r + 1) &&
+                     v->data.bo.bytes[size - 1] == (char)(r + 1));
+    }
+}
+
+/* Keys that are new or have a new value travel with the next commit. */
+static void second_round(void)
+{
+    pmix_rank_t next = next_rank();
+    uint32_t n;
+
+    put_u32(PMIX_GLOBAL, "same", me.rank + 900);
+    put_u32(PMIX_GLOBAL, "second", me.rank);
+    GOOD(PMIx_Commit());
+    GOOD(fence_with_data());
+    U32_IS(next, "second", next);
+    GOOD(get_u32(next, "same", NULL, &n));
+    tell("overwritten", n == next + 900 ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+}
+
+JOINS(exchange)
+{
+    pmix_proc_t again;
+
+    CHECK(PMIx_Initialized());
+    GOOD(PMIx_Init(&again, NULL, 0));
+    CHECK(PMIX_CHECK_PROCID(&again, &me));
+    GOOD(PMIx_Finalize(NULL, 0));
+    CHECK(PMIx_Initialized());
+    put_all();
+    GOOD(PMIx_Commit());
+    GOOD(fence_with_data());
+    for (pmix_rank_t r = 0; r < job_size; r++)
+        get_all_of(r);
+    barrier();
+    second_round();
+    barrier();
+}
+
+/* ---- direct: values fetched on demand, fences of subsets, a get before its put -------- */
+
+static uint32_t answer_value;
+
+static void on_value(pmix_status_t status, pmix_value_t *v, void *arg)
+{
+    if (status == PMIX_SUCCESS && v->type == PMIX_UINT32)
+        answer_value = v->data.uint32;
+    on_done(status, arg);
+}
+
+/* Without a limit, a get of a rank that has not committed yet waits until it has,
+ * wherever that is. */
+static void before_the_put(void)
+{
+    pmix_rank_t last = job_size - 1;
+
+    if (me.rank == last)
+        sleep_ms(300);
+    put_u32(PMIX_GLOBAL, "first", me.rank * 3);
+    GOOD(PMIx_Commit());
+    U32_IS(last, "first", last * 3);
+    barrier();
+}
+
+/* Values that no fence has carried come when they are asked for. */
+static void on_demand(void)
+{
+    put_u32(PMIX_GLOBAL, "second", me.rank * 5);
+    GOOD(PMIx_Commit());
+    barrier();
+    for (pmix_rank_t r = 0; r < job_size; r++) {
+        U32_IS(r, "first", r * 3);
+        U32_IS(r, "second", r * 5);
+    }
+}
+
+/* {0,1} and the others fence at the same time, then each rank with itself. */
+static void subsets(void)
+{
+    pmix_proc_t set[64];
+    size_t n = 0;
+
+    for (pmix_rank_t r = 0; r < job_size && n < 64; r++)
+        if ((r < 2) == (me.rank < 2))
+            set[n++] = rank_of(r);
+    for (int i = 0; i < 5; i++)
+        GOOD(PMIx_Fence(set, n, NULL, 0));
+    GOOD(PMIx_Fence(&me, 1, NULL, 0));
+    GOOD(PMIx_Fence(&everyone, 1, NULL, 0));
+}
+
+JOINS(direct)
+{
+    pmix_proc_t next = rank_of(next_rank());
+
+    before_the_put();
+    GOOD(result(PMIx_Get_nb(&next, "first", NULL, 0, on_value, NULL)));
+    CHECK(answer_value == next.rank * 3);
+    subsets();
+    on_demand();
+    for (int i = 0; i < 50; i++)
+        barrier();
+}
+
+/* ---- nodes: four ranks on two nodes, nodeA with 0 and 1, nodeB with 2 and 3 ----------- */
+
+static void where_everybody_is(void)
+{
+    static const char *const names[] = {"nodeA", "nodeB"};
+
+    U32_IS(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, 2);
+    U32_IS(PMIX_RANK_WILDCARD, PMIX_NUM_NODES, 2);
+    for (pmix_rank_t r = 0; r < job_size; r++) {
+        TEXT_IS(r, PMIX_HOSTNAME, names[r / 2]);
+        if (strict())
+            U32_IS(r, PMIX_NODEID, r / 2);
+        VALUE_IS(r, PMIX_LOCAL_RANK, PMIX_UINT16, v->data.uint16 == r % 2);
+    }
+    for (pmix_rank_t node = 0; node < 2; node++) {
+        pmix_proc_t *procs = NULL;
+        size_t n = 0;
+
+        GOOD(PMIx_Resolve_peers(names[node], me.nspace, &procs, &n));
+        CHECK(n == 2 && procs[0].rank / 2 == node && procs[1].rank / 2 == node);
+        PMIX_PROC_FREE(procs, n);
+    }
+}
+
+/* After a fence that collects, everybody's values are on both nodes, each where it
+ * should be. */
+static void collected(void)
+{
+    pmix_info_t immediate = info_bool(PMIX_IMMEDIATE);
+    char *bytes = malloc(100000);
+    pmix_value_t big = {.type = PMIX_BYTE_OBJECT};
+    uint32_t n;
+
+    CHECK(bytes);
+    memset(bytes, (int)me.rank + 1, 100000);
+    big.data.bo.bytes = bytes;
+    big.data.bo.size = 100000;
+    GOOD(PMIx_Put(PMIX_GLOBAL, "big", &big));
+    free(bytes);
+    put_u32(PMIX_GLOBAL, "global", me.rank + 100);
+    put_u32(PMIX_LOCAL, "local", me.rank + 200);
+    put_u32(PMIX_REMOTE, "remote", me.rank + 300);
+    GOOD(PMIx_Commit());
+    GOOD(fence_with_data());
+    for (pmix_rank_t r = 0; r < job_size; r++) {
+        U32_IS(r, "global", r + 100);
+        VALUE_IS(r, "big", PMIX_BYTE_OBJECT,
+                 v->data.bo.size == 100000 && v->data.bo.bytes[99999] == (char)(r + 1));
+        if (r == me.rank)
+            continue;
+        if (r / 2 == me.rank / 2) {
+            U32_IS(r, "local", r + 200);
+        } else {
+            U32_IS(r, "remote", r + 300);
+            CHECK(get_u32(r, "local", &immediate, &n) != PMIX_SUCCESS);
+        }
+    }
+    barrier();
+}
+
+/* Sets across the nodes and within one, at the same time. */
+static void crossing_subsets(void)
+{
+    pmix_proc_t across[2] = {rank_of(me.rank % 2), rank_of(me.rank % 2 + 2)};
+    pmix_proc_t within[2] = {rank_of(me.rank & ~1u), rank_of(me.rank | 1)};
+
+    for (int i = 0; i < 5; i++) {
+        GOOD(PMIx_Fence(across, 2, NULL, 0));
+        GOOD(PMIx_Fence(within, 2, NULL, 0));
+    }
+    for (int i = 0; i < 20; i++)
+        barrier();
+}
+
+JOINS(nodes)
+{
+    pmix_info_t timeout = info_timeout(1);
+    double start;
+    uint32_t n;
+
+    CHECK(job_size == 4);
+    before_the_put();
+    where_everybody_is();
+    collected();
+    on_demand();
+    barrier();
+    start = now_s();
+    CHECK(get_u32((me.rank + 2) % 4, "never", &timeout, &n) != PMIX_SUCCESS);
+    CHECK(now_s() - start < 8);
+    barrier();
+    crossing_subsets();
+}
+
+/* ---- limits: gets that must not wait, gets and fences that may wait so long ----------- */
+
+static void missing_keys(void)
+{
+    pmix_info_t optional = info_bool(PMIX_OPTIONAL), any = {.key = PMIX_OPTIONAL};
+    pmix_info_t limits[] = {info_bool(PMIX_IMMEDIATE), info_timeout(1)};
+    pmix_rank_t next = next_rank();
+    uint32_t n;
+
+    EXPECT(get_u32(next, "no.such.key", &optional, &n), PMIX_ERR_NOT_FOUND);
+    EXPECT(get_u32(me.rank, "no.such.key", &optional, &n), PMIX_ERR_NOT_FOUND);
+    any.value.type = PMIX_UNDEF; /* Open MPI writes "true" so */
+    EXPECT(get_u32(next, "no.such.key", &any, &n), PMIX_ERR_NOT_FOUND);
+    EXPECT(get_u32(PMIX_RANK_WILDCARD, "pmix.no.such.key", &optional, &n),
+           PMIX_ERR_NOT_FOUND);
+    for (int i = 0; i < 2; i++) {
+        double start = now_s();
+
+        CHECK(get_u32(next, "no.such.key", &limits[i], &n) != PMIX_SUCCESS);
+        CHECK(now_s() - start < (i ? 8 : 5));
+    }
+}
+
+/* A rank with the value already there is not kept waiting by the limit. */
+static void present_keys(void)
+{
+    pmix_info_t limits[] = {info_timeout(30), info_bool(PMIX_IMMEDIATE)};
+    double start = now_s();
+    uint32_t n;
+
+    for (int i = 0; i < 2; i++) {
+        GOOD(get_u32(next_rank(), "there", &limits[i], &n));
+        CHECK(n == next_rank());
+    }
+    CHECK(now_s() - start < 5);
+}
+
+/* Rank 0 stays away from a fence that has a limit of one second. */
+static void fence_in_time(void)
+{
+    pmix_info_t timeout = info_timeout(1);
+    double start = now_s();
+
+    if (me.rank == 0) {
+        sleep_ms(2000);
+        return;
+    }
+    EXPECT(PMIx_Fence(NULL, 0, &timeout, 1), PMIX_ERR_TIMEOUT);
+    CHECK(now_s() - start > 0.8 && now_s() - start < 1.9);
+}
+
+JOINS(limits)
+{
+    uint32_t n;
+
+    put_u32(PMIX_GLOBAL, "there", me.rank);
+    GOOD(PMIx_Commit());
+    GOOD(fence_with_data());
+    present_keys();
+    missing_keys();
+    CHECK(get_u32(job_size + 5, "there", NULL, &n) != PMIX_SUCCESS);
+    barrier();
+    if (strict())
+        fence_in_time();
+}
+
+/* ---- resolve: sizes, ranks, nodes, and who lives where -------------------------------- */
+
+static void peers_and_nodes(const char *host)
+{
+    pmix_proc_t *procs = NULL;
+    char *nodes = NULL;
+    size_t n = 0;
+
+    GOOD(PMIx_Resolve_peers(host, me.nspace, &procs, &n));
+    CHECK(n == job_size);
+    for (size_t i = 0; i < n; i++)
+        CHECK(procs[i].rank < job_size &&
+              PMIX_CHECK_NSPACE(procs[i].nspace, me.nspace));
+    PMIX_PROC_FREE(procs, n);
+    GOOD(PMIx_Resolve_nodes(me.nspace, &nodes));
+    CHECK(nodes && strcmp(nodes, host) == 0);
+    free(nodes);
+}
+
+JOINS(resolve)
+{
+    pmix_value_t *host = NULL;
+
+    CHECK(PMIx_Get_version() && PMIx_Get_version()[0]);
+    U32_IS(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, job_size);
+    VALUE_OF(&everyone, PMIX_UNIV_SIZE, PMIX_UINT32, v->data.uint32 > 0);
+    VALUE_OF(&everyone, PMIX_LOCAL_PEERS, PMIX_STRING, v->data.string[0] == '0');
+    for (pmix_rank_t r = 0; r < job_size; r++) {
+        VALUE_IS(r, PMIX_LOCAL_RANK, PMIX_UINT16, v->data.uint16 == r);
+        VALUE_IS(r, PMIX_HOSTNAME, PMIX_STRING, v->data.string && v->data.string[0]);
+        U32_IS(r, PMIX_NODEID, 0);
+    }
+    GOOD(PMIx_Get(&me, PMIX_HOSTNAME, NULL, 0, &host));
+    peers_and_nodes(host->data.string);
+    PMIX_VALUE_RELEASE(host);
+    barrier();
+}
+
+/* ---- publish: lookup of what is there, of what is not, of what comes later ------------ */
+
+static void on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t n, void *arg)
+{
+    on_done(status == PMIX_SUCCESS && n != 1 ? PMIX_ERROR : status, arg);
+}
+
+/* What rank 0 has published. */
+static pmix_status_t look(const char *key, const pmix_info_t *info, size_t n,
+                          uint32_t value)
+{
+    pmix_pdata_t pd;
+    pmix_status_t rc;
+
+    PMIX_PDATA_CONSTRUCT(&pd);
+    PMIX_LOAD_KEY(pd.key, key);
+    rc = PMIx_Lookup(&pd, 1, info, n);
+    if (rc == PMIX_SUCCESS) {
+        CHECK(pd.value.type == PMIX_UINT32 && pd.value.data.uint32 == value);
+        CHECK(pd.proc.rank == 0 && PMIX_CHECK_NSPACE(pd.proc.nspace, me.nspace));
+    }
+    PMIX_PDATA_DESTRUCT(&pd);
+    return rc;
+}
+
+static void publish(const char *key, uint32_t value)
+{
+    pmix_info_t info[3];
+    pmix_data_range_t range = PMIX_RANGE_NAMESPACE;
+    pmix_persistence_t until = PMIX_PERSIST_APP;
+
+    PMIX_INFO_LOAD(&info[0], key, &value, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[1], PMIX_RANGE, &range, PMIX_DATA_RANGE);
+    PMIX_INFO_LOAD(&info[2], PMIX_PERSISTENCE, &until, PMIX_PERSIST);
+    GOOD(PMIx_Publish(info, 3));
+}
+
+JOINS(publish)
+{
+    char *keys[] = {(char *)"pub.now", NULL};
+    pmix_info_t wait[2] = {info_bool(PMIX_WAIT), info_timeout(10)};
+
+    if (me.rank == 0)
+        publish("pub.now", 42);
+    barrier();
+    GOOD(look("pub.now", NULL, 0, 42));
+    EXPECT(look("pub.never", NULL, 0, 0), PMIX_ERR_NOT_FOUND);
+    GOOD(result(PMIx_Lookup_nb(keys, NULL, 0, on_lookup, NULL)));
+    barrier();
+    /* A host may answer a waiting lookup at once, too: the foreign ones do. */
+    if (me.rank == 1)
+        tell("lookup-wait", look("pub.late", wait, 2, 43));
+    if (me.rank == 0) {
+        sleep_ms(300);
+        publish("pub.late", 43);
+    }
+    barrier();
+    if (me.rank == 0)
+        GOOD(PMIx_Unpublish(keys, NULL, 0));
+    barrier();
+    EXPECT(look("pub.now", NULL, 0, 0), PMIX_ERR_NOT_FOUND);
+    GOOD(look("pub.late", NULL, 0, 43));
+    barrier();
+    if (me.rank == 0)
+        GOOD(PMIx_Unpublish(NULL, NULL, 0));
+    barrier();
+}
+
+/* ---- connect: all ranks of a job, by wildcard and one by one, and disconnect ---------- */
+
+JOINS(connect)
+{
+    pmix_proc_t all[64];
+    size_t n = 0;
+
+    for (int i = 0; i < 3; i++) {
+        GOOD(PMIx_Connect(&everyone, 1, NULL, 0));
+        barrier();
+        GOOD(PMIx_Disconnect(&everyone, 1, NULL, 0));
+    }
+    for (; n < job_size && n < 64; n++)
+        all[n] = rank_of((pmix_rank_t)n);
+    GOOD(result(PMIx_Connect_nb(all, n, NULL, 0, on_done, NULL)));
+    GOOD(result(PMIx_Disconnect_nb(all, n, NULL, 0, on_done, NULL)));
+    CHECK(PMIx_Connect(NULL, 0, NULL, 0) != PMIX_SUCCESS);
+    barrier();
+}
+
+/* ---- threads: several of each rank use the library at the same time ------------------- */
+
+enum { THREADS = 4, ROUNDS = 50 };
+
+static void *work(void *arg)
+{
+    unsigned t = (unsigned)(size_t)arg;
+    char key[64];
+
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        pmix_rank_t rank = (me.rank + i) % job_size;
+
+        U32_IS(rank, "shared", rank + 1);
+        snprintf(key, sizeof key, "own.%u.%u", t, i);
+        put_u32(PMIX_GLOBAL, key, t * 1000 + i);
+        GOOD(PMIx_Commit());
+        U32_IS(me.rank, key, t * 1000 + i);
+        U32_IS(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, job_size);
+    }
+    return NULL;
+}
+
+JOINS(threads)
+{
+    pthread_t threads[THREADS];
+
+    put_u32(PMIX_GLOBAL, "shared", me.rank + 1);
+    GOOD(PMIx_Commit());
+    barrier();
+    for (size_t t = 0; t < THREADS; t++)
+        CHECK(pthread_create(&threads[t], NULL, work, (void *)t) == 0);
+    for (int i = 0; i < 10; i++)
+        barrier();
+    for (size_t t = 0; t < THREADS; t++)
+        CHECK(pthread_join(threads[t], NULL) == 0);
+    barrier();
+    U32_IS(next_rank(), "own.3.49", 3049);
+    barrier();
+}
