@@ -33,31 +33,29 @@ static void packing(void)
                                  .unpack_ptr = memory + 6,
                                  .bytes_allocated = 8,
                                  .bytes_used = 4};
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_pack(NULL, NULL, numbers, 1, PMIX_INT32))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_pack(NULL, &b, NULL, 1, PMIX_INT32))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_pack(NULL, &b, numbers, -1, PMIX_INT32))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_pack(NULL, &b, numbers, INT32_MIN, PMIX_INT32))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_pack(NULL, &broken, numbers, 1, PMIX_INT32))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_pack(NULL, &ahead, numbers, 1, PMIX_INT32))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_pack(NULL, &b, &v, 1, PMIX_VALUE))
+    BAD(PMIx_Data_pack(NULL, NULL, numbers, 1, PMIX_INT32))
+    BAD(PMIx_Data_pack(NULL, &b, NULL, 1, PMIX_INT32))
+    BAD(PMIx_Data_pack(NULL, &b, numbers, -1, PMIX_INT32))
+    BAD(PMIx_Data_pack(NULL, &b, numbers, INT32_MIN, PMIX_INT32))
+    BAD(PMIx_Data_pack(NULL, &broken, numbers, 1, PMIX_INT32))
+    BAD(PMIx_Data_pack(NULL, &ahead, numbers, 1, PMIX_INT32))
+    BAD(PMIx_Data_pack(NULL, &b, &v, 1, PMIX_VALUE))
     lies.size = SIZE_MAX;
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_pack(NULL, &b, &v, 1, PMIX_VALUE))
-    IS(PMIX_ERR_UNKNOWN_DATA_TYPE, PMIx_Data_pack(NULL, &b, numbers, 1, PMIX_UNDEF))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_unpack(NULL, NULL, numbers, &n, PMIX_INT32))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_unpack(NULL, &b, NULL, &n, PMIX_INT32))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_unpack(NULL, &b, numbers, NULL, PMIX_INT32))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_unpack(NULL, &broken, numbers, &n, PMIX_INT32))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_unpack(NULL, &ahead, numbers, &n, PMIX_INT32))
+    BAD(PMIx_Data_pack(NULL, &b, &v, 1, PMIX_VALUE))
+    UNKNOWN(PMIx_Data_pack(NULL, &b, numbers, 1, PMIX_UNDEF))
+    BAD(PMIx_Data_unpack(NULL, NULL, numbers, &n, PMIX_INT32))
+    BAD(PMIx_Data_unpack(NULL, &b, NULL, &n, PMIX_INT32))
+    BAD(PMIx_Data_unpack(NULL, &b, numbers, NULL, PMIX_INT32))
+    BAD(PMIx_Data_unpack(NULL, &broken, numbers, &n, PMIX_INT32))
+    BAD(PMIx_Data_unpack(NULL, &ahead, numbers, &n, PMIX_INT32))
     n = -1;
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_unpack(NULL, &b, numbers, &n, PMIX_INT32))
+    BAD(PMIx_Data_unpack(NULL, &b, numbers, &n, PMIX_INT32))
     for (size_t i = 0; i < N_NO_TYPES; i++) {
         odd.type = no_types[i];
         n = 1;
-        IS(PMIX_ERR_UNKNOWN_DATA_TYPE,
-           PMIx_Data_pack(NULL, &b, numbers, 1, no_types[i]))
-        IS(PMIX_ERR_UNKNOWN_DATA_TYPE, PMIx_Data_pack(NULL, &b, &odd, 1, PMIX_VALUE))
-        IS(PMIX_ERR_UNKNOWN_DATA_TYPE,
-           PMIx_Data_unpack(NULL, &unknown, numbers, &n, no_types[i]))
+        UNKNOWN(PMIx_Data_pack(NULL, &b, numbers, 1, no_types[i]))
+        UNKNOWN(PMIx_Data_pack(NULL, &b, &odd, 1, PMIX_VALUE))
+        UNKNOWN(PMIx_Data_unpack(NULL, &unknown, numbers, &n, no_types[i]))
         SO(n == 0)
     }
     SO(b.bytes_used == 0)
@@ -71,18 +69,17 @@ static void copying(void)
     void *copy = &copy;
     char *text = (char *)&text;
 
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_copy(NULL, &number, PMIX_INT))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_copy(&copy, NULL, PMIX_INT))
-    IS(PMIX_ERR_UNKNOWN_DATA_TYPE, PMIx_Data_copy(&copy, &number, PMIX_UNDEF))
-    IS(PMIX_ERR_UNKNOWN_DATA_TYPE, PMIx_Data_copy(&copy, &v, PMIX_VALUE))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_print(NULL, NULL, &number, PMIX_INT))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_print(&text, NULL, NULL, PMIX_INT))
+    BAD(PMIx_Data_copy(NULL, &number, PMIX_INT))
+    BAD(PMIx_Data_copy(&copy, NULL, PMIX_INT))
+    UNKNOWN(PMIx_Data_copy(&copy, &number, PMIX_UNDEF))
+    UNKNOWN(PMIx_Data_copy(&copy, &v, PMIX_VALUE))
+    BAD(PMIx_Data_print(NULL, NULL, &number, PMIX_INT))
+    BAD(PMIx_Data_print(&text, NULL, NULL, PMIX_INT))
     for (size_t i = 0; i < N_NO_TYPES; i++) {
         copy = &copy;
         text = (char *)&text;
-        IS(PMIX_ERR_UNKNOWN_DATA_TYPE, PMIx_Data_copy(&copy, &number, no_types[i]))
-        IS(PMIX_ERR_UNKNOWN_DATA_TYPE,
-           PMIx_Data_print(&text, NULL, &number, no_types[i]))
+        UNKNOWN(PMIx_Data_copy(&copy, &number, no_types[i]))
+        UNKNOWN(PMIx_Data_print(&text, NULL, &number, no_types[i]))
         SO(!copy && !text)
     }
     IS(PMIX_SUCCESS, PMIx_Data_print(&text, NULL, NULL, PMIX_STRING))
@@ -99,24 +96,24 @@ static void payloads(void)
     size_t n = 7;
     char *bytes = NULL;
 
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_copy_payload(NULL, &b))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_copy_payload(&b, NULL))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_copy_payload(&b, &broken))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_copy_payload(&broken, &b))
+    BAD(PMIx_Data_copy_payload(NULL, &b))
+    BAD(PMIx_Data_copy_payload(&b, NULL))
+    BAD(PMIx_Data_copy_payload(&b, &broken))
+    BAD(PMIx_Data_copy_payload(&broken, &b))
     IS(PMIX_SUCCESS, PMIx_Data_copy_payload(&b, &b))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_load(NULL, &bo))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_load(&b, NULL))
+    BAD(PMIx_Data_load(NULL, &bo))
+    BAD(PMIx_Data_load(&b, NULL))
     IS(PMIX_SUCCESS, PMIx_Data_load(&b, &lies))
     SO(b.bytes_used == 0)
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_unload(NULL, &bo))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_unload(&b, NULL))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_unload(&broken, &bo))
+    BAD(PMIx_Data_unload(NULL, &bo))
+    BAD(PMIx_Data_unload(&b, NULL))
+    BAD(PMIx_Data_unload(&broken, &bo))
     IS(PMIX_SUCCESS, PMIx_Data_unload(&b, &bo))
     SO(!bo.bytes && bo.size == 0)
     lies = (pmix_byte_object_t){.size = 5};
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_embed(NULL, &bo))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_embed(&b, NULL))
-    IS(PMIX_ERR_BAD_PARAM, PMIx_Data_embed(&b, &lies))
+    BAD(PMIx_Data_embed(NULL, &bo))
+    BAD(PMIx_Data_embed(&b, NULL))
+    BAD(PMIx_Data_embed(&b, &lies))
     RUNS(PMIx_Data_buffer_load(NULL, NULL, 5))
     RUNS(PMIx_Data_buffer_load(&b, NULL, 5))
     SO(b.bytes_used == 0)
@@ -266,8 +263,7 @@ static void lies(void)
     READ(PMIX_ERR_UNKNOWN_DATA_TYPE, PMIX_DATA_ARRAY, "\x02\x8f\x4e\x01")
     for (size_t i = 0; i < N_NO_TYPES; i++) {
         n = 2;
-        IS(PMIX_ERR_UNKNOWN_DATA_TYPE,
-           PMIx_Data_unpack(NULL, BYTES("\x02\x01"), object, &n, no_types[i]))
+        UNKNOWN(PMIx_Data_unpack(NULL, BYTES("\x02\x01"), object, &n, no_types[i]))
     }
 }
 

@@ -1,113 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions that need the library to be started: good calls, for when it is not, and calls with
- * arguments that make no sense. */
+/* The functions that need the library to be started: good calls, for when it is not or the process
+ * has another role, and calls with arguments that make no sense. And the library's own thread. */
 #include "rows.h"
 
 #include <check.h>
 #include <stdio.h>
 
-#define PX_UNUSED __attribute__((unused))
-
 #undef PMIx_server_init /* the function itself, not what the header puts before it */
 
-static pmix_proc_t proc, endless_proc;
-static pmix_info_t info;
+static pmix_proc_t proc, endless_proc, server, *servers, *procs;
+static pmix_info_t info, *results;
 static pmix_value_t value = {.type = PMIX_UINT32}, *got;
 static pmix_query_t query;
 static pmix_app_t app, no_app;
 static pmix_pdata_t pdata, no_key, endless_key;
-static pmix_proc_t *procs;
 static pmix_nspace_t nspace = "ns", no_nspace;
 static pmix_status_t code = -1;
 static char *strings[] = {(char *)"key", NULL}, *no_strings[] = {NULL};
-static char long_key[PMIX_MAX_KEYLEN + 2], long_nspace[PMIX_MAX_NSLEN + 2];
-static char *text, *text_in = (char *)"block";
-static pmix_info_t *results;
-static pmix_byte_object_t bytes, no_bytes = {.size = 4};
+static char *attrs[] = {(char *)"pmix.some", NULL}, *bad_attrs[] = {(char *)"", NULL};
+static char long_key[PMIX_MAX_KEYLEN + 2], long_name[PMIX_MAX_NSLEN + 2];
+static char name[] = "set", nothing[] = "", *function = (char *)"PMIx_Get";
+static char *text, *text_in = (char *)"block", **env;
+static pmix_byte_object_t bytes = {.bytes = (char *)"x", .size = 1},
+                          no_bytes = {.size = 4};
+static pmix_data_buffer_t buffer;
 static pmix_resource_unit_t unit;
 static pmix_fabric_t fabric;
-static char **env;
+static pmix_topology_t topo;
+static pmix_cpuset_t cpuset;
+static pmix_locality_t locality;
+static pmix_device_distance_t *distances;
+static pmix_server_module_t module;
 static size_t n;
 
-/* ---- callbacks that must not be called ------------------------------------------------------------- */
+/* ---- callbacks ------------------------------------------------------------------- */
 
-static void on_op(pmix_status_t status PX_UNUSED, void *cbdata PX_UNUSED)
+static void never(void)
 {
     ck_abort_msg("called back after an error");
 }
 
-static void on_value(pmix_status_t status PX_UNUSED, pmix_value_t *v PX_UNUSED,
-                     void *cbdata PX_UNUSED)
-{
-    ck_abort_msg("called back after an error");
-}
-
-static void on_lookup(pmix_status_t status PX_UNUSED, pmix_pdata_t d[] PX_UNUSED,
-                      size_t nd PX_UNUSED, void *cbdata PX_UNUSED)
-{
-    ck_abort_msg("called back after an error");
-}
-
-static void on_spawn(pmix_status_t status PX_UNUSED, pmix_nspace_t ns PX_UNUSED,
-                     void *cbdata PX_UNUSED)
-{
-    ck_abort_msg("called back after an error");
-}
-
-static void on_info(pmix_status_t status PX_UNUSED, pmix_info_t *i PX_UNUSED,
-                    size_t ni PX_UNUSED, void *cbdata PX_UNUSED,
-                    pmix_release_cbfunc_t release PX_UNUSED, void *data PX_UNUSED)
-{
-    ck_abort_msg("called back after an error");
-}
-
-static void on_handler(pmix_status_t status PX_UNUSED, size_t id PX_UNUSED,
-                       void *cbdata PX_UNUSED)
-{
-    ck_abort_msg("called back after an error");
-}
-
-static void on_setup(pmix_status_t status PX_UNUSED, pmix_info_t i[] PX_UNUSED,
-                     size_t ni PX_UNUSED, void *cbdata PX_UNUSED,
-                     pmix_op_cbfunc_t cb PX_UNUSED, void *data PX_UNUSED)
-{
-    ck_abort_msg("called back after an error");
-}
-
-static void on_dmodex(pmix_status_t status PX_UNUSED, char *data PX_UNUSED,
-                      size_t nd PX_UNUSED, void *cbdata PX_UNUSED)
-{
-    ck_abort_msg("called back after an error");
-}
-
-static void on_event(size_t id PX_UNUSED, pmix_status_t status PX_UNUSED,
-                     const pmix_proc_t *source PX_UNUSED, pmix_info_t i[] PX_UNUSED,
-                     size_t ni PX_UNUSED, pmix_info_t *results PX_UNUSED,
-                     size_t n_results PX_UNUSED,
-                     pmix_event_notification_cbfunc_fn_t cb PX_UNUSED,
-                     void *cbdata PX_UNUSED)
-{
-    ck_abort_msg("called back after an error");
-}
-
-static void on_credential(pmix_status_t status PX_UNUSED,
-                          pmix_byte_object_t *credential PX_UNUSED,
-                          pmix_info_t i[] PX_UNUSED, size_t ni PX_UNUSED,
-                          void *cbdata PX_UNUSED)
-{
-    ck_abort_msg("called back after an error");
-}
-
-static void on_validation(pmix_status_t status PX_UNUSED, pmix_info_t i[] PX_UNUSED,
-                          size_t ni PX_UNUSED, void *cbdata PX_UNUSED)
-{
-    ck_abort_msg("called back after an error");
-}
+#define on_op         ((pmix_op_cbfunc_t)never)
+#define on_value      ((pmix_value_cbfunc_t)never)
+#define on_lookup     ((pmix_lookup_cbfunc_t)never)
+#define on_spawn      ((pmix_spawn_cbfunc_t)never)
+#define on_info       ((pmix_info_cbfunc_t)never)
+#define on_handler    ((pmix_hdlr_reg_cbfunc_t)never)
+#define on_setup      ((pmix_setup_application_cbfunc_t)never)
+#define on_dmodex     ((pmix_dmodex_response_fn_t)never)
+#define on_event      ((pmix_notification_fn_t)never)
+#define on_credential ((pmix_credential_cbfunc_t)never)
+#define on_validation ((pmix_validation_cbfunc_t)never)
+#define on_distances  ((pmix_device_dist_cbfunc_t)never)
+#define on_iof        ((pmix_iof_cbfunc_t)never)
 
 static pmix_status_t told;
 
-static void on_told(pmix_status_t status, void *cbdata PX_UNUSED)
+static void on_told(pmix_status_t status, void *cbdata)
 {
+    (void)cbdata;
     told = status;
 }
 
@@ -284,7 +235,7 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
 #define BAD_SERVER_CALLS(X)                                                               \
     X(PMIx_server_register_nspace(NULL, 1, NULL, 0, NULL, NULL))                          \
     X(PMIx_server_register_nspace(no_nspace, 1, NULL, 0, NULL, NULL))                     \
-    X(PMIx_server_register_nspace(long_nspace, 1, NULL, 0, NULL, NULL))                   \
+    X(PMIx_server_register_nspace(long_name, 1, NULL, 0, NULL, NULL))                   \
     X(PMIx_server_register_nspace(nspace, 1, NULL, 1, on_op, NULL))                       \
     X(PMIx_server_register_client(NULL, 0, 0, NULL, NULL, NULL))                          \
     X(PMIx_server_register_client(&endless_proc, 0, 0, NULL, on_op, NULL))                \
@@ -382,6 +333,166 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
     X(PMIx_Fabric_deregister(NULL))                                                       \
     X(PMIx_Fabric_deregister_nb(NULL, on_op, NULL))
 
+/* Groups, forwarded streams, topology, and what a host tells its server about itself. */
+#define GOOD_GROUPS(X)                                                                    \
+    X(PMIx_Load_topology(&topo)) \
+    X(PMIx_Get_cpuset(&cpuset, PMIX_CPUBIND_PROCESS)) \
+    X(PMIx_Parse_cpuset_string("0", &cpuset)) \
+    X(PMIx_Get_relative_locality("a", "b", &locality)) \
+    X(PMIx_Compute_distances(&topo, &cpuset, NULL, 0, &distances, &n)) \
+    X(PMIx_Compute_distances_nb(&topo, &cpuset, NULL, 0, on_distances, NULL)) \
+    X(PMIx_server_generate_cpuset("0", &cpuset)) \
+    X(PMIx_server_generate_cpuset_string(&cpuset, &text)) \
+    X(PMIx_server_generate_locality_string(&cpuset, &text)) \
+    X(PMIx_Group_construct("g", &proc, 1, NULL, 0, &results, &n))                         \
+    X(PMIx_Group_construct_nb("g", &proc, 1, NULL, 0, on_info, NULL))                     \
+    X(PMIx_Group_invite("g", &proc, 1, NULL, 0, &results, &n))                            \
+    X(PMIx_Group_invite_nb("g", &proc, 1, NULL, 0, on_info, NULL))                        \
+    X(PMIx_Group_join("g", &proc, PMIX_GROUP_ACCEPT, NULL, 0, &results, &n))              \
+    X(PMIx_Group_join_nb("g", &proc, PMIX_GROUP_ACCEPT, NULL, 0, on_info, NULL))          \
+    X(PMIx_Group_leave("g", NULL, 0))                                                     \
+    X(PMIx_Group_leave_nb("g", NULL, 0, on_op, NULL))                                     \
+    X(PMIx_Group_destruct("g", NULL, 0))                                                  \
+    X(PMIx_Group_destruct_nb("g", NULL, 0, on_op, NULL))                                  \
+    X(PMIx_IOF_pull(&proc, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_iof, NULL, NULL))      \
+    X(PMIx_IOF_push(&proc, 1, &bytes, NULL, 0, on_op, NULL))                              \
+    X(PMIx_IOF_push(&proc, 1, &bytes, NULL, 0, NULL, NULL))                               \
+    X(PMIx_IOF_deregister(0, NULL, 0, on_op, NULL))                                       \
+    X(PMIx_IOF_deregister(0, NULL, 0, NULL, NULL))
+
+#define GOOD_SERVER_GROUPS(X)                                                             \
+    X(PMIx_Register_attributes(function, attrs))                                          \
+    X(PMIx_server_IOF_deliver(&proc, PMIX_FWD_STDOUT_CHANNEL, &bytes, NULL, 0, on_op, NULL)) \
+    X(PMIx_server_IOF_flow_control(&proc, PMIX_FWD_STDIN_CHANNEL, true, NULL, 0, on_op, NULL)) \
+    X(PMIx_server_collect_inventory(NULL, 0, on_info, NULL))                              \
+    X(PMIx_server_deliver_inventory(&info, 1, NULL, 0, on_op, NULL))                      \
+    X(PMIx_server_collect_job_info(&proc, 1, &buffer))                                    \
+    X(PMIx_server_define_process_set(&proc, 1, name))                                     \
+    X(PMIx_server_delete_process_set(name))                                               \
+    X(PMIx_server_register_resources(&info, 1, on_op, NULL))                              \
+    X(PMIx_server_register_resources(&info, 1, NULL, NULL))                               \
+    X(PMIx_server_deregister_resources(&info, 1, on_op, NULL))                            \
+    X(PMIx_server_deregister_resources(&info, 1, NULL, NULL))
+
+#define BAD_GROUPS(X)                                                                     \
+    X(PMIx_Load_topology(NULL))                                                           \
+    X(PMIx_Get_cpuset(NULL, PMIX_CPUBIND_PROCESS))                                        \
+    X(PMIx_Get_cpuset(&cpuset, 77))                                                       \
+    X(PMIx_Parse_cpuset_string(NULL, &cpuset))                                            \
+    X(PMIx_Parse_cpuset_string("0", NULL))                                                \
+    X(PMIx_Get_relative_locality(NULL, "b", &locality))                                   \
+    X(PMIx_Get_relative_locality("a", NULL, &locality))                                   \
+    X(PMIx_Get_relative_locality("a", "b", NULL))                                         \
+    X(PMIx_Compute_distances(&topo, &cpuset, NULL, 0, NULL, &n))                          \
+    X(PMIx_Compute_distances(&topo, &cpuset, NULL, 0, &distances, NULL))                  \
+    X(PMIx_Compute_distances(&topo, &cpuset, NULL, 1, &distances, &n))                    \
+    X(PMIx_Compute_distances_nb(&topo, &cpuset, NULL, 0, NULL, NULL))                     \
+    X(PMIx_Compute_distances_nb(&topo, &cpuset, NULL, 1, on_distances, NULL))             \
+    X(PMIx_server_generate_cpuset(NULL, &cpuset))                                         \
+    X(PMIx_server_generate_cpuset("0", NULL))                                             \
+    X(PMIx_server_generate_cpuset_string(NULL, &text))                                    \
+    X(PMIx_server_generate_cpuset_string(&cpuset, NULL))                                  \
+    X(PMIx_server_generate_locality_string(NULL, &text))                                  \
+    X(PMIx_server_generate_locality_string(&cpuset, NULL))                                \
+    X(PMIx_Group_construct(NULL, &proc, 1, NULL, 0, &results, &n))                        \
+    X(PMIx_Group_construct("", &proc, 1, NULL, 0, &results, &n))                          \
+    X(PMIx_Group_construct(long_name, &proc, 1, NULL, 0, &results, &n))                   \
+    X(PMIx_Group_construct("g", NULL, 1, NULL, 0, &results, &n))                          \
+    X(PMIx_Group_construct("g", &proc, 1, NULL, 1, &results, &n))                         \
+    X(PMIx_Group_construct_nb(NULL, &proc, 1, NULL, 0, on_info, NULL))                    \
+    X(PMIx_Group_construct_nb("g", NULL, 1, NULL, 0, on_info, NULL))                      \
+    X(PMIx_Group_construct_nb("g", &proc, 1, NULL, 1, on_info, NULL))                     \
+    X(PMIx_Group_construct_nb("g", &proc, 1, NULL, 0, NULL, NULL))                        \
+    X(PMIx_Group_invite(NULL, &proc, 1, NULL, 0, &results, &n))                           \
+    X(PMIx_Group_invite("g", NULL, 1, NULL, 0, &results, &n))                             \
+    X(PMIx_Group_invite("g", NULL, 0, NULL, 0, &results, &n))                             \
+    X(PMIx_Group_invite("g", &proc, 0, NULL, 0, &results, &n))                            \
+    X(PMIx_Group_invite("g", &proc, 1, NULL, 1, &results, &n))                            \
+    X(PMIx_Group_invite_nb(NULL, &proc, 1, NULL, 0, on_info, NULL))                       \
+    X(PMIx_Group_invite_nb("g", NULL, 0, NULL, 0, on_info, NULL))                         \
+    X(PMIx_Group_invite_nb("g", &proc, 1, NULL, 0, NULL, NULL))                           \
+    X(PMIx_Group_join(NULL, &proc, PMIX_GROUP_ACCEPT, NULL, 0, &results, &n))             \
+    X(PMIx_Group_join("g", &proc, (pmix_group_opt_t)77, NULL, 0, &results, &n))           \
+    X(PMIx_Group_join("g", &proc, PMIX_GROUP_ACCEPT, NULL, 1, &results, &n))              \
+    X(PMIx_Group_join_nb(NULL, &proc, PMIX_GROUP_ACCEPT, NULL, 0, on_info, NULL))         \
+    X(PMIx_Group_join_nb("g", &proc, (pmix_group_opt_t)77, NULL, 0, on_info, NULL))       \
+    X(PMIx_Group_join_nb("g", &proc, PMIX_GROUP_ACCEPT, NULL, 0, NULL, NULL))             \
+    X(PMIx_Group_leave(NULL, NULL, 0))                                                    \
+    X(PMIx_Group_leave("", NULL, 0))                                                      \
+    X(PMIx_Group_leave("g", NULL, 1))                                                     \
+    X(PMIx_Group_leave_nb(NULL, NULL, 0, on_op, NULL))                                    \
+    X(PMIx_Group_leave_nb("g", NULL, 1, on_op, NULL))                                     \
+    X(PMIx_Group_leave_nb("g", NULL, 0, NULL, NULL))                                      \
+    X(PMIx_Group_destruct(NULL, NULL, 0))                                                 \
+    X(PMIx_Group_destruct("g", NULL, 1))                                                  \
+    X(PMIx_Group_destruct_nb(NULL, NULL, 0, on_op, NULL))                                 \
+    X(PMIx_Group_destruct_nb("g", NULL, 1, on_op, NULL))                                  \
+    X(PMIx_Group_destruct_nb("g", NULL, 0, NULL, NULL))                                   \
+    X(PMIx_IOF_pull(NULL, 0, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_iof, NULL, NULL))       \
+    X(PMIx_IOF_pull(NULL, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_iof, NULL, NULL))       \
+    X(PMIx_IOF_pull(&proc, 1, NULL, 1, PMIX_FWD_STDOUT_CHANNEL, on_iof, NULL, NULL))      \
+    X(PMIx_IOF_pull(&proc, 1, NULL, 0, PMIX_FWD_NO_CHANNELS, on_iof, NULL, NULL))         \
+    X(PMIx_IOF_pull(&proc, SIZE_MAX, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_iof, NULL, NULL)) \
+    X(PMIx_IOF_push(&proc, SIZE_MAX, &bytes, NULL, 0, on_op, NULL))                       \
+    X(PMIx_IOF_deregister(0, &info, SIZE_MAX, on_op, NULL))                               \
+    X(PMIx_IOF_push(NULL, 1, &bytes, NULL, 0, on_op, NULL))                               \
+    X(PMIx_IOF_push(&proc, 1, NULL, NULL, 0, on_op, NULL))                                \
+    X(PMIx_IOF_push(&proc, 1, &no_bytes, NULL, 0, on_op, NULL))                           \
+    X(PMIx_IOF_push(&proc, 1, &bytes, NULL, 1, on_op, NULL))                              \
+    X(PMIx_IOF_deregister(0, NULL, 1, on_op, NULL))
+
+#define BAD_SERVER_GROUPS(X)                                                              \
+    X(PMIx_Register_attributes(NULL, attrs))                                              \
+    X(PMIx_Register_attributes(nothing, attrs))                                           \
+    X(PMIx_Register_attributes(function, bad_attrs))                                      \
+    X(PMIx_server_IOF_deliver(NULL, PMIX_FWD_STDOUT_CHANNEL, &bytes, NULL, 0, on_op, NULL))\
+    X(PMIx_server_IOF_deliver(&proc, PMIX_FWD_STDOUT_CHANNEL, &no_bytes, NULL, 0, on_op, NULL))\
+    X(PMIx_server_IOF_deliver(&proc, PMIX_FWD_STDOUT_CHANNEL, &bytes, NULL, 1, on_op, NULL))\
+    X(PMIx_server_IOF_flow_control(NULL, PMIX_FWD_STDIN_CHANNEL, true, NULL, 1, on_op, NULL))\
+    X(PMIx_server_collect_inventory(NULL, 1, on_info, NULL))                              \
+    X(PMIx_server_collect_inventory(NULL, 0, NULL, NULL))                                 \
+    X(PMIx_server_deliver_inventory(NULL, 0, NULL, 0, on_op, NULL))                       \
+    X(PMIx_server_deliver_inventory(NULL, 1, NULL, 0, on_op, NULL))                       \
+    X(PMIx_server_deliver_inventory(&info, 0, NULL, 0, on_op, NULL))                      \
+    X(PMIx_server_deliver_inventory(&info, 1, NULL, 1, on_op, NULL))                      \
+    X(PMIx_server_collect_job_info(NULL, 1, &buffer))                                     \
+    X(PMIx_server_collect_job_info(&proc, 0, &buffer))                                    \
+    X(PMIx_server_collect_job_info(&proc, 1, NULL))                                       \
+    X(PMIx_server_define_process_set(NULL, 1, name))                                      \
+    X(PMIx_server_define_process_set(&proc, 0, name))                                     \
+    X(PMIx_server_define_process_set(&proc, 1, NULL))                                     \
+    X(PMIx_server_define_process_set(&proc, 1, nothing))                                  \
+    X(PMIx_server_define_process_set(&proc, 1, long_name))                                \
+    X(PMIx_server_delete_process_set(NULL))                                               \
+    X(PMIx_server_delete_process_set(nothing))                                            \
+    X(PMIx_server_delete_process_set(long_name))                                          \
+    X(PMIx_server_register_resources(NULL, 0, on_op, NULL))                               \
+    X(PMIx_server_register_resources(NULL, 1, NULL, NULL))                                \
+    X(PMIx_server_register_resources(&info, 0, NULL, NULL))                               \
+    X(PMIx_server_deregister_resources(NULL, 0, on_op, NULL))                             \
+    X(PMIx_server_deregister_resources(NULL, 1, NULL, NULL))                              \
+    X(PMIx_server_deregister_resources(&info, 0, NULL, NULL))
+
+/* Of tools, in processes that are none. */
+#define GOOD_TOOLS(X)                                                                     \
+    X(PMIx_tool_finalize())                                                               \
+    X(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0))                                    \
+    X(PMIx_tool_connect_to_server(NULL, NULL, 0))                                         \
+    X(PMIx_tool_disconnect(&proc))                                                        \
+    X(PMIx_tool_get_servers(&servers, &n))                                                \
+    X(PMIx_tool_set_server(&proc, NULL, 0))                                               \
+    X(PMIx_tool_set_server_module(&module))
+
+#define BAD_TOOLS(X)                                                                      \
+    X(PMIx_tool_attach_to_server(&proc, &server, NULL, 1))                                \
+    X(PMIx_tool_connect_to_server(&proc, NULL, 1))                                        \
+    X(PMIx_tool_disconnect(NULL))                                                         \
+    X(PMIx_tool_get_servers(NULL, &n))                                                    \
+    X(PMIx_tool_get_servers(&servers, NULL))                                              \
+    X(PMIx_tool_set_server(NULL, NULL, 0))                                                \
+    X(PMIx_tool_set_server(&proc, NULL, 1))                                               \
+    X(PMIx_tool_set_server_module(NULL))
+
 #define ROW(call) IS(expected, call)
 #define START(call) IS(PMIX_ERR_BAD_PARAM, call)
 /* clang-format on */
@@ -392,7 +503,7 @@ void calls_setup(void)
     PMIx_Load_procid(&endless_proc, "ns", 0);
     memset(endless_proc.nspace, 'n', sizeof(endless_proc.nspace));
     memset(long_key, 'k', sizeof(long_key) - 1);
-    memset(long_nspace, 'n', sizeof(long_nspace) - 1);
+    memset(long_name, 'n', sizeof(long_name) - 1);
     PMIx_Info_load(&info, "key", NULL, PMIX_BOOL);
     app.cmd = (char *)"prog";
     query.keys = strings;
@@ -403,7 +514,8 @@ void calls_setup(void)
 void rows_of_good_calls(pmix_status_t expected)
 {
     GOOD_CALLS(ROW)
-    GOOD_SERVER_CALLS(ROW)
+    GOOD_GROUPS(ROW)
+    rows_of_server_calls(expected);
     GOOD_REQUESTS(ROW)
     RUNS(PMIx_Progress())
     RUNS(PMIx_Heartbeat())
@@ -415,6 +527,7 @@ void rows_of_good_calls(pmix_status_t expected)
 void rows_of_server_calls(pmix_status_t expected)
 {
     GOOD_SERVER_CALLS(ROW)
+    GOOD_SERVER_GROUPS(ROW)
     SO(!env)
 }
 
@@ -422,8 +535,16 @@ void rows_of_bad_calls(pmix_status_t expected)
 {
     BAD_STARTS(START)
     BAD_CALLS(ROW)
+    BAD_GROUPS(ROW)
     BAD_REQUESTS(ROW)
-    SO(!got && !procs && !results)
+    SO(!got && !procs && !results && !distances && !text && !cpuset.bitmap)
+}
+
+void rows_of_bad_server_calls(pmix_status_t expected)
+{
+    BAD_SERVER_CALLS(ROW)
+    BAD_SERVER_GROUPS(ROW)
+    SO(!env && !buffer.base_ptr)
 }
 
 void rows_of_cleanup(pmix_status_t expected)
@@ -433,8 +554,25 @@ void rows_of_cleanup(pmix_status_t expected)
     GOOD_CLEANUP(ROW)
 }
 
-void rows_of_bad_server_calls(pmix_status_t expected)
+void rows_of_good_tools(pmix_status_t expected)
 {
-    BAD_SERVER_CALLS(ROW)
-    SO(!env)
+    GOOD_TOOLS(ROW)
+    IS(false, PMIx_tool_is_connected())
+    SO(!servers && n == 0)
+    RUNS(PMIx_Progress_thread_stop(NULL, 0)) /* whoever waits drives it from now on */
+}
+
+void rows_of_bad_tools(pmix_status_t expected)
+{
+    pmix_info_t other;
+
+    BAD_TOOLS(ROW)
+    SO(!servers && n == 0 && !server.nspace[0] && strcmp(proc.nspace, "ns") == 0)
+    IS(PMIX_ERR_BAD_PARAM, PMIx_tool_init(NULL, NULL, 1))
+    RUNS(PMIx_Progress_thread_stop(NULL, 1))
+    RUNS(PMIx_Progress_thread_stop(NULL, SIZE_MAX))
+    PMIx_Info_load(&other, PMIX_PROGRESS_THREAD_NAME, "of another library",
+                   PMIX_STRING);
+    RUNS(PMIx_Progress_thread_stop(&other, 1))
+    PMIx_Info_destruct(&other);
 }

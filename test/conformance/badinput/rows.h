@@ -17,6 +17,8 @@
 #define IS(expected, call)                                                  \
     row_number(__FILE__, __LINE__, #call, (long long)(uintptr_t)(expected), \
                (long long)(uintptr_t)(call));
+#define BAD(call)     IS(PMIX_ERR_BAD_PARAM, call)
+#define UNKNOWN(call) IS(PMIX_ERR_UNKNOWN_DATA_TYPE, call)
 /* A call that answers nothing: it comes back. */
 #define RUNS(call)                                   \
     do {                                             \
@@ -55,12 +57,7 @@ void rows_of_bad_calls(pmix_status_t expected);
 void rows_of_bad_server_calls(pmix_status_t expected);
 void rows_of_cleanup(pmix_status_t expected);
 void calls_setup(void);
-/* calls_groups.c: the same for groups, streams and what hosts say. */
-void rows_of_good_groups(pmix_status_t expected);
-void rows_of_server_groups(pmix_status_t expected);
-void rows_of_bad_groups(pmix_status_t expected);
-void rows_of_bad_server_groups(pmix_status_t expected);
-/* calls_tools.c: the same for tools. */
+/* The same for tools. */
 void rows_of_good_tools(pmix_status_t expected);
 void rows_of_bad_tools(pmix_status_t expected);
 
