@@ -30,8 +30,7 @@ static void on_frame(void *arg PX_UNUSED, const struct px_frame *f,
     memcpy(last_payload, payload, f->nbytes);
     n_frames++;
     if (destroy_in_frame) {
-        px_conn_destroy(conn);
-        conn = NULL;
+        px_conn_destroy(px_take(&conn));
     }
     sem_post(&event);
 }
@@ -39,8 +38,7 @@ static void on_frame(void *arg PX_UNUSED, const struct px_frame *f,
 static void on_lost(void *arg PX_UNUSED, pmix_status_t why)
 {
     lost = why;
-    px_conn_destroy(conn);
-    conn = NULL;
+    px_conn_destroy(px_take(&conn));
     sem_post(&event);
 }
 
@@ -53,8 +51,7 @@ static void do_create(struct px_call *call, void *args)
 
 static void do_destroy(struct px_call *call, void *args PX_UNUSED)
 {
-    px_conn_destroy(conn);
-    conn = NULL;
+    px_conn_destroy(px_take(&conn));
     px_call_done(call, PMIX_SUCCESS);
 }
 
@@ -89,38 +86,27 @@ static void put(uint32_t tag, const void *payload, uint32_t n)
         ck_assert_int_eq(write(peer, payload, n), (ssize_t)n);
 }
 
-PX_TEST(delivers_whole_frames)
+/* Whole, and in a second round byte by byte. */
+PX_TEST_LOOP(delivers_frames, 2)
 {
-    put(101, "hello", 5);
-    sem_wait(&event);
+    static const char *const payloads[] = {"hello", "", "abc"};
 
-    ck_assert_uint_eq(last.tag, 101);
-    ck_assert_uint_eq(last.nbytes, 5);
-    ck_assert_mem_eq(last_payload, "hello", 5);
-}
+    for (uint32_t i = 0; i < PX_COUNT(payloads); i++) {
+        const uint32_t n = (uint32_t)strlen(payloads[i]);
+        uint8_t bytes[64];
+        struct px_frame f = {.tag = 101 + i, .nbytes = n};
 
-PX_TEST(delivers_an_empty_frame)
-{
-    put(7, NULL, 0);
-    sem_wait(&event);
-
-    ck_assert_uint_eq(last.tag, 7);
-    ck_assert_uint_eq(last.nbytes, 0);
-}
-
-PX_TEST(delivers_a_frame_that_comes_byte_by_byte)
-{
-    uint8_t bytes[PX_FRAME_HEADER_B + 3];
-    struct px_frame f = {.tag = 102, .nbytes = 3};
-
-    px_frame_encode(bytes, &f);
-    memcpy(bytes + PX_FRAME_HEADER_B, "abc", 3);
-    for (size_t i = 0; i < sizeof bytes; i++)
-        ck_assert_int_eq(write(peer, bytes + i, 1), 1);
-    sem_wait(&event);
-
-    ck_assert_uint_eq(n_frames, 1);
-    ck_assert_mem_eq(last_payload, "abc", 3);
+        px_frame_encode(bytes, &f);
+        memcpy(bytes + PX_FRAME_HEADER_B, payloads[i], n);
+        for (size_t at = 0, step = _i ? 1 : PX_FRAME_HEADER_B + n;
+             at < PX_FRAME_HEADER_B + n; at += step)
+            ck_assert_int_eq(write(peer, bytes + at, step), (ssize_t)step);
+        sem_wait(&event);
+        ck_assert_uint_eq(n_frames, i + 1);
+        ck_assert_uint_eq(last.tag, 101 + i);
+        ck_assert_uint_eq(last.nbytes, n);
+        ck_assert_mem_eq(last_payload, payloads[i], n);
+    }
 }
 
 PX_TEST(delivers_many_frames_in_order)
@@ -210,35 +196,27 @@ PX_TEST(a_loss_found_while_sending_is_reported_later_and_once)
     ck_assert_int_eq(lost, PMIX_ERR_LOST_CONNECTION);
 }
 
-static void do_fail(struct px_call *call, void *args PX_UNUSED)
+static void do_fail(struct px_call *call, void *and_destroy)
 {
     px_conn_fail(conn, PMIX_ERR_NOMEM);
     px_conn_fail(conn, PMIX_ERR_TIMEOUT);
     ok(lost); /* not within */
+    if (*(bool *)and_destroy)
+        px_conn_destroy(px_take(&conn));
     px_call_done(call, PMIX_SUCCESS);
 }
 
-PX_TEST(a_connection_given_up_is_reported_later_and_once)
+PX_TEST_LOOP(a_connection_given_up_is_reported_once_unless_it_is_destroyed, 2)
 {
-    ok(px_call(loop, do_fail, NULL));
-    sem_wait(&event);
-    ck_assert_int_eq(lost, PMIX_ERR_NOMEM);
+    bool and_destroy = _i;
+
+    ok(px_call(loop, do_fail, &and_destroy));
+    if (and_destroy)
+        ok(px_call(loop, do_destroy, NULL));
+    else
+        sem_wait(&event);
+    ck_assert_int_eq(lost, and_destroy ? PMIX_SUCCESS : PMIX_ERR_NOMEM);
     ck_assert_ptr_null(conn);
-}
-
-static void do_fail_and_destroy(struct px_call *call, void *args PX_UNUSED)
-{
-    px_conn_fail(conn, PMIX_ERR_NOMEM);
-    px_conn_destroy(conn);
-    conn = NULL;
-    px_call_done(call, PMIX_SUCCESS);
-}
-
-PX_TEST(a_connection_given_up_may_be_destroyed_before_it_is_reported)
-{
-    ok(px_call(loop, do_fail_and_destroy, NULL));
-    ok(px_call(loop, do_destroy, NULL));
-    ok(lost);
 }
 
 PX_TEST(a_payload_no_frame_can_hold_is_refused_and_the_connection_goes_on)
@@ -253,4 +231,4 @@ PX_TEST(a_payload_no_frame_can_hold_is_refused_and_the_connection_goes_on)
     ok(lost);
 }
 
-PX_TEST_MAIN("model/conn", setup, teardown)
+PX_TEST_MAIN("link/conn", setup, teardown)

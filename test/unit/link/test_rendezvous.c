@@ -72,31 +72,23 @@ PX_TEST(it_goes_down_eight_folders)
     ck_assert_str_eq(found, "1/2/3/4/5/6/7/a ");
 }
 
-/* Whether a search comes to the folder before it comes to the other. */
-static bool is_met_first(const char *name, const char *other)
-{
-    DIR *dir = opendir(px_tree_root());
-    const struct dirent *e = NULL;
-
-    ck_assert_ptr_nonnull(dir);
-    while ((e = readdir(dir)))
-        if (strcmp(e->d_name, name) == 0 || strcmp(e->d_name, other) == 0)
-            break;
-    ck_assert_ptr_nonnull(e);
-    bool first = strcmp(e->d_name, name) == 0;
-    closedir(dir);
-    return first;
-}
-
-/* A folder that is met before the other. */
+/* Opens a folder that a search meets before the other. */
 static int make_before(const char *other)
 {
     char name[16];
+    bool met = false;
 
     for (int i = 0; i < 64; i++) {
+        const struct dirent *e = NULL;
+        DIR *dir;
+
         snprintf(name, sizeof name, "f%d", i);
         ck_assert_int_eq(mkdir(px_tree_path(name), 0700), 0);
-        if (is_met_first(name, other))
+        dir = opendir(px_tree_root());
+        while ((e = readdir(dir)) && strcmp(e->d_name, other) != 0)
+            met = met || strcmp(e->d_name, name) == 0;
+        closedir(dir);
+        if (met)
             return open(px_tree_path(name), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
     return -1;
@@ -120,4 +112,4 @@ PX_TEST(what_others_put_beside_it_does_not_hide_it)
     ck_assert_str_eq(found, "own/a ");
 }
 
-PX_TEST_MAIN("model/rendezvous", setup, px_tree_end)
+PX_TEST_MAIN("link/rendezvous", setup, px_tree_end)
