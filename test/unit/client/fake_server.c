@@ -166,6 +166,12 @@ uint32_t get_u32(const char *nspace, pmix_rank_t r, const char *key)
     return n;
 }
 
+void handle_code(pmix_status_t code, pmix_notification_fn_t fn)
+{
+    ck_assert_int_ge(
+        PMIx_Register_event_handler(&code, code ? 1 : 0, NULL, 0, fn, NULL, NULL), 0);
+}
+
 void exits_with_0(pid_t pid)
 {
     int status;

@@ -76,6 +76,8 @@ pmix_proc_t rank(pmix_rank_t r);
 pmix_info_t flag(const char *key);
 /* Gets a number; UINT32_MAX if there is none. */
 uint32_t get_u32(const char *nspace, pmix_rank_t r, const char *key);
+/* A handler of events of this code; 0: of all. */
+void handle_code(pmix_status_t code, pmix_notification_fn_t fn);
 /* A process of this test's own ends well. */
 void exits_with_0(pid_t pid);
 

@@ -6,7 +6,6 @@
 #include "pmix_server.h"
 #include "px_test.h"
 
-#include <pthread.h>
 #include <string.h>
 
 static pmix_proc_t self;
@@ -61,7 +60,7 @@ PX_TEST(it_can_put_commit_fence_and_get)
 {
     static const pmix_scope_t scopes[] = {PMIX_LOCAL, PMIX_REMOTE, PMIX_GLOBAL,
                                           PMIX_INTERNAL};
-    pmix_value_t v = {.type = PMIX_UINT32};
+    pmix_value_t v = {.type = PMIX_UINT32}, *all = NULL;
     char key[8];
 
     for (uint32_t i = 0; i < PX_COUNT(scopes); i++) {
@@ -76,33 +75,21 @@ PX_TEST(it_can_put_commit_fence_and_get)
     ok(PMIx_Fence(NULL, 0, NULL, 0));
     ok(PMIx_Fence(&self, 1, NULL, 0));
     finished(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done), PMIX_SUCCESS);
+    ok(PMIx_Connect(&self, 1, NULL, 0)); /* with itself, at once */
+    ok(PMIx_Disconnect(&self, 1, NULL, 0));
+    finished(PMIx_Connect_nb(&self, 1, NULL, 0, on_op, &done), PMIX_SUCCESS);
+    finished(PMIx_Disconnect_nb(&self, 1, NULL, 0, on_op, &done), PMIX_SUCCESS);
     for (uint32_t i = 0; i < PX_COUNT(scopes); i++) {
         snprintf(key, sizeof(key), "key%u", i);
         ck_assert_uint_eq(own_u32(0, key), i + 10);
     }
     ck_assert_uint_eq(own_u32(0, "nothing"), UINT32_MAX);
     ck_assert_uint_eq(own_u32(1, "key0"), UINT32_MAX);
-}
-
-PX_TEST(everything_put_comes_back_without_a_key)
-{
-    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 5}, *all = NULL;
-    const pmix_info_t *infos;
-
-    ok(PMIx_Put(PMIX_GLOBAL, "mine", &v));
-    ok(PMIx_Get(NULL, NULL, NULL, 0, &all));
+    ok(PMIx_Get(NULL, NULL, NULL, 0, &all)); /* everything, without a key */
     ck_assert_int_eq(all->type, PMIX_DATA_ARRAY);
-    infos = all->data.darray->array;
-    ck_assert_uint_eq(px_info_u32(infos, all->data.darray->size, "mine", 0), 5);
+    ck_assert_uint_eq(
+        px_info_u32(all->data.darray->array, all->data.darray->size, "key0", 0), 10);
     PMIX_VALUE_RELEASE(all);
-}
-
-PX_TEST(connect_and_disconnect_with_itself_are_done_at_once)
-{
-    ok(PMIx_Connect(&self, 1, NULL, 0));
-    ok(PMIx_Disconnect(&self, 1, NULL, 0));
-    finished(PMIx_Connect_nb(&self, 1, NULL, 0, on_op, &done), PMIX_SUCCESS);
-    finished(PMIx_Disconnect_nb(&self, 1, NULL, 0, on_op, &done), PMIX_SUCCESS);
 }
 
 PX_TEST(it_resolves_itself)
@@ -249,38 +236,26 @@ static int live_anew(void)
     pmix_value_t v = {.type = PMIX_UINT32}, *got = NULL;
     pmix_proc_t child;
 
-    if (PMIx_Initialized())
-        return 1;
-    if (PMIx_Put(PMIX_GLOBAL, "key", &v) != PMIX_ERR_INIT ||
-        PMIx_Commit() != PMIX_ERR_INIT || PMIx_Fence(NULL, 0, NULL, 0) != PMIX_ERR_INIT)
-        return 2;
-    if (PMIx_Get(&self, PMIX_JOB_SIZE, NULL, 0, &got) != PMIX_ERR_INIT ||
-        PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done) != PMIX_ERR_INIT)
-        return 3;
-    if (PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL) !=
-            PMIX_ERR_INIT ||
-        PMIx_Deregister_event_handler(0, NULL, NULL) != PMIX_ERR_INIT ||
-        PMIx_Notify_event(-1, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL) !=
-            PMIX_ERR_INIT)
-        return 4;
+    const pmix_status_t rcs[] = {
+        PMIx_Put(PMIX_GLOBAL, "key", &v),
+        PMIx_Commit(),
+        PMIx_Fence(NULL, 0, NULL, 0),
+        PMIx_Get(&self, PMIX_JOB_SIZE, NULL, 0, &got),
+        PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, &done),
+        PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL),
+        PMIx_Deregister_event_handler(0, NULL, NULL),
+        PMIx_Notify_event(-1, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
+        PMIx_Finalize(NULL, 0)};
+
+    for (size_t i = 0; i < PX_COUNT(rcs); i++)
+        if (rcs[i] != PMIX_ERR_INIT || PMIx_Initialized())
+            return 1 + (int)i;
     PMIx_Progress();
-    if (PMIx_Finalize(NULL, 0) != PMIX_ERR_INIT)
-        return 5;
     if (PMIx_Init(&child, NULL, 0) || PMIx_Put(PMIX_GLOBAL, "key", &v) ||
         PMIx_Get(&child, "key", NULL, 0, &got))
-        return 6;
+        return 20;
     PMIX_VALUE_RELEASE(got);
-    return PMIx_Finalize(NULL, 0) ? 7 : 0;
-}
-
-PX_TEST(a_forked_child_must_init_itself_and_can)
-{
-    pid_t pid = fork();
-
-    if (pid == 0)
-        _exit(live_anew());
-    exits_with_0(pid);
-    ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
+    return PMIx_Finalize(NULL, 0) ? 21 : 0;
 }
 
 static void fork_here(pmix_status_t status PX_UNUSED, void *cbdata)
@@ -293,43 +268,25 @@ static void fork_here(pmix_status_t status PX_UNUSED, void *cbdata)
     sem_post(&done);
 }
 
-PX_TEST(so_can_a_child_forked_in_a_callback)
-{
-    pid_t pid = -1;
-
-    ok(PMIx_Fence_nb(NULL, 0, NULL, 0, fork_here, &pid));
-    sem_wait(&done);
-    exits_with_0(pid);
-}
-
-PX_TEST(where_kernels_do_not_tell_of_a_fork_the_process_id_does)
+PX_TEST(a_forked_child_must_init_itself_and_can)
 {
     _Atomic uint8_t *stamp = px_process.stamp;
+    pid_t pid = -1;
 
-    px_process.stamp = NULL;
-    ck_assert(PMIx_Initialized());
-    pid_t pid = fork();
-    if (pid == 0)
-        _exit(live_anew());
-    exits_with_0(pid);
-    px_process.stamp = stamp;
-}
-
-static void *get_many(void *arg PX_UNUSED)
-{
-    for (int i = 0; i < 500; i++)
-        ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
-    return NULL;
-}
-
-PX_TEST(many_threads_may_call_at_once)
-{
-    pthread_t threads[4];
-
-    for (size_t i = 0; i < PX_COUNT(threads); i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, get_many, NULL), 0);
-    for (size_t i = 0; i < PX_COUNT(threads); i++)
-        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 3; i++) {
+        if (i == 1)
+            px_process.stamp =
+                NULL; /* where kernels do not tell, the process id does */
+        ck_assert(PMIx_Initialized());
+        if (i < 2)
+            fork_here(PMIX_SUCCESS, &pid);
+        else
+            ok(PMIx_Fence_nb(NULL, 0, NULL, 0, fork_here, &pid));
+        sem_wait(&done);
+        exits_with_0(pid);
+        px_process.stamp = stamp;
+    }
+    ck_assert_uint_eq(own_u32(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 1);
 }
 
 PX_TEST(with_external_progress_it_works_the_same)

@@ -11,6 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static char *keys[] = {(char *)PMIX_QUERY_NAMESPACES, NULL};
+static pmix_query_t query = {.keys = keys};
+
 /* ---- names ----------------------------------------------------------------------- */
 
 PX_TEST(a_tool_that_does_not_connect_names_itself)
@@ -48,19 +51,14 @@ PX_TEST(its_name_is_the_one_it_asks_for_else_the_environments)
     }
 }
 
-PX_TEST(a_rank_needs_a_namespace)
-{
-    add_yes(PMIX_TOOL_DO_NOT_CONNECT);
-    add_u32(PMIX_TOOL_RANK, 5);
-    fails_with(PMIX_ERR_BAD_PARAM);
-}
-
 PX_TEST(bad_names_are_refused)
 {
     char longer[PMIX_MAX_NSLEN + 2];
 
     memset(longer, 'x', sizeof(longer) - 1);
     longer[sizeof(longer) - 1] = '\0';
+    add_u32(PMIX_TOOL_RANK, 5); /* without a namespace */
+    fails_with(PMIX_ERR_BAD_PARAM);
     add_yes(PMIX_TOOL_DO_NOT_CONNECT);
     add_text(PMIX_TOOL_NSPACE, longer);
     ck_assert_int_eq(init(), PMIX_ERR_BAD_PARAM);
@@ -102,14 +100,10 @@ PX_TEST(what_needs_a_server_is_unreachable_at_once)
     pmix_info_t *results = NULL;
     pmix_proc_t other, *servers = &other;
     pmix_value_t *v = NULL;
-    pmix_query_t q;
     size_t n = 7;
 
     init_alone();
-    px_type_construct(PMIX_QUERY, &q);
-    ok(PMIx_Argv_append_nosize(&q.keys, PMIX_QUERY_NAMESPACES));
-    ck_assert_int_eq(PMIx_Query_info(&q, 1, &results, &n), PMIX_ERR_UNREACH);
-    px_type_destruct(PMIX_QUERY, &q);
+    ck_assert_int_eq(PMIx_Query_info(&query, 1, &results, &n), PMIX_ERR_UNREACH);
     ck_assert_int_eq(PMIx_Spawn(NULL, 0, &app, 1, nspace), PMIX_ERR_UNREACH);
     px_proc_set(&other, "other", 0);
     ck_assert_int_eq(PMIx_Get(&other, "key", NULL, 0, &v), PMIX_ERR_NOT_FOUND);
@@ -147,13 +141,7 @@ PX_TEST(each_init_needs_a_finalize)
     ck_assert_int_eq(PMIx_tool_finalize(), PMIX_ERR_INIT);
     ck_assert_uint_eq(job_size(), 1);
     ok(PMIx_Finalize(NULL, 0));
-}
-
-PX_TEST(it_may_begin_and_end_many_times)
-{
-    init_alone();
-    finalize();
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 20; i++) { /* and may begin and end many times */
         ok(init());
         finalize();
     }
@@ -190,7 +178,6 @@ PX_TEST_HANDLER(on_event)
 
 PX_TEST(the_end_of_whoever_started_it_is_an_event)
 {
-    pmix_status_t code = PMIX_EVENT_JOB_END;
     char text[16];
     int fds[2];
 
@@ -199,8 +186,7 @@ PX_TEST(the_end_of_whoever_started_it_is_an_event)
     setenv(PMIX_KEEPALIVE_PIPE, text, 1);
     sem_init(&heard, 0, 0);
     init_alone();
-    ck_assert_int_ge(
-        PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL), 0);
+    handle_code(PMIX_EVENT_JOB_END, on_event);
     ck_assert_int_eq(write(fds[1], "x", 1), 1); /* means nothing */
     ck_assert_int_eq(sem_trywait(&heard), -1);
     close(fds[1]);
@@ -209,21 +195,19 @@ PX_TEST(the_end_of_whoever_started_it_is_an_event)
     /* The next tool hears of it, too: what has that number is still the pipe. */
     ck_assert_int_eq(fcntl(fds[0], F_GETFD), FD_CLOEXEC);
     init_alone();
-    ck_assert_int_ge(
-        PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL), 0);
+    handle_code(PMIX_EVENT_JOB_END, on_event);
 }
 
 PX_TEST(what_is_no_pipe_is_left_alone)
 {
     char text[16];
-    int fd = open("/dev/null", O_RDONLY); /* not close-on-exec: somebody else's */
+    int fd = open("/dev/null", O_RDONLY); /* not close-on-exec: of others */
 
     snprintf(text, sizeof(text), "%d", fd);
     setenv(PMIX_KEEPALIVE_PIPE, text, 1);
     init_alone();
     ck_assert_int_eq(fcntl(fd, F_GETFD), 0);
     ck_assert_int_eq(fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
-    finalize();
     close(fd);
 }
 
@@ -247,7 +231,6 @@ PX_TEST(a_tool_alone_with_a_module_is_its_own_server)
     const pmix_server_query_fn_t fn = answer_query;
     char *module = calloc(1, 224); /* no more than the oldest have */
     pmix_info_t *results = NULL;
-    pmix_query_t q;
     size_t n = 0;
 
     memcpy(module + offsetof(pmix_server_module_t, query), &fn, sizeof(fn));
@@ -257,10 +240,7 @@ PX_TEST(a_tool_alone_with_a_module_is_its_own_server)
     ck_assert_int_eq(PMIx_tool_set_server_module((void *)module), PMIX_ERR_INIT);
     free(module);
     ok(PMIx_server_register_nspace(kids, 1, NULL, 0, NULL, NULL));
-    px_type_construct(PMIX_QUERY, &q);
-    ok(PMIx_Argv_append_nosize(&q.keys, PMIX_QUERY_NAMESPACES));
-    ck_assert_int_eq(PMIx_Query_info(&q, 1, &results, &n), PMIX_ERR_NOT_FOUND);
-    px_type_destruct(PMIX_QUERY, &q);
+    ck_assert_int_eq(PMIx_Query_info(&query, 1, &results, &n), PMIX_ERR_NOT_FOUND);
     ck_assert_int_eq(n_queries, 1);
     finalize();
     ck_assert_ptr_null(px_process.server);

@@ -14,13 +14,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static sem_t heard;
+static sem_t heard, asked;
 static pmix_proc_t lost;
 
 static void setup(void)
 {
     tool_server_setup();
     sem_init(&heard, 0, 0);
+    sem_init(&asked, 0, 0);
 }
 
 static pmix_status_t attach(const char *name, bool primary, pmix_proc_t *server)
@@ -44,9 +45,18 @@ static void begin(void)
     ck_assert(PMIx_tool_is_connected());
 }
 
-static pmix_proc_t server(const char *name)
+static pmix_status_t leave(const char *name)
 {
-    return proc_of(name, 0);
+    pmix_proc_t p = proc_of(name, 0);
+
+    return PMIx_tool_disconnect(&p);
+}
+
+static pmix_status_t choose(const char *name)
+{
+    pmix_proc_t p = proc_of(name, 0);
+
+    return PMIx_tool_set_server(&p, NULL, 0);
 }
 
 /* Names, in order, with commas between. */
@@ -98,17 +108,15 @@ PX_TEST_HANDLER(no_event)
 PX_TEST(a_launcher_with_a_file_is_still_a_tool_of_its_server)
 {
     const char *path = px_test_path("launcher");
-    const char *uri = tool_server_uri("server-1");
     pmix_status_t code = -1234;
 
-    add_text(PMIX_SERVER_URI, uri);
+    add_text(PMIX_SERVER_URI, tool_server_uri("server-1"));
     add_text(PMIX_LAUNCHER_RENDEZVOUS_FILE, path);
     ok(init());
     ck_assert_int_eq(access(path, R_OK), 0);
     servers_are("server-1");
     ok(ask());
-    ck_assert_int_ge(
-        PMIx_Register_event_handler(&code, 1, NULL, 0, no_event, NULL, NULL), 0);
+    handle_code(code, no_event);
     ok(PMIx_Notify_event(code, NULL, PMIX_RANGE_SESSION, NULL, 0, NULL, NULL));
     ck_assert_uint_eq(fake.n_ops[PX_OP_LOG], 1);
     ck_assert_uint_eq(fake.n_ops[PX_OP_REGEVENTS], 1);
@@ -146,21 +154,19 @@ PX_TEST(the_deprecated_call_makes_it_primary)
 
 PX_TEST(leaving_the_primary_one_leaves_none)
 {
-    pmix_proc_t first = server("server-1"), second = server("server-2");
-
     begin();
     ok(attach("server-2", false, NULL));
-    ok(PMIx_tool_disconnect(&first));
-    ck_assert_int_eq(PMIx_tool_disconnect(&first), PMIX_ERR_NOT_FOUND);
+    ok(leave("server-1"));
+    ck_assert_int_eq(leave("server-1"), PMIX_ERR_NOT_FOUND);
     ck_assert(!PMIx_tool_is_connected());
     servers_are("server-2");
     ck_assert_int_eq(ask(), PMIX_ERR_UNREACH);
     ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_ERR_UNREACH);
-    ck_assert_int_eq(PMIx_tool_set_server(&first, NULL, 0), PMIX_ERR_UNREACH);
-    ok(PMIx_tool_set_server(&second, NULL, 0));
+    ck_assert_int_eq(choose("server-1"), PMIX_ERR_UNREACH);
+    ok(choose("server-2"));
     ck_assert(PMIx_tool_is_connected());
     ok(ask());
-    ok(PMIx_tool_disconnect(&second));
+    ok(leave("server-2"));
     /* With none left, the next one is primary again. */
     ok(attach("server-3", false, NULL));
     ok(ask());
@@ -176,12 +182,9 @@ PX_TEST_HANDLER(on_lost)
 
 PX_TEST(the_loss_of_a_server_is_an_event)
 {
-    pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
-
     begin();
     ok(attach("server-2", false, NULL));
-    ck_assert_int_ge(
-        PMIx_Register_event_handler(&code, 1, NULL, 0, on_lost, NULL, NULL), 0);
+    handle_code(PMIX_ERR_LOST_CONNECTION, on_lost);
     shutdown(tool_server.fds[2], SHUT_RDWR);
     sem_wait(&heard);
     ck_assert_str_eq(lost.nspace, "server-2");
@@ -198,49 +201,40 @@ PX_TEST(the_loss_of_a_server_is_an_event)
 
 /* ---- waiting --------------------------------------------------------------------- */
 
-static pmix_status_t waited;
-static int wait_seconds;
-
-static void *wait_for_second(void *arg PX_UNUSED)
+static pmix_status_t wait_for_second(uint32_t seconds)
 {
-    PX_AUTO(px_infos) infos = {0};
-    pmix_proc_t second = server("server-2");
-    bool yes = true;
+    pmix_info_t infos[] = {flag(PMIX_WAIT_FOR_CONNECTION), {{0}, 0, {0}}};
+    pmix_proc_t second = proc_of("server-2", 0);
 
-    px_infos_add(&infos, PMIX_WAIT_FOR_CONNECTION, &yes, PMIX_BOOL);
-    if (wait_seconds)
-        px_infos_add(&infos, PMIX_TIMEOUT, &wait_seconds, PMIX_INT);
-    waited = PMIx_tool_set_server(&second, infos.v, infos.n);
+    PMIx_Info_load(&infos[1], PMIX_TIMEOUT, &seconds, PMIX_UINT32);
+    return PMIx_tool_set_server(&second, infos, seconds ? 2 : 1);
+}
+
+static void *wait_long(void *status)
+{
+    *(pmix_status_t *)status = wait_for_second(0);
     return NULL;
 }
 
 PX_TEST(the_primary_one_may_be_waited_for)
 {
+    uint64_t began = px_clock_ms();
+    pmix_status_t waited;
     pthread_t thread;
 
     begin();
-    ok(pthread_create(&thread, NULL, wait_for_second, NULL));
+    ck_assert_int_eq(wait_for_second(1), PMIX_ERR_TIMEOUT);
+    ck_assert_uint_ge(px_clock_ms() - began, 1000);
+    servers_are("server-1");
+    ok(pthread_create(&thread, NULL, wait_long, &waited));
     ok(attach("server-2", false, NULL));
     pthread_join(thread, NULL);
     ok(waited);
     servers_are("server-2,server-1");
 }
 
-PX_TEST(waiting_ends_with_its_time)
-{
-    uint64_t began = px_clock_ms();
-
-    wait_seconds = 1;
-    begin();
-    wait_for_second(NULL);
-    ck_assert_int_eq(waited, PMIX_ERR_TIMEOUT);
-    ck_assert_uint_ge(px_clock_ms() - began, 1000);
-    servers_are("server-1");
-}
-
 PX_TEST(a_server_that_answers_no_goodbye_is_left_all_the_same)
 {
-    pmix_proc_t first = server("server-1");
     uint64_t began;
 
     setenv("PMIX_MCA_client_finalize_timeout", "200ms", 1);
@@ -249,12 +243,10 @@ PX_TEST(a_server_that_answers_no_goodbye_is_left_all_the_same)
     fake.hook = NULL;
     began = px_clock_ms();
     shutdown(tool_server.fds[1], SHUT_RD); /* hears nothing more, and says nothing */
-    (void)PMIx_tool_disconnect(&first);
+    (void)leave("server-1");
     ck_assert_uint_lt(px_clock_ms() - began, 5000);
     servers_are("server-2");
 }
-
-static sem_t asked;
 
 static bool swallow(int fd PX_UNUSED, struct fake_req *req)
 {
@@ -272,39 +264,46 @@ static void *ask_in_vain(void *arg PX_UNUSED)
     return NULL;
 }
 
-PX_TEST(what_waits_for_a_server_that_is_left_fails)
+static pthread_t begin_asking(void)
 {
-    pmix_proc_t first = server("server-1");
     pthread_t thread;
 
-    sem_init(&asked, 0, 0);
+    ok(pthread_create(&thread, NULL, ask_in_vain, NULL));
+    sem_wait(&asked);
+    return thread;
+}
+
+static void asked_in_vain(pthread_t thread, pmix_status_t status)
+{
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(asked_status, status);
+}
+
+PX_TEST(what_waits_for_a_server_that_is_left_fails)
+{
+    pthread_t thread;
+
     fake.hook = swallow;
     begin();
     ok(attach("server-2", true, NULL));
-    ok(PMIx_tool_set_server(&first, NULL, 0));
-    ok(pthread_create(&thread, NULL, ask_in_vain, NULL));
-    sem_wait(&asked);
+    ok(choose("server-1"));
+    thread = begin_asking();
     /* The choice of another server does not disturb it, the loss of its own does. */
-    pmix_proc_t second = server("server-2");
-    ok(PMIx_tool_set_server(&second, NULL, 0));
-    ok(PMIx_tool_disconnect(&first));
-    pthread_join(thread, NULL);
-    ck_assert_int_eq(asked_status, PMIX_ERR_UNREACH);
+    ok(choose("server-2"));
+    ok(leave("server-1"));
+    asked_in_vain(thread, PMIX_ERR_UNREACH);
 }
 
 PX_TEST(stopping_the_thread_leaves_nobody_waiting)
 {
     pthread_t thread;
 
-    sem_init(&asked, 0, 0);
     fake.hook = swallow;
     begin();
-    ok(pthread_create(&thread, NULL, ask_in_vain, NULL));
-    sem_wait(&asked);
+    thread = begin_asking();
     PMIx_Progress_thread_stop(NULL, 0);
     shutdown(tool_server.fds[1], SHUT_RDWR); /* only who drives progress can see it */
-    pthread_join(thread, NULL);
-    ck_assert_int_eq(asked_status, PMIX_ERR_LOST_CONNECTION);
+    asked_in_vain(thread, PMIX_ERR_LOST_CONNECTION);
 }
 
 static bool hang_up(int fd, struct fake_req *req)
@@ -318,7 +317,7 @@ static bool hang_up(int fd, struct fake_req *req)
 /* "server-1" twice over: whichever is left is left, and no other. */
 PX_TEST(any_server_of_a_name_is_one_server)
 {
-    pmix_proc_t any = {.rank = PMIX_RANK_WILDCARD}, *list = NULL;
+    pmix_proc_t any = proc_of("server-1", PMIX_RANK_WILDCARD), *list = NULL;
     size_t n = 0;
 
     begin();
@@ -327,7 +326,6 @@ PX_TEST(any_server_of_a_name_is_one_server)
         if (strcmp(l->server.nspace, "server-2") == 0)
             px_proc_set(&l->server, "server-1", 1);
     }
-    px_proc_set(&any, "server-1", PMIX_RANK_WILDCARD);
     fake.hook = hang_up;
     ok(PMIx_tool_disconnect(&any));
     ok(PMIx_tool_get_servers(&list, &n));
@@ -353,10 +351,9 @@ static void on_output(size_t id PX_UNUSED, pmix_iof_channel_t channel PX_UNUSED,
 {
 }
 
-/* Each server numbers what it is asked for ittool. */
+/* Each server numbers what it is asked for itself. */
 PX_TEST(forwarding_is_stopped_where_it_was_asked_for)
 {
-    pmix_proc_t first = server("server-1");
     int id[2];
 
     fake.hook = note_stop;
@@ -370,7 +367,7 @@ PX_TEST(forwarding_is_stopped_where_it_was_asked_for)
     ok(PMIx_IOF_deregister((size_t)id[0], NULL, 0, NULL, NULL));
     ck_assert_int_eq(stopped_at, tool_server.fds[1]);
     stopped_at = -1;
-    ok(PMIx_tool_disconnect(&first));
+    ok(leave("server-1"));
     ok(PMIx_IOF_deregister((size_t)id[1], NULL, 0, NULL, NULL));
     ck_assert_int_eq(stopped_at, -1);
 }
@@ -407,10 +404,8 @@ PX_TEST(a_late_answer_to_itself_is_none_of_another_server)
     pmix_server_module_t module = {.query = hold_query};
     char *keys[] = {(char *)(uintptr_t)PMIX_QUERY_NAMESPACES, NULL};
     pmix_query_t q = {.keys = keys};
-    pmix_proc_t first = server("server-1");
     pthread_t thread;
 
-    sem_init(&asked, 0, 0);
     fake.hook = swallow;
     init_alone();
     ok(PMIx_tool_set_server_module(&module));
@@ -422,13 +417,11 @@ PX_TEST(a_late_answer_to_itself_is_none_of_another_server)
     for (size_t i = 0; i < PX_COUNT(held_data); i++)
         sem_wait(&heard);
     ck_assert_int_eq(own_answer, PMIX_ERR_LOST_CONNECTION);
-    ok(pthread_create(&thread, NULL, ask_in_vain, NULL));
-    sem_wait(&asked);
+    thread = begin_asking();
     for (int i = 0; i < n_held; i++)
         held_cb(PMIX_ERR_EXISTS, NULL, 0, held_data[i], NULL, NULL);
-    ok(PMIx_tool_disconnect(&first));
-    pthread_join(thread, NULL);
-    ck_assert_int_eq(asked_status, PMIX_ERR_UNREACH);
+    ok(leave("server-1"));
+    asked_in_vain(thread, PMIX_ERR_UNREACH);
 }
 
 PX_TEST_MAIN("tool/servers", setup, tool_teardown)
