@@ -39,7 +39,6 @@ void contract_gds_teardown(void);
 /* The rules are the tests (PX_TEST) of contract.c for every component, and for those of a
  * framework the ones of contract_<framework>*.c. These are put there, and counted. */
 size_t contract_pcleanup(const TTest **tests);
-size_t contract_pfexec(const TTest **tests);
 
 #undef PX_TEST_NEEDS
 #define PX_TEST_NEEDS(condition, what) \

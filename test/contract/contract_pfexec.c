@@ -104,13 +104,6 @@ static int job_pipe_stdout(struct job *job)
     return ends[0];
 }
 
-static void job_close_stdout(struct job *job)
-{
-    close(job->spec.fds[1]);
-}
-
-#define NEEDS_PROC PX_TEST_NEEDS(px_test_has_proc(), "/proc")
-
 static bool has_ended(void *arg)
 {
     return ((struct job *)arg)->n_exits > 0;
@@ -124,23 +117,6 @@ static int job_wait(struct job *job)
     return job->wait_status;
 }
 
-static int job_run(struct job *job)
-{
-    job_spawn(job);
-    return job_wait(job);
-}
-
-static char *job_output(struct job *job)
-{
-    PX_AUTOCLOSE int from = job_pipe_stdout(job);
-
-    job_spawn(job);
-    job_close_stdout(job);
-    char *text = process_read_end(from, LATE_MS);
-    ok(job_wait(job));
-    return text;
-}
-
 static bool has_no_children(void)
 {
     return waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD;
@@ -148,14 +124,18 @@ static bool has_no_children(void)
 
 static void expect_output(struct job *job, const char *text)
 {
-    PX_AUTOFREE char *got = job_output(job);
+    PX_AUTOCLOSE int from = job_pipe_stdout(job);
 
+    job_spawn(job);
+    close(job->spec.fds[1]);
+    PX_AUTOFREE char *got = process_read_end(from, LATE_MS);
+    ok(job_wait(job));
     ck_assert_str_eq(got, text);
 }
 
 /* ---- what a child gets ----------------------------------------------------------- */
 
-START_TEST(arguments_arrive_as_they_are)
+PX_TEST(arguments_arrive_as_they_are)
 {
     static char *const argv[] = {(char *)"printf", (char *)"[%s]",      (char *)"a b",
                                  (char *)"",       (char *)"$HOME;'\"", NULL};
@@ -163,9 +143,8 @@ START_TEST(arguments_arrive_as_they_are)
 
     expect_output(&job, "[a b][][$HOME;'\"]");
 }
-END_TEST
 
-START_TEST(the_environment_is_just_the_one_given)
+PX_TEST(the_environment_is_just_the_one_given)
 {
     static char *const some[] = {(char *)"A=1", (char *)"B=x y=z",
                                  (char *)"EMPTY=", NULL};
@@ -179,29 +158,23 @@ START_TEST(the_environment_is_just_the_one_given)
         expect_output(&job, i == 0 ? "A=1\nB=x y=z\nEMPTY=\n" : "");
     }
 }
-END_TEST
 
-START_TEST(runs_in_the_directory_given)
+PX_TEST(runs_in_the_directory_given)
 {
-    struct job job = job_of("/bin/pwd");
-    struct job same = job_of("/bin/pwd");
+    struct job there = job_of("/bin/pwd"), same = there;
     PX_AUTOFREE char *here = getcwd(NULL, 0);
-    PX_AUTOFREE char *real = realpath(contract.dir, NULL);
-    PX_AUTOFREE char *there = px_strf("%s\n", real);
+    PX_AUTOFREE char *line = px_strf("%s\n", px_test_dir());
     PX_AUTOFREE char *here_line = px_strf("%s\n", here);
 
-    job.spec.cwd = contract.dir;
-    expect_output(&job, there);
+    there.spec.cwd = contract.dir;
+    expect_output(&there, line);
     expect_output(&same, here_line);
-    PX_AUTOFREE char *still_here = getcwd(NULL, 0);
-    ck_assert_str_eq(still_here, here);
 }
-END_TEST
 
 /* 3 is what ls reads the directory with. */
-START_TEST(has_no_descriptor_above_2)
+PX_TEST(has_no_descriptor_above_2)
 {
-    NEEDS_PROC;
+    PX_TEST_NEEDS_PROC;
     static char *const argv[] = {(char *)"ls", (char *)"/proc/self/fd", NULL};
     struct job job = job_with("/bin/ls", argv);
     int low = dup(0);
@@ -212,19 +185,17 @@ START_TEST(has_no_descriptor_above_2)
     close(low);
     close(high);
 }
-END_TEST
 
-START_TEST(streams_not_given_are_dev_null)
+PX_TEST(streams_not_given_are_dev_null)
 {
-    NEEDS_PROC;
+    PX_TEST_NEEDS_PROC;
     struct job job = job_of_script("readlink /proc/$$/fd/0; readlink /proc/$$/fd/2; "
                                    "cat; echo to nobody >&2");
 
     expect_output(&job, "/dev/null\n/dev/null\n");
 }
-END_TEST
 
-START_TEST(streams_stay_the_callers)
+PX_TEST(streams_stay_the_callers)
 {
     int in[2];
     struct job job = job_of("/bin/cat");
@@ -238,16 +209,13 @@ START_TEST(streams_stay_the_callers)
     ck_assert(fcntl(in[0], F_GETFL) & O_NONBLOCK);
     close(in[0]);
 }
-END_TEST
 
 /* In a process that has its pipes at 0, 1 and 2, and gives them to a child in the order
  * given. By its result only, as nobody would read a message. */
 static int give_in_order(void *arg)
 {
     const int *order = arg;
-    int in[2];
-    int out[2];
-    int err[2];
+    int in[2], out[2], err[2];
     struct job job = job_of_script("read a; echo \"out $a\"; echo \"err $a\" >&2");
 
     if (pipe(in) < 0 || pipe(out) < 0 || pipe(err) < 0 || write(in[1], "x\n", 2) != 2)
@@ -258,54 +226,49 @@ static int give_in_order(void *arg)
     memcpy(job.spec.fds, order, sizeof(job.spec.fds));
     if (job_try_spawn(&job))
         return 2;
-    for (int fd = 0; fd < 3; fd++)
-        close(fd);
+    px_fd_close_range(0, 2);
     close(out[1]);
     close(err[1]);
     PX_AUTOFREE char *from_out = process_read_end(out[0], LATE_MS);
     PX_AUTOFREE char *from_err = process_read_end(err[0], LATE_MS);
-    if (job_wait(&job) != 0)
-        return 3;
-    return strcmp(from_out, "out x\n") != 0 || strcmp(from_err, "err x\n") != 0;
+    return job_wait(&job) != 0 || strcmp(from_out, "out x\n") != 0 ||
+           strcmp(from_err, "err x\n") != 0;
 }
 
-START_TEST(streams_may_stand_where_others_have_to_go)
+static void run_in_process(int (*run)(void *arg), void *arg)
+{
+    ok(process_wait(process_fork(run, arg), LATE_MS));
+}
+
+PX_TEST(streams_may_stand_where_others_have_to_go)
 {
     static int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                               {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
-    for (size_t i = 0; i < PX_COUNT(orders); i++) {
-        pid_t pid = process_fork(give_in_order, orders[i]);
-        ok(process_wait(pid, LATE_MS));
-    }
+    for (size_t i = 0; i < PX_COUNT(orders); i++)
+        run_in_process(give_in_order, orders[i]);
 }
-END_TEST
 
 static int start_with_nothing_open(void *arg PX_UNUSED)
 {
     struct job job = job_of_script("test -e /proc/$$/fd/2 -a ! -e /proc/$$/fd/3");
-
     struct job missing = job_of("/no/such/program");
 
-    for (int fd = 0; fd < 3; fd++)
-        close(fd);
+    px_fd_close_range(0, 2);
     if (job_try_spawn(&missing) != PMIX_ERR_NOT_FOUND) /* the report has a place, too */
         return 1;
     return job_try_spawn(&job) ? 2 : job_wait(&job) != 0;
 }
 
-START_TEST(starts_where_nothing_is_open)
+PX_TEST(starts_where_nothing_is_open)
 {
-    NEEDS_PROC;
-    pid_t pid = process_fork(start_with_nothing_open, NULL);
-
-    ok(process_wait(pid, LATE_MS));
+    PX_TEST_NEEDS_PROC;
+    run_in_process(start_with_nothing_open, NULL);
 }
-END_TEST
 
-START_TEST(leads_a_process_group_of_its_own)
+PX_TEST(leads_a_process_group_of_its_own)
 {
-    NEEDS_PROC;
+    PX_TEST_NEEDS_PROC;
     struct job job = job_of_script(
         "read pid comm state ppid pgrp rest </proc/$$/stat; "
         "test $$ = $pgrp -a $pid = $pgrp -a $ppid = $PARENT");
@@ -317,15 +280,14 @@ START_TEST(leads_a_process_group_of_its_own)
     ck_assert_int_eq(getpgid(job.pid), job.pid); /* from the start */
     ok(job_wait(&job));
 }
-END_TEST
 
 static void on_signal(int signum PX_UNUSED)
 {
 }
 
-START_TEST(has_default_signals_and_an_empty_mask)
+PX_TEST(has_default_signals_and_an_empty_mask)
 {
-    NEEDS_PROC;
+    PX_TEST_NEEDS_PROC;
     static char *const argv[] = {(char *)"grep", (char *)"^Sig[BI]",
                                  (char *)"/proc/self/status", NULL};
     struct job job = job_with("/bin/grep", argv);
@@ -349,7 +311,6 @@ START_TEST(has_default_signals_and_an_empty_mask)
     for (int signum = 1; signum <= SIGRTMAX; signum++)
         ck_assert_int_eq(sigismember(&was, signum), sigismember(&now, signum));
 }
-END_TEST
 
 /* ---- how a start fails --- */
 
@@ -367,51 +328,50 @@ static void expect_failure(struct job *job, pmix_status_t status, const char *wh
     ck_assert_int_eq(job->n_exits, 0);
 }
 
-static void expect_cannot_run(const char *program, pmix_status_t status,
-                              const char *reason)
+PX_TEST(a_failure_names_the_program_and_the_reason)
 {
-    struct job job = job_of(program);
-    PX_AUTOFREE char *why = px_strf("cannot run %s: %s", program, reason);
-
-    expect_failure(&job, status, why);
-}
-
-static const char *in_dir(const char *name)
-{
-    static char paths[4][512];
-    static size_t n;
-    char *path = paths[n++ % PX_COUNT(paths)];
-
-    snprintf(path, sizeof(paths[0]), "%s/%s", contract.dir, name);
-    return path;
-}
-
-START_TEST(a_failure_names_the_program_and_the_reason)
-{
-    PX_AUTOFREE char *why = px_strf(
-        "cannot enter directory %s: No such file or directory", in_dir("missing"));
+    static const struct {
+        const char *name, *text; /* of a file, "": the folder; NULL: not there */
+        mode_t mode;
+        pmix_status_t status;
+        const char *reason;
+    } rows[] = {
+        {"missing", NULL, 0, PMIX_ERR_NOT_FOUND, "No such file or directory"},
+        {"script", "#!/no/such/interpreter\n", 0755, PMIX_ERR_NOT_FOUND,
+         "its interpreter does not exist"},
+        {"plain", "#!/bin/sh\n", 0644, PMIX_ERR_NO_PERMISSIONS, "Permission denied"},
+        {"", NULL, 0, PMIX_ERR_NO_PERMISSIONS, "Permission denied"},
+        {"noise", "\001\002 no program\n", 0755, PMIX_ERROR, "Exec format error"},
+    };
+    PX_AUTO(px_strv) argv = NULL;
+    PX_AUTOFREE char *big = px_strf("%0200000d", 0);
     struct job job = job_of("/bin/true");
 
-    expect_cannot_run(in_dir("missing"), PMIX_ERR_NOT_FOUND,
-                      "No such file or directory");
-    process_write_file(in_dir("script"), "#!/no/such/interpreter\n", 0755);
-    expect_cannot_run(in_dir("script"), PMIX_ERR_NOT_FOUND,
-                      "its interpreter does not exist");
-    process_write_file(in_dir("plain"), "#!/bin/sh\n", 0644);
-    expect_cannot_run(in_dir("plain"), PMIX_ERR_NO_PERMISSIONS, "Permission denied");
-    expect_cannot_run(contract.dir, PMIX_ERR_NO_PERMISSIONS, "Permission denied");
-    process_write_file(in_dir("noise"), "\001\002 no program\n", 0755);
-    expect_cannot_run(in_dir("noise"), PMIX_ERROR, "Exec format error");
-    job.spec.cwd = in_dir("missing");
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        const char *program = px_test_path(rows[i].name);
+        struct job bad = job_of(program);
+        PX_AUTOFREE char *why = px_strf("cannot run %s: %s", program, rows[i].reason);
+
+        if (rows[i].text)
+            process_write_file(program, rows[i].text, rows[i].mode);
+        expect_failure(&bad, rows[i].status, why);
+    }
+    PX_AUTOFREE char *why = px_strf(
+        "cannot enter directory %s: No such file or directory",
+        px_test_path("missing"));
+    job.spec.cwd = px_test_path("missing");
     expect_failure(&job, PMIX_ERR_NOT_FOUND, why);
     job = job_of("/bin/true");
     job.spec.fds[1] = 12345;
     expect_failure(&job, PMIX_ERR_BAD_PARAM,
                    "cannot give /bin/true its standard streams: Bad file descriptor");
+    ok(px_strv_append(&argv, big));
+    job = job_with("/bin/true", argv);
+    expect_failure(&job, PMIX_ERR_BAD_PARAM,
+                   "cannot run /bin/true: Argument list too long");
 }
-END_TEST
 
-START_TEST(a_name_of_any_length_leaves_room_for_the_reason)
+PX_TEST(a_name_of_any_length_leaves_room_for_the_reason)
 {
     PX_AUTOFREE char *longer = px_strf("/%03000d", 0);
     struct job job = job_of(longer);
@@ -424,21 +384,8 @@ START_TEST(a_name_of_any_length_leaves_room_for_the_reason)
     job.spec.argv = NULL;
     ck_assert_int_eq(job_try_spawn(&job), PMIX_ERR_BAD_PARAM);
 }
-END_TEST
 
-START_TEST(too_many_arguments_are_refused)
-{
-    PX_AUTO(px_strv) argv = NULL;
-    PX_AUTOFREE char *big = px_strf("%0200000d", 0);
-
-    ok(px_strv_append(&argv, big));
-    struct job job = job_with("/bin/true", argv);
-    expect_failure(&job, PMIX_ERR_BAD_PARAM,
-                   "cannot run /bin/true: Argument list too long");
-}
-END_TEST
-
-START_TEST(running_out_of_descriptors_is_an_error)
+PX_TEST(running_out_of_descriptors_is_an_error)
 {
     struct job job = job_of("/bin/true");
 
@@ -450,9 +397,9 @@ START_TEST(running_out_of_descriptors_is_an_error)
         ck_assert_ptr_nonnull(strstr(job.why, ": Too many open files"));
         ck_assert(has_no_children());
     }
-    ok(job_run(&job));
+    job_spawn(&job);
+    ok(job_wait(&job));
 }
-END_TEST
 
 static int start_without_processes(void *arg PX_UNUSED)
 {
@@ -471,38 +418,28 @@ static int start_without_processes(void *arg PX_UNUSED)
     return !has_no_children();
 }
 
-START_TEST(running_out_of_processes_is_an_error)
+PX_TEST(running_out_of_processes_is_an_error)
 {
-    pid_t pid = process_fork(start_without_processes, NULL);
-
-    ok(process_wait(pid, LATE_MS));
+    run_in_process(start_without_processes, NULL);
 }
-END_TEST
 
-START_TEST(starting_without_memory_fails)
+PX_TEST(starting_without_memory_fails)
 {
     PX_TEST_NEEDS_ALLOC;
     struct job job = job_of("/bin/true");
 
-    for (unsigned nth = 1;; nth++) {
-        px_alloc_fail_at(nth);
+    for (unsigned nth = 0; px_alloc_next(&nth);) {
         pmix_status_t rc = job_try_spawn(&job);
-        bool has_failed = px_alloc_fail_end();
 
-        if (!has_failed) {
-            ok(rc);
+        if (!px_alloc_check(rc))
             break;
-        }
-        ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
         ck_assert_ptr_nonnull(strstr(job.why, "out of memory"));
-        ck_assert_int_eq(px_alloc_balance(), 0);
         ck_assert(has_no_children());
     }
     ok(job_wait(&job));
 }
-END_TEST
 
-START_TEST(a_child_that_cannot_be_watched_is_ended)
+PX_TEST(a_child_that_cannot_be_watched_is_ended)
 {
     static char *const argv[] = {(char *)"sleep", (char *)"60", NULL};
     struct job job = job_with("/bin/sleep", argv);
@@ -511,12 +448,11 @@ START_TEST(a_child_that_cannot_be_watched_is_ended)
     expect_failure(&job, PMIX_ERR_NOMEM, "cannot watch /bin/sleep: out of memory");
     contract.host.child_fails = 0;
 }
-END_TEST
 
 /* To open a file of which another process holds a write lease, exec has to wait. */
-START_TEST(a_start_that_takes_too_long_is_given_up)
+PX_TEST(a_start_that_takes_too_long_is_given_up)
 {
-    const char *program = in_dir("slow");
+    const char *program = px_test_path("slow");
     PX_AUTOFREE char *why = px_strf("cannot run %s: not started within 200 ms",
                                     program);
     struct job job = job_of(program);
@@ -534,7 +470,6 @@ START_TEST(a_start_that_takes_too_long_is_given_up)
     ck_assert_uint_ge(px_clock_ms() - start_ms, 180);
     ck_assert_uint_lt(px_clock_ms() - start_ms, SOON_MS);
 }
-END_TEST
 
 enum { N_AT_ONCE = 64, NO_SUCH_PID = 0x3fffffff };
 
@@ -550,7 +485,7 @@ static int spawn_until_ready(struct job *job)
     int from = job_pipe_stdout(job);
 
     job_spawn(job);
-    job_close_stdout(job);
+    close(job->spec.fds[1]);
     ok(px_fd_read_all(from, got, 6, px_clock_ms() + LATE_MS));
     ck_assert_str_eq(got, "ready\n");
     return from;
@@ -558,29 +493,23 @@ static int spawn_until_ready(struct job *job)
 
 /* ---- how they end ---------------------------------------------------------------- */
 
-START_TEST(reports_the_exit_status_or_the_signal)
+PX_TEST(reports_once_the_exit_status_or_the_signal_and_leaves_no_zombie)
 {
-    struct job exits = job_of_script("exit 7");
+    static const char *const scripts[] = {"exit 7", "kill -KILL $$"};
 
-    int status = job_run(&exits);
-    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
-    struct job killed = job_of_script("kill -KILL $$");
-    status = job_run(&killed);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    for (int killed = 0; killed < 2; killed++) {
+        struct job job = job_of_script(scripts[killed]);
+
+        job_spawn(&job);
+        int status = job_wait(&job);
+        ck_assert(killed ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
+                         : WIFEXITED(status) && WEXITSTATUS(status) == 7);
+        fake_host_run(&contract.host, 50, NULL, NULL);
+        ck_assert_int_eq(job.n_exits, 1);
+        ck_assert(has_no_children());
+        ck_assert_uint_eq(fake_host_held(&contract.host), 0);
+    }
 }
-END_TEST
-
-START_TEST(reports_once_and_leaves_no_zombie)
-{
-    struct job job = job_of("/bin/true");
-
-    job_run(&job);
-    fake_host_run(&contract.host, 50, NULL, NULL);
-    ck_assert_int_eq(job.n_exits, 1);
-    ck_assert(has_no_children());
-    ck_assert_uint_eq(fake_host_held(&contract.host), 0);
-}
-END_TEST
 
 static bool have_all_ended(void *arg)
 {
@@ -592,7 +521,7 @@ static bool have_all_ended(void *arg)
     return n == N_AT_ONCE;
 }
 
-START_TEST(runs_64_at_once)
+PX_TEST(runs_64_at_once)
 {
     static struct job jobs[N_AT_ONCE];
     char script[N_AT_ONCE][32];
@@ -611,7 +540,6 @@ START_TEST(runs_64_at_once)
     }
     ck_assert(has_no_children());
 }
-END_TEST
 
 static void start_next(void *arg, pid_t pid PX_UNUSED, int wait_status)
 {
@@ -621,7 +549,7 @@ static void start_next(void *arg, pid_t pid PX_UNUSED, int wait_status)
     job_spawn(next);
 }
 
-START_TEST(a_child_can_be_started_when_one_ends)
+PX_TEST(a_child_can_be_started_when_one_ends)
 {
     struct job first = job_of("/bin/true");
     struct job second = job_of("/bin/true");
@@ -632,9 +560,8 @@ START_TEST(a_child_can_be_started_when_one_ends)
                            sizeof(first.why)));
     ok(job_wait(&second));
 }
-END_TEST
 
-START_TEST(a_forgotten_child_is_not_reported_and_leaves_no_zombie)
+PX_TEST(a_forgotten_child_is_not_reported_and_leaves_no_zombie)
 {
     struct job job = job_of_script("sleep 0.1");
 
@@ -650,26 +577,23 @@ START_TEST(a_forgotten_child_is_not_reported_and_leaves_no_zombie)
     ck_assert(has_no_children());
     ck_assert_int_eq(send_signal(&job, 0), PMIX_ERR_NOT_FOUND);
 }
-END_TEST
 
 /* ---- signals --------------------------------------------------------------------- */
 
 /* The pipe ends when both are gone. */
-START_TEST(a_signal_reaches_the_grandchild_too)
+PX_TEST(a_signal_reaches_the_grandchild_too)
 {
     struct job job = job_of_script("sleep 60 & echo ready; wait");
     PX_AUTOCLOSE int from = spawn_until_ready(&job);
 
     ok(send_signal(&job, SIGTERM));
 
-    int status = job_wait(&job);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    ck_assert_int_eq(job_wait(&job), SIGTERM); /* as a wait status: killed by it */
     PX_AUTOFREE char *rest = process_read_end(from, LATE_MS);
     ck_assert_str_eq(rest, "");
 }
-END_TEST
 
-START_TEST(a_signal_can_be_handled)
+PX_TEST(a_signal_can_be_handled)
 {
     struct job job = job_of_script("trap 'n=x$n' USR1; trap 'echo $n; exit' TERM; "
                                    "echo ready; while :; do sleep 0.01; done");
@@ -683,10 +607,9 @@ START_TEST(a_signal_can_be_handled)
     ck_assert_str_eq(rest, "x\n");
     job_wait(&job);
 }
-END_TEST
 
 /* Into the group of this process. perl, because the shell cannot. */
-START_TEST(a_signal_reaches_a_child_that_has_left_the_group)
+PX_TEST(a_signal_reaches_a_child_that_has_left_the_group)
 {
     static char *argv[] = {(char *)"perl", (char *)"-e", NULL, NULL};
     PX_AUTOFREE char *code = px_strf(
@@ -701,18 +624,17 @@ START_TEST(a_signal_reaches_a_child_that_has_left_the_group)
     int from = spawn_until_ready(&job);
     ck_assert_int_eq(getpgid(job.pid), getpgrp());
     ok(send_signal(&job, SIGTERM));
-    int status = job_wait(&job);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    ck_assert_int_eq(job_wait(&job), SIGTERM); /* as a wait status: killed by it */
     close(from);
 }
-END_TEST
 
-START_TEST(only_own_children_are_signalled_and_only_by_signals)
+PX_TEST(only_own_children_are_signalled_and_only_by_signals)
 {
     const pid_t pids[] = {NO_SUCH_PID, getppid(), -1, 0};
     struct job job = job_of("/bin/true"), running = job_of_script("sleep 60");
 
-    job_run(&job);
+    job_spawn(&job);
+    job_wait(&job);
     ck_assert_int_eq(send_signal(&job, SIGKILL), PMIX_ERR_NOT_FOUND);
     for (size_t i = 0; i < PX_COUNT(pids); i++)
         ck_assert_int_eq(send_signal(&(struct job){.pid = pids[i]}, 0),
@@ -723,10 +645,9 @@ START_TEST(only_own_children_are_signalled_and_only_by_signals)
     ok(send_signal(&running, SIGKILL));
     job_wait(&running);
 }
-END_TEST
 
 /* It has ended and nobody has looked yet: its pid is still its own. */
-START_TEST(a_child_that_ended_unseen_can_be_signalled)
+PX_TEST(a_child_that_ended_unseen_can_be_signalled)
 {
     struct job job = job_of("/bin/true");
     siginfo_t info;
@@ -736,7 +657,6 @@ START_TEST(a_child_that_ended_unseen_can_be_signalled)
     ok(send_signal(&job, SIGTERM));
     ok(job_wait(&job));
 }
-END_TEST
 
 /* ---- no longer than the parent --------------------------------------------------- */
 
@@ -753,7 +673,7 @@ static int start_and_wait(void *arg)
 }
 
 /* This process inherits the orphan, and so can tell how it ended. */
-START_TEST(dies_with_its_parent)
+PX_TEST(dies_with_its_parent)
 {
     int ends[2];
     pid_t orphan = 0;
@@ -770,7 +690,6 @@ START_TEST(dies_with_its_parent)
     close(ends[0]);
     close(ends[1]);
 }
-END_TEST
 
 struct gate {
     struct job job;
@@ -791,9 +710,9 @@ static void on_forked(void *arg, pid_t pid)
     g->ran = access(g->file, F_OK) == 0;
 }
 
-START_TEST(the_program_waits_until_forked_has_returned)
+PX_TEST(the_program_waits_until_forked_has_returned)
 {
-    const char *file = in_dir("ran");
+    const char *file = px_test_path("ran");
     PX_AUTOFREE char *script = px_strf("echo >%s", file);
     struct gate g = {.job = job_of_script(script), .file = file};
     g.job.spec.forked = on_forked;
@@ -806,9 +725,8 @@ START_TEST(the_program_waits_until_forked_has_returned)
     ck_assert(!g.ran);
     ok(unlink(file)); /* it has run since */
 }
-END_TEST
 
-START_TEST(closing_ends_what_runs)
+PX_TEST(closing_ends_what_runs)
 {
     struct job job = job_of_script("sleep 60 & echo ready; wait");
     PX_AUTOCLOSE int from = spawn_until_ready(&job);
@@ -819,45 +737,4 @@ START_TEST(closing_ends_what_runs)
     ck_assert_str_eq(rest, "");
     fake_host_run(&contract.host, 50, NULL, NULL);
     ck_assert_int_eq(job.n_exits, 0);
-}
-END_TEST
-
-size_t contract_pfexec(const TTest **tests)
-{
-    const TTest *const own[] = {
-        arguments_arrive_as_they_are,
-        the_environment_is_just_the_one_given,
-        runs_in_the_directory_given,
-        has_no_descriptor_above_2,
-        streams_not_given_are_dev_null,
-        streams_stay_the_callers,
-        streams_may_stand_where_others_have_to_go,
-        starts_where_nothing_is_open,
-        leads_a_process_group_of_its_own,
-        has_default_signals_and_an_empty_mask,
-        a_failure_names_the_program_and_the_reason,
-        a_name_of_any_length_leaves_room_for_the_reason,
-        too_many_arguments_are_refused,
-        running_out_of_descriptors_is_an_error,
-        running_out_of_processes_is_an_error,
-        starting_without_memory_fails,
-        a_child_that_cannot_be_watched_is_ended,
-        a_start_that_takes_too_long_is_given_up,
-        reports_the_exit_status_or_the_signal,
-        reports_once_and_leaves_no_zombie,
-        runs_64_at_once,
-        a_child_can_be_started_when_one_ends,
-        a_forgotten_child_is_not_reported_and_leaves_no_zombie,
-        a_signal_reaches_the_grandchild_too,
-        a_signal_can_be_handled,
-        a_signal_reaches_a_child_that_has_left_the_group,
-        only_own_children_are_signalled_and_only_by_signals,
-        a_child_that_ended_unseen_can_be_signalled,
-        dies_with_its_parent,
-        the_program_waits_until_forked_has_returned,
-        closing_ends_what_runs,
-    };
-
-    memcpy(tests, own, sizeof(own));
-    return PX_COUNT(own);
 }
