@@ -550,7 +550,7 @@ PX_TEST(without_memory_nothing_is_published)
             if (!px_alloc_fail_end())
                 ck_assert_uint_gt(nth, 8);
             if (rc) {
-                ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
+                fails(rc, NOMEM);
                 ck_assert(!with_folder || kept == 0);
                 ck_assert_str_eq(is_there(dir) ? names_in(dir) : "", "");
             } else { /* also if what is not needed any more was not crossed out */
@@ -594,7 +594,7 @@ PX_TEST(a_second_of_those_there_is_one_of_does_not_start)
 
         ok(child_ask(&a, 'i'));
         ok(kill(a.pid, SIGSTOP)); /* one that is stopped lives */
-        ck_assert_int_eq(child_ask(&b, 'i'), PMIX_ERR_EXISTS);
+        fails(child_ask(&b, 'i'), EXISTS);
         ok(kill(a.pid, SIGCONT));
         has_said_who(&b, &a);
         ok(child_ask(&a, 'f'));
@@ -658,7 +658,7 @@ PX_TEST(one_of_another_library_lives_while_it_answers)
     int port, fd = listener(&port);
 
     put_foreign(port, getpid());
-    ck_assert_int_eq(init_as(SYSTEM), PMIX_ERR_EXISTS);
+    fails(init_as(SYSTEM), EXISTS);
     ck_assert(is_there(system_file()));
     close(fd); /* it does not listen any more */
     ok(init_as(SYSTEM));
@@ -790,7 +790,7 @@ PX_TEST(what_is_no_file_and_our_own_is_left_alone)
         uint64_t began = px_clock_ms();
 
         put_obstacle(types[i]);
-        ck_assert_int_eq(init_as(SYSTEM), PMIX_ERR_NO_PERMISSIONS);
+        fails(init_as(SYSTEM), NO_PERMISSIONS);
         ck_assert_uint_lt(px_clock_ms() - began, 5000);
         remains(system_file(), types[i]);
     }
@@ -875,12 +875,12 @@ PX_TEST(others_do_not_get_the_name_of_root_who_takes_theirs)
     struct child a = child_of(SYSTEM, 0), b = child_of(SYSTEM, NOBODY);
 
     ok(child_ask(&a, 'i'));
-    ck_assert_int_eq(child_ask(&b, 'i'), PMIX_ERR_EXISTS);
+    fails(child_ask(&b, 'i'), EXISTS);
     child_has_said(&b, "of uid 0");
     ok(child_ask(&a, 'f'));
     put_foreign(1, 1); /* left over, and readable */
     ok(chmod(system_file(), 0644));
-    ck_assert_int_eq(child_ask(&b, 'i'), PMIX_ERR_NO_PERMISSIONS);
+    fails(child_ask(&b, 'i'), NO_PERMISSIONS);
     child_has_said(&b, "belongs to uid 0, who alone can remove it");
     remains(system_file(), S_IFREG);
     ok(child_ask(&b, 'i'));

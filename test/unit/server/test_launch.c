@@ -108,7 +108,7 @@ PX_TEST(sets_are_told_without_the_host_as_they_were_defined_until_deleted)
     ck_assert_uint_eq(how_many(), 0);
     (void)ask_array(PMIX_QUERY_PSET_NAMES, NULL, 0, &l);
     ok(define("sea", 0, 2));
-    ck_assert_int_eq(define("sea", 1, 2), PMIX_ERR_EXISTS);
+    fails(define("sea", 1, 2), EXISTS);
     ok(define("ice", 1, PMIX_RANK_WILDCARD));
     ck_assert_uint_eq(how_many(), 2);
     array = ask_array(PMIX_QUERY_PSET_NAMES, NULL, 2, &l);
@@ -119,7 +119,7 @@ PX_TEST(sets_are_told_without_the_host_as_they_were_defined_until_deleted)
     ck_assert_int_eq(array->type, PMIX_PROC);
     ck_assert_uint_eq(((pmix_proc_t *)array->array)[1].rank, 2);
     ok(delete_set("sea"));
-    ck_assert_int_eq(delete_set("sea"), PMIX_ERR_NOT_FOUND);
+    fails(delete_set("sea"), NOT_FOUND);
     ok(define("sea", 1, 2));
     ck_assert_uint_eq(how_many(), 2);
     ck_assert_uint_eq(host_calls("query"), 0);
@@ -175,7 +175,7 @@ PX_TEST(no_client_asks_for_more_than_a_reply_holds)
     for (size_t i = 0; i < N_KEYS; i++)
         keys[i] = (char *)(uintptr_t)PMIX_QUERY_PSET_MEMBERSHIP;
     PMIx_Info_load(&of, PMIX_PSET_NAME, "all", PMIX_STRING);
-    ck_assert_int_eq(send_query(query_of(keys, &of, 1), &l), PMIX_ERR_OUT_OF_RESOURCE);
+    fails(send_query(query_of(keys, &of, 1), &l), OUT_OF_RESOURCE);
     ck_assert_uint_eq(how_many(), 1);
     PMIx_Info_destruct(&of);
 }
@@ -267,10 +267,8 @@ PX_TEST(what_was_registered_is_told_under_the_users_name)
     ok(register_names("publish", "PMIX_RANGE", "example.own"));
     ok(register_names("PMIx_Lookup", NULL, NULL));
     ok(register_names("example", "PMIX_TIMEOUT", NULL));
-    ck_assert_int_eq(register_names("lookup", "PMIX_TIMEOUT", NULL),
-                     PMIX_ERR_REPEAT_ATTR_REGISTRATION);
-    ck_assert_int_eq(register_names("publish", NULL, NULL),
-                     PMIX_ERR_REPEAT_ATTR_REGISTRATION);
+    fails(register_names("lookup", "PMIX_TIMEOUT", NULL), REPEAT_ATTR_REGISTRATION);
+    fails(register_names("publish", NULL, NULL), REPEAT_ATTR_REGISTRATION);
     expect(PMIX_HOST_FUNCTIONS, "", "PMIx_Publish,PMIx_Lookup,example ");
     expect(PMIX_HOST_ATTRIBUTES, "all",
            "PMIx_Publish(PMIX_RANGE example.own ) example(PMIX_TIMEOUT ) ");
@@ -289,11 +287,10 @@ PX_TEST(names_that_are_none_are_refused)
 
     start();
     for (size_t i = 0; i < PX_COUNT(rows); i++)
-        ck_assert_int_eq(register_names(rows[i][0], rows[i][1], rows[i][2]),
-                         PMIX_ERR_BAD_PARAM);
+        fails(register_names(rows[i][0], rows[i][1], rows[i][2]), BAD_PARAM);
     expect(PMIX_HOST_FUNCTIONS, "", NULL);
     raw_server_stop();
-    ck_assert_int_eq(register_names("spawn", NULL, NULL), PMIX_ERR_INIT);
+    fails(register_names("spawn", NULL, NULL), INIT);
 }
 
 PX_TEST(the_library_and_its_host_of_last_resort_tell_of_themselves)
@@ -441,7 +438,7 @@ PX_TEST(resources_are_those_of_jobs_before_and_after)
     pmix_info_t *fleeting = malloc(sizeof *fleeting);
 
     start();
-    ck_assert_int_eq(get_cluster(), PMIX_ERR_NOT_FOUND);
+    fails(get_cluster(), NOT_FOUND);
     ok(PMIx_server_register_resources(&i, 1, NULL, NULL));
     raw_add_job("later", 1, 0, geteuid());
     job_has(one, PMIX_CLUSTER_ID, "west");
@@ -457,7 +454,7 @@ PX_TEST(resources_are_those_of_jobs_before_and_after)
     memset(fleeting, 0xee, sizeof *fleeting);
     free(fleeting);
     ok(await_told());
-    ck_assert_int_eq(inside_status, PMIX_ERR_WOULD_BLOCK);
+    fails(inside_status, WOULD_BLOCK);
     job_has(one, PMIX_CLUSTER_ID, "east");
 }
 
@@ -474,16 +471,11 @@ PX_TEST(resources_of_no_name_or_of_a_node_and_inventories_are_refused)
     pmix_info_t i = info("", "v"), node = info(PMIX_NODE_INFO_ARRAY, "v");
 
     start();
-    ck_assert_int_eq(PMIx_server_register_resources(&i, 1, NULL, NULL),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_server_register_resources(&node, 1, NULL, NULL),
-                     PMIX_ERR_NOT_SUPPORTED);
-    ck_assert_int_eq(PMIx_server_deregister_resources(&node, 1, NULL, NULL),
-                     PMIX_ERR_NOT_SUPPORTED);
-    ck_assert_int_eq(PMIx_server_collect_inventory(NULL, 0, on_inventory, NULL),
-                     PMIX_ERR_NOT_SUPPORTED);
-    ck_assert_int_eq(PMIx_server_deliver_inventory(&node, 1, NULL, 0, NULL, NULL),
-                     PMIX_ERR_NOT_SUPPORTED);
+    fails(PMIx_server_register_resources(&i, 1, NULL, NULL), BAD_PARAM);
+    fails(PMIx_server_register_resources(&node, 1, NULL, NULL), NOT_SUPPORTED);
+    fails(PMIx_server_deregister_resources(&node, 1, NULL, NULL), NOT_SUPPORTED);
+    fails(PMIx_server_collect_inventory(NULL, 0, on_inventory, NULL), NOT_SUPPORTED);
+    fails(PMIx_server_deliver_inventory(&node, 1, NULL, 0, NULL, NULL), NOT_SUPPORTED);
     PMIx_Info_destruct(&i);
     PMIx_Info_destruct(&node);
 }
@@ -525,10 +517,10 @@ static void call_all(void *arg PX_UNUSED)
     pmix_data_buffer_t b = {0};
     pmix_proc_t p = raw_proc("job", 0);
 
-    ck_assert_int_eq(register_names("spawn", NULL, NULL), PMIX_ERR_WOULD_BLOCK);
-    ck_assert_int_eq(define("sea", 0, 1), PMIX_ERR_WOULD_BLOCK);
-    ck_assert_int_eq(delete_set("sea"), PMIX_ERR_WOULD_BLOCK);
-    ck_assert_int_eq(PMIx_server_collect_job_info(&p, 1, &b), PMIX_ERR_WOULD_BLOCK);
+    fails(register_names("spawn", NULL, NULL), WOULD_BLOCK);
+    fails(define("sea", 0, 1), WOULD_BLOCK);
+    fails(delete_set("sea"), WOULD_BLOCK);
+    fails(PMIx_server_collect_job_info(&p, 1, &b), WOULD_BLOCK);
 }
 
 PX_TEST(a_callback_must_not_wait_and_a_failure_changes_nothing)
@@ -542,10 +534,10 @@ PX_TEST(a_callback_must_not_wait_and_a_failure_changes_nothing)
     PMIx_Data_buffer_construct(&b);
     ok(PMIx_Data_pack(NULL, &b, &(uint32_t){7}, 1, PMIX_UINT32));
     size_t used = b.bytes_used;
-    ck_assert_int_eq(PMIx_server_collect_job_info(&p, 1, &b), PMIX_ERR_NOT_FOUND);
+    fails(PMIx_server_collect_job_info(&p, 1, &b), NOT_FOUND);
     ck_assert_uint_eq(b.bytes_used, used);
     raw_server_stop();
-    ck_assert_int_eq(PMIx_server_collect_job_info(&p, 1, &b), PMIX_ERR_INIT);
+    fails(PMIx_server_collect_job_info(&p, 1, &b), INIT);
     PMIx_Data_buffer_destruct(&b);
 }
 
@@ -647,7 +639,7 @@ PX_TEST(it_works_in_a_forked_child_where_some_hosts_call_it)
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status));
-    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    ok(WEXITSTATUS(status));
 }
 
 /* ---- what goes along with a launch ----------------------------------------------------------- */
@@ -675,19 +667,14 @@ PX_TEST(nothing_need_go_along_with_a_launch)
     ok(PMIx_server_setup_local_support(job, NULL, 0, on_told, &told));
     ok(await_told());
     ok(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL));
-    ck_assert_int_eq(PMIx_server_setup_application(job, NULL, 0, NULL, NULL),
-                     PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(
-        PMIx_server_setup_application(empty, NULL, 0, on_application, &told),
-        PMIX_ERR_BAD_PARAM);
-    ck_assert_int_eq(PMIx_server_setup_local_support(job, NULL, 1, NULL, NULL),
-                     PMIX_ERR_BAD_PARAM);
+    fails(PMIx_server_setup_application(job, NULL, 0, NULL, NULL), BAD_PARAM);
+    fails(PMIx_server_setup_application(empty, NULL, 0, on_application, &told),
+          BAD_PARAM);
+    fails(PMIx_server_setup_local_support(job, NULL, 1, NULL, NULL), BAD_PARAM);
     raw_server_stop();
-    ck_assert_int_eq(PMIx_server_setup_fork(&p, &env), PMIX_ERR_INIT);
-    ck_assert_int_eq(PMIx_server_setup_application(job, NULL, 0, on_application, &told),
-                     PMIX_ERR_INIT);
-    ck_assert_int_eq(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL),
-                     PMIX_ERR_INIT);
+    fails(PMIx_server_setup_fork(&p, &env), INIT);
+    fails(PMIx_server_setup_application(job, NULL, 0, on_application, &told), INIT);
+    fails(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL), INIT);
     ck_assert_ptr_null(env);
 }
 
@@ -716,8 +703,7 @@ PX_TEST(a_blob_that_is_none_is_refused)
     start();
     px_writer_init(&later, px_codec_default);
     px_pack_u32(&later, 9);
-    ck_assert_int_eq(support_with_bytes(&later, later.buf.len),
-                     PMIX_ERR_UNPACK_FAILURE);
+    fails(support_with_bytes(&later, later.buf.len), UNPACK_FAILURE);
     px_writer_init(&w, px_codec_default);
     px_pack_u32(&w, 1);
     const size_t layout = w.buf.len;
@@ -729,7 +715,7 @@ PX_TEST(a_blob_that_is_none_is_refused)
         ck_assert_msg(n == layout || n == w.buf.len ? rc == PMIX_SUCCESS : rc < 0,
                       "%zu bytes: %d", n, rc);
     }
-    ck_assert_int_eq(support_with("x", PMIX_STRING), PMIX_ERR_BAD_PARAM);
+    fails(support_with("x", PMIX_STRING), BAD_PARAM);
 }
 
 PX_TEST_MAIN("server/launch", setup, host_end)
