@@ -11,30 +11,20 @@ bool px_user_may(uid_t user, uid_t other)
     return user == other || user == 0;
 }
 
-/* The owner of a job according to the host; false if it did not say. */
-static bool named_owner(const struct px_nspace *ns, uid_t *owner)
-{
-    uint32_t uid;
-
-    if (!px_store_u32(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_USERID, &uid))
-        return false;
-    *owner = uid;
-    return true;
-}
-
 bool px_peer_may(const struct px_peer *peer, const char *nspace)
 {
     const struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
-    uid_t owner;
+    uint32_t owner; /* according to the host, if it says */
 
     if (!ns || peer == peer->server->self)
         return true;
     if (px_list_empty(&ns->locals))
-        return !named_owner(ns, &owner) || px_user_may(peer->uid, owner);
-    PX_LIST_EACH (&ns->locals, struct px_local, l, link) {
+        return !px_store_u32(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_USERID,
+                             &owner) ||
+               px_user_may(peer->uid, owner);
+    PX_LIST_EACH (&ns->locals, struct px_local, l, link)
         if (px_user_may(peer->uid, l->uid))
             return true;
-    }
     return false;
 }
 

@@ -114,32 +114,20 @@ void px_server_take_module(struct px_server *srv, const pmix_server_module_t *mo
     take_events(srv);
 }
 
-/* A process that is a client already stays that client as long as it likes. */
-static pmix_status_t join_model(struct px_server *srv)
-{
-    struct px_model *m = px_process.model;
-    pmix_status_t rc = m->own ? PMIX_SUCCESS : speak_for_self(m, &srv->proc);
-
-    if (rc)
-        return rc;
-    m->client_left = on_client_left;
-    take_events(srv);
-    return PMIX_SUCCESS;
-}
-
 static pmix_status_t make_self(struct px_server *srv)
 {
     struct px_peer *p = calloc(1, sizeof *p);
 
     if (!p)
         return PMIX_ERR_NOMEM;
-    p->refs = 1;
-    p->server = srv;
-    p->proc = srv->proc;
-    p->uid = geteuid();
-    p->gid = getegid();
-    p->pid = getpid();
-    p->codec = px_codec_default;
+    *p = (struct px_peer){.refs = 1,
+                          .server = srv,
+                          .proc = srv->proc,
+                          .uid = geteuid(),
+                          .gid = getegid(),
+                          .pid = getpid(),
+                          .codec = px_codec_default};
+    px_list_init(&p->interests);
     srv->self = p;
     return PMIX_SUCCESS;
 }
@@ -169,14 +157,6 @@ static pmix_status_t part_create(struct px_server *srv,
     return rc;
 }
 
-static void part_destroy(struct px_server *srv, const struct px_server_part *part)
-{
-    if (part->destroy)
-        part->destroy(srv);
-    if (part->state_b)
-        free(px_take(state_of(srv, part)));
-}
-
 static void parts_stop(struct px_server *srv)
 {
     for (size_t i = srv->n_parts; i-- > 0;)
@@ -188,8 +168,14 @@ static void server_free(struct px_server *srv)
 {
     if (srv->builtin)
         srv->host->destroy(srv->builtin);
-    while (srv->n_parts > 0)
-        part_destroy(srv, srv->parts[--srv->n_parts]);
+    while (srv->n_parts > 0) {
+        const struct px_server_part *part = srv->parts[--srv->n_parts];
+
+        if (part->destroy)
+            part->destroy(srv);
+        if (part->state_b)
+            free(px_take(state_of(srv, part)));
+    }
     px_peer_unref(srv->self);
     free(srv->tmpdir);
     free(srv->system_tmpdir);
@@ -219,10 +205,7 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
     rc = make_self(srv);
     if (rc)
         return rc;
-    srv->conf.handshake_timeout = a->conf.handshake_timeout;
-    srv->conf.finalize_timeout = a->conf.finalize_timeout;
-    srv->conf.cleanup_timeout = a->conf.cleanup_timeout;
-    srv->conf.report_uri = a->conf.report_uri;
+    srv->conf = a->conf;
     srv->host = a->module ? NULL : &px_host_builtin;
     if (a->module)
         px_module_take(a->module, a->info, a->n_info, &srv->module);
@@ -234,6 +217,7 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
 static void on_start(struct px_call *call, void *args)
 {
     struct start *a = args;
+    struct px_model *m = px_process.model;
     struct px_server *srv = calloc(1, sizeof *srv);
     pmix_status_t rc = srv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
@@ -244,14 +228,19 @@ static void on_start(struct px_call *call, void *args)
         srv->parts = px_server_parts;
         px_process.server = srv;
         rc = fill(srv, a);
-        if (!rc)
-            rc = join_model(srv);
+        /* A process that is a client already stays that client as long as it likes. */
+        if (!rc && !m->own)
+            rc = speak_for_self(m, &srv->proc);
+        if (!rc) {
+            m->client_left = on_client_left;
+            take_events(srv);
+        }
     }
     if (rc && srv) {
         parts_stop(srv);
         server_free(srv);
         px_process.server = NULL;
-        px_resources_clear(px_process.model);
+        px_resources_clear(m);
     }
     px_call_done(call, rc);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests that only the host can serve: for jobs (spawn, job control, log,
- * monitoring), and with the system around them (allocations, resource blocks, sessions,
- * credentials, fabrics). */
+ * monitoring), with the system around them (allocations, resource blocks, sessions,
+ * credentials, fabrics), and what processes publish. */
 #include "core/model/jobinfo.h"
 #include "core/server/cleanup/cleanup.h"
 #include "core/server/cleanup/request.h"
@@ -202,6 +202,40 @@ static pmix_status_t call_update(const pmix_server_module_t *m, struct px_upcall
                      px_upcall_info_cb, u);
 }
 
+/* ---- publish, lookup, unpublish -------------------------------------------------- */
+
+static pmix_status_t call_publish(const pmix_server_module_t *m, struct px_upcall *u)
+{
+    return m->publish(&u->proc, u->args.info.v, u->args.info.n, px_upcall_op_cb, u);
+}
+
+/* No keys: everything the caller published. */
+static pmix_status_t call_unpublish(const pmix_server_module_t *m, struct px_upcall *u)
+{
+    return m->unpublish(&u->proc, u->args.keys, u->args.info.v, u->args.info.n,
+                        px_upcall_op_cb, u);
+}
+
+static pmix_status_t call_lookup(const pmix_server_module_t *m, struct px_upcall *u)
+{
+    return m->lookup(&u->proc, u->args.keys, u->args.info.v, u->args.info.n,
+                     px_upcall_lookup_cb, u);
+}
+
+static void reply_found(void *arg, const struct px_upcall *answer)
+{
+    struct px_req *req = arg;
+    px_writer w;
+
+    px_reply_begin(req, &w, answer->status);
+    if (!answer->status || answer->n_pdata > 0) {
+        px_pack_size(&w, answer->n_pdata);
+        if (answer->n_pdata > 0)
+            px_pack(&w, answer->pdata, (int32_t)answer->n_pdata, PMIX_PDATA);
+    }
+    px_req_reply(req, &w);
+}
+
 /* ---- the table ------------------------------------------------------------------- */
 
 #define FORWARD(name, ...) \
@@ -227,8 +261,14 @@ FORWARD(validate_cred, .slot = PX_SLOT(validate_credential), .call = call_valida
 FORWARD(fabric_register, .slot = PX_SLOT(fabric), .call = call_register, INFOS);
 FORWARD(fabric_update, .slot = PX_SLOT(fabric), .prepare = prepare_update,
         .call = call_update, INFOS);
+FORWARD(publish, .slot = PX_SLOT(publish), .call = call_publish, PLAIN);
+FORWARD(lookup, .slot = PX_SLOT(lookup), .call = call_lookup, .reply = reply_found);
+FORWARD(unpublish, .slot = PX_SLOT(unpublish), .call = call_unpublish, PLAIN);
 
 static const struct px_rpc rpcs[] = {
+    {PX_OP_PUBLISH, PX_BY_ANY, PX_BY_HOST, .forward = &publish},
+    {PX_OP_LOOKUP, PX_BY_ANY, PX_BY_HOST, .forward = &lookup},
+    {PX_OP_UNPUBLISH, PX_BY_ANY, PX_BY_HOST, .forward = &unpublish},
     {PX_OP_SPAWN, PX_BY_ANY, PX_BY_HOST, .forward = &spawn},
     {PX_OP_JOB_CONTROL, PX_BY_ANY, PX_OF_USER, .forward = &job_control},
     {PX_OP_LOG, PX_BY_ANY, PX_BY_HOST, .forward = &log},

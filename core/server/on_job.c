@@ -79,13 +79,10 @@ static pmix_status_t read_commit(px_reader r, struct commit *c, bool store)
 static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
 {
     struct commit c = {.rank = req->peer->proc.rank};
-    pmix_status_t rc;
+    pmix_status_t rc = px_nspace_get(px_process.model, req->peer->proc.nspace, &c.ns);
 
-    rc = px_nspace_get(px_process.model, req->peer->proc.nspace, &c.ns);
-
-    if (rc)
-        return rc;
-    rc = read_commit(req->in, &c, false);
+    if (!rc)
+        rc = read_commit(req->in, &c, false);
     if (rc)
         return rc;
     px_gate_close(&px_process.model_gate); /* readers see all of it or nothing */
@@ -95,7 +92,7 @@ static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
         return rc;
     if (req->peer->local)
         req->peer->local->committed = true;
-    px_get_data_arrived(srv, c.ns, c.rank);
+    px_get_data_arrived(srv, &req->peer->proc);
     return PMIX_SUCCESS;
 }
 
@@ -121,8 +118,10 @@ struct finalizing {
     bool host_pending;
 };
 
-static void finalizing_answer(struct finalizing *f)
+/* Now, or after the timeout. */
+static void finalizing_answer(void *arg)
 {
+    struct finalizing *f = arg;
     struct px_req *req = f->req;
 
     f->req = NULL;
@@ -132,11 +131,6 @@ static void finalizing_answer(struct finalizing *f)
         px_req_done(req, PMIX_SUCCESS);
     if (!f->host_pending)
         free(f);
-}
-
-static void on_finalize_slow(void *arg)
-{
-    finalizing_answer(arg);
 }
 
 static void on_host_finalized(void *arg, const struct px_upcall *answer PX_UNUSED)
@@ -153,7 +147,7 @@ static pmix_status_t ask_host(struct px_server *srv, struct px_req *req, void *o
     struct px_upcall *u = px_upcall_new(on_host_finalized, f);
 
     if (f)
-        f->timer = px_timer_create(px_process.loop, on_finalize_slow, f);
+        f->timer = px_timer_create(px_process.loop, finalizing_answer, f);
     if (!f || !u || !f->timer) {
         px_upcall_drop(u);
         if (f)

@@ -26,11 +26,6 @@ struct px_server_parts {
     struct px_pulls *pulls;
 };
 
-/* State for a connection; gone after peer_left or peer_gone. */
-struct px_peer_parts {
-    struct px_interests *events;
-};
-
 struct px_server_start {
     const pmix_info_t *info; /* of PMIx_server_init */
     size_t n_info;

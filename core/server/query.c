@@ -71,22 +71,18 @@ static pmix_status_t answer_queries(struct px_server *srv, struct px_args *args,
     return rc;
 }
 
-static pmix_status_t set_user(pmix_query_t *q, const struct px_peer *peer)
-{
-    px_infos l = {.v = q->qualifiers, .n = q->nqual, .cap = q->nqual};
-    pmix_status_t rc = px_infos_set_user(&l, peer);
-
-    q->qualifiers = l.v;
-    q->nqual = l.n;
-    return rc;
-}
-
 static pmix_status_t prepare_query(struct px_req *req, struct px_upcall *u)
 {
     pmix_status_t rc = answer_queries(req->peer->server, &u->args, &u->known);
 
-    for (size_t i = 0; !rc && i < u->args.n_queries; i++)
-        rc = set_user(&u->args.queries[i], req->peer);
+    for (size_t i = 0; !rc && i < u->args.n_queries; i++) {
+        pmix_query_t *q = &u->args.queries[i];
+        px_infos l = {.v = q->qualifiers, .n = q->nqual, .cap = q->nqual};
+
+        rc = px_infos_set_user(&l, req->peer);
+        q->qualifiers = l.v;
+        q->nqual = l.n;
+    }
     return rc;
 }
 

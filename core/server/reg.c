@@ -2,18 +2,17 @@
 /* Registration by the host: namespaces and clients come and go. The public functions
  * wait when they are given no callback, also on the loop thread, where hosts call from
  * inside upcalls. */
-#include "core/link/api.h"
 #include "core/model/jobinfo.h"
 #include "core/rt/loop.h"
 #include "core/rt/log.h"
+#include "core/server/cleanup/cleanup.h"
 #include "core/server/host.h"
 #include "core/server/launch/pnet.h"
 
 #include <string.h>
 
 struct reg {
-    struct px_api api;
-    pmix_status_t (*run)(struct px_server *srv, const struct reg *r);
+    struct px_server_op op;
     pmix_proc_t proc;
     int n_local;
     uid_t uid;
@@ -145,13 +144,60 @@ void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc)
     PX_PARTS_NOTIFY(srv, rank_gone, proc);
 }
 
+/* ---- for the built-in host ------------------------------------------------------- */
+
+void *px_server_builtin_self(void)
+{
+    return px_process.server->builtin;
+}
+
+const pmix_proc_t *px_server_name(const struct px_server *srv)
+{
+    return &srv->proc;
+}
+
+const char *px_server_dir(const struct px_server *srv)
+{
+    return srv->dir;
+}
+
+void px_server_drop_dir(struct px_server *srv, const char *path, const struct stat *st)
+{
+    px_cleanup_drop(srv, path, st);
+}
+
+bool px_server_has_peer(struct px_server *srv, const pmix_proc_t *proc)
+{
+    return px_peer_find(srv, proc) != NULL;
+}
+
+void px_server_client_started(struct px_server *srv, const pmix_proc_t *proc, pid_t pid)
+{
+    px_cleanup_proc_started(srv, proc, pid);
+}
+
+bool px_server_any_lost(const char *nspace, bool (*counts)(void *arg, pmix_rank_t rank),
+                        void *arg)
+{
+    const struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
+
+    if (!ns)
+        return false;
+    PX_LIST_EACH (&ns->locals, struct px_local, l, link)
+        if (l->lost && counts(arg, l->rank))
+            return true;
+    return false;
+}
+
 /* ---- the public functions -------------------------------------------------------- */
 
-static pmix_status_t run_add_nspace(struct px_server *srv, const struct reg *r)
+static pmix_status_t run_add_nspace(struct px_server *srv,
+                                    const struct px_server_op *op)
 {
+    const struct reg *r = PX_CONTAINER_OF(op, struct reg, op);
     struct px_err err = {0};
     pmix_status_t rc = px_server_add_nspace(srv, r->proc.nspace, (uint32_t)r->n_local,
-                                            r->api.args.info.v, r->api.args.info.n,
+                                            op->api.args.info.v, op->api.args.info.n,
                                             &err);
 
     if (rc)
@@ -160,73 +206,89 @@ static pmix_status_t run_add_nspace(struct px_server *srv, const struct reg *r)
     return rc;
 }
 
-static pmix_status_t run_drop_nspace(struct px_server *srv, const struct reg *r)
+static pmix_status_t run_drop_nspace(struct px_server *srv,
+                                     const struct px_server_op *op)
 {
+    const struct reg *r = PX_CONTAINER_OF(op, struct reg, op);
+
     px_server_drop_nspace(srv, r->proc.nspace);
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t run_local_support(struct px_server *srv, const struct reg *r)
+static pmix_status_t run_local_support(struct px_server *srv,
+                                       const struct px_server_op *op)
 {
+    const struct reg *r = PX_CONTAINER_OF(op, struct reg, op);
     struct px_err err = {0};
-    pmix_status_t rc = px_pnet_apply(srv, r->proc.nspace, r->api.args.info.v,
-                                     r->api.args.info.n, &err);
+    pmix_status_t rc = px_pnet_apply(srv, r->proc.nspace, op->api.args.info.v,
+                                     op->api.args.info.n, &err);
 
     if (rc)
         px_log(PX_LOG_ERROR, "server", "%s", err.text);
     return rc;
 }
 
-static pmix_status_t run_add_client(struct px_server *srv, const struct reg *r)
+static pmix_status_t run_add_client(struct px_server *srv,
+                                    const struct px_server_op *op)
 {
+    const struct reg *r = PX_CONTAINER_OF(op, struct reg, op);
+
     return px_server_add_client(srv, &r->proc, r->uid, r->gid, r->object);
 }
 
-static pmix_status_t run_drop_client(struct px_server *srv, const struct reg *r)
+static pmix_status_t run_drop_client(struct px_server *srv,
+                                     const struct px_server_op *op)
 {
+    const struct reg *r = PX_CONTAINER_OF(op, struct reg, op);
+
     drop_client(srv, &r->proc);
     return PMIX_SUCCESS;
 }
 
-static void on_reg(struct px_api *api)
+static void on_op(struct px_api *api)
 {
-    const struct reg *r = PX_CONTAINER_OF(api, struct reg, api);
+    const struct px_server_op *op = PX_CONTAINER_OF(api, struct px_server_op, api);
 
-    px_api_done(api, px_process.server ? r->run(px_process.server, r) : PMIX_ERR_INIT);
+    px_api_done(api,
+                px_process.server ? op->run(px_process.server, op) : PMIX_ERR_INIT);
 }
 
-static pmix_status_t submit(struct reg *r, bool sound)
+pmix_status_t px_server_submit(struct px_server_op *op, size_t size, bool sound)
 {
-    pmix_status_t rc;
-
     if (!px_server_here())
         return PMIX_ERR_INIT;
-    r->api.start = on_reg;
-    r->api.request = &px_request_infos;
-    r->api.invalid = !sound;
-    if (r->api.cb)
-        return px_api_post(&r->api, sizeof *r);
-    if (!px_process_on_loop())
-        return px_api_wait(&r->api);
-    rc = px_api_check(&r->api);
-    return rc ? rc : r->run(px_process.server, r);
+    op->api.start = on_op;
+    op->api.invalid = !sound;
+    return op->api.cb || op->api.finish ? px_api_post(&op->api, size)
+                                        : px_api_wait(&op->api);
 }
 
-/* False if nspace names none. */
-static bool set_nspace(struct reg *r, const char *nspace)
+static struct reg reg_of(pmix_status_t (*run)(struct px_server *srv,
+                                              const struct px_server_op *op),
+                         const pmix_info_t *info, size_t n, pmix_op_cbfunc_t cb,
+                         void *cbdata)
 {
-    if (!nspace || !nspace[0] || strnlen(nspace, PMIX_MAX_NSLEN + 1) > PMIX_MAX_NSLEN)
-        return false;
-    px_proc_set(&r->proc, nspace, PMIX_RANK_UNDEF);
-    return true;
+    return (struct reg){.op = {.run = run,
+                               .api = {.request = &px_request_infos,
+                                       .args.info = px_infos_borrow(info, n),
+                                       .cb = cb,
+                                       .cbdata = cbdata}}};
 }
 
-static bool set_proc(struct reg *r, const pmix_proc_t *proc)
+/* Of a namespace, or of one of its ranks. Hosts call from inside upcalls, too. */
+static pmix_status_t submit(struct reg *r, const char *nspace, pmix_rank_t rank)
 {
-    if (!proc || !set_nspace(r, proc->nspace))
-        return false;
-    r->proc.rank = proc->rank;
-    return true;
+    bool sound = nspace && nspace[0] &&
+                 strnlen(nspace, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
+    pmix_status_t rc;
+
+    if (sound)
+        px_proc_set(&r->proc, nspace, rank);
+    if (r->op.api.cb || !px_server_here() || !px_process_on_loop())
+        return px_server_submit(&r->op, sizeof *r, sound);
+    r->op.api.invalid = !sound;
+    rc = px_api_check(&r->op.api);
+    return rc ? rc : r->op.run(px_process.server, &r->op);
 }
 
 PX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
@@ -235,20 +297,17 @@ PX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
                                                     pmix_op_cbfunc_t cbfunc,
                                                     void *cbdata)
 {
-    struct reg r = {.run = run_add_nspace,
-                    .n_local = nlocalprocs > 0 ? nlocalprocs : 0,
-                    .api = {.args.info = px_infos_borrow(info, ninfo),
-                            .cb = cbfunc,
-                            .cbdata = cbdata}};
+    struct reg r = reg_of(run_add_nspace, info, ninfo, cbfunc, cbdata);
 
-    return submit(&r, set_nspace(&r, nspace));
+    r.n_local = nlocalprocs > 0 ? nlocalprocs : 0;
+    return submit(&r, nspace, PMIX_RANK_UNDEF);
 }
 
 PX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace,
                                              pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct reg r = {.run = run_drop_nspace, .api = {.cb = cbfunc, .cbdata = cbdata}};
-    pmix_status_t rc = submit(&r, set_nspace(&r, nspace));
+    struct reg r = reg_of(run_drop_nspace, NULL, 0, cbfunc, cbdata);
+    pmix_status_t rc = submit(&r, nspace, PMIX_RANK_UNDEF);
 
     if (rc && cbfunc)
         cbfunc(rc, cbdata);
@@ -260,12 +319,9 @@ PX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspa
                                                         pmix_op_cbfunc_t cbfunc,
                                                         void *cbdata)
 {
-    struct reg r = {.run = run_local_support,
-                    .api = {.args.info = px_infos_borrow(info, ninfo),
-                            .cb = cbfunc,
-                            .cbdata = cbdata}};
+    struct reg r = reg_of(run_local_support, info, ninfo, cbfunc, cbdata);
 
-    return submit(&r, set_nspace(&r, nspace));
+    return submit(&r, nspace, PMIX_RANK_UNDEF);
 }
 
 PX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid,
@@ -273,20 +329,20 @@ PX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid
                                                     pmix_op_cbfunc_t cbfunc,
                                                     void *cbdata)
 {
-    struct reg r = {.run = run_add_client,
-                    .uid = uid,
-                    .gid = gid,
-                    .object = server_object,
-                    .api = {.cb = cbfunc, .cbdata = cbdata}};
+    struct reg r = reg_of(run_add_client, NULL, 0, cbfunc, cbdata);
+    bool sound = proc && proc->rank < PMIX_RANK_VALID;
 
-    return submit(&r, set_proc(&r, proc) && proc->rank < PMIX_RANK_VALID);
+    r.uid = uid;
+    r.gid = gid;
+    r.object = server_object;
+    return submit(&r, sound ? proc->nspace : NULL, sound ? proc->rank : 0);
 }
 
 PX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t *proc,
                                              pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct reg r = {.run = run_drop_client, .api = {.cb = cbfunc, .cbdata = cbdata}};
-    pmix_status_t rc = submit(&r, set_proc(&r, proc));
+    struct reg r = reg_of(run_drop_client, NULL, 0, cbfunc, cbdata);
+    pmix_status_t rc = submit(&r, proc ? proc->nspace : NULL, proc ? proc->rank : 0);
 
     if (rc && cbfunc)
         cbfunc(rc, cbdata);

@@ -62,15 +62,6 @@ static void on_own_reply(struct px_msg *msg)
     px_req_drop(req);
 }
 
-/* The user's callback must not run inside whatever loop the reply is made in: it goes
- * through the mailbox like the answers of a host's threads. */
-static void reply_to_self(struct px_req *req, px_writer *w)
-{
-    req->reply = px_buf_take(&w->buf);
-    req->msg.run = on_own_reply;
-    px_post(px_process.loop, &req->msg);
-}
-
 void px_reply_begin(const struct px_req *req, px_writer *w, pmix_status_t status)
 {
     px_writer_init(w, req->peer->codec);
@@ -107,9 +98,12 @@ void px_req_reply(struct px_req *req, px_writer *w)
 
     if (w->status)
         pack_instead(req, w, w->status);
+    /* The user's callback must not run inside whatever loop the reply is made in: it
+     * goes through the mailbox like the answers of a host's threads. */
     if (peer == peer->server->self) {
-        reply_to_self(req, w);
-        px_writer_cleanup(w);
+        req->reply = px_buf_take(&w->buf);
+        req->msg.run = on_own_reply;
+        px_post(px_process.loop, &req->msg);
         return;
     }
     if (peer->conn)
@@ -201,23 +195,17 @@ pmix_status_t px_forward_user(struct px_req *req, struct px_upcall *u)
     return px_infos_set_user(&u->args.info, req->peer);
 }
 
-static bool has_slot(const pmix_server_module_t *m, size_t slot)
-{
-    void (*function)(void);
-
-    if (slot == 0)
-        return true;
-    memcpy(&function, (const char *)m + (slot - 1) * sizeof function, sizeof function);
-    return function;
-}
-
 pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
 {
     const struct px_forward *f = req->rpc->forward;
+    void (*function)(void) = NULL;
     struct px_upcall *u;
     pmix_status_t rc;
 
-    if (!has_slot(&srv->module, f->slot))
+    if (f->slot > 0)
+        memcpy(&function, (const char *)&srv->module + (f->slot - 1) * sizeof function,
+               sizeof function);
+    if (f->slot > 0 && !function)
         return PMIX_ERR_NOT_SUPPORTED;
     u = px_upcall_for(req, f->reply);
     if (!u)
@@ -338,16 +326,17 @@ struct px_peer *px_peer_create(struct px_server *srv, int fd,
 
     if (!p)
         return NULL;
-    p->refs = 1;
-    p->server = srv;
-    p->proc = hello->proc;
-    p->pid = who->has_pid ? who->pid : 0;
-    p->inode = who->inode;
-    p->codec.dialect = px_dialect_find(hello->dialect);
-    p->codec.described = hello->described;
-    p->version = hello->version;
-    p->gds = px_store_of_peer(hello->gds);
-    p->pindex = ++srv->next_pindex;
+    *p = (struct px_peer){.refs = 1,
+                          .server = srv,
+                          .proc = hello->proc,
+                          .pid = who->has_pid ? who->pid : 0,
+                          .inode = who->inode,
+                          .codec = {.dialect = px_dialect_find(hello->dialect),
+                                    .described = hello->described},
+                          .version = hello->version,
+                          .gds = px_store_of_peer(hello->gds),
+                          .pindex = ++srv->next_pindex};
+    px_list_init(&p->interests);
     if (px_conn_create(px_process.loop, fd, &conn_ops, p, &p->conn)) {
         free(p);
         return NULL;

@@ -6,6 +6,8 @@
 
 #include "core/base/list.h"
 #include "core/base/map.h"
+#include "core/config/core_params.h"
+#include "core/link/api.h"
 #include "core/link/conn.h"
 #include "core/model/nspace.h"
 #include "core/link/channel.h"
@@ -57,7 +59,7 @@ struct px_peer {
     bool tool;                       /* has no struct px_local */
     uint64_t inode;                  /* of the socket at its end; 0: not known */
     struct px_cleanup_proc *cleanup; /* the process that it is */
-    struct px_peer_parts part;
+    struct px_list interests; /* events it has registered for: event/on_event.c */
     size_t pending_b; /* what its unanswered requests may cost */
 };
 
@@ -143,10 +145,7 @@ struct px_server {
     bool cleanup_left;      /* processes live that something waits for */
     bool stopping;
     unsigned refs; /* further PMIx_server_init calls */
-    struct {
-        uint64_t handshake_timeout, finalize_timeout, cleanup_timeout; /* ms */
-        const char *report_uri; /* NULL: no report is wanted */
-    } conf;
+    struct px_server_conf conf; /* report_uri NULL: no report is wanted */
 };
 
 /* init.c: the module of a tool whose server was started without one, and from now on
@@ -208,17 +207,20 @@ struct px_peer *px_peer_create(struct px_server *srv, int fd,
 void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
                         const uint8_t *payload, size_t n);
 
-/* ---- event/on_event.c ------------------------------------------------------------ */
+/* ---- reg.c ----------------------------------------------------------------------- */
 
-/* Delivers to every local peer that wants it and to this process's own handlers; never
- * to the host. source NULL: this server. */
-void px_server_event(struct px_server *srv, pmix_status_t code,
-                     const pmix_proc_t *source, pmix_data_range_t range,
-                     const pmix_info_t *info, size_t n);
+/* A call that works on the loop; the first member of each call's own structure. */
+struct px_server_op {
+    struct px_api api;
+    pmix_status_t (*run)(struct px_server *srv, const struct px_server_op *op);
+};
+/* With the user's callback it is posted, else it waits. PMIX_ERR_INIT without a server;
+ * PMIX_ERR_BAD_PARAM if its arguments are not sound. */
+pmix_status_t px_server_submit(struct px_server_op *op, size_t size, bool sound);
 
 /* ---- data ------------------------------------------------------------------------ */
 
 /* Data of this rank has arrived. */
-void px_get_data_arrived(struct px_server *srv, struct px_nspace *ns, pmix_rank_t rank);
+void px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc);
 
 #endif

@@ -20,11 +20,6 @@ struct px_collective {
     bool lost_some; /* a participant that had come, or was to come, will not be back */
 };
 
-/* ---- members.c ------------------------------------------------------------------- */
-
-int px_collective_by_proc(const void *a, const void *b); /* the order of procs */
-bool px_collective_has(const struct px_collective *c, const struct px_local *local);
-
 /* Calls fn for each registered local rank that procs name, each once. */
 typedef void (*px_local_fn)(void *arg, struct px_local *local);
 void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *arg);

@@ -24,6 +24,50 @@ static void collective_free(struct px_collective *c)
     free(c);
 }
 
+/* ---- participants ---------------------------------------------------------------- */
+
+/* The order of procs. */
+static int by_proc(const void *a, const void *b)
+{
+    return px_type_compare(PMIX_PROC, a, b);
+}
+
+static bool has_proc(const struct px_collective *c, const char *nspace,
+                     pmix_rank_t rank)
+{
+    pmix_proc_t p;
+
+    px_proc_set(&p, nspace, rank);
+    return bsearch(&p, c->procs, c->n_procs, sizeof p, by_proc);
+}
+
+static bool has_local(const struct px_collective *c, const struct px_local *local)
+{
+    const char *nspace = local->ns->name;
+
+    return has_proc(c, nspace, local->rank) ||
+           has_proc(c, nspace, PMIX_RANK_WILDCARD) ||
+           has_proc(c, nspace, PMIX_RANK_LOCAL_NODE);
+}
+
+void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *arg)
+{
+    const char *last = "";
+
+    for (size_t i = 0; i < c->n_procs; i++) {
+        struct px_nspace *ns = NULL;
+
+        if (strcmp(c->procs[i].nspace, last) != 0)
+            ns = px_nspace_find(px_process.model, c->procs[i].nspace);
+        last = c->procs[i].nspace;
+        if (!ns)
+            continue;
+        PX_LIST_EACH (&ns->locals, struct px_local, l, link)
+            if (has_local(c, l))
+                fn(arg, l);
+    }
+}
+
 static bool has_come(const struct px_collective *c, const pmix_proc_t *proc)
 {
     PX_LIST_EACH (&c->reqs, struct px_req, r, link)
@@ -128,6 +172,21 @@ static bool all_local(const struct px_collective *c)
         if (!is_local(c->server, &c->procs[i]))
             return false;
     return true;
+}
+
+/* ---- the end --------------------------------------------------------------------- */
+
+void px_collective_pack_job(const struct px_nspace *ns, px_writer *w)
+{
+    px_writer body;
+
+    px_writer_init(&body, w->codec);
+    px_pack_str(&body, ns->name);
+    px_jobinfo_pack(px_process.model, ns, &body, true);
+    if (body.status && !w->status)
+        w->status = body.status;
+    px_pack_bytes(w, body.buf.data, body.buf.len);
+    px_writer_cleanup(&body);
 }
 
 /* After a connect of several namespaces each side learns the other's job. */
@@ -360,7 +419,7 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
 {
     struct px_collective *c;
 
-    qsort(a->procs, a->n_procs, sizeof *a->procs, px_collective_by_proc);
+    qsort(a->procs, a->n_procs, sizeof *a->procs, by_proc);
     c = find(srv, req->op, a->procs, a->n_procs, &req->peer->proc);
     if (!c)
         c = begin(srv, req->op, a);
@@ -417,7 +476,7 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc PX_UNUSED)
 static void local_gone(struct px_server *srv, struct px_local *local)
 {
     PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link)
-        c->lost_some |= px_collective_has(c, local);
+        c->lost_some |= has_local(c, local);
     check_all_later(srv);
 }
 

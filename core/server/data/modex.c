@@ -97,73 +97,51 @@ pmix_status_t px_modex_pack(const struct px_collective *c, px_buf *out)
     return whole.status;
 }
 
-static pmix_status_t store(struct px_nspace *ns, pmix_rank_t rank, struct px_kval *kv)
+/* KVAL; or, with a map, the index of its key, and VALUE. */
+static pmix_status_t unpack_pair(px_reader *r, char *const *keys, uint32_t n_keys,
+                                 struct px_kval *kv)
 {
-    pmix_status_t rc = px_store_put(&ns->store, PX_GDS_REMOTE, rank, kv->key,
-                                    &kv->value);
-
-    px_kval_fini(kv);
-    return rc;
-}
-
-static pmix_status_t unpack_mapped(px_reader *r, char *const *keys, size_t n_keys,
-                                   struct px_nspace *ns, pmix_rank_t rank)
-{
-    struct px_kval kv = {0};
     uint32_t index;
-    pmix_status_t rc = px_unpack1(r, &index, PMIX_UINT32);
+    pmix_status_t rc;
 
+    if (!keys)
+        return px_unpack_kval(r, kv);
+    rc = px_unpack1(r, &index, PMIX_UINT32);
+    if (!rc && index >= n_keys)
+        rc = PMIX_ERR_UNPACK_FAILURE;
+    if (!rc)
+        rc = px_unpack1(r, &kv->value, PMIX_VALUE);
     if (rc)
         return rc;
-    if (index >= n_keys)
-        return PMIX_ERR_UNPACK_FAILURE;
-    rc = px_unpack1(r, &kv.value, PMIX_VALUE);
-    if (rc)
-        return rc;
-    kv.key = strdup(keys[index]);
-    if (!kv.key) {
-        px_kval_fini(&kv);
-        return PMIX_ERR_NOMEM;
-    }
-    return store(ns, rank, &kv);
+    kv->key = strdup(keys[index]);
+    return kv->key ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
 /* Values our own ranks committed are here first-hand, and may be newer than those that
  * come back. */
-static bool is_ours(const struct px_collective *c, const struct px_nspace *ns,
-                    pmix_rank_t rank)
-{
-    pmix_proc_t proc;
-
-    px_proc_set(&proc, ns->name, rank);
-    return px_local_find(c->server, &proc);
-}
-
 static pmix_status_t unpack_rank(const struct px_collective *c, px_reader *r,
-                                 char *const *keys, size_t n_keys)
+                                 char *const *keys, uint32_t n_keys)
 {
     uint32_t number;
-    pmix_rank_t rank;
+    pmix_proc_t proc;
     struct px_nspace *ns;
     pmix_status_t rc = px_unpack_rank(r, &number);
 
     if (rc)
         return rc;
-    ns = nspace_of(c, number, &rank);
+    ns = nspace_of(c, number, &proc.rank);
     if (!ns)
         return PMIX_ERR_UNPACK_FAILURE;
-    if (is_ours(c, ns, rank))
+    px_proc_set(&proc, ns->name, proc.rank);
+    if (px_local_find(c->server, &proc))
         return PMIX_SUCCESS;
     while (!rc && !px_reader_done(r)) {
         struct px_kval kv = {0};
 
-        if (keys) {
-            rc = unpack_mapped(r, keys, n_keys, ns, rank);
-            continue;
-        }
-        rc = px_unpack_kval(r, &kv);
+        rc = unpack_pair(r, keys, n_keys, &kv);
         if (!rc)
-            rc = store(ns, rank, &kv);
+            rc = px_store_put(&ns->store, PX_GDS_REMOTE, proc.rank, kv.key, &kv.value);
+        px_kval_fini(&kv);
     }
     return rc;
 }

@@ -1,12 +1,239 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Get. A value that is not here is worth waiting for, worth asking the host for, or
- * will never come. */
+/* Get, of a client, or of the host on behalf of another node. A value that is not here
+ * is worth waiting for, worth asking the host for, or will never come. Requests wait
+ * until the rank commits, the host brings what it was asked for, the deadline passes,
+ * or the data can no longer come. */
 #include "core/model/jobinfo.h"
+#include "core/model/lookup.h"
 #include "core/server/upcall.h"
-#include "core/server/data/pending_get.h"
-#include "core/wire/requests.h"
 
 #include <string.h>
+
+struct waiting {
+    struct px_msg msg;   /* brings the host's question in and the answer out */
+    struct px_list link; /* in px_server.dmodex */
+    struct px_server *server;
+    pmix_proc_t proc;
+    char *key;          /* NULL: everything */
+    struct px_req *req; /* a client asks; NULL: the host does */
+    pmix_dmodex_response_fn_t host_cb;
+    void *host_cbdata;
+    pmix_status_t status; /* the answer to the host */
+    px_buf bytes;
+    struct px_timer *timer;
+    bool asked_host;
+};
+
+/* Without an answer. */
+static void waiting_free(struct waiting *w)
+{
+    px_list_remove(&w->link);
+    px_timer_free(w->timer);
+    px_buf_cleanup(&w->bytes);
+    free(w->key);
+    free(w);
+}
+
+/* ---- answers --------------------------------------------------------------------- */
+
+static pmix_status_t pack_one(void *arg, pmix_rank_t rank PX_UNUSED, const char *key,
+                              const pmix_value_t *value)
+{
+    px_writer *w = arg;
+    size_t before = w->buf.len;
+
+    px_pack_kval(w, key, value);
+    if (w->status == PMIX_ERR_UNKNOWN_DATA_TYPE) { /* in this dialect: the rest goes */
+        w->buf.len = before;
+        w->status = PMIX_SUCCESS;
+    }
+    return w->status;
+}
+
+/* KVALs: job information for rank WILDCARD, else what the rank has in the table. */
+static void pack_values(px_writer *w, const struct px_nspace *ns, pmix_rank_t rank,
+                        enum px_gds_table table)
+{
+    if (rank == PMIX_RANK_WILDCARD)
+        px_jobinfo_pack(px_process.model, ns, w, true);
+    else
+        (void)px_store_walk(&ns->store, table, rank, pack_one, w);
+}
+
+/* One BYTE_OBJECT: PROC, then KVALs. */
+static void pack_proc(px_writer *out, const struct px_nspace *ns, pmix_rank_t rank,
+                      enum px_gds_table table)
+{
+    PX_AUTO(px_writer) body;
+    pmix_proc_t proc;
+
+    px_writer_init(&body, out->codec);
+    px_proc_set(&proc, ns->name, rank);
+    px_pack(&body, &proc, 1, PMIX_PROC);
+    pack_values(&body, ns, rank, table);
+    if (body.status && !out->status)
+        out->status = body.status;
+    px_pack_bytes(out, body.buf.data, body.buf.len);
+}
+
+/* The values of a rank that the reader, a process of this node, may see: those it
+ * committed for its node if it lives here too, else what came from its node. */
+static enum px_gds_table table_for(struct px_server *srv, const pmix_proc_t *proc)
+{
+    return px_local_find(srv, proc) ? PX_GDS_LOCAL : PX_GDS_REMOTE;
+}
+
+static void reply_found(struct px_req *req, const struct px_nspace *ns,
+                        const pmix_proc_t *proc)
+{
+    px_writer w;
+
+    px_reply_begin(req, &w, PMIX_SUCCESS);
+    if (proc->rank == PMIX_RANK_WILDCARD ||
+        strcmp(ns->name, req->peer->proc.nspace) != 0)
+        pack_proc(&w, ns, PMIX_RANK_WILDCARD, PX_GDS_JOB);
+    if (proc->rank != PMIX_RANK_WILDCARD)
+        pack_proc(&w, ns, proc->rank, table_for(req->peer->server, proc));
+    px_req_reply(req, &w);
+}
+
+static bool is_here(struct px_server *srv, const struct px_nspace *ns,
+                    const pmix_proc_t *proc, const char *key)
+{
+    struct px_lookup l;
+    pmix_value_t v;
+
+    px_lookup_init(&l, key, proc->rank, NULL, 0);
+    l.want_local = table_for(srv, proc) == PX_GDS_LOCAL;
+    l.want_remote = !l.want_local;
+    l.skip_internal = true;
+    if (px_lookup_find(px_process.model, ns, &l, &v))
+        return false;
+    px_type_destruct(PMIX_VALUE, &v);
+    return true;
+}
+
+/* ---- waiting --------------------------------------------------------------------- */
+
+static void reply_to_host(struct px_msg *msg)
+{
+    struct waiting *w = PX_CONTAINER_OF(msg, struct waiting, msg);
+
+    w->host_cb(w->status, (char *)w->bytes.data, w->bytes.len, w->host_cbdata);
+    waiting_free(w);
+}
+
+/* Posted: the host may do in its callback what changes the list we may be walking. */
+static void answer_host(struct waiting *w, const struct px_nspace *ns,
+                        pmix_status_t status)
+{
+    PX_AUTO(px_writer) body;
+
+    px_writer_init(&body, px_codec_default);
+    if (!status) {
+        pack_values(&body, ns, w->proc.rank, PX_GDS_REMOTE);
+        status = body.status;
+    }
+    if (!status)
+        w->bytes = px_buf_take(&body.buf);
+    w->status = status;
+    w->msg.run = reply_to_host;
+    px_post(px_process.loop, &w->msg);
+}
+
+/* Answers; with PMIX_SUCCESS by what there is now, if the key is among it. */
+static void waiting_end(struct waiting *w, pmix_status_t status)
+{
+    struct px_nspace *ns = px_nspace_find(px_process.model, w->proc.nspace);
+
+    px_list_remove(&w->link);
+    if (!status && (!ns || (w->key && !is_here(w->server, ns, &w->proc, w->key))))
+        status = PMIX_ERR_NOT_FOUND;
+    if (!w->req) {
+        answer_host(w, ns, status);
+        return;
+    }
+    if (status)
+        px_req_done(w->req, status);
+    else
+        reply_found(w->req, ns, &w->proc);
+    waiting_free(w);
+}
+
+static void on_deadline(void *arg)
+{
+    waiting_end(arg, PMIX_ERR_TIMEOUT);
+}
+
+/* Parks the request of a client, with the PMIX_TIMEOUT that info may hold. */
+static struct waiting *waiting_new(struct px_req *req, const pmix_proc_t *proc,
+                                   const char *key, const pmix_info_t *info, size_t n)
+{
+    uint32_t seconds = px_info_u32(info, n, PMIX_TIMEOUT, 0);
+    struct waiting *w = calloc(1, sizeof *w);
+
+    if (!w)
+        return NULL;
+    w->server = req->peer->server;
+    w->req = req;
+    w->proc = *proc;
+    w->key = key ? strdup(key) : NULL;
+    if (seconds)
+        w->timer = px_timer_create(px_process.loop, on_deadline, w);
+    if ((key && !w->key) || (seconds && !w->timer)) {
+        waiting_free(w);
+        return NULL;
+    }
+    if (seconds)
+        px_timer_set(w->timer, seconds * 1000ull);
+    px_list_append(&w->server->dmodex, &w->link);
+    return w;
+}
+
+/* ---- what ends a wait ------------------------------------------------------------ */
+
+/* Those that wait for the rank itself, and not for the host. */
+static void end_waits(struct px_server *srv, const pmix_proc_t *proc,
+                      pmix_status_t status)
+{
+    PX_LIST_EACH (&srv->dmodex, struct waiting, w, link)
+        if (!w->asked_host && px_proc_same(&w->proc, proc))
+            waiting_end(w, status);
+}
+
+void px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc)
+{
+    end_waits(srv, proc, PMIX_SUCCESS);
+}
+
+static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
+{
+    end_waits(srv, proc, PMIX_ERR_NOT_FOUND);
+}
+
+static void nspace_gone(struct px_server *srv, const char *nspace,
+                        struct px_nspace *ns PX_UNUSED)
+{
+    PX_LIST_EACH (&srv->dmodex, struct waiting, w, link)
+        if (strcmp(w->proc.nspace, nspace) == 0)
+            waiting_end(w, PMIX_ERR_NOT_FOUND);
+}
+
+static void peer_gone(struct px_server *srv, struct px_peer *peer)
+{
+    PX_LIST_EACH (&srv->dmodex, struct waiting, w, link) {
+        if (w->req && w->req->peer == peer)
+            waiting_end(w, PMIX_ERR_LOST_CONNECTION);
+    }
+}
+
+static void stop(struct px_server *srv)
+{
+    PX_LIST_EACH (&srv->dmodex, struct waiting, w, link)
+        waiting_end(w, PMIX_ERR_LOST_CONNECTION);
+}
+
+/* ---- whose it is ---------------------------------------------------------------- */
 
 struct any_rank {
     const char *key;
@@ -56,65 +283,52 @@ static pmix_status_t store_fetched(const pmix_proc_t *proc, const px_buf *bytes)
     return px_jobinfo_unpack_rank(px_process.model, ns, proc->rank, &r);
 }
 
-static bool waits_for(const struct px_pending_get *w, const pmix_proc_t *proc)
+/* Another request that asked the host for the same rank; NULL. */
+static struct waiting *find_asked(struct px_server *srv, const pmix_proc_t *proc)
 {
-    return w->asked_host && px_proc_same(&w->proc, proc);
-}
-
-static bool is_awaited(struct px_server *srv, const pmix_proc_t *proc)
-{
-    PX_LIST_EACH (&srv->dmodex, struct px_pending_get, w, link) {
-        if (waits_for(w, proc))
-            return true;
-    }
-    return false;
+    PX_LIST_EACH (&srv->dmodex, struct waiting, w, link)
+        if (w->asked_host && px_proc_same(&w->proc, proc))
+            return w;
+    return NULL;
 }
 
 static void on_fetched(void *arg, const struct px_upcall *answer)
 {
     struct fetch *f = arg;
+    struct waiting *w = find_asked(f->server, &f->proc);
     pmix_status_t status = answer->status;
 
     /* With no request left, the job may have been forgotten: nothing is stored. */
-    if (!status && is_awaited(f->server, &f->proc))
+    if (!status && w)
         status = store_fetched(&f->proc, &answer->bytes);
-    PX_LIST_EACH (&f->server->dmodex, struct px_pending_get, w, link) {
-        if (waits_for(w, &f->proc))
-            px_pending_get_end(w, status);
-    }
+    for (; w; w = find_asked(f->server, &f->proc))
+        waiting_end(w, status);
     free(f);
 }
 
 /* Asks once for each rank, however many wait. After PMIX_SUCCESS pending may be
  * gone. */
-static pmix_status_t ask_host(struct px_server *srv, struct px_pending_get *pending)
+static pmix_status_t ask_host(struct px_server *srv, struct waiting *pending)
 {
+    bool is_asked = find_asked(srv, &pending->proc);
     struct fetch *f;
     struct px_upcall *u;
 
-    PX_LIST_EACH (&srv->dmodex, struct px_pending_get, w, link) {
-        if (w != pending && w->asked_host && px_proc_same(&w->proc, &pending->proc)) {
-            pending->asked_host = true;
-            return PMIX_SUCCESS;
-        }
-    }
-    if (!srv->module.direct_modex)
+    if (!is_asked && !srv->module.direct_modex)
         return PMIX_ERR_NOT_FOUND;
+    pending->asked_host = true;
+    if (is_asked)
+        return PMIX_SUCCESS;
     f = calloc(1, sizeof *f);
     u = f ? px_upcall_new(on_fetched, f) : NULL;
-    if (!u) {
+    if (!u || (pending->key && px_infos_add(&u->args.info, PMIX_REQUIRED_KEY,
+                                            pending->key, PMIX_STRING))) {
+        px_upcall_drop(u);
         free(f);
         return PMIX_ERR_NOMEM;
     }
     f->server = srv;
     f->proc = u->proc = pending->proc;
-    pending->asked_host = true;
-    if (pending->key &&
-        px_infos_add(&u->args.info, PMIX_REQUIRED_KEY, pending->key, PMIX_STRING)) {
-        px_upcall_drop(u);
-        free(f);
-        return PMIX_ERR_NOMEM;
-    }
     px_upcall_returned(u,
                        srv->module.direct_modex(&u->proc, u->args.info.v,
                                                 u->args.info.n, px_upcall_modex_cb, u));
@@ -137,7 +351,7 @@ static pmix_status_t judge(struct px_server *srv, struct px_nspace *ns,
     struct px_local *local = px_local_find(srv, proc);
     bool now = px_info_flag(g->info.v, g->info.n, PMIX_IMMEDIATE);
 
-    if (ns && (g->text ? px_get_is_here(srv, ns, proc, g->text)
+    if (ns && (g->text ? is_here(srv, ns, proc, g->text)
                        : (local ? local->committed : proc->rank == PMIX_RANK_WILDCARD)))
         return PMIX_SUCCESS;
     if (local && (local->committed || local->finalized || local->lost))
@@ -172,13 +386,12 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
     }
     rc = judge(srv, ns, &proc, g);
     if (rc == PMIX_SUCCESS) {
-        px_get_reply(req, ns, &proc);
+        reply_found(req, ns, &proc);
         return PX_DEFERRED;
     }
     if (rc != PX_DEFERRED)
         return rc;
-    struct px_pending_get *w = px_pending_get_new(req, &proc, g->text, g->info.v,
-                                                  g->info.n);
+    struct waiting *w = waiting_new(req, &proc, g->text, g->info.v, g->info.n);
     if (!w)
         return PMIX_ERR_NOMEM;
     if (px_local_find(srv, &proc))
@@ -186,7 +399,7 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
     rc = ask_host(srv, w);
     if (!rc)
         return PX_DEFERRED;
-    px_pending_get_free(w);
+    waiting_free(w);
     return rc;
 }
 
@@ -203,6 +416,57 @@ static pmix_status_t on_get(struct px_server *srv, struct px_req *req)
     return rc;
 }
 
+/* ---- the host asks for a rank of ours -------------------------------------------- */
+
+static void serve_host(struct px_server *srv, struct waiting *w)
+{
+    struct px_nspace *ns = px_nspace_find(px_process.model, w->proc.nspace);
+    struct px_local *local = px_local_find(srv, &w->proc);
+    bool is_job = w->proc.rank == PMIX_RANK_WILDCARD;
+
+    w->server = srv;
+    px_list_append(&srv->dmodex, &w->link);
+    if (ns && (is_job || (local && local->committed)))
+        waiting_end(w, PMIX_SUCCESS);
+    else if (local ? local->finalized || local->lost : ns && ns->complete)
+        waiting_end(w, PMIX_ERR_NOT_FOUND);
+}
+
+static void on_dmodex_request(struct px_msg *msg)
+{
+    struct waiting *w = PX_CONTAINER_OF(msg, struct waiting, msg);
+
+    if (px_process.server && !px_process.server->stopping) {
+        serve_host(px_process.server, w);
+        return;
+    }
+    w->host_cb(PMIX_ERR_INIT, NULL, 0, w->host_cbdata); /* too late */
+    waiting_free(w);
+}
+
+PX_EXPORT pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
+                                                   pmix_dmodex_response_fn_t cbfunc,
+                                                   void *cbdata)
+{
+    struct waiting *w;
+
+    if (!px_server_here())
+        return PMIX_ERR_INIT;
+    if (!proc || !cbfunc)
+        return PMIX_ERR_BAD_PARAM;
+    w = calloc(1, sizeof *w);
+    if (!w)
+        return PMIX_ERR_NOMEM;
+    w->msg.run = on_dmodex_request;
+    px_proc_set(&w->proc, proc->nspace, proc->rank);
+    w->host_cb = cbfunc;
+    w->host_cbdata = cbdata;
+    if (px_process_post(&w->msg))
+        return PMIX_SUCCESS;
+    waiting_free(w);
+    return PMIX_ERR_INIT;
+}
+
 static const struct px_rpc rpcs[] = {
     {PX_OP_GET, PX_BY_ANY, PX_OF_USER, .handler = on_get},
     {0},
@@ -211,8 +475,8 @@ static const struct px_rpc rpcs[] = {
 const struct px_server_part px_get_part = {
     .name = "get",
     .rpcs = rpcs,
-    .stop = px_pending_get_stop,
-    .peer_gone = px_pending_get_peer_gone,
-    .rank_gone = px_pending_get_rank_gone,
-    .nspace_gone = px_pending_get_nspace_gone,
+    .stop = stop,
+    .peer_gone = peer_gone,
+    .rank_gone = rank_gone,
+    .nspace_gone = nspace_gone,
 };

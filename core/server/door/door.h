@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 struct px_listener {
     const struct px_module *ptl;
@@ -55,18 +56,7 @@ void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer 
 void px_handshake_evict(struct px_server *srv);
 void px_handshakes_stop(struct px_server *srv);
 
-/* ---- tool.c ---------------------------------------------------------------------- */
-
-/* Is a connect message a tool's, a launcher's or a scheduler's? */
-bool px_tool_is(const struct px_hello *hello);
-/* May it come in, as far as the server knows? */
-pmix_status_t px_tool_check(struct px_server *srv, const struct px_hello *hello,
-                            const struct px_ptl_peer *who, struct px_err *err);
-/* Takes fd and what hello holds: asks the host, answers. */
-void px_tool_visit(struct px_server *srv, int fd, const struct px_ptl_peer *who,
-                   struct px_hello *hello);
-
-/* ---- rendezvous_publish.c -------------------------------------------------------- */
+/* ---- rendezvous.c ---------------------------------------------------------------- */
 
 /* Do info, the environment or a parameter want tools to find this server? */
 bool px_rendezvous_wanted(const struct px_server *srv, const pmix_info_t *info,
@@ -79,5 +69,29 @@ pmix_status_t px_rendezvous_publish(struct px_server *srv, const pmix_info_t *in
                                     size_t n_info, struct px_err *err);
 /* Removes those that are still ours. */
 void px_rendezvous_withdraw(struct px_server *srv);
+
+struct px_rendezvous_file {
+    struct px_list link; /* of srv->part.door->files */
+    int fd;              /* holds the lock by which others know that the owner lives */
+    dev_t device;
+    ino_t inode;
+    struct px_cleanup_entry *made;
+    char path[];
+};
+
+struct px_rendezvous_wish {
+    const char *dir, *name; /* dir is made if it is absent */
+    const char *text;
+    bool well_known; /* a name that is ours: root takes it from any other user */
+};
+
+/* PMIX_SUCCESS, also if we have that file already. PMIX_ERR_EXISTS: its owner lives,
+ * and err names it. PMIX_ERR_NO_PERMISSIONS: what is there is another user's, or no
+ * file; or any other status of the file system. Blocks for at most a second or so. */
+pmix_status_t px_rendezvous_file_publish(struct px_server *srv,
+                                         const struct px_rendezvous_wish *wish,
+                                         struct px_err *err);
+/* Removes it if it is still ours; takes f. */
+void px_rendezvous_file_withdraw(struct px_server *srv, struct px_rendezvous_file *f);
 
 #endif

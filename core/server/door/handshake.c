@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connect message of a client: read without blocking, checked against what the host
- * registered and what the kernel attests, answered. A silent stranger costs one slot
- * for a few seconds and no other connection any time. */
-#include "core/rt/log.h"
+/* The connect message of a client or a tool: read without blocking, checked against
+ * what the host registered and what the kernel attests, answered. A silent stranger
+ * costs one slot for a few seconds and no other connection any time. A tool is shown to
+ * the host, who gives it its name or turns it away. */
 #include "core/plugin/select.h"
+#include "core/rt/log.h"
 #include "core/server/door/door.h"
 #include "core/server/upcall.h"
 
@@ -14,6 +15,7 @@
 
 #define MAX_HANDSHAKES  128 /* beyond it one has to go: px_handshake_evict */
 #define MAX_CONNECTIONS 64  /* of one rank at a time */
+#define MAX_VISITS      64  /* tools that the host has not answered yet */
 
 struct handshake {
     struct px_list link;
@@ -53,57 +55,62 @@ static void answer(int fd, pmix_status_t status, const uint32_t *index)
     px_door_answer(fd, words, index ? sizeof words : sizeof words[0]);
 }
 
-static pmix_status_t check_credential(const struct handshake *h,
-                                      const struct px_hello *hello,
-                                      const struct px_local *local, struct px_err *err)
+static pmix_status_t check_credential(const struct px_hello *hello,
+                                      const struct px_ptl_peer *who, uid_t uid,
+                                      gid_t gid, struct px_err *err)
 {
     const struct px_module *m = px_module_find("psec", hello->psec);
 
-    if (!h->who.has_uid)
-        return px_err_set(err, PMIX_ERR_INVALID_CRED,
-                          "the kernel does not attest its uid");
-    if (h->who.uid != local->uid)
-        return px_err_set(err, PMIX_ERR_INVALID_CRED, "uid %u, expected %u",
-                          (unsigned)h->who.uid, (unsigned)local->uid);
     if (!m)
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
                           "security module \"%s\" is not available", hello->psec);
     const struct px_psec_ops *ops = m->component->ops;
-    pmix_status_t rc = ops->validate(m->self, hello->cred, hello->cred_len, local->uid,
-                                     local->gid, &h->who);
-    if (rc)
-        return px_err_set(err, rc, "credential refused by psec/%s", hello->psec);
-    return PMIX_SUCCESS;
+    pmix_status_t rc = ops->validate(m->self, hello->cred, hello->cred_len, uid, gid,
+                                     who);
+    return rc ? px_err_set(err, rc, "credential refused by psec/%s", hello->psec)
+              : PMIX_SUCCESS;
 }
 
-static unsigned n_connections(struct px_server *srv, const struct px_local *local)
+static pmix_status_t check_dialect(const struct px_hello *hello, struct px_err *err)
 {
-    unsigned n = 0;
-
-    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
-        n += p->local == local;
-    return n;
+    return px_dialect_find(hello->dialect)
+               ? PMIX_SUCCESS
+               : px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "dialect \"%s\" is not spoken",
+                            hello->dialect);
 }
+
+/* ---- clients --------------------------------------------------------------------- */
 
 /* Identity is checked before abilities: a stranger learns nothing about ours. */
-static pmix_status_t check_hello(struct handshake *h, const struct px_hello *hello,
-                                 struct px_local **local, struct px_err *err)
+static pmix_status_t check_client(const struct handshake *h,
+                                  const struct px_hello *hello, struct px_local **local,
+                                  struct px_err *err)
 {
+    const struct px_ptl_peer *who = &h->who;
+    unsigned n = 0;
+
     if (!px_nspace_find(px_process.model, hello->proc.nspace))
         return px_err_set(err, PMIX_ERR_NOT_FOUND, "no such namespace");
     *local = px_local_find(h->server, &hello->proc);
     if (!*local)
         return px_err_set(err, PMIX_ERR_NOT_FOUND, "no such rank here");
-    pmix_status_t rc = check_credential(h, hello, *local, err);
+    if (!who->has_uid)
+        return px_err_set(err, PMIX_ERR_INVALID_CRED,
+                          "the kernel does not attest its uid");
+    if (who->uid != (*local)->uid)
+        return px_err_set(err, PMIX_ERR_INVALID_CRED, "uid %u, expected %u",
+                          (unsigned)who->uid, (unsigned)(*local)->uid);
+    pmix_status_t rc = check_credential(hello, who, (*local)->uid, (*local)->gid, err);
+    if (!rc)
+        rc = check_dialect(hello, err);
     if (rc)
         return rc;
-    if (!px_dialect_find(hello->dialect))
-        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "dialect \"%s\" is not spoken",
-                          hello->dialect);
     if (!px_store_of_peer(hello->gds))
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "datastore \"%s\" is not served",
                           hello->gds);
-    if (n_connections(h->server, *local) >= MAX_CONNECTIONS)
+    PX_LIST_EACH (&h->server->peers, struct px_peer, p, link)
+        n += p->local == *local;
+    if (n >= MAX_CONNECTIONS)
         return px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE,
                           "it has %d connections already", MAX_CONNECTIONS);
     return PMIX_SUCCESS;
@@ -111,7 +118,7 @@ static pmix_status_t check_hello(struct handshake *h, const struct px_hello *hel
 
 /* The host does not want the process; it is asked again when the next one comes by that
  * name. */
-static void turn_away(struct px_peer *peer, pmix_status_t why)
+static void turn_client_away(struct px_peer *peer, pmix_status_t why)
 {
     px_log(PX_LOG_WARN, "server", "the host refused %s.%u: %s", peer->proc.nspace,
            peer->proc.rank, PMIx_Error_string(why));
@@ -120,18 +127,18 @@ static void turn_away(struct px_peer *peer, pmix_status_t why)
     px_server_peer_lost(peer->server, peer, PMIX_SUCCESS);
 }
 
-static void on_host_answer(void *arg, const struct px_upcall *answer)
+static void on_client_answer(void *arg, const struct px_upcall *answer)
 {
     struct px_peer *peer = arg;
 
     if (answer->status && !peer->gone && !peer->server->stopping)
-        turn_away(peer, answer->status);
+        turn_client_away(peer, answer->status);
     px_peer_unref(peer);
 }
 
 static pmix_status_t ask_host(struct px_server *srv, struct px_peer *peer)
 {
-    struct px_upcall *u = px_upcall_new(on_host_answer, peer);
+    struct px_upcall *u = px_upcall_new(on_client_answer, peer);
     pmix_status_t rc;
 
     if (!u)
@@ -191,9 +198,238 @@ static void welcome(struct handshake *h, const struct px_hello *hello,
         answer(h->fd, rc, rc ? NULL : &peer->pindex);
     h->fd = -1; /* the connection's now */
     if (rc && !peer->gone)
-        turn_away(peer, rc);
+        turn_client_away(peer, rc);
     px_peer_unref(peer);
 }
+
+/* ---- tools ----------------------------------------------------------------------- */
+
+/* From the whole connect message to the answer. */
+struct visit {
+    struct px_server *srv;
+    int fd;
+    struct px_hello hello;
+    struct px_ptl_peer who;
+};
+
+/* No stranger may take a name that the host has registered, or this server's. */
+static pmix_status_t check_name(struct px_server *srv, const struct px_hello *hello,
+                                uid_t uid, struct px_err *err)
+{
+    const struct px_nspace *ns = px_nspace_find(px_process.model, hello->proc.nspace);
+    const struct px_local *local = px_local_find(srv, &hello->proc);
+    const struct px_peer *peer = px_peer_find(srv, &hello->proc);
+
+    if (!hello->proc.nspace[0] || hello->proc.rank > PMIX_RANK_VALID)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM, "that is no name");
+    if (strcmp(hello->proc.nspace, srv->proc.nspace) == 0)
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "that is the server's name");
+    if (local ? local->uid != uid : ns && ns->hosted)
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
+                          "the name is not that of a process of uid %u here",
+                          (unsigned)uid);
+    if (peer && peer->uid != uid)
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "uid %u has that name",
+                          (unsigned)peer->uid);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t check_tool(struct px_server *srv, const struct px_hello *hello,
+                                const struct px_ptl_peer *who, struct px_err *err)
+{
+    pmix_status_t rc;
+
+    if (!srv->part.door->tools || hello->flag == PX_FLAG_TOOL_LEGACY ||
+        hello->flag == PX_FLAG_LAUNCHER_LEGACY)
+        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED, "role %u is not served",
+                          hello->flag);
+    if (!who->has_uid || who->uid != hello->uid)
+        return px_err_set(err, PMIX_ERR_INVALID_CRED,
+                          "the kernel does not confirm its uid");
+    if (who->uid != geteuid() && !srv->part.door->tools_foreign)
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS,
+                          "tools of other users are not allowed");
+    rc = check_credential(hello, who, who->uid, (gid_t)-1, err);
+    if (!rc && hello->has_proc)
+        rc = check_name(srv, hello, who->uid, err);
+    if (!rc)
+        rc = check_dialect(hello, err);
+    if (rc)
+        return rc;
+    if (srv->part.door->n_visits >= MAX_VISITS)
+        return px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE, "too many tools wait");
+    return PMIX_SUCCESS;
+}
+
+/* STATUS; the name of a tool that has none; the server's; 0. In network order. */
+static void answer_tool(const struct visit *v, pmix_status_t status,
+                        const pmix_proc_t *name)
+{
+    const pmix_proc_t *procs[] = {v->hello.has_proc ? NULL : name, &v->srv->proc};
+    uint8_t bytes[2 * sizeof(pmix_proc_t) + 2 * sizeof(uint32_t)] = {0};
+    uint32_t word = htonl((uint32_t)status);
+    size_t n = sizeof word;
+
+    memcpy(bytes, &word, sizeof word);
+    for (size_t i = 0; !status && i < PX_COUNT(procs); i++) {
+        if (!procs[i])
+            continue;
+        memcpy(bytes + n, procs[i]->nspace, sizeof procs[i]->nspace);
+        n += sizeof procs[i]->nspace;
+        word = htonl(procs[i]->rank);
+        memcpy(bytes + n, &word, sizeof word);
+        n += sizeof word;
+    }
+    px_door_answer(v->fd, bytes, status ? n : n + sizeof word);
+}
+
+static void visit_end(struct visit *v)
+{
+    v->srv->part.door->n_visits--;
+    if (v->fd >= 0)
+        close(v->fd);
+    px_hello_fini(&v->hello);
+    free(v);
+}
+
+static void turn_away(struct visit *v, pmix_status_t why)
+{
+    px_log_limited(v->srv->part.door->rate, v->who.uid, why, "server",
+                   "tool of uid %u refused: %s", (unsigned)v->who.uid,
+                   PMIx_Error_string(why));
+    answer_tool(v, why, NULL);
+    visit_end(v);
+}
+
+static void let_in(struct visit *v, const pmix_proc_t *name)
+{
+    struct px_peer *peer = px_peer_create(v->srv, v->fd, &v->who, &v->hello);
+
+    if (!peer) {
+        turn_away(v, PMIX_ERR_NOMEM);
+        return;
+    }
+    peer->tool = true;
+    peer->proc = *name;
+    peer->uid = v->who.uid;
+    /* Over TCP the kernel attests no group, and a claim is none. */
+    peer->gid = v->who.has_gid            ? v->who.gid
+                : v->who.uid == geteuid() ? getegid()
+                                          : (gid_t)-1;
+    px_list_append(&v->srv->peers, &peer->link);
+    PX_PARTS_NOTIFY(v->srv, peer_here, peer);
+    answer_tool(v, PMIX_SUCCESS, name);
+    v->fd = -1; /* the connection's now */
+    visit_end(v);
+}
+
+static void on_tool_answer(void *arg, const struct px_upcall *host)
+{
+    struct visit *v = arg;
+    pmix_proc_t name = v->hello.proc;
+
+    if (!host->status && !v->hello.has_proc)
+        name = host->name;
+    pmix_status_t rc = host->status;
+
+    /* The host may have registered the very name while it was asked. */
+    if (!rc && v->hello.has_proc)
+        rc = check_name(v->srv, &v->hello, v->who.uid, NULL);
+    if (rc || v->srv->stopping)
+        turn_away(v, rc ? rc : PMIX_ERR_LOST_CONNECTION);
+    else if (!name.nspace[0])
+        turn_away(v, PMIX_ERR_NOT_FOUND); /* a host that gives no name has none */
+    else
+        let_in(v, &name);
+}
+
+/* Adds the infos of the tool itself, but for those that are known better here. */
+static pmix_status_t add_own(const struct visit *v, px_infos *out)
+{
+    static const char *const known[] = {PMIX_NSPACE, PMIX_RANK,  PMIX_VERSION_INFO,
+                                        PMIX_USERID, PMIX_GRPID, PMIX_REALUID,
+                                        PMIX_REALGID};
+    struct px_codec codec = {.dialect = px_dialect_find(v->hello.dialect),
+                             .described = v->hello.described};
+    PX_AUTO(px_infos) own = {0};
+    pmix_status_t rc = PMIX_SUCCESS;
+    px_reader r;
+
+    if (!v->hello.blob)
+        return PMIX_SUCCESS;
+    px_reader_init(&r, codec, v->hello.blob, v->hello.blob_len);
+    if (px_unpack_infos(&r, &own.v, &own.n))
+        return PMIX_SUCCESS; /* older ones append what is no information */
+    for (size_t i = 0; !rc && i < own.n; i++) {
+        size_t k = 0;
+
+        while (k < PX_COUNT(known) && strcmp(own.v[i].key, known[k]) != 0)
+            k++;
+        if (k == PX_COUNT(known))
+            rc = px_infos_add_copy(out, &own.v[i], 1);
+    }
+    return rc;
+}
+
+static pmix_status_t describe(const struct visit *v, px_infos *out)
+{
+    const struct px_hello *h = &v->hello;
+    pmix_status_t rc = add_own(v, out);
+
+    if (!rc)
+        rc = px_infos_add(out, PMIX_VERSION_INFO, h->version_text, PMIX_STRING);
+    if (!rc)
+        rc = px_infos_add(out, PMIX_USERID, &v->who.uid, PMIX_UINT32);
+    if (!rc && (v->who.has_gid || v->who.uid == geteuid())) {
+        uint32_t gid = v->who.has_gid ? v->who.gid : getegid();
+
+        rc = px_infos_add(out, PMIX_GRPID, &gid, PMIX_UINT32);
+    }
+    if (!rc && h->has_proc)
+        rc = px_infos_add(out, PMIX_NSPACE, h->proc.nspace, PMIX_STRING);
+    if (!rc && h->has_proc)
+        rc = px_infos_add(out, PMIX_RANK, &h->proc.rank, PMIX_PROC_RANK);
+    return rc;
+}
+
+static void ask_about(struct visit *v)
+{
+    const pmix_server_module_t *m = &v->srv->module;
+    struct px_upcall *u = px_upcall_new(on_tool_answer, v);
+    pmix_status_t rc = u ? describe(v, &u->args.info) : PMIX_ERR_NOMEM;
+
+    if (rc) {
+        px_upcall_drop(u);
+        turn_away(v, rc);
+        return;
+    }
+    if (m->tool_connected2)
+        px_upcall_returned(u, m->tool_connected2(u->args.info.v, u->args.info.n,
+                                                 px_upcall_tool_cb, u));
+    else
+        m->tool_connected(u->args.info.v, u->args.info.n, px_upcall_tool_cb, u);
+}
+
+/* Takes fd and what hello holds: asks the host, answers. */
+static void begin_visit(struct px_server *srv, int fd, const struct px_ptl_peer *who,
+                        struct px_hello *hello)
+{
+    struct visit *v = calloc(1, sizeof *v);
+
+    if (!v) {
+        close(fd);
+        return;
+    }
+    *v = (struct visit){.srv = srv, .fd = fd, .hello = *hello, .who = *who};
+    *hello = (struct px_hello){0};
+    srv->part.door->n_visits++;
+    if (srv->module.tool_connected2 || srv->module.tool_connected)
+        ask_about(v);
+    else /* the host has no say, so there is none to be had */
+        turn_away(v, PMIX_ERR_NOT_SUPPORTED);
+}
+
+/* ---- the message ----------------------------------------------------------------- */
 
 static void handshake_whole(struct handshake *h)
 {
@@ -201,12 +437,11 @@ static void handshake_whole(struct handshake *h)
     struct px_local *local = NULL;
     struct px_err err = {0};
     pmix_status_t rc = px_hello_decode(h->body, h->body_len, &hello, &err);
-
-    bool is_tool = !rc && px_tool_is(&hello);
+    bool is_tool = hello.flag != PX_FLAG_CLIENT && hello.flag != PX_FLAG_SINGLETON;
 
     if (!rc)
-        rc = is_tool ? px_tool_check(h->server, &hello, &h->who, &err)
-                     : check_hello(h, &hello, &local, &err);
+        rc = is_tool ? check_tool(h->server, &hello, &h->who, &err)
+                     : check_client(h, &hello, &local, &err);
     if (rc) {
         px_log_limited(h->server->part.door->rate, uid_of(h), rc, "server",
                        "connection refused: %s.%u (uid %ld): %s",
@@ -216,8 +451,7 @@ static void handshake_whole(struct handshake *h)
     } else if (is_tool) {
         px_watch_free(h->watch);
         h->watch = NULL;
-        px_tool_visit(h->server, h->fd, &h->who, &hello);
-        h->fd = -1;
+        begin_visit(h->server, px_take_fd(&h->fd), &h->who, &hello);
     } else {
         welcome(h, &hello, local);
     }
@@ -306,20 +540,6 @@ void px_handshake_start(struct px_server *srv, int fd, const struct px_ptl_peer 
         px_handshake_evict(srv);
 }
 
-static bool same_user(const struct handshake *a, const struct handshake *b)
-{
-    return a->who.has_uid == b->who.has_uid && a->who.uid == b->who.uid;
-}
-
-static unsigned n_of_user(struct px_server *srv, const struct handshake *h)
-{
-    unsigned n = 0;
-
-    PX_LIST_EACH (&srv->part.door->handshakes, struct handshake, other, link)
-        n += same_user(other, h);
-    return n;
-}
-
 void px_handshake_evict(struct px_server *srv)
 {
     struct handshake *victim = NULL;
@@ -328,8 +548,10 @@ void px_handshake_evict(struct px_server *srv)
     /* A user who opens connections without end crowds out only those. The list is in
      * the order they came. */
     PX_LIST_EACH (&srv->part.door->handshakes, struct handshake, h, link) {
-        unsigned n = n_of_user(srv, h);
+        unsigned n = 0;
 
+        PX_LIST_EACH (&srv->part.door->handshakes, struct handshake, other, link)
+            n += uid_of(other) == uid_of(h);
         if (n > most) {
             most = n;
             victim = h;

@@ -141,12 +141,6 @@ static void stop(struct px_server *srv)
     px_log_rate_destroy(px_take(&srv->part.door->rate));
 }
 
-/* Without it all tools would be turned away. */
-static bool names_tools(const struct px_server *srv)
-{
-    return srv->host || srv->module.tool_connected2 || srv->module.tool_connected;
-}
-
 static pmix_status_t create(struct px_server *srv, const struct px_server_start *start)
 {
     struct px_door *door = srv->part.door;
@@ -159,7 +153,9 @@ static pmix_status_t create(struct px_server *srv, const struct px_server_start 
         return PMIX_ERR_NOMEM;
     door->tools_foreign = px_info_flag(start->info, start->n_info,
                                        PMIX_SERVER_ALLOW_FOREIGN_TOOLS);
-    door->tools = wanted && names_tools(srv);
+    /* Without a slot for them all tools would be turned away. */
+    door->tools = wanted && (srv->host || srv->module.tool_connected2 ||
+                             srv->module.tool_connected);
     if (wanted && !door->tools)
         px_log(PX_LOG_WARN, "server",
                "tools are refused, and no rendezvous file is written: the host's "

@@ -19,15 +19,9 @@
 /* Hosts and servers know by it that an event has passed a server already. */
 #define SERVER_MARK "pmix.srvr.internal.notify"
 
-/* The registrations of a peer: px_peer.part.events. */
-struct px_interests {
-    struct px_list list;
-    size_t n;
-};
-
 /* One REGEVENTS of a peer. */
 struct interest {
-    struct px_list link; /* in interests.list */
+    struct px_list link; /* in px_peer.interests */
     pmix_status_t *codes;
     size_t n_codes; /* 0: default handlers */
     pmix_proc_t *affected;
@@ -59,16 +53,12 @@ struct px_events {
 
 static void interest_free(struct interest *i)
 {
+    if (!i)
+        return;
+    px_list_remove(&i->link);
     free(i->codes);
     free(i->affected);
     free(i);
-}
-
-static void interest_drop(struct px_interests *all, struct interest *i)
-{
-    px_list_remove(&i->link);
-    all->n--;
-    interest_free(i);
 }
 
 static void cached_free(struct px_events *ev, struct cached *c)
@@ -81,14 +71,8 @@ static void cached_free(struct px_events *ev, struct cached *c)
 
 static void peer_left(struct px_server *srv PX_UNUSED, struct px_peer *peer)
 {
-    struct px_interests *all = peer->part.events;
-
-    if (!all)
-        return;
-    PX_LIST_EACH (&all->list, struct interest, i, link)
-        interest_drop(all, i);
-    free(all);
-    peer->part.events = NULL;
+    PX_LIST_EACH (&peer->interests, struct interest, i, link)
+        interest_free(i);
 }
 
 /* ---- delivery -------------------------------------------------------------------- */
@@ -101,14 +85,9 @@ static bool is_wanted(const struct interest *i, const struct news *e)
 
 static bool peer_wants(const struct px_peer *peer, const struct news *e)
 {
-    const struct px_interests *all = peer->part.events;
-
-    if (!all)
-        return false;
-    PX_LIST_EACH (&all->list, struct interest, i, link) {
+    PX_LIST_EACH (&peer->interests, struct interest, i, link)
         if (is_wanted(i, e))
             return true;
-    }
     return false;
 }
 
@@ -134,14 +113,6 @@ static void send_event(struct px_peer *peer, const struct news *e)
                PMIx_Error_string(e->code), peer->proc.nspace, peer->proc.rank,
                PMIx_Error_string(w.status));
     px_peer_send(peer, PX_TAG_NOTIFY, &w);
-}
-
-static void send_to_peers(struct px_server *srv, const struct news *e)
-{
-    PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
-        if (!p->finalized && peer_wants(p, e) && may_reach(e, p))
-            send_event(p, e);
-    }
 }
 
 /* Without memory only late registrants miss it. */
@@ -185,7 +156,9 @@ static void spread(struct px_server *srv, const struct news *plain)
     e.info = marked.v;
     e.n = marked.n;
     cache(srv, &e);
-    send_to_peers(srv, &e);
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
+        if (!p->finalized && peer_wants(p, &e) && may_reach(&e, p))
+            send_event(p, &e);
     if (px_notify_deliver(px_process.notify, e.code, e.source, e.range, plain->info,
                           plain->n))
         px_log(PX_LOG_ERROR, "server", "event %s not delivered here: out of memory",
@@ -214,7 +187,6 @@ static void replay(struct px_server *srv, struct px_peer *peer,
                    const struct interest *fresh)
 {
     struct px_events *ev = srv->part.events;
-    struct px_interests *all = peer->part.events;
     uint64_t now = px_clock_ms();
 
     if (fresh->n_codes == 0)
@@ -226,7 +198,7 @@ static void replay(struct px_server *srv, struct px_peer *peer,
             cached_free(ev, c);
             continue;
         }
-        PX_LIST_EACH (&all->list, struct interest, i, link)
+        PX_LIST_EACH (&peer->interests, struct interest, i, link)
             had |= i != fresh && is_wanted(i, &c->news);
         if (!had && is_wanted(fresh, &c->news) && may_reach(&c->news, peer))
             send_event(peer, &c->news);
@@ -251,42 +223,21 @@ static pmix_status_t fill_interest(struct interest *i, struct px_args *a)
                : rc;
 }
 
-static pmix_status_t add_interest(struct px_peer *peer, struct interest *i)
-{
-    struct px_interests *all = peer->part.events;
-
-    if (!all) {
-        all = malloc(sizeof *all);
-        if (!all)
-            return PMIX_ERR_NOMEM;
-        px_list_init(&all->list);
-        all->n = 0;
-        peer->part.events = all;
-    }
-    if (all->n == MAX_INTERESTS)
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    px_list_append(&all->list, &i->link);
-    all->n++;
-    return PMIX_SUCCESS;
-}
-
 /* The answer, then what the peer has missed. The interest may have gone while the host
  * was asked: it counts if it is still listed. */
 static void registered(struct px_req *req, pmix_status_t status)
 {
     struct px_peer *peer = req->peer;
     const struct interest *fresh = req->state;
-    bool listed = false;
 
     px_peer_ref(peer);
     px_req_done(req, status);
-    if (peer->part.events) {
-        PX_LIST_EACH (&((struct px_interests *)peer->part.events)->list,
-                      struct interest, i, link)
-            listed |= i == fresh;
+    PX_LIST_EACH (&peer->interests, struct interest, i, link) {
+        if (i == fresh) {
+            replay(peer->server, peer, fresh);
+            break;
+        }
     }
-    if (listed)
-        replay(peer->server, peer, fresh);
     px_peer_unref(peer);
 }
 
@@ -334,20 +285,21 @@ static pmix_status_t add_and_notify(struct px_server *srv, struct px_req *req,
 {
     struct interest *i = calloc(1, sizeof *i);
     pmix_status_t rc = i ? fill_interest(i, a) : PMIX_ERR_NOMEM;
+    size_t n = 0;
 
-    if (!rc)
-        rc = add_interest(req->peer, i);
-    if (rc) {
-        if (i)
-            interest_free(i);
-        return rc;
+    PX_LIST_EACH (&req->peer->interests, struct interest, other, link)
+        n++;
+    if (!rc && n >= MAX_INTERESTS)
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    if (!rc) {
+        px_list_append(&req->peer->interests, &i->link);
+        req->state = i;
+        rc = notify_host(srv, req, i, a);
     }
-    req->state = i;
-    rc = notify_host(srv, req, i, a);
     if (rc == PX_DEFERRED)
         return rc;
     if (rc) {
-        interest_drop(req->peer->part.events, i);
+        interest_free(i);
         return rc;
     }
     registered(req, PMIX_SUCCESS);
@@ -362,23 +314,20 @@ static pmix_status_t on_regevents(struct px_server *srv, struct px_req *req)
     return rc ? rc : add_and_notify(srv, req, &args);
 }
 
-static void drop_code(struct px_interests *all, pmix_status_t code)
+static void drop_code(struct px_peer *peer, pmix_status_t code)
 {
-    PX_LIST_EACH (&all->list, struct interest, i, link) {
+    PX_LIST_EACH (&peer->interests, struct interest, i, link) {
+        /* Both numbers are used for default handlers. */
+        bool drop = i->n_codes == 0 && (code == INT_MAX || code == INT_MIN);
         size_t kept = 0;
 
-        if (i->n_codes == 0) {
-            if (code == INT_MAX ||
-                code == INT_MIN) /* both are used for default handlers */
-                interest_drop(all, i);
-            continue;
-        }
         for (size_t c = 0; c < i->n_codes; c++)
             if (i->codes[c] != code)
                 i->codes[kept++] = i->codes[c];
+        drop |= i->n_codes > 0 && kept == 0;
         i->n_codes = kept;
-        if (kept == 0)
-            interest_drop(all, i);
+        if (drop)
+            interest_free(i);
     }
 }
 
@@ -386,20 +335,10 @@ static pmix_status_t on_deregevents(struct px_server *srv PX_UNUSED, struct px_r
 {
     pmix_status_t code;
 
-    while (req->peer->part.events && !px_reader_done(&req->in)) {
-        if (px_unpack_status(&req->in, &code))
-            break;
-        drop_code(req->peer->part.events, code);
-    }
+    while (!px_reader_done(&req->in) && !px_unpack_status(&req->in, &code))
+        drop_code(req->peer, code);
     px_req_drop(req); /* this one command is not answered */
     return PX_DEFERRED;
-}
-
-static bool host_should_know(const struct px_server *srv, const struct px_args *a)
-{
-    return srv->module.notify_event && a->directive != PMIX_RANGE_LOCAL &&
-           a->directive != PMIX_RANGE_PROC_LOCAL &&
-           !px_info_flag(a->info.v, a->info.n, PMIX_EVENT_STAYS_LOCAL);
 }
 
 static pmix_status_t call_notify(const pmix_server_module_t *m, struct px_upcall *u)
@@ -424,7 +363,10 @@ static pmix_status_t prepare_notify(struct px_req *req, struct px_upcall *u)
     if (a->directive > PMIX_RANGE_PROC_LOCAL)
         return PMIX_ERR_BAD_PARAM;
     spread(req->peer->server, &e);
-    u->done = !host_should_know(req->peer->server, a);
+    u->done = !req->peer->server->module.notify_event ||
+              a->directive == PMIX_RANGE_LOCAL ||
+              a->directive == PMIX_RANGE_PROC_LOCAL ||
+              px_info_flag(a->info.v, a->info.n, PMIX_EVENT_STAYS_LOCAL);
     return u->done ? PMIX_SUCCESS
                    : px_infos_add(&a->info, SERVER_MARK, NULL, PMIX_BOOL);
 }

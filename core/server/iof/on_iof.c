@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Forwarding of standard streams: requests for output, output that the host brings for
  * them, and input on its way to the host. */
-#include "core/link/api.h"
 #include "core/link/iof.h"
 #include "core/rt/log.h"
 #include "core/server/upcall.h"
@@ -42,15 +41,6 @@ static struct pull *find_pull(struct px_server *srv, const struct px_peer *peer,
         if (p->peer == peer && p->id == id)
             return p;
     return NULL;
-}
-
-static size_t n_pulls(struct px_server *srv, const struct px_peer *peer)
-{
-    size_t n = 0;
-
-    PX_LIST_EACH (&srv->part.pulls->list, struct pull, p, link)
-        n += p->peer == peer;
-    return n;
 }
 
 /* ---- pull ------------------------------------------------------------------------ */
@@ -108,7 +98,7 @@ static struct pull *make_pull(struct px_req *req, const struct px_args *a, size_
 /* Listed before the host is asked: bytes may come before its answer. */
 static pmix_status_t on_pull(struct px_server *srv, struct px_req *req)
 {
-    size_t id = srv->part.pulls->last_id + 1;
+    size_t id = srv->part.pulls->last_id + 1, n = 0;
     struct px_upcall *u;
     struct pull *p = NULL;
     pmix_status_t rc;
@@ -119,7 +109,9 @@ static pmix_status_t on_pull(struct px_server *srv, struct px_req *req)
     if (!u)
         return PMIX_ERR_NOMEM;
     rc = read_pull(req, &u->args, id);
-    if (!rc && n_pulls(srv, req->peer) >= MAX_PULLS)
+    PX_LIST_EACH (&srv->part.pulls->list, struct pull, other, link)
+        n += other->peer == req->peer;
+    if (!rc && n >= MAX_PULLS)
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     if (!rc) {
         p = make_pull(req, &u->args, id);
@@ -173,21 +165,11 @@ static struct px_upcall *make_stop(struct pull *p, struct px_req *req,
     return u;
 }
 
-static pmix_status_t dereg(struct px_server *srv, struct px_req *req,
-                           const struct px_args *a)
-{
-    struct pull *p = find_pull(srv, req->peer, a->id);
-    struct px_upcall *u = p ? make_stop(p, req, &a->info) : NULL;
-
-    if (!u)
-        return p ? PMIX_ERR_NOMEM : PMIX_ERR_NOT_FOUND;
-    px_upcall_returned(u, call_stop(&srv->module, u));
-    return PX_DEFERRED;
-}
-
 static pmix_status_t on_dereg(struct px_server *srv, struct px_req *req)
 {
     PX_AUTO(px_args) args = {0};
+    struct px_upcall *u;
+    struct pull *p;
     pmix_status_t rc;
 
     if (!srv->module.iof_pull)
@@ -195,7 +177,16 @@ static pmix_status_t on_dereg(struct px_server *srv, struct px_req *req)
     rc = px_unpack_args(&req->in, &args, px_request_iof_dereg.args);
     if (!rc)
         rc = px_infos_set_user(&args.info, req->peer);
-    return rc ? rc : dereg(srv, req, &args);
+    if (rc)
+        return rc;
+    p = find_pull(srv, req->peer, args.id);
+    if (!p)
+        return PMIX_ERR_NOT_FOUND;
+    u = make_stop(p, req, &args.info);
+    if (!u)
+        return PMIX_ERR_NOMEM;
+    px_upcall_returned(u, call_stop(&srv->module, u));
+    return PX_DEFERRED;
 }
 
 static void on_stop_later(struct px_msg *msg)
@@ -334,8 +325,9 @@ static pmix_status_t send_piece(const struct pull *p, const struct px_args *piec
 }
 
 /* A pull that cannot be served keeps no other from being served. */
-static pmix_status_t deliver(struct px_server *srv, const struct px_args *piece)
+static pmix_status_t deliver(struct px_server *srv, const struct px_server_op *op)
 {
+    const struct px_args *piece = &op->api.args;
     pmix_status_t first = PMIX_SUCCESS;
 
     PX_LIST_EACH (&srv->part.pulls->list, struct pull, p, link) {
@@ -347,32 +339,24 @@ static pmix_status_t deliver(struct px_server *srv, const struct px_args *piece)
     return first;
 }
 
-static void on_deliver(struct px_api *api)
-{
-    px_api_done(api, px_process.server ? deliver(px_process.server, &api->args)
-                                       : PMIX_ERR_INIT);
-}
-
 PX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
                                                 pmix_iof_channel_t channel,
                                                 const pmix_byte_object_t *bo,
                                                 const pmix_info_t info[], size_t ninfo,
                                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    struct px_api op = {.start = on_deliver,
-                        .request = &px_request_piece,
-                        .args = {.procs = (pmix_proc_t *)source,
-                                 .n_procs = 1,
-                                 .channels = channel,
-                                 .bytes = bo ? *bo : (pmix_byte_object_t){0},
-                                 .info = px_infos_borrow(info, ninfo)},
-                        .invalid = channel == PMIX_FWD_NO_CHANNELS || !bo,
-                        .cb = cbfunc,
-                        .cbdata = cbdata};
+    struct px_server_op op = {
+        .run = deliver,
+        .api = {.request = &px_request_piece,
+                .args = {.procs = (pmix_proc_t *)source,
+                         .n_procs = 1,
+                         .channels = channel,
+                         .bytes = bo ? *bo : (pmix_byte_object_t){0},
+                         .info = px_infos_borrow(info, ninfo)},
+                .cb = cbfunc,
+                .cbdata = cbdata}};
 
-    if (!px_server_here())
-        return PMIX_ERR_INIT;
-    return cbfunc ? px_api_post(&op, sizeof op) : px_api_wait(&op);
+    return px_server_submit(&op, sizeof op, channel != PMIX_FWD_NO_CHANNELS && bo);
 }
 
 /* No producer of input can be stopped yet, neither one of this process nor one that is

@@ -2,7 +2,6 @@
 /* PMIx_Register_attributes, and what the server knows of attributes when it is
  * asked. */
 #include "core/base/strv.h"
-#include "core/link/api.h"
 #include "core/role/support.h"
 #include "core/server/host.h"
 #include "core/server/server.h"
@@ -75,14 +74,16 @@ static const char *user_function(const char *function)
 /* ---- PMIx_Register_attributes ---------------------------------------------------- */
 
 struct register_op {
-    struct px_api api;
+    struct px_server_op op;
     const char *function;
     char *const *attributes;
 };
 
-static pmix_status_t add(struct px_server *srv, const char *function,
-                         char *const *attributes)
+static pmix_status_t add(struct px_server *srv, const struct px_server_op *o)
 {
+    const struct register_op *op = PX_CONTAINER_OF(o, struct register_op, op);
+    const char *function = user_function(op->function);
+    char *const *attributes = op->attributes;
     struct registration *r;
 
     PX_LIST_EACH (&srv->part.attributes->list, struct registration, old, link)
@@ -102,15 +103,6 @@ static pmix_status_t add(struct px_server *srv, const char *function,
     return PMIX_SUCCESS;
 }
 
-static void on_register(struct px_api *api)
-{
-    struct register_op *op = PX_CONTAINER_OF(api, struct register_op, api);
-    struct px_server *srv = px_process.server;
-
-    px_api_done(api, srv ? add(srv, user_function(op->function), op->attributes)
-                         : PMIX_ERR_INIT);
-}
-
 /* An empty name, or one with a comma, could not be kept apart from others in an
  * answer. */
 static bool is_name(const char *name)
@@ -120,18 +112,12 @@ static bool is_name(const char *name)
 
 PX_EXPORT pmix_status_t PMIx_Register_attributes(char *function, char *attrs[])
 {
-    struct register_op op = {.api.start = on_register};
+    struct register_op op = {.op.run = add, .function = function, .attributes = attrs};
+    bool sound = function && is_name(function);
 
-    if (!px_server_here())
-        return PMIX_ERR_INIT;
-    if (!function || !is_name(function))
-        return PMIX_ERR_BAD_PARAM;
-    for (char **name = attrs; name && *name; name++)
-        if (!is_name(*name) || strlen(*name) > PMIX_MAX_KEYLEN)
-            return PMIX_ERR_BAD_PARAM;
-    op.function = function;
-    op.attributes = attrs;
-    return px_api_wait(&op.api);
+    for (char **name = attrs; sound && name && *name; name++)
+        sound = is_name(*name) && strlen(*name) <= PMIX_MAX_KEYLEN;
+    return px_server_submit(&op.op, sizeof op, sound);
 }
 
 static pmix_status_t create(struct px_server *srv,

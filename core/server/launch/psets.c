@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Process sets: the host names them; clients get events about them and query them. */
 #include "core/base/strv.h"
-#include "core/link/api.h"
 #include "core/server/host.h"
 #include "core/server/server.h"
 
@@ -68,7 +67,7 @@ static pmix_status_t make_event(px_infos *l, const struct pset *s, bool with_mem
 }
 
 struct pset_op {
-    struct px_api api;
+    struct px_server_op op;
     const char *name;
     const pmix_proc_t *procs;
     size_t n_procs;
@@ -90,8 +89,9 @@ static struct pset *pset_create(const struct pset_op *op)
     return s;
 }
 
-static pmix_status_t define(struct px_server *srv, const struct pset_op *op)
+static pmix_status_t define(struct px_server *srv, const struct px_server_op *o)
 {
+    const struct pset_op *op = PX_CONTAINER_OF(o, struct pset_op, op);
     PX_AUTO(px_infos) event = {0};
     struct pset *s;
     pmix_status_t rc;
@@ -110,16 +110,9 @@ static pmix_status_t define(struct px_server *srv, const struct pset_op *op)
     return PMIX_SUCCESS;
 }
 
-static void on_define(struct px_api *api)
+static pmix_status_t delete_set(struct px_server *srv, const struct px_server_op *o)
 {
-    const struct pset_op *op = PX_CONTAINER_OF(api, struct pset_op, api);
-    struct px_server *srv = px_process.server;
-
-    px_api_done(api, srv ? define(srv, op) : PMIX_ERR_INIT);
-}
-
-static pmix_status_t delete_set(struct px_server *srv, const struct pset_op *op)
-{
+    const struct pset_op *op = PX_CONTAINER_OF(o, struct pset_op, op);
     PX_AUTO(px_infos) event = {0};
     struct pset *s = find_pset(srv, op->name);
     pmix_status_t rc = s ? make_event(&event, s, false) : PMIX_ERR_NOT_FOUND;
@@ -132,14 +125,6 @@ static pmix_status_t delete_set(struct px_server *srv, const struct pset_op *op)
     return PMIX_SUCCESS;
 }
 
-static void on_delete(struct px_api *api)
-{
-    const struct pset_op *op = PX_CONTAINER_OF(api, struct pset_op, api);
-    struct px_server *srv = px_process.server;
-
-    px_api_done(api, srv ? delete_set(srv, op) : PMIX_ERR_INIT);
-}
-
 static bool name_ok(const char *name)
 {
     return name && name[0] && strnlen(name, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
@@ -149,25 +134,18 @@ PX_EXPORT pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *member
                                                        size_t nmembers,
                                                        const char *pset_name)
 {
-    struct pset_op op = {.api = {.start = on_define},
-                         .name = pset_name,
-                         .procs = members,
-                         .n_procs = nmembers};
+    struct pset_op op = {
+        .op.run = define, .name = pset_name, .procs = members, .n_procs = nmembers};
 
-    if (!px_server_here())
-        return PMIX_ERR_INIT;
-    if (!members || nmembers == 0 || !name_ok(pset_name))
-        return PMIX_ERR_BAD_PARAM;
-    return px_api_wait(&op.api);
+    return px_server_submit(&op.op, sizeof op,
+                            members && nmembers > 0 && name_ok(pset_name));
 }
 
 PX_EXPORT pmix_status_t PMIx_server_delete_process_set(char *pset_name)
 {
-    struct pset_op op = {.api = {.start = on_delete}, .name = pset_name};
+    struct pset_op op = {.op.run = delete_set, .name = pset_name};
 
-    if (!px_server_here())
-        return PMIX_ERR_INIT;
-    return name_ok(pset_name) ? px_api_wait(&op.api) : PMIX_ERR_BAD_PARAM;
+    return px_server_submit(&op.op, sizeof op, name_ok(pset_name));
 }
 
 /* ---- queries --------------------------------------------------------------------- */

@@ -2,11 +2,9 @@
 /* The environment by which a child finds this server, and contributions to a launch. */
 #include "core/base/env.h"
 #include "core/base/str.h"
-#include "core/link/api.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"
-#include "core/server/launch/launch_env.h"
 #include "core/server/launch/pnet.h"
 
 #include <stdio.h>
@@ -88,25 +86,23 @@ PX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***
 /* ---- what goes along with a launch ----------------------------------------------- */
 
 struct setup {
-    struct px_api api;
+    struct px_server_op op;
     pmix_nspace_t nspace;
     px_infos answer;
     pmix_setup_application_cbfunc_t cb;
 };
 
-static void on_setup(struct px_api *api)
+static pmix_status_t contribute(struct px_server *srv, const struct px_server_op *op)
 {
-    struct setup *s = PX_CONTAINER_OF(api, struct setup, api);
-    const px_infos *info = &api->args.info;
+    struct setup *s = PX_CONTAINER_OF(op, struct setup, op);
+    const px_infos *info = &op->api.args.info;
     struct px_err err = {0};
-    pmix_status_t rc = PMIX_ERR_INIT;
+    pmix_status_t rc = px_pnet_contribute(srv, s->nspace, info->v, info->n, &s->answer,
+                                          &err);
 
-    if (px_process.server)
-        rc = px_pnet_contribute(px_process.server, s->nspace, info->v, info->n,
-                                &s->answer, &err);
     if (err.text[0])
         px_log(PX_LOG_ERROR, "server", "%s", err.text);
-    px_api_done(api, rc);
+    return rc;
 }
 
 /* The host has read the answer. In any thread. */
@@ -120,7 +116,7 @@ static void on_read(pmix_status_t status PX_UNUSED, void *cbdata)
 
 static void finish_setup(struct px_api *api)
 {
-    struct setup *s = PX_CONTAINER_OF(api, struct setup, api);
+    struct setup *s = PX_CONTAINER_OF(api, struct setup, op.api);
     px_infos *kept = s->answer.n ? malloc(sizeof(*kept)) : NULL;
 
     if (kept) {
@@ -136,17 +132,14 @@ PX_EXPORT pmix_status_t PMIx_server_setup_application(
     const pmix_nspace_t nspace, pmix_info_t info[], size_t ninfo,
     pmix_setup_application_cbfunc_t cbfunc, void *cbdata)
 {
-    struct setup s = {.api = {.start = on_setup,
-                              .finish = finish_setup,
-                              .request = &px_request_infos,
-                              .args.info = px_infos_borrow(info, ninfo),
-                              .cbdata = cbdata},
+    struct setup s = {.op = {.run = contribute,
+                             .api = {.finish = finish_setup,
+                                     .request = &px_request_infos,
+                                     .args.info = px_infos_borrow(info, ninfo),
+                                     .cbdata = cbdata}},
                       .cb = cbfunc};
+    bool sound = nspace && nspace[0] && cbfunc &&
+                 px_str_copy(s.nspace, sizeof s.nspace, nspace);
 
-    if (!px_server_here())
-        return PMIX_ERR_INIT;
-    if (!nspace || !nspace[0] || !px_str_copy(s.nspace, sizeof s.nspace, nspace) ||
-        !cbfunc)
-        return PMIX_ERR_BAD_PARAM;
-    return px_api_post(&s.api, sizeof s);
+    return px_server_submit(&s.op, sizeof s, sound);
 }

@@ -12,7 +12,6 @@
 #include "core/link/rendezvous.h"
 #include "core/server/cleanup/session.h"
 #include "core/server/door/door.h"
-#include "core/server/door/rendezvous_file.h"
 #include "fake_host.h"
 #include "files.h"
 #include "others.h"

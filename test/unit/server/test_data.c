@@ -4,7 +4,6 @@
 #include "../rt/rt_test.h"
 
 #include "core/base/str.h"
-#include "core/server/data/pending_get.h"
 #include "core/types/handle.h"
 #include "scene.h"
 

@@ -4,7 +4,7 @@
 #include "core/base/path.h"
 #include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
-#include "core/server/door/rendezvous_file.h"
+#include "core/server/door/door.h"
 #include "core/server/cleanup/registry.h"
 #include "fake_host.h"
 #include "px_test.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rendezvous file is written under a name that is not looked for, locked, and then
+/* The rendezvous files of a server: one for each role it is asked to play, whatever
+ * else it is. A file is written under a name that is not looked for, locked, and then
  * gets its own name. The lock on it, not the process id in it, shows that its owner
  * lives: it ends with the owner, however that ends, and no other process can have been
  * given it meanwhile. A name that is taken is never written through: what is left over
@@ -13,7 +14,6 @@
 #include "core/link/rendezvous.h"
 #include "core/rt/log.h"
 #include "core/server/door/door.h"
-#include "core/server/door/rendezvous_file.h"
 #include "core/server/cleanup/session.h"
 #include "tenon/ptl.h"
 
@@ -110,15 +110,6 @@ static bool listens(const char *address)
     return ours;
 }
 
-/* Other libraries lock nothing: theirs is left over if its process is gone or does not
- * listen. */
-static bool answers(const struct px_rendezvous *r)
-{
-    if (r->pid > 0 && kill(r->pid, 0) < 0 && errno == ESRCH)
-        return false;
-    return px_str_starts(r->uri.address, "tcp") && listens(r->uri.address);
-}
-
 static enum holder says_who(const struct publication *p, const struct look *l,
                             struct px_err *err)
 {
@@ -175,7 +166,11 @@ static enum holder look_at_own(const struct publication *p, struct look *l,
         return CHANGED;
     if (is_owned(l->fd))
         return says_who(p, l, err);
-    if (px_rendezvous_read(p->file->path, &r, NULL) == PMIX_SUCCESS && answers(&r))
+    /* Other libraries lock nothing: theirs is left over if its process is gone or does
+     * not listen. */
+    if (px_rendezvous_read(p->file->path, &r, NULL) == PMIX_SUCCESS &&
+        (r.pid <= 0 || kill(r.pid, 0) == 0 || errno != ESRCH) &&
+        px_str_starts(r.uri.address, "tcp") && listens(r.uri.address))
         return says_who(p, l, err);
     return STALE;
 }
@@ -237,11 +232,6 @@ static bool replace(const struct publication *p, const struct look *l)
            renameat(p->dir_fd, p->temporary, p->dir_fd, p->wish->name) == 0;
 }
 
-static void pause_ms(unsigned ms)
-{
-    (void)nanosleep(&(struct timespec){.tv_nsec = (long)ms * 1000000}, NULL);
-}
-
 /* One look at who has the name, and what follows from that. PMIX_ERR_WOULD_BLOCK: look
  * again. */
 static pmix_status_t contend(const struct publication *p, bool patient,
@@ -262,7 +252,8 @@ static pmix_status_t contend(const struct publication *p, bool patient,
             if (replace(p, &l))
                 rc = PMIX_SUCCESS;
         } else if (patient) {
-            pause_ms(2); /* another starter has it, or a stranger who reads */
+            /* Another starter has it, or a stranger who reads. */
+            (void)nanosleep(&(struct timespec){.tv_nsec = 2 * 1000000}, NULL);
         } else {
             evict(p, &l.st);
         }
@@ -377,14 +368,6 @@ static pmix_status_t publish(struct publication *p, struct px_err *err)
     return rc;
 }
 
-static bool have_already(const struct px_server *srv, const char *path)
-{
-    PX_LIST_EACH (&srv->part.door->files, struct px_rendezvous_file, f, link)
-        if (strcmp(f->path, path) == 0)
-            return true;
-    return false;
-}
-
 static pmix_status_t make_file(struct publication *p)
 {
     PX_AUTOFREE char *path = px_path_join(p->dir, p->wish->name);
@@ -407,11 +390,14 @@ pmix_status_t px_rendezvous_file_publish(struct px_server *srv,
     struct publication p = {
         .srv = srv, .wish = wish, .dir_fd = -1, .temporary = ".pmix."};
     pmix_status_t rc = open_dir(&p, err);
+    bool have = false;
 
     px_path_random(p.temporary + strlen(p.temporary), 12);
     if (!rc)
         rc = make_file(&p);
-    if (!rc && !have_already(srv, p.file->path)) {
+    PX_LIST_EACH (&srv->part.door->files, struct px_rendezvous_file, f, link)
+        have = have || (!rc && strcmp(f->path, p.file->path) == 0);
+    if (!rc && !have) {
         rc = publish(&p, err);
         if (!rc)
             px_list_append(&srv->part.door->files, &px_take(&p.file)->link);
@@ -449,4 +435,194 @@ void px_rendezvous_file_withdraw(struct px_server *srv, struct px_rendezvous_fil
     px_list_remove(&f->link);
     close(f->fd);
     free(f);
+}
+
+/* ---- which there are ------------------------------------------------------------- */
+
+/* Of system servers, schedulers and system controllers there is one per node: a second
+ * one does not start. Names of sessions and namespaces may be taken without harm, as
+ * there are others to be found by; that is logged, and so is a disk that is full.
+ * pmix.<before><host><after><what> */
+enum what { NOTHING, PID, NSPACE };
+static const struct kind {
+    const char *key, *before, *after;
+    enum what what;
+    bool system;   /* in the folder of the system, not of this server */
+    bool only_one; /* on a node */
+} kinds[] = {
+    {PMIX_SERVER_SYSTEM_SUPPORT, "sys.", "", NOTHING, true, true},
+    {PMIX_SERVER_SCHEDULER, "sched.", "", NOTHING, true, true},
+    {PMIX_SERVER_SYS_CONTROLLER, "sysctrlr.", "", NOTHING, true, true},
+    {PMIX_SERVER_SESSION_SUPPORT, "sys.", "", NOTHING, false, false},
+    {PMIX_SERVER_SESSION_SUPPORT, "", ".tool", NOTHING, false, false},
+    {PMIX_SERVER_TOOL_SUPPORT, "", ".", PID, false, false},
+    {PMIX_SERVER_TOOL_SUPPORT, "", ".", NSPACE, false, false},
+    /* the names that tools of releases 4 to 6 look for */
+    {PMIX_SERVER_TOOL_SUPPORT, "", ".tool.", PID, false, false},
+    {PMIX_SERVER_TOOL_SUPPORT, "", ".tool.", NSPACE, false, false},
+};
+
+/* A launcher's own file. The variable may be meant for a launcher that started this
+ * process. */
+static const char *launcher_file(const pmix_info_t *info, size_t n_info)
+{
+    const char *path = px_info_str(info, n_info, PMIX_LAUNCHER_RENDEZVOUS_FILE);
+
+    if (!path)
+        path = secure_getenv(PMIX_LAUNCHER_RNDZ_FILE);
+    if (!path)
+        path = secure_getenv("PMIX_LAUNCHER_RENDEZVOUS_FILE");
+    return path && *path ? path : NULL;
+}
+
+static const char *report_uri(const struct px_server *srv, const pmix_info_t *info,
+                              size_t n_info)
+{
+    const char *where = px_info_str(info, n_info, PMIX_TCP_REPORT_URI);
+
+    if (!where)
+        where = srv->conf.report_uri;
+    return where && *where ? where : NULL;
+}
+
+/* A host that asks for any of these wants tools to come. */
+bool px_rendezvous_wanted(const struct px_server *srv, const pmix_info_t *info,
+                          size_t n_info)
+{
+    for (size_t i = 0; i < PX_COUNT(kinds); i++)
+        if (px_info_flag(info, n_info, kinds[i].key))
+            return true;
+    return launcher_file(info, n_info) || report_uri(srv, info, n_info);
+}
+
+/* NULL: out of memory, or "" if it would be no name. */
+static char *name_of(const struct kind *k, const struct px_server *srv)
+{
+    char pid[24];
+    const char *what = k->what == PID ? pid : k->what == NSPACE ? srv->proc.nspace : "";
+
+    snprintf(pid, sizeof(pid), "%ld", (long)getpid());
+    if (strchr(what, '/'))
+        return strdup("");
+    return px_strf("pmix.%s%s%s%s", k->before, px_process.host, k->after, what);
+}
+
+static void log_missing(const char *what, const struct px_err *err, pmix_status_t rc)
+{
+    px_log(PX_LOG_WARN, "server", "cannot publish the address by %s: %s", what,
+           err->text[0] ? err->text : PMIx_Error_string(rc));
+}
+
+static pmix_status_t write_kind(struct px_server *srv, const struct kind *k,
+                                const char *text, struct px_err *err)
+{
+    PX_AUTOFREE char *name = name_of(k, srv);
+    struct px_rendezvous_wish wish = {.dir = k->system ? srv->system_tmpdir
+                                                       : srv->tmpdir,
+                                      .name = name,
+                                      .text = text,
+                                      .well_known = true};
+    struct px_err why = {0};
+    pmix_status_t rc;
+
+    if (!name)
+        return PMIX_ERR_NOMEM;
+    if (!*name)
+        return PMIX_SUCCESS;
+    rc = px_rendezvous_file_publish(srv, &wish, &why);
+    if (rc == PMIX_ERR_NOMEM)
+        return rc;
+    if (k->only_one && (rc == PMIX_ERR_EXISTS || rc == PMIX_ERR_NO_PERMISSIONS) &&
+        why.status == rc && why.text[0])
+        return px_err_set(err, rc, "%s", why.text);
+    if (rc)
+        log_missing(name, &why, rc);
+    return PMIX_SUCCESS;
+}
+
+/* At a path that the host or the user has chosen. */
+static pmix_status_t write_at(struct px_server *srv, const char *path, const char *text)
+{
+    const char *slash = strrchr(path, '/');
+    PX_AUTOFREE char *dir = slash ? px_strf("%.*s", (int)(slash - path) + 1, path)
+                                  : strdup(".");
+    struct px_rendezvous_wish wish = {
+        .dir = dir, .name = slash ? slash + 1 : path, .text = text};
+    struct px_err why = {0};
+    pmix_status_t rc = dir ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+
+    if (!rc)
+        rc = px_rendezvous_file_publish(srv, &wish, &why);
+    if (rc && rc != PMIX_ERR_NOMEM)
+        log_missing(path, &why, rc);
+    return rc == PMIX_ERR_NOMEM ? rc : PMIX_SUCCESS;
+}
+
+/* To a descriptor; a reader that does not read is not waited for. */
+static void report_to(int fd, const char *line)
+{
+    pmix_status_t rc = px_fd_write_all(fd, line, strlen(line), px_clock_ms() + 1000);
+    struct px_err err = {0};
+
+    if (rc)
+        log_missing("a descriptor", &err, rc);
+}
+
+/* "-", "+", the number of a descriptor, or a file. */
+static pmix_status_t report(struct px_server *srv, const char *where)
+{
+    bool number = strspn(where, "0123456789") == strlen(where);
+    uint64_t fd = 0;
+    PX_AUTOFREE char *line = px_strf(
+        "%s%s\n",
+        number
+            ? "PMIX_SERVER_URI41:PMIX_SERVER_URI4:PMIX_SERVER_URI3:PMIX_SERVER_URI21;"
+            : "",
+        srv->uri);
+    PX_AUTOFREE char *text = px_strf("%s\nv" PX_IMITATED_VERSION "\n", srv->uri);
+
+    if (!line || !text)
+        return PMIX_ERR_NOMEM;
+    if (strcmp(where, "-") == 0)
+        report_to(STDOUT_FILENO, line);
+    else if (strcmp(where, "+") == 0)
+        report_to(STDERR_FILENO, line);
+    else if (number && px_str_to_u64(where, 0, INT32_MAX, &fd))
+        report_to((int)fd, line);
+    else
+        return write_at(srv, where, text);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_rendezvous_publish(struct px_server *srv, const pmix_info_t *info,
+                                    size_t n_info, struct px_err *err)
+{
+    const char *launcher = launcher_file(info, n_info),
+               *where = report_uri(srv, info, n_info);
+    pmix_status_t rc = PMIX_SUCCESS;
+    time_t now = time(NULL);
+    char date[32] = "\n";
+
+    if (!srv->part.door->tools)
+        return PMIX_SUCCESS;
+    ctime_r(&now, date);
+    PX_AUTOFREE char *text = px_strf("%s\n" PX_IMITATED_VERSION "\n%ld\n%u:%u\n%s\n",
+                                     srv->uri, (long)getpid(), (unsigned)geteuid(),
+                                     (unsigned)getegid(), date);
+    if (!text)
+        return PMIX_ERR_NOMEM;
+    for (size_t i = 0; !rc && i < PX_COUNT(kinds); i++)
+        if (px_info_flag(info, n_info, kinds[i].key))
+            rc = write_kind(srv, &kinds[i], text, err);
+    if (!rc && launcher)
+        rc = write_at(srv, launcher, text);
+    if (!rc && where)
+        rc = report(srv, where);
+    return rc;
+}
+
+void px_rendezvous_withdraw(struct px_server *srv)
+{
+    PX_LIST_EACH (&srv->part.door->files, struct px_rendezvous_file, f, link)
+        px_rendezvous_file_withdraw(srv, f);
 }
