@@ -16,58 +16,48 @@ struct info_list {
     size_t n;
 };
 
-enum end { AT_FRONT, AT_BACK };
-
-static void insert(struct info_list *l, struct node *node, enum end end)
+static pmix_info_t *find(struct info_list *l, const char *key)
 {
-    if (end == AT_FRONT)
-        px_list_prepend(&l->nodes, &node->link);
-    else
-        px_list_append(&l->nodes, &node->link);
-    l->n++;
+    PX_LIST_EACH (&l->nodes, struct node, node, link)
+        if (PMIx_Check_key(node->info.key, key))
+            return &node->info;
+    return NULL;
 }
 
-/* Adds *info, whose making ended with rc, and takes what it owns; if rc is an error
- * that is nothing, and the error is passed on. Likewise insert_unique. */
-static pmix_status_t insert_info(struct info_list *l, pmix_status_t rc,
-                                 pmix_info_t *info, enum end end)
+enum how { AT_FRONT, AT_BACK, ONCE, IN_PLACE };
+
+/* Adds *info, whose making ended with rc, and takes what it owns; if rc is an error that is
+ * nothing, and the error is passed on. ONCE keeps an info of that key, IN_PLACE replaces it. */
+static pmix_status_t insert(void *list, pmix_status_t rc, pmix_info_t *info,
+                            enum how how)
 {
+    struct info_list *l = list;
+
     if (rc)
         return rc;
+    if (!l) {
+        PMIx_Info_destruct(info);
+        return PMIX_ERR_BAD_PARAM;
+    }
+    pmix_info_t *found = how < ONCE ? NULL : find(l, info->key);
+    if (found) {
+        pmix_info_t old = how == IN_PLACE ? *found : *info;
+        if (how == IN_PLACE)
+            *found = *info;
+        PMIx_Info_destruct(&old);
+        return PMIX_SUCCESS;
+    }
     struct node *node = malloc(sizeof(*node));
     if (!node) {
         PMIx_Info_destruct(info);
         return PMIX_ERR_NOMEM;
     }
     node->info = *info;
-    insert(l, node, end);
-    return PMIX_SUCCESS;
-}
-
-static pmix_info_t *find(struct info_list *l, const char *key)
-{
-    PX_LIST_EACH (&l->nodes, struct node, node, link) {
-        if (PMIx_Check_key(node->info.key, key))
-            return &node->info;
-    }
-    return NULL;
-}
-
-static pmix_status_t insert_unique(struct info_list *l, pmix_status_t rc,
-                                   pmix_info_t *info, bool overwrite)
-{
-    if (rc)
-        return rc;
-    pmix_info_t *found = find(l, info->key);
-    if (!found)
-        return insert_info(l, PMIX_SUCCESS, info, AT_BACK);
-    if (overwrite) {
-        pmix_info_t old = *found;
-
-        *found = *info;
-        *info = old;
-    }
-    PMIx_Info_destruct(info);
+    if (how == AT_FRONT)
+        px_list_prepend(&l->nodes, &node->link);
+    else
+        px_list_append(&l->nodes, &node->link);
+    l->n++;
     return PMIX_SUCCESS;
 }
 
@@ -109,9 +99,7 @@ PX_EXPORT pmix_status_t PMIx_Info_list_add(void *list, const char *key,
 {
     pmix_info_t info;
 
-    if (!list)
-        return PMIX_ERR_BAD_PARAM;
-    return insert_info(list, PMIx_Info_load(&info, key, data, type), &info, AT_BACK);
+    return insert(list, PMIx_Info_load(&info, key, data, type), &info, AT_BACK);
 }
 
 PX_EXPORT pmix_status_t PMIx_Info_list_prepend(void *list, const char *key,
@@ -119,9 +107,7 @@ PX_EXPORT pmix_status_t PMIx_Info_list_prepend(void *list, const char *key,
 {
     pmix_info_t info;
 
-    if (!list)
-        return PMIX_ERR_BAD_PARAM;
-    return insert_info(list, PMIx_Info_load(&info, key, data, type), &info, AT_FRONT);
+    return insert(list, PMIx_Info_load(&info, key, data, type), &info, AT_FRONT);
 }
 
 PX_EXPORT pmix_status_t PMIx_Info_list_add_unique(void *list, const char *key,
@@ -130,10 +116,8 @@ PX_EXPORT pmix_status_t PMIx_Info_list_add_unique(void *list, const char *key,
 {
     pmix_info_t info;
 
-    if (!list)
-        return PMIX_ERR_BAD_PARAM;
-    return insert_unique(list, PMIx_Info_load(&info, key, data, type), &info,
-                         overwrite);
+    return insert(list, PMIx_Info_load(&info, key, data, type), &info,
+                  overwrite ? IN_PLACE : ONCE);
 }
 
 PX_EXPORT pmix_status_t PMIx_Info_list_add_value(void *list, const char *key,
@@ -141,9 +125,7 @@ PX_EXPORT pmix_status_t PMIx_Info_list_add_value(void *list, const char *key,
 {
     pmix_info_t info;
 
-    if (!list)
-        return PMIX_ERR_BAD_PARAM;
-    return insert_info(list, load_value(&info, key, value), &info, AT_BACK);
+    return insert(list, load_value(&info, key, value), &info, AT_BACK);
 }
 
 PX_EXPORT pmix_status_t PMIx_Info_list_add_value_unique(void *list, const char *key,
@@ -152,18 +134,15 @@ PX_EXPORT pmix_status_t PMIx_Info_list_add_value_unique(void *list, const char *
 {
     pmix_info_t info;
 
-    if (!list)
-        return PMIX_ERR_BAD_PARAM;
-    return insert_unique(list, load_value(&info, key, value), &info, overwrite);
+    return insert(list, load_value(&info, key, value), &info,
+                  overwrite ? IN_PLACE : ONCE);
 }
 
 PX_EXPORT pmix_status_t PMIx_Info_list_xfer(void *list, const pmix_info_t *src)
 {
     pmix_info_t info;
 
-    if (!list)
-        return PMIX_ERR_BAD_PARAM;
-    return insert_info(list, PMIx_Info_xfer(&info, src), &info, AT_BACK);
+    return insert(list, PMIx_Info_xfer(&info, src), &info, AT_BACK);
 }
 
 PX_EXPORT pmix_status_t PMIx_Info_list_xfer_unique(void *list, const pmix_info_t *src,
@@ -171,9 +150,7 @@ PX_EXPORT pmix_status_t PMIx_Info_list_xfer_unique(void *list, const pmix_info_t
 {
     pmix_info_t info;
 
-    if (!list)
-        return PMIX_ERR_BAD_PARAM;
-    return insert_unique(list, PMIx_Info_xfer(&info, src), &info, overwrite);
+    return insert(list, PMIx_Info_xfer(&info, src), &info, overwrite ? IN_PLACE : ONCE);
 }
 
 PX_EXPORT pmix_status_t PMIx_Info_list_insert(void *list, pmix_info_t *src)
@@ -182,13 +159,13 @@ PX_EXPORT pmix_status_t PMIx_Info_list_insert(void *list, pmix_info_t *src)
         return PMIX_ERR_BAD_PARAM;
     pmix_info_t lent = *src;
     lent.flags |= PMIX_INFO_PERSISTENT;
-    return insert_info(list, PMIX_SUCCESS, &lent, AT_BACK);
+    return insert(list, PMIX_SUCCESS, &lent, AT_BACK);
 }
 
 PX_EXPORT pmix_status_t PMIx_Info_list_convert(void *list, pmix_data_array_t *array)
 {
     struct info_list *l = list;
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc;
     size_t n = 0;
 
     if (!l || !array)
@@ -201,13 +178,11 @@ PX_EXPORT pmix_status_t PMIx_Info_list_convert(void *list, pmix_data_array_t *ar
         return PMIX_ERR_NOMEM;
     PX_LIST_EACH (&l->nodes, struct node, node, link) {
         rc = PMIx_Info_xfer(&infos[n], &node->info);
-        if (rc)
-            break;
+        if (rc) {
+            PMIx_Info_free(infos, n);
+            return rc;
+        }
         n++;
-    }
-    if (rc) {
-        PMIx_Info_free(infos, n);
-        return rc;
     }
     array->array = infos;
     array->size = n;

@@ -28,11 +28,6 @@ static inline void *px_load_ptr(const void *at)
     return p;
 }
 
-static inline void px_store_ptr(void *at, const void *p)
-{
-    memcpy(at, &p, sizeof(p));
-}
-
 /* All fields, those that never travel included. */
 static inline size_t px_type_fields(const struct px_type *t)
 {

@@ -2,6 +2,8 @@
 /* Integers on the wire; see number.h. */
 #include "core/wire/number.h"
 
+#include "core/types/number.h"
+
 #include <limits.h>
 
 enum { RUN = 32 }; /* numbers for which room is made at once */
@@ -36,49 +38,9 @@ static const struct shape shapes[] = {
     [PX_TIME] = {sizeof(time_t), 8, false, false, 0, 0},
 };
 
-/* ---- memory ------------------------------------------------------------------------------ */
-
-/* Where width and sign are constants, these are a few instructions: the loops over many
- * numbers below are written once and made for each. */
+/* Where width and sign are constants, little is left of these: the loops over many numbers below
+ * are written once and made for each. */
 #define INLINE static inline __attribute__((always_inline))
-
-/* The value in 64 bits, its sign extended if it is a signed one. */
-INLINE uint64_t load(const void *src, unsigned width, bool is_signed)
-{
-    uint16_t u16;
-    uint32_t u32;
-    uint64_t u64;
-
-    switch (width) {
-    case 2:
-        memcpy(&u16, src, 2);
-        return is_signed ? (uint64_t)(int64_t)(int16_t)u16 : u16;
-    case 4:
-        memcpy(&u32, src, 4);
-        return is_signed ? (uint64_t)(int64_t)(int32_t)u32 : u32;
-    default:
-        memcpy(&u64, src, 8);
-        return u64;
-    }
-}
-
-INLINE void put_back(void *dst, unsigned width, uint64_t bits)
-{
-    uint16_t u16 = (uint16_t)bits;
-    uint32_t u32 = (uint32_t)bits;
-
-    switch (width) {
-    case 2:
-        memcpy(dst, &u16, 2);
-        break;
-    case 4:
-        memcpy(dst, &u32, 4);
-        break;
-    default:
-        memcpy(dst, &bits, 8);
-        break;
-    }
-}
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
@@ -118,7 +80,7 @@ INLINE uint8_t *flex_run(uint8_t *to, const char *at, size_t n, unsigned width,
                          bool is_signed)
 {
     for (; n; n--, at += width) {
-        uint64_t v = load(at, width, is_signed);
+        uint64_t v = px_load_int(at, width, is_signed);
 
         to = encode_flex(to, is_signed ? zigzag(v) : v);
     }
@@ -143,7 +105,7 @@ static uint8_t *put_flex(uint8_t *to, const char *at, size_t n, const struct sha
 static uint8_t *put_fixed(uint8_t *to, const char *at, size_t n, const struct shape *s)
 {
     for (; n; n--, at += s->memory_b)
-        to = encode_fixed(to, load(at, s->memory_b, s->signed_fixed), s->wire_b);
+        to = encode_fixed(to, px_load_int(at, s->memory_b, s->signed_fixed), s->wire_b);
     return to;
 }
 
@@ -292,7 +254,7 @@ INLINE size_t get_run(px_reader *r, char *to, size_t n, unsigned width, bool is_
         if (width == 2 &&
             (is_signed ? (uint64_t)(int64_t)(int16_t)v : (uint16_t)v) != v)
             break;
-        put_back(to, width, v);
+        px_store_int(to, width, v);
         r->pos = at + i + 1;
     }
     return done;
@@ -337,7 +299,7 @@ pmix_status_t px_get_numbers(px_reader *r, enum px_store kind, void *dst, size_t
             break;
         if (!fits(s, kind, is_signed, v, negative))
             return PMIX_ERR_UNPACK_FAILURE;
-        put_back(to, s->memory_b, v);
+        px_store_int(to, s->memory_b, v);
         to += s->memory_b;
         n--;
     }
