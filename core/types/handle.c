@@ -4,6 +4,7 @@
 
 #include "core/types/hwloc_api.h"
 
+#include <dlfcn.h>
 #include <string.h>
 #include <strings.h>
 
@@ -15,6 +16,37 @@ _Static_assert(sizeof(struct px_opaque) == sizeof(pmix_topology_t) &&
                    offsetof(struct px_opaque, handle) ==
                        offsetof(pmix_topology_t, topology),
                "pmix_topology_t");
+
+/* ---- finding hwloc at run time ------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    size_t offset;
+} functions[] = {
+#define F(name) {"hwloc_" #name, offsetof(struct px_hwloc, name)},
+    PX_HWLOC_FUNCTIONS(F)
+#undef F
+};
+
+bool px_hwloc_open(struct px_hwloc *h)
+{
+    /* It stays loaded: bitmaps and topologies of its making are in the hands of users. So this
+     * reference can be given back, and counts do not grow. */
+    void *library = dlopen(PX_HWLOC_FILE, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    bool found = library != NULL;
+
+    for (size_t i = 0; found && i < PX_COUNT(functions); i++) {
+        void *function = dlsym(library, functions[i].name);
+
+        memcpy((char *)h + functions[i].offset, &function, sizeof(function));
+        found = function != NULL;
+    }
+    if (library)
+        dlclose(library);
+    return found;
+}
+
+/* ---- whose a handle is -------------------------------------------------------------- */
 
 struct px_opaque px_load_opaque(const void *obj)
 {
@@ -277,28 +309,23 @@ size_t px_topo_support_size(void)
     return DISCOVERY_B + CPUBIND_B + MEMBIND_B;
 }
 
-bool px_topo_support_get(void *topology, uint8_t *bytes)
+bool px_topo_support(void *topology, uint8_t *get, const uint8_t *set)
 {
     struct px_hwloc h;
 
     if (!px_hwloc_open(&h))
         return false;
     const struct hwloc_topology_support *s = h.topology_get_support(topology);
-    memcpy(bytes, s->discovery, DISCOVERY_B);
-    memcpy(bytes + DISCOVERY_B, s->cpubind, CPUBIND_B);
-    memcpy(bytes + DISCOVERY_B + CPUBIND_B, s->membind, MEMBIND_B);
-    return true;
-}
-
-bool px_topo_support_set(void *topology, const uint8_t *bytes)
-{
-    struct px_hwloc h;
-
-    if (!px_hwloc_open(&h))
-        return false;
-    const struct hwloc_topology_support *s = h.topology_get_support(topology);
-    memcpy(s->discovery, bytes, DISCOVERY_B);
-    memcpy(s->cpubind, bytes + DISCOVERY_B, CPUBIND_B);
-    memcpy(s->membind, bytes + DISCOVERY_B + CPUBIND_B, MEMBIND_B);
+    const struct {
+        void *part;
+        size_t n;
+    } parts[] = {
+        {s->discovery, DISCOVERY_B}, {s->cpubind, CPUBIND_B}, {s->membind, MEMBIND_B}};
+    for (size_t i = 0, at = 0; i < PX_COUNT(parts); at += parts[i++].n) {
+        if (get)
+            memcpy(get + at, parts[i].part, parts[i].n);
+        if (set)
+            memcpy(parts[i].part, set + at, parts[i].n);
+    }
     return true;
 }

@@ -58,7 +58,7 @@ void px_topo_mark(void *topology, bool shared);
  * enough. False without hwloc. */
 enum { PX_TOPO_SUPPORT_MAX = 128 };
 size_t px_topo_support_size(void);
-bool px_topo_support_get(void *topology, uint8_t *bytes);
-bool px_topo_support_set(void *topology, const uint8_t *bytes);
+bool px_topo_support(void *topology, uint8_t *get,
+                     const uint8_t *set); /* either may be NULL */
 
 #endif

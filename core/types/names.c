@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of the values of enumerated types, statuses among them both ways. Programs and their users know these texts
- * from the reference implementation; for what it has no name for, the text is in its
- * manner. */
+/* Names of the values of enumerated types, statuses among them both ways, and of attributes for their
+ * keys. Programs and their users know these texts from the reference implementation; for what it has
+ * no name for, the text is in its manner. */
 #include "core/types/names.h"
 
 #include "core/base/str.h"
+#include "core/types/keys.h"
 #include "core/types/type.h"
 #include "pmix_common.h"
 
@@ -149,24 +150,22 @@ static const struct px_name group_operations[] = {
 
 /* Every set of channels has its own text, as the caller gets memory that never
  * changes. */
-static const char *const channel_sets[] = {
-    "NONE",
-    "STDIN ",
-    "STDOUT ",
-    "STDIN STDOUT ",
-    "STDERR ",
-    "STDIN STDERR ",
-    "STDOUT STDERR ",
-    "STDIN STDOUT STDERR ",
-    "STDDIAG ",
-    "STDIN STDDIAG ",
-    "STDOUT STDDIAG ",
-    "STDIN STDOUT STDDIAG ",
-    "STDERR STDDIAG ",
-    "STDIN STDERR STDDIAG ",
-    "STDOUT STDERR STDDIAG ",
-    "STDIN STDOUT STDERR STDDIAG ",
-};
+static const char *const channel_sets[] = {"NONE",
+                                           "STDIN ",
+                                           "STDOUT ",
+                                           "STDIN STDOUT ",
+                                           "STDERR ",
+                                           "STDIN STDERR ",
+                                           "STDOUT STDERR ",
+                                           "STDIN STDOUT STDERR ",
+                                           "STDDIAG ",
+                                           "STDIN STDDIAG ",
+                                           "STDOUT STDDIAG ",
+                                           "STDIN STDOUT STDDIAG ",
+                                           "STDERR STDDIAG ",
+                                           "STDIN STDERR STDDIAG ",
+                                           "STDOUT STDERR STDDIAG ",
+                                           "STDIN STDOUT STDERR STDDIAG "};
 
 const char *px_name_find(const struct px_name *table, size_t n, int64_t value)
 {
@@ -194,19 +193,14 @@ static const struct px_name status_constants[] = {
 
 /* A status goes by its text, "NOT-FOUND", and by its constant with and without
  * PMIX_. */
-static bool is_called(size_t i, const char *name)
-{
-    const char *constant = status_constants[i].name;
-
-    return strcasecmp(name, status_texts[i].name) == 0 ||
-           strcasecmp(name, constant) == 0 ||
-           strcasecmp(name, constant + sizeof("PMIX_") - 1) == 0;
-}
-
 PX_EXPORT pmix_status_t PMIx_Error_code(const char *name)
 {
     for (size_t i = 0; name && i < PX_COUNT(status_texts); i++) {
-        if (is_called(i, name))
+        const char *constant = status_constants[i].name;
+
+        if (strcasecmp(name, status_texts[i].name) == 0 ||
+            strcasecmp(name, constant) == 0 ||
+            strcasecmp(name, constant + sizeof("PMIX_") - 1) == 0)
             return (pmix_status_t)status_texts[i].value;
     }
     return INT32_MIN;
@@ -214,52 +208,41 @@ PX_EXPORT pmix_status_t PMIx_Error_code(const char *name)
 
 /* ---- finding them ---------------------------------------------------------------- */
 
-static const char *type_name(int64_t value)
-{
-    const struct px_type *t = value > PMIX_UNDEF && value <= UINT16_MAX
-                                  ? px_type_find(value)
-                                  : NULL;
-
-    return t ? t->name
-             : px_name_find(unhandled_types, PX_COUNT(unhandled_types), value);
-}
-
 #define FIND_IN(table, value) px_name_find(table, PX_COUNT(table), value)
 
 const char *px_name_of(pmix_data_type_t type, int64_t value)
 {
-    switch (type) {
-    case PMIX_ALLOC_DIRECTIVE:
-        return FIND_IN(alloc_directives, value);
-    case PMIX_ALLOC_INHERIT:
-        return FIND_IN(alloc_inheritances, value);
-    case PMIX_RESBLOCK_DIRECTIVE:
-        return FIND_IN(block_directives, value);
-    case PMIX_DATA_RANGE:
-        return FIND_IN(ranges, value);
-    case PMIX_SCOPE:
-        return FIND_IN(scopes, value);
-    case PMIX_PERSIST:
-        return FIND_IN(persistences, value);
-    case PMIX_PROC_STATE:
-        return FIND_IN(proc_states, value);
-    case PMIX_JOB_STATE:
-        return FIND_IN(job_states, value);
-    case PMIX_LINK_STATE:
-        return FIND_IN(link_states, value);
-    case PMIX_DEVTYPE:
-        return FIND_IN(device_types, value);
-    case PMIX_PROC_RANK:
-        return FIND_IN(special_ranks, value);
-    case PMIX_DATA_TYPE:
-        return type_name(value);
-    case PMIX_IOF_CHANNEL:
-        return channel_sets[value & (PX_COUNT(channel_sets) - 1)];
-    case PMIX_STATUS:
-        return px_name_find(status_texts, PX_COUNT(status_texts), value);
-    default:
-        return NULL;
+#define NAMES(table)           \
+    {                          \
+        table, PX_COUNT(table) \
     }
+    static const struct {
+        const struct px_name *table;
+        size_t n;
+    } by_type[] = {
+        [PMIX_ALLOC_DIRECTIVE] = NAMES(alloc_directives),
+        [PMIX_ALLOC_INHERIT] = NAMES(alloc_inheritances),
+        [PMIX_RESBLOCK_DIRECTIVE] = NAMES(block_directives),
+        [PMIX_DATA_RANGE] = NAMES(ranges),
+        [PMIX_SCOPE] = NAMES(scopes),
+        [PMIX_PERSIST] = NAMES(persistences),
+        [PMIX_PROC_STATE] = NAMES(proc_states),
+        [PMIX_JOB_STATE] = NAMES(job_states),
+        [PMIX_LINK_STATE] = NAMES(link_states),
+        [PMIX_DEVTYPE] = NAMES(device_types),
+        [PMIX_PROC_RANK] = NAMES(special_ranks),
+        [PMIX_STATUS] = NAMES(status_texts),
+    };
+    const struct px_type *t;
+
+    if (type == PMIX_IOF_CHANNEL)
+        return channel_sets[value & (PX_COUNT(channel_sets) - 1)];
+    if (type != PMIX_DATA_TYPE)
+        return type < PX_COUNT(by_type)
+                   ? px_name_find(by_type[type].table, by_type[type].n, value)
+                   : NULL;
+    t = value > PMIX_UNDEF && value <= UINT16_MAX ? px_type_find(value) : NULL;
+    return t ? t->name : FIND_IN(unhandled_types, value);
 }
 
 static const char *name_or(const char *name, const char *fallback)
@@ -307,4 +290,61 @@ PX_EXPORT char *PMIx_Info_directives_string(pmix_info_directives_t directives)
     return px_strf("%s%s%s", directives & PMIX_INFO_REQD ? "REQUIRED" : "OPTIONAL",
                    directives & PMIX_INFO_REQD_PROCESSED ? ":PROCESSED" : "",
                    directives & PMIX_INFO_ARRAY_END ? ":END" : "");
+}
+
+/* ---- attributes ------------------------------------------------------------------ */
+
+/* Not tolower, which goes by the locale: the tables' order does not. */
+static int fold(unsigned char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+static int compare(const char *a, const char *b)
+{
+    while (*a && fold((unsigned char)*a) == fold((unsigned char)*b)) {
+        a++;
+        b++;
+    }
+    return fold((unsigned char)*a) - fold((unsigned char)*b);
+}
+
+static int compare_name(const void *name, const void *row)
+{
+    return compare(name, ((const struct px_key *)row)->name);
+}
+
+static int compare_key(const void *key, const void *row)
+{
+    return compare(key, ((const struct px_key_owner *)row)->key);
+}
+
+const struct px_key *px_key_by_name(const char *name)
+{
+    return name ? bsearch(name, px_keys, px_n_keys, sizeof(px_keys[0]), compare_name)
+                : NULL;
+}
+
+const struct px_key *px_key_by_string(const char *key)
+{
+    const struct px_key_owner *owner = NULL;
+
+    if (key)
+        owner = bsearch(key, px_key_owners, px_n_key_owners, sizeof(px_key_owners[0]),
+                        compare_key);
+    return owner ? &px_keys[owner->index] : NULL;
+}
+
+PX_EXPORT const char *PMIx_Get_attribute_string(const char *name)
+{
+    const struct px_key *found = px_key_by_name(name);
+
+    return found ? found->key : name;
+}
+
+PX_EXPORT const char *PMIx_Get_attribute_name(const char *key)
+{
+    const struct px_key *found = px_key_by_string(key);
+
+    return found ? found->name : key;
 }

@@ -35,7 +35,7 @@ void px_put_topology(px_writer *w, const pmix_topology_t *topo)
 
     if (!put_text(w, PX_TOPO, &o))
         return;
-    if (px_topo_support_get(o.handle, support))
+    if (px_topo_support(o.handle, support, NULL))
         px_put_raw(w, support, px_topo_support_size());
     else
         px_writer_fail(w, PMIX_ERR_NOT_SUPPORTED);
@@ -92,7 +92,7 @@ static pmix_status_t get_xml(px_reader *r, const char *xml, pmix_topology_t *top
         rc = name_source(&topo->source);
     if (!rc)
         rc = px_handle_parse(PX_TOPO, xml, &topo->topology);
-    if (!rc && !px_topo_support_set(topo->topology, support))
+    if (!rc && !px_topo_support(topo->topology, NULL, support))
         rc = PMIX_ERR_NOT_SUPPORTED;
     return rc;
 }

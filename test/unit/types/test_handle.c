@@ -248,8 +248,8 @@ PX_TEST(what_a_topology_supports_can_be_carried_over)
     NEEDS_HWLOC();
     topo = topology_of(DEVICES_XML);
     given[px_topo_support_size() - 1] = 1;
-    ck_assert(px_topo_support_set(topo.topology, given));
-    ck_assert(px_topo_support_get(topo.topology, got));
+    ck_assert(px_topo_support(topo.topology, NULL, given));
+    ck_assert(px_topo_support(topo.topology, got, NULL));
     ck_assert_mem_eq(given, got, sizeof(got));
     PMIx_Topology_destruct(&topo);
 }

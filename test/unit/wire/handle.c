@@ -112,10 +112,10 @@ PX_TEST(what_a_topology_supports_goes_with_it)
     int32_t n = 1;
 
     NEEDS_HWLOC();
-    ck_assert(px_topo_support_set(topo.topology, given));
+    ck_assert(px_topo_support(topo.topology, NULL, given));
     ok(PMIx_Data_pack(NULL, &buffer, &topo, 1, PMIX_TOPO));
     ok(PMIx_Data_unpack(NULL, &buffer, &back, &n, PMIX_TOPO));
-    ck_assert(px_topo_support_get(back.topology, got));
+    ck_assert(px_topo_support(back.topology, got, NULL));
     ck_assert_mem_eq(given, got, sizeof(got));
     PMIx_Data_buffer_destruct(&buffer);
     px_type_destruct(PMIX_TOPO, &back);
