@@ -46,24 +46,18 @@ static void put_raw(struct text *to, const char *bytes, size_t n)
         to->failed = true;
 }
 
-static bool is_plain(char c)
-{
-    unsigned char u = (unsigned char)c; /* UTF-8 passes as it is */
-
-    return u >= ' ' && u != 0x7f && u != '"' && u != '\\';
-}
-
-/* At most size characters: arrays need not be terminated. */
+/* At most size characters: arrays need not be terminated. UTF-8 passes as it is. */
 static void put_escaped(struct text *to, const char *s, size_t size)
 {
-    size_t len = strnlen(s, size), run;
+    size_t len = strnlen(s, size);
 
-    for (size_t i = 0; i < len; i += run) {
-        for (run = 0; i + run < len && is_plain(s[i + run]);)
-            run++;
-        put_raw(to, s + i, run);
-        if (i + run < len)
-            put(to, "\\x%02x", (unsigned char)s[i + run++]);
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)s[i];
+
+        if (c < ' ' || c == 0x7f || c == '"' || c == '\\')
+            put(to, "\\x%02x", c);
+        else
+            put_raw(to, &s[i], 1);
     }
 }
 
@@ -152,13 +146,6 @@ static void put_fields(struct text *to, const struct px_type *t, const void *obj
     put(to, "}");
 }
 
-static void put_proc(struct text *to, const pmix_proc_t *p)
-{
-    put_escaped(to, p->nspace, sizeof(p->nspace));
-    put(to, ":");
-    put_object(to, px_type_find(PMIX_PROC_RANK), &p->rank);
-}
-
 /* A set as its list; of a topology, which is pages of XML, only where it is. */
 static void put_opaque(struct text *to, enum px_store store, const void *obj)
 {
@@ -174,16 +161,6 @@ static void put_opaque(struct text *to, enum px_store store, const void *obj)
         put(to, ", cpus: %s}", list);
     else
         put(to, ", handle: %p}", o.handle);
-}
-
-static void put_flags(struct text *to, pmix_info_directives_t flags)
-{
-    PX_AUTOFREE char *words = PMIx_Info_directives_string(flags);
-
-    if (!words)
-        to->failed = true;
-    else
-        put(to, "%s", words);
 }
 
 static void put_number(struct text *to, const struct px_type *t, const void *obj)
@@ -242,6 +219,9 @@ static void put_leaf(struct text *to, const struct px_type *t, const void *obj)
 
 static void put_object(struct text *to, const struct px_type *t, const void *obj)
 {
+    PX_AUTOFREE char *flags = NULL;
+    const pmix_proc_t *proc = obj;
+
     switch (t->store) {
     case PX_VALUE:
         put_value(to, obj);
@@ -254,16 +234,22 @@ static void put_object(struct text *to, const struct px_type *t, const void *obj
         put_opaque(to, (enum px_store)t->store, obj);
         break;
     case PX_STRUCT:
-        if (t->id == PMIX_PROC)
-            put_proc(to, obj);
-        else
+        if (t->id != PMIX_PROC) {
             put_fields(to, t, obj);
+            break;
+        }
+        put_escaped(to, proc->nspace, sizeof(proc->nspace));
+        put(to, ":");
+        put_object(to, px_type_find(PMIX_PROC_RANK), &proc->rank);
         break;
     default:
-        if (t->id == PMIX_INFO_DIRECTIVES)
-            put_flags(to, *(const pmix_info_directives_t *)obj);
-        else
+        if (t->id != PMIX_INFO_DIRECTIVES) {
             put_leaf(to, t, obj);
+            break;
+        }
+        flags = PMIx_Info_directives_string(*(const pmix_info_directives_t *)obj);
+        to->failed = to->failed || !flags;
+        put(to, "%s", flags ? flags : "");
     }
 }
 
@@ -286,27 +272,13 @@ char *px_type_print(pmix_data_type_t id, const void *obj)
 
 /* -- public ------------------------------------------------------------------------ */
 
-PX_EXPORT char *PMIx_App_string(const pmix_app_t *app)
-{
-    return px_type_print(PMIX_APP, app);
-}
-
-PX_EXPORT char *PMIx_Info_string(const pmix_info_t *info)
-{
-    return px_type_print(PMIX_INFO, info);
-}
-
-PX_EXPORT char *PMIx_Proc_string(const pmix_proc_t *proc)
-{
-    return px_type_print(PMIX_PROC, proc);
-}
-
-PX_EXPORT char *PMIx_Resource_unit_string(const pmix_resource_unit_t *unit)
-{
-    return px_type_print(PMIX_RESOURCE_UNIT, unit);
-}
-
-PX_EXPORT char *PMIx_Value_string(const pmix_value_t *value)
-{
-    return px_type_print(PMIX_VALUE, value);
-}
+#define STRING_OF(Type, c_type, ID)                         \
+    PX_EXPORT char *PMIx_##Type##_string(const c_type *obj) \
+    {                                                       \
+        return px_type_print(PMIX_##ID, obj);               \
+    }
+STRING_OF(App, pmix_app_t, APP)
+STRING_OF(Info, pmix_info_t, INFO)
+STRING_OF(Proc, pmix_proc_t, PROC)
+STRING_OF(Resource_unit, pmix_resource_unit_t, RESOURCE_UNIT)
+STRING_OF(Value, pmix_value_t, VALUE)

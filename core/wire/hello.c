@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connect message. Its header is in the sender's byte order, the rest is big endian and
- * NUL-terminated text. Which fields are there depends on the role flag. */
+/* What connections begin with. The connect message: its header is in the sender's byte order, the
+ * rest is big endian and NUL-terminated text, and which fields are there depends on the role
+ * flag. The address of a server, "<namespace>.<rank>;<scheme>://<address>". And the header of
+ * the frames that follow: i32 index, u32 tag, u32 length, u32 of padding that readers ignore. */
 #include "core/wire/hello.h"
 
 #include "core/base/str.h"
+#include "core/wire/frame.h"
+#include "core/wire/number.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+static void put_be32(uint8_t *to, uint32_t v)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)(v >> (24 - 8 * i));
+}
+
+static uint32_t get_be32(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
 
 /* What each role says about itself. */
 static const struct {
@@ -35,217 +49,166 @@ struct header {
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-static pmix_status_t add_u32(px_buf *b, uint32_t v)
+static void put_u32(px_writer *w, uint32_t v)
 {
-    uint8_t be[4] = {(uint8_t)(v >> 24), (uint8_t)(v >> 16), (uint8_t)(v >> 8),
-                     (uint8_t)v};
+    uint8_t be[4];
 
-    return px_buf_add(b, be, sizeof(be));
+    put_be32(be, v);
+    px_put_raw(w, be, sizeof(be));
 }
 
-static pmix_status_t add_text(px_buf *b, const char *s)
+static void put_text(px_writer *w, const char *s)
 {
-    return px_buf_add(b, s, strlen(s) + 1);
-}
-
-static pmix_status_t add_identity(px_buf *b, const struct px_hello *h)
-{
-    pmix_status_t rc = px_buf_add(b, &h->flag, 1);
-
-    if (!rc && roles[h->flag].ids) {
-        rc = add_u32(b, h->uid);
-        if (!rc)
-            rc = add_u32(b, h->gid);
-    }
-    if (!rc && roles[h->flag].proc) {
-        rc = add_text(b, h->proc.nspace);
-        if (!rc)
-            rc = add_u32(b, h->proc.rank);
-    }
-    return rc;
-}
-
-static pmix_status_t add_body(px_buf *b, const struct px_hello *h)
-{
-    uint8_t kind = h->described ? PX_BUFFER_DESCRIBED : PX_BUFFER_PLAIN;
-    pmix_status_t rc = add_text(b, h->psec);
-
-    if (!rc)
-        rc = add_u32(b, (uint32_t)h->cred_len);
-    if (!rc && h->cred_len)
-        rc = px_buf_add(b, h->cred, h->cred_len);
-    if (!rc)
-        rc = add_identity(b, h);
-    if (!rc)
-        rc = add_text(b, h->version_text);
-    if (!rc)
-        rc = add_text(b, h->dialect);
-    if (!rc)
-        rc = px_buf_add(b, &kind, 1);
-    if (!rc)
-        rc = add_text(b, h->gds);
-    if (!rc && h->blob_len)
-        rc = px_buf_add(b, h->blob, h->blob_len);
-    return rc;
+    px_put_raw(w, s, strlen(s) + 1);
 }
 
 pmix_status_t px_hello_encode(const struct px_hello *h, px_buf *out)
 {
     struct header head = {.index = -1, .tag = UINT32_MAX};
-    PX_AUTO(px_buf) b = {0};
-    pmix_status_t rc;
 
     if (h->flag >= PX_FLAG_MAX || h->cred_len > PX_MAX_HANDSHAKE_B ||
         h->blob_len > PX_MAX_HANDSHAKE_B)
         return PMIX_ERR_BAD_PARAM;
-    rc = px_buf_add(&b, &head, sizeof(head));
-    if (!rc)
-        rc = add_body(&b, h);
-    if (rc)
-        return rc;
-    if (b.len - sizeof(head) > PX_MAX_HANDSHAKE_B)
+    PX_AUTO(px_writer) w;
+    px_writer_init(&w, px_codec_default);
+    px_put_raw(&w, &head, sizeof(head));
+    put_text(&w, h->psec);
+    put_u32(&w, (uint32_t)h->cred_len);
+    px_put_raw(&w, h->cred, h->cred_len);
+    px_put_byte(&w, h->flag);
+    if (roles[h->flag].ids) {
+        put_u32(&w, h->uid);
+        put_u32(&w, h->gid);
+    }
+    if (roles[h->flag].proc) {
+        put_text(&w, h->proc.nspace);
+        put_u32(&w, h->proc.rank);
+    }
+    put_text(&w, h->version_text);
+    put_text(&w, h->dialect);
+    px_put_byte(&w, h->described ? PX_BUFFER_DESCRIBED : PX_BUFFER_PLAIN);
+    put_text(&w, h->gds);
+    px_put_raw(&w, h->blob, h->blob_len);
+    if (w.status)
+        return w.status;
+    if (w.buf.len - sizeof(head) > PX_MAX_HANDSHAKE_B)
         return PMIX_ERR_BAD_PARAM;
-    head.nbytes = (uint32_t)(b.len - sizeof(head));
-    memcpy(b.data, &head, sizeof(head));
-    return px_buf_add(out, b.data, b.len);
+    head.nbytes = (uint32_t)(w.buf.len - sizeof(head));
+    memcpy(w.buf.data, &head, sizeof(head));
+    return px_buf_add(out, w.buf.data, w.buf.len);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
+/* Keeps the first error and goes quiet: what is taken then is zero. */
 struct cursor {
     const uint8_t *pos, *end;
     struct px_err *err;
+    pmix_status_t rc;
 };
 
-static pmix_status_t too_short(struct cursor *c, const char *what)
+static void too_short(struct cursor *c, const char *what)
 {
-    return px_err_set(c->err, PMIX_ERR_BAD_PARAM, "connect message ends inside its %s",
-                      what);
+    c->rc = px_err_set(c->err, PMIX_ERR_BAD_PARAM, "connect message ends inside its %s",
+                       what);
 }
 
-static pmix_status_t take_u32(struct cursor *c, uint32_t *v, const char *what)
+static const uint8_t *take(struct cursor *c, size_t n, const char *what)
 {
-    const uint8_t *p = c->pos;
+    const uint8_t *at = c->pos;
 
-    if (c->end - p < 4)
-        return too_short(c, what);
-    *v = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-    c->pos += 4;
-    return PMIX_SUCCESS;
+    if (c->rc)
+        return NULL;
+    if (n > (size_t)(c->end - at)) {
+        too_short(c, what);
+        return NULL;
+    }
+    c->pos += n;
+    return at;
 }
 
-static pmix_status_t take_u8(struct cursor *c, uint8_t *v, const char *what)
+static uint32_t take_u32(struct cursor *c, const char *what)
 {
-    if (c->pos == c->end)
-        return too_short(c, what);
-    *v = *c->pos++;
-    return PMIX_SUCCESS;
+    const uint8_t *at = take(c, 4, what);
+
+    return at ? get_be32(at) : 0;
 }
 
-static pmix_status_t take_text(struct cursor *c, char *dst, size_t size,
-                               const char *what)
+static uint8_t take_u8(struct cursor *c, const char *what)
+{
+    const uint8_t *at = take(c, 1, what);
+
+    return at ? *at : 0;
+}
+
+static void take_text(struct cursor *c, char *dst, size_t size, const char *what)
 {
     size_t left = (size_t)(c->end - c->pos);
     const uint8_t *nul = left ? memchr(c->pos, '\0', left) : NULL;
 
+    if (c->rc)
+        return;
     if (!nul)
-        return too_short(c, what);
-    if (!px_str_copy(dst, size, (const char *)c->pos))
-        return px_err_set(c->err, PMIX_ERR_BAD_PARAM,
-                          "the %s in a connect message is too long", what);
-    c->pos = nul + 1;
-    return PMIX_SUCCESS;
+        too_short(c, what);
+    else if (!px_str_copy(dst, size, (const char *)c->pos))
+        c->rc = px_err_set(c->err, PMIX_ERR_BAD_PARAM,
+                           "the %s in a connect message is too long", what);
+    else
+        c->pos = nul + 1;
 }
 
-static pmix_status_t take_bytes(struct cursor *c, uint8_t **out, size_t n,
-                                const char *what)
+static void take_bytes(struct cursor *c, uint8_t **out, size_t *size, size_t n,
+                       const char *what)
 {
-    if (n > (size_t)(c->end - c->pos))
-        return too_short(c, what);
-    if (!n)
-        return PMIX_SUCCESS;
+    const uint8_t *at = take(c, n, what);
+
+    if (!at || !n)
+        return;
     *out = malloc(n);
-    if (!*out)
-        return PMIX_ERR_NOMEM;
-    memcpy(*out, c->pos, n);
-    c->pos += n;
-    return PMIX_SUCCESS;
+    if (!*out) {
+        c->rc = PMIX_ERR_NOMEM;
+        return;
+    }
+    memcpy(*out, at, n);
+    *size = n;
 }
 
-static pmix_status_t take_security(struct cursor *c, struct px_hello *h)
+static void take_identity(struct cursor *c, struct px_hello *h)
 {
-    uint32_t n = 0;
-    pmix_status_t rc = take_text(c, h->psec, sizeof(h->psec), "security module");
-
-    if (!rc)
-        rc = take_u32(c, &n, "credential");
-    if (!rc)
-        rc = take_bytes(c, &h->cred, n, "credential");
-    if (!rc)
-        h->cred_len = n;
-    return rc;
-}
-
-static pmix_status_t take_identity(struct cursor *c, struct px_hello *h)
-{
-    pmix_status_t rc = take_u8(c, &h->flag, "role");
-
-    if (!rc && h->flag >= PX_FLAG_MAX)
-        rc = px_err_set(c->err, PMIX_ERR_BAD_PARAM,
-                        "unknown role %u in a connect message", h->flag);
-    if (rc)
-        return rc;
+    h->flag = take_u8(c, "role");
+    if (!c->rc && h->flag >= PX_FLAG_MAX)
+        c->rc = px_err_set(c->err, PMIX_ERR_BAD_PARAM,
+                           "unknown role %u in a connect message", h->flag);
+    if (c->rc)
+        return;
     h->has_ids = roles[h->flag].ids;
     h->has_proc = roles[h->flag].proc;
     if (h->has_ids) {
-        rc = take_u32(c, &h->uid, "user id");
-        if (!rc)
-            rc = take_u32(c, &h->gid, "group id");
+        h->uid = take_u32(c, "user id");
+        h->gid = take_u32(c, "group id");
     }
-    if (!rc && h->has_proc) {
-        rc = take_text(c, h->proc.nspace, sizeof(h->proc.nspace), "namespace");
-        if (!rc)
-            rc = take_u32(c, &h->proc.rank, "rank");
+    if (h->has_proc) {
+        take_text(c, h->proc.nspace, sizeof(h->proc.nspace), "namespace");
+        h->proc.rank = take_u32(c, "rank");
     }
-    return rc;
 }
 
-static pmix_status_t take_protocol(struct cursor *c, struct px_hello *h)
+static void take_protocol(struct cursor *c, struct px_hello *h)
 {
-    uint8_t kind = 0;
-    pmix_status_t rc = take_text(c, h->version_text, sizeof(h->version_text),
-                                 "version");
-
-    if (rc)
-        return rc;
+    take_text(c, h->version_text, sizeof(h->version_text), "version");
     px_version_parse(h->version_text, &h->version);
-    if (c->pos == c->end) /* 2.0.x ends here, and speaks a dialect of its own */
-        return px_err_set(c->err, PMIX_ERR_NOT_SUPPORTED,
-                          "PMIx %s names no dialect; 2.1 is the oldest supported",
-                          h->version_text);
-    rc = take_text(c, h->dialect, sizeof(h->dialect), "dialect");
-    if (!rc)
-        rc = take_u8(c, &kind, "buffer type");
-    if (!rc && kind != PX_BUFFER_PLAIN && kind != PX_BUFFER_DESCRIBED)
-        rc = px_err_set(c->err, PMIX_ERR_BAD_PARAM,
-                        "unknown buffer type %u in a connect message", kind);
-    if (rc)
-        return rc;
+    if (!c->rc &&
+        c->pos == c->end) /* 2.0.x ends here, and speaks a dialect of its own */
+        c->rc = px_err_set(c->err, PMIX_ERR_NOT_SUPPORTED,
+                           "PMIx %s names no dialect; 2.1 is the oldest supported",
+                           h->version_text);
+    take_text(c, h->dialect, sizeof(h->dialect), "dialect");
+    uint8_t kind = take_u8(c, "buffer type");
+    if (!c->rc && kind != PX_BUFFER_PLAIN && kind != PX_BUFFER_DESCRIBED)
+        c->rc = px_err_set(c->err, PMIX_ERR_BAD_PARAM,
+                           "unknown buffer type %u in a connect message", kind);
     h->described = kind == PX_BUFFER_DESCRIBED;
-    return take_text(c, h->gds, sizeof(h->gds), "data store");
-}
-
-static pmix_status_t take_rest(struct cursor *c, struct px_hello *h)
-{
-    size_t left = (size_t)(c->end - c->pos);
-    pmix_status_t rc;
-
-    if (left <= 1) /* the stray byte of 4.0 - 4.2.2: no packed info is so short */
-        return PMIX_SUCCESS;
-    rc = take_bytes(c, &h->blob, left, "infos");
-    if (!rc)
-        h->blob_len = left;
-    return rc;
+    take_text(c, h->gds, sizeof(h->gds), "data store");
 }
 
 pmix_status_t px_hello_header(const uint8_t in[PX_HELLO_HEADER_B], size_t *body_len)
@@ -262,20 +225,19 @@ pmix_status_t px_hello_header(const uint8_t in[PX_HELLO_HEADER_B], size_t *body_
 pmix_status_t px_hello_decode(const uint8_t *body, size_t len, struct px_hello *h,
                               struct px_err *err)
 {
-    struct cursor c = {body, body + len, err};
-    pmix_status_t rc;
+    struct cursor c = {body, body + len, err, PMIX_SUCCESS};
 
     memset(h, 0, sizeof(*h));
-    rc = take_security(&c, h);
-    if (!rc)
-        rc = take_identity(&c, h);
-    if (!rc)
-        rc = take_protocol(&c, h);
-    if (!rc)
-        rc = take_rest(&c, h);
-    if (rc)
+    take_text(&c, h->psec, sizeof(h->psec), "security module");
+    take_bytes(&c, &h->cred, &h->cred_len, take_u32(&c, "credential"), "credential");
+    take_identity(&c, h);
+    take_protocol(&c, h);
+    if (c.end - c.pos >
+        1) /* the stray byte of 4.0 - 4.2.2: no packed info is so short */
+        take_bytes(&c, &h->blob, &h->blob_len, (size_t)(c.end - c.pos), "infos");
+    if (c.rc)
         px_hello_fini(h);
-    return rc;
+    return c.rc;
 }
 
 void px_hello_fini(struct px_hello *h)
@@ -297,4 +259,59 @@ void px_version_parse(const char *text, struct px_version *v)
         v->minor = (unsigned)strtoul(end + 1, &end, 10);
     if (*end == '.')
         v->release = (unsigned)strtoul(end + 1, &end, 10);
+}
+
+/* ---- addresses ------------------------------------------------------------------------------ */
+
+pmix_status_t px_uri_parse(const char *text, struct px_uri *uri)
+{
+    char who[PMIX_MAX_NSLEN + 16]; /* namespace, dot, rank */
+    const char *semicolon = text ? strchr(text, ';') : NULL;
+    const char *address, *scheme_end;
+    struct px_uri parsed = {0};
+    char *dot;
+    int64_t rank;
+
+    if (!semicolon || (size_t)(semicolon - text) >= sizeof(who))
+        return PMIX_ERR_BAD_PARAM;
+    memcpy(who, text, (size_t)(semicolon - text));
+    who[semicolon - text] = '\0';
+    dot = strrchr(who, '.'); /* namespaces contain dots, ranks do not */
+    if (!dot || dot == who)
+        return PMIX_ERR_BAD_PARAM;
+    *dot = '\0';
+    /* 3.x prints ranks as signed */
+    if (!px_str_to_i64(dot + 1, INT32_MIN, UINT32_MAX, &rank) ||
+        !px_str_copy(parsed.server.nspace, sizeof(parsed.server.nspace), who))
+        return PMIX_ERR_BAD_PARAM;
+    parsed.server.rank = (pmix_rank_t)rank;
+
+    address = semicolon + 1;
+    scheme_end = strstr(address, "://");
+    if (!scheme_end || scheme_end == address || !scheme_end[3] ||
+        strchr(address, ';') ||
+        !px_str_copy(parsed.address, sizeof(parsed.address), address))
+        return PMIX_ERR_BAD_PARAM;
+    *uri = parsed;
+    return PMIX_SUCCESS;
+}
+
+/* ---- frames --------------------------------------------------------------------------------- */
+
+void px_frame_encode(uint8_t out[PX_FRAME_HEADER_B], const struct px_frame *f)
+{
+    put_be32(out, (uint32_t)f->pindex);
+    put_be32(out + 4, f->tag);
+    put_be32(out + 8, f->nbytes);
+    put_be32(out + 12, 0);
+}
+
+pmix_status_t px_frame_decode(const uint8_t in[PX_FRAME_HEADER_B], struct px_frame *f)
+{
+    uint32_t nbytes = get_be32(in + 8);
+
+    if (nbytes > PX_MAX_FRAME_B)
+        return PMIX_ERR_BAD_PARAM;
+    *f = (struct px_frame){(int32_t)get_be32(in), get_be32(in + 4), nbytes};
+    return PMIX_SUCCESS;
 }

@@ -5,39 +5,21 @@
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-void px_pack_op(px_writer *w, uint8_t op)
-{
-    px_pack(w, &op, 1, PMIX_COMMAND);
-}
+#define PACKS(name, c_type, TYPE)               \
+    void px_pack_##name(px_writer *w, c_type v) \
+    {                                           \
+        px_pack(w, &v, 1, PMIX_##TYPE);         \
+    }
+PACKS(op, uint8_t, COMMAND)
+PACKS(u32, uint32_t, UINT32)
+PACKS(rank, pmix_rank_t, PROC_RANK)
+PACKS(size, size_t, SIZE)
+PACKS(status, pmix_status_t, STATUS)
+PACKS(str, const char *, STRING)
 
 void px_pack_u8(px_writer *w, uint8_t v, pmix_data_type_t type)
 {
     px_pack(w, &v, 1, type);
-}
-
-void px_pack_u32(px_writer *w, uint32_t v)
-{
-    px_pack(w, &v, 1, PMIX_UINT32);
-}
-
-void px_pack_rank(px_writer *w, pmix_rank_t v)
-{
-    px_pack(w, &v, 1, PMIX_PROC_RANK);
-}
-
-void px_pack_size(px_writer *w, size_t v)
-{
-    px_pack(w, &v, 1, PMIX_SIZE);
-}
-
-void px_pack_status(px_writer *w, pmix_status_t v)
-{
-    px_pack(w, &v, 1, PMIX_STATUS);
-}
-
-void px_pack_str(px_writer *w, const char *v)
-{
-    px_pack(w, &v, 1, PMIX_STRING);
 }
 
 void px_pack_bytes(px_writer *w, const void *bytes, size_t n)
@@ -65,57 +47,34 @@ void px_pack_kval(px_writer *w, const char *key, const pmix_value_t *value)
 }
 
 /* SIZE n, then the elements as one operation if there are any. */
-static void pack_list(px_writer *w, const void *array, size_t n, pmix_data_type_t type)
-{
-    if (n > INT32_MAX) {
-        px_writer_fail(w, PMIX_ERR_BAD_PARAM);
-        return;
+#define PACKS_LIST(name, c_type, TYPE)                               \
+    void px_pack_##name(px_writer *w, const c_type *array, size_t n) \
+    {                                                                \
+        px_pack_size(w, n);                                          \
+        if (n > INT32_MAX)                                           \
+            px_writer_fail(w, PMIX_ERR_BAD_PARAM);                   \
+        else if (n)                                                  \
+            px_pack(w, array, (int32_t)n, PMIX_##TYPE);              \
     }
-    px_pack_size(w, n);
-    if (n)
-        px_pack(w, array, (int32_t)n, type);
-}
-
-void px_pack_infos(px_writer *w, const pmix_info_t *info, size_t n)
-{
-    pack_list(w, info, n, PMIX_INFO);
-}
-
-void px_pack_procs(px_writer *w, const pmix_proc_t *procs, size_t n)
-{
-    pack_list(w, procs, n, PMIX_PROC);
-}
+PACKS_LIST(infos, pmix_info_t, INFO)
+PACKS_LIST(procs, pmix_proc_t, PROC)
 
 /* ---- reading ------------------------------------------------------------------------------- */
+
+#define UNPACKS(name, c_type, TYPE)                         \
+    pmix_status_t px_unpack_##name(px_reader *r, c_type *v) \
+    {                                                       \
+        return px_unpack1(r, v, PMIX_##TYPE);               \
+    }
+UNPACKS(rank, pmix_rank_t, PROC_RANK)
+UNPACKS(size, size_t, SIZE)
+UNPACKS(status, pmix_status_t, STATUS)
+UNPACKS(str, char *, STRING)
+UNPACKS(bytes, pmix_byte_object_t, BYTE_OBJECT)
 
 pmix_status_t px_unpack_u8(px_reader *r, uint8_t *v, pmix_data_type_t type)
 {
     return px_unpack1(r, v, type);
-}
-
-pmix_status_t px_unpack_size(px_reader *r, size_t *v)
-{
-    return px_unpack1(r, v, PMIX_SIZE);
-}
-
-pmix_status_t px_unpack_status(px_reader *r, pmix_status_t *v)
-{
-    return px_unpack1(r, v, PMIX_STATUS);
-}
-
-pmix_status_t px_unpack_rank(px_reader *r, pmix_rank_t *v)
-{
-    return px_unpack1(r, v, PMIX_PROC_RANK);
-}
-
-pmix_status_t px_unpack_str(px_reader *r, char **v)
-{
-    return px_unpack1(r, v, PMIX_STRING);
-}
-
-pmix_status_t px_unpack_bytes(px_reader *r, pmix_byte_object_t *v)
-{
-    return px_unpack1(r, v, PMIX_BYTE_OBJECT);
 }
 
 static pmix_status_t get_inside(px_reader *r, px_reader *inside, pmix_data_type_t type)
@@ -134,11 +93,11 @@ static pmix_status_t get_inside(px_reader *r, px_reader *inside, pmix_data_type_
     }
     if (!rc)
         rc = px_get_view(r, &bytes, &n);
-    if (!rc)
-        px_reader_init(inside, codec, bytes, n);
-    if (!rc)
-        inside->trusted = r->trusted;
-    return rc;
+    if (rc)
+        return rc;
+    px_reader_init(inside, codec, bytes, n);
+    inside->trusted = r->trusted;
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t px_unpack_view(px_reader *r, px_reader *inside, pmix_data_type_t type)
@@ -158,40 +117,29 @@ static pmix_status_t unpack_list(px_reader *r, void **array, size_t *n,
                                  pmix_data_type_t type)
 {
     const uint8_t *start = r->pos;
-    void *elements = NULL;
     size_t count;
     pmix_status_t rc = px_unpack_size(r, &count);
 
     if (!rc)
-        rc = px_unpack_array(r, &elements, count, type);
-    if (rc) {
+        rc = px_unpack_array(r, array, count, type);
+    if (rc)
         r->pos = start;
-        return rc;
+    else
+        *n = count;
+    return rc;
+}
+
+#define UNPACKS_LIST(name, c_type, TYPE)                                    \
+    pmix_status_t px_unpack_##name(px_reader *r, c_type **array, size_t *n) \
+    {                                                                       \
+        void *list;                                                         \
+        pmix_status_t rc = unpack_list(r, &list, n, PMIX_##TYPE);           \
+        if (!rc)                                                            \
+            *array = list;                                                  \
+        return rc;                                                          \
     }
-    *array = elements;
-    *n = count;
-    return PMIX_SUCCESS;
-}
-
-pmix_status_t px_unpack_infos(px_reader *r, pmix_info_t **info, size_t *n)
-{
-    void *array;
-    pmix_status_t rc = unpack_list(r, &array, n, PMIX_INFO);
-
-    if (!rc)
-        *info = array;
-    return rc;
-}
-
-pmix_status_t px_unpack_procs(px_reader *r, pmix_proc_t **procs, size_t *n)
-{
-    void *array;
-    pmix_status_t rc = unpack_list(r, &array, n, PMIX_PROC);
-
-    if (!rc)
-        *procs = array;
-    return rc;
-}
+UNPACKS_LIST(infos, pmix_info_t, INFO)
+UNPACKS_LIST(procs, pmix_proc_t, PROC)
 
 pmix_status_t px_unpack_kval(px_reader *r, struct px_kval *kv)
 {

@@ -54,14 +54,6 @@ void px_put_blob(px_writer *w, const void *bytes, size_t n)
     px_put_raw(w, bytes, n);
 }
 
-static void put_timeval(px_writer *w, const struct timeval *tv)
-{
-    int64_t part[2] = {tv->tv_sec, tv->tv_usec};
-
-    px_put_number(w, PX_INT64, &part[0]);
-    px_put_number(w, PX_INT64, &part[1]);
-}
-
 /* ---- values and arrays --------------------------------------------------------------------- */
 
 static bool enter(px_writer *w)
@@ -276,6 +268,7 @@ static void put_bytes_or_text(px_writer *w, const void *src, enum px_store store
 static void put_object(px_writer *w, const void *src, const struct px_type *t,
                        enum px_store store)
 {
+    const struct timeval *tv = src;
     float narrow;
     double wide;
 
@@ -295,7 +288,8 @@ static void put_object(px_writer *w, const void *src, const struct px_type *t,
         px_put_byte(w, *(const uint8_t *)src);
         break;
     case PX_TIMEVAL:
-        put_timeval(w, src);
+        px_put_number(w, PX_INT64, &(int64_t){tv->tv_sec});
+        px_put_number(w, PX_INT64, &(int64_t){tv->tv_usec});
         break;
     case PX_FLOAT:
         memcpy(&narrow, src, sizeof(narrow));

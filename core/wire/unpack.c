@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes -> types: a walk over the type table that believes nothing. The rules:
+/* Bytes -> types: pack operations, which are a count, tags in described buffers, then the values;
+ * and a walk over the type table that believes nothing. The rules:
+ *   - an operation that fails leaves the reader where it stood;
  *   - a count is checked against the bytes that are left before anything is allocated, arrays
  *     grow as their elements arrive, and all arrays of a message share one budget;
  *   - memory is zeroed before objects are read into it, and whoever fails midway destructs what
@@ -15,8 +17,8 @@
 static pmix_status_t get_object(px_reader *r, void *dst, const struct px_type *t,
                                 enum px_store store);
 
-pmix_status_t px_get_known(const px_reader *r, pmix_data_type_t id,
-                           const struct px_type **t)
+static pmix_status_t get_known(const px_reader *r, pmix_data_type_t id,
+                               const struct px_type **t)
 {
     *t = px_dialect_knows(r->codec.dialect, id) ? px_type_find(id) : NULL;
     return *t ? PMIX_SUCCESS : PMIX_ERR_UNKNOWN_DATA_TYPE;
@@ -29,6 +31,122 @@ bool px_get_plausible(const px_reader *r, size_t n, const struct px_type *t)
                                                                          : t->min_wire;
 
     return n <= px_left(r) / least && n <= SIZE_MAX / 2 / t->size;
+}
+
+/* ---- what has no parts: strings, bytes, times, truth values -------------------------------- */
+
+pmix_status_t px_get_string(px_reader *r, char **s)
+{
+    const char *text;
+    size_t len;
+    pmix_status_t rc = px_get_text(r, &text, &len);
+
+    *s = NULL;
+    if (!rc && text)
+        rc = px_dup_bytes((const uint8_t *)text, len + 1, s);
+    return rc;
+}
+
+/* Into a char array, which the caller has zeroed. */
+static pmix_status_t get_chars(px_reader *r, char *dst, size_t capacity)
+{
+    const char *text;
+    size_t len;
+    pmix_status_t rc = px_get_text(r, &text, &len);
+
+    if (rc || !text)
+        return rc;
+    if (len >= capacity)
+        return PMIX_ERR_UNPACK_FAILURE;
+    memcpy(dst, text, len);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_get_view(px_reader *r, const uint8_t **bytes, size_t *n)
+{
+    pmix_status_t rc = px_get_size(r, n);
+
+    if (rc)
+        return rc;
+    *bytes = px_get_raw(r, *n);
+    return *bytes ? PMIX_SUCCESS : PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
+}
+
+static pmix_status_t get_blob(px_reader *r, char **bytes, size_t *size)
+{
+    const uint8_t *view;
+    size_t n;
+    pmix_status_t rc = px_get_view(r, &view, &n);
+
+    if (!rc)
+        rc = px_dup_bytes(view, n, bytes);
+    if (!rc)
+        *size = n;
+    return rc;
+}
+
+static pmix_status_t get_timeval(px_reader *r, struct timeval *tv)
+{
+    int64_t part[2];
+    pmix_status_t rc = px_get_number(r, PX_INT64, &part[0]);
+
+    if (!rc)
+        rc = px_get_number(r, PX_INT64, &part[1]);
+    if (rc)
+        return rc;
+    tv->tv_sec = (time_t)part[0];
+    tv->tv_usec = (suseconds_t)part[1];
+    return tv->tv_sec == part[0] && tv->tv_usec == part[1] ? PMIX_SUCCESS
+                                                           : PMIX_ERR_UNPACK_FAILURE;
+}
+
+static pmix_status_t get_leaf(px_reader *r, void *dst, enum px_store store)
+{
+    pmix_byte_object_t *bo = dst;
+    pmix_data_buffer_t *b = dst;
+    pmix_status_t rc;
+    uint8_t byte;
+
+    switch (store) {
+    case PX_NONE:
+        return PMIX_SUCCESS;
+    case PX_BOOL:
+        rc = px_get_byte(r, &byte);
+        if (!rc)
+            *(bool *)dst = byte != 0;
+        return rc;
+    case PX_BYTE1:
+        return px_get_byte(r, dst);
+    case PX_TIMEVAL:
+        return get_timeval(r, dst);
+    case PX_FLOAT:
+    case PX_DOUBLE:
+        return px_get_real(r, store, dst);
+    case PX_STRING:
+        return px_get_string(r, dst);
+    case PX_POINTER: /* one byte travels for them all; the sender's addresses are of no use */
+        return px_get_byte(r, &byte);
+    case PX_BYTES:
+        return get_blob(r, &bo->bytes, &bo->size);
+    case PX_DBUF:
+        rc = get_blob(r, &b->base_ptr, &b->bytes_used);
+        b->unpack_ptr = b->base_ptr;
+        b->pack_ptr = b->base_ptr ? b->base_ptr + b->bytes_used : NULL;
+        b->bytes_allocated = b->bytes_used;
+        return rc;
+    case PX_NSPACE:
+        return get_chars(r, dst, sizeof(pmix_nspace_t));
+    case PX_KEY:
+        return get_chars(r, dst, sizeof(pmix_key_t));
+    case PX_REGEX:
+        return px_get_regex(r, dst);
+    case PX_CPUSET:
+        return px_get_cpuset(r, dst);
+    case PX_TOPO:
+        return px_get_topology(r, dst);
+    default:
+        return px_get_number(r, store, dst);
+    }
 }
 
 /* ---- arrays -------------------------------------------------------------------------------- */
@@ -46,7 +164,7 @@ pmix_status_t px_get_elements(px_reader *r, void *array, size_t n,
     if (store == PX_POINTER) {
         if (n)
             memset(array, 0, n * t->size);
-        return px_get_leaf(r, array, store);
+        return get_leaf(r, array, store);
     }
     for (size_t i = 0; i < n; i++, at += t->size) {
         memset(at, 0, t->size); /* one at a time: it stays in the processor's cache */
@@ -59,13 +177,6 @@ pmix_status_t px_get_elements(px_reader *r, void *array, size_t n,
         }
     }
     return PMIX_SUCCESS;
-}
-
-/* Elements of at most a few bytes: that they can be in the message bounds their memory, and they
- * are read in one go. */
-static bool is_small(enum px_store store)
-{
-    return px_is_number(store) || store == PX_BYTE1 || store == PX_POINTER;
 }
 
 /* Makes room for `cap` elements where there was for `had`. */
@@ -93,7 +204,10 @@ pmix_status_t px_get_array(px_reader *r, void **out, size_t n, const struct px_t
     *out = NULL;
     if (!px_get_plausible(r, n, t))
         return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
-    if (is_small((enum px_store)t->store))
+    /* Elements of at most a few bytes: that they can be in the message bounds their memory, and
+     * they are read in one go. */
+    if (px_is_number((enum px_store)t->store) || t->store == PX_BYTE1 ||
+        t->store == PX_POINTER)
         cap = n;
     while (!rc && have < n) {
         if (cap > n)
@@ -144,17 +258,6 @@ static pmix_status_t get_strings(px_reader *r, char ***out, enum px_many many)
 
 /* ---- values and data arrays ----------------------------------------------------------------- */
 
-/* An array of UNDEF has a size of 0 behind its type, except that 6.x sends none for a NULL
- * array. What can follow an array (a key, a count, a tag) does not begin with a zero size. */
-static void skip_empty_size(px_reader *r)
-{
-    px_reader ahead = *r;
-    size_t n;
-
-    if (px_get_size(&ahead, &n) == PMIX_SUCCESS && n == 0)
-        *r = ahead;
-}
-
 static pmix_status_t get_darray(px_reader *r, pmix_data_array_t *a)
 {
     const struct px_type *t;
@@ -164,11 +267,16 @@ static pmix_status_t get_darray(px_reader *r, pmix_data_array_t *a)
     pmix_status_t rc = px_get_type(r, &type);
 
     if (!rc)
-        rc = px_get_known(r, type, &t);
+        rc = get_known(r, type, &t);
     if (rc)
         return rc;
+    /* An array of UNDEF has a size of 0 behind its type, except that 6.x sends none for a NULL
+     * array. What can follow an array (a key, a count, a tag) does not begin with a zero size. */
     if (t->store == PX_NONE) {
-        skip_empty_size(r);
+        px_reader ahead = *r;
+
+        if (px_get_size(&ahead, &n) == PMIX_SUCCESS && n == 0)
+            *r = ahead;
         return PMIX_SUCCESS;
     }
     rc = px_get_size(r, &n);
@@ -210,7 +318,7 @@ static pmix_status_t get_value(px_reader *r, pmix_value_t *v)
     pmix_status_t rc = px_get_type(r, &type);
 
     if (!rc)
-        rc = px_get_known(r, type, &t);
+        rc = get_known(r, type, &t);
     if (rc || t->store == PX_NONE)
         return rc;
     if (t->in_value == PX_VALUE_NO)
@@ -242,22 +350,6 @@ static pmix_status_t get_counted(px_reader *r, char *obj, const struct px_field 
     return PMIX_SUCCESS;
 }
 
-/* A persistent info does not own its value; one that was read always does. */
-static pmix_status_t get_directives(px_reader *r, pmix_info_directives_t *flags)
-{
-    pmix_status_t rc = px_get_number(r, PX_UINT32, flags);
-
-    *flags &= ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
-    return rc;
-}
-
-static pmix_status_t get_member(px_reader *r, void *member, const struct px_field *f)
-{
-    if (f->type == PMIX_INFO_DIRECTIVES)
-        return get_directives(r, member);
-    return get_object(r, member, px_field_struct(f), (enum px_store)f->store);
-}
-
 static pmix_status_t get_struct(px_reader *r, char *obj, const struct px_type *t)
 {
     pmix_status_t rc = PMIX_SUCCESS;
@@ -266,7 +358,8 @@ static pmix_status_t get_struct(px_reader *r, char *obj, const struct px_type *t
          f++) {
         switch ((enum px_many)f->many) {
         case PX_ONE:
-            rc = get_member(r, obj + f->offset, f);
+            rc = get_object(r, obj + f->offset, px_field_struct(f),
+                            (enum px_store)f->store);
             break;
         case PX_COUNTED:
             rc = get_counted(r, obj, f);
@@ -278,6 +371,10 @@ static pmix_status_t get_struct(px_reader *r, char *obj, const struct px_type *t
             break;
         }
     }
+    /* A persistent info does not own its value; one that was read always does. */
+    if (t->id == PMIX_INFO)
+        ((pmix_info_t *)(void *)obj)->flags &= ~(
+            pmix_info_directives_t)PMIX_INFO_PERSISTENT;
     if (rc)
         px_type_destruct(t->id, obj);
     return rc;
@@ -297,12 +394,145 @@ static pmix_status_t get_object(px_reader *r, void *dst, const struct px_type *t
     case PX_DARRAY:
         return get_darray(r, dst);
     default:
-        return px_get_leaf(r, dst, store);
+        return get_leaf(r, dst, store);
     }
 }
 
-pmix_status_t px_get_object(px_reader *r, void *dst, const struct px_type *t)
+/* ---- operations ------------------------------------------------------------------------------- */
+
+void px_reader_init(px_reader *r, struct px_codec codec, const void *bytes, size_t n)
 {
-    memset(dst, 0, t->size);
-    return get_object(r, dst, t, (enum px_store)t->store);
+    static const uint8_t nothing[1];
+
+    if (!bytes) {
+        bytes = nothing;
+        n = 0;
+    }
+    *r = (px_reader){.codec = codec,
+                     .pos = bytes,
+                     .end = (const uint8_t *)bytes + n,
+                     .budget = PX_MAX_DECODED_B};
+}
+
+bool px_reader_done(const px_reader *r)
+{
+    return r->pos == r->end;
+}
+
+static pmix_status_t get_tag(px_reader *r, pmix_data_type_t expected)
+{
+    pmix_data_type_t tag;
+    pmix_status_t rc = r->codec.described ? px_get_type(r, &tag) : PMIX_SUCCESS;
+
+    return rc || !r->codec.described || tag == expected ? rc : PMIX_ERR_PACK_MISMATCH;
+}
+
+pmix_status_t px_get_op_type(const px_reader *r, pmix_data_type_t id,
+                             const struct px_type **t)
+{
+    pmix_status_t rc = get_known(r, id, t);
+
+    return !rc && (*t)->store == PX_NONE ? PMIX_ERR_UNKNOWN_DATA_TYPE : rc;
+}
+
+pmix_status_t px_get_head(px_reader *r, int32_t *n, pmix_data_type_t type)
+{
+    pmix_status_t rc = get_tag(r, PMIX_INT32);
+
+    if (!rc)
+        rc = px_get_i32(r, n);
+    if (!rc && *n < 0)
+        rc = PMIX_ERR_UNPACK_FAILURE;
+    return rc ? rc : get_tag(r, type);
+}
+
+pmix_status_t px_get_head1(px_reader *r, pmix_data_type_t type)
+{
+    int32_t n;
+    pmix_status_t rc = px_get_head(r, &n, type);
+
+    if (rc)
+        return rc;
+    return n > 1    ? PMIX_ERR_UNPACK_INADEQUATE_SPACE
+           : n == 1 ? PMIX_SUCCESS
+                    : PMIX_ERR_UNPACK_FAILURE;
+}
+
+static pmix_status_t unpack_some(px_reader *r, void *dst, int32_t *n,
+                                 pmix_data_type_t type)
+{
+    const struct px_type *t;
+    int32_t found;
+    pmix_status_t rc = px_get_op_type(r, type, &t);
+
+    if (!rc)
+        rc = px_get_head(r, &found, type);
+    if (rc)
+        return rc;
+    if (found > *n)
+        return PMIX_ERR_UNPACK_INADEQUATE_SPACE;
+    if (!px_get_plausible(r, (size_t)found, t))
+        return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
+    rc = px_get_elements(r, dst, (size_t)found, t);
+    if (!rc)
+        *n = found;
+    return rc;
+}
+
+pmix_status_t px_unpack(px_reader *r, void *dst, int32_t *n, pmix_data_type_t type)
+{
+    const uint8_t *start = r->pos;
+    pmix_status_t rc = unpack_some(r, dst, n, type);
+
+    if (rc)
+        r->pos = start;
+    return rc;
+}
+
+pmix_status_t px_unpack1(px_reader *r, void *dst, pmix_data_type_t type)
+{
+    const uint8_t *start = r->pos;
+    int32_t n = 1;
+    pmix_status_t rc = px_unpack(r, dst, &n, type);
+
+    if (!rc && n == 0) {
+        r->pos = start;
+        rc = PMIX_ERR_UNPACK_FAILURE;
+    }
+    return rc;
+}
+
+pmix_status_t px_unpack_bare(px_reader *r, void *dst, pmix_data_type_t type)
+{
+    const uint8_t *start = r->pos;
+    const struct px_type *t;
+    pmix_status_t rc = get_known(r, type, &t);
+
+    if (!rc)
+        rc = get_object(r, memset(dst, 0, t->size), t, (enum px_store)t->store);
+    if (rc)
+        r->pos = start;
+    return rc;
+}
+
+pmix_status_t px_unpack_array(px_reader *r, void **dst, size_t n, pmix_data_type_t type)
+{
+    const uint8_t *start = r->pos;
+    const struct px_type *t;
+    int32_t found;
+    pmix_status_t rc = px_get_op_type(r, type, &t);
+
+    if (!rc && n) {
+        rc = px_get_head(r, &found, type);
+        if (!rc && (size_t)found != n)
+            rc = (size_t)found > n ? PMIX_ERR_UNPACK_INADEQUATE_SPACE
+                                   : PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (!rc)
+        rc = px_get_array(r, dst, n, t);
+    if (rc) {
+        *dst = NULL;
+        r->pos = start;
+    }
+    return rc;
 }

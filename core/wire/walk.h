@@ -21,13 +21,9 @@ pmix_status_t px_get_head1(px_reader *r, pmix_data_type_t type);
 
 /* ---- the walk (unpack.c): bare objects of any type ------------------------------------------ */
 
-/* PMIX_ERR_UNKNOWN_DATA_TYPE if there is no such type or the dialect lacks it. */
-pmix_status_t px_get_known(const px_reader *r, pmix_data_type_t id,
-                           const struct px_type **t);
 /* Can n elements be in what is left? Bounds n times their size in memory, too. */
 bool px_get_plausible(const px_reader *r, size_t n, const struct px_type *t);
 /* Into memory that need not be zeroed; an error leaves nothing to destruct. */
-pmix_status_t px_get_object(px_reader *r, void *dst, const struct px_type *t);
 pmix_status_t px_get_elements(px_reader *r, void *array, size_t n,
                               const struct px_type *t);
 /* n elements as fresh memory that grows while they come; n == 0 gives NULL. */
@@ -46,8 +42,6 @@ void px_put_blob(px_writer *w, const void *bytes, size_t n); /* SIZE n, n bytes 
 pmix_status_t px_get_string(px_reader *r, char **s); /* malloc'd or NULL */
 /* SIZE n, then a view of n bytes. */
 pmix_status_t px_get_view(px_reader *r, const uint8_t **bytes, size_t *n);
-/* Any kind but structures, values and data arrays, into zeroed memory. */
-pmix_status_t px_get_leaf(px_reader *r, void *dst, enum px_store store);
 
 /* ---- handles (handle.c) ------------------------------------------------------------------- */
 
