@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A growable byte buffer: doubling keeps the cost of many small additions linear. */
+/* Arrays and byte buffers that grow: doubling keeps the cost of many small additions linear. */
 #include "core/base/buf.h"
 
 #include "core/base/vec.h"
@@ -36,4 +36,40 @@ void px_buf_cleanup(px_buf *buf)
 {
     free(buf->data);
     *buf = (px_buf){0};
+}
+
+/* -- arrays ------------------------------------------------------------------------ */
+
+enum { LEAST_B = 64 };
+
+bool px_vec_reserve_of(void *v, size_t n, size_t *cap, size_t more, size_t size)
+{
+    size_t wanted = *cap > SIZE_MAX / 2 ? SIZE_MAX : *cap * 2;
+    void *array;
+
+    if (more <= *cap - n)
+        return true;
+    if (more > SIZE_MAX - n)
+        return false;
+    if (wanted < n + more)
+        wanted = n + more;
+    if (wanted < LEAST_B / size)
+        wanted = LEAST_B / size;
+    memcpy(&array, v, sizeof(array)); /* v is of another pointer's type */
+    array = reallocarray(array, wanted, size);
+    if (!array)
+        return false;
+    memcpy(v, &array, sizeof(array));
+    *cap = wanted;
+    return true;
+}
+
+void *px_vec_add_of(void *v, size_t *n, size_t *cap, size_t size)
+{
+    char *array;
+
+    if (!px_vec_reserve_of(v, *n, cap, 1, size))
+        return NULL;
+    memcpy(&array, v, sizeof(array));
+    return memset(array + (*n)++ * size, 0, size);
 }

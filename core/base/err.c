@@ -14,62 +14,33 @@
 /* Running out of files or processes has PMIX_ERR_SYS_LIMITS_*, but only the launch path
  * knows that a launch is what failed; here all exhaustion but that of memory is one. */
 static const struct {
-    int errnum;
     pmix_status_t status;
-} status_of[] = {
-    {EINVAL, PMIX_ERR_BAD_PARAM},
-    {EBADF, PMIX_ERR_BAD_PARAM},
-    {EFAULT, PMIX_ERR_BAD_PARAM},
-    {E2BIG, PMIX_ERR_BAD_PARAM},
-    {EISDIR, PMIX_ERR_BAD_PARAM},
-    {ELOOP, PMIX_ERR_BAD_PARAM},
-    {EMSGSIZE, PMIX_ERR_BAD_PARAM},
-    {ENAMETOOLONG, PMIX_ERR_BAD_PARAM},
-    {ENOENT, PMIX_ERR_NOT_FOUND},
-    {ENOTDIR, PMIX_ERR_NOT_FOUND}, /* a parent is a file: nothing can be there */
-    {ENODEV, PMIX_ERR_NOT_FOUND},
-    {ENXIO, PMIX_ERR_NOT_FOUND},
-    {ESRCH, PMIX_ERR_NOT_FOUND},
-    {EACCES, PMIX_ERR_NO_PERMISSIONS},
-    {EPERM, PMIX_ERR_NO_PERMISSIONS},
-    {EROFS, PMIX_ERR_NO_PERMISSIONS},
-    {ENOMEM, PMIX_ERR_NOMEM},
-    {EDQUOT, PMIX_ERR_OUT_OF_RESOURCE},
-    {EFBIG, PMIX_ERR_OUT_OF_RESOURCE},
-    {EMFILE, PMIX_ERR_OUT_OF_RESOURCE},
-    {ENFILE, PMIX_ERR_OUT_OF_RESOURCE},
-    {ENOBUFS, PMIX_ERR_OUT_OF_RESOURCE},
-    {ENOSPC, PMIX_ERR_OUT_OF_RESOURCE},
-    {EEXIST, PMIX_ERR_EXISTS},
-    {ENOTEMPTY, PMIX_ERR_EXISTS}, /* POSIX lets rmdir use either of the two */
-    {EADDRINUSE, PMIX_ERR_RESOURCE_BUSY},
-    {EBUSY, PMIX_ERR_RESOURCE_BUSY},
-    {ETXTBSY, PMIX_ERR_RESOURCE_BUSY},
-    {EAGAIN, PMIX_ERR_WOULD_BLOCK},
-    {EWOULDBLOCK, PMIX_ERR_WOULD_BLOCK},
-    {EINPROGRESS, PMIX_ERR_WOULD_BLOCK},
-    {ETIMEDOUT, PMIX_ERR_TIMEOUT},
-    {EAFNOSUPPORT, PMIX_ERR_NOT_SUPPORTED},
-    {ENOSYS, PMIX_ERR_NOT_SUPPORTED},
-    {ENOTSUP, PMIX_ERR_NOT_SUPPORTED},
-    {EOPNOTSUPP, PMIX_ERR_NOT_SUPPORTED},
-    {EPROTONOSUPPORT, PMIX_ERR_NOT_SUPPORTED},
-    {ECONNABORTED, PMIX_ERR_UNREACH},
-    {ECONNREFUSED, PMIX_ERR_UNREACH},
-    {ECONNRESET, PMIX_ERR_UNREACH},
-    {EHOSTUNREACH, PMIX_ERR_UNREACH},
-    {ENETDOWN, PMIX_ERR_UNREACH},
-    {ENETUNREACH, PMIX_ERR_UNREACH},
-    {ENOTCONN, PMIX_ERR_UNREACH},
-    {EPIPE, PMIX_ERR_UNREACH},
+    int errnums[10]; /* up to 0 */
+} statuses[] = {
+    {PMIX_ERR_BAD_PARAM,
+     {EINVAL, EBADF, EFAULT, E2BIG, EISDIR, ELOOP, EMSGSIZE, ENAMETOOLONG}},
+    /* ENOTDIR: a parent is a file, so nothing can be there */
+    {PMIX_ERR_NOT_FOUND, {ENOENT, ENOTDIR, ENODEV, ENXIO, ESRCH}},
+    {PMIX_ERR_NO_PERMISSIONS, {EACCES, EPERM, EROFS}},
+    {PMIX_ERR_NOMEM, {ENOMEM}},
+    {PMIX_ERR_OUT_OF_RESOURCE, {EDQUOT, EFBIG, EMFILE, ENFILE, ENOBUFS, ENOSPC}},
+    {PMIX_ERR_EXISTS, {EEXIST, ENOTEMPTY}}, /* POSIX lets rmdir use either of the two */
+    {PMIX_ERR_RESOURCE_BUSY, {EADDRINUSE, EBUSY, ETXTBSY}},
+    {PMIX_ERR_WOULD_BLOCK, {EAGAIN, EWOULDBLOCK, EINPROGRESS}},
+    {PMIX_ERR_TIMEOUT, {ETIMEDOUT}},
+    {PMIX_ERR_NOT_SUPPORTED,
+     {EAFNOSUPPORT, ENOSYS, ENOTSUP, EOPNOTSUPP, EPROTONOSUPPORT}},
+    {PMIX_ERR_UNREACH,
+     {ECONNABORTED, ECONNREFUSED, ECONNRESET, EHOSTUNREACH, ENETDOWN, ENETUNREACH,
+      ENOTCONN, EPIPE}},
 };
 
 pmix_status_t px_status_of_errno(int errnum)
 {
-    for (size_t i = 0; i < PX_COUNT(status_of); i++) {
-        if (status_of[i].errnum == errnum)
-            return status_of[i].status;
-    }
+    for (size_t i = 0; i < PX_COUNT(statuses); i++)
+        for (const int *known = statuses[i].errnums; *known; known++)
+            if (*known == errnum)
+                return statuses[i].status;
     return PMIX_ERROR;
 }
 

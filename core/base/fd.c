@@ -88,16 +88,6 @@ ssize_t px_fd_write(int fd, const void *bytes, size_t n)
     return done;
 }
 
-/* One part, to a descriptor that poll called ready. Against a deadline it is no more
- * than a ready pipe is sure to take: a blocking write would wait until all fits. */
-static ssize_t write_part(int fd, bool is_socket, const void *bytes, size_t n,
-                          bool timed)
-{
-    if (is_socket)
-        return send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
-    return px_fd_write(fd, bytes, timed && n > PIPE_BUF ? PIPE_BUF : n);
-}
-
 static bool is_transient(int errnum)
 {
     return errnum == EINTR || errnum == EAGAIN;
@@ -113,7 +103,12 @@ pmix_status_t px_fd_write_all(int fd, const void *bytes, size_t n, uint64_t dead
         pmix_status_t rc = await(fd, POLLOUT, deadline_ms);
         if (rc)
             return rc;
-        ssize_t done = write_part(fd, is_socket, from, n, deadline_ms != 0);
+        /* Against a deadline no more than a ready pipe is sure to take: a blocking write
+         * would wait until all fits. */
+        ssize_t done = is_socket
+                           ? send(fd, from, n, MSG_NOSIGNAL | MSG_DONTWAIT)
+                           : px_fd_write(fd, from,
+                                         deadline_ms && n > PIPE_BUF ? PIPE_BUF : n);
         if (done < 0 && !is_transient(errno))
             return px_status_of_errno(errno);
         if (done > 0) {
@@ -154,11 +149,6 @@ struct dirent_head {
     char name[];
 };
 
-static bool is_dots(const char *name)
-{
-    return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
-}
-
 int px_fd_each_name(int folder, bool (*each)(void *arg, const char *name), void *arg)
 {
     char entries[4096];
@@ -173,7 +163,7 @@ int px_fd_each_name(int folder, bool (*each)(void *arg, const char *name), void 
             const char *name = at + offsetof(struct dirent_head, name);
 
             memcpy(&reclen, at + offsetof(struct dirent_head, reclen), sizeof(reclen));
-            if (!is_dots(name) && !each(arg, name))
+            if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !each(arg, name))
                 return 0;
         }
     }

@@ -72,13 +72,6 @@ static uint64_t hash_of(const struct px_map_slot *table, const void *key, size_t
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-static bool has_key(const struct px_map_slot *slot, uint64_t hash, const void *key,
-                    size_t key_len)
-{
-    return slot->value && slot->hash == hash && slot->key_len == key_len &&
-           (key_len == 0 || memcmp(slot->key, key, key_len) == 0);
-}
-
 /* The live slot of key, or NULL. Ends, as a quarter of the slots is always empty. */
 static struct px_map_slot *find(const struct px_map *map, const void *key,
                                 size_t key_len)
@@ -91,7 +84,8 @@ static struct px_map_slot *find(const struct px_map *map, const void *key,
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
         struct px_map_slot *slot = &map->slots[i];
 
-        if (has_key(slot, hash, key, key_len))
+        if (slot->value && slot->hash == hash && slot->key_len == key_len &&
+            (key_len == 0 || memcmp(slot->key, key, key_len) == 0))
             return slot;
         if (!slot->value && !slot->dead)
             return NULL;

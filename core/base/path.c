@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Paths: joining, private directories, finding programs. */
+/* Paths: joining, random names, finding programs. */
 #include "core/base/path.h"
 
 #include "core/base/clock.h"
@@ -26,23 +26,6 @@ char *px_path_join(const char *dir, const char *name)
     while (*name == '/')
         name++;
     return px_strf("%.*s/%s", (int)len, dir, name);
-}
-
-pmix_status_t px_path_private_dir(const char *parent, const char *prefix, char **out,
-                                  struct px_err *err)
-{
-    if (strchr(prefix, '/'))
-        return px_err_set(err, PMIX_ERR_BAD_PARAM,
-                          "cannot make a directory %s* in %s: the prefix has a slash",
-                          prefix, parent);
-    PX_AUTOFREE char *start = px_path_join(parent, prefix);
-    PX_AUTOFREE char *path = start ? px_strf("%sXXXXXX", start) : NULL;
-    if (!path)
-        return px_err_nomem(err, "make a directory in %s", parent);
-    if (!mkdtemp(path)) /* 0700, and fails rather than take over what is there */
-        return px_err_errno(err, "cannot make a directory in %s", parent);
-    *out = px_take(&path);
-    return PMIX_SUCCESS;
 }
 
 void px_path_random(char *name, size_t n)
@@ -77,27 +60,10 @@ static pmix_status_t check_program(const char *path, struct px_err *err)
     return PMIX_SUCCESS;
 }
 
-/* "dir/name", a relative or empty dir counting from cwd; malloc'd. */
-static char *candidate(const char *cwd, const char *dir, const char *name)
+/* A name or folder as seen from cwd; malloc'd. */
+static char *from(const char *cwd, const char *name)
 {
-    if (*dir == '/')
-        return px_path_join(dir, name);
-    PX_AUTOFREE char *full = px_path_join(cwd, dir);
-    return full ? px_path_join(full, name) : NULL;
-}
-
-/* A name with a slash is a path, and PATH has no say. */
-static pmix_status_t find_at(const char *name, const char *cwd, char **out,
-                             struct px_err *err)
-{
-    PX_AUTOFREE char *path = *name == '/' ? strdup(name) : px_path_join(cwd, name);
-    if (!path)
-        return px_err_nomem(err, "run %s", name);
-    pmix_status_t rc = check_program(path, err);
-    if (rc)
-        return rc;
-    *out = px_take(&path);
-    return PMIX_SUCCESS;
+    return *name == '/' ? strdup(name) : px_path_join(cwd, name);
 }
 
 /* Like execvp, goes on past what cannot be run, but reports that if nothing can. */
@@ -111,7 +77,8 @@ static pmix_status_t find_in(const char *search, const char *name, const char *c
 
     for (size_t i = 0; dirs[i]; i++) {
         struct px_err why;
-        PX_AUTOFREE char *path = candidate(cwd, dirs[i], name);
+        PX_AUTOFREE char *dir = from(cwd, dirs[i]);
+        PX_AUTOFREE char *path = dir ? px_path_join(dir, name) : NULL;
         if (!path)
             return px_err_nomem(err, "run %s", name);
         pmix_status_t rc = check_program(path, &why);
@@ -136,8 +103,15 @@ pmix_status_t px_path_find_program(const char *name, char *const *env, const cha
                           "cannot run a program without a name");
     if (!cwd)
         cwd = ".";
-    if (strchr(name, '/'))
-        return find_at(name, cwd, out, err);
     const char *search = px_env_get(env, "PATH");
-    return find_in(search ? search : DEFAULT_PATH, name, cwd, out, err);
+    if (!strchr(name, '/'))
+        return find_in(search ? search : DEFAULT_PATH, name, cwd, out, err);
+    /* A name with a slash is a path, and PATH has no say. */
+    PX_AUTOFREE char *path = from(cwd, name);
+    if (!path)
+        return px_err_nomem(err, "run %s", name);
+    pmix_status_t rc = check_program(path, err);
+    if (!rc)
+        *out = px_take(&path);
+    return rc;
 }

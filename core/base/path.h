@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Paths: joining, private directories. */
+/* Paths: joining, random names, finding programs. */
 #ifndef PX_BASE_PATH_H
 #define PX_BASE_PATH_H
 
@@ -16,10 +16,6 @@ static inline bool px_is_same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
-/* Makes a fresh 0700 directory "<parent>/<prefix>XXXXXX"; *out is malloc'd. The prefix
- * may not have a slash. */
-pmix_status_t px_path_private_dir(const char *parent, const char *prefix, char **out,
-                                  struct px_err *err);
 /* Fills name[0..n) with letters and digits that nobody can guess. */
 void px_path_random(char *name, size_t n);
 /* Finds an executable as execvp would, with PATH from env and relative to cwd (NULL:

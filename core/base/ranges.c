@@ -42,8 +42,7 @@ static bool take_range(const char **s, uint32_t *first, uint32_t *last)
 
 static pmix_status_t count(const char *s, size_t max, size_t *n)
 {
-    uint32_t first;
-    uint32_t last;
+    uint32_t first, last;
     uint64_t total = 0;
 
     while (*s) {
@@ -60,8 +59,7 @@ static pmix_status_t count(const char *s, size_t max, size_t *n)
 pmix_status_t px_ranges_parse(const char *s, size_t max, uint32_t **out, size_t *n)
 {
     size_t more;
-    uint32_t first;
-    uint32_t last;
+    uint32_t first, last;
 
     if (!s)
         return PMIX_ERR_BAD_PARAM;
@@ -80,16 +78,6 @@ pmix_status_t px_ranges_parse(const char *s, size_t max, uint32_t **out, size_t 
     return PMIX_SUCCESS;
 }
 
-/* The index behind the run of consecutive numbers that starts at i. */
-static size_t run_end(const uint32_t *v, size_t n, size_t i)
-{
-    size_t end = i + 1;
-
-    while (end < n && v[end] == (uint64_t)v[end - 1] + 1)
-        end++;
-    return end;
-}
-
 char *px_ranges_format(const uint32_t *v, size_t n)
 {
     PX_AUTO(px_buf) text = {0};
@@ -99,7 +87,8 @@ char *px_ranges_format(const uint32_t *v, size_t n)
         char item[sizeof(",4294967295-4294967295")];
         const char *comma = i ? "," : "";
 
-        end = run_end(v, n, i);
+        for (end = i + 1; end < n && v[end] == (uint64_t)v[end - 1] + 1;)
+            end++;
         int len = end - i > 1 ? snprintf(item, sizeof(item), "%s%" PRIu32 "-%" PRIu32,
                                          comma, v[i], v[end - 1])
                               : snprintf(item, sizeof(item), "%s%" PRIu32, comma, v[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Joining, private directories, and the search for programs in a tree made for it. */
+/* Joining, and the search for programs in a tree made for it. */
 #include "alloc_fail.h"
 #include "core/base/env.h"
 #include "core/base/path.h"
@@ -82,52 +82,6 @@ PX_TEST(join_without_memory_is_null)
     joined = px_path_join("", "b");
     ck_assert(px_alloc_fail_end());
     ck_assert_ptr_null(joined);
-}
-
-PX_TEST(a_private_directory_is_fresh_and_for_its_owner_only)
-{
-    PX_AUTOFREE char *one = NULL;
-    PX_AUTOFREE char *two = NULL;
-    PX_AUTOFREE char *start = in_root("job-");
-    struct stat st;
-
-    umask(0);
-    ok(px_path_private_dir(root, "job-", &one, NULL));
-    ok(px_path_private_dir(root, "job-", &two, NULL));
-
-    ck_assert_str_ne(one, two);
-    ck_assert(px_str_starts(one, start));
-    ck_assert_int_eq(stat(one, &st), 0);
-    ck_assert(S_ISDIR(st.st_mode));
-    ck_assert_uint_eq(st.st_mode & 0777, 0700);
-}
-
-PX_TEST(a_private_directory_that_cannot_be_made_is_explained)
-{
-    PX_AUTOFREE char *missing = in_root("missing");
-    char *out = root;
-    struct px_err err = {0};
-
-    fails(px_path_private_dir(missing, "x", &out, &err), NOT_FOUND);
-    ck_assert_ptr_nonnull(strstr(err.text, missing));
-    ck_assert_ptr_nonnull(strstr(err.text, "No such file"));
-    fails(px_path_private_dir(root, "../x", &out, &err), BAD_PARAM);
-    ck_assert_ptr_eq(out, root);
-}
-
-PX_TEST(a_private_directory_without_memory_is_not_made)
-{
-    PX_AUTOFREE char *out = NULL;
-    pmix_status_t rc;
-
-    PX_TEST_NEEDS_ALLOC;
-    for (unsigned nth = 0; px_alloc_next(&nth);) {
-        rc = px_path_private_dir(root, "x", &out, NULL);
-        if (px_alloc_check(rc)) {
-            ck_assert_ptr_null(out);
-        }
-    }
-    ck_assert_uint_eq(px_alloc_count(), 2);
 }
 
 PX_TEST(programs_are_found_in_the_path_from_cwd)
