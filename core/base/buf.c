@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays and byte buffers that grow: doubling keeps the cost of many small additions linear. */
+/* Arrays and byte buffers that grow: doubling keeps the cost of many small additions
+ * linear. */
 #include "core/base/buf.h"
 
 #include "core/base/vec.h"

@@ -60,9 +60,9 @@ static pmix_status_t await(int fd, short events, uint64_t deadline_ms)
     }
 }
 
-/* A pipe has no MSG_NOSIGNAL, nor has a file at its limit (RLIMIT_FSIZE), and a library may
- * not touch its host's handlers: hold the signals back in this thread, and swallow the one
- * we have raised. */
+/* A pipe has no MSG_NOSIGNAL, nor has a file at its limit (RLIMIT_FSIZE), and a library
+ * may not touch its host's handlers: hold the signals back in this thread, and swallow
+ * the one we have raised. */
 ssize_t px_fd_write(int fd, const void *bytes, size_t n)
 {
     sigset_t ours;
@@ -103,8 +103,8 @@ pmix_status_t px_fd_write_all(int fd, const void *bytes, size_t n, uint64_t dead
         pmix_status_t rc = await(fd, POLLOUT, deadline_ms);
         if (rc)
             return rc;
-        /* Against a deadline no more than a ready pipe is sure to take: a blocking write
-         * would wait until all fits. */
+        /* Against a deadline no more than a ready pipe is sure to take: a blocking
+         * write would wait until all fits. */
         ssize_t done = is_socket
                            ? send(fd, from, n, MSG_NOSIGNAL | MSG_DONTWAIT)
                            : px_fd_write(fd, from,

@@ -3,7 +3,7 @@
 #include "core/base/path.h"
 
 #include "core/base/clock.h"
-#include "core/base/env.h"
+#include "core/base/strv.h"
 #include "core/base/str.h"
 
 #include <errno.h>

@@ -2,10 +2,11 @@
 /* NULL-terminated string vectors. There is no stored capacity: these are argv and
  * environ, which other code allocates and frees too.
  *
- * A name may stand in an environment more than once, and then programs differ in which entry
- * they see: getenv takes the first, some shells the last. So the first is what is read here, and
- * a change leaves exactly one. */
-#include "core/base/env.h"
+ * A name may stand in an environment more than once, and then programs differ in which
+ * entry they see: getenv takes the first, some shells the last. So the first is what is
+ * read here, and a change leaves exactly one. */
+#include "core/base/strv.h"
+
 #include "core/base/str.h"
 
 #include <string.h>

@@ -25,4 +25,16 @@ char **px_strv_dup(char *const *v);          /* NULL for NULL or out of memory *
 void px_strv_free(char **v);
 void px_strv_cleanup(px_strv *v);
 
+/* -- environments: "NAME=VALUE" as given to exec -------------------------------------- */
+
+/* The value of the first entry of name, borrowed, or NULL. env may be NULL. */
+const char *px_env_get(char *const *env, const char *name);
+/* *env and its strings are malloc'd; NULL is empty. A name that exists keeps its value,
+ * with success, unless overwrite, which also drops further entries of it. A NULL value
+ * is "". PMIX_ERR_BAD_PARAM if name is NULL, empty or has a '='. */
+pmix_status_t px_env_set(char ***env, const char *name, const char *value,
+                         bool overwrite);
+/* Removes and frees every entry of name. */
+void px_env_unset(char **env, const char *name);
+
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/base/env.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"

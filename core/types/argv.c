@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_Argv_* and PMIx_Setenv: the public names of string vectors. */
-#include "core/base/env.h"
+#include "core/base/strv.h"
 #include "pmix_common.h"
 
 #include <limits.h>

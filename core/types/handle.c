@@ -30,8 +30,8 @@ static const struct {
 
 bool px_hwloc_open(struct px_hwloc *h)
 {
-    /* It stays loaded: bitmaps and topologies of its making are in the hands of users. So this
-     * reference can be given back, and counts do not grow. */
+    /* It stays loaded: bitmaps and topologies of its making are in the hands of users.
+     * So this reference can be given back, and counts do not grow. */
     void *library = dlopen(PX_HWLOC_FILE, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     bool found = library != NULL;
 
@@ -75,7 +75,8 @@ static pmix_status_t open_for(const struct px_opaque *o, struct px_hwloc *h)
 
 /* ---- the mark of a shared topology -------------------------------------------------- */
 
-/* Its address is what counts, in a place of a topology that hwloc keeps for its user. */
+/* Its address is what counts, in a place of a topology that hwloc keeps for its
+ * user. */
 static const char mark[] = "lent by libpmix";
 
 void px_topo_mark(void *topology, bool shared)
@@ -208,8 +209,9 @@ bool px_cpus_valid(const char *list)
     return true;
 }
 
-/* hwloc's own reader is not asked: it takes more for numbers than we do (octal, hexadecimal,
- * negative ones), so what was checked here could mean something else there. */
+/* hwloc's own reader is not asked: it takes more for numbers than we do (octal,
+ * hexadecimal, negative ones), so what was checked here could mean something else
+ * there. */
 static pmix_status_t parse_cpus(const struct px_hwloc *h, const char *list, void **set)
 {
     uint32_t first, last;
@@ -234,8 +236,8 @@ static pmix_status_t parse_cpus(const struct px_hwloc *h, const char *list, void
 
 static bool load_xml(const struct px_hwloc *h, hwloc_topology_t t, const char *xml)
 {
-    /* As the incumbent does, so that what one of them packed the other reads as the same: its
-     * users bind themselves with such a topology. */
+    /* As the incumbent does, so that what one of them packed the other reads as the
+     * same: its users bind themselves with such a topology. */
     const unsigned long flags = HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM |
                                 HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
 

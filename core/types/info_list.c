@@ -26,8 +26,9 @@ static pmix_info_t *find(struct info_list *l, const char *key)
 
 enum how { AT_FRONT, AT_BACK, ONCE, IN_PLACE };
 
-/* Adds *info, whose making ended with rc, and takes what it owns; if rc is an error that is
- * nothing, and the error is passed on. ONCE keeps an info of that key, IN_PLACE replaces it. */
+/* Adds *info, whose making ended with rc, and takes what it owns; if rc is an error
+ * that is nothing, and the error is passed on. ONCE keeps an info of that key, IN_PLACE
+ * replaces it. */
 static pmix_status_t insert(void *list, pmix_status_t rc, pmix_info_t *info,
                             enum how how)
 {

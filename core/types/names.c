@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of the values of enumerated types, statuses among them both ways, and of attributes for their
- * keys. Programs and their users know these texts from the reference implementation; for what it has
- * no name for, the text is in its manner. */
+/* Names of the values of enumerated types, statuses among them both ways, and of
+ * attributes for their keys. Programs and their users know these texts from the
+ * reference implementation; for what it has no name for, the text is in its manner. */
 #include "core/types/names.h"
 
 #include "core/base/str.h"

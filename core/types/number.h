@@ -24,8 +24,8 @@ struct px_number {
     };
 };
 
-/* The integer of 1, 2, 4 or 8 bytes at `at`, its sign extended if it has one. Where the size is a
- * constant, this and the next are a few instructions. */
+/* The integer of 1, 2, 4 or 8 bytes at `at`, its sign extended if it has one. Where the
+ * size is a constant, this and the next are a few instructions. */
 static inline __attribute__((always_inline)) uint64_t px_load_int(const void *at,
                                                                   size_t size,
                                                                   bool is_signed)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What walks objects by the table of types: they are made empty, copied, given back, compared and
- * measured. All is plain malloc memory, some of it allocated by the user's program. */
+/* What walks objects by the table of types: they are made empty, copied, given back,
+ * compared and measured. All is plain malloc memory, some of it allocated by the user's
+ * program. */
 #include "core/types/walk.h"
 
 #include "core/types/number.h"
@@ -56,8 +57,8 @@ void *px_type_create_array(pmix_data_type_t id, size_t n)
 
 /* ---- copies ---------------------------------------------------------------------- */
 
-/* A copy is made into zeroed memory member by member, so that a failure can be undone by
- * destructing what there is. */
+/* A copy is made into zeroed memory member by member, so that a failure can be undone
+ * by destructing what there is. */
 
 /* A source may be a string shorter than the array, so nothing behind its end is
  * read. */

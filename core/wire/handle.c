@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cpusets and topologies in their wire forms: a list of CPUs, without the name of its source, and
- * XML followed by what hwloc can do with the topology. What is not there travels as a NULL
- * string. */
+/* Cpusets and topologies in their wire forms: a list of CPUs, without the name of its
+ * source, and XML followed by what hwloc can do with the topology. What is not there
+ * travels as a NULL string. */
 #include "core/types/handle.h"
 
 #include "core/wire/walk.h"
@@ -46,8 +46,8 @@ static pmix_status_t name_source(char **source)
     return px_dup_bytes((const uint8_t *)made_by, sizeof(made_by), source);
 }
 
-/* A few bytes of text can ask for a long bitmap, and to fill it again and again: both count like
- * an array. */
+/* A few bytes of text can ask for a long bitmap, and to fill it again and again: both
+ * count like an array. */
 static pmix_status_t charge(px_reader *r, const char *list)
 {
     uint32_t first, last, highest = 0;

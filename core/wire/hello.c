@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What connections begin with. The connect message: its header is in the sender's byte order, the
- * rest is big endian and NUL-terminated text, and which fields are there depends on the role
- * flag. The address of a server, "<namespace>.<rank>;<scheme>://<address>". And the header of
- * the frames that follow: i32 index, u32 tag, u32 length, u32 of padding that readers ignore. */
+/* The beginning of connections. The connect message: its header is in the sender's byte
+ * order, the rest is big endian and NUL-terminated text, and which fields are there
+ * depends on the role flag. The address of a server,
+ * "<namespace>.<rank>;<scheme>://<address>". And the header of the frames that follow:
+ * i32 index, u32 tag, u32 length, u32 of padding that readers ignore. */
 #include "core/wire/hello.h"
 
 #include "core/base/str.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Short forms for what payloads are made of: scalars, buffers within buffers, key-value pairs,
- * and counted lists of infos and procs. */
+/* Short forms for what payloads are made of: scalars, buffers within buffers, key-value
+ * pairs, and counted lists of infos and procs. */
 #include "core/wire/walk.h"
 
 /* ---- writing ------------------------------------------------------------------------------- */

@@ -38,8 +38,8 @@ static const struct shape shapes[] = {
     [PX_TIME] = {sizeof(time_t), 8, false, false, 0, 0},
 };
 
-/* Where width and sign are constants, little is left of these: the loops over many numbers below
- * are written once and made for each. */
+/* Where width and sign are constants, little is left of these: the loops over many
+ * numbers below are written once and made for each. */
 #define INLINE static inline __attribute__((always_inline))
 
 /* ---- writing ----------------------------------------------------------------------------- */
@@ -191,7 +191,8 @@ static pmix_status_t get_bits(px_reader *r, unsigned width, bool is_signed,
     return rc;
 }
 
-/* How the numbers at hand are written: as the type demands, or as a tag before them says. */
+/* How the numbers at hand are written: as the type demands, or as a tag before them
+ * says. */
 struct coding {
     uint8_t width;
     bool is_signed;
@@ -216,7 +217,8 @@ static pmix_status_t get_tag(px_reader *r, struct coding *coding)
     return PMIX_SUCCESS;
 }
 
-/* Does the value fit the store? An unsigned int or a pid may come as either sign of 32 bits. */
+/* Does the value fit the store? An unsigned int or a pid may come as either sign of 32
+ * bits. */
 static bool fits(const struct shape *s, enum px_store kind, bool is_signed, uint64_t v,
                  bool negative)
 {
@@ -230,9 +232,9 @@ static bool fits(const struct shape *s, enum px_store kind, bool is_signed, uint
     return bits == 64 || v >> bits == 0;
 }
 
-/* Untagged numbers in the flexible encoding, as long as none of them can touch the end of the
- * message and each is as short as those of its width are. Returns how many were read; the first
- * it did not read is left to the careful way. */
+/* Untagged numbers in the flexible encoding, as long as none of them can touch the end
+ * of the message and each is as short as those of its width are. Returns how many were
+ * read; the first it did not read is left to the careful way. */
 INLINE size_t get_run(px_reader *r, char *to, size_t n, unsigned width, bool is_signed)
 {
     const unsigned longest = (8 * width + 6) / 7 < 4 ? (8 * width + 6) / 7 : 4;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types -> bytes: a walk over the type table. Whatever goes wrong is kept in the writer. */
+/* Types -> bytes: a walk over the type table. Whatever goes wrong is kept in the
+ * writer. */
 #include "core/wire/walk.h"
 
 #include "core/base/strv.h"
@@ -64,7 +65,8 @@ static bool enter(px_writer *w)
     return false;
 }
 
-/* What to send in place of a type the peer does not know; a false answer leaves it as it is. */
+/* What to send in place of a type the peer does not know; a false answer leaves it as
+ * it is. */
 static bool put_substitute(px_writer *w, const pmix_value_t *v)
 {
     pmix_value_t plain;

@@ -204,8 +204,8 @@ pmix_status_t px_get_array(px_reader *r, void **out, size_t n, const struct px_t
     *out = NULL;
     if (!px_get_plausible(r, n, t))
         return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
-    /* Elements of at most a few bytes: that they can be in the message bounds their memory, and
-     * they are read in one go. */
+    /* Elements of at most a few bytes: that they can be in the message bounds their
+     * memory, and they are read in one go. */
     if (px_is_number((enum px_store)t->store) || t->store == PX_BYTE1 ||
         t->store == PX_POINTER)
         cap = n;
@@ -270,8 +270,9 @@ static pmix_status_t get_darray(px_reader *r, pmix_data_array_t *a)
         rc = get_known(r, type, &t);
     if (rc)
         return rc;
-    /* An array of UNDEF has a size of 0 behind its type, except that 6.x sends none for a NULL
-     * array. What can follow an array (a key, a count, a tag) does not begin with a zero size. */
+    /* An array of UNDEF has a size of 0 behind its type, except that 6.x sends none for
+     * a NULL array. What can follow an array (a key, a count, a tag) does not begin
+     * with a zero size. */
     if (t->store == PX_NONE) {
         px_reader ahead = *r;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What pack.c and unpack.c share with message.c, text.c and compress.c. Private to core/wire. */
+/* What pack.c and unpack.c share with message.c, text.c and compress.c. Private to
+ * core/wire. */
 #ifndef PX_WIRE_CODEC_IMPL_H
 #define PX_WIRE_CODEC_IMPL_H
 
@@ -8,10 +9,11 @@
 
 /* ---- operations --------------------------------------------------------------------------- */
 
-/* The head of one operation of n values: count, with tags if the buffer is described. */
+/* The head of one operation of n values: count, with tags if the buffer is
+ * described. */
 void px_put_head(px_writer *w, int32_t n, pmix_data_type_t type);
-/* The type of an operation to read; PMIX_ERR_UNKNOWN_DATA_TYPE if it has no values, there is no
- * such type or the dialect lacks it. */
+/* The type of an operation to read; PMIX_ERR_UNKNOWN_DATA_TYPE if it has no values,
+ * there is no such type or the dialect lacks it. */
 pmix_status_t px_get_op_type(const px_reader *r, pmix_data_type_t id,
                              const struct px_type **t);
 /* Reads it; the count is not negative. */
@@ -56,8 +58,8 @@ pmix_status_t px_get_topology(px_reader *r, pmix_topology_t *topo);
 /* A STRING of n bytes, the NUL included; none for NULL. */
 void px_put_text(px_writer *w, const char *s, size_t n);
 void px_put_string(px_writer *w, const char *s);
-/* The text inside a STRING without copying: *s is NULL for a NULL string, else it points into
- * the message and ends at *len, which is a NUL. */
+/* The text inside a STRING without copying: *s is NULL for a NULL string, else it
+ * points into the message and ends at *len, which is a NUL. */
 pmix_status_t px_get_text(px_reader *r, const char **s, size_t *len);
 pmix_status_t px_get_bytes(px_reader *r, void *dst, size_t n); /* copied */
 /* n bytes as fresh memory; NULL for none. */
@@ -66,22 +68,23 @@ pmix_status_t px_dup_bytes(const uint8_t *bytes, size_t n, char **out);
 /* FLOAT and DOUBLE travel as "%f" text, always with a point, whatever the locale. */
 void px_put_real(px_writer *w, double v);
 pmix_status_t px_get_real(px_reader *r, enum px_store kind, void *dst);
-/* A REGEX has no length of its own: it is NUL-terminated text, or a blob that tells its length
- * in its heading. */
+/* A REGEX has no length of its own: it is NUL-terminated text, or a blob that tells its
+ * length in its heading. */
 void px_put_regex(px_writer *w, const pmix_byte_object_t *regex);
 pmix_status_t px_get_regex(px_reader *r, pmix_byte_object_t *regex);
-/* Length of the regex at the start of bytes[0..max), NUL of the text form included; 0 if it
- * does not end there. */
+/* Length of the regex at the start of bytes[0..max), NUL of the text form included; 0
+ * if it does not end there. */
 size_t px_regex_len(const char *bytes, size_t max);
 /* The same of a regex of our own making, which is trusted to end. */
 size_t px_regex_extent(const char *regex);
 
 /* ---- compression -------------------------------------------------------------------------- */
 
-/* *out owns the plain form of a compressed value. PMIX_ERR_UNPACK_FAILURE if it is damaged or
- * would grow beyond PX_MAX_INFLATED_B. */
+/* *out owns the plain form of a compressed value. PMIX_ERR_UNPACK_FAILURE if it is
+ * damaged or would grow beyond PX_MAX_INFLATED_B. */
 pmix_status_t px_inflate_value(const pmix_value_t *v, pmix_value_t *out);
-/* u32 length in host order, then a zlib stream; malloc'd, with a NUL after the inflated. */
+/* u32 length in host order, then a zlib stream; malloc'd, with a NUL after the
+ * inflated. */
 pmix_status_t px_deflate(const void *bytes, size_t n, uint8_t **out, size_t *out_n);
 pmix_status_t px_inflate(const void *bytes, size_t n, uint8_t **out, size_t *out_n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The environment by which a child finds this server, and contributions to a launch. */
-#include "core/base/env.h"
+#include "core/base/strv.h"
 #include "core/base/str.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"

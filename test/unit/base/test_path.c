@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Joining, and the search for programs in a tree made for it. */
 #include "alloc_fail.h"
-#include "core/base/env.h"
+#include "core/base/strv.h"
 #include "core/base/path.h"
 #include "core/base/str.h"
 #include "px_test.h"

@@ -2,7 +2,6 @@
 /* String vectors: editing, splitting and joining; and environments, with names that stand in them
  * more than once. */
 #include "alloc_fail.h"
-#include "core/base/env.h"
 #include "core/base/strv.h"
 #include "px_test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walkers of tables of arguments: checked, copied, packed, unpacked, freed; and the tables, a row a
- * field, in the order of the message. */
+/* Walkers of tables of arguments: checked, copied, packed, unpacked, freed; and the
+ * tables, a row a field, in the order of the message. */
 #include "core/wire/requests.h"
 
 #include "core/wire/ops.h"
