@@ -24,18 +24,6 @@ static void free_setting(struct px_setting *s)
     free(s);
 }
 
-/* Two values in one file cannot both be meant. */
-static void warn_duplicate(struct px_params *p, const struct px_setting *s)
-{
-    const struct px_setting *other = s->older;
-
-    if (s->file && other && other->file == s->file &&
-        strcmp(other->value, s->value) != 0)
-        px_params_complain(p, PX_PARAM_WRONG,
-                           "%s: %s = \"%.80s\": was \"%.80s\" at %s; the last counts",
-                           s->where, s->name, s->value, other->value, other->where);
-}
-
 pmix_status_t px_params_add(struct px_params *p, const char *name, const char *value,
                             enum px_param_source source, unsigned file,
                             const char *where)
@@ -59,7 +47,12 @@ pmix_status_t px_params_add(struct px_params *p, const char *name, const char *v
     *p->end = s;
     p->end = &s->next;
     p->n_settings++;
-    warn_duplicate(p, s);
+    /* Two values in one file cannot both be meant. */
+    if (file && s->older && s->older->file == file &&
+        strcmp(s->older->value, value) != 0)
+        px_params_complain(p, PX_PARAM_WRONG,
+                           "%s: %s = \"%.80s\": was \"%.80s\" at %s; the last counts",
+                           where, name, value, s->older->value, s->older->where);
     return PMIX_SUCCESS;
 }
 
@@ -112,22 +105,6 @@ static pmix_status_t add_candidates(px_param_candidates *h, const struct px_para
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t add_old_names(px_param_candidates *h, const struct px_params *p,
-                                   const char *old_names)
-{
-    PX_AUTO(px_strv) names = NULL;
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    if (!old_names)
-        return PMIX_SUCCESS;
-    names = px_strv_split(old_names, ',', false);
-    if (!names)
-        return PMIX_ERR_NOMEM;
-    for (size_t i = 0; names[i] && !rc; i++)
-        rc = add_candidates(h, p, px_str_trim(names[i]), true);
-    return rc;
-}
-
 pmix_status_t px_params_candidates(const struct px_params *p, const char *name,
                                    px_param_candidates *out)
 {
@@ -136,8 +113,8 @@ pmix_status_t px_params_candidates(const struct px_params *p, const char *name,
     PX_AUTO(px_param_candidates) h = {0};
 
     pmix_status_t rc = add_candidates(&h, p, name, false);
-    if (!rc && d)
-        rc = add_old_names(&h, p, d->param.old_names);
+    for (char **old = d ? d->old_names : NULL; !rc && old && *old; old++)
+        rc = add_candidates(&h, p, *old, true);
     for (size_t i = 0; !rc && (foreign = px_param_foreign_at(i)); i++) {
         if (foreign->ours && strcmp(foreign->ours, name) == 0)
             rc = add_candidates(&h, p, foreign->name, true);
@@ -179,40 +156,23 @@ static void free_declared(struct px_declared *d)
         return;
     free(d->name);
     free(d->owner);
-    free((char *)d->param.old_names);
+    px_strv_free(d->old_names);
     free(d);
 }
 
-static struct px_declared *make_declared(const char *owner, const char *prefix,
-                                         const struct px_param *param)
+/* The words of a list, without white space around them; NULL if there is none. */
+static pmix_status_t split_words(const char *text, char ***list)
 {
-    struct px_declared *d = calloc(1, sizeof(*d));
+    PX_AUTO(px_strv) words = px_strv_split(text, ',', false);
+    PX_AUTO(px_strv) trimmed = NULL;
 
-    if (!d)
-        return NULL;
-    d->param = *param;
-    d->name = px_strf("%s%s", prefix, param->name);
-    d->owner = strdup(owner);
-    d->param.old_names = param->old_names ? strdup(param->old_names) : NULL;
-    if (d->name && d->owner && (d->param.old_names || !param->old_names))
-        return d;
-    free_declared(d);
-    return NULL;
-}
-
-static pmix_status_t remember_old_names(struct px_params *p, struct px_declared *d)
-{
-    PX_AUTO(px_strv) names = NULL;
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    if (!d->param.old_names)
-        return PMIX_SUCCESS;
-    names = px_strv_split(d->param.old_names, ',', false);
-    if (!names)
-        return PMIX_ERR_NOMEM;
-    for (size_t i = 0; names[i] && !rc; i++)
-        rc = px_map_sput(&p->old, px_str_trim(names[i]), d, NULL);
-    return rc;
+    for (size_t i = 0; words && words[i]; i++) {
+        const char *word = px_str_trim(words[i]);
+        if (*word && px_strv_append(&trimmed, word))
+            return PMIX_ERR_NOMEM;
+    }
+    *list = px_take(&trimmed);
+    return PMIX_SUCCESS;
 }
 
 static pmix_status_t declare_one(struct px_params *p, const char *owner,
@@ -224,12 +184,22 @@ static pmix_status_t declare_one(struct px_params *p, const char *owner,
         return PMIX_ERR_NOMEM;
     if (px_map_sget(&p->declared, name))
         return PMIX_SUCCESS;
-    struct px_declared *d = make_declared(owner, prefix, param);
-    if (!d || px_map_sput(&p->declared, name, d, NULL)) {
+    struct px_declared *d = calloc(1, sizeof(*d));
+    if (!d)
+        return PMIX_ERR_NOMEM;
+    d->param = *param;
+    d->owner = strdup(owner);
+    d->name = px_take(&name);
+    if (!d->owner ||
+        (param->old_names && split_words(param->old_names, &d->old_names)) ||
+        px_map_sput(&p->declared, d->name, d, NULL)) {
         free_declared(d);
         return PMIX_ERR_NOMEM;
     }
-    return remember_old_names(p, d);
+    pmix_status_t rc = PMIX_SUCCESS;
+    for (char **old = d->old_names; !rc && old && *old; old++)
+        rc = px_map_sput(&p->old, *old, d, NULL);
+    return rc;
 }
 
 pmix_status_t px_params_declare(struct px_params *p, const char *owner,
@@ -255,20 +225,14 @@ static pmix_status_t keep(struct px_params *p, char **vector)
 
 static pmix_status_t store_list(struct px_params *p, const char *text, void *member)
 {
-    PX_AUTO(px_strv) words = px_strv_split(text, ',', false);
     PX_AUTO(px_strv) list = NULL;
+    pmix_status_t rc = split_words(text, &list);
 
-    for (size_t i = 0; words && words[i]; i++) {
-        const char *word = px_str_trim(words[i]);
-        if (*word && px_strv_append(&list, word))
-            return PMIX_ERR_NOMEM;
-    }
     if (!list)
         list = calloc(1, sizeof(*list));
-    if (!list || keep(p, list))
+    if (rc || !list || keep(p, list))
         return PMIX_ERR_NOMEM;
-    *(char ***)member = list;
-    list = NULL;
+    *(char ***)member = px_take(&list);
     return PMIX_SUCCESS;
 }
 
@@ -279,8 +243,7 @@ static pmix_status_t store_path(struct px_params *p, const char *text, void *mem
 
     if (!path || px_strv_append(&one, path) || keep(p, one))
         return PMIX_ERR_NOMEM;
-    *(const char **)member = one[0];
-    one = NULL;
+    *(const char **)member = px_take(&one)[0];
     return PMIX_SUCCESS;
 }
 
@@ -297,24 +260,13 @@ static pmix_status_t store(struct px_params *p, const struct px_param *param,
     return px_param_from_text(param, text, member) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
 }
 
-static void bad_value(struct px_params *p, const struct px_param *param,
-                      const struct px_setting *s, const char *instead)
-{
-    char expected[256];
-
-    px_param_expected(param, expected, sizeof(expected));
-    px_params_complain(p, PX_PARAM_WRONG, "%s: %s%s = \"%.80s\": expected %s%s",
-                       s->where, s->source == PX_SOURCE_ENV ? "PMIX_MCA_" : "", s->name,
-                       s->value, expected, instead);
-}
-
 /* The strongest value that fits, in the end the default; the others are problems. */
 static pmix_status_t parse_one(struct px_params *p, const struct px_param *param,
                                const char *name, void *member, struct px_err *err)
 {
     PX_AUTO(px_param_candidates) h = {0};
     pmix_status_t rc = px_params_candidates(p, name, &h);
-    char instead[160] = "";
+    char instead[160] = "", expected[256];
     size_t used = h.n;
 
     /* Weakest first: what is there in the end is the strongest. */
@@ -336,9 +288,13 @@ static pmix_status_t parse_one(struct px_params *p, const struct px_param *param
                  h.v[used].setting->value, h.v[used].setting->where);
     else if (param->def)
         snprintf(instead, sizeof(instead), "; using the default, %.80s", param->def);
+    px_param_expected(param, expected, sizeof(expected));
     for (size_t i = 0; i < h.n; i++) {
+        const struct px_setting *s = h.v[i].setting;
         if (!h.v[i].fits)
-            bad_value(p, param, h.v[i].setting, i < used ? instead : "");
+            px_params_complain(p, PX_PARAM_WRONG, "%s: %s%s = \"%.80s\": expected %s%s",
+                               s->where, s->source == PX_SOURCE_ENV ? "PMIX_MCA_" : "",
+                               s->name, s->value, expected, i < used ? instead : "");
     }
     return PMIX_SUCCESS;
 }

@@ -26,7 +26,8 @@ struct px_setting {
 struct px_declared {
     char *name;            /* in full */
     char *owner;           /* "core", "ptl/tcp" */
-    struct px_param param; /* texts are the table's, but for the old names */
+    struct px_param param; /* texts are the table's */
+    char **old_names;      /* NULL: none */
 };
 
 struct px_problem {

@@ -14,15 +14,6 @@
 
 /* ---- problems -------------------------------------------------------------------- */
 
-static bool is_kept(const struct px_params *p, const char *text)
-{
-    for (size_t i = 0; i < p->n_problems; i++) {
-        if (strcmp(p->problems[i].text, text) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* There is a limit to what anybody reads: the last line stands for all others. */
 static bool is_full(const struct px_params *p)
 {
@@ -44,8 +35,9 @@ void px_params_complain(struct px_params *p, enum px_param_severity severity,
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    if (is_kept(p, text))
-        return;
+    for (size_t i = 0; i < p->n_problems; i++)
+        if (strcmp(p->problems[i].text, text) == 0)
+            return;
     if (p->n_problems == PX_PARAM_MAX_PROBLEMS)
         snprintf(text, sizeof(text), "more is wrong with the parameters");
     struct px_problem *problem = px_vec_add(&p->problems, &p->n_problems,
@@ -62,15 +54,6 @@ void px_params_complain(struct px_params *p, enum px_param_severity severity,
 pmix_status_t px_params_ignore_prefix(struct px_params *p, const char *prefix)
 {
     return px_strv_append_unique(&p->hidden, prefix);
-}
-
-static bool is_hidden(const struct px_params *p, const char *name)
-{
-    for (char *const *prefix = p->hidden; prefix && *prefix; prefix++) {
-        if (px_str_starts(name, *prefix))
-            return true;
-    }
-    return false;
 }
 
 enum { N_NEAR = 3 };
@@ -123,18 +106,6 @@ static void say_nearest(const struct px_params *p, const char *name, char *text,
     }
 }
 
-/* Launchers set parameters of all libraries in the environment of their processes. */
-static void judge_foreign(struct px_params *p, const struct px_setting *s,
-                          const struct px_param_foreign *foreign)
-{
-    bool was_meant = s->source != PX_SOURCE_ENV || foreign->missed;
-
-    if (foreign->ours)
-        return;
-    px_params_complain(p, was_meant ? PX_PARAM_ODD : PX_PARAM_NOTE,
-                       "%s: %s does not apply: %s", s->where, s->name, foreign->why);
-}
-
 static void judge(struct px_params *p, const struct px_setting *s)
 {
     const struct px_declared *now = px_map_sget(&p->old, s->name);
@@ -142,8 +113,11 @@ static void judge(struct px_params *p, const struct px_setting *s)
     const struct px_param_foreign *foreign;
     char nearest[256];
 
-    if (px_map_sget(&p->declared, s->name) || is_hidden(p, s->name))
+    if (px_map_sget(&p->declared, s->name))
         return;
+    for (char *const *prefix = p->hidden; prefix && *prefix; prefix++)
+        if (px_str_starts(s->name, *prefix))
+            return;
     if (now) {
         px_params_complain(p, PX_PARAM_ODD, "%s: %s%s is called %s now", s->where, env,
                            s->name, now->name);
@@ -151,7 +125,12 @@ static void judge(struct px_params *p, const struct px_setting *s)
     }
     foreign = px_param_foreign_find(s->name);
     if (foreign) {
-        judge_foreign(p, s, foreign);
+        /* Launchers set parameters of all libraries in their processes' environment. */
+        bool was_meant = s->source != PX_SOURCE_ENV || foreign->missed;
+        if (!foreign->ours)
+            px_params_complain(p, was_meant ? PX_PARAM_ODD : PX_PARAM_NOTE,
+                               "%s: %s does not apply: %s", s->where, s->name,
+                               foreign->why);
         return;
     }
     if (is_full(p))
@@ -199,17 +178,6 @@ void px_params_look_for_unknown(struct px_params *p)
 
 /* ---- telling --------------------------------------------------------------------- */
 
-/* A thousand ranks of a job are not to say the same thousand times. */
-static enum px_log_level level_of(const struct px_params *p,
-                                  const struct px_problem *problem, int64_t strict)
-{
-    if (problem->severity == PX_PARAM_NOTE || p->one_of_many)
-        return PX_LOG_INFO;
-    return problem->severity == PX_PARAM_WRONG && strict == PX_STRICT_ERROR
-               ? PX_LOG_ERROR
-               : PX_LOG_WARN;
-}
-
 pmix_status_t px_params_report(struct px_params *p, struct px_err *err)
 {
     struct px_base_conf conf = {.strict = PX_STRICT_WARN};
@@ -228,7 +196,11 @@ pmix_status_t px_params_report(struct px_params *p, struct px_err *err)
         if (is_fatal && !fatal && err)
             fatal = problem; /* whoever gets err tells it */
         else if (conf.strict != PX_STRICT_OFF)
-            px_log(level_of(p, problem, conf.strict), "param", "%s", problem->text);
+            /* A thousand ranks of a job are not to say the same thousand times. */
+            px_log(problem->severity == PX_PARAM_NOTE || p->one_of_many ? PX_LOG_INFO
+                   : is_fatal                                           ? PX_LOG_ERROR
+                                                                        : PX_LOG_WARN,
+                   "param", "%s", problem->text);
     }
     return fatal ? px_err_set(err, PMIX_ERR_BAD_PARAM, "%s", fatal->text)
                  : PMIX_SUCCESS;

@@ -35,38 +35,26 @@ struct reading {
 
 static pmix_status_t read_one(struct reading *r, const char *asked_at);
 
-static bool is_being_read(const struct reading *r)
-{
-    for (const struct reading *by = r->by; by; by = by->by) {
-        if (px_is_same(&by->st, &r->st))
-            return true;
-    }
-    return false;
-}
-
-/* O_NONBLOCK because somebody may have put a FIFO there. */
-static int open_text(const char *path)
-{
-    return PX_RETRY(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-}
-
 /* The whole of a regular file, malloc'd and terminated; NULL and errno otherwise: EDEADLK for
  * one that is being read already. */
 static char *read_text(struct reading *r, const char *path, size_t *len)
 {
     struct stat *st = &r->st;
 
-    PX_AUTOCLOSE int fd = open_text(path);
+    /* O_NONBLOCK because it may be a FIFO. */
+    PX_AUTOCLOSE int fd = PX_RETRY(
+        open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (fd < 0 || fstat(fd, st) < 0)
         return NULL;
     if (!S_ISREG(st->st_mode) || st->st_size > FILE_MAX) {
         errno = S_ISREG(st->st_mode) ? EFBIG : S_ISDIR(st->st_mode) ? EISDIR : EINVAL;
         return NULL;
     }
-    if (is_being_read(r)) {
-        errno = EDEADLK;
-        return NULL;
-    }
+    for (const struct reading *by = r->by; by; by = by->by)
+        if (px_is_same(&by->st, st)) {
+            errno = EDEADLK;
+            return NULL;
+        }
     size_t size = (size_t)st->st_size;
     PX_AUTOFREE char *text = malloc(size + 1);
     if (!text)
@@ -97,20 +85,14 @@ static const char *reason(int errnum)
     }
 }
 
-/* Relative names are relative to the folder of the file that holds them. */
-static char *beside(const char *path, const char *name)
-{
-    const char *slash = strrchr(path, '/');
-
-    if (name[0] == '/' || !slash)
-        return strdup(name);
-    return px_strf("%.*s/%s", (int)(slash - path), path, name);
-}
-
 static pmix_status_t read_included(struct reading *r, const char *name,
                                    const char *where)
 {
-    PX_AUTOFREE char *path = beside(r->path, name);
+    /* Relative names are relative to the folder of the file that holds them. */
+    const char *slash = name[0] == '/' ? NULL : strrchr(r->path, '/');
+    PX_AUTOFREE char *path = slash ? px_strf("%.*s/%s", (int)(slash - r->path), r->path,
+                                             name)
+                                   : strdup(name);
     struct reading inner = *r;
 
     if (!path)
@@ -154,18 +136,6 @@ static pmix_status_t remember_file(const struct reading *r, bool read)
     return PMIX_ERR_NOMEM;
 }
 
-static pmix_status_t read_lines(struct reading *r, char *text)
-{
-    struct px_param_text lines = {.rest = text, .line = 1};
-    struct px_param_line line;
-    pmix_status_t rc = remember_file(r, true);
-    unsigned file = (unsigned)r->params->n_files;
-
-    while (!rc && px_param_next_line(&lines, &line))
-        rc = take_line(r, file, &line);
-    return rc;
-}
-
 /* A process with more rights than its user believes only files that strangers cannot
  * change. *out is NULL if this is none of them. */
 static pmix_status_t resolve(const struct reading *r, const char *at, char **out)
@@ -195,6 +165,7 @@ static pmix_status_t read_one(struct reading *r, const char *asked_at)
     PX_AUTOFREE char *at = asked_at ? px_strf("%s: ", asked_at) : strdup("");
     PX_AUTOFREE char *real = NULL;
     const char *wrong = NULL;
+    struct px_param_line line;
     size_t len = 0;
 
     if (r->params->n_tried++ >= MAX_FILES) {
@@ -218,11 +189,15 @@ static pmix_status_t read_one(struct reading *r, const char *asked_at)
         wrong = "files include each other too deeply";
     else if (memchr(text, '\0', len))
         wrong = "it is not a text file";
-    if (!wrong)
-        return read_lines(r, text);
-    px_params_complain(r->params, PX_PARAM_WRONG, "%sparameter file %s not read: %s",
-                       at, r->path, wrong);
-    return remember_file(r, false);
+    if (wrong)
+        px_params_complain(r->params, PX_PARAM_WRONG,
+                           "%sparameter file %s not read: %s", at, r->path, wrong);
+    pmix_status_t rc = remember_file(r, !wrong);
+    unsigned file = (unsigned)r->params->n_files;
+    struct px_param_text lines = {.rest = text, .line = 1};
+    while (!rc && !wrong && px_param_next_line(&lines, &line))
+        rc = take_line(r, file, &line);
+    return rc;
 }
 
 pmix_status_t px_params_read_file(struct px_params *p, const char *path,
@@ -287,24 +262,18 @@ static pmix_status_t set_or_complain(struct px_params *p, const char *name,
     return PMIX_SUCCESS;
 }
 
-/* A variable that users of OpenPMIx know, and which the Standard's documents name: an ordinary
- * parameter here. What is no number meant something else. */
-static pmix_status_t read_debug(struct px_params *p, const char *value)
-{
-    uint64_t n;
-
-    if (!px_str_to_u64(value, 0, INT32_MAX, &n))
-        return PMIX_SUCCESS;
-    return px_params_set(p, "pmix_debug", value, PX_SOURCE_ENV, "environment");
-}
-
 pmix_status_t px_params_read_env(struct px_params *p, char *const *env)
 {
     pmix_status_t rc = PMIX_SUCCESS;
+    uint64_t n;
 
     for (; env && *env && !rc; env++) {
-        if (px_str_starts(*env, ENV_DEBUG))
-            rc = read_debug(p, *env + strlen(ENV_DEBUG));
+        /* A variable that users of OpenPMIx know, and which the Standard's documents
+         * name: an ordinary parameter here, if it is a number. */
+        if (px_str_starts(*env, ENV_DEBUG) &&
+            px_str_to_u64(*env + strlen(ENV_DEBUG), 0, INT32_MAX, &n))
+            rc = px_params_set(p, "pmix_debug", *env + strlen(ENV_DEBUG), PX_SOURCE_ENV,
+                               "environment");
         if (!px_str_starts(*env, ENV_PREFIX))
             continue;
         const char *name = *env + strlen(ENV_PREFIX);
@@ -351,19 +320,6 @@ static pmix_status_t read_beneath(struct px_params *p, const char *dir,
                 : PMIX_ERR_NOMEM;
 }
 
-/* The user's file may stand elsewhere. */
-static pmix_status_t read_user_file(struct px_params *p,
-                                    const struct px_param_origin *from)
-{
-    const char *elsewhere = px_params_text(p, "mca_base_user_param_file", NULL, NULL);
-
-    if (elsewhere)
-        return read_listed(p, "mca_base_user_param_file", PX_SOURCE_USER_FILE,
-                           from->privileged);
-    return read_beneath(p, from->home, ".pmix/mca-params.conf", PX_SOURCE_USER_FILE,
-                        from->privileged);
-}
-
 /* In an order in which each source can name the next; strength is another matter. */
 static pmix_status_t read_all(struct px_params *p, const struct px_param_origin *from)
 {
@@ -375,8 +331,12 @@ static pmix_status_t read_all(struct px_params *p, const struct px_param_origin 
     if (!rc)
         rc = read_beneath(p, from->sysconfdir, "pmix-mca-params.conf",
                           PX_SOURCE_SYSTEM_FILE, privileged);
-    if (!rc)
-        rc = read_user_file(p, from);
+    if (!rc) /* the user's file may stand elsewhere */
+        rc = px_params_text(p, "mca_base_user_param_file", NULL, NULL)
+                 ? read_listed(p, "mca_base_user_param_file", PX_SOURCE_USER_FILE,
+                               privileged)
+                 : read_beneath(p, from->home, ".pmix/mca-params.conf",
+                                PX_SOURCE_USER_FILE, privileged);
     if (!rc)
         rc = read_listed(p, "mca_base_param_files", PX_SOURCE_NAMED_FILE, privileged);
     if (!rc)

@@ -78,31 +78,12 @@ static bool is_wanted(const struct search *s, const pmix_device_distance_t *d)
 
 /* ---- devices ----------------------------------------------------------------------------- */
 
-static const struct kind *kind_of(hwloc_obj_t device)
-{
-    for (size_t i = 0; i < PX_COUNT(kinds); i++) {
-        if (kinds[i].hwloc == device->attr->osdev.type)
-            return &kinds[i];
-    }
-    return NULL;
-}
-
 static const char *attribute(hwloc_obj_t device, const char *name)
 {
-    for (unsigned i = 0; i < device->infos_count; i++) {
+    for (unsigned i = 0; i < device->infos_count; i++)
         if (strcasecmp(device->infos[i].name, name) == 0)
             return device->infos[i].value;
-    }
     return NULL;
-}
-
-static size_t count_colons(const char *s)
-{
-    size_t n = 0;
-
-    for (; *s; s++)
-        n += *s == ':';
-    return n;
 }
 
 /* The forms the other implementation has, where the device tells what it takes (the schemes of a
@@ -113,7 +94,10 @@ static char *make_uuid(const struct search *s, const struct kind *kind,
     const char *address = attribute(device, "Address");
     const char *node = attribute(device, "NodeGUID");
     const char *image = attribute(device, "SysImageGUID");
-    size_t colons = address ? count_colons(address) : 0;
+    size_t colons = 0;
+
+    for (const char *c = address; c && *c; c++)
+        colons += *c == ':';
 
     if (kind->type == PMIX_DEVTYPE_NETWORK && (colons == 5 || colons == 19))
         return px_strf("%s://%s", colons == 5 ? "ipv4" : "ipv6", address);
@@ -123,16 +107,6 @@ static char *make_uuid(const struct search *s, const struct kind *kind,
 }
 
 /* ---- distance ---------------------------------------------------------------------------- */
-
-static uint16_t levels_up(const struct search *s, hwloc_obj_t cpu, hwloc_obj_t anchor)
-{
-    int depth = s->h.topology_get_depth(s->topology);
-    hwloc_obj_t at = cpu;
-
-    while (at->parent && !s->h.bitmap_isincluded(anchor->cpuset, at->cpuset))
-        at = at->parent;
-    return (uint16_t)(depth - at->depth);
-}
 
 /* UINT16_MAX, which says that it is not known, if no CPU of the topology is in the set. */
 static void measure(const struct search *s, hwloc_obj_t device,
@@ -152,7 +126,10 @@ static void measure(const struct search *s, hwloc_obj_t device,
 
         if (!s->h.bitmap_isset(s->set, cpu->os_index))
             continue;
-        uint16_t levels = levels_up(s, cpu, anchor);
+        hwloc_obj_t above = cpu;
+        while (above->parent && !s->h.bitmap_isincluded(anchor->cpuset, above->cpuset))
+            above = above->parent;
+        uint16_t levels = (uint16_t)(depth + 1 - above->depth);
         d->mindist = levels < d->mindist ? levels : d->mindist;
         d->maxdist = levels > d->maxdist ? levels : d->maxdist;
         any = true;
@@ -180,15 +157,6 @@ static pmix_status_t add_device(struct search *s, const struct kind *kind,
     return PMIX_SUCCESS;
 }
 
-/* "card0" and the like are the outlets of a GPU that has its own entry. */
-static bool is_counted(const struct search *s, const struct kind *kind,
-                       hwloc_obj_t device)
-{
-    return kind && (s->types & kind->type) && device->name &&
-           !(kind->type == PMIX_DEVTYPE_GPU &&
-             strncasecmp(device->name, "card", strlen("card")) == 0);
-}
-
 static pmix_status_t find_devices(struct search *s)
 {
     const int depth = HWLOC_TYPE_DEPTH_OS_DEVICE;
@@ -202,10 +170,15 @@ static pmix_status_t find_devices(struct search *s)
         return PMIX_ERR_NOMEM;
     for (unsigned i = 0; !rc && i < n; i++) {
         hwloc_obj_t device = s->h.get_obj_by_depth(s->topology, depth, i);
-        const struct kind *kind = kind_of(device);
 
-        if (is_counted(s, kind, device))
-            rc = add_device(s, kind, device);
+        for (size_t k = 0; !rc && k < PX_COUNT(kinds); k++) {
+            /* "card0" and the like are the outlets of a GPU that has its own entry. */
+            bool is_outlet = kinds[k].type == PMIX_DEVTYPE_GPU && device->name &&
+                             strncasecmp(device->name, "card", strlen("card")) == 0;
+            if (kinds[k].hwloc == device->attr->osdev.type && device->name &&
+                (s->types & kinds[k].type) && !is_outlet)
+                rc = add_device(s, &kinds[k], device);
+        }
     }
     return !rc && s->n == 0 ? PMIX_ERR_NOT_FOUND : rc;
 }

@@ -16,7 +16,7 @@ static const struct {
     hwloc_obj_type_t type;
     pmix_locality_t bit;
 } levels[] = {
-    {"NM", HWLOC_OBJ_NUMANODE, PMIX_LOCALITY_SHARE_NUMA},
+    {"NM", HWLOC_OBJ_NUMANODE, PMIX_LOCALITY_SHARE_NUMA}, /* beside the tree */
     {"SK", HWLOC_OBJ_PACKAGE, PMIX_LOCALITY_SHARE_PACKAGE},
     {"L3", HWLOC_OBJ_L3CACHE, PMIX_LOCALITY_SHARE_L3CACHE},
     {"L2", HWLOC_OBJ_L2CACHE, PMIX_LOCALITY_SHARE_L2CACHE},
@@ -24,15 +24,6 @@ static const struct {
     {"CR", HWLOC_OBJ_CORE, PMIX_LOCALITY_SHARE_CORE},
     {"HT", HWLOC_OBJ_PU, PMIX_LOCALITY_SHARE_HWTHREAD},
 };
-
-static const char *name_of(hwloc_obj_type_t type)
-{
-    for (size_t i = 0; i < PX_COUNT(levels); i++) {
-        if (levels[i].type == type)
-            return levels[i].name;
-    }
-    return NULL;
-}
 
 /* ---- writing -------------------------------------------------------------------------- */
 
@@ -80,14 +71,11 @@ static pmix_status_t add_levels(struct writing *w)
     int depth = w->h.topology_get_depth(w->topology);
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (int d = 1; !rc && d < depth; d++) {
-        const char *name = name_of(w->h.get_depth_type(w->topology, d));
-
-        if (name)
-            rc = add_level(w, d, name);
-    }
-    return rc ? rc
-              : add_level(w, HWLOC_TYPE_DEPTH_NUMANODE, name_of(HWLOC_OBJ_NUMANODE));
+    for (int d = 1; d < depth; d++)
+        for (size_t i = 0; !rc && i < PX_COUNT(levels); i++)
+            if (levels[i].type == w->h.get_depth_type(w->topology, d))
+                rc = add_level(w, d, levels[i].name);
+    return rc ? rc : add_level(w, HWLOC_TYPE_DEPTH_NUMANODE, levels[0].name);
 }
 
 pmix_status_t px_locality_text(void *topology, const void *bitmap, char **text)
@@ -150,15 +138,6 @@ static bool lists_meet(const char *a, const char *b)
     return false;
 }
 
-static pmix_locality_t bit_of(const char *name)
-{
-    for (size_t i = 0; i < PX_COUNT(levels); i++) {
-        if (strcmp(levels[i].name, name) == 0)
-            return levels[i].bit;
-    }
-    return 0;
-}
-
 /* Past what names the source, if anything does. */
 static pmix_status_t skip_source(const char **text)
 {
@@ -191,8 +170,11 @@ pmix_status_t px_locality_shared(const char *a, const char *b, pmix_locality_t *
         return PMIX_ERR_BAD_PARAM;
     while (*a && take_part(&a, &of_a)) {
         for (at = b; *at && take_part(&at, &of_b);) {
-            if (strcmp(of_a.name, of_b.name) == 0 && lists_meet(of_a.list, of_b.list))
-                shared |= bit_of(of_a.name);
+            if (strcmp(of_a.name, of_b.name) != 0 || !lists_meet(of_a.list, of_b.list))
+                continue;
+            for (size_t i = 0; i < PX_COUNT(levels); i++)
+                if (strcmp(levels[i].name, of_a.name) == 0)
+                    shared |= levels[i].bit;
         }
     }
     if (*a)

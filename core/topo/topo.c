@@ -91,39 +91,24 @@ void px_topo_given(const pmix_info_t *info, size_t n)
 
 /* ---- made here ----------------------------------------------------------------------- */
 
-/* What hwloc maps becomes memory with pointers in it, so the file must be of somebody who could
- * write to ours anyway. */
-static bool is_trusted(int fd)
-{
-    struct stat st;
-
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-           (st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & S_IWOTH);
-}
-
 static void *adopt(const struct px_hwloc *h, const struct px_topo_hints *hints)
 {
     hwloc_topology_t t;
+    struct stat st;
 
     if (!hints->shmem_file || !hints->shmem_size)
         return NULL;
     PX_AUTOCLOSE int fd = open(hints->shmem_file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0 || !is_trusted(fd) ||
+    /* What hwloc maps becomes memory with pointers in it, so the file must be of a user
+     * who could write to ours anyway. */
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+        (st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & S_IWOTH) ||
         h->shmem_topology_adopt(&t, fd, 0, (void *)(uintptr_t)hints->shmem_addr,
                                 hints->shmem_size, 0)) {
         px_log(PX_LOG_DEBUG, "topology", "cannot use the shared one in %s",
                hints->shmem_file);
         return NULL;
     }
-    return t;
-}
-
-static void *parse(const struct px_topo_hints *hints)
-{
-    void *t = NULL;
-
-    if (hints->xml && px_handle_parse(PX_TOPO, hints->xml, &t))
-        px_log(PX_LOG_DEBUG, "topology", "cannot read the server's");
     return t;
 }
 
@@ -159,8 +144,8 @@ static pmix_status_t make(const struct px_topo_hints *hints)
         return PMIX_ERR_NOT_SUPPORTED;
     if (hints)
         t = adopt(&h, hints);
-    if (hints && !t)
-        t = parse(hints);
+    if (hints && !t && hints->xml && px_handle_parse(PX_TOPO, hints->xml, &t))
+        px_log(PX_LOG_DEBUG, "topology", "cannot read the server's");
     if (!t)
         rc = discover(&h, &t);
     if (!rc)

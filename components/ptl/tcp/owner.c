@@ -110,22 +110,6 @@ static bool receive_answer(const struct px_owner *o, struct inet_diag_msg *found
     return false;
 }
 
-/* For want of that connection the kernel may offer a listener on the same port: its
- * state tells, and that it has no remote one. The ports are compared, the addresses not: those of
- * an IPv6 socket that talks to an IPv4 one come in another form. */
-static bool ask_diag(struct px_owner *o, const struct px_owner_pair *pair,
-                     struct entry *e)
-{
-    struct inet_diag_msg found;
-
-    if (!send_question(o, pair) || !receive_answer(o, &found) ||
-        found.id.idiag_sport != port_of(&pair->local) ||
-        found.id.idiag_dport != port_of(&pair->remote))
-        return false;
-    *e = (struct entry){found.idiag_state, found.idiag_uid, found.idiag_inode};
-    return true;
-}
-
 /* ---- /proc/net/tcp --------------------------------------------------------------- */
 
 /* Addresses are printed as the numbers that they are in memory. An IPv4 one is in an IPv6 socket's
@@ -183,23 +167,26 @@ static bool read_table(const char *path, bool v6, const struct px_owner_pair *pa
     return is_found;
 }
 
-static bool read_tables(const struct px_owner_pair *pair, struct entry *e)
-{
-    bool v6 = pair->local.any.sa_family == AF_INET6;
-
-    for (int pass = 0; pass < MAX_PASSES; pass++)
-        if ((!v6 && read_table("/proc/net/tcp", false, pair, e)) ||
-            read_table("/proc/net/tcp6", true, pair, e))
-            return true;
-    return false;
-}
-
 /* ---- both ------------------------------------------------------------------------ */
 
 static bool find(struct px_owner *o, const struct px_owner_pair *pair, struct entry *e)
 {
-    return o->source == PX_OWNER_SOCK_DIAG ? ask_diag(o, pair, e)
-                                           : read_tables(pair, e);
+    bool v6 = pair->local.any.sa_family == AF_INET6;
+    struct inet_diag_msg found;
+
+    for (int pass = 0; o->source != PX_OWNER_SOCK_DIAG && pass < MAX_PASSES; pass++)
+        if ((!v6 && read_table("/proc/net/tcp", false, pair, e)) ||
+            read_table("/proc/net/tcp6", true, pair, e))
+            return true;
+    /* For want of that connection the kernel may offer a listener on the same port: its
+     * state tells, and that it has no remote one. The ports are compared, the addresses
+     * not: those of an IPv6 socket that talks to an IPv4 one come in another form. */
+    if (o->source != PX_OWNER_SOCK_DIAG || !send_question(o, pair) ||
+        !receive_answer(o, &found) || found.id.idiag_sport != port_of(&pair->local) ||
+        found.id.idiag_dport != port_of(&pair->remote))
+        return false;
+    *e = (struct entry){found.idiag_state, found.idiag_uid, found.idiag_inode};
+    return true;
 }
 
 static bool is_there(struct px_owner *o, const struct px_owner_pair *own)
