@@ -21,18 +21,37 @@ PX_TEST_HANDLER(handler)
 {
 }
 
-/* Adds a handler of n codes with a name and up to one placing directive. */
-static pmix_status_t add(const char *name, size_t n_codes, const char *key,
-                         const char *value)
+/* Adds handlers, as in "a1 b1F c2<a": each has a letter for a name, a number of codes, and
+ * then a place: F or L first or last of all, f or l first or last in its category, +
+ * appended, < or > before or after the one named. After ! it is refused. */
+static void add_all(const char *text)
 {
     static const pmix_status_t codes[] = {-1, -2, -3};
-    PX_AUTO(px_infos) infos = {0};
-    struct px_handler *h;
+    static const char *const places[] = {['F'] = PMIX_EVENT_HDLR_FIRST,
+                                         ['L'] = PMIX_EVENT_HDLR_LAST,
+                                         ['f'] = PMIX_EVENT_HDLR_FIRST_IN_CATEGORY,
+                                         ['l'] = PMIX_EVENT_HDLR_LAST_IN_CATEGORY,
+                                         ['+'] = PMIX_EVENT_HDLR_APPEND,
+                                         ['<'] = PMIX_EVENT_HDLR_BEFORE,
+                                         ['>'] = PMIX_EVENT_HDLR_AFTER};
+    char name, place, beside[2];
 
-    ok(px_infos_add(&infos, PMIX_EVENT_HDLR_NAME, name, PMIX_STRING));
-    if (key)
-        ok(px_infos_add(&infos, key, value, value ? PMIX_STRING : PMIX_BOOL));
-    return px_handlers_add(&all, codes, n_codes, infos.v, infos.n, handler, &h);
+    for (; *text; text += strcspn(text, " "), text += strspn(text, " ")) {
+        PX_AUTO(px_infos) infos = {0};
+        struct px_handler *h;
+        unsigned n_codes;
+        int n = sscanf(text, "%c%u%c%1[a-z]", &name, &n_codes, &place, beside);
+        bool named = n >= 4 && (place == '<' || place == '>');
+        bool is_refused = text[strcspn(text, " ") - 1] == '!';
+
+        ok(px_infos_add(&infos, PMIX_EVENT_HDLR_NAME, (char[]){name, 0}, PMIX_STRING));
+        if (n >= 3 && place != ' ')
+            ok(px_infos_add(&infos, places[(int)place], named ? beside : NULL,
+                            named ? PMIX_STRING : PMIX_BOOL));
+        ck_assert_int_eq(
+            px_handlers_add(&all, codes, n_codes, infos.v, infos.n, handler, &h),
+            is_refused ? PMIX_ERR_EVENT_REGISTRATION : PMIX_SUCCESS);
+    }
 }
 
 /* Names in calling order, joined by blanks. */
@@ -48,73 +67,27 @@ static const char *order(void)
     return text;
 }
 
-PX_TEST(calls_those_of_one_code_before_several_before_default)
+PX_TEST(handlers_are_called_in_the_order_of_their_places)
 {
-    ok(add("default", 0, NULL, NULL));
-    ok(add("multi", 2, NULL, NULL));
-    ok(add("single", 1, NULL, NULL));
+    static const char *const rows[][2] = {
+        {"d0 m2 s1", "s m d"},              /* one code, several, default */
+        {"a1 b1 c1+", "b a c"},             /* latest first unless appended */
+        {"l1L d0 f0F x1F! y1L!", "f d l"},  /* these are unique */
+        {"h1f t1l a1 b1+ x1f!", "h a b t"}, /* of a category */
+        {"a2 b2<a c2>a", "b a c"},
+        {"a1 b1<x! c2>a!", "a"}, /* beside no other */
+    };
 
-    ck_assert_str_eq(order(), "single multi default");
-}
-
-PX_TEST(latest_comes_first_unless_appended)
-{
-    ok(add("a", 1, NULL, NULL));
-    ok(add("b", 1, NULL, NULL));
-    ok(add("c", 1, PMIX_EVENT_HDLR_APPEND, NULL));
-
-    ck_assert_str_eq(order(), "b a c");
-}
-
-PX_TEST(first_and_last_bracket_everything_and_are_unique)
-{
-    ok(add("last", 1, PMIX_EVENT_HDLR_LAST, NULL));
-    ok(add("default", 0, NULL, NULL));
-    ok(add("first", 0, PMIX_EVENT_HDLR_FIRST, NULL));
-
-    ck_assert_int_eq(add("x", 1, PMIX_EVENT_HDLR_FIRST, NULL),
-                     PMIX_ERR_EVENT_REGISTRATION);
-    ck_assert_int_eq(add("y", 1, PMIX_EVENT_HDLR_LAST, NULL),
-                     PMIX_ERR_EVENT_REGISTRATION);
-    ck_assert_str_eq(order(), "first default last");
-}
-
-PX_TEST(edges_of_a_category_stay_at_its_edges)
-{
-    ok(add("head", 1, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, NULL));
-    ok(add("tail", 1, PMIX_EVENT_HDLR_LAST_IN_CATEGORY, NULL));
-    ok(add("a", 1, NULL, NULL));
-    ok(add("b", 1, PMIX_EVENT_HDLR_APPEND, NULL));
-
-    ck_assert_str_eq(order(), "head a b tail");
-    ck_assert_int_eq(add("x", 1, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, NULL),
-                     PMIX_ERR_EVENT_REGISTRATION);
-}
-
-PX_TEST(places_before_and_after_a_named_one)
-{
-    ok(add("a", 2, NULL, NULL));
-    ok(add("b", 2, PMIX_EVENT_HDLR_BEFORE, "a"));
-    ok(add("c", 2, PMIX_EVENT_HDLR_AFTER, "a"));
-
-    ck_assert_str_eq(order(), "b a c");
-}
-
-PX_TEST(a_place_beside_nobody_is_refused_and_changes_nothing)
-{
-    ok(add("a", 1, NULL, NULL));
-
-    ck_assert_int_eq(add("b", 1, PMIX_EVENT_HDLR_BEFORE, "nobody"),
-                     PMIX_ERR_EVENT_REGISTRATION);
-
-    ck_assert_str_eq(order(), "a");
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        add_all(rows[i][0]);
+        ck_assert_str_eq(order(), rows[i][1]);
+        px_handlers_fini(&all);
+    }
 }
 
 PX_TEST(a_removed_handler_is_found_no_more)
 {
-    ok(add("a", 1, NULL, NULL));
-    ok(add("f", 1, PMIX_EVENT_HDLR_FIRST, NULL));
-
+    add_all("a1 f1F");
     px_handlers_remove(px_handlers_find(&all, 1));
     px_handlers_remove(px_handlers_find(&all, 0));
 

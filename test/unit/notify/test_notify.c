@@ -19,67 +19,66 @@ static pmix_proc_t proc(const char *nspace, pmix_rank_t rank)
 
 PX_TEST(ranges_include_whom_they_name)
 {
+    PX_AUTO(px_infos) infos = {0};
     static const struct {
         pmix_data_range_t range;
-        bool self, job, other;
+        bool custom, self, job, other;
     } rows[] = {
-        {PMIX_RANGE_UNDEF, true, true, true},
-        {PMIX_RANGE_LOCAL, true, true, true},
-        {PMIX_RANGE_NAMESPACE, true, true, false},
-        {PMIX_RANGE_SESSION, true, true, true},
-        {PMIX_RANGE_GLOBAL, true, true, true},
-        {PMIX_RANGE_PROC_LOCAL, true, false, false},
-        {PMIX_RANGE_RM, false, false, false},
-        {PMIX_RANGE_INVALID, false, false, false},
+        {PMIX_RANGE_UNDEF, false, true, true, true},
+        {PMIX_RANGE_LOCAL, false, true, true, true},
+        {PMIX_RANGE_NAMESPACE, false, true, true, false},
+        {PMIX_RANGE_SESSION, false, true, true, true},
+        {PMIX_RANGE_GLOBAL, false, true, true, true},
+        {PMIX_RANGE_PROC_LOCAL, false, true, false, false},
+        {PMIX_RANGE_RM, false, false, false, false},
+        {PMIX_RANGE_INVALID, false, false, false, false},
+        {PMIX_RANGE_CUSTOM, true, false, false, true},
+        {PMIX_RANGE_CUSTOM, false, false, false, false}, /* does not say whom */
     };
-    pmix_proc_t source = proc("a", 0), job = proc("a", 1), other = proc("b", 0);
+    const pmix_proc_t source = proc("a", 0), job = proc("a", 1), other = proc("b", 7),
+                      listed = proc("b", PMIX_RANK_WILDCARD);
 
+    ok(px_infos_add(&infos, PMIX_EVENT_CUSTOM_RANGE, &listed, PMIX_PROC));
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        ck_assert_int_eq(px_range_includes(rows[i].range, &source, NULL, 0, &source),
-                         rows[i].self);
-        ck_assert_int_eq(px_range_includes(rows[i].range, &source, NULL, 0, &job),
-                         rows[i].job);
-        ck_assert_int_eq(px_range_includes(rows[i].range, &source, NULL, 0, &other),
-                         rows[i].other);
+        const pmix_proc_t *const procs[] = {&source, &job, &other};
+        const bool wanted[] = {rows[i].self, rows[i].job, rows[i].other};
+
+        for (size_t k = 0; k < PX_COUNT(procs); k++)
+            ck_assert_msg(px_range_includes(rows[i].range, &source, infos.v,
+                                            rows[i].custom ? infos.n : 0,
+                                            procs[k]) == wanted[k],
+                          "row %zu, process %zu", i, k);
     }
 }
 
-PX_TEST(a_custom_range_includes_exactly_those_listed)
+PX_TEST(codes_and_affected_processes_must_match)
 {
-    PX_AUTO(px_infos) infos = {0};
-    pmix_proc_t source = proc("a", 0), listed = proc("b", PMIX_RANK_WILDCARD);
-    pmix_proc_t in = proc("b", 7), out = proc("a", 0);
+    const pmix_proc_t hit = proc("a", 3), miss = proc("a", 4);
+    PX_AUTO(px_infos) plain = {0};
+    PX_AUTO(px_infos) non_default = {0};
+    PX_AUTO(px_infos) affects = {0};
+    const pmix_status_t code = -5;
+    const struct {
+        bool by_code; /* or a default handler */
+        const pmix_proc_t *affected;
+        pmix_status_t event;
+        const px_infos *infos;
+        bool wanted;
+    } rows[] = {
+        {false, NULL, -5, &plain, true},        {true, NULL, -6, &plain, false},
+        {false, NULL, -5, &non_default, false}, {true, NULL, -5, &non_default, true},
+        {false, &hit, -5, &affects, true},      {false, &miss, -5, &affects, false},
+        {false, &miss, -5, &plain, true},
+    };
 
-    ok(px_infos_add(&infos, PMIX_EVENT_CUSTOM_RANGE, &listed, PMIX_PROC));
-
-    ck_assert(px_range_includes(PMIX_RANGE_CUSTOM, &source, infos.v, infos.n, &in));
-    ck_assert(!px_range_includes(PMIX_RANGE_CUSTOM, &source, infos.v, infos.n, &out));
-    ck_assert(!px_range_includes(PMIX_RANGE_CUSTOM, &source, NULL, 0, &in));
-}
-
-PX_TEST(default_handlers_do_not_want_non_default_events)
-{
-    PX_AUTO(px_infos) infos = {0};
-    pmix_status_t code = -5;
-
-    ok(px_infos_add(&infos, PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL));
-
-    ck_assert(px_event_wanted(NULL, 0, NULL, 0, -5, NULL, 0));
-    ck_assert(!px_event_wanted(NULL, 0, NULL, 0, -5, infos.v, infos.n));
-    ck_assert(px_event_wanted(&code, 1, NULL, 0, -5, infos.v, infos.n));
-    ck_assert(!px_event_wanted(&code, 1, NULL, 0, -6, NULL, 0));
-}
-
-PX_TEST(affected_processes_must_match_where_both_name_some)
-{
-    PX_AUTO(px_infos) infos = {0};
-    pmix_proc_t hit = proc("a", 3), miss = proc("a", 4);
-
-    ok(px_infos_add(&infos, PMIX_EVENT_AFFECTED_PROC, &hit, PMIX_PROC));
-
-    ck_assert(px_event_wanted(NULL, 0, &hit, 1, -5, infos.v, infos.n));
-    ck_assert(!px_event_wanted(NULL, 0, &miss, 1, -5, infos.v, infos.n));
-    ck_assert(px_event_wanted(NULL, 0, &miss, 1, -5, NULL, 0));
+    ok(px_infos_add(&non_default, PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL));
+    ok(px_infos_add(&affects, PMIX_EVENT_AFFECTED_PROC, &hit, PMIX_PROC));
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        ck_assert_msg(px_event_wanted(&code, rows[i].by_code, rows[i].affected,
+                                      rows[i].affected != NULL, rows[i].event,
+                                      rows[i].infos->v,
+                                      rows[i].infos->n) == rows[i].wanted,
+                      "row %zu", i);
 }
 
 /* ---- the chain, in a singleton --------------------------------------------------- */
@@ -110,73 +109,76 @@ PX_TEST_HANDLER(third)
     record("3", PMIX_SUCCESS, cb, cbdata);
 }
 
-static void begin(void)
+static void setup(void)
 {
     sem_init(&called, 0, 0);
     unsetenv("PMIX_NAMESPACE");
     ok(PMIx_Init(NULL, NULL, 0));
 }
 
+static void teardown(void)
+{
+    PMIx_Finalize(NULL, 0);
+}
+
+static size_t add(pmix_status_t *codes, size_t n, pmix_notification_fn_t fn)
+{
+    int id = PMIx_Register_event_handler(codes, n, NULL, 0, fn, NULL, NULL);
+
+    ck_assert_int_ge(id, 0);
+    return (size_t)id;
+}
+
+static void notify(pmix_status_t code)
+{
+    ok(PMIx_Notify_event(code, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL));
+}
+
 PX_TEST(action_complete_ends_the_chain)
 {
     pmix_status_t codes[] = {-901, -902};
 
-    begin();
-    ck_assert_int_ge(PMIx_Register_event_handler(NULL, 0, NULL, 0, third, NULL, NULL),
-                     0);
-    ck_assert_int_ge(PMIx_Register_event_handler(codes, 2, NULL, 0, second, NULL, NULL),
-                     0);
-    ck_assert_int_ge(PMIx_Register_event_handler(codes, 1, NULL, 0, first, NULL, NULL),
-                     0);
+    add(NULL, 0, third);
+    add(codes, 2, second);
+    add(codes, 1, first);
 
-    ok(PMIx_Notify_event(-901, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL));
+    notify(-901);
     sem_wait(&called);
     sem_wait(&called);
-    ok(PMIx_Notify_event(-903, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL));
+    notify(-903);
     sem_wait(&called);
 
     ck_assert_str_eq(calls, "123");
-    ok(PMIx_Finalize(NULL, 0));
 }
 
 PX_TEST(an_event_nobody_wanted_waits_for_who_asks_by_name)
 {
     pmix_status_t code = -910;
 
-    begin();
-    ok(PMIx_Notify_event(code, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL));
-
-    ck_assert_int_ge(PMIx_Register_event_handler(&code, 1, NULL, 0, first, NULL, NULL),
-                     0);
+    notify(code);
+    add(&code, 1, first);
     sem_wait(&called);
 
     ck_assert_str_eq(calls, "1");
-    ok(PMIx_Finalize(NULL, 0));
 }
 
 PX_TEST(a_deregistered_handler_is_not_called)
 {
     pmix_status_t code = -920;
-    int id;
+    size_t id = add(&code, 1, third);
 
-    begin();
-    id = PMIx_Register_event_handler(&code, 1, NULL, 0, third, NULL, NULL);
-    ck_assert_int_ge(id, 0);
-    ck_assert_int_ge(PMIx_Register_event_handler(NULL, 0, NULL, 0, first, NULL, NULL),
-                     0);
-
-    ok(PMIx_Deregister_event_handler((size_t)id, NULL, NULL));
-    ck_assert_int_eq(PMIx_Deregister_event_handler((size_t)id, NULL, NULL),
-                     PMIX_ERR_NOT_FOUND);
-    ok(PMIx_Notify_event(code, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL));
+    add(NULL, 0, first);
+    ok(PMIx_Deregister_event_handler(id, NULL, NULL));
+    ck_assert_int_eq(PMIx_Deregister_event_handler(id, NULL, NULL), PMIX_ERR_NOT_FOUND);
+    notify(code);
     sem_wait(&called);
 
     ck_assert_str_eq(calls, "1");
-    ok(PMIx_Finalize(NULL, 0));
 }
 
-PX_TEST(calls_before_init_say_so)
+PX_TEST(calls_without_a_role_say_so)
 {
+    ok(PMIx_Finalize(NULL, 0));
     ck_assert_int_eq(PMIx_Notify_event(-1, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
                      PMIX_ERR_INIT);
     ck_assert_int_eq(PMIx_Register_event_handler(NULL, 0, NULL, 0, first, NULL, NULL),
@@ -184,4 +186,4 @@ PX_TEST(calls_before_init_say_so)
     ck_assert_int_eq(PMIx_Deregister_event_handler(0, NULL, NULL), PMIX_ERR_INIT);
 }
 
-PX_TEST_MAIN("notify/notify", NULL, NULL)
+PX_TEST_MAIN("notify/notify", setup, teardown)
