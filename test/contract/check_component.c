@@ -47,8 +47,6 @@ static size_t find_rules(const TTest **rules, size_t *n_common)
     PX_AUTOFREE char *suffix = px_strf("_%s", px_frameworks[id].name);
 
     *n_common = add_rules("", rules, 0);
-    if (id == PX_FW_PCLEANUP)
-        return *n_common + contract_pcleanup(rules + *n_common);
     return add_rules(suffix, rules, *n_common);
 }
 

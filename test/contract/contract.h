@@ -37,8 +37,7 @@ void contract_gds_setup(void);
 void contract_gds_teardown(void);
 
 /* The rules are the tests (PX_TEST) of contract.c for every component, and for those of a
- * framework the ones of contract_<framework>*.c. These are put there, and counted. */
-size_t contract_pcleanup(const TTest **tests);
+ * framework the ones of contract_<framework>*.c. */
 
 #undef PX_TEST_NEEDS
 #define PX_TEST_NEEDS(condition, what) \

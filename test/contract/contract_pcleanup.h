@@ -8,6 +8,7 @@
 #include "core/base/attr.h"
 #include "core/reclaim/journal.h"
 #include "core/reclaim/rmtree.h"
+#include "files.h"
 #include "process.h"
 #include "tenon/pcleanup.h"
 
@@ -48,7 +49,6 @@ const char *make_file(const char *name);
 const char *make_folder(const char *name);
 /* A folder with n files. */
 const char *make_tree(const char *name, unsigned n);
-bool is_there(const char *path);
 
 struct answer {
     unsigned n; /* how often it came */
@@ -70,9 +70,5 @@ bool are_all_gone(uint64_t ms);
 pid_t find_process(const char *name);
 /* Kills all processes below that one but this. */
 void kill_all_below(pid_t top);
-
-/* Append the tests of contract_pcleanup_life.c and contract_pcleanup_kill.c; return how many. */
-size_t pcleanup_life_tests(const TTest **tests);
-size_t pcleanup_kill_tests(const TTest **tests);
 
 #endif

@@ -20,18 +20,6 @@ enum { GONE_MS = 3000, END_MS = 5000 };
 #define NEEDS_JANITOR \
     PX_TEST_NEEDS(strcmp(contract.component->name, "janitor") == 0, "a janitor")
 
-static bool is_gone_within(const char *path, uint64_t ms)
-{
-    const uint64_t deadline_ms = px_clock_ms() + ms;
-
-    while (is_there(path)) {
-        if (px_clock_ms() >= deadline_ms)
-            return false;
-        process_pause(1);
-    }
-    return true;
-}
-
 /* ---- a server in a process of its own ------------------------------------------- */
 
 struct killed {
@@ -39,55 +27,44 @@ struct killed {
     char path[PATH_MAX]; /* of its folder */
 };
 
-static void *open_another(void)
-{
-    void *self;
+static int ready[2];
 
-    ok(contract.component->open(&contract.host.host, contract.conf, &self));
-    return self;
+static void say_ready(void)
+{
+    if (write(ready[1], "", 1) != 1)
+        _exit(EXIT_FAILURE);
 }
 
 /* Runs begin in another process, which says so and then waits to be killed. */
 static struct killed server_process(void (*begin)(struct srv *s))
 {
     struct killed k = {0};
-    int ends[2];
-    char ready;
+    char byte;
 
     snprintf(k.path, sizeof(k.path), "%s/" PX_JOURNAL_DIR "killed", contract.dir);
-    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
     k.pid = fork();
     ck_assert_int_ge(k.pid, 0);
     if (k.pid == 0) {
-        struct srv s = srv_of(open_another(), "killed");
+        void *self;
+
+        ok(contract.component->open(&contract.host.host, contract.conf, &self));
+        struct srv s = srv_of(self, "killed");
         begin(&s);
-        if (write(ends[1], "", 1) == 1)
-            fake_host_run(&contract.host, 2 * LATE_MS, NULL, NULL);
+        say_ready();
+        fake_host_run(&contract.host, 2 * LATE_MS, NULL, NULL);
         _exit(EXIT_FAILURE);
     }
-    close(ends[1]);
-    ok(px_fd_read_all(ends[0], &ready, 1, px_clock_ms() + LATE_MS));
-    close(ends[0]);
+    close(ready[1]);
+    ok(px_fd_read_all(ready[0], &byte, 1, px_clock_ms() + LATE_MS));
+    close(ready[0]);
     return k;
 }
 
-static void kill_server(const struct killed *k)
+static void kill_process(pid_t pid)
 {
-    int status;
-
-    kill(k->pid, SIGKILL);
-    ck_assert_int_eq(waitpid(k->pid, &status, 0), k->pid);
-    ck_assert(WIFSIGNALED(status));
-}
-
-static void next_server_reclaims(void)
-{
-    struct answer a = {0};
-    struct srv s = srv_of(contract.self, "next01");
-
-    ok(pcleanup_ops()->reclaim(contract.self, contract.dir, on_done, &a));
-    answer_wait(&a);
-    srv_end(&s);
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(process_wait(pid, LATE_MS), 128 + SIGKILL);
 }
 
 static void register_all(struct srv *s)
@@ -105,94 +82,41 @@ static void make_all(void)
     make_folder("made");
 }
 
-static bool is_any_there(void)
+static bool is_gone_within(const char *path, uint64_t ms)
 {
-    return is_there(in_dir("file")) || is_there(in_dir("tree")) ||
-           is_there(in_dir("made"));
+    const uint64_t deadline_ms = px_clock_ms() + ms;
+
+    while (is_there(path)) {
+        if (px_clock_ms() >= deadline_ms)
+            return false;
+        process_pause(1);
+    }
+    return !is_there(in_dir("file")) && !is_there(in_dir("tree")) &&
+           !is_there(in_dir("made"));
 }
 
-START_TEST(what_a_killed_server_leaves_is_gone_at_the_latest_after_the_next_start)
+PX_TEST(what_a_killed_server_leaves_is_gone_at_the_latest_after_the_next_start)
 {
     adopt_orphans();
     make_all();
     struct killed k = server_process(register_all);
 
-    kill_server(&k);
-    if (!is_gone_within(k.path, GONE_MS))
-        next_server_reclaims();
-    ck_assert(!is_there(k.path) && !is_any_there());
+    kill_process(k.pid);
+    if (!is_gone_within(k.path, GONE_MS)) {
+        struct answer a = {0};
+        struct srv s = srv_of(contract.self, "next01");
+
+        ok(pcleanup_ops()->reclaim(contract.self, contract.dir, on_done, &a));
+        answer_wait(&a);
+        srv_end(&s);
+    }
+    ck_assert(is_gone_within(k.path, 0));
     ck_assert(are_all_gone(END_MS));
 }
-END_TEST
-
-START_TEST(a_killed_server_leaves_nothing_for_a_second)
-{
-    NEEDS_JANITOR;
-    adopt_orphans();
-    make_all();
-    struct killed k = server_process(register_all);
-
-    kill_server(&k);
-    ck_assert(is_gone_within(k.path, GONE_MS));
-    ck_assert(!is_any_there());
-    ck_assert(are_all_gone(END_MS));
-}
-END_TEST
 
 static void begin_nothing(struct srv *s PX_UNUSED)
 {
 }
-
-START_TEST(a_server_killed_before_it_has_made_anything_leaves_nothing)
-{
-    NEEDS_JANITOR;
-    adopt_orphans();
-    struct killed k = server_process(begin_nothing);
-
-    kill_server(&k);
-    ck_assert(are_all_gone(END_MS));
-    ck_assert(!is_there(k.path));
-}
-END_TEST
-
-START_TEST(a_server_killed_before_it_has_told_of_its_folder_leaves_nothing)
-{
-    NEEDS_JANITOR;
-    adopt_orphans();
-    struct killed k = server_process(srv_make_dir);
-
-    kill_server(&k);
-    ck_assert(is_gone_within(k.path, GONE_MS));
-    ck_assert(are_all_gone(END_MS));
-}
-END_TEST
-
-static void be_killed_at_once(struct srv *s)
-{
-    register_all(s);
-    kill(getpid(), SIGKILL);
-}
-
-/* It may be dead before its janitor has come to look. */
-START_TEST(last_words_are_heard)
-{
-    NEEDS_JANITOR;
-    adopt_orphans();
-    for (int i = 0; i < 20; i++) {
-        make_all();
-        pid_t pid = fork();
-        ck_assert_int_ge(pid, 0);
-        if (pid == 0) {
-            struct srv s = srv_of(open_another(), "killed");
-            be_killed_at_once(&s);
-        }
-        ck_assert_int_eq(process_wait(pid, LATE_MS), 128 + SIGKILL);
-        ck_assert(is_gone_within(in_dir(PX_JOURNAL_DIR "killed"), GONE_MS));
-        ck_assert(!is_any_there());
-        ck_assert(are_all_gone(END_MS));
-    }
-}
-END_TEST
 
 static void begin_and_run(struct srv *s)
 {
@@ -203,70 +127,65 @@ static void begin_and_run(struct srv *s)
         ok(pcleanup_ops()->run(s->self, SCOPE, on_done, &a[i]));
 }
 
-START_TEST(a_server_killed_during_runs_leaves_nothing)
-{
-    NEEDS_JANITOR;
-    adopt_orphans();
-    make_all();
-    struct killed k = server_process(begin_and_run);
-
-    kill_server(&k);
-    ck_assert(is_gone_within(k.path, GONE_MS));
-    ck_assert(!is_any_there());
-    ck_assert(are_all_gone(END_MS));
-}
-END_TEST
-
 /* Such a copy holds all that the server has open, and lives on. */
 static void begin_with_a_copy(struct srv *s)
 {
     register_all(s);
-    pid_t pid = fork();
-    if (pid == 0) {
+    if (fork() == 0) {
         process_pause(END_MS);
         _exit(EXIT_SUCCESS);
     }
 }
 
-START_TEST(a_forked_copy_of_a_killed_server_delays_nothing)
+/* It may be dead before its janitor has come to look. */
+static void be_killed_at_once(struct srv *s)
 {
-    NEEDS_JANITOR;
-    adopt_orphans();
-    make_all();
-    struct killed k = server_process(begin_with_a_copy);
-
-    kill_server(&k);
-    ck_assert(is_gone_within(k.path, GONE_MS));
-    ck_assert(!is_any_there());
-    ck_assert(are_all_gone(2 * END_MS));
+    register_all(s);
+    say_ready();
+    kill(getpid(), SIGKILL);
 }
-END_TEST
 
 static void become_another_program(struct srv *s)
 {
     register_all(s);
+    say_ready();
     execl("/bin/sleep", "sleep", "20", (char *)NULL);
     abort();
 }
 
-START_TEST(a_server_whose_process_becomes_another_program_leaves_nothing)
+PX_TEST(a_killed_server_leaves_nothing_for_a_second)
 {
+    static const struct {
+        const char *when;
+        void (*begin)(struct srv *s);
+        bool registers, ends_itself;
+        int n;
+    } rows[] = {
+        {"with a journal", register_all, true, false, 1},
+        {"before it has made anything", begin_nothing, false, false, 1},
+        {"before it has told of its folder", srv_make_dir, false, false, 1},
+        {"during runs", begin_and_run, true, false, 1},
+        {"beside a forked copy", begin_with_a_copy, true, false, 1},
+        {"with its last words", be_killed_at_once, true, true, 20},
+        {"when its process is another program", become_another_program, true, true, 1},
+    };
+
     NEEDS_JANITOR;
     adopt_orphans();
-    make_all();
-    pid_t pid = fork();
-    ck_assert_int_ge(pid, 0);
-    if (pid == 0) {
-        struct srv s = srv_of(open_another(), "killed");
-        become_another_program(&s);
-    }
-    process_pause(100);
-    ck_assert(is_gone_within(in_dir(PX_JOURNAL_DIR "killed"), GONE_MS));
-    ck_assert(!is_any_there());
-    kill(pid, SIGKILL);
-    ck_assert(are_all_gone(END_MS));
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        for (int n = 0; n < rows[i].n; n++) {
+            if (rows[i].registers)
+                make_all();
+            struct killed k = server_process(rows[i].begin);
+
+            if (!rows[i].ends_itself)
+                kill_process(k.pid);
+            ck_assert_msg(is_gone_within(k.path, GONE_MS), "%s", rows[i].when);
+            if (rows[i].ends_itself)
+                kill_process(k.pid);
+            ck_assert_msg(are_all_gone(2 * END_MS), "%s", rows[i].when);
+        }
 }
-END_TEST
 
 /* ---- processes that live on ----------------------------------------------------- */
 
@@ -292,27 +211,28 @@ static void register_with_a_process(struct srv *s)
     srv_proc(s, SCOPE, waited_for, how_it_ends);
 }
 
-START_TEST(what_a_living_process_uses_stays_until_that_has_ended)
+static void is_waited_for(const char *path)
+{
+    process_pause(200);
+    ck_assert(is_there(in_dir("file")) && is_there(in_dir("tree")));
+    kill_process(waited_for);
+    ck_assert(is_gone_within(path, GONE_MS));
+    ck_assert(are_all_gone(END_MS));
+}
+
+PX_TEST(what_a_living_process_uses_stays_until_that_has_ended)
 {
     NEEDS_JANITOR;
     adopt_orphans();
     make_all();
     waited_for = living_process();
-    how_it_ends = 0;
     struct killed k = server_process(register_with_a_process);
 
-    kill_server(&k);
-    process_pause(200);
-    ck_assert(is_there(in_dir("file")) && is_there(in_dir("tree")));
-    kill(waited_for, SIGKILL);
-    ck_assert_int_eq(waitpid(waited_for, NULL, 0), waited_for);
-    ck_assert(is_gone_within(k.path, GONE_MS));
-    ck_assert(!is_any_there());
-    ck_assert(are_all_gone(END_MS));
+    kill_process(k.pid);
+    is_waited_for(k.path);
 }
-END_TEST
 
-START_TEST(what_ends_with_the_server_is_ended)
+PX_TEST(what_ends_with_the_server_is_ended)
 {
     NEEDS_JANITOR;
     adopt_orphans();
@@ -322,21 +242,18 @@ START_TEST(what_ends_with_the_server_is_ended)
     how_it_ends = PX_JOURNAL_END;
     struct killed k = server_process(register_with_a_process);
 
-    kill_server(&k);
+    kill_process(k.pid);
     ck_assert_int_eq(process_wait(waited_for, GONE_MS), 128 + SIGKILL);
     ck_assert(is_gone_within(k.path, GONE_MS));
-    ck_assert(!is_any_there());
     ck_assert(are_all_gone(END_MS));
 }
-END_TEST
 
-START_TEST(what_is_left_at_an_orderly_end_is_removed_when_its_time_has_come)
+PX_TEST(what_is_left_at_an_orderly_end_is_removed_when_its_time_has_come)
 {
     NEEDS_JANITOR;
     adopt_orphans();
     make_all();
     waited_for = living_process();
-    how_it_ends = 0;
     struct srv s = srv_of(contract.self, "left01");
     const uint64_t begin_ms = px_clock_ms();
 
@@ -345,15 +262,8 @@ START_TEST(what_is_left_at_an_orderly_end_is_removed_when_its_time_has_come)
     ck_assert_uint_lt(px_clock_ms() - begin_ms, GONE_MS);
     close(s.dir);
     close(s.journal);
-    process_pause(200);
-    ck_assert(is_there(in_dir("file")));
-    kill(waited_for, SIGKILL);
-    ck_assert_int_eq(waitpid(waited_for, NULL, 0), waited_for);
-    ck_assert(is_gone_within(s.path, GONE_MS));
-    ck_assert(!is_any_there());
-    ck_assert(are_all_gone(END_MS));
+    is_waited_for(s.path);
 }
-END_TEST
 
 /* ---- the janitor itself --------------------------------------------------------- */
 
@@ -369,14 +279,6 @@ static pid_t find_janitor(void)
     return pid;
 }
 
-static pid_t kill_janitor(void)
-{
-    pid_t pid = find_janitor();
-
-    kill(pid, SIGKILL);
-    return pid;
-}
-
 static bool has_another(void *first)
 {
     pid_t pid = find_process("tenon-janitor");
@@ -384,22 +286,22 @@ static bool has_another(void *first)
     return pid && pid != *(pid_t *)first;
 }
 
-START_TEST(a_janitor_that_is_killed_is_replaced_and_no_user_is_bothered)
+PX_TEST(a_janitor_that_is_killed_is_replaced_and_no_user_is_bothered)
 {
     NEEDS_JANITOR;
     adopt_orphans();
     struct srv s = srv_begin();
 
     for (int i = 0; i < 4; i++) {
-        pid_t killed = kill_janitor();
+        pid_t killed = find_janitor();
 
+        kill(killed, SIGKILL);
         ck_assert(fake_host_run(&contract.host, LATE_MS, has_another, &killed));
     }
     ck_assert_str_eq(contract.host.last_log, "");
     srv_end(&s);
     ck_assert(are_all_gone(END_MS));
 }
-END_TEST
 
 /* As Slurm's proctrack/linuxproc does at the end of a step. */
 static int kill_for_a_while(void *arg)
@@ -411,7 +313,7 @@ static int kill_for_a_while(void *arg)
     return 0;
 }
 
-START_TEST(a_host_that_kills_all_below_it_ends_no_clean_up)
+PX_TEST(a_host_that_kills_all_below_it_ends_no_clean_up)
 {
     struct answer a[12] = {{0}};
     uint64_t storm_ms = 1500;
@@ -432,9 +334,8 @@ START_TEST(a_host_that_kills_all_below_it_ends_no_clean_up)
     ck_assert_int_eq(process_wait(killer, LATE_MS), 0);
     srv_end(&s);
 }
-END_TEST
 
-START_TEST(only_what_is_left_to_the_next_server_is_worth_a_line)
+PX_TEST(only_what_is_left_to_the_next_server_is_worth_a_line)
 {
     NEEDS_JANITOR;
     waited_for = living_process();
@@ -447,12 +348,10 @@ START_TEST(only_what_is_left_to_the_next_server_is_worth_a_line)
                   contract.host.last_log);
     ck_assert(is_there(s.path));
     srv_end(&s);
-    kill(waited_for, SIGKILL);
-    ck_assert_int_eq(waitpid(waited_for, NULL, 0), waited_for);
+    kill_process(waited_for);
 }
-END_TEST
 
-START_TEST(a_janitor_that_is_stopped_delays_no_end)
+PX_TEST(a_janitor_that_is_stopped_delays_no_end)
 {
     NEEDS_JANITOR;
     adopt_orphans();
@@ -468,29 +367,4 @@ START_TEST(a_janitor_that_is_stopped_delays_no_end)
     srv_end(&s);
     ck_assert_uint_lt(px_clock_ms() - begin_ms, END_MS);
     ck_assert(are_all_gone(END_MS));
-}
-END_TEST
-
-size_t pcleanup_kill_tests(const TTest **tests)
-{
-    const TTest *const own[] = {
-        what_a_killed_server_leaves_is_gone_at_the_latest_after_the_next_start,
-        a_killed_server_leaves_nothing_for_a_second,
-        a_server_killed_before_it_has_made_anything_leaves_nothing,
-        a_server_killed_before_it_has_told_of_its_folder_leaves_nothing,
-        last_words_are_heard,
-        a_server_killed_during_runs_leaves_nothing,
-        a_forked_copy_of_a_killed_server_delays_nothing,
-        a_server_whose_process_becomes_another_program_leaves_nothing,
-        what_a_living_process_uses_stays_until_that_has_ended,
-        what_ends_with_the_server_is_ended,
-        what_is_left_at_an_orderly_end_is_removed_when_its_time_has_come,
-        a_janitor_that_is_killed_is_replaced_and_no_user_is_bothered,
-        a_host_that_kills_all_below_it_ends_no_clean_up,
-        only_what_is_left_to_the_next_server_is_worth_a_line,
-        a_janitor_that_is_stopped_delays_no_end,
-    };
-
-    memcpy(tests, own, sizeof(own));
-    return PX_COUNT(own);
 }

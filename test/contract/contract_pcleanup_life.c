@@ -32,23 +32,9 @@ static const char *make_work(struct srv *s)
     return tree;
 }
 
-static void remove_work(const char *tree)
-{
-    char file[64];
-    int dir = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    for (unsigned i = 0; dir >= 0 && i < N_FILES; i++) {
-        snprintf(file, sizeof(file), "file%u", i);
-        (void)unlinkat(dir, file, 0);
-    }
-    if (dir >= 0)
-        close(dir);
-    (void)rmdir(tree);
-}
-
 /* ---- order of calls ------------------------------------------------------------- */
 
-START_TEST(nothing_can_be_run_before_there_is_a_journal)
+PX_TEST(nothing_can_be_run_before_there_is_a_journal)
 {
     struct answer a = {0};
     struct srv s = {.self = contract.self};
@@ -62,9 +48,8 @@ START_TEST(nothing_can_be_run_before_there_is_a_journal)
     ck_assert_uint_eq(a.n, 0);
     srv_end(&s);
 }
-END_TEST
 
-START_TEST(one_server_at_a_time)
+PX_TEST(one_server_at_a_time)
 {
     struct srv s = srv_begin();
 
@@ -74,9 +59,8 @@ START_TEST(one_server_at_a_time)
     ck_assert_uint_eq(sweep(&s, SCOPE).totals.files, 1);
     srv_end(&s);
 }
-END_TEST
 
-START_TEST(a_path_that_is_too_long_is_refused)
+PX_TEST(a_path_that_is_too_long_is_refused)
 {
     char path[PX_RM_MAX_PATH + 2];
     struct answer a = {0};
@@ -91,9 +75,8 @@ START_TEST(a_path_that_is_too_long_is_refused)
                      PMIX_ERR_BAD_PARAM);
     srv_end(&s);
 }
-END_TEST
 
-START_TEST(ends_a_hundred_times_and_leaves_nothing)
+PX_TEST(ends_a_hundred_times_and_leaves_nothing)
 {
     adopt_orphans();
     size_t n_fds = px_test_count_fds();
@@ -106,34 +89,15 @@ START_TEST(ends_a_hundred_times_and_leaves_nothing)
     ck_assert_uint_eq(px_test_count_fds(), n_fds);
     ck_assert_uint_eq(fake_host_held(&contract.host), 0);
 }
-END_TEST
 
-START_TEST(closing_ends_it_too)
-{
-    adopt_orphans();
-    size_t n_fds = px_test_count_fds();
-    struct srv s = srv_begin();
-
-    contract_close();
-    ck_assert(are_all_gone(0));
-    ck_assert_uint_eq(fake_host_held(&contract.host), 0);
-    ck_assert_uint_eq(px_test_count_fds(), n_fds + 2); /* the server's own */
-    s.self = NULL;
-    close(s.dir);
-    close(s.journal);
-    (void)unlink(in_dir("pmix-server.first1/" PX_JOURNAL_NAME));
-    ck_assert_int_eq(rmdir(s.path), 0);
-}
-END_TEST
-
-static void end_while_running(bool by_closing)
+static void end_during(int n_runs, bool by_closing)
 {
     struct answer a = {0};
     size_t n_fds = px_test_count_fds();
+    adopt_orphans();
     struct srv s = srv_begin();
-    const char *tree = make_work(&s);
-
-    for (int i = 0; i < 8; i++)
+    make_work(&s);
+    for (int i = 0; i < n_runs; i++)
         ok(run(&s, SCOPE, &a));
     fake_host_run(&contract.host, 3, NULL, NULL);
     const unsigned n_before = a.n;
@@ -141,33 +105,29 @@ static void end_while_running(bool by_closing)
         contract_close();
     else
         pcleanup_ops()->finish(s.self, false);
-    ck_assert_msg(are_all_gone(END_MS), "a process is left");
-    ck_assert_uint_eq(px_test_count_fds(), n_fds + 2);
+    ck_assert_msg(are_all_gone(n_runs ? END_MS : 0), "a process is left");
+    ck_assert_uint_eq(px_test_count_fds(), n_fds + 2); /* the server's own */
     ck_assert_uint_eq(fake_host_held(&contract.host), 0);
     fake_host_run(&contract.host, 20, NULL, NULL);
     ck_assert_uint_eq(a.n, n_before);
-    close(s.dir);
-    close(s.journal);
-    (void)unlink(in_dir("pmix-server.first1/" PX_JOURNAL_NAME));
-    (void)rmdir(s.path);
-    remove_work(tree);
 }
 
-START_TEST(finishing_during_a_run_leaves_no_process_and_nobody_hears_of_it)
+PX_TEST(closing_ends_it_too)
 {
-    adopt_orphans();
-    end_while_running(false);
+    end_during(0, true);
 }
-END_TEST
 
-START_TEST(closing_during_a_run_leaves_no_process_and_nobody_hears_of_it)
+PX_TEST(finishing_during_a_run_leaves_no_process_and_nobody_hears_of_it)
 {
-    adopt_orphans();
-    end_while_running(true);
+    end_during(8, false);
 }
-END_TEST
 
-START_TEST(another_server_may_follow)
+PX_TEST(closing_during_a_run_leaves_no_process_and_nobody_hears_of_it)
+{
+    end_during(8, true);
+}
+
+PX_TEST(another_server_may_follow)
 {
     struct srv first = srv_begin();
     srv_end(&first);
@@ -178,7 +138,6 @@ START_TEST(another_server_may_follow)
     ck_assert_uint_eq(sweep(&second, SCOPE).totals.files, 1);
     srv_end(&second);
 }
-END_TEST
 
 static struct srv *ending;
 
@@ -189,7 +148,7 @@ static void on_done_and_finish(void *arg, pmix_status_t status,
     pcleanup_ops()->finish(ending->self, false);
 }
 
-START_TEST(may_be_finished_from_within_done)
+PX_TEST(may_be_finished_from_within_done)
 {
     struct answer a = {0};
     struct answer never = {0};
@@ -206,7 +165,6 @@ START_TEST(may_be_finished_from_within_done)
     ck_assert_uint_eq(never.n, n);
     srv_end(&s);
 }
-END_TEST
 
 static void on_done_and_run(void *arg, pmix_status_t status,
                             const struct px_pcleanup_totals *totals)
@@ -216,7 +174,7 @@ static void on_done_and_run(void *arg, pmix_status_t status,
     ck_assert_uint_eq(totals->files, 0);
 }
 
-START_TEST(may_be_asked_for_more_from_within_done)
+PX_TEST(may_be_asked_for_more_from_within_done)
 {
     struct answer a = {0};
     struct srv s = srv_begin();
@@ -228,7 +186,6 @@ START_TEST(may_be_asked_for_more_from_within_done)
     ck_assert_uint_eq(a.totals.files, 1);
     srv_end(&s);
 }
-END_TEST
 
 /* ---- the host does not notice --------------------------------------------------- */
 
@@ -245,7 +202,7 @@ static void run_some(struct srv *s)
     ck_assert_uint_eq(sweep(s, SCOPE).totals.files, 50);
 }
 
-START_TEST(its_processes_are_no_children_to_the_host)
+PX_TEST(its_processes_are_no_children_to_the_host)
 {
     signal(SIGCHLD, on_sigchld);
     struct srv s = srv_begin();
@@ -256,9 +213,8 @@ START_TEST(its_processes_are_no_children_to_the_host)
     srv_end(&s);
     ck_assert_int_eq(n_sigchld, 0);
 }
-END_TEST
 
-START_TEST(works_where_children_are_ignored)
+PX_TEST(works_where_children_are_ignored)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN, .sa_flags = SA_NOCLDWAIT};
 
@@ -270,9 +226,8 @@ START_TEST(works_where_children_are_ignored)
     ck_assert(are_all_gone(END_MS));
     ck_assert_str_eq(contract.host.last_log, "");
 }
-END_TEST
 
-START_TEST(keeps_no_descriptor_of_the_host_open)
+PX_TEST(keeps_no_descriptor_of_the_host_open)
 {
     int before[2], after[2];
 
@@ -294,7 +249,6 @@ START_TEST(keeps_no_descriptor_of_the_host_open)
     ck_assert(!is_there(tree));
     srv_end(&s);
 }
-END_TEST
 
 /* Pages of a process, or 0. */
 static unsigned long size_of(pid_t pid)
@@ -320,7 +274,7 @@ static bool is_small(pid_t pid, unsigned long limit)
 }
 
 /* What the host frees, or shares and removes, is free. */
-START_TEST(a_janitor_keeps_no_memory_of_the_host)
+PX_TEST(a_janitor_keeps_no_memory_of_the_host)
 {
     PX_TEST_NEEDS(strcmp(contract.component->name, "janitor") == 0, "a janitor");
     PX_TEST_NEEDS(px_alloc_can_fail(), "a process without a sanitizer");
@@ -348,7 +302,6 @@ START_TEST(a_janitor_keeps_no_memory_of_the_host)
     munmap(shared, size);
     close(fd);
 }
-END_TEST
 
 static int be_signalled(void *arg PX_UNUSED)
 {
@@ -377,13 +330,12 @@ static int be_signalled(void *arg PX_UNUSED)
     return contract.host.last_log[0] ? 3 : 0;
 }
 
-START_TEST(signals_to_the_hosts_group_do_not_reach_it)
+PX_TEST(signals_to_the_hosts_group_do_not_reach_it)
 {
     pid_t pid = process_fork(be_signalled, NULL);
 
     ck_assert_int_eq(process_wait(pid, LATE_MS), 0);
 }
-END_TEST
 
 static void *allocate(void *stop)
 {
@@ -393,7 +345,7 @@ static void *allocate(void *stop)
 }
 
 /* A child that took a lock of the C library which some thread had at the time would hang. */
-START_TEST(works_beside_threads_that_are_busy)
+PX_TEST(works_beside_threads_that_are_busy)
 {
     pthread_t threads[2];
     int stop = 0;
@@ -409,7 +361,6 @@ START_TEST(works_beside_threads_that_are_busy)
     for (size_t i = 0; i < PX_COUNT(threads); i++)
         pthread_join(threads[i], NULL);
 }
-END_TEST
 
 /* Such a copy has all descriptors of the server, and a state to which none of it applies. */
 static int end_a_copy(void *arg PX_UNUSED)
@@ -418,7 +369,7 @@ static int end_a_copy(void *arg PX_UNUSED)
     return 0;
 }
 
-START_TEST(a_forked_copy_of_the_host_that_ends_does_no_harm)
+PX_TEST(a_forked_copy_of_the_host_that_ends_does_no_harm)
 {
     struct srv s = srv_begin();
     pid_t pid = process_fork(end_a_copy, NULL);
@@ -428,55 +379,46 @@ START_TEST(a_forked_copy_of_the_host_that_ends_does_no_harm)
     ck_assert_str_eq(contract.host.last_log, "");
     srv_end(&s);
 }
-END_TEST
 
 /* ---- without means -------------------------------------------------------------- */
 
-START_TEST(without_memory_it_does_not_start)
+static void nothing_was_kept(size_t n_fds)
 {
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    ck_assert(are_all_gone(END_MS));
+    ck_assert_uint_eq(px_test_count_fds(), n_fds);
+    ck_assert_uint_eq(fake_host_held(&contract.host), 0);
+}
+
+PX_TEST(without_memory_it_does_not_start)
+{
+    PX_TEST_NEEDS_ALLOC;
     PX_AUTOFREE char *path = strdup(in_dir(PX_JOURNAL_DIR "x"));
     size_t n_fds = px_test_count_fds();
 
     adopt_orphans();
-    for (unsigned nth = 1;; nth++) {
-        px_alloc_fail_at(nth);
-        pmix_status_t rc = pcleanup_ops()->start(contract.self, path, "node");
-        int balance = px_alloc_balance();
-        if (!px_alloc_fail_end()) {
-            ok(rc);
-            break;
-        }
-        ck_assert_int_eq(rc, PMIX_ERR_NOMEM);
-        ck_assert_int_eq(balance, 0);
-        ck_assert(are_all_gone(END_MS));
-        ck_assert_uint_eq(px_test_count_fds(), n_fds);
-        ck_assert_uint_eq(fake_host_held(&contract.host), 0);
-    }
+    for (unsigned nth = 0; px_alloc_next(&nth);)
+        if (px_alloc_check(pcleanup_ops()->start(contract.self, path, "node")))
+            nothing_was_kept(n_fds);
     pcleanup_ops()->finish(contract.self, false);
-    ck_assert(are_all_gone(END_MS));
-    ck_assert_uint_eq(px_test_count_fds(), n_fds);
+    nothing_was_kept(n_fds);
 }
-END_TEST
 
 /* What cannot be begun is refused; what was accepted is done. */
-START_TEST(without_memory_nothing_is_run_and_nothing_lost)
+PX_TEST(without_memory_nothing_is_run_and_nothing_lost)
 {
-    PX_TEST_NEEDS(px_alloc_can_fail(), "the plain allocator");
+    PX_TEST_NEEDS_ALLOC;
     struct srv s = srv_begin();
     const char *file = make_file("file");
-    bool has_failed = true;
 
     srv_item(&s, SCOPE, file, PX_RM_FILE, 0);
-    for (unsigned nth = 1; has_failed; nth++) {
+    for (unsigned nth = 0; px_alloc_next(&nth);) {
         struct answer a = {0};
-        px_alloc_fail_at(nth);
         pmix_status_t rc = run(&s, SCOPE, &a);
         if (!rc) {
             for (int i = 0; i < 500 && !a.n; i++)
                 fake_host_run(&contract.host, 2, NULL, NULL);
         }
-        has_failed = px_alloc_fail_end();
+        (void)px_alloc_fail_end();
         ck_assert_int_eq(rc ? PMIX_ERR_NOMEM : rc, rc);
         ck_assert_uint_eq(a.n, rc ? 0 : 1);
         ok(a.status);
@@ -485,9 +427,8 @@ START_TEST(without_memory_nothing_is_run_and_nothing_lost)
     ck_assert(!is_there(file));
     srv_end(&s);
 }
-END_TEST
 
-START_TEST(without_descriptors_it_does_not_start)
+PX_TEST(without_descriptors_it_does_not_start)
 {
     PX_AUTOFREE char *path = strdup(in_dir(PX_JOURNAL_DIR "x"));
     size_t n_fds = px_test_count_fds();
@@ -501,16 +442,13 @@ START_TEST(without_descriptors_it_does_not_start)
         process_limit_fds(SIZE_MAX);
         if (rc) {
             ck_assert_int_eq(rc, PMIX_ERR_OUT_OF_RESOURCE);
-            ck_assert(are_all_gone(END_MS));
-            ck_assert_uint_eq(px_test_count_fds(), n_fds);
-            ck_assert_uint_eq(fake_host_held(&contract.host), 0);
+            nothing_was_kept(n_fds);
         }
         ck_assert_uint_lt(n++, 10);
     } while (rc);
     pcleanup_ops()->finish(contract.self, false);
     ck_assert(are_all_gone(END_MS));
 }
-END_TEST
 
 /* Either there can be no server, or it can run nothing. */
 static int run_without_processes(void *arg PX_UNUSED)
@@ -537,42 +475,11 @@ static int run_without_processes(void *arg PX_UNUSED)
     return rc == PMIX_ERR_OUT_OF_RESOURCE ? 0 : 3;
 }
 
-START_TEST(without_processes_it_fails)
+PX_TEST(without_processes_it_fails)
 {
     PX_TEST_NEEDS(geteuid() == 0, "root");
     ck_assert_int_eq(chmod(contract.dir, 0777), 0);
     pid_t pid = process_fork(run_without_processes, NULL);
 
     ck_assert_int_eq(process_wait(pid, LATE_MS), 0);
-}
-END_TEST
-
-size_t pcleanup_life_tests(const TTest **tests)
-{
-    const TTest *const own[] = {
-        nothing_can_be_run_before_there_is_a_journal,
-        one_server_at_a_time,
-        a_path_that_is_too_long_is_refused,
-        ends_a_hundred_times_and_leaves_nothing,
-        closing_ends_it_too,
-        finishing_during_a_run_leaves_no_process_and_nobody_hears_of_it,
-        closing_during_a_run_leaves_no_process_and_nobody_hears_of_it,
-        another_server_may_follow,
-        may_be_finished_from_within_done,
-        may_be_asked_for_more_from_within_done,
-        its_processes_are_no_children_to_the_host,
-        works_where_children_are_ignored,
-        keeps_no_descriptor_of_the_host_open,
-        a_janitor_keeps_no_memory_of_the_host,
-        signals_to_the_hosts_group_do_not_reach_it,
-        works_beside_threads_that_are_busy,
-        a_forked_copy_of_the_host_that_ends_does_no_harm,
-        without_memory_it_does_not_start,
-        without_memory_nothing_is_run_and_nothing_lost,
-        without_descriptors_it_does_not_start,
-        without_processes_it_fails,
-    };
-
-    memcpy(tests, own, sizeof(own));
-    return PX_COUNT(own);
 }

@@ -179,13 +179,6 @@ const char *make_tree(const char *name, unsigned n)
     return path;
 }
 
-bool is_there(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0;
-}
-
 /* ---- answers -------------------------------------------------------------------- */
 
 void on_done(void *arg, pmix_status_t status, const struct px_pcleanup_totals *totals)

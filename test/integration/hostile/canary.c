@@ -4,7 +4,7 @@
 #include "hostile.h"
 
 #include <fcntl.h>
-#include <ftw.h>
+#include <fts.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,134 +12,76 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct entry {
-    char *path;
-    dev_t dev;
-    ino_t ino;
-    mode_t mode;
-    uid_t uid;
-    gid_t gid;
-    off_t size;
-    uint64_t hash; /* of content, or of where a link leads */
-};
+static char *known; /* as it was recorded: a line for each thing */
 
-struct record {
-    struct entry *entries;
-    size_t n, room;
-};
-
-static struct record known;
-static struct record *filling; /* nftw has no argument */
-
-static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n)
-{
-    const unsigned char *p = bytes;
-
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ p[i]) * 0x100000001b3u;
-    return h;
-}
-
+/* Of content, or of where a link leads. */
 static uint64_t hash_of(const char *path, mode_t mode)
 {
+    int fd = S_ISREG(mode) ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
     uint64_t h = 0xcbf29ce484222325u;
     char buf[4096];
-    ssize_t n;
-    int fd;
+    ssize_t n = S_ISLNK(mode) ? readlink(path, buf, sizeof buf) : 0;
 
-    if (S_ISLNK(mode)) {
-        n = readlink(path, buf, sizeof buf);
-        return hash_bytes(h, buf, n > 0 ? (size_t)n : 0);
-    }
-    if (!S_ISREG(mode))
-        return 0;
-    fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    while ((n = read(fd, buf, sizeof buf)) > 0)
-        h = hash_bytes(h, buf, (size_t)n);
-    close(fd);
+    do {
+        for (ssize_t i = 0; i < n; i++)
+            h = (h ^ (unsigned char)buf[i]) * 0x100000001b3u;
+        n = fd < 0 ? 0 : read(fd, buf, sizeof buf);
+    } while (n > 0);
+    if (fd >= 0)
+        close(fd);
     return h;
 }
 
-static int note(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+static int by_name(const FTSENT **a, const FTSENT **b)
 {
-    struct entry *e;
-
-    (void)flag;
-    (void)ftw;
-    if (filling->n == filling->room) {
-        filling->room = filling->room ? filling->room * 2 : 64;
-        filling->entries = realloc(filling->entries,
-                                   filling->room * sizeof *filling->entries);
-        if (!filling->entries)
-            die("no memory");
-    }
-    e = &filling->entries[filling->n++];
-    *e = (struct entry){.path = strdup(path),
-                        .dev = st->st_dev,
-                        .ino = st->st_ino,
-                        .mode = st->st_mode,
-                        .uid = st->st_uid,
-                        .gid = st->st_gid,
-                        .size = S_ISDIR(st->st_mode) ? 0 : st->st_size,
-                        .hash = hash_of(path, st->st_mode)};
-    return 0;
+    return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-static int by_path(const void *a, const void *b)
+static char *record(const struct scene *s)
 {
-    return strcmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
-}
+    char *const roots[] = {(char *)s->canary, (char *)s->other, NULL};
+    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
 
-static void forget(struct record *r)
-{
-    for (size_t i = 0; i < r->n; i++)
-        free(r->entries[i].path);
-    free(r->entries);
-    *r = (struct record){0};
-}
-
-static void take(struct record *r, const struct scene *s)
-{
-    forget(r);
-    filling = r;
-    if (nftw(s->canary, note, 32, FTW_PHYS) || nftw(s->other, note, 32, FTW_PHYS))
+    if (!fts || !out)
         die("cannot walk the canary");
-    qsort(r->entries, r->n, sizeof *r->entries, by_path);
-}
+    for (FTSENT *e; (e = fts_read(fts));) {
+        const struct stat *st = e->fts_statp;
 
-void canary_record(const struct scene *s)
-{
-    take(&known, s);
-    if (known.n < 50)
-        die("the canary has %zu entries only", known.n);
+        if (e->fts_info != FTS_DP)
+            fprintf(out,
+                    "%s: file %ju:%ju, mode %o, owner %u:%u, %jd bytes %" PRIx64 "\n",
+                    e->fts_path, (uintmax_t)st->st_dev, (uintmax_t)st->st_ino,
+                    st->st_mode, st->st_uid, st->st_gid,
+                    S_ISDIR(st->st_mode) ? 0 : (intmax_t)st->st_size,
+                    hash_of(e->fts_path, st->st_mode));
+    }
+    fts_close(fts);
+    fclose(out);
+    return text;
 }
 
 const char *canary_differs(const struct scene *s)
 {
-    static char text[512];
-    struct record is = {0};
+    static char text[2048];
+    char *now = record(s), *was = known, *is = now;
 
-    text[0] = '\0';
-    take(&is, s);
-    for (size_t i = 0, k = 0; (i < is.n || k < known.n) && !text[0]; i++, k++) {
-        const struct entry *a = k < known.n ? &known.entries[k] : NULL;
-        const struct entry *b = i < is.n ? &is.entries[i] : NULL;
-        int order = !a ? 1 : !b ? -1 : strcmp(a->path, b->path);
-
-        if (order)
-            snprintf(text, sizeof text, "%s is %s", order < 0 ? a->path : b->path,
-                     order < 0 ? "gone" : "new");
-        else if (a->dev != b->dev || a->ino != b->ino)
-            snprintf(text, sizeof text, "%s is another file", a->path);
-        else if (a->mode != b->mode || a->uid != b->uid || a->gid != b->gid)
-            snprintf(text, sizeof text, "%s: mode %o, owner %u:%u", b->path, b->mode,
-                     b->uid, b->gid);
-        else if (a->size != b->size || a->hash != b->hash)
-            snprintf(text, sizeof text, "%s has another content", b->path);
+    while (*was && *was == *is) {
+        was++;
+        is++;
     }
-    forget(&is);
+    text[0] = '\0';
+    if (*was || *is) {
+        while (was > known && was[-1] != '\n') {
+            was--;
+            is--;
+        }
+        snprintf(text, sizeof text, "\"%.*s\", but it was \"%.*s\"",
+                 (int)strcspn(is, "\n"), is, (int)strcspn(was, "\n"), was);
+    }
+    free(now);
     return text[0] ? text : NULL;
 }
 
@@ -153,39 +95,42 @@ static void put(const char *dir, const char *name, uid_t uid, gid_t gid)
 }
 
 /* Also with the names that the swaps use, so that who is led astray finds what he looks for. */
-void canary_make(const struct scene *s)
+static void put_names(const struct scene *s, const char *name)
 {
     char path[300];
 
+    put(s->canary, name, USER, USER);
+    snprintf(path, sizeof path, "%s/%s", s->canary, name);
+    put(path, "top", USER, USER);
+    put(path, "way2", USER, USER);
+    put(path, "way2/top", USER, USER);
+}
+
+void canary_make(struct scene *s)
+{
+    char path[300];
+
+    wipe(s, s->canary);
+    wipe(s, s->other);
     if (mkdir(s->canary, 0755) || mkdir(s->other, 0755) ||
         lchown(s->other, OTHER, OTHER))
         die("cannot make the canary");
     put(s->canary, "root", 0, 0);
     put(s->canary, "other", OTHER, OTHER);
     put(s->canary, "group", USER, USER_OTHER_GID);
-    put(s->canary, "bait", USER, USER);
-    snprintf(path, sizeof path, "%s/bait", s->canary);
-    put(path, "top", USER, USER);
-    put(path, "way2", USER, USER);
-    snprintf(path, sizeof path, "%s/bait/way2", s->canary);
-    put(path, "top", USER, USER);
+    put_names(s, "bait");
     /* The attacker's, where he could not remove it. */
     snprintf(path, sizeof path, "%s/mine", s->canary);
     if (mkdir(path, 0755))
         die("cannot make %s", path);
     put(path, "top", USER, USER);
     /* The attacker's, where no path may lead. */
-    put(s->canary, "locked", USER, USER);
-    snprintf(path, sizeof path, "%s/locked", s->canary);
-    put(path, "top", USER, USER);
-    put(path, "way2", USER, USER);
-    snprintf(path, sizeof path, "%s/locked/way2", s->canary);
-    put(path, "top", USER, USER);
+    put_names(s, "locked");
     snprintf(path, sizeof path, "%s/locked", s->canary);
     if (lchown(path, 0, 0) || chmod(path, 0700))
         die("cannot lock %s", path);
     put(s->other, "top", OTHER, OTHER);
-    snprintf(path, sizeof path, "%s/f0", s->other);
-    if (!grow(path, OTHER, OTHER))
-        die("cannot make %s", path);
+    put(s->other, "f0", OTHER, OTHER);
+    free(known);
+    known = record(s);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hostile_client: a rank that registers clean-up, as told by its arguments, and ends.
  *   -r recursive  -t leave the top  -F PATH  -D PATH  -K PATH (to keep)
- *   -n NSPACE     for all of that namespace; "": for NULL
+ *   -j            for all of its namespace
  *   -u UID        claims to be that user, in infos of the request
- *   -T            a value of the wrong type
  *   -w FILE       waits until FILE is there, after registering
  *   -c            leaves a child behind that has all descriptors
  *   -x            ends without PMIx_Finalize
  * Prints the status of the request. Exits with 0 if it was taken, 3 if it was refused. */
 #include <pmix.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +19,8 @@
 struct request {
     pmix_info_t *info;
     size_t n;
-    pmix_proc_t target;
-    pmix_proc_t *whom;
     const char *wait_for;
-    int child, abrupt;
+    bool for_job, child, abrupt;
 };
 
 static void add(struct request *r, const char *key, const void *data,
@@ -34,50 +32,30 @@ static void add(struct request *r, const char *key, const void *data,
 
 static void option(struct request *r, int c)
 {
+    static const struct {
+        char letter;
+        const char *key;
+    } rows[] = {{'r', PMIX_CLEANUP_RECURSIVE},
+                {'t', PMIX_CLEANUP_LEAVE_TOPDIR},
+                {'F', PMIX_REGISTER_CLEANUP},
+                {'D', PMIX_REGISTER_CLEANUP_DIR},
+                {'K', PMIX_CLEANUP_IGNORE}};
     bool yes = true;
-    uint32_t id;
+    uint32_t id = optarg ? (uint32_t)strtoul(optarg, NULL, 10) : 0;
 
-    switch (c) {
-    case 'r':
-        add(r, PMIX_CLEANUP_RECURSIVE, &yes, PMIX_BOOL);
-        break;
-    case 't':
-        add(r, PMIX_CLEANUP_LEAVE_TOPDIR, &yes, PMIX_BOOL);
-        break;
-    case 'F':
-        add(r, PMIX_REGISTER_CLEANUP, optarg, PMIX_STRING);
-        break;
-    case 'D':
-        add(r, PMIX_REGISTER_CLEANUP_DIR, optarg, PMIX_STRING);
-        break;
-    case 'K':
-        add(r, PMIX_CLEANUP_IGNORE, optarg, PMIX_STRING);
-        break;
-    case 'n':
-        PMIX_LOAD_PROCID(&r->target, optarg, PMIX_RANK_WILDCARD);
-        r->whom = optarg[0] ? &r->target : NULL;
-        break;
-    case 'u':
-        id = (uint32_t)strtoul(optarg, NULL, 10);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].letter == c)
+            add(r, rows[i].key, optarg ? (void *)optarg : &yes,
+                optarg ? PMIX_STRING : PMIX_BOOL);
+    if (c == 'u') {
         add(r, PMIX_USERID, &id, PMIX_UINT32);
         add(r, PMIX_GRPID, &id, PMIX_UINT32);
-        break;
-    case 'T':
-        id = 1;
-        add(r, PMIX_REGISTER_CLEANUP_DIR, &id, PMIX_UINT32);
-        break;
-    case 'w':
-        r->wait_for = optarg;
-        break;
-    case 'c':
-        r->child = 1;
-        break;
-    case 'x':
-        r->abrupt = 1;
-        break;
-    default:
-        _exit(2);
     }
+    if (c == 'w')
+        r->wait_for = optarg;
+    r->for_job = r->for_job || c == 'j';
+    r->child = r->child || c == 'c';
+    r->abrupt = r->abrupt || c == 'x';
 }
 
 int main(int argc, char **argv)
@@ -95,11 +73,10 @@ int main(int argc, char **argv)
     r.info = calloc((size_t)argc * 2, sizeof *r.info);
     if (!r.info)
         return 4;
-    r.target = me;
-    r.whom = &r.target;
-    for (int c; (c = getopt(argc, argv, "rtF:D:K:n:u:Tw:cx")) != -1;)
+    for (int c; (c = getopt(argc, argv, "rtF:D:K:ju:w:cx")) != -1;)
         option(&r, c);
-    rc = PMIx_Job_control(r.whom, r.whom ? 1 : 0, r.info, r.n, &results, &n_results);
+    rc = PMIx_Job_control(r.for_job ? NULL : &me, !r.for_job, r.info, r.n, &results,
+                          &n_results);
     printf("%s\n", PMIx_Error_string(rc));
     fflush(stdout);
     if (r.child && fork() == 0) {

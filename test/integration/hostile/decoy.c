@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A remover as one writes it at first: by path, never following a link as the last component,
  * and only what belongs to the user. The attacks must beat it, or they prove nothing. */
-#include "decoy.h"
+#include "hostile.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -266,10 +266,7 @@ pid_t faulty_mount(struct scene *s)
         s->missing = "FUSE here";
         return 0;
     }
-    fflush(NULL);
-    pid = fork();
-    if (pid < 0)
-        die("cannot fork");
+    pid = fork_or_die();
     if (pid == 0)
         serve_all(dev);
     close(dev);

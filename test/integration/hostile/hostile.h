@@ -74,6 +74,8 @@ void case_end(struct scene *s);
 bool left_out(struct scene *s);
 void bad(struct scene *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Takes a word off; NULL: there are no more. */
+char *next_word(char **rest);
 /* The path that a name of a case means: "C/..." the canary's, "O/..." the bystander's, "=..." as
  * it is, else in the attacker's folder. Good for the next 16 calls. */
 const char *at(const struct scene *s, const char *name);
@@ -94,12 +96,14 @@ void stays(struct scene *s, const char *names);
 void sweep(struct scene *s);
 void sweep_refused(struct scene *s);
 
+/* A child, with nothing of ours that is not printed yet. */
+pid_t fork_or_die(void);
 /* A process of the attacker; forever if fn does not return. */
 pid_t spawn_user(void (*fn)(void *arg), void *arg);
 /* Ends it; its exit status, or 128 + signal. */
 int end_process(pid_t pid, bool kill_it);
-/* Its exit status. */
-int run_program(const char *const *argv);
+/* The first process above after, of this pid namespace, where all are ours, whose name begins so; 0. */
+pid_t find_process(const char *name_begin, pid_t after);
 void become(uid_t uid, gid_t gid);
 double now_s(void);
 void wipe(struct scene *s, const char *path);
@@ -109,8 +113,8 @@ void die(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* canary.c ----------------------------------------------------------------------------- */
 
-void canary_make(const struct scene *s);
-void canary_record(const struct scene *s);
+/* Anew, if it is there; and records what it is. */
+void canary_make(struct scene *s);
 /* What differs from the record, in words, or NULL. */
 const char *canary_differs(const struct scene *s);
 
@@ -126,12 +130,12 @@ void faulty_unmount(struct scene *s, pid_t pid);
 void cases_rows(struct scene *s);
 void cases_special(struct scene *s);
 void cases_faulty(struct scene *s);
-void case_disk(struct scene *s);
 /* total: swaps, over all points. */
 void cases_swaps(struct scene *s, uint64_t total);
 /* Exchanges two names for ever. */
 pid_t spawn_swapper(struct scene *s, const char *a, const char *b);
-/* A naive remover must lose. */
+/* A naive remover must lose. decoy.c */
+extern const struct level decoy;
 void case_decoy(struct scene *s);
 
 #endif

@@ -32,12 +32,11 @@ PATIENCE=$(times 1 10) # times the deadlines
 [ -z "$SANITIZE" ] || export ASAN_OPTIONS=detect_leaks=0
 WALKER=$TESTS/hostile_walker
 HOSTILE_SWAPS=$(times 1000 20000) # of each of five programs
-HOSTILE_FILES=$(times 5000 100000)
 HOSTILE_SWEEPS=$(times 5 1000)
-export HOSTILE_SWAPS HOSTILE_FILES HOSTILE_SWEEPS
+export HOSTILE_SWAPS HOSTILE_SWEEPS
 
 fallbacks() { # fallbacks ERRNO POWERS
-    HOSTILE_DEPTH=$(times 1000 2000) HOSTILE_FILES=1000 HOSTILE_SWEEPS=$(times 3 15) \
+    HOSTILE_DEPTH=$(times 1000 2000) HOSTILE_SWEEPS=$(times 3 15) \
         program 180 "$WALKER" "$2" "${NEWER[@]/%/=$1}"
 }
 
@@ -47,12 +46,12 @@ confined() { HOSTILE_DEPTH=2000 program 180 "$WALKER" user; }
 on_server() {
     setpriv --reuid 12345 --regid 12345 --clear-groups test -x "$TESTS/hostile_client" ||
         skip "another user cannot read the build folder"
-    HOSTILE_DEPTH=1000 HOSTILE_FILES=$(times 2000 20000) program 180 "$TESTS/hostile_server"
+    HOSTILE_DEPTH=1000 program 180 "$TESTS/hostile_server"
 }
 
 # The walk and the swaps are those of before: these are about who asks for it.
 on_his_server() { # on_his_server user|inproc|container
-    HOSTILE_DEPTH=100 HOSTILE_FILES=500 HOSTILE_SWAPS=1000 program 120 "$TESTS/hostile_server" "$1"
+    HOSTILE_DEPTH=100 HOSTILE_SWAPS=1000 program 120 "$TESTS/hostile_server" "$1"
 }
 
 exec 3>&1

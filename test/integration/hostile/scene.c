@@ -2,6 +2,7 @@
 /* See hostile.h. */
 #include "hostile.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -87,7 +88,7 @@ void become(uid_t uid, gid_t gid)
         _exit(96);
 }
 
-pid_t spawn_user(void (*fn)(void *arg), void *arg)
+pid_t fork_or_die(void)
 {
     pid_t pid;
 
@@ -95,6 +96,13 @@ pid_t spawn_user(void (*fn)(void *arg), void *arg)
     pid = fork();
     if (pid < 0)
         die("cannot fork");
+    return pid;
+}
+
+pid_t spawn_user(void (*fn)(void *arg), void *arg)
+{
+    pid_t pid = fork_or_die();
+
     if (pid == 0) {
         become(USER, USER);
         fn(arg);
@@ -113,6 +121,29 @@ int end_process(pid_t pid, bool kill_it)
         if (errno != EINTR)
             die("cannot wait for a process");
     return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+}
+
+pid_t find_process(const char *name_begin, pid_t after)
+{
+    DIR *d = opendir("/proc");
+    pid_t found = 0;
+
+    for (struct dirent *e; !found && d && (e = readdir(d));) {
+        char path[64], comm[64] = "";
+        pid_t pid = atoi(e->d_name);
+        int fd;
+
+        snprintf(path, sizeof path, "/proc/%d/comm", pid);
+        fd = pid > after ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        if (fd >= 0 && read(fd, comm, sizeof comm - 1) > 0 &&
+            strncmp(comm, name_begin, strlen(name_begin)) == 0)
+            found = pid;
+        if (fd >= 0)
+            close(fd);
+    }
+    if (d)
+        closedir(d);
+    return found;
 }
 
 /* ---- making ------------------------------------------------------------------------------ */
@@ -242,16 +273,24 @@ static bool make_one(struct scene *s, char verb, const char *path, const char *a
     }
 }
 
+char *next_word(char **rest)
+{
+    char *word;
+
+    do
+        word = strsep(rest, " ");
+    while (word && !*word);
+    return word;
+}
+
 void make(struct scene *s, const char *what)
 {
     char *copy = strdup(what), *rest = copy;
 
-    for (char *word; (word = strsep(&rest, " "));) {
+    for (char *word; (word = next_word(&rest));) {
         char *arg = strchr(word, '>');
         const char *path;
 
-        if (!*word)
-            continue;
         if (arg)
             *arg++ = '\0';
         path = at(s, word + 2);
@@ -288,18 +327,15 @@ void forget_regs(struct scene *s)
 
 void reg(struct scene *s, const char *what)
 {
+    static const char kinds[] = "FDK"; /* as enum reg_kind */
     char *copy = strdup(what), *rest = copy;
 
-    for (char *word; (word = strsep(&rest, " "));) {
-        if (!*word)
-            continue;
-        if (!strchr("FDK", word[0]) || word[1] != ':')
+    for (char *word; (word = next_word(&rest));) {
+        const char *kind = strchr(kinds, word[0]);
+
+        if (!kind || word[1] != ':')
             die("case '%s': cannot register %s", s->name, word);
-        reg_path(s,
-                 word[0] == 'F'   ? REG_FILE
-                 : word[0] == 'D' ? REG_DIR
-                                  : REG_KEEP,
-                 at(s, word + 2));
+        reg_path(s, (enum reg_kind)(kind - kinds), at(s, word + 2));
     }
     free(copy);
 }
@@ -309,8 +345,8 @@ static void each_name(struct scene *s, const char *names, bool wanted)
     char *copy = strdup(names), *rest = copy;
     struct stat st;
 
-    for (char *word; (word = strsep(&rest, " "));)
-        if (*word && (lstat(at(s, word), &st) == 0) != wanted)
+    for (char *word; (word = next_word(&rest));)
+        if ((lstat(at(s, word), &st) == 0) != wanted)
             bad(s, "%s %s", word, wanted ? "is gone" : "is still there");
     free(copy);
 }
@@ -367,12 +403,10 @@ static void unmount_below(const char *path)
 }
 
 /* By fork: where clone3 is forbidden, posix_spawn does not work. */
-int run_program(const char *const *argv)
+static int run_program(const char *const *argv)
 {
-    pid_t pid = fork();
+    pid_t pid = fork_or_die();
 
-    if (pid < 0)
-        die("cannot fork");
     if (pid == 0) {
         execvp(argv[0], (char *const *)argv);
         _exit(127);
@@ -422,10 +456,7 @@ void case_end(struct scene *s)
     forget_regs(s);
     if (what) {
         bad(s, "CANARY: %s", what);
-        wipe(s, s->canary);
-        wipe(s, s->other);
         canary_make(s);
-        canary_record(s);
     }
     s->n_cases++;
     if (s->failed)
@@ -506,7 +537,6 @@ void scene_begin(struct scene *s, const struct level *level)
         die("what is %s?", s->base);
     s->renames_open = fs.f_type == NFS_SUPER_MAGIC || fs.f_type == FUSE_SUPER_MAGIC;
     canary_make(s);
-    canary_record(s);
 }
 
 int scene_end(struct scene *s)

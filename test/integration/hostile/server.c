@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hostile_server [user|inproc|container]: the cases against a server, whose clients are the
- * attacker's programs. It is root's; or the attacker's own, with either component, and then it is
- * to protect others from him, and him from strangers and from his own mistakes; or that of a
+/* hostile_server [user|inproc|container]: the cases against servers, whose clients are the
+ * attacker's programs. They are root's; or the attacker's own, with either component, and then
+ * protect others from him, and him from strangers and from his own mistakes; or those of a
  * container in which he is root. Variables as in walker.c. */
 #include "server.h"
 
+#include "core/reclaim/journal.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -13,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,112 +24,126 @@
 #define WALK_LIMIT "5s"
 #define OWN_LIMIT  "3s"
 #define SKIPPED    77
+#define IDLE_S     60
+#define LEFT_S     10   /* how long processes may take to end */
+#define FAILED     0x40 /* in the exit status of a server */
 
-/* ---- the common server -------------------------------------------------------------------------- */
+static char client_path[4096];
 
-/* The scene is made by root, and the server may be anybody's: it is a process of its own, which
- * does what it is asked for through a socket. */
-enum ask_what { ASK_CLIENT, ASK_IDLE, ASK_NSPACE, ASK_FORGET };
-
-struct ask {
-    enum ask_what what;
-    uid_t uid;
-    unsigned timeout_s;
-    size_t n_words, size; /* of words, which follow; the first is the case's name */
-};
-
-struct answer {
-    int rc;
-    bool failed;
-};
-
-static int common = -1; /* -1: the server is in this process */
-
-static bool write_all(int fd, const void *bytes, size_t n)
+uid_t who_serves(const struct scene *s)
 {
-    for (const char *at = bytes; n > 0;) {
-        ssize_t done = send(fd, at, n, MSG_NOSIGNAL);
+    return s->level->own ? USER : 0;
+}
 
-        if (done <= 0)
-            return false;
-        at += done;
-        n -= (size_t)done;
+uid_t who_attacks(const struct scene *s)
+{
+    return s->level->own ? OTHER : USER;
+}
+
+void give(const char *path, uid_t uid)
+{
+    if (lchown(path, uid, uid))
+        die("cannot give %s away", path);
+}
+
+/* ---- clients --------------------------------------------------------------------------------- */
+
+/* Of the client: options are words, of which "@name" is a path of the scene; then its registrations. */
+static char **arguments(const struct scene *s, const char *options)
+{
+    static const char *const kinds[] = {
+        [REG_FILE] = "-F", [REG_DIR] = "-D", [REG_KEEP] = "-K"};
+    const char **argv = calloc(2 * s->n_regs + 16, sizeof *argv);
+    char *rest = strdup(options);
+    bool folders = false;
+    size_t n = 1;
+
+    if (!argv || !rest)
+        die("no memory");
+    argv[0] = client_path;
+    for (char *word; (word = next_word(&rest));)
+        argv[n++] = *word == '@' ? strdup(at(s, word + 1)) : word;
+    for (size_t i = 0; i < s->n_regs; i++) {
+        argv[n++] = kinds[s->regs[i].kind];
+        argv[n++] = s->regs[i].path;
+        folders = folders || s->regs[i].kind == REG_DIR;
     }
-    return true;
+    if (folders && s->recurse) /* without a folder they would be a mistake */
+        argv[n++] = "-r";
+    if (folders && s->leave_top)
+        argv[n++] = "-t";
+    return (char **)argv;
 }
 
-static bool read_all(int fd, void *bytes, size_t n)
+static void start_client(struct host_job *job, const struct scene *s, uid_t uid,
+                         const char *options)
 {
-    return n == 0 || recv(fd, bytes, n, MSG_WAITALL) == (ssize_t)n;
+    static unsigned n;
+    char nspace[32];
+
+    snprintf(nspace, sizeof nspace, "hostile%u", n++);
+    host_owner(s->level->own ? geteuid() : uid, s->level->own ? getegid() : uid);
+    host_register_job(job, nspace, 1);
+    host_start_rank(job, 0, arguments(s, options));
 }
 
-static int ask(struct scene *s, enum ask_what what, uid_t uid, char *const *words,
-               size_t n)
+int run_client(struct scene *s, uid_t uid, const char *options)
 {
-    struct ask a = {.what = what, .uid = uid, .timeout_s = s->timeout_s};
-    struct answer answer;
-    bool good;
+    struct host_job job;
+    int rc;
 
-    a.n_words = n + 1;
-    a.size = strlen(s->name) + 1;
-    for (size_t i = 0; i < n; i++)
-        a.size += strlen(words[i]) + 1;
-    fflush(stdout);
-    good = write_all(common, &a, sizeof a) &&
-           write_all(common, s->name, strlen(s->name) + 1);
-    for (size_t i = 0; good && i < n; i++)
-        good = write_all(common, words[i], strlen(words[i]) + 1);
-    if (!good || !read_all(common, &answer, sizeof answer))
-        die("case '%s': the server is gone", s->name);
-    s->failed |= answer.failed;
-    return answer.rc;
+    start_client(&job, s, uid, options);
+    rc = host_wait(&job, 90);
+    if (rc != 0 && rc != 3)
+        bad(s, "the client ended with %d", rc);
+    host_deregister_nspace(job.nspace);
+    return rc;
 }
 
-static int do_as_asked(struct scene *s, const struct ask *a, char **words)
+/* How much waits, or is under way: -1 is not told. */
+static int64_t member(const pmix_info_t *result, const char *key)
 {
-    switch (a->what) {
-    case ASK_CLIENT:
-        return client_here(s, a->uid, words);
-    case ASK_IDLE:
-        idle_here(s);
-        return 0;
-    case ASK_NSPACE:
-        nspace_here(a->uid, words[0]);
-        return 0;
-    case ASK_FORGET:
-        host_deregister_nspace(words[0]);
-        return 0;
+    const pmix_data_array_t *all = result->value.data.darray;
+
+    HOST_CHECK(result->value.type == PMIX_DATA_ARRAY && all->type == PMIX_INFO);
+    for (size_t k = 0; k < all->size; k++) {
+        const pmix_info_t *info = &((const pmix_info_t *)all->array)[k];
+
+        if (PMIX_CHECK_KEY(info, key) && info->value.type == PMIX_UINT64)
+            return (int64_t)info->value.data.uint64;
     }
     return -1;
 }
 
-/* False: nobody asks any more. */
-static bool serve_one(struct scene *s, int fd)
+static bool is_idle(void)
 {
-    struct answer answer = {.rc = -1};
-    char *text, *at, **words;
-    struct ask a;
+    char *keys[] = {(char *)"tenon.cleanup", NULL};
+    pmix_query_t query = {.keys = keys};
+    int64_t scopes, reclaiming;
+    pmix_info_t *results = NULL;
+    size_t n = 0;
 
-    if (!read_all(fd, &a, sizeof a))
-        return false;
-    text = at = malloc(a.size);
-    words = calloc(a.n_words + 1, sizeof *words);
-    if (!text || !words || !read_all(fd, text, a.size))
-        return false;
-    for (size_t i = 0; i < a.n_words; i++) {
-        words[i] = at;
-        at += strlen(at) + 1;
-    }
-    s->name = words[0];
-    s->timeout_s = a.timeout_s;
-    s->failed = false;
-    answer.rc = do_as_asked(s, &a, words + 1);
-    answer.failed = s->failed;
-    fflush(stdout);
-    free(words);
-    free(text);
-    return write_all(fd, &answer, sizeof answer);
+    HOST_GOOD(PMIx_Query_info(&query, 1, &results, &n));
+    HOST_CHECK(n == 1);
+    scopes = member(results, "tenon.cleanup.scopes");
+    reclaiming = member(results, "tenon.cleanup.reclaiming");
+    HOST_CHECK(scopes >= 0 && reclaiming >= 0);
+    PMIX_INFO_FREE(results, n);
+    return scopes == 0 && reclaiming == 0;
 }
+
+void await_idle(struct scene *s)
+{
+    double end = now_s() + (s->timeout_s > IDLE_S ? s->timeout_s : IDLE_S);
+
+    for (; !is_idle(); usleep(1000))
+        if (now_s() > end) {
+            bad(s, "clean-up is not done after %d s", IDLE_S);
+            return;
+        }
+}
+
+/* ---- servers ----------------------------------------------------------------------------------- */
 
 static void write_file(const char *path, const char *text)
 {
@@ -154,112 +170,138 @@ static bool enter_container(void)
     return geteuid() == 0 && getegid() == 0;
 }
 
-static void serve(struct scene *s, int fd)
+static void begin_here(const struct scene *s, uid_t uid, const char *tmp)
 {
     static pmix_server_module_t module;
 
+    module = host_module;
+    if (tmp)
+        setenv("TMPDIR", tmp, 1);
     if (s->level->contained && !enter_container())
         _exit(SKIPPED);
-    if (s->level->own && !s->level->contained)
-        become(USER, USER);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL))
-        _exit(97);
-    module = host_module;
+    if (uid && !s->level->contained)
+        become(uid, uid);
+    alarm(100);
     host_answers(HOST_AT_ONCE);
     HOST_GOOD(host_init(&module));
-    for (bool more = write_all(fd, "", 1); more; more = serve_one(s, fd)) {
-    }
-    HOST_GOOD(PMIx_server_finalize());
-    host_stop_answering();
-    fflush(NULL);
-    _exit(0);
 }
 
-static pid_t begin_common(struct scene *s)
+int in_server(struct scene *s, uid_t uid, const char *tmp, int (*fn)(struct scene *s))
 {
-    char ready;
-    int ends[2], how;
-    pid_t pid;
+    pid_t pid = fork_or_die();
+    int how;
 
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-        die("no sockets");
-    fflush(NULL);
-    pid = fork();
-    if (pid < 0)
-        die("cannot fork");
     if (pid == 0) {
-        close(ends[0]);
-        serve(s, ends[1]);
+        s->failed = false;
+        begin_here(s, uid, tmp);
+        how = fn(s);
+        await_idle(s);
+        HOST_GOOD(PMIx_server_finalize());
+        host_stop_answering();
+        fflush(NULL);
+        _exit(how | (s->failed ? FAILED : 0));
+    }
+    how = end_process(pid, false);
+    if (how & ~(FAILED | 3))
+        bad(s, "the server has ended with %d", how);
+    s->failed |= how & FAILED;
+    return how & 3;
+}
+
+int do_nothing(struct scene *s)
+{
+    (void)s;
+    return 0;
+}
+
+void begin_server(struct own *own)
+{
+    struct host_job job;
+    char ready;
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC))
+        die("no pipe");
+    own->pid = fork_or_die();
+    if (own->pid == 0) {
+        begin_here(own->s, own->uid, own->tmp);
+        if (dup2(ends[1], 1) < 0) /* where the client says how it went */
+            _exit(90);
+        start_client(&job, own->s, own->uid ? own->uid : USER, "-w @go");
+        close(1);
+        close(ends[1]);
+        _exit(host_wait(&job, 70));
     }
     close(ends[1]);
-    common = ends[0];
-    if (read_all(common, &ready, 1))
-        return pid;
-    how = end_process(pid, false);
-    wipe(s, s->base);
-    if (how == SKIPPED)
-        printf("LEFT OUT %s: users may not make user namespaces here\n",
-               s->level->name);
-    else
-        printf("FAIL %s: it has not begun (%d)\n", s->level->name, how);
-    exit(how == SKIPPED ? SKIPPED : 1);
+    if (read(ends[0], &ready, 1) != 1)
+        bad(own->s, "the client has not registered");
+    close(ends[0]);
 }
 
-static int end_common(pid_t pid)
+void go(struct scene *s)
 {
-    shutdown(common, SHUT_RDWR); /* processes of the attacker may have a copy */
-    close(common);
-    common = -1;
-    return end_process(pid, false);
+    make(s, "f:go");
 }
 
-/* ---- clients --------------------------------------------------------------------------------- */
-
-int start_client(struct scene *s, uid_t uid, const struct args *a)
+void kill_server(struct own *own)
 {
-    return common < 0 ? client_here(s, uid, a->v) : ask(s, ASK_CLIENT, uid, a->v, a->n);
+    end_process(own->pid, true);
 }
 
-void await_idle(struct scene *s)
+/* ---- what is to be seen ---------------------------------------------------------------------- */
+
+bool soon(const struct scene *s, const char *name, bool there)
 {
-    if (common < 0)
-        idle_here(s);
-    else
-        ask(s, ASK_IDLE, 0, NULL, 0);
+    struct stat st;
+
+    for (int i = 0; i < 1000; i++) {
+        if ((lstat(at(s, name), &st) == 0) == there)
+            return true;
+        usleep(10000);
+    }
+    return false;
 }
 
-int run_client(struct scene *s, uid_t uid, const struct args *a)
+void nobody_left(struct scene *s)
 {
-    int rc = start_client(s, uid, a);
+    static const char *const names[] = {"tenon-", "hostile_client"};
+    double end = now_s() + LEFT_S;
 
-    await_idle(s);
-    return rc;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        while (find_process(names[i], 0)) {
+            if (now_s() > end) {
+                bad(s, "a process %s... is left", names[i]);
+                return;
+            }
+            usleep(10000);
+        }
 }
 
-void begin_nspace(struct scene *s, uid_t uid, const char *name)
+const char *private_folder(const char *tmp)
 {
-    ask(s, ASK_NSPACE, uid, (char *const[]){(char *)name}, 1);
+    static char path[600];
+    DIR *d = opendir(tmp);
+
+    path[0] = '\0';
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (strncmp(e->d_name, PX_JOURNAL_DIR, strlen(PX_JOURNAL_DIR)) == 0)
+            snprintf(path, sizeof path, "%s/%s", tmp, e->d_name);
+    if (d)
+        closedir(d);
+    return path[0] ? path : NULL;
 }
 
-void end_nspace(struct scene *s, const char *name)
+/* ---- whose it is ------------------------------------------------------------------------------- */
+
+static int remove_regs(struct scene *s)
 {
-    ask(s, ASK_FORGET, 0, (char *const[]){(char *)name}, 1);
-    await_idle(s);
+    return run_client(s, USER, "");
 }
 
 static bool server_remove(struct scene *s)
 {
-    struct args a;
-    int rc;
-
-    args_begin(&a);
-    args_add_regs(&a, s);
-    rc = run_client(s, USER, &a);
-    args_end(&a);
-    return rc == 0;
+    return in_server(s, who_serves(s), NULL, remove_regs) == 0;
 }
-
-/* ---- whose it is ------------------------------------------------------------------------------- */
 
 /* In a container it has root's powers over what is the attacker's, and none over anything else. */
 static const struct kind {
@@ -274,11 +316,9 @@ static const struct kind {
      {.name = "container", .own = true, .contained = true, .powers = true}},
 };
 
-#define N_KINDS (sizeof kinds / sizeof kinds[0])
-
 static struct level level_of(const char *arg)
 {
-    for (size_t i = 0; i < N_KINDS; i++)
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strcmp(kinds[i].arg, arg) == 0) {
             struct level level = kinds[i].level;
 
@@ -291,43 +331,44 @@ static struct level level_of(const char *arg)
     die("there is no '%s'", arg);
 }
 
-static void use_tmp(const struct scene *s)
+static bool may_be_contained(void)
 {
-    char tmp[300];
+    pid_t pid = fork_or_die();
 
-    snprintf(tmp, sizeof tmp, "%s/tmp", s->base);
-    if ((mkdir(tmp, 0755) && errno != EEXIST) || chmod(tmp, 01777) ||
-        setenv("TMPDIR", tmp, 1))
-        die("cannot make %s", tmp);
+    if (pid == 0)
+        _exit(!enter_container());
+    return end_process(pid, false) == 0;
 }
 
 int main(int argc, char **argv)
 {
     const struct level level = level_of(argc > 1 ? argv[1] : "root");
     const char *swaps = getenv("HOSTILE_SWAPS");
+    char tmp[300];
     struct scene s;
-    pid_t pid;
-    int how;
 
     if (!realpath(argv[0], client_path))
         die("where is this program?");
     snprintf(strrchr(client_path, '/') + 1, 32, "hostile_client");
     scene_begin(&s, &level);
-    use_tmp(&s);
+    snprintf(tmp, sizeof tmp, "%s/tmp", s.base);
+    if (mkdir(tmp, 0755) || chmod(tmp, 01777) || setenv("TMPDIR", tmp, 1))
+        die("cannot make %s", tmp);
     setenv("HOME", "/nonexistent", 1); /* the attacker may not look into root's */
     setenv("PMIX_MCA_pcleanup_janitor_timeout", level.own ? OWN_LIMIT : WALK_LIMIT, 1);
     setenv("PMIX_MCA_pcleanup_inproc_timeout", OWN_LIMIT, 1);
+    if (level.contained && !may_be_contained()) {
+        wipe(&s, s.base);
+        printf("LEFT OUT %s: users may not make user namespaces here\n", level.name);
+        return SKIPPED;
+    }
     if (!level.contained)
         cases_own_servers(&s);
-    pid = begin_common(&s);
     cases_requests(&s);
     cases_rows(&s);
     if (!level.own || level.janitor) /* what walks is the same in both */
         cases_special(&s);
     cases_faulty(&s);
     cases_swaps(&s, swaps ? strtoull(swaps, NULL, 10) : SWAPS);
-    how = end_common(pid);
-    if (how)
-        bad(&s, "the server has ended with %d", how), s.n_failed++;
     return scene_end(&s);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the cases about whole servers share. */
+/* What the cases about whole servers share. The scene is made by root, and a server may be anybody's: so
+ * each is a child. */
 #ifndef TEST_HOSTILE_SERVER_H
 #define TEST_HOSTILE_SERVER_H
 
@@ -7,43 +8,48 @@
 
 #include "../host/host.h"
 
-/* The program that registers. */
-extern char client_path[];
+/* At this level: whose server it is, and who would like to harm him. */
+uid_t who_serves(const struct scene *s);
+uid_t who_attacks(const struct scene *s);
+void give(const char *path, uid_t uid);
 
-/* Arguments of client.c, to which the registrations of the scene are added. */
-struct args {
-    char **v;
-    size_t n;
+/* fn in a child that is a server of that user's with its files in tmp (NULL: TMPDIR), from its beginning
+ * to its end; what fn returns, 0 to 3. On its way it looks for what others have left. */
+int in_server(struct scene *s, uid_t uid, const char *tmp, int (*fn)(struct scene *s));
+int do_nothing(struct scene *s);
+
+/* In such a child: a client of that user with those options (of client.c) and the scene's registrations,
+ * from its beginning to its end; its exit status. */
+int run_client(struct scene *s, uid_t uid, const char *options);
+/* Until nothing is registered any more, and nothing under way. */
+void await_idle(struct scene *s);
+
+/* A server that lives on. */
+struct own {
+    struct scene *s;
+    uid_t uid;       /* whose server it is: who_serves, mostly */
+    const char *tmp; /* where it makes its files */
+    pid_t pid;
 };
 
-void args_begin(struct args *a);
-void args_add(struct args *a, const char *word, ...); /* ..., NULL */
-void args_add_regs(struct args *a, const struct scene *s);
-void args_end(struct args *a);
-
-/* Of the common server; or, in a process that has one of its own, of that. */
-
-/* One client of that user, from its beginning to its end: its exit status (see client.c). */
-int start_client(struct scene *s, uid_t uid, const struct args *a);
-/* The same, and clean-up is done. */
-int run_client(struct scene *s, uid_t uid, const struct args *a);
-/* Nothing is registered any more, and nothing under way. */
-void await_idle(struct scene *s);
-/* A namespace of that user's, in which nobody runs. */
-void begin_nspace(struct scene *s, uid_t uid, const char *name);
-void end_nspace(struct scene *s, const char *name);
-
-/* The same of the server that is in this process. */
-int client_here(struct scene *s, uid_t uid, char **argv);
-void idle_here(struct scene *s);
-void nspace_here(uid_t uid, const char *name);
+/* A client has registered what the scene has, and lives until "go" is there; the server as long. */
+void begin_server(struct own *own);
+void go(struct scene *s);
+void kill_server(struct own *own);
 
 /* Until it is not there, or is; false after some seconds. */
 bool soon(const struct scene *s, const char *name, bool there);
+/* Of those that the library makes, and the clients. */
+void nobody_left(struct scene *s);
+/* "pmix-server.XXXXXX" in tmp, where a server of ours is alone; NULL. */
+const char *private_folder(const char *tmp);
 
-/* Servers of their own, made and ended by each case: before the common one is made. */
+/* server_squat.c: a journal that names what must stay, in the name of those who could remove it. */
+void write_journal(struct scene *s, const char *path);
+void canary_stays(struct scene *s);
+void cases_squatters(struct scene *s);
+/* Servers that end suddenly, or whose files are attacked. */
 void cases_own_servers(struct scene *s);
-/* Requests. */
 void cases_requests(struct scene *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What stands around a server: its folder, its journal, its janitor, and its sudden end. Each case has
  * a server of its own, in a child. */
-#include "server_one.h"
+#include "server.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -53,7 +53,7 @@ static void folder_exchanged(struct scene *s)
         gone(s, "top");
     }
     nobody_left(s);
-    pass_by(s, who_serves(s), tmp);
+    in_server(s, who_serves(s), tmp, do_nothing);
     canary_stays(s);
     case_end(s);
 }
@@ -62,16 +62,14 @@ static void folder_exchanged(struct scene *s)
 static bool limit_descriptors(uid_t uid, pid_t of)
 {
     const struct rlimit few = {16, 16};
-    pid_t pid;
+    pid_t pid = fork_or_die();
 
-    fflush(NULL);
-    pid = fork();
     if (pid == 0) {
         if (uid)
             become(uid, uid);
         _exit(prlimit(of, RLIMIT_NOFILE, &few, NULL) ? 1 : 0);
     }
-    return pid > 0 && end_process(pid, false) == 0;
+    return end_process(pid, false) == 0;
 }
 
 /* The janitor has hardly a descriptor when it has to finish. */
@@ -86,7 +84,7 @@ static void few_descriptors(struct scene *s)
     make(s, "T:top T:top/sub/deep/x T:top/sub/deep/x/sub/deep/y f:x");
     reg(s, "D:top F:x");
     begin_server(&own);
-    while ((janitor = find_process("tenon-janitor")) <= 0 && now_s() < end)
+    while ((janitor = find_process("tenon-janitor", 0)) <= 0 && now_s() < end)
         usleep(1000); /* it gives itself that name */
     if (janitor <= 0 || !limit_descriptors(own.uid, janitor))
         bad(s, "there is no janitor");
@@ -95,32 +93,6 @@ static void few_descriptors(struct scene *s)
     soon(s, "top", false);
     gone(s, "top x");
     nobody_left(s);
-    case_end(s);
-}
-
-/* Who cannot become the user must not remove for him as root. */
-static void only_inproc(struct scene *s)
-{
-    struct own own = {.s = s, .tmp = getenv("TMPDIR")};
-    pid_t pid;
-
-    if (s->level->own ||
-        !case_begin(s, "a server of root that is told to do without the janitor"))
-        return;
-    make(s, "T:top d:d f:d/x o:d>0:0");
-    reg(s, "D:top F:d/x");
-    fflush(NULL);
-    pid = fork();
-    if (pid == 0) {
-        setenv("PMIX_MCA_pcleanup", "inproc", 1);
-        begin_here(&own);
-        sweep_refused(s);
-        end_here();
-        _exit(s->failed);
-    }
-    if (end_process(pid, false))
-        s->failed = true;
-    stays(s, "top/f0 d/x");
     case_end(s);
 }
 
@@ -166,7 +138,7 @@ static void journal_changed(struct scene *s, const char *name, const char *how)
     kill_server(&own);
     go(s);
     nobody_left(s);
-    pass_by(s, USER, tmp);
+    in_server(s, USER, tmp, do_nothing);
     canary_stays(s);
     nobody_left(s);
     case_end(s);
@@ -190,112 +162,7 @@ static void killed_amid_swaps(struct scene *s)
     end_process(pid, true);
     canary_stays(s);
     stays(s, "side/f0 side/sub/f0");
-    pass_by(s, who_serves(s), getenv("TMPDIR"));
-    case_end(s);
-}
-
-static void end_all(void *unused)
-{
-    static const char *const names[] = {"tenon-j", "tenon-s", "tenon-w"};
-
-    (void)unused;
-    for (;;)
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-            pid_t pid = find_process(names[i]);
-
-            if (pid)
-                kill(pid, SIGKILL);
-        }
-}
-
-/* He may well kill what removes for a server of his own; the next one does it. */
-static void helpers_killed(struct scene *s)
-{
-    struct own own = {.s = s, .uid = USER, .tmp = getenv("TMPDIR")};
-    pid_t pid;
-    int how;
-
-    if (!s->level->own ||
-        !case_begin(s, "he kills all that removes for his own server"))
-        return;
-    make(s, "T:side T:top B:top/big d:d f:d/x o:d>0:0");
-    reg(s, "D:top F:d/x");
-    begin_server(&own);
-    pid = spawn_user(end_all, NULL);
-    go(s);
-    how = end_process(own.pid, false);
-    if (how)
-        bad(s, "the server has ended with %d", how);
-    end_process(pid, true);
-    nobody_left(s);
-    pass_by(s, USER, own.tmp);
-    gone(s, "top");
-    canary_stays(s);
-    stays(s, "side/f0");
-    case_end(s);
-}
-
-/* ---- a disk that is full ------------------------------------------------------------------------------ */
-
-static void fill_disk(const char *path)
-{
-    static char block[65536];
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-
-    for (size_t n = sizeof block; fd >= 0 && n > 0;)
-        if (write(fd, block, n) <= 0)
-            n /= 2;
-    close(fd);
-}
-
-static void serve_without_disk(struct scene *s, const char *tmp)
-{
-    struct own own = {.s = s, .uid = who_serves(s), .tmp = tmp};
-    char name[200], fill[320];
-
-    begin_here(&own);
-    reg(s, "F:x");
-    for (int i = 0; i < 200; i++) { /* more than what may be left of a page */
-        snprintf(name, sizeof name, "top/%0150d", i);
-        reg_path(s, REG_FILE, at(s, name));
-    }
-    snprintf(fill, sizeof fill, "%s/fill", tmp);
-    fill_disk(fill);
-    sweep_refused(s);
-    stays(s, "x");
-    unlink(fill);
-    forget_regs(s);
-    reg(s, "D:top");
-    sweep(s);
-    gone(s, "top");
-    stays(s, "x");
-    end_here();
-    _exit(s->failed);
-}
-
-static void full_disk(struct scene *s)
-{
-    char tmp[300];
-    pid_t pid;
-
-    if (!case_begin(s, "the disk is full when it has to be written down"))
-        return;
-    make(s, "T:top f:x");
-    /* Not in a folder of the user's: root's server would pass that over. */
-    snprintf(tmp, sizeof tmp, "%s/small", s->base);
-    if (mkdir(tmp, 0755) || mount("hostile", tmp, "tmpfs", 0, "mode=1777,size=256k"))
-        die("no small file system");
-    fflush(NULL);
-    pid = fork();
-    if (pid == 0)
-        serve_without_disk(s, tmp);
-    if (end_process(pid, false))
-        s->failed = true;
-    gone(s, "top");
-    stays(s, "x");
-    umount2(tmp, MNT_DETACH);
-    rmdir(tmp);
-    nobody_left(s);
+    in_server(s, who_serves(s), NULL, do_nothing);
     case_end(s);
 }
 
@@ -308,8 +175,5 @@ void cases_own_servers(struct scene *s)
     journal_changed(s, "he makes the journal of his own server a link", "link");
     journal_changed(s, "he makes the journal of his own server a FIFO", "fifo");
     few_descriptors(s);
-    only_inproc(s);
     killed_amid_swaps(s);
-    helpers_killed(s);
-    full_disk(s);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Folders that others have made where a server makes its own, with journals that name what must stay. */
-#include "server_one.h"
+#include "server.h"
 
 #include "core/reclaim/journal.h"
 #include "core/reclaim/rmtree.h"
@@ -144,7 +144,7 @@ static void squatted(struct scene *s, const struct squat *q)
         if (chmod(at(s, folder), q->mode))
             die("cannot change %s", folder);
     }
-    pass_by(s, who_serves(s), tmp);
+    in_server(s, who_serves(s), tmp, do_nothing);
     canary_stays(s);
     if (q->whose == HIS || !q->mode) /* what is not its own it does not touch */
         stays(s, folder);
@@ -176,7 +176,7 @@ static void not_squatted(struct scene *s)
     close(fd);
     give(at(s, "squat/" PX_JOURNAL_DIR "aBcDeF/journal"), who_serves(s));
     give(at(s, "squat/" PX_JOURNAL_DIR "aBcDeF"), who_serves(s));
-    pass_by(s, who_serves(s), tmp);
+    in_server(s, who_serves(s), tmp, do_nothing);
     gone(s, "top squat/" PX_JOURNAL_DIR "aBcDeF");
     nobody_left(s);
     case_end(s);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cases that need more than a row: size, depth, things that go on while removal runs, places of
- * the system. */
+/* Cases that need more than a row: depth, things that go on while removal runs, places of the system. */
 #include "hostile.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,27 +20,16 @@
 #define DEPTH    10000
 #define MAX_LAST 5 /* he may have left more than one walk has time for */
 
-static uint64_t number(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
-/* ---- size and depth ----------------------------------------------------------------------- */
-
-struct chain {
-    const char *path;
-    unsigned depth;
-};
+/* ---- depth ---------------------------------------------------------------------------------- */
 
 /* A folder in a folder ..., each hundredth with a file in it. */
 static void dig(void *arg)
 {
-    const struct chain *c = arg;
-    int fd = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const char *text = getenv("HOSTILE_DEPTH");
+    unsigned depth = text ? (unsigned)atoi(text) : DEPTH;
+    int fd = open((const char *)arg, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    for (unsigned i = 0; fd >= 0 && i < c->depth; i++) {
+    for (unsigned i = 0; fd >= 0 && i < depth; i++) {
         int below;
 
         if (mkdirat(fd, "d", 0755) ||
@@ -56,85 +43,16 @@ static void dig(void *arg)
         _exit(1);
 }
 
-static void dig_as_user(struct scene *s, const char *name, unsigned depth)
-{
-    struct chain c = {at(s, name), depth};
-
-    if (end_process(spawn_user(dig, &c), false))
-        die("case '%s': cannot dig", s->name);
-}
-
 static void deep(struct scene *s)
 {
     if (!case_begin(s, "thousands of folders deep"))
         return;
     make(s, "T:top");
     s->timeout_s = 300;
-    dig_as_user(s, "top/sub", (unsigned)number("HOSTILE_DEPTH", DEPTH));
+    if (end_process(spawn_user(dig, (void *)at(s, "top/sub")), false))
+        die("case '%s': cannot dig", s->name);
     reg(s, "D:top");
     sweep(s);
-    gone(s, "top");
-    case_end(s);
-}
-
-/* What stays at the bottom keeps the way to it, and nothing else. */
-static void deep_with_a_stranger(struct scene *s)
-{
-    static char path[4096];
-    size_t n;
-
-    if (!case_begin(s, "deep, a file of root at the bottom"))
-        return;
-    make(s, "T:top");
-    dig_as_user(s, "top/sub", 1500);
-    n = (size_t)snprintf(path, sizeof path, "top/sub");
-    for (unsigned i = 0; i < 1500; i++)
-        n += (size_t)snprintf(path + n, sizeof path - n, "/d");
-    snprintf(path + n, sizeof path - n, "/x");
-    if (mknod(at(s, path), S_IFREG | 0600, 0))
-        die("cannot make %s", path);
-    reg(s, "D:top");
-    sweep(s);
-    gone(s, "top/f0 top/sub/f top/sub/f0 top/sub/deep top/empty");
-    stays(s, path);
-    case_end(s);
-}
-
-struct crowd {
-    const char *path;
-    uint64_t n;
-};
-
-static void fill(void *arg)
-{
-    const struct crowd *c = arg;
-    int fd = open(c->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    char name[32];
-
-    for (uint64_t i = 0; i < c->n; i++) {
-        snprintf(name, sizeof name, "%" PRIu64, i);
-        if (mknodat(fd, name, S_IFREG | 0644, 0))
-            _exit(1);
-    }
-}
-
-static void crowded(struct scene *s)
-{
-    struct crowd c = {NULL, number("HOSTILE_FILES", 100000)};
-    double begin;
-
-    if (!case_begin(s, "very many files in one folder"))
-        return;
-    s->timeout_s = 300;
-    make(s, "T:top d:top/many");
-    c.path = at(s, "top/many");
-    if (end_process(spawn_user(fill, &c), false))
-        die("cannot make %" PRIu64 " files", c.n);
-    reg(s, "D:top");
-    begin = now_s();
-    sweep(s);
-    printf("# %s: %" PRIu64 " files in one folder: %.2f s\n", s->level->name, c.n,
-           now_s() - begin);
     gone(s, "top");
     case_end(s);
 }
@@ -237,147 +155,68 @@ static void pressed(struct scene *s, const struct pressing *p)
 
 /* ---- against the walker's process ------------------------------------------------------------ */
 
-/* Those of his processes that remove, as long as there are such: he started none of that name. */
-static bool each_walker(bool (*fn)(pid_t pid))
-{
-    DIR *d = opendir("/proc");
-    bool hit = false;
-
-    for (struct dirent *e; d && (e = readdir(d));) {
-        char path[64], comm[32] = "";
-        int fd;
-
-        if (e->d_name[0] < '1' || e->d_name[0] > '9')
-            continue;
-        snprintf(path, sizeof path, "/proc/%.20s/comm", e->d_name);
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd < 0)
-            continue;
-        if (read(fd, comm, sizeof comm - 1) > 0 && strncmp(comm, "tenon-", 6) == 0)
-            hit |= fn(atoi(e->d_name));
-        close(fd);
-    }
-    if (d)
-        closedir(d);
-    return hit;
-}
-
-static bool kill_one(pid_t pid)
-{
-    return kill(pid, SIGKILL) == 0;
-}
-
-static bool stop_one(pid_t pid)
-{
-    return kill(pid, SIGSTOP) == 0;
-}
-
-static bool trace_one(pid_t pid)
-{
-    return ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0;
-}
-
-/* How often he has got at one; and, of tracing, tried. */
+/* What he does to the processes that remove, as long as there are such: he started none of that name. How
+ * often he got at one, and looked. */
 struct hits {
-    unsigned killed, stopped, traced, rounds;
+    enum { KILL, STOP, TRACE } how;
+    unsigned n, rounds;
 };
 
-static void keep_killing(void *arg)
+static void keep_hitting(void *arg)
 {
-    for (struct hits *hits = arg;; hits->rounds++)
-        hits->killed += each_walker(kill_one);
+    struct hits *hits = arg;
+
+    for (;; hits->rounds++)
+        for (pid_t pid = 0; (pid = find_process("tenon-", pid));)
+            hits->n += hits->how == TRACE
+                           ? ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0
+                           : kill(pid, hits->how == KILL ? SIGKILL : SIGSTOP) == 0;
 }
 
-static void keep_stopping(void *arg)
+static void again(struct scene *s)
 {
-    for (struct hits *hits = arg;; hits->rounds++)
-        hits->stopped += each_walker(stop_one);
+    make(s, "T:new B:new/big");
+    rename(at(s, "new"), at(s, "top"));
 }
 
-static void keep_tracing(void *arg)
-{
-    for (struct hits *hits = arg;; hits->rounds++)
-        hits->traced += each_walker(trace_one);
-}
-
-static struct hits *begin_hits(struct scene *s, const char *name, bool his_affair)
+static void hit(struct scene *s, const char *name, int how)
 {
     struct hits *hits;
+    double begin;
+    pid_t pid;
 
-    if (s->level->powers || (s->level->own && his_affair) || !case_begin(s, name))
-        return NULL;
+    if (s->level->powers || (s->level->own && how != TRACE) || !case_begin(s, name))
+        return;
     hits = mmap(NULL, sizeof *hits, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                 -1, 0);
     if (hits == MAP_FAILED)
         die("no memory");
+    hits->how = how;
     make(s, "T:top B:top/big B:top/bigger T:a T:b");
     reg(s, "D:top D:a D:b");
-    return hits;
-}
-
-/* Nobody is at it any more: now it goes. */
-static void end_hits(struct scene *s, struct hits *hits)
-{
-    sweep(s);
+    if (how == STOP)
+        s->timeout_s = 3; /* what a walk gets, where we say so */
+    begin = now_s();
+    pid = spawn_user(keep_hitting, hits);
+    for (int i = 0; i < (how == KILL ? 50 : how == TRACE ? 3 : 1); i++) {
+        s->level->remove(s);
+        if (how == KILL && hits->n > 0)
+            break;
+        if (how != STOP)
+            again(s);
+    }
+    end_process(pid, true);
+    if (how == KILL && hits->n == 0)
+        bad(s, "he has killed nobody in %u rounds", hits->rounds);
+    if (how == TRACE && (hits->n > 0 || hits->rounds == 0))
+        bad(s, "he got hold of %u processes in %u rounds", hits->n, hits->rounds);
+    if (how == STOP && now_s() - begin > 30)
+        bad(s, "a stopped walk held everything up for %.1f s", now_s() - begin);
+    s->timeout_s = 60;
+    sweep(s); /* nobody is at it any more: now it goes */
     gone(s, "top a b");
     munmap(hits, sizeof *hits);
     case_end(s);
-}
-
-static void killed(struct scene *s)
-{
-    struct hits *hits = begin_hits(s, "the attacker kills who removes", true);
-    pid_t pid;
-
-    if (!hits)
-        return;
-    pid = spawn_user(keep_killing, hits);
-    for (int i = 0; i < 50 && hits->killed == 0; i++) {
-        s->level->remove(s);
-        if (hits->killed == 0)
-            make(s, "T:new B:new/big"), rename(at(s, "new"), at(s, "top"));
-    }
-    end_process(pid, true);
-    if (hits->killed == 0)
-        bad(s, "he has killed nobody in %u rounds", hits->rounds);
-    end_hits(s, hits);
-}
-
-static void stopped(struct scene *s)
-{
-    struct hits *hits = begin_hits(s, "the attacker stops who removes", true);
-    double begin = now_s();
-    pid_t pid;
-
-    if (!hits)
-        return;
-    s->timeout_s = 3; /* what a walk gets, where we say so */
-    pid = spawn_user(keep_stopping, hits);
-    s->level->remove(s);
-    end_process(pid, true);
-    if (now_s() - begin > 30)
-        bad(s, "a stopped walk held everything up for %.1f s", now_s() - begin);
-    s->timeout_s = 60;
-    end_hits(s, hits);
-}
-
-static void traced(struct scene *s)
-{
-    struct hits *hits = begin_hits(s, "the attacker traces who removes", false);
-    pid_t pid;
-
-    if (!hits)
-        return;
-    pid = spawn_user(keep_tracing, hits);
-    for (int i = 0; i < 3; i++) {
-        s->level->remove(s);
-        make(s, "T:new");
-        rename(at(s, "new"), at(s, "top"));
-    }
-    end_process(pid, true);
-    if (hits->traced || hits->rounds == 0)
-        bad(s, "he got hold of %u processes in %u rounds", hits->traced, hits->rounds);
-    end_hits(s, hits);
 }
 
 /* A bomb that takes all the processes its limit gives it. */
@@ -465,56 +304,6 @@ static void control_group(struct scene *s)
     case_end(s);
 }
 
-static void too_long(struct scene *s)
-{
-    char path[6000];
-    size_t n;
-
-    if (!case_begin(s, "a path that is too long"))
-        return;
-    make(s, "T:top");
-    reg(s, "D:top");
-    n = (size_t)snprintf(path, sizeof path, "%s", s->home);
-    while (n < 4096) /* one more than the longest */
-        n += (size_t)snprintf(path + n, sizeof path - n, n == 4095 ? "x" : "/");
-    for (size_t i = strlen(s->home) + 1; i < 4096; i += 2)
-        path[i] = 'x';
-    path[4095] = 'x';
-    reg_path(s, REG_FILE, path);
-    sweep_refused(s);
-    stays(s, "top/f0");
-    case_end(s);
-}
-
-/* With slashes it is as long, but what it means is not. */
-static void long_with_slashes(struct scene *s)
-{
-    char path[4096];
-
-    if (!case_begin(s, "a path of 4,095 bytes, mostly slashes"))
-        return;
-    make(s, "T:top");
-    memset(path, '/', sizeof path - 1);
-    memcpy(path, s->home, strlen(s->home));
-    memcpy(path + sizeof path - 4, "top", 4);
-    reg_path(s, REG_DIR, path);
-    sweep(s);
-    gone(s, "top");
-    case_end(s);
-}
-
-static void empty_path(struct scene *s)
-{
-    if (s->level->server || !case_begin(s, "an empty path"))
-        return; /* a server takes lists, of which it drops what is empty */
-    make(s, "T:top");
-    reg(s, "D:top");
-    reg_path(s, REG_DIR, "");
-    sweep_refused(s);
-    stays(s, "top/f0");
-    case_end(s);
-}
-
 /* Opened, mapped, somebody's folder: all the same. */
 static void in_use(struct scene *s)
 {
@@ -551,19 +340,13 @@ void cases_special(struct scene *s)
     };
 
     deep(s);
-    deep_with_a_stranger(s);
-    if (!s->level->powers)
-        crowded(s);
     for (size_t i = 0; i < sizeof pressings / sizeof pressings[0]; i++)
         pressed(s, &pressings[i]);
-    killed(s);
-    stopped(s);
-    traced(s);
+    hit(s, "the attacker kills who removes", KILL);
+    hit(s, "the attacker stops who removes", STOP);
+    hit(s, "the attacker traces who removes", TRACE);
     bombed(s);
     shared_memory(s);
     control_group(s);
-    too_long(s);
-    long_with_slashes(s);
-    empty_path(s);
     in_use(s);
 }

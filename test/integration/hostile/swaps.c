@@ -390,12 +390,8 @@ static bool is_beaten(struct scene *s, const struct point *p, double seconds)
            n);
     munmap(race, sizeof *race);
     forget_regs(s);
-    if (hurt) {
-        wipe(s, s->canary);
-        wipe(s, s->other);
+    if (hurt)
         canary_make(s);
-        canary_record(s);
-    }
     return hurt;
 }
 

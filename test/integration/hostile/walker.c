@@ -2,11 +2,9 @@
 /* hostile_walker user|powers|decoy [SYSTEM_CALL=ERRNO...]: the cases against the walker alone.
  * user: as a server does it, in a process that becomes the user. powers: the walker with all that
  * root may do, so that nothing but itself protects what it should not touch. The system calls named
- * are denied to it, for its fallbacks. Variables: HOSTILE_SWAPS, how many in all; HOSTILE_FILES
- * and HOSTILE_DEPTH of the largest trees; HOSTILE_SWEEPS, how often at each point is enough;
- * HOSTILE_ONLY, cases with this in their names;
- * HOSTILE_VERBOSE. */
-#include "decoy.h"
+ * are denied to it, for its fallbacks. Variables: HOSTILE_SWAPS, how many in all; HOSTILE_DEPTH of the
+ * deepest tree; HOSTILE_SWEEPS, how often at each point is enough; HOSTILE_ONLY, cases with this in
+ * their names; HOSTILE_VERBOSE. */
 #include "hostile.h"
 
 #include "core/reclaim/journal.h"
@@ -26,9 +24,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SCOPE      7
-#define SWAPS      100000
-#define LOW_NOFILE 16
+#define SCOPE 7
+#define SWAPS 100000
 
 static const uint8_t kinds[] = {
     [REG_FILE] = PX_RM_FILE, [REG_DIR] = PX_RM_DIR, [REG_KEEP] = PX_RM_KEEP};
@@ -129,8 +126,7 @@ static bool remove_with_powers(struct scene *s)
         die("no memory");
     good = normal_forms(s, paths);
     if (good) {
-        fflush(NULL);
-        pid = fork();
+        pid = fork_or_die();
         if (pid == 0)
             run_with_powers(s, paths);
         how = end_process(pid, false);
@@ -139,197 +135,6 @@ static bool remove_with_powers(struct scene *s)
     }
     free(paths);
     return good;
-}
-
-/* ---- cases of this level only ---------------------------------------------------------------- */
-
-/* With the walk in a process of which fn has changed something first. */
-static void sweep_after(struct scene *s, void (*fn)(void *arg), void *arg)
-{
-    pid_t pid;
-
-    fflush(NULL);
-    pid = fork();
-    if (pid == 0) {
-        fn(arg);
-        s->level->remove(s);
-        _exit(s->failed);
-    }
-    if (end_process(pid, false))
-        s->failed = true;
-}
-
-static void few_descriptors(void *arg)
-{
-    struct rlimit few = {LOW_NOFILE, LOW_NOFILE};
-
-    (void)arg;
-    if (setrlimit(RLIMIT_NOFILE, &few))
-        _exit(92);
-}
-
-/* So many are free. */
-static void hardly_a_descriptor(void *arg)
-{
-    int n_free = *(int *)arg, last = -1;
-
-    few_descriptors(NULL);
-    for (int fd; (fd = dup(0)) >= 0;)
-        last = fd;
-    while (n_free-- > 0)
-        close(last--);
-}
-
-static void case_descriptors(struct scene *s)
-{
-    if (case_begin(s, "16 descriptors, a deep tree")) {
-        make(s, "T:top T:top/sub/deep/x T:top/sub/deep/x/sub/deep/y");
-        make(s, "T:top/sub/deep/x/sub/deep/y/sub/deep/z "
-                "T:top/sub/deep/x/sub/deep/y/sub/deep/z/sub/deep/z");
-        reg(s, "D:top");
-        sweep_after(s, few_descriptors, NULL);
-        gone(s, "top");
-        case_end(s);
-    }
-    if (case_begin(s, "hardly a descriptor left")) {
-        make(s, "T:top");
-        reg(s, "D:top");
-        for (int n_free = 1; n_free < 9; n_free++) /* does it, or a part, or nothing */
-            sweep_after(s, hardly_a_descriptor, &n_free);
-        sweep(s);
-        gone(s, "top");
-        case_end(s);
-    }
-}
-
-static void no_process(void *arg)
-{
-    struct rlimit none = {0, 0};
-
-    (void)arg;
-    if (setrlimit(RLIMIT_NPROC, &none))
-        _exit(92);
-}
-
-static void case_processes(struct scene *s)
-{
-    if (case_begin(s, "the user has no process left")) {
-        make(s, "T:top d:d f:d/x o:d>0:0"); /* d/x: root could, he could not */
-        reg(s, "D:top F:d/x");
-        sweep_after(s, no_process, NULL);
-        stays(s, "d/x");
-        sweep(s);
-        gone(s, "top");
-        stays(s, "d/x");
-        case_end(s);
-    }
-}
-
-struct denial {
-    const char *name;
-    int call, errnum;
-};
-
-static void deny(void *arg)
-{
-    const struct denial *d = arg;
-
-    if (!px_test_deny(d->call, d->errnum))
-        _exit(92);
-}
-
-/* Who could not become the user removes nothing at all: not even what the user could. */
-static void case_drop(struct scene *s)
-{
-    static const struct denial denials[] = {
-        {"setgroups fails", SYS_setgroups, EPERM},
-        {"setresgid fails", SYS_setresgid, EPERM},
-        {"setresuid says that there are too many processes", SYS_setresuid, EAGAIN},
-        {"setgroups claims to have worked", SYS_setgroups, 0},
-        {"setresgid claims to have worked", SYS_setresgid, 0},
-        {"setresuid claims to have worked", SYS_setresuid, 0},
-        {"capset fails", SYS_capset, EPERM},
-        {"prctl fails", SYS_prctl, EINVAL},
-    };
-
-    for (size_t i = 0; i < sizeof denials / sizeof denials[0]; i++) {
-        if (!case_begin(s, denials[i].name))
-            continue;
-        make(s, "T:top d:d f:d/x o:d>0:0");
-        reg(s, "D:top F:d/x F:C/mine/top/f0");
-        sweep_after(s, deny, (void *)&denials[i]);
-        stays(s, "top/f0 top/sub/deep/f0 d/x");
-        case_end(s);
-    }
-}
-
-/* The real names, in a mount namespace where nothing else is there. */
-static void in_a_tmp(void *arg)
-{
-    struct scene *s = arg;
-
-    if (unshare(CLONE_NEWNS) || mount("hostile", "/tmp", "tmpfs", 0, "mode=1777"))
-        _exit(92);
-    make(s, "T:=/tmp/mine f:=/tmp/x f:=/tmp/theirs o:=/tmp/theirs>12346:12346");
-    reg(s, "D:=/tmp D:=/tmp/ F:=/tmp/x F:=/tmp");
-    sweep(s);
-    gone(s, "=/tmp/x");
-    stays(s, "=/tmp/mine/f0 =/tmp/theirs =/tmp/mine/sub/deep/f0");
-    _exit(s->failed);
-}
-
-static void case_tmp(struct scene *s)
-{
-    pid_t pid;
-
-    if (!case_begin(s, "/tmp itself"))
-        return;
-    fflush(NULL);
-    pid = fork();
-    if (pid == 0)
-        in_a_tmp(s);
-    if (end_process(pid, false))
-        s->failed = true;
-    case_end(s);
-}
-
-/* The walker is handed what no registration would take: somebody has written into a journal. */
-static void in_a_jail(void *arg)
-{
-    static const char *const paths[] = {"/",     "//",         "",     "relative",
-                                        "../x",  "/..",        "/.",   "/top/../x",
-                                        "/proc", "/proc/self", "/sys", "/top/.."};
-    struct scene *s = arg;
-    struct px_pcleanup_totals totals = {0};
-
-    if (chroot(s->home) || chdir("/"))
-        _exit(92);
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        for (uint8_t kind = PX_RM_FILE; kind <= PX_RM_DIR; kind++) {
-            struct px_rm_item item = {.path = paths[i], .kind = kind, .flags = 0};
-
-            if (kind == PX_RM_DIR)
-                item.flags = PX_RM_RECURSE;
-            px_rm_run(&item, 1, USER, USER, NULL, NULL, &totals);
-        }
-    _exit(0);
-}
-
-static void case_jail(struct scene *s)
-{
-    pid_t pid;
-
-    if (!case_begin(s, "paths that no registration would let pass"))
-        return;
-    make(s, "T:proc T:sys f:relative f:x T:proc/self T:top");
-    fflush(NULL);
-    pid = fork();
-    if (pid == 0)
-        in_a_jail(s);
-    if (end_process(pid, false))
-        bad(s, "it did not end well");
-    stays(s, "relative x proc/f0 sys/f0 proc/self/f0 top/f0");
-    case_end(s);
 }
 
 static bool deny_named(char *const *args, int n)
@@ -375,14 +180,6 @@ int main(int argc, char **argv)
     cases_rows(&s);
     cases_special(&s);
     cases_faulty(&s);
-    case_disk(&s);
-    case_descriptors(&s);
-    if (!level.powers) {
-        case_processes(&s);
-        case_drop(&s);
-        case_tmp(&s);
-    }
-    case_jail(&s);
     cases_swaps(&s, swaps ? strtoull(swaps, NULL, 10) : SWAPS);
     return scene_end(&s);
 }
