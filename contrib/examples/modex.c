@@ -4,7 +4,6 @@
  * rank. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <pmix.h>
@@ -27,30 +26,26 @@ static char blob_byte(pmix_rank_t rank, size_t i)
     return (char)(rank * 31 + i);
 }
 
-/* Takes v. */
-static void put(const char *key, pmix_value_t *v)
+static void put(const char *key, const void *data, pmix_data_type_t type)
 {
-    check(PMIx_Put(PMIX_GLOBAL, key, v), key);
-    PMIX_VALUE_DESTRUCT(v);
+    pmix_value_t v;
+
+    PMIX_VALUE_LOAD(&v, data, type);
+    check(PMIx_Put(PMIX_GLOBAL, key, &v), key);
+    PMIX_VALUE_DESTRUCT(&v);
 }
 
-static void put_all(void)
+static void put_all(const char *host)
 {
-    char host[256] = "";
     char blob[BLOB_B];
     uint32_t pid = (uint32_t)getpid();
     pmix_byte_object_t bytes = {blob, sizeof(blob)};
-    pmix_value_t v;
 
-    gethostname(host, sizeof(host) - 1);
     for (size_t i = 0; i < sizeof(blob); i++)
         blob[i] = blob_byte(me.rank, i);
-    PMIX_VALUE_LOAD(&v, host, PMIX_STRING);
-    put("modex.host", &v);
-    PMIX_VALUE_LOAD(&v, &pid, PMIX_UINT32);
-    put("modex.pid", &v);
-    PMIX_VALUE_LOAD(&v, &bytes, PMIX_BYTE_OBJECT);
-    put("modex.blob", &v);
+    put("modex.host", host, PMIX_STRING);
+    put("modex.pid", &pid, PMIX_UINT32);
+    put("modex.blob", &bytes, PMIX_BYTE_OBJECT);
     check(PMIx_Commit(), "commit");
 }
 
@@ -76,63 +71,43 @@ static pmix_value_t *get(pmix_rank_t rank, const char *key, pmix_data_type_t typ
     return v;
 }
 
-static void check_blob(pmix_rank_t rank)
-{
-    pmix_value_t *v = get(rank, "modex.blob", PMIX_BYTE_OBJECT);
-    const pmix_byte_object_t *bytes = &v->data.bo;
-
-    if (bytes->size != BLOB_B)
-        check(PMIX_ERROR, "size of blob");
-    for (size_t i = 0; i < bytes->size; i++)
-        if (bytes->bytes[i] != blob_byte(rank, i))
-            check(PMIX_ERROR, "content of blob");
-    PMIX_VALUE_RELEASE(v);
-}
-
-/* Appends to the line what the rank has told us. */
-static void learn(FILE *line, pmix_rank_t rank, const char *separator)
+/* Prints what the rank has told us. */
+static void learn(pmix_rank_t rank, const char *separator)
 {
     pmix_value_t *host = get(rank, "modex.host", PMIX_STRING);
     pmix_value_t *pid = get(rank, "modex.pid", PMIX_UINT32);
+    pmix_value_t *blob = get(rank, "modex.blob", PMIX_BYTE_OBJECT);
 
-    check_blob(rank);
-    fprintf(line, "%s%u=pid %u on %s", separator, rank, pid->data.uint32,
-            host->data.string);
+    if (blob->data.bo.size != BLOB_B)
+        check(PMIX_ERROR, "size of blob");
+    for (size_t i = 0; i < BLOB_B; i++)
+        if (blob->data.bo.bytes[i] != blob_byte(rank, i))
+            check(PMIX_ERROR, "content of blob");
+    printf("%s%u=pid %u on %s", separator, rank, pid->data.uint32, host->data.string);
     PMIX_VALUE_RELEASE(host);
     PMIX_VALUE_RELEASE(pid);
-}
-
-static void learn_all(void)
-{
-    pmix_value_t *v = get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, PMIX_UINT32);
-    uint32_t size = v->data.uint32;
-    char *text = NULL, host[256] = "";
-    size_t len;
-    FILE *line = open_memstream(&text, &len);
-    const char *separator = ": ";
-
-    PMIX_VALUE_RELEASE(v);
-    if (!line)
-        check(PMIX_ERR_NOMEM, "line");
-    gethostname(host, sizeof(host) - 1);
-    fprintf(line, "rank %u of %u on %s", me.rank, size, host);
-    for (pmix_rank_t rank = 0; rank < size; rank++) {
-        if (rank == me.rank)
-            continue;
-        learn(line, rank, separator);
-        separator = ", ";
-    }
-    fclose(line);
-    puts(text);
-    free(text);
+    PMIX_VALUE_RELEASE(blob);
 }
 
 int main(void)
 {
+    char host[256] = "";
+    const char *separator = ": ";
+
     check(PMIx_Init(&me, NULL, 0), "init");
-    put_all();
+    gethostname(host, sizeof(host) - 1);
+    put_all(host);
     meet();
-    learn_all();
+    pmix_value_t *size = get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, PMIX_UINT32);
+    printf("rank %u of %u on %s", me.rank, size->data.uint32, host);
+    for (pmix_rank_t rank = 0; rank < size->data.uint32; rank++) {
+        if (rank == me.rank)
+            continue;
+        learn(rank, separator);
+        separator = ", ";
+    }
+    puts("");
+    PMIX_VALUE_RELEASE(size);
     check(PMIx_Finalize(NULL, 0), "finalize");
     return EXIT_SUCCESS;
 }

@@ -94,9 +94,8 @@ static pmix_status_t host_unpublish(const pmix_proc_t *proc, char **keys,
                                     pmix_op_cbfunc_t cb PX_UNUSED,
                                     void *cbdata PX_UNUSED)
 {
-    pmix_status_t rc = px_pubs_unpublish(&launcher()->pubs, proc, keys, info, n);
-
-    return rc ? rc : PMIX_OPERATION_SUCCEEDED;
+    px_pubs_unpublish(&launcher()->pubs, proc, keys, info, n);
+    return PMIX_OPERATION_SUCCEEDED;
 }
 
 /* All participants are on this node, and the server has done what follows. */
@@ -137,13 +136,6 @@ static pmix_status_t host_tool_connected(pmix_info_t info[], size_t n,
     }
     cb(PMIX_SUCCESS, &name, cbdata);
     return PMIX_SUCCESS;
-}
-
-static pmix_status_t host_spawn(const pmix_proc_t *proc, const pmix_info_t info[],
-                                size_t n_info, const pmix_app_t apps[], size_t n_apps,
-                                pmix_spawn_cbfunc_t cb, void *cbdata)
-{
-    return px_launch(launcher(), proc, info, n_info, apps, n_apps, cb, cbdata);
 }
 
 /* ---- abort ---------------------------------------------------------------------- */
@@ -338,7 +330,7 @@ static const pmix_server_module_t functions = {
     .publish = host_publish,
     .lookup = host_lookup,
     .unpublish = host_unpublish,
-    .spawn = host_spawn,
+    .spawn = px_launch,
     .connect = host_connect,
     .disconnect = host_connect,
     .notify_event = host_notify,

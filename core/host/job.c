@@ -199,54 +199,36 @@ pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n)
     return rc;
 }
 
-static void report(const struct px_launch_job *job, pmix_status_t code,
-                   const pmix_proc_t *source, pmix_data_range_t range,
-                   const struct px_fact *facts, size_t n)
+/* Of the failure, for this process's own handlers; or of the end, also for the parent
+ * if it asked for that. */
+static void report(const struct px_launch_job *job, bool end)
 {
+    struct px_server *srv = job->launcher->server;
+    const struct px_failure *f = &job->failure;
+    const struct px_task *task = f->rank < job->n_tasks ? &job->tasks[f->rank] : NULL;
+    bool to_parent = end && job->plan.notify &&
+                     !px_proc_same(&job->parent, px_server_name(srv));
+    pmix_status_t code = end ? PMIX_EVENT_JOB_END : f->status;
+    pmix_proc_t culprit = job->proc;
+    const struct px_fact facts[] = {
+        {PMIX_NSPACE, end ? job->proc.nspace : NULL, PMIX_STRING},
+        {PMIX_JOB_TERM_STATUS, end ? &job->verdict : NULL, PMIX_STATUS},
+        {PMIX_EVENT_AFFECTED_PROC, task ? &culprit : NULL, PMIX_PROC},
+        {PMIX_HOSTNAME, end ? NULL : px_process.model->hostname, PMIX_STRING},
+        {PMIX_PROC_PID, task && !end ? &task->pid : NULL, PMIX_PID},
+        {PMIX_EXIT_CODE, &f->exit_code, PMIX_INT},
+        {PMIX_EVENT_TEXT_MESSAGE, end ? NULL : f->text, PMIX_STRING},
+        {PMIX_EVENT_CUSTOM_RANGE, to_parent ? &job->parent : NULL, PMIX_PROC}};
     PX_AUTO(px_infos) infos = {0};
 
-    if (px_facts_add(&infos, facts, n))
+    culprit.rank = f->rank;
+    if (px_facts_add(&infos, facts, PX_COUNT(facts)))
         px_log(PX_LOG_ERROR, "spawn", "cannot report %s of job %s: out of memory",
                PMIx_Error_string(code), job->proc.nspace);
     else
-        px_server_event(job->launcher->server, code, source, range, infos.v, infos.n);
-}
-
-/* For this process's own handlers. */
-static void report_failure(const struct px_launch_job *job)
-{
-    const struct px_failure *f = &job->failure;
-    const struct px_task *task = f->rank < job->n_tasks ? &job->tasks[f->rank] : NULL;
-    pmix_proc_t source = job->proc;
-    const struct px_fact facts[] = {
-        {PMIX_EVENT_AFFECTED_PROC, task ? &source : NULL, PMIX_PROC},
-        {PMIX_HOSTNAME, px_process.model->hostname, PMIX_STRING},
-        {PMIX_PROC_PID, task ? &task->pid : NULL, PMIX_PID},
-        {PMIX_EXIT_CODE, &f->exit_code, PMIX_INT},
-        {PMIX_EVENT_TEXT_MESSAGE, f->text, PMIX_STRING}};
-
-    source.rank = f->rank;
-    report(job, f->status, &source, PMIX_RANGE_PROC_LOCAL, facts, PX_COUNT(facts));
-}
-
-/* For the parent, too, if it asked for that. */
-static void report_end(const struct px_launch_job *job)
-{
-    bool to_parent = job->plan.notify &&
-                     !px_proc_same(&job->parent, px_server_name(job->launcher->server));
-    pmix_proc_t culprit = job->proc;
-    const struct px_fact facts[] = {
-        {PMIX_NSPACE, job->proc.nspace, PMIX_STRING},
-        {PMIX_JOB_TERM_STATUS, &job->verdict, PMIX_STATUS},
-        {PMIX_EXIT_CODE, &job->failure.exit_code, PMIX_INT},
-        {PMIX_EVENT_AFFECTED_PROC, job->failure.rank < job->n_tasks ? &culprit : NULL,
-         PMIX_PROC},
-        {PMIX_EVENT_CUSTOM_RANGE, to_parent ? &job->parent : NULL, PMIX_PROC}};
-
-    culprit.rank = job->failure.rank;
-    report(job, PMIX_EVENT_JOB_END, NULL,
-           to_parent ? PMIX_RANGE_CUSTOM : PMIX_RANGE_PROC_LOCAL, facts,
-           PX_COUNT(facts));
+        px_server_event(srv, code, end ? NULL : &culprit,
+                        to_parent ? PMIX_RANGE_CUSTOM : PMIX_RANGE_PROC_LOCAL, infos.v,
+                        infos.n);
 }
 
 /* ---- ending it ------------------------------------------------------------------ */
@@ -313,7 +295,7 @@ static void check_finished(struct px_launch_job *job)
     job->stage = PX_JOB_ENDED;
     px_pubs_gone(&job->launcher->pubs, &job->proc);
     drop_dirs(job);
-    report_end(job);
+    report(job, true);
     px_timer_set(job->timer, DROP_MS);
     check_idle(job->launcher);
 }
@@ -342,7 +324,7 @@ static void settle(struct px_launch_job *job, const struct px_failure *failure)
     job->failure = *failure;
     px_timer_clear(job->suspicion_timer);
     if (!job->verdict) /* else it ends by order, and this follows from that */
-        report_failure(job);
+        report(job, false);
     px_job_end(job, SIGTERM, failure->verdict);
 }
 

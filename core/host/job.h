@@ -5,8 +5,8 @@
 #ifndef PX_HOST_JOB_H
 #define PX_HOST_JOB_H
 
+#include "core/base/err.h"
 #include "core/base/list.h"
-#include "core/host/plan.h"
 #include "core/host/pubs.h"
 #include "core/host/streams.h"
 #include "core/rt/process.h"
@@ -16,6 +16,47 @@
 
 struct px_call;
 struct px_server;
+
+/* ---- a request to spawn, checked and worked out (plan.c): all that can be found wrong
+ * with it is found before anything is started -------------------------------------- */
+
+/* Processes of one job: a typing error must not bring the node down. */
+#define PX_MAX_TASKS 16384u
+
+/* One application of a job, ready to be started. */
+struct px_app_plan {
+    char *program; /* path */
+    char **argv;
+    char **env; /* without what each rank has of its own */
+    char *cwd;  /* as asked for; NULL: that of this process */
+    uint32_t n;
+    uint32_t first; /* rank */
+};
+
+/* The arguments of PMIx_Spawn. */
+struct px_spawn_request {
+    const pmix_info_t *info;
+    size_t n_info;
+    const pmix_app_t *apps;
+    size_t n_apps;
+    /* The new job inherits its environment and directory; NULL: this process's. */
+    const struct px_app_plan *parent;
+};
+
+typedef struct px_plan {
+    struct px_app_plan *apps;
+    size_t n_apps;
+    uint32_t n_tasks;
+    pmix_rank_t stdin_rank; /* PMIX_RANK_UNDEF: none has it */
+    bool detached;          /* outlives its parent */
+    bool notify;            /* the parent wants an event at the end */
+} px_plan;
+
+pmix_status_t px_plan_make(px_plan *plan, const struct px_spawn_request *request,
+                           struct px_err *err);
+void px_plan_cleanup(px_plan *plan);
+
+/* ---- jobs ------------------------------------------------------------------------ */
 
 /* All that this host knows. */
 struct px_launcher {
@@ -103,9 +144,9 @@ pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n);
 
 /* From a request to running processes: either all of them run, or none is left. As the
  * host module's function (pmix_server.h). */
-pmix_status_t px_launch(struct px_launcher *l, const pmix_proc_t *proc,
-                        const pmix_info_t *info, size_t n_info, const pmix_app_t *apps,
-                        size_t n_apps, pmix_spawn_cbfunc_t cb, void *cbdata);
+pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
+                        size_t n_info, const pmix_app_t apps[], size_t n_apps,
+                        pmix_spawn_cbfunc_t cb, void *cbdata);
 
 pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
                             px_plan *plan, /* takes it */

@@ -28,16 +28,6 @@ static const pmix_proc_t *parent_of(const struct px_launch_job *job)
                : &job->parent;
 }
 
-/* The processes of all jobs here, this one's among them. */
-static uint32_t node_size(const struct px_launch_job *job)
-{
-    uint32_t n = job->n_tasks;
-
-    PX_LIST_EACH (&job->launcher->jobs, struct px_launch_job, j, link)
-        n += j == job ? 0 : j->n_running;
-    return n;
-}
-
 /* "0,1,2": some readers of peers take no ranges. */
 static char *all_ranks(const struct px_launch_job *job)
 {
@@ -58,8 +48,11 @@ static pmix_status_t describe_job(px_infos *out, const struct px_launch_job *job
     PX_AUTOFREE char *nodes = NULL;
     PX_AUTOFREE char *procs = NULL;
     long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t n = node_size(job), universe = n_cpus > (long)n ? (uint32_t)n_cpus : n;
+    uint32_t n = job->n_tasks; /* and of all other jobs here */
 
+    PX_LIST_EACH (&job->launcher->jobs, struct px_launch_job, j, link)
+        n += j == job ? 0 : j->n_running;
+    uint32_t universe = n_cpus > (long)n ? (uint32_t)n_cpus : n;
     if (!ranks || (job->dir && !top) ||
         px_map_pack_nodes(px_process.model->hostname, &nodes) ||
         px_map_pack_ranks(ranks, &procs))
@@ -298,10 +291,11 @@ static pmix_status_t start_task(struct px_task *task, struct px_err *err)
 
 /* ---- the job -------------------------------------------------------------------- */
 
-pmix_status_t px_launch(struct px_launcher *l, const pmix_proc_t *proc,
-                        const pmix_info_t *info, size_t n_info, const pmix_app_t *apps,
-                        size_t n_apps, pmix_spawn_cbfunc_t cb, void *cbdata)
+pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
+                        size_t n_info, const pmix_app_t apps[], size_t n_apps,
+                        pmix_spawn_cbfunc_t cb, void *cbdata)
 {
+    struct px_launcher *l = px_server_builtin_self();
     const pmix_info_t *given = px_info_find(info, n_info, PMIX_PARENT_ID);
     const pmix_proc_t *parent = given && given->value.type == PMIX_PROC &&
                                         given->value.data.proc

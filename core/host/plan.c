@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/host/plan.h"
+#include "core/host/job.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -170,17 +170,6 @@ static pmix_status_t make_env(struct px_app_plan *plan, const pmix_app_t *app,
     return rc ? rc : apply(&plan->env, app->info, app->ninfo, err);
 }
 
-static pmix_status_t find_program(struct px_app_plan *plan, const char *name,
-                                  struct px_err *err)
-{
-    pmix_status_t rc = px_path_find_program(name, plan->env, plan->cwd, &plan->program,
-                                            err);
-
-    return rc == PMIX_ERR_NOT_FOUND        ? PMIX_ERR_JOB_EXE_NOT_FOUND
-           : rc == PMIX_ERR_NO_PERMISSIONS ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
-                                           : rc;
-}
-
 static pmix_status_t copy_command(struct px_app_plan *plan, const pmix_app_t *app,
                                   const char *name, const char *cwd)
 {
@@ -222,7 +211,11 @@ static pmix_status_t plan_app(struct px_app_plan *plan, const pmix_app_t *app,
     if (copy_command(plan, app, name, cwd))
         return out_of_memory(err);
     rc = make_env(plan, app, req, err);
-    return rc ? rc : find_program(plan, name, err);
+    if (!rc)
+        rc = px_path_find_program(name, plan->env, plan->cwd, &plan->program, err);
+    return rc == PMIX_ERR_NOT_FOUND        ? PMIX_ERR_JOB_EXE_NOT_FOUND
+           : rc == PMIX_ERR_NO_PERMISSIONS ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
+                                           : rc;
 }
 
 /* ---- the job -------------------------------------------------------------------- */

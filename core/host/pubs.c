@@ -318,8 +318,8 @@ pmix_status_t px_pubs_publish(struct px_pubs *p, const pmix_proc_t *owner,
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner,
-                                char *const *keys, const pmix_info_t *info, size_t n)
+void px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner, char *const *keys,
+                       const pmix_info_t *info, size_t n)
 {
     uint32_t range = px_info_u32(info, n, PMIX_RANGE, PMIX_RANGE_UNDEF);
 
@@ -328,7 +328,6 @@ pmix_status_t px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner,
             (!keys || px_strv_has(keys, pub->key)) &&
             (range == PMIX_RANGE_UNDEF || range == pub->scope.range))
             pub_remove(p, pub);
-    return PMIX_SUCCESS;
 }
 
 /* Does it end with that process, or job? */

@@ -34,8 +34,8 @@ pmix_status_t px_pubs_lookup(struct px_pubs *p, const pmix_proc_t *asker,
                              char *const *keys, const pmix_info_t *info, size_t n,
                              pmix_lookup_cbfunc_t cb, void *cbdata);
 /* keys NULL: everything of this owner. */
-pmix_status_t px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner,
-                                char *const *keys, const pmix_info_t *info, size_t n);
+void px_pubs_unpublish(struct px_pubs *p, const pmix_proc_t *owner, char *const *keys,
+                       const pmix_info_t *info, size_t n);
 
 /* A process has ended, or with rank PMIX_RANK_WILDCARD its job: the entries that end
  * with it are removed, and its lookups answered. */

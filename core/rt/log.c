@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Diagnostics. A line is composed on the stack and written at once, so that lines of
- * several processes on one terminal do not mix, and running out of memory can be reported.
- * stderr is shared with others, who may not read: a line that does not fit is dropped and
- * counted, for a server must not wait for its log. */
+ * several processes on one terminal do not mix, and running out of memory can be
+ * reported. stderr is shared with others, who may not read: a line that does not fit is
+ * dropped and counted, for a server must not wait for its log. */
 #include "core/rt/log.h"
 
 #include "core/base/str.h"

@@ -64,14 +64,6 @@ void px_loop_assert(const struct px_loop *loop)
 
 /* ---- mailbox --------------------------------------------------------------------- */
 
-/* Fails only if 2^64 wake-ups are pending, and one is enough; or for a moment, where
- * something between us and the kernel (a tracer, a sandbox) interrupts it. That wake-up
- * would be the last: the mailbox stays full, and a full one is not told of again. */
-static void wake(const struct px_loop *loop)
-{
-    (void)PX_RETRY(write(loop->wake_fd, &(uint64_t){1}, sizeof(uint64_t)));
-}
-
 void px_post(struct px_loop *loop, struct px_msg *msg)
 {
     struct px_msg *newest = atomic_load_explicit(&loop->inbox, memory_order_relaxed);
@@ -84,8 +76,12 @@ void px_post(struct px_loop *loop, struct px_msg *msg)
         msg->next = newest;
     } while (!atomic_compare_exchange_weak_explicit(
         &loop->inbox, &newest, msg, memory_order_release, memory_order_relaxed));
+    /* Fails only if 2^64 wake-ups are pending, and one is enough; or for a moment, where
+     * something between us and the kernel (a tracer, a sandbox) interrupts it. That
+     * wake-up would be the last: the mailbox stays full, and a full one is not told of
+     * again. */
     if (!newest)
-        wake(loop);
+        (void)PX_RETRY(write(loop->wake_fd, &(uint64_t){1}, sizeof(uint64_t)));
     atomic_fetch_sub_explicit(&loop->posting, 1, memory_order_release);
 }
 
@@ -275,19 +271,6 @@ static pmix_status_t start_thread(struct px_loop *loop)
     return PMIX_SUCCESS;
 }
 
-static struct event_base *base_create(void)
-{
-    struct event_config *config = event_config_new();
-
-    if (!config)
-        return NULL;
-    event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
-    event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
-    struct event_base *base = event_base_new_with_config(config);
-    event_config_free(config);
-    return base;
-}
-
 static void free_loop(struct px_loop *loop)
 {
     if (loop->base) {
@@ -304,11 +287,16 @@ static void free_loop(struct px_loop *loop)
 
 static pmix_status_t set_up(struct px_loop *loop)
 {
+    struct event_config *config = event_config_new();
+
+    if (config) {
+        event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
+        event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
+        loop->base = event_base_new_with_config(config);
+        event_config_free(config);
+    }
     loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (loop->wake_fd < 0)
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    loop->base = base_create();
-    if (!loop->base)
+    if (!loop->base || loop->wake_fd < 0)
         return PMIX_ERR_OUT_OF_RESOURCE;
     if (event_assign(&loop->mail, loop->base, loop->wake_fd, EV_READ | EV_PERSIST,
                      on_mail, loop) ||

@@ -42,17 +42,6 @@ static pmix_status_t check_one(const struct stat *library, const char *path,
     return PMIX_SUCCESS;
 }
 
-/* Cuts the last name off; false at the root. */
-static bool go_up(char *path)
-{
-    char *slash = strrchr(path, '/');
-
-    if (!slash || path[1] == '\0')
-        return false;
-    slash[slash == path ? 1 : 0] = '\0';
-    return true;
-}
-
 /* at, which is cut, and all above it; the first n_strict may not be sticky folders of
  * everybody. */
 static pmix_status_t check_way(char *at, size_t n_strict, struct px_err *err)
@@ -63,13 +52,15 @@ static pmix_status_t check_way(char *at, size_t n_strict, struct px_err *err)
     /* A user who can replace the library needs no other way in. */
     if (!file || stat(file, &library) < 0)
         library = (struct stat){0}; /* as if it were root's */
-    do {
+    for (;;) {
+        char *slash = strrchr(at, '/');
         pmix_status_t rc = check_one(&library, at, n_strict == 0, err);
-        if (rc)
+
+        if (rc || at[1] == '\0')
             return rc;
         n_strict -= n_strict > 0;
-    } while (go_up(at));
-    return PMIX_SUCCESS;
+        slash[slash == at ? 1 : 0] = '\0'; /* the last name is cut off */
+    }
 }
 
 pmix_status_t px_path_check_holder(const char *dir, struct px_err *err)

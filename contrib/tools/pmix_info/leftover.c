@@ -113,21 +113,6 @@ static void look_at_file(struct info *info, int parent, const char *name,
 
 /* ---- where ---------------------------------------------------------------------- */
 
-static void look_into(struct info *info, DIR *dir, const char *path)
-{
-    struct dirent *e;
-
-    while ((e = readdir(dir))) {
-        PX_AUTOFREE char *whole = need(px_path_join(path, e->d_name));
-
-        if (px_str_starts(e->d_name, PX_JOURNAL_DIR))
-            look_at_folder(info, dirfd(dir), e->d_name, whole);
-        else if (px_str_starts(e->d_name, "pmix."))
-            look_at_file(info, dirfd(dir), e->d_name, whole);
-    }
-    closedir(dir);
-}
-
 struct seen {
     struct stat st[16];
     size_t n;
@@ -149,6 +134,7 @@ static bool look_at_place(struct info *info, const char *path, bool asked,
                           struct seen *seen)
 {
     DIR *dir = opendir(path);
+    struct dirent *e;
     struct stat st;
 
     if (!dir) {
@@ -158,10 +144,16 @@ static bool look_at_place(struct info *info, const char *path, bool asked,
                                   strerror(errno)));
         return false;
     }
-    if (fstat(dirfd(dir), &st) == 0 && is_new(seen, &st))
-        look_into(info, dir, path);
-    else
-        closedir(dir);
+    bool is_wanted = fstat(dirfd(dir), &st) == 0 && is_new(seen, &st);
+    while (is_wanted && (e = readdir(dir))) {
+        PX_AUTOFREE char *whole = need(px_path_join(path, e->d_name));
+
+        if (px_str_starts(e->d_name, PX_JOURNAL_DIR))
+            look_at_folder(info, dirfd(dir), e->d_name, whole);
+        else if (px_str_starts(e->d_name, "pmix."))
+            look_at_file(info, dirfd(dir), e->d_name, whole);
+    }
+    closedir(dir);
     return true;
 }
 
