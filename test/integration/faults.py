@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 
-from px_test import times
+from px_test import NOBODY, Place, alone, kill, others_can_run, times
 
 BUILD = os.environ["TENON_BUILD"]
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
@@ -34,7 +34,6 @@ FAULTS = times(20, 400)
 SEED = int(os.environ.get("FAULT_SEED", time.time_ns() % 1000000))
 LOG = os.environ.get("FAULT_LOG", "/dev/null")
 SKIP = 77
-NOBODY = 12345
 PATIENCE_S = 60
 TIMEOUT_S = 20
 CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS", "SIGPIPE", "SIGXFSZ")
@@ -78,20 +77,12 @@ NEVER = {("read", "EINTR"): r"\.so[.\d]*>", ("pread64", "EINTR"): r"\.so[.\d]*>"
          ("read", "EIO"): "<(anon_inode|pipe|socket)"}
 
 
-class Place:
+class Job(Place):
     """A folder, and all processes that have it in their environment."""
 
     def __init__(self, way):
-        self.dir = tempfile.mkdtemp(prefix="tf.", dir="/tmp")
+        super().__init__(0 if way == "janitor" else NOBODY, PMIX_MCA_pcleanup=way)
         self.trace = tempfile.mktemp(prefix="tf.trace.", dir="/tmp")
-        self.who = {}
-        if way != "janitor" and os.geteuid() == 0:
-            self.who = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
-            os.chown(self.dir, NOBODY, NOBODY)
-        self.env = {k: v for k, v in os.environ.items()
-                    if not re.match("(PMIX_|TENON_SERVER_URI|OMPI_|SLURM|LD_)", k)}
-        self.env.update(TMPDIR=self.dir, LITTER=os.path.basename(self.dir), HOME="/nonexistent",
-                        PMIX_MCA_pcleanup=way)
         self.left = []
 
     def run(self, *command, watch=lambda p: None, **env):
@@ -159,27 +150,12 @@ class Place:
     def folders(self):
         return [name for name in os.listdir(self.dir) if name.startswith("pmix")]
 
-    def files(self):
-        return os.listdir(self.dir) + [name for name in os.listdir("/dev/shm")
-                                       if name.startswith(self.env["LITTER"])]
-
     def end(self):
         for pid in self.processes():
             kill(pid)
-        shutil.rmtree(self.dir, ignore_errors=True)
+        self.remove()
         if os.path.exists(self.trace):
             os.unlink(self.trace)
-        for name in os.listdir("/dev/shm"):
-            if name.startswith(self.env["LITTER"]):
-                path = os.path.join("/dev/shm", name)
-                shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
-
-
-def kill(pid):
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def await_not(condition, seconds=5):
@@ -204,15 +180,13 @@ def never_happens(call, error, line):
 
 
 def all_ways():
-    """What can be tried: others may not be let into the build folder."""
-    who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-    can = subprocess.run(["test", "-x", PMIXRUN, "-a", "-x", CLIENT, "-a", "-r", STOP], check=False, **who)
-    return ["janitor"] + (["inproc"] if can.returncode == 0 else [])
+    """What can be tried."""
+    return ["janitor"] + (["inproc"] if others_can_run(PMIXRUN, CLIENT, STOP) else [])
 
 
 def all_faults(way):
     """[(way, call, error, nth)] of all that a job does when nothing fails."""
-    place, most = Place(way), collections.Counter()
+    place, most = Job(way), collections.Counter()
     try:
         status, err = place.traced("-e", "trace=" + ",".join(known_calls()))
         if status or place.left or place.crashed() or place.files():
@@ -276,7 +250,7 @@ def what_is_wrong(place, call, error, nth):
 
 def tried(fault):
     """What is wrong; "" if nothing is."""
-    place = Place(fault[0])
+    place = Job(fault[0])
     try:
         begin = time.monotonic()
         status, wrong = what_is_wrong(place, *fault[1:])
@@ -288,24 +262,12 @@ def tried(fault):
         place.end()
 
 
-def alone():
-    """In namespaces of its own: no processes but ours are there to be looked at, and nothing in /dev/shm.
-    A shell is the first process, which waits for what nobody else waits for."""
-    if "FAULTS_ALONE" in os.environ or os.geteuid() != 0:
-        return
-    os.environ["FAULTS_ALONE"] = "1"
-    command = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private",
-               "sh", "-c", '"$@"; exit $?', "sh"]
-    mount = ["sh", "-c", 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm && exec "$@"', "sh"]
-    if subprocess.run([*command, *mount, "true"], check=False, stderr=subprocess.DEVNULL).returncode == 0:
-        os.execvp("unshare", [*command, *mount, sys.executable, *sys.argv])
-
-
 def main():
     if not os.path.exists("/proc/self/exe"):
         print("SKIP: needs /proc")
         return SKIP
-    alone()
+    # No processes but ours are there to be looked at, either.
+    alone("--pid", "--fork", "--kill-child", "--mount-proc")
     probe = ["strace", "-f", "-b", "execve", "-y", "-o", "/dev/null", "-e",
              "inject=getppid:error=EPERM:when=1", "true"]
     if not shutil.which("strace") or subprocess.run(probe, check=False,

@@ -96,7 +96,8 @@ class Case(unittest.TestCase):
         return path
 
     def folder(self, *fakes):
-        path = os.path.join(self.top, "parts")
+        """Its components are looked for in there."""
+        path = self.env["PMIX_MCA_mca_base_component_path"] = os.path.join(self.top, "parts")
         os.makedirs(path, exist_ok=True)
         for fake in fakes:
             shutil.copy(os.path.join(FAKES, "pmix_mca_tenon_%s.so" % fake), path)
@@ -234,8 +235,8 @@ class Sources(Case):
         self.assertEqual([s["fate"] for s in got["settings"]], ["does not fit", "used"])
 
     def test_parameters_of_components(self):
-        path = self.folder("ptl_a")
-        got = self.parameter("ptl_a_level", PMIX_MCA_mca_base_component_path=path, PMIX_MCA_ptl_a_level="7")
+        self.folder("ptl_a")
+        got = self.parameter("ptl_a_level", PMIX_MCA_ptl_a_level="7")
         self.assertEqual((got["value"], got["type"], got["framework"], got["component"]),
                          ("7", "integer", "ptl", "a"))
         self.assertEqual(got["expected"], "an integer from 1 to 9")
@@ -298,12 +299,11 @@ class Check(Case):
                 ("/nix is not used: No such file", {"mca_base_component_path": self.top + "/nix"}),
                 (re.escape(parts) + "/pmix_mca_tenon_ptl_broken.so", {})):
             with self.subTest(pattern):
-                env.setdefault("mca_base_component_path", parts)
                 self.check_finds(pattern, **{"PMIX_MCA_" + k: v for k, v in env.items()})
 
     def test_wrong_abi(self):
-        out = self.check_finds("has component ABI 99, wanted 1",
-                               PMIX_MCA_mca_base_component_path=self.folder("ptl_oldabi", "ptl_oldfw", "ptl_a"))
+        self.folder("ptl_oldabi", "ptl_oldfw", "ptl_a")
+        out = self.check_finds("has component ABI 99, wanted 1")
         self.assertIn("has ptl ABI 98, wanted 1", out)
         self.assertEqual(len(out.splitlines()), 2)
 
@@ -311,26 +311,24 @@ class Check(Case):
         abort = self.compile("ptl_abort", "abort();")
         leave = self.compile("ptl_leave", "_exit(3);")
         out = self.check_finds(re.escape(abort) + r": it crashed while it was loaded: signal %d \(Aborted\)"
-                               % signal.SIGABRT, PMIX_MCA_mca_base_component_path=self.folder())
+                               % signal.SIGABRT)
         self.assertIn(leave + ": it ended its process while it was loaded, with status 3", out)
 
     def test_components_that_hang_or_close_everything(self):
-        env = {"PMIX_MCA_mca_base_component_path": self.folder()}
         self.compile("ptl_hang", "for (;;) pause();")
         self.compile("ptl_shut", "for (int i = 0; i < 100; i++) close(i); for (;;) pause();")
-        out = self.check_finds("ptl_hang.so: it was not loaded after [0-9]+ s", **env)
+        out = self.check_finds("ptl_hang.so: it was not loaded after [0-9]+ s")
         self.assertRegex(out, "ptl_shut.so: .*while it was loaded")
 
     def test_component_that_talks(self):
         self.compile("ptl_talk", 'puts("hello"); fflush(stdout); fputs("hello", stderr);')
-        got = self.json(PMIX_MCA_mca_base_component_path=self.folder())
+        got = self.json()
         self.assertIn("has no symbol px_ptl_talk_component", "\n".join(p["text"] for p in got["problems"]))
 
     def test_excluded_component_may_be_broken(self):
         self.compile("ptl_abort", "abort();")
-        env = {"PMIX_MCA_mca_base_component_path": self.folder(), "PMIX_MCA_ptl": "^abort"}
-        self.assertEqual(self.run_info("--check", **env), WELL)
-        self.assertEqual([p["severity"] for p in self.json(**env)["problems"]], ["note"])
+        self.assertEqual(self.run_info("--check", PMIX_MCA_ptl="^abort"), WELL)
+        self.assertEqual([p["severity"] for p in self.json(PMIX_MCA_ptl="^abort")["problems"]], ["note"])
 
     def test_shadowed_component(self):
         first = self.folder("ptl_a")
@@ -344,10 +342,10 @@ class Check(Case):
     def test_root_trusts_no_open_folder(self):
         path = self.folder("ptl_a")
         os.chmod(path, 0o777)
-        self.check_finds(re.escape(path) + " is writable by everybody", PMIX_MCA_mca_base_component_path=path)
+        self.check_finds(re.escape(path) + " is writable by everybody")
         os.chmod(path, 0o755)
         os.chmod(path + "/pmix_mca_tenon_ptl_a.so", 0o777)
-        self.check_finds("pmix_mca_tenon_ptl_a.so is writable by everybody", PMIX_MCA_mca_base_component_path=path)
+        self.check_finds("pmix_mca_tenon_ptl_a.so is writable by everybody")
 
 
 class Leftovers(Case):
@@ -382,8 +380,8 @@ class Leftovers(Case):
 
     def test_folder_without_a_journal(self):
         path = self.private()
-        self.assertEqual(len(self.left()), 1)
-        self.assertRegex(self.left()[0], r"\Aleft: %s: folder of a server that is no more, uid %d, \d+ s old; to "
+        line, = self.left()
+        self.assertRegex(line, r"\Aleft: %s: folder of a server that is no more, uid %d, \d+ s old; to "
                          r"remove: 0, processes that live: 0; it has no journal\Z" % (re.escape(path), os.geteuid()))
 
     def test_folder_that_is_locked(self):
@@ -401,19 +399,14 @@ class Leftovers(Case):
             with open(path, "wb") as f:
                 f.write(content)
             self.assertRegex(self.left()[0], "its journal is none")
-        os.remove(path)
-        os.symlink("/etc/passwd", path)
-        self.assertRegex(self.left()[0], "its journal cannot be read")
-        os.remove(path)
-        os.mkfifo(path)
-        self.assertRegex(self.left()[0], "its journal is none")
-        os.remove(path)
-        os.link(self.write("tmp/other", "x"), path)
-        self.assertRegex(self.left()[0], "its journal is none")
-        os.remove(path)
-        with open(path, "wb") as f:
-            f.truncate(1 << 40)
-        self.assertRegex(self.left()[0], "its journal is too long to be looked at")
+        other = self.write("tmp/other", "x")
+        for what, make in (("cannot be read", lambda: os.symlink("/etc/passwd", path)),
+                           ("is none", lambda: os.mkfifo(path)),
+                           ("is none", lambda: os.link(other, path)),
+                           ("is too long to be looked at", lambda: subprocess.check_call(["truncate", "-s", "1T", path]))):
+            os.remove(path)
+            make()
+            self.assertRegex(self.left()[0], "its journal " + what)
 
     def test_names_that_are_no_folders(self):
         self.write("tmp/pmix-server.a", "x")
@@ -489,18 +482,17 @@ class Leftovers(Case):
     def test_nothing_is_changed(self):
         self.private()
         self.rendezvous("pmix.sys.host", self.dead_pid())
-        before = subprocess.run(["ls", "-lai", "--time-style=full-iso", "-R", self.tmp], check=True, capture_output=True).stdout
+        ls = ["ls", "-lai", "--time-style=full-iso", "-R", self.tmp]
+        before = subprocess.check_output(ls)
         self.left()
-        after = subprocess.run(["ls", "-lai", "--time-style=full-iso", "-R", self.tmp], check=True, capture_output=True).stdout
-        self.assertEqual(before, after)
+        self.assertEqual(before, subprocess.check_output(ls))
 
 
 class Harmless(Case):
     def test_no_component_is_opened(self):
         trace = os.path.join(self.top, "trace")
-        env = {"PMIX_MCA_mca_base_component_path": self.folder("ptl_a", "gds_a"), "PMIX_MCA_ptl_a_trace": trace,
-               "PMIX_MCA_gds_a_trace": trace}
-        self.run_info("--all", **env)
+        self.folder("ptl_a", "gds_a")
+        self.run_info("--all", PMIX_MCA_ptl_a_trace=trace, PMIX_MCA_gds_a_trace=trace)
         self.assertFalse(os.path.exists(trace))
 
     def test_components_are_loaded_in_processes_of_their_own(self):

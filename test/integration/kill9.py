@@ -7,8 +7,6 @@ way. KILL_SEED: the random numbers begin with that, so the delays of a failed ru
 import ctypes
 import os
 import random
-import re
-import shutil
 import signal
 import statistics
 import subprocess
@@ -17,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-from px_test import times
+from px_test import NOBODY, Place, alone, kill, others_can_run, times
 
 BUILD = os.environ["TENON_BUILD"]
 SANITIZED = bool(os.environ.get("TENON_SANITIZE"))
@@ -25,7 +23,6 @@ POINTS = times(10, 100)
 SEED = int(os.environ.get("KILL_SEED", time.time_ns() % 1000000))
 LIMIT_S = 10.0 if SANITIZED else 1.0
 LIVES = 4  # where a whole job takes longer than a quarter of a second, the limit is that many lives
-NOBODY = 12345
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
 CLIENT = os.path.join(BUILD, "test/integration/client")
 JOB = ["-n", "2", CLIENT, "litter", "{point}", ":",
@@ -88,13 +85,6 @@ def reap(pid):
         pass
 
 
-def kill(pid, signum=signal.SIGKILL):
-    try:
-        os.kill(pid, signum)
-    except ProcessLookupError:
-        pass
-
-
 def is_of_library(pid):
     """Made by the server by a bare clone: it runs the server's own program. Only root can tell."""
     try:
@@ -105,53 +95,36 @@ def is_of_library(pid):
 
 # ---- one job -----------------------------------------------------------------------------------
 
-class Job:
+class Job(Place):
     """A place of its own, a server in it, and what is left there."""
 
-    n = 0
-
     def __init__(self, uid=0, **env):
-        Job.n += 1
-        self.dir = tempfile.mkdtemp(prefix="tk.", dir="/tmp")
+        super().__init__(uid, **env)
         self.log = tempfile.NamedTemporaryFile(prefix="tk.log.", dir="/tmp")
-        self.prefix = "tk.%d.%d" % (os.getpid(), Job.n)
-        self.uid = uid if os.geteuid() == 0 else 0
+        self.err = tempfile.NamedTemporaryFile(prefix="tk.err.", dir="/tmp", mode="r", errors="replace")
         os.chmod(self.log.name, 0o666)
-        if self.uid:
-            os.chown(self.dir, self.uid, self.uid)
-        self.env = {k: v for k, v in os.environ.items()
-                    if not re.match("(PMIX_|TENON_SERVER_URI|OMPI_|SLURM|LD_)", k)}
-        self.env.update(env, HOME="/nonexistent", TMPDIR=self.dir, LITTER=self.prefix, LITTER_LOG=self.log.name)
-        self.err = os.path.join("/tmp", self.prefix + ".err")
+        self.env["LITTER_LOG"] = self.log.name
+        if os.environ.get("TENON_PRIVATE_SHM") == "yes":
+            self.prefix = ""  # all in /dev/shm is ours
         self.server = None
 
     def start(self, *args):
-        who = {"user": self.uid, "group": self.uid, "extra_groups": []} if self.uid else {}
-        with open(self.err, "ab") as err:
-            self.server = subprocess.Popen([PMIXRUN, *args], env=self.env, cwd="/",
-                                           stdin=subprocess.DEVNULL,
-                                           stdout=subprocess.DEVNULL, stderr=err, **who)
+        self.server = subprocess.Popen([PMIXRUN, *args], env=self.env, cwd="/", stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=self.err, **self.who)
         return self.server
 
     def litter(self, point=""):
         return self.start(*[a.format(point=point) if "{" in a else a for a in JOB])
 
     def errors(self):
-        with open(self.err, errors="replace") as f:
-            return f.read()
+        self.err.seek(0)
+        return self.err.read()
 
     def left(self):
         """In words; [] when nothing is."""
-        what = ["process %d (%s)" % p for p in descendants()]
-        for top, folders, files in os.walk(self.dir):
-            what += [os.path.join(top, name) for name in folders + files]
-        what += ["/dev/shm/" + name for name in os.listdir("/dev/shm") if self.is_ours(name)]
+        what = ["process %d (%s)" % p for p in descendants()] + self.files()
         with open("/proc/net/unix", errors="replace") as f:
-            what += ["socket " + line.split()[-1] for line in f if self.dir in line]
-        return what
-
-    def is_ours(self, name):
-        return os.environ.get("TENON_PRIVATE_SHM") == "yes" or name.startswith(self.prefix)
+            return what + ["socket " + line.split()[-1] for line in f if self.dir in line]
 
     def await_nothing(self, since, limit):
         """(what is left, seconds): after limit, or as soon as nothing is."""
@@ -179,14 +152,9 @@ class Job:
             time.sleep(0.01)
         if self.server:
             self.server.wait()
-        shutil.rmtree(self.dir, ignore_errors=True)
+        self.remove()
         self.log.close()
-        if os.path.exists(self.err):
-            os.unlink(self.err)
-        for name in os.listdir("/dev/shm"):
-            if name.startswith(self.prefix):
-                path = os.path.join("/dev/shm", name)
-                shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+        self.err.close()
 
 
 # ---- the tests ---------------------------------------------------------------------------------
@@ -288,7 +256,7 @@ class WithTheJanitor(Kill):
         self.at_random(POINTS - POINTS // 2, self.kill_server, self.a_second_later)
 
     def test_nothing_is_left_a_second_after_the_kill_of_a_plain_users_server(self):
-        if os.geteuid() == 0 and not others_can_run_it():
+        if os.geteuid() == 0 and not others_can_run(PMIXRUN, CLIENT):
             self.skipTest("another user cannot read the build folder")
         self.at_random(POINTS // 2, self.kill_server, self.a_second_later, uid=NOBODY)
 
@@ -313,36 +281,16 @@ class WithoutOne(Kill):
         self.at_random(max(POINTS // 5, 2), self.kill_all_of_it, self.after_the_next_start)
 
     def test_nothing_is_left_after_the_next_start_of_an_inproc_server(self):
-        if os.geteuid() == 0 and not others_can_run_it():
+        if os.geteuid() == 0 and not others_can_run(PMIXRUN, CLIENT):
             self.skipTest("another user cannot read the build folder")
         self.at_random(max(POINTS // 5, 2), self.kill_server, self.after_the_next_start,
                        uid=NOBODY, PMIX_MCA_pcleanup="inproc")
-
-
-def others_can_run_it():
-    return subprocess.run(["test", "-x", PMIXRUN, "-a", "-x", CLIENT], user=NOBODY,
-                          group=NOBODY, extra_groups=[], check=False).returncode == 0
-
-
-def with_private_shm():
-    """What others have in /dev/shm must not be taken for ours: root gets one of its own."""
-    if "TENON_PRIVATE_SHM" in os.environ or os.geteuid() != 0:
-        return
-    os.environ["TENON_PRIVATE_SHM"] = "no"
-    alone = ["unshare", "-m", "--propagation", "private", "--"]
-    if subprocess.run([*alone, "mount", "-t", "tmpfs", "tmpfs", "/dev/shm"], check=False,
-                      stderr=subprocess.DEVNULL).returncode:
-        return
-    os.environ["TENON_PRIVATE_SHM"] = "yes"
-    os.execvp("unshare", [*alone, "sh", "-c",
-                          'mount -t tmpfs -o mode=1777 tmpfs /dev/shm && exec "$@"', "sh",
-                          sys.executable, *sys.argv])
 
 
 if __name__ == "__main__":
     if not os.path.exists("/proc/self/exe"):
         print("needs /proc")
         sys.exit(77)
-    with_private_shm()
+    alone()
     adopt_orphans()
     unittest.main()

@@ -209,83 +209,56 @@ class Precedence(Place):
         self.assertIn("unknown parameter", self.run_probe().err)
 
 
-def error_classes(place):
-    """(class, wrong, lines): what each mistake says; wrong is what mca_base_strict judges. place is
-    set up by the call that comes between."""
-    p = place
-    user, system = p.file_of("user"), p.file_of("system")
-
-    def nothing():
-        pass
-    yield ("unknown name, nearest", True, ['%s:2: unknown parameter client_conect_timeout = "5s"; '
-           "did you mean client_connect_timeout?" % user],
-           lambda: p.set("user", "client_conect_timeout", "5s"))
-    yield ("unknown name of the environment", True,
-           ['environment: unknown parameter PMIX_MCA_serverr_handshake_timeout = "5s"; '
-            "did you mean server_handshake_timeout?"],
-           lambda: p.set("env", "serverr_handshake_timeout", "5s"))
-    yield ("unknown name, nothing near", True,
-           ['info of PMIx_Init: unknown parameter zzz_qqq = "1"'],
-           lambda: p.set("info", "zzz_qqq", "1"))
-    yield ("unparsable", True, ['%s:2: %s = "soon": %s; using the default, 60s' % (
-        system, NAME, EXPECTED)], lambda: p.set("system", NAME, "soon"))
-    yield ("out of range", True, ['environment: PMIX_MCA_%s = "2h": %s; using the default, 60s' % (
-        NAME, EXPECTED)], lambda: p.set("env", NAME, "2h"))
-    yield ("no such component beside one that exists", True,
-           ['environment: ptl = "tcp,nonesuch": unknown component nonesuch, known: tcp, usock'],
-           lambda: p.set("env", "ptl", "tcp,nonesuch"))
-    yield ("include and exclude", True,
-           ['%s:2: ptl = "usock,^tcp": expected a list to use, "a,b", or one to leave out, '
-            '"^a,b", not both' % user], lambda: p.set("user", "ptl", "usock,^tcp"))
-    yield ("twice in one file", True,
-           ['%s:2: %s = "2s": was "1s" at %s:1; the last counts' % (user, NAME, user)],
-           lambda: p.put("user", "%s = 1s\n%s = 2s\n" % (NAME, NAME)))
-    yield ("twice the same in one file", False, [],
-           lambda: p.put("user", "%s = 1s\n%s = 1s\n" % (NAME, NAME)))
-    yield ("foreign name that does not apply", False,
-           ["%s:2: gds_ds21_num_locks does not apply: the datastore needs no tuning of that kind"
-            % user], lambda: p.set("user", "gds_ds21_num_locks", "4"))
-    yield ("foreign name in the environment", False, [],
-           lambda: p.set("env", "gds_ds21_num_locks", "4"))
-    yield ("foreign name that means ours", False, [],
-           lambda: p.set("user", "ptl_base_handshake_wait_time", "4"))
-    yield ("foreign name with a bad value", True,
-           ['%s:2: ptl_base_connection_wait_time = "soon": %s; using the default, 60s' % (
-               user, EXPECTED)], lambda: p.set("user", "ptl_base_connection_wait_time", "soon"))
-    yield ("override beats the user", False,
-           ['%s:2: %s = "1s" overrules "2s" of %s:2' % (p.file_of("override"), NAME, user)],
-           lambda: (p.set("user", NAME, "2s"), p.set("override", NAME, "1s")))
-    yield ("named file that is not there", True,
-           ["environment: parameter file /nonesuch.conf not read: No such file or directory"],
-           lambda: p.set("env", "mca_base_param_files", "/nonesuch.conf"))
-    yield ("named file that is relative", True,
-           ['environment: mca_base_param_files = "x.conf": expected absolute paths'],
-           lambda: p.set("env", "mca_base_param_files", "x.conf"))
-    yield ("included file that is not there", True,
-           ["%s:1: parameter file %s not read: No such file or directory" % (
-               user, p.path("home/.pmix/no.conf"))], lambda: p.put("user", "include no.conf\n"))
-    yield ("strict itself", True,
-           ['%s:2: mca_base_strict = "loud": expected one of off, warn, error%s' % (
-               user, "; using the default, warn" if "PMIX_MCA_mca_base_strict" not in p.env
-               else "")], lambda: p.set("user", "mca_base_strict", "loud"))
-    yield ("nothing", False, [], nothing)
+USES_DEFAULT = EXPECTED + "; using the default, 60s"
+# What is wrong, and whether mca_base_strict judges it; what is set (source, name, value) or written (source, text); the
+# line that this gets, None: none. {at} is the place of the last, {user} the user's file.
+MISTAKES = [
+    ("unknown name, nearest", True, [("user", "client_conect_timeout", "5s")],
+     '{at}: unknown parameter client_conect_timeout = "5s"; did you mean client_connect_timeout?'),
+    ("unknown name of the environment", True, [("env", "serverr_handshake_timeout", "5s")],
+     '{at}: unknown parameter PMIX_MCA_serverr_handshake_timeout = "5s"; did you mean server_handshake_timeout?'),
+    ("unknown name, nothing near", True, [("info", "zzz_qqq", "1")], '{at}: unknown parameter zzz_qqq = "1"'),
+    ("unparsable", True, [("system", NAME, "soon")], '{at}: %s = "soon": %s' % (NAME, USES_DEFAULT)),
+    ("out of range", True, [("env", NAME, "2h")], '{at}: PMIX_MCA_%s = "2h": %s' % (NAME, USES_DEFAULT)),
+    ("no such component beside one that exists", True, [("env", "ptl", "tcp,nonesuch")],
+     '{at}: ptl = "tcp,nonesuch": unknown component nonesuch, known: tcp, usock'),
+    ("include and exclude", True, [("user", "ptl", "usock,^tcp")],
+     '{at}: ptl = "usock,^tcp": expected a list to use, "a,b", or one to leave out, "^a,b", not both'),
+    ("twice in one file", True, [("user", "%s = 1s\n%s = 2s\n" % (NAME, NAME))],
+     '{user}:2: %s = "2s": was "1s" at {user}:1; the last counts' % NAME),
+    ("twice the same in one file", False, [("user", "%s = 1s\n%s = 1s\n" % (NAME, NAME))], None),
+    ("foreign name that does not apply", False, [("user", "gds_ds21_num_locks", "4")],
+     "{at}: gds_ds21_num_locks does not apply: the datastore needs no tuning of that kind"),
+    ("foreign name in the environment", False, [("env", "gds_ds21_num_locks", "4")], None),
+    ("foreign name that means ours", False, [("user", "ptl_base_handshake_wait_time", "4")], None),
+    ("foreign name with a bad value", True, [("user", "ptl_base_connection_wait_time", "soon")],
+     '{at}: ptl_base_connection_wait_time = "soon": ' + USES_DEFAULT),
+    ("override beats the user", False, [("user", NAME, "2s"), ("override", NAME, "1s")],
+     '{at}: %s = "1s" overrules "2s" of {user}:2' % NAME),
+    ("named file that is not there", True, [("env", "mca_base_param_files", "/nonesuch.conf")],
+     "{at}: parameter file /nonesuch.conf not read: No such file or directory"),
+    ("named file that is relative", True, [("env", "mca_base_param_files", "x.conf")],
+     '{at}: mca_base_param_files = "x.conf": expected absolute paths'),
+    ("included file that is not there", True, [("user", "include no.conf\n")],
+     "{user}:1: parameter file {folder}/no.conf not read: No such file or directory"),
+    ("strict itself", True, [("user", "mca_base_strict", "loud")],
+     '{at}: mca_base_strict = "loud": expected one of off, warn, error{default}'),
+    ("nothing", False, [], None),
+]
 
 
 class Mistakes(Place):
     def each_class(self, strict):
-        n = 0
-        while True:
-            self.clear()
-            if strict:
-                self.env["PMIX_MCA_mca_base_strict"] = strict
-            table = list(error_classes(self))
-            if n == len(table):
-                return
-            name, wrong, lines, make = table[n]
-            n += 1
+        for name, wrong, settings, line in MISTAKES:
             with self.subTest(name, strict=strict):
-                make()
-                yield wrong, lines
+                self.clear()
+                if strict:
+                    self.env["PMIX_MCA_mca_base_strict"] = strict
+                for setting in settings:
+                    at = (self.set if len(setting) == 3 else self.put)(*setting)
+                user = self.file_of("user")
+                yield wrong, [line.format(at=at, user=user, folder=os.path.dirname(user),
+                                          default="" if strict else "; using the default, warn")] if line else []
 
     def test_warn_says_one_line_and_goes_on(self):
         for strict in (None, "warn"):

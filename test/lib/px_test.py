@@ -1,9 +1,75 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the Python tests share; times.h is the same for C."""
 import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+NOBODY = 12345
+SHM = "/dev/shm"
 
 
 def times(short_form, long_form):
     """How often to try: the first number, or the second in the long form (PX_TEST_LONG)."""
     factor = int(os.environ.get("PX_TEST_LONG") or 0)
     return long_form * factor if factor > 0 else short_form
+
+
+def kill(pid, signum=signal.SIGKILL):
+    try:
+        os.kill(pid, signum)
+    except ProcessLookupError:
+        pass
+
+
+def become(uid):
+    """How subprocess starts a program of that user's, which only root can do."""
+    return {"user": uid, "group": uid, "extra_groups": []} if uid and os.geteuid() == 0 else {}
+
+
+def others_can_run(*programs):
+    """Others may not be let into the build folder."""
+    return all(subprocess.run(["test", "-x", program], check=False, **become(NOBODY)).returncode == 0
+               for program in programs)
+
+
+class Place:
+    """A folder of a job's own, which is the TMPDIR in env; in /dev/shm its names begin as the folder's. who: how
+    subprocess makes programs that user's."""
+
+    def __init__(self, uid=0, **env):
+        self.dir, self.who = tempfile.mkdtemp(prefix="tn.", dir="/tmp"), become(uid)
+        self.prefix = os.path.basename(self.dir)
+        if self.who:
+            os.chown(self.dir, uid, uid)
+        self.env = {k: v for k, v in os.environ.items()
+                    if not re.match("(PMIX_|TENON_SERVER_URI|OMPI_|SLURM|LD_)", k)}
+        self.env.update(env, HOME="/nonexistent", TMPDIR=self.dir, LITTER=self.prefix)
+
+    def files(self):
+        """All that is there, by its path."""
+        found = [os.path.join(SHM, name) for name in os.listdir(SHM) if name.startswith(self.prefix)]
+        for top, folders, files in os.walk(self.dir):
+            found += [os.path.join(top, name) for name in folders + files]
+        return found
+
+    def remove(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
+        for path in self.files():
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+
+
+def alone(*options):
+    """Goes on, as root where that is allowed, in a mount namespace with a /dev/shm that others do not use, and what
+    else unshare has options for. A shell is the first process, which waits for what nobody else waits for."""
+    if "TENON_PRIVATE_SHM" in os.environ or os.geteuid() != 0:
+        return
+    command = ["unshare", "-m", "--propagation", "private", *options, "sh", "-c",
+               'mount -t tmpfs -o mode=1777 tmpfs %s && "$@"; exit $?' % SHM, "sh"]
+    done = subprocess.run([*command, "true"], check=False, stderr=subprocess.DEVNULL)
+    os.environ["TENON_PRIVATE_SHM"] = "no" if done.returncode else "yes"
+    if not done.returncode:
+        os.execvp("unshare", [*command, sys.executable, *sys.argv])

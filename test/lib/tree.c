@@ -3,7 +3,7 @@
 
 #include <check.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <fts.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,6 @@
 #include <unistd.h>
 
 static char root[PATH_MAX];
-static char *found[4096];
-static size_t n_found, n_skip;
 
 void px_tree_begin(const char *in)
 {
@@ -107,43 +105,33 @@ bool px_tree_has(const char *name)
     return lstat(px_tree_path(name), &st) == 0;
 }
 
-static int note(const char *path, const struct stat *st, int type, struct FTW *at)
+/* As if names of folders ended with a slash. */
+static int in_order(const FTSENT **a, const FTSENT **b)
 {
-    const char *mark = S_ISDIR(st->st_mode) ? "/" : S_ISLNK(st->st_mode) ? "@" : "";
-    char name[PATH_MAX + 2];
+    char x[NAME_MAX + 2], y[NAME_MAX + 2];
 
-    (void)type;
-    if (at->level == 0)
-        return 0;
-    snprintf(name, sizeof(name), "%s%s", path + n_skip, mark);
-    ck_assert_uint_lt(n_found, sizeof(found) / sizeof(found[0]));
-    found[n_found++] = strdup(name);
-    return 0;
-}
-
-static int in_order(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    snprintf(x, sizeof(x), "%s%s", (*a)->fts_name, (*a)->fts_info == FTS_D ? "/" : "");
+    snprintf(y, sizeof(y), "%s%s", (*b)->fts_name, (*b)->fts_info == FTS_D ? "/" : "");
+    return strcmp(x, y);
 }
 
 char *px_tree_list(const char *name)
 {
-    const char *path = px_tree_path(name);
-    size_t size = 1, len = 0;
+    char *top[] = {(char *)px_tree_path(name), NULL}, *list = NULL;
+    size_t size, n_top = strlen(top[0]) + 1;
 
-    n_found = 0;
-    n_skip = strlen(path) + 1;
-    if (access(path, F_OK) < 0)
+    if (access(top[0], F_OK) < 0)
         return strdup("(gone)");
-    ck_assert_int_eq(nftw(path, note, 32, FTW_PHYS | FTW_MOUNT), 0);
-    qsort(found, n_found, sizeof(found[0]), in_order);
-    for (size_t i = 0; i < n_found; i++)
-        size += strlen(found[i]) + 1;
-    char *list = calloc(1, size);
-    ck_assert_ptr_nonnull(list);
-    for (size_t i = 0; i < n_found; i++) {
-        len += (size_t)sprintf(list + len, i ? " %s" : "%s", found[i]);
-        free(found[i]);
-    }
+    FTS *tree = fts_open(top, FTS_PHYSICAL | FTS_XDEV | FTS_NOCHDIR, in_order);
+    FILE *f = open_memstream(&list, &size);
+    ck_assert(tree && f);
+    for (const FTSENT *e; (e = fts_read(tree));)
+        if (e->fts_level > 0 && e->fts_info != FTS_DP && e->fts_info != FTS_DNR)
+            fprintf(f, "%s%s%s", ftell(f) ? " " : "", e->fts_path + n_top,
+                    S_ISDIR(e->fts_statp->st_mode)   ? "/"
+                    : S_ISLNK(e->fts_statp->st_mode) ? "@"
+                                                     : "");
+    fts_close(tree);
+    ck_assert_int_eq(fclose(f), 0);
     return list;
 }

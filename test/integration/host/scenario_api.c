@@ -21,39 +21,6 @@ static void wait_for_number(volatile int *number, int n)
 
 /* ---- before and after ------------------------------------------------------------ */
 
-SCENARIO(calls_before_init_are_refused, FOREIGN)
-{
-    char **env = NULL, *text = NULL;
-    pmix_proc_t p;
-
-    PMIX_LOAD_PROCID(&p, "none", 0);
-    HOST_EXPECT(PMIx_server_register_nspace(p.nspace, 1, NULL, 0, NULL, NULL),
-                PMIX_ERR_INIT);
-    HOST_EXPECT(PMIx_server_register_client(&p, 0, 0, NULL, NULL, NULL), PMIX_ERR_INIT);
-    HOST_EXPECT(PMIx_server_setup_fork(&p, &env), PMIX_ERR_INIT);
-    HOST_EXPECT(PMIx_server_finalize(), PMIX_ERR_INIT);
-    HOST_EXPECT(PMIx_server_dmodex_request(&p, NULL, NULL), PMIX_ERR_INIT);
-    (void)PMIx_generate_regex("a,b", &text); /* needs no server, may want one */
-    free(text);
-}
-
-SCENARIO(bad_arguments_are_refused, SERVED)
-{
-    const char *nothing = NULL;
-    char **env = NULL;
-    pmix_proc_t p;
-
-    PMIX_LOAD_PROCID(&p, "job", 0);
-    HOST_EXPECT(PMIx_server_register_nspace(nothing, 1, NULL, 0, NULL, NULL),
-                PMIX_ERR_BAD_PARAM);
-    HOST_EXPECT(PMIx_server_register_nspace(p.nspace, 1, NULL, 1, NULL, NULL),
-                PMIX_ERR_BAD_PARAM);
-    HOST_EXPECT(PMIx_server_register_client(NULL, 0, 0, NULL, NULL, NULL),
-                PMIX_ERR_BAD_PARAM);
-    HOST_EXPECT(PMIx_server_setup_fork(NULL, &env), PMIX_ERR_BAD_PARAM);
-    HOST_EXPECT(PMIx_server_setup_fork(&p, NULL), PMIX_ERR_BAD_PARAM);
-}
-
 /* Also without a callback: then the calls wait. */
 SCENARIO(calls_without_callback_wait, FOREIGN | SERVED)
 {
