@@ -8,37 +8,10 @@
 #include <dlfcn.h>
 #include <string.h>
 
-static void *loaded(void)
-{
-    return dlopen(PX_HWLOC_FILE, RTLD_NOLOAD | RTLD_LAZY);
-}
+#define NEEDS_HWLOC() PX_TEST_NEEDS(topo.topology, "hwloc")
 
-PX_TEST(it_is_loaded_when_opened_and_stays)
-{
-    struct px_hwloc h;
-
-    ck_assert_ptr_null(loaded());
-    PX_TEST_NEEDS(px_hwloc_open(&h), "hwloc");
-    ck_assert_ptr_nonnull(loaded());
-    ck_assert(px_hwloc_open(&h));
-    hwloc_bitmap_t set = h.bitmap_alloc();
-    ck_assert(h.bitmap_iszero(set));
-    h.bitmap_free(set);
-}
-
-#define NEEDS_HWLOC() PX_TEST_NEEDS(px_topo_support_size() && has_hwloc(), "hwloc")
-
-static bool has_hwloc(void)
-{
-    void *set = NULL;
-    struct px_opaque o = {(char *)(uintptr_t) "hwloc", NULL};
-
-    if (px_handle_parse(PX_CPUSET, "0", &set))
-        return false;
-    o.handle = set;
-    px_handle_free(PX_CPUSET, &o);
-    return true;
-}
+static pmix_topology_t topo;
+static void *loaded_before;
 
 static pmix_cpuset_t cpuset_of(const char *list)
 {
@@ -48,17 +21,22 @@ static pmix_cpuset_t cpuset_of(const char *list)
     return set;
 }
 
-static pmix_topology_t topology_of(const char *path)
+static void setup(void)
 {
-    pmix_topology_t topo = {.source = strdup("hwloc:2")};
     static char xml[16384];
-    FILE *f = fopen(path, "re");
+    FILE *f = fopen(DEVICES_XML, "re");
 
     ck_assert_ptr_nonnull(f);
-    xml[fread(xml, 1, sizeof(xml) - 1, f)] = '\0';
+    ck_assert_uint_gt(fread(xml, 1, sizeof(xml) - 1, f), 0);
     fclose(f);
-    ok(px_handle_parse(PX_TOPO, xml, &topo.topology));
-    return topo;
+    loaded_before = dlopen(PX_HWLOC_FILE, RTLD_NOLOAD | RTLD_LAZY);
+    topo = (pmix_topology_t){.source = strdup("hwloc:2")};
+    px_handle_parse(PX_TOPO, xml, &topo.topology);
+}
+
+static void teardown(void)
+{
+    PMIx_Topology_destruct(&topo);
 }
 
 static char *text_of(enum px_store store, const void *obj)
@@ -68,6 +46,19 @@ static char *text_of(enum px_store store, const void *obj)
 
     ok(px_handle_text(store, &o, &text));
     return text;
+}
+
+PX_TEST(hwloc_is_loaded_when_opened_and_stays)
+{
+    struct px_hwloc h;
+
+    ck_assert_ptr_null(loaded_before);
+    NEEDS_HWLOC();
+    ck_assert_ptr_nonnull(dlopen(PX_HWLOC_FILE, RTLD_NOLOAD | RTLD_LAZY));
+    ck_assert(px_hwloc_open(&h));
+    hwloc_bitmap_t set = h.bitmap_alloc();
+    ck_assert(h.bitmap_iszero(set));
+    h.bitmap_free(set);
 }
 
 PX_TEST(a_source_names_hwloc_in_any_case_and_version)
@@ -169,10 +160,9 @@ PX_TEST(a_set_in_a_value_goes_with_it)
 
 PX_TEST(topologies_are_copied_and_compared_by_content)
 {
-    pmix_topology_t topo, copy;
+    pmix_topology_t copy;
 
     NEEDS_HWLOC();
-    topo = topology_of(DEVICES_XML);
     ok(px_type_copy(PMIX_TOPO, &copy, &topo));
     ck_assert_ptr_ne(copy.topology, topo.topology);
     ck_assert_int_eq(px_type_compare(PMIX_TOPO, &topo, &copy), 0);
@@ -186,10 +176,9 @@ PX_TEST(topologies_are_copied_and_compared_by_content)
 
 PX_TEST(a_topology_that_is_lent_stays_and_its_copy_does_not)
 {
-    pmix_topology_t topo, lent, copy;
+    pmix_topology_t lent, copy;
 
     NEEDS_HWLOC();
-    topo = topology_of(DEVICES_XML);
     px_topo_mark(topo.topology, true);
     lent = (pmix_topology_t){strdup("hwloc"), topo.topology};
     ok(px_type_copy(PMIX_TOPO, &copy, &lent));
@@ -198,7 +187,6 @@ PX_TEST(a_topology_that_is_lent_stays_and_its_copy_does_not)
     PX_AUTOFREE char *xml = text_of(PX_TOPO, &topo);
     ck_assert_ptr_nonnull(strstr(xml, "eth0"));
     px_topo_mark(topo.topology, false);
-    PMIx_Topology_destruct(&topo);
 }
 
 PX_TEST(xml_that_could_reach_out_is_refused)
@@ -243,15 +231,12 @@ PX_TEST(handles_of_others_are_only_addresses)
 PX_TEST(what_a_topology_supports_can_be_carried_over)
 {
     uint8_t given[PX_TOPO_SUPPORT_MAX] = {1, 0, 1}, got[PX_TOPO_SUPPORT_MAX] = {0};
-    pmix_topology_t topo;
 
     NEEDS_HWLOC();
-    topo = topology_of(DEVICES_XML);
     given[px_topo_support_size() - 1] = 1;
     ck_assert(px_topo_support(topo.topology, NULL, given));
     ck_assert(px_topo_support(topo.topology, got, NULL));
     ck_assert_mem_eq(given, got, sizeof(got));
-    PMIx_Topology_destruct(&topo);
 }
 
-PX_TEST_MAIN("types/handle", NULL, NULL)
+PX_TEST_MAIN("types/handle", setup, teardown)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Data_*, as a user of the library sees them. */
+/* PMIx_Data_*, as a user of the library sees them; and compressed values, which become plain: a
+ * bomb stays small. */
 #include "alloc_fail.h"
 #include "core/base/attr.h"
-#include "px_test.h"
+#include "core/wire/ops.h"
 #include "pmix_common.h"
+#include "px_test.h"
+#include "wire_test.h"
 
 #include <string.h>
+#include <zlib.h>
 
 static pmix_data_buffer_t buffer;
 
@@ -76,22 +80,6 @@ PX_TEST(a_failed_pack_leaves_the_buffer_unchanged)
     ok(pack_u32(2));
     ck_assert_uint_eq(unpack_u32(), 1);
     ck_assert_uint_eq(unpack_u32(), 2);
-}
-
-PX_TEST(bad_arguments_are_refused)
-{
-    uint32_t v = 0;
-    int32_t n = 1, none = -1;
-    pmix_data_buffer_t broken = {.bytes_used = 3};
-
-    fails(PMIx_Data_pack(NULL, NULL, &v, 1, PMIX_UINT32), BAD_PARAM);
-    fails(PMIx_Data_pack(NULL, &buffer, NULL, 1, PMIX_UINT32), BAD_PARAM);
-    fails(PMIx_Data_pack(NULL, &buffer, &v, -1, PMIX_UINT32), BAD_PARAM);
-    fails(PMIx_Data_pack(NULL, &broken, &v, 1, PMIX_UINT32), BAD_PARAM);
-    fails(PMIx_Data_unpack(NULL, NULL, &v, &n, PMIX_UINT32), BAD_PARAM);
-    fails(PMIx_Data_unpack(NULL, &buffer, NULL, &n, PMIX_UINT32), BAD_PARAM);
-    fails(PMIx_Data_unpack(NULL, &buffer, &v, NULL, PMIX_UINT32), BAD_PARAM);
-    fails(PMIx_Data_unpack(NULL, &buffer, &v, &none, PMIX_UINT32), BAD_PARAM);
 }
 
 PX_TEST(the_end_of_the_buffer_is_told)
@@ -165,32 +153,6 @@ PX_TEST(want_of_memory_leaves_the_buffer_as_it_was)
 
 /* ---- copy and print -------------------------------------------------------------------------- */
 
-PX_TEST(a_copy_is_deep)
-{
-    pmix_envar_t e = {(char *)"A", (char *)"b", ':'}, *copy = NULL;
-
-    ok(PMIx_Data_copy((void **)&copy, &e, PMIX_ENVAR));
-    ck_assert_ptr_ne(copy->envar, e.envar);
-    ck_assert_str_eq(copy->envar, "A");
-    ck_assert_str_eq(copy->value, "b");
-    free(copy->envar);
-    free(copy->value);
-    free(copy);
-}
-
-PX_TEST(strings_and_regexes_are_copied_as_such)
-{
-    static const char blob[] = "blob:\0component=zlib:\0size=3:\0\1\0\2";
-    char *copy = NULL;
-
-    ok(PMIx_Data_copy((void **)&copy, (void *)"text", PMIX_STRING));
-    ck_assert_str_eq(copy, "text");
-    free(copy);
-    ok(PMIx_Data_copy((void **)&copy, (void *)(uintptr_t)blob, PMIX_REGEX));
-    ck_assert_mem_eq(copy, blob, sizeof(blob) - 1);
-    free(copy);
-}
-
 PX_TEST(a_copy_of_nothing_is_refused)
 {
     void *copy = &copy;
@@ -201,27 +163,6 @@ PX_TEST(a_copy_of_nothing_is_refused)
     fails(PMIx_Data_copy(&copy, &v, PMIX_UNDEF), UNKNOWN_DATA_TYPE);
     ck_assert_ptr_null(copy);
     fails(PMIx_Data_copy(&copy, &v, 499), UNKNOWN_DATA_TYPE);
-}
-
-PX_TEST(printing_begins_with_the_prefix)
-{
-    pmix_proc_t proc = {"ns", 3};
-    char *text = NULL;
-
-    ok(PMIx_Data_print(&text, (char *)"> ", &proc, PMIX_PROC));
-    ck_assert(strncmp(text, "> ", 2) == 0);
-    ck_assert_ptr_nonnull(strstr(text, "ns"));
-    free(text);
-    ok(PMIx_Data_print(&text, NULL, (void *)"words", PMIX_STRING));
-    ck_assert_ptr_nonnull(strstr(text, "words"));
-    free(text);
-    ok(PMIx_Data_print(&text, NULL, NULL, PMIX_STRING));
-    free(text);
-    ok(PMIx_Data_print(&text, NULL, (void *)"raw:n1", PMIX_REGEX));
-    free(text);
-    fails(PMIx_Data_print(&text, NULL, NULL, PMIX_PROC), BAD_PARAM);
-    fails(PMIx_Data_print(&text, NULL, &proc, 499), UNKNOWN_DATA_TYPE);
-    ck_assert_ptr_null(text);
 }
 
 /* ---- payloads --------------------------------------------------------------------------------- */
@@ -296,10 +237,21 @@ PX_TEST(a_buffer_may_be_appended_to_itself)
         ck_assert_uint_eq(unpack_u32(), i % 100);
 }
 
-PX_TEST(missing_buffers_and_payloads_are_refused)
+PX_TEST(what_is_missing_is_refused)
 {
+    uint32_t v = 0;
+    int32_t n = 1, none = -1;
+    pmix_data_buffer_t broken = {.bytes_used = 3};
     pmix_byte_object_t payload = {NULL, 0};
 
+    fails(PMIx_Data_pack(NULL, NULL, &v, 1, PMIX_UINT32), BAD_PARAM);
+    fails(PMIx_Data_pack(NULL, &buffer, NULL, 1, PMIX_UINT32), BAD_PARAM);
+    fails(PMIx_Data_pack(NULL, &buffer, &v, -1, PMIX_UINT32), BAD_PARAM);
+    fails(PMIx_Data_pack(NULL, &broken, &v, 1, PMIX_UINT32), BAD_PARAM);
+    fails(PMIx_Data_unpack(NULL, NULL, &v, &n, PMIX_UINT32), BAD_PARAM);
+    fails(PMIx_Data_unpack(NULL, &buffer, NULL, &n, PMIX_UINT32), BAD_PARAM);
+    fails(PMIx_Data_unpack(NULL, &buffer, &v, NULL, PMIX_UINT32), BAD_PARAM);
+    fails(PMIx_Data_unpack(NULL, &buffer, &v, &none, PMIX_UINT32), BAD_PARAM);
     fails(PMIx_Data_load(NULL, &payload), BAD_PARAM);
     fails(PMIx_Data_load(&buffer, NULL), BAD_PARAM);
     fails(PMIx_Data_unload(NULL, &payload), BAD_PARAM);
@@ -311,7 +263,55 @@ PX_TEST(missing_buffers_and_payloads_are_refused)
     ok(PMIx_Data_copy_payload(&buffer, &buffer));
 }
 
-/* ---- compression -------------------------------------------------------------------------------- */
+PX_TEST(copies_are_deep_strings_and_regexes_are_copied_as_such)
+{
+    static const char blob[] = "blob:\0component=zlib:\0size=3:\0\1\0\2";
+    pmix_envar_t e = {(char *)"A", (char *)"b", ':'}, *envar = NULL;
+    char *copy = NULL;
+
+    ok(PMIx_Data_copy((void **)&envar, &e, PMIX_ENVAR));
+    ck_assert_ptr_ne(envar->envar, e.envar);
+    ck_assert_str_eq(envar->value, "b");
+    px_type_free_array(PMIX_ENVAR, envar, 1);
+    ok(PMIx_Data_copy((void **)&copy, (void *)"text", PMIX_STRING));
+    ck_assert_str_eq(copy, "text");
+    free(copy);
+    ok(PMIx_Data_copy((void **)&copy, (void *)(uintptr_t)blob, PMIX_REGEX));
+    ck_assert_mem_eq(copy, blob, sizeof(blob) - 1);
+    free(copy);
+}
+
+PX_TEST(printing_begins_with_the_prefix)
+{
+    const struct {
+        const char *prefix;
+        const void *src;
+        pmix_data_type_t type;
+        pmix_status_t status;
+        const char *begins, *has;
+    } rows[] = {
+        {"> ", &(pmix_proc_t){"ns", 3}, PMIX_PROC, PMIX_SUCCESS, "> ", "ns"},
+        {NULL, "words", PMIX_STRING, PMIX_SUCCESS, "", "words"},
+        {NULL, NULL, PMIX_STRING, PMIX_SUCCESS, "", ""},
+        {NULL, "raw:n1", PMIX_REGEX, PMIX_SUCCESS, "", ""},
+        {NULL, NULL, PMIX_PROC, PMIX_ERR_BAD_PARAM, NULL, NULL},
+        {NULL, "x", 499, PMIX_ERR_UNKNOWN_DATA_TYPE, NULL, NULL},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        char *text = (char *)"";
+
+        ck_assert_int_eq(PMIx_Data_print(&text, (char *)(uintptr_t)rows[i].prefix,
+                                         (void *)(uintptr_t)rows[i].src, rows[i].type),
+                         rows[i].status);
+        ck_assert(rows[i].status ? !text
+                                 : strstr(text, rows[i].begins) == text &&
+                                       strstr(text, rows[i].has));
+        free(text);
+    }
+}
+
+/* ---- compression ----------------------------------------------------------------------------- */
 
 PX_TEST(what_is_compressed_can_be_expanded)
 {
@@ -328,33 +328,176 @@ PX_TEST(what_is_compressed_can_be_expanded)
     free(back);
 }
 
-PX_TEST(what_gains_nothing_is_not_compressed)
+PX_TEST(what_gains_nothing_is_not_compressed_and_what_was_not_is_not_expanded)
 {
-    uint8_t noise[8192], *out = noise;
+    static const uint8_t no_stream[] = "no zlib stream";
+    uint8_t noise[8192] = {0}, *out = noise;
     size_t n = 1;
     uint32_t x = 1;
 
-    memset(noise, 0, sizeof(noise));
     ck_assert(!PMIx_Data_compress(noise, 4095, &out, &n)); /* too small */
-    ck_assert_ptr_null(out);
-    ck_assert_uint_eq(n, 0);
+    ck_assert(!out && n == 0);
     for (size_t i = 0; i < sizeof(noise); i++)
         noise[i] = (uint8_t)((x = x * 1664525 + 1013904223) >> 24);
     ck_assert(!PMIx_Data_compress(noise, sizeof(noise), &out, &n));
     ck_assert(!PMIx_Data_compress(NULL, 8192, &out, &n));
     ck_assert(!PMIx_Data_compress(noise, sizeof(noise), NULL, &n));
+    n = 1;
+    ck_assert(!PMIx_Data_decompress(no_stream, 14, &out, &n));
+    ck_assert(!out && n == 0);
+    ck_assert(!PMIx_Data_decompress(NULL, 14, &out, &n));
+    ck_assert(!PMIx_Data_decompress(no_stream, 14, NULL, NULL));
 }
 
-PX_TEST(what_was_never_compressed_is_not_expanded)
+/* As a peer sends it: u32 in host order, then a zlib stream; claims `claimed` bytes. */
+static pmix_value_t compressed(const void *bytes, size_t n, uint32_t claimed,
+                               pmix_data_type_t type)
 {
-    uint8_t *out = NULL;
-    size_t n = 1;
+    uLongf len = compressBound(n);
+    char *to = malloc(4 + len);
 
-    ck_assert(!PMIx_Data_decompress((const uint8_t *)"no zlib stream", 14, &out, &n));
-    ck_assert_ptr_null(out);
-    ck_assert_uint_eq(n, 0);
-    ck_assert(!PMIx_Data_decompress(NULL, 14, &out, &n));
-    ck_assert(!PMIx_Data_decompress((const uint8_t *)"no zlib stream", 14, NULL, NULL));
+    ck_assert_int_eq(compress((Bytef *)to + 4, &len, bytes, n), Z_OK);
+    memcpy(to, &claimed, 4);
+    return (pmix_value_t){.type = type, .data.bo = {to, 4 + len}};
+}
+
+static const char text[] = "a text a text a text a text a text a text a text";
+
+PX_TEST(compressed_values_become_plain)
+{
+    enum { N = sizeof(text) };
+    static const struct {
+        pmix_data_type_t type, becomes;
+        size_t n, claimed; /* without the NUL of a string */
+        size_t after;      /* bytes behind the stream, which are ignored */
+    } rows[] = {
+        {PMIX_COMPRESSED_STRING, PMIX_STRING, N - 1, N - 1, 0},
+        {PMIX_COMPRESSED_STRING, PMIX_STRING, N - 1, N - 1, 9},
+        {PMIX_COMPRESSED_STRING, PMIX_STRING, 0, 0, 0},
+        {PMIX_COMPRESSED_BYTE_OBJECT, PMIX_BYTE_OBJECT, N, N, 0},
+        /* a wrong length is refused, and all stays as it was */
+        {PMIX_COMPRESSED_STRING, PMIX_COMPRESSED_STRING, N, N + 1, 0},
+        {PMIX_COMPRESSED_STRING, PMIX_COMPRESSED_STRING, N, N - 1, 0},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        pmix_value_t v = compressed(text, rows[i].n, (uint32_t)rows[i].claimed,
+                                    rows[i].type);
+        bool refused = rows[i].becomes == rows[i].type;
+
+        v.data.bo.bytes = realloc(v.data.bo.bytes, v.data.bo.size + rows[i].after);
+        memset(v.data.bo.bytes + v.data.bo.size, 0xee, rows[i].after);
+        v.data.bo.size += rows[i].after;
+        ck_assert_int_eq(px_value_inflate(&v), refused ? PMIX_ERR_UNPACK_FAILURE : 0);
+        ck_assert_int_eq(v.type, rows[i].becomes);
+        if (v.type == PMIX_STRING) {
+            ck_assert_uint_eq(strlen(v.data.string), rows[i].n);
+            ck_assert_mem_eq(v.data.string, text, rows[i].n);
+        } else if (!refused) {
+            ck_assert_uint_eq(v.data.bo.size, N);
+            ck_assert_mem_eq(v.data.bo.bytes, text, N);
+        }
+        px_type_destruct(PMIX_VALUE, &v);
+    }
+    pmix_value_t other = {.type = PMIX_UINT32, .data.uint32 = 7};
+    ok(px_value_inflate(&other));
+    ck_assert_uint_eq(other.data.uint32, 7);
+}
+
+static void stays_refused(pmix_value_t *v)
+{
+    pmix_data_type_t type = v->type;
+
+    fails(px_value_inflate(v), UNPACK_FAILURE);
+    ck_assert_int_eq(v->type, type); /* as it was */
+    px_type_destruct(PMIX_VALUE, v);
+}
+
+PX_TEST(damaged_data_is_refused)
+{
+    for (size_t cut = 0; cut < 12; cut++) {
+        pmix_value_t v = compressed(text, sizeof(text), sizeof(text),
+                                    PMIX_COMPRESSED_STRING);
+
+        v.data.bo.size = cut;
+        stays_refused(&v);
+    }
+    pmix_value_t v = compressed(text, sizeof(text), sizeof(text),
+                                PMIX_COMPRESSED_STRING);
+    v.data.bo.bytes[8] ^= 0x55;
+    stays_refused(&v);
+    pmix_value_t none = {.type = PMIX_COMPRESSED_STRING};
+    stays_refused(&none);
+}
+
+PX_TEST(a_length_no_stream_could_inflate_to_allocates_nothing)
+{
+    PX_TEST_NEEDS_ALLOC;
+    pmix_value_t v = compressed(text, sizeof(text), PX_MAX_INFLATED_B,
+                                PMIX_COMPRESSED_STRING);
+
+    px_alloc_fail_at(0);
+    pmix_status_t rc = px_value_inflate(&v);
+    px_alloc_fail_end();
+
+    fails(rc, UNPACK_FAILURE);
+    ck_assert_uint_eq(px_alloc_count(), 0);
+    px_type_destruct(PMIX_VALUE, &v);
+}
+
+PX_TEST(an_inflate_bomb_is_refused)
+{
+    size_t n = PX_MAX_INFLATED_B + 1;
+    char *zeros = calloc(1, n);
+    /* honest about its size, and lying about it */
+    pmix_value_t honest = compressed(zeros, n, (uint32_t)n, PMIX_COMPRESSED_STRING);
+    pmix_value_t liar = compressed(zeros, n, 4096, PMIX_COMPRESSED_STRING);
+
+    free(zeros);
+    stays_refused(&honest);
+    stays_refused(&liar);
+}
+
+PX_TEST(inflating_reports_want_of_memory)
+{
+    PX_TEST_NEEDS_ALLOC;
+    pmix_value_t v = compressed(text, sizeof(text) - 1, sizeof(text) - 1,
+                                PMIX_COMPRESSED_STRING);
+
+    px_alloc_fail_at(1);
+    pmix_status_t rc = px_value_inflate(&v);
+    px_alloc_fail_end();
+
+    fails(rc, NOMEM);
+    ck_assert_int_eq(v.type, PMIX_COMPRESSED_STRING);
+    px_type_destruct(PMIX_VALUE, &v);
+}
+
+PX_TEST(peers_that_cannot_inflate_get_plain_values)
+{
+    PX_AUTO(px_writer) w;
+    PX_AUTO(px_buf) expected = bytes_of("00 00 00 01 00 03 00 00 00 03 \"hi\" 00");
+    pmix_value_t v = compressed("hi", 2, 2, PMIX_COMPRESSED_STRING);
+
+    px_writer_init(&w, codec_of("v3", false));
+    px_pack(&w, &v, 1, PMIX_VALUE);
+
+    ok(w.status);
+    ck_assert_uint_eq(w.buf.len, expected.len);
+    ck_assert_mem_eq(w.buf.data, expected.data, expected.len);
+    ck_assert_int_eq(v.type, PMIX_COMPRESSED_STRING);
+    px_type_destruct(PMIX_VALUE, &v);
+}
+
+PX_TEST(what_cannot_be_made_plain_is_not_sent)
+{
+    PX_AUTO(px_writer) w;
+    pmix_value_t v = {.type = PMIX_COMPRESSED_BYTE_OBJECT,
+                      .data.bo = {(char *)"xxxxxxxx", 8}};
+
+    px_writer_init(&w, codec_of("v3", false));
+    px_pack(&w, &v, 1, PMIX_VALUE);
+    fails(w.status, UNPACK_FAILURE);
 }
 
 PX_TEST_MAIN("wire/data_api", setup, teardown)

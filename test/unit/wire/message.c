@@ -43,31 +43,6 @@ static const pmix_proc_t everyone = {"job-ns", PMIX_RANK_WILDCARD};
 static const pmix_info_t collect = {.key = "pmix.collect",
                                     .value = {.type = PMIX_BOOL, .data.flag = true}};
 
-PX_TEST(a_command_has_the_recorded_forms)
-{
-    static const struct {
-        const char *dialect;
-        bool described;
-        const char *bytes;
-    } rows[] = {
-        {"v41", false, "02 00"},
-        {"v41", true, "09 02 22 00"},
-        {"v3", false, "00 00 00 01 00"},
-        {"v3", true, "00 09 00 00 00 01 00 22 00"},
-    };
-
-    for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        uint8_t op = 9;
-
-        begin_writing(rows[i].dialect, rows[i].described);
-        px_pack_op(&w, 0);
-        wrote(rows[i].bytes);
-        begin_reading(rows[i].dialect, rows[i].described, rows[i].bytes);
-        ok(px_unpack_u8(&r, &op, PMIX_COMMAND));
-        ck_assert_uint_eq(op, 0);
-    }
-}
-
 #define V3_FENCE                                               \
     "00 00 00 01 03"                                           \
     "00 00 00 01 00 0f 00 00 00 00 00 00 00 01"                \
@@ -398,65 +373,44 @@ PX_TEST(reads_up_to_as_many_values_as_there_is_room_for)
     ck_assert(px_reader_done(&r));
 }
 
-PX_TEST(refuses_more_values_than_there_is_room_for)
+static const struct {
+    const char *dialect;
+    bool described;
+    pmix_data_type_t type;
+    const char *bytes;
+    pmix_status_t status;
+} refused[] = {
+    /* more than one, none, or fewer; nothing at all */
+    {"v41", false, PMIX_UINT32, "06 01 02 ac 02", PMIX_ERR_UNPACK_INADEQUATE_SPACE},
+    {"v41", false, PMIX_UINT32, "00", PMIX_ERR_UNPACK_FAILURE},
+    {"v41", false, PMIX_UINT32, "01 01", PMIX_ERR_UNPACK_FAILURE},
+    {"v3", false, PMIX_UINT32, "ff ff ff ff 00 00 00 00", PMIX_ERR_UNPACK_FAILURE},
+    {"v41", false, PMIX_COMMAND, "", PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER},
+    /* another type than asked for, and a count that is no INT32 */
+    {"v41", true, PMIX_COMMAND, "09 02 23 00", PMIX_ERR_PACK_MISMATCH},
+    {"v41", true, PMIX_COMMAND, "0a 02 22 00", PMIX_ERR_PACK_MISMATCH},
+    {"v3", true, PMIX_COMMAND, "00 09 00 00 00 01 00 23 00", PMIX_ERR_PACK_MISMATCH},
+    {"v41", false, PMIX_UNDEF, "02 00", PMIX_ERR_UNKNOWN_DATA_TYPE},
+};
+
+PX_TEST(an_operation_of_one_value_has_one_of_the_type_asked_for)
 {
     uint32_t v[2];
-    int32_t n = 2;
-
-    begin_reading("v41", false, "06 01 02 ac 02");
-
-    fails(px_unpack(&r, v, &n, PMIX_UINT32), UNPACK_INADEQUATE_SPACE);
-    ck_assert_ptr_eq(r.pos, message.data);
-    fails(px_unpack1(&r, v, PMIX_UINT32), UNPACK_INADEQUATE_SPACE);
-}
-
-PX_TEST(accepts_an_operation_of_no_values_except_where_one_is_needed)
-{
-    uint32_t v;
     int32_t n = 1;
 
-    begin_reading("v41", false, "00");
-    fails(px_unpack1(&r, &v, PMIX_UINT32), UNPACK_FAILURE);
-    ck_assert_ptr_eq(r.pos, message.data);
-    ok(px_unpack(&r, &v, &n, PMIX_UINT32));
+    for (size_t i = 0; i < PX_COUNT(refused); i++) {
+        begin_reading(refused[i].dialect, refused[i].described, refused[i].bytes);
+        ck_assert_msg(px_unpack1(&r, v, refused[i].type) == refused[i].status,
+                      "type %u, %s, \"%s\"", refused[i].type, refused[i].dialect,
+                      refused[i].bytes);
+        ck_assert_ptr_eq(r.pos, message.data);
+    }
+    begin_reading("v41", false, "00"); /* none, where none is enough */
+    ok(px_unpack(&r, v, &n, PMIX_UINT32));
     ck_assert_int_eq(n, 0);
-}
-
-PX_TEST(refuses_a_negative_count)
-{
-    uint32_t v;
-    int32_t n = 1;
-
-    begin_reading("v41", false, "01 01");
-    fails(px_unpack(&r, &v, &n, PMIX_UINT32), UNPACK_FAILURE);
-    begin_reading("v3", false, "ff ff ff ff 00 00 00 00");
-    fails(px_unpack1(&r, &v, PMIX_UINT32), UNPACK_FAILURE);
-}
-
-PX_TEST(tells_the_end_of_the_message)
-{
-    uint8_t op;
-
-    begin_reading("v41", false, "");
-
-    ck_assert(px_reader_done(&r));
-    fails(px_unpack1(&r, &op, PMIX_COMMAND), UNPACK_READ_PAST_END_OF_BUFFER);
     px_reader_init(&r, px_codec_default, NULL, 0);
     ck_assert(px_reader_done(&r));
-    fails(px_unpack1(&r, &op, PMIX_COMMAND), UNPACK_READ_PAST_END_OF_BUFFER);
-}
-
-PX_TEST(a_wrong_tag_is_a_mismatch)
-{
-    uint8_t op;
-
-    begin_reading("v41", true, "09 02 23 00"); /* another type than asked for */
-    fails(px_unpack1(&r, &op, PMIX_COMMAND), PACK_MISMATCH);
-    ck_assert_ptr_eq(r.pos, message.data);
-    begin_reading("v41", true, "0a 02 22 00"); /* a count that is no INT32 */
-    fails(px_unpack1(&r, &op, PMIX_COMMAND), PACK_MISMATCH);
-    begin_reading("v3", true, "00 09 00 00 00 01 00 23 00");
-    fails(px_unpack1(&r, &op, PMIX_COMMAND), PACK_MISMATCH);
+    fails(px_unpack1(&r, v, PMIX_COMMAND), UNPACK_READ_PAST_END_OF_BUFFER);
 }
 
 PX_TEST(an_array_has_exactly_the_announced_number)
@@ -467,20 +421,11 @@ PX_TEST(an_array_has_exactly_the_announced_number)
     fails(px_unpack_array(&r, &array, 2, PMIX_UINT32), UNPACK_INADEQUATE_SPACE);
     fails(px_unpack_array(&r, &array, 4, PMIX_UINT32), UNPACK_FAILURE);
     ck_assert_ptr_null(array);
+    fails(px_unpack_array(&r, &array, 1, PMIX_UNDEF), UNKNOWN_DATA_TYPE);
     ok(px_unpack_array(&r, &array, 3, PMIX_UINT32));
     ck_assert_uint_eq(((uint32_t *)array)[2], 300);
     ck_assert(px_reader_done(&r));
     free(array);
-}
-
-PX_TEST(an_operation_of_no_type_is_refused)
-{
-    void *array;
-    int32_t n = 1;
-
-    begin_reading("v41", false, "02 00");
-    fails(px_unpack_array(&r, &array, 1, PMIX_UNDEF), UNKNOWN_DATA_TYPE);
-    fails(px_unpack(&r, &array, &n, PMIX_UNDEF), UNKNOWN_DATA_TYPE);
 }
 
 PX_TEST(an_array_of_none_reads_nothing)
