@@ -74,8 +74,6 @@ void PMIx_Value_free(pmix_value_t *vals, size_t n);
  *              NULL gives an empty value, and true for PMIX_BOOL. Stays the caller's
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM if val is NULL; PMIX_ERR_NOMEM;
  *         PMIX_ERR_UNKNOWN_DATA_TYPE. On error val is of type PMIX_UNDEF.
- *
- * PMIx Standard 5.0, ch. Data Structures and Types.
  */
 pmix_status_t PMIx_Value_load(pmix_value_t *val, const void *data,
                               pmix_data_type_t type);
@@ -92,8 +90,6 @@ pmix_status_t PMIx_Value_load(pmix_value_t *val, const void *data,
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument; PMIX_ERR_NOMEM;
  *         PMIX_ERR_UNKNOWN_DATA_TYPE, also of a value without type; PMIX_ERR_EMPTY of
  *         one that points nowhere. On error *data is unchanged.
- *
- * PMIx Standard 5.0, ch. Data Structures and Types.
  */
 pmix_status_t PMIx_Value_unload(pmix_value_t *val, void **data, size_t *size);
 
@@ -104,8 +100,6 @@ pmix_status_t PMIx_Value_unload(pmix_value_t *val, void **data, size_t *size);
  * @param src   unchanged; may not be dest
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument; PMIX_ERR_NOMEM;
  *         PMIX_ERR_UNKNOWN_DATA_TYPE. On error dest is of type PMIX_UNDEF.
- *
- * PMIx Standard 5.0, ch. Data Structures and Types.
  */
 pmix_status_t PMIx_Value_xfer(pmix_value_t *dest, const pmix_value_t *src);
 
@@ -176,8 +170,6 @@ void PMIx_Info_free(pmix_info_t *infos, size_t n);
  * @param key   copied; at most PMIX_MAX_KEYLEN bytes
  * @param data  as for PMIx_Value_load
  * @return as PMIx_Value_load; PMIX_ERR_BAD_PARAM also for a NULL or overlong key
- *
- * PMIx Standard 5.0, ch. Data Structures and Types.
  */
 pmix_status_t PMIx_Info_load(pmix_info_t *info, const char *key, const void *data,
                              pmix_data_type_t type);
@@ -189,8 +181,6 @@ pmix_status_t PMIx_Info_load(pmix_info_t *info, const char *key, const void *dat
  * @param dest  overwritten; what it held is not freed
  * @param src   unchanged
  * @return as PMIx_Value_xfer
- *
- * PMIx Standard 5.0, ch. Data Structures and Types.
  */
 pmix_status_t PMIx_Info_xfer(pmix_info_t *dest, const pmix_info_t *src);
 
@@ -234,8 +224,6 @@ bool PMIx_Info_is_end(const pmix_info_t *info);
  * Start and release a list of infos.
  *
  * @return start: an opaque list, empty; NULL if memory is short
- *
- * PMIx Standard 5.0, ch. Data Structures and Types.
  */
 void *PMIx_Info_list_start(void);
 void PMIx_Info_list_release(void *list);
@@ -397,8 +385,6 @@ void PMIx_Byte_object_load(pmix_byte_object_t *bo, char *data, size_t size);
  * overwriting what it had, for @p n constructed elements; where memory is short or the type is unknown, array is NULL and
  * size 0, and create returns NULL. destruct frees the elements and what they hold, free
  * also the pmix_data_array_t itself.
- *
- * PMIx Standard 5.0, ch. Data Structures and Types.
  */
 void PMIx_Data_array_init(pmix_data_array_t *darray, pmix_data_type_t type);
 void PMIx_Data_array_construct(pmix_data_array_t *darray, size_t n,
@@ -493,6 +479,10 @@ void PMIx_Regex2_free(pmix_regex2_t *regexes, size_t n);
 
 /* -- Packing and unpacking ------------------------------------------------------- */
 
+/*
+ * Source: PMIx Standard 5.0, ch. Data Packing and Unpacking.
+ */
+
 /** Family of pmix_data_buffer_t; create makes one, release destructs and frees it. */
 void PMIx_Data_buffer_construct(pmix_data_buffer_t *buffer);
 void PMIx_Data_buffer_destruct(pmix_data_buffer_t *buffer);
@@ -524,8 +514,6 @@ void PMIx_Data_buffer_unload(pmix_data_buffer_t *buffer, char **bytes, size_t *s
  * @param src       array of values of @p type; for PMIX_STRING an array of char *
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_UNKNOWN_DATA_TYPE;
  *         PMIX_ERR_PACK_FAILURE; PMIX_ERR_NOMEM; PMIX_ERR_INIT before initialization
- *
- * PMIx Standard 5.0, ch. Data Packing and Unpacking.
  */
 pmix_status_t PMIx_Data_pack(const pmix_proc_t *target, pmix_data_buffer_t *buffer,
                              void *src, int32_t num_vals, pmix_data_type_t type);
@@ -542,8 +530,6 @@ pmix_status_t PMIx_Data_pack(const pmix_proc_t *target, pmix_data_buffer_t *buff
  *         at the end; PMIX_ERR_TYPE_MISMATCH, after which another type may be tried;
  *         PMIX_ERR_UNPACK_FAILURE; PMIX_ERR_UNKNOWN_DATA_TYPE; PMIX_ERR_BAD_PARAM;
  *         PMIX_ERR_NOMEM; PMIX_ERR_INIT before initialization
- *
- * PMIx Standard 5.0, ch. Data Packing and Unpacking.
  */
 pmix_status_t PMIx_Data_unpack(const pmix_proc_t *source, pmix_data_buffer_t *buffer,
                                void *dest, int32_t *max_num_values,
@@ -555,8 +541,6 @@ pmix_status_t PMIx_Data_unpack(const pmix_proc_t *source, pmix_data_buffer_t *bu
  * @param dest  receives a malloc'd copy, which the caller frees with the type's free
  * @param src   address of the object; for PMIX_STRING the char * itself
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_UNKNOWN_DATA_TYPE; PMIX_ERR_NOMEM
- *
- * PMIx Standard 5.0, ch. Data Packing and Unpacking.
  */
 pmix_status_t PMIx_Data_copy(void **dest, void *src, pmix_data_type_t type);
 
@@ -564,8 +548,6 @@ pmix_status_t PMIx_Data_copy(void **dest, void *src, pmix_data_type_t type);
  * Append what is not yet unpacked in @p src to @p dest; src is unchanged.
  *
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM
- *
- * PMIx Standard 5.0, ch. Data Packing and Unpacking.
  */
 pmix_status_t PMIx_Data_copy_payload(pmix_data_buffer_t *dest, pmix_data_buffer_t *src);
 
@@ -576,8 +558,6 @@ pmix_status_t PMIx_Data_copy_payload(pmix_data_buffer_t *dest, pmix_data_buffer_
  * @param prefix  begins each line; NULL for none
  * @param src     address of an object of @p type; for PMIX_STRING the char * itself
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_UNKNOWN_DATA_TYPE; PMIX_ERR_NOMEM
- *
- * PMIx Standard 5.0, ch. Data Packing and Unpacking.
  */
 pmix_status_t PMIx_Data_print(char **output, char *prefix, void *src,
                               pmix_data_type_t type);
@@ -586,8 +566,6 @@ pmix_status_t PMIx_Data_print(char **output, char *prefix, void *src,
  * Let an empty buffer take over the bytes of a payload, which is constructed again.
  *
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
- *
- * PMIx Standard 5.0, ch. Data Packing and Unpacking.
  */
 pmix_status_t PMIx_Data_load(pmix_data_buffer_t *buffer, pmix_byte_object_t *payload);
 
@@ -597,8 +575,6 @@ pmix_status_t PMIx_Data_load(pmix_data_buffer_t *buffer, pmix_byte_object_t *pay
  * The buffer is empty afterwards.
  *
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM
- *
- * PMIx Standard 5.0, ch. Data Packing and Unpacking.
  */
 pmix_status_t PMIx_Data_unload(pmix_data_buffer_t *buffer, pmix_byte_object_t *payload);
 
@@ -607,8 +583,6 @@ pmix_status_t PMIx_Data_unload(pmix_data_buffer_t *buffer, pmix_byte_object_t *p
  * caller's.
  *
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM
- *
- * PMIx Standard 5.0, ch. Data Packing and Unpacking.
  */
 pmix_status_t PMIx_Data_embed(pmix_data_buffer_t *buffer,
                               const pmix_byte_object_t *payload);
@@ -621,8 +595,6 @@ pmix_status_t PMIx_Data_embed(pmix_data_buffer_t *buffer,
  * @param nbytes    receives their number
  * @return true if it was done; false, with nothing allocated, if the input is too small
  *         to gain, cannot be expanded, or memory or the means are missing
- *
- * PMIx Standard 5.0, ch. Data Packing and Unpacking.
  */
 bool PMIx_Data_compress(const uint8_t *inbytes, size_t size, uint8_t **outbytes,
                         size_t *nbytes);

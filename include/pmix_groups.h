@@ -11,6 +11,8 @@ extern "C" {
 #endif
 
 /*
+ * Source: PMIx Standard 5.0, ch. Process Sets and Groups.
+ *
  * What this library's own server does not serve yet it answers with
  * PMIX_ERR_NOT_SUPPORTED; the servers of other implementations construct groups.
  */
@@ -29,20 +31,15 @@ extern "C" {
  *                    there is nothing to tell: PMIX_GROUP_CONTEXT_ID,
  *                    PMIX_GROUP_MEMBERSHIP. It and @p nresults may be NULL
  * @return PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS; PMIX_ERR_NOT_SUPPORTED;
- *         PMIX_ERR_TIMEOUT; PMIX_ERR_UNREACH without a server; PMIX_ERR_INIT before
- *         init; PMIX_ERR_WOULD_BLOCK in a callback; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM
- *
- * PMIx Standard 5.0, ch. Process Sets and Groups.
+ *         PMIX_ERR_TIMEOUT
  */
 pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[],
                                    size_t nprocs, const pmix_info_t directives[],
                                    size_t ndirs, pmix_info_t **results,
                                    size_t *nresults);
 
-/**
- * As PMIx_Group_construct, without waiting: @p cbfunc, which must not be NULL, gets
- * status and results. What is passed is copied.
- */
+/** As PMIx_Group_construct, without waiting: @p cbfunc, not NULL, gets status and
+ * results. */
 pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[],
                                       size_t nprocs, const pmix_info_t directives[],
                                       size_t ndirs, pmix_info_cbfunc_t cbfunc,
@@ -54,18 +51,12 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[
  * @param grp         its name
  * @param directives  PMIX_TIMEOUT and others
  * @return PMIX_SUCCESS; the server's status if it knows no such group;
- *         PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_TIMEOUT; PMIX_ERR_UNREACH; PMIX_ERR_INIT;
- *         PMIX_ERR_WOULD_BLOCK; PMIX_ERR_BAD_PARAM
- *
- * PMIx Standard 5.0, ch. Process Sets and Groups.
+ *         PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_TIMEOUT
  */
 pmix_status_t PMIx_Group_destruct(const char grp[], const pmix_info_t directives[],
                                   size_t ndirs);
 
-/**
- * As PMIx_Group_destruct, without waiting: @p cbfunc, which must not be NULL, gets its
- * status.
- */
+/** As PMIx_Group_destruct, without waiting: @p cbfunc, not NULL, gets its status. */
 pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t directives[],
                                      size_t ndirs, pmix_op_cbfunc_t cbfunc,
                                      void *cbdata);
@@ -75,17 +66,12 @@ pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t directi
  *
  * @param procs  who is invited, at least one; they answer with PMIx_Group_join
  * @return as PMIx_Group_construct. No server serves it yet: PMIX_ERR_NOT_SUPPORTED
- *
- * PMIx Standard 5.0, ch. Process Sets and Groups.
  */
 pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t procs[],
                                 size_t nprocs, const pmix_info_t directives[],
                                 size_t ndirs, pmix_info_t **results, size_t *nresults);
 
-/**
- * As PMIx_Group_invite, without waiting: @p cbfunc, which must not be NULL, gets status
- * and results.
- */
+/** As PMIx_Group_invite, without waiting: @p cbfunc, not NULL, gets them. */
 pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[],
                                    size_t nprocs, const pmix_info_t directives[],
                                    size_t ndirs, pmix_info_cbfunc_t cbfunc,
@@ -97,17 +83,12 @@ pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[],
  * @param leader  who invited; NULL if that is not known
  * @param opt     PMIX_GROUP_ACCEPT or PMIX_GROUP_DECLINE
  * @return as PMIx_Group_construct. No server serves it yet: PMIX_ERR_NOT_SUPPORTED
- *
- * PMIx Standard 5.0, ch. Process Sets and Groups.
  */
 pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t *leader,
                               pmix_group_opt_t opt, const pmix_info_t directives[],
                               size_t ndirs, pmix_info_t **results, size_t *nresults);
 
-/**
- * As PMIx_Group_join, without waiting: @p cbfunc, which must not be NULL, gets status
- * and results.
- */
+/** As PMIx_Group_join, without waiting: @p cbfunc, not NULL, gets them. */
 pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *leader,
                                  pmix_group_opt_t opt, const pmix_info_t directives[],
                                  size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata);
@@ -115,18 +96,12 @@ pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t *leader,
 /**
  * Leave a group that goes on without the caller. Does not wait for the others.
  *
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED, as no server serves it yet;
- *         PMIX_ERR_UNREACH; PMIX_ERR_INIT; PMIX_ERR_WOULD_BLOCK; PMIX_ERR_BAD_PARAM
- *
- * PMIx Standard 5.0, ch. Process Sets and Groups.
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED, as no server serves it yet
  */
 pmix_status_t PMIx_Group_leave(const char grp[], const pmix_info_t directives[],
                                size_t ndirs);
 
-/**
- * As PMIx_Group_leave, without waiting: @p cbfunc, which must not be NULL, gets its
- * status.
- */
+/** As PMIx_Group_leave, without waiting: @p cbfunc, not NULL, gets its status. */
 pmix_status_t PMIx_Group_leave_nb(const char grp[], const pmix_info_t directives[],
                                   size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata);
 

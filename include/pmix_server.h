@@ -18,7 +18,8 @@ extern "C" {
 /* -- What the host calls ---------------------------------------------------------- */
 
 /*
- * The conventions of pmix.h hold. The functions below with a callback never block if
+ * The conventions of pmix.h hold. Source, unless a function says otherwise: PMIx
+ * Standard 5.0, ch. Server-Specific Interfaces. The functions below with a callback never block if
  * one is given; with @p cbfunc NULL they block until they are done and return how that
  * went.
  */
@@ -41,8 +42,6 @@ extern "C" {
  *         file; PMIX_ERR_NOT_FOUND if components are missing; PMIX_ERR_WOULD_BLOCK;
  *         PMIX_ERR_NOMEM; else why nothing can be listened on, PMIX_ERR_NO_PERMISSIONS
  *         and PMIX_ERR_OUT_OF_RESOURCE among them
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
                                size_t ninfo);
@@ -82,8 +81,6 @@ static inline pmix_status_t tenon_server_init(pmix_server_module_t *module,
  *
  * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no server; PMIX_ERR_WOULD_BLOCK from
  *         within a callback
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_finalize(void);
 
@@ -100,8 +97,6 @@ pmix_status_t PMIx_server_finalize(void);
  *         PMIX_ERR_NOMEM; PMIX_ERR_INIT if there is no server. The callback gets, or
  *         without one it returns too: PMIX_ERR_BAD_PARAM if maps make no sense,
  *         PMIX_ERR_OUT_OF_RESOURCE if they are beyond all measure; nothing changes then
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs,
                                           pmix_info_t info[], size_t ninfo,
@@ -113,8 +108,6 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocal
  *
  * @param cbfunc  gets PMIX_SUCCESS, also for a job that is not known;
  *                PMIX_ERR_BAD_PARAM for a name that cannot be; PMIX_ERR_INIT
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t cbfunc,
                                    void *cbdata);
@@ -127,8 +120,6 @@ void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t 
  * @param server_object  handed to the host's functions; never touched by the library
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a namespace or rank that names nobody;
  *         PMIX_ERR_NOMEM; PMIX_ERR_INIT if there is no server
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid, gid_t gid,
                                           void *server_object, pmix_op_cbfunc_t cbfunc,
@@ -139,8 +130,6 @@ pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid, gi
  *
  * @param cbfunc  gets PMIX_SUCCESS, also for a process that is not known;
  *                PMIX_ERR_BAD_PARAM for a name that cannot be; PMIX_ERR_INIT
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 void PMIx_server_deregister_client(const pmix_proc_t *proc, pmix_op_cbfunc_t cbfunc,
                                    void *cbdata);
@@ -156,8 +145,6 @@ void PMIx_server_deregister_client(const pmix_proc_t *proc, pmix_op_cbfunc_t cbf
  * @param env   address of a malloc'd, NULL-terminated array; moved as it grows
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM; PMIX_ERR_INIT if there is
  *         no server
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env);
 
@@ -170,8 +157,6 @@ pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env);
  * @param cbfunc  must not be NULL
  * @return PMIX_SUCCESS, and the callback will come; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM;
  *         PMIX_ERR_INIT if there is no server
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
                                          pmix_dmodex_response_fn_t cbfunc,
@@ -190,8 +175,6 @@ pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
  *                PMIx_server_setup_local_support
  * @return PMIX_SUCCESS, and the callback will come; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM;
  *         PMIX_ERR_INIT if there is no server
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace,
                                             pmix_info_t info[], size_t ninfo,
@@ -213,8 +196,6 @@ pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace,
  *                NULL: blocks, and that status is returned
  * @return PMIX_SUCCESS, and the callback will come; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM;
  *         PMIX_ERR_INIT if there is no server
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace,
                                               pmix_info_t info[], size_t ninfo,
@@ -269,8 +250,6 @@ pmix_status_t PMIx_server_delete_process_set(char *pset_name);
  *              that describe one node, application, process and so on
  *              (PMIX_NODE_INFO_ARRAY ...) are not supported yet
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED, and nothing changes
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
                                              pmix_op_cbfunc_t cbfunc, void *cbdata);
@@ -282,8 +261,6 @@ pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
  * @param info  the keys count, not the values
  * @return PMIX_SUCCESS, also for a key that is not there; PMIX_ERR_NOT_SUPPORTED for
  *         arrays, and nothing changes
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
                                                pmix_op_cbfunc_t cbfunc, void *cbdata);
@@ -312,8 +289,6 @@ pmix_status_t PMIx_server_collect_job_info(pmix_proc_t *procs, size_t nprocs,
  * @param cbfunc  must not be NULL
  * @return PMIX_ERR_NOT_SUPPORTED: there are no components yet that know of resources;
  *         @p cbfunc is not called
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndirs,
                                             pmix_info_cbfunc_t cbfunc, void *cbdata);
@@ -324,8 +299,6 @@ pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndi
  * @param info  the inventory, not empty
  * @return PMIX_ERR_NOT_SUPPORTED, as PMIx_server_collect_inventory; @p cbfunc is not
  *         called
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
                                             pmix_info_t directives[], size_t ndirs,
@@ -344,8 +317,6 @@ pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
  * @return PMIX_SUCCESS, also if nobody wanted it; PMIX_ERR_OUT_OF_RESOURCE if somebody
  *         reads too slowly, or the piece is too large for one message: he did not get
  *         it, all others did
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
                                       pmix_iof_channel_t channel,
@@ -375,8 +346,6 @@ pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t *source,
  *                order
  * @param output  receives a NUL-terminated string, which the caller frees
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument; PMIX_ERR_NOMEM
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_generate_regex(const char *input, char **output);
 
@@ -389,8 +358,6 @@ pmix_status_t PMIx_generate_regex(const char *input, char **output);
  *                of that form passes through as it is
  * @param output  receives a NUL-terminated string, which the caller frees
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument; PMIX_ERR_NOMEM
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_generate_ppn(const char *input, char **output);
 
@@ -445,8 +412,6 @@ pmix_status_t PMIx_parse_regex2(const pmix_regex2_t *regex, pmix_info_t info[],
  * @param locality  receives the text, which the caller frees; NULL if the bitmap is NULL
  *                  or full (the process is not bound) or touches nothing of the topology
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NOT_AVAILABLE
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset,
                                                    char **locality);
@@ -458,8 +423,6 @@ pmix_status_t PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset,
  * @param cpuset_string  receives "hwloc:0-3,8", which the caller frees
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM also without a bitmap;
  *         PMIX_ERR_NOT_SUPPORTED
- *
- * PMIx Standard 5.0, ch. Server-Specific Interfaces.
  */
 pmix_status_t PMIx_server_generate_cpuset_string(const pmix_cpuset_t *cpuset,
                                                  char **cpuset_string);

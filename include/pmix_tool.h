@@ -9,8 +9,11 @@
 extern "C" {
 #endif
 
-/* A tool is a client, and may be a server: both interfaces come with this header. The
- * conventions of pmix.h hold. */
+/*
+ * A tool is a client, and may be a server: both interfaces come with this header. The
+ * conventions of pmix.h hold. Source, unless a function says otherwise: PMIx Standard
+ * 5.0, ch. Tools and Debuggers.
+ */
 
 /**
  * Bytes a process wrote have been forwarded here.
@@ -43,8 +46,6 @@ typedef void (*pmix_iof_cbfunc_t)(size_t iofhdlr, pmix_iof_channel_t channel,
  *         names the input, @p cbfunc is NULL (output to the own streams is not there
  *         yet) or the host does not forward; PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_UNREACH;
  *         PMIX_ERR_INIT; PMIX_ERR_WOULD_BLOCK; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOMEM
- *
- * PMIx Standard 5.0, ch. Tools and Debuggers.
  */
 pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
                             const pmix_info_t directives[], size_t ndirs,
@@ -60,8 +61,6 @@ pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
  * @param cbfunc      gets the status; may be NULL
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_FOUND if there is no such request;
  *         PMIX_ERR_UNREACH; PMIX_ERR_INIT; PMIX_ERR_WOULD_BLOCK; PMIX_ERR_BAD_PARAM
- *
- * PMIx Standard 5.0, ch. Tools and Debuggers.
  */
 pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[],
                                   size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata);
@@ -78,8 +77,6 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[]
  * @param cbfunc      gets the status; may be NULL
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NO_PERMISSIONS;
  *         PMIX_ERR_UNREACH; PMIX_ERR_INIT; PMIX_ERR_WOULD_BLOCK; PMIX_ERR_BAD_PARAM
- *
- * PMIx Standard 5.0, ch. Tools and Debuggers.
  */
 pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
                             pmix_byte_object_t *bo, const pmix_info_t directives[],
@@ -123,8 +120,6 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
  * @return PMIX_SUCCESS; PMIX_ERR_UNREACH: no server; PMIX_ERR_TIMEOUT; PMIX_ERR_BAD_PARAM
  *         for what contradicts itself; PMIX_ERR_WOULD_BLOCK from within a callback;
  *         PMIX_ERR_NOMEM. On error nothing has begun
- *
- * PMIx Standard 5.0, ch. Tools and Debuggers.
  */
 pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo);
 
@@ -135,8 +130,6 @@ pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo
  * few seconds for each at most.
  *
  * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool; PMIX_ERR_WOULD_BLOCK
- *
- * PMIx Standard 5.0, ch. Tools and Debuggers.
  */
 pmix_status_t PMIx_tool_finalize(void);
 
@@ -158,8 +151,6 @@ pmix_status_t PMIx_tool_finalize(void);
  *         server; PMIX_ERR_TIMEOUT; PMIX_ERR_BAD_PARAM; PMIX_ERR_WOULD_BLOCK;
  *         PMIX_ERR_NOT_SUPPORTED if values were put and not committed that the new
  *         primary server could not read; PMIX_ERR_NOMEM
- *
- * PMIx Standard 5.0, ch. Tools and Debuggers.
  */
 pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc, pmix_proc_t *server,
                                          pmix_info_t info[], size_t ninfo);
@@ -174,8 +165,6 @@ pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc, pmix_proc_t *server,
  * @param server  its name; PMIX_RANK_WILDCARD: any of that namespace
  * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool; PMIX_ERR_NOT_FOUND if there
  *         is no connection to it; PMIX_ERR_BAD_PARAM; PMIX_ERR_WOULD_BLOCK
- *
- * PMIx Standard 5.0, ch. Tools and Debuggers.
  */
 pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server);
 
@@ -188,8 +177,6 @@ pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server);
  * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool, with nothing written;
  *         PMIX_ERR_UNREACH if there is no server; PMIX_ERR_BAD_PARAM;
  *         PMIX_ERR_WOULD_BLOCK; PMIX_ERR_NOMEM
- *
- * PMIx Standard 5.0, ch. Tools and Debuggers.
  */
 pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *nservers);
 
@@ -208,8 +195,6 @@ pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *nservers);
  *         if it is not connected; PMIX_ERR_TIMEOUT; PMIX_ERR_BAD_PARAM;
  *         PMIX_ERR_WOULD_BLOCK; PMIX_ERR_NOT_SUPPORTED if values were put and not
  *         committed that this server could not read; PMIX_ERR_NOMEM
- *
- * PMIx Standard 5.0, ch. Tools and Debuggers.
  */
 pmix_status_t PMIx_tool_set_server(const pmix_proc_t *server, pmix_info_t info[],
                                    size_t ninfo);

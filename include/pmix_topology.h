@@ -26,6 +26,8 @@ extern "C" {
  * finalize; PMIX_ERR_BAD_PARAM for a NULL argument that may not be; PMIX_ERR_NOMEM;
  * PMIX_ERR_NOT_SUPPORTED if the source is not hwloc or hwloc is not installed. On
  * failure what the caller passed is unchanged.
+ *
+ * Source: PMIx Standard 5.0, ch. Process Management, Process Locality.
  */
 
 /** Family of pmix_cpuset_t: see the top of pmix_data.h. Destruct and free give back bitmaps
@@ -57,8 +59,6 @@ void PMIx_Topology_free(pmix_topology_t *topos, size_t n);
  *              finalize. PMIx_Topology_destruct gives back what is the caller's
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED also if the source wanted is not this
  *         one; PMIX_ERR_NOT_AVAILABLE if hwloc cannot tell the topology
- *
- * PMIx Standard 5.0, ch. Process Management, Process Locality.
  */
 pmix_status_t PMIx_Load_topology(pmix_topology_t *topo);
 
@@ -72,8 +72,6 @@ pmix_status_t PMIx_Load_topology(pmix_topology_t *topo);
  *                PMIX_CPUBIND_THREAD: those of the calling thread
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for any other envelope;
  *         PMIX_ERR_NOT_AVAILABLE if the system does not tell
- *
- * PMIx Standard 5.0, ch. Process Management, Process Locality.
  */
 pmix_status_t PMIx_Get_cpuset(pmix_cpuset_t *cpuset, pmix_bind_envelope_t ref);
 
@@ -83,8 +81,6 @@ pmix_status_t PMIx_Get_cpuset(pmix_cpuset_t *cpuset, pmix_bind_envelope_t ref);
  * @param cpuset_string  "hwloc:0-3,8"; hosts leave "hwloc:" out, too
  * @param cpuset         as for PMIx_Get_cpuset
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM if it is no list of CPUs below 65537
- *
- * PMIx Standard 5.0, ch. Process Management, Process Locality.
  */
 pmix_status_t PMIx_Parse_cpuset_string(const char *cpuset_string,
                                        pmix_cpuset_t *cpuset);
@@ -99,8 +95,6 @@ pmix_status_t PMIx_Parse_cpuset_string(const char *cpuset_string,
  *                  both have an object
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM if either is no such text;
  *         PMIX_ERR_NOT_SUPPORTED if either is of another source
- *
- * PMIx Standard 5.0, ch. Process Management, Process Locality.
  */
 pmix_status_t PMIx_Get_relative_locality(const char *locality1, const char *locality2,
                                          pmix_locality_t *locality);
@@ -128,8 +122,6 @@ pmix_status_t PMIx_Get_relative_locality(const char *locality1, const char *loca
  *         PMIX_ERR_NOT_AVAILABLE; PMIX_ERR_UNREACH if the server would have to be asked
  *         and there is none; PMIX_ERR_WOULD_BLOCK if it would have to be and this is
  *         within a callback; or the server's status
- *
- * PMIx Standard 5.0, ch. Process Management, Process Locality.
  */
 pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo, pmix_cpuset_t *cpuset,
                                      pmix_info_t info[], size_t ninfo,
@@ -144,8 +136,6 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo, pmix_cpuset_t *cpuse
  *                an array that is the library's until its release_fn has been called;
  *                only if this returned PMIX_SUCCESS
  * @return PMIX_SUCCESS: cbfunc will be called; or why it will not
- *
- * PMIx Standard 5.0, ch. Process Management, Process Locality.
  */
 pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo, pmix_cpuset_t *cpuset,
                                         pmix_info_t info[], size_t ninfo,
