@@ -19,9 +19,9 @@ extern "C" {
 
 /*
  * The conventions of pmix.h hold. Source, unless a function says otherwise: PMIx
- * Standard 5.0, ch. Server-Specific Interfaces. The functions below with a callback never block if
- * one is given; with @p cbfunc NULL they block until they are done and return how that
- * went.
+ * Standard 5.0, ch. Server-Specific Interfaces. The functions below with a callback
+ * never block if one is given; with @p cbfunc NULL they block until they are done and
+ * return how that went.
  */
 
 /**

@@ -136,17 +136,6 @@ static bool find_at_once(struct get_op *op, pmix_status_t *status)
     return found;
 }
 
-static pmix_status_t store_rank(px_reader *r)
-{
-    struct px_nspace *ns = NULL;
-    pmix_proc_t proc;
-    pmix_status_t rc = px_unpack1(r, &proc, PMIX_PROC);
-
-    if (!rc)
-        rc = px_nspace_get(px_process.model, proc.nspace, &ns);
-    return rc ? rc : px_jobinfo_unpack_rank(px_process.model, ns, proc.rank, r);
-}
-
 pmix_status_t px_client_store_job(px_reader *r)
 {
     PX_AUTOFREE char *name = NULL;
@@ -181,11 +170,17 @@ static pmix_status_t read_reply(px_reader *reply)
     if (rc || answer)
         return rc ? rc : answer;
     while (!rc && !px_reader_done(reply)) {
+        struct px_nspace *ns = NULL;
         px_reader part;
+        pmix_proc_t proc;
 
         rc = px_unpack_view(reply, &part, PMIX_BYTE_OBJECT);
         if (!rc)
-            rc = store_rank(&part);
+            rc = px_unpack1(&part, &proc, PMIX_PROC);
+        if (!rc)
+            rc = px_nspace_get(px_process.model, proc.nspace, &ns);
+        if (!rc)
+            rc = px_jobinfo_unpack_rank(px_process.model, ns, proc.rank, &part);
     }
     return rc;
 }

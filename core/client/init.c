@@ -104,37 +104,28 @@ static pmix_status_t ask_for_job(struct px_start *c, struct px_link *link)
     return px_channel_request(up, &w, on_job_info, c);
 }
 
-/* *done: there was nothing to ask. */
-static pmix_status_t start(struct px_start *c, bool *done)
-{
-    struct px_model *m = px_process.model;
-    struct px_link *link;
-    pmix_status_t rc = m->own ? PMIX_SUCCESS : px_model_set_self(m, &c->addr.self);
-
-    if (!rc)
-        rc = px_link_open(&c->addr, &link);
-    if (rc)
-        return rc;
-    prepare_puts(c->addr.codec);
-    rc = c->primary ? px_link_make_primary(link) : PMIX_SUCCESS;
-    *done = m->own->complete;
-    if (!rc && !*done)
-        rc = ask_for_job(c, link);
-    if (rc)
-        px_link_close(link, rc);
-    return rc;
-}
-
 static void on_start(struct px_call *call, void *args)
 {
     struct px_start *c = args;
-    bool done = false;
-    pmix_status_t rc;
+    struct px_model *m = px_process.model;
+    struct px_link *link = NULL;
+    pmix_status_t rc = m->own ? PMIX_SUCCESS : px_model_set_self(m, &c->addr.self);
 
     c->call = call;
-    rc = start(c, &done);
-    if (rc || done)
-        started(c, rc);
+    if (!rc)
+        rc = px_link_open(&c->addr, &link);
+    if (!rc) {
+        prepare_puts(c->addr.codec);
+        rc = c->primary ? px_link_make_primary(link) : PMIX_SUCCESS;
+    }
+    if (!rc && !m->own->complete) {
+        rc = ask_for_job(c, link);
+        if (!rc)
+            return;
+    }
+    if (rc && link)
+        px_link_close(link, rc);
+    started(c, rc);
 }
 
 pmix_status_t px_client_start(struct px_start *c)
@@ -313,20 +304,6 @@ pmix_status_t px_client_identity(pmix_proc_t *self, bool *given, struct px_err *
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t connect_and_start(struct px_start *c)
-{
-    pmix_status_t rc = px_server_addr_from_env(&c->addr, &c->err);
-
-    if (rc && !c->err.text[0])
-        px_err_set(
-            &c->err, rc,
-            "PMIX_NAMESPACE is set, but no PMIX_SERVER_URI41, URI4, URI3 or URI21");
-    if (!rc)
-        rc = px_server_addr_connect(&c->addr, px_process.client->conf.connect_timeout,
-                                    &c->err);
-    return rc ? rc : px_client_start(c);
-}
-
 static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
                                   struct px_start *c)
 {
@@ -341,7 +318,18 @@ static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
     px_process.server_address = NULL;
     if (rc)
         return rc;
-    rc = given ? connect_and_start(c) : px_client_start_alone(c, "singleton");
+    if (given) {
+        rc = px_server_addr_from_env(&c->addr, &c->err);
+        if (rc && !c->err.text[0])
+            px_err_set(
+                &c->err, rc,
+                "PMIX_NAMESPACE is set, but no PMIX_SERVER_URI41, URI4, URI3 or URI21");
+        if (!rc)
+            rc = px_server_addr_connect(
+                &c->addr, px_process.client->conf.connect_timeout, &c->err);
+    }
+    if (!rc)
+        rc = given ? px_client_start(c) : px_client_start_alone(c, "singleton");
     if (rc)
         px_client_end();
     return rc;

@@ -179,33 +179,25 @@ struct goodbye {
     struct px_timer *timer;
 };
 
-/* Found anew each time: the connection may have been lost meanwhile. */
-static void shut(struct goodbye *g)
+/* Found anew each time: the connection may have been lost meanwhile. Without an answer
+ * the request is given up with the connection, which then reports to the below. */
+static void shut(void *goodbye)
 {
+    struct goodbye *g = goodbye;
     struct px_link *link = px_link_find(&g->server);
 
     if (link)
         px_link_close(link, PMIX_ERR_UNREACH);
 }
 
-static void goodbye_end(struct goodbye *g)
+static void on_goodbye_end(void *arg, pmix_status_t status PX_UNUSED,
+                           px_reader *r PX_UNUSED)
 {
+    struct goodbye *g = arg;
+
     px_timer_free(g->timer);
     shut(g);
     px_call_done(g->call, PMIX_SUCCESS);
-}
-
-static void on_goodbye_reply(void *arg, pmix_status_t status PX_UNUSED,
-                             px_reader *r PX_UNUSED)
-{
-    goodbye_end(arg);
-}
-
-/* No answer: the request is given up with the connection, which then reports to the
- * above. */
-static void on_goodbye_slow(void *arg)
-{
-    shut(arg);
 }
 
 static void on_goodbye(struct px_call *call, void *args)
@@ -222,13 +214,13 @@ static void on_goodbye(struct px_call *call, void *args)
     up = px_link_channel(link);
     g->call = call;
     g->server = link->server;
-    g->timer = px_timer_create(px_process.loop, on_goodbye_slow, g);
+    g->timer = px_timer_create(px_process.loop, shut, g);
     if (g->timer) {
         px_timer_set(g->timer, px_process.client->conf.finalize_timeout);
         px_channel_begin(up, &w, PX_OP_FINALIZE);
     }
-    if (!g->timer || px_channel_request(up, &w, on_goodbye_reply, g))
-        goodbye_end(g);
+    if (!g->timer || px_channel_request(up, &w, on_goodbye_end, g))
+        on_goodbye_end(g, PMIX_SUCCESS, NULL);
 }
 
 pmix_status_t px_link_leave(const pmix_proc_t *server)

@@ -14,7 +14,7 @@ struct resolve_op {
     pmix_status_t (*add)(struct resolve_op *op, const struct px_nspace *ns);
     pmix_proc_t *procs;
     size_t n_procs;
-    char *nodes;
+    px_strv nodes;
 };
 
 /* A namespace that add finds nothing of adds nothing. */
@@ -73,28 +73,25 @@ PX_EXPORT pmix_status_t PMIx_Resolve_peers(const char *nodename,
                                            const pmix_nspace_t nspace,
                                            pmix_proc_t **procs, size_t *nprocs)
 {
-    struct resolve_op op = {
-        .api = {.start = on_resolve}, .node = nodename, .add = add_peers};
-    pmix_status_t rc;
+    struct resolve_op op = {.api = {.start = on_resolve, .invalid = !procs || !nprocs},
+                            .node = nodename,
+                            .nspace = nspace && nspace[0] ? nspace : NULL,
+                            .add = add_peers};
+    pmix_status_t rc = px_api_check(&op.api);
 
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    if (!procs || !nprocs)
-        return PMIX_ERR_BAD_PARAM;
-    op.nspace = nspace && nspace[0] ? nspace : NULL;
-    *procs = NULL;
-    *nprocs = 0;
+    if (rc)
+        return rc;
     rc = px_api_wait(&op.api);
     if (rc) {
-        free(op.procs);
-        return rc;
+        free(px_take(&op.procs));
+        op.n_procs = 0;
     }
     *procs = op.procs;
     *nprocs = op.n_procs;
-    return PMIX_SUCCESS;
+    return rc;
 }
 
-static pmix_status_t add_names(char ***all, const char *list)
+static pmix_status_t add_names(px_strv *all, const char *list)
 {
     PX_AUTO(px_strv) names = px_strv_split(list, ',', false);
     pmix_status_t rc = !names && strspn(list, ",") != strlen(list) ? PMIX_ERR_NOMEM
@@ -107,46 +104,31 @@ static pmix_status_t add_names(char ***all, const char *list)
 
 static pmix_status_t add_nodes(struct resolve_op *op, const struct px_nspace *ns)
 {
-    PX_AUTO(px_strv) all = NULL;
     struct px_lookup l;
     pmix_value_t v;
-    char *joined;
     pmix_status_t rc;
 
     px_lookup_init(&l, PMIX_NODE_LIST, PMIX_RANK_WILDCARD, NULL, 0);
     rc = px_lookup_find(px_process.model, ns, &l, &v);
     if (rc)
         return rc;
-    if (op->nodes)
-        rc = add_names(&all, op->nodes);
-    if (!rc && px_value_string(&v))
-        rc = add_names(&all, px_value_string(&v));
+    if (px_value_string(&v))
+        rc = add_names(&op->nodes, px_value_string(&v));
     px_type_destruct(PMIX_VALUE, &v);
-    if (rc)
-        return rc;
-    joined = px_strv_join(all, ',');
-    if (!joined)
-        return PMIX_ERR_NOMEM;
-    free(op->nodes);
-    op->nodes = joined;
-    return PMIX_SUCCESS;
+    return rc;
 }
 
 PX_EXPORT pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char **nodelist)
 {
-    struct resolve_op op = {.api = {.start = on_resolve}, .add = add_nodes};
-    pmix_status_t rc;
+    struct resolve_op op = {.api = {.start = on_resolve, .invalid = !nodelist},
+                            .nspace = nspace && nspace[0] ? nspace : NULL,
+                            .add = add_nodes};
+    pmix_status_t rc = px_api_check(&op.api);
 
-    if (!px_initialized())
-        return PMIX_ERR_INIT;
-    if (!nodelist)
-        return PMIX_ERR_BAD_PARAM;
-    op.nspace = nspace && nspace[0] ? nspace : NULL;
-    *nodelist = NULL;
-    rc = px_api_wait(&op.api);
     if (rc)
-        free(op.nodes);
-    else
-        *nodelist = op.nodes;
-    return rc;
+        return rc;
+    rc = px_api_wait(&op.api);
+    *nodelist = rc ? NULL : px_strv_join(op.nodes, ',');
+    px_strv_cleanup(&op.nodes);
+    return rc || *nodelist ? rc : PMIX_ERR_NOMEM;
 }

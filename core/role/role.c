@@ -16,25 +16,11 @@
 
 /* ---- the machine: below the model ------------------------------------------------ */
 
-static void name_node(void)
-{
-    /* What the launcher calls this node, for tests that simulate several. */
-    const char *given = secure_getenv("PMIX_HOSTNAME");
-
-    if (given && *given)
-        px_str_copy(px_process.host, sizeof(px_process.host), given);
-    else if (gethostname(px_process.host, sizeof(px_process.host)))
-        px_process.host[0] = '\0';
-    px_process.host[sizeof(px_process.host) - 1] = '\0';
-}
-
 static void stop_machine(void)
 {
-    px_selection_destroy(px_process.selection);
-    px_process.selection = NULL;
+    px_selection_destroy(px_take(&px_process.selection));
     px_process_end_loop();
-    px_params_destroy(px_process.params);
-    px_process.params = NULL;
+    px_params_destroy(px_take(&px_process.params));
     px_topo_drop();
     atomic_store(&px_process.log_level, PX_LOG_WARN);
 }
@@ -51,10 +37,17 @@ static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
                                    size_t n_info, struct px_err *err)
 {
     const bool external = px_info_flag(info, n_info, PMIX_EXTERNAL_PROGRESS);
+    /* The launcher's name of this node, for tests that simulate several. */
+    const char *given = secure_getenv("PMIX_HOSTNAME");
+    char *host = px_process.host;
     struct px_base_conf conf = {0};
     struct px_params *params;
 
-    name_node();
+    if (given && *given)
+        px_str_copy(host, sizeof(px_process.host), given);
+    else if (gethostname(host, sizeof(px_process.host)))
+        host[0] = '\0';
+    host[sizeof(px_process.host) - 1] = '\0';
     pmix_status_t rc = px_params_create(info, n_info, name_of(role), &params, err);
     if (rc)
         return rc;
@@ -80,41 +73,30 @@ static unsigned *users_of(enum px_role role)
                                                            : 2];
 }
 
-/* Parameters are parsed when the first role begins. */
-static pmix_status_t refuse_late_params(enum px_role role, const pmix_info_t *info,
-                                        size_t n_info, struct px_err *err)
+static pmix_status_t acquire_machine(enum px_role role, const pmix_info_t *info,
+                                     size_t n_info, struct px_err *err)
 {
-    for (size_t i = 0; i < n_info; i++) {
+    bool is_first = !px_process.users;
+    pmix_status_t rc = is_first ? start_machine(role, info, n_info, err) : PMIX_SUCCESS;
+
+    for (size_t i = 0; !is_first && i < n_info; i++)
         if (px_str_starts(info[i].key, "PMIX_MCA_"))
             return px_err_set(err, PMIX_ERR_BAD_PARAM,
                               "%s: %.64s: the library runs already, and parameters are "
                               "read when it starts",
                               name_of(role), info[i].key);
-    }
-    return PMIX_SUCCESS;
-}
-
-/* Reports what is wrong with the parameters, also of components that are not used. */
-static pmix_status_t report_params(struct px_err *err)
-{
-    if (px_process.selection && px_selection_declare_unused(px_process.selection))
-        return px_err_nomem(err, "read parameters");
-    return px_params_report(px_process.params, err);
-}
-
-static pmix_status_t acquire_machine(enum px_role role, const pmix_info_t *info,
-                                     size_t n_info, struct px_err *err)
-{
-    bool is_first = !px_process.users;
-    pmix_status_t rc = is_first ? start_machine(role, info, n_info, err)
-                                : refuse_late_params(role, info, n_info, err);
-
     if (!rc)
         rc = px_selection_open(
             px_process.selection, px_process.roles | role,
             role == PX_ROLE_CLIENT ? px_process.server_address : NULL, err);
+    /* What is wrong with the parameters, also of components that are not used. */
     if (px_process.params && rc != PMIX_ERR_NOMEM) {
-        pmix_status_t reported = report_params(rc ? NULL : err);
+        bool nomem = px_process.selection &&
+                     px_selection_declare_unused(px_process.selection);
+        pmix_status_t reported = nomem
+                                     ? px_err_nomem(rc ? NULL : err, "read parameters")
+                                     : px_params_report(px_process.params,
+                                                        rc ? NULL : err);
         if (!rc && reported) {
             px_selection_close(px_process.selection, px_process.roles);
             rc = reported;
@@ -157,30 +139,23 @@ static struct px_model *swap_model(struct px_model *model)
     return old;
 }
 
-static pmix_status_t begin(void)
-{
-    struct px_model *model = NULL;
-    pmix_status_t rc = px_model_create(&model);
-
-    if (rc)
-        return rc;
-    px_process.channel = &model->channel;
-    swap_model(model);
-    return px_notify_create(&px_process.notify);
-}
-
 static void end(void)
 {
-    px_notify_destroy(px_process.notify);
-    px_process.notify = NULL;
+    px_notify_destroy(px_take(&px_process.notify));
     px_process.channel = NULL;
     px_model_destroy(swap_model(NULL));
 }
 
 static void on_begin(struct px_call *call, void *args PX_UNUSED)
 {
-    pmix_status_t rc = begin();
+    struct px_model *model = NULL;
+    pmix_status_t rc = px_model_create(&model);
 
+    if (!rc) {
+        px_process.channel = &model->channel;
+        swap_model(model);
+        rc = px_notify_create(&px_process.notify);
+    }
     if (rc)
         end();
     px_call_done(call, rc);

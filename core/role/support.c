@@ -48,31 +48,17 @@ static pmix_status_t spend(struct answers *a, size_t n)
 
 /* ---- one function's attributes --------------------------------------------------- */
 
-static bool is_row_of(const struct px_support *row, const char *function)
-{
-    size_t len = strlen(row->function);
-
-    return strncmp(row->function, function, len) == 0 &&
-           (function[len] == '\0' || strcmp(function + len, "_nb") == 0);
-}
-
 static const struct px_support *find_row(const struct px_support_table *t,
                                          const char *function)
 {
-    for (size_t i = 0; i < t->n; i++)
-        if (t->rows[i].attributes && is_row_of(&t->rows[i], function))
-            return &t->rows[i];
+    for (const struct px_support *row = t->rows; row < t->rows + t->n; row++) {
+        size_t len = strlen(row->function);
+
+        if (row->attributes && strncmp(row->function, function, len) == 0 &&
+            (function[len] == '\0' || strcmp(function + len, "_nb") == 0))
+            return row;
+    }
     return NULL;
-}
-
-/* Names may be a host's own, which are keys as far as is known. */
-static pmix_status_t describe(pmix_regattr_t *attr, const char *name)
-{
-    const struct px_key *key = px_key_by_name(name);
-
-    PMIx_Regattr_load(attr, name, key ? key->key : name, key ? key->type : PMIX_UNDEF,
-                      key ? key->text : NULL);
-    return attr->name && (!key || attr->description) ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
 static pmix_status_t add_attributes(struct answers *a, px_infos *out, const char *key,
@@ -81,17 +67,25 @@ static pmix_status_t add_attributes(struct answers *a, px_infos *out, const char
     PX_AUTO(px_strv) list = px_strv_split(names, ',', false);
     pmix_data_array_t array = {.type = PMIX_REGATTR, .size = px_strv_count(list)};
     pmix_status_t rc = spend(a, array.size);
+    pmix_regattr_t *attrs;
 
     if (rc)
         return rc;
-    array.array = PMIx_Regattr_create(array.size);
-    if (!list || !array.array)
+    array.array = attrs = PMIx_Regattr_create(array.size);
+    if (!list || !attrs)
         return PMIX_ERR_NOMEM;
-    for (size_t i = 0; !rc && i < array.size; i++)
-        rc = describe((pmix_regattr_t *)array.array + i, list[i]);
+    for (size_t i = 0; !rc && i < array.size; i++) {
+        /* Names may be a host's own, which are keys as far as is known. */
+        const struct px_key *k = px_key_by_name(list[i]);
+
+        PMIx_Regattr_load(&attrs[i], list[i], k ? k->key : list[i],
+                          k ? k->type : PMIX_UNDEF, k ? k->text : NULL);
+        if (!attrs[i].name || (k && !attrs[i].description))
+            rc = PMIX_ERR_NOMEM;
+    }
     if (!rc)
         rc = px_infos_add(out, key, &array, PMIX_DATA_ARRAY);
-    px_type_free_array(PMIX_REGATTR, array.array, array.size);
+    px_type_free_array(PMIX_REGATTR, attrs, array.size);
     return rc;
 }
 
@@ -235,17 +229,6 @@ static pmix_status_t name_levels(pmix_query_t *q)
 }
 
 /* A level whose value is false is not wanted, and taken out as well. */
-static pmix_status_t answer(const struct px_support_table *t, enum px_level level,
-                            const pmix_query_t *q, const pmix_info_t *qualifier,
-                            struct answers *a)
-{
-    if (qualifier->value.type == PMIX_BOOL && !qualifier->value.data.flag)
-        return PMIX_SUCCESS;
-    if (q->keys[1] && PMIx_Check_key(qualifier->key, attribute_keys[level]))
-        return answer_standard(t, level, q->keys + 1, a);
-    return answer_field(t, level, qualifier, a);
-}
-
 static pmix_status_t answer_query(const struct px_support_table *tables,
                                   pmix_query_t *q, struct answers *a)
 {
@@ -253,16 +236,19 @@ static pmix_status_t answer_query(const struct px_support_table *tables,
     size_t kept = 0;
 
     for (size_t i = 0; i < q->nqual; i++) {
-        pmix_info_t *qualifier = &q->qualifiers[i];
-        enum px_level level = level_of(qualifier);
-        bool here = level != PX_N_LEVELS && tables[level].here;
+        pmix_info_t *by = &q->qualifiers[i];
+        enum px_level level = level_of(by);
+        bool here = !rc && level != PX_N_LEVELS && tables[level].here;
+        bool wanted = by->value.type != PMIX_BOOL || by->value.data.flag;
 
-        if (!rc && here)
-            rc = answer(&tables[level], level, q, qualifier, a);
-        if (!rc && here)
-            PMIx_Info_destruct(qualifier);
+        if (here && wanted)
+            rc = q->keys[1] && PMIx_Check_key(by->key, attribute_keys[level])
+                     ? answer_standard(&tables[level], level, q->keys + 1, a)
+                     : answer_field(&tables[level], level, by, a);
+        if (here && !rc)
+            PMIx_Info_destruct(by);
         else if (kept++ != i) /* an info does not point into itself */
-            q->qualifiers[kept - 1] = *qualifier;
+            q->qualifiers[kept - 1] = *by;
     }
     q->nqual = kept;
     return rc;

@@ -46,25 +46,6 @@ static bool connected(const struct search *s, const pmix_proc_t *server)
     return false;
 }
 
-/* Ours is its newest dialect, unless it tells that it is older. */
-static const char *dialect_for(const struct px_version *v)
-{
-    if (v->major == 0 || v->major > 4 || (v->major == 4 && v->minor > 0))
-        return "v41";
-    return v->major == 4 ? "v4" : "v3";
-}
-
-static uint8_t role(const struct search *s)
-{
-    bool launcher = flag_of(s, PMIX_LAUNCHER);
-
-    if (!s->what->has_name)
-        return launcher ? PX_FLAG_LAUNCHER_NEEDS_ID : PX_FLAG_TOOL_NEEDS_ID;
-    if (s->what->inherited && s->addr->from_environment)
-        return launcher ? PX_FLAG_LAUNCHER_CLIENT : PX_FLAG_TOOL_CLIENT;
-    return launcher ? PX_FLAG_LAUNCHER_HAS_ID : PX_FLAG_TOOL_HAS_ID;
-}
-
 static uint64_t time_left(const struct search *s, uint64_t at_most)
 {
     uint64_t now = px_clock_ms();
@@ -82,12 +63,19 @@ static pmix_status_t dial(struct search *s)
     struct px_server_addr *c = s->addr;
     uint64_t patience = px_process.client->conf.connect_timeout;
     pmix_status_t rc;
+    bool launcher;
 
     if (connected(s, &c->uri.server))
         return PMIX_ERR_EXISTS;
     if (s->any && patience > STRANGER_MS)
         patience = STRANGER_MS;
-    c->flag = role(s);
+    launcher = flag_of(s, PMIX_LAUNCHER);
+    if (!s->what->has_name)
+        c->flag = launcher ? PX_FLAG_LAUNCHER_NEEDS_ID : PX_FLAG_TOOL_NEEDS_ID;
+    else if (s->what->inherited && c->from_environment)
+        c->flag = launcher ? PX_FLAG_LAUNCHER_CLIENT : PX_FLAG_TOOL_CLIENT;
+    else
+        c->flag = launcher ? PX_FLAG_LAUNCHER_HAS_ID : PX_FLAG_TOOL_HAS_ID;
     rc = px_server_addr_connect(c, time_left(s, patience), s->err);
     if (rc || !connected(s, &c->uri.server))
         return rc;
@@ -100,15 +88,19 @@ static pmix_status_t dial(struct search *s)
 static pmix_status_t dial_uri(struct search *s, const struct px_uri *uri,
                               const struct px_version *version, const uid_t *owner)
 {
-    struct px_server_addr *c = s->addr;
+    /* Ours is its newest dialect, unless it tells that it is older. */
+    unsigned major = version->major;
+    const char *dialect = major > 0 && major < 4              ? "v3"
+                          : major == 4 && version->minor == 0 ? "v4"
+                                                              : "v41";
 
-    c->uri = *uri;
-    c->version = *version;
-    c->faster = NULL;
-    c->from_environment = false;
-    c->has_owner = owner != NULL;
-    c->owner = owner ? *owner : 0;
-    c->codec = (struct px_codec){.dialect = px_dialect_find(dialect_for(version))};
+    *s->addr = (struct px_server_addr){.uri = *uri,
+                                       .version = *version,
+                                       .has_owner = owner != NULL,
+                                       .owner = owner ? *owner : 0,
+                                       .self = s->addr->self,
+                                       .codec = {.dialect = px_dialect_find(dialect)},
+                                       .fd = -1};
     return dial(s);
 }
 
@@ -142,10 +134,8 @@ static pmix_status_t by_file(struct search *s, const char *path)
 
 static pmix_status_t by_uri_or_file(struct search *s, const char *text)
 {
-    static const char scheme[] = "file:";
-
-    return px_str_starts(text, scheme) ? by_file(s, text + strlen(scheme))
-                                       : by_uri(s, text);
+    return px_str_starts(text, "file:") ? by_file(s, text + strlen("file:"))
+                                        : by_uri(s, text);
 }
 
 /* ---- files of a name ------------------------------------------------------------- */
@@ -180,11 +170,10 @@ static bool try_any_file(void *arg, const char *path)
 
 static pmix_status_t no_file(struct search *s, const char *name, bool system_only)
 {
-    if (system_only || strcmp(s->server_dir, s->system_dir) == 0)
-        return px_err_set(s->err, PMIX_ERR_UNREACH, "no file %s in %s or below", name,
-                          s->system_dir);
-    return px_err_set(s->err, PMIX_ERR_UNREACH, "no file %s in %s, in %s or below",
-                      name, s->server_dir, s->system_dir);
+    bool one = system_only || strcmp(s->server_dir, s->system_dir) == 0;
+
+    return px_err_set(s->err, PMIX_ERR_UNREACH, "no file %s in %s%s%s or below", name,
+                      one ? "" : s->server_dir, one ? "" : ", in ", s->system_dir);
 }
 
 /* In the folder of servers, then in the one of the system. */
@@ -249,15 +238,6 @@ static pmix_status_t any(struct search *s)
 
 typedef pmix_status_t (*way_fn)(struct search *s, const char *arg);
 
-static void pause_ms(uint64_t ms)
-{
-    struct timespec t = {.tv_sec = (time_t)(ms / 1000),
-                         .tv_nsec = (long)(ms % 1000) * 1000000};
-
-    while (nanosleep(&t, &t))
-        ;
-}
-
 /* A server that was asked for may be about to start. */
 static pmix_status_t retry(struct search *s, way_fn way, const char *arg)
 {
@@ -274,7 +254,11 @@ static pmix_status_t retry(struct search *s, way_fn way, const char *arg)
         rc = way(s, arg);
         if (!rc || rc == PMIX_ERR_EXISTS || rc == PMIX_ERR_BAD_PARAM || --tries == 0)
             return rc;
-        pause_ms(time_left(s, delay ? delay : DELAY_MS));
+        uint64_t ms = time_left(s, delay ? delay : DELAY_MS);
+        struct timespec t = {.tv_sec = (time_t)(ms / 1000),
+                             .tv_nsec = (long)(ms % 1000) * 1000000};
+        while (nanosleep(&t, &t))
+            ;
         if (time_left(s, 1) == 0)
             return px_err_set(s->err, PMIX_ERR_TIMEOUT,
                               "no server within the time set");

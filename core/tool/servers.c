@@ -132,11 +132,6 @@ PX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *ns
     return rc;
 }
 
-struct connected_op {
-    struct px_api api;
-    bool yes;
-};
-
 static bool has_primary(void)
 {
     return px_process.tool && px_process.client && px_process.client->primary;
@@ -144,17 +139,14 @@ static bool has_primary(void)
 
 static void on_connected(struct px_api *api)
 {
-    PX_CONTAINER_OF(api, struct connected_op, api)->yes = has_primary();
-    px_api_done(api, PMIX_SUCCESS);
+    px_api_done(api, has_primary() ? PMIX_SUCCESS : PMIX_ERR_UNREACH);
 }
 
 PX_EXPORT bool PMIx_tool_is_connected(void)
 {
-    struct connected_op op = {.api = {.start = on_connected}};
+    struct px_api op = {.start = on_connected};
 
-    if (px_process_on_loop())
-        return has_primary();
-    return px_api_wait(&op.api) == PMIX_SUCCESS && op.yes;
+    return px_process_on_loop() ? has_primary() : px_api_wait(&op) == PMIX_SUCCESS;
 }
 
 /* ---- the primary one ------------------------------------------------------------- */
