@@ -291,9 +291,7 @@ PX_TEST(has_default_signals_and_an_empty_mask)
     static char *const argv[] = {(char *)"grep", (char *)"^Sig[BI]",
                                  (char *)"/proc/self/status", NULL};
     struct job job = job_with("/bin/grep", argv);
-    sigset_t blocked;
-    sigset_t was;
-    sigset_t now;
+    sigset_t blocked, was, now;
 
     signal(SIGHUP, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
@@ -632,9 +630,13 @@ PX_TEST(only_own_children_are_signalled_and_only_by_signals)
 {
     const pid_t pids[] = {NO_SUCH_PID, getppid(), -1, 0};
     struct job job = job_of("/bin/true"), running = job_of_script("sleep 60");
+    siginfo_t info;
 
     job_spawn(&job);
-    job_wait(&job);
+    /* It has ended, which has not been seen yet: its pid is still its own. */
+    ok(waitid(P_PID, (id_t)job.pid, &info, WEXITED | WNOWAIT));
+    ok(send_signal(&job, SIGTERM));
+    ok(job_wait(&job));
     ck_assert_int_eq(send_signal(&job, SIGKILL), PMIX_ERR_NOT_FOUND);
     for (size_t i = 0; i < PX_COUNT(pids); i++)
         ck_assert_int_eq(send_signal(&(struct job){.pid = pids[i]}, 0),
@@ -644,18 +646,6 @@ PX_TEST(only_own_children_are_signalled_and_only_by_signals)
     ck_assert_int_eq(send_signal(&running, -1), PMIX_ERR_BAD_PARAM);
     ok(send_signal(&running, SIGKILL));
     job_wait(&running);
-}
-
-/* It has ended and nobody has looked yet: its pid is still its own. */
-PX_TEST(a_child_that_ended_unseen_can_be_signalled)
-{
-    struct job job = job_of("/bin/true");
-    siginfo_t info;
-
-    job_spawn(&job);
-    ok(waitid(P_PID, (id_t)job.pid, &info, WEXITED | WNOWAIT));
-    ok(send_signal(&job, SIGTERM));
-    ok(job_wait(&job));
 }
 
 /* ---- no longer than the parent --------------------------------------------------- */

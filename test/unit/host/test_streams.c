@@ -235,43 +235,31 @@ static void run_writers(bool slow)
     on_loop(FINI, NULL);
 }
 
-PX_TEST(a_slow_reader_of_a_pipe_loses_nothing_and_blocks_nobody)
+/* A pipe, the same where it cannot be opened anew, a socket, a file. */
+PX_TEST_LOOP(a_slow_reader_loses_nothing_and_blocks_nobody, 4)
 {
-    start_with_pipe();
-    run_writers(true);
-    ck_assert_int_eq(fcntl(STDOUT_FILENO, F_GETFL) & O_NONBLOCK, 0);
-}
-
-PX_TEST(a_socket_is_as_good_as_a_pipe)
-{
+    enum { PIPE, SHARED, SOCKET, PLAIN };
     int ends[2];
 
-    ok(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+    if (_i == SHARED)
+        PX_TEST_NEEDS_PROC;
+    if (_i == SOCKET) {
+        ok(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+    } else if (_i == PLAIN) {
+        ends[1] = open(px_test_path("out"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+        ends[0] = open(px_test_path("out"), O_RDONLY | O_CLOEXEC);
+    } else {
+        ok(pipe2(ends, O_CLOEXEC));
+    }
     reader = ends[0];
     start_with(ends[1]);
-    run_writers(true);
-}
-
-PX_TEST(a_description_that_cannot_be_opened_anew_will_do)
-{
-    PX_TEST_NEEDS_PROC;
-    start_with_pipe();
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; _i == SHARED && i < 2; i++) {
         close(output.sinks[i].fd);
         output.sinks[i].fd = STDOUT_FILENO + i;
         output.sinks[i].kind = PX_SINK_SHARED;
     }
-    run_writers(true);
-}
-
-PX_TEST(a_file_takes_all)
-{
-    const char *name = px_test_path("out");
-    int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-
-    reader = open(name, O_RDONLY | O_CLOEXEC);
-    start_with(fd);
-    run_writers(false);
+    run_writers(_i != PLAIN);
+    ck_assert_int_eq(fcntl(STDOUT_FILENO, F_GETFL) & O_NONBLOCK, 0);
 }
 
 /* A line that fills the buffer goes on in pieces; behind a shorter one it is not

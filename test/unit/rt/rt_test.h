@@ -133,12 +133,11 @@ static inline void rt_write(const char *dir, const char *name, const char *text)
     ck_assert_int_eq(fclose(f), 0);
 }
 
-/* The whole file, malloc'd. */
-static inline char *rt_read(const char *path)
+/* All that is in it, malloc'd; closes it. */
+static inline char *rt_read_all(FILE *f)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *f = fopen(path, "r");
 
     ck_assert_ptr_nonnull(f);
     if (getdelim(&text, &size, '\0', f) < 0) {
@@ -147,6 +146,11 @@ static inline char *rt_read(const char *path)
     }
     fclose(f);
     return text;
+}
+
+static inline char *rt_read(const char *path)
+{
+    return rt_read_all(fopen(path, "r"));
 }
 
 /* An executable copy; to must not exist. */
@@ -183,18 +187,10 @@ static inline struct rt_capture rt_capture_begin(void)
 /* What was written to stderr meanwhile, malloc'd. */
 static inline char *rt_capture_end(struct rt_capture *c)
 {
-    char *text = NULL;
-    size_t size = 0;
-
     dup2(c->saved, STDERR_FILENO);
     close(c->saved);
     rewind(c->file);
-    if (getdelim(&text, &size, '\0', c->file) < 0) {
-        free(text);
-        text = strdup("");
-    }
-    fclose(c->file);
-    return text;
+    return rt_read_all(c->file);
 }
 
 static inline int rt_count(const char *text, const char *part)

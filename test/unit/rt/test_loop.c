@@ -318,8 +318,6 @@ struct args {
     int number;
     bool was_on_loop;
     pmix_status_t nested;
-    struct px_call *parked;
-    struct px_msg msg;
 };
 
 static void on_count(struct px_call *call, void *args)
@@ -337,28 +335,6 @@ PX_TEST_LOOP(a_call_runs_on_the_loop_and_returns_its_status, 2)
 
     ck_assert_int_eq(px_call(a.loop, on_count, &a), -42);
     ck_assert(a.was_on_loop);
-    px_loop_destroy(a.loop);
-}
-
-static void on_answer(struct px_msg *msg)
-{
-    px_call_done(PX_CONTAINER_OF(msg, struct args, msg)->parked, PMIX_ERR_TIMEOUT);
-}
-
-static void on_park(struct px_call *call, void *args)
-{
-    struct args *a = args;
-
-    a->parked = call;
-    a->msg.run = on_answer;
-    px_post(a->loop, &a->msg);
-}
-
-PX_TEST_LOOP(a_call_may_be_done_later, 2)
-{
-    struct args a = {.loop = rt_loop(_i)};
-
-    ck_assert_int_eq(px_call(a.loop, on_park, &a), PMIX_ERR_TIMEOUT);
     px_loop_destroy(a.loop);
 }
 
@@ -431,7 +407,7 @@ static void *call_first(void *arg)
     return (void *)(intptr_t)px_call(arg, on_wait_for_second, NULL);
 }
 
-PX_TEST_LOOP(one_call_may_be_answered_by_another, 2)
+PX_TEST_LOOP(a_call_may_be_done_later_by_another, 2)
 {
     struct px_loop *loop = rt_loop(_i);
     pthread_t thread;
