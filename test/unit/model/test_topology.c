@@ -11,10 +11,7 @@
 
 #include <string.h>
 
-static void setup(void)
-{
-    setenv("HWLOC_SYNTHETIC", "package:1 core:3 pu:1", 1);
-}
+PX_TEST_SUITE_NEEDS(px_topo_possible(), "hwloc")
 
 static void begin(void)
 {
@@ -34,9 +31,10 @@ static void end(void)
     px_process_unlock();
 }
 
-static bool has_hwloc(void)
+static void setup(void)
 {
-    return px_topo_load(NULL, &(pmix_topology_t){0}) == PMIX_SUCCESS;
+    setenv("HWLOC_SYNTHETIC", "package:1 core:3 pu:1", 1);
+    begin();
 }
 
 struct told {
@@ -73,28 +71,23 @@ static bool is_the_servers(const pmix_topology_t *topo)
     return strstr(xml, "hfi1_0");
 }
 
-static void check_key(const char *key)
+PX_TEST(xml_of_the_server_is_used_whatever_its_key)
 {
+    static const char *const keys[] = {PMIX_HWLOC_XML_V2, PMIX_HWLOC_XML_V1,
+                                       PMIX_LOCAL_TOPO};
     PX_AUTOFREE char *xml = calloc(1, 16384);
     FILE *f = fopen(DEVICES_XML, "re");
     pmix_topology_t topo = {0};
 
     ck_assert_uint_gt(fread(xml, 1, 16383, f), 0);
     fclose(f);
-    begin();
-    tell(key, xml);
-    ok(px_node_topology(&topo));
-    ck_assert(is_the_servers(&topo));
-    end();
-}
-
-PX_TEST(xml_of_the_server_is_used_whatever_its_key)
-{
-    PX_TEST_NEEDS(has_hwloc(), "hwloc");
-    px_topo_drop();
-    check_key(PMIX_HWLOC_XML_V2);
-    check_key(PMIX_HWLOC_XML_V1);
-    check_key(PMIX_LOCAL_TOPO);
+    for (size_t i = 0; i < PX_COUNT(keys); i++) {
+        tell(keys[i], xml);
+        ok(px_node_topology(&topo));
+        ck_assert(is_the_servers(&topo));
+        end();
+        begin();
+    }
 }
 
 PX_TEST(without_a_server_it_is_discovered)
@@ -102,9 +95,6 @@ PX_TEST(without_a_server_it_is_discovered)
     char broken[] = "<topology";
     pmix_topology_t topo = {0}, again = {0};
 
-    PX_TEST_NEEDS(has_hwloc(), "hwloc");
-    px_topo_drop();
-    begin();
     ok(px_node_topology(&topo));
     ck_assert(!is_the_servers(&topo));
     tell(PMIX_HWLOC_XML_V2, broken); /* too late, and no good */
@@ -115,15 +105,16 @@ PX_TEST(without_a_server_it_is_discovered)
     begin();
     tell(PMIX_HWLOC_XML_V2, broken);
     ok(px_node_topology(&topo));
-    end();
 }
 
 PX_TEST(without_a_role_there_is_none)
 {
     pmix_topology_t topo = {0};
 
+    end();
     ck_assert_int_eq(px_node_topology(&topo), PMIX_ERR_INIT);
     ck_assert_ptr_null(topo.topology);
+    begin();
 }
 
-PX_TEST_MAIN("model/topology", setup, NULL)
+PX_TEST_MAIN("model/topology", setup, end)

@@ -240,24 +240,17 @@ PX_TEST(closing_ends_what_no_role_needs_any_more_in_reverse_order)
     free(text);
 }
 
-PX_TEST(parameters_reach_the_component)
+PX_TEST(parameters_reach_the_component_and_a_bad_one_is_a_problem)
 {
     set("ptl_a_level", "7");
     set("ptl_a_label", "hello");
+    set("gds_a_level", "10");
     assert_open(PX_ROLE_CLIENT);
 
     ck_assert_int_eq(state_of("ptl")->level, 7);
     ck_assert_str_eq(state_of("ptl")->label, "hello");
     ck_assert_int_eq(state_of("gds")->level, 3);
     ck_assert_ptr_null(state_of("gds")->label);
-}
-
-PX_TEST(a_bad_parameter_is_a_problem_and_the_default_is_used)
-{
-    set("gds_a_level", "10");
-    assert_open(PX_ROLE_CLIENT);
-
-    ck_assert_int_eq(state_of("gds")->level, 3);
     rt_assert_problems(params,
                        "--mca: gds_a_level = \"10\": expected an integer from 1 "
                        "to 9; using the default, 3\n");
@@ -395,7 +388,12 @@ PX_TEST(a_failure_leaves_what_was_open_before)
 PX_TEST(parameters_of_components_that_are_not_in_use_are_known_too)
 {
     rt_install(dir, "ptl_b");
+    rt_install(dir, "pfexec_b");
+    rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
     set("ptl", "a");
+    set("ptl_broken_whatever", "1"); /* cannot be asked */
+    set("pfexec", "^b");
+    set("pfexec_b_whatever", "1"); /* is not */
     set("ptl_b_level", "3");
     set("ptl_b_levle", "3");
     set("ptl_b_priority", "much");
@@ -408,19 +406,6 @@ PX_TEST(parameters_of_components_that_are_not_in_use_are_known_too)
                 "1000; using the default, 50\n"
                 "--mca: unknown parameter ptl_b_levle = \"3\"; did you mean "
                 "ptl_b_level or ptl_a_level?\n");
-}
-
-PX_TEST(what_is_excluded_or_does_not_load_cannot_be_asked)
-{
-    rt_write(dir, "pmix_mca_tenon_ptl_broken.so", "no ELF");
-    rt_install(dir, "ptl_b");
-    set("ptl", "^b,broken");
-    set("ptl_b_whatever", "1");
-    set("ptl_broken_whatever", "1");
-    assert_open(PX_ROLE_CLIENT);
-    ok(px_selection_declare_unused(selection));
-
-    rt_assert_problems(params, "");
 }
 
 PX_TEST(running_out_of_memory_is_an_error_or_does_no_harm)
