@@ -186,6 +186,7 @@ PX_TEST(tables_ranks_and_namespaces_are_apart)
 
     ck_assert_int_eq(get(PX_GDS_LOCAL, 1, "a"), -1);
     ops()->destroy(contract.self, second);
+    ops()->destroy(contract.self, NULL);
     ns = first;
     for (uint32_t table = 0; table < PX_GDS_N_TABLES; table++) {
         ck_assert_int_eq(get(table, 1, "a"), 10 * table + 1);
@@ -499,9 +500,4 @@ PX_TEST(a_peer_attaches_to_what_is_described)
     expect_walk(PX_GDS_JOB, 1, "1/a=7 ");
     ops()->destroy(contract.self, theirs);
     ns = own;
-}
-
-PX_TEST(destroying_nothing_is_fine)
-{
-    ops()->destroy(contract.self, NULL);
 }

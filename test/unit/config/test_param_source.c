@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Settings out of files, the environment and infos, and the syntax of files. */
+#include "core/base/str.h"
 #include "core/config/param_impl.h"
 #include "test/unit/rt/rt_test.h"
 
@@ -48,14 +49,13 @@ PX_TEST(a_line_sets_a_name_to_a_value_and_its_place_is_known)
 {
     enum px_param_source source;
     const char *where;
-    rt_path wanted;
+    PX_AUTOFREE char *wanted = px_strf("%s:3", file);
 
     ok(read_file("a = 1\n\n  b=two  \n", false));
 
     assert_value("a", "1");
     ck_assert_str_eq(px_params_text(params, "b", &source, &where), "two");
     ck_assert_int_eq(source, PX_SOURCE_USER_FILE);
-    ck_assert_int_gt(snprintf(wanted, sizeof(wanted), "%.200s:3", file), 0);
     ck_assert_str_eq(where, wanted);
 }
 
@@ -116,8 +116,6 @@ PX_TEST(a_file_may_include_others_beside_it)
 
 PX_TEST(an_include_that_does_not_work_is_a_problem)
 {
-    rt_path include;
-
     ok(read_file("a = 1\ninclude nonesuch.conf\n", false));
     rt_assert_has(problem(), "x.conf:2: parameter file ");
     rt_assert_has(problem(), "nonesuch.conf not read: No such file or directory");
@@ -131,8 +129,7 @@ PX_TEST(an_include_that_does_not_work_is_a_problem)
         snprintf(next, sizeof(next), "include %d.conf\n", i + 1);
         rt_write(dir, name, next);
     }
-    ck_assert_int_gt(snprintf(include, sizeof(include), "include %.200s/0.conf", dir),
-                     0);
+    PX_AUTOFREE char *include = px_strf("include %s/0.conf", dir);
     ok(read_file(include, false));
     rt_assert_has(problem(), "files include each other too deeply");
 }

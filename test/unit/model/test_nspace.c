@@ -9,16 +9,12 @@ static void setup(void)
     serve("here");
 }
 
-PX_TEST(a_new_model_knows_its_host_and_nobody_else)
+PX_TEST(getting_a_namespace_twice_gives_the_same)
 {
     ck_assert_str_eq(model->hostname, "here");
     ck_assert_ptr_null(model->own);
     ck_assert_uint_eq(model->self.rank, PMIX_RANK_UNDEF);
     ck_assert_ptr_null(px_nspace_find(model, "job"));
-}
-
-PX_TEST(getting_a_namespace_twice_gives_the_same)
-{
     ns = nspace_of(model, "job");
     ck_assert_ptr_eq(nspace_of(model, "job"), ns);
     ck_assert_ptr_eq(px_nspace_find(model, "job"), ns);

@@ -35,10 +35,14 @@ static pmix_status_t drop(const char *key)
 
 PX_TEST(every_job_has_them_until_they_are_dropped)
 {
+    PX_AUTO(px_infos) l = {0};
+
     assert_none(ALL, CLUSTER);
     ok(set(CLUSTER, "west"));
     assert_str(ALL, CLUSTER, "west");
-    ok(set(CLUSTER, "east"));
+    add_str(&l, CLUSTER, "west");
+    add_str(&l, CLUSTER, "east"); /* the later of two values counts */
+    ok(px_resources_set(model, l.v, l.n));
     ck_assert_uint_eq(model->resources.n, 1);
     assert_str(ALL, CLUSTER, "east");
     ok(drop(PMIX_RM_NAME)); /* not there */
@@ -69,17 +73,6 @@ PX_TEST(clients_are_told_them_with_their_job)
     ok(read_answer(px_codec_default, &answer));
     assert_str(ALL, CLUSTER, "west");
     assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 4);
-}
-
-PX_TEST(the_later_of_two_values_counts)
-{
-    PX_AUTO(px_infos) l = {0};
-
-    add_str(&l, CLUSTER, "west");
-    add_str(&l, CLUSTER, "east");
-    ok(px_resources_set(model, l.v, l.n));
-    ck_assert_uint_eq(model->resources.n, 1);
-    assert_str(ALL, CLUSTER, "east");
 }
 
 PX_TEST(one_bad_key_and_nothing_changes)

@@ -152,22 +152,17 @@ PX_TEST(what_is_described_is_read_in_place)
     ck_assert_uint_eq(job_u32(2, "b"), 0);
 }
 
-PX_TEST(who_cannot_attach_goes_on_with_messages)
-{
-    cannot_attach = true;
-    put(job, 2, "a", 7);
-    read_description(shared);
-    ck_assert_uint_eq(job_u32(2, "a"), 0);
-    put(ns, 2, "a", 8);
-    ck_assert_uint_eq(job_u32(2, "a"), 8);
-}
-
-PX_TEST(other_readers_are_told_nothing)
+PX_TEST(who_cannot_attach_or_named_another_component_goes_on_with_messages)
 {
     put(job, 2, "a", 7);
-    read_description(by_messages);
-    ck_assert_uint_eq(n_attached, 0);
-    ck_assert_uint_eq(job_u32(2, "a"), 0);
+    for (int i = 0; i < 2; i++) {
+        cannot_attach = i == 0;
+        read_description(i == 0 ? shared : by_messages);
+        ck_assert_uint_eq(n_attached, 0);
+        ck_assert_uint_eq(job_u32(2, "a"), 0);
+        put(ns, 2, "a", 8);
+        ck_assert_uint_eq(job_u32(2, "a"), 8);
+    }
 }
 
 PX_TEST(strange_descriptions_are_left_alone)

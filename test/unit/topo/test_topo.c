@@ -82,7 +82,7 @@ PX_TEST(threads_that_ask_at_once_get_the_same)
         ck_assert_ptr_eq(topo[i].topology, topo[0].topology);
 }
 
-PX_TEST(the_servers_XML_spares_the_discovery)
+PX_TEST(the_servers_XML_spares_the_discovery_and_bad_hints_are_passed_over)
 {
     PX_AUTOFREE char *xml = read_devices();
     struct px_topo_hints hints = {.xml = xml};
@@ -90,14 +90,8 @@ PX_TEST(the_servers_XML_spares_the_discovery)
 
     ok(px_topo_load(&hints, &topo));
     ck_assert_uint_eq(n_cpus(&topo), 8);
-}
-
-PX_TEST(bad_hints_are_passed_over)
-{
-    struct px_topo_hints hints = {
-        .shmem_file = "/nonexistent", .shmem_addr = 1, .shmem_size = 1, .xml = "<what"};
-    pmix_topology_t topo = {0};
-
+    px_topo_drop();
+    hints = (struct px_topo_hints){"/nonexistent", 1, 1, "<what"};
     ok(px_topo_load(&hints, &topo));
     ck_assert_uint_eq(n_cpus(&topo), 3);
 }
