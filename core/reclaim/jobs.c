@@ -1,34 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What runs in a worker is async-signal-safe. */
 #include "core/reclaim/jobs.h"
 
 #include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/fd.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 
 enum {
-    LOOK_MS = 100,     /* between looks at what the kernel does not tell of */
-    AGAIN_MIN_MS = 50, /* before a job is tried again, twice as long each time */
-    AGAIN_MAX_MS = 2000,
-    MAX_TRIES = 30, /* a minute of being killed */
-    MSGS_AT_ONCE = 64,
+    LOOK_MS = 100, /* between looks at what the kernel does not tell of */
+    AGAIN_MS = 50, /* before a job is tried again, twice as long each time */
+    MAX_DOUBLED = 5,
+    MAX_TRIES = 40, /* a minute of being killed */
+    LINES_AT_ONCE = 64,
+    SLOW_MS = 1000, /* how long a reader of lines is waited for */
+};
+
+struct px_reclaim_result {
+    struct px_pcleanup_totals totals;
+    int errnum;
 };
 
 /* Waits, is worked on, or has ended. */
 struct px_reclaim_job {
     struct px_list link; /* while it waits, or has ended */
-    struct px_worker_order order;
+    uint64_t scope;      /* to remove, unless there is a tmpdir to reclaim */
+    char *tmpdir;
     px_pcleanup_done_fn done;
     void *arg;
     unsigned tries;
-    int errnum; /* once it has ended, as totals */
-    struct px_pcleanup_totals totals;
+    struct px_reclaim_result result; /* once it has ended */
 };
+
+#define RESULTS_B (PX_RECLAIM_AT_ONCE * sizeof(struct px_reclaim_result))
 
 pmix_status_t px_reclaim_status(int errnum)
 {
@@ -37,10 +48,96 @@ pmix_status_t px_reclaim_status(int errnum)
     return errnum ? px_status_of_errno(errnum) : PMIX_SUCCESS;
 }
 
+int px_reclaim_socket(int ends[2])
+{
+    int made[2], errnum = 0;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, made) < 0)
+        return errno;
+    ends[0] = fcntl(made[0], F_DUPFD_CLOEXEC, 3);
+    ends[1] = fcntl(made[1], F_DUPFD_CLOEXEC, 3);
+    if (ends[0] < 0 || ends[1] < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
+        errnum = errno;
+        px_drop_fd(&ends[0]);
+        px_drop_fd(&ends[1]);
+    }
+    close(made[0]);
+    close(made[1]);
+    return errnum;
+}
+
+/* ---- reports -------------------------------------------------------------------- */
+
+static const char *reason(enum px_rm_why why, int errnum)
+{
+    static const char *const reasons[] = {
+        [PX_RM_FOREIGN] = "of another user or group",
+        [PX_RM_MOUNT] = "a mount point",
+        [PX_RM_LINK] = "a symbolic link is on the way",
+        [PX_RM_REFUSED] = "such a thing is never removed",
+        [PX_RM_MOVED] = "moved meanwhile",
+        [PX_RM_FAILED] = "the system refuses",
+    };
+
+#if __GLIBC_PREREQ(2, 32)
+    if (why == PX_RM_FAILED && strerrordesc_np(errnum))
+        return strerrordesc_np(errnum); /* unlike strerror, a constant */
+#else
+    (void)errnum;
+#endif
+    return reasons[why];
+}
+
+/* Cuts what is too long, and leaves room for what follows. */
+static size_t append(char *line, size_t at, const char *text, size_t room)
+{
+    for (; *text && at < PX_RECLAIM_LINE_B - 2 - room; text++) {
+        unsigned char c = (unsigned char)*text;
+        line[at++] = c < ' ' || c == 0x7f ? '?' : (char)c;
+    }
+    return at;
+}
+
+void px_reclaim_report(void *in_vain, const char *path, enum px_rm_why why, int errnum)
+{
+    enum { REASON_B = 128 };
+    struct pollfd reader = {.fd = STDERR_FILENO, .events = POLLOUT};
+    bool *vain = in_vain;
+    char line[PX_RECLAIM_LINE_B];
+    int was = errno;
+
+    if (why == PX_RM_ASKED || *vain)
+        return;
+    size_t n = append(line, 0, "cannot remove ", REASON_B);
+    n = append(line, n, path, REASON_B);
+    n = append(line, n, ": ", 0);
+    n = append(line, n, reason(why, errnum), 0);
+    line[n++] = '\n';
+    *vain = poll(&reader, 1, SLOW_MS) <= 0 ||
+            px_fd_write(STDERR_FILENO, line, n) != (ssize_t)n;
+    errno = was;
+}
+
+static void read_lines(struct px_reclaim_jobs *p)
+{
+    char line[PX_RECLAIM_LINE_B];
+    ssize_t n;
+
+    for (int i = 0; i < LINES_AT_ONCE; i++) {
+        n = PX_RETRY(recv(p->lines[0], line, sizeof(line), MSG_DONTWAIT));
+        if (n <= 0)
+            break;
+        line[n - 1] = '\0';
+        p->services->log(p->services, PX_LOG_WARN, "%s", line);
+    }
+}
+
+/* ---- workers -------------------------------------------------------------------- */
+
 static void job_free(struct px_reclaim_job *job)
 {
     if (job)
-        free(job->order.tmpdir);
+        free(job->tmpdir);
     free(job);
 }
 
@@ -53,17 +150,61 @@ static struct px_reclaim_job *first_of(const struct px_list *list)
 
 static void end(struct px_reclaim_jobs *p, struct px_reclaim_job *job, int errnum)
 {
-    job->errnum = errnum;
+    job->result.errnum = errnum;
     px_list_append(&p->ended, &job->link);
 }
-
-/* ---- workers -------------------------------------------------------------------- */
 
 static void tend(void *arg);
 
 static void on_event(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
 {
     tend(arg);
+}
+
+/* It leads a session of its own. */
+static PX_NORETURN void work(const struct px_reclaim_jobs *p,
+                             const struct px_reclaim_job *job,
+                             struct px_reclaim_result *result, pid_t parent)
+{
+    const int keep[] = {STDERR_FILENO, p->journal};
+    bool in_vain = false, reports = p->conf.verbose >= PX_RECLAIM_REPORT_LEVEL &&
+                                    dup2(p->lines[1], STDERR_FILENO) == STDERR_FILENO;
+    const struct px_reclaim s = {
+        .journal = p->journal,
+        .node = p->node,
+        .told = reports ? px_reclaim_report : NULL,
+        .arg = &in_vain,
+        .timeout_ms = (uint32_t)p->conf.timeout,
+    };
+
+    px_reclaim_detach("tenon-sweep", reports ? keep : keep + 1,
+                      (size_t)(reports + (p->journal >= 0)));
+    if (p->bound)
+        px_reclaim_bind(parent);
+    result->errnum = job->tmpdir ? px_reclaim_tmpdir(&s, job->tmpdir, &result->totals)
+                                 : px_reclaim_scope(&s, job->scope, &result->totals);
+    _exit(EXIT_SUCCESS);
+}
+
+/* 0 or an errno. That it cannot be watched is no failure: it is looked at now and
+ * then. */
+static int start_worker(struct px_reclaim_jobs *p, int i, struct px_reclaim_job *job)
+{
+    pid_t parent = getpid();
+
+    p->results[i] = (struct px_reclaim_result){0};
+    pid_t pid = px_reclaim_fork();
+    if (pid == 0)
+        work(p, job, &p->results[i], parent);
+    if (pid < 0)
+        return errno;
+    p->workers[i].pid = pid;
+    p->workers[i].job = job;
+    p->workers[i].pidfd = px_reclaim_pidfd_open(pid);
+    if (p->workers[i].pidfd >= 0)
+        p->workers[i].watch = p->services->watch(p->services, p->workers[i].pidfd,
+                                                 PX_READABLE, on_event, p);
+    return 0;
 }
 
 static void drop_worker(struct px_reclaim_jobs *p, int i)
@@ -74,27 +215,20 @@ static void drop_worker(struct px_reclaim_jobs *p, int i)
     p->workers[i].pidfd = -1;
 }
 
-/* 0 or an errno. That it cannot be watched is no failure: it is looked at now and
- * then. */
-static int start_worker(struct px_reclaim_jobs *p, int i, struct px_reclaim_job *job)
+/* Ends the processes that a worker which was killed has left in its group, too. The
+ * group has its number for as long as the child is not reaped: that it has ended has to
+ * be known before. */
+static bool has_ended(pid_t pid, int *status)
 {
-    const struct px_reclaim s = {
-        .journal = p->journal,
-        .node = p->node,
-        .told = p->conf.verbose >= PX_WORKER_REPORT_LEVEL ? px_worker_report : NULL,
-        .timeout_ms = (uint32_t)p->conf.timeout,
-    };
+    siginfo_t info = {0};
+    int r = PX_RETRY(
+        waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL));
 
-    pid_t pid = px_worker_start(&s, &job->order, p->msgs[1], p->bound);
-    if (pid < 0)
-        return errno;
-    p->workers[i].pid = pid;
-    p->workers[i].job = job;
-    p->workers[i].pidfd = px_reclaim_pidfd_open(pid);
-    if (p->workers[i].pidfd >= 0)
-        p->workers[i].watch = p->services->watch(p->services, p->workers[i].pidfd,
-                                                 PX_READABLE, on_event, p);
-    return 0;
+    if (r == 0 && info.si_pid != pid)
+        return false;
+    if (r == 0)
+        kill(-pid, SIGKILL);
+    return px_reclaim_reap(pid, status);
 }
 
 /* A failure is reported later, by the loop. */
@@ -112,41 +246,19 @@ static void start_jobs(struct px_reclaim_jobs *p)
     }
 }
 
-static void read_msgs(struct px_reclaim_jobs *p, unsigned most)
-{
-    struct px_worker_msg msg;
-
-    while (most-- && px_worker_read(p->msgs[0], &msg) > 0) {
-        if (msg.type == PX_WORKER_LINE) {
-            p->services->log(p->services, PX_LOG_WARN, "%s", msg.line);
-            continue;
-        }
-        for (int i = 0; i < PX_RECLAIM_AT_ONCE; i++) {
-            struct px_reclaim_job *job = p->workers[i].job;
-
-            if (!job || job->order.id != msg.id)
-                continue;
-            job->errnum = msg.errnum;
-            job->totals = msg.totals;
-        }
-    }
-}
-
 /* Its worker was killed, or one of the worker's: what is gone already does not count
  * then. */
 static void try_again(struct px_reclaim_jobs *p, struct px_reclaim_job *job)
 {
-    uint64_t wait_ms = AGAIN_MIN_MS;
+    unsigned doubled = job->tries < MAX_DOUBLED ? job->tries : MAX_DOUBLED;
 
-    for (unsigned i = 0; i < job->tries && wait_ms < AGAIN_MAX_MS; i++)
-        wait_ms *= 2;
-    p->again_ms = px_clock_ms() + (wait_ms < AGAIN_MAX_MS ? wait_ms : AGAIN_MAX_MS);
+    p->again_ms = px_clock_ms() + (AGAIN_MS << doubled);
     job->tries++;
     px_list_prepend(&p->waiting, &job->link);
 }
 
-/* The report comes before the end. A job has ended with its worker, so that nothing of
- * it is left when that is reported. */
+/* A job has ended with its worker, so that nothing of it is left when that is
+ * reported. */
 static void reap(struct px_reclaim_jobs *p)
 {
     int status;
@@ -154,11 +266,12 @@ static void reap(struct px_reclaim_jobs *p)
     for (int i = 0; i < PX_RECLAIM_AT_ONCE; i++) {
         struct px_reclaim_job *job = p->workers[i].job;
 
-        if (!job || !px_worker_reap(p->workers[i].pid, &status))
+        if (!job || !has_ended(p->workers[i].pid, &status))
             continue;
-        read_msgs(p, UINT_MAX);
-        if (status == 0 && job->errnum != ECHILD)
-            end(p, job, job->errnum);
+        read_lines(p); /* come before the end */
+        job->result = p->results[i];
+        if (status == 0 && job->result.errnum != ECHILD)
+            end(p, job, job->result.errnum);
         else if (job->tries < MAX_TRIES)
             try_again(p, job);
         else
@@ -167,31 +280,14 @@ static void reap(struct px_reclaim_jobs *p)
     }
 }
 
-static bool has_unwatched(const struct px_reclaim_jobs *p)
-{
-    for (int i = 0; i < PX_RECLAIM_AT_ONCE; i++) {
-        if (p->workers[i].pid && !p->workers[i].watch)
-            return true;
-    }
-    return false;
-}
-
 /* done may call finish. */
 static void deliver(struct px_reclaim_jobs *p)
 {
     struct px_reclaim_job *job;
 
     while ((job = first_of(&p->ended))) {
-        const struct px_pcleanup_totals totals = {
-            .files = job->totals.files,
-            .dirs = job->totals.dirs,
-            .kept = job->totals.kept,
-            .foreign = job->totals.foreign,
-            .failed = job->totals.failed,
-        };
-
         px_list_remove(&job->link);
-        job->done(job->arg, px_reclaim_status(job->errnum), &totals);
+        job->done(job->arg, px_reclaim_status(job->result.errnum), &job->result.totals);
         job_free(job);
     }
 }
@@ -201,15 +297,17 @@ static void tend(void *arg)
 {
     struct px_reclaim_jobs *p = arg;
 
-    read_msgs(p, MSGS_AT_ONCE);
+    read_lines(p);
     reap(p);
     uint64_t now = px_clock_ms();
     if (now >= p->again_ms)
         start_jobs(p);
     else if (!px_list_empty(&p->waiting))
         p->services->timer_set(p->timer, p->again_ms - now);
-    if (has_unwatched(p))
-        p->services->timer_set(p->timer, LOOK_MS);
+    for (int i = 0; i < PX_RECLAIM_AT_ONCE; i++) {
+        if (p->workers[i].pid && !p->workers[i].watch)
+            p->services->timer_set(p->timer, LOOK_MS);
+    }
     deliver(p);
 }
 
@@ -221,7 +319,7 @@ void px_reclaim_jobs_init(struct px_reclaim_jobs *p, const struct px_services *s
     *p = (struct px_reclaim_jobs){.services = services,
                                   .conf = *(const struct px_reclaim_conf *)conf,
                                   .journal = -1,
-                                  .msgs = {-1, -1}};
+                                  .lines = {-1, -1}};
     for (int i = 0; i < PX_RECLAIM_AT_ONCE; i++)
         p->workers[i].pidfd = -1;
     px_list_init(&p->waiting);
@@ -240,42 +338,40 @@ static void drop_all(struct px_reclaim_jobs *p)
         px_list_remove(&job->link);
         job_free(job);
     }
-    p->services->unwatch(px_take(&p->msgs_watch));
+    p->services->unwatch(px_take(&p->lines_watch));
     p->services->timer_free(px_take(&p->timer));
-    px_drop_fd(&p->msgs[0]);
-    px_drop_fd(&p->msgs[1]);
+    px_drop_fd(&p->lines[0]);
+    px_drop_fd(&p->lines[1]);
     px_drop_fd(&p->journal);
+    px_reclaim_unmap(px_take(&p->results), RESULTS_B);
     free(px_take(&p->node));
     p->again_ms = 0;
-}
-
-static pmix_status_t prepare(struct px_reclaim_jobs *p, const char *node)
-{
-    p->node = strdup(node);
-    p->timer = p->services->timer(p->services, tend, p);
-    if (!p->node || !p->timer)
-        return PMIX_ERR_NOMEM;
-    int errnum = px_worker_socket(p->msgs);
-    if (errnum)
-        return px_status_of_errno(errnum);
-    p->msgs_watch = p->services->watch(p->services, p->msgs[0], PX_READABLE, on_event,
-                                       p);
-    return p->msgs_watch ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
 pmix_status_t px_reclaim_jobs_start(void *self, const char *dir, const char *node)
 {
     struct px_reclaim_jobs *p = self;
+    const struct px_services *services = p->services;
 
     if (p->node)
         return PMIX_ERR_EXISTS;
     if (strlen(dir) > PX_RM_MAX_PATH)
         return PMIX_ERR_BAD_PARAM;
+    void *results = mmap(NULL, RESULTS_B, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     p->owner = getpid();
-    pmix_status_t rc = prepare(p, node);
-    if (rc)
-        drop_all(p);
-    return rc;
+    p->results = results == MAP_FAILED ? NULL : results;
+    p->node = strdup(node);
+    p->timer = services->timer(services, tend, p);
+    int errnum = p->results && p->node && p->timer ? px_reclaim_socket(p->lines)
+                                                   : ENOMEM;
+    if (!errnum)
+        p->lines_watch = services->watch(services, p->lines[0], PX_READABLE, on_event,
+                                         p);
+    if (p->lines_watch)
+        return PMIX_SUCCESS;
+    drop_all(p);
+    return errnum ? px_status_of_errno(errnum) : PMIX_ERR_NOMEM;
 }
 
 pmix_status_t px_reclaim_jobs_journal(void *self, int dir_fd PX_UNUSED, int journal_fd)
@@ -297,17 +393,15 @@ static pmix_status_t add(struct px_reclaim_jobs *p, uint64_t scope, const char *
                          px_pcleanup_done_fn done, void *arg)
 {
     struct px_reclaim_job *job = calloc(1, sizeof(*job));
+    char *copy = tmpdir ? strdup(tmpdir) : NULL;
 
-    if (job && tmpdir)
-        job->order.tmpdir = strdup(tmpdir);
-    if (!job || (tmpdir && !job->order.tmpdir)) {
+    if (!job || (tmpdir && !copy)) {
         free(job);
+        free(copy);
         return PMIX_ERR_NOMEM;
     }
-    job->order.id = ++p->last_id;
-    job->order.scope = scope;
-    job->done = done;
-    job->arg = arg;
+    *job = (struct px_reclaim_job){
+        .scope = scope, .tmpdir = copy, .done = done, .arg = arg};
     px_list_append(&p->waiting, &job->link);
     p->services->timer_set(p->timer, 0);
     return PMIX_SUCCESS;
@@ -326,23 +420,26 @@ pmix_status_t px_reclaim_jobs_reclaim(void *self, const char *tmpdir,
 {
     struct px_reclaim_jobs *p = self;
 
-    if (!p->node)
-        return PMIX_ERR_INIT;
-    if (strlen(tmpdir) > PX_RM_MAX_PATH)
-        return PMIX_ERR_BAD_PARAM;
-    return add(p, 0, tmpdir, done, arg);
+    return !p->node                          ? PMIX_ERR_INIT
+           : strlen(tmpdir) > PX_RM_MAX_PATH ? PMIX_ERR_BAD_PARAM
+                                             : add(p, 0, tmpdir, done, arg);
 }
 
+/* A process with a signal to kill it pending makes no children, so that those it has
+ * are in its group. */
 void px_reclaim_jobs_finish(void *self, bool left PX_UNUSED)
 {
     struct px_reclaim_jobs *p = self;
 
     if (!p->node)
         return;
-    for (int i = 0; i < PX_RECLAIM_AT_ONCE; i++) {
-        if (p->workers[i].pid && p->owner == getpid())
-            px_worker_stop(p->workers[i].pid);
+    for (int i = 0; i < PX_RECLAIM_AT_ONCE && p->owner == getpid(); i++) {
+        if (!p->workers[i].pid)
+            continue;
+        kill(p->workers[i].pid, SIGKILL);
+        kill(-p->workers[i].pid, SIGKILL);
+        px_reclaim_end(p->workers[i].pid);
     }
-    read_msgs(p, MSGS_AT_ONCE);
+    read_lines(p);
     drop_all(p);
 }

@@ -1,36 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records of the journal: a head of fixed size in the byte order of the machine, and a
- * path. Each carries a checksum, so that a torn end is seen for what it is. */
+ * path. Each carries a checksum, so that a torn end is seen for what it is. A server
+ * appends while the journal is read, and it may have been written by anyone: so it is
+ * copied first, by reads (a mapping of the file could be cut off under us), and then
+ * only the copy is looked at. */
 #include "core/reclaim/journal.h"
 
 #include "core/base/attr.h"
 #include "core/base/proc.h"
-#include "core/reclaim/rmtree.h"
 #include "core/base/str.h"
+#include "core/reclaim/rmtree.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
-enum { ALIGN = 8 };
+/* Before the members of the record: "TNJ1", where the lowest byte is first; the length
+ * of all of it; the sum of all that follows. */
+static const uint32_t magic = 0x314a4e54;
 
-static const uint32_t magic = 0x314a4e54; /* "TNJ1", where the lowest byte is first */
-
-struct head {
-    uint32_t magic;
-    uint32_t length; /* of all of it */
-    uint64_t sum;    /* of all that follows this member */
-    uint8_t type;
-    uint8_t kind;
-    uint16_t flags;
-    uint32_t slot;
-    uint64_t scope;
-    uint32_t uid, gid;
-    uint64_t x, y;
+enum {
+    LENGTH_AT = 4,
+    SUM_AT = 8,
+    RECORD_AT = 16,
+    PATH_AT = RECORD_AT + offsetof(struct px_journal_record, path),
+    ALIGN = 8,
+    MIN_B = PATH_AT + ALIGN,
 };
 
-enum { SUMMED_FROM = offsetof(struct head, type) };
-
-_Static_assert(sizeof(struct head) == 56, "the same on every machine");
-_Static_assert(sizeof(struct head) + PX_RM_MAX_PATH + ALIGN < PX_JOURNAL_RECORD_B,
+_Static_assert(PATH_AT == 56, "the same on every machine");
+_Static_assert(PATH_AT + PX_RM_MAX_PATH + ALIGN < PX_JOURNAL_RECORD_B,
                "the longest path fits");
 
 /* FNV-1a. Against accidents, not against forgers: those could write a right one. */
@@ -43,86 +41,51 @@ static uint64_t sum_of(const uint8_t *bytes, size_t n)
     return sum;
 }
 
-/* With a path of n bytes and what terminates it. */
-static size_t length_with(size_t n)
-{
-    return (sizeof(struct head) + n + 1 + ALIGN - 1) / ALIGN * ALIGN;
-}
-
 size_t px_journal_encode(const struct px_journal_record *r,
                          uint8_t out[PX_JOURNAL_RECORD_B])
 {
     const char *path = r->path ? r->path : "";
     size_t n = strnlen(path, PX_RM_MAX_PATH + 1);
-    size_t length = length_with(n);
-    struct head head = {.magic = magic,
-                        .length = (uint32_t)length,
-                        .type = r->type,
-                        .kind = r->kind,
-                        .flags = r->flags,
-                        .slot = r->slot,
-                        .scope = r->scope,
-                        .uid = r->uid,
-                        .gid = r->gid,
-                        .x = r->x,
-                        .y = r->y};
+    uint32_t length = (uint32_t)((PATH_AT + n + 1 + ALIGN - 1) / ALIGN * ALIGN);
 
     if (n > PX_RM_MAX_PATH)
         return 0;
-    memcpy(out, &head, sizeof(head));
-    memcpy(out + sizeof(head), path, n);
-    memset(out + sizeof(head) + n, 0, length - sizeof(head) - n);
-    head.sum = sum_of(out + SUMMED_FROM, length - SUMMED_FROM);
-    memcpy(out + offsetof(struct head, sum), &head.sum, sizeof(head.sum));
+    memcpy(out, &magic, sizeof(magic));
+    memcpy(out + LENGTH_AT, &length, sizeof(length));
+    memcpy(out + RECORD_AT, r, PATH_AT - RECORD_AT);
+    memcpy(out + PATH_AT, path, n);
+    memset(out + PATH_AT + n, 0, length - PATH_AT - n);
+    uint64_t sum = sum_of(out + RECORD_AT, length - RECORD_AT);
+    memcpy(out + SUM_AT, &sum, sizeof(sum));
     return length;
 }
 
 /* ---- reading what may be anything ----------------------------------------------- */
 
-/* The path fills its room but for zeros: fewer than a unit, and at least one. */
-static bool is_terminated(const uint8_t *path, size_t room)
-{
-    size_t n = strnlen((const char *)path, room);
-
-    if (n == room || room != length_with(n) - sizeof(struct head))
-        return false;
-    for (size_t i = n; i < room; i++) {
-        if (path[i])
-            return false;
-    }
-    return true;
-}
-
 static bool is_item(const struct px_journal_record *r)
 {
     char normal[PX_RM_MAX_PATH + 1];
-    const uint16_t known = PX_RM_RECURSE | PX_RM_LEAVE_TOP | PX_RM_EMPTY |
-                           PX_RM_ANY_GID | PX_RM_SAME;
 
-    return r->kind >= PX_RM_FILE && r->kind <= PX_RM_KEEP && !(r->flags & ~known) &&
-           !px_rm_path_check(r->path, normal) && strcmp(normal, r->path) == 0;
-}
-
-static bool is_pid(uint64_t n)
-{
-    return n >= 1 && n <= INT32_MAX;
+    return r->kind >= PX_RM_FILE && r->kind <= PX_RM_KEEP &&
+           r->flags < 2 * PX_RM_SAME && !px_rm_path_check(r->path, normal) &&
+           strcmp(normal, r->path) == 0;
 }
 
 /* What is of no meaning to a type is zero. */
 static bool is_right(const struct px_journal_record *r, bool first)
 {
-    bool bare = !r->kind && !r->path[0];
+    bool bare = !r->kind && !r->path[0], is_pid = r->x >= 1 && r->x <= INT32_MAX;
 
     if (r->slot >= PX_JOURNAL_MAX_SLOT)
         return false;
     switch (r->type) {
     case PX_JOURNAL_HEAD:
         return first && !r->kind && !(r->flags & ~PX_JOURNAL_UNLOCKED) && !r->slot &&
-               !r->scope && is_pid(r->x);
+               !r->scope && is_pid;
     case PX_JOURNAL_ITEM:
         return is_item(r);
     case PX_JOURNAL_PROC:
-        return bare && !(r->flags & ~PX_JOURNAL_END) && is_pid(r->x);
+        return bare && !(r->flags & ~PX_JOURNAL_END) && is_pid;
     case PX_JOURNAL_NONE:
         return bare && !r->flags;
     case PX_JOURNAL_DONE:
@@ -132,38 +95,32 @@ static bool is_right(const struct px_journal_record *r, bool first)
     }
 }
 
+/* Right is what px_journal_encode writes, to the last byte. */
 bool px_journal_next(const uint8_t *bytes, size_t n, size_t *at,
                      struct px_journal_record *r)
 {
-    struct head head;
+    uint8_t again[PX_JOURNAL_RECORD_B];
+    struct px_journal_record found;
 
-    if (*at > n || n - *at < length_with(0))
+    if (*at > n || n - *at < MIN_B)
         return false;
     const uint8_t *from = bytes + *at;
-    memcpy(&head, from, sizeof(head));
-    if (head.magic != magic || head.length < length_with(0) ||
-        head.length > length_with(PX_RM_MAX_PATH) || head.length > n - *at ||
-        head.sum != sum_of(from + SUMMED_FROM, head.length - SUMMED_FROM) ||
-        !is_terminated(from + sizeof(head), head.length - sizeof(head)))
+    size_t room = n - *at - PATH_AT;
+    memcpy(&found, from + RECORD_AT, PATH_AT - RECORD_AT);
+    found.path = (const char *)from + PATH_AT;
+    if (room > PX_RM_MAX_PATH)
+        room = PX_RM_MAX_PATH + 1;
+    if (memcmp(from, &magic, sizeof(magic)) || strnlen(found.path, room) == room)
         return false;
-    struct px_journal_record found = {.type = head.type,
-                                      .kind = head.kind,
-                                      .flags = head.flags,
-                                      .slot = head.slot,
-                                      .scope = head.scope,
-                                      .uid = head.uid,
-                                      .gid = head.gid,
-                                      .x = head.x,
-                                      .y = head.y,
-                                      .path = (const char *)from + sizeof(head)};
-    if (!is_right(&found, *at == 0))
+    size_t length = px_journal_encode(&found, again);
+    if (length > n - *at || memcmp(from, again, length) || !is_right(&found, *at == 0))
         return false;
     *r = found;
-    *at += head.length;
+    *at += length;
     return true;
 }
 
-/* ---- who and where -------------------------------------------------------------- */
+/* ---- where ---------------------------------------------------------------------- */
 
 uint64_t px_journal_start_time(int64_t pid)
 {
@@ -174,33 +131,24 @@ uint64_t px_journal_start_time(int64_t pid)
 
 /* Pids mean something within a namespace only, which may be gone while the system is
  * not. */
-static size_t add_pid_namespace(char *out, size_t size)
-{
-    char link[64];
-    ssize_t n = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
-
-    if (n <= 0)
-        return 0;
-    link[n] = '\0';
-    const char *from = link + strcspn(link, "0123456789");
-    size_t digits = strspn(from, "0123456789");
-    if (digits + 1 >= size)
-        return 0;
-    out[0] = '.';
-    memcpy(out + 1, from, digits);
-    return digits + 1;
-}
-
 void px_journal_whereabouts(const char *node, char *out)
 {
-    enum { SIZE = 320, BOOT_B = 64 };
-    char boot[BOOT_B];
+    enum { SIZE = 320 };
+    char boot[64], space[64];
     size_t n = 0;
 
     if (px_proc_read("/proc/sys/kernel/random/boot_id", boot, sizeof(boot))) {
         n = strcspn(boot, " \n");
         memcpy(out, boot, n);
-        n += add_pid_namespace(out + n, SIZE - n);
+        ssize_t link_n = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
+        space[link_n > 0 ? link_n : 0] = '\0';
+        const char *digits = space + strcspn(space, "0123456789");
+        size_t digits_n = strspn(digits, "0123456789");
+        if (link_n > 0) {
+            out[n++] = '.';
+            memcpy(out + n, digits, digits_n);
+            n += digits_n;
+        }
     }
     out[n++] = ' ';
     px_str_copy(out + n, SIZE - n, node);
@@ -211,5 +159,162 @@ bool px_journal_is_here(const struct px_journal_record *head, const char *node)
     char here[320];
 
     px_journal_whereabouts(node, here);
-    return here[0] != ' ' && strcmp(here, head->path) == 0;
+    return here[0] != ' ' &&
+           (node ? strcmp(here, head->path) == 0 : px_str_starts(head->path, here));
+}
+
+/* ---- the order: scope, slot, age ------------------------------------------------ */
+
+static bool is_before(const struct px_journal_entry *a,
+                      const struct px_journal_entry *b)
+{
+    if (a->scope != b->scope)
+        return a->scope < b->scope;
+    return a->slot != b->slot ? a->slot < b->slot : a->at < b->at;
+}
+
+static void swap(struct px_journal_entry *a, struct px_journal_entry *b)
+{
+    struct px_journal_entry was = *a;
+
+    *a = *b;
+    *b = was;
+}
+
+/* As a heap: qsort may allocate. */
+static void sort(struct px_journal_entry *all, size_t n)
+{
+    for (size_t heap = n / 2, end = n; end > 1;) {
+        if (heap)
+            heap--;
+        else
+            swap(&all[0], &all[--end]);
+        for (size_t i = heap, child; (child = 2 * i + 1) < end; i = child) {
+            if (child + 1 < end && is_before(&all[child], &all[child + 1]))
+                child++;
+            if (!is_before(&all[i], &all[child]))
+                break;
+            swap(&all[i], &all[child]);
+        }
+    }
+}
+
+size_t px_journal_view_scope(const struct px_journal_view *view, size_t first)
+{
+    size_t end = first;
+
+    while (end < view->n && view->entries[end].scope == view->entries[first].scope)
+        end++;
+    return end - first;
+}
+
+/* Keeps the last record of each slot, if it came after the scope was last done and says
+ * something. */
+static void keep_last(struct px_journal_view *view)
+{
+    struct px_journal_entry *all = view->entries;
+    size_t kept = 0;
+
+    for (size_t first = 0, n; first < view->n; first += n) {
+        uint64_t void_to = 0; /* offset behind the last DONE */
+
+        n = px_journal_view_scope(view, first);
+        for (size_t i = first; i < first + n; i++) {
+            if (all[i].type == PX_JOURNAL_DONE && all[i].at + 1 > void_to)
+                void_to = all[i].at + 1;
+        }
+        for (size_t i = first; i < first + n; i++) {
+            bool is_last = i + 1 == first + n || all[i + 1].slot != all[i].slot;
+
+            if (is_last && all[i].at >= void_to && all[i].type != PX_JOURNAL_NONE)
+                all[kept++] = all[i];
+        }
+    }
+    view->n = kept;
+}
+
+/* ---- the view ------------------------------------------------------------------- */
+
+/* What other scopes want kept counts, too, and what makes that void. */
+static bool is_wanted(const struct px_journal_record *r, const uint64_t *only)
+{
+    return !only || *only == r->scope || r->type == PX_JOURNAL_NONE ||
+           r->type == PX_JOURNAL_DONE ||
+           (r->type == PX_JOURNAL_ITEM && r->kind == PX_RM_KEEP);
+}
+
+static void decode(struct px_journal_view *view, const uint64_t *only)
+{
+    struct px_journal_record r;
+
+    for (size_t at = 0; px_journal_next(view->bytes, view->size_b, &view->valid_b, &r);
+         at = view->valid_b) {
+        if (r.type == PX_JOURNAL_HEAD) {
+            view->has_head = true;
+            view->head = r;
+        } else if (is_wanted(&r, only)) {
+            view->entries[view->n++] = (struct px_journal_entry){
+                .scope = r.scope, .at = at, .slot = r.slot, .type = r.type};
+        }
+    }
+    sort(view->entries, view->n);
+    keep_last(view);
+}
+
+/* It may be shorter than it was. */
+static int read_all(int fd, struct px_journal_view *view)
+{
+    ssize_t n = 1;
+
+    for (; n > 0 && view->size_b < view->mapped_b; view->size_b += (size_t)n) {
+        n = PX_RETRY(pread(fd, view->bytes + view->size_b,
+                           view->mapped_b - view->size_b, (off_t)view->size_b));
+        if (n < 0)
+            return errno;
+    }
+    return 0;
+}
+
+int px_journal_view_load(int journal, const uint64_t *only,
+                         struct px_journal_view *view)
+{
+    struct stat st;
+
+    *view = (struct px_journal_view){0};
+    if (fstat(journal, &st) < 0)
+        return errno;
+    if (!S_ISREG(st.st_mode))
+        return EPERM;
+    if (st.st_size > PX_JOURNAL_MAX_B)
+        return EFBIG;
+    if (st.st_size == 0)
+        return 0;
+    view->mapped_b = (size_t)st.st_size;
+    view->entries_b = (view->mapped_b / MIN_B + 1) * sizeof(struct px_journal_entry);
+    view->bytes = px_reclaim_map(view->mapped_b);
+    view->entries = px_reclaim_map(view->entries_b);
+    int errnum = view->bytes && view->entries ? read_all(journal, view) : ENOMEM;
+    if (errnum)
+        px_journal_view_unload(view);
+    else
+        decode(view, only);
+    return errnum;
+}
+
+void px_journal_view_unload(struct px_journal_view *view)
+{
+    px_reclaim_unmap(view->bytes, view->mapped_b);
+    px_reclaim_unmap(view->entries, view->entries_b);
+    *view = (struct px_journal_view){0};
+}
+
+/* It was read before, so it is one. */
+void px_journal_view_get(const struct px_journal_view *view,
+                         const struct px_journal_entry *entry,
+                         struct px_journal_record *r)
+{
+    size_t at = entry->at;
+
+    *r = (struct px_journal_record){.path = ""};
+    (void)px_journal_next(view->bytes, view->size_b, &at, r);
 }

@@ -1,40 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making a process that the host does not meet; and ending those that should have ended
- * with their server, and no others. A pid says nothing alone: it may be another's by
- * now. With its start time it is one process, for as long as a descriptor of it is
- * open; where there are none, we look twice and are quick. */
+/* Making a process that the host does not meet; making it a user who cannot come back;
+ * and ending those that should have ended with their server, and no others. A pid says
+ * nothing alone: it may be another's by now. With its start time it is one process, for
+ * as long as a descriptor of it is open. */
 #include "core/reclaim/process.h"
 
 #include "core/base/attr.h"
+#include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/base/proc.h"
 #include "core/base/str.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/sched.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <linux/landlock.h>
+#include <poll.h>
 #include <signal.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
-enum { N_STREAMS = 3 };
-
-/* No exit signal: neither SIGCHLD, nor a wait for whatever ends. Without flags, the
- * arguments of clone, whose order differs between machines, are all zero. */
-static pid_t clone_quietly(void)
-{
-#ifdef SYS_clone3
-    struct clone_args args = {.exit_signal = 0};
-    long pid = syscall(SYS_clone3, &args, sizeof(args));
-
-    if (pid >= 0 || (errno != ENOSYS && errno != EPERM && errno != EINVAL))
-        return (pid_t)pid;
+/* Newer than the headers of some systems we are built on. */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_send_signal 424
+#define SYS_pidfd_open        434
 #endif
-    return (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
-}
+#ifndef LANDLOCK_ACCESS_FS_REFER
+#define LANDLOCK_ACCESS_FS_REFER (1ULL << 13)
+#endif
+
+enum {
+    N_STREAMS = 3,
+    NAP_MS = 2,      /* between looks at what the kernel does not tell of */
+    GRACE_MS = 2000, /* for one that was killed */
+    EXIT_NOT_CONFINED = 125,
+    EXIT_NOT_THE_USER = 126,
+};
 
 pid_t px_reclaim_fork(void)
 {
@@ -43,7 +47,9 @@ pid_t px_reclaim_fork(void)
     /* the host's handlers are not for a process that it does not know of */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &was);
-    pid_t pid = clone_quietly();
+    /* No exit signal: neither SIGCHLD, nor a wait for whatever ends. The order of the
+     * arguments differs between machines: all are zero. */
+    pid_t pid = (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
     if (pid != 0) {
         int errnum = errno;
 
@@ -55,180 +61,266 @@ pid_t px_reclaim_fork(void)
 
 /* ---- leaving the host ----------------------------------------------------------- */
 
-static void default_signals(void)
+void px_reclaim_detach(const char *name, const int *keep, size_t n)
 {
     const struct sigaction by_default = {.sa_handler = SIG_DFL};
+    bool keeps[N_STREAMS] = {false};
+    int from = N_STREAMS;
     sigset_t all;
 
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     for (int signum = 1; signum < NSIG; signum++)
         sigaction(signum, &by_default, NULL);
-}
-
-static bool is_kept(int fd, const int *keep, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (keep[i] == fd)
-            return true;
-    }
-    return false;
-}
-
-static void close_others(const int *keep, size_t n)
-{
-    int from = N_STREAMS;
-
-    for (size_t i = 0; i < n; i++) {
-        if (keep[i] < from)
-            continue;
-        px_fd_close_range(from, keep[i] - 1);
-        from = keep[i] + 1;
-    }
-    px_fd_close_from(from);
-}
-
-/* Whoever holds the host's streams keeps its readers waiting for their end; and an
- * empty place below 3 would be taken by what is opened next. */
-static void null_streams(const int *keep, size_t n)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-    if (null < 0) /* nothing can be read from or written to this one, either */
-        null = open("/", O_PATH | O_CLOEXEC);
-    for (int fd = 0; fd < N_STREAMS; fd++) {
-        if (!is_kept(fd, keep, n) && (null < 0 || (fd != null && dup2(null, fd) < 0)))
-            close(fd);
-    }
-    if (null >= N_STREAMS)
-        close(null);
-}
-
-void px_reclaim_detach(const char *name, const int *keep, size_t n)
-{
-    default_signals();
     setsid();
     if (chdir("/") < 0) {
         /* then a folder is held that may go away: a nuisance, no danger */
     }
     umask(077);
-    close_others(keep, n);
-    null_streams(keep, n);
+    for (size_t i = 0; i < n; i++) {
+        if (keep[i] < N_STREAMS) {
+            keeps[keep[i]] = true;
+            continue;
+        }
+        px_fd_close_range(from, keep[i] - 1);
+        from = keep[i] + 1;
+    }
+    px_fd_close_from(from);
+    /* The host's streams, kept open, keep its readers waiting for their end; and an
+     * empty place below 3 would be taken by what is opened next. */
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0) /* nothing can be read from or written to this one, either */
+        null = open("/", O_PATH | O_CLOEXEC);
+    for (int fd = 0; fd < N_STREAMS; fd++) {
+        if (!keeps[fd] && (null < 0 || (fd != null && dup2(null, fd) < 0)))
+            close(fd);
+    }
+    if (null >= N_STREAMS)
+        close(null);
     prctl(PR_SET_NAME, name);
     prctl(PR_SET_PDEATHSIG, 0);
     prctl(PR_SET_DUMPABLE, 0);
 }
 
-/* ---- ending others
- * ---------------------------------------------------------------- */
-
-/* Over all processes, as long as something new is found (what is killed may have forked
- * just before), or something could not be read. */
-enum { MAX_PASSES = 16 };
-
-static bool is_still(int64_t pid, uint64_t start)
+void px_reclaim_bind(pid_t parent)
 {
-    struct px_proc_stat st;
-
-    return px_proc_stat(pid, &st) && st.start == start;
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
+        _exit(EXIT_FAILURE);
 }
+
+/* ---- becoming a user ------------------------------------------------------------ */
+
+/* The ids are set by system calls: the C library would first ask the threads of the
+ * process that has been copied, which are not here, and take locks that are never let
+ * go of here. 32-bit systems have had calls for ids of 16 bits. */
+#ifdef SYS_setresuid32
+#define NR_OF(call) SYS_##call##32
+#else
+#define NR_OF(call) SYS_##call
+#endif
+
+static void must(bool good)
+{
+    if (!good)
+        _exit(EXIT_NOT_THE_USER);
+}
+
+static bool is_user(uid_t uid)
+{
+    uid_t real, effective, saved;
+
+    return getresuid(&real, &effective, &saved) == 0 && real == uid &&
+           effective == uid && saved == uid;
+}
+
+static bool is_group(gid_t gid)
+{
+    gid_t real, effective, saved;
+
+    return getresgid(&real, &effective, &saved) == 0 && real == gid &&
+           effective == gid && saved == gid;
+}
+
+/* They go with root's uid, but not if the host has asked the kernel to keep them. */
+static void drop_capabilities(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}},
+                                  left[PX_COUNT(none)];
+
+    memset(left, 0xff, sizeof(left)); /* until the kernel says what there is */
+    must(syscall(SYS_capset, &head, none) == 0);
+    must(syscall(SYS_capget, &head, left) == 0);
+    for (size_t i = 0; i < PX_COUNT(left); i++)
+        must(!left[i].effective && !left[i].permitted && !left[i].inheritable);
+}
+
+void px_drop_privileges(uid_t uid, gid_t gid)
+{
+    const uid_t same_uid = (uid_t)-1;
+    const gid_t same_gid = (gid_t)-1;
+    gid_t groups[2];
+
+    must(uid != same_uid && gid != same_gid);
+    if (!is_user(uid) || (uid == 0 && !is_group(gid))) {
+        must(syscall(NR_OF(setgroups), 1L, &gid) == 0);
+        must(syscall(NR_OF(setresgid), gid, gid, gid) == 0);
+        must(syscall(NR_OF(setresuid), uid, uid, uid) == 0);
+        must(is_user(uid) && is_group(gid));
+        must(getgroups(PX_COUNT(groups), groups) == 1 && groups[0] == gid);
+    }
+    if (uid != 0) {
+        drop_capabilities();
+        must(syscall(NR_OF(setuid), 0L) < 0);
+        must(syscall(NR_OF(setresuid), same_uid, 0L, same_uid) < 0);
+        must(is_user(uid));
+    }
+    must(prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) == 0);
+    /* our memory is still that of the server: not for this user's debugger */
+    must(prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L) == 0);
+}
+
+/* ---- only removing -------------------------------------------------------------- */
+
+/* A second belt: where the kernel has Landlock, a process that walks may do nothing to
+ * the file system but remove, and only beneath the folders its items stand in. Reading
+ * is not restricted. It holds against a mistake of ours. */
+
+/* All that changes or runs something but removal; but for truncation by path and
+ * requests to devices: for their sake it would climb from each folder that is opened,
+ * too. The last is known from version 2 on. */
+static const uint64_t removal = LANDLOCK_ACCESS_FS_REMOVE_DIR |
+                                LANDLOCK_ACCESS_FS_REMOVE_FILE,
+                      changes = LANDLOCK_ACCESS_FS_EXECUTE |
+                                LANDLOCK_ACCESS_FS_WRITE_FILE |
+                                LANDLOCK_ACCESS_FS_MAKE_CHAR |
+                                LANDLOCK_ACCESS_FS_MAKE_DIR |
+                                LANDLOCK_ACCESS_FS_MAKE_REG |
+                                LANDLOCK_ACCESS_FS_MAKE_SOCK |
+                                LANDLOCK_ACCESS_FS_MAKE_FIFO |
+                                LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+                                LANDLOCK_ACCESS_FS_MAKE_SYM,
+                      moves = LANDLOCK_ACCESS_FS_REFER;
+
+/* Beneath the folder that path is in. */
+static void allow_beside(int rules, struct px_rm_sys *sys, const char *path)
+{
+    char folder[PX_RM_MAX_PATH + 1];
+    char *slash = px_str_copy(folder, sizeof(folder), path) ? strrchr(folder, '/')
+                                                            : NULL;
+
+    if (!slash)
+        return;
+    slash[slash == folder] = '\0';
+    PX_AUTOCLOSE int fd = px_rm_open_way(sys, folder, geteuid());
+    if (fd < 0) /* nor will the walker get there */
+        return;
+    struct landlock_path_beneath_attr rule = {.allowed_access = removal,
+                                              .parent_fd = fd};
+    if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
+        _exit(EXIT_NOT_CONFINED);
+}
+
+bool px_reclaim_confine(const struct px_rm_item *items, size_t n)
+{
+    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
+                       LANDLOCK_CREATE_RULESET_VERSION);
+    struct px_rm_sys sys = {0};
+
+    if (abi < 1) /* not known, switched off, or not for us */
+        return false;
+    struct landlock_ruleset_attr attr = {
+        .handled_access_fs = changes | (abi >= 2 ? moves : 0) | (items ? removal : 0)};
+    long rules = syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+    if (rules < 0)
+        return false;
+    for (size_t i = 0; items && i < n; i++) {
+        if (items[i].kind != PX_RM_KEEP)
+            allow_beside((int)rules, &sys, items[i].path);
+    }
+    bool confined = syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+    if (!confined && errno != E2BIG) /* the host has done so as often as may be */
+        _exit(EXIT_NOT_CONFINED);
+    close((int)rules);
+    return confined;
+}
+
+/* ---- children ------------------------------------------------------------------- */
 
 int px_reclaim_pidfd_open(int64_t pid)
 {
-#ifdef SYS_pidfd_open
     return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-#else
-    (void)pid;
-    return -1;
-#endif
 }
 
-int px_reclaim_pidfd(int64_t pid, uint64_t start)
+bool px_reclaim_reap(pid_t pid, int *status)
 {
-    PX_AUTOCLOSE int fd = px_reclaim_pidfd_open(pid);
-
-    return fd >= 0 && !px_proc_ended(pid, start) ? px_take_fd(&fd) : -1;
+    *status = -1;
+    return PX_RETRY(waitpid(pid, status, WNOHANG | __WALL)) != 0;
 }
 
-static bool send_kill(int pidfd)
-{
-#ifdef SYS_pidfd_send_signal
-    return pidfd >= 0 && syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) == 0;
-#else
-    (void)pidfd;
-    return false;
-#endif
-}
-
-/* with_group: it leads one. Its number is taken as long as it or one of the group is
- * there. */
-static void kill_process(int64_t pid, uint64_t start, bool with_group)
+bool px_reclaim_reap_until(pid_t pid, uint64_t deadline_ms, int *status)
 {
     PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(pid);
+    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
 
-    if (!is_still(pid, start))
-        return;
-    if (with_group && pid != getpgrp())
-        kill(-(pid_t)pid, SIGKILL);
-    if (!send_kill(pidfd) && is_still(pid, start))
-        kill((pid_t)pid, SIGKILL);
+    while (!px_reclaim_reap(pid, status)) {
+        uint64_t now = px_clock_ms(), left = deadline_ms ? deadline_ms - now : INT_MAX;
+
+        if (deadline_ms && now >= deadline_ms)
+            return false;
+        if (left > (pidfd < 0 ? NAP_MS : INT_MAX))
+            left = pidfd < 0 ? NAP_MS : INT_MAX;
+        poll(&ended, 1, (int)left);
+    }
+    return true;
 }
 
-/* ---- a group without its leader ------------------------------------------------- */
+void px_reclaim_end(pid_t pid)
+{
+    int status;
+
+    kill(pid, SIGKILL);
+    (void)px_reclaim_reap_until(pid, px_clock_ms() + GRACE_MS, &status);
+}
+
+/* ---- ending others -------------------------------------------------------------- */
 
 struct orphans {
     const struct px_journal_record *leader;
-    bool again; /* somebody was killed in this pass, or could not be looked at */
+    bool found;
 };
 
-static bool is_of_user(int64_t pid, uid_t uid)
-{
-    char path[64];
-    struct stat st;
-
-    return px_proc_path(pid, "", path, sizeof(path)) && stat(path, &st) == 0 &&
-           st.st_uid == uid;
-}
-
-static bool kill_orphan(void *arg, const char *name)
+/* True to go on: it is not one that the leader has left. */
+static bool is_other(void *arg, const char *name)
 {
     struct orphans *orphans = arg;
     const struct px_journal_record *leader = orphans->leader;
     struct px_proc_stat st;
+    struct stat owner;
+    char path[64];
     int64_t pid;
 
-    if (!px_str_to_i64(name, 2, INT32_MAX, &pid) || pid == getpid())
-        return true;
-    if (!px_proc_stat(pid, &st)) {
-        orphans->again |= getpgid((pid_t)pid) == (pid_t)leader->x;
-        return true;
-    }
-    if (px_proc_stat_ended(&st) || st.pgrp != (int64_t)leader->x ||
-        st.start < leader->y || !is_of_user(pid, leader->uid))
-        return true;
-    kill_process(pid, st.start, false);
-    orphans->again = true;
-    return true;
+    orphans->found = px_str_to_i64(name, 2, INT32_MAX, &pid) &&
+                     px_proc_stat(pid, &st) && !px_proc_stat_ended(&st) &&
+                     st.pgrp == (int64_t)leader->x && st.start >= leader->y &&
+                     px_proc_path(pid, "", path, sizeof(path)) &&
+                     stat(path, &owner) == 0 && owner.st_uid == leader->uid;
+    return !orphans->found;
 }
 
-/* The number of a group is not given to a process while the group has members. So those
- * there are the leader's, unless all of it had ended, and another one with that number
- * has led a group, and has left it behind, too: of the same user, then. */
+/* A group without its leader. Its number is not given to a process while it has
+ * members. So those there are the leader's, unless all of it had ended, and another one
+ * with that number has led a group, and has left it behind, too: of the same user, then,
+ * and later. A signal to a group leaves out none that is being made. */
 static void kill_orphans(const struct px_journal_record *leader)
 {
+    struct orphans orphans = {.leader = leader};
     pid_t group = (pid_t)leader->x;
+    PX_AUTOCLOSE int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (group == getpgrp() || (kill(-group, 0) < 0 && errno == ESRCH))
-        return; /* ours, or nobody is left */
-    for (int pass = 0; pass < MAX_PASSES; pass++) {
-        struct orphans orphans = {.leader = leader};
-        PX_AUTOCLOSE int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        if (proc < 0 || px_fd_each_name(proc, kill_orphan, &orphans))
-            orphans.again = true; /* for want of a descriptor, perhaps */
-        if (!orphans.again)
-            return;
-    }
+    if (proc >= 0 && group != getpgrp() && !px_fd_each_name(proc, is_other, &orphans) &&
+        orphans.found)
+        kill(-group, SIGKILL);
 }
 
 void px_reclaim_kill(const struct px_journal_record *r)
@@ -239,10 +331,16 @@ void px_reclaim_kill(const struct px_journal_record *r)
     if (r->type != PX_JOURNAL_PROC || !(r->flags & PX_JOURNAL_END) || !r->y ||
         pid <= 1 || pid == getpid())
         return;
-    if (px_proc_stat(pid, &st)) {
-        if (st.start == r->y)
-            kill_process(pid, st.start, st.pgrp == pid);
-    } else if (kill((pid_t)pid, 0) < 0 && errno == ESRCH) {
-        kill_orphans(r);
+    PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(pid);
+    if (!px_proc_stat(pid, &st)) {
+        if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+            kill_orphans(r);
+        return;
     }
+    if (st.start != r->y)
+        return;
+    if (st.pgrp == pid && pid != getpgrp()) /* the number is taken while it is there */
+        kill(-(pid_t)pid, SIGKILL);
+    if (pidfd < 0 || syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) < 0)
+        kill((pid_t)pid, SIGKILL);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes that the host does not meet, and knowing and ending others. */
+/* Processes that the host does not meet, and that are a user for good; and knowing and
+ * ending others. */
 #ifndef PX_RECLAIM_PROCESS_H
 #define PX_RECLAIM_PROCESS_H
 
 #include "core/reclaim/journal.h"
-
-#include <sys/types.h>
+#include "core/reclaim/rmtree.h"
 
 /* A child as fork(2) makes it, but no signal tells the parent of its end and only
  * waitpid(pid, ..., __WALL) sees it: hosts that reap whatever ends do not meet it. In
@@ -18,11 +18,27 @@ pid_t px_reclaim_fork(void);
  * umask 077, descriptors closed but those in keep[0..n) (sorted), 0-2 on /dev/null
  * (each stays if keep has it), named name, not dumpable. */
 void px_reclaim_detach(const char *name, const int *keep, size_t n);
+/* After that: it ends with the thread that has made it, which is of process parent. */
+void px_reclaim_bind(pid_t parent);
+
+/* For good: groups, gid, uid, no capabilities (unless uid is root's), no new
+ * privileges. The ids are left alone if it is that user already and, for root, that
+ * group. Ends the process if any step fails or could be undone. */
+void px_drop_privileges(uid_t uid, gid_t gid);
+/* After that, where the kernel has Landlock: from now on this process may change
+ * nothing in the file system but remove beneath the folders in which the items stand;
+ * with NULL, remove anywhere. Ends the process if it cannot be told whether that holds.
+ * False if there is no Landlock. */
+bool px_reclaim_confine(const struct px_rm_item *items, size_t n);
 
 /* A descriptor that is readable when the process has ended, whoever it is; -1. */
 int px_reclaim_pidfd_open(int64_t pid);
-/* The same of the process with that start time; -1 also if it has ended. */
-int px_reclaim_pidfd(int64_t pid, uint64_t start);
+/* True if the child has ended (*status as from waitpid) or is none of ours (-1). */
+bool px_reclaim_reap(pid_t pid, int *status);
+/* Waits for its end until that time (0: for ever). */
+bool px_reclaim_reap_until(pid_t pid, uint64_t deadline_ms, int *status);
+/* Kills it, and waits for its end. One that hangs in the kernel is given up. */
+void px_reclaim_end(pid_t pid);
 
 /* Ends the process that r is about (PROC with END) and its process group, which may be
  * without it by now, if they are still those. */

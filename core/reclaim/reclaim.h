@@ -6,22 +6,18 @@
 #ifndef PX_RECLAIM_RECLAIM_H
 #define PX_RECLAIM_RECLAIM_H
 
-#include "core/reclaim/journal_view.h"
+#include "core/reclaim/journal.h"
 #include "core/reclaim/rmtree.h"
-
-#include <sys/types.h>
 
 struct px_reclaim {
     int journal;      /* descriptor, open for reading */
     const char *node; /* this node's name */
-    px_rm_told_fn
-        told; /* NULL; called in the child that walks, or here for what no child
-                           could be made for: must be safe in both */
+    /* NULL; called in the child that walks, which has no descriptor but 2, or here for
+     * what no child could be made for: must be safe in both */
+    px_rm_told_fn told;
     void *arg;
-    const int *keep; /* sorted: the descriptors told needs; the child has no others */
-    size_t n_keep;
-    uint32_t
-        timeout_ms; /* for one user's walk; after it the child is killed. 0: none */
+    /* for one user's walk; after it the child is killed. 0: none */
+    uint32_t timeout_ms;
 };
 
 /* Removes what stands in the scope, as those it belongs to, and waits for that. Adds to
@@ -36,23 +32,26 @@ int px_reclaim_scope(const struct px_reclaim *s, uint64_t scope,
 int px_reclaim_walk(const struct px_reclaim *s, const struct px_rm_item *items,
                     size_t n, uid_t uid, gid_t gid, struct px_pcleanup_totals *totals);
 
-/* Which of a scope's items. */
+/* Which of a server's own items; spare is its folder. */
 struct px_reclaim_pick {
-    bool files_only;
-    const char
-        *spare; /* NULL, or a folder: stays, and items beneath it are passed over */
+    enum {
+        PX_RECLAIM_FILES, /* the files; what is in spare is passed over */
+        PX_RECLAIM_TREES, /* all; spare stays */
+        PX_RECLAIM_ABOVE, /* the folders that spare was in */
+    } which;
+    const char *spare;
 };
 
-/* What the owner of one item has among those entries, and what anybody wants kept
+/* What the owner of one item has among those entries, and what any user wants kept
  * there, and, without pick, the same user in other scopes; items has room for one more
  * than the view has entries. Marks as done what is not to be looked at again. 0 if
  * there is nothing to remove. */
 size_t px_reclaim_collect(const struct px_journal_view *view, size_t first, size_t n,
                           const struct px_journal_record *owner,
                           const struct px_reclaim_pick *pick, struct px_rm_item *items);
-/* The n entries from first on, all of one scope, user by user. pick may be NULL. */
+/* The entries from first on that are of its scope, user by user; pick may be NULL. */
 int px_reclaim_entries(const struct px_reclaim *s, const struct px_journal_view *view,
-                       size_t first, size_t n, const struct px_reclaim_pick *pick,
+                       size_t first, const struct px_reclaim_pick *pick,
                        struct px_pcleanup_totals *totals);
 
 #endif

@@ -3,35 +3,26 @@
 #include "core/reclaim/rmpath.h"
 
 #include "core/base/attr.h"
+#include "core/base/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/stat.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 /* Newer than the headers of some systems we are built on. */
-#ifndef SYS_openat2
-#define SYS_openat2 437
-#endif
 #ifndef STATX_ATTR_MOUNT_ROOT
 #define STATX_ATTR_MOUNT_ROOT 0x2000
 #endif
 
-enum {
-    NO_XDEV = 1,
-    NO_MAGICLINKS = 2,
-    NO_SYMLINKS = 4,
-    BENEATH = 8,
-    MAX_NAME = 255,
-    MAX_TRIES = 16 /* of a call that somebody's renaming disturbs */
-};
+enum { MAX_NAME = 255, MAX_LINKS = 40, WRITE_OTHERS = S_IWGRP | S_IWOTH };
+
+#define NS_PER_S INT64_C(1000000000)
 
 /* ---- names ---------------------------------------------------------------------- */
 
@@ -77,10 +68,8 @@ const char *px_rm_path_check(const char *path, char *out)
     size_t len = 0, n;
 
     *out = '\0';
-    if (!path || !*path)
-        return "it is empty";
-    if (*path != '/')
-        return "it is not absolute";
+    if (!path || *path != '/')
+        return path && *path ? "it is not absolute" : "it is empty";
     for (const char *name = path; !wrong; name += n) {
         name += strspn(name, "/");
         n = strcspn(name, "/");
@@ -117,7 +106,7 @@ static int look_extended(struct px_rm_sys *sys, int at, const char *name,
         .mode = st.stx_mode,
         .links = st.stx_nlink,
         .mount = st.stx_attributes & st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT,
-        .changed_ns = st.stx_ctime.tv_sec * PX_RM_NS_PER_S + st.stx_ctime.tv_nsec,
+        .changed_ns = st.stx_ctime.tv_sec * NS_PER_S + st.stx_ctime.tv_nsec,
     };
     return 0;
 }
@@ -142,7 +131,7 @@ int px_rm_look(struct px_rm_sys *sys, int at, const char *name, struct px_rm_nod
                                .gid = st.st_gid,
                                .mode = st.st_mode,
                                .links = st.st_nlink,
-                               .changed_ns = st.st_ctim.tv_sec * PX_RM_NS_PER_S +
+                               .changed_ns = st.st_ctim.tv_sec * NS_PER_S +
                                              st.st_ctim.tv_nsec};
     return 0;
 }
@@ -151,29 +140,19 @@ int px_rm_look(struct px_rm_sys *sys, int at, const char *name, struct px_rm_nod
 static int64_t mount_of(int fd)
 {
     char path[40] = "/proc/self/fdinfo/", text[256], *digit = path + sizeof(path) - 1;
-    int left = fd;
+    const char *found;
 
     do
-        *--digit = (char)('0' + left % 10);
-    while (left /= 10);
+        *--digit = (char)('0' + fd % 10);
+    while (fd /= 10);
     memmove(path + strlen(path), digit, strlen(digit) + 1);
-    int info = open(path, O_RDONLY | O_CLOEXEC);
-    if (info < 0)
+    errno = ENODATA;
+    if (!px_proc_read(path, text, sizeof(text)) || !(found = strstr(text, "mnt_id:")))
         return -errno;
-    ssize_t n = read(info, text, sizeof(text) - 1);
-    close(info);
-    text[n > 0 ? n : 0] = '\0';
-    const char *found = strstr(text, "mnt_id:");
-    if (!found)
-        return -ENODATA;
-    found += strlen("mnt_id:");
-    found += strspn(found, " \t");
-    int64_t id = 0;
-    while (*found >= '0' && *found <= '9')
-        id = id * 10 + (*found++ - '0');
-    return id;
+    return strtoll(found + strlen("mnt_id:"), NULL, 10);
 }
 
+/* Of the other file systems of the kernel nothing can be removed. */
 bool px_rm_is_pseudo(int fd)
 {
     static const uint32_t magics[] = {
@@ -181,32 +160,20 @@ bool px_rm_is_pseudo(int fd)
         0x62656572, /* sysfs */
         0x27e0eb,   /* cgroup */
         0x63677270, /* cgroup2 */
-        0x64626720, /* debugfs */
         0x74726163, /* tracefs */
         0x73636673, /* securityfs */
         0x62656570, /* configfs */
         0xcafe4a11, /* bpf */
         0xde5e81e4, /* efivarfs */
-        0xf97cff8c, /* selinuxfs */
-        0x43415d53, /* smackfs */
         0x6165676c, /* pstore */
-        0x1cd1,     /* devpts */
-        0x42494e4d, /* binfmt_misc */
-        0x65735543, /* fusectl */
-        0x67596969, /* rpc_pipefs */
-        0x6e667364, /* nfsd */
         0x07655821, /* resctrl */
-        0x6e736673, /* nsfs */
-        0x50494446, /* pidfs */
         0x6c6f6f70, /* binderfs */
-        0xabba1974, /* xenfs */
-        0x9fa2,     /* usbfs */
     };
     struct statfs fs;
 
     if (fstatfs(fd, &fs) < 0)
         return true; /* what does not say what it is is not for us */
-    for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+    for (size_t i = 0; i < PX_COUNT(magics); i++)
         if ((uint32_t)fs.f_type == magics[i])
             return true;
     return false;
@@ -214,47 +181,49 @@ bool px_rm_is_pseudo(int fd)
 
 /* ---- opening -------------------------------------------------------------------- */
 
-/* openat2(2); -ENOSYS also from then on if a filter forbids it. */
-static int open_strictly(struct px_rm_sys *sys, int at, const char *path, int flags,
-                         uint64_t resolve)
+static int open_folder(int at, const char *name, int flags)
 {
-    struct {
-        uint64_t flags, mode, resolve;
-    } how = {.flags = (uint64_t)flags, .resolve = resolve};
+    int fd = PX_RETRY(openat(at, name, flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 
-    if (sys->no_openat2)
-        return -ENOSYS;
-    for (int i = 0; i < MAX_TRIES; i++) {
-        long fd = syscall(SYS_openat2, at, path, &how, sizeof(how));
-
-        if (fd >= 0)
-            return (int)fd;
-        if (errno != EAGAIN && errno != EINTR)
-            break;
-    }
-    if (errno == EPERM || errno == ENOSYS) {
-        sys->no_openat2 = true;
-        return -ENOSYS;
-    }
-    return -errno;
-}
-
-static int open_name(int at, const char *name, int flags)
-{
-    for (int i = 0; i < MAX_TRIES; i++) {
-        int fd = openat(at, name, flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-        if (fd >= 0)
-            return fd;
-        if (errno != EINTR)
-            break;
-    }
-    return -errno;
+    return fd < 0 ? -errno : fd;
 }
 
 int px_rm_open_in(int at, const char *name)
 {
-    return open_name(at, name, O_RDONLY);
+    return open_folder(at, name, O_RDONLY);
+}
+
+/* Two mounts of one file system have the same device, so the mark or the mount's number
+ * decides. */
+static int check_mount(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount, int fd,
+                       const struct px_rm_node *node)
+{
+    if (node->dev != dev || node->mount)
+        return -EXDEV;
+    if (!sys->no_mount_mark)
+        return 0;
+    if (*mount < 0)
+        *mount = mount_of(at);
+    if (*mount < 0) /* there is no /proc */
+        return *mount == -EMFILE || *mount == -ENFILE ? (int)*mount : 0;
+    int64_t here = mount_of(fd);
+    return here < 0 ? (int)here : here == *mount ? 0 : -EXDEV;
+}
+
+int px_rm_open_below(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount,
+                     const char *name, struct px_rm_node *out)
+{
+    int fd = px_rm_open_in(at, name);
+
+    if (fd < 0)
+        return fd;
+    int rc = -px_rm_look(sys, fd, "", out);
+    if (!rc)
+        rc = check_mount(sys, at, dev, mount, fd, out);
+    if (!rc)
+        return fd;
+    close(fd);
+    return rc;
 }
 
 /* ---- the way, name by name ------------------------------------------------------ */
@@ -264,6 +233,8 @@ int px_rm_open_in(int at, const char *name)
 struct way {
     struct px_rm_sys *sys;
     uid_t client;
+    gid_t gid; /* with is_ahead, as dev: of the last folder looked into */
+    dev_t dev;
     bool is_ahead; /* looks for the client: must neither wait nor mount anything */
     int at;        /* the folder reached (O_PATH); or minus an errno: the end */
     struct px_rm_node node;
@@ -272,8 +243,6 @@ struct way {
     char *rest;      /* in room, behind which there is nothing else */
     char room[2 * (PX_RM_MAX_PATH + 1)];
 };
-
-enum { MAX_LINKS = 40, WRITE_OTHERS = S_IWGRP | S_IWOTH };
 
 static void arrive(struct way *w, int fd)
 {
@@ -297,21 +266,15 @@ static bool go_on(struct way *w, const char *path)
     w->rest -= n;
     memcpy(w->rest, path, n);
     if (*path == '/')
-        arrive(w, open_name(AT_FDCWD, "/", O_PATH));
+        arrive(w, open_folder(AT_FDCWD, "/", O_PATH));
     return true;
 }
 
 static void begin_way(struct way *w, struct px_rm_sys *sys, const char *path,
                       uid_t client)
 {
-    w->sys = sys;
-    w->client = client;
-    w->is_ahead = sys->no_wait;
-    w->at = -1;
-    w->n_links = 0;
-    w->why = NULL;
+    *w = (struct way){.sys = sys, .client = client, .at = -1};
     w->rest = w->room + sizeof(w->room) - 1;
-    *w->rest = '\0';
     if (!go_on(w, path))
         w->at = -ENAMETOOLONG;
 }
@@ -368,7 +331,7 @@ static void go(struct way *w, const char *name)
 {
     const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
     struct px_rm_node node = {0};
-    int fd = w->is_ahead ? -ENOTDIR : open_name(w->at, name, O_PATH);
+    int fd = w->is_ahead ? -ENOTDIR : open_folder(w->at, name, O_PATH);
 
     if (fd != -ENOTDIR) {
         arrive(w, fd);
@@ -388,7 +351,7 @@ static void go(struct way *w, const char *name)
         arrive(w, -rc);
 }
 
-static int open_by_names(struct px_rm_sys *sys, const char *path, uid_t client)
+int px_rm_open_way(struct px_rm_sys *sys, const char *path, uid_t client)
 {
     struct way w;
     char name[MAX_NAME + 1];
@@ -401,16 +364,6 @@ static int open_by_names(struct px_rm_sys *sys, const char *path, uid_t client)
         else
             go(&w, name);
     return w.at;
-}
-
-int px_rm_open_way(struct px_rm_sys *sys, const char *path, uid_t client)
-{
-    int fd = open_strictly(sys, AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC,
-                           NO_SYMLINKS | NO_MAGICLINKS);
-
-    return fd == -ENOSYS || fd == -EAGAIN || fd == -ELOOP
-               ? open_by_names(sys, path, client)
-               : fd;
 }
 
 /* ---- the way, before it is gone ------------------------------------------------- */
@@ -445,18 +398,18 @@ static bool may_wait(int fd)
 
 /* Whether what is in the folder reached is for the client to see, and can be seen at
  * once. */
-static bool may_look(const struct way *w, gid_t gid, dev_t *dev)
+static bool may_look(struct way *w)
 {
     const struct px_rm_node *node = &w->node;
     mode_t search = node->uid == w->client ? S_IXUSR
-                    : node->gid == gid     ? S_IXGRP
+                    : node->gid == w->gid  ? S_IXGRP
                                            : S_IXOTH;
 
     if (w->at < 0 || (w->client != 0 && !(node->mode & search)))
         return false;
-    if (node->dev != *dev && may_wait(w->at))
+    if (node->dev != w->dev && may_wait(w->at))
         return false;
-    *dev = node->dev;
+    w->dev = node->dev;
     return true;
 }
 
@@ -473,8 +426,8 @@ static bool is_end(const char *rest)
 
 /* One name further; out is the path so far. Only folders are entered: not at the last
  * name. */
-static const char *resolve_name(struct way *w, const char *name, size_t n, gid_t gid,
-                                dev_t *dev, char *out, size_t *len)
+static const char *resolve_name(struct way *w, const char *name, size_t n, char *out,
+                                size_t *len)
 {
     const char *was = w->rest;
     bool is_last = is_end(w->rest);
@@ -483,7 +436,7 @@ static const char *resolve_name(struct way *w, const char *name, size_t n, gid_t
         go(w, name);
     if (w->at == -ELOOP)
         return w->why;
-    if (w->at >= 0 && !may_look(w, gid, dev))
+    if (w->at >= 0 && !may_look(w))
         arrive(w, -EACCES);
     if (w->rest != was) { /* a link */
         *len = *w->rest == '/' ? 0 : *len;
@@ -506,65 +459,20 @@ const char *px_rm_path_resolve(const char *path, uid_t uid, gid_t gid, char *out
     char name[MAX_NAME + 1];
     size_t len = 0, n;
     struct way w;
-    dev_t dev = 0;
 
     *out = '\0';
-    if (!path || !*path)
-        return "it is empty";
-    if (*path != '/')
-        return "it is not absolute";
+    if (!path || *path != '/')
+        return path && *path ? "it is not absolute" : "it is empty";
     begin_way(&w, &sys, path, uid);
+    w.is_ahead = true;
+    w.gid = gid;
     if (w.at == -ENAMETOOLONG)
         return "it is longer than 4095 bytes";
-    if (!may_look(&w, gid, &dev))
+    if (!may_look(&w))
         arrive(&w, -EACCES);
     while (!wrong && (n = next_name(&w, name)))
-        wrong = resolve_name(&w, name, n, gid, &dev, out, &len);
+        wrong = resolve_name(&w, name, n, out, &len);
     if (w.at >= 0)
         close(w.at);
     return wrong ? wrong : check_place(out);
-}
-
-/* ---- below ---------------------------------------------------------------------- */
-
-/* -EXDEV if fd is in another mount than at, whose device is dev. Two mounts of one file
- * system have the same device, so the mark or the mount's number decides. */
-static int check_mount(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount, int fd)
-{
-    struct px_rm_node node;
-    int rc = px_rm_look(sys, fd, "", &node);
-
-    if (rc)
-        return -rc;
-    if (node.dev != dev || node.mount)
-        return -EXDEV;
-    if (!sys->no_mount_mark)
-        return 0;
-    if (*mount < 0)
-        *mount = mount_of(at);
-    if (*mount == -EMFILE || *mount == -ENFILE)
-        return (int)*mount;
-    if (*mount < 0)
-        return 0; /* there is no /proc */
-    int64_t here = mount_of(fd);
-    if (here < 0)
-        return (int)here;
-    return here == *mount ? 0 : -EXDEV;
-}
-
-int px_rm_open_below(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount,
-                     const char *name)
-{
-    int fd = open_strictly(sys, at, name,
-                           O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-                           BENEATH | NO_XDEV | NO_SYMLINKS);
-
-    if (fd != -ENOSYS && fd != -EAGAIN)
-        return fd;
-    fd = px_rm_open_in(at, name);
-    int rc = fd < 0 ? 0 : check_mount(sys, at, dev, mount, fd);
-    if (!rc)
-        return fd;
-    close(fd);
-    return rc;
 }

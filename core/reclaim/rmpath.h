@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Paths that clients give, and how the removal of trees (rmtree.h) reaches what they
- * name: from folder to folder, by the newest system calls there are, else by older ones
- * to the same effect. Async-signal-safe but for px_rm_path_resolve. */
+ * name: from folder to folder, so that nothing which is renamed meanwhile leads
+ * elsewhere. Async-signal-safe but for px_rm_path_resolve. */
 #ifndef PX_RECLAIM_RMPATH_H
 #define PX_RECLAIM_RMPATH_H
 
@@ -13,8 +13,7 @@
 
 /* Checks a path by its text alone, and writes its normal form, without "." and doubled
  * or trailing slashes, to out (PX_RM_MAX_PATH + 1 bytes). NULL if it is good, else what
- * is wrong with it: empty, relative, "..", too long (a name of over 255 bytes, or all
- * of it), "/" itself, in /proc or /sys. Whether it exists is not asked. */
+ * is wrong: it is empty, relative, too long, "/", in /proc or /sys, or has "..". */
 const char *px_rm_path_check(const char *path, char *out);
 
 /* The same for a path as a client of that uid and gid gives it, with ".." resolved, and
@@ -29,18 +28,14 @@ const char *px_rm_path_resolve(const char *path, uid_t uid, gid_t gid, char *out
 /* Whether path is folder, or beneath it; both in normal form. */
 bool px_rm_path_is_in(const char *path, const char *folder);
 
-#define PX_RM_NS_PER_S INT64_C(1000000000)
-
 /* What this kernel, or a filter above it, turned out not to have. Begins zeroed. */
 struct px_rm_sys {
-    bool no_openat2;
     bool no_statx;
     bool no_mount_mark; /* px_rm_look can not tell mount points */
     bool no_links;      /* set by the caller: none is followed */
     bool no_wait; /* set by the caller: px_rm_look takes what the system has cached */
 };
 
-/* Who and what something is. */
 struct px_rm_node {
     dev_t dev;
     ino_t ino;
@@ -71,10 +66,10 @@ int px_rm_open_way(struct px_rm_sys *sys, const char *path, uid_t client);
 #define PX_RM_NO_CLIENT ((uid_t)-1)
 /* To read it. -ENOTDIR if it is none, be it a link to one. */
 int px_rm_open_in(int at, const char *name);
-/* The same, but -EXDEV if something is mounted there. at's device is dev; *mount is
- * kept for it from call to call, and is -1 at first. */
+/* The same, and looks at it, but -EXDEV if something is mounted there. at's device is
+ * dev; *mount is kept for it from call to call, and is -1 at first. */
 int px_rm_open_below(struct px_rm_sys *sys, int at, dev_t dev, int64_t *mount,
-                     const char *name);
+                     const char *name, struct px_rm_node *out);
 
 /* Whether it is in a file system that is not for files: /proc, /sys and the like. */
 bool px_rm_is_pseudo(int fd);

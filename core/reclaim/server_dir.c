@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is left to do of a server that is no more. The journal goes last, and a scope
- * that was swept is noted in it, so that a process that is killed here is followed by
+ * that is done is noted in it, so that a process that is killed here is followed by
  * another that neither leaves something nor removes anything twice. Where many may make
  * folders, anyone can make one that looks like a server's. */
 #include "core/reclaim/server_dir.h"
@@ -8,12 +8,12 @@
 #include "core/base/attr.h"
 #include "core/base/clock.h"
 #include "core/base/fd.h"
+#include "core/base/map.h"
+#include "core/base/path.h"
 #include "core/base/proc.h"
 #include "core/base/str.h"
 #include "core/reclaim/process.h"
-#include "core/reclaim/rmpath.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -21,30 +21,34 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
-/* ---- the folder: is it one of ours, and is its server gone?
- * ----------------------- */
+enum {
+    GRACE_MS = 2000,     /* for what was killed, where processes are not waited for */
+    LOOK_AGAIN_MS = 250, /* at processes that are not watched */
+    GATHER_MS = 5,       /* ends come in crowds */
+    OWN_SCOPE = 0,
+};
 
-struct folder {
-    char path[PX_RM_MAX_PATH + 1]; /* where it is now */
+#define MAX_INSPECTED_B (64l << 20) /* a longer journal takes too long to look at */
+
+/* A server's folder and what is left to do. */
+struct remains {
+    struct px_reclaim sweep;
+    struct px_pcleanup_totals *totals;
+    char path[PX_RM_MAX_PATH + 1]; /* of the folder, where it is now */
     bool is_gone;                  /* then where it was */
     struct stat st;
     int fd;         /* open for reading, and locked by us or the caller */
     bool unlocked;  /* its file system has no such locks */
-    int journal;    /* -1: there is none */
-    bool is_found;  /* by its path: whoever opens it is not its server's own */
+    bool is_found;  /* by its path: it is not opened by its server itself */
     bool is_shared; /* its file system may be that of other nodes, too */
+    int journal;    /* -1: there is none */
+    struct px_journal_view view;
+    bool is_here; /* pids of the journal mean something */
+    size_t end_b; /* of the journal; 0: nothing can be noted in it any more */
 };
 
-enum { PERMISSIONS = 0777, OF_OTHERS = 077, PRIVATE = 0700 };
-
-static bool is_named(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash && px_str_starts(slash + 1, PX_JOURNAL_DIR);
-}
+/* ---- the folder: is it one of ours, and is its server gone? --------------------- */
 
 /* What is not among them may be a file system that other nodes have mounted, too. */
 bool px_reclaim_is_local(int fd)
@@ -61,159 +65,86 @@ bool px_reclaim_is_local(int fd)
         0xCA451A4E, /* bcachefs */
     };
     struct statfs fs;
+    bool found = false;
 
-    if (fstatfs(fd, &fs) < 0)
-        return false;
-    for (size_t i = 0; i < PX_COUNT(local); i++) {
-        if ((uint32_t)fs.f_type == local[i])
-            return true;
-    }
-    return false;
-}
-
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+    for (size_t i = 0; fstatfs(fd, &fs) == 0 && i < PX_COUNT(local) && !found; i++)
+        found = (uint32_t)fs.f_type == local[i];
+    return found;
 }
 
 /* 0 if it is ours or may be; a file system may have no locks on folders (NFS). */
-static int lock(int fd, bool *has_none)
+static int lock(int fd, int how, bool *has_none)
 {
-    while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        if (errno == EWOULDBLOCK)
-            return EBUSY;
-        if (errno != EINTR) {
-            *has_none = true;
-            return 0;
-        }
-    }
-    return 0;
+    int errnum = PX_RETRY(flock(fd, how | LOCK_NB)) < 0 ? errno : 0;
+
+    *has_none = errnum && errnum != EWOULDBLOCK;
+    return errnum == EWOULDBLOCK ? EBUSY : 0;
 }
 
-static bool is_ours(const struct stat *st)
-{
-    return S_ISDIR(st->st_mode) && st->st_uid == geteuid() &&
-           (st->st_mode & PERMISSIONS) == PRIVATE;
-}
-
-static int open_from(struct folder *f, int at)
-{
-    if (fstat(at, &f->st) < 0)
-        return errno;
-    if (!is_ours(&f->st))
-        return EPERM;
-    f->fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return f->fd < 0 ? errno : 0;
-}
-
-static int open_by_path(struct folder *f)
+/* By its path, or by the caller's descriptor: then its path may lead elsewhere by now,
+ * or nowhere, where others may rename what is ours. */
+static int open_folder(struct remains *r, int locked)
 {
     struct px_rm_sys sys = {.no_links = true};
-
-    if (!is_named(f->path))
-        return EPERM;
-    PX_AUTOCLOSE int way = px_rm_open_way(&sys, f->path, PX_RM_NO_CLIENT);
-    if (way < 0)
-        return way == -ELOOP || way == -ENOTDIR ? EPERM : -way;
-    int errnum = open_from(f, way);
-    if (errnum)
-        return errnum;
-    f->is_found = true;
-    f->is_shared = !px_reclaim_is_local(f->fd);
-    return lock(f->fd, &f->unlocked);
-}
-
-/* Its path may lead elsewhere by now, or nowhere: where others may rename what is
- * ours. */
-static int open_locked(struct folder *f, int locked)
-{
-    struct px_rm_sys sys = {.no_links = true};
-    struct stat there;
-    bool has_none = false;
-    int errnum = lock(locked, &has_none);
-
-    if (!errnum)
-        errnum = open_from(f, locked);
-    if (errnum)
-        return errnum;
-    PX_AUTOCLOSE int way = px_rm_open_way(&sys, f->path, PX_RM_NO_CLIENT);
-    if (way >= 0 && fstat(way, &there) == 0 && is_same(&there, &f->st))
-        return 0;
     char now[PX_RM_MAX_PATH + 1];
-    f->is_gone = f->st.st_nlink == 0 || !px_proc_fd_path(f->fd, now, sizeof(now));
-    if (!f->is_gone)
-        px_str_copy(f->path, sizeof(f->path), now);
+    struct stat there;
+    bool has_none;
+
+    r->is_found = locked < 0;
+    PX_AUTOCLOSE int way = px_rm_open_way(&sys, r->path, PX_RM_NO_CLIENT);
+    if (r->is_found && way < 0)
+        return way == -ELOOP || way == -ENOTDIR ? EPERM : -way;
+    int at = r->is_found ? way : locked;
+    if (fstat(at, &r->st) < 0)
+        return errno;
+    if (!S_ISDIR(r->st.st_mode) || r->st.st_uid != geteuid() ||
+        (r->st.st_mode & 0777) != 0700)
+        return EPERM;
+    r->fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (r->fd < 0)
+        return errno;
+    int errnum = lock(r->is_found ? r->fd : locked, LOCK_EX, &has_none);
+    r->unlocked = r->is_found && has_none;
+    r->is_shared = r->is_found && !px_reclaim_is_local(r->fd);
+    if (errnum || r->is_found ||
+        (way >= 0 && fstat(way, &there) == 0 && px_is_same(&there, &r->st)))
+        return errnum;
+    r->is_gone = r->st.st_nlink == 0 || !px_proc_fd_path(r->fd, now, sizeof(now));
+    if (!r->is_gone)
+        px_str_copy(r->path, sizeof(r->path), now);
     return 0;
 }
 
-static int open_journal(struct folder *f)
+/* EPERM if it is none of the owner's, and, to write it, of the owner's alone. */
+static int open_journal(int dir, uid_t owner, int how, int *journal)
 {
     struct stat st;
-    PX_AUTOCLOSE int fd = openat(f->fd, PX_JOURNAL_NAME,
-                                 O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK |
-                                     O_NOCTTY | O_CLOEXEC);
+    PX_AUTOCLOSE int fd = openat(dir, PX_JOURNAL_NAME,
+                                 how | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-    if (fd < 0 && errno == ENOENT)
-        return 0;
-    if (fd < 0) /* a link, a socket, one that we may not open */
-        return errno == ELOOP || errno == ENXIO || errno == EACCES || errno == EISDIR
-                   ? EPERM
-                   : errno;
-    if (fstat(fd, &st) < 0)
+    if (fd < 0 || fstat(fd, &st) < 0)
         return errno;
-    if (!S_ISREG(st.st_mode) || st.st_nlink != 1 || st.st_uid != geteuid() ||
-        st.st_mode & OF_OTHERS)
+    if (!S_ISREG(st.st_mode) || st.st_nlink != 1 || st.st_uid != owner ||
+        (how != O_RDONLY && st.st_mode & 077))
         return EPERM;
-    f->journal = px_take_fd(&fd);
+    *journal = px_take_fd(&fd);
     return 0;
 }
 
-static int folder_open(struct folder *f, const struct px_reclaim *s, const char *path,
-                       int locked)
+/* Whether the server lives, though its lock is not held, as its process does. A node
+ * whose file system others have mounted, too, may have locks of its own only: then what
+ * another node's server left is that node's. Others have no locks; or the server got
+ * none, which does not count for its own descriptor. */
+static bool is_in_use(const struct remains *r)
 {
-    *f = (struct folder){.fd = -1, .journal = -1};
-    if (px_rm_path_check(path, f->path))
-        return EPERM;
-    int errnum = locked < 0 ? open_by_path(f) : open_locked(f, locked);
-    if (!errnum)
-        errnum = open_journal(f);
-    if (!errnum && f->journal < 0 && locked >= 0 && s->journal >= 0)
-        f->journal = fcntl(s->journal, F_DUPFD_CLOEXEC, 0);
-    return errnum;
+    const struct px_journal_view *view = &r->view;
+    bool has_no_lock = view->has_head && view->head.flags & PX_JOURNAL_UNLOCKED;
+
+    if (!r->unlocked && !(r->is_shared && view->has_head) &&
+        !(r->is_found && has_no_lock))
+        return false;
+    return !r->is_here || !px_proc_ended((int64_t)view->head.x, view->head.y);
 }
-
-static void folder_close(struct folder *f)
-{
-    if (f->journal >= 0)
-        close(f->journal);
-    if (f->fd >= 0)
-        close(f->fd);
-    f->journal = f->fd = -1;
-}
-
-/* ---- the remains
- * ------------------------------------------------------------------ */
-
-enum {
-    GRACE_MS = 2000, /* for what was killed, where nobody waits for processes */
-    MAX_WATCHED = 64,
-    LOOK_AGAIN_MS = 50, /* where not all can be watched */
-    GATHER_MS = 5,      /* ends come in crowds */
-    OWN_SCOPE = 0,
-};
-
-struct remains {
-    struct px_reclaim sweep;
-    struct folder folder;
-    struct px_journal_view view;
-    bool is_here; /* pids of the journal mean something */
-    bool can_note;
-    size_t end_b; /* of the journal */
-    struct px_pcleanup_totals *totals;
-    int errnum; /* the first of scopes that could not be swept */
-    px_rm_told_fn told;
-    void *arg;
-};
 
 /* ---- processes ------------------------------------------------------------------ */
 
@@ -226,118 +157,92 @@ static bool is_alive(const struct remains *r, const struct px_journal_entry *ent
     return !px_proc_ended((int64_t)record->x, record->y);
 }
 
-static bool has_ended(const struct remains *r, size_t first, size_t n)
-{
-    struct px_journal_record record;
-
-    for (size_t i = first; i < first + n; i++) {
-        if (is_alive(r, &r->view.entries[i], &record))
-            return false;
-    }
-    return true;
-}
-
 static bool kill_all(const struct remains *r)
 {
+    struct px_journal_record record;
     bool any = false;
 
     for (size_t i = 0; r->is_here && i < r->view.n; i++) {
-        struct px_journal_record record;
-
-        if (r->view.entries[i].type != PX_JOURNAL_PROC)
-            continue;
         px_journal_view_get(&r->view, &r->view.entries[i], &record);
         px_reclaim_kill(&record);
-        any |= (record.flags & PX_JOURNAL_END) != 0;
+        any |= record.type == PX_JOURNAL_PROC && record.flags & PX_JOURNAL_END;
     }
     return any;
 }
 
-/* Until one of those that are waited for has ended, or it is time to look again. */
+/* Until the first of those that are waited for has ended, or it is time to look
+ * again. */
 static void await_one(const struct remains *r, uint64_t deadline_ms)
 {
-    struct pollfd watched[MAX_WATCHED];
-    size_t n = 0, alive = 0;
-    uint64_t now = px_clock_ms();
+    struct pollfd ended = {.fd = -1, .events = POLLIN};
+    uint64_t now = px_clock_ms(), left = LOOK_AGAIN_MS;
+    struct px_journal_record record;
 
-    for (size_t i = 0; i < r->view.n && alive <= MAX_WATCHED; i++) {
-        struct px_journal_record record;
-
-        if (!is_alive(r, &r->view.entries[i], &record))
-            continue;
-        alive++;
-        int fd = n < MAX_WATCHED ? px_reclaim_pidfd((int64_t)record.x, record.y) : -1;
-        if (fd >= 0)
-            watched[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    for (size_t i = 0; i < r->view.n && ended.fd < 0; i++) {
+        if (is_alive(r, &r->view.entries[i], &record))
+            ended.fd = px_reclaim_pidfd_open((int64_t)record.x);
     }
-    uint64_t left = deadline_ms > now ? deadline_ms - now : 0;
-    int timeout = n < alive ? LOOK_AGAIN_MS : -1;
-    if (deadline_ms && (timeout < 0 || left < (uint64_t)timeout))
-        timeout = left < INT_MAX ? (int)left : INT_MAX;
-    if (alive)
-        poll(watched, n, timeout);
-    for (size_t i = 0; i < n; i++)
-        close(watched[i].fd);
+    if (deadline_ms && deadline_ms < now + left)
+        left = deadline_ms > now ? deadline_ms - now : 0;
+    poll(&ended, 1, (int)left);
+    px_drop_fd(&ended.fd);
     poll(NULL, 0, GATHER_MS);
 }
 
 /* ---- scopes --------------------------------------------------------------------- */
 
-/* Behind a record that is torn nothing would be seen. */
-static void begin_notes(struct remains *r)
-{
-    r->end_b = r->view.valid_b;
-    r->can_note = r->end_b == r->view.size_b ||
-                  ftruncate(r->folder.journal, (off_t)r->end_b) == 0;
-}
-
 /* So that the next to come does not remove what has come to stand there since. If the
- * disk is full, he does. */
+ * disk is full, it does. */
 static void note_done(struct remains *r, uint64_t scope)
 {
     uint8_t bytes[PX_JOURNAL_RECORD_B];
     const struct px_journal_record done = {.type = PX_JOURNAL_DONE, .scope = scope};
     size_t n = px_journal_encode(&done, bytes);
 
-    if (!r->can_note)
+    if (!r->end_b)
         return;
-    if (write(r->folder.journal, bytes, n) == (ssize_t)n)
+    if (write(r->journal, bytes, n) == (ssize_t)n)
         r->end_b += n;
-    else
-        r->can_note = ftruncate(r->folder.journal, (off_t)r->end_b) == 0;
+    else if (ftruncate(r->journal, (off_t)r->end_b) < 0)
+        r->end_b = 0;
 }
 
-static void reclaim_one_scope(struct remains *r, size_t first, size_t n)
+static int reclaim_one_scope(struct remains *r, size_t first, size_t n)
 {
-    uint64_t scope = r->view.entries[first].scope;
-    int errnum = px_reclaim_entries(&r->sweep, &r->view, first, n, NULL, r->totals);
+    int errnum = px_reclaim_entries(&r->sweep, &r->view, first, NULL, r->totals);
 
     if (!errnum)
-        note_done(r, scope);
-    else if (!r->errnum)
-        r->errnum = errnum;
-    for (size_t i = first; i < first + n; i++) {
+        note_done(r, r->view.entries[first].scope);
+    for (struct px_journal_entry *e = &r->view.entries[first]; n-- > 0; e++) {
         struct px_journal_record record;
 
-        px_journal_view_get(&r->view, &r->view.entries[i], &record);
-        r->view.entries[i].past = true;
+        px_journal_view_get(&r->view, e, &record);
+        e->past = true;
         if (record.kind != PX_RM_KEEP) /* which counts for the scopes that are left */
-            r->view.entries[i].type = PX_JOURNAL_NONE;
+            e->type = PX_JOURNAL_NONE;
     }
+    return errnum;
 }
 
-/* Sweeps the scopes that nobody lives for any more. Whether others are left. */
-static bool reclaim_ended(struct remains *r)
+/* Removes the scopes that no process lives for any more. Whether others are left. */
+static bool reclaim_ended(struct remains *r, int *result)
 {
+    struct px_journal_record record;
     bool left = false;
 
     for (size_t first = 0, n; first < r->view.n; first += n) {
+        const struct px_journal_entry *e = &r->view.entries[first];
+        bool alive = false;
+
         n = px_journal_view_scope(&r->view, first);
-        if (!has_ended(r, first, n))
-            left = true;
-        else if (r->view.entries[first].scope != OWN_SCOPE &&
-                 !r->view.entries[first].past)
-            reclaim_one_scope(r, first, n);
+        if (e->scope == OWN_SCOPE || e->past)
+            continue;
+        for (size_t i = 0; i < n && !alive; i++)
+            alive = is_alive(r, &e[i], &record);
+        left |= alive;
+        int errnum = alive ? 0 : reclaim_one_scope(r, first, n);
+        if (!*result)
+            *result = errnum;
     }
     return left;
 }
@@ -345,146 +250,105 @@ static bool reclaim_ended(struct remains *r)
 static int reclaim_scopes(struct remains *r, bool wait, bool killed)
 {
     uint64_t deadline = wait ? 0 : px_clock_ms() + (killed ? GRACE_MS : 0);
+    int result = 0;
 
-    while (reclaim_ended(r)) {
+    while (reclaim_ended(r, &result)) {
         if (!wait && px_clock_ms() >= deadline)
             return EBUSY;
         await_one(r, deadline);
     }
-    return r->errnum;
+    return result;
 }
 
 /* ---- the server's own ----------------------------------------------------------- */
 
-/* That we spare our own journal until the end is of no interest to anybody. */
-static void tell(void *arg, const char *path, enum px_rm_why why, int errnum)
+/* That the journal is spared until the end is not counted. */
+static int reclaim_own(struct remains *r, int which)
 {
-    const struct remains *r = arg;
+    const struct px_reclaim_pick pick = {.which = which, .spare = r->path};
+    const uint64_t kept = r->totals->kept;
 
-    if (r->told && why != PX_RM_ASKED)
-        r->told(r->arg, path, why, errnum);
-}
-
-static int reclaim_own(struct remains *r, bool files_only)
-{
-    const struct px_reclaim_pick pick = {.files_only = files_only,
-                                         .spare = r->folder.path};
-    struct px_pcleanup_totals totals = {0};
-    size_t n = r->view.n && r->view.entries[0].scope == OWN_SCOPE
-                   ? px_journal_view_scope(&r->view, 0)
-                   : 0;
-    int errnum = px_reclaim_entries(&r->sweep, &r->view, 0, n, &pick, &totals);
-
-    totals.kept = 0;
-    px_pcleanup_add(r->totals, &totals);
+    if (!r->view.n || r->view.entries[0].scope != OWN_SCOPE)
+        return 0;
+    int errnum = px_reclaim_entries(&r->sweep, &r->view, 0, &pick, r->totals);
+    r->totals->kept = kept;
     return errnum;
 }
 
-static int walk_own(struct remains *r, const struct px_rm_item *items, size_t n)
-{
-    struct px_pcleanup_totals totals = {0};
-    int errnum = px_reclaim_walk(&r->sweep, items, n, geteuid(), getegid(), &totals);
-
-    totals.kept = 0;
-    px_pcleanup_add(r->totals, &totals);
-    return errnum;
-}
-
-/* Folders that we have made for ours to stand in. */
-static size_t add_ancestors(const struct remains *r, struct px_rm_item *items)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->view.n && r->view.entries[i].scope == OWN_SCOPE; i++) {
-        struct px_journal_record record;
-
-        if (r->view.entries[i].type != PX_JOURNAL_ITEM)
-            continue;
-        px_journal_view_get(&r->view, &r->view.entries[i], &record);
-        if (record.kind == PX_RM_DIR && record.uid == geteuid() &&
-            strcmp(record.path, r->folder.path) != 0 &&
-            px_rm_path_is_in(r->folder.path, record.path))
-            items[n++] = (struct px_rm_item){.path = record.path,
-                                             .kind = record.kind,
-                                             .flags = (uint8_t)record.flags,
-                                             .device = record.x,
-                                             .inode = record.y};
-    }
-    return n;
-}
-
-/* All in it but the journal first; then that, the folder, and those around it. NFS
- * keeps what is removed while it is open, under another name. */
+/* All in it but the journal first; then that and the folder, and at last those that it
+ * was in. NFS keeps what is removed while it is open, under another name. */
 static int remove_folder(struct remains *r)
 {
-    static const char name[] = "/" PX_JOURNAL_NAME;
-    char journal[PX_RM_MAX_PATH + sizeof(name)];
-    size_t n = strlen(r->folder.path),
-           size_b = (r->view.n + 2) * sizeof(struct px_rm_item);
-    struct px_rm_item *items = px_reclaim_map(size_b);
-
-    if (!items)
-        return ENOMEM;
-    memcpy(journal, r->folder.path, n);
-    memcpy(journal + n, name, sizeof(name));
-    items[0] = (struct px_rm_item){.path = r->folder.path,
-                                   .kind = PX_RM_DIR,
-                                   .flags = PX_RM_RECURSE | PX_RM_ANY_GID | PX_RM_SAME,
-                                   .device = r->folder.st.st_dev,
-                                   .inode = r->folder.st.st_ino};
-    items[1] = (struct px_rm_item){.path = journal, .kind = PX_RM_KEEP};
+    char journal[PX_RM_MAX_PATH + sizeof("/" PX_JOURNAL_NAME)];
+    const struct px_rm_item items[] = {
+        {.path = r->path,
+         .kind = PX_RM_DIR,
+         .flags = PX_RM_RECURSE | PX_RM_ANY_GID | PX_RM_SAME,
+         .device = r->st.st_dev,
+         .inode = r->st.st_ino},
+        {.path = journal, .kind = PX_RM_KEEP},
+    };
+    const uint64_t kept = r->totals->kept;
     int errnum = 0;
-    if (r->folder.journal >= 0)
-        errnum = walk_own(r, items, 2);
-    if (!errnum) {
-        px_drop_fd(&r->folder.journal);
-        r->can_note = false;
-        n = 1 + add_ancestors(r, items + 1);
-        errnum = walk_own(r, items, n);
-    }
-    px_reclaim_unmap(items, size_b);
-    return errnum;
+
+    px_str_copy(journal, sizeof(journal), r->path);
+    memcpy(journal + strlen(journal), "/" PX_JOURNAL_NAME, sizeof("/" PX_JOURNAL_NAME));
+    if (r->journal >= 0)
+        errnum = px_reclaim_walk(&r->sweep, items, 2, geteuid(), getegid(), r->totals);
+    r->totals->kept = kept;
+    if (errnum)
+        return errnum;
+    px_drop_fd(&r->journal);
+    errnum = px_reclaim_walk(&r->sweep, items, 1, geteuid(), getegid(), r->totals);
+    return errnum ? errnum : reclaim_own(r, PX_RECLAIM_ABOVE);
 }
 
 /* ---- all of it ------------------------------------------------------------------ */
 
 static int do_remains(struct remains *r, bool wait)
 {
-    int errnum = r->folder.journal >= 0
-                     ? px_journal_view_load(r->folder.journal, NULL, &r->view)
-                     : 0;
+    int errnum = r->journal >= 0 ? px_journal_view_load(r->journal, NULL, &r->view) : 0;
 
     if (errnum)
         return errnum;
     r->is_here = r->view.has_head && px_journal_is_here(&r->view.head, r->sweep.node);
-    if (px_journal_view_in_use(&r->view, r->is_here, r->folder.unlocked,
-                               r->folder.is_shared, r->folder.is_found))
+    if (is_in_use(r))
         return EBUSY;
     if (!r->view.has_head)
         r->view.n = 0;
-    begin_notes(r);
+    r->end_b = r->view.valid_b; /* behind a record that is torn nothing would be seen */
+    if (r->end_b != r->view.size_b && ftruncate(r->journal, (off_t)r->end_b) < 0)
+        r->end_b = 0;
     bool killed = kill_all(r);
-    errnum = reclaim_own(r, true);
+    errnum = reclaim_own(r, PX_RECLAIM_FILES);
     if (!errnum && r->is_here)
         errnum = reclaim_scopes(r, wait, killed);
     if (!errnum)
-        errnum = reclaim_own(r, false);
-    return errnum || r->folder.is_gone ? errnum : remove_folder(r);
+        errnum = reclaim_own(r, PX_RECLAIM_TREES);
+    return errnum || r->is_gone ? errnum : remove_folder(r);
 }
 
 int px_reclaim_server_dir(const struct px_reclaim *s, const char *dir, int locked,
                           bool wait, struct px_pcleanup_totals *totals)
 {
-    struct remains r = {.sweep = *s, .totals = totals, .told = s->told, .arg = s->arg};
+    struct remains r = {.sweep = *s, .totals = totals, .fd = -1, .journal = -1};
+    int errnum = px_rm_path_check(dir, r.path) ? EPERM : open_folder(&r, locked);
 
-    r.sweep.told = tell;
-    r.sweep.arg = &r;
-    int errnum = folder_open(&r.folder, s, dir, locked);
-    if (!errnum) {
-        errnum = do_remains(&r, wait);
-        px_journal_view_unload(&r.view);
+    if (!errnum)
+        errnum = open_journal(r.fd, geteuid(), O_RDWR | O_APPEND, &r.journal);
+    if (r.fd >= 0 && (errnum == ELOOP || errnum == ENXIO || errnum == EACCES ||
+                      errnum == EISDIR)) /* a link, a socket, one not to be opened */
+        errnum = EPERM;
+    if (errnum == ENOENT && r.fd >= 0) {
+        errnum = 0;
+        if (locked >= 0 && s->journal >= 0)
+            r.journal = fcntl(s->journal, F_DUPFD_CLOEXEC, 0);
     }
-    folder_close(&r.folder);
+    if (!errnum)
+        errnum = do_remains(&r, wait);
+    px_journal_view_unload(&r.view);
+    px_drop_fd(&r.journal);
+    px_drop_fd(&r.fd);
     return errnum == ENOENT ? 0 : errnum;
 }
 
@@ -498,7 +362,7 @@ struct reclaim {
     int errnum;
 };
 
-/* What is busy has its own end, and what is not ours is nobody's business here. */
+/* What is busy has its own end, and what is not ours is left alone. */
 static bool reclaim_one(void *arg, const char *name)
 {
     struct reclaim *r = arg;
@@ -531,4 +395,84 @@ int px_reclaim_tmpdir(const struct px_reclaim *s, const char *tmpdir,
         r.path[r.n++] = '/';
     int errnum = px_fd_each_name(fd, reclaim_one, &r);
     return errnum ? errnum : r.errnum;
+}
+
+/* ---- looking, without changing anything ----------------------------------------- */
+
+/* What is wrong with the journal, or NULL. Pids of another boot or container mean
+ * nothing here. The name of the node does not matter: one machine may play several. */
+static const char *inspect_journal(struct remains *r, uid_t owner, time_t *changed)
+{
+    struct stat st;
+    int errnum = open_journal(r->fd, owner, O_RDONLY, &r->journal);
+
+    if (errnum)
+        return errnum == ENOENT  ? "it has no journal"
+               : errnum == EPERM ? "its journal is none"
+                                 : "its journal cannot be read";
+    if (fstat(r->journal, &st) < 0)
+        return "its journal cannot be read";
+    if (st.st_mtime > *changed)
+        *changed = st.st_mtime;
+    if (st.st_size > MAX_INSPECTED_B)
+        return "its journal is too long to be looked at";
+    if (px_journal_view_load(r->journal, NULL, &r->view))
+        return "its journal cannot be read";
+    if (!r->view.has_head)
+        return "its journal is none";
+    r->is_here = px_journal_is_here(&r->view.head, NULL);
+    if (!r->is_here)
+        return "of another boot or container";
+    return r->view.valid_b < r->view.size_b ? "the end of its journal is torn" : NULL;
+}
+
+/* A process may be in several scopes. */
+static int count(const struct remains *r, struct px_reclaim_left *left)
+{
+    struct px_map seen = {0};
+    int errnum = 0;
+
+    for (size_t i = 0; i < r->view.n && !errnum; i++) {
+        struct px_journal_record record;
+        void *before = NULL;
+
+        px_journal_view_get(&r->view, &r->view.entries[i], &record);
+        left->things += record.type == PX_JOURNAL_ITEM && record.kind != PX_RM_KEEP;
+        if (!is_alive(r, &r->view.entries[i], &record))
+            continue;
+        const uint64_t key[] = {record.x, record.y};
+        errnum = px_map_put(&seen, key, sizeof(key), left, &before) ? ENOMEM : 0;
+        left->living += !before;
+    }
+    px_map_fini(&seen);
+    return errnum;
+}
+
+int px_reclaim_inspect(int dir, struct px_reclaim_left *out)
+{
+    struct remains r = {.fd = dir,
+                        .journal = -1,
+                        .is_found = true,
+                        .is_shared = !px_reclaim_is_local(dir)};
+    struct px_reclaim_left left = {0};
+    int errnum = 0;
+
+    if (fstat(dir, &r.st) < 0)
+        return errno;
+    left.changed = r.st.st_mtime;
+    left.alive = lock(dir, LOCK_SH, &r.unlocked) != 0;
+    if (!left.alive) {
+        flock(dir, LOCK_UN);
+        left.note = inspect_journal(&r, r.st.st_uid, &left.changed);
+        left.alive = is_in_use(&r);
+    }
+    if (!left.alive && r.view.has_head) {
+        left.pid = (int64_t)r.view.head.x;
+        errnum = count(&r, &left);
+    }
+    px_journal_view_unload(&r.view);
+    px_drop_fd(&r.journal);
+    if (!errnum)
+        *out = left;
+    return errnum;
 }

@@ -250,59 +250,6 @@ PX_TEST(keeps_no_descriptor_of_the_host_open)
     srv_end(&s);
 }
 
-/* Pages of a process, or 0. */
-static unsigned long size_of(pid_t pid)
-{
-    char path[64];
-    unsigned long n;
-
-    snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-    PX_AUTOFREE char *text = process_read_file(path, NULL);
-    return sscanf(text, "%lu", &n) == 1 ? n : 0;
-}
-
-static bool is_small(pid_t pid, unsigned long limit)
-{
-    const uint64_t deadline_ms = px_clock_ms() + LATE_MS;
-
-    while (size_of(pid) > limit) {
-        if (px_clock_ms() >= deadline_ms)
-            return false;
-        process_pause(1);
-    }
-    return true;
-}
-
-/* What the host frees, or shares and removes, is free. */
-PX_TEST(a_janitor_keeps_no_memory_of_the_host)
-{
-    PX_TEST_NEEDS(strcmp(contract.component->name, "janitor") == 0, "a janitor");
-    PX_TEST_NEEDS(px_alloc_can_fail(), "a process without a sanitizer");
-    const size_t size = 64 << 20;
-    int fd = memfd_create("shared", MFD_CLOEXEC);
-    ck_assert(fd >= 0 && ftruncate(fd, (off_t)size) == 0);
-    char *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    ck_assert_ptr_ne(shared, MAP_FAILED);
-    char *own = malloc(size);
-    ck_assert_ptr_nonnull(own);
-    memset(shared, 1, size);
-    memset(own, 1, size);
-    struct srv s = srv_begin();
-    const unsigned long mine = size_of(getpid());
-    pid_t janitor = 0;
-
-    while (!(janitor = find_process("tenon-janitor")))
-        process_pause(1);
-    const unsigned long limit = mine - 2 * size / (unsigned long)sysconf(_SC_PAGESIZE);
-    ck_assert_msg(is_small(janitor, limit), "%lu pages, of our %lu", size_of(janitor),
-                  mine);
-    run_some(&s);
-    srv_end(&s);
-    free(own);
-    munmap(shared, size);
-    close(fd);
-}
-
 static int be_signalled(void *arg PX_UNUSED)
 {
     struct answer a = {0};

@@ -106,7 +106,8 @@ static void plan(const struct px_journal_view *view, size_t first, size_t n,
 
 static void judge(const uint8_t *data, size_t size)
 {
-    static const struct px_reclaim_pick files = {.files_only = true, .spare = spare};
+    static const struct px_reclaim_pick files = {.which = PX_RECLAIM_FILES,
+                                                 .spare = spare};
     struct px_journal_view view;
     struct px_proc_stat st;
     size_t good = read_records(data, size);

@@ -47,8 +47,8 @@ struct janitor {
     uint64_t born_ms, wait_ms;
 };
 
-/* All that the process knows, as the server's heap is gone. It is a copy of a process
- * with threads: nothing that allocates, locks or formats. */
+/* All that the process knows. It is a copy of a process with threads: nothing that
+ * allocates, locks or formats. */
 struct heir {
     int sock;
     uint32_t timeout_ms;
@@ -64,16 +64,13 @@ struct heir {
  * or its last words are lost. */
 static PX_NORETURN void finish(struct heir *h)
 {
-    static const int report_fd = PX_WORKER_REPORT_FD;
-    struct px_worker_reporter reporter = {0};
+    bool in_vain = false;
     struct px_pcleanup_totals totals = {0};
     struct px_reclaim s = {
         .journal = h->journal,
         .node = h->node,
-        .told = h->reports ? px_worker_report : NULL,
-        .arg = &reporter,
-        .keep = &report_fd,
-        .n_keep = h->reports ? 1 : 0,
+        .told = h->reports ? px_reclaim_report : NULL,
+        .arg = &in_vain,
         .timeout_ms = h->timeout_ms,
     };
 
@@ -132,9 +129,10 @@ static bool take_order(struct heir *h, bool *over)
     int fds[2] = {-1, -1};
 
     ssize_t n = recvmsg(h->sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    *over = n == 0 || (n < 0 && !px_worker_is_transient(errno));
-    if (n < 0 && (errno == ENOMEM || errno == ENOBUFS))
-        nap(); /* no memory for now: the server lives all the same */
+    bool no_memory = n < 0 && (errno == ENOMEM || errno == ENOBUFS);
+    *over = n == 0 || (n < 0 && !no_memory && errno != EAGAIN && errno != EINTR);
+    if (no_memory)
+        nap(); /* for now: the server lives all the same */
     if (n <= 0)
         return false;
     const struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
@@ -150,14 +148,13 @@ static bool take_order(struct heir *h, bool *over)
 static PX_NORETURN void janitor_main(const struct janitor *server, pid_t pid, int sock)
 {
     struct heir h = {.sock = sock, .dir = -1, .journal = -1};
-    const int keep[] = {PX_WORKER_REPORT_FD, sock};
+    const int keep[] = {STDERR_FILENO, sock};
 
     h.timeout_ms = (uint32_t)server->jobs.conf.timeout;
-    h.reports = server->jobs.conf.verbose >= PX_WORKER_REPORT_LEVEL;
+    h.reports = server->jobs.conf.verbose >= PX_RECLAIM_REPORT_LEVEL;
     px_str_copy(h.path, sizeof(h.path), server->dir);
     px_str_copy(h.node, sizeof(h.node), server->jobs.node);
     px_reclaim_detach("tenon-janitor", h.reports ? keep : keep + 1, h.reports ? 2 : 1);
-    px_reclaim_drop_mappings();
     int pidfd = px_reclaim_pidfd_open(pid);
     /* A number that has been given to another process is not our parent's. */
     for (bool over = false; !over && getppid() == pid;) {
@@ -238,8 +235,7 @@ static void kill_process(struct janitor *j)
 {
     if (!j->pid)
         return;
-    kill(j->pid, SIGKILL);
-    (void)px_reclaim_reap_within(j->pid, END_MS);
+    px_reclaim_end(j->pid);
 }
 
 /* Its end is noticed by descriptor, or by looking where there is none. */
@@ -261,7 +257,7 @@ static pmix_status_t launch(struct janitor *j)
     const pid_t server = getpid();
     pmix_status_t rc = PMIX_SUCCESS;
     int ends[2];
-    int errnum = px_worker_socket(ends);
+    int errnum = px_reclaim_socket(ends);
 
     if (errnum)
         return px_status_of_errno(errnum);

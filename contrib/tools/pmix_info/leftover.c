@@ -9,8 +9,7 @@
 #include "core/base/path.h"
 #include "core/base/proc.h"
 #include "core/base/str.h"
-#include "core/reclaim/inspect.h"
-#include "core/reclaim/journal.h"
+#include "core/reclaim/server_dir.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "core/base/fd.h"
 #include "core/base/proc.h"
 #include "core/base/vec.h"
-#include "core/reclaim/worker.h"
+#include "core/reclaim/process.h"
 #include "core/rt/log.h"
 #include "core/server/cleanup/pidof.h"
 

@@ -1,26 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of the sweeper share: a fresh folder, files in it, journals, and a
- * look at what is left. */
+/* What the tests of reclaim share: a fresh folder with one of a server that is no more,
+ * its journal, files, processes that it has had, and a look at what is left. */
 #ifndef PX_RECLAIM_FIXTURE_H
 #define PX_RECLAIM_FIXTURE_H
 
-#include "core/reclaim/journal.h"
-#include "core/reclaim/privilege.h"
+#include "core/base/attr.h"
+#include "core/base/clock.h"
 #include "core/reclaim/process.h"
 #include "core/reclaim/server_dir.h"
 #include "px_test.h"
+#include "seccomp.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { STRANGER = 12345, OTHER_STRANGER = 12346 };
 
 static char top[PATH_MAX]; /* of this test */
+static char dir[PATH_MAX]; /* of the server */
+static int journal = -1;
+static struct px_pcleanup_totals totals;
+
+static const struct px_reclaim sweep = {
+    .journal = -1, .node = "node", .timeout_ms = 20000};
 
 /* "<top>/<...>"; good until 16 calls later. */
 __attribute__((format(printf, 1, 2))) static inline const char *in(const char *fmt, ...)
@@ -35,30 +46,6 @@ __attribute__((format(printf, 1, 2))) static inline const char *in(const char *f
     vsnprintf(path + n, (size_t)(PATH_MAX - n), fmt, args);
     va_end(args);
     return path;
-}
-
-static inline void make_top(void)
-{
-    const char *tmp = getenv("TMPDIR");
-
-    snprintf(top, sizeof(top), "%s/sweep.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    ck_assert(mkdtemp(top));
-    char *real = realpath(top, NULL);
-    ck_assert(real && strlen(real) < sizeof(top));
-    strcpy(top, real);
-    free(real);
-    ck_assert_int_eq(chmod(top, 0755), 0);
-}
-
-/* Whoever owns what is left: not by what is tested. */
-static inline void remove_top(void)
-{
-    char command[PATH_MAX + 16];
-
-    if (rmdir(top) == 0)
-        return;
-    snprintf(command, sizeof(command), "rm -rf '%s'", top);
-    ck_assert_int_eq(system(command), 0);
 }
 
 static inline void make_dir(const char *path)
@@ -76,7 +63,13 @@ static inline void make_file(const char *path)
 
 static inline void give(const char *path, uid_t uid, gid_t gid)
 {
-    ck_assert_int_eq(lchown(path, uid, gid), 0);
+    ok(lchown(path, uid, gid));
+}
+
+static inline void become(uid_t uid)
+{
+    ok(setresgid(uid, uid, uid));
+    ok(setresuid(uid, uid, uid));
 }
 
 static inline bool is_there(const char *path)
@@ -86,39 +79,9 @@ static inline bool is_there(const char *path)
     return lstat(path, &st) == 0;
 }
 
-static inline void append(int journal, const struct px_journal_record *r)
+static inline void deny(long number, int errnum)
 {
-    uint8_t bytes[PX_JOURNAL_RECORD_B];
-    size_t n = px_journal_encode(r, bytes);
-
-    ck_assert_uint_gt(n, 0);
-    ck_assert_int_eq(write(journal, bytes, n), (ssize_t)n);
-}
-
-/* An item of the user who runs the test. */
-static inline void append_item(int journal, uint64_t scope, uint32_t slot, uint8_t kind,
-                               uint16_t flags, const char *path)
-{
-    append(journal, &(struct px_journal_record){.type = PX_JOURNAL_ITEM,
-                                                .kind = kind,
-                                                .flags = flags,
-                                                .slot = slot,
-                                                .scope = scope,
-                                                .uid = geteuid(),
-                                                .gid = getegid(),
-                                                .path = path});
-}
-
-static inline void append_item_of(int journal, uint64_t scope, uint32_t slot,
-                                  const char *path, uid_t uid, gid_t gid)
-{
-    append(journal, &(struct px_journal_record){.type = PX_JOURNAL_ITEM,
-                                                .kind = PX_RM_FILE,
-                                                .slot = slot,
-                                                .scope = scope,
-                                                .uid = uid,
-                                                .gid = gid,
-                                                .path = path});
+    ck_assert(px_test_deny(number, errnum));
 }
 
 static inline size_t open_descriptors(void)
@@ -128,6 +91,144 @@ static inline size_t open_descriptors(void)
     for (int fd = 0; fd < 1024; fd++)
         n += fcntl(fd, F_GETFD) >= 0;
     return n;
+}
+
+/* ---- the journal ---------------------------------------------------------------- */
+
+static inline void append(const struct px_journal_record *r)
+{
+    uint8_t bytes[PX_JOURNAL_RECORD_B];
+    size_t n = px_journal_encode(r, bytes);
+
+    ck_assert_uint_gt(n, 0);
+    ck_assert_int_eq(write(journal, bytes, n), (ssize_t)n);
+}
+
+/* append_record(.type = PX_JOURNAL_DONE, .scope = 1); */
+#define append_record(...) append(&(struct px_journal_record){__VA_ARGS__})
+
+/* An item of the user who runs the test. */
+static inline void append_item(uint64_t scope, uint32_t slot, uint8_t kind,
+                               uint16_t flags, const char *path)
+{
+    append_record(.type = PX_JOURNAL_ITEM, .kind = kind, .flags = flags, .slot = slot,
+                  .scope = scope, .uid = geteuid(), .gid = getegid(), .path = path);
+}
+
+static inline void append_file_of(uint64_t scope, uint32_t slot, const char *path,
+                                  uid_t uid, gid_t gid)
+{
+    append_record(.type = PX_JOURNAL_ITEM, .kind = PX_RM_FILE, .slot = slot,
+                  .scope = scope, .uid = uid, .gid = gid, .path = path);
+}
+
+static inline void append_tree(uint64_t scope, uint32_t slot, const char *path)
+{
+    append_item(scope, slot, PX_RM_DIR, PX_RM_RECURSE, path);
+}
+
+static inline void append_proc(uint64_t scope, uint32_t slot, pid_t pid, uint64_t start,
+                               uint16_t flags)
+{
+    append_record(.type = PX_JOURNAL_PROC, .flags = flags, .slot = slot, .scope = scope,
+                  .uid = geteuid(), .x = (uint64_t)pid, .y = start);
+}
+
+/* Makes it and has it removed. */
+static inline void file_in(uint64_t scope, uint32_t slot, const char *name)
+{
+    make_file(in("%s", name));
+    append_item(scope, slot, PX_RM_FILE, 0, in("%s", name));
+}
+
+/* A journal that begins so. */
+static inline void begin_journal(int64_t pid, uint64_t start, uint16_t flags,
+                                 const char *whereabouts)
+{
+    ok(ftruncate(journal, 0));
+    append_record(.type = PX_JOURNAL_HEAD, .flags = flags, .x = (uint64_t)pid,
+                  .y = start, .path = whereabouts);
+}
+
+static inline void make_server(const char *name)
+{
+    char here[320];
+
+    strcpy(dir, in("%s", name));
+    ok(mkdir(dir, 0700));
+    journal = open(in("%s/" PX_JOURNAL_NAME, name),
+                   O_CREAT | O_EXCL | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
+    ck_assert_int_ge(journal, 0);
+    px_journal_whereabouts("node", here);
+    begin_journal(1, 1, 0, here);
+}
+
+static inline int remains(bool wait)
+{
+    return px_reclaim_server_dir(&sweep, dir, -1, wait, &totals);
+}
+
+static inline void setup(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/sweep.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    ck_assert(mkdtemp(path) && realpath(path, top));
+    ok(chmod(top, 0755));
+    make_server("pmix-server.abcdef");
+    totals = (struct px_pcleanup_totals){0};
+}
+
+/* Not by what is tested. */
+static inline void teardown(void)
+{
+    char command[PATH_MAX + 16];
+
+    close(journal);
+    snprintf(command, sizeof(command), "rm -rf '%s'", top);
+    ok(system(command));
+}
+
+/* ---- processes ------------------------------------------------------------------ */
+
+/* A child that sleeps, with a group of its own; ended and waited for by end(). */
+static inline pid_t start_process(void)
+{
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setpgid(0, 0);
+        for (;;)
+            pause();
+    }
+    setpgid(pid, pid);
+    return pid;
+}
+
+/* The signal that ended it; 0 if it lives, and ends only now. */
+static inline int end(pid_t pid)
+{
+    int status = 0;
+
+    if (waitpid(pid, &status, WNOHANG) == pid)
+        return WIFSIGNALED(status) ? WTERMSIG(status) : -1;
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    return 0;
+}
+
+/* The signal that ended it or is about to; 0 if it goes on living. */
+static inline int ended_by(pid_t pid)
+{
+    siginfo_t info = {0};
+
+    for (uint64_t until = px_clock_ms() + 10000; px_clock_ms() < until && !info.si_pid;
+         usleep(1000))
+        ok(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT));
+    return end(pid);
 }
 
 #endif

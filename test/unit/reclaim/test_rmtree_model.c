@@ -3,9 +3,6 @@
  * what a simple model says that works on a table of names. PX_TEST_SEED=<number>
  * repeats a run. */
 #include "rm_run.h"
-#include "seccomp.h"
-
-#include "core/base/attr.h"
 
 #include <sys/stat.h>
 #include <time.h>

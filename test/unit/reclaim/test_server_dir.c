@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What dead servers have left: all of it goes, whoever is killed on the way, and of
- * processes those that are meant. */
-#include "core/base/attr.h"
-#include "core/base/clock.h"
+/* What dead servers have left: all of it goes, whatever is killed on the way, and of
+ * processes those that are meant. Their folders are found wherever they are, and left
+ * alone while their lock is held; and what only looks like one stays as it is. */
 #include "core/base/proc.h"
-#include "seccomp.h"
-#include "server_fixture.h"
+#include "reclaim_fixture.h"
 
-#include <errno.h>
-#include <sys/syscall.h>
+#include <sys/file.h>
 
 PX_TEST_SUITE_NEEDS(px_test_has_proc(), "/proc")
 
@@ -22,62 +19,61 @@ PX_TEST(nothing_of_a_dead_server_stays)
     make_dir(in("session"));
     make_dir(in("session/sub"));
     make_file(in("session/sub/file"));
-    append_item(journal, 0, 1, PX_RM_DIR, PX_RM_RECURSE, in("session"));
+    append_tree(0, 1, in("session"));
     make_file(in("pmix-server.abcdef/socket"));
     make_dir(in("pmix-server.abcdef/shm"));
     make_file(in("pmix-server.abcdef/shm/segment"));
-    ck_assert_int_eq(remains(true), 0);
+    ok(remains(true));
     ck_assert(!is_there(dir) && !is_there(in("session")));
-    ck_assert_int_eq(rmdir(top), 0);
-    ck_assert_int_eq(mkdir(top, 0755), 0);
+    ok(rmdir(top));
+    ok(mkdir(top, 0755));
     ck_assert_uint_eq(totals.files, 7);
     ck_assert_uint_eq(totals.dirs, 4);
     ck_assert_uint_eq(totals.kept + totals.foreign + totals.failed, 0);
-    ck_assert_int_eq(remains(true), 0); /* not there any more */
+    ok(remains(true)); /* not there any more */
 }
 
 PX_TEST(the_folder_may_stand_in_one_that_was_made_for_it)
 {
     close(journal);
-    ck_assert_int_eq(unlink(in("pmix-server.abcdef/journal")), 0);
-    ck_assert_int_eq(rmdir(dir), 0);
+    ok(unlink(in("pmix-server.abcdef/journal")));
+    ok(rmdir(dir));
     make_dir(in("session"));
     make_dir(in("session/deeper"));
     make_server("session/deeper/pmix-server.x");
-    append_item(journal, 0, 0, PX_RM_DIR, PX_RM_RECURSE, in("session"));
-    append_item(journal, 0, 1, PX_RM_DIR, 0, in("session/deeper"));
-    append_item(journal, 0, 2, PX_RM_DIR, PX_RM_RECURSE, dir);
-    append_item(journal, 0, 3, PX_RM_FILE, 0,
-                in("session/deeper/pmix-server.x/journal"));
+    append_tree(0, 0, in("session"));
+    append_item(0, 1, PX_RM_DIR, 0, in("session/deeper"));
+    append_tree(0, 2, dir);
+    append_item(0, 3, PX_RM_FILE, 0, in("session/deeper/pmix-server.x/journal"));
     make_file(in("session/deeper/file"));
-    ck_assert_int_eq(remains(false), 0);
+    ok(remains(false));
     ck_assert(!is_there(in("session")));
     ck_assert_uint_eq(totals.kept + totals.foreign + totals.failed, 0);
 }
 
 PX_TEST(what_has_to_stay_in_the_folder_keeps_the_folder_only)
 {
-    PX_TEST_NEEDS(geteuid() == 0, "root");
+    PX_TEST_NEEDS_ROOT;
     make_file(in("pmix-server.abcdef/his"));
     give(in("pmix-server.abcdef/his"), STRANGER, STRANGER);
     file_in(0, 0, "contact");
-    ck_assert_int_eq(remains(true), 0);
+    ok(remains(true));
     ck_assert(is_there(in("pmix-server.abcdef/his")) && !is_there(in("contact")));
     ck_assert(!is_there(in("pmix-server.abcdef/journal")));
-    ck_assert_int_eq(remains(true), 0);
+    ok(remains(true));
     ck_assert(is_there(in("pmix-server.abcdef/his")));
 }
 
 PX_TEST_LOOP(without_a_journal_the_folder_goes_alone, 3)
 {
     if (_i == 1) /* nor has an empty one anything to say */
-        ck_assert_int_eq(ftruncate(journal, 0), 0);
+        ok(ftruncate(journal, 0));
     file_in(0, 0, "a");
     if (_i == 0)
-        ck_assert_int_eq(unlink(in("pmix-server.abcdef/journal")), 0);
+        ok(unlink(in("pmix-server.abcdef/journal")));
     if (_i == 2)
-        ck_assert_int_eq(ftruncate(journal, 5), 0);
-    ck_assert_int_eq(remains(true), 0);
+        ok(ftruncate(journal, 5));
+    ok(remains(true));
     ck_assert(!is_there(dir));
     ck_assert(is_there(in("a")));
 }
@@ -89,16 +85,14 @@ PX_TEST_LOOP(of_another_boot_or_node_only_the_servers_own_goes, 2)
 
     px_journal_whereabouts(_i ? "node" : "another", there);
     there[0] ^= _i ? 1 : 0;
-    ck_assert_int_eq(ftruncate(journal, 0), 0);
-    append(journal, &(struct px_journal_record){
-                        .type = PX_JOURNAL_HEAD, .x = 1, .y = 1, .path = there});
+    begin_journal(1, 1, 0, there);
     append_proc(1, 0, pid, px_journal_start_time(pid), PX_JOURNAL_END);
     file_in(1, 1, "a");
     file_in(0, 0, "contact");
-    ck_assert_int_eq(remains(true), 0);
+    ok(remains(true));
     ck_assert(!is_there(dir) && !is_there(in("contact")));
     ck_assert(is_there(in("a")));
-    ck_assert_int_eq(end(pid), 0);
+    ok(end(pid));
 }
 
 PX_TEST(nothing_stays_open_or_unwaited)
@@ -106,7 +100,7 @@ PX_TEST(nothing_stays_open_or_unwaited)
     size_t open_before = open_descriptors();
 
     file_in(1, 0, "a");
-    ck_assert_int_eq(remains(true), 0);
+    ok(remains(true));
     ck_assert_uint_eq(open_descriptors(), open_before);
     ck_assert_int_eq(waitpid(-1, NULL, __WALL), -1);
     ck_assert_int_eq(errno, ECHILD);
@@ -123,23 +117,26 @@ PX_TEST(a_scope_waits_for_its_processes)
     file_in(2, 0, "free");
     file_in(0, 0, "contact");
     make_dir(in("session"));
-    append_item(journal, 0, 1, PX_RM_DIR, PX_RM_RECURSE, in("session"));
+    append_tree(0, 1, in("session"));
     ck_assert_int_eq(remains(false), EBUSY);
     ck_assert(is_there(in("its")) && is_there(in("session")) && is_there(dir));
     ck_assert(!is_there(in("free")) && !is_there(in("contact")));
     make_file(in("free")); /* by somebody else, since */
     ck_assert_int_eq(remains(false), EBUSY);
     ck_assert(is_there(in("free")));
-    ck_assert_int_eq(end(pid), 0);
-    ck_assert_int_eq(remains(false), 0);
+    ok(end(pid));
+    ok(remains(false));
     ck_assert(is_there(in("free")));
     ck_assert(!is_there(in("its")) && !is_there(in("session")) && !is_there(dir));
 }
 
-static void wait_for_two(void)
+/* 0: with descriptors of processes; 1, 2: without. */
+PX_TEST_LOOP(the_last_process_is_waited_for, 3)
 {
     pid_t first = start_process(), second = start_process();
 
+    if (_i)
+        PX_TEST_NEEDS(px_test_deny(SYS_pidfd_open, _i > 1 ? EPERM : ENOSYS), "seccomp");
     append_proc(1, 0, first, px_journal_start_time(first), 0);
     append_proc(1, 1, second, px_journal_start_time(second), 0);
     file_in(1, 2, "a");
@@ -151,7 +148,7 @@ static void wait_for_two(void)
         _exit(!is_there(in("a")) || kill(second, SIGKILL) < 0);
     }
     uint64_t began = px_clock_ms();
-    ck_assert_int_eq(remains(true), 0);
+    ok(remains(true));
     ck_assert_uint_ge(px_clock_ms() - began, 300);
     ck_assert_uint_lt(px_clock_ms() - began, 10000);
     ck_assert(!is_there(dir) && !is_there(in("a")));
@@ -162,68 +159,24 @@ static void wait_for_two(void)
     ck_assert_int_eq(ended_by(second), SIGKILL);
 }
 
-PX_TEST(who_waits_waits_for_the_last_process)
-{
-    wait_for_two();
-}
-
-PX_TEST_LOOP(who_waits_does_so_without_pidfds, 2)
-{
-    PX_TEST_NEEDS(px_test_deny(SYS_pidfd_open, _i ? EPERM : ENOSYS), "seccomp");
-    wait_for_two();
-}
-
-PX_TEST(more_processes_than_can_be_watched_are_waited_for)
-{
-    enum { N = 80 };
-    pid_t pids[N];
-    int status;
-
-    for (int i = 0; i < N; i++) {
-        pids[i] = start_process();
-        append_proc(1 + (uint64_t)i, 0, pids[i], px_journal_start_time(pids[i]), 0);
-    }
-    pid_t killer = fork();
-    if (killer == 0) {
-        usleep(50000);
-        for (int i = N; i-- > 0;)
-            kill(pids[i], SIGKILL);
-        _exit(0);
-    }
-    ck_assert_int_eq(remains(true), 0);
-    ck_assert_int_eq(waitpid(killer, &status, 0), killer);
-    for (int i = 0; i < N; i++)
-        ck_assert_int_eq(ended_by(pids[i]), SIGKILL);
-}
-
-static void deny_new_calls(int errnum)
-{
-    static const unsigned calls[] = {SYS_clone3,     SYS_close_range,
-                                     SYS_pidfd_open, SYS_pidfd_send_signal,
-                                     SYS_openat2,    SYS_landlock_create_ruleset};
-
-    for (size_t i = 0; i < PX_COUNT(calls); i++)
-        ck_assert(px_test_deny(calls[i], errnum));
-}
-
 /* _i 1: only signals by pidfd are denied; 2, 3: all that is new. */
 PX_TEST_LOOP(what_ends_with_the_server_is_killed_and_then_swept, 4)
 {
+    static const unsigned calls[] = {SYS_pidfd_send_signal, SYS_pidfd_open,
+                                     SYS_close_range, SYS_landlock_create_ruleset};
     pid_t pid = start_process(), other = start_process();
 
-    if (_i == 1)
-        ck_assert(px_test_deny(SYS_pidfd_send_signal, EPERM));
-    if (_i > 1)
-        deny_new_calls(_i == 2 ? ENOSYS : EPERM);
+    for (int i = 0; i < (_i > 1 ? 4 : _i); i++)
+        deny(calls[i], _i == 2 ? ENOSYS : EPERM);
     append_proc(1, 0, pid, px_journal_start_time(pid), PX_JOURNAL_END);
     file_in(1, 1, "its");
     append_proc(2, 0, other, px_journal_start_time(other), 0);
-    append_item(journal, 2, 1, PX_RM_FILE, 0, in("none"));
+    append_item(2, 1, PX_RM_FILE, 0, in("none"));
     ck_assert_int_eq(remains(false), EBUSY); /* for the other */
     ck_assert(!is_there(in("its")));
     ck_assert_int_eq(ended_by(pid), SIGKILL);
-    ck_assert_int_eq(end(other), 0);
-    ck_assert_int_eq(remains(false), 0);
+    ok(end(other));
+    ok(remains(false));
 }
 
 /* A leader, and one of its group; both pids. With leave, the leader has ended. */
@@ -231,8 +184,8 @@ static pid_t start_group(pid_t *member, bool leave)
 {
     int ends[2], status;
 
-    ck_assert_int_eq(pipe(ends), 0);
-    ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    ok(pipe(ends));
+    ok(prctl(PR_SET_CHILD_SUBREAPER, 1));
     pid_t leader = fork();
     ck_assert_int_ge(leader, 0);
     if (leader == 0) {
@@ -258,48 +211,28 @@ static pid_t start_group(pid_t *member, bool leave)
     return leader;
 }
 
-PX_TEST(its_process_group_ends_with_it)
+/* 1: it has ended before. */
+PX_TEST_LOOP(its_process_group_ends_with_it, 2)
 {
-    pid_t member, leader = start_group(&member, false);
+    pid_t member, leader = start_group(&member, _i);
 
-    ck_assert_int_eq(remains(false), 0);
-    ck_assert_int_eq(ended_by(leader), SIGKILL);
+    ok(remains(false));
     ck_assert_int_eq(ended_by(member), SIGKILL);
+    if (!_i)
+        ck_assert_int_eq(ended_by(leader), SIGKILL);
 }
 
-PX_TEST(its_process_group_ends_even_if_it_has_ended_before)
-{
-    pid_t member;
-
-    start_group(&member, true);
-    ck_assert_int_eq(remains(false), 0);
-    ck_assert_int_eq(ended_by(member), SIGKILL);
-}
-
-PX_TEST(a_group_of_another_user_is_none_of_it)
-{
-    pid_t member;
-
-    PX_TEST_NEEDS(geteuid() == 0, "root");
-    pid_t leader = start_group(&member, true);
-    append(journal, &(struct px_journal_record){.type = PX_JOURNAL_PROC,
-                                                .flags = PX_JOURNAL_END,
-                                                .scope = 1,
-                                                .uid = STRANGER,
-                                                .x = (uint64_t)leader,
-                                                .y = 1});
-    ck_assert_int_eq(remains(false), 0);
-    ck_assert_int_eq(end(member), 0);
-}
-
-PX_TEST(a_group_older_than_its_leader_is_none_of_it)
+/* 0: it is another user's; 1: it is older than the leader. */
+PX_TEST_LOOP(a_group_of_another_process_is_none_of_it, 2)
 {
     pid_t member;
     pid_t leader = start_group(&member, true);
 
-    append_proc(1, 0, leader, px_journal_start_time(member) + 1, PX_JOURNAL_END);
-    ck_assert_int_eq(remains(false), 0);
-    ck_assert_int_eq(end(member), 0);
+    append_record(.type = PX_JOURNAL_PROC, .flags = PX_JOURNAL_END, .scope = 1,
+                  .uid = geteuid() + !_i, .x = (uint64_t)leader,
+                  .y = _i ? px_journal_start_time(member) + 1 : 1);
+    ok(remains(false));
+    ok(end(member));
 }
 
 PX_TEST_LOOP(a_pid_that_is_another_process_now_is_spared, 2)
@@ -309,10 +242,10 @@ PX_TEST_LOOP(a_pid_that_is_another_process_now_is_spared, 2)
 
     append_proc(1, 0, leader, _i ? start + 1 : start - 1, PX_JOURNAL_END);
     file_in(1, 1, "a");
-    ck_assert_int_eq(remains(false), 0);
+    ok(remains(false));
     ck_assert(!is_there(in("a")));
-    ck_assert_int_eq(end(leader), 0);
-    ck_assert_int_eq(end(member), 0);
+    ok(end(leader));
+    ok(end(member));
 }
 
 PX_TEST(a_process_without_a_start_time_is_not_killed_but_waited_for)
@@ -321,8 +254,8 @@ PX_TEST(a_process_without_a_start_time_is_not_killed_but_waited_for)
 
     append_proc(1, 0, pid, 0, PX_JOURNAL_END);
     ck_assert_int_eq(remains(false), EBUSY);
-    ck_assert_int_eq(end(pid), 0);
-    ck_assert_int_eq(remains(false), 0);
+    ok(end(pid));
+    ok(remains(false));
 }
 
 PX_TEST(neither_we_nor_the_first_process_are_killed)
@@ -332,7 +265,7 @@ PX_TEST(neither_we_nor_the_first_process_are_killed)
     ck_assert_int_eq(remains(false), EBUSY);
     append_proc(1, 0, 1, 1, 0);
     append_proc(2, 0, 1, 1, 0);
-    ck_assert_int_eq(remains(false), 0);
+    ok(remains(false));
 }
 
 /* ---- killed on the way ---------------------------------------------------------- */
@@ -343,7 +276,7 @@ static void make_much(void)
         make_dir(in("d%u", scope));
         for (uint32_t i = 0; i < 10; i++)
             make_file(in("d%u/%u", scope, i));
-        append_item(journal, scope, 0, PX_RM_DIR, PX_RM_RECURSE, in("d%u", scope));
+        append_tree(scope, 0, in("d%u", scope));
         char name[16];
         snprintf(name, sizeof(name), "f%u", scope);
         file_in(scope, 1, name);
@@ -351,7 +284,7 @@ static void make_much(void)
     }
 }
 
-/* For a moment a child of who was killed may still have its lock. */
+/* For a moment a child of one that was killed may still have its lock. */
 static void complete(void)
 {
     uint64_t until = px_clock_ms() + 5000;
@@ -359,7 +292,7 @@ static void complete(void)
 
     while ((errnum = remains(true)) == EBUSY && px_clock_ms() < until)
         usleep(1000);
-    ck_assert_int_eq(errnum, 0);
+    ok(errnum);
 }
 
 PX_TEST(killed_at_any_point_it_is_completed_by_the_next)
@@ -398,13 +331,263 @@ PX_TEST(killed_at_any_point_it_is_completed_by_the_next)
         ck_assert(WIFSIGNALED(status) || status == 0);
         complete();
         ck_assert_msg(rmdir(top) == 0, "point %d: %s is not empty", point, top);
-        ck_assert_int_eq(mkdir(top, 0755), 0);
+        ok(mkdir(top, 0755));
     }
     printf("killed %u of %d\n", killed, point - 1);
     ck_assert_uint_gt(killed, 0);
 }
 
-int main(void)
+/* ---- locks ---------------------------------------------------------------------- */
+
+PX_TEST(a_folder_that_is_locked_is_left_alone)
 {
-    return px_test_run("reclaim/server_dir", setup, teardown);
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    ok(flock(lock, LOCK_EX));
+    file_in(0, 0, "a");
+    make_file(in("pmix-server.abcdef/socket"));
+    ck_assert_int_eq(remains(true), EBUSY);
+    ck_assert_int_eq(remains(false), EBUSY);
+    ck_assert(is_there(in("a")) && is_there(in("pmix-server.abcdef/socket")));
+    ok(px_reclaim_server_dir(&sweep, dir, lock, true, &totals));
+    ck_assert(!is_there(dir) && !is_there(in("a")));
+    close(lock);
 }
+
+PX_TEST(a_descriptor_without_the_lock_is_of_no_use)
+{
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int other = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    ok(flock(lock, LOCK_EX));
+    ck_assert_int_eq(px_reclaim_server_dir(&sweep, dir, other, true, &totals), EBUSY);
+    ck_assert(is_there(dir));
+    close(other);
+    other = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* 0755 */
+    ck_assert_int_eq(px_reclaim_server_dir(&sweep, dir, other, true, &totals), EPERM);
+    ck_assert(is_there(dir));
+    close(other);
+    close(lock);
+}
+
+/* 0: another folder is in its place; 1: none; 2: its place leads elsewhere. */
+PX_TEST_LOOP(a_folder_that_was_moved_is_found_by_its_descriptor, 3)
+{
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    ok(flock(lock, LOCK_EX));
+    file_in(1, 0, "a");
+    file_in(0, 0, "contact");
+    ok(rename(dir, in("elsewhere")));
+    if (_i == 0) {
+        ok(mkdir(dir, 0700));
+        make_file(in("pmix-server.abcdef/canary"));
+    }
+    if (_i == 2)
+        ok(symlink("/etc", dir));
+    ok(px_reclaim_server_dir(&sweep, dir, lock, true, &totals));
+    ck_assert(!is_there(in("a")) && !is_there(in("contact")));
+    ck_assert(!is_there(in("elsewhere")));
+    ck_assert_int_eq(is_there(in("pmix-server.abcdef/canary")), _i == 0);
+    ck_assert_int_eq(is_there(dir), _i != 1);
+    close(lock);
+}
+
+/* As those do who tidy up in /tmp. */
+PX_TEST_LOOP(a_folder_that_was_removed_does_not_keep_the_rest, 2)
+{
+    const struct px_reclaim s = {
+        .journal = journal, .node = "node", .timeout_ms = 20000};
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    ok(flock(lock, LOCK_EX));
+    file_in(1, 0, "a");
+    file_in(0, 0, "contact");
+    ok(unlink(in("pmix-server.abcdef/journal")));
+    if (_i)
+        ok(rmdir(dir));
+    ok(px_reclaim_server_dir(&s, dir, lock, true, &totals));
+    ck_assert(!is_there(in("a")) && !is_there(in("contact")) && !is_there(dir));
+    close(lock);
+}
+
+static pid_t start_server(uint16_t flags)
+{
+    char here[320];
+    pid_t pid = start_process();
+
+    px_journal_whereabouts("node", here);
+    begin_journal(pid, px_journal_start_time(pid), flags, here);
+    return pid;
+}
+
+static void its_process_tells(pid_t pid)
+{
+    ck_assert_int_eq(remains(false), EBUSY);
+    ck_assert(is_there(dir));
+    ok(end(pid));
+    ok(remains(false));
+    ck_assert(!is_there(dir));
+}
+
+PX_TEST(without_locks_the_servers_process_tells)
+{
+    pid_t pid = start_server(0);
+
+    PX_TEST_NEEDS(px_test_deny(SYS_flock, ENOLCK), "seccomp");
+    its_process_tells(pid);
+}
+
+PX_TEST(of_a_server_that_got_no_lock_its_process_tells)
+{
+    its_process_tells(start_server(PX_JOURNAL_UNLOCKED));
+}
+
+PX_TEST(the_descriptor_of_such_a_server_says_that_it_is_over)
+{
+    pid_t pid = start_server(PX_JOURNAL_UNLOCKED);
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    ck_assert_int_ge(fd, 0);
+    ok(px_reclaim_server_dir(&sweep, dir, fd, true, &totals));
+    ck_assert(!is_there(dir));
+    ok(end(pid));
+    close(fd);
+}
+
+PX_TEST(without_locks_nothing_is_known_of_another_node)
+{
+    PX_TEST_NEEDS(px_test_deny(SYS_flock, EBADF), "seccomp");
+    begin_journal(1, 1, 0, "x node");
+    ck_assert_int_eq(remains(false), EBUSY);
+    ok(ftruncate(journal, 0));
+    ck_assert_int_eq(remains(false), EBUSY);
+    ck_assert(is_there(dir));
+}
+
+/* ---- what only looks like it ---------------------------------------------------- */
+
+static void spared(int errnum)
+{
+    ck_assert_int_eq(remains(true), errnum);
+    ck_assert(is_there(dir));
+    ck_assert_uint_eq(totals.files + totals.dirs, 0);
+}
+
+PX_TEST_LOOP(a_folder_that_others_may_enter_is_not_ours, 6)
+{
+    static const mode_t modes[] = {0755, 0701, 0710, 0500, 0777, 01777};
+
+    ok(chmod(dir, modes[_i]));
+    spared(EPERM);
+    ok(chmod(dir, 0700));
+}
+
+PX_TEST(a_folder_of_another_user_is_not_ours)
+{
+    PX_TEST_NEEDS_ROOT;
+    give(dir, STRANGER, 0);
+    spared(EPERM);
+}
+
+PX_TEST(a_path_that_is_not_absolute_or_the_root_is_not_ours)
+{
+    ck_assert_int_eq(px_reclaim_server_dir(&sweep, "/", -1, true, &totals), EPERM);
+    ck_assert_int_eq(
+        px_reclaim_server_dir(&sweep, "pmix-server.abcdef", -1, true, &totals), EPERM);
+}
+
+PX_TEST(what_is_no_folder_is_not_ours)
+{
+    make_file(in("pmix-server.file"));
+    strcpy(dir, in("pmix-server.file"));
+    spared(EPERM);
+    ok(symlink("pmix-server.abcdef", in("pmix-server.link")));
+    strcpy(dir, in("pmix-server.link"));
+    spared(EPERM);
+    ok(symlink(top, in("link")));
+    strcpy(dir, in("link/pmix-server.abcdef"));
+    spared(EPERM);
+    ck_assert(is_there(in("pmix-server.abcdef/journal")));
+}
+
+PX_TEST_LOOP(a_journal_that_is_no_plain_file_of_ours_is_none, 6)
+{
+    const char *path = in("pmix-server.abcdef/journal");
+
+    ok(rename(path, in("moved")));
+    switch (_i) {
+    case 0:
+        ok(symlink(in("moved"), path));
+        break;
+    case 1:
+        ok(mkfifo(path, 0600));
+        break;
+    case 2:
+        ok(link(in("moved"), path));
+        break;
+    case 3:
+        make_dir(path);
+        break;
+    case 4:
+        ok(rename(in("moved"), path));
+        ok(chmod(path, 0644));
+        break;
+    default:
+        PX_TEST_NEEDS_ROOT;
+        ok(rename(in("moved"), path));
+        give(path, STRANGER, 0);
+    }
+    spared(EPERM);
+}
+
+PX_TEST(without_root_nothing_of_others_is_removed)
+{
+    PX_TEST_NEEDS_ROOT;
+    make_file(in("roots"));
+    append_file_of(1, 0, in("roots"), 0, 0);
+    append_file_of(0, 0, in("roots"), 0, 0);
+    give(top, STRANGER, STRANGER);
+    give(dir, STRANGER, STRANGER);
+    give(in("pmix-server.abcdef/journal"), STRANGER, STRANGER);
+    become(STRANGER);
+    ok(remains(true));
+    ck_assert(is_there(in("roots")) && !is_there(dir));
+    ck_assert_uint_ge(totals.failed, 2);
+}
+
+/* ---- all of a folder ------------------------------------------------------------ */
+
+PX_TEST(reclaim_finishes_what_dead_servers_left_and_spares_the_rest)
+{
+    make_file(in("file"));
+    append_item(0, 0, PX_RM_FILE, 0, in("file"));
+    close(journal);
+    make_server("pmix-server.live");
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ok(flock(lock, LOCK_EX));
+    make_dir(in("pmix-server.open")); /* 0755 */
+    make_dir(in("pmix-other"));
+    make_file(in("pmix-server.file"));
+    ok(mkdir(in("pmix-server.bare"), 0700));
+    ok(symlink(top, in("link")));
+    /* the administrator may name the folder by a link */
+    ok(px_reclaim_tmpdir(&sweep, in("link"), &totals));
+    ck_assert(!is_there(in("pmix-server.abcdef")) && !is_there(in("file")));
+    ck_assert(!is_there(in("pmix-server.bare")));
+    ck_assert(is_there(in("pmix-server.live/journal")));
+    ck_assert(is_there(in("pmix-server.open")) && is_there(in("pmix-other")) &&
+              is_there(in("pmix-server.file")));
+    close(lock);
+    ok(px_reclaim_tmpdir(&sweep, top, &totals));
+    ck_assert(!is_there(in("pmix-server.live")));
+}
+
+PX_TEST(reclaim_where_nothing_is_finds_nothing)
+{
+    ok(px_reclaim_tmpdir(&sweep, in("none"), &totals));
+    make_file(in("file"));
+    ck_assert_int_eq(px_reclaim_tmpdir(&sweep, in("file"), &totals), ENOTDIR);
+}
+
+PX_TEST_MAIN("reclaim/server_dir", setup, teardown)

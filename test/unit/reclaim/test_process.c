@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Children that nobody meets, and that are a user for good; also where kernel or
  * sandbox do not have what is newest. */
-#include "core/base/attr.h"
 #include "reclaim_fixture.h"
-#include "seccomp.h"
 
-#include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-
-enum { EXIT_SKIP = 77 };
 
 /* In a child there is no Check: a number says where it failed. */
 #define MUST(condition)                                                       \
@@ -28,17 +19,14 @@ enum { EXIT_SKIP = 77 };
 
 static int messages = -1; /* where stderr was */
 
-typedef void (*child_fn)(void);
-
 /* What became of it: its exit status, or 128 and a signal. */
-static int in_child(child_fn fn)
+static int in_child(void (*fn)(void))
 {
     int status = -1;
 
     messages = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 700);
-    ck_assert_int_ge(messages, 0);
     pid_t child = px_reclaim_fork();
-    ck_assert_int_ge(child, 0);
+    ck_assert(messages >= 0 && child >= 0);
     if (child == 0) {
         fn();
         _exit(0);
@@ -56,12 +44,12 @@ static void on_signal(int signum)
     n_signals++;
 }
 
-static void nobody_meets_it(void)
+PX_TEST(a_host_that_waits_for_any_child_does_not_meet_it)
 {
     int ends[2], status;
     char byte = 0;
 
-    ck_assert_int_eq(pipe(ends), 0);
+    ok(pipe(ends));
     signal(SIGCHLD, on_signal);
     pid_t child = px_reclaim_fork();
     ck_assert_int_ge(child, 0);
@@ -84,17 +72,6 @@ static void nobody_meets_it(void)
     ck_assert_int_eq(n_signals, 0);
 }
 
-PX_TEST(a_host_that_waits_for_any_child_does_not_meet_it)
-{
-    nobody_meets_it();
-}
-
-PX_TEST_LOOP(nor_does_it_without_clone3, 2)
-{
-    PX_TEST_NEEDS(px_test_deny(SYS_clone3, _i ? EPERM : ENOSYS), "seccomp");
-    nobody_meets_it();
-}
-
 PX_TEST(a_host_that_ignores_sigchld_can_still_be_told)
 {
     int status;
@@ -105,16 +82,21 @@ PX_TEST(a_host_that_ignores_sigchld_can_still_be_told)
         _exit(9);
     ck_assert_int_eq(waitpid(child, &status, __WALL), child);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 9);
+    signal(SIGCHLD, SIG_DFL);
+}
+
+static int make_no_process(void)
+{
+    sigset_t now;
+
+    deny(SYS_clone, EAGAIN);
+    return px_reclaim_fork() != -1 || errno != EAGAIN ||
+           sigprocmask(SIG_SETMASK, NULL, &now) || sigismember(&now, SIGTERM);
 }
 
 PX_TEST(no_process_left_to_make_is_an_errno)
 {
-    PX_TEST_NEEDS(px_test_deny(SYS_clone3, EAGAIN), "seccomp");
-    ck_assert_int_eq(px_reclaim_fork(), -1);
-    ck_assert_int_eq(errno, EAGAIN);
-    sigset_t now;
-    ck_assert_int_eq(sigprocmask(SIG_SETMASK, NULL, &now), 0);
-    ck_assert(!sigismember(&now, SIGTERM));
+    ok(px_test_in_child(make_no_process));
 }
 
 /* ---- detached ------------------------------------------------------------------- */
@@ -129,18 +111,26 @@ static bool is_null(int fd)
            S_ISCHR(a.st_mode);
 }
 
+enum { BARE, WITH_STDERR, WITHOUT_STREAMS };
+static int streams;
+
 static void look_detached(void)
 {
-    const int keep[] = {KEPT, 700};
+    const int keep[] = {2, KEPT, 700};
     char name[16], cwd[16];
     sigset_t mask;
     struct sigaction action;
 
-    px_reclaim_detach("a-name", keep, 2);
+    for (int fd = 0; streams == WITHOUT_STREAMS && fd < 3; fd++)
+        close(fd);
+    if (streams == WITH_STDERR)
+        px_reclaim_detach("a-name", keep, 3);
+    else
+        px_reclaim_detach("a-name", keep + 1, 2);
     for (int fd = 0; fd < 3; fd++)
-        MUST(is_null(fd));
-    for (int fd = 3; fd < 1024; fd++)
-        MUST((fcntl(fd, F_GETFD) >= 0) == (fd == KEPT || fd == 700));
+        MUST(is_null(fd) == !(fd == 2 && streams == WITH_STDERR));
+    for (int fd = 0; fd < 1024; fd++)
+        MUST((fcntl(fd, F_GETFD) >= 0) == (fd < 3 || fd == KEPT || fd == 700));
     MUST(prctl(PR_GET_NAME, name) == 0 && strcmp(name, "a-name") == 0);
     MUST(prctl(PR_GET_DUMPABLE) == 0);
     MUST(getsid(0) == getpid());
@@ -152,80 +142,26 @@ static void look_detached(void)
     MUST(sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_DFL);
 }
 
-static int detached(void)
+/* 3, 4: without close_range. */
+PX_TEST_LOOP(a_detached_process_has_nothing_of_its_host, 5)
 {
-    ck_assert_int_eq(dup2(STDIN_FILENO, KEPT), KEPT);
-    for (int fd = 100; fd < 500; fd += 50) {
-        if (fd != KEPT)
-            ck_assert_int_eq(dup2(STDIN_FILENO, fd), fd);
-    }
+    if (_i > WITHOUT_STREAMS)
+        PX_TEST_NEEDS(px_test_deny(SYS_close_range, _i > 3 ? EPERM : ENOSYS),
+                      "seccomp");
+    for (int fd = 100; fd < 500; fd += 50)
+        ck_assert_int_eq(dup2(STDIN_FILENO, fd), fd);
     signal(SIGUSR1, on_signal);
     signal(SIGPIPE, SIG_IGN);
-    return in_child(look_detached);
-}
-
-PX_TEST(a_detached_process_has_nothing_of_its_host)
-{
-    ck_assert_int_eq(detached(), 0);
-}
-
-PX_TEST_LOOP(nor_has_it_without_close_range, 2)
-{
-    PX_TEST_NEEDS(px_test_deny(SYS_close_range, _i ? EPERM : ENOSYS), "seccomp");
-    ck_assert_int_eq(detached(), 0);
-}
-
-static void look_with_stderr(void)
-{
-    const int keep[] = {2, 700};
-    struct stat before, after;
-
-    MUST(fstat(2, &before) == 0);
-    px_reclaim_detach("a-name", keep, 2);
-    MUST(fstat(2, &after) == 0 && before.st_ino == after.st_ino &&
-         before.st_dev == after.st_dev);
-    MUST(is_null(0) && is_null(1));
-}
-
-PX_TEST(standard_error_stays_if_it_is_to_be_kept)
-{
-    ck_assert_int_eq(in_child(look_with_stderr), 0);
-}
-
-static void look_without_streams(void)
-{
-    const int keep[] = {700};
-
-    close(0);
-    close(1);
-    close(2);
-    px_reclaim_detach("a-name", keep, 1);
-    for (int fd = 0; fd < 3; fd++)
-        MUST(is_null(fd));
-}
-
-PX_TEST(streams_that_were_closed_are_null_too)
-{
-    ck_assert_int_eq(in_child(look_without_streams), 0);
+    streams = _i > WITHOUT_STREAMS ? BARE : _i;
+    ok(in_child(look_detached));
 }
 
 /* ---- the user ------------------------------------------------------------------- */
 
-static bool has_capabilities(void)
-{
-    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[2] = {{0}};
-
-    MUST(syscall(SYS_capget, &head, data) == 0);
-    for (int i = 0; i < 2; i++) {
-        if (data[i].effective || data[i].permitted || data[i].inheritable)
-            return true;
-    }
-    return false;
-}
-
 static void look_become(void)
 {
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2], none[2] = {{0}};
     uid_t uids[3];
     gid_t gids[3], groups[64];
 
@@ -235,7 +171,7 @@ static void look_become(void)
     for (int i = 0; i < 3; i++)
         MUST(uids[i] == STRANGER && gids[i] == OTHER_STRANGER);
     MUST(getgroups(64, groups) == 1 && groups[0] == OTHER_STRANGER);
-    MUST(!has_capabilities());
+    MUST(syscall(SYS_capget, &head, data) == 0 && !memcmp(data, none, sizeof(none)));
     MUST(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
     MUST(prctl(PR_GET_DUMPABLE) == 0);
     MUST(syscall(SYS_setuid, 0) < 0 && syscall(SYS_setgid, 0) < 0);
@@ -243,24 +179,15 @@ static void look_become(void)
     MUST(syscall(SYS_setgroups, 0, NULL) < 0);
 }
 
-PX_TEST(root_becomes_a_user_and_never_returns)
+/* 1: of a host that keeps its capabilities. */
+PX_TEST_LOOP(root_becomes_a_user_and_never_returns, 2)
 {
-    PX_TEST_NEEDS(geteuid() == 0, "root");
+    PX_TEST_NEEDS_ROOT;
     gid_t more[] = {0, 4, 27};
-    ck_assert_int_eq(setgroups(3, more), 0);
-    ck_assert_int_eq(in_child(look_become), 0);
-}
-
-static void keep_capabilities(void)
-{
-    MUST(prctl(PR_SET_SECUREBITS, SECBIT_KEEP_CAPS | SECBIT_NO_SETUID_FIXUP) == 0);
-    look_become();
-}
-
-PX_TEST(a_host_that_keeps_its_capabilities_has_none_there)
-{
-    PX_TEST_NEEDS(geteuid() == 0, "root");
-    ck_assert_int_eq(in_child(keep_capabilities), 0);
+    ok(setgroups(3, more));
+    if (_i)
+        ok(prctl(PR_SET_SECUREBITS, SECBIT_KEEP_CAPS | SECBIT_NO_SETUID_FIXUP));
+    ok(in_child(look_become));
 }
 
 static void become_stranger(void)
@@ -268,25 +195,22 @@ static void become_stranger(void)
     px_drop_privileges(STRANGER, STRANGER);
 }
 
-PX_TEST_LOOP(a_step_that_fails_ends_the_process, 8)
+/* With 0 a filter says it was done. */
+static const struct {
+    unsigned call;
+    int errnum;
+} steps[] = {
+    {SYS_setgroups, EPERM}, {SYS_setresgid, EPERM}, {SYS_setresuid, EPERM},
+    {SYS_capset, EPERM},    {SYS_capget, EPERM},    {SYS_getresuid, EPERM},
+    {SYS_getresgid, EPERM}, {SYS_getgroups, EPERM}, {SYS_setgroups, 0},
+    {SYS_setresgid, 0},     {SYS_setresuid, 0},     {SYS_setuid, 0},
+    {SYS_capget, 0},
+};
+
+PX_TEST_LOOP(a_step_that_fails_or_claims_success_ends_the_process, PX_COUNT(steps))
 {
-    static const unsigned steps[] = {SYS_setgroups, SYS_setresgid, SYS_setresuid,
-                                     SYS_capset,    SYS_capget,    SYS_getresuid,
-                                     SYS_getresgid, SYS_getgroups};
-
-    PX_TEST_NEEDS(geteuid() == 0, "root");
-    PX_TEST_NEEDS(px_test_deny(steps[_i], EPERM), "seccomp");
-    ck_assert_int_eq(in_child(become_stranger), 126);
-}
-
-/* A filter that says it was done. */
-PX_TEST_LOOP(a_step_that_only_claims_success_ends_the_process, 5)
-{
-    static const unsigned steps[] = {SYS_setgroups, SYS_setresgid, SYS_setresuid,
-                                     SYS_setuid, SYS_capget};
-
-    PX_TEST_NEEDS(geteuid() == 0, "root");
-    PX_TEST_NEEDS(px_test_deny(steps[_i], 0), "seccomp");
+    PX_TEST_NEEDS_ROOT;
+    PX_TEST_NEEDS(px_test_deny(steps[_i].call, steps[_i].errnum), "seccomp");
     ck_assert_int_eq(in_child(become_stranger), 126);
 }
 
@@ -301,9 +225,9 @@ static void look_same_user(void)
     MUST(false);
 }
 
-PX_TEST(a_user_stays_himself_and_becomes_nobody_else)
+PX_TEST(a_user_stays_that_user_and_becomes_no_other)
 {
-    PX_TEST_NEEDS(geteuid() == 0, "root");
+    PX_TEST_NEEDS_ROOT;
     ck_assert_int_eq(in_child(look_same_user), 126);
 }
 
@@ -332,8 +256,8 @@ static void look_root(void)
 
 PX_TEST(root_may_stay_root_with_another_group)
 {
-    PX_TEST_NEEDS(geteuid() == 0, "root");
-    ck_assert_int_eq(in_child(look_root), 0);
+    PX_TEST_NEEDS_ROOT;
+    ok(in_child(look_root));
 }
 
 /* ---- confined ------------------------------------------------------------------- */
@@ -375,21 +299,20 @@ static void look_confined(void)
 
 static void make_trees(void)
 {
-    make_dir(in("a"));
-    make_dir(in("b"));
-    make_dir(in("c"));
-    make_dir(in("b/tree"));
-    make_dir(in("b/tree/deep"));
+    static const char *const dirs[] = {"a", "b", "c", "b/tree", "b/tree/deep"};
+
+    for (size_t i = 0; i < PX_COUNT(dirs); i++)
+        make_dir(in("%s", dirs[i]));
     make_file(in("a/file"));
     make_file(in("b/tree/deep/file"));
     make_file(in("c/kept"));
 }
 
-PX_TEST(who_is_confined_can_remove_his_items_and_do_nothing_else)
+PX_TEST(a_confined_process_can_remove_its_items_and_do_nothing_else)
 {
     PX_TEST_NEEDS(has_landlock(), "Landlock");
     make_trees();
-    ck_assert_int_eq(in_child(look_confined), 0);
+    ok(in_child(look_confined));
 }
 
 static void look_not_confined(void)
@@ -400,12 +323,12 @@ static void look_not_confined(void)
     MUST(unlink(in("a/file")) == 0);
 }
 
-PX_TEST_LOOP(a_kernel_without_landlock_confines_nobody, 2)
+PX_TEST_LOOP(a_kernel_without_landlock_confines_nothing, 2)
 {
     make_trees();
     PX_TEST_NEEDS(px_test_deny(SYS_landlock_create_ruleset, _i ? EOPNOTSUPP : ENOSYS),
                   "seccomp");
-    ck_assert_int_eq(in_child(look_not_confined), 0);
+    ok(in_child(look_not_confined));
 }
 
 PX_TEST_LOOP(half_confined_is_the_end, 2)
@@ -433,10 +356,108 @@ PX_TEST(a_host_that_has_confined_itself_to_the_limit_is_no_obstacle)
     PX_TEST_NEEDS(has_landlock(), "Landlock");
     make_trees();
     PX_TEST_NEEDS(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no new privileges");
-    ck_assert_int_eq(in_child(confine_often), 0);
+    ok(in_child(confine_often));
 }
 
-int main(void)
+/* ---- killing -------------------------------------------------------------------- */
+
+static struct px_journal_record victim;
+
+static void set_victim(pid_t pid)
 {
-    return px_test_run("reclaim/child", make_top, remove_top);
+    victim = (struct px_journal_record){.type = PX_JOURNAL_PROC,
+                                        .flags = PX_JOURNAL_END,
+                                        .uid = geteuid(),
+                                        .x = (uint64_t)pid,
+                                        .y = px_journal_start_time(pid)};
 }
+
+static int kill_without_proc(void)
+{
+    deny(SYS_openat, EACCES);
+    px_reclaim_kill(&victim);
+    return 0;
+}
+
+PX_TEST(where_proc_is_hidden_no_process_is_killed)
+{
+    PX_TEST_NEEDS_PROC;
+    pid_t pid = start_process();
+
+    set_victim(pid);
+    ok(px_test_in_child(kill_without_proc));
+    ok(end(pid));
+}
+
+/* One whose leader has ended. */
+PX_TEST(a_process_does_not_end_the_group_that_it_is_in)
+{
+    PX_TEST_NEEDS_PROC;
+    int ends[2], status;
+    char byte = 0;
+
+    ok(pipe(ends));
+    pid_t leader = fork();
+    if (leader == 0) {
+        setpgid(0, 0);
+        set_victim(getpid());
+        if (fork() == 0) {
+            while (kill((pid_t)victim.x, 0) == 0)
+                usleep(1000);
+            px_reclaim_kill(&victim);
+            _exit(write(ends[1], "x", 1) != 1);
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    ck_assert_int_eq(waitpid(leader, &status, 0), leader);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 1); /* not its end */
+    close(ends[0]);
+}
+
+PX_TEST(what_is_no_child_is_not_waited_for)
+{
+    int status = 0;
+
+    ck_assert(px_reclaim_reap(getppid(), &status));
+    ck_assert_int_eq(status, -1);
+}
+
+/* 0: with descriptors of processes; 1: without. */
+PX_TEST_LOOP(a_child_is_waited_for_until_a_time_and_ended_after_it, 2)
+{
+    int status;
+
+    if (_i)
+        PX_TEST_NEEDS(px_test_deny(SYS_pidfd_open, ENOSYS), "seccomp");
+    pid_t pid = px_reclaim_fork();
+    if (pid == 0)
+        for (;;)
+            pause();
+    ck_assert(!px_reclaim_reap_until(pid, px_clock_ms() + 10, &status));
+    px_reclaim_end(pid);
+    ck_assert_int_eq(waitpid(pid, &status, __WALL), -1);
+}
+
+static int detach_without_devices(void)
+{
+    char byte;
+    struct stat st;
+
+    ok(chroot(top));
+    close(1);
+    px_reclaim_detach("test", NULL, 0);
+    for (int fd = 0; fd < 3; fd++)
+        if (fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode) || read(fd, &byte, 1) != -1 ||
+            write(fd, "x", 1) != -1)
+            return 10 + fd;
+    return fcntl(3, F_GETFD) >= 0;
+}
+
+PX_TEST(without_a_null_device_streams_lead_nowhere)
+{
+    PX_TEST_NEEDS(px_test_may(CAP_SYS_CHROOT), "CAP_SYS_CHROOT");
+    ok(px_test_in_child(detach_without_devices));
+}
+
+PX_TEST_MAIN("reclaim/process", setup, teardown)
