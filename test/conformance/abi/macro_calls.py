@@ -123,6 +123,7 @@ def common():
 
 # -- The others: a name, the objects that its statements use, which are made before and given back
 # after them (kind and name), then the statements. The status r and argv, if it is used, are there.
+# Names with a bar between them share their statements, in which THIS is the name.
 KINDS = {
     "app": ("pmix_app_t", "APP", "PMIx_App_destruct(&%s);"),
     "array": ("pmix_data_array_t", "DATA_ARRAY", "PMIx_Data_array_destruct(&%s);"),
@@ -380,21 +381,13 @@ PMIX_CHECK_RANK
     CHECK(!PMIX_CHECK_RANK(3, 4));
 PMIX_RANK_IS_VALID
     CHECK(PMIX_RANK_IS_VALID(0) && !PMIX_RANK_IS_VALID(PMIX_RANK_WILDCARD));
-PMIX_LOAD_PROCID proc x
-    PMIX_LOAD_PROCID(&x, "job", 3);
+PMIX_LOAD_PROCID|PMIX_PROC_LOAD proc x
+    THIS(&x, "job", 3);
     CHECK_TEXT(x.nspace, "job");
     CHECK_NUMBER(x.rank, 3);
-PMIX_PROC_LOAD proc x
-    PMIX_PROC_LOAD(&x, "job", 3);
-    CHECK_TEXT(x.nspace, "job");
-    CHECK_NUMBER(x.rank, 3);
-PMIX_XFER_PROCID proc x, proc y
+PMIX_XFER_PROCID|PMIX_PROCID_XFER proc x, proc y
     PMIx_Load_procid(&x, "job", 3);
-    PMIX_XFER_PROCID(&y, &x);
-    CHECK(memcmp(&x, &y, sizeof(x)) == 0);
-PMIX_PROCID_XFER proc x, proc y
-    PMIx_Load_procid(&x, "job", 3);
-    PMIX_PROCID_XFER(&y, &x);
+    THIS(&y, &x);
     CHECK(memcmp(&x, &y, sizeof(x)) == 0);
 PMIX_CHECK_PROCID proc x, proc y
     PMIx_Load_procid(&x, "job", 3);
@@ -433,28 +426,21 @@ pmix_calloc
 pmix_free
     pmix_free(malloc(3));
     pmix_free(NULL);
-pmix_keylen
-    char longest[PMIX_MAX_KEYLEN + 9];
+pmix_keylen|pmix_nslen
+    const size_t most = strcmp("THIS", "pmix_keylen") == 0 ? PMIX_MAX_KEYLEN : PMIX_MAX_NSLEN;
+    char longest[PMIX_MAX_KEYLEN + PMIX_MAX_NSLEN];
     memset(longest, 'k', sizeof(longest));
-    CHECK(pmix_keylen("key") == 3 && pmix_keylen(NULL) == 0);
-    CHECK_NUMBER(pmix_keylen(longest), PMIX_MAX_KEYLEN + 1);
-pmix_nslen
-    char longest[PMIX_MAX_NSLEN + 9];
-    memset(longest, 'n', sizeof(longest));
-    CHECK(pmix_nslen("job") == 3 && pmix_nslen(NULL) == 0);
-    CHECK_NUMBER(pmix_nslen(longest), PMIX_MAX_NSLEN + 1);
+    CHECK(THIS("key") == 3 && THIS(NULL) == 0);
+    CHECK_NUMBER(THIS(longest), most + 1);
 pmix_strncpy
     char to[4] = "zzz";
     pmix_strncpy(to, "abcdef", 3);
     CHECK_TEXT(to, "abc");
     pmix_strncpy(to, "x", 3);
     CHECK_TEXT(to, "x");
-PMIX_ARGV_FREE
+PMIX_ARGV_FREE|pmix_argv_free
     char **argv = three();
-    PMIX_ARGV_FREE(argv);
-pmix_argv_free
-    char **argv = three();
-    pmix_argv_free(argv);
+    THIS(argv);
 PMIX_ARGV_COUNT argv
     int n = 0;
     PMIX_ARGV_COUNT(n, argv);
@@ -512,9 +498,11 @@ def rows():
     calls = {}
     for row in re.split(r"\n(?=\w)", ROWS.strip()):
         head, *body = row.split("\n")
-        name, _, objects = head.partition(" ")
-        calls[name] = with_objects(objects.replace("argv", ""),
-                                   "\n".join(line.strip() for line in body))
+        names, _, objects = head.partition(" ")
+        for name in names.split("|"):
+            calls[name] = with_objects(
+                objects.replace("argv", ""),
+                "\n".join(line.strip() for line in body).replace("THIS", name))
     for body, n, at, string in VECTORS:
         name = re.findall(r"(\w+)\(", body.replace("PMIx_Argv_free(argv)", ""))[0]
         calls[name] = with_objects("", '%s\nCHECK_NUMBER(PMIx_Argv_count(argv), %d);\n'
