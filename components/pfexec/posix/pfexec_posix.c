@@ -311,24 +311,25 @@ static pid_t fork_child(const struct plan *plan)
 static pmix_status_t launch(const struct px_pfexec_spec *spec, pid_t *pid, int *report,
                             struct px_err *err)
 {
-    struct plan plan = {
-        .spec = spec, .parent = getpid(), .null_fd = -1, .gate = {-1, -1}};
-    int ends[2];
+    bool needs_null = spec->fds[0] < 0 || spec->fds[1] < 0 || spec->fds[2] < 0;
+    PX_AUTOCLOSE int null_fd = needs_null ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
+    int ends[2], gate[2] = {-1, -1};
 
-    if (spec->fds[0] < 0 || spec->fds[1] < 0 || spec->fds[2] < 0) {
-        plan.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-        if (plan.null_fd < 0)
-            return px_err_errno(err, "cannot open /dev/null");
-    }
-    PX_AUTOCLOSE int null_fd = plan.null_fd;
+    if (needs_null && null_fd < 0)
+        return px_err_errno(err, "cannot open /dev/null");
     if (pipe2(ends, O_CLOEXEC) < 0)
         return px_err_errno(err, "cannot make a pipe");
     PX_AUTOCLOSE int read_end = ends[0];
-    PX_AUTOCLOSE int write_end = plan.report = ends[1];
-    if (spec->forked && pipe2(plan.gate, O_CLOEXEC) < 0)
+    PX_AUTOCLOSE int write_end = ends[1];
+    if (spec->forked && pipe2(gate, O_CLOEXEC) < 0)
         return px_err_errno(err, "cannot make a pipe");
-    PX_AUTOCLOSE int gate_out = plan.gate[0];
-    PX_AUTOCLOSE int gate_in = plan.gate[1];
+    PX_AUTOCLOSE int gate_out = gate[0];
+    PX_AUTOCLOSE int gate_in = gate[1];
+    const struct plan plan = {.spec = spec,
+                              .parent = getpid(),
+                              .null_fd = null_fd,
+                              .report = write_end,
+                              .gate = {gate_out, gate_in}};
     *pid = fork_child(&plan);
     if (*pid < 0)
         return px_err_errno(err, "cannot fork");
