@@ -222,9 +222,16 @@ static void on_start(struct px_call *call, void *args)
     pmix_status_t rc = srv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (srv) {
-        px_list_init(&srv->peers);
-        px_list_init(&srv->upcalls);
-        px_list_init(&srv->dmodex);
+        struct px_list *const lists[] = {&srv->peers,
+                                         &srv->upcalls,
+                                         &srv->part.attributes,
+                                         &srv->part.cached_events,
+                                         &srv->part.psets,
+                                         &srv->part.pulls,
+                                         &srv->part.waiting_gets};
+
+        for (size_t i = 0; i < PX_COUNT(lists); i++)
+            px_list_init(lists[i]);
         srv->parts = px_server_parts;
         px_process.server = srv;
         rc = fill(srv, a);

@@ -25,55 +25,41 @@ struct commit {
     struct px_nspace *ns;
     pmix_rank_t rank;
     uint8_t scope;
+    bool store; /* else it is only checked, so that a damaged one changes nothing */
 };
 
-static pmix_status_t store_committed(const struct commit *c, const struct px_kval *kv)
+static pmix_status_t read_kval(px_reader *r, const struct commit *c)
 {
-    pmix_status_t rc = PMIX_SUCCESS;
+    struct px_kval kv = {0};
+    pmix_status_t rc = px_unpack_kval(r, &kv);
 
-    if (c->scope == PMIX_LOCAL || c->scope == PMIX_GLOBAL)
-        rc = px_store_put(&c->ns->store, PX_GDS_LOCAL, c->rank, kv->key, &kv->value);
-    if (!rc && (c->scope == PMIX_REMOTE || c->scope == PMIX_GLOBAL))
-        rc = px_store_put(&c->ns->store, PX_GDS_REMOTE, c->rank, kv->key, &kv->value);
+    if (!rc && !kv.key[0])
+        rc = PMIX_ERR_BAD_PARAM;
+    if (!rc && c->store && c->scope != PMIX_REMOTE)
+        rc = px_store_put(&c->ns->store, PX_GDS_LOCAL, c->rank, kv.key, &kv.value);
+    if (!rc && c->store && c->scope != PMIX_LOCAL)
+        rc = px_store_put(&c->ns->store, PX_GDS_REMOTE, c->rank, kv.key, &kv.value);
+    px_kval_fini(&kv);
     return rc;
 }
 
-/* With c NULL only checks, so that a damaged commit changes nothing. */
-static pmix_status_t read_kvals(px_reader r, const struct commit *c)
+static pmix_status_t read_commit(px_reader r, struct commit *c)
 {
-    while (!px_reader_done(&r)) {
-        struct px_kval kv = {0};
-        pmix_status_t rc = px_unpack_kval(&r, &kv);
+    pmix_status_t rc = PMIX_SUCCESS;
 
-        if (!rc && !kv.key[0])
-            rc = PMIX_ERR_BAD_PARAM;
-        if (!rc && c)
-            rc = store_committed(c, &kv);
-        px_kval_fini(&kv);
-        if (rc)
-            return rc;
-    }
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t read_commit(px_reader r, struct commit *c, bool store)
-{
-    while (!px_reader_done(&r)) {
+    while (!rc && !px_reader_done(&r)) {
         px_reader values;
-        pmix_status_t rc = px_unpack_u8(&r, &c->scope, PMIX_SCOPE);
 
+        rc = px_unpack_u8(&r, &c->scope, PMIX_SCOPE);
         if (!rc)
             rc = px_unpack_view(&r, &values, PMIX_BUFFER);
-        if (rc)
-            return rc;
-        if (c->scope != PMIX_LOCAL && c->scope != PMIX_REMOTE &&
+        if (!rc && c->scope != PMIX_LOCAL && c->scope != PMIX_REMOTE &&
             c->scope != PMIX_GLOBAL)
-            return PMIX_ERR_BAD_PARAM;
-        rc = read_kvals(values, store ? c : NULL);
-        if (rc)
-            return rc;
+            rc = PMIX_ERR_BAD_PARAM;
+        while (!rc && !px_reader_done(&values))
+            rc = read_kval(&values, c);
     }
-    return PMIX_SUCCESS;
+    return rc;
 }
 
 static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
@@ -82,11 +68,12 @@ static pmix_status_t on_commit(struct px_server *srv, struct px_req *req)
     pmix_status_t rc = px_nspace_get(px_process.model, req->peer->proc.nspace, &c.ns);
 
     if (!rc)
-        rc = read_commit(req->in, &c, false);
+        rc = read_commit(req->in, &c);
     if (rc)
         return rc;
     px_gate_close(&px_process.model_gate); /* readers see all of it or nothing */
-    rc = read_commit(req->in, &c, true);
+    c.store = true;
+    rc = read_commit(req->in, &c);
     px_gate_open(&px_process.model_gate);
     if (rc)
         return rc;

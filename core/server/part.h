@@ -7,6 +7,7 @@
 #define PX_SERVER_PART_H
 
 #include "core/base/err.h"
+#include "core/base/list.h"
 #include "core/types/type.h"
 
 struct px_server;
@@ -17,13 +18,12 @@ struct px_rpc;
 
 /* State of the parts for the server; each structure is known to its part alone. */
 struct px_server_parts {
-    struct px_attributes *attributes;
     struct px_collect *collect;
     struct px_door *door;
-    struct px_events *events;
     struct px_launch_envs *launch_envs;
-    struct px_psets *psets;
-    struct px_pulls *pulls;
+    /* of one part each, which needs no more */
+    struct px_list attributes, cached_events, psets, pulls, waiting_gets;
+    size_t last_pull;
 };
 
 struct px_server_start {

@@ -60,7 +60,7 @@ struct px_peer {
     uint64_t inode;                  /* of the socket at its end; 0: not known */
     struct px_cleanup_proc *cleanup; /* the process that it is */
     struct px_list interests; /* events it has registered for: event/on_event.c */
-    size_t pending_b; /* what its unanswered requests may cost */
+    size_t pending_b;         /* what its unanswered requests may cost */
 };
 
 /* One request of a peer. Handlers return a status, which is then the reply, or
@@ -107,6 +107,15 @@ struct px_rpc {
     const struct px_forward *forward; /* upcall.h */
 };
 
+static inline size_t px_list_length(const struct px_list *head)
+{
+    size_t n = 0;
+
+    for (const struct px_list *l = head->next; l != head; l = l->next)
+        n++;
+    return n;
+}
+
 static inline void px_peer_ref(struct px_peer *p)
 {
     p->refs++;
@@ -139,12 +148,11 @@ struct px_server {
     struct px_list peers;
     uint32_t next_pindex;
     struct px_list upcalls; /* asked of the host, not answered yet */
-    struct px_list dmodex;  /* requests that wait for data */
     struct px_peer *self;   /* for our own API calls */
     uint32_t last_own_tag;  /* of one of those */
     bool cleanup_left;      /* processes live that something waits for */
     bool stopping;
-    unsigned refs; /* further PMIx_server_init calls */
+    unsigned refs;              /* further PMIx_server_init calls */
     struct px_server_conf conf; /* report_uri NULL: no report is wanted */
 };
 

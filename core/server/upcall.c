@@ -27,15 +27,6 @@ struct px_upcall *px_upcall_for(struct px_req *req, px_upcall_fn fn)
     return u;
 }
 
-static void release_now(struct px_upcall *u)
-{
-    pmix_release_cbfunc_t release = u->release;
-
-    u->release = NULL;
-    if (release)
-        release(u->release_data);
-}
-
 void px_upcall_drop(struct px_upcall *u)
 {
     if (!u)
@@ -47,7 +38,8 @@ void px_upcall_drop(struct px_upcall *u)
     px_buf_cleanup(&u->bytes);
     px_args_cleanup(&u->args);
     px_buf_cleanup(&u->blob);
-    release_now(u);
+    if (u->release)
+        u->release(u->release_data);
     free(u);
 }
 
@@ -55,7 +47,6 @@ static void on_answer(struct px_msg *msg)
 {
     struct px_upcall *u = PX_CONTAINER_OF(msg, struct px_upcall, msg);
 
-    release_now(u);
     if (!u->orphan)
         u->fn(u->arg, u);
     px_upcall_drop(u);

@@ -111,24 +111,6 @@ static void count_missing(void *arg, struct px_local *local)
         n->missing++;
 }
 
-static size_t n_registered(const struct px_nspace *ns)
-{
-    size_t n = 0;
-
-    PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-        n++;
-    return n;
-}
-
-static size_t n_requests(const struct px_collective *c)
-{
-    size_t n = 0;
-
-    PX_LIST_EACH (&c->reqs, struct px_req, r, link)
-        n++;
-    return n;
-}
-
 /* Local ranks still awaited, those the host announced but has not registered yet
  * included. */
 static struct census take_census(const struct px_collective *c)
@@ -140,14 +122,14 @@ static struct census take_census(const struct px_collective *c)
                                                     c->procs[i].nspace);
 
         if (ns && c->procs[i].rank == PMIX_RANK_WILDCARD &&
-            ns->n_local > n_registered(ns))
-            n.missing += ns->n_local - n_registered(ns);
+            ns->n_local > px_list_length(&ns->locals))
+            n.missing += ns->n_local - px_list_length(&ns->locals);
     }
     /* Most of the time their numbers show that it is too early to compare one by
      * one. */
     px_collective_locals(c, count_local, &n);
-    if (n.missing == 0 && n_requests(c) + n.n_away < n.n_locals)
-        n.missing = n.n_locals - n_requests(c) - n.n_away;
+    if (n.missing == 0 && px_list_length(&c->reqs) + n.n_away < n.n_locals)
+        n.missing = n.n_locals - px_list_length(&c->reqs) - n.n_away;
     if (n.missing == 0)
         px_collective_locals(c, count_missing, &n);
     return n;
@@ -163,7 +145,7 @@ static bool is_local(struct px_server *srv, const pmix_proc_t *p)
         return true;
     if (p->rank != PMIX_RANK_WILDCARD)
         return px_local_find(srv, p) != NULL;
-    return ns && ns->job_size > 0 && n_registered(ns) >= ns->job_size;
+    return ns && ns->job_size > 0 && px_list_length(&ns->locals) >= ns->job_size;
 }
 
 static bool all_local(const struct px_collective *c)
@@ -193,15 +175,10 @@ void px_collective_pack_job(const struct px_nspace *ns, px_writer *w)
 static void pack_jobs(const struct px_collective *c, px_writer *w)
 {
     const char *last = "";
-    size_t n_spaces = 0;
 
+    if (strcmp(c->procs[0].nspace, c->procs[c->n_procs - 1].nspace) == 0)
+        return; /* sorted: there is but one */
     for (size_t i = 0; i < c->n_procs; i++) {
-        if (strcmp(c->procs[i].nspace, last) != 0)
-            n_spaces++;
-        last = c->procs[i].nspace;
-    }
-    last = "";
-    for (size_t i = 0; n_spaces > 1 && i < c->n_procs; i++) {
         const struct px_nspace *ns = px_nspace_find(px_process.model,
                                                     c->procs[i].nspace);
 
@@ -243,36 +220,22 @@ static void on_host_answer(void *arg, const struct px_upcall *answer)
     answer_all(c, status);
 }
 
-/* Hosts free the data: that is how all of them were written, whatever the Standard
- * says. */
-static pmix_status_t call_fence(struct px_collective *c, struct px_upcall *u)
+/* Hosts free the data of a fence: that is how all of them were written, whatever the
+ * Standard says. */
+static pmix_status_t call_host(const struct px_collective *c, struct px_upcall *u)
 {
     const pmix_server_module_t *m = &c->server->module;
-    px_buf data;
+    pmix_server_connect_fn_t call = c->op == PX_OP_CONNECT ? m->connect : m->disconnect;
+    const px_infos *l = &u->args.info;
 
+    if (c->op != PX_OP_FENCE)
+        return call ? call(c->procs, c->n_procs, l->v, l->n, px_upcall_op_cb, u)
+                    : PMIX_ERR_NOT_SUPPORTED;
     if (!m->fence_nb)
         return PMIX_ERR_NOT_SUPPORTED;
-    data = px_buf_take(&u->blob);
-    return m->fence_nb(c->procs, c->n_procs, u->args.info.v, u->args.info.n,
-                       (char *)data.data, data.len, px_upcall_modex_cb, u);
-}
-
-static pmix_status_t call_host(struct px_collective *c, struct px_upcall *u)
-{
-    const pmix_server_module_t *m = &c->server->module;
-
-    switch (c->op) {
-    case PX_OP_CONNECT:
-        return m->connect ? m->connect(c->procs, c->n_procs, u->args.info.v,
-                                       u->args.info.n, px_upcall_op_cb, u)
-                          : PMIX_ERR_NOT_SUPPORTED;
-    case PX_OP_DISCONNECT:
-        return m->disconnect ? m->disconnect(c->procs, c->n_procs, u->args.info.v,
-                                             u->args.info.n, px_upcall_op_cb, u)
-                             : PMIX_ERR_NOT_SUPPORTED;
-    default:
-        return call_fence(c, u);
-    }
+    px_buf data = px_buf_take(&u->blob);
+    return m->fence_nb(c->procs, c->n_procs, l->v, l->n, (char *)data.data, data.len,
+                       px_upcall_modex_cb, u);
 }
 
 static void hand_over(struct px_collective *c)

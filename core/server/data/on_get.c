@@ -11,7 +11,7 @@
 
 struct waiting {
     struct px_msg msg;   /* brings the host's question in and the answer out */
-    struct px_list link; /* in px_server.dmodex */
+    struct px_list link; /* in part.waiting_gets */
     struct px_server *server;
     pmix_proc_t proc;
     char *key;          /* NULL: everything */
@@ -186,7 +186,7 @@ static struct waiting *waiting_new(struct px_req *req, const pmix_proc_t *proc,
     }
     if (seconds)
         px_timer_set(w->timer, seconds * 1000ull);
-    px_list_append(&w->server->dmodex, &w->link);
+    px_list_append(&w->server->part.waiting_gets, &w->link);
     return w;
 }
 
@@ -196,7 +196,7 @@ static struct waiting *waiting_new(struct px_req *req, const pmix_proc_t *proc,
 static void end_waits(struct px_server *srv, const pmix_proc_t *proc,
                       pmix_status_t status)
 {
-    PX_LIST_EACH (&srv->dmodex, struct waiting, w, link)
+    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
         if (!w->asked_host && px_proc_same(&w->proc, proc))
             waiting_end(w, status);
 }
@@ -214,14 +214,14 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
 static void nspace_gone(struct px_server *srv, const char *nspace,
                         struct px_nspace *ns PX_UNUSED)
 {
-    PX_LIST_EACH (&srv->dmodex, struct waiting, w, link)
+    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
         if (strcmp(w->proc.nspace, nspace) == 0)
             waiting_end(w, PMIX_ERR_NOT_FOUND);
 }
 
 static void peer_gone(struct px_server *srv, struct px_peer *peer)
 {
-    PX_LIST_EACH (&srv->dmodex, struct waiting, w, link) {
+    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link) {
         if (w->req && w->req->peer == peer)
             waiting_end(w, PMIX_ERR_LOST_CONNECTION);
     }
@@ -229,7 +229,7 @@ static void peer_gone(struct px_server *srv, struct px_peer *peer)
 
 static void stop(struct px_server *srv)
 {
-    PX_LIST_EACH (&srv->dmodex, struct waiting, w, link)
+    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
         waiting_end(w, PMIX_ERR_LOST_CONNECTION);
 }
 
@@ -286,7 +286,7 @@ static pmix_status_t store_fetched(const pmix_proc_t *proc, const px_buf *bytes)
 /* Another request that asked the host for the same rank; NULL. */
 static struct waiting *find_asked(struct px_server *srv, const pmix_proc_t *proc)
 {
-    PX_LIST_EACH (&srv->dmodex, struct waiting, w, link)
+    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
         if (w->asked_host && px_proc_same(&w->proc, proc))
             return w;
     return NULL;
@@ -425,7 +425,7 @@ static void serve_host(struct px_server *srv, struct waiting *w)
     bool is_job = w->proc.rank == PMIX_RANK_WILDCARD;
 
     w->server = srv;
-    px_list_append(&srv->dmodex, &w->link);
+    px_list_append(&srv->part.waiting_gets, &w->link);
     if (ns && (is_job || (local && local->committed)))
         waiting_end(w, PMIX_SUCCESS);
     else if (local ? local->finalized || local->lost : ns && ns->complete)

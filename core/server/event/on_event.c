@@ -46,11 +46,6 @@ struct cached {
     px_infos infos;
 };
 
-struct px_events {
-    struct px_list cache;
-    size_t n_cached;
-};
-
 static void interest_free(struct interest *i)
 {
     if (!i)
@@ -61,10 +56,9 @@ static void interest_free(struct interest *i)
     free(i);
 }
 
-static void cached_free(struct px_events *ev, struct cached *c)
+static void cached_free(struct cached *c)
 {
     px_list_remove(&c->link);
-    ev->n_cached--;
     px_infos_cleanup(&c->infos);
     free(c);
 }
@@ -118,7 +112,6 @@ static void send_event(struct px_peer *peer, const struct news *e)
 /* Without memory only late registrants miss it. */
 static void cache(struct px_server *srv, const struct news *e)
 {
-    struct px_events *ev = srv->part.events;
     struct cached *c;
 
     if (e->range == PMIX_RANGE_PROC_LOCAL ||
@@ -137,9 +130,9 @@ static void cache(struct px_server *srv, const struct news *e)
     c->news = *e;
     c->news.source = &c->source;
     c->news.info = c->infos.v;
-    px_list_append(&ev->cache, &c->link);
-    if (++ev->n_cached > MAX_CACHED)
-        cached_free(ev, PX_CONTAINER_OF(ev->cache.next, struct cached, link));
+    px_list_append(&srv->part.cached_events, &c->link);
+    if (px_list_length(&srv->part.cached_events) > MAX_CACHED)
+        cached_free(PX_CONTAINER_OF(srv->part.cached_events.next, struct cached, link));
 }
 
 static void spread(struct px_server *srv, const struct news *plain)
@@ -186,16 +179,15 @@ void px_server_event(struct px_server *srv, pmix_status_t code,
 static void replay(struct px_server *srv, struct px_peer *peer,
                    const struct interest *fresh)
 {
-    struct px_events *ev = srv->part.events;
     uint64_t now = px_clock_ms();
 
     if (fresh->n_codes == 0)
         return;
-    PX_LIST_EACH (&ev->cache, struct cached, c, link) {
+    PX_LIST_EACH (&srv->part.cached_events, struct cached, c, link) {
         bool had = false;
 
         if (now - c->at_ms > CACHE_MS) {
-            cached_free(ev, c);
+            cached_free(c);
             continue;
         }
         PX_LIST_EACH (&peer->interests, struct interest, i, link)
@@ -285,11 +277,8 @@ static pmix_status_t add_and_notify(struct px_server *srv, struct px_req *req,
 {
     struct interest *i = calloc(1, sizeof *i);
     pmix_status_t rc = i ? fill_interest(i, a) : PMIX_ERR_NOMEM;
-    size_t n = 0;
 
-    PX_LIST_EACH (&req->peer->interests, struct interest, other, link)
-        n++;
-    if (!rc && n >= MAX_INTERESTS)
+    if (!rc && px_list_length(&req->peer->interests) >= MAX_INTERESTS)
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     if (!rc) {
         px_list_append(&req->peer->interests, &i->link);
@@ -400,26 +389,15 @@ static void rank_lost(struct px_server *srv, const pmix_proc_t *proc)
                     0);
 }
 
-static pmix_status_t create(struct px_server *srv,
-                            const struct px_server_start *start PX_UNUSED)
-{
-    px_list_init(&srv->part.events->cache);
-    return PMIX_SUCCESS;
-}
-
 static void destroy(struct px_server *srv)
 {
-    struct px_events *ev = srv->part.events;
-
-    PX_LIST_EACH (&ev->cache, struct cached, c, link)
-        cached_free(ev, c);
+    PX_LIST_EACH (&srv->part.cached_events, struct cached, c, link)
+        cached_free(c);
 }
 
 const struct px_server_part px_events_part = {
     .name = "events",
     .rpcs = rpcs,
-    PX_PART_STATE(events, struct px_events),
-    .create = create,
     .destroy = destroy,
     .peer_left = peer_left,
     .peer_gone = peer_gone,

@@ -9,12 +9,7 @@
 /* A reader so far behind gets no more until it has caught up. */
 #define MAX_UNREAD_B (16u * 1024u * 1024u)
 
-struct px_pulls {
-    struct px_list list;
-    size_t last_id;
-};
-
-/* One request of a peer to be sent output; in px_pulls.list. */
+/* One request of a peer to be sent output; in part.pulls. */
 struct pull {
     struct px_list link;
     struct px_peer *peer; /* borrowed: the pull goes when the peer does */
@@ -37,7 +32,7 @@ static void pull_free(struct pull *p)
 static struct pull *find_pull(struct px_server *srv, const struct px_peer *peer,
                               size_t id)
 {
-    PX_LIST_EACH (&srv->part.pulls->list, struct pull, p, link)
+    PX_LIST_EACH (&srv->part.pulls, struct pull, p, link)
         if (p->peer == peer && p->id == id)
             return p;
     return NULL;
@@ -98,7 +93,7 @@ static struct pull *make_pull(struct px_req *req, const struct px_args *a, size_
 /* Listed before the host is asked: bytes may come before its answer. */
 static pmix_status_t on_pull(struct px_server *srv, struct px_req *req)
 {
-    size_t id = srv->part.pulls->last_id + 1, n = 0;
+    size_t id = srv->part.last_pull + 1, n = 0;
     struct px_upcall *u;
     struct pull *p = NULL;
     pmix_status_t rc;
@@ -109,7 +104,7 @@ static pmix_status_t on_pull(struct px_server *srv, struct px_req *req)
     if (!u)
         return PMIX_ERR_NOMEM;
     rc = read_pull(req, &u->args, id);
-    PX_LIST_EACH (&srv->part.pulls->list, struct pull, other, link)
+    PX_LIST_EACH (&srv->part.pulls, struct pull, other, link)
         n += other->peer == req->peer;
     if (!rc && n >= MAX_PULLS)
         rc = PMIX_ERR_OUT_OF_RESOURCE;
@@ -121,8 +116,8 @@ static pmix_status_t on_pull(struct px_server *srv, struct px_req *req)
         px_upcall_drop(u);
         return rc;
     }
-    srv->part.pulls->last_id = id;
-    px_list_append(&srv->part.pulls->list, &p->link);
+    srv->part.last_pull = id;
+    px_list_append(&srv->part.pulls, &p->link);
     req->state = (void *)(uintptr_t)id;
     px_upcall_returned(u, srv->module.iof_pull(u->args.procs, u->args.n_procs,
                                                u->args.info.v, u->args.info.n,
@@ -205,7 +200,7 @@ static void peer_left(struct px_server *srv, struct px_peer *peer)
 {
     const px_infos none = {0};
 
-    PX_LIST_EACH (&srv->part.pulls->list, struct pull, p, link) {
+    PX_LIST_EACH (&srv->part.pulls, struct pull, p, link) {
         struct px_upcall *u = NULL;
 
         if (p->peer != peer)
@@ -243,18 +238,9 @@ static const struct px_rpc rpcs[] = {
     {0},
 };
 
-static pmix_status_t create(struct px_server *srv,
-                            const struct px_server_start *start PX_UNUSED)
-{
-    px_list_init(&srv->part.pulls->list);
-    return PMIX_SUCCESS;
-}
-
 const struct px_server_part px_iof_part = {
     .name = "iof",
     .rpcs = rpcs,
-    PX_PART_STATE(pulls, struct px_pulls),
-    .create = create,
     .peer_left = peer_left,
 };
 
@@ -330,7 +316,7 @@ static pmix_status_t deliver(struct px_server *srv, const struct px_server_op *o
     const struct px_args *piece = &op->api.args;
     pmix_status_t first = PMIX_SUCCESS;
 
-    PX_LIST_EACH (&srv->part.pulls->list, struct pull, p, link) {
+    PX_LIST_EACH (&srv->part.pulls, struct pull, p, link) {
         pmix_status_t rc = is_wanted(p, piece) ? send_piece(p, piece) : PMIX_SUCCESS;
 
         if (rc && !first)

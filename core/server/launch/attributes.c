@@ -8,10 +8,6 @@
 
 #include <string.h>
 
-struct px_attributes {
-    struct px_list list;
-};
-
 struct registration {
     struct px_list link;
     char *function;
@@ -86,7 +82,7 @@ static pmix_status_t add(struct px_server *srv, const struct px_server_op *o)
     char *const *attributes = op->attributes;
     struct registration *r;
 
-    PX_LIST_EACH (&srv->part.attributes->list, struct registration, old, link)
+    PX_LIST_EACH (&srv->part.attributes, struct registration, old, link)
         if (strcmp(old->function, function) == 0)
             return PMIX_ERR_REPEAT_ATTR_REGISTRATION;
     r = calloc(1, sizeof *r);
@@ -99,7 +95,7 @@ static pmix_status_t add(struct px_server *srv, const struct px_server_op *o)
         registration_free(r);
         return PMIX_ERR_NOMEM;
     }
-    px_list_append(&srv->part.attributes->list, &r->link);
+    px_list_append(&srv->part.attributes, &r->link);
     return PMIX_SUCCESS;
 }
 
@@ -120,16 +116,9 @@ PX_EXPORT pmix_status_t PMIx_Register_attributes(char *function, char *attrs[])
     return px_server_submit(&op.op, sizeof op, sound);
 }
 
-static pmix_status_t create(struct px_server *srv,
-                            const struct px_server_start *start PX_UNUSED)
-{
-    px_list_init(&srv->part.attributes->list);
-    return PMIX_SUCCESS;
-}
-
 static void destroy(struct px_server *srv)
 {
-    PX_LIST_EACH (&srv->part.attributes->list, struct registration, r, link) {
+    PX_LIST_EACH (&srv->part.attributes, struct registration, r, link) {
         px_list_remove(&r->link);
         registration_free(r);
     }
@@ -142,15 +131,14 @@ static void destroy(struct px_server *srv)
 static pmix_status_t fill_host(const struct px_server *srv, struct px_support **rows,
                                struct px_support_table *table)
 {
-    size_t n = srv->host ? srv->host->n_support : 0;
+    size_t n = px_list_length(&srv->part.attributes) +
+               (srv->host ? srv->host->n_support : 0);
 
-    PX_LIST_EACH (&srv->part.attributes->list, struct registration, r, link)
-        n++;
     *rows = calloc(n ? n : 1, sizeof **rows);
     if (!*rows)
         return PMIX_ERR_NOMEM;
     table->rows = *rows;
-    PX_LIST_EACH (&srv->part.attributes->list, struct registration, r, link)
+    PX_LIST_EACH (&srv->part.attributes, struct registration, r, link)
         (*rows)[table->n++] = (struct px_support){r->function, r->attributes};
     for (size_t i = 0; table->n < n; i++)
         (*rows)[table->n++] = srv->host->support[i];
@@ -175,7 +163,5 @@ static pmix_status_t query(struct px_server *srv, pmix_query_t *queries, size_t 
 const struct px_server_part px_attributes_part = {
     .name = "attributes",
     .query = query,
-    PX_PART_STATE(attributes, struct px_attributes),
-    .create = create,
     .destroy = destroy,
 };

@@ -222,30 +222,25 @@ static pmix_status_t add(void *arg, const pmix_info_t *info)
     return px_infos_add_copy(share, info, 1);
 }
 
-static void pack_share(px_writer *w, const char *name, const px_infos *share)
-{
-    PX_AUTO(px_writer) inside;
-
-    px_writer_init(&inside, px_codec_default);
-    px_pack_infos(&inside, share->v, share->n);
-    if (inside.status && !w->status)
-        w->status = inside.status;
-    px_pack_str(w, name);
-    px_pack_bytes(w, inside.buf.data, inside.buf.len);
-}
-
 static pmix_status_t gather(const struct px_module *m, const char *nspace,
                             const pmix_info_t *info, size_t n, px_writer *w,
                             struct px_err *err)
 {
     PX_AUTO(px_infos) share = {0};
-    pmix_status_t rc = px_pnet_ops(m)->contribute(m->self, nspace, info, n, add,
-                                                  &share);
+    PX_AUTO(px_writer) inside;
+    pmix_status_t rc;
 
+    px_writer_init(&inside, px_codec_default);
+    rc = px_pnet_ops(m)->contribute(m->self, nspace, info, n, add, &share);
     if (rc)
         return failed(m, "contribute to", nspace, rc, err);
-    if (share.n)
-        pack_share(w, m->component->name, &share);
+    if (!share.n)
+        return PMIX_SUCCESS;
+    px_pack_infos(&inside, share.v, share.n);
+    if (inside.status && !w->status)
+        w->status = inside.status;
+    px_pack_str(w, m->component->name);
+    px_pack_bytes(w, inside.buf.data, inside.buf.len);
     return PMIX_SUCCESS;
 }
 
@@ -285,15 +280,6 @@ struct share { /* of one module */
     bool present;
 };
 
-static size_t module_named(const char *name, const struct px_module *m, size_t n)
-{
-    size_t i = 0;
-
-    while (i < n && strcmp(m[i].component->name, name) != 0)
-        i++;
-    return i;
-}
-
 static pmix_status_t read_share(px_reader *r, const struct px_module *m, size_t n,
                                 struct share *shares)
 {
@@ -305,7 +291,9 @@ static pmix_status_t read_share(px_reader *r, const struct px_module *m, size_t 
         rc = px_unpack_view(r, &inside, PMIX_BYTE_OBJECT);
     if (rc)
         return rc;
-    size_t i = module_named(name ? name : "", m, n);
+    size_t i = 0;
+    while (i < n && strcmp(m[i].component->name, name ? name : "") != 0)
+        i++;
     if (i == n) {
         px_log(PX_LOG_WARN, "pnet",
                "this node has no component pnet/%.64s: what it adds is left out",

@@ -6,12 +6,8 @@
 
 #include <string.h>
 
-struct px_psets {
-    struct px_list list;
-};
-
 struct pset {
-    struct px_list link; /* in px_psets.list */
+    struct px_list link; /* in part.psets */
     char *name;
     pmix_proc_t *procs;
     size_t n_procs;
@@ -19,52 +15,27 @@ struct pset {
 
 static void pset_free(struct pset *s)
 {
-    if (!s)
-        return;
     px_list_remove(&s->link);
     free(s->name);
     free(s->procs);
     free(s);
 }
 
-static pmix_status_t create(struct px_server *srv,
-                            const struct px_server_start *start PX_UNUSED)
-{
-    px_list_init(&srv->part.psets->list);
-    return PMIX_SUCCESS;
-}
-
 static void destroy(struct px_server *srv)
 {
-    PX_LIST_EACH (&srv->part.psets->list, struct pset, s, link)
+    PX_LIST_EACH (&srv->part.psets, struct pset, s, link)
         pset_free(s);
 }
 
 static struct pset *find_pset(const struct px_server *srv, const char *name)
 {
-    PX_LIST_EACH (&srv->part.psets->list, struct pset, s, link)
+    PX_LIST_EACH (&srv->part.psets, struct pset, s, link)
         if (strcmp(s->name, name) == 0)
             return s;
     return NULL;
 }
 
 /* ---- define and delete ----------------------------------------------------------- */
-
-/* Not for default handlers, in which some programs end themselves. */
-static pmix_status_t make_event(px_infos *l, const struct pset *s, bool with_members)
-{
-    pmix_status_t rc = px_infos_add(l, PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL);
-
-    if (!rc)
-        rc = px_infos_add(l, PMIX_PSET_NAME, s->name, PMIX_STRING);
-    if (!rc && with_members) {
-        pmix_data_array_t members = {
-            .type = PMIX_PROC, .size = s->n_procs, .array = s->procs};
-
-        rc = px_infos_add(l, PMIX_PSET_MEMBERS, &members, PMIX_DATA_ARRAY);
-    }
-    return rc;
-}
 
 struct pset_op {
     struct px_server_op op;
@@ -73,56 +44,58 @@ struct pset_op {
     size_t n_procs;
 };
 
-static struct pset *pset_create(const struct pset_op *op)
+/* Not to default handlers, in which some programs end themselves. */
+static pmix_status_t announce(struct px_server *srv, pmix_status_t code,
+                              const struct pset *s)
 {
-    struct pset *s = calloc(1, sizeof *s);
+    const pmix_data_array_t members = {
+        .type = PMIX_PROC, .size = s->n_procs, .array = s->procs};
+    PX_AUTO(px_infos) l = {0};
+    pmix_status_t rc = px_infos_add(&l, PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL);
 
-    if (!s)
-        return NULL;
-    s->name = strdup(op->name);
-    if (!s->name ||
-        px_type_copy_array(PMIX_PROC, (void **)&s->procs, op->procs, op->n_procs)) {
-        pset_free(s);
-        return NULL;
-    }
-    s->n_procs = op->n_procs;
-    return s;
+    if (!rc)
+        rc = px_infos_add(&l, PMIX_PSET_NAME, s->name, PMIX_STRING);
+    if (!rc && code == PMIX_PROCESS_SET_DEFINE)
+        rc = px_infos_add(&l, PMIX_PSET_MEMBERS, &members, PMIX_DATA_ARRAY);
+    if (!rc)
+        px_server_event(srv, code, NULL, PMIX_RANGE_LOCAL, l.v, l.n);
+    return rc;
 }
 
 static pmix_status_t define(struct px_server *srv, const struct px_server_op *o)
 {
     const struct pset_op *op = PX_CONTAINER_OF(o, struct pset_op, op);
-    PX_AUTO(px_infos) event = {0};
     struct pset *s;
     pmix_status_t rc;
 
     if (find_pset(srv, op->name))
         return PMIX_ERR_EXISTS; /* sets do not change */
-    s = pset_create(op);
-    rc = s ? make_event(&event, s, true) : PMIX_ERR_NOMEM;
-    if (rc) {
+    s = calloc(1, sizeof *s);
+    if (!s)
+        return PMIX_ERR_NOMEM;
+    px_list_append(&srv->part.psets, &s->link);
+    s->name = strdup(op->name);
+    s->n_procs = op->n_procs;
+    rc = s->name
+             ? px_type_copy_array(PMIX_PROC, (void **)&s->procs, op->procs, op->n_procs)
+             : PMIX_ERR_NOMEM;
+    if (!rc)
+        rc = announce(srv, PMIX_PROCESS_SET_DEFINE, s);
+    if (rc)
         pset_free(s);
-        return rc;
-    }
-    px_list_append(&srv->part.psets->list, &s->link);
-    px_server_event(srv, PMIX_PROCESS_SET_DEFINE, NULL, PMIX_RANGE_LOCAL, event.v,
-                    event.n);
-    return PMIX_SUCCESS;
+    return rc;
 }
 
 static pmix_status_t delete_set(struct px_server *srv, const struct px_server_op *o)
 {
     const struct pset_op *op = PX_CONTAINER_OF(o, struct pset_op, op);
-    PX_AUTO(px_infos) event = {0};
     struct pset *s = find_pset(srv, op->name);
-    pmix_status_t rc = s ? make_event(&event, s, false) : PMIX_ERR_NOT_FOUND;
+    pmix_status_t rc = s ? announce(srv, PMIX_PROCESS_SET_DELETE, s)
+                         : PMIX_ERR_NOT_FOUND;
 
-    if (rc)
-        return rc;
-    pset_free(s);
-    px_server_event(srv, PMIX_PROCESS_SET_DELETE, NULL, PMIX_RANGE_LOCAL, event.v,
-                    event.n);
-    return PMIX_SUCCESS;
+    if (!rc)
+        pset_free(s);
+    return rc;
 }
 
 static bool name_ok(const char *name)
@@ -165,7 +138,7 @@ static pmix_status_t answer_names(struct px_server *srv,
     pmix_status_t rc = PMIX_SUCCESS;
     size_t len = 0;
 
-    PX_LIST_EACH (&srv->part.psets->list, struct pset, s, link) {
+    PX_LIST_EACH (&srv->part.psets, struct pset, s, link) {
         len += strlen(s->name) + 1;
         if (!rc)
             rc = px_strv_append(&names, s->name);
@@ -179,10 +152,8 @@ static pmix_status_t answer_number(struct px_server *srv,
                                    const pmix_query_t *q PX_UNUSED,
                                    struct px_answers *a)
 {
-    size_t n = 0;
+    size_t n = px_list_length(&srv->part.psets);
 
-    PX_LIST_EACH (&srv->part.psets->list, struct pset, s, link)
-        n++;
     return px_answer(a, PMIX_QUERY_NUM_PSETS, &n, PMIX_SIZE, 0);
 }
 
@@ -207,7 +178,5 @@ static const struct px_query_key keys[] = {
 const struct px_server_part px_psets_part = {
     .name = "psets",
     .query_keys = keys,
-    PX_PART_STATE(psets, struct px_psets),
-    .create = create,
     .destroy = destroy,
 };

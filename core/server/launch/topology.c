@@ -84,38 +84,18 @@ static pmix_status_t find_binding(const struct px_peer *peer, pmix_cpuset_t *cpu
     return rc ? rc : px_cpuset_parse(list, cpuset);
 }
 
-struct asked {
-    pmix_topology_t
-        topo; /* only this node's own, which is none, is taken: the reader refuses XML */
-    pmix_cpuset_t cpuset;
-    px_infos infos;
-};
-
-static pmix_status_t read_request(struct px_req *req, struct asked *a)
-{
-    pmix_status_t rc = px_unpack1(&req->in, &a->topo, PMIX_TOPO);
-
-    if (!rc)
-        rc = px_unpack1(&req->in, &a->cpuset, PMIX_PROC_CPUSET);
-    if (!rc)
-        rc = px_unpack_infos(&req->in, &a->infos.v, &a->infos.n);
-    return rc;
-}
-
-static pmix_status_t answer(struct px_req *req, struct asked *a)
+static pmix_status_t answer(struct px_req *req, const pmix_cpuset_t *cpuset,
+                            const px_infos *infos)
 {
     pmix_device_distance_t *found = NULL;
     pmix_topology_t node;
     size_t n = 0;
     px_writer w;
-    pmix_status_t rc = a->cpuset.bitmap ? PMIX_SUCCESS
-                                        : find_binding(req->peer, &a->cpuset);
+    pmix_status_t rc = px_node_topology(&node);
 
     if (!rc)
-        rc = px_node_topology(&node);
-    if (!rc)
-        rc = px_distances(&node, &a->cpuset, a->infos.v, a->infos.n, px_process.host,
-                          &found, &n);
+        rc = px_distances(&node, cpuset, infos->v, infos->n, px_process.host, &found,
+                          &n);
     if (rc)
         return rc;
     px_reply_begin(req, &w, PMIX_SUCCESS);
@@ -127,17 +107,25 @@ static pmix_status_t answer(struct px_req *req, struct asked *a)
 }
 
 /* The first who asks may make the loop wait for the discovery of the topology. A host
- * that minds gives one to PMIx_server_init, or generates a locality before. */
+ * that minds gives one to PMIx_server_init, or generates a locality before. Of
+ * topologies only this node's own, which is none, is taken: the reader refuses XML. */
 static pmix_status_t on_distances(struct px_server *srv PX_UNUSED, struct px_req *req)
 {
-    struct asked a = {0};
-    pmix_status_t rc = read_request(req, &a);
+    pmix_topology_t topo = {0};
+    pmix_cpuset_t cpuset = {0};
+    PX_AUTO(px_infos) infos = {0};
+    pmix_status_t rc = px_unpack1(&req->in, &topo, PMIX_TOPO);
 
     if (!rc)
-        rc = answer(req, &a);
-    px_type_destruct(PMIX_TOPO, &a.topo);
-    px_type_destruct(PMIX_PROC_CPUSET, &a.cpuset);
-    px_infos_cleanup(&a.infos);
+        rc = px_unpack1(&req->in, &cpuset, PMIX_PROC_CPUSET);
+    if (!rc)
+        rc = px_unpack_infos(&req->in, &infos.v, &infos.n);
+    if (!rc && !cpuset.bitmap)
+        rc = find_binding(req->peer, &cpuset);
+    if (!rc)
+        rc = answer(req, &cpuset, &infos);
+    px_type_destruct(PMIX_TOPO, &topo);
+    px_type_destruct(PMIX_PROC_CPUSET, &cpuset);
     return rc;
 }
 
