@@ -18,10 +18,12 @@ static pthread_cond_t called = PTHREAD_COND_INITIALIZER;
 static const char *calls[MAX_CALLS];
 static unsigned n_calls;
 
+enum kind { OP, INFO, LOOKUP, SPAWN, MODEX, CREDENTIAL, VALIDATION };
+
 /* One answer that is due. */
 struct due {
     struct due *next;
-    void (*give)(struct due *d, pmix_status_t status);
+    enum kind kind;
     union {
         pmix_op_cbfunc_t op;
         pmix_info_cbfunc_t info;
@@ -45,33 +47,8 @@ static void release(void *data PX_UNUSED)
     __atomic_add_fetch(&host.released, 1, __ATOMIC_RELAXED);
 }
 
-static void give_op(struct due *d, pmix_status_t status)
-{
-    d->cb.op(status, d->cbdata);
-}
-
-static void give_info(struct due *d, pmix_status_t status)
-{
-    d->cb.info(status, host.infos.v, host.infos.n, d->cbdata, release, NULL);
-}
-
-static void give_lookup(struct due *d, pmix_status_t status)
-{
-    d->cb.lookup(status, host.pdata, host.n_pdata, d->cbdata);
-}
-
-static void give_spawn(struct due *d, pmix_status_t status)
-{
-    d->cb.spawn(status, host.nspace, d->cbdata);
-}
-
-static void give_modex(struct due *d, pmix_status_t status)
-{
-    d->cb.modex(status, host.bytes, host.n_bytes, d->cbdata, release, NULL);
-}
-
-/* Both gone once this returns. */
-static void give_credential(struct due *d, pmix_status_t status)
+/* A credential is gone once this returns. */
+static void give_credential(const struct due *d, pmix_status_t status)
 {
     pmix_byte_object_t bo = {.bytes = malloc(host.n_bytes + 1), .size = host.n_bytes};
 
@@ -82,15 +59,31 @@ static void give_credential(struct due *d, pmix_status_t status)
     PMIx_Byte_object_destruct(&bo);
 }
 
-static void give_validation(struct due *d, pmix_status_t status)
-{
-    d->cb.validation(status, host.infos.v, host.infos.n, d->cbdata);
-}
-
-static void give(struct due *d, pmix_status_t status)
+static void give(const struct due *d, pmix_status_t status)
 {
     host.args_lived = !d->proc || px_proc_same(d->proc, &d->was);
-    d->give(d, status);
+    switch (d->kind) {
+    case OP:
+        d->cb.op(status, d->cbdata);
+        break;
+    case INFO:
+        d->cb.info(status, host.infos.v, host.infos.n, d->cbdata, release, NULL);
+        break;
+    case LOOKUP:
+        d->cb.lookup(status, host.pdata, host.n_pdata, d->cbdata);
+        break;
+    case SPAWN:
+        d->cb.spawn(status, host.nspace, d->cbdata);
+        break;
+    case MODEX:
+        d->cb.modex(status, host.bytes, host.n_bytes, d->cbdata, release, NULL);
+        break;
+    case CREDENTIAL:
+        give_credential(d, status);
+        break;
+    case VALIDATION:
+        d->cb.validation(status, host.infos.v, host.infos.n, d->cbdata);
+    }
 }
 
 static void *give_in_thread(void *arg)
@@ -193,10 +186,10 @@ void host_end(void)
 #define PROCS    const pmix_proc_t procs[], size_t n_procs
 #define INFOS    const pmix_info_t info[], size_t n
 #define CB(kind) pmix_##kind##_cbfunc_t cb, void *cbdata
-#define DUE(kind, on)                                                      \
-    &(struct due)                                                          \
-    {                                                                      \
-        .give = give_##kind, .cb.kind = cb, .cbdata = cbdata, .proc = (on) \
+#define DUE(kind_, member, on)                                           \
+    &(struct due)                                                        \
+    {                                                                    \
+        .kind = (kind_), .cb.member = cb, .cbdata = cbdata, .proc = (on) \
     }
 
 static pmix_status_t arrived_as(enum host_how how, const char *name, INFOS,
@@ -247,20 +240,21 @@ static pmix_status_t client_connected(PROC, void *object, CB(op))
     ck_assert(!cb); /* hosts of this slot do not call back */
     host.object = object;
     return arrived_as(host.how_connected == HOST_ERROR ? HOST_ERROR : HOST_DONE,
-                      "client_connected", NULL, 0, DUE(op, proc));
+                      "client_connected", NULL, 0, DUE(OP, op, proc));
 }
 
 static pmix_status_t client_connected2(PROC, void *object, pmix_info_t info[], size_t n,
                                        CB(op))
 {
     host.object = object;
-    return arrived_as(host.how_connected, "client_connected2", info, n, DUE(op, proc));
+    return arrived_as(host.how_connected, "client_connected2", info, n,
+                      DUE(OP, op, proc));
 }
 
 static pmix_status_t client_finalized(PROC, void *object, CB(op))
 {
     host.object = object;
-    return arrived("client_finalized", NULL, 0, DUE(op, proc));
+    return arrived("client_finalized", NULL, 0, DUE(OP, op, proc));
 }
 
 static pmix_status_t on_abort(PROC, void *object, int status, const char msg[],
@@ -270,7 +264,7 @@ static pmix_status_t on_abort(PROC, void *object, int status, const char msg[],
     host.code = status;
     px_str_copy(host.text, sizeof(host.text), msg);
     record_procs(procs, n_procs);
-    return arrived("abort", NULL, 0, DUE(op, proc));
+    return arrived("abort", NULL, 0, DUE(OP, op, proc));
 }
 
 static pmix_status_t fence_nb(PROCS, INFOS, char *data, size_t n_data, CB(modex))
@@ -279,29 +273,29 @@ static pmix_status_t fence_nb(PROCS, INFOS, char *data, size_t n_data, CB(modex)
     free(host.data);
     host.data = data;
     host.n_data = n_data;
-    return arrived("fence_nb", info, n, DUE(modex, procs));
+    return arrived("fence_nb", info, n, DUE(MODEX, modex, procs));
 }
 
 static pmix_status_t direct_modex(PROC, INFOS, CB(modex))
 {
-    return arrived("direct_modex", info, n, DUE(modex, proc));
+    return arrived("direct_modex", info, n, DUE(MODEX, modex, proc));
 }
 
 static pmix_status_t on_publish(PROC, INFOS, CB(op))
 {
-    return arrived("publish", info, n, DUE(op, proc));
+    return arrived("publish", info, n, DUE(OP, op, proc));
 }
 
 static pmix_status_t on_lookup(PROC, char **keys, INFOS, CB(lookup))
 {
     record_keys(keys);
-    return arrived("lookup", info, n, DUE(lookup, proc));
+    return arrived("lookup", info, n, DUE(LOOKUP, lookup, proc));
 }
 
 static pmix_status_t on_unpublish(PROC, char **keys, INFOS, CB(op))
 {
     record_keys(keys);
-    return arrived("unpublish", info, n, DUE(op, proc));
+    return arrived("unpublish", info, n, DUE(OP, op, proc));
 }
 
 static pmix_status_t on_spawn(PROC, INFOS, const pmix_app_t apps[], size_t n_apps,
@@ -309,19 +303,19 @@ static pmix_status_t on_spawn(PROC, INFOS, const pmix_app_t apps[], size_t n_app
 {
     px_str_copy(host.text, sizeof(host.text), n_apps ? apps[0].cmd : "");
     host.code = (int)n_apps;
-    return arrived("spawn", info, n, DUE(spawn, proc));
+    return arrived("spawn", info, n, DUE(SPAWN, spawn, proc));
 }
 
 static pmix_status_t on_connect(PROCS, INFOS, CB(op))
 {
     record_procs(procs, n_procs);
-    return arrived("connect", info, n, DUE(op, procs));
+    return arrived("connect", info, n, DUE(OP, op, procs));
 }
 
 static pmix_status_t on_disconnect(PROCS, INFOS, CB(op))
 {
     record_procs(procs, n_procs);
-    return arrived("disconnect", info, n, DUE(op, procs));
+    return arrived("disconnect", info, n, DUE(OP, op, procs));
 }
 
 static pmix_status_t register_events(pmix_status_t *codes, size_t n_codes, INFOS,
@@ -329,13 +323,7 @@ static pmix_status_t register_events(pmix_status_t *codes, size_t n_codes, INFOS
 {
     host.code = n_codes ? codes[0] : 0;
     host.n_keys = n_codes;
-    return arrived("register_events", info, n, DUE(op, NULL));
-}
-
-static pmix_status_t deregister_events(pmix_status_t *codes PX_UNUSED,
-                                       size_t n_codes PX_UNUSED, CB(op))
-{
-    return arrived("deregister_events", NULL, 0, DUE(op, NULL));
+    return arrived("register_events", info, n, DUE(OP, op, NULL));
 }
 
 static pmix_status_t notify_event(pmix_status_t code, PROC, pmix_data_range_t range,
@@ -343,7 +331,7 @@ static pmix_status_t notify_event(pmix_status_t code, PROC, pmix_data_range_t ra
 {
     host.code = code;
     host.n_keys = range;
-    return arrived("notify_event", info, n, DUE(op, proc));
+    return arrived("notify_event", info, n, DUE(OP, op, proc));
 }
 
 static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t *queries, size_t n,
@@ -352,32 +340,32 @@ static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t *queries, size_t n
     host.code = (int)n;
     record_keys(n ? queries[0].keys : NULL);
     return arrived("query", n ? queries[0].qualifiers : NULL, n ? queries[0].nqual : 0,
-                   DUE(info, proc));
+                   DUE(INFO, info, proc));
 }
 
 pmix_status_t host_log2(PROC, const pmix_info_t data[], size_t n_data, INFOS, CB(op))
 {
     record_infos(&host.given_data, data, n_data);
-    return arrived("log2", info, n, DUE(op, proc));
+    return arrived("log2", info, n, DUE(OP, op, proc));
 }
 
 static void on_log(PROC, const pmix_info_t data[], size_t n_data, INFOS, CB(op))
 {
     record_infos(&host.given_data, data, n_data);
-    (void)arrived("log", info, n, DUE(op, proc));
+    (void)arrived("log", info, n, DUE(OP, op, proc));
 }
 
 static pmix_status_t on_allocate(PROC, pmix_alloc_directive_t directive, INFOS,
                                  CB(info))
 {
     host.code = directive;
-    return arrived("allocate", info, n, DUE(info, proc));
+    return arrived("allocate", info, n, DUE(INFO, info, proc));
 }
 
 static pmix_status_t job_control(PROC, PROCS, INFOS, CB(info))
 {
     record_procs(procs, n_procs);
-    return arrived("job_control", info, n, DUE(info, proc));
+    return arrived("job_control", info, n, DUE(INFO, info, proc));
 }
 
 static pmix_status_t on_monitor(PROC, const pmix_info_t *monitor, pmix_status_t error,
@@ -385,12 +373,12 @@ static pmix_status_t on_monitor(PROC, const pmix_info_t *monitor, pmix_status_t 
 {
     record_infos(&host.given_data, monitor, 1);
     host.code = error;
-    return arrived("monitor", info, n, DUE(info, proc));
+    return arrived("monitor", info, n, DUE(INFO, info, proc));
 }
 
 static pmix_status_t get_credential(PROC, INFOS, CB(credential))
 {
-    return arrived("get_credential", info, n, DUE(credential, proc));
+    return arrived("get_credential", info, n, DUE(CREDENTIAL, credential, proc));
 }
 
 static pmix_status_t validate_credential(PROC, const pmix_byte_object_t *cred, INFOS,
@@ -398,19 +386,19 @@ static pmix_status_t validate_credential(PROC, const pmix_byte_object_t *cred, I
 {
     px_str_copy(host.text, sizeof(host.text), cred->bytes);
     host.code = (int)cred->size;
-    return arrived("validate_credential", info, n, DUE(validation, proc));
+    return arrived("validate_credential", info, n, DUE(VALIDATION, validation, proc));
 }
 
 static pmix_status_t on_fabric(PROC, pmix_fabric_operation_t op, INFOS, CB(info))
 {
     host.code = (int)op;
-    return arrived("fabric", info, n, DUE(info, proc));
+    return arrived("fabric", info, n, DUE(INFO, info, proc));
 }
 
 static pmix_status_t session_control(PROC, uint32_t session, INFOS, CB(info))
 {
     host.code = (int)session;
-    return arrived("session_control", info, n, DUE(info, proc));
+    return arrived("session_control", info, n, DUE(INFO, info, proc));
 }
 
 static pmix_status_t resource_block(PROC, pmix_resource_block_directive_t directive,
@@ -421,14 +409,14 @@ static pmix_status_t resource_block(PROC, pmix_resource_block_directive_t direct
     px_str_copy(host.text, sizeof(host.text), block);
     host.code = directive;
     host.n_keys = n_units ? units[n_units - 1].count : 0;
-    return arrived("resource_block", info, n, DUE(op, proc));
+    return arrived("resource_block", info, n, DUE(OP, op, proc));
 }
 
 static pmix_status_t iof_pull(PROCS, INFOS, pmix_iof_channel_t channels, CB(op))
 {
     host.code = channels;
     record_procs(procs, n_procs);
-    return arrived("iof_pull", info, n, DUE(op, procs));
+    return arrived("iof_pull", info, n, DUE(OP, op, procs));
 }
 
 static pmix_status_t push_stdin(PROC, PROCS, INFOS, const pmix_byte_object_t *bo,
@@ -438,7 +426,7 @@ static pmix_status_t push_stdin(PROC, PROCS, INFOS, const pmix_byte_object_t *bo
     host.n_data = bo->size;
     snprintf(host.text, sizeof host.text, "%.*s", (int)bo->size,
              bo->bytes ? bo->bytes : "");
-    return arrived("push_stdin", info, n, DUE(op, proc));
+    return arrived("push_stdin", info, n, DUE(OP, op, proc));
 }
 
 const pmix_server_module_t host_module = {
@@ -454,7 +442,6 @@ const pmix_server_module_t host_module = {
     .connect = on_connect,
     .disconnect = on_disconnect,
     .register_events = register_events,
-    .deregister_events = deregister_events,
     .notify_event = notify_event,
     .query = on_query,
     .log = on_log,

@@ -55,6 +55,11 @@ void raw_drop_job(const char *nspace)
     PMIx_server_deregister_nspace(raw_proc(nspace, 0).nspace, NULL, NULL);
 }
 
+void raw_drop_it(void)
+{
+    raw_drop_job("job");
+}
+
 void raw_server_start(const pmix_server_module_t *module, uint32_t n_local,
                       uint32_t n_remote)
 {

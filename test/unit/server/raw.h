@@ -21,6 +21,7 @@ extern int one, two, three;
 /* A job in a server that runs; uid is its clients'. */
 void raw_add_job(const char *nspace, uint32_t n_local, uint32_t n_remote, uid_t uid);
 void raw_drop_job(const char *nspace);
+void raw_drop_it(void); /* "job", as something for host.within */
 void raw_server_stop(void);
 /* The same, if one runs: for fixtures. Connections may stay open. */
 void raw_teardown(void);

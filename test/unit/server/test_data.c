@@ -303,15 +303,10 @@ PX_TEST(an_answer_that_nobody_waits_for_any_more_makes_no_namespace)
     ck_assert_ptr_null(px_nspace_find(px_process.model, "faraway"));
 }
 
-static void drop_job(void)
-{
-    raw_drop_job("job");
-}
-
 PX_TEST(the_host_may_deregister_the_job_while_it_is_asked)
 {
     start();
-    host.within = drop_job;
+    host.within = raw_drop_it;
     fails(get(one, "job", 2, "colour"), NOT_FOUND);
     ck_assert(raw_closed(one));
 }
@@ -389,7 +384,7 @@ PX_TEST(the_host_is_told_what_will_never_come)
 
 static void on_data_drop(pmix_status_t status, char *data, size_t n, void *cbdata)
 {
-    drop_job();
+    raw_drop_it();
     on_data(status, data, n, cbdata);
 }
 

@@ -183,19 +183,6 @@ PX_TEST(a_flood_of_garbage_is_logged_in_a_few_lines)
     ck_assert_int_eq(rt_count(text, "\n"), PX_LOG_RATE_LINES + 1);
 }
 
-PX_TEST(giant_lengths_are_cut_off)
-{
-    uint8_t junk[PX_HELLO_HEADER_B];
-    char c;
-
-    start();
-    int fd = raw_socket();
-    memset(junk, 0xff, sizeof junk);
-    ck_assert_int_eq(write(fd, junk, sizeof junk), sizeof junk);
-    ck_assert_int_le(recv(fd, &c, 1, 0), 0);
-    close(raw_client(0));
-}
-
 PX_TEST(silent_connections_keep_nobody_out_and_end_after_their_time)
 {
     setenv("PMIX_MCA_server_handshake_timeout", "500ms", 1);

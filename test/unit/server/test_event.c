@@ -298,18 +298,13 @@ PX_TEST(the_host_is_told_who_wants_what)
     scene_read(one, 2, ERR, id, "err");
 }
 
-static void drop_job(void)
-{
-    raw_drop_job("job");
-}
-
 PX_TEST(a_host_may_drop_the_job_while_it_is_told_of_the_end)
 {
     start();
     (void)pull(one, PMIX_RANK_WILDCARD, OUT, 1);
     (void)pull(one, 2, ERR, 2);
     (void)pull(two, PMIX_RANK_WILDCARD, OUT, 3);
-    host.within = drop_job;
+    host.within = raw_drop_it;
     close(one);
     host_await("iof_pull", 6); /* the ends of all three */
     ck_assert(raw_closed(two));
@@ -383,17 +378,7 @@ static pmix_status_t ask_empty(int fd, uint8_t op)
 
 PX_TEST(damaged_requests_are_refused)
 {
-    px_writer whole = scene_pull(2, OUT, 0);
-
     start();
-    for (size_t n = 1; n < whole.buf.len; n++) {
-        px_writer w;
-
-        px_writer_init(&w, px_codec_default);
-        ok(px_buf_add(&w.buf, whole.buf.data, n));
-        ck_assert_int_lt(raw_request(one, w, NULL), 0);
-    }
-    px_writer_cleanup(&whole);
     fails(pull_status(one, 2, PMIX_FWD_NO_CHANNELS), BAD_PARAM);
     fails(pull_status(one, 2, PMIX_FWD_STDIN_CHANNEL), NOT_SUPPORTED);
     fails(ask_empty(one, PX_OP_IOF_PULL), BAD_PARAM);

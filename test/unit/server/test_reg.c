@@ -197,6 +197,11 @@ PX_TEST(all_four_work_with_and_without_a_callback)
     PMIx_server_deregister_nspace(p.nspace, on_told, &told);
     ok(await_told());
 
+    PMIx_server_deregister_client(&p, on_told, &told); /* not known any more */
+    ok(await_told());
+    PMIx_server_deregister_nspace(p.nspace, on_told, &told);
+    ok(await_told());
+
     raw_add_job("more", 1, 0, geteuid()); /* these are without */
     ok(connects("more", 0));
     PMIx_server_deregister_client(&p, NULL, NULL);
@@ -237,17 +242,6 @@ PX_TEST(infos_may_go_as_soon_as_the_call_returns)
     ok(PMIx_Get(&job, "host.note", NULL, 0, &v));
     ck_assert_str_eq(v->data.string, "a string of the host's");
     PMIX_VALUE_RELEASE(v);
-}
-
-PX_TEST(what_is_not_known_is_deregistered_with_success)
-{
-    pmix_proc_t p = raw_proc("nobody", 3);
-
-    start();
-    PMIx_server_deregister_client(&p, on_told, &told);
-    ok(await_told());
-    PMIx_server_deregister_nspace(p.nspace, on_told, &told);
-    ok(await_told());
 }
 
 PX_TEST(ranks_of_no_process_are_refused_but_numbers_may_be_unknown)

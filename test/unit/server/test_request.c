@@ -315,11 +315,6 @@ PX_TEST(an_answer_may_come_while_the_server_ends)
     }
 }
 
-static void drop_job(void)
-{
-    raw_drop_job("job");
-}
-
 PX_TEST(a_host_may_deregister_the_job_from_within_an_upcall)
 {
     static const enum host_how hows[] = {HOST_INSIDE, HOST_HELD, HOST_DONE};
@@ -327,7 +322,7 @@ PX_TEST(a_host_may_deregister_the_job_from_within_an_upcall)
     start();
     for (size_t i = 0; i < PX_COUNT(hows); i++) {
         host.how = hows[i];
-        host.within = drop_job;
+        host.within = raw_drop_it;
         scene_publish(one, 200);
         ck_assert(raw_closed(one));
         host.within = NULL;
@@ -506,45 +501,6 @@ PX_TEST(messages_that_are_no_requests_are_ignored_or_refused)
     ck_assert(raw_quiet(one));
     px_writer_init(&w, px_codec_default);
     fails(raw_request(one, w, NULL), BAD_PARAM);
-}
-
-PX_TEST(no_request_of_random_bytes_harms_the_server)
-{
-    unsigned seed = 1;
-
-    start();
-    for (unsigned i = 0; i < 4000; i++) {
-        px_writer w = raw_begin((uint8_t)(i % PX_OP_MAX));
-
-        for (unsigned n = (unsigned)rand_r(&seed) % 40; n > 0; n--) {
-            uint8_t byte = rand_r(&seed) % 3 ? (uint8_t)rand_r(&seed) : 0x02;
-
-            ok(px_buf_add(&w.buf, &byte, 1));
-        }
-        if (i % PX_OP_MAX != PX_OP_FINALIZE)
-            raw_send(one, 1000 + i, w);
-    }
-    ok(raw_commit(two, "a", 1));
-}
-
-PX_TEST(job_information_begins_with_the_name)
-{
-    PX_AUTOFREE char *name = NULL;
-    px_reader r;
-    size_t n = 0;
-
-    start();
-    raw_send(two, 500, raw_begin(PX_OP_REQ));
-    ck_assert(raw_recv(two, 500, &r));
-    ok(px_unpack_str(&r, &name));
-    ck_assert_str_eq(name, "job");
-    for (; !px_reader_done(&r); n++) {
-        struct px_kval kv = {0};
-
-        ok(px_unpack_kval(&r, &kv));
-        px_kval_fini(&kv);
-    }
-    ck_assert_uint_gt(n, 5);
 }
 
 PX_TEST_MAIN("server/request", NULL, host_end)
