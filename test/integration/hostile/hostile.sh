@@ -51,7 +51,7 @@ on_server() {
 
 # The walk and the swaps are those of before: these are about who asks for it.
 on_his_server() { # on_his_server user|inproc|container
-    HOSTILE_DEPTH=100 HOSTILE_SWAPS=1000 program 120 "$TESTS/hostile_server" "$1"
+    HOSTILE_DEPTH=100 HOSTILE_SWAPS=1000 program 180 "$TESTS/hostile_server" "$1"
 }
 
 exec 3>&1

@@ -173,12 +173,6 @@ static void keep_hitting(void *arg)
                            : kill(pid, hits->how == KILL ? SIGKILL : SIGSTOP) == 0;
 }
 
-static void again(struct scene *s)
-{
-    make(s, "T:new B:new/big");
-    rename(at(s, "new"), at(s, "top"));
-}
-
 static void hit(struct scene *s, const char *name, int how)
 {
     struct hits *hits;
@@ -202,8 +196,8 @@ static void hit(struct scene *s, const char *name, int how)
         s->level->remove(s);
         if (how == KILL && hits->n > 0)
             break;
-        if (how != STOP)
-            again(s);
+        make(s, how == KILL ? "T:new B:new/big" : "T:new");
+        rename(at(s, "new"), at(s, "top"));
     }
     end_process(pid, true);
     if (how == KILL && hits->n == 0)
