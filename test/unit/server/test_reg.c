@@ -209,41 +209,6 @@ PX_TEST(all_four_work_with_and_without_a_callback)
     fails(connects("more", 0), NOT_FOUND);
 }
 
-static struct px_msg busy;
-static sem_t free_again;
-
-static void on_busy(struct px_msg *msg PX_UNUSED)
-{
-    sem_wait(&free_again);
-}
-
-/* The library's thread comes to it long after the host has freed what it passed. */
-PX_TEST(infos_may_go_as_soon_as_the_call_returns)
-{
-    pmix_info_t *info = malloc(2 * sizeof(*info));
-    pmix_nspace_t nspace = "soon";
-    pmix_proc_t job = raw_proc("soon", PMIX_RANK_WILDCARD);
-    pmix_value_t *v;
-
-    start();
-    sem_init(&free_again, 0, 0);
-    busy.run = on_busy;
-    ck_assert(px_process_post(&busy));
-    PMIx_Info_load(&info[0], PMIX_JOB_SIZE, &(uint32_t){1}, PMIX_UINT32);
-    PMIx_Info_load(&info[1], "host.note", "a string of the host's", PMIX_STRING);
-    ok(PMIx_server_register_nspace(nspace, 1, info, 2, on_told, &told));
-    memset(info[1].value.data.string, '?', strlen(info[1].value.data.string));
-    free(info[1].value.data.string);
-    memset(info, 0xa5, 2 * sizeof(*info));
-    free(info);
-    memset(nspace, 0xa5, sizeof(nspace));
-    sem_post(&free_again);
-    ok(await_told());
-    ok(PMIx_Get(&job, "host.note", NULL, 0, &v));
-    ck_assert_str_eq(v->data.string, "a string of the host's");
-    PMIX_VALUE_RELEASE(v);
-}
-
 PX_TEST(ranks_of_no_process_are_refused_but_numbers_may_be_unknown)
 {
     pmix_proc_t procs[] = {raw_proc("job", PMIX_RANK_VALID),

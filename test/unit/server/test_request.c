@@ -332,26 +332,6 @@ PX_TEST(a_host_may_deregister_the_job_from_within_an_upcall)
     ck_assert(host_answer(PMIX_SUCCESS));
 }
 
-PX_TEST(results_are_copied_and_released_once)
-{
-    px_writer w = raw_begin(PX_OP_JOB_CONTROL);
-    PX_AUTO(px_infos) got = {0};
-    px_reader r;
-
-    start();
-    host.how = HOST_THREAD;
-    ok(px_infos_add(&host.infos, "pmix.test", "value", PMIX_STRING));
-    px_pack_procs(&w, NULL, 0);
-    px_pack_infos(&w, NULL, 0);
-    ok(raw_request(one, w, &r));
-    ok(px_unpack_infos(&r, &got.v, &got.n));
-    ck_assert_uint_eq(got.n, 1);
-    ck_assert_str_eq(got.v[0].value.data.string, "value");
-    ck_assert(
-        raw_quiet(one)); /* released on the loop: hosts may hold a lock it takes */
-    ck_assert_uint_eq(host.released, 1);
-}
-
 static void *publish(void *arg)
 {
     pmix_info_t info;
@@ -421,20 +401,6 @@ PX_TEST(an_abort_goes_to_the_host_with_all_it_says)
     ck_assert_ptr_eq(host.object, raw_object(1));
     ok(abort_procs(two, NULL, 0));
     ck_assert_uint_eq(host.n_procs, 0);
-}
-
-PX_TEST(processes_of_another_user_are_not_aborted)
-{
-    pmix_proc_t procs[] = {raw_proc("theirs", 0), raw_proc("job", 1)};
-
-    PX_TEST_NEEDS_ROOT;
-    start();
-    raw_add_job("theirs", 1, 0, 4711);
-    int theirs = raw_client_as(4711, "theirs", 0);
-    fails(abort_procs(theirs, procs, 2), NO_PERMISSIONS);
-    ck_assert_uint_eq(host_calls("abort"), 0);
-    ok(abort_procs(theirs, procs, 1));
-    ok(abort_procs(one, procs, 2)); /* root may */
 }
 
 /* ---- finalize ----------------------------------------------------------------------------- */
