@@ -177,12 +177,9 @@ static pmix_status_t make_hello(const struct px_server_addr *c, px_buf *out,
               : PMIX_SUCCESS;
 }
 
-static pmix_status_t read_word(int fd, uint32_t *word, uint64_t deadline)
+static pmix_status_t no_server(struct px_err *err)
 {
-    pmix_status_t rc = px_fd_read_all(fd, word, sizeof *word, deadline);
-
-    *word = ntohl(*word);
-    return rc;
+    return px_err_set(err, PMIX_ERR_UNREACH, "what answers there is no PMIx server");
 }
 
 static pmix_status_t broken_off(struct px_err *err, pmix_status_t why)
@@ -192,54 +189,52 @@ static pmix_status_t broken_off(struct px_err *err, pmix_status_t why)
                       PMIx_Error_string(why));
 }
 
-static pmix_status_t read_status(int fd, uint64_t deadline, struct px_err *err)
+static pmix_status_t check_status(uint32_t word, struct px_err *err)
 {
-    uint32_t word = 0;
-    pmix_status_t rc = read_word(fd, &word, deadline);
+    pmix_status_t status = (pmix_status_t)ntohl(word);
 
-    if (rc)
-        return broken_off(err, rc);
-    if ((pmix_status_t)word > 0)
-        return px_err_set(err, PMIX_ERR_UNREACH,
-                          "what answers there is no PMIx server");
-    if (word != 0)
-        return px_err_set(err, (pmix_status_t)word,
-                          "the server refused the connection: %s",
-                          PMIx_Error_string((pmix_status_t)word));
-    return PMIX_SUCCESS;
+    if (status > 0)
+        return no_server(err);
+    return status ? px_err_set(err, status, "the server refused the connection: %s",
+                               PMIx_Error_string(status))
+                  : PMIX_SUCCESS;
 }
 
 /* A namespace that fills all of its field, NUL included, and a rank. */
-static pmix_status_t read_proc(int fd, pmix_proc_t *proc, uint64_t deadline,
+static pmix_status_t take_proc(pmix_proc_t *to, const pmix_proc_t *from,
                                struct px_err *err)
 {
-    pmix_proc_t p;
-    pmix_status_t rc = px_fd_read_all(fd, p.nspace, sizeof p.nspace, deadline);
-
-    if (!rc)
-        rc = read_word(fd, &p.rank, deadline);
-    if (rc)
-        return broken_off(err, rc);
-    if (!p.nspace[0] || !memchr(p.nspace, '\0', sizeof p.nspace))
-        return px_err_set(err, PMIX_ERR_UNREACH,
-                          "what answers there is no PMIx server");
-    *proc = p;
+    if (!from->nspace[0] || !memchr(from->nspace, '\0', sizeof from->nspace))
+        return no_server(err);
+    *to = *from;
+    to->rank = ntohl(from->rank);
     return PMIX_SUCCESS;
 }
 
-/* The rest of the answer to a tool, after the first status. */
+/* The rest of the answer to a tool, after the first status, as it comes: without a name
+ * if the tool has one. */
 static pmix_status_t tool_answer(struct px_server_addr *c, int fd, uint64_t deadline,
                                  struct px_err *err)
 {
+    struct {
+        pmix_proc_t self, server;
+        uint32_t status;
+    } answer;
+    bool named = c->flag != PX_FLAG_TOOL_NEEDS_ID &&
+                 c->flag != PX_FLAG_LAUNCHER_NEEDS_ID;
+    size_t skip = named ? sizeof answer.self : 0;
     pmix_proc_t self = c->self, server;
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = px_fd_read_all(fd, (char *)&answer + skip, sizeof answer - skip,
+                                      deadline);
 
-    if (c->flag == PX_FLAG_TOOL_NEEDS_ID || c->flag == PX_FLAG_LAUNCHER_NEEDS_ID)
-        rc = read_proc(fd, &self, deadline, err);
+    if (rc)
+        return broken_off(err, rc);
+    if (!named)
+        rc = take_proc(&self, &answer.self, err);
     if (!rc)
-        rc = read_proc(fd, &server, deadline, err);
+        rc = take_proc(&server, &answer.server, err);
     if (!rc)
-        rc = read_status(fd, deadline, err);
+        rc = check_status(answer.status, err);
     if (rc)
         return rc;
     c->self = self;
@@ -252,15 +247,22 @@ static pmix_status_t shake(struct px_server_addr *c, int fd, const px_buf *hello
                            uint64_t timeout_ms, struct px_err *err)
 {
     uint64_t deadline = px_clock_ms() + timeout_ms;
+    uint32_t word;
     pmix_status_t rc = px_fd_write_all(fd, hello->data, hello->len, deadline);
 
-    rc = rc ? broken_off(err, rc) : read_status(fd, deadline, err);
+    if (!rc)
+        rc = px_fd_read_all(fd, &word, sizeof word, deadline);
+    rc = rc ? broken_off(err, rc) : check_status(word, err);
     if (rc)
         return rc;
-    if (c->flag != PX_FLAG_CLIENT)
+    if (c->flag != PX_FLAG_CLIENT) {
         rc = tool_answer(c, fd, deadline, err);
-    else if (read_word(fd, &c->pindex, deadline))
-        rc = px_err_set(err, PMIX_ERR_UNREACH, "the server broke the handshake off");
+    } else {
+        if (px_fd_read_all(fd, &word, sizeof word, deadline))
+            rc = px_err_set(err, PMIX_ERR_UNREACH,
+                            "the server broke the handshake off");
+        c->pindex = ntohl(word);
+    }
     return rc ? rc : px_fd_nonblock(fd);
 }
 

@@ -12,29 +12,23 @@ struct lookup_op {
     pmix_lookup_cbfunc_t cb;
 };
 
-static pmix_status_t read_found(struct lookup_op *op, px_reader *reply)
-{
-    pmix_status_t answer, rc = px_unpack_status(reply, &answer);
-
-    if (rc)
-        return rc;
-    if (px_reader_done(reply))
-        return answer;
-    rc = px_unpack_size(reply, &op->n_found);
-    if (!rc)
-        rc = px_unpack_array(reply, (void **)&op->found, op->n_found, PMIX_PDATA);
-    if (rc)
-        op->n_found = 0;
-    for (size_t i = 0; !rc && i < op->n_found; i++)
-        rc = px_value_inflate(&op->found[i].value);
-    return answer ? answer : rc;
-}
-
 static void on_found(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct lookup_op *op = arg;
+    pmix_status_t answer = PMIX_SUCCESS, rc = status;
 
-    px_api_done(&op->api, status ? status : read_found(op, reply));
+    if (!rc)
+        rc = px_unpack_status(reply, &answer);
+    if (!rc && !px_reader_done(reply)) {
+        rc = px_unpack_size(reply, &op->n_found);
+        if (!rc)
+            rc = px_unpack_array(reply, (void **)&op->found, op->n_found, PMIX_PDATA);
+        if (rc)
+            op->n_found = 0;
+        for (size_t i = 0; !rc && i < op->n_found; i++)
+            rc = px_value_inflate(&op->found[i].value);
+    }
+    px_api_done(&op->api, answer ? answer : rc);
 }
 
 static void finish_lookup(struct px_api *api)

@@ -9,31 +9,24 @@ struct spawn_op {
     pmix_spawn_cbfunc_t cb;
 };
 
-static pmix_status_t read_spawned(struct spawn_op *op, px_reader *reply)
-{
-    PX_AUTOFREE char *name = NULL;
-    struct px_nspace *ns = NULL;
-    pmix_status_t answer, rc = px_unpack_status(reply, &answer);
-
-    if (rc || answer)
-        return rc ? rc : answer;
-    rc = px_unpack_str(reply, &name);
-    if (!rc && (!name || !px_str_copy(op->nspace, sizeof op->nspace, name)))
-        rc = PMIX_ERR_UNPACK_FAILURE;
-    if (rc || px_reader_done(reply))
-        return rc;
-    rc = px_nspace_get(px_process.model, op->nspace, &ns);
-    /* A process that serves the job has registered it: the reply has nothing new. */
-    if (!rc && !ns->hosted)
-        rc = px_jobinfo_unpack(px_process.model, ns, reply);
-    return rc;
-}
-
 static void on_spawned(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct spawn_op *op = arg;
+    PX_AUTOFREE char *name = NULL;
+    struct px_nspace *ns = NULL;
+    pmix_status_t rc = px_api_answer(status, reply);
 
-    px_api_done(&op->api, status ? status : read_spawned(op, reply));
+    if (!rc)
+        rc = px_unpack_str(reply, &name);
+    if (!rc && (!name || !px_str_copy(op->nspace, sizeof op->nspace, name)))
+        rc = PMIX_ERR_UNPACK_FAILURE;
+    if (!rc && !px_reader_done(reply)) {
+        rc = px_nspace_get(px_process.model, op->nspace, &ns);
+        /* A process that serves the job has registered it: the reply has nothing new. */
+        if (!rc && !ns->hosted)
+            rc = px_jobinfo_unpack(px_process.model, ns, reply);
+    }
+    px_api_done(&op->api, rc);
 }
 
 static void finish_spawn(struct px_api *api)

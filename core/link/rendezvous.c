@@ -54,29 +54,6 @@ static pmix_status_t check_file(const struct stat *st, const char *path,
     return PMIX_SUCCESS;
 }
 
-/* Whole, as a string. Never waits: a FIFO opens too, and is then refused. */
-static pmix_status_t slurp(const char *path, char text[MAX_FILE_B + 1], uid_t *owner,
-                           struct px_err *err)
-{
-    PX_AUTOCLOSE int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    struct stat st;
-    pmix_status_t rc;
-
-    if (fd < 0 && errno == ELOOP)
-        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is a symbolic link", path);
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return px_err_errno(err, "cannot read %s", path);
-    rc = check_file(&st, path, err);
-    if (rc)
-        return rc;
-    rc = px_fd_read_all(fd, text, (size_t)st.st_size, 0);
-    if (rc)
-        return px_err_set(err, rc, "cannot read %s: %s", path, PMIx_Error_string(rc));
-    text[st.st_size] = '\0';
-    *owner = st.st_uid;
-    return PMIX_SUCCESS;
-}
-
 pmix_status_t px_rendezvous_parse(char *text, struct px_rendezvous *r)
 {
     const char *line = strsep(&text, "\n");
@@ -93,19 +70,32 @@ pmix_status_t px_rendezvous_parse(char *text, struct px_rendezvous *r)
     return PMIX_SUCCESS;
 }
 
+/* Never waits: a FIFO opens too, and is then refused. */
 pmix_status_t px_rendezvous_read(const char *path, struct px_rendezvous *out,
                                  struct px_err *err)
 {
+    PX_AUTOCLOSE int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     char text[MAX_FILE_B + 1];
     struct px_rendezvous r = {0};
-    pmix_status_t rc = slurp(path, text, &r.owner, err);
+    struct stat st;
+    pmix_status_t rc;
 
+    if (fd < 0 && errno == ELOOP)
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is a symbolic link", path);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return px_err_errno(err, "cannot read %s", path);
+    rc = check_file(&st, path, err);
     if (rc)
         return rc;
+    rc = px_fd_read_all(fd, text, (size_t)st.st_size, 0);
+    if (rc)
+        return px_err_set(err, rc, "cannot read %s: %s", path, PMIx_Error_string(rc));
+    text[st.st_size] = '\0';
     rc = px_rendezvous_parse(text, &r);
     if (rc)
         return px_err_set(err, rc, "%s does not begin with the address of a server",
                           path);
+    r.owner = st.st_uid;
     *out = r;
     return PMIX_SUCCESS;
 }
