@@ -224,53 +224,40 @@ void fake_words(int fd, pmix_status_t status, int index)
     fake_say(fd, words, index < 0 ? sizeof(words[0]) : sizeof(words));
 }
 
+static void say_proc(int fd, pmix_proc_t p)
+{
+    p.rank = htonl(p.rank);
+    fake_say(fd, &p, sizeof(p));
+}
+
 void fake_tool_words(int fd, pmix_status_t status, const pmix_proc_t *tool,
                      const char *server)
 {
-    PX_AUTO(px_buf) out = {0};
-    uint32_t word = htonl((uint32_t)status);
-    pmix_proc_t me;
-
-    ok(px_buf_add(&out, &word, sizeof(word)));
-    if (tool) {
-        word = htonl(tool->rank);
-        px_buf_add(&out, tool->nspace, sizeof(tool->nspace));
-        px_buf_add(&out, &word, sizeof(word));
-    }
-    px_proc_set(&me, server, 0);
-    word = 0;
-    px_buf_add(&out, me.nspace, sizeof(me.nspace));
-    px_buf_add(&out, &word, sizeof(word));
-    px_buf_add(&out, &word, sizeof(word));
-    fake_say(fd, out.data, out.len);
+    fake_words(fd, status, -1);
+    if (tool)
+        say_proc(fd, *tool);
+    say_proc(fd, proc_of(server, 0));
+    fake_words(fd, PMIX_SUCCESS, -1);
 }
 
 /* ---- frames ---------------------------------------------------------------------- */
 
-static bool next_frame(int fd, struct px_frame *f)
-{
-    uint8_t header[PX_FRAME_HEADER_B];
-
-    if (px_fd_read_all(fd, header, sizeof(header), 0))
-        return false;
-    ok(px_frame_decode(header, f));
-    /* what we called it; tools have no number */
-    ck_assert_int_eq(f->pindex, fake.hello.flag == PX_FLAG_CLIENT ? 7 : 0);
-    return true;
-}
-
 bool fake_next(int fd, struct fake_req *req)
 {
-    struct px_frame f;
+    uint8_t header[PX_FRAME_HEADER_B];
+    struct px_frame f = {.tag = PX_TAG_HEARTBEAT};
 
     px_buf_cleanup(&req->payload);
-    while (true) {
-        if (!next_frame(fd, &f))
+    while (f.tag == PX_TAG_HEARTBEAT) {
+        if (px_fd_read_all(fd, header, sizeof(header), 0))
             return false;
-        if (f.tag != PX_TAG_HEARTBEAT)
-            break;
-        ck_assert_uint_eq(f.nbytes, 0);
-        __atomic_add_fetch(&fake.n_beats, 1, __ATOMIC_SEQ_CST);
+        ok(px_frame_decode(header, &f));
+        /* what we called it; tools have no number */
+        ck_assert_int_eq(f.pindex, fake.hello.flag == PX_FLAG_CLIENT ? 7 : 0);
+        if (f.tag == PX_TAG_HEARTBEAT) {
+            ck_assert_uint_eq(f.nbytes, 0);
+            __atomic_add_fetch(&fake.n_beats, 1, __ATOMIC_SEQ_CST);
+        }
     }
     ok(px_buf_reserve(&req->payload, f.nbytes + 1));
     req->payload.len = f.nbytes;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests and replies by tag. */
+/* Requests and replies by tag; forwarded output: its message, and its receivers of this process. */
 #include "core/link/channel.h"
 
+#include "alloc_fail.h"
+#include "core/link/iof.h"
 #include "core/wire/ops.h"
 #include "px_test.h"
+
+#include <string.h>
 
 static uint32_t sent_tag;
 static size_t n_sent;
@@ -119,4 +123,137 @@ PX_TEST(a_signal_is_sent_as_it_is_and_waits_for_nobody)
     ck_assert_uint_eq(n_sent, 1);
 }
 
-PX_TEST_MAIN("link/channel", NULL, NULL)
+/* ---- forwarded output ------------------------------------------------------------ */
+
+#define JOB "job"
+
+static struct px_iofs iofs;
+
+static void setup(void)
+{
+    px_iofs_init(&iofs);
+}
+
+static void teardown(void)
+{
+    px_iofs_fini(&iofs);
+}
+
+static size_t got_id, got_n, n_calls, got_infos;
+static pmix_iof_channel_t got_channel;
+static pmix_proc_t got_source;
+static char got_bytes[64];
+
+static void on_bytes(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
+                     pmix_byte_object_t *payload, pmix_info_t info[] PX_UNUSED,
+                     size_t n_info)
+{
+    n_calls++;
+    got_id = id;
+    got_channel = channel;
+    got_source = *source;
+    got_n = payload->size;
+    got_infos = n_info;
+    ck_assert_uint_le(payload->size, sizeof got_bytes);
+    if (payload->size)
+        memcpy(got_bytes, payload->bytes, payload->size);
+}
+
+static px_buf message(struct px_codec c, size_t id, const void *bytes, size_t n)
+{
+    pmix_proc_t source;
+    pmix_info_t info = {.key = PMIX_IOF_COMPLETE, .value = {.type = PMIX_BOOL}};
+    const struct px_args piece = {
+        .procs = &source,
+        .channels = PMIX_FWD_STDERR_CHANNEL,
+        .id = id,
+        .info = {.v = &info, .n = 1},
+        .bytes = {.bytes = (char *)(uintptr_t)bytes, .size = n}};
+    px_writer w;
+
+    px_proc_set(&source, JOB, 3);
+    px_writer_init(&w, c);
+    px_pack_args(&w, &piece, px_request_piece.args);
+    ok(w.status);
+    return px_buf_take(&w.buf);
+}
+
+static pmix_status_t receive(struct px_codec c, const void *bytes, size_t n)
+{
+    px_reader r;
+
+    px_reader_init(&r, c, bytes, n);
+    return px_iof_receive(&iofs, &r);
+}
+
+PX_TEST(bytes_reach_the_one_who_asked_for_them_in_every_dialect)
+{
+    static const char *const dialects[] = {"v3", "v41", "v61"};
+    struct px_iof *first, *second;
+
+    ok(px_iof_add(&iofs, on_bytes, &first));
+    ok(px_iof_add(&iofs, on_bytes, &second));
+    ck_assert_uint_ne(first->id, second->id);
+    for (size_t i = 0; i < PX_COUNT(dialects); i++) {
+        struct px_codec c = {.dialect = px_dialect_find(dialects[i])};
+        PX_AUTO(px_buf) b = message(c, second->id, "hello", 5);
+
+        n_calls = 0;
+        ok(receive(c, b.data, b.len));
+        ck_assert_uint_eq(n_calls, 1);
+        ck_assert_uint_eq(got_id, second->id);
+        ck_assert_uint_eq(got_channel, PMIX_FWD_STDERR_CHANNEL);
+        ck_assert_str_eq(got_source.nspace, JOB);
+        ck_assert_uint_eq(got_source.rank, 3);
+        ck_assert_uint_eq(got_infos, 1);
+        ck_assert_uint_eq(got_n, 5);
+        ck_assert_mem_eq(got_bytes, "hello", 5);
+        PX_AUTO(px_buf) end = message(c, second->id, NULL, 0); /* of the stream */
+        ok(receive(c, end.data, end.len));
+        ck_assert_uint_eq(got_n, 0);
+    }
+}
+
+PX_TEST(one_who_has_gone_gets_nothing_and_his_number_is_not_used_again)
+{
+    PX_AUTO(px_buf) b = {0};
+    struct px_iof *iof;
+    size_t id;
+
+    ok(px_iof_add(&iofs, on_bytes, &iof));
+    id = iof->id;
+    b = message(px_codec_default, id, "x", 1);
+    ck_assert_ptr_eq(px_iof_find(&iofs, id), iof);
+    px_iof_remove(iof);
+    ck_assert_ptr_null(px_iof_find(&iofs, id));
+    ok(px_iof_add(&iofs, on_bytes, &iof));
+    ck_assert_uint_ne(iof->id, id);
+    n_calls = 0;
+    ck_assert_int_eq(receive(px_codec_default, b.data, b.len), PMIX_ERR_NOT_FOUND);
+    ck_assert_uint_eq(n_calls, 0);
+}
+
+PX_TEST(a_damaged_message_reaches_nobody)
+{
+    PX_AUTO(px_buf) b = {0};
+    struct px_iof *iof;
+
+    ok(px_iof_add(&iofs, on_bytes, &iof));
+    b = message(px_codec_default, iof->id, "hello", 5);
+    n_calls = 0;
+    for (size_t n = 0; n < b.len; n++)
+        ck_assert_int_lt(receive(px_codec_default, b.data, n), 0);
+    ck_assert_uint_eq(n_calls, 0);
+}
+
+PX_TEST(out_of_memory_adds_nobody)
+{
+    PX_TEST_NEEDS_ALLOC;
+    struct px_iof *iof = NULL;
+
+    for (unsigned nth = 0; px_alloc_next(&nth);)
+        if (px_alloc_check(px_iof_add(&iofs, on_bytes, &iof)))
+            ck_assert(!iof && px_list_empty(&iofs.list));
+}
+
+PX_TEST_MAIN("link/channel", setup, teardown)

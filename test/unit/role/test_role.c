@@ -162,14 +162,16 @@ PX_TEST(a_role_that_cannot_start_does_not_disturb_one_that_has)
     assert_nothing_is_left();
 }
 
-PX_TEST(external_progress_starts_no_thread)
+PX_TEST(external_progress_starts_no_thread_and_the_launchers_name_of_the_node_wins)
 {
     PX_TEST_NEEDS_PROC;
     pmix_info_t info = {.value.type = PMIX_BOOL, .value.data.flag = true};
 
+    setenv("PMIX_HOSTNAME", "node42", 1);
     strcpy(info.key, PMIX_EXTERNAL_PROGRESS);
     ck_assert_msg(begin_with(PX_ROLE_CLIENT, &info, 1) == PMIX_SUCCESS, "%s", err.text);
     ck_assert_int_eq(rt_count_threads(), 0);
+    ck_assert_str_eq(px_process.host, "node42");
     end(PX_ROLE_CLIENT);
 }
 
@@ -213,14 +215,6 @@ PX_TEST(an_unknown_parameter_is_reported_once_however_many_roles)
 
     ck_assert_int_eq(rt_count(text, "\n"), 1);
     rt_assert_has(text, "mca_base_verbos = \"3\"; did you mean mca_base_verbose?");
-}
-
-PX_TEST(the_launchers_name_of_the_node_wins)
-{
-    setenv("PMIX_HOSTNAME", "node42", 1);
-    begin(PX_ROLE_CLIENT);
-    ck_assert_str_eq(px_process.host, "node42");
-    end(PX_ROLE_CLIENT);
 }
 
 static pmix_status_t nested;
@@ -285,6 +279,7 @@ static int run_in_child(int (*fn)(const struct px_loop *), const struct px_loop 
     return WEXITSTATUS(status);
 }
 
+/* Even if the lock was held. */
 PX_TEST(a_forked_child_gets_a_machine_of_its_own)
 {
     PX_TEST_NEEDS(CAN_FORK, "a build without the thread sanitizer");
@@ -292,21 +287,13 @@ PX_TEST(a_forked_child_gets_a_machine_of_its_own)
     atomic_store(&px_process.init_count, 1);
 
     ck_assert_int_eq(run_in_child(live_anew, px_process.loop), 0);
-
-    rt_on_loop(px_process.loop, do_nothing, NULL); /* the parent's still works */
-    atomic_store(&px_process.init_count, 0);
-    end(PX_ROLE_CLIENT);
-}
-
-PX_TEST(a_child_forked_while_the_lock_was_held_can_take_it)
-{
-    PX_TEST_NEEDS(CAN_FORK, "a build without the thread sanitizer");
-    begin(PX_ROLE_CLIENT);
     px_process_lock();
     int failed_step = run_in_child(live_anew, px_process.loop);
     px_process_unlock();
-
     ck_assert_int_eq(failed_step, 0);
+
+    rt_on_loop(px_process.loop, do_nothing, NULL); /* the parent's still works */
+    atomic_store(&px_process.init_count, 0);
     end(PX_ROLE_CLIENT);
 }
 

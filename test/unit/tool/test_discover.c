@@ -241,14 +241,12 @@ PX_TEST(its_role_follows_from_its_name)
                 {NULL, true, PX_FLAG_LAUNCHER_NEEDS_ID},
                 {"given", false, PX_FLAG_TOOL_HAS_ID},
                 {"given", true, PX_FLAG_LAUNCHER_HAS_ID}};
-    const char *uri = tool_server_uri("server-1");
-
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         if (rows[i].nspace)
             add_text(PMIX_TOOL_NSPACE, rows[i].nspace);
         if (rows[i].launcher)
             add_yes(PMIX_LAUNCHER);
-        add_text(PMIX_SERVER_URI, uri);
+        add_text(PMIX_SERVER_URI, tool_server_uri("server-1"));
         finds_it();
         ck_assert_int_eq(fake.hello.flag, rows[i].flag);
         ck_assert_uint_eq(fake.hello.uid, geteuid());
@@ -471,11 +469,10 @@ PX_TEST(a_refusal_is_no_connection)
 
 PX_TEST(a_server_that_never_answers_costs_the_time_set)
 {
-    const char *uri = tool_server_uri("server-1");
     uint64_t began = px_clock_ms();
 
     tool_server.mute = true;
-    add_text(PMIX_SERVER_URI, uri);
+    add_text(PMIX_SERVER_URI, tool_server_uri("server-1"));
     add_u32(PMIX_TIMEOUT, 1);
     fails_with(PMIX_ERR_TIMEOUT);
     ck_assert_uint_ge(px_clock_ms() - began, 900);
@@ -484,11 +481,9 @@ PX_TEST(a_server_that_never_answers_costs_the_time_set)
 
 PX_TEST(a_server_that_tells_nothing_of_the_job_costs_the_usual_time)
 {
-    const char *uri = tool_server_uri("server-1");
-
     setenv("PMIX_MCA_client_connect_timeout", "300ms", 1);
     tool_server.silent = true;
-    add_text(PMIX_SERVER_URI, uri);
+    add_text(PMIX_SERVER_URI, tool_server_uri("server-1"));
     fails_with(PMIX_ERR_TIMEOUT);
 }
 
@@ -504,19 +499,18 @@ PX_TEST(a_file_that_is_not_there_yet_may_be_waited_for)
     const char *path = px_test_path("later");
     pthread_t thread;
 
-    ok(pthread_create(&thread, NULL, appear, NULL));
-    add_text(PMIX_TOOL_ATTACHMENT_FILE, path);
-    add_yes(PMIX_WAIT_FOR_CONNECTION);
-    add_u32(PMIX_TIMEOUT, 20);
-    finds_it();
-    pthread_join(thread, NULL);
-    ok(unlink(path));
-    ok(pthread_create(&thread, NULL, appear, NULL));
-    add_text(PMIX_TOOL_ATTACHMENT_FILE, path);
-    add_u32(PMIX_CONNECT_MAX_RETRIES, 20);
-    add_u32(PMIX_CONNECT_RETRY_DELAY, 1);
-    finds_it();
-    pthread_join(thread, NULL);
+    for (int i = 0; i < 2; i++) {
+        ok(pthread_create(&thread, NULL, appear, NULL));
+        add_text(PMIX_TOOL_ATTACHMENT_FILE, path);
+        if (i == 0)
+            add_yes(PMIX_WAIT_FOR_CONNECTION);
+        add_u32(i ? PMIX_CONNECT_MAX_RETRIES : PMIX_TIMEOUT, 20);
+        if (i == 1)
+            add_u32(PMIX_CONNECT_RETRY_DELAY, 1);
+        finds_it();
+        pthread_join(thread, NULL);
+        ok(unlink(path));
+    }
 }
 
 PX_TEST(retries_are_counted)
