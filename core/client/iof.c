@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forwarding of standard streams: output of others to here, input from here to others. */
+/* Forwarding of standard streams: output of others to here, input to them. */
 #include "core/client/client.h"
 #include "core/link/iof.h"
 
@@ -33,8 +33,8 @@ static void finish_pull(struct px_api *api)
     op->reg_cb(api->status, op->api.args.id, api->cbdata);
 }
 
-/* The handler is in place before the server may send the first bytes, which is before it
- * answers. */
+/* The handler is in place before the server may send the first bytes, which is before
+ * it answers. */
 static void on_pull(struct px_api *api)
 {
     struct pull_op *op = PX_CONTAINER_OF(api, struct pull_op, api);

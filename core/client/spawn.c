@@ -22,7 +22,7 @@ static void on_spawned(void *arg, pmix_status_t status, px_reader *reply)
         rc = PMIX_ERR_UNPACK_FAILURE;
     if (!rc && !px_reader_done(reply)) {
         rc = px_nspace_get(px_process.model, op->nspace, &ns);
-        /* A process that serves the job has registered it: the reply has nothing new. */
+        /* A process that serves the job has registered it: there is nothing new. */
         if (!rc && !ns->hosted)
             rc = px_jobinfo_unpack(px_process.model, ns, reply);
     }
