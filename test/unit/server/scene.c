@@ -83,25 +83,6 @@ void scene_read(int fd, pmix_rank_t rank, pmix_iof_channel_t channel, size_t id,
     free(bytes.bytes);
 }
 
-static void fence(int fd, uint32_t tag, uint32_t seconds)
-{
-    static const pmix_proc_t all = {"job", PMIX_RANK_WILDCARD};
-    pmix_info_t info;
-
-    PMIx_Info_load(&info, PMIX_TIMEOUT, &seconds, PMIX_UINT32);
-    raw_collect(fd, tag, PX_OP_FENCE, &all, 1, seconds ? &info : NULL);
-}
-
-static void meet(int fd, uint32_t tag, uint8_t op, const char *ranks)
-{
-    pmix_proc_t procs[8];
-    size_t n = strlen(ranks);
-
-    for (size_t i = 0; i < n; i++)
-        procs[i] = raw_proc("job", (pmix_rank_t)(ranks[i] - '0'));
-    raw_collect(fd, tag, op, procs, n, NULL);
-}
-
 static void play_host(const struct step *s)
 {
     switch (s->act) {
@@ -119,9 +100,6 @@ static void play_host(const struct step *s)
     case HOST_AWAITS:
         host_await(s->text, (unsigned)s->n);
         break;
-    case HOST_DROPS:
-        raw_drop_job(s->text);
-        break;
     case HOST_WRITES:
         ok(scene_write((pmix_rank_t)s->n, (pmix_iof_channel_t)s->tag, s->text));
         break;
@@ -132,8 +110,12 @@ static void play_host(const struct step *s)
 
 static void play(int *fd, const struct step *s)
 {
+    static const pmix_proc_t all = {"job", PMIX_RANK_WILDCARD};
     uint32_t tag = TAG + (uint32_t)s->tag;
     pmix_rank_t rank = (pmix_rank_t)s->n;
+    pmix_proc_t procs[8];
+    pmix_info_t info;
+    size_t n = 0;
     px_reader r;
 
     switch (s->act) {
@@ -151,10 +133,13 @@ static void play(int *fd, const struct step *s)
         *fd = raw_client((pmix_rank_t)s->who);
         break;
     case FENCES:
-        fence(*fd, tag, (uint32_t)s->n);
+        PMIx_Info_load(&info, PMIX_TIMEOUT, &rank, PMIX_UINT32);
+        raw_collect(*fd, tag, PX_OP_FENCE, &all, 1, s->n ? &info : NULL);
         break;
     case MEETS:
-        meet(*fd, tag, (uint8_t)s->n, s->text);
+        for (const char *digit = s->text; *digit; digit++)
+            procs[n++] = raw_proc("job", (pmix_rank_t)(*digit - '0'));
+        raw_collect(*fd, tag, (uint8_t)s->n, procs, n, NULL);
         break;
     case GETS:
         raw_send(*fd, tag, raw_get("job", rank, s->text, NULL));

@@ -34,12 +34,12 @@ enum act {
     HOST_ANSWERS, /* what it held, with the status n */
     HOST_CALLED,  /* n times in all, by now, in slot text */
     HOST_AWAITS,  /* the nth call of slot text */
-    HOST_DROPS,   /* job text */
     HOST_WRITES,  /* output of rank n on channel tag: text; "" is the end */
     SERVER_STOPS,
 };
 
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* a step has what it needs */
+#pragma GCC diagnostic ignored \
+    "-Wmissing-field-initializers" /* a step has what it needs */
 
 struct step {
     int who;

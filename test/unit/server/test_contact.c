@@ -479,8 +479,6 @@ PX_TEST(it_reports_its_address_to_a_file_which_parameters_name_too)
     }
 }
 
-/* ---- where ------------------------------------------------------------------------------ */
-
 static void dir_is(const char *wanted, const pmix_info_t *info, size_t n)
 {
     PX_AUTOFREE char *got = px_rendezvous_dir(info, n, PMIX_SERVER_TMPDIR,

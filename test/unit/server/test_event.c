@@ -395,8 +395,6 @@ PX_TEST(a_host_without_the_slots_supports_nothing)
     fails(ask_empty(one, PX_OP_IOF_PUSH), NOT_SUPPORTED);
 }
 
-/* ---- input ------------------------------------------------------------------------------------- */
-
 static pmix_status_t push(int fd, const char *text)
 {
     pmix_proc_t target = raw_proc("job", 2);

@@ -176,12 +176,6 @@ static void on_call(struct trace *t, struct tracee *who)
     }
 }
 
-static void let_go(struct trace *t, struct tracee *who)
-{
-    ptrace(PTRACE_DETACH, who->tid, NULL, 0);
-    *who = t->tracees[--t->n];
-}
-
 static void on_stop(struct trace *t, struct tracee *who, int status)
 {
     int signum = WSTOPSIG(status);
@@ -233,12 +227,12 @@ static bool kill_after(unsigned calls, uid_t uid)
            (tid != t.server || WIFSTOPPED(status))) {
         struct tracee *who = tracee_of(&t, tid);
 
-        if (!WIFSTOPPED(status))
+        if (!WIFSTOPPED(status) || !who->own) {
+            ptrace(PTRACE_DETACH, tid, NULL, 0); /* in vain if it has ended */
             *who = t.tracees[--t.n];
-        else if (!who->own)
-            let_go(&t, who);
-        else if (t.calls < calls)
+        } else if (t.calls < calls) {
             on_stop(&t, who, status);
+        }
         if (t.calls >= calls)
             kill(t.server, SIGKILL);
     }

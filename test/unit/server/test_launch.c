@@ -222,49 +222,41 @@ static pmix_status_t register_names(const char *function, const char *first,
     return PMIx_Register_attributes((char *)function, first ? names : NULL);
 }
 
-/* The text of what is asked at one level: "function(attribute ...) " each, or the functions. */
-static pmix_status_t ask_support(const char *qualifier, const char *value, char *text,
-                                 size_t size)
+/* The text of what is asked at one level, "function(attribute ...) " each, or the functions, holds
+ * what is wanted; NULL: there is none. */
+static void expect(const char *qualifier, const char *value, const char *wanted)
 {
     char *keys[] = {(char *)PMIX_QUERY_ATTRIBUTE_SUPPORT, NULL};
     pmix_info_t of, *results = NULL;
     pmix_query_t q = {.keys = keys, .qualifiers = &of, .nqual = 1};
-    size_t n = 0, len = 0;
+    PX_AUTOFREE char *text = NULL;
+    size_t n = 0, size;
+    FILE *f = open_memstream(&text, &size);
 
-    text[0] = '\0';
     PMIx_Info_load(&of, qualifier, value, PMIX_STRING);
     pmix_status_t rc = PMIx_Query_info(&q, 1, &results, &n);
     for (size_t i = 0; i < n; i++) {
         const pmix_data_array_t *a = results[i].value.data.darray;
-        const pmix_info_t *info = a->array;
 
-        for (size_t k = 0; k < a->size; k++) {
-            if (info[k].value.type == PMIX_STRING) {
-                len += (size_t)snprintf(text + len, size - len, "%s ",
-                                        info[k].value.data.string);
+        for (const pmix_info_t *l = a->array; l < (pmix_info_t *)a->array + a->size;
+             l++) {
+            const pmix_data_array_t *attrs = l->value.data.darray;
+
+            if (l->value.type == PMIX_STRING) {
+                fprintf(f, "%s ", l->value.data.string);
                 continue;
             }
-            const pmix_data_array_t *attrs = info[k].value.data.darray;
-            len += (size_t)snprintf(text + len, size - len, "%s(", info[k].key);
+            fprintf(f, "%s(", l->key);
             for (size_t m = 0; m < attrs->size; m++)
-                len += (size_t)snprintf(text + len, size - len, "%s ",
-                                        ((pmix_regattr_t *)attrs->array)[m].name);
-            len += (size_t)snprintf(text + len, size - len, ") ");
+                fprintf(f, "%s ", ((pmix_regattr_t *)attrs->array)[m].name);
+            fprintf(f, ") ");
         }
     }
+    fclose(f);
+    ck_assert_int_eq(rc, wanted ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+    ck_assert_msg(strstr(text, wanted ? wanted : ""), "%s: %s", wanted, text);
     PMIx_Info_destruct(&of);
     PMIx_Info_free(results, n);
-    return rc;
-}
-
-/* The text begins so; NULL: there is none. */
-static void expect(const char *qualifier, const char *value, const char *wanted)
-{
-    char text[4096];
-
-    ck_assert_int_eq(ask_support(qualifier, value, text, sizeof(text)),
-                     wanted ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
-    ck_assert_msg(strstr(text, wanted ? wanted : ""), "%s: %s", wanted, text);
 }
 
 PX_TEST(what_was_registered_is_told_under_the_users_name)
@@ -489,8 +481,6 @@ PX_TEST(each_job_is_collected_once_in_order)
     ck_assert_ptr_eq(b.unpack_ptr, b.base_ptr + b.bytes_used);
     PMIx_Data_buffer_destruct(&b);
 }
-
-/* ---- where from ------------------------------------------------------------------------------ */
 
 static void call_all(void *arg PX_UNUSED)
 {
