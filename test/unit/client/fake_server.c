@@ -28,33 +28,24 @@ static void *run(void *arg PX_UNUSED)
     return NULL;
 }
 
-static int listen_on_loopback(uint16_t *port)
-{
-    struct sockaddr_in a = {.sin_family = AF_INET,
-                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof(a);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-    ck_assert_int_eq(listen(fd, 8), 0);
-    ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &len), 0);
-    *port = ntohs(a.sin_port);
-    return fd;
-}
-
 void fake_start(void)
 {
     static const char *const uris[] = {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4",
                                        "PMIX_SERVER_URI3", "PMIX_SERVER_URI21",
                                        "TENON_SERVER_URI"};
-    uint16_t port;
+    struct sockaddr_in a = {.sin_family = AF_INET,
+                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(a);
 
     if (!fake.codec.dialect)
         fake.codec.dialect = px_codec_default.dialect;
     if (!fake.nspace)
         fake.nspace = "job";
-    fake.listener = listen_on_loopback(&port);
-    PX_AUTOFREE char *uri = px_strf("server.0;tcp4://127.0.0.1:%u", port);
+    fake.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ok(bind(fake.listener, (struct sockaddr *)&a, sizeof(a)));
+    ok(listen(fake.listener, 8));
+    ok(getsockname(fake.listener, (struct sockaddr *)&a, &len));
+    PX_AUTOFREE char *uri = px_strf("server.0;tcp4://127.0.0.1:%u", ntohs(a.sin_port));
     for (size_t i = 0; i < PX_COUNT(uris); i++)
         unsetenv(uris[i]);
     setenv(fake.uri_variable ? fake.uri_variable : "PMIX_SERVER_URI41", uri, 1);

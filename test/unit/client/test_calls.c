@@ -644,15 +644,25 @@ PX_TEST(a_credential_is_the_callers)
 
 PX_TEST(a_fabric_keeps_what_the_host_says)
 {
+    const pmix_info_t *before;
     pmix_fabric_t f;
 
     fake.add = add_infos;
-    fake.answer = PMIX_SUCCESS;
     PMIx_Fabric_construct(&f);
     PMIx_Fabric_construct(NULL);
-    ck_assert_uint_eq(f.index, SIZE_MAX);
-    ck_assert_ptr_null(f.info);
     f.name = (char *)"mine";
+    ck_assert_int_eq(PMIx_Fabric_register(&f, NULL, 0), PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_uint_eq(f.index, SIZE_MAX); /* unchanged by a failure */
+    ck_assert_ptr_null(f.info);
+    fake.answer = PMIX_SUCCESS;
+    finished(PMIx_Fabric_register_nb(&f, found, 1, on_op, D), PMIX_SUCCESS);
+    before = f.info;
+    fake.answer = PMIX_ERR_NOT_FOUND;
+    finished(PMIx_Fabric_update_nb(&f, on_op, D), PMIX_ERR_NOT_FOUND);
+    ck_assert_ptr_eq(f.info, before);
+    ck_assert_int_eq(PMIx_Fabric_deregister_nb(&f, on_op, D), PMIX_OPERATION_SUCCEEDED);
+    ck_assert_ptr_null(f.info);
+    fake.answer = PMIX_SUCCESS;
     ok(PMIx_Fabric_register(&f, found, 1));
     ck_assert_uint_eq(f.index, 3);
     ck_assert_str_eq(px_info_str(f.info, f.ninfo, "pmix.answer"), "yes");
@@ -670,25 +680,6 @@ PX_TEST(a_fabric_keeps_what_the_host_says)
     ck_assert_uint_eq(f.ninfo, 0);
     ck_assert_uint_eq(f.index, SIZE_MAX);
     ck_assert_str_eq(f.name, "mine");
-}
-
-PX_TEST(a_fabric_is_unchanged_by_a_failure)
-{
-    pmix_fabric_t f = PMIX_FABRIC_STATIC_INIT;
-    const pmix_info_t *before;
-
-    fake.add = add_infos;
-    ck_assert_int_eq(PMIx_Fabric_register(&f, NULL, 0), PMIX_ERR_NOT_SUPPORTED);
-    ck_assert_ptr_null(f.info);
-    ck_assert_uint_eq(f.index, SIZE_MAX);
-    fake.answer = PMIX_SUCCESS;
-    finished(PMIx_Fabric_register_nb(&f, found, 1, on_op, D), PMIX_SUCCESS);
-    before = f.info;
-    fake.answer = PMIX_ERR_NOT_FOUND;
-    finished(PMIx_Fabric_update_nb(&f, on_op, D), PMIX_ERR_NOT_FOUND);
-    ck_assert_ptr_eq(f.info, before);
-    ck_assert_int_eq(PMIx_Fabric_deregister_nb(&f, on_op, D), PMIX_OPERATION_SUCCEEDED);
-    ck_assert_ptr_null(f.info);
 }
 
 PX_TEST_MAIN("client/calls", setup, teardown)

@@ -375,6 +375,8 @@ PX_TEST(a_faster_address_is_no_obstacle)
 
 PX_TEST(it_says_goodbye_once_waits_for_the_answer_and_may_come_back)
 {
+    pmix_info_t barrier = flag(PMIX_EMBED_BARRIER);
+
     for (unsigned i = 0; i < 5; i++) {
         client_begin();
         ok(init());
@@ -386,14 +388,8 @@ PX_TEST(it_says_goodbye_once_waits_for_the_answer_and_may_come_back)
         ck_assert_uint_eq(fake.n_ops[PX_OP_FINALIZE], i + 1);
         ck_assert_int_eq(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
     }
-}
-
-PX_TEST(a_barrier_comes_first_if_it_was_asked_for)
-{
-    pmix_info_t barrier = flag(PMIX_EMBED_BARRIER);
-
     client_begin();
-    ok(PMIx_Finalize(&barrier, 1));
+    ok(PMIx_Finalize(&barrier, 1)); /* which comes first if it was asked for */
     fake_stop();
     ck_assert_uint_eq(fake.n_ops[PX_OP_FENCE], 1);
 }

@@ -142,11 +142,10 @@ PX_TEST(a_server_that_is_connected_is_not_connected_again)
 
 PX_TEST(the_deprecated_call_makes_it_primary)
 {
-    const char *uri = tool_server_uri("server-2");
     pmix_info_t info;
 
     begin();
-    PMIx_Info_load(&info, PMIX_SERVER_URI, uri, PMIX_STRING);
+    PMIx_Info_load(&info, PMIX_SERVER_URI, tool_server_uri("server-2"), PMIX_STRING);
     ok(PMIx_tool_connect_to_server(NULL, &info, 1));
     PMIx_Info_destruct(&info);
     servers_are("server-2,server-1");
