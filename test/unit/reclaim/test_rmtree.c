@@ -137,9 +137,9 @@ static void make_special(const char *name, mode_t type)
 /* 1: devices. */
 PX_TEST_LOOP(special_files_are_removed_without_being_opened, 2)
 {
-    if (_i)
-        PX_TEST_NEEDS_ROOT;
     px_tree_make("d/");
+    PX_TEST_NEEDS(!_i || mknod(px_tree_path("d/try"), S_IFCHR, makedev(1, 3)) == 0,
+                  "the right to make devices");
     make_special("d/a", _i ? S_IFCHR : S_IFIFO);
     make_special("d/b", _i ? S_IFBLK : S_IFSOCK);
     make_special("fifo", S_IFIFO);
@@ -147,7 +147,7 @@ PX_TEST_LOOP(special_files_are_removed_without_being_opened, 2)
     rm_assert_said("REFUSED fifo");
     rm_one("fifo", PX_RM_FILE, 0, NULL);
     rm_dir("d", R);
-    rm_assert_removed(2, 1);
+    rm_assert_removed(_i ? 3 : 2, 1);
     px_assert_tree("", "");
 }
 
