@@ -50,13 +50,6 @@ static void setup(void)
     px_str_copy(px_process.host, sizeof(px_process.host), node);
 }
 
-static void teardown(void)
-{
-    host_end();
-    ck_assert_msg(rmdir(sys_dir) == 0, "something is left in %s", sys_dir);
-    ck_assert_msg(rmdir(own_dir) == 0, "something is left in %s", own_dir);
-}
-
 /* Good until some more of them were made. */
 static PX_PRINTF(2, 3) char *path_of(const char *dir, const char *fmt, ...)
 {
@@ -176,6 +169,8 @@ struct child {
     int to, from;
     char log[256];
 };
+static struct child children[8]; /* those that live end with the test */
+static size_t n_children;
 
 static void child_main(const struct child *c, int in, int out, uid_t uid,
                        const char *role)
@@ -193,28 +188,29 @@ static void child_main(const struct child *c, int in, int out, uid_t uid,
         if (write(out, &rc, sizeof(rc)) != sizeof(rc))
             break;
     }
+    PMIx_server_finalize();
     _exit(0);
 }
 
 /* As that user, unless 0. */
-static struct child child_of(const char *role, uid_t uid)
+static struct child *child_of(const char *role, uid_t uid)
 {
-    static unsigned n;
     int in[2], out[2];
-    struct child c;
 
-    snprintf(c.log, sizeof(c.log), "%.200s/log.%u", px_test_dir(), n++);
+    ck_assert_uint_lt(n_children, PX_COUNT(children));
+    struct child *c = &children[n_children++];
+    snprintf(c->log, sizeof(c->log), "%.200s/log.%zu", px_test_dir(), n_children);
     ok(pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC));
-    c.pid = fork();
-    if (c.pid == 0) {
+    c->pid = fork();
+    if (c->pid == 0) {
         close(in[1]);
         close(out[0]);
-        child_main(&c, in[0], out[1], uid, role);
+        child_main(c, in[0], out[1], uid, role);
     }
     close(in[0]);
     close(out[1]);
-    c.to = in[1];
-    c.from = out[0];
+    c->to = in[1];
+    c->from = out[0];
     return c;
 }
 
@@ -239,7 +235,7 @@ static pmix_status_t child_ask(const struct child *c, char order)
 }
 
 /* Ends the process, by that signal or, if 0, in order. */
-static void child_end(const struct child *c, int signum)
+static void child_end(struct child *c, int signum)
 {
     if (signum)
         kill(c->pid, signum);
@@ -248,6 +244,17 @@ static void child_end(const struct child *c, int signum)
     close(c->to);
     close(c->from);
     ck_assert_int_eq(waitpid(c->pid, NULL, 0), c->pid);
+    c->pid = 0;
+}
+
+static void teardown(void)
+{
+    for (size_t i = 0; i < n_children; i++)
+        if (children[i].pid)
+            child_end(&children[i], 0);
+    host_end();
+    ck_assert_msg(rmdir(sys_dir) == 0, "something is left in %s", sys_dir);
+    ck_assert_msg(rmdir(own_dir) == 0, "something is left in %s", own_dir);
 }
 
 static void child_has_said(const struct child *c, const char *what)
@@ -587,55 +594,49 @@ PX_TEST(a_second_of_those_there_is_one_of_does_not_start)
 
     for (size_t i = 0; i < PX_COUNT(only_one); i++) {
         const char *role = roles[only_one[i]];
-        struct child a = child_of(role, 0), b = child_of(role, 0);
+        struct child *a = child_of(role, 0), *b = child_of(role, 0);
 
-        ok(child_ask(&a, 'i'));
-        ok(kill(a.pid, SIGSTOP)); /* one that is stopped lives */
-        fails(child_ask(&b, 'i'), EXISTS);
-        ok(kill(a.pid, SIGCONT));
-        has_said_who(&b, &a);
-        ok(child_ask(&a, 'f'));
-        ok(child_ask(&b, 'i')); /* now it is free */
-        ok(child_ask(&b, 'f'));
-        child_end(&a, 0);
-        child_end(&b, 0);
+        ok(child_ask(a, 'i'));
+        ok(kill(a->pid, SIGSTOP)); /* one that is stopped lives */
+        fails(child_ask(b, 'i'), EXISTS);
+        ok(kill(a->pid, SIGCONT));
+        has_said_who(b, a);
+        ok(child_ask(a, 'f'));
+        ok(child_ask(b, 'i')); /* now it is free */
+        ok(child_ask(b, 'f'));
     }
 }
 
 PX_TEST(one_that_was_killed_makes_room_at_once)
 {
     PX_AUTOFREE char *clear = px_strf("rm -rf %s/pmix-server.*", own_dir);
-    struct child b = child_of(SYSTEM, 0);
+    struct child *b = child_of(SYSTEM, 0);
 
     for (int i = 0; i < 5; i++) {
-        struct child a = child_of(SYSTEM, 0);
+        struct child *a = child_of(SYSTEM, 0);
 
-        ok(child_ask(&a, 'i'));
-        child_end(&a, SIGKILL);
+        ok(child_ask(a, 'i'));
+        child_end(a, SIGKILL);
         int tries = 0;
-        while (child_ask(&b, 'i')) /* a child of it may have the lock for a moment */
+        while (child_ask(b, 'i')) /* a child of it may have the lock for a moment */
             ck_assert_int_lt(++tries, 50);
-        ok(child_ask(&b, 'f'));
+        ok(child_ask(b, 'f'));
     }
-    child_end(&b, 0);
     ok(system(
         clear)); /* private folders, which the next server may have found before us */
 }
 
 PX_TEST(a_second_session_server_goes_on_without_the_name)
 {
-    struct child a = child_of(roles[1], 0), b = child_of(roles[1], 0);
+    struct child *a = child_of(roles[1], 0), *b = child_of(roles[1], 0);
     struct px_rendezvous r;
 
-    ok(child_ask(&a, 'i'));
-    ok(child_ask(&b, 'i'));
-    has_said_who(&b, &a);
-    ok(child_ask(&b, 'f'));
+    ok(child_ask(a, 'i'));
+    ok(child_ask(b, 'i'));
+    has_said_who(b, a);
+    ok(child_ask(b, 'f'));
     ok(px_rendezvous_read(path_of(own_dir, "pmix.%s.tool", node), &r, NULL));
-    ck_assert_int_eq(r.pid, a.pid);
-    ok(child_ask(&a, 'f'));
-    child_end(&a, 0);
-    child_end(&b, 0);
+    ck_assert_int_eq(r.pid, a->pid);
 }
 
 static int listener(int *port)
@@ -698,7 +699,7 @@ PX_TEST(what_makes_no_sense_is_replaced)
 static void race(int n, void (*prepare)(void))
 {
     setenv("PMIX_MCA_pcleanup", "^janitor,inproc", 1); /* which take time to start */
-    struct child c[2] = {child_of(SYSTEM, 0), child_of(SYSTEM, 0)};
+    struct child *c[2] = {child_of(SYSTEM, 0), child_of(SYSTEM, 0)};
     int won[2] = {0};
 
     for (int i = 0; i < n; i++) {
@@ -706,21 +707,19 @@ static void race(int n, void (*prepare)(void))
 
         if (prepare)
             prepare();
-        child_tell(&c[i % 2], 'i');
-        child_tell(&c[1 - i % 2], 'i');
+        child_tell(c[i % 2], 'i');
+        child_tell(c[1 - i % 2], 'i');
         for (int k = 0; k < 2; k++)
-            rc[k] = child_hear(&c[k]);
+            rc[k] = child_hear(c[k]);
         int winner = rc[0] == 0 ? 0 : 1;
         ck_assert_msg(rc[winner] == 0 && rc[1 - winner] == PMIX_ERR_EXISTS,
                       "round %d: %s and %s", i, PMIx_Error_string(rc[0]),
                       PMIx_Error_string(rc[1]));
         won[winner]++;
         ck_assert(is_there(system_file()));
-        ok(child_ask(&c[winner], 'f'));
+        ok(child_ask(c[winner], 'f'));
         ck_assert_str_eq(names_in(sys_dir), "");
     }
-    child_end(&c[0], 0);
-    child_end(&c[1], 0);
     printf("the first of two has won %d times of %d\n", won[0], n);
 }
 
@@ -871,25 +870,22 @@ PX_TEST(others_do_not_get_the_name_of_root_who_takes_theirs)
 
     PX_TEST_NEEDS(px_test_others_load_it(), "root, and a build that others can read");
     give_away(own_dir);
-    struct child a = child_of(SYSTEM, 0), b = child_of(SYSTEM, NOBODY);
+    struct child *a = child_of(SYSTEM, 0), *b = child_of(SYSTEM, NOBODY);
 
-    ok(child_ask(&a, 'i'));
-    fails(child_ask(&b, 'i'), EXISTS);
-    child_has_said(&b, "of uid 0");
-    ok(child_ask(&a, 'f'));
+    ok(child_ask(a, 'i'));
+    fails(child_ask(b, 'i'), EXISTS);
+    child_has_said(b, "of uid 0");
+    ok(child_ask(a, 'f'));
     put_foreign(1, 1); /* left over, and readable */
     ok(chmod(system_file(), 0644));
-    fails(child_ask(&b, 'i'), NO_PERMISSIONS);
-    child_has_said(&b, "belongs to uid 0, who alone can remove it");
+    fails(child_ask(b, 'i'), NO_PERMISSIONS);
+    child_has_said(b, "belongs to uid 0, who alone can remove it");
     remains(system_file(), S_IFREG);
-    ok(child_ask(&b, 'i'));
-    ok(child_ask(&a, 'i'));
-    ok(child_ask(&b, 'f')); /* removes only what is its own */
+    ok(child_ask(b, 'i'));
+    ok(child_ask(a, 'i'));
+    ok(child_ask(b, 'f')); /* removes only what is its own */
     ok(px_rendezvous_read(system_file(), &r, NULL));
-    ck_assert_int_eq(r.pid, a.pid);
-    ok(child_ask(&a, 'f'));
-    child_end(&a, 0);
-    child_end(&b, 0);
+    ck_assert_int_eq(r.pid, a->pid);
 }
 
 PX_TEST_MAIN("server/contact", setup, teardown)
