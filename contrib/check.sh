@@ -127,7 +127,7 @@ run_long() { # run_long NAME DIR COMPILER BUILD_OPTIONS...
 }
 
 QUICK="unit contract style"
-ALL="$QUICK conformance fuzz integration"
+ALL="$QUICK kernels conformance fuzz integration"
 for part in "${PARTS[@]}"; do
     case $part in
         gcc)
@@ -143,7 +143,7 @@ for part in "${PARTS[@]}"; do
         release)
             run_part release build-release unit "" "${CC:-gcc}" --buildtype=release -Dbuiltin=all ;;
         sanitize)
-            [ $LONG = 1 ] && suites="unit contract fuzz integration" || suites="unit contract fuzz sanitize"
+            [ $LONG = 1 ] && suites="unit contract kernels fuzz integration" || suites="unit contract kernels fuzz sanitize"
             ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
                 run_part sanitize build-asan "$suites" "-t 4" "${CC:-gcc}" \
                 --buildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false

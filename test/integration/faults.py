@@ -39,7 +39,7 @@ TIMEOUT_S = 20
 CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS", "SIGPIPE", "SIGXFSZ")
 # No ENOSPC from write: most that a server writes to is no file.
 ERRORS = {
-    "openat": ("EMFILE", "ENOMEM"), "openat2": ("EMFILE", "ENOSYS"), "mkdir": ("ENOSPC",),
+    "openat": ("EMFILE", "ENOMEM"), "mkdir": ("ENOSPC",),
     "mkdirat": ("ENOSPC",), "read": ("EINTR", "EIO"), "write": ("EINTR",),
     "pwrite64": ("ENOSPC", "EINTR"), "writev": ("ENOSPC",), "pwritev": ("ENOSPC",),
     "pread64": ("EIO", "EINTR"), "flock": ("ENOLCK", "EINTR"), "ftruncate": ("EIO",),
@@ -62,7 +62,7 @@ ERRORS = {
     "landlock_restrict_self": ("E2BIG",), "sched_getaffinity": ("EPERM",),
 }
 # The same from that call on, which is what a system does that has run out of something.
-FOR_GOOD = ("openat", "openat2", "mkdir", "mkdirat", "flock", "clone", "clone3", "pidfd_open", "socketpair",
+FOR_GOOD = ("openat", "mkdir", "mkdirat", "flock", "clone", "clone3", "pidfd_open", "socketpair",
             "socket", "bind", "pipe2", "fcntl", "epoll_ctl", "fstatfs", "statx", "readlink", "getdents64",
             "unlinkat", "unlink", "mmap", "setpgid", "close_range", "sendmsg", "recvfrom", "recvmsg",
             "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "renameat2")
@@ -70,7 +70,7 @@ ERRORS = {call: errors + tuple(e + "+" for e in errors if call in FOR_GOOD and e
           for call, errors in ERRORS.items()}
 ANOTHER_WAY = ("EINTR", "ENOSYS", "EOPNOTSUPP")
 # What removing needs: if one of these fails, what it was about may stay. Else nothing does.
-REMOVING = ("openat", "openat2", "newfstatat", "fstat", "statx", "fstatfs", "getdents64", "unlinkat",
+REMOVING = ("openat", "newfstatat", "fstat", "statx", "fstatfs", "getdents64", "unlinkat",
             "prctl")
 # What a call on such a thing never answers; in particular, what the C library need not expect.
 NEVER = {("read", "EINTR"): r"\.so[.\d]*>", ("pread64", "EINTR"): r"\.so[.\d]*>",

@@ -17,9 +17,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifndef SYS_openat2
-#define SYS_openat2 437
-#endif
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -112,7 +109,6 @@ static const struct {
     const char *name;
     long number;
 } calls[] = {
-    {"openat2", SYS_openat2},
     {"statx", SYS_statx},
     {"pidfd_open", SYS_pidfd_open},
     {"clone3", SYS_clone3},

@@ -26,7 +26,7 @@ program() {
 }
 
 # As on an older kernel, or in a container that forbids what we would like best.
-NEWER=(openat2 statx landlock clone3 pidfd_open close_range)
+NEWER=(statx landlock clone3 pidfd_open close_range)
 PATIENCE=$(times 1 10) # times the deadlines
 # The leak checker traces the process, which does not work in a pid namespace.
 [ -z "$SANITIZE" ] || export ASAN_OPTIONS=detect_leaks=0

@@ -142,10 +142,11 @@ static bool deny_named(char *const *args, int n)
     static const struct {
         const char *name;
         int call;
-    } calls[] = {
-        {"openat2", SYS_openat2},       {"statx", SYS_statx},
-        {"clone3", SYS_clone3},         {"landlock", SYS_landlock_create_ruleset},
-        {"pidfd_open", SYS_pidfd_open}, {"close_range", SYS_close_range}};
+    } calls[] = {{"statx", SYS_statx},
+                 {"clone3", SYS_clone3},
+                 {"landlock", SYS_landlock_create_ruleset},
+                 {"pidfd_open", SYS_pidfd_open},
+                 {"close_range", SYS_close_range}};
 
     for (int i = 0; i < n; i++)
         for (size_t k = 0; k < sizeof calls / sizeof calls[0]; k++) {
