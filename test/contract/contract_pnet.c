@@ -127,7 +127,7 @@ static void launch(const char *nspace, struct sink *s)
 
 PX_TEST(what_it_contributes_travels_and_is_applied)
 {
-    PX_AUTO(sink) s;
+    PX_AUTO(sink) s = {0};
 
     launch("job", &s);
     forget("job");
@@ -135,7 +135,7 @@ PX_TEST(what_it_contributes_travels_and_is_applied)
 
 PX_TEST(another_server_than_the_contributing_one_applies_it)
 {
-    PX_AUTO(sink) s;
+    PX_AUTO(sink) s = {0};
     char here[sizeof(s.text)];
 
     launch("job", &s);
@@ -149,7 +149,7 @@ PX_TEST(another_server_than_the_contributing_one_applies_it)
 
 PX_TEST(variables_stay_what_they_are)
 {
-    PX_AUTO(sink) s;
+    PX_AUTO(sink) s = {0};
     char first[sizeof(s.text)];
 
     launch("job", &s);
@@ -218,7 +218,7 @@ static void distort(pmix_info_t *info, unsigned how)
 /* Whatever it answers, it survives, and leaves nothing once the job is forgotten. */
 PX_TEST(what_a_stranger_sends_is_survived)
 {
-    PX_AUTO(sink) good;
+    PX_AUTO(sink) good = {0};
 
     contribute_well("job", &good);
     travel(&good);
@@ -256,7 +256,7 @@ PX_TEST(what_the_core_refuses_is_passed_on)
 static void live_through_jobs(void)
 {
     for (int i = 0; i < N_JOBS; i++) {
-        PX_AUTO(sink) s;
+        PX_AUTO(sink) s = {0};
         char nspace[32];
 
         snprintf(nspace, sizeof(nspace), "job-%d", i);
@@ -279,7 +279,7 @@ PX_TEST(a_job_that_is_forgotten_leaves_nothing)
 
 PX_TEST(jobs_that_are_left_go_when_it_closes)
 {
-    PX_AUTO(sink) s;
+    PX_AUTO(sink) s = {0};
 
     contract_close();
     px_alloc_fail_at(0);
@@ -294,7 +294,7 @@ PX_TEST(jobs_that_are_left_go_when_it_closes)
 
 PX_TEST(out_of_memory_is_told_and_leaves_nothing)
 {
-    PX_AUTO(sink) good;
+    PX_AUTO(sink) good = {0};
 
     PX_TEST_NEEDS_ALLOC;
     contribute_well("job", &good);

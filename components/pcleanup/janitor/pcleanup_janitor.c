@@ -60,6 +60,13 @@ struct heir {
 
 /* ---- the janitor ---------------------------------------------------------------- */
 
+static void nap(void)
+{
+    const struct timespec t = {.tv_nsec = LOOK_MS * 1000000L};
+
+    nanosleep(&t, NULL);
+}
+
 /* Everything of the server goes. Without a journal its folder may not have been made,
  * or its last words are lost. */
 static PX_NORETURN void finish(struct heir *h)
@@ -75,7 +82,13 @@ static PX_NORETURN void finish(struct heir *h)
     };
 
     close(h->sock);
+    /* A dying process closes its socket to us before the folder that it has locked. */
+    uint64_t until_ms = px_clock_ms() + END_MS;
     int rc = px_reclaim_server_dir(&s, h->path, h->dir, true, &totals);
+    while (rc == EBUSY && px_clock_ms() < until_ms) {
+        nap();
+        rc = px_reclaim_server_dir(&s, h->path, h->dir, true, &totals);
+    }
     if (!rc && h->journal >= 0 && !px_reclaim_is_local(h->dir)) {
         /* NFS has kept it, as it is open here */
         px_drop_fd(&h->journal);
@@ -83,13 +96,6 @@ static PX_NORETURN void finish(struct heir *h)
         rc = px_reclaim_server_dir(&s, h->path, h->dir, true, &totals);
     }
     _exit(rc ? EXIT_FAILURE : EXIT_SUCCESS);
-}
-
-static void nap(void)
-{
-    const struct timespec t = {.tv_nsec = LOOK_MS * 1000000L};
-
-    nanosleep(&t, NULL);
 }
 
 static void obey(struct heir *h, uint32_t order, int fds[2])

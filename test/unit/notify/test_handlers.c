@@ -118,6 +118,7 @@ PX_TEST(tells_the_codes_that_only_one_handler_has)
     size_t n;
     PX_AUTOFREE pmix_status_t *both = px_handlers_only_of(&all, first, &n);
     ck_assert_uint_eq(n, 2);
+    ck_assert_int_eq(both[0] + both[1], codes[0] + codes[1]);
 }
 
 PX_TEST(reads_procs_from_one_and_from_an_array)

@@ -247,14 +247,15 @@ PX_TEST(each_reaches_the_host_as_the_user_that_the_connection_proves)
 PX_TEST(damaged_ones_never_reach_the_host)
 {
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        px_writer w = raw_begin(rows[i].op);
-
         ck_assert_int_lt(raw_request(one, raw_begin(rows[i].op), NULL), 0);
-        px_pack_str(&w, "nothing of the kind");
-        px_pack_str(&w, "nor this");
-        px_pack_size(&w, SIZE_MAX);
-        if (rows[i].op != PX_OP_FABRIC_UPDATE) /* whose index may be any */
+        if (rows[i].op != PX_OP_FABRIC_UPDATE) { /* whose index may be any */
+            px_writer w = raw_begin(rows[i].op);
+
+            px_pack_str(&w, "nothing of the kind");
+            px_pack_str(&w, "nor this");
+            px_pack_size(&w, SIZE_MAX);
             ck_assert_int_lt(raw_request(one, w, NULL), 0);
+        }
         ck_assert_uint_eq(host_calls(rows[i].slot), 0);
     }
 }
