@@ -58,6 +58,13 @@ static void tool_connected(pmix_info_t *info, size_t n,
     cb(refusal, &proc, cbdata);
 }
 
+static void give_back(void *arg)
+{
+    pmix_info_t *found = arg;
+
+    PMIX_INFO_FREE(found, 1);
+}
+
 static pmix_status_t query(pmix_proc_t *proc, pmix_query_t *queries, size_t n,
                            pmix_info_cbfunc_t cb, void *cbdata)
 {
@@ -65,7 +72,7 @@ static pmix_status_t query(pmix_proc_t *proc, pmix_query_t *queries, size_t n,
 
     tell("query", proc->nspace, (long)proc->rank);
     PMIX_INFO_LOAD(found, PMIX_QUERY_NAMESPACES, getenv("TOOL_HOST_JOBS"), PMIX_STRING);
-    cb(PMIX_SUCCESS, found, 1, cbdata, NULL, NULL);
+    cb(PMIX_SUCCESS, found, 1, cbdata, give_back, found);
     return PMIX_SUCCESS;
 }
 
