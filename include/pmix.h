@@ -118,8 +118,9 @@ void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo);
  *                that
  * @param msg     told to the user; NULL for none
  * @param procs   who; NULL and 0 for every process of the caller's namespace
- * @return PMIX_SUCCESS; PMIX_ERR_PARAM_VALUE_NOT_SUPPORTED if the host cannot abort
- *         just these; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NO_PERMISSIONS
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_FOUND if one of them is not known, and none is
+ *         aborted; PMIX_ERR_PARAM_VALUE_NOT_SUPPORTED if the host cannot abort just
+ *         these; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NO_PERMISSIONS
  *
  * PMIx Standard 5.0, ch. Process Management.
  */

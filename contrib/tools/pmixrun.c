@@ -145,7 +145,7 @@ struct news {
     pmix_nspace_t job;
     int exit_code;
     /* of a failure only */
-    pmix_rank_t rank;
+    pmix_proc_t proc; /* that failed, or has aborted others */
     pid_t pid;
     char host[256];
     char text[512]; /* "killed by signal 9 (Killed)" */
@@ -189,8 +189,7 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source,
     (void)n_results;
     if (n) {
         n->is_end = code == PMIX_EVENT_JOB_END;
-        n->rank = source->rank;
-        PMIx_Load_nspace(n->job, source->nspace);
+        n->proc = *source;
         for (size_t i = 0; i < n_info; i++)
             read_info(n, &info[i]);
         ssize_t put;
@@ -243,22 +242,36 @@ static pmix_status_t spawn(struct run *run)
 {
     const struct options *o = run->options;
     pmix_app_t *apps = PMIx_App_create(o->n_programs);
-    pmix_info_t info;
-    bool yes = true;
-    pmix_status_t rc;
+    const bool yes = true;
+    const struct {
+        const char *key;
+        const void *value; /* NULL: the attribute is not asked for */
+        pmix_data_type_t type;
+    } asked[] = {{PMIX_FWD_STDIN, &yes, PMIX_BOOL},
+                 {PMIX_JOB_RECOVERABLE, o->recoverable ? &yes : NULL, PMIX_BOOL}};
+    pmix_info_t infos[sizeof(asked) / sizeof(asked[0])];
+    size_t n_infos = 0;
+    pmix_status_t rc = apps ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
-    if (!apps || PMIx_Info_load(&info, PMIX_FWD_STDIN, &yes, PMIX_BOOL))
-        return PMIX_ERR_NOMEM;
+    for (size_t i = 0; !rc && i < sizeof(asked) / sizeof(asked[0]); i++) {
+        if (!asked[i].value)
+            continue;
+        rc = PMIx_Info_load(&infos[n_infos], asked[i].key, asked[i].value,
+                            asked[i].type);
+        PMIx_Info_required(&infos[n_infos++]);
+    }
     /* Their members are borrowed: there is nothing to free but the array. */
-    for (size_t i = 0; i < o->n_programs; i++) {
+    for (size_t i = 0; !rc && i < o->n_programs; i++) {
         apps[i].cmd = o->programs[i].argv[0];
         apps[i].argv = o->programs[i].argv;
         apps[i].env = o->env;
         apps[i].cwd = (char *)o->dir;
         apps[i].maxprocs = o->programs[i].n;
     }
-    rc = PMIx_Spawn(&info, 1, apps, o->n_programs, run->job);
-    PMIx_Info_destruct(&info);
+    if (!rc)
+        rc = PMIx_Spawn(infos, n_infos, apps, o->n_programs, run->job);
+    while (n_infos > 0)
+        PMIx_Info_destruct(&infos[--n_infos]);
     free(apps);
     return rc;
 }
@@ -326,16 +339,20 @@ static void on_deadline(struct run *run)
 
 static void on_failure(struct run *run, const struct news *n)
 {
-    bool child = !PMIx_Check_nspace(n->job, run->job);
+    bool foreign = !PMIx_Check_nspace(n->proc.nspace, run->job);
+    char pid[32] = ""; /* that of a tool is not known */
 
+    if (n->pid)
+        snprintf(pid, sizeof(pid), ", pid %ld", (long)n->pid);
     if (run->urge == NOT) { /* else it was asked to end */
-        complain("rank %u%s%s (host %s, pid %ld) %s", n->rank, child ? " of " : "",
-                 child ? n->job : "", n->host, (long)n->pid, n->text);
+        complain("rank %u%s%s (host %s%s) %s", n->proc.rank, foreign ? " of " : "",
+                 foreign ? n->proc.nspace : "", n->host, pid, n->text);
         if (!run->failed)
             run->status = n->exit_code;
     }
     run->failed = true;
-    if (child) /* its own job is ended by the library, that of its parent by us */
+    /* The library ends the job of a process that fails; that of its parent we end. */
+    if (!PMIx_Check_nspace(n->job, run->job) && !run->options->recoverable)
         control(PMIX_JOB_CTRL_TERMINATE, 0);
 }
 

@@ -23,7 +23,8 @@ struct options {
     size_t n_params;
     char *tune_files; /* of --tune so far, separated by colons; or NULL */
     const char *dir;  /* NULL: where we are */
-    int timeout_s;    /* 0: none */
+    bool recoverable;
+    int timeout_s; /* 0: none */
     bool verbose;
     bool runs; /* an option that has a meaning for programs only was given */
     bool clean;

@@ -24,6 +24,7 @@ static const char help[] =
     "  --tune FILE        read parameters from FILE, here and in the processes\n"
     "  -x VAR[=VALUE]     set an environment variable, or require that it is set\n"
     "  --wdir DIR         run in this folder\n"
+    "  --recoverable      a process that fails does not end the others\n"
     "  --timeout SECONDS  end the job after this time, with status 124\n"
     "  --clean            run nothing: remove the files that dead servers of yours left\n"
     "                     in the folders for temporary files, or in each DIR\n"
@@ -34,8 +35,9 @@ static const char help[] =
     "Output appears in whole lines. Input goes to rank 0. SIGINT, SIGTERM and SIGHUP\n"
     "go to all processes and end the job; a second one kills it. When a process\n"
     "fails, the others are ended, too. The exit status is that of the first process\n"
-    "that failed, 128 plus the number of the signal if it was killed, 126 if the\n"
-    "program cannot be run, 127 if it was not found, 2 if the command line is wrong.\n";
+    "that failed, 128 plus the number of the signal if it was killed, the low eight\n"
+    "bits of the status if it called PMIx_Abort (1 if they are 0), 126 if the program\n"
+    "cannot be run, 127 if it was not found, 2 if the command line is wrong.\n";
 
 static size_t count(char **v)
 {
@@ -109,6 +111,8 @@ static void parse_general(struct options *o, char ***at)
     } else if (strcmp(option, "--wdir") == 0) {
         o->dir = argument(at);
         o->runs = true;
+    } else if (strcmp(option, "--recoverable") == 0) {
+        o->recoverable = o->runs = true;
     } else if (strcmp(option, "--timeout") == 0) {
         o->timeout_s = number(option, argument(at), MAX_TIMEOUT_S);
     } else if (strcmp(option, "--clean") == 0) {
@@ -143,7 +147,7 @@ static void take_dirs(struct options *o, char ***at)
     size_t n = 0;
 
     if (o->runs)
-        usage("--clean runs no program, so -n, -x and --wdir have no meaning");
+        usage("--clean runs no program, so options for programs have no meaning");
     o->dirs = grow(NULL, count(*at) + 1, sizeof(*o->dirs));
     for (; **at; ++*at)
         o->dirs[n++] = folder(**at);

@@ -138,45 +138,6 @@ static pmix_status_t host_tool_connected(pmix_info_t info[], size_t n,
     return PMIX_SUCCESS;
 }
 
-/* ---- abort ---------------------------------------------------------------------- */
-
-/* A process without its peers is no use in a job: to abort some is to abort their
- * job. */
-static pmix_status_t host_abort(const pmix_proc_t *proc, void *object PX_UNUSED,
-                                int status, const char msg[], pmix_proc_t procs[],
-                                size_t n, pmix_op_cbfunc_t cb PX_UNUSED,
-                                void *cbdata PX_UNUSED)
-{
-    struct px_launcher *l = launcher();
-    /* An exit status has eight bits; an abort is never a success. */
-    const struct px_failure own = {.status = PMIX_ERR_PROC_REQUESTED_ABORT,
-                                   .verdict = PMIX_ERR_JOB_ABORTED,
-                                   .exit_code = status & 0xff ? status & 0xff : 1};
-    bool has_text = msg && *msg;
-    size_t n_known = 0;
-
-    for (size_t i = 0; i < (n ? n : 1); i++) {
-        struct px_launch_job *job = px_job_find(l, n ? procs[i].nspace : proc->nspace);
-        struct px_failure f = own;
-
-        if (!job)
-            continue;
-        n_known++;
-        if (strcmp(job->proc.nspace, proc->nspace) == 0) {
-            f.rank = proc->rank;
-            snprintf(f.text, sizeof(f.text), "called abort with status %d%s%s", status,
-                     has_text ? ": " : "", has_text ? msg : "");
-        } else {
-            f.rank = PMIX_RANK_UNDEF;
-            snprintf(f.text, sizeof(f.text), "aborted by rank %u of %s", proc->rank,
-                     proc->nspace);
-        }
-        px_job_fail(job, &f);
-    }
-    /* Else they were started by another launcher, which has to end them. */
-    return n_known > 0 ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_NOT_SUPPORTED;
-}
-
 /* ---- job control ---------------------------------------------------------------- */
 
 struct order {
@@ -324,7 +285,7 @@ static pmix_status_t host_query(pmix_proc_t *requestor PX_UNUSED, pmix_query_t *
 static const pmix_server_module_t functions = {
     .client_connected2 = host_connected,
     .client_finalized = host_finalized,
-    .abort = host_abort,
+    .abort = px_abort,
     .fence_nb = host_fence,
     .direct_modex = host_direct_modex,
     .publish = host_publish,
@@ -382,7 +343,8 @@ static const struct px_support support[] = {
                    "PMIX_FWD_ENVIRONMENT,PMIX_SET_ENVAR,PMIX_ADD_ENVAR,"
                    "PMIX_UNSET_ENVAR,PMIX_PREPEND_ENVAR,PMIX_APPEND_ENVAR,"
                    "PMIX_FWD_STDIN,PMIX_FWD_STDOUT,PMIX_FWD_STDERR,PMIX_STDIN_TGT,"
-                   "PMIX_NOTIFY_COMPLETION,PMIX_SPAWN_CHILD_SEP"},
+                   "PMIX_NOTIFY_COMPLETION,PMIX_SPAWN_CHILD_SEP,"
+                   "PMIX_JOB_RECOVERABLE,PMIX_JOB_CONTINUOUS"},
     {"PMIx_Publish", "PMIX_RANGE,PMIX_PERSISTENCE,PMIX_ACCESS_PERMISSIONS,"
                      "PMIX_ACCESS_USERIDS,PMIX_ACCESS_GRPIDS"},
     {"PMIx_Lookup", "PMIX_RANGE,PMIX_WAIT,PMIX_TIMEOUT"},

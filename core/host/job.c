@@ -114,9 +114,11 @@ static void job_free(struct px_launch_job *job)
 
     silence(job);
     drop_dirs(job);
-    for (uint32_t r = 0; r < job->n_tasks; r++)
+    for (uint32_t r = 0; r < job->n_tasks; r++) {
+        px_timer_free(job->tasks[r].timer);
         if (job->tasks[r].running)
             px_pfexec_ops(m)->forget(m->self, job->tasks[r].pid);
+    }
     px_list_remove(&job->link);
     px_input_close(job->input);
     px_timer_free(job->timer);
@@ -199,19 +201,21 @@ pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n)
     return rc;
 }
 
-/* Of the failure, for this process's own handlers; or of the end, also for the parent
- * if it asked for that. */
-static void report(const struct px_launch_job *job, bool end)
+/* Of a failure, for this process's own handlers; or of the end, also for the parent if
+ * it asked for that. */
+static void report(const struct px_launch_job *job, const struct px_failure *f,
+                   bool end)
 {
     struct px_server *srv = job->launcher->server;
-    const struct px_failure *f = &job->failure;
-    const struct px_task *task = f->rank < job->n_tasks ? &job->tasks[f->rank] : NULL;
+    pmix_proc_t culprit = job->proc;
     bool to_parent = end && job->plan.notify &&
                      !px_proc_same(&job->parent, px_server_name(srv));
     pmix_status_t code = end ? PMIX_EVENT_JOB_END : f->status;
-    pmix_proc_t culprit = job->proc;
+
+    px_proc_set(&culprit, f->nspace[0] ? f->nspace : job->proc.nspace, f->rank);
+    const struct px_task *task = px_task_find(job->launcher, &culprit);
     const struct px_fact facts[] = {
-        {PMIX_NSPACE, end ? job->proc.nspace : NULL, PMIX_STRING},
+        {PMIX_NSPACE, job->proc.nspace, PMIX_STRING},
         {PMIX_JOB_TERM_STATUS, end ? &job->verdict : NULL, PMIX_STATUS},
         {PMIX_EVENT_AFFECTED_PROC, task ? &culprit : NULL, PMIX_PROC},
         {PMIX_HOSTNAME, end ? NULL : px_process.model->hostname, PMIX_STRING},
@@ -221,7 +225,6 @@ static void report(const struct px_launch_job *job, bool end)
         {PMIX_EVENT_CUSTOM_RANGE, to_parent ? &job->parent : NULL, PMIX_PROC}};
     PX_AUTO(px_infos) infos = {0};
 
-    culprit.rank = f->rank;
     if (px_facts_add(&infos, facts, PX_COUNT(facts)))
         px_log(PX_LOG_ERROR, "spawn", "cannot report %s of job %s: out of memory",
                PMIx_Error_string(code), job->proc.nspace);
@@ -241,6 +244,20 @@ void px_task_signal(struct px_task *task, int signum)
         (void)px_pfexec_ops(m)->signal(m->self, task->pid, signum);
 }
 
+static void on_task_timer(void *arg)
+{
+    px_task_signal(arg, SIGKILL);
+}
+
+void px_task_end(struct px_task *task)
+{
+    task->timer = px_timer_create(px_process.loop, on_task_timer, task);
+    px_task_signal(task, task->timer ? SIGTERM : SIGKILL);
+    px_task_signal(task, SIGCONT); /* one that is stopped would not notice */
+    if (task->timer)
+        px_timer_set(task->timer, task->job->launcher->grace_ms);
+}
+
 void px_job_signal(struct px_launch_job *job, int signum)
 {
     for (uint32_t r = 0; r < job->n_tasks; r++)
@@ -258,7 +275,7 @@ void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict)
     job->stage = stage;
     px_job_signal(job, signum);
     if (stage == PX_JOB_TERM) {
-        px_job_signal(job, SIGCONT); /* one that is stopped would not notice */
+        px_job_signal(job, SIGCONT);
         if (job->n_running > 0)
             px_timer_set(job->timer, job->launcher->grace_ms);
     }
@@ -295,7 +312,7 @@ static void check_finished(struct px_launch_job *job)
     job->stage = PX_JOB_ENDED;
     px_pubs_gone(&job->launcher->pubs, &job->proc);
     drop_dirs(job);
-    report(job, true);
+    report(job, &job->failure, true);
     px_timer_set(job->timer, DROP_MS);
     check_idle(job->launcher);
 }
@@ -319,13 +336,28 @@ static void on_timer(void *arg)
 
 /* ---- failures ------------------------------------------------------------------- */
 
+/* Does the job go on without the process? */
+static bool is_survived(const struct px_launch_job *job, const struct px_failure *f)
+{
+    return px_plan_goes_on(&job->plan) && !f->whole && f->rank != PMIX_RANK_UNDEF;
+}
+
 static void settle(struct px_launch_job *job, const struct px_failure *failure)
 {
-    job->failure = *failure;
+    bool survived = is_survived(job, failure);
+
+    if (!job->failure.status)
+        job->failure = *failure;
     px_timer_clear(job->suspicion_timer);
-    if (!job->verdict) /* else it ends by order, and this follows from that */
-        report(job, false);
-    px_job_end(job, SIGTERM, failure->verdict);
+    if (job->stage < PX_JOB_TERM) { /* else this follows from its end */
+        px_log(PX_LOG_INFO, "spawn", "job %s %s: %s", job->proc.nspace,
+               survived ? "goes on" : "ends", failure->text);
+        report(job, failure, false);
+    }
+    if (!survived)
+        px_job_end(job, SIGTERM, failure->verdict);
+    else if (!job->verdict)
+        job->verdict = failure->verdict;
 }
 
 static bool is_running(void *arg, pmix_rank_t rank)
@@ -341,10 +373,12 @@ static bool is_running(void *arg, pmix_rank_t rank)
  * one. */
 void px_job_fail(struct px_launch_job *job, const struct px_failure *failure)
 {
-    if (job->failure.status || job->stage == PX_JOB_ENDED)
+    if ((job->failure.status && job->stage >= PX_JOB_TERM) ||
+        job->stage == PX_JOB_ENDED)
         return;
-    struct px_task suspect = {.job = job, .rank = failure->rank};
-    if (failure->rank != PMIX_RANK_UNDEF &&
+    struct px_task suspect = {
+        .job = job, .rank = failure->nspace[0] ? PMIX_RANK_UNDEF : failure->rank};
+    if (failure->rank != PMIX_RANK_UNDEF && !is_survived(job, failure) &&
         px_server_any_lost(job->proc.nspace, is_running, &suspect)) {
         if (!job->suspicion.status) {
             job->suspicion = *failure;
@@ -411,12 +445,13 @@ void px_job_task_ended(void *arg, pid_t pid, int wait_status)
     task->running = false;
     task->wait_status = wait_status;
     job->n_running--;
+    px_timer_free(px_take(&task->timer));
     const struct px_failure failure = judge(task);
     px_log(PX_LOG_INFO, "spawn", "rank %u of %s, pid %ld, %s", task->rank, proc.nspace,
            (long)pid, failure.status ? failure.text : "has ended");
     px_server_client_ended(job->launcher->server, &proc);
     px_pubs_gone(&job->launcher->pubs, &proc);
-    if (failure.status && !job->launch_status)
+    if (failure.status && !job->launch_status && !task->aborted)
         px_job_fail(job, &failure);
     if (job->n_running == 0)
         last_task_ended(job);

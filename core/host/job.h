@@ -50,11 +50,18 @@ typedef struct px_plan {
     pmix_rank_t stdin_rank; /* PMIX_RANK_UNDEF: none has it */
     bool detached;          /* outlives its parent */
     bool notify;            /* the parent wants an event at the end */
+    /* Either way it goes on without processes that fail. */
+    bool recoverable, continuous;
 } px_plan;
 
 pmix_status_t px_plan_make(px_plan *plan, const struct px_spawn_request *request,
                            struct px_err *err);
 void px_plan_cleanup(px_plan *plan);
+
+static inline bool px_plan_goes_on(const px_plan *plan)
+{
+    return plan->recoverable || plan->continuous;
+}
 
 /* ---- jobs ------------------------------------------------------------------------ */
 
@@ -88,6 +95,8 @@ struct px_task {
     int wait_status;
     bool running;
     bool connected, finalized;
+    bool named, aborted;              /* by an abort: named in it, and asked to end */
+    struct px_timer *timer;           /* from then on, until it is killed */
     struct px_task_output outputs[2]; /* stdout, stderr */
 };
 
@@ -96,6 +105,8 @@ struct px_failure {
     pmix_status_t status;  /* PMIX_SUCCESS: nothing */
     pmix_status_t verdict; /* on the job, that follows from it */
     pmix_rank_t rank;      /* PMIX_RANK_UNDEF: none in particular */
+    pmix_nspace_t nspace;  /* of that rank; "": it is one of this job */
+    bool whole;            /* the job ends, also one that goes on without some */
     int exit_code;         /* not 0 if there is a failure */
     char text[512];        /* "killed by signal 9 (Killed)" */
 };
@@ -163,14 +174,21 @@ char *px_task_dir(const struct px_task *task);
 void px_job_task_ended(void *arg, pid_t pid, int wait_status);
 void px_job_stream_ended(void *arg);
 
+/* PMIx_Abort, as the host module's function (abort.c). */
+pmix_status_t px_abort(const pmix_proc_t *proc, void *object, int status,
+                       const char msg[], pmix_proc_t procs[], size_t n,
+                       pmix_op_cbfunc_t cb, void *cbdata);
+
 /* To those that still run. */
 void px_task_signal(struct px_task *task, int signum);
+/* SIGTERM, and SIGKILL when it does not end; its job need not end with it. */
+void px_task_end(struct px_task *task);
 void px_job_signal(struct px_launch_job *job, int signum);
 /* SIGTERM asks the job to end, and SIGKILL follows when it does not; its children too.
  * verdict counts if nothing has gone wrong before. */
 void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict);
-/* Something has gone wrong: reports it, and ends the job. Only the first failure of a
- * job counts. */
+/* Something has gone wrong: reports it, and ends the job, or lets it go on if that is
+ * what was asked for. Its first failure is the one that counts for the job. */
 void px_job_fail(struct px_launch_job *job, const struct px_failure *failure);
 /* A launch has failed: ends what was started, without events, then answers. */
 void px_job_abandon(struct px_launch_job *job, pmix_status_t status,

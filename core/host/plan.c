@@ -108,6 +108,7 @@ static const struct attribute {
     {PMIX_FWD_STDOUT, NULL},        {PMIX_FWD_STDERR, NULL},
     {PMIX_STDIN_TGT, NULL},         {PMIX_SPAWN_CHILD_SEP, NULL},
     {PMIX_NOTIFY_COMPLETION, NULL}, {PMIX_FWD_ENVIRONMENT, NULL},
+    {PMIX_JOB_RECOVERABLE, NULL},   {PMIX_JOB_CONTINUOUS, NULL},
 };
 
 static pmix_status_t apply(char ***env, const pmix_info_t *info, size_t n,
@@ -268,7 +269,9 @@ pmix_status_t px_plan_make(px_plan *out, const struct px_spawn_request *req,
 {
     PX_AUTO(px_plan) plan = {
         .detached = px_info_flag(req->info, req->n_info, PMIX_SPAWN_CHILD_SEP),
-        .notify = px_info_flag(req->info, req->n_info, PMIX_NOTIFY_COMPLETION)};
+        .notify = px_info_flag(req->info, req->n_info, PMIX_NOTIFY_COMPLETION),
+        .recoverable = px_info_flag(req->info, req->n_info, PMIX_JOB_RECOVERABLE),
+        .continuous = px_info_flag(req->info, req->n_info, PMIX_JOB_CONTINUOUS)};
     pmix_status_t rc = plan_apps(&plan, req, err);
 
     if (!rc)

@@ -54,10 +54,19 @@ system() { # system SERVER HEADERS LIBRARY [PROGRAM]
 }
 
 aborts() { # aborts HEADERS LIBRARY
+    local lib client
     use_debian
-    rc_of 17 launch pmixrun "$1" "$2" abort 1 17
+    [ "$2" != ours ] || export STRICT=1
+    rc_of 17 launch pmixrun "$1" "$2" abort 1 17 -
     lines "$RANKS" '^up [0-2] pid' "$OUT"
-    grep -q 'so the test wanted' "$ERR" || fail "the message of the abort is not shown"
+    lines 1 '^pmixrun: rank 1 .* called abort with status 17: so the test wanted$' "$ERR"
+    client=$(program "$1" client) lib=$(folder "$2")
+    rc_of 5 run 60 "$PMIXRUN" -n 4 -x "LD_LIBRARY_PATH=$lib" "$client" abort 1 261 02 >"$OUT" 2>"$ERR"
+    lines 1 '^pmixrun: rank 1 .* aborted ranks 0,2 with status 261; the job ends: so the test wanted$' "$ERR"
+    rc_of 1 run 60 "$PMIXRUN" --recoverable -n 4 -x "LD_LIBRARY_PATH=$lib" "$client" abort 1 256 02 >"$OUT" 2>"$ERR"
+    lines 1 '^pmixrun: rank 1 .* aborted ranks 0,2 with status 256; the others go on: so the test wanted$' "$ERR"
+    lines 1 . "$ERR"
+    lines 2 '^OK abort [13]$' "$OUT"
 }
 
 # Nobody has started it: it is a job of one.

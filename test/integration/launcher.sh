@@ -126,6 +126,12 @@ wdir() {
     rmdir "$TMPDIR/d"
 }
 
+goes_on() { # without the process that fails
+    rc_of 3 pr --recoverable -n 3 sh -c 'if [ "$PMIX_RANK" = 1 ]; then exit 3; fi; sleep 0.3; echo on' >"$OUT" 2>"$ERR"
+    lines 2 '^on$' "$OUT"
+    lines 1 '^pmixrun: rank 1 .* exited with status 3$' "$ERR"
+}
+
 relative_program() {
     printf '#!/bin/sh\necho here\n' >"$TMP/here.sh"
     chmod +x "$TMP/here.sh"
@@ -248,7 +254,7 @@ unprivileged() {
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --timeout --clean --verbose --help --version; do
+    for option in -n --mca -x --wdir --recoverable PMIx_Abort --timeout --clean --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"
@@ -299,6 +305,7 @@ t stdout_whose_reader_goes_away reader_goes_away
 t stdout_on_a_full_disk stdout_full
 t variables_are_exported export_variable
 t working_directory wdir
+t recoverable_job_goes_on goes_on
 t program_is_found_by_path_and_PATH relative_program
 t mca_parameters_reach_the_ranks mca_reaches_ranks
 t several_programs mpmd

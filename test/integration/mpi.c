@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi hello|ring|coll|stay [SIZE]: an MPI program of which each rank prints "OK NAME rank/size" when all it
+/* mpi hello|ring|coll|stay|abort [SIZE]: an MPI program of which each rank prints "OK NAME rank/size" when all it
  * checked was right. SIZE: how many ranks there must be. */
 #include <mpi.h>
 #include <stdio.h>
@@ -141,6 +141,10 @@ int main(int argc, char **argv)
         all_to_all();
         halves();
         this_node();
+    } else if (strcmp(name, "abort") == 0) { /* rank 1, while the others wait for it */
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 1)
+            MPI_Abort(MPI_COMM_WORLD, 7);
     } else { /* stays when it has met the others */
         MPI_Barrier(MPI_COMM_WORLD);
         printf("UP %d %d\n", rank, (int)getpid());

@@ -48,6 +48,13 @@ killed() { # killed LIBRARY RANK|SERVER
     until_true 1 eval '[ -z "$(leftovers)" ]' || fail "$(leftovers)"
 }
 
+aborted() { # aborted LIBRARY
+    need_mpi "$1"
+    rc_of 7 run 60 "$PMIXRUN" -n 4 -x "LD_LIBRARY_PATH=$(folder "$1")" "$MPI" abort >"$OUT" 2>"$ERR"
+    lines 1 '^pmixrun: rank 1 .* called abort with status 7' "$ERR"
+    lines 0 '^OK' "$OUT"
+}
+
 # What both sides say they speak: with the usock component shut out, only tcp is left, and the
 # other way round our own library prefers usock.
 transports() {
@@ -68,6 +75,7 @@ for n in $SIZES; do
     t "d_mpirun_of_debian_with_our_library_in_ranks_$n" pairing mpirun debian ours "$n"
 done
 for lib in debian ours; do
+    t "MPI_Abort_of_${lib}_library_ends_the_job_with_its_status" aborted $lib
     t "killed_rank_of_${lib}_library_leaves_nothing" killed $lib RANK
     t "killed_server_of_${lib}_library_leaves_nothing" killed $lib SERVER
 done

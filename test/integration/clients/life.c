@@ -37,18 +37,58 @@ ALONE(stay)
         pause();
 }
 
-/* ---- abort RANK CODE: that rank ends the whole job, the others wait in vain ------------- */
+/* ---- abort RANK CODE [DIGITS]: that rank ends the whole job, while the others wait in vain; or the ranks that the
+ * digits name ("-": all of the job) while they, and it as well, are in fences that never end. Those left then meet
+ * in another. ------------------------------------------------------------------------------------------------ */
+
+static void ignore(pmix_status_t status, void *arg)
+{
+}
+
+/* Release 4.2.2 says success to everything. */
+static void abort_none(void)
+{
+    pmix_status_t wanted = strict() ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
+    pmix_proc_t procs[] = {rank_of(0), rank_of(job_size)};
+
+    EXPECT(PMIx_Abort(3, "not said", procs, 2), wanted);
+    PMIX_LOAD_PROCID(&procs[1], "no-such-job", PMIX_RANK_WILDCARD);
+    EXPECT(PMIx_Abort(3, "not said", procs, 2), wanted);
+}
 
 ALONE(abort)
 {
-    CHECK(argc == 3);
+    const char *victims = argc > 3 ? argv[3] : "";
+    pmix_proc_t named[10], left[10], both[2];
+    size_t n_named = 0, n_left = 0;
+
+    CHECK(argc >= 3);
     begin();
+    for (uint32_t r = 0; r < job_size && r < 10; r++) {
+        if (strchr(victims, (int)('0' + r)))
+            named[n_named++] = rank_of(r);
+        else
+            left[n_left++] = rank_of(r);
+    }
     printf("up %u pid %d\n", me.rank, (int)getpid());
     barrier();
-    if (me.rank == (pmix_rank_t)atoi(argv[1]))
-        tell("abort", PMIx_Abort(atoi(argv[2]), "so the test wanted", NULL, 0));
-    for (;;)
+    if (me.rank == (pmix_rank_t)atoi(argv[1])) {
+        both[0] = me;
+        both[1] = rank_of(next_rank());
+        if (argc > 3) {
+            GOOD(PMIx_Fence_nb(both, 2, NULL, 0, ignore, NULL));
+            abort_none();
+        }
+        tell("abort", PMIx_Abort(atoi(argv[2]), "so the test wanted",
+                                 n_named > 0 ? named : NULL, n_named));
+    } else if (argc > 3 && (n_named == 0 || strchr(victims, (int)('0' + me.rank)))) {
+        (void)PMIx_Fence(NULL, 0, NULL, 0);
+    }
+    while (n_named == 0 || strchr(victims, (int)('0' + me.rank)))
         pause();
+    GOOD(PMIx_Fence(left, n_left, NULL, 0));
+    GOOD(PMIx_Finalize(NULL, 0));
+    printf("OK abort %u\n", me.rank);
 }
 
 /* ---- again: init and finalize several times in one process, then in a child that it forks,

@@ -661,26 +661,89 @@ PX_TEST(abort_ends_the_job_and_names_its_caller)
     }
 }
 
-PX_TEST(abort_of_another_job_ends_that_one)
+PX_TEST(abort_of_another_job_ends_that_one_and_its_caller_is_named)
 {
-    char first[sizeof(job_name)], said[sizeof(first) + 32];
+    char first[sizeof(job_name)], said[2 * sizeof(first)];
     pmix_proc_t procs[3];
 
-    spawn_sleepers(1);
+    spawn_sleepers(2);
     memcpy(first, job_name, sizeof(first));
     spawn_sleepers(2);
-    px_proc_set(&procs[0], "unknown", PMIX_RANK_WILDCARD);
-    ck_assert_int_eq(abort_from(first, 3, NULL, procs, 1), PMIX_ERR_NOT_SUPPORTED);
-    ck_assert_int_eq(abort_from("unknown", 3, NULL, NULL, 0), PMIX_ERR_NOT_SUPPORTED);
+    px_proc_set(&procs[0], job_name, 0); /* both, so all */
+    px_proc_set(&procs[1], job_name, 1);
+    for (uint32_t i = 0; i < 3; i++) { /* what is not known spares what is */
+        px_proc_set(&procs[2], i ? job_name : "unknown", i == 1 ? 2 : PMIX_RANK_UNDEF);
+        ck_assert_int_eq(abort_from(first, 3, NULL, procs, 3), PMIX_ERR_NOT_FOUND);
+    }
+    ck_assert_int_eq(abort_from("unknown", 3, NULL, NULL, 0), PMIX_ERR_NOT_FOUND);
     ck_assert_int_eq(seen.n_failures, 0);
-    px_proc_set(&procs[1], job_name, 0); /* to abort some is to abort all */
-    px_proc_set(&procs[2], job_name, 1);
-    ck_assert_int_eq(abort_from(first, 3, NULL, procs, 3), PMIX_OPERATION_SUCCEEDED);
-    snprintf(said, sizeof(said), "aborted by rank 1 of %s", first);
-    await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, PMIX_RANK_UNDEF,
-                  3, said);
+    ck_assert_int_eq(abort_from(first, 3, NULL, procs, 2), PMIX_OPERATION_SUCCEEDED);
+    snprintf(said, sizeof(said), "aborted job %s with status 3", job_name);
+    await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, 1, 3, said);
+    ck_assert_str_eq(seen.culprit.nspace, first);
     ck_assert_int_eq(abort_from(first, 3, NULL, NULL, 0), PMIX_OPERATION_SUCCEEDED);
     await_end(PMIX_ERR_JOB_ABORTED);
+}
+
+/* Ranks 0 and 2 of four, by rank 1: they end, also if they ignore TERM, and a job that
+ * goes on does so without them. A second abort of them comes too late. */
+PX_TEST(abort_of_some_ends_these_and_policy_says_what_of_the_others)
+{
+    static const struct {
+        const char *key, *said;
+        bool goes_on;
+    } rows[] = {
+        {PMIX_TAG_OUTPUT, "aborted ranks 0,2 with status 3; the job ends: why", false},
+        {PMIX_JOB_RECOVERABLE, "aborted ranks 0,2 with status 3; the others go on: why",
+         true},
+        {PMIX_JOB_CONTINUOUS, "aborted ranks 0,2 with status 3; the others go on: why",
+         true}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_infos) infos = {0};
+        pmix_proc_t procs[2];
+
+        ok(px_infos_add(&infos, rows[i].key, NULL, PMIX_BOOL));
+        ok(spawn_with(&infos, 4,
+                      "test $PMIX_RANK != 2 || trap '' TERM; touch up$PMIX_RANK; "
+                      "while test ! -e go; do sleep 0.01; done; "
+                      "touch on$PMIX_RANK"));
+        for (int r = 0; r < 4; r++)
+            await_file((const char *[]){"up0", "up1", "up2", "up3"}[r]);
+        px_proc_set(&procs[0], job_name, 2);
+        px_proc_set(&procs[1], job_name, 0);
+        for (int again = 0; again < 2; again++)
+            ck_assert_int_eq(abort_from(job_name, 3 + again, "why", procs, 2),
+                             PMIX_OPERATION_SUCCEEDED);
+        usleep(600000); /* twice the grace */
+        make_file("go");
+        await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, 1, 3,
+                      rows[i].said);
+        remove_file("go");
+        ck_assert(!exists("on0") && !exists("on2"));
+        ck_assert(exists("on1") == rows[i].goes_on && exists("on3") == rows[i].goes_on);
+        for (int r = 1; rows[i].goes_on && r < 4; r += 2)
+            remove_file(r == 1 ? "on1" : "on3");
+    }
+}
+
+PX_TEST(a_job_that_goes_on_tells_of_each_failure_and_ends_with_the_first)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    ok(px_infos_add(&infos, PMIX_JOB_CONTINUOUS, NULL, PMIX_BOOL));
+    ok(spawn_with(&infos, 3,
+                  "case $PMIX_RANK in 0) touch ran;; 1) exit 3;; "
+                  "2) while test ! -e go; do sleep 0.01; done; kill -9 $$;; esac"));
+    await_file("ran");
+    for (int i = 0; i < 5000 && seen.n_failures == 0; i++)
+        usleep(1000);
+    ck_assert_int_eq(sem_trywait(&seen.ended), -1);
+    make_file("go");
+    await_end(PMIX_ERR_JOB_NON_ZERO_TERM);
+    remove_file("go");
+    ck_assert_int_eq(seen.n_failures, 2);
+    ck_assert_int_eq(seen.exit_code, 3);
 }
 
 /* ---- control --------------------------------------------------------------------- */
