@@ -248,6 +248,8 @@ static pmix_status_t spawn(struct run *run)
         const void *value; /* NULL: the attribute is not asked for */
         pmix_data_type_t type;
     } asked[] = {{PMIX_FWD_STDIN, &yes, PMIX_BOOL},
+                 {PMIX_HOST, o->hosts, PMIX_STRING},
+                 {PMIX_HOSTFILE, o->host_file, PMIX_STRING},
                  {PMIX_JOB_RECOVERABLE, o->recoverable ? &yes : NULL, PMIX_BOOL}};
     pmix_info_t infos[sizeof(asked) / sizeof(asked[0])];
     size_t n_infos = 0;

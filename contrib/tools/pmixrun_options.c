@@ -24,6 +24,8 @@ static const char help[] =
     "  --tune FILE        read parameters from FILE, here and in the processes\n"
     "  -x VAR[=VALUE]     set an environment variable, or require that it is set\n"
     "  --wdir DIR         run in this folder\n"
+    "  --host A,B         hosts to run on: only this one can be named\n"
+    "  --hostfile FILE    the same, from a file with a host in each line\n"
     "  --recoverable      a process that fails does not end the others\n"
     "  --timeout SECONDS  end the job after this time, with status 124\n"
     "  --clean            run nothing: remove the files that dead servers of yours left\n"
@@ -110,6 +112,12 @@ static void parse_general(struct options *o, char ***at)
         o->runs = true;
     } else if (strcmp(option, "--wdir") == 0) {
         o->dir = argument(at);
+        o->runs = true;
+    } else if (strcmp(option, "--host") == 0) {
+        o->hosts = argument(at);
+        o->runs = true;
+    } else if (strcmp(option, "--hostfile") == 0) {
+        o->host_file = argument(at);
         o->runs = true;
     } else if (strcmp(option, "--recoverable") == 0) {
         o->recoverable = o->runs = true;

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "core/base/clock.h"
 #include "core/base/str.h"
+#include "core/base/strv.h"
 #include "core/model/nspace.h"
 #include "core/rt/loop.h"
 #include "core/rt/log.h"
@@ -22,11 +24,13 @@ enum {
     LINGER_MS = 500, /* for output of processes that those we started left behind */
     DROP_MS = 1000,  /* until an ended job is forgotten */
     PATIENCE_MS =
-        1000, /* for processes that no signal ends, readers that do not read */
+        1000,        /* for processes that no signal ends, readers that do not read */
+    TIMED_OUT = 124, /* exit code, as of timeout(1) */
 };
 
 static void on_timer(void *arg);
 static void on_suspicion(void *arg);
+static void on_limit(void *arg);
 static void check_idle(struct px_launcher *l);
 
 /* ---- folders -------------------------------------------------------------------- */
@@ -122,10 +126,43 @@ static void job_free(struct px_launch_job *job)
     px_list_remove(&job->link);
     px_input_close(job->input);
     px_timer_free(job->timer);
+    px_timer_free(job->limit);
     px_timer_free(job->suspicion_timer);
     px_plan_cleanup(&job->plan);
     free(job->tasks);
     free(job);
+}
+
+/* Of applications that are to run in the job's folder. */
+static pmix_status_t use_job_dir(struct px_launch_job *job)
+{
+    for (size_t i = 0; i < job->plan.n_apps; i++) {
+        struct px_app_plan *app = &job->plan.apps[i];
+
+        if (app->in_job_dir && !job->dir)
+            return PMIX_ERR_JOB_WDIR_NOT_FOUND;
+        if (app->in_job_dir && !(app->cwd = strdup(job->dir)))
+            return PMIX_ERR_NOMEM;
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t set_limits(struct px_launch_job *job)
+{
+    const px_plan *plan = &job->plan;
+    uint64_t of_launch = plan->launch_limit_s;
+
+    if (plan->request_limit_s && (!of_launch || plan->request_limit_s < of_launch))
+        of_launch = plan->request_limit_s;
+    if (of_launch)
+        job->launch_deadline_ms = px_clock_ms() + 1000 * of_launch;
+    if (!plan->limit_s)
+        return PMIX_SUCCESS;
+    job->limit = px_timer_create(px_process.loop, on_limit, job);
+    if (!job->limit)
+        return PMIX_ERR_NOMEM;
+    px_timer_set(job->limit, UINT64_C(1000) * plan->limit_s);
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
@@ -162,8 +199,14 @@ pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
                job->proc.nspace);
         drop_dirs(job);
     }
-    *out = job;
-    return PMIX_SUCCESS;
+    pmix_status_t rc = set_limits(job);
+    if (!rc)
+        rc = use_job_dir(job);
+    if (rc)
+        job_free(job);
+    else
+        *out = job;
+    return rc;
 }
 
 struct px_launch_job *px_job_find(const struct px_launcher *l, const char *nspace)
@@ -187,6 +230,21 @@ pmix_proc_t px_task_name(const struct px_task *task)
 
     name.rank = task->rank;
     return name;
+}
+
+char **px_task_argv(const struct px_task *task)
+{
+    const struct px_app_plan *app = &task->job->plan.apps[task->app];
+    char **argv = px_strv_dup(app->argv);
+    char *name = argv && app->indexed ? px_strf("%s-%u", argv[0], task->rank) : NULL;
+
+    if (name) {
+        free(argv[0]);
+        argv[0] = name;
+    } else if (argv && app->indexed) {
+        px_strv_free(px_take(&argv));
+    }
+    return argv;
 }
 
 /* ---- events --------------------------------------------------------------------- */
@@ -394,6 +452,21 @@ static void on_suspicion(void *arg)
     struct px_launch_job *job = arg;
 
     settle(job, &job->suspicion);
+}
+
+static void on_limit(void *arg)
+{
+    struct px_launch_job *job = arg;
+    struct px_failure f = {.status = PMIX_ERR_TIMEOUT,
+                           .verdict = PMIX_ERR_TIMEOUT,
+                           .rank = PMIX_RANK_UNDEF,
+                           .exit_code = TIMED_OUT};
+
+    snprintf(f.text, sizeof(f.text), "%u seconds, its time limit, are over",
+             job->plan.limit_s);
+    if (job->stage < PX_JOB_TERM)
+        px_log(PX_LOG_WARN, "spawn", "job %s ends: %s", job->proc.nspace, f.text);
+    px_job_fail(job, &f);
 }
 
 /* Status PMIX_SUCCESS if it ended as it should. */

@@ -30,7 +30,11 @@ struct px_app_plan {
     char **env; /* without what each rank has of its own */
     char *cwd;  /* as asked for; NULL: that of this process */
     uint32_t n;
-    uint32_t first; /* rank */
+    uint32_t first;  /* rank */
+    bool in_job_dir; /* cwd is the job's folder, once there is one */
+    bool indexed;    /* argv[0] tells the rank */
+    bool non_pmi;    /* is told nothing of its server */
+    enum { PX_INPUT_NONE, PX_INPUT_OF_JOB, PX_INPUT_OWN } input; /* as asked for */
 };
 
 /* The arguments of PMIx_Spawn. */
@@ -41,6 +45,7 @@ struct px_spawn_request {
     size_t n_apps;
     /* The new job inherits its environment and directory; NULL: this process's. */
     const struct px_app_plan *parent;
+    bool own; /* by the program that has this host */
 };
 
 typedef struct px_plan {
@@ -48,10 +53,14 @@ typedef struct px_plan {
     size_t n_apps;
     uint32_t n_tasks;
     pmix_rank_t stdin_rank; /* PMIX_RANK_UNDEF: none has it */
+    bool has_target;        /* that rank was asked for */
     bool detached;          /* outlives its parent */
     bool notify;            /* the parent wants an event at the end */
     /* Either way it goes on without processes that fail. */
     bool recoverable, continuous;
+    /* seconds; 0: no limit */
+    uint32_t limit_s;                         /* of the job */
+    uint32_t launch_limit_s, request_limit_s; /* of its launch: the lower counts */
 } px_plan;
 
 pmix_status_t px_plan_make(px_plan *plan, const struct px_spawn_request *request,
@@ -62,6 +71,19 @@ static inline bool px_plan_goes_on(const px_plan *plan)
 {
     return plan->recoverable || plan->continuous;
 }
+
+/* Read the attributes of a request (attributes.c): those of the job; of one
+ * application, whose environment is complete but for them; do the applications agree?
+ * One that is required and cannot be done is PMIX_ERR_NOT_SUPPORTED, else a line in the
+ * log. */
+pmix_status_t px_attributes_of_job(px_plan *plan, const struct px_spawn_request *req,
+                                   struct px_err *err);
+pmix_status_t px_attributes_of_app(px_plan *plan, struct px_app_plan *app,
+                                   const pmix_app_t *asked,
+                                   const struct px_spawn_request *req,
+                                   struct px_err *err);
+pmix_status_t px_attributes_agree(const struct px_spawn_request *req,
+                                  struct px_err *err);
 
 /* ---- jobs ------------------------------------------------------------------------ */
 
@@ -135,6 +157,8 @@ struct px_launch_job {
     struct stat dir_is;
     enum px_job_stage stage;
     struct px_timer *timer;      /* of the stage */
+    struct px_timer *limit;      /* of its time; NULL: it may run for ever */
+    uint64_t launch_deadline_ms; /* of px_clock_ms(); 0: none */
     struct px_failure failure;   /* the first */
     struct px_failure suspicion; /* perhaps the first; see px_job_fail */
     struct px_timer *suspicion_timer;
@@ -165,6 +189,7 @@ pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
 struct px_launch_job *px_job_find(const struct px_launcher *l, const char *nspace);
 struct px_task *px_task_find(const struct px_launcher *l, const pmix_proc_t *proc);
 pmix_proc_t px_task_name(const struct px_task *task);
+char **px_task_argv(const struct px_task *task); /* malloc'd; NULL: no memory */
 /* Folders for scratch files, malloc'd: those of all jobs, that of a process. NULL if
  * there are none, or no memory. */
 char *px_job_top_dir(const struct px_launch_job *job);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/fd.h"
 #include "core/base/strv.h"
@@ -263,15 +264,18 @@ static pmix_status_t start_task(struct px_task *task, struct px_err *err)
     const struct px_app_plan *app = &job->plan.apps[task->app];
     const pmix_proc_t proc = px_task_name(task);
     PX_AUTO(px_strv) env = px_strv_dup(app->env);
+    PX_AUTO(px_strv) argv = px_task_argv(task);
     struct px_pfexec_spec spec = {.program = app->program,
-                                  .argv = app->argv,
+                                  .argv = argv,
                                   .cwd = app->cwd,
                                   .fds = {-1, -1, -1},
                                   .on_exit = px_job_task_ended,
                                   .arg = task,
                                   .forked = on_forked};
-    pmix_status_t rc = px_server_child_env(job->launcher->server, &proc, &env);
+    pmix_status_t rc = argv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
+    if (!rc && !app->non_pmi)
+        rc = px_server_child_env(job->launcher->server, &proc, &env);
     if (rc)
         px_err_set(err, rc, "cannot make an environment: %s", PMIx_Error_string(rc));
     for (int i = 0; !rc && i < 2; i++)
@@ -302,12 +306,13 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
                                     ? given->value.data.proc
                                     : proc;
     const struct px_task *task = px_task_find(l, parent);
-    struct px_spawn_request request = {.info = info,
-                                       .n_info = n_info,
-                                       .apps = apps,
-                                       .n_apps = n_apps,
-                                       .parent = task ? &task->job->plan.apps[task->app]
-                                                      : NULL};
+    struct px_spawn_request request = {
+        .info = info,
+        .n_info = n_info,
+        .apps = apps,
+        .n_apps = n_apps,
+        .parent = task ? &task->job->plan.apps[task->app] : NULL,
+        .own = px_proc_same(proc, px_server_name(l->server))};
     struct px_err err = {0};
     PX_AUTO(px_plan) plan = {0};
     struct px_launch_job *job = NULL;
@@ -320,15 +325,19 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
                                  : px_err_set(&err, PMIX_ERR_NOT_SUPPORTED,
                                               "cannot start processes: no component "
                                               "for framework pfexec can be used");
-    /* Our stdin is for the jobs of the program that has it. */
-    if (!px_proc_same(proc, px_server_name(l->server)))
-        plan.stdin_rank = PMIX_RANK_UNDEF;
-    if (!rc && px_job_create(l, parent, &plan, &job))
-        rc = px_err_nomem(&err, "spawn");
+    if (!rc) {
+        rc = px_job_create(l, parent, &plan, &job);
+        if (rc)
+            px_err_set(&err, rc, "cannot spawn: %s", PMIx_Error_string(rc));
+    }
     if (!rc)
         rc = register_job(job, &err);
-    for (uint32_t r = 0; !rc && r < job->n_tasks; r++)
+    for (uint32_t r = 0; !rc && r < job->n_tasks; r++) {
         rc = start_task(&job->tasks[r], &err);
+        if (!rc && job->launch_deadline_ms && px_clock_ms() >= job->launch_deadline_ms)
+            rc = px_err_set(&err, PMIX_ERR_TIMEOUT,
+                            "cannot spawn: the time limit for the launch is over");
+    }
     if (rc)
         px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
     if (!job)

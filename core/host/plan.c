@@ -17,119 +17,6 @@ static pmix_status_t out_of_memory(struct px_err *err)
     return px_err_nomem(err, "spawn");
 }
 
-/* ---- attributes ------------------------------------------------------------------ */
-
-/* name: as far as len; "host:slots" and the name without its domain will do. */
-static bool is_here(const char *name, size_t len)
-{
-    const char *here = px_process.model->hostname;
-    const char *colon = memchr(name, ':', len);
-    size_t n = colon ? (size_t)(colon - name) : len;
-
-    return (n == strlen(here) && strncmp(name, here, n) == 0) ||
-           (n == strcspn(here, ".") && strncmp(name, here, n) == 0) ||
-           (n == strlen("localhost") && strncmp(name, "localhost", n) == 0);
-}
-
-static pmix_status_t check_hosts(char ***env PX_UNUSED, const pmix_info_t *info,
-                                 struct px_err *err)
-{
-    const char *hosts = px_value_string(&info->value);
-
-    while (hosts && *hosts) {
-        size_t len = strcspn(hosts, ",");
-
-        if (len > 0 && !is_here(hosts, len))
-            return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
-                              "cannot spawn: host %.*s is not this node", (int)len,
-                              hosts);
-        hosts += len + (hosts[len] == ',');
-    }
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t refuse_hosts(char ***env PX_UNUSED, const pmix_info_t *info,
-                                  struct px_err *err)
-{
-    return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
-                      "cannot spawn: attribute %s is not supported on a single node",
-                      info->key);
-}
-
-static pmix_status_t change_env(char ***env, const pmix_envar_t *e, const char *key)
-{
-    const char *was = e->envar ? px_env_get(*env, e->envar) : NULL;
-    const char separator[] = {e->separator, '\0'};
-    PX_AUTOFREE char *joined = NULL;
-
-    if (!e->envar || !e->value)
-        return PMIX_ERR_BAD_PARAM;
-    if (!was || strcmp(key, PMIX_SET_ENVAR) == 0)
-        return px_env_set(env, e->envar, e->value, true);
-    if (strcmp(key, PMIX_ADD_ENVAR) == 0)
-        return PMIX_SUCCESS;
-    joined = strcmp(key, PMIX_PREPEND_ENVAR) == 0
-                 ? px_strf("%s%s%s", e->value, separator, was)
-                 : px_strf("%s%s%s", was, separator, e->value);
-    return joined ? px_env_set(env, e->envar, joined, true) : PMIX_ERR_NOMEM;
-}
-
-static pmix_status_t set_env(char ***env, const pmix_info_t *info, struct px_err *err)
-{
-    const pmix_value_t *v = &info->value;
-    const char *name = px_value_string(v);
-    pmix_status_t rc = PMIX_ERR_BAD_PARAM;
-
-    if (strcmp(info->key, PMIX_UNSET_ENVAR) != 0) {
-        if (v->type == PMIX_ENVAR)
-            rc = change_env(env, &v->data.envar, info->key);
-    } else if (name && *name && !strchr(name, '=')) {
-        px_env_unset(*env, name);
-        rc = PMIX_SUCCESS;
-    }
-    return rc ? px_err_set(err, rc, "cannot change the environment: bad value of %s",
-                           info->key)
-              : rc;
-}
-
-/* All that a request may ask for. It may demand it (PMIX_INFO_REQD); other attributes
- * are then refused. */
-static const struct attribute {
-    const char *key;
-    /* Of one application, whose environment is env; NULL: read where it counts. */
-    pmix_status_t (*apply)(char ***env, const pmix_info_t *info, struct px_err *err);
-} attributes[] = {
-    {PMIX_HOST, check_hosts},       {PMIX_HOSTFILE, refuse_hosts},
-    {PMIX_ADD_HOST, refuse_hosts},  {PMIX_ADD_HOSTFILE, refuse_hosts},
-    {PMIX_SET_ENVAR, set_env},      {PMIX_ADD_ENVAR, set_env},
-    {PMIX_UNSET_ENVAR, set_env},    {PMIX_PREPEND_ENVAR, set_env},
-    {PMIX_APPEND_ENVAR, set_env},   {PMIX_WDIR, NULL},
-    {PMIX_PARENT_ID, NULL},         {PMIX_FWD_STDIN, NULL},
-    {PMIX_FWD_STDOUT, NULL},        {PMIX_FWD_STDERR, NULL},
-    {PMIX_STDIN_TGT, NULL},         {PMIX_SPAWN_CHILD_SEP, NULL},
-    {PMIX_NOTIFY_COMPLETION, NULL}, {PMIX_FWD_ENVIRONMENT, NULL},
-    {PMIX_JOB_RECOVERABLE, NULL},   {PMIX_JOB_CONTINUOUS, NULL},
-};
-
-static pmix_status_t apply(char ***env, const pmix_info_t *info, size_t n,
-                           struct px_err *err)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (size_t i = 0; !rc && i < n; i++) {
-        size_t k = 0;
-
-        while (k < PX_COUNT(attributes) && strcmp(info[i].key, attributes[k].key) != 0)
-            k++;
-        if (k == PX_COUNT(attributes) && (info[i].flags & PMIX_INFO_REQD))
-            rc = px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
-                            "cannot spawn: attribute %s is not supported", info[i].key);
-        else if (k < PX_COUNT(attributes) && attributes[k].apply)
-            rc = attributes[k].apply(env, &info[i], err);
-    }
-    return rc;
-}
-
 /* ---- one application ------------------------------------------------------------ */
 
 static pmix_status_t check_cwd(const char *cwd, const char *program, struct px_err *err)
@@ -167,37 +54,54 @@ static pmix_status_t make_env(struct px_app_plan *plan, const pmix_app_t *app,
         if (!name || px_env_set(&plan->env, name, equals + 1, true))
             return out_of_memory(err);
     }
-    pmix_status_t rc = apply(&plan->env, req->info, req->n_info, err);
-    return rc ? rc : apply(&plan->env, app->info, app->ninfo, err);
+    return PMIX_SUCCESS;
 }
 
 static pmix_status_t copy_command(struct px_app_plan *plan, const pmix_app_t *app,
-                                  const char *name, const char *cwd)
+                                  const char *name)
 {
     if (app->argv && app->argv[0])
         plan->argv = px_strv_dup(app->argv);
     else if (px_strv_append(&plan->argv, name))
         return PMIX_ERR_NOMEM;
-    plan->cwd = cwd ? strdup(cwd) : NULL;
-    return plan->argv && (!cwd || plan->cwd) ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    return plan->argv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
-static const char *choose_cwd(const pmix_app_t *app, const struct px_spawn_request *req)
+/* Attributes have named one, or the application does: libraries fill that in where
+ * their caller names none, so it is the weaker word. */
+static pmix_status_t choose_cwd(struct px_app_plan *plan, const pmix_app_t *app,
+                                const struct px_spawn_request *req)
 {
-    const char *cwd = px_info_str(app->info, app->ninfo, PMIX_WDIR);
+    const char *cwd = app->cwd ? app->cwd : req->parent ? req->parent->cwd : NULL;
 
-    if (!cwd)
-        cwd = app->cwd;
-    if (!cwd)
-        cwd = px_info_str(req->info, req->n_info, PMIX_WDIR);
-    return cwd || !req->parent ? cwd : req->parent->cwd;
+    if (plan->cwd || plan->in_job_dir || !cwd)
+        return PMIX_SUCCESS;
+    plan->cwd = strdup(cwd);
+    return plan->cwd ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
-static pmix_status_t plan_app(struct px_app_plan *plan, const pmix_app_t *app,
-                              const struct px_spawn_request *req, struct px_err *err)
+/* As seen from the directory it will have; or, as the job's folder is not there yet,
+ * from the one that is inherited. */
+static pmix_status_t find_program(struct px_app_plan *plan, const char *name,
+                                  const struct px_spawn_request *req,
+                                  struct px_err *err)
+{
+    PX_AUTOFREE char *here = plan->in_job_dir ? get_current_dir_name() : NULL;
+    const char *from = !plan->in_job_dir                 ? plan->cwd
+                       : req->parent && req->parent->cwd ? req->parent->cwd
+                                                         : here;
+    pmix_status_t rc = px_path_find_program(name, plan->env, from, &plan->program, err);
+
+    return rc == PMIX_ERR_NOT_FOUND        ? PMIX_ERR_JOB_EXE_NOT_FOUND
+           : rc == PMIX_ERR_NO_PERMISSIONS ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
+                                           : rc;
+}
+
+static pmix_status_t plan_app(px_plan *job, struct px_app_plan *plan,
+                              const pmix_app_t *app, const struct px_spawn_request *req,
+                              struct px_err *err)
 {
     const char *name = app->cmd ? app->cmd : app->argv ? app->argv[0] : NULL;
-    const char *cwd = choose_cwd(app, req);
 
     if (!name || !*name)
         return px_err_set(err, PMIX_ERR_JOB_NO_EXE_SPECIFIED,
@@ -206,35 +110,37 @@ static pmix_status_t plan_app(struct px_app_plan *plan, const pmix_app_t *app,
         return px_err_set(err, PMIX_ERR_BAD_PARAM,
                           "cannot run %s: %d processes asked for", name, app->maxprocs);
     plan->n = (uint32_t)app->maxprocs;
-    pmix_status_t rc = check_cwd(cwd, name, err);
+    pmix_status_t rc = make_env(plan, app, req, err);
+    if (!rc)
+        rc = px_attributes_of_app(job, plan, app, req, err);
     if (rc)
         return rc;
-    if (copy_command(plan, app, name, cwd))
+    if (choose_cwd(plan, app, req) || copy_command(plan, app, name))
         return out_of_memory(err);
-    rc = make_env(plan, app, req, err);
-    if (!rc)
-        rc = px_path_find_program(name, plan->env, plan->cwd, &plan->program, err);
-    return rc == PMIX_ERR_NOT_FOUND        ? PMIX_ERR_JOB_EXE_NOT_FOUND
-           : rc == PMIX_ERR_NO_PERMISSIONS ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
-                                           : rc;
+    rc = check_cwd(plan->cwd, name, err);
+    return rc ? rc : find_program(plan, name, req, err);
 }
 
 /* ---- the job -------------------------------------------------------------------- */
 
-static pmix_status_t choose_stdin(px_plan *plan, const pmix_info_t *info, size_t n,
-                                  struct px_err *err)
+/* To the rank that is named; or else to the first of the application that asks for it,
+ * or of the first if the job does. */
+static pmix_status_t choose_stdin(px_plan *plan, struct px_err *err)
 {
-    const pmix_info_t *target = px_info_find(info, n, PMIX_STDIN_TGT);
+    const struct px_app_plan *reader = NULL;
+    bool several = false;
 
-    plan->stdin_rank = px_info_flag(info, n, PMIX_FWD_STDIN) ? 0 : PMIX_RANK_UNDEF;
-    if (!target)
-        return PMIX_SUCCESS;
-    if (target->value.type == PMIX_PROC && target->value.data.proc)
-        plan->stdin_rank = target->value.data.proc->rank;
-    else if (!px_value_to_u32(&target->value, &plan->stdin_rank))
-        return px_err_set(err, PMIX_ERR_BAD_PARAM, "cannot spawn: bad value of %s",
-                          PMIX_STDIN_TGT);
-    if (plan->stdin_rank >= plan->n_tasks)
+    for (size_t i = 0; i < plan->n_apps; i++) {
+        const struct px_app_plan *app = &plan->apps[i];
+
+        several |= reader && reader->input == PX_INPUT_OWN &&
+                   app->input == PX_INPUT_OWN;
+        if (app->input > (reader ? reader->input : PX_INPUT_NONE))
+            reader = app;
+    }
+    if (!plan->has_target)
+        plan->stdin_rank = reader ? reader->first : PMIX_RANK_UNDEF;
+    if ((several || plan->stdin_rank >= plan->n_tasks) && (plan->has_target || reader))
         return px_err_set(
             err, PMIX_ERR_NOT_SUPPORTED,
             "cannot spawn: standard input cannot go to more than one process");
@@ -250,7 +156,7 @@ static pmix_status_t plan_apps(px_plan *plan, const struct px_spawn_request *req
     plan->n_apps = req->n_apps;
     for (size_t i = 0; i < req->n_apps; i++) {
         struct px_app_plan *app = &plan->apps[i];
-        pmix_status_t rc = plan_app(app, &req->apps[i], req, err);
+        pmix_status_t rc = plan_app(plan, app, &req->apps[i], req, err);
 
         if (rc)
             return rc;
@@ -267,15 +173,15 @@ static pmix_status_t plan_apps(px_plan *plan, const struct px_spawn_request *req
 pmix_status_t px_plan_make(px_plan *out, const struct px_spawn_request *req,
                            struct px_err *err)
 {
-    PX_AUTO(px_plan) plan = {
-        .detached = px_info_flag(req->info, req->n_info, PMIX_SPAWN_CHILD_SEP),
-        .notify = px_info_flag(req->info, req->n_info, PMIX_NOTIFY_COMPLETION),
-        .recoverable = px_info_flag(req->info, req->n_info, PMIX_JOB_RECOVERABLE),
-        .continuous = px_info_flag(req->info, req->n_info, PMIX_JOB_CONTINUOUS)};
-    pmix_status_t rc = plan_apps(&plan, req, err);
+    PX_AUTO(px_plan) plan = {0};
+    pmix_status_t rc = px_attributes_agree(req, err);
 
     if (!rc)
-        rc = choose_stdin(&plan, req->info, req->n_info, err);
+        rc = px_attributes_of_job(&plan, req, err);
+    if (!rc)
+        rc = plan_apps(&plan, req, err);
+    if (!rc)
+        rc = choose_stdin(&plan, err);
     if (rc)
         return rc;
     *out = plan;

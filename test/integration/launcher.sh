@@ -126,6 +126,19 @@ wdir() {
     rmdir "$TMPDIR/d"
 }
 
+hosts() { # of which this node is the only one
+    local name=${HOSTNAME:-$(uname -n)}
+    printf '# here\n\n%s slots=2\nlocalhost # again\n' "$name" >"$TMPDIR/hosts"
+    pr --host "$name:2,localhost" --hostfile "$TMPDIR/hosts" -n 2 echo here >"$OUT"
+    lines 2 '^here$' "$OUT"
+    echo elsewhere.example >>"$TMPDIR/hosts"
+    rc_of 1 pr --hostfile "$TMPDIR/hosts" true 2>"$ERR"
+    lines 1 'host elsewhere.example of .*/hosts is not this node, .*resource manager' "$ERR"
+    rc_of 1 pr --host nowhere true 2>"$ERR"
+    lines 1 'host nowhere is not this node' "$ERR"
+    rm "$TMPDIR/hosts"
+}
+
 goes_on() { # without the process that fails
     rc_of 3 pr --recoverable -n 3 sh -c 'if [ "$PMIX_RANK" = 1 ]; then exit 3; fi; sleep 0.3; echo on' >"$OUT" 2>"$ERR"
     lines 2 '^on$' "$OUT"
@@ -254,7 +267,7 @@ unprivileged() {
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --recoverable PMIx_Abort --timeout --clean --verbose --help --version; do
+    for option in -n --mca -x --wdir --host --hostfile --recoverable PMIx_Abort --timeout --clean --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"
@@ -305,6 +318,7 @@ t stdout_whose_reader_goes_away reader_goes_away
 t stdout_on_a_full_disk stdout_full
 t variables_are_exported export_variable
 t working_directory wdir
+t hosts_are_this_node hosts
 t recoverable_job_goes_on goes_on
 t program_is_found_by_path_and_PATH relative_program
 t mca_parameters_reach_the_ranks mca_reaches_ranks

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The built-in host, as part of a server that starts jobs of shell scripts: requests that
  * are refused or carried out in full, how jobs end and which failure is named, abort, job
- * control, queries. */
+ * control, queries. Attributes of requests: test_attributes.c. */
 #include "core/host/job.h"
 
 #include <fcntl.h>
@@ -183,20 +183,6 @@ static pmix_status_t try(pmix_app_t app)
     return PMIx_Spawn(NULL, 0, &app, 1, job_name);
 }
 
-/* Runs "true", as it should if that is how it goes. */
-static pmix_status_t try_info(const char *key, const void *value, pmix_data_type_t type)
-{
-    char name[] = "true";
-    pmix_info_t info;
-
-    ok(PMIx_Info_load(&info, key, value, type));
-    pmix_status_t rc = try((pmix_app_t){.cmd = name, .info = &info, .ninfo = 1});
-    PMIx_Info_destruct(&info);
-    if (!rc)
-        await_end(PMIX_SUCCESS);
-    return rc;
-}
-
 PX_TEST(programs_that_cannot_be_started_are_refused)
 {
     char nothing[] = "", name[] = "true", *empty[] = {NULL}, *blank[] = {nothing, NULL};
@@ -261,68 +247,6 @@ PX_TEST(all_are_started_or_none)
     ck_assert_int_eq(seen.n_failures, 0);
 }
 
-/* ---- attributes ------------------------------------------------------------------ */
-
-PX_TEST(hosts_are_those_that_name_this_one)
-{
-    char hosts[4 * PMIX_MAX_NSLEN];
-    static const struct {
-        const char *before, *after;
-        pmix_status_t status;
-    } rows[] = {{"", "", PMIX_SUCCESS},
-                {",,", ",", PMIX_SUCCESS},
-                {"localhost,", ":2", PMIX_SUCCESS},
-                {"localhost:4,", "", PMIX_SUCCESS},
-                {"", "x", PMIX_ERR_NOT_SUPPORTED},
-                {"x", "", PMIX_ERR_NOT_SUPPORTED},
-                {"localhosT,", "", PMIX_ERR_NOT_SUPPORTED}};
-
-    for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        snprintf(hosts, sizeof(hosts), "%s%s%s", rows[i].before,
-                 px_process.model->hostname, rows[i].after);
-        ck_assert_int_eq(try_info(PMIX_HOST, hosts, PMIX_STRING), rows[i].status);
-    }
-    ck_assert_int_eq(try_info(PMIX_HOSTFILE, "file", PMIX_STRING),
-                     PMIX_ERR_NOT_SUPPORTED);
-}
-
-PX_TEST(a_demand_that_is_not_understood_is_refused)
-{
-    PX_AUTO(px_infos) infos = {0};
-
-    ok(px_infos_add(&infos, PMIX_PERSONALITY, "ompi", PMIX_STRING));
-    ok(spawn_with(&infos, 1, "true"));
-    await_end(PMIX_SUCCESS);
-    PMIx_Info_required(&infos.v[0]);
-    ck_assert_int_eq(spawn_with(&infos, 1, "true"), PMIX_ERR_NOT_SUPPORTED);
-}
-
-PX_TEST(standard_input_goes_to_one_process_of_the_job)
-{
-    pmix_proc_t second, all;
-    uint32_t one = 1, two = 2;
-    const struct {
-        const void *target;
-        pmix_data_type_t type;
-        pmix_status_t status;
-    } rows[] = {{&second, PMIX_PROC, PMIX_SUCCESS},
-                {&one, PMIX_UINT32, PMIX_SUCCESS},
-                {&all, PMIX_PROC, PMIX_ERR_NOT_SUPPORTED},
-                {&two, PMIX_UINT32, PMIX_ERR_NOT_SUPPORTED},
-                {"first", PMIX_STRING, PMIX_ERR_BAD_PARAM}};
-
-    px_proc_set(&second, "", 1);
-    px_proc_set(&all, "", PMIX_RANK_WILDCARD);
-    for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        PX_AUTO(px_infos) infos = {0};
-
-        ok(px_infos_add(&infos, PMIX_STDIN_TGT, rows[i].target, rows[i].type));
-        ck_assert_int_eq(spawn_with(&infos, 2, "true"), rows[i].status);
-        if (!rows[i].status)
-            await_end(PMIX_SUCCESS);
-    }
-}
-
 /* ---- environment ----------------------------------------------------------------- */
 
 PX_TEST(text_that_is_no_variable_is_refused)
@@ -341,58 +265,6 @@ PX_TEST(text_that_is_no_variable_is_refused)
                          PMIX_ERR_BAD_PARAM);
     }
     ck_assert(!exists("ran"));
-}
-
-PX_TEST(changes_to_the_environment_that_make_no_sense_are_refused)
-{
-    char name[] = "NAME", value[] = "value";
-    const pmix_envar_t nameless = {NULL, value, ':'}, empty = {name, NULL, ':'},
-                       right = {name, value, ':'};
-    static const char *const keys[] = {PMIX_SET_ENVAR, PMIX_ADD_ENVAR,
-                                       PMIX_PREPEND_ENVAR, PMIX_APPEND_ENVAR,
-                                       PMIX_UNSET_ENVAR};
-    const struct {
-        const void *value;
-        pmix_data_type_t type;
-        bool changes, unsets; /* which of them it makes sense for */
-    } rows[] = {
-        {&right, PMIX_ENVAR, true, false},  {&nameless, PMIX_ENVAR, false, false},
-        {&empty, PMIX_ENVAR, false, false}, {"NAME", PMIX_STRING, false, true},
-        {"A=B", PMIX_STRING, false, false}, {"", PMIX_STRING, false, false}};
-
-    for (size_t k = 0; k < PX_COUNT(keys); k++)
-        for (size_t i = 0; i < PX_COUNT(rows); i++)
-            ck_assert_int_eq(try_info(keys[k], rows[i].value, rows[i].type),
-                             (k < 4 ? rows[i].changes : rows[i].unsets)
-                                 ? PMIX_SUCCESS
-                                 : PMIX_ERR_BAD_PARAM);
-}
-
-PX_TEST(the_environment_is_as_asked_for)
-{
-    PX_AUTO(px_infos) l = {0};
-    static const struct {
-        const char *key, *name, *value;
-    } rows[] = {{PMIX_SET_ENVAR, "NEW", "new"},     {PMIX_ADD_ENVAR, "OLD", "not this"},
-                {PMIX_ADD_ENVAR, "ADDED", "added"}, {PMIX_PREPEND_ENVAR, "LIST", "a"},
-                {PMIX_APPEND_ENVAR, "LIST", "c"},   {PMIX_APPEND_ENVAR, "ALONE", "z"}};
-
-    setenv("OLD", "old", 1);
-    setenv("LIST", "b", 1);
-    setenv("GONE", "x", 1);
-    for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        pmix_envar_t e = {(char *)rows[i].name, (char *)rows[i].value, ':'};
-
-        ok(px_infos_add(&l, rows[i].key, &e, PMIX_ENVAR));
-    }
-    ok(px_infos_add(&l, PMIX_UNSET_ENVAR, "GONE", PMIX_STRING));
-    ok(spawn_with(&l, 2,
-                  "test \"$NEW/$OLD/$ADDED/$LIST/$ALONE/${GONE-gone}\" = "
-                  "new/old/added/a:b:c/z/gone && test $PMIX_RANK -lt 2 && "
-                  "test -n \"$PMIX_NAMESPACE\" && test -n \"$PMIX_SERVER_URI41\""));
-    await_end(PMIX_SUCCESS);
-    ck_assert_int_eq(seen.exit_code, 0);
-    ck_assert_int_eq(seen.n_failures, 0);
 }
 
 /* ---- the job's information ------------------------------------------------------- */

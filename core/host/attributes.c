@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The attributes of PMIx_Spawn: which there are, and what each changes in the plan.
+ * Each counts for the whole job or for one application, whose own infos win over those
+ * of the job. docs/processes.md has the table for users. */
+#include "core/host/job.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/path.h"
+#include "core/base/str.h"
+#include "core/base/strv.h"
+#include "core/model/nspace.h"
+#include "core/rt/log.h"
+#include "core/types/keys.h"
+
+#define MAX_HOST_FILE 65536 /* bytes */
+
+/* The infos that are read, and where they lead. */
+struct reading {
+    const struct px_spawn_request *request;
+    px_plan *plan;
+    struct px_app_plan *app; /* NULL: what counts for the whole job only */
+    const pmix_app_t *asked; /* its own infos are read; NULL: those of the job */
+    const pmix_app_t *later; /* those that are read afterwards, and win; or NULL */
+    struct px_err *err;
+};
+
+static const char *name_of(const pmix_info_t *info)
+{
+    const struct px_key *key = px_key_by_string(info->key);
+
+    return key ? key->name : info->key;
+}
+
+static pmix_status_t no_memory(const struct reading *r)
+{
+    return px_err_nomem(r->err, "spawn");
+}
+
+/* One that cannot be done here, which is no error unless it is required. */
+static pmix_status_t cannot(const struct reading *r, const char *why)
+{
+    return px_err_set(r->err, PMIX_ERR_NOT_SUPPORTED, "%s", why);
+}
+
+/* ---- hosts ----------------------------------------------------------------------- */
+
+/* name: as far as len; "host:slots" and the name without its domain will do. */
+static bool is_here(const char *name, size_t len)
+{
+    const char *here = px_process.model->hostname;
+    const char *colon = memchr(name, ':', len);
+    size_t n = colon ? (size_t)(colon - name) : len;
+
+    return (n == strlen(here) && strncmp(name, here, n) == 0) ||
+           (n == strcspn(here, ".") && strncmp(name, here, n) == 0) ||
+           (n == strlen("localhost") && strncmp(name, "localhost", n) == 0);
+}
+
+/* file: that names it, or NULL. */
+static pmix_status_t need_here(const struct reading *r, const char *name, size_t len,
+                               const char *file)
+{
+    if (is_here(name, len))
+        return PMIX_SUCCESS;
+    return px_err_set(r->err, PMIX_ERR_JOB_ALLOC_FAILED,
+                      "cannot spawn: host %.*s%s%s is not this node, %s; a resource "
+                      "manager is needed to run on others",
+                      (int)len, name, file ? " of " : "", file ? file : "",
+                      px_process.model->hostname);
+}
+
+static pmix_status_t check_hosts(const struct reading *r, const pmix_info_t *info)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (const char *host = info->value.data.string; !rc && *host;) {
+        size_t len = strcspn(host, ",");
+
+        rc = len > 0 ? need_here(r, host, len, NULL) : rc;
+        host += len + (host[len] == ',');
+    }
+    return rc;
+}
+
+/* Relative to the directory that is inherited. *text is malloc'd, even if empty. */
+static pmix_status_t read_text(const struct reading *r, const char *name, char **text)
+{
+    const struct px_app_plan *parent = r->request->parent;
+    PX_AUTOFREE char *path = *name == '/'
+                                 ? strdup(name)
+                                 : px_path_join(parent ? parent->cwd : NULL, name);
+    PX_AUTOFREE char *bytes = calloc(1, MAX_HOST_FILE + 1);
+    struct stat st;
+    ssize_t got = -1;
+
+    if (!path || !bytes)
+        return no_memory(r);
+    PX_AUTOCLOSE int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &st) == 0)
+        got = read(fd, bytes, MAX_HOST_FILE + 1);
+    if (got < 0) {
+        px_err_errno(r->err, "cannot spawn: host file %s", path);
+        return PMIX_ERR_JOB_ALLOC_FAILED;
+    }
+    if (!S_ISREG(st.st_mode) || got > MAX_HOST_FILE)
+        return px_err_set(r->err, PMIX_ERR_JOB_ALLOC_FAILED,
+                          "cannot spawn: host file %s is %s", path,
+                          S_ISREG(st.st_mode) ? "too long" : "not a regular file");
+    *text = px_take(&bytes);
+    return PMIX_SUCCESS;
+}
+
+/* A host is the first word of a line; "slots=4" and the like may follow. */
+static pmix_status_t check_host_file(const struct reading *r, const pmix_info_t *info)
+{
+    static const char space[] = " \t\r\n";
+    PX_AUTOFREE char *text = NULL;
+    char *line, *rest;
+    size_t n = 0;
+    pmix_status_t rc = read_text(r, info->value.data.string, &text);
+
+    for (line = rc ? NULL : strtok_r(text, "\n", &rest); !rc && line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        line[strcspn(line, "#")] = '\0';
+        line += strspn(line, space);
+        size_t len = strcspn(line, space);
+        if (len > 0) {
+            n++;
+            rc = need_here(r, line, len, info->value.data.string);
+        }
+    }
+    if (!rc && n == 0)
+        rc = px_err_set(r->err, PMIX_ERR_JOB_ALLOC_FAILED,
+                        "cannot spawn: host file %s names no host",
+                        info->value.data.string);
+    return rc;
+}
+
+/* This node is there already. */
+static pmix_status_t add_hosts(const struct reading *r, const pmix_info_t *info)
+{
+    pmix_status_t rc = strcmp(info->key, PMIX_ADD_HOST) == 0 ? check_hosts(r, info)
+                                                             : check_host_file(r, info);
+
+    return rc == PMIX_ERR_JOB_ALLOC_FAILED ? cannot(r, "there is no other node") : rc;
+}
+
+/* ---- environment ----------------------------------------------------------------- */
+
+static pmix_status_t change_env(char ***env, const pmix_envar_t *e, const char *key)
+{
+    const char *was = e->envar ? px_env_get(*env, e->envar) : NULL;
+    const char separator[] = {e->separator, '\0'};
+    PX_AUTOFREE char *joined = NULL;
+
+    if (!e->envar || !e->value)
+        return PMIX_ERR_BAD_PARAM;
+    if (!was || strcmp(key, PMIX_SET_ENVAR) == 0)
+        return px_env_set(env, e->envar, e->value, true);
+    if (strcmp(key, PMIX_ADD_ENVAR) == 0)
+        return PMIX_SUCCESS;
+    joined = strcmp(key, PMIX_PREPEND_ENVAR) == 0
+                 ? px_strf("%s%s%s", e->value, separator, was)
+                 : px_strf("%s%s%s", was, separator, e->value);
+    return joined ? px_env_set(env, e->envar, joined, true) : PMIX_ERR_NOMEM;
+}
+
+static pmix_status_t set_env(const struct reading *r, const pmix_info_t *info)
+{
+    const pmix_value_t *v = &info->value;
+    const char *name = px_value_string(v);
+    pmix_status_t rc = PMIX_ERR_BAD_PARAM;
+
+    if (strcmp(info->key, PMIX_UNSET_ENVAR) != 0) {
+        rc = change_env(&r->app->env, &v->data.envar, info->key);
+    } else if (*name && !strchr(name, '=')) {
+        px_env_unset(r->app->env, name);
+        rc = PMIX_SUCCESS;
+    }
+    return rc ? px_err_set(r->err, rc, "cannot change the environment: bad value of %s",
+                           name_of(info))
+              : rc;
+}
+
+/* Where the program and its libraries are installed. */
+static pmix_status_t set_prefix(const struct reading *r, const pmix_info_t *info)
+{
+    const char *prefix = info->value.data.string;
+    PX_AUTOFREE char *bin = px_path_join(prefix, "bin"),
+                     *lib = px_path_join(prefix, "lib");
+    char path[] = "PATH", libraries[] = "LD_LIBRARY_PATH", usual[] = "/bin:/usr/bin";
+    const pmix_envar_t changes[] = {
+        {path, usual, ':'}, {path, bin, ':'}, {libraries, lib, ':'}};
+    struct stat st;
+    pmix_status_t rc = bin && lib ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+
+    if (*prefix != '/' || stat(prefix, &st) < 0 || !S_ISDIR(st.st_mode))
+        return px_err_set(r->err, PMIX_ERR_BAD_PARAM,
+                          "cannot spawn: %s \"%s\" is not the path of a folder",
+                          name_of(info), prefix);
+    for (size_t i = 0; !rc && i < PX_COUNT(changes); i++)
+        rc = change_env(&r->app->env, &changes[i],
+                        i == 0 ? PMIX_ADD_ENVAR : PMIX_PREPEND_ENVAR);
+    return rc ? no_memory(r) : rc;
+}
+
+/* All of it is handed on where it is that of this process. */
+static pmix_status_t forward_env(const struct reading *r, const pmix_info_t *info)
+{
+    return r->request->own || !px_value_truth(&info->value)
+               ? PMIX_SUCCESS
+               : cannot(r,
+                        "processes of a job inherit the environment that the job was "
+                        "started with");
+}
+
+/* ---- directories ----------------------------------------------------------------- */
+
+static pmix_status_t set_cwd(const struct reading *r, const pmix_info_t *info)
+{
+    char *copy = strdup(info->value.data.string);
+
+    if (!copy)
+        return no_memory(r);
+    free(r->app->cwd);
+    r->app->cwd = copy;
+    r->app->in_job_dir = false;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t set_session_cwd(const struct reading *r, const pmix_info_t *info)
+{
+    r->app->in_job_dir = px_value_truth(&info->value);
+    if (r->app->in_job_dir)
+        free(px_take(&r->app->cwd));
+    return PMIX_SUCCESS;
+}
+
+/* ---- standard streams ------------------------------------------------------------ */
+
+static const char not_ours[] =
+    "standard streams are those of the program that has this "
+    "host, and are not forwarded to the process that asks";
+
+static pmix_status_t set_input(const struct reading *r, const pmix_info_t *info)
+{
+    bool wanted = px_value_truth(&info->value);
+
+    if (wanted && !r->request->own)
+        return cannot(r, not_ours);
+    r->app->input = !wanted ? PX_INPUT_NONE : r->asked ? PX_INPUT_OWN : PX_INPUT_OF_JOB;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t set_target(const struct reading *r, const pmix_info_t *info)
+{
+    const pmix_value_t *v = &info->value;
+
+    if (!r->request->own)
+        return cannot(r, not_ours);
+    if (v->type == PMIX_PROC)
+        r->plan->stdin_rank = v->data.proc->rank;
+    else
+        (void)px_value_to_u32(v, &r->plan->stdin_rank);
+    r->plan->has_target = true;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t forward_output(const struct reading *r, const pmix_info_t *info)
+{
+    bool wanted = px_value_truth(&info->value);
+
+    if (wanted == r->request->own)
+        return PMIX_SUCCESS;
+    return cannot(r, wanted ? not_ours : "the output of a job comes out here");
+}
+
+/* ---- the table ------------------------------------------------------------------- */
+
+enum how {
+    GIVEN,   /* said by the library itself, or needs nothing to be done */
+    FLAG,    /* a bool of the plan, at offset */
+    NUMBER,  /* a uint32_t of the plan */
+    APPLIED, /* by a function */
+    REFUSED,
+};
+
+/* Types of values are those of the dictionary (core/types/keys.h). */
+struct attribute {
+    const char *key;
+    enum how how;
+    bool of_app; /* else it counts for the whole job, whichever application says it */
+    size_t offset;
+    pmix_status_t (*apply)(const struct reading *r, const pmix_info_t *info);
+};
+
+#define OF_APP(fn)         APPLIED, true, 0, fn
+#define APP_FLAG(member)   FLAG, true, offsetof(struct px_app_plan, member), NULL
+#define JOB_FLAG(member)   FLAG, false, offsetof(px_plan, member), NULL
+#define JOB_NUMBER(member) NUMBER, false, offsetof(px_plan, member), NULL
+#define NOTHING            GIVEN, false, 0, NULL
+
+static const struct attribute attributes[] = {
+    {PMIX_WDIR, OF_APP(set_cwd)},
+    {PMIX_SET_SESSION_CWD, OF_APP(set_session_cwd)},
+    {PMIX_PREFIX, OF_APP(set_prefix)},
+    {PMIX_HOST, OF_APP(check_hosts)},
+    {PMIX_HOSTFILE, OF_APP(check_host_file)},
+    {PMIX_ADD_HOST, OF_APP(add_hosts)},
+    {PMIX_ADD_HOSTFILE, OF_APP(add_hosts)},
+    {PMIX_SET_ENVAR, OF_APP(set_env)},
+    {PMIX_ADD_ENVAR, OF_APP(set_env)},
+    {PMIX_UNSET_ENVAR, OF_APP(set_env)},
+    {PMIX_PREPEND_ENVAR, OF_APP(set_env)},
+    {PMIX_APPEND_ENVAR, OF_APP(set_env)},
+    {PMIX_FWD_ENVIRONMENT, OF_APP(forward_env)},
+    {PMIX_FWD_STDIN, OF_APP(set_input)},
+    {PMIX_FWD_STDOUT, OF_APP(forward_output)},
+    {PMIX_FWD_STDERR, OF_APP(forward_output)},
+    {PMIX_STDIN_TGT, APPLIED, false, 0, set_target},
+    {PMIX_INDEX_ARGV, APP_FLAG(indexed)},
+    {PMIX_NON_PMI, APP_FLAG(non_pmi)},
+    {PMIX_SPAWN_CHILD_SEP, JOB_FLAG(detached)},
+    {PMIX_NOTIFY_COMPLETION, JOB_FLAG(notify)},
+    {PMIX_JOB_RECOVERABLE, JOB_FLAG(recoverable)},
+    {PMIX_JOB_CONTINUOUS, JOB_FLAG(continuous)},
+    {PMIX_JOB_TIMEOUT, JOB_NUMBER(limit_s)},
+    {PMIX_SPAWN_TIMEOUT, JOB_NUMBER(launch_limit_s)},
+    {PMIX_TIMEOUT, JOB_NUMBER(request_limit_s)},
+    {PMIX_PARENT_ID, NOTHING},
+    {PMIX_SPAWNED, NOTHING},
+    {PMIX_REQUESTOR_IS_TOOL, NOTHING},
+    {PMIX_REQUESTOR_IS_CLIENT, NOTHING},
+    {PMIX_USERID, NOTHING},
+    {PMIX_GRPID, NOTHING},
+    {PMIX_WDIR_USER_SPECIFIED, NOTHING},
+    {PMIX_PERSONALITY, NOTHING}, /* attributes mean the same in all */
+};
+
+/* Known, and not done here. */
+static const char *const refused[] = {
+    PMIX_PRELOAD_BIN,
+    PMIX_PRELOAD_FILES,
+    PMIX_MAPPER,
+    PMIX_DISPLAY_MAP,
+    PMIX_PPR,
+    PMIX_MAPBY,
+    PMIX_RANKBY,
+    PMIX_BINDTO,
+    PMIX_CPUS_PER_PROC,
+    PMIX_CPU_LIST,
+    PMIX_REPORT_BINDINGS,
+    PMIX_NO_PROCS_ON_HEAD,
+    PMIX_NO_OVERSUBSCRIBE,
+    PMIX_FWD_STDDIAG,
+    PMIX_TAG_OUTPUT,
+    PMIX_TIMESTAMP_OUTPUT,
+    PMIX_MERGE_STDERR_STDOUT,
+    PMIX_OUTPUT_TO_FILE,
+    PMIX_MAX_RESTARTS,
+    PMIX_TIMEOUT_STACKTRACES,
+    PMIX_TIMEOUT_REPORT_STATE,
+    PMIX_NOTIFY_JOB_EVENTS,
+    PMIX_DEBUGGER_DAEMONS,
+    PMIX_DEBUG_STOP_IN_INIT,
+    PMIX_DEBUG_STOP_ON_EXEC,
+};
+
+static bool find(const char *key, struct attribute *found)
+{
+    for (size_t i = 0; i < PX_COUNT(attributes); i++) {
+        if (strcmp(key, attributes[i].key) == 0) {
+            *found = attributes[i];
+            return true;
+        }
+    }
+    *found = (struct attribute){.key = key, .how = REFUSED, .of_app = true};
+    for (size_t i = 0; i < PX_COUNT(refused); i++)
+        if (strcmp(key, refused[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Is the value of the type that it should be, or of one that says the same? */
+static bool is_sound(const struct attribute *a, const pmix_value_t *v)
+{
+    const struct px_key *key = px_key_by_string(a->key);
+    uint32_t number;
+
+    switch (key ? key->type : PMIX_UNDEF) {
+    case PMIX_UNDEF: /* of any */
+        return true;
+    case PMIX_BOOL: /* without a value it is present, so true */
+        return v->type == PMIX_BOOL || v->type == PMIX_UNDEF;
+    case PMIX_STRING:
+        return px_value_string(v) != NULL;
+    case PMIX_ENVAR:
+        return v->type == PMIX_ENVAR;
+    case PMIX_PROC:
+        return v->type == PMIX_PROC ? v->data.proc != NULL
+                                    : a->how == APPLIED && px_value_to_u32(v, &number);
+    default:
+        return px_value_to_u32(v, &number);
+    }
+}
+
+static pmix_status_t carry_out(const struct reading *r, const struct attribute *a,
+                               const pmix_info_t *info)
+{
+    const pmix_value_t *v = &info->value;
+    char *to = (a->of_app ? (char *)r->app : (char *)r->plan) + a->offset;
+
+    switch (a->how) {
+    case FLAG:
+        *(bool *)to = px_value_truth(v);
+        return PMIX_SUCCESS;
+    case NUMBER:
+        (void)px_value_to_u32(v, (uint32_t *)(void *)to);
+        return PMIX_SUCCESS;
+    case APPLIED:
+        return a->apply(r, info);
+    case REFUSED: /* to say no to it asks for nothing */
+        return v->type == PMIX_BOOL && !v->data.flag ? PMIX_SUCCESS
+                                                     : cannot(r, "it is not supported");
+    default:
+        return PMIX_SUCCESS;
+    }
+}
+
+/* Infos of the job are read for the job, and then again for each application: each time
+ * what is about these. */
+static pmix_status_t read_one(const struct reading *r, const pmix_info_t *info)
+{
+    struct attribute a;
+    bool is_known = find(info->key, &a);
+    /* There is no allocation to ask for; to go on without would be another job. */
+    bool allocates = px_str_starts(info->key, "pmix.alloc.");
+
+    if (a.of_app ? !r->app : r->app && !r->asked)
+        return PMIX_SUCCESS;
+    if (is_known && !is_sound(&a, &info->value))
+        return px_err_set(r->err, PMIX_ERR_BAD_PARAM,
+                          "cannot spawn: attribute %s: its value is of type %s",
+                          name_of(info), PMIx_Data_type_string(info->value.type));
+    /* All changes of the environment add up. */
+    if (r->later && a.apply != set_env &&
+        px_info_find(r->later->info, r->later->ninfo, info->key))
+        return PMIX_SUCCESS;
+    pmix_status_t rc = carry_out(r, &a, info);
+    if (rc != PMIX_ERR_NOT_SUPPORTED)
+        return rc;
+    if (allocates || (info->flags & PMIX_INFO_REQD))
+        return px_err_prefix(r->err, "cannot spawn: attribute %s", name_of(info));
+    if (r->asked || !r->app || r->app == r->plan->apps) /* one line is enough */
+        px_log(PX_LOG_WARN, "spawn", "attribute %s has no effect: %s", name_of(info),
+               r->err->text);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t read_all(const struct reading *r, const pmix_info_t *info,
+                              size_t n)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (px_info_str(info, n, PMIX_WDIR) && px_info_flag(info, n, PMIX_SET_SESSION_CWD))
+        return px_err_set(r->err, PMIX_ERR_BAD_PARAM,
+                          "cannot spawn: PMIX_WDIR and PMIX_SET_SESSION_CWD name two "
+                          "directories");
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = read_one(r, &info[i]);
+    return rc;
+}
+
+pmix_status_t px_attributes_of_job(px_plan *plan, const struct px_spawn_request *req,
+                                   struct px_err *err)
+{
+    const struct reading r = {req, plan, NULL, NULL, NULL, err};
+
+    return read_all(&r, req->info, req->n_info);
+}
+
+pmix_status_t px_attributes_of_app(px_plan *plan, struct px_app_plan *app,
+                                   const pmix_app_t *asked,
+                                   const struct px_spawn_request *req,
+                                   struct px_err *err)
+{
+    const struct reading of_job = {req, plan, app, NULL, asked, err};
+    const struct reading own = {req, plan, app, asked, NULL, err};
+    pmix_status_t rc = read_all(&of_job, req->info, req->n_info);
+
+    return rc ? rc : read_all(&own, asked->info, asked->ninfo);
+}
+
+/* Of what counts for the whole job applications may say the same only. */
+pmix_status_t px_attributes_agree(const struct px_spawn_request *req,
+                                  struct px_err *err)
+{
+    for (size_t k = 0; k < PX_COUNT(attributes); k++) {
+        const pmix_info_t *first = NULL;
+
+        for (size_t i = 0; !attributes[k].of_app && i < req->n_apps; i++) {
+            const pmix_info_t *info = px_info_find(
+                req->apps[i].info, req->apps[i].ninfo, attributes[k].key);
+
+            if (first && info &&
+                px_type_compare(PMIX_VALUE, &first->value, &info->value) != 0)
+                return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                                  "cannot spawn: the applications contradict each "
+                                  "other on attribute %s",
+                                  name_of(info));
+            first = first ? first : info;
+        }
+    }
+    return PMIX_SUCCESS;
+}

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The attributes of PMIx_Spawn in the built-in host: what each does, for a job and for one
+ * application, and what becomes of those that it does not honour. */
+#include "core/host/job.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "core/base/clock.h"
+#include "core/base/str.h"
+#include "core/model/nspace.h"
+#include "core/rt/loop.h"
+#include "core/server/host.h"
+#include "core/server/server.h"
+#include "core/types/keys.h"
+#include "px_test.h"
+
+/* ---- scene ----------------------------------------------------------------------- */
+
+static sem_t ended; /* once for each job */
+static pmix_status_t verdict;
+
+PX_TEST_HANDLER(on_end)
+{
+    verdict = px_info_find(info, n, PMIX_JOB_TERM_STATUS)->value.data.status;
+    sem_post(&ended);
+    cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void setup(void)
+{
+    pmix_status_t code = PMIX_EVENT_JOB_END;
+
+    ck_assert_ptr_nonnull(freopen("/dev/null", "r", stdin));
+    setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1);
+    setenv("OLD", "old", 1);
+    sem_init(&ended, 0, 0);
+    ok(PMIx_server_init(NULL, NULL, 0));
+    ck_assert_int_ge(PMIx_Register_event_handler(&code, 1, NULL, 0, on_end, NULL, NULL),
+                     0);
+}
+
+static void teardown(void)
+{
+    ok(PMIx_server_finalize());
+}
+
+static void await_end(pmix_status_t wanted, const char *of_what)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_sec += 10;
+    ok(sem_timedwait(&ended, &t));
+    ck_assert_msg(verdict == wanted, "%s: %s", of_what, PMIx_Error_string(verdict));
+}
+
+/* A process of a shell script, with infos for the job and for the application. It has to
+ * end well if it starts. */
+static pmix_status_t run(const char *script, pmix_info_t *of_job, pmix_info_t *of_app)
+{
+    char sh[] = "sh", c[] = "-c", *argv[] = {sh, c, (char *)script, NULL};
+    pmix_app_t app = {.cmd = sh,
+                      .argv = argv,
+                      .cwd = (char *)px_test_dir(),
+                      .maxprocs = 1,
+                      .info = of_app,
+                      .ninfo = of_app ? 1 : 0};
+    pmix_status_t rc = PMIx_Spawn(of_job, of_job ? 1 : 0, &app, 1, NULL);
+
+    if (!rc)
+        await_end(PMIX_SUCCESS, script);
+    return rc;
+}
+
+static const char *make_file(const char *name, const char *text, mode_t mode)
+{
+    const char *path = px_test_path(name);
+    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, mode);
+
+    ck_assert_int_eq(write(fd, text, strlen(text)), (int)strlen(text));
+    close(fd);
+    return path;
+}
+
+static const char *name_of(const char *key)
+{
+    return px_key_by_string(key)->name;
+}
+
+/* Is it among those that the host says it honours? */
+static bool is_announced(const char *key)
+{
+    PX_AUTOFREE char *name = px_strf(",%s,", name_of(key));
+
+    for (size_t i = 0; i < px_host_builtin.n_support; i++) {
+        PX_AUTOFREE char *all = px_strf(",%s,", px_host_builtin.support[i].attributes);
+
+        if (strcmp(px_host_builtin.support[i].function, "PMIx_Spawn") == 0)
+            return strstr(all, name);
+    }
+    return false;
+}
+
+/* ---- every attribute ------------------------------------------------------------- */
+
+struct row {
+    const char *key;
+    const void *value;
+    pmix_data_type_t type;
+    const char *proof; /* a script that succeeds if it was honoured; NULL: it is not */
+};
+
+/* For the job and for the application: optional, required, and of a wrong type. */
+static void try_row(const struct row *row)
+{
+    const bool varies = px_key_by_string(row->key)->type == PMIX_UNDEF;
+    const float wrong = 1.5F;
+
+    for (int level = 0; level < 2; level++) {
+        for (int how = 0; how < (varies ? 2 : 3); how++) {
+            pmix_info_t info;
+
+            ok(PMIx_Info_load(&info, row->key, how == 2 ? &wrong : row->value,
+                              how == 2 ? PMIX_FLOAT : row->type));
+            if (how == 1)
+                PMIx_Info_required(&info);
+            pmix_status_t rc = run(row->proof ? row->proof : "true",
+                                   level ? NULL : &info, level ? &info : NULL);
+            pmix_status_t wanted = how == 2                 ? PMIX_ERR_BAD_PARAM
+                                   : row->proof || how == 0 ? PMIX_SUCCESS
+                                                            : PMIX_ERR_NOT_SUPPORTED;
+            ck_assert_msg(rc == wanted, "%s, level %d, %d: %s", name_of(row->key),
+                          level, how, PMIx_Error_string(rc));
+            PMIx_Info_destruct(&info);
+        }
+    }
+    ck_assert_msg(is_announced(row->key) == (row->proof != NULL), "%s",
+                  name_of(row->key));
+}
+
+PX_TEST(each_attribute_is_honoured_or_refused)
+{
+    char new_name[] = "NEW", old_name[] = "OLD", value[] = "value";
+    const pmix_envar_t is_new = {new_name, value, ':'}, is_old = {old_name, value, ':'};
+    const uint32_t zero = 0, many = 1000;
+    const bool yes = true;
+    pmix_proc_t first;
+    const char *hosts = make_file("hosts", "# here\n\n localhost slots=2 # it is\n",
+                                  0600);
+    const struct row rows[] = {
+        {PMIX_WDIR, "/usr", PMIX_STRING, "test $(pwd) = /usr"},
+        {PMIX_SET_SESSION_CWD, &yes, PMIX_BOOL,
+         "case $(pwd) in */jobs/[1-9]*) ;; *) exit 1;; esac"},
+        {PMIX_PREFIX, px_test_dir(), PMIX_STRING,
+         "only-here && case $LD_LIBRARY_PATH in */lib*) ;; *) exit 1;; esac"},
+        {PMIX_HOST, "localhost:2", PMIX_STRING, "true"},
+        {PMIX_HOSTFILE, hosts, PMIX_STRING, "true"},
+        {PMIX_ADD_HOST, "localhost", PMIX_STRING, "true"},
+        {PMIX_ADD_HOSTFILE, hosts, PMIX_STRING, "true"},
+        {PMIX_SET_ENVAR, &is_old, PMIX_ENVAR, "test $OLD = value"},
+        {PMIX_ADD_ENVAR, &is_new, PMIX_ENVAR, "test $NEW = value"},
+        {PMIX_UNSET_ENVAR, "OLD", PMIX_STRING, "test -z \"$OLD\""},
+        {PMIX_PREPEND_ENVAR, &is_old, PMIX_ENVAR, "test $OLD = value:old"},
+        {PMIX_APPEND_ENVAR, &is_old, PMIX_ENVAR, "test $OLD = old:value"},
+        {PMIX_FWD_ENVIRONMENT, &yes, PMIX_BOOL, "test $OLD = old"},
+        {PMIX_INDEX_ARGV, &yes, PMIX_BOOL,
+         "tr '\\0' ' ' </proc/$$/cmdline | "
+         "grep -q '^sh-0 -c'"},
+        {PMIX_NON_PMI, &yes, PMIX_BOOL, "test -z \"$PMIX_RANK$PMIX_NAMESPACE\""},
+        {PMIX_FWD_STDIN, &yes, PMIX_BOOL, "true"},
+        {PMIX_FWD_STDOUT, &yes, PMIX_BOOL, "true"},
+        {PMIX_FWD_STDERR, &yes, PMIX_BOOL, "true"},
+        {PMIX_STDIN_TGT, &first, PMIX_PROC, "true"},
+        {PMIX_SPAWN_CHILD_SEP, &yes, PMIX_BOOL, "true"},
+        {PMIX_NOTIFY_COMPLETION, &yes, PMIX_BOOL, "true"},
+        {PMIX_JOB_RECOVERABLE, &yes, PMIX_BOOL, "true"},
+        {PMIX_JOB_CONTINUOUS, &yes, PMIX_BOOL, "true"},
+        {PMIX_JOB_TIMEOUT, &many, PMIX_UINT32, "true"},
+        {PMIX_SPAWN_TIMEOUT, &many, PMIX_UINT32, "true"},
+        {PMIX_TIMEOUT, &many, PMIX_UINT32, "true"},
+        {PMIX_PRELOAD_BIN, &yes, PMIX_BOOL, NULL},
+        {PMIX_PRELOAD_FILES, "a,b", PMIX_STRING, NULL},
+        {PMIX_PERSONALITY, "ompi", PMIX_STRING, "true"},
+        {PMIX_MAPPER, "seq", PMIX_STRING, NULL},
+        {PMIX_DISPLAY_MAP, &yes, PMIX_BOOL, NULL},
+        {PMIX_PPR, "2:node", PMIX_STRING, NULL},
+        {PMIX_MAPBY, "slot", PMIX_STRING, NULL},
+        {PMIX_RANKBY, "slot", PMIX_STRING, NULL},
+        {PMIX_BINDTO, "core", PMIX_STRING, NULL},
+        {PMIX_CPUS_PER_PROC, &many, PMIX_UINT32, NULL},
+        {PMIX_CPU_LIST, "0", PMIX_STRING, NULL},
+        {PMIX_REPORT_BINDINGS, &yes, PMIX_BOOL, NULL},
+        {PMIX_NO_PROCS_ON_HEAD, &yes, PMIX_BOOL, NULL},
+        {PMIX_NO_OVERSUBSCRIBE, &yes, PMIX_BOOL, NULL},
+        {PMIX_FWD_STDDIAG, &yes, PMIX_BOOL, NULL},
+        {PMIX_TAG_OUTPUT, &yes, PMIX_BOOL, NULL},
+        {PMIX_TIMESTAMP_OUTPUT, &yes, PMIX_BOOL, NULL},
+        {PMIX_MERGE_STDERR_STDOUT, &yes, PMIX_BOOL, NULL},
+        {PMIX_OUTPUT_TO_FILE, "out", PMIX_STRING, NULL},
+        {PMIX_MAX_RESTARTS, &many, PMIX_UINT32, NULL},
+        {PMIX_TIMEOUT_STACKTRACES, &yes, PMIX_BOOL, NULL},
+        {PMIX_TIMEOUT_REPORT_STATE, &yes, PMIX_BOOL, NULL},
+        {PMIX_NOTIFY_JOB_EVENTS, &yes, PMIX_BOOL, NULL},
+        {PMIX_DEBUGGER_DAEMONS, &yes, PMIX_BOOL, NULL},
+        {PMIX_DEBUG_STOP_IN_INIT, &zero, PMIX_PROC_RANK, NULL},
+        {PMIX_DEBUG_STOP_ON_EXEC, &yes, PMIX_BOOL, NULL}};
+
+    PX_TEST_NEEDS_PROC;
+    px_proc_set(&first, "", 0);
+    ok(mkdir(px_test_path("bin"), 0700));
+    (void)make_file("bin/only-here", "#!/bin/sh\n", 0700);
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        try_row(&rows[i]);
+}
+
+/* Values that are of the right type and ask for what cannot be, or make no sense. */
+PX_TEST(values_that_cannot_be_honoured_are_refused)
+{
+    char name[] = "NAME", value[] = "value";
+    const pmix_envar_t nameless = {NULL, value, ':'}, empty = {name, NULL, ':'};
+    const uint32_t one = 1, minute = 60;
+    const bool no = false;
+    pmix_proc_t all;
+    const char *here = px_process.model->hostname;
+    PX_AUTOFREE char *foreign = px_strf("localhost,%sx", here),
+                     *mine = px_strf(",%s:2,,localhost,", here);
+    const struct {
+        const char *key;
+        const void *value;
+        pmix_data_type_t type;
+        pmix_status_t optional, required;
+    } rows[] = {
+        {PMIX_HOST, mine, PMIX_STRING, PMIX_SUCCESS, PMIX_SUCCESS},
+        {PMIX_HOST, foreign, PMIX_STRING, PMIX_ERR_JOB_ALLOC_FAILED,
+         PMIX_ERR_JOB_ALLOC_FAILED},
+        {PMIX_HOSTFILE, make_file("two", "localhost\nnode7 slots=2\n", 0600),
+         PMIX_STRING, PMIX_ERR_JOB_ALLOC_FAILED, PMIX_ERR_JOB_ALLOC_FAILED},
+        {PMIX_HOSTFILE, make_file("none", "# none\n", 0600), PMIX_STRING,
+         PMIX_ERR_JOB_ALLOC_FAILED, PMIX_ERR_JOB_ALLOC_FAILED},
+        {PMIX_HOSTFILE, "/no/such/file", PMIX_STRING, PMIX_ERR_JOB_ALLOC_FAILED,
+         PMIX_ERR_JOB_ALLOC_FAILED},
+        {PMIX_HOSTFILE, "/", PMIX_STRING, PMIX_ERR_JOB_ALLOC_FAILED,
+         PMIX_ERR_JOB_ALLOC_FAILED},
+        {PMIX_ADD_HOST, foreign, PMIX_STRING, PMIX_SUCCESS, PMIX_ERR_NOT_SUPPORTED},
+        {PMIX_ADD_HOSTFILE, "/no/such/file", PMIX_STRING, PMIX_SUCCESS,
+         PMIX_ERR_NOT_SUPPORTED},
+        {PMIX_WDIR, "/no/such/dir", PMIX_STRING, PMIX_ERR_JOB_WDIR_NOT_FOUND,
+         PMIX_ERR_JOB_WDIR_NOT_FOUND},
+        {PMIX_PREFIX, "/etc/passwd", PMIX_STRING, PMIX_ERR_BAD_PARAM,
+         PMIX_ERR_BAD_PARAM},
+        {PMIX_PREFIX, "relative", PMIX_STRING, PMIX_ERR_BAD_PARAM, PMIX_ERR_BAD_PARAM},
+        {PMIX_SET_ENVAR, &nameless, PMIX_ENVAR, PMIX_ERR_BAD_PARAM, PMIX_ERR_BAD_PARAM},
+        {PMIX_ADD_ENVAR, &empty, PMIX_ENVAR, PMIX_ERR_BAD_PARAM, PMIX_ERR_BAD_PARAM},
+        {PMIX_APPEND_ENVAR, &empty, PMIX_ENVAR, PMIX_ERR_BAD_PARAM, PMIX_ERR_BAD_PARAM},
+        {PMIX_UNSET_ENVAR, "A=B", PMIX_STRING, PMIX_ERR_BAD_PARAM, PMIX_ERR_BAD_PARAM},
+        {PMIX_UNSET_ENVAR, "", PMIX_STRING, PMIX_ERR_BAD_PARAM, PMIX_ERR_BAD_PARAM},
+        {PMIX_STDIN_TGT, &all, PMIX_PROC, PMIX_ERR_NOT_SUPPORTED,
+         PMIX_ERR_NOT_SUPPORTED},
+        {PMIX_STDIN_TGT, &one, PMIX_UINT32, PMIX_ERR_NOT_SUPPORTED,
+         PMIX_ERR_NOT_SUPPORTED},
+        {PMIX_FWD_STDIN, &no, PMIX_BOOL, PMIX_SUCCESS, PMIX_SUCCESS},
+        {PMIX_FWD_STDOUT, &no, PMIX_BOOL, PMIX_SUCCESS, PMIX_ERR_NOT_SUPPORTED},
+        {PMIX_FWD_STDERR, &no, PMIX_BOOL, PMIX_SUCCESS, PMIX_ERR_NOT_SUPPORTED},
+        {PMIX_TAG_OUTPUT, &no, PMIX_BOOL, PMIX_SUCCESS, PMIX_SUCCESS},
+        {PMIX_ALLOC_TIME, &minute, PMIX_UINT32, PMIX_ERR_NOT_SUPPORTED,
+         PMIX_ERR_NOT_SUPPORTED},
+        {"no.such.key", &no, PMIX_BOOL, PMIX_SUCCESS, PMIX_SUCCESS},
+        {"no.such.key", "x", PMIX_STRING, PMIX_SUCCESS, PMIX_ERR_NOT_SUPPORTED}};
+
+    px_proc_set(&all, "", PMIX_RANK_WILDCARD);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        for (int how = 0; how < 4; how++) {
+            pmix_info_t info;
+
+            ok(PMIx_Info_load(&info, rows[i].key, rows[i].value, rows[i].type));
+            if (how & 1)
+                PMIx_Info_required(&info);
+            pmix_status_t rc = run("true", how & 2 ? NULL : &info,
+                                   how & 2 ? &info : NULL);
+            ck_assert_msg(rc == (how & 1 ? rows[i].required : rows[i].optional),
+                          "row %zu, %d: %s", i, how, PMIx_Error_string(rc));
+            PMIx_Info_destruct(&info);
+        }
+    }
+}
+
+/* ---- levels ---------------------------------------------------------------------- */
+
+/* The application's word counts more than the job's, and an attribute of either more
+ * than the directory of the application, which libraries fill in. */
+PX_TEST(the_word_of_the_application_wins)
+{
+    const bool yes = true, no = false;
+    pmix_info_t of_job, of_app;
+
+    ok(PMIx_Info_load(&of_job, PMIX_WDIR, "/usr", PMIX_STRING));
+    ok(PMIx_Info_load(&of_app, PMIX_WDIR, "/etc", PMIX_STRING));
+    ok(run("test $(pwd) = /usr", &of_job, NULL));
+    ok(run("test $(pwd) = /etc", &of_job, &of_app));
+    PMIx_Info_destruct(&of_app);
+    ok(PMIx_Info_load(&of_app, PMIX_SET_SESSION_CWD, &yes, PMIX_BOOL));
+    ok(run("case $(pwd) in */jobs/[1-9]*) ;; *) exit 1;; esac", &of_job, &of_app));
+    PMIx_Info_destruct(&of_app);
+    PMIx_Info_destruct(&of_job);
+    ok(PMIx_Info_load(&of_job, PMIX_NON_PMI, &yes, PMIX_BOOL));
+    ok(PMIx_Info_load(&of_app, PMIX_NON_PMI, &no, PMIX_BOOL));
+    ok(run("test $PMIX_RANK = 0", &of_job, &of_app));
+    ok(PMIx_Info_load(&of_job, PMIX_HOST, "nowhere", PMIX_STRING));
+    ok(PMIx_Info_load(&of_app, PMIX_HOST, "localhost", PMIX_STRING));
+    ok(run("true", &of_job, &of_app));
+    PMIx_Info_destruct(&of_app);
+    PMIx_Info_destruct(&of_job);
+}
+
+PX_TEST(contradictions_are_refused)
+{
+    const bool yes = true, no = false;
+    char sh[] = "true";
+    pmix_info_t two[2];
+    pmix_app_t apps[2] = {{.cmd = sh, .maxprocs = 1, .info = &two[0], .ninfo = 1},
+                          {.cmd = sh, .maxprocs = 1, .info = &two[1], .ninfo = 1}};
+
+    ok(PMIx_Info_load(&two[0], PMIX_NOTIFY_COMPLETION, &yes, PMIX_BOOL));
+    ok(PMIx_Info_load(&two[1], PMIX_NOTIFY_COMPLETION, &no, PMIX_BOOL));
+    fails(PMIx_Spawn(NULL, 0, apps, 2, NULL), BAD_PARAM);
+    ok(PMIx_Info_load(&two[0], PMIX_FWD_STDIN, &yes, PMIX_BOOL));
+    ok(PMIx_Info_load(&two[1], PMIX_FWD_STDIN, &yes, PMIX_BOOL));
+    fails(PMIx_Spawn(NULL, 0, apps, 2, NULL), NOT_SUPPORTED);
+    ok(PMIx_Spawn(two, 1, apps, 1, NULL));
+    await_end(PMIX_SUCCESS, "input for one application");
+    ok(PMIx_Info_load(&two[0], PMIX_WDIR, "/usr", PMIX_STRING));
+    ok(PMIx_Info_load(&two[1], PMIX_SET_SESSION_CWD, &yes, PMIX_BOOL));
+    fails(PMIx_Spawn(two, 2, apps, 1, NULL), BAD_PARAM);
+    PMIx_Info_destruct(&two[0]);
+}
+
+static px_plan plan_of(pmix_info_t *of_job, pmix_info_t *of_app)
+{
+    char name[] = "true";
+    const pmix_app_t apps[2] = {
+        {.cmd = name, .maxprocs = 2},
+        {.cmd = name, .maxprocs = 2, .info = of_app, .ninfo = of_app ? 1 : 0}};
+    const struct px_spawn_request request = {of_job, of_job ? 1 : 0, apps,
+                                             2,      NULL,           true};
+    px_plan plan = {0};
+
+    ok(px_plan_make(&plan, &request, NULL));
+    px_plan done = plan;
+    px_plan_cleanup(&done);
+    return plan; /* its applications are gone */
+}
+
+/* At either level, and the second application may take it back. */
+PX_TEST(attributes_of_the_job_may_stand_at_an_application)
+{
+    static const struct {
+        const char *key;
+        size_t offset;
+    } rows[] = {{PMIX_NOTIFY_COMPLETION, offsetof(px_plan, notify)},
+                {PMIX_SPAWN_CHILD_SEP, offsetof(px_plan, detached)},
+                {PMIX_JOB_RECOVERABLE, offsetof(px_plan, recoverable)},
+                {PMIX_JOB_CONTINUOUS, offsetof(px_plan, continuous)}};
+    bool flag = true;
+    pmix_info_t yes, no;
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        ok(PMIx_Info_load(&yes, rows[i].key, &flag, PMIX_BOOL));
+        ok(PMIx_Info_load(&no, rows[i].key, &(bool){false}, PMIX_BOOL));
+        for (int how = 0; how < 4; how++) {
+            const px_plan plan = plan_of(how & 1 ? &yes : NULL,
+                                         how & 2 ? (how & 1 ? &no : &yes) : NULL);
+
+            ck_assert_msg(*(const bool *)((const char *)&plan + rows[i].offset) ==
+                              (how == 1 || how == 2),
+                          "%s, %d", rows[i].key, how);
+        }
+    }
+    ok(PMIx_Info_load(&yes, PMIX_FWD_STDIN, &flag, PMIX_BOOL));
+    ck_assert_uint_eq(plan_of(NULL, NULL).stdin_rank, PMIX_RANK_UNDEF);
+    ck_assert_uint_eq(plan_of(&yes, NULL).stdin_rank, 0);
+    ck_assert_uint_eq(plan_of(&yes, &yes).stdin_rank, 2);
+}
+
+/* ---- by a process of a job ------------------------------------------------------- */
+
+struct request {
+    pmix_info_t *info;
+    pmix_app_t *app;
+};
+
+static void on_spawned(pmix_status_t status, pmix_nspace_t nspace PX_UNUSED,
+                       void *cbdata PX_UNUSED)
+{
+    ok(status);
+}
+
+static void do_spawn(struct px_call *call, void *arg)
+{
+    const struct request *q = arg;
+    pmix_proc_t from;
+
+    px_proc_set(&from, "a-job", 1);
+    px_call_done(call, px_process.server->module.spawn(&from, q->info, 1, q->app, 1,
+                                                       on_spawned, NULL));
+}
+
+/* Streams and environment of that process are not those of this program. */
+PX_TEST(a_client_may_not_require_what_only_this_program_gets)
+{
+    static const char *const keys[] = {PMIX_FWD_STDIN, PMIX_FWD_STDOUT, PMIX_FWD_STDERR,
+                                       PMIX_FWD_ENVIRONMENT};
+    char name[] = "true";
+    pmix_app_t app = {.cmd = name, .maxprocs = 1};
+
+    for (size_t i = 0; i < PX_COUNT(keys); i++) {
+        for (int how = 0; how < 4; how++) {
+            const bool value = how & 2;
+            pmix_info_t info;
+
+            ok(PMIx_Info_load(&info, keys[i], &value, PMIX_BOOL));
+            if (how & 1)
+                PMIx_Info_required(&info);
+            pmix_status_t rc = px_call(px_process.loop, do_spawn,
+                                       &(struct request){&info, &app});
+            ck_assert_int_eq(rc, how == 3 ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS);
+            if (!rc)
+                await_end(PMIX_SUCCESS, keys[i]);
+        }
+    }
+}
+
+/* ---- time limits ----------------------------------------------------------------- */
+
+PX_TEST(a_job_ends_with_its_time)
+{
+    char sh[] = "sh", c[] = "-c", body[] = "exec sleep 20",
+         *argv[] = {sh, c, body, NULL};
+    const pmix_app_t app = {.cmd = sh, .argv = argv, .maxprocs = 2};
+    const uint32_t one = 1;
+    uint64_t began = px_clock_ms();
+    pmix_info_t info;
+
+    ok(PMIx_Info_load(&info, PMIX_JOB_TIMEOUT, &one, PMIX_UINT32));
+    ok(PMIx_Spawn(&info, 1, &app, 1, NULL));
+    await_end(PMIX_ERR_TIMEOUT, body);
+    ck_assert_uint_ge(px_clock_ms() - began, 1000);
+    ck_assert_uint_lt(px_clock_ms() - began, 4000);
+}
+
+static void *release_later(void *arg)
+{
+    usleep(1500000);
+    ok(fcntl(*(const int *)arg, F_SETLEASE, F_UNLCK));
+    return NULL;
+}
+
+/* A program that another process has a lease on is not started until that one gives way:
+ * here later than both limits allow. */
+PX_TEST(a_launch_that_takes_too_long_fails)
+{
+    static const char *const keys[] = {PMIX_SPAWN_TIMEOUT, PMIX_TIMEOUT};
+
+    signal(SIGIO, SIG_IGN); /* the kernel's wish */
+    for (size_t i = 0; i < PX_COUNT(keys); i++) {
+        const char *path = make_file(keys[i], "#!/bin/sh\nexec sleep 20\n", 0700);
+        const pmix_app_t app = {.cmd = (char *)path, .maxprocs = 2};
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        pthread_t thread;
+        pmix_info_t info;
+
+        PX_TEST_NEEDS(fcntl(fd, F_SETLEASE, F_WRLCK) == 0, "a file system with leases");
+        ok(pthread_create(&thread, NULL, release_later, &fd));
+        ok(PMIx_Info_load(&info, keys[i], &(uint32_t){1}, PMIX_UINT32));
+        PMIx_Info_required(&info);
+        fails(PMIx_Spawn(&info, 1, &app, 1, NULL), TIMEOUT);
+        ok(pthread_join(thread, NULL));
+        close(fd);
+    }
+}
+
+PX_TEST_MAIN("host/attributes", setup, teardown)
