@@ -219,10 +219,14 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],
  * Wait until all of @p procs have called this, or PMIx_Fence_nb, for the same set.
  *
  * @param procs  NULL and 0 for all processes of the caller's namespace; ranks may be
- *               PMIX_RANK_WILDCARD. The order does not matter. Must hold the caller
- * @param info   PMIX_COLLECT_DATA gives everyone what all have committed
+ *               PMIX_RANK_WILDCARD, which is the same as all ranks one by one. The
+ *               order does not matter. Must hold the caller
+ * @param info   PMIX_COLLECT_DATA gives everyone what all have committed; PMIX_TIMEOUT,
+ *               of which the earliest counts; PMIX_COLLECTIVE_ALGO is advice for the
+ *               host, with PMIX_COLLECTIVE_ALGO_REQD more than that
  * @return PMIX_SUCCESS; PMIX_ERR_TIMEOUT; PMIX_ERR_LOST_CONNECTION if a participant
- *         ended; PMIX_ERR_WOULD_BLOCK
+ *         ended; PMIX_ERR_NOT_FOUND for an unknown namespace or rank;
+ *         PMIX_ERR_NOT_SUPPORTED if no host has the algorithm; PMIX_ERR_WOULD_BLOCK
  *
  * PMIx Standard 5.0, ch. Synchronization.
  */
@@ -344,13 +348,19 @@ pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo,
 
 /**
  * Become one with other processes: they learn each other's job data, and the host
- * treats the end of one as a matter of all.
+ * treats the end of one as a matter of all. If one finalizes or dies before it has
+ * disconnected, the others' handlers for PMIX_ERR_INVALID_TERMINATION run, with that
+ * process as the source; default handlers do not.
  *
  * Waits until all of @p procs have called it for the same set.
  *
- * @param procs  must hold the caller; ranks may be PMIX_RANK_WILDCARD
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if the host does not offer it;
- *         PMIX_ERR_TIMEOUT
+ * @param procs  as for PMIx_Fence, but at least one
+ * @param info   as for PMIx_Fence, but for data
+ * @return PMIX_SUCCESS; PMIX_ERR_LOST_CONNECTION, at once, if one of them ends before
+ *         it has called; PMIX_ERR_NOT_FOUND for an unknown namespace or rank;
+ *         PMIX_ERR_INVALID_OPERATION if the caller is in a connect of the same set;
+ *         PMIX_ERR_NOT_SUPPORTED if some are on other nodes and the host does not offer
+ *         it; PMIX_ERR_TIMEOUT
  *
  * PMIx Standard 5.0, ch. Process Management.
  */
@@ -367,8 +377,8 @@ pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs,
  *
  * Waits until all of @p procs have called it.
  *
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if the host does not offer it;
- *         PMIX_ERR_TIMEOUT; the host's status for what is not connected
+ * @return as PMIx_Connect; PMIX_ERR_INVALID_OPERATION also for what is not connected,
+ *         unless there is a host that says otherwise
  *
  * PMIx Standard 5.0, ch. Process Management.
  */

@@ -81,8 +81,14 @@ typedef pmix_status_t (*pmix_server_abort_fn_t)(const pmix_proc_t *proc,
                                                 void *cbdata);
 
 /**
- * All local participants of a fence have arrived.
+ * All local participants of a fence have arrived; if it is one of this node alone, the
+ * host is not asked, unless an algorithm is required.
  *
+ * @param procs   sorted, each once; if they are of one job, all its ranks are
+ *                PMIX_RANK_WILDCARD, however the participants named them. Of several
+ *                jobs that is as the first participant named them
+ * @param info    of the first participant, without PMIX_TIMEOUT, which the library sees
+ *                to; PMIX_LOCAL_COLLECTIVE_STATUS: some of this node ended instead
  * @param data    @p ndata bytes of this node, malloc'd and now the host's to free; the
  *                host joins those of all nodes in any order
  * @param cbfunc  receives the joined bytes, same on every node
@@ -125,14 +131,20 @@ typedef pmix_status_t (*pmix_server_spawn_fn_t)(
     const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
     const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t cbfunc, void *cbdata);
 
-/** All local participants have asked to be connected. */
+/**
+ * All local participants have asked to be connected; or one of them ended before, and
+ * PMIX_LOCAL_COLLECTIVE_STATUS says so. @p procs and @p info as for a fence.
+ *
+ * A connect of this node alone is done by the library if there is no such function, or
+ * it answers PMIX_ERR_NOT_SUPPORTED.
+ */
 typedef pmix_status_t (*pmix_server_connect_fn_t)(const pmix_proc_t procs[],
                                                   size_t nprocs,
                                                   const pmix_info_t info[],
                                                   size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                                   void *cbdata);
 
-/** All local participants have asked to be disconnected. */
+/** All local participants have asked to be disconnected; otherwise as connect. */
 typedef pmix_status_t (*pmix_server_disconnect_fn_t)(
     const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[], size_t ninfo,
     pmix_op_cbfunc_t cbfunc, void *cbdata);

@@ -35,14 +35,23 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
     px_api_done(op, status);
 }
 
+/* A process without a server knows of no other. */
+static pmix_status_t alone(const struct px_args *args, const pmix_proc_t *self)
+{
+    for (size_t i = 0; i < args->n_procs; i++)
+        if (!px_proc_match(&args->procs[i], self))
+            return PMIX_ERR_NOT_FOUND;
+    return PMIX_SUCCESS;
+}
+
 static void on_collect(struct px_api *op)
 {
     const struct px_model *m = px_process.model;
     struct px_args args = op->args;
     pmix_proc_t everyone;
 
-    if (m->standalone) { /* alone, all participants are here */
-        px_api_done(op, PMIX_SUCCESS);
+    if (m->standalone) {
+        px_api_done(op, alone(&args, &m->self));
         return;
     }
     px_proc_set(&everyone, m->self.nspace, PMIX_RANK_WILDCARD);

@@ -19,6 +19,7 @@ struct px_rpc;
 /* State of the parts for the server; each structure is known to its part alone. */
 struct px_server_parts {
     struct px_collect *collect;
+    struct px_connected *connected;
     struct px_door *door;
     struct px_launch_envs *launch_envs;
     /* of one part each, which needs no more */

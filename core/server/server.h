@@ -36,6 +36,7 @@ struct px_local {
     bool finalized;   /* by the last of its connections */
     bool committed;   /* at least one commit has arrived */
     bool lost;        /* its last connection broke before it finalized */
+    bool left_sets;   /* and those it is connected with have heard of its end */
 };
 
 /* One connection. A rank may hold several (fork, re-init). The server's own API calls

@@ -69,6 +69,22 @@ aborts() { # aborts HEADERS LIBRARY
     lines 2 '^OK abort [13]$' "$OUT"
 }
 
+# A rank starts a second job, with which it connects; the one names ranks, the other the wildcard.
+spawns() { # spawns HEADERS LIBRARY
+    local RANKS=2
+    use_debian
+    launch pmixrun "$1" "$2" spawn 3 || fail "exit status $?: $(tail -1 "$ERR")"
+    lines 2 '^OK spawn [01]$' "$OUT"
+    lines 3 '^OK child [0-2]$' "$OUT"
+    RANKS=1
+    launch pmixrun "$1" "$2" unsaid || fail "exit status $?: $(tail -1 "$ERR")"
+    lines 1 '^OK unsaid 0$' "$OUT"
+    [ "$1" = "$2" ] || return 0
+    TENON_SANITIZED=$SANITIZE launch pmixrun "$1" "$2" cycles "$(times 120 1000)" ||
+        fail "exit status $?: $(tail -1 "$ERR")"
+    lines 1 '^OK cycles 0$' "$OUT"
+}
+
 # Nobody has started it: it is a job of one.
 singleton() { # singleton HEADERS
     local name
@@ -111,6 +127,7 @@ for headers in debian ours; do
     whose=${headers/ours/our}
     for lib in debian ours; do
         t "pmixrun_with_a_client_of_${whose}_headers_on_${lib/ours/our}_library" pair pmixrun $headers $lib
+        t "spawn_and_connect_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" spawns $headers $lib
         t "abort_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" aborts $headers $lib
     done
     t "debian_server_with_a_client_of_${whose}_headers_on_our_library" pair host_on_debian $headers ours

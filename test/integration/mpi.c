@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi hello|ring|coll|stay|abort [SIZE]: an MPI program of which each rank prints "OK NAME rank/size" when all it
- * checked was right. SIZE: how many ranks there must be. */
+/* mpi hello|ring|coll|accept|stay|abort [SIZE]: an MPI program of which each rank prints "OK NAME rank/size" when
+ * all it checked was right. SIZE: how many ranks there must be. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,6 +123,30 @@ static void this_node(void)
     MPI_Comm_free(&node);
 }
 
+/* ---- accept: even ranks accept odd ones, twice, and both leave it for good ------------ */
+
+static void accept_half(void)
+{
+    char port[MPI_MAX_PORT_NAME] = "";
+    int half_rank, theirs = -1;
+    MPI_Comm half, both;
+
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Comm_rank(half, &half_rank);
+    if (rank == 0)
+        CHECK(MPI_Open_port(MPI_INFO_NULL, port) == MPI_SUCCESS);
+    MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+    CHECK((rank % 2 ? MPI_Comm_connect : MPI_Comm_accept)(port, MPI_INFO_NULL, 0, half,
+                                                          &both) == MPI_SUCCESS);
+    if (half_rank == 0) {
+        MPI_Sendrecv(&rank, 1, MPI_INT, 0, 3, &theirs, 1, MPI_INT, 0, 3, both,
+                     MPI_STATUS_IGNORE);
+        CHECK(theirs == 1 - rank);
+    }
+    CHECK(MPI_Comm_disconnect(&both) == MPI_SUCCESS);
+    MPI_Comm_free(&half);
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
@@ -145,6 +169,9 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 1)
             MPI_Abort(MPI_COMM_WORLD, 7);
+    } else if (strcmp(name, "accept") == 0) {
+        accept_half();
+        accept_half();
     } else { /* stays when it has met the others */
         MPI_Barrier(MPI_COMM_WORLD);
         printf("UP %d %d\n", rank, (int)getpid());

@@ -24,7 +24,7 @@ pairing() {
     shift 4
     case $launcher in pmixrun) who=$PMIXRUN ;; mpirun) who=mpirun.openmpi ;; esac
     need_mpi "$of_ranks"
-    for p in hello ring coll; do
+    for p in hello ring coll accept; do
         LD_LIBRARY_PATH=$(folder "$lib") well "$who" "$@" -n "$n" \
             env "LD_LIBRARY_PATH=$(folder "$of_ranks")" "$MPI" "$p" "$n"
         lines "$n" "^OK $p [0-9]+/$n\$" "$OUT"

@@ -10,19 +10,84 @@ struct px_collective {
     struct px_list link;
     struct px_server *server;
     uint8_t op;
-    pmix_proc_t *procs; /* sorted; the upcall's to free once handed over */
+    pmix_proc_t *procs; /* settled */
     size_t n_procs;
-    px_infos infos; /* of the first to come */
+    pmix_proc_t *told; /* what the host gets; the upcall's once handed over */
+    size_t n_told;
+    px_infos infos;  /* of the first to come, or the first that wants an algorithm */
+    bool needs_algo; /* a certain one, which only the host may have */
     bool collect;
-    struct px_list reqs; /* px_req.link: participants that wait */
-    struct px_timer *timer;
+    struct px_list reqs;    /* px_req.link: participants that wait */
+    struct px_timer *timer; /* NULL: none has a deadline */
+    uint64_t deadline_ms;
     bool handed_over; /* the host has it now; no more may join */
     bool lost_some; /* a participant that had come, or was to come, will not be back */
 };
 
+/* ---- members.c ------------------------------------------------------------------- */
+
+/* The one form that a set has on this node, however it is named: sorted, each once, all
+ * ranks of a job as PMIX_RANK_WILDCARD. */
+typedef struct px_members {
+    pmix_proc_t *v;
+    size_t n;
+} px_members;
+
+static inline void px_members_cleanup(px_members *m)
+{
+    free(m->v);
+}
+
+/* Of the processes of a request, which become what a host may be told: the same if they
+ * are of one job; else only sorted, as not every server knows how many ranks there are
+ * of each. PMIX_ERR_NOT_FOUND: a namespace or a rank is unknown; PMIX_ERR_NOMEM. */
+pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
+                                struct px_members *set);
+/* Of two settled ones. */
+bool px_members_same(const pmix_proc_t *a, size_t n_a, const pmix_proc_t *b,
+                     size_t n_b);
+
+/* Local participants: all, those that will not come any more, those still awaited. */
+struct px_census {
+    const struct px_collective *c;
+    size_t n_locals, n_away;
+    size_t missing; /* still awaited */
+    bool lost_some;
+};
+struct px_census px_collective_count(const struct px_collective *c);
+/* Is it a matter of this node alone? */
+bool px_collective_is_here(const struct px_collective *c);
+/* Has this server heard of each namespace? */
+bool px_collective_knows_all(const struct px_collective *c);
+bool px_collective_has_come(const struct px_collective *c, const pmix_proc_t *proc);
+bool px_collective_has_local(const struct px_collective *c,
+                             const struct px_local *local);
+
+/* Local participants that have not come, or of those the ones that never will: the
+ * first of them, and how many more. */
+#define PX_NAMES 8
+struct px_names {
+    char text[PX_NAMES * (PMIX_MAX_NSLEN + 16) + 32];
+};
+struct px_names px_collective_missing(const struct px_collective *c, bool away);
+
 /* Calls fn for each registered local rank that procs name, each once. */
 typedef void (*px_local_fn)(void *arg, struct px_local *local);
 void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *arg);
+
+/* ---- connected.c ----------------------------------------------------------------- */
+
+/* A connect has ended well. ours: no host sees to what follows from it.
+ * PMIX_ERR_OUT_OF_RESOURCE: its jobs are connected in too many ways already;
+ * PMIX_ERR_NOMEM. */
+pmix_status_t px_connected_add(const struct px_collective *c, bool ours);
+/* A disconnect has ended well; or it has ended because some have left (broken), and
+ * then the set stays, and nothing follows from it any more. PMIX_ERR_INVALID_OPERATION
+ * if they were not connected. */
+pmix_status_t px_connected_drop(const struct px_collective *c, bool broken);
+bool px_connected_has(const struct px_server *srv, const pmix_proc_t *procs, size_t n);
+
+/* ---- on_collect.c ---------------------------------------------------------------- */
 
 /* Name and information of a job, as one BYTE_OBJECT. */
 void px_collective_pack_job(const struct px_nspace *ns, px_writer *w);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fence, connect, disconnect: all participants of this node first, then the host for
- * the other nodes. */
+ * the other nodes. A set that is of this node alone needs no host: a fence does not ask
+ * it, the others end here if it has nothing to say. */
 #include "core/server/collective/collective.h"
 
+#include "core/base/clock.h"
 #include "core/model/jobinfo.h"
 #include "core/rt/log.h"
 
@@ -18,142 +20,10 @@ static void collective_free(struct px_collective *c)
 {
     px_list_remove(&c->link);
     px_timer_free(c->timer);
-    if (!c->handed_over)
-        free(c->procs);
+    free(c->procs);
+    free(c->told);
     px_infos_cleanup(&c->infos);
     free(c);
-}
-
-/* ---- participants ---------------------------------------------------------------- */
-
-/* The order of procs. */
-static int by_proc(const void *a, const void *b)
-{
-    return px_type_compare(PMIX_PROC, a, b);
-}
-
-static bool has_proc(const struct px_collective *c, const char *nspace,
-                     pmix_rank_t rank)
-{
-    pmix_proc_t p;
-
-    px_proc_set(&p, nspace, rank);
-    return bsearch(&p, c->procs, c->n_procs, sizeof p, by_proc);
-}
-
-static bool has_local(const struct px_collective *c, const struct px_local *local)
-{
-    const char *nspace = local->ns->name;
-
-    return has_proc(c, nspace, local->rank) ||
-           has_proc(c, nspace, PMIX_RANK_WILDCARD) ||
-           has_proc(c, nspace, PMIX_RANK_LOCAL_NODE);
-}
-
-void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *arg)
-{
-    const char *last = "";
-
-    for (size_t i = 0; i < c->n_procs; i++) {
-        struct px_nspace *ns = NULL;
-
-        if (strcmp(c->procs[i].nspace, last) != 0)
-            ns = px_nspace_find(px_process.model, c->procs[i].nspace);
-        last = c->procs[i].nspace;
-        if (!ns)
-            continue;
-        PX_LIST_EACH (&ns->locals, struct px_local, l, link)
-            if (has_local(c, l))
-                fn(arg, l);
-    }
-}
-
-static bool has_come(const struct px_collective *c, const pmix_proc_t *proc)
-{
-    PX_LIST_EACH (&c->reqs, struct px_req, r, link)
-        if (px_proc_same(&r->peer->proc, proc))
-            return true;
-    return false;
-}
-
-/* Local participants: all, those that will not come any more, those still awaited. */
-struct census {
-    const struct px_collective *c;
-    size_t n_locals, n_away;
-    size_t missing; /* still awaited */
-    bool lost_some;
-};
-
-static bool is_away(const struct px_local *local)
-{
-    return local->lost || local->finalized;
-}
-
-static void count_local(void *arg, struct px_local *local)
-{
-    struct census *n = arg;
-
-    n->n_locals++;
-    n->n_away += is_away(local);
-}
-
-static void count_missing(void *arg, struct px_local *local)
-{
-    struct census *n = arg;
-    pmix_proc_t proc;
-
-    px_proc_set(&proc, local->ns->name, local->rank);
-    if (has_come(n->c, &proc))
-        return;
-    if (is_away(local))
-        n->lost_some = true;
-    else
-        n->missing++;
-}
-
-/* Local ranks still awaited, those the host announced but has not registered yet
- * included. */
-static struct census take_census(const struct px_collective *c)
-{
-    struct census n = {.c = c, .lost_some = c->lost_some};
-
-    for (size_t i = 0; i < c->n_procs; i++) {
-        const struct px_nspace *ns = px_nspace_find(px_process.model,
-                                                    c->procs[i].nspace);
-
-        if (ns && c->procs[i].rank == PMIX_RANK_WILDCARD &&
-            ns->n_local > px_list_length(&ns->locals))
-            n.missing += ns->n_local - px_list_length(&ns->locals);
-    }
-    /* Most of the time their numbers show that it is too early to compare one by
-     * one. */
-    px_collective_locals(c, count_local, &n);
-    if (n.missing == 0 && px_list_length(&c->reqs) + n.n_away < n.n_locals)
-        n.missing = n.n_locals - px_list_length(&c->reqs) - n.n_away;
-    if (n.missing == 0)
-        px_collective_locals(c, count_missing, &n);
-    return n;
-}
-
-/* A lost rank of ours is still of this node: its registration counts, not its
- * connection. */
-static bool is_local(struct px_server *srv, const pmix_proc_t *p)
-{
-    const struct px_nspace *ns = px_nspace_find(px_process.model, p->nspace);
-
-    if (p->rank == PMIX_RANK_LOCAL_NODE)
-        return true;
-    if (p->rank != PMIX_RANK_WILDCARD)
-        return px_local_find(srv, p) != NULL;
-    return ns && ns->job_size > 0 && px_list_length(&ns->locals) >= ns->job_size;
-}
-
-static bool all_local(const struct px_collective *c)
-{
-    for (size_t i = 0; i < c->n_procs; i++)
-        if (!is_local(c->server, &c->procs[i]))
-            return false;
-    return true;
 }
 
 /* ---- the end --------------------------------------------------------------------- */
@@ -189,6 +59,30 @@ static void pack_jobs(const struct px_collective *c, px_writer *w)
     }
 }
 
+static const char *name_of(const struct px_collective *c)
+{
+    return c->op == PX_OP_CONNECT      ? "connect"
+           : c->op == PX_OP_DISCONNECT ? "disconnect"
+                                       : "fence";
+}
+
+/* away: those that will not come; else all that have not. */
+static void log_missing(const struct px_collective *c, bool away, const char *how)
+{
+    const struct px_names names = px_collective_missing(c, away);
+
+    px_log(PX_LOG_WARN, "server", "cannot %s: %s %s", name_of(c), names.text, how);
+}
+
+/* Those that wait here; the host may still hold it. */
+static void end_waiting(struct px_collective *c, pmix_status_t status)
+{
+    PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
+        px_list_remove(&req->link);
+        px_req_done(req, status);
+    }
+}
+
 static void answer_all(struct px_collective *c, pmix_status_t status)
 {
     px_list_remove(&c->link);
@@ -204,6 +98,33 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
     collective_free(c);
 }
 
+/* The end of a connect or disconnect for which some have gone. */
+static pmix_status_t settle_lost(struct px_collective *c)
+{
+    log_missing(c, true, "has left before it took part");
+    if (c->op == PX_OP_DISCONNECT)
+        (void)px_connected_drop(c, true);
+    return PMIX_ERR_LOST_CONNECTION;
+}
+
+/* Connect and disconnect: what the host makes of it, and what follows here. */
+static pmix_status_t settle_set(struct px_collective *c, pmix_status_t status)
+{
+    bool here = status == PMIX_ERR_NOT_SUPPORTED && !c->needs_algo &&
+                px_collective_is_here(c);
+    pmix_status_t rc;
+
+    if (here)
+        status = PMIX_SUCCESS;
+    if (status || px_list_empty(&c->reqs)) /* failed; or all have given up */
+        return status;
+    if (c->op == PX_OP_CONNECT)
+        return c->lost_some ? settle_lost(c)
+                            : px_connected_add(c, here || c->server->host);
+    rc = px_connected_drop(c, false);
+    return here || c->server->host ? rc : PMIX_SUCCESS; /* else it is the host's word */
+}
+
 static void on_host_answer(void *arg, const struct px_upcall *answer)
 {
     struct px_collective *c = arg;
@@ -211,6 +132,10 @@ static void on_host_answer(void *arg, const struct px_upcall *answer)
 
     if (status == PMIX_ERR_NOT_SUPPORTED && c->lost_some)
         status = PMIX_ERR_LOST_CONNECTION; /* why the host was asked at all */
+    else if (status == PMIX_ERR_NOT_SUPPORTED && !px_collective_knows_all(c))
+        status = PMIX_ERR_NOT_FOUND; /* neither it nor we */
+    if (c->op != PX_OP_FENCE)
+        status = settle_set(c, status);
     if (!status && c->op == PX_OP_FENCE && answer->bytes.len > 0) {
         status = px_modex_unpack(c, &answer->bytes);
         if (status)
@@ -229,13 +154,14 @@ static pmix_status_t call_host(const struct px_collective *c, struct px_upcall *
     const px_infos *l = &u->args.info;
 
     if (c->op != PX_OP_FENCE)
-        return call ? call(c->procs, c->n_procs, l->v, l->n, px_upcall_op_cb, u)
+        return call ? call(u->args.procs, u->args.n_procs, l->v, l->n, px_upcall_op_cb,
+                           u)
                     : PMIX_ERR_NOT_SUPPORTED;
     if (!m->fence_nb)
         return PMIX_ERR_NOT_SUPPORTED;
     px_buf data = px_buf_take(&u->blob);
-    return m->fence_nb(c->procs, c->n_procs, l->v, l->n, (char *)data.data, data.len,
-                       px_upcall_modex_cb, u);
+    return m->fence_nb(u->args.procs, u->args.n_procs, l->v, l->n, (char *)data.data,
+                       data.len, px_upcall_modex_cb, u);
 }
 
 static void hand_over(struct px_collective *c)
@@ -249,6 +175,7 @@ static void hand_over(struct px_collective *c)
         return;
     }
     rc = px_infos_add_copy(&u->args.info, c->infos.v, c->infos.n);
+    px_infos_drop(&u->args.info, PMIX_TIMEOUT); /* ours to keep; one is enough */
     if (!rc)
         rc = px_infos_add(&u->args.info, PMIX_SORTED_PROC_ARRAY, NULL, PMIX_BOOL);
     if (!rc)
@@ -262,24 +189,40 @@ static void hand_over(struct px_collective *c)
         return;
     }
     c->handed_over = true;
-    u->args.procs = c->procs; /* the host may read them until it answers */
-    u->args.n_procs = c->n_procs;
+    u->args.procs = px_take(&c->told); /* the host may read them until it answers */
+    u->args.n_procs = c->n_told;
     px_upcall_returned(u, call_host(c, u));
+}
+
+/* A participant will not come: those here need not wait for the others. The host hears
+ * of it where processes of other nodes wait. */
+static void give_up(struct px_collective *c)
+{
+    pmix_status_t why = settle_lost(c);
+
+    if (px_collective_is_here(c)) {
+        answer_all(c, why);
+        return;
+    }
+    end_waiting(c, why);
+    hand_over(c);
 }
 
 /* If all local participants arrived, proceed: a fence within the node needs no host.
  * May free c. */
 static bool check_complete(struct px_collective *c)
 {
-    struct census n;
+    struct px_census n;
 
     if (c->handed_over)
         return false;
-    n = take_census(c);
-    if (n.missing > 0)
+    n = px_collective_count(c);
+    if (n.missing > 0 && (!n.lost_some || c->op == PX_OP_FENCE))
         return false;
     c->lost_some = n.lost_some;
-    if (c->op == PX_OP_FENCE && all_local(c))
+    if (c->lost_some && c->op != PX_OP_FENCE)
+        give_up(c);
+    else if (c->op == PX_OP_FENCE && !c->needs_algo && px_collective_is_here(c))
         answer_all(c, c->lost_some ? PMIX_ERR_LOST_CONNECTION : PMIX_SUCCESS);
     else
         hand_over(c);
@@ -323,37 +266,37 @@ static void on_deadline(void *arg)
 {
     struct px_collective *c = arg;
 
+    if (c->handed_over)
+        px_log(PX_LOG_WARN, "server", "cannot %s: the host does not answer in time",
+               name_of(c));
+    else
+        log_missing(c, false, "has not taken part in time");
     /* The host still holds it after a hand-over: only those who wait here go. */
-    if (!c->handed_over) {
+    if (c->handed_over)
+        end_waiting(c, PMIX_ERR_TIMEOUT);
+    else
         answer_all(c, PMIX_ERR_TIMEOUT);
-        return;
-    }
-    PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
-        px_list_remove(&req->link);
-        px_req_done(req, PMIX_ERR_TIMEOUT);
-    }
 }
 
-static struct px_collective *find(struct px_server *srv, uint8_t op,
-                                  const pmix_proc_t *procs, size_t n,
-                                  const pmix_proc_t *who)
+/* One that the process may join, or in which it is already; NULL: it is the first. A
+ * process may be in the next fence while the host has the last. */
+static struct px_collective *find(struct px_server *srv, const struct px_req *req,
+                                  const px_members *set)
 {
     PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link) {
-        if (c->op != op || c->n_procs != n || c->handed_over || has_come(c, who))
+        if (c->op != req->op || !px_members_same(c->procs, c->n_procs, set->v, set->n))
             continue;
-        size_t same = 0;
-        while (same < n && px_proc_same(&c->procs[same], &procs[same]))
-            same++;
-        if (same == n)
+        if (px_collective_has_come(c, &req->peer->proc) ? c->op != PX_OP_FENCE
+                                                        : !c->handed_over)
             return c;
     }
     return NULL;
 }
 
-/* Takes the processes and infos. */
-static struct px_collective *begin(struct px_server *srv, uint8_t op, struct px_args *a)
+/* Takes the processes. */
+static struct px_collective *begin(struct px_server *srv, uint8_t op, struct px_args *a,
+                                   px_members *set)
 {
-    uint32_t seconds = px_info_u32(a->info.v, a->info.n, PMIX_TIMEOUT, 0);
     struct px_collective *c = calloc(1, sizeof *c);
 
     if (!c)
@@ -361,33 +304,74 @@ static struct px_collective *begin(struct px_server *srv, uint8_t op, struct px_
     px_list_init(&c->reqs);
     c->server = srv;
     c->op = op;
-    if (seconds) {
-        c->timer = px_timer_create(px_process.loop, on_deadline, c);
-        if (!c->timer) {
-            free(c);
-            return NULL;
-        }
-        px_timer_set(c->timer, seconds * 1000ull);
-    }
-    c->procs = px_take(&a->procs);
-    c->n_procs = a->n_procs;
+    c->procs = px_take(&set->v);
+    c->n_procs = set->n;
+    c->told = px_take(&a->procs);
+    c->n_told = a->n_procs;
     c->collect = px_info_flag(a->info.v, a->info.n, PMIX_COLLECT_DATA);
-    c->infos = a->info;
-    a->info = (px_infos){0};
     px_list_append(&srv->part.collect->list, &c->link);
     return c;
 }
 
-static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_args *a)
+/* The earliest deadline of all that have one. */
+static pmix_status_t limit(struct px_collective *c, const px_infos *infos)
 {
-    struct px_collective *c;
+    uint64_t ms = px_info_u32(infos->v, infos->n, PMIX_TIMEOUT, 0) * 1000ull;
+    uint64_t at = px_clock_ms() + ms;
 
-    qsort(a->procs, a->n_procs, sizeof *a->procs, by_proc);
-    c = find(srv, req->op, a->procs, a->n_procs, &req->peer->proc);
-    if (!c)
-        c = begin(srv, req->op, a);
-    if (!c)
+    if (!ms || (c->timer && c->deadline_ms <= at))
+        return PMIX_SUCCESS;
+    if (!c->timer)
+        c->timer = px_timer_create(px_process.loop, on_deadline, c);
+    if (!c->timer)
         return PMIX_ERR_NOMEM;
+    c->deadline_ms = at;
+    px_timer_set(c->timer, ms);
+    return PMIX_SUCCESS;
+}
+
+/* An algorithm is advice, unless it is required. */
+static bool wants_algo(const px_infos *l)
+{
+    const pmix_info_t *algo = px_info_find(l->v, l->n, PMIX_COLLECTIVE_ALGO);
+
+    return algo && (PMIX_INFO_IS_REQUIRED(algo) ||
+                    px_info_flag(l->v, l->n, PMIX_COLLECTIVE_ALGO_REQD));
+}
+
+/* Its infos, if they are the first that count. */
+static void take_infos(struct px_collective *c, px_infos *infos)
+{
+    bool needs_algo = wants_algo(infos);
+
+    if (c->infos.v && (c->needs_algo || !needs_algo))
+        return;
+    px_infos_cleanup(&c->infos);
+    c->infos = *infos;
+    *infos = (px_infos){0};
+    c->needs_algo = needs_algo;
+}
+
+static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_args *a,
+                          px_members *set)
+{
+    struct px_collective *c = find(srv, req, set);
+    bool first = !c;
+    pmix_status_t rc;
+
+    if (c && px_collective_has_come(c, &req->peer->proc))
+        return PMIX_ERR_INVALID_OPERATION; /* the last one is not done yet */
+    if (first)
+        c = begin(srv, req->op, a, set);
+    rc = c ? limit(c, &a->info) : PMIX_ERR_NOMEM;
+    if (!rc && first && c->op != PX_OP_FENCE && px_collective_count(c).lost_some)
+        rc = settle_lost(c);
+    if (rc) {
+        if (first && c)
+            collective_free(c);
+        return rc;
+    }
+    take_infos(c, &a->info);
     px_list_append(&c->reqs, &req->link);
     (void)check_complete(c);
     return PX_DEFERRED;
@@ -396,11 +380,21 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
 static pmix_status_t on_collective(struct px_server *srv, struct px_req *req)
 {
     PX_AUTO(px_args) args = {0};
+    PX_AUTO(px_members) set = {0};
     pmix_status_t rc = px_unpack_args(&req->in, &args, px_request_fence.args);
 
     if (!rc)
         rc = px_req_may(req, args.procs, args.n_procs);
-    return rc ? rc : join(srv, req, &args);
+    if (!rc)
+        rc = px_members_settle(srv, &args, &set);
+    /* The host inside the library has no algorithm to offer, and knows of no sets but
+     * those that are noted here. */
+    if (!rc && srv->host && wants_algo(&args.info))
+        rc = PMIX_ERR_NOT_SUPPORTED;
+    if (!rc && srv->host && req->op == PX_OP_DISCONNECT &&
+        !px_connected_has(srv, set.v, set.n))
+        rc = PMIX_ERR_INVALID_OPERATION;
+    return rc ? rc : join(srv, req, &args, &set);
 }
 
 static const struct px_rpc rpcs[] = {
@@ -439,7 +433,7 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc PX_UNUSED)
 static void local_gone(struct px_server *srv, struct px_local *local)
 {
     PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link)
-        c->lost_some |= has_local(c, local);
+        c->lost_some |= px_collective_has_local(c, local);
     check_all_later(srv);
 }
 

@@ -191,7 +191,7 @@ static void welcome(struct handshake *h, const struct px_hello *hello,
     px_peer_ref(peer); /* the host may deregister it from within */
     px_list_append(&srv->peers, &peer->link);
     local->n_peers++;
-    local->finalized = local->lost = false;
+    local->finalized = local->lost = local->left_sets = false;
     PX_PARTS_NOTIFY(srv, peer_here, peer);
     pmix_status_t rc = notify_host(srv, peer);
     if (!peer->gone)

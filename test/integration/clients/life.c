@@ -2,6 +2,7 @@
 /* How processes begin, stay, talk to their launcher, and end. */
 #include "client.h"
 
+#include <dirent.h>
 #include <sys/wait.h>
 
 /* ---- stay [MODE]: says "up RANK pid PID", then does not leave by itself -----------------
@@ -137,36 +138,65 @@ ALONE(again)
 /* ---- spawn N [STATUS]: rank 0 starts a second job, of N times "child"; then both jobs
  * connect, fence and exchange data. With STATUS, the children end with it at once. ---------- */
 
-static void load_app(pmix_app_t *app, const char *path, int n, const char *status)
+/* Starts n times the program of that name, or if path is not NULL tries to start that.
+ * Debian's library changes the arguments. */
+static pmix_status_t start(const char *path, const char *name, int n,
+                           const char *status, pmix_nspace_t job)
 {
-    static const char *argv[] = {"client", "child", NULL, NULL};
+    const char *argv[] = {"client", name, status};
+    char self[4096] = "";
+    pmix_app_t app;
 
-    PMIX_APP_CONSTRUCT(app);
-    argv[2] = status;
-    app->cmd = (char *)path;
-    app->argv = (char **)argv;
-    app->maxprocs = n;
+    CHECK(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    PMIX_APP_CONSTRUCT(&app);
+    app.cmd = strdup(path ? path : self);
+    app.argv = calloc(4, sizeof *app.argv);
+    app.maxprocs = n;
+    for (int i = 0; app.argv && i < 3 && argv[i]; i++)
+        app.argv[i] = strdup(argv[i]);
+    pmix_status_t rc = PMIx_Spawn(NULL, 0, &app, 1, job);
+    PMIX_APP_DESTRUCT(&app);
+    return rc;
 }
 
-/* Both jobs, in the same order on both sides: the parent's is first. */
-static void meet(const char *parents, const char *children, uint32_t n_parents)
+/* The wildcard of the other job; and this one's too, or its ranks, the last first. */
+static size_t name_both(pmix_proc_t *both, const char *other, bool listed)
 {
-    pmix_proc_t both[2], other;
+    size_t n = 1;
 
-    PMIX_LOAD_PROCID(&both[0], parents, PMIX_RANK_WILDCARD);
-    PMIX_LOAD_PROCID(&both[1], children, PMIX_RANK_WILDCARD);
+    CHECK(job_size < 64);
+    PMIX_LOAD_PROCID(&both[0], other, PMIX_RANK_WILDCARD);
+    for (uint32_t r = job_size; listed && r > 0; r--)
+        both[n++] = rank_of(r - 1);
+    if (!listed)
+        both[n++] = everyone;
+    return n;
+}
+
+/* Both jobs, each naming them in its own way; n_others, if the caller knows. */
+static void meet(const char *name, uint32_t n_others, bool listed)
+{
+    pmix_info_t optional = info_bool(PMIX_OPTIONAL);
+    pmix_value_t *size = NULL;
+    pmix_proc_t both[64], other;
+    size_t n = name_both(both, name, listed);
+
     put_u32(PMIX_GLOBAL, "mine", me.rank + 50);
     GOOD(PMIx_Commit());
-    GOOD(PMIx_Connect(both, 2, NULL, 0));
-    GOOD(PMIx_Fence(both, 2, NULL, 0));
-    other = both[PMIX_CHECK_NSPACE(me.nspace, parents) ? 1 : 0];
-    VALUE_OF(&other, PMIX_JOB_SIZE, PMIX_UINT32,
-             PMIX_CHECK_NSPACE(other.nspace, parents) ? v->data.uint32 == n_parents
-                                                      : v->data.uint32 > 0);
+    GOOD(PMIx_Connect(both, n, NULL, 0));
+    other = both[0];
+    GOOD(PMIx_Get(&other, PMIX_JOB_SIZE, &optional, 1, &size)); /* without a message */
+    CHECK(n_others ? size->data.uint32 == n_others : size->data.uint32 > 0);
+    PMIX_VALUE_RELEASE(size);
+    GOOD(PMIx_Fence(both, n, NULL, 0));
     other.rank = 0;
     VALUE_OF(&other, "mine", PMIX_UINT32, v->data.uint32 == 50);
-    GOOD(PMIx_Fence(both, 2, NULL, 0));
-    GOOD(PMIx_Disconnect(both, 2, NULL, 0));
+    GOOD(PMIx_Fence(both, n, NULL, 0));
+    GOOD(PMIx_Disconnect(both, n, NULL, 0));
+    EXPECT(PMIx_Disconnect(both, n, NULL, 0), PMIX_ERR_INVALID_OPERATION);
+    both[0].rank = 5000;
+    EXPECT(PMIx_Connect(both, n, NULL, 0), PMIX_ERR_NOT_FOUND);
+    EXPECT(PMIx_Fence(both, n, NULL, 0), PMIX_ERR_NOT_FOUND);
 }
 
 JOINS(child)
@@ -179,7 +209,7 @@ JOINS(child)
     VALUE_OF(&parent, PMIX_JOB_SIZE, PMIX_UINT32, (n_parents = v->data.uint32) > 0);
     if (argc > 1)
         exit(atoi(argv[1]));
-    meet(parent.nspace, me.nspace, n_parents);
+    meet(parent.nspace, n_parents, false);
 }
 
 JOINS(spawn)
@@ -187,15 +217,10 @@ JOINS(spawn)
     pmix_nspace_t job = "";
     pmix_value_t name = {.type = PMIX_STRING}, *children = NULL;
     pmix_proc_t first = rank_of(0);
-    pmix_app_t app;
-    char self[4096] = "";
 
     if (me.rank == 0) {
-        CHECK(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
-        load_app(&app, "/no/such/program", 1, NULL);
-        CHECK(PMIx_Spawn(NULL, 0, &app, 1, job) != PMIX_SUCCESS);
-        load_app(&app, self, atoi(argv[1]), argv[2]);
-        GOOD(PMIx_Spawn(NULL, 0, &app, 1, job));
+        CHECK(start("/no/such/program", "child", 1, NULL, job) != PMIX_SUCCESS);
+        GOOD(start(NULL, "child", atoi(argv[1]), argv[2], job));
         name.data.string = job;
         GOOD(PMIx_Put(PMIX_GLOBAL, "job", &name));
         GOOD(PMIx_Commit());
@@ -206,8 +231,112 @@ JOINS(spawn)
     GOOD(PMIx_Get(&first, "job", NULL, 0, &children));
     CHECK(children->type == PMIX_STRING);
     CHECK(strcmp(children->data.string, me.nspace) != 0);
-    meet(me.nspace, children->data.string, job_size);
+    meet(children->data.string, 0, true);
     PMIX_VALUE_RELEASE(children);
+}
+
+/* ---- cycles N: a job of one starts another N times, and they connect, exchange data and
+ * disconnect; its launcher has as many descriptors after the last as after the first ones,
+ * and has not grown. ------------------------------------------------------------------ */
+
+struct burden {
+    unsigned n_fds, rss_kb;
+};
+
+static struct burden weigh_parent(void)
+{
+    struct burden b = {0};
+    char path[64], line[256];
+    FILE *f;
+    DIR *d;
+
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)getppid());
+    CHECK((d = opendir(path)));
+    while (readdir(d))
+        b.n_fds++;
+    closedir(d);
+    snprintf(path, sizeof path, "/proc/%d/status", (int)getppid());
+    CHECK((f = fopen(path, "r")));
+    while (fgets(line, sizeof line, f))
+        if (sscanf(line, "VmRSS: %u", &b.rss_kb) == 1)
+            break;
+    fclose(f);
+    CHECK(b.n_fds > 2 && b.rss_kb > 0);
+    return b;
+}
+
+/* Ended jobs are forgotten a second later. */
+static struct burden settled(unsigned n_fds)
+{
+    double end = now_s() + 10;
+    struct burden b;
+
+    sleep_ms(1500);
+    for (b = weigh_parent(); n_fds && b.n_fds > n_fds && now_s() < end; sleep_ms(50))
+        b = weigh_parent();
+    return b;
+}
+
+JOINS(cycles)
+{
+    int n = atoi(argv[1]), warm = n / 2;
+    struct burden before = {0}, after;
+    pmix_nspace_t job;
+
+    CHECK(job_size == 1 && n > 0);
+    for (int i = 0; i < n; i++) {
+        if (i == warm)
+            before = settled(0);
+        GOOD(start(NULL, "child", 1, NULL, job));
+        meet(job, 1, true);
+    }
+    after = settled(before.n_fds);
+    printf("BURDEN %u %u fds, %u %u kB\n", before.n_fds, after.n_fds, before.rss_kb,
+           after.rss_kb);
+    CHECK(after.n_fds <= before.n_fds);
+    CHECK(*(getenv("TENON_SANITIZED") ?: "") || after.rss_kb < before.rss_kb + 2048);
+}
+
+/* ---- unsaid: a job connects with one that it starts, which then leaves without a word - */
+
+static atomic_int n_left;
+static pmix_proc_t who_left;
+
+HANDLER(on_left)
+{
+    who_left = *from;
+    n_left++;
+    HANDLED();
+}
+
+HANDLER(on_any)
+{
+    CHECK(status != PMIX_ERR_INVALID_TERMINATION);
+    HANDLED();
+}
+
+JOINS(leaver)
+{
+    pmix_proc_t parent, both[64];
+
+    VALUE_OF(&me, PMIX_PARENT_ID, PMIX_PROC, (parent = *v->data.proc).rank == 0);
+    GOOD(PMIx_Connect(both, name_both(both, parent.nspace, false), NULL, 0));
+}
+
+JOINS(unsaid)
+{
+    pmix_status_t left = PMIX_ERR_INVALID_TERMINATION;
+    pmix_nspace_t job;
+    pmix_proc_t both[64];
+
+    watch(&left, 1, NULL, 0, on_left);
+    watch(NULL, 0, NULL, 0, on_any);
+    GOOD(start(NULL, "leaver", 1, NULL, job));
+    GOOD(PMIx_Connect(both, name_both(both, job, true), NULL, 0));
+    CHECK(wait_for(&n_left, 5));
+    CHECK(PMIX_CHECK_NSPACE(who_left.nspace, job) && who_left.rank == 0);
+    EXPECT(PMIx_Disconnect(both, 2, NULL, 0), PMIX_ERR_LOST_CONNECTION);
+    CHECK(n_left == 1);
 }
 
 /* ---- stdin: reads all of it, then says how much it was, and a checksum. No PMIx. --------- */

@@ -554,20 +554,23 @@ PX_TEST(without_memory_a_call_keeps_nothing_and_says_so)
 
 PX_TEST(without_a_server_a_call_ends_at_once)
 {
-    static const uint8_t possible[] = {PX_OP_FENCE, PX_OP_CONNECT, PX_OP_DISCONNECT,
-                                       PX_OP_NOTIFY, PX_OP_REGEVENTS};
+    static const struct {
+        uint8_t op;
+        pmix_status_t wanted;
+    } others[] = {
+        {PX_OP_GET, PMIX_ERR_NOT_FOUND},     {PX_OP_FENCE, PMIX_ERR_NOT_FOUND},
+        {PX_OP_CONNECT, PMIX_ERR_NOT_FOUND}, {PX_OP_DISCONNECT, PMIX_ERR_NOT_FOUND},
+        {PX_OP_NOTIFY, PMIX_SUCCESS},        {PX_OP_REGEVENTS, PMIX_SUCCESS}};
 
     client_end();
     client_alone(NULL);
     for (size_t i = 0; i < n_rows; i++) {
-        pmix_status_t wanted = rows[i].op == PX_OP_GET ? PMIX_ERR_NOT_FOUND
-                                                       : PMIX_ERR_UNREACH;
+        pmix_status_t rc, wanted = PMIX_ERR_UNREACH;
         struct args a = make_args();
-        pmix_status_t rc;
 
-        for (size_t k = 0; k < PX_COUNT(possible); k++)
-            if (rows[i].op == possible[k])
-                wanted = PMIX_SUCCESS;
+        for (size_t k = 0; k < PX_COUNT(others); k++)
+            if (rows[i].op == others[k].op)
+                wanted = others[k].wanted;
         rc = rows[i].wait(&a);
         ck_assert(rc == wanted || rc == NONE);
         has_results(&rows[i]);

@@ -137,8 +137,10 @@ static void play(int *fd, const struct step *s)
         raw_collect(*fd, tag, PX_OP_FENCE, &all, 1, s->n ? &info : NULL);
         break;
     case MEETS:
-        for (const char *digit = s->text; *digit; digit++)
-            procs[n++] = raw_proc("job", (pmix_rank_t)(*digit - '0'));
+        for (const char *c = s->text; *c; c++)
+            procs[n++] = raw_proc("job", *c == '*'   ? PMIX_RANK_WILDCARD
+                                         : *c == 'L' ? PMIX_RANK_LOCAL_NODE
+                                                     : (pmix_rank_t)(*c - '0'));
         raw_collect(*fd, tag, (uint8_t)s->n, procs, n, NULL);
         break;
     case GETS:
@@ -197,7 +199,7 @@ void scene_play(const struct scene *scene)
     int *const fds[] = {&one, &two, &three};
 
     fprintf(stderr, "scene: %s\nsteps:", scene->name); /* read when one fails */
-    raw_start(&host_module, scene->n_local, scene->n_remote);
+    raw_start(scene->alone ? NULL : &host_module, scene->n_local, scene->n_remote);
     for (const struct step *s = scene->steps; s->act != NO_MORE; s++) {
         fprintf(stderr, " %td", s - scene->steps + 1);
         play(fds[s->who], s);

@@ -15,8 +15,8 @@ enum act {
     DIES,   /* closes its connection; the server has noticed */
     COMES,  /* connects again */
     FENCES, /* all of the job, with a timeout of n seconds, if not 0 */
-    MEETS,  /* collective n of the ranks that text's digits are */
-    GETS,   /* key text of rank n */
+    MEETS, /* collective n of the ranks that text's digits are; "*": of all, "L": of all here */
+    GETS, /* key text of rank n */
     PUBLISHES,
     ENDS,      /* the request has the status n */
     HAS,       /* it has brought n under key text */
@@ -52,7 +52,8 @@ struct step {
 struct scene {
     const char *name;
     uint32_t n_local, n_remote;
-    struct step steps[16];
+    struct step steps[20];
+    bool alone; /* the server has no host but its own */
 };
 
 #define SCENE(name, n_local, n_remote, ...) \
@@ -61,6 +62,11 @@ struct scene {
         {                                   \
             __VA_ARGS__                     \
         }                                   \
+    }
+
+#define SCENE_ALONE(name, n_local, ...)       \
+    {                                         \
+        name, n_local, 0, {__VA_ARGS__}, true \
     }
 
 /* With a server of its own. For PX_TEST_LOOP. */

@@ -9,6 +9,9 @@
 #include <string.h>
 
 #define LOST           PMIX_ERR_LOST_CONNECTION
+#define INVALID        PMIX_ERR_INVALID_OPERATION
+#define UNKNOWN        PMIX_ERR_NOT_FOUND
+#define BROKE_OFF      PMIX_ERR_INVALID_TERMINATION
 #define FLAG_COLLECTED 0x01
 #define FLAG_KEY_MAP   0x02
 
@@ -55,6 +58,76 @@ static const struct scene scenes[] = {
           {0, MEETS, PX_OP_DISCONNECT, "1"}, {0, ENDS, PMIX_ERR_BAD_PARAM},
           {0, MEETS, PX_OP_FENCE, ""}, {0, ENDS, PMIX_ERR_BAD_PARAM},
           {0, MEETS, PX_OP_CONNECT, ""}, {0, ENDS, PMIX_ERR_BAD_PARAM}),
+    /* Sets, however they are named. */
+    SCENE("the wildcard and the list of all ranks are one set", 3, 0,
+          {0, MEETS, PX_OP_CONNECT, "*"}, {1, MEETS, PX_OP_CONNECT, "210"},
+          {2, MEETS, PX_OP_CONNECT, "01122"}, {0, ENDS}, {1, ENDS}, {2, ENDS},
+          {0, MEETS, PX_OP_FENCE, "012"}, {1, FENCES}, {2, MEETS, PX_OP_FENCE, "1*"},
+          {0, ENDS}, {1, ENDS}, {2, ENDS}, {0, HOST_CALLED, 1, "connect"}),
+    SCENE("all of this node is the list of its ranks", 2, 1,
+          {0, MEETS, PX_OP_FENCE, "L"}, {1, MEETS, PX_OP_FENCE, "10"}, {0, ENDS},
+          {1, ENDS}, {0, MEETS, PX_OP_DISCONNECT, "L2"},
+          {1, MEETS, PX_OP_DISCONNECT, "*"}, {0, ENDS}, {1, ENDS},
+          {0, HOST_CALLED, 1, "disconnect"}, {0, HOST_CALLED, 0, "fence_nb"}),
+    SCENE("a process is in one connect of a set at a time, and in many of others", 3, 0,
+          {0, MEETS, PX_OP_CONNECT, "01"}, {0, MEETS, PX_OP_CONNECT, "10", 1},
+          {0, ENDS, INVALID, .tag = 1}, {0, MEETS, PX_OP_CONNECT, "012", 2},
+          {0, MEETS, PX_OP_CONNECT, "02", 3}, {2, MEETS, PX_OP_CONNECT, "*"},
+          {2, MEETS, PX_OP_CONNECT, "02", 3}, {0, ENDS, .tag = 3}, {2, ENDS, .tag = 3},
+          {1, MEETS, PX_OP_CONNECT, "*"}, {0, ENDS, .tag = 2}, {1, ENDS}, {2, ENDS},
+          {1, MEETS, PX_OP_CONNECT, "01", 1}, {0, ENDS}, {1, ENDS, .tag = 1}),
+    SCENE("nor while the host has it", 1, 0, {0, HOST_IS, HOST_HELD},
+          {0, MEETS, PX_OP_CONNECT, "0"}, {0, HOST_AWAITS, 1, "connect"},
+          {0, MEETS, PX_OP_CONNECT, "0", 1}, {0, ENDS, INVALID, .tag = 1},
+          {0, HOST_ANSWERS}, {0, ENDS}, {0, HOST_CALLED, 1, "connect"}),
+    SCENE("a rank that cannot be is not found", 2, 1, {0, MEETS, PX_OP_FENCE, "03"},
+          {0, ENDS, UNKNOWN}, {0, MEETS, PX_OP_CONNECT, "03"}, {0, ENDS, UNKNOWN},
+          {0, MEETS, PX_OP_DISCONNECT, "0L*3"}, {0, ENDS, UNKNOWN},
+          {0, HOST_CALLED, 0, "connect"}),
+    /* Those that leave. */
+    SCENE("one that dies before it connects fails it for all at once", 3, 0,
+          {0, MEETS, PX_OP_CONNECT, "*"}, {0, QUIET}, {1, DIES}, {0, ENDS, LOST},
+          {2, MEETS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
+          {2, MEETS, PX_OP_CONNECT, "02"}, {0, MEETS, PX_OP_CONNECT, "02"}, {0, ENDS},
+          {2, ENDS}, {0, HOST_CALLED, 1, "connect"}),
+    SCENE("so does one that finalizes", 3, 0, {0, MEETS, PX_OP_DISCONNECT, "*"},
+          {0, QUIET}, {2, FINALIZES}, {0, ENDS, LOST},
+          {1, MEETS, PX_OP_DISCONNECT, "*"}, {1, ENDS, LOST},
+          {0, HOST_CALLED, 0, "disconnect"}),
+    SCENE("a host with processes elsewhere hears of it once", 3, 1,
+          {0, MEETS, PX_OP_CONNECT, "*"}, {0, QUIET}, {1, DIES}, {0, ENDS, LOST},
+          {2, MEETS, PX_OP_CONNECT, "*"}, {2, ENDS, LOST},
+          {0, HOST_CALLED, 1, "connect"}),
+    /* Where no host has anything to say. */
+    SCENE("a connect of this node ends here if the host does not support it", 2, 1,
+          {0, HOST_IS, HOST_ERROR, .tag = PMIX_ERR_NOT_SUPPORTED},
+          {0, WANTS, BROKE_OFF}, {0, MEETS, PX_OP_CONNECT, "01"},
+          {1, MEETS, PX_OP_CONNECT, "01"}, {0, ENDS}, {1, ENDS},
+          {0, MEETS, PX_OP_DISCONNECT, "0"}, {0, ENDS, INVALID},
+          {0, MEETS, PX_OP_CONNECT, "02"}, {0, ENDS, PMIX_ERR_NOT_SUPPORTED}, {1, DIES},
+          {0, HEARS, BROKE_OFF}),
+    SCENE_ALONE("what is not connected cannot be disconnected", 2,
+                {0, MEETS, PX_OP_DISCONNECT, "*"}, {0, ENDS, INVALID},
+                {0, MEETS, PX_OP_CONNECT, "*"}, {1, MEETS, PX_OP_CONNECT, "*"},
+                {0, ENDS}, {1, ENDS}, {0, MEETS, PX_OP_DISCONNECT, "01"},
+                {1, MEETS, PX_OP_DISCONNECT, "*"}, {0, ENDS}, {1, ENDS},
+                {1, MEETS, PX_OP_DISCONNECT, "*"}, {1, ENDS, INVALID}),
+    SCENE_ALONE("one that leaves while it is connected is an event for the others", 3,
+                {0, WANTS, BROKE_OFF}, {2, WANTS, 0}, {0, MEETS, PX_OP_CONNECT, "*"},
+                {1, MEETS, PX_OP_CONNECT, "*"}, {2, MEETS, PX_OP_CONNECT, "*"},
+                {0, ENDS}, {1, ENDS}, {2, ENDS}, {1, FINALIZES}, {0, HEARS, BROKE_OFF},
+                {2, QUIET}, {1, DIES}, {0, QUIET}, {2, DIES}, {0, HEARS, BROKE_OFF}),
+    SCENE_ALONE("one that has disconnected, or tried to, leaves in silence", 3,
+                {0, WANTS, BROKE_OFF}, {0, MEETS, PX_OP_CONNECT, "02"},
+                {2, MEETS, PX_OP_CONNECT, "02"}, {0, ENDS}, {2, ENDS},
+                {2, MEETS, PX_OP_DISCONNECT, "02"}, {0, MEETS, PX_OP_DISCONNECT, "02"},
+                {0, ENDS}, {2, ENDS}, {2, FINALIZES}, {1, DIES}, {0, QUIET}),
+    SCENE_ALONE("a disconnect after a loss fails, and settles it", 3,
+                {1, WANTS, BROKE_OFF}, {0, MEETS, PX_OP_CONNECT, "*"},
+                {1, MEETS, PX_OP_CONNECT, "*"}, {2, MEETS, PX_OP_CONNECT, "*"},
+                {0, ENDS}, {1, ENDS}, {2, ENDS}, {2, DIES}, {1, HEARS, BROKE_OFF},
+                {0, MEETS, PX_OP_DISCONNECT, "*"}, {0, ENDS, LOST}, {0, FINALIZES},
+                {1, QUIET}, {1, MEETS, PX_OP_DISCONNECT, "*"}, {1, ENDS, LOST}),
 };
 
 PX_TEST_LOOP(each_scene_of_a_collective_goes_as_written, PX_COUNT(scenes))
@@ -145,19 +218,126 @@ PX_TEST(however_the_host_answers_everybody_gets_its_status)
     }
 }
 
-PX_TEST(a_host_without_the_slot_supports_it_within_the_node_at_most)
+PX_TEST(without_the_slot_it_is_done_within_the_node_alone)
 {
     static const pmix_server_module_t nothing = {0};
-    pmix_proc_t self = raw_proc("job", 0);
+    const pmix_proc_t procs[] = {{"elsewhere", 0}, {"job", 0}};
 
     raw_start(&nothing, 1, 1);
     for (size_t i = 0; i < PX_COUNT(ops); i++) {
-        raw_collect(one, 400, ops[i], &self, 1, NULL);
-        ck_assert_int_eq(raw_status(one, 400),
-                         ops[i] == PX_OP_FENCE ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED);
+        raw_collect(one, 400, ops[i], &procs[1], 1, NULL);
+        ok(raw_status(one, 400));
+        raw_collect(one, 400, ops[i], &all, 1, NULL);
+        fails(raw_status(one, 400), NOT_SUPPORTED);
+        raw_collect(one, 400, ops[i], procs, 2, NULL);
+        fails(raw_status(one, 400), NOT_FOUND);
     }
-    fence(one, false);
-    fails(raw_status(one, 400), NOT_SUPPORTED);
+}
+
+/* What only the host can know of, and what it cannot know of if it is the library's own. */
+PX_TEST(a_namespace_that_is_not_known_here_is_for_the_host_to_judge)
+{
+    const pmix_proc_t procs[] = {{"job", 1}, {"job", 0}, {"elsewhere", 0}};
+
+    for (int alone = 0; alone < 2; alone++) {
+        raw_start(alone ? NULL : &host_module, 1, 1);
+        for (size_t i = 0; i < PX_COUNT(ops); i++) {
+            raw_collect(one, 400, ops[i], procs, 3, NULL);
+            ck_assert_int_eq(raw_status(one, 400), alone ? UNKNOWN : PMIX_SUCCESS);
+            ck_assert_uint_eq(host_calls("fence_nb"), 1);
+            /* Servers of that job alone do not know that this one has but two. */
+            ck_assert_uint_eq(host.n_procs, 3);
+            for (size_t k = 0; k < 3; k++)
+                ck_assert(px_proc_same(&host.procs[k], &procs[2 - k]));
+        }
+        raw_server_stop();
+    }
+}
+
+/* ---- directives ---------------------------------------------------------------------------- */
+
+PX_TEST(the_earliest_deadline_holds_and_the_host_is_not_told)
+{
+    uint32_t seconds[] = {60, 1};
+    pmix_info_t info[2];
+
+    start(2, 1);
+    host.how = HOST_HELD;
+    for (size_t i = 0; i < PX_COUNT(seconds); i++)
+        PMIx_Info_load(&info[i], PMIX_TIMEOUT, &seconds[i], PMIX_UINT32);
+    for (size_t i = 0; i < PX_COUNT(ops); i++) {
+        raw_collect(one, 400, ops[i], &all, 1, &info[0]);
+        raw_collect(two, 400, ops[i], &all, 1, &info[1]);
+        fails(raw_status(one, 400), TIMEOUT);
+        fails(raw_status(two, 400), TIMEOUT);
+        ck_assert_ptr_null(px_info_find(host.given.v, host.given.n, PMIX_TIMEOUT));
+        ck_assert(host_answer(PMIX_SUCCESS));
+        ck_assert(raw_quiet(one));
+    }
+}
+
+PX_TEST(an_algorithm_is_advice_unless_it_is_required)
+{
+    static const struct {
+        enum host_how how; /* HOST_HELD: there is no host */
+        bool required;
+        pmix_status_t wanted;
+        unsigned n_asked;
+    } rows[] = {{HOST_DONE, false, PMIX_SUCCESS, 2},
+                {HOST_DONE, true, PMIX_SUCCESS, 3},
+                {HOST_ERROR, false, PMIX_SUCCESS, 2},
+                {HOST_ERROR, true, PMIX_ERR_NOT_SUPPORTED, 3},
+                {HOST_HELD, false, PMIX_SUCCESS, 0},
+                {HOST_HELD, true, PMIX_ERR_NOT_SUPPORTED, 0}};
+    const pmix_proc_t self = raw_proc("job", 0);
+    unsigned n_asked = 0;
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        host.status = PMIX_SUCCESS; /* to clients that come */
+        raw_start(rows[i].how == HOST_HELD ? NULL : &host_module, 1, 0);
+        host.how = rows[i].how;
+        host.status = PMIX_ERR_NOT_SUPPORTED;
+        for (size_t o = 0; o < PX_COUNT(ops); o++) {
+            px_writer w = raw_begin(ops[o]);
+            PX_AUTO(px_infos) infos = {0};
+
+            ok(px_infos_add(&infos, PMIX_COLLECTIVE_ALGO, "recursive", PMIX_STRING));
+            ok(px_infos_add(&infos, PMIX_COLLECTIVE_ALGO_REQD, &rows[i].required,
+                            PMIX_BOOL));
+            px_pack_procs(&w, &self, 1);
+            px_pack_infos(&w, infos.v, infos.n);
+            raw_send(one, 400, w);
+            ck_assert_int_eq(raw_status(one, 400), rows[i].wanted);
+        }
+        n_asked += rows[i].n_asked;
+        ck_assert_uint_eq(host_calls("fence_nb") + host_calls("connect") +
+                              host_calls("disconnect"),
+                          n_asked);
+        raw_server_stop();
+    }
+}
+
+static void connect_many(void *arg)
+{
+    pmix_proc_t procs[] = {{"job", 0}, {"other", 0}};
+    struct px_collective c = {
+        .server = px_process.server, .procs = procs, .n_procs = 2};
+    unsigned *n = arg;
+
+    for (*n = 0; !px_connected_add(&c, true); ++*n)
+        procs[1].rank++;
+}
+
+PX_TEST(what_is_connected_is_bounded_and_goes_with_its_job)
+{
+    raw_start(NULL, 1, 0);
+    for (int i = 0; i < 2; i++) {
+        unsigned n = 0;
+
+        raw_on_loop(connect_many, &n);
+        ck_assert_uint_eq(n, 1024);
+        raw_drop_job("other");
+    }
 }
 
 static const pmix_proc_t jobs[] = {{"job", PMIX_RANK_WILDCARD},

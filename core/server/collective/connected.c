@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sets of processes that are connected. One that leaves without a disconnect is an
+ * event for the others, where no host sees to that. */
+#include "core/server/collective/collective.h"
+
+#include "core/rt/log.h"
+#include "core/server/host.h"
+
+#include <string.h>
+
+#define MAX_SETS 1024 /* that one namespace has a part in; programs choose them */
+
+struct px_connected {
+    struct px_list sets;
+};
+
+struct set {
+    struct px_list link;
+    bool ours;
+    size_t n;
+    pmix_proc_t procs[]; /* settled */
+};
+
+static void set_free(struct set *s)
+{
+    if (!s)
+        return;
+    px_list_remove(&s->link);
+    free(s);
+}
+
+static struct set *find(const struct px_server *srv, const pmix_proc_t *procs, size_t n)
+{
+    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
+        if (px_members_same(s->procs, s->n, procs, n))
+            return s;
+    return NULL;
+}
+
+bool px_connected_has(const struct px_server *srv, const pmix_proc_t *procs, size_t n)
+{
+    return find(srv, procs, n) != NULL;
+}
+
+static bool has_nspace(const struct set *s, const char *nspace)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->procs[i].nspace, nspace) == 0)
+            return true;
+    return false;
+}
+
+static bool is_full(const struct px_server *srv, const char *nspace)
+{
+    size_t n = 0;
+
+    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
+        n += has_nspace(s, nspace);
+    return n >= MAX_SETS;
+}
+
+pmix_status_t px_connected_add(const struct px_collective *c, bool ours)
+{
+    struct px_server *srv = c->server;
+    struct set *s = find(srv, c->procs, c->n_procs);
+
+    for (size_t i = 0; !s && i < c->n_procs; i++)
+        if ((i == 0 || strcmp(c->procs[i].nspace, c->procs[i - 1].nspace) != 0) &&
+            is_full(srv, c->procs[i].nspace))
+            return PMIX_ERR_OUT_OF_RESOURCE;
+    if (!s) {
+        s = calloc(1, sizeof *s + c->n_procs * sizeof *s->procs);
+        if (!s)
+            return PMIX_ERR_NOMEM;
+        s->n = c->n_procs;
+        memcpy(s->procs, c->procs, c->n_procs * sizeof *s->procs);
+        px_list_append(&srv->part.connected->sets, &s->link);
+    }
+    s->ours = ours;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_connected_drop(const struct px_collective *c, bool broken)
+{
+    struct set *s = find(c->server, c->procs, c->n_procs);
+
+    if (!s)
+        return PMIX_ERR_INVALID_OPERATION;
+    if (broken)
+        s->ours = false;
+    else
+        set_free(s);
+    return PMIX_SUCCESS;
+}
+
+/* ---- those that leave ------------------------------------------------------------ */
+
+static bool has_proc(const struct set *s, const pmix_proc_t *proc)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (px_proc_match(&s->procs[i], proc))
+            return true;
+    return false;
+}
+
+/* To handlers of this code alone: programs that take any event for the end of them
+ * would not survive that a peer finalizes. */
+static void report(struct px_server *srv, const struct set *s, const pmix_proc_t *proc)
+{
+    pmix_data_array_t others = {PMIX_PROC, s->n, (void *)(uintptr_t)s->procs};
+    PX_AUTO(px_infos) infos = {0};
+    pmix_status_t rc = px_infos_add(&infos, PMIX_EVENT_AFFECTED_PROC, proc, PMIX_PROC);
+
+    if (!rc)
+        rc = px_infos_add(&infos, PMIX_EVENT_CUSTOM_RANGE, &others, PMIX_DATA_ARRAY);
+    if (!rc)
+        rc = px_infos_add(&infos, PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL);
+    if (rc)
+        px_log(PX_LOG_ERROR, "server", "cannot report that %s.%u left: %s",
+               proc->nspace, proc->rank, PMIx_Error_string(rc));
+    else
+        px_server_event(srv, PMIX_ERR_INVALID_TERMINATION, proc, PMIX_RANGE_CUSTOM,
+                        infos.v, infos.n);
+}
+
+/* Comes more than once for a rank, also when others of its connections still count. */
+static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
+{
+    struct px_local *local = px_local_find(srv, proc);
+
+    if (srv->stopping || !local || local->n_peers > 0 || local->left_sets)
+        return;
+    local->left_sets = true;
+    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
+        if (s->ours && has_proc(s, proc))
+            report(srv, s, proc);
+}
+
+static void nspace_gone(struct px_server *srv, const char *nspace,
+                        struct px_nspace *ns PX_UNUSED)
+{
+    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
+        if (has_nspace(s, nspace))
+            set_free(s);
+}
+
+static pmix_status_t create(struct px_server *srv,
+                            const struct px_server_start *start PX_UNUSED)
+{
+    px_list_init(&srv->part.connected->sets);
+    return PMIX_SUCCESS;
+}
+
+static void destroy(struct px_server *srv)
+{
+    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
+        set_free(s);
+}
+
+const struct px_server_part px_connected_part = {
+    .name = "connected",
+    PX_PART_STATE(connected, struct px_connected),
+    .create = create,
+    .destroy = destroy,
+    .rank_gone = rank_gone,
+    .nspace_gone = nspace_gone,
+};

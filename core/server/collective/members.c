@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The participants of a collective: a set, however it is named; those of this node that
+ * have come, those that are awaited, those that will not come any more. */
+#include "core/server/collective/collective.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The order of procs. */
+static int by_proc(const void *a, const void *b)
+{
+    return px_type_compare(PMIX_PROC, a, b);
+}
+
+/* ---- one set, one list ----------------------------------------------------------- */
+
+/* PMIX_ERR_NOT_FOUND for a namespace or rank that cannot be. A host may know of jobs
+ * that have no rank on this node, or will register them later; the one inside the
+ * library does not. */
+static pmix_status_t check(const struct px_server *srv, const pmix_proc_t *p)
+{
+    const struct px_nspace *ns = px_nspace_find(px_process.model, p->nspace);
+    bool special = p->rank == PMIX_RANK_WILDCARD || p->rank == PMIX_RANK_LOCAL_NODE;
+
+    if (srv->host && (!ns || !ns->hosted))
+        return PMIX_ERR_NOT_FOUND;
+    return special || !ns || ns->job_size == 0 || p->rank < ns->job_size
+               ? PMIX_SUCCESS
+               : PMIX_ERR_NOT_FOUND;
+}
+
+/* The job of PMIX_RANK_LOCAL_NODE, if all its ranks here are known. */
+static const struct px_nspace *local_node_of(const pmix_proc_t *p)
+{
+    const struct px_nspace *ns = p->rank == PMIX_RANK_LOCAL_NODE
+                                     ? px_nspace_find(px_process.model, p->nspace)
+                                     : NULL;
+
+    return ns && !px_list_empty(&ns->locals) &&
+                   px_list_length(&ns->locals) >= ns->n_local
+               ? ns
+               : NULL;
+}
+
+/* The ranks of this node in place of PMIX_RANK_LOCAL_NODE. */
+static pmix_status_t expand(pmix_proc_t **procs, size_t *n)
+{
+    size_t n_more = 0, at = 0;
+    pmix_proc_t *v;
+
+    for (size_t i = 0; i < *n; i++) {
+        const struct px_nspace *ns = local_node_of(&(*procs)[i]);
+
+        n_more += ns ? px_list_length(&ns->locals) : 0;
+    }
+    if (n_more == 0)
+        return PMIX_SUCCESS;
+    v = calloc(*n + n_more, sizeof *v);
+    if (!v)
+        return PMIX_ERR_NOMEM;
+    for (size_t i = 0; i < *n; i++) {
+        const struct px_nspace *ns = local_node_of(&(*procs)[i]);
+
+        if (!ns) {
+            v[at++] = (*procs)[i];
+            continue;
+        }
+        PX_LIST_EACH (&ns->locals, struct px_local, l, link)
+            px_proc_set(&v[at++], ns->name, l->rank);
+    }
+    free(*procs);
+    *procs = v;
+    *n = at;
+    return PMIX_SUCCESS;
+}
+
+/* Each once, and nothing beside the wildcard of its job. known: all ranks of a job that
+ * is known here are its wildcard. */
+static void sort(pmix_proc_t *v, size_t *n, bool known)
+{
+    size_t kept = 0;
+
+    qsort(v, *n, sizeof *v, by_proc);
+    for (size_t i = 0, first; i < *n;) {
+        const struct px_nspace *ns = px_nspace_find(px_process.model, v[i].nspace);
+        bool all = false;
+
+        for (first = kept;
+             i < *n && (kept == first || strcmp(v[first].nspace, v[i].nspace) == 0);
+             i++) {
+            all |= v[i].rank == PMIX_RANK_WILDCARD;
+            if (kept == first || v[kept - 1].rank != v[i].rank)
+                v[kept++] = v[i];
+        }
+        all |= known && ns && ns->job_size > 0 && v[kept - 1].rank < PMIX_RANK_VALID &&
+               kept - first == ns->job_size;
+        if (all) {
+            v[first].rank = PMIX_RANK_WILDCARD;
+            kept = first + 1;
+        }
+    }
+    *n = kept;
+}
+
+static pmix_proc_t *copy(const pmix_proc_t *v, size_t n)
+{
+    pmix_proc_t *new = calloc(n, sizeof *new);
+
+    if (new)
+        memcpy(new, v, n * sizeof *v);
+    return new;
+}
+
+pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
+                                struct px_members *set)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < a->n_procs && !rc; i++)
+        rc = check(srv, &a->procs[i]);
+    if (rc)
+        return rc;
+    sort(a->procs, &a->n_procs, false); /* and what is said twice is expanded once */
+    set->n = a->n_procs;
+    set->v = copy(a->procs, set->n);
+    rc = set->v ? expand(&set->v, &set->n) : PMIX_ERR_NOMEM;
+    if (rc)
+        return rc;
+    sort(set->v, &set->n, true);
+    if (strcmp(set->v[0].nspace, set->v[set->n - 1].nspace) != 0)
+        return PMIX_SUCCESS;
+    free(a->procs);
+    a->n_procs = set->n;
+    a->procs = copy(set->v, set->n);
+    return a->procs ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
+bool px_members_same(const pmix_proc_t *a, size_t n_a, const pmix_proc_t *b, size_t n_b)
+{
+    size_t same = 0;
+
+    while (n_a == n_b && same < n_a && px_proc_same(&a[same], &b[same]))
+        same++;
+    return n_a == n_b && same == n_a;
+}
+
+/* ---- those of this node ---------------------------------------------------------- */
+
+static bool has_proc(const struct px_collective *c, const char *nspace,
+                     pmix_rank_t rank)
+{
+    pmix_proc_t p;
+
+    px_proc_set(&p, nspace, rank);
+    return bsearch(&p, c->procs, c->n_procs, sizeof p, by_proc);
+}
+
+bool px_collective_has_local(const struct px_collective *c,
+                             const struct px_local *local)
+{
+    const char *nspace = local->ns->name;
+
+    return has_proc(c, nspace, local->rank) ||
+           has_proc(c, nspace, PMIX_RANK_WILDCARD) ||
+           has_proc(c, nspace, PMIX_RANK_LOCAL_NODE);
+}
+
+void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *arg)
+{
+    const char *last = "";
+
+    for (size_t i = 0; i < c->n_procs; i++) {
+        struct px_nspace *ns = NULL;
+
+        if (strcmp(c->procs[i].nspace, last) != 0)
+            ns = px_nspace_find(px_process.model, c->procs[i].nspace);
+        last = c->procs[i].nspace;
+        if (!ns)
+            continue;
+        PX_LIST_EACH (&ns->locals, struct px_local, l, link)
+            if (px_collective_has_local(c, l))
+                fn(arg, l);
+    }
+}
+
+bool px_collective_has_come(const struct px_collective *c, const pmix_proc_t *proc)
+{
+    PX_LIST_EACH (&c->reqs, struct px_req, r, link)
+        if (px_proc_same(&r->peer->proc, proc))
+            return true;
+    return false;
+}
+
+static bool is_away(const struct px_local *local)
+{
+    return local->lost || local->finalized;
+}
+
+static void count_local(void *arg, struct px_local *local)
+{
+    struct px_census *n = arg;
+    pmix_proc_t proc;
+
+    n->n_locals++;
+    if (!is_away(local))
+        return;
+    n->n_away++;
+    px_proc_set(&proc, local->ns->name, local->rank);
+    n->lost_some |= !px_collective_has_come(n->c, &proc);
+}
+
+static void count_missing(void *arg, struct px_local *local)
+{
+    struct px_census *n = arg;
+    pmix_proc_t proc;
+
+    px_proc_set(&proc, local->ns->name, local->rank);
+    if (!is_away(local) && !px_collective_has_come(n->c, &proc))
+        n->missing++;
+}
+
+/* Local ranks still awaited, those the host announced but has not registered yet
+ * included. */
+struct px_census px_collective_count(const struct px_collective *c)
+{
+    struct px_census n = {.c = c, .lost_some = c->lost_some};
+
+    for (size_t i = 0; i < c->n_procs; i++) {
+        const struct px_nspace *ns = px_nspace_find(px_process.model,
+                                                    c->procs[i].nspace);
+
+        if (ns && c->procs[i].rank == PMIX_RANK_WILDCARD &&
+            ns->n_local > px_list_length(&ns->locals))
+            n.missing += ns->n_local - px_list_length(&ns->locals);
+    }
+    /* Most of the time their numbers show that it is too early to compare one by
+     * one. */
+    px_collective_locals(c, count_local, &n);
+    if (n.missing == 0 && px_list_length(&c->reqs) + n.n_away < n.n_locals)
+        n.missing = n.n_locals - px_list_length(&c->reqs) - n.n_away;
+    if (n.missing == 0)
+        px_collective_locals(c, count_missing, &n);
+    return n;
+}
+
+/* A lost rank of ours is still of this node: its registration counts, not its
+ * connection. */
+static bool is_local(struct px_server *srv, const pmix_proc_t *p)
+{
+    const struct px_nspace *ns = px_nspace_find(px_process.model, p->nspace);
+
+    if (p->rank == PMIX_RANK_LOCAL_NODE)
+        return true;
+    if (p->rank != PMIX_RANK_WILDCARD)
+        return px_local_find(srv, p) != NULL;
+    return ns && ns->job_size > 0 && px_list_length(&ns->locals) >= ns->job_size;
+}
+
+bool px_collective_is_here(const struct px_collective *c)
+{
+    for (size_t i = 0; i < c->n_procs; i++)
+        if (!is_local(c->server, &c->procs[i]))
+            return false;
+    return true;
+}
+
+bool px_collective_knows_all(const struct px_collective *c)
+{
+    for (size_t i = 0; i < c->n_procs; i++)
+        if (!px_nspace_find(px_process.model, c->procs[i].nspace))
+            return false;
+    return true;
+}
+
+/* ---- names for the log ----------------------------------------------------------- */
+
+struct naming {
+    const struct px_collective *c;
+    bool away;
+    size_t n;
+    struct px_names *names;
+};
+
+static void name_one(void *arg, struct px_local *local)
+{
+    struct naming *a = arg;
+    char *text = a->names->text;
+    size_t len = strlen(text);
+    pmix_proc_t proc;
+
+    px_proc_set(&proc, local->ns->name, local->rank);
+    if (px_collective_has_come(a->c, &proc) || (a->away && !is_away(local)))
+        return;
+    if (++a->n <= PX_NAMES)
+        snprintf(text + len, sizeof a->names->text - len, "%s%s.%u", len ? ", " : "",
+                 proc.nspace, proc.rank);
+}
+
+struct px_names px_collective_missing(const struct px_collective *c, bool away)
+{
+    struct px_names names = {""};
+    struct naming a = {.c = c, .away = away, .names = &names};
+    size_t len;
+
+    px_collective_locals(c, name_one, &a);
+    len = strlen(names.text);
+    if (a.n > PX_NAMES)
+        snprintf(names.text + len, sizeof names.text - len, " and %zu more",
+                 a.n - PX_NAMES);
+    else if (a.n == 0)
+        snprintf(names.text, sizeof names.text, "a participant");
+    return names;
+}
