@@ -397,7 +397,11 @@ PX_TEST(children_end_with_a_parent_that_fails_unless_they_are_separate)
         spawn_sleepers(1);
         px_proc_set(&parent, job_name, 0);
         ok(px_infos_add(&infos, PMIX_SPAWN_CHILD_SEP, &flag, PMIX_BOOL));
-        ok(spawn_with(&infos, 1, "exec sleep 20"));
+        /* takes its time, so that the end of the first is told first */
+        ok(spawn_with(&infos, 1,
+                      "trap 'sleep 0.1; exit' TERM; touch up; "
+                      "while :; do sleep 0.01; done"));
+        await_file("up");
         ok(px_call(px_process.loop, do_adopt, &parent));
         ok(send_signal(SIGKILL, &parent));
         await_failure(PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_JOB_ABORTED_BY_SIG, 0, 137,
