@@ -41,6 +41,17 @@ static int service_child(const struct px_services *services, pid_t pid, px_child
     return px_child_watch(impl_of(services)->loop, pid, fn, arg);
 }
 
+static int service_child_pidfd(const struct px_services *services, pid_t pid, int pidfd,
+                               px_child_fn fn, void *arg)
+{
+    return px_child_watch_pidfd(impl_of(services)->loop, pid, pidfd, fn, arg);
+}
+
+static const struct rusage *service_child_usage(const struct px_services *services)
+{
+    return px_child_usage(impl_of(services)->loop);
+}
+
 static void service_child_forget(const struct px_services *services, pid_t pid)
 {
     px_child_forget(impl_of(services)->loop, pid);
@@ -63,6 +74,8 @@ void px_services_init(struct px_services_impl *impl, struct px_loop *loop,
                 .timer_free = px_timer_free,
                 .child = service_child,
                 .child_forget = service_child_forget,
+                .child_pidfd = service_child_pidfd,
+                .child_usage = service_child_usage,
             },
         .loop = loop,
     };

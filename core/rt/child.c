@@ -3,12 +3,14 @@
  *
  * The host owns SIGCHLD and its own children, so there is no handler and no
  * waitpid(-1): each of our children has a pidfd, which the loop watches. Where the
- * kernel or a sandbox refuses one, a timer asks for exactly our pids. */
+ * kernel or a sandbox refuses one, a timer asks for exactly our pids. The host may well
+ * ignore SIGCHLD or reap whatever it finds: then the pidfd still knows the end. */
 #include "core/rt/child.h"
 
 #include "core/rt/log.h"
 
 #include <errno.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -40,7 +42,7 @@ static void free_child(struct child *c)
 static void free_all(struct px_loop *loop)
 {
     PX_LIST_EACH (&px_loop_children(loop)->list, struct child, c, link) {
-        waitpid(c->pid, NULL, WNOHANG);
+        waitpid(c->pid, NULL, WNOHANG | __WALL);
         free_child(c);
     }
     px_timer_free(px_loop_children(loop)->poll);
@@ -54,27 +56,73 @@ static struct child *find(struct px_loop *loop, pid_t pid)
     return NULL;
 }
 
+/* Reaps it if it has ended. 1; 0 while it has not; -1 if it was reaped by another
+ * part of this program. Children that send no SIGCHLD count, too (__WALL). The
+ * library's waitid has no usage. */
+static int take_end(const struct child *c, int *status, struct rusage *usage)
+{
+    siginfo_t i = {0};
+    long r = -1;
+
+    errno = EINVAL;
+    if (c->pidfd >= 0)
+        r = PX_RETRY(syscall(SYS_waitid, P_PIDFD, c->pidfd, &i,
+                             WEXITED | WNOHANG | __WALL, usage));
+    if (r < 0 && errno == EINVAL) /* Linux 5.3 has pidfds, but cannot wait for them */
+        r = PX_RETRY(
+            syscall(SYS_waitid, P_PID, c->pid, &i, WEXITED | WNOHANG | __WALL, usage));
+    if (r < 0 || i.si_pid == 0)
+        return (int)r;
+    *status = i.si_code == CLD_EXITED   ? i.si_status << 8
+              : i.si_code == CLD_DUMPED ? i.si_status | WCOREFLAG
+                                        : i.si_status;
+    return 1;
+}
+
+/* The status of one that was reaped so: the kernel keeps it (since Linux 6.15) until
+ * the pidfd is closed. */
+static bool recall_status(int pidfd, int *status)
+{
+    struct { /* the first 64 bytes of struct pidfd_info */
+        uint64_t mask, cgroup;
+        uint32_t ids[11];
+        int32_t exit_code;
+    } info = {.mask = 1 << 3}; /* PIDFD_INFO_EXIT */
+
+    if (pidfd < 0 || ioctl(pidfd, _IOWR(0xff, 11, info), &info) < 0 ||
+        !(info.mask & 1 << 3))
+        return false;
+    *status = info.exit_code;
+    return true;
+}
+
 /* Reaps and reports c if it has ended; c is gone then. */
 static PX_LOOP_ONLY void reap(struct child *c)
 {
+    struct px_children *all = px_loop_children(c->loop);
     struct child was = *c;
-    int status = 0;
-    pid_t r = PX_RETRY(waitpid(c->pid, &status, WNOHANG));
+    struct rusage usage;
+    int status = STATUS_LOST;
+    int r = take_end(c, &status, &usage);
 
     if (r == 0)
         return;
-    if (r < 0) {
-        /* The owner must hear of the end all the same, and must not take it for
-         * success. */
-        status = STATUS_LOST;
+    /* The owner must hear of the end all the same, and must not take it for success. */
+    if (r < 0 && !recall_status(c->pidfd, &status))
         px_log(PX_LOG_WARN, "loop",
                "exit status of process %ld is lost: SIGCHLD is ignored, or another "
                "part of this program reaped it",
                (long)c->pid);
-    }
     free_child(c);
+    all->usage = r > 0 ? &usage : NULL;
     if (was.fn)
         was.fn(was.arg, was.pid, status);
+    all->usage = NULL;
+}
+
+const struct rusage *px_child_usage(struct px_loop *loop)
+{
+    return px_loop_children(loop)->usage;
 }
 
 static void on_pidfd(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
@@ -108,7 +156,8 @@ static pmix_status_t observe(struct child *c)
     struct px_children *all = px_loop_children(loop);
 
 #ifdef SYS_pidfd_open
-    c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0); /* is close-on-exec */
+    if (c->pidfd < 0)
+        c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0); /* is close-on-exec */
 #endif
     if (c->pidfd >= 0) {
         c->watch = px_watch_create(loop, c->pidfd, PX_READABLE, on_pidfd, c);
@@ -122,9 +171,11 @@ static pmix_status_t observe(struct child *c)
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_child_watch(struct px_loop *loop, pid_t pid, px_child_fn fn, void *arg)
+pmix_status_t px_child_watch_pidfd(struct px_loop *loop, pid_t pid, int pidfd,
+                                   px_child_fn fn, void *arg)
 {
     px_loop_assert(loop);
+    PX_AUTOCLOSE int taken = pidfd;
     struct child *c = find(loop, pid);
     siginfo_t info;
 
@@ -136,13 +187,14 @@ pmix_status_t px_child_watch(struct px_loop *loop, pid_t pid, px_child_fn fn, vo
         return PMIX_SUCCESS;
     }
     /* A pidfd can be had of any process, but only a child of this one can be reaped. */
-    if (pid <= 0 ||
-        PX_RETRY(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT)) < 0)
+    if (pid <= 0 || PX_RETRY(waitid(P_PID, (id_t)pid, &info,
+                                    WEXITED | WNOHANG | WNOWAIT | __WALL)) < 0)
         return PMIX_ERR_NOT_FOUND;
     c = malloc(sizeof(*c));
     if (!c)
         return PMIX_ERR_NOMEM;
-    *c = (struct child){.loop = loop, .pid = pid, .pidfd = -1, .fn = fn, .arg = arg};
+    *c = (struct child){
+        .loop = loop, .pid = pid, .pidfd = px_take_fd(&taken), .fn = fn, .arg = arg};
     px_list_append(&px_loop_children(loop)->list, &c->link);
     px_loop_children(loop)->free_all = free_all;
     pmix_status_t rc = observe(c);

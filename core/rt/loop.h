@@ -81,7 +81,8 @@ void px_timer_free(struct px_timer *timer);
 struct px_children {
     struct px_list list;
     void (*free_all)(struct px_loop *loop); /* NULL: there never were any */
-    struct px_timer *poll; /* for those without a pidfd; made when first needed */
+    struct px_timer *poll;      /* for those without a pidfd; made when first needed */
+    const struct rusage *usage; /* of the one that is being reported; NULL: not known */
 };
 struct px_children *px_loop_children(struct px_loop *loop);
 

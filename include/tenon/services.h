@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the core offers a component. Members are only appended: check size before using one that
- * is newer than the header you were built with. Every function is for the loop thread only,
- * except log. */
+/* What the core offers a component. Members are only appended: check size before
+ * using one that is newer than the header you were built with. Every function is for
+ * the loop thread only, except log. */
 #ifndef TENON_SERVICES_H
 #define TENON_SERVICES_H
 
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 struct px_services;
@@ -29,8 +30,8 @@ struct px_services {
     void (*log)(const struct px_services *services, enum px_log_level level,
                 const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-    /* Calls fn on the loop while fd is ready. NULL when out of memory. The fd stays the caller's
-     * and must be unwatched before it is closed. */
+    /* Calls fn on the loop while fd is ready. NULL when out of memory. The fd stays
+     * the caller's and must be unwatched before it is closed. */
     struct px_watch *(*watch)(const struct px_services *services, int fd,
                               unsigned events, px_watch_fn fn, void *arg);
     void (*watch_set)(struct px_watch *watch, unsigned events); /* 0 pauses */
@@ -49,6 +50,14 @@ struct px_services {
                  void *arg);
     void (*child_forget)(const struct px_services *services,
                          pid_t pid); /* no call any more */
+
+    /* As child. pidfd is of that child, and is taken, also on failure; it stays open
+     * until fn is called. -1: there is none. */
+    int (*child_pidfd)(const struct px_services *services, pid_t pid, int pidfd,
+                       px_child_fn fn, void *arg);
+    /* While such an fn runs: what its child has used. NULL: another part of this
+     * program has reaped it. */
+    const struct rusage *(*child_usage)(const struct px_services *services);
 };
 
 #endif

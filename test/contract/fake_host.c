@@ -4,6 +4,7 @@
  * per search. */
 #include "fake_host.h"
 
+#include "core/base/attr.h"
 #include "core/base/clock.h"
 #include "pmix_common.h"
 
@@ -39,6 +40,7 @@ struct px_timer {
 struct child {
     struct px_list link;
     pid_t pid;
+    int pidfd;      /* -1: none */
     px_child_fn fn; /* NULL: forgotten, but still to be reaped */
     void *arg;
 };
@@ -138,10 +140,11 @@ static void host_timer_free(struct px_timer *t)
     free(t);
 }
 
-static int host_child(const struct px_services *host, pid_t pid, px_child_fn fn,
-                      void *arg)
+static int host_child_pidfd(const struct px_services *host, pid_t pid, int pidfd,
+                            px_child_fn fn, void *arg)
 {
     notice_thread();
+    PX_AUTOCLOSE int taken = pidfd;
     struct fake_host *h = fake_of(host);
 
     if (h->child_fails)
@@ -149,9 +152,21 @@ static int host_child(const struct px_services *host, pid_t pid, px_child_fn fn,
     struct child *c = calloc(1, sizeof(*c));
     if (!c)
         return PMIX_ERR_NOMEM;
-    *c = (struct child){.pid = pid, .fn = fn, .arg = arg};
+    *c = (struct child){.pid = pid, .pidfd = px_take_fd(&taken), .fn = fn, .arg = arg};
     px_list_append(&h->children, &c->link);
     return PMIX_SUCCESS;
+}
+
+static int host_child(const struct px_services *host, pid_t pid, px_child_fn fn,
+                      void *arg)
+{
+    return host_child_pidfd(host, pid, -1, fn, arg);
+}
+
+static const struct rusage *host_child_usage(const struct px_services *host)
+{
+    notice_thread();
+    return &fake_of(host)->usage;
 }
 
 static void host_child_forget(const struct px_services *host, pid_t pid)
@@ -182,10 +197,11 @@ static bool reap_child(struct fake_host *h)
     PX_LIST_EACH (&h->children, struct child, c, link) {
         const struct child was = *c;
         int status;
-        pid_t r = waitpid(c->pid, &status, WNOHANG);
+        pid_t r = wait4(c->pid, &status, WNOHANG | __WALL, &h->usage);
 
         if (r == 0)
             continue;
+        px_drop_fd(&c->pidfd);
         if (r < 0)
             ck_abort_msg("process %ld was reaped by somebody else", (long)c->pid);
         px_list_remove(&c->link);
@@ -268,7 +284,9 @@ void fake_host_init(struct fake_host *h)
                  .timer_clear = host_timer_clear,
                  .timer_free = host_timer_free,
                  .child = host_child,
-                 .child_forget = host_child_forget},
+                 .child_forget = host_child_forget,
+                 .child_pidfd = host_child_pidfd,
+                 .child_usage = host_child_usage},
     };
     loop_thread = pthread_self();
     atomic_store(&n_strangers, 0);

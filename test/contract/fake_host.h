@@ -12,8 +12,9 @@
 struct fake_host {
     struct px_services host; /* first: its functions get here from it */
     struct px_list watches, timers, children;
-    int child_fails;    /* what host.child answers, if not 0 */
-    char last_log[512]; /* the last line that users see by default */
+    int child_fails;     /* what host.child answers, if not 0 */
+    struct rusage usage; /* of the child that was reaped last */
+    char last_log[512];  /* the last line that users see by default */
 };
 
 void fake_host_init(struct fake_host *h);

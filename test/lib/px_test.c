@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,6 +68,16 @@ static size_t count_entries(const char *path)
     if (d)
         closedir(d);
     return n;
+}
+
+bool px_test_kernel_keeps_status(void)
+{
+    struct utsname name;
+    int major = 0, minor = 0;
+
+    ck_assert_int_eq(uname(&name), 0);
+    ck_assert_int_eq(sscanf(name.release, "%d.%d", &major, &minor), 2);
+    return major > 6 || (major == 6 && minor >= 15);
 }
 
 size_t px_test_count_fds(void)

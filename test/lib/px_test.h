@@ -65,6 +65,9 @@ bool px_test_has_proc(void);
 /* Whether this process has the capability in effect (CAP_* of linux/capability.h). */
 bool px_test_may(int capability);
 
+/* Whether a pidfd tells how its process has ended after that was reaped (Linux 6.15). */
+bool px_test_kernel_keeps_status(void);
+
 /* Open descriptors of this process, with /proc and without. */
 size_t px_test_count_fds(void);
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -238,6 +239,7 @@ PX_TEST(out_of_memory_there_is_no_watch_but_a_timer_that_is_there_fires)
 /* ---- children: each of the following holds with a pidfd and without -------------- */
 
 static int n_ended, status, gate;
+static bool knows_usage;
 static pid_t last_ended;
 
 static void deny_pidfd(int without)
@@ -282,6 +284,7 @@ static void on_end(void *arg, pid_t pid, int wait_status)
     n_ended++;
     last_ended = pid;
     status = wait_status;
+    knows_usage = px_child_usage(loop) && px_child_usage(loop)->ru_maxrss > 0;
     if (arg && n_ended < 3)
         ok(px_child_watch(loop, start_dead_child(n_ended), on_end, arg));
 }
@@ -345,6 +348,34 @@ PX_TEST_LOOP(an_end_is_reported_once, 2)
     kill(pid, SIGKILL);
     rt_pump_until(loop, &n_ended, 2);
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    ck_assert(knows_usage);
+    ck_assert_ptr_null(px_child_usage(loop));
+}
+
+static pid_t start_aborting(void)
+{
+    const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+    const char *dir = px_test_dir();
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (chdir(dir) == 0 && setrlimit(RLIMIT_CORE, &all) == 0)
+            abort();
+        _exit(1);
+    }
+    return pid;
+}
+
+PX_TEST_LOOP(an_end_is_told_as_waitpid_does_dumped_core_included, 2)
+{
+    deny_pidfd(_i);
+    int expected;
+    pid_t like = start_aborting();
+
+    ck_assert_int_eq(waitpid(like, &expected, 0), like);
+    ok(watch_child(start_aborting()));
+    rt_pump_until(loop, &n_ended, 1);
+    ck_assert_int_eq(status, expected);
 }
 
 /* SIGCHLD is neither needed nor touched, and children of the host are left alone. */
@@ -381,20 +412,25 @@ PX_TEST_LOOP(a_forgotten_child_is_reaped_without_a_call, 2)
     ck_assert(is_reaped(pid));
 }
 
-PX_TEST_LOOP(a_stolen_exit_status_is_not_taken_for_success, 2)
+/* Reaped by another part of the program, or by the kernel as SIGCHLD is ignored. */
+PX_TEST_LOOP(a_stolen_exit_status_is_found_or_not_taken_for_success, 4)
 {
-    deny_pidfd(_i);
-    pid_t pid = start_child(0);
+    deny_pidfd(_i & 1);
+    bool is_kept = !(_i & 1) && px_test_kernel_keeps_status();
 
+    if (_i & 2)
+        signal(SIGCHLD, SIG_IGN);
+    pid_t pid = start_child(7);
     ok(watch_child(pid));
     close(gate);
-    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), _i & 2 ? -1 : pid);
     struct rt_capture c = rt_capture_begin();
     rt_pump_until(loop, &n_ended, 1);
     PX_AUTOFREE char *text = rt_capture_end(&c);
-    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 255);
-    rt_assert_has(text, "lost");
-    ck_assert_int_eq(rt_count(text, "\n"), 1);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == (is_kept ? 7 : 255));
+    ck_assert_int_eq(rt_count(text, "lost"), !is_kept);
+    ck_assert_int_eq(rt_count(text, "\n"), !is_kept);
+    ck_assert(!knows_usage);
 }
 
 PX_TEST_LOOP(the_next_child_may_be_watched_in_the_callback, 2)
