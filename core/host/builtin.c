@@ -242,7 +242,9 @@ static pmix_status_t list_tasks(const struct px_launcher *l, const char *key,
         row->executable_name = job->plan.apps[task->app].program;
         row->pid = task->pid;
         row->exit_code = task->running ? 0 : task->wait_status;
-        if (task->running)
+        if (!task->pid)
+            row->state = PMIX_PROC_STATE_LAUNCH_UNDERWAY;
+        else if (task->running)
             row->state = task->connected ? PMIX_PROC_STATE_CONNECTED
                                          : PMIX_PROC_STATE_RUNNING;
         else

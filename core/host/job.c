@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "core/base/clock.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/model/nspace.h"
@@ -155,7 +154,7 @@ static pmix_status_t set_limits(struct px_launch_job *job)
     if (plan->request_limit_s && (!of_launch || plan->request_limit_s < of_launch))
         of_launch = plan->request_limit_s;
     if (of_launch)
-        job->launch_deadline_ms = px_clock_ms() + 1000 * of_launch;
+        px_timer_set(job->timer, 1000 * of_launch);
     if (!plan->limit_s)
         return PMIX_SUCCESS;
     job->limit = px_timer_create(px_process.loop, on_limit, job);
@@ -330,6 +329,8 @@ void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict)
         return;
     if (!job->verdict)
         job->verdict = verdict;
+    if (job->stage == PX_JOB_LAUNCHING && !job->launch_status)
+        job->launch_status = verdict; /* no more are started */
     job->stage = stage;
     px_job_signal(job, signum);
     if (stage == PX_JOB_TERM) {
@@ -343,14 +344,25 @@ void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict)
             px_job_end(child, signum, PMIX_ERR_JOB_KILLED_BY_CMD);
 }
 
-void px_job_abandon(struct px_launch_job *job, pmix_status_t status,
-                    pmix_spawn_cbfunc_t cb, void *cbdata)
+void px_job_launched(struct px_launch_job *job)
+{
+    const struct px_failure first = job->suspicion;
+
+    job->suspicion.status = PMIX_SUCCESS;
+    job->stage = PX_JOB_RUNNING;
+    px_timer_clear(job->timer);
+    job->launch_cb(PMIX_SUCCESS, job->proc.nspace, job->launch_cbdata);
+    if (first.status)
+        px_job_fail(job, &first);
+}
+
+void px_job_abandon(struct px_launch_job *job, pmix_status_t status)
 {
     struct px_launcher *l = job->launcher;
+    const pmix_spawn_cbfunc_t cb = job->launch_cb;
+    void *cbdata = job->launch_cbdata;
 
     job->launch_status = status;
-    job->launch_cb = cb;
-    job->launch_cbdata = cbdata;
     silence(job);
     px_job_end(job, SIGKILL, status);
     if (job->n_running > 0)
@@ -379,7 +391,11 @@ static void on_timer(void *arg)
 {
     struct px_launch_job *job = arg;
 
-    if (job->stage == PX_JOB_ENDED) {
+    if (job->stage == PX_JOB_LAUNCHING) {
+        px_log(PX_LOG_ERROR, "spawn",
+               "cannot spawn: the time limit for the launch is over");
+        px_job_abandon(job, PMIX_ERR_TIMEOUT);
+    } else if (job->stage == PX_JOB_ENDED) {
         px_server_drop_nspace(job->launcher->server, job->proc.nspace);
         job_free(job);
     } else if (job->n_running == 0) {
@@ -434,6 +450,11 @@ void px_job_fail(struct px_launch_job *job, const struct px_failure *failure)
     if ((job->failure.status && job->stage >= PX_JOB_TERM) ||
         job->stage == PX_JOB_ENDED)
         return;
+    if (job->stage == PX_JOB_LAUNCHING && !is_survived(job, failure)) {
+        if (!job->suspicion.status)
+            job->suspicion = *failure;
+        return;
+    }
     struct px_task suspect = {
         .job = job, .rank = failure->nspace[0] ? PMIX_RANK_UNDEF : failure->rank};
     if (failure->rank != PMIX_RANK_UNDEF && !is_survived(job, failure) &&
@@ -500,7 +521,7 @@ static void last_task_ended(struct px_launch_job *job)
 {
     px_input_close(px_take(&job->input));
     if (job->launch_status) {
-        px_job_abandon(job, job->launch_status, job->launch_cb, job->launch_cbdata);
+        px_job_abandon(job, job->launch_status);
         return;
     }
     if (job->suspicion.status && !job->failure.status)
@@ -509,7 +530,20 @@ static void last_task_ended(struct px_launch_job *job)
     check_finished(job);
 }
 
-void px_job_task_ended(void *arg, pid_t pid, int wait_status)
+void px_job_task_failed(struct px_task *task, pmix_status_t status)
+{
+    struct px_launch_job *job = task->job;
+
+    task->running = false;
+    job->n_running--;
+    if (job->stage == PX_JOB_LAUNCHING)
+        px_job_abandon(job, status);
+    else if (job->n_running == 0)
+        last_task_ended(job);
+}
+
+void px_job_task_ended(void *arg, pid_t pid, int wait_status,
+                       const struct rusage *usage PX_UNUSED)
 {
     struct px_task *task = arg;
     struct px_launch_job *job = task->job;

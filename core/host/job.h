@@ -18,7 +18,7 @@ struct px_call;
 struct px_server;
 
 /* ---- a request to spawn, checked and worked out (plan.c): all that can be found wrong
- * with it is found before anything is started -------------------------------------- */
+ * with it, but by the processes themselves, is found before anything is started ---- */
 
 /* Processes of one job: a typing error must not bring the node down. */
 #define PX_MAX_TASKS 16384u
@@ -151,20 +151,22 @@ struct px_launch_job {
     struct px_task *tasks;
     uint32_t n_tasks;
     uint32_t first; /* rank in the session of its rank 0 */
-    uint32_t n_running, n_streams;
+    uint32_t n_begun,
+        n_starting; /* LAUNCHING: those that were begun; of them, not yet known */
+    uint32_t n_running, n_streams; /* running: or starting */
     struct px_input *input;
     char *dir; /* for scratch files; NULL: none */
     struct stat dir_is;
     enum px_job_stage stage;
     struct px_timer *timer;      /* of the stage */
     struct px_timer *limit;      /* of its time; NULL: it may run for ever */
-    uint64_t launch_deadline_ms; /* of px_clock_ms(); 0: none */
     struct px_failure failure;   /* the first */
     struct px_failure suspicion; /* perhaps the first; see px_job_fail */
     struct px_timer *suspicion_timer;
     pmix_status_t verdict; /* PMIX_SUCCESS: all is well */
-    /* a launch that failed half-way is answered when all is cleared away */
-    pmix_status_t launch_status;
+    /* The launch is answered when all have been started, or all is cleared away
+     * after one that was not, or after an order to end. */
+    pmix_status_t launch_status; /* what has prevented it */
     pmix_spawn_cbfunc_t launch_cb;
     void *launch_cbdata;
 };
@@ -196,7 +198,8 @@ char *px_job_top_dir(const struct px_launch_job *job);
 char *px_task_dir(const struct px_task *task);
 
 /* Reports of a started process. arg is the task, and its px_task_output. */
-void px_job_task_ended(void *arg, pid_t pid, int wait_status);
+void px_job_task_ended(void *arg, pid_t pid, int wait_status,
+                       const struct rusage *usage);
 void px_job_stream_ended(void *arg);
 
 /* PMIx_Abort, as the host module's function (abort.c). */
@@ -215,9 +218,12 @@ void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict);
 /* Something has gone wrong: reports it, and ends the job, or lets it go on if that is
  * what was asked for. Its first failure is the one that counts for the job. */
 void px_job_fail(struct px_launch_job *job, const struct px_failure *failure);
+/* All run: answers. Failures that came meanwhile have their effect now. */
+void px_job_launched(struct px_launch_job *job);
 /* A launch has failed: ends what was started, without events, then answers. */
-void px_job_abandon(struct px_launch_job *job, pmix_status_t status,
-                    pmix_spawn_cbfunc_t cb, void *cbdata);
+void px_job_abandon(struct px_launch_job *job, pmix_status_t status);
+/* A process was not started after all, and nothing is left of it. */
+void px_job_task_failed(struct px_task *task, pmix_status_t status);
 
 /* Ends all jobs; call is done when they have ended, or will not. */
 void px_launcher_end_jobs(struct px_call *call, void *launcher);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/fd.h"
 #include "core/base/strv.h"
@@ -233,28 +232,50 @@ static void on_forked(void *arg, pid_t pid)
     px_server_client_started(task->job->launcher->server, &proc, pid);
 }
 
+static void start_more(struct px_launch_job *job);
+
+static pmix_status_t launch_status_of(pmix_status_t rc)
+{
+    return rc == PMIX_ERR_NOT_FOUND            ? PMIX_ERR_JOB_EXE_NOT_FOUND
+           : rc == PMIX_ERR_NO_PERMISSIONS     ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
+           : rc == PMIX_ERR_OUT_OF_RESOURCE    ? PMIX_ERR_JOB_INSUFFICIENT_RESOURCES
+           : rc == PMIX_ERR_JOB_WDIR_NOT_FOUND ? rc
+                                               : PMIX_ERR_JOB_FAILED_TO_LAUNCH;
+}
+
+static void on_started(void *arg, pid_t pid, pmix_status_t status, const char *why)
+{
+    struct px_task *task = arg;
+    struct px_launch_job *job = task->job;
+
+    job->n_starting--;
+    if (!status) {
+        px_log(PX_LOG_INFO, "spawn", "rank %u of %s is %s, pid %ld", task->rank,
+               job->proc.nspace, job->plan.apps[task->app].program, (long)pid);
+        start_more(job);
+        return;
+    }
+    /* The others of a job that has failed are killed, and why they end is no news. */
+    px_log(job->stage == PX_JOB_LAUNCHING ? PX_LOG_ERROR : PX_LOG_INFO, "spawn", "%s",
+           why);
+    px_job_task_failed(task, launch_status_of(status));
+}
+
 static pmix_status_t exec_task(struct px_task *task, const struct px_pfexec_spec *spec,
                                struct px_err *err)
 {
     const struct px_module *m = task->job->launcher->pfexec;
     char why[sizeof(err->text)] = "";
-    pid_t pid = 0;
-
-    task->pid = 0;
+    pid_t pid;
     pmix_status_t rc = px_pfexec_ops(m)->spawn(m->self, spec, &pid, why, sizeof(why));
+
     if (rc) {
         px_err_set(err, rc, "%s", why);
-        return rc == PMIX_ERR_NOT_FOUND         ? PMIX_ERR_JOB_EXE_NOT_FOUND
-               : rc == PMIX_ERR_NO_PERMISSIONS  ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
-               : rc == PMIX_ERR_OUT_OF_RESOURCE ? PMIX_ERR_JOB_INSUFFICIENT_RESOURCES
-                                                : PMIX_ERR_JOB_FAILED_TO_LAUNCH;
+        return launch_status_of(rc);
     }
-    if (!task->pid) /* the component is older than that call */
-        on_forked(task, pid);
     task->running = true;
     task->job->n_running++;
-    px_log(PX_LOG_INFO, "spawn", "rank %u of %s is %s, pid %ld", task->rank,
-           task->job->proc.nspace, spec->program, (long)task->pid);
+    task->job->n_starting++;
     return PMIX_SUCCESS;
 }
 
@@ -271,7 +292,9 @@ static pmix_status_t start_task(struct px_task *task, struct px_err *err)
                                   .fds = {-1, -1, -1},
                                   .on_exit = px_job_task_ended,
                                   .arg = task,
-                                  .forked = on_forked};
+                                  .forked = on_forked,
+                                  .on_start = on_started,
+                                  .size = sizeof(spec)};
     pmix_status_t rc = argv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (!rc && !app->non_pmi)
@@ -294,6 +317,27 @@ static pmix_status_t start_task(struct px_task *task, struct px_err *err)
 }
 
 /* ---- the job -------------------------------------------------------------------- */
+
+/* Of one job: so many keep the machine busy, and the loop gets its turn in between. */
+enum { STARTS_AT_ONCE = 16 };
+
+/* Until all have been started or one cannot be. The job may be gone then. */
+static void start_more(struct px_launch_job *job)
+{
+    struct px_err err = {0};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (job->stage != PX_JOB_LAUNCHING)
+        return;
+    while (!rc && job->n_begun < job->n_tasks && job->n_starting < STARTS_AT_ONCE)
+        rc = start_task(&job->tasks[job->n_begun++], &err);
+    if (rc) {
+        px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
+        px_job_abandon(job, rc);
+    } else if (job->n_starting == 0) {
+        px_job_launched(job);
+    }
+}
 
 pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
                         size_t n_info, const pmix_app_t apps[], size_t n_apps,
@@ -330,23 +374,19 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
         if (rc)
             px_err_set(&err, rc, "cannot spawn: %s", PMIx_Error_string(rc));
     }
+    if (job) {
+        job->launch_cb = cb;
+        job->launch_cbdata = cbdata;
+    }
     if (!rc)
         rc = register_job(job, &err);
-    for (uint32_t r = 0; !rc && r < job->n_tasks; r++) {
-        rc = start_task(&job->tasks[r], &err);
-        if (!rc && job->launch_deadline_ms && px_clock_ms() >= job->launch_deadline_ms)
-            rc = px_err_set(&err, PMIX_ERR_TIMEOUT,
-                            "cannot spawn: the time limit for the launch is over");
-    }
     if (rc)
         px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
     if (!job)
         return rc;
-    if (rc) {
-        px_job_abandon(job, rc, cb, cbdata);
-    } else {
-        job->stage = PX_JOB_RUNNING;
-        cb(PMIX_SUCCESS, job->proc.nspace, cbdata);
-    }
+    if (rc)
+        px_job_abandon(job, rc);
+    else
+        start_more(job);
     return PMIX_SUCCESS;
 }

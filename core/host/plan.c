@@ -19,11 +19,13 @@ static pmix_status_t out_of_memory(struct px_err *err)
 
 /* ---- one application ------------------------------------------------------------ */
 
+/* For a program in it that is not found. Else the process finds out: the file system
+ * may not answer, and others shall not wait. */
 static pmix_status_t check_cwd(const char *cwd, const char *program, struct px_err *err)
 {
     struct stat st;
 
-    if (!cwd)
+    if (!cwd || program[0] == '/' || !strchr(program, '/'))
         return PMIX_SUCCESS;
     if (stat(cwd, &st) < 0) {
         px_err_errno(err, "cannot run %s in %s", program, cwd);
@@ -117,8 +119,8 @@ static pmix_status_t plan_app(px_plan *job, struct px_app_plan *plan,
         return rc;
     if (choose_cwd(plan, app, req) || copy_command(plan, app, name))
         return out_of_memory(err);
-    rc = check_cwd(plan->cwd, name, err);
-    return rc ? rc : find_program(plan, name, req, err);
+    rc = find_program(plan, name, req, err);
+    return rc && check_cwd(plan->cwd, name, err) ? PMIX_ERR_JOB_WDIR_NOT_FOUND : rc;
 }
 
 /* ---- the job -------------------------------------------------------------------- */

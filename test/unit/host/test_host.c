@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The built-in host, as part of a server that starts jobs of shell scripts: requests that
- * are refused or carried out in full, how jobs end and which failure is named, abort, job
- * control, queries. Attributes of requests: test_attributes.c. */
+/* The built-in host, as part of a server that starts jobs of shell scripts: requests
+ * that are refused or carried out in full, how jobs end and which failure is named,
+ * abort, job control, queries. Attributes of requests: test_attributes.c. */
 #include "core/host/job.h"
 
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "alloc_fail.h"
@@ -22,6 +23,7 @@
 #include "core/server/host.h"
 #include "core/server/server.h"
 #include "px_test.h"
+#include "times.h"
 
 /* ---- scene ----------------------------------------------------------------------- */
 
@@ -63,6 +65,8 @@ static void setup(void)
     setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1); /* all of them readable */
     sem_init(&seen.ended, 0, 0);
     setenv("PMIX_MCA_embedded_grace", "300ms", 1);
+    setenv("PMIX_MCA_pfexec_linux_start_timeout", "1500ms", 1);
+    setenv("PMIX_MCA_pfexec_posix_start_timeout", "1500ms", 1);
     ok(PMIx_server_init(NULL, NULL, 0));
     ck_assert_int_ge(PMIx_Register_event_handler(codes, PX_COUNT(codes), NULL, 0,
                                                  on_event, NULL, NULL),
@@ -245,6 +249,111 @@ PX_TEST(all_are_started_or_none)
     ck_assert_uint_lt(px_clock_ms() - began, 5000);
     ck_assert(px_list_empty(&launcher()->jobs));
     ck_assert_int_eq(seen.n_failures, 0);
+}
+
+struct answer {
+    sem_t given;
+    pmix_status_t status;
+};
+
+static void on_spawned(pmix_status_t status, char nspace[] PX_UNUSED, void *cbdata)
+{
+    struct answer *a = cbdata;
+
+    a->status = status;
+    sem_post(&a->given);
+}
+
+/* Of a program that exec has to wait for: another process holds a write lease on it.
+ * False where there are no leases. */
+static bool begin_stuck(const char *script, int *fd, struct answer *answer)
+{
+    char *argv[] = {(char *)script, NULL};
+    pmix_app_t app = {.cmd = argv[0], .argv = argv, .maxprocs = 2};
+
+    *fd = open(script, O_CREAT | O_RDWR | O_CLOEXEC, 0700);
+    ck_assert_int_eq(write(*fd, "#!/bin/sh\n", 10), 10);
+    signal(SIGIO, SIG_IGN);
+    if (fcntl(*fd, F_SETLEASE, F_WRLCK) < 0)
+        return false;
+    sem_init(&answer->given, 0, 0);
+    ok(PMIx_Spawn_nb(NULL, 0, &app, 1, on_spawned, answer));
+    return true;
+}
+
+static pmix_status_t await_answer(struct answer *a)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_sec += 10;
+    ok(sem_timedwait(&a->given, &t));
+    return a->status;
+}
+
+/* It is given up, or ended by order. */
+PX_TEST(a_start_that_hangs_holds_up_nothing_else)
+{
+    for (int by_order = 0; by_order < 2; by_order++) {
+        uint64_t began = px_clock_ms();
+        struct answer answer;
+        int fd;
+
+        PX_TEST_NEEDS(begin_stuck(px_test_path("stuck"), &fd, &answer),
+                      "a file system with leases");
+        for (int i = 0; i < 3; i++) {
+            spawn(2, "true");
+            await_end(PMIX_SUCCESS);
+        }
+        ck_assert_uint_lt(px_clock_ms() - began, 1500);
+        if (by_order)
+            ok(control(PMIX_JOB_CTRL_TERMINATE, NULL));
+        ck_assert_int_eq(await_answer(&answer), by_order
+                                                    ? PMIX_ERR_JOB_KILLED_BY_CMD
+                                                    : PMIX_ERR_JOB_FAILED_TO_LAUNCH);
+        ck_assert_uint_ge(px_clock_ms() - began, by_order ? 0 : 1500);
+        ck_assert_int_eq(seen.n_failures, 0);
+        close(fd);
+        remove_file("stuck");
+    }
+}
+
+PX_TEST(a_failure_while_others_are_being_started_is_told_after_the_answer)
+{
+    spawn(100, "exit 3");
+    await_end(PMIX_ERR_JOB_NON_ZERO_TERM);
+    ck_assert_int_eq(seen.n_failures, 1);
+    ck_assert_int_eq(seen.exit_code, 3);
+}
+
+static atomic_bool thief_may_go;
+
+static void *reap_all(void *arg PX_UNUSED)
+{
+    while (!thief_may_go)
+        waitpid(-1, NULL, 0);
+    return NULL;
+}
+
+/* A host program may ignore SIGCHLD, or reap whatever it finds: no start fails over
+ * that. */
+PX_TEST_LOOP(a_host_that_reaps_our_children_loses_no_job, 2)
+{
+    const int status = px_test_kernel_keeps_status() ? 7 : 255;
+    pthread_t thief;
+
+    if (_i == 0)
+        signal(SIGCHLD, SIG_IGN);
+    else
+        ok(pthread_create(&thief, NULL, reap_all, NULL));
+    for (unsigned i = 0; i < px_test_times(6, 200); i++) {
+        spawn(2, "exit 7");
+        await_end(PMIX_ERR_JOB_NON_ZERO_TERM);
+        ck_assert(seen.exit_code == 7 || seen.exit_code == status);
+    }
+    thief_may_go = true;
+    if (_i)
+        pthread_join(thief, NULL);
 }
 
 /* ---- environment ----------------------------------------------------------------- */
@@ -731,8 +840,8 @@ static void do_count(struct px_call *call, void *args)
 }
 
 /* All of the job runs, or nothing of it does. Its name may find no memory on the way
- * back; then the job runs all the same. Standard input is forwarded, and the environment
- * changed: all that a request may say. */
+ * back; then the job runs all the same. Standard input is forwarded, and the
+ * environment changed: all that a request may say. */
 PX_TEST(a_job_that_finds_no_memory_runs_or_leaves_nothing)
 {
     PX_AUTO(px_infos) infos = {0};

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "components/pfexec/child.h"
+
+#include "core/base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum {
+    N_STREAMS = 3,    /* 0, 1 and 2 */
+    LINE = N_STREAMS, /* where the line stands from place_streams on */
+    BUSY_MS = 200,
+    BUSY_NAP_MS = 2,
+    EXIT_NOT_RUN = 127, /* as in the shell; the parent reads the reason from the line */
+};
+
+/* ---- steps: each false, with errno, if it fails ---------------------------------- */
+
+static bool make_group(struct px_pfexec_plan *plan PX_UNUSED)
+{
+    return setpgid(0, 0) == 0;
+}
+
+/* If the parent died before that, another process is the parent by now. */
+static bool bind_to_parent(struct px_pfexec_plan *plan)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+        return false;
+    if (getppid() != plan->parent)
+        _exit(EXIT_NOT_RUN);
+    return true;
+}
+
+/* End of file instead of a byte: the parent, which should know of us, is gone. */
+static bool await_go(struct px_pfexec_plan *plan)
+{
+    char go;
+
+    close(plan->far_end);
+    if (PX_RETRY(read(plan->line, &go, 1)) != 1)
+        _exit(EXIT_NOT_RUN);
+    return true;
+}
+
+/* Out of the way of the three that are going to be replaced. */
+static int lift(int fd)
+{
+    return fd >= N_STREAMS ? fd : fcntl(fd, F_DUPFD_CLOEXEC, N_STREAMS);
+}
+
+/* All are lifted before the first is placed: one may stand where another has to go, and
+ * dup2 onto itself would leave close-on-exec set. */
+static bool place_streams(struct px_pfexec_plan *plan)
+{
+    int from[N_STREAMS];
+    int line = lift(plan->line);
+
+    if (line < 0)
+        return false;
+    plan->line = line;
+    for (int i = 0; i < N_STREAMS; i++) {
+        int fd = plan->spec->fds[i];
+
+        from[i] = lift(fd < 0 ? plan->null_fd : fd);
+        if (from[i] < 0)
+            return false;
+    }
+    for (int i = 0; i < N_STREAMS; i++)
+        if (dup2(from[i], i) < 0)
+            return false;
+    if (line != LINE && dup3(line, LINE, O_CLOEXEC) < 0)
+        return false;
+    plan->line = LINE;
+    px_fd_close_from(LINE + 1);
+    return true;
+}
+
+static bool enter_directory(struct px_pfexec_plan *plan)
+{
+    return !plan->spec->cwd || chdir(plan->spec->cwd) == 0;
+}
+
+/* Handlers would be reset by exec, but what the parent ignores stays ignored. The
+ * kernel refuses some signals, which have no other disposition anyway. Unblocking comes
+ * last: a signal sent meanwhile now acts as the program would have it. */
+static bool reset_signals(struct px_pfexec_plan *plan PX_UNUSED)
+{
+    const struct sigaction by_default = {.sa_handler = SIG_DFL};
+    sigset_t none;
+
+    for (int signum = 1; signum < NSIG; signum++)
+        sigaction(signum, &by_default, NULL);
+    sigemptyset(&none);
+    return sigprocmask(SIG_SETMASK, &none, NULL) == 0;
+}
+
+/* A file that was just written may be open for writing still: in a process that was
+ * forked meanwhile, and has not come to closing it. */
+static bool exec_program(struct px_pfexec_plan *plan)
+{
+    static char *const no_env[] = {NULL};
+    const struct px_pfexec_spec *spec = plan->spec;
+    const struct timespec nap = {.tv_nsec = BUSY_NAP_MS * 1000000L};
+
+    for (int ms = 0; ms <= BUSY_MS; ms += BUSY_NAP_MS) {
+        execve(spec->program, spec->argv, spec->env ? spec->env : no_env);
+        if (errno != ETXTBSY)
+            return false;
+        nanosleep(&nap, NULL);
+        errno = ETXTBSY;
+    }
+    return false;
+}
+
+/* Only after exec has failed: a program that is there, and does not exist? */
+static bool find_interpreter(struct px_pfexec_plan *plan)
+{
+    struct stat st;
+    int errnum = errno;
+    bool is_it = errnum == ENOENT && plan->spec->program[0] == '/' &&
+                 stat(plan->spec->program, &st) == 0;
+
+    errno = errnum;
+    return !is_it;
+}
+
+/* In this order. The directory is entered when nothing is open any more that its
+ * dead file system could hold. */
+static const struct {
+    bool (*run)(struct px_pfexec_plan *plan);
+    const char *text; /* of its failure */
+    bool of_cwd;      /* which is about the directory, not the program */
+} steps[] = {
+    {make_group, "cannot give " PX_PFEXEC_NAME " a process group", false},
+    {bind_to_parent, "cannot make " PX_PFEXEC_NAME " end with its parent", false},
+    {await_go, "cannot wait with " PX_PFEXEC_NAME, false},
+    {place_streams, "cannot give " PX_PFEXEC_NAME " its standard streams", false},
+    {enter_directory, "cannot enter directory " PX_PFEXEC_NAME, true},
+    {reset_signals, "cannot give " PX_PFEXEC_NAME " default signals", false},
+    {exec_program, "cannot run " PX_PFEXEC_NAME, false},
+};
+
+enum { N_STEPS = PX_COUNT(steps), EXEC = N_STEPS - 1, INTERPRETER = N_STEPS };
+
+PX_NORETURN void px_pfexec_run_child(const struct px_pfexec_plan *given)
+{
+    struct px_pfexec_plan plan = *given;
+    struct px_pfexec_failure failure = {0};
+
+    while (steps[failure.step].run(&plan))
+        failure.step++;
+    if (failure.step == EXEC && !find_interpreter(&plan))
+        failure.step = INTERPRETER;
+    failure.errnum = errno;
+    (void)!PX_RETRY(send(plan.line, &failure, sizeof(failure), MSG_NOSIGNAL));
+    _exit(EXIT_NOT_RUN);
+}
+
+pmix_status_t px_pfexec_describe(const struct px_pfexec_failure *failure,
+                                 const char *program, const char *cwd,
+                                 struct px_err *err)
+{
+    int step = failure->step;
+
+    if (step == INTERPRETER)
+        return px_err_set(
+            err, PMIX_ERR_NOT_FOUND,
+            "cannot run " PX_PFEXEC_NAME ": its interpreter does not exist", program);
+    if (step < 0 || step >= N_STEPS)
+        return px_err_set(err, PMIX_ERROR, "cannot run " PX_PFEXEC_NAME, program);
+    errno = failure->errnum;
+    pmix_status_t rc = px_err_errno(err, steps[step].text,
+                                    steps[step].of_cwd ? cwd : program);
+    return steps[step].of_cwd ? PMIX_ERR_JOB_WDIR_NOT_FOUND : rc;
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "components/pfexec/start.h"
+
+#include "components/pfexec/child.h"
+#include "core/base/attr.h"
+#include "core/base/err.h"
+#include "core/base/list.h"
+#include "core/base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum {
+    KILL_MS = 1000, /* how long a killed child may take to go */
+    STATUS_LOST = 255 << 8,
+    TO_GROUP = 1 << 2, /* PIDFD_SIGNAL_PROCESS_GROUP, since Linux 6.9 */
+};
+
+struct pfexec {
+    const struct px_services *services;
+    struct px_pfexec_conf conf;
+    px_pfexec_fork_fn fork;
+    struct px_list children;
+};
+
+enum stage {
+    STARTING, /* has not reported yet */
+    GONE,     /* ended before it could be watched */
+    FAILED,   /* did not become the program; to be told when it has ended */
+    STARTED,  /* on_start has come, or is not wanted */
+};
+
+/* Runs, or has ended and waits for the loop to reap it. */
+struct child {
+    struct px_list link;
+    struct pfexec *owner;
+    pid_t pid;
+    int pidfd; /* which the core closes; -1: none */
+    enum stage stage;
+    bool reaped; /* its pid may be another's */
+    int line;    /* see child.h; -1: has reported */
+    struct px_watch *watch;
+    struct px_timer *timer;
+    struct px_pfexec_failure failure;
+    struct px_pfexec_spec spec; /* of which only functions and arg live on */
+    char *cwd;                  /* NULL: none; behind the program */
+    char program[];
+};
+
+const struct px_param px_pfexec_params[] = {
+    PX_PARAM_DURATION(struct px_pfexec_conf, start_timeout, "10s", 10, 3600000,
+                      "How long a program may take to start, for instance from a file "
+                      "system that does not answer"),
+    PX_PARAM_END,
+};
+
+/* ---- children ------------------------------------------------------------------- */
+
+/* fds: those of the component stay where they are. */
+static struct child *child_create(struct pfexec *p, const struct px_pfexec_spec *spec)
+{
+    size_t program_b = strlen(spec->program) + 1;
+    size_t cwd_b = spec->cwd ? strlen(spec->cwd) + 1 : 0;
+    struct child *c = malloc(sizeof(*c) + program_b + cwd_b);
+
+    if (!c)
+        return NULL;
+    *c = (struct child){.owner = p, .pidfd = -1, .line = -1, .spec = *spec};
+    px_list_init(&c->link);
+    memcpy(c->program, spec->program, program_b);
+    if (cwd_b)
+        c->cwd = memcpy(c->program + program_b, spec->cwd, cwd_b);
+    return c;
+}
+
+/* No more is to be heard of its start. */
+static void stop_waiting(struct child *c)
+{
+    const struct px_services *services = c->owner->services;
+
+    services->unwatch(px_take(&c->watch));
+    services->timer_free(px_take(&c->timer));
+    px_drop_fd(&c->line);
+}
+
+static void child_free(struct child *c)
+{
+    stop_waiting(c);
+    px_list_remove(&c->link);
+    free(c);
+}
+
+static struct child *find(struct pfexec *p, pid_t pid)
+{
+    PX_LIST_EACH (&p->children, struct child, c, link) {
+        if (c->pid == pid && !c->reaped)
+            return c;
+    }
+    return NULL;
+}
+
+/* By pidfd, which never means another process. 0, or an errno. */
+static int send_by_pidfd(const struct child *c, int signum, unsigned flags)
+{
+#ifdef SYS_pidfd_send_signal
+    if (c->pidfd >= 0)
+        return syscall(SYS_pidfd_send_signal, c->pidfd, signum, NULL, flags) ? errno
+                                                                             : 0;
+#endif
+    (void)c;
+    (void)signum;
+    (void)flags;
+    return ENOSYS;
+}
+
+/* To the group, or to the process alone. Without a pidfd no other process or group
+ * has the pid until we reap the child, unless another part of this program does. 0,
+ * or an errno. */
+static int send_to(const struct child *c, int signum, bool group)
+{
+    int errnum = send_by_pidfd(c, signum, group ? TO_GROUP : 0);
+
+    if (errnum == 0 || errnum == ESRCH || send_by_pidfd(c, 0, 0) == ESRCH)
+        return errnum; /* else the kernel cannot do it so */
+    return kill(group ? -c->pid : c->pid, signum) ? errno : 0;
+}
+
+/* Both, as it may have left its group. */
+static void kill_now(const struct child *c)
+{
+    if (c->reaped)
+        return;
+    send_to(c, SIGKILL, true);
+    send_to(c, SIGKILL, false);
+}
+
+/* ---- from start to end ----------------------------------------------------------- */
+
+static void tell_start(const struct child *c, pmix_status_t status, const char *why)
+{
+    if (c->spec.on_start)
+        c->spec.on_start(c->spec.arg, c->pid, status, why);
+}
+
+static void tell_failure(struct child *c)
+{
+    const struct pfexec *p = c->owner;
+    struct px_err err = {0};
+    pmix_status_t rc;
+
+    if (c->failure.step == PX_PFEXEC_NOT_IN_TIME)
+        rc = px_err_set(&err, PMIX_ERR_TIMEOUT,
+                        "cannot run " PX_PFEXEC_NAME ": not started within %llu ms",
+                        c->program, (unsigned long long)p->conf.start_timeout);
+    else
+        rc = px_pfexec_describe(&c->failure, c->program, c->cwd, &err);
+    c->stage = STARTED;
+    tell_start(c, rc, err.text);
+}
+
+/* False while there is nothing to be heard. The end of the line means that it runs,
+ * or was killed before it did. */
+static bool hear(struct child *c)
+{
+    ssize_t n = PX_RETRY(recv(c->line, &c->failure, sizeof(c->failure), MSG_DONTWAIT));
+
+    if (n < 0 && errno == EAGAIN)
+        return false;
+    c->stage = n == (ssize_t)sizeof(c->failure) ? FAILED : STARTED;
+    return true;
+}
+
+static void on_heard(struct child *c)
+{
+    if (c->stage == STARTED) {
+        stop_waiting(c);
+        tell_start(c, PMIX_SUCCESS, "");
+    } else { /* it ends by itself */
+        c->owner->services->watch_set(c->watch, 0);
+        c->owner->services->timer_set(c->timer, KILL_MS);
+    }
+}
+
+static void on_line(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
+{
+    struct child *c = arg;
+
+    if (hear(c))
+        on_heard(c);
+}
+
+static void on_end(void *arg, pid_t pid, int wait_status)
+{
+    struct child *c = arg;
+    const struct px_services *services = c->owner->services;
+    const struct rusage *usage = c->stage == GONE ? NULL
+                                                  : services->child_usage(services);
+
+    c->reaped = true;
+    if (c->stage == GONE ||
+        (c->stage == STARTING && (!hear(c) || c->stage == STARTED))) {
+        c->stage = STARTED;
+        tell_start(c, PMIX_SUCCESS, "");
+    }
+    if (c->stage == FAILED)
+        tell_failure(c);
+    else if (c->spec.on_exit)
+        c->spec.on_exit(c->spec.arg, pid, wait_status, usage);
+    child_free(c);
+}
+
+static void on_timer(void *arg)
+{
+    struct child *c = arg;
+    const struct px_services *services = c->owner->services;
+
+    if (c->stage == GONE) {
+        on_end(c, c->pid, STATUS_LOST);
+    } else if (c->stage ==
+               FAILED) { /* in a dead file system; it is reaped when it can be */
+        services->log(services, PX_LOG_WARN, "process %ld does not die", (long)c->pid);
+        c->spec.on_exit = NULL;
+        stop_waiting(c);
+        tell_failure(c);
+    } else if (hear(c)) { /* just in time: this process was held up itself */
+        on_heard(c);
+    } else {
+        c->failure.step = PX_PFEXEC_NOT_IN_TIME;
+        c->stage = FAILED;
+        kill_now(c);
+        services->watch_set(c->watch, 0);
+        services->timer_set(c->timer, KILL_MS);
+    }
+}
+
+/* ---- starting ------------------------------------------------------------------- */
+
+/* With all signals blocked, so that no handler of the parent runs in the child. */
+static pid_t fork_child(struct child *c, const struct px_pfexec_plan *plan)
+{
+    sigset_t all;
+    sigset_t was;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &was);
+    pid_t pid = c->owner->fork(&c->pidfd);
+    if (pid == 0)
+        px_pfexec_run_child(plan);
+    int errnum = errno;
+    pthread_sigmask(SIG_SETMASK, &was, NULL);
+    errno = errnum;
+    return pid;
+}
+
+static pmix_status_t make_child(struct child *c, struct px_err *err)
+{
+    const struct px_pfexec_spec *spec = &c->spec;
+    const struct px_services *services = c->owner->services;
+    bool needs_null = spec->fds[0] < 0 || spec->fds[1] < 0 || spec->fds[2] < 0;
+    PX_AUTOCLOSE int null_fd = needs_null ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
+    int ends[2];
+
+    if (needs_null && null_fd < 0)
+        return px_err_errno(err, "cannot open /dev/null");
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return px_err_errno(err, "cannot make a socket");
+    PX_AUTOCLOSE int far_end = ends[1]; /* the child's is to be the only one */
+    c->line = ends[0];
+    c->watch = services->watch(services, c->line, PX_READABLE, on_line, c);
+    c->timer = services->timer(services, on_timer, c);
+    if (!c->watch || !c->timer)
+        return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+    const struct px_pfexec_plan plan = {.spec = spec,
+                                        .parent = getpid(),
+                                        .null_fd = null_fd,
+                                        .line = far_end,
+                                        .far_end = c->line};
+    c->pid = fork_child(c, &plan);
+    return c->pid < 0 ? px_err_errno(err, "cannot fork") : PMIX_SUCCESS;
+}
+
+/* The child waits for its go meanwhile, so it has not ended yet, unless it was
+ * killed. */
+static pmix_status_t watch_child(struct child *c, struct px_err *err)
+{
+    const struct px_services *services = c->owner->services;
+    int rc = services->child_pidfd(services, c->pid, c->pidfd, on_end, c);
+
+    if (rc == PMIX_ERR_NOT_FOUND) { /* another part of this program has reaped it */
+        c->pidfd = -1;
+        c->stage = GONE;
+        c->reaped = true;
+        services->watch_set(c->watch, 0);
+        services->timer_set(c->timer, 0);
+        return PMIX_SUCCESS;
+    }
+    if (rc) {
+        kill(c->pid, SIGKILL);
+        (void)PX_RETRY(waitpid(c->pid, NULL, __WALL)); /* not in any file system yet */
+        return px_err_set(err, PMIX_ERR_NOMEM, "cannot watch it: out of memory");
+    }
+    services->timer_set(c->timer, c->owner->conf.start_timeout);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t start(struct pfexec *p, const struct px_pfexec_spec *spec,
+                           pid_t *pid, struct px_err *err)
+{
+    struct child *c = child_create(p, spec);
+    pmix_status_t rc = c ? make_child(c, err)
+                         : px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+
+    if (!rc)
+        rc = watch_child(c, err);
+    if (rc) {
+        px_err_prefix(err, "cannot run " PX_PFEXEC_NAME, spec->program);
+        if (c)
+            child_free(c);
+        return rc;
+    }
+    setpgid(c->pid, c->pid); /* as it does itself, whichever is first */
+    px_list_append(&p->children, &c->link);
+    *pid = c->pid;
+    if (spec->forked)
+        spec->forked(spec->arg, c->pid);
+    if (c->stage == STARTING) /* if it is gone by now, its end says so */
+        (void)PX_RETRY(send(c->line, "", 1, MSG_NOSIGNAL));
+    return PMIX_SUCCESS;
+}
+
+/* ---- operations ----------------------------------------------------------------- */
+
+static pmix_status_t pfexec_spawn(void *self, const struct px_pfexec_spec *spec,
+                                  pid_t *pid, char *why, size_t why_size)
+{
+    struct px_err err = {.text = "a program and its arguments are needed"};
+    pmix_status_t rc = PMIX_ERR_BAD_PARAM;
+
+    if (spec->program && spec->argv)
+        rc = start(self, spec, pid, &err);
+    if (rc == PMIX_ERR_WOULD_BLOCK) /* EAGAIN: this user may not have more processes */
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc && why)
+        px_str_copy(why, why_size, err.text);
+    return rc;
+}
+
+static pmix_status_t pfexec_signal(void *self, pid_t pid, int signum)
+{
+    const struct child *c = find(self, pid);
+
+    if (!c)
+        return PMIX_ERR_NOT_FOUND;
+    int errnum = send_to(c, signum, true);
+    if (getpgid(pid) != pid) /* it left the group; in it, it would get two */
+        errnum = send_to(c, signum, false);
+    return errnum ? px_status_of_errno(errnum) : PMIX_SUCCESS;
+}
+
+/* Stays in the list: it can still be signalled, and is reaped. */
+static void pfexec_forget(void *self, pid_t pid)
+{
+    PX_LIST_EACH (&((struct pfexec *)self)->children, struct child, c, link) {
+        if (c->pid == pid) {
+            c->spec.on_start = NULL;
+            c->spec.on_exit = NULL;
+        }
+    }
+}
+
+const struct px_pfexec_ops px_pfexec_ops = {
+    .spawn = pfexec_spawn,
+    .signal = pfexec_signal,
+    .forget = pfexec_forget,
+};
+
+/* ---- life ----------------------------------------------------------------------- */
+
+pmix_status_t px_pfexec_open(const struct px_services *services, const void *conf,
+                             px_pfexec_fork_fn fork_fn, void **self)
+{
+    struct pfexec *p = malloc(sizeof(*p));
+
+    if (!p)
+        return PMIX_ERR_NOMEM;
+    *p = (struct pfexec){.services = services,
+                         .conf = *(const struct px_pfexec_conf *)conf,
+                         .fork = fork_fn};
+    px_list_init(&p->children);
+    *self = p;
+    return PMIX_SUCCESS;
+}
+
+void px_pfexec_close(void *self)
+{
+    struct pfexec *p = self;
+
+    if (!p)
+        return;
+    PX_LIST_EACH (&p->children, struct child, c, link) {
+        kill_now(c);
+        p->services->child_forget(p->services, c->pid); /* it is reaped all the same */
+        child_free(c);
+    }
+    free(p);
+}

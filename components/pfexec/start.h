@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The common part of the components of pfexec: all but how a process is made.
+ * Children are started, watched, signalled and forgotten here, and run in child.h. */
+#ifndef PX_PFEXEC_START_H
+#define PX_PFEXEC_START_H
+
+#include "tenon/pfexec.h"
+
+/* As fork; all signals are blocked. *pidfd, if it is set, is of the child. */
+typedef pid_t (*px_pfexec_fork_fn)(int *pidfd);
+
+struct px_pfexec_conf {
+    uint64_t start_timeout;
+};
+
+extern const struct px_param px_pfexec_params[];
+extern const struct px_pfexec_ops px_pfexec_ops;
+
+pmix_status_t px_pfexec_open(const struct px_services *services, const void *conf,
+                             px_pfexec_fork_fn fork, void **self);
+void px_pfexec_close(void *self);
+
+#endif
