@@ -112,6 +112,7 @@ static const struct {
     {"statx", SYS_statx},
     {"pidfd_open", SYS_pidfd_open},
     {"clone3", SYS_clone3},
+    {"pidfd_send_signal", SYS_pidfd_send_signal},
     {"close_range", SYS_close_range},
     {"landlock_create_ruleset", SYS_landlock_create_ruleset},
 };
