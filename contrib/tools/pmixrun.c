@@ -141,7 +141,8 @@ static void orphans_end(void)
 static int news_fds[2] = {-1, -1};
 
 struct news {
-    bool is_end; /* of the job; else of a process, as it should not */
+    enum { ANSWER, FAILURE, END } kind; /* to the request; of a process; of a job */
+    pmix_status_t status;               /* of an answer */
     pmix_nspace_t job;
     int exit_code;
     /* of a failure only */
@@ -177,6 +178,26 @@ static void read_info(struct news *n, const pmix_info_t *i)
         n->pid = v->data.pid;
 }
 
+static void send_news(struct news *n)
+{
+    ssize_t put;
+
+    do
+        put = write(news_fds[1], &n, sizeof(n));
+    while (put < 0 && errno == EINTR);
+    if (put < 0) /* there is room for thousands */
+        free(n);
+}
+
+static void on_spawned(pmix_status_t status, char nspace[], void *cbdata)
+{
+    struct news *n = cbdata;
+
+    n->status = status;
+    PMIx_Load_nspace(n->job, nspace);
+    send_news(n);
+}
+
 static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source,
                      pmix_info_t info[], size_t n_info, pmix_info_t *results,
                      size_t n_results, pmix_event_notification_cbfunc_fn_t done,
@@ -188,16 +209,11 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source,
     (void)results;
     (void)n_results;
     if (n) {
-        n->is_end = code == PMIX_EVENT_JOB_END;
+        n->kind = code == PMIX_EVENT_JOB_END ? END : FAILURE;
         n->proc = *source;
         for (size_t i = 0; i < n_info; i++)
             read_info(n, &info[i]);
-        ssize_t put;
-        do
-            put = write(news_fds[1], &n, sizeof(n));
-        while (put < 0 && errno == EINTR);
-        if (put < 0) /* there is room for thousands */
-            free(n);
+        send_news(n);
     }
     if (done)
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
@@ -235,13 +251,15 @@ static int catch_signals(void)
     }
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN); /* our own lines may find no reader */
+    signal(SIGCHLD, SIG_DFL); /* while it is ignored, ends are not told */
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static pmix_status_t spawn(struct run *run)
+/* The answer is news: signals and the time limit count meanwhile. */
+static pmix_status_t spawn(const struct options *o)
 {
-    const struct options *o = run->options;
     pmix_app_t *apps = PMIx_App_create(o->n_programs);
+    struct news *answer = calloc(1, sizeof(*answer));
     const bool yes = true;
     const struct {
         const char *key;
@@ -253,7 +271,7 @@ static pmix_status_t spawn(struct run *run)
                  {PMIX_JOB_RECOVERABLE, o->recoverable ? &yes : NULL, PMIX_BOOL}};
     pmix_info_t infos[sizeof(asked) / sizeof(asked[0])];
     size_t n_infos = 0;
-    pmix_status_t rc = apps ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+    pmix_status_t rc = apps && answer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     for (size_t i = 0; !rc && i < sizeof(asked) / sizeof(asked[0]); i++) {
         if (!asked[i].value)
@@ -271,7 +289,9 @@ static pmix_status_t spawn(struct run *run)
         apps[i].maxprocs = o->programs[i].n;
     }
     if (!rc)
-        rc = PMIx_Spawn(infos, n_infos, apps, o->n_programs, run->job);
+        rc = PMIx_Spawn_nb(infos, n_infos, apps, o->n_programs, on_spawned, answer);
+    if (rc)
+        free(answer);
     while (n_infos > 0)
         PMIx_Info_destruct(&infos[--n_infos]);
     free(apps);
@@ -385,12 +405,35 @@ static void on_end(struct run *run, const struct news *n)
     run->finished = !jobs_left();
 }
 
+/* The library has logged the reason. */
+static int status_of_refusal(pmix_status_t rc)
+{
+    return rc == PMIX_ERR_JOB_EXE_NOT_FOUND ? EXIT_NOT_FOUND
+           : rc == PMIX_ERR_JOB_APP_NOT_EXECUTABLE ||
+                   rc == PMIX_ERR_JOB_FAILED_TO_LAUNCH
+               ? EXIT_NOT_EXECUTABLE
+               : EXIT_TROUBLE;
+}
+
+static void on_answer(struct run *run, const struct news *n)
+{
+    PMIx_Load_nspace(run->job, n->job);
+    if (n->status && run->urge == NOT)
+        run->status = status_of_refusal(n->status);
+    if (n->status)
+        run->finished = !jobs_left();
+    else if (run->options->verbose)
+        complain("job %s has started", run->job);
+}
+
 static void on_news(struct run *run)
 {
+    static void (*const handlers[])(struct run *, const struct news *) = {
+        [ANSWER] = on_answer, [FAILURE] = on_failure, [END] = on_end};
     struct news *n;
 
     while (read(news_fds[0], &n, sizeof(n)) == (ssize_t)sizeof(n)) {
-        (n->is_end ? on_end : on_failure)(run, n);
+        handlers[n->kind](run, n);
         free(n);
     }
 }
@@ -424,15 +467,9 @@ static int run_job(const struct options *o, int signal_fd)
         complain("cannot watch the job: %s", PMIx_Error_string(rc));
         return EXIT_TROUBLE;
     }
-    rc = spawn(&run);
-    if (rc) /* the library has logged the reason */
-        return rc == PMIX_ERR_JOB_EXE_NOT_FOUND ? EXIT_NOT_FOUND
-               : rc == PMIX_ERR_JOB_APP_NOT_EXECUTABLE ||
-                       rc == PMIX_ERR_JOB_FAILED_TO_LAUNCH
-                   ? EXIT_NOT_EXECUTABLE
-                   : EXIT_TROUBLE;
-    if (o->verbose)
-        complain("job %s has started", run.job);
+    rc = spawn(o);
+    if (rc)
+        return status_of_refusal(rc);
     wait_or_kill(&run);
     return run.status;
 }

@@ -26,6 +26,13 @@ killed_by_signal() { # killed_by_signal NAME NUMBER
     grep -Fq "$(uname -n)" "$ERR" || fail "the line does not name the host"
 }
 
+sigchld_ignored() { # as some start it: it learns all the same how its processes end
+    local pr=(run 60 env --ignore-signal=CHLD "$PMIXRUN")
+    rc_of 7 "${pr[@]}" -n 3 sh -c 'exit 7' 2>"$ERR"
+    rc_of 143 "${pr[@]}" sh -c 'kill $$' 2>"$ERR"
+    "${pr[@]}" -n 3 sh -c 'grep -q "^SigIgn:.*0....$" "/proc/$PPID/status"' # whatever the kernel can do
+}
+
 exits_after_others_are_gone() {
     rc_of 5 pr -n 3 sh -c 'if [ "$PMIX_RANK" = 2 ]; then sleep 0.3; exit 5; fi' 2>"$ERR"
 }
@@ -189,6 +196,28 @@ timeout_ends_it() {
     pr --timeout 30 -n 2 true
 }
 
+# To open a program of which a process holds a write lease, exec has to wait.
+stuck() { # stuck STATUS SECONDS COMMAND...: which pmixrun appends to that runs such a program
+    local started=$SECONDS status=$1 limit=$2
+    shift 2
+    printf '#!/bin/sh\n' >"$TMPDIR/stuck"
+    chmod +x "$TMPDIR/stuck"
+    rc_of "$status" run 60 python3 -c 'import fcntl, os, signal, subprocess, sys
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+fcntl.fcntl(os.open(sys.argv[-1], os.O_RDWR), fcntl.F_SETLEASE, fcntl.F_WRLCK)
+sys.exit(subprocess.call(sys.argv[1:]))' "$@" "$TMPDIR/stuck" 2>"$ERR"
+    [ $((SECONDS - started)) -lt "$limit" ] || fail "it took $((SECONDS - started)) s"
+    rm "$TMPDIR/stuck"
+}
+
+start_hangs() { # as in a dead file system: its time limit, the job's, and signals end it
+    stuck 126 8 "$PMIXRUN" --mca pfexec_linux_start_timeout 500ms --mca pfexec_posix_start_timeout 500ms -n 20
+    lines 1 'not started within 500 ms' "$ERR"
+    stuck 124 8 "$PMIXRUN" --timeout 1
+    stuck 130 8 timeout --preserve-status -s INT 1 "$PMIXRUN" -n 20
+    lines 0 . "$ERR"
+}
+
 signal_is_passed_on() { # signal_is_passed_on NAME NUMBER
     start "$PMIXRUN" -n 3 "$CLIENT" stay
     said 3 ^up
@@ -303,6 +332,7 @@ t exit_status_of_the_first_failed_rank exit_code
 t killed_by_SEGV_is_139 killed_by_signal SEGV 11
 t killed_by_KILL_is_137 killed_by_signal KILL 9
 t killed_by_TERM_is_143 killed_by_signal TERM 15
+t started_with_SIGCHLD_ignored sigchld_ignored
 t failure_after_others_ended exits_after_others_are_gone
 t rank_leaves_without_finalize no_finalize
 t stdin_of_300_kB_from_a_file_to_rank_0 stdin_file
@@ -326,6 +356,7 @@ t several_programs mpmd
 t several_programs_are_one_job mpmd_is_one_job
 t several_programs_one_fails mpmd_status
 t timeout_ends_the_job_with_124 timeout_ends_it
+t start_that_hangs_can_be_ended start_hangs
 t SIGINT_is_130 signal_is_passed_on INT 2
 t SIGTERM_is_143 signal_is_passed_on TERM 15
 t ranks_see_SIGINT ranks_see_the_signal INT
