@@ -147,6 +147,7 @@ well() {
 # start COMMAND...: in the background; PID is the command's own, await it. Standard streams: IN
 # (default /dev/null), OUT, ERR.
 start() {
+    : >"$OUT" # at once: what an earlier program has said is not this one's
     (in_case "$@") <"${IN:-/dev/null}" >"$OUT" 2>"$ERR" &
     PID=$!
 }
