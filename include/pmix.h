@@ -97,11 +97,12 @@ void PMIx_Progress(void);
 /**
  * Stop the library's own thread: from now on the program drives progress itself, by
  * PMIx_Progress; calls that wait see to it meanwhile. What was due before is worked off
- * first. Waits for that; without effect from within a callback, before initialization, and
- * where no thread runs.
+ * first. Waits for that; without effect from within a callback, before initialization,
+ * and where no thread runs.
  *
- * @param info   PMIX_PROGRESS_THREAD_NAME: only if the thread is called so ("tenon-loop");
- *               PMIX_PROGRESS_THREAD_FLUSH is true in any case. The caller's
+ * @param info   PMIX_PROGRESS_THREAD_NAME: only if the thread is called so
+ *               ("tenon-loop"); PMIX_PROGRESS_THREAD_FLUSH is true in any case. The
+ *               caller's
  * @param ninfo  elements of @p info
  *
  * Not in the PMIx Standard.
@@ -301,7 +302,8 @@ pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata, const pmix_info_t i
  * As PMIx_Lookup, without waiting.
  *
  * @param keys    NULL-terminated, at least one
- * @param cbfunc  must not be NULL; receives what was found; the data stays the library's
+ * @param cbfunc  must not be NULL; receives what was found; the data stays the
+ *                library's
  */
 pmix_status_t PMIx_Lookup_nb(char **keys, const pmix_info_t info[], size_t ninfo,
                              pmix_lookup_cbfunc_t cbfunc, void *cbdata);
@@ -438,8 +440,8 @@ pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t 
  *                PMIX_EVENT_CUSTOM_RANGE
  * @param info    handed to the handlers
  * @param cbfunc  gets the status once the event was passed on, not once it was handled
- * @return with @p cbfunc: PMIX_SUCCESS, and it will be called; or an error. Without: the
- *         status, be it the host's reason not to pass it on
+ * @return with @p cbfunc: PMIX_SUCCESS, and it will be called; or an error. Without:
+ *         the status, be it the host's reason not to pass it on
  *
  * PMIx Standard 5.0, ch. Event Notification.
  */

@@ -5,10 +5,9 @@
 
 /*
  * One key a line, so that a search for a key shows all of it: lines are longer here
- * than elsewhere. "T[]" is a pmix_data_array_t* with elements of T. The strings are what
- * libraries in the field use; where releases differ, the comment gives the newer string,
- * and this library accepts both. A bool without a value means true.
- */
+ * than elsewhere. "T[]" is a pmix_data_array_t* with elements of T. The strings are
+ * what libraries in the field use; where releases differ, the comment gives the newer
+ * string, and this library accepts both. A bool without a value means true. / */
 
 /* clang-format off */
 

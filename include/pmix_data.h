@@ -241,8 +241,8 @@ pmix_status_t PMIx_Info_list_prepend(void *list, const char *key, const void *da
                                      pmix_data_type_t type);
 
 /**
- * Append an info made of a key and a copy of a value (+). Returns PMIX_ERR_BAD_PARAM for
- * a NULL value, else as PMIx_Info_list_add.
+ * Append an info made of a key and a copy of a value (+). Returns PMIX_ERR_BAD_PARAM
+ * for a NULL value, else as PMIx_Info_list_add.
  */
 pmix_status_t PMIx_Info_list_add_value(void *list, const char *key,
                                        const pmix_value_t *value);
@@ -382,9 +382,9 @@ void PMIx_Byte_object_load(pmix_byte_object_t *bo, char *data, size_t size);
  * Set up a data array.
  *
  * init gives an empty array of the type. construct and create make room in @p darray,
- * overwriting what it had, for @p n constructed elements; where memory is short or the type is unknown, array is NULL and
- * size 0, and create returns NULL. destruct frees the elements and what they hold, free
- * also the pmix_data_array_t itself.
+ * overwriting what it had, for @p n constructed elements; where memory is short or the
+ * type is unknown, array is NULL and size 0, and create returns NULL. destruct frees
+ * the elements and what they hold, free also the pmix_data_array_t itself.
  */
 void PMIx_Data_array_init(pmix_data_array_t *darray, pmix_data_type_t type);
 void PMIx_Data_array_construct(pmix_data_array_t *darray, size_t n,

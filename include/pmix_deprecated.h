@@ -404,8 +404,8 @@ static inline pmix_boolean_t pmix_check_true(const pmix_value_t *value)
     return PMIx_Value_true(value);
 }
 
-/* Destruct the n elements of an array that remains the caller's, NULL allowed. Mind that
- * PMIX_APP_FREE and its kin also free the array. */
+/* Destruct the n elements of an array that remains the caller's, NULL allowed. Mind
+ * that PMIX_APP_FREE and its kin also free the array. */
 #define PMIX_DEFINE_FREE(name, type, destruct)          \
     static inline void name(type *array, size_t n)      \
     {                                                   \

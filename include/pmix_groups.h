@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups: sets of processes under a name of their own. Part of pmix.h, whose conventions
- * hold. */
+/* Groups: sets of processes under a name of their own. Part of pmix.h, whose
+ * conventions hold. */
 #ifndef PMIX_GROUPS_H
 #define PMIX_GROUPS_H
 

@@ -165,7 +165,7 @@ static inline void pmix_inline_query_destruct(pmix_query_t *query)
         (m) = NULL;                                                          \
     } while (0)
 
-/* -- Functions that programs write too ---------------------------------------------- */
+/* -- Functions that programs write too --------------------------------------------- */
 
 /** malloc, calloc and free of the program: what the library gives away is freed so. */
 static inline void *pmix_malloc(size_t size)
@@ -191,7 +191,8 @@ static inline size_t pmix_inline_length(const char *s, size_t max)
     return end ? (size_t)(end - s) : s ? max : 0;
 }
 
-/** Length of a key, as far as it fits into a pmix_key_t; one more if it does not fit. */
+/** Length of a key, as far as it fits into a pmix_key_t; one more if it does not
+ * fit. */
 static inline size_t pmix_keylen(const char *src)
 {
     return pmix_inline_length(src, PMIX_MAX_KEYLEN + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process may ask of the system around its job: what it knows, job control, logging,
- * resources, sessions, credentials, monitoring, fabrics. Part of pmix.h, whose conventions
- * hold. */
+/* What a process may ask of the system around its job: what it knows, job control,
+ * logging, resources, sessions, credentials, monitoring, fabrics. Part of pmix.h, whose
+ * conventions hold. */
 #ifndef PMIX_RESOURCES_H
 #define PMIX_RESOURCES_H
 
@@ -37,8 +37,8 @@ pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
  * (PMIX_REGISTER_CLEANUP) and directories (PMIX_REGISTER_CLEANUP_DIR), absolute paths
  * with commas between, but for what PMIX_CLEANUP_IGNORE names; as the caller's user and
  * group, and only what is theirs. It is done when a target's processes here have ended:
- * the caller's own, those of another rank, or with PMIX_RANK_WILDCARD the last local one
- * of a namespace. What cannot be removed stays, silently. PMIX_CLEANUP_RECURSIVE,
+ * the caller's own, those of another rank, or with PMIX_RANK_WILDCARD the last local
+ * one of a namespace. What cannot be removed stays, silently. PMIX_CLEANUP_RECURSIVE,
  * _EMPTY and _LEAVE_TOPDIR are for all directories of the call; of a directory that is
  * registered twice recursive wins, and so does to leave the top. A caller has at most
  * 4096 entries of together 1 MiB. If there is more in the call than clean-up, that is
@@ -50,11 +50,11 @@ pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
  * @param results     receives an array the caller frees with PMIX_INFO_FREE; may be
  *                    NULL
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NO_PERMISSIONS: of another
- *         user; PMIX_ERR_NOT_FOUND: no such process here; PMIX_ERR_BAD_PARAM: a path that
- *         is none, a value of the wrong type, directives without a directory;
+ *         user; PMIX_ERR_NOT_FOUND: no such process here; PMIX_ERR_BAD_PARAM: a path
+ *         that is none, a value of the wrong type, directives without a directory;
  *         PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES: a file to remove that is to be
- *         ignored; PMIX_ERR_OUT_OF_RESOURCE: too much; PMIX_ERR_TIMEOUT. On error nothing
- *         of the clean-up was registered
+ *         ignored; PMIX_ERR_OUT_OF_RESOURCE: too much; PMIX_ERR_TIMEOUT. On error
+ *         nothing of the clean-up was registered
  *
  * PMIx Standard 5.0, ch. Job Management and Reporting; RFC 0027.
  */
@@ -70,8 +70,8 @@ pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
 /**
  * Log data to the places its keys name.
  *
- * @param data        at least one: PMIX_LOG_STDERR, PMIX_LOG_SYSLOG and so on, with what
- *                    to log
+ * @param data        at least one: PMIX_LOG_STDERR, PMIX_LOG_SYSLOG and so on, with
+ *                    what to log
  * @param directives  PMIX_LOG_ONCE, PMIX_LOG_TIMESTAMP and others
  * @return PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS; PMIX_ERR_NOT_AVAILABLE if a place
  *         cannot be reached now; PMIX_ERR_NOT_SUPPORTED if nobody serves it
@@ -86,7 +86,7 @@ pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata,
                           const pmix_info_t directives[], size_t ndirs,
                           pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* -- Allocations, resource blocks, sessions ------------------------------------------ */
+/* -- Allocations, resource blocks, sessions ---------------------------------------- */
 
 /**
  * Ask the resource manager for resources, or to change or take back an allocation.
@@ -157,7 +157,7 @@ pmix_status_t PMIx_Session_control(uint32_t sessionID, const pmix_info_t info[],
                                    size_t ninfo, pmix_info_cbfunc_t cbfunc,
                                    void *cbdata);
 
-/* -- Credentials ---------------------------------------------------------------------- */
+/* -- Credentials ------------------------------------------------------------------- */
 
 /**
  * Get a credential of the caller that others can have checked.
@@ -166,7 +166,8 @@ pmix_status_t PMIx_Session_control(uint32_t sessionID, const pmix_info_t info[],
  *
  * @param info        PMIX_CRED_TYPE and others
  * @param credential  receives bytes the caller frees; none on error
- * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if the host makes none; the host's reason
+ * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if the host makes none; the host's
+ *         reason
  *
  * PMIx Standard 5.0, ch. Security.
  */
@@ -201,14 +202,15 @@ pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t *cred,
                                        const pmix_info_t info[], size_t ninfo,
                                        pmix_info_t **results, size_t *nresults);
 
-/** As PMIx_Validate_credential, without waiting: @p cbfunc, which must not be NULL, gets
+/** As PMIx_Validate_credential, without waiting: @p cbfunc, which must not be NULL,
+ * gets
  *  status and results, which stay the library's. */
 pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t *cred,
                                           const pmix_info_t info[], size_t ninfo,
                                           pmix_validation_cbfunc_t cbfunc,
                                           void *cbdata);
 
-/* -- Monitoring ------------------------------------------------------------------------ */
+/* -- Monitoring -------------------------------------------------------------------- */
 
 /**
  * Ask that processes, files or usage be watched, or that watching end.
@@ -219,7 +221,8 @@ pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t *cred,
  *                    PMIX_MONITOR_CANCEL ends it, PMIX_SEND_HEARTBEAT is PMIx_Heartbeat
  * @param error       the event to raise
  * @param directives  PMIX_MONITOR_ID, how often to look, and others
- * @param results     receives an array the caller frees with PMIX_INFO_FREE; may be NULL
+ * @param results     receives an array the caller frees with PMIX_INFO_FREE; may be
+ *                    NULL
  * @param nresults    receives its number of elements; may be NULL if results is
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if neither server nor host watches that
  *
@@ -250,7 +253,7 @@ pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t *monitor, pmix_status_t 
  */
 void PMIx_Heartbeat(void);
 
-/* -- Fabrics ---------------------------------------------------------------------------- */
+/* -- Fabrics ----------------------------------------------------------------------- */
 
 /*
  * A pmix_fabric_t is the caller's, and must stay while it is registered. PMIx_Fabric_

@@ -31,23 +31,23 @@ extern "C" {
  * PMIx_server_finalize, and the arguments of all but the first are ignored.
  *
  * A client or a tool may become a server, too: it keeps its own name and the server its
- * calls go to, and has a second name as a server. A process that begins as a server is a
- * client of itself: PMIx_Init and PMIx_tool_init return the server's name.
+ * calls go to, and has a second name as a server. A process that begins as a server is
+ * a client of itself: PMIx_Init and PMIx_tool_init return the server's name.
  *
  * @param module  copied, as far as TENON_SERVER_MODULE_SIZE says; NULL for a host that
  *                offers nothing
  * @param info    PMIX_SERVER_NSPACE, PMIX_SERVER_RANK, PMIX_SERVER_TMPDIR,
  *                PMIX_SYSTEM_TMPDIR and others
- * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, also for a parameter of the environment or a
- *         file; PMIX_ERR_NOT_FOUND if components are missing; PMIX_ERR_WOULD_BLOCK;
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, also for a parameter of the environment or
+ *         a file; PMIX_ERR_NOT_FOUND if components are missing; PMIX_ERR_WOULD_BLOCK;
  *         PMIX_ERR_NOMEM; else why nothing can be listened on, PMIX_ERR_NO_PERMISSIONS
  *         and PMIX_ERR_OUT_OF_RESOURCE among them
  */
 pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
                                size_t ninfo);
 
-/* PMIx_server_init, told of the module's size. Infos that are none go on as they are, to
- * be refused there. */
+/* PMIx_server_init, told of the module's size. Infos that are none go on as they are,
+ * to be refused there. */
 static inline pmix_status_t tenon_server_init(pmix_server_module_t *module,
                                               pmix_info_t info[], size_t ninfo)
 {
@@ -166,8 +166,8 @@ pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
  * Prepare a job where it is launched from: gather environment, fabric keys and ports.
  *
  * Never blocks. What comes holds what the fabric components of this server contribute
- * to the launch; it is empty if there are none, or they have nothing to say. A component
- * that cannot do its part fails the launch with its status.
+ * to the launch; it is empty if there are none, or they have nothing to say. A
+ * component that cannot do its part fails the launch with its status.
  *
  * @param info    the job's maps, PMIX_SETUP_APP_ENVARS, PMIX_ALLOC_FABRIC and others;
  *                copied
@@ -185,8 +185,8 @@ pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace,
  * Prepare this node for a job, before its first local process is started.
  *
  * Hands each fabric component what that of the same name has contributed, and keeps the
- * variables it wants for the processes, for PMIx_server_setup_fork. What no component of
- * this node understands is left out with a line in the log.
+ * variables it wants for the processes, for PMIx_server_setup_fork. What no component
+ * of this node understands is left out with a line in the log.
  *
  * @param info    what PMIx_server_setup_application gave, perhaps among other things;
  *                copied
@@ -406,11 +406,13 @@ pmix_status_t PMIx_parse_regex2(const pmix_regex2_t *regex, pmix_info_t info[],
 
 /**
  * Where a process is bound, in the words of this node's topology: a value for
- * PMIX_LOCALITY_STRING. As the functions of pmix_topology.h, which see for the statuses.
+ * PMIX_LOCALITY_STRING. As the functions of pmix_topology.h, which see for the
+ * statuses.
  *
  * @param cpuset    of hwloc
- * @param locality  receives the text, which the caller frees; NULL if the bitmap is NULL
- *                  or full (the process is not bound) or touches nothing of the topology
+ * @param locality  receives the text, which the caller frees; NULL if the bitmap is
+ *                  NULL or full (the process is not bound) or touches nothing of the
+ *                  topology
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED; PMIX_ERR_NOT_AVAILABLE
  */
 pmix_status_t PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset,

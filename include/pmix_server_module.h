@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a resource manager is called for by its server library. Part of pmix_server.h. */
+/* What a resource manager is called for by its server library. Part of
+ * pmix_server.h. */
 #ifndef PMIX_SERVER_MODULE_H
 #define PMIX_SERVER_MODULE_H
 

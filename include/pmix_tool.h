@@ -90,25 +90,26 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
  * Every call needs its own PMIx_tool_finalize; the first one does the work. A later one
  * looks for a server again if there is none. So does the first one in a client, which
  * becomes a tool and keeps its name and its server. A process that is a server, and no
- * client before, only gets its name and is no tool: nobody is above it. Any thread, but not from within a callback;
- * blocks while it connects, at most as long as PMIX_TIMEOUT says.
+ * client before, only gets its name and is no tool: nobody is above it. Any thread, but
+ * not from within a callback; blocks while it connects, at most as long as PMIX_TIMEOUT
+ * says.
  *
  * The server is, in this order: the one that PMIX_TOOL_ATTACHMENT_FILE,
  * PMIX_SERVER_URI or PMIX_TCP_URI ("file:" and a path is a file there, too),
  * PMIX_SERVER_PIDINFO, PMIX_SERVER_NSPACE, PMIX_CONNECT_TO_SYSTEM, _TO_SCHEDULER or
  * _TO_SYS_CONTROLLER names, and no other; with PMIX_CONNECT_SYSTEM_FIRST the system's;
  * those of PMIX_CONNECTION_ORDER, of which the last may forbid others; the one in the
- * environment (PMIX_SERVER_URI41 and so on, then PMIX_LAUNCHER_RNDZ_URI); the first that
- * lets us in of those with a rendezvous file below PMIX_SERVER_TMPDIR or
+ * environment (PMIX_SERVER_URI41 and so on, then PMIX_LAUNCHER_RNDZ_URI); the first
+ * that lets us in of those with a rendezvous file below PMIX_SERVER_TMPDIR or
  * PMIX_SYSTEM_TMPDIR. Files that are symbolic links, or not this user's or root's, are
  * not believed. A server that was named is tried again PMIX_CONNECT_MAX_RETRIES times
  * (default 1) after PMIX_CONNECT_RETRY_DELAY seconds (default 10 ms), and with
  * PMIX_WAIT_FOR_CONNECTION until PMIX_TIMEOUT.
  *
- * The name is PMIX_TOOL_NSPACE with PMIX_TOOL_RANK (default 0), else PMIX_NAMESPACE with
- * PMIX_RANK of the environment, else what the server gives, else one of the tool's own.
- * With PMIX_TOOL_DO_NOT_CONNECT the Standard would leave the tool without a name; one is
- * made up all the same, as calls that work alone need it.
+ * The name is PMIX_TOOL_NSPACE with PMIX_TOOL_RANK (default 0), else PMIX_NAMESPACE
+ * with PMIX_RANK of the environment, else what the server gives, else one of the tool's
+ * own. With PMIX_TOOL_DO_NOT_CONNECT the Standard would leave the tool without a name;
+ * one is made up all the same, as calls that work alone need it.
  *
  * @param proc   receives the tool's name; may be NULL
  * @param info   what was named above; PMIX_TOOL_DO_NOT_CONNECT: no server;
@@ -117,9 +118,9 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
  *               others find the tool, from now until it ends; they are refused until
  *               PMIx_tool_set_server_module. The caller's, good until this returns
  * @param ninfo  elements of @p info
- * @return PMIX_SUCCESS; PMIX_ERR_UNREACH: no server; PMIX_ERR_TIMEOUT; PMIX_ERR_BAD_PARAM
- *         for what contradicts itself; PMIX_ERR_WOULD_BLOCK from within a callback;
- *         PMIX_ERR_NOMEM. On error nothing has begun
+ * @return PMIX_SUCCESS; PMIX_ERR_UNREACH: no server; PMIX_ERR_TIMEOUT;
+ *         PMIX_ERR_BAD_PARAM for what contradicts itself; PMIX_ERR_WOULD_BLOCK from
+ *         within a callback; PMIX_ERR_NOMEM. On error nothing has begun
  */
 pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo);
 
@@ -159,8 +160,8 @@ pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc, pmix_proc_t *server,
  * Leave a server. If it was the primary one, calls that need a server return
  * PMIX_ERR_UNREACH until another one is primary.
  *
- * What waits for that server's answer fails. Any thread, but not from within a callback;
- * blocks until the server has said goodbye, a few seconds at most.
+ * What waits for that server's answer fails. Any thread, but not from within a
+ * callback; blocks until the server has said goodbye, a few seconds at most.
  *
  * @param server  its name; PMIX_RANK_WILDCARD: any of that namespace
  * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool; PMIX_ERR_NOT_FOUND if there
@@ -169,10 +170,11 @@ pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc, pmix_proc_t *server,
 pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server);
 
 /**
- * Name the servers the tool is connected to, the primary one first if there is one, then
- * in the order they were attached. Any thread, but not from within a callback.
+ * Name the servers the tool is connected to, the primary one first if there is one,
+ * then in the order they were attached. Any thread, but not from within a callback.
  *
- * @param servers   receives an array the caller frees with PMIX_PROC_FREE; NULL on error
+ * @param servers   receives an array the caller frees with PMIX_PROC_FREE; NULL on
+ *                  error
  * @param nservers  receives its elements; 0 on error
  * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool, with nothing written;
  *         PMIX_ERR_UNREACH if there is no server; PMIX_ERR_BAD_PARAM;
@@ -188,13 +190,13 @@ pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *nservers);
  * Any thread, but not from within a callback; blocks only to wait for the connection.
  *
  * @param server  its name; PMIX_RANK_WILDCARD: any of that namespace
- * @param info    PMIX_WAIT_FOR_CONNECTION: until another thread has attached it, at most
- *                PMIX_TIMEOUT seconds (0 or absent: for ever). The caller's
+ * @param info    PMIX_WAIT_FOR_CONNECTION: until another thread has attached it, at
+ *                most PMIX_TIMEOUT seconds (0 or absent: for ever). The caller's
  * @param ninfo   elements of @p info
- * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool, or no longer; PMIX_ERR_UNREACH
- *         if it is not connected; PMIX_ERR_TIMEOUT; PMIX_ERR_BAD_PARAM;
- *         PMIX_ERR_WOULD_BLOCK; PMIX_ERR_NOT_SUPPORTED if values were put and not
- *         committed that this server could not read; PMIX_ERR_NOMEM
+ * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool, or no longer;
+ *         PMIX_ERR_UNREACH if it is not connected; PMIX_ERR_TIMEOUT;
+ *         PMIX_ERR_BAD_PARAM; PMIX_ERR_WOULD_BLOCK; PMIX_ERR_NOT_SUPPORTED if values
+ *         were put and not committed that this server could not read; PMIX_ERR_NOMEM
  */
 pmix_status_t PMIx_tool_set_server(const pmix_proc_t *server, pmix_info_t info[],
                                    size_t ninfo);
@@ -211,9 +213,9 @@ bool PMIx_tool_is_connected(void);
 /**
  * Make the tool a server for processes that it starts itself, until PMIx_tool_finalize.
  *
- * They are registered with the PMIx_server_ functions; the server bears the tool's name.
- * A tool without a server above it is then its own: its calls go to @p module. Any
- * thread, but not from within a callback; does not block for long.
+ * They are registered with the PMIx_server_ functions; the server bears the tool's
+ * name. A tool without a server above it is then its own: its calls go to @p module.
+ * Any thread, but not from within a callback; does not block for long.
  *
  * @param module  the functions that serve, as for PMIx_server_init; copied
  * @return PMIX_SUCCESS; PMIX_ERR_INIT if there is no tool, or the process is a server

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node's hardware: its topology, where processes are bound in it, how far devices are. */
+/* The node's hardware: its topology, where processes are bound in it, how far devices
+ * are. */
 #ifndef PMIX_TOPOLOGY_H
 #define PMIX_TOPOLOGY_H
 
@@ -13,25 +14,24 @@ extern "C" {
 /*
  * The hardware is described by hwloc, which is loaded when the first of these functions
  * needs it; the node's topology is discovered once per process, by the first that needs
- * that, which then takes as long as hwloc does (milliseconds, on large nodes more). None
- * of them waits for anything else, except PMIx_Compute_distances, which says so. All
- * may be called from any thread, in callbacks too.
+ * that, which then takes as long as hwloc does (milliseconds, on large nodes more).
+ * None of them waits for anything else, except PMIx_Compute_distances, which says so.
+ * All may be called from any thread, in callbacks too.
  *
- * `source` of a topology or cpuset names who made the handle beside it: "hwloc", with
- * a version behind a colon where it is known ("hwloc:2.9.0"). Upper and lower case are
+ * `source` of a topology or cpuset names who made the handle beside it: "hwloc", with a
+ * version behind a colon where it is known ("hwloc:2.9.0"). Upper and lower case are
  * the same. The handles are hwloc_topology_t and hwloc_bitmap_t of hwloc 2.x.
  *
- * Statuses that all of them may return, besides those named with each:
- * PMIX_ERR_INIT before PMIx_Init (or its like of servers and tools) and after the last
- * finalize; PMIX_ERR_BAD_PARAM for a NULL argument that may not be; PMIX_ERR_NOMEM;
+ * Statuses that all of them may return, besides those named with each: PMIX_ERR_INIT
+ * before PMIx_Init (or its like of servers and tools) and after the last finalize;
+ * PMIX_ERR_BAD_PARAM for a NULL argument that may not be; PMIX_ERR_NOMEM;
  * PMIX_ERR_NOT_SUPPORTED if the source is not hwloc or hwloc is not installed. On
  * failure what the caller passed is unchanged.
  *
- * Source: PMIx Standard 5.0, ch. Process Management, Process Locality.
- */
+ * Source: PMIx Standard 5.0, ch. Process Management, Process Locality. / */
 
-/** Family of pmix_cpuset_t: see the top of pmix_data.h. Destruct and free give back bitmaps
- * of hwloc; one of any other source, or of none, stays. */
+/** Family of pmix_cpuset_t: see the top of pmix_data.h. Destruct and free give back
+ * bitmaps of hwloc; one of any other source, or of none, stays. */
 void PMIx_Cpuset_construct(pmix_cpuset_t *cpuset);
 void PMIx_Cpuset_destruct(pmix_cpuset_t *cpuset);
 pmix_cpuset_t *PMIx_Cpuset_create(size_t n);
@@ -66,8 +66,8 @@ pmix_status_t PMIx_Load_topology(pmix_topology_t *topo);
  * Where this process, or the calling thread, may run.
  *
  * @param cpuset  constructed; its source may be set to hwloc. Receives a source, if it
- *                had none, and a bitmap: the caller's, for PMIx_Cpuset_destruct. Whatever
- *                bitmap it held before is forgotten
+ *                had none, and a bitmap: the caller's, for PMIx_Cpuset_destruct.
+ *                Whatever bitmap it held before is forgotten
  * @param ref     PMIX_CPUBIND_PROCESS: the CPUs of all of its threads;
  *                PMIX_CPUBIND_THREAD: those of the calling thread
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for any other envelope;
@@ -89,8 +89,9 @@ pmix_status_t PMIx_Parse_cpuset_string(const char *cpuset_string,
  * What two processes of this node share. Needs no hwloc.
  *
  * @param locality1, locality2  values of PMIX_LOCALITY_STRING:
- *                              "SK0:L30:L20:L10:CR0:HT0-1:NM0", with or without "hwloc:"
- *                              in front. Parts that are not known count for nothing
+ *                              "SK0:L30:L20:L10:CR0:HT0-1:NM0", with or without
+ *                              "hwloc:" in front. Parts that are not known count for
+ *                              nothing
  * @param locality  receives PMIX_LOCALITY_SHARE_NODE and a bit for each level at which
  *                  both have an object
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM if either is no such text;
@@ -106,8 +107,8 @@ pmix_status_t PMIx_Get_relative_locality(const char *locality1, const char *loca
  * common with the device: comparable within one topology and among devices of one type,
  * and nothing else. Least and greatest are of the CPUs in the set.
  *
- * Computed by this process if it can load hwloc. If it cannot and wants the distances in
- * the node's topology, its server is asked, and that is waited for.
+ * Computed by this process if it can load hwloc. If it cannot and wants the distances
+ * in the node's topology, its server is asked, and that is waited for.
  *
  * @param topo       NULL for this node's
  * @param cpuset     NULL for where this process may run
@@ -116,7 +117,8 @@ pmix_status_t PMIx_Get_relative_locality(const char *locality1, const char *loca
  *                   which devices; none of the former means all types. Anything else
  *                   is ignored, unless it is PMIX_INFO_REQD: then it is
  *                   PMIX_ERR_NOT_SUPPORTED
- * @param distances  receives an array, the caller's to free with PMIx_Device_distance_free
+ * @param distances  receives an array, the caller's to free with
+ *                   PMIx_Device_distance_free
  * @param ndist      receives its length
  * @return PMIX_SUCCESS; PMIX_ERR_NOT_FOUND if there is no such device;
  *         PMIX_ERR_NOT_AVAILABLE; PMIX_ERR_UNREACH if the server would have to be asked
@@ -129,8 +131,8 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo, pmix_cpuset_t *cpuse
                                      size_t *ndist);
 
 /**
- * As PMIx_Compute_distances, without waiting for the server. The arguments are done with
- * when it returns.
+ * As PMIx_Compute_distances, without waiting for the server. The arguments are done
+ * with when it returns.
  *
  * @param cbfunc  called on the library's thread with what the blocking form returns and
  *                an array that is the library's until its release_fn has been called;

@@ -107,8 +107,8 @@ bool PMIx_Check_key(const char *key1, const char *key2);
 bool PMIx_Check_reserved_key(const char *key);
 
 /**
- * Whether @p nspace1 and @p nspace2 match: equal, or one of them invalid and so matching
- * all.
+ * Whether @p nspace1 and @p nspace2 match: equal, or one of them invalid and so
+ * matching all.
  */
 bool PMIx_Check_nspace(const char *nspace1, const char *nspace2);
 
@@ -189,8 +189,8 @@ pmix_status_t PMIx_Setenv(const char *name, const char *value, bool overwrite,
                           char ***env);
 
 /**
- * Put the name of a cluster before a namespace, and take the two apart again. Nothing is
- * done if one is NULL.
+ * Put the name of a cluster before a namespace, and take the two apart again. Nothing
+ * is done if one is NULL.
  *
  * @param target   "<cluster>:<nspace>", received cut to PMIX_MAX_NSLEN characters
  * @param cluster  receives the part before the first colon; all of it without one

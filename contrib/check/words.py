@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Plain words: no statement that begins with a relative pronoun, no pronoun of a person for a
-process, no comment over 88 columns, in comments, messages and documents. Findings that stood
+process, no comment over 88 columns (a row of a table of macros may be longer), in comments, messages and documents. Findings that stood
 when the rule came are counted per room and kind in words-allow.txt; a count may only shrink ("words.py --update
 ROOT" lowers the counts and never raises one)."""
 import collections
@@ -54,7 +54,7 @@ def look(path, text):
         inside = {n for line, words, comment in pieces(path, text) if comment
                   for n in range(line, line + words.count("\n") + 1)}
         for number, full in enumerate(text.split("\n"), 1):
-            if number in inside and len(full) > COLUMNS:
+            if number in inside and len(full) > COLUMNS and not full.startswith("#define "):
                 yield "columns", number, "%d columns" % len(full)
 
 
@@ -113,7 +113,8 @@ def sample(root, _build):
     common.write(root, "contrib/check/a.py", "# for %s\n" % person)
     common.write(root, "include/good.h",
                  "/* %s is it? The process itself. */\n#define X \"%s\"\n"
-                 "int %s; char c = '\"';\n" % (relative, "y" * COLUMNS, person))
+                 "int %s; char c = '\"';\n#define Y 1 /* %s */\n"
+                 % (relative, "y" * COLUMNS, person, "z" * COLUMNS))
     return ["core/base: 1 of kind \"relative\"", "core/base/a.c:1", "core/rt: 1 of kind \"person\"",
             "core/rt/a.c:2", "core/link: 1 of kind \"columns\"", "core/link/a.h:1",
             "components: 1", "components/ptl/a.c:1", "docs: 1", "docs/a.md:2", "contrib: 1",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiler attributes and scope-bound cleanup. GNU extensions are confined to this file and vec.h. */
+/* Compiler attributes and scope-bound cleanup. GNU extensions are confined to this file
+ * and vec.h. */
 #ifndef PX_BASE_ATTR_H
 #define PX_BASE_ATTR_H
 

@@ -12,8 +12,8 @@
 
 pmix_status_t px_fd_nonblock(int fd);
 pmix_status_t px_fd_cloexec(int fd);
-/* As write(2), but begun again when it is interrupted; and a reader that has gone is EPIPE alone, without
- * a SIGPIPE, the limit of a file EFBIG without a SIGXFSZ. */
+/* As write(2), but begun again when it is interrupted; and a reader that has gone is
+ * EPIPE alone, without a SIGPIPE, the limit of a file EFBIG without a SIGXFSZ. */
 ssize_t px_fd_write(int fd, const void *bytes, size_t n);
 /* Whole transfers on a blocking or non-blocking fd, until deadline_ms of px_clock_ms()
  * (0: no deadline); what is ready is moved even after it. PMIX_ERR_TIMEOUT;
@@ -26,8 +26,8 @@ pmix_status_t px_fd_read_all(int fd, void *bytes, size_t n, uint64_t deadline_ms
 void px_fd_close_from(int from);
 /* The same from there to last, which is closed, too. */
 void px_fd_close_range(int from, int last);
-/* Async-signal-safe: calls each, until it says false, with the names in a folder that is open for
- * reading, but "." and "..". 0 or an errno. */
+/* Async-signal-safe: calls each, until it says false, with the names in a folder that
+ * is open for reading, but "." and "..". 0 or an errno. */
 int px_fd_each_name(int folder, bool (*each)(void *arg, const char *name), void *arg);
 
 #endif

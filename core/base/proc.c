@@ -94,8 +94,8 @@ static bool number(const char *s, uint64_t *out)
     return *s == ' ' || *s == '\n' || *s == '\0';
 }
 
-/* The name may have spaces and brackets, and even look like the rest of the line: but nothing after
- * it has a bracket. */
+/* The name may have spaces and brackets, and even look like the rest of the line: but
+ * nothing after it has a bracket. */
 bool px_proc_stat_parse(const char *text, struct px_proc_stat *out)
 {
     const char *at = strrchr(text, ')');

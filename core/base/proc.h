@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes as /proc tells of them. A pid alone may be somebody else's by now: the start time says
- * who is meant. No malloc, no stdio, no locks: also for processes made by a bare clone. */
+/* Processes as /proc tells of them. A pid alone may be somebody else's by now: the
+ * start time says who is meant. No malloc, no stdio, no locks: also for processes made
+ * by a bare clone. */
 #ifndef PX_BASE_PROC_H
 #define PX_BASE_PROC_H
 
@@ -20,17 +21,18 @@ bool px_proc_stat(int64_t pid, struct px_proc_stat *out);
 /* From that file's text, terminated; false if the kernel does not write such. */
 bool px_proc_stat_parse(const char *text, struct px_proc_stat *out);
 
-/* Nothing is left of it but what a parent may want to know. A leader that has left its threads
- * behind has not ended. */
+/* Nothing is left of it but what a parent may want to know. A leader that has left its
+ * threads behind has not ended. */
 bool px_proc_stat_ended(const struct px_proc_stat *st);
 
-/* Whether the process with that pid and start time (0: whoever has the pid) has ended, even if
- * nobody has waited for it yet. */
+/* Whether the process with that pid and start time (0: whoever has the pid) has ended,
+ * even if nobody has waited for it yet. */
 bool px_proc_ended(int64_t pid, uint64_t start);
 
 /* "/proc/<pid><rest>" to out; false if it does not fit. */
 bool px_proc_path(int64_t pid, const char *rest, char *out, size_t size);
-/* The path of what an open descriptor of ours is of, without links; false if it is not to be had. */
+/* The path of what an open descriptor of ours is of, without links; false if it is not
+ * to be had. */
 bool px_proc_fd_path(int fd, char *out, size_t size);
 /* All of a short file to out, terminated; false if it is not there or does not fit. */
 bool px_proc_read(const char *path, char *out, size_t size);

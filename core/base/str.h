@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Copies src (NULL is "") to dst[size], always terminated; false if it had to be cut. */
+/* Copies src (NULL is "") to dst[size], always terminated; false if it had to be
+ * cut. */
 bool px_str_copy(char *dst, size_t size, const char *src);
 /* malloc'd printf; NULL when out of memory. */
 char *px_strf(const char *fmt, ...) PX_PRINTF(1, 2);

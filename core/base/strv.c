@@ -156,7 +156,7 @@ void px_strv_cleanup(px_strv *v)
     *v = NULL;
 }
 
-/* -- environments: "NAME=VALUE" ------------------------------------------------------ */
+/* -- environments: "NAME=VALUE" ---------------------------------------------------- */
 
 static bool is_name(const char *name)
 {

@@ -25,7 +25,7 @@ char **px_strv_dup(char *const *v);          /* NULL for NULL or out of memory *
 void px_strv_free(char **v);
 void px_strv_cleanup(px_strv *v);
 
-/* -- environments: "NAME=VALUE" as given to exec -------------------------------------- */
+/* -- environments: "NAME=VALUE" as given to exec ----------------------------------- */
 
 /* The value of the first entry of name, borrowed, or NULL. env may be NULL. */
 const char *px_env_get(char *const *env, const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays that grow: a malloc'd pointer, a size_t count and a size_t capacity beside each
- * other in whatever structure they belong to; all zero is empty. */
+/* Arrays that grow: a malloc'd pointer, a size_t count and a size_t capacity beside
+ * each other in whatever structure they belong to; all zero is empty. */
 #ifndef PX_BASE_VEC_H
 #define PX_BASE_VEC_H
 
@@ -18,7 +18,8 @@
 #define px_vec_reserve(v, n, cap, more) \
     px_vec_reserve_of((v), (n), (cap), (more), sizeof(**(v)))
 
-/* The two are made of these: v is the address of the pointer, size that of an element. */
+/* The two are made of these: v is the address of the pointer, size that of an
+ * element. */
 void *px_vec_add_of(void *v, size_t *n, size_t *cap, size_t size);
 bool px_vec_reserve_of(void *v, size_t n, size_t *cap, size_t more, size_t size);
 

@@ -43,8 +43,8 @@ const struct px_param px_base_params[] = {
 };
 
 const struct px_param px_client_params[] = {
-    /* Long, because a server busy with a large launch answers late; finite, because nothing
-     * hangs. */
+    /* Long, because a server busy with a large launch answers late; finite, because
+     * nothing hangs. */
     PX_PARAM_DURATION(struct px_client_conf, connect_timeout, "60s", 1, 3600000,
                       "How long PMIx_Init waits for each of the server's answers"),
     /* A server that has nothing more to say must not keep a program from ending. */

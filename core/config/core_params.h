@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parameters of the core itself: one table for each prefix, and the configuration it is
- * parsed into. They stand together, so that every name is known in every role. */
+/* The parameters of the core itself: one table for each prefix, and the configuration
+ * it is parsed into. They stand together, so that every name is known in every role. */
 #ifndef PX_CONFIG_CORE_PARAMS_H
 #define PX_CONFIG_CORE_PARAMS_H
 

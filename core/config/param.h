@@ -28,8 +28,8 @@ enum px_param_severity {
 
 struct px_params; /* every setting found, known or not */
 
-/* Reads all sources once; info may hold settings, with keys PMIX_MCA_<name>. where names
- * who gave it, "PMIx_Init". PMIX_ERR_NOMEM only: what else is wrong waits for
+/* Reads all sources once; info may hold settings, with keys PMIX_MCA_<name>. where
+ * names who gave it, "PMIx_Init". PMIX_ERR_NOMEM only: what else is wrong waits for
  * px_params_report. */
 pmix_status_t px_params_create(const pmix_info_t *info, size_t n_info,
                                const char *where, struct px_params **out,
@@ -46,9 +46,10 @@ const char *px_params_text(const struct px_params *p, const char *name,
  * "<framework>/<component>". Texts of the table are borrowed, but for the names. */
 pmix_status_t px_params_declare(struct px_params *p, const char *owner,
                                 const char *prefix, const struct px_param *table);
-/* Parses a table into conf (NULL: only checks the values), and declares it. A value that does not fit is a problem, and
- * the next weaker one is used, in the end the default. Strings are borrowed from p.
- * PMIX_ERR_NOMEM; PMIX_ERR_BAD_PARAM: a default does not fit. */
+/* Parses a table into conf (NULL: only checks the values), and declares it. A value
+ * that does not fit is a problem, and the next weaker one is used, in the end the
+ * default. Strings are borrowed from p. PMIX_ERR_NOMEM; PMIX_ERR_BAD_PARAM: a default
+ * does not fit. */
 pmix_status_t px_params_parse(struct px_params *p, const char *prefix,
                               const struct px_param *table, void *conf,
                               struct px_err *err);
@@ -60,9 +61,9 @@ const char *px_params_home(const struct px_params *p);
 /* Does anything set a name that begins so? */
 bool px_params_has(const struct px_params *p, const char *prefix);
 
-/* After everything is opened: looks for names that nobody declares, and tells each problem
- * that was not told yet, as mca_base_strict wants it: "warn" logs it, "off" does not,
- * "error" puts the first into err and answers PMIX_ERR_BAD_PARAM. */
+/* After everything is opened: looks for names that nobody declares, and tells each
+ * problem that was not told yet, as mca_base_strict wants it: "warn" logs it, "off"
+ * does not, "error" puts the first into err and answers PMIX_ERR_BAD_PARAM. */
 pmix_status_t px_params_report(struct px_params *p, struct px_err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files of the parameters and by the loader: param.c
- * (settings and tables), param_report.c (what is wrong with them), param_source.c (files
- * and environment), param_file.c (their syntax), param_type.c (text to value),
+/* Shared by the files of the parameters and by the loader: param.c (settings and
+ * tables), param_report.c (what is wrong with them), param_source.c (files and
+ * environment), param_file.c (their syntax), param_type.c (text to value),
  * param_names.c (names of other implementations). */
 #ifndef PX_CONFIG_PARAM_IMPL_H
 #define PX_CONFIG_PARAM_IMPL_H
@@ -118,8 +118,8 @@ struct px_param_origin {
 pmix_status_t px_params_create_from(const struct px_param_origin *origin,
                                     struct px_params **out, struct px_err *err);
 
-/* One file and those it includes. needed: that it is absent is wrong, too. What is wrong is
- * kept as a problem. PMIX_ERR_NOMEM only. */
+/* One file and those it includes. needed: that it is absent is wrong, too. What is
+ * wrong is kept as a problem. PMIX_ERR_NOMEM only. */
 pmix_status_t px_params_read_file(struct px_params *p, const char *path,
                                   enum px_param_source source, bool needed,
                                   bool privileged);
@@ -149,8 +149,8 @@ bool px_param_next_line(struct px_param_text *text, struct px_param_line *out);
 /* ---- types (param_type.c) -------------------------------------------------------- */
 
 /* Stores text in *member as param's kind wants it; false, and *member unchanged, if it
- * is not such a value or out of range. A string is borrowed, and so is a path; of a list
- * the member is not touched: px_params_parse makes it. */
+ * is not such a value or out of range. A string is borrowed, and so is a path; of a
+ * list the member is not touched: px_params_parse makes it. */
 bool px_param_from_text(const struct px_param *param, const char *text, void *member);
 /* "an integer from 1 to 65535", for messages. */
 void px_param_expected(const struct px_param *param, char *text, size_t size);

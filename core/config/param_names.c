@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters that users of OpenPMIx have in their files. Each means the same as one of ours,
- * or does not apply, and then there is a reason. */
+/* Parameters that users of OpenPMIx have in their files. Each means the same as one of
+ * ours, or does not apply, and then there is a reason. */
 #include "core/config/param_impl.h"
 
 #include <string.h>

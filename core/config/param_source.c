@@ -35,8 +35,8 @@ struct reading {
 
 static pmix_status_t read_one(struct reading *r, const char *asked_at);
 
-/* The whole of a regular file, malloc'd and terminated; NULL and errno otherwise: EDEADLK for
- * one that is being read already. */
+/* The whole of a regular file, malloc'd and terminated; NULL and errno otherwise:
+ * EDEADLK for one that is being read already. */
 static char *read_text(struct reading *r, const char *path, size_t *len)
 {
     struct stat *st = &r->st;

@@ -109,7 +109,8 @@ bool px_choice_can_wait(const px_choice *c, const px_catalog *catalog,
     return is_told && !serves(name, address);
 }
 
-/* Excluding an absent component is allowed: one list may serve several installations. */
+/* Excluding an absent component is allowed: one list may serve several
+ * installations. */
 pmix_status_t px_choice_check(const px_choice *c, const px_catalog *catalog,
                               enum px_framework_id id, struct px_params *params,
                               struct px_err *err)

@@ -20,9 +20,9 @@ typedef struct px_choice { /* all zero lets everything in */
 pmix_status_t px_choice_parse(struct px_params *params, const char *framework,
                               px_choice *choice, struct px_err *err);
 void px_choice_cleanup(px_choice *choice);
-/* mca_base_component_show_load_errors, NULL or such a list of <framework>[/<component>]:
- * which components to warn of that do not load. "all" excludes none, "none" names none.
- * PMIX_ERR_NOMEM. */
+/* mca_base_component_show_load_errors, NULL or such a list of
+ * <framework>[/<component>]: which components to warn of that do not load. "all"
+ * excludes none, "none" names none. PMIX_ERR_NOMEM. */
 pmix_status_t px_choice_of_reports(const char *text, px_choice *choice);
 /* A component asked for that the catalog does not have is a problem of params;
  * PMIX_ERR_BAD_PARAM if it has none of them. */
@@ -33,8 +33,8 @@ pmix_status_t px_choice_check(const px_choice *choice, const px_catalog *catalog
  * list. */
 bool px_choice_allows(const px_choice *choice, const char *name, size_t *rank);
 /* Whether the component can wait until there is a use for it: to reach address, NULL if
- * anything, "" if nothing, takes the transport whose name says that it does so, if there
- * is one and no others were asked for by name. */
+ * anything, "" if nothing, takes the transport whose name says that it does so, if
+ * there is one and no others were asked for by name. */
 bool px_choice_can_wait(const px_choice *choice, const px_catalog *catalog,
                         enum px_framework_id framework, const char *address,
                         const char *name);

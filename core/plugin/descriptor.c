@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A component's descriptor, as built with whatever header, brought into the shape that this
- * library knows. */
+/* A component's descriptor, as built with whatever header, brought into the shape that
+ * this library knows. */
 #include "core/plugin/loader.h"
 
 #include "core/config/param_impl.h"

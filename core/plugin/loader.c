@@ -107,8 +107,8 @@ static pmix_status_t add_builtin(struct px_catalog *c,
     return PMIX_SUCCESS;
 }
 
-/* Files with other names are none of ours. The prefix is one that OpenPMIx passes over in
- * silence, should its components share the folder. */
+/* Files with other names are none of ours. The prefix is one that OpenPMIx passes over
+ * in silence, should its components share the folder. */
 static pmix_status_t add_file(struct px_catalog *c, const char *dir,
                               const char *file_name)
 {
@@ -262,8 +262,9 @@ void px_catalog_list(const px_catalog *catalog, enum px_framework_id id, char *t
 
 /* ---- into memory ----------------------------------------------------------------- */
 
-/* libltdl forgets why something failed, and binds symbols when they are first called, which is late
- * to learn that one is missing. So first the way that tells, once; then it is there already. */
+/* libltdl forgets why something failed, and binds symbols when they are first called,
+ * which is late to learn that one is missing. So first the way that tells, once; then
+ * it is there already. */
 static lt_dlhandle open_file(const char *file, struct px_err *err)
 {
     void *first = dlopen(file, RTLD_NOW | RTLD_LOCAL);

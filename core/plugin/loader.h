@@ -33,9 +33,9 @@ typedef struct px_catalog { /* sorted by framework and name, each name once */
  * build. */
 extern const struct px_component *const px_builtin_components[];
 
-/* Lists the files pmix_mca_tenon_<framework>_<name>.so in the folders of path, of ~/.pmix/components
- * and of pmix/ beside the library, and then the components inside the library; of equals the
- * first. Loads nothing. path and home may be NULL. A folder
+/* Lists the files pmix_mca_tenon_<framework>_<name>.so in the folders of path, of
+ * ~/.pmix/components and of pmix/ beside the library, and then the components inside
+ * the library; of equals the first. Loads nothing. path and home may be NULL. A folder
  * that cannot be read, or that is not to be trusted, is skipped with a warning; one
  * that is not absolute is PMIX_ERR_BAD_PARAM. */
 pmix_status_t px_catalog_fill(struct px_catalog *catalog, const char *path,
@@ -68,7 +68,8 @@ pmix_status_t px_loader_load_builtin(const struct px_found *found,
                                      struct px_loaded *out, struct px_err *err);
 void px_loader_unload(struct px_loaded *loaded);
 
-/* Part of that (descriptor.c): checks what c says of itself, and fills in all but handle. */
+/* Part of that (descriptor.c): checks what c says of itself, and fills in all but
+ * handle. */
 pmix_status_t px_descriptor_take(const struct px_found *found,
                                  const struct px_component *c, struct px_loaded *out,
                                  struct px_err *err);

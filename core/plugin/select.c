@@ -15,7 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A component in use. Its address is what it knows its services by, so it never moves. */
+/* A component in use. Its address is what it knows its services by, so it never
+ * moves. */
 struct px_loaded_component {
     const struct px_found *found;
     struct px_loaded loaded;
@@ -469,7 +470,7 @@ const struct px_module *px_selection_modules(const struct px_selection *s,
     return id == PX_FW_COUNT ? NULL : s->slots[id].modules;
 }
 
-/* ---- components that are not in use, of which parameters are set ------------------- */
+/* ---- components that are not in use, of which parameters are set ----------------- */
 
 /* Those that are used have declared theirs. */
 static bool is_loaded(const struct px_selection *s, const struct px_found *f)

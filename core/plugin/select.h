@@ -12,17 +12,18 @@
 struct px_params;
 struct px_selection;
 
-/* params and loop must outlive it. No function here runs on the loop thread; each calls the loop
- * itself. */
+/* params and loop must outlive it. No function here runs on the loop thread; each calls
+ * the loop itself. */
 pmix_status_t px_selection_create(struct px_params *params, struct px_loop *loop,
                                   const struct px_base_conf *conf,
                                   struct px_selection **out, struct px_err *err);
 void px_selection_destroy(struct px_selection *s);
 
 /* Opens the frameworks that any of roles needs and that are not open. On failure those
- * that were open before stay open, and no other. address is what a client wants to reach, NULL if
- * anything, "" if nothing: of the transports only those whose names say that they serve it are
- * opened, if there are such and no others were asked for; the rest waits for a call with NULL. */
+ * that were open before stay open, and no other. address is what a client wants to
+ * reach, NULL if anything, "" if nothing: of the transports only those whose names say
+ * that they serve it are opened, if there are such and no others were asked for; the
+ * rest waits for a call with NULL. */
 pmix_status_t px_selection_open(struct px_selection *s, unsigned roles,
                                 const char *address, struct px_err *err);
 /* For settings of components that are not in use: finds out whether there are such
@@ -35,7 +36,7 @@ void px_selection_close(struct px_selection *s, unsigned roles);
 const struct px_module *px_selection_modules(const struct px_selection *s,
                                              const char *framework, size_t *n);
 
-/* ---- of this process --------------------------------------------------------------- */
+/* ---- of this process ------------------------------------------------------------- */
 
 /* Selected components of a framework, best first; count in *n. Any thread; valid until
  * the role that opened the framework is released. */

@@ -310,8 +310,8 @@ static bool is_other(void *arg, const char *name)
 
 /* A group without its leader. Its number is not given to a process while it has
  * members. So those there are the leader's, unless all of it had ended, and another one
- * with that number has led a group, and has left it behind, too: of the same user, then,
- * and later. A signal to a group leaves out none that is being made. */
+ * with that number has led a group, and has left it behind, too: of the same user,
+ * then, and later. A signal to a group leaves out none that is being made. */
 static void kill_orphans(const struct px_journal_record *leader)
 {
     struct orphans orphans = {.leader = leader};

@@ -135,8 +135,8 @@ static bool is_ours(const struct run *run, const struct px_rm_node *node, uint8_
     return node->uid == run->uid && (flags & PX_RM_ANY_GID || node->gid == run->gid);
 }
 
-/* Whether that is to be kept: by its path, if it is the first len bytes of run->path; or
- * as node. */
+/* Whether that is to be kept: by its path, if it is the first len bytes of run->path;
+ * or as node. */
 static bool keeps(const struct run *run, size_t len, const struct px_rm_node *node)
 {
     for (size_t i = 0; i < run->n_keeps; i++) {
@@ -500,9 +500,9 @@ static bool is_meant(struct run *run, const struct px_rm_item *item,
            !px_rm_is(node, root.dev, root.ino);
 }
 
-/* What is named in the folder at. The owner of a file is asked of the same name a moment
- * before it is removed: a process that can put another thing there in between could have
- * removed that, too. */
+/* What is named in the folder at. The owner of a file is asked of the same name a
+ * moment before it is removed: a process that can put another thing there in between
+ * could have removed that, too. */
 static void remove_named(struct run *run, const struct px_rm_item *item, int at,
                          const char *name, size_t len)
 {

@@ -70,7 +70,8 @@ void px_vlog(enum px_log_level level, const char *area, const char *fmt, va_list
     errno = errnum;
     if (vsnprintf(line + len, LINE - len, fmt, args) >= (int)(LINE - len))
         memcpy(line + LINE - 4, "...", 4);
-    /* Text may hold what a peer sent: it must not end the line or drive the terminal. */
+    /* Text may hold what a peer sent: it must not end the line or drive the
+     * terminal. */
     for (char *c = line; *c; c++)
         *c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
     len = strlen(line);

@@ -76,10 +76,10 @@ void px_post(struct px_loop *loop, struct px_msg *msg)
         msg->next = newest;
     } while (!atomic_compare_exchange_weak_explicit(
         &loop->inbox, &newest, msg, memory_order_release, memory_order_relaxed));
-    /* Fails only if 2^64 wake-ups are pending, and one is enough; or for a moment, where
-     * something between us and the kernel (a tracer, a sandbox) interrupts it. That
-     * wake-up would be the last: the mailbox stays full, and a full one is not told of
-     * again. */
+    /* Fails only if 2^64 wake-ups are pending, and one is enough; or for a moment,
+     * where something between us and the kernel (a tracer, a sandbox) interrupts it.
+     * That wake-up would be the last: the mailbox stays full, and a full one is not
+     * told of again. */
     if (!newest)
         (void)PX_RETRY(write(loop->wake_fd, &(uint64_t){1}, sizeof(uint64_t)));
     atomic_fetch_sub_explicit(&loop->posting, 1, memory_order_release);
@@ -228,8 +228,8 @@ pmix_status_t px_call(struct px_loop *loop, px_call_fn fn, void *args)
     if (!loop->external) /* if it is not done already */
         atomic_compare_exchange_strong_explicit(
             &call.state, &was, ASLEEP, memory_order_acquire, memory_order_acquire);
-    /* The loop's thread may be stopped while this one waits for it, which then takes its
-     * part. */
+    /* The loop's thread may be stopped while this one waits for it, which then takes
+     * its part. */
     while (!is_done(&call)) {
         if (loop->external)
             help(loop, &call);
@@ -360,7 +360,8 @@ void px_loop_let_go(struct px_loop *loop)
     atomic_fetch_sub_explicit(&loop->held, 1, memory_order_release);
 }
 
-/* ---- watches: either kind may be freed inside its own callback; nothing touches it after -------- */
+/* ---- watches: either kind may be freed inside its own callback; nothing touches it
+ * after  */
 
 /* Two events, so that turning "writable" on and off is one epoll_ctl, not two. */
 struct px_watch {
@@ -510,8 +511,8 @@ struct px_children *px_loop_children(struct px_loop *loop)
 
 /* ---- the end --------------------------------------------------------------------- */
 
-/* Runs messages that came while the loop was ended. Callers that still wait are answered
- * here, and may not have left px_call yet. */
+/* Runs messages that came while the loop was ended. Callers that still wait are
+ * answered here, and may not have left px_call yet. */
 static void run_rest(struct px_loop *loop)
 {
     enter(loop);
@@ -537,7 +538,8 @@ void px_loop_destroy(struct px_loop *loop)
         return;
     assert(!px_loop_is_current(loop));
     if (loop->external) {
-        /* A thread may still be in its last pass of px_loop_pump. None begins another. */
+        /* A thread may still be in its last pass of px_loop_pump. None begins
+         * another. */
         pthread_mutex_lock(&loop->turn_lock);
         while (loop->pumping)
             pthread_cond_wait(&loop->turn_over, &loop->turn_lock);

@@ -20,13 +20,13 @@ pmix_status_t px_loop_create(bool external, struct px_loop **loop);
 /* Runs what is still in the mailbox, ends the thread, frees, as soon as it is not held.
  * Not on the loop thread. */
 void px_loop_destroy(struct px_loop *loop);
-/* For a thread that waits in px_call while another may destroy the loop: it is not freed
- * before it is let go. Any thread. */
+/* For a thread that waits in px_call while another may destroy the loop: it is not
+ * freed before it is let go. Any thread. */
 void px_loop_hold(struct px_loop *loop);
 void px_loop_let_go(struct px_loop *loop);
 /* Ends the loop's own thread, after what has been posted before; progress is external
- * from then on, also for threads that wait already. Nothing if there is no thread. Not on
- * the loop thread; one call at a time. */
+ * from then on, also for threads that wait already. Nothing if there is no thread. Not
+ * on the loop thread; one call at a time. */
 void px_loop_stop_thread(struct px_loop *loop);
 #define PX_LOOP_THREAD_NAME "tenon-loop"
 /* False for NULL. */

@@ -10,8 +10,8 @@
 /* Started setuid, setgid or with file capabilities: nothing of the user's environment
  * counts. */
 bool px_is_setuid(void);
-/* The above, or root: files are checked with px_path_check_owner before they are read or
- * loaded. */
+/* The above, or root: files are checked with px_path_check_owner before they are read
+ * or loaded. */
 bool px_is_privileged(void);
 
 /* PMIX_SUCCESS and the real path, malloc'd, if nobody but root, this process's user and
@@ -21,8 +21,9 @@ bool px_is_privileged(void);
  * PMIX_ERR_NOT_FOUND. */
 pmix_status_t px_path_check_owner(const char *path, char **real, struct px_err *err);
 
-/* PMIX_SUCCESS if what this process makes in the folder can be moved or replaced by nobody but those:
- * it, and each folder above it, is theirs, and sticky if others may write to it. The same errors. */
+/* PMIX_SUCCESS if what this process makes in the folder can be moved or replaced by
+ * nobody but those: it, and each folder above it, is theirs, and sticky if others may
+ * write to it. The same errors. */
 pmix_status_t px_path_check_holder(const char *dir, struct px_err *err);
 
 /* The file this library was loaded from, malloc'd; NULL if that cannot be told. */

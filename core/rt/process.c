@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one writable global: its lock, what a fork does to it, and the ways into its loop. */
+/* The one writable global: its lock, what a fork does to it, and the ways into its
+ * loop. */
 #include "core/rt/process.h"
 
 #include <sched.h>
@@ -16,9 +17,9 @@ struct px_process px_process = {
 
 /* ---- fork ------------------------------------------------------------------------ */
 
-/* A page that the kernel empties in a forked child, so that "is this still the process that
- * started the machine?" costs no system call. It stays until the process ends: whoever asks
- * may do so at any time. */
+/* A page that the kernel empties in a forked child, so that "is this still the process
+ * that started the machine?" costs no system call. It stays until the process ends:
+ * whoever asks may do so at any time. */
 static void put_stamp(void)
 {
 #ifdef MADV_WIPEONFORK

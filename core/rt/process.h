@@ -62,19 +62,19 @@ void px_process_unlock(void);
 pmix_status_t px_process_start_loop(bool external);
 void px_process_end_loop(void);
 
-/* False in a forked child until it starts a machine of its own: the parent's has no thread
- * there. Any thread, no system call. */
+/* False in a forked child until it starts a machine of its own: the parent's has no
+ * thread there. Any thread, no system call. */
 bool px_process_is_mine(void);
 /* Whether this thread runs the loop. */
 bool px_process_on_loop(void);
-/* Posts msg, unless the machine is stopping or has stopped: then false, and msg stays the
- * caller's. For what may come at any time: answers of hosts and event handlers. Any
+/* Posts msg, unless the machine is stopping or has stopped: then false, and msg stays
+ * the caller's. For what may come at any time: answers of hosts and event handlers. Any
  * thread. */
 bool px_process_post(struct px_msg *msg);
 
-/* px_call of an API function, which another thread may be about to take the loop from: the
- * machine stays until it has returned. PMIX_ERR_INIT: it is stopping or has stopped; else as
- * px_call. */
+/* px_call of an API function, which another thread may be about to take the loop from:
+ * the machine stays until it has returned. PMIX_ERR_INIT: it is stopping or has
+ * stopped; else as px_call. */
 pmix_status_t px_process_call(px_call_fn fn, void *args);
 
 #endif

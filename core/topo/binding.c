@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where processes may run. The kernel is asked without hwloc, which would want to know the whole
- * topology first. */
+/* Where processes may run. The kernel is asked without hwloc, which would want to know
+ * the whole topology first. */
 #include "core/topo/topo.h"
 
 #include "core/base/ranges.h"

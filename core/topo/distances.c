@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far devices are from CPUs: levels of the topology between a CPU and the smallest object that
- * holds both it and what the device hangs on. */
+/* How far devices are from CPUs: levels of the topology between a CPU and the smallest
+ * object that holds both it and what the device hangs on. */
 #include "core/topo/topo.h"
 
 #include "core/base/str.h"
@@ -38,7 +38,7 @@ struct search {
     size_t n;
 };
 
-/* ---- what is wanted --------------------------------------------------------------------- */
+/* ---- what is wanted -------------------------------------------------------------- */
 
 static pmix_status_t read_wishes(struct search *s)
 {
@@ -76,7 +76,7 @@ static bool is_wanted(const struct search *s, const pmix_device_distance_t *d)
     return !s->by_id;
 }
 
-/* ---- devices ----------------------------------------------------------------------------- */
+/* ---- devices --------------------------------------------------------------------- */
 
 static const char *attribute(hwloc_obj_t device, const char *name)
 {
@@ -86,8 +86,9 @@ static const char *attribute(hwloc_obj_t device, const char *name)
     return NULL;
 }
 
-/* The forms the other implementation has, where the device tells what it takes (the schemes of a
- * network device's hardware address are theirs); else the node's and the device's names. */
+/* The forms the other implementation has, where the device tells what it takes (the
+ * schemes of a network device's hardware address are theirs); else the node's and the
+ * device's names. */
 static char *make_uuid(const struct search *s, const struct kind *kind,
                        hwloc_obj_t device)
 {
@@ -106,9 +107,10 @@ static char *make_uuid(const struct search *s, const struct kind *kind,
     return px_strf("%s://%s::%s", kind->scheme, s->host, device->name);
 }
 
-/* ---- distance ---------------------------------------------------------------------------- */
+/* ---- distance -------------------------------------------------------------------- */
 
-/* UINT16_MAX, which says that it is not known, if no CPU of the topology is in the set. */
+/* UINT16_MAX, which says that it is not known, if no CPU of the topology is in the
+ * set. */
 static void measure(const struct search *s, hwloc_obj_t device,
                     pmix_device_distance_t *d)
 {

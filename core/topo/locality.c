@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locality strings: for each level of the topology the objects that a set of CPUs touches, by their
- * numbers within the level. Without the "hwloc:" that the Standard puts in front: no release of
- * the other implementation writes it, and Open MPI, which takes the text apart itself, does not
- * expect it. It is read with and without. */
+/* Locality strings: for each level of the topology the objects that a set of CPUs
+ * touches, by their numbers within the level. Without the "hwloc:" that the Standard
+ * puts in front: no release of the other implementation writes it, and Open MPI, which
+ * takes the text apart itself, does not expect it. It is read with and without. */
 #include "core/topo/topo.h"
 
 #include "core/base/str.h"
@@ -25,7 +25,7 @@ static const struct {
     {"HT", HWLOC_OBJ_PU, PMIX_LOCALITY_SHARE_HWTHREAD},
 };
 
-/* ---- writing -------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------- */
 
 struct writing {
     struct px_hwloc h;
@@ -98,7 +98,7 @@ pmix_status_t px_locality_text(void *topology, const void *bitmap, char **text)
     return rc;
 }
 
-/* ---- comparing ------------------------------------------------------------------------ */
+/* ---- comparing ------------------------------------------------------------------- */
 
 /* One part of a text, "HT0-1,8", cut from it. */
 struct part {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node's topology: made when first asked for, lent to everybody, destroyed with the machine.
- * Making it takes long, so it is under a lock of its own, in whatever thread asks. */
+/* The node's topology: made when first asked for, lent to everybody, destroyed with the
+ * machine. Making it takes long, so it is under a lock of its own, in whatever thread
+ * asks. */
 #include "core/topo/topo.h"
 
 #include "core/rt/log.h"
@@ -13,7 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What the handle is to those who use it: a structure of the headers we were compiled with. */
+/* What the handle is to those who use it: a structure of the headers we were compiled
+ * with. */
 static const char own_source[] = PX_HWLOC_SOURCE ":" HWLOC_VERSION;
 
 static void lend(pmix_topology_t *topo)
@@ -49,7 +51,7 @@ void px_topo_drop(void)
     pthread_mutex_unlock(&px_process.topology_lock);
 }
 
-/* ---- given at init ------------------------------------------------------------------- */
+/* ---- given at init --------------------------------------------------------------- */
 
 /* PMIX_TOPOLOGY is older than the structure: the bare handle, by its key hwloc's. */
 static bool find_given(const pmix_info_t *info, size_t n, struct px_opaque *o)
@@ -89,7 +91,7 @@ void px_topo_given(const pmix_info_t *info, size_t n)
     }
 }
 
-/* ---- made here ----------------------------------------------------------------------- */
+/* ---- made here ------------------------------------------------------------------- */
 
 static void *adopt(const struct px_hwloc *h, const struct px_topo_hints *hints)
 {

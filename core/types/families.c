@@ -159,7 +159,7 @@ PX_EXPORT void PMIx_Pdata_xfer(pmix_pdata_t *dst, pmix_pdata_t *src)
         PMIx_Pdata_construct(dst);
 }
 
-/* -- arrays of any type that know their type and length ----------------------------- */
+/* -- arrays of any type that know their type and length ---------------------------- */
 
 PX_EXPORT void PMIx_Data_array_init(pmix_data_array_t *a, pmix_data_type_t type)
 {
@@ -200,7 +200,7 @@ PX_EXPORT void PMIx_Data_array_free(pmix_data_array_t *a)
     px_type_free_array(PMIX_DATA_ARRAY, a, 1);
 }
 
-/* -- buffers: the packed bytes a program sends or has received ----------------------- */
+/* -- buffers: the packed bytes a program sends or has received --------------------- */
 
 PX_EXPORT void PMIx_Data_buffer_construct(pmix_data_buffer_t *b)
 {

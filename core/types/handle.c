@@ -17,7 +17,7 @@ _Static_assert(sizeof(struct px_opaque) == sizeof(pmix_topology_t) &&
                        offsetof(pmix_topology_t, topology),
                "pmix_topology_t");
 
-/* ---- finding hwloc at run time ------------------------------------------------------ */
+/* ---- finding hwloc at run time --------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -46,7 +46,7 @@ bool px_hwloc_open(struct px_hwloc *h)
     return found;
 }
 
-/* ---- whose a handle is -------------------------------------------------------------- */
+/* ---- whose a handle is ----------------------------------------------------------- */
 
 struct px_opaque px_load_opaque(const void *obj)
 {
@@ -73,7 +73,7 @@ static pmix_status_t open_for(const struct px_opaque *o, struct px_hwloc *h)
                                                              : PMIX_ERR_NOT_SUPPORTED;
 }
 
-/* ---- the mark of a shared topology -------------------------------------------------- */
+/* ---- the mark of a shared topology ----------------------------------------------- */
 
 /* Its address is what counts, in a place of a topology that hwloc keeps for its
  * user. */
@@ -87,7 +87,7 @@ void px_topo_mark(void *topology, bool shared)
         h.topology_set_userdata(topology, shared ? mark : NULL);
 }
 
-/* ---- copies ------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------- */
 
 static pmix_status_t dup_topology(const struct px_hwloc *h, void *from, void **copy)
 {
@@ -131,7 +131,7 @@ void px_handle_free(enum px_store store, const struct px_opaque *o)
         h.topology_destroy(o->handle);
 }
 
-/* ---- text --------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------ */
 
 static pmix_status_t export_xml(const struct px_hwloc *h, void *topology, char **text)
 {
@@ -272,7 +272,7 @@ pmix_status_t px_handle_parse(enum px_store store, const char *text, void **hand
                             : parse_cpus(&h, text, handle);
 }
 
-/* ---- order -------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------- */
 
 static int compare_text(const struct px_opaque *a, const struct px_opaque *b)
 {
@@ -297,7 +297,7 @@ int px_handle_compare(enum px_store store, const struct px_opaque *a,
                             : h.bitmap_compare(a->handle, b->handle);
 }
 
-/* ---- support ------------------------------------------------------------------------ */
+/* ---- support --------------------------------------------------------------------- */
 
 enum {
     DISCOVERY_B = sizeof(struct hwloc_topology_discovery_support),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hwloc's functions, found when somebody asks for a topology or a cpuset and not before: most
- * programs never do, and the library with what it pulls in costs every start of one that is linked
- * to it. Only core/types and core/rt include this. */
+/* hwloc's functions, found when somebody asks for a topology or a cpuset and not
+ * before: most programs never do, and the library with what it pulls in costs every
+ * start of one that is linked to it. Only core/types and core/rt include this. */
 #ifndef PX_TYPES_HWLOC_API_H
 #define PX_TYPES_HWLOC_API_H
 
@@ -9,8 +9,8 @@
 #include <hwloc/shmem.h>
 #include <stdbool.h>
 
-/* The version that the headers are of decides what the structures look like, and with it the
- * library's file. */
+/* The version that the headers are of decides what the structures look like, and with
+ * it the library's file. */
 #if HWLOC_API_VERSION < 0x00020100 || HWLOC_API_VERSION >= 0x00030000
 #error "hwloc 2.1 or a later 2.x is needed"
 #endif
@@ -37,9 +37,9 @@ struct px_hwloc {
 #undef F
 };
 
-/* False if the library is not installed, or lacks a function. It is loaded the first time and
- * stays; the table is the caller's, as a copy for all would be one more writable global. Any
- * thread; a few microseconds. */
+/* False if the library is not installed, or lacks a function. It is loaded the first
+ * time and stays; the table is the caller's, as a copy for all would be one more
+ * writable global. Any thread; a few microseconds. */
 bool px_hwloc_open(struct px_hwloc *h);
 
 #endif

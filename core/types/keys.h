@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The dictionary of attributes, which keys.py makes from the lines of the public headers when the
- * library is built. */
+/* The dictionary of attributes, which keys.py makes from the lines of the public
+ * headers when the library is built. */
 #ifndef PX_TYPES_KEYS_H
 #define PX_TYPES_KEYS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* types.def made into tables: the fields of each structure, and the types by number; and where a value
- * has what its type says. */
+/* types.def made into tables: the fields of each structure, and the types by number;
+ * and where a value has what its type says. */
 #include "core/types/walk.h"
 
 #include <time.h>

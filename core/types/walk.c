@@ -521,7 +521,7 @@ static size_t owned(const struct px_type *t, const void *obj)
         held = px_type_find(a->type);
         return held ? elements_size(held, a->array, px_darray_len(a)) : 0;
     case PX_CPUSET:
-    case PX_TOPO: /* the handle counts as much as its text: that it is large shows there, too */
+    case PX_TOPO: /* the handle counts as much as its text, which shows its size */
         o = px_load_opaque(obj);
         if (o.handle && px_handle_text((enum px_store)t->store, &o, &text))
             return string_size(o.source);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes <-> types in any dialect. A writer collects the first error and goes quiet, so that a
- * message is packed in a row of calls and checked once; a reader never trusts a length. */
+/* Bytes <-> types in any dialect. A writer collects the first error and goes quiet, so
+ * that a message is packed in a row of calls and checked once; a reader never trusts a
+ * length. */
 #ifndef PX_WIRE_CODEC_H
 #define PX_WIRE_CODEC_H
 
@@ -28,8 +29,8 @@ struct px_codec {
     bool described; /* fully described buffers */
 };
 
-/* The same encoding with every type that any release packs with it: for messages newer than the
- * dialect, which who knows them at all can read. */
+/* The same encoding with every type that any release packs with it: for messages newer
+ * than the dialect, which who knows them at all can read. */
 struct px_codec px_codec_newest(struct px_codec codec);
 
 /* What this library speaks unless told otherwise: v41, not described. */
@@ -46,11 +47,11 @@ void px_writer_init(px_writer *w, struct px_codec codec);
 void px_writer_cleanup(px_writer *w);
 
 /* One pack operation of n values of one type. A type the dialect does not know is
- * PMIX_ERR_UNKNOWN_DATA_TYPE, but inside a value compressed data is sent plain and a namespace
- * as a string to a dialect that lacks their types. PMIX_ERR_BAD_PARAM for NULL where an object
- * or elements must be, names that do not end, and nesting no reader accepts.
- * PMIX_ERR_NOT_SUPPORTED for a cpuset or topology that is not hwloc's, and without hwloc; here as
- * in unpacking. */
+ * PMIX_ERR_UNKNOWN_DATA_TYPE, but inside a value compressed data is sent plain and a
+ * namespace as a string to a dialect that lacks their types. PMIX_ERR_BAD_PARAM for
+ * NULL where an object or elements must be, names that do not end, and nesting no
+ * reader accepts. PMIX_ERR_NOT_SUPPORTED for a cpuset or topology that is not hwloc's,
+ * and without hwloc; here as in unpacking. */
 void px_pack(px_writer *w, const void *src, int32_t n, pmix_data_type_t type);
 /* Values without count or tag, as inside structures. */
 void px_pack_bare(px_writer *w, const void *src, pmix_data_type_t type);
@@ -67,7 +68,8 @@ void px_pack_bytes(px_writer *w, const void *bytes, size_t n); /* BYTE_OBJECT */
 /* BUFFER (26): type byte, size, bytes; body was packed with the same codec. */
 void px_pack_buffer(px_writer *w, const px_buf *body);
 void px_pack_kval(px_writer *w, const char *key, const pmix_value_t *value);
-/* SIZE n, then INFO[n] as one operation if n > 0; likewise procs ("infos", "procs?"). */
+/* SIZE n, then INFO[n] as one operation if n > 0; likewise procs ("infos",
+ * "procs?"). */
 void px_pack_infos(px_writer *w, const pmix_info_t *info, size_t n);
 void px_pack_procs(px_writer *w, const pmix_proc_t *procs, size_t n);
 
@@ -75,24 +77,24 @@ typedef struct px_reader {
     struct px_codec codec;
     const uint8_t *pos, *end; /* borrowed */
     unsigned depth; /* of values and data arrays, each counts one of PX_MAX_DEPTH */
-    size_t
-        budget; /* bytes of arrays it may still allocate, at first PX_MAX_DECODED_B */
-    bool
-        trusted; /* it may hold topologies (core/types/handle.h says why that takes trust);
-                   * not so at first, and then they are PMIX_ERR_NOT_SUPPORTED */
+    /* Bytes of arrays it may still allocate, at first PX_MAX_DECODED_B. */
+    size_t budget;
+    /* It may hold topologies (core/types/handle.h says why that takes trust). Not so at
+     * first: they are PMIX_ERR_NOT_SUPPORTED then. */
+    bool trusted;
 } px_reader;
 
 void px_reader_init(px_reader *r, struct px_codec codec, const void *bytes, size_t n);
 bool px_reader_done(const px_reader *r);
 
-/* Reads one operation of at most *n values into dst (room for *n), sets *n to the number read.
- * What was read is the caller's to destruct. On error nothing is left to destruct.
- * PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER at or beyond the end,
+/* Reads one operation of at most *n values into dst (room for *n), sets *n to the
+ * number read. What was read is the caller's to destruct. On error nothing is left to
+ * destruct. PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER at or beyond the end,
  * PMIX_ERR_UNPACK_INADEQUATE_SPACE if the sender packed more than *n,
  * PMIX_ERR_PACK_MISMATCH on a wrong tag, PMIX_ERR_UNKNOWN_DATA_TYPE,
- * PMIX_ERR_UNPACK_FAILURE for a value out of range, a bad length, too deep nesting.
- * A failed call leaves the reader where it stood. In a NULL key or namespace's place stands
- * "", in a pointer's place NULL, and an info that was read owns its value. */
+ * PMIX_ERR_UNPACK_FAILURE for a value out of range, a bad length, too deep nesting. A
+ * failed call leaves the reader where it stood. In a NULL key or namespace's place
+ * stands "", in a pointer's place NULL, and an info that was read owns its value. */
 pmix_status_t px_unpack(px_reader *r, void *dst, int32_t *n, pmix_data_type_t type);
 pmix_status_t px_unpack1(px_reader *r, void *dst, pmix_data_type_t type);
 pmix_status_t px_unpack_bare(px_reader *r, void *dst, pmix_data_type_t type);
@@ -119,7 +121,8 @@ struct px_kval { /* key is malloc'd */
 pmix_status_t px_unpack_kval(px_reader *r, struct px_kval *kv);
 void px_kval_fini(struct px_kval *kv);
 
-/* Compressed strings and byte objects become plain ones; other values stay as they are. */
+/* Compressed strings and byte objects become plain ones; other values stay as they
+ * are. */
 pmix_status_t px_value_inflate(pmix_value_t *v);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compressed data: the plain length as u32 in host order, then a zlib stream. The length is a
- * claim: it is checked against what so many bytes can possibly inflate to before any memory is
- * set aside, and inflating stops there. */
+/* Compressed data: the plain length as u32 in host order, then a zlib stream. The
+ * length is a claim: it is checked against what so many bytes can possibly inflate to
+ * before any memory is set aside, and inflating stops there. */
 #include "core/wire/walk.h"
 
 #include <zlib.h>
@@ -29,7 +29,8 @@ pmix_status_t px_deflate(const void *bytes, size_t n, uint8_t **out, size_t *out
     return PMIX_SUCCESS;
 }
 
-/* Exactly n bytes into `to`; what follows the stream is ignored, as some senders pad it. */
+/* Exactly n bytes into `to`; what follows the stream is ignored, as some senders pad
+ * it. */
 static bool inflate_into(uint8_t *to, size_t n, const uint8_t *from, size_t from_n)
 {
     z_stream z = {.next_in = (Bytef *)(uintptr_t)from,

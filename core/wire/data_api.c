@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMIx_Data_*: packing for users. Buffers are in this library's own dialect, not described,
- * whoever the target is: every peer of a job that exchanges such buffers speaks it. */
+/* PMIx_Data_*: packing for users. Buffers are in this library's own dialect, not
+ * described, whoever the target is: every peer of a job that exchanges such buffers
+ * speaks it. */
 #include "core/wire/walk.h"
 
 #include "core/base/str.h"
 
 enum { COMPRESS_FROM_B = 4096 }; /* below, nothing is gained */
 
-/* ---- buffers ------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------- */
 
 static size_t unpacked_b(const pmix_data_buffer_t *b)
 {
@@ -45,10 +46,10 @@ static void give_back(pmix_data_buffer_t *b, const px_buf *buf, size_t used)
     b->bytes_allocated = buf->cap;
 }
 
-/* ---- regular expressions ------------------------------------------------------------------- */
+/* ---- regular expressions --------------------------------------------------------- */
 
-/* In these calls a PMIX_REGEX is a char *; inside a value it is a byte object, as elsewhere in
- * this library. */
+/* In these calls a PMIX_REGEX is a char *; inside a value it is a byte object, as
+ * elsewhere in this library. */
 static void pack_regexes(px_writer *w, char *const *src, int32_t n)
 {
     px_put_head(w, n, PMIX_REGEX);
@@ -60,7 +61,8 @@ static void pack_regexes(px_writer *w, char *const *src, int32_t n)
     }
 }
 
-/* The caller's array is too narrow for byte objects, so they pass through one of our own. */
+/* The caller's array is too narrow for byte objects, so they pass through one of our
+ * own. */
 static pmix_status_t unpack_regexes(px_reader *r, char **dest, int32_t n)
 {
     const struct px_type *t = px_type_find(PMIX_REGEX);
@@ -75,7 +77,7 @@ static pmix_status_t unpack_regexes(px_reader *r, char **dest, int32_t n)
     return PMIX_SUCCESS;
 }
 
-/* ---- packing ------------------------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------------------- */
 
 PX_EXPORT pmix_status_t PMIx_Data_pack(const pmix_proc_t *target PX_UNUSED,
                                        pmix_data_buffer_t *buffer, void *src,
@@ -117,8 +119,8 @@ static pmix_status_t unpack_up_to(px_reader *r, void *dest, int32_t *max,
     return found > n ? PMIX_ERR_UNPACK_INADEQUATE_SPACE : PMIX_SUCCESS;
 }
 
-/* Where there are more values than room the caller keeps those that fit, but the place in the
- * buffer does not move: he may come again with more room. */
+/* Where there are more values than room the caller keeps those that fit, but the place
+ * in the buffer does not move: he may come again with more room. */
 PX_EXPORT pmix_status_t PMIx_Data_unpack(const pmix_proc_t *source PX_UNUSED,
                                          pmix_data_buffer_t *buffer, void *dest,
                                          int32_t *max_num_values, pmix_data_type_t type)
@@ -138,7 +140,7 @@ PX_EXPORT pmix_status_t PMIx_Data_unpack(const pmix_proc_t *source PX_UNUSED,
     return rc;
 }
 
-/* ---- copies and text ------------------------------------------------------------------------ */
+/* ---- copies and text ------------------------------------------------------------- */
 
 /* Strings and regular expressions are passed as such, all else by address. */
 PX_EXPORT pmix_status_t PMIx_Data_copy(void **dest, void *src, pmix_data_type_t type)
@@ -190,7 +192,7 @@ PX_EXPORT pmix_status_t PMIx_Data_print(char **output, char *prefix, void *src,
     return *output ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
-/* ---- payloads ------------------------------------------------------------------------------- */
+/* ---- payloads -------------------------------------------------------------------- */
 
 PX_EXPORT pmix_status_t PMIx_Data_copy_payload(pmix_data_buffer_t *dest,
                                                pmix_data_buffer_t *src)
@@ -244,7 +246,7 @@ PX_EXPORT pmix_status_t PMIx_Data_embed(pmix_data_buffer_t *buffer,
     return rc;
 }
 
-/* ---- compression ----------------------------------------------------------------------------- */
+/* ---- compression ----------------------------------------------------------------- */
 
 PX_EXPORT bool PMIx_Data_compress(const uint8_t *inbytes, size_t size,
                                   uint8_t **outbytes, size_t *nbytes)

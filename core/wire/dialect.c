@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The dialects: two number encodings, and which data types each dialect knows. A row says only
- * what it adds to, or takes from, the row before it; the sets are spelled out below. */
+/* The dialects: two number encodings, and which data types each dialect knows. A row
+ * says only what it adds to, or takes from, the row before it; the sets are spelled out
+ * below. */
 #include "core/wire/codec.h"
 
 #include <string.h>
@@ -12,8 +13,9 @@
                              : (UINT64_C(1) << ((n) % 64)) - 1)
 #define SPAN(lo, hi, w) (BELOW((hi) + 1, w) & ~BELOW(lo, w))
 
-/* COMPRESSED_STRING has a number in v21 and v3, but their readers refuse it inside a value,
- * which is the only place it occurs: treating it as unknown makes the packer send plain text. */
+/* COMPRESSED_STRING has a number in v21 and v3, but their readers refuse it inside a
+ * value, which is the only place it occurs: treating it as unknown makes the packer
+ * send plain text. */
 #define TYPES_V21(w) \
     (SPAN(PMIX_UNDEF, 44, w) & ~SPAN(PMIX_COMPRESSED_STRING, PMIX_COMPRESSED_STRING, w))
 #define TYPES_V3(w) (TYPES_V21(w) | SPAN(PMIX_IOF_CHANNEL, PMIX_ENVAR, w))

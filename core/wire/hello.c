@@ -48,7 +48,7 @@ struct header {
     uint32_t padding; /* not looked at */
 };
 
-/* ---- writing ------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------- */
 
 static void put_u32(px_writer *w, uint32_t v)
 {
@@ -99,7 +99,7 @@ pmix_status_t px_hello_encode(const struct px_hello *h, px_buf *out)
     return px_buf_add(out, w.buf.data, w.buf.len);
 }
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------- */
 
 /* Keeps the first error and goes quiet: what is taken then is zero. */
 struct cursor {
@@ -262,7 +262,7 @@ void px_version_parse(const char *text, struct px_version *v)
         v->release = (unsigned)strtoul(end + 1, &end, 10);
 }
 
-/* ---- addresses ------------------------------------------------------------------------------ */
+/* ---- addresses ------------------------------------------------------------------- */
 
 pmix_status_t px_uri_parse(const char *text, struct px_uri *uri)
 {
@@ -297,7 +297,7 @@ pmix_status_t px_uri_parse(const char *text, struct px_uri *uri)
     return PMIX_SUCCESS;
 }
 
-/* ---- frames --------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------- */
 
 void px_frame_encode(uint8_t out[PX_FRAME_HEADER_B], const struct px_frame *f)
 {

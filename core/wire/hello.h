@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connect message: what a client or tool says first, and the words that answer it. */
+/* The connect message: what a client or tool says first, and the words that answer
+ * it. */
 #ifndef PX_WIRE_HELLO_H
 #define PX_WIRE_HELLO_H
 
@@ -33,10 +34,11 @@ struct px_hello {
 
 /* Header and body, ready to send. */
 pmix_status_t px_hello_encode(const struct px_hello *h, px_buf *out);
-/* Body length from the header; PMIX_ERR_BAD_PARAM if it is no connect message or its body is
- * longer than PX_MAX_HANDSHAKE_B. */
+/* Body length from the header; PMIX_ERR_BAD_PARAM if it is no connect message or its
+ * body is longer than PX_MAX_HANDSHAKE_B. */
 pmix_status_t px_hello_header(const uint8_t in[PX_HELLO_HEADER_B], size_t *body_len);
-/* Every string must end inside the body; a stray trailing byte (4.0 - 4.2.2) is tolerated. */
+/* Every string must end inside the body; a stray trailing byte (4.0 - 4.2.2) is
+ * tolerated. */
 pmix_status_t px_hello_decode(const uint8_t *body, size_t len, struct px_hello *h,
                               struct px_err *err);
 void px_hello_fini(struct px_hello *h);

@@ -3,7 +3,7 @@
  * pairs, and counted lists of infos and procs. */
 #include "core/wire/walk.h"
 
-/* ---- writing ------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------- */
 
 #define PACKS(name, c_type, TYPE)               \
     void px_pack_##name(px_writer *w, c_type v) \
@@ -59,7 +59,7 @@ void px_pack_kval(px_writer *w, const char *key, const pmix_value_t *value)
 PACKS_LIST(infos, pmix_info_t, INFO)
 PACKS_LIST(procs, pmix_proc_t, PROC)
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------- */
 
 #define UNPACKS(name, c_type, TYPE)                         \
     pmix_status_t px_unpack_##name(px_reader *r, c_type *v) \

@@ -42,7 +42,7 @@ static const struct shape shapes[] = {
  * numbers below are written once and made for each. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* ---- writing ----------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------- */
 
 uint8_t *px_put_more_room(px_writer *w, size_t n)
 {
@@ -134,7 +134,7 @@ void px_put_numbers(px_writer *w, enum px_store kind, const void *src, size_t n)
     }
 }
 
-/* ---- reading ------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------- */
 
 static pmix_status_t decode_flex(px_reader *r, uint64_t *out)
 {

@@ -2,12 +2,14 @@
 /* Integers on the wire, in both encodings:
  *
  *   fixed  big endian of the type's width; size, int, unsigned and pid after a type tag
- *   flex   7 bits a byte, low bits first, bit 7 set on all but the last byte, a ninth byte
+ *   flex   7 bits a byte, low bits first, bit 7 set on all but the last byte, a ninth
+ *   byte
  *          carrying 8 bits; signed types zigzag; pid after a type tag
  *
  * A tag stands once before all the numbers of an array, even if there are none.
  *
- * One table (number.c) says which shape each kind of storage takes. Private to core/wire. */
+ * One table (number.c) says which shape each kind of storage takes. Private to
+ * core/wire. */
 #ifndef PX_WIRE_NUMBER_H
 #define PX_WIRE_NUMBER_H
 
@@ -17,7 +19,7 @@
 
 #define PX_FLEX_MAX_B 9
 
-/* ---- writing: nothing happens once the writer has failed --------------------------------- */
+/* ---- writing: nothing happens once the writer has failed ------------------------- */
 
 static inline void px_writer_fail(px_writer *w, pmix_status_t status)
 {
@@ -28,8 +30,8 @@ static inline void px_writer_fail(px_writer *w, pmix_status_t status)
 /* What px_put_room does when there is no room yet. */
 uint8_t *px_put_more_room(px_writer *w, size_t n);
 
-/* Room for n more bytes at the end of the buffer, which the caller fills and then adds to
- * buf.len; NULL once the writer has failed. */
+/* Room for n more bytes at the end of the buffer, which the caller fills and then adds
+ * to buf.len; NULL once the writer has failed. */
 static inline uint8_t *px_put_room(px_writer *w, size_t n)
 {
     if (!w->status && w->buf.cap - w->buf.len >= n)
@@ -60,7 +62,8 @@ static inline void px_put_byte(px_writer *w, uint8_t byte)
 /* n numbers side by side at src, stored as `kind` says (one of the integer kinds). */
 void px_put_numbers(px_writer *w, enum px_store kind, const void *src, size_t n);
 
-/* Of an untagged kind whose flexible form is v: most numbers inside structures take a byte. */
+/* Of an untagged kind whose flexible form is v: most numbers inside structures take a
+ * byte. */
 static inline void px_put_coded(px_writer *w, enum px_store kind, const void *src,
                                 uint64_t v)
 {
@@ -106,7 +109,7 @@ static inline void px_put_i32(px_writer *w, int32_t n)
     px_put_coded(w, PX_INT32, &n, n < 0 ? UINT64_MAX : (uint64_t)n << 1);
 }
 
-/* ---- reading ------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------- */
 
 static inline size_t px_left(const px_reader *r)
 {
@@ -145,7 +148,8 @@ static inline pmix_status_t px_get_number(px_reader *r, enum px_store kind, void
     return px_get_numbers(r, kind, dst, 1);
 }
 
-/* Whether the next number, in the flexible encoding, takes a byte, which is consumed then. */
+/* Whether the next number, in the flexible encoding, takes a byte, which is consumed
+ * then. */
 static inline bool px_get_coded(px_reader *r, uint8_t *byte)
 {
     if (r->codec.dialect->encoding != PX_ENC_FLEX || r->pos == r->end ||

@@ -33,7 +33,7 @@ static const struct px_type *known_type(px_writer *w, pmix_data_type_t id)
     return t;
 }
 
-/* ---- leaves -------------------------------------------------------------------------------- */
+/* ---- leaves ---------------------------------------------------------------------- */
 
 static void put_chars(px_writer *w, const char *s, size_t capacity)
 {
@@ -55,7 +55,7 @@ void px_put_blob(px_writer *w, const void *bytes, size_t n)
     px_put_raw(w, bytes, n);
 }
 
-/* ---- values and arrays --------------------------------------------------------------------- */
+/* ---- values and arrays ----------------------------------------------------------- */
 
 static bool enter(px_writer *w)
 {
@@ -166,7 +166,7 @@ static void put_value(px_writer *w, const pmix_value_t *v)
     w->depth--;
 }
 
-/* ---- structures ---------------------------------------------------------------------------- */
+/* ---- structures ------------------------------------------------------------------ */
 
 static void put_strings(px_writer *w, char *const *v, enum px_many many)
 {
@@ -233,7 +233,7 @@ static void put_struct(px_writer *w, const char *src, const struct px_type *t)
     }
 }
 
-/* ---- one object of any type ----------------------------------------------------------------- */
+/* ---- one object of any type ------------------------------------------------------ */
 
 static void put_bytes_or_text(px_writer *w, const void *src, enum px_store store)
 {
@@ -325,7 +325,7 @@ static void put_object(px_writer *w, const void *src, const struct px_type *t,
     }
 }
 
-/* ---- operations ------------------------------------------------------------------------------ */
+/* ---- operations ------------------------------------------------------------------ */
 
 void px_put_head(px_writer *w, int32_t n, pmix_data_type_t type)
 {

@@ -41,7 +41,7 @@ static bool is_given(const struct px_args *args, const struct px_arg *a)
     return pointer(args, a) && count(args, a) > 0;
 }
 
-/* ---- a caller's ------------------------------------------------------------------------------- */
+/* ---- a caller's ------------------------------------------------------------------ */
 
 bool px_args_sound(const struct px_args *args, const struct px_arg *table)
 {
@@ -120,7 +120,7 @@ void px_pack_args(px_writer *w, const struct px_args *args, const struct px_arg 
     }
 }
 
-/* ---- one's own -------------------------------------------------------------------------------- */
+/* ---- one's own ------------------------------------------------------------------- */
 
 static pmix_status_t unpack_strings(px_reader *r, struct px_args *args,
                                     const struct px_arg *a, size_t n)
@@ -207,7 +207,7 @@ void px_args_cleanup(struct px_args *args)
     *args = (struct px_args){0};
 }
 
-/* ---- the tables ------------------------------------------------------------------------------- */
+/* ---- the tables ------------------------------------------------------------------ */
 
 #define AT(member) offsetof(struct px_args, member)
 #define ONE(member, of)                                    \

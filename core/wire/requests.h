@@ -65,7 +65,7 @@ static inline px_infos px_infos_borrow(const pmix_info_t *info, size_t n)
     return (px_infos){.v = (pmix_info_t *)info, .n = n};
 }
 
-/* ---- a caller's --------------------------------------------------------------------------- */
+/* ---- a caller's ------------------------------------------------------------------ */
 
 /* True if what is needed is there, and no array is NULL or longer than a message can
  * say. */
@@ -75,7 +75,7 @@ bool px_args_sound(const struct px_args *args, const struct px_arg *table);
 pmix_status_t px_args_copy(struct px_args *args, const struct px_arg *table);
 void px_pack_args(px_writer *w, const struct px_args *args, const struct px_arg *table);
 
-/* ---- one's own ---------------------------------------------------------------------------- */
+/* ---- one's own ------------------------------------------------------------------- */
 
 /* Into args that own nothing. PMIX_ERR_BAD_PARAM for what is needed and not there,
  * too many strings, or a NULL among them; else as px_unpack. On failure args hold
@@ -87,7 +87,7 @@ void px_args_free(struct px_args *args, const struct px_arg *table);
 /* Frees everything. */
 void px_args_cleanup(struct px_args *args);
 
-/* ---- the tables --------------------------------------------------------------------------- */
+/* ---- the tables ------------------------------------------------------------------ */
 
 /* The requests of the protocol whose fields are a plain list: client and server share a
  * table each, so that what a message holds stands once. The others are read and written

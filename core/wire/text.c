@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text and bytes with their length, and what travels as text: floating point numbers and node or
- * process maps ("regex"). */
+/* Text and bytes with their length, and what travels as text: floating point numbers
+ * and node or process maps ("regex"). */
 #include "core/wire/walk.h"
 
 #include "core/base/str.h"
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- text and bytes ------------------------------------------------------------------------ */
+/* ---- text and bytes -------------------------------------------------------------- */
 
 void px_put_text(px_writer *w, const char *s, size_t n)
 {
@@ -76,10 +76,10 @@ pmix_status_t px_get_bytes(px_reader *r, void *dst, size_t n)
     return PMIX_SUCCESS;
 }
 
-/* ---- floating point ------------------------------------------------------------------------ */
+/* ---- floating point -------------------------------------------------------------- */
 
-/* The sender's locale must not decide between "1.5" and "1,5". The C locale is a constant
- * inside libc: newlocale gives it without allocating. */
+/* The sender's locale must not decide between "1.5" and "1,5". The C locale is a
+ * constant inside libc: newlocale gives it without allocating. */
 static locale_t c_locale(void)
 {
     return newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -93,8 +93,9 @@ static char *digits(char *end, uint64_t v, int at_least)
     return end;
 }
 
-/* As "%f" has it, correctly rounded, for numbers of up to 53 bits before the point: the rest is
- * a multiple of a power of two, and its millionths fit into 128 bits. NULL for all others. */
+/* As "%f" has it, correctly rounded, for numbers of up to 53 bits before the point: the
+ * rest is a multiple of a power of two, and its millionths fit into 128 bits. NULL for
+ * all others. */
 static char *millionths(char *end, double v)
 {
 #ifdef __SIZEOF_INT128__
@@ -162,8 +163,8 @@ void px_put_real(px_writer *w, double v)
         put_any_real(w, v);
 }
 
-/* The number in "-123.456": exact, if all its digits together are a whole number that a double
- * holds and the point is not farther than a power of ten that it holds. */
+/* The number in "-123.456": exact, if all its digits together are a whole number that a
+ * double holds and the point is not farther than a power of ten that it holds. */
 static bool short_real(const char *text, size_t len, double *out)
 {
     static const double tens[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
@@ -230,7 +231,7 @@ pmix_status_t px_get_real(px_reader *r, enum px_store kind, void *dst)
     return PMIX_SUCCESS;
 }
 
-/* ---- maps ---------------------------------------------------------------------------------- */
+/* ---- maps ------------------------------------------------------------------------ */
 
 /* "blob:" NUL "component=zlib:" NUL "size=<n>:" NUL, then n bytes. */
 static const char blob_head[] = "blob:\0component=zlib:\0size=";
@@ -278,8 +279,8 @@ void px_put_regex(px_writer *w, const pmix_byte_object_t *regex)
     size_t size = regex->bytes ? regex->size : 1;
     size_t len = px_regex_len(bytes, size);
 
-    /* A length that is not what the text itself says would shift all that follows. Text whose
-     * NUL was not counted gets one. */
+    /* A length that is not what the text itself says would shift all that follows. Text
+     * whose NUL was not counted gets one. */
     if (len == size) {
         px_put_raw(w, bytes, len);
     } else if (len == 0 && !memchr(bytes, '\0', size)) {

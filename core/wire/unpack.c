@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes -> types: pack operations, which are a count, tags in described buffers, then the values;
- * and a walk over the type table that believes nothing. The rules:
+/* Bytes -> types: pack operations, which are a count, tags in described buffers, then
+ * the values; and a walk over the type table that believes nothing. The rules:
  *   - an operation that fails leaves the reader where it stood;
- *   - a count is checked against the bytes that are left before anything is allocated, arrays
+ *   - a count is checked against the bytes that are left before anything is allocated,
+ *   arrays
  *     grow as their elements arrive, and all arrays of a message share one budget;
- *   - memory is zeroed before objects are read into it, and whoever fails midway destructs what
+ *   - memory is zeroed before objects are read into it, and whoever fails midway
+ *   destructs what
  *     it filled, so an error leaves nothing behind;
  *   - nesting passes through values and data arrays only, which count their depth. */
 #include "core/wire/walk.h"
@@ -33,7 +35,7 @@ bool px_get_plausible(const px_reader *r, size_t n, const struct px_type *t)
     return n <= px_left(r) / least && n <= SIZE_MAX / 2 / t->size;
 }
 
-/* ---- what has no parts: strings, bytes, times, truth values -------------------------------- */
+/* ---- what has no parts: strings, bytes, times, truth values ---------------------- */
 
 pmix_status_t px_get_string(px_reader *r, char **s)
 {
@@ -124,7 +126,7 @@ static pmix_status_t get_leaf(px_reader *r, void *dst, enum px_store store)
         return px_get_real(r, store, dst);
     case PX_STRING:
         return px_get_string(r, dst);
-    case PX_POINTER: /* one byte travels for them all; the sender's addresses are of no use */
+    case PX_POINTER: /* one byte for all; the addresses of the sender are of no use */
         return px_get_byte(r, &byte);
     case PX_BYTES:
         return get_blob(r, &bo->bytes, &bo->size);
@@ -149,7 +151,7 @@ static pmix_status_t get_leaf(px_reader *r, void *dst, enum px_store store)
     }
 }
 
-/* ---- arrays -------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------- */
 
 pmix_status_t px_get_elements(px_reader *r, void *array, size_t n,
                               const struct px_type *t)
@@ -256,7 +258,7 @@ static pmix_status_t get_strings(px_reader *r, char ***out, enum px_many many)
     return PMIX_SUCCESS;
 }
 
-/* ---- values and data arrays ----------------------------------------------------------------- */
+/* ---- values and data arrays ------------------------------------------------------ */
 
 static pmix_status_t get_darray(px_reader *r, pmix_data_array_t *a)
 {
@@ -334,7 +336,7 @@ static pmix_status_t get_value(px_reader *r, pmix_value_t *v)
     return rc;
 }
 
-/* ---- structures ------------------------------------------------------------------------------ */
+/* ---- structures ------------------------------------------------------------------ */
 
 static pmix_status_t get_counted(px_reader *r, char *obj, const struct px_field *f)
 {
@@ -381,7 +383,7 @@ static pmix_status_t get_struct(px_reader *r, char *obj, const struct px_type *t
     return rc;
 }
 
-/* ---- one object of any type ------------------------------------------------------------------- */
+/* ---- one object of any type ------------------------------------------------------ */
 
 /* dst is zeroed. */
 static pmix_status_t get_object(px_reader *r, void *dst, const struct px_type *t,
@@ -399,7 +401,7 @@ static pmix_status_t get_object(px_reader *r, void *dst, const struct px_type *t
     }
 }
 
-/* ---- operations ------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------ */
 
 void px_reader_init(px_reader *r, struct px_codec codec, const void *bytes, size_t n)
 {

@@ -7,7 +7,7 @@
 #include "core/wire/number.h"
 #include "core/wire/ops.h"
 
-/* ---- operations --------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------ */
 
 /* The head of one operation of n values: count, with tags if the buffer is
  * described. */
@@ -21,7 +21,7 @@ pmix_status_t px_get_head(px_reader *r, int32_t *n, pmix_data_type_t type);
 /* Likewise for an operation that must hold exactly one value. */
 pmix_status_t px_get_head1(px_reader *r, pmix_data_type_t type);
 
-/* ---- the walk (unpack.c): bare objects of any type ------------------------------------------ */
+/* ---- the walk (unpack.c): bare objects of any type ------------------------------- */
 
 /* Can n elements be in what is left? Bounds n times their size in memory, too. */
 bool px_get_plausible(const px_reader *r, size_t n, const struct px_type *t);
@@ -37,7 +37,7 @@ static inline const struct px_type *px_field_struct(const struct px_field *f)
     return f->store == PX_STRUCT ? px_type_find(f->type) : NULL;
 }
 
-/* ---- members, bare ------------------------------------------------------------------------ */
+/* ---- members, bare --------------------------------------------------------------- */
 
 void px_put_blob(px_writer *w, const void *bytes, size_t n); /* SIZE n, n bytes */
 
@@ -45,7 +45,7 @@ pmix_status_t px_get_string(px_reader *r, char **s); /* malloc'd or NULL */
 /* SIZE n, then a view of n bytes. */
 pmix_status_t px_get_view(px_reader *r, const uint8_t **bytes, size_t *n);
 
-/* ---- handles (handle.c) ------------------------------------------------------------------- */
+/* ---- handles (handle.c) ---------------------------------------------------------- */
 
 void px_put_cpuset(px_writer *w, const pmix_cpuset_t *set);
 void px_put_topology(px_writer *w, const pmix_topology_t *topo);
@@ -53,7 +53,7 @@ void px_put_topology(px_writer *w, const pmix_topology_t *topo);
 pmix_status_t px_get_cpuset(px_reader *r, pmix_cpuset_t *set);
 pmix_status_t px_get_topology(px_reader *r, pmix_topology_t *topo);
 
-/* ---- text and bytes (text.c) -------------------------------------------------------------- */
+/* ---- text and bytes (text.c) ----------------------------------------------------- */
 
 /* A STRING of n bytes, the NUL included; none for NULL. */
 void px_put_text(px_writer *w, const char *s, size_t n);
@@ -78,7 +78,7 @@ size_t px_regex_len(const char *bytes, size_t max);
 /* The same of a regex of our own making, which is trusted to end. */
 size_t px_regex_extent(const char *regex);
 
-/* ---- compression -------------------------------------------------------------------------- */
+/* ---- compression ----------------------------------------------------------------- */
 
 /* *out owns the plain form of a compressed value. PMIX_ERR_UNPACK_FAILURE if it is
  * damaged or would grow beyond PX_MAX_INFLATED_B. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pcleanup: from a selected component to its operations. The contract is in README.md. */
+/* pcleanup: from a selected component to its operations. The contract is in
+ * README.md. */
 #ifndef PX_FRAMEWORKS_PCLEANUP_H
 #define PX_FRAMEWORKS_PCLEANUP_H
 

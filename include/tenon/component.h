@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A component: one shared object pmix_mca_tenon_<framework>_<name>.so exporting one const descriptor,
- * px_<framework>_<name>_component.
+/* A component: one shared object pmix_mca_tenon_<framework>_<name>.so exporting one
+ * const descriptor, px_<framework>_<name>_component.
  *
- * Life: load, check, parse params into a zeroed conf, open, query, select, ops, close. All of it
- * runs on one thread at a time; ops run on the loop thread unless the framework says otherwise. */
+ * Life: load, check, parse params into a zeroed conf, open, query, select, ops, close.
+ * All of it runs on one thread at a time; ops run on the loop thread unless the
+ * framework says otherwise. */
 #ifndef TENON_COMPONENT_H
 #define TENON_COMPONENT_H
 
@@ -19,9 +20,10 @@ struct px_query {
     char reason[256]; /* why it declined, when query does not return PMIX_SUCCESS */
 };
 
-/* What a released header says about layout stays true: members are only appended, here and to
- * operations and rows of parameters. The core reads what was there when the component was built,
- * and takes the rest for 0. PX_COMPONENT_HEAD fills in what tells it. */
+/* What a released header says about layout stays true: members are only appended, here
+ * and to operations and rows of parameters. The core reads what was there when the
+ * component was built, and takes the rest for 0. PX_COMPONENT_HEAD fills in what tells
+ * it. */
 struct px_component {
     uint32_t abi;  /* PX_COMPONENT_ABI */
     uint32_t size; /* sizeof(struct px_component) when it was built */
@@ -51,7 +53,8 @@ struct px_component {
     .framework_abi = PX_##FW##_ABI, .name = #comp,                                  \
     .ops_size = sizeof(struct px_##fw##_ops), .param_size = sizeof(struct px_param)
 
-/* An opened and selected component, as the core and the frameworks' typed calls see it. */
+/* An opened and selected component, as the core and the frameworks' typed calls see
+ * it. */
 struct px_module {
     const struct px_component *component;
     void *self;

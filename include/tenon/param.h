@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameter declarations of a component: a const table, parsed by the core into the component's
- * own configuration structure before it is opened. */
+/* Parameter declarations of a component: a const table, parsed by the core into the
+ * component's own configuration structure before it is opened. */
 #ifndef TENON_PARAM_H
 #define TENON_PARAM_H
 
@@ -8,17 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a parameter is written as, and the type of its member in the configuration. Texts,
- * lists and paths are the core's, and good until close. */
+/* What a parameter is written as, and the type of its member in the configuration.
+ * Texts, lists and paths are the core's, and good until close. */
 enum px_param_kind {
     PX_PARAM_KIND_END,
     PX_PARAM_KIND_BOOL,     /* bool: true/false, yes/no, on/off, 1/0 */
     PX_PARAM_KIND_INT,      /* int64_t */
     PX_PARAM_KIND_SIZE,     /* uint64_t bytes: 64K, 1M, 2G */
-    PX_PARAM_KIND_DURATION, /* uint64_t milliseconds: 250ms, 5s; a bare number is seconds */
+    PX_PARAM_KIND_DURATION, /* uint64_t milliseconds: 250ms, 5s; a bare number: s */
     PX_PARAM_KIND_ENUM,     /* int64_t of one of the names */
-    PX_PARAM_KIND_STRING,  /* const char *; NULL if unset */
-    PX_PARAM_KIND_UINT,    /* uint64_t */
+    PX_PARAM_KIND_STRING,   /* const char *; NULL if unset */
+    PX_PARAM_KIND_UINT,     /* uint64_t */
     PX_PARAM_KIND_LIST,    /* const char *const *, NULL-ended: a, b, c; NULL if unset */
     PX_PARAM_KIND_PATH,    /* const char *: absolute; ~/ is the home; NULL if unset */
     PX_PARAM_KIND_VERSION, /* struct px_param_version: 1, 1.2 or 1.2.3 */
@@ -33,7 +33,8 @@ struct px_param_version {
     uint16_t major, minor, release;
 };
 
-/* Members are only appended; the descriptor tells how many there were when it was built. */
+/* Members are only appended; the descriptor tells how many there were when it was
+ * built. */
 struct px_param {
     const char *name; /* without the <framework>_<component>_ prefix */
     enum px_param_kind kind;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pnet: what a fabric adds to a launch. Where a job is launched from, a component contributes
- * infos; the host carries them to every node of the job, where the component of the same name gets
- * them and says what to put into the environment of the processes. Contract in
- * frameworks/pnet/README.md. */
+/* pnet: what a fabric adds to a launch. Where a job is launched from, a component
+ * contributes infos; the host carries them to every node of the job, where the
+ * component of the same name gets them and says what to put into the environment of the
+ * processes. Contract in frameworks/pnet/README.md. */
 #ifndef TENON_PNET_H
 #define TENON_PNET_H
 
@@ -10,24 +10,25 @@
 
 #define PX_PNET_ABI 1u
 
-/* Adds a copy of info to what travels. PMIX_ERR_BAD_PARAM if it cannot (a type that does not go
- * over the wire, no key), PMIX_ERR_NOMEM. */
+/* Adds a copy of info to what travels. PMIX_ERR_BAD_PARAM if it cannot (a type that
+ * does not go over the wire, no key), PMIX_ERR_NOMEM. */
 typedef pmix_status_t (*px_pnet_add_fn)(void *arg, const pmix_info_t *info);
-/* Sets a variable for a rank of the job, or for all with PMIX_RANK_WILDCARD, which a variable of
- * the rank itself precedes. Copied. PMIX_ERR_BAD_PARAM for no name, one with a '=', and those that
- * belong to the core (PMIX_*, TENON_*); PMIX_ERR_NOMEM. */
+/* Sets a variable for a rank of the job, or for all with PMIX_RANK_WILDCARD, which a
+ * variable of the rank itself precedes. Copied. PMIX_ERR_BAD_PARAM for no name, one
+ * with a '=', and those that belong to the core (PMIX_*, TENON_*); PMIX_ERR_NOMEM. */
 typedef pmix_status_t (*px_pnet_set_fn)(void *arg, pmix_rank_t rank, const char *name,
                                         const char *value);
 
 /* All on the loop thread; none blocks. Every operation must be there. */
 struct px_pnet_ops {
-    /* Where the job is launched from: what the component of this name shall get on each node. info
-     * is what the host knows of the job. Adding nothing is fine. */
+    /* Where the job is launched from: what the component of this name shall get on each
+     * node. info is what the host knows of the job. Adding nothing is fine. */
     pmix_status_t (*contribute)(void *self, const char *nspace, const pmix_info_t *info,
                                 size_t n, px_pnet_add_fn add, void *arg);
-    /* On each node, if there was a contribution and before the first process: prepares the node.
-     * info came over the wire: it is to be checked, and borrowed until this returns. Again for the
-     * same job: what was before is replaced. On failure nothing stays. */
+    /* On each node, if there was a contribution and before the first process: prepares
+     * the node. info came over the wire: it is to be checked, and borrowed until this
+     * returns. Again for the same job: what was before is replaced. On failure nothing
+     * stays. */
     pmix_status_t (*apply)(void *self, const char *nspace, const pmix_info_t *info,
                            size_t n);
     /* Once after apply: the variables of the job's processes on this node. */

@@ -11,8 +11,8 @@
 struct px_psec_ops {
     /* A fresh credential of this process in malloc memory. Any thread. */
     pmix_status_t (*create)(void *self, uint8_t **cred, size_t *n);
-    /* PMIX_SUCCESS if the credential is that of uid and gid and does not contradict what the
-     * kernel attests; PMIX_ERR_INVALID_CRED otherwise. gid (gid_t)-1: any. */
+    /* PMIX_SUCCESS if the credential is that of uid and gid and does not contradict
+     * what the kernel attests; PMIX_ERR_INVALID_CRED otherwise. gid (gid_t)-1: any. */
     pmix_status_t (*validate)(void *self, const uint8_t *cred, size_t n, uid_t uid,
                               gid_t gid, const struct px_ptl_peer *peer);
 };

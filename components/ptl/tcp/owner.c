@@ -112,8 +112,8 @@ static bool receive_answer(const struct px_owner *o, struct inet_diag_msg *found
 
 /* ---- /proc/net/tcp --------------------------------------------------------------- */
 
-/* Addresses are printed as the numbers that they are in memory. An IPv4 one is in an IPv6 socket's
- * row in that form. */
+/* Addresses are printed as the numbers that they are in memory. An IPv4 one is in an
+ * IPv6 socket's row in that form. */
 static void print_end(char *to, size_t size, const union px_owner_end *end, bool in_v6)
 {
     uint32_t n[4] = {0};

@@ -24,8 +24,8 @@ union px_owner_end {
     struct sockaddr_in6 v6;
 };
 
-/* The ends of a connection as the socket that is sought sees them, both of one family. A listening
- * socket has no remote one: only its family counts. */
+/* The ends of a connection as the socket that is sought sees them, both of one family.
+ * A listening socket has no remote one: only its family counts. */
 struct px_owner_pair {
     union px_owner_end local, remote;
 };
@@ -36,9 +36,9 @@ enum px_owner_state {
     PX_OWNER_HELD,  /* by a process of *uid */
 };
 
-/* Settles what PX_OWNER_AUTO means here by asking for a socket of this process that does exist:
- * listening if own has no remote port, else connected. False if the source that was asked for
- * does not work. */
+/* Settles what PX_OWNER_AUTO means here by asking for a socket of this process that
+ * does exist: listening if own has no remote port, else connected. False if the source
+ * that was asked for does not work. */
 bool px_owner_open(struct px_owner *o, enum px_owner_source source,
                    const struct px_owner_pair *own);
 void px_owner_close(struct px_owner *o);

@@ -368,9 +368,10 @@ static pmix_status_t tcp_connect(void *self, const char *address, uint64_t timeo
     return PMIX_SUCCESS;
 }
 
-/* Whoever holds the other socket; as long as it waits to be accepted, nobody does, and then it will
- * be whoever listens. It may be accepted between two questions, by somebody who then makes
- * way for another listener: so it has to wait after the second one, too. */
+/* Whoever holds the other socket; as long as it waits to be accepted, nobody does, and
+ * then it will be whoever listens. It may be accepted between two questions, by
+ * somebody who then makes way for another listener: so it has to wait after the second
+ * one, too. */
 static bool find_server(struct px_owner *o, const struct px_owner_pair *theirs,
                         uid_t *uid)
 {
@@ -391,8 +392,8 @@ static bool find_server(struct px_owner *o, const struct px_owner_pair *theirs,
     return false;
 }
 
-/* With a source of its own, as the other one is the loop's. A kernel that is busy may have the other
- * socket a moment later. */
+/* With a source of its own, as the other one is the loop's. A kernel that is busy may
+ * have the other socket a moment later. */
 static pmix_status_t tcp_peer(void *self, int fd, struct px_ptl_peer *peer)
 {
     const struct timespec moment = {.tv_nsec = LOOK_NS};

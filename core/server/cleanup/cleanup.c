@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registered clean-up: when the time of a scope has come, and what follows; its beginning and end. */
+/* Registered clean-up: when the time of a scope has come, and what follows; its
+ * beginning and end. */
 #include "core/server/cleanup/cleanup.h"
 
 #include "core/rt/log.h"
@@ -7,19 +8,19 @@
 
 #include <string.h>
 
-/* Scopes of one user, which processes of that user may hold up: others shall have their turn all the
- * same. */
+/* Scopes of one user, which processes of that user may hold up: others shall have their
+ * turn all the same. */
 enum { AT_ONCE = 2 };
 
-/* ---- their time --------------------------------------------------------------------------------- */
+/* ---- their time ------------------------------------------------------------------ */
 
 static bool rank_ended(const struct px_cleanup_rank *r)
 {
     return px_list_empty(&r->procs) && (r->reported || (r->seen && !r->lost));
 }
 
-/* Clients that have not come yet count, too, and those that the host has announced by their number only:
- * their job is not over. */
+/* Clients that have not come yet count, too, and those that the host has announced by
+ * their number only: their job is not over. */
 static bool job_ended(const struct px_cleanup_job *job)
 {
     const struct px_nspace *ns = px_cleanup_nspace(job);
@@ -60,7 +61,7 @@ static bool is_due(const struct px_cleanup_scope *s)
     return s->rank ? rank_ended(s->rank) : job_ended(job);
 }
 
-/* ---- runs --------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------ */
 
 static bool is_own(const struct px_cleanup_scope *s)
 {
@@ -211,8 +212,8 @@ static void end_due(struct px_cleanup_job *job, bool of_ranks)
     }
 }
 
-/* Runs the scopes whose time has come, and forgets what is needed no more: the job, its ranks and scopes
- * may be gone afterwards. */
+/* Runs the scopes whose time has come, and forgets what is needed no more: the job, its
+ * ranks and scopes may be gone afterwards. */
 static void check(struct px_cleanup_job *job)
 {
     const struct px_cleanup *c = job->registry;
@@ -234,7 +235,7 @@ void px_cleanup_drop(struct px_server *srv, const char *path, const struct stat 
         scope_run(s);
 }
 
-/* ---- totals, by query --------------------------------------------------------------------------- */
+/* ---- totals, by query ------------------------------------------------------------ */
 
 #define KEY "tenon.cleanup"
 
@@ -278,7 +279,7 @@ static pmix_status_t answer(struct px_server *srv, const pmix_query_t *q PX_UNUS
 
 static const struct px_query_key query_keys[] = {{KEY, answer}, {0}};
 
-/* ---- life --------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------ */
 
 static pmix_status_t create(struct px_server *srv,
                             const struct px_server_start *start PX_UNUSED)

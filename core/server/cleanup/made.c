@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a server has made in the file system, known by what it is and not only by its name. */
+/* What a server has made in the file system, known by what it is and not only by its
+ * name. */
 #include "core/server/cleanup/registry.h"
 
 #include "core/base/fd.h"
@@ -11,9 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- records ------------------------------------------------------------------------------------ */
+/* ---- records --------------------------------------------------------------------- */
 
-/* *e: NULL, or an entry of the same path. Without a journal only the server itself will remove it. */
+/* *e: NULL, or an entry of the same path. Without a journal only the server itself will
+ * remove it. */
 static pmix_status_t record(struct px_cleanup_scope *s, const char *path, uint8_t kind,
                             uint8_t flags, const struct stat *identity,
                             struct px_cleanup_entry **e)
@@ -80,7 +82,7 @@ struct px_cleanup_scope *px_made_scope(struct px_server *srv, const char *path,
     return NULL;
 }
 
-/* ---- folders ------------------------------------------------------------------------------------ */
+/* ---- folders --------------------------------------------------------------------- */
 
 /* The folder in *fd gets another in it, and *fd then leads to that. */
 static pmix_status_t make_one(struct px_server *srv, int *fd, const char *path,
@@ -168,7 +170,7 @@ pmix_status_t px_made_dir(struct px_server *srv, const char *path, mode_t mode,
     return rc;
 }
 
-/* ---- removing ----------------------------------------------------------------------------------- */
+/* ---- removing -------------------------------------------------------------------- */
 
 void px_made_remove(struct px_server *srv)
 {
@@ -199,8 +201,9 @@ void px_made_remove(struct px_server *srv)
     }
     if (items)
         errnum = px_rm_run(items, n, geteuid(), getegid(), NULL, NULL, &totals);
-    /* This is the last attempt: the journal goes, too. So what stays is tried twice, as it may have been for
-     * want of a descriptor that one of the host's threads had; and logged once. */
+    /* This is the last attempt: the journal goes, too. So what stays is tried twice, as
+     * it may have been for want of a descriptor that one of the host's threads had; and
+     * logged once. */
     if (!errnum && totals.failed + totals.foreign > 0)
         errnum = px_rm_run(items, n, geteuid(), getegid(), px_session_log_kept, NULL,
                            &totals);

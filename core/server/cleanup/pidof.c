@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One walk through /proc, those first that were started last: a client has been, as a rule. */
+/* One walk through /proc, those first that were started last: a client has been, as a
+ * rule. */
 #include "core/server/cleanup/pidof.h"
 
 #include "core/base/proc.h"
@@ -89,8 +90,9 @@ static void look_at(struct walk *w, int64_t pid)
     closedir(dir);
 }
 
-/* A child that was forked has its parent's sockets, and is met first: the socket was made by the oldest
- * ancestor that has it. If there is no time to find out, none will do. */
+/* A child that was forked has its parent's sockets, and is met first: the socket was
+ * made by the oldest ancestor that has it. If there is no time to find out, none will
+ * do. */
 static void climb(struct walk *w, struct px_pidof *s)
 {
     struct px_proc_stat st;
@@ -109,7 +111,8 @@ static void climb(struct walk *w, struct px_pidof *s)
         s->start = st.start;
 }
 
-/* The last number that was given to a process: those above are older, from before numbers began anew. */
+/* The last number that was given to a process: those above are older, from before
+ * numbers began anew. */
 static int64_t last_pid(void)
 {
     char text[128], *at = NULL;

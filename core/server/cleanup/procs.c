@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes: found, watched, recorded in the journal, and forgotten when they have ended. */
+/* Processes: found, watched, recorded in the journal, and forgotten when they have
+ * ended. */
 #include "core/server/cleanup/cleanup.h"
 
 #include "core/base/clock.h"
@@ -15,8 +16,9 @@
 
 enum {
     POLL_MS = 100,
-    /* Of one rank: a client may have children without end, which connect, too, and its server has other
-     * uses for descriptors. The end of those beyond is not waited for. */
+    /* Of one rank: a client may have children without end, which connect, too, and
+     * its server has other uses for descriptors. The end of those beyond is not
+     * waited for. */
     MAX_PROCS = 64,
     MAX_RANKS = PX_JOURNAL_MAX_SLOT / 2 / MAX_PROCS,
     MAX_PIDFDS = 16,
@@ -26,7 +28,7 @@ enum {
     GROUPS_LOOK_AT = 64, /* so many, before it is looked which of them are empty */
 };
 
-/* ---- making, finding ---------------------------------------------------------------------------- */
+/* ---- making, finding ------------------------------------------------------------- */
 
 static struct px_cleanup_proc *proc_new(struct px_cleanup_rank *r, pid_t pid)
 {
@@ -87,7 +89,7 @@ static struct px_cleanup_proc *proc_of_pid(struct px_cleanup_rank *r, pid_t pid)
     return NULL;
 }
 
-/* ---- their end ---------------------------------------------------------------------------------- */
+/* ---- their end ------------------------------------------------------------------- */
 
 static void on_pidfd(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
 {
@@ -132,7 +134,8 @@ static void poll_it(struct px_cleanup_proc *p)
     px_timer_set(c->poll, POLL_MS);
 }
 
-/* By pidfd if there is one, which then is of this very process: its start is asked for afterwards. */
+/* By pidfd if there is one, which then is of this very process: its start is asked for
+ * afterwards. */
 static void watch(struct px_cleanup_proc *p)
 {
     if (p->ours || p->watch || p->polled || !p->pid)
@@ -156,7 +159,7 @@ void px_cleanup_watch_procs(struct px_cleanup_scope *s)
         watch(p);
 }
 
-/* ---- which process it is ------------------------------------------------------------------------ */
+/* ---- which process it is --------------------------------------------------------- */
 
 static bool is_awaited(const struct px_cleanup_scope *s,
                        const struct px_cleanup_rank *r)
@@ -202,9 +205,9 @@ static void found(struct px_cleanup_proc *p, const struct px_pidof *answer)
     join_scopes(p);
 }
 
-/* All of the job's processes that came by TCP and are not known, in one search: if each rank asks for
- * something, the first pays for all. Time comes back, a thousandth of what goes by: no client has the loop
- * for itself, however often it connects. */
+/* All of the job's processes that came by TCP and are not known, in one search: if each
+ * rank asks for something, the first pays for all. Time comes back, a thousandth of
+ * what goes by: no client has the loop for itself, however often it connects. */
 static void search(struct px_cleanup_job *job, struct px_cleanup_rank *payer)
 {
     PX_AUTOFREE struct px_pidof *searches = NULL;
@@ -244,7 +247,7 @@ pmix_status_t px_cleanup_know_procs(struct px_cleanup_scope *s,
     return rc;
 }
 
-/* ---- coming and going --------------------------------------------------------------------------- */
+/* ---- coming and going ------------------------------------------------------------ */
 
 static struct px_cleanup_rank *rank_get(struct px_cleanup *c, const pmix_proc_t *proc)
 {
@@ -346,11 +349,12 @@ void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace,
     srv->cleanup->check(job);
 }
 
-/* ---- processes of ours, and their groups -------------------------------------------------------- */
+/* ---- processes of ours, and their groups ----------------------------------------- */
 
-/* What is in a group ends with us, also when the process that led it has ended long before: so each
- * stands in the journal, in a scope of nothing but processes, until it is empty. Its number may be
- * another's from then on. If that cannot be written: the next reader looks at the start time. */
+/* What is in a group ends with us, also when the process that led it has ended long
+ * before: so each stands in the journal, in a scope of nothing but processes, until it
+ * is empty. Its number may be another's from then on. If that cannot be written: the
+ * next reader looks at the start time. */
 static void forget_empty_groups(struct px_cleanup *c)
 {
     PX_LIST_EACH (&c->groups->entries, struct px_cleanup_entry, e, link) {

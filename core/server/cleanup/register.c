@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What clients ask to have cleaned up: checked against what is registered, and registered. All of a
- * request or nothing: it is checked before anything changes, then written to the journal in one piece, and
- * only then does it count. */
+/* What clients ask to have cleaned up: checked against what is registered, and
+ * registered. All of a request or nothing: it is checked before anything changes, then
+ * written to the journal in one piece, and only then does it count. */
 #include "core/server/cleanup/cleanup.h"
 
 #include "core/base/vec.h"
@@ -30,7 +30,7 @@ struct registration {
     size_t n_changes, cap_changes;
 };
 
-/* ---- whose end it waits for --------------------------------------------------------------------- */
+/* ---- whose end it waits for ------------------------------------------------------ */
 
 /* That they are the user's, or the host's to say, was checked before. */
 static bool is_here(const struct registration *q, const pmix_proc_t *target)
@@ -44,7 +44,8 @@ static bool is_here(const struct registration *q, const pmix_proc_t *target)
            (ns && !px_list_empty(&ns->locals));
 }
 
-/* Each once. Its processes are known, and in the journal, before what is to be removed at their end. */
+/* Each once. Its processes are known, and in the journal, before what is to be removed
+ * at their end. */
 static pmix_status_t add_target(struct registration *q, const pmix_proc_t *target)
 {
     struct px_cleanup_job *job = px_cleanup_job_get(q->registry, target->nspace);
@@ -85,7 +86,7 @@ static pmix_status_t find_targets(struct registration *q, const pmix_proc_t *pro
     return q->targets ? rc : PMIX_ERR_NOMEM;
 }
 
-/* ---- what follows for each of them -------------------------------------------------------------- */
+/* ---- what follows for each of them ----------------------------------------------- */
 
 /* Recursive wins, also over "only empty ones"; to leave the top wins. */
 static uint16_t merge(uint16_t a, uint16_t b)
@@ -94,7 +95,8 @@ static uint16_t merge(uint16_t a, uint16_t b)
                       (a & b & PX_RM_EMPTY));
 }
 
-/* What one process of a user wants removed none of his may want ignored, whatever it waits for. */
+/* What one process of a user wants removed none of his may want ignored, whatever it
+ * waits for. */
 static pmix_status_t plan_want(struct registration *q, struct px_cleanup_scope *s,
                                const struct px_cleanup_want *w)
 {
@@ -164,7 +166,7 @@ static pmix_status_t write_down(struct registration *q)
     return px_session_record(q->registry->server, records, q->n_changes);
 }
 
-/* ---- the way in --------------------------------------------------------------------------------- */
+/* ---- the way in ------------------------------------------------------------------ */
 
 pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
                                   const pmix_proc_t *procs, size_t n_procs,
@@ -173,7 +175,8 @@ pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
     struct registration q = {.registry = srv->cleanup, .peer = peer};
     pmix_status_t rc = px_cleanup_request_read(&q.request, infos, peer->uid, peer->gid);
 
-    /* Without a group that the kernel or the host tells there is nothing to compare files with. */
+    /* Without a group that the kernel or the host tells there is nothing to compare
+     * files with. */
     if (!rc && (!srv->session->cleaner || peer->gid == (gid_t)-1))
         rc = PMIX_ERR_NOT_SUPPORTED;
     if (!rc && (srv->cleanup->stopping || !px_session_can_record(srv)))
@@ -193,7 +196,8 @@ pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
     px_cleanup_request_fini(&q.request);
     free(q.targets);
     free(q.changes);
-    /* Scopes may be due, as their processes have ended meanwhile, or have remained without an entry. */
+    /* Scopes may be due, as their processes have ended meanwhile, or have remained
+     * without an entry. */
     if (q.n_targets > 0)
         PX_LIST_EACH (&srv->cleanup->jobs, struct px_cleanup_job, job, link)
             srv->cleanup->check(job);

@@ -12,7 +12,7 @@ enum {
     PROC_SLOTS = PX_JOURNAL_MAX_SLOT / 2, /* entries have those before */
 };
 
-/* ---- jobs, ranks -------------------------------------------------------------------------------- */
+/* ---- jobs, ranks ----------------------------------------------------------------- */
 
 static struct px_cleanup_job *job_new(struct px_cleanup *c, const char *nspace)
 {
@@ -58,8 +58,9 @@ static void job_free(struct px_cleanup_job *job)
     free(job);
 }
 
-/* What is known of processes is kept as long as the host serves their job: something may still be
- * registered for their end. Also while a rank pays for what waits elsewhere. */
+/* What is known of processes is kept as long as the host serves their job: something
+ * may still be registered for their end. Also while a rank pays for what waits
+ * elsewhere. */
 void px_cleanup_job_release(struct px_cleanup_job *job)
 {
     const struct px_nspace *ns = px_cleanup_nspace(job);
@@ -112,7 +113,7 @@ struct px_cleanup_rank *px_cleanup_payer(struct px_cleanup *c,
                : NULL;
 }
 
-/* ---- scopes ------------------------------------------------------------------------------------- */
+/* ---- scopes ---------------------------------------------------------------------- */
 
 struct px_cleanup_scope *px_cleanup_scope_new(struct px_cleanup_job *job,
                                               struct px_cleanup_rank *rank)
@@ -151,14 +152,15 @@ void px_cleanup_scope_free(struct px_cleanup_scope *s)
     free(s);
 }
 
-/* ---- entries ------------------------------------------------------------------------------------ */
+/* ---- entries --------------------------------------------------------------------- */
 
 struct key {
     uint8_t bytes[sizeof(uid_t) + 1 + PX_RM_MAX_PATH];
     size_t n;
 };
 
-/* Removed or ignored, one file is one file; a folder to be removed is something else. */
+/* Removed or ignored, one file is one file; a folder to be removed is something
+ * else. */
 static void make_key(struct key *k, uid_t uid, uint8_t kind, const char *path)
 {
     size_t len = strlen(path);
@@ -253,7 +255,7 @@ void px_cleanup_entry_free(struct px_cleanup_entry *e)
     free(e);
 }
 
-/* ---- the journal -------------------------------------------------------------------------------- */
+/* ---- the journal ----------------------------------------------------------------- */
 
 pmix_status_t px_cleanup_record_proc(const struct px_cleanup_scope *s,
                                      const struct px_cleanup_proc *p)
@@ -318,7 +320,7 @@ void px_cleanup_compact(struct px_cleanup *c)
     }
 }
 
-/* ---- life --------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------ */
 
 struct px_cleanup *px_registry_create(struct px_server *srv)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry of what is to be removed, and when. A job has ranks, which have processes, and scopes: sets
- * of entries that are removed when one rank, or all of the job, have ended. What the server itself makes is
- * scope 0 of a job of its own. Every entry stands in the journal, too, for the component or the next
- * server, should this process be killed. Loop thread only. */
+/* The registry of what is to be removed, and when. A job has ranks, which have
+ * processes, and scopes: sets of entries that are removed when one rank, or all of the
+ * job, have ended. What the server itself makes is scope 0 of a job of its own. Every
+ * entry stands in the journal, too, for the component or the next server, should this
+ * process be killed. Loop thread only. */
 #ifndef PX_SERVER_CLEANUP_REGISTRY_H
 #define PX_SERVER_CLEANUP_REGISTRY_H
 
@@ -17,8 +18,8 @@
 #define PX_CLEANUP_MAX_ENTRIES 4096u
 #define PX_CLEANUP_MAX_PATH_B  (1024u * 1024u)
 
-/* Scopes of the server's own: what it has made, and the groups of processes that end with it. Others
- * count up from there. */
+/* Scopes of the server's own: what it has made, and the groups of processes that end
+ * with it. Others count up from there. */
 enum { PX_CLEANUP_MADE, PX_CLEANUP_GROUPS };
 
 /* A record of the journal. */
@@ -35,7 +36,7 @@ enum px_cleanup_state {
     PX_CLEANUP_WAITS,  /* for the end of its processes; takes entries */
     PX_CLEANUP_DUE,    /* for other runs of its user */
     PX_CLEANUP_RUNS,   /* the component removes */
-    PX_CLEANUP_FAILED, /* the component could not; the next reader of the journal will */
+    PX_CLEANUP_FAILED, /* the component could not; the next server will */
 };
 
 struct px_cleanup_scope {
@@ -120,9 +121,10 @@ void px_registry_destroy(struct px_cleanup *c);               /* NULL is fine */
     PX_LIST_EACH (&(job)->ranks, struct px_cleanup_rank, p##_rank, link) \
         PX_LIST_EACH (&p##_rank->procs, struct px_cleanup_proc, p, link)
 
-/* ---- jobs, ranks, scopes ------------------------------------------------------------------------ */
+/* ---- jobs, ranks, scopes --------------------------------------------------------- */
 
-/* The job of that name that is not gone; find answers NULL, get makes it. NULL: out of memory. */
+/* The job of that name that is not gone; find answers NULL, get makes it. NULL: out of
+ * memory. */
 struct px_cleanup_job *px_cleanup_job_find(struct px_cleanup *c, const char *nspace);
 struct px_cleanup_job *px_cleanup_job_get(struct px_cleanup *c, const char *nspace);
 /* What the model knows of it; NULL: nothing, or it is gone. */
@@ -136,8 +138,8 @@ struct px_cleanup_rank *px_cleanup_rank_get(struct px_cleanup_job *job,
 /* The rank, or the user with all his tools, whose limits count; NULL: out of memory. */
 struct px_cleanup_rank *px_cleanup_payer(struct px_cleanup *c,
                                          const struct px_peer *peer);
-/* The scope that takes entries, without a trace in the journal if it is new; and a further one. NULL: out
- * of memory. */
+/* The scope that takes entries, without a trace in the journal if it is new; and a
+ * further one. NULL: out of memory. */
 struct px_cleanup_scope *px_cleanup_scope_get(struct px_cleanup_job *job,
                                               pmix_rank_t rank);
 struct px_cleanup_scope *px_cleanup_scope_new(struct px_cleanup_job *job,
@@ -150,21 +152,21 @@ static inline bool px_cleanup_waits_for(const struct px_cleanup_scope *s,
     return !s->rank || s->rank == r;
 }
 
-/* ---- entries ------------------------------------------------------------------------------------ */
+/* ---- entries --------------------------------------------------------------------- */
 
-/* The first that some process of this user has registered for the path, as a folder to remove or else
- * as a file; NULL. */
+/* The first that some process of this user has registered for the path, as a folder to
+ * remove or else as a file; NULL. */
 struct px_cleanup_entry *px_cleanup_find(const struct px_cleanup *c, uid_t uid,
                                          uint8_t kind, const char *path);
-/* One more in a scope, of r; not in the journal yet. Entries of the server's own are not indexed.
- * PMIX_ERR_OUT_OF_RESOURCE, PMIX_ERR_NOMEM. */
+/* One more in a scope, of r; not in the journal yet. Entries of the server's own are
+ * not indexed. PMIX_ERR_OUT_OF_RESOURCE, PMIX_ERR_NOMEM. */
 pmix_status_t px_cleanup_entry_add(struct px_cleanup_scope *s,
                                    struct px_cleanup_rank *payer,
                                    const struct px_journal_record *r,
                                    struct px_cleanup_entry **out);
 void px_cleanup_entry_free(struct px_cleanup_entry *e);
 
-/* ---- the journal -------------------------------------------------------------------------------- */
+/* ---- the journal ----------------------------------------------------------------- */
 
 /* The journal says that the scope waits for this process, if its pid is known. */
 pmix_status_t px_cleanup_record_proc(const struct px_cleanup_scope *s,
@@ -174,10 +176,11 @@ void px_cleanup_record_done(const struct px_cleanup_scope *s);
 /* Writes the journal anew, if that is worth it. */
 void px_cleanup_compact(struct px_cleanup *c);
 
-/* ---- processes: procs.c ------------------------------------------------------------------------- */
+/* ---- processes: procs.c ---------------------------------------------------------- */
 
-/* The processes behind connections, and how their end is noticed: it is the death of the process that
- * counts, not that of its socket. The first four are for the server's parts (core/server/part.h). */
+/* The processes behind connections, and how their end is noticed: it is the death of
+ * the process that counts, not that of its socket. The first four are for the server's
+ * parts (core/server/part.h). */
 void px_cleanup_peer_here(struct px_server *srv, struct px_peer *peer);
 void px_cleanup_peer_gone(struct px_server *srv, struct px_peer *peer);
 void px_cleanup_proc_ended(struct px_server *srv, const pmix_proc_t *proc);
@@ -186,12 +189,12 @@ void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace,
 void px_cleanup_proc_free(struct px_cleanup_proc *p);
 /* Known to live now. */
 bool px_cleanup_proc_lives(const struct px_cleanup_proc *p);
-/* The processes that the scope waits for are known, as far as they can be found, and stand in the journal.
- * The time this takes is the payer's. */
+/* The processes that the scope waits for are known, as far as they can be found, and
+ * stand in the journal. The time this takes is the payer's. */
 pmix_status_t px_cleanup_know_procs(struct px_cleanup_scope *s,
                                     struct px_cleanup_rank *payer);
-/* From now on the end of these processes is noticed. px_cleanup.check has to follow: some may have ended
- * already. */
+/* From now on the end of these processes is noticed. px_cleanup.check has to follow:
+ * some may have ended already. */
 void px_cleanup_watch_procs(struct px_cleanup_scope *s);
 /* Ends what is left in the groups of processes that we have started. */
 void px_cleanup_end_groups(struct px_cleanup *c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The attributes of clean-up, and whether they make sense by themselves. The paths come from anybody. */
+/* The attributes of clean-up, and whether they make sense by themselves. The paths come
+ * from anybody. */
 #include "core/server/cleanup/request.h"
 
 #include "core/reclaim/rmpath.h"
@@ -10,8 +11,8 @@
 #define MAX_NAMED   16384u
 #define MAX_NAMED_B (4u * 1024u * 1024u)
 
-/* A list of paths, or a directive with its flag. The RFC and the header differ in some names: both are in
- * use. */
+/* A list of paths, or a directive with its flag. The RFC and the header differ in some
+ * names: both are in use. */
 static const struct row {
     const char *key;
     uint8_t kind, flag;

@@ -22,12 +22,14 @@ struct px_cleanup_request {
     gid_t gid;
 };
 
-/* Moves what is about clean-up from infos to taken. Returns whether what is left is to be asked of the host: a
- * directive, or something that is required; not what says how, or may be ignored. */
+/* Moves what is about clean-up from infos to taken. Returns whether what is left is to
+ * be asked of the host: a directive, or something that is required; not what says how,
+ * or may be ignored. */
 pmix_status_t px_cleanup_split(px_infos *infos, px_infos *taken, bool *host);
 
-/* PMIX_ERR_BAD_PARAM: a path or a type that is none, or a path that could not be removed as this user;
- * PMIX_ERR_OUT_OF_RESOURCE: too long. *q has to be finished in any case. */
+/* PMIX_ERR_BAD_PARAM: a path or a type that is none, or a path that could not be
+ * removed as this user; PMIX_ERR_OUT_OF_RESOURCE: too long. *q has to be finished in
+ * any case. */
 pmix_status_t px_cleanup_request_read(struct px_cleanup_request *q,
                                       const px_infos *infos, uid_t uid, gid_t gid);
 void px_cleanup_request_fini(struct px_cleanup_request *q);

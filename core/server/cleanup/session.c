@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The private folder of a server and the journal in it. Between any two system calls the server
- * may be killed: so the component that finishes its work knows the folder's name before there is a
- * folder, and what else is made stands in the journal before it is made. */
+/* The private folder of a server and the journal in it. Between any two system calls
+ * the server may be killed: so the component that finishes its work knows the folder's
+ * name before there is a folder, and what else is made stands in the journal before it
+ * is made. */
 #include "core/server/cleanup/session.h"
 
 #include "core/base/buf.h"
@@ -31,7 +32,7 @@ enum {
     COMPACT_RATIO = 4,
 };
 
-/* ---- the directories the host gives ------------------------------------------------------------- */
+/* ---- the directories the host gives ---------------------------------------------- */
 
 /* NULL: it is not given, or is no path. */
 static const char *given_dir(const pmix_info_t *info, size_t n, const char *key)
@@ -87,7 +88,7 @@ static pmix_status_t learn_dirs(struct px_server *srv, const pmix_info_t *info,
     return rc ? rc : px_resources_set(px_process.model, infos.v, infos.n);
 }
 
-/* ---- the journal -------------------------------------------------------------------------------- */
+/* ---- the journal ----------------------------------------------------------------- */
 
 bool px_session_can_record(const struct px_server *srv)
 {
@@ -218,10 +219,10 @@ bool px_session_compact(struct px_server *srv, void (*each)(struct px_server *sr
     return true;
 }
 
-/* ---- the folder --------------------------------------------------------------------------------- */
+/* ---- the folder ------------------------------------------------------------------ */
 
-/* A server of this user that starts may think the folder is left over as long as we have no lock
- * on it: then it is gone, and another name is due. */
+/* A server of this user that starts may think the folder is left over as long as we
+ * have no lock on it: then it is gone, and another name is due. */
 static bool is_still_there(const struct px_session *s, const char *dir)
 {
     struct stat st;
@@ -248,8 +249,8 @@ static pmix_status_t lock_folder(struct px_session *s, const char *dir,
     /* Folders may inherit bits, and the umask may take some. */
     if ((st.st_mode & 07777) != 0700 && fchmod(s->dir_fd, 0700) < 0)
         return px_err_errno(err, "cannot make %s private", dir);
-    /* systemd-tmpfiles, too, leaves alone what is locked. Some file systems have no locks, and a system may
-     * have none left: then the journal says so. */
+    /* systemd-tmpfiles, too, leaves alone what is locked. Some file systems have no
+     * locks, and a system may have none left: then the journal says so. */
     s->unlocked = PX_RETRY(flock(s->dir_fd, LOCK_EX | LOCK_NB)) < 0;
     return (s->unlocked && errno == EWOULDBLOCK) || !is_still_there(s, dir)
                ? PMIX_ERR_EXISTS
@@ -283,7 +284,7 @@ static pmix_status_t make_folder(struct px_session *s, const char *dir,
     return rc;
 }
 
-/* ---- the component that finishes the work -------------------------------------------------------- */
+/* ---- the component that finishes the work ---------------------------------------- */
 
 static void start_cleaner(struct px_session *s, const char *dir)
 {
@@ -312,7 +313,7 @@ static void finish_cleaner(struct px_session *s, bool left)
     s->cleaner = NULL;
 }
 
-/* ---- places ------------------------------------------------------------------------------------------ */
+/* ---- places ---------------------------------------------------------------------- */
 
 static bool try_place(struct px_server *srv, const char *place, struct px_err *err)
 {
@@ -340,9 +341,9 @@ static bool try_place(struct px_server *srv, const char *place, struct px_err *e
     return !rc;
 }
 
-/* Not where others could put another folder in the place of ours: where they would gain by that, as a user
- * to whom the folder belongs has root work elsewhere in his stead. If none is safe (in a container it may be
- * unknown whose a folder is) any will do. */
+/* Not where others could put another folder in the place of ours: where they would gain
+ * by that, as a user to whom the folder belongs has root work elsewhere in his stead.
+ * If none is safe (in a container it may be unknown whose a folder is) any will do. */
 static bool find_place(struct px_server *srv, char *const *places, size_t n,
                        struct px_err *err)
 {
@@ -355,7 +356,7 @@ static bool find_place(struct px_server *srv, char *const *places, size_t n,
     return false;
 }
 
-/* ---- what dead servers have left ----------------------------------------------------------------- */
+/* ---- what dead servers have left ------------------------------------------------- */
 
 static void on_reclaimed(void *arg, pmix_status_t status,
                          const struct px_pcleanup_totals *t)
@@ -381,8 +382,8 @@ static void on_reclaimed(void *arg, pmix_status_t status,
         s->settled(s->settled_arg);
 }
 
-/* Begins to look in these folders, /tmp among them: a server whose own were not there had its folder
- * there. NULL: none, and one that stands there twice counts once. */
+/* Begins to look in these folders, /tmp among them: a server whose own were not there
+ * had its folder there. NULL: none, and one that stands there twice counts once. */
 static void reclaim(struct px_session *s, char *const *places, size_t n)
 {
     for (size_t i = 0; s->cleaner && i < n; i++) {
@@ -417,7 +418,8 @@ pmix_status_t px_session_create(struct px_server *srv,
         px_session_end(srv, false);
         return rc;
     }
-    /* Without links in them, as what removes goes through none. NULL: it is not there. */
+    /* Without links in them, as what removes goes through none. NULL: it is not
+     * there. */
     const char *const wanted[N] = {srv->tmpdir, srv->system_tmpdir, "/tmp"};
     for (size_t i = 0; i < N; i++)
         places[i] = wanted[i][0] == '/' ? realpath(wanted[i], NULL) : NULL;
@@ -436,7 +438,7 @@ pmix_status_t px_session_create(struct px_server *srv,
     return PMIX_SUCCESS;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------- */
 
 void px_session_log_kept(void *arg PX_UNUSED, const char *path, enum px_rm_why why,
                          int errnum)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Maps of nodes and processes as launchers pass them: PMIx_generate_regex, _ppn and
- * _regex2, PMIx_parse_regex2. A regex2 holds a list as it is ("raw"), or compressed where
- * that is shorter ("compress"). Stateless: any thread, before init too. */
+ * _regex2, PMIx_parse_regex2. A regex2 holds a list as it is ("raw"), or compressed
+ * where that is shorter ("compress"). Stateless: any thread, before init too. */
 #include "core/base/attr.h"
 #include "core/model/procmap.h"
 #include "pmix_server.h"
