@@ -21,15 +21,15 @@ extern "C" {
  *   no limit.
  * - An "_nb" function never blocks. PMIX_SUCCESS means the callback will be called,
  *   exactly once; PMIX_OPERATION_SUCCEEDED that the request is done and no callback
- *   will come; anything else is an error, and again no callback. What is passed to it
- *   is copied before it returns, and stays the caller's to free at once.
+ *   will come; anything else is an error, and again no callback. Its arguments are
+ *   copied before it returns, and stay the caller's to free at once.
  * - info[] with its number of elements gives attributes; NULL and 0 give none.
  *   Attributes that are not known are ignored unless they are marked required.
  * - const arguments are borrowed. Results come in memory from malloc, the caller's to
  *   free. Out-parameters are set to NULL, 0 or nothing at all on error.
  * - Every function may return PMIX_ERR_INIT before initialization, PMIX_ERR_BAD_PARAM
  *   for an argument that makes no sense, PMIX_ERR_NOMEM, and PMIX_ERR_NOT_SUPPORTED for
- *   a required attribute that cannot be honoured. What talks to a server may return
+ *   a required attribute that cannot be honoured. Calls to a server may return
  *   PMIX_ERR_UNREACH if there is none and PMIX_ERR_LOST_CONNECTION if it goes away. The
  *   lists below give the rest.
  */
@@ -96,7 +96,7 @@ void PMIx_Progress(void);
 
 /**
  * Stop the library's own thread: from now on the program drives progress itself, by
- * PMIx_Progress; calls that wait see to it meanwhile. What was due before is worked off
+ * PMIx_Progress; calls that wait see to it meanwhile. Work that was due before is done
  * first. Waits for that; without effect from within a callback, before initialization,
  * and where no thread runs.
  *
@@ -178,7 +178,8 @@ pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char key[],
  * server has now.
  *
  * @param proc  NULL: the caller. Rank PMIX_RANK_WILDCARD: data of the job;
- *              PMIX_RANK_UNDEF: of whoever has published the key, else of the job
+ *              PMIX_RANK_UNDEF: of the process that has published the key, else
+ *              of the job
  * @param key   NULL: all that @p proc has published, as an array of infos
  * @param val   receives a value the caller frees with PMIX_VALUE_RELEASE; NULL on
  *              error. With PMIX_GET_STATIC_VALUES the caller provides *val.

@@ -83,7 +83,7 @@
 #define PMIX_TCP_DISABLE_IPV4 "pmix.tcp.disipv4"   /* bool: do not use IPv4 */
 #define PMIX_TCP_DISABLE_IPV6 "pmix.tcp.disipv6"   /* bool: do not use IPv6 */
 
-/* Who asks */
+/* The requestor */
 #define PMIX_REALUID             "pmix.ruid"       /* uint32_t: real user id of the requestor */
 #define PMIX_USERID              "pmix.euid"       /* uint32_t: effective user id of the requestor */
 #define PMIX_REALGID             "pmix.rgid"       /* uint32_t: real group id of the requestor */
@@ -342,7 +342,7 @@
 #define PMIX_SPAWN_PTY               "pmix.spawn.pty"   /* bool: give processes a terminal */
 #define PMIX_PTY_TERMIO              "pmix.pty.termio"  /* pmix_byte_object_t: its settings, a struct termios */
 #define PMIX_PTY_WSIZE               "pmix.pty.wsize"   /* pmix_byte_object_t: its size, a struct winsize */
-#define PMIX_IOF_CACHE_SIZE          "pmix.iof.csize"   /* uint32_t: bytes kept until somebody wants them */
+#define PMIX_IOF_CACHE_SIZE          "pmix.iof.csize"   /* uint32_t: bytes kept until a process wants them */
 #define PMIX_IOF_DROP_OLDEST         "pmix.iof.old"     /* bool: when that is full, drop the oldest */
 #define PMIX_IOF_DROP_NEWEST         "pmix.iof.new"     /* bool: when that is full, drop the newest */
 #define PMIX_IOF_BUFFERING_SIZE      "pmix.iof.bsize"   /* uint32_t: bytes to gather before passing on */
@@ -421,7 +421,7 @@
 #define PMIX_MIN_VALUE               "pmix.descr.minval" /* varies: least value an attribute takes */
 #define PMIX_ENUM_VALUE              "pmix.descr.enum"   /* char*: values it takes, separated by commas */
 
-/* What qualifies a query, and how results come */
+/* Qualifiers of a query, and how results come */
 #define PMIX_QUERY_REFRESH_CACHE "pmix.qry.rfsh"   /* bool: ask the server, though a copy is here */
 #define PMIX_QUERY_LOCAL_ONLY    "pmix.qry.local"  /* bool: this node only */
 #define PMIX_QUERY_REPORT_AVG    "pmix.qry.avg"    /* bool: averages */

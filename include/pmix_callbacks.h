@@ -72,7 +72,7 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status,
                                           void *release_cbdata);
 
 /**
- * What an event handler calls when it is done, once, from any thread.
+ * An event handler calls this when it is done, once, from any thread.
  *
  * @param status       PMIX_EVENT_ACTION_COMPLETE ends the chain; others go on to the
  *                     next

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What clients, servers and tools share: types, statuses, attributes, helpers. */
+/* Shared by clients, servers and tools: types, statuses, attributes, helpers. */
 #ifndef PMIX_COMMON_H
 #define PMIX_COMMON_H
 

@@ -25,8 +25,8 @@ extern "C" {
  * Destruct and free accept NULL.
  *
  * Source: PMIx Standard 5.0, ch. Data Structures and Types, which has the families and
- * what loads and tests objects as macros; the draft after it makes them functions. What
- * is marked (+) stands in neither, but in the libraries of the field; so do the
+ * what loads and tests objects as macros; the draft after it makes them functions.
+ * Names marked (+) stand in neither, but in the libraries of the field; so do the
  * families of node pids, devices, resource units and statistics.
  */
 
@@ -350,7 +350,7 @@ pmix_regattr_t *PMIx_Regattr_create(size_t n);
 void PMIx_Regattr_free(pmix_regattr_t *attrs, size_t n);
 
 /**
- * Fill an attribute's description. What is given as NULL stays as it was.
+ * Fill an attribute's description. A member given as NULL stays as it was.
  *
  * @param attr         constructed before; NULL is ignored
  * @param name         e.g. "PMIX_TIMEOUT"; copied in place of the former
@@ -492,7 +492,7 @@ void PMIx_Data_buffer_release(pmix_data_buffer_t *buffer);
 /**
  * Let @p buffer hold @p size packed bytes received, ready to be unpacked.
  *
- * What the buffer held is freed. No copy: the buffer owns @p bytes, malloc'd, from now
+ * Its former contents are freed. No copy: the buffer owns @p bytes, malloc'd, from now
  * on.
  */
 void PMIx_Data_buffer_load(pmix_data_buffer_t *buffer, char *bytes, size_t size);

@@ -9,8 +9,8 @@
 #include "pmix_inline.h"
 
 /*
- * pmix_common.h includes this at its end; nobody needs to. New programs should call the
- * functions of pmix_data.h and pmix_util.h rather than the macros here.
+ * pmix_common.h includes this at its end; no program needs to. New programs should call
+ * the functions of pmix_data.h and pmix_util.h rather than the macros here.
  */
 
 #ifdef __cplusplus

@@ -13,7 +13,7 @@ extern "C" {
 /*
  * Source: PMIx Standard 5.0, ch. Process Sets and Groups.
  *
- * What this library's own server does not serve yet it answers with
+ * This library's own server answers requests that it does not serve yet with
  * PMIX_ERR_NOT_SUPPORTED; the servers of other implementations construct groups.
  */
 

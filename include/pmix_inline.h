@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* -- What the macros call; not for programs ---------------------------------------- */
+/* -- Helpers of the macros; not for programs --------------------------------------- */
 
 static inline void pmix_inline_text(char *to, size_t size, const char *from)
 {

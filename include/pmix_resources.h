@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process may ask of the system around its job: what it knows, job control,
+/* Requests of a process to the system around its job: queries, job control,
  * logging, resources, sessions, credentials, monitoring, fabrics. Part of pmix.h, whose
  * conventions hold. */
 #ifndef PMIX_RESOURCES_H
@@ -38,11 +38,11 @@ pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
  * with commas between, but for what PMIX_CLEANUP_IGNORE names; as the caller's user and
  * group, and only what is theirs. It is done when a target's processes here have ended:
  * the caller's own, those of another rank, or with PMIX_RANK_WILDCARD the last local
- * one of a namespace. What cannot be removed stays, silently. PMIX_CLEANUP_RECURSIVE,
- * _EMPTY and _LEAVE_TOPDIR are for all directories of the call; of a directory that is
- * registered twice recursive wins, and so does to leave the top. A caller has at most
- * 4096 entries of together 1 MiB. If there is more in the call than clean-up, that is
- * registered first, and stays so if the host fails.
+ * one of a namespace. Anything that cannot be removed stays, silently.
+ * PMIX_CLEANUP_RECURSIVE, _EMPTY and _LEAVE_TOPDIR are for all directories of the call;
+ * of a directory that is registered twice recursive wins, and so does to leave the top.
+ * A caller has at most 4096 entries of together 1 MiB. If there is more in the call
+ * than clean-up, that is registered first, and stays so if the host fails.
  *
  * @param targets     whom; NULL and 0 for all processes of the caller's namespace
  * @param directives  at least one: PMIX_JOB_CTRL_... what to do; PMIX_REGISTER_CLEANUP
@@ -74,7 +74,7 @@ pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
  *                    what to log
  * @param directives  PMIX_LOG_ONCE, PMIX_LOG_TIMESTAMP and others
  * @return PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS; PMIX_ERR_NOT_AVAILABLE if a place
- *         cannot be reached now; PMIX_ERR_NOT_SUPPORTED if nobody serves it
+ *         cannot be reached now; PMIX_ERR_NOT_SUPPORTED if it is not served
  *
  * PMIx Standard 5.0, ch. Job Management and Reporting.
  */
@@ -188,7 +188,7 @@ pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t ninfo,
  *
  * Blocks until the host has answered.
  *
- * @param cred      as PMIx_Get_credential gave it to somebody
+ * @param cred      as PMIx_Get_credential gave it to a process
  * @param info      PMIX_CRED_TYPE and others
  * @param results   receives what it proves, PMIX_USERID and PMIX_GRPID for example; the
  *                  caller frees the array with PMIX_INFO_FREE. May be NULL
@@ -246,8 +246,8 @@ pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t *monitor, pmix_status_t 
 /**
  * Tell the server that the caller is alive.
  *
- * Never blocks, and nobody answers: a server that watches nobody's heartbeats ignores
- * it. Does nothing before PMIx_Init or without a server.
+ * Never blocks, and no answer comes: a server that watches no heartbeats ignores it.
+ * Does nothing before PMIx_Init or without a server.
  *
  * PMIx Standard 5.0, ch. Job Management and Reporting.
  */

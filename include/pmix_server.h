@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The server interface: what a resource manager calls. What it is called for stands in
- * pmix_server_module.h. */
+/* The server interface: the functions that a resource manager calls. Those that it
+ * implements stand in pmix_server_module.h. */
 #ifndef PMIX_SERVER_H
 #define PMIX_SERVER_H
 
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* -- What the host calls ---------------------------------------------------------- */
+/* -- Functions that the host calls ------------------------------------------------ */
 
 /*
  * The conventions of pmix.h hold. Source, unless a function says otherwise: PMIx
@@ -116,9 +116,11 @@ void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t 
  * Announce a local process, before it is started.
  *
  * @param proc           copied
- * @param uid, gid       who it will run as; nobody else can connect in its name
+ * @param uid, gid       who it will run as; only a process that runs as that can
+ *                       connect in its name
  * @param server_object  handed to the host's functions; never touched by the library
- * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a namespace or rank that names nobody;
+ * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a namespace or rank that names no
+ *         process;
  *         PMIX_ERR_NOMEM; PMIX_ERR_INIT if there is no server
  */
 pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid, gid_t gid,
@@ -165,7 +167,7 @@ pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
 /**
  * Prepare a job where it is launched from: gather environment, fabric keys and ports.
  *
- * Never blocks. What comes holds what the fabric components of this server contribute
+ * Never blocks. The result holds what the fabric components of this server contribute
  * to the launch; it is empty if there are none, or they have nothing to say. A
  * component that cannot do its part fails the launch with its status.
  *
@@ -185,8 +187,8 @@ pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace,
  * Prepare this node for a job, before its first local process is started.
  *
  * Hands each fabric component what that of the same name has contributed, and keeps the
- * variables it wants for the processes, for PMIx_server_setup_fork. What no component
- * of this node understands is left out with a line in the log.
+ * variables it wants for the processes, for PMIx_server_setup_fork. A contribution that
+ * no component of this node understands is left out with a line in the log.
  *
  * @param info    what PMIx_server_setup_application gave, perhaps among other things;
  *                copied
@@ -206,8 +208,8 @@ pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace,
 /*
  * The conventions of what follows: PMIX_ERR_INIT while there is no server,
  * PMIX_ERR_WOULD_BLOCK where a call would wait in a callback, PMIX_ERR_BAD_PARAM for an
- * array that is NULL though its count is not 0, PMIX_ERR_NOMEM. What a call with a
- * callback is given it copies.
+ * array that is NULL though its count is not 0, PMIX_ERR_NOMEM. A call with a callback
+ * copies its arguments.
  */
 
 /**
@@ -306,17 +308,17 @@ pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
 
 /**
  * Pass on what a process has written to those here who asked for it with PMIx_IOF_pull.
- * What nobody has asked for is thrown away. With @p cbfunc NULL it blocks until the
- * bytes are on their way.
+ * Bytes that no process has asked for are thrown away. With @p cbfunc NULL it blocks
+ * until the bytes are on their way.
  *
  * @param source   who wrote
  * @param channel  the stream
  * @param bo       the bytes, the caller's; none at the end of the stream
  * @param info     about the bytes; goes with them
  * @param cbfunc   gets the status; may be NULL
- * @return PMIX_SUCCESS, also if nobody wanted it; PMIX_ERR_OUT_OF_RESOURCE if somebody
- *         reads too slowly, or the piece is too large for one message: he did not get
- *         it, all others did
+ * @return PMIX_SUCCESS, also if no process wanted it; PMIX_ERR_OUT_OF_RESOURCE if a
+ *         process reads too slowly, or the piece is too large for one message: that
+ *         process did not get it, all others did
  */
 pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
                                       pmix_iof_channel_t channel,
@@ -330,7 +332,7 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
  * @param source   whom; NULL for all
  * @param channel  PMIX_FWD_STDIN_CHANNEL
  * @param xoff     whether to pause
- * @return PMIX_ERR_NOT_SUPPORTED: nobody can be told yet; @p cbfunc is not called
+ * @return PMIX_ERR_NOT_SUPPORTED: no process can be told yet; @p cbfunc is not called
  *
  * Not in the Standard; the field's development version has it.
  */
@@ -354,8 +356,8 @@ pmix_status_t PMIx_generate_regex(const char *input, char **output);
  * blocks.
  *
  * @param input   for each node its ranks, separated by commas, ranges allowed; nodes
- *                separated by semicolons, in the order of PMIX_NODE_MAP. What is not
- *                of that form passes through as it is
+ *                separated by semicolons, in the order of PMIX_NODE_MAP. Text that is
+ *                not of that form passes through as it is
  * @param output  receives a NUL-terminated string, which the caller frees
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a NULL argument; PMIX_ERR_NOMEM
  */
@@ -384,7 +386,7 @@ pmix_status_t PMIx_Register_attributes(char *function, char *attrs[]);
 /**
  * Write a list in few bytes, and get it back.
  *
- * What the items mean does not matter: names separated by commas for PMIX_NODE_MAP,
+ * The meaning of the items is irrelevant: names separated by commas for PMIX_NODE_MAP,
  * ranks by node as for PMIx_generate_ppn for PMIX_PROC_MAP. The order is kept. Any
  * thread, before PMIx_server_init too; never block.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a resource manager is called for by its server library. Part of
+/* The functions of a resource manager that its server library calls. Part of
  * pmix_server.h. */
 #ifndef PMIX_SERVER_MODULE_H
 #define PMIX_SERVER_MODULE_H
@@ -42,7 +42,7 @@ typedef void (*pmix_tool_connection_cbfunc_t)(pmix_status_t status, pmix_proc_t 
 /** The host tells the library that socket @p incoming_sd was accepted. */
 typedef void (*pmix_connection_cbfunc_t)(int incoming_sd, void *cbdata);
 
-/* -- What the host implements ----------------------------------------------------- */
+/* -- Functions that the host implements ------------------------------------------- */
 
 /*
  * The library calls these on its own thread; they must not block. @p proc is the
@@ -99,7 +99,7 @@ typedef pmix_status_t (*pmix_server_fencenb_fn_t)(
     char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc, void *cbdata);
 
 /**
- * What @p proc, on another node, has published is wanted here.
+ * The data that @p proc, on another node, has published is wanted here.
  *
  * The host passes the request to that node, where PMIx_server_dmodex_request answers
  * it.
@@ -155,7 +155,7 @@ typedef pmix_status_t (*pmix_server_register_events_fn_t)(
     pmix_status_t *codes, size_t ncodes, const pmix_info_t info[], size_t ninfo,
     pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/** Nobody here wants to learn of these events any more. */
+/** No process here wants to learn of these events any more. */
 typedef pmix_status_t (*pmix_server_deregister_events_fn_t)(pmix_status_t *codes,
                                                             size_t ncodes,
                                                             pmix_op_cbfunc_t cbfunc,

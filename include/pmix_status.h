@@ -4,7 +4,7 @@
 #define PMIX_STATUS_H
 
 /*
- * What functions return and what events are named by. Events that are not errors share
+ * Codes that functions return and that name events. Events that are not errors share
  * the range. Numbers are fixed by the binary interface and are never reused; names that
  * are out of use stand in pmix_deprecated.h.
  */
@@ -32,7 +32,7 @@ typedef int pmix_status_t;
 #define PMIX_ERR_REPEAT_ATTR_REGISTRATION       (-171) /* function was given before */
 #define PMIX_ERR_EVENT_REGISTRATION             (-144) /* handler was refused */
 
-/* What could not be found, reached or provided */
+/* Not found, not reached or not provided */
 #define PMIX_ERR_NOT_FOUND            (-46)
 #define PMIX_ERR_EXISTS_OUTSIDE_SCOPE (-62) /* there, but not visible to the caller */
 #define PMIX_ERR_NOT_AVAILABLE        (-64) /* not now */
@@ -147,7 +147,7 @@ typedef int pmix_status_t;
 
 #define PMIX_SYSTEM_EVENT(a) ((a) <= PMIX_EVENT_SYS_BASE && PMIX_EVENT_SYS_OTHER <= (a))
 
-/* What an event handler tells the chain it did */
+/* The report of an event handler to the chain */
 #define PMIX_EVENT_NO_ACTION_TAKEN      (-331)
 #define PMIX_EVENT_PARTIAL_ACTION_TAKEN (-332)
 #define PMIX_EVENT_ACTION_DEFERRED      (-333)

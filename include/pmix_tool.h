@@ -90,9 +90,9 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
  * Every call needs its own PMIx_tool_finalize; the first one does the work. A later one
  * looks for a server again if there is none. So does the first one in a client, which
  * becomes a tool and keeps its name and its server. A process that is a server, and no
- * client before, only gets its name and is no tool: nobody is above it. Any thread, but
- * not from within a callback; blocks while it connects, at most as long as PMIX_TIMEOUT
- * says.
+ * client before, only gets its name and is no tool: no server is above it. Any thread,
+ * but not from within a callback; blocks while it connects, at most as long as
+ * PMIX_TIMEOUT says.
  *
  * The server is, in this order: the one that PMIX_TOOL_ATTACHMENT_FILE,
  * PMIX_SERVER_URI or PMIX_TCP_URI ("file:" and a path is a file there, too),
@@ -160,7 +160,7 @@ pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *proc, pmix_proc_t *server,
  * Leave a server. If it was the primary one, calls that need a server return
  * PMIX_ERR_UNREACH until another one is primary.
  *
- * What waits for that server's answer fails. Any thread, but not from within a
+ * Calls that wait for that server's answer fail. Any thread, but not from within a
  * callback; blocks until the server has said goodbye, a few seconds at most.
  *
  * @param server  its name; PMIX_RANK_WILDCARD: any of that namespace
@@ -183,9 +183,9 @@ pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server);
 pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *nservers);
 
 /**
- * Make a server the primary one: all calls go there from now on. What waits for another
- * server's answer still gets it. Event handlers that were registered stay with the
- * server that was primary then.
+ * Make a server the primary one: all calls go there from now on. Calls that wait for
+ * another server's answer still get it. Event handlers that were registered stay with
+ * the server that was primary then.
  *
  * Any thread, but not from within a callback; blocks only to wait for the connection.
  *

@@ -67,7 +67,7 @@ pmix_status_t PMIx_Load_topology(pmix_topology_t *topo);
  *
  * @param cpuset  constructed; its source may be set to hwloc. Receives a source, if it
  *                had none, and a bitmap: the caller's, for PMIx_Cpuset_destruct.
- *                Whatever bitmap it held before is forgotten
+ *                A bitmap it held before is forgotten
  * @param ref     PMIX_CPUBIND_PROCESS: the CPUs of all of its threads;
  *                PMIX_CPUBIND_THREAD: those of the calling thread
  * @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for any other envelope;
@@ -86,7 +86,7 @@ pmix_status_t PMIx_Parse_cpuset_string(const char *cpuset_string,
                                        pmix_cpuset_t *cpuset);
 
 /**
- * What two processes of this node share. Needs no hwloc.
+ * The places that two processes of this node share. Needs no hwloc.
  *
  * @param locality1, locality2  values of PMIX_LOCALITY_STRING:
  *                              "SK0:L30:L20:L10:CR0:HT0-1:NM0", with or without

@@ -122,7 +122,7 @@ typedef uint16_t pmix_data_type_t;
 
 /* -- Visibility and lifetime of data --------------------------------------------- */
 
-/* Who may read what PMIx_Put stores */
+/* The processes that may read what PMIx_Put stores */
 typedef uint8_t pmix_scope_t;
 #define PMIX_SCOPE_UNDEF  0
 #define PMIX_LOCAL        1 /* processes on this node */
@@ -134,14 +134,14 @@ typedef uint8_t pmix_scope_t;
 #define PMIX_DEL_GLOBAL   7
 #define PMIX_DEL_INTERNAL 8
 
-/* Who may see published data, or be told of an event */
+/* The processes that may see published data, or be told of an event */
 typedef uint8_t pmix_data_range_t;
 #define PMIX_RANGE_UNDEF      0
 #define PMIX_RANGE_RM         1 /* the resource manager */
 #define PMIX_RANGE_LOCAL      2 /* processes on this node */
 #define PMIX_RANGE_NAMESPACE  3 /* processes of the same namespace */
 #define PMIX_RANGE_SESSION    4 /* processes of the same session */
-#define PMIX_RANGE_GLOBAL     5 /* everybody */
+#define PMIX_RANGE_GLOBAL     5 /* all processes */
 #define PMIX_RANGE_CUSTOM     6 /* those named in an attribute */
 #define PMIX_RANGE_PROC_LOCAL 7 /* this process */
 #define PMIX_RANGE_INVALID    UINT8_MAX
@@ -222,7 +222,7 @@ typedef uint8_t pmix_alloc_directive_t;
 #define PMIX_ALLOC_REQ_CANCEL 5
 #define PMIX_ALLOC_EXTERNAL   128 /* directives of the host begin here */
 
-/* Who inherits an allocation when its owner ends */
+/* The heir of an allocation when its owner ends */
 typedef uint8_t pmix_alloc_inheritance_t;
 #define PMIX_ALLOC_INHERIT_NONE          1
 #define PMIX_ALLOC_INHERIT_CHILD         2
@@ -238,7 +238,7 @@ typedef uint8_t pmix_resource_block_directive_t;
 
 /* -- Places: locality, devices, fabric ------------------------------------------- */
 
-/* What two processes share, as a mask */
+/* The places that two processes share, as a mask */
 typedef uint16_t pmix_locality_t;
 #define PMIX_LOCALITY_UNKNOWN        0x0000
 #define PMIX_LOCALITY_SHARE_HWTHREAD 0x0001
@@ -276,7 +276,7 @@ typedef uint8_t pmix_link_state_t;
 #define PMIX_LINK_DOWN          1
 #define PMIX_LINK_UP            2
 
-/* Whose binding is asked for */
+/* The owner of the binding that is asked for */
 typedef uint8_t pmix_bind_envelope_t;
 #define PMIX_CPUBIND_PROCESS 0
 #define PMIX_CPUBIND_THREAD  1
@@ -333,7 +333,7 @@ typedef enum {
     PMIX_VALUE_COMPARISON_NOT_AVAIL = 5
 } pmix_value_cmp_t;
 
-/* What a host is asked to do about a group */
+/* Requests to a host about a group */
 typedef enum {
     PMIX_GROUP_CONSTRUCT = 0,
     PMIX_GROUP_DESTRUCT = 1,
@@ -344,7 +344,7 @@ typedef enum {
 /* Answer to an invitation */
 typedef enum { PMIX_GROUP_DECLINE = 0, PMIX_GROUP_ACCEPT = 1 } pmix_group_opt_t;
 
-/* What a host is asked about its fabric */
+/* Requests to a host about its fabric */
 typedef enum {
     PMIX_FABRIC_REQUEST_INFO = 0,
     PMIX_FABRIC_UPDATE_INFO = 1
@@ -629,7 +629,7 @@ typedef struct pmix_query {
     size_t nqual;
 } pmix_query_t;
 
-/* What is known of one attribute */
+/* The description of one attribute */
 typedef struct pmix_regattr_t {
     char *name;        /* e.g. "PMIX_TIMEOUT" */
     pmix_key_t string; /* e.g. "pmix.timeout" */

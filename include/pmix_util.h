@@ -14,8 +14,8 @@ extern "C" {
  * wait.
  *
  * Source: PMIx Standard 5.0, ch. Data Structures and Types, which has those on keys,
- * identities and string arrays as macros; the draft after it makes them functions. What
- * is marked (+) stands in neither, but in the libraries of the field.
+ * identities and string arrays as macros; the draft after it makes them functions.
+ * Names marked (+) stand in neither, but in the libraries of the field.
  */
 
 /* -- Names of values ------------------------------------------------------------- */

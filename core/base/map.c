@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hash map: open addressing, linear probing, a power of two of slots, at most 3/4 of
  * them in use or dead. Keys come from clients, so the hash is keyed (SipHash-1-3): a
- * client that could choose colliding keys would turn every look-up into a scan. What
- * keys it is the table's own address, which ASLR hides: a new table hashes anew. */
+ * client that could choose colliding keys would turn every look-up into a scan. The key
+ * of the hash is the table's own address, which ASLR hides: a new table hashes anew. */
 #include "core/base/map.h"
 
 #include <stdbool.h>

@@ -16,7 +16,7 @@ static inline bool px_is_same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
-/* Fills name[0..n) with letters and digits that nobody can guess. */
+/* Fills name[0..n) with letters and digits that no other process can guess. */
 void px_path_random(char *name, size_t n);
 /* Finds an executable as execvp would, with PATH from env and relative to cwd (NULL:
  * this process's); malloc'd. PMIX_ERR_NOT_FOUND, or PMIX_ERR_NO_PERMISSIONS if all

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes as /proc tells of them. A pid alone may be somebody else's by now: the
- * start time says who is meant. No malloc, no stdio, no locks: also for processes made
- * by a bare clone. */
+/* Processes as /proc tells of them. A pid alone may belong to another process by now:
+ * the start time says which one is meant. No malloc, no stdio, no locks: also for
+ * processes made by a bare clone. */
 #ifndef PX_BASE_PROC_H
 #define PX_BASE_PROC_H
 
@@ -25,8 +25,8 @@ bool px_proc_stat_parse(const char *text, struct px_proc_stat *out);
  * threads behind has not ended. */
 bool px_proc_stat_ended(const struct px_proc_stat *st);
 
-/* Whether the process with that pid and start time (0: whoever has the pid) has ended,
- * even if nobody has waited for it yet. */
+/* Whether the process with that pid and start time (0: any process that has the pid)
+ * has ended, even if no process has waited for it yet. */
 bool px_proc_ended(int64_t pid, uint64_t start);
 
 /* "/proc/<pid><rest>" to out; false if it does not fit. */

@@ -30,7 +30,7 @@ const struct px_param px_base_params[] = {
     PX_PARAM_ENUM(struct px_base_conf, verbose, "warn", levels,
                   "Least serious messages to print", .level = 1),
     PX_PARAM_ENUM(struct px_base_conf, strict, "warn", stricts,
-                  "What comes of wrong parameters: a warning each, failure, or nothing",
+                  "How to answer wrong parameters: a warning each, failure, or nothing",
                   .level = 1),
     PX_PARAM_STRING(struct px_base_conf, user_param_file, NULL,
                     "The user's parameter file, if it is not ~/.pmix/mca-params.conf"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parameters: declared in const tables, read from default, files, environment and
- * command line or info, each value remembering where it came from. What is wrong with
- * them is collected, and told once, a line each. Only under the process lock. */
+ * command line or info, each value remembering where it came from. Errors in them are
+ * collected, and told once, a line each. Only under the process lock. */
 #ifndef PX_CONFIG_PARAM_H
 #define PX_CONFIG_PARAM_H
 
@@ -22,8 +22,8 @@ enum px_param_source { /* weakest first */
 
 enum px_param_severity {
     PX_PARAM_WRONG, /* mca_base_strict decides what comes of it */
-    PX_PARAM_ODD,   /* works; somebody should know */
-    PX_PARAM_NOTE,  /* for who asks */
+    PX_PARAM_ODD,   /* works; the user should know */
+    PX_PARAM_NOTE,  /* for a user who asks */
 };
 
 struct px_params; /* every setting found, known or not */
@@ -38,7 +38,7 @@ void px_params_destroy(struct px_params *p);
 /* PMIX_ERR_BAD_PARAM: no name could look like that. */
 pmix_status_t px_params_set(struct px_params *p, const char *name, const char *value,
                             enum px_param_source source, const char *where);
-/* The winning text and its provenance ("file:12", "environment"); NULL if nobody set
+/* The winning text and its provenance ("file:12", "environment"); NULL if no source set
  * it. */
 const char *px_params_text(const struct px_params *p, const char *name,
                            enum px_param_source *source, const char **where);
@@ -61,7 +61,7 @@ const char *px_params_home(const struct px_params *p);
 /* Does anything set a name that begins so? */
 bool px_params_has(const struct px_params *p, const char *prefix);
 
-/* After everything is opened: looks for names that nobody declares, and tells each
+/* After everything is opened: looks for names that no table declares, and tells each
  * problem that was not told yet, as mca_base_strict wants it: "warn" logs it, "off"
  * does not, "error" puts the first into err and answers PMIX_ERR_BAD_PARAM. */
 pmix_status_t px_params_report(struct px_params *p, struct px_err *err);

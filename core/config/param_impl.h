@@ -118,8 +118,8 @@ struct px_param_origin {
 pmix_status_t px_params_create_from(const struct px_param_origin *origin,
                                     struct px_params **out, struct px_err *err);
 
-/* One file and those it includes. needed: that it is absent is wrong, too. What is
- * wrong is kept as a problem. PMIX_ERR_NOMEM only. */
+/* One file and those it includes. needed: that it is absent is wrong, too. Each error
+ * is kept as a problem. PMIX_ERR_NOMEM only. */
 pmix_status_t px_params_read_file(struct px_params *p, const char *path,
                                   enum px_param_source source, bool needed,
                                   bool privileged);
@@ -169,7 +169,7 @@ struct px_param_foreign {
     bool missed;      /* also where launchers set it, its effect is missed */
 };
 
-/* NULL: nobody has such a parameter. */
+/* NULL: no other implementation has such a parameter. */
 const struct px_param_foreign *px_param_foreign_find(const char *name);
 /* Of the i-th; NULL behind the last. For lists of them. */
 const struct px_param_foreign *px_param_foreign_at(size_t i);

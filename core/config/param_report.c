@@ -14,7 +14,7 @@
 
 /* ---- problems -------------------------------------------------------------------- */
 
-/* There is a limit to what anybody reads: the last line stands for all others. */
+/* There is a limit to what a user reads: the last line stands for all others. */
 static bool is_full(const struct px_params *p)
 {
     return p->n_problems > PX_PARAM_MAX_PROBLEMS;
@@ -49,7 +49,7 @@ void px_params_complain(struct px_params *p, enum px_param_severity severity,
         p->n_problems--;
 }
 
-/* ---- names that nobody declares -------------------------------------------------- */
+/* ---- names that are not declared ------------------------------------------------- */
 
 pmix_status_t px_params_ignore_prefix(struct px_params *p, const char *prefix)
 {
@@ -134,7 +134,7 @@ static void judge(struct px_params *p, const struct px_setting *s)
         return;
     }
     if (is_full(p))
-        nearest[0] = '\0'; /* costs, and nobody would read it */
+        nearest[0] = '\0'; /* costs, and no user would read it */
     else
         say_nearest(p, s->name, nearest, sizeof(nearest));
     px_params_complain(p, PX_PARAM_WRONG, "%s: unknown parameter %s%s = \"%.80s\"%s",
@@ -194,7 +194,7 @@ pmix_status_t px_params_report(struct px_params *p, struct px_err *err)
             continue;
         problem->reported = true;
         if (is_fatal && !fatal && err)
-            fatal = problem; /* whoever gets err tells it */
+            fatal = problem; /* the caller gets err, and tells it */
         else if (conf.strict != PX_STRICT_OFF)
             /* A thousand ranks of a job are not to say the same thousand times. */
             px_log(problem->severity == PX_PARAM_NOTE || p->one_of_many ? PX_LOG_INFO

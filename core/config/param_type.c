@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text to value, for every kind of parameter, and what to tell whoever wrote another
+/* Text to value, for every kind of parameter, and what to tell a user who wrote another
  * text. */
 #include "core/config/param_impl.h"
 

@@ -391,7 +391,8 @@ static pmix_status_t map_blob(struct px_stage *s, const px_reader *outer,
 }
 
 /* Servers send the oldest clients each node's array under the name of the node. Other
- * arrays of infos under keys of anybody's invention look different inside. */
+ * arrays of infos, under keys that a host or a client invents, look different
+ * inside. */
 static bool is_named_node(const struct px_kval *kv)
 {
     const pmix_info_t *infos;

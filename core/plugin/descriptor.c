@@ -12,7 +12,7 @@
 #define LEAST_COMPONENT (offsetof(struct px_component, param_size) + sizeof(uint32_t))
 #define LEAST_PARAM     (offsetof(struct px_param, help) + sizeof(char *))
 
-/* Row i of a table of somebody else's rows. */
+/* Row i of a table of the component, whose rows may have another size. */
 static const struct px_param *row(const struct px_component *c, size_t i)
 {
     return (const void *)((const char *)c->params + i * c->param_size);

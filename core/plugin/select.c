@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Selection: for each framework that a role needs, loads the components that the user's
  * choice lets in, opens them on the loop, asks each for its priority and keeps those
- * that answer, best first. A requested component that does not load is an error;
- * what nobody asked for may fail with a warning. */
+ * that answer, best first. A requested component that does not load is an error; one
+ * that the user did not ask for may fail with a warning. */
 #include "core/plugin/select.h"
 
 #include "core/base/str.h"

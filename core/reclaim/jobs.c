@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What runs in a worker is async-signal-safe. */
+/* All that runs in a worker is async-signal-safe. */
 #include "core/reclaim/jobs.h"
 
 #include "core/base/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the components of pcleanup have in common: jobs of removal that wait for their
+/* The common part of the components of pcleanup: jobs of removal that wait for their
  * turn, each done by a worker, a process made by a bare clone (reclaim.h). Workers that
  * are killed do not fail their jobs: a host may kill all processes below it, as Slurm
  * does at the end of a step, and lives. All on the loop thread. */

@@ -71,7 +71,7 @@ static bool is_item(const struct px_journal_record *r)
            strcmp(normal, r->path) == 0;
 }
 
-/* What is of no meaning to a type is zero. */
+/* Members without a meaning to a type are zero. */
 static bool is_right(const struct px_journal_record *r, bool first)
 {
     bool bare = !r->kind && !r->path[0], is_pid = r->x >= 1 && r->x <= INT32_MAX;
@@ -235,7 +235,8 @@ static void keep_last(struct px_journal_view *view)
 
 /* ---- the view ------------------------------------------------------------------- */
 
-/* What other scopes want kept counts, too, and what makes that void. */
+/* Paths that other scopes want kept count, too, and so do records that make those
+ * void. */
 static bool is_wanted(const struct px_journal_record *r, const uint64_t *only)
 {
     return !only || *only == r->scope || r->type == PX_JOURNAL_NONE ||

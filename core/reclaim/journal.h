@@ -52,7 +52,7 @@ struct px_journal_record {
     const char *path; /* terminated; points into the bytes when decoded; "" for none */
 };
 
-/* What px_journal_encode can need at most. */
+/* The most bytes that px_journal_encode can need. */
 #define PX_JOURNAL_RECORD_B 4224
 
 /* Writes r to out and returns its length, which is a multiple of 8; 0 if the path is

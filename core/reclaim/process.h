@@ -31,7 +31,7 @@ void px_drop_privileges(uid_t uid, gid_t gid);
  * False if there is no Landlock. */
 bool px_reclaim_confine(const struct px_rm_item *items, size_t n);
 
-/* A descriptor that is readable when the process has ended, whoever it is; -1. */
+/* A descriptor that is readable when the process, a child or not, has ended; -1. */
 int px_reclaim_pidfd_open(int64_t pid);
 /* True if the child has ended (*status as from waitpid) or is none of ours (-1). */
 bool px_reclaim_reap(pid_t pid, int *status);

@@ -12,12 +12,12 @@
 #include <sys/wait.h>
 
 /* With each removal Landlock climbs from there to the folder where removal is allowed:
- * in a tree of 10,000 levels that takes ten times as long as the rest. What takes
- * longer than this is taken up again by a child that may remove anywhere; as is what a
- * child leaves that could not be told where it may remove. */
+ * in a tree of 10,000 levels that takes ten times as long as the rest. A removal that
+ * takes longer than this is taken up again by a child that may remove anywhere; so is
+ * all that is left by a child that could not be told where it may remove. */
 enum { CONFINED_MS = 3000 };
 
-/* What the child writes where its parent sees it, too: also what it did before it was
+/* The child writes this where its parent sees it, too: also what it did before it was
  * killed. */
 struct report {
     struct px_pcleanup_totals totals;

@@ -42,10 +42,10 @@ struct px_reclaim_pick {
     const char *spare;
 };
 
-/* What the owner of one item has among those entries, and what any user wants kept
- * there, and, without pick, the same user in other scopes; items has room for one more
- * than the view has entries. Marks as done what is not to be looked at again. 0 if
- * there is nothing to remove. */
+/* Collects the items that the owner of one item has among those entries, the paths that
+ * any user wants kept there, and, without pick, the items of the same user in other
+ * scopes; items has room for one more than the view has entries. Marks as done what is
+ * not to be looked at again. 0 if there is nothing to remove. */
 size_t px_reclaim_collect(const struct px_journal_view *view, size_t first, size_t n,
                           const struct px_journal_record *owner,
                           const struct px_reclaim_pick *pick, struct px_rm_item *items);

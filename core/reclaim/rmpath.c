@@ -33,7 +33,7 @@ bool px_rm_path_is_in(const char *path, const char *folder)
     return strncmp(path, folder, n) == 0 && (path[n] == '/' || !path[n]);
 }
 
-/* What is wrong with a path in normal form, by its text alone. */
+/* Returns what is wrong with a path in normal form, by its text alone. */
 static const char *check_place(const char *normal)
 {
     if (!*normal)
@@ -291,7 +291,7 @@ static size_t next_name(struct way *w, char name[MAX_NAME + 1])
     return n;
 }
 
-/* A link of the administrator's, where only he could have put it. Or one of the
+/* A link of the administrator's, where only root could have put it. Or one of the
  * client's own, where no other user could have put it, by another name either. */
 static bool may_follow(const struct way *w, const struct px_rm_node *link)
 {

@@ -19,16 +19,17 @@ const char *px_rm_path_check(const char *path, char *out);
 /* The same for a path as a client of that uid and gid gives it, with ".." resolved, and
  * the symbolic links on the way that px_rm_open_way would follow for that client; the
  * last name is not followed. NULL, or what is wrong: also a link that is not followed.
- * What does not exist, is not for the client to see, or is on a file system that may
- * not answer (of other nodes, or of a user's program) is not looked at: there ".." is
- * taken off the text, and links are left to the removal. Does not wait, so it may be
+ * A name that does not exist, is not for the client to see, or is on a file system that
+ * may not answer (of other nodes, or of a user's program) is not looked at: there ".."
+ * is taken off the text, and links are left to the removal. Does not wait, so it may be
  * called on the loop. Allocates. */
 const char *px_rm_path_resolve(const char *path, uid_t uid, gid_t gid, char *out);
 
 /* Whether path is folder, or beneath it; both in normal form. */
 bool px_rm_path_is_in(const char *path, const char *folder);
 
-/* What this kernel, or a filter above it, turned out not to have. Begins zeroed. */
+/* The features that this kernel, or a filter above it, turned out not to have. Begins
+ * zeroed. */
 struct px_rm_sys {
     bool no_statx;
     bool no_mount_mark; /* px_rm_look can not tell mount points */
@@ -52,7 +53,8 @@ static inline bool px_rm_is(const struct px_rm_node *node, dev_t dev, ino_t ino)
     return node->dev == dev && node->ino == ino;
 }
 
-/* What name in the folder at is, be it a link; "": at itself. 0 or an errno. */
+/* Finds out what name in the folder at is, be it a link; "": at itself. 0 or an
+ * errno. */
 int px_rm_look(struct px_rm_sys *sys, int at, const char *name, struct px_rm_node *out);
 
 /* All give a descriptor (close-on-exec) of a folder, or minus an errno. */

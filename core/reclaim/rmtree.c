@@ -334,8 +334,8 @@ static void read_folder(struct run *run, struct folder *f)
     run->mem = f->last;
 }
 
-/* Whether the folder is to be read once more; that is bounded, as somebody may fill it
- * as fast as it is emptied. */
+/* Whether the folder is to be read once more; that is bounded, as another process may
+ * fill it as fast as it is emptied. */
 static bool read_again(struct run *run, struct folder *f)
 {
     if (f->passes >= MAX_PASSES || run->tree.passes >= MAX_TREE_PASSES ||
@@ -368,7 +368,7 @@ static int remove_folder(struct run *run, int at, const char *name, dev_t dev,
     return 0;
 }
 
-/* Could not be opened. What may not be read may be empty all the same. */
+/* Could not be opened. A folder that may not be read may be empty all the same. */
 static void take_closed(struct run *run, struct folder *f, const char *name, int errnum)
 {
     struct px_rm_node node;
@@ -406,8 +406,8 @@ static struct folder *enter(struct run *run, struct folder *f, const char *name)
     return below;
 }
 
-/* The way up is lost, as somebody has moved f or what it is in. Begins again at the
- * top, which is still open, unless something was told already that would be told
+/* The way up is lost, as another process has moved f or what it is in. Begins again at
+ * the top, which is still open, unless something was told already that would be told
  * again. */
 static struct folder *lost(struct run *run, struct folder *f)
 {
@@ -431,7 +431,7 @@ static bool is_unfinished(struct run *run, struct folder *f)
     bool leave_top = !f->up && run->tree.flags & PX_RM_LEAVE_TOP;
 
     if (f->more) {
-        /* What stays would be met, and told, again. */
+        /* All that stays would be met, and told, again. */
         if (!f->stays && f->last > (char *)(f + 1))
             return read_again(run, f);
         stays(run, f, NULL, PX_RM_FAILED, ENOMEM);
@@ -500,8 +500,8 @@ static bool is_meant(struct run *run, const struct px_rm_item *item,
            !px_rm_is(node, root.dev, root.ino);
 }
 
-/* What is named in the folder at. The owner of a file is asked of the same name a
- * moment before it is removed: a process that can put another thing there in between
+/* Removes what is named in the folder at. The owner of a file is asked of the same name
+ * a moment before it is removed: a process that can put another thing there in between
  * could have removed that, too. */
 static void remove_named(struct run *run, const struct px_rm_item *item, int at,
                          const char *name, size_t len)
@@ -600,8 +600,8 @@ static void remove_all(struct run *run, const struct px_rm_item *items, size_t n
 {
     struct px_rm_node node;
 
-    /* What is there by that path now stays, even if it is renamed meanwhile. The way to
-     * it may have links: to what must not be removed they are no danger. */
+    /* The thing that is there by that path now stays, even if it is renamed meanwhile.
+     * The way to it may have links: to what must not be removed they are no danger. */
     for (size_t i = 0; i < n; i++) {
         if (items[i].kind != PX_RM_KEEP)
             continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is left to do of a server that is no more. The journal goes last, and a scope
- * that is done is noted in it, so that a process that is killed here is followed by
- * another that neither leaves something nor removes anything twice. Where many may make
- * folders, anyone can make one that looks like a server's. */
+/* Does what a server that is no more has left undone. The journal goes last, and a
+ * scope that is done is noted in it, so that a process that is killed here is followed
+ * by another that neither leaves something nor removes anything twice. Where many may
+ * make folders, anyone can make one that looks like a server's. */
 #include "core/reclaim/server_dir.h"
 
 #include "core/base/attr.h"
@@ -50,7 +50,8 @@ struct remains {
 
 /* ---- the folder: is it one of ours, and is its server gone? --------------------- */
 
-/* What is not among them may be a file system that other nodes have mounted, too. */
+/* Any type that is not among them may be a file system that other nodes have mounted,
+ * too. */
 bool px_reclaim_is_local(int fd)
 {
     static const uint32_t local[] = {
@@ -362,7 +363,8 @@ struct reclaim {
     int errnum;
 };
 
-/* What is busy has its own end, and what is not ours is left alone. */
+/* A folder that is busy comes to its own end, and one that is not ours is left
+ * alone. */
 static bool reclaim_one(void *arg, const char *name)
 {
     struct reclaim *r = arg;
@@ -399,8 +401,9 @@ int px_reclaim_tmpdir(const struct px_reclaim *s, const char *tmpdir,
 
 /* ---- looking, without changing anything ----------------------------------------- */
 
-/* What is wrong with the journal, or NULL. Pids of another boot or container mean
- * nothing here. The name of the node does not matter: one machine may play several. */
+/* Returns what is wrong with the journal, or NULL. Pids of another boot or container
+ * mean nothing here. The name of the node does not matter: one machine may play
+ * several. */
 static const char *inspect_journal(struct remains *r, uid_t owner, time_t *changed)
 {
     struct stat st;

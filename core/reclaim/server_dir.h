@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What servers have left that are no more. */
+/* The remains of servers that are no more. */
 #ifndef PX_RECLAIM_SERVER_DIR_H
 #define PX_RECLAIM_SERVER_DIR_H
 
@@ -7,12 +7,12 @@
 
 #include <time.h>
 
-/* What is left to do of a server that is no more; dir is its folder, by path, and gone
- * afterwards unless something in it has to stay. Kills what should have ended with it
- * (PX_JOURNAL_END). Then, as their processes end, removes the scopes, and at last scope
- * 0 and dir. If the journal is of another boot or node, only scope 0 and dir; without a
- * journal only dir. wait false: scopes whose processes live are left for another time,
- * and so are journal and dir.
+/* Does what a server that is no more has left undone; dir is its folder, by path, and
+ * gone afterwards unless something in it has to stay. Kills what should have ended with
+ * it (PX_JOURNAL_END). Then, as their processes end, removes the scopes, and at last
+ * scope 0 and dir. If the journal is of another boot or node, only scope 0 and dir;
+ * without a journal only dir. wait false: scopes whose processes live are left for
+ * another time, and so are journal and dir.
  *
  * Nothing happens while another process holds the lock (BSD, exclusive) on dir. locked
  * is -1, or the caller's descriptor of dir with that lock: then it counts, and dir may

@@ -32,7 +32,7 @@ static const char *name_of(enum px_role role)
                                     : "info of PMIx_tool_init";
 }
 
-/* What it has made on failure, stop_machine removes. */
+/* If it fails, stop_machine removes what it has made. */
 static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
                                    size_t n_info, struct px_err *err)
 {
@@ -89,7 +89,8 @@ static pmix_status_t acquire_machine(enum px_role role, const pmix_info_t *info,
         rc = px_selection_open(
             px_process.selection, px_process.roles | role,
             role == PX_ROLE_CLIENT ? px_process.server_address : NULL, err);
-    /* What is wrong with the parameters, also of components that are not used. */
+    /* Reports what is wrong with the parameters, also of components that are not
+     * used. */
     if (px_process.params && rc != PMIX_ERR_NOMEM) {
         bool nomem = px_process.selection &&
                      px_selection_declare_unused(px_process.selection);

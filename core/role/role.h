@@ -17,8 +17,8 @@
 pmix_status_t px_role_begin(enum px_role role, const pmix_info_t *info, size_t n_info,
                             struct px_err *err);
 /* Last role: closes components, stops the loop, frees everything, so that a later role
- * starts afresh. Others: closes what only this role needed. What clients, servers and
- * tools put into px_process they take out before. */
+ * starts afresh. Others: closes what only this role needed. Clients, servers and tools
+ * first take out of px_process what they put into it. */
 void px_role_end(enum px_role role);
 
 #endif

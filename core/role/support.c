@@ -26,8 +26,8 @@ static const char *const function_keys[PX_N_LEVELS] = {
     [PX_LEVEL_HOST] = PMIX_HOST_FUNCTIONS,
 };
 
-/* What one request may ask for, many times what there is: else a few bytes that repeat
- * the same names would cost gigabytes. */
+/* The most that one request may ask for, many times what there is: else a few bytes
+ * that repeat the same names would cost gigabytes. */
 #define MAX_ITEMS  16384u
 #define LIST_ITEMS 256u /* the functions of a level, about */
 

@@ -20,7 +20,7 @@ struct px_support {
     const char *attributes; /* names, separated by commas */
 };
 
-/* Who knows what is supported at which level. */
+/* The functions and attributes that are supported at one level. */
 struct px_support_table {
     const struct px_support *rows;
     size_t n;
@@ -31,15 +31,15 @@ struct px_support_table {
 
 /* The functions of each level, from the headers. */
 extern const char *const px_support_functions[PX_N_LEVELS];
-/* What the library itself supports; nothing is here yet, and the host's level is
- * empty. */
+/* Fills in what the library itself supports; nothing is here yet, and the host's level
+ * is empty. */
 void px_support_library(struct px_support_table tables[PX_N_LEVELS]);
 
 /* Whether any of the queries asks for this. */
 bool px_support_asked(const pmix_query_t *queries, size_t n);
 /* Answers what is asked of the levels that are here, and takes it out of the queries;
- * those left, *n of them, are for others. Everybody's share of a query that names no
- * level is put into words. PMIX_SUCCESS, also if there was nothing to answer;
+ * those left, *n of them, are for others. In a query that names no level, the share of
+ * each level is put into words. PMIX_SUCCESS, also if there was nothing to answer;
  * PMIX_ERR_NOMEM; PMIX_ERR_OUT_OF_RESOURCE: the same is asked too often for one
  * request. */
 pmix_status_t px_support_query(const struct px_support_table tables[PX_N_LEVELS],

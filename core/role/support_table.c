@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which attributes this library itself honours. What a host is handed is the host's
- * affair. A row here is a promise: add a name when the code reads it. */
+/* Which attributes this library itself honours. Attributes that are handed to a host
+ * are the host's affair. A row here is a promise: add a name when the code reads it. */
 #include "core/role/support.h"
 
 #define ROWS(table) .rows = (table), .n = PX_COUNT(table)

@@ -6,8 +6,8 @@
 #include "core/rt/loop.h"
 
 /* PMIX_ERR_NOT_FOUND if pid is no child of this process, PMIX_ERR_EXISTS if it is
- * watched. The call comes from the loop, never from inside px_child_watch. If somebody
- * else has reaped the child (or SIGCHLD is ignored), its wait_status reads "exited with
+ * watched. The call comes from the loop, never from inside px_child_watch. If other
+ * code has reaped the child (or SIGCHLD is ignored), its wait_status reads "exited with
  * 255", unless the kernel keeps the true one with the pidfd. A forgotten child is still
  * reaped. pidfd: see services.h. */
 pmix_status_t px_child_watch_pidfd(struct px_loop *loop, pid_t pid, int pidfd,

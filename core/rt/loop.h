@@ -15,7 +15,7 @@
 struct px_loop;
 
 /* external: no thread is started; progress comes from px_loop_pump (PMIx_Progress) and
- * from whoever waits in px_call. */
+ * from any thread that waits in px_call. */
 pmix_status_t px_loop_create(bool external, struct px_loop **loop);
 /* Runs what is still in the mailbox, ends the thread, frees, as soon as it is not held.
  * Not on the loop thread. */

@@ -34,7 +34,7 @@ static pmix_status_t check_one(const struct stat *library, const char *path,
     if (sticky_is_enough && (st.st_mode & S_ISVTX))
         return PMIX_SUCCESS;
     if (st.st_mode & S_IWOTH)
-        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is writable by everybody",
+        return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is writable by all users",
                           path);
     if ((st.st_mode & S_IWGRP) && st.st_gid != 0 && st.st_gid != library->st_gid)
         return px_err_set(err, PMIX_ERR_NO_PERMISSIONS, "%s is writable by group %ld",
@@ -42,8 +42,8 @@ static pmix_status_t check_one(const struct stat *library, const char *path,
     return PMIX_SUCCESS;
 }
 
-/* at, which is cut, and all above it; the first n_strict may not be sticky folders of
- * everybody. */
+/* at, which is cut, and all above it; the first n_strict may not be sticky folders that
+ * every user may write to. */
 static pmix_status_t check_way(char *at, size_t n_strict, struct px_err *err)
 {
     PX_AUTOFREE char *file = px_library_file();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which files a process may believe that has more rights than whoever started it. */
+/* Which files a process may believe that has more rights than the user who started
+ * it. */
 #ifndef PX_RT_OWNER_H
 #define PX_RT_OWNER_H
 
@@ -14,16 +15,16 @@ bool px_is_setuid(void);
  * or loaded. */
 bool px_is_privileged(void);
 
-/* PMIX_SUCCESS and the real path, malloc'd, if nobody but root, this process's user and
- * the owner of the library can change what is there: the file or folder itself, that
- * which holds it, and everything above. Use the real path: symbolic links that led to
- * it are not checked. PMIX_ERR_NO_PERMISSIONS, and err says who can;
+/* PMIX_SUCCESS and the real path, malloc'd, if no user but root, this process's user
+ * and the owner of the library can change what is there: the file or folder itself,
+ * the folder that holds it, and everything above. Use the real path: symbolic links
+ * that led to it are not checked. PMIX_ERR_NO_PERMISSIONS, and err says who can;
  * PMIX_ERR_NOT_FOUND. */
 pmix_status_t px_path_check_owner(const char *path, char **real, struct px_err *err);
 
-/* PMIX_SUCCESS if what this process makes in the folder can be moved or replaced by
- * nobody but those: it, and each folder above it, is theirs, and sticky if others may
- * write to it. The same errors. */
+/* PMIX_SUCCESS if no user but those can move or replace what this process makes in the
+ * folder: it, and each folder above it, is theirs, and sticky if others may write to
+ * it. The same errors. */
 pmix_status_t px_path_check_holder(const char *dir, struct px_err *err);
 
 /* The file this library was loaded from, malloc'd; NULL if that cannot be told. */

@@ -18,8 +18,8 @@ struct px_process px_process = {
 /* ---- fork ------------------------------------------------------------------------ */
 
 /* A page that the kernel empties in a forked child, so that "is this still the process
- * that started the machine?" costs no system call. It stays until the process ends:
- * whoever asks may do so at any time. */
+ * that started the machine?" costs no system call. It stays until the process ends: any
+ * thread may ask at any time. */
 static void put_stamp(void)
 {
 #ifdef MADV_WIPEONFORK

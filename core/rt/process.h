@@ -42,7 +42,7 @@ struct px_process {
     struct px_server *server;      /* NULL unless initialised as server */
     struct px_tool *tool;          /* NULL unless initialised as tool */
     _Atomic unsigned init_count;   /* init calls of all roles not yet undone */
-    pthread_mutex_t topology_lock; /* for the member below and whoever makes it */
+    pthread_mutex_t topology_lock; /* for the member below, and for making it */
     void *topology;                /* the node's, for topo.h; NULL until asked for */
     unsigned nested_inits;      /* of PMIx_Init and PMIx_tool_init in a mere server */
     struct px_process *parents; /* left behind by a forked child; for leak checkers */

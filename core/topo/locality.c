@@ -147,7 +147,7 @@ static pmix_status_t skip_source(const char **text)
         *text += n + ((*text)[n] == ':');
         return PMIX_SUCCESS;
     }
-    /* A part has digits in it; a name that is longer and has none is somebody else. */
+    /* A part has digits in it; a name that is longer and has none is another source. */
     return (*text)[n] == ':' && strcspn(*text, "0123456789") >= n
                ? PMIX_ERR_NOT_SUPPORTED
                : PMIX_SUCCESS;

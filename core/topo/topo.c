@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node's topology: made when first asked for, lent to everybody, destroyed with the
- * machine. Making it takes long, so it is under a lock of its own, in whatever thread
- * asks. */
+/* The node's topology: made when first asked for, lent to every caller, destroyed with
+ * the machine. Making it takes long, so it is under a lock of its own, in whatever
+ * thread asks. */
 #include "core/topo/topo.h"
 
 #include "core/rt/log.h"
@@ -14,8 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What the handle is to those who use it: a structure of the headers we were compiled
- * with. */
+/* To its users the handle is a structure of the headers we were compiled with. */
 static const char own_source[] = PX_HWLOC_SOURCE ":" HWLOC_VERSION;
 
 static void lend(pmix_topology_t *topo)
@@ -101,8 +100,8 @@ static void *adopt(const struct px_hwloc *h, const struct px_topo_hints *hints)
     if (!hints->shmem_file || !hints->shmem_size)
         return NULL;
     PX_AUTOCLOSE int fd = open(hints->shmem_file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    /* What hwloc maps becomes memory with pointers in it, so the file must be of a user
-     * who could write to ours anyway. */
+    /* The file that hwloc maps becomes memory with pointers in it, so it must be of a
+     * user who could write to ours anyway. */
     if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
         (st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & S_IWOTH) ||
         h->shmem_topology_adopt(&t, fd, 0, (void *)(uintptr_t)hints->shmem_addr,

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-/* Where a topology may be had that somebody else has discovered already. */
+/* Where a topology may be had that another process has discovered already. */
 struct px_topo_hints {
     const char *shmem_file;
     uint64_t shmem_addr, shmem_size;
@@ -41,8 +41,8 @@ pmix_status_t px_cpuset_parse(const char *text, pmix_cpuset_t *cpuset);
 
 /* ---- locality.c ------------------------------------------------------------------ */
 
-/* What of the topology a set touches: "SK0:L30:...:NM0", malloc'd; NULL if it touches
- * nothing or is that of a process bound to nothing. */
+/* The parts of the topology that a set touches: "SK0:L30:...:NM0", malloc'd; NULL if it
+ * touches none or is that of a process bound to nothing. */
 pmix_status_t px_locality_text(void *topology, const void *bitmap, char **text);
 /* The bits of what two such texts have in common. Needs no hwloc. PMIX_ERR_BAD_PARAM,
  * PMIX_ERR_NOT_SUPPORTED for other sources. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is behind pmix_cpuset_t and pmix_topology_t: handles that only their source
+/* The handles behind pmix_cpuset_t and pmix_topology_t, which only their source
  * understands. hwloc's are handled here; of any other source a handle is just an
  * address. Stateless; any thread. `store` is PX_CPUSET or PX_TOPO everywhere. */
 #ifndef PX_TYPES_HANDLE_H
@@ -36,11 +36,11 @@ int px_handle_compare(enum px_store store, const struct px_opaque *a,
 /* Text to handle. PMIX_ERR_BAD_PARAM if it is no such text or asks for too much,
  * PMIX_ERR_NOMEM, PMIX_ERR_NOT_SUPPORTED without hwloc.
  *
- * A list is checked here before hwloc sees it, so it may come from anybody. XML may
+ * A list is checked here before hwloc sees it, so it may come from any process. XML may
  * not: hwloc takes its structure at its word (a tree that contradicts itself ends in an
- * assertion), so only text of somebody who is trusted to end this process anyway, its
- * server or the user himself, may be given. What costs nothing to refuse is refused:
- * entities, and more than PX_MAX_TOPO_B. */
+ * assertion), so the caller may give only text of a source that is trusted to end this
+ * process anyway: its server or its own user. Text that costs nothing to refuse is
+ * refused: entities, and more than PX_MAX_TOPO_B. */
 pmix_status_t px_handle_parse(enum px_store store, const char *text, void **handle);
 #define PX_MAX_TOPO_B (16u * 1024u * 1024u)
 #define PX_MAX_CPU    (1u << 16) /* number of the last CPU that a list can name */
@@ -54,8 +54,8 @@ bool px_cpus_valid(const char *list);
 /* Marks a topology as this process's own, which users are lent: nothing that destructs
  * what they hold destroys it. false takes the mark away. */
 void px_topo_mark(void *topology, bool shared);
-/* What hwloc can do with a topology travels beside the XML, as the bytes of three of
- * its structures. The bytes are as many as px_topo_support_size says;
+/* A record of what hwloc can do with a topology travels beside the XML, as the bytes of
+ * three of hwloc's structures. The bytes are as many as px_topo_support_size says;
  * PX_TOPO_SUPPORT_MAX are room enough. False without hwloc. */
 enum { PX_TOPO_SUPPORT_MAX = 128 };
 size_t px_topo_support_size(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hwloc's functions, found when somebody asks for a topology or a cpuset and not
+/* hwloc's functions, found when a caller asks for a topology or a cpuset and not
  * before: most programs never do, and the library with what it pulls in costs every
  * start of one that is linked to it. Only core/types and core/rt include this. */
 #ifndef PX_TYPES_HWLOC_API_H

@@ -29,7 +29,7 @@ TYPES = {
     "pointer": "POINTER", "void*": "POINTER", "struct event_base*": "POINTER",
     "hwloc_topology_t": "POINTER", "varies": "UNDEF", "none": "UNDEF",
 }
-# What arrays may be made of, besides those.
+# Arrays may be made of these, too.
 ELEMENTS = {"pmix_app_t", "pmix_data_array_t", "pmix_device_distance_t", "pmix_device_t",
             "pmix_endpoint_t", "pmix_info_t", "pmix_node_pid_t", "pmix_proc_info_t", "pmix_proc_t",
             "pmix_regattr_t", "pmix_resource_unit_t"}
@@ -97,7 +97,7 @@ def check_names(entries, errors):
 
 
 def name_keys(entries, errors):
-    """Who answers for each key, the newer ones included."""
+    """The entry that answers for each key, the newer ones included."""
     owner = {}
     by_name = {e.name: e for e in entries}
     for e in entries:

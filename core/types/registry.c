@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-/* What a field of each type stores, for the rows below to refer to. */
+/* The store of a field of each type, for the rows below to refer to. */
 enum {
 #define LEAF(ID, c_type, STORE, ...) STORE_OF_##ID = PX_##STORE,
 #define RECORD(ID, ...)              STORE_OF_##ID = PX_STRUCT,

@@ -129,8 +129,8 @@ static pmix_status_t unload_text(const struct px_type *t, const pmix_value_t *v,
     return PMIX_SUCCESS;
 }
 
-/* What a plain assignment copies goes to *data if that is not NULL, as programs pass
- * the address of a pointer to their variable. A value that points nowhere is
+/* A value that a plain assignment copies goes to *data if that is not NULL, as programs
+ * pass the address of a pointer to their variable. A value that points nowhere is
  * PMIX_ERR_EMPTY. */
 PX_EXPORT pmix_status_t PMIx_Value_unload(pmix_value_t *v, void **data, size_t *size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What walks objects by the table of types: they are made empty, copied, given back,
+/* Walks over objects by the table of types: they are made empty, copied, given back,
  * compared and measured. All is plain malloc memory, some of it allocated by the user's
  * program. */
 #include "core/types/walk.h"
@@ -94,7 +94,7 @@ static pmix_status_t copy_dbuf(pmix_data_buffer_t *dst, const pmix_data_buffer_t
     return PMIX_SUCCESS;
 }
 
-/* What hangs on the handle is another library's, which core/types does not know. */
+/* The object behind the handle is another library's, which core/types does not know. */
 static pmix_status_t copy_opaque(enum px_store store, void *dst, const void *src)
 {
     struct px_opaque from = px_load_opaque(src), to = {0};
@@ -176,7 +176,7 @@ static pmix_status_t copy_fields(const struct px_type *t, void *dst, const void 
             return rc;
         }
     }
-    /* The mark says that the value is somebody else's; the copy's is its own. */
+    /* The mark says that another object owns the value; the copy owns its own. */
     if (t->id == PMIX_INFO)
         ((pmix_info_t *)dst)->flags &= ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
     return PMIX_SUCCESS;
@@ -247,7 +247,7 @@ pmix_status_t px_type_copy_array(pmix_data_type_t id, void **dst, const void *sr
 static void destruct_fields(const struct px_type *t, void *obj)
 {
     if (t->id == PMIX_INFO && ((pmix_info_t *)obj)->flags & PMIX_INFO_PERSISTENT)
-        return; /* its only owning member belongs to somebody else */
+        return; /* its only owning member belongs to another object */
     for (size_t i = 0; i < t->n_fields; i++) { /* local ones own nothing */
         const struct px_field *f = &t->fields[i];
 
@@ -318,8 +318,8 @@ void px_type_free_array(pmix_data_type_t id, void *array, size_t n)
 
 /* ---- order ----------------------------------------------------------------------- */
 
-/* What is absent comes before what is there; an empty vector or array is the same as an
- * absent one, as on the wire. */
+/* An absent member comes before one that is there; an empty vector or array is the same
+ * as an absent one, as on the wire. */
 
 static int compare_sizes(size_t a, size_t b)
 {
@@ -379,7 +379,7 @@ static int compare_fields(const struct px_type *t, const void *a, const void *b)
     return order;
 }
 
-/* Who owns the value is no part of what an info says. */
+/* The owner of the value is no part of what an info says. */
 static int compare_infos(const pmix_info_t *a, const pmix_info_t *b)
 {
     const pmix_info_directives_t said = ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;

@@ -23,7 +23,7 @@ static inline bool px_dialect_knows(const struct px_dialect *d, pmix_data_type_t
     return id / 64u < PX_COUNT(d->types) && (d->types[id / 64u] >> (id % 64u) & 1u);
 }
 
-/* What a connection agreed on. */
+/* The encoding that a connection agreed on. */
 struct px_codec {
     const struct px_dialect *dialect;
     bool described; /* fully described buffers */
@@ -33,7 +33,7 @@ struct px_codec {
  * than the dialect, which who knows them at all can read. */
 struct px_codec px_codec_newest(struct px_codec codec);
 
-/* What this library speaks unless told otherwise: v41, not described. */
+/* The encoding that this library speaks unless told otherwise: v41, not described. */
 extern const struct px_codec px_codec_default;
 
 typedef struct px_writer {
@@ -88,7 +88,7 @@ void px_reader_init(px_reader *r, struct px_codec codec, const void *bytes, size
 bool px_reader_done(const px_reader *r);
 
 /* Reads one operation of at most *n values into dst (room for *n), sets *n to the
- * number read. What was read is the caller's to destruct. On error nothing is left to
+ * number read. The caller destructs the values read. On error nothing is left to
  * destruct. PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER at or beyond the end,
  * PMIX_ERR_UNPACK_INADEQUATE_SPACE if the sender packed more than *n,
  * PMIX_ERR_PACK_MISMATCH on a wrong tag, PMIX_ERR_UNKNOWN_DATA_TYPE,

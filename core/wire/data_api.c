@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_Data_*: packing for users. Buffers are in this library's own dialect, not
- * described, whoever the target is: every peer of a job that exchanges such buffers
- * speaks it. */
+ * described, for every target: every peer of a job that exchanges such buffers speaks
+ * it. */
 #include "core/wire/walk.h"
 
 #include "core/base/str.h"
@@ -120,7 +120,7 @@ static pmix_status_t unpack_up_to(px_reader *r, void *dest, int32_t *max,
 }
 
 /* Where there are more values than room the caller keeps those that fit, but the place
- * in the buffer does not move: he may come again with more room. */
+ * in the buffer does not move: the caller may come again with more room. */
 PX_EXPORT pmix_status_t PMIx_Data_unpack(const pmix_proc_t *source PX_UNUSED,
                                          pmix_data_buffer_t *buffer, void *dest,
                                          int32_t *max_num_values, pmix_data_type_t type)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cpusets and topologies in their wire forms: a list of CPUs, without the name of its
- * source, and XML followed by what hwloc can do with the topology. What is not there
+ * source, and XML followed by what hwloc can do with the topology. An absent one
  * travels as a NULL string. */
 #include "core/types/handle.h"
 

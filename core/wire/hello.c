@@ -23,7 +23,7 @@ static uint32_t get_be32(const uint8_t *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* What each role says about itself. */
+/* Each role says this about itself. */
 static const struct {
     bool ids, proc;
 } roles[PX_FLAG_MAX] = {

@@ -27,7 +27,7 @@ static inline void px_writer_fail(px_writer *w, pmix_status_t status)
         w->status = status;
 }
 
-/* What px_put_room does when there is no room yet. */
+/* px_put_room calls it when there is no room yet. */
 uint8_t *px_put_more_room(px_writer *w, size_t n);
 
 /* Room for n more bytes at the end of the buffer, which the caller fills and then adds

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types -> bytes: a walk over the type table. Whatever goes wrong is kept in the
- * writer. */
+/* Types -> bytes: a walk over the type table. The writer keeps the first error. */
 #include "core/wire/walk.h"
 
 #include "core/base/strv.h"
@@ -65,8 +64,8 @@ static bool enter(px_writer *w)
     return false;
 }
 
-/* What to send in place of a type the peer does not know; a false answer leaves it as
- * it is. */
+/* Puts a substitute for a value of a type the peer does not know; a false answer
+ * leaves it as it is. */
 static bool put_substitute(px_writer *w, const pmix_value_t *v)
 {
     pmix_value_t plain;
@@ -196,7 +195,7 @@ static void put_counted(px_writer *w, const void *array, size_t n,
         put_elements(w, array, n, t);
 }
 
-/* What infos, the most frequent of all, are made of has a short way. */
+/* The members of infos, the most frequent of all, have a short way. */
 static void put_member(px_writer *w, const void *member, const struct px_field *f)
 {
     enum px_store store = (enum px_store)f->store;

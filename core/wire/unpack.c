@@ -3,11 +3,10 @@
  * the values; and a walk over the type table that believes nothing. The rules:
  *   - an operation that fails leaves the reader where it stood;
  *   - a count is checked against the bytes that are left before anything is allocated,
- *   arrays
- *     grow as their elements arrive, and all arrays of a message share one budget;
- *   - memory is zeroed before objects are read into it, and whoever fails midway
- *   destructs what
- *     it filled, so an error leaves nothing behind;
+ *     arrays grow as their elements arrive, and all arrays of a message share one
+ *     budget;
+ *   - memory is zeroed before objects are read into it, and a function that fails
+ *     midway destructs what it filled, so an error leaves nothing behind;
  *   - nesting passes through values and data arrays only, which count their depth. */
 #include "core/wire/walk.h"
 
@@ -273,8 +272,8 @@ static pmix_status_t get_darray(px_reader *r, pmix_data_array_t *a)
     if (rc)
         return rc;
     /* An array of UNDEF has a size of 0 behind its type, except that 6.x sends none for
-     * a NULL array. What can follow an array (a key, a count, a tag) does not begin
-     * with a zero size. */
+     * a NULL array. The data that can follow an array (a key, a count, a tag) does
+     * not begin with a zero size. */
     if (t->store == PX_NONE) {
         px_reader ahead = *r;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What pack.c and unpack.c share with message.c, text.c and compress.c. Private to
- * core/wire. */
+/* Functions that pack.c and unpack.c share with message.c, text.c and compress.c.
+ * Private to core/wire. */
 #ifndef PX_WIRE_CODEC_IMPL_H
 #define PX_WIRE_CODEC_IMPL_H
 

@@ -20,7 +20,7 @@ struct px_query {
     char reason[256]; /* why it declined, when query does not return PMIX_SUCCESS */
 };
 
-/* What a released header says about layout stays true: members are only appended, here
+/* The layout that a released header gives stays true: members are only appended, here
  * and to operations and rows of parameters. The core reads what was there when the
  * component was built, and takes the rest for 0. PX_COMPONENT_HEAD fills in what tells
  * it. */

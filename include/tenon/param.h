@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a parameter is written as, and the type of its member in the configuration.
+/* The form a parameter is written in, and the type of its member in the configuration.
  * Texts, lists and paths are the core's, and good until close. */
 enum px_param_kind {
     PX_PARAM_KIND_END,

@@ -11,7 +11,7 @@
 
 #define PX_PTL_ABI 1u
 
-/* What the kernel attests about the process at the other end. */
+/* The facts that the kernel attests about the process at the other end. */
 struct px_ptl_peer {
     bool has_uid, has_gid, has_pid;
     uid_t uid;
@@ -40,12 +40,12 @@ struct px_ptl_ops {
      * any thread: it must not touch self's mutable state. */
     pmix_status_t (*connect)(void *self, const char *address, uint64_t timeout_ms,
                              int *fd);
-    /* Who listens at the other end of what connect gave, or has accepted it since;
-     * before anything is sent there. PMIX_SUCCESS: *peer says what the kernel attests,
-     * maybe nothing. PMIX_ERR_NOT_SUPPORTED: the other end is on another machine;
-     * PMIX_ERR_UNREACH: there is none any more. May wait for some milliseconds, and run
-     * on any thread, as connect. NULL in components built before there was this
-     * operation. */
+    /* The process that listens at the other end of what connect gave, or has accepted
+     * it since; before anything is sent there. PMIX_SUCCESS: *peer says what the kernel
+     * attests, maybe nothing. PMIX_ERR_NOT_SUPPORTED: the other end is on another
+     * machine; PMIX_ERR_UNREACH: there is none any more. May wait for some
+     * milliseconds, and run on any thread, as connect. NULL in components built before
+     * there was this operation. */
     pmix_status_t (*peer)(void *self, int fd, struct px_ptl_peer *peer);
 };
 

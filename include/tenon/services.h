@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the core offers a component. Members are only appended: check size before
+/* The services of the core to a component. Members are only appended: check size before
  * using one that is newer than the header you were built with. Every function is for
  * the loop thread only, except log. */
 #ifndef TENON_SERVICES_H

@@ -342,10 +342,10 @@ class Check(Case):
     def test_root_trusts_no_open_folder(self):
         path = self.folder("ptl_a")
         os.chmod(path, 0o777)
-        self.check_finds(re.escape(path) + " is writable by everybody")
+        self.check_finds(re.escape(path) + " is writable by all users")
         os.chmod(path, 0o755)
         os.chmod(path + "/pmix_mca_tenon_ptl_a.so", 0o777)
-        self.check_finds("pmix_mca_tenon_ptl_a.so is writable by everybody")
+        self.check_finds("pmix_mca_tenon_ptl_a.so is writable by all users")
 
 
 class Leftovers(Case):

@@ -210,7 +210,7 @@ static pmix_status_t pcleanup_query(void *self PX_UNUSED, struct px_query *answe
     return PMIX_SUCCESS;
 }
 
-/* What belongs to this one janitor. */
+/* Drops all that belongs to this one janitor. */
 static void drop_process(struct janitor *j)
 {
     j->jobs.services->unwatch(px_take(&j->pid_watch));

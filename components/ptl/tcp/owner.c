@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who owns a TCP socket.
+/* The owner of a TCP socket.
  *
  * The kernel gives uid 0 to a socket that no process holds any more: an orphan whose
- * owner closed it, or what is left in TIME_WAIT. Believing that would let anybody
+ * owner closed it, or what is left in TIME_WAIT. Believing that would let any user
  * connect, claim to be root, and close. So only an established socket that still has an
  * inode counts. */
 #include "owner.h"

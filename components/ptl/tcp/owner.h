@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who owns a TCP socket of this machine: asked of the kernel through sock_diag, or read
- * in /proc/net/tcp where there is none. */
+/* The owner of a TCP socket of this machine: asked of the kernel through sock_diag, or
+ * read in /proc/net/tcp where there is none. */
 #ifndef PX_PTL_TCP_OWNER_H
 #define PX_PTL_TCP_OWNER_H
 
@@ -31,7 +31,7 @@ struct px_owner_pair {
 };
 
 enum px_owner_state {
-    PX_OWNER_GONE,  /* there is no such connection, or nobody has its socket any more */
+    PX_OWNER_GONE,  /* there is no such connection, or no process has its socket now */
     PX_OWNER_WAITS, /* to be accepted */
     PX_OWNER_HELD,  /* by a process of *uid */
 };
@@ -47,7 +47,7 @@ enum px_owner_state px_owner_look(struct px_owner *o, const struct px_owner_pair
 /* False unless the kernel says who holds the socket of this established connection. */
 bool px_owner_find(struct px_owner *o, const struct px_owner_pair *pair, uid_t *uid,
                    uint64_t *inode);
-/* Whose the socket is that listens there, or everywhere on this port. */
+/* Finds the owner of the socket that listens there, or everywhere on this port. */
 bool px_owner_of_listener(struct px_owner *o, const union px_owner_end *at, uid_t *uid);
 
 #endif

@@ -166,8 +166,8 @@ static bool is_loopback(const union px_owner_end *a)
     return IN6_IS_ADDR_LOOPBACK(&a->v6.sin6_addr);
 }
 
-/* Requests and answers are small and somebody waits for each. Only speed is lost if the
- * system refuses. */
+/* Requests and answers are small, and a process waits for each. Only speed is lost if
+ * the system refuses. */
 static void send_at_once(int fd)
 {
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
@@ -213,7 +213,7 @@ static pmix_status_t bind_any(const struct tcp *t, int *fd)
     return rc;
 }
 
-/* Without a way to learn who connects, everybody would be refused: better not to
+/* Without a way to learn who connects, every process would be refused: better not to
  * listen. */
 static pmix_status_t find_attester(struct tcp *t, const struct sockaddr_in *listener)
 {
@@ -263,7 +263,7 @@ static void tcp_unlisten(void *self PX_UNUSED, int fd, const char *address PX_UN
     close(fd);
 }
 
-/* What is local to us is remote to the peer. */
+/* Our local address is the remote one of the peer. */
 static void attest(struct tcp *t, int fd, const struct address *from,
                    struct px_ptl_peer *peer)
 {
@@ -322,7 +322,7 @@ static pmix_status_t await(int fd, uint64_t deadline_ms)
     return error ? px_status_of_errno(error) : PMIX_SUCCESS;
 }
 
-/* Nobody listens on a port of the range the system chooses from, and it happens to
+/* No process listens on a port of the range the system chooses from, and it happens to
  * choose just that one for our end: TCP then connects the socket to itself. */
 static bool is_own_echo(int fd)
 {
@@ -368,10 +368,10 @@ static pmix_status_t tcp_connect(void *self, const char *address, uint64_t timeo
     return PMIX_SUCCESS;
 }
 
-/* Whoever holds the other socket; as long as it waits to be accepted, nobody does, and
- * then it will be whoever listens. It may be accepted between two questions, by
- * somebody who then makes way for another listener: so it has to wait after the second
- * one, too. */
+/* Finds the user whose process holds the other socket. As long as the socket waits to
+ * be accepted, no process holds it, and then it will be the process that listens. A
+ * process may accept the socket between two questions and then make way for another
+ * listener: so the socket has to wait after the second one, too. */
 static bool find_server(struct px_owner *o, const struct px_owner_pair *theirs,
                         uid_t *uid)
 {

@@ -144,8 +144,8 @@ static void usock_unlisten(void *self PX_UNUSED, int fd, const char *address)
     close(fd);
 }
 
-/* Who is at the other end. pid 0: a process of another pid namespace, which has no
- * number here. */
+/* Identifies the process at the other end. pid 0: a process of another pid namespace,
+ * which has no number here. */
 static void attest(int fd, struct px_ptl_peer *peer)
 {
     struct ucred cred;

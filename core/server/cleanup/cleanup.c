@@ -174,7 +174,7 @@ static void scope_run(struct px_cleanup_scope *s)
         (void)scope_start(s);
 }
 
-/* What a process wanted ignored is ignored until its job has ended. */
+/* The paths that a process wanted ignored are ignored until its job has ended. */
 static void leave_ignored(struct px_cleanup_scope *s)
 {
     PX_LIST_EACH (&s->entries, struct px_cleanup_entry, e, link) {

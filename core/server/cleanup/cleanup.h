@@ -30,7 +30,8 @@ pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
 void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid_t pid);
 
 /* Removes a folder in srv->dir, with all that is in it, in the background: its time is
- * over before that of the server. What cannot be removed goes with srv->dir. */
+ * over before that of the server. The part that cannot be removed goes with
+ * srv->dir. */
 void px_cleanup_drop(struct px_server *srv, const char *path, const struct stat *st);
 
 #endif

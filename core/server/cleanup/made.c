@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a server has made in the file system, known by what it is and not only by its
- * name. */
+/* The files and folders that a server has made, known by what they are and not only by
+ * their names. */
 #include "core/server/cleanup/registry.h"
 
 #include "core/base/fd.h"

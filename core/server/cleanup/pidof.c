@@ -46,7 +46,8 @@ static bool is_wanted_user(const struct walk *w, uid_t uid)
     for (size_t i = 0; i < w->n; i++)
         if (w->searches[i].uid == uid)
             return true;
-    /* What may not be dumped belongs to root there, and root may look into it. */
+    /* A process that may not be dumped belongs to root there, and root may look into
+     * it. */
     return uid == 0 && geteuid() == 0;
 }
 

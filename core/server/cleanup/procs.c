@@ -168,7 +168,8 @@ static bool is_awaited(const struct px_cleanup_scope *s,
            px_cleanup_waits_for(s, r);
 }
 
-/* What waits for this process knows of it from now on. It may be gone afterwards. */
+/* The scopes that wait for this process know of it from now on. It may be gone
+ * afterwards. */
 static void join_scopes(struct px_cleanup_proc *p)
 {
     pmix_status_t rc = PMIX_SUCCESS;
@@ -351,10 +352,10 @@ void px_cleanup_nspace_gone(struct px_server *srv, const char *nspace,
 
 /* ---- processes of ours, and their groups ----------------------------------------- */
 
-/* What is in a group ends with us, also when the process that led it has ended long
- * before: so each stands in the journal, in a scope of nothing but processes, until it
- * is empty. Its number may be another's from then on. If that cannot be written: the
- * next reader looks at the start time. */
+/* The processes of a group end with us, also when the one that led it has ended long
+ * before: so each group stands in the journal, in a scope of nothing but processes,
+ * until it is empty. Its number may be another's from then on. If that cannot be
+ * written: the next reader looks at the start time. */
 static void forget_empty_groups(struct px_cleanup *c)
 {
     PX_LIST_EACH (&c->groups->entries, struct px_cleanup_entry, e, link) {

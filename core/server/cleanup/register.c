@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What clients ask to have cleaned up: checked against what is registered, and
+/* The requests of clients for clean-up: checked against what is registered, and
  * registered. All of a request or nothing: it is checked before anything changes, then
  * written to the journal in one piece, and only then does it count. */
 #include "core/server/cleanup/cleanup.h"
@@ -12,7 +12,7 @@
 /* Times the entries: what has to be looked up. */
 #define MAX_LOOKUPS (16u * PX_CLEANUP_MAX_ENTRIES)
 
-/* What a target's scope got: an entry, or other flags for one it had. */
+/* The change to a target's scope: a new entry, or other flags for one it had. */
 struct change {
     struct px_cleanup_entry *entry;
     uint16_t old_flags;
@@ -95,8 +95,8 @@ static uint16_t merge(uint16_t a, uint16_t b)
                       (a & b & PX_RM_EMPTY));
 }
 
-/* What one process of a user wants removed none of his may want ignored, whatever it
- * waits for. */
+/* No process of a user may want ignored what a process of that user wants removed,
+ * whatever either waits for. */
 static pmix_status_t plan_want(struct registration *q, struct px_cleanup_scope *s,
                                const struct px_cleanup_want *w)
 {

@@ -58,7 +58,7 @@ static void job_free(struct px_cleanup_job *job)
     free(job);
 }
 
-/* What is known of processes is kept as long as the host serves their job: something
+/* A job keeps what is known of its processes as long as the host serves it: something
  * may still be registered for their end. Also while a rank pays for what waits
  * elsewhere. */
 void px_cleanup_job_release(struct px_cleanup_job *job)
@@ -288,7 +288,7 @@ void px_cleanup_record_done(const struct px_cleanup_scope *s)
                s->job->nspace, PMIx_Error_string(rc));
 }
 
-/* Entries move together. What cannot be written fails the whole journal. */
+/* Entries move together. One that cannot be written fails the whole journal. */
 static void write_all(struct px_server *srv)
 {
     PX_CLEANUP_EACH_SCOPE(srv->cleanup, s)

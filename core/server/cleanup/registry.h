@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The registry of what is to be removed, and when. A job has ranks, which have
  * processes, and scopes: sets of entries that are removed when one rank, or all of the
- * job, have ended. What the server itself makes is scope 0 of a job of its own. Every
- * entry stands in the journal, too, for the component or the next server, should this
- * process be killed. Loop thread only. */
+ * job, have ended. The files and folders of the server itself are scope 0 of a job of
+ * its own. Every entry stands in the journal, too, for the component or the next
+ * server, should this process be killed. Loop thread only. */
 #ifndef PX_SERVER_CLEANUP_REGISTRY_H
 #define PX_SERVER_CLEANUP_REGISTRY_H
 
@@ -14,7 +14,7 @@
 #include "core/server/cleanup/session.h"
 #include "tenon/pcleanup.h"
 
-/* What one client may have registered that has not been removed yet. */
+/* The most that one client may have registered and that is not removed yet. */
 #define PX_CLEANUP_MAX_ENTRIES 4096u
 #define PX_CLEANUP_MAX_PATH_B  (1024u * 1024u)
 
@@ -60,7 +60,8 @@ struct px_cleanup_job {
     char nspace[PMIX_MAX_NSLEN + 1];
 };
 
-/* In the server's own job: a user, who pays for all his tools, as these come and go. */
+/* In the server's own job: a user, who pays for all tools of that user, as these come
+ * and go. */
 struct px_cleanup_rank {
     struct px_list link;
     struct px_cleanup_job *job;
@@ -127,7 +128,7 @@ void px_registry_destroy(struct px_cleanup *c);               /* NULL is fine */
  * memory. */
 struct px_cleanup_job *px_cleanup_job_find(struct px_cleanup *c, const char *nspace);
 struct px_cleanup_job *px_cleanup_job_get(struct px_cleanup *c, const char *nspace);
-/* What the model knows of it; NULL: nothing, or it is gone. */
+/* The namespace that the model has for it; NULL: none, or it is gone. */
 struct px_nspace *px_cleanup_nspace(const struct px_cleanup_job *job);
 /* Frees a job, with its ranks and processes, that nothing needs any more. */
 void px_cleanup_job_release(struct px_cleanup_job *job);
@@ -135,7 +136,8 @@ struct px_cleanup_rank *px_cleanup_rank_find(const struct px_cleanup_job *job,
                                              pmix_rank_t rank);
 struct px_cleanup_rank *px_cleanup_rank_get(struct px_cleanup_job *job,
                                             pmix_rank_t rank);
-/* The rank, or the user with all his tools, whose limits count; NULL: out of memory. */
+/* The rank, or the user with all tools of that user, whose limits count; NULL: out of
+ * memory. */
 struct px_cleanup_rank *px_cleanup_payer(struct px_cleanup *c,
                                          const struct px_peer *peer);
 /* The scope that takes entries, without a trace in the journal if it is new; and a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The attributes of clean-up, and whether they make sense by themselves. The paths come
- * from anybody. */
+/* The attributes of clean-up, and whether they make sense by themselves. The paths may
+ * come from any process. */
 #include "core/server/cleanup/request.h"
 
 #include "core/reclaim/rmpath.h"

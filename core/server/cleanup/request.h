@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a request for clean-up says. */
+/* The contents of a request for clean-up. */
 #ifndef PX_SERVER_CLEANUP_REQUEST_H
 #define PX_SERVER_CLEANUP_REQUEST_H
 

@@ -342,7 +342,7 @@ static bool try_place(struct px_server *srv, const char *place, struct px_err *e
 }
 
 /* Not where others could put another folder in the place of ours: where they would gain
- * by that, as a user to whom the folder belongs has root work elsewhere in his stead.
+ * by that, as the user who owns the folder can make root work elsewhere for that user.
  * If none is safe (in a container it may be unknown whose a folder is) any will do. */
 static bool find_place(struct px_server *srv, char *const *places, size_t n,
                        struct px_err *err)

@@ -211,7 +211,7 @@ PX_TEST(a_guarded_process_does_not_read_what_others_can_write)
     ck_assert_int_eq(chmod(file, 0666), 0);
     ok(read_file("a = 2\n", true));
     assert_value("a", "1");
-    rt_assert_has(problem(), "writable by everybody");
+    rt_assert_has(problem(), "writable by all users");
 }
 
 PX_TEST(info_gives_what_has_the_prefix)

@@ -151,7 +151,7 @@ PX_TEST(root_uses_no_folder_that_others_can_change)
     char *text = rt_capture_end(&c);
 
     ck_assert_uint_eq(catalog.n, 0);
-    rt_assert_has(text, "writable by everybody");
+    rt_assert_has(text, "writable by all users");
     free(text);
 }
 
@@ -276,7 +276,7 @@ PX_TEST(root_loads_no_file_that_others_own_or_can_change)
     ck_assert_int_eq(px_loader_load(&catalog.v[0], &loaded, &err),
                      PMIX_ERR_NO_PERMISSIONS);
     rt_assert_has(err.text, "component not loaded: ");
-    rt_assert_has(err.text, "pmix_mca_tenon_ptl_a.so is writable by everybody");
+    rt_assert_has(err.text, "pmix_mca_tenon_ptl_a.so is writable by all users");
     ck_assert_int_eq(chmod(file, 0755), 0);
     ck_assert_int_eq(chown(file, 4711, 4711), 0);
     ck_assert_int_eq(px_loader_load(&catalog.v[0], &loaded, &err),

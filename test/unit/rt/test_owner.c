@@ -44,7 +44,7 @@ PX_TEST_LOOP(what_strangers_can_change_is_not_trusted, 3)
     ok(stat(path, &st));
     ok(chmod(path, st.st_mode | S_IWOTH));
     refuse(file, PMIX_ERR_NO_PERMISSIONS, path);
-    refuse(file, PMIX_ERR_NO_PERMISSIONS, "writable by everybody");
+    refuse(file, PMIX_ERR_NO_PERMISSIONS, "writable by all users");
     ok(chmod(path, st.st_mode));
     ok(check(file));
     PX_TEST_NEEDS_ROOT;
