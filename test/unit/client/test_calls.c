@@ -368,17 +368,20 @@ static bool hear(int fd PX_UNUSED, struct fake_req *req)
 }
 
 static struct px_msg busy;
-static sem_t free_again;
+static sem_t free_again, stands;
 
 static void on_busy(struct px_msg *msg PX_UNUSED)
 {
+    sem_post(&stands);
     sem_wait(&free_again);
 }
 
+/* Until free_again; all that was posted before has been done. */
 static void make_busy(void)
 {
     busy.run = on_busy;
     ck_assert(px_process_post(&busy));
+    sem_wait(&stands);
 }
 
 static void release_results(void)
@@ -412,6 +415,7 @@ static void setup(void)
     size_t index = 3;
 
     sem_init(&free_again, 0, 0);
+    sem_init(&stands, 0, 0);
     fake.answer = PMIX_ERR_NOT_SUPPORTED;
     PMIx_Info_load(&found[0], "pmix.answer", "yes", PMIX_STRING);
     PMIx_Info_load(&found[1], PMIX_FABRIC_INDEX, &index, PMIX_SIZE);
