@@ -89,7 +89,7 @@ static void await_end(pmix_status_t verdict)
     struct timespec t;
 
     clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_sec += 10;
+    t.tv_sec += 30;
     ok(sem_timedwait(&seen.ended, &t));
     ck_assert_int_eq(seen.verdict, verdict);
 }
