@@ -33,7 +33,10 @@ BUDGETS = (
     (2100, "core/server/event", "core/server/iof", "core/server/monitor"),
     (1500, "core/server/launch"),
     (2400, "core/server/cleanup"),
-    (3000, "core/host"),
+    (2600, "core/host"),
+    (1200, "core/host/request"),
+    (900, "core/host/streams"),
+    (700, "core/host/place"),
     (6000, "components"),
     (4000, "contrib/tools"),
 )

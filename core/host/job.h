@@ -5,10 +5,10 @@
 #ifndef PX_HOST_JOB_H
 #define PX_HOST_JOB_H
 
-#include "core/base/err.h"
 #include "core/base/list.h"
 #include "core/host/pubs.h"
-#include "core/host/streams.h"
+#include "core/host/request/plan.h"
+#include "core/host/streams/streams.h"
 #include "core/rt/process.h"
 #include "pmix_server.h"
 
@@ -16,74 +16,6 @@
 
 struct px_call;
 struct px_server;
-
-/* ---- a request to spawn, checked and worked out (plan.c): all that can be found wrong
- * with it, but by the processes themselves, is found before anything is started ---- */
-
-/* Processes of one job: a typing error must not bring the node down. */
-#define PX_MAX_TASKS 16384u
-
-/* One application of a job, ready to be started. */
-struct px_app_plan {
-    char *program; /* path */
-    char **argv;
-    char **env; /* without what each rank has of its own */
-    char *cwd;  /* as asked for; NULL: that of this process */
-    uint32_t n;
-    uint32_t first;  /* rank */
-    bool in_job_dir; /* cwd is the job's folder, once there is one */
-    bool indexed;    /* argv[0] tells the rank */
-    bool non_pmi;    /* is told nothing of its server */
-    enum { PX_INPUT_NONE, PX_INPUT_OF_JOB, PX_INPUT_OWN } input; /* as asked for */
-};
-
-/* The arguments of PMIx_Spawn. */
-struct px_spawn_request {
-    const pmix_info_t *info;
-    size_t n_info;
-    const pmix_app_t *apps;
-    size_t n_apps;
-    /* The new job inherits its environment and directory; NULL: this process's. */
-    const struct px_app_plan *parent;
-    bool own; /* by the program that has this host */
-};
-
-typedef struct px_plan {
-    struct px_app_plan *apps;
-    size_t n_apps;
-    uint32_t n_tasks;
-    pmix_rank_t stdin_rank; /* PMIX_RANK_UNDEF: none has it */
-    bool has_target;        /* that rank was asked for */
-    bool detached;          /* outlives its parent */
-    bool notify;            /* the parent wants an event at the end */
-    /* Either way it goes on without processes that fail. */
-    bool recoverable, continuous;
-    /* seconds; 0: no limit */
-    uint32_t limit_s;                         /* of the job */
-    uint32_t launch_limit_s, request_limit_s; /* of its launch: the lower counts */
-} px_plan;
-
-pmix_status_t px_plan_make(px_plan *plan, const struct px_spawn_request *request,
-                           struct px_err *err);
-void px_plan_cleanup(px_plan *plan);
-
-static inline bool px_plan_goes_on(const px_plan *plan)
-{
-    return plan->recoverable || plan->continuous;
-}
-
-/* Read the attributes of a request (attributes.c): those of the job; of one
- * application, whose environment is complete but for them; do the applications agree?
- * One that is required and cannot be done is PMIX_ERR_NOT_SUPPORTED, else a line in the
- * log. */
-pmix_status_t px_attributes_of_job(px_plan *plan, const struct px_spawn_request *req,
-                                   struct px_err *err);
-pmix_status_t px_attributes_of_app(px_plan *plan, struct px_app_plan *app,
-                                   const pmix_app_t *asked,
-                                   const struct px_spawn_request *req,
-                                   struct px_err *err);
-pmix_status_t px_attributes_agree(const struct px_spawn_request *req,
-                                  struct px_err *err);
 
 /* ---- jobs ------------------------------------------------------------------------ */
 

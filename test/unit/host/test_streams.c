@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From pipes to stdout and stderr: nothing torn, nothing lost, nobody blocked. Our stdin
  * for another process: handed over as it is, except a terminal, which is read for it. */
-#include "core/host/streams.h"
+#include "core/host/streams/streams.h"
 
 #include <errno.h>
 #include <fcntl.h>

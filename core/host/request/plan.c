@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/host/job.h"
+#include "core/host/request/plan.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/host/streams.h"
+#include "core/host/streams/streams.h"
 
 #include <errno.h>
 #include <fcntl.h>

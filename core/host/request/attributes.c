@@ -2,7 +2,7 @@
 /* The attributes of PMIx_Spawn: which there are, and what each changes in the plan.
  * Each counts for the whole job or for one application, whose own infos win over those
  * of the job. docs/processes.md has the table for users. */
-#include "core/host/job.h"
+#include "core/host/request/plan.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -14,6 +14,7 @@
 #include "core/base/strv.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
+#include "core/rt/process.h"
 #include "core/types/keys.h"
 
 #define MAX_HOST_FILE 65536 /* bytes */
