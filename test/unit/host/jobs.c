@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "jobs.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/server/host.h"
+
+struct seen seen;
+char job_name[PMIX_MAX_NSLEN + 1];
+
+PX_TEST_HANDLER(on_event)
+{
+    const char *message = px_info_str(info, n, PMIX_EVENT_TEXT_MESSAGE);
+
+    seen.exit_code = (int)px_info_u32(info, n, PMIX_EXIT_CODE, 9999);
+    if (code != PMIX_EVENT_JOB_END) {
+        seen.n_failures++;
+        seen.failure = code;
+        seen.culprit = *source;
+        px_str_copy(seen.text, sizeof(seen.text), message);
+    } else {
+        seen.verdict = px_info_find(info, n, PMIX_JOB_TERM_STATUS)->value.data.status;
+        sem_post(&seen.ended);
+    }
+    cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+void jobs_setup(void)
+{
+    pmix_status_t codes[] = {PMIX_EVENT_JOB_END, PMIX_ERR_PROC_ABORTED_BY_SIG,
+                             PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_PROC_REQUESTED_ABORT,
+                             PMIX_ERR_PROC_TERM_WO_SYNC};
+
+    ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
+    setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1); /* all of them readable */
+    sem_init(&seen.ended, 0, 0);
+    setenv("PMIX_MCA_embedded_grace", "300ms", 1);
+    setenv("PMIX_MCA_pfexec_linux_start_timeout", "1500ms", 1);
+    setenv("PMIX_MCA_pfexec_posix_start_timeout", "1500ms", 1);
+    ok(PMIx_server_init(NULL, NULL, 0));
+    ck_assert_int_ge(PMIx_Register_event_handler(codes, PX_COUNT(codes), NULL, 0,
+                                                 on_event, NULL, NULL),
+                     0);
+}
+
+void jobs_teardown(void)
+{
+    ok(PMIx_server_finalize());
+}
+
+struct px_launcher *launcher(void)
+{
+    return px_server_builtin_self();
+}
+
+void await_end(pmix_status_t verdict)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_sec += 30;
+    ok(sem_timedwait(&seen.ended, &t));
+    ck_assert_int_eq(seen.verdict, verdict);
+}
+
+void await_failure(pmix_status_t failure, pmix_status_t verdict, pmix_rank_t rank,
+                   int exit_code, const char *text)
+{
+    await_end(verdict);
+    ck_assert_int_eq(seen.n_failures, 1);
+    ck_assert_int_eq(seen.failure, failure);
+    ck_assert_uint_eq(seen.culprit.rank, rank);
+    ck_assert_int_eq(seen.exit_code, exit_code);
+    ck_assert_str_eq(seen.text, text);
+    seen.n_failures = 0;
+}
+
+pmix_status_t spawn_with(const px_infos *infos, int n, const char *script)
+{
+    char sh[] = "sh", c[] = "-c", *argv[] = {sh, c, (char *)script, NULL};
+    pmix_app_t app = {
+        .cmd = sh, .argv = argv, .cwd = (char *)px_test_dir(), .maxprocs = n};
+
+    return PMIx_Spawn(infos ? infos->v : NULL, infos ? infos->n : 0, &app, 1, job_name);
+}
+
+void spawn(int n, const char *script)
+{
+    ok(spawn_with(NULL, n, script));
+}
+
+void spawn_sleepers(int n)
+{
+    spawn(n, "exec sleep 20");
+}
+
+pmix_status_t control_by(const char *directive, const void *value,
+                         pmix_data_type_t type, pmix_proc_t *target)
+{
+    bool yes = true;
+    pmix_info_t info;
+
+    ok(PMIx_Info_load(&info, directive, value ? value : &yes,
+                      value ? type : PMIX_BOOL));
+    pmix_status_t rc = PMIx_Job_control(target, target ? 1 : 0, &info, 1, NULL, NULL);
+    PMIx_Info_destruct(&info);
+    return rc;
+}
+
+pmix_status_t control(const char *directive, pmix_proc_t *target)
+{
+    return control_by(directive, NULL, PMIX_BOOL, target);
+}
+
+pmix_status_t send_signal(int signum, pmix_proc_t *target)
+{
+    return control_by(PMIX_JOB_CTRL_SIGNAL, &signum, PMIX_INT, target);
+}
+
+bool exists(const char *name)
+{
+    return access(px_test_path(name), F_OK) == 0;
+}
+
+void remove_file(const char *name)
+{
+    ok(unlink(px_test_path(name)));
+}
+
+void make_file(const char *name)
+{
+    close(open(px_test_path(name), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+}
+
+void await_file(const char *name)
+{
+    for (int i = 0; i < 5000 && !exists(name); i++)
+        usleep(1000);
+    remove_file(name);
+}
+
+pmix_value_t *get(pmix_rank_t rank, const char *key)
+{
+    pmix_proc_t proc;
+    pmix_value_t *v = NULL;
+
+    px_proc_set(&proc, job_name, rank);
+    ok(PMIx_Get(&proc, key, NULL, 0, &v));
+    return v;
+}

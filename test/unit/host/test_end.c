@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How jobs of the built-in host end: by a failure, which is named, with others, by
+ * abort; and what is left of them. */
+#include "jobs.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/clock.h"
+#include "core/model/nspace.h"
+#include "core/server/cleanup/session.h"
+
+/* ---- ends ------------------------------------------------------------------------ */
+
+PX_TEST(the_first_failure_is_reported_and_ends_the_job)
+{
+    static const struct {
+        const char *script;
+        pmix_status_t failure, verdict;
+        const char *text;
+        int exit_code;
+    } rows[] = {{"test $PMIX_RANK != 1 || exit 3; exec sleep 20",
+                 PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_JOB_NON_ZERO_TERM,
+                 "exited with status 3", 3},
+                {"test $PMIX_RANK != 1 || kill -9 $$; exec sleep 20",
+                 PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_JOB_ABORTED_BY_SIG,
+                 "killed by signal 9 (Killed)", 137}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        spawn(3, rows[i].script);
+        await_failure(rows[i].failure, rows[i].verdict, 1, rows[i].exit_code,
+                      rows[i].text);
+    }
+}
+
+PX_TEST(a_process_that_ignores_term_is_killed)
+{
+    spawn(2, "trap '' TERM; touch up$PMIX_RANK; test $PMIX_RANK = 1 || "
+             "{ while test ! -e go; do sleep 0.01; done; exit 1; }; "
+             "while :; do sleep 0.05; done");
+    await_file("up0");
+    await_file("up1");
+    uint64_t began = px_clock_ms();
+    make_file("go");
+    await_end(PMIX_ERR_JOB_NON_ZERO_TERM);
+    ck_assert_uint_ge(px_clock_ms() - began, 300);
+    ck_assert_uint_lt(px_clock_ms() - began, 5000);
+    ck_assert_int_eq(seen.n_failures, 1);
+}
+
+static void do_lose_rank_0(struct px_call *call, void *args PX_UNUSED)
+{
+    pmix_proc_t proc;
+
+    px_proc_set(&proc, job_name, 0);
+    px_local_find(px_process.server, &proc)->lost = true;
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* Rank 0 is about to die, as its broken connection shows, and rank 1 fails over
+ * that. */
+PX_TEST(the_process_that_dies_first_is_named_not_one_that_fails_over_that)
+{
+    for (int dies = 0; dies < 2; dies++) {
+        pmix_proc_t victim;
+
+        spawn(2, "test $PMIX_RANK = 1 || exec sleep 20; touch up; "
+                 "while test ! -e go; do sleep 0.01; done; exit 3");
+        await_file("up");
+        ok(px_call(px_process.loop, do_lose_rank_0, NULL));
+        make_file("go");
+        usleep(100000);
+        remove_file("go");
+        px_proc_set(&victim, job_name, 0);
+        if (dies) {
+            ok(send_signal(SIGKILL, &victim));
+            await_failure(PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_JOB_ABORTED_BY_SIG, 0,
+                          137, "killed by signal 9 (Killed)");
+        } else {
+            await_failure(PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_JOB_NON_ZERO_TERM, 1, 3,
+                          "exited with status 3");
+        }
+    }
+}
+
+static void do_adopt(struct px_call *call, void *args)
+{
+    const pmix_proc_t *parent = args;
+
+    px_job_find(launcher(), job_name)->parent = *parent;
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* Two jobs, as if a process of the first had spawned the second; the first is
+ * killed. */
+PX_TEST(children_end_with_a_parent_that_fails_unless_they_are_separate)
+{
+    for (int separate = 0; separate < 2; separate++) {
+        PX_AUTO(px_infos) infos = {0};
+        pmix_proc_t parent;
+        bool flag = separate;
+
+        spawn_sleepers(1);
+        px_proc_set(&parent, job_name, 0);
+        ok(px_infos_add(&infos, PMIX_SPAWN_CHILD_SEP, &flag, PMIX_BOOL));
+        /* takes its time, so that the end of the first is told first */
+        ok(spawn_with(&infos, 1,
+                      "trap 'sleep 0.1; exit' TERM; touch up; "
+                      "while :; do sleep 0.01; done"));
+        await_file("up");
+        ok(px_call(px_process.loop, do_adopt, &parent));
+        ok(send_signal(SIGKILL, &parent));
+        await_failure(PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_JOB_ABORTED_BY_SIG, 0, 137,
+                      "killed by signal 9 (Killed)");
+        if (!separate)
+            await_end(PMIX_ERR_JOB_KILLED_BY_CMD);
+    }
+    usleep(500000);
+    ck_assert_int_ne(sem_trywait(&seen.ended), 0);
+}
+
+static void do_find_pid(struct px_call *call, void *args)
+{
+    *(pid_t *)args = px_job_find(launcher(), job_name)->tasks[0].pid;
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+PX_TEST(finalize_ends_all_that_still_run)
+{
+    pid_t pid = 0;
+
+    spawn_sleepers(1);
+    ok(px_call(px_process.loop, do_find_pid, &pid));
+    ok(kill(pid, 0));
+    ok(PMIx_server_finalize());
+    ck_assert_int_lt(kill(pid, 0), 0);
+    ok(PMIx_server_init(NULL, NULL, 0)); /* for teardown */
+}
+
+PX_TEST(left_behind_processes_do_not_hold_up_the_end)
+{
+    uint64_t began = px_clock_ms();
+
+    spawn(1, "(sleep 3) & exit 0");
+    await_end(PMIX_SUCCESS);
+    ck_assert_uint_lt(px_clock_ms() - began, 2000);
+}
+
+static void do_look(struct px_call *call, void *args)
+{
+    *(bool *)args = !px_list_empty(&launcher()->jobs) ||
+                    px_nspace_find(px_process.model, job_name);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+PX_TEST(an_ended_job_is_forgotten_after_a_while)
+{
+    bool known = true;
+
+    spawn(1, "true");
+    await_end(PMIX_SUCCESS);
+    for (int i = 0; i < 5000 && known; i++) {
+        usleep(1000);
+        ok(px_call(px_process.loop, do_look, &known));
+    }
+    ck_assert(!known);
+}
+
+PX_TEST(a_job_has_folders_until_it_ends)
+{
+    struct stat st;
+
+    PX_TEST_NEEDS(px_process.server->session->cleaner, "a component of pcleanup");
+    spawn(2, "while test ! -e go; do sleep 0.01; done");
+    pmix_value_t *dirs[] = {get(PMIX_RANK_WILDCARD, PMIX_TMPDIR),
+                            get(PMIX_RANK_WILDCARD, PMIX_NSDIR), get(1, PMIX_PROCDIR)};
+    const char *top = dirs[0]->data.string, *job = dirs[1]->data.string,
+               *rank = dirs[2]->data.string;
+    ck_assert(px_str_starts(rank, job) && px_str_starts(job, top) &&
+              px_str_starts(top, px_process.server->dir));
+    ok(lstat(rank, &st));
+    ck_assert_uint_eq(st.st_mode & 07777, 0700);
+    for (int i = 0; i < 100; i++) {
+        PX_AUTOFREE char *dir = px_strf("%s/%d", i % 2 ? job : rank, 1000 + i);
+
+        ok(mkdir(dir, 0700));
+    }
+    make_file("go");
+    await_end(PMIX_SUCCESS);
+    for (int i = 0; i < 1000 && lstat(job, &st) == 0; i++)
+        usleep(5000);
+    ck_assert_int_ne(lstat(job, &st), 0);
+    ok(lstat(top, &st)); /* the next job's will be there */
+    for (size_t i = 0; i < PX_COUNT(dirs); i++)
+        PMIx_Value_free(dirs[i], 1);
+}
+
+/* ---- abort ----------------------------------------------------------------------- */
+
+struct request {
+    const char *nspace;
+    int status;
+    const char *text;
+    pmix_proc_t *procs;
+    size_t n;
+};
+
+/* From rank 1 of that job. */
+static void do_abort(struct px_call *call, void *arg)
+{
+    const struct request *q = arg;
+    pmix_proc_t from;
+
+    px_proc_set(&from, q->nspace, 1);
+    px_call_done(call, px_process.server->module.abort(&from, NULL, q->status, q->text,
+                                                       q->procs, q->n, NULL, NULL));
+}
+
+static pmix_status_t abort_from(const char *nspace, int status, const char *text,
+                                pmix_proc_t *procs, size_t n)
+{
+    return px_call(px_process.loop, do_abort,
+                   &(struct request){nspace, status, text, procs, n});
+}
+
+PX_TEST(abort_ends_the_job_and_names_its_caller)
+{
+    static const struct {
+        int status;
+        const char *text, *said;
+        int exit_code;
+    } rows[] = {{7, "no more", "called abort with status 7: no more", 7},
+                {0, NULL, "called abort with status 0", 1},
+                {256, "", "called abort with status 256", 1},
+                {-1, NULL, "called abort with status -1", 255}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        spawn_sleepers(2);
+        ck_assert_int_eq(abort_from(job_name, rows[i].status, rows[i].text, NULL, 0),
+                         PMIX_OPERATION_SUCCEEDED);
+        await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, 1,
+                      rows[i].exit_code, rows[i].said);
+    }
+}
+
+PX_TEST(abort_of_another_job_ends_that_one_and_its_caller_is_named)
+{
+    char first[sizeof(job_name)], said[2 * sizeof(first)];
+    pmix_proc_t procs[3];
+
+    spawn_sleepers(2);
+    memcpy(first, job_name, sizeof(first));
+    spawn_sleepers(2);
+    px_proc_set(&procs[0], job_name, 0); /* both, so all */
+    px_proc_set(&procs[1], job_name, 1);
+    for (uint32_t i = 0; i < 3; i++) { /* what is not known spares what is */
+        px_proc_set(&procs[2], i ? job_name : "unknown", i == 1 ? 2 : PMIX_RANK_UNDEF);
+        ck_assert_int_eq(abort_from(first, 3, NULL, procs, 3), PMIX_ERR_NOT_FOUND);
+    }
+    ck_assert_int_eq(abort_from("unknown", 3, NULL, NULL, 0), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(seen.n_failures, 0);
+    ck_assert_int_eq(abort_from(first, 3, NULL, procs, 2), PMIX_OPERATION_SUCCEEDED);
+    snprintf(said, sizeof(said), "aborted job %s with status 3", job_name);
+    await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, 1, 3, said);
+    ck_assert_str_eq(seen.culprit.nspace, first);
+    ck_assert_int_eq(abort_from(first, 3, NULL, NULL, 0), PMIX_OPERATION_SUCCEEDED);
+    await_end(PMIX_ERR_JOB_ABORTED);
+}
+
+/* Ranks 0 and 2 of four, by rank 1: they end, also if they ignore TERM, and a job that
+ * goes on does so without them. A second abort of them comes too late. */
+PX_TEST(abort_of_some_ends_these_and_policy_says_what_of_the_others)
+{
+    static const struct {
+        const char *key, *said;
+        bool goes_on;
+    } rows[] = {
+        {PMIX_TAG_OUTPUT, "aborted ranks 0,2 with status 3; the job ends: why", false},
+        {PMIX_JOB_RECOVERABLE, "aborted ranks 0,2 with status 3; the others go on: why",
+         true},
+        {PMIX_JOB_CONTINUOUS, "aborted ranks 0,2 with status 3; the others go on: why",
+         true}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_infos) infos = {0};
+        pmix_proc_t procs[2];
+
+        ok(px_infos_add(&infos, rows[i].key, NULL, PMIX_BOOL));
+        ok(spawn_with(&infos, 4,
+                      "test $PMIX_RANK != 2 || trap '' TERM; touch up$PMIX_RANK; "
+                      "while test ! -e go; do sleep 0.01; done; "
+                      "touch on$PMIX_RANK"));
+        for (int r = 0; r < 4; r++)
+            await_file((const char *[]){"up0", "up1", "up2", "up3"}[r]);
+        px_proc_set(&procs[0], job_name, 2);
+        px_proc_set(&procs[1], job_name, 0);
+        for (int again = 0; again < 2; again++)
+            ck_assert_int_eq(abort_from(job_name, 3 + again, "why", procs, 2),
+                             PMIX_OPERATION_SUCCEEDED);
+        usleep(600000); /* twice the grace */
+        make_file("go");
+        await_failure(PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_JOB_ABORTED, 1, 3,
+                      rows[i].said);
+        remove_file("go");
+        ck_assert(!exists("on0") && !exists("on2"));
+        ck_assert(exists("on1") == rows[i].goes_on && exists("on3") == rows[i].goes_on);
+        for (int r = 1; rows[i].goes_on && r < 4; r += 2)
+            remove_file(r == 1 ? "on1" : "on3");
+    }
+}
+
+PX_TEST(a_job_that_goes_on_tells_of_each_failure_and_ends_with_the_first)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    ok(px_infos_add(&infos, PMIX_JOB_CONTINUOUS, NULL, PMIX_BOOL));
+    ok(spawn_with(&infos, 3,
+                  "case $PMIX_RANK in 0) touch ran;; 1) exit 3;; "
+                  "2) while test ! -e go; do sleep 0.01; done; kill -9 $$;; esac"));
+    await_file("ran");
+    for (int i = 0; i < 5000 && seen.n_failures == 0; i++)
+        usleep(1000);
+    ck_assert_int_eq(sem_trywait(&seen.ended), -1);
+    make_file("go");
+    await_end(PMIX_ERR_JOB_NON_ZERO_TERM);
+    remove_file("go");
+    ck_assert_int_eq(seen.n_failures, 2);
+    ck_assert_int_eq(seen.exit_code, 3);
+}
+
+PX_TEST_MAIN("host/end", jobs_setup, jobs_teardown)

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The built-in host, as part of a server that starts jobs of shell scripts: requests
+ * that are refused or carried out in full, and what PMIx_Get says of a job that runs.
+ * Attributes of requests: test_attributes.c. */
+#include "jobs.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "alloc_fail.h"
+#include "core/base/clock.h"
+
+/* ---- programs -------------------------------------------------------------------- */
+
+/* One process, in the jobs' folder, unless the application says otherwise. */
+static pmix_status_t try(pmix_app_t app)
+{
+    if (!app.cwd)
+        app.cwd = (char *)px_test_dir();
+    if (!app.maxprocs)
+        app.maxprocs = 1;
+    return PMIx_Spawn(NULL, 0, &app, 1, job_name);
+}
+
+PX_TEST(programs_that_cannot_be_started_are_refused)
+{
+    char nothing[] = "", name[] = "true", *empty[] = {NULL}, *blank[] = {nothing, NULL};
+    static const struct {
+        const char *program, *cwd;
+        int n;
+        pmix_status_t status;
+    } rows[] = {{"no-such-program", NULL, 1, PMIX_ERR_JOB_EXE_NOT_FOUND},
+                {"/etc/passwd", NULL, 1, PMIX_ERR_JOB_APP_NOT_EXECUTABLE},
+                {"true", "/no/such/dir", 1, PMIX_ERR_JOB_WDIR_NOT_FOUND},
+                {"true", "/etc/passwd", 1, PMIX_ERR_JOB_WDIR_NOT_FOUND},
+                {"true", NULL, -1, PMIX_ERR_BAD_PARAM},
+                {"true", NULL, INT_MAX, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
+                {"", NULL, 1, PMIX_ERR_JOB_NO_EXE_SPECIFIED},
+                {NULL, NULL, 1, PMIX_ERR_BAD_PARAM}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++)
+        ck_assert_int_eq(try((pmix_app_t){.cmd = (char *)rows[i].program,
+                                          .cwd = (char *)rows[i].cwd,
+                                          .maxprocs = rows[i].n}),
+                         rows[i].status);
+    pmix_app_t none = {.cmd = name};
+    ck_assert_int_eq(PMIx_Spawn(NULL, 0, &none, 1, job_name), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(try((pmix_app_t){.argv = empty}), PMIX_ERR_BAD_PARAM);
+    ck_assert_int_eq(try((pmix_app_t){.argv = blank}), PMIX_ERR_JOB_NO_EXE_SPECIFIED);
+    ck_assert_str_eq(job_name, "");
+}
+
+PX_TEST(the_first_argument_or_the_command_names_the_program)
+{
+    char sh[] = "sh", c[] = "-c", body[] = "[ \"$0\" = sh ] && touch ran",
+         name[] = "true";
+    char *argv[] = {sh, c, body, NULL}, *empty[] = {NULL};
+    const pmix_app_t apps[] = {
+        {.argv = argv}, {.cmd = name}, {.cmd = name, .argv = empty}};
+
+    for (size_t i = 0; i < PX_COUNT(apps); i++) {
+        ok(try(apps[i]));
+        await_end(PMIX_SUCCESS);
+    }
+    remove_file("ran");
+}
+
+PX_TEST(all_are_started_or_none)
+{
+    const char *script = px_test_path("bad");
+    int fd = open(script, O_CREAT | O_WRONLY | O_CLOEXEC, 0700);
+    char sh[] = "sh", c[] = "-c", body[] = "touch started; exec sleep 20";
+    char *argv[] = {sh, c, body, NULL}, *bad[] = {(char *)script, NULL};
+    pmix_app_t apps[] = {
+        {.cmd = sh, .argv = argv, .cwd = (char *)px_test_dir(), .maxprocs = 2},
+        {.cmd = (char *)script, .argv = bad, .maxprocs = 1}};
+    uint64_t began = px_clock_ms();
+
+    /* It is there and executable, and only the attempt shows what is wrong with it. */
+    ck_assert_int_eq(dprintf(fd, "#!/no/such/interpreter\n"), 23);
+    close(fd);
+    ck_assert_int_eq(PMIx_Spawn(NULL, 0, apps, 2, job_name),
+                     PMIX_ERR_JOB_EXE_NOT_FOUND);
+    ck_assert_uint_lt(px_clock_ms() - began, 5000);
+    ck_assert(px_list_empty(&launcher()->jobs));
+    ck_assert_int_eq(seen.n_failures, 0);
+}
+
+struct answer {
+    sem_t given;
+    pmix_status_t status;
+};
+
+static void on_spawned(pmix_status_t status, char nspace[] PX_UNUSED, void *cbdata)
+{
+    struct answer *a = cbdata;
+
+    a->status = status;
+    sem_post(&a->given);
+}
+
+/* Of a program that exec has to wait for: another process holds a write lease on it.
+ * False where there are no leases. */
+static bool begin_stuck(const char *script, int *fd, struct answer *answer)
+{
+    char *argv[] = {(char *)script, NULL};
+    pmix_app_t app = {.cmd = argv[0], .argv = argv, .maxprocs = 2};
+
+    *fd = open(script, O_CREAT | O_RDWR | O_CLOEXEC, 0700);
+    ck_assert_int_eq(write(*fd, "#!/bin/sh\n", 10), 10);
+    signal(SIGIO, SIG_IGN);
+    if (fcntl(*fd, F_SETLEASE, F_WRLCK) < 0)
+        return false;
+    sem_init(&answer->given, 0, 0);
+    ok(PMIx_Spawn_nb(NULL, 0, &app, 1, on_spawned, answer));
+    return true;
+}
+
+static pmix_status_t await_answer(struct answer *a)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_sec += 10;
+    ok(sem_timedwait(&a->given, &t));
+    return a->status;
+}
+
+/* It is given up, or ended by order. */
+PX_TEST(a_start_that_hangs_holds_up_nothing_else)
+{
+    for (int by_order = 0; by_order < 2; by_order++) {
+        uint64_t began = px_clock_ms();
+        struct answer answer;
+        int fd;
+
+        PX_TEST_NEEDS(begin_stuck(px_test_path("stuck"), &fd, &answer),
+                      "a file system with leases");
+        for (int i = 0; i < 3; i++) {
+            spawn(2, "true");
+            await_end(PMIX_SUCCESS);
+        }
+        ck_assert_uint_lt(px_clock_ms() - began, 1500);
+        if (by_order)
+            ok(control(PMIX_JOB_CTRL_TERMINATE, NULL));
+        ck_assert_int_eq(await_answer(&answer), by_order
+                                                    ? PMIX_ERR_JOB_KILLED_BY_CMD
+                                                    : PMIX_ERR_JOB_FAILED_TO_LAUNCH);
+        ck_assert_uint_ge(px_clock_ms() - began, by_order ? 0 : 1500);
+        ck_assert_int_eq(seen.n_failures, 0);
+        close(fd);
+        remove_file("stuck");
+    }
+}
+
+PX_TEST(a_failure_while_others_are_being_started_is_told_after_the_answer)
+{
+    spawn(100, "exit 3");
+    await_end(PMIX_ERR_JOB_NON_ZERO_TERM);
+    ck_assert_int_eq(seen.n_failures, 1);
+    ck_assert_int_eq(seen.exit_code, 3);
+}
+
+static atomic_bool thief_may_go;
+
+static void *reap_all(void *arg PX_UNUSED)
+{
+    while (!thief_may_go)
+        waitpid(-1, NULL, 0);
+    return NULL;
+}
+
+/* A host program may ignore SIGCHLD, or reap whatever it finds: no start fails over
+ * that. */
+PX_TEST_LOOP(a_host_that_reaps_our_children_loses_no_job, 2)
+{
+    const int status = px_test_kernel_keeps_status() ? 7 : 255;
+    pthread_t thief;
+
+    if (_i == 0)
+        signal(SIGCHLD, SIG_IGN);
+    else
+        ok(pthread_create(&thief, NULL, reap_all, NULL));
+    for (unsigned i = 0; i < px_test_times(6, 200); i++) {
+        spawn(2, "exit 7");
+        await_end(PMIX_ERR_JOB_NON_ZERO_TERM);
+        ck_assert(seen.exit_code == 7 || seen.exit_code == status);
+    }
+    thief_may_go = true;
+    if (_i)
+        pthread_join(thief, NULL);
+}
+
+/* ---- environment ----------------------------------------------------------------- */
+
+PX_TEST(text_that_is_no_variable_is_refused)
+{
+    static const char *const wrong[] = {"novalue", "=1", ""};
+    char sh[] = "sh", c[] = "-c",
+         body[] = "[ \"$A\" = 1=2 ] && [ -z \"$B\" ] && touch ran", a[] = "A=1=2",
+         b[] = "B=", *argv[] = {sh, c, body, NULL}, *env[] = {a, b, NULL};
+
+    ok(try((pmix_app_t){.argv = argv, .env = env}));
+    await_end(PMIX_SUCCESS);
+    remove_file("ran");
+    for (size_t i = 0; i < PX_COUNT(wrong); i++) {
+        env[1] = (char *)wrong[i];
+        ck_assert_int_eq(try((pmix_app_t){.argv = argv, .env = env}),
+                         PMIX_ERR_BAD_PARAM);
+    }
+    ck_assert(!exists("ran"));
+}
+
+/* ---- the job's information ------------------------------------------------------- */
+
+PX_TEST(a_job_is_described_as_launchers_do)
+{
+    static const struct {
+        pmix_rank_t rank;
+        const char *key;
+        uint32_t value;
+    } rows[] = {{PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 3},
+                {PMIX_RANK_WILDCARD, PMIX_NPROC_OFFSET, 1},
+                {2, PMIX_GLOBAL_RANK, 3},
+                {2, PMIX_APP_RANK, 2},
+                {0, PMIX_REINCARNATION, 0}};
+
+    spawn(1, "true");
+    spawn_sleepers(3);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        pmix_value_t *v = get(rows[i].rank, rows[i].key);
+        uint32_t n = UINT32_MAX;
+
+        ck_assert_msg(px_value_to_u32(v, &n) && n == rows[i].value, "%s: %u",
+                      rows[i].key, n);
+        PMIx_Value_free(v, 1);
+    }
+}
+
+/* ---- out of memory --------------------------------------------------------------- */
+
+static void do_count(struct px_call *call, void *args)
+{
+    PX_LIST_EACH (&launcher()->jobs, struct px_launch_job, job, link)
+        *(uint32_t *)args += job->n_running;
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* All of the job runs, or nothing of it does. Its name may find no memory on the way
+ * back; then the job runs all the same. Standard input is forwarded, and the
+ * environment changed: all that a request may say. */
+PX_TEST(a_job_that_finds_no_memory_runs_or_leaves_nothing)
+{
+    PX_AUTO(px_infos) infos = {0};
+    char name[] = "NAME", value[] = "value";
+    const pmix_envar_t envar = {name, value, ':'};
+    uint32_t last = 1, n_refused = 0;
+    bool yes = true, failed = true;
+    /* Else some, and few of those far from the beginning. */
+    const bool all = px_test_times(0, 1);
+
+    PX_TEST_NEEDS_ALLOC;
+    ok(px_infos_add(&infos, PMIX_PREPEND_ENVAR, &envar, PMIX_ENVAR));
+    ok(px_infos_add(&infos, PMIX_STDIN_TGT, &last, PMIX_UINT32));
+    ok(px_infos_add(&infos, PMIX_NOTIFY_COMPLETION, &yes, PMIX_BOOL));
+    for (unsigned nth = 1; failed; nth += all ? 1 : 1 + nth / 4) {
+        uint32_t n_running = 0;
+
+        job_name[0] = '\0';
+        px_alloc_fail_at(nth);
+        pmix_status_t rc = spawn_with(&infos, 2, "exec sleep 20");
+        failed = px_alloc_fail_end();
+        ok(px_call(px_process.loop, do_count, &n_running));
+        ck_assert_msg(n_running == 2 || (rc && n_running == 0),
+                      "allocation %u: %s, %u processes run", nth, PMIx_Error_string(rc),
+                      n_running);
+        if (n_running > 0) {
+            ok(control(PMIX_JOB_CTRL_KILL, NULL));
+            await_end(PMIX_ERR_JOB_KILLED_BY_CMD);
+        }
+        if (rc) {
+            n_refused++;
+            ck_assert_msg(
+                failed && (rc == PMIX_ERR_NOMEM || rc == PMIX_ERR_JOB_FAILED_TO_LAUNCH),
+                "allocation %u: %s", nth, PMIx_Error_string(rc));
+            ck_assert_str_eq(job_name, "");
+        }
+    }
+    ck_assert_uint_gt(n_refused, 10);
+    spawn(1, "touch ran");
+    await_end(PMIX_SUCCESS);
+    remove_file("ran");
+}
+
+PX_TEST_MAIN("host/launch", jobs_setup, jobs_teardown)
