@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events between a client and its server: which codes are asked for, what reaches handlers, and what is
+ * sent. */
+#include "core/base/str.h"
+#include "core/client/client.h"
+#include "fake_server.h"
+#include "px_test.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define CODE (-701)
+static pmix_status_t one_code = CODE;
+
+static sem_t called, told;
+static pmix_status_t last_code;
+static px_infos last_infos;
+static pmix_proc_t last_source;
+
+/* What the server was last told about codes: "+-701", "-default". */
+static char news[128];
+
+static bool listen_to_codes(int fd, struct fake_req *req)
+{
+    pmix_status_t codes[8];
+    bool gone = req->op == PX_OP_DEREGEVENTS;
+    size_t n = 0;
+
+    if (req->op != PX_OP_REGEVENTS && !gone)
+        return false;
+    if (gone) {
+        for (; !px_reader_done(&req->in); n++)
+            ok(px_unpack_status(&req->in, &codes[n]));
+    } else {
+        n = fake.heard.n_codes;
+        if (n > 0)
+            memcpy(codes, fake.heard.codes, n * sizeof *codes);
+        fake_status(fd, req->tag, PMIX_SUCCESS);
+    }
+    strcpy(news, gone ? "-" : n ? "+" : "+default");
+    for (size_t i = 0; i < n; i++)
+        sprintf(news + strlen(news), codes[i] == INT_MIN ? "default" : " %d", codes[i]);
+    sem_post(&told);
+    return true;
+}
+
+static const char *heard(void)
+{
+    sem_wait(&told);
+    return news;
+}
+
+static void start(bool (*hook)(int fd, struct fake_req *req))
+{
+    sem_init(&called, 0, 0);
+    sem_init(&told, 0, 0);
+    client_of_hook(hook);
+}
+
+static void stop(void)
+{
+    client_end();
+    px_infos_cleanup(&last_infos);
+}
+
+PX_TEST_HANDLER(handler)
+{
+    last_code = code;
+    last_source = *source;
+    px_infos_cleanup(&last_infos);
+    ok(px_infos_add_copy(&last_infos, info, n));
+    cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+    sem_post(&called);
+}
+
+static size_t reg(pmix_status_t *codes, size_t n, const char *yes)
+{
+    pmix_info_t info = yes ? flag(yes) : (pmix_info_t){0};
+    int id = PMIx_Register_event_handler(codes, n, yes ? &info : NULL, yes ? 1 : 0,
+                                         handler, NULL, NULL);
+    ck_assert_int_ge(id, 0);
+    return (size_t)id;
+}
+
+static void dereg(size_t id)
+{
+    ok(PMIx_Deregister_event_handler(id, NULL, NULL));
+}
+
+PX_TEST(the_server_learns_of_the_first_and_the_last_handler_of_a_code)
+{
+    pmix_status_t both[] = {CODE, CODE - 1};
+    size_t one, two, three, all;
+
+    start(listen_to_codes);
+    one = reg(both, 1, NULL);
+    ck_assert_str_eq(heard(), "+ -701");
+    two = reg(both, 2, NULL);
+    ck_assert_str_eq(heard(), "+ -702");
+    three = reg(both, 2, NULL); /* nothing new */
+    all = reg(NULL, 0, NULL);
+    ck_assert_str_eq(heard(), "+default");
+    dereg(two);
+    dereg(one);
+    dereg(three);
+    ck_assert_str_eq(heard(), "- -701 -702");
+    dereg(all);
+    ck_assert_str_eq(heard(), "-default");
+}
+
+static bool answer_codes_then_tell(int fd, struct fake_req *req)
+{
+    PX_AUTO(px_infos) infos = {0};
+    bool handled = listen_to_codes(fd, req);
+
+    if (req->op == PX_OP_COMMIT) { /* the test's cue */
+        ok(px_infos_add(&infos, "pmix.srvr.internal.notify", NULL, PMIX_BOOL));
+        ok(px_infos_add(&infos, "detail", "x", PMIX_STRING));
+        fake_event(fd, CODE, &infos);
+    }
+    return handled;
+}
+
+PX_TEST(an_event_reaches_its_handler_without_the_servers_mark)
+{
+    start(answer_codes_then_tell);
+    ok(PMIx_Commit()); /* without a handler it waits for one */
+    reg(&one_code, 1, NULL);
+    sem_wait(&called);
+    ck_assert_int_eq(last_code, CODE);
+    ok(PMIx_Commit());
+    sem_wait(&called);
+    ck_assert_int_eq(last_code, CODE);
+    ck_assert_uint_eq(last_source.rank, 1);
+    ck_assert_ptr_nonnull(px_info_find(last_infos.v, last_infos.n, "detail"));
+    ck_assert_ptr_null(
+        px_info_find(last_infos.v, last_infos.n, "pmix.srvr.internal.notify"));
+}
+
+PX_TEST(a_handler_for_once_is_given_up_at_the_server_too)
+{
+    start(answer_codes_then_tell);
+    size_t id = reg(&one_code, 1, PMIX_EVENT_ONESHOT);
+    ck_assert_str_eq(heard(), "+ -701");
+    ok(PMIx_Commit());
+    sem_wait(&called);
+    ck_assert_str_eq(heard(), "- -701");
+    ck_assert_int_eq(PMIx_Deregister_event_handler(id, NULL, NULL), PMIX_ERR_NOT_FOUND);
+    reg(&one_code, 1, NULL);
+    ck_assert_str_eq(heard(), "+ -701");
+}
+
+static const char *damaged;
+static size_t n_damaged;
+
+static bool send_damaged(int fd, struct fake_req *req)
+{
+    px_writer w = fake_begin();
+
+    if (req->op == PX_OP_COMMIT) {
+        ok(px_buf_add(&w.buf, damaged, n_damaged));
+        fake_reply(fd, PX_TAG_NOTIFY, &w);
+    }
+    px_writer_cleanup(&w);
+    return listen_to_codes(fd, req);
+}
+
+PX_TEST(a_damaged_event_is_dropped_and_nothing_else)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+    } rows[] = {
+        {"", 0},
+        {"\x02\x0d", 2},                                  /* another command */
+        {"\x02\x0c\x02\x0d\x02", 5},                      /* no source */
+        {"\x02\x0c\x02\x0d\x02\x02\x00\x00\x02\xff", 10}, /* a count without an end */
+    };
+
+    start(send_damaged);
+    reg(NULL, 0, NULL);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        damaged = rows[i].bytes;
+        n_damaged = rows[i].n;
+        ok(PMIx_Commit());
+    }
+    ck_assert_int_eq(sem_trywait(&called), -1);
+}
+
+PX_TEST(an_own_event_goes_to_own_handlers_and_to_the_server)
+{
+    start(listen_to_codes);
+    fake.answer = PMIX_ERR_NO_PERMISSIONS;
+    reg(NULL, 0, NULL);
+    ck_assert_int_eq(
+        PMIx_Notify_event(CODE, NULL, PMIX_RANGE_GLOBAL, NULL, 0, NULL, NULL),
+        PMIX_ERR_NO_PERMISSIONS);
+    ck_assert_int_eq(fake.heard.code, CODE);
+    ck_assert_uint_eq(fake.heard.directive, PMIX_RANGE_GLOBAL);
+    sem_wait(&called);
+    ok(PMIx_Notify_event(CODE, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL));
+    sem_wait(&called);
+    ck_assert_int_eq(PMIx_Notify_event(CODE, NULL, PMIX_RANGE_RM, NULL, 0, NULL, NULL),
+                     PMIX_ERR_NO_PERMISSIONS);
+    ck_assert_int_eq(sem_trywait(&called), -1);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_NOTIFY], 2);
+}
+
+PX_TEST_MAIN("client/events", NULL, stop)
