@@ -260,26 +260,8 @@ static pmix_status_t spawn(const struct options *o)
 {
     pmix_app_t *apps = PMIx_App_create(o->n_programs);
     struct news *answer = calloc(1, sizeof(*answer));
-    const bool yes = true;
-    const struct {
-        const char *key;
-        const void *value; /* NULL: the attribute is not asked for */
-        pmix_data_type_t type;
-    } asked[] = {{PMIX_FWD_STDIN, &yes, PMIX_BOOL},
-                 {PMIX_HOST, o->hosts, PMIX_STRING},
-                 {PMIX_HOSTFILE, o->host_file, PMIX_STRING},
-                 {PMIX_JOB_RECOVERABLE, o->recoverable ? &yes : NULL, PMIX_BOOL}};
-    pmix_info_t infos[sizeof(asked) / sizeof(asked[0])];
-    size_t n_infos = 0;
     pmix_status_t rc = apps && answer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
-    for (size_t i = 0; !rc && i < sizeof(asked) / sizeof(asked[0]); i++) {
-        if (!asked[i].value)
-            continue;
-        rc = PMIx_Info_load(&infos[n_infos], asked[i].key, asked[i].value,
-                            asked[i].type);
-        PMIx_Info_required(&infos[n_infos++]);
-    }
     /* Their members are borrowed: there is nothing to free but the array. */
     for (size_t i = 0; !rc && i < o->n_programs; i++) {
         apps[i].cmd = o->programs[i].argv[0];
@@ -289,11 +271,10 @@ static pmix_status_t spawn(const struct options *o)
         apps[i].maxprocs = o->programs[i].n;
     }
     if (!rc)
-        rc = PMIx_Spawn_nb(infos, n_infos, apps, o->n_programs, on_spawned, answer);
+        rc = PMIx_Spawn_nb(o->asked, o->n_asked, apps, o->n_programs, on_spawned,
+                           answer);
     if (rc)
         free(answer);
-    while (n_infos > 0)
-        PMIx_Info_destruct(&infos[--n_infos]);
     free(apps);
     return rc;
 }

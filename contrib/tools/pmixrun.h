@@ -21,9 +21,10 @@ struct options {
     char **env;          /* "NAME=VALUE" of -x, NULL-terminated */
     pmix_info_t *params; /* of --mca and --tune, for PMIx_server_init */
     size_t n_params;
-    char *tune_files;              /* of --tune so far, separated by colons; or NULL */
-    const char *dir;               /* NULL: where we are */
-    const char *hosts, *host_file; /* NULL: none are named */
+    char *tune_files;   /* of --tune so far, separated by colons; or NULL */
+    const char *dir;    /* NULL: where we are */
+    pmix_info_t *asked; /* attributes of the job, all required */
+    size_t n_asked;
     bool recoverable;
     int timeout_s; /* 0: none */
     bool verbose;

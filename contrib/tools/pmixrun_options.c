@@ -88,6 +88,52 @@ static void add_tune_file(struct options *o, const char *file)
     set_parameter(o, "mca_base_tune_files", o->tune_files);
 }
 
+/* Options that ask for what an attribute of the job says. */
+static const struct {
+    const char *option;
+    const char *key;
+    pmix_data_type_t type; /* PMIX_BOOL: it has no argument */
+} attributes[] = {
+    {"--host", PMIX_HOST, PMIX_STRING},
+    {"--hostfile", PMIX_HOSTFILE, PMIX_STRING},
+    {"--recoverable", PMIX_JOB_RECOVERABLE, PMIX_BOOL},
+};
+
+/* The last one of a kind counts. */
+static void ask(struct options *o, const char *key, const void *value,
+                pmix_data_type_t type)
+{
+    size_t i = 0;
+
+    while (i < o->n_asked && !PMIx_Check_key(o->asked[i].key, key))
+        i++;
+    if (i == o->n_asked)
+        o->asked = grow(o->asked, ++o->n_asked, sizeof(*o->asked));
+    else
+        PMIx_Info_destruct(&o->asked[i]);
+    if (PMIx_Info_load(&o->asked[i], key, value, type))
+        need(NULL);
+    PMIx_Info_required(&o->asked[i]);
+}
+
+/* The option at *at; false if it is none of these. */
+static bool take_attribute(struct options *o, char ***at)
+{
+    size_t n = sizeof(attributes) / sizeof(attributes[0]), i = 0;
+    const bool yes = true;
+
+    while (i < n && strcmp(**at, attributes[i].option) != 0)
+        i++;
+    if (i == n)
+        return false;
+    ask(o, attributes[i].key,
+        attributes[i].type == PMIX_BOOL ? &yes : (void *)argument(at),
+        attributes[i].type);
+    o->recoverable |= PMIx_Check_key(attributes[i].key, PMIX_JOB_RECOVERABLE);
+    o->runs = true;
+    return true;
+}
+
 static void parse_general(struct options *o, char ***at)
 {
     char *option = **at;
@@ -113,14 +159,6 @@ static void parse_general(struct options *o, char ***at)
     } else if (strcmp(option, "--wdir") == 0) {
         o->dir = argument(at);
         o->runs = true;
-    } else if (strcmp(option, "--host") == 0) {
-        o->hosts = argument(at);
-        o->runs = true;
-    } else if (strcmp(option, "--hostfile") == 0) {
-        o->host_file = argument(at);
-        o->runs = true;
-    } else if (strcmp(option, "--recoverable") == 0) {
-        o->recoverable = o->runs = true;
     } else if (strcmp(option, "--timeout") == 0) {
         o->timeout_s = number(option, argument(at), MAX_TIMEOUT_S);
     } else if (strcmp(option, "--clean") == 0) {
@@ -131,7 +169,7 @@ static void parse_general(struct options *o, char ***at)
         print_and_exit(help);
     } else if (strcmp(option, "--version") == 0) {
         print_and_exit(need_text("pmixrun, %s\n", PMIx_Get_version()));
-    } else {
+    } else if (!take_attribute(o, at)) {
         usage("unknown option %s", option);
     }
 }
@@ -200,6 +238,7 @@ void options_parse(struct options *o, int argc, char **argv)
     char **at = argv + (argc > 0);
 
     *o = (struct options){0};
+    ask(o, PMIX_FWD_STDIN, &(const bool){true}, PMIX_BOOL);
     for (;;) {
         parse_program(o, &at);
         if (!*at)
