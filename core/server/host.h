@@ -32,7 +32,7 @@ struct px_builtin_host {
 
 extern const struct px_builtin_host px_host_builtin;
 
-/* ---- given by the server --------------------------------------------------------- */
+/* ---- given by the server: for this host alone (host.c) --------------------------- */
 
 /* Of the built-in host of this process's server. */
 void *px_server_builtin_self(void);
@@ -43,32 +43,36 @@ const char *px_server_dir(const struct px_server *srv);
  * rest goes with px_server_dir(). */
 void px_server_drop_dir(struct px_server *srv, const char *path, const struct stat *st);
 bool px_server_has_peer(struct px_server *srv, const pmix_proc_t *proc);
-
-pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
-                                   uint32_t n_local, const pmix_info_t *info, size_t n,
-                                   struct px_err *err);
-void px_server_drop_nspace(struct px_server *srv, const char *nspace);
-/* Adds the contributions of fabric components to a job whose only node is this one. */
-pmix_status_t px_server_setup_fabric(struct px_server *srv, const char *nspace,
-                                     const pmix_info_t *info, size_t n,
-                                     struct px_err *err);
-pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *proc,
-                                   uid_t uid, gid_t gid, void *object);
-/* Adds to a malloc'd environment. */
-pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc,
-                                  char ***env);
 /* A process that the host started itself: it ends with the server, and its end will be
  * reported. */
 void px_server_client_started(struct px_server *srv, const pmix_proc_t *proc,
                               pid_t pid);
-/* A local process has ended, connected or not: the requests that wait for it end. */
-void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc);
 /* Has the last connection of a client broken before it finalized? Of those that
  * count. */
 bool px_server_any_lost(const char *nspace, bool (*counts)(void *arg, pmix_rank_t rank),
                         void *arg);
+
+/* ---- given by the server: what PMIx_server_* do for hosts ------------------------ */
+
+/* Registration (reg.c). */
+pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
+                                   uint32_t n_local, const pmix_info_t *info, size_t n,
+                                   struct px_err *err);
+void px_server_drop_nspace(struct px_server *srv, const char *nspace);
+pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *proc,
+                                   uid_t uid, gid_t gid, void *object);
+/* A local process has ended, connected or not: the requests that wait for it end. */
+void px_server_client_ended(struct px_server *srv, const pmix_proc_t *proc);
+/* Adds the contributions of fabric components to a job whose only node is this one
+ * (launch/pnet.c). */
+pmix_status_t px_server_setup_fabric(struct px_server *srv, const char *nspace,
+                                     const pmix_info_t *info, size_t n,
+                                     struct px_err *err);
+/* Adds to a malloc'd environment (launch/environment.c). */
+pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc,
+                                  char ***env);
 /* Delivers to every local peer that wants it and to this process's own handlers; never
- * to the host. source NULL: this server. */
+ * to the host. source NULL: this server (event/on_event.c). */
 void px_server_event(struct px_server *srv, pmix_status_t code,
                      const pmix_proc_t *source, pmix_data_range_t range,
                      const pmix_info_t *info, size_t n);

@@ -3,8 +3,8 @@
 #include "core/server/server.h"
 
 extern const struct px_server_part px_attributes_part, px_cleanup_part, px_collect_part,
-    px_connected_part, px_door_part, px_events_part, px_get_part, px_host_part,
-    px_iof_part, px_job_part, px_pnet_part, px_psets_part, px_query_part,
+    px_connected_part, px_door_part, px_environment_part, px_events_part, px_get_part,
+    px_host_part, px_iof_part, px_job_part, px_pnet_part, px_psets_part, px_query_part,
     px_session_part, px_topology_part;
 
 /* The order in which parts are created, stopped and notified; they are destroyed in the
@@ -12,12 +12,25 @@ extern const struct px_server_part px_attributes_part, px_cleanup_part, px_colle
  *
  * The registry of clean-up comes before the session, whose journal and folder hold
  * what is registered: these go last. The door opens when all others are ready for
- * who comes, and closes first of those that hold up anything. Waiting requests are
+ * peers, and closes first of those that hold up anything. Waiting requests are
  * answered before events report the loss, so that a handler that looks finds the
  * server as it will be. */
 const struct px_server_part *const px_server_parts[] = {
-    &px_cleanup_part,   &px_session_part, &px_job_part,        &px_host_part,
-    &px_query_part,     &px_psets_part,   &px_attributes_part, &px_pnet_part,
-    &px_topology_part,  &px_iof_part,     &px_get_part,        &px_collect_part,
-    &px_connected_part, &px_events_part,  &px_door_part,       NULL,
+    &px_cleanup_part,
+    &px_session_part,
+    &px_job_part,
+    &px_host_part,
+    &px_query_part,
+    &px_psets_part,
+    &px_attributes_part,
+    &px_environment_part,
+    &px_pnet_part,
+    &px_topology_part,
+    &px_iof_part,
+    &px_get_part,
+    &px_collect_part,
+    &px_connected_part,
+    &px_events_part,
+    &px_door_part,
+    NULL,
 };

@@ -7,178 +7,16 @@
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"
+#include "core/server/launch/environment.h"
 #include "core/server/launch/pnet.h"
 #include "core/server/server.h"
 #include "core/wire/codec.h"
 #include "frameworks/pnet/pnet.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #define BLOB_KEY    "tenon.pnet"
 #define BLOB_LAYOUT 1u
-
-/* ---- variables of jobs ----------------------------------------------------------- */
-
-/* Components give them to the processes of a job, in a list that can be read while it
- * changes: the loop writes it, PMIx_server_setup_fork reads in any thread, and in
- * forked children. A published one is never changed, only taken out of the list, and
- * freed once there is no reader. */
-struct var {
-    pmix_rank_t rank;
-    char *name, *value;
-};
-
-struct env {
-    struct env *_Atomic next;
-    struct env *next_retired;
-    pmix_nspace_t nspace;
-    struct var *v;
-    size_t n;
-};
-
-struct px_launch_envs { /* all zero is empty */
-    struct env *_Atomic first;
-    struct env *retired; /* taken out, but perhaps still being read */
-    atomic_uint readers;
-};
-
-static struct env *env_create(const char *nspace)
-{
-    struct env *e = calloc(1, sizeof *e);
-
-    if (e)
-        px_str_copy(e->nspace, sizeof e->nspace, nspace);
-    return e;
-}
-
-static void env_free(struct env *e)
-{
-    for (size_t i = 0; e && i < e->n; i++) {
-        free(e->v[i].name);
-        free(e->v[i].value);
-    }
-    if (e)
-        free(e->v);
-    free(e);
-}
-
-static struct var *find(struct env *e, pmix_rank_t rank, const char *name)
-{
-    for (size_t i = 0; i < e->n; i++) {
-        if (e->v[i].rank == rank && strcmp(e->v[i].name, name) == 0)
-            return &e->v[i];
-    }
-    return NULL;
-}
-
-/* A component that set those of the core would lead the process elsewhere. */
-static bool may_be_set(const char *name)
-{
-    return name && *name && !strchr(name, '=') && !px_str_starts(name, "PMIX_") &&
-           !px_str_starts(name, "TENON_");
-}
-
-/* A later variable of the same rank and name replaces the earlier. */
-static pmix_status_t env_set(struct env *e, pmix_rank_t rank, const char *name,
-                             const char *value)
-{
-    if (!may_be_set(name) || !value ||
-        (rank >= PMIX_RANK_VALID && rank != PMIX_RANK_WILDCARD))
-        return PMIX_ERR_BAD_PARAM;
-    PX_AUTOFREE char *copy = strdup(value);
-    PX_AUTOFREE char *name_copy = strdup(name);
-    struct var *old = find(e, rank, name);
-
-    if (!copy || !name_copy)
-        return PMIX_ERR_NOMEM;
-    if (old) {
-        free(old->value);
-        old->value = px_take(&copy);
-        return PMIX_SUCCESS;
-    }
-    struct var *v = reallocarray(e->v, e->n + 1, sizeof *v);
-    if (!v)
-        return PMIX_ERR_NOMEM;
-    e->v = v;
-    e->v[e->n++] = (struct var){rank, px_take(&name_copy), px_take(&copy)};
-    return PMIX_SUCCESS;
-}
-
-/* A reader that began before it was taken out may still be there; one that begins later
- * does not find it. */
-static void free_retired(struct px_launch_envs *envs)
-{
-    if (atomic_load(&envs->readers) > 0)
-        return;
-    while (envs->retired) {
-        struct env *e = envs->retired;
-
-        envs->retired = e->next_retired;
-        env_free(e);
-    }
-}
-
-static void take_out(struct px_launch_envs *envs, const char *nspace,
-                     struct env *_Atomic *at)
-{
-    for (struct env *e; (e = atomic_load(at)); at = &e->next) {
-        if (strcmp(e->nspace, nspace) != 0)
-            continue;
-        atomic_store(at, atomic_load(&e->next));
-        e->next_retired = envs->retired;
-        envs->retired = e;
-        break;
-    }
-    free_retired(envs);
-}
-
-/* Takes e over, in place of what the job had. */
-static void env_publish(struct px_launch_envs *envs, struct env *e)
-{
-    atomic_store(&e->next, atomic_load(&envs->first));
-    atomic_store(&envs->first, e);
-    take_out(envs, e->nspace, &e->next);
-}
-
-static void destroy(struct px_server *srv)
-{
-    struct px_launch_envs *envs = srv->part.launch_envs;
-
-    for (struct env *e; (e = atomic_load(&envs->first));)
-        take_out(envs, e->nspace, &envs->first);
-}
-
-/* Those of all ranks first, which those of this one then replace. */
-static pmix_status_t apply(const struct env *e, pmix_rank_t rank, char ***env)
-{
-    const pmix_rank_t order[] = {PMIX_RANK_WILDCARD, rank};
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (size_t k = 0; k < PX_COUNT(order); k++) {
-        for (size_t i = 0; !rc && i < e->n; i++) {
-            if (e->v[i].rank == order[k])
-                rc = px_env_set(env, e->v[i].name, e->v[i].value, true);
-        }
-    }
-    return rc;
-}
-
-pmix_status_t px_launch_envs_read(struct px_launch_envs *envs, const pmix_proc_t *proc,
-                                  char ***env)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-    const struct env *e;
-
-    atomic_fetch_add(&envs->readers, 1);
-    e = atomic_load(&envs->first);
-    while (e && strncmp(e->nspace, proc->nspace, PMIX_MAX_NSLEN) != 0)
-        e = atomic_load(&e->next);
-    if (e)
-        rc = apply(e, proc->rank, env);
-    atomic_fetch_sub(&envs->readers, 1);
-    return rc;
-}
 
 /* ---- components ------------------------------------------------------------------ */
 
@@ -192,7 +30,7 @@ static void forget(struct px_server *srv, const char *nspace)
     size_t n;
     const struct px_module *m = modules(&n);
 
-    take_out(srv->part.launch_envs, nspace, &srv->part.launch_envs->first);
+    px_launch_env_drop(srv, nspace);
     for (size_t i = 0; i < n; i++)
         px_pnet_ops(&m[i])->forget(m[i].self, nspace);
 }
@@ -328,7 +166,7 @@ static pmix_status_t read_blob(const pmix_value_t *v, const struct px_module *m,
 static pmix_status_t set(void *arg, pmix_rank_t rank, const char *name,
                          const char *value)
 {
-    return env_set(arg, rank, name, value);
+    return px_launch_env_set(arg, rank, name, value);
 }
 
 /* Worst first: the last word is the best one's. */
@@ -336,7 +174,7 @@ static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
                                   const struct px_module *m, size_t n,
                                   const struct share *shares, struct px_err *err)
 {
-    struct env *env = env_create(nspace);
+    struct px_launch_env *env = px_launch_env_create(nspace);
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (!env)
@@ -352,9 +190,9 @@ static pmix_status_t apply_shares(struct px_server *srv, const char *nspace,
             failed(&m[i], "prepare this node for", nspace, rc, err);
     }
     if (rc)
-        env_free(env);
+        px_launch_env_free(env);
     else
-        env_publish(srv->part.launch_envs, env);
+        px_launch_env_publish(srv, env);
     return rc;
 }
 
@@ -404,7 +242,5 @@ static void nspace_gone(struct px_server *srv, const char *nspace,
 
 const struct px_server_part px_pnet_part = {
     .name = "pnet",
-    PX_PART_STATE(launch_envs, struct px_launch_envs),
-    .destroy = destroy,
     .nspace_gone = nspace_gone,
 };

@@ -14,8 +14,4 @@ pmix_status_t px_pnet_contribute(struct px_server *srv, const char *nspace,
 pmix_status_t px_pnet_apply(struct px_server *srv, const char *nspace,
                             const pmix_info_t *info, size_t n, struct px_err *err);
 
-/* Adds the variables that components give proc to *env. Any thread. PMIX_ERR_NOMEM. */
-pmix_status_t px_launch_envs_read(struct px_launch_envs *envs, const pmix_proc_t *proc,
-                                  char ***env);
-
 #endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Variables that components give the processes of a job, besides the server's own. */
+#ifndef PX_SERVER_LAUNCH_ENVIRONMENT_H
+#define PX_SERVER_LAUNCH_ENVIRONMENT_H
+
+#include "core/server/server.h"
+
+struct px_launch_env;
+
+/* NULL: no memory. */
+struct px_launch_env *px_launch_env_create(const char *nspace);
+void px_launch_env_free(struct px_launch_env *e);
+/* For that rank, or PMIX_RANK_WILDCARD. A later variable of the same rank and name
+ * replaces the earlier. PMIX_ERR_BAD_PARAM: not for a component to set. */
+pmix_status_t px_launch_env_set(struct px_launch_env *e, pmix_rank_t rank,
+                                const char *name, const char *value);
+/* Takes e over, in place of what the job had. From now on px_server_child_env() adds
+ * it. */
+void px_launch_env_publish(struct px_server *srv, struct px_launch_env *e);
+void px_launch_env_drop(struct px_server *srv, const char *nspace);
+
+#endif

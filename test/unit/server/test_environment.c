@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a child is given to find its server, and what goes along with a launch. */
+#include "core/base/str.h"
+#include "core/base/strv.h"
+#include "fake_host.h"
+#include "raw.h"
+
+#include <semaphore.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void start(void)
+{
+    raw_start(&host_module, 3, 0);
+}
+
+/* ---- children -------------------------------------------------------------------------------- */
+
+/* Value of a variable that must be there exactly once; NULL if it is not there. */
+static const char *value(char *const *env, const char *name)
+{
+    const char *found = NULL;
+    size_t n = strlen(name);
+
+    for (; *env; env++) {
+        if (strncmp(*env, name, n) != 0 || (*env)[n] != '=')
+            continue;
+        ck_assert_msg(!found, "%s is there twice", name);
+        found = *env + n + 1;
+    }
+    return found;
+}
+
+PX_TEST(a_child_gets_exactly_what_the_protocol_asks_for)
+{
+    PX_AUTO(px_strv) env = NULL;
+    pmix_proc_t p = raw_proc("job", 1);
+
+    setenv("PMIX_SERVER_TMPDIR", "/tmp", 1);
+    setenv("PMIX_SYSTEM_TMPDIR", "/var/tmp", 1);
+    start();
+    const char *uri = px_process.server->uri;
+    const struct {
+        const char *name, *value;
+    } vars[] = {
+        {"PMIX_NAMESPACE", "job"},
+        {"PMIX_RANK", "1"},
+        {"PMIX_SECURITY_MODE", "native"},
+        {"PMIX_BFROP_BUFFER_TYPE", "PMIX_BFROP_BUFFER_NON_DESC"},
+        {"PMIX_GDS_MODULE", "hash"},
+        {"PMIX_VERSION", "4.2.9"},
+        {"PMIX_SERVER_URI41", uri},
+        {"PMIX_SERVER_URI4", uri},
+        {"PMIX_SERVER_URI3", uri},
+        {"PMIX_SERVER_URI21", uri},
+        {"TENON_SERVER_URI", px_process.server->own_uri},
+        {"PMIX_SERVER_TMPDIR", "/tmp"},
+        {"PMIX_SYSTEM_TMPDIR", "/var/tmp"},
+        {"PMIX_HOSTNAME", px_process.host},
+    };
+    ok(PMIx_server_setup_fork(&p, &env));
+    for (size_t i = 0; i < PX_COUNT(vars); i++)
+        ck_assert_pstr_eq(value(env, vars[i].name), vars[i].value);
+    ck_assert_uint_eq(px_strv_count(env), PX_COUNT(vars));
+}
+
+PX_TEST(an_outer_servers_traces_go_and_everything_else_stays)
+{
+    static const char *const vars[] = {"PATH=/bin",
+                                       "PMIX_MCA_ptl=tcp",
+                                       "URI=PMIX_SERVER_URI",
+                                       "PMIX_SERVER_URi2=x",
+                                       "PMIX_SERVER_URI2=x",
+                                       "PMIX_SERVER_URI61=x",
+                                       "PMIX_SERVER_URI=x",
+                                       "PMIX_SERVER_URI3=x",
+                                       "PMIX_DSTORE_21_BASE_PATH=/x",
+                                       "TENON_SERVER_URI=x;y",
+                                       "PMIX_NAMESPACE=outer",
+                                       "PMIX_MCA_server_report_uri=7",
+                                       "PMIX_MCA_ptl_base_report_uri=7",
+                                       "PMIX_MCA_ptl_tcp_report_uri=7"};
+    enum { N_OTHERS = 4 };
+    PX_AUTO(px_strv) env = NULL;
+    pmix_proc_t p = raw_proc("job", 0);
+
+    for (size_t i = 0; i < PX_COUNT(vars); i++)
+        ok(px_strv_append(&env, vars[i]));
+    setenv("PMIX_MCA_ptl", "tcp", 1); /* without a faster transport none is named */
+    start();
+    ok(PMIx_server_setup_fork(&p, &env));
+    ok(PMIx_server_setup_fork(&p, &env)); /* changes nothing */
+    for (size_t i = 0; i < PX_COUNT(vars); i++)
+        ck_assert_msg(px_strv_has(env, vars[i]) == (i < N_OTHERS), "%s", vars[i]);
+    ck_assert_ptr_null(value(env, "PMIX_SERVER_URI2"));
+    ck_assert_ptr_null(value(env, "PMIX_SERVER_URI61"));
+    ck_assert_ptr_null(value(env, "TENON_SERVER_URI"));
+    ck_assert_str_eq(value(env, "PMIX_NAMESPACE"), "job");
+}
+
+PX_TEST(it_works_in_a_forked_child_where_some_hosts_call_it)
+{
+    pmix_proc_t p = raw_proc("job", 0);
+    int status;
+
+    start();
+    pid_t pid = fork();
+    if (pid == 0) {
+        char **env = NULL;
+
+        _exit(PMIx_server_setup_fork(&p, &env) || !value(env, "PMIX_SERVER_URI41"));
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    ok(WEXITSTATUS(status));
+}
+
+/* ---- what goes along with a launch ----------------------------------------------------------- */
+
+static sem_t told;
+static pmix_status_t told_status;
+
+static void on_told(pmix_status_t status, void *cbdata)
+{
+    ck_assert_ptr_eq(cbdata, &told);
+    told_status = status;
+    sem_post(&told);
+}
+
+static pmix_status_t await_told(void)
+{
+    sem_wait(&told);
+    return told_status;
+}
+
+static void on_application(pmix_status_t status, pmix_info_t l[], size_t n,
+                           void *cbdata, pmix_op_cbfunc_t cb, void *their_cbdata)
+{
+    ck_assert(!l && n == 0);
+    if (cb)
+        cb(PMIX_SUCCESS, their_cbdata);
+    on_told(status, cbdata);
+}
+
+static const pmix_nspace_t job = "job";
+
+PX_TEST(nothing_need_go_along_with_a_launch)
+{
+    static const pmix_nspace_t empty = "";
+    pmix_proc_t p = raw_proc("job", 0);
+    char **env = NULL;
+
+    sem_init(&told, 0, 0);
+    start();
+    ok(PMIx_server_setup_application(job, NULL, 0, on_application, &told));
+    ok(await_told());
+    ok(PMIx_server_setup_local_support(job, NULL, 0, on_told, &told));
+    ok(await_told());
+    ok(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL));
+    fails(PMIx_server_setup_application(job, NULL, 0, NULL, NULL), BAD_PARAM);
+    fails(PMIx_server_setup_application(empty, NULL, 0, on_application, &told),
+          BAD_PARAM);
+    fails(PMIx_server_setup_local_support(job, NULL, 1, NULL, NULL), BAD_PARAM);
+    raw_server_stop();
+    fails(PMIx_server_setup_fork(&p, &env), INIT);
+    fails(PMIx_server_setup_application(job, NULL, 0, on_application, &told), INIT);
+    fails(PMIx_server_setup_local_support(job, NULL, 0, NULL, NULL), INIT);
+    ck_assert_ptr_null(env);
+}
+
+/* In place of what a component has contributed. */
+static pmix_status_t support_with(const void *data, pmix_data_type_t type)
+{
+    pmix_info_t i;
+
+    ok(PMIx_Info_load(&i, "tenon.pnet", data, type));
+    pmix_status_t rc = PMIx_server_setup_local_support(job, &i, 1, NULL, NULL);
+    PMIx_Info_destruct(&i);
+    return rc;
+}
+
+static pmix_status_t support_with_bytes(const px_writer *w, size_t n)
+{
+    const pmix_byte_object_t bo = {(char *)w->buf.data, n};
+
+    return support_with(&bo, PMIX_BYTE_OBJECT);
+}
+
+PX_TEST(a_blob_that_is_none_is_refused)
+{
+    PX_AUTO(px_writer) later, w;
+
+    start();
+    px_writer_init(&later, px_codec_default);
+    px_pack_u32(&later, 9);
+    fails(support_with_bytes(&later, later.buf.len), UNPACK_FAILURE);
+    px_writer_init(&w, px_codec_default);
+    px_pack_u32(&w, 1);
+    const size_t layout = w.buf.len;
+    px_pack_str(&w, "unknown");
+    px_pack_bytes(&w, "!", 1); /* what its component would refuse */
+    for (size_t n = 0; n <= w.buf.len; n++) {
+        pmix_status_t rc = support_with_bytes(&w, n);
+
+        ck_assert_msg(n == layout || n == w.buf.len ? rc == PMIX_SUCCESS : rc < 0,
+                      "%zu bytes: %d", n, rc);
+    }
+    fails(support_with("x", PMIX_STRING), BAD_PARAM);
+}
+
+PX_TEST_MAIN("server/environment", NULL, host_end)
