@@ -22,8 +22,14 @@ pmix_status_t px_jobinfo_register(struct px_model *m, struct px_nspace *ns,
  * instead of blobs. */
 void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_writer *w,
                      bool as_arrays);
+/* Of a rank that was spawned: one KVAL more, with the same of its parent's job, if this
+ * process knows that. Libraries that do not know the key keep it as any other value. */
+#define PX_PARENT_JOB "tenon.parent"
+void px_jobinfo_pack_parent(const struct px_model *m, const struct px_nspace *ns,
+                            pmix_rank_t rank, px_writer *w);
 
-/* Client side: KVALs to the end of the reader, in every form older servers use. */
+/* Client side: KVALs to the end of the reader, in every form older servers use. With
+ * those of this process's own job come those of its parent's. */
 pmix_status_t px_jobinfo_unpack(struct px_model *m, struct px_nspace *ns, px_reader *r);
 /* The same of one rank: PMIX_RANK_WILDCARD has that, another rank what it has
  * committed. */

@@ -31,6 +31,7 @@ struct px_stage {
     struct px_stage_node *nodes;
     size_t n_nodes, cap_nodes;
     pmix_value_t description; /* borrowed, see px_store_attach; UNDEF: none */
+    pmix_value_t parent;      /* borrowed, see PX_PARENT_JOB; UNDEF: none */
     struct px_kval *owned;    /* entries borrow from it */
     size_t n_owned, cap_owned;
     char *node_map, *proc_map; /* as text; NULL: not given */

@@ -311,3 +311,41 @@ void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_wr
         pack_rank(&l, ns, rank, as_arrays);
     walk(&l, ns, PX_GDS_JOB, PMIX_RANK_UNDEF, on_extra, &x);
 }
+
+/* ---- the parent's job ------------------------------------------------------------ */
+
+static const struct px_nspace *parent_of(const struct px_model *m,
+                                         const struct px_nspace *ns, pmix_rank_t rank)
+{
+    const struct px_nspace *parent = NULL;
+    pmix_value_t v;
+
+    if (px_store_fetch(&ns->store, PX_GDS_JOB, rank, PMIX_PARENT_ID, NULL, 0, &v) &&
+        px_store_fetch(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_PARENT_ID, NULL,
+                       0, &v))
+        return NULL;
+    if (v.type == PMIX_PROC && v.data.proc)
+        parent = px_nspace_find(m, v.data.proc->nspace);
+    px_type_destruct(PMIX_VALUE, &v);
+    return parent != ns && parent && parent->complete ? parent : NULL;
+}
+
+void px_jobinfo_pack_parent(const struct px_model *m, const struct px_nspace *ns,
+                            pmix_rank_t rank, px_writer *w)
+{
+    const struct px_nspace *parent = parent_of(m, ns, rank);
+    PX_AUTO(px_writer) body;
+    pmix_value_t v;
+
+    if (!parent)
+        return;
+    px_writer_init(&body, w->codec);
+    px_pack_str(&body, parent->name);
+    px_jobinfo_pack(m, parent, &body, true);
+    const pmix_byte_object_t bytes = {.bytes = (char *)body.buf.data,
+                                      .size = body.buf.len};
+    px_value_borrow(&v, &bytes, PMIX_BYTE_OBJECT);
+    px_pack_kval(w, PX_PARENT_JOB, &v);
+    if (body.status)
+        fail(w, body.status);
+}

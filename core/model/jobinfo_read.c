@@ -418,6 +418,10 @@ static pmix_status_t add_pair(struct px_stage *s, const px_reader *r,
         s->description = kv->value;
         return PMIX_SUCCESS;
     }
+    if (strcmp(kv->key, PX_PARENT_JOB) == 0) {
+        s->parent = kv->value;
+        return PMIX_SUCCESS;
+    }
     if (is_named_node(kv))
         return node_array(s, kv->key, &kv->value);
     return add(s, kv->key, &kv->value, false);
@@ -443,27 +447,59 @@ static void learn_own_app(struct px_model *m, const struct px_nspace *ns)
     px_type_destruct(PMIX_VALUE, &v);
 }
 
-pmix_status_t px_jobinfo_unpack(struct px_model *m, struct px_nspace *ns, px_reader *r)
+static pmix_status_t unpack(struct px_stage *s, struct px_model *m,
+                            struct px_nspace *ns, px_reader *r)
 {
-    PX_AUTO(stage) s;
     struct px_kval kv;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    stage_init(&s, NULL);
     while (!rc && !px_reader_done(r)) {
-        rc = next_pair(&s, r, &kv);
+        rc = next_pair(s, r, &kv);
         if (!rc)
-            rc = add_pair(&s, r, &kv);
+            rc = add_pair(s, r, &kv);
     }
     if (!rc)
-        rc = px_stage_apply(&s, m, ns, true);
+        rc = px_stage_apply(s, m, ns, true);
     if (!rc) {
-        if (s.description.type != PMIX_UNDEF)
-            px_store_attach(&ns->store, ns->name, &s.description);
+        if (s->description.type != PMIX_UNDEF)
+            px_store_attach(&ns->store, ns->name, &s->description);
         learn_own_app(m, ns);
         ns->complete = true;
     }
     return rc;
+}
+
+/* The name of the parent's job, then its KVALs. */
+static pmix_status_t unpack_parent(struct px_model *m, const px_reader *outer,
+                                   const pmix_value_t *value)
+{
+    PX_AUTO(stage) s;
+    PX_AUTOFREE char *name = NULL;
+    struct px_nspace *ns;
+    px_reader r;
+    pmix_status_t rc = PMIX_ERR_UNPACK_FAILURE;
+
+    stage_init(&s, NULL);
+    if (open_blob(outer, value, &r))
+        rc = px_unpack_str(&r, &name);
+    if (!rc && (!name || !name[0] || strlen(name) > PMIX_MAX_NSLEN))
+        rc = PMIX_ERR_UNPACK_FAILURE;
+    if (!rc)
+        rc = px_nspace_get(m, name, &ns);
+    /* A process that serves that job has registered it. */
+    return rc || ns->hosted || ns == m->own ? rc : unpack(&s, m, ns, &r);
+}
+
+pmix_status_t px_jobinfo_unpack(struct px_model *m, struct px_nspace *ns, px_reader *r)
+{
+    PX_AUTO(stage) s;
+    pmix_status_t rc;
+
+    stage_init(&s, NULL);
+    rc = unpack(&s, m, ns, r);
+    return !rc && s.parent.type != PMIX_UNDEF && ns == m->own
+               ? unpack_parent(m, r, &s.parent)
+               : rc;
 }
 
 pmix_status_t px_jobinfo_unpack_rank(struct px_model *m, struct px_nspace *ns,

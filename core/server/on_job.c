@@ -16,6 +16,7 @@ static pmix_status_t on_req(struct px_server *srv PX_UNUSED, struct px_req *req)
     if (ns) { /* a tool may have a name and no job */
         px_jobinfo_pack(px_process.model, ns, &w, false);
         px_store_describe(&ns->store, ns->name, req->peer->gds, &req->peer->proc, &w);
+        px_jobinfo_pack_parent(px_process.model, ns, req->peer->proc.rank, &w);
     }
     px_req_reply(req, &w);
     return PX_DEFERRED;

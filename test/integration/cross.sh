@@ -73,6 +73,7 @@ aborts() { # aborts HEADERS LIBRARY
 spawns() { # spawns HEADERS LIBRARY
     local RANKS=2
     use_debian
+    [ "$2" != ours ] || export STRICT=1
     launch pmixrun "$1" "$2" spawn 3 || fail "exit status $?: $(tail -1 "$ERR")"
     lines 2 '^OK spawn [01]$' "$OUT"
     lines 3 '^OK child [0-2]$' "$OUT"

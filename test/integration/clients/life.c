@@ -173,22 +173,33 @@ static size_t name_both(pmix_proc_t *both, const char *other, bool listed)
     return n;
 }
 
-/* Both jobs, each naming them in its own way; n_others, if the caller knows. */
-static void meet(const char *name, uint32_t n_others, bool listed)
+/* Without a message. */
+static uint32_t known_at_once(const char *job)
 {
     pmix_info_t optional = info_bool(PMIX_OPTIONAL);
     pmix_value_t *size = NULL;
+    pmix_proc_t all;
+    uint32_t n;
+
+    PMIX_LOAD_PROCID(&all, job, PMIX_RANK_WILDCARD);
+    GOOD(PMIx_Get(&all, PMIX_JOB_SIZE, &optional, 1, &size));
+    CHECK((n = size->data.uint32) > 0);
+    PMIX_VALUE_RELEASE(size);
+    return n;
+}
+
+/* Both jobs, each naming them in its own way; n_others, if the caller knows. */
+static void meet(const char *name, uint32_t n_others, bool listed)
+{
     pmix_proc_t both[64], other;
     size_t n = name_both(both, name, listed);
 
     put_u32(PMIX_GLOBAL, "mine", me.rank + 50);
     GOOD(PMIx_Commit());
     GOOD(PMIx_Connect(both, n, NULL, 0));
-    other = both[0];
-    GOOD(PMIx_Get(&other, PMIX_JOB_SIZE, &optional, 1, &size)); /* without a message */
-    CHECK(n_others ? size->data.uint32 == n_others : size->data.uint32 > 0);
-    PMIX_VALUE_RELEASE(size);
+    CHECK(known_at_once(name) == n_others || !n_others);
     GOOD(PMIx_Fence(both, n, NULL, 0));
+    other = both[0];
     other.rank = 0;
     VALUE_OF(&other, "mine", PMIX_UINT32, v->data.uint32 == 50);
     GOOD(PMIx_Fence(both, n, NULL, 0));
@@ -206,6 +217,8 @@ JOINS(child)
 
     VALUE_OF(&me, PMIX_PARENT_ID, PMIX_PROC, (parent = *v->data.proc).rank == 0);
     parent.rank = PMIX_RANK_WILDCARD;
+    if (strict())
+        known_at_once(parent.nspace);
     VALUE_OF(&parent, PMIX_JOB_SIZE, PMIX_UINT32, (n_parents = v->data.uint32) > 0);
     if (argc > 1)
         exit(atoi(argv[1]));
@@ -221,6 +234,7 @@ JOINS(spawn)
     if (me.rank == 0) {
         CHECK(start("/no/such/program", "child", 1, NULL, job) != PMIX_SUCCESS);
         GOOD(start(NULL, "child", atoi(argv[1]), argv[2], job));
+        CHECK(known_at_once(job) == (uint32_t)atoi(argv[1]));
         name.data.string = job;
         GOOD(PMIx_Put(PMIX_GLOBAL, "job", &name));
         GOOD(PMIx_Commit());

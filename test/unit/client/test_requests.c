@@ -135,6 +135,7 @@ PX_TEST(a_spawned_job_is_named_and_known_and_a_failed_one_has_no_name)
     ok(PMIx_Spawn(NULL, 0, &app, 1, nspace));
     ck_assert_str_eq(nspace, "child");
     ck_assert_uint_eq(get_u32(nspace, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 2);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 0);
     finished(PMIx_Spawn_nb(NULL, 0, &app, 1, on_spawned, &done), PMIX_SUCCESS);
 
     spawned = NULL;
@@ -144,6 +145,36 @@ PX_TEST(a_spawned_job_is_named_and_known_and_a_failed_one_has_no_name)
     finished(PMIx_Spawn_nb(NULL, 0, &app, 1, on_spawned, &done), fake.answer);
     fake.answer = PMIX_SUCCESS; /* success without a name is none */
     ck_assert_int_eq(PMIx_Spawn(NULL, 0, &app, 1, nspace), PMIX_ERR_UNPACK_FAILURE);
+}
+
+static const char *parent;
+
+static void tell_parent(px_writer *w)
+{
+    px_writer body = fake_begin();
+    pmix_value_t v = {.type = PMIX_BYTE_OBJECT};
+
+    px_pack_str(&body, parent);
+    fake_usual_job_info(&body);
+    v.data.bo = (pmix_byte_object_t){(char *)body.buf.data, body.buf.len};
+    fake_usual_job_info(w);
+    px_pack_kval(w, PX_PARENT_JOB, &v);
+    px_writer_cleanup(&body);
+}
+
+PX_TEST(the_job_of_the_parent_is_known_from_the_start)
+{
+    parent = "parent";
+    fake.job_info = tell_parent;
+    client_begin();
+    ck_assert_uint_eq(get_u32(parent, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), 2);
+    ck_assert_uint_eq(get_u32(parent, 1, PMIX_LOCAL_RANK), 1);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 0);
+    client_end();
+    parent = ""; /* no name */
+    fake_start();
+    ck_assert_int_eq(PMIx_Init(NULL, NULL, 0), PMIX_ERR_UNPACK_FAILURE);
+    fake_stop();
 }
 
 /* ---- what is supported: a client answers for itself, the server its share -------- */
