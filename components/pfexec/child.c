@@ -5,10 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 enum {
@@ -16,14 +19,15 @@ enum {
     LINE = N_STREAMS, /* where the line stands from place_streams on */
     BUSY_MS = 200,
     BUSY_NAP_MS = 2,
+    SYSTEM = PMIX_ERR_JOB_SYS_OP_FAILED,
     EXIT_NOT_RUN = 127, /* as in the shell; the parent reads the reason from the line */
 };
 
 /* ---- steps: each false, with errno, if it fails ---------------------------------- */
 
-static bool make_group(struct px_pfexec_plan *plan PX_UNUSED)
+static bool make_group(struct px_pfexec_plan *plan)
 {
-    return setpgid(0, 0) == 0;
+    return plan->spec->flags & PX_PFEXEC_SESSION ? setsid() > 0 : setpgid(0, 0) == 0;
 }
 
 /* If the parent died before that, another process is the parent by now. */
@@ -80,6 +84,52 @@ static bool place_streams(struct px_pfexec_plan *plan)
     return true;
 }
 
+static bool bind_to_cpus(struct px_pfexec_plan *plan)
+{
+    const struct px_pfexec_spec *spec = plan->spec;
+
+    return !spec->cpus || sched_setaffinity(0, spec->cpus_size, spec->cpus) == 0;
+}
+
+/* No file is opened by number after that but by the program. */
+static bool set_limits(struct px_pfexec_plan *plan)
+{
+    const struct px_pfexec_spec *spec = plan->spec;
+
+    for (size_t i = 0; spec->limits && i < spec->n_limits; i++)
+        if (setrlimit(spec->limits[i].resource, &spec->limits[i].limit) < 0)
+            return false;
+    return true;
+}
+
+static bool set_umask(struct px_pfexec_plan *plan)
+{
+    if (plan->spec->umask)
+        umask(*plan->spec->umask);
+    return true;
+}
+
+/* The C library's functions for that would ask the parent's threads, which are not
+ * here. 32-bit systems have had calls for ids of 16 bits. */
+#ifdef SYS_setresuid32
+#define NR_OF(call) SYS_##call##32
+#else
+#define NR_OF(call) SYS_##call
+#endif
+
+/* Clears what binds to the parent. */
+static bool become_user(struct px_pfexec_plan *plan)
+{
+    const struct px_pfexec_user *u = plan->spec->user;
+
+    if (!u)
+        return true;
+    return syscall(NR_OF(setgroups), u->n_groups, u->groups) == 0 &&
+           syscall(NR_OF(setresgid), u->gid, u->gid, u->gid) == 0 &&
+           syscall(NR_OF(setresuid), u->uid, u->uid, u->uid) == 0 &&
+           bind_to_parent(plan);
+}
+
 static bool enter_directory(struct px_pfexec_plan *plan)
 {
     return !plan->spec->cwd || chdir(plan->spec->cwd) == 0;
@@ -97,6 +147,14 @@ static bool reset_signals(struct px_pfexec_plan *plan PX_UNUSED)
         sigaction(signum, &by_default, NULL);
     sigemptyset(&none);
     return sigprocmask(SIG_SETMASK, &none, NULL) == 0;
+}
+
+/* exec stops for whatever traces: the parent, which then lets go of it, stopped. Last,
+ * as signals stop for it, too. */
+static bool stop_at_exec(struct px_pfexec_plan *plan)
+{
+    return !(plan->spec->flags & PX_PFEXEC_STOP_AT_EXEC) ||
+           ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0;
 }
 
 /* A file that was just written may be open for writing still: in a process that was
@@ -129,20 +187,27 @@ static bool find_interpreter(struct px_pfexec_plan *plan)
     return !is_it;
 }
 
-/* In this order. The directory is entered when nothing is open any more that its
- * dead file system could hold. */
+/* In this order. The directory is entered when nothing is open any more that its dead
+ * file system could hold, and as the user. */
 static const struct {
     bool (*run)(struct px_pfexec_plan *plan);
-    const char *text; /* of its failure */
-    bool of_cwd;      /* which is about the directory, not the program */
+    const char *text;     /* of its failure */
+    pmix_status_t status; /* of its failure, if what the system says is not about the
+                             program; for a missing directory, it is named */
 } steps[] = {
-    {make_group, "cannot give " PX_PFEXEC_NAME " a process group", false},
-    {bind_to_parent, "cannot make " PX_PFEXEC_NAME " end with its parent", false},
-    {await_go, "cannot wait with " PX_PFEXEC_NAME, false},
-    {place_streams, "cannot give " PX_PFEXEC_NAME " its standard streams", false},
-    {enter_directory, "cannot enter directory " PX_PFEXEC_NAME, true},
-    {reset_signals, "cannot give " PX_PFEXEC_NAME " default signals", false},
-    {exec_program, "cannot run " PX_PFEXEC_NAME, false},
+    {make_group, "cannot give " PX_PFEXEC_NAME " a process group", SYSTEM},
+    {bind_to_parent, "cannot make " PX_PFEXEC_NAME " end with its parent", SYSTEM},
+    {await_go, "cannot wait with " PX_PFEXEC_NAME, SYSTEM},
+    {place_streams, "cannot give " PX_PFEXEC_NAME " its standard streams", 0},
+    {bind_to_cpus, "cannot bind " PX_PFEXEC_NAME " to its CPUs", SYSTEM},
+    {set_limits, "cannot set limits of " PX_PFEXEC_NAME, SYSTEM},
+    {set_umask, "cannot set the umask of " PX_PFEXEC_NAME, SYSTEM},
+    {become_user, "cannot run " PX_PFEXEC_NAME " as another user", SYSTEM},
+    {enter_directory, "cannot enter directory " PX_PFEXEC_NAME,
+     PMIX_ERR_JOB_WDIR_NOT_FOUND},
+    {reset_signals, "cannot give " PX_PFEXEC_NAME " default signals", SYSTEM},
+    {stop_at_exec, "cannot stop " PX_PFEXEC_NAME " at exec", SYSTEM},
+    {exec_program, "cannot run " PX_PFEXEC_NAME, 0},
 };
 
 enum { N_STEPS = PX_COUNT(steps), EXEC = N_STEPS - 1, INTERPRETER = N_STEPS };
@@ -174,7 +239,8 @@ pmix_status_t px_pfexec_describe(const struct px_pfexec_failure *failure,
     if (step < 0 || step >= N_STEPS)
         return px_err_set(err, PMIX_ERROR, "cannot run " PX_PFEXEC_NAME, program);
     errno = failure->errnum;
-    pmix_status_t rc = px_err_errno(err, steps[step].text,
-                                    steps[step].of_cwd ? cwd : program);
-    return steps[step].of_cwd ? PMIX_ERR_JOB_WDIR_NOT_FOUND : rc;
+    pmix_status_t given = steps[step].status;
+    pmix_status_t rc = px_err_errno(
+        err, steps[step].text, given == PMIX_ERR_JOB_WDIR_NOT_FOUND ? cwd : program);
+    return given ? given : rc;
 }

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -30,6 +31,7 @@ struct pfexec {
 
 enum stage {
     STARTING, /* has not reported yet */
+    STOPPING, /* runs its program, and is to be stopped */
     GONE,     /* ended before it could be watched */
     FAILED,   /* did not become the program; to be told when it has ended */
     STARTED,  /* on_start has come, or is not wanted */
@@ -46,8 +48,9 @@ struct child {
     int line;    /* see child.h; -1: has reported */
     struct px_watch *watch;
     struct px_timer *timer;
+    uint64_t nap_ms; /* between tries to stop it */
     struct px_pfexec_failure failure;
-    struct px_pfexec_spec spec; /* of which only functions and arg live on */
+    struct px_pfexec_spec spec; /* of which only functions, flags and arg live on */
     char *cwd;                  /* NULL: none; behind the program */
     char program[];
 };
@@ -70,7 +73,8 @@ static struct child *child_create(struct pfexec *p, const struct px_pfexec_spec 
 
     if (!c)
         return NULL;
-    *c = (struct child){.owner = p, .pidfd = -1, .line = -1, .spec = *spec};
+    *c = (struct child){
+        .owner = p, .pidfd = -1, .line = -1, .nap_ms = 1, .spec = *spec};
     px_list_init(&c->link);
     memcpy(c->program, spec->program, program_b);
     if (cwd_b)
@@ -171,16 +175,43 @@ static bool hear(struct child *c)
 
     if (n < 0 && errno == EAGAIN)
         return false;
-    c->stage = n == (ssize_t)sizeof(c->failure) ? FAILED : STARTED;
+    c->stage = n == (ssize_t)sizeof(c->failure)         ? FAILED
+               : c->spec.flags & PX_PFEXEC_STOP_AT_EXEC ? STOPPING
+                                                        : STARTED;
     return true;
+}
+
+static void give_up(struct child *c)
+{
+    c->failure.step = PX_PFEXEC_NOT_IN_TIME;
+    c->stage = FAILED;
+    kill_now(c);
+    c->owner->services->watch_set(c->watch, 0);
+    c->owner->services->timer_set(c->timer, KILL_MS);
+}
+
+/* exec closes the line a little before it stops for this thread, which traces it. */
+static void try_stop(struct child *c)
+{
+    c->owner->services->watch_set(c->watch, 0);
+    if (ptrace(PTRACE_DETACH, c->pid, NULL, SIGSTOP) == 0) {
+        c->stage = STARTED;
+    } else if (c->nap_ms > c->owner->conf.start_timeout) {
+        give_up(c);
+    } else {
+        c->owner->services->timer_set(c->timer, c->nap_ms);
+        c->nap_ms *= 2;
+    }
 }
 
 static void on_heard(struct child *c)
 {
+    if (c->stage == STOPPING)
+        try_stop(c);
     if (c->stage == STARTED) {
         stop_waiting(c);
         tell_start(c, PMIX_SUCCESS, "");
-    } else { /* it ends by itself */
+    } else if (c->stage == FAILED) { /* it ends by itself */
         c->owner->services->watch_set(c->watch, 0);
         c->owner->services->timer_set(c->timer, KILL_MS);
     }
@@ -201,16 +232,20 @@ static void on_end(void *arg, pid_t pid, int wait_status)
     const struct rusage *usage = c->stage == GONE ? NULL
                                                   : services->child_usage(services);
 
+    bool told = c->stage == STARTED;
+
     c->reaped = true;
-    if (c->stage == GONE ||
-        (c->stage == STARTING && (!hear(c) || c->stage == STARTED))) {
-        c->stage = STARTED;
-        tell_start(c, PMIX_SUCCESS, "");
-    }
-    if (c->stage == FAILED)
+    if (c->stage == STARTING)
+        (void)hear(c);
+    if (c->stage == FAILED) {
         tell_failure(c);
-    else if (c->spec.on_exit)
-        c->spec.on_exit(c->spec.arg, pid, wait_status, usage);
+    } else {
+        c->stage = STARTED;
+        if (!told)
+            tell_start(c, PMIX_SUCCESS, "");
+        if (c->spec.on_exit)
+            c->spec.on_exit(c->spec.arg, pid, wait_status, usage);
+    }
     child_free(c);
 }
 
@@ -221,8 +256,10 @@ static void on_timer(void *arg)
 
     if (c->stage == GONE) {
         on_end(c, c->pid, STATUS_LOST);
-    } else if (c->stage ==
-               FAILED) { /* in a dead file system; it is reaped when it can be */
+    } else if (c->stage == STOPPING) {
+        on_heard(c);
+    } else if (c->stage == FAILED) {
+        /* in a dead file system; it is reaped when it can be */
         services->log(services, PX_LOG_WARN, "process %ld does not die", (long)c->pid);
         c->spec.on_exit = NULL;
         stop_waiting(c);
@@ -230,11 +267,7 @@ static void on_timer(void *arg)
     } else if (hear(c)) { /* just in time: this process was held up itself */
         on_heard(c);
     } else {
-        c->failure.step = PX_PFEXEC_NOT_IN_TIME;
-        c->stage = FAILED;
-        kill_now(c);
-        services->watch_set(c->watch, 0);
-        services->timer_set(c->timer, KILL_MS);
+        give_up(c);
     }
 }
 
@@ -323,7 +356,8 @@ static pmix_status_t start(struct pfexec *p, const struct px_pfexec_spec *spec,
             child_free(c);
         return rc;
     }
-    setpgid(c->pid, c->pid); /* as it does itself, whichever is first */
+    if (!(spec->flags & PX_PFEXEC_SESSION))
+        setpgid(c->pid, c->pid); /* as it does itself, whichever is first */
     px_list_append(&p->children, &c->link);
     *pid = c->pid;
     if (spec->forked)
@@ -335,14 +369,29 @@ static pmix_status_t start(struct pfexec *p, const struct px_pfexec_spec *spec,
 
 /* ---- operations ----------------------------------------------------------------- */
 
-static pmix_status_t pfexec_spawn(void *self, const struct px_pfexec_spec *spec,
+/* As much as the caller knows of it; false if it asks for what is not known here. */
+static bool read_spec(struct px_pfexec_spec *known, const struct px_pfexec_spec *given)
+{
+    const char *bytes = (const char *)given;
+
+    memcpy(known, given, given->size < sizeof(*known) ? given->size : sizeof(*known));
+    for (size_t i = sizeof(*known); i < given->size; i++)
+        if (bytes[i])
+            return false;
+    return !(known->flags & ~(uint32_t)(PX_PFEXEC_SESSION | PX_PFEXEC_STOP_AT_EXEC));
+}
+
+static pmix_status_t pfexec_spawn(void *self, const struct px_pfexec_spec *given,
                                   pid_t *pid, char *why, size_t why_size)
 {
     struct px_err err = {.text = "a program and its arguments are needed"};
+    struct px_pfexec_spec spec = {0};
     pmix_status_t rc = PMIX_ERR_BAD_PARAM;
 
-    if (spec->program && spec->argv)
-        rc = start(self, spec, pid, &err);
+    if (!read_spec(&spec, given))
+        rc = px_err_set(&err, PMIX_ERR_NOT_SUPPORTED, "cannot start a process so");
+    else if (spec.program && spec.argv)
+        rc = start(self, &spec, pid, &err);
     if (rc == PMIX_ERR_WOULD_BLOCK) /* EAGAIN: this user may not have more processes */
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     if (rc && why)

@@ -236,11 +236,12 @@ static void start_more(struct px_launch_job *job);
 
 static pmix_status_t launch_status_of(pmix_status_t rc)
 {
-    return rc == PMIX_ERR_NOT_FOUND            ? PMIX_ERR_JOB_EXE_NOT_FOUND
-           : rc == PMIX_ERR_NO_PERMISSIONS     ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
-           : rc == PMIX_ERR_OUT_OF_RESOURCE    ? PMIX_ERR_JOB_INSUFFICIENT_RESOURCES
-           : rc == PMIX_ERR_JOB_WDIR_NOT_FOUND ? rc
-                                               : PMIX_ERR_JOB_FAILED_TO_LAUNCH;
+    return rc == PMIX_ERR_NOT_FOUND         ? PMIX_ERR_JOB_EXE_NOT_FOUND
+           : rc == PMIX_ERR_NO_PERMISSIONS  ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
+           : rc == PMIX_ERR_OUT_OF_RESOURCE ? PMIX_ERR_JOB_INSUFFICIENT_RESOURCES
+           : rc == PMIX_ERR_JOB_WDIR_NOT_FOUND || rc == PMIX_ERR_JOB_SYS_OP_FAILED
+               ? rc
+               : PMIX_ERR_JOB_FAILED_TO_LAUNCH;
 }
 
 static void on_started(void *arg, pid_t pid, pmix_status_t status, const char *why)

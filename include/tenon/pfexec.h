@@ -6,7 +6,28 @@
 
 #include "tenon/component.h"
 
+#include <sys/resource.h>
+#include <sys/types.h>
+
 #define PX_PFEXEC_ABI 1u
+
+struct px_pfexec_limit {
+    int resource; /* RLIMIT_... */
+    struct rlimit limit;
+};
+
+struct px_pfexec_user {
+    uid_t uid;
+    gid_t gid;
+    const gid_t *groups; /* the supplementary ones, all of them */
+    size_t n_groups;
+};
+
+enum px_pfexec_flag {
+    PX_PFEXEC_SESSION = 1,      /* leads a session of its own */
+    PX_PFEXEC_STOP_AT_EXEC = 2, /* is stopped at its program's first instruction, as if
+                                 * by SIGSTOP, before on_start comes */
+};
 
 struct px_pfexec_spec {
     const char *program; /* path for execve, already found */
@@ -27,7 +48,15 @@ struct px_pfexec_spec {
      * on_exit says next. Else nothing is left of the child, on_exit does not come,
      * and why says which step failed and what the system answered. May be NULL. */
     void (*on_start)(void *arg, pid_t pid, pmix_status_t status, const char *why);
-    uint32_t size; /* of this structure; members are only appended */
+    uint32_t size;  /* of this structure; members are only appended */
+    uint32_t flags; /* enum px_pfexec_flag */
+    /* If a pointer is NULL, as the parent has it. */
+    const void *cpus; /* that it may use: a mask as sched_setaffinity takes it */
+    size_t cpus_size; /* of the mask, in bytes */
+    const struct px_pfexec_limit *limits;
+    size_t n_limits;
+    const mode_t *umask;
+    const struct px_pfexec_user *user; /* for root: whom it becomes */
 };
 
 struct px_pfexec_ops {

@@ -10,24 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static void expect_output(struct job *job, const char *text)
-{
-    PX_AUTOCLOSE int from = job_pipe_stdout(job);
-
-    job_spawn(job);
-    close(job->spec.fds[1]);
-    PX_AUTOFREE char *got = process_read_end(from, LATE_MS);
-    ok(job_wait(job));
-    ck_assert_str_eq(got, text);
-}
-
 PX_TEST(arguments_arrive_as_they_are)
 {
     static char *const argv[] = {(char *)"printf", (char *)"[%s]",      (char *)"a b",
                                  (char *)"",       (char *)"$HOME;'\"", NULL};
     struct job job = job_with("/usr/bin/printf", argv);
 
-    expect_output(&job, "[a b][][$HOME;'\"]");
+    job_expect_output(&job, "[a b][][$HOME;'\"]");
 }
 
 PX_TEST(the_environment_is_just_the_one_given)
@@ -41,7 +30,7 @@ PX_TEST(the_environment_is_just_the_one_given)
         struct job job = job_of("/usr/bin/env");
 
         job.spec.env = envs[i];
-        expect_output(&job, i == 0 ? "A=1\nB=x y=z\nEMPTY=\n" : "");
+        job_expect_output(&job, i == 0 ? "A=1\nB=x y=z\nEMPTY=\n" : "");
     }
 }
 
@@ -53,8 +42,8 @@ PX_TEST(runs_in_the_directory_given)
     PX_AUTOFREE char *here_line = px_strf("%s\n", here);
 
     there.spec.cwd = contract.dir;
-    expect_output(&there, line);
-    expect_output(&same, here_line);
+    job_expect_output(&there, line);
+    job_expect_output(&same, here_line);
 }
 
 /* 3 is what ls reads the directory with. */
@@ -67,7 +56,7 @@ PX_TEST(has_no_descriptor_above_2)
     int high = fcntl(0, F_DUPFD, 900);
 
     ck_assert(low >= 3 && high >= 900);
-    expect_output(&job, "0\n1\n2\n3\n");
+    job_expect_output(&job, "0\n1\n2\n3\n");
     close(low);
     close(high);
 }
@@ -78,7 +67,7 @@ PX_TEST(streams_not_given_are_dev_null)
     struct job job = job_of_script("readlink /proc/$$/fd/0; readlink /proc/$$/fd/2; "
                                    "cat; echo to nobody >&2");
 
-    expect_output(&job, "/dev/null\n/dev/null\n");
+    job_expect_output(&job, "/dev/null\n/dev/null\n");
 }
 
 PX_TEST(streams_stay_the_callers)
@@ -90,7 +79,7 @@ PX_TEST(streams_stay_the_callers)
     ck_assert_int_eq(write(in[1], "said", 4), 4);
     close(in[1]);
     job.spec.fds[0] = in[0];
-    expect_output(&job, "said");
+    job_expect_output(&job, "said");
     ck_assert(fcntl(in[0], F_GETFD) & FD_CLOEXEC);
     ck_assert(fcntl(in[0], F_GETFL) & O_NONBLOCK);
     close(in[0]);
@@ -184,8 +173,8 @@ PX_TEST(has_default_signals_and_an_empty_mask)
     sigprocmask(SIG_BLOCK, &blocked, NULL);
     pthread_sigmask(SIG_BLOCK, NULL, &was);
 
-    expect_output(&job, "SigBlk:\t0000000000000000\n"
-                        "SigIgn:\t0000000000000000\n");
+    job_expect_output(&job, "SigBlk:\t0000000000000000\n"
+                            "SigIgn:\t0000000000000000\n");
     pthread_sigmask(SIG_BLOCK, NULL, &now);
     for (int signum = 1; signum <= SIGRTMAX; signum++)
         ck_assert_int_eq(sigismember(&was, signum), sigismember(&now, signum));

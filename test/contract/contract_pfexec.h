@@ -46,6 +46,10 @@ pmix_status_t job_try_spawn(struct job *job);
 void job_spawn(struct job *job);
 /* Waits for on_exit; returns the wait status. */
 int job_wait(struct job *job);
+/* Runs it to its end, a good one, and compares what it has written. */
+void job_expect_output(struct job *job, const char *text);
+/* Nothing of it is left, and nothing is called back any more. */
+void job_expect_failure(struct job *job, pmix_status_t status, const char *why);
 bool has_no_children(void);
 /* Runs run(arg) in a process of its own, which has to return 0. */
 void run_in_process(int (*run)(void *arg), void *arg);

@@ -9,7 +9,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -248,39 +247,6 @@ PX_TEST(only_own_children_are_signalled_and_only_by_signals)
     ck_assert_int_eq(send_signal(&running, -1), PMIX_ERR_BAD_PARAM);
     ok(send_signal(&running, SIGKILL));
     job_wait(&running);
-}
-
-/* ---- no longer than the parent --------------------------------------------------- */
-
-/* Starts a sleeper, says its pid and waits to be killed. */
-static int start_and_wait(void *arg)
-{
-    struct job job = job_of_script("exec sleep 60");
-
-    if (job_try_spawn(&job) ||
-        write(*(int *)arg, &job.pid, sizeof(job.pid)) != sizeof(job.pid))
-        return 1;
-    process_pause(LATE_MS);
-    return 2;
-}
-
-/* This process inherits the orphan, and so can tell how it ended. */
-PX_TEST(dies_with_its_parent)
-{
-    int ends[2];
-    pid_t orphan = 0;
-
-    ok(prctl(PR_SET_CHILD_SUBREAPER, 1));
-    ok(pipe2(ends, O_CLOEXEC));
-    pid_t parent = process_fork(start_and_wait, &ends[1]);
-    ok(px_fd_read_all(ends[0], &orphan, sizeof(orphan), px_clock_ms() + LATE_MS));
-
-    ok(kill(parent, SIGKILL));
-
-    ck_assert_int_eq(process_wait(parent, SOON_MS), 128 + SIGKILL);
-    ck_assert_int_eq(process_wait(orphan, SOON_MS), 128 + SIGKILL);
-    close(ends[0]);
-    close(ends[1]);
 }
 
 PX_TEST(closing_ends_what_runs)

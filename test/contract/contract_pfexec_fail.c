@@ -17,20 +17,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-/* Nothing of it is left, and nobody hears of it again. */
-static void expect_failure(struct job *job, pmix_status_t status, const char *why)
-{
-    size_t n_fds = px_test_count_fds();
-
-    ck_assert_int_eq(job_try_spawn(job), status);
-    ck_assert_str_eq(job->why, why);
-    ck_assert_int_eq(job->pid, 0);
-    ck_assert_uint_eq(px_test_count_fds(), n_fds);
-    ck_assert_uint_eq(fake_host_held(&contract.host), 0);
-    ck_assert(has_no_children());
-    ck_assert_int_eq(job->n_exits, 0);
-}
-
 PX_TEST(a_failure_names_the_program_and_the_reason)
 {
     static const struct {
@@ -57,21 +43,22 @@ PX_TEST(a_failure_names_the_program_and_the_reason)
 
         if (rows[i].text)
             process_write_file(program, rows[i].text, rows[i].mode);
-        expect_failure(&bad, rows[i].status, why);
+        job_expect_failure(&bad, rows[i].status, why);
     }
     PX_AUTOFREE char *why = px_strf(
         "cannot enter directory %s: No such file or directory",
         px_test_path("missing"));
     job.spec.cwd = px_test_path("missing");
-    expect_failure(&job, PMIX_ERR_JOB_WDIR_NOT_FOUND, why);
+    job_expect_failure(&job, PMIX_ERR_JOB_WDIR_NOT_FOUND, why);
     job = job_of("/bin/true");
     job.spec.fds[1] = 12345;
-    expect_failure(&job, PMIX_ERR_BAD_PARAM,
-                   "cannot give /bin/true its standard streams: Bad file descriptor");
+    job_expect_failure(
+        &job, PMIX_ERR_BAD_PARAM,
+        "cannot give /bin/true its standard streams: Bad file descriptor");
     ok(px_strv_append(&argv, big));
     job = job_with("/bin/true", argv);
-    expect_failure(&job, PMIX_ERR_BAD_PARAM,
-                   "cannot run /bin/true: Argument list too long");
+    job_expect_failure(&job, PMIX_ERR_BAD_PARAM,
+                       "cannot run /bin/true: Argument list too long");
 }
 
 PX_TEST(a_name_of_any_length_leaves_room_for_the_reason)
@@ -150,8 +137,8 @@ PX_TEST(a_child_that_cannot_be_watched_is_ended)
     struct job job = job_with("/bin/sleep", argv);
 
     contract.host.child_fails = PMIX_ERR_NOMEM;
-    expect_failure(&job, PMIX_ERR_NOMEM,
-                   "cannot run /bin/sleep: cannot watch it: out of memory");
+    job_expect_failure(&job, PMIX_ERR_NOMEM,
+                       "cannot run /bin/sleep: cannot watch it: out of memory");
     contract.host.child_fails = 0;
 }
 

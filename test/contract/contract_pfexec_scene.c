@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/wait.h>
 
 const struct px_pfexec_ops *pfexec_ops(void)
@@ -139,4 +140,28 @@ bool has_no_children(void)
 void run_in_process(int (*run)(void *arg), void *arg)
 {
     ok(process_wait(process_fork(run, arg), LATE_MS));
+}
+
+void job_expect_output(struct job *job, const char *text)
+{
+    PX_AUTOCLOSE int from = job_pipe_stdout(job);
+
+    job_spawn(job);
+    close(job->spec.fds[1]);
+    PX_AUTOFREE char *got = process_read_end(from, LATE_MS);
+    ok(job_wait(job));
+    ck_assert_str_eq(got, text);
+}
+
+void job_expect_failure(struct job *job, pmix_status_t status, const char *why)
+{
+    size_t n_fds = px_test_count_fds();
+
+    ck_assert_int_eq(job_try_spawn(job), status);
+    ck_assert_str_eq(job->why, why);
+    ck_assert_int_eq(job->pid, 0);
+    ck_assert_uint_eq(px_test_count_fds(), n_fds);
+    ck_assert_uint_eq(fake_host_held(&contract.host), 0);
+    ck_assert(has_no_children());
+    ck_assert_int_eq(job->n_exits, 0);
 }

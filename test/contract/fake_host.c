@@ -199,7 +199,7 @@ static bool reap_child(struct fake_host *h)
         int status;
         pid_t r = wait4(c->pid, &status, WNOHANG | __WALL, &h->usage);
 
-        if (r == 0)
+        if (r == 0 || (r > 0 && WIFSTOPPED(status)))
             continue;
         px_drop_fd(&c->pidfd);
         if (r < 0)
