@@ -102,15 +102,11 @@ static pmix_status_t unpack_up_to(px_reader *r, void *dest, int32_t *max,
 {
     const struct px_type *t;
     int32_t found;
-    pmix_status_t rc = px_get_op_type(r, type, &t);
+    pmix_status_t rc = px_get_head(r, &found, &t, type);
 
-    if (!rc)
-        rc = px_get_head(r, &found, type);
     if (rc)
         return rc;
     int32_t n = found < *max ? found : *max;
-    if (!px_get_plausible(r, (size_t)found, t))
-        return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
     rc = type == PMIX_REGEX ? unpack_regexes(r, dest, n)
                             : px_get_elements(r, dest, (size_t)n, t);
     if (rc)

@@ -25,7 +25,8 @@ static pmix_status_t get_known(const px_reader *r, pmix_data_type_t id,
     return *t ? PMIX_SUCCESS : PMIX_ERR_UNKNOWN_DATA_TYPE;
 }
 
-bool px_get_plausible(const px_reader *r, size_t n, const struct px_type *t)
+/* Can n elements be in what is left? Bounds n times their size in memory, too. */
+static bool is_plausible(const px_reader *r, size_t n, const struct px_type *t)
 {
     /* a tag that counts in the least size of one number stands once before many */
     size_t least = px_is_number((enum px_store)t->store) || !t->min_wire ? 1
@@ -203,7 +204,7 @@ pmix_status_t px_get_array(px_reader *r, void **out, size_t n, const struct px_t
     pmix_status_t rc = PMIX_SUCCESS;
 
     *out = NULL;
-    if (!px_get_plausible(r, n, t))
+    if (!is_plausible(r, n, t))
         return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
     /* Elements of at most a few bytes: that they can be in the message bounds their
      * memory, and they are read in one go. */
@@ -429,15 +430,15 @@ static pmix_status_t get_tag(px_reader *r, pmix_data_type_t expected)
     return rc || !r->codec.described || tag == expected ? rc : PMIX_ERR_PACK_MISMATCH;
 }
 
-pmix_status_t px_get_op_type(const px_reader *r, pmix_data_type_t id,
-                             const struct px_type **t)
+static pmix_status_t get_op_type(const px_reader *r, pmix_data_type_t id,
+                                 const struct px_type **t)
 {
     pmix_status_t rc = get_known(r, id, t);
 
     return !rc && (*t)->store == PX_NONE ? PMIX_ERR_UNKNOWN_DATA_TYPE : rc;
 }
 
-pmix_status_t px_get_head(px_reader *r, int32_t *n, pmix_data_type_t type)
+static pmix_status_t get_count(px_reader *r, int32_t *n, pmix_data_type_t type)
 {
     pmix_status_t rc = get_tag(r, PMIX_INT32);
 
@@ -448,10 +449,22 @@ pmix_status_t px_get_head(px_reader *r, int32_t *n, pmix_data_type_t type)
     return rc ? rc : get_tag(r, type);
 }
 
+pmix_status_t px_get_head(px_reader *r, int32_t *n, const struct px_type **t,
+                          pmix_data_type_t type)
+{
+    pmix_status_t rc = get_op_type(r, type, t);
+
+    if (!rc)
+        rc = get_count(r, n, type);
+    return rc || is_plausible(r, (size_t)*n, *t)
+               ? rc
+               : PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
+}
+
 pmix_status_t px_get_head1(px_reader *r, pmix_data_type_t type)
 {
     int32_t n;
-    pmix_status_t rc = px_get_head(r, &n, type);
+    pmix_status_t rc = get_count(r, &n, type);
 
     if (rc)
         return rc;
@@ -465,16 +478,12 @@ static pmix_status_t unpack_some(px_reader *r, void *dst, int32_t *n,
 {
     const struct px_type *t;
     int32_t found;
-    pmix_status_t rc = px_get_op_type(r, type, &t);
+    pmix_status_t rc = px_get_head(r, &found, &t, type);
 
-    if (!rc)
-        rc = px_get_head(r, &found, type);
     if (rc)
         return rc;
     if (found > *n)
         return PMIX_ERR_UNPACK_INADEQUATE_SPACE;
-    if (!px_get_plausible(r, (size_t)found, t))
-        return PMIX_ERR_UNPACK_READ_PAST_END_OF_BUFFER;
     rc = px_get_elements(r, dst, (size_t)found, t);
     if (!rc)
         *n = found;
@@ -522,10 +531,10 @@ pmix_status_t px_unpack_array(px_reader *r, void **dst, size_t n, pmix_data_type
     const uint8_t *start = r->pos;
     const struct px_type *t;
     int32_t found;
-    pmix_status_t rc = px_get_op_type(r, type, &t);
+    pmix_status_t rc = get_op_type(r, type, &t);
 
     if (!rc && n) {
-        rc = px_get_head(r, &found, type);
+        rc = get_count(r, &found, type);
         if (!rc && (size_t)found != n)
             rc = (size_t)found > n ? PMIX_ERR_UNPACK_INADEQUATE_SPACE
                                    : PMIX_ERR_UNPACK_FAILURE;

@@ -12,19 +12,16 @@
 /* The head of one operation of n values: count, with tags if the buffer is
  * described. */
 void px_put_head(px_writer *w, int32_t n, pmix_data_type_t type);
-/* The type of an operation to read; PMIX_ERR_UNKNOWN_DATA_TYPE if it has no values,
- * there is no such type or the dialect lacks it. */
-pmix_status_t px_get_op_type(const px_reader *r, pmix_data_type_t id,
-                             const struct px_type **t);
-/* Reads it; the count is not negative. */
-pmix_status_t px_get_head(px_reader *r, int32_t *n, pmix_data_type_t type);
+/* Reads it; n is not negative, and so many can be in what is left.
+ * PMIX_ERR_UNKNOWN_DATA_TYPE if the type has no values, there is no such type or the
+ * dialect lacks it. */
+pmix_status_t px_get_head(px_reader *r, int32_t *n, const struct px_type **t,
+                          pmix_data_type_t type);
 /* Likewise for an operation that must hold exactly one value. */
 pmix_status_t px_get_head1(px_reader *r, pmix_data_type_t type);
 
 /* ---- the walk (unpack.c): bare objects of any type ------------------------------- */
 
-/* Can n elements be in what is left? Bounds n times their size in memory, too. */
-bool px_get_plausible(const px_reader *r, size_t n, const struct px_type *t);
 /* Into memory that need not be zeroed; an error leaves nothing to destruct. */
 pmix_status_t px_get_elements(px_reader *r, void *array, size_t n,
                               const struct px_type *t);

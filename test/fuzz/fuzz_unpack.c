@@ -86,10 +86,12 @@ static void read_values(px_reader *r, pmix_data_type_t type)
 static void read_array(px_reader *r, pmix_data_type_t type)
 {
     px_reader ahead = *r;
+    const struct px_type *t;
     int32_t n;
     void *array;
 
-    if (px_get_head(&ahead, &n, type) || px_unpack_array(r, &array, (size_t)n, type))
+    if (px_get_head(&ahead, &n, &t, type) ||
+        px_unpack_array(r, &array, (size_t)n, type))
         return;
     px_type_free_array(type, array, (size_t)n);
 }
