@@ -193,8 +193,8 @@ pmix_status_t PMIx_Setenv(const char *name, const char *value, bool overwrite,
  * is done if one is NULL.
  *
  * @param target   "<cluster>:<nspace>", received cut to PMIX_MAX_NSLEN characters
- * @param cluster  receives the part before the first colon; all of it without one
- * @param nspace   receives the rest; empty without a colon
+ * @param cluster  receives the part before the first colon; empty without one
+ * @param nspace   receives the rest; all of it without a colon
  */
 void PMIx_Multicluster_nspace_construct(pmix_nspace_t target, pmix_nspace_t cluster,
                                         pmix_nspace_t nspace);

@@ -26,6 +26,7 @@ static const char help[] =
     "  --wdir DIR         run in this folder\n"
     "  --host A,B         hosts to run on: only this one can be named\n"
     "  --hostfile FILE    the same, from a file with a host in each line\n"
+    "  --cluster-id NAME  the cluster that this node is part of, for PMIX_CLUSTER_ID\n"
     "  --recoverable      a process that fails does not end the others\n"
     "  --timeout SECONDS  end the job after this time, with status 124\n"
     "  --clean            run nothing: remove the files that dead servers of yours left\n"
@@ -158,6 +159,9 @@ static void parse_general(struct options *o, char ***at)
         o->runs = true;
     } else if (strcmp(option, "--wdir") == 0) {
         o->dir = argument(at);
+        o->runs = true;
+    } else if (strcmp(option, "--cluster-id") == 0) {
+        set_parameter(o, "embedded_cluster_id", argument(at));
         o->runs = true;
     } else if (strcmp(option, "--timeout") == 0) {
         o->timeout_s = number(option, argument(at), MAX_TIMEOUT_S);

@@ -29,6 +29,7 @@ struct px_server_conf {
 
 struct px_host_builtin_conf {
     uint64_t grace; /* ms */
+    const char *cluster_id;
 };
 
 extern const struct px_param px_base_params[];         /* mca_base_* */

@@ -17,6 +17,8 @@
 #include "core/rt/loop.h"
 #include "core/server/host.h"
 
+#define PX_MAX_CLUSTER 63u /* leaves room for namespaces behind it */
+
 static struct px_launcher *launcher(void)
 {
     return px_server_builtin_self();
@@ -302,6 +304,23 @@ static const pmix_server_module_t functions = {
     .tool_connected2 = host_tool_connected,
 };
 
+/* Every job learns it as PMIX_CLUSTER_ID. */
+static pmix_status_t name_cluster(const char *name, struct px_err *err)
+{
+    PX_AUTO(px_infos) infos = {0};
+    pmix_status_t rc;
+
+    if (!name || !name[0])
+        return PMIX_SUCCESS;
+    if (strchr(name, ':') || strlen(name) > PX_MAX_CLUSTER)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                          "embedded_cluster_id \"%s\": a name of at most %u bytes "
+                          "without a colon is expected",
+                          name, PX_MAX_CLUSTER);
+    rc = px_infos_add(&infos, PMIX_CLUSTER_ID, name, PMIX_STRING);
+    return rc ? rc : px_resources_set(px_process.model, infos.v, infos.n);
+}
+
 /* ---- life ----------------------------------------------------------------------- */
 
 static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t *module,
@@ -315,6 +334,8 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
         return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
     pmix_status_t rc = px_params_parse(px_process.params, "embedded_",
                                        px_host_builtin_params, &conf, err);
+    if (!rc)
+        rc = name_cluster(conf.cluster_id, err);
     if (rc) {
         free(l);
         return rc;

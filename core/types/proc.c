@@ -128,7 +128,7 @@ PX_EXPORT void PMIx_Multicluster_nspace_construct(pmix_nspace_t target,
     PMIx_Load_nspace(target, joined);
 }
 
-/* Without a separator all of target is the cluster's name. */
+/* Without a separator all of target is the namespace's name. */
 PX_EXPORT void PMIx_Multicluster_nspace_parse(pmix_nspace_t target,
                                               pmix_nspace_t cluster,
                                               pmix_nspace_t nspace)
@@ -141,6 +141,6 @@ PX_EXPORT void PMIx_Multicluster_nspace_parse(pmix_nspace_t target,
     char *separator = strchr(joined, ':');
     if (separator)
         *separator = '\0';
-    PMIx_Load_nspace(nspace, separator ? separator + 1 : NULL);
-    PMIx_Load_nspace(cluster, joined);
+    PMIx_Load_nspace(nspace, separator ? separator + 1 : joined);
+    PMIx_Load_nspace(cluster, separator ? joined : NULL);
 }

@@ -146,6 +146,14 @@ hosts() { # of which this node is the only one
     rm "$TMPDIR/hosts"
 }
 
+cluster() {
+    pr --cluster-id west -n 2 "$CLIENT" cluster west >"$OUT"
+    pr -n 1 "$CLIENT" cluster >>"$OUT"
+    lines 3 '^OK cluster [01]$' "$OUT"
+    rc_of 1 pr --cluster-id west:1 true 2>"$ERR"
+    lines 1 'embedded_cluster_id "west:1": a name .* without a colon is expected' "$ERR"
+}
+
 goes_on() { # without the process that fails
     rc_of 3 pr --recoverable -n 3 sh -c 'if [ "$PMIX_RANK" = 1 ]; then exit 3; fi; sleep 0.3; echo on' >"$OUT" 2>"$ERR"
     lines 2 '^on$' "$OUT"
@@ -296,7 +304,7 @@ unprivileged() {
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --host --hostfile --recoverable PMIx_Abort --timeout --clean --verbose --help --version; do
+    for option in -n --mca -x --wdir --host --hostfile --cluster-id --recoverable PMIx_Abort --timeout --clean --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"
@@ -349,6 +357,7 @@ t stdout_on_a_full_disk stdout_full
 t variables_are_exported export_variable
 t working_directory wdir
 t hosts_are_this_node hosts
+t cluster_has_a_name cluster
 t recoverable_job_goes_on goes_on
 t program_is_found_by_path_and_PATH relative_program
 t mca_parameters_reach_the_ranks mca_reaches_ranks

@@ -276,3 +276,13 @@ JOINS(services)
     groups(!ours);
     barrier();
 }
+
+JOINS(cluster)
+{
+    pmix_value_t *v = NULL;
+
+    if (argc > 1)
+        TEXT_IS(PMIX_RANK_WILDCARD, PMIX_CLUSTER_ID, argv[1]);
+    else
+        EXPECT(PMIx_Get(&everyone, PMIX_CLUSTER_ID, NULL, 0, &v), PMIX_ERR_NOT_FOUND);
+}

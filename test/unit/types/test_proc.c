@@ -109,8 +109,8 @@ PX_TEST(a_namespace_of_another_cluster_is_joined_and_parted)
     ck_assert_str_eq(a, "east");
     ck_assert_str_eq(b, "job");
     PMIx_Multicluster_nspace_parse(nspace, a, b);
-    ck_assert_str_eq(a, "job");
-    ck_assert_str_eq(b, "");
+    ck_assert_str_eq(a, "");
+    ck_assert_str_eq(b, "job");
 }
 
 PX_TEST(a_joined_namespace_is_cut_to_fit)
