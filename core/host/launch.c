@@ -239,7 +239,8 @@ static pmix_status_t launch_status_of(pmix_status_t rc)
     return rc == PMIX_ERR_NOT_FOUND         ? PMIX_ERR_JOB_EXE_NOT_FOUND
            : rc == PMIX_ERR_NO_PERMISSIONS  ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
            : rc == PMIX_ERR_OUT_OF_RESOURCE ? PMIX_ERR_JOB_INSUFFICIENT_RESOURCES
-           : rc == PMIX_ERR_JOB_WDIR_NOT_FOUND || rc == PMIX_ERR_JOB_SYS_OP_FAILED
+           : rc == PMIX_ERR_JOB_WDIR_NOT_FOUND || rc == PMIX_ERR_JOB_SYS_OP_FAILED ||
+                   rc == PMIX_ERR_NOMEM
                ? rc
                : PMIX_ERR_JOB_FAILED_TO_LAUNCH;
 }
@@ -270,10 +271,8 @@ static pmix_status_t exec_task(struct px_task *task, const struct px_pfexec_spec
     pid_t pid;
     pmix_status_t rc = px_pfexec_ops(m)->spawn(m->self, spec, &pid, why, sizeof(why));
 
-    if (rc) {
-        px_err_set(err, rc, "%s", why);
-        return launch_status_of(rc);
-    }
+    if (rc)
+        return px_err_set(err, rc, "%s", why);
     task->running = true;
     task->job->n_running++;
     task->job->n_starting++;
@@ -334,7 +333,7 @@ static void start_more(struct px_launch_job *job)
         rc = start_task(&job->tasks[job->n_begun++], &err);
     if (rc) {
         px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
-        px_job_abandon(job, rc);
+        px_job_abandon(job, launch_status_of(rc));
     } else if (job->n_starting == 0) {
         px_job_launched(job);
     }

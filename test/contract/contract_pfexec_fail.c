@@ -91,6 +91,37 @@ PX_TEST(running_out_of_descriptors_is_an_error)
     ok(job_wait(&job));
 }
 
+/* With 1 and 2 free, which the child has to move out of the way. */
+static int start_short_of_descriptors(void *arg)
+{
+    size_t n = (size_t)(intptr_t)arg;
+    struct job job = job_of("/bin/true");
+
+    close(1);
+    close(2);
+    process_limit_fds(n);
+    pmix_status_t rc = job_try_spawn(&job);
+    if (rc == PMIX_ERR_OUT_OF_RESOURCE &&
+        strcmp(job.why, "cannot give /bin/true its standard streams: Too many open "
+                        "files") == 0)
+        return 1;
+    return rc && !strstr(job.why, ": Too many open files") ? 2 : 0;
+}
+
+PX_TEST(a_child_may_run_out_of_descriptors_too)
+{
+    int n_in_child = 0;
+
+    for (intptr_t n = 0; n < 8; n++) {
+        int rc = process_wait(process_fork(start_short_of_descriptors, (void *)n),
+                              LATE_MS);
+
+        ck_assert_int_lt(rc, 2);
+        n_in_child += rc;
+    }
+    ck_assert_int_gt(n_in_child, 0);
+}
+
 static int start_without_processes(void *arg PX_UNUSED)
 {
     const struct rlimit none = {0, 0};

@@ -86,6 +86,22 @@ spawns() { # spawns HEADERS LIBRARY
     lines 1 '^OK cycles 0$' "$OUT"
 }
 
+# What cannot be spawned, for this user or for another, whom more is forbidden.
+refusals() { # refusals HEADERS LIBRARY [other]
+    local client lib
+    use_debian
+    [ "$2" != ours ] || export STRICT=1
+    client=$(program "$1" client) lib=$(folder "$2")
+    set -- "$PMIXRUN" -x "LD_LIBRARY_PATH=$lib" "$client" refused "$ERR" "${@:3}"
+    if [ "${*: -1}" = other ]; then
+        need_other
+        export HOME=$TMPDIR # not to be read by that one
+        set -- "${OTHER[@]}" "$@"
+    fi
+    run 60 "$@" >"$OUT" 2>"$ERR" || fail "exit status $?: $(head -1 "$OUT")"
+    lines 1 '^OK refused 0$' "$OUT"
+}
+
 # Nobody has started it: it is a job of one.
 singleton() { # singleton HEADERS
     local name
@@ -130,6 +146,8 @@ for headers in debian ours; do
         t "pmixrun_with_a_client_of_${whose}_headers_on_${lib/ours/our}_library" pair pmixrun $headers $lib
         t "spawn_and_connect_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" spawns $headers $lib
         t "abort_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" aborts $headers $lib
+        t "refusals_for_a_client_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib
+        t "refusals_for_another_user_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib other
     done
     t "debian_server_with_a_client_of_${whose}_headers_on_our_library" pair host_on_debian $headers ours
     t "singleton_of_${whose}_headers_on_our_library" singleton $headers

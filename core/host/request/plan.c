@@ -96,6 +96,7 @@ static pmix_status_t find_program(struct px_app_plan *plan, const char *name,
 
     return rc == PMIX_ERR_NOT_FOUND        ? PMIX_ERR_JOB_EXE_NOT_FOUND
            : rc == PMIX_ERR_NO_PERMISSIONS ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
+           : rc && rc != PMIX_ERR_NOMEM    ? PMIX_ERR_JOB_FAILED_TO_LAUNCH
                                            : rc;
 }
 
