@@ -386,6 +386,14 @@ static bool find(const char *key, struct attribute *found)
     return false;
 }
 
+const char *px_attribute_key(size_t i)
+{
+    if (i < PX_COUNT(attributes))
+        return attributes[i].key;
+    i -= PX_COUNT(attributes);
+    return i < PX_COUNT(refused) ? refused[i] : NULL;
+}
+
 /* Is the value of the type that it should be, or of one that says the same? */
 static bool is_sound(const struct attribute *a, const pmix_value_t *v)
 {

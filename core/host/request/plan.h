@@ -71,5 +71,7 @@ pmix_status_t px_attributes_of_app(px_plan *plan, struct px_app_plan *app,
                                    struct px_err *err);
 pmix_status_t px_attributes_agree(const struct px_spawn_request *req,
                                   struct px_err *err);
+/* The keys of those that are known, from the first on; NULL: that was all. */
+const char *px_attribute_key(size_t i);
 
 #endif

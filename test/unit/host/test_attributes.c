@@ -111,12 +111,31 @@ static bool is_announced(const char *key)
 
 /* ---- every attribute ------------------------------------------------------------- */
 
+/* The proof of what the library itself tells the host, which just takes note of it and
+ * does not announce it. */
+static const char added[] = "true";
+
 struct row {
     const char *key;
     const void *value;
     pmix_data_type_t type;
     const char *proof; /* a script that succeeds if it was honoured; NULL: it is not */
 };
+
+static pmix_status_t plan_for(pmix_info_t *of_job, pmix_info_t *of_app)
+{
+    char name[] = "true";
+    const pmix_app_t app = {
+        .cmd = name, .maxprocs = 1, .info = of_app, .ninfo = of_app ? 1 : 0};
+    const struct px_spawn_request request = {.info = of_job,
+                                             .n_info = of_job ? 1 : 0,
+                                             .apps = &app,
+                                             .n_apps = 1,
+                                             .own = true};
+    PX_AUTO(px_plan) plan = {0};
+
+    return px_plan_make(&plan, &request, NULL);
+}
 
 /* For the job and for the application: optional, required, and of a wrong type. */
 static void try_row(const struct row *row)
@@ -132,8 +151,11 @@ static void try_row(const struct row *row)
                               how == 2 ? PMIX_FLOAT : row->type));
             if (how == 1)
                 PMIx_Info_required(&info);
-            pmix_status_t rc = run(row->proof ? row->proof : "true",
-                                   level ? NULL : &info, level ? &info : NULL);
+            pmix_info_t *of_job = level ? NULL : &info, *of_app = level ? &info : NULL;
+            pmix_status_t rc = row->proof == added
+                                   ? plan_for(of_job, of_app)
+                                   : run(row->proof ? row->proof : "true", of_job,
+                                         of_app);
             pmix_status_t wanted = how == 2                 ? PMIX_ERR_BAD_PARAM
                                    : row->proof || how == 0 ? PMIX_SUCCESS
                                                             : PMIX_ERR_NOT_SUPPORTED;
@@ -142,7 +164,7 @@ static void try_row(const struct row *row)
             PMIx_Info_destruct(&info);
         }
     }
-    ck_assert_msg(is_announced(row->key) == (row->proof != NULL), "%s",
+    ck_assert_msg(is_announced(row->key) == (row->proof && row->proof != added), "%s",
                   name_of(row->key));
 }
 
@@ -153,6 +175,7 @@ PX_TEST(each_attribute_is_honoured_or_refused)
     const uint32_t zero = 0, many = 1000;
     const bool yes = true;
     pmix_proc_t first;
+    size_t n_known = 0;
     const char *hosts = make_file("hosts", "# here\n\n localhost slots=2 # it is\n",
                                   0600);
     const struct row rows[] = {
@@ -211,14 +234,28 @@ PX_TEST(each_attribute_is_honoured_or_refused)
         {PMIX_NOTIFY_JOB_EVENTS, &yes, PMIX_BOOL, NULL},
         {PMIX_DEBUGGER_DAEMONS, &yes, PMIX_BOOL, NULL},
         {PMIX_DEBUG_STOP_IN_INIT, &zero, PMIX_PROC_RANK, NULL},
-        {PMIX_DEBUG_STOP_ON_EXEC, &yes, PMIX_BOOL, NULL}};
+        {PMIX_DEBUG_STOP_ON_EXEC, &yes, PMIX_BOOL, NULL},
+        {PMIX_PARENT_ID, &first, PMIX_PROC, added},
+        {PMIX_SPAWNED, &yes, PMIX_BOOL, added},
+        {PMIX_REQUESTOR_IS_TOOL, &yes, PMIX_BOOL, added},
+        {PMIX_REQUESTOR_IS_CLIENT, &yes, PMIX_BOOL, added},
+        {PMIX_USERID, &zero, PMIX_UINT32, added},
+        {PMIX_GRPID, &zero, PMIX_UINT32, added},
+        {PMIX_WDIR_USER_SPECIFIED, &yes, PMIX_BOOL, added}};
 
     PX_TEST_NEEDS_PROC;
     px_proc_set(&first, "", 0);
     ok(mkdir(px_test_path("bin"), 0700));
     (void)make_file("bin/only-here", "#!/bin/sh\n", 0700);
-    for (size_t i = 0; i < PX_COUNT(rows); i++)
+    for (const char *key; (key = px_attribute_key(n_known)); n_known++) {
+        size_t i = 0;
+
+        while (i < PX_COUNT(rows) && strcmp(rows[i].key, key) != 0)
+            i++;
+        ck_assert_msg(i < PX_COUNT(rows), "what is expected of %s?", name_of(key));
         try_row(&rows[i]);
+    }
+    ck_assert_uint_eq(n_known, PX_COUNT(rows)); /* and the host knows each */
 }
 
 /* Values that are of the right type and ask for what cannot be, or make no sense. */
