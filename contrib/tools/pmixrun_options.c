@@ -28,6 +28,9 @@ static const char help[] =
     "  --hostfile FILE    the same, from a file with a host in each line\n"
     "  --cluster-id NAME  the cluster that this node is part of, for PMIX_CLUSTER_ID\n"
     "  --recoverable      a process that fails does not end the others\n"
+    "  --tag-output       begin each line of output with [JOB,RANK]<CHANNEL>:\n"
+    "  --timestamp-output  begin it with the time\n"
+    "  --merge-stderr-to-stdout  stderr of each process goes where its stdout goes\n"
     "  --timeout SECONDS  end the job after this time, with status 124\n"
     "  --clean            run nothing: remove the files that dead servers of yours left\n"
     "                     in the folders for temporary files, or in each DIR\n"
@@ -98,6 +101,9 @@ static const struct {
     {"--host", PMIX_HOST, PMIX_STRING},
     {"--hostfile", PMIX_HOSTFILE, PMIX_STRING},
     {"--recoverable", PMIX_JOB_RECOVERABLE, PMIX_BOOL},
+    {"--tag-output", PMIX_TAG_OUTPUT, PMIX_BOOL},
+    {"--timestamp-output", PMIX_TIMESTAMP_OUTPUT, PMIX_BOOL},
+    {"--merge-stderr-to-stdout", PMIX_MERGE_STDERR_STDOUT, PMIX_BOOL},
 };
 
 /* The last one of a kind counts. */

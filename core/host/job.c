@@ -63,7 +63,7 @@ static bool make_dirs(struct px_launch_job *job)
 
     if (!top)
         return !px_server_dir(job->launcher->server);
-    job->dir = px_strf("%s/%u", top, job->launcher->n_jobs);
+    job->dir = px_strf("%s/%u", top, job->number);
     if (!job->dir || (mkdir(top, 0700) < 0 && errno != EEXIST) ||
         mkdir(job->dir, 0700) < 0 || lstat(job->dir, &job->dir_is) < 0)
         return false;
@@ -181,11 +181,11 @@ pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
         .timer = px_timer_create(px_process.loop, on_timer, job),
         .suspicion_timer = px_timer_create(px_process.loop, on_suspicion, job)};
     *plan = (px_plan){0};
-    l->n_jobs++;
+    job->number = ++l->n_jobs;
     /* The server's own name may be a very long one. */
     if (snprintf(name, sizeof(name), "%s-%u", px_server_name(l->server)->nspace,
-                 l->n_jobs) >= (int)sizeof(name))
-        snprintf(name, sizeof(name), "tenon-%ld-%u", (long)getpid(), l->n_jobs);
+                 job->number) >= (int)sizeof(name))
+        snprintf(name, sizeof(name), "tenon-%ld-%u", (long)getpid(), job->number);
     px_proc_set(&job->proc, name, PMIX_RANK_WILDCARD);
     px_list_append(&l->jobs, &job->link);
     if (!job->timer || !job->suspicion_timer || add_tasks(job)) {

@@ -78,6 +78,7 @@ struct px_launch_job {
     struct px_list link;
     struct px_launcher *launcher;
     pmix_proc_t proc;   /* name, rank WILDCARD */
+    unsigned number;    /* among those of this host, from 1 */
     pmix_proc_t parent; /* it asked for this job */
     px_plan plan;
     struct px_task *tasks;
@@ -133,6 +134,10 @@ char *px_task_dir(const struct px_task *task);
 void px_job_task_ended(void *arg, pid_t pid, int wait_status,
                        const struct rusage *usage);
 void px_job_stream_ended(void *arg);
+
+/* Where the output of a process goes (output.c). fds[0..2) are what the process gets as
+ * stdout and stderr, which may be one; the caller closes them. */
+pmix_status_t px_task_open_output(struct px_task *task, int fds[2], struct px_err *err);
 
 /* PMIx_Abort, as the host module's function (abort.c). */
 pmix_status_t px_abort(const pmix_proc_t *proc, void *object, int status,

@@ -181,46 +181,6 @@ static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
 
 /* ---- one process ---------------------------------------------------------------- */
 
-/* Output that cannot be written is a failure of the processes that wrote it. */
-static void on_output_broken(void *arg)
-{
-    struct px_launcher *l = arg;
-    const struct px_failure failure = {.status = PMIX_ERR_IOF_FAILURE,
-                                       .verdict = PMIX_ERR_IOF_FAILURE,
-                                       .rank = PMIX_RANK_UNDEF,
-                                       .exit_code = 1,
-                                       .text = "its output cannot be written"};
-
-    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
-        px_job_fail(job, &failure);
-}
-
-static pmix_status_t open_output(struct px_task *task, int which, int *write_end,
-                                 struct px_err *err)
-{
-    struct px_output *to = &task->job->launcher->output;
-    struct px_task_output *output = &task->outputs[which];
-    int ends[2];
-
-    /* A host that starts nothing leaves its stdout and stderr alone. */
-    if (!to->loop)
-        px_output_init(to, px_process.loop, on_output_broken, task->job->launcher);
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return px_err_errno(err, "cannot make a pipe");
-    PX_AUTOCLOSE int read_end = ends[0];
-    *write_end = ends[1];
-    pmix_status_t rc = px_fd_nonblock(read_end); /* which is ours alone */
-    if (!rc)
-        rc = px_stream_open(to, which, read_end, px_job_stream_ended, output,
-                            &output->stream);
-    if (rc)
-        return px_err_set(err, rc, "cannot read from a pipe: %s",
-                          PMIx_Error_string(rc));
-    (void)px_take_fd(&read_end);
-    task->job->n_streams += output->stream != NULL;
-    return PMIX_SUCCESS;
-}
-
 /* Before it can start anything itself: if we are killed, all of that has to be
  * known. */
 static void on_forked(void *arg, pid_t pid)
@@ -301,8 +261,8 @@ static pmix_status_t start_task(struct px_task *task, struct px_err *err)
         rc = px_server_child_env(job->launcher->server, &proc, &env);
     if (rc)
         px_err_set(err, rc, "cannot make an environment: %s", PMIx_Error_string(rc));
-    for (int i = 0; !rc && i < 2; i++)
-        rc = open_output(task, i, &spec.fds[i + 1], err);
+    if (!rc)
+        rc = px_task_open_output(task, spec.fds + 1, err);
     if (!rc && task->rank == job->plan.stdin_rank)
         rc = px_input_open(px_process.loop, &job->input, &spec.fds[0], err);
     spec.env = env;
@@ -311,7 +271,8 @@ static pmix_status_t start_task(struct px_task *task, struct px_err *err)
     else
         rc = exec_task(task, &spec, err);
     for (int i = 0; i < 3; i++)
-        if (i > 0 || spec.fds[0] != STDIN_FILENO) /* else it is not ours to close */
+        if ((i > 0 || spec.fds[0] != STDIN_FILENO) && /* else it is not ours to close */
+            (i < 2 || spec.fds[2] != spec.fds[1]))
             px_autoclose(&spec.fds[i]);
     return rc;
 }

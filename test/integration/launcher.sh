@@ -109,6 +109,36 @@ reader_goes_away() { # as in pmixrun ... | head
     [ "$rc" != 124 ] || fail "it hangs when nobody reads its output"
 }
 
+marked() { # as Debian's mpirun does it
+    local talk='echo out; echo; echo error >&2; echo "rank $PMIX_RANK"'
+    pr -n 3 --tag-output sh -c "$talk" >"$OUT" 2>"$ERR"
+    lines 9 '^\[1,[0-2]\]<stdout>:(out||rank [0-2])$' "$OUT"
+    lines 3 '^\[1,[0-2]\]<stderr>:error$' "$ERR"
+    same 12 "$(cat "$OUT" "$ERR" | wc -l)" "lines of output"
+    if has mpirun && mpirun --version 2>/dev/null | grep -q 'Open MPI) 4'; then
+        run 60 mpirun -n 3 --oversubscribe --tag-output sh -c "$talk" 2>/dev/null | sort | cmp - <(sort "$OUT") ||
+            fail "its lines are other ones"
+    fi
+}
+
+marked_lines() { # none is torn, cut or lost, with partial ones at the end
+    local r n=20000
+    pr -n 4 --tag-output --timestamp-output sh -c '"$0" lines 20000 2>/dev/null; printf rest' "$CLIENT" >"$OUT"
+    same 0 "$(grep -cvE '^20[-0-9]{8}T[0-9:]{8}\.[0-9]{6}[+-][0-9:]{5}\[1,[0-3]\]<stdout>:(rank|rest$)' "$OUT" || true)" "lines without a mark"
+    for r in 0 1 2 3; do
+        sed -n "s/^.*\[1,$r\]<stdout>://p" "$OUT" | cmp -s - <(PMIX_RANK=$r "$CLIENT" lines $n 2>/dev/null; echo rest) ||
+            fail "the lines of rank $r are not as it wrote them"
+    done
+}
+
+merged() { # in the order in which they were written
+    pr -n 2 --merge-stderr-to-stdout sh -c 'for i in 1 2 3; do echo "$PMIX_RANK $i"; echo "$PMIX_RANK $i e" >&2; done' >"$OUT" 2>"$ERR"
+    lines 0 . "$ERR"
+    for r in 0 1; do
+        same "$(printf "$r %s\n" 1 '1 e' 2 '2 e' 3 '3 e')" "$(grep "^$r" "$OUT")" "lines of rank $r"
+    done
+}
+
 stdout_full() { # a full disk is told, not ignored
     [ -c /dev/full ] || skip "no /dev/full"
     local rc=0
@@ -304,7 +334,7 @@ unprivileged() {
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --host --hostfile --cluster-id --recoverable PMIx_Abort --timeout --clean --verbose --help --version; do
+    for option in -n --mca -x --wdir --host --hostfile --cluster-id --recoverable --tag-output --timestamp-output --merge-stderr-to-stdout PMIx_Abort --timeout --clean --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"
@@ -353,6 +383,9 @@ t stdout_to_a_slow_reader slow_reader
 t stdout_without_a_newline_at_the_end no_newline_at_the_end
 t stdout_with_a_line_of_a_million_bytes long_line
 t stdout_whose_reader_goes_away reader_goes_away
+t stdout_with_tags_as_of_mpirun marked
+t stdout_with_tags_and_times_is_whole marked_lines
+t stderr_merged_into_stdout merged
 t stdout_on_a_full_disk stdout_full
 t variables_are_exported export_variable
 t working_directory wdir

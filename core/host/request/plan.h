@@ -10,6 +10,16 @@
 /* Processes of one job: a typing error must not bring the node down. */
 #define PX_MAX_TASKS 16384u
 
+/* The way of the output of an application's processes. Lines are marked by the
+ * first of these that is set. */
+struct px_output_plan {
+    bool tag_full; /* [namespace,rank]<channel>: */
+    bool tag;      /* [number of the job,rank]<channel>: */
+    bool tag_rank; /* [rank]<channel>: */
+    bool timed;    /* and the time stands before that */
+    bool merged;   /* stderr is stdout */
+};
+
 /* One application of a job, ready to be started. */
 struct px_app_plan {
     char *program; /* path */
@@ -21,6 +31,7 @@ struct px_app_plan {
     bool in_job_dir; /* cwd is the job's folder, once there is one */
     bool indexed;    /* argv[0] tells the rank */
     bool non_pmi;    /* is told nothing of its server */
+    struct px_output_plan output;
     enum { PX_INPUT_NONE, PX_INPUT_OF_JOB, PX_INPUT_OWN } input; /* as asked for */
 };
 

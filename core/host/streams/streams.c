@@ -28,7 +28,8 @@
 struct px_stream {
     struct px_list link;      /* in px_sink.streams */
     struct px_list turn_link; /* in px_sink.queue */
-    struct px_sink *sink;
+    struct px_sink *sink;     /* NULL: its file gets all of it, and that alone */
+    struct px_stream_way way;
     int fd; /* -1: the end has come */
     struct px_watch *watch;
     /* The bytes read, cut where lines end: no line may be torn by another stream's. A
@@ -39,9 +40,14 @@ struct px_stream {
     size_t ready; /* the first so many bytes may go on */
     size_t turn;  /* bytes it may still write before it is the next one's turn */
     size_t left;  /* bytes it may still read; SIZE_MAX: until the end */
-    void (*done)(void *arg);
-    void *arg;
+    /* The lines of its turn with their marks; NULL: it has none, and bytes go on as
+     * they are. */
+    uint8_t *marked;
+    size_t at; /* what is left of the turn begins here */
+    struct px_marks marks;
 };
+
+enum { MARKED_B = PX_LINE_MAX_B + PX_MARK_MAX_B };
 
 static void sink_open(struct px_sink *sink, int fd)
 {
@@ -119,17 +125,17 @@ void px_stream_close(struct px_stream *s)
     px_list_remove(&s->turn_link);
     px_watch_free(s->watch);
     px_drop_fd(&s->fd);
+    free(s->marked);
     free(s->bytes);
     free(s);
 }
 
 static void stream_done(struct px_stream *s)
 {
-    void (*done)(void *arg) = s->done;
-    void *arg = s->arg;
+    const struct px_stream_way way = s->way;
 
     px_stream_close(s);
-    done(arg);
+    way.done(way.arg);
 }
 
 /* n bytes have been read behind the others. */
@@ -142,6 +148,56 @@ static void find_lines(struct px_stream *s, size_t n)
         s->ready = (size_t)(newline - s->bytes) + 1;
     else if (s->ready == 0 && s->len == PX_LINE_MAX_B)
         s->ready = s->len;
+}
+
+static void write_file(struct px_stream *s, const uint8_t *bytes, size_t n)
+{
+    while (n > 0 && s->way.file >= 0) {
+        ssize_t put = px_fd_write(s->way.file, bytes, n);
+
+        if (put > 0) {
+            bytes += put;
+            n -= (size_t)put;
+            continue;
+        }
+        px_log(PX_LOG_ERROR, "output", "cannot write to %s: %m", s->way.file_name);
+        s->way.file = -1;
+        s->way.on_broken_file(s->way.arg);
+    }
+}
+
+static void drop_bytes(struct px_stream *s, size_t n)
+{
+    s->len -= n;
+    s->ready -= n;
+    memmove(s->bytes, s->bytes + n, s->len);
+}
+
+/* Begins a turn with the lines that are ready, or as many as there is room to mark.
+ * The file has them first. */
+static void begin_turn(struct px_stream *s)
+{
+    size_t used;
+
+    if (s->marked) {
+        s->at = 0;
+        s->turn = px_marks_apply(&s->marks, s->bytes, s->ready, &used, s->marked,
+                                 MARKED_B);
+        drop_bytes(s, used);
+    } else {
+        s->turn = s->ready;
+    }
+    write_file(s, s->marked ? s->marked : s->bytes, s->turn);
+}
+
+/* So much of the turn has been written. */
+static void advance(struct px_stream *s, size_t n)
+{
+    s->turn -= n;
+    if (s->marked)
+        s->at += n;
+    else
+        drop_bytes(s, n);
 }
 
 /* Reads what there is room for, once; when it finishes, all of what is left that finds
@@ -170,18 +226,49 @@ static void stream_fill(struct px_stream *s)
     } while (finishes);
 }
 
+/* Without a sink, no line waits. */
+static void fill_file(struct px_stream *s)
+{
+    while (s->ready > 0) {
+        begin_turn(s);
+        advance(s, s->turn);
+        if (s->left != SIZE_MAX && s->fd >= 0)
+            stream_fill(s);
+    }
+    if (s->way.file < 0) { /* the writer learns it */
+        px_watch_free(px_take(&s->watch));
+        px_drop_fd(&s->fd);
+        s->len = s->ready = 0;
+    }
+}
+
 /* Lines that are ready wait for their turn, a full buffer is not read into. True if the
  * stream has come to its end and is gone: the owner then knows. */
 static bool stream_settle(struct px_stream *s)
 {
-    if (s->ready > 0 && !px_list_linked(&s->turn_link))
+    if (!s->sink)
+        fill_file(s);
+    else if (s->ready + s->turn > 0 && !px_list_linked(&s->turn_link))
         px_list_append(&s->sink->queue, &s->turn_link);
     if (s->fd >= 0)
         px_watch_set(s->watch, s->len < PX_LINE_MAX_B ? PX_READABLE : 0);
-    if (s->fd >= 0 || s->len > 0)
+    if (s->fd >= 0 || s->len + s->turn > 0)
         return false;
     stream_done(s);
     return true;
+}
+
+/* The file, if there is one, gets what the sink cannot take. */
+static void lose_sink(struct px_stream *s)
+{
+    px_list_remove(&s->link);
+    px_list_remove(&s->turn_link);
+    s->sink = NULL;
+    advance(s, s->turn);
+    if (s->way.file >= 0)
+        (void)stream_settle(s);
+    else
+        stream_done(s);
 }
 
 /* The reader has gone, or the disk is full. The writers learn it as they would without
@@ -200,7 +287,7 @@ static void sink_break(struct px_sink *sink, int errnum)
         o->on_broken(o->arg);
     }
     while (!px_list_empty(&sink->streams))
-        stream_done(PX_CONTAINER_OF(sink->streams.next, struct px_stream, link));
+        lose_sink(PX_CONTAINER_OF(sink->streams.next, struct px_stream, link));
 }
 
 static void on_writable(void *arg, int fd, unsigned events);
@@ -218,8 +305,8 @@ static void sink_wait(struct px_sink *sink)
 static bool serve(struct px_sink *sink, struct px_stream *s)
 {
     if (s->turn == 0)
-        s->turn = s->ready;
-    ssize_t n = sink_write(sink, s->bytes, s->turn);
+        begin_turn(s);
+    ssize_t n = sink_write(sink, s->marked ? s->marked + s->at : s->bytes, s->turn);
     if (n < 0 && errno == EINTR)
         return true;
     if (n < 0) {
@@ -229,10 +316,7 @@ static bool serve(struct px_sink *sink, struct px_stream *s)
             sink_break(sink, errno);
         return false;
     }
-    s->len -= (size_t)n;
-    s->ready -= (size_t)n;
-    s->turn -= (size_t)n;
-    memmove(s->bytes, s->bytes + n, s->len);
+    advance(s, (size_t)n);
     if (s->turn == 0)
         px_list_remove(&s->turn_link); /* settling puts it last if it has more */
     if (s->left != SIZE_MAX && s->fd >= 0)
@@ -256,20 +340,22 @@ static void on_readable(void *arg, int fd PX_UNUSED, unsigned events PX_UNUSED)
 {
     struct px_stream *s = arg;
     struct px_sink *sink = s->sink;
-    bool idle = px_list_empty(&sink->queue);
+    bool idle = sink && px_list_empty(&sink->queue);
 
     stream_fill(s);
     if (!stream_settle(s) && idle) /* else its turn comes when there is room */
         on_writable(sink, sink->fd, PX_WRITABLE);
 }
 
-pmix_status_t px_stream_open(struct px_output *o, int which, int fd,
-                             void (*done)(void *arg), void *arg, struct px_stream **out)
+pmix_status_t px_stream_open(struct px_output *o, const struct px_stream_way *way,
+                             int fd, struct px_stream **out)
 {
-    struct px_sink *sink = o->sink_of[which];
+    struct px_sink *sink = way->which < 0 ? NULL : o->sink_of[way->which];
     struct px_stream *s;
 
-    if (sink->kind == PX_SINK_BROKEN) {
+    if (sink && sink->kind == PX_SINK_BROKEN)
+        sink = NULL;
+    if (!sink && way->file < 0) {
         close(fd);
         *out = NULL;
         return PMIX_SUCCESS;
@@ -279,17 +365,20 @@ pmix_status_t px_stream_open(struct px_output *o, int which, int fd,
         return PMIX_ERR_NOMEM;
     *s = (struct px_stream){
         .sink = sink,
+        .way = *way,
         .fd = -1,
         .bytes = malloc(PX_LINE_MAX_B),
         .watch = px_watch_create(o->loop, fd, PX_READABLE, on_readable, s),
         .left = SIZE_MAX,
-        .done = done,
-        .arg = arg};
-    if (!s->bytes || !s->watch) {
+        .marked = way->marks ? malloc(MARKED_B) : NULL};
+    if (!s->bytes || !s->watch || (way->marks && !s->marked)) {
         px_stream_close(s);
         return PMIX_ERR_NOMEM;
     }
-    px_list_append(&sink->streams, &s->link);
+    if (way->marks)
+        s->marks = *way->marks;
+    if (sink)
+        px_list_append(&sink->streams, &s->link);
     s->fd = fd;
     *out = s;
     return PMIX_SUCCESS;

@@ -7,6 +7,7 @@
 
 #include "core/base/err.h"
 #include "core/base/list.h"
+#include "core/host/streams/marks.h"
 #include "core/rt/loop.h"
 
 /* ---- output ---------------------------------------------------------------------- */
@@ -43,18 +44,30 @@ struct px_output {
 
 struct px_stream;
 
+/* How the output of one process goes on. All is borrowed, but marks, which are
+ * copied. */
+struct px_stream_way {
+    int which; /* the sink: 0 stdout, 1 stderr; -1: none, but the file */
+    const struct px_marks *marks; /* NULL: lines go on as they come */
+    int file;                     /* gets the same bytes; -1: none */
+    const char *file_name;
+    /* Once the end has come and all before it has been written; the stream is gone
+     * then. From the loop, once. */
+    void (*done)(void *arg);
+    /* The file cannot be written; it gets nothing any more. */
+    void (*on_broken_file)(void *arg);
+    void *arg;
+};
+
 void px_output_init(struct px_output *o, struct px_loop *loop,
                     void (*on_broken)(void *arg), void *arg);
 /* All streams must be closed. Idempotent. */
 void px_output_fini(struct px_output *o);
 
 /* Begins to pass on what comes out of fd, a non-blocking pipe, which is taken on
- * success. which: 0 stdout, 1 stderr. done is called from the loop, once, when the end
- * has come and all before it has been written; the stream is gone then. *stream is NULL
- * and fd closed if nothing can be written there any more. */
-pmix_status_t px_stream_open(struct px_output *o, int which, int fd,
-                             void (*done)(void *arg), void *arg,
-                             struct px_stream **stream);
+ * success. *stream is NULL and fd closed if nothing can be written there any more. */
+pmix_status_t px_stream_open(struct px_output *o, const struct px_stream_way *way,
+                             int fd, struct px_stream **stream);
 /* The writer we know of is gone: what is in the pipe now is all that is read, even if
  * others hold it open. done may be called within. */
 void px_stream_finish(struct px_stream *s);

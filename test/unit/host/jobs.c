@@ -78,13 +78,24 @@ void await_failure(pmix_status_t failure, pmix_status_t verdict, pmix_rank_t ran
     seen.n_failures = 0;
 }
 
-pmix_status_t spawn_with(const px_infos *infos, int n, const char *script)
+pmix_status_t spawn_as(const px_infos *of_job, const px_infos *of_app, int n,
+                       const char *script)
 {
     char sh[] = "sh", c[] = "-c", *argv[] = {sh, c, (char *)script, NULL};
-    pmix_app_t app = {
-        .cmd = sh, .argv = argv, .cwd = (char *)px_test_dir(), .maxprocs = n};
+    pmix_app_t app = {.cmd = sh,
+                      .argv = argv,
+                      .cwd = (char *)px_test_dir(),
+                      .maxprocs = n,
+                      .info = of_app ? of_app->v : NULL,
+                      .ninfo = of_app ? of_app->n : 0};
 
-    return PMIx_Spawn(infos ? infos->v : NULL, infos ? infos->n : 0, &app, 1, job_name);
+    return PMIx_Spawn(of_job ? of_job->v : NULL, of_job ? of_job->n : 0, &app, 1,
+                      job_name);
+}
+
+pmix_status_t spawn_with(const px_infos *infos, int n, const char *script)
+{
+    return spawn_as(infos, NULL, n, script);
 }
 
 void spawn(int n, const char *script)

@@ -37,7 +37,9 @@ void await_end(pmix_status_t verdict);
 void await_failure(pmix_status_t failure, pmix_status_t verdict, pmix_rank_t rank,
                    int exit_code, const char *text);
 
-/* n processes of a shell script, with infos for the job. */
+/* n processes of a shell script, with infos for the job, and for the application. */
+pmix_status_t spawn_as(const px_infos *of_job, const px_infos *of_app, int n,
+                       const char *script);
 pmix_status_t spawn_with(const px_infos *infos, int n, const char *script);
 void spawn(int n, const char *script);
 void spawn_sleepers(int n);

@@ -223,10 +223,15 @@ PX_TEST(each_attribute_is_honoured_or_refused)
         {PMIX_REPORT_BINDINGS, &yes, PMIX_BOOL, NULL},
         {PMIX_NO_PROCS_ON_HEAD, &yes, PMIX_BOOL, NULL},
         {PMIX_NO_OVERSUBSCRIBE, &yes, PMIX_BOOL, NULL},
-        {PMIX_FWD_STDDIAG, &yes, PMIX_BOOL, NULL},
-        {PMIX_TAG_OUTPUT, &yes, PMIX_BOOL, NULL},
-        {PMIX_TIMESTAMP_OUTPUT, &yes, PMIX_BOOL, NULL},
-        {PMIX_MERGE_STDERR_STDOUT, &yes, PMIX_BOOL, NULL},
+        {PMIX_FWD_STDDIAG, &yes, PMIX_BOOL, "true"},
+        {PMIX_TAG_OUTPUT, &yes, PMIX_BOOL, "true"}, /* and so on: test_output.c */
+        {PMIX_IOF_TAG_OUTPUT, &yes, PMIX_BOOL, "true"},
+        {PMIX_IOF_TAG_FULLNAME_OUTPUT, &yes, PMIX_BOOL, "true"},
+        {PMIX_IOF_RANK_OUTPUT, &yes, PMIX_BOOL, "true"},
+        {PMIX_TIMESTAMP_OUTPUT, &yes, PMIX_BOOL, "true"},
+        {PMIX_IOF_TIMESTAMP_OUTPUT, &yes, PMIX_BOOL, "true"},
+        {PMIX_MERGE_STDERR_STDOUT, &yes, PMIX_BOOL, "true"},
+        {PMIX_IOF_MERGE_STDERR_STDOUT, &yes, PMIX_BOOL, "true"},
         {PMIX_OUTPUT_TO_FILE, "out", PMIX_STRING, NULL},
         {PMIX_MAX_RESTARTS, &many, PMIX_UINT32, NULL},
         {PMIX_TIMEOUT_STACKTRACES, &yes, PMIX_BOOL, NULL},
@@ -453,7 +458,7 @@ static void do_spawn(struct px_call *call, void *arg)
 PX_TEST(a_client_may_not_require_what_only_this_program_gets)
 {
     static const char *const keys[] = {PMIX_FWD_STDIN, PMIX_FWD_STDOUT, PMIX_FWD_STDERR,
-                                       PMIX_FWD_ENVIRONMENT};
+                                       PMIX_FWD_STDDIAG, PMIX_FWD_ENVIRONMENT};
     char name[] = "true";
     pmix_app_t app = {.cmd = name, .maxprocs = 1};
 

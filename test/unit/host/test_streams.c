@@ -22,7 +22,7 @@
 static struct px_loop *loop;
 static struct px_output output;
 static int reader; /* of what comes out */
-static atomic_int n_done, n_broken;
+static atomic_int n_done, n_broken, n_broken_files;
 
 static void setup(void)
 {
@@ -46,12 +46,19 @@ static void on_done(void *arg PX_UNUSED)
     n_done++;
 }
 
+static void on_broken_file(void *arg PX_UNUSED)
+{
+    n_broken_files++;
+}
+
 enum action { NOTHING, INIT, FINI, OPEN, FINISH, CLOSE };
 
 struct source {
     enum action action;
     int which; /* 0 stdout, 1 stderr */
-    int fd;    /* write end */
+    const struct px_marks *marks;
+    int file; /* 0: none */
+    int fd;   /* write end */
     struct px_stream *stream;
 };
 
@@ -74,7 +81,14 @@ static void do_action(struct px_call *call, void *args)
         ok(pipe2(ends, O_CLOEXEC));
         ok(px_fd_nonblock(ends[0]));
         s->fd = ends[1];
-        rc = px_stream_open(&output, s->which, ends[0], on_done, NULL, &s->stream);
+        rc = px_stream_open(&output,
+                            &(struct px_stream_way){.which = s->which,
+                                                    .marks = s->marks,
+                                                    .file = s->file ? s->file : -1,
+                                                    .file_name = "out",
+                                                    .done = on_done,
+                                                    .on_broken_file = on_broken_file},
+                            ends[0], &s->stream);
         break;
     case FINISH:
         px_stream_finish(s->stream);
@@ -355,6 +369,144 @@ PX_TEST(a_closed_stream_is_silent)
     assert_nothing_out();
     ck_assert_int_eq(n_done, 0);
     close(a.fd);
+    on_loop(FINI, NULL);
+}
+
+/* ---- marks and files ------------------------------------------------------------- */
+
+static const struct px_marks marks = {.source = "[1]:"};
+
+/* Whatever is in a line; the rest is one, too; and where no more fits, no line is cut. */
+PX_TEST(each_line_gets_its_mark)
+{
+    static const struct {
+        const char *in;
+        size_t n;
+        size_t room;
+        const char *out;
+        size_t n_out, used;
+    } rows[] = {{"", 0, 100, "", 0, 0},
+                {"a\n\nrest", 7, 100, "[1]:a\n[1]:\n[1]:rest\n", 20, 7},
+                {"\0\xff\r\n\0", 5, 100, "[1]:\0\xff\r\n[1]:\0\n", 14, 5},
+                {"a\nb\nc", 5, 14, "[1]:a\n[1]:b\n", 12, 4},
+                {"a\nb\n", 4, 5, "", 0, 0}};
+    uint8_t out[100];
+    size_t used;
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        ck_assert_uint_eq(px_marks_apply(&marks, (const uint8_t *)rows[i].in, rows[i].n,
+                                         &used, out, rows[i].room),
+                          rows[i].n_out);
+        ck_assert_uint_eq(used, rows[i].used);
+        ck_assert_mem_eq(out, rows[i].out, rows[i].n_out);
+    }
+}
+
+static int open_file(void)
+{
+    int fd = open(px_test_path("out"), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
+
+    ck_assert_int_ge(fd, 0);
+    return fd;
+}
+
+static void assert_in_file(int fd, const char *text)
+{
+    ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+    assert_in(fd, text);
+    ck_assert_int_eq(lseek(fd, 0, SEEK_END), (int)strlen(text));
+    close(fd);
+}
+
+PX_TEST(marked_lines_are_the_same_in_the_file)
+{
+    struct source a = {.marks = &marks, .file = open_file()};
+    static const char all[] = "[1]:1\n[1]:one, two\n[1]:rest\n";
+
+    start_with_pipe();
+    on_loop(OPEN, &a);
+    say(&a, "1\none, ");
+    assert_in(reader, "[1]:1\n");
+    say(&a, "two\nrest");
+    close(a.fd);
+    assert_in(reader, all + 6);
+    await_done(1);
+    assert_in_file(a.file, all);
+    on_loop(FINI, NULL);
+}
+
+/* A long line is cut, and marked again; what is short of a line waits. */
+PX_TEST(marked_lines_to_a_slow_reader_lose_nothing)
+{
+    static char big[3 * PX_LINE_MAX_B], line[PX_LINE_MAX_B + 6];
+    struct source a = {.marks = &marks, .file = open_file()};
+
+    start_with_pipe();
+    on_loop(OPEN, &a);
+    memset(big, 'x', sizeof(big));
+    ck_assert_int_gt(fcntl(a.fd, F_SETPIPE_SZ, (int)sizeof(big)), 0);
+    ok(px_fd_write_all(a.fd, big, sizeof(big), 0));
+    on_loop(FINISH, &a);
+    ck_assert_int_eq(n_done, 0);
+    for (int i = 0; i < 3; i++) {
+        ok(px_fd_read_all(reader, line, sizeof(line) - 1, px_clock_ms() + 5000));
+        ck_assert_int_eq(strncmp(line, "[1]:xx", 6), 0);
+        ck_assert_str_eq(line + sizeof(line) - 3, "x\n");
+    }
+    await_done(1);
+    ck_assert_int_eq(lseek(a.file, 0, SEEK_END), 3 * (int)(sizeof(line) - 1));
+    close(a.file);
+    assert_broken(&a);
+    on_loop(FINI, NULL);
+}
+
+/* Nothing comes out; all is in the file, even if the reader has gone. */
+PX_TEST_LOOP(a_file_alone_gets_all, 3)
+{
+    struct source a = {.which = -1, .file = open_file()};
+
+    start_with_pipe();
+    a.which = _i == 0 ? -1 : 0;
+    if (_i > 0)
+        close(reader);
+    on_loop(OPEN, &a);
+    say(&a, "line\nre");
+    on_loop(NOTHING, NULL);
+    say(&a, "st\nof it");
+    if (_i == 2)
+        on_loop(FINISH, &a);
+    else
+        close(a.fd);
+    await_done(1);
+    assert_in_file(a.file, "line\nrest\nof it");
+    ck_assert_int_eq(n_broken + n_broken_files, 0);
+    on_loop(FINI, NULL);
+}
+
+/* It is told once. Alone it ends the stream; else the reader gets the rest. */
+PX_TEST_LOOP(a_file_on_a_full_disk_is_a_failure, 2)
+{
+    struct source a = {.which = _i - 1,
+                       .file = open("/dev/full", O_WRONLY | O_CLOEXEC)};
+
+    PX_TEST_NEEDS(a.file >= 0, "/dev/full");
+    start_with_pipe();
+    ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
+    on_loop(OPEN, &a);
+    say(&a, "line\n");
+    if (_i == 0) {
+        await_done(1);
+        assert_broken(&a);
+    } else {
+        assert_in(reader, "line\n");
+        say(&a, "more\n");
+        assert_in(reader, "more\n");
+        close(a.fd);
+        await_done(1);
+    }
+    ck_assert_int_eq(n_broken, 0);
+    ck_assert_int_eq(n_broken_files, 1);
+    close(a.file);
     on_loop(FINI, NULL);
 }
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The output of a job's processes: how it is marked, where it goes. */
+#include "core/host/job.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "core/base/fd.h"
+
+/* Output that cannot be written is a failure of the processes that wrote it. */
+static const struct px_failure not_written = {.status = PMIX_ERR_IOF_FAILURE,
+                                              .verdict = PMIX_ERR_IOF_FAILURE,
+                                              .rank = PMIX_RANK_UNDEF,
+                                              .exit_code = 1,
+                                              .text = "its output cannot be written"};
+
+static void on_output_broken(void *arg)
+{
+    struct px_launcher *l = arg;
+
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
+        px_job_fail(job, &not_written);
+}
+
+static const char *const names[2] = {"stdout", "stderr"};
+
+/* False if its lines are not marked. */
+static bool make_marks(const struct px_task *task, int which, struct px_marks *marks)
+{
+    const struct px_launch_job *job = task->job;
+    const struct px_output_plan *plan = &job->plan.apps[task->app].output;
+    int n = 0;
+
+    *marks = (struct px_marks){.timed = plan->timed};
+    if (plan->tag_full)
+        n = snprintf(marks->source, sizeof(marks->source), "[%s,%u]", job->proc.nspace,
+                     task->rank);
+    else if (plan->tag)
+        n = snprintf(marks->source, sizeof(marks->source), "[%u,%u]", job->number,
+                     task->rank);
+    else if (plan->tag_rank)
+        n = snprintf(marks->source, sizeof(marks->source), "[%u]", task->rank);
+    snprintf(marks->source + n, sizeof(marks->source) - (size_t)n,
+             "<%s>:", names[which]);
+    return plan->timed || n > 0;
+}
+
+static pmix_status_t open_stream(struct px_task *task, int which, int *write_end,
+                                 struct px_err *err)
+{
+    struct px_task_output *output = &task->outputs[which];
+    struct px_marks marks;
+    const struct px_stream_way way = {.which = which,
+                                      .marks = make_marks(task, which, &marks) ? &marks
+                                                                               : NULL,
+                                      .file = -1,
+                                      .done = px_job_stream_ended,
+                                      .arg = output};
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return px_err_errno(err, "cannot make a pipe");
+    PX_AUTOCLOSE int read_end = ends[0];
+    *write_end = ends[1];
+    pmix_status_t rc = px_fd_nonblock(read_end); /* which is ours alone */
+    if (!rc)
+        rc = px_stream_open(&task->job->launcher->output, &way, read_end,
+                            &output->stream);
+    if (rc)
+        return px_err_set(err, rc, "cannot read from a pipe: %s",
+                          PMIx_Error_string(rc));
+    (void)px_take_fd(&read_end);
+    task->job->n_streams += output->stream != NULL;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_task_open_output(struct px_task *task, int fds[2], struct px_err *err)
+{
+    struct px_output *to = &task->job->launcher->output;
+
+    /* A host that starts nothing leaves its stdout and stderr alone. */
+    if (!to->loop)
+        px_output_init(to, px_process.loop, on_output_broken, task->job->launcher);
+    pmix_status_t rc = open_stream(task, 0, &fds[0], err);
+    /* One pipe for both keeps the order in which they are written. */
+    if (!rc && task->job->plan.apps[task->app].output.merged)
+        fds[1] = fds[0];
+    else if (!rc)
+        rc = open_stream(task, 1, &fds[1], err);
+    return rc;
+}
