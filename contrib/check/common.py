@@ -51,7 +51,7 @@ def main(check, sample):
     args = sys.argv[1:]
     if args == ["--self-test"]:
         violations = self_test(check, sample)
-    elif len(args) == 2:
+    elif len(args) == 2 and os.path.isfile(os.path.join(args[0], "meson.build")):
         violations = check(*args)
     else:
         sys.exit("usage: %s --self-test | SOURCE_ROOT BUILD_ROOT" % sys.argv[0])

@@ -5,6 +5,7 @@ process, no comment over 88 columns (a row of a table of macros may be longer), 
 when the rule came are counted per room and kind in words-allow.txt; a count may only shrink ("words.py --update
 ROOT" lowers the counts and never raises one)."""
 import collections
+import os
 import re
 import sys
 
@@ -13,6 +14,7 @@ import common
 ALLOW = "contrib/check/words-allow.txt"
 COLUMNS = 88
 TREES = ("core", "components", "frameworks", "include", "contrib", "docs")
+FILES = ("README.md", "HACKING.md", "SECURITY.md", "CHANGELOG.md")
 PROSE = (".md", ".1", ".5", ".txt")
 # Put together from parts, so that this file passes.
 RELATIVE = re.compile(r"\b(Wh" r"o|Wh" r"at|Wh" r"oever|Wh" r"atever|Wh" r"ose)\b")
@@ -66,8 +68,8 @@ def room_of(path):
 def measure(root):
     """(room, kind) -> the lines found."""
     found = collections.defaultdict(list)
-    for path in common.files(root, ".c", ".h", ".def", ".py", ".sh", "meson.build", *PROSE,
-                             under=TREES):
+    paths = common.files(root, ".c", ".h", ".def", ".py", ".sh", "meson.build", *PROSE, under=TREES)
+    for path in paths + [p for p in FILES if os.path.isfile(os.path.join(root, p))]:
         for kind, line, what in look(path, common.read(root, path)):
             found[room_of(path), kind].append("%s:%d: %s" % (path, line, what))
     return found
@@ -110,6 +112,7 @@ def sample(root, _build):
     common.write(root, "core/link/a.h", "int a; /* %s */\n" % ("x" * COLUMNS))
     common.write(root, "components/ptl/a.c", 'log("%s is here");\n' % person)
     common.write(root, "docs/a.md", "Text.\n%s comes, goes.\n" % relative)
+    common.write(root, "README.md", "For %s.\n" % person)
     common.write(root, "contrib/check/a.py", "# for %s\n" % person)
     common.write(root, "include/good.h",
                  "/* %s is it? The process itself. */\n#define X \"%s\"\n"
@@ -117,7 +120,7 @@ def sample(root, _build):
                  % (relative, "y" * COLUMNS, person, "z" * COLUMNS))
     return ["core/base: 1 of kind \"relative\"", "core/base/a.c:1", "core/rt: 1 of kind \"person\"",
             "core/rt/a.c:2", "core/link: 1 of kind \"columns\"", "core/link/a.h:1",
-            "components: 1", "components/ptl/a.c:1", "docs: 1", "docs/a.md:2", "contrib: 1",
+            "components: 1", "components/ptl/a.c:1", "docs: 1", "docs/a.md:2", "README.md: 1", "README.md:1", "contrib: 1",
             "contrib/check/a.py:1"]
 
 
