@@ -26,6 +26,7 @@ enum {
     GRACE_MS = 2000,     /* for what was killed, where processes are not waited for */
     LOOK_AGAIN_MS = 250, /* at processes that are not watched */
     GATHER_MS = 5,       /* ends come in crowds */
+    ORPHAN_MS = 1000,    /* for a lock that outlives its server */
     OWN_SCOPE = 0,
 };
 
@@ -54,17 +55,10 @@ struct remains {
  * too. */
 bool px_reclaim_is_local(int fd)
 {
-    static const uint32_t local[] = {
-        0xEF53,     /* ext */
-        0x58465342, /* xfs */
-        0x9123683E, /* btrfs */
-        0x01021994, /* tmpfs */
-        0x858458F6, /* ramfs */
-        0x794C7630, /* overlayfs */
-        0xF2F52010, /* f2fs */
-        0x2FC12FC1, /* zfs */
-        0xCA451A4E, /* bcachefs */
-    };
+    /* ext, xfs, btrfs, tmpfs, ramfs, overlayfs, f2fs, zfs, bcachefs */
+    static const uint32_t local[] = {0xEF53,     0x58465342, 0x9123683E,
+                                     0x01021994, 0x858458F6, 0x794C7630,
+                                     0xF2F52010, 0x2FC12FC1, 0xCA451A4E};
     struct statfs fs;
     bool found = false;
 
@@ -82,11 +76,46 @@ static int lock(int fd, int how, bool *has_none)
     return errnum == EWOULDBLOCK ? EBUSY : 0;
 }
 
+/* EPERM if it is none of the owner's, and, to write it, of the owner's alone. */
+static int open_journal(int dir, uid_t owner, int how, int *journal)
+{
+    struct stat st;
+    PX_AUTOCLOSE int fd = openat(dir, PX_JOURNAL_NAME,
+                                 how | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return errno;
+    if (!S_ISREG(st.st_mode) || st.st_nlink != 1 || st.st_uid != owner ||
+        (how != O_RDONLY && st.st_mode & 077))
+        return EPERM;
+    *journal = px_take_fd(&fd);
+    return 0;
+}
+
+/* Whether the server has ended, whose lock is held: a process that it had just made has
+ * the lock until it runs its program, or dies in its turn. */
+static bool is_orphaned(const struct remains *r)
+{
+    uint8_t bytes[PX_JOURNAL_RECORD_B];
+    struct px_journal_record head;
+    size_t at = 0;
+    int journal = -1;
+
+    if (open_journal(r->fd, geteuid(), O_RDONLY, &journal))
+        return false;
+    ssize_t n = PX_RETRY(read(journal, bytes, sizeof(bytes)));
+    close(journal);
+    return n > 0 && px_journal_next(bytes, (size_t)n, &at, &head) &&
+           head.type == PX_JOURNAL_HEAD && px_journal_is_here(&head, r->sweep.node) &&
+           px_proc_ended((int64_t)head.x, head.y);
+}
+
 /* By its path, or by the caller's descriptor: then its path may lead elsewhere by now,
  * or nowhere, where others may rename what is ours. */
 static int open_folder(struct remains *r, int locked)
 {
     struct px_rm_sys sys = {.no_links = true};
+    uint64_t deadline_ms = px_clock_ms() + ORPHAN_MS;
     char now[PX_RM_MAX_PATH + 1];
     struct stat there;
     bool has_none;
@@ -105,6 +134,11 @@ static int open_folder(struct remains *r, int locked)
     if (r->fd < 0)
         return errno;
     int errnum = lock(r->is_found ? r->fd : locked, LOCK_EX, &has_none);
+    while (errnum == EBUSY && r->is_found && px_clock_ms() < deadline_ms &&
+           is_orphaned(r)) {
+        poll(NULL, 0, GATHER_MS);
+        errnum = lock(r->fd, LOCK_EX, &has_none);
+    }
     r->unlocked = r->is_found && has_none;
     r->is_shared = r->is_found && !px_reclaim_is_local(r->fd);
     if (errnum || r->is_found ||
@@ -113,22 +147,6 @@ static int open_folder(struct remains *r, int locked)
     r->is_gone = r->st.st_nlink == 0 || !px_proc_fd_path(r->fd, now, sizeof(now));
     if (!r->is_gone)
         px_str_copy(r->path, sizeof(r->path), now);
-    return 0;
-}
-
-/* EPERM if it is none of the owner's, and, to write it, of the owner's alone. */
-static int open_journal(int dir, uid_t owner, int how, int *journal)
-{
-    struct stat st;
-    PX_AUTOCLOSE int fd = openat(dir, PX_JOURNAL_NAME,
-                                 how | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return errno;
-    if (!S_ISREG(st.st_mode) || st.st_nlink != 1 || st.st_uid != owner ||
-        (how != O_RDONLY && st.st_mode & 077))
-        return EPERM;
-    *journal = px_take_fd(&fd);
     return 0;
 }
 

@@ -14,7 +14,8 @@
  * without a journal only dir. wait false: scopes whose processes live are left for
  * another time, and so are journal and dir.
  *
- * Nothing happens while another process holds the lock (BSD, exclusive) on dir. locked
+ * Nothing happens while another process holds the lock (BSD, exclusive) on dir; if the
+ * server itself has ended, the lock is waited for, up to a second. locked
  * is -1, or the caller's descriptor of dir with that lock: then it counts, and dir may
  * have been moved or removed; s->journal is used if the journal is not in it any more,
  * and else not. Nothing either if the journal is not one: no file, linked elsewhere,

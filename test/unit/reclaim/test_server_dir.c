@@ -339,9 +339,20 @@ PX_TEST(killed_at_any_point_it_is_completed_by_the_next)
 
 /* ---- locks ---------------------------------------------------------------------- */
 
+static pid_t start_server(uint16_t flags)
+{
+    char here[320];
+    pid_t pid = start_process();
+
+    px_journal_whereabouts("node", here);
+    begin_journal(pid, px_journal_start_time(pid), flags, here);
+    return pid;
+}
+
 PX_TEST(a_folder_that_is_locked_is_left_alone)
 {
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    pid_t pid = start_server(0);
 
     ok(flock(lock, LOCK_EX));
     file_in(0, 0, "a");
@@ -352,6 +363,24 @@ PX_TEST(a_folder_that_is_locked_is_left_alone)
     ok(px_reclaim_server_dir(&sweep, dir, lock, true, &totals));
     ck_assert(!is_there(dir) && !is_there(in("a")));
     close(lock);
+    ok(end(pid));
+}
+
+/* As a child has the lock that its server had just made when it was killed. */
+PX_TEST(a_lock_that_outlives_its_server_is_waited_for)
+{
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    ok(flock(lock, LOCK_EX));
+    pid_t pid = fork();
+    if (pid == 0) {
+        usleep(100000);
+        _exit(0);
+    }
+    close(lock);
+    ok(px_reclaim_tmpdir(&sweep, top, &totals));
+    ck_assert(!is_there(dir));
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
 PX_TEST(a_descriptor_without_the_lock_is_of_no_use)
@@ -409,16 +438,6 @@ PX_TEST_LOOP(a_folder_that_was_removed_does_not_keep_the_rest, 2)
     ok(px_reclaim_server_dir(&s, dir, lock, true, &totals));
     ck_assert(!is_there(in("a")) && !is_there(in("contact")) && !is_there(dir));
     close(lock);
-}
-
-static pid_t start_server(uint16_t flags)
-{
-    char here[320];
-    pid_t pid = start_process();
-
-    px_journal_whereabouts("node", here);
-    begin_journal(pid, px_journal_start_time(pid), flags, here);
-    return pid;
 }
 
 static void its_process_tells(pid_t pid)
@@ -564,6 +583,7 @@ PX_TEST(reclaim_finishes_what_dead_servers_left_and_spares_the_rest)
     append_item(0, 0, PX_RM_FILE, 0, in("file"));
     close(journal);
     make_server("pmix-server.live");
+    pid_t pid = start_server(0);
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ok(flock(lock, LOCK_EX));
     make_dir(in("pmix-server.open")); /* 0755 */
@@ -581,6 +601,7 @@ PX_TEST(reclaim_finishes_what_dead_servers_left_and_spares_the_rest)
     close(lock);
     ok(px_reclaim_tmpdir(&sweep, top, &totals));
     ck_assert(!is_there(in("pmix-server.live")));
+    ok(end(pid));
 }
 
 PX_TEST(reclaim_where_nothing_is_finds_nothing)
