@@ -141,8 +141,9 @@ static void orphans_end(void)
 static int news_fds[2] = {-1, -1};
 
 struct news {
-    enum { ANSWER, FAILURE, END } kind; /* to the request; of a process; of a job */
-    pmix_status_t status;               /* of an answer */
+    /* To the request; of a process, that failed or was started again; of a job. */
+    enum { ANSWER, FAILURE, RESTART, END } kind;
+    pmix_status_t status; /* of an answer */
     pmix_nspace_t job;
     int exit_code;
     /* of a failure only */
@@ -209,7 +210,9 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source,
     (void)results;
     (void)n_results;
     if (n) {
-        n->kind = code == PMIX_EVENT_JOB_END ? END : FAILURE;
+        n->kind = code == PMIX_EVENT_JOB_END      ? END
+                  : code == PMIX_ERR_PROC_RESTART ? RESTART
+                                                  : FAILURE;
         n->proc = *source;
         for (size_t i = 0; i < n_info; i++)
             read_info(n, &info[i]);
@@ -221,9 +224,12 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source,
 
 static pmix_status_t subscribe(void)
 {
-    pmix_status_t codes[] = {PMIX_EVENT_JOB_END, PMIX_ERR_PROC_ABORTED_BY_SIG,
-                             PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_PROC_TERM_WO_SYNC,
-                             PMIX_ERR_PROC_REQUESTED_ABORT};
+    pmix_status_t codes[] = {PMIX_EVENT_JOB_END,
+                             PMIX_ERR_PROC_ABORTED_BY_SIG,
+                             PMIX_ERR_EXIT_NONZERO_TERM,
+                             PMIX_ERR_PROC_TERM_WO_SYNC,
+                             PMIX_ERR_PROC_REQUESTED_ABORT,
+                             PMIX_ERR_PROC_RESTART};
     pmix_status_t rc;
 
     if (pipe2(news_fds, O_CLOEXEC | O_NONBLOCK) < 0)
@@ -340,19 +346,24 @@ static void on_deadline(struct run *run)
     urge(run, PMIX_JOB_CTRL_TERMINATE, 0);
 }
 
-static void on_failure(struct run *run, const struct news *n)
+/* If it was not asked to end. */
+static void complain_of(struct run *run, const struct news *n)
 {
     bool foreign = !PMIx_Check_nspace(n->proc.nspace, run->job);
     char pid[32] = ""; /* that of a tool is not known */
 
     if (n->pid)
         snprintf(pid, sizeof(pid), ", pid %ld", (long)n->pid);
-    if (run->urge == NOT) { /* else it was asked to end */
+    if (run->urge == NOT)
         complain("rank %u%s%s (host %s%s) %s", n->proc.rank, foreign ? " of " : "",
                  foreign ? n->proc.nspace : "", n->host, pid, n->text);
-        if (!run->failed)
-            run->status = n->exit_code;
-    }
+}
+
+static void on_failure(struct run *run, const struct news *n)
+{
+    complain_of(run, n);
+    if (run->urge == NOT && !run->failed)
+        run->status = n->exit_code;
     run->failed = true;
     /* The library ends the job of a process that fails; that of its parent we end. */
     if (!PMIx_Check_nspace(n->job, run->job) && !run->options->recoverable)
@@ -409,8 +420,11 @@ static void on_answer(struct run *run, const struct news *n)
 
 static void on_news(struct run *run)
 {
-    static void (*const handlers[])(struct run *, const struct news *) = {
-        [ANSWER] = on_answer, [FAILURE] = on_failure, [END] = on_end};
+    static void (*const handlers[])(struct run *,
+                                    const struct news *) = {[ANSWER] = on_answer,
+                                                            [FAILURE] = on_failure,
+                                                            [RESTART] = complain_of,
+                                                            [END] = on_end};
     struct news *n;
 
     while (read(news_fds[0], &n, sizeof(n)) == (ssize_t)sizeof(n)) {

@@ -28,6 +28,7 @@ static const char help[] =
     "  --hostfile FILE    the same, from a file with a host in each line\n"
     "  --cluster-id NAME  the cluster that this node is part of, for PMIX_CLUSTER_ID\n"
     "  --recoverable      a process that fails does not end the others\n"
+    "  --restarts N       start a process that fails again, up to N times\n"
     "  --tag-output       begin each line of output with [JOB,RANK]<CHANNEL>:\n"
     "  --timestamp-output  begin it with the time\n"
     "  --merge-stderr-to-stdout  stderr of each process goes where its stdout goes\n"
@@ -101,6 +102,7 @@ static const struct {
     {"--host", PMIX_HOST, PMIX_STRING},
     {"--hostfile", PMIX_HOSTFILE, PMIX_STRING},
     {"--recoverable", PMIX_JOB_RECOVERABLE, PMIX_BOOL},
+    {"--restarts", PMIX_MAX_RESTARTS, PMIX_UINT32},
     {"--tag-output", PMIX_TAG_OUTPUT, PMIX_BOOL},
     {"--timestamp-output", PMIX_TIMESTAMP_OUTPUT, PMIX_BOOL},
     {"--merge-stderr-to-stdout", PMIX_MERGE_STDERR_STDOUT, PMIX_BOOL},
@@ -133,9 +135,16 @@ static bool take_attribute(struct options *o, char ***at)
         i++;
     if (i == n)
         return false;
-    ask(o, attributes[i].key,
-        attributes[i].type == PMIX_BOOL ? &yes : (void *)argument(at),
-        attributes[i].type);
+    if (attributes[i].type == PMIX_BOOL) {
+        ask(o, attributes[i].key, &yes, PMIX_BOOL);
+    } else if (attributes[i].type == PMIX_UINT32) {
+        const uint32_t n = (uint32_t)number(attributes[i].option, argument(at),
+                                            INT_MAX);
+
+        ask(o, attributes[i].key, &n, PMIX_UINT32);
+    } else {
+        ask(o, attributes[i].key, argument(at), PMIX_STRING);
+    }
     o->recoverable |= PMIx_Check_key(attributes[i].key, PMIX_JOB_RECOVERABLE);
     o->runs = true;
     return true;

@@ -3,7 +3,7 @@
  * itself. To the server it is a host like any other: a module of functions. All
  * processes are of one user, who may do with them what the system would let them do
  * anyway. */
-#include "core/host/job.h"
+#include "core/host/launch.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "core/base/strv.h"
 #include "core/config/core_params.h"
 #include "core/config/param.h"
+#include "core/host/restart.h"
 #include "core/model/nspace.h"
 #include "core/plugin/select.h"
 #include "core/rt/loop.h"
@@ -172,12 +173,14 @@ static void carry_out(struct px_launcher *l, const pmix_proc_t *target,
     struct px_launch_job *job = px_job_find(l, target->nspace);
     struct px_task *task = px_task_find(l, target);
 
-    if (task)
+    if (task) {
+        task->ends |= order->ends;
         px_task_signal(task, order->signum);
-    else if (order->ends)
+    } else if (order->ends) {
         px_job_end(job, order->signum, PMIX_ERR_JOB_KILLED_BY_CMD);
-    else
+    } else {
         px_job_signal(job, order->signum);
+    }
 }
 
 static pmix_status_t host_control(const pmix_proc_t *requestor,
@@ -249,6 +252,8 @@ static pmix_status_t list_tasks(const struct px_launcher *l, const char *key,
         else if (task->running)
             row->state = task->connected ? PMIX_PROC_STATE_CONNECTED
                                          : PMIX_PROC_STATE_RUNNING;
+        else if (task->restart && task->restart->pending)
+            row->state = PMIX_PROC_STATE_RESTART;
         else
             row->state = task->wait_status == 0 ? PMIX_PROC_STATE_TERMINATED
                                                 : PMIX_PROC_STATE_ABORTED;
@@ -341,8 +346,10 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
         return rc;
     }
     const struct px_module *m = px_modules("pfexec", &n);
-    *l = (struct px_launcher){
-        .server = srv, .pfexec = n > 0 ? m : NULL, .grace_ms = conf.grace};
+    *l = (struct px_launcher){.server = srv,
+                              .pfexec = n > 0 ? m : NULL,
+                              .restart = &px_restart_ops,
+                              .grace_ms = conf.grace};
     px_list_init(&l->jobs);
     px_pubs_init(&l->pubs, px_process.loop);
     *module = functions;
@@ -372,7 +379,8 @@ static const struct px_support support[] = {
                    "PMIX_IOF_TIMESTAMP_OUTPUT,PMIX_MERGE_STDERR_STDOUT,"
                    "PMIX_IOF_MERGE_STDERR_STDOUT,PMIX_STDIN_TGT,PMIX_INDEX_ARGV,"
                    "PMIX_NON_PMI,PMIX_SPAWN_CHILD_SEP,PMIX_NOTIFY_COMPLETION,"
-                   "PMIX_JOB_RECOVERABLE,PMIX_JOB_CONTINUOUS,PMIX_JOB_TIMEOUT,"
+                   "PMIX_JOB_RECOVERABLE,PMIX_JOB_CONTINUOUS,PMIX_MAX_RESTARTS,"
+                   "PMIX_JOB_TIMEOUT,"
                    "PMIX_SPAWN_TIMEOUT,PMIX_TIMEOUT,PMIX_PERSONALITY"},
     {"PMIx_Publish", "PMIX_RANGE,PMIX_PERSISTENCE,PMIX_ACCESS_PERMISSIONS,"
                      "PMIX_ACCESS_USERIDS,PMIX_ACCESS_GRPIDS"},

@@ -119,6 +119,7 @@ static void job_free(struct px_launch_job *job)
     drop_dirs(job);
     for (uint32_t r = 0; r < job->n_tasks; r++) {
         px_timer_free(job->tasks[r].timer);
+        job->launcher->restart->forget(&job->tasks[r]);
         if (job->tasks[r].running)
             px_pfexec_ops(m)->forget(m->self, job->tasks[r].pid);
     }
@@ -333,6 +334,8 @@ void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict)
         job->launch_status = verdict; /* no more are started */
     job->stage = stage;
     px_job_signal(job, signum);
+    for (uint32_t r = 0; r < job->n_tasks; r++)
+        job->launcher->restart->drop(&job->tasks[r]);
     if (stage == PX_JOB_TERM) {
         px_job_signal(job, SIGCONT);
         if (job->n_running > 0)
@@ -558,7 +561,8 @@ void px_job_task_ended(void *arg, pid_t pid, int wait_status,
            (long)pid, failure.status ? failure.text : "has ended");
     px_server_client_ended(job->launcher->server, &proc);
     px_pubs_gone(&job->launcher->pubs, &proc);
-    if (failure.status && !job->launch_status && !task->aborted)
+    if (failure.status && !job->launch_status && !task->aborted &&
+        !job->launcher->restart->plan(task, &failure))
         px_job_fail(job, &failure);
     if (job->n_running == 0)
         last_task_ended(job);
@@ -570,6 +574,7 @@ void px_job_stream_ended(void *arg)
 
     o->stream = NULL;
     o->task->job->n_streams--;
+    o->task->job->launcher->restart->go_on(o->task);
     check_finished(o->task->job);
 }
 

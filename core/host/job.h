@@ -23,6 +23,7 @@ struct px_server;
 struct px_launcher {
     struct px_server *server;
     const struct px_module *pfexec; /* NULL: nothing can be started */
+    const struct px_restart_ops *restart;
     struct px_pubs pubs;
     struct px_list jobs;     /* px_launch_job.link, in the order started */
     struct px_output output; /* opened for the first job */
@@ -40,6 +41,26 @@ struct px_task_output {
     struct px_stream *stream; /* NULL: ended */
 };
 
+/* The failure of a job, and of which of its processes. */
+struct px_failure {
+    pmix_status_t status;  /* PMIX_SUCCESS: nothing */
+    pmix_status_t verdict; /* on the job, that follows from it */
+    pmix_rank_t rank;      /* PMIX_RANK_UNDEF: none in particular */
+    pmix_nspace_t nspace;  /* of that rank; "": it is one of this job */
+    bool whole;            /* the job ends, also one that goes on without some */
+    int exit_code;         /* not 0 if there is a failure */
+    char text[512];        /* "killed by signal 9 (Killed)" */
+};
+
+/* Of a process that is started again when it fails. */
+struct px_restart {
+    uint32_t n;   /* times so far */
+    bool pending; /* it counts as running, until it does or the job ends */
+    bool due;     /* the pause before is over */
+    struct px_timer *timer;
+    struct px_failure failure; /* of its last life */
+};
+
 /* A process of a job. */
 struct px_task {
     struct px_launch_job *job;
@@ -50,19 +71,21 @@ struct px_task {
     bool running;
     bool connected, finalized;
     bool named, aborted;              /* by an abort: named in it, and asked to end */
+    bool ends;                        /* by an order: is not started again */
+    struct px_restart *restart;       /* NULL: it has not failed so far */
     struct px_timer *timer;           /* from then on, until it is killed */
     struct px_task_output outputs[2]; /* stdout, stderr */
 };
 
-/* The failure of a job, and of which of its processes. */
-struct px_failure {
-    pmix_status_t status;  /* PMIX_SUCCESS: nothing */
-    pmix_status_t verdict; /* on the job, that follows from it */
-    pmix_rank_t rank;      /* PMIX_RANK_UNDEF: none in particular */
-    pmix_nspace_t nspace;  /* of that rank; "": it is one of this job */
-    bool whole;            /* the job ends, also one that goes on without some */
-    int exit_code;         /* not 0 if there is a failure */
-    char text[512];        /* "killed by signal 9 (Killed)" */
+/* Restarts (restart.c), as job.c and launch.c know them. */
+struct px_restart_ops {
+    /* Of a process that has failed; false: it is not started again. */
+    bool (*plan)(struct px_task *task, const struct px_failure *failure);
+    void (*go_on)(struct px_task *task); /* its output has ended */
+    /* It runs, or does not. Says so, if it is not for the first time. */
+    void (*started)(struct px_task *task, pmix_status_t status, const char *why);
+    void (*drop)(struct px_task *task); /* the job ends */
+    void (*forget)(struct px_task *task);
 };
 
 /* The order matters. */
@@ -111,12 +134,6 @@ struct px_fact {
 };
 
 pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n);
-
-/* From a request to running processes: either all of them run, or none is left. As the
- * host module's function (pmix_server.h). */
-pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
-                        size_t n_info, const pmix_app_t apps[], size_t n_apps,
-                        pmix_spawn_cbfunc_t cb, void *cbdata);
 
 pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
                             px_plan *plan, /* takes it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/host/job.h"
+#include "core/host/launch.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -214,12 +214,14 @@ static void on_started(void *arg, pid_t pid, pmix_status_t status, const char *w
     if (!status) {
         px_log(PX_LOG_INFO, "spawn", "rank %u of %s is %s, pid %ld", task->rank,
                job->proc.nspace, job->plan.apps[task->app].program, (long)pid);
+        job->launcher->restart->started(task, PMIX_SUCCESS, NULL);
         start_more(job);
         return;
     }
     /* The others of a job that has failed are killed, and why they end is no news. */
     px_log(job->stage == PX_JOB_LAUNCHING ? PX_LOG_ERROR : PX_LOG_INFO, "spawn", "%s",
            why);
+    job->launcher->restart->started(task, status, why);
     px_job_task_failed(task, launch_status_of(status));
 }
 
@@ -239,7 +241,7 @@ static pmix_status_t exec_task(struct px_task *task, const struct px_pfexec_spec
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t start_task(struct px_task *task, struct px_err *err)
+pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
 {
     struct px_launch_job *job = task->job;
     const struct px_app_plan *app = &job->plan.apps[task->app];
@@ -291,7 +293,7 @@ static void start_more(struct px_launch_job *job)
     if (job->stage != PX_JOB_LAUNCHING)
         return;
     while (!rc && job->n_begun < job->n_tasks && job->n_starting < STARTS_AT_ONCE)
-        rc = start_task(&job->tasks[job->n_begun++], &err);
+        rc = px_task_start(&job->tasks[job->n_begun++], &err);
     if (rc) {
         px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
         px_job_abandon(job, launch_status_of(rc));

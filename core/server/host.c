@@ -36,6 +36,30 @@ void px_server_client_started(struct px_server *srv, const pmix_proc_t *proc, pi
     px_cleanup_proc_started(srv, proc, pid);
 }
 
+bool px_server_client_settled(struct px_server *srv, const pmix_proc_t *proc)
+{
+    return px_cleanup_settled(srv, proc);
+}
+
+/* Its connections may outlast it in a process that it has left behind. */
+pmix_status_t px_server_restart_client(struct px_server *srv, const pmix_proc_t *proc,
+                                       uint32_t n)
+{
+    const pmix_value_t count = {.type = PMIX_UINT32, .data.uint32 = n};
+    struct px_local *local = px_local_find(srv, proc);
+
+    if (!local)
+        return PMIX_ERR_NOT_FOUND;
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
+        if (p->local == local)
+            px_server_peer_lost(srv, p, PMIX_SUCCESS);
+    local->connected = local->finalized = local->lost = local->committed = false;
+    px_store_clear(&local->ns->store, PX_GDS_LOCAL, proc->rank);
+    px_store_clear(&local->ns->store, PX_GDS_REMOTE, proc->rank);
+    return px_store_put(&local->ns->store, PX_GDS_JOB, proc->rank, PMIX_REINCARNATION,
+                        &count);
+}
+
 bool px_server_any_lost(const char *nspace, bool (*counts)(void *arg, pmix_rank_t rank),
                         void *arg)
 {

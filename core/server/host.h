@@ -47,6 +47,11 @@ bool px_server_has_peer(struct px_server *srv, const pmix_proc_t *proc);
  * reported. */
 void px_server_client_started(struct px_server *srv, const pmix_proc_t *proc,
                               pid_t pid);
+/* Has all been removed that the process had registered, now that it has ended? */
+bool px_server_client_settled(struct px_server *srv, const pmix_proc_t *proc);
+/* It is about to be started again, the n-th time: what it has left is forgotten. */
+pmix_status_t px_server_restart_client(struct px_server *srv, const pmix_proc_t *proc,
+                                       uint32_t n);
 /* Has the last connection of a client broken before it finalized? Of those that
  * count. */
 bool px_server_any_lost(const char *nspace, bool (*counts)(void *arg, pmix_rank_t rank),

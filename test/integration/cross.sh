@@ -69,6 +69,16 @@ aborts() { # aborts HEADERS LIBRARY
     lines 2 '^OK abort [13]$' "$OUT"
 }
 
+# A rank that fails is started again, on whichever library.
+revives() { # revives HEADERS LIBRARY
+    use_debian
+    run 60 "$PMIXRUN" --restarts 1 -n "$RANKS" -x "LD_LIBRARY_PATH=$(folder "$2")" "$(program "$1" client)" \
+        revive "$TMPDIR/file" >"$OUT" 2>"$ERR" || fail "exit status $?: $(tail -1 "$ERR")"
+    lines "$RANKS" '^OK revive [0-2]$' "$OUT"
+    lines 1 '^pmixrun: rank 0 .* exited with status 5, and was started again \(1 of 1\)$' "$ERR"
+    lines 1 . "$ERR"
+}
+
 # A rank starts a second job, with which it connects; the one names ranks, the other the wildcard.
 spawns() { # spawns HEADERS LIBRARY
     local RANKS=2
@@ -146,6 +156,7 @@ for headers in debian ours; do
         t "pmixrun_with_a_client_of_${whose}_headers_on_${lib/ours/our}_library" pair pmixrun $headers $lib
         t "spawn_and_connect_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" spawns $headers $lib
         t "abort_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" aborts $headers $lib
+        t "restart_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" revives $headers $lib
         t "refusals_for_a_client_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib
         t "refusals_for_another_user_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib other
     done

@@ -190,6 +190,19 @@ goes_on() { # without the process that fails
     lines 1 '^pmixrun: rank 1 .* exited with status 3$' "$ERR"
 }
 
+starts_again() { # what has failed, but no more often than it may
+    rc_of 0 pr --restarts 2 -n 2 sh -c 'echo on; [ "$PMIX_RANK" = 0 ] || mkdir "$0" || { rmdir "$0"; exit 0; }
+        exit "$PMIX_RANK"' "$TMPDIR/d" >"$OUT" 2>"$ERR"
+    lines 3 '^on$' "$OUT"
+    lines 1 '^pmixrun: rank 1 .* exited with status 1, and was started again \(1 of 2\)$' "$ERR"
+    rc_of 3 pr --restarts 2 sh -c 'read -r line; echo "$line"; exit 3' <<<$'a\nb\nc\nd' >"$OUT" 2>"$ERR"
+    same "a b c" "$(tr '\n' ' ' <"$OUT" | sed 's/ $//')" "lines of input"
+    lines 2 'was started again' "$ERR"
+    lines 1 '^pmixrun: rank 0 .* exited with status 3$' "$ERR"
+    rc_of 2 pr --restarts 0 true 2>"$ERR"
+    lines 1 '^pmixrun: --restarts "0": a number' "$ERR"
+}
+
 relative_program() {
     printf '#!/bin/sh\necho here\n' >"$TMP/here.sh"
     chmod +x "$TMP/here.sh"
@@ -334,7 +347,7 @@ unprivileged() {
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --host --hostfile --cluster-id --recoverable --tag-output --timestamp-output --merge-stderr-to-stdout PMIx_Abort --timeout --clean --verbose --help --version; do
+    for option in -n --mca -x --wdir --host --hostfile --cluster-id --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout PMIx_Abort --timeout --clean --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"
@@ -392,6 +405,7 @@ t working_directory wdir
 t hosts_are_this_node hosts
 t cluster_has_a_name cluster
 t recoverable_job_goes_on goes_on
+t failed_rank_is_started_again starts_again
 t program_is_found_by_path_and_PATH relative_program
 t mca_parameters_reach_the_ranks mca_reaches_ranks
 t several_programs mpmd

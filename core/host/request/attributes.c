@@ -301,6 +301,7 @@ struct attribute {
 
 #define OF_APP(fn)         APPLIED, true, 0, fn
 #define APP_FLAG(member)   FLAG, true, offsetof(struct px_app_plan, member), NULL
+#define APP_NUMBER(member) NUMBER, true, offsetof(struct px_app_plan, member), NULL
 #define JOB_FLAG(member)   FLAG, false, offsetof(px_plan, member), NULL
 #define JOB_NUMBER(member) NUMBER, false, offsetof(px_plan, member), NULL
 #define NOTHING            GIVEN, false, 0, NULL
@@ -338,6 +339,7 @@ static const struct attribute attributes[] = {
     {PMIX_NOTIFY_COMPLETION, JOB_FLAG(notify)},
     {PMIX_JOB_RECOVERABLE, JOB_FLAG(recoverable)},
     {PMIX_JOB_CONTINUOUS, JOB_FLAG(continuous)},
+    {PMIX_MAX_RESTARTS, APP_NUMBER(max_restarts)},
     {PMIX_JOB_TIMEOUT, JOB_NUMBER(limit_s)},
     {PMIX_SPAWN_TIMEOUT, JOB_NUMBER(launch_limit_s)},
     {PMIX_TIMEOUT, JOB_NUMBER(request_limit_s)},
@@ -367,7 +369,6 @@ static const char *const refused[] = {
     PMIX_NO_PROCS_ON_HEAD,
     PMIX_NO_OVERSUBSCRIBE,
     PMIX_OUTPUT_TO_FILE,
-    PMIX_MAX_RESTARTS,
     PMIX_TIMEOUT_STACKTRACES,
     PMIX_TIMEOUT_REPORT_STATE,
     PMIX_NOTIFY_JOB_EVENTS,

@@ -27,10 +27,11 @@ struct px_app_plan {
     char **env; /* without what each rank has of its own */
     char *cwd;  /* as asked for; NULL: that of this process */
     uint32_t n;
-    uint32_t first;  /* rank */
-    bool in_job_dir; /* cwd is the job's folder, once there is one */
-    bool indexed;    /* argv[0] tells the rank */
-    bool non_pmi;    /* is told nothing of its server */
+    uint32_t first;        /* rank */
+    bool in_job_dir;       /* cwd is the job's folder, once there is one */
+    bool indexed;          /* argv[0] tells the rank */
+    bool non_pmi;          /* is told nothing of its server */
+    uint32_t max_restarts; /* of each process that fails */
     struct px_output_plan output;
     enum { PX_INPUT_NONE, PX_INPUT_OF_JOB, PX_INPUT_OWN } input; /* as asked for */
 };

@@ -225,6 +225,19 @@ static void check(struct px_cleanup_job *job)
     px_cleanup_job_release(job);
 }
 
+bool px_cleanup_settled(struct px_server *srv, const pmix_proc_t *proc)
+{
+    struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, proc->nspace);
+
+    if (!job)
+        return true;
+    PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
+        if ((!s->rank || s->rank->rank == proc->rank) &&
+            (s->state == PX_CLEANUP_DUE || s->state == PX_CLEANUP_RUNS))
+            return false;
+    return true;
+}
+
 void px_cleanup_drop(struct px_server *srv, const char *path, const struct stat *st)
 {
     struct px_cleanup_scope *s = NULL;

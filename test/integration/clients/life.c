@@ -92,6 +92,51 @@ ALONE(abort)
     printf("OK abort %u\n", me.rank);
 }
 
+/* ---- revive: rank 0 ends without finalizing, leaving data and a file, and is started again. The others hear of
+ * it, find the data of its new life, and then all meet. --------------------------------------------- */
+
+static atomic_int restarts;
+
+HANDLER(on_restart)
+{
+    CHECK(from->rank == 0);
+    restarts++;
+    HANDLED();
+}
+
+ALONE(revive)
+{
+    pmix_status_t code = PMIX_ERR_PROC_RESTART;
+    uint32_t times, life;
+
+    CHECK(argc > 1);
+    begin();
+    if (me.rank == 0) {
+        GOOD(get_u32(0, PMIX_REINCARNATION, NULL, &times));
+        put_u32(PMIX_GLOBAL, "life", times);
+        if (times == 0)
+            put_u32(PMIX_GLOBAL, "first", 1);
+        GOOD(PMIx_Commit());
+        if (times == 0) {
+            make_file(argv[1]);
+            GOOD(remove_at_end(PMIX_REGISTER_CLEANUP, argv[1]));
+            barrier();
+            _exit(5);
+        }
+        CHECK(!exists(argv[1]));
+    } else {
+        watch(&code, 1, NULL, 0, on_restart);
+        barrier();
+        CHECK(wait_for(&restarts, 20));
+        GOOD(get_u32(0, "life", NULL, &life));
+        CHECK(life == 1);
+        CHECK(get_u32(0, "first", NULL, &life) != PMIX_SUCCESS);
+    }
+    barrier();
+    GOOD(PMIx_Finalize(NULL, 0));
+    printf("OK revive %u\n", me.rank);
+}
+
 /* ---- again: init and finalize several times in one process, then in a child that it forks,
  * which has the same identity, then in the process again. Each rank keeps to itself: one that
  * has finalized is not waited for in a fence. */

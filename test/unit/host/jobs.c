@@ -15,6 +15,12 @@ PX_TEST_HANDLER(on_event)
 {
     const char *message = px_info_str(info, n, PMIX_EVENT_TEXT_MESSAGE);
 
+    if (code == PMIX_ERR_PROC_RESTART) {
+        px_str_copy(seen.restart, sizeof(seen.restart), message);
+        seen.n_restarts++;
+        cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+        return;
+    }
     seen.exit_code = (int)px_info_u32(info, n, PMIX_EXIT_CODE, 9999);
     if (code != PMIX_EVENT_JOB_END) {
         seen.n_failures++;
@@ -30,9 +36,9 @@ PX_TEST_HANDLER(on_event)
 
 void jobs_setup(void)
 {
-    pmix_status_t codes[] = {PMIX_EVENT_JOB_END, PMIX_ERR_PROC_ABORTED_BY_SIG,
+    pmix_status_t codes[] = {PMIX_EVENT_JOB_END,         PMIX_ERR_PROC_ABORTED_BY_SIG,
                              PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_PROC_REQUESTED_ABORT,
-                             PMIX_ERR_PROC_TERM_WO_SYNC};
+                             PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_ERR_PROC_RESTART};
 
     ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
     setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1); /* all of them readable */

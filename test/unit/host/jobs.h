@@ -17,11 +17,11 @@
 /* What the host has told of. */
 extern struct seen {
     sem_t ended; /* once for each job */
-    atomic_int n_failures;
+    atomic_int n_failures, n_restarts;
     pmix_status_t failure, verdict; /* the first failure, and the last end */
     pmix_proc_t culprit;
     int exit_code;
-    char text[512];
+    char text[512], restart[512];
 } seen;
 /* The job spawned last. Jobs run in px_test_dir(). */
 extern char job_name[PMIX_MAX_NSLEN + 1];

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Processes that are started again, in place, when they fail: the same rank, with
+ * nothing left of its earlier life. Between two lives there is a pause, in which the
+ * old one's output ends and its files are removed. */
+#include "core/host/restart.h"
+
+#include <stdio.h>
+
+#include "core/base/str.h"
+#include "core/host/launch.h"
+#include "core/model/nspace.h"
+#include "core/rt/log.h"
+#include "core/rt/loop.h"
+#include "core/server/host.h"
+
+/* It doubles each time: a program that cannot run keeps the node from nothing. */
+enum { FIRST_PAUSE_MS = 10, LONGEST_PAUSE_MS = 1000 };
+
+static void cannot(struct px_task *task, const char *why)
+{
+    struct px_failure f = task->restart->failure;
+    size_t len = strlen(f.text);
+
+    snprintf(f.text + len, sizeof(f.text) - len, ", and cannot be started again: %s",
+             why);
+    px_job_fail(task->job, &f);
+}
+
+/* When nothing of its earlier life is in the way. */
+static void go_on(struct px_task *task)
+{
+    struct px_launch_job *job = task->job;
+    struct px_server *srv = job->launcher->server;
+    struct px_restart *r = task->restart;
+    const pmix_proc_t proc = px_task_name(task);
+    struct px_err err = {0};
+
+    if (!r || !r->pending || !r->due || job->stage > PX_JOB_RUNNING ||
+        task->outputs[0].stream || task->outputs[1].stream)
+        return;
+    if (!px_server_client_settled(srv, &proc)) {
+        px_timer_set(r->timer, FIRST_PAUSE_MS);
+        return;
+    }
+    r->pending = r->due = false;
+    r->n++;
+    task->connected = task->finalized = false;
+    if (task->rank == job->plan.stdin_rank)
+        px_input_close(px_take(&job->input));
+    pmix_status_t rc = px_server_restart_client(srv, &proc, r->n);
+    if (rc)
+        px_err_set(&err, rc, "%s", PMIx_Error_string(rc));
+    else
+        rc = px_task_start(task, &err);
+    if (rc) {
+        cannot(task, err.text);
+        px_job_task_failed(task, rc);
+    } else {
+        job->n_running--; /* was counted all the time, and is again now */
+    }
+}
+
+static void on_pause_over(void *arg)
+{
+    struct px_task *task = arg;
+    struct px_restart *r = task->restart;
+
+    if (!r->pending)
+        return;
+    if (task->job->stage > PX_JOB_RUNNING) {
+        r->pending = false;
+        px_job_task_failed(task, task->job->verdict);
+        return;
+    }
+    r->due = false;
+    for (int i = 0; i < 2; i++) /* what it has left behind may hold the pipes */
+        if (task->outputs[i].stream)
+            px_stream_finish(task->outputs[i].stream);
+    r->due = true;
+    go_on(task);
+}
+
+static bool plan(struct px_task *task, const struct px_failure *failure)
+{
+    struct px_launch_job *job = task->job;
+    uint32_t max = job->plan.apps[task->app].max_restarts;
+    struct px_restart *r = task->restart;
+
+    if (job->stage > PX_JOB_RUNNING || task->ends || max <= (r ? r->n : 0))
+        return false;
+    if (!r) {
+        r = calloc(1, sizeof(*r));
+        if (r)
+            r->timer = px_timer_create(px_process.loop, on_pause_over, task);
+        if (!r || !r->timer) {
+            free(r);
+            return false;
+        }
+        task->restart = r;
+    }
+    r->failure = *failure;
+    r->pending = true;
+    job->n_running++;
+    px_timer_set(r->timer,
+                 r->n < 7 ? (uint64_t)FIRST_PAUSE_MS << r->n : LONGEST_PAUSE_MS);
+    return true;
+}
+
+/* Its peers may wait for that, and this process's own handlers. */
+static void report(const struct px_task *task)
+{
+    const struct px_launch_job *job = task->job;
+    const struct px_restart *r = task->restart;
+    const pmix_proc_t proc = px_task_name(task);
+    PX_AUTOFREE char *text = px_strf("%s, and was started again (%u of %u)",
+                                     r->failure.text, r->n,
+                                     job->plan.apps[task->app].max_restarts);
+    const struct px_fact facts[] = {
+        {PMIX_NSPACE, job->proc.nspace, PMIX_STRING},
+        {PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC},
+        {PMIX_HOSTNAME, px_process.model->hostname, PMIX_STRING},
+        {PMIX_PROC_PID, &task->pid, PMIX_PID},
+        {PMIX_REINCARNATION, &r->n, PMIX_UINT32},
+        {PMIX_EXIT_CODE, &r->failure.exit_code, PMIX_INT},
+        {PMIX_EVENT_TEXT_MESSAGE, text, PMIX_STRING}};
+    PX_AUTO(px_infos) infos = {0};
+
+    if (px_facts_add(&infos, facts, PX_COUNT(facts)))
+        px_log(PX_LOG_ERROR, "spawn", "cannot report a restart: out of memory");
+    else
+        px_server_event(job->launcher->server, PMIX_ERR_PROC_RESTART, &proc,
+                        PMIX_RANGE_NAMESPACE, infos.v, infos.n);
+}
+
+static void started(struct px_task *task, pmix_status_t status, const char *why)
+{
+    if (!task->restart || task->restart->n == 0)
+        return;
+    if (status)
+        cannot(task, why);
+    else
+        report(task);
+}
+
+static void drop(struct px_task *task)
+{
+    if (task->restart && task->restart->pending)
+        px_timer_set(task->restart->timer, 0);
+}
+
+static void forget(struct px_task *task)
+{
+    if (task->restart)
+        px_timer_free(task->restart->timer);
+    free(px_take(&task->restart));
+}
+
+const struct px_restart_ops px_restart_ops = {
+    .plan = plan, .go_on = go_on, .started = started, .drop = drop, .forget = forget};
