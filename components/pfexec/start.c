@@ -411,14 +411,17 @@ static pmix_status_t pfexec_signal(void *self, pid_t pid, int signum)
     return errnum ? px_status_of_errno(errnum) : PMIX_SUCCESS;
 }
 
-/* Stays in the list: it can still be signalled, and is reaped. */
+/* Stays in the list: it can still be signalled, and is reaped. The last of that pid, as
+ * one that another part of this program has reaped may stand before it. */
 static void pfexec_forget(void *self, pid_t pid)
 {
-    PX_LIST_EACH (&((struct pfexec *)self)->children, struct child, c, link) {
-        if (c->pid == pid) {
-            c->spec.on_start = NULL;
-            c->spec.on_exit = NULL;
-        }
+    struct child *last = NULL;
+
+    PX_LIST_EACH (&((struct pfexec *)self)->children, struct child, c, link)
+        last = c->pid == pid ? c : last;
+    if (last) {
+        last->spec.on_start = NULL;
+        last->spec.on_exit = NULL;
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -175,6 +176,38 @@ PX_TEST(a_forgotten_child_is_not_reported_and_leaves_no_zombie)
     ck_assert_int_eq(job.n_exits, 0);
     ck_assert(has_no_children());
     ck_assert_int_eq(send_signal(&job, 0), PMIX_ERR_NOT_FOUND);
+}
+
+/* So that the next process gets that pid; false where that cannot be asked for. */
+static bool choose_next_pid(pid_t pid)
+{
+    PX_AUTOFREE char *text = px_strf("%d", pid - 1);
+    PX_AUTOCLOSE int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+
+    return fd >= 0 && write(fd, text, strlen(text)) > 0;
+}
+
+/* The host program has reaped the first, whose end is still to be told. */
+PX_TEST(the_last_child_of_a_pid_is_the_one_to_be_forgotten)
+{
+    struct job first = job_of_script("exit 3"), last = job_of_script("sleep 60");
+
+    contract.host.child_fails = PMIX_ERR_NOT_FOUND;
+    ok(job_begin(&first));
+    contract.host.child_fails = 0;
+    ok(kill(first.pid, SIGKILL));
+    ck_assert_int_eq(waitpid(first.pid, NULL, __WALL), first.pid);
+    PX_TEST_NEEDS(choose_next_pid(first.pid), "a right to choose pids");
+    ok(job_begin(&last));
+    PX_TEST_NEEDS(last.pid == first.pid, "a pid that no other process takes");
+
+    pfexec_ops()->forget(contract.self, last.pid);
+
+    ck_assert_int_eq(job_wait(&first), 255 << 8);
+    ok(send_signal(&last, SIGKILL));
+    while (fake_host_held(&contract.host))
+        fake_host_run(&contract.host, 10, NULL, NULL);
+    ck_assert_int_eq(last.n_starts + last.n_exits, 0);
 }
 
 /* ---- signals --------------------------------------------------------------------- */
