@@ -97,7 +97,8 @@ static bool set_limits(struct px_pfexec_plan *plan)
     const struct px_pfexec_spec *spec = plan->spec;
 
     for (size_t i = 0; spec->limits && i < spec->n_limits; i++)
-        if (setrlimit(spec->limits[i].resource, &spec->limits[i].limit) < 0)
+        if (setrlimit(spec->limits[i].resource, &spec->limits[i].limit) < 0 &&
+            !spec->limits[i].optional)
             return false;
     return true;
 }

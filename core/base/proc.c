@@ -9,10 +9,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum {
     STAT_B = 1024,         /* it is about 330 bytes; the name has at most 64 */
+    LIMITS_B = 4096,       /* the file limits is about 1400 bytes */
     MAX_FIELD = UINT8_MAX, /* of the file stat, far more than there are */
+    MARK_BITS = 48,        /* of a mark; above them is the level */
+    MIN_LEVEL = 4,         /* 35 years */
+    MAX_LEVEL = 1 << 13,
 };
 
 /* Fields of /proc/<pid>/stat by their numbers in proc(5). */
@@ -149,4 +154,43 @@ bool px_proc_ended(int64_t pid, uint64_t start)
                       &st)) /* without /proc, the kernel still says if there is one */
         return kill((pid_t)pid, 0) < 0 && errno == ESRCH;
     return (start && st.start != start) || px_proc_stat_ended(&st);
+}
+
+/* ---- marks ---------------------------------------------------------------------- */
+
+/* Every launcher below a launcher has the next lower level, as the limit of one that is
+ * marked can only be made less. */
+uint64_t px_proc_mark(int64_t pid, uint64_t start, uint64_t limit)
+{
+    uint64_t level = limit >> MARK_BITS;
+    uint64_t bits = start * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)pid;
+
+    if (level > MAX_LEVEL)
+        level = MAX_LEVEL + 1;
+    if (!start || level <= MIN_LEVEL)
+        return 0;
+    bits = (bits ^ bits >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    bits = (bits ^ bits >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (level - 1) << MARK_BITS | bits >> (64 - MARK_BITS);
+}
+
+bool px_proc_has_mark(int64_t pid, uint64_t mark)
+{
+    static const char label[] = "\nMax realtime timeout ";
+    static const uint64_t bits = (UINT64_C(1) << MARK_BITS) - 1;
+    char path[64], text[LIMITS_B];
+    uint64_t hard;
+
+    if (!mark || !px_proc_path(pid, "/limits", path, sizeof(path)) ||
+        !px_proc_read(path, text, sizeof(text)))
+        return false;
+    const char *at = strstr(text, label);
+    if (!at)
+        return false;
+    at += sizeof(label) - 1;
+    at += strspn(at, " ");
+    at += strcspn(at, " "); /* the soft limit */
+    at += strspn(at, " ");
+    return number(at, &hard) && hard >> MARK_BITS >= MIN_LEVEL &&
+           hard >> MARK_BITS <= MAX_LEVEL && (hard & bits) == (mark & bits);
 }

@@ -29,6 +29,14 @@ bool px_proc_stat_ended(const struct px_proc_stat *st);
  * has ended, even if no process has waited for it yet. */
 bool px_proc_ended(int64_t pid, uint64_t start);
 
+/* A number of the process with that pid and start time, for whatever it starts to
+ * carry: as hard limit of real time (RLIMIT_RTTIME, in microseconds: many years), which
+ * a process hands on to all that it starts, and changes only on purpose. limit is the
+ * present one, and the number less. 0: there is none below, or no start time. */
+uint64_t px_proc_mark(int64_t pid, uint64_t start, uint64_t limit);
+/* Whether process pid carries it. Any limit that it was made below gives the same. */
+bool px_proc_has_mark(int64_t pid, uint64_t mark);
+
 /* "/proc/<pid><rest>" to out; false if it does not fit. */
 bool px_proc_path(int64_t pid, const char *rest, char *out, size_t size);
 /* The path of what an open descriptor of ours is of, without links; false if it is not

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/proc.h"
 #include "core/base/strv.h"
 #include "core/config/core_params.h"
 #include "core/config/param.h"
@@ -328,6 +329,22 @@ static pmix_status_t name_cluster(const char *name, struct px_err *err)
 
 /* ---- life ----------------------------------------------------------------------- */
 
+/* By that the janitor finds what our processes have started, also in sessions of their
+ * own. */
+static struct px_pfexec_limit make_mark(void)
+{
+    struct px_pfexec_limit mark = {.resource = RLIMIT_RTTIME, .optional = true};
+    struct px_proc_stat st = {0};
+    struct rlimit now;
+
+    if (getrlimit(RLIMIT_RTTIME, &now) < 0 || !px_proc_stat(getpid(), &st))
+        return mark;
+    mark.limit.rlim_max = px_proc_mark(getpid(), st.start, now.rlim_max);
+    mark.limit.rlim_cur = now.rlim_cur < mark.limit.rlim_max ? now.rlim_cur
+                                                             : mark.limit.rlim_max;
+    return mark;
+}
+
 static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t *module,
                                     void **self, struct px_err *err)
 {
@@ -349,7 +366,8 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
     *l = (struct px_launcher){.server = srv,
                               .pfexec = n > 0 ? m : NULL,
                               .restart = &px_restart_ops,
-                              .grace_ms = conf.grace};
+                              .grace_ms = conf.grace,
+                              .mark = make_mark()};
     px_list_init(&l->jobs);
     px_pubs_init(&l->pubs, px_process.loop);
     *module = functions;

@@ -11,6 +11,7 @@
 #include "core/host/streams/streams.h"
 #include "core/rt/process.h"
 #include "pmix_server.h"
+#include "tenon/pfexec.h"
 
 #include <sys/stat.h>
 
@@ -25,12 +26,13 @@ struct px_launcher {
     const struct px_module *pfexec; /* NULL: nothing can be started */
     const struct px_restart_ops *restart;
     struct px_pubs pubs;
-    struct px_list jobs;     /* px_launch_job.link, in the order started */
-    struct px_output output; /* opened for the first job */
-    uint64_t grace_ms;       /* between TERM and KILL */
-    unsigned n_jobs;         /* started so far: makes the name of the next */
-    uint32_t n_ranks;        /* started so far: the next one's rank in the session */
-    unsigned n_tools;        /* named so far */
+    struct px_list jobs;         /* px_launch_job.link, in the order started */
+    struct px_output output;     /* opened for the first job */
+    uint64_t grace_ms;           /* between TERM and KILL */
+    struct px_pfexec_limit mark; /* px_proc_mark; 0: none */
+    unsigned n_jobs;             /* started so far: makes the name of the next */
+    uint32_t n_ranks; /* started so far: the next one's rank in the session */
+    unsigned n_tools; /* named so far */
     bool stopping;
     struct px_call *waiter;    /* of px_launcher_end_jobs */
     struct px_timer *deadline; /* of its patience */

@@ -256,6 +256,8 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
                                   .arg = task,
                                   .forked = on_forked,
                                   .on_start = on_started,
+                                  .limits = &job->launcher->mark,
+                                  .n_limits = job->launcher->mark.limit.rlim_max > 0,
                                   .size = sizeof(spec)};
     pmix_status_t rc = argv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 

@@ -177,7 +177,7 @@ static PX_NORETURN void work(const struct px_reclaim_jobs *p,
         .timeout_ms = (uint32_t)p->conf.timeout,
     };
 
-    px_reclaim_detach("tenon-sweep", reports ? keep : keep + 1,
+    px_reclaim_detach(PX_RECLAIM_WORKER, reports ? keep : keep + 1,
                       (size_t)(reports + (p->journal >= 0)));
     if (p->bound)
         px_reclaim_bind(parent);

@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -36,6 +37,9 @@ enum {
     N_STREAMS = 3,
     NAP_MS = 2,      /* between looks at what the kernel does not tell of */
     GRACE_MS = 2000, /* for one that was killed */
+    ROUNDS_MS = 1000,
+    ROUND_NAP_MS = 10,
+    CLEAN_ROUNDS = 2,
     EXIT_NOT_CONFINED = 125,
     EXIT_NOT_THE_USER = 126,
 };
@@ -68,6 +72,7 @@ void px_reclaim_detach(const char *name, const int *keep, size_t n)
     int from = N_STREAMS;
     sigset_t all;
 
+    prctl(PR_SET_NAME, name);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     for (int signum = 1; signum < NSIG; signum++)
@@ -97,7 +102,6 @@ void px_reclaim_detach(const char *name, const int *keep, size_t n)
     }
     if (null >= N_STREAMS)
         close(null);
-    prctl(PR_SET_NAME, name);
     prctl(PR_SET_PDEATHSIG, 0);
     prctl(PR_SET_DUMPABLE, 0);
 }
@@ -343,4 +347,65 @@ void px_reclaim_kill(const struct px_journal_record *r)
         kill(-(pid_t)pid, SIGKILL);
     if (pidfd < 0 || syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) < 0)
         kill((pid_t)pid, SIGKILL);
+}
+
+/* ---- ending those that carry a mark --------------------------------------------- */
+
+struct marked {
+    uint64_t mark, start;
+    unsigned n; /* that were there */
+};
+
+/* One of a server's own: it ends when it has done its work. */
+static bool is_cleaner(int64_t pid)
+{
+    char path[64], name[32];
+
+    return px_proc_path(pid, "/comm", path, sizeof(path)) &&
+           px_proc_read(path, name, sizeof(name)) &&
+           (strcmp(name, PX_RECLAIM_JANITOR "\n") == 0 ||
+            strcmp(name, PX_RECLAIM_WORKER "\n") == 0);
+}
+
+/* The descriptor comes first: it is of the process that is looked at, or of one that
+ * has ended. */
+static bool kill_marked(void *arg, const char *name)
+{
+    struct marked *m = arg;
+    struct px_proc_stat st;
+    int64_t pid;
+
+    if (!px_str_to_i64(name, 2, INT32_MAX, &pid) || pid == getpid())
+        return true;
+    PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(pid);
+    if (!px_proc_stat(pid, &st) || px_proc_stat_ended(&st) || st.start < m->start ||
+        !px_proc_has_mark(pid, m->mark) || is_cleaner(pid))
+        return true;
+    if (pidfd < 0)
+        m->n += kill((pid_t)pid, SIGKILL) == 0;
+    else
+        m->n += syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) == 0;
+    return true;
+}
+
+/* One that is being made while a round goes on is found by the next, or the one after
+ * that. */
+void px_reclaim_kill_marked(int64_t server, uint64_t start, bool wait)
+{
+    struct marked m = {.mark = px_proc_mark(server, start, RLIM_INFINITY),
+                       .start = start};
+    const uint64_t deadline_ms = px_clock_ms() + ROUNDS_MS;
+    int clean = 0;
+
+    while (m.mark && clean < CLEAN_ROUNDS && px_clock_ms() < deadline_ms) {
+        PX_AUTOCLOSE int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        m.n = 0;
+        if (proc < 0 || px_fd_each_name(proc, kill_marked, &m))
+            break;
+        clean = m.n ? 0 : clean + 1;
+        if (!wait && clean)
+            break;
+        poll(NULL, 0, m.n ? NAP_MS : ROUND_NAP_MS);
+    }
 }

@@ -14,6 +14,10 @@
  * the parent. -1 and errno. */
 pid_t px_reclaim_fork(void);
 
+/* Names of those that clean up, which no other that cleans up kills. */
+#define PX_RECLAIM_JANITOR "tenon-janitor"
+#define PX_RECLAIM_WORKER  "tenon-sweep"
+
 /* In a child: all signals blocked and with their defaults, own session, "/" as folder,
  * umask 077, descriptors closed but those in keep[0..n) (sorted), 0-2 on /dev/null
  * (each stays if keep has it), named name, not dumpable. */
@@ -43,5 +47,10 @@ void px_reclaim_end(pid_t pid);
 /* Ends the process that r is about (PROC with END) and its process group, which may be
  * without it by now, if they are still those. */
 void px_reclaim_kill(const struct px_journal_record *r);
+
+/* Ends what process server, of that start time, has started and marked (px_proc_mark),
+ * and what these have started. Not those that clean up after servers. wait: until there
+ * are none, for a second at most. */
+void px_reclaim_kill_marked(int64_t server, uint64_t start, bool wait);
 
 #endif

@@ -41,7 +41,7 @@ static void walk_in_child(const struct walk *w)
     const struct px_reclaim *s = w->sweep;
     const int stderr_fd = STDERR_FILENO;
 
-    px_reclaim_detach("tenon-sweep", &stderr_fd, s->told ? 1 : 0);
+    px_reclaim_detach(PX_RECLAIM_WORKER, &stderr_fd, s->told ? 1 : 0);
     px_drop_privileges(w->uid, w->gid);
     (void)px_reclaim_confine(w->anywhere ? NULL : w->items, w->n);
     px_reclaim_bind(w->parent);

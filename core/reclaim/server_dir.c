@@ -186,6 +186,10 @@ static bool kill_all(const struct remains *r)
         px_reclaim_kill(&record);
         any |= record.type == PX_JOURNAL_PROC && record.flags & PX_JOURNAL_END;
     }
+    /* One that has ended in order has none left, and may have a successor in the same
+     * process. */
+    if (any)
+        px_reclaim_kill_marked((int64_t)r->view.head.x, r->view.head.y, true);
     return any;
 }
 

@@ -6,13 +6,15 @@
 
 #include "tenon/component.h"
 
+#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
 #define PX_PFEXEC_ABI 1u
 
 struct px_pfexec_limit {
-    int resource; /* RLIMIT_... */
+    int resource;  /* RLIMIT_... */
+    bool optional; /* a process that cannot have it is started all the same */
     struct rlimit limit;
 };
 

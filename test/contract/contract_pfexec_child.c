@@ -36,8 +36,10 @@ PX_TEST(runs_on_the_cpus_given)
 
 PX_TEST(has_the_limits_and_the_umask_given)
 {
-    static const struct px_pfexec_limit limits[] = {
-        {RLIMIT_NOFILE, {33, 33}}, {RLIMIT_CORE, {0, 0}}, {RLIMIT_CPU, {77, 78}}};
+    static const struct px_pfexec_limit limits[] = {{RLIMIT_NOFILE, false, {33, 33}},
+                                                    {9999, true, {0, 0}},
+                                                    {RLIMIT_CORE, true, {0, 0}},
+                                                    {RLIMIT_CPU, false, {77, 78}}};
     static const mode_t mask = 0027;
     struct job job = job_of_script("ulimit -n; ulimit -Hc; ulimit -t; umask");
 
@@ -119,7 +121,7 @@ PX_TEST(is_stopped_at_its_first_instruction)
 PX_TEST(what_a_child_cannot_be_given_is_named)
 {
     static const cpu_set_t none;
-    static const struct px_pfexec_limit no_limit = {9999, {0, 0}};
+    static const struct px_pfexec_limit no_limit = {9999, false, {0, 0}};
     static const char no_memory[] = "";
     const struct {
         struct px_pfexec_spec spec;
@@ -147,7 +149,7 @@ PX_TEST(what_a_child_cannot_be_given_is_named)
 /* Tells by its result only, as a message would not be read. */
 static int ask_for_more_than_a_user_may(void *arg PX_UNUSED)
 {
-    static const struct px_pfexec_limit more = {RLIMIT_CORE, {1, 1}};
+    static const struct px_pfexec_limit more = {RLIMIT_CORE, false, {1, 1}};
     const struct rlimit none = {0, 0};
     struct job limited = job_of("/bin/true"), changed = limited;
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """SIGKILL of a server between start and end of a job that registers and creates: a second later,
 or after the next server's start where there is no janitor, nothing is left. meson sets TENON_BUILD.
-Arguments are unittest's: -k PATTERN, -v. POINTS times with the janitor, and a fifth of it in each other
+Arguments are unittest's: -k PATTERN, -v. POINTS times with the janitor, and a tenth of it in each other
 way. KILL_SEED: the random numbers begin with that, so the delays of a failed run come again."""
 import ctypes
 import os
@@ -19,14 +19,17 @@ from px_test import NOBODY, Place, alone, kill, others_can_run, times
 
 BUILD = os.environ["TENON_BUILD"]
 SANITIZED = bool(os.environ.get("TENON_SANITIZE"))
-POINTS = times(10, 100)
+POINTS = times(20, 200)
 SEED = int(os.environ.get("KILL_SEED", time.time_ns() % 1000000))
 LIMIT_S = 10.0 if SANITIZED else 1.0
 LIVES = 4  # where a whole job takes longer than a quarter of a second, the limit is that many lives
 PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
 CLIENT = os.path.join(BUILD, "test/integration/client")
 JOB = ["-n", "2", CLIENT, "litter", "{point}", ":",
-       "-n", "1", "sh", "-c", 'sleep 300 >/dev/null 2>&1 & "$0" litter', CLIENT]
+       "-n", "1", "sh", "-c", 'sleep 300 >/dev/null 2>&1 & "$0" litter', CLIENT, ":",
+       # In sessions of their own, without a parent, without an environment, in a ring.
+       "-n", "1", "sh", "-c", '(setsid sleep 300 &) >/dev/null 2>&1; setsid sh -c "sleep 301 & '
+       'env -i setsid sleep 302" >/dev/null 2>&1 & "$0" litter', CLIENT]
 NAMED_POINTS = ("start", "init", "asked", "registered", "made", "fenced", "finalized")
 WALL = 0x40000000  # __WALL: also children that send no signal
 PR_SET_CHILD_SUBREAPER = 36
@@ -278,12 +281,12 @@ class WithoutOne(Kill):
     def test_nothing_is_left_after_the_next_start_if_all_of_it_is_killed(self):
         if os.geteuid() != 0:
             self.skipTest("needs root, to tell the janitor from a rank")
-        self.at_random(max(POINTS // 5, 2), self.kill_all_of_it, self.after_the_next_start)
+        self.at_random(max(POINTS // 10, 2), self.kill_all_of_it, self.after_the_next_start)
 
     def test_nothing_is_left_after_the_next_start_of_an_inproc_server(self):
         if os.geteuid() == 0 and not others_can_run(PMIXRUN, CLIENT):
             self.skipTest("another user cannot read the build folder")
-        self.at_random(max(POINTS // 5, 2), self.kill_server, self.after_the_next_start,
+        self.at_random(max(POINTS // 10, 2), self.kill_server, self.after_the_next_start,
                        uid=NOBODY, PMIX_MCA_pcleanup="inproc")
 
 

@@ -160,7 +160,8 @@ static PX_NORETURN void janitor_main(const struct janitor *server, pid_t pid, in
     h.reports = server->jobs.conf.verbose >= PX_RECLAIM_REPORT_LEVEL;
     px_str_copy(h.path, sizeof(h.path), server->dir);
     px_str_copy(h.node, sizeof(h.node), server->jobs.node);
-    px_reclaim_detach("tenon-janitor", h.reports ? keep : keep + 1, h.reports ? 2 : 1);
+    px_reclaim_detach(PX_RECLAIM_JANITOR, h.reports ? keep : keep + 1,
+                      h.reports ? 2 : 1);
     int pidfd = px_reclaim_pidfd_open(pid);
     /* A number that has been given to another process is not our parent's. */
     for (bool over = false; !over && getppid() == pid;) {

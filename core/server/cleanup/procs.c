@@ -421,6 +421,8 @@ void px_cleanup_end_groups(struct px_cleanup *c)
         px_reclaim_kill(&e->r);
         px_cleanup_entry_free(e);
     }
+    if (any)
+        px_reclaim_kill_marked(getpid(), px_journal_start_time(getpid()), false);
     if (any && px_session_can_record(c->server))
         px_cleanup_record_done(c->groups);
 }

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -216,6 +217,44 @@ PX_TEST(what_has_no_path_is_not_told_of)
     ck_assert(!px_proc_fd_path(0, out, 0));
     close(ends[0]);
     close(ends[1]);
+}
+
+PX_TEST(marks_are_below_each_limit_and_handed_on)
+{
+    PX_TEST_NEEDS_PROC;
+    const uint64_t first = px_proc_mark(77, 1234, RLIM_INFINITY),
+                   same = px_proc_mark(77, 1234, first),
+                   other = px_proc_mark(78, 1234, same);
+    const struct rlimit limit = {1000, other};
+    const uint64_t none[][3] = {{77, 0, RLIM_INFINITY},
+                                {77, 1234, 0},
+                                {77, 1234, 1ull << 50},
+                                {77, 1234, 200000}};
+    pid_t pid = fork();
+
+    ck_assert(first > same && same > other && other > 1ull << 50);
+    ck_assert(first < RLIM_INFINITY / 2);
+    ck_assert_uint_ne(first, px_proc_mark(77, 1235, RLIM_INFINITY));
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        ck_assert_uint_eq(px_proc_mark((int64_t)none[i][0], none[i][1], none[i][2]), 0);
+    if (pid == 0) {
+        bool had = px_proc_has_mark(getpid(), other);
+
+        if (had || setrlimit(RLIMIT_RTTIME, &limit) < 0)
+            _exit(1);
+        pid = fork();
+        if (pid == 0)
+            _exit(px_proc_has_mark(getpid(), px_proc_mark(78, 1234, RLIM_INFINITY)) &&
+                          !px_proc_has_mark(getpid(), first) &&
+                          !px_proc_has_mark(getpid(), 0)
+                      ? 0
+                      : 2);
+        int status = -1;
+        _exit(waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 3);
+    }
+    int status = -1;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
 }
 
 PX_TEST_MAIN("base/proc", NULL, NULL)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Children that nobody meets, and that are a user for good; also where kernel or
  * sandbox do not have what is newest. */
+#include "core/base/proc.h"
 #include "reclaim_fixture.h"
 
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <poll.h>
+#include <sys/resource.h>
 
 /* In a child there is no Check: a number says where it failed. */
 #define MUST(condition)                                                       \
@@ -413,6 +415,58 @@ PX_TEST(a_process_does_not_end_the_group_that_it_is_in)
     ck_assert_int_eq(waitpid(leader, &status, 0), leader);
     ck_assert_int_eq(read(ends[0], &byte, 1), 1); /* not its end */
     close(ends[0]);
+}
+
+/* Marked by a server that began so, and then run does(). */
+static pid_t start_marked(uint64_t start, void (*does)(void))
+{
+    const uint64_t mark = px_proc_mark(getpid(), start, RLIM_INFINITY);
+    char byte;
+    int ends[2];
+
+    ok(pipe(ends));
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (setrlimit(RLIMIT_RTTIME, &(struct rlimit){mark, mark}) < 0)
+            _exit(1);
+        if (does)
+            does();
+        close(ends[0]);
+        close(ends[1]);
+        pause();
+    }
+    close(ends[1]);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 0); /* it is ready */
+    close(ends[0]);
+    return pid;
+}
+
+static void begin_session(void)
+{
+    setsid();
+}
+
+static void be_a_janitor(void)
+{
+    prctl(PR_SET_NAME, PX_RECLAIM_JANITOR);
+}
+
+PX_TEST_LOOP(marked_processes_end_and_no_others, 2)
+{
+    PX_TEST_NEEDS_PROC;
+    const uint64_t start = px_journal_start_time(getpid());
+    pid_t ours[] = {start_marked(start, NULL), start_marked(start, begin_session)},
+          others[] = {start_process(), start_marked(start, be_a_janitor),
+                      start_marked(start + 1, NULL)};
+
+    if (_i)
+        PX_TEST_NEEDS(px_test_deny(SYS_pidfd_open, ENOSYS), "seccomp");
+    px_reclaim_kill_marked(getpid(), 0, true);
+    px_reclaim_kill_marked(getpid(), start, true);
+    for (size_t i = 0; i < PX_COUNT(ours); i++)
+        ck_assert_int_eq(end(ours[i]), SIGKILL);
+    for (size_t i = 0; i < PX_COUNT(others); i++)
+        ck_assert_int_eq(end(others[i]), 0);
 }
 
 PX_TEST(what_is_no_child_is_not_waited_for)
