@@ -146,6 +146,7 @@ struct news {
     pmix_status_t status; /* of an answer */
     pmix_nspace_t job;
     int exit_code;
+    bool apart; /* the job is none of those whose failure counts */
     /* of a failure only */
     pmix_proc_t proc; /* that failed, or has aborted others */
     pid_t pid;
@@ -177,6 +178,8 @@ static void read_info(struct news *n, const pmix_info_t *i)
         n->exit_code = v->data.integer;
     else if (PMIx_Check_key(i->key, PMIX_PROC_PID) && v->type == PMIX_PID)
         n->pid = v->data.pid;
+    else if (PMIx_Check_key(i->key, PMIX_SPAWN_CHILD_SEP))
+        n->apart = PMIX_INFO_TRUE(i);
 }
 
 static void send_news(struct news *n)
@@ -362,12 +365,9 @@ static void complain_of(struct run *run, const struct news *n)
 static void on_failure(struct run *run, const struct news *n)
 {
     complain_of(run, n);
-    if (run->urge == NOT && !run->failed)
+    if (run->urge == NOT && !run->failed && !n->apart)
         run->status = n->exit_code;
-    run->failed = true;
-    /* The library ends the job of a process that fails; that of its parent we end. */
-    if (!PMIx_Check_nspace(n->job, run->job) && !run->options->recoverable)
-        control(PMIX_JOB_CTRL_TERMINATE, 0);
+    run->failed |= !n->apart;
 }
 
 /* Jobs that processes have started count as well. */
@@ -390,7 +390,7 @@ static void on_end(struct run *run, const struct news *n)
     if (run->options->verbose)
         complain("job %s has ended, status %d", n->job, n->exit_code);
     /* Failed, but by none of its processes: the library has logged why. */
-    if (n->exit_code && !run->failed && run->urge == NOT) {
+    if (n->exit_code && !n->apart && !run->failed && run->urge == NOT) {
         run->failed = true;
         run->status = n->exit_code;
     }

@@ -25,7 +25,6 @@ struct options {
     const char *dir;    /* NULL: where we are */
     pmix_info_t *asked; /* attributes of the job, all required */
     size_t n_asked;
-    bool recoverable;
     int timeout_s; /* 0: none */
     bool verbose;
     bool runs; /* an option that has a meaning for programs only was given */

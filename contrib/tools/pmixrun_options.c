@@ -41,7 +41,8 @@ static const char help[] =
     "\n"
     "Output appears in whole lines. Input goes to rank 0. SIGINT, SIGTERM and SIGHUP\n"
     "go to all processes and end the job; a second one kills it. When a process\n"
-    "fails, the others are ended, too. The exit status is that of the first process\n"
+    "fails, the others are ended, too, and so are jobs that it has spawned or that have\n"
+    "spawned it, unless they are apart. The exit status is that of the first process\n"
     "that failed, 128 plus the number of the signal if it was killed, the low eight\n"
     "bits of the status if it called PMIx_Abort (1 if they are 0), 126 if the program\n"
     "cannot be run, 127 if it was not found, 2 if the command line is wrong.\n";
@@ -145,7 +146,6 @@ static bool take_attribute(struct options *o, char ***at)
     } else {
         ask(o, attributes[i].key, argument(at), PMIX_STRING);
     }
-    o->recoverable |= PMIx_Check_key(attributes[i].key, PMIX_JOB_RECOVERABLE);
     o->runs = true;
     return true;
 }

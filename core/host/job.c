@@ -20,6 +20,7 @@
 enum {
     SUSPICION_MS =
         200,         /* until it is known how a process died whose connection broke */
+    NOTICE_MS = 250, /* for handlers that hear of a failure, before all end by it */
     LINGER_MS = 500, /* for output of processes that those we started left behind */
     DROP_MS = 1000,  /* until an ended job is forgotten */
     PATIENCE_MS =
@@ -259,16 +260,16 @@ pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n)
     return rc;
 }
 
-/* Of a failure, for this process's own handlers; or of the end, also for the parent if
- * it asked for that. */
-static void report(const struct px_launch_job *job, const struct px_failure *f,
-                   bool end)
+/* Of a failure, or of the end: for this process's own handlers, and for those of kin,
+ * which may be empty. Returns how many other processes hear of it. */
+static size_t report(const struct px_launch_job *job, const struct px_failure *f,
+                     bool end, const px_kin *kin)
 {
     struct px_server *srv = job->launcher->server;
     pmix_proc_t culprit = job->proc;
-    bool to_parent = end && job->plan.notify &&
-                     !px_proc_same(&job->parent, px_server_name(srv));
+    pmix_data_array_t range = {PMIX_PROC, kin->n, kin->v};
     pmix_status_t code = end ? PMIX_EVENT_JOB_END : f->status;
+    const bool yes = true;
 
     px_proc_set(&culprit, f->nspace[0] ? f->nspace : job->proc.nspace, f->rank);
     const struct px_task *task = px_task_find(job->launcher, &culprit);
@@ -280,16 +281,27 @@ static void report(const struct px_launch_job *job, const struct px_failure *f,
         {PMIX_PROC_PID, task && !end ? &task->pid : NULL, PMIX_PID},
         {PMIX_EXIT_CODE, &f->exit_code, PMIX_INT},
         {PMIX_EVENT_TEXT_MESSAGE, end ? NULL : f->text, PMIX_STRING},
-        {PMIX_EVENT_CUSTOM_RANGE, to_parent ? &job->parent : NULL, PMIX_PROC}};
+        {PMIX_SPAWN_CHILD_SEP, job->plan.detached ? &yes : NULL, PMIX_BOOL},
+        {PMIX_EVENT_NON_DEFAULT, kin->stay ? &yes : NULL, PMIX_BOOL},
+        {PMIX_EVENT_CUSTOM_RANGE, kin->n > 0 ? &range : NULL, PMIX_DATA_ARRAY}};
     PX_AUTO(px_infos) infos = {0};
 
-    if (px_facts_add(&infos, facts, PX_COUNT(facts)))
-        px_log(PX_LOG_ERROR, "spawn", "cannot report %s of job %s: out of memory",
-               PMIx_Error_string(code), job->proc.nspace);
-    else
-        px_server_event(srv, code, end ? NULL : &culprit,
-                        to_parent ? PMIX_RANGE_CUSTOM : PMIX_RANGE_PROC_LOCAL, infos.v,
-                        infos.n);
+    if (!px_facts_add(&infos, facts, PX_COUNT(facts)))
+        return px_server_event(srv, code, end ? NULL : &culprit,
+                               kin->n > 0 ? PMIX_RANGE_CUSTOM : PMIX_RANGE_PROC_LOCAL,
+                               infos.v, infos.n);
+    px_log(PX_LOG_ERROR, "spawn", "cannot report %s of job %s: out of memory",
+           PMIx_Error_string(code), job->proc.nspace);
+    return 0;
+}
+
+/* The parent hears of the end if it asked for that. */
+static void report_end(struct px_launch_job *job)
+{
+    bool to_parent = job->plan.notify &&
+                     !px_proc_same(&job->parent, px_server_name(job->launcher->server));
+
+    report(job, &job->failure, true, &(px_kin){.v = &job->parent, .n = to_parent});
 }
 
 /* ---- ending it ------------------------------------------------------------------ */
@@ -342,8 +354,8 @@ void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict)
             px_timer_set(job->timer, job->launcher->grace_ms);
     }
     PX_LIST_EACH (&job->launcher->jobs, struct px_launch_job, child, link)
-        if (child != job && !child->plan.detached && child->stage != PX_JOB_ENDED &&
-            strcmp(child->parent.nspace, job->proc.nspace) == 0)
+        if (!child->failing && (child->stage != PX_JOB_TOLD || stage == PX_JOB_KILL) &&
+            px_family_has(job, child))
             px_job_end(child, signum, PMIX_ERR_JOB_KILLED_BY_CMD);
 }
 
@@ -385,7 +397,7 @@ static void check_finished(struct px_launch_job *job)
     job->stage = PX_JOB_ENDED;
     px_pubs_gone(&job->launcher->pubs, &job->proc);
     drop_dirs(job);
-    report(job, &job->failure, true);
+    report_end(job);
     px_timer_set(job->timer, DROP_MS);
     check_idle(job->launcher);
 }
@@ -406,6 +418,8 @@ static void on_timer(void *arg)
         for (uint32_t i = 0; i < 2 * job->n_tasks; i++)
             if (output_of(job, i)->stream)
                 px_stream_finish(output_of(job, i)->stream);
+    } else if (job->stage == PX_JOB_TOLD) {
+        px_job_end(job, SIGTERM, PMIX_ERR_JOB_KILLED_BY_CMD);
     } else if (job->stage == PX_JOB_TERM) {
         px_job_end(job, SIGKILL, PMIX_SUCCESS);
     }
@@ -419,20 +433,57 @@ static bool is_survived(const struct px_launch_job *job, const struct px_failure
     return px_plan_goes_on(&job->plan) && !f->whole && f->rank != PMIX_RANK_UNDEF;
 }
 
+/* Those that are connected with it hear of it; marks all jobs that end by it. */
+static size_t report_failure(struct px_launch_job *job, const struct px_failure *f,
+                             bool survived)
+{
+    pmix_proc_t culprit = job->proc;
+    PX_AUTO(px_kin) kin = {0};
+
+    if (!f->nspace[0] && f->rank != PMIX_RANK_UNDEF)
+        culprit.rank = f->rank;
+    if (px_family_find(job, &culprit, survived, &kin))
+        px_log(PX_LOG_ERROR, "spawn",
+               "some processes do not hear of the failure of job %s: out of memory",
+               job->proc.nspace);
+    return report(job, f, false, &kin);
+}
+
+static void end_family(struct px_launch_job *job, pmix_status_t verdict, bool told)
+{
+    if (!job->verdict)
+        job->verdict = verdict;
+    PX_LIST_EACH (&job->launcher->jobs, struct px_launch_job, j, link) {
+        if (!j->failing)
+            continue;
+        j->failing = false;
+        if (j != job)
+            px_log(PX_LOG_INFO, "spawn", "job %s ends with job %s", j->proc.nspace,
+                   job->proc.nspace);
+        if (told && j->stage == PX_JOB_RUNNING && j->n_running > 0) {
+            j->stage = PX_JOB_TOLD;
+            px_timer_set(j->timer, NOTICE_MS);
+        } else {
+            px_job_end(j, SIGTERM, PMIX_ERR_JOB_KILLED_BY_CMD);
+        }
+    }
+}
+
 static void settle(struct px_launch_job *job, const struct px_failure *failure)
 {
-    bool survived = is_survived(job, failure);
+    bool survived = is_survived(job, failure), first = job->stage < PX_JOB_TOLD;
+    size_t n_told = 0;
 
     if (!job->failure.status)
         job->failure = *failure;
     px_timer_clear(job->suspicion_timer);
-    if (job->stage < PX_JOB_TERM) { /* else this follows from its end */
+    if (first) { /* else this follows from its end */
         px_log(PX_LOG_INFO, "spawn", "job %s %s: %s", job->proc.nspace,
                survived ? "goes on" : "ends", failure->text);
-        report(job, failure, false);
+        n_told = report_failure(job, failure, survived);
     }
-    if (!survived)
-        px_job_end(job, SIGTERM, failure->verdict);
+    if (first && !survived)
+        end_family(job, failure->verdict, n_told > 0);
     else if (!job->verdict)
         job->verdict = failure->verdict;
 }

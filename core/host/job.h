@@ -94,6 +94,7 @@ struct px_restart_ops {
 enum px_job_stage {
     PX_JOB_LAUNCHING,
     PX_JOB_RUNNING,
+    PX_JOB_TOLD,  /* ends, when those that hear of it have had time for that */
     PX_JOB_TERM,  /* was asked to end */
     PX_JOB_KILL,  /* was killed */
     PX_JOB_ENDED, /* reported, and kept for queries */
@@ -116,9 +117,10 @@ struct px_launch_job {
     char *dir; /* for scratch files; NULL: none */
     struct stat dir_is;
     enum px_job_stage stage;
-    struct px_timer *timer;      /* of the stage */
-    struct px_timer *limit;      /* of its time; NULL: it may run for ever */
-    struct px_failure failure;   /* the first */
+    struct px_timer *timer;    /* of the stage */
+    struct px_timer *limit;    /* of its time; NULL: it may run for ever */
+    bool failing;              /* it ends with the one that fails; see px_family_find */
+    struct px_failure failure; /* the first */
     struct px_failure suspicion; /* perhaps the first; see px_job_fail */
     struct px_timer *suspicion_timer;
     pmix_status_t verdict; /* PMIX_SUCCESS: all is well */
@@ -162,6 +164,33 @@ pmix_status_t px_task_open_output(struct px_task *task, int fds[2], struct px_er
 pmix_status_t px_abort(const pmix_proc_t *proc, void *object, int status,
                        const char msg[], pmix_proc_t procs[], size_t n,
                        pmix_op_cbfunc_t cb, void *cbdata);
+
+/* ---- jobs that a spawn or a connect has joined (family.c) ------------------------ */
+
+/* Those that hear of a failure. */
+typedef struct px_kin {
+    pmix_proc_t *v;
+    size_t n, cap;
+    bool stay; /* some of them go on: programs that take any event for their end should
+                  not */
+} px_kin;
+
+static inline void px_kin_cleanup(px_kin *k)
+{
+    free(k->v);
+}
+
+/* A process of the job has failed, which the job survives or not: marks the jobs that
+ * end by that as failing, and lists those that are connected with it. Without memory
+ * for the list it has as many as there was memory for. */
+pmix_status_t px_family_find(struct px_launch_job *job, const pmix_proc_t *culprit,
+                             bool survived, px_kin *kin);
+/* Has the parent, or one of its processes, spawned the child, and are they still
+ * connected, so that one ends when the other is ended by order? */
+bool px_family_has(const struct px_launch_job *parent,
+                   const struct px_launch_job *child);
+
+/* ---- how they end ---------------------------------------------------------------- */
 
 /* To those that still run. */
 void px_task_signal(struct px_task *task, int signum);

@@ -176,6 +176,12 @@ static pmix_status_t register_job(struct px_launch_job *job, struct px_err *err)
             px_err_set(err, rc, "cannot register rank %u: %s", r,
                        PMIx_Error_string(rc));
     }
+    if (!rc && parent_of(job)) {
+        rc = px_server_connect(srv, &job->parent, job->proc.nspace, job->plan.detached);
+        if (rc)
+            px_err_set(err, rc, "cannot connect the job with its parent: %s",
+                       PMIx_Error_string(rc));
+    }
     return rc;
 }
 

@@ -76,10 +76,18 @@ pmix_status_t px_server_setup_fabric(struct px_server *srv, const char *nspace,
 /* Adds to a malloc'd environment (launch/environment.c). */
 pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc,
                                   char ***env);
-/* Delivers to every local peer that wants it and to this process's own handlers; never
- * to the host. source NULL: this server (event/on_event.c). */
-void px_server_event(struct px_server *srv, pmix_status_t code,
-                     const pmix_proc_t *source, pmix_data_range_t range,
-                     const pmix_info_t *info, size_t n);
+/* Connects a process with the job that it spawns, if that is registered: until a
+ * disconnect, or the end of either. apart: neither ends with the other. */
+pmix_status_t px_server_connect(struct px_server *srv, const pmix_proc_t *parent,
+                                const char *nspace, bool apart);
+/* Calls fn with each set of processes that are connected, by a spawn or a connect. */
+typedef void (*px_connected_fn)(void *arg, const pmix_proc_t *procs, size_t n,
+                                bool apart);
+void px_server_connected(const struct px_server *srv, px_connected_fn fn, void *arg);
+/* Delivers to every local peer that wants it, of which it returns the number, and to
+ * this process's own handlers; never to the host. source NULL: this server. */
+size_t px_server_event(struct px_server *srv, pmix_status_t code,
+                       const pmix_proc_t *source, pmix_data_range_t range,
+                       const pmix_info_t *info, size_t n);
 
 #endif

@@ -112,6 +112,28 @@ refusals() { # refusals HEADERS LIBRARY [other]
     lines 1 '^OK refused 0$' "$OUT"
 }
 
+# Parent and child are one application to failures, unless they are apart or have parted; a failure of a job that is
+# apart is not pmixrun's.
+kin() { # kin HEADERS LIBRARY FAILS HOW STATUS HEARD_OF_US HEARD_OF_THEM OK_PARENT OK_CHILD
+    local RANKS=1
+    rc_of "$5" launch pmixrun "$1" "$2" kin "$3" "$4"
+    lines "$6" '^HEARD of us ' "$OUT"
+    lines "$7" '^HEARD of them ' "$OUT"
+    lines "$8" '^OK kin 0$' "$OUT"
+    lines "$9" '^OK kinchild ' "$OUT"
+    lines 1 '^pmixrun: rank [01] .* exited with status 7$' "$ERR"
+}
+
+families() { # families HEADERS LIBRARY
+    use_debian
+    kin "$@" child '' 7 1 1 0 0
+    kin "$@" parent '' 7 0 2 0 0
+    kin "$@" child apart 0 1 1 1 0
+    kin "$@" parent apart 7 0 1 0 2
+    kin "$@" child parted 7 0 0 1 0
+    kin "$@" parent parted 7 0 0 0 2
+}
+
 # Nobody has started it: it is a job of one.
 singleton() { # singleton HEADERS
     local name
@@ -155,6 +177,7 @@ for headers in debian ours; do
     for lib in debian ours; do
         t "pmixrun_with_a_client_of_${whose}_headers_on_${lib/ours/our}_library" pair pmixrun $headers $lib
         t "spawn_and_connect_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" spawns $headers $lib
+        [ $headers = debian ] || t "failures_of_parent_and_child_on_${lib/ours/our}_library" families $headers $lib
         t "abort_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" aborts $headers $lib
         t "restart_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" revives $headers $lib
         t "refusals_for_a_client_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi hello|ring|coll|accept|stay|abort [SIZE]: an MPI program of which each rank prints "OK NAME rank/size" when
- * all it checked was right. SIZE: how many ranks there must be. */
+/* mpi hello|ring|coll|accept|spawn|multiple|rendezvous|stay|abort|orphan|widow [SIZE]: an MPI program of which each
+ * rank prints "OK NAME rank/size" when all it checked was right. SIZE: how many ranks there must be. */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,11 +148,100 @@ static void accept_half(void)
     MPI_Comm_free(&half);
 }
 
+/* ---- spawn, multiple: start others, of one program or two, work with them, and part --- */
+
+static char *self;
+
+static void work_with(MPI_Comm *others, int n_theirs)
+{
+    int n, sum, one = 1;
+    MPI_Comm both;
+
+    MPI_Comm_remote_size(*others, &n);
+    CHECK(n == n_theirs || !n_theirs);
+    CHECK(MPI_Intercomm_merge(*others, 0, &both) == MPI_SUCCESS);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, both);
+    CHECK(sum == n + size);
+    MPI_Comm_free(&both);
+    CHECK(MPI_Comm_disconnect(others) == MPI_SUCCESS);
+    CHECK(*others == MPI_COMM_NULL);
+}
+
+static void start(const char *name, int n, MPI_Comm from, MPI_Comm *others)
+{
+    char *args[] = {(char *)name, NULL};
+
+    CHECK(MPI_Comm_spawn(self, args, n, MPI_INFO_NULL, 0, from, others,
+                         MPI_ERRCODES_IGNORE) == MPI_SUCCESS);
+}
+
+static void start_multiple(MPI_Comm *others)
+{
+    char *args[] = {(char *)"spawned", NULL}, *programs[] = {self, self},
+         **argvs[] = {args, args};
+    int counts[] = {1, 2};
+    MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
+
+    CHECK(MPI_Comm_spawn_multiple(2, programs, argvs, counts, infos, 0, MPI_COMM_WORLD,
+                                  others, MPI_ERRCODES_IGNORE) == MPI_SUCCESS);
+}
+
+/* ---- rendezvous: rank 0 starts two jobs that know nothing of each other but a name ----- */
+
+#define SERVICE "tenon-rendezvous"
+
+static void serve(void)
+{
+    char port[MPI_MAX_PORT_NAME];
+    MPI_Comm others, parent;
+
+    MPI_Comm_get_parent(&parent);
+    if (rank == 0) {
+        CHECK(MPI_Open_port(MPI_INFO_NULL, port) == MPI_SUCCESS);
+        CHECK(MPI_Publish_name(SERVICE, MPI_INFO_NULL, port) == MPI_SUCCESS);
+    }
+    MPI_Barrier(parent); /* now it can be looked up */
+    CHECK(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others) ==
+          MPI_SUCCESS);
+    work_with(&others, 1);
+    if (rank == 0) {
+        CHECK(MPI_Unpublish_name(SERVICE, MPI_INFO_NULL, port) == MPI_SUCCESS);
+        CHECK(MPI_Close_port(port) == MPI_SUCCESS);
+    }
+    MPI_Comm_disconnect(&parent);
+}
+
+static void call(void)
+{
+    char port[MPI_MAX_PORT_NAME];
+    MPI_Comm others, parent;
+
+    MPI_Comm_get_parent(&parent);
+    CHECK(MPI_Lookup_name(SERVICE, MPI_INFO_NULL, port) == MPI_SUCCESS);
+    CHECK(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others) ==
+          MPI_SUCCESS);
+    work_with(&others, 2);
+    MPI_Comm_disconnect(&parent);
+}
+
+static void rendezvous(void)
+{
+    MPI_Comm servers, clients;
+
+    start("serve", 2, MPI_COMM_WORLD, &servers);
+    MPI_Barrier(servers);
+    start("call", 1, MPI_COMM_WORLD, &clients);
+    CHECK(MPI_Comm_disconnect(&clients) == MPI_SUCCESS);
+    CHECK(MPI_Comm_disconnect(&servers) == MPI_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
+    MPI_Comm others;
     const char *name = argc > 1 ? argv[1] : "";
     int level, wanted = strcmp(name, "coll") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
 
+    self = argv[0];
     CHECK(MPI_Init_thread(&argc, &argv, wanted, &level) == MPI_SUCCESS);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -169,6 +259,30 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 1)
             MPI_Abort(MPI_COMM_WORLD, 7);
+    } else if (strcmp(name, "spawn") == 0) {
+        start("spawned", 2, MPI_COMM_WORLD, &others);
+        work_with(&others, 2);
+    } else if (strcmp(name, "multiple") == 0) {
+        start_multiple(&others);
+        work_with(&others, 3);
+    } else if (strcmp(name, "spawned") == 0) {
+        CHECK(MPI_Comm_get_parent(&others) == MPI_SUCCESS);
+        work_with(&others, 0);
+    } else if (strcmp(name, "rendezvous") == 0) {
+        rendezvous();
+    } else if (strcmp(name, "serve") == 0) {
+        serve();
+    } else if (strcmp(name, "call") == 0) {
+        call();
+    } else if (strcmp(name, "orphan") == 0) { /* those it has started abort */
+        start("abort", 2, MPI_COMM_WORLD, &others);
+        MPI_Barrier(others);
+    } else if (strcmp(name, "widow") == 0) { /* or one of them is killed */
+        start("killed", 2, MPI_COMM_WORLD, &others);
+        MPI_Barrier(others);
+    } else if (strcmp(name, "killed") == 0) {
+        sleep(rank == 1);
+        raise(rank == 1 ? SIGKILL : SIGCONT);
     } else if (strcmp(name, "accept") == 0) {
         accept_half();
         accept_half();

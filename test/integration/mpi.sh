@@ -55,6 +55,25 @@ aborted() { # aborted LIBRARY
     lines 0 '^OK' "$OUT"
 }
 
+# Jobs that MPI starts: what they do, what they say of it.
+dynamic() { # dynamic LIBRARY
+    need_mpi "$1"
+    local row p
+    for row in spawn:spawned:2 multiple:spawned:3 rendezvous:serve:2 rendezvous:call:1; do
+        p=${row%%:*}
+        well "$PMIXRUN" -n 2 -x "LD_LIBRARY_PATH=$(folder "$1")" "$MPI" "$p" 2
+        lines 2 "^OK $p [01]/2\$" "$OUT"
+        row=${row#*:}
+        lines "${row#*:}" "^OK ${row%:*} " "$OUT"
+    done
+    rc_of 7 run 60 "$PMIXRUN" -n 2 -x "LD_LIBRARY_PATH=$(folder "$1")" "$MPI" orphan >"$OUT" 2>"$ERR"
+    lines 1 '^pmixrun: rank 1 of .* called abort with status 7' "$ERR"
+    lines 0 '^OK' "$OUT"
+    rc_of 137 run 60 "$PMIXRUN" -n 2 -x "LD_LIBRARY_PATH=$(folder "$1")" "$MPI" widow >"$OUT" 2>"$ERR"
+    lines 1 '^pmixrun: rank 1 of .* killed by signal 9' "$ERR"
+    lines 0 '^OK' "$OUT"
+}
+
 # What both sides say they speak: with the usock component shut out, only tcp is left, and the
 # other way round our own library prefers usock.
 transports() {
@@ -75,6 +94,7 @@ for n in $SIZES; do
     t "d_mpirun_of_debian_with_our_library_in_ranks_$n" pairing mpirun debian ours "$n"
 done
 for lib in debian ours; do
+    t "jobs_that_MPI_starts_on_${lib}_library" dynamic $lib
     t "MPI_Abort_of_${lib}_library_ends_the_job_with_its_status" aborted $lib
     t "killed_rank_of_${lib}_library_leaves_nothing" killed $lib RANK
     t "killed_server_of_${lib}_library_leaves_nothing" killed $lib SERVER

@@ -43,6 +43,8 @@ static inline void px_members_cleanup(px_members *m)
  * of each. PMIX_ERR_NOT_FOUND: a namespace or a rank is unknown; PMIX_ERR_NOMEM. */
 pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
                                 struct px_members *set);
+/* The same of processes that all are known here, in their place. */
+void px_members_sort(pmix_proc_t *v, size_t *n);
 /* Of two settled ones. */
 bool px_members_same(const pmix_proc_t *a, size_t n_a, const pmix_proc_t *b,
                      size_t n_b);
@@ -81,7 +83,8 @@ void px_collective_locals(const struct px_collective *c, px_local_fn fn, void *a
  * PMIX_ERR_OUT_OF_RESOURCE: its jobs are connected in too many ways already;
  * PMIX_ERR_NOMEM. */
 pmix_status_t px_connected_add(const struct px_collective *c, bool ours);
-/* A disconnect has ended well; or it has ended because some have left (broken), and
+/* A disconnect has ended well, and what a spawn has connected among its processes is
+ * connected no more; or it has ended because some have left (broken), and
  * then the set stays, and nothing follows from it any more. PMIX_ERR_INVALID_OPERATION
  * if they were not connected. */
 pmix_status_t px_connected_drop(const struct px_collective *c, bool broken);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sets of processes that are connected. One that leaves without a disconnect is an
- * event for the others, where no host sees to that. */
+ * event for the others, where no host sees to that; not after a spawn, which connects
+ * without their asking. */
 #include "core/server/collective/collective.h"
 
 #include "core/rt/log.h"
@@ -8,7 +9,7 @@
 
 #include <string.h>
 
-#define MAX_SETS 1024 /* that one namespace has a part in; programs choose them */
+#define MAX_SETS 1024 /* that one namespace has connected itself in */
 
 struct px_connected {
     struct px_list sets;
@@ -17,6 +18,7 @@ struct px_connected {
 struct set {
     struct px_list link;
     bool ours;
+    bool spawned, apart; /* see px_server_connect */
     size_t n;
     pmix_proc_t procs[]; /* settled */
 };
@@ -55,8 +57,20 @@ static bool is_full(const struct px_server *srv, const char *nspace)
     size_t n = 0;
 
     PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
-        n += has_nspace(s, nspace);
+        n += !s->spawned && has_nspace(s, nspace);
     return n >= MAX_SETS;
+}
+
+static struct set *make(struct px_server *srv, const pmix_proc_t *procs, size_t n)
+{
+    struct set *s = calloc(1, sizeof *s + n * sizeof *s->procs);
+
+    if (!s)
+        return NULL;
+    s->n = n;
+    memcpy(s->procs, procs, n * sizeof *s->procs);
+    px_list_append(&srv->part.connected->sets, &s->link);
+    return s;
 }
 
 pmix_status_t px_connected_add(const struct px_collective *c, bool ours)
@@ -68,32 +82,14 @@ pmix_status_t px_connected_add(const struct px_collective *c, bool ours)
         if ((i == 0 || strcmp(c->procs[i].nspace, c->procs[i - 1].nspace) != 0) &&
             is_full(srv, c->procs[i].nspace))
             return PMIX_ERR_OUT_OF_RESOURCE;
-    if (!s) {
-        s = calloc(1, sizeof *s + c->n_procs * sizeof *s->procs);
-        if (!s)
-            return PMIX_ERR_NOMEM;
-        s->n = c->n_procs;
-        memcpy(s->procs, c->procs, c->n_procs * sizeof *s->procs);
-        px_list_append(&srv->part.connected->sets, &s->link);
-    }
-    s->ours = ours;
-    return PMIX_SUCCESS;
-}
-
-pmix_status_t px_connected_drop(const struct px_collective *c, bool broken)
-{
-    struct set *s = find(c->server, c->procs, c->n_procs);
-
     if (!s)
-        return PMIX_ERR_INVALID_OPERATION;
-    if (broken)
-        s->ours = false;
-    else
-        set_free(s);
+        s = make(srv, c->procs, c->n_procs);
+    if (!s)
+        return PMIX_ERR_NOMEM;
+    s->ours = ours;
+    s->spawned = s->apart = false; /* it is more than that now */
     return PMIX_SUCCESS;
 }
-
-/* ---- those that leave ------------------------------------------------------------ */
 
 static bool has_proc(const struct set *s, const pmix_proc_t *proc)
 {
@@ -102,6 +98,58 @@ static bool has_proc(const struct set *s, const pmix_proc_t *proc)
             return true;
     return false;
 }
+
+static bool has_all(const struct set *all, const struct set *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (!has_proc(all, &s->procs[i]))
+            return false;
+    return true;
+}
+
+pmix_status_t px_connected_drop(const struct px_collective *c, bool broken)
+{
+    struct set *left = find(c->server, c->procs, c->n_procs);
+
+    if (!left)
+        return PMIX_ERR_INVALID_OPERATION;
+    if (broken) {
+        left->ours = false;
+        return PMIX_SUCCESS;
+    }
+    PX_LIST_EACH (&c->server->part.connected->sets, struct set, s, link)
+        if (s != left && s->spawned && has_all(left, s))
+            set_free(s);
+    set_free(left);
+    return PMIX_SUCCESS;
+}
+
+/* ---- for the host inside the library --------------------------------------------- */
+
+pmix_status_t px_server_connect(struct px_server *srv, const pmix_proc_t *parent,
+                                const char *nspace, bool apart)
+{
+    pmix_proc_t procs[2] = {*parent};
+    size_t n = PX_COUNT(procs);
+    struct set *s;
+
+    px_proc_set(&procs[1], nspace, PMIX_RANK_WILDCARD);
+    px_members_sort(procs, &n);
+    s = make(srv, procs, n);
+    if (!s)
+        return PMIX_ERR_NOMEM;
+    s->spawned = true;
+    s->apart = apart;
+    return PMIX_SUCCESS;
+}
+
+void px_server_connected(const struct px_server *srv, px_connected_fn fn, void *arg)
+{
+    PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
+        fn(arg, s->procs, s->n, s->apart);
+}
+
+/* ---- those that leave ------------------------------------------------------------ */
 
 /* To handlers of this code alone: programs that take any event for the end of them
  * would not survive that a peer finalizes. */

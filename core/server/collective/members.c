@@ -112,6 +112,11 @@ static pmix_proc_t *copy(const pmix_proc_t *v, size_t n)
     return new;
 }
 
+void px_members_sort(pmix_proc_t *v, size_t *n)
+{
+    sort(v, n, true);
+}
+
 pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
                                 struct px_members *set)
 {
@@ -127,7 +132,7 @@ pmix_status_t px_members_settle(const struct px_server *srv, struct px_args *a,
     rc = set->v ? expand(&set->v, &set->n) : PMIX_ERR_NOMEM;
     if (rc)
         return rc;
-    sort(set->v, &set->n, true);
+    px_members_sort(set->v, &set->n);
     if (strcmp(set->v[0].nspace, set->v[set->n - 1].nspace) != 0)
         return PMIX_SUCCESS;
     free(a->procs);

@@ -135,32 +135,38 @@ static void cache(struct px_server *srv, const struct news *e)
         cached_free(PX_CONTAINER_OF(srv->part.cached_events.next, struct cached, link));
 }
 
-static void spread(struct px_server *srv, const struct news *plain)
+/* The number of peers that it goes to. */
+static size_t spread(struct px_server *srv, const struct news *plain)
 {
     PX_AUTO(px_infos) marked = {0};
     struct news e = *plain;
+    size_t n_told = 0;
 
     if (px_infos_add_copy(&marked, e.info, e.n) ||
         px_infos_add(&marked, SERVER_MARK, NULL, PMIX_BOOL)) {
         px_log(PX_LOG_ERROR, "server", "event %s dropped: out of memory",
                PMIx_Error_string(e.code));
-        return;
+        return 0;
     }
     e.info = marked.v;
     e.n = marked.n;
     cache(srv, &e);
-    PX_LIST_EACH (&srv->peers, struct px_peer, p, link)
-        if (!p->finalized && peer_wants(p, &e) && may_reach(&e, p))
-            send_event(p, &e);
+    PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
+        if (p->finalized || !peer_wants(p, &e) || !may_reach(&e, p))
+            continue;
+        send_event(p, &e);
+        n_told++;
+    }
     if (px_notify_deliver(px_process.notify, e.code, e.source, e.range, plain->info,
                           plain->n))
         px_log(PX_LOG_ERROR, "server", "event %s not delivered here: out of memory",
                PMIx_Error_string(e.code));
+    return n_told;
 }
 
-void px_server_event(struct px_server *srv, pmix_status_t code,
-                     const pmix_proc_t *source, pmix_data_range_t range,
-                     const pmix_info_t *info, size_t n)
+size_t px_server_event(struct px_server *srv, pmix_status_t code,
+                       const pmix_proc_t *source, pmix_data_range_t range,
+                       const pmix_info_t *info, size_t n)
 {
     struct news e = {.code = code,
                      .source = source ? source : &srv->proc,
@@ -168,7 +174,7 @@ void px_server_event(struct px_server *srv, pmix_status_t code,
                      .info = info,
                      .n = n};
 
-    spread(srv, &e);
+    return spread(srv, &e);
 }
 
 /* ---- requests -------------------------------------------------------------------- */

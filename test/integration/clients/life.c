@@ -183,6 +183,8 @@ ALONE(again)
 /* ---- spawn N [STATUS]: rank 0 starts a second job, of N times "child"; then both jobs
  * connect, fence and exchange data. With STATUS, the children end with it at once. ---------- */
 
+static const char *spawn_flag; /* of the next job; or NULL */
+
 /* Starts n times the program of that name, or if path is not NULL tries to start that.
  * Debian's library changes the arguments. */
 static pmix_status_t start(const char *path, const char *name, int n,
@@ -199,7 +201,8 @@ static pmix_status_t start(const char *path, const char *name, int n,
     app.maxprocs = n;
     for (int i = 0; app.argv && i < 3 && argv[i]; i++)
         app.argv[i] = strdup(argv[i]);
-    pmix_status_t rc = PMIx_Spawn(NULL, 0, &app, 1, job);
+    pmix_info_t info = info_bool(spawn_flag ? spawn_flag : "");
+    pmix_status_t rc = PMIx_Spawn(&info, spawn_flag ? 1 : 0, &app, 1, job);
     PMIX_APP_DESTRUCT(&app);
     return rc;
 }
@@ -396,6 +399,65 @@ JOINS(unsaid)
     CHECK(PMIX_CHECK_NSPACE(who_left.nspace, job) && who_left.rank == 0);
     EXPECT(PMIx_Disconnect(both, 2, NULL, 0), PMIX_ERR_LOST_CONNECTION);
     CHECK(n_left == 1);
+}
+
+/* ---- kin FAILS [HOW]: a job of one starts another of two. One process, of "parent" or "child", ends
+ * with status 7. The others hear of it, and are ended after that; or they stay, if the child was started
+ * "apart", and are not told by default; or they do not hear of it at all, if the jobs have "parted". --- */
+
+#define CHILD_SEP \
+    "pmix.spchildsep" /* PMIX_SPAWN_CHILD_SEP, which release 4.2 does not know */
+
+static atomic_int n_heard;
+
+HANDLER(on_failed)
+{
+    printf("HEARD of %s %u\n",
+           PMIX_CHECK_NSPACE(from->nspace, me.nspace) ? "us" : "them", from->rank);
+    fflush(stdout);
+    n_heard++;
+    HANDLED();
+}
+
+static void meet_kin(const char *other, bool fails, const char *how)
+{
+    pmix_proc_t both[2] = {everyone};
+    bool hears = !*how || (strcmp(how, "apart") == 0 && me.rank == 0);
+
+    PMIX_LOAD_PROCID(&both[1], other, PMIX_RANK_WILDCARD);
+    GOOD(PMIx_Fence(both, 2, NULL, 0));
+    if (strcmp(how, "parted") == 0)
+        GOOD(PMIx_Disconnect(both, 2, NULL, 0));
+    GOOD(PMIx_Fence(both, 2, NULL, 0));
+    if (fails)
+        exit(7);
+    CHECK(wait_for(&n_heard, hears ? 5 : 0.7) == hears);
+    sleep_ms(*how ? 500 : 20000);
+    CHECK(*how && n_heard == hears);
+}
+
+JOINS(kinchild)
+{
+    pmix_status_t failed = PMIX_ERR_EXIT_NONZERO_TERM;
+    pmix_proc_t parent;
+
+    watch(&failed, me.rank == 0, NULL, 0, on_failed); /* rank 1: all events */
+    VALUE_OF(&me, PMIX_PARENT_ID, PMIX_PROC, (parent = *v->data.proc).rank == 0);
+    meet_kin(parent.nspace, argv[1][0] == 'c' && me.rank == 1, argv[1] + 1);
+}
+
+JOINS(kin)
+{
+    pmix_status_t failed = PMIX_ERR_EXIT_NONZERO_TERM;
+    const char *how = argc > 2 ? argv[2] : "";
+    char order[32];
+    pmix_nspace_t job;
+
+    watch(&failed, 1, NULL, 0, on_failed);
+    snprintf(order, sizeof order, "%c%s", argv[1][0], how);
+    spawn_flag = strcmp(how, "apart") ? NULL : CHILD_SEP;
+    GOOD(start(NULL, "kinchild", 2, order, job));
+    meet_kin(job, argv[1][0] == 'p', how);
 }
 
 /* ---- stdin: reads all of it, then says how much it was, and a checksum. No PMIx. --------- */

@@ -31,7 +31,8 @@ void jobs_setup(void);
 void jobs_teardown(void);
 struct px_launcher *launcher(void);
 
-/* Waits until a job has ended, as it should: with this verdict. */
+/* Waits until a job has ended; as it should: with this verdict. */
+void await_any_end(void);
 void await_end(pmix_status_t verdict);
 /* A job, and with this text its process of that rank, has failed. Forgets that. */
 void await_failure(pmix_status_t failure, pmix_status_t verdict, pmix_rank_t rank,

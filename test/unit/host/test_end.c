@@ -84,42 +84,6 @@ PX_TEST(the_process_that_dies_first_is_named_not_one_that_fails_over_that)
     }
 }
 
-static void do_adopt(struct px_call *call, void *args)
-{
-    const pmix_proc_t *parent = args;
-
-    px_job_find(launcher(), job_name)->parent = *parent;
-    px_call_done(call, PMIX_SUCCESS);
-}
-
-/* Two jobs, as if a process of the first had spawned the second; the first is
- * killed. */
-PX_TEST(children_end_with_a_parent_that_fails_unless_they_are_separate)
-{
-    for (int separate = 0; separate < 2; separate++) {
-        PX_AUTO(px_infos) infos = {0};
-        pmix_proc_t parent;
-        bool flag = separate;
-
-        spawn_sleepers(1);
-        px_proc_set(&parent, job_name, 0);
-        ok(px_infos_add(&infos, PMIX_SPAWN_CHILD_SEP, &flag, PMIX_BOOL));
-        /* takes its time, so that the end of the first is told first */
-        ok(spawn_with(&infos, 1,
-                      "trap 'sleep 0.1; exit' TERM; touch up; "
-                      "while :; do sleep 0.01; done"));
-        await_file("up");
-        ok(px_call(px_process.loop, do_adopt, &parent));
-        ok(send_signal(SIGKILL, &parent));
-        await_failure(PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_JOB_ABORTED_BY_SIG, 0, 137,
-                      "killed by signal 9 (Killed)");
-        if (!separate)
-            await_end(PMIX_ERR_JOB_KILLED_BY_CMD);
-    }
-    usleep(500000);
-    ck_assert_int_ne(sem_trywait(&seen.ended), 0);
-}
-
 static void do_find_pid(struct px_call *call, void *args)
 {
     *(pid_t *)args = px_job_find(launcher(), job_name)->tasks[0].pid;

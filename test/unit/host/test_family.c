@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Jobs that are connected, by a spawn or a connect: one that fails ends the others, or
+ * those that are not apart; an order goes to children alone. That they hear of it in
+ * time is seen by real clients: test/integration. */
+#include "jobs.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/server/collective/collective.h"
+#include "core/server/host.h"
+
+#define SCENE(j, f, e, ...)                           \
+    {                                                 \
+        .jobs = j, .fails = f, .ends = e, __VA_ARGS__ \
+    }
+
+static const struct scene {
+    /* Jobs of two processes each: name; whose rank 0 spawns it, unless this program does;
+     * is it apart (s), recoverable (r), continuous (c)? */
+    const char *jobs;
+    const char *fails; /* a process is killed, or a whole job is ended by order */
+    const char *ends;  /* jobs that end; the others stay */
+    const char *joins, *parts; /* jobs that connect, and disconnect; a is rank 0 of A */
+    const char *first;         /* a process that ends well before all that */
+} scenes[] = {
+    SCENE("A BA", "B1", "AB"),
+    SCENE("A BA", "A0", "AB"),
+    SCENE("A BA", "A1", "AB"),
+    SCENE("A BA", "B1", "B", .first = "A0"),
+    SCENE("A BA", "A1", "A", .first = "A0"),
+    SCENE("A BA", "A", "AB"),
+    SCENE("A BA", "B", "B"),
+    SCENE("A BA CB", "C0", "ABC"),
+    SCENE("A BA CB", "A1", "ABC"),
+    SCENE("A BA CA", "B0", "ABC"),
+    SCENE("A BA CB", "B", "BC"),
+    SCENE("A BAs", "B0", "B"),
+    SCENE("A BAs", "A0", "A"),
+    SCENE("A BAs", "A", "A"),
+    SCENE("A BAs CB", "C0", "BC"),
+    /* A job that goes on without a process of its own goes on without others. */
+    SCENE("Ar BA", "B0", "B"),
+    SCENE("Ac BA", "A0", ""),
+    SCENE("A BAr", "B0", ""),
+    SCENE("A BAr", "A0", "A"),
+    /* of their own will */
+    SCENE("A B", "A0", "A"),
+    SCENE("A B", "A0", "AB", .joins = "AB"),
+    SCENE("A B", "A0", "A", .joins = "AB", .parts = "AB"),
+    SCENE("A B CB", "C1", "ABC", .joins = "AB"),
+    SCENE("A BAs", "B0", "AB", .joins = "AB"),
+    /* disconnected, by the set of a spawn or a greater one: not by a lesser */
+    SCENE("A BA", "B0", "B", .parts = "aB"),
+    SCENE("A BA", "A", "A", .parts = "aB"),
+    SCENE("A BA", "A0", "A", .joins = "aB", .parts = "aB"),
+    SCENE("A BA", "A0", "A", .joins = "AB", .parts = "AB"),
+    SCENE("A BA C", "A0", "AB", .joins = "BC", .parts = "BC"),
+};
+
+/* ---- jobs by letters ------------------------------------------------------------- */
+
+static char names['Z'][PMIX_MAX_NSLEN + 1];
+
+/* Of "B1", the rank; of "B", all; of "b", rank 0. */
+static pmix_proc_t proc_of(const char *text)
+{
+    bool lower = text[0] >= 'a';
+    pmix_proc_t p;
+
+    px_proc_set(&p, names[text[0] - (lower ? 'a' - 'A' : 0)],
+                lower     ? 0
+                : text[1] ? (pmix_rank_t)(text[1] - '0')
+                          : PMIX_RANK_WILDCARD);
+    return p;
+}
+
+static void on_spawned(pmix_status_t status, char nspace[], void *cbdata)
+{
+    if (!status)
+        px_str_copy(job_name, sizeof(job_name), nspace);
+    px_call_done(cbdata, status);
+}
+
+struct child {
+    const pmix_proc_t *parent;
+    const pmix_info_t *info;
+    size_t n;
+    const pmix_app_t *app;
+};
+
+static void do_spawn(struct px_call *call, void *arg)
+{
+    const struct child *c = arg;
+    pmix_status_t rc = px_process.server->module.spawn(c->parent, c->info, c->n, c->app,
+                                                       1, on_spawned, call);
+
+    if (rc)
+        px_call_done(call, rc);
+}
+
+static const char *attribute_of(char flag)
+{
+    return flag == 's'   ? PMIX_SPAWN_CHILD_SEP
+           : flag == 'r' ? PMIX_JOB_RECOVERABLE
+                         : PMIX_JOB_CONTINUOUS;
+}
+
+/* One of scene.jobs; returns what follows. */
+static const char *start(const char *job)
+{
+    char sh[] = "sh", c[] = "-c", name[] = {*job++, 0};
+    char script[] = "while test ! -e $0.$PMIX_RANK; do sleep 0.01; done";
+    char *argv[] = {sh, c, script, name, NULL};
+    const pmix_app_t app = {
+        .cmd = sh, .argv = argv, .cwd = (char *)px_test_dir(), .maxprocs = 2};
+    pmix_proc_t parent = *px_server_name(px_process.server);
+    PX_AUTO(px_infos) infos = {0};
+
+    if (*job >= 'A' && *job <= 'Z')
+        parent = proc_of((char[]){*job++, '0', 0});
+    if (*job >= 'a')
+        ok(px_infos_add(&infos, attribute_of(*job++), NULL, PMIX_BOOL));
+    ok(px_call(px_process.loop, do_spawn,
+               &(struct child){&parent, infos.v, infos.n, &app}));
+    memcpy(names[(int)name[0]], job_name, sizeof(job_name));
+    return job + strspn(job, " ");
+}
+
+struct change {
+    const char *jobs;
+    bool parts;
+};
+
+static void do_change(struct px_call *call, void *arg)
+{
+    const struct change *change = arg;
+    pmix_proc_t procs[3];
+    struct px_collective c = {.server = px_process.server, .procs = procs};
+
+    for (const char *j = change->jobs; *j; j++)
+        procs[c.n_procs++] = proc_of((char[]){*j, 0});
+    px_members_sort(procs, &c.n_procs);
+    px_call_done(call, change->parts ? px_connected_drop(&c, false)
+                                     : px_connected_add(&c, true));
+}
+
+static void check(const struct scene *s, char name)
+{
+    const struct px_launch_job *job = px_job_find(launcher(), names[(int)name]);
+    uint32_t n = 2u - (s->first && s->first[0] == name) - (s->fails[0] == name);
+
+    ck_assert(!job->failing);
+    if (strchr(s->ends, name))
+        ck_assert(job->stage == PX_JOB_ENDED &&
+                  job->verdict == (s->fails[1] && s->fails[0] == name
+                                       ? PMIX_ERR_JOB_ABORTED_BY_SIG
+                                       : PMIX_ERR_JOB_KILLED_BY_CMD));
+    else
+        ck_assert(job->stage == PX_JOB_RUNNING && job->n_running == n);
+}
+
+static void do_check(struct px_call *call, void *arg)
+{
+    const struct scene *s = arg;
+
+    for (char name = 'A'; name <= 'C'; name++)
+        if (names[(int)name][0])
+            check(s, name);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+PX_TEST_LOOP(jobs_end_with_those_that_they_are_connected_with, PX_COUNT(scenes))
+{
+    const struct scene *s = &scenes[_i];
+    pmix_proc_t failing;
+
+    for (const char *job = s->jobs; *job;)
+        job = start(job);
+    if (s->joins)
+        ok(px_call(px_process.loop, do_change, &(struct change){s->joins, false}));
+    if (s->parts)
+        ok(px_call(px_process.loop, do_change, &(struct change){s->parts, true}));
+    if (s->first) {
+        make_file((char[]){s->first[0], '.', s->first[1], 0});
+        usleep(100000);
+    }
+    failing = proc_of(s->fails);
+    ok(s->fails[1] ? send_signal(SIGKILL, &failing)
+                   : control(PMIX_JOB_CTRL_TERMINATE, &failing));
+    for (size_t i = 0; i < strlen(s->ends); i++)
+        await_any_end();
+    usleep(s->ends[0] ? 20000 : 100000);
+    ok(px_call(px_process.loop, do_check, (void *)(uintptr_t)s));
+    ck_assert_int_eq(seen.n_failures, s->fails[1] != '\0');
+    ok(control(PMIX_JOB_CTRL_KILL, NULL));
+}
+
+PX_TEST_MAIN("host/family", jobs_setup, jobs_teardown)
