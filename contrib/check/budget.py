@@ -36,7 +36,7 @@ BUDGETS = (
     (2600, "core/host"),
     (1200, "core/host/request"),
     (900, "core/host/streams"),
-    (700, "core/host/place"),
+    (820, "core/host/place"),
     (6000, "components"),
     (4000, "contrib/tools"),
 )

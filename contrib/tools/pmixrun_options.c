@@ -27,6 +27,17 @@ static const char help[] =
     "  --host A,B         hosts to run on: only this one can be named\n"
     "  --hostfile FILE    the same, from a file with a host in each line\n"
     "  --cluster-id NAME  the cluster that this node is part of, for PMIX_CLUSTER_ID\n"
+    "  --map-by OBJECT    give each process an object of this node, in turn: slot (the\n"
+    "                     node itself), package, numa, l3cache, l2cache, l1cache, core,\n"
+    "                     hwthread; ppr:N:OBJECT: N processes to each. :PE=N gives each\n"
+    "                     N CPUs; :NOOVERSUBSCRIBE, :HWTCPUS\n"
+    "  --rank-by OBJECT   number them by object, not as they were mapped\n"
+    "  --bind-to OBJECT   what each is bound to: one of these, none, or cpu-list;\n"
+    "                     :overload-allowed, :ordered\n"
+    "  --cpu-list LIST    use only these cores, or hardware threads\n"
+    "  --nooversubscribe  no more processes than cores\n"
+    "  --display-map      print where processes go\n"
+    "  --report-bindings  the same, on stderr\n"
     "  --recoverable      a process that fails does not end the others\n"
     "  --restarts N       start a process that fails again, up to N times\n"
     "  --tag-output       begin each line of output with [JOB,RANK]<CHANNEL>:\n"
@@ -102,6 +113,13 @@ static const struct {
 } attributes[] = {
     {"--host", PMIX_HOST, PMIX_STRING},
     {"--hostfile", PMIX_HOSTFILE, PMIX_STRING},
+    {"--map-by", PMIX_MAPBY, PMIX_STRING},
+    {"--rank-by", PMIX_RANKBY, PMIX_STRING},
+    {"--bind-to", PMIX_BINDTO, PMIX_STRING},
+    {"--cpu-list", PMIX_CPU_LIST, PMIX_STRING},
+    {"--nooversubscribe", PMIX_NO_OVERSUBSCRIBE, PMIX_BOOL},
+    {"--display-map", PMIX_DISPLAY_MAP, PMIX_BOOL},
+    {"--report-bindings", PMIX_REPORT_BINDINGS, PMIX_BOOL},
     {"--recoverable", PMIX_JOB_RECOVERABLE, PMIX_BOOL},
     {"--restarts", PMIX_MAX_RESTARTS, PMIX_UINT32},
     {"--tag-output", PMIX_TAG_OUTPUT, PMIX_BOOL},

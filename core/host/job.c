@@ -109,6 +109,8 @@ static void silence(struct px_launch_job *job)
     for (uint32_t i = 0; i < 2 * job->n_tasks; i++) {
         px_stream_close(px_take(&output_of(job, i)->stream));
     }
+    for (int i = 0; i < 2; i++)
+        px_stream_close(px_take(&job->notices[i].stream));
     job->n_streams = 0;
 }
 

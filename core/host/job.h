@@ -112,7 +112,8 @@ struct px_launch_job {
     uint32_t first; /* rank in the session of its rank 0 */
     uint32_t n_begun,
         n_starting; /* LAUNCHING: those that were begun; of them, not yet known */
-    uint32_t n_running, n_streams; /* running: or starting */
+    uint32_t n_running, n_streams;    /* running: or starting */
+    struct px_task_output notices[2]; /* what is told of its seats, as outputs are */
     struct px_input *input;
     char *dir; /* for scratch files; NULL: none */
     struct stat dir_is;
@@ -159,6 +160,9 @@ void px_job_stream_ended(void *arg);
 /* Where the output of a process goes (output.c). fds[0..2) are what the process gets as
  * stdout and stderr, which may be one; the caller closes them. */
 pmix_status_t px_task_open_output(struct px_task *task, int fds[2], struct px_err *err);
+/* Shows where the processes of a job go, if that is asked for: on stdout the map, on
+ * stderr the bindings. */
+pmix_status_t px_job_show_seats(struct px_launch_job *job, struct px_err *err);
 
 /* PMIx_Abort, as the host module's function (abort.c). */
 pmix_status_t px_abort(const pmix_proc_t *proc, void *object, int status,

@@ -7,10 +7,12 @@
 
 #include "core/base/err.h"
 #include "core/base/fd.h"
+#include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"
+#include "core/topo/topo.h"
 #include "frameworks/pfexec/pfexec.h"
 
 /* ---- the description of a job --------------------------------------------------- */
@@ -122,6 +124,9 @@ static pmix_status_t describe_task(px_infos *out, const struct px_task *task)
                       in_app = task->rank - app->first;
     const uint16_t local = (uint16_t)task->rank; /* below PX_MAX_TASKS */
     const uint16_t node = global < UINT16_MAX ? (uint16_t)global : UINT16_MAX;
+    const struct px_seat *seat = job->plan.binds ? &job->plan.seats[task->rank] : NULL;
+    PX_AUTOFREE char *cpus = seat && seat->cpus ? px_strf("hwloc:%s", seat->cpus)
+                                                : NULL;
     const struct px_fact facts[] = {
         {PMIX_RANK, &task->rank, PMIX_PROC_RANK},
         {PMIX_GLOBAL_RANK, &global, PMIX_PROC_RANK},
@@ -134,12 +139,15 @@ static pmix_status_t describe_task(px_infos *out, const struct px_task *task)
         {PMIX_HOSTNAME, px_process.model->hostname, PMIX_STRING},
         {PMIX_REINCARNATION, &zero, PMIX_UINT32},
         {PMIX_PROCDIR, dir, PMIX_STRING},
+        {PMIX_CPUSET, cpus, PMIX_STRING},
+        {PMIX_LOCALITY_STRING, cpus ? seat->locality : NULL, PMIX_STRING},
         {PMIX_SPAWNED, parent ? &yes : NULL, PMIX_BOOL},
         {PMIX_PARENT_ID, parent, PMIX_PROC},
     };
 
-    return job->dir && !dir ? PMIX_ERR_NOMEM
-                            : add_array(out, PMIX_PROC_DATA, facts, PX_COUNT(facts));
+    return (job->dir && !dir) || (seat && seat->cpus && !cpus)
+               ? PMIX_ERR_NOMEM
+               : add_array(out, PMIX_PROC_DATA, facts, PX_COUNT(facts));
 }
 
 static pmix_status_t describe(px_infos *out, const struct px_launch_job *job)
@@ -254,6 +262,8 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
     const pmix_proc_t proc = px_task_name(task);
     PX_AUTO(px_strv) env = px_strv_dup(app->env);
     PX_AUTO(px_strv) argv = px_task_argv(task);
+    const struct px_seat *seat = job->plan.binds ? &job->plan.seats[task->rank] : NULL;
+    PX_AUTOFREE cpu_set_t *cpus = NULL;
     struct px_pfexec_spec spec = {.program = app->program,
                                   .argv = argv,
                                   .cwd = app->cwd,
@@ -269,6 +279,9 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
 
     if (!rc && !app->non_pmi)
         rc = px_server_child_env(job->launcher->server, &proc, &env);
+    if (!rc && seat && seat->cpus)
+        rc = px_cpus_mask(seat->cpus, &cpus, &spec.cpus_size);
+    spec.cpus = cpus;
     if (rc)
         px_err_set(err, rc, "cannot make an environment: %s", PMIx_Error_string(rc));
     if (!rc)
@@ -291,6 +304,23 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
 
 /* Of one job: so many keep the machine busy, and the loop gets its turn in between. */
 enum { STARTS_AT_ONCE = 16 };
+
+/* The processes that run here already. *taken is malloc'd, for as long as *node. */
+static pmix_status_t find_taken(const struct px_launcher *l, struct px_place_node *node,
+                                const struct px_seat ***taken)
+{
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
+        node->n_running += job->n_running;
+    *taken = calloc(node->n_running + 1, sizeof(**taken));
+    if (!*taken)
+        return PMIX_ERR_NOMEM;
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link)
+        for (uint32_t r = 0; job->plan.binds && r < job->n_tasks; r++)
+            if (job->tasks[r].running && job->plan.seats[r].cpus)
+                (*taken)[node->n_taken++] = &job->plan.seats[r];
+    node->taken = *taken;
+    return PMIX_SUCCESS;
+}
 
 /* Until all have been started or one cannot be. The job may be gone then. */
 static void start_more(struct px_launch_job *job)
@@ -330,12 +360,15 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
         .own = px_proc_same(proc, px_server_name(l->server))};
     struct px_err err = {0};
     PX_AUTO(px_plan) plan = {0};
+    PX_AUTOFREE const struct px_seat **taken = NULL;
     struct px_launch_job *job = NULL;
 
     if (l->stopping)
         return PMIX_ERR_NOT_AVAILABLE;
     if (!apps || n_apps == 0)
         return PMIX_ERR_BAD_PARAM;
+    if (find_taken(l, &request.node, &taken))
+        return PMIX_ERR_NOMEM;
     pmix_status_t rc = l->pfexec ? px_plan_make(&plan, &request, &err)
                                  : px_err_set(&err, PMIX_ERR_NOT_SUPPORTED,
                                               "cannot start processes: no component "
@@ -351,6 +384,8 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
     }
     if (!rc)
         rc = register_job(job, &err);
+    if (!rc)
+        rc = px_job_show_seats(job, &err);
     if (rc)
         px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
     if (!job)

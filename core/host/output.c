@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The output of a job's processes: how it is marked, where it goes. */
+/* The output of a job's processes: how it is marked, where it goes; and what is shown
+ * of the job before. */
 #include "core/host/job.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 
 #include "core/base/fd.h"
+#include "core/base/str.h"
+#include "core/model/nspace.h"
+#include "core/topo/topo.h"
 
 /* Output that cannot be written is a failure of the processes that wrote it. */
 static const struct px_failure not_written = {.status = PMIX_ERR_IOF_FAILURE,
@@ -74,18 +78,54 @@ static pmix_status_t open_stream(struct px_task *task, int which, int *write_end
     return PMIX_SUCCESS;
 }
 
+/* A host that starts nothing leaves its stdout and stderr alone. */
+static struct px_output *begin(struct px_launcher *l)
+{
+    if (!l->output.loop)
+        px_output_init(&l->output, px_process.loop, on_output_broken, l);
+    return &l->output;
+}
+
 pmix_status_t px_task_open_output(struct px_task *task, int fds[2], struct px_err *err)
 {
-    struct px_output *to = &task->job->launcher->output;
-
-    /* A host that starts nothing leaves its stdout and stderr alone. */
-    if (!to->loop)
-        px_output_init(to, px_process.loop, on_output_broken, task->job->launcher);
+    (void)begin(task->job->launcher);
     pmix_status_t rc = open_stream(task, 0, &fds[0], err);
     /* One pipe for both keeps the order in which they are written. */
     if (!rc && task->job->plan.apps[task->app].output.merged)
         fds[1] = fds[0];
     else if (!rc)
         rc = open_stream(task, 1, &fds[1], err);
+    return rc;
+}
+
+pmix_status_t px_job_show_seats(struct px_launch_job *job, struct px_err *err)
+{
+    const px_plan *plan = &job->plan;
+    pmix_topology_t node = {0};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (plan->seats)
+        (void)px_topo_here(&node);
+    for (int i = 0; !rc && i < 2; i++) {
+        if (i == 0 ? !plan->shows_map : !plan->shows_bindings)
+            continue;
+        PX_AUTOFREE char *map = px_place_map(
+            node.topology, i == 0 || plan->binds ? plan->seats : NULL, job->n_tasks);
+        char *text = map ? px_strf("%s of job %s on %s:\n%s", i ? "bindings" : "map",
+                                   job->proc.nspace, px_process.model->hostname, map)
+                         : NULL;
+        struct px_task_output *to = &job->notices[i];
+
+        to->task = job->tasks;
+        job->n_streams++;
+        rc = text ? px_stream_say(begin(job->launcher), i, text, px_job_stream_ended,
+                                  to, &to->stream)
+                  : PMIX_ERR_NOMEM;
+        if (rc) {
+            job->n_streams--;
+            free(text);
+            px_err_nomem(err, "show where processes go");
+        }
+    }
     return rc;
 }

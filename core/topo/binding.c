@@ -82,6 +82,29 @@ pmix_status_t px_binding_list(pid_t pid, char **list)
     return rc;
 }
 
+pmix_status_t px_cpus_mask(const char *list, cpu_set_t **mask, size_t *size)
+{
+    uint32_t first, last;
+    size_t n = CPU_ALLOC_SIZE(MAX_CPUS);
+    cpu_set_t *set = calloc(1, n);
+
+    if (!set)
+        return PMIX_ERR_NOMEM;
+    bool good = true;
+    while (good && *list) {
+        good = px_cpus_take(&list, &first, &last) && last < MAX_CPUS;
+        for (uint32_t cpu = first; good && cpu <= last; cpu++)
+            CPU_SET_S(cpu, n, set);
+    }
+    if (!good) {
+        free(set);
+        return PMIX_ERR_BAD_PARAM;
+    }
+    *mask = set;
+    *size = n;
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t px_cpuset_parse(const char *text, pmix_cpuset_t *cpuset)
 {
     const char *colon = strchr(text, ':');

@@ -135,6 +135,13 @@ bool px_topo_possible(void)
     return px_hwloc_open(&h);
 }
 
+bool px_topo_is_real(void *topology)
+{
+    struct px_hwloc h;
+
+    return px_hwloc_open(&h) && h.topology_is_thissystem(topology);
+}
+
 static pmix_status_t make(const struct px_topo_hints *hints)
 {
     struct px_hwloc h;

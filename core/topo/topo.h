@@ -6,6 +6,7 @@
 
 #include "core/types/type.h"
 
+#include <sched.h>
 #include <sys/types.h>
 
 /* Where a topology may be had that another process has discovered already. */
@@ -28,12 +29,17 @@ pmix_status_t px_topo_load(const struct px_topo_hints *hints, pmix_topology_t *t
  * message. */
 void px_topo_given(const pmix_info_t *info, size_t n);
 void px_topo_drop(void);
+/* Whether it is that of this machine: not made up, nor of another one. */
+bool px_topo_is_real(void *topology);
 
 /* ---- binding.c: where processes may run ------------------------------------------ */
 
 /* CPUs of all threads of a process, or of the calling thread if pid is 0, as a list
  * ("0-3,8"), malloc'd. Needs no hwloc. PMIX_ERR_NOT_AVAILABLE, PMIX_ERR_NOMEM. */
 pmix_status_t px_binding_list(pid_t pid, char **list);
+/* Such a list as a mask for sched_setaffinity, malloc'd. PMIX_ERR_BAD_PARAM,
+ * PMIX_ERR_NOMEM. */
+pmix_status_t px_cpus_mask(const char *list, cpu_set_t **mask, size_t *size);
 /* From PMIX_CPUSET's text, with or without "hwloc:", into an empty cpuset, or one that
  * names its source already. PMIX_ERR_BAD_PARAM, PMIX_ERR_NOT_SUPPORTED for other
  * sources, PMIX_ERR_NOMEM; then the cpuset is unchanged. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hwloc's functions, found when a caller asks for a topology or a cpuset and not
  * before: most programs never do, and the library with what it pulls in costs every
- * start of one that is linked to it. Only core/types and core/rt include this. */
+ * start of one that is linked to it. Included by core/types, core/topo and
+ * core/host/place only. */
 #ifndef PX_TYPES_HWLOC_API_H
 #define PX_TYPES_HWLOC_API_H
 
@@ -21,13 +22,14 @@
 
 /* clang-format off */
 #define PX_HWLOC_FUNCTIONS(F)                                                               \
-    F(bitmap_alloc) F(bitmap_compare) F(bitmap_dup) F(bitmap_free) F(bitmap_intersects)     \
-    F(bitmap_isfull) F(bitmap_isincluded) F(bitmap_isset) F(bitmap_iszero) F(bitmap_last)   \
-    F(bitmap_list_asprintf) F(bitmap_set) F(bitmap_set_range) F(bitmap_zero)                \
-    F(free_xmlbuffer) F(get_depth_type) F(get_nbobjs_by_depth) F(get_obj_by_depth)          \
-    F(shmem_topology_adopt) F(topology_abi_check) F(topology_destroy) F(topology_dup)       \
-    F(topology_export_xmlbuffer) F(topology_get_depth) F(topology_get_support)              \
-    F(topology_get_userdata) F(topology_init) F(topology_load) F(topology_set_flags)        \
+    F(bitmap_alloc) F(bitmap_and) F(bitmap_compare) F(bitmap_dup) F(bitmap_free)            \
+    F(bitmap_intersects) F(bitmap_isfull) F(bitmap_isincluded) F(bitmap_isset)              \
+    F(bitmap_iszero) F(bitmap_last) F(bitmap_list_asprintf) F(bitmap_or) F(bitmap_set)      \
+    F(bitmap_set_range) F(bitmap_zero) F(free_xmlbuffer) F(get_depth_type)                  \
+    F(get_nbobjs_by_depth) F(get_obj_by_depth) F(get_type_depth) F(shmem_topology_adopt)    \
+    F(topology_abi_check) F(topology_destroy) F(topology_dup) F(topology_export_xmlbuffer)  \
+    F(topology_get_depth) F(topology_get_support) F(topology_get_userdata)                  \
+    F(topology_init) F(topology_is_thissystem) F(topology_load) F(topology_set_flags)       \
     F(topology_set_io_types_filter) F(topology_set_userdata) F(topology_set_xmlbuffer)
 /* clang-format on */
 

@@ -134,6 +134,18 @@ families() { # families HEADERS LIBRARY
     kin "$@" parent parted 7 0 0 0 2
 }
 
+# Each rank is bound to a core of its own, and what it is told of that is what is so.
+bound() { # bound HEADERS LIBRARY
+    local RANKS=2 client
+    use_debian
+    [ "$(nproc)" -ge 2 ] || skip "needs 2 CPUs"
+    client=$(program "$1" client)
+    [ "$2" != ours ] || export STRICT=1
+    well "$PMIXRUN" -n 2 --map-by core --bind-to core -x "LD_LIBRARY_PATH=$(folder "$2")" "$client" bound
+    lines 2 '^OK bound [01]$' "$OUT"
+    used 1 pmixrun "$OUR_LIB" 2 client "$(library "$2")"
+}
+
 # Nobody has started it: it is a job of one.
 singleton() { # singleton HEADERS
     local name
@@ -178,6 +190,7 @@ for headers in debian ours; do
         t "pmixrun_with_a_client_of_${whose}_headers_on_${lib/ours/our}_library" pair pmixrun $headers $lib
         t "spawn_and_connect_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" spawns $headers $lib
         [ $headers = debian ] || t "failures_of_parent_and_child_on_${lib/ours/our}_library" families $headers $lib
+        t "binding_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" bound $headers $lib
         t "abort_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" aborts $headers $lib
         t "restart_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" revives $headers $lib
         t "refusals_for_a_client_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib

@@ -347,7 +347,7 @@ unprivileged() {
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --host --hostfile --cluster-id --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout PMIx_Abort --timeout --clean --verbose --help --version; do
+    for option in -n --mca -x --wdir --host --hostfile --cluster-id --map-by --rank-by --bind-to --cpu-list --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout PMIx_Abort --timeout --clean --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"
@@ -372,10 +372,70 @@ topology() { # topology COMMAND...
     lines 2 '^OK topology [01]$' "$OUT"
 }
 
-no_hwloc() { # a library of its name without any function stands before it
+fake_hwloc() { # a library of its name without any function
     mkdir -p "$TMP/fake"
     ${CC:-cc} -shared -fPIC -Wl,-soname,libhwloc.so.15 -o "$TMP/fake/libhwloc.so.15" -x c /dev/null
+}
+
+no_hwloc() {
+    fake_hwloc
     topology env LD_LIBRARY_PATH="$TMP/fake:${LD_LIBRARY_PATH:-}" "$CLIENT" topology none
+}
+
+# ---- places -------------------------------------------------------------------------------------
+
+need_cpus() { # need_cpus N: that may be used
+    [ "$(nproc)" -ge "$1" ] || skip "needs $1 CPUs"
+}
+
+allowed='echo "$PMIX_RANK $(sed -n "s/^Cpus_allowed_list:.//p" /proc/self/status)"'
+
+bound() { # the map, the bindings, and what the kernel says are the same
+    need_cpus 2
+    pr -n 2 --map-by hwthread --bind-to hwthread --display-map --report-bindings sh -c "$allowed" >"$OUT" 2>"$ERR"
+    lines 1 '^map of job .* on ' "$OUT"
+    lines 1 '^bindings of job .* on ' "$ERR"
+    sed -nE 's/^rank ([01]), hwthread [0-9]+, bound to CPUs ([0-9]+) \[.*B.*\]$/\1 \2/p' "$OUT" >"$TMPDIR/map"
+    same 2 "$(wc -l <"$TMPDIR/map")" "lines of the map"
+    same "$(cat "$TMPDIR/map")" "$(grep '^[01] [0-9]*$' "$OUT" | sort)" "CPUs of the ranks"
+    same "$(grep '^rank' "$OUT")" "$(grep '^rank' "$ERR")" "bindings"
+    same 2 "$(cut -d' ' -f2 "$TMPDIR/map" | sort -u | wc -l)" "CPUs"
+    rm "$TMPDIR/map"
+}
+
+not_bound() { # unless it is asked for; where pmixrun may run, they may
+    local all
+    all=$(sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status)
+    pr -n 2 --map-by slot --report-bindings sh -c "$allowed" >"$OUT" 2>"$ERR"
+    lines 2 "^[01] $all\$" "$OUT"
+    lines 2 '^rank [01], not bound$' "$ERR"
+    has taskset || skip "needs taskset"
+    need_cpus 2
+    run 60 taskset -c "${all##*[,-]}" "$PMIXRUN" --bind-to core sh -c "$allowed" >"$OUT"
+    lines 1 "^0 ${all##*[,-]}\$" "$OUT"
+    rc_of 1 run 60 taskset -c "${all##*[,-]}" "$PMIXRUN" -n 2 --bind-to core true 2>"$ERR"
+    lines 1 'more would be bound to an object than it has CPUs' "$ERR"
+}
+
+made_up() { # a topology of another machine: what would be, and nothing is bound
+    export HWLOC_SYNTHETIC='package:2 core:2 pu:2'
+    pr --display-map --map-by socket --bind-to core -n 1 true : -n 2 true >"$OUT" 2>"$ERR"
+    lines 1 '^rank 1, package 1, bound to CPUs 4-5 \[\.\./\.\.\]\[BB/\.\.\]$' "$OUT"
+    lines 3 '^rank' "$OUT"
+    lines 1 'processes are not bound: the topology is not that of this machine' "$ERR"
+    rc_of 1 pr --map-by l2cache true 2>"$ERR"
+    lines 1 'attribute PMIX_MAPBY: this node has no l2cache' "$ERR"
+    rc_of 1 pr --nooversubscribe -n 5 true 2>"$ERR"
+    lines 1 'cannot place 5 processes: 4 CPUs may be used, and 0 run already' "$ERR"
+}
+
+no_places() { # without hwloc
+    fake_hwloc
+    export LD_LIBRARY_PATH=$TMP/fake:${LD_LIBRARY_PATH:-}
+    pr --map-by slot --bind-to none --display-map true >"$OUT"
+    lines 1 '^rank 0, not bound$' "$OUT"
+    rc_of 1 pr --bind-to core true 2>"$ERR"
+    lines 1 'attribute PMIX_BINDTO: hwloc is not installed' "$ERR"
 }
 
 t all_well_is_status_0 all_well
@@ -429,4 +489,8 @@ t help_and_version help_and_version
 t verbose_and_silent verbose
 t ranks_learn_the_topology topology "$CLIENT" topology
 t ranks_without_hwloc_ask_the_server_for_distances no_hwloc
+t ranks_are_bound_as_the_map_says bound
+t ranks_are_bound_within_what_is_allowed not_bound
+t map_of_a_made_up_topology made_up
+t places_without_hwloc no_places
 suite_end

@@ -83,6 +83,41 @@ transports() {
     lines 2 '^URI $' "$OUT"
 }
 
+# Where mpirun would bind processes on a node with two packages, and where pmixrun would.
+placed() {
+    local options n=0
+    has mpirun.openmpi || skip "Debian's openmpi-bin is not installed"
+    export HWLOC_SYNTHETIC='package:2 numa:1 l3:1 core:4 pu:2'
+    while read -r options; do
+        # shellcheck disable=SC2086
+        run 60 mpirun.openmpi --host "$(uname -n):16" --do-not-launch --display-map $options true >"$OUT" 2>&1 || true
+        sed -nE 's/.*Process rank: ([0-9]+) Bound: .*:(\[.*)$/\1 \2/p' "$OUT" | sort -n >"$TMPDIR/theirs"
+        # shellcheck disable=SC2086
+        run 60 "$PMIXRUN" --display-map $options true >"$OUT" 2>"$ERR" || fail "$options: $(tail -1 "$ERR")"
+        sed -nE 's/^rank ([0-9]+),.* (\[.*)$/\1 \2/p' "$OUT" | sort -n >"$TMPDIR/ours"
+        [ -s "$TMPDIR/theirs" ] || fail "mpirun $options says nothing"
+        same "$(cat "$TMPDIR/theirs")" "$(cat "$TMPDIR/ours")" "map of $options"
+        n=$((n + 1))
+    done <<'END'
+-n 4 --map-by core --bind-to core
+-n 5 --map-by socket --bind-to core
+-n 3 --map-by numa --bind-to l3cache
+-n 3 --map-by slot --bind-to core
+-n 2 --bind-to core
+-n 3 --bind-to core
+-n 3 --map-by core --bind-to socket
+-n 3 --map-by hwthread --bind-to hwthread
+-n 4 --map-by slot:PE=2 --bind-to core
+-n 3 --map-by socket:PE=3 --bind-to hwthread
+-n 10 --map-by core --bind-to core:overload-allowed
+-n 5 --map-by core --rank-by socket --bind-to core
+-n 6 --map-by ppr:4:socket --rank-by socket --bind-to core
+-n 3 --map-by socket --bind-to core true : -n 3
+END
+    same 14 "$n" "maps compared"
+    rm "$TMPDIR"/{ours,theirs}
+}
+
 if has mpicc.openmpi; then
     mpicc.openmpi -O1 -g -Wall -o "$MPI" "$HERE/mpi.c" || die "cannot compile mpi.c"
 fi
@@ -99,5 +134,6 @@ for lib in debian ours; do
     t "killed_rank_of_${lib}_library_leaves_nothing" killed $lib RANK
     t "killed_server_of_${lib}_library_leaves_nothing" killed $lib SERVER
 done
+t processes_go_where_mpirun_puts_them placed
 t our_ranks_are_offered_usock_unless_excluded transports
 suite_end

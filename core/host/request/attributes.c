@@ -280,6 +280,17 @@ static pmix_status_t forward_output(const struct reading *r, const pmix_info_t *
     return cannot(r, wanted ? not_ours : "the output of a job comes out here");
 }
 
+/* ---- places ---------------------------------------------------------------------- */
+
+static pmix_status_t set_place(const struct reading *r, const pmix_info_t *info)
+{
+    pmix_status_t rc = px_plan_wish(r->app, info, r->err);
+
+    if (rc && rc != PMIX_ERR_NOT_SUPPORTED)
+        px_err_prefix(r->err, "cannot spawn: attribute %s", name_of(info));
+    return rc;
+}
+
 /* ---- the table ------------------------------------------------------------------- */
 
 enum how {
@@ -332,6 +343,17 @@ static const struct attribute attributes[] = {
     {PMIX_IOF_TIMESTAMP_OUTPUT, APP_FLAG(output.timed)},
     {PMIX_MERGE_STDERR_STDOUT, APP_FLAG(output.merged)},
     {PMIX_IOF_MERGE_STDERR_STDOUT, APP_FLAG(output.merged)},
+    {PMIX_MAPBY, OF_APP(set_place)},
+    {PMIX_RANKBY, OF_APP(set_place)},
+    {PMIX_BINDTO, OF_APP(set_place)},
+    {PMIX_PPR, OF_APP(set_place)},
+    {PMIX_MAPPER, OF_APP(set_place)},
+    {PMIX_CPUS_PER_PROC, OF_APP(set_place)},
+    {PMIX_CPU_LIST, OF_APP(set_place)},
+    {PMIX_NO_OVERSUBSCRIBE, OF_APP(set_place)},
+    {PMIX_NO_PROCS_ON_HEAD, OF_APP(set_place)},
+    {PMIX_DISPLAY_MAP, JOB_FLAG(shows_map)},
+    {PMIX_REPORT_BINDINGS, JOB_FLAG(shows_bindings)},
     {PMIX_STDIN_TGT, APPLIED, false, 0, set_target},
     {PMIX_INDEX_ARGV, APP_FLAG(indexed)},
     {PMIX_NON_PMI, APP_FLAG(non_pmi)},
@@ -355,26 +377,9 @@ static const struct attribute attributes[] = {
 
 /* Known, and not done here. */
 static const char *const refused[] = {
-    PMIX_PRELOAD_BIN,
-    PMIX_PRELOAD_FILES,
-    PMIX_MAPPER,
-    PMIX_DISPLAY_MAP,
-    PMIX_PPR,
-    PMIX_MAPBY,
-    PMIX_RANKBY,
-    PMIX_BINDTO,
-    PMIX_CPUS_PER_PROC,
-    PMIX_CPU_LIST,
-    PMIX_REPORT_BINDINGS,
-    PMIX_NO_PROCS_ON_HEAD,
-    PMIX_NO_OVERSUBSCRIBE,
-    PMIX_OUTPUT_TO_FILE,
-    PMIX_TIMEOUT_STACKTRACES,
-    PMIX_TIMEOUT_REPORT_STATE,
-    PMIX_NOTIFY_JOB_EVENTS,
-    PMIX_DEBUGGER_DAEMONS,
-    PMIX_DEBUG_STOP_IN_INIT,
-    PMIX_DEBUG_STOP_ON_EXEC,
+    PMIX_PRELOAD_BIN,         PMIX_PRELOAD_FILES,        PMIX_OUTPUT_TO_FILE,
+    PMIX_TIMEOUT_STACKTRACES, PMIX_TIMEOUT_REPORT_STATE, PMIX_NOTIFY_JOB_EVENTS,
+    PMIX_DEBUGGER_DAEMONS,    PMIX_DEBUG_STOP_IN_INIT,   PMIX_DEBUG_STOP_ON_EXEC,
 };
 
 static bool find(const char *key, struct attribute *found)

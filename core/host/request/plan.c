@@ -185,6 +185,8 @@ pmix_status_t px_plan_make(px_plan *out, const struct px_spawn_request *req,
         rc = plan_apps(&plan, req, err);
     if (!rc)
         rc = choose_stdin(&plan, err);
+    if (!rc)
+        rc = px_plan_seats(&plan, req, err);
     if (rc)
         return rc;
     *out = plan;
@@ -201,5 +203,6 @@ void px_plan_cleanup(px_plan *plan)
         free(plan->apps[i].cwd);
     }
     free(plan->apps);
+    px_seats_free(plan->seats, plan->n_tasks);
     *plan = (px_plan){0};
 }

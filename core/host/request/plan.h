@@ -5,6 +5,7 @@
 #define PX_HOST_PLAN_H
 
 #include "core/base/err.h"
+#include "core/host/place/place.h"
 #include "pmix_types.h"
 
 /* Processes of one job: a typing error must not bring the node down. */
@@ -33,6 +34,7 @@ struct px_app_plan {
     bool non_pmi;          /* is told nothing of its server */
     uint32_t max_restarts; /* of each process that fails */
     struct px_output_plan output;
+    struct px_wish wish; /* where its processes go */
     enum { PX_INPUT_NONE, PX_INPUT_OF_JOB, PX_INPUT_OWN } input; /* as asked for */
 };
 
@@ -44,13 +46,17 @@ struct px_spawn_request {
     size_t n_apps;
     /* The new job inherits its environment and directory; NULL: this process's. */
     const struct px_app_plan *parent;
-    bool own; /* by the program that has this host */
+    bool own;                  /* by the program that has this host */
+    struct px_place_node node; /* what runs here already; no topology yet */
 };
 
 typedef struct px_plan {
     struct px_app_plan *apps;
     size_t n_apps;
     uint32_t n_tasks;
+    struct px_seat *seats; /* of each rank; NULL: no wish needs that */
+    bool binds;            /* processes are bound as the seats say */
+    bool shows_map, shows_bindings;
     pmix_rank_t stdin_rank; /* PMIX_RANK_UNDEF: none has it */
     bool has_target;        /* that rank was asked for */
     bool detached;          /* outlives its parent */
@@ -85,5 +91,11 @@ pmix_status_t px_attributes_agree(const struct px_spawn_request *req,
                                   struct px_err *err);
 /* The keys of those that are known, from the first on; NULL: that was all. */
 const char *px_attribute_key(size_t i);
+/* Read a directive on where processes go (px_wish_read); carry all of them out
+ * (seating.c). */
+pmix_status_t px_plan_wish(struct px_app_plan *app, const pmix_info_t *info,
+                           struct px_err *err);
+pmix_status_t px_plan_seats(px_plan *plan, const struct px_spawn_request *req,
+                            struct px_err *err);
 
 #endif

@@ -384,6 +384,33 @@ pmix_status_t px_stream_open(struct px_output *o, const struct px_stream_way *wa
     return PMIX_SUCCESS;
 }
 
+pmix_status_t px_stream_say(struct px_output *o, int which, char *text,
+                            void (*done)(void *arg), void *arg, struct px_stream **out)
+{
+    struct px_sink *sink = o->sink_of[which];
+    struct px_stream *s = malloc(sizeof(*s));
+    bool idle = px_list_empty(&sink->queue);
+    size_t n = strlen(text);
+
+    if (!s)
+        return PMIX_ERR_NOMEM;
+    *s = (struct px_stream){
+        .sink = sink,
+        .fd = -1,
+        .way = {.which = which, .file = -1, .done = done, .arg = arg},
+        .bytes = (uint8_t *)text,
+        .len = n,
+        .ready = n,
+        .left = SIZE_MAX};
+    px_list_append(&sink->streams, &s->link);
+    *out = s;
+    if (sink->kind == PX_SINK_BROKEN)
+        stream_done(s);
+    else if (!stream_settle(s) && idle)
+        on_writable(sink, sink->fd, PX_WRITABLE);
+    return PMIX_SUCCESS;
+}
+
 void px_stream_finish(struct px_stream *s)
 {
     int n = 0;

@@ -68,6 +68,12 @@ void px_output_fini(struct px_output *o);
  * success. *stream is NULL and fd closed if nothing can be written there any more. */
 pmix_status_t px_stream_open(struct px_output *o, const struct px_stream_way *way,
                              int fd, struct px_stream **stream);
+/* Passes on a text of whole lines, malloc'd, which is taken on success, behind what is
+ * ready already. done is called as that of a way, perhaps within, before which *stream
+ * is set. */
+pmix_status_t px_stream_say(struct px_output *o, int which, char *text,
+                            void (*done)(void *arg), void *arg,
+                            struct px_stream **stream);
 /* The writer we know of is gone: what is in the pipe now is all that is read, even if
  * others hold it open. done may be called within. */
 void px_stream_finish(struct px_stream *s);

@@ -2,6 +2,8 @@
 /* What a process may ask of the system around its job, and of its node. */
 #include "client.h"
 
+#include <sched.h>
+
 static pmix_info_t how;
 
 /* ---- system served|served-but-fabrics|refused: under a host that answers
@@ -280,6 +282,63 @@ static void distances(void)
     PMIX_INFO_LOAD(&info, PMIX_DEVICE_TYPE, &type, PMIX_DEVTYPE);
     EXPECT(PMIx_Compute_distances(NULL, NULL, &info, 1, &found, &n),
            PMIX_ERR_NOT_FOUND);
+}
+
+/* ---- bound: each of two ranks to a core of its own ------------------------------------- */
+
+/* "hwloc:0,2-3" */
+static cpu_set_t read_cpus(const char *text)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CHECK(strncmp(text, "hwloc:", 6) == 0);
+    for (text += 5; *text; text += strcspn(text, ",")) {
+        char *end;
+        unsigned long first = strtoul(text + 1, &end, 10), last = first;
+
+        if (*end == '-')
+            last = strtoul(end + 1, &end, 10);
+        for (; first <= last; first++)
+            CPU_SET(first, &set);
+        text = end;
+    }
+    return set;
+}
+
+JOINS(bound)
+{
+    pmix_proc_t other = rank_of(1 - me.rank);
+    pmix_cpuset_t parsed = PMIX_CPUSET_STATIC_INIT;
+    pmix_locality_t shared = PMIX_LOCALITY_UNKNOWN;
+    pmix_value_t *mine = NULL, *of_other = NULL;
+    cpu_set_t so, told, both;
+
+    CHECK(job_size == 2 && argc == 1);
+    CHECK(sched_getaffinity(0, sizeof so, &so) == 0);
+    GOOD(PMIx_Get(&me, PMIX_CPUSET, NULL, 0, &mine));
+    told = read_cpus(mine->data.string);
+    CHECK(CPU_EQUAL(&so, &told));
+    GOOD(PMIx_Parse_cpuset_string(mine->data.string, &parsed));
+    PMIx_Cpuset_destruct(&parsed);
+    GOOD(PMIx_Get(&other, PMIX_CPUSET, NULL, 0, &of_other));
+    told = read_cpus(of_other->data.string);
+    CPU_AND(&both, &so, &told);
+    CHECK(CPU_COUNT(&told) > 0 && CPU_COUNT(&both) == 0);
+    PMIX_VALUE_RELEASE(mine);
+    PMIX_VALUE_RELEASE(of_other);
+    GOOD(PMIx_Get(&me, PMIX_LOCALITY_STRING, NULL, 0, &mine));
+    GOOD(PMIx_Get(&other, PMIX_LOCALITY_STRING, NULL, 0, &of_other));
+    CHECK(strstr(mine->data.string, "CR") && strstr(of_other->data.string, "CR"));
+    CHECK(strcmp(mine->data.string, of_other->data.string) != 0);
+    if (strict()) { /* release 4.2.2 wants another text there than Open MPI */
+        GOOD(PMIx_Get_relative_locality(mine->data.string, of_other->data.string,
+                                        &shared));
+        CHECK(shared & PMIX_LOCALITY_SHARE_NODE &&
+              !(shared & PMIX_LOCALITY_SHARE_CORE));
+    }
+    PMIX_VALUE_RELEASE(mine);
+    PMIX_VALUE_RELEASE(of_other);
 }
 
 JOINS(topology)

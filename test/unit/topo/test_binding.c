@@ -98,6 +98,20 @@ PX_TEST(a_process_that_is_gone_is_not_available)
     ck_assert_ptr_null(list);
 }
 
+PX_TEST(a_list_becomes_a_mask)
+{
+    cpu_set_t *mask = NULL;
+    size_t size;
+
+    ok(px_cpus_mask("0-2,70,65535", &mask, &size));
+    ck_assert_int_eq(CPU_COUNT_S(size, mask), 5);
+    ck_assert(CPU_ISSET_S(2, size, mask) && CPU_ISSET_S(65535, size, mask));
+    free(mask);
+    fails(px_cpus_mask("0-", &mask, &size), BAD_PARAM);
+    fails(px_cpus_mask("0,65536", &mask, &size), BAD_PARAM);
+    fails(px_cpus_mask("x", &mask, &size), BAD_PARAM);
+}
+
 PX_TEST(a_cpuset_is_read_with_its_source_or_without)
 {
     pmix_cpuset_t a = {0}, b = {.source = strdup("HWLOC")};

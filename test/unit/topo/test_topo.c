@@ -59,6 +59,7 @@ PX_TEST(it_is_made_once_and_lent)
     ck_assert_int_eq(strncmp(a.source, "hwloc:2.", 8), 0);
     ck_assert_uint_eq(n_cpus(&a), 3);
     ck_assert(px_topo_here(&b));
+    ck_assert(!px_topo_is_real(a.topology));
     px_topo_drop();
     ck_assert(!px_topo_here(&b));
 }

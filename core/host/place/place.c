@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/host/place/place.h"
+
+#include <string.h>
+
+#include "core/base/ranges.h"
+#include "core/topo/topo.h"
+#include "core/types/handle.h"
+#include "core/types/hwloc_api.h"
+#include "core/types/type.h"
+
+/* An object of a level, as far as its CPUs may be used. */
+struct object {
+    hwloc_bitmap_t set;
+    unsigned number; /* in its level */
+    uint32_t n_cpus;
+    uint32_t load;   /* claims on it: as many as there are CPUs are fine */
+    uint32_t cursor; /* ranking: processes before this one are not its own, or ranked */
+};
+
+struct objects {
+    struct object *v;
+    size_t n;
+};
+
+/* Of a process that is bound: how many CPUs of which set it claims. */
+struct claim {
+    hwloc_bitmap_t set;
+    uint32_t n_cpus;
+};
+
+struct work {
+    struct px_hwloc h;
+    const struct px_place_node *node;
+    struct px_err *err;
+    struct claim *claims; /* of the processes taken, then of those of the job */
+    size_t n_claims;
+    const struct px_place_app *apps;
+    uint32_t n_job; /* processes */
+    /* of the application at hand */
+    const struct px_place_app *app;
+    const struct px_wish *wish;
+    struct px_seat *seats;
+    uint32_t first, n; /* ranks */
+    bool overload;     /* more may be bound to an object than it has CPUs */
+    uint32_t *listed;  /* numbers of CPUs, in their order */
+    size_t n_listed;
+    hwloc_bitmap_t usable;
+    enum px_unit cpu;       /* core or hwthread */
+    struct objects cpus;    /* those that may be used */
+    struct objects places;  /* that processes are mapped to */
+    struct objects targets; /* that they are bound to */
+    /* Of each process, in the order mapped: its place, and its rank in the
+     * application. */
+    uint32_t *place_of, *rank_of;
+};
+
+static pmix_status_t no_memory(const struct work *w)
+{
+    return px_err_nomem(w->err, "place processes");
+}
+
+static pmix_status_t too_few(const struct work *w, const char *what)
+{
+    return px_err_set(w->err, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
+                      "cannot place processes: %s", what);
+}
+
+static void empty(struct px_seat *seat)
+{
+    free(px_take(&seat->cpus));
+    free(px_take(&seat->locality));
+}
+
+/* ---- objects --------------------------------------------------------------------- */
+
+static void objects_free(const struct work *w, struct objects *o)
+{
+    for (size_t i = 0; i < o->n; i++)
+        w->h.bitmap_free(o->v[i].set);
+    free(o->v);
+    *o = (struct objects){0};
+}
+
+static uint32_t count_cpus(const struct work *w, hwloc_const_bitmap_t set)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < w->cpus.n; i++)
+        n += w->h.bitmap_intersects(w->cpus.v[i].set, set) != 0;
+    return n;
+}
+
+/* Those that have CPUs which may be used, and which no other of them has: memories of
+ * several kinds may belong to the same CPUs. */
+static pmix_status_t find_objects(struct work *w, enum px_unit level,
+                                  struct objects *out)
+{
+    hwloc_topology_t t = w->node->topology;
+    int depth = px_unit_depth(&w->h, t, level);
+    unsigned n = w->h.get_nbobjs_by_depth(t, depth);
+    hwloc_bitmap_t seen = w->h.bitmap_alloc();
+    bool failed = !seen;
+
+    *out = (struct objects){.v = calloc(n ? n : 1, sizeof(*out->v))};
+    for (unsigned i = 0; out->v && !failed && i < n; i++) {
+        hwloc_bitmap_t set = w->h.bitmap_alloc();
+
+        failed = !set ||
+                 w->h.bitmap_and(set, w->h.get_obj_by_depth(t, depth, i)->cpuset,
+                                 w->usable);
+        if (failed || w->h.bitmap_iszero(set) || w->h.bitmap_intersects(set, seen)) {
+            w->h.bitmap_free(set);
+            continue;
+        }
+        failed = w->h.bitmap_or(seen, seen, set);
+        out->v[out->n++] = (struct object){
+            .set = set,
+            .number = i,
+            .n_cpus = level == w->cpu ? 1 : count_cpus(w, set)};
+    }
+    w->h.bitmap_free(seen);
+    if (!out->v || failed)
+        return no_memory(w);
+    return out->n ? PMIX_SUCCESS : too_few(w, "none of the CPUs may be used");
+}
+
+/* ---- CPUs ------------------------------------------------------------------------ */
+
+static const struct object *find_cpu(const struct work *w, uint32_t number)
+{
+    for (size_t i = 0; i < w->cpus.n; i++)
+        if (w->cpus.v[i].number == number)
+            return &w->cpus.v[i];
+    return NULL;
+}
+
+/* Leaves those that are listed. */
+static pmix_status_t use_list(struct work *w)
+{
+    hwloc_bitmap_t set = w->h.bitmap_alloc();
+    pmix_status_t rc = set ? px_ranges_parse(w->wish->list, PX_MAX_CPU, &w->listed,
+                                             &w->n_listed)
+                           : PMIX_ERR_NOMEM;
+
+    for (size_t i = 0; !rc && i < w->n_listed; i++) {
+        const struct object *o = find_cpu(w, w->listed[i]);
+
+        if (!o)
+            rc = px_err_set(w->err, PMIX_ERR_BAD_PARAM,
+                            "cannot place processes: there is no %s %u that may be "
+                            "used",
+                            px_unit_name(w->cpu), w->listed[i]);
+        else
+            rc = w->h.bitmap_or(set, set, o->set) ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
+    }
+    if (!rc && w->h.bitmap_and(w->usable, w->usable, set))
+        rc = PMIX_ERR_NOMEM;
+    w->h.bitmap_free(set);
+    if (rc)
+        return rc == PMIX_ERR_NOMEM ? no_memory(w) : rc;
+    objects_free(w, &w->cpus);
+    return find_objects(w, w->cpu, &w->cpus);
+}
+
+static enum px_unit wanted_cpu(const struct px_wish *w)
+{
+    return w->hwthreads || w->map == PX_UNIT_HWTHREAD || w->bind == PX_UNIT_HWTHREAD
+               ? PX_UNIT_HWTHREAD
+               : PX_UNIT_CORE;
+}
+
+/* Which may be used by the application, and as what they are counted. */
+static pmix_status_t find_cpus(struct work *w)
+{
+    const struct px_wish *wish = w->wish;
+    hwloc_topology_t t = w->node->topology;
+    void *allowed = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    w->cpu = px_unit_depth(&w->h, t, PX_UNIT_CORE) == HWLOC_TYPE_DEPTH_UNKNOWN
+                 ? PX_UNIT_HWTHREAD
+                 : wanted_cpu(wish);
+    w->usable = w->h.bitmap_dup(w->h.get_obj_by_depth(t, 0, 0)->cpuset);
+    if (!w->usable)
+        return no_memory(w);
+    if (w->node->usable) {
+        rc = px_handle_parse(PX_CPUSET, w->node->usable, &allowed);
+        if (!rc && w->h.bitmap_and(w->usable, w->usable, allowed))
+            rc = PMIX_ERR_NOMEM;
+        if (allowed)
+            w->h.bitmap_free(allowed);
+    }
+    if (rc)
+        return no_memory(w);
+    rc = find_objects(w, w->cpu, &w->cpus);
+    return rc || !wish->list ? rc : use_list(w);
+}
+
+/* ---- mapping and ranking --------------------------------------------------------- */
+
+/* Where nothing is said: as mpirun does with processes that are bound. */
+static enum px_unit map_level(const struct work *w)
+{
+    const struct px_wish *wish = w->wish;
+
+    if (wish->per || wish->map)
+        return wish->per ? wish->each : wish->map;
+    if (wish->list || (!wish->n_cpus && (!wish->bind || wish->bind >= PX_UNIT_LIST)))
+        return PX_UNIT_NODE;
+    if (w->n_job <= 2 && wish->n_cpus <= 1)
+        return w->cpu;
+    return px_unit_depth(&w->h, w->node->topology, PX_UNIT_PACKAGE) ==
+                   HWLOC_TYPE_DEPTH_UNKNOWN
+               ? PX_UNIT_NODE
+               : PX_UNIT_PACKAGE;
+}
+
+/* In turn to each object, going on where the application before has ended; or so many
+ * to the first, then to the next. */
+static pmix_status_t map(struct work *w, enum px_unit level)
+{
+    const struct px_wish *wish = w->wish;
+    pmix_status_t rc = find_objects(w, level, &w->places);
+
+    if (rc)
+        return rc;
+    if (wish->per && w->n > (uint64_t)wish->per * w->places.n)
+        return px_err_set(w->err, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
+                          "cannot place %u processes: %u for each %s make %llu", w->n,
+                          wish->per, px_unit_name(level),
+                          (unsigned long long)wish->per * w->places.n);
+    for (uint32_t i = 0; i < w->n; i++)
+        w->place_of[i] = wish->per ? i / wish->per : (w->first + i) % w->places.n;
+    return PMIX_SUCCESS;
+}
+
+/* In turn to the next process of each object, or to all of an object first. */
+static pmix_status_t rank(struct work *w)
+{
+    bool in_order = w->wish->rank <= PX_UNIT_NODE, found = !in_order;
+    struct objects by = {0};
+    uint32_t next = 0;
+    pmix_status_t rc = in_order ? PMIX_SUCCESS : find_objects(w, w->wish->rank, &by);
+
+    memset(w->rank_of, 0xff, w->n * sizeof(*w->rank_of)); /* UINT32_MAX: none yet */
+    while (found) {
+        found = false;
+        for (size_t k = 0; k < by.n; k++) {
+            struct object *o = &by.v[k];
+
+            for (bool here = false; o->cursor < w->n && (!here || w->wish->fill);) {
+                const uint32_t i = o->cursor++;
+
+                if (w->rank_of[i] != UINT32_MAX ||
+                    !w->h.bitmap_intersects(o->set, w->places.v[w->place_of[i]].set))
+                    continue;
+                w->rank_of[i] = next++;
+                found = here = true;
+            }
+        }
+    }
+    /* Those that no object claims, come last. */
+    for (uint32_t i = 0; i < w->n; i++)
+        w->rank_of[i] = w->rank_of[i] == UINT32_MAX ? next++ : w->rank_of[i];
+    objects_free(w, &by);
+    return rc;
+}
+
+/* ---- binding --------------------------------------------------------------------- */
+
+static enum px_unit bind_level(const struct work *w, enum px_unit mapped)
+{
+    const struct px_wish *wish = w->wish;
+    enum px_unit unsaid = wish->n_cpus            ? w->cpu
+                          : mapped > PX_UNIT_NODE ? mapped
+                                                  : PX_UNIT_NONE;
+    enum px_unit level = wish->bind ? wish->bind : unsaid;
+
+    return level == PX_UNIT_NONE && wish->list ? PX_UNIT_LIST : level;
+}
+
+static void claim_on(const struct work *w, const struct claim *c, struct objects *on)
+{
+    for (size_t i = 0; i < on->n; i++) {
+        if (w->h.bitmap_isincluded(c->set, on->v[i].set))
+            on->v[i].load += c->n_cpus;
+        else if (c->n_cpus > 1 && w->h.bitmap_intersects(c->set, on->v[i].set))
+            on->v[i].load++;
+    }
+}
+
+/* As many targets as CPUs are asked for, or one: those within the place that have the
+ * least load, the first of them. Adds them to set. */
+static pmix_status_t choose(struct work *w, hwloc_const_bitmap_t place,
+                            hwloc_bitmap_t set)
+{
+    const struct px_wish *wish = w->wish;
+
+    for (uint32_t k = 0; k == 0 || k < wish->n_cpus; k++) {
+        struct object *best = NULL;
+
+        for (size_t i = 0; i < w->targets.n; i++) {
+            struct object *o = &w->targets.v[i];
+
+            if ((!best || o->load < best->load) &&
+                w->h.bitmap_intersects(o->set, place) &&
+                !w->h.bitmap_intersects(o->set, set))
+                best = o;
+        }
+        if (!best)
+            return too_few(w, "there are not so many CPUs where each is mapped to");
+        if (++best->load > best->n_cpus && !w->overload)
+            return too_few(w, "more would be bound to an object than it has CPUs "
+                              "(\":overload-allowed\" allows it)");
+        if (w->h.bitmap_or(set, set, best->set))
+            return no_memory(w);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Applications that share a list go on in it. */
+static pmix_status_t choose_listed(struct work *w, uint32_t i, hwloc_bitmap_t set)
+{
+    size_t at = w->rank_of[i];
+
+    for (const struct px_place_app *app = w->app; app-- > w->apps;)
+        at += app->wish.list && strcmp(app->wish.list, w->wish->list) == 0 ? app->n : 0;
+    if (at >= w->n_listed)
+        return too_few(w, "the list of CPUs is shorter");
+    return w->h.bitmap_or(set, set, find_cpu(w, w->listed[at])->set) ? no_memory(w)
+                                                                     : PMIX_SUCCESS;
+}
+
+static pmix_status_t take_seat(struct work *w, uint32_t i, hwloc_const_bitmap_t set)
+{
+    struct px_seat *seat = &w->seats[w->first + w->rank_of[i]];
+    struct claim *c = &w->claims[w->n_claims];
+
+    seat->n_cpus = w->wish->n_cpus ? w->wish->n_cpus : 1;
+    *c = (struct claim){w->h.bitmap_dup(set), seat->n_cpus};
+    w->n_claims += c->set != NULL;
+    return !c->set || w->h.bitmap_list_asprintf(&seat->cpus, set) < 0 ||
+                   px_locality_text(w->node->topology, set, &seat->locality)
+               ? no_memory(w)
+               : PMIX_SUCCESS;
+}
+
+static pmix_status_t bind_to(struct work *w, enum px_unit level)
+{
+    hwloc_bitmap_t set = w->h.bitmap_alloc();
+    pmix_status_t rc = set ? find_objects(w, level, &w->targets) : no_memory(w);
+
+    for (size_t i = 0; !rc && i < w->n_claims; i++)
+        claim_on(w, &w->claims[i], &w->targets);
+    for (uint32_t i = 0; !rc && i < w->n; i++) {
+        w->h.bitmap_zero(set);
+        rc = w->wish->ordered ? choose_listed(w, i, set)
+                              : choose(w, w->places.v[w->place_of[i]].set, set);
+        if (!rc)
+            rc = take_seat(w, i, set);
+    }
+    w->h.bitmap_free(set);
+    return rc;
+}
+
+/* Where binding is not asked for, too many processes are rather not bound at all. */
+static void unbind(struct work *w)
+{
+    for (uint32_t i = 0; i < w->n; i++) {
+        struct px_seat *seat = &w->seats[w->first + i];
+
+        if (seat->cpus)
+            w->h.bitmap_free(w->claims[--w->n_claims].set);
+        empty(seat);
+    }
+}
+
+static pmix_status_t bind(struct work *w, enum px_unit mapped)
+{
+    const struct px_wish *wish = w->wish;
+    enum px_unit level = bind_level(w, mapped);
+
+    if (level == PX_UNIT_NONE)
+        return PMIX_SUCCESS;
+    const bool asked = wish->bind || wish->n_cpus;
+    struct px_err *err = w->err;
+    w->overload = wish->overload || (level == PX_UNIT_LIST && wish->bind != level);
+    w->err = asked ? err : NULL;
+    pmix_status_t rc = bind_to(w, level);
+    w->err = err;
+    if (asked || !rc)
+        return rc;
+    if (rc == PMIX_ERR_NOMEM)
+        return no_memory(w);
+    unbind(w);
+    return PMIX_SUCCESS;
+}
+
+/* ---- the whole ------------------------------------------------------------------- */
+
+static const char *contradiction(const struct px_wish *w)
+{
+    if (w->per && w->map && w->map != w->each)
+        return "they are mapped in two ways";
+    if (w->mapper && (w->mapper == PX_MAPPER_PPR) != (w->per > 0))
+        return "the mapper does not do what is asked for";
+    if (w->over && w->no_over)
+        return "oversubscription is both allowed and forbidden";
+    if ((w->bind == PX_UNIT_LIST && !w->list) ||
+        (w->ordered && w->bind != PX_UNIT_LIST))
+        return "binding by a list of CPUs takes cpu-list and that list";
+    if (w->n_cpus > 1 && w->bind && w->bind != wanted_cpu(w))
+        return "with CPUs for each process they are bound to these CPUs only";
+    return NULL;
+}
+
+static pmix_status_t place_app(struct work *w)
+{
+    const struct px_wish *wish = w->wish;
+    pmix_status_t rc = find_cpus(w);
+
+    if (!rc && wish->no_over && w->n_job + w->node->n_running > w->cpus.n)
+        rc = px_err_set(w->err, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
+                        "cannot place %u processes: %zu CPUs may be used, and %u run "
+                        "already",
+                        w->n_job, w->cpus.n, w->node->n_running);
+    enum px_unit level = rc ? PX_UNIT_NODE : map_level(w);
+    if (!rc)
+        rc = map(w, level);
+    if (!rc)
+        rc = rank(w);
+    for (uint32_t i = 0; !rc && i < w->n; i++) {
+        struct px_seat *seat = &w->seats[w->first + w->rank_of[i]];
+
+        seat->level = level;
+        seat->number = w->places.v[w->place_of[i]].number;
+    }
+    if (!rc)
+        rc = bind(w, level);
+    objects_free(w, &w->cpus);
+    objects_free(w, &w->places);
+    objects_free(w, &w->targets);
+    w->h.bitmap_free(w->usable);
+    w->usable = NULL;
+    free(px_take(&w->listed));
+    w->n_listed = 0;
+    return rc;
+}
+
+static pmix_status_t take_claims(struct work *w)
+{
+    const struct px_place_node *node = w->node;
+
+    w->claims = calloc(node->n_taken + w->n_job, sizeof(*w->claims));
+    w->place_of = calloc(w->n_job, sizeof(*w->place_of));
+    w->rank_of = calloc(w->n_job, sizeof(*w->rank_of));
+    if (!w->claims || !w->place_of || !w->rank_of)
+        return no_memory(w);
+    for (size_t i = 0; i < node->n_taken; i++) {
+        void *set;
+
+        if (px_handle_parse(PX_CPUSET, node->taken[i]->cpus, &set))
+            return no_memory(w);
+        w->claims[w->n_claims++] = (struct claim){set, node->taken[i]->n_cpus};
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_place(const struct px_place_node *node,
+                       const struct px_place_app *apps, size_t n_apps,
+                       struct px_seat *seats, struct px_err *err)
+{
+    struct work w = {.node = node, .err = err, .apps = apps, .seats = seats};
+
+    for (size_t a = 0; a < n_apps; a++) {
+        const char *what = contradiction(&apps[a].wish);
+
+        if (what)
+            return px_err_set(err, PMIX_ERR_BAD_PARAM, "cannot place processes: %s",
+                              what);
+        w.n_job += apps[a].n;
+    }
+    if (!node->topology) /* nothing is asked for that takes one */
+        return PMIX_SUCCESS;
+    if (!px_hwloc_open(&w.h))
+        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                          "cannot place processes: hwloc is not installed");
+    pmix_status_t rc = take_claims(&w);
+    for (size_t a = 0; !rc && a < n_apps; a++) {
+        w.app = &apps[a];
+        w.wish = &apps[a].wish;
+        w.n = apps[a].n;
+        rc = place_app(&w);
+        w.first += w.n;
+    }
+    for (size_t i = 0; i < w.n_claims; i++)
+        w.h.bitmap_free(w.claims[i].set);
+    free(w.claims);
+    free(w.place_of);
+    free(w.rank_of);
+    for (size_t i = 0; rc && i < w.n_job; i++)
+        empty(&seats[i]);
+    return rc;
+}
+
+void px_seats_free(struct px_seat *seats, size_t n)
+{
+    for (size_t i = 0; seats && i < n; i++)
+        empty(&seats[i]);
+    free(seats);
+}

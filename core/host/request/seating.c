@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Directives on where processes go, from the attributes of a request to the seats of a
+ * job. */
+#include "core/host/request/plan.h"
+
+#include "core/model/topology.h"
+#include "core/rt/log.h"
+#include "core/rt/process.h"
+
+pmix_status_t px_plan_wish(struct px_app_plan *app, const pmix_info_t *info,
+                           struct px_err *err)
+{
+    struct px_wish wish = app->wish;
+    pmix_topology_t node;
+    pmix_status_t rc = px_wish_read(&wish, info, err);
+
+    if (!rc && px_wish_needs_topology(&wish)) {
+        rc = px_node_topology(&node);
+        if (rc == PMIX_ERR_NOT_SUPPORTED)
+            px_err_set(err, rc, "hwloc is not installed");
+        else if (rc)
+            px_err_set(err, rc, "the topology of this node is not known: %s",
+                       PMIx_Error_string(rc));
+        else
+            rc = px_wish_check(&wish, node.topology, err);
+    }
+    if (!rc)
+        app->wish = wish;
+    return rc;
+}
+
+static pmix_status_t find_node(px_plan *plan, struct px_place_node *node, char **usable)
+{
+    pmix_topology_t topo;
+    pmix_status_t rc = px_node_topology(&topo);
+
+    if (rc)
+        return rc;
+    node->topology = topo.topology;
+    plan->binds = px_topo_is_real(topo.topology);
+    if (!plan->binds)
+        px_log(PX_LOG_WARN, "spawn",
+               "processes are not bound: the topology is not that of this machine");
+    else
+        rc = px_binding_list(getpid(), usable);
+    node->usable = *usable;
+    return rc;
+}
+
+pmix_status_t px_plan_seats(px_plan *plan, const struct px_spawn_request *req,
+                            struct px_err *err)
+{
+    struct px_place_node node = req->node;
+    PX_AUTOFREE struct px_place_app *apps = calloc(plan->n_apps, sizeof(*apps));
+    PX_AUTOFREE char *usable = NULL;
+    bool needs = false;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; apps && i < plan->n_apps; i++) {
+        apps[i] = (struct px_place_app){plan->apps[i].wish, plan->apps[i].n};
+        needs |= px_wish_needs_topology(&apps[i].wish);
+        plan->apps[i].wish.list = NULL; /* the request's */
+    }
+    if (needs) {
+        plan->seats = calloc(plan->n_tasks, sizeof(*plan->seats));
+        rc = find_node(plan, &node, &usable);
+    }
+    if (!apps || (needs && !plan->seats))
+        rc = PMIX_ERR_NOMEM;
+    if (rc)
+        return px_err_set(err, rc, "cannot place processes: %s", PMIx_Error_string(rc));
+    return px_place(&node, apps, plan->n_apps, plan->seats, err);
+}

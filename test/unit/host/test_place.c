@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Mapping, ranking and binding, on nodes that are made up. */
+#include "core/host/place/place.h"
+
+#include <string.h>
+
+#include "alloc_fail.h"
+#include "core/base/str.h"
+#include "core/topo/topo.h"
+#include "core/types/type.h"
+#include "pmix_deprecated.h"
+#include "px_test.h"
+
+PX_TEST_SUITE_NEEDS(px_topo_possible(), "hwloc")
+
+/* ---- scene ----------------------------------------------------------------------- */
+
+enum { MAX_SEATS = 32 };
+
+static struct px_place_node node;
+static struct px_seat *seats;
+static struct px_err err;
+
+/* Two packages with four cores of two threads each. */
+static const char usual[] = "package:2 numa:1 l3:1 core:4 pu:2";
+
+static void make_node(const char *synthetic)
+{
+    pmix_topology_t topo;
+
+    px_topo_drop();
+    setenv("HWLOC_SYNTHETIC", synthetic, 1);
+    ok(px_topo_load(NULL, &topo));
+    node = (struct px_place_node){.topology = topo.topology};
+}
+
+static void setup(void)
+{
+    make_node(usual);
+}
+
+static void teardown(void)
+{
+    px_seats_free(seats, MAX_SEATS);
+    px_topo_drop();
+}
+
+/* "map=socket:PE=2 bind=core list=0-3" */
+static pmix_status_t read_wish(const char *text, struct px_wish *wish)
+{
+    static const struct {
+        const char *name, *key;
+    } keys[] = {{"map", PMIX_MAPBY},
+                {"rank", PMIX_RANKBY},
+                {"bind", PMIX_BINDTO},
+                {"ppr", PMIX_PPR},
+                {"mapper", PMIX_MAPPER},
+                {"cpus", PMIX_CPUS_PER_PROC},
+                {"list", PMIX_CPU_LIST},
+                {"noover", PMIX_NO_OVERSUBSCRIBE},
+                {"head", PMIX_NO_PROCS_ON_HEAD}};
+    static char copy[128]; /* a wish borrows from it */
+    char *rest, *word;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    *wish = (struct px_wish){0};
+    ck_assert(px_str_copy(copy, sizeof(copy), text));
+    for (word = strtok_r(copy, " ", &rest); !rc && word;
+         word = strtok_r(NULL, " ", &rest)) {
+        char *value = strchr(word, '=');
+        pmix_info_t info = {.value.type = PMIX_STRING};
+        uint64_t number;
+        size_t k = 0;
+
+        *value++ = '\0';
+        while (strcmp(keys[k].name, word) != 0)
+            ck_assert_uint_lt(++k, PX_COUNT(keys));
+        PMIx_Load_key(info.key, keys[k].key);
+        info.value.data.string = value;
+        if (k == 5 && px_str_to_u64(value, 0, UINT32_MAX, &number)) {
+            info.value.type = PMIX_UINT32;
+            info.value.data.uint32 = (uint32_t)number;
+        } else if (k > 6) {
+            info.value.type = PMIX_BOOL;
+            info.value.data.flag = strcmp(value, "yes") == 0;
+        }
+        rc = px_wish_read(wish, &info, &err);
+    }
+    return rc ? rc : px_wish_check(wish, node.topology, &err);
+}
+
+static pmix_status_t place(const char *text, uint32_t n, uint32_t n_more)
+{
+    struct px_place_app apps[2] = {{.n = n}, {.n = n_more}};
+    pmix_status_t rc = read_wish(text, &apps[0].wish);
+
+    px_seats_free(seats, MAX_SEATS);
+    seats = calloc(MAX_SEATS, sizeof(*seats));
+    apps[1].wish = apps[0].wish;
+    return rc ? rc : px_place(&node, apps, n_more ? 2 : 1, seats, &err);
+}
+
+/* "0-1 8-9 -": of each rank the CPUs. */
+static const char *cpus_of(uint32_t n)
+{
+    static char text[512];
+    size_t at = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", i > 0 ? " " : "",
+                               seats[i].cpus ? seats[i].cpus : "-");
+    return text;
+}
+
+struct row {
+    const char *wish;
+    uint32_t n, n_more; /* processes of one application, and of another */
+    const char *cpus;   /* of each rank; NULL: it is refused with that status */
+    pmix_status_t status;
+};
+
+static void try_rows(const struct row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct row *r = &rows[i];
+
+        err = (struct px_err){0};
+        pmix_status_t rc = place(r->wish, r->n, r->n_more);
+        ck_assert_msg(rc == (r->cpus ? PMIX_SUCCESS : r->status), "%s: %s, %s", r->wish,
+                      PMIx_Error_string(rc), err.text);
+        ck_assert_msg(!rc == !*err.text, "%s: \"%s\"", r->wish, err.text);
+        if (r->cpus)
+            ck_assert_msg(strcmp(cpus_of(r->n + r->n_more), r->cpus) == 0,
+                          "%s of %u+%u: %s, not %s", r->wish, r->n, r->n_more,
+                          cpus_of(r->n + r->n_more), r->cpus);
+    }
+}
+
+/* ---- rules ----------------------------------------------------------------------- */
+
+/* What Open MPI's mpirun 4.1 makes of the same (test/integration/mpi.sh asks it). */
+PX_TEST(processes_go_where_mpirun_puts_them)
+{
+    static const struct row rows[] = {
+        {"map=core bind=core", 4, 0, "0-1 2-3 4-5 6-7", 0},
+        {"map=socket bind=socket", 4, 0, "0-7 8-15 0-7 8-15", 0},
+        {"map=socket bind=core", 5, 0, "0-1 8-9 2-3 10-11 4-5", 0},
+        {"map=socket bind=core", 3, 3, "0-1 8-9 2-3 10-11 4-5 12-13", 0},
+        {"map=slot bind=core", 3, 0, "0-1 2-3 4-5", 0},
+        {"map=slot bind=socket", 2, 0, "0-7 8-15", 0},
+        {"map=node bind=core", 3, 0, "0-1 2-3 4-5", 0},
+        {"map=core bind=socket", 4, 0, "0-7 0-7 0-7 0-7", 0},
+        {"map=numa bind=l3cache", 3, 0, "0-7 8-15 0-7", 0},
+        {"map=hwthread bind=hwthread", 3, 0, "0 1 2", 0},
+        {"map=socket bind=hwthread", 3, 0, "0 8 1", 0},
+        {"bind=core", 2, 0, "0-1 2-3", 0},
+        {"bind=core", 3, 0, "0-1 8-9 2-3", 0},
+        {"bind=socket", 2, 0, "0-7 0-7", 0},
+        {"bind=hwthread", 2, 0, "0 1", 0},
+        {"map=Socket:SPAN bind=CORE", 2, 0, "0-1 8-9", 0},
+        /* ranks */
+        {"map=core rank=socket bind=core", 5, 0, "0-1 8-9 2-3 4-5 6-7", 0},
+        {"map=core rank=socket:fill bind=core", 5, 0, "0-1 2-3 4-5 6-7 8-9", 0},
+        {"map=socket rank=core bind=core", 6, 0, "0-1 2-3 4-5 8-9 10-11 12-13", 0},
+        {"map=socket rank=slot bind=core", 3, 0, "0-1 8-9 2-3", 0},
+        {"map=ppr:4:socket rank=socket bind=core", 6, 0, "0-1 8-9 2-3 10-11 4-5 6-7",
+         0},
+        {"map=ppr:1:core rank=socket bind=core", 8, 0,
+         "0-1 8-9 2-3 10-11 4-5 12-13 6-7 14-15", 0},
+        /* processes per object */
+        {"map=ppr:2:socket bind=core", 3, 0, "0-1 2-3 8-9", 0},
+        {"ppr=2:socket bind=core", 3, 0, "0-1 2-3 8-9", 0},
+        {"ppr=1:node bind=socket", 1, 1, "0-7 8-15", 0},
+        {"map=ppr:2:socket bind=core", 5, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
+        /* CPUs for each */
+        {"map=slot:PE=2 bind=core", 4, 0, "0-3 4-7 8-11 12-15", 0},
+        {"map=socket:PE=2", 4, 0, "0-3 8-11 4-7 12-15", 0},
+        {"cpus=2", 3, 0, "0-3 8-11 4-7", 0},
+        {"map=:PE=2", 2, 0, "0-3 8-11", 0},
+        {"map=socket:PE=3 bind=hwthread", 3, 0, "0-2 8-10 3-5", 0},
+        {"map=ppr:2:socket:PE=2 bind=core", 3, 0, "0-3 4-7 8-11", 0},
+        {"map=socket:PE=2 bind=core", 5, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
+        {"map=core:PE=2", 2, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
+        {"map=socket:PE=2 bind=socket", 2, 0, NULL, PMIX_ERR_BAD_PARAM},
+        /* more than there are */
+        {"map=core bind=core", 9, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
+        {"map=core bind=socket", 10, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
+        {"map=core bind=core:overload-allowed", 10, 0,
+         "0-1 2-3 4-5 6-7 8-9 10-11 12-13 14-15 0-1 2-3", 0},
+        {"map=core:OVERSUBSCRIBE bind=core", 9, 0, NULL,
+         PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
+        {"map=core:NOOVERSUBSCRIBE bind=none", 9, 0, NULL,
+         PMIX_ERR_JOB_INSUFFICIENT_RESOURCES}};
+
+    try_rows(rows, PX_COUNT(rows));
+}
+
+PX_TEST(processes_go_where_it_is_said)
+{
+    static const struct row rows[] = {
+        /* Nothing is bound unasked; an object that is mapped to is asked for. */
+        {"map=slot", 2, 0, "- -", 0},
+        {"map=node:oversubscribe", 20, 0, "- - - - - - - - - - - - - - - - - - - -", 0},
+        {"map=core bind=none", 2, 0, "- -", 0},
+        {"map=core", 2, 1, "0-1 2-3 4-5", 0},
+        {"map=core", 9, 0, "- - - - - - - - -", 0},
+        {"map=socket", 3, 0, "0-7 8-15 0-7", 0},
+        {"map=ppr:2:numa", 3, 0, "0-7 0-7 8-15", 0},
+        {"bind=node", 2, 0, "0-15 0-15", 0},
+        /* lists, of cores or of hardware threads */
+        {"list=1,4-5", 2, 0, "2-3,8-11 2-3,8-11", 0},
+        {"list=1,4-5 bind=none", 1, 0, "2-3,8-11", 0},
+        {"list=1,4-5 bind=cpu-list", 1, 0, "2-3,8-11", 0},
+        {"list=1 bind=cpu-list", 2, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
+        {"list=1,4-5 bind=core", 3, 0, "2-3 8-9 10-11", 0},
+        {"list=1,4-5 map=socket bind=core", 3, 0, NULL,
+         PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
+        {"list=4-5 map=socket", 2, 0, "8-11 8-11", 0},
+        {"list=1,8 map=:hwtcpus", 1, 0, "1,8", 0},
+        {"list=5,0,2 bind=cpu-list:ordered", 2, 1, "10-11 0-1 4-5", 0},
+        {"list=5,0 bind=cpu-list:ordered", 2, 1, NULL,
+         PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
+        {"list=8", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"noover=yes bind=core", 8, 0, "0-1 8-9 2-3 10-11 4-5 12-13 6-7 14-15", 0},
+        {"noover=yes", 5, 4, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
+        {"noover=yes map=:hwtcpus", 9, 0, "- - - - - - - - -", 0},
+        {"noover=no", 9, 0, "- - - - - - - - -", 0},
+        {"mapper=round_robin map=core", 1, 0, "0-1", 0},
+        {"mapper=ppr map=ppr:1:core", 1, 0, "0-1", 0}};
+
+    try_rows(rows, PX_COUNT(rows));
+}
+
+PX_TEST(what_makes_no_sense_is_refused)
+{
+    static const struct row rows[] = {
+        {"map=foo", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"map=", 1, 0, "-", 0},
+        {"map=none", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"map=core:foo", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"map=core:PE=0", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"map=core:PE=x", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"map=core:overload-allowed", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"map=core:", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"rank=foo", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"rank=core:PE=2", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"bind=slot", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"bind=core:PE=2", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"bind=cpu-list", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"bind=core:ordered list=0", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"ppr=2", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"ppr=0:core", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"ppr=1:core,1:node", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"ppr=1:core map=socket", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"mapper=ppr", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"mapper=round_robin ppr=1:core", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"map=core:OVERSUBSCRIBE,NOOVERSUBSCRIBE", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"cpus=0", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"cpus=2 bind=none", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"list=0-x", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"list=0-", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        /* what makes sense elsewhere */
+        {"map=rankfile", 1, 0, NULL, PMIX_ERR_NOT_SUPPORTED},
+        {"map=seq", 1, 0, NULL, PMIX_ERR_NOT_SUPPORTED},
+        {"map=l2cache", 1, 0, NULL, PMIX_ERR_NOT_SUPPORTED},
+        {"rank=l1cache", 1, 0, NULL, PMIX_ERR_NOT_SUPPORTED},
+        {"bind=board", 1, 0, NULL, PMIX_ERR_NOT_SUPPORTED},
+        {"mapper=mindist", 1, 0, NULL, PMIX_ERR_NOT_SUPPORTED},
+        {"head=no", 1, 0, "-", 0},
+        {"head=yes", 1, 0, NULL, PMIX_ERR_NOT_SUPPORTED}};
+
+    try_rows(rows, PX_COUNT(rows));
+}
+
+/* ---- other nodes ----------------------------------------------------------------- */
+
+PX_TEST(only_CPUs_that_may_be_used_are)
+{
+    static const struct row rows[] = {
+        {"map=core bind=core", 3, 0, "3 4-5 14-15", 0},
+        {"map=core bind=core", 4, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
+        {"map=socket bind=socket", 2, 0, "3-5 14-15", 0},
+        {"map=hwthread", 5, 0, "3 4 5 14 15", 0},
+        {"list=0", 1, 0, NULL, PMIX_ERR_BAD_PARAM},
+        {"noover=yes", 4, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES}};
+
+    node.usable = "3-5,14-99";
+    try_rows(rows, PX_COUNT(rows));
+    node.usable = "100";
+    fails(place("map=core", 1, 0), JOB_INSUFFICIENT_RESOURCES);
+}
+
+PX_TEST(what_others_are_bound_to_comes_last)
+{
+    static const struct row rows[] = {
+        {"map=slot bind=core", 4, 0, "6-7 10-11 12-13 14-15", 0},
+        {"map=socket bind=core", 2, 0, "6-7 10-11", 0},
+        {"map=slot bind=socket", 4, 0, "8-15 8-15 0-7 8-15", 0},
+        {"map=slot bind=core", 5, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
+        {"noover=yes", 3, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES}};
+    char one[] = "8-9", three[] = "0-5", whole[] = "0-15";
+    const struct px_seat a = {.cpus = one, .n_cpus = 1},
+                         b = {.cpus = three, .n_cpus = 3},
+                         c = {.cpus = whole, .n_cpus = 1};
+    const struct px_seat *const taken[] = {&a, &b, &c};
+
+    node.taken = taken;
+    node.n_taken = 3;
+    node.n_running = 6;
+    try_rows(rows, PX_COUNT(rows));
+}
+
+PX_TEST(nodes_of_other_shapes_will_do)
+{
+    static const struct {
+        const char *node;
+        struct row row;
+    } rows[] = {
+        {"pu:4", {"bind=hwthread", 2, 0, "0 1", 0}},
+        {"pu:4", {"cpus=2", 2, 0, "0-1 2-3", 0}},
+        {"pu:4", {"bind=core", 1, 0, NULL, PMIX_ERR_NOT_SUPPORTED}},
+        {"core:2 pu:1", {"map=core bind=core", 2, 0, "0 1", 0}},
+        {"core:2 pu:1", {"bind=core", 3, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES}},
+        {"package:2 core:2 pu:1(indexes=0,2,1,3)", {"map=core", 2, 1, "0 2 1", 0}},
+        {"package:2 core:2 pu:1(indexes=0,2,1,3)", {"list=1-2", 1, 0, "1-2", 0}},
+        {"package:2 l2:2 core:2 pu:1", {"map=l2cache bind=core", 5, 0, "0 2 4 6 1", 0}},
+        {"package:2 numa:2 core:2 pu:1",
+         {"map=package rank=numa bind=core", 4, 0, "0 1 4 5", 0}},
+        /* two kinds of memory for the same CPUs */
+        {"package:2 [numa] [numa] core:2 pu:1", {"map=numa", 3, 0, "0-1 2-3 0-1", 0}}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        make_node(rows[i].node);
+        try_rows(&rows[i].row, 1);
+    }
+}
+
+/* ---- what is told of it ---------------------------------------------------------- */
+
+PX_TEST(the_map_shows_each_rank)
+{
+    ok(place("map=socket rank=slot bind=core list=0-1,4", 3, 0));
+    PX_AUTOFREE char *text = px_place_map(node.topology, seats, 3);
+    ck_assert_str_eq(
+        text, "rank 0, package 0, bound to CPUs 0-1 [BB/../../..][../../../..]\n"
+              "rank 1, package 1, bound to CPUs 8-9 [../../../..][BB/../../..]\n"
+              "rank 2, package 0, bound to CPUs 2-3 [../BB/../..][../../../..]\n");
+    ck_assert_str_eq(seats[1].locality, "SK1:L31:CR4:HT8-9:NM1");
+    ok(place("map=slot", 1, 0));
+    PX_AUTOFREE char *none = px_place_map(node.topology, seats, 1);
+    ck_assert_str_eq(none, "rank 0, not bound\n");
+    PX_AUTOFREE char *unplaced = px_place_map(NULL, NULL, 2);
+    ck_assert_str_eq(unplaced, "rank 0, not bound\nrank 1, not bound\n");
+}
+
+PX_TEST(a_topology_is_needed_for_what_names_objects)
+{
+    static const struct {
+        const char *wish;
+        bool needs;
+    } rows[] = {{"map=slot rank=node bind=none mapper=round_robin", false},
+                {"map=:oversubscribe noover=no", false},
+                {"ppr=2:node", false},
+                {"map=core", true},
+                {"rank=numa", true},
+                {"bind=node", true},
+                {"ppr=2:core", true},
+                {"cpus=1", true},
+                {"list=0", true},
+                {"noover=yes", true}};
+    struct px_wish wish;
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        ok(read_wish(rows[i].wish, &wish));
+        ck_assert_msg(px_wish_needs_topology(&wish) == rows[i].needs, "%s",
+                      rows[i].wish);
+    }
+}
+
+PX_TEST(running_out_of_memory_is_told)
+{
+    static const char *const wishes[] = {"map=core rank=socket bind=core list=0-5",
+                                         "list=0,1 bind=cpu-list:ordered",
+                                         "map=socket:PE=2"};
+
+    PX_TEST_NEEDS_ALLOC;
+    for (size_t i = 0; i < PX_COUNT(wishes); i++) {
+        struct px_place_app app = {.n = 2};
+        struct px_seat two[2] = {{0}};
+
+        ok(read_wish(wishes[i], &app.wish));
+        for (unsigned nth = 0; px_alloc_next(&nth);) {
+            pmix_status_t rc = px_place(&node, &app, 1, two, &err);
+
+            px_alloc_check(rc);
+        }
+        for (int k = 0; k < 2; k++) {
+            free(two[k].cpus);
+            free(two[k].locality);
+        }
+    }
+}
+
+PX_TEST_MAIN("host/place", setup, teardown)
