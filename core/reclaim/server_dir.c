@@ -176,7 +176,7 @@ static bool is_alive(const struct remains *r, const struct px_journal_entry *ent
     return !px_proc_ended((int64_t)record->x, record->y);
 }
 
-static bool kill_all(const struct remains *r)
+static void kill_all(const struct remains *r)
 {
     struct px_journal_record record;
     bool any = false;
@@ -190,11 +190,10 @@ static bool kill_all(const struct remains *r)
      * process. */
     if (any)
         px_reclaim_kill_marked((int64_t)r->view.head.x, r->view.head.y, true);
-    return any;
 }
 
-/* Until the first of those that are waited for has ended, or it is time to look
- * again. */
+/* Until the first of those that are waited for - with a deadline, those that were
+ * killed - has ended, or it is time to look again. */
 static void await_one(const struct remains *r, uint64_t deadline_ms)
 {
     struct pollfd ended = {.fd = -1, .events = POLLIN};
@@ -202,7 +201,8 @@ static void await_one(const struct remains *r, uint64_t deadline_ms)
     struct px_journal_record record;
 
     for (size_t i = 0; i < r->view.n && ended.fd < 0; i++) {
-        if (is_alive(r, &r->view.entries[i], &record))
+        if (is_alive(r, &r->view.entries[i], &record) &&
+            (!deadline_ms || record.flags & PX_JOURNAL_END))
             ended.fd = px_reclaim_pidfd_open((int64_t)record.x);
     }
     if (deadline_ms && deadline_ms < now + left)
@@ -247,12 +247,14 @@ static int reclaim_one_scope(struct remains *r, size_t first, size_t n)
     return errnum;
 }
 
-/* Removes the scopes that no process lives for any more. Whether others are left. */
-static bool reclaim_ended(struct remains *r, int *result)
+/* Removes the scopes that no process lives for any more. Whether others are left, and
+ * *dying if one of their processes was killed. */
+static bool reclaim_ended(struct remains *r, bool *dying, int *result)
 {
     struct px_journal_record record;
     bool left = false;
 
+    *dying = false;
     for (size_t first = 0, n; first < r->view.n; first += n) {
         const struct px_journal_entry *e = &r->view.entries[first];
         bool alive = false;
@@ -260,8 +262,12 @@ static bool reclaim_ended(struct remains *r, int *result)
         n = px_journal_view_scope(&r->view, first);
         if (e->scope == OWN_SCOPE || e->past)
             continue;
-        for (size_t i = 0; i < n && !alive; i++)
-            alive = is_alive(r, &e[i], &record);
+        for (size_t i = 0; i < n; i++) {
+            if (!is_alive(r, &e[i], &record))
+                continue;
+            alive = true;
+            *dying |= record.flags & PX_JOURNAL_END;
+        }
         left |= alive;
         int errnum = alive ? 0 : reclaim_one_scope(r, first, n);
         if (!*result)
@@ -270,13 +276,14 @@ static bool reclaim_ended(struct remains *r, int *result)
     return left;
 }
 
-static int reclaim_scopes(struct remains *r, bool wait, bool killed)
+static int reclaim_scopes(struct remains *r, bool wait)
 {
-    uint64_t deadline = wait ? 0 : px_clock_ms() + (killed ? GRACE_MS : 0);
+    uint64_t deadline = wait ? 0 : px_clock_ms() + GRACE_MS;
     int result = 0;
+    bool dying;
 
-    while (reclaim_ended(r, &result)) {
-        if (!wait && px_clock_ms() >= deadline)
+    while (reclaim_ended(r, &dying, &result)) {
+        if (!wait && (!dying || px_clock_ms() >= deadline))
             return EBUSY;
         await_one(r, deadline);
     }
@@ -342,10 +349,10 @@ static int do_remains(struct remains *r, bool wait)
     r->end_b = r->view.valid_b; /* behind a record that is torn nothing would be seen */
     if (r->end_b != r->view.size_b && ftruncate(r->journal, (off_t)r->end_b) < 0)
         r->end_b = 0;
-    bool killed = kill_all(r);
+    kill_all(r);
     errnum = reclaim_own(r, PX_RECLAIM_FILES);
     if (!errnum && r->is_here)
-        errnum = reclaim_scopes(r, wait, killed);
+        errnum = reclaim_scopes(r, wait);
     if (!errnum)
         errnum = reclaim_own(r, PX_RECLAIM_TREES);
     return errnum || r->is_gone ? errnum : remove_folder(r);
