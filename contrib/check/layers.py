@@ -23,7 +23,7 @@ NOTIFY = MODEL | {"core/notify"}
 ROLE = NOTIFY | {"core/role"}
 CLIENT = ROLE | {"core/client"}
 SERVER = ROLE | RECLAIM | {"core/server"}
-HOST = NOTIFY | {"core/host", "core/server/host.h"}
+HOST = NOTIFY | {"core/host", "core/server/host.h", "core/reclaim/process.h"}
 TOOL = CLIENT | SERVER | {"core/tool"}
 
 # Room -> the rooms its files may include, or a file of one. A component's room is its own folder.

@@ -41,6 +41,11 @@ static const char help[] =
     "  --recoverable      a process that fails does not end the others\n"
     "  --restarts N       start a process that fails again, up to N times\n"
     "  --tag-output       begin each line of output with [JOB,RANK]<CHANNEL>:\n"
+    "  --output-dir DIR   output goes to DIR/JOB/rank.N/stdout and stderr, too; only\n"
+    "                     there with DIR:nocopy. --output-filename is the same\n"
+    "  --output-file NAME  the same to NAME.N, stdout and stderr of each rank N\n"
+    "  --preload          run a copy of the program, in the job's folder for scratch files\n"
+    "  --preload-files A,B  copy these files there\n"
     "  --timestamp-output  begin it with the time\n"
     "  --merge-stderr-to-stdout  stderr of each process goes where its stdout goes\n"
     "  --timeout SECONDS  end the job after this time, with status 124\n"
@@ -125,6 +130,11 @@ static const struct {
     {"--tag-output", PMIX_TAG_OUTPUT, PMIX_BOOL},
     {"--timestamp-output", PMIX_TIMESTAMP_OUTPUT, PMIX_BOOL},
     {"--merge-stderr-to-stdout", PMIX_MERGE_STDERR_STDOUT, PMIX_BOOL},
+    {"--output-dir", PMIX_OUTPUT_TO_DIRECTORY, PMIX_STRING},
+    {"--output-filename", PMIX_OUTPUT_TO_DIRECTORY, PMIX_STRING}, /* of Open MPI 4 */
+    {"--output-file", PMIX_OUTPUT_TO_FILE, PMIX_STRING},
+    {"--preload", PMIX_PRELOAD_BIN, PMIX_BOOL},
+    {"--preload-files", PMIX_PRELOAD_FILES, PMIX_STRING},
 };
 
 /* The last one of a kind counts. */
@@ -142,6 +152,19 @@ static void ask(struct options *o, const char *key, const void *value,
     if (PMIx_Info_load(&o->asked[i], key, value, type))
         need(NULL);
     PMIx_Info_required(&o->asked[i]);
+}
+
+/* "NAME:nocopy", as of Open MPI: the output goes there only. */
+static char *files_only(struct options *o, char *name)
+{
+    static const char suffix[] = ":nocopy";
+    size_t n = strlen(name), n_suffix = sizeof(suffix) - 1;
+
+    if (n < n_suffix || strcasecmp(name + n - n_suffix, suffix) != 0)
+        return name;
+    name[n - n_suffix] = '\0';
+    ask(o, PMIX_OUTPUT_NOCOPY, &(const bool){true}, PMIX_BOOL);
+    return name;
 }
 
 /* The option at *at; false if it is none of these. */
@@ -162,7 +185,11 @@ static bool take_attribute(struct options *o, char ***at)
 
         ask(o, attributes[i].key, &n, PMIX_UINT32);
     } else {
-        ask(o, attributes[i].key, argument(at), PMIX_STRING);
+        char *text = argument(at);
+
+        if (strncmp(attributes[i].option, "--output", strlen("--output")) == 0)
+            text = files_only(o, text);
+        ask(o, attributes[i].key, text, PMIX_STRING);
     }
     o->runs = true;
     return true;

@@ -74,6 +74,9 @@ const struct px_param px_host_builtin_params[] = {
         struct px_host_builtin_conf, grace, "2s", 0, 3600000,
         "How long processes of a job that has to end may take over it before "
         "they are killed"),
+    PX_PARAM_SIZE(struct px_host_builtin_conf, preload_limit, "1g", 0, INT64_MAX,
+                  "How many bytes of programs and files are copied for a job that asks "
+                  "for that"),
     PX_PARAM_STRING(struct px_host_builtin_conf, cluster_id, NULL,
                     "Name of the cluster that this node is part of, for "
                     "PMIX_CLUSTER_ID; without a colon; pmixrun --cluster-id sets it"),

@@ -28,7 +28,8 @@ struct px_server_conf {
 };
 
 struct px_host_builtin_conf {
-    uint64_t grace; /* ms */
+    uint64_t grace;         /* ms */
+    uint64_t preload_limit; /* bytes */
     const char *cluster_id;
 };
 

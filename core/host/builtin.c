@@ -367,6 +367,7 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
                               .pfexec = n > 0 ? m : NULL,
                               .restart = &px_restart_ops,
                               .grace_ms = conf.grace,
+                              .preload_limit_b = conf.preload_limit,
                               .mark = make_mark()};
     px_list_init(&l->jobs);
     px_pubs_init(&l->pubs, px_process.loop);
@@ -395,7 +396,11 @@ static const struct px_support support[] = {
                    "PMIX_IOF_TAG_OUTPUT,PMIX_IOF_TAG_FULLNAME_OUTPUT,"
                    "PMIX_IOF_RANK_OUTPUT,PMIX_TIMESTAMP_OUTPUT,"
                    "PMIX_IOF_TIMESTAMP_OUTPUT,PMIX_MERGE_STDERR_STDOUT,"
-                   "PMIX_IOF_MERGE_STDERR_STDOUT,PMIX_STDIN_TGT,"
+                   "PMIX_IOF_MERGE_STDERR_STDOUT,PMIX_OUTPUT_TO_FILE,"
+                   "PMIX_OUTPUT_TO_DIRECTORY,PMIX_OUTPUT_NOCOPY,"
+                   "PMIX_IOF_OUTPUT_TO_FILE,PMIX_IOF_OUTPUT_TO_DIRECTORY,"
+                   "PMIX_IOF_FILE_PATTERN,PMIX_IOF_FILE_ONLY,PMIX_PRELOAD_BIN,"
+                   "PMIX_PRELOAD_FILES,PMIX_STDIN_TGT,"
                    "PMIX_MAPBY,PMIX_RANKBY,PMIX_BINDTO,PMIX_PPR,PMIX_MAPPER,"
                    "PMIX_CPUS_PER_PROC,PMIX_CPU_LIST,PMIX_NO_OVERSUBSCRIBE,"
                    "PMIX_DISPLAY_MAP,PMIX_REPORT_BINDINGS,PMIX_INDEX_ARGV,"

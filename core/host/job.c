@@ -131,6 +131,7 @@ static void job_free(struct px_launch_job *job)
     px_timer_free(job->timer);
     px_timer_free(job->limit);
     px_timer_free(job->suspicion_timer);
+    px_files_free(&job->files);
     px_plan_cleanup(&job->plan);
     free(job->tasks);
     free(job);
@@ -182,6 +183,7 @@ pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
         .plan = *plan,
         .first = l->n_ranks,
         .failure.rank = PMIX_RANK_UNDEF,
+        .files.line = -1,
         .timer = px_timer_create(px_process.loop, on_timer, job),
         .suspicion_timer = px_timer_create(px_process.loop, on_suspicion, job)};
     *plan = (px_plan){0};
@@ -355,6 +357,8 @@ void px_job_end(struct px_launch_job *job, int signum, pmix_status_t verdict)
         if (job->n_running > 0)
             px_timer_set(job->timer, job->launcher->grace_ms);
     }
+    if (job->launch_status && job->n_running == 0) /* its files are being made */
+        px_timer_set(job->timer, 0);
     PX_LIST_EACH (&job->launcher->jobs, struct px_launch_job, child, link)
         if (!child->failing && (child->stage != PX_JOB_TOLD || stage == PX_JOB_KILL) &&
             px_family_has(job, child))
@@ -415,6 +419,8 @@ static void on_timer(void *arg)
     } else if (job->stage == PX_JOB_ENDED) {
         px_server_drop_nspace(job->launcher->server, job->proc.nspace);
         job_free(job);
+    } else if (job->launch_status && job->n_running == 0) {
+        px_job_abandon(job, job->launch_status);
     } else if (job->n_running == 0) {
         /* Processes that still hold the pipes are none of this job's. */
         for (uint32_t i = 0; i < 2 * job->n_tasks; i++)

@@ -6,6 +6,7 @@
 #define PX_HOST_JOB_H
 
 #include "core/base/list.h"
+#include "core/host/files/files.h"
 #include "core/host/pubs.h"
 #include "core/host/request/plan.h"
 #include "core/host/streams/streams.h"
@@ -26,9 +27,10 @@ struct px_launcher {
     const struct px_module *pfexec; /* NULL: nothing can be started */
     const struct px_restart_ops *restart;
     struct px_pubs pubs;
-    struct px_list jobs;         /* px_launch_job.link, in the order started */
-    struct px_output output;     /* opened for the first job */
-    uint64_t grace_ms;           /* between TERM and KILL */
+    struct px_list jobs;     /* px_launch_job.link, in the order started */
+    struct px_output output; /* opened for the first job */
+    uint64_t grace_ms;       /* between TERM and KILL */
+    uint64_t preload_limit_b;
     struct px_pfexec_limit mark; /* px_proc_mark; 0: none */
     unsigned n_jobs;             /* started so far: makes the name of the next */
     uint32_t n_ranks; /* started so far: the next one's rank in the session */
@@ -40,7 +42,8 @@ struct px_launcher {
 
 struct px_task_output {
     struct px_task *task;
-    struct px_stream *stream; /* NULL: ended */
+    struct px_stream *stream;   /* NULL: ended */
+    const struct px_file *file; /* gets it, too, or alone; NULL: none */
 };
 
 /* The failure of a job, and of which of its processes. */
@@ -115,7 +118,8 @@ struct px_launch_job {
     uint32_t n_running, n_streams;    /* running: or starting */
     struct px_task_output notices[2]; /* what is told of its seats, as outputs are */
     struct px_input *input;
-    char *dir; /* for scratch files; NULL: none */
+    struct px_files files; /* made before it starts */
+    char *dir;             /* for scratch files; NULL: none */
     struct stat dir_is;
     enum px_job_stage stage;
     struct px_timer *timer;    /* of the stage */
@@ -157,6 +161,9 @@ void px_job_task_ended(void *arg, pid_t pid, int wait_status,
                        const struct rusage *usage);
 void px_job_stream_ended(void *arg);
 
+extern const char *const px_channel_names[2]; /* stdout, stderr */
+/* Lists the files that the job needs (files/list.c). */
+pmix_status_t px_job_list_files(struct px_launch_job *job, struct px_err *err);
 /* Where the output of a process goes (output.c). fds[0..2) are what the process gets as
  * stdout and stderr, which may be one; the caller closes them. */
 pmix_status_t px_task_open_output(struct px_task *task, int fds[2], struct px_err *err);

@@ -340,6 +340,19 @@ static void start_more(struct px_launch_job *job)
     }
 }
 
+/* The files of the job are there, or it cannot be. */
+static void on_files(void *arg, pmix_status_t status, const char *why)
+{
+    struct px_launch_job *job = arg;
+
+    if (status) {
+        px_log(PX_LOG_ERROR, "spawn", "%s", why);
+        px_job_abandon(job, status);
+        return;
+    }
+    start_more(job);
+}
+
 pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
                         size_t n_info, const pmix_app_t apps[], size_t n_apps,
                         pmix_spawn_cbfunc_t cb, void *cbdata)
@@ -381,18 +394,22 @@ pmix_status_t px_launch(const pmix_proc_t *proc, const pmix_info_t info[],
     if (job) {
         job->launch_cb = cb;
         job->launch_cbdata = cbdata;
+        job->files.done = on_files;
+        job->files.arg = job;
     }
     if (!rc)
         rc = register_job(job, &err);
     if (!rc)
+        rc = px_job_list_files(job, &err);
+    if (!rc)
         rc = px_job_show_seats(job, &err);
+    if (!rc)
+        rc = px_files_make(&job->files, &err);
     if (rc)
         px_log(PX_LOG_ERROR, "spawn", "%s", err.text);
     if (!job)
         return rc;
     if (rc)
         px_job_abandon(job, rc);
-    else
-        start_more(job);
     return PMIX_SUCCESS;
 }

@@ -26,7 +26,10 @@ static void on_output_broken(void *arg)
         px_job_fail(job, &not_written);
 }
 
-static const char *const names[2] = {"stdout", "stderr"};
+static void on_broken_file(void *arg)
+{
+    px_job_fail(((struct px_task_output *)arg)->task->job, &not_written);
+}
 
 /* False if its lines are not marked. */
 static bool make_marks(const struct px_task *task, int which, struct px_marks *marks)
@@ -45,7 +48,7 @@ static bool make_marks(const struct px_task *task, int which, struct px_marks *m
     else if (plan->tag_rank)
         n = snprintf(marks->source, sizeof(marks->source), "[%u]", task->rank);
     snprintf(marks->source + n, sizeof(marks->source) - (size_t)n,
-             "<%s>:", names[which]);
+             "<%s>:", px_channel_names[which]);
     return plan->timed || n > 0;
 }
 
@@ -53,13 +56,16 @@ static pmix_status_t open_stream(struct px_task *task, int which, int *write_end
                                  struct px_err *err)
 {
     struct px_task_output *output = &task->outputs[which];
+    const struct px_file *file = output->file;
     struct px_marks marks;
-    const struct px_stream_way way = {.which = which,
-                                      .marks = make_marks(task, which, &marks) ? &marks
-                                                                               : NULL,
-                                      .file = -1,
-                                      .done = px_job_stream_ended,
-                                      .arg = output};
+    const struct px_stream_way way = {
+        .which = file && task->job->plan.apps[task->app].output.files_only ? -1 : which,
+        .marks = make_marks(task, which, &marks) ? &marks : NULL,
+        .file = file ? file->fd : -1,
+        .file_name = file ? file->to : NULL,
+        .done = px_job_stream_ended,
+        .on_broken_file = on_broken_file,
+        .arg = output};
     int ends[2];
 
     if (pipe2(ends, O_CLOEXEC) < 0)

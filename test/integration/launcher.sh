@@ -139,6 +139,65 @@ merged() { # in the order in which they were written
     done
 }
 
+# ranks' output below DIR: "rank.0/stdout: text"
+listing() { (cd "$1"/* && grep -r . | sort); }
+
+output_dir() { # as Debian's mpirun does it, but for the name of the job
+    local talk='echo out $PMIX_RANK; echo error >&2'
+    pr -n 11 --tag-output --output-dir "$TMPDIR/a/b" sh -c "$talk" >"$OUT" 2>"$ERR"
+    same 22 "$(listing "$TMPDIR/a/b" | wc -l)" "lines in files"
+    lines 11 '^\[1,[0-9]+\]<stdout>:out [0-9]+$' "$OUT"
+    lines 11 '^\[1,[0-9]+\]<stderr>:error$' "$ERR"
+    if has mpirun && mpirun --version 2>/dev/null | grep -q 'Open MPI) 4'; then
+        run 60 mpirun -n 11 --oversubscribe --tag-output --output-filename "$TMPDIR/c" sh -c "$talk" >/dev/null 2>&1
+        listing "$TMPDIR/c" | cmp - <(listing "$TMPDIR/a/b") || fail "its files are other ones"
+    fi
+    (cd "$TMPDIR" && pr -n 2 --output-filename d:NoCopy sh -c "$talk" >"$OUT" 2>&1)
+    same 4 "$(listing "$TMPDIR/d" | wc -l)" "lines in files"
+    pr -n 2 --output-file "$TMPDIR/f:nocopy" head -c 1000000 "$PMIXRUN" >>"$OUT" 2>&1
+    lines 0 . "$OUT"
+    for r in 0 1; do head -c 1000000 "$PMIXRUN" | cmp - "$TMPDIR/f.$r" || fail "the bytes of rank $r are other ones"; done
+    rm -r "$TMPDIR"/[acdf]*
+}
+
+output_refused() { # before anything starts
+    ln -s /dev/null "$TMPDIR/x.1"
+    rc_of 1 pr -n 2 --output-file "$TMPDIR/x" touch "$TMPDIR/ran" 2>"$ERR"
+    lines 1 'cannot write to .*/x\.1: it is a symbolic link$' "$ERR"
+    rc_of 1 pr -n 2 --output-dir /proc/nowhere touch "$TMPDIR/ran" 2>"$ERR"
+    lines 1 'cannot write to /proc/nowhere/.*/rank.0/stdout: No such file or directory$' "$ERR"
+    gone "$TMPDIR/ran"
+    rm "$TMPDIR"/x.*
+}
+
+output_dir_full() {
+    local rc=0
+    [ "${TENON_PRIVATE_SHM:-}" = yes ] || skip "needs root and mounts of its own"
+    mkdir "$TMPDIR/small"
+    mount -t tmpfs -o size=64k tmpfs "$TMPDIR/small" || skip "needs a small file system"
+    pr -n 2 --output-dir "$TMPDIR/small:nocopy" yes >"$OUT" 2>"$ERR" || rc=$?
+    umount "$TMPDIR/small"
+    rmdir "$TMPDIR/small"
+    same 1 $rc "exit status"
+    grep -q 'cannot write to .*/rank.[01]/stdout: No space left on device$' "$ERR" || fail "no line says why"
+}
+
+preload() {
+    printf '#!/bin/sh\necho "$0 $(cat "$(dirname "$0")/data")"\n' >"$TMPDIR/prog"
+    echo all of it >"$TMPDIR/data"
+    chmod +x "$TMPDIR/prog"
+    pr -n 2 --preload --preload-files "$TMPDIR/data" "$TMPDIR/prog" >"$OUT"
+    lines 2 '/jobs/1/prog all of it$' "$OUT"
+    nothing() { [ -z "$(find "$TMPDIR" -mindepth 1 ! -name prog ! -name data)" ]; }
+    until_true 5 nothing || fail "copies are left"
+    rc_of 1 pr --preload-files "$TMPDIR/data,$TMPDIR/none" "$TMPDIR/prog" >"$OUT" 2>"$ERR"
+    lines 1 'cannot preload .*/none: No such file or directory$' "$ERR"
+    rc_of 1 pr --mca embedded_preload_limit 8 --preload-files "$TMPDIR/data" "$TMPDIR/prog" >"$OUT" 2>"$ERR"
+    lines 1 'cannot preload .*/data: it is too big .parameter embedded_preload_limit.$' "$ERR"
+    same 0 "$(wc -c <"$OUT")" "bytes of output"
+    rm "$TMPDIR"/*
+}
+
 stdout_full() { # a full disk is told, not ignored
     [ -c /dev/full ] || skip "no /dev/full"
     local rc=0
@@ -347,7 +406,7 @@ unprivileged() {
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --host --hostfile --cluster-id --map-by --rank-by --bind-to --cpu-list --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout PMIx_Abort --timeout --clean --verbose --help --version; do
+    for option in -n --mca -x --wdir --host --hostfile --cluster-id --map-by --rank-by --bind-to --cpu-list --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --clean --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"
@@ -459,6 +518,10 @@ t stdout_whose_reader_goes_away reader_goes_away
 t stdout_with_tags_as_of_mpirun marked
 t stdout_with_tags_and_times_is_whole marked_lines
 t stderr_merged_into_stdout merged
+t output_in_files_as_of_mpirun output_dir
+t output_that_cannot_go_to_files output_refused
+t output_to_a_full_disk output_dir_full
+t program_and_files_are_preloaded preload
 t stdout_on_a_full_disk stdout_full
 t variables_are_exported export_variable
 t working_directory wdir

@@ -291,6 +291,13 @@ static pmix_status_t set_place(const struct reading *r, const pmix_info_t *info)
     return rc;
 }
 
+/* ---- files ----------------------------------------------------------------------- */
+
+static pmix_status_t set_files(const struct reading *r, const pmix_info_t *info)
+{
+    return px_plan_files(r->app, info, r->asked, r->request, r->err);
+}
+
 /* ---- the table ------------------------------------------------------------------- */
 
 enum how {
@@ -354,6 +361,15 @@ static const struct attribute attributes[] = {
     {PMIX_NO_PROCS_ON_HEAD, OF_APP(set_place)},
     {PMIX_DISPLAY_MAP, JOB_FLAG(shows_map)},
     {PMIX_REPORT_BINDINGS, JOB_FLAG(shows_bindings)},
+    {PMIX_OUTPUT_TO_FILE, OF_APP(set_files)},
+    {PMIX_OUTPUT_TO_DIRECTORY, OF_APP(set_files)},
+    {PMIX_IOF_OUTPUT_TO_FILE, OF_APP(set_files)},
+    {PMIX_IOF_OUTPUT_TO_DIRECTORY, OF_APP(set_files)},
+    {PMIX_IOF_FILE_PATTERN, APP_FLAG(output.is_pattern)},
+    {PMIX_IOF_FILE_ONLY, APP_FLAG(output.files_only)},
+    {PMIX_OUTPUT_NOCOPY, APP_FLAG(output.files_only)},
+    {PMIX_PRELOAD_BIN, APP_FLAG(preloaded)},
+    {PMIX_PRELOAD_FILES, OF_APP(set_files)},
     {PMIX_STDIN_TGT, APPLIED, false, 0, set_target},
     {PMIX_INDEX_ARGV, APP_FLAG(indexed)},
     {PMIX_NON_PMI, APP_FLAG(non_pmi)},
@@ -377,7 +393,7 @@ static const struct attribute attributes[] = {
 
 /* Known, and not done here. */
 static const char *const refused[] = {
-    PMIX_PRELOAD_BIN,         PMIX_PRELOAD_FILES,        PMIX_OUTPUT_TO_FILE,
+
     PMIX_TIMEOUT_STACKTRACES, PMIX_TIMEOUT_REPORT_STATE, PMIX_NOTIFY_JOB_EVENTS,
     PMIX_DEBUGGER_DAEMONS,    PMIX_DEBUG_STOP_IN_INIT,   PMIX_DEBUG_STOP_ON_EXEC,
 };

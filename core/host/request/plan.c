@@ -187,6 +187,8 @@ pmix_status_t px_plan_make(px_plan *out, const struct px_spawn_request *req,
         rc = choose_stdin(&plan, err);
     if (!rc)
         rc = px_plan_seats(&plan, req, err);
+    if (!rc)
+        rc = px_plan_preload(&plan, err);
     if (rc)
         return rc;
     *out = plan;
@@ -201,8 +203,11 @@ void px_plan_cleanup(px_plan *plan)
         px_strv_free(plan->apps[i].argv);
         px_strv_free(plan->apps[i].env);
         free(plan->apps[i].cwd);
+        free(plan->apps[i].output.path);
+        px_strv_free(plan->apps[i].preload);
     }
     free(plan->apps);
     px_seats_free(plan->seats, plan->n_tasks);
+    px_strv_free(plan->preload);
     *plan = (px_plan){0};
 }

@@ -19,6 +19,16 @@ struct px_output_plan {
     bool tag_rank; /* [rank]<channel>: */
     bool timed;    /* and the time stands before that */
     bool merged;   /* stderr is stdout */
+    enum {
+        PX_FILES_NONE,
+        PX_FILES_DIR,     /* path/namespace/rank.N/stdout, stderr */
+        PX_FILES_RANK,    /* path.N, for both */
+        PX_FILES_CHANNEL, /* path.namespace.N.stdout, .stderr */
+    } files;
+    bool is_pattern; /* with CHANNEL: path.stdout, where path has %n, %r, %h and %% */
+    bool files_only; /* nothing goes on to stdout and stderr */
+    bool path_of_app;
+    char *path; /* absolute */
 };
 
 /* One application of a job, ready to be started. */
@@ -31,6 +41,8 @@ struct px_app_plan {
     uint32_t first;        /* rank */
     bool in_job_dir;       /* cwd is the job's folder, once there is one */
     bool indexed;          /* argv[0] tells the rank */
+    bool preloaded;        /* a copy of the program runs, in the job's folder */
+    char **preload;        /* files to copy there: absolute paths; NULL: none */
     bool non_pmi;          /* is told nothing of its server */
     uint32_t max_restarts; /* of each process that fails */
     struct px_output_plan output;
@@ -57,6 +69,7 @@ typedef struct px_plan {
     struct px_seat *seats; /* of each rank; NULL: no wish needs that */
     bool binds;            /* processes are bound as the seats say */
     bool shows_map, shows_bindings;
+    char **preload;         /* all files and programs to copy, each once; NULL: none */
     pmix_rank_t stdin_rank; /* PMIX_RANK_UNDEF: none has it */
     bool has_target;        /* that rank was asked for */
     bool detached;          /* outlives its parent */
@@ -87,6 +100,12 @@ pmix_status_t px_attributes_of_app(px_plan *plan, struct px_app_plan *app,
                                    const pmix_app_t *asked,
                                    const struct px_spawn_request *req,
                                    struct px_err *err);
+/* Files for output, and to be copied (files.c): as an attribute of the job, or of one
+ * application, says; and all of those to be copied. */
+pmix_status_t px_plan_files(struct px_app_plan *app, const pmix_info_t *info,
+                            bool of_app, const struct px_spawn_request *req,
+                            struct px_err *err);
+pmix_status_t px_plan_preload(px_plan *plan, struct px_err *err);
 pmix_status_t px_attributes_agree(const struct px_spawn_request *req,
                                   struct px_err *err);
 /* The keys of those that are known, from the first on; NULL: that was all. */

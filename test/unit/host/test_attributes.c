@@ -68,7 +68,8 @@ static void await_end(pmix_status_t wanted, const char *of_what)
 static pmix_status_t run(const char *script, pmix_info_t *of_job, pmix_info_t *of_app)
 {
     char sh[] = "sh", c[] = "-c", *argv[] = {sh, c, (char *)script, NULL};
-    pmix_app_t app = {.cmd = sh,
+    PX_AUTOFREE char *shell = realpath("/bin/sh", NULL); /* links are not preloaded */
+    pmix_app_t app = {.cmd = shell,
                       .argv = argv,
                       .cwd = (char *)px_test_dir(),
                       .maxprocs = 1,
@@ -183,6 +184,7 @@ PX_TEST(each_attribute_is_honoured_or_refused)
     size_t n_known = 0;
     const char *hosts = make_file("hosts", "# here\n\n localhost slots=2 # it is\n",
                                   0600);
+    const char *out = px_test_path("out");
     const struct row rows[] = {
         {PMIX_WDIR, "/usr", PMIX_STRING, "test $(pwd) = /usr"},
         {PMIX_SET_SESSION_CWD, &yes, PMIX_BOOL,
@@ -214,8 +216,9 @@ PX_TEST(each_attribute_is_honoured_or_refused)
         {PMIX_JOB_TIMEOUT, &many, PMIX_UINT32, "true"},
         {PMIX_SPAWN_TIMEOUT, &many, PMIX_UINT32, "true"},
         {PMIX_TIMEOUT, &many, PMIX_UINT32, "true"},
-        {PMIX_PRELOAD_BIN, &yes, PMIX_BOOL, NULL},
-        {PMIX_PRELOAD_FILES, "a,b", PMIX_STRING, NULL},
+        {PMIX_PRELOAD_BIN, &yes, PMIX_BOOL,
+         "case $(readlink /proc/$$/exe) in */jobs/[1-9]*) ;; *) exit 1;; esac"},
+        {PMIX_PRELOAD_FILES, hosts, PMIX_STRING, "true"},
         {PMIX_PERSONALITY, "ompi", PMIX_STRING, "true"},
         {PMIX_MAPPER, "round_robin", PMIX_STRING, "true"},
         {PMIX_DISPLAY_MAP, &yes, PMIX_BOOL, "true"},
@@ -237,7 +240,13 @@ PX_TEST(each_attribute_is_honoured_or_refused)
         {PMIX_IOF_TIMESTAMP_OUTPUT, &yes, PMIX_BOOL, "true"},
         {PMIX_MERGE_STDERR_STDOUT, &yes, PMIX_BOOL, "true"},
         {PMIX_IOF_MERGE_STDERR_STDOUT, &yes, PMIX_BOOL, "true"},
-        {PMIX_OUTPUT_TO_FILE, "out", PMIX_STRING, NULL},
+        {PMIX_OUTPUT_TO_FILE, out, PMIX_STRING, "rm out.0"},
+        {PMIX_OUTPUT_TO_DIRECTORY, out, PMIX_STRING, "rm out/*/rank.0/stdout"},
+        {PMIX_OUTPUT_NOCOPY, &yes, PMIX_BOOL, "true"},
+        {PMIX_IOF_OUTPUT_TO_FILE, out, PMIX_STRING, "rm out.*.0.stdout"},
+        {PMIX_IOF_OUTPUT_TO_DIRECTORY, out, PMIX_STRING, "rm out/*/rank.0/stdout"},
+        {PMIX_IOF_FILE_PATTERN, &yes, PMIX_BOOL, "true"},
+        {PMIX_IOF_FILE_ONLY, &yes, PMIX_BOOL, "true"},
         {PMIX_MAX_RESTARTS, &many, PMIX_UINT32,
          "mkdir life-$PPID || { rmdir life-$PPID; exit 0; }; exit 1"},
         {PMIX_TIMEOUT_STACKTRACES, &yes, PMIX_BOOL, NULL},

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which files a job needs, and what they are called. */
+#include "core/host/job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/path.h"
+#include "core/base/str.h"
+#include "core/base/strv.h"
+#include "core/model/nspace.h"
+
+const char *const px_channel_names[2] = {"stdout", "stderr"};
+
+/* Ranks with zeros before them, so that names are in order. */
+static int rank_width(const struct px_launch_job *job)
+{
+    char last[16];
+
+    return snprintf(last, sizeof(last), "%u", job->n_tasks - 1);
+}
+
+/* The name of the namespace as part of a path; malloc'd. */
+static char *job_name(const struct px_launch_job *job)
+{
+    char *name = strdup(job->proc.nspace);
+
+    for (char *c = name; c && *c; c++)
+        *c = *c == '/' ? '_' : *c;
+    return name;
+}
+
+/* *out is malloc'd. */
+static pmix_status_t fill_pattern(const char *pattern, const char *job,
+                                  const char *rank, char **out, struct px_err *err)
+{
+    PX_AUTOFREE char *text = NULL;
+    size_t n;
+
+    for (const char *at = pattern; *at || !text; at += n) {
+        n = strcspn(at, "%");
+        char letter = at[n] ? at[n + 1] : '\0';
+        const char *value = !at[n]          ? ""
+                            : letter == 'n' ? job
+                            : letter == 'r' ? rank
+                            : letter == 'h' ? px_process.model->hostname
+                            : letter == '%' ? "%"
+                                            : NULL;
+
+        if (!value)
+            return px_err_set(
+                err, PMIX_ERR_BAD_PARAM,
+                "cannot write to %.300s: only %%n, %%r, %%h and %%%% have "
+                "a meaning",
+                pattern);
+        char *longer = px_strf("%s%.*s%s", text ? text : "", (int)n, at, value);
+        free(text);
+        text = longer;
+        if (!text)
+            return px_err_nomem(err, "spawn");
+        n += at[n] ? 2 : 0;
+    }
+    *out = px_take(&text);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t name_output(const struct px_task *task, int which, char **name,
+                                 struct px_err *err)
+{
+    const struct px_output_plan *plan = &task->job->plan.apps[task->app].output;
+    PX_AUTOFREE char *rank = px_strf("%0*u", rank_width(task->job), task->rank);
+    PX_AUTOFREE char *job = job_name(task->job);
+    PX_AUTOFREE char *filled = NULL;
+
+    if (!rank || !job)
+        return px_err_nomem(err, "spawn");
+    if (plan->files == PX_FILES_DIR) {
+        *name = px_strf("%s/%s/rank.%s/%s", plan->path, job, rank,
+                        px_channel_names[which]);
+    } else if (plan->is_pattern) {
+        pmix_status_t rc = fill_pattern(plan->path, job, rank, &filled, err);
+
+        if (rc)
+            return rc;
+        *name = px_strf("%s.%s", filled, px_channel_names[which]);
+    } else if (plan->files == PX_FILES_RANK) {
+        *name = px_strf("%s.%s", plan->path, rank);
+    } else {
+        *name = px_strf("%s.%s.%s.%s", plan->path, job, rank, px_channel_names[which]);
+    }
+    return *name ? PMIX_SUCCESS : px_err_nomem(err, "spawn");
+}
+
+/* Folders that are named by the user, and not by us. */
+static size_t given_part(const struct px_output_plan *plan)
+{
+    size_t n = plan->is_pattern ? strcspn(plan->path, "%") : strlen(plan->path);
+
+    while (plan->files != PX_FILES_DIR && n > 0 && plan->path[n - 1] != '/')
+        n--;
+    return n;
+}
+
+static pmix_status_t list_output(struct px_task *task, int which, struct px_err *err)
+{
+    const struct px_output_plan *plan = &task->job->plan.apps[task->app].output;
+    struct px_files *files = &task->job->files;
+    struct px_file *file = &files->v[files->n];
+
+    if (plan->files == PX_FILES_NONE || (which == 1 && plan->merged))
+        return PMIX_SUCCESS;
+    if (which == 1 && plan->files == PX_FILES_RANK && !plan->is_pattern) {
+        task->outputs[1].file = task->outputs[0].file;
+        return PMIX_SUCCESS;
+    }
+    *file = (struct px_file){.n_given = given_part(plan), .fd = -1};
+    files->n++;
+    task->outputs[which].file = file;
+    return name_output(task, which, &file->to, err);
+}
+
+/* Programs are run as copies, if that is asked for. */
+static pmix_status_t list_copies(struct px_launch_job *job, struct px_err *err)
+{
+    px_plan *plan = &job->plan;
+    struct px_files *files = &job->files;
+
+    if (plan->preload && !job->dir)
+        return px_err_set(err, PMIX_ERR_JOB_FAILED_TO_LAUNCH,
+                          "cannot preload %.300s: the job has no folder",
+                          plan->preload[0]);
+    for (char **path = plan->preload; path && *path; path++) {
+        struct px_file *file = &files->v[files->n++];
+
+        *file = (struct px_file){.from = strdup(*path),
+                                 .to = px_path_join(job->dir, strrchr(*path, '/')),
+                                 .fd = -1};
+        if (!file->from || !file->to)
+            return px_err_nomem(err, "spawn");
+    }
+    for (size_t i = 0; i < plan->n_apps; i++) {
+        struct px_app_plan *app = &plan->apps[i];
+
+        if (!app->preloaded)
+            continue;
+        char *copy = px_path_join(job->dir, strrchr(app->program, '/'));
+        free(app->program);
+        app->program = copy;
+        if (!copy)
+            return px_err_nomem(err, "spawn");
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_job_list_files(struct px_launch_job *job, struct px_err *err)
+{
+    job->files.limit_b = job->launcher->preload_limit_b;
+    job->files.v = calloc(px_strv_count(job->plan.preload) + 2 * (size_t)job->n_tasks,
+                          sizeof(*job->files.v));
+    if (!job->files.v)
+        return px_err_nomem(err, "spawn");
+    pmix_status_t rc = list_copies(job, err);
+    for (uint32_t i = 0; !rc && i < 2 * job->n_tasks; i++)
+        rc = list_output(&job->tasks[i / 2], (int)(i % 2), err);
+    return rc;
+}
