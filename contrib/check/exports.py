@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The library exports no names but those of the table of public functions, which the conformance
-suite wants all of, and without symbol versions; a component exports exactly its descriptor."""
+"""The library exports no names but those of the tables of public functions - of every implementation,
+and extensions of its own - which the conformance suite wants all of, and without symbol versions; a component exports exactly its descriptor."""
 import glob
 import os
 import subprocess
 
 import common
 
-TABLE = "test/conformance/abi/data/functions.tsv"
+TABLES = ("test/conformance/abi/data/functions.tsv", "test/conformance/abi/data/extensions.tsv")
 
 
 def exported(path):
@@ -20,7 +20,8 @@ def exported(path):
 
 def public(root):
     """The names of the public functions."""
-    return {line.split("\t")[0] for line in common.read(root, TABLE).splitlines()[1:]}
+    return {line.split("\t")[0] for table in TABLES
+            for line in common.read(root, table).splitlines()[1:]}
 
 
 def check_library(path, allowed):
@@ -59,9 +60,11 @@ def make(root, build, output, source):
 
 
 def sample(root, build):
-    common.write(root, TABLE, "name\tprototype\nPMIx_Good\tvoid PMIx_Good(void)\n"
+    common.write(root, TABLES[0], "name\tprototype\nPMIx_Good\tvoid PMIx_Good(void)\n"
                  "PMIx_data\tint PMIx_data(void)\n")
-    make(root, build, "libpmix.so.2", "void PMIx_Good(void) {}\nvoid PMIx_Bad(void) {}\n"
+    common.write(root, TABLES[1], "name\tprototype\nPMIx_Own\tvoid PMIx_Own(void)\n")
+    make(root, build, "libpmix.so.2", "void PMIx_Good(void) {}\nvoid PMIx_Own(void) {}\n"
+         "void PMIx_Bad(void) {}\n"
          "void px_secret(void) {}\nint PMIx_data = 1;\n")
     make(root, build, "pmix/pmix_mca_tenon_ptl_good.so", "const int px_ptl_good_component = 1;\n")
     make(root, build, "pmix/pmix_mca_tenon_ptl_chatty.so",

@@ -118,8 +118,8 @@ pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
 /* ---- get.c: on the loop ---------------------------------------------------------- */
 
 /* KVALs of a job in a reply, its name first; as many of those as there are, each a
- * BYTE_OBJECT. */
-pmix_status_t px_client_store_job(px_reader *r);
-pmix_status_t px_client_store_jobs(px_reader *r);
+ * BYTE_OBJECT. The last of them, if there is a place for it. */
+pmix_status_t px_client_store_job(px_reader *r, struct px_nspace **stored);
+pmix_status_t px_client_store_jobs(px_reader *r, struct px_nspace **last);
 
 #endif

@@ -2,6 +2,7 @@
 /* Fence, connect, disconnect: one request with a list of participants and infos
  * each. */
 #include "core/client/client.h"
+#include "core/model/assembly.h"
 
 #include <string.h>
 
@@ -15,6 +16,17 @@ static void forget(const char *nspace)
         px_store_clear(&ns->store, PX_GDS_REMOTE, PMIX_RANK_UNDEF);
 }
 
+/* Of an assembly that are its members' values. */
+static void forget_all(const char *nspace)
+{
+    const struct px_nspace *ns = px_nspace_find(px_process.model, nspace);
+    const struct px_assembly *a = ns ? ns->assembly : NULL;
+
+    for (size_t i = 0; a && i < a->n_runs; i++)
+        forget(a->runs[i].nspace);
+    forget(nspace);
+}
+
 static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct px_api *op = arg;
@@ -23,14 +35,14 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
     status = px_api_answer(status, reply);
     /* A fence reply may go on with what another datastore wants: not ours to read. */
     if (!status && op->request == &px_request_connect)
-        status = px_client_store_jobs(reply);
+        status = px_client_store_jobs(reply, NULL);
     if (!status && op->request == &px_request_fence &&
         px_info_flag(args->info.v, args->info.n, PMIX_COLLECT_DATA)) {
         if (args->n_procs == 0)
             forget(px_process.model->self.nspace);
         for (size_t i = 0; i < args->n_procs; i++)
             if (i == 0 || strcmp(args->procs[i].nspace, args->procs[i - 1].nspace) != 0)
-                forget(args->procs[i].nspace);
+                forget_all(args->procs[i].nspace);
     }
     px_api_done(op, status);
 }

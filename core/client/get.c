@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Get: what this process knows first, in the caller's thread; then its server. */
 #include "core/client/client.h"
+#include "core/model/assembly.h"
 #include "core/model/lookup.h"
+#include "core/model/proc_names.h"
 
 #include <string.h>
 
@@ -33,6 +35,7 @@ static void name_proc(struct get_op *op)
 
     if (!op->proc.nspace[0])
         px_proc_set(&op->proc, self->nspace, op->of_self ? self->rank : op->proc.rank);
+    px_proc_localize(px_process.model, &op->proc);
 }
 
 /* Tables are walked in the order a lookup goes through them: the first to have a key
@@ -79,6 +82,8 @@ static pmix_status_t look_up(const struct get_op *op, pmix_value_t *v)
 {
     struct px_nspace *ns = px_nspace_find(px_process.model, op->proc.nspace);
     struct px_lookup l;
+    pmix_proc_t member;
+    pmix_status_t rc;
 
     if (!ns)
         return PMIX_ERR_NOT_FOUND;
@@ -87,7 +92,13 @@ static pmix_status_t look_up(const struct get_op *op, pmix_value_t *v)
     px_lookup_init(&l, op->api.args.text, op->proc.rank, op->api.args.info.v,
                    op->api.args.info.n);
     l.want_local = l.want_remote = true;
-    return px_lookup_find(px_process.model, ns, &l, v);
+    rc = px_lookup_find(px_process.model, ns, &l, v);
+    if (rc != PMIX_ERR_NOT_FOUND ||
+        !px_assembly_member(ns->assembly, op->proc.rank, &member))
+        return rc;
+    l.rank = member.rank;
+    ns = px_nspace_find(px_process.model, member.nspace);
+    return ns ? px_lookup_find(px_process.model, ns, &l, v) : rc;
 }
 
 /* Takes *v. */
@@ -136,7 +147,7 @@ static bool find_at_once(struct get_op *op, pmix_status_t *status)
     return found;
 }
 
-pmix_status_t px_client_store_job(px_reader *r)
+pmix_status_t px_client_store_job(px_reader *r, struct px_nspace **stored)
 {
     PX_AUTOFREE char *name = NULL;
     struct px_nspace *ns = NULL;
@@ -146,10 +157,14 @@ pmix_status_t px_client_store_job(px_reader *r)
         rc = PMIX_ERR_UNPACK_FAILURE;
     if (!rc)
         rc = px_nspace_get(px_process.model, name, &ns);
-    return rc ? rc : px_jobinfo_unpack(px_process.model, ns, r);
+    if (!rc)
+        rc = px_jobinfo_unpack(px_process.model, ns, r);
+    if (!rc && stored)
+        *stored = ns;
+    return rc;
 }
 
-pmix_status_t px_client_store_jobs(px_reader *reply)
+pmix_status_t px_client_store_jobs(px_reader *reply, struct px_nspace **last)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -158,7 +173,7 @@ pmix_status_t px_client_store_jobs(px_reader *reply)
 
         rc = px_unpack_view(reply, &job, PMIX_BYTE_OBJECT);
         if (!rc)
-            rc = px_client_store_job(&job);
+            rc = px_client_store_job(&job, last);
     }
     return rc;
 }
@@ -247,6 +262,17 @@ static void on_get(struct px_api *api)
 
     name_proc(op);
     ns = px_nspace_find(m, op->proc.nspace);
+    /* A member has its values under its own name; the namespace knows but a few. */
+    if (ns && ns->assembly && op->proc.rank < PMIX_RANK_VALID) {
+        rc = has_flag(op, PMIX_GET_REFRESH_CACHE) ? rc : find_here(op);
+        if (rc == PMIX_ERR_NOT_FOUND &&
+            px_assembly_member(ns->assembly, op->proc.rank, &op->proc))
+            ns = px_nspace_find(m, op->proc.nspace);
+        else if (rc != PMIX_ERR_NOT_FOUND) {
+            px_api_done(api, rc);
+            return;
+        }
+    }
     /* A server would only ask itself, and through its host perhaps the very caller that
      * waits here. */
     is_alone = m->standalone || px_proc_same(&m->channel.server, self);

@@ -91,7 +91,7 @@ static pmix_status_t read_constructed(px_reader *r, struct constructed *c)
         return rc;
     if (is_since(v, 6, 1, 0))
         return read_extras(r, &c->infos);
-    return is_since(v, 5, 0, 2) ? px_client_store_jobs(r) : PMIX_SUCCESS;
+    return is_since(v, 5, 0, 2) ? px_client_store_jobs(r, NULL) : PMIX_SUCCESS;
 }
 
 static pmix_status_t take_results(struct px_api *op, struct constructed *c)

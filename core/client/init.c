@@ -46,7 +46,7 @@ static pmix_status_t read_job_info(px_reader *reply)
     pmix_status_t why, rc;
 
     reply->trusted = true; /* all of it is the server's own */
-    rc = px_client_store_job(reply);
+    rc = px_client_store_job(reply, NULL);
     if (rc && px_unpack_status(&again, &why) == PMIX_SUCCESS &&
         px_reader_done(&again) && why < 0)
         return why;

@@ -7,6 +7,7 @@
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/base/vec.h"
+#include "core/model/assembly.h"
 #include "core/model/jobinfo_impl.h"
 #include "core/rt/process.h"
 
@@ -395,16 +396,32 @@ static pmix_status_t store_all(const struct px_stage *s, struct px_nspace *ns,
     return rc;
 }
 
+/* Members are who they are: they come once. */
+static pmix_status_t make_assembly(struct px_stage *s, const struct px_nspace *ns,
+                                   struct px_assembly **out)
+{
+    const pmix_value_t *runs = ns->assembly ? NULL : staged(s, PX_ASSEMBLY_RUNS);
+
+    if (runs && !(*out = px_assembly_create(runs)))
+        return px_err_set(s->err, PMIX_ERR_BAD_PARAM, "%s does not name members",
+                          PX_ASSEMBLY_RUNS);
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
                              struct px_nspace *ns, bool rebuild_map)
 {
     __attribute__((cleanup(plan_fini))) struct plan p = {0};
+    PX_AUTOFREE struct px_assembly *assembly = NULL;
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (s->node_map || s->proc_map)
         rc = px_procmap_create(s->node_map, s->proc_map, &p.map, s->err);
     else if (rebuild_map)
         rc = map_from_lists(s, ns, &p.map);
+    if (rc)
+        return rc;
+    rc = make_assembly(s, ns, &assembly);
     if (rc)
         return rc;
     rc = plan_rows(ns, &p);
@@ -421,6 +438,8 @@ pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
         ns->session = s->session;
     if (s->many_apps)
         ns->many_apps = true;
+    if (assembly)
+        ns->assembly = px_take(&assembly);
     uint32_t size = given_job_size(s, ns);
     if (size == 0)
         size = mapped_ranks(ns->map);

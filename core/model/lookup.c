@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/strv.h"
+#include "core/model/assembly.h"
 
 /* ---- the dictionary -------------------------------------------------------------- */
 
@@ -147,7 +148,12 @@ static pmix_status_t rank_fact(const struct px_nspace *ns, pmix_rank_t rank,
 {
     const struct px_procmap *map = ns->map;
     uint32_t node = map && rank < map->n_ranks ? map->node_of[rank] : UINT32_MAX;
+    pmix_proc_t member;
 
+    if (ns->assembly && strcmp(key, PMIX_PROCID) == 0)
+        return px_assembly_member(ns->assembly, rank, &member)
+                   ? PMIx_Value_load(out, &member, PMIX_PROC)
+                   : PMIX_ERR_NOT_FOUND;
     if (strcmp(key, PMIX_APPNUM) == 0)
         return !ns->many_apps && (node != UINT32_MAX || rank < ns->job_size)
                    ? give_u32(out, 0)
@@ -196,11 +202,26 @@ static pmix_status_t node_fact(const struct px_nspace *ns, uint32_t node,
     return PMIX_ERR_NOT_FOUND;
 }
 
+static pmix_status_t give_members(const struct px_nspace *ns, pmix_value_t *out)
+{
+    uint32_t n = ns->assembly->size;
+    PX_AUTOFREE pmix_proc_t *procs = calloc(n, sizeof(*procs));
+    pmix_data_array_t array = {.type = PMIX_PROC, .size = n, .array = procs};
+
+    if (!procs)
+        return PMIX_ERR_NOMEM;
+    for (pmix_rank_t rank = 0; rank < n; rank++)
+        (void)px_assembly_member(ns->assembly, rank, &procs[rank]);
+    return PMIx_Value_load(out, &array, PMIX_DATA_ARRAY);
+}
+
 static pmix_status_t job_fact(const struct px_nspace *ns, const char *key,
                               pmix_value_t *out)
 {
     if (strcmp(key, PMIX_JOB_SIZE) == 0 || strcmp(key, PMIX_MAX_PROCS) == 0)
         return ns->job_size > 0 ? give_u32(out, ns->job_size) : PMIX_ERR_NOT_FOUND;
+    if (ns->assembly && strcmp(key, PMIX_GROUP_MEMBERSHIP) == 0)
+        return give_members(ns, out);
     if (!ns->map || ns->map->n_nodes == 0)
         return PMIX_ERR_NOT_FOUND;
     if (strcmp(key, PMIX_NUM_NODES) == 0)

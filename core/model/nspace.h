@@ -32,6 +32,8 @@ struct px_nspace {
     uint32_t this_node; /* R; row of this process's node; UINT32_MAX: none is known */
     uint32_t session;   /* R; id of the job's session; UINT32_MAX: the default one */
     bool many_apps;     /* R; more than application 0 */
+    struct px_assembly
+        *assembly;         /* R; its ranks are processes of others; NULL: of its own */
     struct px_list locals; /* server: struct px_local, registered clients */
 };
 

@@ -5,7 +5,7 @@
 
 #include "core/base/vec.h"
 #include "core/link/api.h"
-#include "core/model/nspace.h"
+#include "core/model/proc_names.h"
 #include "core/notify/notify_impl.h"
 #include "core/rt/log.h"
 
@@ -104,7 +104,7 @@ bool px_range_includes(pmix_data_range_t range, const pmix_proc_t *source,
         if (px_value_borrow_procs(&custom->value, &procs, &n))
             return false;
         for (size_t i = 0; i < n && !in; i++)
-            in = px_proc_match(&procs[i], proc);
+            in = px_proc_means(px_process.model, &procs[i], proc);
         return in;
     }
     switch (range) {
@@ -136,7 +136,8 @@ static bool affects(const pmix_proc_t *affected, size_t n_affected,
         return true;
     for (size_t a = 0; a < n_affected && !hit; a++)
         for (size_t p = 0; p < n && !hit; p++)
-            hit = px_proc_match(&affected[a], &procs[p]);
+            hit = px_proc_means(px_process.model, &affected[a], &procs[p]) ||
+                  px_proc_means(px_process.model, &procs[p], &affected[a]);
     return hit;
 }
 

@@ -2,6 +2,7 @@
 /* Peers and their requests: from a frame to the row of a table, which says who may send
  * it and what is done; exactly one reply back; and the end of a connection, of which
  * each part is notified. */
+#include "core/model/proc_names.h"
 #include "core/rt/log.h"
 #include "core/server/upcall.h"
 #include "core/wire/hello.h"
@@ -213,6 +214,8 @@ pmix_status_t px_forward(struct px_server *srv, struct px_req *req)
     if (f->newest)
         req->in.codec = px_codec_newest(req->in.codec);
     rc = px_unpack_args(&req->in, &u->args, f->request->args);
+    if (!rc)
+        rc = px_procs_expand(px_process.model, &u->args.procs, &u->args.n_procs);
     if (!rc)
         rc = px_req_may(req, u->args.procs, u->args.n_procs);
     if (!rc)

@@ -7,7 +7,7 @@
 #include "core/base/str.h"
 #include "core/types/keys.h"
 #include "core/types/type.h"
-#include "pmix_common.h"
+#include "pmix_connect.h"
 
 #include <string.h>
 #include <strings.h>

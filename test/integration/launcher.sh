@@ -243,6 +243,11 @@ cluster() {
     lines 1 'embedded_cluster_id "west:1": a name .* without a colon is expected' "$ERR"
 }
 
+connected() { # connected PROGRAM ARGS...: three ranks
+    pr -n 3 "$PROGRAMS/connector" "$@" >"$OUT" 2>"$ERR"
+    lines 3 "^OK $1 [0-2]$" "$OUT"
+}
+
 goes_on() { # without the process that fails
     rc_of 3 pr --recoverable -n 3 sh -c 'if [ "$PMIX_RANK" = 1 ]; then exit 3; fi; sleep 0.3; echo on' >"$OUT" 2>"$ERR"
     lines 2 '^on$' "$OUT"
@@ -527,6 +532,10 @@ t variables_are_exported export_variable
 t working_directory wdir
 t hosts_are_this_node hosts
 t cluster_has_a_name cluster
+t connected_processes_have_a_namespace connected joint
+t connected_process_ends_before_it_connects connected joint_ends optional
+t connected_process_may_end connected joint_ends early
+t connected_process_ends connected joint_ends error
 t recoverable_job_goes_on goes_on
 t failed_rank_is_started_again starts_again
 t program_is_found_by_path_and_PATH relative_program

@@ -4,13 +4,21 @@
 #ifndef PX_SERVER_COLLECTIVE_COLLECTIVE_H
 #define PX_SERVER_COLLECTIVE_COLLECTIVE_H
 
-#include "core/server/upcall.h"
+#include "core/server/nspaces/nspaces.h"
+
+enum px_collective_kind {
+    PX_OF_SET,    /* a set of processes, and the id of a connect, if it has one */
+    PX_MAKES,     /* the same: a connect that makes a namespace */
+    PX_OF_NSPACE, /* such a namespace: a fence of all in it, or one that leaves it */
+};
 
 struct px_collective {
     struct px_list link;
     struct px_server *server;
     uint8_t op;
-    pmix_proc_t *procs; /* settled */
+    uint8_t kind;        /* enum px_collective_kind */
+    pmix_nspace_t label; /* id of a connect, name of a namespace, or "" */
+    pmix_proc_t *procs;  /* settled */
     size_t n_procs;
     pmix_proc_t *told; /* what the host gets; the upcall's once handed over */
     size_t n_told;
@@ -22,6 +30,9 @@ struct px_collective {
     uint64_t deadline_ms;
     bool handed_over; /* the host has it now; no more may join */
     bool lost_some; /* a participant that had come, or was to come, will not be back */
+    bool forgives;  /* that does not matter */
+    bool requested; /* the others have been asked to come */
+    const struct px_nspace *made; /* by PX_MAKES, in the end */
 };
 
 /* ---- members.c ------------------------------------------------------------------- */
@@ -88,7 +99,8 @@ pmix_status_t px_connected_add(const struct px_collective *c, bool ours);
  * then the set stays, and nothing follows from it any more. PMIX_ERR_INVALID_OPERATION
  * if they were not connected. */
 pmix_status_t px_connected_drop(const struct px_collective *c, bool broken);
-bool px_connected_has(const struct px_server *srv, const pmix_proc_t *procs, size_t n);
+bool px_connected_has(const struct px_server *srv, const px_members *set,
+                      const char *id);
 
 /* ---- on_collect.c ---------------------------------------------------------------- */
 

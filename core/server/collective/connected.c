@@ -19,6 +19,7 @@ struct set {
     struct px_list link;
     bool ours;
     bool spawned, apart; /* see px_server_connect */
+    pmix_nspace_t id;    /* of the connect; or "" */
     size_t n;
     pmix_proc_t procs[]; /* settled */
 };
@@ -31,17 +32,19 @@ static void set_free(struct set *s)
     free(s);
 }
 
-static struct set *find(const struct px_server *srv, const pmix_proc_t *procs, size_t n)
+static struct set *find(const struct px_server *srv, const pmix_proc_t *procs, size_t n,
+                        const char *id)
 {
     PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
-        if (px_members_same(s->procs, s->n, procs, n))
+        if (strcmp(s->id, id) == 0 && px_members_same(s->procs, s->n, procs, n))
             return s;
     return NULL;
 }
 
-bool px_connected_has(const struct px_server *srv, const pmix_proc_t *procs, size_t n)
+bool px_connected_has(const struct px_server *srv, const px_members *set,
+                      const char *id)
 {
-    return find(srv, procs, n) != NULL;
+    return find(srv, set->v, set->n, id) != NULL;
 }
 
 static bool has_nspace(const struct set *s, const char *nspace)
@@ -76,7 +79,7 @@ static struct set *make(struct px_server *srv, const pmix_proc_t *procs, size_t 
 pmix_status_t px_connected_add(const struct px_collective *c, bool ours)
 {
     struct px_server *srv = c->server;
-    struct set *s = find(srv, c->procs, c->n_procs);
+    struct set *s = find(srv, c->procs, c->n_procs, c->label);
 
     for (size_t i = 0; !s && i < c->n_procs; i++)
         if ((i == 0 || strcmp(c->procs[i].nspace, c->procs[i - 1].nspace) != 0) &&
@@ -86,6 +89,7 @@ pmix_status_t px_connected_add(const struct px_collective *c, bool ours)
         s = make(srv, c->procs, c->n_procs);
     if (!s)
         return PMIX_ERR_NOMEM;
+    PMIx_Load_nspace(s->id, c->label);
     s->ours = ours;
     s->spawned = s->apart = false; /* it is more than that now */
     return PMIX_SUCCESS;
@@ -109,7 +113,7 @@ static bool has_all(const struct set *all, const struct set *s)
 
 pmix_status_t px_connected_drop(const struct px_collective *c, bool broken)
 {
-    struct set *left = find(c->server, c->procs, c->n_procs);
+    struct set *left = find(c->server, c->procs, c->n_procs, c->label);
 
     if (!left)
         return PMIX_ERR_INVALID_OPERATION;

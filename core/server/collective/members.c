@@ -212,7 +212,7 @@ static void count_local(void *arg, struct px_local *local)
         return;
     n->n_away++;
     px_proc_set(&proc, local->ns->name, local->rank);
-    n->lost_some |= !px_collective_has_come(n->c, &proc);
+    n->lost_some |= !n->c->forgives && !px_collective_has_come(n->c, &proc);
 }
 
 static void count_missing(void *arg, struct px_local *local)

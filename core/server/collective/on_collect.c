@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fence, connect, disconnect: all participants of this node first, then the host for
  * the other nodes. A set that is of this node alone needs no host: a fence does not ask
- * it, the others end here if it has nothing to say. */
+ * it, the others end here if it has nothing to say. One that leaves a namespace is a
+ * collective of one. */
 #include "core/server/collective/collective.h"
 
 #include "core/base/clock.h"
 #include "core/model/jobinfo.h"
+#include "core/model/proc_names.h"
 #include "core/rt/log.h"
+#include "pmix_connect.h"
 
 #include <string.h>
 
@@ -15,6 +18,18 @@ struct px_collect {
     struct px_msg recheck;
     bool recheck_posted;
 };
+
+static void check_all_later(struct px_server *srv);
+
+static bool has_flag(const struct px_collective *c, const char *key)
+{
+    return px_info_flag(c->infos.v, c->infos.n, key);
+}
+
+static struct px_joint joint_of(const struct px_collective *c)
+{
+    return (struct px_joint){c->procs, c->n_procs, &c->infos, c->label};
+}
 
 static void collective_free(struct px_collective *c)
 {
@@ -93,6 +108,8 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
         px_reply_begin(req, &w, status);
         if (c->op == PX_OP_CONNECT && !status)
             pack_jobs(c, &w);
+        if (c->made && !status)
+            px_collective_pack_job(c->made, &w);
         px_req_reply(req, &w);
     }
     collective_free(c);
@@ -107,6 +124,33 @@ static pmix_status_t settle_lost(struct px_collective *c)
     return PMIX_ERR_LOST_CONNECTION;
 }
 
+/* A process leaves a namespace, whatever the host knows of it. */
+static pmix_status_t settle_leave(struct px_collective *c, pmix_status_t status)
+{
+    if (status == PMIX_ERR_NOT_SUPPORTED && !c->needs_algo)
+        status = PMIX_SUCCESS;
+    if (status)
+        return status;
+    px_joint_leave(c->server, c->label, &c->procs[0],
+                   has_flag(c, PMIX_CONNECT_NOTIFY_EACH));
+    check_all_later(c->server); /* it is awaited no more */
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t settle_connect(struct px_collective *c, bool ours)
+{
+    bool given_up = px_list_empty(&c->reqs);
+    struct px_joint j = joint_of(c);
+
+    if (c->lost_some && !given_up)
+        return settle_lost(c);
+    if (has_flag(c, PMIX_CONNECT_XCHG_ONLY))
+        return PMIX_SUCCESS;
+    if (c->kind == PX_MAKES)
+        return px_joint_make(c->server, &j, ours, given_up ? NULL : &c->made);
+    return given_up ? PMIX_SUCCESS : px_connected_add(c, ours);
+}
+
 /* Connect and disconnect: what the host makes of it, and what follows here. */
 static pmix_status_t settle_set(struct px_collective *c, pmix_status_t status)
 {
@@ -114,13 +158,16 @@ static pmix_status_t settle_set(struct px_collective *c, pmix_status_t status)
                 px_collective_is_here(c);
     pmix_status_t rc;
 
+    if (c->kind == PX_OF_NSPACE)
+        return settle_leave(c, status);
     if (here)
         status = PMIX_SUCCESS;
-    if (status || px_list_empty(&c->reqs)) /* failed; or all have given up */
+    if (status)
         return status;
     if (c->op == PX_OP_CONNECT)
-        return c->lost_some ? settle_lost(c)
-                            : px_connected_add(c, here || c->server->host);
+        return settle_connect(c, here || c->server->host);
+    if (px_list_empty(&c->reqs)) /* all have given up */
+        return status;
     rc = px_connected_drop(c, false);
     return here || c->server->host ? rc : PMIX_SUCCESS; /* else it is the host's word */
 }
@@ -164,6 +211,25 @@ static pmix_status_t call_host(const struct px_collective *c, struct px_upcall *
                        data.len, px_upcall_modex_cb, u);
 }
 
+/* The namespace that it is about; of one that is to be made, what it will be called, if
+ * that is known before the host has answered. */
+static pmix_status_t name_nspace(const struct px_collective *c, px_infos *infos)
+{
+    struct px_joint j = joint_of(c);
+    const char *id = px_joint_id(c->server, c->label);
+    pmix_nspace_t name;
+
+    if (c->kind == PX_OF_NSPACE && id[0] &&
+        px_infos_set(infos, PMIX_CONNECT_ID, id, PMIX_STRING))
+        return PMIX_ERR_NOMEM;
+    PMIx_Load_nspace(name, c->label);
+    if (c->kind == PX_OF_SET ||
+        (c->kind == PX_MAKES &&
+         (has_flag(c, PMIX_CONNECT_XCHG_ONLY) || px_joint_name(c->server, &j, name))))
+        return PMIX_SUCCESS;
+    return px_infos_set(infos, PMIX_NSPACE, name, PMIX_STRING);
+}
+
 static void hand_over(struct px_collective *c)
 {
     struct px_upcall *u = px_upcall_new(on_host_answer, c);
@@ -181,6 +247,8 @@ static void hand_over(struct px_collective *c)
     if (!rc)
         rc = px_infos_add(&u->args.info, PMIX_LOCAL_COLLECTIVE_STATUS, &local,
                           PMIX_STATUS);
+    if (!rc)
+        rc = name_nspace(c, &u->args.info);
     if (!rc && c->op == PX_OP_FENCE && c->collect)
         rc = px_modex_pack(c, &u->blob);
     if (rc) {
@@ -229,6 +297,28 @@ static bool check_complete(struct px_collective *c)
     return true;
 }
 
+/* Those that have left a namespace are not awaited in its fence. */
+static void renew(struct px_collective *c)
+{
+    PX_AUTO(px_args) a = {.n_procs = 1};
+    PX_AUTO(px_members) set = {0};
+
+    if (c->kind != PX_OF_NSPACE || c->op != PX_OP_FENCE || c->handed_over ||
+        !px_joint_is_nspace(c->server, c->label) ||
+        !(a.procs = calloc(1, sizeof *a.procs)))
+        return;
+    px_proc_set(a.procs, c->label, PMIX_RANK_WILDCARD);
+    if (px_procs_expand(px_process.model, &a.procs, &a.n_procs) ||
+        px_members_settle(c->server, &a, &set))
+        return;
+    free(c->procs);
+    free(c->told);
+    c->procs = px_take(&set.v);
+    c->n_procs = set.n;
+    c->told = px_take(&a.procs);
+    c->n_told = a.n_procs;
+}
+
 /* The host, when it is called, may do what changes the list: look anew after each. */
 static bool complete_one(struct px_server *srv)
 {
@@ -245,6 +335,8 @@ static void on_recheck(struct px_msg *msg)
     struct px_server *srv = px_process.server;
 
     all->recheck_posted = false;
+    PX_LIST_EACH (&all->list, struct px_collective, c, link)
+        renew(c);
     while (!srv->stopping && complete_one(srv))
         ;
 }
@@ -278,13 +370,34 @@ static void on_deadline(void *arg)
         answer_all(c, PMIX_ERR_TIMEOUT);
 }
 
+/* That which a request is about. */
+typedef struct meeting {
+    uint8_t kind;
+    pmix_nspace_t label;
+    px_members set;
+} meeting;
+
+static void meeting_cleanup(meeting *m)
+{
+    px_members_cleanup(&m->set);
+}
+
+static bool is_of(const struct px_collective *c, const struct px_req *req,
+                  const struct meeting *m)
+{
+    if (c->op != req->op || c->kind != m->kind || strcmp(c->label, m->label) != 0)
+        return false;
+    return (c->kind == PX_OF_NSPACE && c->op == PX_OP_FENCE) ||
+           px_members_same(c->procs, c->n_procs, m->set.v, m->set.n);
+}
+
 /* One that the process may join, or in which it is already; NULL: it is the first. A
  * process may be in the next fence while the host has the last. */
 static struct px_collective *find(struct px_server *srv, const struct px_req *req,
-                                  const px_members *set)
+                                  const struct meeting *m)
 {
     PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link) {
-        if (c->op != req->op || !px_members_same(c->procs, c->n_procs, set->v, set->n))
+        if (!is_of(c, req, m))
             continue;
         if (px_collective_has_come(c, &req->peer->proc) ? c->op != PX_OP_FENCE
                                                         : !c->handed_over)
@@ -295,7 +408,7 @@ static struct px_collective *find(struct px_server *srv, const struct px_req *re
 
 /* Takes the processes. */
 static struct px_collective *begin(struct px_server *srv, uint8_t op, struct px_args *a,
-                                   px_members *set)
+                                   struct meeting *m)
 {
     struct px_collective *c = calloc(1, sizeof *c);
 
@@ -304,11 +417,16 @@ static struct px_collective *begin(struct px_server *srv, uint8_t op, struct px_
     px_list_init(&c->reqs);
     c->server = srv;
     c->op = op;
-    c->procs = px_take(&set->v);
-    c->n_procs = set->n;
+    c->kind = m->kind;
+    PMIx_Load_nspace(c->label, m->label);
+    c->procs = px_take(&m->set.v);
+    c->n_procs = m->set.n;
     c->told = px_take(&a->procs);
     c->n_told = a->n_procs;
     c->collect = px_info_flag(a->info.v, a->info.n, PMIX_COLLECT_DATA);
+    c->forgives = op == PX_OP_CONNECT
+                      ? px_info_flag(a->info.v, a->info.n, PMIX_CONNECT_OPTIONAL)
+                      : c->kind == PX_OF_NSPACE && px_joint_may_end(srv, c->label);
     px_list_append(&srv->part.collect->list, &c->link);
     return c;
 }
@@ -352,17 +470,33 @@ static void take_infos(struct px_collective *c, px_infos *infos)
     c->needs_algo = needs_algo;
 }
 
-static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_args *a,
-                          px_members *set)
+/* One has come to a connect, and perhaps asks the others to come too. */
+static void announce(struct px_collective *c, const pmix_proc_t *proc, bool each,
+                     bool request)
 {
-    struct px_collective *c = find(srv, req, set);
+    const struct px_joint j = joint_of(c);
+
+    if (each || has_flag(c, PMIX_CONNECT_NOTIFY_EACH))
+        px_joint_event(c->server, &j, PMIX_PROC_HAS_CONNECTED, proc, false);
+    if (request && !c->requested)
+        px_joint_event(c->server, &j, PMIX_CONNECT_REQUESTED, proc,
+                       !px_collective_is_here(c));
+    c->requested |= request;
+}
+
+static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_args *a,
+                          struct meeting *m)
+{
+    bool each = px_info_flag(a->info.v, a->info.n, PMIX_CONNECT_NOTIFY_EACH);
+    bool request = px_info_flag(a->info.v, a->info.n, PMIX_CONNECT_NOTIFY_REQ);
+    struct px_collective *c = find(srv, req, m);
     bool first = !c;
     pmix_status_t rc;
 
     if (c && px_collective_has_come(c, &req->peer->proc))
         return PMIX_ERR_INVALID_OPERATION; /* the last one is not done yet */
     if (first)
-        c = begin(srv, req->op, a, set);
+        c = begin(srv, req->op, a, m);
     rc = c ? limit(c, &a->info) : PMIX_ERR_NOMEM;
     if (!rc && first && c->op != PX_OP_FENCE && px_collective_count(c).lost_some)
         rc = settle_lost(c);
@@ -373,28 +507,79 @@ static pmix_status_t join(struct px_server *srv, struct px_req *req, struct px_a
     }
     take_infos(c, &a->info);
     px_list_append(&c->reqs, &req->link);
+    if (c->op == PX_OP_CONNECT)
+        announce(c, &req->peer->proc, each, request);
     (void)check_complete(c);
     return PX_DEFERRED;
+}
+
+/* A connect may have an id, and make a namespace. A request that names such a one is
+ * about that, and the processes that are in it now. */
+static pmix_status_t classify(struct px_server *srv, const struct px_req *req,
+                              struct px_args *a, struct meeting *m)
+{
+    const pmix_info_t *id = px_info_find(a->info.v, a->info.n, PMIX_CONNECT_ID);
+    const char *name = a->n_procs == 1 ? a->procs[0].nspace : "";
+
+    if (req->op != PX_OP_FENCE && id) {
+        const char *text = px_value_string(&id->value);
+
+        if (!text || !text[0] || strlen(text) > PMIX_MAX_NSLEN)
+            return PMIX_ERR_BAD_PARAM;
+        PMIx_Load_nspace(m->label, text);
+    }
+    if (req->op == PX_OP_CONNECT) {
+        if (px_info_flag(a->info.v, a->info.n, PX_CONNECT_MAKES))
+            m->kind = PX_MAKES;
+        px_infos_drop(&a->info, PX_CONNECT_MAKES);
+        return PMIX_SUCCESS;
+    }
+    if (!px_joint_is_nspace(srv, name) ||
+        (req->op == PX_OP_FENCE && a->procs[0].rank != PMIX_RANK_WILDCARD))
+        return PMIX_SUCCESS;
+    m->kind = PX_OF_NSPACE;
+    PMIx_Load_nspace(m->label, name);
+    if (!px_joint_has(srv, name, &req->peer->proc))
+        return PMIX_ERR_NOT_FOUND;
+    if (req->op == PX_OP_DISCONNECT)
+        a->procs[0] = req->peer->proc;
+    return PMIX_SUCCESS;
+}
+
+/* Those that are to hear that they should come. */
+static bool may_ask(const struct px_peer *peer, const px_members *set)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (!px_peer_may(peer, set->v[i].nspace))
+            return false;
+    return true;
 }
 
 static pmix_status_t on_collective(struct px_server *srv, struct px_req *req)
 {
     PX_AUTO(px_args) args = {0};
-    PX_AUTO(px_members) set = {0};
+    PX_AUTO(meeting) m = {0};
     pmix_status_t rc = px_unpack_args(&req->in, &args, px_request_fence.args);
 
     if (!rc)
+        rc = classify(srv, req, &args, &m);
+    if (!rc)
+        rc = px_procs_expand(px_process.model, &args.procs, &args.n_procs);
+    if (!rc)
         rc = px_req_may(req, args.procs, args.n_procs);
     if (!rc)
-        rc = px_members_settle(srv, &args, &set);
+        rc = px_members_settle(srv, &args, &m.set);
     /* The host inside the library has no algorithm to offer, and knows of no sets but
      * those that are noted here. */
     if (!rc && srv->host && wants_algo(&args.info))
         rc = PMIX_ERR_NOT_SUPPORTED;
-    if (!rc && srv->host && req->op == PX_OP_DISCONNECT &&
-        !px_connected_has(srv, set.v, set.n))
+    if (!rc && srv->host && req->op == PX_OP_DISCONNECT && m.kind == PX_OF_SET &&
+        !px_connected_has(srv, &m.set, m.label))
         rc = PMIX_ERR_INVALID_OPERATION;
-    return rc ? rc : join(srv, req, &args, &set);
+    if (!rc && px_info_flag(args.info.v, args.info.n, PMIX_CONNECT_NOTIFY_REQ) &&
+        !may_ask(req->peer, &m.set))
+        rc = PMIX_ERR_NO_PERMISSIONS;
+    return rc ? rc : join(srv, req, &args, &m);
 }
 
 static const struct px_rpc rpcs[] = {
@@ -411,7 +596,7 @@ static void leave(struct px_collective *c, const struct px_peer *peer)
             continue;
         px_list_remove(&req->link);
         px_req_done(req, PMIX_ERR_LOST_CONNECTION);
-        c->lost_some = true;
+        c->lost_some |= !c->forgives;
     }
     /* The registration of its rank shows as well that it was here and left. */
     if (px_list_empty(&c->reqs) && !c->handed_over)
@@ -433,7 +618,7 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc PX_UNUSED)
 static void local_gone(struct px_server *srv, struct px_local *local)
 {
     PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link)
-        c->lost_some |= px_collective_has_local(c, local);
+        c->lost_some |= !c->forgives && px_collective_has_local(c, local);
     check_all_later(srv);
 }
 
@@ -442,7 +627,8 @@ static void nspace_gone(struct px_server *srv, const char *nspace,
 {
     PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link) {
         for (size_t i = 0; i < c->n_procs; i++) {
-            if (strcmp(c->procs[i].nspace, nspace) != 0 || c->handed_over)
+            if (strcmp(c->procs[i].nspace, nspace) != 0 || c->handed_over ||
+                c->forgives)
                 continue;
             answer_all(c, PMIX_ERR_LOST_CONNECTION);
             break;

@@ -16,6 +16,7 @@
 #include <pmix.h>
 #include <pmix_server.h>
 #include <pmix_tool.h>
+#include <pmix_connect.h>
 #include <pmix_version.h>
 
 struct probe {

@@ -86,7 +86,7 @@ def macro(row, _build):
     return (defined(name) if is_macro else []) + body.strip().split("\n")
 
 
-PROBE = {"functions": function, "constants": constant, "attributes": attribute,
+PROBE = {"functions": function, "extensions": function, "constants": constant, "attributes": attribute,
          "structs": struct, "callbacks": callback, "macros": macro}
 
 

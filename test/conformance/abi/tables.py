@@ -6,7 +6,8 @@ import os
 import choices
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
-NAMES = ("functions", "constants", "attributes", "structs", "callbacks", "macros")
+NAMES = ("functions", "extensions", "constants", "attributes", "structs", "callbacks",
+         "macros")
 
 # Newest release first; what only the development branch has comes last.
 RELEASES = ("v6.1.0", "v5.0.8", "v4.2.2", "master")

@@ -44,6 +44,7 @@ static void never(void)
 #define on_value      ((pmix_value_cbfunc_t)never)
 #define on_lookup     ((pmix_lookup_cbfunc_t)never)
 #define on_spawn      ((pmix_spawn_cbfunc_t)never)
+#define on_joint      ((pmix_connect_cbfunc_t)never)
 #define on_info       ((pmix_info_cbfunc_t)never)
 #define on_handler    ((pmix_hdlr_reg_cbfunc_t)never)
 #define on_setup      ((pmix_setup_application_cbfunc_t)never)
@@ -117,6 +118,10 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
     X(PMIx_Connect_nb(&proc, 1, NULL, 0, on_op, NULL))                                    \
     X(PMIx_Disconnect(&proc, 1, NULL, 0))                                                 \
     X(PMIx_Disconnect_nb(&proc, 1, NULL, 0, on_op, NULL))                                 \
+    X(PMIx_Connect_nspace(&proc, 1, NULL, 0, NULL, NULL))                                 \
+    X(PMIx_Connect_nspace_nb(&proc, 1, NULL, 0, on_joint, NULL))                          \
+    X(PMIx_Disconnect_nspace(proc.nspace, NULL, 0))                                       \
+    X(PMIx_Disconnect_nspace_nb(proc.nspace, NULL, 0, on_op, NULL))                       \
     X(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL))               \
     X(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, on_handler, NULL))         \
     X(PMIx_Deregister_event_handler(0, NULL, NULL))                                       \
@@ -208,6 +213,16 @@ static pmix_status_t clean_up(const char *key, const void *data, pmix_data_type_
     X(PMIx_Disconnect(NULL, 0, NULL, 0))                                                  \
     X(PMIx_Disconnect(&proc, 0, NULL, 0))                                                 \
     X(PMIx_Disconnect_nb(NULL, 1, NULL, 0, on_op, NULL))                                  \
+    X(PMIx_Connect_nspace(NULL, 1, NULL, 0, NULL, NULL))                                  \
+    X(PMIx_Connect_nspace(&proc, 0, NULL, 0, NULL, NULL))                                 \
+    X(PMIx_Connect_nspace(&proc, 1, NULL, 1, NULL, NULL))                                 \
+    X(PMIx_Connect_nspace(&proc, SIZE_MAX, NULL, 0, NULL, NULL))                          \
+    X(PMIx_Connect_nspace_nb(&proc, 1, NULL, 1, on_joint, NULL))                          \
+    X(PMIx_Connect_nspace_nb(&proc, 1, NULL, 0, NULL, NULL))                              \
+    X(PMIx_Disconnect_nspace(NULL, NULL, 0))                                              \
+    X(PMIx_Disconnect_nspace("", NULL, 0))                                                \
+    X(PMIx_Disconnect_nspace(proc.nspace, NULL, 1))                                       \
+    X(PMIx_Disconnect_nspace_nb(NULL, NULL, 0, on_op, NULL))                              \
     X(PMIx_Register_event_handler(&code, 1, NULL, 0, NULL, NULL, NULL))                   \
     X(PMIx_Register_event_handler(NULL, 1, NULL, 0, on_event, NULL, NULL))                \
     X(PMIx_Register_event_handler(&code, SIZE_MAX, NULL, 0, on_event, NULL, NULL))        \

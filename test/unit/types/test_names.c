@@ -4,6 +4,7 @@
 #include "core/types/names.h"
 
 #include "core/base/attr.h"
+#include "pmix_connect.h"
 #include "core/types/keys.h"
 #include "core/types/type.h"
 #include "px_test.h"
@@ -113,7 +114,7 @@ static const struct {
       PMIX_ERR_LOST_CONNECTION_TO_CLIENT, PMIX_MONITOR_RESUSAGE_UPDATE,
       PMIX_MODEL_RESOURCES, PMIX_ALLOC_TIMEOUT_WARNING, PMIX_DVM_IS_READY,
       PMIX_ERR_DVM_MOD, PMIX_ERR_LOST_PRECISION, PMIX_ERR_CHANGE_SIGN,
-      PMIX_ERR_IOF_XOFF}},
+      PMIX_ERR_IOF_XOFF, PMIX_PROC_HAS_DISCONNECTED}},
     {"PMIx_Scope_string",
      {PMIX_DEL_LOCAL, PMIX_DEL_REMOTE, PMIX_DEL_GLOBAL, PMIX_DEL_INTERNAL}},
     {"PMIx_Alloc_directive_string", {PMIX_ALLOC_REQ_CANCEL}},

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The namespaces that were made of connected processes, and the ends of their
+ * members. */
+#include "core/server/nspaces/nspaces.h"
+
+#include "core/model/jobinfo.h"
+#include "core/model/proc_names.h"
+#include "core/rt/log.h"
+#include "core/server/host.h"
+#include "core/server/nspaces/identity.h"
+#include "pmix_connect.h"
+
+#include <string.h>
+
+#define MAX_JOINTS 1024 /* that one namespace has a part in; programs choose them */
+
+struct joint {
+    struct px_list link;
+    pmix_nspace_t name; /* in the model */
+    char *id;           /* of the connect; "" if it has none */
+    bool ours;          /* no host sees to what follows */
+    bool of_host;       /* the host has registered it under this name, and ends it */
+    bool may_end;       /* members need not leave it */
+    bool each;          /* members hear of each that leaves */
+};
+
+static struct px_nspace *nspace_of(const struct joint *j)
+{
+    return px_nspace_find(px_process.model, j->name);
+}
+
+static struct joint *find(const struct px_server *srv, const char *name)
+{
+    PX_LIST_EACH (&srv->part.joints->list, struct joint, j, link)
+        if (strcmp(j->name, name) == 0)
+            return j;
+    return NULL;
+}
+
+static void joint_free(struct joint *j)
+{
+    px_list_remove(&j->link);
+    free(j->id);
+    free(j);
+}
+
+/* And its namespace. */
+static void end(struct joint *j)
+{
+    if (!j->of_host)
+        px_nspace_remove(px_process.model, nspace_of(j));
+    joint_free(j);
+}
+
+bool px_joint_is_nspace(const struct px_server *srv, const char *name)
+{
+    return find(srv, name) != NULL;
+}
+
+const char *px_joint_id(const struct px_server *srv, const char *name)
+{
+    const struct joint *j = find(srv, name);
+
+    return j ? j->id : "";
+}
+
+bool px_joint_may_end(const struct px_server *srv, const char *name)
+{
+    const struct joint *j = find(srv, name);
+
+    return j && j->may_end;
+}
+
+bool px_joint_has(const struct px_server *srv, const char *name,
+                  const pmix_proc_t *proc)
+{
+    const struct joint *j = find(srv, name);
+    const struct px_assembly *a = j ? nspace_of(j)->assembly : NULL;
+    pmix_rank_t rank = a ? px_assembly_rank(a, proc) : PMIX_RANK_INVALID;
+
+    return rank != PMIX_RANK_INVALID && a->presence[rank] != PX_LEFT;
+}
+
+/* ---- events ---------------------------------------------------------------------- */
+
+static void on_told(void *arg PX_UNUSED, const struct px_upcall *answer PX_UNUSED)
+{
+}
+
+static void tell_host(struct px_server *srv, pmix_status_t code,
+                      const pmix_proc_t *source, const px_infos *infos)
+{
+    struct px_upcall *u = srv->module.notify_event ? px_upcall_new(on_told, NULL)
+                                                   : NULL;
+
+    if (!u)
+        return;
+    u->proc = *source;
+    if (px_infos_add_copy(&u->args.info, infos->v, infos->n))
+        px_upcall_drop(u);
+    else
+        px_upcall_returned(u, srv->module.notify_event(
+                                  code, &u->proc, PMIX_RANGE_CUSTOM, u->args.info.v,
+                                  u->args.info.n, px_upcall_op_cb, u));
+}
+
+/* To handlers of this code alone, as some programs take any other for their end. */
+static void report(struct px_server *srv, pmix_status_t code, const pmix_proc_t *proc,
+                   const struct px_joint *j, const char *nspace, bool beyond)
+{
+    pmix_data_array_t all = {PMIX_PROC, j->n_procs, (void *)(uintptr_t)j->procs};
+    const struct {
+        const char *key;
+        const void *data;
+        pmix_data_type_t type;
+        bool has;
+    } rows[] = {
+        {PMIX_EVENT_AFFECTED_PROC, proc, PMIX_PROC, true},
+        {PMIX_EVENT_CUSTOM_RANGE, &all, PMIX_DATA_ARRAY, true},
+        {PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL, true},
+        {PMIX_GROUP_MEMBERSHIP, &all, PMIX_DATA_ARRAY, code == PMIX_CONNECT_REQUESTED},
+        {PMIX_CONNECT_ID, j->id, PMIX_STRING, j->id[0]},
+        {PMIX_NSPACE, nspace, PMIX_STRING, nspace},
+    };
+    PX_AUTO(px_infos) infos = {0};
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; !rc && i < PX_COUNT(rows); i++)
+        if (rows[i].has)
+            rc = px_infos_add(&infos, rows[i].key, rows[i].data, rows[i].type);
+    if (rc) {
+        px_log(PX_LOG_ERROR, "server", "cannot report %s of %s.%u: %s",
+               PMIx_Error_string(code), proc->nspace, proc->rank,
+               PMIx_Error_string(rc));
+        return;
+    }
+    px_server_event(srv, code, proc, PMIX_RANGE_CUSTOM, infos.v, infos.n);
+    if (beyond && !srv->host)
+        tell_host(srv, code, proc, &infos);
+}
+
+void px_joint_event(struct px_server *srv, const struct px_joint *j, pmix_status_t code,
+                    const pmix_proc_t *proc, bool beyond)
+{
+    report(srv, code, proc, j, NULL, beyond);
+}
+
+/* Is every member a process of this node? */
+static bool is_here(const struct px_assembly *a)
+{
+    for (size_t i = 0; i < a->n_runs; i++) {
+        const struct px_nspace *ns = px_nspace_find(px_process.model,
+                                                    a->runs[i].nspace);
+
+        if (!ns || px_list_length(&ns->locals) < ns->job_size)
+            return false;
+    }
+    return true;
+}
+
+static void report_member(struct px_server *srv, const struct joint *j,
+                          pmix_status_t code, const pmix_proc_t *proc)
+{
+    pmix_proc_t *procs = calloc(1, sizeof *procs);
+    struct px_joint rest = {.n_procs = 1, .id = j->id};
+
+    if (procs)
+        px_proc_set(procs, j->name, PMIX_RANK_WILDCARD);
+    if (procs && !px_procs_expand(px_process.model, &procs, &rest.n_procs)) {
+        rest.procs = procs;
+        report(srv, code, proc, &rest, j->name, !is_here(nspace_of(j)->assembly));
+    }
+    free(procs);
+}
+
+/* ---- one more -------------------------------------------------------------------- */
+
+/* A namespace that the host has registered for it: see PMIX_CONNECT_NSPACE. */
+static struct px_nspace *find_assigned(const char *proposed)
+{
+    struct px_nspace *ns;
+    size_t pos = 0;
+
+    while ((ns = px_map_next(&px_process.model->nspaces, &pos, NULL, NULL))) {
+        pmix_value_t v;
+        bool is_it;
+
+        if (ns->assembly || px_store_fetch(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD,
+                                           PMIX_CONNECT_NSPACE, NULL, 0, &v))
+            continue;
+        is_it = px_value_string(&v) && strcmp(px_value_string(&v), proposed) == 0;
+        px_type_destruct(PMIX_VALUE, &v);
+        if (is_it)
+            return ns;
+    }
+    return NULL;
+}
+
+static bool has_part(const struct px_assembly *a, const char *nspace)
+{
+    for (size_t i = 0; i < a->n_runs; i++)
+        if (strcmp(a->runs[i].nspace, nspace) == 0)
+            return true;
+    return false;
+}
+
+static bool is_full(const struct px_server *srv, const struct px_joint *in)
+{
+    for (size_t i = 0; i < in->n_procs; i++) {
+        size_t n = 0;
+
+        if (i > 0 && strcmp(in->procs[i].nspace, in->procs[i - 1].nspace) == 0)
+            continue;
+        PX_LIST_EACH (&srv->part.joints->list, struct joint, j, link)
+            n += has_part(nspace_of(j)->assembly, in->procs[i].nspace);
+        if (n >= MAX_JOINTS)
+            return true;
+    }
+    return false;
+}
+
+struct visit {
+    struct px_assembly *a;
+    bool (*fn)(struct px_assembly *a, pmix_rank_t rank, const struct px_local *local);
+    bool any;
+};
+
+/* Of those members that are registered here. */
+static bool any_local(struct px_assembly *a,
+                      bool (*fn)(struct px_assembly *a, pmix_rank_t rank,
+                                 const struct px_local *local))
+{
+    bool any = false;
+
+    for (size_t i = 0; i < a->n_runs; i++) {
+        const struct px_nspace *ns = px_nspace_find(px_process.model,
+                                                    a->runs[i].nspace);
+        pmix_proc_t proc;
+
+        if (!ns)
+            continue;
+        PX_LIST_EACH (&ns->locals, struct px_local, l, link) {
+            pmix_rank_t rank;
+
+            px_proc_set(&proc, ns->name, l->rank);
+            rank = px_assembly_rank(a, &proc);
+            any |= rank != PMIX_RANK_INVALID && fn(a, rank, l);
+        }
+    }
+    return any;
+}
+
+static bool is_present(struct px_assembly *a, pmix_rank_t rank,
+                       const struct px_local *local PX_UNUSED)
+{
+    return a->presence[rank] == PX_PRESENT;
+}
+
+/* One that had ended before the others were connected: it was optional. */
+static bool strike_out(struct px_assembly *a, pmix_rank_t rank,
+                       const struct px_local *local)
+{
+    if (local->lost || local->finalized)
+        a->presence[rank] = PX_LEFT;
+    return false;
+}
+
+static pmix_status_t fill(struct px_nspace *ns, const struct px_identity *id)
+{
+    PX_AUTO(px_infos) infos = {0};
+    struct px_err err = {0};
+    pmix_status_t rc = px_identity_describe(id, &infos);
+
+    if (!rc)
+        rc = px_jobinfo_register(px_process.model, ns, infos.v, infos.n, &err);
+    if (!rc && !ns->assembly)
+        rc = PMIX_ERR_NOMEM;
+    if (rc)
+        px_log(PX_LOG_ERROR, "server", "cannot make namespace %s: %s", ns->name,
+               err.text[0] ? err.text : PMIx_Error_string(rc));
+    else
+        ns->complete = true;
+    return rc;
+}
+
+pmix_status_t px_joint_name(const struct px_server *srv, const struct px_joint *j,
+                            pmix_nspace_t name)
+{
+    PX_AUTO(px_identity) id = {0};
+    pmix_status_t rc = px_identity_find(&id, j);
+
+    if (!rc)
+        px_identity_name(&id, px_generation_last(srv->part.joints, &id) + 1, name);
+    return rc;
+}
+
+pmix_status_t px_joint_make(struct px_server *srv, const struct px_joint *in, bool ours,
+                            const struct px_nspace **made)
+{
+    PX_AUTO(px_identity) id = {0};
+    struct joint *j = calloc(1, sizeof *j);
+    struct px_nspace *ns = NULL;
+    pmix_nspace_t name;
+    uint32_t generation = 0;
+    pmix_status_t rc = j && (j->id = strdup(in->id)) ? px_identity_find(&id, in)
+                                                     : PMIX_ERR_NOMEM;
+
+    if (!rc)
+        rc = px_generation_next(srv->part.joints, &id, &generation);
+    if (!rc && made && is_full(srv, in))
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    if (!rc && made) {
+        px_identity_name(&id, generation, name);
+        ns = find_assigned(name);
+        j->of_host = ns != NULL;
+        rc = ns ? PMIX_SUCCESS : px_nspace_get(px_process.model, name, &ns);
+    }
+    if (!rc && made)
+        rc = fill(ns, &id);
+    if (rc || !made) {
+        if (ns && !j->of_host)
+            px_nspace_remove(px_process.model, ns);
+        if (j)
+            free(j->id);
+        free(j);
+        return rc;
+    }
+    PMIx_Load_nspace(j->name, ns->name);
+    j->ours = ours;
+    j->may_end = px_info_flag(in->infos->v, in->infos->n,
+                              PMIX_CONNECT_EARLY_TERM_ALLOWED);
+    j->each = px_info_flag(in->infos->v, in->infos->n, PMIX_CONNECT_NOTIFY_EACH);
+    px_list_append(&srv->part.joints->list, &j->link);
+    (void)any_local(ns->assembly, strike_out);
+    *made = ns;
+    return PMIX_SUCCESS;
+}
+
+/* ---- those that leave ------------------------------------------------------------ */
+
+/* A namespace without members here is gone, as far as this server goes. */
+static void end_if_empty(struct joint *j)
+{
+    if (!any_local(nspace_of(j)->assembly, is_present))
+        end(j);
+}
+
+void px_joint_leave(struct px_server *srv, const char *name, const pmix_proc_t *proc,
+                    bool each)
+{
+    struct joint *j = find(srv, name);
+    struct px_assembly *a = j ? nspace_of(j)->assembly : NULL;
+    pmix_rank_t rank = a ? px_assembly_rank(a, proc) : PMIX_RANK_INVALID;
+
+    if (rank == PMIX_RANK_INVALID)
+        return;
+    a->presence[rank] = PX_LEFT;
+    if (j->each || each)
+        report_member(srv, j, PMIX_PROC_HAS_DISCONNECTED, proc);
+    end_if_empty(j);
+}
+
+/* Comes more than once for a rank, also when others of its connections still count. */
+static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
+{
+    const struct px_local *local = px_local_find(srv, proc);
+
+    if (srv->stopping || !local || local->n_peers > 0)
+        return;
+    PX_LIST_EACH (&srv->part.joints->list, struct joint, j, link) {
+        struct px_assembly *a = nspace_of(j)->assembly;
+        pmix_rank_t rank = px_assembly_rank(a, proc);
+
+        if (rank == PMIX_RANK_INVALID || a->presence[rank] != PX_PRESENT)
+            continue;
+        a->presence[rank] = j->may_end ? PX_LEFT : PX_LOST;
+        if (!j->may_end && j->ours)
+            report_member(srv, j, PMIX_ERR_INVALID_TERMINATION, proc);
+        else if (j->may_end && j->each)
+            report_member(srv, j, PMIX_PROC_HAS_DISCONNECTED, proc);
+        end_if_empty(j);
+    }
+}
+
+/* All processes of a job have gone; each was reported, as it did. */
+static void strike_job(struct joint *j, const char *nspace)
+{
+    struct px_assembly *a = nspace_of(j)->assembly;
+    pmix_rank_t rank = 0;
+
+    for (size_t i = 0; i < a->n_runs; rank += a->runs[i++].n)
+        for (uint32_t k = 0; strcmp(a->runs[i].nspace, nspace) == 0 && k < a->runs[i].n;
+             k++)
+            if (a->presence[rank + k] == PX_PRESENT)
+                a->presence[rank + k] = j->may_end ? PX_LEFT : PX_LOST;
+}
+
+static void nspace_gone(struct px_server *srv, const char *nspace,
+                        struct px_nspace *ns PX_UNUSED)
+{
+    px_generations_forget(srv->part.joints, nspace);
+    PX_LIST_EACH (&srv->part.joints->list, struct joint, j, link) {
+        if (strcmp(j->name, nspace) == 0) {
+            joint_free(j); /* by the host, which ends it */
+        } else if (has_part(nspace_of(j)->assembly, nspace)) {
+            strike_job(j, nspace);
+            end_if_empty(j);
+        }
+    }
+}
+
+static pmix_status_t create(struct px_server *srv,
+                            const struct px_server_start *start PX_UNUSED)
+{
+    px_list_init(&srv->part.joints->list);
+    px_list_init(&srv->part.joints->generations);
+    return PMIX_SUCCESS;
+}
+
+static void destroy(struct px_server *srv)
+{
+    PX_LIST_EACH (&srv->part.joints->list, struct joint, j, link)
+        end(j);
+    px_generations_forget(srv->part.joints, NULL);
+}
+
+const struct px_server_part px_nspaces_part = {
+    .name = "nspaces",
+    PX_PART_STATE(joints, struct px_joints),
+    .create = create,
+    .destroy = destroy,
+    .rank_gone = rank_gone,
+    .nspace_gone = nspace_gone,
+};
