@@ -23,6 +23,7 @@ enum {
     NOTICE_MS = 250, /* for handlers that hear of a failure, before all end by it */
     LINGER_MS = 500, /* for output of processes that those we started left behind */
     DROP_MS = 1000,  /* until an ended job is forgotten */
+    MAX_KEPT = 64,   /* of those */
     PATIENCE_MS =
         1000,        /* for processes that no signal ends, readers that do not read */
     TIMED_OUT = 124, /* exit code, as of timeout(1) */
@@ -394,17 +395,34 @@ void px_job_abandon(struct px_launch_job *job, pmix_status_t status)
     check_idle(l);
 }
 
-/* Has the last process ended, and is all its output written? */
+static void limit_kept(struct px_launcher *l)
+{
+    struct px_launch_job *oldest = NULL;
+    uint32_t n = 0;
+
+    PX_LIST_EACH (&l->jobs, struct px_launch_job, job, link) {
+        if (job->stage != PX_JOB_ENDED)
+            continue;
+        n++;
+        oldest = oldest ? oldest : job;
+    }
+    if (n > MAX_KEPT)
+        px_timer_set(oldest->timer, 0);
+}
+
+/* Has the last process ended, is all its output written, and why it ended known? */
 static void check_finished(struct px_launch_job *job)
 {
     if (job->n_running > 0 || job->n_streams > 0 || job->stage == PX_JOB_ENDED ||
-        job->stage == PX_JOB_LAUNCHING)
+        job->stage == PX_JOB_LAUNCHING ||
+        (job->suspicion.status && !job->failure.status))
         return;
     job->stage = PX_JOB_ENDED;
     px_pubs_gone(&job->launcher->pubs, &job->proc);
     drop_dirs(job);
     report_end(job);
     px_timer_set(job->timer, DROP_MS);
+    limit_kept(job->launcher);
     check_idle(job->launcher);
 }
 
@@ -504,6 +522,18 @@ static bool is_running(void *arg, pmix_rank_t rank)
     return rank != suspect->rank && rank < job->n_tasks && job->tasks[rank].running;
 }
 
+static bool is_another_dying(struct px_launch_job *failed, pmix_rank_t rank)
+{
+    PX_LIST_EACH (&failed->launcher->jobs, struct px_launch_job, job, link) {
+        struct px_task suspect = {.job = job,
+                                  .rank = job == failed ? rank : PMIX_RANK_UNDEF};
+
+        if (px_server_any_lost(job->proc.nspace, is_running, &suspect))
+            return true;
+    }
+    return false;
+}
+
 /* When a process dies, its connections break a little before its end is reported.
  * Others may fail over that and end first; but the failure to name is that of the dying
  * one. */
@@ -517,10 +547,8 @@ void px_job_fail(struct px_launch_job *job, const struct px_failure *failure)
             job->suspicion = *failure;
         return;
     }
-    struct px_task suspect = {
-        .job = job, .rank = failure->nspace[0] ? PMIX_RANK_UNDEF : failure->rank};
     if (failure->rank != PMIX_RANK_UNDEF && !is_survived(job, failure) &&
-        px_server_any_lost(job->proc.nspace, is_running, &suspect)) {
+        is_another_dying(job, failure->nspace[0] ? PMIX_RANK_UNDEF : failure->rank)) {
         if (!job->suspicion.status) {
             job->suspicion = *failure;
             px_timer_set(job->suspicion_timer, SUSPICION_MS);
@@ -535,6 +563,7 @@ static void on_suspicion(void *arg)
     struct px_launch_job *job = arg;
 
     settle(job, &job->suspicion);
+    check_finished(job);
 }
 
 static void on_limit(void *arg)
@@ -586,8 +615,6 @@ static void last_task_ended(struct px_launch_job *job)
         px_job_abandon(job, job->launch_status);
         return;
     }
-    if (job->suspicion.status && !job->failure.status)
-        settle(job, &job->suspicion);
     px_timer_set(job->timer, LINGER_MS);
     check_finished(job);
 }

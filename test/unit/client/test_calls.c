@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <semaphore.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /* In place of the C library's: hwloc is not installed, so that distances are asked of the
  * server. */
@@ -585,6 +586,63 @@ PX_TEST(without_a_server_a_call_ends_at_once)
         }
         spoil_args();
     }
+}
+
+enum { SERVED, LEFT, ALONE, ENDED, N_STATES };
+
+static bool leave(int fd, struct fake_req *req PX_UNUSED)
+{
+    shutdown(fd, SHUT_RDWR);
+    return true;
+}
+
+static void enter(int state)
+{
+    if (state == LEFT) {
+        fake.hook = leave;
+        ck_assert_int_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_ERR_LOST_CONNECTION);
+    } else if (state > LEFT) {
+        client_end();
+    }
+    if (state == ALONE)
+        client_alone(NULL);
+}
+
+struct posting {
+    const struct row *row;
+    struct args *args;
+    int n_done; /* when the call returned */
+};
+
+static void do_post(struct px_call *call, void *arg)
+{
+    struct posting *p = arg;
+    pmix_status_t rc = p->row->post(p->args);
+
+    sem_getvalue(&done, &p->n_done);
+    px_call_done(call, rc);
+}
+
+/* Posted from where callbacks run, which could do that at once. */
+PX_TEST_LOOP(no_callback_runs_within_its_call, N_STATES)
+{
+    enter(_i);
+    for (size_t i = 0; i < n_rows; i++) {
+        struct args a = make_args();
+        struct posting p = {&rows[i], &a, 0};
+        pmix_status_t rc = _i == ENDED ? rows[i].post(&a)
+                                       : px_call(px_process.loop, do_post, &p);
+
+        ck_assert_int_eq(p.n_done, 0);
+        ck_assert(rc == NONE || rc == (_i == ENDED ? PMIX_ERR_INIT : PMIX_SUCCESS));
+        if (!rc && _i == SERVED)
+            wait_for(&rows[i], fake.answer);
+        else if (!rc)
+            sem_wait(&done);
+        release_results();
+        spoil_args();
+    }
+    ck_assert_int_ne(sem_trywait(&done), 0);
 }
 
 /* ---- what is special ------------------------------------------------------------- */

@@ -131,6 +131,24 @@ PX_TEST(an_ended_job_is_forgotten_after_a_while)
     ck_assert(!known);
 }
 
+static void do_count_jobs(struct px_call *call, void *args)
+{
+    *(size_t *)args = px_list_length(&launcher()->jobs);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+PX_TEST(few_ended_jobs_are_kept)
+{
+    size_t n;
+
+    for (int i = 0; i < 100; i++) {
+        spawn(1, "true");
+        await_end(PMIX_SUCCESS);
+        ok(px_call(px_process.loop, do_count_jobs, &n));
+        ck_assert_uint_le(n, 66); /* with one that is about to be forgotten */
+    }
+}
+
 PX_TEST(a_job_has_folders_until_it_ends)
 {
     struct stat st;

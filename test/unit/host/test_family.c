@@ -197,4 +197,30 @@ PX_TEST_LOOP(jobs_end_with_those_that_they_are_connected_with, PX_COUNT(scenes))
     ok(control(PMIX_JOB_CTRL_KILL, NULL));
 }
 
+static void do_lose(struct px_call *call, void *arg)
+{
+    px_local_find(px_process.server, arg)->lost = true;
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* As its broken connection shows, a process of A is about to die, and B fails over
+ * that. */
+PX_TEST(the_job_that_fails_first_is_named_not_one_that_fails_over_that)
+{
+    pmix_proc_t failing, others;
+
+    start("A");
+    start("BA");
+    failing = proc_of("A0");
+    others = proc_of("B");
+    ok(px_call(px_process.loop, do_lose, &failing));
+    ok(send_signal(SIGKILL, &others));
+    usleep(50000);
+    ok(send_signal(SIGTERM, &failing));
+    await_any_end();
+    await_any_end();
+    ck_assert_int_eq(seen.n_failures, 1);
+    ck_assert_str_eq(seen.culprit.nspace, failing.nspace);
+}
+
 PX_TEST_MAIN("host/family", jobs_setup, jobs_teardown)
