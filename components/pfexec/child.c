@@ -51,6 +51,11 @@ static bool await_go(struct px_pfexec_plan *plan)
     return true;
 }
 
+static bool join_group(struct px_pfexec_plan *plan)
+{
+    return plan->members < 0 || write(plan->members, "0", 1) == 1 || plan->may_stay_out;
+}
+
 /* Out of the way of the three that are going to be replaced. */
 static int lift(int fd)
 {
@@ -199,6 +204,7 @@ static const struct {
     {make_group, "cannot give " PX_PFEXEC_NAME " a process group", SYSTEM},
     {bind_to_parent, "cannot make " PX_PFEXEC_NAME " end with its parent", SYSTEM},
     {await_go, "cannot wait with " PX_PFEXEC_NAME, SYSTEM},
+    {join_group, "cannot put " PX_PFEXEC_NAME " into its control group", SYSTEM},
     {place_streams, "cannot give " PX_PFEXEC_NAME " its standard streams", 0},
     {bind_to_cpus, "cannot bind " PX_PFEXEC_NAME " to its CPUs", SYSTEM},
     {set_limits, "cannot set limits of " PX_PFEXEC_NAME, SYSTEM},

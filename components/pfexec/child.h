@@ -14,7 +14,9 @@ struct px_pfexec_plan {
     /* Sequenced-packet socket, close-on-exec: the program runs once something has
      * come in, a failure goes out, and exec closes it. */
     int line;
-    int far_end; /* of the line: the parent's */
+    int far_end;       /* of the line: the parent's */
+    int members;       /* of the control group that it joins, to be written; -1: none */
+    bool may_stay_out; /* of that group, if it cannot be joined */
 };
 
 /* Sent if a step fails. */

@@ -4,8 +4,11 @@
 #include "components/pfexec/child.h"
 #include "core/base/attr.h"
 #include "core/base/err.h"
+#include "core/base/fd.h"
 #include "core/base/list.h"
+#include "core/base/proc.h"
 #include "core/base/str.h"
+#include "core/reclaim/group.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,10 +25,14 @@ enum {
     TO_GROUP = 1 << 2, /* PIDFD_SIGNAL_PROCESS_GROUP, since Linux 6.9 */
 };
 
+enum { CGROUP_NO, CGROUP_TRY, CGROUP_YES };
+
 struct pfexec {
     const struct px_services *services;
     struct px_pfexec_conf conf;
     px_pfexec_fork_fn fork;
+    uint64_t start_time; /* of this process; 0: not looked at yet */
+    int group;           /* its folder; -1: there is none, or not yet */
     struct px_list children;
 };
 
@@ -55,10 +62,17 @@ struct child {
     char program[];
 };
 
+static const struct px_param_name cgroup_names[] = {
+    {"no", CGROUP_NO}, {"try", CGROUP_TRY}, {"yes", CGROUP_YES}, {NULL, 0}};
+
 const struct px_param px_pfexec_params[] = {
     PX_PARAM_DURATION(struct px_pfexec_conf, start_timeout, "10s", 10, 3600000,
                       "How long a program may take to start, for instance from a file "
                       "system that does not answer"),
+    PX_PARAM_ENUM(
+        struct px_pfexec_conf, cgroup, "no", cgroup_names,
+        "Whether programs run in a control group of their server's, below its "
+        "own: with try where that can be had, with yes nowhere else"),
     PX_PARAM_END,
 };
 
@@ -290,6 +304,30 @@ static pid_t fork_child(struct child *c, const struct px_pfexec_plan *plan)
     return pid;
 }
 
+/* The group is made for the first child. *members stays -1 where there is none, and
+ * none is needed. */
+static pmix_status_t open_group(struct pfexec *p, int *members, struct px_err *err)
+{
+    bool must = p->conf.cgroup == CGROUP_YES;
+    struct px_proc_stat st = {0};
+
+    if (p->conf.cgroup == CGROUP_NO || (p->start_time && p->group < 0 && !must))
+        return PMIX_SUCCESS;
+    if (p->group < 0) {
+        p->start_time = px_proc_stat(getpid(), &st) ? st.start : 1;
+        p->group = px_group_make(getpid(), p->start_time);
+    }
+    if (p->group < 0) {
+        px_err_errno(err, "cannot make a control group");
+        if (!must)
+            p->services->log(p->services, PX_LOG_INFO, "%s", err->text);
+        return must ? PMIX_ERR_JOB_SYS_OP_FAILED : PMIX_SUCCESS;
+    }
+    *members = openat(p->group, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+    return *members < 0 ? px_err_errno(err, "cannot open its control group")
+                        : PMIX_SUCCESS;
+}
+
 static pmix_status_t make_child(struct child *c, struct px_err *err)
 {
     const struct px_pfexec_spec *spec = &c->spec;
@@ -308,11 +346,18 @@ static pmix_status_t make_child(struct child *c, struct px_err *err)
     c->timer = services->timer(services, on_timer, c);
     if (!c->watch || !c->timer)
         return px_err_set(err, PMIX_ERR_NOMEM, "out of memory");
+    PX_AUTOCLOSE int members = -1;
+    pmix_status_t rc = open_group(c->owner, &members, err);
+    if (rc)
+        return rc;
     const struct px_pfexec_plan plan = {.spec = spec,
                                         .parent = getpid(),
                                         .null_fd = null_fd,
                                         .line = far_end,
-                                        .far_end = c->line};
+                                        .far_end = c->line,
+                                        .members = members,
+                                        .may_stay_out = c->owner->conf.cgroup !=
+                                                        CGROUP_YES};
     c->pid = fork_child(c, &plan);
     return c->pid < 0 ? px_err_errno(err, "cannot fork") : PMIX_SUCCESS;
 }
@@ -442,7 +487,8 @@ pmix_status_t px_pfexec_open(const struct px_services *services, const void *con
         return PMIX_ERR_NOMEM;
     *p = (struct pfexec){.services = services,
                          .conf = *(const struct px_pfexec_conf *)conf,
-                         .fork = fork_fn};
+                         .fork = fork_fn,
+                         .group = -1};
     px_list_init(&p->children);
     *self = p;
     return PMIX_SUCCESS;
@@ -458,6 +504,10 @@ void px_pfexec_close(void *self)
         kill_now(c);
         p->services->child_forget(p->services, c->pid); /* it is reaped all the same */
         child_free(c);
+    }
+    if (p->group >= 0) {
+        px_drop_fd(&p->group);
+        px_group_end(getpid(), p->start_time);
     }
     free(p);
 }

@@ -11,6 +11,7 @@ typedef pid_t (*px_pfexec_fork_fn)(int *pidfd);
 
 struct px_pfexec_conf {
     uint64_t start_timeout;
+    int64_t cgroup; /* px_pfexec_params */
 };
 
 extern const struct px_param px_pfexec_params[];

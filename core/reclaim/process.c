@@ -367,8 +367,15 @@ static bool is_cleaner(int64_t pid)
             strcmp(name, PX_RECLAIM_WORKER "\n") == 0);
 }
 
-/* The descriptor comes first: it is of the process that is looked at, or of one that
- * has ended. */
+bool px_reclaim_kill_one(int64_t pid, int pidfd)
+{
+    if (is_cleaner(pid))
+        return false;
+    return (pidfd < 0
+                ? kill((pid_t)pid, SIGKILL)
+                : (int)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0)) == 0;
+}
+
 static bool kill_marked(void *arg, const char *name)
 {
     struct marked *m = arg;
@@ -379,12 +386,9 @@ static bool kill_marked(void *arg, const char *name)
         return true;
     PX_AUTOCLOSE int pidfd = px_reclaim_pidfd_open(pid);
     if (!px_proc_stat(pid, &st) || px_proc_stat_ended(&st) || st.start < m->start ||
-        !px_proc_has_mark(pid, m->mark) || is_cleaner(pid))
+        !px_proc_has_mark(pid, m->mark))
         return true;
-    if (pidfd < 0)
-        m->n += kill((pid_t)pid, SIGKILL) == 0;
-    else
-        m->n += syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) == 0;
+    m->n += px_reclaim_kill_one(pid, pidfd);
     return true;
 }
 

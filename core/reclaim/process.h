@@ -48,6 +48,10 @@ void px_reclaim_end(pid_t pid);
  * without it by now, if they are still those. */
 void px_reclaim_kill(const struct px_journal_record *r);
 
+/* Kills it, unless it is one that cleans up. pidfd: opened before the caller had a
+ * look at it, so that it is that process or none; -1 where there are none. False if it
+ * lives on. */
+bool px_reclaim_kill_one(int64_t pid, int pidfd);
 /* Ends what process server, of that start time, has started and marked (px_proc_mark),
  * and what these have started. Not those that clean up after servers. wait: until there
  * are none, for a second at most. */

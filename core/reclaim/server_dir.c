@@ -12,6 +12,7 @@
 #include "core/base/path.h"
 #include "core/base/proc.h"
 #include "core/base/str.h"
+#include "core/reclaim/group.h"
 #include "core/reclaim/process.h"
 
 #include <fcntl.h>
@@ -188,8 +189,10 @@ static void kill_all(const struct remains *r)
     }
     /* One that has ended in order has none left, and may have a successor in the same
      * process. */
-    if (any)
+    if (any) {
         px_reclaim_kill_marked((int64_t)r->view.head.x, r->view.head.y, true);
+        px_group_end((int64_t)r->view.head.x, r->view.head.y);
+    }
 }
 
 /* Until the first of those that are waited for - with a deadline, those that were

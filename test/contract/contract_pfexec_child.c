@@ -199,6 +199,42 @@ PX_TEST(what_it_does_not_know_is_not_ignored)
     ok(job_wait(&job));
 }
 
+/* Its child has lost all else that says whose it is. */
+PX_TEST(can_be_kept_in_a_control_group)
+{
+    PX_TEST_NEEDS_PROC;
+    struct job job = job_of_script(
+        "cat /proc/self/cgroup; env -i setsid prlimit --rttime=1000000 sleep 60 & wait");
+    char text[4096] = "";
+
+    for (int must = 0; must < 2; must++) {
+        struct job any = job_of("/bin/true");
+
+        ok(contract_reopen("cgroup", must ? "yes" : "try"));
+        pmix_status_t rc = job_try_spawn(&any);
+        if (must && rc == PMIX_ERR_JOB_SYS_OP_FAILED) {
+            ck_assert_ptr_nonnull(strstr(any.why, "control group"));
+            contract_skip("a control group of its own");
+            return;
+        }
+        ok(rc);
+        ok(job_wait(&any));
+    }
+    PX_AUTOCLOSE int from = job_pipe_stdout(&job);
+    job_spawn(&job);
+    close(job.spec.fds[1]);
+    while (!strstr(text, "tenon."))
+        ck_assert_int_gt(read(from, text + strlen(text), 1000), 0);
+
+    contract_close();
+
+    PX_AUTOFREE char *rest = process_read_end(from, SOON_MS); /* all have ended */
+    const char *name = strstr(text, "tenon.");
+    PX_AUTOFREE char *look = px_strf("test -z \"$(find /sys/fs/cgroup -name %.*s)\"",
+                                     (int)strcspn(name, "\n"), name);
+    ok(system(look));
+}
+
 /* ---- no longer than the parent --------------------------------------------------- */
 
 struct orphan {

@@ -276,6 +276,32 @@ class WithTheJanitor(Kill):
                 job.end()
         self.judge()
 
+    def test_what_has_lost_its_mark_is_left_in_no_control_group(self):
+        how = {"PMIX_MCA_pfexec_%s_cgroup" % c: "yes" for c in ("linux", "posix")}
+        job = Job(**how)
+        try:
+            if job.start("-n", "1", "true").wait(timeout=60):
+                self.skipTest("no control group can be made: " + job.errors())
+        finally:
+            job.end()
+        for _ in range(2):
+            job = Job(**how)
+            try:
+                job.start("-n", "1", "sh", "-c", 'grep -o "tenon.*" /proc/self/cgroup >"$LITTER_LOG"; '
+                          "env -i setsid prlimit --rttime=1000000 sleep 303 & sleep 304")
+                end = time.monotonic() + 20
+                while [name for _, name in descendants()].count("sleep") < 2:
+                    self.assertLess(time.monotonic(), end, job.errors())
+                    time.sleep(0.01)
+                self.kill_server(job)
+                self.note(job, 0, *self.a_second_later(job))
+                group = subprocess.run(["find", "/sys/fs/cgroup", "-name", job.point()],
+                                       stdout=subprocess.PIPE)
+                self.assertEqual(group.stdout, b"")
+            finally:
+                job.end()
+        self.judge()
+
 
 class WithoutOne(Kill):
     def test_nothing_is_left_after_the_next_start_if_all_of_it_is_killed(self):
