@@ -112,6 +112,8 @@ pmix_status_t px_client_init(enum px_role role, px_begin_fn begin, px_begin_fn a
                              pmix_proc_t *proc, const pmix_info_t *info, size_t n_info);
 /* The same for their ends. before_last (unless NULL) runs on the loop before the last
  * of this role. */
+/* Waits for a debugger if the host wants that (hold.c); in the first PMIx_Init. */
+void px_client_hold(void);
 pmix_status_t px_client_finalize(enum px_role role, px_call_fn before_last,
                                  const pmix_info_t *info, size_t n_info);
 

@@ -337,7 +337,12 @@ static pmix_status_t client_begin(const pmix_info_t *info, size_t n_info,
 
 PX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
 {
-    return px_client_init(PX_ROLE_CLIENT, client_begin, NULL, proc, info, ninfo);
+    pmix_status_t rc = px_client_init(PX_ROLE_CLIENT, client_begin, NULL, proc, info,
+                                      ninfo);
+
+    if (!rc)
+        px_client_hold();
+    return rc;
 }
 
 PX_EXPORT pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)

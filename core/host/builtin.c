@@ -13,6 +13,7 @@
 #include "core/base/strv.h"
 #include "core/config/core_params.h"
 #include "core/config/param.h"
+#include "core/host/debug.h"
 #include "core/host/restart.h"
 #include "core/model/nspace.h"
 #include "core/plugin/select.h"
@@ -113,12 +114,15 @@ static pmix_status_t host_connect(const pmix_proc_t procs[] PX_UNUSED,
 }
 
 /* There is no process beyond this node to notify. */
-static pmix_status_t host_notify(pmix_status_t code PX_UNUSED,
-                                 const pmix_proc_t *source PX_UNUSED,
-                                 pmix_data_range_t range PX_UNUSED,
-                                 pmix_info_t info[] PX_UNUSED, size_t n PX_UNUSED,
-                                 pmix_op_cbfunc_t cb PX_UNUSED, void *cbdata PX_UNUSED)
+static pmix_status_t host_notify(pmix_status_t code, const pmix_proc_t *source,
+                                 pmix_data_range_t range PX_UNUSED, pmix_info_t info[],
+                                 size_t n, pmix_op_cbfunc_t cb PX_UNUSED,
+                                 void *cbdata PX_UNUSED)
 {
+    struct px_task *task = px_task_find(launcher(), source);
+
+    if (task && code == PMIX_READY_FOR_DEBUG)
+        px_task_is_ready(task, info, n);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -405,6 +409,8 @@ static const struct px_support support[] = {
                    "PMIX_CPUS_PER_PROC,PMIX_CPU_LIST,PMIX_NO_OVERSUBSCRIBE,"
                    "PMIX_DISPLAY_MAP,PMIX_REPORT_BINDINGS,PMIX_INDEX_ARGV,"
                    "PMIX_NON_PMI,PMIX_SPAWN_CHILD_SEP,PMIX_NOTIFY_COMPLETION,"
+                   "PMIX_NOTIFY_JOB_EVENTS,PMIX_DEBUG_STOP_ON_EXEC,"
+                   "PMIX_DEBUG_STOP_IN_INIT,PMIX_DEBUG_STOP_IN_APP,"
                    "PMIX_JOB_RECOVERABLE,PMIX_JOB_CONTINUOUS,PMIX_MAX_RESTARTS,"
                    "PMIX_JOB_TIMEOUT,"
                    "PMIX_SPAWN_TIMEOUT,PMIX_TIMEOUT,PMIX_PERSONALITY"},

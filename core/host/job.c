@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/host/events.h"
 #include "core/model/nspace.h"
 #include "core/rt/loop.h"
 #include "core/rt/log.h"
@@ -255,16 +257,6 @@ char **px_task_argv(const struct px_task *task)
 
 /* ---- events --------------------------------------------------------------------- */
 
-pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (size_t i = 0; !rc && i < n; i++)
-        if (facts[i].data)
-            rc = px_infos_add(l, facts[i].key, facts[i].data, facts[i].type);
-    return rc;
-}
-
 /* Of a failure, or of the end: for this process's own handlers, and for those of kin,
  * which may be empty. Returns how many other processes hear of it. */
 static size_t report(const struct px_launch_job *job, const struct px_failure *f,
@@ -278,9 +270,11 @@ static size_t report(const struct px_launch_job *job, const struct px_failure *f
 
     px_proc_set(&culprit, f->nspace[0] ? f->nspace : job->proc.nspace, f->rank);
     const struct px_task *task = px_task_find(job->launcher, &culprit);
+    const time_t now = time(NULL);
     const struct px_fact facts[] = {
         {PMIX_NSPACE, job->proc.nspace, PMIX_STRING},
         {PMIX_JOB_TERM_STATUS, end ? &job->verdict : NULL, PMIX_STATUS},
+        {PMIX_EVENT_TIMESTAMP, &now, PMIX_TIME},
         {PMIX_EVENT_AFFECTED_PROC, task ? &culprit : NULL, PMIX_PROC},
         {PMIX_HOSTNAME, end ? NULL : px_process.model->hostname, PMIX_STRING},
         {PMIX_PROC_PID, task && !end ? &task->pid : NULL, PMIX_PID},
@@ -374,6 +368,8 @@ void px_job_launched(struct px_launch_job *job)
     job->stage = PX_JOB_RUNNING;
     px_timer_clear(job->timer);
     job->launch_cb(PMIX_SUCCESS, job->proc.nspace, job->launch_cbdata);
+    if (job->plan.job_events)
+        px_job_announce(&job->proc, &job->parent, PMIX_LAUNCH_COMPLETE, NULL);
     if (first.status)
         px_job_fail(job, &first);
 }

@@ -77,6 +77,7 @@ struct px_task {
     bool connected, finalized;
     bool named, aborted;              /* by an abort: named in it, and asked to end */
     bool ends;                        /* by an order: is not started again */
+    unsigned stopped;                 /* bits of enum px_stop: has come there */
     struct px_restart *restart;       /* NULL: it has not failed so far */
     struct px_timer *timer;           /* from then on, until it is killed */
     struct px_task_output outputs[2]; /* stdout, stderr */
@@ -115,6 +116,7 @@ struct px_launch_job {
     uint32_t first; /* rank in the session of its rank 0 */
     uint32_t n_begun,
         n_starting; /* LAUNCHING: those that were begun; of them, not yet known */
+    bool announced; /* one of them has started */
     uint32_t n_running, n_streams;    /* running: or starting */
     struct px_task_output notices[2]; /* what is told of its seats, as outputs are */
     struct px_input *input;
@@ -135,14 +137,6 @@ struct px_launch_job {
     pmix_spawn_cbfunc_t launch_cb;
     void *launch_cbdata;
 };
-
-struct px_fact {
-    const char *key;
-    const void *data; /* NULL: there is none */
-    pmix_data_type_t type;
-};
-
-pmix_status_t px_facts_add(px_infos *l, const struct px_fact *facts, size_t n);
 
 pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
                             px_plan *plan, /* takes it */

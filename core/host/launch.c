@@ -9,6 +9,8 @@
 #include "core/base/fd.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
+#include "core/host/debug.h"
+#include "core/host/events.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"
@@ -143,6 +145,10 @@ static pmix_status_t describe_task(px_infos *out, const struct px_task *task)
         {PMIX_LOCALITY_STRING, cpus ? seat->locality : NULL, PMIX_STRING},
         {PMIX_SPAWNED, parent ? &yes : NULL, PMIX_BOOL},
         {PMIX_PARENT_ID, parent, PMIX_PROC},
+        {PMIX_DEBUG_STOP_IN_INIT, px_task_stops(task, PX_STOP_IN_INIT) ? &yes : NULL,
+         PMIX_BOOL},
+        {PMIX_DEBUG_STOP_IN_APP, px_task_stops(task, PX_STOP_IN_APP) ? &yes : NULL,
+         PMIX_BOOL},
     };
 
     return (job->dir && !dir) || (seat && seat->cpus && !cpus)
@@ -228,6 +234,10 @@ static void on_started(void *arg, pid_t pid, pmix_status_t status, const char *w
     if (!status) {
         px_log(PX_LOG_INFO, "spawn", "rank %u of %s is %s, pid %ld", task->rank,
                job->proc.nspace, job->plan.apps[task->app].program, (long)pid);
+        if (job->plan.job_events && !job->announced)
+            px_job_announce(&job->proc, &job->parent, PMIX_EVENT_JOB_START, NULL);
+        job->announced = true;
+        px_task_stopped(task, PX_STOP_ON_EXEC);
         job->launcher->restart->started(task, PMIX_SUCCESS, NULL);
         start_more(job);
         return;
@@ -264,17 +274,19 @@ pmix_status_t px_task_start(struct px_task *task, struct px_err *err)
     PX_AUTO(px_strv) argv = px_task_argv(task);
     const struct px_seat *seat = job->plan.binds ? &job->plan.seats[task->rank] : NULL;
     PX_AUTOFREE cpu_set_t *cpus = NULL;
-    struct px_pfexec_spec spec = {.program = app->program,
-                                  .argv = argv,
-                                  .cwd = app->cwd,
-                                  .fds = {-1, -1, -1},
-                                  .on_exit = px_job_task_ended,
-                                  .arg = task,
-                                  .forked = on_forked,
-                                  .on_start = on_started,
-                                  .limits = &job->launcher->mark,
-                                  .n_limits = job->launcher->mark.limit.rlim_max > 0,
-                                  .size = sizeof(spec)};
+    struct px_pfexec_spec spec = {
+        .program = app->program,
+        .argv = argv,
+        .cwd = app->cwd,
+        .fds = {-1, -1, -1},
+        .on_exit = px_job_task_ended,
+        .arg = task,
+        .forked = on_forked,
+        .on_start = on_started,
+        .limits = &job->launcher->mark,
+        .n_limits = job->launcher->mark.limit.rlim_max > 0,
+        .size = sizeof(spec),
+        .flags = px_task_stops(task, PX_STOP_ON_EXEC) ? PX_PFEXEC_STOP_AT_EXEC : 0};
     pmix_status_t rc = argv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (!rc && !app->non_pmi)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core/base/str.h"
+#include "core/host/events.h"
 #include "core/host/launch.h"
 #include "core/model/nspace.h"
 #include "core/rt/log.h"

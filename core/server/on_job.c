@@ -4,6 +4,19 @@
 #include "core/rt/log.h"
 #include "core/server/upcall.h"
 
+/* A debugger's wishes for one rank: libraries of clients look for them among the data
+ * of the job. To wait in PMIx_Init is asked of a process once. */
+static void pack_stops(struct px_nspace *ns, pmix_rank_t rank, px_writer *w)
+{
+    static const char *const keys[] = {PMIX_DEBUG_STOP_IN_INIT, PMIX_DEBUG_STOP_IN_APP};
+    const pmix_value_t yes = {.type = PMIX_BOOL, .data.flag = true}, none = {0};
+
+    for (size_t i = 0; i < PX_COUNT(keys); i++)
+        if (px_store_has(&ns->store, PX_GDS_JOB, rank, keys[i]))
+            px_pack_kval(w, keys[i], &yes);
+    (void)px_store_put(&ns->store, PX_GDS_JOB, rank, keys[0], &none);
+}
+
 static pmix_status_t on_req(struct px_server *srv PX_UNUSED, struct px_req *req)
 {
     struct px_nspace *ns = px_nspace_find(px_process.model, req->peer->proc.nspace);
@@ -16,6 +29,7 @@ static pmix_status_t on_req(struct px_server *srv PX_UNUSED, struct px_req *req)
     if (ns) { /* a tool may have a name and no job */
         px_jobinfo_pack(px_process.model, ns, &w, false);
         px_store_describe(&ns->store, ns->name, req->peer->gds, &req->peer->proc, &w);
+        pack_stops(ns, req->peer->proc.rank, &w);
         px_jobinfo_pack_parent(px_process.model, ns, req->peer->proc.rank, &w);
     }
     px_req_reply(req, &w);

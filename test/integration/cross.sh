@@ -79,6 +79,15 @@ revives() { # revives HEADERS LIBRARY
     lines 1 . "$ERR"
 }
 
+# Processes wait in PMIx_Init and where they want to, until a debugger, the process that started them, releases them.
+debugs() { # debugs HEADERS LIBRARY
+    local RANKS=1
+    use_debian
+    launch pmixrun "$1" "$2" debugger "$TMPDIR/file" || fail "exit status $?: $(tail -1 "$ERR")"
+    lines 1 '^OK debugger 0$' "$OUT"
+    lines 2 '^OK debugged [01]$' "$OUT"
+}
+
 # A rank starts a second job, with which it connects; the one names ranks, the other the wildcard.
 spawns() { # spawns HEADERS LIBRARY
     local RANKS=2
@@ -192,6 +201,7 @@ for headers in debian ours; do
         [ $headers = debian ] || t "failures_of_parent_and_child_on_${lib/ours/our}_library" families $headers $lib
         t "binding_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" bound $headers $lib
         t "abort_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" aborts $headers $lib
+        t "debugger_of_${whose}_headers_on_${lib/ours/our}_library" debugs $headers $lib
         t "restart_of_a_client_of_${whose}_headers_on_${lib/ours/our}_library" revives $headers $lib
         t "refusals_for_a_client_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib
         t "refusals_for_another_user_of_${whose}_headers_on_${lib/ours/our}_library" refusals $headers $lib other

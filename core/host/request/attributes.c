@@ -298,6 +298,27 @@ static pmix_status_t set_files(const struct reading *r, const pmix_info_t *info)
     return px_plan_files(r->app, info, r->asked, r->request, r->err);
 }
 
+/* ---- debuggers ------------------------------------------------------------------- */
+
+static pmix_status_t set_stops(const struct reading *r, const pmix_info_t *info)
+{
+    enum px_stop where = strcmp(info->key, PMIX_DEBUG_STOP_ON_EXEC) == 0
+                             ? PX_STOP_ON_EXEC
+                         : strcmp(info->key, PMIX_DEBUG_STOP_IN_INIT) == 0
+                             ? PX_STOP_IN_INIT
+                             : PX_STOP_IN_APP;
+    pmix_status_t rc = px_stops_read(&r->app->stops[where], &info->value, r->asked);
+
+    return rc == PMIX_ERR_BAD_PARAM
+               ? px_err_set(
+                     r->err, rc,
+                     "cannot spawn: attribute %s: its value is neither a flag nor "
+                     "ranks",
+                     name_of(info))
+           : rc ? no_memory(r)
+                : rc;
+}
+
 /* ---- the table ------------------------------------------------------------------- */
 
 enum how {
@@ -375,6 +396,10 @@ static const struct attribute attributes[] = {
     {PMIX_NON_PMI, APP_FLAG(non_pmi)},
     {PMIX_SPAWN_CHILD_SEP, JOB_FLAG(detached)},
     {PMIX_NOTIFY_COMPLETION, JOB_FLAG(notify)},
+    {PMIX_NOTIFY_JOB_EVENTS, JOB_FLAG(job_events)},
+    {PMIX_DEBUG_STOP_ON_EXEC, OF_APP(set_stops)},
+    {PMIX_DEBUG_STOP_IN_INIT, OF_APP(set_stops)},
+    {PMIX_DEBUG_STOP_IN_APP, OF_APP(set_stops)},
     {PMIX_JOB_RECOVERABLE, JOB_FLAG(recoverable)},
     {PMIX_JOB_CONTINUOUS, JOB_FLAG(continuous)},
     {PMIX_MAX_RESTARTS, APP_NUMBER(max_restarts)},
@@ -393,9 +418,9 @@ static const struct attribute attributes[] = {
 
 /* Known, and not done here. */
 static const char *const refused[] = {
-
-    PMIX_TIMEOUT_STACKTRACES, PMIX_TIMEOUT_REPORT_STATE, PMIX_NOTIFY_JOB_EVENTS,
-    PMIX_DEBUGGER_DAEMONS,    PMIX_DEBUG_STOP_IN_INIT,   PMIX_DEBUG_STOP_ON_EXEC,
+    PMIX_TIMEOUT_STACKTRACES,
+    PMIX_TIMEOUT_REPORT_STATE,
+    PMIX_DEBUGGER_DAEMONS,
 };
 
 static bool find(const char *key, struct attribute *found)

@@ -150,6 +150,26 @@ static pmix_status_t choose_stdin(px_plan *plan, struct px_err *err)
     return PMIX_SUCCESS;
 }
 
+/* Each rank that is to stop has to be there: in the job, or in the application that
+ * names it. */
+static pmix_status_t check_stops(const px_plan *plan, struct px_err *err)
+{
+    for (size_t i = 0; i < plan->n_apps * PX_N_STOPS; i++) {
+        const struct px_app_plan *app = &plan->apps[i / PX_N_STOPS];
+        const struct px_stops *s = &app->stops[i % PX_N_STOPS];
+
+        for (size_t k = 0; k < s->n; k++)
+            if (s->ranks[k] != PMIX_RANK_WILDCARD &&
+                (s->of_app ? s->ranks[k] - app->first >= app->n
+                           : s->ranks[k] >= plan->n_tasks))
+                return px_err_set(
+                    err, PMIX_ERR_BAD_PARAM,
+                    "cannot spawn: rank %u, which is to stop, is not there",
+                    s->ranks[k]);
+    }
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t plan_apps(px_plan *plan, const struct px_spawn_request *req,
                                struct px_err *err)
 {
@@ -188,7 +208,10 @@ pmix_status_t px_plan_make(px_plan *out, const struct px_spawn_request *req,
     if (!rc)
         rc = px_plan_seats(&plan, req, err);
     if (!rc)
+        rc = check_stops(&plan, err);
+    if (!rc)
         rc = px_plan_preload(&plan, err);
+    plan.notify |= plan.job_events;
     if (rc)
         return rc;
     *out = plan;
@@ -205,6 +228,8 @@ void px_plan_cleanup(px_plan *plan)
         free(plan->apps[i].cwd);
         free(plan->apps[i].output.path);
         px_strv_free(plan->apps[i].preload);
+        for (int k = 0; k < PX_N_STOPS; k++)
+            free(plan->apps[i].stops[k].ranks);
     }
     free(plan->apps);
     px_seats_free(plan->seats, plan->n_tasks);

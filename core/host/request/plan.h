@@ -6,6 +6,7 @@
 
 #include "core/base/err.h"
 #include "core/host/place/place.h"
+#include "core/host/request/stops.h"
 #include "pmix_types.h"
 
 /* Processes of one job: a typing error must not bring the node down. */
@@ -47,6 +48,7 @@ struct px_app_plan {
     uint32_t max_restarts; /* of each process that fails */
     struct px_output_plan output;
     struct px_wish wish; /* where its processes go */
+    struct px_stops stops[PX_N_STOPS];
     enum { PX_INPUT_NONE, PX_INPUT_OF_JOB, PX_INPUT_OWN } input; /* as asked for */
 };
 
@@ -74,6 +76,7 @@ typedef struct px_plan {
     bool has_target;        /* that rank was asked for */
     bool detached;          /* outlives its parent */
     bool notify;            /* the parent wants an event at the end */
+    bool job_events;        /* and at the beginning */
     /* Either way it goes on without processes that fail. */
     bool recoverable, continuous;
     /* seconds; 0: no limit */

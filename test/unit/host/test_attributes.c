@@ -150,7 +150,7 @@ PX_TEST(each_attribute_is_honoured_or_refused)
     char new_name[] = "NEW", old_name[] = "OLD", value[] = "value";
     const pmix_envar_t is_new = {new_name, value, ':'}, is_old = {old_name, value, ':'};
     const uint32_t zero = 0, one = 1, many = 1000;
-    const bool yes = true;
+    const bool yes = true, no = false;
     pmix_proc_t first;
     size_t n_known = 0;
     const char *hosts = write_file("hosts", "# here\n\n localhost slots=2 # it is\n",
@@ -222,10 +222,11 @@ PX_TEST(each_attribute_is_honoured_or_refused)
          "mkdir life-$PPID || { rmdir life-$PPID; exit 0; }; exit 1"},
         {PMIX_TIMEOUT_STACKTRACES, &yes, PMIX_BOOL, NULL},
         {PMIX_TIMEOUT_REPORT_STATE, &yes, PMIX_BOOL, NULL},
-        {PMIX_NOTIFY_JOB_EVENTS, &yes, PMIX_BOOL, NULL},
+        {PMIX_NOTIFY_JOB_EVENTS, &yes, PMIX_BOOL, "true"}, /* and so on: test_debug.c */
         {PMIX_DEBUGGER_DAEMONS, &yes, PMIX_BOOL, NULL},
-        {PMIX_DEBUG_STOP_IN_INIT, &zero, PMIX_PROC_RANK, NULL},
-        {PMIX_DEBUG_STOP_ON_EXEC, &yes, PMIX_BOOL, NULL},
+        {PMIX_DEBUG_STOP_IN_INIT, &zero, PMIX_PROC_RANK, "true"},
+        {PMIX_DEBUG_STOP_IN_APP, &zero, PMIX_PROC_RANK, "true"},
+        {PMIX_DEBUG_STOP_ON_EXEC, &no, PMIX_BOOL, "true"},
         {PMIX_PARENT_ID, &first, PMIX_PROC, added},
         {PMIX_SPAWNED, &yes, PMIX_BOOL, added},
         {PMIX_REQUESTOR_IS_TOOL, &yes, PMIX_BOOL, added},

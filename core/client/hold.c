@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A debugger may want processes to wait in PMIx_Init: says so to the host, and waits
+ * until it lets them go on, or the server is gone. */
+#include "core/client/client.h"
+#include "core/rt/log.h"
+
+#include <string.h>
+
+struct hold {
+    struct px_call *call; /* NULL once it is over */
+    size_t id;
+    bool registered;
+};
+
+static void let_go(struct hold *h, pmix_status_t status)
+{
+    px_call_done(px_take(&h->call), status);
+}
+
+static void on_release(size_t id PX_UNUSED, pmix_status_t code,
+                       const pmix_proc_t *source, pmix_info_t info[], size_t n,
+                       pmix_info_t *results PX_UNUSED, size_t n_results PX_UNUSED,
+                       pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    const pmix_info_t *object = px_info_find(info, n, PMIX_EVENT_RETURN_OBJECT);
+    struct hold *h = object->value.data.ptr;
+    /* The loss of a process of this job is not that of the server. */
+    bool counts = code == PMIX_DEBUGGER_RELEASE ||
+                  strcmp(source->nspace, px_process.model->self.nspace) != 0;
+
+    if (h->call && counts)
+        let_go(h, code == PMIX_DEBUGGER_RELEASE ? PMIX_SUCCESS : code);
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void on_told(pmix_status_t status, void *arg)
+{
+    struct hold *h = arg;
+
+    if (h->call && status)
+        let_go(h, status);
+}
+
+static void on_registered(pmix_status_t status, size_t id, void *arg)
+{
+    struct hold *h = arg;
+    char init[] = "pmix-init";
+    const pmix_info_t info[] = {
+        {.key = PMIX_EVENT_NON_DEFAULT,
+         .value = {.type = PMIX_BOOL, .data.flag = true}},
+        {.key = PMIX_BREAKPOINT, .value = {.type = PMIX_STRING, .data.string = init}}};
+
+    h->id = id;
+    h->registered = !status;
+    if (!status)
+        status = PMIx_Notify_event(PMIX_READY_FOR_DEBUG, NULL, PMIX_RANGE_RM, info,
+                                   PX_COUNT(info), on_told, h);
+    if (status && h->call)
+        let_go(h, status);
+}
+
+static void on_hold(struct px_call *call, void *arg)
+{
+    pmix_status_t codes[] = {PMIX_DEBUGGER_RELEASE, PMIX_ERR_LOST_CONNECTION};
+    struct hold *h = arg;
+    pmix_info_t info = {.key = PMIX_EVENT_RETURN_OBJECT,
+                        .value = {.type = PMIX_POINTER, .data.ptr = h}};
+
+    h->call = call;
+    pmix_status_t rc = PMIx_Register_event_handler(codes, PX_COUNT(codes), &info, 1,
+                                                   on_release, on_registered, h);
+    if (rc)
+        let_go(h, rc);
+}
+
+static bool is_meant(const pmix_value_t *v, pmix_rank_t rank)
+{
+    const pmix_data_array_t *a = v->type == PMIX_DATA_ARRAY ? v->data.darray : NULL;
+    const pmix_rank_t *ranks = a ? a->array : NULL;
+    uint32_t one;
+
+    for (size_t i = 0; a && a->type == PMIX_PROC_RANK && i < a->size; i++)
+        if (ranks[i] == rank || ranks[i] == PMIX_RANK_WILDCARD)
+            return true;
+    if (a || v->type == PMIX_BOOL)
+        return !a && v->data.flag;
+    return px_value_to_u32(v, &one) && (one == rank || one == PMIX_RANK_WILDCARD);
+}
+
+void px_client_hold(void)
+{
+    const pmix_info_t here = {.key = PMIX_OPTIONAL,
+                              .value = {.type = PMIX_BOOL, .data.flag = true}};
+    pmix_value_t *v = NULL;
+    struct hold h = {0};
+
+    px_process_lock();
+    bool first = px_process.client && px_process.client->inits == 1;
+    const pmix_proc_t self = px_process.model->self;
+    px_process_unlock();
+    pmix_proc_t job = self;
+    job.rank = PMIX_RANK_WILDCARD;
+    if (!first || PMIx_Get(&job, PMIX_DEBUG_STOP_IN_INIT, &here, 1, &v))
+        return;
+    if (is_meant(v, self.rank)) {
+        pmix_status_t rc = px_call(px_process.loop, on_hold, &h);
+
+        if (rc)
+            px_log(PX_LOG_WARN, "client", "PMIx_Init does not wait for a debugger: %s",
+                   PMIx_Error_string(rc));
+        if (h.registered)
+            (void)PMIx_Deregister_event_handler(h.id, NULL, NULL);
+    }
+    PMIx_Value_free(v, 1);
+}

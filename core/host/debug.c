@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A debugger, which has asked for the job, hears once of each place at which processes
+ * stop: when all have come there. In PMIx_Init they wait for PMIX_DEBUGGER_RELEASE, at
+ * exec for SIGCONT. */
+#include "core/host/debug.h"
+
+#include <string.h>
+
+#include "core/host/events.h"
+
+#define IN_INIT "pmix-init" /* as libraries of clients call it */
+
+bool px_task_stops(const struct px_task *task, enum px_stop where)
+{
+    return px_stops_has(&task->job->plan.apps[task->app].stops[where], task->rank);
+}
+
+void px_task_stopped(struct px_task *task, enum px_stop where)
+{
+    static const char *const names[] = {[PX_STOP_ON_EXEC] = "exec",
+                                        [PX_STOP_IN_INIT] = IN_INIT,
+                                        [PX_STOP_IN_APP] = "application"};
+    struct px_launch_job *job = task->job;
+    const unsigned bit = 1u << where;
+
+    if (!px_task_stops(task, where) || (task->stopped & bit))
+        return;
+    task->stopped |= bit;
+    for (uint32_t r = 0; r < job->n_tasks; r++)
+        if (px_task_stops(&job->tasks[r], where) && !(job->tasks[r].stopped & bit))
+            return;
+    px_job_announce(&job->proc, &job->parent, PMIX_READY_FOR_DEBUG, names[where]);
+}
+
+void px_task_is_ready(struct px_task *task, const pmix_info_t *info, size_t n)
+{
+    const char *where = px_info_str(info, n, PMIX_BREAKPOINT);
+
+    px_task_stopped(task, where && strcmp(where, IN_INIT) == 0 ? PX_STOP_IN_INIT
+                                                               : PX_STOP_IN_APP);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the program that asks for a job hears of it, and processes that stop for a
+ * debugger. How clients stop in PMIx_Init: test/integration/cross.sh. */
+#include "jobs.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "core/server/host.h"
+
+static struct heard {
+    pmix_status_t code;
+    char nspace[PMIX_MAX_NSLEN + 1], where[32];
+    time_t at;
+} heard[8];
+static atomic_uint n_heard;
+
+PX_TEST_HANDLER(on_event)
+{
+    struct heard *h = &heard[n_heard];
+    const pmix_info_t *at = px_info_find(info, n, PMIX_EVENT_TIMESTAMP);
+
+    h->code = code;
+    h->at = at ? at->value.data.time : 0;
+    px_str_copy(h->nspace, sizeof(h->nspace), px_info_str(info, n, PMIX_NSPACE));
+    px_str_copy(h->where, sizeof(h->where), px_info_str(info, n, PMIX_BREAKPOINT));
+    n_heard++;
+    cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void setup(void)
+{
+    pmix_status_t codes[] = {PMIX_EVENT_JOB_START, PMIX_LAUNCH_COMPLETE,
+                             PMIX_READY_FOR_DEBUG};
+
+    jobs_setup();
+    ck_assert_int_ge(PMIx_Register_event_handler(codes, PX_COUNT(codes), NULL, 0,
+                                                 on_event, NULL, NULL),
+                     0);
+}
+
+static pmix_status_t spawn_asking(const char *key, const void *value,
+                                  pmix_data_type_t type, int n, const char *script)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    ok(px_infos_add(&infos, key, value, type));
+    PMIx_Info_required(&infos.v[0]);
+    return spawn_with(&infos, n, script);
+}
+
+PX_TEST(the_beginning_of_a_job_is_told_if_asked_for)
+{
+    time_t began = time(NULL);
+
+    spawn(1, "true");
+    await_end(PMIX_SUCCESS);
+    ck_assert_uint_eq(n_heard, 0);
+    ok(spawn_asking(PMIX_NOTIFY_JOB_EVENTS, &(bool){true}, PMIX_BOOL, 3, "true"));
+    await_end(PMIX_SUCCESS);
+    ck_assert_uint_eq(n_heard, 2);
+    ck_assert_int_eq(heard[0].code, PMIX_EVENT_JOB_START);
+    ck_assert_int_eq(heard[1].code, PMIX_LAUNCH_COMPLETE);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_str_eq(heard[i].nspace, job_name);
+        ck_assert_int_ge(heard[i].at, began);
+    }
+}
+
+/* Before any of their own code; the program that has asked hears when they are. */
+PX_TEST(processes_stop_at_exec_until_they_are_continued)
+{
+    pmix_rank_t ranks[] = {1, 2};
+    const pmix_rank_t one = 1, all = PMIX_RANK_WILDCARD;
+    const pmix_data_array_t list = {PMIX_PROC_RANK, 2, ranks};
+    const struct {
+        const void *value;
+        pmix_data_type_t type;
+        bool stops[3];
+    } rows[] = {{&one, PMIX_PROC_RANK, {false, true, false}},
+                {&all, PMIX_PROC_RANK, {true, true, true}},
+                {&list, PMIX_DATA_ARRAY, {false, true, true}},
+                {&(bool){true}, PMIX_BOOL, {true, true, true}}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        n_heard = 0;
+        ok(spawn_asking(PMIX_DEBUG_STOP_ON_EXEC, rows[i].value, rows[i].type, 3,
+                        "touch up$PMIX_RANK"));
+        ck_assert_uint_eq(n_heard, 1);
+        ck_assert_int_eq(heard[0].code, PMIX_READY_FOR_DEBUG);
+        ck_assert_str_eq(heard[0].where, "exec");
+        ck_assert_str_eq(heard[0].nspace, job_name);
+        for (int r = 0; r < 3; r++)
+            if (!rows[i].stops[r])
+                await_file((const char *[]){"up0", "up1", "up2"}[r]);
+        usleep(100000);
+        ck_assert(!exists("up0") && !exists("up1") && !exists("up2"));
+        ok(send_signal(SIGCONT, NULL));
+        await_end(PMIX_SUCCESS);
+        for (int r = 0; r < 3; r++)
+            if (rows[i].stops[r])
+                await_file((const char *[]){"up0", "up1", "up2"}[r]);
+    }
+}
+
+PX_TEST(a_job_that_is_stopped_can_be_ended)
+{
+    ok(spawn_asking(PMIX_DEBUG_STOP_ON_EXEC, NULL, PMIX_BOOL, 2, "exec sleep 20"));
+    ok(control(PMIX_JOB_CTRL_TERMINATE, NULL));
+    await_end(PMIX_ERR_JOB_KILLED_BY_CMD);
+}
+
+PX_TEST(ranks_that_are_not_there_cannot_stop)
+{
+    static const char *const keys[] = {PMIX_DEBUG_STOP_ON_EXEC, PMIX_DEBUG_STOP_IN_INIT,
+                                       PMIX_DEBUG_STOP_IN_APP};
+    const pmix_rank_t two = 2;
+    const float wrong = 1.5F;
+    pmix_data_array_t array = {PMIX_FLOAT, 1, (void *)&wrong};
+
+    for (size_t i = 0; i < PX_COUNT(keys); i++) {
+        fails(spawn_asking(keys[i], &two, PMIX_PROC_RANK, 2, "true"), BAD_PARAM);
+        fails(spawn_asking(keys[i], &wrong, PMIX_FLOAT, 2, "true"), BAD_PARAM);
+        fails(spawn_asking(keys[i], &array, PMIX_DATA_ARRAY, 2, "true"), BAD_PARAM);
+        fails(spawn_asking(keys[i], "1", PMIX_STRING, 2, "true"), BAD_PARAM);
+    }
+}
+
+PX_TEST_MAIN("host/debug", setup, jobs_teardown)
