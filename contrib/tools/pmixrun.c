@@ -83,7 +83,8 @@ static void orphans_adopt(void)
  * has done that, and is given the time for it. */
 static bool is_cleaner(pid_t pid)
 {
-    static const char *const names[] = {"tenon-janitor\n", "tenon-sweep\n"};
+    static const char *const names[] = {"tenon-janitor\n", "tenon-sweep\n",
+                                        "tenon-files\n"};
     char path[64], name[32];
     bool is_one = false;
     FILE *f;

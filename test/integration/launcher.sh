@@ -166,7 +166,10 @@ output_refused() { # before anything starts
     lines 1 'cannot write to .*/x\.1: it is a symbolic link$' "$ERR"
     rc_of 1 pr -n 2 --output-dir /proc/nowhere touch "$TMPDIR/ran" 2>"$ERR"
     lines 1 'cannot write to /proc/nowhere/.*/rank.0/stdout: No such file or directory$' "$ERR"
-    gone "$TMPDIR/ran"
+    (ulimit -n 64; rc_of 1 pr -n 100 --output-dir "$TMPDIR/d" touch "$TMPDIR/ran" 2>"$ERR")
+    lines 1 'cannot write to .*/d/.*/rank.*/std(out|err): Too many open files$' "$ERR"
+    gone "$TMPDIR/ran" "$TMPDIR"/d/*
+    rmdir "$TMPDIR/d"
     rm "$TMPDIR"/x.*
 }
 

@@ -118,8 +118,8 @@ static int open_output(struct px_file *f)
     if (folder < 0)
         return errno;
     f->fd = openat(folder, name, flags | O_CREAT | O_EXCL, 0666);
-    bool is_new = f->fd >= 0;
-    if (!is_new && errno == EEXIST)
+    f->is_new = f->fd >= 0;
+    if (!f->is_new && errno == EEXIST)
         f->fd = openat(folder, name, flags);
     if (f->fd < 0)
         return failed_to_open();
@@ -127,7 +127,27 @@ static int open_output(struct px_file *f)
         return errno;
     if (!S_ISREG(st.st_mode))
         return -NO_FILE;
-    return is_new || st.st_uid == geteuid() ? 0 : -FOREIGN;
+    return f->is_new || st.st_uid == geteuid() ? 0 : -FOREIGN;
+}
+
+/* Files for output that were not there before, and folders that they leave empty. */
+static void take_back(const struct px_files *files)
+{
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < files->n; i++) {
+        const struct px_file *f = &files->v[i];
+        size_t n = strlen(f->to);
+
+        if (!f->is_new || n >= sizeof(path))
+            continue;
+        memcpy(path, f->to, n + 1);
+        for (int flags = 0; n > f->n_given && unlinkat(AT_FDCWD, path, flags) == 0;
+             flags = AT_REMOVEDIR) {
+            n = (size_t)(strrchr(path, '/') - path);
+            path[n] = '\0';
+        }
+    }
 }
 
 static void send_report(int line, const struct px_files *files, size_t i, int errnum)
@@ -148,7 +168,12 @@ static void send_report(int line, const struct px_files *files, size_t i, int er
         m.msg_control = &u;
         m.msg_controllen = sizeof(u.room);
     }
-    if (PX_RETRY(sendmsg(line, &m, MSG_NOSIGNAL)) < 0 || errnum)
+    if (errnum)
+        take_back(files);
+    bool is_heard = PX_RETRY(sendmsg(line, &m, MSG_NOSIGNAL)) >= 0;
+    if (!is_heard && !errnum)
+        take_back(files);
+    if (!is_heard || errnum)
         _exit(EXIT_FAILURE);
 }
 
@@ -201,6 +226,15 @@ static void finish(struct px_files *files, const struct report *r)
     files->done(files->arg, err.status, err.text);
 }
 
+/* There is no descriptor left for what was made. The child notices it, and is not
+ * killed, as it has something to take back. */
+static void give_up(struct px_files *files, uint32_t file)
+{
+    px_child_forget(px_process.loop, files->pid);
+    files->pid = 0;
+    finish(files, &(struct report){file, EMFILE});
+}
+
 static void on_line(void *arg, int fd, unsigned events PX_UNUSED)
 {
     struct px_files *files = arg;
@@ -226,7 +260,7 @@ static void on_line(void *arg, int fd, unsigned events PX_UNUSED)
         if (CMSG_FIRSTHDR(&m) && u.head.cmsg_type == SCM_RIGHTS)
             memcpy(&files->v[r.file].fd, CMSG_DATA(&u.head), sizeof(int));
         else
-            finish(files, &(struct report){r.file, EMFILE}); /* none was left for it */
+            give_up(files, r.file);
     }
 }
 

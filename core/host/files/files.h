@@ -8,6 +8,8 @@
 #include "core/base/err.h"
 #include "core/rt/loop.h"
 
+#include <stdbool.h>
+
 /* Paths are absolute. */
 struct px_file {
     char *from; /* of a copy, which is new and private; NULL: a file for output */
@@ -15,7 +17,8 @@ struct px_file {
     /* Of a file for output: folders that are missing are made, a file that is there is
      * emptied. Links may lead there in the first so many bytes of the path alone. */
     size_t n_given;
-    int fd; /* of a file for output, once it is made, for appending; else -1 */
+    int fd;      /* of a file for output, once it is made, for appending; else -1 */
+    bool is_new; /* for the child: there was none */
 };
 
 struct px_files {

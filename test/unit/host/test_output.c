@@ -212,6 +212,7 @@ PX_TEST(output_that_cannot_go_to_files_is_an_error)
                 {PMIX_OUTPUT_TO_FILE, "folder", PMIX_ERR_BAD_PARAM},
                 {PMIX_OUTPUT_TO_FILE, "theirs", PMIX_ERR_BAD_PARAM},
                 {PMIX_OUTPUT_TO_DIRECTORY, "file", PMIX_ERROR},
+                {PMIX_OUTPUT_TO_FILE, "second", PMIX_ERR_BAD_PARAM},
                 {PMIX_OUTPUT_TO_DIRECTORY, "", PMIX_ERR_BAD_PARAM},
                 {PMIX_IOF_OUTPUT_TO_FILE, "x%y", PMIX_ERR_BAD_PARAM},
                 {PMIX_IOF_OUTPUT_TO_FILE, "x%", PMIX_ERR_BAD_PARAM}};
@@ -220,6 +221,7 @@ PX_TEST(output_that_cannot_go_to_files_is_an_error)
     make_file("theirs.0");
     ok(symlink("file", px_test_path("link.0")));
     ok(mkdir(px_test_path("folder.0"), 0700));
+    ok(mkdir(px_test_path("second.1"), 0700));
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         PX_AUTO(px_infos) infos = {0};
 
@@ -229,11 +231,11 @@ PX_TEST(output_that_cannot_go_to_files_is_an_error)
         add(&infos, rows[i].key, *rows[i].name ? px_test_path(rows[i].name) : "");
         add(&infos, PMIX_IOF_FILE_PATTERN, NULL);
         infos.n -= strchr(rows[i].name, '%') == NULL;
-        pmix_status_t rc = spawn_with(&infos, 1, "touch ran");
+        pmix_status_t rc = spawn_with(&infos, 2, "touch ran");
         infos.n += strchr(rows[i].name, '%') == NULL;
         ck_assert_msg(rows[i].status == PMIX_ERROR ? rc < 0 : rc == rows[i].status,
                       "%s: %s", rows[i].name, PMIx_Error_string(rc));
-        ck_assert(!exists("ran"));
+        ck_assert(!exists("ran") && !exists("second.0"));
     }
     remove_file("theirs.0");
 }
