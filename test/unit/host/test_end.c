@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "core/base/clock.h"
+#include "core/base/proc.h"
 #include "core/model/nspace.h"
 #include "core/server/cleanup/session.h"
 
@@ -99,6 +100,26 @@ PX_TEST(finalize_ends_all_that_still_run)
     ok(kill(pid, 0));
     ok(PMIx_server_finalize());
     ck_assert_int_lt(kill(pid, 0), 0);
+    ok(PMIx_server_init(NULL, NULL, 0)); /* for teardown */
+}
+
+PX_TEST(finalize_ends_what_an_ended_job_has_left_in_sessions_of_its_own)
+{
+    PX_TEST_NEEDS_PROC;
+    PX_TEST_NEEDS(px_process.server->session->cleaner, "a component of pcleanup");
+    int pid = 0;
+
+    spawn(1, "setsid sleep 60 & echo $! >pid");
+    await_end(PMIX_SUCCESS);
+    FILE *file = fopen(px_test_path("pid"), "re");
+    ck_assert(file && fscanf(file, "%d", &pid) == 1);
+    fclose(file);
+    remove_file("pid");
+    ck_assert(!px_proc_ended(pid, 0));
+    ok(PMIx_server_finalize());
+    for (int ms = 0; !px_proc_ended(pid, 0) && ms < 5000; ms++)
+        usleep(1000);
+    ck_assert(px_proc_ended(pid, 0));
     ok(PMIx_server_init(NULL, NULL, 0)); /* for teardown */
 }
 
