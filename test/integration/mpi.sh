@@ -48,6 +48,19 @@ killed() { # killed LIBRARY RANK|SERVER
     until_true 1 eval '[ -z "$(leftovers)" ]' || fail "$(leftovers)"
 }
 
+preloaded() { # preloaded LIBRARY: from a copy, and with output in files
+    local r
+    need_mpi "$1"
+    well "$PMIXRUN" -n 4 -x "LD_LIBRARY_PATH=$(folder "$1")" --preload \
+        --tag-output --output-dir "$TMPDIR/o:nocopy" "$MPI" ring 4
+    lines 0 . "$OUT"
+    for r in 0 1 2 3; do
+        lines 1 "^\[1,$r\]<stdout>:OK ring $r/4\$" "$TMPDIR"/o/*/rank.$r/stdout
+    done
+    used 1 pmixrun "$OUR_LIB" 4 mpi "$(library "$1")"
+    rm -r "$TMPDIR/o"
+}
+
 aborted() { # aborted LIBRARY
     need_mpi "$1"
     rc_of 7 run 60 "$PMIXRUN" -n 4 -x "LD_LIBRARY_PATH=$(folder "$1")" "$MPI" abort >"$OUT" 2>"$ERR"
@@ -130,6 +143,7 @@ for n in $SIZES; do
 done
 for lib in debian ours; do
     t "jobs_that_MPI_starts_on_${lib}_library" dynamic $lib
+    t "program_with_${lib}_library_is_preloaded" preloaded $lib
     t "MPI_Abort_of_${lib}_library_ends_the_job_with_its_status" aborted $lib
     t "killed_rank_of_${lib}_library_leaves_nothing" killed $lib RANK
     t "killed_server_of_${lib}_library_leaves_nothing" killed $lib SERVER

@@ -34,6 +34,14 @@ static const char *const whys[] = {
 
 /* ---- the child: async-signal-safe calls only ----------------------------------- */
 
+/* Waits until a process that has a lease on it gives way, and for nothing else. */
+static int open_at(int folder, const char *name, int flags)
+{
+    int fd = openat(folder, name, flags | O_NONBLOCK);
+
+    return fd < 0 && errno == EWOULDBLOCK ? openat(folder, name, flags) : fd;
+}
+
 static int failed_to_open(void)
 {
     return errno == ELOOP ? -IS_LINK : errno;
@@ -59,8 +67,8 @@ static int copy_bytes(int from, int to, uint64_t *left)
 /* Into a folder that is ours alone. */
 static int copy_file(const struct px_file *f, uint64_t *left)
 {
-    PX_AUTOCLOSE int from = open(f->from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
-                                              O_NOCTTY | O_CLOEXEC);
+    PX_AUTOCLOSE int from = open_at(AT_FDCWD, f->from,
+                                    O_RDONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
     struct stat st;
 
     if (from < 0)
@@ -109,8 +117,7 @@ static int open_folder(const struct px_file *f)
 
 static int open_output(struct px_file *f)
 {
-    const int flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
-                      O_CLOEXEC;
+    const int flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
     PX_AUTOCLOSE int folder = open_folder(f);
     const char *name = strrchr(f->to, '/') + 1;
     struct stat st;
@@ -120,7 +127,7 @@ static int open_output(struct px_file *f)
     f->fd = openat(folder, name, flags | O_CREAT | O_EXCL, 0666);
     f->is_new = f->fd >= 0;
     if (!f->is_new && errno == EEXIST)
-        f->fd = openat(folder, name, flags);
+        f->fd = open_at(folder, name, flags);
     if (f->fd < 0)
         return failed_to_open();
     if (fstat(f->fd, &st) < 0)

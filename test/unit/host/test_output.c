@@ -3,6 +3,7 @@
 #include "jobs.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -354,6 +355,22 @@ PX_TEST(a_long_copy_holds_up_nothing)
     ok(control(PMIX_JOB_CTRL_TERMINATE, NULL));
     sem_wait(&seen.ended);
     ck_assert_int_eq(answer, PMIX_ERR_JOB_KILLED_BY_CMD);
+}
+
+/* Another process has a lease on what is to be copied, and does not give way. */
+PX_TEST(a_copy_that_hangs_ends_with_the_time_of_the_launch)
+{
+    PX_AUTO(px_infos) infos = {0};
+
+    make_file("leased");
+    PX_AUTOCLOSE int fd = open(px_test_path("leased"), O_RDONLY | O_CLOEXEC);
+    signal(SIGIO, SIG_IGN); /* the kernel's wish */
+    PX_TEST_NEEDS(fcntl(fd, F_SETLEASE, F_WRLCK) == 0, "a file system with leases");
+    add(&infos, PMIX_PRELOAD_FILES, px_test_path("leased"));
+    ok(px_infos_add(&infos, PMIX_TIMEOUT, &(uint32_t){1}, PMIX_UINT32));
+    fails(spawn_with(&infos, 1, "touch ran"), TIMEOUT);
+    ck_assert(!exists("ran"));
+    ok(fcntl(fd, F_SETLEASE, F_UNLCK));
 }
 
 PX_TEST_MAIN("host/output", setup, jobs_teardown)
