@@ -159,6 +159,8 @@ pmix_status_t px_client_store_job(px_reader *r, struct px_nspace **stored)
         rc = px_nspace_get(px_process.model, name, &ns);
     if (!rc)
         rc = px_jobinfo_unpack(px_process.model, ns, r);
+    if (!rc)
+        px_nspace_received(px_process.model, ns);
     if (!rc && stored)
         *stored = ns;
     return rc;
@@ -196,6 +198,8 @@ static pmix_status_t read_reply(px_reader *reply)
             rc = px_nspace_get(px_process.model, proc.nspace, &ns);
         if (!rc)
             rc = px_jobinfo_unpack_rank(px_process.model, ns, proc.rank, &part);
+        if (!rc)
+            px_nspace_received(px_process.model, ns);
     }
     return rc;
 }

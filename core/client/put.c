@@ -59,6 +59,8 @@ static void on_store(struct px_api *api)
     rc = px_nspace_get(px_process.model, proc.nspace, &ns);
     if (!rc)
         rc = px_store_put(&ns->store, PX_GDS_INTERNAL, proc.rank, op->key, op->value);
+    if (!rc)
+        ns->noted = true;
     px_api_done(api, rc);
 }
 

@@ -25,6 +25,8 @@ static void on_spawned(void *arg, pmix_status_t status, px_reader *reply)
         /* A process that serves the job has registered it: there is nothing new. */
         if (!rc && !ns->hosted)
             rc = px_jobinfo_unpack(px_process.model, ns, reply);
+        if (!rc)
+            px_nspace_received(px_process.model, ns);
     }
     px_api_done(&op->api, rc);
 }

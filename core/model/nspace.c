@@ -106,6 +106,30 @@ void px_nspace_remove(struct px_model *m, struct px_nspace *ns)
     nspace_free(ns); /* no reader can have it any more */
 }
 
+static bool may_go(const struct px_model *m, const struct px_nspace *ns)
+{
+    return ns->received && ns != m->own && !ns->hosted && !ns->noted && !ns->assembly;
+}
+
+void px_nspace_received(struct px_model *m, struct px_nspace *ns)
+{
+    struct px_nspace *oldest = NULL, *next;
+    size_t pos = 0, n = 0;
+
+    ns->received = ++m->n_received;
+    if (!may_go(m, ns))
+        return;
+    while ((next = px_map_next(&m->nspaces, &pos, NULL, NULL))) {
+        if (!may_go(m, next))
+            continue;
+        n++;
+        if (!oldest || next->received < oldest->received)
+            oldest = next;
+    }
+    if (n > PX_MAX_RECEIVED)
+        px_nspace_remove(m, oldest);
+}
+
 pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self)
 {
     struct px_nspace *own;

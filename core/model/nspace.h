@@ -24,6 +24,8 @@ struct px_nspace {
     bool complete;          /* job info has been registered, or received */
     bool no_data;           /* registered with PMIX_REGISTER_NODATA */
     bool hosted;            /* this process serves it: its data are the clients' own */
+    bool noted;             /* it has values that this process keeps for itself */
+    uint64_t received;      /* see px_nspace_received; 0: it is not one of those */
     uint32_t job_size;      /* R; 0: unknown */
     uint32_t n_local;       /* local clients the host announced */
     uint32_t
@@ -55,6 +57,7 @@ struct px_model {
         put_remote; /* put and not yet committed, as the server wants it */
     char hostname[256];
     uint32_t appnum;       /* R; of self */
+    uint64_t n_received;   /* makes the next px_nspace.received */
     struct px_iofs iofs;   /* receivers of forwarded output */
     struct px_list groups; /* struct px_group: those this process helped to construct */
     px_infos resources;    /* R; the host's, of every job that does not say otherwise */
@@ -70,6 +73,10 @@ struct px_nspace *px_nspace_find(const struct px_model *m, const char *name);
 /* Finds or makes. */
 pmix_status_t px_nspace_get(struct px_model *m, const char *name,
                             struct px_nspace **ns);
+/* A server has told of another's job, which it can be asked for again: only so many are
+ * kept, and the oldest goes. */
+#define PX_MAX_RECEIVED 256u
+void px_nspace_received(struct px_model *m, struct px_nspace *ns);
 /* This process is self from now on. */
 pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self);
 /* locals must be empty. NULL is fine. */

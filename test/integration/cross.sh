@@ -20,7 +20,7 @@ launch() {
         host_on_*) set -- "$TMP/bin/minihost" "$RANKS" "$client" "$@" ;;
         our_host_on_*) set -- "$PROGRAMS/minihost" "$RANKS" "$client" "$@" ;;
     esac
-    HOST_CLIENT_LIBRARY=$lib LD_LIBRARY_PATH=$(folder "$(lib_of "$server")") run 60 "$@" >"$OUT" 2>"$ERR"
+    HOST_CLIENT_LIBRARY=$lib LD_LIBRARY_PATH=$(folder "$(lib_of "$server")") run "$(times 60 300)" "$@" >"$OUT" 2>"$ERR"
 }
 
 lib_of() { case $1 in *_on_debian) echo debian ;; *) echo ours ;; esac; }

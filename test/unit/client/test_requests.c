@@ -147,6 +147,35 @@ PX_TEST(a_spawned_job_is_named_and_known_and_a_failed_one_has_no_name)
     ck_assert_int_eq(PMIx_Spawn(NULL, 0, &app, 1, nspace), PMIX_ERR_UNPACK_FAILURE);
 }
 
+/* The first has a value of this process's own, and stays. */
+PX_TEST(many_spawned_jobs_are_known_but_not_all)
+{
+    char *argv[] = {(char *)"prog", NULL}, name[32];
+    pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 9};
+    pmix_app_t app = {.argv = argv, .maxprocs = 2};
+    pmix_proc_t proc;
+    const unsigned last = PX_MAX_RECEIVED + 1; /* from 0 on */
+
+    spawned = name;
+    fake.add = add_spawned;
+    client_begin();
+    for (unsigned i = 0; i <= last; i++) {
+        snprintf(name, sizeof(name), "child-%u", i);
+        ok(PMIx_Spawn(NULL, 0, &app, 1, NULL));
+        proc = proc_of(name, 1);
+        if (i == 0)
+            ok(PMIx_Store_internal(&proc, "own", &v));
+    }
+    fake.add = NULL;
+    ck_assert_uint_eq(get_u32("child-0", 1, "own"), 9);
+    ck_assert_uint_eq(get_u32("child-0", 1, PMIX_LOCAL_RANK), 1);
+    ck_assert_uint_eq(get_u32("child-2", 1, PMIX_LOCAL_RANK), 1);
+    ck_assert_uint_eq(get_u32(name, 1, PMIX_LOCAL_RANK), 1);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 0);
+    ck_assert_uint_eq(get_u32("child-1", 1, PMIX_LOCAL_RANK), UINT32_MAX);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 1); /* the server is asked */
+}
+
 static const char *parent;
 
 static void tell_parent(px_writer *w)
