@@ -38,7 +38,7 @@ BUDGETS = (
     (1200, "core/host/request"),
     (900, "core/host/streams"),
     (500, "core/host/files"),
-    (820, "core/host/place"),
+    (850, "core/host/place"),
     (6000, "components"),
     (4000, "contrib/tools"),
 )

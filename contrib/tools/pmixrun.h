@@ -11,7 +11,7 @@
 
 /* The words between two colons. Everything points into argv. */
 struct program {
-    int n;
+    int n;       /* 0: as many as --map-by says */
     char **argv; /* NULL-terminated */
 };
 

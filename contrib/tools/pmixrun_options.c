@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include <pmix.h>
@@ -19,7 +20,8 @@ static const char help[] =
     "       pmixrun [--mca NAME VALUE] [--tune FILE] [--timeout S] --clean [DIR]...\n"
     "Run processes of one or more programs on this node, as one PMIx job.\n"
     "\n"
-    "  -n N               start N processes of the program; default 1\n"
+    "  -n N               start N processes of the program; default 1, or as many as\n"
+    "                     --map-by ppr makes\n"
     "  --mca NAME VALUE   set a parameter of the library, here and in the processes\n"
     "  --tune FILE        read parameters from FILE, here and in the processes\n"
     "  -x VAR[=VALUE]     set an environment variable, or require that it is set\n"
@@ -35,6 +37,7 @@ static const char help[] =
     "  --bind-to OBJECT   what each is bound to: one of these, none, or cpu-list;\n"
     "                     :overload-allowed, :ordered\n"
     "  --cpu-list LIST    use only these cores, or hardware threads\n"
+    "  --cpus-per-proc N  bind each to N cores\n"
     "  --nooversubscribe  no more processes than cores\n"
     "  --display-map      print where processes go\n"
     "  --report-bindings  the same, on stderr\n"
@@ -122,6 +125,7 @@ static const struct {
     {"--rank-by", PMIX_RANKBY, PMIX_STRING},
     {"--bind-to", PMIX_BINDTO, PMIX_STRING},
     {"--cpu-list", PMIX_CPU_LIST, PMIX_STRING},
+    {"--cpus-per-proc", PMIX_CPUS_PER_PROC, PMIX_UINT32},
     {"--nooversubscribe", PMIX_NO_OVERSUBSCRIBE, PMIX_BOOL},
     {"--display-map", PMIX_DISPLAY_MAP, PMIX_BOOL},
     {"--report-bindings", PMIX_REPORT_BINDINGS, PMIX_BOOL},
@@ -264,6 +268,15 @@ static void take_dirs(struct options *o, char ***at)
     o->dirs[n] = NULL;
 }
 
+/* Does --map-by say how many processes there are? */
+static bool counts(const struct options *o)
+{
+    for (size_t i = 0; i < o->n_asked; i++)
+        if (PMIx_Check_key(o->asked[i].key, PMIX_MAPBY))
+            return strncasecmp(o->asked[i].value.data.string, "ppr:", 4) == 0;
+    return false;
+}
+
 /* One program and its options; leaves *at at the colon or the end. */
 static void parse_program(struct options *o, char ***at)
 {
@@ -271,7 +284,7 @@ static void parse_program(struct options *o, char ***at)
 
     o->programs = grow(o->programs, o->n_programs + 1, sizeof(*o->programs));
     p = &o->programs[o->n_programs++];
-    p->n = 1;
+    p->n = 0;
     for (; **at && (**at)[0] == '-' && (**at)[1]; ++*at) {
         if (strcmp(**at, "--") == 0) {
             ++*at;
@@ -292,6 +305,8 @@ static void parse_program(struct options *o, char ***at)
     }
     if (!**at || strcmp(**at, ":") == 0)
         usage("no program is named");
+    if (p->n == 0 && !counts(o))
+        p->n = 1;
     p->argv = *at;
     while (**at && strcmp(**at, ":") != 0)
         ++*at;

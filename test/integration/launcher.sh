@@ -414,7 +414,7 @@ unprivileged() {
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --host --hostfile --cluster-id --map-by --rank-by --bind-to --cpu-list --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --clean --verbose --help --version; do
+    for option in -n --mca -x --wdir --host --hostfile --cluster-id --map-by --rank-by --bind-to --cpu-list --cpus-per-proc --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --clean --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"
@@ -490,10 +490,14 @@ made_up() { # a topology of another machine: what would be, and nothing is bound
     lines 1 '^rank 1, package 1, bound to CPUs 4-5 \[\.\./\.\.\]\[BB/\.\.\]$' "$OUT"
     lines 3 '^rank' "$OUT"
     lines 1 'processes are not bound: the topology is not that of this machine' "$ERR"
+    pr --display-map --map-by ppr:1:core:PE=1 true >"$OUT" 2>"$ERR"
+    lines 4 '^rank' "$OUT"
+    pr --display-map --cpus-per-proc 2 -n 2 true >"$OUT" 2>"$ERR"
+    lines 1 '^rank 1, package 1, bound to CPUs 4-7 ' "$OUT"
     rc_of 1 pr --map-by l2cache true 2>"$ERR"
     lines 1 'attribute PMIX_MAPBY: this node has no l2cache' "$ERR"
     rc_of 1 pr --nooversubscribe -n 5 true 2>"$ERR"
-    lines 1 'cannot place 5 processes: 4 CPUs may be used, and 0 run already' "$ERR"
+    lines 1 'cannot place 5 processes beside 0 on 4 CPUs' "$ERR"
 }
 
 no_places() { # without hwloc

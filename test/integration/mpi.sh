@@ -131,6 +131,17 @@ END
     rm "$TMPDIR"/{ours,theirs}
 }
 
+# What Open MPI itself finds that its ranks are bound to.
+bound() { # bound LIBRARY
+    need_mpi "$1"
+    [ "$(nproc)" -ge 2 ] || skip "needs 2 CPUs"
+    well "$PMIXRUN" -n 2 --map-by core --bind-to core -x "LD_LIBRARY_PATH=$(folder "$1")" \
+        -x OMPI_MCA_hwloc_base_report_bindings=1 "$MPI" coll 2
+    lines 2 '^OK coll' "$OUT"
+    lines 2 'MCW rank [01] bound to .*core [0-9]+' "$ERR"
+    same 2 "$(sed -n 's/.*MCW rank [01] bound to //p' "$ERR" | sort -u | wc -l)" "cores"
+}
+
 if has mpicc.openmpi; then
     mpicc.openmpi -O1 -g -Wall -o "$MPI" "$HERE/mpi.c" || die "cannot compile mpi.c"
 fi
@@ -145,6 +156,7 @@ for lib in debian ours; do
     t "jobs_that_MPI_starts_on_${lib}_library" dynamic $lib
     t "program_with_${lib}_library_is_preloaded" preloaded $lib
     t "MPI_Abort_of_${lib}_library_ends_the_job_with_its_status" aborted $lib
+    t "ranks_of_${lib}_library_know_what_they_are_bound_to" bound $lib
     t "killed_rank_of_${lib}_library_leaves_nothing" killed $lib RANK
     t "killed_server_of_${lib}_library_leaves_nothing" killed $lib SERVER
 done

@@ -125,6 +125,16 @@ static pmix_status_t find_objects(struct work *w, enum px_unit level,
     return out->n ? PMIX_SUCCESS : too_few(w, "none of the CPUs may be used");
 }
 
+static void claim_on(const struct work *w, const struct claim *c, struct objects *on)
+{
+    for (size_t i = 0; i < on->n; i++) {
+        if (w->h.bitmap_isincluded(c->set, on->v[i].set))
+            on->v[i].load += c->n_cpus;
+        else if (c->n_cpus > 1 && w->h.bitmap_intersects(c->set, on->v[i].set))
+            on->v[i].load++;
+    }
+}
+
 /* ---- CPUs ------------------------------------------------------------------------ */
 
 static const struct object *find_cpu(const struct work *w, uint32_t number)
@@ -184,15 +194,12 @@ static pmix_status_t find_cpus(struct work *w)
     w->usable = w->h.bitmap_dup(w->h.get_obj_by_depth(t, 0, 0)->cpuset);
     if (!w->usable)
         return no_memory(w);
-    if (w->node->usable) {
-        rc = px_handle_parse(PX_CPUSET, w->node->usable, &allowed);
-        if (!rc && w->h.bitmap_and(w->usable, w->usable, allowed))
-            rc = PMIX_ERR_NOMEM;
-        if (allowed)
-            w->h.bitmap_free(allowed);
-    }
+    if (w->node->usable && (px_handle_parse(PX_CPUSET, w->node->usable, &allowed) ||
+                            w->h.bitmap_and(w->usable, w->usable, allowed)))
+        rc = no_memory(w);
+    w->h.bitmap_free(allowed);
     if (rc)
-        return no_memory(w);
+        return rc;
     rc = find_objects(w, w->cpu, &w->cpus);
     return rc || !wish->list ? rc : use_list(w);
 }
@@ -216,6 +223,21 @@ static enum px_unit map_level(const struct work *w)
                : PX_UNIT_PACKAGE;
 }
 
+/* Objects that other jobs are bound to come last. */
+static void put_free_first(const struct work *w, struct objects *o)
+{
+    for (size_t i = 0; i < w->node->n_taken; i++)
+        claim_on(w, &w->claims[i], o);
+    for (size_t i = 1; i < o->n; i++) {
+        const struct object moved = o->v[i];
+        size_t to = i;
+
+        for (; to > 0 && o->v[to - 1].load > moved.load; to--)
+            o->v[to] = o->v[to - 1];
+        o->v[to] = moved;
+    }
+}
+
 /* In turn to each object, going on where the application before has ended; or so many
  * to the first, then to the next. */
 static pmix_status_t map(struct work *w, enum px_unit level)
@@ -225,6 +247,7 @@ static pmix_status_t map(struct work *w, enum px_unit level)
 
     if (rc)
         return rc;
+    put_free_first(w, &w->places);
     if (wish->per && w->n > (uint64_t)wish->per * w->places.n)
         return px_err_set(w->err, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
                           "cannot place %u processes: %u for each %s make %llu", w->n,
@@ -278,16 +301,6 @@ static enum px_unit bind_level(const struct work *w, enum px_unit mapped)
     enum px_unit level = wish->bind ? wish->bind : unsaid;
 
     return level == PX_UNIT_NONE && wish->list ? PX_UNIT_LIST : level;
-}
-
-static void claim_on(const struct work *w, const struct claim *c, struct objects *on)
-{
-    for (size_t i = 0; i < on->n; i++) {
-        if (w->h.bitmap_isincluded(c->set, on->v[i].set))
-            on->v[i].load += c->n_cpus;
-        else if (c->n_cpus > 1 && w->h.bitmap_intersects(c->set, on->v[i].set))
-            on->v[i].load++;
-    }
 }
 
 /* As many targets as CPUs are asked for, or one: those within the place that have the
@@ -415,6 +428,17 @@ static const char *contradiction(const struct px_wish *w)
     return NULL;
 }
 
+static void forget_app(struct work *w)
+{
+    objects_free(w, &w->cpus);
+    objects_free(w, &w->places);
+    objects_free(w, &w->targets);
+    w->h.bitmap_free(w->usable);
+    w->usable = NULL;
+    free(px_take(&w->listed));
+    w->n_listed = 0;
+}
+
 static pmix_status_t place_app(struct work *w)
 {
     const struct px_wish *wish = w->wish;
@@ -422,9 +446,8 @@ static pmix_status_t place_app(struct work *w)
 
     if (!rc && wish->no_over && w->n_job + w->node->n_running > w->cpus.n)
         rc = px_err_set(w->err, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
-                        "cannot place %u processes: %zu CPUs may be used, and %u run "
-                        "already",
-                        w->n_job, w->cpus.n, w->node->n_running);
+                        "cannot place %u processes beside %u on %zu CPUs", w->n_job,
+                        w->node->n_running, w->cpus.n);
     enum px_unit level = rc ? PX_UNIT_NODE : map_level(w);
     if (!rc)
         rc = map(w, level);
@@ -438,13 +461,7 @@ static pmix_status_t place_app(struct work *w)
     }
     if (!rc)
         rc = bind(w, level);
-    objects_free(w, &w->cpus);
-    objects_free(w, &w->places);
-    objects_free(w, &w->targets);
-    w->h.bitmap_free(w->usable);
-    w->usable = NULL;
-    free(px_take(&w->listed));
-    w->n_listed = 0;
+    forget_app(w);
     return rc;
 }
 
@@ -483,9 +500,8 @@ pmix_status_t px_place(const struct px_place_node *node,
     }
     if (!node->topology) /* nothing is asked for that takes one */
         return PMIX_SUCCESS;
-    if (!px_hwloc_open(&w.h))
-        return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
-                          "cannot place processes: hwloc is not installed");
+    if (!px_hwloc_open(&w.h)) /* the topology was made with it */
+        return PMIX_ERR_NOT_SUPPORTED;
     pmix_status_t rc = take_claims(&w);
     for (size_t a = 0; !rc && a < n_apps; a++) {
         w.app = &apps[a];
@@ -501,6 +517,30 @@ pmix_status_t px_place(const struct px_place_node *node,
     free(w.rank_of);
     for (size_t i = 0; rc && i < w.n_job; i++)
         empty(&seats[i]);
+    return rc;
+}
+
+pmix_status_t px_place_count(const struct px_place_node *node,
+                             const struct px_wish *wish, uint32_t *n,
+                             struct px_err *err)
+{
+    struct work w = {.node = node, .err = err, .wish = wish};
+    uint64_t all = wish->per;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (!wish->per)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM, "0 processes asked for");
+    if (node->topology) { /* else it is of the node, of which there is one */
+        if (!px_hwloc_open(&w.h))
+            return PMIX_ERR_NOT_SUPPORTED;
+        rc = find_cpus(&w);
+        if (!rc)
+            rc = find_objects(&w, wish->each, &w.places);
+        all *= w.places.n;
+        forget_app(&w);
+    }
+    if (!rc)
+        *n = all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
     return rc;
 }
 

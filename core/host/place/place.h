@@ -48,8 +48,8 @@ struct px_wish {
 /* Reads a directive: PMIX_MAPBY, PMIX_RANKBY, PMIX_BINDTO, PMIX_PPR, PMIX_MAPPER,
  * PMIX_CPUS_PER_PROC, PMIX_CPU_LIST, PMIX_NO_OVERSUBSCRIBE, PMIX_NO_PROCS_ON_HEAD,
  * whose value is of the right type. PMIX_ERR_BAD_PARAM if it makes no sense,
- * PMIX_ERR_NOT_SUPPORTED if it asks for what one node does not have; then the wish is
- * unchanged. */
+ * PMIX_ERR_NOT_SUPPORTED if it asks for what one node does not have; what the wish is
+ * then is not defined. */
 pmix_status_t px_wish_read(struct px_wish *wish, const pmix_info_t *info,
                            struct px_err *err);
 /* Whether it takes a topology to fulfil it. */
@@ -92,6 +92,12 @@ struct px_place_node {
 pmix_status_t px_place(const struct px_place_node *node,
                        const struct px_place_app *apps, size_t n_apps,
                        struct px_seat *seats, struct px_err *err);
+/* How many processes a wish for so many of each object makes, by a node of which
+ * nothing but the topology and the usable CPUs counts. PMIX_ERR_BAD_PARAM if that is
+ * not the wish, else as px_place. */
+pmix_status_t px_place_count(const struct px_place_node *node,
+                             const struct px_wish *wish, uint32_t *n,
+                             struct px_err *err);
 void px_seats_free(struct px_seat *seats, size_t n);
 
 /* ---- what is shown of it (show.c) ------------------------------------------------ */

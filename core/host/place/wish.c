@@ -138,8 +138,8 @@ static pmix_status_t read_mapper(struct px_wish *w, const char *text,
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t read_one(struct px_wish *w, const pmix_info_t *info,
-                              struct px_err *err)
+pmix_status_t px_wish_read(struct px_wish *w, const pmix_info_t *info,
+                           struct px_err *err)
 {
     const pmix_value_t *v = &info->value;
     const char *text = px_value_string(v);
@@ -176,17 +176,6 @@ static pmix_status_t read_one(struct px_wish *w, const pmix_info_t *info,
         return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
                           "this node is the head, and there is no other");
     return PMIX_SUCCESS;
-}
-
-pmix_status_t px_wish_read(struct px_wish *wish, const pmix_info_t *info,
-                           struct px_err *err)
-{
-    struct px_wish w = *wish;
-    pmix_status_t rc = read_one(&w, info, err);
-
-    if (!rc)
-        *wish = w;
-    return rc;
 }
 
 /* ---- levels ---------------------------------------------------------------------- */

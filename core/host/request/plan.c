@@ -109,13 +109,18 @@ static pmix_status_t plan_app(px_plan *job, struct px_app_plan *plan,
     if (!name || !*name)
         return px_err_set(err, PMIX_ERR_JOB_NO_EXE_SPECIFIED,
                           "cannot spawn: no program is named");
-    if (app->maxprocs <= 0)
+    if (app->maxprocs < 0)
         return px_err_set(err, PMIX_ERR_BAD_PARAM,
                           "cannot run %s: %d processes asked for", name, app->maxprocs);
     plan->n = (uint32_t)app->maxprocs;
     pmix_status_t rc = make_env(plan, app, req, err);
     if (!rc)
         rc = px_attributes_of_app(job, plan, app, req, err);
+    if (!rc && plan->n == 0) {
+        rc = px_plan_count(plan, err);
+        if (rc)
+            px_err_prefix(err, "cannot run %s", name);
+    }
     if (rc)
         return rc;
     if (choose_cwd(plan, app, req) || copy_command(plan, app, name))

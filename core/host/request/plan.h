@@ -117,6 +117,8 @@ const char *px_attribute_key(size_t i);
  * (seating.c). */
 pmix_status_t px_plan_wish(struct px_app_plan *app, const pmix_info_t *info,
                            struct px_err *err);
+/* So many processes as are asked for of each object, where no number is said. */
+pmix_status_t px_plan_count(struct px_app_plan *app, struct px_err *err);
 pmix_status_t px_plan_seats(px_plan *plan, const struct px_spawn_request *req,
                             struct px_err *err);
 

@@ -29,7 +29,8 @@ pmix_status_t px_plan_wish(struct px_app_plan *app, const pmix_info_t *info,
     return rc;
 }
 
-static pmix_status_t find_node(px_plan *plan, struct px_place_node *node, char **usable)
+/* *usable is malloc'd, for as long as *node. */
+static pmix_status_t find_node(struct px_place_node *node, bool *is_real, char **usable)
 {
     pmix_topology_t topo;
     pmix_status_t rc = px_node_topology(&topo);
@@ -37,14 +38,26 @@ static pmix_status_t find_node(px_plan *plan, struct px_place_node *node, char *
     if (rc)
         return rc;
     node->topology = topo.topology;
-    plan->binds = px_topo_is_real(topo.topology);
-    if (!plan->binds)
-        px_log(PX_LOG_WARN, "spawn",
-               "processes are not bound: the topology is not that of this machine");
-    else
+    *is_real = px_topo_is_real(topo.topology);
+    if (*is_real)
         rc = px_binding_list(getpid(), usable);
     node->usable = *usable;
     return rc;
+}
+
+pmix_status_t px_plan_count(struct px_app_plan *app, struct px_err *err)
+{
+    struct px_place_node node = {0};
+    PX_AUTOFREE char *usable = NULL;
+    bool is_real;
+    pmix_status_t rc = px_wish_needs_topology(&app->wish)
+                           ? find_node(&node, &is_real, &usable)
+                           : PMIX_SUCCESS;
+
+    if (rc)
+        return px_err_set(err, rc, "the topology of this node is not known: %s",
+                          PMIx_Error_string(rc));
+    return px_place_count(&node, &app->wish, &app->n, err);
 }
 
 pmix_status_t px_plan_seats(px_plan *plan, const struct px_spawn_request *req,
@@ -63,7 +76,10 @@ pmix_status_t px_plan_seats(px_plan *plan, const struct px_spawn_request *req,
     }
     if (needs) {
         plan->seats = calloc(plan->n_tasks, sizeof(*plan->seats));
-        rc = find_node(plan, &node, &usable);
+        rc = find_node(&node, &plan->binds, &usable);
+        if (!rc && !plan->binds)
+            px_log(PX_LOG_WARN, "spawn",
+                   "processes are not bound: the topology is not that of this machine");
     }
     if (!apps || (needs && !plan->seats))
         rc = PMIX_ERR_NOMEM;

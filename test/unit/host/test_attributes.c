@@ -354,6 +354,11 @@ PX_TEST(the_word_of_the_application_wins)
     ok(PMIx_Info_load(&of_job, PMIX_NON_PMI, &yes, PMIX_BOOL));
     ok(PMIx_Info_load(&of_app, PMIX_NON_PMI, &no, PMIX_BOOL));
     ok(run("test $PMIX_RANK = 0", &of_job, &of_app));
+    ok(PMIx_Info_load(&of_job, PMIX_RANKBY, "nowhere", PMIX_STRING));
+    ok(PMIx_Info_load(&of_app, PMIX_RANKBY, "slot", PMIX_STRING));
+    ok(run("true", &of_job, &of_app));
+    PMIx_Info_destruct(&of_app);
+    PMIx_Info_destruct(&of_job);
     ok(PMIx_Info_load(&of_job, PMIX_HOST, "nowhere", PMIX_STRING));
     ok(PMIx_Info_load(&of_app, PMIX_HOST, "localhost", PMIX_STRING));
     ok(run("true", &of_job, &of_app));

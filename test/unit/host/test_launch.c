@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -14,6 +15,45 @@
 
 #include "alloc_fail.h"
 #include "core/base/clock.h"
+#include "core/topo/topo.h"
+
+/* ---- places ---------------------------------------------------------------------- */
+
+/* Of the job spawned last, the CPUs of its only process; "": it is not bound. */
+static void cpus_of_job(char text[64])
+{
+    pmix_value_t *v = NULL;
+    pmix_proc_t proc;
+
+    px_proc_set(&proc, job_name, 0);
+    text[0] = '\0';
+    if (PMIx_Get(&proc, PMIX_CPUSET, NULL, 0, &v) == PMIX_SUCCESS)
+        px_str_copy(text, 64, v->data.string);
+    PMIx_Value_free(v, 1);
+}
+
+PX_TEST(another_job_is_bound_to_other_CPUs)
+{
+    PX_AUTO(px_infos) infos = {0};
+    char first[64], second[64];
+    cpu_set_t allowed;
+
+    ok(sched_getaffinity(0, sizeof(allowed), &allowed));
+    PX_TEST_NEEDS(px_topo_possible() && CPU_COUNT(&allowed) > 1, "hwloc and two CPUs");
+    ok(px_infos_add(&infos, PMIX_BINDTO, "hwthread", PMIX_STRING));
+    ok(spawn_with(&infos, 1, "exec sleep 20"));
+    cpus_of_job(first);
+    ok(spawn_with(&infos, 1, "exec sleep 20"));
+    cpus_of_job(second);
+    ck_assert(px_str_starts(first, "hwloc:") && px_str_starts(second, "hwloc:"));
+    ck_assert_str_ne(first, second);
+    spawn_sleepers(1);
+    cpus_of_job(first);
+    ck_assert_str_eq(first, "");
+    ok(px_infos_add(&infos, PMIX_NO_OVERSUBSCRIBE, &(bool){true}, PMIX_BOOL));
+    int n = CPU_COUNT(&allowed) > 2 ? CPU_COUNT(&allowed) - 2 : 1;
+    fails(spawn_with(&infos, n, "true"), JOB_INSUFFICIENT_RESOURCES);
+}
 
 /* ---- programs -------------------------------------------------------------------- */
 

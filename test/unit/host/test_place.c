@@ -294,7 +294,9 @@ PX_TEST(what_others_are_bound_to_comes_last)
 {
     static const struct row rows[] = {
         {"map=slot bind=core", 4, 0, "6-7 10-11 12-13 14-15", 0},
-        {"map=socket bind=core", 2, 0, "6-7 10-11", 0},
+        {"map=socket bind=core", 2, 0, "10-11 6-7", 0},
+        {"map=core bind=core", 4, 0, "6-7 10-11 12-13 14-15", 0},
+        {"map=ppr:1:core", 2, 0, "6-7 10-11", 0},
         {"map=slot bind=socket", 4, 0, "8-15 8-15 0-7 8-15", 0},
         {"map=slot bind=core", 5, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES},
         {"noover=yes", 3, 0, NULL, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES}};
@@ -333,6 +335,32 @@ PX_TEST(nodes_of_other_shapes_will_do)
         make_node(rows[i].node);
         try_rows(&rows[i].row, 1);
     }
+}
+
+PX_TEST(processes_per_object_make_a_number)
+{
+    static const struct {
+        const char *wish;
+        uint32_t n;
+        pmix_status_t status;
+    } rows[] = {{"map=ppr:2:socket", 4, 0},
+                {"ppr=1:core", 8, 0},
+                {"ppr=3:node", 3, 0},
+                {"ppr=1:core list=1,5-6", 3, 0},
+                {"ppr=4294967295:hwthread", UINT32_MAX, 0},
+                {"ppr=1:core list=9", 0, PMIX_ERR_BAD_PARAM},
+                {"map=core", 0, PMIX_ERR_BAD_PARAM}};
+    struct px_wish wish;
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        uint32_t n = 0;
+
+        ok(read_wish(rows[i].wish, &wish));
+        ck_assert_int_eq(px_place_count(&node, &wish, &n, &err), rows[i].status);
+        ck_assert_uint_eq(n, rows[i].n);
+    }
+    ok(read_wish("ppr=3:node", &wish));
+    ok(px_place_count(&(struct px_place_node){0}, &wish, &(uint32_t){0}, &err));
 }
 
 /* ---- what is told of it ---------------------------------------------------------- */
