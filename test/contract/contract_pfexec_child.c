@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -200,9 +201,8 @@ PX_TEST(what_it_does_not_know_is_not_ignored)
 }
 
 /* Its child has lost all else that says whose it is. */
-PX_TEST(can_be_kept_in_a_control_group)
+static void keep_in_group(void)
 {
-    PX_TEST_NEEDS_PROC;
     struct job job = job_of_script(
         "cat /proc/self/cgroup; env -i setsid prlimit --rttime=1000000 sleep 60 & wait");
     char text[4096] = "";
@@ -226,13 +226,35 @@ PX_TEST(can_be_kept_in_a_control_group)
     while (!strstr(text, "tenon."))
         ck_assert_int_gt(read(from, text + strlen(text), 1000), 0);
 
+    fake_host_run(&contract.host, 100, NULL, NULL);
+    ck_assert_int_eq(job.n_exits, 0);
+
     contract_close();
 
     PX_AUTOFREE char *rest = process_read_end(from, SOON_MS); /* all have ended */
+    ck_assert_ptr_nonnull(rest);
     const char *name = strstr(text, "tenon.");
     PX_AUTOFREE char *look = px_strf("test -z \"$(find /sys/fs/cgroup -name %.*s)\"",
                                      (int)strcspn(name, "\n"), name);
     ok(system(look));
+}
+
+PX_TEST(can_be_kept_in_a_control_group)
+{
+    PX_TEST_NEEDS_PROC;
+    keep_in_group();
+}
+
+PX_TEST(can_be_kept_in_a_control_group_of_version_1)
+{
+    PX_TEST_NEEDS_PROC;
+    PX_TEST_NEEDS(access("/sys/fs/cgroup/freezer/cgroup.procs", W_OK) == 0,
+                  "root, and control groups of version 1");
+    PX_TEST_NEEDS(unshare(CLONE_NEWNS) == 0 &&
+                      mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0,
+                  "a namespace for mounts");
+    (void)umount2("/sys/fs/cgroup/unified", MNT_DETACH);
+    keep_in_group();
 }
 
 /* ---- no longer than the parent --------------------------------------------------- */
