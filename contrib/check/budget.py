@@ -37,6 +37,7 @@ BUDGETS = (
     (2600, "core/host"),
     (1200, "core/host/request"),
     (900, "core/host/streams"),
+    (300, "core/host/debug"),
     (500, "core/host/files"),
     (850, "core/host/place"),
     (6000, "components"),

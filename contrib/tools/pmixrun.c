@@ -21,6 +21,8 @@
 /* Between a signal that was passed on, or the time limit, and KILL; and from there to
  * giving up: perhaps the output has no reader. */
 enum { GRACE_MS = 2000, LAST_MS = 1000 };
+/* For reports on a timeout, and the end of the job after them. */
+enum { REPORTS_MS = 20000 };
 
 /* How far the job has been urged to end. */
 enum urge { NOT, ASKED, KILLED, GIVEN_UP };
@@ -440,7 +442,8 @@ static void wait_or_kill(struct run *run)
                            {.fd = news_fds[0], .events = POLLIN}};
 
     if (run->options->timeout_s)
-        run->deadline_ms = now_ms() + run->options->timeout_s * INT64_C(1000);
+        run->deadline_ms = now_ms() + run->options->timeout_s * INT64_C(1000) +
+                           (run->options->reports ? REPORTS_MS : 0);
     while (!run->finished) {
         int64_t left = run->deadline_ms - now_ms();
         int wait = run->deadline_ms == INT64_MAX ? -1 : left > 0 ? (int)left : 0;

@@ -26,6 +26,7 @@ struct options {
     pmix_info_t *asked; /* attributes of the job, all required */
     size_t n_asked;
     int timeout_s; /* 0: none */
+    bool reports;  /* the library ends the job then, after reports on it */
     bool verbose;
     bool runs; /* an option that has a meaning for programs only was given */
     bool clean;

@@ -52,6 +52,8 @@ static const char help[] =
     "  --timestamp-output  begin it with the time\n"
     "  --merge-stderr-to-stdout  stderr of each process goes where its stdout goes\n"
     "  --timeout SECONDS  end the job after this time, with status 124\n"
+    "  --report-state-on-timeout  then say what state the processes are in\n"
+    "  --get-stack-traces  then show their stacks, by a debugger of the system\n"
     "  --clean            run nothing: remove the files that dead servers of yours left\n"
     "                     in the folders for temporary files, or in each DIR\n"
     "  --verbose          report each step\n"
@@ -131,6 +133,8 @@ static const struct {
     {"--report-bindings", PMIX_REPORT_BINDINGS, PMIX_BOOL},
     {"--recoverable", PMIX_JOB_RECOVERABLE, PMIX_BOOL},
     {"--restarts", PMIX_MAX_RESTARTS, PMIX_UINT32},
+    {"--report-state-on-timeout", PMIX_TIMEOUT_REPORT_STATE, PMIX_BOOL},
+    {"--get-stack-traces", PMIX_TIMEOUT_STACKTRACES, PMIX_BOOL},
     {"--tag-output", PMIX_TAG_OUTPUT, PMIX_BOOL},
     {"--timestamp-output", PMIX_TIMESTAMP_OUTPUT, PMIX_BOOL},
     {"--merge-stderr-to-stdout", PMIX_MERGE_STDERR_STDOUT, PMIX_BOOL},
@@ -195,6 +199,8 @@ static bool take_attribute(struct options *o, char ***at)
             text = files_only(o, text);
         ask(o, attributes[i].key, text, PMIX_STRING);
     }
+    o->reports |= PMIx_Check_key(attributes[i].key, PMIX_TIMEOUT_REPORT_STATE) ||
+                  PMIx_Check_key(attributes[i].key, PMIX_TIMEOUT_STACKTRACES);
     o->runs = true;
     return true;
 }
@@ -321,7 +327,11 @@ void options_parse(struct options *o, int argc, char **argv)
     for (;;) {
         parse_program(o, &at);
         if (!*at)
-            return;
+            break;
         *at++ = NULL; /* ends the argv before the colon */
     }
+    if (o->reports && !o->timeout_s)
+        usage("reports on a timeout need --timeout");
+    if (o->reports)
+        ask(o, PMIX_JOB_TIMEOUT, &o->timeout_s, PMIX_INT);
 }

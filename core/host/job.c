@@ -133,6 +133,7 @@ static void job_free(struct px_launch_job *job)
     px_input_close(job->input);
     px_timer_free(job->timer);
     px_timer_free(job->limit);
+    px_job_drop_traces(job);
     px_timer_free(job->suspicion_timer);
     px_files_free(&job->files);
     px_plan_cleanup(&job->plan);
@@ -364,6 +365,8 @@ void px_job_launched(struct px_launch_job *job)
 {
     const struct px_failure first = job->suspicion;
 
+    if (job->launch_status) /* too late: the reports are being made */
+        return;
     job->suspicion.status = PMIX_SUCCESS;
     job->stage = PX_JOB_RUNNING;
     px_timer_clear(job->timer);
@@ -409,8 +412,8 @@ static void limit_kept(struct px_launcher *l)
 /* Has the last process ended, is all its output written, and why it ended known? */
 static void check_finished(struct px_launch_job *job)
 {
-    if (job->n_running > 0 || job->n_streams > 0 || job->stage == PX_JOB_ENDED ||
-        job->stage == PX_JOB_LAUNCHING ||
+    if (job->n_running > 0 || job->n_streams > 0 || job->traces ||
+        job->stage == PX_JOB_ENDED || job->stage == PX_JOB_LAUNCHING ||
         (job->suspicion.status && !job->failure.status))
         return;
     job->stage = PX_JOB_ENDED;
@@ -422,6 +425,12 @@ static void check_finished(struct px_launch_job *job)
     check_idle(job->launcher);
 }
 
+static void launch_too_long(struct px_launch_job *job)
+{
+    if (job->stage == PX_JOB_LAUNCHING)
+        px_job_abandon(job, PMIX_ERR_TIMEOUT);
+}
+
 static void on_timer(void *arg)
 {
     struct px_launch_job *job = arg;
@@ -429,7 +438,8 @@ static void on_timer(void *arg)
     if (job->stage == PX_JOB_LAUNCHING) {
         px_log(PX_LOG_ERROR, "spawn",
                "cannot spawn: the time limit for the launch is over");
-        px_job_abandon(job, PMIX_ERR_TIMEOUT);
+        job->launch_status = PMIX_ERR_TIMEOUT;
+        px_job_report_timeout(job, launch_too_long);
     } else if (job->stage == PX_JOB_ENDED) {
         px_server_drop_nspace(job->launcher->server, job->proc.nspace);
         job_free(job);
@@ -562,9 +572,8 @@ static void on_suspicion(void *arg)
     check_finished(job);
 }
 
-static void on_limit(void *arg)
+static void run_too_long(struct px_launch_job *job)
 {
-    struct px_launch_job *job = arg;
     struct px_failure f = {.status = PMIX_ERR_TIMEOUT,
                            .verdict = PMIX_ERR_TIMEOUT,
                            .rank = PMIX_RANK_UNDEF,
@@ -575,6 +584,15 @@ static void on_limit(void *arg)
     if (job->stage < PX_JOB_TERM)
         px_log(PX_LOG_WARN, "spawn", "job %s ends: %s", job->proc.nspace, f.text);
     px_job_fail(job, &f);
+    check_finished(job); /* its last process may have ended meanwhile */
+}
+
+static void on_limit(void *arg)
+{
+    struct px_launch_job *job = arg;
+
+    if (job->stage < PX_JOB_TERM)
+        px_job_report_timeout(job, run_too_long);
 }
 
 /* Status PMIX_SUCCESS if it ended as it should. */

@@ -126,6 +126,7 @@ struct px_launch_job {
     enum px_job_stage stage;
     struct px_timer *timer;    /* of the stage */
     struct px_timer *limit;    /* of its time; NULL: it may run for ever */
+    struct px_traces *traces;  /* while they are made */
     bool failing;              /* it ends with the one that fails; see px_family_find */
     struct px_failure failure; /* the first */
     struct px_failure suspicion; /* perhaps the first; see px_job_fail */
@@ -164,6 +165,13 @@ pmix_status_t px_task_open_output(struct px_task *task, int fds[2], struct px_er
 /* Shows where the processes of a job go, if that is asked for: on stdout the map, on
  * stderr the bindings. */
 pmix_status_t px_job_show_seats(struct px_launch_job *job, struct px_err *err);
+
+/* When a limit of its time is over (debug/timeout.c): reports on its processes as the
+ * job has asked for, which may take some seconds, then calls then. */
+void px_job_report_timeout(struct px_launch_job *job,
+                           void (*then)(struct px_launch_job *job));
+/* No more of it. */
+void px_job_drop_traces(struct px_launch_job *job);
 
 /* PMIx_Abort, as the host module's function (abort.c). */
 pmix_status_t px_abort(const pmix_proc_t *proc, void *object, int status,

@@ -270,6 +270,18 @@ starts_again() { # what has failed, but no more often than it may
     lines 1 '^pmixrun: --restarts "0": a number' "$ERR"
 }
 
+timeout_reports() {
+    rc_of 124 pr --timeout 1 --report-state-on-timeout --get-stack-traces -n 2 "$CLIENT" stay >"$OUT" 2>"$ERR"
+    lines 2 'rank [01] of .*: running, connected, to the system [A-Z]$' "$ERR"
+    if has eu-stack || has gstack || has pstack || has gdb; then
+        lines 2 'stack of rank [01] of' "$ERR"
+    else
+        lines 1 'cannot show stacks' "$ERR"
+    fi
+    rc_of 2 pr --get-stack-traces true 2>"$ERR"
+    lines 1 'need --timeout' "$ERR"
+}
+
 relative_program() {
     printf '#!/bin/sh\necho here\n' >"$TMP/here.sh"
     chmod +x "$TMP/here.sh"
@@ -414,7 +426,7 @@ unprivileged() {
 help_and_version() {
     pr --help >"$OUT"
     local option
-    for option in -n --mca -x --wdir --host --hostfile --cluster-id --map-by --rank-by --bind-to --cpu-list --cpus-per-proc --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --clean --verbose --help --version; do
+    for option in -n --mca -x --wdir --host --hostfile --cluster-id --map-by --rank-by --bind-to --cpu-list --cpus-per-proc --nooversubscribe --display-map --report-bindings --recoverable --restarts --tag-output --timestamp-output --merge-stderr-to-stdout --output-dir --output-filename --output-file --preload --preload-files PMIx_Abort --timeout --report-state-on-timeout --get-stack-traces --clean --verbose --help --version; do
         grep -q -e "$option" "$OUT" || fail "--help does not tell of $option"
     done
     pr --version >"$OUT"
@@ -551,6 +563,7 @@ t several_programs mpmd
 t several_programs_are_one_job mpmd_is_one_job
 t several_programs_one_fails mpmd_status
 t timeout_ends_the_job_with_124 timeout_ends_it
+t timeout_with_reports timeout_reports
 t start_that_hangs_can_be_ended start_hangs
 t SIGINT_is_130 signal_is_passed_on INT 2
 t SIGTERM_is_143 signal_is_passed_on TERM 15

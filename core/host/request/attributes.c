@@ -403,6 +403,8 @@ static const struct attribute attributes[] = {
     {PMIX_JOB_RECOVERABLE, JOB_FLAG(recoverable)},
     {PMIX_JOB_CONTINUOUS, JOB_FLAG(continuous)},
     {PMIX_MAX_RESTARTS, APP_NUMBER(max_restarts)},
+    {PMIX_TIMEOUT_REPORT_STATE, JOB_FLAG(reports_state)},
+    {PMIX_TIMEOUT_STACKTRACES, JOB_FLAG(traces_stacks)},
     {PMIX_JOB_TIMEOUT, JOB_NUMBER(limit_s)},
     {PMIX_SPAWN_TIMEOUT, JOB_NUMBER(launch_limit_s)},
     {PMIX_TIMEOUT, JOB_NUMBER(request_limit_s)},
@@ -418,8 +420,6 @@ static const struct attribute attributes[] = {
 
 /* Known, and not done here. */
 static const char *const refused[] = {
-    PMIX_TIMEOUT_STACKTRACES,
-    PMIX_TIMEOUT_REPORT_STATE,
     PMIX_DEBUGGER_DAEMONS,
 };
 

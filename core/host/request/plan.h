@@ -80,6 +80,7 @@ typedef struct px_plan {
     /* Either way it goes on without processes that fail. */
     bool recoverable, continuous;
     /* seconds; 0: no limit */
+    bool reports_state, traces_stacks;        /* when one of these is over */
     uint32_t limit_s;                         /* of the job */
     uint32_t launch_limit_s, request_limit_s; /* of its launch: the lower counts */
 } px_plan;

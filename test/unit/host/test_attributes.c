@@ -220,8 +220,8 @@ PX_TEST(each_attribute_is_honoured_or_refused)
         {PMIX_IOF_FILE_ONLY, &yes, PMIX_BOOL, "true"},
         {PMIX_MAX_RESTARTS, &many, PMIX_UINT32,
          "mkdir life-$PPID || { rmdir life-$PPID; exit 0; }; exit 1"},
-        {PMIX_TIMEOUT_STACKTRACES, &yes, PMIX_BOOL, NULL},
-        {PMIX_TIMEOUT_REPORT_STATE, &yes, PMIX_BOOL, NULL},
+        {PMIX_TIMEOUT_STACKTRACES, &yes, PMIX_BOOL, "true"},
+        {PMIX_TIMEOUT_REPORT_STATE, &yes, PMIX_BOOL, "true"},
         {PMIX_NOTIFY_JOB_EVENTS, &yes, PMIX_BOOL, "true"}, /* and so on: test_debug.c */
         {PMIX_DEBUGGER_DAEMONS, &yes, PMIX_BOOL, NULL},
         {PMIX_DEBUG_STOP_IN_INIT, &zero, PMIX_PROC_RANK, "true"},
@@ -523,13 +523,14 @@ PX_TEST(a_launch_that_takes_too_long_fails)
         const pmix_app_t app = {.cmd = (char *)path, .maxprocs = 2};
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         pthread_t thread;
-        pmix_info_t info;
+        pmix_info_t info[2];
 
         PX_TEST_NEEDS(fcntl(fd, F_SETLEASE, F_WRLCK) == 0, "a file system with leases");
         ok(pthread_create(&thread, NULL, release_later, &fd));
-        ok(PMIx_Info_load(&info, keys[i], &(uint32_t){1}, PMIX_UINT32));
-        PMIx_Info_required(&info);
-        fails(PMIx_Spawn(&info, 1, &app, 1, NULL), TIMEOUT);
+        ok(PMIx_Info_load(&info[0], keys[i], &(uint32_t){1}, PMIX_UINT32));
+        ok(PMIx_Info_load(&info[1], PMIX_TIMEOUT_REPORT_STATE, NULL, PMIX_BOOL));
+        PMIx_Info_required(&info[0]);
+        fails(PMIx_Spawn(info, 2, &app, 1, NULL), TIMEOUT);
         ok(pthread_join(thread, NULL));
         close(fd);
     }

@@ -2,7 +2,7 @@
 /* A debugger, which has asked for the job, hears once of each place at which processes
  * stop: when all have come there. In PMIx_Init they wait for PMIX_DEBUGGER_RELEASE, at
  * exec for SIGCONT. */
-#include "core/host/debug.h"
+#include "core/host/debug/debug.h"
 
 #include <string.h>
 

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When the time of a job is over, it tells before it ends: the states of its
+ * processes, and their stacks, as a debugger of the system shows them. */
+#include "core/host/job.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "core/base/path.h"
+#include "core/base/proc.h"
+#include "core/base/str.h"
+#include "core/base/strv.h"
+#include "core/rt/log.h"
+#include "core/rt/loop.h"
+#include "frameworks/pfexec/pfexec.h"
+
+extern char **environ;
+
+/* A debugger takes about a second for a process. */
+enum { PATIENCE_MS = 10000 };
+
+/* One process after the other. */
+struct px_traces {
+    struct px_launch_job *job;
+    uint32_t next; /* rank */
+    const char *const *args;
+    char *program;
+    pid_t pid; /* that looks at one now; 0: none */
+    struct px_timer *patience;
+    void (*then)(struct px_launch_job *job);
+};
+
+/* ---- states ---------------------------------------------------------------------- */
+
+static const char *state_of(const struct px_task *task)
+{
+    return !task->pid                                ? "not started"
+           : task->restart && task->restart->pending ? "to be started again"
+           : !task->running                          ? "ended"
+           : task->finalized                         ? "running, finalized"
+           : task->connected                         ? "running, connected"
+                                                     : "running, not connected";
+}
+
+static void report_states(const struct px_launch_job *job)
+{
+    struct px_proc_stat st;
+
+    for (uint32_t r = 0; r < job->n_tasks; r++) {
+        const struct px_task *task = &job->tasks[r];
+        bool known = task->running && px_proc_stat(task->pid, &st);
+
+        px_log(PX_LOG_WARN, "spawn", "rank %u of %s, pid %ld: %s%s%c", r,
+               job->proc.nspace, (long)task->pid, state_of(task),
+               known ? ", to the system " : "", known ? st.state : ' ');
+    }
+}
+
+/* ---- stacks ---------------------------------------------------------------------- */
+
+static void drop_child(struct px_traces *t)
+{
+    const struct px_module *m = t->job->launcher->pfexec;
+
+    if (t->pid) {
+        (void)px_pfexec_ops(m)->signal(m->self, t->pid, SIGKILL);
+        px_pfexec_ops(m)->forget(m->self, t->pid);
+    }
+    t->pid = 0;
+}
+
+void px_job_drop_traces(struct px_launch_job *job)
+{
+    struct px_traces *t = px_take(&job->traces);
+
+    if (!t)
+        return;
+    drop_child(t);
+    px_timer_free(t->patience);
+    free(t->program);
+    free(t);
+}
+
+static void finish(struct px_traces *t)
+{
+    struct px_launch_job *job = t->job;
+    void (*then)(struct px_launch_job * job) = t->then;
+
+    px_job_drop_traces(job);
+    then(job);
+}
+
+static void trace_next(struct px_traces *t);
+
+static void on_traced(void *arg, pid_t pid PX_UNUSED, int wait_status PX_UNUSED,
+                      const struct rusage *usage PX_UNUSED)
+{
+    struct px_traces *t = arg;
+
+    t->pid = 0;
+    trace_next(t);
+}
+
+static void on_started(void *arg, pid_t pid PX_UNUSED, pmix_status_t status,
+                       const char *why)
+{
+    struct px_traces *t = arg;
+
+    if (!status)
+        return;
+    px_log(PX_LOG_WARN, "spawn", "%s", why);
+    t->pid = 0;
+    trace_next(t);
+}
+
+/* Its output goes to stderr, as lines of the log do. */
+static pmix_status_t trace(struct px_traces *t, const struct px_task *task)
+{
+    const struct px_module *m = t->job->launcher->pfexec;
+    PX_AUTOFREE char *pid = px_strf("%ld", (long)task->pid);
+    PX_AUTO(px_strv) argv = NULL;
+    pmix_status_t rc = pid ? px_strv_append(&argv, t->program) : PMIX_ERR_NOMEM;
+    char why[256] = "";
+
+    for (size_t i = 0; !rc && t->args[i]; i++)
+        rc = px_strv_append(&argv, *t->args[i] ? t->args[i] : pid);
+    const struct px_pfexec_spec spec = {.program = t->program,
+                                        .argv = argv,
+                                        .env = environ,
+                                        .fds = {-1, STDERR_FILENO, STDERR_FILENO},
+                                        .on_exit = on_traced,
+                                        .on_start = on_started,
+                                        .arg = t,
+                                        .size = sizeof(spec)};
+    px_log(PX_LOG_WARN, "spawn", "stack of rank %u of %s, pid %ld:", task->rank,
+           t->job->proc.nspace, (long)task->pid);
+    return rc ? rc : px_pfexec_ops(m)->spawn(m->self, &spec, &t->pid, why, sizeof(why));
+}
+
+static void trace_next(struct px_traces *t)
+{
+    const struct px_launch_job *job = t->job;
+
+    while (t->next < job->n_tasks) {
+        const struct px_task *task = &job->tasks[t->next++];
+        pmix_status_t rc = task->running ? trace(t, task) : PMIX_ERR_NOT_FOUND;
+
+        if (!rc)
+            return;
+        if (task->running)
+            px_log(PX_LOG_WARN, "spawn", "cannot run %s: %s", t->program,
+                   PMIx_Error_string(rc));
+    }
+    finish(t);
+}
+
+static void on_patience_over(void *arg)
+{
+    struct px_traces *t = arg;
+
+    px_log(PX_LOG_WARN, "spawn", "cannot wait longer for stacks: %s takes too long",
+           t->program);
+    finish(t);
+}
+
+/* The arguments of those that there may be; "" is the pid. */
+static bool find_program(struct px_traces *t)
+{
+    static const char *const args[][8] = {
+        {"eu-stack", "-p", ""},
+        {"gstack", ""},
+        {"pstack", ""},
+        {"gdb", "-batch", "-nx", "-p", "", "-ex", "thread apply all backtrace"}};
+
+    for (size_t i = 0; !t->program && i < PX_COUNT(args); i++) {
+        (void)px_path_find_program(args[i][0], environ, NULL, &t->program, NULL);
+        t->args = &args[i][1];
+    }
+    return t->program != NULL;
+}
+
+void px_job_report_timeout(struct px_launch_job *job,
+                           void (*then)(struct px_launch_job *job))
+{
+    struct px_traces *t = NULL;
+
+    if (job->plan.reports_state)
+        report_states(job);
+    if (job->plan.traces_stacks && !job->traces)
+        job->traces = t = calloc(1, sizeof(*t));
+    if (t) {
+        *t = (struct px_traces){
+            .job = job,
+            .then = then,
+            .patience = px_timer_create(px_process.loop, on_patience_over, t)};
+        if (t->patience && find_program(t)) {
+            px_timer_set(t->patience, PATIENCE_MS);
+            trace_next(t);
+            return;
+        }
+        px_log(PX_LOG_WARN, "spawn",
+               "cannot show stacks: there is none of eu-stack, gstack, pstack, gdb");
+        px_job_drop_traces(job);
+    }
+    then(job);
+}
