@@ -162,6 +162,7 @@ pmix_status_t px_job_list_files(struct px_launch_job *job, struct px_err *err);
 /* Where the output of a process goes (output.c). fds[0..2) are what the process gets as
  * stdout and stderr, which may be one; the caller closes them. */
 pmix_status_t px_task_open_output(struct px_task *task, int fds[2], struct px_err *err);
+void px_task_mark_output(struct px_task *task); /* its pid is known now */
 /* Shows where the processes of a job go, if that is asked for: on stdout the map, on
  * stderr the bindings. */
 pmix_status_t px_job_show_seats(struct px_launch_job *job, struct px_err *err);

@@ -209,6 +209,7 @@ static void on_forked(void *arg, pid_t pid)
     const pmix_proc_t proc = px_task_name(task);
 
     task->pid = pid;
+    px_task_mark_output(task);
     px_server_client_started(task->job->launcher->server, &proc, pid);
 }
 

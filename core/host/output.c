@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core/base/fd.h"
+#include "core/model/nspace.h"
 #include "core/base/str.h"
 #include "core/model/nspace.h"
 #include "core/topo/topo.h"
@@ -31,25 +32,26 @@ static void on_broken_file(void *arg)
     px_job_fail(((struct px_task_output *)arg)->task->job, &not_written);
 }
 
-/* False if its lines are not marked. */
+/* False if its lines are not marked. The pid is known once there is a process. */
 static bool make_marks(const struct px_task *task, int which, struct px_marks *marks)
 {
     const struct px_launch_job *job = task->job;
     const struct px_output_plan *plan = &job->plan.apps[task->app].output;
-    int n = 0;
+    char id[PMIX_MAX_NSLEN + 32] = "", details[300] = "";
 
-    *marks = (struct px_marks){.timed = plan->timed};
     if (plan->tag_full)
-        n = snprintf(marks->source, sizeof(marks->source), "[%s,%u]", job->proc.nspace,
-                     task->rank);
-    else if (plan->tag)
-        n = snprintf(marks->source, sizeof(marks->source), "[%u,%u]", job->number,
-                     task->rank);
+        snprintf(id, sizeof(id), "[%s,%u]", job->proc.nspace, task->rank);
+    else if (plan->tag || plan->tag_detailed)
+        snprintf(id, sizeof(id), "[%u,%u]", job->number, task->rank);
     else if (plan->tag_rank)
-        n = snprintf(marks->source, sizeof(marks->source), "[%u]", task->rank);
-    snprintf(marks->source + n, sizeof(marks->source) - (size_t)n,
-             "<%s>:", px_channel_names[which]);
-    return plan->timed || n > 0;
+        snprintf(id, sizeof(id), "[%u]", task->rank);
+    if (plan->tag_detailed)
+        snprintf(details, sizeof(details), "[%s:%ld]", px_process.model->hostname,
+                 (long)task->pid);
+    *marks = (struct px_marks){.timed = plan->timed};
+    snprintf(marks->source, sizeof(marks->source), "%s%s<%s>:", id, details,
+             px_channel_names[which]);
+    return plan->timed || *id;
 }
 
 static pmix_status_t open_stream(struct px_task *task, int which, int *write_end,
@@ -134,4 +136,13 @@ pmix_status_t px_job_show_seats(struct px_launch_job *job, struct px_err *err)
         }
     }
     return rc;
+}
+
+void px_task_mark_output(struct px_task *task)
+{
+    struct px_marks marks;
+
+    for (int i = 0; i < 2; i++)
+        if (make_marks(task, i, &marks))
+            px_stream_set_marks(task->outputs[i].stream, &marks);
 }

@@ -366,6 +366,7 @@ static const struct attribute attributes[] = {
     {PMIX_TAG_OUTPUT, APP_FLAG(output.tag)},
     {PMIX_IOF_TAG_OUTPUT, APP_FLAG(output.tag)},
     {PMIX_IOF_TAG_FULLNAME_OUTPUT, APP_FLAG(output.tag_full)},
+    {PMIX_IOF_TAG_DETAILED_OUTPUT, APP_FLAG(output.tag_detailed)},
     {PMIX_IOF_RANK_OUTPUT, APP_FLAG(output.tag_rank)},
     {PMIX_TIMESTAMP_OUTPUT, APP_FLAG(output.timed)},
     {PMIX_IOF_TIMESTAMP_OUTPUT, APP_FLAG(output.timed)},

@@ -15,11 +15,12 @@
 /* The way of the output of an application's processes. Lines are marked by the
  * first of these that is set. */
 struct px_output_plan {
-    bool tag_full; /* [namespace,rank]<channel>: */
-    bool tag;      /* [number of the job,rank]<channel>: */
-    bool tag_rank; /* [rank]<channel>: */
-    bool timed;    /* and the time stands before that */
-    bool merged;   /* stderr is stdout */
+    bool tag_detailed; /* one of these two with [host:pid] behind it */
+    bool tag_full;     /* [namespace,rank]<channel>: */
+    bool tag;          /* [number of the job,rank]<channel>: */
+    bool tag_rank;     /* [rank]<channel>: */
+    bool timed;        /* and the time stands before that */
+    bool merged;       /* stderr is stdout */
     enum {
         PX_FILES_NONE,
         PX_FILES_DIR,     /* path/namespace/rank.N/stdout, stderr */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PX_MARK_MAX_B 640u /* no mark is longer */
+#define PX_MARK_MAX_B 704u /* no mark is longer */
 
 struct px_marks {
     bool timed;

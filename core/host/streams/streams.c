@@ -411,6 +411,12 @@ pmix_status_t px_stream_say(struct px_output *o, int which, char *text,
     return PMIX_SUCCESS;
 }
 
+void px_stream_set_marks(struct px_stream *s, const struct px_marks *marks)
+{
+    if (s)
+        s->marks = *marks;
+}
+
 void px_stream_finish(struct px_stream *s)
 {
     int n = 0;

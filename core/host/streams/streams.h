@@ -74,6 +74,8 @@ pmix_status_t px_stream_open(struct px_output *o, const struct px_stream_way *wa
 pmix_status_t px_stream_say(struct px_output *o, int which, char *text,
                             void (*done)(void *arg), void *arg,
                             struct px_stream **stream);
+/* Changes its marks, if it has any, for lines to come. NULL is fine. */
+void px_stream_set_marks(struct px_stream *s, const struct px_marks *marks);
 /* The writer we know of is gone: what is in the pipe now is all that is read, even if
  * others hold it open. done may be called within. */
 void px_stream_finish(struct px_stream *s);

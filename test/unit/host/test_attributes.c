@@ -206,6 +206,7 @@ PX_TEST(each_attribute_is_honoured_or_refused)
         {PMIX_TAG_OUTPUT, &yes, PMIX_BOOL, "true"}, /* and so on: test_output.c */
         {PMIX_IOF_TAG_OUTPUT, &yes, PMIX_BOOL, "true"},
         {PMIX_IOF_TAG_FULLNAME_OUTPUT, &yes, PMIX_BOOL, "true"},
+        {PMIX_IOF_TAG_DETAILED_OUTPUT, &yes, PMIX_BOOL, "true"},
         {PMIX_IOF_RANK_OUTPUT, &yes, PMIX_BOOL, "true"},
         {PMIX_TIMESTAMP_OUTPUT, &yes, PMIX_BOOL, "true"},
         {PMIX_IOF_TIMESTAMP_OUTPUT, &yes, PMIX_BOOL, "true"},

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "core/base/strv.h"
+#include "core/model/nspace.h"
 
 /* ---- scene ----------------------------------------------------------------------- */
 
@@ -93,6 +94,21 @@ PX_TEST(output_is_marked_and_merged_as_asked_for)
             assert_text(captured[1], rows[i].errors, rows[i].key);
         }
     }
+}
+
+PX_TEST(output_is_marked_with_host_and_process)
+{
+    PX_AUTO(px_infos) infos = {0};
+    char host[256] = "";
+    int marked = -1, said = 0;
+
+    ok(px_infos_add(&infos, PMIX_IOF_TAG_DETAILED_OUTPUT, NULL, PMIX_BOOL));
+    run(&infos, NULL, "echo $$");
+    ck_assert_int_eq(sscanf(text_in(captured[0]), "[1,1][%255[^:]:%d]<stdout>:%d", host,
+                            &marked, &said),
+                     3);
+    ck_assert_str_eq(host, px_process.model->hostname);
+    ck_assert_int_eq(marked, said);
 }
 
 /* ISO 8601 with a zone, and before the tag; the application may take it back. */
