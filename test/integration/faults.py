@@ -72,9 +72,10 @@ ANOTHER_WAY = ("EINTR", "ENOSYS", "EOPNOTSUPP")
 # What removing needs: if one of these fails, what it was about may stay. Else nothing does.
 REMOVING = ("openat", "newfstatat", "fstat", "statx", "fstatfs", "getdents64", "unlinkat",
             "prctl")
-# What a call on such a thing never answers; in particular, what the C library need not expect.
+# What a call on such a thing never answers; in particular, what the C library need not expect, and
+# what a component was told before that the kernel can do.
 NEVER = {("read", "EINTR"): r"\.so[.\d]*>", ("pread64", "EINTR"): r"\.so[.\d]*>",
-         ("read", "EIO"): "<(anon_inode|pipe|socket)"}
+         ("read", "EIO"): "<(anon_inode|pipe|socket)", ("clone3", "ENOSYS"): "flags=CLONE_PIDFD"}
 
 
 class Job(Place):
@@ -176,7 +177,8 @@ def known_calls():
 
 def never_happens(call, error, line):
     """line: how strace tells of the call."""
-    return (call, error) in NEVER and re.search(NEVER[call, error], line) is not None
+    pattern = NEVER.get((call, error.rstrip("+")))
+    return pattern is not None and re.search(pattern, line) is not None
 
 
 def all_ways():
