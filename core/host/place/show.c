@@ -64,23 +64,22 @@ static void draw(FILE *f, const struct px_hwloc *h, hwloc_topology_t topology,
     fputc(']', f);
 }
 
-static void put_seat(FILE *f, const struct px_hwloc *h, void *topology,
+/* False: out of memory. */
+static bool put_seat(FILE *f, const struct px_hwloc *h, void *topology,
                      const struct px_seat *seat)
 {
     void *cpus;
 
     if (seat->level > PX_UNIT_NODE)
         fprintf(f, ", %s %u", px_unit_name(seat->level), seat->number);
-    if (!seat->cpus) {
-        fputs(", not bound\n", f);
-        return;
-    }
+    if (!seat->cpus)
+        return fputs(", not bound\n", f) >= 0;
+    if (px_handle_parse(PX_CPUSET, seat->cpus, &cpus))
+        return false;
     fprintf(f, ", bound to CPUs %s ", seat->cpus);
-    if (px_handle_parse(PX_CPUSET, seat->cpus, &cpus) == PMIX_SUCCESS) {
-        draw(f, h, topology, cpus);
-        h->bitmap_free(cpus);
-    }
-    fputc('\n', f);
+    draw(f, h, topology, cpus);
+    h->bitmap_free(cpus);
+    return fputc('\n', f) >= 0;
 }
 
 char *px_place_map(void *topology, const struct px_seat *seats, uint32_t n)
@@ -91,14 +90,15 @@ char *px_place_map(void *topology, const struct px_seat *seats, uint32_t n)
     size_t size;
     bool known = topology && px_hwloc_open(&h);
     FILE *f = open_memstream(&text, &size);
+    bool good = f;
 
-    for (uint32_t r = 0; f && r < n; r++) {
-        fprintf(f, "rank %u", r);
-        put_seat(f, &h, topology, known && seats ? &seats[r] : &nowhere);
-    }
-    if (!f || fclose(f)) {
-        free(text);
-        return NULL;
-    }
+    for (uint32_t r = 0; good && r < n; r++)
+        good = fprintf(f, "rank %u", r) >= 0 &&
+               put_seat(f, &h, topology, known && seats ? &seats[r] : &nowhere);
+    good = good && !ferror(f);
+    if (f && fclose(f))
+        good = false;
+    if (!good)
+        free(px_take(&text));
     return text;
 }

@@ -7,6 +7,7 @@
 #include "alloc_fail.h"
 #include "core/base/str.h"
 #include "core/topo/topo.h"
+#include "core/types/handle.h"
 #include "core/types/type.h"
 #include "pmix_deprecated.h"
 #include "px_test.h"
@@ -363,6 +364,62 @@ PX_TEST(processes_per_object_make_a_number)
     ok(px_place_count(&(struct px_place_node){0}, &wish, &(uint32_t){0}, &err));
 }
 
+/* Whatever is asked for: it is done in full or refused with a reason, and no process is
+ * bound to what may not be used. */
+PX_TEST(whatever_is_asked_for_has_an_answer)
+{
+    static const char *const nodes[] = {usual, "pu:3", "package:3 l2:2 core:2 pu:2",
+                                        "package:1 [numa] [numa] core:5 pu:1"};
+    static const char *const words[] = {"slot",     "package", "numa",
+                                        "l3cache",  "l2cache", "core",
+                                        "hwthread", "none",    "cpu-list"};
+    static const char *const maps[] = {"", "", ":PE=2", ":PE=3:hwtcpus", ":span"};
+    static const char *const binds[] = {"", ":overload-allowed", ":ordered"};
+    static const char *const more[] = {"", "", " list=0,2-3", " noover=yes"};
+    static const char *const allowed[] = {NULL, "0-2", "1,5-30"};
+    const char *given = getenv("PX_TEST_SEED");
+    const unsigned seed = given ? (unsigned)atoi(given) : (unsigned)getpid();
+    unsigned n_done = 0;
+
+    srandom(seed);
+    for (int i = 0; i < 2000; i++) {
+        char text[128];
+        size_t r[9];
+
+        for (size_t k = 0; k < PX_COUNT(r); k++)
+            r[k] = (size_t)random();
+        if (i % 100 == 0)
+            make_node(nodes[r[0] % PX_COUNT(nodes)]);
+        node.usable = allowed[r[1] % PX_COUNT(allowed)];
+        snprintf(text, sizeof(text), "map=%s%s%s rank=%s bind=%s%s%s",
+                 r[2] % 4 ? "" : "ppr:2:", words[r[2] % PX_COUNT(words)],
+                 maps[r[3] % PX_COUNT(maps)], words[r[4] % 7],
+                 words[r[5] % PX_COUNT(words)], binds[r[6] % PX_COUNT(binds)],
+                 more[r[7] % PX_COUNT(more)]);
+        err = (struct px_err){0};
+        const uint32_t n = 1 + (uint32_t)(r[8] % 9);
+        pmix_status_t rc = place(text, n, n / 2);
+        ck_assert_msg(!rc == !*err.text, "seed %u: %s: %d, \"%s\"", seed, text, rc,
+                      err.text);
+        ck_assert_msg(!rc || rc == PMIX_ERR_BAD_PARAM || rc == PMIX_ERR_NOT_SUPPORTED ||
+                          rc == PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
+                      "seed %u: %s: %d", seed, text, rc);
+        n_done += !rc;
+        for (uint32_t k = 0; !rc && k < n + n / 2; k++) {
+            const char *at = seats[k].cpus;
+            uint32_t first, last;
+
+            ck_assert_msg(seats[k].level, "seed %u: %s: rank %u", seed, text, k);
+            while (at && *at && px_cpus_take(&at, &first, &last))
+                ck_assert_msg(
+                    !node.usable ||
+                        (node.usable[0] == '0' ? last <= 2 : first == 1 || first >= 5),
+                    "seed %u: %s: rank %u on %u", seed, text, k, first);
+        }
+    }
+    ck_assert_uint_gt(n_done, 100);
+}
+
 /* ---- what is told of it ---------------------------------------------------------- */
 
 PX_TEST(the_map_shows_each_rank)
@@ -426,6 +483,24 @@ PX_TEST(running_out_of_memory_is_told)
             free(two[k].cpus);
             free(two[k].locality);
         }
+    }
+    struct px_wish wish;
+    uint32_t count;
+
+    ok(read_wish("ppr=1:core list=0-5", &wish));
+    for (unsigned nth = 0; px_alloc_next(&nth);) {
+        pmix_status_t rc = px_place_count(&node, &wish, &count, &err);
+
+        px_alloc_check(rc);
+    }
+    ok(place("map=core", 8, 0));
+    PX_AUTOFREE char *whole = px_place_map(node.topology, seats, 8);
+    for (unsigned nth = 0; px_alloc_next(&nth);) {
+        char *map = px_place_map(node.topology, seats, 8);
+
+        px_alloc_fail_end();
+        ck_assert(!map || strcmp(map, whole) == 0);
+        free(map);
     }
 }
 
