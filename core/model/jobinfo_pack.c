@@ -334,7 +334,7 @@ void px_jobinfo_pack_parent(const struct px_model *m, const struct px_nspace *ns
                             pmix_rank_t rank, px_writer *w)
 {
     const struct px_nspace *parent = parent_of(m, ns, rank);
-    PX_AUTO(px_writer) body;
+    PX_AUTO(px_writer) body = {0};
     pmix_value_t v;
 
     if (!parent)
