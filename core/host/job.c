@@ -202,7 +202,7 @@ pmix_status_t px_job_create(struct px_launcher *l, const pmix_proc_t *parent,
         job_free(job);
         return PMIX_ERR_NOMEM;
     }
-    l->n_ranks += job->n_tasks;
+    l->n_ranks += px_plan_counts(&job->plan) ? job->n_tasks : 0;
     if (!make_dirs(job)) {
         px_log(PX_LOG_WARN, "spawn", "cannot make directories for job %s: %m",
                job->proc.nspace);

@@ -43,6 +43,15 @@ static char *all_ranks(const struct px_launch_job *job)
     return text;
 }
 
+/* The job that it debugs, or NULL. */
+static const pmix_proc_t *target_of(const struct px_launch_job *job)
+{
+    for (size_t i = 0; i < job->plan.n_apps; i++)
+        if (job->plan.apps[i].n_targets > 0)
+            return &job->plan.apps[i].target;
+    return NULL;
+}
+
 static pmix_status_t describe_job(px_infos *out, const struct px_launch_job *job)
 {
     const pmix_proc_t *server = px_server_name(job->launcher->server);
@@ -55,7 +64,7 @@ static pmix_status_t describe_job(px_infos *out, const struct px_launch_job *job
     uint32_t n = job->n_tasks; /* and of all other jobs here */
 
     PX_LIST_EACH (&job->launcher->jobs, struct px_launch_job, j, link)
-        n += j == job ? 0 : j->n_running;
+        n += j == job || !px_plan_counts(&j->plan) ? 0 : j->n_running;
     uint32_t universe = n_cpus > (long)n ? (uint32_t)n_cpus : n;
     if (!ranks || (job->dir && !top) ||
         px_map_pack_nodes(px_process.model->hostname, &nodes) ||
@@ -82,7 +91,9 @@ static pmix_status_t describe_job(px_infos *out, const struct px_launch_job *job
         {PMIX_JOB_NUM_APPS, &n_apps, PMIX_UINT32},
         {PMIX_LOCAL_SIZE, &job->n_tasks, PMIX_UINT32},
         {PMIX_LOCALLDR, &zero, PMIX_PROC_RANK},
-        {PMIX_NPROC_OFFSET, &job->first, PMIX_PROC_RANK},
+        {PMIX_NPROC_OFFSET, px_plan_counts(&job->plan) ? &job->first : NULL,
+         PMIX_PROC_RANK},
+        {PMIX_DEBUG_TARGET, target_of(job), PMIX_PROC},
         {PMIX_SPAWNED, parent ? &yes : NULL, PMIX_BOOL},
         {PMIX_PARENT_ID, parent, PMIX_PROC},
     };
@@ -131,12 +142,12 @@ static pmix_status_t describe_task(px_infos *out, const struct px_task *task)
                                                 : NULL;
     const struct px_fact facts[] = {
         {PMIX_RANK, &task->rank, PMIX_PROC_RANK},
-        {PMIX_GLOBAL_RANK, &global, PMIX_PROC_RANK},
+        {PMIX_GLOBAL_RANK, px_plan_counts(&job->plan) ? &global : NULL, PMIX_PROC_RANK},
         {PMIX_APPNUM, &task->app, PMIX_UINT32},
         {PMIX_APP_RANK, &in_app, PMIX_PROC_RANK},
         {PMIX_APPLDR, &app->first, PMIX_PROC_RANK},
         {PMIX_LOCAL_RANK, &local, PMIX_UINT16},
-        {PMIX_NODE_RANK, &node, PMIX_UINT16},
+        {PMIX_NODE_RANK, px_plan_counts(&job->plan) ? &node : NULL, PMIX_UINT16},
         {PMIX_NODEID, &zero, PMIX_UINT32},
         {PMIX_HOSTNAME, px_process.model->hostname, PMIX_STRING},
         {PMIX_REINCARNATION, &zero, PMIX_UINT32},

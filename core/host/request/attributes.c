@@ -319,6 +319,27 @@ static pmix_status_t set_stops(const struct reading *r, const pmix_info_t *info)
                 : rc;
 }
 
+static pmix_status_t set_debugged(const struct reading *r, const pmix_info_t *info)
+{
+    const pmix_value_t *v = &info->value;
+    const pmix_proc_t *proc = v->type == PMIX_PROC ? v->data.proc : NULL;
+    const struct px_nspace *ns = proc ? px_nspace_find(px_process.model, proc->nspace)
+                                      : NULL;
+
+    if (!proc)
+        return px_err_set(r->err, PMIX_ERR_BAD_PARAM,
+                          "cannot spawn: attribute %s: its value is no process",
+                          name_of(info));
+    if (!ns || !ns->hosted ||
+        (proc->rank != PMIX_RANK_WILDCARD && proc->rank >= ns->job_size))
+        return px_err_set(r->err, PMIX_ERR_NOT_FOUND,
+                          "cannot spawn: attribute %s: there is no %s.%u here",
+                          name_of(info), proc->nspace, proc->rank);
+    r->app->target = *proc;
+    r->app->n_targets = proc->rank == PMIX_RANK_WILDCARD ? ns->job_size : 1;
+    return PMIX_SUCCESS;
+}
+
 /* ---- the table ------------------------------------------------------------------- */
 
 enum how {
@@ -398,6 +419,10 @@ static const struct attribute attributes[] = {
     {PMIX_SPAWN_CHILD_SEP, JOB_FLAG(detached)},
     {PMIX_NOTIFY_COMPLETION, JOB_FLAG(notify)},
     {PMIX_NOTIFY_JOB_EVENTS, JOB_FLAG(job_events)},
+    {PMIX_DEBUGGER_DAEMONS, APP_FLAG(daemons)},
+    {PMIX_DEBUG_TARGET, OF_APP(set_debugged)},
+    {PMIX_DEBUG_DAEMONS_PER_NODE, APP_NUMBER(per_node)},
+    {PMIX_DEBUG_DAEMONS_PER_PROC, APP_NUMBER(per_proc)},
     {PMIX_DEBUG_STOP_ON_EXEC, OF_APP(set_stops)},
     {PMIX_DEBUG_STOP_IN_INIT, OF_APP(set_stops)},
     {PMIX_DEBUG_STOP_IN_APP, OF_APP(set_stops)},
@@ -419,11 +444,6 @@ static const struct attribute attributes[] = {
     {PMIX_PERSONALITY, NOTHING}, /* attributes mean the same in all */
 };
 
-/* Known, and not done here. */
-static const char *const refused[] = {
-    PMIX_DEBUGGER_DAEMONS,
-};
-
 static bool find(const char *key, struct attribute *found)
 {
     for (size_t i = 0; i < PX_COUNT(attributes); i++) {
@@ -433,18 +453,12 @@ static bool find(const char *key, struct attribute *found)
         }
     }
     *found = (struct attribute){.key = key, .how = REFUSED, .of_app = true};
-    for (size_t i = 0; i < PX_COUNT(refused); i++)
-        if (strcmp(key, refused[i]) == 0)
-            return true;
     return false;
 }
 
 const char *px_attribute_key(size_t i)
 {
-    if (i < PX_COUNT(attributes))
-        return attributes[i].key;
-    i -= PX_COUNT(attributes);
-    return i < PX_COUNT(refused) ? refused[i] : NULL;
+    return i < PX_COUNT(attributes) ? attributes[i].key : NULL;
 }
 
 /* Is the value of the type that it should be, or of one that says the same? */

@@ -100,6 +100,21 @@ static pmix_status_t find_program(struct px_app_plan *plan, const char *name,
                                            : rc;
 }
 
+/* A debugger may leave it to us how many there are. */
+static pmix_status_t count_daemons(struct px_app_plan *plan, const char *name,
+                                   struct px_err *err)
+{
+    if ((plan->per_proc && (plan->per_node || !plan->n_targets)) ||
+        plan->per_proc > PX_MAX_TASKS || plan->per_node > PX_MAX_TASKS)
+        return px_err_set(err, PMIX_ERR_BAD_PARAM,
+                          "cannot run %s: so many debugger daemons for each process "
+                          "need PMIX_DEBUG_TARGET, and no number for each node",
+                          name);
+    if (plan->per_proc || plan->per_node)
+        plan->n = plan->per_node + plan->per_proc * plan->n_targets;
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t plan_app(px_plan *job, struct px_app_plan *plan,
                               const pmix_app_t *app, const struct px_spawn_request *req,
                               struct px_err *err)
@@ -116,6 +131,8 @@ static pmix_status_t plan_app(px_plan *job, struct px_app_plan *plan,
     pmix_status_t rc = make_env(plan, app, req, err);
     if (!rc)
         rc = px_attributes_of_app(job, plan, app, req, err);
+    if (!rc)
+        rc = count_daemons(plan, name, err);
     if (!rc && plan->n == 0) {
         rc = px_plan_count(plan, err);
         if (rc)

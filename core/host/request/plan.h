@@ -50,6 +50,10 @@ struct px_app_plan {
     struct px_output_plan output;
     struct px_wish wish; /* where its processes go */
     struct px_stops stops[PX_N_STOPS];
+    bool daemons;                /* of a debugger: no part of the applications here */
+    uint32_t per_node, per_proc; /* so many of them; 0: as many as are asked for */
+    pmix_proc_t target;          /* what they look at; without namespace: nothing */
+    uint32_t n_targets;
     enum { PX_INPUT_NONE, PX_INPUT_OF_JOB, PX_INPUT_OWN } input; /* as asked for */
 };
 
@@ -89,6 +93,15 @@ typedef struct px_plan {
 pmix_status_t px_plan_make(px_plan *plan, const struct px_spawn_request *request,
                            struct px_err *err);
 void px_plan_cleanup(px_plan *plan);
+
+/* Do its processes count among those of the node? Daemons of debuggers do not. */
+static inline bool px_plan_counts(const px_plan *plan)
+{
+    for (size_t i = 0; i < plan->n_apps; i++)
+        if (!plan->apps[i].daemons)
+            return true;
+    return false;
+}
 
 static inline bool px_plan_goes_on(const px_plan *plan)
 {

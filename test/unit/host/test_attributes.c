@@ -151,7 +151,7 @@ PX_TEST(each_attribute_is_honoured_or_refused)
     const pmix_envar_t is_new = {new_name, value, ':'}, is_old = {old_name, value, ':'};
     const uint32_t zero = 0, one = 1, many = 1000;
     const bool yes = true, no = false;
-    pmix_proc_t first;
+    pmix_proc_t first, target;
     size_t n_known = 0;
     const char *hosts = write_file("hosts", "# here\n\n localhost slots=2 # it is\n",
                                    0600);
@@ -224,7 +224,10 @@ PX_TEST(each_attribute_is_honoured_or_refused)
         {PMIX_TIMEOUT_STACKTRACES, &yes, PMIX_BOOL, "true"},
         {PMIX_TIMEOUT_REPORT_STATE, &yes, PMIX_BOOL, "true"},
         {PMIX_NOTIFY_JOB_EVENTS, &yes, PMIX_BOOL, "true"}, /* and so on: test_debug.c */
-        {PMIX_DEBUGGER_DAEMONS, &yes, PMIX_BOOL, NULL},
+        {PMIX_DEBUGGER_DAEMONS, &yes, PMIX_BOOL, "true"},
+        {PMIX_DEBUG_TARGET, &target, PMIX_PROC, "true"},
+        {PMIX_DEBUG_DAEMONS_PER_NODE, &one, PMIX_UINT32, "true"},
+        {PMIX_DEBUG_DAEMONS_PER_PROC, &zero, PMIX_UINT32, "true"},
         {PMIX_DEBUG_STOP_IN_INIT, &zero, PMIX_PROC_RANK, "true"},
         {PMIX_DEBUG_STOP_IN_APP, &zero, PMIX_PROC_RANK, "true"},
         {PMIX_DEBUG_STOP_ON_EXEC, &no, PMIX_BOOL, "true"},
@@ -238,6 +241,8 @@ PX_TEST(each_attribute_is_honoured_or_refused)
 
     PX_TEST_NEEDS_PROC;
     px_proc_set(&first, "", 0);
+    spawn(1, "exec sleep 60");
+    px_proc_set(&target, job_name, PMIX_RANK_WILDCARD);
     ok(mkdir(px_test_path("bin"), 0700));
     (void)write_file("bin/only-here", "#!/bin/sh\n", 0700);
     for (const char *key; (key = px_attribute_key(n_known)); n_known++) {

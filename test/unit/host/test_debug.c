@@ -110,6 +110,57 @@ PX_TEST(a_job_that_is_stopped_can_be_ended)
     await_end(PMIX_ERR_JOB_KILLED_BY_CMD);
 }
 
+static pmix_status_t spawn_daemons(const char *count, const char *nspace)
+{
+    PX_AUTO(px_infos) infos = {0};
+    pmix_proc_t target;
+
+    px_proc_set(&target, nspace, PMIX_RANK_WILDCARD);
+    ok(px_infos_add(&infos, PMIX_DEBUGGER_DAEMONS, NULL, PMIX_BOOL));
+    ok(px_infos_add(&infos, count, &(uint16_t){2}, PMIX_UINT16));
+    if (*nspace)
+        ok(px_infos_add(&infos, PMIX_DEBUG_TARGET, &target, PMIX_PROC));
+    for (size_t i = 0; i < infos.n; i++)
+        PMIx_Info_required(&infos.v[i]);
+    return spawn_with(&infos, 1, "while test ! -e go; do sleep 0.01; done");
+}
+
+/* They are as many as the job they look at needs, know that, and do not count. */
+PX_TEST(debugger_daemons_are_no_part_of_the_applications)
+{
+    static const struct {
+        const char *count;
+        uint32_t n;
+    } rows[] = {{PMIX_DEBUG_DAEMONS_PER_PROC, 6}, {PMIX_DEBUG_DAEMONS_PER_NODE, 2}};
+    char target[PMIX_MAX_NSLEN + 1];
+    pmix_value_t *v;
+
+    spawn_sleepers(3);
+    px_str_copy(target, sizeof(target), job_name);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        ok(spawn_daemons(rows[i].count, target));
+        v = get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
+        ck_assert_uint_eq(v->data.uint32, rows[i].n);
+        PMIx_Value_free(v, 1);
+        v = get(PMIX_RANK_WILDCARD, PMIX_DEBUG_TARGET);
+        ck_assert_str_eq(v->data.proc->nspace, target);
+        PMIx_Value_free(v, 1);
+        spawn(1, "exec sleep 1");
+        v = get(0, PMIX_GLOBAL_RANK);
+        ck_assert_uint_eq(v->data.rank, 3 + i);
+        PMIx_Value_free(v, 1);
+        v = get(PMIX_RANK_WILDCARD, PMIX_NODE_SIZE);
+        ck_assert_uint_eq(v->data.uint32, 4);
+        PMIx_Value_free(v, 1);
+        await_end(PMIX_SUCCESS);
+        make_file("go");
+        await_end(PMIX_SUCCESS);
+        remove_file("go");
+    }
+    fails(spawn_daemons(PMIX_DEBUG_DAEMONS_PER_PROC, ""), BAD_PARAM);
+    fails(spawn_daemons(PMIX_DEBUG_DAEMONS_PER_PROC, "no-such-job"), NOT_FOUND);
+}
+
 PX_TEST(ranks_that_are_not_there_cannot_stop)
 {
     static const char *const keys[] = {PMIX_DEBUG_STOP_ON_EXEC, PMIX_DEBUG_STOP_IN_INIT,
