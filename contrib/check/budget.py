@@ -30,7 +30,7 @@ BUDGETS = (
     (1500, "core/server/door"),
     (900, "core/server/data"),
     (1200, "core/server/collective"),
-    (700, "core/server/nspaces"),
+    (800, "core/server/nspaces"),
     (2100, "core/server/event", "core/server/iof", "core/server/monitor"),
     (1500, "core/server/launch"),
     (2400, "core/server/cleanup"),

@@ -71,7 +71,10 @@ static void on_own_event(void *ctx, pmix_status_t code, const pmix_proc_t *sourc
                          pmix_data_range_t range, const pmix_info_t *info,
                          size_t n_info)
 {
-    px_server_event(ctx, code, source, range, info, n_info);
+    struct px_server *srv = ctx;
+
+    PX_PARTS_NOTIFY(srv, host_event, code, info, n_info);
+    px_server_event(srv, code, source, range, info, n_info);
 }
 
 /* The server is a process of the model like any other: its calls go round to itself. */

@@ -89,6 +89,9 @@ struct px_server_part {
     void (*proc_ended)(struct px_server *srv, const pmix_proc_t *proc);
     /* The rank is being deregistered; its connections are closed. */
     void (*local_gone)(struct px_server *srv, struct px_local *local);
+    /* The host brings an event. */
+    void (*host_event)(struct px_server *srv, pmix_status_t code,
+                       const pmix_info_t *info, size_t n);
     /* The namespace is being deregistered; ns is NULL if it is not known. Its
      * connections are closed afterwards. */
     void (*nspace_gone)(struct px_server *srv, const char *nspace,

@@ -40,12 +40,27 @@ two_nodes() { # two_nodes HEADERS LIBRARY LIBRARY [LIBRARY of all ranks]
     count_users "$DEBIAN_LIB" $((3 - servers)) $((4 - ranks))
 }
 
-build_debian scenario two_nodes
+two_clusters() { # the example of RFC 0003
+    TWO_CLUSTERS=yes well "$PROGRAMS/two_nodes" "$PROGRAMS/connector" clusters
+    lines 4 '^OK clusters [01]$' "$OUT"
+}
+
+foreign_server() { # which gives no namespace
+    use_debian
+    export HOST_CLIENT_LIBRARY
+    HOST_CLIENT_LIBRARY=$(folder ours)
+    LD_LIBRARY_PATH=$(folder debian) well "$(program debian minihost)" 2 "$PROGRAMS/connector" foreign
+    lines 2 '^OK foreign [01]$' "$OUT"
+}
+
+build_debian minihost scenario two_nodes
 while read -r scenario; do
     t "${scenario% \*}" play ours "${scenario% \*}"
     case $scenario in *\*) t "debian_${scenario% \*}" play debian "${scenario% \*}" ;; esac
 done < <("$PROGRAMS/scenario" api)
 t two_nodes_exchange_data two_nodes ours ours ours
+t two_clusters_are_connected two_clusters
+t debian_server_gives_no_namespace foreign_server
 t two_nodes_with_debian_clients two_nodes debian ours ours debian
 t two_nodes_one_of_them_debian two_nodes debian ours debian
 t two_nodes_the_other_one_debian two_nodes debian debian ours

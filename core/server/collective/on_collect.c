@@ -615,6 +615,14 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc PX_UNUSED)
     check_all_later(srv);
 }
 
+/* One of another node may have left a namespace. */
+static void host_event(struct px_server *srv, pmix_status_t code,
+                       const pmix_info_t *info PX_UNUSED, size_t n PX_UNUSED)
+{
+    if (code == PMIX_PROC_HAS_DISCONNECTED)
+        check_all_later(srv);
+}
+
 static void local_gone(struct px_server *srv, struct px_local *local)
 {
     PX_LIST_EACH (&srv->part.collect->list, struct px_collective, c, link)
@@ -657,6 +665,7 @@ const struct px_server_part px_collect_part = {
     .stop = stop,
     .peer_left = peer_left,
     .rank_gone = rank_gone,
+    .host_event = host_event,
     .local_gone = local_gone,
     .nspace_gone = nspace_gone,
 };

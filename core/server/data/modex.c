@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The data that servers of a job exchange when a fence collects: packed, and stored.
  * Ranks are numbered through all namespaces that take part. */
+#include "core/model/proc_names.h"
 #include "core/server/collective/collective.h"
 
 #include <string.h>
@@ -9,18 +10,33 @@
 #define KEY_MAP   0x02
 #define MAX_KEYS  65536u
 
-/* Number of the first rank of each namespace, in the order of the sorted list. */
+/* The order of namespaces is that of their names in all clusters, the same at every
+ * server. */
+static bool comes_before(const char *a, const char *b)
+{
+    pmix_nspace_t x, y;
+
+    if (!strchr(a, ':') && !strchr(b, ':')) /* of one cluster, if of any */
+        return strcmp(a, b) < 0;
+    px_nspace_full_name(px_process.model, a, x);
+    px_nspace_full_name(px_process.model, b, y);
+    return strcmp(x, y) < 0;
+}
+
+static bool is_first_of_nspace(const struct px_collective *c, size_t i)
+{
+    return i == 0 || strcmp(c->procs[i].nspace, c->procs[i - 1].nspace) != 0;
+}
+
+/* Number of the first rank of a namespace. */
 static uint32_t base_of(const struct px_collective *c, const char *nspace)
 {
     uint32_t base = 0;
 
     for (size_t i = 0; i < c->n_procs; i++) {
-        struct px_nspace *ns;
+        const struct px_nspace *ns;
 
-        if (strcmp(c->procs[i].nspace, nspace) == 0)
-            return base;
-        if (i + 1 < c->n_procs &&
-            strcmp(c->procs[i].nspace, c->procs[i + 1].nspace) == 0)
+        if (!is_first_of_nspace(c, i) || !comes_before(c->procs[i].nspace, nspace))
             continue;
         ns = px_nspace_find(px_process.model, c->procs[i].nspace);
         base += ns ? ns->job_size : 0;
@@ -31,22 +47,17 @@ static uint32_t base_of(const struct px_collective *c, const char *nspace)
 static struct px_nspace *nspace_of(const struct px_collective *c, uint32_t number,
                                    pmix_rank_t *rank)
 {
-    const char *last = "";
-
     for (size_t i = 0; i < c->n_procs; i++) {
-        struct px_nspace *ns;
+        struct px_nspace *ns = is_first_of_nspace(c, i)
+                                   ? px_nspace_find(px_process.model,
+                                                    c->procs[i].nspace)
+                                   : NULL;
+        uint32_t base = ns ? base_of(c, ns->name) : 0;
 
-        if (strcmp(c->procs[i].nspace, last) == 0)
+        if (!ns || number < base || (ns->job_size > 0 && number - base >= ns->job_size))
             continue;
-        last = c->procs[i].nspace;
-        ns = px_nspace_find(px_process.model, last);
-        if (!ns)
-            continue;
-        if (number < ns->job_size || ns->job_size == 0) {
-            *rank = number;
-            return number < PMIX_RANK_VALID ? ns : NULL;
-        }
-        number -= ns->job_size;
+        *rank = number - base;
+        return *rank < PMIX_RANK_VALID ? ns : NULL;
     }
     return NULL;
 }

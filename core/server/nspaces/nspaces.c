@@ -105,10 +105,11 @@ static void tell_host(struct px_server *srv, pmix_status_t code,
 }
 
 /* To handlers of this code alone, as some programs take any other for their end. */
-static void report(struct px_server *srv, pmix_status_t code, const pmix_proc_t *proc,
-                   const struct px_joint *j, const char *nspace, bool beyond)
+static pmix_status_t describe(px_infos *infos, pmix_status_t code,
+                              const pmix_proc_t *proc, pmix_proc_t *procs, size_t n,
+                              const char *id, const char *nspace)
 {
-    pmix_data_array_t all = {PMIX_PROC, j->n_procs, (void *)(uintptr_t)j->procs};
+    pmix_data_array_t all = {PMIX_PROC, n, procs};
     const struct {
         const char *key;
         const void *data;
@@ -119,24 +120,52 @@ static void report(struct px_server *srv, pmix_status_t code, const pmix_proc_t 
         {PMIX_EVENT_CUSTOM_RANGE, &all, PMIX_DATA_ARRAY, true},
         {PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL, true},
         {PMIX_GROUP_MEMBERSHIP, &all, PMIX_DATA_ARRAY, code == PMIX_CONNECT_REQUESTED},
-        {PMIX_CONNECT_ID, j->id, PMIX_STRING, j->id[0]},
+        {PMIX_CONNECT_ID, id, PMIX_STRING, id[0]},
         {PMIX_NSPACE, nspace, PMIX_STRING, nspace},
     };
-    PX_AUTO(px_infos) infos = {0};
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0; !rc && i < PX_COUNT(rows); i++)
         if (rows[i].has)
-            rc = px_infos_add(&infos, rows[i].key, rows[i].data, rows[i].type);
+            rc = px_infos_add(infos, rows[i].key, rows[i].data, rows[i].type);
+    return rc;
+}
+
+/* Elsewhere processes are known by the names that hold in all clusters. */
+static pmix_proc_t full_name(const pmix_proc_t *proc)
+{
+    pmix_proc_t full = {.rank = proc->rank};
+
+    px_nspace_full_name(px_process.model, proc->nspace, full.nspace);
+    return full;
+}
+
+static void report(struct px_server *srv, pmix_status_t code, const pmix_proc_t *proc,
+                   const struct px_joint *j, const char *nspace, bool beyond)
+{
+    PX_AUTO(px_infos) here = {0};
+    PX_AUTO(px_infos) there = {0};
+    PX_AUTOFREE pmix_proc_t *procs = calloc(j->n_procs, sizeof *procs);
+    const pmix_proc_t full = full_name(proc);
+    pmix_status_t rc = procs ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+
+    if (!rc) {
+        memcpy(procs, j->procs, j->n_procs * sizeof *procs);
+        rc = describe(&here, code, proc, procs, j->n_procs, j->id, nspace);
+    }
+    for (size_t i = 0; !rc && i < j->n_procs; i++)
+        procs[i] = full_name(&j->procs[i]);
+    if (!rc)
+        rc = describe(&there, code, &full, procs, j->n_procs, j->id, nspace);
     if (rc) {
         px_log(PX_LOG_ERROR, "server", "cannot report %s of %s.%u: %s",
                PMIx_Error_string(code), proc->nspace, proc->rank,
                PMIx_Error_string(rc));
         return;
     }
-    px_server_event(srv, code, proc, PMIX_RANGE_CUSTOM, infos.v, infos.n);
+    px_server_event(srv, code, proc, PMIX_RANGE_CUSTOM, here.v, here.n);
     if (beyond && !srv->host)
-        tell_host(srv, code, proc, &infos);
+        tell_host(srv, code, &full, &there);
 }
 
 void px_joint_event(struct px_server *srv, const struct px_joint *j, pmix_status_t code,
@@ -382,6 +411,27 @@ static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
     }
 }
 
+/* A member on another node has left. */
+static void host_event(struct px_server *srv, pmix_status_t code,
+                       const pmix_info_t *info, size_t n)
+{
+    const char *name = px_info_str(info, n, PMIX_NSPACE);
+    const pmix_info_t *i = px_info_find(info, n, PMIX_EVENT_AFFECTED_PROC);
+    const struct joint *j = name ? find(srv, name) : NULL;
+    struct px_assembly *a = j ? nspace_of(j)->assembly : NULL;
+    pmix_rank_t rank;
+    pmix_proc_t proc;
+
+    if (code != PMIX_PROC_HAS_DISCONNECTED || !a || !i || i->value.type != PMIX_PROC ||
+        !i->value.data.proc)
+        return;
+    proc = *i->value.data.proc;
+    px_proc_localize(px_process.model, &proc);
+    rank = px_assembly_rank(a, &proc);
+    if (rank != PMIX_RANK_INVALID)
+        a->presence[rank] = PX_LEFT;
+}
+
 /* All processes of a job have gone; each was reported, as it did. */
 static void strike_job(struct joint *j, const char *nspace)
 {
@@ -430,5 +480,6 @@ const struct px_server_part px_nspaces_part = {
     .create = create,
     .destroy = destroy,
     .rank_gone = rank_gone,
+    .host_event = host_event,
     .nspace_gone = nspace_gone,
 };

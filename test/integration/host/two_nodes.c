@@ -3,7 +3,8 @@
  * on this machine, which exchange the contributions to fences and the data for
  * direct modex over a pair of sockets, as resource managers do over a network.
  * NODE_LIBRARY_0, NODE_LIBRARY_1: the folder of libpmix for each node's server and
- * ranks. */
+ * ranks. With TWO_CLUSTERS in the environment the nodes are of clusters "west" and
+ * "east", each with a job of two ranks; both jobs have the same name. */
 #include "host.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 #define BIGGEST (64u << 20)
 #define WAIT_S  60
 
-enum kind { FENCE = 1, ASK, TELL, DONE };
+enum kind { FENCE = 1, ASK, TELL, PUBLISH, EVENT, DONE };
 
 struct head {
     uint32_t kind;
@@ -25,7 +26,7 @@ struct head {
     uint64_t id; /* of a question, and its answer: the asker's */
     int32_t status;
     pmix_proc_t proc;     /* of ASK */
-    char signature[1024]; /* of FENCE: who takes part */
+    char signature[1024]; /* of FENCE: who takes part; of PUBLISH: the key */
 };
 
 /* One side's contribution to a fence: the first that has a counterpart is complete. */
@@ -43,8 +44,11 @@ struct question {
     void *cbdata;
 };
 
+static const char *const clusters[] = {"west", "east"};
+
 static struct {
     int id, fd;
+    bool of_clusters;
     pthread_mutex_t lock;
     struct part *parts;
     volatile int other_done;
@@ -154,20 +158,189 @@ static void add_part(const char *signature, const char *data, size_t n,
         complete(cb ? part : match, cb ? match : part);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* The names that both nodes have for them, in one order; and that of the namespace that
+ * they have in common, if they have. */
+static void sign(struct head *h, const char *what, const pmix_proc_t procs[], size_t n,
+                 const pmix_info_t info[], size_t n_info)
+{
+    char names[16][PMIX_MAX_NSLEN + 32];
+    size_t len = (size_t)sprintf(h->signature, "%s ", what);
+
+    HOST_CHECK(n <= 16);
+    for (size_t i = 0; i < n; i++)
+        sprintf(names[i], "%s%s%s:%d ",
+                node.of_clusters && !strchr(procs[i].nspace, ':') ? clusters[node.id]
+                                                                  : "",
+                node.of_clusters && !strchr(procs[i].nspace, ':') ? ":" : "",
+                procs[i].nspace, (int)procs[i].rank);
+    qsort(names, n, sizeof names[0], by_text);
+    for (size_t i = 0; i < n; i++)
+        len += (size_t)snprintf(h->signature + len, sizeof h->signature - len, "%s",
+                                names[i]);
+    for (size_t i = 0; i < n_info; i++)
+        if (PMIX_CHECK_KEY(&info[i], PMIX_NSPACE))
+            snprintf(h->signature + len, sizeof h->signature - len, "in %s",
+                     info[i].value.data.string);
+}
+
 static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
                               const pmix_info_t info[], size_t n_info, char *data,
                               size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
 {
     struct head h = {.kind = FENCE, .n = (uint32_t)n};
-    size_t len = 0;
 
-    for (size_t i = 0; i < n_procs; i++)
-        len += (size_t)snprintf(h.signature + len, sizeof h.signature - len, "%s:%d ",
-                                procs[i].nspace, (int)procs[i].rank);
+    sign(&h, "fence", procs, n_procs, info, n_info);
     tell_other(&h, data);
     add_part(h.signature, data, n, cb, cbdata);
     free(data); /* the host's: so it is with every library */
     return PMIX_SUCCESS;
+}
+
+/* ---- two clusters ---------------------------------------------------------------- */
+
+struct ending {
+    pmix_op_cbfunc_t cb;
+    void *cbdata;
+};
+
+static void on_joined(pmix_status_t status, const char *data, size_t n, void *cbdata,
+                      pmix_release_cbfunc_t release, void *release_data)
+{
+    struct ending *e = cbdata;
+
+    e->cb(status, e->cbdata);
+    release(release_data);
+    free(e);
+}
+
+/* Both servers come to the same name for the namespace, or this never ends. */
+static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
+                                const pmix_info_t info[], size_t n, pmix_op_cbfunc_t cb,
+                                void *cbdata)
+{
+    struct ending *e = host_alloc(sizeof *e);
+    struct head h = {.kind = FENCE};
+
+    *e = (struct ending){cb, cbdata};
+    sign(&h, "connect", procs, n_procs, info, n);
+    HOST_CHECK(strstr(h.signature, " in connected-"));
+    tell_other(&h, NULL);
+    add_part(h.signature, NULL, 0, on_joined, e);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t n_procs,
+                                   const pmix_info_t info[], size_t n,
+                                   pmix_op_cbfunc_t cb, void *cbdata)
+{
+    bool named = false, identified = false;
+
+    for (size_t i = 0; i < n; i++) {
+        named |= PMIX_CHECK_KEY(&info[i], PMIX_NSPACE);
+        identified |= strcmp(info[i].value.type == PMIX_STRING
+                                 ? info[i].value.data.string
+                                 : "",
+                             "myconnect") == 0;
+    }
+    HOST_CHECK(n_procs == 1 && named && identified);
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static void on_ignored(pmix_status_t status, void *cbdata)
+{
+}
+
+static pmix_status_t on_publish(const pmix_proc_t *proc, const pmix_info_t info[],
+                                size_t n, pmix_op_cbfunc_t cb, void *cbdata)
+{
+    struct head h = {.kind = PUBLISH, .proc = *proc};
+
+    for (size_t i = 0; i < n; i++) {
+        if (strncmp(info[i].key, "pmix.", 5) == 0)
+            continue;
+        snprintf(h.signature, sizeof h.signature, "%s", info[i].key);
+        h.n = (uint32_t)strlen(info[i].value.data.string) + 1;
+        tell_other(&h, info[i].value.data.string);
+    }
+    return host_module.publish(proc, info, n, cb, cbdata);
+}
+
+static void publish_for_other(const struct head *h, const char *text)
+{
+    pmix_info_t info;
+
+    PMIX_INFO_LOAD(&info, h->signature, text, PMIX_STRING);
+    HOST_GOOD(host_module.publish(&h->proc, &info, 1, on_ignored, NULL));
+    PMIX_INFO_DESTRUCT(&info);
+}
+
+static pmix_status_t on_event(pmix_status_t code, const pmix_proc_t *source,
+                              pmix_data_range_t range, pmix_info_t info[], size_t n,
+                              pmix_op_cbfunc_t cb, void *cbdata)
+{
+    struct head h = {.kind = EVENT, .status = code, .proc = *source};
+    pmix_data_buffer_t buffer;
+    pmix_byte_object_t bytes;
+
+    PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
+    HOST_GOOD(PMIx_Data_pack(NULL, &buffer, &n, 1, PMIX_SIZE));
+    HOST_GOOD(PMIx_Data_pack(NULL, &buffer, info, (int32_t)n, PMIX_INFO));
+    HOST_GOOD(PMIx_Data_unload(&buffer, &bytes));
+    h.n = (uint32_t)bytes.size;
+    tell_other(&h, bytes.bytes);
+    free(bytes.bytes);
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static void raise_event(const struct head *h, char *data)
+{
+    pmix_byte_object_t bytes = {.bytes = data, .size = h->n};
+    pmix_data_buffer_t buffer;
+    pmix_info_t *info;
+    size_t n = 0;
+    int32_t one = 1, many;
+
+    PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
+    HOST_GOOD(PMIx_Data_load(&buffer, &bytes)); /* takes them */
+    HOST_GOOD(PMIx_Data_unpack(NULL, &buffer, &n, &one, PMIX_SIZE));
+    PMIX_INFO_CREATE(info, n);
+    many = (int32_t)n;
+    HOST_GOOD(PMIx_Data_unpack(NULL, &buffer, info, &many, PMIX_INFO));
+    HOST_GOOD(
+        PMIx_Notify_event(h->status, &h->proc, PMIX_RANGE_CUSTOM, info, n, NULL, NULL));
+    PMIX_INFO_FREE(info, n);
+    PMIX_DATA_BUFFER_DESTRUCT(&buffer);
+}
+
+/* The jobs of both clusters, and what only such hosts need. */
+static void register_clusters(struct host_job *job, pmix_server_module_t *module)
+{
+    static struct host_job other;
+    char name[64];
+    pmix_info_t info;
+
+    if (module) {
+        module->connect = on_connect;
+        module->disconnect = on_disconnect;
+        module->publish = on_publish;
+        module->notify_event = on_event;
+        return;
+    }
+    PMIX_INFO_LOAD(&info, PMIX_CLUSTER_ID, clusters[node.id], PMIX_STRING);
+    HOST_GOOD(host_register_resources(&info, 1));
+    PMIX_INFO_DESTRUCT(&info);
+    host_register_map(
+        job, NSPACE, 2,
+        &(struct host_map){node.id ? "nodeB" : "nodeA", "0,1", "0,1", 1, 2, 0});
+    sprintf(name, "%s:%s", clusters[1 - node.id], NSPACE);
+    host_register_map(
+        &other, name, 2,
+        &(struct host_map){node.id ? "nodeA" : "nodeB", "0,1", "", 1, 0, 0});
 }
 
 /* ---- direct modex ---------------------------------------------------------------- */
@@ -201,6 +374,8 @@ static void answer_question(const struct head *asked)
     pmix_status_t rc;
 
     *h = *asked;
+    if (node.of_clusters) /* "<our cluster>:<name>" */
+        PMIX_LOAD_NSPACE(h->proc.nspace, NSPACE);
     rc = PMIx_server_dmodex_request(&h->proc, on_data, h);
     if (rc != PMIX_SUCCESS)
         on_data(rc, NULL, 0, h);
@@ -233,6 +408,12 @@ static void *listen_to_other(void *unused)
         case TELL:
             hand_over(&h, data); /* it frees the data */
             continue;
+        case PUBLISH:
+            publish_for_other(&h, data);
+            break;
+        case EVENT:
+            raise_event(&h, data);
+            continue;
         case DONE:
             node.other_done = 1;
             break;
@@ -251,22 +432,29 @@ static int run_node(int id, int fd, char *const argv[])
     struct head done = {.kind = DONE};
     struct host_job job;
     pthread_t listener;
-    int rc;
+    int rc, first;
 
     node.id = id;
     node.fd = fd;
     module.fence_nb = on_fence;
     module.direct_modex = on_dmodex;
+    node.of_clusters = getenv("TWO_CLUSTERS") != NULL;
     host_answers(HOST_LATER);
+    if (node.of_clusters)
+        register_clusters(NULL, &module);
     HOST_GOOD(host_init(&module));
-    host_register_map(
-        &job, NSPACE, RANKS,
-        &(struct host_map){"nodeA,nodeB", "0,1;2,3", id ? "2,3" : "0,1", 2, 2, id});
-    for (pmix_rank_t r = 0; r < 2; r++)
-        HOST_GOOD(host_register_client(NSPACE, (pmix_rank_t)id * 2 + r, NULL));
+    if (node.of_clusters)
+        register_clusters(&job, NULL);
+    else
+        host_register_map(
+            &job, NSPACE, RANKS,
+            &(struct host_map){"nodeA,nodeB", "0,1;2,3", id ? "2,3" : "0,1", 2, 2, id});
+    first = node.of_clusters ? 0 : id * 2;
+    for (int r = 0; r < 2; r++)
+        HOST_GOOD(host_register_client(NSPACE, (pmix_rank_t)(first + r), NULL));
     HOST_CHECK(pthread_create(&listener, NULL, listen_to_other, NULL) == 0);
     for (int r = 0; r < 2; r++)
-        host_start_rank(&job, id * 2 + r, argv);
+        host_start_rank(&job, first + r, argv);
     rc = host_wait(&job, WAIT_S);
     tell_other(&done, NULL);
     for (int i = 0; i < WAIT_S * 100 && !node.other_done; i++)

@@ -240,6 +240,21 @@ JOINS(joint)
     events();
 }
 
+/* A server of another implementation, which connects and no more; release 4.2.2 does not end after a connect with a
+ * timeout. */
+JOINS(foreign)
+{
+    pmix_info_t info = info_bool(PMIX_CONNECT_XCHG_ONLY);
+    struct joint j = {.rank = 0};
+
+    EXPECT(PMIx_Connect_nspace(&everyone, 1, NULL, 0, j.name, &j.rank),
+           PMIX_ERR_NOT_SUPPORTED);
+    GOOD(PMIx_Connect_nspace(&everyone, 1, &info, 1, j.name, &j.rank));
+    CHECK(j.name[0] == '\0' && j.rank == PMIX_RANK_INVALID);
+    EXPECT(leave(&j, false), PMIX_ERR_BAD_PARAM);
+    EXPECT(PMIx_Disconnect_nspace("connected", NULL, 0), PMIX_ERR_NOT_FOUND);
+}
+
 /* Rank 2 ends before it has connected, or left: joint_ends optional|early|error. */
 ALONE(joint_ends)
 {
@@ -272,4 +287,91 @@ ALONE(joint_ends)
     }
     GOOD(PMIx_Finalize(NULL, 0));
     printf("OK joint_ends %u\n", me.rank);
+}
+
+/* ---- the example of RFC 0003: two clusters, each with ranks 0 and 1 of a job ------------------------- */
+
+static void look_up_id(const char *key, pmix_nspace_t id)
+{
+    double end = now_s() + 20;
+    pmix_pdata_t data;
+
+    PMIX_PDATA_CONSTRUCT(&data);
+    PMIX_LOAD_KEY(data.key, key);
+    while (PMIx_Lookup(&data, 1, NULL, 0) != PMIX_SUCCESS) {
+        CHECK(now_s() < end);
+        sleep_ms(20);
+    }
+    PMIX_LOAD_NSPACE(id, data.value.data.string);
+    PMIX_PDATA_DESTRUCT(&data);
+}
+
+/* The same example to its end, and then what the namespace is for. */
+JOINS(clusters)
+{
+    pmix_status_t code = PMIX_PROC_HAS_DISCONNECTED;
+    pmix_nspace_t my_cluster, my_id, remote_id, cluster, nspace;
+    bool west;
+    pmix_value_t *v;
+    pmix_info_t infos[2];
+    pmix_proc_t procs[2], all;
+    struct joint j;
+
+    GOOD(PMIx_Get(&everyone, PMIX_CLUSTER_ID, NULL, 0, &v));
+    PMIX_LOAD_NSPACE(my_cluster, v->data.string);
+    PMIX_VALUE_RELEASE(v);
+    west = strcmp(my_cluster, "west") == 0;
+    PMIX_MULTICLUSTER_NSPACE_CONSTRUCT(my_id, my_cluster, me.nspace);
+    if (me.rank == 0) {
+        pmix_data_range_t range = PMIX_RANGE_GLOBAL;
+
+        PMIX_INFO_LOAD(&infos[0], west ? "west-key" : "east-key", my_id, PMIX_STRING);
+        PMIX_INFO_LOAD(&infos[1], PMIX_RANGE, &range, PMIX_DATA_RANGE);
+        GOOD(PMIx_Publish(infos, 2));
+        PMIX_INFO_DESTRUCT(&infos[0]);
+    }
+    look_up_id(west ? "east-key" : "west-key", remote_id);
+    PMIX_MULTICLUSTER_NSPACE_PARSE(remote_id, cluster, nspace);
+    CHECK(strcmp(cluster, west ? "east" : "west") == 0 &&
+          PMIX_CHECK_NSPACE(nspace, me.nspace));
+    PMIX_LOAD_PROCID(&procs[0], my_id, PMIX_RANK_WILDCARD);
+    PMIX_LOAD_PROCID(&procs[1], remote_id, PMIX_RANK_WILDCARD);
+    GOOD(join(procs, 2, "myconnect", NULL, &j));
+    CHECK(j.rank == me.rank + (west ? 2 : 0)); /* "east" comes before "west" */
+
+    all = rank_in(&j, PMIX_RANK_WILDCARD);
+    watch(&code, 1, NULL, 0, on_event);
+    VALUE_OF(&all, PMIX_JOB_SIZE, PMIX_UINT32, v->data.uint32 == 4);
+    VALUE_OF(&procs[1], PMIX_JOB_SIZE, PMIX_UINT32, v->data.uint32 == 2);
+    put_u32(PMIX_GLOBAL, "collected", j.rank + 100);
+    GOOD(PMIx_Commit());
+    GOOD(fence_in(&j, true));
+    put_u32(PMIX_GLOBAL, "asked for", j.rank + 200);
+    GOOD(PMIx_Commit());
+    GOOD(fence_in(&j, false));
+    for (pmix_rank_t r = 0; r < 4; r++) {
+        pmix_proc_t p = rank_in(&j, r);
+        bool mine = (r >= 2) == west;
+
+        VALUE_OF(
+            &p, PMIX_PROCID, PMIX_PROC,
+            v->data.proc->rank == r % 2 &&
+                PMIX_CHECK_NSPACE(v->data.proc->nspace, mine ? me.nspace : remote_id));
+        VALUE_OF(&p, PMIX_HOSTNAME, PMIX_STRING,
+                 strcmp(v->data.string, r >= 2 ? "nodeA" : "nodeB") == 0);
+        VALUE_OF(&p, "collected", PMIX_UINT32, v->data.uint32 == r + 100);
+        VALUE_OF(&p, "asked for", PMIX_UINT32, v->data.uint32 == r + 200);
+    }
+    PMIX_LOAD_PROCID(&procs[0], my_id,
+                     me.rank); /* by the name that others have for it */
+    VALUE_OF(&procs[0], "collected", PMIX_UINT32, v->data.uint32 == j.rank + 100);
+    GOOD(fence_in(&j, false));
+    if (west && me.rank == 1) {
+        GOOD(leave(&j, true));
+    } else {
+        hears(PMIX_PROC_HAS_DISCONNECTED, 1);
+        CHECK(PMIX_CHECK_NSPACE(heard_source.nspace, west ? me.nspace : remote_id));
+        GOOD(fence_in(&j, false)); /* without it, in both clusters */
+        GOOD(leave(&j, false));
+    }
 }

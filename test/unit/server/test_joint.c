@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Namespaces of connected processes, as clients and hosts see them at the server: names, what the host is told
+ * and may decide, what is refused, and that nothing is left of them. */
+#include "core/model/proc_names.h"
+#include "core/server/collective/collective.h"
+#include "core/server/host.h"
+#include "pmix_connect.h"
+
+#include "fake_host.h"
+#include "raw.h"
+
+#include <string.h>
+
+static const pmix_proc_t all = {"job", PMIX_RANK_WILDCARD};
+
+/* A connect that makes a namespace, as request 400; with an info of text, or a flag, if key is not NULL. */
+static void join(int fd, const pmix_proc_t *procs, size_t n, const char *key,
+                 const char *text)
+{
+    px_writer w = raw_begin(PX_OP_CONNECT);
+    PX_AUTO(px_infos) infos = {0};
+
+    ok(px_infos_add(&infos, PX_CONNECT_MAKES, NULL, PMIX_BOOL));
+    if (key)
+        ok(px_infos_add(&infos, key, text, text ? PMIX_STRING : PMIX_BOOL));
+    px_pack_procs(&w, procs, n);
+    px_pack_infos(&w, infos.v, infos.n);
+    raw_send(fd, 400, w);
+}
+
+/* The last job that the reply tells of. */
+static void read_name(int fd, pmix_nspace_t name)
+{
+    px_reader r, job;
+
+    ok(raw_reply(fd, 400, &r));
+    name[0] = '\0';
+    while (!px_reader_done(&r)) {
+        PX_AUTOFREE char *text = NULL;
+
+        ok(px_unpack_view(&r, &job, PMIX_BYTE_OBJECT));
+        ok(px_unpack_str(&job, &text));
+        PMIx_Load_nspace(name, text);
+    }
+}
+
+static pmix_status_t in(int fd, uint8_t op, const char *nspace)
+{
+    const pmix_proc_t procs = raw_proc(nspace, PMIX_RANK_WILDCARD);
+
+    raw_collect(fd, 401, op, &procs, 1, NULL);
+    return raw_status(fd, 401);
+}
+
+static const char *told(const char *key)
+{
+    return px_info_str(host.given.v, host.given.n, key);
+}
+
+PX_TEST(the_name_says_who_they_are_and_how_often_they_were_connected)
+{
+    const pmix_proc_t list[] = {{"job", 1}, {"job", 0}};
+    pmix_nspace_t first, second, third, with_id;
+
+    raw_start(NULL, 2, 0);
+    join(one, &all, 1, NULL, NULL);
+    join(two, list, 2, NULL, NULL);
+    read_name(one, first);
+    read_name(two, second);
+    ck_assert_str_eq(first, second);
+    ck_assert(strncmp(first, "connected-", 10) == 0 &&
+              strcmp(first + strlen(first) - 2, "-1") == 0);
+    join(one, list, 2, NULL, NULL);
+    join(two, list, 2, NULL, NULL);
+    read_name(one, second);
+    read_name(two, second);
+    ck_assert_str_eq(second + strlen(second) - 2, "-2");
+    ck_assert(strncmp(first, second, strlen(first) - 2) == 0);
+    join(one, &all, 1, PMIX_CONNECT_ID, "x");
+    join(two, &all, 1, PMIX_CONNECT_ID, "x");
+    read_name(one, with_id);
+    ok(raw_status(two, 400));
+    ck_assert(strncmp(first, with_id, strlen(first) - 2) != 0);
+    join(one, list, 1, NULL, NULL);
+    fails(raw_status(one, 400), BAD_PARAM); /* it names others alone */
+    join(two, list, 1, NULL, NULL);
+    read_name(two, third);
+    ck_assert(strncmp(first, third, strlen(first) - 2) != 0);
+}
+
+PX_TEST(the_host_hears_of_the_namespace_by_its_id_and_name)
+{
+    pmix_nspace_t name;
+
+    raw_start(&host_module, 2, 1);
+    join(one, &all, 1, PMIX_CONNECT_ID, "x");
+    join(two, &all, 1, PMIX_CONNECT_ID, "x");
+    read_name(one, name);
+    ok(raw_status(two, 400));
+    ck_assert_uint_eq(host_calls("connect"), 1);
+    ck_assert_str_eq(told(PMIX_NSPACE), name);
+    ck_assert_str_eq(told(PMIX_CONNECT_ID), "x");
+    ck_assert_ptr_null(px_info_find(host.given.v, host.given.n, PX_CONNECT_MAKES));
+    ok(in(one, PX_OP_DISCONNECT, name));
+    ck_assert_uint_eq(host_calls("disconnect"), 1);
+    ck_assert_str_eq(told(PMIX_NSPACE), name);
+    ck_assert_str_eq(told(PMIX_CONNECT_ID), "x");
+    ck_assert(host.n_procs == 1 && host.procs[0].rank == 0);
+    ok(in(two, PX_OP_FENCE, name)); /* of ranks 1 and 2, of which this one is here */
+    ck_assert(host.n_procs == 2 && host.procs[0].rank == 1 && host.procs[1].rank == 2);
+    ck_assert_str_eq(told(PMIX_NSPACE), name);
+    fails(in(one, PX_OP_FENCE, name), NOT_FOUND);
+    fails(in(one, PX_OP_DISCONNECT, name), NOT_FOUND);
+}
+
+PX_TEST(members_of_other_nodes_leave_when_the_host_says_so)
+{
+    const pmix_proc_t away = {"job", 2};
+    PX_AUTO(px_infos) infos = {0};
+    pmix_nspace_t name;
+
+    raw_start(&host_module, 1, 2);
+    join(one, &all, 1, NULL, NULL);
+    read_name(one, name);
+    ok(px_infos_add(&infos, PMIX_NSPACE, name, PMIX_STRING));
+    ok(px_infos_add(&infos, PMIX_EVENT_AFFECTED_PROC, &away, PMIX_PROC));
+    ok(PMIx_Notify_event(PMIX_PROC_HAS_DISCONNECTED, &away, PMIX_RANGE_LOCAL, infos.v,
+                         infos.n, NULL, NULL));
+    ok(in(one, PX_OP_FENCE, name));
+    ck_assert(host.n_procs == 2 && host.procs[1].rank == 1);
+}
+
+static void assign(void)
+{
+    PX_AUTO(px_infos) infos = {0};
+    struct px_err err;
+
+    ok(px_infos_add(&infos, PMIX_CONNECT_NSPACE, told(PMIX_NSPACE), PMIX_STRING));
+    ok(px_server_add_nspace(px_process.server, "mine", 0, infos.v, infos.n, &err));
+}
+
+static void count_nspaces(void *n)
+{
+    *(size_t *)n = px_process.model->nspaces.n_used;
+}
+
+PX_TEST(a_host_may_give_it_another_name)
+{
+    pmix_nspace_t name;
+    size_t before, after;
+
+    raw_start(&host_module, 1, 0);
+    raw_on_loop(count_nspaces, &before);
+    host.within = assign;
+    join(one, &all, 1, NULL, NULL);
+    read_name(one, name);
+    host.within = NULL;
+    ck_assert_str_eq(name, "mine");
+    ok(in(one, PX_OP_FENCE, "mine"));
+    ok(in(one, PX_OP_DISCONNECT, "mine"));
+    raw_on_loop(count_nspaces, &after);
+    ck_assert_uint_eq(after, before + 1); /* the host ends it */
+    raw_drop_job("mine");
+    join(one, &all, 1, NULL, NULL);
+    read_name(one, name);
+    ck_assert(strncmp(name, "connected-", 10) == 0);
+    raw_on_loop(count_nspaces, &after);
+    ck_assert_uint_eq(after, before + 1);
+    close(one);
+    raw_await_gone(0);
+    raw_on_loop(count_nspaces, &after);
+    ck_assert_uint_eq(after, before);
+}
+
+/* However it answers. */
+PX_TEST(a_host_that_knows_nothing_of_it_has_connects_within_the_node)
+{
+    pmix_nspace_t name;
+
+    for (int remote = 0; remote < 2; remote++) {
+        host.how = HOST_INSIDE;
+        host.status = PMIX_SUCCESS;
+        raw_start(&host_module, 1, (uint32_t)remote);
+        host.how = HOST_ERROR;
+        host.status = PMIX_ERR_NOT_SUPPORTED;
+        join(one, &all, 1, NULL, NULL);
+        if (remote) {
+            fails(raw_status(one, 400), NOT_SUPPORTED);
+        } else {
+            read_name(one, name);
+            ok(in(one, PX_OP_DISCONNECT, name));
+        }
+        raw_server_stop();
+    }
+}
+
+PX_TEST(one_that_cannot_leave_in_time_is_a_member_still)
+{
+    pmix_nspace_t name;
+    uint32_t second = 1;
+    pmix_info_t info;
+    pmix_proc_t procs;
+
+    raw_start(&host_module, 1, 0);
+    join(one, &all, 1, NULL, NULL);
+    read_name(one, name);
+    procs = raw_proc(name, PMIX_RANK_WILDCARD);
+    PMIx_Info_load(&info, PMIX_TIMEOUT, &second, PMIX_UINT32);
+    host.how = HOST_HELD;
+    raw_collect(one, 401, PX_OP_DISCONNECT, &procs, 1, &info);
+    fails(raw_status(one, 401), TIMEOUT);
+    ck_assert(host_answer(PMIX_ERR_NO_PERMISSIONS));
+    host.how = HOST_INSIDE;
+    ok(in(one, PX_OP_FENCE, name));
+    ok(in(one, PX_OP_DISCONNECT, name));
+}
+
+PX_TEST(bad_ids_are_refused)
+{
+    static char long_id[PMIX_MAX_NSLEN + 2];
+
+    raw_start(NULL, 1, 0);
+    memset(long_id, 'x', sizeof long_id - 1);
+    join(one, &all, 1, PMIX_CONNECT_ID, "");
+    fails(raw_status(one, 400), BAD_PARAM);
+    join(one, &all, 1, PMIX_CONNECT_ID, NULL); /* a flag */
+    fails(raw_status(one, 400), BAD_PARAM);
+    join(one, &all, 1, PMIX_CONNECT_ID, long_id);
+    fails(raw_status(one, 400), BAD_PARAM);
+    join(one, &all, 1, PMIX_CONNECT_NOTIFY_REQ, NULL);
+    ok(raw_status(one, 400));
+}
+
+PX_TEST(only_processes_of_the_same_user_are_asked_to_connect)
+{
+    const pmix_proc_t both[] = {{"other", PMIX_RANK_WILDCARD},
+                                {"job", PMIX_RANK_WILDCARD}};
+
+    PX_TEST_NEEDS(geteuid() == 0, "root, to be another user");
+    raw_start(NULL, 1, 0);
+    raw_add_job("other", 1, 0, 12345);
+    int other = raw_client_as(12345, "other", 0);
+    join(other, both, 2, PMIX_CONNECT_NOTIFY_REQ, NULL);
+    fails(raw_status(other, 400), NO_PERMISSIONS);
+    join(other, both, 1, PMIX_CONNECT_NOTIFY_REQ, NULL);
+    ok(raw_status(other, 400));
+}
+
+static void make_many(void *arg)
+{
+    const px_infos none = {0};
+    const struct px_joint j = {&all, 1, &none, ""};
+    const struct px_nspace *made;
+    unsigned *n = arg;
+
+    for (*n = 0; !px_joint_make(px_process.server, &j, true, &made); ++*n)
+        ;
+}
+
+PX_TEST(they_are_bounded_and_go_with_their_job)
+{
+    size_t before, after;
+    unsigned n = 0;
+
+    raw_start(NULL, 1, 0);
+    raw_on_loop(count_nspaces, &before);
+    raw_on_loop(make_many, &n);
+    ck_assert_uint_eq(n, 1024);
+    raw_drop_job("job");
+    raw_on_loop(count_nspaces, &after);
+    ck_assert_uint_eq(after, before - 1);
+}
+
+PX_TEST_MAIN("server/joint", NULL, host_end)
