@@ -147,7 +147,7 @@ families() { # families HEADERS LIBRARY
 bound() { # bound HEADERS LIBRARY
     local RANKS=2 client
     use_debian
-    [ "$(nproc)" -ge 2 ] || skip "needs 2 CPUs"
+    need_cores 2
     client=$(program "$1" client)
     [ "$2" != ours ] || export STRICT=1
     well "$PMIXRUN" -n 2 --map-by core --bind-to core -x "LD_LIBRARY_PATH=$(folder "$2")" "$client" bound

@@ -50,6 +50,12 @@ times() {
 is_root() { [ "$(id -u)" = 0 ]; }
 has() { command -v "$1" >/dev/null 2>&1; }
 
+need_cores() { # need_cores N: to bind ranks to
+    local n
+    n=$(sort -u /sys/devices/system/cpu/cpu*/topology/thread_siblings_list 2>/dev/null | wc -l)
+    [ "$n" -ge "$1" ] && [ "$(nproc)" -ge "$1" ] || skip "needs $1 cores"
+}
+
 # Somebody else, whom only root can become, and who may not be let into the build folder.
 OTHER=(setpriv --reuid 12345 --regid 12345 --clear-groups)
 need_other() {

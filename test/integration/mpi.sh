@@ -134,7 +134,7 @@ END
 # What Open MPI itself finds that its ranks are bound to.
 bound() { # bound LIBRARY
     need_mpi "$1"
-    [ "$(nproc)" -ge 2 ] || skip "needs 2 CPUs"
+    need_cores 2
     well "$PMIXRUN" -n 2 --map-by core --bind-to core -x "LD_LIBRARY_PATH=$(folder "$1")" \
         -x OMPI_MCA_hwloc_base_report_bindings=1 "$MPI" coll 2
     lines 2 '^OK coll' "$OUT"
