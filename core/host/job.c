@@ -581,7 +581,7 @@ static void run_too_long(struct px_launch_job *job)
 
     snprintf(f.text, sizeof(f.text), "%u seconds, its time limit, are over",
              job->plan.limit_s);
-    if (job->stage < PX_JOB_TERM)
+    if (job->stage < PX_JOB_TOLD)
         px_log(PX_LOG_WARN, "spawn", "job %s ends: %s", job->proc.nspace, f.text);
     px_job_fail(job, &f);
     check_finished(job); /* its last process may have ended meanwhile */
@@ -591,7 +591,7 @@ static void on_limit(void *arg)
 {
     struct px_launch_job *job = arg;
 
-    if (job->stage < PX_JOB_TERM)
+    if (job->stage < PX_JOB_TOLD)
         px_job_report_timeout(job, run_too_long);
 }
 

@@ -79,6 +79,7 @@ dynamic() { # dynamic LIBRARY
         row=${row#*:}
         lines "${row#*:}" "^OK ${row%:*} " "$OUT"
     done
+    used 4 pmixrun "$OUR_LIB" 16 mpi "$(library "$1")"
     rc_of 7 run 60 "$PMIXRUN" -n 2 -x "LD_LIBRARY_PATH=$(folder "$1")" "$MPI" orphan >"$OUT" 2>"$ERR"
     lines 1 '^pmixrun: rank 1 of .* called abort with status 7' "$ERR"
     lines 0 '^OK' "$OUT"

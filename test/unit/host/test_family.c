@@ -40,6 +40,7 @@ static const struct scene {
     SCENE("A BAs", "A0", "A"),
     SCENE("A BAs", "A", "A"),
     SCENE("A BAs CB", "C0", "BC"),
+    SCENE("AT", "A0", "A"), /* of a tool */
     /* A job that goes on without a process of its own goes on without others. */
     SCENE("Ar BA", "B0", "B"),
     SCENE("Ac BA", "A0", ""),
@@ -176,6 +177,7 @@ PX_TEST_LOOP(jobs_end_with_those_that_they_are_connected_with, PX_COUNT(scenes))
     const struct scene *s = &scenes[_i];
     pmix_proc_t failing;
 
+    PMIx_Load_nspace(names['T'], "tool");
     for (const char *job = s->jobs; *job;)
         job = start(job);
     if (s->joins)
