@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "contract_pfexec.h"
 
-#include "core/base/clock.h"
-#include "core/base/fd.h"
 #include "core/base/str.h"
 
 #include <errno.h>

@@ -2,8 +2,6 @@
 /* Contributions of fabric components to a launch: gathered into one byte object where
  * the job is launched from, and taken apart again on each node. Nothing of it is
  * applied before all of it was read. */
-#include "core/base/strv.h"
-#include "core/base/str.h"
 #include "core/plugin/select.h"
 #include "core/rt/log.h"
 #include "core/server/host.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events between a client and its server: which codes are asked for, what reaches handlers, and what is
  * sent. */
-#include "core/base/str.h"
 #include "core/client/client.h"
 #include "fake_server.h"
 #include "px_test.h"

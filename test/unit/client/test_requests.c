@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What comes back from a server that was asked: published values, spawned jobs, what is supported,
  * groups as each release of the field's servers tells of them. */
-#include "core/base/str.h"
 #include "core/client/client.h"
 #include "fake_server.h"
 #include "px_test.h"

@@ -2,7 +2,6 @@
 #include "jobs.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the host tells the server: process sets, attributes, what holds for every job; what the server
  * answers to queries of these. */
-#include "core/base/str.h"
 #include "fake_host.h"
 #include "raw.h"
 
