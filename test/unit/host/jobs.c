@@ -118,6 +118,36 @@ void spawn_sleepers(int n)
     spawn(n, "exec sleep 20");
 }
 
+struct request {
+    const pmix_proc_t *parent;
+    const pmix_info_t *info;
+    size_t n;
+    const pmix_app_t *app;
+};
+
+static void on_spawned(pmix_status_t status, char nspace[], void *cbdata)
+{
+    if (!status)
+        px_str_copy(job_name, sizeof(job_name), nspace);
+    px_call_done(cbdata, status);
+}
+
+static void do_spawn(struct px_call *call, void *arg)
+{
+    const struct request *q = arg;
+    pmix_status_t rc = px_process.server->module.spawn(q->parent, q->info, q->n, q->app,
+                                                       1, on_spawned, call);
+
+    if (rc)
+        px_call_done(call, rc);
+}
+
+pmix_status_t spawn_by(const pmix_proc_t *parent, const pmix_info_t *info, size_t n,
+                       const pmix_app_t *app)
+{
+    return px_call(px_process.loop, do_spawn, &(struct request){parent, info, n, app});
+}
+
 pmix_status_t control_by(const char *directive, const void *value,
                          pmix_data_type_t type, pmix_proc_t *target)
 {

@@ -45,6 +45,10 @@ pmix_status_t spawn_with(const px_infos *infos, int n, const char *script);
 void spawn(int n, const char *script);
 void spawn_sleepers(int n);
 
+/* As the host does for a process that is connected. */
+pmix_status_t spawn_by(const pmix_proc_t *parent, const pmix_info_t *info, size_t n,
+                       const pmix_app_t *app);
+
 /* PMIx_Job_control with this value, or a flag if it is NULL, to target; NULL: to all
  * jobs. */
 pmix_status_t control_by(const char *directive, const void *value,

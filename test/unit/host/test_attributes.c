@@ -452,27 +452,6 @@ PX_TEST(attributes_of_the_job_may_stand_at_an_application)
 
 /* ---- by a process of a job ------------------------------------------------------- */
 
-struct request {
-    pmix_info_t *info;
-    pmix_app_t *app;
-};
-
-static void on_spawned(pmix_status_t status, pmix_nspace_t nspace PX_UNUSED,
-                       void *cbdata PX_UNUSED)
-{
-    ok(status);
-}
-
-static void do_spawn(struct px_call *call, void *arg)
-{
-    const struct request *q = arg;
-    pmix_proc_t from;
-
-    px_proc_set(&from, "a-job", 1);
-    px_call_done(call, px_process.server->module.spawn(&from, q->info, 1, q->app, 1,
-                                                       on_spawned, NULL));
-}
-
 /* Streams and environment of that process are not those of this program. */
 PX_TEST(a_client_may_not_require_what_only_this_program_gets)
 {
@@ -480,7 +459,9 @@ PX_TEST(a_client_may_not_require_what_only_this_program_gets)
                                        PMIX_FWD_STDDIAG, PMIX_FWD_ENVIRONMENT};
     char name[] = "true";
     pmix_app_t app = {.cmd = name, .maxprocs = 1};
+    pmix_proc_t client;
 
+    px_proc_set(&client, "a-job", 1);
     for (size_t i = 0; i < PX_COUNT(keys); i++) {
         for (int how = 0; how < 4; how++) {
             const bool value = how & 2;
@@ -489,8 +470,7 @@ PX_TEST(a_client_may_not_require_what_only_this_program_gets)
             ok(PMIx_Info_load(&info, keys[i], &value, PMIX_BOOL));
             if (how & 1)
                 PMIx_Info_required(&info);
-            pmix_status_t rc = px_call(px_process.loop, do_spawn,
-                                       &(struct request){&info, &app});
+            pmix_status_t rc = spawn_by(&client, &info, 1, &app);
             ck_assert_int_eq(rc, how == 3 ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS);
             if (!rc)
                 ends_with(PMIX_SUCCESS, keys[i]);

@@ -77,30 +77,6 @@ static pmix_proc_t proc_of(const char *text)
     return p;
 }
 
-static void on_spawned(pmix_status_t status, char nspace[], void *cbdata)
-{
-    if (!status)
-        px_str_copy(job_name, sizeof(job_name), nspace);
-    px_call_done(cbdata, status);
-}
-
-struct child {
-    const pmix_proc_t *parent;
-    const pmix_info_t *info;
-    size_t n;
-    const pmix_app_t *app;
-};
-
-static void do_spawn(struct px_call *call, void *arg)
-{
-    const struct child *c = arg;
-    pmix_status_t rc = px_process.server->module.spawn(c->parent, c->info, c->n, c->app,
-                                                       1, on_spawned, call);
-
-    if (rc)
-        px_call_done(call, rc);
-}
-
 static const char *attribute_of(char flag)
 {
     return flag == 's'   ? PMIX_SPAWN_CHILD_SEP
@@ -123,8 +99,7 @@ static const char *start(const char *job)
         parent = proc_of((char[]){*job++, '0', 0});
     if (*job >= 'a')
         ok(px_infos_add(&infos, attribute_of(*job++), NULL, PMIX_BOOL));
-    ok(px_call(px_process.loop, do_spawn,
-               &(struct child){&parent, infos.v, infos.n, &app}));
+    ok(spawn_by(&parent, infos.v, infos.n, &app));
     memcpy(names[(int)name[0]], job_name, sizeof(job_name));
     return job + strspn(job, " ");
 }
