@@ -22,8 +22,8 @@ static void cannot(struct px_task *task, const char *why)
     struct px_failure f = task->restart->failure;
     size_t len = strlen(f.text);
 
-    snprintf(f.text + len, sizeof(f.text) - len, ", and cannot be started again: %s",
-             why);
+    snprintf(f.text + len, sizeof(f.text) - len,
+             ", and cannot be started again: %.300s", why);
     px_job_fail(task->job, &f);
 }
 
