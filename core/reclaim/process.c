@@ -322,8 +322,8 @@ static void kill_orphans(const struct px_journal_record *leader)
     pid_t group = (pid_t)leader->x;
     PX_AUTOCLOSE int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (proc >= 0 && group != getpgrp() && !px_fd_each_name(proc, is_other, &orphans) &&
-        orphans.found)
+    if (proc >= 0 && group != getpgrp() && kill(-group, 0) == 0 &&
+        !px_fd_each_name(proc, is_other, &orphans) && orphans.found)
         kill(-group, SIGKILL);
 }
 
