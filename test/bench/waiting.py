@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Round trips of clients to their server while a tree of 100,000 files is removed for another
-client, against the same while `rm -rf` removes an equal tree beside them. meson sets TENON_BUILD."""
+client, against the same while `rm -rf` removes an equal tree beside them, before or after that, and several times.
+meson sets TENON_BUILD."""
 import os
 import shutil
+import statistics
 import struct
 import subprocess
 import sys
@@ -15,6 +17,7 @@ PMIXRUN = os.path.join(BUILD, "contrib/tools/pmixrun")
 CLIENT = os.path.join(BUILD, "test/integration/client")
 FOLDERS = 100
 FILES = int(os.environ.get("BENCH_FILES", "1000"))  # in each
+ROUNDS = 5  # other work on this machine is in the 99th percentile of one, not in the median of all
 MOST = 2.0  # times as long
 PATIENCE_S = 120
 
@@ -35,7 +38,7 @@ def await_(what, condition):
         time.sleep(0.002)
 
 
-def phases(place, out, job):
+def phases(place, out, job, ours_first):
     """[(name, begin, end)], by the clock of the samples."""
     found = []
 
@@ -56,10 +59,12 @@ def phases(place, out, job):
 
     await_("the request", registered)
     time.sleep(0.2)
-    timed("idle", lambda: time.sleep(1))
-    timed("rm -rf", lambda: subprocess.check_call(["rm", "-rf", os.path.join(place, "twin")]))
-    time.sleep(0.2)
-    timed("ours", remove_tree)
+    timed("idle", lambda: time.sleep(0.5))
+    both = [("rm -rf", lambda: subprocess.check_call(["rm", "-rf", os.path.join(place, "twin")])),
+            ("ours", remove_tree)]
+    for name, remove in reversed(both) if ours_first else both:
+        time.sleep(0.2)
+        timed(name, remove)
     open(os.path.join(place, "stop"), "w").close()
     if job.wait(timeout=PATIENCE_S):
         sys.exit("bench: the job ends with status %d" % job.returncode)
@@ -70,7 +75,7 @@ def quantile(values, q):
     return sorted(values)[min(int(len(values) * q), len(values) - 1)]
 
 
-def measure(place):
+def measure(place, ours_first):
     for name in ("tree", "twin"):
         make_tree(os.path.join(place, name))
     env = dict(os.environ, TMPDIR=place, BUSY_TREE=place + "/tree", BUSY_GO=place + "/go",
@@ -79,7 +84,7 @@ def measure(place):
     with open(out, "wb") as f:
         job = subprocess.Popen([PMIXRUN, "-n", "2", CLIENT, "busy"], env=env, stdout=f)
     try:
-        times = phases(place, out, job)
+        times = phases(place, out, job, ours_first)
     finally:
         job.kill()
         job.wait()
@@ -98,11 +103,15 @@ def measure(place):
 
 
 def main():
-    place = tempfile.mkdtemp(prefix="tb.")
-    try:
-        ratio = measure(place)
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+    ratios = []
+    for i in range(ROUNDS):
+        # where files are made as fast after others were removed, unlike in ext4
+        place = tempfile.mkdtemp(prefix="tb.", dir="/dev/shm")
+        try:
+            ratios.append(measure(place, i % 2))
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+    ratio = statistics.median(ratios)
     print("p99 while we remove %d files: %.2f times that while rm -rf does" % (
         FOLDERS * FILES, ratio))
     return ratio > MOST
