@@ -80,7 +80,8 @@ pmix_status_t px_server_child_env(struct px_server *srv, const pmix_proc_t *proc
  * disconnect, or the end of either. apart: neither ends with the other. */
 pmix_status_t px_server_connect(struct px_server *srv, const pmix_proc_t *parent,
                                 const char *nspace, bool apart);
-/* Calls fn with each set of processes that are connected, by a spawn or a connect. */
+/* Calls fn with each set of processes that are connected, by a spawn or a connect, also
+ * one that made a namespace. */
 typedef void (*px_connected_fn)(void *arg, const pmix_proc_t *procs, size_t n,
                                 bool apart);
 void px_server_connected(const struct px_server *srv, px_connected_fn fn, void *arg);

@@ -151,6 +151,7 @@ void px_server_connected(const struct px_server *srv, px_connected_fn fn, void *
 {
     PX_LIST_EACH (&srv->part.connected->sets, struct set, s, link)
         fn(arg, s->procs, s->n, s->apart);
+    px_joint_each(srv, fn, arg);
 }
 
 /* ---- those that leave ------------------------------------------------------------ */

@@ -6,7 +6,6 @@
 #include "core/model/jobinfo.h"
 #include "core/model/proc_names.h"
 #include "core/rt/log.h"
-#include "core/server/host.h"
 #include "core/server/nspaces/identity.h"
 #include "pmix_connect.h"
 
@@ -187,19 +186,39 @@ static bool is_here(const struct px_assembly *a)
     return true;
 }
 
+/* Those that have not left, malloc'd; NULL: all have, or there is no memory. */
+static pmix_proc_t *members_of(const struct joint *j, size_t *n)
+{
+    pmix_proc_t *procs = calloc(1, sizeof *procs);
+
+    *n = 1;
+    if (procs)
+        px_proc_set(procs, j->name, PMIX_RANK_WILDCARD);
+    if (procs && px_procs_expand(px_process.model, &procs, n))
+        free(px_take(&procs));
+    return procs;
+}
+
 static void report_member(struct px_server *srv, const struct joint *j,
                           pmix_status_t code, const pmix_proc_t *proc)
 {
-    pmix_proc_t *procs = calloc(1, sizeof *procs);
-    struct px_joint rest = {.n_procs = 1, .id = j->id};
+    struct px_joint rest = {.id = j->id};
+    PX_AUTOFREE pmix_proc_t *procs = members_of(j, &rest.n_procs);
 
+    rest.procs = procs;
     if (procs)
-        px_proc_set(procs, j->name, PMIX_RANK_WILDCARD);
-    if (procs && !px_procs_expand(px_process.model, &procs, &rest.n_procs)) {
-        rest.procs = procs;
         report(srv, code, proc, &rest, j->name, !is_here(nspace_of(j)->assembly));
+}
+
+void px_joint_each(const struct px_server *srv, px_connected_fn fn, void *arg)
+{
+    PX_LIST_EACH (&srv->part.joints->list, struct joint, j, link) {
+        size_t n;
+        PX_AUTOFREE pmix_proc_t *procs = members_of(j, &n);
+
+        if (procs)
+            fn(arg, procs, n, j->may_end);
     }
-    free(procs);
 }
 
 /* ---- one more -------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #define PX_SERVER_NSPACES_NSPACES_H
 
 #include "core/model/assembly.h"
+#include "core/server/host.h"
 #include "core/server/nspaces/identity.h"
 #include "core/server/upcall.h"
 
@@ -32,6 +33,8 @@ bool px_joint_may_end(const struct px_server *srv, const char *name);
 /* Is the process a member, and has not left? */
 bool px_joint_has(const struct px_server *srv, const char *name,
                   const pmix_proc_t *proc);
+/* Calls fn with the members of each that have not left; apart: they may end without. */
+void px_joint_each(const struct px_server *srv, px_connected_fn fn, void *arg);
 /* The process leaves. each: the others are to hear of it, even if they did not ask. */
 void px_joint_leave(struct px_server *srv, const char *name, const pmix_proc_t *proc,
                     bool each);

@@ -10,6 +10,7 @@
 
 #include "core/server/collective/collective.h"
 #include "core/server/host.h"
+#include "pmix_connect.h"
 
 #define SCENE(j, f, e, ...)                           \
     {                                                 \
@@ -23,7 +24,9 @@ static const struct scene {
     const char *fails; /* a process is killed, or a whole job is ended by order */
     const char *ends;  /* jobs that end; the others stay */
     const char *joins, *parts; /* jobs that connect, and disconnect; a is rank 0 of A */
-    const char *first;         /* a process that ends well before all that */
+    const char
+        *makes; /* jobs that connect and get a namespace; "e": EARLY_TERM_ALLOWED */
+    const char *first; /* a process that ends well before all that */
 } scenes[] = {
     SCENE("A BA", "B1", "AB"),
     SCENE("A BA", "A0", "AB"),
@@ -51,6 +54,9 @@ static const struct scene {
     SCENE("A B", "A0", "AB", .joins = "AB"),
     SCENE("A B", "A0", "A", .joins = "AB", .parts = "AB"),
     SCENE("A B CB", "C1", "ABC", .joins = "AB"),
+    SCENE("A B", "A0", "AB", .makes = "AB"),
+    SCENE("A B", "A0", "A", .makes = "ABe"),
+    SCENE("A B C", "C1", "BC", .makes = "bC"),
     SCENE("A BAs", "B0", "AB", .joins = "AB"),
     /* disconnected, by the set of a spawn or a greater one: not by a lesser */
     SCENE("A BA", "B0", "B", .parts = "aB"),
@@ -106,7 +112,7 @@ static const char *start(const char *job)
 
 struct change {
     const char *jobs;
-    bool parts;
+    bool parts, makes;
 };
 
 static void do_change(struct px_call *call, void *arg)
@@ -114,12 +120,20 @@ static void do_change(struct px_call *call, void *arg)
     const struct change *change = arg;
     pmix_proc_t procs[3];
     struct px_collective c = {.server = px_process.server, .procs = procs};
+    struct px_joint joint = {.procs = procs, .infos = &c.infos, .id = ""};
+    pmix_status_t rc;
 
-    for (const char *j = change->jobs; *j; j++)
+    for (const char *j = change->jobs; *j && *j != 'e'; j++)
         procs[c.n_procs++] = proc_of((char[]){*j, 0});
     px_members_sort(procs, &c.n_procs);
-    px_call_done(call, change->parts ? px_connected_drop(&c, false)
-                                     : px_connected_add(&c, true));
+    joint.n_procs = c.n_procs;
+    if (strchr(change->jobs, 'e'))
+        ok(px_infos_add(&c.infos, PMIX_CONNECT_EARLY_TERM_ALLOWED, NULL, PMIX_BOOL));
+    rc = change->makes   ? px_joint_make(c.server, &joint, true, &c.made)
+         : change->parts ? px_connected_drop(&c, false)
+                         : px_connected_add(&c, true);
+    px_infos_cleanup(&c.infos);
+    px_call_done(call, rc);
 }
 
 static void check(const struct scene *s, char name)
@@ -156,9 +170,13 @@ PX_TEST_LOOP(jobs_end_with_those_that_they_are_connected_with, PX_COUNT(scenes))
     for (const char *job = s->jobs; *job;)
         job = start(job);
     if (s->joins)
-        ok(px_call(px_process.loop, do_change, &(struct change){s->joins, false}));
+        ok(px_call(px_process.loop, do_change, &(struct change){.jobs = s->joins}));
+    if (s->makes)
+        ok(px_call(px_process.loop, do_change,
+                   &(struct change){.jobs = s->makes, .makes = true}));
     if (s->parts)
-        ok(px_call(px_process.loop, do_change, &(struct change){s->parts, true}));
+        ok(px_call(px_process.loop, do_change,
+                   &(struct change){.jobs = s->parts, .parts = true}));
     if (s->first) {
         make_file((char[]){s->first[0], '.', s->first[1], 0});
         usleep(100000);
