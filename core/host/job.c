@@ -659,10 +659,11 @@ void px_job_task_ended(void *arg, pid_t pid, int wait_status,
     const struct px_failure failure = judge(task);
     px_log(PX_LOG_INFO, "spawn", "rank %u of %s, pid %ld, %s", task->rank, proc.nspace,
            (long)pid, failure.status ? failure.text : "has ended");
+    bool failed = failure.status && !job->launch_status && !task->aborted &&
+                  !job->launcher->restart->plan(task, &failure);
     px_server_client_ended(job->launcher->server, &proc);
     px_pubs_gone(&job->launcher->pubs, &proc);
-    if (failure.status && !job->launch_status && !task->aborted &&
-        !job->launcher->restart->plan(task, &failure))
+    if (failed)
         px_job_fail(job, &failure);
     if (job->n_running == 0)
         last_task_ended(job);

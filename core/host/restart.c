@@ -17,6 +17,13 @@
 /* It doubles each time: a program that cannot run keeps the node from nothing. */
 enum { FIRST_PAUSE_MS = 10, LONGEST_PAUSE_MS = 1000 };
 
+static void revive(const struct px_task *task, bool revives)
+{
+    const pmix_proc_t proc = px_task_name(task);
+
+    px_server_client_revives(task->job->launcher->server, &proc, revives);
+}
+
 static void cannot(struct px_task *task, const char *why)
 {
     struct px_failure f = task->restart->failure;
@@ -24,6 +31,7 @@ static void cannot(struct px_task *task, const char *why)
 
     snprintf(f.text + len, sizeof(f.text) - len,
              ", and cannot be started again: %.300s", why);
+    revive(task, false);
     px_job_fail(task->job, &f);
 }
 
@@ -70,6 +78,7 @@ static void on_pause_over(void *arg)
         return;
     if (task->job->stage > PX_JOB_RUNNING) {
         r->pending = false;
+        revive(task, false);
         px_job_task_failed(task, task->job->verdict);
         return;
     }
@@ -102,6 +111,7 @@ static bool plan(struct px_task *task, const struct px_failure *failure)
     r->failure = *failure;
     r->pending = true;
     job->n_running++;
+    revive(task, true);
     px_timer_set(r->timer,
                  r->n < 7 ? (uint64_t)FIRST_PAUSE_MS << r->n : LONGEST_PAUSE_MS);
     return true;

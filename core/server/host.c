@@ -36,9 +36,29 @@ void px_server_client_started(struct px_server *srv, const pmix_proc_t *proc, pi
     px_cleanup_proc_started(srv, proc, pid);
 }
 
+void px_server_client_revives(struct px_server *srv, const pmix_proc_t *proc,
+                              bool revives)
+{
+    struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, proc->nspace);
+    struct px_cleanup_rank *r = job ? px_cleanup_rank_find(job, proc->rank) : NULL;
+
+    if (r)
+        r->revives = revives;
+    if (job && !revives)
+        srv->cleanup->check(job);
+}
+
 bool px_server_client_settled(struct px_server *srv, const pmix_proc_t *proc)
 {
-    return px_cleanup_settled(srv, proc);
+    struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, proc->nspace);
+
+    if (!job)
+        return true;
+    PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
+        if ((!s->rank || s->rank->rank == proc->rank) &&
+            (s->state == PX_CLEANUP_DUE || s->state == PX_CLEANUP_RUNS))
+            return false;
+    return true;
 }
 
 /* Its connections may outlast it in a process that it has left behind. */

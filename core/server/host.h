@@ -47,6 +47,9 @@ bool px_server_has_peer(struct px_server *srv, const pmix_proc_t *proc);
  * reported. */
 void px_server_client_started(struct px_server *srv, const pmix_proc_t *proc,
                               pid_t pid);
+/* One that ends will be started again, or will not be after all. */
+void px_server_client_revives(struct px_server *srv, const pmix_proc_t *proc,
+                              bool revives);
 /* Has all been removed that the process had registered, now that it has ended? */
 bool px_server_client_settled(struct px_server *srv, const pmix_proc_t *proc);
 /* It is about to be started again, the n-th time: what it has left is forgotten. */

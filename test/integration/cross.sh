@@ -71,12 +71,15 @@ aborts() { # aborts HEADERS LIBRARY
 
 # A rank that fails is started again, on whichever library.
 revives() { # revives HEADERS LIBRARY
+    local n
     use_debian
-    run 60 "$PMIXRUN" --restarts 1 -n "$RANKS" -x "LD_LIBRARY_PATH=$(folder "$2")" "$(program "$1" client)" \
-        revive "$TMPDIR/file" >"$OUT" 2>"$ERR" || fail "exit status $?: $(tail -1 "$ERR")"
-    lines "$RANKS" '^OK revive [0-2]$' "$OUT"
-    lines 1 '^pmixrun: rank 0 .* exited with status 5, and was started again \(1 of 1\)$' "$ERR"
-    lines 1 . "$ERR"
+    for n in 1 "$RANKS"; do
+        run 60 "$PMIXRUN" --restarts 1 -n "$n" -x "LD_LIBRARY_PATH=$(folder "$2")" "$(program "$1" client)" \
+            revive "$TMPDIR/file" "$TMPDIR/file-of-job" >"$OUT" 2>"$ERR" || fail "exit status $?: $(tail -1 "$ERR")"
+        lines "$n" '^OK revive [0-2]$' "$OUT"
+        lines 1 '^pmixrun: rank 0 .* exited with status 5, and was started again \(1 of 1\)$' "$ERR"
+        lines 1 . "$ERR"
+    done
 }
 
 # Processes wait in PMIx_Init and where they want to, until a debugger, the process that started them, releases them.

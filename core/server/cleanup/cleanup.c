@@ -27,7 +27,7 @@ static bool job_ended(const struct px_cleanup_job *job)
     uint32_t n_registered = 0;
 
     PX_LIST_EACH (&job->ranks, struct px_cleanup_rank, r, link)
-        if (!rank_ended(r))
+        if (!rank_ended(r) || (r->revives && !job->gone))
             return false;
     if (!ns)
         return true;
@@ -223,19 +223,6 @@ static void check(struct px_cleanup_job *job)
     end_due(job, true);
     end_due(job, false);
     px_cleanup_job_release(job);
-}
-
-bool px_cleanup_settled(struct px_server *srv, const pmix_proc_t *proc)
-{
-    struct px_cleanup_job *job = px_cleanup_job_find(srv->cleanup, proc->nspace);
-
-    if (!job)
-        return true;
-    PX_LIST_EACH (&job->scopes, struct px_cleanup_scope, s, link)
-        if ((!s->rank || s->rank->rank == proc->rank) &&
-            (s->state == PX_CLEANUP_DUE || s->state == PX_CLEANUP_RUNS))
-            return false;
-    return true;
 }
 
 void px_cleanup_drop(struct px_server *srv, const char *path, const struct stat *st)

@@ -29,9 +29,6 @@ pmix_status_t px_cleanup_register(struct px_server *srv, struct px_peer *peer,
  * will be reported. */
 void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid_t pid);
 
-/* Is nothing being removed, or about to be, that waited for the end of this process? */
-bool px_cleanup_settled(struct px_server *srv, const pmix_proc_t *proc);
-
 /* Removes a folder in srv->dir, with all that is in it, in the background: its time is
  * over before that of the server. The part that cannot be removed goes with
  * srv->dir. */

@@ -402,7 +402,7 @@ void px_cleanup_proc_started(struct px_server *srv, const pmix_proc_t *proc, pid
 
     if (p) {
         p->ours = true;
-        r->reported = false;
+        r->reported = r->revives = false;
         join_scopes(p);
         rc = group_add(srv->cleanup, p);
     }

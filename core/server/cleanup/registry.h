@@ -75,6 +75,7 @@ struct px_cleanup_rank {
     bool seen;       /* the pid of one was known */
     bool lost;       /* one whose pid was never known has gone: perhaps it lives */
     bool reported;   /* ended, says the host */
+    bool revives;    /* and will be started again: its job goes on */
 };
 
 struct px_cleanup_proc {

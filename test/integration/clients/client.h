@@ -251,8 +251,9 @@ static inline void make_file(const char *path)
     close(fd);
 }
 
-/* Has it removed, with all in it if it is a folder, when this process has ended. */
-static inline pmix_status_t remove_at_end(const char *key, const char *path)
+/* Has it removed, with all in it if it is a folder, when that process, or all of the job, has ended. */
+static inline pmix_status_t remove_at_end_of(const pmix_proc_t *proc, const char *key,
+                                             const char *path)
 {
     pmix_info_t info[2] = {info_bool("unused"), info_bool(PMIX_CLEANUP_RECURSIVE)};
     pmix_info_t *results = NULL;
@@ -260,11 +261,15 @@ static inline pmix_status_t remove_at_end(const char *key, const char *path)
     pmix_status_t rc;
 
     PMIX_INFO_LOAD(&info[0], key, path, PMIX_STRING);
-    rc = PMIx_Job_control(&me, 1, info, 1 + !strcmp(key, PMIX_REGISTER_CLEANUP_DIR),
+    rc = PMIx_Job_control(proc, 1, info, 1 + !strcmp(key, PMIX_REGISTER_CLEANUP_DIR),
                           &results, &n);
     PMIX_INFO_DESTRUCT(&info[0]);
     PMIX_INFO_FREE(results, n);
     return rc;
+}
+static inline pmix_status_t remove_at_end(const char *key, const char *path)
+{
+    return remove_at_end_of(&me, key, path);
 }
 
 #endif

@@ -92,7 +92,8 @@ ALONE(abort)
     printf("OK abort %u\n", me.rank);
 }
 
-/* ---- revive: rank 0 ends without finalizing, leaving data and a file, and is started again. The others hear of
+/* ---- revive FILE1 FILE2: rank 0 ends without finalizing, leaving data, a file, and one of the job, and is started
+ * again. The others hear of
  * it, find the data of its new life, and then all meet. --------------------------------------------- */
 
 static atomic_int restarts;
@@ -109,7 +110,7 @@ ALONE(revive)
     pmix_status_t code = PMIX_ERR_PROC_RESTART;
     uint32_t times, life;
 
-    CHECK(argc > 1);
+    CHECK(argc > 2);
     begin();
     if (me.rank == 0) {
         GOOD(get_u32(0, PMIX_REINCARNATION, NULL, &times));
@@ -119,11 +120,13 @@ ALONE(revive)
         GOOD(PMIx_Commit());
         if (times == 0) {
             make_file(argv[1]);
+            make_file(argv[2]);
             GOOD(remove_at_end(PMIX_REGISTER_CLEANUP, argv[1]));
+            GOOD(remove_at_end_of(&everyone, PMIX_REGISTER_CLEANUP, argv[2]));
             barrier();
             _exit(5);
         }
-        CHECK(!exists(argv[1]));
+        CHECK(!exists(argv[1]) && exists(argv[2]));
     } else {
         watch(&code, 1, NULL, 0, on_restart);
         barrier();
