@@ -441,8 +441,11 @@ static void on_timer(void *arg)
         job->launch_status = PMIX_ERR_TIMEOUT;
         px_job_report_timeout(job, launch_too_long);
     } else if (job->stage == PX_JOB_ENDED) {
-        px_server_drop_nspace(job->launcher->server, job->proc.nspace);
+        struct px_launcher *l = job->launcher;
+
+        px_server_drop_nspace(l->server, job->proc.nspace);
         job_free(job);
+        limit_kept(l);
     } else if (job->launch_status && job->n_running == 0) {
         px_job_abandon(job, job->launch_status);
     } else if (job->n_running == 0) {
