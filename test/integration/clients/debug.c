@@ -31,6 +31,7 @@ static void release(const char *job, pmix_rank_t rank)
     PMIX_INFO_LOAD(&info[2], PMIX_EVENT_CUSTOM_RANGE, &target, PMIX_PROC);
     GOOD(PMIx_Notify_event(PMIX_DEBUGGER_RELEASE, &me, PMIX_RANGE_CUSTOM, info, 3, NULL,
                            NULL));
+    PMIX_INFO_DESTRUCT(&info[2]);
 }
 
 static void name_file(char name[4096], const char *base, pmix_rank_t rank)
@@ -103,6 +104,7 @@ ALONE(debugged)
     PMIX_INFO_LOAD(&ready[1], PMIX_BREAKPOINT, "main", PMIX_STRING);
     GOOD(PMIx_Notify_event(PMIX_READY_FOR_DEBUG, &me, PMIX_RANGE_RM, ready, 2, NULL,
                            NULL));
+    PMIX_INFO_DESTRUCT(&ready[1]);
     CHECK(wait_for(&n_released, 20));
     CHECK(unlink(file) == 0);
     GOOD(PMIx_Finalize(NULL, 0));
