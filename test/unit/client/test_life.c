@@ -65,6 +65,65 @@ PX_TEST(the_newest_address_decides_about_the_dialect)
     }
 }
 
+/* ---- debuggers ------------------------------------------------------------------- */
+
+static const pmix_value_t *stops;
+
+static void job_with_stops(px_writer *w)
+{
+    fake_usual_job_info(w);
+    px_pack_kval(w, PMIX_DEBUG_STOP_IN_INIT, stops);
+}
+
+static bool release_it(int fd, struct fake_req *req)
+{
+    if (req->op != PX_OP_NOTIFY)
+        return false;
+    fake_status(fd, req->tag, PMIX_SUCCESS);
+    fake_event(fd, PMIX_DEBUGGER_RELEASE, &(px_infos){0});
+    return true;
+}
+
+static bool leave_it(int fd, struct fake_req *req)
+{
+    if (req->op != PX_OP_NOTIFY)
+        return false;
+    fake_status(fd, req->tag, PMIX_SUCCESS);
+    shutdown(fd, SHUT_RDWR);
+    return true;
+}
+
+/* Rank 0 of the job; says that it waits, once. It goes on without the server, too. */
+PX_TEST(init_waits_for_a_debugger_if_this_rank_is_to_stop)
+{
+    pmix_rank_t both[] = {1, 0}, other[] = {1};
+    pmix_data_array_t with = {PMIX_PROC_RANK, 2, both},
+                      without = {PMIX_PROC_RANK, 1, other};
+    const struct {
+        pmix_value_t value;
+        bool waits;
+    } rows[] = {{{PMIX_BOOL, {.flag = true}}, true},
+                {{PMIX_BOOL, {.flag = false}}, false},
+                {{PMIX_PROC_RANK, {.rank = 0}}, true},
+                {{PMIX_PROC_RANK, {.rank = PMIX_RANK_WILDCARD}}, true},
+                {{PMIX_PROC_RANK, {.rank = 1}}, false},
+                {{PMIX_DATA_ARRAY, {.darray = &with}}, true},
+                {{PMIX_DATA_ARRAY, {.darray = &without}}, false}};
+
+    fake.job_info = job_with_stops;
+    for (size_t i = 0; i < 2 * PX_COUNT(rows); i++) {
+        stops = &rows[i / 2].value;
+        memset(fake.n_ops, 0, sizeof(fake.n_ops));
+        fake.hook = i % 2 ? leave_it : release_it;
+        fake_start();
+        ok(init());
+        ok(init()); /* does not wait again */
+        ck_assert_uint_eq(fake.n_ops[PX_OP_NOTIFY], rows[i / 2].waits);
+        ok(PMIx_Finalize(NULL, 0));
+        client_end();
+    }
+}
+
 /* ---- servers that do not serve --------------------------------------------------- */
 
 static void check_hello(void)
