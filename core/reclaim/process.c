@@ -371,9 +371,9 @@ bool px_reclaim_kill_one(int64_t pid, int pidfd)
 {
     if (is_cleaner(pid))
         return false;
-    return (pidfd < 0
-                ? kill((pid_t)pid, SIGKILL)
-                : (int)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0)) == 0;
+    if (pidfd >= 0 && syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) == 0)
+        return true;
+    return (pidfd < 0 || errno != ESRCH) && kill((pid_t)pid, SIGKILL) == 0;
 }
 
 static bool kill_marked(void *arg, const char *name)

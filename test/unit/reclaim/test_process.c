@@ -451,7 +451,7 @@ static void be_a_janitor(void)
     prctl(PR_SET_NAME, PX_RECLAIM_JANITOR);
 }
 
-PX_TEST_LOOP(marked_processes_end_and_no_others, 2)
+PX_TEST_LOOP(marked_processes_end_and_no_others, 3)
 {
     PX_TEST_NEEDS_PROC;
     const uint64_t start = px_journal_start_time(getpid());
@@ -460,7 +460,9 @@ PX_TEST_LOOP(marked_processes_end_and_no_others, 2)
                       start_marked(start + 1, NULL)};
 
     if (_i)
-        PX_TEST_NEEDS(px_test_deny(SYS_pidfd_open, ENOSYS), "seccomp");
+        PX_TEST_NEEDS(
+            px_test_deny(_i == 1 ? SYS_pidfd_open : SYS_pidfd_send_signal, ENOSYS),
+            "seccomp");
     px_reclaim_kill_marked(getpid(), 0, true);
     px_reclaim_kill_marked(getpid(), start, true);
     for (size_t i = 0; i < PX_COUNT(ours); i++)
