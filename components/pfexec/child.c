@@ -181,18 +181,6 @@ static bool exec_program(struct px_pfexec_plan *plan)
     return false;
 }
 
-/* Only after exec has failed: a program that is there, and does not exist? */
-static bool find_interpreter(struct px_pfexec_plan *plan)
-{
-    struct stat st;
-    int errnum = errno;
-    bool is_it = errnum == ENOENT && plan->spec->program[0] == '/' &&
-                 stat(plan->spec->program, &st) == 0;
-
-    errno = errnum;
-    return !is_it;
-}
-
 /* In this order. The directory is entered when nothing is open any more that its dead
  * file system could hold, and as the user. */
 static const struct {
@@ -217,7 +205,41 @@ static const struct {
     {exec_program, "cannot run " PX_PFEXEC_NAME, 0},
 };
 
-enum { N_STEPS = PX_COUNT(steps), EXEC = N_STEPS - 1, INTERPRETER = N_STEPS };
+/* Why exec has failed, if that can be seen. */
+static const struct {
+    const char *text;
+    pmix_status_t status;
+} reasons[] = {
+    {"its interpreter does not exist", PMIX_ERR_NOT_FOUND},
+    {"it is a directory", PMIX_ERR_NO_PERMISSIONS},
+    {"it is not a regular file", PMIX_ERR_NO_PERMISSIONS},
+    {"it is not executable", PMIX_ERR_NO_PERMISSIONS},
+};
+
+enum {
+    N_STEPS = PX_COUNT(steps),
+    EXEC = N_STEPS - 1,
+    INTERPRETER = N_STEPS, /* from here on as in reasons */
+    FOLDER,
+    NO_FILE,
+    NOT_EXECUTABLE,
+};
+
+/* The step, or the reason. */
+static int explain(const char *program, int errnum)
+{
+    struct stat st;
+
+    if ((errnum != ENOENT && errnum != EACCES) || stat(program, &st) < 0)
+        return EXEC;
+    if (errnum == ENOENT) /* it is there, and does not exist */
+        return *program == '/' ? INTERPRETER : EXEC;
+    if (S_ISDIR(st.st_mode))
+        return FOLDER;
+    if (!S_ISREG(st.st_mode))
+        return NO_FILE;
+    return (st.st_mode & 0111) == 0 ? NOT_EXECUTABLE : EXEC;
+}
 
 PX_NORETURN void px_pfexec_run_child(const struct px_pfexec_plan *given)
 {
@@ -226,9 +248,9 @@ PX_NORETURN void px_pfexec_run_child(const struct px_pfexec_plan *given)
 
     while (steps[failure.step].run(&plan))
         failure.step++;
-    if (failure.step == EXEC && !find_interpreter(&plan))
-        failure.step = INTERPRETER;
     failure.errnum = errno;
+    if (failure.step == EXEC)
+        failure.step = explain(plan.spec->program, failure.errnum);
     (void)!PX_RETRY(send(plan.line, &failure, sizeof(failure), MSG_NOSIGNAL));
     _exit(EXIT_NOT_RUN);
 }
@@ -239,10 +261,10 @@ pmix_status_t px_pfexec_describe(const struct px_pfexec_failure *failure,
 {
     int step = failure->step;
 
-    if (step == INTERPRETER)
-        return px_err_set(
-            err, PMIX_ERR_NOT_FOUND,
-            "cannot run " PX_PFEXEC_NAME ": its interpreter does not exist", program);
+    if (step >= N_STEPS && step - N_STEPS < (int)PX_COUNT(reasons))
+        return px_err_set(err, reasons[step - N_STEPS].status,
+                          "cannot run " PX_PFEXEC_NAME ": %s", program,
+                          reasons[step - N_STEPS].text);
     if (step < 0 || step >= N_STEPS)
         return px_err_set(err, PMIX_ERROR, "cannot run " PX_PFEXEC_NAME, program);
     errno = failure->errnum;

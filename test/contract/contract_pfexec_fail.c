@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -28,14 +29,16 @@ PX_TEST(a_failure_names_the_program_and_the_reason)
         {"missing", NULL, 0, PMIX_ERR_NOT_FOUND, "No such file or directory"},
         {"script", "#!/no/such/interpreter\n", 0755, PMIX_ERR_NOT_FOUND,
          "its interpreter does not exist"},
-        {"plain", "#!/bin/sh\n", 0644, PMIX_ERR_NO_PERMISSIONS, "Permission denied"},
-        {"", NULL, 0, PMIX_ERR_NO_PERMISSIONS, "Permission denied"},
+        {"plain", "#!/bin/sh\n", 0644, PMIX_ERR_NO_PERMISSIONS, "it is not executable"},
+        {"", NULL, 0, PMIX_ERR_NO_PERMISSIONS, "it is a directory"},
+        {"fifo", NULL, 0, PMIX_ERR_NO_PERMISSIONS, "it is not a regular file"},
         {"noise", "\001\002 no program\n", 0755, PMIX_ERROR, "Exec format error"},
     };
     PX_AUTO(px_strv) argv = NULL;
     PX_AUTOFREE char *big = px_strf("%0200000d", 0);
     struct job job = job_of("/bin/true");
 
+    ok(mkfifo(px_test_path("fifo"), 0700));
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         const char *program = px_test_path(rows[i].name);
         struct job bad = job_of(program);

@@ -2,7 +2,6 @@
 #include "core/host/request/plan.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/base/path.h"
 #include "core/base/str.h"
@@ -18,24 +17,6 @@ static pmix_status_t out_of_memory(struct px_err *err)
 }
 
 /* ---- one application ------------------------------------------------------------ */
-
-/* For a program in it that is not found. Else the process finds out: the file system
- * may not answer, and others shall not wait. */
-static pmix_status_t check_cwd(const char *cwd, const char *program, struct px_err *err)
-{
-    struct stat st;
-
-    if (!cwd || program[0] == '/' || !strchr(program, '/'))
-        return PMIX_SUCCESS;
-    if (stat(cwd, &st) < 0) {
-        px_err_errno(err, "cannot run %s in %s", program, cwd);
-        return PMIX_ERR_JOB_WDIR_NOT_FOUND;
-    }
-    if (!S_ISDIR(st.st_mode))
-        return px_err_set(err, PMIX_ERR_JOB_WDIR_NOT_FOUND,
-                          "cannot run %s in %s: not a directory", program, cwd);
-    return PMIX_SUCCESS;
-}
 
 static pmix_status_t make_env(struct px_app_plan *plan, const pmix_app_t *app,
                               const struct px_spawn_request *req, struct px_err *err)
@@ -92,6 +73,13 @@ static pmix_status_t find_program(struct px_app_plan *plan, const char *name,
     const char *from = !plan->in_job_dir                 ? plan->cwd
                        : req->parent && req->parent->cwd ? req->parent->cwd
                                                          : here;
+    /* Of a path the process finds out: the file system may not answer, and others shall
+     * not wait. */
+    if (strchr(name, '/')) {
+        plan->program = *name == '/' ? strdup(name)
+                                     : px_path_join(from ? from : ".", name);
+        return plan->program ? PMIX_SUCCESS : out_of_memory(err);
+    }
     pmix_status_t rc = px_path_find_program(name, plan->env, from, &plan->program, err);
 
     return rc == PMIX_ERR_NOT_FOUND        ? PMIX_ERR_JOB_EXE_NOT_FOUND
@@ -142,8 +130,7 @@ static pmix_status_t plan_app(px_plan *job, struct px_app_plan *plan,
         return rc;
     if (choose_cwd(plan, app, req) || copy_command(plan, app, name))
         return out_of_memory(err);
-    rc = find_program(plan, name, req, err);
-    return rc && check_cwd(plan->cwd, name, err) ? PMIX_ERR_JOB_WDIR_NOT_FOUND : rc;
+    return find_program(plan, name, req, err);
 }
 
 /* ---- the job -------------------------------------------------------------------- */

@@ -89,9 +89,6 @@ static const struct row {
     {TRUE, .limit = RLIMIT_NOFILE, .left = 4,
      .status = PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
      .line = "cannot run " TRUE ": cannot *: Too many open files"},
-    {TRUE, .limit = RLIMIT_NOFILE, .left = 6,
-     .status = PMIX_ERR_JOB_INSUFFICIENT_RESOURCES,
-     .line = "cannot run " TRUE ": cannot *: Too many open files"},
     /* arguments */
     {"", .status = PMIX_ERR_JOB_NO_EXE_SPECIFIED,
      .line = "cannot spawn: no program is named"},

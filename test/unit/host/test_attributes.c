@@ -114,6 +114,24 @@ static pmix_status_t plan_for(pmix_info_t *of_job, pmix_info_t *of_app)
 static const char one_cpu[] = "grep -q '^Cpus_allowed_list:.[0-9]*$' /proc/self/status",
                   on_topology[] = "true", on_first[] = "true";
 
+/* Its file system may not answer: its process finds out. */
+PX_TEST(the_server_does_not_look_at_the_path_of_a_program)
+{
+    static const char *const rows[][3] = {{"/no/such", "/no/dir", "/no/such"},
+                                          {"./such", "/no/dir", "/no/dir/./such"},
+                                          {"no/such", NULL, "./no/such"}};
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        const pmix_app_t app = {
+            .cmd = (char *)rows[i][0], .cwd = (char *)rows[i][1], .maxprocs = 1};
+        const struct px_spawn_request request = {.apps = &app, .n_apps = 1};
+        PX_AUTO(px_plan) plan = {0};
+
+        ok(px_plan_make(&plan, &request, NULL));
+        ck_assert_str_eq(plan.apps[0].program, rows[i][2]);
+    }
+}
+
 /* For the job and for the application: optional, required, and of a wrong type. */
 static void try_row(const struct row *row)
 {
