@@ -396,6 +396,7 @@ JOINS(unsaid)
 
     watch(&left, 1, NULL, 0, on_left);
     watch(NULL, 0, NULL, 0, on_any);
+    GOOD(start(NULL, "exchange", 1, NULL, job)); /* connected by that alone */
     GOOD(start(NULL, "leaver", 1, NULL, job));
     GOOD(PMIx_Connect(both, name_both(both, job, true), NULL, 0));
     CHECK(wait_for(&n_left, 5));
