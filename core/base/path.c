@@ -66,7 +66,8 @@ static char *from(const char *cwd, const char *name)
     return *name == '/' ? strdup(name) : px_path_join(cwd, name);
 }
 
-/* Like execvp, goes on past what cannot be run, but reports that if nothing can. */
+/* Like execvp, goes on past what cannot be run, but reports that if nothing can. A
+ * folder that this user may not enter has nothing: su leaves those of root in PATH. */
 static pmix_status_t find_in(const char *search, const char *name, const char *cwd,
                              char **out, struct px_err *err)
 {
@@ -86,7 +87,7 @@ static pmix_status_t find_in(const char *search, const char *name, const char *c
             *out = px_take(&path);
             return PMIX_SUCCESS;
         }
-        if (rc != PMIX_ERR_NOT_FOUND && !refusal.status)
+        if (!refusal.status && faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) == 0)
             refusal = why;
     }
     if (refusal.status)

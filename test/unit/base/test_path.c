@@ -50,8 +50,13 @@ static void make_tree(void)
     make_file("bin/tool", 0755);
     make_file("bin/data", 0644);
     make_file("other/data", 0755);
+    make_dir("closed"); /* to all but root */
+    PX_AUTOFREE char *closed = in_root("closed");
+    ck_assert_int_eq(chmod(closed, 0), 0);
     PX_AUTOFREE char *alias = in_root("alias-of-tool");
     ck_assert_int_eq(symlink("bin/tool", alias), 0);
+    PX_AUTOFREE char *loop = in_root("loop");
+    ck_assert_int_eq(symlink("loop", loop), 0);
 }
 
 PX_TEST(join_puts_one_slash_between)
@@ -153,6 +158,8 @@ PX_TEST(what_is_no_program_is_refused_with_the_first_reason)
         const char *words;
     } rows[] = {
         {"nothing", "bin:other", PMIX_ERR_NOT_FOUND, "not found in bin:other"},
+        {"nothing", "loop:closed", PMIX_ERR_NOT_FOUND, "not found in loop:closed"},
+        {"data", "closed:bin", PMIX_ERR_NO_PERMISSIONS, "bin/data: it is not exec"},
         {"bin/nothing", "bin", PMIX_ERR_NOT_FOUND, "No such file"},
         {"bin/data/x", "bin", PMIX_ERR_NOT_FOUND, "Not a directory"},
         {"", "bin", PMIX_ERR_NOT_FOUND, "without a name"},
