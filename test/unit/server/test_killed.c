@@ -323,8 +323,10 @@ PX_TEST(nothing_is_left_after_the_next_server_without_it)
     PX_TEST_NEEDS(tracing_works(), "ptrace");
     setenv("PMIX_MCA_pcleanup", "inproc", 1);
     for (; kill_after(calls, NOBODY); calls += step(), n++) {
-        /* A child of the killed one may still be about to end, and holds its lock until then. */
-        for (int i = 0; i < 20 && found(); i++)
+        uint64_t began = px_clock_ms();
+
+        /* A child of the killed one holds its lock until it has ended. */
+        while (found() && px_clock_ms() < began + PATIENCE_MS)
             start_another(NOBODY);
         ck_assert_msg(!found(), "killed after %u calls: %s is left", calls, found());
     }
