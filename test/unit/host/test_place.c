@@ -417,7 +417,7 @@ PX_TEST(whatever_is_asked_for_has_an_answer)
                     "seed %u: %s: rank %u on %u", seed, text, k, first);
         }
     }
-    ck_assert_uint_gt(n_done, 100);
+    ck_assert_uint_gt(n_done, 30); /* 66 to 170 with 200 seeds */
 }
 
 /* ---- what is told of it ---------------------------------------------------------- */
