@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -39,6 +40,21 @@ pmix_status_t px_fd_nonblock(int fd)
 pmix_status_t px_fd_cloexec(int fd)
 {
     return add_flag(fd, F_GETFD, F_SETFD, FD_CLOEXEC);
+}
+
+void px_fd_make_room(int n)
+{
+    struct rlimit limit;
+    int low = eventfd(0, EFD_CLOEXEC);
+
+    if (low < 0)
+        return;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < (rlim_t)n)
+        n = (int)limit.rlim_cur;
+    int high = fcntl(low, F_DUPFD_CLOEXEC, n - 1);
+    if (high >= 0)
+        close(high);
+    close(low);
 }
 
 /* Waits until fd is ready or broken; the transfer that follows finds out which. */

@@ -22,6 +22,10 @@ ssize_t px_fd_write(int fd, const void *bytes, size_t n);
 pmix_status_t px_fd_write_all(int fd, const void *bytes, size_t n,
                               uint64_t deadline_ms);
 pmix_status_t px_fd_read_all(int fd, void *bytes, size_t n, uint64_t deadline_ms);
+/* Room for n descriptors in this process's table, or as many as its limit allows. The
+ * kernel lets a thread wait for milliseconds whenever the table of a process with
+ * several threads grows: best called while there is one. */
+void px_fd_make_room(int n);
 /* Async-signal-safe: closes every fd >= from (close_range, else /proc, else a loop). */
 void px_fd_close_from(int from);
 /* The same from there to last, which is closed, too. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_server_init and _finalize: the role's state made and unmade in order. */
+#include "core/base/fd.h"
 #include "core/model/nspace.h"
 #include "core/config/core_params.h"
 #include "core/notify/notify.h"
@@ -14,6 +15,9 @@
 
 #include <stdio.h>
 #include <string.h>
+
+/* For some hundred clients. */
+enum { ROOM_FDS = 1024 };
 
 struct start {
     struct px_server_conf conf;
@@ -315,6 +319,7 @@ static void on_free(struct px_call *call, void *args PX_UNUSED)
 
 static pmix_status_t server_begin(struct start *a)
 {
+    px_fd_make_room(ROOM_FDS);
     pmix_status_t rc = px_role_begin(PX_ROLE_SERVER, a->info, a->n_info, &a->err);
 
     if (rc)

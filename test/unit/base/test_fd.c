@@ -339,6 +339,35 @@ PX_TEST(close_range_closes_what_is_between_and_no_more)
         close(fd);
 }
 
+/* Of this process's table. */
+static unsigned room(void)
+{
+    FILE *f = fopen("/proc/self/status", "re");
+    char line[128];
+    unsigned n = 0;
+
+    while (f && n == 0 && fgets(line, sizeof(line), f))
+        (void)!sscanf(line, "FDSize: %u", &n);
+    if (f)
+        fclose(f);
+    return n;
+}
+
+PX_TEST(room_is_made_for_as_many_descriptors_as_the_limit_allows)
+{
+    struct rlimit limit;
+    unsigned before = room();
+
+    PX_TEST_NEEDS(before > 0 && before < 500, "/proc and a small table of descriptors");
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = 500;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    px_fd_make_room(100000);
+    ck_assert_uint_ge(room(), 500);
+    ck_assert_uint_lt(room(), 2000);
+    ck_assert(!is_open(499));
+}
+
 static bool count(void *arg, const char *name)
 {
     size_t *n = arg;
