@@ -8,12 +8,15 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <time.h>
 
 /* All zero is an open gate. Low half: readers that are inside, or just looking; high
  * half: how often it is closed. */
 struct px_gate {
     atomic_uint state;
+    uint64_t
+        changes; /* the writer's: as long as it is the same, so is what is inside */
 };
 
 #define PX_GATE_CLOSED 0x10000u /* once */
@@ -46,6 +49,7 @@ static inline void px_gate_close(struct px_gate *gate)
 {
     const struct timespec pause = {.tv_nsec = 50000};
 
+    gate->changes++;
     atomic_fetch_add_explicit(&gate->state, PX_GATE_CLOSED, memory_order_acquire);
     for (unsigned tries = 0;
          atomic_load_explicit(&gate->state, memory_order_acquire) % PX_GATE_CLOSED;

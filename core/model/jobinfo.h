@@ -22,6 +22,10 @@ pmix_status_t px_jobinfo_register(struct px_model *m, struct px_nspace *ns,
  * instead of blobs. */
 void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_writer *w,
                      bool as_arrays);
+/* The same, not as arrays. The last answer is kept, and used again for another client
+ * of that job while nothing has changed. */
+void px_jobinfo_pack_again(struct px_model *m, const struct px_nspace *ns,
+                           px_writer *w);
 /* Of a rank that was spawned: one KVAL more, with the same of its parent's job, if this
  * process knows that. Libraries that do not know the key keep it as any other value. */
 #define PX_PARENT_JOB "tenon.parent"

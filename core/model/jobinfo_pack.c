@@ -5,6 +5,7 @@
 
 #include "core/base/vec.h"
 #include "core/model/jobinfo_impl.h"
+#include "core/rt/process.h"
 #include "pmix_version.h"
 
 #define TEXT_OF(x) #x
@@ -310,6 +311,30 @@ void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_wr
     for (pmix_rank_t rank = 0; !w->status && rank < n_ranks; rank++)
         pack_rank(&l, ns, rank, as_arrays);
     walk(&l, ns, PX_GDS_JOB, PMIX_RANK_UNDEF, on_extra, &x);
+}
+
+void px_jobinfo_pack_again(struct px_model *m, const struct px_nspace *ns, px_writer *w)
+{
+    struct px_packed_job *last = &m->last_packed;
+    const uint64_t changes = px_process.model_gate.changes;
+    size_t before = w->buf.len;
+
+    if (last->ns == ns && last->changes == changes &&
+        last->codec.dialect == w->codec.dialect &&
+        last->codec.described == w->codec.described) {
+        if (px_buf_add(&w->buf, last->bytes.data, last->bytes.len))
+            fail(w, PMIX_ERR_NOMEM);
+        return;
+    }
+    px_jobinfo_pack(m, ns, w, false);
+    px_buf_cleanup(&last->bytes);
+    last->ns = NULL;
+    if (w->status ||
+        px_buf_add(&last->bytes, w->buf.data + before, w->buf.len - before))
+        return;
+    last->ns = ns;
+    last->codec = w->codec;
+    last->changes = changes;
 }
 
 /* ---- the parent's job ------------------------------------------------------------ */

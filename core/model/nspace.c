@@ -55,6 +55,7 @@ void px_model_destroy(struct px_model *model)
     PX_LIST_EACH (&model->groups, struct px_group, g, link)
         free(g);
     px_infos_cleanup(&model->resources);
+    px_buf_cleanup(&model->last_packed.bytes);
     free(model);
 }
 

@@ -47,6 +47,14 @@ struct px_group {
     pmix_proc_t procs[];
 };
 
+/* The answer to the clients of one job when they begin, the same for all. */
+struct px_packed_job {
+    const struct px_nspace *ns; /* NULL: none */
+    struct px_codec codec;
+    uint64_t changes; /* of model_gate */
+    px_buf bytes;
+};
+
 struct px_model {
     struct px_map nspaces;     /* R */
     struct px_channel channel; /* this process's way to its server */
@@ -61,6 +69,7 @@ struct px_model {
     struct px_iofs iofs;   /* receivers of forwarded output */
     struct px_list groups; /* struct px_group: those this process helped to construct */
     px_infos resources;    /* R; the host's, of every job that does not say otherwise */
+    struct px_packed_job last_packed; /* see px_jobinfo_pack_again */
     /* A process that is a server too speaks for itself once it is no client any more;
      * NULL elsewhere. */
     void (*client_left)(struct px_model *model);

@@ -14,7 +14,8 @@ static void pack_stops(struct px_nspace *ns, pmix_rank_t rank, px_writer *w)
     for (size_t i = 0; i < PX_COUNT(keys); i++)
         if (px_store_has(&ns->store, PX_GDS_JOB, rank, keys[i]))
             px_pack_kval(w, keys[i], &yes);
-    (void)px_store_put(&ns->store, PX_GDS_JOB, rank, keys[0], &none);
+    if (px_store_has(&ns->store, PX_GDS_JOB, rank, keys[0]))
+        (void)px_store_put(&ns->store, PX_GDS_JOB, rank, keys[0], &none);
 }
 
 static pmix_status_t on_req(struct px_server *srv PX_UNUSED, struct px_req *req)
@@ -27,7 +28,7 @@ static pmix_status_t on_req(struct px_server *srv PX_UNUSED, struct px_req *req)
     px_writer_init(&w, req->peer->codec);
     px_pack_str(&w, req->peer->proc.nspace);
     if (ns) { /* a tool may have a name and no job */
-        px_jobinfo_pack(px_process.model, ns, &w, false);
+        px_jobinfo_pack_again(px_process.model, ns, &w);
         px_store_describe(&ns->store, ns->name, req->peer->gds, &req->peer->proc, &w);
         pack_stops(ns, req->peer->proc.rank, &w);
         px_jobinfo_pack_parent(px_process.model, ns, req->peer->proc.rank, &w);

@@ -146,6 +146,62 @@ PX_TEST(packing_and_unpacking_without_memory_fail_cleanly)
     ok(rc);
 }
 
+/* For a client more: is it what a fresh answer would be? */
+static bool answers_the_same(struct px_codec c)
+{
+    PX_AUTO(px_buf) fresh = pack_answer(c, false);
+    PX_AUTO(px_writer) w;
+
+    px_writer_init(&w, c);
+    px_pack_str(&w, "before");
+    size_t n = w.buf.len;
+    px_jobinfo_pack_again(model, ns, &w);
+    ok(w.status);
+    return w.buf.len - n == fresh.len &&
+           memcmp(w.buf.data + n, fresh.data, fresh.len) == 0;
+}
+
+PX_TEST(clients_of_a_job_get_one_answer_until_something_changes)
+{
+    pmix_value_t v = {.type = PMIX_STRING, .data.string = (char *)(uintptr_t) "value"};
+    pmix_info_t resource = {.key = "resource", .value = v};
+    px_infos l = {0};
+
+    serve("n1");
+    for (int change = 0; change < 7; change++) {
+        if (change == 0 || change == 5)
+            slurm_job(&l, change == 0);
+        if (change == 0 || change == 5)
+            learn(&l);
+        else if (change == 1)
+            ok(px_store_put(&ns->store, PX_GDS_JOB, ALL, "job", &v));
+        else if (change == 2)
+            ok(px_store_put(&ns->store, PX_GDS_JOB, 2, "rank", &v));
+        else if (change == 4)
+            ok(px_resources_set(model, &resource, 1));
+        else if (change == 6)
+            ns = nspace_of(model, "another");
+        struct px_codec c = change == 3 ? codec("v3", true) : px_codec_default;
+        ck_assert_msg(answers_the_same(c), "change %d", change);
+        ck_assert_msg(answers_the_same(c), "change %d", change);
+        model->last_packed.bytes.data[0] ^= 1; /* to be seen */
+        ck_assert_msg(!answers_the_same(c), "change %d: packed again", change);
+    }
+    bool failed = px_alloc_can_fail();
+    for (unsigned nth = 1; failed; nth++) {
+        px_writer w;
+
+        ok(px_store_put(&ns->store, PX_GDS_JOB, ALL, "job", &v));
+        px_writer_init(&w, px_codec_default);
+        px_alloc_fail_at(nth);
+        px_jobinfo_pack_again(model, ns, &w);
+        failed = px_alloc_fail_end();
+        ck_assert(!w.status || w.status == PMIX_ERR_NOMEM);
+        px_writer_cleanup(&w);
+        ck_assert(answers_the_same(px_codec_default));
+    }
+}
+
 /* ---- other servers ------------------------------------------------------------------ */
 
 PX_TEST(the_answer_of_an_old_server_is_understood)
