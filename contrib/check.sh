@@ -15,7 +15,8 @@ usage: contrib/check.sh [PART | --all] [--long] [--no-install]
   --fuzz        every fuzz target for 20 seconds, in build-fuzz/
   --release     the unit suite of a release build (-O3) whose components are all built in,
                 in build-release/
-  --all         gcc, clang, sanitize and fuzz, one after the other, summed up in one line
+  --all         gcc with `kernels` and 10,000 launches, clang, sanitize and fuzz, one after the
+                other, summed up in one line
   --long        the long form of what has one: with gcc alone that, with other parts also all
                 suites; a minute of each fuzz target
   --no-install  do not install missing packages
@@ -134,6 +135,8 @@ for part in "${PARTS[@]}"; do
             [ ${#PARTS[@]} = 1 ] && suites=$ALL || suites="$ALL kernels"
             [ "$LONG${#PARTS[@]}" = 11 ] || run_part gcc build "$suites" "" "${CC:-gcc}"
             [ $LONG = 0 ] || run_long gcc build "${CC:-gcc}"
+            [ $LONG = 1 ] || [ ${#PARTS[@]} = 1 ] ||
+                run_part "gcc, launches" build launches "--setup long" "${CC:-gcc}"
             ;;
         quick)
             run_part quick build "$QUICK" "" "${CC:-gcc}" ;;

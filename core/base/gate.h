@@ -15,8 +15,7 @@
  * half: how often it is closed. */
 struct px_gate {
     atomic_uint state;
-    uint64_t
-        changes; /* the writer's: as long as it is the same, so is what is inside */
+    uint64_t changes; /* the writer's: grows with each, so that it sees if any came */
 };
 
 #define PX_GATE_CLOSED 0x10000u /* once */
