@@ -143,8 +143,9 @@ void px_store_describe(const struct px_stores *store, const char *nspace,
 
     if (named != store->own.module || !px_gds_ops(named)->describe)
         return;
+    int fd = -1;
     pmix_status_t rc = px_gds_ops(named)->describe(named->self, store->own.ns, reader,
-                                                   &infos.v, &infos.n);
+                                                   &infos.v, &infos.n, &fd);
     if (!rc)
         rc = px_infos_add_array(&whole, named->component->name, &infos);
     if (rc) {
@@ -170,7 +171,7 @@ static pmix_status_t attach(const char *nspace, const pmix_value_t *description,
     if (!out->module || !px_gds_ops(out->module)->attach)
         return PMIX_ERR_NOT_SUPPORTED;
     return px_gds_ops(out->module)
-        ->attach(out->module->self, nspace, infos, n, &out->ns);
+        ->attach(out->module->self, nspace, infos, n, -1, &out->ns);
 }
 
 void px_store_attach(struct px_stores *store, const char *nspace,

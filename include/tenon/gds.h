@@ -54,14 +54,23 @@ struct px_gds_ops {
     /* Both NULL: peers read nothing by themselves and are sent all they need, which
      * every library understands.
      *
-     * * In a server: what reader, a client that has this component too, must know to
-     * read ns in place; malloc'd infos for its first answer. */
+     * In a server: what reader, a client that has this component too, must know to read
+     * ns in place; malloc'd infos for its first answer. *fd goes to it besides, -1 if
+     * there is none; it is the component's, until ns changes. */
     pmix_status_t (*describe)(void *self, struct px_gds_ns *ns,
                               const pmix_proc_t *reader, pmix_info_t **infos,
-                              size_t *n_infos);
-    /* In that client: *ns for the description, for fetch, walk and destroy alone. */
+                              size_t *n_infos, int *fd);
+    /* In that client: *ns for the description, for fetch, walk, view and destroy alone.
+     * fd stays the caller's; -1: none came. */
     pmix_status_t (*attach)(void *self, const char *nspace, const pmix_info_t *infos,
-                            size_t n_infos, struct px_gds_ns **ns);
+                            size_t n_infos, int fd, struct px_gds_ns **ns);
+
+    /* The bytes of a PMIX_BYTE_OBJECT where they are; where and when as fetch. They
+     * stay while ns does if it was attached, else until it changes.
+     * PMIX_ERR_NOT_FOUND, also for a value of another type. NULL: fetch it. */
+    pmix_status_t (*view)(void *self, struct px_gds_ns *ns, enum px_gds_table table,
+                          pmix_rank_t rank, const char *key, const void **bytes,
+                          size_t *n_bytes);
 };
 
 #endif

@@ -70,6 +70,12 @@ static pmix_status_t fetch(enum px_gds_table table, pmix_rank_t rank, const char
     return ops()->fetch(contract.self, ns, table, rank, key, NULL, 0, out);
 }
 
+static pmix_status_t view(enum px_gds_table table, pmix_rank_t rank, const char *key,
+                          const void **bytes, size_t *n)
+{
+    return ops()->view(contract.self, ns, table, rank, key, bytes, n);
+}
+
 /* -1: there is none. */
 static int64_t get(enum px_gds_table table, pmix_rank_t rank, const char *key)
 {
@@ -251,6 +257,28 @@ PX_TEST(keeps_a_deep_copy)
     ok(px_type_compare(PMIX_VALUE, &found, &same));
     px_type_destruct(PMIX_VALUE, &found);
     px_type_destruct(PMIX_VALUE, &same);
+}
+
+PX_TEST(shows_byte_objects_in_place)
+{
+    const pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
+                                .data.bo = {.bytes = (char *)"\0\1\2", .size = 3}};
+    const void *bytes, *again;
+    size_t n = 0;
+
+    PX_TEST_NEEDS(ops()->view, "a store that shows values in place");
+    ok(store(PX_GDS_JOB, 0, "map", &value));
+    put(PX_GDS_JOB, 0, "number", 7);
+    for (int i = 0; i < 2; i++) {
+        ok(view(PX_GDS_JOB, 0, "map", i ? &again : &bytes, &n));
+        ck_assert_mem_eq(i ? again : bytes, value.data.bo.bytes, 3);
+        ck_assert_uint_eq(n, 3);
+    }
+    ck_assert_ptr_eq(bytes, again);
+    ck_assert_int_eq(view(PX_GDS_JOB, 0, "number", &bytes, &n), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(view(PX_GDS_JOB, 0, "none", &bytes, &n), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(view(PX_GDS_JOB, 1, "map", &bytes, &n), PMIX_ERR_NOT_FOUND);
+    ck_assert_int_eq(view(PX_GDS_N_TABLES, 0, "map", &bytes, &n), PMIX_ERR_NOT_FOUND);
 }
 
 /* ---- walking --------------------------------------------------------------------- */
@@ -488,12 +516,13 @@ PX_TEST(a_peer_attaches_to_what_is_described)
     struct px_gds_ns *own = ns, *theirs = NULL;
     pmix_info_t *infos = NULL;
     size_t n = 0;
+    int fd = -1;
 
     ck_assert_int_eq(!ops()->describe, !ops()->attach);
     PX_TEST_NEEDS(ops()->describe, "a store that peers read in place");
     put(PX_GDS_JOB, 1, "a", 7);
-    ck_assert_int_eq(ops()->describe(contract.self, ns, &reader, &infos, &n), 0);
-    ck_assert_int_eq(ops()->attach(contract.self, "job", infos, n, &theirs), 0);
+    ok(ops()->describe(contract.self, ns, &reader, &infos, &n, &fd));
+    ok(ops()->attach(contract.self, "job", infos, n, fd, &theirs));
     px_type_free_array(PMIX_INFO, infos, n);
     ns = theirs;
     ck_assert_int_eq(get(PX_GDS_JOB, 1, "a"), 7);

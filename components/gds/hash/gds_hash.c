@@ -228,18 +228,39 @@ static pmix_status_t hash_store(void *self PX_UNUSED, struct px_gds_ns *ns,
     return r ? entry_put(r, e, key, value) : table_add(t, rank, key, value);
 }
 
+static const struct entry *find(const struct px_gds_ns *ns, enum px_gds_table table,
+                                pmix_rank_t rank, const char *key)
+{
+    const struct rank_table *r = NULL;
+
+    if (table < PX_GDS_N_TABLES && key)
+        r = table_find(&ns->tables[table], rank);
+    return r ? px_map_sget(&r->by_key, key) : NULL;
+}
+
 static pmix_status_t hash_fetch(void *self PX_UNUSED, struct px_gds_ns *ns,
                                 enum px_gds_table table, pmix_rank_t rank,
                                 const char *key, const pmix_info_t *quals PX_UNUSED,
                                 size_t n_quals PX_UNUSED, pmix_value_t *out)
 {
-    if (table >= PX_GDS_N_TABLES || !key)
-        return PMIX_ERR_NOT_FOUND;
-    const struct rank_table *r = table_find(&ns->tables[table], rank);
-    const struct entry *e = r ? px_map_sget(&r->by_key, key) : NULL;
+    const struct entry *e = find(ns, table, rank, key);
+
     if (!e)
         return PMIX_ERR_NOT_FOUND;
     return out ? px_type_copy(PMIX_VALUE, out, &e->value) : PMIX_SUCCESS;
+}
+
+static pmix_status_t hash_view(void *self PX_UNUSED, struct px_gds_ns *ns,
+                               enum px_gds_table table, pmix_rank_t rank,
+                               const char *key, const void **bytes, size_t *n_bytes)
+{
+    const struct entry *e = find(ns, table, rank, key);
+
+    if (!e || e->value.type != PMIX_BYTE_OBJECT)
+        return PMIX_ERR_NOT_FOUND;
+    *bytes = e->value.data.bo.bytes;
+    *n_bytes = e->value.data.bo.size;
+    return PMIX_SUCCESS;
 }
 
 static pmix_status_t hash_walk(void *self PX_UNUSED, struct px_gds_ns *ns,
@@ -272,6 +293,7 @@ static const struct px_gds_ops ops = {
     .fetch = hash_fetch,
     .walk = hash_walk,
     .clear = hash_clear,
+    .view = hash_view,
 };
 
 PX_COMPONENT(gds, hash) = {

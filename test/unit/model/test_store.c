@@ -18,7 +18,8 @@ static pmix_status_t create(void *self, const char *nspace, struct px_gds_ns **n
 
 /* Both are in one process: an address says where. */
 static pmix_status_t describe(void *self PX_UNUSED, struct px_gds_ns *ns,
-                              const pmix_proc_t *reader, pmix_info_t **infos, size_t *n)
+                              const pmix_proc_t *reader, pmix_info_t **infos, size_t *n,
+                              int *fd)
 {
     px_infos l = {0};
     uint64_t where = (uintptr_t)ns;
@@ -27,6 +28,7 @@ static pmix_status_t describe(void *self PX_UNUSED, struct px_gds_ns *ns,
     ok(px_infos_add(&l, "where", &where, PMIX_UINT64));
     *infos = l.v;
     *n = l.n;
+    *fd = -1;
     return PMIX_SUCCESS;
 }
 
@@ -37,11 +39,12 @@ static pmix_status_t copy_job(void *arg, pmix_rank_t rank, const char *key,
 }
 
 static pmix_status_t attach(void *self, const char *nspace, const pmix_info_t *infos,
-                            size_t n, struct px_gds_ns **ns)
+                            size_t n, int fd, struct px_gds_ns **ns)
 {
     uint64_t where = 0;
 
     ck_assert_uint_eq(n, 1);
+    ck_assert_int_eq(fd, -1);
     ck_assert_str_eq(infos[0].key, "where");
     ck_assert(px_value_to_u64(&infos[0].value, &where));
     if (cannot_attach)
