@@ -23,7 +23,7 @@ BUDGETS = (
     (1400, "core/plugin"),
     (800, "core/topo"),
     (3200, "core/model"),
-    (1000, "core/link"),
+    (1150, "core/link"),
     (1100, "core/notify"),
     (4900, "core/client", "core/tool"),
     (2400, "core/server"),

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Framed connection. The payload buffer grows with the bytes that arrive, never with
- * what a header claims, so a lying peer pays for the memory it costs us. */
+ * what a header claims, so a lying peer pays for the memory it costs us.
+ *
+ * A descriptor travels with the first bytes of its frame, which begin a message of the
+ * socket: so descriptors come in the order of their frames, and never late. */
 #include "core/link/conn.h"
 
+#include "core/base/err.h"
 #include "core/base/list.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -15,9 +20,18 @@
  * their turn. */
 #define READ_TURN_B (1024u * 1024u)
 #define MAX_IOV     16
+/* Of a well-behaved peer: those of the frame that is on its way and of the next. */
+#define MAX_FDS 4
+
+/* Room for one descriptor. */
+union control {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
 
 struct out_frame {
     struct px_list link;
+    int fd; /* goes with it, and is closed then; or -1 */
     uint8_t header[PX_FRAME_HEADER_B];
     px_buf payload;
     size_t sent; /* of header and payload together */
@@ -34,6 +48,10 @@ struct px_conn {
     size_t header_len;
     struct px_frame frame;
     px_buf in;
+    int fds[MAX_FDS]; /* have come, their frames not yet; -1: was lost on the way */
+    unsigned n_fds;
+    int brought; /* by the frame that is delivered; or -1 */
+    bool full;   /* the socket takes no more for now */
     bool lost;
     bool dispatching; /* inside a callback: destroy only marks */
     bool doomed;
@@ -44,13 +62,25 @@ struct px_conn {
     struct px_loop *loop;
 };
 
+static void frame_free(struct out_frame *f)
+{
+    px_list_remove(&f->link);
+    px_drop_fd(&f->fd);
+    px_buf_cleanup(&f->payload);
+    free(f);
+}
+
+static void drop_fds(struct px_conn *c)
+{
+    while (c->n_fds > 0)
+        px_drop_fd(&c->fds[--c->n_fds]);
+}
+
 static void conn_free(struct px_conn *c)
 {
-    PX_LIST_EACH (&c->out, struct out_frame, f, link) {
-        px_list_remove(&f->link);
-        px_buf_cleanup(&f->payload);
-        free(f);
-    }
+    PX_LIST_EACH (&c->out, struct out_frame, f, link)
+        frame_free(f);
+    drop_fds(c);
     px_buf_cleanup(&c->in);
     free(c);
 }
@@ -106,7 +136,7 @@ static size_t fill_iov(struct px_conn *c, struct iovec iov[MAX_IOV])
     PX_LIST_EACH (&c->out, struct out_frame, f, link) {
         size_t skip = f->sent;
 
-        if (n + 2 > MAX_IOV)
+        if (n + 2 > MAX_IOV || (n > 0 && f->fd >= 0))
             break;
         if (skip < sizeof f->header) {
             iov[n].iov_base = f->header + skip;
@@ -135,10 +165,18 @@ static void account_sent(struct px_conn *c, size_t sent)
             return;
         }
         sent -= left;
-        px_list_remove(&f->link);
-        px_buf_cleanup(&f->payload);
-        free(f);
+        frame_free(f);
     }
+}
+
+static void add_fd(struct msghdr *msg, union control *control, int fd)
+{
+    *control = (union control){.header = {.cmsg_len = CMSG_LEN(sizeof fd),
+                                          .cmsg_level = SOL_SOCKET,
+                                          .cmsg_type = SCM_RIGHTS}};
+    memcpy(CMSG_DATA(&control->header), &fd, sizeof fd);
+    msg->msg_control = control;
+    msg->msg_controllen = CMSG_LEN(sizeof fd);
 }
 
 /* PMIX_SUCCESS when all went out or the socket is full. */
@@ -147,16 +185,20 @@ static pmix_status_t flush(struct px_conn *c)
     while (!px_list_empty(&c->out)) {
         struct iovec iov[MAX_IOV];
         struct msghdr msg = {.msg_iov = iov};
+        struct out_frame *first = PX_CONTAINER_OF(c->out.next, struct out_frame, link);
+        union control control;
 
         msg.msg_iovlen = fill_iov(c, iov);
+        if (first->fd >= 0)
+            add_fd(&msg, &control, first->fd);
         ssize_t n = sendmsg(c->fd, &msg, MSG_NOSIGNAL);
         if (n < 0) {
             if (errno == EINTR)
                 continue;
-            if (errno == EAGAIN || errno == EWOULDBLOCK)
-                return PMIX_SUCCESS;
-            return PMIX_ERR_LOST_CONNECTION;
+            c->full = errno == EAGAIN || errno == EWOULDBLOCK;
+            return c->full ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION;
         }
+        px_drop_fd(&first->fd);
         account_sent(c, (size_t)n);
     }
     return PMIX_SUCCESS;
@@ -168,6 +210,80 @@ static void set_interest(struct px_conn *c)
         px_watch_set(c->watch,
                      PX_READABLE | (px_list_empty(&c->out) ? 0u : PX_WRITABLE));
 }
+
+/* ---- descriptors that come ------------------------------------------------------- */
+
+/* As many as there are in the message; one at most is kept. A descriptor for which the
+ * table of this process has no room is lost, and keeps its place. */
+static void collect_fds(struct px_conn *c, struct msghdr *msg)
+{
+    struct cmsghdr *h = CMSG_FIRSTHDR(msg);
+    int got = -1;
+
+    if (!h && !(msg->msg_flags & MSG_CTRUNC))
+        return;
+    for (; h; h = CMSG_NXTHDR(msg, h)) {
+        int fd;
+
+        if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t at = 0; CMSG_LEN(at + sizeof fd) <= h->cmsg_len; at += sizeof fd) {
+            memcpy(&fd, CMSG_DATA(h) + at, sizeof fd);
+            if (got < 0)
+                got = fd;
+            else
+                close(fd);
+        }
+    }
+    if (c->n_fds < MAX_FDS)
+        c->fds[c->n_fds++] = got;
+    else
+        px_drop_fd(&got);
+}
+
+/* Without room for descriptors the kernel closes those that come. */
+static ssize_t read_some(struct px_conn *c, uint8_t *bytes, size_t n)
+{
+    union control control;
+    struct iovec iov = {.iov_base = bytes, .iov_len = n};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = &control,
+                         .msg_controllen = CMSG_LEN(sizeof(int))};
+
+    if (!c->ops->fd_tag)
+        return recv(c->fd, bytes, n, 0);
+    ssize_t got = recvmsg(c->fd, &msg, MSG_CMSG_CLOEXEC);
+    if (got > 0)
+        collect_fds(c, &msg);
+    return got;
+}
+
+static void find_brought(struct px_conn *c)
+{
+    c->brought = -1;
+    if (c->frame.tag != c->ops->fd_tag || c->n_fds == 0)
+        return;
+    c->brought = c->fds[0];
+    memmove(c->fds, c->fds + 1, --c->n_fds * sizeof c->fds[0]);
+}
+
+/* All but those of a frame that has begun to arrive belong to none. */
+static void drop_strays(struct px_conn *c)
+{
+    bool begun = c->header_len > 0 &&
+                 (c->header_len < sizeof c->header || c->frame.tag == c->ops->fd_tag);
+
+    if (!begun)
+        drop_fds(c);
+}
+
+int px_conn_take_fd(struct px_conn *c)
+{
+    return px_take_fd(&c->brought);
+}
+
+/* ---- frames that come ------------------------------------------------------------ */
 
 /* Consumes from [p,p+n) what belongs to the current frame; hands over whole frames. */
 static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
@@ -209,7 +325,9 @@ static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
         px_buf body = px_buf_take(&c->in);
 
         c->header_len = 0;
+        find_brought(c);
         c->ops->on_frame(c->arg, &c->frame, body.data ? body.data : payload);
+        px_drop_fd(&c->brought);
         px_buf_cleanup(&body);
         if (c->doomed || c->lost)
             return PMIX_SUCCESS;
@@ -222,7 +340,7 @@ static void receive(struct px_conn *c)
     uint8_t chunk[READ_CHUNK_B];
 
     for (size_t turn = 0; turn < READ_TURN_B && !c->lost && !c->doomed;) {
-        ssize_t n = recv(c->fd, chunk, sizeof chunk, 0);
+        ssize_t n = read_some(c, chunk, sizeof chunk);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -233,6 +351,7 @@ static void receive(struct px_conn *c)
             return;
         }
         pmix_status_t rc = feed(c, chunk, (size_t)n);
+        drop_strays(c);
         if (rc) {
             conn_lost(c, rc);
             return;
@@ -249,6 +368,7 @@ static void on_ready(void *arg, int fd PX_UNUSED, unsigned events)
 
     c->dispatching = true;
     if (events & PX_WRITABLE) {
+        c->full = false;
         if (flush(c))
             conn_lost(c, PMIX_ERR_LOST_CONNECTION);
         else
@@ -273,7 +393,7 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
     c->ops = ops;
     c->arg = arg;
     c->loop = loop;
-    c->fd = -1;
+    c->fd = c->brought = -1;
     c->watch = px_watch_create(loop, fd, PX_READABLE, on_ready, c);
     if (!c->watch) {
         free(c);
@@ -284,12 +404,11 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_conn_send(struct px_conn *c, int32_t pindex, uint32_t tag,
-                           px_buf *payload)
+/* Takes the payload's memory and, on success, fd. */
+static pmix_status_t queue(struct px_conn *c, struct px_frame frame, px_buf *payload,
+                           int fd)
 {
     PX_AUTO(px_buf) body = px_buf_take(payload);
-    struct px_frame frame = {
-        .pindex = pindex, .tag = tag, .nbytes = (uint32_t)body.len};
 
     if (c->lost || c->doomed || c->report_posted)
         return PMIX_ERR_LOST_CONNECTION;
@@ -302,14 +421,24 @@ pmix_status_t px_conn_send(struct px_conn *c, int32_t pindex, uint32_t tag,
     struct out_frame *f = calloc(1, sizeof *f);
     if (!f)
         return PMIX_ERR_NOMEM;
+    frame.nbytes = (uint32_t)body.len;
     px_frame_encode(f->header, &frame);
     f->payload = px_buf_take(&body);
+    f->fd = fd;
     c->unsent += sizeof f->header + f->payload.len;
-    bool idle = px_list_empty(&c->out);
     px_list_append(&c->out, &f->link);
-    if (!idle) /* the socket is full already: on_ready goes on */
-        return PMIX_SUCCESS;
-    pmix_status_t rc = flush(c);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t px_conn_send(struct px_conn *c, int32_t pindex, uint32_t tag,
+                           px_buf *payload)
+{
+    const struct px_frame frame = {.pindex = pindex, .tag = tag};
+    pmix_status_t rc = queue(c, frame, payload, -1);
+
+    if (rc || c->full) /* on_ready goes on */
+        return rc;
+    rc = flush(c);
     if (rc) {
         px_conn_fail(c, rc);
         return rc;
@@ -317,6 +446,17 @@ pmix_status_t px_conn_send(struct px_conn *c, int32_t pindex, uint32_t tag,
     if (!px_list_empty(&c->out))
         set_interest(c);
     return PMIX_SUCCESS;
+}
+
+pmix_status_t px_conn_enclose(struct px_conn *c, uint32_t tag, px_buf *payload, int fd)
+{
+    PX_AUTOCLOSE int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    pmix_status_t rc = own < 0 ? px_status_of_errno(errno)
+                               : queue(c, (struct px_frame){.tag = tag}, payload, own);
+
+    if (!rc)
+        (void)px_take_fd(&own);
+    return rc;
 }
 
 size_t px_conn_unsent(const struct px_conn *c)

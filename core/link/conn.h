@@ -16,6 +16,9 @@ struct px_conn_ops {
     /* Once: peer closed (PMIX_ERR_LOST_CONNECTION), or it broke the rules. The
      * connection is dead but still the owner's to destroy. */
     void (*on_lost)(void *arg, pmix_status_t why);
+    /* The frames that may bring a descriptor: on_frame takes it, or it is closed, as
+     * are all that come otherwise. 0: none. */
+    uint32_t fd_tag;
 };
 
 /* Takes fd on success. */
@@ -28,6 +31,13 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
  * and the connection goes on, as after PMIX_ERR_NOMEM. */
 pmix_status_t px_conn_send(struct px_conn *conn, int32_t pindex, uint32_t tag,
                            px_buf *payload);
+/* A frame with a descriptor, of which a duplicate is kept, over a Unix socket. It goes
+ * out with the next frame that is sent. The payload's memory is taken on success. */
+pmix_status_t px_conn_enclose(struct px_conn *conn, uint32_t tag, px_buf *payload,
+                              int fd);
+/* Inside on_frame: the descriptor that the frame has brought, the caller's from now on;
+ * -1: none, or there was no room for it in this process. */
+int px_conn_take_fd(struct px_conn *conn);
 /* Gives the connection up: what is queued is lost, and on_lost is called later. */
 void px_conn_fail(struct px_conn *conn, pmix_status_t why);
 /* Bytes not yet handed to the kernel. */

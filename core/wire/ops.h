@@ -51,6 +51,7 @@ enum px_tag {
     PX_TAG_NOTIFY = 0,
     PX_TAG_HEARTBEAT = 1,
     PX_TAG_IOF = 2,
+    PX_TAG_STORE = 99,    /* ours: a store to read in place; brings a descriptor */
     PX_TAG_DYNAMIC = 100, /* requests start one above */
 };
 

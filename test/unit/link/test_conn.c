@@ -9,7 +9,9 @@
 #include <fcntl.h>
 #include <semaphore.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 static struct px_loop *loop;
 static struct px_conn *conn;
@@ -19,7 +21,8 @@ static struct px_frame last;
 static uint8_t *last_payload;
 static unsigned n_frames;
 static pmix_status_t lost;
-static bool destroy_in_frame;
+static bool destroy_in_frame, leave_fd;
+static ino_t brought[8]; /* by each frame; 0: none */
 
 static void on_frame(void *arg PX_UNUSED, const struct px_frame *f,
                      const uint8_t *payload)
@@ -28,6 +31,10 @@ static void on_frame(void *arg PX_UNUSED, const struct px_frame *f,
     free(last_payload);
     last_payload = malloc(f->nbytes + 1);
     memcpy(last_payload, payload, f->nbytes);
+    PX_AUTOCLOSE int fd = leave_fd ? -1 : px_conn_take_fd(conn);
+    struct stat st;
+    if (n_frames < PX_COUNT(brought))
+        brought[n_frames] = fd >= 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
     n_frames++;
     if (destroy_in_frame) {
         px_conn_destroy(px_take(&conn));
@@ -42,7 +49,7 @@ static void on_lost(void *arg PX_UNUSED, pmix_status_t why)
     sem_post(&event);
 }
 
-static const struct px_conn_ops ops = {.on_frame = on_frame, .on_lost = on_lost};
+static struct px_conn_ops ops = {.on_frame = on_frame, .on_lost = on_lost};
 
 static void do_create(struct px_call *call, void *args)
 {
@@ -229,6 +236,196 @@ PX_TEST(a_payload_no_frame_can_hold_is_refused_and_the_connection_goes_on)
     ok(px_call(loop, do_send, &s));
     ck_assert_int_eq(read(peer, bytes, sizeof bytes), (ssize_t)sizeof bytes);
     ok(lost);
+}
+
+/* ---- descriptors ----------------------------------------------------------------- */
+
+#define FD_TAG 99
+
+/* Files to send, known by their inodes. */
+static struct {
+    int fd;
+    ino_t inode;
+} files[3];
+
+static void open_files(void)
+{
+    for (size_t i = 0; i < PX_COUNT(files); i++) {
+        struct stat st;
+
+        files[i].fd = open(px_test_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        ck_assert_int_eq(fstat(files[i].fd, &st), 0);
+        files[i].inode = st.st_ino;
+    }
+}
+
+static unsigned count_fds(void)
+{
+    unsigned n = 0;
+
+    for (int fd = 0; fd < 256; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+/* One message of the socket. */
+static void put_fds(const void *bytes, size_t n, const int *fds, size_t n_fds)
+{
+    struct iovec iov = {.iov_base = (void *)(uintptr_t)bytes, .iov_len = n};
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(4 * sizeof(int))];
+    } control = {.header = {.cmsg_len = CMSG_LEN(n_fds * sizeof(int)),
+                            .cmsg_level = SOL_SOCKET,
+                            .cmsg_type = SCM_RIGHTS}};
+    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+
+    if (n_fds) {
+        memcpy(CMSG_DATA(&control.header), fds, n_fds * sizeof(int));
+        msg.msg_control = &control;
+        msg.msg_controllen = control.header.cmsg_len;
+    }
+    ck_assert_int_eq(sendmsg(peer, &msg, 0), (ssize_t)n);
+}
+
+static void put_frame(uint32_t tag, uint32_t n, size_t step, const int *fds,
+                      size_t n_fds)
+{
+    struct px_frame f = {.tag = tag, .nbytes = n};
+    uint8_t bytes[64] = {0};
+
+    px_frame_encode(bytes, &f);
+    for (size_t at = 0, end = PX_FRAME_HEADER_B + n; at < end; at += step)
+        put_fds(bytes + at, step < end - at ? step : end - at, fds, at ? 0 : n_fds);
+}
+
+/* How a peer may send them, and what each of the frames 50, 99, 99, 51 brings. */
+static const struct {
+    const char *what;
+    uint32_t fd_tag;  /* 0: none is wanted */
+    uint32_t carrier; /* of the first descriptor: the tag of its frame */
+    size_t n_fds;     /* with it */
+    bool no_room, leave;
+    int want[4]; /* index of a file; -1: none */
+} scenes[] = {
+    {"each with its frame", FD_TAG, FD_TAG, 1, false, false, {-1, 0, 1, -1}},
+    {"one at most of a frame", FD_TAG, FD_TAG, 3, false, false, {-1, 0, 1, -1}},
+    {"one that is not taken", FD_TAG, FD_TAG, 1, false, true, {-1, -1, -1, -1}},
+    {"none was asked for", 0, FD_TAG, 1, false, false, {-1, -1, -1, -1}},
+    {"lost: the next keeps its own", FD_TAG, FD_TAG, 1, true, false, {-1, -1, 1, -1}},
+    {"a stray one", FD_TAG, 50, 1, false, false, {-1, -1, 1, -1}},
+};
+
+/* The scene, and its bytes in pieces of 1, 7 or all. */
+PX_TEST_LOOP(descriptors_come_with_their_frames_and_strays_are_closed,
+             3 * PX_COUNT(scenes))
+{
+    static const size_t steps[] = {64, 7, 1};
+    const int i = _i / 3;
+    const size_t step = steps[_i % 3];
+    static const uint32_t tags[] = {50, FD_TAG, FD_TAG, 51};
+    struct rlimit rl, low;
+
+    open_files();
+    ops.fd_tag = scenes[i].fd_tag;
+    leave_fd = scenes[i].leave;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
+    const unsigned before = count_fds();
+    for (unsigned t = 0, sent = 0; t < PX_COUNT(tags); t++) {
+        const int all[] = {files[0].fd, files[2].fd, files[2].fd};
+        bool first = tags[t] == scenes[i].carrier && sent == 0;
+
+        if (first && scenes[i].no_room) {
+            low = rl;
+            low.rlim_cur = 3;
+            ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &low), 0);
+        }
+        if (first)
+            put_frame(tags[t], 5, step, all, scenes[i].n_fds);
+        else
+            put_frame(tags[t], 5, step, &files[1].fd, t == 2);
+        sent += first;
+        sem_wait(&event);
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+    }
+    for (unsigned t = 0; t < PX_COUNT(tags); t++)
+        ck_assert_msg(brought[t] ==
+                          (scenes[i].want[t] < 0 ? 0 : files[scenes[i].want[t]].inode),
+                      "%s: frame %u", scenes[i].what, t);
+    put(60, "", 0); /* the end of what was done with the last one */
+    sem_wait(&event);
+    ck_assert_uint_eq(count_fds(), before);
+}
+
+static void do_enclose(struct px_call *call, void *args)
+{
+    struct sending *s = args;
+    px_buf body = {.data = calloc(1, s->n), .len = s->n, .cap = s->n};
+
+    px_call_done(call, px_conn_enclose(conn, FD_TAG, &body, files[s->tag].fd));
+}
+
+/* What one read of the peer brings: bytes, and the inode of a descriptor or 0. */
+static ssize_t get(void *bytes, size_t n, ino_t *inode)
+{
+    struct iovec iov = {.iov_base = bytes, .iov_len = n};
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = &control,
+                         .msg_controllen = sizeof control};
+    ssize_t got = recvmsg(peer, &msg, MSG_CMSG_CLOEXEC);
+    struct stat st;
+    int fd;
+
+    *inode = 0;
+    if (got > 0 && msg.msg_controllen > 0) {
+        memcpy(&fd, CMSG_DATA(&control.header), sizeof fd);
+        ck_assert_int_eq(fstat(fd, &st), 0);
+        *inode = st.st_ino;
+        close(fd);
+    }
+    return got;
+}
+
+/* In a second round behind more than the socket takes. */
+PX_TEST_LOOP(a_descriptor_goes_out_with_the_next_frame_that_is_sent, 2)
+{
+    struct sending bulk = {.tag = 7, .n = 4u << 20}, none = {.tag = 8, .n = 3};
+    struct sending first = {.tag = 0, .n = 10}, second = {.tag = 1, .n = 10};
+    static uint8_t bytes[1u << 20];
+    size_t left = _i ? PX_FRAME_HEADER_B + bulk.n : 0;
+    size_t tail = 3 * PX_FRAME_HEADER_B + 23;
+    unsigned n_fds = 0;
+    ino_t inode;
+
+    open_files();
+    const unsigned before = count_fds();
+    if (_i)
+        ok(px_call(loop, do_send, &bulk));
+    ok(px_call(loop, do_enclose, &first));
+    ok(px_call(loop, do_enclose, &second));
+    if (!_i)
+        ck_assert_int_eq(recv(peer, bytes, sizeof bytes, MSG_DONTWAIT), -1);
+    ok(px_call(loop, do_send, &none));
+    while (left + tail > 0) {
+        ssize_t n = get(bytes, sizeof bytes, &inode);
+
+        ck_assert_int_gt(n, 0);
+        if (inode) {
+            ck_assert_uint_eq(inode, files[n_fds].inode);
+            n_fds++;
+        }
+        size_t of_bulk = left < (size_t)n ? left : (size_t)n;
+        left -= of_bulk;
+        tail -= (size_t)n - of_bulk;
+    }
+    ck_assert_uint_eq(n_fds, 2);
+    ok(px_call(loop, do_send, &none)); /* what was sent is closed by now */
+    ck_assert_uint_eq(count_fds(), before);
 }
 
 PX_TEST_MAIN("link/conn", setup, teardown)
