@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* floor SCENE X: what the kernel and the C library take for the least that must be done, measured as datapath measures
+ * and printed as it prints: no library can be faster without doing less. */
+#include "bench.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+enum { N = 200, SLOTS = 1 << 15, LARGE_B = 64 << 10, MESSAGE_B = 4096 };
+
+static void print_row(const char *row, double value)
+{
+    printf("%s %.4f 0 0 0\n", row, value);
+}
+
+static struct board *board;
+
+/* A child that ends with this process, and when fn has returned. */
+static pid_t start(void (*fn)(int fd, int n), int fd, int n)
+{
+    pid_t pid = fork();
+
+    must_do("fork", pid);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        fn(fd, n);
+        _exit(EXIT_SUCCESS);
+    }
+    return pid;
+}
+
+static void await_all(void)
+{
+    int status;
+
+    while (wait(&status) > 0)
+        if (status)
+            exit(EXIT_FAILURE);
+}
+
+/* A look-up by name among many, and a copy of what is found. */
+static void floor_get(int x)
+{
+    static struct {
+        char key[24];
+        char value[64];
+    } slots[SLOTS];
+    char key[24];
+    double begin;
+
+    for (int i = 0; i < SLOTS; i++)
+        snprintf(slots[i].key, sizeof slots[i].key, "bench.key.%d", i);
+    begin = now();
+    for (int i = 0; i < SLOTS; i++) {
+        uint32_t hash = 2166136261u;
+        int at = (i * 7919) % SLOTS;
+        char *copy;
+
+        memcpy(key, slots[at].key, sizeof key);
+        for (const char *c = key; *c; c++)
+            hash = (hash ^ (uint8_t)*c) * 16777619u;
+        __asm__ volatile("" : : "r"(hash));
+        if (strcmp(slots[at].key, key) != 0)
+            exit(EXIT_FAILURE);
+        copy = malloc(64);
+        memcpy(copy, slots[at].value, 64);
+        __asm__ volatile("" : : "r"(copy) : "memory");
+        free(copy);
+    }
+    print_row("lookup", (now() - begin) / SLOTS);
+}
+
+static void floor_copy(int x)
+{
+    static char to[LARGE_B], from[LARGE_B];
+    double begin = now();
+
+    for (int i = 0; i < N; i++) {
+        memcpy(to, from, sizeof to);
+        __asm__ volatile("" : : "r"(to) : "memory");
+    }
+    print_row("memcpy64k", (now() - begin) / N);
+}
+
+static void echo(int fd, int n)
+{
+    char byte;
+
+    for (; n > 0 && read(fd, &byte, 1) == 1; n--)
+        must_do("write", write(fd, &byte, 1));
+}
+
+static void floor_trip(int x)
+{
+    int pair[2];
+    double begin;
+    char byte = 0;
+
+    must_do("socketpair", socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+    start(echo, pair[1], 10 * N);
+    begin = now();
+    for (int i = 0; i < 10 * N; i++) {
+        must_do("write", write(pair[0], &byte, 1));
+        must_do("read", read(pair[0], &byte, 1));
+    }
+    print_row("trip", (now() - begin) / (10 * N));
+    await_all();
+}
+
+static void greet(int fd, int n)
+{
+    static char message[MESSAGE_B];
+
+    for (; n > 0; n--) {
+        int client = accept(fd, NULL, NULL);
+
+        must_do("accept", client);
+        for (int i = 0; i < 2; i++) {
+            must_do("read", recv(client, message, sizeof message, MSG_WAITALL));
+            must_do("write", write(client, message, sizeof message));
+        }
+        close(client);
+    }
+}
+
+/* Connecting, and two exchanges of some KiB. */
+static void floor_connect(int x)
+{
+    static char message[MESSAGE_B];
+    struct sockaddr_un address = {
+        .sun_family = AF_UNIX}; /* no name: the kernel makes one */
+    socklen_t size = sizeof address;
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    double begin;
+
+    must_do("bind", bind(fd, (void *)&address, sizeof address.sun_family));
+    must_do("name", getsockname(fd, (void *)&address, &size));
+    must_do("listen", listen(fd, 8));
+    start(greet, fd, N);
+    begin = now();
+    for (int i = 0; i < N; i++) {
+        int s = socket(AF_UNIX, SOCK_STREAM, 0);
+
+        must_do("connect", connect(s, (void *)&address, size));
+        for (int k = 0; k < 2; k++) {
+            must_do("write", write(s, message, sizeof message));
+            must_do("read", recv(s, message, sizeof message, MSG_WAITALL));
+        }
+        close(s);
+    }
+    print_row("connect", (now() - begin) / N);
+    await_all();
+}
+
+static void knock(int fd, int n)
+{
+    char byte = 0;
+
+    for (; n > 0; n--) {
+        must_do("write", write(fd, &byte, 1));
+        must_do("read", read(fd, &byte, 1));
+    }
+}
+
+/* A server that waits for x clients, then lets them go on. */
+static void floor_fence(int x)
+{
+    struct epoll_event events[MAX_CLIENTS];
+    int epoll = epoll_create1(0), fds[MAX_CLIENTS], pair[2], arrived = 0;
+    double begin = 0;
+    char byte;
+
+    for (int i = 0; i < x; i++) {
+        must_do("socketpair", socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+        fds[i] = pair[0];
+        events[0] = (struct epoll_event){EPOLLIN, {.fd = pair[0]}};
+        must_do("epoll", epoll_ctl(epoll, EPOLL_CTL_ADD, pair[0], &events[0]));
+        start(knock, pair[1], N + 1);
+        close(pair[1]);
+    }
+    for (int round = -1; round < N;) {
+        int n = epoll_wait(epoll, events, MAX_CLIENTS, -1);
+
+        for (int i = 0; i < n; i++)
+            must_do("read", read(events[i].data.fd, &byte, 1));
+        arrived += n > 0 ? n : 0;
+        if (arrived < x)
+            continue;
+        arrived = 0;
+        begin = ++round ? begin : now(); /* all were started */
+        for (int i = 0; i < x; i++)
+            must_do("write", write(fds[i], &byte, 1));
+    }
+    print_row("epoll", (now() - begin) / N);
+    await_all();
+}
+
+static void meet_often(int fd, int n)
+{
+    for (int i = 0; i <= N; i++)
+        barrier(board, (uint32_t)n);
+}
+
+static void floor_futex(int x)
+{
+    double begin;
+
+    for (int i = 1; i < x; i++)
+        start(meet_often, -1, x);
+    barrier(board, (uint32_t)x);
+    begin = now();
+    for (int i = 0; i < N; i++)
+        barrier(board, (uint32_t)x);
+    print_row("futex", (now() - begin) / N);
+    await_all();
+}
+
+/* x processes until all have ended, per process. */
+static void floor_spawn(int x)
+{
+    extern char **environ;
+    char self[4096] = "", *args[] = {self, (char *)"end", (char *)"1", NULL};
+    double begin = now();
+    pid_t pid;
+
+    must_do("self", readlink("/proc/self/exe", self, sizeof self - 1));
+    for (int i = 0; i < x; i++)
+        must_do("spawn", -posix_spawn(&pid, self, NULL, NULL, args, environ));
+    await_all();
+    print_row("spawn", (now() - begin) / x);
+}
+
+static void floor_end(int x)
+{
+}
+
+static const struct {
+    const char *name;
+    void (*run)(int x);
+} floors[] = {{"get", floor_get},     {"copy", floor_copy},
+              {"trip", floor_trip},   {"connect", floor_connect},
+              {"fence", floor_fence}, {"futex", floor_futex},
+              {"spawn", floor_spawn}, {"end", floor_end}};
+
+int main(int argc, char **argv)
+{
+    int x = argc == 3 ? atoi(argv[2]) : 0;
+
+    alarm(60);
+    must_do("prctl", prctl(PR_SET_PDEATHSIG, SIGKILL));
+    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    must_do("memory", board == MAP_FAILED ? -1 : 0);
+    for (size_t i = 0;
+         x > 0 && x <= MAX_CLIENTS && i < sizeof floors / sizeof floors[0]; i++)
+        if (strcmp(floors[i].name, argv[1]) == 0) {
+            floors[i].run(x);
+            return EXIT_SUCCESS;
+        }
+    fprintf(stderr, "usage: floor SCENE X\n");
+    return 2;
+}

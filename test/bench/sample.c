@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a client measures, and writes it on the board. */
+#include "bench.h"
+
+#include <sys/resource.h>
+
+enum { MAX_SAMPLES = 5000, SAMPLE_US = 50000, FEWEST = 50 };
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double median(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, compare);
+    return n ? values[n / 2] : 0;
+}
+
+void meet(void)
+{
+    barrier(bench.board, (uint32_t)bench.n);
+}
+
+struct cell *add_row(const char *row, bool is_longest)
+{
+    int i = bench.n_cells++;
+
+    must("room for rows", i < MAX_CELLS ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE);
+    bench.board->is_longest[i] = is_longest;
+    snprintf(bench.board->names[i], NAME_B, "%s", row);
+    return &bench.board->cells[bench.index][i];
+}
+
+static void read_usage(struct cell *cell, double factor)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    cell->switches += factor * (double)u.ru_nvcsw;
+    cell->cpu += factor * ((double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e6 +
+                           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec));
+}
+
+static void count_per_call(struct cell *cell, int n)
+{
+    read_usage(cell, 1);
+    cell->switches /= n;
+    cell->cpu /= n;
+}
+
+void sample(const char *row, call_fn *call, void *arg)
+{
+    static double us[MAX_SAMPLES];
+    struct cell *cell = add_row(row, false);
+    double end;
+    int n = 0;
+
+    meet();
+    cell->status = call(arg); /* the first may ask the server */
+    if (cell->status)
+        return;
+    end = now() + SAMPLE_US;
+    read_usage(cell, -1);
+    while (n < MAX_SAMPLES && !cell->status && (n < FEWEST || now() < end)) {
+        double start = now();
+
+        cell->status = call(arg);
+        us[n++] = now() - start - bench.clock_us;
+    }
+    count_per_call(cell, n);
+    cell->value = median(us, (size_t)n);
+    cell->p99 = us[n * 99 / 100];
+}
+
+void time_all(const char *row, int n, call_fn *call, void *arg)
+{
+    struct cell *cell = add_row(row, true);
+    double start;
+
+    meet();
+    read_usage(cell, -1);
+    start = now();
+    for (int i = 0; i < n && !cell->status; i++)
+        cell->status = call(arg);
+    cell->value = (now() - start) / n;
+    count_per_call(cell, n);
+}
+
+void time_each(const char *row, int n, call_fn *prepare, call_fn *call, void *arg)
+{
+    double us[64];
+    struct cell *cell = add_row(row, true);
+
+    must("samples", n <= 64 ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM);
+    for (int i = 0; i < n; i++) { /* all of them, as the others wait, too */
+        pmix_status_t rc = prepare ? prepare(arg) : PMIX_SUCCESS;
+
+        meet();
+        us[i] = now();
+        rc = rc ? rc : call(arg);
+        us[i] = now() - us[i];
+        cell->status = cell->status ? cell->status : rc;
+    }
+    cell->value = median(us, cell->status ? 0 : (size_t)n);
+}
+
+double private_kib(void)
+{
+    char line[256];
+    double sum = 0, kib;
+    FILE *f = fopen("/proc/self/smaps_rollup", "re");
+
+    must_do("smaps_rollup", f ? 0 : -1);
+    while (fgets(line, sizeof line, f))
+        if (sscanf(line, "Private_Clean: %lf", &kib) == 1 ||
+            sscanf(line, "Private_Dirty: %lf", &kib) == 1)
+            sum += kib;
+    fclose(f);
+    return sum;
+}
