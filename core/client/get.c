@@ -23,6 +23,9 @@ struct asked {
     struct px_timer *timer;
 };
 
+static void on_get(struct px_api *api);
+static void ask_for_messages(struct get_op *op, const struct px_nspace *ns);
+
 static bool has_flag(const struct get_op *op, const char *key)
 {
     return px_info_flag(op->api.args.info.v, op->api.args.info.n, key);
@@ -180,9 +183,9 @@ pmix_status_t px_client_store_jobs(px_reader *reply, struct px_nspace **last)
     return rc;
 }
 
-static pmix_status_t read_reply(px_reader *reply)
+pmix_status_t px_client_read_values(pmix_status_t status, px_reader *reply)
 {
-    pmix_status_t answer, rc = px_unpack_status(reply, &answer);
+    pmix_status_t answer, rc = status ? status : px_unpack_status(reply, &answer);
 
     if (rc || answer)
         return rc ? rc : answer;
@@ -207,17 +210,25 @@ static pmix_status_t read_reply(px_reader *reply)
 static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct asked *a = arg;
+    struct get_op *op = a->op;
+    struct px_nspace *ns = NULL;
+    bool is_there;
 
-    if (!status)
-        status = read_reply(reply);
-    if (a->op) {
-        /* A NULL key returns what is known locally if the server has nothing. */
-        if (!status || (status == PMIX_ERR_NOT_FOUND && !a->op->api.args.text))
-            status = find_here(a->op);
-        px_api_done(&a->op->api, status);
-    }
     px_timer_free(a->timer);
     free(a);
+    status = px_client_read_values(status, reply);
+    is_there = !status;
+    if (!op)
+        return;
+    /* A NULL key returns what is known locally if the server has nothing. */
+    if (!status || (status == PMIX_ERR_NOT_FOUND && !op->api.args.text))
+        status = find_here(op);
+    if (is_there && status == PMIX_ERR_NOT_FOUND)
+        ns = px_nspace_find(px_process.model, op->proc.nspace);
+    if (ns && ns->store.shared.ns && !ns->hosted)
+        ask_for_messages(op, ns);
+    else
+        px_api_done(&op->api, status);
 }
 
 static void on_deadline(void *arg)
@@ -290,12 +301,55 @@ static void on_get(struct px_api *api)
     /* Everything of a peer: only the server has it. */
     if (api->args.text || stays_here)
         rc = find_here(op);
+    if (rc == PMIX_ERR_NOT_FOUND && ns && px_jobinfo_is_lost(ns) && !is_alone &&
+        !has_flag(op, PMIX_OPTIONAL)) {
+        ask_for_messages(op, ns);
+        return;
+    }
     if (rc == PMIX_ERR_NOT_FOUND && !stays_here) {
         rc = ask(op);
         if (!rc)
             return;
     }
     px_api_done(api, rc);
+}
+
+/* ---- what cannot be read in place ------------------------------------------------ */
+
+pmix_status_t px_client_ask_job(const struct px_nspace *ns, px_reply_fn fn, void *arg)
+{
+    PX_AUTO(px_infos) info = {0};
+    struct px_args args = {.nspace = (char *)(uintptr_t)ns->name,
+                           .rank = PMIX_RANK_WILDCARD};
+    pmix_status_t rc = px_infos_add(&info, PX_STORE_MESSAGES, NULL, PMIX_BOOL);
+
+    args.info = info;
+    return rc ? rc
+              : px_channel_ask(px_process.channel, &px_request_get, &args, fn, arg);
+}
+
+/* The server has described what it shares anew, or sends all in messages now. */
+static void on_messages(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct get_op *op = arg;
+    struct px_nspace *ns;
+
+    status = px_client_read_values(status, reply);
+    ns = px_nspace_find(px_process.model, op->proc.nspace);
+    if (ns && !ns->in_place)
+        px_store_detach(&ns->store);
+    if (status)
+        px_api_done(&op->api, status);
+    else
+        on_get(&op->api);
+}
+
+static void ask_for_messages(struct get_op *op, const struct px_nspace *ns)
+{
+    pmix_status_t rc = px_client_ask_job(ns, on_messages, op);
+
+    if (rc)
+        px_api_done(&op->api, rc);
 }
 
 static void finish_get(struct px_api *api)

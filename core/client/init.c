@@ -53,11 +53,28 @@ static pmix_status_t read_job_info(px_reader *reply)
     return rc;
 }
 
+/* After a job that was to be read in place and cannot be. */
+static void on_job_info_in_messages(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct px_start *c = arg;
+    pmix_status_t rc = px_client_read_values(status, reply);
+
+    if (rc)
+        px_err_set(&c->err, rc, "cannot read the job's information: %s",
+                   PMIx_Error_string(rc));
+    started(c, rc);
+}
+
 static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct px_start *c = arg;
     pmix_status_t rc = status ? status : read_job_info(reply);
 
+    if (!rc && px_jobinfo_is_lost(px_process.model->own)) {
+        rc = px_client_ask_job(px_process.model->own, on_job_info_in_messages, c);
+        if (!rc)
+            return;
+    }
     if (rc && !status && c->addr.flag != PX_FLAG_CLIENT) {
         /* A server need not know anything of a tool; the tool still does. */
         px_log(PX_LOG_INFO, "tool", "the server tells nothing of this tool's job: %s",

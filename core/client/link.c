@@ -39,7 +39,8 @@ static pmix_status_t on_event(px_reader *r)
 
 static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *payload)
 {
-    struct px_channel *up = px_link_channel(arg);
+    struct px_link *link = arg;
+    struct px_channel *up = px_link_channel(link);
     pmix_status_t rc;
     px_reader r;
 
@@ -54,6 +55,9 @@ static void on_frame(void *arg, const struct px_frame *frame, const uint8_t *pay
         if (rc)
             px_log(rc == PMIX_ERR_NOT_FOUND ? PX_LOG_DEBUG : PX_LOG_WARN, "client",
                    "forwarded output dropped: %s", PMIx_Error_string(rc));
+    } else if (frame->tag == PX_TAG_STORE) {
+        PX_AUTOCLOSE int fd = px_conn_take_fd(link->conn);
+        (void)px_jobinfo_attach(px_process.model, &r, fd);
     } else if (frame->tag > PX_TAG_DYNAMIC &&
                px_channel_reply(up, frame->tag, payload, frame->nbytes)) {
         px_log(PX_LOG_WARN, "client", "reply to a request never made (tag %u)",
@@ -71,7 +75,8 @@ static void on_lost(void *arg, pmix_status_t why PX_UNUSED)
                             PMIX_RANGE_PROC_LOCAL, NULL, 0);
 }
 
-static const struct px_conn_ops conn_ops = {.on_frame = on_frame, .on_lost = on_lost};
+static const struct px_conn_ops conn_ops = {
+    .on_frame = on_frame, .on_lost = on_lost, .fd_tag = PX_TAG_STORE};
 
 static pmix_status_t send_frame(void *ctx, uint32_t tag, px_buf *payload)
 {

@@ -259,15 +259,6 @@ static ssize_t read_some(struct px_conn *c, uint8_t *bytes, size_t n)
     return got;
 }
 
-static void find_brought(struct px_conn *c)
-{
-    c->brought = -1;
-    if (c->frame.tag != c->ops->fd_tag || c->n_fds == 0)
-        return;
-    c->brought = c->fds[0];
-    memmove(c->fds, c->fds + 1, --c->n_fds * sizeof c->fds[0]);
-}
-
 /* All but those of a frame that has begun to arrive belong to none. */
 static void drop_strays(struct px_conn *c)
 {
@@ -325,7 +316,10 @@ static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
         px_buf body = px_buf_take(&c->in);
 
         c->header_len = 0;
-        find_brought(c);
+        if (c->frame.tag == c->ops->fd_tag && c->n_fds > 0) {
+            c->brought = c->fds[0];
+            memmove(c->fds, c->fds + 1, --c->n_fds * sizeof c->fds[0]);
+        }
         c->ops->on_frame(c->arg, &c->frame, body.data ? body.data : payload);
         px_drop_fd(&c->brought);
         px_buf_cleanup(&body);

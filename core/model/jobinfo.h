@@ -26,13 +26,23 @@ void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_wr
  * of that job while nothing has changed. */
 void px_jobinfo_pack_again(struct px_model *m, const struct px_nspace *ns,
                            px_writer *w);
-/* Of a rank that was spawned: one KVAL more, with the same of its parent's job, if this
- * process knows that. Libraries that do not know the key keep it as any other value. */
+/* For a client that reads ns in place: what it does not find there. */
+void px_jobinfo_pack_in_place(const struct px_model *m, const struct px_nspace *ns,
+                              px_writer *w);
+/* Of a rank that was spawned: one KVAL more, with the name of its parent's job and the
+ * same of that. Libraries that do not know the key keep it as any other value. */
 #define PX_PARENT_JOB "tenon.parent"
-void px_jobinfo_pack_parent(const struct px_model *m, const struct px_nspace *ns,
-                            pmix_rank_t rank, px_writer *w);
+/* That job, if this process knows it; NULL. */
+const struct px_nspace *px_jobinfo_parent(const struct px_model *m,
+                                          const struct px_nspace *ns, pmix_rank_t rank);
 
-/* Client side: KVALs to the end of the reader, in every form older servers use. With
+/* Client side: what a server tells of tables that are read in place from now on, and
+ * the descriptor that has come with it, which stays the caller's. */
+pmix_status_t px_jobinfo_attach(struct px_model *m, px_reader *r, int fd);
+/* They do not hold all of the job's information any more, and it has not come
+ * otherwise. */
+bool px_jobinfo_is_lost(const struct px_nspace *ns);
+/* KVALs to the end of the reader, in every form older servers use. With
  * those of this process's own job come those of its parent's. */
 pmix_status_t px_jobinfo_unpack(struct px_model *m, struct px_nspace *ns, px_reader *r);
 /* The same of one rank: PMIX_RANK_WILDCARD has that, another rank what it has

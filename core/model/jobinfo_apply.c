@@ -424,16 +424,19 @@ pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
     rc = make_assembly(s, ns, &assembly);
     if (rc)
         return rc;
-    rc = plan_rows(ns, &p);
-    if (!rc)
+    bool same_nodes = s->in_place && !p.map && s->n_nodes == 0;
+    if (!same_nodes)
+        rc = plan_rows(ns, &p);
+    if (!rc && !same_nodes)
         rc = plan_nodes(s, &p);
-    if (!rc)
+    if (!rc && !same_nodes)
         rc = plan_this(s, m, ns, &p);
     if (rc)
         return no_memory(s);
 
     px_gate_close(&px_process.model_gate);
-    take_plan(ns, &p);
+    if (!same_nodes)
+        take_plan(ns, &p);
     if (s->has_session)
         ns->session = s->session;
     if (s->many_apps)
@@ -446,6 +449,7 @@ pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
     if (size > 0)
         ns->job_size = size;
     rc = store_all(s, ns, &p);
+    px_jobinfo_note(s, ns);
     px_gate_open(&px_process.model_gate);
     return rc ? px_err_set(s->err, rc, "the datastore refuses job information") : rc;
 }

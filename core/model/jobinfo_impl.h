@@ -30,9 +30,9 @@ struct px_stage {
     size_t n_entries, cap_entries;
     struct px_stage_node *nodes;
     size_t n_nodes, cap_nodes;
-    pmix_value_t description; /* borrowed, see px_store_attach; UNDEF: none */
-    pmix_value_t parent;      /* borrowed, see PX_PARENT_JOB; UNDEF: none */
-    struct px_kval *owned;    /* entries borrow from it */
+    bool in_place;         /* the rest is in the shared tables */
+    pmix_value_t parent;   /* borrowed, see PX_PARENT_JOB; UNDEF: none */
+    struct px_kval *owned; /* entries borrow from it */
     size_t n_owned, cap_owned;
     char *node_map, *proc_map; /* as text; NULL: not given */
     uint32_t this_node;        /* index into nodes; UINT32_MAX: no lone node key yet */
@@ -44,5 +44,8 @@ struct px_stage {
  * without maps, the nodes' lists of ranks make one. */
 pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
                              struct px_nspace *ns, bool rebuild_map);
+
+/* In a server, after that: tells clients that read in place. */
+void px_jobinfo_note(const struct px_stage *s, struct px_nspace *ns);
 
 #endif

@@ -163,13 +163,12 @@ static void write_blob(struct members *l, pmix_rank_t rank)
 
 /* ---- levels ---------------------------------------------------------------------- */
 
-static void pack_job(struct members *l, const struct px_model *m,
-                     const struct px_nspace *ns)
+/* A job has these besides its own values. */
+static void pack_common(struct members *l, const struct px_model *m,
+                        const struct px_nspace *ns)
 {
     pmix_value_t fact;
 
-    add_facts(l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD);
-    walk(l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, on_stored, l);
     if (!px_store_has(&ns->store, PX_GDS_JOB, PMIX_RANK_WILDCARD, PMIX_BFROPS_MODULE)) {
         fact = (pmix_value_t){.type = PMIX_STRING,
                               .data.string = (char *)(uintptr_t)IMITATED};
@@ -183,6 +182,16 @@ static void pack_job(struct members *l, const struct px_model *m,
     }
     write_pairs(l, l->w);
     members_reset(l);
+}
+
+void px_jobinfo_pack_in_place(const struct px_model *m, const struct px_nspace *ns,
+                              px_writer *w)
+{
+    __attribute__((cleanup(members_cleanup))) struct members l = {.w = w};
+    const pmix_value_t yes = {.type = PMIX_BOOL, .data.flag = true};
+
+    px_pack_kval(w, PX_STORE_JOB, &yes);
+    pack_common(&l, m, ns);
 }
 
 /* Rows of a table one after the other: the walk brings them in order. */
@@ -296,7 +305,9 @@ void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_wr
                         .but = PMIX_RANK_INVALID};
     struct extras x = {.l = &l, .ns = ns, .next = n_ranks, .as_arrays = as_arrays};
 
-    pack_job(&l, m, ns);
+    add_facts(&l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD);
+    walk(&l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, on_stored, &l);
+    pack_common(&l, m, ns);
     pack_sessions(&l, ns);
     for (uint32_t node = 0; !w->status && node < ns->n_nodes; node++) {
         add_facts(&l, ns, PX_GDS_NODE, node);
@@ -339,8 +350,8 @@ void px_jobinfo_pack_again(struct px_model *m, const struct px_nspace *ns, px_wr
 
 /* ---- the parent's job ------------------------------------------------------------ */
 
-static const struct px_nspace *parent_of(const struct px_model *m,
-                                         const struct px_nspace *ns, pmix_rank_t rank)
+const struct px_nspace *px_jobinfo_parent(const struct px_model *m,
+                                          const struct px_nspace *ns, pmix_rank_t rank)
 {
     const struct px_nspace *parent = NULL;
     pmix_value_t v;
@@ -353,24 +364,4 @@ static const struct px_nspace *parent_of(const struct px_model *m,
         parent = px_nspace_find(m, v.data.proc->nspace);
     px_type_destruct(PMIX_VALUE, &v);
     return parent != ns && parent && parent->complete ? parent : NULL;
-}
-
-void px_jobinfo_pack_parent(const struct px_model *m, const struct px_nspace *ns,
-                            pmix_rank_t rank, px_writer *w)
-{
-    const struct px_nspace *parent = parent_of(m, ns, rank);
-    PX_AUTO(px_writer) body = {0};
-    pmix_value_t v;
-
-    if (!parent)
-        return;
-    px_writer_init(&body, w->codec);
-    px_pack_str(&body, parent->name);
-    px_jobinfo_pack(m, parent, &body, true);
-    const pmix_byte_object_t bytes = {.bytes = (char *)body.buf.data,
-                                      .size = body.buf.len};
-    px_value_borrow(&v, &bytes, PMIX_BYTE_OBJECT);
-    px_pack_kval(w, PX_PARENT_JOB, &v);
-    if (body.status)
-        fail(w, body.status);
 }

@@ -414,8 +414,8 @@ static pmix_status_t add_pair(struct px_stage *s, const px_reader *r,
         return proc_blob(s, r, &kv->value);
     if (strcmp(kv->key, PMIX_MAP_BLOB) == 0)
         return map_blob(s, r, &kv->value);
-    if (strcmp(kv->key, PX_STORE_DESCRIPTION) == 0) {
-        s->description = kv->value;
+    if (strcmp(kv->key, PX_STORE_JOB) == 0) {
+        s->in_place = true;
         return PMIX_SUCCESS;
     }
     if (strcmp(kv->key, PX_PARENT_JOB) == 0) {
@@ -447,6 +447,11 @@ static void learn_own_app(struct px_model *m, const struct px_nspace *ns)
     px_type_destruct(PMIX_VALUE, &v);
 }
 
+bool px_jobinfo_is_lost(const struct px_nspace *ns)
+{
+    return ns->in_place && px_store_noted(&ns->store, PX_STORE_JOB, NULL);
+}
+
 static pmix_status_t unpack(struct px_stage *s, struct px_model *m,
                             struct px_nspace *ns, px_reader *r)
 {
@@ -460,12 +465,11 @@ static pmix_status_t unpack(struct px_stage *s, struct px_model *m,
     }
     if (!rc)
         rc = px_stage_apply(s, m, ns, true);
-    if (!rc) {
-        if (s->description.type != PMIX_UNDEF)
-            px_store_attach(&ns->store, ns->name, &s->description);
-        learn_own_app(m, ns);
-        ns->complete = true;
-    }
+    if (rc)
+        return rc;
+    learn_own_app(m, ns);
+    ns->in_place = s->in_place;
+    ns->complete = !px_jobinfo_is_lost(ns);
     return rc;
 }
 

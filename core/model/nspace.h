@@ -23,6 +23,7 @@ struct px_nspace {
     struct px_procmap *map; /* R; NULL if the host gave none */
     bool complete;          /* job info has been registered, or received */
     bool no_data;           /* registered with PMIX_REGISTER_NODATA */
+    bool in_place;          /* R; job info lies in the shared tables alone */
     bool hosted;            /* this process serves it: its data are the clients' own */
     bool noted;             /* it has values that this process keeps for itself */
     uint64_t received;      /* see px_nspace_received; 0: it is not one of those */

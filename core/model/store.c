@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From namespaces to the components that hold their data. */
+/* From namespaces to the components that hold their data.
+ *
+ * A server puts what its clients may read into the shared tables, and into its own what
+ * does not go there: then the key is withdrawn, for which there is always room, and
+ * readers ask. So each value is in one of the two. */
 #include "core/model/store.h"
 
 #include "core/base/strv.h"
@@ -10,17 +14,45 @@
 
 #include <string.h>
 
-pmix_status_t px_store_create(struct px_stores *store, const char *nspace)
+/* By the best component, of those that peers read in place or of the others, that does
+ * not decline. */
+static pmix_status_t create(struct px_tables *tables, const char *nspace, bool in_place)
 {
     size_t n = 0;
     const struct px_module *m = px_modules("gds", &n);
     pmix_status_t rc = PMIX_ERR_NOT_SUPPORTED;
 
     for (size_t i = 0; rc == PMIX_ERR_NOT_SUPPORTED && i < n; i++) {
-        store->own.module = &m[i];
-        rc = px_gds_ops(&m[i])->create(m[i].self, nspace, &store->own.ns);
+        if (!px_gds_ops(&m[i])->describe == in_place)
+            continue;
+        tables->module = &m[i];
+        rc = px_gds_ops(&m[i])->create(m[i].self, nspace, &tables->ns);
     }
     return rc == PMIX_ERR_NOT_SUPPORTED ? PMIX_ERR_NOT_AVAILABLE : rc;
+}
+
+pmix_status_t px_store_create(struct px_stores *store, const char *nspace)
+{
+    return create(&store->own, nspace, false);
+}
+
+void px_store_share(struct px_stores *store, const char *nspace)
+{
+    struct px_tables shared = {0};
+    pmix_status_t rc;
+
+    if (store->shared.ns)
+        return;
+    rc = create(&shared, nspace, true);
+    if (rc && rc != PMIX_ERR_NOT_AVAILABLE)
+        px_log(PX_LOG_INFO, "gds", "cannot share the data of %s: %s", nspace,
+               PMIx_Error_string(rc));
+    if (rc)
+        return;
+    px_gate_close(&px_process.model_gate);
+    store->shared = shared;
+    store->is_writer = true;
+    px_gate_open(&px_process.model_gate);
 }
 
 static void tables_destroy(struct px_tables *t)
@@ -38,38 +70,110 @@ void px_store_destroy(struct px_stores *store)
 
 /* ---- tables ---------------------------------------------------------------------- */
 
-pmix_status_t px_store_put(struct px_stores *store, enum px_gds_table table,
-                           pmix_rank_t rank, const char *key, const pmix_value_t *value)
+static pmix_status_t put(const struct px_tables *t, enum px_gds_table table,
+                         pmix_rank_t rank, const char *key, const pmix_value_t *value)
 {
-    const struct px_module *m = store->own.module;
+    return px_gds_ops(t->module)->store(t->module->self, t->ns, table, rank, key,
+                                        value);
+}
 
+static const pmix_value_t nothing = {.type = PMIX_UNDEF};
+
+pmix_status_t px_store_note(struct px_stores *store, const char *key,
+                            const pmix_value_t *value)
+{
     px_gate_close(&px_process.model_gate);
-    pmix_status_t rc = px_gds_ops(m)->store(m->self, store->own.ns, table, rank, key,
-                                            value);
+    pmix_status_t rc = put(&store->shared, PX_GDS_INTERNAL, PMIX_RANK_WILDCARD, key,
+                           value ? value : &nothing);
     px_gate_open(&px_process.model_gate);
     return rc;
 }
 
-void px_store_clear(struct px_stores *store, enum px_gds_table table, pmix_rank_t rank)
+pmix_status_t px_store_noted(const struct px_stores *store, const char *key,
+                             pmix_value_t *out)
 {
-    const struct px_module *m = store->own.module;
+    const struct px_tables *t = &store->shared;
+
+    return t->ns ? px_gds_ops(t->module)->fetch(t->module->self, t->ns, PX_GDS_INTERNAL,
+                                                PMIX_RANK_WILDCARD, key, NULL, 0, out)
+                 : PMIX_ERR_NOT_FOUND;
+}
+
+/* A job of which something stays here cannot be read in place. */
+static pmix_status_t put_spilled(struct px_stores *store, enum px_gds_table table,
+                                 pmix_rank_t rank, const char *key,
+                                 const pmix_value_t *value)
+{
+    (void)put(&store->shared, table, rank, key, &nothing);
+    if (table != PX_GDS_LOCAL && table != PX_GDS_REMOTE)
+        (void)px_store_note(store, PX_STORE_JOB, NULL);
+    store->spilled = true;
+    return put(&store->own, table, rank, key, value);
+}
+
+pmix_status_t px_store_put(struct px_stores *store, enum px_gds_table table,
+                           pmix_rank_t rank, const char *key, const pmix_value_t *value)
+{
+    bool shares = store->is_writer && table != PX_GDS_INTERNAL;
+    pmix_status_t rc;
 
     px_gate_close(&px_process.model_gate);
-    px_gds_ops(m)->clear(m->self, store->own.ns, table, rank);
+    rc = put(shares ? &store->shared : &store->own, table, rank, key, value);
+    if (shares && rc && rc != PMIX_ERR_BAD_PARAM)
+        rc = put_spilled(store, table, rank, key, value);
+    else if (shares && !rc && store->spilled)
+        (void)put(&store->own, table, rank, key, &nothing);
+    px_gate_open(&px_process.model_gate);
+    return rc;
+}
+
+pmix_status_t px_store_keep(struct px_stores *store, enum px_gds_table table,
+                            pmix_rank_t rank, const char *key,
+                            const pmix_value_t *value)
+{
+    px_gate_close(&px_process.model_gate);
+    pmix_status_t rc = put(&store->own, table, rank, key, value);
+    px_gate_open(&px_process.model_gate);
+    return rc;
+}
+
+static void clear(const struct px_tables *t, enum px_gds_table table, pmix_rank_t rank)
+{
+    px_gds_ops(t->module)->clear(t->module->self, t->ns, table, rank);
+}
+
+void px_store_clear(struct px_stores *store, enum px_gds_table table, pmix_rank_t rank)
+{
+    px_gate_close(&px_process.model_gate);
+    clear(&store->own, table, rank);
+    if (store->is_writer)
+        clear(&store->shared, table, rank);
     px_gate_open(&px_process.model_gate);
 }
 
-/* Own tables first: what a process has put itself counts before what it was given. */
+/* In the order in which they count: what a client was sent may be older than what it
+ * reads in place, but it knows best what it has noted itself. */
+static size_t choose(const struct px_stores *store, enum px_gds_table table,
+                     const struct px_tables *chosen[2])
+{
+    size_t n = 0;
+
+    if (store->shared.ns && table != PX_GDS_INTERNAL)
+        chosen[n++] = &store->shared;
+    chosen[n++] = &store->own;
+    return n;
+}
+
 pmix_status_t px_store_walk(const struct px_stores *store, enum px_gds_table table,
                             pmix_rank_t rank, px_gds_walk_fn fn, void *arg)
 {
-    const struct px_tables *stores[] = {&store->own, &store->shared};
+    const struct px_tables *t[2];
+    size_t n = choose(store, table, t);
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (size_t i = 0; !rc && i < PX_COUNT(stores) && stores[i]->ns; i++) {
-        const struct px_module *m = stores[i]->module;
-        rc = px_gds_ops(m)->walk(m->self, stores[i]->ns, table, rank, fn, arg);
-    }
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = px_gds_ops(t[i]->module)
+                 ->walk(t[i]->module->self, t[i]->ns, table, rank, fn, arg);
     return rc;
 }
 
@@ -78,16 +182,31 @@ pmix_status_t px_store_fetch(const struct px_stores *store, enum px_gds_table ta
                              const pmix_info_t *quals, size_t n_quals,
                              pmix_value_t *out)
 {
-    const struct px_tables *stores[] = {&store->own, &store->shared};
+    const struct px_tables *t[2];
+    size_t n = choose(store, table, t);
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
-    for (size_t i = 0;
-         rc == PMIX_ERR_NOT_FOUND && i < PX_COUNT(stores) && stores[i]->ns; i++) {
-        const struct px_module *m = stores[i]->module;
-        rc = px_gds_ops(m)->fetch(m->self, stores[i]->ns, table, rank, key, quals,
-                                  n_quals, out);
-    }
+    for (size_t i = 0; rc == PMIX_ERR_NOT_FOUND && i < n; i++)
+        rc = px_gds_ops(t[i]->module)
+                 ->fetch(t[i]->module->self, t[i]->ns, table, rank, key, quals, n_quals,
+                         out);
     return rc;
+}
+
+static pmix_status_t stop_there(void *arg PX_UNUSED, pmix_rank_t rank PX_UNUSED,
+                                const char *key PX_UNUSED,
+                                const pmix_value_t *value PX_UNUSED)
+{
+    return PMIX_EXISTS;
+}
+
+bool px_store_keeps(const struct px_stores *store, enum px_gds_table table,
+                    pmix_rank_t rank)
+{
+    const struct px_module *m = store->own.module;
+
+    return px_gds_ops(m)->walk(m->self, store->own.ns, table, rank, stop_there, NULL) ==
+           PMIX_EXISTS;
 }
 
 bool px_store_has(const struct px_stores *store, enum px_gds_table table,
@@ -134,31 +253,38 @@ const struct px_module *px_store_of_peer(const char *name)
     return m && (!name[0] || strcmp(m->component->name, name) == 0) ? m : NULL;
 }
 
-void px_store_describe(const struct px_stores *store, const char *nspace,
-                       const struct px_module *named, const pmix_proc_t *reader,
-                       px_writer *w)
+pmix_status_t px_store_describe(const struct px_stores *store,
+                                const struct px_module *named,
+                                const pmix_proc_t *reader, px_writer *w, int *fd)
 {
     PX_AUTO(px_infos) infos = {0};
     PX_AUTO(px_infos) whole = {0};
 
-    if (named != store->own.module || !px_gds_ops(named)->describe)
-        return;
-    int fd = -1;
-    pmix_status_t rc = px_gds_ops(named)->describe(named->self, store->own.ns, reader,
-                                                   &infos.v, &infos.n, &fd);
+    if (!store->is_writer || named != store->shared.module)
+        return PMIX_ERR_NOT_SUPPORTED;
+    pmix_status_t rc = px_gds_ops(named)->describe(named->self, store->shared.ns,
+                                                   reader, &infos.v, &infos.n, fd);
     if (!rc)
         rc = px_infos_add_array(&whole, named->component->name, &infos);
-    if (rc) {
-        px_log(PX_LOG_INFO, "gds", "cannot share the data of %s with rank %u: %s",
-               nspace, reader->rank, PMIx_Error_string(rc));
-        return;
-    }
+    if (rc)
+        return rc;
     pmix_data_array_t array = {.type = PMIX_INFO, .size = whole.n, .array = whole.v};
     const pmix_value_t value = {.type = PMIX_DATA_ARRAY, .data.darray = &array};
-    px_pack_kval(w, PX_STORE_DESCRIPTION, &value);
+    px_pack(w, &value, 1, PMIX_VALUE);
+    return w->status;
 }
 
-static pmix_status_t attach(const char *nspace, const pmix_value_t *description,
+static void replace(struct px_stores *store, struct px_tables shared)
+{
+    struct px_tables old = store->shared;
+
+    px_gate_close(&px_process.model_gate);
+    store->shared = shared;
+    px_gate_open(&px_process.model_gate);
+    tables_destroy(&old);
+}
+
+static pmix_status_t attach(const char *nspace, const pmix_value_t *description, int fd,
                             struct px_tables *out)
 {
     const pmix_info_t *named, *infos;
@@ -171,23 +297,23 @@ static pmix_status_t attach(const char *nspace, const pmix_value_t *description,
     if (!out->module || !px_gds_ops(out->module)->attach)
         return PMIX_ERR_NOT_SUPPORTED;
     return px_gds_ops(out->module)
-        ->attach(out->module->self, nspace, infos, n, -1, &out->ns);
+        ->attach(out->module->self, nspace, infos, n, fd, &out->ns);
 }
 
-void px_store_attach(struct px_stores *store, const char *nspace,
-                     const pmix_value_t *description)
+pmix_status_t px_store_attach(struct px_stores *store, const char *nspace,
+                              const pmix_value_t *description, int fd)
 {
     struct px_tables shared = {0};
-    pmix_status_t rc = attach(nspace, description, &shared);
+    pmix_status_t rc = store->is_writer ? PMIX_ERR_EXISTS
+                                        : attach(nspace, description, fd, &shared);
 
-    if (rc) {
-        px_log(PX_LOG_INFO, "gds", "cannot read the data of %s in place: %s", nspace,
-               PMIx_Error_string(rc));
-        return;
-    }
-    struct px_tables old = store->shared;
-    px_gate_close(&px_process.model_gate);
-    store->shared = shared;
-    px_gate_open(&px_process.model_gate);
-    tables_destroy(&old);
+    if (!rc)
+        replace(store, shared);
+    return rc;
+}
+
+void px_store_detach(struct px_stores *store)
+{
+    if (!store->is_writer)
+        replace(store, (struct px_tables){0});
 }

@@ -14,18 +14,27 @@ struct px_tables {
 
 struct px_stores {
     struct px_tables own;
-    struct px_tables shared; /* a server's, read in place */
+    struct px_tables shared; /* those that a server's clients read in place */
+    bool is_writer;          /* this process is that server */
+    bool spilled;            /* some of what was to be shared is in own */
 };
 
-/* By the best component that does not decline. PMIX_ERR_NOT_AVAILABLE: there is
- * none. */
+/* PMIX_ERR_NOT_AVAILABLE: there is no component for it. */
 pmix_status_t px_store_create(struct px_stores *store, const char *nspace);
 void px_store_destroy(struct px_stores *store); /* empty is fine */
 
-/* Loop thread; these two close the gate. */
+/* In a server: what is put from now on is for its clients to read, as far as that is
+ * possible; they ask for the rest. */
+void px_store_share(struct px_stores *store, const char *nspace);
+
+/* Loop thread; these three close the gate. */
 pmix_status_t px_store_put(struct px_stores *store, enum px_gds_table table,
                            pmix_rank_t rank, const char *key,
                            const pmix_value_t *value);
+/* The same of what only this process may read. */
+pmix_status_t px_store_keep(struct px_stores *store, enum px_gds_table table,
+                            pmix_rank_t rank, const char *key,
+                            const pmix_value_t *value);
 /* PMIX_RANK_UNDEF: of every rank. */
 void px_store_clear(struct px_stores *store, enum px_gds_table table, pmix_rank_t rank);
 pmix_status_t px_store_walk(const struct px_stores *store, enum px_gds_table table,
@@ -38,6 +47,10 @@ pmix_status_t px_store_fetch(const struct px_stores *store, enum px_gds_table ta
                              pmix_value_t *out);
 bool px_store_has(const struct px_stores *store, enum px_gds_table table,
                   pmix_rank_t rank, const char *key);
+/* Whether any of that is in this process's own tables, and not in those it shares.
+ * PMIX_RANK_UNDEF: of every rank. */
+bool px_store_keeps(const struct px_stores *store, enum px_gds_table table,
+                    pmix_rank_t rank);
 /* False if there is no number. */
 bool px_store_u32(const struct px_stores *store, enum px_gds_table table,
                   pmix_rank_t rank, const char *key, uint32_t *n);
@@ -51,15 +64,31 @@ const struct px_module *px_store_choose(const char *names);
 /* By name. A peer that names none is sent all in messages: see above. NULL: we have no
  * such. */
 const struct px_module *px_store_of_peer(const char *name);
-/* Adds to a job's information what reader, who named a component, needs to read ns in
- * place. */
-void px_store_describe(const struct px_stores *store, const char *nspace,
-                       const struct px_module *named, const pmix_proc_t *reader,
-                       px_writer *w);
-/* The key of what that adds, and what a reader does with the value. A failure leaves it
- * with what messages bring. */
-#define PX_STORE_DESCRIPTION "tenon.gds"
-void px_store_attach(struct px_stores *store, const char *nspace,
-                     const pmix_value_t *description);
+/* Packs as one value all that reader, who named a component, needs to read the shared
+ * tables in place; *fd goes with it, and stays the store's. PMIX_ERR_NOT_SUPPORTED:
+ * it did not name the one that has them, or nothing is shared. */
+pmix_status_t px_store_describe(const struct px_stores *store,
+                                const struct px_module *named,
+                                const pmix_proc_t *reader, px_writer *w, int *fd);
+/* The reader's side of that; fd stays the caller's. On failure nothing changes. */
+pmix_status_t px_store_attach(struct px_stores *store, const char *nspace,
+                              const pmix_value_t *description, int fd);
+/* The process goes on with what messages bring. */
+void px_store_detach(struct px_stores *store);
+
+/* ---- records --------------------------------------------------------------------- */
+
+/* A server tells its readers of the shared tables themselves. NULL withdraws. */
+pmix_status_t px_store_note(struct px_stores *store, const char *key,
+                            const pmix_value_t *value);
+/* As px_store_fetch. */
+pmix_status_t px_store_noted(const struct px_stores *store, const char *key,
+                             pmix_value_t *out);
+
+/* The record that is there while the shared tables hold all of a job's information:
+ * jobinfo_share.c. */
+#define PX_STORE_JOB "tenon.job"
+/* In a Get: the client reads nothing in place any more. */
+#define PX_STORE_MESSAGES "tenon.messages"
 
 #endif

@@ -21,7 +21,7 @@ static void reply_spawned(void *arg, const struct px_upcall *answer)
     px_pack_str(&w, answer->status ? NULL : answer->name.nspace);
     ns = answer->status ? NULL : px_nspace_find(px_process.model, answer->name.nspace);
     if (ns && ns->complete)
-        px_jobinfo_pack(px_process.model, ns, &w, true);
+        px_peer_pack_job(req->peer, ns, &w, true);
     px_req_reply(req, &w);
 }
 

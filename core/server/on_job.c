@@ -18,6 +18,26 @@ static void pack_stops(struct px_nspace *ns, pmix_rank_t rank, px_writer *w)
         (void)px_store_put(&ns->store, PX_GDS_JOB, rank, keys[0], &none);
 }
 
+static void pack_parent(struct px_peer *peer, const struct px_nspace *ns, px_writer *w)
+{
+    const struct px_nspace *parent = px_jobinfo_parent(px_process.model, ns,
+                                                       peer->proc.rank);
+    PX_AUTO(px_writer) body = {0};
+    pmix_value_t v;
+
+    if (!parent)
+        return;
+    px_writer_init(&body, w->codec);
+    px_pack_str(&body, parent->name);
+    px_peer_pack_job(peer, parent, &body, true);
+    const pmix_byte_object_t bytes = {.bytes = (char *)body.buf.data,
+                                      .size = body.buf.len};
+    px_value_borrow(&v, &bytes, PMIX_BYTE_OBJECT);
+    px_pack_kval(w, PX_PARENT_JOB, &v);
+    if (body.status && !w->status)
+        w->status = body.status;
+}
+
 static pmix_status_t on_req(struct px_server *srv PX_UNUSED, struct px_req *req)
 {
     struct px_nspace *ns = px_nspace_find(px_process.model, req->peer->proc.nspace);
@@ -28,10 +48,9 @@ static pmix_status_t on_req(struct px_server *srv PX_UNUSED, struct px_req *req)
     px_writer_init(&w, req->peer->codec);
     px_pack_str(&w, req->peer->proc.nspace);
     if (ns) { /* a tool may have a name and no job */
-        px_jobinfo_pack_again(px_process.model, ns, &w);
-        px_store_describe(&ns->store, ns->name, req->peer->gds, &req->peer->proc, &w);
+        px_peer_pack_job(req->peer, ns, &w, false);
         pack_stops(ns, req->peer->proc.rank, &w);
-        px_jobinfo_pack_parent(px_process.model, ns, req->peer->proc.rank, &w);
+        pack_parent(req->peer, ns, &w);
     }
     px_req_reply(req, &w);
     return PX_DEFERRED;
@@ -54,7 +73,7 @@ static pmix_status_t read_kval(px_reader *r, const struct commit *c)
     if (!rc && c->store && c->scope != PMIX_REMOTE)
         rc = px_store_put(&c->ns->store, PX_GDS_LOCAL, c->rank, kv.key, &kv.value);
     if (!rc && c->store && c->scope != PMIX_LOCAL)
-        rc = px_store_put(&c->ns->store, PX_GDS_REMOTE, c->rank, kv.key, &kv.value);
+        rc = px_store_keep(&c->ns->store, PX_GDS_REMOTE, c->rank, kv.key, &kv.value);
     px_kval_fini(&kv);
     return rc;
 }

@@ -31,6 +31,7 @@ pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
 
     if (rc)
         return px_err_set(err, rc, "cannot register namespace %s", nspace);
+    px_store_share(&ns->store, nspace);
     if (px_info_flag(info, n, PMIX_REGISTER_NODATA)) {
         ns->no_data = true;
     } else {
@@ -102,6 +103,7 @@ pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *pro
         if (!local)
             return PMIX_ERR_NOMEM;
         ns->hosted = true;
+        px_store_share(&ns->store, ns->name);
         local->ns = ns;
         local->rank = proc->rank;
         px_list_append(&ns->locals, &local->link);

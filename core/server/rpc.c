@@ -338,6 +338,7 @@ struct px_peer *px_peer_create(struct px_server *srv, int fd,
                                     .described = hello->described},
                           .version = hello->version,
                           .gds = px_store_of_peer(hello->gds),
+                          .reads_in_place = true, /* if that is what it named */
                           .pindex = ++srv->next_pindex};
     px_list_init(&p->interests);
     if (px_conn_create(px_process.loop, fd, &conn_ops, p, &p->conn)) {

@@ -49,6 +49,8 @@ struct px_peer {
     struct px_local *local; /* NULL for the server itself, and once deregistered */
     pmix_proc_t proc;
     const struct px_module *gds; /* the datastore component it has named */
+    bool reads_in_place;         /* what that component shares */
+    struct px_map stores;        /* namespace -> digest of what it was told to read */
     uid_t uid;
     gid_t gid;
     pid_t pid; /* 0: the kernel does not say */
@@ -124,8 +126,10 @@ static inline void px_peer_ref(struct px_peer *p)
 
 static inline void px_peer_unref(struct px_peer *p)
 {
-    if (p && --p->refs == 0)
+    if (p && --p->refs == 0) {
+        px_map_fini(&p->stores);
         free(p);
+    }
 }
 
 struct px_session;
@@ -215,6 +219,20 @@ struct px_peer *px_peer_create(struct px_server *srv, int fd,
                                const struct px_hello *hello);
 void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t tag,
                         const uint8_t *payload, size_t n);
+
+/* ---- share.c --------------------------------------------------------------------- */
+
+/* True: the peer reads the shared tables of ns in place; before the next answer goes
+ * out it has been told how. */
+bool px_peer_share(struct px_peer *peer, const struct px_nspace *ns);
+/* It says that it finds them lacking. If it was not told of the newest ones it is now;
+ * else it is sent all data in messages from now on. */
+void px_peer_cannot_read(struct px_peer *peer, const struct px_nspace *ns);
+/* px_jobinfo_pack and the like: as much of the job's information as the peer needs. */
+void px_peer_pack_job(struct px_peer *peer, const struct px_nspace *ns, px_writer *w,
+                      bool as_arrays);
+/* The job's name, then that with arrays, as one BYTE_OBJECT. */
+void px_peer_pack_named(struct px_peer *peer, const struct px_nspace *ns, px_writer *w);
 
 /* ---- reg.c ----------------------------------------------------------------------- */
 

@@ -102,11 +102,6 @@ pmix_status_t px_connected_drop(const struct px_collective *c, bool broken);
 bool px_connected_has(const struct px_server *srv, const px_members *set,
                       const char *id);
 
-/* ---- on_collect.c ---------------------------------------------------------------- */
-
-/* Name and information of a job, as one BYTE_OBJECT. */
-void px_collective_pack_job(const struct px_nspace *ns, px_writer *w);
-
 /* ---- data/modex.c ---------------------------------------------------------------- */
 
 /* Data of the local participants as the host carries them to other nodes (wire: one

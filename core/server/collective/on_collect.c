@@ -43,21 +43,8 @@ static void collective_free(struct px_collective *c)
 
 /* ---- the end --------------------------------------------------------------------- */
 
-void px_collective_pack_job(const struct px_nspace *ns, px_writer *w)
-{
-    px_writer body;
-
-    px_writer_init(&body, w->codec);
-    px_pack_str(&body, ns->name);
-    px_jobinfo_pack(px_process.model, ns, &body, true);
-    if (body.status && !w->status)
-        w->status = body.status;
-    px_pack_bytes(w, body.buf.data, body.buf.len);
-    px_writer_cleanup(&body);
-}
-
 /* After a connect of several namespaces each side learns the other's job. */
-static void pack_jobs(const struct px_collective *c, px_writer *w)
+static void pack_jobs(const struct px_collective *c, struct px_peer *to, px_writer *w)
 {
     const char *last = "";
 
@@ -70,7 +57,7 @@ static void pack_jobs(const struct px_collective *c, px_writer *w)
         if (strcmp(c->procs[i].nspace, last) == 0 || !ns)
             continue;
         last = c->procs[i].nspace;
-        px_collective_pack_job(ns, w);
+        px_peer_pack_named(to, ns, w);
     }
 }
 
@@ -107,9 +94,9 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
         px_list_remove(&req->link);
         px_reply_begin(req, &w, status);
         if (c->op == PX_OP_CONNECT && !status)
-            pack_jobs(c, &w);
+            pack_jobs(c, req->peer, &w);
         if (c->made && !status)
-            px_collective_pack_job(c->made, &w);
+            px_peer_pack_named(req->peer, c->made, &w);
         px_req_reply(req, &w);
     }
     collective_free(c);

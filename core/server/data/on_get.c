@@ -51,18 +51,18 @@ static pmix_status_t pack_one(void *arg, pmix_rank_t rank PX_UNUSED, const char 
 }
 
 /* KVALs: job information for rank WILDCARD, else what the rank has in the table. */
-static void pack_values(px_writer *w, const struct px_nspace *ns, pmix_rank_t rank,
-                        enum px_gds_table table)
+static void pack_values(px_writer *w, struct px_peer *to, const struct px_nspace *ns,
+                        pmix_rank_t rank, enum px_gds_table table)
 {
     if (rank == PMIX_RANK_WILDCARD)
-        px_jobinfo_pack(px_process.model, ns, w, true);
+        px_peer_pack_job(to, ns, w, true);
     else
         (void)px_store_walk(&ns->store, table, rank, pack_one, w);
 }
 
 /* One BYTE_OBJECT: PROC, then KVALs. */
-static void pack_proc(px_writer *out, const struct px_nspace *ns, pmix_rank_t rank,
-                      enum px_gds_table table)
+static void pack_proc(px_writer *out, struct px_peer *to, const struct px_nspace *ns,
+                      pmix_rank_t rank, enum px_gds_table table)
 {
     PX_AUTO(px_writer) body;
     pmix_proc_t proc;
@@ -70,7 +70,7 @@ static void pack_proc(px_writer *out, const struct px_nspace *ns, pmix_rank_t ra
     px_writer_init(&body, out->codec);
     px_proc_set(&proc, ns->name, rank);
     px_pack(&body, &proc, 1, PMIX_PROC);
-    pack_values(&body, ns, rank, table);
+    pack_values(&body, to, ns, rank, table);
     if (body.status && !out->status)
         out->status = body.status;
     px_pack_bytes(out, body.buf.data, body.buf.len);
@@ -83,17 +83,21 @@ static enum px_gds_table table_for(struct px_server *srv, const pmix_proc_t *pro
     return px_local_find(srv, proc) ? PX_GDS_LOCAL : PX_GDS_REMOTE;
 }
 
+/* Of what the reader finds in place no more than that it is there. */
 static void reply_found(struct px_req *req, const struct px_nspace *ns,
                         const pmix_proc_t *proc)
 {
+    enum px_gds_table table = table_for(req->peer->server, proc);
+    bool in_place = px_peer_share(req->peer, ns) &&
+                    !px_store_keeps(&ns->store, table, proc->rank);
     px_writer w;
 
     px_reply_begin(req, &w, PMIX_SUCCESS);
     if (proc->rank == PMIX_RANK_WILDCARD ||
         strcmp(ns->name, req->peer->proc.nspace) != 0)
-        pack_proc(&w, ns, PMIX_RANK_WILDCARD, PX_GDS_JOB);
-    if (proc->rank != PMIX_RANK_WILDCARD)
-        pack_proc(&w, ns, proc->rank, table_for(req->peer->server, proc));
+        pack_proc(&w, req->peer, ns, PMIX_RANK_WILDCARD, PX_GDS_JOB);
+    if (proc->rank != PMIX_RANK_WILDCARD && !in_place)
+        pack_proc(&w, req->peer, ns, proc->rank, table);
     px_req_reply(req, &w);
 }
 
@@ -131,7 +135,7 @@ static void answer_host(struct waiting *w, const struct px_nspace *ns,
 
     px_writer_init(&body, px_codec_default);
     if (!status) {
-        pack_values(&body, ns, w->proc.rank, PX_GDS_REMOTE);
+        pack_values(&body, w->server->self, ns, w->proc.rank, PX_GDS_REMOTE);
         status = body.status;
     }
     if (!status)
@@ -379,6 +383,8 @@ static pmix_status_t serve_get(struct px_server *srv, struct px_req *req,
     pmix_status_t rc = px_req_may(req, &proc, 1);
     if (rc)
         return rc;
+    if (ns && px_info_flag(g->info.v, g->info.n, PX_STORE_MESSAGES))
+        px_peer_cannot_read(req->peer, ns);
     if (ns && g->rank == PMIX_RANK_UNDEF) {
         proc.rank = find_owner(ns, g->text);
         if (proc.rank == PMIX_RANK_UNDEF)

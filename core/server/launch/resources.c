@@ -65,8 +65,7 @@ static bool named_before(const pmix_proc_t *procs, size_t i)
     return false;
 }
 
-static pmix_status_t collect(struct px_server *srv PX_UNUSED,
-                             const struct px_server_op *o)
+static pmix_status_t collect(struct px_server *srv, const struct px_server_op *o)
 {
     const struct collect_op *op = PX_CONTAINER_OF(o, struct collect_op, op);
     bool any = false;
@@ -77,7 +76,7 @@ static pmix_status_t collect(struct px_server *srv PX_UNUSED,
 
         if (!ns || !ns->complete || named_before(op->procs, i))
             continue;
-        px_collective_pack_job(ns, op->w);
+        px_peer_pack_named(srv->self, ns, op->w);
         any = true;
     }
     return any ? op->w->status : PMIX_ERR_NOT_FOUND;

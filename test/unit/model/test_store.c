@@ -8,12 +8,20 @@
 #include <string.h>
 
 static const struct px_gds_ops *hash;
-static bool declines, cannot_attach;
+static bool declines, cannot_attach, is_full;
 static unsigned n_attached;
 
 static pmix_status_t create(void *self, const char *nspace, struct px_gds_ns **ns)
 {
     return declines ? PMIX_ERR_NOT_SUPPORTED : hash->create(self, nspace, ns);
+}
+
+static pmix_status_t store(void *self, struct px_gds_ns *ns, enum px_gds_table table,
+                           pmix_rank_t rank, const char *key, const pmix_value_t *value)
+{
+    return is_full && value->type != PMIX_UNDEF
+               ? PMIX_ERR_OUT_OF_RESOURCE
+               : hash->store(self, ns, table, rank, key, value);
 }
 
 /* Both are in one process: an address says where. */
@@ -28,31 +36,42 @@ static pmix_status_t describe(void *self PX_UNUSED, struct px_gds_ns *ns,
     ok(px_infos_add(&l, "where", &where, PMIX_UINT64));
     *infos = l.v;
     *n = l.n;
-    *fd = -1;
+    *fd = 7;
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t copy_job(void *arg, pmix_rank_t rank, const char *key,
+struct copying {
+    struct px_gds_ns *to;
+    enum px_gds_table table;
+};
+
+static pmix_status_t copy_one(void *arg, pmix_rank_t rank, const char *key,
                               const pmix_value_t *value)
 {
-    return hash->store(NULL, arg, PX_GDS_JOB, rank, key, value);
+    const struct copying *c = arg;
+
+    return hash->store(NULL, c->to, c->table, rank, key, value);
 }
 
 static pmix_status_t attach(void *self, const char *nspace, const pmix_info_t *infos,
                             size_t n, int fd, struct px_gds_ns **ns)
 {
+    struct copying c;
     uint64_t where = 0;
 
     ck_assert_uint_eq(n, 1);
-    ck_assert_int_eq(fd, -1);
+    ck_assert_int_eq(fd, 7);
     ck_assert_str_eq(infos[0].key, "where");
     ck_assert(px_value_to_u64(&infos[0].value, &where));
     if (cannot_attach)
         return PMIX_ERR_NO_PERMISSIONS;
     n_attached++;
     ok(hash->create(self, nspace, ns));
-    return hash->walk(self, (struct px_gds_ns *)(uintptr_t)where, PX_GDS_JOB,
-                      PMIX_RANK_UNDEF, copy_job, *ns);
+    c.to = *ns;
+    for (c.table = 0; c.table < PX_GDS_N_TABLES; c.table++)
+        ok(hash->walk(self, (struct px_gds_ns *)(uintptr_t)where, c.table,
+                      PMIX_RANK_UNDEF, copy_one, &c));
+    return PMIX_SUCCESS;
 }
 
 static struct px_component shared_component = {.name = "shared"};
@@ -67,6 +86,7 @@ static void setup(void)
     hash = px_gds_ops(&model_modules[0]);
     shared_ops = *hash;
     shared_ops.create = create;
+    shared_ops.store = store;
     shared_ops.describe = describe;
     shared_ops.attach = attach;
     shared_component.ops = &shared_ops;
@@ -75,6 +95,7 @@ static void setup(void)
     n_model_modules = 2;
     server = model_make("n0", JOB, PMIX_RANK_UNDEF);
     job = nspace_of(server, JOB);
+    px_store_share(&job->store, JOB);
 }
 
 static void teardown(void)
@@ -83,40 +104,66 @@ static void teardown(void)
     model_teardown();
 }
 
-static void put(struct px_nspace *to, pmix_rank_t rank, const char *key, uint32_t n)
+static void put_in(struct px_nspace *to, enum px_gds_table table, pmix_rank_t rank,
+                   const char *key, uint32_t n)
 {
-    const pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = n};
+    const pmix_value_t v = {.type = n ? PMIX_UINT32 : PMIX_UNDEF, .data.uint32 = n};
 
-    ok(px_store_put(&to->store, PX_GDS_JOB, rank, key, &v));
+    ok(px_store_put(&to->store, table, rank, key, &v));
 }
 
-/* As the client has it; 0: not at all. */
-static uint32_t job_u32(pmix_rank_t rank, const char *key)
+/* 0: not at all. */
+static uint32_t u32_in(const struct px_nspace *from, enum px_gds_table table,
+                       pmix_rank_t rank, const char *key)
 {
     uint32_t n;
 
-    return px_store_u32(&ns->store, PX_GDS_JOB, rank, key, &n) ? n : 0;
+    return px_store_u32(&from->store, table, rank, key, &n) ? n : 0;
 }
 
-/* Rank 2, told only where the server's data are. */
-static void read_description(const struct px_module *named)
+/* Rank 2, told only where the server's data are, and, if they hold them, that its job's
+ * are among them. */
+static pmix_status_t read_description(const struct px_module *named)
 {
-    PX_AUTO(px_writer) w;
+    PX_AUTO(px_writer) w, answer;
     pmix_proc_t reader;
+    px_reader r;
+    int fd = -1;
 
     px_proc_set(&reader, JOB, 2);
-    be("n0", 2);
     px_writer_init(&w, px_codec_default);
-    px_store_describe(&job->store, job->name, named, &reader, &w);
-    ok(w.status);
-    ok(read_answer(px_codec_default, &w.buf));
+    px_writer_init(&answer, px_codec_default);
+    px_pack_str(&w, JOB);
+    pmix_status_t rc = px_store_describe(&job->store, named, &reader, &w, &fd);
+    be("n0", 2);
+    px_reader_init(&r, px_codec_default, w.buf.data, w.buf.len);
+    if (!rc)
+        rc = px_jobinfo_attach(model, &r, fd);
+    px_jobinfo_pack_in_place(server, job, &answer);
+    ok(read_answer(px_codec_default, &answer.buf));
+    return rc;
+}
+
+static void learn_job(px_infos *l)
+{
+    struct px_err err = {0};
+
+    ok(px_jobinfo_register(server, job, l->v, l->n, &err));
+    px_infos_cleanup(l);
 }
 
 PX_TEST(the_best_component_that_does_not_decline_takes_a_namespace)
 {
-    ck_assert_ptr_eq(job->store.own.module, shared);
+    struct px_nspace *next = nspace_of(server, "next");
+
+    ck_assert_ptr_eq(job->store.own.module, by_messages);
+    ck_assert_ptr_eq(job->store.shared.module, shared);
     declines = true;
-    ck_assert_ptr_eq(nspace_of(server, "next")->store.own.module, by_messages);
+    px_store_share(&next->store, "next");
+    ck_assert_ptr_eq(next->store.own.module, by_messages);
+    ck_assert_ptr_null(next->store.shared.ns);
+    put_in(next, PX_GDS_LOCAL, 0, "a", 1);
+    ck_assert_uint_eq(u32_in(next, PX_GDS_LOCAL, 0, "a"), 1);
     n_model_modules = 1;
     ck_assert_int_eq(px_nspace_get(server, "none", &ns), PMIX_ERR_NOT_AVAILABLE);
 }
@@ -142,30 +189,121 @@ PX_TEST(a_reader_and_its_server_agree_on_a_component)
     ck_assert_ptr_null(px_store_of_peer(""));
 }
 
-PX_TEST(what_is_described_is_read_in_place)
+/* Where values end up. */
+static bool is_shared(enum px_gds_table table, const char *key)
 {
-    put(job, 2, "a", 7);
-    put(job, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 3);
-    read_description(shared);
-    ck_assert_uint_eq(n_attached, 1);
-    ck_assert_uint_eq(job_u32(2, "a"), 7);
-    assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 3);
-    put(ns, 2, "a", 8); /* what it keeps itself counts first */
-    ck_assert_uint_eq(job_u32(2, "a"), 8);
-    ck_assert_uint_eq(job_u32(2, "b"), 0);
+    return hash->fetch(NULL, job->store.shared.ns, table, 2, key, NULL, 0, NULL) ==
+           PMIX_SUCCESS;
 }
 
-PX_TEST(who_cannot_attach_or_named_another_component_goes_on_with_messages)
+PX_TEST(what_clients_may_read_is_shared_and_the_rest_is_not)
 {
-    put(job, 2, "a", 7);
-    for (int i = 0; i < 2; i++) {
-        cannot_attach = i == 0;
-        read_description(i == 0 ? shared : by_messages);
-        ck_assert_uint_eq(n_attached, 0);
-        ck_assert_uint_eq(job_u32(2, "a"), 0);
-        put(ns, 2, "a", 8);
-        ck_assert_uint_eq(job_u32(2, "a"), 8);
+    for (enum px_gds_table t = 0; t < PX_GDS_N_TABLES; t++) {
+        const pmix_value_t v = {.type = PMIX_UINT32, .data.uint32 = 9};
+
+        put_in(job, t, 2, "a", 7);
+        ok(px_store_keep(&job->store, t, 2, "kept", &v));
+        ck_assert_int_eq(is_shared(t, "a"), t != PX_GDS_INTERNAL);
+        ck_assert(!is_shared(t, "kept"));
+        ck_assert(px_store_keeps(&job->store, t, 2));
+        ck_assert(!px_store_keeps(&job->store, t, 3));
+        ck_assert_uint_eq(u32_in(job, t, 2, "a"), 7);
+        ck_assert_uint_eq(u32_in(job, t, 2, "kept"), 9);
+        px_store_clear(&job->store, t, 2);
+        ck_assert_uint_eq(u32_in(job, t, 2, "a") + u32_in(job, t, 2, "kept"), 0);
     }
+}
+
+PX_TEST(what_finds_no_room_is_withdrawn_and_comes_back)
+{
+    put_in(job, PX_GDS_LOCAL, 2, "a", 7);
+    is_full = true;
+    put_in(job, PX_GDS_LOCAL, 2, "a", 8);
+    ck_assert(!is_shared(PX_GDS_LOCAL, "a"));
+    ck_assert_uint_eq(u32_in(job, PX_GDS_LOCAL, 2, "a"), 8);
+    is_full = false;
+    put_in(job, PX_GDS_LOCAL, 2, "a", 9);
+    ck_assert(is_shared(PX_GDS_LOCAL, "a"));
+    ck_assert(!px_store_keeps(&job->store, PX_GDS_LOCAL, 2));
+    is_full = true;
+    put_in(job, PX_GDS_LOCAL, 2, "b", 1);
+    put_in(job, PX_GDS_LOCAL, 2, "a", 0); /* deleted */
+    put_in(job, PX_GDS_LOCAL, 2, "b", 0);
+    ck_assert_uint_eq(u32_in(job, PX_GDS_LOCAL, 2, "a"), 0);
+    ck_assert_uint_eq(u32_in(job, PX_GDS_LOCAL, 2, "b"), 0);
+}
+
+/* mpirun's job, as it is; with a value in a message that came later; and when the host
+ * brings it again. */
+PX_TEST(a_job_is_read_in_place)
+{
+    px_infos l = {0};
+
+    for (int again = 0; again < 2; again++) {
+        mpirun_job(&l);
+        learn_job(&l);
+        ok(read_description(shared));
+        ck_assert_uint_eq(n_attached, again + 1);
+        ck_assert(ns->complete && ns->in_place && !px_jobinfo_is_lost(ns));
+        assert_mpirun_gets();
+        put_in(ns, PX_GDS_JOB, ALL, PMIX_JOB_SIZE, 77);
+        put_in(ns, PX_GDS_INTERNAL, 1, PMIX_LOCAL_RANK, 77);
+        assert_num(ALL, PMIX_JOB_SIZE, PMIX_UINT32, 2);
+        assert_num(1, PMIX_LOCAL_RANK, PMIX_UINT32, 77);
+    }
+}
+
+PX_TEST(nodes_that_are_in_no_map_have_names_in_place)
+{
+    px_infos l = {0}, node = {0};
+
+    add_maps(&l, "n0,n1", "0,1;2");
+    add_str(&node, PMIX_HOSTNAME, "login");
+    add_num(&node, PMIX_NODE_SIZE, 5, PMIX_UINT32);
+    add_array(&l, PMIX_NODE_INFO_ARRAY, &node);
+    learn_job(&l);
+    ok(read_description(shared));
+    ck_assert_uint_eq(ns->n_nodes, 3);
+    ck_assert_str_eq(ns->node_names[2], "login");
+    ck_assert_uint_eq(ns->this_node, 1); /* where rank 2 is, not the server */
+    ck_assert_uint_eq(ns->job_size, 3);
+    add_str(&quals, PMIX_HOSTNAME, "login");
+    assert_num(ALL, PMIX_NODE_SIZE, PMIX_UINT32, 5);
+}
+
+/* What keeps a job from being read in place, and whether its reader knows. */
+PX_TEST_LOOP(a_reader_notices_that_it_cannot_read_its_job, 5)
+{
+    px_infos l = {0};
+
+    is_full = _i == 0; /* from the beginning; else a value that comes later */
+    mpirun_job(&l);
+    learn_job(&l);
+    is_full = _i == 1;
+    put_in(job, PX_GDS_NODE, 0, "a", 1);
+    is_full = false;
+    if (_i == 2) { /* a damaged record, and one that is none */
+        char abc[] = "abc";
+        const pmix_byte_object_t bytes = {abc, 3};
+        pmix_value_t v;
+
+        px_value_borrow(&v, &bytes, PMIX_BYTE_OBJECT);
+        ok(px_store_note(&job->store, PX_STORE_JOB, &v));
+    }
+    cannot_attach = _i == 3;
+    pmix_status_t rc = read_description(_i == 4 ? by_messages : shared);
+    ck_assert_int_eq(rc, _i == 2   ? PMIX_ERR_UNPACK_FAILURE
+                         : _i == 3 ? PMIX_ERR_NO_PERMISSIONS
+                         : _i == 4 ? PMIX_ERR_NOT_SUPPORTED
+                                   : PMIX_SUCCESS);
+    ck_assert(px_jobinfo_is_lost(ns));
+    ck_assert(!ns->complete);
+    PX_AUTO(px_writer) w; /* so it asks, and is told all */
+    px_writer_init(&w, px_codec_default);
+    px_jobinfo_pack(server, job, &w, true);
+    ok(read_answer(px_codec_default, &w.buf));
+    ck_assert(ns->complete && !px_jobinfo_is_lost(ns));
+    assert_mpirun_gets();
 }
 
 PX_TEST(strange_descriptions_are_left_alone)
@@ -175,13 +313,15 @@ PX_TEST(strange_descriptions_are_left_alone)
     pmix_data_array_t array = {.type = PMIX_INFO};
     const pmix_value_t whole = {.type = PMIX_DATA_ARRAY, .data.darray = &array};
 
-    px_store_attach(&job->store, job->name, &number);
-    px_store_attach(&job->store, job->name, &whole); /* of nothing */
+    be("n0", 2);
+    ck_assert_int_ne(px_store_attach(&ns->store, JOB, &number, 7), PMIX_SUCCESS);
+    ck_assert_int_ne(px_store_attach(&ns->store, JOB, &whole, 7), PMIX_SUCCESS);
     add_num(&infos, "shared", 1, PMIX_UINT32);
     array.array = infos.v;
     array.size = infos.n;
-    px_store_attach(&job->store, job->name, &whole);
-    ck_assert_ptr_null(job->store.shared.ns);
+    ck_assert_int_ne(px_store_attach(&ns->store, JOB, &whole, 7), PMIX_SUCCESS);
+    ck_assert_int_ne(px_store_attach(&job->store, JOB, &whole, 7), PMIX_SUCCESS);
+    ck_assert_ptr_null(ns->store.shared.ns);
     ck_assert_uint_eq(n_attached, 0);
 }
 

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Clients are told of the tables that they read in place; one that cannot is sent their
+ * data instead. */
+#include "core/model/jobinfo.h"
+#include "core/rt/log.h"
+#include "core/server/server.h"
+
+#include <sys/stat.h>
+
+/* Tells one description from others, and never 0. */
+static uint64_t digest(const px_buf *bytes, int fd)
+{
+    struct stat st = {0};
+    uint64_t d;
+
+    if (fd >= 0 && fstat(fd, &st) < 0)
+        return 0;
+    d = st.st_ino ^ 0xcbf29ce484222325u;
+    for (size_t i = 0; i < bytes->len; i++)
+        d = (d ^ bytes->data[i]) * 0x100000001b3u;
+    return d ? d : 1;
+}
+
+static void stop_sharing(struct px_peer *peer, const char *why)
+{
+    if (!peer->reads_in_place)
+        return;
+    peer->reads_in_place = false;
+    px_log(PX_LOG_INFO, "server", "%s.%u is sent all data in messages: %s",
+           peer->proc.nspace, peer->proc.rank, why);
+}
+
+void px_peer_cannot_read(struct px_peer *peer, const struct px_nspace *ns)
+{
+    const void *told = px_map_sget(&peer->stores, ns->name);
+
+    if (!px_peer_share(peer, ns) || px_map_sget(&peer->stores, ns->name) == told)
+        stop_sharing(peer, "it cannot read them in place");
+}
+
+/* The frame goes out with the next, which is the answer that needs it. */
+bool px_peer_share(struct px_peer *peer, const struct px_nspace *ns)
+{
+    PX_AUTO(px_writer) w;
+    int fd = -1;
+    void *told;
+    pmix_status_t rc;
+
+    px_writer_init(&w, peer->codec);
+    if (!peer->reads_in_place || !peer->conn || !px_peer_may(peer, ns->name))
+        return false;
+    px_pack_str(&w, ns->name);
+    rc = px_store_describe(&ns->store, peer->gds, &peer->proc, &w, &fd);
+    if (rc == PMIX_ERR_NOT_SUPPORTED)
+        return false;
+    told = (void *)(uintptr_t)digest(&w.buf, fd);
+    if (!rc && px_map_sget(&peer->stores, ns->name) == told)
+        return true;
+    if (!rc)
+        rc = px_map_sput(&peer->stores, ns->name, told, NULL);
+    if (!rc)
+        rc = px_conn_enclose(peer->conn, PX_TAG_STORE, &w.buf, fd);
+    if (rc)
+        stop_sharing(peer, PMIx_Error_string(rc));
+    return !rc;
+}
+
+void px_peer_pack_job(struct px_peer *peer, const struct px_nspace *ns, px_writer *w,
+                      bool as_arrays)
+{
+    struct px_model *m = px_process.model;
+    bool shares = px_peer_share(peer, ns);
+
+    if (shares && px_store_noted(&ns->store, PX_STORE_JOB, NULL) == PMIX_SUCCESS)
+        px_jobinfo_pack_in_place(m, ns, w);
+    else if (as_arrays)
+        px_jobinfo_pack(m, ns, w, true);
+    else
+        px_jobinfo_pack_again(m, ns, w);
+}
+
+void px_peer_pack_named(struct px_peer *peer, const struct px_nspace *ns, px_writer *w)
+{
+    PX_AUTO(px_writer) body;
+
+    px_writer_init(&body, w->codec);
+    px_pack_str(&body, ns->name);
+    px_peer_pack_job(peer, ns, &body, true);
+    if (body.status && !w->status)
+        w->status = body.status;
+    px_pack_bytes(w, body.buf.data, body.buf.len);
+}
