@@ -56,11 +56,12 @@ extern struct client bench;
 
 struct scene {
     const char *name;
-    int n_clients;               /* 0: x */
-    bool of_many;                /* the job has x ranks, on nodes of BIG_PPN */
-    bool inits;                  /* run() calls PMIx_Init itself */
-    void (*run)(void);           /* in each client */
-    void (*run_host)(int ranks); /* in the server, instead of clients */
+    int n_clients;           /* 0: x */
+    bool of_many;            /* the job has x ranks, on nodes of BIG_PPN */
+    bool inits;              /* run() calls PMIx_Init itself */
+    void (*run)(void);       /* in each client */
+    void (*run_host)(int x); /* in the server, instead of clients */
+    bool alone;              /* not even a server */
 };
 
 extern const struct scene scenes[];
@@ -82,9 +83,20 @@ double median(double *values, size_t n);
 /* Memory of this process alone, KiB. */
 double private_kib(void);
 
+/* A row of what has no clients. */
+void print_row(const char *row, double value);
+
 void run_codec(void); /* codec.c */
 void run_parse(int nodes);
 void run_maps(int nodes); /* datapath.c */
+/* floor.c */
+void floor_get(int x);
+void floor_copy(int x);
+void floor_trip(int x);
+void floor_connect(int x);
+void floor_fence(int x);
+void floor_futex(int x);
+void floor_spawn(int x);
 
 /* ---- small things ---------------------------------------------------------------------------------------- */
 

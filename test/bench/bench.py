@@ -37,7 +37,7 @@ and build/bench/result.json say the same."""
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-PROGRAMS = {"datapath": ("datapath.c", "scenes.c", "sample.c", "codec.c"), "floor": ("floor.c",)}
+SOURCES = ("datapath.c", "scenes.c", "sample.c", "codec.c", "floor.c")
 DEADLINE_S, LONG_S = 60, 300  # of one run; the other of jobs of many ranks
 QUICK, FEWEST, MOST = 3, 5, 15  # rounds
 SPREAD = .03  # of the median of ratios: it is known well enough
@@ -115,16 +115,17 @@ class Unit:
                 self.failed[library.name, row.name] = failed.get(row.name) or errors or "no figure"
         return found
 
-    def round(self, libraries, programs):
+    def round(self, libraries, program):
         begin = time.monotonic()
         turn = self.rounds % len(libraries)
         for library in libraries[turn:] + libraries[:turn]:
-            found = self.measure(library, programs["datapath"]) if self.wants(library) else {}
+            found = self.measure(library, program) if self.wants(library) else {}
             for row in self.rows:
                 self.samples.setdefault((library.name, row.name), []).append(found.get(row.name))
         found = {}
         for scene, _, each in {row.floor for row in self.rows if row.floor}:
-            found.update(run([programs["floor"], scene, str(self.x if each else 1)], DEADLINE_S, {})[0])
+            found.update(run([program, "floor." + scene, str(self.x if each else 1)], DEADLINE_S, {
+                "LD_LIBRARY_PATH": libraries[0].server})[0])
         for row in self.rows:
             value = found.get(row.floor[1]) if row.floor else None
             self.samples.setdefault((FLOOR, row.name), []).append(value)
@@ -149,7 +150,7 @@ def spread(values):
     return statistics.median(abs(v - middle) for v in values) / middle if middle else 0
 
 
-def measure_all(units, libraries, programs, options):
+def measure_all(units, libraries, program, options):
     """Round by round, so that what else this machine does hits all; those that are known drop out."""
     names = [library.name for library in libraries[:2]]
     stop = time.monotonic() + options.seconds
@@ -160,7 +161,7 @@ def measure_all(units, libraries, programs, options):
                 left.remove(unit)
                 continue
             progress("round %d: %s of %d   " % (done + 1, "%s/%d" % (unit.scene, unit.x), len(left)))
-            unit.round(libraries, programs)
+            unit.round(libraries, program)
             if unit.rounds >= (QUICK if options.quick else MOST) or unit.is_known(names):
                 left.remove(unit)
         done += 1
@@ -181,36 +182,43 @@ def middle(samples, i=0):
     return statistics.median(values) if values else None
 
 
-def target_of(row, x, floor, base):
+def target_of(row, x, values):
     """The figure that row shall not exceed; None: there is none."""
     most = row.target.get(x, row.target.get(rows.ALL))
     if isinstance(most, str):
         factor, of = most.split()
-        reference = floor if of == "floor" else base
-        return reference and float(factor) * reference
+        return values.get(of) and float(factor) * values[of]
     return most
 
 
-def results_of(unit, libraries, base):
-    for row in unit.rows:
-        result = {"row": "%s/%d" % (row.name, unit.x), "name": row.name, "x": unit.x, "unit": row.unit, "what": row.what,
-                  "each": row.each, "floor": middle(unit.samples[FLOOR, row.name]), "libraries": {}}
-        theirs = middle(unit.samples.get((base, row.name)))
-        for library in libraries:
-            samples = unit.samples.get((library.name, row.name))
-            ratios = unit.ratios(row, library.name, base)
-            result["libraries"][library.name] = {
-                "value": middle(samples), "p99": middle(samples, 1), "switches": middle(samples, 2),
-                "cpu": middle(samples, 3), "spread": spread([s[0] for s in samples or [] if s]),
-                "ratio": statistics.median(ratios) if ratios else None, "rounds": len([s for s in samples or [] if s]),
-                "failed": unit.failed.get((library.name, row.name))}
-        first = result["libraries"][libraries[0].name]
-        result["target"] = target_of(row, unit.x, result["floor"], theirs)
-        result["met"] = None if result["target"] is None else (
-            first["value"] is not None and not first["failed"] and first["value"] <= result["target"] * 1.0001)
-        # slower than the base by more than half of the runs differ
-        result["slower"] = bool(first["ratio"] and first["ratio"] > 1 + first["spread"] and libraries[0].name != base)
-        yield result
+def result_of(unit, row, libraries, base):
+    result = {"row": "%s/%d" % (row.name, unit.x), "name": row.name, "x": unit.x, "unit": row.unit, "what": row.what,
+              "each": row.each, "floor": middle(unit.samples[FLOOR, row.name]), "libraries": {}}
+    for library in libraries:
+        samples = unit.samples[library.name, row.name]
+        ratios = unit.ratios(row, library.name, base)
+        result["libraries"][library.name] = {
+            "value": middle(samples), "p99": middle(samples, 1), "switches": middle(samples, 2),
+            "cpu": middle(samples, 3), "spread": spread([s[0] for s in samples if s]),
+            "ratio": statistics.median(ratios) if ratios else None, "rounds": len([s for s in samples if s]),
+            "failed": unit.failed.get((library.name, row.name))}
+    return result
+
+
+def judge(results, first, base):
+    """Adds to each what is to be said of the first library."""
+    values = {r["row"]: r["libraries"][first]["value"] for r in results}
+    targets = {row.name: row for row in rows.ROWS}
+    for r in results:
+        own = r["libraries"][first]
+        values.update(floor=r["floor"], base=r["libraries"][base]["value"])
+        row = targets[r["name"]]
+        r["target"] = target_of(row, r["x"], values)
+        worst = own["p99"] or 0 if row.p99 and r["target"] else 0
+        r["met"] = None if r["target"] is None else (
+            not own["failed"] and own["value"] <= r["target"] * 1.0001 and worst <= (row.p99 or 0))
+        # by more than half of the runs differ
+        r["slower"] = bool(own["ratio"] and own["ratio"] > 1 + own["spread"] and first != base)
 
 
 # ---- programs and libraries -----------------------------------------------------------------------------
@@ -225,17 +233,14 @@ def make_release(folder):
     return os.path.join(folder, "core")
 
 
-def make_programs(folder, library):
-    """{name: path}, made with the system's headers where there are any, or else with those of this tree."""
+def make_program(path, library):
+    """Made with the system's headers where there are any, or else with those of this tree."""
     headers = glob.glob("/usr/lib/*/pmix2/include") or [os.path.join(TOP, "include"), os.path.join(
         os.path.dirname(library.server), "include")]
-    made = {}
-    for name, sources in PROGRAMS.items():
-        made[name] = os.path.join(folder, name)
-        subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-pthread", *("-I" + h for h in headers), "-o", made[name],
-                        *(os.path.join(HERE, source) for source in sources),
-                        os.path.join(library.server, "libpmix.so.2")], check=True)
-    return made
+    subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-pthread", *("-I" + h for h in headers), "-o", path,
+                    *(os.path.join(HERE, source) for source in SOURCES), os.path.join(library.server, "libpmix.so.2")],
+                   check=True)
+    return path
 
 
 def system_library():
@@ -271,7 +276,7 @@ def parse():
     parser.add_argument("--list", action="store_true", help="name the rows, and end")
     parser.add_argument("--out", metavar="FOLDER", default=os.path.join(TOP, "build", "bench"),
                         help="for the report, and what is built (default: build/bench)")
-    parser.add_argument("--programs", metavar="FOLDER", help="where datapath and floor are (default: makes them)")
+    parser.add_argument("--program", metavar="FILE", help="datapath (default: is made)")
     parser.add_argument("--document", metavar="FILE", help="write the table into this document, too")
     parser.add_argument("--base", metavar="NAME", help="the library that ratios refer to (default: the second)")
     return parser.parse_args()
@@ -299,11 +304,12 @@ def main():
     if base not in [library.name for library in libraries]:
         sys.exit("bench: no library is named %s" % base)
     begin = time.monotonic()
-    programs = make_programs(options.out, libraries[0]) if not options.programs else {
-        name: os.path.join(options.programs, name) for name in PROGRAMS}
-    measure_all(units, libraries, programs, options)
+    program = options.program or make_program(os.path.join(options.out, "datapath"), libraries[0])
+    measure_all(units, libraries, program, options)
     order = [row.name for row in rows.ROWS]
-    results = sorted((r for u in units for r in results_of(u, libraries, base)), key=lambda r: order.index(r["name"]))
+    results = sorted((result_of(unit, row, libraries, base) for unit in units for row in unit.rows),
+                     key=lambda r: (order.index(r["name"]), r["x"]))
+    judge(results, libraries[0].name, base)
     names = [library.name for library in libraries]
     report.print_table(results, names, base, options.verbose)
     with open(os.path.join(options.out, "result.json"), "w") as f:

@@ -23,7 +23,6 @@ extern char **environ;
 enum { MAX_INFOS = 16, TEXT_B = 64 };
 
 static pid_t pids[MAX_CLIENTS]; /* 0: not running */
-static struct board *board;
 
 /* ---- upcalls, answered before they return -------------------------------------------------------- */
 
@@ -235,11 +234,6 @@ static char *node_list(int nodes)
     for (int node = 0; node < nodes; node++)
         at += sprintf(at, "%snode%d", node ? "," : "", node);
     return text;
-}
-
-static void print_row(const char *row, double value)
-{
-    printf("%s %.4f 0 0 0\n", row, value);
 }
 
 /* The namespace, and what that took, as a row. */
@@ -465,11 +459,11 @@ static void print_rows(int n, double started)
 {
     double values[4][MAX_CLIENTS];
 
-    for (int r = 0; r < MAX_CELLS && board->names[r][0]; r++) {
+    for (int r = 0; r < MAX_CELLS && bench.board->names[r][0]; r++) {
         const struct cell *failed = NULL;
 
         for (int i = 0; i < n; i++) {
-            const struct cell *c = &board->cells[i][r];
+            const struct cell *c = &bench.board->cells[i][r];
 
             values[0][i] = c->value;
             values[1][i] = c->p99;
@@ -478,22 +472,24 @@ static void print_rows(int n, double started)
             failed = c->status ? c : failed;
         }
         if (failed) {
-            printf("%s - %s\n", board->names[r], PMIx_Error_string(failed->status));
+            printf("%s - %s\n", bench.board->names[r],
+                   PMIx_Error_string(failed->status));
             continue;
         }
-        printf("%s", board->names[r]);
+        printf("%s", bench.board->names[r]);
         for (int k = 0; k < 4; k++) { /* sorted by it */
             double m = median(values[k], (size_t)n);
 
-            printf(" %.4f", board->is_longest[r] ? values[k][n - 1] : m);
+            printf(" %.4f", bench.board->is_longest[r] ? values[k][n - 1] : m);
         }
         printf("\n");
     }
     for (int i = 1; i < n; i++)
-        board->stamps[0] = board->stamps[i] > board->stamps[0] ? board->stamps[i]
-                                                               : board->stamps[0];
-    if (strcmp(board->names[0], "init") == 0)
-        print_row("start", (board->stamps[0] - started) / n);
+        bench.board->stamps[0] = bench.board->stamps[i] > bench.board->stamps[0]
+                                     ? bench.board->stamps[i]
+                                     : bench.board->stamps[0];
+    if (strcmp(bench.board->names[0], "init") == 0)
+        print_row("start", (bench.board->stamps[0] - started) / n);
 }
 
 static int be_host(const struct scene *scene, char **argv, int fd)
@@ -514,6 +510,10 @@ static int be_host(const struct scene *scene, char **argv, int fd)
     signal(SIGTERM, on_deadline);
     signal(SIGINT, on_deadline);
     alarm(deadline ? (unsigned)atoi(deadline) : 60);
+    if (scene->alone) {
+        scene->run_host(x);
+        return EXIT_SUCCESS;
+    }
     load(&infos, PMIX_SERVER_TMPDIR, dir ? dir : "/tmp", PMIX_STRING);
     load(&infos, PMIX_SYSTEM_TMPDIR, dir ? dir : "/tmp", PMIX_STRING);
     sem_init(&logging.asked, 0, 0);
@@ -540,8 +540,10 @@ static int be_client(const struct scene *scene, char **argv)
 {
     double least = 1e9;
 
-    bench = (struct client){
-        .board = board, .x = atoi(argv[3]), .index = atoi(argv[4]), .n = atoi(argv[5])};
+    bench = (struct client){.board = bench.board,
+                            .x = atoi(argv[3]),
+                            .index = atoi(argv[4]),
+                            .n = atoi(argv[5])};
     for (int i = 0; i < 1000; i++) {
         double start = now(), took = now() - start;
 
@@ -575,8 +577,9 @@ int main(int argc, char **argv)
     fd = is_client ? atoi(argv[6]) : memfd_create("bench", 0);
     must_do("memory", fd);
     if (!is_client)
-        must_do("memory", ftruncate(fd, sizeof *board));
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    must_do("memory", board == MAP_FAILED ? -1 : 0);
+        must_do("memory", ftruncate(fd, sizeof *bench.board));
+    bench.board = mmap(NULL, sizeof *bench.board, PROT_READ | PROT_WRITE, MAP_SHARED,
+                       fd, 0);
+    must_do("memory", bench.board == MAP_FAILED ? -1 : 0);
     return is_client ? be_client(scene, argv) : be_host(scene, argv, fd);
 }

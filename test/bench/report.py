@@ -2,7 +2,9 @@
 """What bench.py found, as text, as a part of a document, and as a page with curves."""
 import html
 import math
+import os
 import sys
+import time
 
 COLOURS = ("#0b62a4", "#c0392b", "#27865a", "#8e44ad", "#b9770e", "#555")
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
@@ -28,7 +30,7 @@ def cells(r, names, base):
     for name in names:
         one = r["libraries"][name]
         found.append(text_of(one["value"]) if not one["failed"] else "fails")
-    found.append("%.0f" % (100 * first["spread"]))
+    found += ["%.0f" % (100 * first["spread"]), text_of(first["p99"] or None)]
     for name in names:
         if name != base:
             ratio = r["libraries"][name]["ratio"]
@@ -40,7 +42,7 @@ def cells(r, names, base):
 
 def heads(names, base):
     ratios = ["%s/%s" % (name, base) for name in names if name != base]
-    return ["row", *names, "+-%", *ratios, "floor", "x floor", "target", ""]
+    return ["row", *names, "+-%", "p99", *ratios, "floor", "x floor", "target", ""]
 
 
 def print_table(results, names, base, verbose):
@@ -57,10 +59,13 @@ def print_table(results, names, base, verbose):
         for name in names:
             if r["libraries"][name]["failed"]:
                 print("%s fails with %s: %s" % (r["row"], name, r["libraries"][name]["failed"]))
+    print(summary(results, base))
+
+
+def summary(results, base):
     met = [r["met"] for r in results if r["met"] is not None]
-    print("%d of %d targets are met; slower than %s: %d of %d rows" % (
-        sum(met), len(met), base, sum(r["slower"] for r in results), len(results)))
-    sys.stdout.flush()
+    return "%d of %d targets are met; slower than %s: %d of %d rows" % (
+        sum(met), len(met), base, sum(r["slower"] for r in results), len(results))
 
 
 def markdown(results, names, base):
@@ -77,8 +82,12 @@ def write_document(path, results, names, base):
     after = rest.partition(END)[2]
     if not found or not after:
         sys.exit("bench: %s has no lines %s and %s" % (path, BEGIN, END))
+    rounds = [r["libraries"][names[0]]["rounds"] for r in results]
+    about = "%s, %d processors, Linux %s; %d to %d rounds. %s." % (
+        time.strftime("%Y-%m-%d"), os.cpu_count(), os.uname().release.partition("-")[0], min(rounds), max(rounds),
+        summary(results, base))
     with open(path, "w") as f:
-        f.write("%s%s\n%s\n%s%s" % (before, BEGIN, markdown(results, names, base), END, after))
+        f.write("%s%s\n%s\n\n%s\n%s%s" % (before, BEGIN, about, markdown(results, names, base), END, after))
 
 
 # ---- the page -------------------------------------------------------------------------------------------

@@ -19,6 +19,11 @@ double median(double *values, size_t n)
     return n ? values[n / 2] : 0;
 }
 
+void print_row(const char *row, double value)
+{
+    printf("%s %.4f 0 0 0\n", row, value);
+}
+
 void meet(void)
 {
     barrier(bench.board, (uint32_t)bench.n);

@@ -586,5 +586,12 @@ const struct scene scenes[] = {
     {.name = "codec", .run = run_codec},
     {.name = "maps", .run_host = run_maps},
     {.name = "parse", .run_host = run_parse},
+    {.name = "floor.get", .alone = true, .run_host = floor_get},
+    {.name = "floor.copy", .alone = true, .run_host = floor_copy},
+    {.name = "floor.trip", .alone = true, .run_host = floor_trip},
+    {.name = "floor.connect", .alone = true, .run_host = floor_connect},
+    {.name = "floor.fence", .alone = true, .run_host = floor_fence},
+    {.name = "floor.futex", .alone = true, .run_host = floor_futex},
+    {.name = "floor.spawn", .alone = true, .run_host = floor_spawn},
     {0},
 };
