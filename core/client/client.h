@@ -56,6 +56,7 @@ struct px_link {
     struct px_list link; /* in px_client.links, in the order they were made */
     struct px_conn *conn;
     pmix_proc_t server;
+    char address[sizeof((struct px_uri){0}.address)];
     uint32_t pindex;
     struct px_channel up; /* unless it is primary: then the model's is its own */
 };

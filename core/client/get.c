@@ -31,14 +31,24 @@ static bool has_flag(const struct get_op *op, const char *key)
     return px_info_flag(op->api.args.info.v, op->api.args.info.n, key);
 }
 
-/* proc NULL is this process; an empty namespace is our own. */
+/* proc NULL is this process; an empty namespace is our own. Of no rank at all a program
+ * asks for the rank that it has itself. */
 static void name_proc(struct get_op *op)
 {
     const pmix_proc_t *self = &px_process.model->self;
 
     if (!op->proc.nspace[0])
         px_proc_set(&op->proc, self->nspace, op->of_self ? self->rank : op->proc.rank);
+    if (op->proc.rank == PMIX_RANK_INVALID && op->api.args.text &&
+        strcmp(op->api.args.text, PMIX_RANK) == 0)
+        op->proc.rank = self->rank;
     px_proc_localize(px_process.model, &op->proc);
+}
+
+/* Zero: no limit. */
+static uint32_t timeout_s(const struct get_op *op)
+{
+    return px_info_u32(op->api.args.info.v, op->api.args.info.n, PMIX_TIMEOUT, 0);
 }
 
 /* Tables are walked in the order a lookup goes through them: the first to have a key
@@ -240,16 +250,17 @@ static void on_deadline(void *arg)
     px_api_done(&op->api, PMIX_ERR_TIMEOUT);
 }
 
-static pmix_status_t ask(struct get_op *op)
+static pmix_status_t ask(struct get_op *op, const px_infos *info)
 {
     struct px_args args = op->api.args;
-    uint32_t seconds = px_info_u32(args.info.v, args.info.n, PMIX_TIMEOUT, 0);
+    uint32_t seconds = timeout_s(op);
     struct asked *a = calloc(1, sizeof *a);
     pmix_status_t rc;
 
     if (!a)
         return PMIX_ERR_NOMEM;
     a->op = op;
+    args.info = *info;
     args.nspace = op->proc.nspace;
     args.rank = op->proc.rank;
     if (seconds)
@@ -266,12 +277,41 @@ static pmix_status_t ask(struct get_op *op)
     return rc;
 }
 
+/* A server need not know that no process will commit a reserved key. */
+static pmix_status_t ask_server(struct get_op *op, const struct px_nspace *ns)
+{
+    const px_infos *given = &op->api.args.info;
+    PX_AUTO(px_infos) info = {0};
+    pmix_status_t rc;
+
+    if (!op->api.args.text || !px_key_is_reserved(op->api.args.text) || !ns ||
+        !ns->complete || op->proc.rank >= PMIX_RANK_VALID)
+        return ask(op, given);
+    rc = px_infos_add_copy(&info, given->v, given->n);
+    if (!rc)
+        rc = px_infos_add(&info, PMIX_IMMEDIATE, &(bool){true}, PMIX_BOOL);
+    return rc ? rc : ask(op, &info);
+}
+
+/* The job information is all there is for the job as a whole and for ourselves, unless
+ * the caller waits for what another thread may put. */
+static bool knows_all(const struct get_op *op)
+{
+    const pmix_proc_t *self = &px_process.model->self;
+    const char *key = op->api.args.text;
+
+    if (strcmp(op->proc.nspace, self->nspace) != 0)
+        return false;
+    return op->proc.rank == PMIX_RANK_WILDCARD ||
+           (op->proc.rank == self->rank &&
+            (!key || px_key_is_reserved(key) || timeout_s(op) == 0));
+}
+
 static void on_get(struct px_api *api)
 {
     struct get_op *op = PX_CONTAINER_OF(api, struct get_op, api);
     const struct px_model *m = px_process.model;
-    const pmix_proc_t *self = &m->self;
-    bool is_alone, all_known, stays_here;
+    bool is_alone, stays_here;
     struct px_nspace *ns;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
@@ -290,11 +330,8 @@ static void on_get(struct px_api *api)
     }
     /* A server would only ask itself, and through its host perhaps the very caller that
      * waits here. */
-    is_alone = m->standalone || px_proc_same(&m->channel.server, self);
-    /* The job information is all there is for the job as a whole and for ourselves. */
-    all_known = strcmp(op->proc.nspace, self->nspace) == 0 &&
-                (op->proc.rank == PMIX_RANK_WILDCARD || op->proc.rank == self->rank);
-    stays_here = is_alone || all_known || (ns && ns->hosted) ||
+    is_alone = m->standalone || px_proc_same(&m->channel.server, &m->self);
+    stays_here = is_alone || knows_all(op) || (ns && ns->hosted) ||
                  has_flag(op, PMIX_OPTIONAL);
     if (ns && !stays_here && has_flag(op, PMIX_GET_REFRESH_CACHE))
         px_store_clear(&ns->store, PX_GDS_REMOTE, op->proc.rank);
@@ -307,7 +344,7 @@ static void on_get(struct px_api *api)
         return;
     }
     if (rc == PMIX_ERR_NOT_FOUND && !stays_here) {
-        rc = ask(op);
+        rc = ask_server(op, ns);
         if (!rc)
             return;
     }

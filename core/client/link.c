@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections to servers, and which of them the API speaks to. */
+#include "core/base/str.h"
 #include "core/client/client.h"
 #include "core/link/iof.h"
 #include "core/notify/notify.h"
@@ -101,6 +102,7 @@ pmix_status_t px_link_open(struct px_server_addr *c, struct px_link **out)
     }
     c->fd = -1;
     link->server = c->uri.server;
+    memcpy(link->address, c->uri.address, sizeof(link->address));
     link->pindex = c->pindex;
     link->up = (struct px_channel){.send = send_frame,
                                    .ctx = link,
@@ -150,6 +152,35 @@ static pmix_status_t adopt_codec(struct px_model *m, struct px_codec codec)
     return PMIX_SUCCESS;
 }
 
+/* A program may ask for its own name, and for its server. */
+static pmix_status_t note_server(struct px_model *m, const struct px_link *link)
+{
+    PX_AUTOFREE char *uri = px_strf("%s.%u;%s", link->server.nspace, link->server.rank,
+                                    link->address);
+    const struct {
+        const char *key;
+        const void *data;
+        pmix_data_type_t type;
+    } facts[] = {
+        {PMIX_SERVER_URI, uri, PMIX_STRING},
+        {PMIX_SERVER_NSPACE, link->server.nspace, PMIX_STRING},
+        {PMIX_SERVER_RANK, &link->server.rank, PMIX_PROC_RANK},
+        {PMIX_PROCID, &m->self, PMIX_PROC},
+        {PMIX_RANK, &m->self.rank, PMIX_PROC_RANK},
+    };
+    pmix_status_t rc = uri ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+
+    for (size_t i = 0; !rc && i < PX_COUNT(facts); i++) {
+        pmix_value_t v;
+
+        rc = px_value_borrow(&v, facts[i].data, facts[i].type);
+        if (!rc)
+            rc = px_store_put(&m->own->store, PX_GDS_INTERNAL, m->self.rank,
+                              facts[i].key, &v);
+    }
+    return rc;
+}
+
 pmix_status_t px_link_make_primary(struct px_link *link)
 {
     struct px_client *client = px_process.client;
@@ -159,6 +190,8 @@ pmix_status_t px_link_make_primary(struct px_link *link)
     if (client->primary == link)
         return PMIX_SUCCESS;
     rc = link ? adopt_codec(m, link->up.codec) : PMIX_SUCCESS;
+    if (link && !rc)
+        rc = note_server(m, link);
     if (rc)
         return rc;
     if (client->primary) {

@@ -17,18 +17,50 @@ struct resolve_op {
     px_strv nodes;
 };
 
+static pmix_status_t add_one(struct resolve_op *op)
+{
+    const struct px_nspace *ns = px_nspace_find(px_process.model, op->nspace);
+
+    return ns ? op->add(op, ns) : PMIX_ERR_NOT_FOUND;
+}
+
+/* The server may serve a job of which this process has not heard yet. */
+static void on_job(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct px_api *api = arg;
+    struct resolve_op *op = PX_CONTAINER_OF(api, struct resolve_op, api);
+
+    status = px_client_read_values(status, reply);
+    px_api_done(api, status ? status : add_one(op));
+}
+
+/* A host might wait for a job that never comes: only what the server has counts. */
+static pmix_status_t ask_for_job(struct resolve_op *op)
+{
+    pmix_info_t now = {.key = PMIX_IMMEDIATE,
+                       .value = {.type = PMIX_BOOL, .data.flag = true}};
+    const struct px_args job = {.nspace = (char *)op->nspace,
+                                .rank = PMIX_RANK_WILDCARD,
+                                .info = px_infos_borrow(&now, 1)};
+
+    return px_channel_ask(px_process.channel, &px_request_get, &job, on_job, &op->api);
+}
+
 /* A namespace that add finds nothing of adds nothing. */
 static void on_resolve(struct px_api *api)
 {
     struct resolve_op *op = PX_CONTAINER_OF(api, struct resolve_op, api);
     struct px_model *m = px_process.model;
-    struct px_nspace *ns = op->nspace ? px_nspace_find(m, op->nspace) : NULL;
+    struct px_nspace *ns;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
     size_t pos = 0;
 
     if (op->nspace) {
-        if (ns)
-            rc = op->add(op, ns);
+        ns = px_nspace_find(m, op->nspace);
+        rc = add_one(op);
+        if (rc == PMIX_ERR_NOT_FOUND && (!ns || !ns->complete) && !m->standalone &&
+            ask_for_job(op) == PMIX_SUCCESS)
+            return;
     } else {
         while ((ns = px_map_next(&m->nspaces, &pos, NULL, NULL))) {
             pmix_status_t one = op->add(op, ns);

@@ -5,6 +5,8 @@
 
 #include "core/model/nspace.h"
 
+#include <string.h>
+
 enum px_key_realm { PX_KEY_JOB, PX_KEY_PROC, PX_KEY_NODE, PX_KEY_APP, PX_KEY_SESSION };
 
 /* A question. Realms come from the qualifiers of a Get; PX_KEY_JOB is the
@@ -47,6 +49,11 @@ struct px_job_key {
 extern const struct px_job_key px_job_keys[];
 extern const size_t px_n_job_keys;
 
+/* Known when a job is registered, or never: no process commits such a key. */
+static inline bool px_key_is_reserved(const char *key)
+{
+    return strncmp(key, "pmix.", 5) == 0;
+}
 /* NULL: any other key. */
 const struct px_job_key *px_job_key_find(const char *key);
 enum px_key_realm px_key_realm(const char *key);

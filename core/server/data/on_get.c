@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Get, of a client, or of the host on behalf of another node. A value that is not here
  * is worth waiting for, worth asking the host for, or will never come. Requests wait
- * until the rank commits, the host brings what it was asked for, the deadline passes,
- * or the data can no longer come. */
+ * until the rank commits their key, the host brings what it was asked for, the deadline
+ * passes, or the data can no longer come. */
 #include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
 #include "core/server/upcall.h"
@@ -196,23 +196,23 @@ static struct waiting *waiting_new(struct px_req *req, const pmix_proc_t *proc,
 
 /* ---- what ends a wait ------------------------------------------------------------ */
 
-/* Those that wait for the rank itself, and not for the host. */
-static void end_waits(struct px_server *srv, const pmix_proc_t *proc,
-                      pmix_status_t status)
-{
-    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
-        if (!w->asked_host && px_proc_same(&w->proc, proc))
-            waiting_end(w, status);
-}
-
+/* Of those that wait for the rank itself, and not for the host. A key that is not among
+ * what it committed may be among what it commits next. */
 void px_get_data_arrived(struct px_server *srv, const pmix_proc_t *proc)
 {
-    end_waits(srv, proc, PMIX_SUCCESS);
+    struct px_nspace *ns = px_nspace_find(px_process.model, proc->nspace);
+
+    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
+        if (!w->asked_host && px_proc_same(&w->proc, proc) &&
+            (!w->key || is_here(srv, ns, proc, w->key)))
+            waiting_end(w, PMIX_SUCCESS);
 }
 
 static void rank_gone(struct px_server *srv, const pmix_proc_t *proc)
 {
-    end_waits(srv, proc, PMIX_ERR_NOT_FOUND);
+    PX_LIST_EACH (&srv->part.waiting_gets, struct waiting, w, link)
+        if (!w->asked_host && px_proc_same(&w->proc, proc))
+            waiting_end(w, PMIX_ERR_NOT_FOUND);
 }
 
 static void nspace_gone(struct px_server *srv, const char *nspace,
@@ -358,9 +358,9 @@ static pmix_status_t judge(struct px_server *srv, struct px_nspace *ns,
     if (ns && (g->text ? is_here(srv, ns, proc, g->text)
                        : (local ? local->committed : proc->rank == PMIX_RANK_WILDCARD)))
         return PMIX_SUCCESS;
-    if (local && (local->committed || local->finalized || local->lost))
+    if (local && (local->finalized || local->lost))
         return PMIX_ERR_NOT_FOUND;
-    if (now)
+    if (now || (g->text && ns && ns->complete && px_key_is_reserved(g->text)))
         return PMIX_ERR_NOT_FOUND;
     if (local)
         return PX_DEFERRED;

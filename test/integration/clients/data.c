@@ -280,6 +280,39 @@ static void missing_keys(void)
     }
 }
 
+/* Reserved keys come with the job or never: no commit is waited for. What a process may
+ * know of its server without asking. */
+static void reserved_keys(void)
+{
+    double start = now_s();
+    uint32_t n;
+
+    EXPECT(get_u32(next_rank(), PMIX_FABRIC_COORDINATES, NULL, &n), PMIX_ERR_NOT_FOUND);
+    CHECK(now_s() - start < 5);
+    VALUE_IS(me.rank, PMIX_SERVER_URI, PMIX_STRING, strchr(v->data.string, ';'));
+    VALUE_IS(me.rank, PMIX_SERVER_NSPACE, PMIX_STRING, v->data.string[0]);
+    VALUE_IS(me.rank, PMIX_SERVER_RANK, PMIX_PROC_RANK, true);
+    VALUE_IS(PMIX_RANK_INVALID, PMIX_RANK, PMIX_PROC_RANK, v->data.rank == me.rank);
+}
+
+/* A rank that has committed something may commit more, which is waited for; by another
+ * implementation not for long. */
+static void later_keys(void)
+{
+    pmix_info_t timeout = info_timeout(1);
+    uint32_t n;
+
+    EXPECT(get_u32(next_rank(), "later", &timeout, &n), PMIX_ERR_TIMEOUT);
+    EXPECT(get_u32(me.rank, "later", &timeout, &n), PMIX_ERR_TIMEOUT);
+    barrier();
+    if (me.rank == job_size - 1)
+        sleep_ms(300);
+    put_u32(PMIX_GLOBAL, "later", me.rank);
+    GOOD(PMIx_Commit());
+    U32_IS(job_size - 1, "later", job_size - 1);
+    barrier();
+}
+
 /* A rank with the value already there is not kept waiting by the limit. */
 static void present_keys(void)
 {
@@ -317,6 +350,9 @@ JOINS(limits)
     GOOD(fence_with_data());
     present_keys();
     missing_keys();
+    reserved_keys();
+    if (strict())
+        later_keys();
     CHECK(get_u32(job_size + 5, "there", NULL, &n) != PMIX_SUCCESS);
     barrier();
     if (strict())

@@ -146,6 +146,90 @@ PX_TEST(own_values_need_no_server)
     ck_assert_uint_eq(fake.n_ops[PX_OP_GET] + fake.n_ops[PX_OP_COMMIT], 0);
 }
 
+PX_TEST(a_limit_sends_a_get_of_an_own_value_to_the_server)
+{
+    pmix_proc_t p = rank(0);
+    pmix_value_t *v = NULL;
+    pmix_info_t timeout;
+
+    client_begin();
+    PMIx_Info_load(&timeout, PMIX_TIMEOUT, &(int){5}, PMIX_INT);
+    ck_assert_int_eq(PMIx_Get(&p, "b", &timeout, 1, &v), PMIX_ERR_NOT_FOUND);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 1);
+    ck_assert_int_eq(PMIx_Get(&p, "pmix.b", &timeout, 1, &v), PMIX_ERR_NOT_FOUND);
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 1);
+}
+
+PX_TEST(reserved_keys_of_a_peer_are_asked_for_without_waiting)
+{
+    static const struct {
+        const char *key;
+        pmix_rank_t rank;
+        bool immediate;
+    } rows[] = {
+        {"pmix.b", 1, true}, {"b", 1, false}, {"pmix.b", PMIX_RANK_UNDEF, false}};
+
+    client_begin();
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        ck_assert_int_eq(get(rows[i].rank, rows[i].key, NULL), PMIX_ERR_NOT_FOUND);
+        ck_assert_uint_eq(fake.n_ops[PX_OP_GET], i + 1);
+        ck_assert_int_eq(
+            px_info_flag(fake.heard.info.v, fake.heard.info.n, PMIX_IMMEDIATE),
+            rows[i].immediate);
+    }
+}
+
+PX_TEST(a_process_knows_its_name_and_its_server)
+{
+    const char *address;
+    pmix_value_t *v;
+
+    client_begin();
+    address = getenv("PMIX_SERVER_URI41");
+    ok(get_value("job", 0, PMIX_SERVER_URI, NULL, &v));
+    ck_assert_str_eq(v->data.string, address);
+    PMIX_VALUE_RELEASE(v);
+    ok(PMIx_Get(NULL, PMIX_PROCID, NULL, 0, &v));
+    ck_assert(PMIX_CHECK_PROCID(v->data.proc, &px_process.model->self));
+    PMIX_VALUE_RELEASE(v);
+    ok(get_value("", PMIX_RANK_INVALID, PMIX_RANK, NULL, &v));
+    ck_assert_uint_eq(v->data.rank, 0);
+    PMIX_VALUE_RELEASE(v);
+}
+
+static void add_job(px_writer *w, const struct fake_req *req)
+{
+    px_writer body = fake_begin();
+    pmix_proc_t p;
+
+    if (req->op != PX_OP_GET || strcmp(fake.heard.nspace, "served") != 0)
+        return;
+    p = proc_of("served", PMIX_RANK_WILDCARD);
+    px_pack(&body, &p, 1, PMIX_PROC);
+    fake_usual_job_info(&body);
+    px_pack_bytes(w, body.buf.data, body.buf.len);
+    px_writer_cleanup(&body);
+}
+
+PX_TEST(peers_in_a_job_that_the_server_serves_are_asked_for)
+{
+    static const pmix_nspace_t served = "served", another = "another";
+    pmix_proc_t *procs;
+    size_t n;
+
+    fake.add = add_job;
+    client_begin();
+    for (int i = 0; i < 2; i++) {
+        ok(PMIx_Resolve_peers(NULL, served, &procs, &n));
+        ck_assert_uint_eq(n, 2);
+        ck_assert_str_eq(procs[1].nspace, "served");
+        PMIX_PROC_FREE(procs, n);
+    }
+    ck_assert_uint_eq(fake.n_ops[PX_OP_GET], 1);
+    ck_assert_int_eq(PMIx_Resolve_peers(NULL, another, &procs, &n), PMIX_ERR_NOT_FOUND);
+    ck_assert(px_info_flag(fake.heard.info.v, fake.heard.info.n, PMIX_IMMEDIATE));
+}
+
 /* ---- get ------------------------------------------------------------------------- */
 
 static uint32_t colour = 7; /* of every rank that is asked for */
