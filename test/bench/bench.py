@@ -40,6 +40,7 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 SOURCES = ("datapath.c", "scenes.c", "sample.c", "codec.c", "floor.c")
 DEADLINE_S, LONG_S = 60, 300  # of one run; the other of jobs of many ranks
 QUICK, FEWEST, MOST = 3, 5, 15  # rounds
+UNIT_S = 60   # of one scene at one size, over all rounds
 SPREAD = .03  # of the median of ratios: it is known well enough
 MIXED = {"start", "get", "first", "modex", "fence"}  # the scenes in which two libraries are a third pair by default
 FLOOR = "floor"
@@ -162,7 +163,8 @@ def measure_all(units, libraries, program, options):
                 continue
             progress("round %d: %s of %d   " % (done + 1, "%s/%d" % (unit.scene, unit.x), len(left)))
             unit.round(libraries, program)
-            if unit.rounds >= (QUICK if options.quick else MOST) or unit.is_known(names):
+            most = QUICK if options.quick else MOST
+            if unit.rounds >= most or unit.spent_s > UNIT_S or unit.is_known(names):
                 left.remove(unit)
         done += 1
     progress("")
@@ -265,6 +267,16 @@ def units_of(options):
     return [Unit(scene, x, list_) for (scene, x), list_ in found.items()]
 
 
+def kept(options):
+    """The results of earlier runs that are to stay."""
+    path = os.path.join(options.out, "result.json")
+    if not options.keep or not os.path.exists(path):
+        return []
+    with open(path) as f:
+        known = {row.name for row in rows.ROWS}
+        return [r for r in json.load(f) if r["name"] in known]
+
+
 def parse():
     parser = argparse.ArgumentParser(prog="contrib/bench.sh", description=HELP,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -273,6 +285,7 @@ def parse():
     parser.add_argument("--quick", action="store_true", help="three rounds, and no more than 16 clients")
     parser.add_argument("--seconds", type=int, default=1800, help="begin no further round after that (default: 1800)")
     parser.add_argument("--verbose", action="store_true", help="99th percentiles, switches of context, processor time")
+    parser.add_argument("--keep", action="store_true", help="results of earlier runs stay, for rows not measured now")
     parser.add_argument("--list", action="store_true", help="name the rows, and end")
     parser.add_argument("--out", metavar="FOLDER", default=os.path.join(TOP, "build", "bench"),
                         help="for the report, and what is built (default: build/bench)")
@@ -307,8 +320,9 @@ def main():
     program = options.program or make_program(os.path.join(options.out, "datapath"), libraries[0])
     measure_all(units, libraries, program, options)
     order = [row.name for row in rows.ROWS]
-    results = sorted((result_of(unit, row, libraries, base) for unit in units for row in unit.rows),
-                     key=lambda r: (order.index(r["name"]), r["x"]))
+    results = {r["row"]: r for r in kept(options)}
+    results.update((r["row"], r) for r in (result_of(unit, row, libraries, base) for unit in units for row in unit.rows))
+    results = sorted(results.values(), key=lambda r: (order.index(r["name"]), r["x"]))
     judge(results, libraries[0].name, base)
     names = [library.name for library in libraries]
     report.print_table(results, names, base, options.verbose)

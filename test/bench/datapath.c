@@ -34,13 +34,6 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t n_procs,
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t on_direct(const pmix_proc_t *proc, const pmix_info_t info[],
-                               size_t n, pmix_modex_cbfunc_t cb, void *cbdata)
-{
-    cb(PMIX_ERR_NOT_FOUND, NULL, 0, cbdata, NULL, NULL);
-    return PMIX_SUCCESS;
-}
-
 static pmix_status_t on_publish(const pmix_proc_t *proc, const pmix_info_t info[],
                                 size_t n, pmix_op_cbfunc_t cb, void *cbdata)
 {
@@ -102,26 +95,6 @@ static void on_log(const pmix_proc_t *proc, const pmix_info_t data[], size_t n_d
     sem_post(&logging.asked);
 }
 
-static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
-                               pmix_data_range_t range, pmix_info_t info[], size_t n,
-                               pmix_op_cbfunc_t cb, void *cbdata)
-{
-    return PMIX_OPERATION_SUCCEEDED;
-}
-
-static pmix_status_t on_events(pmix_status_t *codes, size_t n_codes,
-                               const pmix_info_t info[], size_t n, pmix_op_cbfunc_t cb,
-                               void *cbdata)
-{
-    return PMIX_OPERATION_SUCCEEDED;
-}
-
-static pmix_status_t on_no_events(pmix_status_t *codes, size_t n_codes,
-                                  pmix_op_cbfunc_t cb, void *cbdata)
-{
-    return PMIX_OPERATION_SUCCEEDED;
-}
-
 static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
                                 const pmix_info_t info[], size_t n, pmix_op_cbfunc_t cb,
                                 void *cbdata)
@@ -131,15 +104,11 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n_procs,
 
 static pmix_server_module_t module = {
     .fence_nb = on_fence,
-    .direct_modex = on_direct,
     .publish = on_publish,
     .lookup = on_lookup,
     .query = on_query,
     .job_control = on_control,
     .log = on_log,
-    .notify_event = on_notify,
-    .register_events = on_events,
-    .deregister_events = on_no_events,
     .connect = on_connect,
     .disconnect = on_connect,
 };
