@@ -77,6 +77,8 @@ void time_all(const char *row, int n, call_fn *call, void *arg);
 /* A row: how long a call takes that must be prepared, the median of n. */
 void time_each(const char *row, int n, call_fn *prepare, call_fn *call, void *arg);
 struct cell *add_row(const char *row, bool is_longest);
+/* Shows to strace where a row begins (n = 0) and ends (after n calls): a system call that fails. */
+void mark(const char *row, int n);
 /* Waits for all clients. */
 void meet(void);
 double median(double *values, size_t n);

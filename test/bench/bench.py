@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """See HELP, or contrib/bench.sh --help."""
 import argparse
+import collections
 import glob
 import json
 import os
@@ -32,7 +33,8 @@ release build that is made in build/bench/release, the system's, and "mixed", wh
 
 A row is named NAME/X, where X is the number of clients or what else the row says; --rows takes a regular expression
 that its beginning must match. A figure is the median of what several runs say; "+-" how far half of the runs stay from
-it. A ratio is the median of those of single rounds, in which the libraries took turns. The table, build/bench/report.html
+it. A ratio is the median of those of single rounds, in which the libraries took turns. "calls" are the system calls of
+one such call, of the server, too, with the first library and with that of the ratios (--counts). The table, build/bench/report.html
 and build/bench/result.json say the same."""
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -101,6 +103,7 @@ class Unit:
         self.scene, self.x, self.rows = scene, x, rows_
         self.samples = {}  # (library or FLOOR, row): [[value, p99, switches, cpu] or None, ...], one for each round
         self.failed = {}   # (library, row): why
+        self.calls = {}    # library: {row: system calls}
         self.rounds = self.spent_s = 0
 
     def wants(self, library):
@@ -143,6 +146,22 @@ class Unit:
         return all(spread(self.ratios(row, names[0], names[-1])) < SPREAD * self.rounds ** .5 for row in self.rows)
 
 
+def count_calls(unit, library, program):
+    """{row: system calls of the server and all clients, per call of one client}, as strace shows them."""
+    with tempfile.NamedTemporaryFile(prefix="tb.", mode="r") as trace:
+        run(["strace", "-f", "-o", trace.name, program, unit.scene, str(unit.x)], DEADLINE_S, {
+            "LD_LIBRARY_PATH": library.server, "BENCH_CLIENT_LIBRARY": library.client, "BENCH_COUNTS": "1"})
+        total, calls, row = collections.Counter(), collections.Counter(), None
+        for line in trace:
+            marker = re.search(r'write\(-1, "bench (\S+) (\d+)"', line)
+            if marker:
+                row = marker.group(1) if marker.group(2) == "0" else None
+                calls[marker.group(1)] += int(marker.group(2))
+            elif row and re.match(r"\d+ +\w+\(", line):
+                total[row] += 1
+    return {row: total[row] / n / (1 if unit.scene in rows.ALONE else unit.x) for row, n in calls.items() if n}
+
+
 def spread(values):
     """How far half of the values stay from their median, as a part of it."""
     if not values:
@@ -156,6 +175,10 @@ def measure_all(units, libraries, program, options):
     names = [library.name for library in libraries[:2]]
     stop = time.monotonic() + options.seconds
     left, done = list(units), 0
+    for unit in units if options.counts else []:
+        for library in libraries if unit.x <= 2 else []:
+            progress("counting: %s" % unit.scene)
+            unit.calls[library.name] = count_calls(unit, library, program)
     while left:
         for unit in list(left):
             if time.monotonic() > stop and unit.rounds:
@@ -200,7 +223,7 @@ def result_of(unit, row, libraries, base):
         samples = unit.samples[library.name, row.name]
         ratios = unit.ratios(row, library.name, base)
         result["libraries"][library.name] = {
-            "value": middle(samples), "p99": middle(samples, 1), "switches": middle(samples, 2),
+            "calls": unit.calls.get(library.name, {}).get(row.name), "value": middle(samples), "p99": middle(samples, 1), "switches": middle(samples, 2),
             "cpu": middle(samples, 3), "spread": spread([s[0] for s in samples if s]),
             "ratio": statistics.median(ratios) if ratios else None, "rounds": len([s for s in samples if s]),
             "failed": unit.failed.get((library.name, row.name))}
@@ -267,14 +290,14 @@ def units_of(options):
     return [Unit(scene, x, list_) for (scene, x), list_ in found.items()]
 
 
-def kept(options):
-    """The results of earlier runs that are to stay."""
+def kept(options, names):
+    """The results of earlier runs, of the same libraries, that are to stay."""
     path = os.path.join(options.out, "result.json")
     if not options.keep or not os.path.exists(path):
         return []
     with open(path) as f:
         known = {row.name for row in rows.ROWS}
-        return [r for r in json.load(f) if r["name"] in known]
+        return [r for r in json.load(f) if r["name"] in known and set(names) <= set(r["libraries"])]
 
 
 def parse():
@@ -284,6 +307,8 @@ def parse():
     parser.add_argument("--rows", action="append", metavar="PATTERN", help="only rows like this; may be given often")
     parser.add_argument("--quick", action="store_true", help="three rounds, and no more than 16 clients")
     parser.add_argument("--seconds", type=int, default=1800, help="begin no further round after that (default: 1800)")
+    parser.add_argument("--counts", action="store_true",
+                        help="count system calls of one and two clients with their server, too, by strace")
     parser.add_argument("--verbose", action="store_true", help="99th percentiles, switches of context, processor time")
     parser.add_argument("--keep", action="store_true", help="results of earlier runs stay, for rows not measured now")
     parser.add_argument("--list", action="store_true", help="name the rows, and end")
@@ -313,24 +338,24 @@ def main():
     libraries = [Library(text) for text in given]
     for library in libraries:
         library.everywhere = bool(options.libraries) or library.client == library.server
-    base = options.base or libraries[min(1, len(libraries) - 1)].name
-    if base not in [library.name for library in libraries]:
+    names = [library.name for library in libraries]
+    base = options.base or names[min(1, len(names) - 1)]
+    if base not in names:
         sys.exit("bench: no library is named %s" % base)
     begin = time.monotonic()
     program = options.program or make_program(os.path.join(options.out, "datapath"), libraries[0])
     measure_all(units, libraries, program, options)
     order = [row.name for row in rows.ROWS]
-    results = {r["row"]: r for r in kept(options)}
+    results = {r["row"]: r for r in kept(options, names)}
     results.update((r["row"], r) for r in (result_of(unit, row, libraries, base) for unit in units for row in unit.rows))
     results = sorted(results.values(), key=lambda r: (order.index(r["name"]), r["x"]))
     judge(results, libraries[0].name, base)
-    names = [library.name for library in libraries]
-    report.print_table(results, names, base, options.verbose)
     with open(os.path.join(options.out, "result.json"), "w") as f:
         json.dump(results, f, indent=1)
     report.write_html(os.path.join(options.out, "report.html"), results, names, base)
     if options.document:
         report.write_document(options.document, results, names, base)
+    report.print_table(results, names, base, options.verbose)
     print("%d s; %s" % (time.monotonic() - begin, os.path.join(options.out, "report.html")))
     return any(r["slower"] or r["libraries"][names[0]]["failed"] for r in results)
 

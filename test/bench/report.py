@@ -36,13 +36,15 @@ def cells(r, names, base):
             ratio = r["libraries"][name]["ratio"]
             found.append("-" if ratio is None else "%.3g" % ratio)
     found += [text_of(r["floor"]), text_of(first["value"] / r["floor"] if r["floor"] and first["value"] else None)]
+    calls = [r["libraries"][name].get("calls") for name in (names[0], base)]
+    found.append("%.0f, %.0f" % tuple(calls) if None not in calls else "-")
     found += [text_of(r["target"]), verdict(r)]
     return found
 
 
 def heads(names, base):
     ratios = ["%s/%s" % (name, base) for name in names if name != base]
-    return ["row", *names, "+-%", "p99", *ratios, "floor", "x floor", "target", ""]
+    return ["row", *names, "+-%", "p99", *ratios, "floor", "x floor", "calls", "target", ""]
 
 
 def print_table(results, names, base, verbose):

@@ -8,6 +8,7 @@ import collections
 # floor: (scene of floor.c, its row, whether it is measured at the row's x).
 Row = collections.namedtuple("Row", "name scene xs unit what target floor each p99")
 ALL = None
+ALONE = {"threads", "flood", "big"}  # scenes in which x is not the number of clients
 LOOKUP, TRIP, COPY = ("get", "lookup", False), ("trip", "trip", False), ("copy", "memcpy64k", False)
 CONNECT, EPOLL = ("connect", "connect", False), ("fence", "epoll", True)
 SPAWN = ("spawn", "spawn", True)

@@ -39,6 +39,15 @@ struct cell *add_row(const char *row, bool is_longest)
     return &bench.board->cells[bench.index][i];
 }
 
+void mark(const char *row, int n)
+{
+    char text[2 * NAME_B];
+
+    if (bench.index == 0 && getenv("BENCH_COUNTS"))
+        (void)!write(-1, text,
+                     (size_t)snprintf(text, sizeof text, "bench %s %d", row, n));
+}
+
 static void read_usage(struct cell *cell, double factor)
 {
     struct rusage u;
@@ -69,12 +78,14 @@ void sample(const char *row, call_fn *call, void *arg)
         return;
     end = now() + SAMPLE_US;
     read_usage(cell, -1);
+    mark(row, 0);
     while (n < MAX_SAMPLES && !cell->status && (n < FEWEST || now() < end)) {
         double start = now();
 
         cell->status = call(arg);
         us[n++] = now() - start - bench.clock_us;
     }
+    mark(row, n);
     count_per_call(cell, n);
     cell->value = median(us, (size_t)n);
     cell->p99 = us[n * 99 / 100];
@@ -87,10 +98,12 @@ void time_all(const char *row, int n, call_fn *call, void *arg)
 
     meet();
     read_usage(cell, -1);
+    mark(row, 0);
     start = now();
     for (int i = 0; i < n && !cell->status; i++)
         cell->status = call(arg);
     cell->value = (now() - start) / n;
+    mark(row, n);
     count_per_call(cell, n);
 }
 
@@ -104,9 +117,11 @@ void time_each(const char *row, int n, call_fn *prepare, call_fn *call, void *ar
         pmix_status_t rc = prepare ? prepare(arg) : PMIX_SUCCESS;
 
         meet();
+        mark(row, 0);
         us[i] = now();
         rc = rc ? rc : call(arg);
         us[i] = now() - us[i];
+        mark(row, 1);
         cell->status = cell->status ? cell->status : rc;
     }
     cell->value = median(us, cell->status ? 0 : (size_t)n);

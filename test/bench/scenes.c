@@ -491,10 +491,12 @@ static void run_start(void)
     struct cell *took = add_row("init", false), *added = add_row("memory", false);
     double before = private_kib();
 
+    mark("init", 0);
     took->value = now();
     took->status = init(NULL);
     bench.board->stamps[bench.index] = now();
     took->value = bench.board->stamps[bench.index] - took->value;
+    mark("init", 1);
     added->value = private_kib() - before;
     time_each("finalize", 1, NULL, finalize, NULL);
 }
