@@ -15,21 +15,21 @@
 
 /* ---- members of one array or blob ------------------------------------------------ */
 
-/* Infos whose values are borrowed from the store or from facts. */
+/* Infos whose values are borrowed, many from those that are owned besides. */
 struct members {
     px_writer *w;
     pmix_info_t *v;
     size_t n, cap;
-    const char *but;       /* a key that is left out; NULL: none */
-    pmix_value_t facts[8]; /* owned */
-    size_t n_facts;
+    const char *but; /* a key that is left out; NULL: none */
+    pmix_value_t *owned;
+    size_t n_owned, cap_owned;
 };
 
 static void members_reset(struct members *l)
 {
-    for (size_t i = 0; i < l->n_facts; i++)
-        px_type_destruct(PMIX_VALUE, &l->facts[i]);
-    l->n = l->n_facts = 0;
+    for (size_t i = 0; i < l->n_owned; i++)
+        px_type_destruct(PMIX_VALUE, &l->owned[i]);
+    l->n = l->n_owned = 0;
     l->but = NULL;
 }
 
@@ -37,6 +37,7 @@ static void members_cleanup(struct members *l)
 {
     members_reset(l);
     free(l->v);
+    free(l->owned);
 }
 
 static pmix_status_t fail(px_writer *w, pmix_status_t rc)
@@ -90,10 +91,28 @@ static pmix_status_t add_u32(struct members *l, const char *key, uint32_t n,
     return members_add(l, key, &v);
 }
 
+/* Takes *value. */
+static pmix_status_t add_owned(struct members *l, const char *key, pmix_value_t *value)
+{
+    pmix_value_t *kept = px_vec_add(&l->owned, &l->n_owned, &l->cap_owned);
+
+    if (!kept) {
+        px_type_destruct(PMIX_VALUE, value);
+        return fail(l->w, PMIX_ERR_NOMEM);
+    }
+    *kept = *value;
+    return members_add(l, key, value);
+}
+
+/* The store lends it for the call alone. */
 static pmix_status_t on_stored(void *arg, pmix_rank_t rank PX_UNUSED, const char *key,
                                const pmix_value_t *value)
 {
-    return members_add(arg, key, value);
+    struct members *l = arg;
+    pmix_value_t copy;
+    pmix_status_t rc = px_type_copy(PMIX_VALUE, &copy, value);
+
+    return rc ? fail(l->w, rc) : add_owned(l, key, &copy);
 }
 
 /* Facts that follow from the map and were not given. Of a node, name and id come first
@@ -102,19 +121,17 @@ static void add_facts(struct members *l, const struct px_nspace *ns,
                       enum px_gds_table table, pmix_rank_t row)
 {
     for (const char *const *key = px_facts(table, row); *key; key++) {
-        pmix_value_t *fact = &l->facts[l->n_facts];
+        pmix_value_t fact;
         bool leads = table == PX_GDS_NODE && (strcmp(*key, PMIX_HOSTNAME) == 0 ||
                                               strcmp(*key, PMIX_NODEID) == 0);
 
         if (!leads && px_store_has(&ns->store, table, row, *key))
             continue;
-        pmix_status_t rc = px_fact(ns, table, row, *key, fact);
-        if (rc == PMIX_SUCCESS) {
-            l->n_facts++;
-            members_add(l, *key, fact);
-        } else if (rc != PMIX_ERR_NOT_FOUND) {
+        pmix_status_t rc = px_fact(ns, table, row, *key, &fact);
+        if (!rc)
+            add_owned(l, *key, &fact);
+        else if (rc != PMIX_ERR_NOT_FOUND)
             fail(l->w, rc);
-        }
     }
 }
 
@@ -234,7 +251,7 @@ static pmix_status_t on_row(void *arg, pmix_rank_t row, const char *key,
                 PMIX_UINT32);
         rows->l->but = rows->id_key;
     }
-    return members_add(rows->l, key, value);
+    return on_stored(rows->l, row, key, value);
 }
 
 /* The job's own session first, as some clients take the first one for that. Libraries
