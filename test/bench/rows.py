@@ -11,6 +11,7 @@ ALL = None
 ALONE = {"threads", "flood", "big"}  # scenes in which x is not the number of clients
 LOOKUP, TRIP, COPY = ("get", "lookup", False), ("trip", "trip", False), ("copy", "memcpy64k", False)
 CONNECT, EPOLL = ("connect", "connect", False), ("fence", "epoll", True)
+FUTEX = ("futex", "futex", True)  # of what clients on one node can do by shared memory
 SPAWN = ("spawn", "spawn", True)
 NP = (1, 2, 4, 16, 32, 64, 128)
 GET = (1, 2, 16, 128)
@@ -50,11 +51,11 @@ ROWS = [
     row("server.finalize", "start", (1, 16, 128), "PMIx_server_finalize", {ALL: 400}),
     row("fence.empty", "fence", NP[1:], "PMIx_Fence without data", {ALL: "1.2 floor"}, EPOLL),
     row("fence.16k", "fence16k", NP[2:], "PMIx_Fence that collects 16 KiB of each",
-        {16: 500, 64: 2500}, EPOLL),
+        {16: 500, 64: 2500}, FUTEX),
     row("modex.collect", "modex", NP[1:], "put 1 KiB, commit, fence that collects, get of all",
-        {16: 700, 64: 4000, 128: 10000}, EPOLL),
+        {16: 700, 64: 4000, 128: 10000}, FUTEX),
     row("modex.direct", "direct", NP[1:], "put 1 KiB, commit, fence, get of all",
-        {16: 2000, 128: 30000}, EPOLL),
+        {16: 2000, 128: 30000}, FUTEX),
     row("event.burst", "event", (2, 16, 128), "a burst of 200 events, per delivery", {2: 4, 16: 2}),
     row("trip.publish", "trip", (1, 16, 128), "PMIx_Publish", {1: 40}, TRIP),
     row("trip.lookup", "trip", (1, 16, 128), "PMIx_Lookup", {1: 40}, TRIP),

@@ -59,7 +59,7 @@ static pmix_status_t put_only(void *arg)
     pmix_value_t value = {.type = PMIX_BYTE_OBJECT};
     char key[32];
 
-    memset(bytes, 'a' + p->i % 26, sizeof bytes);
+    memset(bytes, 'a' + p->i % 26, p->size);
     value.data.bo = (pmix_byte_object_t){bytes, p->size};
     snprintf(key, sizeof key, "bench.%zu.%d", p->size, p->i++ % 16);
     return PMIx_Put(PMIX_GLOBAL, key, &value);
