@@ -80,10 +80,12 @@ static pmix_status_t commit(void *arg)
     return PMIx_Commit();
 }
 
+/* The same key each time, with another value. */
 static pmix_status_t put_and_commit(void *arg)
 {
     pmix_status_t rc = put_only(arg);
 
+    ((struct put *)arg)->i += 15;
     return rc ? rc : PMIx_Commit();
 }
 
@@ -245,10 +247,9 @@ static void run_fence(void)
 
 static void run_fence_data(void)
 {
-    struct put p = {.size = FENCE_B, .i = 16 * bench.index};
+    struct put p = {.size = FENCE_B};
 
     must("fence", fence(NULL));
-    p.i -= p.i % 16;
     time_each("fence.16k", 10, put_and_commit, fence_collecting, &p);
 }
 
