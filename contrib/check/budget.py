@@ -22,7 +22,7 @@ BUDGETS = (
     (1700, "core/config"),
     (1400, "core/plugin"),
     (800, "core/topo"),
-    (3550, "core/model"),
+    (4400, "core/model"),
     (1150, "core/link"),
     (1100, "core/notify"),
     (4900, "core/client", "core/tool"),

@@ -3,50 +3,44 @@
  * billion numbers, so the cap must be known to hold before anything is allocated. */
 #include "core/base/ranges.h"
 
-#include "core/base/buf.h"
-
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
-static bool take_number(const char **s, uint32_t *out)
+static bool take_number(const char **s, const char *end, uint32_t *out)
 {
+    const char *at = *s;
     uint64_t value = 0;
 
-    if (**s < '0' || **s > '9')
+    for (; at < end && *at >= '0' && *at <= '9' && value <= UINT32_MAX; at++)
+        value = value * 10 + (uint64_t)(*at - '0');
+    if (at == *s || value > UINT32_MAX)
         return false;
-    for (; **s >= '0' && **s <= '9'; (*s)++) {
-        value = value * 10 + (uint64_t)(**s - '0');
-        if (value > UINT32_MAX)
-            return false;
-    }
+    *s = at;
     *out = (uint32_t)value;
     return true;
 }
 
-/* Takes "a" or "a-b" and the comma behind it; a comma must have something behind it. */
-static bool take_range(const char **s, uint32_t *first, uint32_t *last)
+bool px_ranges_next(const char **s, const char *end, uint32_t *first, uint32_t *last)
 {
-    if (!take_number(s, first))
+    if (!take_number(s, end, first))
         return false;
     *last = *first;
-    if (**s == '-') {
+    if (*s < end && **s == '-') {
         (*s)++;
-        if (!take_number(s, last) || *last < *first)
+        if (!take_number(s, end, last) || *last < *first)
             return false;
     }
-    if (**s == '\0')
-        return true;
-    return *(*s)++ == ',' && **s != '\0';
+    return *s == end || (*(*s)++ == ',' && *s < end);
 }
 
-static pmix_status_t count(const char *s, size_t max, size_t *n)
+static pmix_status_t count(const char *s, const char *end, size_t max, size_t *n)
 {
     uint32_t first, last;
     uint64_t total = 0;
 
-    while (*s) {
-        if (!take_range(&s, &first, &last))
+    while (s < end) {
+        if (!px_ranges_next(&s, end, &first, &last))
             return PMIX_ERR_BAD_PARAM;
         total += (uint64_t)last - first + 1;
         if (total > max)
@@ -63,7 +57,8 @@ pmix_status_t px_ranges_parse(const char *s, size_t max, uint32_t **out, size_t 
 
     if (!s)
         return PMIX_ERR_BAD_PARAM;
-    pmix_status_t rc = count(s, max > *n ? max - *n : 0, &more);
+    const char *end = s + strlen(s);
+    pmix_status_t rc = count(s, end, max > *n ? max - *n : 0, &more);
     if (rc || more == 0)
         return rc;
     uint32_t *v = reallocarray(*out, *n + more, sizeof(*v));
@@ -71,11 +66,23 @@ pmix_status_t px_ranges_parse(const char *s, size_t max, uint32_t **out, size_t 
         return PMIX_ERR_NOMEM;
 
     *out = v;
-    while (*s && take_range(&s, &first, &last)) {
+    while (px_ranges_next(&s, end, &first, &last)) {
         for (uint64_t x = first; x <= last; x++)
             v[(*n)++] = (uint32_t)x;
     }
     return PMIX_SUCCESS;
+}
+
+pmix_status_t px_ranges_add(px_buf *text, uint32_t first, uint32_t last)
+{
+    char item[sizeof(",4294967295-4294967295")];
+    char before = text->len > 0 ? (char)text->data[text->len - 1] : '\0';
+    const char *comma = before >= '0' && before <= '9' ? "," : "";
+    int len = first < last ? snprintf(item, sizeof(item), "%s%" PRIu32 "-%" PRIu32,
+                                      comma, first, last)
+                           : snprintf(item, sizeof(item), "%s%" PRIu32, comma, first);
+
+    return px_buf_add(text, item, (size_t)len);
 }
 
 char *px_ranges_format(const uint32_t *v, size_t n)
@@ -84,15 +91,9 @@ char *px_ranges_format(const uint32_t *v, size_t n)
     size_t end;
 
     for (size_t i = 0; i < n; i = end) {
-        char item[sizeof(",4294967295-4294967295")];
-        const char *comma = i ? "," : "";
-
         for (end = i + 1; end < n && v[end] == (uint64_t)v[end - 1] + 1;)
             end++;
-        int len = end - i > 1 ? snprintf(item, sizeof(item), "%s%" PRIu32 "-%" PRIu32,
-                                         comma, v[i], v[end - 1])
-                              : snprintf(item, sizeof(item), "%s%" PRIu32, comma, v[i]);
-        if (px_buf_add(&text, item, (size_t)len))
+        if (px_ranges_add(&text, v[i], v[end - 1]))
             return NULL;
     }
     if (px_buf_add(&text, "", 1))

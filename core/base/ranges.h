@@ -3,16 +3,22 @@
 #ifndef PX_BASE_RANGES_H
 #define PX_BASE_RANGES_H
 
-#include "core/base/attr.h"
+#include "core/base/buf.h"
 #include "pmix_common.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
+/* The next "a" or "a-b" of a list that ends before end, and the comma behind it, which
+ * must have something behind it in turn; false on bad syntax, and at the end. */
+bool px_ranges_next(const char **s, const char *end, uint32_t *first, uint32_t *last);
 /* Appends to *out (malloc'd, *n entries). PMIX_ERR_BAD_PARAM on bad syntax (a
  * descending range, junk, white space), PMIX_ERR_OUT_OF_RESOURCE beyond max entries in
  * all, those that *out came with included. "" adds nothing; on failure *out and *n are
  * unchanged. */
 pmix_status_t px_ranges_parse(const char *s, size_t max, uint32_t **out, size_t *n);
+/* Adds "a" or "a-b", with a comma before it if the text ends in a number. */
+pmix_status_t px_ranges_add(px_buf *text, uint32_t first, uint32_t last);
 /* "0-3,8" of the numbers in their order; malloc'd, "" for none. Runs of two or more
  * consecutive numbers become a-b. */
 char *px_ranges_format(const uint32_t *v, size_t n);

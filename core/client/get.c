@@ -2,6 +2,7 @@
 /* Get: what this process knows first, in the caller's thread; then its server. */
 #include "core/client/client.h"
 #include "core/model/assembly.h"
+#include "core/model/jobinfo.h"
 #include "core/model/lookup.h"
 #include "core/model/proc_names.h"
 
@@ -374,7 +375,7 @@ static void on_messages(void *arg, pmix_status_t status, px_reader *reply)
     status = px_client_read_values(status, reply);
     ns = px_nspace_find(px_process.model, op->proc.nspace);
     if (ns && !ns->in_place)
-        px_store_detach(&ns->store);
+        px_jobinfo_detach(ns);
     if (status)
         px_api_done(&op->api, status);
     else

@@ -39,6 +39,8 @@ const struct px_nspace *px_jobinfo_parent(const struct px_model *m,
 /* Client side: what a server tells of tables that are read in place from now on, and
  * the descriptor that has come with it, which stays the caller's. */
 pmix_status_t px_jobinfo_attach(struct px_model *m, px_reader *r, int fd);
+/* It goes on with what messages bring. */
+void px_jobinfo_detach(struct px_nspace *ns);
 /* They do not hold all of the job's information any more, and it has not come
  * otherwise. */
 bool px_jobinfo_is_lost(const struct px_nspace *ns);

@@ -13,13 +13,13 @@
 
 /* The namespace as it is going to be. */
 struct plan {
-    struct px_procmap *map; /* NULL: keeps the one it has */
-    char **names;           /* of the node table */
-    size_t n_names, cap_names;
-    uint32_t n_mapped;     /* rows that belong to the map */
+    struct px_procmap *map;        /* NULL: keeps the one it has */
+    const struct px_procmap *base; /* that, or the one it has; NULL: none */
+    char **more;                   /* names of rows behind those of base, or NULL */
+    size_t n_more, cap_more;
     bool same_rows;        /* the rows it has stay what they are */
-    struct px_map by_name; /* -> row + 1 */
-    struct px_map by_id;   /* likewise */
+    struct px_map by_name; /* -> row + 1, of those that base has not */
+    struct px_map by_id;   /* likewise, of staged nodes */
     uint32_t *row_of;      /* by staged node */
     uint32_t this_node;
 };
@@ -27,9 +27,9 @@ struct plan {
 static void plan_fini(struct plan *p)
 {
     px_procmap_destroy(p->map);
-    for (uint32_t i = 0; i < p->n_names; i++)
-        free(p->names[i]);
-    free(p->names);
+    for (uint32_t i = 0; i < p->n_more; i++)
+        free(p->more[i]);
+    free(p->more);
     free(p->row_of);
     px_map_fini(&p->by_name);
     px_map_fini(&p->by_id);
@@ -56,7 +56,7 @@ static const pmix_value_t *staged(const struct px_stage *s, const char *key)
 
 static uint32_t mapped_ranks(const struct px_procmap *map)
 {
-    return map && map->n_ranks > 0 ? map->first[map->n_nodes] : 0;
+    return map ? map->n_mapped : 0;
 }
 
 /* As given, now or before; 0: not at all. */
@@ -100,11 +100,12 @@ static pmix_status_t collect_lists(const struct px_stage *s, struct lists *l)
 {
     const pmix_value_t *list = staged(s, PMIX_NODE_LIST);
     struct px_map ranks_of = {0};
-    PX_AUTO(px_strv) names = NULL;
+    struct px_procmap *names = NULL;
+    char text[PX_MAX_NODE_NAME + 1];
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (list && px_value_string(list))
-        rc = px_map_expand_nodes(px_value_string(list), &names, NULL);
+        rc = px_procmap_create(px_value_string(list), NULL, &names, NULL);
     for (size_t i = 0; !rc && i < s->n_nodes; i++) {
         const struct px_stage_node *node = &s->nodes[i];
         if (node->name && node->ranks && !strchr(node->name, ',') &&
@@ -113,14 +114,15 @@ static pmix_status_t collect_lists(const struct px_stage *s, struct lists *l)
                              NULL);
     }
     bool any = ranks_of.n_used > 0;
-    for (char **name = names; !rc && any && name && *name; name++)
-        rc = add_lists(l, *name, px_map_sremove(&ranks_of, *name));
+    for (uint32_t i = 0; !rc && any && names && px_procmap_name(names, i, text); i++)
+        rc = add_lists(l, text, px_map_sremove(&ranks_of, text));
     for (size_t i = 0; !rc && any && i < s->n_nodes; i++) {
         const char *name = s->nodes[i].name;
         const char *ranks = name ? px_map_sremove(&ranks_of, name) : NULL;
         if (ranks)
             rc = add_lists(l, name, ranks);
     }
+    px_procmap_destroy(names);
     px_map_fini(&ranks_of);
     if (!rc && any)
         rc = px_buf_add(&l->names, "", 1);
@@ -157,47 +159,35 @@ static pmix_status_t index_row(struct px_map *map, const void *key, size_t len,
     return px_map_put(map, key, len, (void *)((uintptr_t)row + 1), NULL);
 }
 
+static uint32_t n_rows(const struct plan *p)
+{
+    return (p->base ? p->base->n_rows : 0) + (uint32_t)p->n_more;
+}
+
 static pmix_status_t add_row(struct plan *p, const char *name)
 {
-    char **row = px_vec_add(&p->names, &p->n_names, &p->cap_names);
+    char **row = px_vec_add(&p->more, &p->n_more, &p->cap_more);
 
     if (!row)
         return PMIX_ERR_NOMEM;
     *row = name ? strdup(name) : NULL;
     if (!name)
         return PMIX_SUCCESS;
-    return *row ? index_row(&p->by_name, name, strlen(name), (uint32_t)p->n_names - 1)
+    return *row ? index_row(&p->by_name, name, strlen(name), n_rows(p) - 1)
                 : PMIX_ERR_NOMEM;
-}
-
-static bool same_nodes(const struct px_procmap *a, const struct px_procmap *b)
-{
-    if (!a || a->n_nodes != b->n_nodes)
-        return false;
-    for (uint32_t i = 0; i < a->n_nodes; i++)
-        if (strcmp(a->nodes[i], b->nodes[i]) != 0)
-            return false;
-    return true;
 }
 
 /* The rows that are there before the staged nodes come. */
 static pmix_status_t plan_rows(struct px_nspace *ns, struct plan *p)
 {
-    p->same_rows = !p->map || same_nodes(ns->map, p->map);
-    p->n_mapped = p->map ? p->map->n_nodes : ns->map ? ns->map->n_nodes : 0;
-    uint32_t n = p->same_rows ? ns->n_nodes : p->n_mapped;
-    char *const *names = p->same_rows ? ns->node_names : p->map->nodes;
+    char name[PX_MAX_NODE_NAME + 1];
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t id;
-        if (add_row(p, names[i]))
-            return PMIX_ERR_NOMEM;
-        if (p->same_rows &&
-            px_store_u32(&ns->store, PX_GDS_NODE, i, PMIX_NODEID, &id) &&
-            index_row(&p->by_id, &id, sizeof(id), i))
-            return PMIX_ERR_NOMEM;
-    }
-    return PMIX_SUCCESS;
+    p->base = p->map ? p->map : ns->map;
+    p->same_rows = !p->map || (ns->map && px_procmap_same_nodes(ns->map, p->map));
+    for (uint32_t i = n_rows(p); !rc && p->same_rows && i < px_node_rows(ns); i++)
+        rc = add_row(p, px_node_name(ns, i, name) ? name : NULL);
+    return rc;
 }
 
 static uint32_t find_row(const struct px_map *map, const void *key, size_t len)
@@ -205,16 +195,26 @@ static uint32_t find_row(const struct px_map *map, const void *key, size_t len)
     return (uint32_t)((uintptr_t)px_map_get(map, key, len) - 1); /* none: UINT32_MAX */
 }
 
-static uint32_t row_of_id(const struct plan *p, uint32_t id)
+static uint32_t row_of_name(const struct plan *p, const char *name)
+{
+    uint32_t row = p->base ? px_procmap_find(p->base, name) : UINT32_MAX;
+
+    return row == UINT32_MAX ? find_row(&p->by_name, name, strlen(name)) : row;
+}
+
+static uint32_t row_of_id(const struct px_nspace *ns, const struct plan *p, uint32_t id)
 {
     uint32_t row = find_row(&p->by_id, &id, sizeof(id));
 
-    return row == UINT32_MAX && id < p->n_mapped ? id : row;
+    if (row == UINT32_MAX && p->same_rows)
+        row = px_node_by_id(ns, id);
+    return row == UINT32_MAX && p->base && id < p->base->n_nodes ? id : row;
 }
 
 /* Nodes with a name make rows and give their ids; those with an id alone come after
  * them. */
-static pmix_status_t plan_nodes(const struct px_stage *s, struct plan *p)
+static pmix_status_t plan_nodes(const struct px_stage *s, const struct px_nspace *ns,
+                                struct plan *p)
 {
     p->row_of = malloc((s->n_nodes + 1) * sizeof(*p->row_of));
     if (!p->row_of)
@@ -224,9 +224,9 @@ static pmix_status_t plan_nodes(const struct px_stage *s, struct plan *p)
         p->row_of[i] = UINT32_MAX;
         if (!node->name)
             continue;
-        p->row_of[i] = find_row(&p->by_name, node->name, strlen(node->name));
+        p->row_of[i] = row_of_name(p, node->name);
         if (p->row_of[i] == UINT32_MAX) {
-            p->row_of[i] = (uint32_t)p->n_names;
+            p->row_of[i] = n_rows(p);
             if (add_row(p, node->name))
                 return PMIX_ERR_NOMEM;
         }
@@ -238,11 +238,11 @@ static pmix_status_t plan_nodes(const struct px_stage *s, struct plan *p)
         const struct px_stage_node *node = &s->nodes[i];
         if (node->name || node->is_this || node->id == UINT32_MAX)
             continue;
-        p->row_of[i] = row_of_id(p, node->id);
+        p->row_of[i] = row_of_id(ns, p, node->id);
         if (p->row_of[i] == UINT32_MAX) {
-            p->row_of[i] = (uint32_t)p->n_names;
+            p->row_of[i] = n_rows(p);
             if (add_row(p, NULL) ||
-                index_row(&p->by_id, &node->id, sizeof(node->id), p->n_names - 1))
+                index_row(&p->by_id, &node->id, sizeof(node->id), p->row_of[i]))
                 return PMIX_ERR_NOMEM;
         }
     }
@@ -268,13 +268,15 @@ static uint32_t row_of_alias(const struct px_stage *s, const struct plan *p,
 static uint32_t row_of_host(const struct px_stage *s, const struct plan *p,
                             const char *host)
 {
-    uint32_t row = host[0] ? find_row(&p->by_name, host, strlen(host)) : UINT32_MAX;
+    uint32_t row = host[0] ? row_of_name(p, host) : UINT32_MAX;
 
     if (row == UINT32_MAX && host[0])
         row = row_of_alias(s, p, host);
-    for (uint32_t i = 0; row == UINT32_MAX && host[0] && i < p->n_names; i++)
-        if (p->names[i] && px_same_host(p->names[i], host))
-            row = i;
+    if (row == UINT32_MAX && host[0] && p->base)
+        row = px_procmap_find_host(p->base, host);
+    for (uint32_t i = 0; row == UINT32_MAX && host[0] && i < p->n_more; i++)
+        if (p->more[i] && px_same_host(p->more[i], host))
+            row = n_rows(p) - (uint32_t)p->n_more + i;
     return row;
 }
 
@@ -283,26 +285,27 @@ static uint32_t row_of_host(const struct px_stage *s, const struct plan *p,
 static uint32_t find_this(const struct px_stage *s, const struct px_model *m,
                           const struct px_nspace *ns, const struct plan *p)
 {
-    const struct px_procmap *map = p->map ? p->map : ns->map;
     const struct px_stage_node *lone = NULL;
-    uint32_t row;
+    char name[PX_MAX_NODE_NAME + 1];
+    uint32_t row = ns == m->own && p->base
+                       ? px_procmap_node_of(p->base, m->self.rank, NULL)
+                       : UINT32_MAX;
 
-    if (ns == m->own && map && m->self.rank < map->n_ranks &&
-        map->node_of[m->self.rank] != UINT32_MAX)
-        return map->node_of[m->self.rank];
+    if (row != UINT32_MAX)
+        return row;
     for (size_t i = 0; i < s->n_nodes; i++)
         if (s->nodes[i].is_this &&
             (!lone || s->nodes[i].name || s->nodes[i].id != UINT32_MAX))
             lone = &s->nodes[i];
     if (lone && lone->name)
-        return find_row(&p->by_name, lone->name, strlen(lone->name));
+        return row_of_name(p, lone->name);
     row = row_of_host(s, p, m->hostname);
     if (row == UINT32_MAX && m->own && m->own != ns &&
-        m->own->this_node < m->own->n_nodes && m->own->node_names[m->own->this_node])
-        row = row_of_host(s, p, m->own->node_names[m->own->this_node]);
+        px_node_name(m->own, m->own->this_node, name))
+        row = row_of_host(s, p, name);
     if (row == UINT32_MAX && lone && lone->id != UINT32_MAX)
-        row = row_of_id(p, lone->id);
-    if (row == UINT32_MAX && p->n_names == 1)
+        row = row_of_id(ns, p, lone->id);
+    if (row == UINT32_MAX && n_rows(p) == 1)
         row = 0;
     return row == UINT32_MAX && p->same_rows ? ns->this_node : row;
 }
@@ -316,7 +319,7 @@ static pmix_status_t plan_this(const struct px_stage *s, const struct px_model *
             continue;
         if (p->this_node ==
             UINT32_MAX) { /* not among the job's nodes, yet it has values */
-            p->this_node = (uint32_t)p->n_names;
+            p->this_node = n_rows(p);
             if (add_row(p, m->hostname[0] ? m->hostname : NULL))
                 return PMIX_ERR_NOMEM;
         }
@@ -325,24 +328,31 @@ static pmix_status_t plan_this(const struct px_stage *s, const struct px_model *
     return PMIX_SUCCESS;
 }
 
+/* With the rows that came. */
+static pmix_status_t plan_map(struct plan *p)
+{
+    struct px_procmap *map;
+    pmix_status_t rc = p->n_more > 0
+                           ? px_procmap_extend(p->base, p->more, p->n_more, &map)
+                           : PMIX_SUCCESS;
+
+    if (rc || p->n_more == 0)
+        return rc;
+    px_procmap_destroy(p->map);
+    p->map = map;
+    return PMIX_SUCCESS;
+}
+
 /* ---- taking effect --------------------------------------------------------------- */
 
 static void take_plan(struct px_nspace *ns, struct plan *p)
 {
     if (!p->same_rows)
-        for (uint32_t i = 0; i < ns->n_nodes; i++)
-            px_store_clear(&ns->store, PX_GDS_NODE, i);
+        px_store_clear(&ns->store, PX_GDS_NODE, PMIX_RANK_UNDEF);
     if (p->map) {
         px_procmap_destroy(ns->map);
         ns->map = px_take(&p->map);
     }
-    /* The plan's destruction frees the old names. */
-    char **names = ns->node_names;
-    uint32_t n = ns->n_nodes;
-    ns->node_names = p->names;
-    ns->n_nodes = (uint32_t)p->n_names;
-    p->names = names;
-    p->n_names = n;
     ns->this_node = p->this_node;
 }
 
@@ -428,9 +438,11 @@ pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
     if (!same_nodes)
         rc = plan_rows(ns, &p);
     if (!rc && !same_nodes)
-        rc = plan_nodes(s, &p);
+        rc = plan_nodes(s, ns, &p);
     if (!rc && !same_nodes)
         rc = plan_this(s, m, ns, &p);
+    if (!rc)
+        rc = plan_map(&p);
     if (rc)
         return no_memory(s);
 
@@ -449,7 +461,7 @@ pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
     if (size > 0)
         ns->job_size = size;
     rc = store_all(s, ns, &p);
-    px_jobinfo_note(s, ns);
+    px_jobinfo_note(ns);
     px_gate_open(&px_process.model_gate);
     return rc ? px_err_set(s->err, rc, "the datastore refuses job information") : rc;
 }

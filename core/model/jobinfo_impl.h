@@ -46,6 +46,6 @@ pmix_status_t px_stage_apply(struct px_stage *s, const struct px_model *m,
                              struct px_nspace *ns, bool rebuild_map);
 
 /* In a server, after that: tells clients that read in place. */
-void px_jobinfo_note(const struct px_stage *s, struct px_nspace *ns);
+void px_jobinfo_note(struct px_nspace *ns);
 
 #endif

@@ -326,7 +326,7 @@ void px_jobinfo_pack(const struct px_model *m, const struct px_nspace *ns, px_wr
     walk(&l, ns, PX_GDS_JOB, PMIX_RANK_WILDCARD, on_stored, &l);
     pack_common(&l, m, ns);
     pack_sessions(&l, ns);
-    for (uint32_t node = 0; !w->status && node < ns->n_nodes; node++) {
+    for (uint32_t node = 0; !w->status && node < px_node_rows(ns); node++) {
         add_facts(&l, ns, PX_GDS_NODE, node);
         l.but = PMIX_NODEID;
         walk(&l, ns, PX_GDS_NODE, node, on_stored, &l);

@@ -126,6 +126,15 @@ static pmix_status_t give_string(pmix_value_t *out, char *s)
     return s ? px_value_borrow(out, s, PMIX_STRING) : PMIX_ERR_NOMEM;
 }
 
+static pmix_status_t give_name(const struct px_nspace *ns, uint32_t node,
+                               pmix_value_t *out)
+{
+    char name[PX_MAX_NODE_NAME + 1];
+
+    return px_node_name(ns, node, name) ? give_string(out, strdup(name))
+                                        : PMIX_ERR_NOT_FOUND;
+}
+
 /* The id the host gave a node, else its place in the map. */
 static bool has_node_id(const struct px_nspace *ns, uint32_t node, uint32_t *id)
 {
@@ -146,8 +155,8 @@ static pmix_status_t give_node_id(const struct px_nspace *ns, uint32_t node,
 static pmix_status_t rank_fact(const struct px_nspace *ns, pmix_rank_t rank,
                                const char *key, pmix_value_t *out)
 {
-    const struct px_procmap *map = ns->map;
-    uint32_t node = map && rank < map->n_ranks ? map->node_of[rank] : UINT32_MAX;
+    uint16_t local = 0;
+    uint32_t node = ns->map ? px_procmap_node_of(ns->map, rank, &local) : UINT32_MAX;
     pmix_proc_t member;
 
     if (ns->assembly && strcmp(key, PMIX_PROCID) == 0)
@@ -161,13 +170,13 @@ static pmix_status_t rank_fact(const struct px_nspace *ns, pmix_rank_t rank,
     if (node == UINT32_MAX)
         return PMIX_ERR_NOT_FOUND;
     if (strcmp(key, PMIX_HOSTNAME) == 0)
-        return give_string(out, strdup(map->nodes[node]));
+        return give_name(ns, node, out);
     if (strcmp(key, PMIX_NODEID) == 0)
         return give_node_id(ns, node, out);
     /* The rank among all jobs of the node is the host's to know; alone there, it is the
      * same. */
     if (strcmp(key, PMIX_LOCAL_RANK) == 0 || strcmp(key, PMIX_NODE_RANK) == 0)
-        return px_value_borrow(out, &map->local_of[rank], PMIX_UINT16);
+        return px_value_borrow(out, &local, PMIX_UINT16);
     return PMIX_ERR_NOT_FOUND;
 }
 
@@ -176,27 +185,22 @@ static pmix_status_t node_fact(const struct px_nspace *ns, uint32_t node,
 {
     const struct px_procmap *map = ns->map;
 
-    if (node >= ns->n_nodes)
+    if (node >= px_node_rows(ns))
         return PMIX_ERR_NOT_FOUND;
     if (strcmp(key, PMIX_HOSTNAME) == 0)
-        return ns->node_names[node] ? give_string(out, strdup(ns->node_names[node]))
-                                    : PMIX_ERR_NOT_FOUND;
+        return give_name(ns, node, out);
     if (strcmp(key, PMIX_NODEID) == 0)
         return give_node_id(ns, node, out);
     if (!map || node >= map->n_nodes || map->n_ranks == 0)
         return PMIX_ERR_NOT_FOUND;
 
-    const uint32_t *ranks = map->ranks + map->first[node];
-    uint32_t n = map->first[node + 1] - map->first[node];
+    uint32_t n = px_procmap_size(map, node);
     if (strcmp(key, PMIX_LOCAL_PEERS) == 0)
         return give_string(out, px_procmap_peers(map, node));
     if (strcmp(key, PMIX_LOCAL_SIZE) == 0)
         return give_u32(out, n);
     if (strcmp(key, PMIX_LOCALLDR) == 0 && n > 0) {
-        pmix_rank_t lowest = ranks[0];
-        for (uint32_t i = 1; i < n; i++)
-            if (ranks[i] < lowest)
-                lowest = ranks[i];
+        pmix_rank_t lowest = px_procmap_lowest(map, node);
         return px_value_borrow(out, &lowest, PMIX_PROC_RANK);
     }
     return PMIX_ERR_NOT_FOUND;
@@ -227,7 +231,7 @@ static pmix_status_t job_fact(const struct px_nspace *ns, const char *key,
     if (strcmp(key, PMIX_NUM_NODES) == 0)
         return give_u32(out, ns->map->n_nodes);
     if (strcmp(key, PMIX_NODE_LIST) == 0)
-        return give_string(out, px_strv_join(ns->map->nodes, ','));
+        return give_string(out, px_procmap_names(ns->map));
     return PMIX_ERR_NOT_FOUND;
 }
 
@@ -248,36 +252,58 @@ bool px_same_host(const char *a, const char *b)
     return n == m && memcmp(a, b, n) == 0 && (strcmp(a, b) == 0 || !a[n] || !b[m]);
 }
 
+uint32_t px_node_rows(const struct px_nspace *ns)
+{
+    return ns->map ? ns->map->n_rows : 0;
+}
+
+bool px_node_name(const struct px_nspace *ns, uint32_t row,
+                  char name[PX_MAX_NODE_NAME + 1])
+{
+    return ns->map && px_procmap_name(ns->map, row, name) > 0;
+}
+
+struct alias {
+    const char *name;
+    pmix_rank_t row;
+};
+
+static pmix_status_t match_alias(void *arg, pmix_rank_t row, const char *key,
+                                 const pmix_value_t *value)
+{
+    struct alias *alias = arg;
+
+    if (row >= alias->row || strcmp(key, PMIX_HOSTNAME_ALIASES) != 0)
+        return PMIX_SUCCESS;
+    PX_AUTO(px_strv) names = px_strv_split(px_value_string(value), ',', false);
+    if (px_strv_has(names, alias->name))
+        alias->row = row;
+    return PMIX_SUCCESS;
+}
+
 uint32_t px_node_by_name(const struct px_nspace *ns, const char *name)
 {
-    for (uint32_t i = 0; i < ns->n_nodes; i++)
-        if (ns->node_names[i] && strcmp(ns->node_names[i], name) == 0)
-            return i;
-    for (uint32_t i = 0; i < ns->n_nodes; i++) {
-        pmix_value_t v;
-        if (px_store_fetch(&ns->store, PX_GDS_NODE, i, PMIX_HOSTNAME_ALIASES, NULL, 0,
-                           &v))
-            continue;
-        PX_AUTO(px_strv) names = px_strv_split(px_value_string(&v), ',', false);
-        bool is_alias = px_strv_has(names, name);
-        px_type_destruct(PMIX_VALUE, &v);
-        if (is_alias)
-            return i;
+    struct alias alias = {.name = name, .row = UINT32_MAX};
+
+    if (!ns->map)
+        return UINT32_MAX;
+    uint32_t row = px_procmap_find(ns->map, name);
+    if (row == UINT32_MAX) {
+        (void)px_store_walk(&ns->store, PX_GDS_NODE, PMIX_RANK_UNDEF, match_alias,
+                            &alias);
+        row = alias.row;
     }
-    for (uint32_t i = 0; i < ns->n_nodes; i++)
-        if (ns->node_names[i] && px_same_host(ns->node_names[i], name))
-            return i;
-    return UINT32_MAX;
+    return row == UINT32_MAX ? px_procmap_find_host(ns->map, name) : row;
 }
 
 uint32_t px_node_by_id(const struct px_nspace *ns, uint32_t id)
 {
-    uint32_t found;
+    uint32_t n = px_node_rows(ns), found;
 
     /* Ids are places in nearly every job: look there first. */
-    if (id < ns->n_nodes && has_node_id(ns, id, &found) && found == id)
+    if (id < n && has_node_id(ns, id, &found) && found == id)
         return id;
-    for (uint32_t i = 0; i < ns->n_nodes; i++)
+    for (uint32_t i = 0; i < n; i++)
         if (has_node_id(ns, i, &found) && found == id)
             return i;
     return UINT32_MAX;

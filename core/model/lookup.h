@@ -72,6 +72,10 @@ pmix_status_t px_fact(const struct px_nspace *ns, enum px_gds_table table,
 
 /* "n1" and "n1.cluster" are one host; of two full names, only equal ones. */
 bool px_same_host(const char *a, const char *b);
+/* How many rows the node table has, and the name in one; false if it has none. */
+uint32_t px_node_rows(const struct px_nspace *ns);
+bool px_node_name(const struct px_nspace *ns, uint32_t row,
+                  char name[PX_MAX_NODE_NAME + 1]);
 /* Rows of the node table; UINT32_MAX if there is none. Names may be aliases the host
  * gave. */
 uint32_t px_node_by_name(const struct px_nspace *ns, const char *name);

@@ -31,9 +31,6 @@ static void nspace_free(struct px_nspace *ns)
 {
     px_store_destroy(&ns->store);
     px_procmap_destroy(ns->map);
-    for (uint32_t i = 0; i < ns->n_nodes; i++)
-        free(ns->node_names[i]); /* not a vector ending in NULL: names may be missing */
-    free(ns->node_names);
     free(ns->assembly);
     free(ns);
 }

@@ -20,7 +20,7 @@
 struct px_nspace {
     char name[PMIX_MAX_NSLEN + 1];
     struct px_stores store; /* R */
-    struct px_procmap *map; /* R; NULL if the host gave none */
+    struct px_procmap *map; /* R; with the rows of the node table; NULL: none */
     bool complete;          /* job info has been registered, or received */
     bool no_data;           /* registered with PMIX_REGISTER_NODATA */
     bool in_place;          /* R; job info lies in the shared tables alone */
@@ -29,9 +29,6 @@ struct px_nspace {
     uint64_t received;      /* see px_nspace_received; 0: it is not one of those */
     uint32_t job_size;      /* R; 0: unknown */
     uint32_t n_local;       /* local clients the host announced */
-    uint32_t
-        n_nodes; /* R; rows in the node table: those of the map first, in its order */
-    char **node_names;  /* R; of the node table, by index; a name may be NULL */
     uint32_t this_node; /* R; row of this process's node; UINT32_MAX: none is known */
     uint32_t session;   /* R; id of the job's session; UINT32_MAX: the default one */
     bool many_apps;     /* R; more than application 0 */

@@ -1,335 +1,535 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Node and process maps: parsing what hosts pass, and the index from ranks to nodes. A
- * few characters can ask for billions of names or ranks, so every range is counted
- * before it is expanded. */
-#include "core/model/procmap.h"
+/* Questions to a map. Its block may be another process's, which may write to it: each
+ * record is copied out once, within its part, and what it says is checked then. */
+#include "core/model/procmap_impl.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "core/base/buf.h"
-#include "core/base/ranges.h"
-#include "core/base/str.h"
-#include "core/base/strv.h"
-#include "core/base/vec.h"
-
-/* ---- forms ----------------------------------------------------------------------- */
-
-struct body {
-    const char *text;
-    size_t len;
-    bool native; /* came in pmix[...] */
+const uint32_t px_map_sizes[PX_MAP_N_PARTS] = {
+    [PX_MAP_GROUPS] = sizeof(struct px_map_group),
+    [PX_MAP_ORDER] = sizeof(uint32_t),
+    [PX_MAP_COUNTS] = sizeof(struct px_map_count),
+    [PX_MAP_PIECES] = sizeof(struct px_map_piece),
+    [PX_MAP_RUNS] = sizeof(struct px_map_run),
+    [PX_MAP_BY_RANK] = sizeof(uint32_t),
+    [PX_MAP_TEXT] = 1,
 };
 
-static pmix_status_t unwrap(const char *text, struct body *out, struct px_err *err)
+/* ---- blocks ---------------------------------------------------------------------- */
+
+pmix_status_t px_map_open(struct px_procmap *map, const void *bytes, size_t n)
 {
-    *out = (struct body){.text = text ? text : ""};
-    out->len = strlen(out->text);
-    if (px_str_starts(out->text, "blob:"))
-        return px_err_set(err, PMIX_ERR_BAD_PARAM, "compressed map of unknown length");
-    if (px_str_starts(out->text, "raw:")) {
-        out->text += 4;
-        out->len -= 4;
-    } else if (px_str_starts(out->text, "pmix[")) {
-        if (out->text[out->len - 1] != ']')
-            return px_err_set(err, PMIX_ERR_BAD_PARAM, "map does not end in ']'");
-        out->text += 5;
-        out->len -= 6;
-        out->native = true;
+    struct px_map_head head;
+    size_t at = sizeof(head);
+
+    if (n < sizeof(head))
+        return PMIX_ERR_BAD_PARAM;
+    memcpy(&head, bytes, sizeof(head));
+    if (head.magic != PX_MAP_MAGIC || head.n_rows > PX_MAX_NODES ||
+        head.n_nodes > head.n_rows || head.n_ranks > PX_MAX_RANKS ||
+        head.n_mapped > PX_MAX_RANKS || head.n[PX_MAP_PIECES] > PX_MAP_MAX_PIECES)
+        return PMIX_ERR_BAD_PARAM;
+    map->n_nodes = head.n_nodes;
+    map->n_rows = head.n_rows;
+    map->n_ranks = head.n_ranks;
+    map->n_mapped = head.n_mapped;
+    map->depth = head.depth;
+    map->bytes = bytes;
+    for (size_t i = 0; i < PX_MAP_N_PARTS; i++) {
+        if (head.n[i] > (n - at) / px_map_sizes[i])
+            return PMIX_ERR_BAD_PARAM;
+        map->parts[i] = (struct px_map_part){map->bytes + at, head.n[i],
+                                             px_map_sizes[i]};
+        at += (size_t)head.n[i] * px_map_sizes[i];
     }
+    map->n_bytes = at;
     return PMIX_SUCCESS;
 }
 
-/* ---- node names ------------------------------------------------------------------ */
-
-struct names {
-    char **v; /* ends in NULL once there is one */
-    size_t n, cap;
-};
-
-static pmix_status_t too_long(struct px_err *err)
-{
-    return px_err_set(err, PMIX_ERR_BAD_PARAM, "node name longer than %u",
-                      PX_MAX_NODE_NAME);
-}
-
-static pmix_status_t names_reserve(struct names *names, uint64_t more,
-                                   struct px_err *err)
-{
-    if (more > PX_MAX_NODES - names->n)
-        return px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE, "more than %u nodes",
-                          PX_MAX_NODES);
-    if (!px_vec_reserve(&names->v, names->n, &names->cap, (size_t)more + 1))
-        return px_err_nomem(err, "read a map");
-    names->v[names->n] = NULL;
-    return PMIX_SUCCESS;
-}
-
-/* Takes name, also on failure. */
-static pmix_status_t names_add(struct names *names, char *name, struct px_err *err)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    if (!name)
-        rc = px_err_nomem(err, "read a map");
-    else if (strlen(name) > PX_MAX_NODE_NAME)
-        rc = too_long(err);
-    else
-        rc = names_reserve(names, 1, err);
-    if (rc) {
-        free(name);
-        return rc;
-    }
-    names->v[names->n++] = name;
-    names->v[names->n] = NULL;
-    return PMIX_SUCCESS;
-}
-
-/* prefix "[" digits ":" ranges "]" suffix, all within item[0..len). */
-struct group {
-    const char *prefix, *ranges, *suffix;
-    int prefix_len, suffix_len, width;
-    size_t ranges_len;
-};
-
-/* False if the item is a plain name. */
-static bool parse_group(const char *item, size_t len, struct group *g)
-{
-    const char *end = item + len;
-    const char *open = memchr(item, '[', len);
-    const char *close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
-
-    if (!close)
-        return false;
-    const char *p = open + 1;
-    for (g->width = 0; p < close && *p >= '0' && *p <= '9'; p++)
-        if (g->width <= (int)PX_MAX_NODE_NAME) /* more is refused, whatever it is */
-            g->width = g->width * 10 + (*p - '0');
-    if (p == open + 1 || *p != ':')
-        return false;
-    *g = (struct group){.prefix = item,
-                        .prefix_len = (int)(open - item),
-                        .width = g->width,
-                        .ranges = p + 1,
-                        .ranges_len = (size_t)(close - p - 1),
-                        .suffix = close + 1,
-                        .suffix_len = (int)(end - close - 1)};
-    return true;
-}
-
-static pmix_status_t add_group(struct names *names, const struct group *g,
-                               struct px_err *err)
-{
-    PX_AUTOFREE char *text = strndup(g->ranges, g->ranges_len);
-    PX_AUTOFREE uint32_t *numbers = NULL;
-    size_t n = 0;
-
-    if (!text)
-        return px_err_nomem(err, "read a map");
-    /* Before the names are made, for each would carry the prefix. */
-    if ((size_t)g->prefix_len + (size_t)g->suffix_len + (size_t)g->width >
-        PX_MAX_NODE_NAME)
-        return too_long(err);
-    pmix_status_t rc = px_ranges_parse(text, PX_MAX_NODES - names->n, &numbers, &n);
-    if (rc || n == 0)
-        return px_err_set(err, rc ? rc : PMIX_ERR_BAD_PARAM,
-                          "cannot use node numbers '%.64s'", text);
-    rc = names_reserve(names, n, err);
-    for (size_t i = 0; !rc && i < n; i++)
-        rc = names_add(names,
-                       px_strf("%.*s%0*" PRIu32 "%.*s", g->prefix_len, g->prefix,
-                               g->width, numbers[i], g->suffix_len, g->suffix),
-                       err);
-    return rc;
-}
-
-/* Length up to the next comma that is not within brackets; SIZE_MAX if they do not
- * match. */
-static size_t item_len(const char *s, size_t len, bool native)
-{
-    int depth = 0;
-    size_t i;
-
-    for (i = 0; i < len && !(s[i] == ',' && depth == 0); i++) {
-        if (native && s[i] == '[')
-            depth++;
-        if (native && s[i] == ']' && --depth < 0)
-            return SIZE_MAX;
-    }
-    return depth == 0 ? i : SIZE_MAX;
-}
-
-/* On failure *names may hold some, for the caller to free all the same. */
-static pmix_status_t expand_nodes(const char *text, struct names *names,
-                                  struct px_err *err)
-{
-    struct body b;
-    struct group g;
-    pmix_status_t rc = unwrap(text, &b, err);
-
-    while (!rc && b.len > 0) {
-        size_t len = item_len(b.text, b.len, b.native);
-        if (len == SIZE_MAX)
-            return px_err_set(err, PMIX_ERR_BAD_PARAM,
-                              "brackets of a node map do not match");
-        if (b.native && parse_group(b.text, len, &g))
-            rc = add_group(names, &g, err);
-        else if (len > PX_MAX_NODE_NAME)
-            rc = too_long(err);
-        else if (len > 0)
-            rc = names_add(names, strndup(b.text, len), err);
-        b.text += len;
-        b.len -= len;
-        if (b.len > 0) {
-            b.text++;
-            b.len--;
-        }
-    }
-    return rc;
-}
-
-pmix_status_t px_map_expand_nodes(const char *text, char ***names, struct px_err *err)
-{
-    struct names all = {0};
-    pmix_status_t rc = expand_nodes(text, &all, err);
-
-    if (rc)
-        px_strv_free(all.v);
-    else
-        *names = all.v;
-    return rc;
-}
-
-/* ---- ranks ----------------------------------------------------------------------- */
-
-/* Appends one node's ranks and closes its range of the array. */
-static pmix_status_t add_ranks(struct px_procmap *map, uint32_t node, const char *text,
-                               size_t len, struct px_err *err)
-{
-    PX_AUTOFREE char *field = strndup(text, len);
-    size_t n = map->first[node];
-
-    if (!field)
-        return px_err_nomem(err, "read a map");
-    pmix_status_t rc = px_ranges_parse(field, PX_MAX_RANKS, &map->ranks, &n);
-    if (rc)
-        return px_err_set(err, rc, "cannot use ranks '%.64s'", field);
-    map->first[node + 1] = (uint32_t)n;
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t parse_ranks(struct px_procmap *map, const char *text,
-                                 struct px_err *err)
-{
-    struct body b;
-    uint32_t node = 0;
-    pmix_status_t rc = unwrap(text, &b, err);
-
-    while (!rc && b.len > 0) {
-        const char *semi = memchr(b.text, ';', b.len);
-        size_t len = semi ? (size_t)(semi - b.text) : b.len;
-        if (node < map->n_nodes)
-            rc = add_ranks(map, node++, b.text, len, err);
-        else if (len > 0)
-            return px_err_set(err, PMIX_ERR_BAD_PARAM,
-                              "ranks for more than the %" PRIu32 " nodes given",
-                              map->n_nodes);
-        b.text += len + (semi ? 1 : 0);
-        b.len -= len + (semi ? 1 : 0);
-    }
-    for (; !rc && node < map->n_nodes; node++)
-        map->first[node + 1] = map->first[node];
-    return rc;
-}
-
-/* From the lists by node to the tables by rank. */
-static pmix_status_t index_ranks(struct px_procmap *map, struct px_err *err)
-{
-    uint32_t total = map->n_nodes ? map->first[map->n_nodes] : 0;
-
-    for (uint32_t i = 0; i < total; i++) {
-        if (map->ranks[i] >= PX_MAX_RANKS)
-            return px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE,
-                              "rank %" PRIu32 " is too large", map->ranks[i]);
-        if (map->ranks[i] >= map->n_ranks)
-            map->n_ranks = map->ranks[i] + 1;
-    }
-    map->node_of = malloc((map->n_ranks + 1) * sizeof(*map->node_of));
-    map->local_of = calloc(map->n_ranks + 1, sizeof(*map->local_of));
-    if (!map->node_of || !map->local_of)
-        return px_err_nomem(err, "read a map");
-    memset(map->node_of, 0xff, (map->n_ranks + 1) * sizeof(*map->node_of));
-
-    for (uint32_t node = 0; node < map->n_nodes; node++) {
-        if (map->first[node + 1] - map->first[node] > UINT16_MAX)
-            return px_err_set(err, PMIX_ERR_OUT_OF_RESOURCE, "too many ranks on %s",
-                              map->nodes[node]);
-        for (uint32_t i = map->first[node]; i < map->first[node + 1]; i++) {
-            uint32_t rank = map->ranks[i];
-            if (map->node_of[rank] != UINT32_MAX)
-                return px_err_set(err, PMIX_ERR_BAD_PARAM,
-                                  "rank %" PRIu32 " is mapped twice", rank);
-            map->node_of[rank] = node;
-            map->local_of[rank] = (uint16_t)(i - map->first[node]);
-        }
-    }
-    return PMIX_SUCCESS;
-}
-
-/* ---- maps ------------------------------------------------------------------------ */
-
-pmix_status_t px_procmap_create(const char *nodes, const char *ranks,
-                                struct px_procmap **out, struct px_err *err)
+pmix_status_t px_procmap_borrow(const void *bytes, size_t n, struct px_procmap **out)
 {
     struct px_procmap *map = calloc(1, sizeof(*map));
-    struct names names = {0};
 
     if (!map)
-        return px_err_nomem(err, "read a map");
-    pmix_status_t rc = expand_nodes(nodes, &names, err);
-    map->nodes = names.v;
-    map->n_nodes = (uint32_t)names.n;
-    map->first = calloc(names.n + 1, sizeof(*map->first));
-    if (!rc && !map->first)
-        rc = px_err_nomem(err, "read a map");
-    if (!rc)
-        rc = parse_ranks(map, ranks, err);
-    if (!rc)
-        rc = index_ranks(map, err);
+        return PMIX_ERR_NOMEM;
+    pmix_status_t rc = px_map_open(map, bytes, n);
     if (rc)
-        px_procmap_destroy(map);
+        free(map);
     else
         *out = map;
     return rc;
 }
 
+const void *px_procmap_bytes(const struct px_procmap *map, size_t *n)
+{
+    *n = map->n_bytes;
+    return map->bytes;
+}
+
 void px_procmap_destroy(struct px_procmap *map)
 {
-    if (!map)
-        return;
-    px_strv_free(map->nodes);
-    free(map->first);
-    free(map->ranks);
-    free(map->node_of);
-    free(map->local_of);
     free(map);
+}
+
+static bool record(const struct px_procmap *map, enum px_map_part_id id, uint32_t i,
+                   void *out)
+{
+    const struct px_map_part *p = &map->parts[id];
+
+    if (i >= p->n)
+        return false;
+    memcpy(out, p->at + (size_t)i * p->size, p->size);
+    return true;
+}
+
+/* Word of the record that number i of an index names; without an index, of record i.
+ * UINT32_MAX: there is none. */
+static uint32_t word_at(const struct px_procmap *map, enum px_map_part_id id,
+                        const enum px_map_part_id *index, uint32_t i, size_t word)
+{
+    const struct px_map_part *p = &map->parts[id];
+    uint32_t value = UINT32_MAX;
+
+    if ((!index || record(map, *index, i, &i)) && i < p->n)
+        memcpy(&value, p->at + (size_t)i * p->size + word * sizeof(value),
+               sizeof(value));
+    return value;
+}
+
+/* The last record in order whose word is not above x; UINT32_MAX: none. */
+static uint32_t search(const struct px_procmap *map, enum px_map_part_id id,
+                       const enum px_map_part_id *index, size_t word, uint32_t x)
+{
+    uint32_t low = 0, high = map->parts[index ? *index : id].n;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (word_at(map, id, index, middle, word) <= x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}
+
+/* ---- names ----------------------------------------------------------------------- */
+
+static uint32_t hash_add(uint32_t hash, const char *s, size_t n)
+{
+    while (n-- > 0)
+        hash = (hash ^ (uint8_t)*s++) * 16777619u;
+    return hash;
+}
+
+uint32_t px_map_hash(const struct px_map_name *name)
+{
+    const char width = (char)name->width;
+    uint32_t hash = hash_add(2166136261u, name->prefix, name->n_prefix);
+
+    return hash_add(hash_add(hash, &width, 1), name->suffix, name->n_suffix);
+}
+
+/* *n: how many names there are of the group. */
+static bool group_at(const struct px_procmap *map, uint32_t i, struct px_map_group *g,
+                     struct px_map_name *name, uint32_t *n)
+{
+    const struct px_map_part *text = &map->parts[PX_MAP_TEXT];
+    struct px_map_group next;
+
+    if (!record(map, PX_MAP_GROUPS, i, g))
+        return false;
+    if (!record(map, PX_MAP_GROUPS, i + 1, &next))
+        next.node = map->n_rows;
+    if (g->node >= next.node || next.node > map->n_rows || g->text > text->n ||
+        (uint32_t)g->prefix + g->suffix > text->n - g->text ||
+        (uint32_t)g->prefix + g->suffix + g->width > PX_MAX_NODE_NAME)
+        return false;
+    *n = next.node - g->node;
+    *name = (struct px_map_name){.prefix = (const char *)text->at + g->text,
+                                 .n_prefix = g->prefix,
+                                 .suffix = (const char *)text->at + g->text + g->prefix,
+                                 .n_suffix = g->suffix,
+                                 .width = g->width};
+    return true;
+}
+
+/* Returns the end. */
+static char *put_name(char *out, const struct px_map_name *name, uint32_t number)
+{
+    memcpy(out, name->prefix, name->n_prefix);
+    out += name->n_prefix;
+    for (size_t i = name->width; i-- > 0; number /= 10)
+        out[i] = (char)('0' + number % 10);
+    out += name->width;
+    memcpy(out, name->suffix, name->n_suffix);
+    return out + name->n_suffix;
+}
+
+size_t px_procmap_name(const struct px_procmap *map, uint32_t row,
+                       char out[PX_MAX_NODE_NAME + 1])
+{
+    struct px_map_group g;
+    struct px_map_name name;
+    uint32_t n;
+    char *end = out;
+
+    if (group_at(map, search(map, PX_MAP_GROUPS, NULL, 0, row), &g, &name, &n) &&
+        row - g.node < n)
+        end = put_name(out, &name, g.number + (row - g.node));
+    *end = '\0';
+    return (size_t)(end - out);
+}
+
+/* The next group of those of the map's nodes; *n is limited to them, too. */
+static bool next_group(const struct px_procmap *map, uint32_t i, uint32_t node,
+                       struct px_map_group *g, struct px_map_name *name, uint32_t *n)
+{
+    if (node >= map->n_nodes || !group_at(map, i, g, name, n) || g->node != node)
+        return false;
+    *n = *n < map->n_nodes - node ? *n : map->n_nodes - node;
+    return true;
+}
+
+char *px_procmap_names(const struct px_procmap *map)
+{
+    struct px_map_group g;
+    struct px_map_name name;
+    uint32_t n, node = 0;
+    size_t size = 1;
+
+    for (uint32_t i = 0; next_group(map, i, node, &g, &name, &n); i++, node += n)
+        size += n * (name.n_prefix + name.width + name.n_suffix + 1);
+    char *text = malloc(size), *at = text;
+    node = 0;
+    for (uint32_t i = 0; text && next_group(map, i, node, &g, &name, &n);
+         i++, node += n) {
+        size_t each = name.n_prefix + name.width + name.n_suffix + 1;
+        for (uint32_t k = 0; k < n && each < size - (size_t)(at - text); k++) {
+            at = put_name(at, &name, g.number + k);
+            *at++ = ',';
+        }
+    }
+    if (text)
+        text[at > text ? at - text - 1 : 0] = '\0';
+    return text;
+}
+
+/* Up to the first dot; false if there is none. */
+static bool cut_at_dot(struct px_map_name *name)
+{
+    const char *dot = memchr(name->prefix, '.', name->n_prefix);
+
+    if (dot) {
+        name->n_prefix = (size_t)(dot - name->prefix);
+        name->width = name->n_suffix = 0;
+        return true;
+    }
+    dot = memchr(name->suffix, '.', name->n_suffix);
+    name->n_suffix = dot ? (size_t)(dot - name->suffix) : 0;
+    return dot;
+}
+
+/* The node of a group that has the name, or with_domain: has it before its domain;
+ * UINT32_MAX: none. */
+static uint32_t match(const struct px_procmap *map, uint32_t group, const char *text,
+                      size_t len, bool with_domain)
+{
+    struct px_map_group g;
+    struct px_map_name name;
+    uint32_t n;
+    uint64_t number = 0;
+
+    if (!group_at(map, group, &g, &name, &n) || (with_domain && !cut_at_dot(&name)) ||
+        len != name.n_prefix + name.width + name.n_suffix ||
+        memcmp(text, name.prefix, name.n_prefix) != 0 ||
+        memcmp(text + len - name.n_suffix, name.suffix, name.n_suffix) != 0)
+        return UINT32_MAX;
+    for (size_t i = 0; i < name.width; i++) {
+        char c = text[name.n_prefix + i];
+        if (!px_map_is_digit(c) || number > UINT32_MAX)
+            return UINT32_MAX;
+        number = number * 10 + (uint64_t)(c - '0');
+    }
+    if (name.width == 0)
+        return g.node;
+    return number >= g.number && number - g.number < n
+               ? g.node + (uint32_t)(number - g.number)
+               : UINT32_MAX;
+}
+
+/* Lowers *node to that of a group with this hash that has the name. */
+static void look_in_order(const struct px_procmap *map, const char *text, size_t len,
+                          uint32_t hash, uint32_t number, uint32_t *node)
+{
+    uint32_t low = 0, high = map->parts[PX_MAP_ORDER].n, i = 0;
+    struct px_map_group g;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (record(map, PX_MAP_ORDER, middle, &i) &&
+            record(map, PX_MAP_GROUPS, i, &g) &&
+            (g.hash < hash || (g.hash == hash && g.number <= number)))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t d = 0; d <= map->depth && record(map, PX_MAP_ORDER, low - 1 - d, &i);
+         d++) {
+        if (!record(map, PX_MAP_GROUPS, i, &g) || g.hash != hash)
+            return;
+        uint32_t found = match(map, i, text, len, false);
+        if (found < *node)
+            *node = found;
+    }
+}
+
+/* Its number is any of those in it, or none. */
+static uint32_t find(const struct px_procmap *map, const char *text, size_t len)
+{
+    struct px_map_name name = {.prefix = text, .n_prefix = len, .suffix = text};
+    uint32_t node = UINT32_MAX;
+
+    if (len == 0 || len > PX_MAX_NODE_NAME)
+        return UINT32_MAX;
+    look_in_order(map, text, len, px_map_hash(&name), 0, &node);
+    for (size_t i = 0, end; i < len; i = end + 1) {
+        uint64_t number = 0;
+        for (end = i; end < len && px_map_is_digit(text[end]); end++)
+            if (number <= UINT32_MAX)
+                number = number * 10 + (uint64_t)(text[end] - '0');
+        if (end == i || number > UINT32_MAX)
+            continue;
+        name = (struct px_map_name){.prefix = text,
+                                    .n_prefix = i,
+                                    .width = end - i,
+                                    .suffix = text + end,
+                                    .n_suffix = len - end};
+        look_in_order(map, text, len, px_map_hash(&name), (uint32_t)number, &node);
+    }
+    return node;
+}
+
+uint32_t px_procmap_find(const struct px_procmap *map, const char *name)
+{
+    return find(map, name, strlen(name));
+}
+
+uint32_t px_procmap_find_host(const struct px_procmap *map, const char *name)
+{
+    size_t len = strcspn(name, ".");
+    uint32_t node = UINT32_MAX;
+
+    if (name[len])
+        return find(map, name, len);
+    for (uint32_t i = 0; node == UINT32_MAX && i < map->parts[PX_MAP_GROUPS].n; i++)
+        node = match(map, i, name, len, true);
+    return node;
+}
+
+bool px_procmap_same_nodes(const struct px_procmap *a, const struct px_procmap *b)
+{
+    char one[PX_MAX_NODE_NAME + 1], other[PX_MAX_NODE_NAME + 1];
+    const struct px_map_part *x = a->parts, *y = b->parts;
+
+    if (a->n_nodes != b->n_nodes)
+        return false;
+    if (x[PX_MAP_GROUPS].n == y[PX_MAP_GROUPS].n &&
+        x[PX_MAP_TEXT].n == y[PX_MAP_TEXT].n &&
+        memcmp(x[PX_MAP_GROUPS].at, y[PX_MAP_GROUPS].at,
+               (size_t)x[PX_MAP_GROUPS].n * x[PX_MAP_GROUPS].size) == 0 &&
+        memcmp(x[PX_MAP_TEXT].at, y[PX_MAP_TEXT].at, x[PX_MAP_TEXT].n) == 0)
+        return true;
+    for (uint32_t i = 0; i < a->n_nodes; i++)
+        if (px_procmap_name(a, i, one) != px_procmap_name(b, i, other) ||
+            strcmp(one, other) != 0)
+            return false;
+    return true;
+}
+
+/* ---- ranks ----------------------------------------------------------------------- */
+
+/* How many ranks each node of a count has; 0: none. *end: the node behind them. */
+static uint32_t count_at(const struct px_procmap *map, uint32_t i,
+                         struct px_map_count *c, uint32_t *end)
+{
+    struct px_map_count next;
+
+    if (!record(map, PX_MAP_COUNTS, i, c))
+        return 0;
+    if (!record(map, PX_MAP_COUNTS, i + 1, &next))
+        next = (struct px_map_count){map->n_nodes, map->n_mapped};
+    if (next.node <= c->node || next.node > map->n_nodes || next.place < c->place ||
+        next.place > map->n_mapped)
+        return 0;
+    *end = next.node;
+    uint32_t each = (next.place - c->place) / (next.node - c->node);
+    return each <= UINT16_MAX ? each : 0;
+}
+
+/* The same of one node. *place: that of its first. */
+static uint32_t span(const struct px_procmap *map, uint32_t node, uint32_t *place)
+{
+    struct px_map_count c;
+    uint32_t end;
+    uint32_t each = count_at(map, search(map, PX_MAP_COUNTS, NULL, 0, node), &c, &end);
+
+    if (each == 0 || node >= end)
+        return 0;
+    *place = c.place + (node - c.node) * each;
+    return each;
+}
+
+uint32_t px_procmap_size(const struct px_procmap *map, uint32_t node)
+{
+    uint32_t place;
+
+    return span(map, node, &place);
+}
+
+/* How many consecutive ranks begin there; 0: none. */
+static uint64_t rank_in_piece(const struct px_procmap *map, uint32_t place,
+                              uint64_t *rank)
+{
+    struct px_map_piece p;
+
+    if (!record(map, PX_MAP_PIECES, search(map, PX_MAP_PIECES, NULL, 0, place), &p) ||
+        p.run == 0 || p.reps == 0)
+        return 0;
+    uint32_t at = place - p.place;
+    uint64_t per_n = (uint64_t)p.reps * p.run, i = at / per_n;
+    if (i >= p.n)
+        return 0;
+    *rank = p.base + i * p.step + (at % per_n / p.run) * p.outer + at % p.run;
+    return p.run - at % p.run;
+}
+
+static uint64_t rank_in_run(const struct px_procmap *map, uint32_t place,
+                            uint64_t *rank)
+{
+    uint32_t i = search(map, PX_MAP_RUNS, NULL, 0, place);
+    struct px_map_run r, next;
+
+    if (!record(map, PX_MAP_RUNS, i, &r))
+        return 0;
+    if (!record(map, PX_MAP_RUNS, i + 1, &next))
+        next.place = map->n_mapped;
+    *rank = (uint64_t)r.rank + (place - r.place);
+    return next.place > place ? next.place - place : 0;
+}
+
+uint32_t px_procmap_run(const struct px_procmap *map, uint32_t node, uint32_t local,
+                        uint32_t *first)
+{
+    uint64_t n, rank = 0;
+    uint32_t place;
+    uint32_t size = span(map, node, &place);
+
+    if (local >= size)
+        return 0;
+    n = map->parts[PX_MAP_RUNS].n > 0 ? rank_in_run(map, place + local, &rank)
+                                      : rank_in_piece(map, place + local, &rank);
+    if (rank >= map->n_ranks)
+        return 0;
+    *first = (uint32_t)rank;
+    n = n < size - local ? n : size - local;
+    return (uint32_t)(n < map->n_ranks - rank ? n : map->n_ranks - rank);
+}
+
+static bool place_in_pieces(const struct px_procmap *map, uint32_t rank,
+                            uint32_t *place)
+{
+    struct px_map_piece p;
+
+    for (uint32_t at = 0; record(map, PX_MAP_PIECES, at, &p); at++) {
+        if (rank < p.base || p.step == 0 || p.outer == 0)
+            continue;
+        uint32_t d = rank - p.base, n, rep;
+        if (p.step < p.outer) { /* each of reps holds one of each n */
+            rep = d / p.outer;
+            d %= p.outer;
+            n = d / p.step;
+            d %= p.step;
+        } else {
+            n = d / p.step;
+            d %= p.step;
+            rep = d / p.outer;
+            d %= p.outer;
+        }
+        *place = p.place + (n * p.reps + rep) * p.run + d;
+        if (n < p.n && rep < p.reps && d < p.run)
+            return true;
+    }
+    return false;
+}
+
+static bool place_in_runs(const struct px_procmap *map, uint32_t rank, uint32_t *place)
+{
+    static const enum px_map_part_id by_rank = PX_MAP_BY_RANK;
+    uint32_t i = search(map, PX_MAP_RUNS, &by_rank, 1, rank);
+    struct px_map_run r, next;
+
+    if (!record(map, PX_MAP_BY_RANK, i, &i) || !record(map, PX_MAP_RUNS, i, &r))
+        return false;
+    if (!record(map, PX_MAP_RUNS, i + 1, &next))
+        next.place = map->n_mapped;
+    *place = r.place + (rank - r.rank);
+    return next.place > r.place && rank - r.rank < next.place - r.place;
+}
+
+uint32_t px_procmap_node_of(const struct px_procmap *map, uint32_t rank,
+                            uint16_t *local)
+{
+    struct px_map_count c;
+    uint32_t place, end;
+
+    if (rank >= map->n_ranks ||
+        !(map->parts[PX_MAP_RUNS].n > 0 ? place_in_runs(map, rank, &place)
+                                        : place_in_pieces(map, rank, &place)))
+        return UINT32_MAX;
+    uint32_t each = count_at(map, search(map, PX_MAP_COUNTS, NULL, 1, place), &c, &end);
+    if (each == 0 || place < c.place || (place - c.place) / each >= end - c.node)
+        return UINT32_MAX;
+    if (local)
+        *local = (uint16_t)((place - c.place) % each);
+    return c.node + (place - c.place) / each;
+}
+
+uint32_t px_procmap_lowest(const struct px_procmap *map, uint32_t node)
+{
+    uint32_t lowest = UINT32_MAX, first, n;
+
+    for (uint32_t i = 0; (n = px_procmap_run(map, node, i, &first)) > 0; i += n)
+        if (first < lowest)
+            lowest = first;
+    return lowest;
+}
+
+static char *put_number(char *out, uint32_t number)
+{
+    char digits[10];
+    size_t n = 0;
+
+    do
+        digits[n++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (n > 0)
+        *out++ = digits[--n];
+    return out;
 }
 
 char *px_procmap_peers(const struct px_procmap *map, uint32_t node)
 {
-    PX_AUTO(px_buf) text = {0};
-    char item[sizeof(",4294967295")];
+    char number[10];
+    size_t width = (size_t)(put_number(number, map->n_ranks) - number) + 1;
+    uint32_t first, n, size = px_procmap_size(map, node);
+    char *text = malloc(size * width + 1), *at = text;
 
-    if (node >= map->n_nodes)
-        return NULL;
-    for (uint32_t i = map->first[node]; i < map->first[node + 1]; i++) {
-        const char *comma = i > map->first[node] ? "," : "";
-        int len = snprintf(item, sizeof(item), "%s%" PRIu32, comma, map->ranks[i]);
-        if (px_buf_add(&text, item, (size_t)len))
-            return NULL;
-    }
-    if (px_buf_add(&text, "", 1))
-        return NULL;
-    return (char *)px_buf_take(&text).data;
+    for (uint32_t i = 0; text && (n = px_procmap_run(map, node, i, &first)) > 0; i += n)
+        for (uint32_t k = 0; k < n && i + k < size; k++) {
+            at = put_number(at, first + k);
+            *at++ = ',';
+        }
+    if (text)
+        text[at > text ? at - text - 1 : 0] = '\0';
+    return text;
 }

@@ -165,19 +165,24 @@ pmix_status_t px_map_pack_nodes(const char *list, char **out)
 
 /* ---- ranks ----------------------------------------------------------------------- */
 
-static pmix_status_t pack_field(px_buf *out, const char *text, size_t len)
+/* Ranges that follow each other become one. */
+static pmix_status_t pack_field(px_buf *out, const char *at, const char *end)
 {
-    PX_AUTOFREE char *field = strndup(text, len);
-    PX_AUTOFREE uint32_t *ranks = NULL;
-    size_t n = 0;
+    uint32_t first, last, next = 0, next_last = 0;
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    if (!field)
-        return PMIX_ERR_NOMEM;
-    pmix_status_t rc = px_ranges_parse(field, PX_MAX_RANKS, &ranks, &n);
-    if (rc)
-        return rc;
-    PX_AUTOFREE char *packed = px_ranges_format(ranks, n);
-    return packed ? px_buf_add(out, packed, strlen(packed)) : PMIX_ERR_NOMEM;
+    if (!px_ranges_next(&at, end, &first, &last))
+        return PMIX_ERR_BAD_PARAM;
+    for (bool open = true; !rc && open; last = next_last) {
+        open = at < end;
+        if (open && !px_ranges_next(&at, end, &next, &next_last))
+            return PMIX_ERR_BAD_PARAM;
+        if (open && next == (uint64_t)last + 1)
+            continue;
+        rc = px_ranges_add(out, first, last);
+        first = next;
+    }
+    return rc;
 }
 
 pmix_status_t px_map_pack_ranks(const char *list, char **out)
@@ -190,7 +195,7 @@ pmix_status_t px_map_pack_ranks(const char *list, char **out)
     rc = px_buf_add(&text, "pmix[", 5);
     for (const char *s = list; !rc && *s;) {
         size_t len = strcspn(s, ";");
-        rc = pack_field(&text, s, len);
+        rc = len > 0 ? pack_field(&text, s, s + len) : PMIX_SUCCESS;
         s += len;
         if (!rc && *s) {
             rc = px_buf_add(&text, ";", 1);

@@ -99,6 +99,17 @@ pmix_status_t px_store_noted(const struct px_stores *store, const char *key,
                  : PMIX_ERR_NOT_FOUND;
 }
 
+pmix_status_t px_store_view(const struct px_stores *store, const char *key,
+                            const void **bytes, size_t *n)
+{
+    const struct px_tables *t = &store->shared;
+
+    return t->ns && px_gds_ops(t->module)->view
+               ? px_gds_ops(t->module)->view(t->module->self, t->ns, PX_GDS_INTERNAL,
+                                             PMIX_RANK_WILDCARD, key, bytes, n)
+               : PMIX_ERR_NOT_FOUND;
+}
+
 /* A job of which something stays here cannot be read in place. */
 static pmix_status_t put_spilled(struct px_stores *store, enum px_gds_table table,
                                  pmix_rank_t rank, const char *key,

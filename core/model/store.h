@@ -85,6 +85,10 @@ pmix_status_t px_store_note(struct px_stores *store, const char *key,
 pmix_status_t px_store_noted(const struct px_stores *store, const char *key,
                              pmix_value_t *out);
 
+/* The bytes of an object in place, as long as the tables are attached. */
+pmix_status_t px_store_view(const struct px_stores *store, const char *key,
+                            const void **bytes, size_t *n);
+
 /* The record that is there while the shared tables hold all of a job's information:
  * jobinfo_share.c. */
 #define PX_STORE_JOB "tenon.job"

@@ -4,6 +4,7 @@
 #include "core/base/map.h"
 #include "core/base/vec.h"
 #include "core/model/assembly.h"
+#include "core/model/lookup.h"
 #include "core/model/proc_names.h"
 #include "core/rt/process.h"
 
@@ -157,11 +158,12 @@ static pmix_status_t place_all(struct where *w, const px_identity *id)
     for (size_t i = 0; i < id->n_runs; i++) {
         const struct px_full_run *run = &id->runs[i];
         const struct px_nspace *ns = px_nspace_find(px_process.model, run->nspace);
-        const struct px_procmap *map = ns ? ns->map : NULL;
+        char name[PX_MAX_NODE_NAME + 1];
 
         for (pmix_rank_t r = run->first; !rc && r < run->first + run->n; r++)
-            rc = map && r < map->n_ranks && map->node_of[r] != UINT32_MAX
-                     ? place(w, map->nodes[map->node_of[r]], rank++)
+            rc = ns && ns->map &&
+                         px_node_name(ns, px_procmap_node_of(ns->map, r, NULL), name)
+                     ? place(w, name, rank++)
                      : PMIX_ERR_NOT_FOUND;
     }
     return rc;

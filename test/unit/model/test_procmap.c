@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Maps of nodes and ranks: read, made, and in the forms that have a length. */
+#include "core/base/buf.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
 #include "core/model/procmap.h"
 #include "core/wire/codec.h"
 #include "core/wire/walk.h"
 #include "pmix_server.h"
+#include "alloc_fail.h"
 #include "px_test.h"
 
 #include <string.h>
@@ -18,15 +20,6 @@ static uint32_t random_below(uint32_t n)
     return (seed >> 8) % n;
 }
 
-static void assert_nodes(const char *text, const char *expected)
-{
-    PX_AUTO(px_strv) names = NULL;
-
-    ok(px_map_expand_nodes(text, &names, NULL));
-    PX_AUTOFREE char *joined = px_strv_join(names, ',');
-    ck_assert_str_eq(joined, expected);
-}
-
 static struct px_procmap *parse(const char *nodes, const char *ranks)
 {
     struct px_procmap *map = NULL;
@@ -35,6 +28,30 @@ static struct px_procmap *parse(const char *nodes, const char *ranks)
     ck_assert_msg(px_procmap_create(nodes, ranks, &map, &err) == PMIX_SUCCESS,
                   "%s %s: %s", nodes, ranks, err.text);
     return map;
+}
+
+static void assert_nodes(const char *text, const char *expected)
+{
+    struct px_procmap *map = parse(text, NULL);
+    PX_AUTOFREE char *names = px_procmap_names(map);
+
+    ck_assert_str_eq(names, expected);
+    px_procmap_destroy(map);
+}
+
+/* Node and place of a rank, both at once. */
+static bool is_at(const struct px_procmap *map, uint32_t rank, uint32_t node,
+                  uint32_t local)
+{
+    uint16_t found = (uint16_t)local;
+
+    return px_procmap_node_of(map, rank, &found) == node && found == local;
+}
+
+static void assert_place(const struct px_procmap *map, uint32_t rank, uint32_t node,
+                         uint32_t local)
+{
+    ck_assert_msg(is_at(map, rank, node, local), "rank %u", rank);
 }
 
 PX_TEST(every_form_of_node_map_expands_in_order)
@@ -59,10 +76,8 @@ PX_TEST(a_map_knows_node_local_rank_and_peers_of_each_rank)
 
     ck_assert_uint_eq(map->n_nodes, 3);
     ck_assert_uint_eq(map->n_ranks, 4);
-    ck_assert_uint_eq(map->node_of[2], 0);
-    ck_assert_uint_eq(map->local_of[2], 2);
-    ck_assert_uint_eq(map->node_of[3], 1);
-    ck_assert_uint_eq(map->local_of[3], 0);
+    assert_place(map, 2, 0, 2);
+    assert_place(map, 3, 1, 0);
     PX_AUTOFREE char *peers = px_procmap_peers(map, 0);
     ck_assert_str_eq(peers, "0,1,2");
     PX_AUTOFREE char *none = px_procmap_peers(map, 2);
@@ -80,9 +95,9 @@ PX_TEST(ranges_and_lists_mix_and_ranks_need_not_be_dense)
         PX_AUTOFREE char *peers = px_procmap_peers(map, 0);
         ck_assert_str_eq(peers, "0,1,2,5");
         ck_assert_uint_eq(map->n_ranks, 8);
-        ck_assert_uint_eq(map->local_of[5], 3);
-        ck_assert_uint_eq(map->node_of[7], 1);
-        ck_assert_uint_eq(map->node_of[4], UINT32_MAX);
+        assert_place(map, 5, 0, 3);
+        assert_place(map, 7, 1, 1);
+        assert_place(map, 4, UINT32_MAX, 0);
         px_procmap_destroy(map);
     }
 }
@@ -151,8 +166,8 @@ PX_TEST(a_map_of_many_nodes_is_quickly_made)
     struct px_procmap *map = parse("pmix[n[6:0-99999]]", "raw:0-65534");
 
     ck_assert_uint_eq(map->n_nodes, 100000);
-    ck_assert_str_eq(map->nodes[99999], "n099999");
-    ck_assert_uint_eq(map->local_of[65534], 65534);
+    ck_assert_uint_eq(px_procmap_find(map, "n099999"), 99999);
+    assert_place(map, 65534, 0, 65534);
     px_procmap_destroy(map);
 }
 
@@ -170,13 +185,276 @@ PX_TEST(random_text_never_breaks_the_parser)
                 strcat(text[which], pieces[random_below(PX_COUNT(pieces))]);
         if (px_procmap_create(text[0], text[1], &map, NULL) == PMIX_SUCCESS)
             for (uint32_t r = 0; r < map->n_ranks; r++)
-                ck_assert(map->node_of[r] == UINT32_MAX ||
-                          map->node_of[r] < map->n_nodes);
+                ck_assert(px_procmap_node_of(map, r, NULL) + 1 <= map->n_nodes);
         px_procmap_destroy(map);
         PX_AUTOFREE char *nodes = NULL;
         PX_AUTOFREE char *ranks = NULL;
         ok(px_map_pack_nodes(text[0], &nodes));
         ok(px_map_pack_ranks(text[1], &ranks));
+    }
+}
+
+/* ---- the block ------------------------------------------------------------------- */
+
+enum layout { BLOCK, CYCLIC, BLOCK_CYCLIC, STRIDED, UNEVEN, RANDOM, N_LAYOUTS };
+
+/* What a map is compared with: the ranks of each node as they were told. */
+struct naive {
+    uint32_t n_nodes, n_ranks, *node_of, *local_of;
+    px_buf names, ranks; /* the text of it */
+};
+
+static void naive_fini(struct naive *m)
+{
+    free(m->node_of);
+    free(m->local_of);
+    px_buf_cleanup(&m->names);
+    px_buf_cleanup(&m->ranks);
+}
+
+static void say(px_buf *text, const char *format, uint32_t n)
+{
+    char item[64];
+
+    ok(px_buf_add(text, item, (size_t)snprintf(item, sizeof(item), format, n)));
+}
+
+static uint32_t node_in(enum layout layout, uint32_t rank, uint32_t nodes,
+                        uint32_t each)
+{
+    switch (layout) {
+    case BLOCK:
+        return rank / each;
+    case CYCLIC:
+        return rank % nodes;
+    case BLOCK_CYCLIC:
+        return rank / 2 % nodes;
+    case STRIDED: /* pairs of nodes share a stretch */
+        return rank / (2 * each) * 2 + rank % 2;
+    case UNEVEN:
+        return rank * 7 % (each + 3) ? rank / each : nodes - 1;
+    default:
+        return random_below(nodes);
+    }
+}
+
+static struct naive make_naive(enum layout layout, uint32_t nodes, uint32_t each,
+                               const char *name)
+{
+    struct naive m = {.n_nodes = nodes, .n_ranks = nodes * each};
+
+    m.node_of = calloc(m.n_ranks, sizeof(*m.node_of));
+    m.local_of = calloc(m.n_ranks, sizeof(*m.local_of));
+    px_buf *lists = calloc(nodes, sizeof(*lists));
+    uint32_t *sizes = calloc(nodes, sizeof(*sizes));
+    ck_assert(m.node_of && m.local_of && lists && sizes);
+    for (uint32_t rank = 0; rank < m.n_ranks; rank++) {
+        uint32_t node = node_in(layout, rank, nodes, each);
+        node = node < nodes ? node : nodes - 1;
+        m.node_of[rank] = node;
+        m.local_of[rank] = sizes[node]++;
+        say(&lists[node], lists[node].len ? ",%u" : "%u", rank);
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
+        say(&m.names, name, node);
+        ok(px_buf_add(&m.names, ",", 1));
+        ok(px_buf_add(&m.ranks, lists[node].data, lists[node].len));
+        ok(px_buf_add(&m.ranks, ";", 1));
+        px_buf_cleanup(&lists[node]);
+    }
+    ok(px_buf_add(&m.names, "", 1));
+    ok(px_buf_add(&m.ranks, "", 1));
+    free(lists);
+    free(sizes);
+    return m;
+}
+
+static void assert_same(const struct px_procmap *map, const struct naive *m,
+                        const char *name_form)
+{
+    uint32_t first, n, seen = 0;
+    bool same = map->n_nodes == m->n_nodes && map->n_mapped == m->n_ranks;
+
+    for (uint32_t rank = 0; same && rank < m->n_ranks; rank++)
+        same = is_at(map, rank, m->node_of[rank], m->local_of[rank]);
+    for (uint32_t node = 0; same && node < m->n_nodes; node++) {
+        char name[PX_MAX_NODE_NAME + 1], expected[64];
+        snprintf(expected, sizeof(expected), name_form, node);
+        same = px_procmap_name(map, node, name) == strlen(expected) &&
+               strcmp(name, expected) == 0 && px_procmap_find(map, name) == node;
+        for (uint32_t i = 0; (n = px_procmap_run(map, node, i, &first)) > 0; i += n)
+            for (uint32_t k = 0; same && k < n; k++, seen++)
+                same = m->node_of[first + k] == node && m->local_of[first + k] == i + k;
+    }
+    ck_assert_msg(same && seen == m->n_ranks, "%.60s / %.60s", (char *)m->names.data,
+                  (char *)m->ranks.data);
+    ck_assert_uint_eq(px_procmap_node_of(map, m->n_ranks, NULL), UINT32_MAX);
+    ck_assert_uint_eq(px_procmap_find(map, "n"), UINT32_MAX);
+}
+
+PX_TEST(every_layout_answers_as_a_table_of_its_ranks_would)
+{
+    static const char *const forms[] = {"n%u", "rack-%03u.dom", "%u", "x%u-ib0"};
+
+    for (unsigned round = 0; round < 120; round++) {
+        const char *form = forms[round % PX_COUNT(forms)];
+        uint32_t nodes = 1 + random_below(40), each = 1 + random_below(40);
+        struct naive m = make_naive(round % N_LAYOUTS, nodes, each, form);
+        struct px_procmap *map = parse((char *)m.names.data, (char *)m.ranks.data);
+        struct px_procmap *borrowed = NULL;
+        size_t n;
+        const void *bytes = px_procmap_bytes(map, &n);
+        PX_AUTOFREE char *elsewhere = malloc(n + 1); /* at an odd address */
+
+        assert_same(map, &m, form);
+        memcpy(elsewhere + 1, bytes, n);
+        ok(px_procmap_borrow(elsewhere + 1, n, &borrowed));
+        assert_same(borrowed, &m, form);
+        ck_assert(px_procmap_same_nodes(map, borrowed));
+        px_procmap_destroy(borrowed);
+        px_procmap_destroy(map);
+        naive_fini(&m);
+    }
+}
+
+PX_TEST(a_regular_map_takes_no_more_bytes_for_more_ranks)
+{
+    static const struct {
+        enum layout layout;
+        uint32_t nodes, each;
+        size_t most;
+    } rows[] = {
+        {BLOCK, 1000, 100, 300},          {CYCLIC, 1000, 100, 300},
+        {BLOCK_CYCLIC, 1000, 100, 300},   {STRIDED, 1000, 100, 13 * 100000},
+        {BLOCK, 10000, 10, 300},          {CYCLIC, 10000, 10, 300},
+        {UNEVEN, 1000, 100, 12 * 100000}, {RANDOM, 1000, 100, 13 * 100000},
+    };
+
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        struct naive m = make_naive(rows[i].layout, rows[i].nodes, rows[i].each,
+                                    "node%05u");
+        struct px_procmap *map = parse((char *)m.names.data, (char *)m.ranks.data);
+        size_t n;
+        px_procmap_bytes(map, &n);
+        ck_assert_msg(n <= rows[i].most, "row %zu: %zu bytes", i, n);
+        assert_same(map, &m, "node%05u");
+        px_procmap_destroy(map);
+        naive_fini(&m);
+    }
+}
+
+PX_TEST(a_map_without_memory_is_none)
+{
+    static char *const more[] = {(char *)"extra"};
+
+    PX_TEST_NEEDS_ALLOC;
+    for (unsigned nth = 0; px_alloc_next(&nth);) {
+        struct px_procmap *map = NULL, *longer = NULL;
+        pmix_status_t rc = px_procmap_create("n[1:1-3],a,b5,b6", "0-2;7;9,12", &map,
+                                             NULL);
+        if (!rc)
+            rc = px_procmap_extend(map, more, 1, &longer);
+        px_procmap_destroy(map);
+        px_procmap_destroy(longer);
+        px_alloc_check(rc);
+    }
+}
+
+PX_TEST(the_first_row_of_a_name_counts_and_domains_may_be_missing)
+{
+    static char *const more[] = {(char *)"extra", NULL, (char *)"b2"};
+    static const struct {
+        const char *name;
+        uint32_t node, host;
+    } rows[] = {
+        {"a1", 0, 0},
+        {"b2", 2, 2},
+        {"b02", UINT32_MAX, UINT32_MAX},
+        {"n9", 4, 4},
+        {"n10", 5, 5},
+        {"c.dom", 3, 3},
+        {"c", UINT32_MAX, 3},
+        {"c.org", UINT32_MAX, UINT32_MAX},
+        {"a1.dom", UINT32_MAX, 0},
+        {"extra", 7, 7},
+        {"n11", 6, 6},
+        {"n12", UINT32_MAX, UINT32_MAX},
+        {"", UINT32_MAX, UINT32_MAX},
+    };
+    struct px_procmap *map = parse("pmix[a1,a1,b2,c.dom,n[1:9-11]]", "0;1;2");
+    struct px_procmap *longer = NULL;
+    char name[PX_MAX_NODE_NAME + 1];
+
+    ok(px_procmap_extend(map, more, PX_COUNT(more), &longer));
+    ck_assert_uint_eq(longer->n_nodes, 7);
+    ck_assert_uint_eq(longer->n_rows, 10);
+    ck_assert_uint_eq(px_procmap_name(longer, 8, name), 0);
+    ck_assert_uint_eq(px_procmap_name(longer, 9, name), 2);
+    assert_place(longer, 2, 2, 0);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        ck_assert_uint_eq(px_procmap_find(longer, rows[i].name), rows[i].node);
+        uint32_t host = px_procmap_find(longer, rows[i].name);
+        if (host == UINT32_MAX && rows[i].name[0])
+            host = px_procmap_find_host(longer, rows[i].name);
+        ck_assert_uint_eq(host, rows[i].host);
+    }
+    PX_AUTOFREE char *names = px_procmap_names(longer);
+    ck_assert_str_eq(names, "a1,a1,b2,c.dom,n9,n10,n11");
+    px_procmap_destroy(map);
+    px_procmap_destroy(longer);
+}
+
+/* All that can be asked of it. */
+static bool ask(const struct px_procmap *map)
+{
+    char name[PX_MAX_NODE_NAME + 1];
+    uint32_t first, n;
+    uint16_t local;
+    bool sane = true;
+
+    for (uint32_t i = 0; i < 64; i++) {
+        px_procmap_name(map, i, name);
+        sane &= px_procmap_find(map, name) + 1 <= map->n_rows &&
+                px_procmap_node_of(map, i, &local) + 1 <= map->n_nodes &&
+                px_procmap_size(map, i) <= UINT16_MAX &&
+                px_procmap_lowest(map, i) + 1 <= map->n_ranks;
+        for (uint32_t k = 0; (n = px_procmap_run(map, i, k, &first)) > 0; k += n)
+            sane &= first + n <= map->n_ranks;
+        PX_AUTOFREE char *peers = px_procmap_peers(map, i);
+    }
+    PX_AUTOFREE char *names = px_procmap_names(map);
+    return sane && px_procmap_find_host(map, "n1") + 1 <= map->n_rows;
+}
+
+PX_TEST(no_spoilt_block_breaks_a_reader)
+{
+    for (unsigned round = 0; round < 2000; round++) {
+        struct naive m = make_naive(round % N_LAYOUTS, 1 + random_below(12),
+                                    1 + random_below(12), round % 2 ? "n%u" : "%u.d");
+        struct px_procmap *map = parse((char *)m.names.data, (char *)m.ranks.data);
+        struct px_procmap *spoilt = NULL;
+        size_t n;
+        const void *bytes = px_procmap_bytes(map, &n);
+        size_t len = random_below(4) ? n : random_below((uint32_t)n);
+        PX_AUTOFREE uint8_t *copy = malloc(len ? len : 1); /* for a sanitizer to see */
+
+        memcpy(copy, bytes, len);
+        for (uint32_t i = random_below(6); i > 0 && len > 0; i--)
+            copy[random_below((uint32_t)len)] = (uint8_t)random_below(4) *
+                                                (uint8_t)random_below(256);
+        if (px_procmap_borrow(copy, len, &spoilt) == PMIX_SUCCESS) {
+            struct px_procmap *own = NULL;
+            ck_assert(ask(spoilt));
+            if (px_procmap_extend(spoilt, NULL, 0, &own) == PMIX_SUCCESS)
+                ck_assert(ask(own));
+            px_procmap_destroy(own);
+            for (uint32_t i = 0; i < 8; i++) /* it changes meanwhile */
+                copy[random_below((uint32_t)len)] ^= (uint8_t)random_below(256);
+            ck_assert(ask(spoilt));
+        }
+        px_procmap_destroy(spoilt);
+        px_procmap_destroy(map);
+        naive_fini(&m);
     }
 }
 

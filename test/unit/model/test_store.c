@@ -263,12 +263,16 @@ PX_TEST(nodes_that_are_in_no_map_have_names_in_place)
     add_array(&l, PMIX_NODE_INFO_ARRAY, &node);
     learn_job(&l);
     ok(read_description(shared));
-    ck_assert_uint_eq(ns->n_nodes, 3);
-    ck_assert_str_eq(ns->node_names[2], "login");
+    ck_assert_uint_eq(ns->map->n_rows, 3);
+    ck_assert_uint_eq(px_procmap_find(ns->map, "login"), 2);
+    ck_assert(ns->map->bytes != ns->map->own); /* it is read in place */
     ck_assert_uint_eq(ns->this_node, 1); /* where rank 2 is, not the server */
     ck_assert_uint_eq(ns->job_size, 3);
     add_str(&quals, PMIX_HOSTNAME, "login");
     assert_num(ALL, PMIX_NODE_SIZE, PMIX_UINT32, 5);
+    px_jobinfo_detach(ns);
+    ck_assert(ns->map->bytes == ns->map->own);
+    ck_assert_uint_eq(px_procmap_find(ns->map, "login"), 2);
 }
 
 /* What keeps a job from being read in place, and whether its reader knows. */
