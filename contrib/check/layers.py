@@ -55,7 +55,7 @@ ALLOWED = {
 }
 # Libraries that stay inside some rooms; all others may use what the system has.
 LIBRARIES = {
-    r"event2/|evutil": {"core/rt"},
+    r"sys/epoll\.h": {"core/rt"},
     r"ltdl\.h": {"core/plugin"},
     r"zlib\.h": {"core/wire"},
     r"hwloc(\.h|/)": {"core/types", "core/topo"},
@@ -136,7 +136,7 @@ def sample(root, _build):
         "core/rt/skip.c": '# include "core/wire/w.h"',
         "components/ptl/usock/core.c": '#include "core/rt/loop.h"',
         "components/ptl/usock/cousin.c": '#include "components/ptl/tcp/tcp.h"',
-        "components/ptl/usock/event.c": "#include <event2/event.h>",
+        "components/ptl/usock/event.c": "#include <sys/epoll.h>",
         "components/ptl/down.c": '#include "components/ptl/tcp/tcp.h"',
         "components/gds/hash/other.c": '#include "components/ptl/common.h"',
         "contrib/tools/t.c": '#include "core/base/a.h"',

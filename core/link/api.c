@@ -125,21 +125,29 @@ pmix_status_t px_api_infos_nb(struct px_api op, pmix_info_cbfunc_t cb, void *cbd
     return px_api_post(&op, sizeof op);
 }
 
-void px_api_done(struct px_api *op, pmix_status_t status)
+static void on_finish(struct px_msg *msg)
 {
+    struct px_api *op = PX_CONTAINER_OF(msg, struct px_api, msg);
     bool kept = op->kept;
 
+    if (op->finish)
+        op->finish(op);
+    else if (op->cb)
+        op->cb(op->status, op->cbdata);
+    if (!kept)
+        px_api_free(op);
+}
+
+void px_api_done(struct px_api *op, pmix_status_t status)
+{
     op->status = status;
     if (op->call) {
         px_call_done(op->call, status);
         return;
     }
-    if (op->finish)
-        op->finish(op);
-    else if (op->cb)
-        op->cb(status, op->cbdata);
-    if (!kept)
-        px_api_free(op);
+    op->msg.run = on_finish;
+    if (!px_loop_defer(px_process.loop, &op->msg))
+        on_finish(&op->msg);
 }
 
 void px_api_send(struct px_api *op)

@@ -15,7 +15,6 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#define READ_CHUNK_B (64u * 1024u)
 /* One peer may not keep the loop to itself: after this many bytes the others have
  * their turn. */
 #define READ_TURN_B (1024u * 1024u)
@@ -331,10 +330,10 @@ static pmix_status_t feed(struct px_conn *c, const uint8_t *p, size_t n)
 
 static void receive(struct px_conn *c)
 {
-    uint8_t chunk[READ_CHUNK_B];
+    uint8_t *chunk = px_loop_scratch(c->loop);
 
     for (size_t turn = 0; turn < READ_TURN_B && !c->lost && !c->doomed;) {
-        ssize_t n = read_some(c, chunk, sizeof chunk);
+        ssize_t n = read_some(c, chunk, PX_SCRATCH_B);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -350,7 +349,7 @@ static void receive(struct px_conn *c)
             conn_lost(c, rc);
             return;
         }
-        if ((size_t)n < sizeof chunk)
+        if ((size_t)n < PX_SCRATCH_B)
             return; /* drained: the next recv would only say EAGAIN */
         turn += (size_t)n;
     }

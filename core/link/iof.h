@@ -18,7 +18,8 @@ struct px_iof {
 };
 
 struct px_iofs {
-    struct px_list list; /* struct px_iof */
+    struct px_list list;   /* struct px_iof */
+    struct px_list pieces; /* which they have not had yet */
     size_t last_id;
 };
 
@@ -33,6 +34,6 @@ void px_iof_remove(struct px_iof *iof);
 /* Reads a message of PX_TAG_IOF (px_request_piece; id is its receiver's, no bytes are
  * the end of a stream) and hands it to its receiver. PMIX_ERR_NOT_FOUND if that one has
  * gone; or why it cannot be read. */
-pmix_status_t px_iof_receive(const struct px_iofs *iofs, px_reader *r);
+pmix_status_t px_iof_receive(struct px_iofs *iofs, px_reader *r);
 
 #endif

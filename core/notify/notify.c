@@ -223,6 +223,7 @@ static void handler_done(pmix_status_t status, pmix_info_t *results, size_t n,
         cb(rc, thiscbdata);
     c->status = status;
     c->msg.run = on_answer;
+    c->msg.for_user = true;
     if (!px_process_post(&c->msg))
         chain_free(c);
 }
@@ -318,7 +319,7 @@ static pmix_status_t start_chain(struct px_notify *n, struct event *e,
         chain_free(c);
         return PMIX_SUCCESS;
     }
-    c->msg.run = on_start;
+    c->msg = (struct px_msg){.run = on_start, .for_user = true};
     px_post(px_process.loop, &c->msg);
     return PMIX_SUCCESS;
 }

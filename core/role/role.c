@@ -66,6 +66,13 @@ static pmix_status_t start_machine(enum px_role role, const pmix_info_t *info,
                                err);
 }
 
+/* A server calls its host's functions at any point. */
+static void set_roles(unsigned roles)
+{
+    px_process.roles = roles;
+    px_loop_let_guests(px_process.loop, !(roles & PX_ROLE_SERVER));
+}
+
 static unsigned *users_of(enum px_role role)
 {
     return &px_process.role_users[role == PX_ROLE_CLIENT   ? 0
@@ -110,7 +117,7 @@ static pmix_status_t acquire_machine(enum px_role role, const pmix_info_t *info,
     }
     px_topo_given(info, n_info);
     px_process.users++;
-    px_process.roles |= role;
+    set_roles(px_process.roles | role);
     (*users_of(role))++;
     return PMIX_SUCCESS;
 }
@@ -121,7 +128,7 @@ static void release_machine(enum px_role role)
 
     assert(*of_role > 0);
     if (--*of_role == 0)
-        px_process.roles &= ~(unsigned)role;
+        set_roles(px_process.roles & ~(unsigned)role);
     if (--px_process.users == 0)
         stop_machine();
     else

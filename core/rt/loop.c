@@ -1,48 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop, its mailbox, calls, watches and timers, over a libevent base without locks.
+/* The turns of threads at running the loop, its mailboxes, and calls.
  *
- * Exactly one thread at a time runs the base: the loop's own thread or, with external
- * progress, the one that holds the turn. All others reach it through the mailbox, a
- * lock-free stack with an eventfd that is written only when the stack was empty, so
+ * Exactly one thread at a time has the turn to run it (adr/0020): the loop's own; or,
+ * as a guest, one that waits in px_call, which spares both a wake-up; or, with external
+ * progress, any that pumps or waits. All others reach it through the mailboxes,
+ * lock-free stacks with an eventfd that is written only when the stack was empty, so
  * that a burst of messages costs one wake-up. */
-#include "core/rt/loop.h"
-
-#include "core/base/clock.h"
+#include "core/rt/loop_impl.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <event2/event.h>
-#include <event2/event_struct.h>
 #include <linux/futex.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 
-struct px_loop {
-    struct event_base *base;
-    atomic_bool external; /* becomes true only */
-    pthread_t thread;     /* unless external */
-    /* The thread that runs the loop: its pthread_self(), or 0. */
-    _Atomic(uintptr_t) owner;
-
-    /* The mailbox: newest first, turned round by the reader. */
-    _Atomic(struct px_msg *) inbox;
-    atomic_uint posting; /* px_post calls that may still touch this structure */
-    atomic_uint held;    /* px_loop_hold calls not yet undone */
-    int wake_fd;         /* an eventfd, written when the inbox was empty */
-    struct event mail;
-
-    /* External progress: whose turn it is to run the loop. */
-    pthread_mutex_t turn_lock;
-    pthread_cond_t turn_over;
-    bool pumping;
-
-    struct px_children children;
-};
+/* Messages that messages have posted are run before descriptors are looked at again, so
+ * often. */
+#define MAIL_ROUNDS 8
 
 static uintptr_t self(void)
 {
@@ -64,34 +41,47 @@ void px_loop_assert(const struct px_loop *loop)
 
 /* ---- mailbox --------------------------------------------------------------------- */
 
-void px_post(struct px_loop *loop, struct px_msg *msg)
+/* True if it was empty. */
+static bool push(_Atomic(struct px_msg *) *inbox, struct px_msg *msg)
 {
-    struct px_msg *newest = atomic_load_explicit(&loop->inbox, memory_order_relaxed);
+    struct px_msg *newest = atomic_load_explicit(inbox, memory_order_relaxed);
 
-    /* As soon as the message is in, it may run and bring about px_loop_destroy, while
-     * this thread has the eventfd still to write: destroy waits for posting to reach
-     * 0. */
-    atomic_fetch_add_explicit(&loop->posting, 1, memory_order_relaxed);
     do {
         msg->next = newest;
     } while (!atomic_compare_exchange_weak_explicit(
-        &loop->inbox, &newest, msg, memory_order_release, memory_order_relaxed));
-    /* Fails only if 2^64 wake-ups are pending, and one is enough; or for a moment,
-     * where something between us and the kernel (a tracer, a sandbox) interrupts it.
-     * That wake-up would be the last: the mailbox stays full, and a full one is not
-     * told of again. */
-    if (!newest)
-        (void)PX_RETRY(write(loop->wake_fd, &(uint64_t){1}, sizeof(uint64_t)));
+        inbox, &newest, msg, memory_order_release, memory_order_relaxed));
+    return !newest;
+}
+
+static bool has_mail(struct px_loop *loop, bool for_user)
+{
+    return atomic_load_explicit(&loop->inbox[for_user], memory_order_relaxed);
+}
+
+/* Fails only if 2^64 wake-ups are pending, and one is enough; or for a moment, where
+ * something between us and the kernel (a tracer, a sandbox) interrupts it. That wake-up
+ * would be the last: the mailbox stays full, and a full one is not told of again. */
+static void wake(struct px_loop *loop)
+{
+    (void)PX_RETRY(write(loop->wake_fd, &(uint64_t){1}, sizeof(uint64_t)));
+}
+
+void px_post(struct px_loop *loop, struct px_msg *msg)
+{
+    /* As soon as the message is in, it may run and bring about px_loop_destroy, while
+     * this thread has the eventfd still to write: destroy waits for posting to reach
+     * 0. The thread that has the turn looks into the mailboxes before it waits. */
+    atomic_fetch_add_explicit(&loop->posting, 1, memory_order_relaxed);
+    if (push(&loop->inbox[msg->for_user], msg) && !px_loop_is_current(loop))
+        wake(loop);
     atomic_fetch_sub_explicit(&loop->posting, 1, memory_order_release);
 }
 
 /* Runs what is in the mailbox now, in the order posted; what that posts in turn is left
- * for the next pass, so that messages cannot starve sockets and timers. False if it was
- * empty. */
-static PX_LOOP_ONLY bool run_mail(struct px_loop *loop)
+ * for the next round. False if it was empty. */
+static PX_LOOP_ONLY bool run_inbox(_Atomic(struct px_msg *) *inbox)
 {
-    struct px_msg *newest = atomic_exchange_explicit(&loop->inbox, NULL,
-                                                     memory_order_acquire);
+    struct px_msg *newest = atomic_exchange_explicit(inbox, NULL, memory_order_acquire);
     struct px_msg *oldest = NULL;
     bool any = newest != NULL;
 
@@ -112,50 +102,122 @@ static PX_LOOP_ONLY bool run_mail(struct px_loop *loop)
     return any;
 }
 
-static void on_mail(evutil_socket_t fd, short what PX_UNUSED, void *arg)
+static PX_LOOP_ONLY bool run_mail(struct px_loop *loop)
 {
-    uint64_t n;
+    bool any = false;
 
-    px_loop_assert(arg);
-    /* Emptied before the inbox is: a message that comes in between costs a wake-up for
-     * nothing, in the other order it would be forgotten. */
-    (void)!read(fd, &n, sizeof(n));
-    run_mail(arg);
+    if (!loop->guest) {
+        any = run_inbox(&loop->inbox[true]);
+        loop->n_deferred = 0;
+    }
+    return run_inbox(&loop->inbox[false]) || any;
 }
 
-/* ---- running --------------------------------------------------------------------- */
-
-static void enter(struct px_loop *loop) PX_ASSERTS_LOOP
+static PX_LOOP_ONLY void run_rounds(struct px_loop *loop)
 {
+    for (int i = 0; i < MAIL_ROUNDS && run_mail(loop); i++)
+        ;
+}
+
+bool px_loop_defer(struct px_loop *loop, struct px_msg *msg)
+{
+    if (!px_loop_is_current(loop) || !loop->guest)
+        return false;
+    loop->n_deferred++;
+    msg->for_user = true;
+    px_post(loop, msg);
+    return true;
+}
+
+/* ---- turns ----------------------------------------------------------------------- */
+
+/* The loop's own thread may look at the descriptors once, or not. With turn_lock. */
+static void arm(struct px_loop *loop, bool on)
+{
+    struct epoll_event e = {.events = on ? EPOLLIN | EPOLLONESHOT : 0u};
+
+    if (loop->armed == on || loop->outer_fd < 0)
+        return;
+    (void)epoll_ctl(loop->outer_fd, EPOLL_CTL_MOD, loop->poll.fd, &e);
+    loop->armed = on;
+}
+
+/* With turn_lock; false if another has the turn. */
+static bool take(struct px_loop *loop, bool guest)
+{
+    if (loop->taken)
+        return false;
+    loop->taken = true;
+    loop->guest = guest;
     atomic_store_explicit(&loop->owner, self(), memory_order_relaxed);
+    return true;
 }
 
+static void enter(struct px_loop *loop PX_UNUSED) PX_ASSERTS_LOOP
+{
+    assert(px_loop_is_current(loop));
+}
+
+/* With turn_lock. */
 static void leave(struct px_loop *loop)
 {
     atomic_store_explicit(&loop->owner, 0, memory_order_relaxed);
+    loop->taken = false;
+    pthread_cond_broadcast(&loop->turn_over);
+}
+
+/* The next thread finds what is left. */
+static void release(struct px_loop *loop)
+{
+    pthread_mutex_lock(&loop->turn_lock);
+    bool left = has_mail(loop, false) || has_mail(loop, true) ||
+                px_poll_due(&loop->poll) < loop->sleeps_until_ms;
+    leave(loop);
+    arm(loop, true);
+    if (left)
+        wake(loop);
+    pthread_mutex_unlock(&loop->turn_lock);
+}
+
+static PX_LOOP_ONLY void pass(struct px_loop *loop, bool wait)
+{
+    px_poll_run(&loop->poll, wait && !has_mail(loop, false) &&
+                                 (loop->guest || !has_mail(loop, true)));
+    run_rounds(loop);
 }
 
 static void *thread_main(void *arg)
 {
     struct px_loop *loop = arg;
-
-    enter(loop);
-    event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY);
-    leave(loop);
-    return NULL;
-}
-
-/* The turn is taken; turn_lock is not held. */
-static void take_turn(struct px_loop *loop, int flags)
-{
-    enter(loop);
-    event_base_loop(loop->base, flags);
-    leave(loop);
+    struct epoll_event e;
 
     pthread_mutex_lock(&loop->turn_lock);
-    loop->pumping = false;
-    pthread_cond_broadcast(&loop->turn_over);
+    while (!loop->stopped) {
+        uint64_t due = PX_NEVER; /* a guest sees to timers, and says what it leaves */
+
+        if (take(loop, false)) {
+            pthread_mutex_unlock(&loop->turn_lock);
+            enter(loop);
+            do /* without guests it keeps the turn, and waits where they would */
+                pass(loop, loop->no_guests);
+            while (loop->no_guests && !loop->stopped);
+            pthread_mutex_lock(&loop->turn_lock);
+            leave(loop);
+            if (loop->stopped)
+                break;
+            arm(loop, true);
+            due = has_mail(loop, false) || has_mail(loop, true)
+                      ? 0
+                      : px_poll_due(&loop->poll);
+        }
+        loop->sleeps_until_ms = due;
+        pthread_mutex_unlock(&loop->turn_lock);
+        int n = epoll_wait(loop->outer_fd, &e, 1, px_poll_timeout(due));
+        pthread_mutex_lock(&loop->turn_lock);
+        loop->armed = loop->armed && n <= 0;
+    }
     pthread_mutex_unlock(&loop->turn_lock);
+    return NULL;
 }
 
 void px_loop_pump(struct px_loop *loop)
@@ -163,11 +225,24 @@ void px_loop_pump(struct px_loop *loop)
     if (!loop->external)
         return;
     pthread_mutex_lock(&loop->turn_lock);
-    bool mine = !loop->pumping; /* else it is seen to already, perhaps by this thread */
-    loop->pumping = true;
+    bool mine = take(loop, false); /* else it is seen to, perhaps by this thread */
     pthread_mutex_unlock(&loop->turn_lock);
-    if (mine) /* alone, NONBLOCK goes on while any fd is ready */
-        take_turn(loop, EVLOOP_NONBLOCK | EVLOOP_ONCE);
+    if (!mine)
+        return;
+    enter(loop);
+    pass(loop, false);
+    release(loop);
+}
+
+void px_loop_let_guests(struct px_loop *loop, bool allowed)
+{
+    atomic_store(&loop->no_guests, !allowed);
+}
+
+void *px_loop_scratch(struct px_loop *loop)
+{
+    px_loop_assert(loop);
+    return loop->scratch;
 }
 
 /* ---- calls: a message and a latch on the caller's stack -------------------------- */
@@ -178,6 +253,7 @@ enum { WAITING, ASLEEP, DONE };
 
 struct px_call {
     struct px_msg msg;
+    struct px_loop *loop;
     px_call_fn fn;
     void *args;
     pmix_status_t status;
@@ -196,57 +272,114 @@ static bool is_done(const struct px_call *call)
     return atomic_load_explicit(&call->state, memory_order_acquire) == DONE;
 }
 
+/* A message for the user is for the loop's own thread, which must have the turn for
+ * it. */
+static bool may_be_guest(struct px_loop *loop)
+{
+    return !loop->no_guests && !loop->closing && !loop->external &&
+           !has_mail(loop, true);
+}
+
+/* Runs the loop, if no other thread does, until the call is done or there is something
+ * for the loop's own thread. False: the call is still to be posted. */
+static bool drive(struct px_loop *loop, struct px_call *call)
+{
+    pthread_mutex_lock(&loop->turn_lock);
+    bool mine = may_be_guest(loop) && take(loop, true);
+    pthread_mutex_unlock(&loop->turn_lock);
+    if (!mine)
+        return false;
+    enter(loop);
+    (void)push(&loop->inbox[false], &call->msg);
+    run_rounds(loop);
+    if (!is_done(call)) {
+        pthread_mutex_lock(&loop->turn_lock);
+        arm(loop, false);
+        pthread_mutex_unlock(&loop->turn_lock);
+    }
+    while (!is_done(call) && may_be_guest(loop))
+        pass(loop, true);
+    release(loop);
+    return true;
+}
+
 /* External progress: runs the loop, or waits while another thread does, until the call
  * is done. */
 static void help(struct px_loop *loop, const struct px_call *call)
 {
     pthread_mutex_lock(&loop->turn_lock);
     while (!is_done(call)) {
-        if (loop->pumping) {
+        if (!take(loop, false)) {
             pthread_cond_wait(&loop->turn_over, &loop->turn_lock);
             continue;
         }
-        loop->pumping = true;
         pthread_mutex_unlock(&loop->turn_lock);
-        take_turn(loop, EVLOOP_ONCE);
+        enter(loop);
+        pass(loop, true);
+        release(loop);
         pthread_mutex_lock(&loop->turn_lock);
     }
     pthread_mutex_unlock(&loop->turn_lock);
 }
 
-pmix_status_t px_call(struct px_loop *loop, px_call_fn fn, void *args)
+static void await(struct px_loop *loop, struct px_call *call)
 {
     static const struct timespec look_up = {.tv_sec = 1};
-    struct px_call call = {.msg = {.run = on_call}, .fn = fn, .args = args};
     int was = WAITING;
+
+    if (!loop->external) /* if it is not done already */
+        atomic_compare_exchange_strong_explicit(
+            &call->state, &was, ASLEEP, memory_order_acquire, memory_order_acquire);
+    /* The loop's thread may be stopped while this one waits for it, which then takes
+     * its part. */
+    while (!is_done(call)) {
+        if (loop->external)
+            help(loop, call);
+        else
+            syscall(SYS_futex, &call->state, FUTEX_WAIT_PRIVATE, ASLEEP, &look_up, NULL,
+                    0);
+    }
+}
+
+pmix_status_t px_call(struct px_loop *loop, px_call_fn fn, void *args)
+{
+    struct px_call call = {
+        .msg = {.run = on_call}, .loop = loop, .fn = fn, .args = args};
+    int cancel;
 
     if (!loop)
         return PMIX_ERR_INIT;
     if (px_loop_is_current(loop))
         return PMIX_ERR_WOULD_BLOCK;
-    px_post(loop, &call.msg);
-    if (!loop->external) /* if it is not done already */
-        atomic_compare_exchange_strong_explicit(
-            &call.state, &was, ASLEEP, memory_order_acquire, memory_order_acquire);
-    /* The loop's thread may be stopped while this one waits for it, which then takes
-     * its part. */
-    while (!is_done(&call)) {
-        if (loop->external)
-            help(loop, &call);
-        else
-            syscall(SYS_futex, &call.state, FUTEX_WAIT_PRIVATE, ASLEEP, &look_up, NULL,
-                    0);
-    }
+    /* A thread that were cancelled here would take the turn, and its stack, with it. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    if (!drive(loop, &call))
+        px_post(loop, &call.msg);
+    await(loop, &call);
+    pthread_setcancelstate(cancel, NULL);
     return call.status;
+}
+
+static void end_call(struct px_call *call)
+{
+    _Atomic int *state = &call->state;
+
+    if (atomic_exchange_explicit(state, DONE, memory_order_acq_rel) == ASLEEP)
+        syscall(SYS_futex, state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void on_end(struct px_msg *msg)
+{
+    end_call(PX_CONTAINER_OF(msg, struct px_call, msg));
 }
 
 void px_call_done(struct px_call *call, pmix_status_t status)
 {
-    _Atomic int *state = &call->state;
-
     call->status = status;
-    if (atomic_exchange_explicit(state, DONE, memory_order_acq_rel) == ASLEEP)
-        syscall(SYS_futex, state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    call->msg.run = on_end;
+    /* Not before the user's functions whose time came earlier. */
+    if (call->loop->n_deferred == 0 || !px_loop_defer(call->loop, &call->msg))
+        end_call(call);
 }
 
 /* ---- life ------------------------------------------------------------------------ */
@@ -273,13 +406,9 @@ static pmix_status_t start_thread(struct px_loop *loop)
 
 static void free_loop(struct px_loop *loop)
 {
-    if (loop->base) {
-        if (event_initialized(&loop->mail))
-            event_del(&loop->mail);
-        event_base_free(loop->base);
-    }
-    if (loop->wake_fd >= 0)
-        close(loop->wake_fd);
+    px_poll_fini(&loop->poll);
+    px_drop_fd(&loop->outer_fd);
+    px_drop_fd(&loop->wake_fd);
     pthread_cond_destroy(&loop->turn_over);
     pthread_mutex_destroy(&loop->turn_lock);
     free(loop);
@@ -287,22 +416,22 @@ static void free_loop(struct px_loop *loop)
 
 static pmix_status_t set_up(struct px_loop *loop)
 {
-    struct event_config *config = event_config_new();
+    struct epoll_event none = {0};
+    pmix_status_t rc = px_poll_init(&loop->poll);
 
-    if (config) {
-        event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
-        event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
-        loop->base = event_base_new_with_config(config);
-        event_config_free(config);
-    }
+    if (rc)
+        return rc;
     loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (!loop->base || loop->wake_fd < 0)
+    if (loop->wake_fd < 0)
         return PMIX_ERR_OUT_OF_RESOURCE;
-    if (event_assign(&loop->mail, loop->base, loop->wake_fd, EV_READ | EV_PERSIST,
-                     on_mail, loop) ||
-        event_add(&loop->mail, NULL))
-        return PMIX_ERR_NOMEM;
-    return loop->external ? PMIX_SUCCESS : start_thread(loop);
+    rc = px_poll_wake_by(&loop->poll, loop->wake_fd);
+    if (rc || loop->external)
+        return rc;
+    loop->outer_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (loop->outer_fd < 0 ||
+        epoll_ctl(loop->outer_fd, EPOLL_CTL_ADD, loop->poll.fd, &none))
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    return start_thread(loop);
 }
 
 pmix_status_t px_loop_create(bool external, struct px_loop **out)
@@ -312,6 +441,7 @@ pmix_status_t px_loop_create(bool external, struct px_loop **out)
     if (!loop)
         return PMIX_ERR_NOMEM;
     loop->external = external;
+    loop->outer_fd = loop->wake_fd = loop->poll.fd = -1;
     pthread_mutex_init(&loop->turn_lock, NULL);
     pthread_cond_init(&loop->turn_over, NULL);
     px_list_init(&loop->children.list);
@@ -331,12 +461,13 @@ struct stop {
 
 static void on_stop(struct px_msg *msg)
 {
-    event_base_loopbreak(PX_CONTAINER_OF(msg, struct stop, msg)->loop->base);
+    PX_CONTAINER_OF(msg, struct stop, msg)->loop->stopped = true;
 }
 
+/* Only the loop's own thread runs what is for users. */
 static void end_thread(struct px_loop *loop)
 {
-    struct stop stop = {.msg = {.run = on_stop}, .loop = loop};
+    struct stop stop = {.msg = {.run = on_stop, .for_user = true}, .loop = loop};
 
     px_post(loop, &stop.msg);
     pthread_join(loop->thread, NULL);
@@ -360,150 +491,6 @@ void px_loop_let_go(struct px_loop *loop)
     atomic_fetch_sub_explicit(&loop->held, 1, memory_order_release);
 }
 
-/* ---- watches: either kind may be freed inside its own callback; nothing touches it
- * after  */
-
-/* Two events, so that turning "writable" on and off is one epoll_ctl, not two. */
-struct px_watch {
-    struct px_loop *loop;
-    struct event readable;
-    struct event writable;
-    unsigned events; /* enum px_watch_events, or-ed: what is watched now */
-    px_watch_fn fn;
-    void *arg;
-};
-
-struct px_timer {
-    struct px_loop *loop;
-    struct event event;
-    uint64_t due_ms; /* of px_clock_ms() */
-    px_timer_fn fn;
-    void *arg;
-};
-
-static void on_ready(evutil_socket_t fd, short what, void *arg)
-{
-    struct px_watch *w = arg;
-
-    w->fn(w->arg, fd, what & EV_READ ? PX_READABLE : PX_WRITABLE);
-}
-
-static pmix_status_t set_events(struct px_watch *w, unsigned events)
-{
-    struct event *const both[] = {&w->readable, &w->writable};
-    static const unsigned bits[] = {PX_READABLE, PX_WRITABLE};
-
-    for (size_t i = 0; i < PX_COUNT(both); i++) {
-        if (!((w->events ^ events) & bits[i]))
-            continue;
-        if (events & bits[i] ? event_add(both[i], NULL) : event_del(both[i]))
-            return PMIX_ERROR;
-        w->events ^= bits[i];
-    }
-    return PMIX_SUCCESS;
-}
-
-struct px_watch *px_watch_create(struct px_loop *loop, int fd, unsigned events,
-                                 px_watch_fn fn, void *arg)
-{
-    px_loop_assert(loop);
-    struct px_watch *w = calloc(1, sizeof(*w));
-    if (!w)
-        return NULL;
-    *w = (struct px_watch){.loop = loop, .fn = fn, .arg = arg};
-    event_assign(&w->readable, loop->base, fd, EV_READ | EV_PERSIST, on_ready, w);
-    event_assign(&w->writable, loop->base, fd, EV_WRITE | EV_PERSIST, on_ready, w);
-    if (set_events(w, events)) {
-        px_watch_free(w);
-        return NULL;
-    }
-    return w;
-}
-
-void px_watch_set(struct px_watch *w, unsigned events)
-{
-    px_loop_assert(w->loop);
-    /* libevent keeps its record of an fd, so this asks for no memory of ours. */
-    (void)set_events(w, events);
-}
-
-void px_watch_free(struct px_watch *w)
-{
-    if (!w)
-        return;
-    px_loop_assert(w->loop);
-    event_del(&w->readable);
-    event_del(&w->writable);
-    free(w);
-}
-
-/* ---- timers ---------------------------------------------------------------------- */
-
-/* libevent's own limit is lower than uint64_t; a longer timer is armed in several
- * turns. */
-#define LONGEST_MS (7 * 24 * 3600 * UINT64_C(1000))
-
-static void arm(struct px_timer *t, uint64_t in_ms)
-{
-    if (in_ms > LONGEST_MS)
-        in_ms = LONGEST_MS;
-    const struct timeval tv = {
-        .tv_sec = (time_t)(in_ms / 1000),
-        .tv_usec = (suseconds_t)(in_ms % 1000 * 1000),
-    };
-    /* The heap of timers may want memory. A timer that is lost is a hang; this one
-     * comes at once instead, finds that it is early and is armed again. */
-    if (event_add(&t->event, &tv))
-        event_active(&t->event, EV_TIMEOUT, 0);
-}
-
-/* libevent counts by a coarse clock and from the start of a pass, so it may come a
- * little early; a deadline kept in px_clock_ms() must have passed when its timer
- * fires. */
-static void on_time(evutil_socket_t fd PX_UNUSED, short what PX_UNUSED, void *arg)
-{
-    struct px_timer *t = arg;
-    uint64_t now = px_clock_ms();
-
-    if (now < t->due_ms)
-        arm(t, t->due_ms - now);
-    else
-        t->fn(t->arg);
-}
-
-struct px_timer *px_timer_create(struct px_loop *loop, px_timer_fn fn, void *arg)
-{
-    px_loop_assert(loop);
-    struct px_timer *t = calloc(1, sizeof(*t));
-    if (!t)
-        return NULL;
-    *t = (struct px_timer){.loop = loop, .fn = fn, .arg = arg};
-    evtimer_assign(&t->event, loop->base, on_time, t);
-    return t;
-}
-
-void px_timer_set(struct px_timer *t, uint64_t in_ms)
-{
-    px_loop_assert(t->loop);
-    uint64_t now = px_clock_ms();
-    t->due_ms = in_ms > UINT64_MAX - now ? UINT64_MAX : now + in_ms;
-    arm(t, in_ms);
-}
-
-void px_timer_clear(struct px_timer *t)
-{
-    px_loop_assert(t->loop);
-    event_del(&t->event);
-}
-
-void px_timer_free(struct px_timer *t)
-{
-    if (!t)
-        return;
-    px_timer_clear(t);
-    free(t);
-}
-
 struct px_children *px_loop_children(struct px_loop *loop)
 {
     return &loop->children;
@@ -525,11 +512,10 @@ static void run_rest(struct px_loop *loop)
         pthread_mutex_unlock(&loop->turn_lock);
         sched_yield();
     } while (atomic_load_explicit(&loop->posting, memory_order_acquire) ||
-             atomic_load_explicit(&loop->inbox, memory_order_relaxed) ||
+             has_mail(loop, false) || has_mail(loop, true) ||
              atomic_load_explicit(&loop->held, memory_order_acquire));
     if (loop->children.free_all)
         loop->children.free_all(loop);
-    leave(loop);
 }
 
 void px_loop_destroy(struct px_loop *loop)
@@ -537,24 +523,24 @@ void px_loop_destroy(struct px_loop *loop)
     if (!loop)
         return;
     assert(!px_loop_is_current(loop));
-    if (loop->external) {
-        /* A thread may still be in its last pass of px_loop_pump. None begins
-         * another. */
-        pthread_mutex_lock(&loop->turn_lock);
-        while (loop->pumping)
-            pthread_cond_wait(&loop->turn_over, &loop->turn_lock);
-        loop->pumping = true;
-        pthread_mutex_unlock(&loop->turn_lock);
-    } else {
+    if (!loop->external)
         end_thread(loop);
-    }
+    /* A thread may still have the turn, and be asleep. None takes another. */
+    atomic_store(&loop->closing, true);
+    wake(loop);
+    pthread_mutex_lock(&loop->turn_lock);
+    while (!take(loop, false))
+        pthread_cond_wait(&loop->turn_over, &loop->turn_lock);
+    pthread_mutex_unlock(&loop->turn_lock);
     run_rest(loop);
     free_loop(loop);
 }
 
 void px_loop_abandon(struct px_loop *loop)
 {
-    /* libevent must not be asked to clean up: the epoll set is still shared with the
-     * parent. */
-    close(loop->wake_fd);
+    /* The epoll sets are still shared with the parent: they may be closed, and not be
+     * changed. */
+    px_drop_fd(&loop->outer_fd);
+    px_drop_fd(&loop->poll.fd);
+    px_drop_fd(&loop->wake_fd);
 }

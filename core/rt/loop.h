@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event loop: the one thread that owns all mutable state, and the mailbox into
- * it. */
+/* The event loop: one thread at a time, which owns all mutable state, and the mailboxes
+ * into it. */
 #ifndef PX_RT_LOOP_H
 #define PX_RT_LOOP_H
 
@@ -36,14 +36,24 @@ void px_loop_assert(const struct px_loop *loop) PX_ASSERTS_LOOP;
 /* One pass without blocking; for external progress. Any thread, one at a time. */
 void px_loop_pump(struct px_loop *loop);
 
-/* A message into the loop: embed it, set run, post it. Posted messages run in order.
- * Any thread, the loop's own too (it then runs on a later pass, never inside the
- * caller). */
+/* A message into the loop: embed it, set run, post it. Posted messages run in order,
+ * those for the user among themselves. Any thread, the one that runs the loop too (it
+ * then runs later, never inside the caller). */
 struct px_msg {
     struct px_msg *next;
     void (*run)(struct px_msg *msg);
+    bool for_user; /* run calls functions of the program's: not in its own threads */
 };
 void px_post(struct px_loop *loop, struct px_msg *msg);
+
+/* A thread that waits in px_call runs the loop as a guest, and calls none of the
+ * program's functions, as the program may hold locks. Before one is called: true in a
+ * guest, if msg, which then does it, has been posted; false elsewhere, also for
+ * NULL. */
+bool px_loop_defer(struct px_loop *loop, struct px_msg *msg);
+/* Whether there may be guests (there may, at first): where the loop calls functions of
+ * the program's at any point, as a server does, there may not. Any thread. */
+void px_loop_let_guests(struct px_loop *loop, bool allowed);
 
 /* Calls: the only blocking door into the loop. */
 struct px_call;
@@ -54,11 +64,15 @@ typedef void (*px_call_fn)(struct px_call *call, void *args);
 
 /* Posts fn(call, args) and waits until it is done; args live on the caller's stack.
  * Returns the status given to px_call_done; PMIX_ERR_WOULD_BLOCK on the loop thread;
- * PMIX_ERR_INIT if loop is NULL. With external progress it pumps the loop itself while
- * it waits (one pumper at a time). */
+ * PMIX_ERR_INIT if loop is NULL. It runs the loop itself while it waits, as a guest or
+ * with external progress, unless another thread does. */
 pmix_status_t px_call(struct px_loop *loop, px_call_fn fn, void *args);
 /* On the loop. call and args are gone once it returns. */
 void px_call_done(struct px_call *call, pmix_status_t status);
+
+/* PX_SCRATCH_B bytes for the time of a callback: stacks of guests may be small. */
+#define PX_SCRATCH_B (64u * 1024u)
+void *px_loop_scratch(struct px_loop *loop);
 
 /* In a forked child, where the loop's thread does not exist: closes what can be closed
  * without disturbing the parent. The memory must stay. */

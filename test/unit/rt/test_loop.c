@@ -7,10 +7,24 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 
-/* The C library's, but so many times it is interrupted. */
-static atomic_int n_interrupts, n_writes;
+/* The C library's, but counted, and write is so many times interrupted. */
+static atomic_int n_interrupts, n_writes, n_changes;
+static _Thread_local int n_waits;
+
+int epoll_ctl(int ep, int op, int fd, struct epoll_event *event)
+{
+    atomic_fetch_add(&n_changes, 1);
+    return (int)syscall(SYS_epoll_ctl, ep, op, fd, event);
+}
+
+int epoll_wait(int ep, struct epoll_event *events, int n, int ms)
+{
+    n_waits++;
+    return (int)syscall(SYS_epoll_pwait, ep, events, n, ms, NULL, 0);
+}
 
 ssize_t write(int fd, const void *bytes, size_t n)
 {
@@ -176,6 +190,7 @@ PX_TEST(the_thread_is_named_and_takes_no_signal_but_its_own_faults)
     struct px_loop *loop = rt_loop(false);
     sigset_t own;
 
+    px_loop_let_guests(loop, false);
     px_loop_pump(loop); /* which is not for others */
     rt_on_loop(loop, look_around, NULL);
     pthread_sigmask(SIG_SETMASK, NULL, &own);
@@ -420,6 +435,293 @@ PX_TEST_LOOP(a_call_may_be_done_later_by_another, 2)
     pthread_join(thread, &status);
 
     ck_assert_int_eq((int)(intptr_t)status, 1);
+    px_loop_destroy(loop);
+}
+
+/* ---- guests ------------------------------------------------------------------------ */
+
+/* A call that waits until the other end of a pipe is written to. Of one thread at a
+ * time; in are its steps. */
+static struct guest {
+    struct px_loop *loop;
+    struct px_call *call;
+    struct px_watch *watch;
+    struct px_msg for_user;
+    int ends[2];
+    pthread_t caller, watcher, user;
+    bool defers; /* there is something for the user, first */
+    bool deferred, ran_before;
+    int n_runs;
+} guest;
+
+static atomic_bool guest_waits;
+
+static void on_user(struct px_msg *msg PX_UNUSED)
+{
+    guest.user = pthread_self();
+    guest.n_runs++;
+}
+
+static void on_end_of_wait(void *arg PX_UNUSED, int fd, unsigned events PX_UNUSED)
+{
+    char c;
+
+    ck_assert_int_eq(read(fd, &c, 1), 1);
+    px_watch_free(guest.watch);
+    guest.watcher = pthread_self();
+    if (guest.defers)
+        guest.deferred = px_loop_defer(guest.loop, &guest.for_user);
+    px_call_done(guest.call, 7);
+}
+
+static void on_begin_of_wait(struct px_call *call, void *args PX_UNUSED)
+{
+    guest.call = call;
+    guest.watch = px_watch_create(guest.loop, guest.ends[0], PX_READABLE,
+                                  on_end_of_wait, NULL);
+    atomic_store(&guest_waits, true);
+}
+
+static void *wait_as_guest(void *arg PX_UNUSED)
+{
+    pmix_status_t rc = px_call(guest.loop, on_begin_of_wait, NULL);
+
+    guest.ran_before = guest.n_runs == 1;
+    pthread_testcancel();
+    return (void *)(intptr_t)rc;
+}
+
+static void begin_wait(bool guests)
+{
+    guest = (struct guest){.loop = rt_loop(false), .for_user.run = on_user};
+    ok(pipe(guest.ends));
+    rt_on_loop(guest.loop, do_nothing, NULL);
+    px_loop_let_guests(guest.loop, guests);
+    atomic_store(&guest_waits, false);
+}
+
+static void start_wait(void)
+{
+    ok(pthread_create(&guest.caller, NULL, wait_as_guest, NULL));
+    while (!atomic_load(&guest_waits))
+        sched_yield();
+}
+
+static void *end_wait(void)
+{
+    void *result;
+
+    ck_assert_int_eq(write(guest.ends[1], "", 1), 1);
+    pthread_join(guest.caller, &result);
+    return result;
+}
+
+static void leave_wait(void)
+{
+    px_loop_destroy(guest.loop);
+    close(guest.ends[0]);
+    close(guest.ends[1]);
+}
+
+/* It does not matter how often: two changes of the epoll keep the loop's own thread
+ * asleep meanwhile, two more are the watch's. */
+PX_TEST(a_thread_that_waits_runs_the_loop_with_one_wait_and_wakes_no_other)
+{
+    begin_wait(true);
+    for (int i = 0; i < 3; i++) {
+        atomic_store(&n_writes, 0);
+        atomic_store(&n_changes, 0);
+        n_waits = 0;
+        ck_assert_int_eq(write(guest.ends[1], "", 1), 1);
+        ck_assert_int_eq(px_call(guest.loop, on_begin_of_wait, NULL), 7);
+        ck_assert(pthread_equal(guest.watcher, pthread_self()));
+        ck_assert_int_eq(n_waits, 1);
+        ck_assert_int_eq(atomic_load(&n_writes), 1); /* our own */
+        ck_assert_int_le(atomic_load(&n_changes), 4);
+    }
+    n_waits = 0;
+    rt_on_loop(guest.loop, do_nothing, NULL); /* done at once */
+    ck_assert_int_eq(n_waits, 0);
+    leave_wait();
+}
+
+/* Without guests there is nothing to defer. */
+PX_TEST_LOOP(what_is_for_the_user_runs_on_the_loops_thread_before_the_call_returns, 2)
+{
+    begin_wait(_i);
+    guest.defers = true;
+    start_wait();
+    ck_assert_int_eq((int)(intptr_t)end_wait(), 7);
+    ck_assert_int_eq(guest.deferred, _i);
+    ck_assert_int_eq(pthread_equal(guest.watcher, guest.caller) != 0, _i);
+    ck_assert_int_eq(guest.n_runs, _i);
+    ck_assert_int_eq(guest.ran_before, _i);
+    ck_assert(!pthread_equal(guest.user, guest.caller));
+
+    guest.for_user.for_user = true; /* posted, while one waits */
+    guest.defers = false;
+    guest.n_runs = 0;
+    atomic_store(&guest_waits, false);
+    start_wait();
+    px_post(guest.loop, &guest.for_user);
+    ck_assert_int_eq((int)(intptr_t)end_wait(), 7);
+    rt_on_loop(guest.loop, do_nothing, NULL);
+    ck_assert_int_eq(guest.n_runs, 1);
+    ck_assert(!pthread_equal(guest.user, guest.caller));
+    leave_wait();
+}
+
+static void on_signal(int number PX_UNUSED)
+{
+}
+
+PX_TEST(a_guest_is_neither_interrupted_nor_cancelled_before_its_call_is_done)
+{
+    const struct sigaction catch = {.sa_handler = on_signal};
+
+    begin_wait(true);
+    ok(sigaction(SIGUSR1, &catch, NULL));
+    start_wait();
+    for (int i = 0; i < 10; i++)
+        ok(pthread_kill(guest.caller, SIGUSR1));
+    ok(pthread_cancel(guest.caller));
+    rt_on_loop(guest.loop, do_nothing, NULL);
+    ck_assert_ptr_eq(end_wait(), PTHREAD_CANCELED);
+    ck_assert(pthread_equal(guest.watcher, guest.caller));
+    leave_wait();
+}
+
+static void on_late(struct px_msg *msg PX_UNUSED)
+{
+    px_watch_free(guest.watch);
+    px_call_done(guest.call, 8);
+}
+
+PX_TEST(a_loop_is_destroyed_under_a_guest)
+{
+    struct px_msg late = {.run = on_late};
+    struct destroyer d;
+    pthread_t thread;
+    void *result;
+
+    begin_wait(true);
+    start_wait();
+    d = (struct destroyer){.loop = guest.loop};
+    px_loop_hold(guest.loop);
+    ok(pthread_create(&thread, NULL, destroy_it, &d));
+    px_post(guest.loop, &late);
+    pthread_join(guest.caller, &result);
+    px_loop_let_go(guest.loop);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq((int)(intptr_t)result, 8);
+    close(guest.ends[0]);
+    close(guest.ends[1]);
+}
+
+/* ---- hand-over --------------------------------------------------------------------- */
+
+/* Some calls are done at once, some by a timer, and some by the message of another
+ * thread; some leave a timer behind. */
+struct turn {
+    struct px_loop *loop;
+    struct px_msg msg;
+    struct px_call *call;
+    struct px_timer *timer;
+    unsigned kind;
+    pthread_t caller;
+};
+
+static int n_left, n_user, n_user_astray; /* on the loop */
+static pthread_t left_to;
+
+static void on_left(void *arg)
+{
+    px_timer_free(*(struct px_timer **)arg);
+    free(arg);
+    left_to = pthread_self();
+    if (--n_left == 0)
+        sem_post(&ran);
+}
+
+static void on_turn_time(void *arg)
+{
+    struct turn *t = arg;
+
+    px_timer_free(t->timer);
+    px_call_done(t->call, 3);
+}
+
+static void on_turn_msg(struct px_msg *msg)
+{
+    const struct turn *t = PX_CONTAINER_OF(msg, struct turn, msg);
+
+    n_user++;
+    n_user_astray += t->kind == 2 && pthread_equal(t->caller, pthread_self());
+    px_call_done(t->call, 3);
+}
+
+static void on_turn(struct px_call *call, void *args)
+{
+    struct turn *t = args;
+
+    t->call = call;
+    if (t->kind == 0) {
+        struct px_timer **timer = malloc(sizeof(struct px_timer *));
+
+        *timer = px_timer_create(t->loop, on_left, timer);
+        px_timer_set(*timer, 2);
+        n_left++;
+        px_call_done(call, 3);
+    } else if (t->kind == 1) {
+        t->timer = px_timer_create(t->loop, on_turn_time, t);
+        px_timer_set(t->timer, 1);
+    } else {
+        t->msg = (struct px_msg){.run = on_turn_msg, .for_user = t->kind == 2};
+        px_post(t->loop, &t->msg);
+    }
+}
+
+static void *take_turns(void *arg)
+{
+    struct turn t = {.loop = arg, .caller = pthread_self()};
+
+    for (int i = 0; i < CALLS; i++) {
+        t.kind = (unsigned)i % 4;
+        if (px_call(t.loop, on_turn, &t) != 3)
+            return arg;
+    }
+    return NULL;
+}
+
+PX_TEST(the_turn_goes_from_thread_to_thread_and_no_call_is_forgotten)
+{
+    struct px_loop *loop = rt_loop(false);
+    struct turn last = {.loop = loop};
+    pthread_t threads[CALLERS];
+    void *failed;
+
+    sem_init(&ran, 0, 0);
+    for (int t = 0; t < CALLERS; t++)
+        ok(pthread_create(&threads[t], NULL, take_turns, loop));
+    for (int t = 0; t < CALLERS; t++) {
+        pthread_join(threads[t], &failed);
+        ck_assert_ptr_null(failed);
+    }
+    rt_on_loop(loop, do_nothing, NULL);
+    ck_assert_int_eq(n_user, CALLERS * CALLS / 2);
+    ck_assert_int_eq(n_user_astray, 0);
+
+    while (sem_trywait(&ran) == 0)
+        ;
+    ck_assert_int_eq(px_call(loop, on_turn, &last), 3);
+    while (sem_wait(&ran) < 0) /* what a guest has left wakes the loop's own thread */
+        ;
+    rt_on_loop(loop, do_nothing, NULL);
+    ck_assert(!pthread_equal(left_to, pthread_self()));
+
+    n_waits = 0;
+    ck_assert_ptr_null(take_turns(loop)); /* no pass but one for each that waits */
+    ck_assert_int_le(n_waits, CALLS);
     px_loop_destroy(loop);
 }
 
