@@ -7,8 +7,20 @@
 
 #include <string.h>
 
+enum { LARGE_B = 32 << 10 };
+
+/* A large addition goes up to a power of two: what follows finds room, and malloc gives
+ * and takes back such sizes without the kernel, which it does not for the odd ones. */
 pmix_status_t px_buf_reserve(px_buf *buf, size_t more)
 {
+    size_t room = LARGE_B;
+
+    if (more >= LARGE_B && more > buf->cap - buf->len && more <= SIZE_MAX / 4 &&
+        buf->len <= SIZE_MAX / 4) {
+        while (room < buf->len + more)
+            room *= 2;
+        more = room - buf->len;
+    }
     return px_vec_reserve(&buf->data, buf->len, &buf->cap, more) ? PMIX_SUCCESS
                                                                  : PMIX_ERR_NOMEM;
 }

@@ -64,8 +64,10 @@ void *px_type_create_array(pmix_data_type_t id, size_t n)
  * read. */
 static pmix_status_t copy_chars(char *dst, size_t size, const char *src)
 {
-    memset(dst, 0, size);
-    memcpy(dst, src, strnlen(src, size - 1));
+    size_t len = strnlen(src, size - 1);
+
+    memcpy(dst, src, len);
+    memset(dst + len, 0, size - len);
     return PMIX_SUCCESS;
 }
 
@@ -176,10 +178,21 @@ static pmix_status_t copy_fields(const struct px_type *t, void *dst, const void 
             return rc;
         }
     }
-    /* The mark says that another object owns the value; the copy owns its own. */
-    if (t->id == PMIX_INFO)
-        ((pmix_info_t *)dst)->flags &= ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
     return PMIX_SUCCESS;
+}
+
+/* The most frequent of all, and large: nothing is written twice. The mark says that
+ * another object owns the value; the copy owns its own. */
+static pmix_status_t copy_info(pmix_info_t *dst, const pmix_info_t *src)
+{
+    pmix_status_t rc = copy_value(&dst->value, &src->value);
+
+    if (rc)
+        memset(dst, 0, sizeof(*dst));
+    else
+        copy_chars(dst->key, sizeof(dst->key), src->key);
+    dst->flags = rc ? 0 : src->flags & ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
+    return rc;
 }
 
 pmix_status_t px_type_copy(pmix_data_type_t id, void *dst, const void *src)
@@ -214,6 +227,8 @@ pmix_status_t px_type_copy(pmix_data_type_t id, void *dst, const void *src)
     case PX_TOPO:
         return copy_opaque((enum px_store)t->store, dst, src);
     default:
+        if (t->id == PMIX_INFO)
+            return copy_info(dst, src);
         if (t->store == PX_STRUCT && !t->flat)
             return copy_fields(t, dst, src);
         memcpy(dst, src, t->size);

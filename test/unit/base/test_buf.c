@@ -52,6 +52,14 @@ PX_TEST(what_was_reserved_is_added_without_moving)
     ck_assert_uint_eq(buf.len, 1001);
 }
 
+PX_TEST(a_large_addition_makes_room_for_what_follows)
+{
+    ok(px_buf_add(&buf, "a", 1));
+    ok(px_buf_reserve(&buf, 65536));
+
+    ck_assert_uint_eq(buf.cap, 131072);
+}
+
 PX_TEST(a_failed_growth_leaves_the_buffer_unchanged)
 {
     char more[200] = {0};

@@ -64,6 +64,35 @@ PX_TEST(transfer_copies_unless_the_value_is_lent)
     fails(PMIx_Info_xfer(&own, NULL), BAD_PARAM);
 }
 
+PX_TEST(a_transfer_allocates_what_the_value_points_to_and_no_more)
+{
+    const struct {
+        const void *data;
+        pmix_data_type_t type;
+        unsigned n_allocs;
+    } rows[] = {{&(uint32_t){7}, PMIX_UINT32, 0},
+                {"text", PMIX_STRING, 1},
+                {&(pmix_proc_t){.rank = 1}, PMIX_PROC, 1}};
+
+    PX_TEST_NEEDS_ALLOC;
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        pmix_info_t from, to;
+
+        memset(&to, 0xaa, sizeof(to));
+        ok(PMIx_Info_load(&from, "k", rows[i].data, rows[i].type));
+        px_alloc_fail_at(0);
+        pmix_status_t rc = PMIx_Info_xfer(&to, &from);
+        unsigned n_allocs = px_alloc_count();
+        px_alloc_fail_end();
+
+        ok(rc);
+        ck_assert_uint_eq(n_allocs, rows[i].n_allocs);
+        ck_assert_mem_eq(to.key, from.key, sizeof(to.key)); /* zeros, too */
+        PMIx_Info_destruct(&from);
+        PMIx_Info_destruct(&to);
+    }
+}
+
 PX_TEST(flags_are_set_and_read_one_by_one)
 {
     static const struct {

@@ -371,4 +371,21 @@ PX_TEST(a_copy_of_what_owns_nothing_allocates_nothing)
     ck_assert_uint_gt(n_flat, 30);
 }
 
+PX_TEST(a_large_byte_object_is_allocated_once)
+{
+    static char bytes[64 << 10];
+    pmix_byte_object_t from = {bytes, sizeof(bytes)}, to = {0};
+    pmix_data_buffer_t buffer = {0};
+    int32_t n = 1;
+
+    PX_TEST_NEEDS_ALLOC;
+    COUNTED(PMIx_Data_pack(NULL, &buffer, &from, 1, PMIX_BYTE_OBJECT));
+    ck_assert_uint_eq(n_allocs, 2); /* the count, then all */
+    COUNTED(PMIx_Data_unpack(NULL, &buffer, &to, &n, PMIX_BYTE_OBJECT));
+    ck_assert_uint_eq(n_allocs, 1);
+    ck_assert_mem_eq(to.bytes, bytes, sizeof(bytes));
+    free(to.bytes);
+    free(buffer.base_ptr);
+}
+
 PX_TEST_MAIN("wire/roundtrip", NULL, NULL)
